@@ -1,0 +1,273 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// Identity says what decides the cases of a campaign. Two campaigns with equal
+// identities have the same cases, and the same outcomes on the same target.
+type Identity struct {
+	Contract string `json:"contract"` // name of the front door, such as "fuzzspec"
+	Name     string `json:"name"`     // the document's own name for the campaign
+	Digest   string `json:"digest"`   // hex SHA-256 over spec, seeds, modules and options
+}
+
+// Case is one independent unit of work. Index alone tells a case of a round
+// apart; Payload carries an explicit input, for a case that a round does not
+// hold (a shrunk one) or for contracts that make their cases up front.
+type Case struct {
+	Round   int    `json:"round"`             // 0-based round that the case belongs to
+	Index   int64  `json:"index"`             // 0-based place in the campaign, counted over all rounds
+	Payload []byte `json:"payload,omitempty"` // the contract's own encoding; nil: the index decides
+}
+
+// Round is a bag of independent cases, made on demand so that a round of a
+// million cases takes no memory.
+type Round struct {
+	Len int64
+	// At returns the payload of case i of this round (0 <= i < Len). A nil At
+	// means that no case has one. It must be pure and safe for concurrent use.
+	At func(i int64) []byte
+}
+
+// Payload returns the payload of case i of the round.
+func (r Round) Payload(i int64) []byte {
+	if r.At == nil {
+		return nil
+	}
+	return r.At(i)
+}
+
+// Facts is what a campaign learned of its target before the first round. Data
+// is the contract's own encoding; it is journalled, so that a resumed run and
+// a worker elsewhere start from the same state.
+type Facts struct {
+	Data     []byte   `json:"data,omitempty"`
+	Warnings []string `json:"warnings,omitempty"` // shown to the user and kept with the run
+}
+
+// Lane is one worker's place in a run.
+type Lane struct {
+	Index int // 0-based worker number
+	Of    int // number of workers
+	// Cold asks for execution by the definition of truth: no accelerator, no
+	// state shared between cases. Findings are confirmed cold.
+	Cold bool
+}
+
+// Executor runs cases on one lane. It is used by one goroutine at a time.
+type Executor[S any] interface {
+	// Execute touches the target. The outcome depends on state and case alone.
+	// An error means that the environment failed: the case gets verdict
+	// [VerdictError]. An error that wraps [*RedoError] restarts the campaign.
+	// An error that wraps [*FatalError] ends it: nothing more can be run.
+	Execute(ctx context.Context, state S, c Case) (Outcome, error)
+	// Close frees what the lane holds: processes, folders, connections.
+	Close() error
+}
+
+// Campaign is a compiled document. S is the contract's own state between
+// rounds; it is never changed in place once Round or Execute have seen it.
+type Campaign[S any] interface {
+	Identity() Identity
+	// Probe touches the target once. An error means that the target cannot be
+	// run at all (exit code 3).
+	Probe(ctx context.Context) (Facts, error)
+	Start(Facts) S
+	// Round returns the next round; false means that the campaign is over.
+	Round(S) (Round, bool)
+	Open(ctx context.Context, lane Lane) (Executor[S], error)
+	// Fold consumes the round's results in case order. The sequence may end
+	// early when a run is cut (--cases, --time, --fail-fast).
+	Fold(S, iter.Seq2[Case, Outcome]) S
+}
+
+// Any is a campaign whose state type is hidden, as package run handles them.
+type Any = Campaign[any]
+
+// Erase hides the state type of c. Optional interfaces of c ([Reducer],
+// [Describer], [Promoter], [Planner], [Scorer]) stay reachable by [As].
+func Erase[S any](c Campaign[S]) Any { return erased[S]{c} }
+
+type erased[S any] struct{ inner Campaign[S] }
+
+func (e erased[S]) Identity() Identity                       { return e.inner.Identity() }
+func (e erased[S]) Probe(ctx context.Context) (Facts, error) { return e.inner.Probe(ctx) }
+func (e erased[S]) Start(f Facts) any                        { return e.inner.Start(f) }
+func (e erased[S]) Round(s any) (Round, bool)                { return e.inner.Round(s.(S)) }
+func (e erased[S]) Fold(s any, r iter.Seq2[Case, Outcome]) any {
+	return e.inner.Fold(s.(S), r)
+}
+
+func (e erased[S]) Open(ctx context.Context, lane Lane) (Executor[any], error) {
+	x, err := e.inner.Open(ctx, lane)
+	if err != nil {
+		return nil, err
+	}
+	return erasedExecutor[S]{x}, nil
+}
+
+type erasedExecutor[S any] struct{ inner Executor[S] }
+
+func (e erasedExecutor[S]) Execute(ctx context.Context, s any, c Case) (Outcome, error) {
+	return e.inner.Execute(ctx, s.(S), c)
+}
+func (e erasedExecutor[S]) Close() error { return e.inner.Close() }
+func (e erasedExecutor[S]) unwrap() any  { return e.inner }
+
+// wrapper is what [As] looks through.
+type wrapper interface{ unwrap() any }
+
+func (e erased[S]) unwrap() any { return e.inner }
+
+// As finds an optional interface T on a campaign or an executor, also behind
+// [Erase].
+func As[T any](c any) (T, bool) {
+	for c != nil {
+		if t, ok := c.(T); ok {
+			return t, true
+		}
+		w, ok := c.(wrapper)
+		if !ok {
+			break
+		}
+		c = w.unwrap()
+	}
+	var none T
+	return none, false
+}
+
+// RedoError asks the run to start the campaign again with Lane.Cold set: what
+// an accelerator said was found to be untrue. Outcomes so far are dropped.
+type RedoError struct{ Reason string }
+
+func (e *RedoError) Error() string { return "campaign must be run again cold: " + e.Reason }
+
+// FatalError ends a campaign: the environment is broken for every case.
+type FatalError struct{ Err error }
+
+func (e *FatalError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *FatalError) Unwrap() error { return e.Err }
+
+// Fatal formats a [*FatalError].
+func Fatal(format string, args ...any) error { return &FatalError{fmt.Errorf(format, args...)} }
+
+// IsRedo reports whether err asks for a cold restart, and why.
+func IsRedo(err error) (string, bool) {
+	var r *RedoError
+	if errors.As(err, &r) {
+		return r.Reason, true
+	}
+	return "", false
+}
+
+// IsFatal reports whether err ends the campaign.
+func IsFatal(err error) bool {
+	var f *FatalError
+	return errors.As(err, &f)
+}
+
+// Planner is implemented by campaigns that know how many cases they plan in
+// all; the others are counted round by round.
+type Planner interface{ Planned() int64 }
+
+// Describer is implemented by campaigns that can show a case to people.
+type Describer[S any] interface {
+	// Describe returns exhibits for a failing case, and for its smallest
+	// reproducer when there is one (nil otherwise). It must be pure.
+	Describe(state S, c Case, out Outcome, minimized []byte) []Exhibit
+}
+
+// Inputter is implemented by campaigns whose cases have an input that can be
+// written down: Input turns a case of a round into its explicit payload. A case
+// with that payload executes the same way in any state.
+type Inputter[S any] interface {
+	Input(state S, c Case) []byte
+}
+
+// Reducer is implemented by campaigns whose failing cases can be made smaller.
+type Reducer interface {
+	// Reduce looks for a smaller payload for which test holds. It calls test
+	// with candidates until it is done or test returns an error (budget spent,
+	// cancelled), and returns the smallest payload that held. Sizes are what
+	// Size says. It must draw no randomness.
+	Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte
+}
+
+// File is a named content, for what a campaign writes out.
+type File struct {
+	Name string // slash-separated, relative
+	Data []byte
+	Exec bool
+}
+
+// Promoter is implemented by campaigns that can turn a finding into a
+// regression test: documents of the same contract that fail while the fault is
+// there and pass once it is gone. dir is the absolute folder they will be in.
+type Promoter interface {
+	Promote(f Finding, payload []byte, dir string) ([]File, error)
+}
+
+// Materializer is implemented by campaigns that can write a case out as files,
+// the way users of the format know it.
+type Materializer[S any] interface {
+	// Materialize executes the case again and returns the folder it wrote.
+	Materialize(ctx context.Context, state S, c Case) (dir string, err error)
+}
+
+// Scorer is implemented by campaigns that end in a number from 0 to 1.
+type Scorer[S any] interface{ Score(S) (float64, bool) }
+
+// Summarizer is implemented by campaigns that have something to show of
+// themselves as a whole.
+type Summarizer[S any] interface{ Summarize(S) []Exhibit }
+
+// The erased campaign forwards the optional interfaces that mention S.
+
+// Describe implements [Describer] for an erased campaign.
+func (e erased[S]) Describe(s any, c Case, out Outcome, minimized []byte) []Exhibit {
+	if d, ok := As[Describer[S]](e.inner); ok {
+		return d.Describe(s.(S), c, out, minimized)
+	}
+	return nil
+}
+
+// Input implements [Inputter] for an erased campaign.
+func (e erased[S]) Input(s any, c Case) []byte {
+	if c.Payload != nil {
+		return c.Payload
+	}
+	if d, ok := As[Inputter[S]](e.inner); ok {
+		return d.Input(s.(S), c)
+	}
+	return nil
+}
+
+// Materialize implements [Materializer] for an erased campaign.
+func (e erased[S]) Materialize(ctx context.Context, s any, c Case) (string, error) {
+	if d, ok := As[Materializer[S]](e.inner); ok {
+		return d.Materialize(ctx, s.(S), c)
+	}
+	return "", fmt.Errorf("%s cases cannot be written out as files", e.Identity().Contract)
+}
+
+// Summarize implements [Summarizer] for an erased campaign.
+func (e erased[S]) Summarize(s any) []Exhibit {
+	if d, ok := As[Summarizer[S]](e.inner); ok {
+		return d.Summarize(s.(S))
+	}
+	return nil
+}
+
+// Score implements [Scorer] for an erased campaign.
+func (e erased[S]) Score(s any) (float64, bool) {
+	if d, ok := As[Scorer[S]](e.inner); ok {
+		return d.Score(s.(S))
+	}
+	return 0, false
+}

@@ -1,0 +1,69 @@
+package campaign
+
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Spec is one user's document: its content and the name it goes by in messages.
+type Spec struct {
+	Path string // as the user named it
+	Data []byte
+}
+
+// Option is a command-line setting that is special to one contract. It becomes
+// the flag --Name wherever that contract is run.
+type Option struct {
+	Name    string
+	Usage   string   // one line; a word in back quotes names the value
+	Default string   // shown in help; "" for none
+	Values  []string // allowed values; nil: any
+	Bool    bool     // given without a value
+	Many    bool     // may be given more than once
+}
+
+// Settings are the options of one run, as they reach a front door.
+type Settings struct {
+	Seed    *int64              // --seed: replaces the document's own seed
+	Strict  bool                // --strict: what is reserved or doubtful is refused
+	Options map[string][]string // the contract's own options, by name
+	// Stored says that a run is compiled again from what was kept with it: the
+	// user's files may have changed or gone, which is no fault of the document.
+	Stored bool
+	// Read returns the content of a file that the document names. What is read
+	// is kept with the run, so that a replay needs none of the user's files.
+	Read func(path string) ([]byte, error)
+	// Digest returns the hex SHA-256 of a file that decides the cases but is
+	// not kept with the run, such as the program under test.
+	Digest func(path string) (string, error)
+}
+
+// Has reports whether an option was given.
+func (s Settings) Has(name string) bool { return len(s.Options[name]) > 0 }
+
+// Get returns the last value given for an option, or its default def.
+func (s Settings) Get(name, def string) string {
+	if v := s.Options[name]; len(v) > 0 {
+		return v[len(v)-1]
+	}
+	return def
+}
+
+// Contract is a front door: it decodes, checks and compiles documents of one
+// format. It touches nothing but what Settings.Read gives.
+type Contract interface {
+	// Name is the word on the command line and in reports: "fuzzspec".
+	Name() string
+	// Summary is one line for help texts.
+	Summary() string
+	// Detect says from its content whether a document is of this contract.
+	Detect(Spec) bool
+	Options() []Option
+	// Compile checks the document and compiles it. All that is wrong with it is
+	// returned at once; campaigns are nil if any of that is an error.
+	Compile(ctx context.Context, spec Spec, set Settings) ([]Any, diag.List)
+	// Starter returns a document that runs, explained within, and what it needs,
+	// for a user to begin with. dir is the absolute folder they will be in.
+	Starter(dir string) []File
+}

@@ -1,0 +1,210 @@
+package campaign
+
+import (
+	"encoding/binary"
+	"hash"
+	"time"
+)
+
+// Verdict is what a case came to.
+type Verdict uint8
+
+// The verdicts. VerdictError means that Thresh or the environment failed; it
+// is never counted as a pass or as a fault of the target.
+const (
+	VerdictPass Verdict = iota
+	VerdictFail
+	VerdictSkip
+	VerdictError
+)
+
+var verdictNames = [...]string{"pass", "fail", "skip", "error"}
+
+func (v Verdict) String() string {
+	if int(v) < len(verdictNames) {
+		return verdictNames[v]
+	}
+	return "invalid"
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (v *Verdict) UnmarshalText(b []byte) error {
+	for i, n := range verdictNames {
+		if n == string(b) {
+			*v = Verdict(i)
+			return nil
+		}
+	}
+	*v = VerdictError
+	return nil
+}
+
+// Severity orders findings for people.
+type Severity uint8
+
+// The severities, mildest first.
+const (
+	SeverityNote Severity = iota
+	SeverityLow
+	SeverityMedium
+	SeverityHigh
+	SeverityCritical
+)
+
+var severityNames = [...]string{"note", "low", "medium", "high", "critical"}
+
+func (s Severity) String() string {
+	if int(s) < len(severityNames) {
+		return severityNames[s]
+	}
+	return "invalid"
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Severity) UnmarshalText(b []byte) error {
+	for i, n := range severityNames {
+		if n == string(b) {
+			*s = Severity(i)
+		}
+	}
+	return nil
+}
+
+// Outcome is what happened in one case. The fields up to Data are facts: they
+// depend on state and case alone, are journalled, folded and counted in the
+// run digest. The fields after it are circumstance and evidence: they may
+// differ between equal runs and enter no digest.
+type Outcome struct {
+	Verdict   Verdict
+	Severity  Severity
+	Kind      string   // the contract's word for the class: "crash", "timeout", "output", ...
+	Title     string   // one line for people, free of addresses, pids, paths and clocks
+	Signature string   // the contract's own grouping key; may be empty
+	Cause     []string // layers below it, outermost first: signal, sanitizer class, top frames
+	Input     string   // hex digest of the input, to tell distinct inputs of a group apart; may be empty
+	Data      []byte   // the contract's own facts, for Fold
+
+	Elapsed  time.Duration // time in the target
+	Evidence []Attachment  // kept for findings: standard error, outputs, transcripts
+}
+
+// Attachment is a named piece of evidence.
+type Attachment struct {
+	Name string // "stderr", "stdout", "exec.json", ...
+	Data []byte
+}
+
+// Attached returns the attachment of that name, or nil.
+func (o Outcome) Attached(name string) []byte {
+	for _, a := range o.Evidence {
+		if a.Name == name {
+			return a.Data
+		}
+	}
+	return nil
+}
+
+// AppendFacts appends the canonical encoding of the outcome's facts to b. Equal
+// facts give equal bytes, and the encoding can be read back by [DecodeFacts].
+func (o *Outcome) AppendFacts(b []byte) []byte {
+	b = append(b, byte(o.Verdict)|byte(o.Severity)<<4)
+	if o.Kind == "" && o.Title == "" && o.Signature == "" && len(o.Cause) == 0 && o.Input == "" && len(o.Data) == 0 {
+		return b // the common passing case: one byte
+	}
+	for _, s := range [...]string{o.Kind, o.Title, o.Signature, o.Input} {
+		b = appendString(b, s)
+	}
+	b = binary.AppendUvarint(b, uint64(len(o.Cause)))
+	for _, s := range o.Cause {
+		b = appendString(b, s)
+	}
+	b = binary.AppendUvarint(b, uint64(len(o.Data)))
+	return append(b, o.Data...)
+}
+
+func appendString(b []byte, s string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	return append(b, s...)
+}
+
+// DecodeFacts reads what [Outcome.AppendFacts] wrote; false means that b is not
+// such an encoding.
+func DecodeFacts(b []byte) (Outcome, bool) {
+	var o Outcome
+	if len(b) == 0 {
+		return o, false
+	}
+	o.Verdict, o.Severity = Verdict(b[0]&15), Severity(b[0]>>4)
+	if o.Verdict > VerdictError || o.Severity > SeverityCritical {
+		return o, false
+	}
+	if b = b[1:]; len(b) == 0 {
+		return o, true
+	}
+	ok := true
+	next := func() []byte {
+		n, k := binary.Uvarint(b)
+		if k <= 0 || n > uint64(len(b)-k) {
+			ok = false
+			return nil
+		}
+		s := b[k : k+int(n)]
+		b = b[k+int(n):]
+		return s
+	}
+	o.Kind, o.Title, o.Signature, o.Input = string(next()), string(next()), string(next()), string(next())
+	if !ok {
+		return o, false
+	}
+	n, k := binary.Uvarint(b)
+	if k <= 0 || n > uint64(len(b)) {
+		return o, false
+	}
+	b = b[k:]
+	for range n {
+		o.Cause = append(o.Cause, string(next()))
+	}
+	if d := next(); len(d) > 0 {
+		o.Data = append([]byte(nil), d...)
+	}
+	return o, ok && len(b) == 0
+}
+
+// Digest accumulates a campaign's part of the run digest: every case's place
+// and facts, in case order, without clocks, process ids or paths.
+type Digest struct {
+	h   hash.Hash
+	buf []byte
+}
+
+// NewDigest returns the digest of a campaign without cases, over h (SHA-256 in
+// a run).
+func NewDigest(h hash.Hash, id Identity) *Digest {
+	d := &Digest{h: h}
+	d.buf = append(d.buf, "campaign\x00"...)
+	for _, s := range [...]string{id.Contract, id.Name, id.Digest} {
+		d.buf = appendString(d.buf, s)
+	}
+	h.Write(d.buf)
+	return d
+}
+
+// Case adds one case; cases must come in case order.
+func (d *Digest) Case(c Case, o *Outcome) {
+	d.buf = append(d.buf[:0], 'c')
+	d.buf = binary.AppendUvarint(d.buf, uint64(c.Round))
+	d.buf = binary.AppendUvarint(d.buf, uint64(c.Index))
+	n := len(d.buf)
+	d.buf = o.AppendFacts(d.buf)
+	d.buf = binary.AppendUvarint(d.buf, uint64(len(d.buf)-n))
+	d.h.Write(d.buf)
+}
+
+// Sum returns the digest so far.
+func (d *Digest) Sum() []byte { return d.h.Sum(nil) }

@@ -1,0 +1,127 @@
+package campaign
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Finding is one problem: a group of failing cases with one fingerprint.
+type Finding struct {
+	ID          string    `json:"id"`          // stable over runs: contract, campaign name and fingerprint decide it
+	Fingerprint string    `json:"fingerprint"` // hex
+	Contract    string    `json:"contract"`
+	Campaign    string    `json:"campaign"`
+	Kind        string    `json:"kind"`
+	Title       string    `json:"title"`
+	Severity    Severity  `json:"severity"`
+	Cases       int64     `json:"cases"` // failing cases in the group
+	Flaky       bool      `json:"flaky"` // did not fail the same way in every re-run
+	Signature   string    `json:"signature,omitempty"`
+	Cause       []string  `json:"cause,omitempty"`
+	First       int64     `json:"first_case"`          // smallest failing case index
+	Samples     []Sample  `json:"samples"`             // a few distinct inputs, by case index
+	Rerun       Rerun     `json:"rerun"`               // how often it showed again
+	Reproduce   []string  `json:"reproduce"`           // argv; exits 1 when the finding shows again, 0 when it no longer does
+	Minimized   *Minimal  `json:"minimized,omitempty"` // smallest reproducer found
+	Evidence    []Exhibit `json:"evidence"`
+}
+
+// Sample is one failing case that the finding keeps.
+type Sample struct {
+	Case  Case   `json:"case"`
+	Input string `json:"input,omitempty"` // hex digest of the input
+	Blob  string `json:"blob,omitempty"`  // content address of the explicit input in the store
+	Size  int64  `json:"size"`            // bytes of the explicit input
+}
+
+// Rerun counts cold re-executions of the first sample.
+type Rerun struct {
+	Tried int `json:"tried"`
+	Same  int `json:"same"` // failed again with the same fingerprint
+}
+
+// Minimal is a smaller case that fails with the same fingerprint.
+type Minimal struct {
+	Blob     string `json:"blob"`
+	Size     int64  `json:"size"`     // bytes
+	From     int64  `json:"from"`     // bytes of the case it was made from
+	Tries    int    `json:"tries"`    // executions spent
+	Verified bool   `json:"verified"` // failed again, cold, after shrinking
+	Preview  []byte `json:"preview"`  // the first 256 bytes
+}
+
+// Counts are cases by verdict.
+type Counts struct {
+	Planned int64 `json:"planned"`
+	Run     int64 `json:"run"`
+	Pass    int64 `json:"pass"`
+	Fail    int64 `json:"fail"`
+	Skip    int64 `json:"skip"`
+	Error   int64 `json:"error"`
+}
+
+// Add counts one more case.
+func (c *Counts) Add(v Verdict) {
+	c.Run++
+	switch v {
+	case VerdictPass:
+		c.Pass++
+	case VerdictFail:
+		c.Fail++
+	case VerdictSkip:
+		c.Skip++
+	default:
+		c.Error++
+	}
+}
+
+// CampaignRecord is one campaign of a stored run.
+type CampaignRecord struct {
+	Contract string    `json:"contract"`
+	Name     string    `json:"name"`
+	Identity string    `json:"identity"` // hex digest
+	Source   string    `json:"source"`   // document, as it was named on the command line
+	Cases    Counts    `json:"cases"`
+	Score    *float64  `json:"score,omitempty"`
+	Exhibits []Exhibit `json:"exhibits,omitempty"`
+}
+
+// Record is everything that is said of one run, the value that every report
+// is a projection of. Clocks, durations and facts about the host stand under
+// Environment alone, so two equal runs' records differ nowhere else.
+type Record struct {
+	RunID       string           `json:"run_id"`
+	Digest      string           `json:"digest"`
+	Verdict     string           `json:"verdict"` // "pass", "fail" or "error"
+	Complete    bool             `json:"complete"`
+	Stopped     string           `json:"stopped,omitempty"` // why a run ended early: "fail-fast", "time", "interrupted", ...
+	Campaigns   []CampaignRecord `json:"campaigns"`
+	Findings    []Finding        `json:"findings"`
+	Warnings    []string         `json:"warnings"`
+	Environment Environment      `json:"environment"`
+}
+
+// Environment is what may differ between two equal runs.
+type Environment struct {
+	Command  []string        `json:"command"`
+	Started  time.Time       `json:"started"`
+	Finished time.Time       `json:"finished"`
+	Seconds  float64         `json:"seconds"` // wall time spent running, resumed parts added
+	Workers  int             `json:"workers"`
+	Rate     float64         `json:"cases_per_second"`
+	Version  string          `json:"version"`
+	OS       string          `json:"os"`
+	Arch     string          `json:"arch"`
+	CPUs     int             `json:"cpus"`
+	Host     string          `json:"host"`
+	Notes    []string        `json:"notes,omitempty"`    // how cases were executed: accelerators, sandbox, what could not be had
+	Progress []ProgressPoint `json:"progress,omitempty"` // at most 240 points
+	Extra    json.RawMessage `json:"extra,omitempty"`
+}
+
+// ProgressPoint is how far a run was at a moment.
+type ProgressPoint struct {
+	Seconds  float64 `json:"t"`
+	Cases    int64   `json:"cases"`
+	Findings int     `json:"findings"`
+}

@@ -1,0 +1,314 @@
+package fuzzspec
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"math"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// CheckOptions say how a document is checked.
+type CheckOptions struct {
+	File      string   // the document's name in messages
+	Strict    bool     // refuse reserved fields and values beyond the published schema
+	AllowExec []string // absolute paths of programs that may be run wherever they are
+	Stdin     bool     // the input is delivered on standard input as well
+	// ReadSeed reads the seed file; nil: it is not read, and a digest that the
+	// document gives is reported as unchecked.
+	ReadSeed func(path string) ([]byte, error)
+}
+
+// Check finds everything that is wrong or doubtful with a document, in the
+// order of its text. The spec is nil if any of that is an error.
+func Check(text []byte, fsys FS, o CheckOptions) (*Spec, diag.List) {
+	c := checker{walk: walk{fsys: fsys, file: o.File, allow: o.AllowExec}, o: o}
+	if c.parse(text) {
+		c.document()
+		c.duplicates()
+		if c.doc.Root.Kind == jsontree.Object {
+			c.reservedFields()
+			c.schemaLimits()
+			c.sanity()
+		}
+	}
+	var list diag.List
+	for _, v := range c.found {
+		list = append(list, v.Diagnostic)
+	}
+	list = append(list, c.list...)
+	list.Sort()
+	for i := range list {
+		list[i].Path, list[i].Message, list[i].Hint = printable(list[i].Path), printable(list[i].Message), printable(list[i].Hint)
+	}
+	if list.HasErrors() {
+		return nil, list
+	}
+	return &c.spec, list
+}
+
+// checker adds to the shared walk what Check alone says.
+type checker struct {
+	walk
+	o    CheckOptions
+	list diag.List
+}
+
+func (c *checker) add(level diag.Level, offset int, path, code, message, hint string) {
+	c.list = append(c.list, c.at(offset, diag.Diagnostic{Level: level, Code: code, Path: path, Message: message, Hint: hint}))
+}
+
+// doubt is a warning, and an error under --strict.
+func (c *checker) doubt(offset int, path, code, message, hint string) {
+	level := diag.Warning
+	if c.o.Strict {
+		level = diag.Error
+	}
+	c.add(level, offset, path, code, message, hint)
+}
+
+// node finds a value by its dotted path.
+func (c *checker) node(path string) *jsontree.Node {
+	n := &c.doc.Root
+	for key := range strings.SplitSeq(path, ".") {
+		n = n.Get(key)
+	}
+	return n
+}
+
+func (c *checker) duplicates() {
+	for _, d := range c.doc.Duplicates {
+		c.add(diag.Warning, d.Repeat, d.Key, codeDuplicate,
+			fmt.Sprintf("must be given once, got it again; the first one, on line %d, has no effect", c.doc.Position(d.First).Line), "")
+	}
+}
+
+func (c *checker) reservedFields() {
+	for _, p := range c.reserved {
+		fixed := "runs/<run_id>/" + strings.TrimSuffix(strings.TrimPrefix(p.path, "outputs."), "_dir")
+		want := fmt.Sprintf("%q or left out", fixed)
+		switch p.path {
+		case "execution.work_root_mode":
+			want = modePerRun + " or left out"
+		case "outputs.out_dir", "outputs.eval_dir": // required
+			want = fmt.Sprintf("%q", fixed)
+		}
+		c.doubt(p.node.Offset, p.path, codeReserved,
+			fmt.Sprintf("is reserved and has no effect: must be %s, got %s", want, describe(p.node)), "")
+	}
+}
+
+// schemaLimits reports values that the published JSON Schema refuses and that
+// existing tools accept.
+func (c *checker) schemaLimits() {
+	for _, f := range []struct {
+		path string
+		most int
+	}{
+		{"campaign_id", 128}, {"description", 4096}, {"target.agent_id", 128}, {"target.engine", 128}, {"seed.media_type", 256},
+		{"outputs.input_dir", math.MaxInt}, {"outputs.out_dir", math.MaxInt}, {"outputs.eval_dir", math.MaxInt}, {"outputs.llmfuzz_dir", math.MaxInt},
+	} {
+		n := c.node(f.path)
+		text, ok := n.Str()
+		if !ok || text == "" && f.path == "target.agent_id" { // refused already
+			continue
+		}
+		if length := len([]rune(text)); length == 0 || length > f.most {
+			want := "non-empty"
+			if f.most < math.MaxInt {
+				want = fmt.Sprintf("1 to %d characters long", f.most)
+			}
+			c.doubt(n.Offset, f.path, codeSchemaLimit, fmt.Sprintf("must be %s, got %s (%d characters)", want, describe(n), length), "")
+		} else if f.path == "campaign_id" && !isLabel(text) {
+			c.doubt(n.Offset, f.path, codeSchemaLimit,
+				"must be made of letters, digits, '.', '_' and '-', starting with a letter or digit, got "+describe(n), "")
+		}
+	}
+}
+
+// isLabel reports whether s is of the form that the schema asks of campaign_id.
+func isLabel(s string) bool {
+	for i, r := range s {
+		alnum := '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !alnum && (i == 0 || !strings.ContainsRune("._-", r)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// sanity reports what is allowed and can only go wrong, or has no effect.
+func (c *checker) sanity() {
+	if t := c.spec.Target.TimeoutS; t != nil && !(*t <= maxTimeout) { // also true of NaN
+		n := c.node("target.timeout_s")
+		c.add(diag.Error, n.Offset, "target.timeout_s", codeTimeout, timeoutMessage(n), "")
+	}
+	c.commandUse()
+	size, known := c.seedContent()
+	c.mutationUse(size, known)
+}
+
+// commandUse looks for placeholders that mean nothing, and for a command that
+// has no way to find its input.
+func (c *checker) commandUse() {
+	n := c.node("target.command")
+	if n == nil || len(n.Items) == 0 || len(c.spec.Target.Command) != len(n.Items) {
+		return
+	}
+	findsInput := false
+	for i := range n.Items {
+		item := &n.Items[i]
+		for _, name := range []string{"<input_path>", "<run_dir>", "LLMFUZZ_INPUT_PATH", "LLMFUZZ_RUN_DIR"} {
+			findsInput = findsInput || strings.Contains(item.Text, name)
+		}
+		for _, token := range templateTokens(item.Text) {
+			near := diag.DidYouMean(token, placeholders)
+			switch {
+			case near == "" && (strings.ContainsAny(item.Text, " \t\n") || !isLabel(token[1:len(token)-1])):
+				// A script or markup, where <x> has a meaning of its own.
+			case near == "" && strings.Contains(strings.Join(placeholders, ""), token):
+			default:
+				c.add(diag.Warning, item.Offset, fmt.Sprintf("target.command[%d]", i), codePlaceholder,
+					fmt.Sprintf("must be one of %s, got %s, which is passed on as it is", strings.Join(placeholders, ", "), quoteShort(token)), near)
+			}
+		}
+	}
+	if !findsInput && !c.o.Stdin {
+		c.add(diag.Warning, n.Offset, "target.command", codeInputUnused,
+			"must mention <input_path>, got a command that never does",
+			"the program will see its input only if it reads the variable LLMFUZZ_INPUT_PATH or opens input/original.pdf")
+	}
+}
+
+// seedContent checks the seed file itself and returns its size.
+func (c *checker) seedContent() (size int64, known bool) {
+	n, digest := c.node("seed.path"), c.node("seed.sha256")
+	if n == nil || c.spec.Seed.Path == "" {
+		return 0, false
+	}
+	info, err := c.fsys.Stat(c.spec.Seed.Path)
+	if err != nil {
+		return 0, false // reported by the walk
+	}
+	const path = "seed.path"
+	if !info.Mode().IsRegular() && c.spec.Seed.Path != "/dev/null" {
+		c.add(diag.Error, n.Offset, path, codeSeedKind, "must be a regular file, got "+describe(n)+", which is "+fileKind(info.Mode()), "")
+		return 0, false
+	}
+	if size = info.Size(); size == 0 {
+		c.add(diag.Warning, n.Offset, path, codeSeedEmpty, "must be a file with content, got an empty one",
+			"without bytes to flip or cut, only append_bytes has something to do")
+	}
+	wanted := c.spec.Seed.SHA256
+	if c.o.ReadSeed == nil {
+		if wanted != nil && isDigest(*wanted) {
+			c.add(diag.Warning, digest.Offset, "seed.sha256", codeDigestUnchecked, "must equal the digest of the seed file, which was not read", "")
+		}
+		return size, true
+	}
+	data, err := c.o.ReadSeed(c.spec.Seed.Path)
+	if err != nil {
+		c.add(diag.Error, n.Offset, path, codeSeedUnread, "must be a file that can be read, got "+describe(n)+": "+cause(err), "")
+		return size, true
+	}
+	if wanted != nil && isDigest(*wanted) {
+		sum := sha256.Sum256(data)
+		if got := hex.EncodeToString(sum[:]); !strings.EqualFold(got, *wanted) {
+			hint := "the seed file has changed since the document was written, or is another one"
+			if strings.Trim(*wanted, "0") == "" {
+				hint = "zeros are a placeholder: write the digest, or leave the field out"
+			}
+			c.add(diag.Error, digest.Offset, "seed.sha256", codeSeedDigest,
+				fmt.Sprintf("must be %s, the digest of %s, got %s", got, c.spec.Seed.Path, *wanted), hint)
+		}
+	}
+	return int64(len(data)), true
+}
+
+// fileKind names what is not a regular file.
+func fileKind(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a directory"
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+const (
+	mostOps       = 1_000_000
+	mostBytes     = 1 << 30
+	manyBytes     = 16 << 20 // from here a case takes seconds to make
+	shrinkableMin = 256      // truncate_tail leaves shorter inputs alone
+)
+
+// mutationUse looks for numbers that no machine can serve, and for documents
+// whose cases are all the same.
+func (c *checker) mutationUse(seedSize int64, known bool) {
+	m := &c.spec.Mutations
+	if m.Cases != nil && !m.Cases.IsInt64() {
+		n := c.node("mutations.cases")
+		c.add(diag.Warning, n.Offset, "mutations.cases", codeCasesHuge,
+			fmt.Sprintf("must be at most %d to run to its end, got %s", int64(math.MaxInt64), describe(n)), "bound the run with --cases or --time")
+	}
+	if m.MaxOpsPerCase != nil && m.OpLimit() > mostOps {
+		n := c.node("mutations.max_ops_per_case")
+		c.add(diag.Error, n.Offset, "mutations.max_ops_per_case", codeTooManyOps,
+			fmt.Sprintf("must be at most %d, got %s", mostOps, describe(n)), "")
+	}
+	limit, limited := m.ByteLimit()
+	if n := c.node("mutations.max_bytes"); limited && n != nil {
+		switch {
+		case limit > mostBytes && m.appends():
+			c.add(diag.Error, n.Offset, "mutations.max_bytes", codeTooManyBytes,
+				fmt.Sprintf("must be at most %d while append_bytes is used, got %s", mostBytes, describe(n)), "inputs grow to random lengths up to max_bytes")
+		case limit > manyBytes && m.appends():
+			c.add(diag.Warning, n.Offset, "mutations.max_bytes", codeBytesHuge,
+				fmt.Sprintf("must be at most %d for cases to be made quickly, got %s", manyBytes, describe(n)), "inputs grow to random lengths up to max_bytes")
+		case known && limit < seedSize:
+			c.add(diag.Warning, n.Offset, "mutations.max_bytes", codeSeedCut,
+				fmt.Sprintf("must be at least %d, the size of the seed, got %s: every input is cut to it", seedSize, describe(n)), "")
+		}
+	}
+	list := c.node("mutations.strategies")
+	sound := list == nil || len(list.Items) == len(m.Strategies) // else reported by the walk
+	if m.MaxOpsPerCase != nil && known && sound && m.Cases != nil && m.CaseCount() > 1 {
+		if path, why := m.idle(seedSize); why != "" {
+			n := c.node(path)
+			c.add(diag.Warning, n.Offset, path, codeNoOp, "must leave something to mutate, got "+describe(n)+": "+why, "every case is the same input")
+		}
+	}
+}
+
+// appends reports whether append_bytes is among the operations.
+func (m *Mutations) appends() bool {
+	return m.Strategies == nil || strings.Contains(strings.Join(m.Strategies, " "), "append_bytes")
+}
+
+// idle says why no case differs from the seed, and which field makes it so.
+func (m *Mutations) idle(seedSize int64) (path, why string) {
+	if m.MaxOpsPerCase.Sign() == 0 {
+		return "mutations.max_ops_per_case", "0 operations"
+	}
+	if m.Strategies == nil {
+		return "", ""
+	}
+	for _, op := range m.Strategies {
+		switch {
+		case op == "append_bytes":
+			return "", ""
+		case op == "truncate_tail" && seedSize > shrinkableMin:
+			return "", ""
+		case strings.HasPrefix(op, "flip_") && seedSize > 0:
+			return "", ""
+		}
+	}
+	return "mutations.strategies", "none of these operations applies to the seed"
+}

@@ -1,0 +1,118 @@
+package fuzzspec
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Compile implements [campaign.Contract].
+func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
+	s, list := decodeSettings(set)
+	fsys := k.disk
+	if set.Stored {
+		fsys = keptFiles{fsys}
+	}
+	spec, found := Check(doc.Data, fsys, CheckOptions{
+		File: doc.Path, Strict: set.Strict, AllowExec: s.allowExec, Stdin: s.input != "file", ReadSeed: set.Read,
+	})
+	list = append(list, found...)
+	if list.HasErrors() {
+		return nil, list
+	}
+	fail := func(code, path, format string, args ...any) ([]campaign.Any, diag.List) {
+		return nil, append(list, diag.Diagnostic{Code: code, Pos: diag.Pos{File: doc.Path}, Path: path, Message: fmt.Sprintf(format, args...)})
+	}
+	if s.seed != nil {
+		spec.Mutations.RNGSeed = big.NewInt(*s.seed)
+	}
+	seed, err := set.Read(spec.Seed.Path)
+	if err != nil {
+		return fail("fuzzspec.seed-unreadable", "seed.path", "the seed cannot be read: %v", err)
+	}
+	exe, why := ResolveExecutable(fsys, spec.Target.Command[0], s.allowExec)
+	if why != "" && !set.Stored {
+		return fail("fuzzspec.command-executable", "target.command[0]", "%s", why)
+	}
+	program, err := set.Digest(exe.Path)
+	if err != nil {
+		return fail("fuzzspec.command-executable", "target.command[0]", "the program cannot be read: %v", err)
+	}
+	total := spec.Mutations.CaseCount()
+	if s.start >= total {
+		return fail("fuzzspec.option", "", "the first case asked for is %d, but mutations.cases is %d", s.start, total)
+	}
+	count := total - s.start
+	if s.count > count {
+		list = append(list, diag.Diagnostic{
+			Code: "fuzzspec.cases-available", Level: diag.Warning, Pos: diag.Pos{File: doc.Path}, Path: "mutations.cases",
+			Message: fmt.Sprintf("asked for %d cases from case %d on, but the document plans %d in all: running %d", s.count, s.start, total, count),
+		})
+	} else if s.count > 0 {
+		count = s.count
+	}
+	c := &Campaign{
+		spec: spec, doc: doc, seed: seed, exe: exe, set: s, open: k.open, start: s.start, count: count,
+		stored: set.Stored,
+	}
+	if c.set.campaignID == "" {
+		c.set.campaignID = DefaultCampaignID(doc.Data, s.start)
+	}
+	h := sha256.New()
+	part := func(b []byte) {
+		var n [8]byte
+		binary.LittleEndian.PutUint64(n[:], uint64(len(b)))
+		h.Write(n[:])
+		h.Write(b)
+	}
+	part(doc.Data)
+	part(seed)
+	part([]byte(program))
+	part([]byte(s.fingerprint()))
+	if s.deep {
+		inputs, found := deepInputs(set, doc.Path)
+		if list = append(list, found...); list.HasErrors() {
+			return nil, list
+		}
+		for _, b := range slices.Concat(inputs.corpus, inputs.dictionary) {
+			part(b)
+		}
+		part([]byte(deepVersion))
+		c.deep = &inputs
+	}
+	name := spec.CampaignID
+	if strings.TrimSpace(name) == "" {
+		name = c.set.campaignID
+	}
+	c.id = campaign.Identity{Contract: k.Name(), Name: name, Digest: hex.EncodeToString(h.Sum(nil))}
+	if c.maker, err = newMaker(c); err != nil {
+		return fail("fuzzspec.mutations", "mutations", "%v", err)
+	}
+	return []campaign.Any{campaign.Erase[*state](c)}, list
+}
+
+// keptFiles is the disk as a stored run sees it: what the document names was
+// there when the run was made and was kept with it, whether it is still there
+// or not.
+type keptFiles struct{ FS }
+
+// Stat implements [FS].
+func (k keptFiles) Stat(name string) (fs.FileInfo, error) {
+	info, err := k.FS.Stat(name)
+	if err != nil {
+		return keptFile(name), nil
+	}
+	return info, nil
+}
+
+// Executable implements [FS].
+func (k keptFiles) Executable(string) bool { return true }

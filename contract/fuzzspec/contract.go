@@ -1,0 +1,92 @@
+package fuzzspec
+
+import (
+	"bytes"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/process"
+)
+
+// Contract is the front door. It runs programs through the opener it is given.
+type Contract struct {
+	open process.Opener
+	disk FS
+}
+
+// New returns the front door for FuzzSpec v1.
+func New(open process.Opener) *Contract { return &Contract{open: open, disk: Disk{}} }
+
+// Name implements [campaign.Contract].
+func (*Contract) Name() string { return "fuzzspec" }
+
+// Summary implements [campaign.Contract].
+func (*Contract) Summary() string {
+	return "byte-fuzz a program: a JSON document with command, seed file and mutations (FuzzSpec v1)"
+}
+
+// Detect implements [campaign.Contract]: a JSON object with a schema_version
+// of the format, also one that cannot be read to its end, so that its faults
+// are told as those of a FuzzSpec.
+func (*Contract) Detect(s campaign.Spec) bool {
+	text := bytes.TrimLeft(s.Data, " \t\r\n")
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return false
+	}
+	if bytes.Contains(text, []byte(`"llmfuzz.fuzzspec`)) {
+		return true
+	}
+	for _, key := range []string{`"campaign_id"`, `"target"`, `"seed"`, `"mutations"`} {
+		if !bytes.Contains(text, []byte(key)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Names of the options. The last three have no flag of their own on the common
+// verbs: the commands that users of the format know set them.
+const (
+	optMutators  = "mutators"
+	optDict      = "dict"
+	optCorpus    = "corpus"
+	optGuided    = "guided"
+	optExecutor  = "executor"
+	optSandbox   = "sandbox"
+	optAllowExec = "allow-exec"
+	optOKExit    = "ok-exit"
+	optOutputs   = "outputs"
+	optInput     = "input"
+	optKeep      = "keep"
+	optTimeout   = "timeout-s"
+	optMemory    = "memory-limit"
+	optFileSize  = "file-limit"
+
+	OptCampaignID = "campaign-id" // names the kept folders
+	OptStartIndex = "start-index" // first case index
+	OptCount      = "count"       // number of cases from there
+)
+
+// Options implements [campaign.Contract].
+func (*Contract) Options() []campaign.Option {
+	return []campaign.Option{
+		{Name: optMutators, Values: []string{"reference", "deep"}, Default: "reference", Usage: "how cases are made: as the contract's users know it, or dictionary, integers, blocks, splices, tokens, JSON and XML"},
+		{Name: optDict, Many: true, Usage: "tokens for the deep mutators, an AFL dictionary `FILE`"},
+		{Name: optCorpus, Many: true, Usage: "further seeds for the deep mutators: every file in `FOLDER`"},
+		{Name: optGuided, Bool: true, Usage: "keep inputs that reach new code (needs a program built with afl-clang-fast or -lto; implies deep)"},
+		{Name: optExecutor, Values: []string{"auto", "spawn", "zygote", "afl"}, Default: "auto", Usage: "how processes are made; spawn defines the truth, the others are checked against it"},
+		{Name: optSandbox, Bool: true, Usage: "no network, read-only files, own process ids: as far as the kernel grants it"},
+		{Name: optAllowExec, Many: true, Usage: "allow the program at the absolute `PATH`, which is outside the allowlist"},
+		{Name: optOKExit, Many: true, Usage: "exit `CODES` that are no failure, such as 1,2"},
+		{Name: optOutputs, Values: []string{"auto", "require", "ignore"}, Default: "auto", Usage: "JSON files in the out folder: required if the seed gives some, always, never"},
+		{Name: optInput, Values: []string{"auto", "file", "stdin"}, Default: "auto", Usage: "how the input reaches the program; auto: on standard input as well if the command names no <input_path>"},
+		{Name: optKeep, Values: []string{"failures", "all", "none"}, Default: "failures", Usage: "which cases leave a folder below work_root_base"},
+		{Name: optTimeout, Usage: "`SECONDS` a case may take, in place of the document's"},
+		{Name: optMemory, Default: "4GiB", Usage: "address space a case may use, such as 512MiB; 0: no limit"},
+		{Name: optFileSize, Default: "256MiB", Usage: "size of any one file a case may write, output included; 0: no limit"},
+	}
+}
+
+// Starter implements [campaign.Contract].
+func (*Contract) Starter(dir string) []campaign.File { return Starter(dir) }
+
+var _ campaign.Contract = (*Contract)(nil)

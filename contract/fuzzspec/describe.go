@@ -1,0 +1,175 @@
+package fuzzspec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// shownBytes is how much of an input a report shows.
+const shownBytes = 4096
+
+// Describe implements [campaign.Describer].
+func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, minimized []byte) []campaign.Exhibit {
+	input := c.Input(s, at)
+	out := []campaign.Exhibit{c.summary(at, o, input, minimized)}
+	parent := c.seed
+	rows := []campaign.BytesRow{bytesRow("seed", parent, parent), bytesRow("case", input, parent)}
+	if minimized != nil {
+		rows = append(rows, bytesRow("minimised", minimized, input))
+	}
+	out = append(out, campaign.BytesExhibit("Input", rows...))
+	if !c.set.guided {
+		lane := c.maker.lane()
+		lane.input(s.corpus, c.start+at.Index)
+		if t, ok := mutationTable(lane.log()); ok {
+			out = append(out, t)
+		}
+	}
+	for _, name := range []string{"stderr", "stdout"} {
+		if text := o.Attached(name); len(text) > 0 {
+			body := steady(string(bytes.ToValidUTF8(text, []byte("\uFFFD"))))
+			out = append(out, campaign.Exhibit{
+				Kind: "text", Title: map[string]string{"stderr": "Standard error", "stdout": "Standard output"}[name],
+				Text: &campaign.Text{Body: body, Truncated: len(text) >= maxEvidence},
+			})
+		}
+	}
+	return out
+}
+
+func (c *Campaign) summary(at campaign.Case, o campaign.Outcome, input, minimized []byte) campaign.Exhibit {
+	index := c.start + at.Index
+	rows := [][]string{
+		{"command", strings.Join(c.spec.Target.Command, " ")},
+		{"case", fmt.Sprint(index)},
+		{"generator seed", c.spec.Mutations.EffectiveSeed(index).String()},
+		{"ended", endedText(o)},
+		{"input", fmt.Sprintf("%d bytes, sha256 %s", len(input), digest(input))},
+	}
+	if minimized != nil {
+		rows = append(rows, []string{"minimised", fmt.Sprintf("%d bytes, sha256 %s", len(minimized), digest(minimized))})
+	}
+	if len(o.Cause) > 0 {
+		rows = append(rows, []string{"cause", causeText(o.Cause)})
+	}
+	if o.Signature != "" {
+		rows = append(rows, []string{"signature", o.Signature})
+	}
+	return campaign.TableExhibit("What happened", []string{"", ""}, rows)
+}
+
+// strings2 joins the layers of a cause for people.
+func causeText(layers []string) string { return strings.Join(layers, " / ") }
+
+func endedText(o campaign.Outcome) string {
+	var e ending
+	if json.Unmarshal(o.Data, &e) != nil {
+		return o.Title
+	}
+	text := e.Status
+	switch {
+	case e.Signal != 0:
+		text = "killed by signal " + strconv.Itoa(e.Signal)
+	case e.ExitCode != nil:
+		text = "exit code " + strconv.Itoa(*e.ExitCode)
+	}
+	if e.OutputLimit {
+		text += ", stopped for writing too much"
+	}
+	if e.Leftovers {
+		text += ", processes left running"
+	}
+	return text
+}
+
+// bytesRow is one input with marks on what differs from base.
+func bytesRow(label string, data, base []byte) campaign.BytesRow {
+	shown := data[:min(len(data), shownBytes)]
+	row := campaign.BytesRow{Label: label, Data: slices.Clone(shown), Size: int64(len(data))}
+	if bytes.Equal(data, base) {
+		return row
+	}
+	if len(data) != len(base) {
+		// What was cut out or put in moves the rest: mark what lies between
+		// the beginning and the end that the two share.
+		head := 0
+		for head < len(data) && head < len(base) && data[head] == base[head] {
+			head++
+		}
+		tail := 0
+		for tail < len(data)-head && tail < len(base)-head && data[len(data)-1-tail] == base[len(base)-1-tail] {
+			tail++
+		}
+		from, to := min(head, len(shown)), min(len(data)-tail, len(shown))
+		if from < to {
+			row.Marks = append(row.Marks, campaign.Mark{From: from, To: to, Kind: "changed"})
+		}
+		return row
+	}
+	for i := 0; i < len(shown); i++ {
+		if shown[i] == base[i] {
+			continue
+		}
+		from := i
+		for i < len(shown) && shown[i] != base[i] {
+			i++
+		}
+		row.Marks = append(row.Marks, campaign.Mark{From: from, To: i, Kind: "changed"})
+	}
+	return row
+}
+
+// mutationTable shows a mutation log.
+func mutationTable(log []byte) (campaign.Exhibit, bool) {
+	var rows [][]string
+	for line := range bytes.Lines(log) {
+		var op map[string]any
+		if json.Unmarshal(line, &op) != nil {
+			continue
+		}
+		cell := func(key string) string {
+			switch v := op[key].(type) {
+			case nil:
+				return ""
+			case float64:
+				return strconv.FormatInt(int64(v), 10)
+			default:
+				text := fmt.Sprint(v)
+				if len(text) > 60 {
+					text = text[:60] + "..."
+				}
+				return text
+			}
+		}
+		rows = append(rows, []string{cell("op"), cell("offset"), cell("length"), cell("value_b64")})
+	}
+	t := campaign.TableExhibit("Mutations", []string{"operation", "offset", "length", "value (base64)"}, rows)
+	t.Table.Numeric = []bool{false, true, true, false}
+	return t, len(rows) > 0
+}
+
+// What a program prints holds process ids, addresses and the lane's folder,
+// which differ between equal runs. Reports show steady words in their place;
+// the kept folder of the case holds the bytes as they were.
+var (
+	pidPattern     = regexp.MustCompile(`==\d+==`)
+	addressPattern = regexp.MustCompile(`0x[0-9a-fA-F]{6,}`)
+	folderPattern  = regexp.MustCompile(`/[^\s"']*/thresh-[0-9A-Za-z._-]+/w\d+/run`)
+	routinePattern = regexp.MustCompile(`goroutine \d+`)
+	offsetPattern  = regexp.MustCompile(`pid[= ]\d+`)
+)
+
+func steady(text string) string {
+	text = pidPattern.ReplaceAllString(text, "==PID==")
+	text = folderPattern.ReplaceAllString(text, "<run_dir>")
+	text = addressPattern.ReplaceAllString(text, "<ADDR>")
+	text = routinePattern.ReplaceAllString(text, "goroutine N")
+	return offsetPattern.ReplaceAllString(text, "pid N")
+}

@@ -1,0 +1,208 @@
+package fuzzspec
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/process"
+)
+
+// Open implements [campaign.Campaign].
+func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+	r, err := c.open(ctx, c.plan(), lane.Index, lane.Of, lane.Cold)
+	if err != nil {
+		return nil, err
+	}
+	return &executor{c: c, runner: r, cold: lane.Cold, lane: c.maker.lane(), keep: c.set.keep}, nil
+}
+
+// executor runs cases on one lane.
+type executor struct {
+	c      *Campaign
+	runner process.Runner
+	lane   laneMaker
+	cold   bool   // cases are run again, to confirm: nothing is kept of them
+	keep   string // which cases leave a folder
+}
+
+// Notes says how the cases were run.
+func (x *executor) Notes() []string { return x.runner.Notes() }
+
+// Close implements [campaign.Executor].
+func (x *executor) Close() error { return x.runner.Close() }
+
+// maxEvidence is how much of an output stream is kept as evidence: its end,
+// where programs say what went wrong.
+const maxEvidence = 32 << 10
+
+// Execute implements [campaign.Executor].
+func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (campaign.Outcome, error) {
+	c := x.c
+	input := at.Payload
+	if input == nil {
+		input = x.lane.input(s.corpus, c.start+at.Index)
+	}
+	runID := CaseRunID(c.set.campaignID, c.start+at.Index)
+	res, err := x.runner.Run(ctx, process.Case{Index: at.Index, RunID: runID, Input: input, Confirm: x.cold})
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, process.ErrGone) {
+			return campaign.Outcome{}, &campaign.FatalError{Err: fmt.Errorf("the program %s cannot be started any more: %w", c.exe.Path, err)}
+		}
+		return campaign.Outcome{}, mismatch(err)
+	}
+	o, err := c.judge(s, &res, runID)
+	if err != nil {
+		return o, err
+	}
+	o.Elapsed = res.Elapsed
+	if c.set.guided && o.Verdict == campaign.VerdictPass {
+		if o.Data, err = x.fresh(ctx, s, at, input, runID, res.Edges); err != nil {
+			return o, mismatch(err)
+		}
+	}
+	if o.Verdict == campaign.VerdictFail {
+		sum := sha256.Sum256(input)
+		o.Input = hex.EncodeToString(sum[:])
+		for _, e := range []campaign.Attachment{{Name: "stderr", Data: res.Stderr}, {Name: "stdout", Data: res.Stdout}} {
+			if len(e.Data) > 0 {
+				e.Data = slices.Clone(e.Data[max(0, len(e.Data)-maxEvidence):])
+				o.Evidence = append(o.Evidence, e)
+			}
+		}
+	}
+	if !x.cold && at.Payload == nil && (x.keep == "all" || x.keep == "failures" && o.Verdict == campaign.VerdictFail) {
+		if _, err := x.write(s, c.start+at.Index, input, &res, o, runID); err != nil {
+			return o, &campaign.FatalError{Err: err}
+		}
+	}
+	return o, nil
+}
+
+// fresh is the edges of a case that no earlier round has seen. They are looked
+// at twice: an edge that does not show again is chance and would make equal
+// runs differ.
+func (x *executor) fresh(ctx context.Context, s *state, at campaign.Case, input []byte, runID string, edges []uint32) ([]byte, error) {
+	unseen := func(list []uint32) []uint32 {
+		var out []uint32
+		for _, e := range list {
+			if !s.seen[e] {
+				out = append(out, e)
+			}
+		}
+		return out
+	}
+	first := unseen(edges)
+	if len(first) == 0 {
+		return nil, nil
+	}
+	again, err := x.runner.Run(ctx, process.Case{Index: at.Index, RunID: runID, Input: input})
+	if err != nil {
+		return nil, err
+	}
+	stable := first[:0]
+	for _, e := range first {
+		if _, ok := slices.BinarySearch(again.Edges, e); ok {
+			stable = append(stable, e)
+		}
+	}
+	return encodeEdges(stable), nil
+}
+
+// encodeEdges writes ascending edges as the differences between them.
+func encodeEdges(edges []uint32) []byte {
+	var b []byte
+	last := uint32(0)
+	for _, e := range edges {
+		b = binary.AppendUvarint(b, uint64(e-last))
+		last = e
+	}
+	return b
+}
+
+func decodeEdges(b []byte) []uint32 {
+	var edges []uint32
+	last := uint32(0)
+	for len(b) > 0 {
+		d, n := binary.Uvarint(b)
+		if n <= 0 {
+			return edges
+		}
+		b = b[n:]
+		last += uint32(d)
+		edges = append(edges, last)
+	}
+	return edges
+}
+
+// write keeps the folder of a case.
+func (x *executor) write(s *state, index int64, input []byte, res *process.Result, o campaign.Outcome, runID string) (RunFolder, error) {
+	c := x.c
+	folder, err := NewRunFolder(c.spec.Target.WorkRootBase, runID)
+	if err != nil {
+		return folder, err
+	}
+	_, err = folder.Write(c.record(s, index, input, x.lane.log(), res, o))
+	return folder, err
+}
+
+// record is what the kept folder of a case says.
+func (c *Campaign) record(s *state, index int64, input, log []byte, res *process.Result, o campaign.Outcome) RunRecord {
+	r := RunRecord{
+		Spec: c.spec, CaseIndex: index, Seed: c.seed, Input: input, InputName: c.inputName(), MutationLog: log, Timeout: c.set.timeout, Result: res,
+		Evaluate: c.evaluation(s),
+		Extra:    map[string]any{"verdict_final": o.Verdict.String()},
+	}
+	if !strings.ContainsAny(c.spec.Target.Command[0], `/\`) {
+		r.Executable = c.exe.Path
+	}
+	if o.Verdict == campaign.VerdictFail {
+		signature := o.Signature
+		if signature == "" {
+			signature = causeText(o.Cause)
+		}
+		r.Extra["kind"], r.Extra["signature_v2"], r.Extra["title"] = o.Kind, signature, o.Title
+		r.Evaluate.Fail = o.Kind
+		r.Evaluate.Extra = map[string]any{"signature_v2": signature, "verdict_final": o.Verdict.String()}
+	}
+	return r
+}
+
+// evaluation says how outputs are judged.
+func (c *Campaign) evaluation(s *state) EvaluateOptions {
+	return EvaluateOptions{
+		NoneExpected:  c.set.outputs == "auto" && !s.facts.Outputs,
+		IgnoreOutputs: c.set.outputs == "ignore",
+		AcceptExit:    c.set.okExit,
+	}
+}
+
+// Materialize implements [campaign.Materializer].
+func (c *Campaign) Materialize(ctx context.Context, s *state, at campaign.Case) (string, error) {
+	r, err := c.open(ctx, c.plan(), 0, 1, true)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	x := &executor{c: c, runner: r, lane: c.maker.lane(), cold: true}
+	index := c.start + at.Index
+	input := x.lane.input(s.corpus, index) // also makes the mutation log
+	runID := CaseRunID(c.set.campaignID, index)
+	res, err := r.Run(ctx, process.Case{Index: at.Index, RunID: runID, Input: input, Confirm: true})
+	if err != nil {
+		return "", err
+	}
+	o, err := c.judge(s, &res, runID)
+	if err != nil {
+		return "", err
+	}
+	folder, err := x.write(s, index, input, &res, o, runID)
+	return folder.Dir(), err
+}

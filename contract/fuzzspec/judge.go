@@ -1,0 +1,154 @@
+package fuzzspec
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/crash"
+	"github.com/thresh-dev/thresh/engine/process"
+)
+
+// Kinds of failure.
+const (
+	kindCrash     = "crash"     // a signal, a sanitizer's report, a language's panic
+	kindExit      = "exit"      // an exit code that is not accepted
+	kindTimeout   = "timeout"   // not done within the time limit
+	kindOutput    = "output"    // JSON outputs missing or broken
+	kindFlood     = "flood"     // more output than the limit
+	kindLeftovers = "leftovers" // processes left running
+)
+
+// ending is the facts of how a failing case ended, as outcomes carry them.
+type ending struct {
+	Status      string `json:"status"`
+	ExitCode    *int   `json:"exit_code,omitempty"`
+	Signal      int    `json:"signal,omitempty"`
+	OutputLimit bool   `json:"output_limit,omitempty"`
+	Leftovers   bool   `json:"leftovers,omitempty"`
+	Output      string `json:"output,omitempty"` // signature of the outputs' fault
+}
+
+// judge says what a result comes to. Exit codes, signals and sanitizers come
+// first, then limits, then what was left behind, then outputs.
+func (c *Campaign) judge(s *state, r *process.Result, runID string) (campaign.Outcome, error) {
+	end := ending{Status: r.Status.String(), OutputLimit: r.OutputLimit}
+	death := crash.Death{TimedOut: r.Status == process.TimedOut, OutputLimit: r.OutputLimit, CoreDumped: r.CoreDumped, Stderr: r.Stderr, Stdout: r.Stdout}
+	failed := false
+	switch {
+	case r.Status == process.TimedOut || r.OutputLimit:
+		failed = true
+	case r.Status == process.Signaled:
+		end.Signal, death.Signal, failed = r.Signal, r.Signal, true
+	default:
+		code := r.ExitCode
+		end.ExitCode, death.ExitCode = &code, code
+		failed = code != 0 && !slices.Contains(c.set.okExit, code)
+	}
+	if failed {
+		return c.death(end, death, runID), nil
+	}
+	if len(r.Stderr) > 0 {
+		// A sanitizer that goes on after its report leaves the exit code as it is.
+		if cause := crash.Analyze(death); cause.Class == crash.ClassSanitizer {
+			return outcome(kindCrash, cause, end), nil
+		}
+	}
+	if r.Leftovers > 0 && !s.facts.Leftovers {
+		end.Leftovers = true
+		return fail(kindLeftovers, "processes left running after the program ended", campaign.SeverityMedium, "LEFTOVERS", end), nil
+	}
+	if c.set.outputs == "ignore" {
+		return campaign.Outcome{}, nil
+	}
+	signature, detail, err := judgeOutputs(r.Dir, runID, c.set.outputs == "auto" && !s.facts.Outputs)
+	if err != nil || signature == "" {
+		return campaign.Outcome{}, err
+	}
+	end.Output = signature
+	return fail(kindOutput, detail, campaign.SeverityMedium, signature, end), nil
+}
+
+// death is the outcome of a program that failed by how it ended.
+func (c *Campaign) death(end ending, d crash.Death, runID string) campaign.Outcome {
+	cause := crash.Analyze(d)
+	kind := kindCrash
+	switch cause.Class {
+	case crash.ClassTimeout:
+		kind = kindTimeout
+	case crash.ClassOutputLimit:
+		kind = kindFlood
+	case crash.ClassExit:
+		kind = kindExit
+	}
+	return outcome(kind, cause, end)
+}
+
+func outcome(kind string, cause crash.Cause, end ending) campaign.Outcome {
+	o := fail(kind, cause.Title, severities[cause.Severity], "", end)
+	o.Cause = cause.Layers
+	return o
+}
+
+var severities = map[string]campaign.Severity{
+	crash.SeverityCritical: campaign.SeverityCritical, crash.SeverityHigh: campaign.SeverityHigh,
+	crash.SeverityMedium: campaign.SeverityMedium, crash.SeverityLow: campaign.SeverityLow,
+}
+
+func fail(kind, title string, sev campaign.Severity, signature string, end ending) campaign.Outcome {
+	// A struct of plain fields can always be encoded.
+	data, _ := json.Marshal(end)
+	return campaign.Outcome{Verdict: campaign.VerdictFail, Severity: sev, Kind: kind, Title: title, Signature: signature, Data: data}
+}
+
+// hasOutputs reports whether a run left JSON files in its out folder.
+func hasOutputs(dir string) bool {
+	found := false
+	// A folder that cannot be read holds nothing that could be judged.
+	_ = filepath.WalkDir(filepath.Join(dir, "out"), func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(name, ".json") {
+			found = true
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// judgeOutputs reads the JSON outputs of a run the way its evaluation will. It
+// returns the signature of what is wrong with them, "" if nothing is.
+func judgeOutputs(dir, runID string, noneExpected bool) (signature, detail string, err error) {
+	entries, err := os.ReadDir(filepath.Join(dir, "out"))
+	if err != nil || len(entries) == 0 {
+		if noneExpected {
+			return "", "", nil
+		}
+		return "OUT_MISSING:" + hash16("NO_OUTPUTS"), "no JSON output was written", nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", "", fmt.Errorf("looking at the outputs of a case: %w", err)
+	}
+	defer root.Close()
+	list, _ := observeOutputs(root, RunFolder{id: runID}, "")
+	paths := make([]any, len(list))
+	for i, o := range list {
+		paths[i] = object{"path": o.path}
+	}
+	record := tree(object{"observed_outputs": paths})
+	e := evaluator{run: root.FS(), runID: runID, o: EvaluateOptions{NoneExpected: noneExpected}, outputs: check("OUTPUTS_PRESENT"), parse: check("JSON_PARSE")}
+	e.judgeOutputs(&record, true)
+	if e.verdict == VerdictPass {
+		return "", "", nil
+	}
+	if !e.outputs.Pass {
+		return e.signature, "no JSON output was written", nil
+	}
+	name, why, _ := strings.Cut(strings.TrimPrefix(e.signature, "JSON_BAD:"), ":")
+	return e.signature, fmt.Sprintf("output %s is not JSON (%s)", crash.Mask(name), why), nil
+}

@@ -1,0 +1,149 @@
+package fuzzspec
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/process"
+)
+
+// settings are the options of the contract, decoded.
+type settings struct {
+	deep, guided bool
+	executor     process.Executor
+	sandbox      bool
+	allowExec    []string
+	okExit       []int
+	outputs      string  // auto, require or ignore
+	input        string  // auto, file or stdin
+	keep         string  // failures, all or none
+	timeout      float64 // seconds; 0: as the document says
+	memory       int64   // bytes; 0: no limit
+	fileSize     int64   // bytes; 0: no limit
+	campaignID   string
+	start, count int64
+	seed         *int64
+}
+
+// decodeSettings reads the options; all that is wrong with them is returned.
+func decodeSettings(set campaign.Settings) (settings, diag.List) {
+	var list diag.List
+	refuse := func(name, format string, args ...any) {
+		list = append(list, diag.Diagnostic{Code: "fuzzspec.option", Path: "--" + name, Message: fmt.Sprintf(format, args...)})
+	}
+	s := settings{
+		guided: set.Get(optGuided, "false") == "true", sandbox: set.Get(optSandbox, "false") == "true",
+		executor: process.Executor(set.Get(optExecutor, "auto")), allowExec: set.Options[optAllowExec],
+		outputs: set.Get(optOutputs, "auto"), input: set.Get(optInput, "auto"), keep: set.Get(optKeep, "failures"),
+		campaignID: set.Get(OptCampaignID, ""), seed: set.Seed,
+	}
+	s.deep = s.guided || set.Get(optMutators, "reference") == "deep"
+	if s.guided && set.Get(optMutators, "deep") == "reference" {
+		refuse(optGuided, "needs --mutators deep, got reference")
+	}
+	if s.guided && s.executor != process.Auto && s.executor != process.AFL {
+		refuse(optGuided, "needs --executor afl, got %s: only the program's own instrumentation tells what it reached", s.executor)
+	}
+	for _, p := range s.allowExec {
+		if !strings.HasPrefix(p, "/") {
+			refuse(optAllowExec, "must be an absolute path, got %q", p)
+		}
+	}
+	if !s.deep {
+		for _, name := range []string{optDict, optCorpus} {
+			if set.Has(name) {
+				refuse(name, "is used by the deep mutators alone; add --mutators deep")
+			}
+		}
+	}
+	for _, codes := range set.Options[optOKExit] {
+		for _, c := range strings.Split(codes, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(c))
+			if err != nil || n < 0 || n > 255 {
+				refuse(optOKExit, "must be exit codes from 0 to 255 with commas between, got %q", codes)
+				break
+			}
+			if n != 0 && !slices.Contains(s.okExit, n) {
+				s.okExit = append(s.okExit, n)
+			}
+		}
+	}
+	slices.Sort(s.okExit)
+	if v := set.Get(optTimeout, ""); v != "" {
+		t, err := strconv.ParseFloat(v, 64)
+		if err != nil || !(t > 0) || t > maxTimeoutSeconds {
+			refuse(optTimeout, "must be a number of seconds above 0 and at most %g, got %q", float64(maxTimeoutSeconds), v)
+		}
+		s.timeout = t
+	}
+	size := func(name, def string) int64 {
+		n, err := parseSize(set.Get(name, def))
+		if err != nil {
+			refuse(name, "%v", err)
+		}
+		return n
+	}
+	s.memory, s.fileSize = size(optMemory, "4GiB"), size(optFileSize, "256MiB")
+	integer := func(name string) int64 {
+		v := set.Get(name, "0")
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < 0 {
+			refuse(name, "must be an integer of 0 or more, got %q", v)
+		}
+		return n
+	}
+	s.start, s.count = integer(OptStartIndex), integer(OptCount)
+	if s.campaignID != "" {
+		if err := CheckID("campaign id", s.campaignID); err != nil {
+			list = append(list, diag.Diagnostic{Code: "fuzzspec.option", Message: err.Error()})
+		}
+	}
+	return s, list
+}
+
+// maxTimeoutSeconds is about the longest time that a duration can hold.
+const maxTimeoutSeconds = 9e9
+
+// parseSize reads a number of bytes: "512MiB", "4GiB", "1000", "0".
+func parseSize(s string) (int64, error) {
+	units := []struct {
+		suffix string
+		factor int64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"", 1}}
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(s, u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || n < 0 || n > math.MaxInt64/u.factor {
+			break
+		}
+		return n * u.factor, nil
+	}
+	return 0, fmt.Errorf("must be a number of bytes such as 1048576, 512MiB or 4GiB, got %q", s)
+}
+
+// timeoutOf is the time limit of a case.
+func (s *settings) timeoutOf(spec *Spec) time.Duration {
+	if s.timeout > 0 {
+		return max(time.Duration(s.timeout*float64(time.Second)), 1)
+	}
+	return spec.Timeout()
+}
+
+// fingerprint is what of the options decides cases or their outcomes.
+func (s *settings) fingerprint() string {
+	seed := "document"
+	if s.seed != nil {
+		seed = strconv.FormatInt(*s.seed, 10)
+	}
+	return fmt.Sprintf("deep=%t guided=%t sandbox=%t ok-exit=%v outputs=%s input=%s timeout=%g memory=%d file=%d start=%d count=%d seed=%s",
+		s.deep, s.guided, s.sandbox, s.okExit, s.outputs, s.input, s.timeout, s.memory, s.fileSize, s.start, s.count, seed)
+}

@@ -1,0 +1,166 @@
+package fuzzspec
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// tailSize bounds what of standard error enters a signature: so many bytes are
+// read from the end of the file, and so many characters are kept of them.
+const tailSize = 4096
+
+// hash16 is the short digest of signatures.
+func hash16(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}
+
+// CrashSignature is signature_v1 of a crash, from the end of its standard
+// error. nonEmpty says that the program wrote something there at all.
+func CrashSignature(tail, runID string, nonEmpty bool) string {
+	text := NormalizeStderr(tail, runID)
+	if utf8.RuneCountInString(text) > tailSize {
+		text = string([]rune(text)[:tailSize])
+	}
+	switch {
+	case text != "":
+	case nonEmpty:
+		text = "<stderr-nonempty>"
+	default:
+		text = "<no-stderr>"
+	}
+	return "CRASH:" + hash16(text)
+}
+
+// StderrTail is the end of standard error that enters a signature.
+func StderrTail(stderr []byte) string {
+	return decode(stderr[max(0, len(stderr)-tailSize):])
+}
+
+// decode reads bytes as UTF-8 the way Python does when it replaces what is
+// wrong: U+FFFD for the longest part of a sequence that could have gone on, not
+// for every byte of it.
+func decode(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	var out strings.Builder
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		if r == utf8.RuneError && size == 1 {
+			size = brokenPrefix(b)
+		}
+		out.WriteRune(r)
+		b = b[size:]
+	}
+	return out.String()
+}
+
+// brokenPrefix is the length of the longest start of b that is a start of some
+// valid sequence, and at least 1.
+func brokenPrefix(b []byte) int {
+	var length int
+	low, high := byte(0x80), byte(0xbf)
+	switch c := b[0]; {
+	case 0xc2 <= c && c <= 0xdf:
+		length = 2
+	case c&0xf0 == 0xe0:
+		length = 3
+		if c == 0xe0 {
+			low = 0xa0
+		} else if c == 0xed {
+			high = 0x9f
+		}
+	case 0xf0 <= c && c <= 0xf4:
+		length = 4
+		if c == 0xf0 {
+			low = 0x90
+		} else if c == 0xf4 {
+			high = 0x8f
+		}
+	default:
+		return 1
+	}
+	n := 1
+	for n < length && n < len(b) && low <= b[n] && b[n] <= high {
+		n++
+		low, high = 0x80, 0xbf
+	}
+	return n
+}
+
+// NormalizeStderr takes out of a text what differs between equal crashes:
+// absolute paths, the run's id and the amount of white space.
+func NormalizeStderr(text, runID string) string {
+	text = drivePaths(text)
+	text = slashPaths(text)
+	if runID != "" {
+		text = strings.ReplaceAll(text, runID, "<RUN_ID>")
+	}
+	return strings.Join(strings.FieldsFunc(text, isSpace), " ")
+}
+
+// isWord reports whether r is a character of words: a letter of any script, a
+// number of any kind or an underscore. Combining marks are not.
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// isSpace adds to Unicode's white space the four ASCII separators.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
+
+func endsPath(r rune) bool { return isSpace(r) || r == '"' || r == '\'' }
+
+// pathEnd is the length of the run of path characters that s starts with.
+func pathEnd(s string) int {
+	if i := strings.IndexFunc(s, endsPath); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// drivePaths replaces C:\... where the letter starts a word.
+func drivePaths(s string) string {
+	if !strings.Contains(s, `:\`) {
+		return s
+	}
+	var out strings.Builder
+	before := ' '
+	for i := 0; i < len(s); {
+		if c := s[i] | 0x20; 'a' <= c && c <= 'z' && !isWord(before) && strings.HasPrefix(s[i+1:], `:\`) {
+			if n := pathEnd(s[i+3:]); n > 0 {
+				out.WriteString("<PATH>")
+				i += 3 + n
+				before, _ = utf8.DecodeLastRuneInString(s[:i])
+				continue
+			}
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		out.WriteString(s[i : i+size])
+		before = r
+		i += size
+	}
+	return out.String()
+}
+
+// slashPaths replaces /... where no word stands before the slash.
+func slashPaths(s string) string {
+	var out strings.Builder
+	before := ' '
+	for i := 0; i < len(s); {
+		if s[i] == '/' && !isWord(before) {
+			if n := pathEnd(s[i+1:]); n > 0 {
+				out.WriteString("<PATH>")
+				i += 1 + n
+				before, _ = utf8.DecodeLastRuneInString(s[:i])
+				continue
+			}
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		out.WriteString(s[i : i+size])
+		before = r
+		i += size
+	}
+	return out.String()
+}

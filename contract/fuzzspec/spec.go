@@ -1,0 +1,131 @@
+package fuzzspec
+
+import (
+	"math"
+	"math/big"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// SchemaVersion is the version that a document must name.
+const SchemaVersion = "llmfuzz.fuzzspec.v1"
+
+// Spec is a decoded document. A nil pointer is a field that was not given;
+// paths are in the form that pathlib gives them ([NormalizePath]).
+type Spec struct {
+	CampaignID  string
+	Description *string
+	Target      Target
+	Seed        Seed
+	Mutations   Mutations
+	Execution   Execution
+	Outputs     Outputs
+
+	Text []byte             // the document as it was read
+	Doc  *jsontree.Document // its tree
+}
+
+// Target is the program under test.
+type Target struct {
+	AgentID        string
+	WorkRootBase   string
+	Command        []string // argv with placeholders, see [Expand]
+	TimeoutS       *float64
+	Engine         *string
+	RuntimeRoot    *string
+	EnginePolicy   *string
+	RunAgentScript *string
+}
+
+// Seed is the file that mutations start from.
+type Seed struct {
+	Path      string
+	MediaType *string
+	SHA256    *string // as written: 64 hexadecimal digits of either case
+}
+
+// Mutations says how cases are made. Integers are as large as the document
+// says; CaseCount and OpLimit bound them for those who count in machine words.
+type Mutations struct {
+	Cases         *big.Int
+	RNGSeed       *big.Int // nil: not given
+	MaxBytes      *big.Int // nil: not given
+	MaxOpsPerCase *big.Int // 1 if not given
+	Strategies    []string // nil: not given; an empty list is not nil
+}
+
+// Execution holds what the contract reserves, and the environment overrides.
+type Execution struct {
+	WorkRootMode string            // "per_run" if not given
+	EnvOverrides map[string]string // nil: not given
+}
+
+// Outputs holds templates that the contract reserves and nothing follows.
+type Outputs struct {
+	InputDir   *string
+	OutDir     string
+	EvalDir    string
+	LLMFuzzDir *string
+}
+
+// defaultTimeout is what the contract gives a target without timeout_s.
+const defaultTimeout = 30
+
+// TimeoutSeconds is the target's timeout in seconds.
+func (s *Spec) TimeoutSeconds() float64 {
+	if s.Target.TimeoutS == nil {
+		return defaultTimeout
+	}
+	return *s.Target.TimeoutS
+}
+
+// Timeout is the target's timeout. It is at least a nanosecond: zero would
+// mean no limit to those who enforce it.
+func (s *Spec) Timeout() time.Duration {
+	return max(time.Duration(s.TimeoutSeconds()*float64(time.Second)), 1)
+}
+
+// CaseCount is mutations.cases, or the largest int64 if it is larger.
+func (m *Mutations) CaseCount() int64 { return clampInt64(m.Cases) }
+
+// OpLimit is mutations.max_ops_per_case, or the largest int64 if it is larger.
+func (m *Mutations) OpLimit() int64 { return clampInt64(m.MaxOpsPerCase) }
+
+// ByteLimit is mutations.max_bytes; false if there is no limit.
+func (m *Mutations) ByteLimit() (int64, bool) {
+	if m.MaxBytes == nil {
+		return 0, false
+	}
+	return clampInt64(m.MaxBytes), true
+}
+
+func clampInt64(v *big.Int) int64 {
+	if v.IsInt64() {
+		return v.Int64()
+	}
+	return math.MaxInt64
+}
+
+// EffectiveSeed is the generator's seed for one case.
+func (m *Mutations) EffectiveSeed(caseIndex int64) *big.Int {
+	seed := big.NewInt(caseIndex)
+	if m.RNGSeed != nil {
+		seed.Add(seed, m.RNGSeed)
+	}
+	return seed
+}
+
+// PlanCases bounds the number of cases asked for (0: all) by what the document
+// plans. The note is not empty if fewer will run than were asked for.
+func (s *Spec) PlanCases(asked int64) (n int64, note string) {
+	planned := s.Mutations.CaseCount()
+	if asked <= 0 || asked == planned {
+		return planned, ""
+	}
+	if asked < planned {
+		return asked, ""
+	}
+	return planned, "asked for " + big.NewInt(asked).String() + " cases, but mutations.cases is " +
+		s.Mutations.Cases.String() + ": running " + s.Mutations.Cases.String()
+}

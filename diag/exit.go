@@ -1,0 +1,74 @@
+package diag
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Exit codes of the thresh command, the same for every verb and contract.
+const (
+	ExitOK          = 0   // all held
+	ExitFindings    = 1   // findings or failures
+	ExitRefused     = 2   // a spec was refused, or the command line was wrong
+	ExitEnvironment = 3   // the environment failed: a target did not start, an endpoint is down, a disk is full
+	ExitInterrupted = 130 // interrupted; state is kept
+)
+
+// CodedError is an error that decides the exit code of the process.
+type CodedError struct {
+	Code int
+	Err  error
+	Hint string
+}
+
+func (e *CodedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *CodedError) Unwrap() error { return e.Err }
+
+// Refused formats an error of exit code 2.
+func Refused(format string, args ...any) error {
+	return &CodedError{Code: ExitRefused, Err: fmt.Errorf(format, args...)}
+}
+
+// Environment formats an error of exit code 3.
+func Environment(format string, args ...any) error {
+	return &CodedError{Code: ExitEnvironment, Err: fmt.Errorf(format, args...)}
+}
+
+// WithHint adds what the user can do about err, keeping its exit code.
+func WithHint(err error, hint string) error {
+	return &CodedError{Code: ExitCode(err), Err: err, Hint: hint}
+}
+
+// ExitCode is the exit code that err asks for: 0 for nil, 2 for a refused
+// document, otherwise 3 unless err says which.
+func ExitCode(err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	var c *CodedError
+	if errors.As(err, &c) {
+		return c.Code
+	}
+	var l List
+	if errors.As(err, &l) {
+		return ExitRefused
+	}
+	return ExitEnvironment
+}
+
+// Hint is the innermost-outermost first hint found along err's chain, or "".
+func Hint(err error) string {
+	for err != nil {
+		var c *CodedError
+		if !errors.As(err, &c) {
+			return ""
+		}
+		if c.Hint != "" {
+			return c.Hint
+		}
+		err = c.Err
+	}
+	return ""
+}

@@ -1,0 +1,254 @@
+package crash
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Death is how a program ended and what it printed.
+type Death struct {
+	ExitCode    int // meaningful if Signal is 0
+	Signal      int // 0: the program exited by itself
+	TimedOut    bool
+	OutputLimit bool // stopped because it printed too much
+	CoreDumped  bool // depends on the machine's settings; not part of a cause
+	Stderr      []byte
+	Stdout      []byte
+}
+
+// Cause is why a program failed.
+type Cause struct {
+	// Class is one of the Class constants.
+	Class string
+	// Kind is the finer name within the class: "SIGSEGV",
+	// "heap-buffer-overflow", "go panic: index out of range", "exit 3".
+	Kind string
+	// Title is one line for people. It holds no addresses, process ids,
+	// absolute paths or clocks.
+	Title string
+	// Severity is one of the Severity constants.
+	Severity string
+	// Frames are the functions that the failure happened in, innermost first,
+	// at most five; frames of allocators, C libraries, sanitizers, language
+	// runtimes and abort plumbing are left out. A frame without a symbol is
+	// module+offset, which is stable for one build. Where memory ran out they
+	// are chance; Layers and Title leave them out then.
+	Frames []string
+	// Message is the failure's own words, masked.
+	Message string
+	// Layers are what a fingerprint is made of, outermost first: the class, how
+	// the program ended, the kind, then the top frames or, where there are
+	// none, the message.
+	Layers []string
+}
+
+// The classes.
+const (
+	ClassNone        = "none" // exit 0 and no report: no failure is visible
+	ClassExit        = "exit"
+	ClassSignal      = "signal"
+	ClassTimeout     = "timeout"
+	ClassOutputLimit = "output-limit"
+	ClassMemoryLimit = "memory-limit"
+	// ClassProcessLimit is a program that was refused a process or thread.
+	ClassProcessLimit = "process-limit"
+	ClassSanitizer    = "sanitizer"
+	// ClassMemoryCorruption is damage noticed by the C library.
+	ClassMemoryCorruption = "memory-corruption"
+	ClassStackOverflow    = "stack-overflow"
+	ClassAssert           = "assert"
+	ClassPanic            = "panic"
+	ClassException        = "exception"
+)
+
+// The severities.
+const (
+	SeverityCritical = "critical" // memory was written that must not be
+	SeverityHigh     = "high"     // memory was misused, or the machine stopped the program
+	SeverityMedium   = "medium"   // the program stopped itself, or did not stop
+	SeverityLow      = "low"      // the program said that it failed
+)
+
+const (
+	maxFrames   = 5 // frames shown
+	layerFrames = 3 // frames in a fingerprint: deeper ones tell callers apart, not bugs
+)
+
+// report is what one reader found in the text.
+type report struct {
+	class    string
+	kind     string
+	access   string // READ or WRITE, where a sanitizer says so
+	what     string // what Title says instead of kind
+	severity string
+	frames   []string
+	message  string
+	// volatile says that where the program noticed the failure is chance, as it
+	// is when memory runs out, so that frames and message must stay out of the
+	// layers.
+	volatile bool
+}
+
+// reader looks for one tool's reports in a text.
+type reader func(text) (report, bool)
+
+// readers returns the readers in order of precedence: those that see the fault
+// itself come before those that see its consequence in an outer program.
+func readers() []reader {
+	return []reader{
+		readSanitizer, readValgrind, readUndefined,
+		readGo, readRust,
+		readFaulthandler, readPython, readDotnet, readJava, readNode, readRuby, readPHP,
+		readAssert, readLibc, readTerminate, readOutOfMemory,
+		readDebugger, readPerl,
+	}
+}
+
+// Analyze names the cause of a death. It is pure: equal deaths give equal
+// causes.
+func Analyze(d Death) Cause {
+	switch {
+	case d.TimedOut:
+		// What a killed program had printed by then is chance, so that nothing
+		// of it may enter the cause.
+		return Cause{Class: ClassTimeout, Kind: "timeout", Title: "timeout", Severity: SeverityMedium, Layers: []string{ClassTimeout}}
+	case d.OutputLimit:
+		return Cause{Class: ClassOutputLimit, Kind: "output limit", Title: "output limit exceeded", Severity: SeverityMedium, Layers: []string{ClassOutputLimit}}
+	}
+	errText := newText(d.Stderr)
+	r, ok := read(errText)
+	if !ok && (d.Signal != 0 || d.ExitCode != 0) && len(d.Stdout) > 0 {
+		// Some runtimes and debuggers report on standard output.
+		r, ok = read(newText(d.Stdout))
+	}
+	ending, plain := endingOf(d)
+	if !ok {
+		r = plain
+		if r.class != ClassNone {
+			if r.frames = looseStack(errText); len(r.frames) == 0 {
+				r.message = lastWords(errText)
+			}
+		}
+	}
+	return r.cause(ending)
+}
+
+func read(t text) (report, bool) {
+	if len(t.lines) == 0 {
+		return report{}, false
+	}
+	for _, f := range readers() {
+		if r, ok := f(t); ok {
+			return r, true
+		}
+	}
+	return report{}, false
+}
+
+// cause completes a report.
+func (r report) cause(ending string) Cause {
+	if r.severity == "" {
+		r.severity = severityOf(r.class)
+	}
+	frames := dedupe(r.frames)
+	if r.class == ClassStackOverflow || r.kind == "stack-overflow" {
+		frames = recursive(r.frames)
+	}
+	if len(frames) > maxFrames {
+		frames = frames[:maxFrames]
+	}
+	c := Cause{Class: r.class, Kind: r.kind, Severity: r.severity, Frames: frames, Message: Mask(r.message)}
+
+	layers := []string{r.class, ending}
+	if r.kind != ending && r.kind != r.class {
+		layers = append(layers, r.kind)
+	}
+	if r.access != "" {
+		layers = append(layers, r.access)
+	}
+	switch {
+	case r.volatile:
+	case len(frames) > 0:
+		layers = append(layers, frames[:min(len(frames), layerFrames)]...)
+	case c.Message != "":
+		layers = append(layers, c.Message)
+	}
+	c.Layers = layers
+
+	var b strings.Builder
+	if b.WriteString(r.kind); r.what != "" {
+		b.Reset()
+		b.WriteString(r.what)
+	}
+	if len(frames) > 0 && !r.volatile {
+		b.WriteString(" in " + frames[0])
+	}
+	if c.Message != "" && !r.volatile && !strings.Contains(b.String(), c.Message) {
+		b.WriteString(": " + c.Message)
+	}
+	c.Title = clip(b.String(), 160)
+	return c
+}
+
+func severityOf(class string) string {
+	switch class {
+	case ClassMemoryCorruption:
+		return SeverityCritical
+	case ClassSignal, ClassSanitizer, ClassStackOverflow:
+		return SeverityHigh
+	case ClassExit, ClassNone:
+		return SeverityLow
+	}
+	return SeverityMedium
+}
+
+// endingOf names how the program ended, for the layers, and gives the report
+// that holds if the text has none.
+func endingOf(d Death) (string, report) {
+	if d.Signal != 0 {
+		name := signalName(d.Signal)
+		r := report{class: ClassSignal, kind: name, severity: signalSeverity(d.Signal)}
+		if name == "SIGKILL" {
+			r.what = "SIGKILL (killed from outside: out of memory?)"
+		}
+		return name, r
+	}
+	code := "exit " + strconv.Itoa(d.ExitCode)
+	if d.ExitCode == 0 {
+		return code, report{class: ClassNone, kind: code}
+	}
+	if n := d.ExitCode - 128; n > 0 && fatalSignal(n) {
+		// Shells and wrappers report a child's signal this way.
+		child := signalName(n) + " in a child"
+		return code, report{class: ClassSignal, kind: child, what: code + " (" + child + ")", severity: signalSeverity(n)}
+	}
+	return code, report{class: ClassExit, kind: code, what: "exit status " + strconv.Itoa(d.ExitCode)}
+}
+
+// dedupe drops frames that repeat the one before: the depth of a recursion is
+// not part of its name.
+func dedupe(frames []string) []string {
+	return slices.Compact(slices.Clone(frames))
+}
+
+// recursive gives the functions that take part in an endless recursion. Where
+// the stack ran out within the cycle is chance, so the functions seen more than
+// once are named in alphabetical order.
+func recursive(frames []string) []string {
+	seen := map[string]int{}
+	for _, f := range frames {
+		seen[f]++
+	}
+	var out []string
+	for f, n := range seen {
+		if n > 1 {
+			out = append(out, f)
+		}
+	}
+	if len(out) == 0 {
+		return dedupe(frames)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,252 @@
+package crash
+
+import (
+	"slices"
+	"strings"
+)
+
+// exception completes a report of an exception that nobody caught.
+func exception(kind, message string, frames []string) report {
+	r := report{class: ClassException, kind: clip(kind, 100), message: message, frames: frames}
+	name := kind[strings.LastIndexAny(kind, ".:\\")+1:]
+	switch name {
+	case "AssertionError", "AssertionError [ERR_ASSERTION]", "AssertionFailedException":
+		r.class = ClassAssert
+	case "RecursionError", "StackOverflowError", "StackOverflowException", "SystemStackError":
+		r.class = ClassStackOverflow
+		r.message = ""
+	case "MemoryError", "OutOfMemoryError", "OutOfMemoryException", "NoMemoryError":
+		r.class, r.volatile, r.message = ClassMemoryLimit, true, ""
+	case "RangeError":
+		if strings.HasPrefix(message, "Maximum call stack size exceeded") {
+			r.class, r.message = ClassStackOverflow, ""
+		}
+	}
+	return r
+}
+
+// readPython reads the last traceback: of chained exceptions the one that ended
+// the program.
+func readPython(t text) (report, bool) {
+	const head = "Traceback (most recent call last):"
+	start := -1
+	for i := len(t.lines) - 1; i >= 0; i-- {
+		if strings.HasSuffix(t.lines[i], head) {
+			start = i
+			break
+		}
+	}
+	if start < 0 {
+		return report{}, false
+	}
+	var all []string
+	for i := start + 1; i < len(t.lines); i++ {
+		s, margin := pythonMargin(t.lines[i])
+		if f, ok := pythonFrame(s); ok {
+			all = append(all, f)
+			if len(all) > maxScan {
+				all = all[len(all)-maxScan:]
+			}
+			continue
+		}
+		if strings.HasPrefix(s, "  ") || s == "" || !margin && strings.HasPrefix(s, " ") {
+			continue
+		}
+		kind, msg, _ := strings.Cut(s, ": ")
+		if !pythonName(kind) {
+			continue // a source line that was printed without indentation
+		}
+		slices.Reverse(all)
+		return exception(kind, msg, ownFrames(all, pythonPlumbing)), true
+	}
+	slices.Reverse(all)
+	return report{class: ClassException, kind: "python exception", frames: all}, true
+}
+
+// pythonMargin drops the rulers that exception groups draw.
+func pythonMargin(s string) (string, bool) {
+	if rest := strings.TrimLeft(s, " "); strings.HasPrefix(rest, "| ") || strings.HasPrefix(rest, "+ ") {
+		return rest[2:], true
+	}
+	return s, false
+}
+
+func pythonName(s string) bool {
+	for i := range len(s) {
+		if !isWord(s[i]) && s[i] != '.' {
+			return false
+		}
+	}
+	return s != "" && !isDigit(s[0])
+}
+
+// pythonFrame reads `  File "/src/tool.py", line 4, in read_len`.
+func pythonFrame(s string) (string, bool) {
+	rest, ok := strings.CutPrefix(s, `  File "`)
+	if !ok {
+		return "", false
+	}
+	file, rest, ok := strings.Cut(rest, `", line `)
+	if !ok {
+		return "", false
+	}
+	f := base(file)
+	if _, function, ok := strings.Cut(rest, " in "); ok {
+		f += ":" + function
+	}
+	return clip(f, 120), true
+}
+
+func pythonPlumbing(f string) bool {
+	return strings.HasPrefix(f, "<frozen ") || strings.HasPrefix(f, "runpy.py:")
+}
+
+// readFaulthandler reads Python's own report of a signal.
+func readFaulthandler(t text) (report, bool) {
+	i := t.lastPrefix("Fatal Python error: ")
+	if i < 0 {
+		return report{}, false
+	}
+	what := t.lines[i][len("Fatal Python error: "):]
+	r := report{class: ClassSignal, kind: "python fatal error: " + stem(what), severity: SeverityHigh}
+	for i++; i < len(t.lines) && !strings.Contains(t.lines[i], "(most recent call first)"); i++ {
+	}
+	for i++; i < len(t.lines) && len(r.frames) < maxScan; i++ {
+		f, ok := pythonFrame(t.lines[i])
+		if !ok {
+			break
+		}
+		r.frames = append(r.frames, f)
+	}
+	return r, true
+}
+
+// readJava reads a stack trace of the Java virtual machine; the last cause is
+// the root.
+func readJava(t text) (report, bool) {
+	for i := 1; i < len(t.lines); i++ {
+		if !javaFrameLine(t.lines[i]) {
+			continue
+		}
+		head := i - 1
+		for ; i < len(t.lines); i++ {
+			switch s := t.lines[i]; {
+			case javaFrameLine(s), strings.HasPrefix(s, "\t... "), strings.HasPrefix(s, "\tSuppressed: "):
+				continue
+			case strings.HasPrefix(s, "Caused by: "):
+				head = i
+				continue
+			}
+			break
+		}
+		s := strings.TrimPrefix(t.lines[head], "Caused by: ")
+		if rest, ok := strings.CutPrefix(s, `Exception in thread "`); ok {
+			_, s, _ = strings.Cut(rest, `" `)
+		}
+		kind, msg, _ := strings.Cut(s, ": ")
+		if kind == "" || strings.ContainsAny(kind, " \t") {
+			continue
+		}
+		var all []string
+		for j := head + 1; j < len(t.lines) && javaFrameLine(t.lines[j]) && len(all) < maxScan; j++ {
+			all = append(all, javaFunc(t.lines[j]))
+		}
+		return exception(kind, msg, ownFrames(all, javaPlumbing)), true
+	}
+	// With a broken stack the machine names the exception alone.
+	if i := t.lastPrefix(`Exception in thread "`); i >= 0 {
+		_, s, _ := strings.Cut(t.lines[i][len(`Exception in thread "`):], `" `)
+		kind, msg, _ := strings.Cut(s, ": ")
+		if kind != "" && !strings.Contains(kind, " ") {
+			return exception(kind, msg, nil), true
+		}
+	}
+	return report{}, false
+}
+
+// javaFrameLine recognises "\tat a.b.C.m(C.java:3)".
+func javaFrameLine(s string) bool {
+	return strings.HasPrefix(s, "\tat ") && strings.HasSuffix(s, ")") && strings.IndexByte(s, '(') > 0
+}
+
+func javaFunc(s string) string {
+	s = s[len("\tat "):]
+	s = s[:strings.IndexByte(s, '(')]
+	if i := strings.LastIndexByte(s, '/'); i >= 0 { // module and loader
+		s = s[i+1:]
+	}
+	// lambda$main$0 and C$1.run count what the compiler found on its way.
+	return clip(trimCounters(s), 120)
+}
+
+// trimCounters drops the numbers after dollar signs.
+func trimCounters(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		b.WriteByte(s[i])
+		if s[i] == '$' {
+			for i+1 < len(s) && isDigit(s[i+1]) {
+				i++
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "$")
+}
+
+func javaPlumbing(f string) bool {
+	for _, p := range [...]string{"jdk.internal.", "sun.", "java.lang.reflect.", "java.lang.Thread.", "java.util.concurrent.", "java.lang.invoke."} {
+		if strings.HasPrefix(f, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// readDotnet reads an unhandled exception of .NET; the innermost one, after
+// " ---> ", is the root, and its frames come first.
+func readDotnet(t text) (report, bool) {
+	for i, line := range t.lines {
+		s, ok := strings.CutPrefix(line, "Unhandled exception. ")
+		if !ok {
+			if s, ok = strings.CutPrefix(line, "Unhandled Exception: "); !ok {
+				if strings.HasPrefix(line, "Stack overflow.") && strings.HasPrefix(t.line(i+1), "Repeat ") {
+					return report{class: ClassStackOverflow, kind: "System.StackOverflowException", frames: dotnetFrames(t, i+1)}, true
+				}
+				continue
+			}
+		}
+		for j := i + 1; j < len(t.lines) && strings.HasPrefix(strings.TrimLeft(t.lines[j], " "), "---> "); j++ {
+			s = strings.TrimLeft(t.lines[j], " ")[len("---> "):]
+		}
+		if _, inner, ok := cutLast(s, " ---> "); ok {
+			s = inner
+		}
+		kind, msg, _ := strings.Cut(s, ": ")
+		return exception(kind, msg, dotnetFrames(t, i)), true
+	}
+	return report{}, false
+}
+
+func dotnetFrames(t text, i int) []string {
+	var all []string
+	for i++; i < len(t.lines) && len(all) < maxScan; i++ {
+		f, ok := strings.CutPrefix(t.lines[i], "   at ")
+		if !ok {
+			if len(all) > 0 {
+				break
+			}
+			continue
+		}
+		f = f[:spanTo(f, "(")]
+		// <Main>b__0 is a lambda in Main, <Parse>d__3.MoveNext an async method.
+		if a, rest, ok := strings.Cut(f, "<"); ok {
+			if name, _, ok := strings.Cut(rest, ">"); ok {
+				f = a + name
+			}
+		}
+		all = append(all, clip(f, 120))
+	}
+	return ownFrames(all, func(f string) bool {
+		return strings.HasPrefix(f, "System.ThrowHelper") || strings.HasPrefix(f, "System.Threading.") || strings.HasPrefix(f, "System.Runtime.")
+	})
+}

@@ -1,0 +1,259 @@
+package crash
+
+import "strings"
+
+// readSanitizer reads the reports of AddressSanitizer and its relatives and of
+// libFuzzer:
+//
+//	==123==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x… at pc …
+//	WARNING: ThreadSanitizer: data race (pid=123)
+//	SUMMARY: AddressSanitizer: heap-buffer-overflow /src/a.c:9 in parse
+//
+// The first report counts: later ones are often its consequence.
+func readSanitizer(t text) (report, bool) {
+	for i, line := range t.lines {
+		tool, what, ok := sanitizerHeader(line)
+		if !ok {
+			continue
+		}
+		r := report{class: ClassSanitizer, kind: sanitizerKind(what)}
+		r.frames = nativeStack(t, i+1)
+		r.access, r.what = access(t, i)
+		describeSanitizer(t, i, tool, what, &r)
+		if f := dedupToken(t, i); len(f) > 0 && r.kind != "stack-overflow" {
+			r.frames = f
+		}
+		if len(r.frames) == 0 {
+			r.frames = summaryFrame(t, i)
+		}
+		if r.access != "" {
+			r.what = r.kind + " " + r.what
+		}
+		return r, true
+	}
+	// The head of the report is lost: the summary still names it.
+	if i := t.lastPrefix("SUMMARY: "); i >= 0 {
+		rest := t.lines[i][len("SUMMARY: "):]
+		if tool, what, ok := strings.Cut(rest, ": "); ok && strings.HasSuffix(tool, "Sanitizer") && tool != "UndefinedBehaviorSanitizer" {
+			kind, _, _ := strings.Cut(what, " ")
+			return report{class: ClassSanitizer, kind: kind, frames: summaryFrame(t, i)}, true
+		}
+	}
+	return report{}, false
+}
+
+func sanitizerHeader(line string) (tool, what string, ok bool) {
+	s := strings.TrimLeft(line, " ")
+	if strings.HasPrefix(s, "==") {
+		n := 2
+		for n < len(s) && isDigit(s[n]) {
+			n++
+		}
+		if !strings.HasPrefix(s[n:], "==") {
+			return "", "", false
+		}
+		s = strings.TrimLeft(s[n+2:], " ")
+	}
+	s, ok = strings.CutPrefix(s, "ERROR: ")
+	if !ok {
+		if s, ok = strings.CutPrefix(s, "WARNING: "); !ok {
+			return "", "", false
+		}
+	}
+	tool, what, ok = strings.Cut(s, ": ")
+	ok = ok && (strings.HasSuffix(tool, "Sanitizer") || tool == "libFuzzer") && !strings.Contains(tool, " ")
+	// Warnings of AddressSanitizer itself ("failed to allocate") are no reports.
+	if ok && strings.HasPrefix(what, "failed to ") {
+		return "", "", false
+	}
+	return tool, what, ok
+}
+
+// sanitizerKind is the name of the fault in a report's first line.
+func sanitizerKind(what string) string {
+	switch {
+	case strings.HasPrefix(what, "attempting double-free"):
+		return "double-free"
+	case strings.HasPrefix(what, "attempting free on address"):
+		return "bad-free"
+	case strings.HasPrefix(what, "requested allocation size"):
+		return "allocation-size-too-big"
+	case strings.HasPrefix(what, "allocator is out of memory"), strings.Contains(what, "out-of-memory"):
+		return "out-of-memory"
+	case strings.HasPrefix(what, "detected memory leaks"):
+		return "memory leak"
+	case strings.HasPrefix(what, "deadly signal"):
+		return "deadly signal"
+	}
+	for _, end := range [...]string{" on ", " (", ": ", " in ", " at "} {
+		if i := strings.Index(what, end); i > 0 {
+			what = what[:i]
+		}
+	}
+	return Mask(what)
+}
+
+// access reads the line that says which way memory was touched.
+func access(t text, header int) (way, phrase string) {
+	for i := header; i < len(t.lines) && i < header+4; i++ {
+		line := strings.TrimLeft(t.lines[i], " ")
+		for _, w := range [...]string{"READ", "WRITE"} {
+			if rest, ok := strings.CutPrefix(strings.ToUpper(clipBytes(line, 40)), w+" OF SIZE "); ok {
+				size := rest[:spanTo(rest, " ,")]
+				switch size {
+				case "1", "2", "4", "8", "16", "32", "64":
+				default: // the length of a block copy is often the input's
+					size = "<n>"
+				}
+				return w, w + " of size " + size
+			}
+			if strings.Contains(line, "caused by a "+w+" memory access") {
+				return w, w
+			}
+		}
+	}
+	return "", ""
+}
+
+func clipBytes(s string, n int) string { return s[:min(n, len(s))] }
+
+// describeSanitizer settles severity and the cases that need more than the
+// first line.
+func describeSanitizer(t text, i int, tool, what string, r *report) {
+	r.severity = SeverityHigh
+	switch tool {
+	case "LeakSanitizer":
+		r.severity = SeverityLow
+		return
+	case "ThreadSanitizer":
+		return
+	}
+	switch {
+	case r.kind == "SEGV" || r.kind == "BUS":
+		if j := t.index(i, "Hint: address points to the zero page"); j > 0 && j < i+4 {
+			r.kind = "null-dereference"
+		} else if r.access == "WRITE" {
+			r.severity = SeverityCritical
+		}
+	case r.kind == "ABRT" || r.kind == "deadly signal":
+		// The program stopped itself; its own words say why.
+		for _, f := range [...]reader{readAssert, readLibc, readTerminate} {
+			if own, ok := f(text{t.lines[:i]}); ok {
+				frames := r.frames
+				*r = own
+				if len(frames) > 0 {
+					r.frames = frames
+				}
+				return
+			}
+		}
+		if r.kind == "ABRT" {
+			r.severity = SeverityMedium
+		}
+	case r.kind == "out-of-memory" || r.kind == "allocation-size-too-big":
+		r.severity = SeverityMedium
+		r.volatile = r.kind == "out-of-memory"
+	case r.kind == "timeout":
+		r.severity, r.volatile = SeverityMedium, true
+	case r.access == "WRITE", strings.Contains(r.kind, "use-after"), strings.HasSuffix(r.kind, "-free"):
+		r.severity = SeverityCritical
+	}
+}
+
+// dedupToken reads the stack that a sanitizer run with dedup_token_length
+// offers as the identity of a report.
+func dedupToken(t text, from int) []string {
+	i := t.index(from, "DEDUP_TOKEN: ")
+	if i < 0 {
+		return nil
+	}
+	_, token, _ := strings.Cut(t.lines[i], "DEDUP_TOKEN: ")
+	var all []string
+	for f := range strings.SplitSeq(token, "--") {
+		if f = strings.TrimSpace(f); f != "" && !strings.HasPrefix(f, "0x") {
+			all = append(all, funcName(f))
+		}
+	}
+	return ownFrames(all, nativePlumbing)
+}
+
+// summaryFrame reads the function at the end of the SUMMARY line.
+func summaryFrame(t text, from int) []string {
+	i := t.index(from, "SUMMARY: ")
+	if i < 0 {
+		return nil
+	}
+	if _, f, ok := cutLast(t.lines[i], " in "); ok && f != "" {
+		return []string{funcName(f)}
+	}
+	if m, ok := between(t.lines[i], "(", ")"); ok && strings.Contains(m, "+0x") {
+		return []string{base(m)}
+	}
+	return nil
+}
+
+// readUndefined reads a report of UndefinedBehaviorSanitizer:
+//
+//	a.c:22:54: runtime error: signed integer overflow: 40 + 2147483647 cannot be represented in type 'int'
+func readUndefined(t text) (report, bool) {
+	const mark = ": runtime error: "
+	for i := t.index(0, mark); i >= 0; i = t.index(i+1, mark) {
+		place, what, _ := strings.Cut(t.lines[i], mark)
+		file, line, ok := sourcePlace(place)
+		if !ok {
+			continue // a Go panic says "runtime error:" too
+		}
+		kind := undefinedKind(what)
+		r := report{class: ClassSanitizer, kind: "undefined: " + kind, severity: SeverityMedium}
+		r.message = strings.TrimLeft(strings.TrimPrefix(what, kind), ": ")
+		if _, ok := nativeFrame(t.line(i + 1)); ok {
+			r.frames = nativeStack(t, i+1)
+		}
+		if len(r.frames) == 0 {
+			r.frames = []string{file + ":" + line}
+		}
+		if strings.Contains(r.kind, "index") || strings.Contains(r.kind, "null pointer") || strings.Contains(r.kind, "insufficient space") {
+			r.severity = SeverityHigh
+		}
+		return r, true
+	}
+	return report{}, false
+}
+
+// sourcePlace splits file:line or file:line:column.
+func sourcePlace(s string) (file, line string, ok bool) {
+	file, line, ok = cutLast(s, ":")
+	if !ok || !allDigits(line) {
+		return "", "", false
+	}
+	if f, l, ok := cutLast(file, ":"); ok && allDigits(l) {
+		file, line = f, l
+	}
+	file = base(file)
+	if file == "" || strings.Contains(file, " ") {
+		return "", "", false
+	}
+	return file, line, true
+}
+
+func undefinedKind(what string) string {
+	for _, k := range [...]string{"signed integer overflow", "unsigned integer overflow", "division by zero", "shift exponent", "left shift",
+		"negation", "member access within null pointer", "member access within misaligned", "member access within address",
+		"member call on null pointer", "load of null pointer", "store to null pointer", "reference binding to null pointer", "null pointer passed",
+		"load of misaligned", "store to misaligned", "load of value", "applying non-zero offset", "applying zero offset", "addition of unsigned offset",
+		"subtraction of unsigned offset", "pointer index expression", "execution reached an unreachable", "variable length array bound",
+		"implicit conversion", "call to function", "downcast of address"} {
+		if strings.HasPrefix(what, k) {
+			return k
+		}
+	}
+	switch {
+	case strings.HasPrefix(what, "index ") && strings.Contains(what, "out of bounds"):
+		return "index out of bounds"
+	case strings.Contains(what, "insufficient space"):
+		return "insufficient space for an object"
+	case strings.Contains(what, "outside the range of representable values"):
+		return "value outside the range of its type"
+	}
+	return stem(what)
+}

@@ -1,0 +1,238 @@
+package crash
+
+import "strings"
+
+// readNode reads an uncaught JavaScript error as node, deno and browsers'
+// engines print it. Of nested causes the last is the root.
+func readNode(t text) (report, bool) {
+	first := -1
+	for i, line := range t.lines {
+		if nodeFrameLine(line) {
+			first = i
+			break
+		}
+		// A thrown value that is no Error has no stack.
+		if strings.HasPrefix(line, "(Use `node --trace-uncaught") && i > 0 {
+			return exception("uncaught value", t.lines[i-1], nil), true
+		}
+	}
+	if first < 0 {
+		return report{}, false
+	}
+	head := first
+	for head > 0 && head > first-8 {
+		head--
+		if kind, _ := nodeHead(t.lines[head]); kind != "" {
+			break
+		}
+	}
+	for j := first; j < len(t.lines); j++ {
+		if strings.HasPrefix(strings.TrimLeft(t.lines[j], " "), "[cause]: ") && nodeFrameLine(t.line(j+1)) {
+			head = j
+		}
+	}
+	kind, msg := nodeHead(strings.TrimPrefix(strings.TrimLeft(t.lines[head], " "), "[cause]: "))
+	if kind == "" {
+		return report{}, false
+	}
+	j := head + 1
+	for j < len(t.lines) && !nodeFrameLine(t.lines[j]) {
+		j++
+	}
+	var all []string
+	for ; j < len(t.lines) && nodeFrameLine(t.lines[j]) && len(all) < maxScan; j++ {
+		all = append(all, nodeFrame(t.lines[j]))
+	}
+	return exception(kind, msg, ownFrames(all, func(string) bool { return false })), true
+}
+
+// nodeHead splits "TypeError: words" and "AssertionError [ERR_ASSERTION]: words".
+func nodeHead(s string) (kind, msg string) {
+	s = strings.TrimPrefix(s, "Uncaught ")
+	kind, msg, _ = strings.Cut(s, ": ")
+	name, _, _ := strings.Cut(kind, " [")
+	if name == "" || name[0] < 'A' || name[0] > 'Z' || !pythonName(strings.ReplaceAll(name, "$", "_")) {
+		return "", ""
+	}
+	return kind, msg
+}
+
+func nodeFrameLine(s string) bool {
+	s = strings.TrimLeft(s, " ")
+	if !strings.HasPrefix(s, "at ") {
+		return false
+	}
+	s = strings.TrimSuffix(strings.TrimRight(s, " {"), ")")
+	if strings.HasSuffix(s, "(<anonymous>") || strings.HasSuffix(s, "(native") {
+		return true
+	}
+	_, line, ok := sourcePlace(strings.ReplaceAll(s[strings.LastIndexByte(s, ' ')+1:], "(", ""))
+	return ok && line != ""
+}
+
+// nodeFrame names a frame by its function, or by its file where the function
+// has no name; frames of the engine's own have none.
+func nodeFrame(s string) string {
+	s = strings.TrimPrefix(strings.TrimLeft(strings.TrimRight(s, " {"), " "), "at ")
+	s = strings.TrimPrefix(s, "async ")
+	name, place, ok := cutLast(s, " (")
+	if !ok {
+		name, place = "", s
+	}
+	place = strings.TrimSuffix(place, ")")
+	if strings.HasPrefix(place, "node:") || strings.HasPrefix(place, "internal/") {
+		return ""
+	}
+	name, _, _ = strings.Cut(name, " [as ")
+	file := place
+	if f, _, ok := sourcePlace(place); ok {
+		file = f
+	}
+	switch {
+	case name == "" || name == "<anonymous>" || name == "Object.<anonymous>" || strings.HasSuffix(name, ".<anonymous>"):
+		return file
+	}
+	return clip(name, 120)
+}
+
+// readRuby reads
+//
+//	tool.rb:3:in `parse': undefined method `foo' for nil (NoMethodError)
+//		from tool.rb:8:in `main'
+func readRuby(t text) (report, bool) {
+	for i, s := range t.lines {
+		if !strings.HasSuffix(s, ")") || !strings.Contains(s, ":in ") {
+			continue
+		}
+		f, rest, ok := rubyFrame(s)
+		if !ok {
+			continue
+		}
+		msg, kind, ok := cutLast(strings.TrimPrefix(rest, ": "), " (")
+		kind = strings.TrimSuffix(kind, ")")
+		if !ok || !pythonName(strings.ReplaceAll(kind, "::", ".")) {
+			continue
+		}
+		all := []string{f}
+		for j := i + 1; j < len(t.lines) && len(all) < maxScan; j++ {
+			s := strings.TrimSpace(t.lines[j])
+			k := strings.Index(s, "from ")
+			if k < 0 {
+				break
+			}
+			if f, _, ok := rubyFrame(s[k+len("from "):]); ok {
+				all = append(all, f)
+			}
+		}
+		return exception(kind, msg, all), true
+	}
+	return report{}, false
+}
+
+// rubyFrame reads file:line:in `function' and returns what follows it.
+func rubyFrame(s string) (frame, rest string, ok bool) {
+	place, rest, ok := strings.Cut(s, ":in ")
+	if !ok || len(rest) < 2 || rest[0] != '`' && rest[0] != '\'' {
+		return "", "", false
+	}
+	file, _, ok := sourcePlace(place)
+	if !ok {
+		return "", "", false
+	}
+	name, rest, ok := strings.Cut(rest[1:], "'")
+	for _, p := range [...]string{"block in ", "rescue in ", "ensure in "} {
+		name = strings.TrimPrefix(name, p)
+	}
+	return clip(file+":"+name, 120), rest, ok
+}
+
+// readPHP reads a fatal error of PHP, with the stack of an exception if there
+// is one.
+func readPHP(t text) (report, bool) {
+	for i, line := range t.lines {
+		s, ok := strings.CutPrefix(line, "PHP Fatal error:  ")
+		if !ok {
+			if s, ok = strings.CutPrefix(line, "Fatal error: "); !ok {
+				if s, ok = strings.CutPrefix(line, "PHP Parse error:  "); !ok {
+					continue
+				}
+			}
+		}
+		place := ""
+		if m, p, ok := cutLast(s, " in /"); ok {
+			s, place = m, "/"+p
+		}
+		rest, uncaught := strings.CutPrefix(s, "Uncaught ")
+		if !uncaught {
+			if place == "" || !strings.Contains(place, " on line ") && !strings.Contains(place, ":") {
+				continue // not PHP's form
+			}
+			r := report{class: ClassException, kind: "php fatal error: " + stem(s)}
+			if strings.HasPrefix(s, "Allowed memory size") {
+				r = report{class: ClassMemoryLimit, kind: "php out of memory", volatile: true}
+			} else {
+				file, line, _ := strings.Cut(place, " on line ")
+				r.frames = []string{base(file) + ":" + line}
+			}
+			return r, true
+		}
+		kind, msg, _ := strings.Cut(rest, ": ")
+		var all []string
+		for j := i + 1; j < len(t.lines) && len(all) < maxScan; j++ {
+			num := frameNumber(t.lines[j])
+			if num == "" {
+				if len(all) > 0 {
+					break
+				}
+				continue
+			}
+			// #0 /src/x.php(8): parse('abc')
+			_, f, ok := strings.Cut(t.lines[j], "): ")
+			if ok {
+				all = append(all, clip(f[:spanTo(f, "(")], 120))
+			}
+		}
+		if len(all) == 0 && place != "" {
+			if file, line, ok := sourcePlace(place); ok {
+				all = []string{file + ":" + line}
+			}
+		}
+		return exception(kind, msg, all), true
+	}
+	return report{}, false
+}
+
+// readPerl reads the words of die, croak and confess, which end with the place.
+func readPerl(t text) (report, bool) {
+	for i := len(t.lines) - 1; i >= 0; i-- {
+		s := t.lines[i]
+		if !strings.HasSuffix(s, ".") {
+			continue
+		}
+		msg, rest, ok := cutLast(strings.TrimSuffix(s, "."), " at ")
+		if !ok || strings.HasPrefix(s, "\t") {
+			continue
+		}
+		file, line, ok := strings.Cut(rest, " line ")
+		line, _, _ = strings.Cut(line, ", <")
+		if !ok || !allDigits(line) || strings.Contains(file, " ") {
+			continue
+		}
+		var all []string
+		for j := i + 1; j < len(t.lines) && strings.HasPrefix(t.lines[j], "\t") && len(all) < maxScan; j++ {
+			if f, _, ok := strings.Cut(t.lines[j][1:], "("); ok {
+				all = append(all, f)
+			}
+		}
+		if len(all) == 0 {
+			all = []string{base(file) + ":" + line}
+		}
+		r := exception("perl: "+stem(msg), msg, all)
+		r.what = "perl died"
+		if strings.HasPrefix(msg, "Out of memory") {
+			r = report{class: ClassMemoryLimit, kind: "perl out of memory", volatile: true}
+		}
+		return r, true
+	}
+	return report{}, false
+}

@@ -1,0 +1,102 @@
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mangle changes in a report what another run of the same failure changes:
+// addresses, process ids, folders, clocks and excerpts of the input. The
+// captures have 17 for every number that comes from the input.
+func mangle(s string, r *rand.Rand) string {
+	address := regexp.MustCompile(`(^|[^+0-9a-zA-Z])0x[0-9a-f]{3,}`)
+	s = address.ReplaceAllStringFunc(s, func(m string) string {
+		i := strings.Index(m, "0x")
+		return m[:i] + fmt.Sprintf("0x%012x", r.Uint64N(1<<47)|1<<40)
+	})
+	pid := fmt.Sprint(1000 + r.IntN(1<<20))
+	s = regexp.MustCompile(`==\d+==`).ReplaceAllString(s, "=="+pid+"==")
+	s = regexp.MustCompile(`(pid=|tid=|' \()\d+`).ReplaceAllString(s, "${1}"+pid)
+	s = regexp.MustCompile(`line 1: \d+ Aborted`).ReplaceAllString(s, "line 1: "+pid+" Aborted")
+	s = strings.ReplaceAll(s, "/src/", fmt.Sprintf("/home/u%d/build.%d/", r.IntN(100), r.IntN(1e6)))
+	s = regexp.MustCompile(`\b17\b|(rec|ab|worker-|k|z|x)17`).ReplaceAllString(s, "${1}"+fmt.Sprint(100+r.IntN(1e6)))
+	return strings.ReplaceAll(s, "qqqqq", strings.Repeat("w", r.IntN(9)))
+}
+
+func TestSameCauseSameLayers(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, name := range deaths(t) {
+		d, _, _ := readDeath(t, name)
+		want := Analyze(d)
+		for range 5 {
+			m := d
+			m.Stderr = []byte(mangle(string(d.Stderr), r))
+			m.Stdout = []byte(mangle(string(d.Stdout), r))
+			got := Analyze(m)
+			if !slices.Equal(got.Layers, want.Layers) || got.Title != want.Title {
+				t.Errorf("%s: a second run of the failure has another cause\n%q\n%q\n%s", name, want.Layers, got.Layers, m.Stderr)
+				break
+			}
+		}
+	}
+}
+
+// What a program prints before its end does not change the cause of a report.
+func TestChatterDoesNotCount(t *testing.T) {
+	chatter := "loading 12 plug-ins from /opt/x\nprocessed 4711 records\nwarning: slow disk\n\n"
+	for _, name := range deaths(t) {
+		d, _, _ := readDeath(t, name)
+		want := Analyze(d)
+		if len(want.Frames) == 0 || d.TimedOut {
+			continue
+		}
+		for _, n := range []int{1, 5000} { // the second pushes the report to the end of what is read
+			m := d
+			m.Stderr = append([]byte(strings.Repeat(chatter, n)), d.Stderr...)
+			if got := Analyze(m); !slices.Equal(got.Layers, want.Layers) {
+				t.Errorf("%s: chatter changes the cause\n%q\n%q", name, want.Layers, got.Layers)
+			}
+		}
+	}
+}
+
+func TestDifferentCausesDiffer(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		a, b Death
+	}{
+		{"signals without words", Death{Signal: 11}, Death{Signal: 6}},
+		{"exit codes without words", Death{ExitCode: 1}, Death{ExitCode: 2}},
+		{"exit and signal", Death{ExitCode: 11}, Death{Signal: 11}},
+		{"a child's signals", Death{ExitCode: 139}, Death{ExitCode: 134}},
+		{"a hang and a kill", Death{TimedOut: true}, Death{Signal: 9}},
+		{"a hang and a flood", Death{TimedOut: true}, Death{OutputLimit: true}},
+		{"messages", Death{ExitCode: 1, Stderr: []byte("x: bad length 3\n")}, Death{ExitCode: 1, Stderr: []byte("x: bad checksum 3\n")}},
+		{"one message, two codes", Death{ExitCode: 1, Stderr: []byte("x: bad\n")}, Death{ExitCode: 2, Stderr: []byte("x: bad\n")}},
+	} {
+		if a, b := Analyze(c.a), Analyze(c.b); slices.Equal(a.Layers, b.Layers) {
+			t.Errorf("%s: both %q", c.what, a.Layers)
+		}
+	}
+}
+
+func TestTimeoutIgnoresOutput(t *testing.T) {
+	a := Analyze(Death{TimedOut: true, Signal: 9, Stderr: []byte("pass 1\npass 2\nTraceback (most recent call last):\nValueError: x\n")})
+	b := Analyze(Death{TimedOut: true, Signal: 9})
+	if a.String() != b.String() {
+		t.Errorf("what was printed before the kill is chance, but counts:\n%s%s", a, b)
+	}
+}
+
+// What shells print about a dead child is not the child's message.
+func TestHintsArePassedOver(t *testing.T) {
+	for _, s := range []string{"Segmentation fault (core dumped)\n", "bash: line 1:  123 Aborted                 ./x\n", "note: run with X=1\n", "----\n\n"} {
+		if c := Analyze(Death{Signal: 11, Stderr: []byte(s)}); c.Message != "" {
+			t.Errorf("%q gives the message %q", s, c.Message)
+		}
+	}
+}

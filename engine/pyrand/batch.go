@@ -1,0 +1,152 @@
+package pyrand
+
+import "math/bits"
+
+// Lanes is the number of generators that a [Batch] seeds at once.
+const Lanes = 8
+
+// Batch seeds several generators at once. Seeding MT19937 is a chain of 1,247
+// multiplications, each waiting for the one before; chains side by side fill
+// that wait. Words are made as they are asked for, so that a case that takes
+// three words pays for three. The zero Batch is ready for Seed.
+type Batch struct {
+	mt   [words][Lanes]uint32 // a row holds one word of every lane
+	next [Lanes]uint32        // the word to make and give out next
+}
+
+// Seed starts lane i as random.Random(seeds[i]).
+func (b *Batch) Seed(seeds *[Lanes]uint64) {
+	b.next = [Lanes]uint32{}
+	// A key has one word or two. Its words take turns, each with its place in
+	// the key added; a key of one word takes every turn.
+	var even, odd [Lanes]uint32
+	for i, s := range seeds {
+		even[i] = uint32(s)
+		if odd[i] = uint32(s>>32) + 1; s>>32 == 0 {
+			odd[i] = even[i]
+		}
+	}
+	// One variable a lane, so that the chains stay in registers.
+	s := start[0]
+	x0, x1, x2, x3, x4, x5, x6, x7 := s, s, s, s, s, s, s, s
+	for i := 1; i < words-1; i += 2 {
+		w, row := start[i], &b.mt[i]
+		x0 = (w ^ (x0^x0>>30)*mixKey) + even[0]
+		x1 = (w ^ (x1^x1>>30)*mixKey) + even[1]
+		x2 = (w ^ (x2^x2>>30)*mixKey) + even[2]
+		x3 = (w ^ (x3^x3>>30)*mixKey) + even[3]
+		x4 = (w ^ (x4^x4>>30)*mixKey) + even[4]
+		x5 = (w ^ (x5^x5>>30)*mixKey) + even[5]
+		x6 = (w ^ (x6^x6>>30)*mixKey) + even[6]
+		x7 = (w ^ (x7^x7>>30)*mixKey) + even[7]
+		row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7] = x0, x1, x2, x3, x4, x5, x6, x7
+		w, row = start[i+1], &b.mt[i+1]
+		x0 = (w ^ (x0^x0>>30)*mixKey) + odd[0]
+		x1 = (w ^ (x1^x1>>30)*mixKey) + odd[1]
+		x2 = (w ^ (x2^x2>>30)*mixKey) + odd[2]
+		x3 = (w ^ (x3^x3>>30)*mixKey) + odd[3]
+		x4 = (w ^ (x4^x4>>30)*mixKey) + odd[4]
+		x5 = (w ^ (x5^x5>>30)*mixKey) + odd[5]
+		x6 = (w ^ (x6^x6>>30)*mixKey) + odd[6]
+		x7 = (w ^ (x7^x7>>30)*mixKey) + odd[7]
+		row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7] = x0, x1, x2, x3, x4, x5, x6, x7
+	}
+	w, row := start[words-1], &b.mt[words-1]
+	x0 = (w ^ (x0^x0>>30)*mixKey) + even[0]
+	x1 = (w ^ (x1^x1>>30)*mixKey) + even[1]
+	x2 = (w ^ (x2^x2>>30)*mixKey) + even[2]
+	x3 = (w ^ (x3^x3>>30)*mixKey) + even[3]
+	x4 = (w ^ (x4^x4>>30)*mixKey) + even[4]
+	x5 = (w ^ (x5^x5>>30)*mixKey) + even[5]
+	x6 = (w ^ (x6^x6>>30)*mixKey) + even[6]
+	x7 = (w ^ (x7^x7>>30)*mixKey) + even[7]
+	row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7] = x0, x1, x2, x3, x4, x5, x6, x7
+	// The 624th step of the first pass meets word 1 again.
+	row = &b.mt[1]
+	x0 = (row[0] ^ (x0^x0>>30)*mixKey) + odd[0]
+	x1 = (row[1] ^ (x1^x1>>30)*mixKey) + odd[1]
+	x2 = (row[2] ^ (x2^x2>>30)*mixKey) + odd[2]
+	x3 = (row[3] ^ (x3^x3>>30)*mixKey) + odd[3]
+	x4 = (row[4] ^ (x4^x4>>30)*mixKey) + odd[4]
+	x5 = (row[5] ^ (x5^x5>>30)*mixKey) + odd[5]
+	x6 = (row[6] ^ (x6^x6>>30)*mixKey) + odd[6]
+	x7 = (row[7] ^ (x7^x7>>30)*mixKey) + odd[7]
+	row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7] = x0, x1, x2, x3, x4, x5, x6, x7
+	for i := 2; i < words; i++ {
+		row, k := &b.mt[i], uint32(i)
+		x0 = (row[0] ^ (x0^x0>>30)*mixIndex) - k
+		x1 = (row[1] ^ (x1^x1>>30)*mixIndex) - k
+		x2 = (row[2] ^ (x2^x2>>30)*mixIndex) - k
+		x3 = (row[3] ^ (x3^x3>>30)*mixIndex) - k
+		x4 = (row[4] ^ (x4^x4>>30)*mixIndex) - k
+		x5 = (row[5] ^ (x5^x5>>30)*mixIndex) - k
+		x6 = (row[6] ^ (x6^x6>>30)*mixIndex) - k
+		x7 = (row[7] ^ (x7^x7>>30)*mixIndex) - k
+		row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7] = x0, x1, x2, x3, x4, x5, x6, x7
+	}
+	row = &b.mt[1]
+	x0 = (row[0] ^ (x0^x0>>30)*mixIndex) - 1
+	x1 = (row[1] ^ (x1^x1>>30)*mixIndex) - 1
+	x2 = (row[2] ^ (x2^x2>>30)*mixIndex) - 1
+	x3 = (row[3] ^ (x3^x3>>30)*mixIndex) - 1
+	x4 = (row[4] ^ (x4^x4>>30)*mixIndex) - 1
+	x5 = (row[5] ^ (x5^x5>>30)*mixIndex) - 1
+	x6 = (row[6] ^ (x6^x6>>30)*mixIndex) - 1
+	x7 = (row[7] ^ (x7^x7>>30)*mixIndex) - 1
+	row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7] = x0, x1, x2, x3, x4, x5, x6, x7
+	for i := range b.mt[0] {
+		b.mt[0][i] = upperBit
+	}
+}
+
+// Uint32 returns the next word of a lane: getrandbits(32).
+func (b *Batch) Uint32(lane int) uint32 {
+	lane &= Lanes - 1
+	i := b.next[lane]
+	far, near := i+shift, i+1
+	if far >= words {
+		far -= words
+	}
+	if near == words {
+		near = 0
+	}
+	b.next[lane] = near
+	y := b.mt[far][lane] ^ recur(b.mt[i][lane], b.mt[near][lane])
+	b.mt[i][lane] = y
+	return temper(y)
+}
+
+// Bits returns k random bits of a lane, 0 <= k <= 64: getrandbits(k).
+func (b *Batch) Bits(lane, k int) uint64 {
+	switch {
+	case k == 0:
+		return 0
+	case k <= 32:
+		return uint64(b.Uint32(lane) >> (32 - k))
+	}
+	low := uint64(b.Uint32(lane))
+	return low | uint64(b.Uint32(lane)>>(64-k))<<32
+}
+
+// Below returns a number from 0 to n-1 of a lane, as [Rand.Below] does.
+func (b *Batch) Below(lane int, n uint64) uint64 {
+	mustBePositive(n != 0)
+	k := bits.Len64(n)
+	v := b.Bits(lane, k)
+	for v >= n {
+		v = b.Bits(lane, k)
+	}
+	return v
+}
+
+// Move makes r go on where a lane is, for a long draw, which a Rand does
+// faster. The lane itself must not be drawn from after that.
+func (b *Batch) Move(lane int, r *Rand) {
+	lane &= Lanes - 1
+	for i := range r.mt {
+		r.mt[i] = b.mt[i][lane]
+	}
+	r.next = int(b.next[lane])
+	twist(&r.mt, r.next)
+	r.hasPending = false
+}

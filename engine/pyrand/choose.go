@@ -1,0 +1,134 @@
+package pyrand
+
+import (
+	"math"
+	"slices"
+)
+
+// Range returns a number from start up to, not including, stop:
+// randrange(start, stop). It panics if there is none.
+func (r *Rand) Range(start, stop int64) int64 { return r.RangeStep(start, stop, 1) }
+
+// RangeStep returns an element of range(start, stop, step):
+// randrange(start, stop, step). It panics if there is none.
+func (r *Rand) RangeStep(start, stop, step int64) int64 {
+	var n uint64
+	switch {
+	case step > 0 && start < stop:
+		n = (uint64(stop)-uint64(start)-1)/uint64(step) + 1
+	case step < 0 && start > stop:
+		n = (uint64(start)-uint64(stop)-1)/-uint64(step) + 1
+	}
+	return start + int64(r.Below(n))*step
+}
+
+// Int returns a number from a to b, both included: randint(a, b).
+func (r *Rand) Int(a, b int64) int64 {
+	mustBePositive(a <= b)
+	if n := uint64(b) - uint64(a) + 1; n != 0 {
+		return a + int64(r.Below(n))
+	}
+	// All 2**64 values: Python draws 65 bits until the highest is clear.
+	for {
+		low := uint64(r.Uint32())
+		v := low | uint64(r.Uint32())<<32
+		if r.Bits(1) == 0 {
+			return a + int64(v)
+		}
+	}
+}
+
+// Index returns a place in a sequence of n elements, as choice picks it.
+func (r *Rand) Index(n int) int { return int(r.Below(uint64(n))) }
+
+// Choice returns an element of s: choice(s).
+func Choice[T any](r *Rand, s []T) T { return s[r.Index(len(s))] }
+
+// Shuffle orders n elements at random by swapping: shuffle(x).
+func (r *Rand) Shuffle(n int, swap func(i, j int)) {
+	for i := n - 1; i > 0; i-- {
+		swap(i, r.Index(i+1))
+	}
+}
+
+// Sample returns k different places of a sequence of n elements, in the order
+// in which sample(x, k) picks them. It panics unless 0 <= k <= n.
+func (r *Rand) Sample(n, k int) []int {
+	if k < 0 || k > n {
+		panic("pyrand: sample larger than population")
+	}
+	out := make([]int, k)
+	// Python copies a small population and tracks a set of picks in a large one;
+	// the two draw differently, so its estimate of the memory they take matters.
+	setSize := 21
+	if k > 5 {
+		setSize += 1 << (2 * ceilLog4(3*k))
+	}
+	if n <= setSize {
+		pool := make([]int, n)
+		for i := range pool {
+			pool[i] = i
+		}
+		for i := range out {
+			j := r.Index(n - i)
+			out[i] = pool[j]
+			pool[j] = pool[n-i-1]
+		}
+		return out
+	}
+	picked := make(map[int]bool, k)
+	for i := range out {
+		j := r.Index(n)
+		for picked[j] {
+			j = r.Index(n)
+		}
+		picked[j] = true
+		out[i] = j
+	}
+	return out
+}
+
+// ceilLog4 is the smallest e for which 4**e >= n.
+func ceilLog4(n int) int {
+	e := 0
+	for 1<<(2*e) < n {
+		e++
+	}
+	return e
+}
+
+// Choices returns k places of a sequence of n elements, with repetition:
+// choices(x, k=k).
+func (r *Rand) Choices(n, k int) []int {
+	mustBePositive(n > 0)
+	out := make([]int, k)
+	for i := range out {
+		out[i] = int(math.Floor(r.Float64() * float64(n)))
+	}
+	return out
+}
+
+// WeightedChoices returns k places of a sequence whose elements have the given
+// weights: choices(x, weights, k=k). It panics if the weights do not add up to
+// a positive finite number, as Python refuses them.
+func (r *Rand) WeightedChoices(weights []float64, k int) []int {
+	sums := make([]float64, len(weights))
+	total := 0.0
+	for i, w := range weights {
+		total += w
+		sums[i] = total
+	}
+	mustBePositive(total > 0 && !math.IsInf(total, 0))
+	out := make([]int, k)
+	for i := range out {
+		x := r.Float64() * total
+		at, _ := slices.BinarySearchFunc(sums[:len(sums)-1], x, func(sum, x float64) int {
+			if sum <= x { // to the right of equal sums
+				return -1
+			}
+			return 1
+		})
+		out[i] = at
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package pyrand
+
+const (
+	words     = 624 // words of state
+	shift     = 397 // distance of the word that the recurrence mixes in
+	upperBit  = 0x80000000
+	lowerBits = 0x7fffffff
+	matrix    = 0x9908b0df
+
+	mixKey   = 1664525    // multiplier of the first seeding pass
+	mixIndex = 1566083941 // multiplier of the second seeding pass
+)
+
+// start is the state that seeding by key begins with: the generator seeded
+// with the fixed number 19650218. It is never written again.
+var start = func() (mt [words]uint32) {
+	mt[0] = 19650218
+	for i := uint32(1); i < words; i++ {
+		mt[i] = 1812433253*(mt[i-1]^mt[i-1]>>30) + i
+	}
+	return mt
+}()
+
+// seedByKey fills mt from a key of at least one word.
+func seedByKey(mt *[words]uint32, key []uint32) {
+	*mt = start
+	i, j := 1, 0
+	x := mt[0]
+	for range max(words, len(key)) {
+		x = (mt[i] ^ (x^x>>30)*mixKey) + key[j] + uint32(j)
+		mt[i] = x
+		if i++; i == words {
+			mt[0], i = x, 1
+		}
+		if j++; j == len(key) {
+			j = 0
+		}
+	}
+	for range words - 1 {
+		x = (mt[i] ^ (x^x>>30)*mixIndex) - uint32(i)
+		mt[i] = x
+		if i++; i == words {
+			mt[0], i = x, 1
+		}
+	}
+	mt[0] = upperBit // the state is never all zero
+}
+
+// twist replaces the words from position i on by those of the next generation.
+// The words before i must have been replaced already.
+func twist(mt *[words]uint32, i int) {
+	for ; i < words-shift; i++ {
+		mt[i] = mt[i+shift] ^ recur(mt[i], mt[i+1])
+	}
+	for ; i < words-1; i++ {
+		mt[i] = mt[i+shift-words] ^ recur(mt[i], mt[i+1])
+	}
+	if i == words-1 {
+		mt[i] = mt[shift-1] ^ recur(mt[i], mt[0])
+	}
+}
+
+// recur is the part of the recurrence that two neighbours decide.
+func recur(a, b uint32) uint32 {
+	y := a&upperBit | b&lowerBits
+	return y>>1 ^ -(y&1)&matrix
+}
+
+// temper turns a word of state into a word of output.
+func temper(y uint32) uint32 {
+	y ^= y >> 11
+	y ^= y << 7 & 0x9d2c5680
+	y ^= y << 15 & 0xefc60000
+	return y ^ y>>18
+}

@@ -1,0 +1,130 @@
+package pyrand
+
+import (
+	"math/big"
+	"math/bits"
+)
+
+// Rand is a generator with the state and methods of random.Random. Make one
+// with New, NewBig, NewString, NewBytes or NewFloat, or seed a zero Rand; an
+// unseeded one must not be drawn from. It is not safe for concurrent use.
+type Rand struct {
+	mt   [words]uint32
+	next int // words before next have been given out; the rest are ready
+
+	// pendingGauss is the second deviate of the last pair that Gauss made.
+	pendingGauss float64
+	hasPending   bool
+}
+
+// Uint32 returns the next word: getrandbits(32).
+func (r *Rand) Uint32() uint32 {
+	if r.next == words {
+		twist(&r.mt, 0)
+		r.next = 0
+	}
+	y := r.mt[r.next]
+	r.next++
+	return temper(y)
+}
+
+// Bits returns k random bits, 0 <= k <= 64: getrandbits(k).
+func (r *Rand) Bits(k int) uint64 {
+	switch {
+	case k == 0:
+		return 0
+	case k <= 32:
+		return uint64(r.Uint32() >> (32 - k))
+	}
+	low := uint64(r.Uint32())
+	return low | uint64(r.Uint32()>>(64-k))<<32
+}
+
+// BigBits returns k random bits for any k >= 0: getrandbits(k).
+func (r *Rand) BigBits(k int) *big.Int {
+	return new(big.Int).SetBytes(r.bigEndianBits(k))
+}
+
+// bigEndianBits draws k bits. Words fill the number from its low end, and the
+// last one gives its high bits.
+func (r *Rand) bigEndianBits(k int) []byte {
+	out := make([]byte, (k+31)/32*4)
+	for at := len(out); k > 0; k -= 32 {
+		w := r.Uint32()
+		if k < 32 {
+			w >>= 32 - k
+		}
+		at -= 4
+		out[at], out[at+1], out[at+2], out[at+3] = byte(w>>24), byte(w>>16), byte(w>>8), byte(w)
+	}
+	return out
+}
+
+// Below returns a number from 0 to n-1; n must not be 0. It draws as many bits
+// as n itself has and tries again while the result is too large, so that even
+// Below(1) draws.
+func (r *Rand) Below(n uint64) uint64 {
+	mustBePositive(n != 0)
+	k := bits.Len64(n)
+	v := r.Bits(k)
+	for v >= n {
+		v = r.Bits(k)
+	}
+	return v
+}
+
+// BigBelow is Below for any n > 0.
+func (r *Rand) BigBelow(n *big.Int) *big.Int {
+	mustBePositive(n.Sign() > 0)
+	k := n.BitLen()
+	v := r.BigBits(k)
+	for v.Cmp(n) >= 0 {
+		v = r.BigBits(k)
+	}
+	return v
+}
+
+// Float64 returns a number from 0 up to, not including, 1 with 53 random bits:
+// random().
+func (r *Rand) Float64() float64 {
+	a := r.Uint32() >> 5
+	b := r.Uint32() >> 6
+	return (float64(a)*(1<<26) + float64(b)) * (1.0 / (1 << 53)) // exact up to the last step, so fusing cannot show
+}
+
+// Bytes returns n random bytes: randbytes(n).
+func (r *Rand) Bytes(n int) []byte {
+	out := make([]byte, (n+3)/4*4)
+	for left, at := n, 0; left > 0; left, at = left-4, at+4 {
+		w := r.Uint32()
+		if left < 4 {
+			w >>= 32 - 8*left
+		}
+		out[at], out[at+1], out[at+2], out[at+3] = byte(w), byte(w>>8), byte(w>>16), byte(w>>24)
+	}
+	return out[:n]
+}
+
+// FillBelow256 fills p with what len(p) calls of randrange(256) return.
+func (r *Rand) FillBelow256(p []byte) {
+	for n := 0; n < len(p); {
+		if r.next == words {
+			twist(&r.mt, 0)
+			r.next = 0
+		}
+		for r.next < words && n < len(p) {
+			// Nine bits are drawn; those of 256 and more are drawn again. Writing
+			// first and advancing after saves a branch that cannot be predicted.
+			y := temper(r.mt[r.next])
+			r.next++
+			p[n] = byte(y >> 23)
+			n += int(^y >> 31)
+		}
+	}
+}
+
+func mustBePositive(ok bool) {
+	if !ok {
+		panic("pyrand: empty range")
+	}
+}

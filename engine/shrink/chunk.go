@@ -1,0 +1,194 @@
+package shrink
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// span is a unit of the best input: bytes that go together. Between two units
+// may stand a separator, which goes with the one before it, or, after the last
+// that stays, with the ones that go.
+type span struct{ lo, hi int }
+
+// reduce deletes runs of units, from long runs to single units, until no run of
+// length to, of those tried, can go. If to is 1, no single unit can go.
+func (s *search) reduce(units []span, from, to int) {
+	for size := min(from, len(units)); size >= to; size /= 2 {
+		for changed := true; changed && !s.stopped(); {
+			units, changed = s.sweep(units, size)
+			changed = changed && size == to
+		}
+	}
+}
+
+// sweep tries to delete every run of size units, the last first: what comes
+// late in an input more often hangs on what came before than the other way round.
+func (s *search) sweep(units []span, size int) (left []span, changed bool) {
+	var same span // the text at the front of this range was refused just now
+	step, row := size, 0
+	for j := len(units); j > 0 && !s.stopped(); {
+		i := max(0, j-step)
+		if s.repeats(units, i, j, same) {
+			s.stats.CacheHits++
+			same, j = span{units[i].lo, units[j].lo}, i
+			continue
+		}
+		gone := between(units, i, j)
+		if s.cut(gone.lo, gone.hi) {
+			for k := j; k < len(units); k++ {
+				units[k].lo -= gone.hi - gone.lo
+				units[k].hi -= gone.hi - gone.lo
+			}
+			units = append(units[:i], units[j:]...)
+			changed, same, j = true, span{}, i
+			if row++; row > 1 {
+				step *= 2
+			}
+			continue
+		}
+		row = 0
+		if step > size {
+			step = size
+			continue
+		}
+		same, j = gone, i
+	}
+	return units, changed
+}
+
+// repeats reports whether taking units i to j gives the candidate that was
+// refused last: if two neighbouring runs are equal it does not matter which goes.
+func (s *search) repeats(units []span, i, j int, last span) bool {
+	if j == len(units) || units[j].lo != last.lo || last.lo == last.hi {
+		return false
+	}
+	return bytes.Equal(s.best[units[i].lo:units[j].lo], s.best[last.lo:last.hi])
+}
+
+// between is the range to cut for units i to j to go with their separators.
+func between(units []span, i, j int) span {
+	switch {
+	case j < len(units):
+		return span{units[i].lo, units[j].lo}
+	case i > 0:
+		return span{units[i-1].hi, units[j-1].hi}
+	default:
+		return span{units[0].lo, units[j-1].hi}
+	}
+}
+
+// lines takes lines away.
+func (s *search) lines() {
+	if !texty(s.best) {
+		return
+	}
+	var units []span
+	for lo := 0; lo < len(s.best); {
+		hi := len(s.best)
+		if n := bytes.IndexByte(s.best[lo:], '\n'); n >= 0 {
+			hi = lo + n + 1
+		}
+		units = append(units, span{lo, hi})
+		lo = hi
+	}
+	if len(units) > 1 {
+		s.reduce(units, len(units)/2, 1)
+	}
+}
+
+// texty reports whether an input may be text; invalid UTF-8 is no hindrance.
+func texty(b []byte) bool {
+	odd := 0
+	for _, c := range b {
+		if c == 0x7f || c < ' ' && c != '\n' && c != '\r' && c != '\t' {
+			odd++
+		}
+	}
+	return odd*10 <= len(b)
+}
+
+// tokens takes words, numbers, strings and marks away.
+func (s *search) tokens() {
+	if !texty(s.best) {
+		return
+	}
+	tokens := lex(s.best)
+	if len(tokens)*2 > len(s.best) {
+		return // bytes do it as well
+	}
+	units := make([]span, len(tokens))
+	for i, t := range tokens {
+		units[i] = t.span
+	}
+	s.reduce(units, len(units)/2, 1)
+}
+
+// runes takes characters away as wholes, for targets that want valid UTF-8, and
+// makes those plain that stay.
+func (s *search) runes() {
+	if !utf8.Valid(s.best) || utf8.RuneCount(s.best) == len(s.best) {
+		return
+	}
+	var units []span
+	for lo := 0; lo < len(s.best); {
+		_, n := utf8.DecodeRune(s.best[lo:])
+		units = append(units, span{lo, lo + n})
+		lo += n
+	}
+	s.reduce(units, len(units)/2, 1)
+	for lo := 0; lo < len(s.best) && !s.stopped(); {
+		_, n := utf8.DecodeRune(s.best[lo:])
+		if n > 1 && s.edit(edit{lo, lo + n, []byte{'a'}}) {
+			n = 1
+		}
+		lo += n
+	}
+}
+
+// bytes takes bytes away. A single byte of a large input that mostly has to stay
+// costs a test each, so its content is flattened before: equal neighbours need
+// one test together.
+func (s *search) bytes() {
+	const fine, small, most = 8, 64, 1 << 20
+	s.reduce(blocks(len(s.best), len(s.best)/most+1), len(s.best)/2, fine)
+	if len(s.best) > small {
+		s.flatten()
+	}
+	grain := len(s.best)/most + 1
+	s.reduce(blocks(len(s.best), grain), fine/2, 1)
+}
+
+// blocks are the units of an input of n bytes, grain bytes each.
+func blocks(n, grain int) []span {
+	units := make([]span, 0, (n+grain-1)/grain)
+	for lo := 0; lo < n; lo += grain {
+		units = append(units, span{lo, min(lo+grain, n)})
+	}
+	return units
+}
+
+// flatten tries the plainest byte in the whole input and in parts of it.
+func (s *search) flatten() {
+	for parts := 1; parts <= 8; parts *= 2 {
+		size := (len(s.best) + parts - 1) / parts
+		for lo := 0; lo < len(s.best) && !s.stopped(); lo += size {
+			hi := min(lo+size, len(s.best))
+			if s.plainer(lo, hi, plainest[0]) {
+				s.fill(lo, hi, plainest[0])
+			}
+		}
+	}
+}
+
+// windows takes two to four neighbouring bytes at any place, for causes that
+// hang on pairs or alignment. Only what is small already is worth so many tests.
+func (s *search) windows() {
+	const small = 128
+	for size := 2; size <= 4; size++ {
+		for lo := len(s.best) - size; lo >= 0 && len(s.best) <= small && !s.stopped(); lo-- {
+			if lo+size <= len(s.best) {
+				s.cut(lo, lo+size)
+			}
+		}
+	}
+}

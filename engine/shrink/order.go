@@ -1,0 +1,128 @@
+package shrink
+
+// The order of plainness: a shorter input is simpler; of two of one length, the
+// one whose first differing byte is plainer. An input so has finitely many
+// simpler ones below any given one, and a simplest form exists.
+
+// plainest are the bytes that irrelevant content ends as, in order: a reader
+// sees at once that a run of them means nothing.
+var plainest = [...]byte{'a', '0', ' ', 0}
+
+// byRank holds all bytes from the plainest on, rank their places in it: after
+// plainest come digits, small letters, capitals, the other printable bytes, and
+// then what no one can read, in the order of its value.
+var byRank, rank = func() (order [256]byte, place [256]uint8) {
+	seen := [256]bool{}
+	n := 0
+	add := func(b byte) {
+		if !seen[b] {
+			seen[b] = true
+			order[n], place[b] = b, uint8(n)
+			n++
+		}
+	}
+	for _, b := range plainest {
+		add(b)
+	}
+	for _, r := range [][2]int{{'0', '9'}, {'a', 'z'}, {'A', 'Z'}, {'!', '~'}, {0, 255}} {
+		for b := r[0]; b <= r[1]; b++ {
+			add(byte(b))
+		}
+	}
+	return order, place
+}()
+
+// simpler reports whether a comes before b.
+func simpler(a, b []byte) bool {
+	if len(a) != len(b) {
+		return len(a) < len(b)
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return rank[a[i]] < rank[b[i]]
+		}
+	}
+	return false
+}
+
+// plain makes every byte as plain as it can be: first many at once, then each
+// byte on its own by steps down the order.
+func (s *search) plain() {
+	for _, to := range plainest {
+		step := len(s.best)
+		for lo := 0; lo < len(s.best) && !s.stopped(); {
+			hi := min(lo+step, len(s.best))
+			switch {
+			case !s.plainer(lo, hi, to):
+				lo = hi
+			case s.fill(lo, hi, to):
+				lo, step = hi, 2*step
+			case step > 1:
+				step = 1
+			default:
+				lo = hi
+			}
+		}
+	}
+	for i := 0; i < len(s.best) && !s.stopped(); i++ {
+		s.lower(i)
+	}
+}
+
+// plainer reports whether filling a range with a byte would make it simpler.
+func (s *search) plainer(lo, hi int, to byte) bool {
+	for _, b := range s.best[lo:hi] {
+		if rank[b] > rank[to] {
+			return true
+		}
+	}
+	return false
+}
+
+// fill tries to turn all bytes of a range that are less plain than to into it.
+func (s *search) fill(lo, hi int, to byte) bool {
+	s.next = append(s.next[:0], s.best...)
+	for i := lo; i < hi; i++ {
+		if rank[s.next[i]] > rank[to] {
+			s.next[i] = to
+		}
+	}
+	return s.try()
+}
+
+// lower finds the plainest byte for a place where a threshold is what counts.
+// Most bytes that are left must be just what they are, so the first step is one
+// down; only where that holds is a search worth its tests.
+func (s *search) lower(i int) {
+	const floor = len(plainest) - 1
+	high := int(rank[s.best[i]])
+	if high <= floor+1 || !s.set(i, byRank[high-1]) {
+		return
+	}
+	for low, high := floor, high-1; high-low > 1; {
+		mid := (low + high) / 2
+		if s.set(i, byRank[mid]) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+}
+
+// set tries another byte at a place.
+func (s *search) set(i int, b byte) bool {
+	return s.edit(edit{i, i + 1, []byte{b}})
+}
+
+// swaps brings neighbouring bytes into order, so that needing X and Y in any
+// order has one result.
+func (s *search) swaps() {
+	for i := 0; i+1 < len(s.best) && !s.stopped(); {
+		a, b := s.best[i], s.best[i+1]
+		if rank[b] < rank[a] && s.edit(edit{i, i + 2, []byte{b, a}}) {
+			i = max(0, i-1)
+			continue
+		}
+		i++
+	}
+}

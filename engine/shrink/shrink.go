@@ -1,0 +1,161 @@
+package shrink
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+)
+
+// ErrInput is the Stats.Err of an input that does not hold to begin with.
+var ErrInput = errors.New("the input to shrink does not hold")
+
+// Stats says what shrinking cost and how it ended.
+type Stats struct {
+	Tests     int   // calls of the test, the input's own included
+	CacheHits int   // candidates that were not tested since they had been refused before
+	Passes    int   // passes over the input
+	Err       error // why it ended early; nil if no pass finds anything simpler
+}
+
+// Bytes returns the simplest input that it finds for which test holds. The
+// result is input itself or a candidate for which test returned true; it never
+// shares memory with input. It is never longer than input, and if Stats.Err is
+// nil and it is no longer than a mebibyte, then no single byte of it can go.
+//
+// The first call of test is with input: if that does not hold, input comes back
+// with ErrInput. Work ends early at the first error of test, or when ctx is
+// done, with the best so far. No candidate is tested twice. A candidate is
+// valid during the call alone, and test must not change it. The same answers
+// lead to the same result by the same calls.
+func Bytes(ctx context.Context, input []byte, test func([]byte) (bool, error)) ([]byte, Stats) {
+	s := &search{
+		ctx:     ctx,
+		test:    test,
+		best:    bytes.Clone(input),
+		refused: map[digest]struct{}{},
+	}
+	if held := s.ask(s.best); !held {
+		if s.stats.Err == nil {
+			s.stats.Err = ErrInput
+		}
+		return s.best, s.stats
+	}
+	s.edit(edit{0, len(s.best), nil})
+	s.run(plan(s.best))
+	return s.best, s.stats
+}
+
+// plan orders the passes. Text that is one bracketed or tagged whole, such as
+// JSON, breaks if lines are taken from it at will: its structure goes first.
+func plan(input []byte) []func(*search) {
+	first, second := (*search).lines, (*search).structure
+	if t := parse(input); t.whole() {
+		first, second = second, first
+	}
+	return []func(*search){
+		first, second,
+		(*search).tokens, (*search).runes, (*search).bytes, (*search).windows,
+		(*search).values, (*search).numbers, (*search).names,
+		(*search).plain, (*search).swaps,
+	}
+}
+
+type digest [16]byte
+
+// search is the state of one call of Bytes.
+type search struct {
+	ctx     context.Context
+	test    func([]byte) (bool, error)
+	best    []byte // simplest so far that holds
+	next    []byte // the candidate in the making; its memory is used again
+	refused map[digest]struct{}
+	version int // counts changes of best
+	stats   Stats
+}
+
+// run makes passes until none of them can add to what the others left.
+func (s *search) run(passes []func(*search)) {
+	const never = -1
+	seen := make([]int, len(passes)) // version that a pass left as it was
+	for i := range seen {
+		seen[i] = never
+	}
+	for changed := true; changed; {
+		changed = false
+		for i, pass := range passes {
+			if seen[i] == s.version || s.stopped() {
+				continue
+			}
+			before := s.version
+			pass(s)
+			s.stats.Passes++
+			seen[i] = before
+			changed = changed || s.version != before
+		}
+	}
+}
+
+// stopped reports whether the work has ended early.
+func (s *search) stopped() bool { return s.stats.Err != nil }
+
+// edit replaces a range of the best input.
+type edit struct {
+	lo, hi int
+	with   []byte
+}
+
+// edit tries the best input with edits applied; they are in order and apart.
+func (s *search) edit(edits ...edit) bool {
+	if s.stopped() {
+		return false
+	}
+	s.next = s.next[:0]
+	from := 0
+	for _, e := range edits {
+		s.next = append(s.next, s.best[from:e.lo]...)
+		s.next = append(s.next, e.with...)
+		from = e.hi
+	}
+	s.next = append(s.next, s.best[from:]...)
+	return s.try()
+}
+
+// cut tries the best input without a range of it.
+func (s *search) cut(lo, hi int) bool { return s.edit(edit{lo, hi, nil}) }
+
+// try makes s.next the best if it is simpler and holds.
+func (s *search) try() bool {
+	if s.stopped() || !simpler(s.next, s.best) {
+		return false
+	}
+	sum := sha256.Sum256(s.next)
+	key := digest(sum[:len(digest{})])
+	if _, known := s.refused[key]; known {
+		s.stats.CacheHits++
+		return false
+	}
+	if !s.ask(s.next) {
+		s.refused[key] = struct{}{}
+		return false
+	}
+	s.best, s.next = s.next, s.best
+	s.version++
+	return true
+}
+
+// ask puts a candidate to the test.
+func (s *search) ask(candidate []byte) bool {
+	if err := s.ctx.Err(); err != nil {
+		s.stats.Err = fmt.Errorf("shrinking: %w", context.Cause(s.ctx))
+		return false
+	}
+	s.stats.Tests++
+	held, err := s.test(candidate[:len(candidate):len(candidate)])
+	if err != nil {
+		s.stats.Err = fmt.Errorf("testing a candidate of %d bytes: %w", len(candidate), err)
+		return false
+	}
+	return held
+}

@@ -1,0 +1,113 @@
+package shrink
+
+// structure works on groups from the outside in: takes elements away, puts a
+// group's content in its place, takes the brackets off.
+func (s *search) structure() {
+	if !texty(s.best) {
+		return
+	}
+	t := parse(s.best)
+	if len(t.groups) == 0 {
+		return
+	}
+	s.reduce(s.spans(t, t.items(0, len(t.tokens))), len(t.tokens), 1)
+	// A change inside a group leaves those that begin before it as they are, so
+	// the number of a group stays good while the text changes.
+	for g := 0; !s.stopped(); g++ {
+		t = parse(s.best)
+		if g >= len(t.groups) {
+			return
+		}
+		s.group(t, g)
+	}
+}
+
+// spans are the ranges of nodes.
+func (s *search) spans(t *tree, nodes []node) []span {
+	units := make([]span, len(nodes))
+	for i, n := range nodes {
+		units[i] = t.text(n)
+	}
+	return units
+}
+
+// group makes one group small.
+func (s *search) group(t *tree, g int) {
+	before := s.version
+	refresh := func() {
+		if s.version != before {
+			t, before = parse(s.best), s.version
+		}
+	}
+	first := t.groups[g]
+	items := s.spans(t, t.items(first+1, t.match[first]))
+	s.reduce(items, len(items), 1)
+	refresh()
+
+	for jump := 1; g < len(t.groups) && !s.stopped(); {
+		switch outer := t.text(node{t.groups[g], t.match[t.groups[g]]}); {
+		case s.hoist(outer, t.inside(t.groups[g], jump)):
+			jump *= 2
+		case jump > 1:
+			jump = 1
+		default:
+			s.unwrap(t, t.groups[g])
+			return
+		}
+		refresh()
+	}
+}
+
+// hoist tries an inner range in the place of an outer one.
+func (s *search) hoist(outer, inner span) bool {
+	if inner.hi == inner.lo {
+		return false
+	}
+	return s.edit(edit{outer.lo, inner.lo, nil}, edit{inner.hi, outer.hi, nil})
+}
+
+// inside goes down from the group that token first opens, each time to the
+// longest group in it, and returns the range that it comes to; an empty one if
+// there is no group in it.
+func (t *tree) inside(first, depth int) span {
+	found := span{}
+	for ; depth > 0; depth-- {
+		longest := node{}
+		for _, n := range t.nodes(first+1, t.match[first]) {
+			if t.match[n.first] > 0 && n.last-n.first > longest.last-longest.first {
+				longest = n
+			}
+		}
+		if longest.last == 0 {
+			break
+		}
+		first, found = longest.first, t.text(longest)
+	}
+	return found
+}
+
+// unwrap tries a group's elements, one alone or all, without its brackets, and a
+// value that says nothing in its place. first is the group's opener.
+func (s *search) unwrap(t *tree, first int) {
+	const few = 4
+	last := t.match[first]
+	outer := t.text(node{first, last})
+	open, shut := t.tokens[first].span, t.tokens[last].span
+	if open.hi == shut.lo { // an empty group: is it the group that counts?
+		for _, v := range []string{"0", `""`, "[]", "{}"} {
+			if s.edit(edit{outer.lo, outer.hi, []byte(v)}) {
+				return
+			}
+		}
+		return
+	}
+	if s.edit(edit{open.lo, open.hi, nil}, edit{shut.lo, shut.hi, nil}) {
+		return
+	}
+	items := t.items(first+1, last)
+	for _, n := range items[:min(few, len(items))] {
+		if s.hoist(outer, t.text(n)) || s.hoist(outer, t.text(node{n.last, n.last})) {
+			return
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+type pflagFlag = pflag.Flag
+
+// defaultStore is where runs are kept unless --store says otherwise.
+const defaultStore = ".thresh"
+
+// runFlags are the settings that mean the same for every contract.
+type runFlags struct {
+	workers     int
+	seed        string
+	time        time.Duration
+	cases       int64
+	failFast    bool
+	store       string
+	reports     []string
+	strict      bool
+	resume      string
+	reruns      int
+	shrink      int
+	caseTimeout time.Duration
+	allowEmpty  bool
+	quiet       bool
+	options     optionFlags
+	stop        func(*campaign.Outcome) bool // when to end early; nil: as failFast says
+}
+
+func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.IntVarP(&f.workers, "workers", "j", runtime.NumCPU(), "cases run at once; changes no result")
+	fs.StringVar(&f.seed, "seed", "", "replace the seed that the document gives (an integer)")
+	fs.Int64Var(&f.cases, "cases", 0, "run at most this many cases of each campaign (0: all)")
+	fs.DurationVar(&f.time, "time", 0, "start no case after this long (0: no limit)")
+	fs.BoolVar(&f.failFast, "fail-fast", false, "stop at the first failing case, in case order")
+	fs.BoolVar(&f.strict, "strict", false, "refuse documents that give rise to warnings")
+	fs.StringVar(&f.resume, "resume", "", "go on with a stored `RUN` (\"latest\" for the newest)")
+	fs.IntVar(&f.reruns, "reruns", 2, "times a finding is run again before it is reported")
+	fs.IntVar(&f.shrink, "shrink", 500, "executions to spend on making one finding smaller (0: none)")
+	fs.DurationVar(&f.caseTimeout, "case-timeout", 10*time.Minute, "backstop: a case without an outcome by then is an error")
+	fs.BoolVar(&f.allowEmpty, "allow-empty", false, "a campaign that runs no case is no error")
+	fs.StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, html; FILE - is standard output); repeatable")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	registerStore(c, &f.store)
+	f.options.register(fs, contracts)
+	_ = c.RegisterFlagCompletionFunc("report", completeReport)
+}
+
+func registerStore(c *cobra.Command, store *string) {
+	c.Flags().StringVar(store, "store", defaultStore, "folder that keeps runs")
+	_ = c.MarkFlagDirname("store")
+}
+
+// validate checks what flag parsing alone cannot.
+func (f *runFlags) validate() error {
+	switch {
+	case f.workers < 1:
+		return usagef("--workers must be at least 1, got %d", f.workers)
+	case f.workers > 1024:
+		return usagef("--workers must be at most 1024, got %d", f.workers)
+	case f.cases < 0:
+		return usagef("--cases must not be negative, got %d", f.cases)
+	case f.time < 0:
+		return usagef("--time must not be negative, got %s", f.time)
+	case f.reruns < 1:
+		return usagef("--reruns must be at least 1 (a finding is never reported unseen), got %d", f.reruns)
+	case f.shrink < 0:
+		return usagef("--shrink must not be negative, got %d", f.shrink)
+	}
+	if f.seed != "" {
+		if _, err := strconv.ParseInt(f.seed, 10, 64); err != nil {
+			return usagef("--seed must be a 64-bit integer, got %q", f.seed)
+		}
+	}
+	for _, r := range f.reports {
+		if _, _, err := parseReport(r); err != nil {
+			return err
+		}
+	}
+	return f.options.validate()
+}
+
+// settings are the flags as a front door sees them.
+func (f *runFlags) settings() campaign.Settings {
+	s := campaign.Settings{Strict: f.strict, Options: f.options.values()}
+	if v, err := strconv.ParseInt(f.seed, 10, 64); err == nil && f.seed != "" {
+		s.Seed = &v
+	}
+	return s
+}
+
+// optionFlags are the flags that contracts declare.
+type optionFlags struct {
+	flags []*optionFlag
+}
+
+type optionFlag struct {
+	campaign.Option
+	given []string
+}
+
+func (o *optionFlags) register(fs *pflag.FlagSet, contracts []campaign.Contract) {
+	for _, c := range contracts {
+		for _, opt := range c.Options() {
+			f := &optionFlag{Option: opt}
+			o.flags = append(o.flags, f)
+			usage := opt.Usage + " [" + c.Name() + "]"
+			if len(opt.Values) > 0 {
+				usage = opt.Usage + " (" + strings.Join(opt.Values, "|") + ") [" + c.Name() + "]"
+			}
+			v := fs.VarPF(f, opt.Name, "", usage)
+			v.DefValue = opt.Default
+			if opt.Bool {
+				v.NoOptDefVal = "true"
+			}
+		}
+	}
+}
+
+// String, Set and Type implement pflag.Value.
+func (f *optionFlag) String() string { return strings.Join(f.given, ",") }
+
+// Set takes one value from the command line.
+func (f *optionFlag) Set(v string) error {
+	if f.Bool {
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return fmt.Errorf("must be true or false")
+		}
+		v = strconv.FormatBool(b)
+	}
+	if !f.Many {
+		f.given = f.given[:0]
+	}
+	f.given = append(f.given, v)
+	return nil
+}
+
+// Type names the value in help texts.
+func (f *optionFlag) Type() string {
+	if f.Bool {
+		return "bool"
+	}
+	return "string"
+}
+
+func (o *optionFlags) validate() error {
+	for _, f := range o.flags {
+		for _, v := range f.given {
+			if len(f.Values) == 0 || f.Bool {
+				continue
+			}
+			ok := false
+			for _, allowed := range f.Values {
+				ok = ok || v == allowed
+			}
+			if !ok {
+				err := diag.Refused("--%s must be one of %s, got %q", f.Name, strings.Join(f.Values, ", "), v)
+				if h := diag.DidYouMean(v, f.Values); h != "" {
+					err = diag.WithHint(err, h)
+				}
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *optionFlags) values() map[string][]string {
+	m := make(map[string][]string)
+	for _, f := range o.flags {
+		if len(f.given) > 0 {
+			m[f.Name] = append([]string(nil), f.given...)
+		}
+	}
+	return m
+}
+
+// hostName is the name of this machine, "" if it has none to tell.
+func hostName() string {
+	h, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return h
+}

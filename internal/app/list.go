@@ -1,0 +1,149 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/store"
+)
+
+func (a *application) listCommand() *cobra.Command {
+	var dir string
+	var q store.RunQuery
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List stored runs, newest first",
+		Example: `  thresh list
+  thresh list --verdict fail --limit 5
+  thresh list --json | jq -r '.[].run_id'`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			st, err := a.existingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			runs, err := st.Runs(q)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				enc := json.NewEncoder(a.io.Out)
+				enc.SetIndent("", "  ")
+				return enc.Encode(runs)
+			}
+			if len(runs) == 0 {
+				fmt.Fprintln(a.io.Err, "no runs in "+dir)
+				return nil
+			}
+			w := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "RUN\tSTATUS\tVERDICT\tCASES\tFINDINGS\tSTARTED\tCAMPAIGNS")
+			for _, r := range runs {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.RunID, r.Status, orDash(r.Verdict), thousands(r.Cases), r.Findings,
+					r.Started.Local().Format(time.DateTime), printable(clipText(strings.Join(r.Campaigns, ", "), 60)))
+			}
+			return w.Flush()
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().IntVar(&q.Limit, "limit", 50, "at most so many")
+	c.Flags().IntVar(&q.Offset, "offset", 0, "pass over the newest so many")
+	c.Flags().StringVar(&q.Contract, "contract", "", "only runs of this format")
+	c.Flags().StringVar(&q.Verdict, "verdict", "", "only runs with this verdict (pass, fail, error)")
+	c.Flags().StringVar(&q.Text, "search", "", "only runs whose campaigns or findings hold this text")
+	c.Flags().BoolVar(&asJSON, "json", false, "JSON instead of a table")
+	return c
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func (a *application) gcCommand() *cobra.Command {
+	var dir string
+	var keep int
+	var dry bool
+	c := &cobra.Command{
+		Use:   "gc",
+		Short: "Remove old runs and what only they needed",
+		Example: `  thresh gc --keep 20
+  thresh gc --keep 20 --dry-run`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if keep < 0 {
+				return usagef("--keep must not be negative, got %d", keep)
+			}
+			st, err := a.existingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			res, err := st.GC(keep, dry)
+			if err != nil {
+				return err
+			}
+			verb := "removed"
+			if dry {
+				verb = "would remove"
+			}
+			fmt.Fprintf(a.io.Out, "%s %d runs and %d blobs, %s bytes\n", verb, len(res.Runs), res.Blobs, thousands(res.Bytes))
+			return nil
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().IntVar(&keep, "keep", 0, "keep the newest so many runs")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only say what would be removed")
+	_ = c.MarkFlagRequired("keep")
+	return c
+}
+
+func (a *application) compareCommand() *cobra.Command {
+	var dir string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Compare the findings of two runs: new, fixed, still failing",
+		Long: `Compare says what changed from run A to run B. Runs are named by id, a unique
+beginning of one, "latest" or "latest~1".
+
+Exit codes: 0 nothing new in B, 1 B has findings that A has not.`,
+		Example: `  thresh compare latest~1 latest`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			st, err := a.existingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			cmp, err := st.Compare(args[0], args[1])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				enc := json.NewEncoder(a.io.Out)
+				enc.SetIndent("", "  ")
+				if err := enc.Encode(cmp); err != nil {
+					return err
+				}
+			} else {
+				a.showComparison(cmp)
+			}
+			if len(cmp.New) > 0 {
+				return exitError(1)
+			}
+			return nil
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().BoolVar(&asJSON, "json", false, "JSON instead of text")
+	return c
+}

@@ -1,0 +1,315 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// application is what every verb works with.
+type application struct {
+	io        *Stdio
+	contracts []campaign.Contract
+}
+
+// document is a spec together with the contract it is of.
+type document struct {
+	campaign.Spec
+	contract campaign.Contract
+}
+
+// maxDocument bounds what is read as a document.
+const maxDocument = 64 << 20
+
+// documents reads the paths that the user named: files must be documents of
+// some contract, folders are searched for documents.
+func (a *application) documents(paths []string) ([]document, error) {
+	var docs []document
+	var problems diag.List
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			problems = append(problems, diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: path}, Message: reason(err)})
+			continue
+		}
+		if info.IsDir() {
+			found, err := a.search(path)
+			if err != nil {
+				return nil, err
+			}
+			if len(found) == 0 {
+				problems = append(problems, diag.Diagnostic{
+					Code: "input.empty-folder", Pos: diag.Pos{File: path},
+					Message: "the folder holds no document of " + a.formats(),
+				})
+			}
+			docs = append(docs, found...)
+			continue
+		}
+		d, err := a.document(path)
+		if err != nil {
+			problems = append(problems, diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: path}, Message: reason(err)})
+			continue
+		}
+		if d.contract == nil {
+			problems = append(problems, diag.Diagnostic{
+				Code: "input.unknown-format", Pos: diag.Pos{File: path},
+				Message: "not a document of " + a.formats(),
+				Hint:    "a FuzzSpec is a JSON object whose schema_version is \"llmfuzz.fuzzspec.v1\"; thresh init writes one to begin with",
+			})
+			continue
+		}
+		docs = append(docs, d)
+	}
+	return docs, problems.Err()
+}
+
+func (a *application) formats() string {
+	names := make([]string, len(a.contracts))
+	for i, c := range a.contracts {
+		names[i] = c.Name()
+	}
+	return "a known format (" + strings.Join(names, ", ") + ")"
+}
+
+func (a *application) document(path string) (document, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return document{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
+	if err != nil {
+		return document{}, err
+	}
+	if len(data) > maxDocument {
+		return document{}, fmt.Errorf("larger than %d MiB, which no document needs", maxDocument>>20)
+	}
+	d := document{Spec: campaign.Spec{Path: path, Data: data}}
+	for _, c := range a.contracts {
+		if c.Detect(d.Spec) {
+			d.contract = c
+			break
+		}
+	}
+	return d, nil
+}
+
+// search finds the documents in a folder and the folders in it, in path order.
+// Hidden folders and what is no document is passed over.
+func (a *application) search(root string) ([]document, error) {
+	var paths []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != root && strings.HasPrefix(d.Name(), ".") {
+			return filepath.SkipDir
+		}
+		if d.Type().IsRegular() {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, diag.Environment("searching %s for documents: %w", root, err)
+	}
+	sort.Strings(paths)
+	var docs []document
+	for _, p := range paths {
+		switch filepath.Ext(p) {
+		case ".json", ".yaml", ".yml", ".md":
+		default:
+			continue
+		}
+		d, err := a.document(p)
+		if err != nil {
+			return nil, diag.Environment("%s: %s", p, reason(err))
+		}
+		if d.contract != nil {
+			docs = append(docs, d)
+		}
+	}
+	return docs, nil
+}
+
+// reason is an error without the path that the message around it names.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// bundle records the files that documents name while they are compiled, so
+// that they can be kept with the run.
+type bundle struct {
+	files   map[string][]byte
+	digests map[string]string
+}
+
+func newBundle() *bundle {
+	return &bundle{files: make(map[string][]byte), digests: make(map[string]string)}
+}
+
+func (b *bundle) read(path string) ([]byte, error) {
+	if data, ok := b.files[path]; ok {
+		return data, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	b.files[path] = data
+	return data, nil
+}
+
+func (b *bundle) digest(path string) (string, error) {
+	if d, ok := b.digests[path]; ok {
+		return d, nil
+	}
+	d, err := fileDigest(path)
+	if err == nil {
+		b.digests[path] = d
+	}
+	return d, err
+}
+
+func fileDigest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// compiled is documents, ready to run.
+type compiled struct {
+	docs      []document
+	campaigns []campaign.Any
+	sources   []string
+	warnings  diag.List
+}
+
+// compile compiles every document; all that is wrong with any is returned.
+func compile(ctx context.Context, docs []document, set campaign.Settings) (compiled, error) {
+	c := compiled{docs: docs}
+	var all diag.List
+	for _, d := range docs {
+		camps, list := d.contract.Compile(ctx, d.Spec, set)
+		all = append(all, list...)
+		for _, x := range camps {
+			c.campaigns = append(c.campaigns, x)
+			c.sources = append(c.sources, d.Path)
+		}
+	}
+	if all.HasErrors() {
+		return c, all
+	}
+	if set.Strict && len(all) > 0 {
+		for i := range all {
+			all[i].Level = diag.Error
+		}
+		return c, all
+	}
+	c.warnings = all
+	return c, nil
+}
+
+// storedSettings is how a run's settings are kept in its manifest.
+type storedSettings struct {
+	Seed    *int64              `json:"seed,omitempty"`
+	Strict  bool                `json:"strict,omitempty"`
+	Cases   int64               `json:"cases,omitempty"`
+	Options map[string][]string `json:"options,omitempty"`
+}
+
+// manifest keeps everything that the run needs to be compiled again.
+func manifest(st *store.Store, c compiled, b *bundle, set campaign.Settings, cases int64, argv []string) (store.Manifest, error) {
+	m := store.Manifest{Command: argv, Version: Version, Files: make(map[string]string), Digests: b.digests}
+	for _, d := range c.docs {
+		blob, err := st.PutBlob(d.Data)
+		if err != nil {
+			return m, diag.Environment("keeping %s in the store: %w", d.Path, err)
+		}
+		m.Specs = append(m.Specs, store.SpecRef{Path: d.Path, Contract: d.contract.Name(), Blob: blob})
+	}
+	for path, data := range b.files {
+		blob, err := st.PutBlob(data)
+		if err != nil {
+			return m, diag.Environment("keeping %s in the store: %w", path, err)
+		}
+		m.Files[path] = blob
+	}
+	for _, x := range c.campaigns {
+		m.Identities = append(m.Identities, x.Identity())
+	}
+	var err error
+	m.Settings, err = json.Marshal(storedSettings{Seed: set.Seed, Strict: set.Strict, Cases: cases, Options: set.Options})
+	return m, err
+}
+
+// stored compiles a run again from what was kept with it. changed names the
+// programs whose content is not what it was.
+func (a *application) stored(ctx context.Context, st *store.Store, m store.Manifest) (c compiled, set storedSettings, changed []string, err error) {
+	if err := json.Unmarshal(m.Settings, &set); err != nil {
+		return c, set, nil, fmt.Errorf("reading the settings of run %s: %w", m.RunID, err)
+	}
+	for _, s := range m.Specs {
+		data, err := st.Blob(s.Blob)
+		if err != nil {
+			return c, set, nil, fmt.Errorf("reading %s back from the store: %w", s.Path, err)
+		}
+		d := document{Spec: campaign.Spec{Path: s.Path, Data: data}}
+		for _, k := range a.contracts {
+			if k.Name() == s.Contract {
+				d.contract = k
+			}
+		}
+		if d.contract == nil {
+			return c, set, nil, diag.Refused("run %s is of contract %s, which this version does not know", m.RunID, s.Contract)
+		}
+		c.docs = append(c.docs, d)
+	}
+	settings := campaign.Settings{
+		Seed: set.Seed, Options: set.Options, Stored: true,
+		Read: func(path string) ([]byte, error) {
+			blob, ok := m.Files[path]
+			if !ok {
+				return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+			}
+			return st.Blob(blob)
+		},
+		Digest: func(path string) (string, error) {
+			kept, ok := m.Digests[path]
+			if !ok {
+				return "", &fs.PathError{Op: "digest", Path: path, Err: fs.ErrNotExist}
+			}
+			if now, err := fileDigest(path); err != nil || now != kept {
+				changed = append(changed, path)
+			}
+			return kept, nil
+		},
+	}
+	c, err = compile(ctx, c.docs, settings)
+	return c, set, changed, err
+}

@@ -1,0 +1,210 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Version is the version that reports name.
+const Version = "0.1.0"
+
+// Stdio is the world as the command line sees it.
+type Stdio struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Getenv   func(string) string
+	OutTTY   bool // standard output is a terminal
+	ErrTTY   bool // standard error is a terminal
+	Width    int  // columns of the terminal; 0: unknown
+}
+
+// System is the standard input, output and environment of the process.
+func System() Stdio {
+	s := Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
+	s.OutTTY = term.IsTerminal(int(os.Stdout.Fd()))
+	s.ErrTTY = term.IsTerminal(int(os.Stderr.Fd()))
+	if w, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
+		s.Width = w
+	}
+	return s
+}
+
+// color reports whether text for a stream may be coloured.
+func (s Stdio) color(tty bool) bool {
+	return tty && s.Getenv("NO_COLOR") == "" && s.Getenv("TERM") != "dumb"
+}
+
+// exitError carries an exit code whose reason was told already.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// Main runs one command line and returns the exit code of the process.
+func Main(argv []string, io Stdio) int {
+	if code, ran := hidden(argv); ran {
+		return code
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() { // a second signal ends the process at once
+		<-ctx.Done()
+		stop()
+	}()
+	root := newRoot(&io)
+	root.SetArgs(argv[1:])
+	root.SetIn(io.In)
+	root.SetOut(io.Out)
+	root.SetErr(io.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return diag.ExitOK
+	}
+	var code exitError
+	if errors.As(err, &code) {
+		return int(code)
+	}
+	tell(io, err)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return diag.ExitInterrupted
+	}
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return diag.ExitRefused
+	}
+	return diag.ExitCode(err)
+}
+
+// tell shows an error to people.
+func tell(io Stdio, err error) {
+	style := diag.Style{Color: io.color(io.ErrTTY)}
+	var list diag.List
+	if errors.As(err, &list) {
+		fmt.Fprint(io.Err, list.Render(style))
+		return
+	}
+	label := "thresh: error: "
+	if style.Color {
+		label = "thresh: \x1b[1;31merror\x1b[0m: "
+	}
+	fmt.Fprintln(io.Err, label+printable(err.Error()))
+	if h := diag.Hint(err); h != "" {
+		fmt.Fprintln(io.Err, "  hint: "+h)
+	}
+}
+
+// printable makes control characters harmless for a terminal; lines stay.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// newRoot builds the command tree.
+func newRoot(io *Stdio) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "thresh",
+		Short: "beat software until the bugs fall out",
+		Long: `Thresh runs campaigns against programs, modules and agents, finds what fails,
+groups it, makes it small and tells how to see it again.
+
+A document says what to do; thresh finds out by itself which format it has.`,
+		Example: `  thresh demo                          see it work, nothing to set up
+  thresh run spec.json                 run a campaign
+  thresh check spec.json               say everything that can be said without running
+  thresh show F-3fa9c1d2e0             look at a finding
+  thresh replay F-3fa9c1d2e0           does it still show? exit 1: yes, 0: no`,
+		Version:       Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
+	root.AddGroup(
+		&cobra.Group{ID: "main", Title: "Run:"},
+		&cobra.Group{ID: "work", Title: "Work on stored runs and findings:"},
+		&cobra.Group{ID: "contract", Title: "Formats:"},
+	)
+	a := &application{io: io, contracts: contracts()}
+	for _, c := range []*cobra.Command{
+		a.runCommand(), a.checkCommand(), a.demoCommand(), a.initCommand(),
+	} {
+		c.GroupID = "main"
+		root.AddCommand(c)
+	}
+	for _, c := range []*cobra.Command{
+		a.listCommand(), a.showCommand(), a.replayCommand(), a.shrinkCommand(), a.promoteCommand(),
+		a.reportCommand(), a.compareCommand(), a.gcCommand(),
+	} {
+		c.GroupID = "work"
+		root.AddCommand(c)
+	}
+	for _, c := range []*cobra.Command{a.fuzzspecCommand()} {
+		c.GroupID = "contract"
+		root.AddCommand(c)
+	}
+	requireSubcommand(root)
+	return root
+}
+
+// requireSubcommand makes a group command without a verb show its help, and
+// one with an unknown verb name the nearest.
+func requireSubcommand(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		requireSubcommand(sub)
+	}
+	if c.Runnable() || !c.HasSubCommands() {
+		return
+	}
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		names := make([]string, 0, len(c.Commands()))
+		for _, sub := range c.Commands() {
+			names = append(names, sub.Name())
+		}
+		err := usagef("%s has no command %q", c.CommandPath(), args[0])
+		if hint := diag.DidYouMean(args[0], names); hint != "" {
+			return diag.WithHint(&usageError{diag.Refused("%w", err)}, hint)
+		}
+		return err
+	}
+}
+
+// flagError names the nearest flag for one that does not exist.
+func flagError(c *cobra.Command, err error) error {
+	name, found := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !found {
+		return usagef("%w (see %s --help)", err, c.CommandPath())
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflagFlag) { names = append(names, f.Name) })
+	e := diag.Refused("%s has no flag --%s", c.CommandPath(), name)
+	if n := diag.Nearest(name, names); n != "" {
+		return diag.WithHint(e, "did you mean --"+n+"?")
+	}
+	return diag.WithHint(e, "see "+c.CommandPath()+" --help")
+}

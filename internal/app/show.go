@@ -1,0 +1,200 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/store"
+)
+
+func (a *application) showCommand() *cobra.Command {
+	var dir, raw, out string
+	var materialize int64
+	c := &cobra.Command{
+		Use:   "show [RUN|FINDING]",
+		Short: "Look at a stored run or finding",
+		Long: `Show prints the report of a run, or all that is known of a finding: evidence,
+samples, the smallest reproducer.
+
+With --raw it writes bytes that the store keeps for a finding: "minimized" or
+"input". With --materialize it writes a case of a run out as files, the way
+users of its format know it, by running it again.`,
+		Example: `  thresh show                               the newest run
+  thresh show F-3fa9c1d2e0
+  thresh show F-3fa9c1d2e0 --raw minimized > crash.bin
+  thresh show latest --materialize 17`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			st, err := a.existingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			what := first(args, "latest")
+			if c.Flags().Changed("materialize") {
+				return a.materialize(c.Context(), st, what, materialize)
+			}
+			if isFinding(what) {
+				rec, f, err := st.Finding(what)
+				if err != nil {
+					return err
+				}
+				if raw != "" {
+					return a.raw(st, f, raw, out)
+				}
+				return a.output(out, func(w io.Writer) error {
+					return report.FindingText(w, rec, f, a.reportOptions(st, out == "-"))
+				})
+			}
+			if raw != "" {
+				return usagef("--raw needs a finding, got %q", what)
+			}
+			rec, err := st.Record(what)
+			if err != nil {
+				return err
+			}
+			f, err := report.ByName("text")
+			if err != nil {
+				return err
+			}
+			return a.output(out, func(w io.Writer) error { return f.Write(w, rec, a.reportOptions(st, out == "-")) })
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().StringVar(&raw, "raw", "", "write the bytes of the finding's `PART`: minimized or input")
+	c.Flags().StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
+	c.Flags().Int64Var(&materialize, "materialize", 0, "write `CASE` of the run out as files")
+	return c
+}
+
+// isFinding tells the name of a finding from that of a run.
+func isFinding(what string) bool {
+	_, f, qualified := strings.Cut(what, "/")
+	if !qualified {
+		f = what
+	}
+	return strings.HasPrefix(f, "F-")
+}
+
+func (a *application) raw(st *store.Store, f campaign.Finding, part, out string) error {
+	blob := ""
+	switch part {
+	case "minimized":
+		if f.Minimized == nil {
+			return diag.WithHint(diag.Refused("finding %s has no minimised input", f.ID), "thresh shrink "+f.ID)
+		}
+		blob = f.Minimized.Blob
+	case "input":
+		if len(f.Samples) > 0 {
+			blob = f.Samples[0].Blob
+		}
+		if blob == "" {
+			return diag.Refused("finding %s keeps no input", f.ID)
+		}
+	default:
+		return usagef("--raw must be minimized or input, got %q", part)
+	}
+	data, err := st.Blob(blob)
+	if err != nil {
+		return err
+	}
+	return a.output(out, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+func (a *application) materialize(ctx context.Context, st *store.Store, what string, index int64) error {
+	if isFinding(what) {
+		rec, f, err := st.Finding(what)
+		if err != nil {
+			return err
+		}
+		what, index = rec.RunID, f.First
+	}
+	id, err := st.ResolveRun(what)
+	if err != nil {
+		return err
+	}
+	r, err := a.revive(ctx, st, id, "", "")
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	c, state, err := run.CaseAt(r.campaign, r.index, r.journal, index)
+	if err != nil {
+		return diag.Refused("%w", err)
+	}
+	m, ok := campaign.As[campaign.Materializer[any]](r.campaign)
+	if !ok {
+		return diag.Refused("the cases of this format cannot be written out as files")
+	}
+	folder, err := m.Materialize(ctx, state, c)
+	if err != nil {
+		return diag.Environment("writing case %s out: %w", strconv.FormatInt(index, 10), err)
+	}
+	fmt.Fprintln(a.io.Out, folder)
+	return nil
+}
+
+func (a *application) promoteCommand() *cobra.Command {
+	var dir, to string
+	c := &cobra.Command{
+		Use:   "promote FINDING",
+		Short: "Turn a finding into a regression test",
+		Long: `Promote writes documents of the finding's own format that fail while the fault
+is there and pass once it is gone. Run them with thresh run.`,
+		Example: `  thresh promote F-3fa9c1d2e0 --to regressions
+  thresh run regressions`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			st, err := a.existingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			rec, f, err := st.Finding(args[0])
+			if err != nil {
+				return err
+			}
+			r, err := a.revive(c.Context(), st, rec.RunID, f.Contract, f.Campaign)
+			if err != nil {
+				return err
+			}
+			defer r.close()
+			p, ok := campaign.As[campaign.Promoter](r.campaign)
+			if !ok {
+				return diag.Refused("%s findings cannot be made a regression test", f.Contract)
+			}
+			at, err := payload(st, f)
+			if err != nil {
+				return err
+			}
+			folder, err := filepath.Abs(filepath.Join(to, f.ID))
+			if err != nil {
+				return err
+			}
+			files, err := p.Promote(f, at.Payload, folder)
+			if err != nil {
+				return err
+			}
+			if err := writeFiles(folder, files); err != nil {
+				return err
+			}
+			for _, x := range files {
+				fmt.Fprintln(a.io.Out, filepath.Join(to, f.ID, filepath.FromSlash(x.Name)))
+			}
+			return nil
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().StringVar(&to, "to", "regressions", "`FOLDER` that gets a folder for the finding")
+	return c
+}

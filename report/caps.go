@@ -1,0 +1,126 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Caps on what the reports for people draw of one exhibit. What is cut is
+// always said; the json report holds all.
+const (
+	textCap     = 64 << 10 // bytes of text
+	rowCap      = 500      // rows of a table
+	lineCap     = 2000     // lines of a document
+	spanCap     = 300      // spans of a timeline
+	matrixCap   = 60       // rows, and columns, of a matrix
+	seriesCap   = 12       // lines of a series
+	pointCap    = 400      // points of a line
+	graphCap    = 60       // nodes of a graph
+	graphEdges  = 240      // edges of a graph
+	minimalCap  = 4 << 10  // bytes of a reproducer
+	equalAround = 300      // bytes shown at each end of a long equal stretch of a diff
+)
+
+// cutText is the first part of a text and a remark if that is not all of it.
+func cutText(t *campaign.Text, limit int) (body, note string) {
+	body = head(t.Body, limit)
+	switch {
+	case len(body) < len(t.Body):
+		note = fmt.Sprintf("cut: the first %s of %s", size(int64(len(body))), size(int64(len(t.Body))))
+	case t.Truncated:
+		note = "cut at " + size(int64(len(t.Body))) + " when it was recorded"
+	}
+	return body, note
+}
+
+// firstOf is the first rows of some, and a remark if these are not all.
+func firstOf[T any](all []T, limit int, word string) ([]T, string) {
+	if len(all) <= limit {
+		return all, ""
+	}
+	return all[:limit], fmt.Sprintf("cut: the first %s of %s", count(limit), plural(len(all), word))
+}
+
+// marksIn is the marks of a text that can be drawn: sorted, within it, not
+// overlapping.
+func marksIn(marks []campaign.Mark, n int) []campaign.Mark {
+	out := slices.Clone(marks)
+	slices.SortStableFunc(out, func(a, b campaign.Mark) int { return a.From - b.From })
+	at := 0
+	kept := out[:0]
+	for _, m := range out {
+		m.From, m.To = max(m.From, at), min(m.To, n)
+		if m.From < m.To {
+			kept = append(kept, m)
+			at = m.To
+		}
+	}
+	return kept
+}
+
+// elided is a diff segment without the middle of a long equal stretch.
+func elided(s campaign.Segment) (text string, gone int, rest string) {
+	if s.Op == "insert" || s.Op == "delete" || len(s.Text) <= 3*equalAround {
+		return s.Text, 0, ""
+	}
+	text = head(s.Text, equalAround)
+	tail := len(head(s.Text, len(s.Text)-equalAround))
+	return text, tail - len(text), s.Text[tail:]
+}
+
+// thin is a line's drawable points, at most pointCap of them: of each stretch
+// the lowest and the highest are kept, so that no peak is lost.
+func thin(points [][2]float64) [][2]float64 {
+	var ps [][2]float64
+	for _, p := range points {
+		if finite(p[0]) == p[0] && finite(p[1]) == p[1] {
+			ps = append(ps, p)
+		}
+	}
+	if len(ps) <= pointCap {
+		return ps
+	}
+	out := [][2]float64{ps[0]}
+	stretches := (pointCap - 2) / 2
+	for i := range stretches {
+		from := 1 + i*(len(ps)-2)/stretches
+		to := 1 + (i+1)*(len(ps)-2)/stretches
+		lo, hi := from, from
+		for k := from; k < to; k++ {
+			if ps[k][1] < ps[lo][1] {
+				lo = k
+			}
+			if ps[k][1] > ps[hi][1] {
+				hi = k
+			}
+		}
+		out = append(out, ps[min(lo, hi)])
+		if lo != hi {
+			out = append(out, ps[max(lo, hi)])
+		}
+	}
+	return append(out, ps[len(ps)-1])
+}
+
+// ticks is about n round numbers that span lo to hi.
+func ticks(lo, hi float64, n int) []float64 {
+	if !(hi > lo) {
+		return []float64{lo}
+	}
+	raw := (hi - lo) / float64(n)
+	mag := math.Pow(10, math.Floor(math.Log10(raw)))
+	step := mag
+	for _, f := range []float64{1, 2, 5, 10} {
+		if step = f * mag; step >= raw*0.999 {
+			break
+		}
+	}
+	var out []float64
+	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+step*1e-9; k++ {
+		out = append(out, k*step)
+	}
+	return out
+}

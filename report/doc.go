@@ -1,0 +1,21 @@
+// Package report turns one [campaign.Record] into what people and machines
+// read: text for a terminal, JSON, JUnit XML, SARIF, TAP and a single HTML
+// file. Every report is a projection: it says nothing that the record does not
+// hold, and equal records give equal bytes.
+//
+// What a report must say comes from the record and its closed set of exhibits,
+// never from a contract: a contract that wants something shown returns an
+// exhibit, and each kind of exhibit is drawn once for the terminal
+// (exhibit_text.go) and once for the page (exhibit_html.go and the files named
+// after what they draw). The rules of the formats are those of their
+// publishers: the JSON Schema in schema/, SARIF 2.1.0 (OASIS), TAP version 14,
+// and the JUnit dialect that Jenkins, GitLab and GitHub Actions all read.
+//
+// All text in a record may come from a program or an agent under test and is
+// untrusted: it reaches a terminal only through [visible] and a page only
+// through html/template.
+//
+// The package imports campaign, diag and the standard library; never a
+// contract, an engine, a target, the store or the runner. It opens no file and
+// reads no clock. Start reading at [Formats].
+package report

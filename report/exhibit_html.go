@@ -1,0 +1,231 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// exhibitView is an exhibit as the page draws it; one of the fields after Note
+// is set.
+type exhibitView struct {
+	Title string
+	Note  string
+
+	Text     []run
+	Table    *campaign.Table
+	Matrix   *matrixView
+	Diff     []run
+	Bytes    *dump
+	Timeline *timelineView
+	Series   *seriesView
+	Graph    *graphView
+	Document []docLine
+}
+
+// run is text of one look. Text that cannot be seen is written out and Hidden.
+type run struct {
+	Text   string
+	Hidden bool
+	Mark   string // "changed", "added", "removed", "focus" or ""
+}
+
+type matrixView struct {
+	Columns []string
+	Rows    []matrixRow
+}
+
+type matrixRow struct {
+	Name  string
+	Cells []matrixCell
+}
+
+type matrixCell struct {
+	There          bool
+	Class          string // "h0" to "h10" by rate
+	Rate, Counts   string
+	Interval       string
+	Low, High, Dot string // of the interval, on a scale of 0 to 100
+	Note           string
+}
+
+type docLine struct {
+	Number  int
+	Verdict string // of the block that the line is in; ""
+	First   bool
+	Text    []run
+	Notes   []string // of blocks that end here
+}
+
+// evidenceBudget is the text that a page shows at full length; texts after it
+// are cut to textSpare each, so that no number of findings makes a page that
+// no browser opens.
+const (
+	evidenceBudget = 6 << 20
+	textSpare      = 2 << 10
+)
+
+// drawer draws the exhibits of one page and keeps its budget.
+type drawer struct{ left int }
+
+func (d *drawer) limit() int {
+	if d.left > 0 {
+		return textCap
+	}
+	return textSpare
+}
+
+func (d *drawer) exhibit(e *campaign.Exhibit) exhibitView {
+	v := exhibitView{Title: e.Title}
+	switch {
+	case e.Text != nil:
+		var body string
+		body, v.Note = cutText(e.Text, d.limit())
+		d.left -= len(body)
+		v.Text = runsOf(body, e.Text.Marks)
+		if body == "" {
+			v.Note = "empty"
+		}
+	case e.Table != nil:
+		t := *e.Table
+		t.Rows, v.Note = firstOf(t.Rows, rowCap, "row")
+		v.Table = &t
+	case e.Matrix != nil:
+		v.Matrix, v.Note = matrixOf(e.Matrix)
+	case e.Diff != nil:
+		v.Diff, v.Note = diffRuns(e.Diff, d.limit())
+	case e.Bytes != nil:
+		b := dumpOf(e.Bytes)
+		v.Bytes = &b
+		if b.Cut > 0 {
+			v.Note = "cut: " + size(b.Cut) + " more"
+		}
+	case e.Timeline != nil:
+		v.Timeline = timelineOf(e.Title, e.Timeline)
+		v.Note = v.Timeline.Note
+	case e.Series != nil:
+		v.Series = seriesOf(e.Title, e.Series, 640, 280, false)
+		v.Note = v.Series.Note
+	case e.Graph != nil:
+		v.Graph = graphOf(e.Title, e.Graph)
+		v.Note = v.Graph.Note
+	case e.Document != nil:
+		v.Document, v.Note = d.document(e.Document)
+	default:
+		v.Note = "nothing to show of kind " + strconv.Quote(e.Kind)
+	}
+	return v
+}
+
+func (d *drawer) exhibits(es []campaign.Exhibit) []exhibitView {
+	out := make([]exhibitView, len(es))
+	for i := range es {
+		out[i] = d.exhibit(&es[i])
+	}
+	return out
+}
+
+// runsOf splits text by its marks and by what cannot be seen.
+func runsOf(text string, marks []campaign.Mark) []run {
+	var out []run
+	add := func(s, mark string) {
+		for _, p := range pieces(s, true) {
+			out = append(out, run{p.Text, p.Hidden, mark})
+		}
+	}
+	at := 0
+	for _, m := range marksIn(marks, len(text)) {
+		add(text[at:m.From], "")
+		add(text[m.From:m.To], markClass(m.Kind))
+		at = m.To
+	}
+	add(text[at:], "")
+	return out
+}
+
+// markClass is a class that the style sheet knows.
+func markClass(kind string) string {
+	switch kind {
+	case "added", "removed", "focus":
+		return kind
+	}
+	return "changed"
+}
+
+func diffRuns(d *campaign.Diff, limit int) ([]run, string) {
+	var out []run
+	all, shown := 0, 0
+	for _, s := range d.Segments {
+		all += len(s.Text)
+		if shown >= limit {
+			continue
+		}
+		text, gone, rest := elided(s)
+		mark := map[string]string{"insert": "added", "delete": "removed"}[s.Op]
+		text = head(text, limit-shown)
+		shown += len(text)
+		for _, p := range pieces(text, true) {
+			out = append(out, run{p.Text, p.Hidden, mark})
+		}
+		if gone > 0 {
+			out = append(out, run{Text: fmt.Sprintf("[%s the same]", size(int64(gone))), Hidden: true})
+			shown += gone + len(rest)
+			for _, p := range pieces(rest, true) {
+				out = append(out, run{p.Text, p.Hidden, mark})
+			}
+		}
+	}
+	if shown < all {
+		return out, fmt.Sprintf("cut: the first %s of %s", size(int64(shown)), size(int64(all)))
+	}
+	return out, ""
+}
+
+func matrixOf(m *campaign.Matrix) (*matrixView, string) {
+	names, note := firstOf(m.Rows, matrixCap, "row")
+	columns, more := firstOf(m.Columns, matrixCap, "column")
+	out := &matrixView{Columns: columns}
+	for i, name := range names {
+		row := matrixRow{Name: name}
+		for j := range columns {
+			c, ok := cellAt(m, i, j)
+			if !ok {
+				row.Cells = append(row.Cells, matrixCell{})
+				continue
+			}
+			r := min(max(cellRate(c), 0), 1)
+			at := func(f float64) string { return px(2 + 96*min(max(finite(f), 0), 1)) }
+			row.Cells = append(row.Cells, matrixCell{
+				There: true, Class: fmt.Sprintf("h%.0f", r*10),
+				Rate: percent(cellRate(c)), Counts: count(c.Hits) + " of " + count(c.Total), Interval: interval(c),
+				Low: at(c.Low), High: at(c.High), Dot: at(r), Note: c.Note,
+			})
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out, strings.Trim(note+"; "+more, "; ")
+}
+
+func (d *drawer) document(doc *campaign.Document) ([]docLine, string) {
+	body := head(doc.Body, d.limit())
+	d.left -= len(body)
+	lines, note := firstOf(strings.Split(strings.TrimSuffix(body, "\n"), "\n"), lineCap, "line")
+	if len(body) < len(doc.Body) {
+		note = fmt.Sprintf("cut: the first %s of %s", plural(len(lines), "line"), size(int64(len(doc.Body))))
+	}
+	out := make([]docLine, len(lines))
+	for i, l := range lines {
+		out[i] = docLine{Number: i + 1, Text: runsOf(l, nil)}
+		b := blockAt(doc, i+1)
+		if b == nil {
+			continue
+		}
+		out[i].Verdict, out[i].First = b.Verdict.String(), b.From == i+1
+		if b.To == i+1 && b.Note != "" {
+			out[i].Notes = []string{b.Note}
+		}
+	}
+	return out, note
+}

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Format is one way to write a record.
+type Format struct {
+	Name      string // the word on the command line
+	Extension string // of files of this format, with its dot
+	Summary   string // one line for help texts
+	Write     func(w io.Writer, rec campaign.Record, opt Options) error
+}
+
+// Options are what a reader wants of a report. The zero value is a plain
+// report, 100 columns wide where width matters.
+type Options struct {
+	Color bool // escape sequences for a terminal; for text alone
+	Width int  // columns of the terminal, taken as at least 60; 0: 100
+	// Blob returns a content that the record names by its address in the
+	// store. With it the reports for people show whole reproducers; without
+	// it, the previews that the record holds.
+	Blob func(id string) ([]byte, error)
+	// Reference is the base that the names of source documents are relative
+	// to, such as "https://example.org/repo/blob/main"; "" for none.
+	Reference string
+}
+
+// Formats returns every format, in the order in which help texts list them.
+func Formats() []Format {
+	return []Format{
+		{"text", ".txt", "findings, counts and a verdict for a terminal", writeText},
+		{"json", ".json", "everything, by the schema " + SchemaID, writeJSON},
+		{"junit", ".xml", "JUnit XML for Jenkins, GitLab and GitHub Actions", writeJUnit},
+		{"sarif", ".sarif", "SARIF 2.1.0 for code scanning", writeSARIF},
+		{"tap", ".tap", "TAP version 14", writeTAP},
+		{"html", ".html", "one self-contained page", writeHTML},
+	}
+}
+
+// ByName returns the format of that name.
+func ByName(name string) (Format, error) {
+	var names []string
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	hint := diag.DidYouMean(name, names)
+	if hint != "" {
+		hint = ", " + hint
+	}
+	return Format{}, diag.Refused("no report format %q%s (formats: %s)", name, hint, strings.Join(names, ", "))
+}

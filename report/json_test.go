@@ -1,0 +1,126 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+func compiledSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(SchemaID, doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(SchemaID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestJSONFollowsItsSchema(t *testing.T) {
+	odd := richRecord()
+	odd.Environment.Rate = math.Inf(1)
+	odd.Campaigns[1].Exhibits[1].Series.Lines[0].Points[0] = [2]float64{math.NaN(), 0}
+	odd.Findings[0].Evidence = append(odd.Findings[0].Evidence,
+		campaign.Exhibit{Kind: "bytes", Bytes: &campaign.Bytes{Rows: []campaign.BytesRow{{}}}},
+		campaign.Exhibit{Kind: "table", Table: &campaign.Table{Rows: [][]string{nil}}},
+		campaign.Exhibit{Kind: "graph", Graph: &campaign.Graph{}})
+	hostileHex := hostileRecord()
+	hostileHex.Digest = ""
+	for i := range hostileHex.Campaigns {
+		hostileHex.Campaigns[i].Identity = ""
+	}
+	for i := range hostileHex.Findings {
+		hostileHex.Findings[i].Fingerprint = ""
+	}
+	s := compiledSchema(t)
+	for name, rec := range map[string]campaign.Record{
+		"rich": richRecord(), "clean": cleanRecord(), "odd": odd, "hostile": hostileHex,
+		"bare": {RunID: "R-0", Verdict: "error", Findings: []campaign.Finding{{}}, Campaigns: []campaign.CampaignRecord{{}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(write(t, "json", rec, Options{})))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Validate(v); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestSchemaRefusesWhatIsNotAReport(t *testing.T) {
+	s := compiledSchema(t)
+	good := write(t, "json", richRecord(), Options{})
+	for name, change := range map[string]func(map[string]any){
+		"other schema":    func(m map[string]any) { m["schema"] = "https://thresh.dev/schema/report/v2" },
+		"no warnings":     func(m map[string]any) { delete(m, "warnings") },
+		"unknown key":     func(m map[string]any) { m["extra"] = 1 },
+		"unknown verdict": func(m map[string]any) { m["verdict"] = "maybe" },
+		"empty exhibit": func(m map[string]any) {
+			f := m["findings"].([]any)[0].(map[string]any)
+			f["evidence"] = []any{map[string]any{"kind": "text", "title": "stderr"}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var m map[string]any
+			if err := json.Unmarshal([]byte(good), &m); err != nil {
+				t.Fatal(err)
+			}
+			change(m)
+			if s.Validate(m) == nil {
+				t.Error("the schema takes it")
+			}
+		})
+	}
+}
+
+func TestJSONIsReadable(t *testing.T) {
+	out := write(t, "json", richRecord(), Options{})
+	if !strings.HasPrefix(out, "{\n  \"schema\": \""+SchemaID+"\",\n  \"run_id\": ") || !strings.HasSuffix(out, "}\n") {
+		t.Error("not indented by two, schema first, with a final newline")
+	}
+	if !strings.Contains(out, "< 2000") {
+		t.Error("angle brackets are escaped")
+	}
+	var back struct {
+		Schema string
+		campaign.Record
+	}
+	if err := json.Unmarshal([]byte(out), &back); err != nil {
+		t.Fatal(err)
+	}
+	want := richRecord()
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, back.Environment.Extra); err != nil {
+		t.Fatal(err)
+	}
+	back.Environment.Extra = compact.Bytes()
+	if d := cmp.Diff(want, back.Record, cmpopts.EquateEmpty()); d != "" {
+		t.Errorf("the record does not come back:\n%s", d)
+	}
+}
+
+func TestJSONLeavesTheRecordAlone(t *testing.T) {
+	rec := campaign.Record{Findings: []campaign.Finding{{}}}
+	write(t, "json", rec, Options{})
+	if rec.Warnings != nil || rec.Findings[0].Evidence != nil {
+		t.Error("writing changed the record")
+	}
+}

@@ -1,0 +1,171 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// The formats that speak of tests (JUnit, TAP) see a run as suites of points.
+// A point that is not ok stands for each finding and for each thing that kept
+// the run from being a full one, so that no reader sees green where Thresh
+// saw less than all.
+
+type status uint8
+
+const (
+	held    status = iota
+	failed         // the target is at fault
+	errored        // Thresh or the environment is
+	skipped
+)
+
+type point struct {
+	Status  status
+	Name    string
+	Detail  string            // what more is known; "" for nothing
+	Finding *campaign.Finding // nil: the point is about the campaign or the run
+}
+
+type suite struct {
+	Campaign *campaign.CampaignRecord // nil: the run as a whole
+	Points   []point
+}
+
+// suites is one suite a campaign, in record order, then one for the run as a
+// whole if something must be said of it.
+func suites(rec *campaign.Record) []suite {
+	byCampaign, lost := findingsByCampaign(rec)
+	out := make([]suite, 0, len(rec.Campaigns)+1)
+	bad := false
+	for i := range rec.Campaigns {
+		s := suite{Campaign: &rec.Campaigns[i], Points: campaignPoints(&rec.Campaigns[i], byCampaign[i])}
+		bad = bad || slices.ContainsFunc(s.Points, func(p point) bool { return p.Status == failed || p.Status == errored })
+		out = append(out, s)
+	}
+	var run []point
+	for _, f := range lost {
+		run, bad = append(run, findingPoint(f)), true
+	}
+	if !rec.Complete {
+		p := point{Status: errored, Name: "run is not complete", Detail: rec.Stopped}
+		run, bad = append(run, p), true
+	}
+	switch {
+	case bad || rec.Verdict == "pass":
+	case rec.Verdict == "fail":
+		run = append(run, point{Status: failed, Name: "run failed"})
+	default:
+		run = append(run, point{Status: errored, Name: "run ended in an error", Detail: strings.Join(rec.Warnings, "\n")})
+	}
+	if len(run) == 0 && len(out) == 0 {
+		run = append(run, point{Status: errored, Name: "run had no campaign"})
+	}
+	if len(run) > 0 {
+		out = append(out, suite{Points: run})
+	}
+	return out
+}
+
+func campaignPoints(c *campaign.CampaignRecord, findings []*campaign.Finding) []point {
+	var ps []point
+	if c.Cases.Run == 0 {
+		ps = append(ps, point{Status: errored, Name: "no case was run"})
+	}
+	if c.Cases.Pass > 0 {
+		ps = append(ps, point{Status: held, Name: plural(c.Cases.Pass, "case") + " held"})
+	}
+	if c.Cases.Skip > 0 {
+		ps = append(ps, point{Status: skipped, Name: plural(c.Cases.Skip, "case") + " skipped"})
+	}
+	if c.Cases.Error > 0 {
+		ps = append(ps, point{Status: errored, Name: plural(c.Cases.Error, "case") + " could not be run"})
+	}
+	for _, f := range findings {
+		ps = append(ps, findingPoint(f))
+	}
+	if c.Cases.Fail > 0 && len(findings) == 0 {
+		ps = append(ps, point{Status: failed, Name: plural(c.Cases.Fail, "case") + " failed"})
+	}
+	return ps
+}
+
+func findingPoint(f *campaign.Finding) point {
+	return point{Status: failed, Name: f.ID + " " + f.Title, Finding: f}
+}
+
+// findingsByCampaign gives each campaign its findings, and those of no
+// campaign that the record holds.
+func findingsByCampaign(rec *campaign.Record) (by [][]*campaign.Finding, lost []*campaign.Finding) {
+	type key struct{ contract, name string }
+	place := make(map[key]int, len(rec.Campaigns))
+	for i, c := range rec.Campaigns {
+		if _, ok := place[key{c.Contract, c.Name}]; !ok {
+			place[key{c.Contract, c.Name}] = i
+		}
+	}
+	by = make([][]*campaign.Finding, len(rec.Campaigns))
+	for i := range rec.Findings {
+		f := &rec.Findings[i]
+		if at, ok := place[key{f.Contract, f.Campaign}]; ok {
+			by[at] = append(by[at], f)
+		} else {
+			lost = append(lost, f)
+		}
+	}
+	return by, lost
+}
+
+// bySeverity is the findings, the gravest first, otherwise in record order.
+func bySeverity(rec *campaign.Record) []*campaign.Finding {
+	fs := make([]*campaign.Finding, len(rec.Findings))
+	for i := range rec.Findings {
+		fs[i] = &rec.Findings[i]
+	}
+	slices.SortStableFunc(fs, func(a, b *campaign.Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+	return fs
+}
+
+// total is the cases of all campaigns.
+func total(rec *campaign.Record) campaign.Counts {
+	var t campaign.Counts
+	for _, c := range rec.Campaigns {
+		t.Planned += c.Cases.Planned
+		t.Run += c.Cases.Run
+		t.Pass += c.Cases.Pass
+		t.Fail += c.Cases.Fail
+		t.Skip += c.Cases.Skip
+		t.Error += c.Cases.Error
+	}
+	return t
+}
+
+// sizes says what shrinking came to: "48.2 KiB -> 37 B".
+func sizes(m *campaign.Minimal) string { return size(m.From) + " -> " + size(m.Size) }
+
+// reproducer is the smallest content that is known to show a finding, the
+// whole length of it, and why it could not be had in full ("" when it could).
+func reproducer(f *campaign.Finding, opt Options) (data []byte, full int64, why string) {
+	if f.Minimized == nil {
+		return nil, 0, ""
+	}
+	data, full = f.Minimized.Preview, f.Minimized.Size
+	if opt.Blob == nil || f.Minimized.Blob == "" {
+		return data, full, ""
+	}
+	b, err := opt.Blob(f.Minimized.Blob)
+	if err != nil {
+		return data, full, "only a preview: " + err.Error()
+	}
+	return b, max(full, int64(len(b))), ""
+}
+
+// flakyLabel is how often a finding showed again, or "".
+func flakyLabel(f *campaign.Finding) string {
+	if !f.Flaky {
+		return ""
+	}
+	return "flaky: " + count(f.Rerun.Same) + " of " + plural(f.Rerun.Tried, "re-run") + " failed the same way"
+}

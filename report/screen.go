@@ -1,0 +1,264 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// screen collects lines for a terminal. Untrusted text must have gone through
+// [visible] or [visibleLines] before it comes here.
+type screen struct {
+	strings.Builder
+	color bool
+	width int
+}
+
+func newScreen(opt Options) *screen {
+	s := &screen{color: opt.Color, width: opt.Width}
+	if s.width <= 0 {
+		s.width = 100
+	}
+	s.width = max(s.width, 60)
+	return s
+}
+
+// The styles: what an escape sequence turns on.
+const (
+	plain   = ""
+	bold    = "1"
+	dim     = "2"
+	red     = "1;31"
+	green   = "1;32"
+	yellow  = "1;33"
+	blue    = "34"
+	cyan    = "36"
+	pointed = "1;7"
+)
+
+func (s *screen) paint(style, text string) string {
+	if !s.color || style == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// line writes one line without blanks at its end.
+func (s *screen) line(indent int, text string) {
+	text = strings.TrimRight(text, " ")
+	if text != "" {
+		s.WriteString(strings.Repeat(" ", indent))
+		s.WriteString(text)
+	}
+	s.WriteByte('\n')
+}
+
+// wrapped writes text in as many lines as it takes; the lines after the first
+// are set in by hang more.
+func (s *screen) wrapped(indent, hang int, style, text string) {
+	for i, l := range wrap(text, s.width-indent-hang) {
+		in := indent
+		if i > 0 {
+			in += hang
+		}
+		s.line(in, s.paint(style, l))
+	}
+}
+
+func (s *screen) heading(text string) { s.line(0, s.paint(bold, text)) }
+
+func severityStyle(v campaign.Severity) string {
+	switch v {
+	case campaign.SeverityCritical, campaign.SeverityHigh:
+		return red
+	case campaign.SeverityMedium:
+		return yellow
+	case campaign.SeverityLow:
+		return cyan
+	}
+	return bold
+}
+
+// grid writes rows of cells under headings within the screen's width: cells
+// of the widest columns are wrapped until the grid fits. Marks "numeric"
+// columns are set right.
+func (s *screen) grid(indent int, columns []string, rows [][]string, numeric []bool) {
+	n := len(columns)
+	for _, r := range rows {
+		n = max(n, len(r))
+	}
+	if n == 0 {
+		return
+	}
+	widths := make([]int, n)
+	lines := append([][]string{columns}, rows...)
+	for _, r := range lines {
+		for i, c := range r {
+			widths[i] = max(widths[i], textWidth(c))
+		}
+	}
+	fit(widths, s.width-indent-2*(n-1))
+	for i, r := range lines {
+		style := plain
+		if i == 0 {
+			if strings.Join(columns, "") == "" {
+				continue
+			}
+			style = bold
+		}
+		s.gridRow(indent, style, r, widths, numeric)
+	}
+}
+
+// fit takes columns from the widest until their sum is at most room; no column
+// gets narrower than 4.
+func fit(widths []int, room int) {
+	for {
+		sum, widest := 0, 0
+		for i, w := range widths {
+			sum += w
+			if w > widths[widest] {
+				widest = i
+			}
+		}
+		if sum <= room || widths[widest] <= 4 {
+			return
+		}
+		second := 4
+		for i, w := range widths {
+			if i != widest {
+				second = max(second, min(w, widths[widest]-1))
+			}
+		}
+		widths[widest] = max(widths[widest]-(sum-room), second, 4)
+	}
+}
+
+func (s *screen) gridRow(indent int, style string, row []string, widths []int, numeric []bool) {
+	cells := make([][]string, len(widths))
+	height := 1
+	for i := range widths {
+		if i < len(row) {
+			cells[i] = wrap(row[i], widths[i])
+		}
+		height = max(height, len(cells[i]))
+	}
+	for h := range height {
+		var b strings.Builder
+		for i, w := range widths {
+			if i > 0 {
+				b.WriteString("  ")
+			}
+			text := ""
+			if h < len(cells[i]) {
+				text = cells[i][h]
+			}
+			pad := strings.Repeat(" ", max(0, w-textWidth(text)))
+			if i < len(numeric) && numeric[i] {
+				b.WriteString(pad + s.paint(style, text))
+			} else {
+				b.WriteString(s.paint(style, text) + pad)
+			}
+		}
+		s.line(indent, b.String())
+	}
+}
+
+// wrap breaks text into lines of at most width columns, at blanks where there
+// are any and within words where there are none.
+func wrap(text string, width int) []string {
+	width = max(width, 4)
+	var out []string
+	for {
+		cut := len(take(text, width))
+		if cut == len(text) {
+			break
+		}
+		if cut == 0 {
+			_, cut = utf8.DecodeRuneInString(text)
+		}
+		if sp := strings.LastIndexByte(text[:cut], ' '); sp > cut/3 && text[cut] != ' ' {
+			cut = sp
+		}
+		out = append(out, strings.TrimRight(text[:cut], " "))
+		text = strings.TrimLeft(text[cut:], " ")
+	}
+	if text != "" || len(out) == 0 {
+		out = append(out, text)
+	}
+	return out
+}
+
+// clip cuts text to width columns and says so with an ellipsis.
+func clip(text string, width int) string {
+	if textWidth(text) <= width {
+		return text
+	}
+	return take(text, max(width-1, 0)) + "…"
+}
+
+// take is the longest prefix of text of at most width columns.
+func take(text string, width int) string {
+	w := 0
+	for i, r := range text {
+		if w += runeWidth(r); w > width {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+func textWidth(s string) int {
+	w := 0
+	for _, r := range s {
+		w += runeWidth(r)
+	}
+	return w
+}
+
+// runeWidth is the columns that a terminal gives a visible rune.
+func runeWidth(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case r >= 0x1100 && r <= 0x115f, // Hangul leading consonants
+		r >= 0x2e80 && r <= 0x303e, // CJK radicals and punctuation
+		r >= 0x3041 && r <= 0xa4cf, // kana to Yi
+		r >= 0xa960 && r <= 0xa97f,
+		r >= 0xac00 && r <= 0xd7a3, // Hangul
+		r >= 0xf900 && r <= 0xfaff,
+		r >= 0xfe30 && r <= 0xfe6f, // CJK forms
+		r >= 0xff01 && r <= 0xff60, // fullwidth forms
+		r >= 0xffe0 && r <= 0xffe6,
+		r >= 0x1f300 && r <= 0x1f64f, // pictographs
+		r >= 0x1f680 && r <= 0x1f6ff,
+		r >= 0x1f900 && r <= 0x1faff,
+		r >= 0x20000 && r <= 0x3fffd:
+		return 2
+	}
+	return 1
+}
+
+// field writes a label and its value, the value's further lines set in below
+// it. Without a label it goes on with the field before.
+func (s *screen) field(indent int, label, value string) {
+	const column = 13
+	if label != "" {
+		label += ":"
+	}
+	lead := s.paint(dim, label) + strings.Repeat(" ", column-len(label))
+	for _, l := range wrap(value, s.width-indent-column) {
+		s.line(indent, lead+l)
+		lead = strings.Repeat(" ", column)
+	}
+}
+
+// note writes a remark of the report itself, apart from what a target said.
+func (s *screen) note(indent int, format string, args ...any) {
+	s.wrapped(indent, 1, dim, "["+fmt.Sprintf(format, args...)+"]")
+}

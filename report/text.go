@@ -1,0 +1,300 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// textFindings is how many findings the text report gives a block each.
+const textFindings = 50
+
+func writeText(w io.Writer, rec campaign.Record, opt Options) error {
+	s := newScreen(opt)
+	fs := bySeverity(&rec)
+	for _, f := range fs[:min(len(fs), textFindings)] {
+		s.findingBlock(f)
+	}
+	if more := len(fs) - textFindings; more > 0 {
+		s.line(0, fmt.Sprintf("and %s that are no graver; the json report holds them all", plural(more, "more finding")))
+		s.line(0, "")
+	}
+	s.campaigns(&rec)
+	for _, warning := range rec.Warnings {
+		lead := s.paint(yellow, "warning:") + " "
+		for _, l := range wrap(brief(warning), s.width-len("warning: ")) {
+			s.line(0, lead+l)
+			lead = "         "
+		}
+	}
+	if len(rec.Warnings) > 0 {
+		s.line(0, "")
+	}
+	s.closing(&rec)
+	if _, err := io.WriteString(w, s.String()); err != nil {
+		return fmt.Errorf("write text report of run %s: %w", rec.RunID, err)
+	}
+	return nil
+}
+
+// FindingText writes all that is known of one finding of rec, with every
+// exhibit, for a terminal.
+func FindingText(w io.Writer, rec campaign.Record, f campaign.Finding, opt Options) error {
+	s := newScreen(opt)
+	s.findingHead(&f)
+	s.field(2, "run", visible(rec.RunID))
+	for _, c := range rec.Campaigns {
+		if c.Contract == f.Contract && c.Name == f.Campaign {
+			s.field(2, "document", visible(c.Source))
+			break
+		}
+	}
+	s.field(2, "fingerprint", visible(f.Fingerprint))
+	if f.Signature != "" {
+		s.field(2, "signature", brief(f.Signature))
+	}
+	for i, cause := range f.Cause {
+		label := ""
+		if i == 0 {
+			label = "cause"
+		}
+		s.field(2, label, brief(cause))
+	}
+	if f.Rerun.Tried > 0 && !f.Flaky {
+		s.field(2, "re-run", fmt.Sprintf("%s of %s failed the same way", count(f.Rerun.Same), count(f.Rerun.Tried)))
+	}
+	s.minimized(&f)
+	s.reproduce(&f)
+	s.samples(&f)
+	s.findingBody(&f, opt)
+	if _, err := io.WriteString(w, s.String()); err != nil {
+		return fmt.Errorf("write finding %s: %w", f.ID, err)
+	}
+	return nil
+}
+
+func (s *screen) findingBlock(f *campaign.Finding) {
+	s.findingHead(f)
+	s.minimized(f)
+	s.excerpt(f)
+	s.reproduce(f)
+	s.line(0, "")
+}
+
+// findingHead writes severity, id and title, then the finding's figures.
+func (s *screen) findingHead(f *campaign.Finding) {
+	word := strings.ToUpper(f.Severity.String())
+	id := visible(f.ID)
+	indent := textWidth(word) + 1 + textWidth(id) + 2
+	if indent > s.width/2 {
+		indent = 2
+		s.line(0, s.paint(severityStyle(f.Severity), word)+" "+s.paint(bold, id))
+		s.wrapped(indent, 0, plain, brief(f.Title))
+	} else {
+		lead := s.paint(severityStyle(f.Severity), word) + " " + s.paint(bold, id) + "  "
+		for _, l := range wrap(brief(f.Title), s.width-indent) {
+			s.WriteString(lead)
+			s.line(0, l)
+			lead = strings.Repeat(" ", indent)
+		}
+	}
+	figures := []string{visible(f.Contract + " " + f.Campaign), visible(f.Kind), plural(f.Cases, "case"), "first is case " + count(f.First)}
+	if l := flakyLabel(f); l != "" {
+		figures = append(figures, s.paint(yellow, l))
+	}
+	s.figures(2, figures)
+}
+
+// figures writes short facts, as many on a line as fit.
+func (s *screen) figures(indent int, facts []string) {
+	line, width := "", 0
+	for _, f := range facts {
+		w := textWidth(unpainted(f))
+		if line != "" && indent+width+3+w > s.width {
+			s.line(indent, line)
+			line, width = "", 0
+		}
+		if line != "" {
+			line, width = line+" · ", width+3
+		}
+		line, width = line+f, width+w
+	}
+	s.line(indent, line)
+}
+
+// unpainted is text without the sequences that [screen.paint] put around it.
+func unpainted(s string) string {
+	for {
+		from := strings.Index(s, "\x1b[")
+		if from < 0 {
+			return s
+		}
+		to := strings.IndexByte(s[from:], 'm')
+		if to < 0 {
+			return s
+		}
+		s = s[:from] + s[from+to+1:]
+	}
+}
+
+func (s *screen) minimized(f *campaign.Finding) {
+	m := f.Minimized
+	if m == nil {
+		return
+	}
+	text := sizes(m) + ", " + plural(m.Tries, "execution")
+	if !m.Verified {
+		text += ", not verified: it did not fail again after shrinking"
+	}
+	s.field(2, "minimised", text)
+}
+
+// reproduce writes the command unbroken: a line that is cut in two cannot be
+// pasted.
+func (s *screen) reproduce(f *campaign.Finding) {
+	if len(f.Reproduce) > 0 {
+		s.line(2, s.paint(dim, "reproduce:")+"   "+s.paint(cyan, shellQuote(f.Reproduce)))
+	}
+}
+
+func (s *screen) samples(f *campaign.Finding) {
+	if len(f.Samples) == 0 {
+		return
+	}
+	s.line(0, "")
+	s.heading("Samples")
+	var rows [][]string
+	for _, m := range f.Samples {
+		rows = append(rows, []string{count(m.Case.Index), count(m.Case.Round), size(m.Size), visible(m.Input)})
+	}
+	s.grid(2, []string{"case", "round", "size", "input"}, rows, []bool{true, true, true, false})
+}
+
+// excerptLines is how much of what a target said a block shows.
+const excerptLines = 6
+
+// excerpt writes the start of the finding's standard error, or of its first
+// text; where the text has marks, the part around the first one.
+func (s *screen) excerpt(f *campaign.Finding) {
+	var text *campaign.Text
+	title := ""
+	for i := range f.Evidence {
+		e := &f.Evidence[i]
+		if e.Text == nil || strings.TrimSpace(e.Text.Body) == "" {
+			continue
+		}
+		if text == nil || strings.EqualFold(e.Title, "stderr") {
+			text, title = e.Text, e.Title
+		}
+		if strings.EqualFold(e.Title, "stderr") {
+			break
+		}
+	}
+	if text == nil {
+		return
+	}
+	const look = 16 << 10
+	body, from := text.Body, 0
+	if len(text.Marks) > 0 {
+		from = min(max(text.Marks[0].From, 0), len(body))
+		from = strings.LastIndexByte(body[:from], '\n') + 1
+	}
+	lines := visibleLines(head(body[from:], look))
+	s.line(2, s.paint(dim, visible(title)+":"))
+	shown := 0
+	for _, l := range lines {
+		if strings.TrimSpace(l) == "" {
+			continue
+		}
+		if shown == excerptLines {
+			break
+		}
+		s.line(4, clip(l, s.width-4))
+		shown++
+	}
+	if more := strings.Count(strings.TrimRight(body, "\n"), "\n") + 1 - shown; more > 0 {
+		s.note(4, "%s; thresh show %s has all", plural(more, "more line"), visible(f.ID))
+	}
+}
+
+func (s *screen) campaigns(rec *campaign.Record) {
+	if len(rec.Campaigns) == 0 {
+		return
+	}
+	columns := []string{"contract", "campaign", "run", "pass", "fail", "skip", "error"}
+	numeric := []bool{false, false, true, true, true, true, true}
+	scored := false
+	for _, c := range rec.Campaigns {
+		scored = scored || c.Score != nil
+	}
+	if scored {
+		columns, numeric = append(columns, "score"), append(numeric, true)
+	}
+	var rows [][]string
+	for _, c := range rec.Campaigns {
+		n := c.Cases
+		run := count(n.Run)
+		if n.Planned > n.Run {
+			run += " of " + count(n.Planned)
+		}
+		row := []string{visible(c.Contract), visible(c.Name), run, count(n.Pass), count(n.Fail), count(n.Skip), count(n.Error)}
+		if scored {
+			score := "–"
+			if c.Score != nil {
+				score = strconv.FormatFloat(finite(*c.Score), 'f', 3, 64)
+			}
+			row = append(row, score)
+		}
+		rows = append(rows, row)
+	}
+	s.grid(0, columns, rows, numeric)
+	s.line(0, "")
+}
+
+// closing writes the verdict.
+func (s *screen) closing(rec *campaign.Record) {
+	style := green
+	switch rec.Verdict {
+	case "fail":
+		style = red
+	case "pass":
+	default:
+		style = yellow
+	}
+	t := total(rec)
+	facts := []string{s.paint(style, strings.ToUpper(visible(rec.Verdict))) + "  " + headline(rec)}
+	if !rec.Complete {
+		facts = append(facts, s.paint(yellow, incomplete(rec)))
+	}
+	env := rec.Environment
+	facts = append(facts, plural(t.Run, "case"), rate(env.Rate), duration(env.Seconds),
+		"digest "+visible(short(rec.Digest)), "run "+visible(rec.RunID))
+	s.figures(0, facts)
+}
+
+// headline is what came of a run, in a few words.
+func headline(rec *campaign.Record) string {
+	switch {
+	case len(rec.Findings) > 0:
+		return plural(len(rec.Findings), "finding")
+	case rec.Verdict == "pass":
+		return "all held"
+	case rec.Verdict == "fail":
+		return "not all held"
+	}
+	return "no finding, but not all could be judged"
+}
+
+// incomplete is why a run is not complete.
+func incomplete(rec *campaign.Record) string {
+	if rec.Stopped == "" {
+		return "not complete"
+	}
+	return "not complete: " + visible(rec.Stopped)
+}
+
+// short is the start of a digest, enough to tell two apart.
+func short(digest string) string { return head(digest, 16) }

@@ -1,0 +1,256 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/run/triage"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// attempt is one go at a campaign: all of it, unless an accelerator is found
+// to be untrue and the campaign is run again cold.
+type attempt struct {
+	r      *runner
+	k      int
+	number int
+	cold   bool
+	c      campaign.Any
+	id     campaign.Identity
+
+	counts  campaign.Counts
+	groups  *triage.Groups
+	samples map[string][]campaign.Sample // by fingerprint, beside the group's own
+	first   map[string]*campaign.Outcome // by fingerprint: the first case with its evidence
+	digest  *campaign.Digest
+	state   any
+	limit   int64 // cases that may be run; 0: no limit
+	lanes   *lanes
+}
+
+// campaign runs campaign k: its rounds, then its triage.
+func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
+	number, redo := 0, ""
+	var facts *campaign.Facts
+	if r.job.Journal != nil {
+		number, redo, facts = r.history.attempts[k], r.history.redo[k], r.history.facts[k]
+	}
+	if facts == nil {
+		r.live.phase.Store(ptr(PhaseProbe))
+		f, err := c.Probe(ctx)
+		if err != nil {
+			return fmt.Errorf("trying the target before the first case: %w", err)
+		}
+		if err := r.note(store.KindFacts, k, f); err != nil {
+			return err
+		}
+		facts = &f
+	}
+	for _, w := range facts.Warnings {
+		r.warn("%s", w)
+	}
+	for {
+		a := &attempt{
+			r: r, k: k, number: number, cold: redo != "", c: c, id: c.Identity(), limit: r.opt.Cases,
+			samples: make(map[string][]campaign.Sample), first: make(map[string]*campaign.Outcome),
+			digest: campaign.NewDigest(sha256.New(), c.Identity()),
+		}
+		a.groups = triage.NewGroups(a.id.Contract)
+		if redo != "" {
+			r.notes = appendNew(r.notes, a.id.Name+": run again without accelerator: "+redo)
+		}
+		reason, again, err := a.run(ctx, *facts)
+		if again {
+			if err := r.note(store.KindRedo, k, redoEntry{reason}); err != nil {
+				return err
+			}
+			number, redo = number+1, reason
+			continue
+		}
+		rec := &r.records[k]
+		rec.Cases = a.counts
+		r.digest.Write(a.digest.Sum())
+		if err != nil {
+			return err
+		}
+		if s, ok := campaign.As[campaign.Scorer[any]](c); ok {
+			if v, has := s.Score(a.state); has {
+				rec.Score = &v
+			}
+		}
+		if s, ok := campaign.As[campaign.Summarizer[any]](c); ok {
+			rec.Exhibits = s.Summarize(a.state)
+		}
+		return a.triage(ctx)
+	}
+}
+
+func appendNew(list []string, s string) []string {
+	for _, x := range list {
+		if x == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
+
+// run executes the rounds. again asks for another attempt, cold, because of
+// reason.
+func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string, again bool, err error) {
+	r := a.r
+	past := r.openReplay(a.k, a.number)
+	defer past.stop()
+	a.state = a.c.Start(facts)
+	a.counts.Planned = a.planned(0)
+	r.live.phase.Store(ptr(PhaseCases))
+	r.live.done.Store(0)
+	r.live.failed.Store(0)
+	r.live.errors.Store(0)
+	defer func() {
+		if cerr := a.closeLanes(); err == nil && !again {
+			err = cerr
+		}
+	}()
+	for number := 0; ; number++ {
+		if ctx.Err() != nil || r.stopReason() != "" || a.limit > 0 && a.counts.Run >= a.limit {
+			break
+		}
+		round, ok := a.c.Round(a.state)
+		if !ok {
+			break
+		}
+		err := a.round(ctx, number, round, past)
+		if reason, redo := campaign.IsRedo(err); redo {
+			return reason, true, nil
+		}
+		if err != nil {
+			return "", false, err
+		}
+	}
+	a.counts.Planned = max(a.planned(a.counts.Run), a.counts.Run)
+	return "", false, nil
+}
+
+// planned is how many cases the campaign plans, at least known of them.
+func (a *attempt) planned(known int64) int64 {
+	if p, ok := campaign.As[campaign.Planner](a.c); ok {
+		known = p.Planned()
+	}
+	if a.limit > 0 {
+		known = min(known, a.limit)
+	}
+	a.r.live.planned.Store(known)
+	return known
+}
+
+func (a *attempt) closeLanes() error {
+	if a.lanes == nil {
+		return nil
+	}
+	notes, err := a.lanes.close()
+	a.lanes = nil
+	for _, n := range notes {
+		a.r.notes = appendNew(a.r.notes, a.id.Name+": "+n)
+	}
+	if err != nil {
+		return fmt.Errorf("closing the target: %w", err)
+	}
+	return nil
+}
+
+// round runs one round: what the journal holds of it is read back, the rest is
+// executed, and the outcomes are released in case order.
+func (a *attempt) round(ctx context.Context, number int, round campaign.Round, past *replay) error {
+	base := a.counts.Run
+	end := base + round.Len
+	if a.limit > 0 {
+		end = min(end, a.limit)
+	}
+	col := newCollector(a, number, round, base)
+	later := past.round(number, func(e store.Entry) { col.replayed(e) })
+	if later {
+		col.keepErrors()
+	}
+	err := a.execute(ctx, col, number, round, base, end)
+	a.state = col.finish()
+	return err
+}
+
+// execute hands what has no result yet to the workers, and their results to
+// the collector.
+func (a *attempt) execute(ctx context.Context, col *collector, number int, round campaign.Round, base, end int64) error {
+	r := a.r
+	if col.cut || col.seq.Next() >= end {
+		return nil
+	}
+	if a.lanes == nil {
+		l, err := openLanes(ctx, a.c, r.opt.Workers, a.cold)
+		if err != nil {
+			return fmt.Errorf("starting the target: %w", err)
+		}
+		a.lanes = l
+	}
+	sched := newSchedule(col.seq.Next(), end)
+	r.sched.Store(sched)
+	defer r.sched.Store(nil)
+	if r.stopReason() != "" {
+		sched.stop()
+	}
+	done := col.known()
+	wctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := make(chan []result, 4*r.opt.Workers)
+	errs := make([]error, r.opt.Workers)
+	var wg sync.WaitGroup
+	for i := range r.opt.Workers {
+		w := &worker{
+			exec: a.lanes.open[i], state: a.state, round: round, number: number, base: base,
+			campaign: a.k, attempt: a.number, sched: sched, done: done, journal: r.job.Writer, since: r.created,
+			out: out, deadline: newDeadline(r.opt.CaseTimeout), evidence: &r.evidence,
+		}
+		wg.Go(func() {
+			if errs[i] = w.run(wctx); errs[i] != nil {
+				cancel() // one lane that cannot go on ends the round for all
+			}
+		})
+	}
+	go func() {
+		wg.Wait()
+		close(out)
+	}()
+	for batch := range out {
+		for i := range batch {
+			col.executed(&batch[i])
+		}
+		sched.advance(col.seq.Next())
+		if col.cut {
+			sched.stop()
+		}
+	}
+	if col.err != nil {
+		return col.err
+	}
+	// The first cause counts; the cancellation that it set off does not.
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
+	return nil
+}
+
+// live progress of outcomes as they come, in any order.
+func (r *runner) count(o *campaign.Outcome) {
+	r.live.done.Add(1)
+	r.live.total.Add(1)
+	switch o.Verdict {
+	case campaign.VerdictFail:
+		r.live.failed.Add(1)
+	case campaign.VerdictError:
+		r.live.errors.Add(1)
+	}
+}

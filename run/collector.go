@@ -1,0 +1,200 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// collector takes the results of one round in any order and releases them in
+// case order: to the counts, the digest, the groups and the contract's Fold.
+// It belongs to one goroutine.
+type collector struct {
+	a      *attempt
+	number int
+	round  campaign.Round
+	base   int64
+	seq    *campaign.Sequence
+	failed map[int64]store.Entry // error outcomes of earlier processes
+	past   map[int64]bool        // results of earlier processes that are not released yet
+	fold   *folding
+	cut    bool  // nothing after the last released case counts
+	err    error // why collecting had to stop
+}
+
+func newCollector(a *attempt, number int, round campaign.Round, base int64) *collector {
+	return &collector{
+		a: a, number: number, round: round, base: base, seq: campaign.NewSequence(base),
+		failed: make(map[int64]store.Entry), past: make(map[int64]bool), fold: startFold(a.c, a.state),
+	}
+}
+
+// replayed takes an outcome from the journal. A case that came to an error is
+// left out, so that it is run again, unless keepErrors is called.
+func (c *collector) replayed(e store.Entry) {
+	if e.Outcome.Verdict == campaign.VerdictError {
+		c.failed[e.Case.Index] = e
+		return
+	}
+	delete(c.failed, e.Case.Index)
+	c.past[e.Case.Index] = true
+	c.add(e.Case.Index, e.Outcome)
+}
+
+// keepErrors counts the journal's error outcomes as results: a later round was
+// built on them.
+func (c *collector) keepErrors() {
+	for i, e := range c.failed {
+		c.past[i] = true
+		c.add(i, e.Outcome)
+	}
+}
+
+// known returns a function that tells which cases have a result already.
+func (c *collector) known() func(int64) bool {
+	next, past := c.seq.Next(), c.past
+	return func(i int64) bool { return i < next || past[i] }
+}
+
+// executed takes a result from a worker.
+func (c *collector) executed(res *result) {
+	c.a.r.live.executed.Add(1)
+	c.add(res.index, res.outcome)
+}
+
+func (c *collector) add(index int64, o campaign.Outcome) {
+	c.a.r.count(&o)
+	if c.cut {
+		return
+	}
+	c.seq.Add(index, o, c.release)
+}
+
+// release counts one outcome in case order; false cuts the campaign here.
+func (c *collector) release(index int64, o campaign.Outcome) bool {
+	a := c.a
+	delete(c.past, index)
+	a.r.evidence.Add(-evidenceSize(o.Evidence))
+	at := campaign.Case{Round: c.number, Index: index}
+	a.counts.Add(o.Verdict)
+	a.digest.Case(at, &o)
+	if o.Verdict == campaign.VerdictFail {
+		at.Payload = c.round.Payload(index - c.base)
+		if err := a.sample(at, &o); err != nil {
+			c.err, c.cut = err, true
+			return false
+		}
+	}
+	o.Evidence = nil
+	c.fold.add(campaign.Case{Round: c.number, Index: index}, o)
+	if a.r.opt.Stop != nil && a.r.opt.Stop(&o) {
+		a.r.stopStarting(StoppedFailFast)
+		c.cut = true
+		return false
+	}
+	return true
+}
+
+// finish ends the round and returns the state after it.
+func (c *collector) finish() any { return c.fold.finish() }
+
+// sample groups a failing case, and keeps its input and its evidence if it is
+// one of the first of its group.
+func (a *attempt) sample(at campaign.Case, o *campaign.Outcome) error {
+	group, sampled := a.groups.Add(at, o)
+	a.r.live.findings.Store(int64(len(a.r.findings) + a.groups.Len()))
+	if !sampled {
+		return nil
+	}
+	s := campaign.Sample{Case: campaign.Case{Round: at.Round, Index: at.Index}, Input: o.Input}
+	if in, ok := campaign.As[campaign.Inputter[any]](a.c); ok {
+		if input := in.Input(a.state, at); input != nil {
+			blob, err := a.r.job.Store.PutBlob(input)
+			if err != nil {
+				return fmt.Errorf("keeping the input of case %d: %w", at.Index, err)
+			}
+			s.Blob, s.Size = blob, int64(len(input))
+		}
+	}
+	a.samples[group.Fingerprint] = append(a.samples[group.Fingerprint], s)
+	if group.Cases > 1 {
+		return nil
+	}
+	return a.meet(group.Fingerprint, at, o)
+}
+
+// meet journals a finding that is met for the first time, so that a kill
+// before triage loses neither it nor its evidence.
+func (a *attempt) meet(fingerprint string, at campaign.Case, o *campaign.Outcome) error {
+	if p, known := a.r.history.first[printKey(a.k, fingerprint)]; known {
+		for name, blob := range p.Evidence {
+			if data, err := a.r.job.Store.Blob(blob); err == nil {
+				o.Evidence = append(o.Evidence, campaign.Attachment{Name: name, Data: data})
+			}
+		}
+		first := *o
+		a.first[fingerprint] = &first
+		return nil
+	}
+	p := provisional{Fingerprint: fingerprint, Case: at.Index, Title: o.Title, Evidence: make(map[string]string)}
+	for _, e := range o.Evidence {
+		blob, err := a.r.job.Store.PutBlob(e.Data)
+		if err != nil {
+			return fmt.Errorf("keeping the evidence of case %d: %w", at.Index, err)
+		}
+		p.Evidence[e.Name] = blob
+	}
+	first := *o
+	a.first[fingerprint] = &first
+	return a.r.note(store.KindFinding, a.k, findingEntry{Provisional: &p})
+}
+
+// folding feeds outcomes, in batches, to a contract's Fold.
+type folding struct {
+	batch []folded
+	feed  chan []folded
+	state chan any
+}
+
+type folded struct {
+	c campaign.Case
+	o campaign.Outcome
+}
+
+const foldBatch = 256
+
+func startFold(c campaign.Any, state any) *folding {
+	f := &folding{feed: make(chan []folded, 4), state: make(chan any, 1)}
+	go func() {
+		next := c.Fold(state, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for batch := range f.feed {
+				for i := range batch {
+					if !yield(batch[i].c, batch[i].o) {
+						return
+					}
+				}
+			}
+		})
+		for range f.feed { // what the contract did not care for
+		}
+		f.state <- next
+	}()
+	return f
+}
+
+func (f *folding) add(c campaign.Case, o campaign.Outcome) {
+	f.batch = append(f.batch, folded{c, o})
+	if len(f.batch) == foldBatch {
+		f.feed <- f.batch
+		f.batch = make([]folded, 0, foldBatch)
+	}
+}
+
+func (f *folding) finish() any {
+	if len(f.batch) > 0 {
+		f.feed <- f.batch
+	}
+	close(f.feed)
+	return <-f.state
+}

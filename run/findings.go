@@ -1,0 +1,158 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/run/triage"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// shrinkFindings is how many findings of a campaign are made small, the worst
+// first; the others are confirmed and reported as they are.
+const shrinkFindings = 100
+
+// maxPreview is how much of a minimised payload a record holds itself.
+const maxPreview = 256
+
+// triage confirms the groups of the campaign, makes them small and turns them
+// into findings. Interrupted, it leaves what is not settled for a resume.
+func (a *attempt) triage(ctx context.Context) error {
+	groups := slices.Clone(a.groups.All())
+	if len(groups) == 0 || ctx.Err() != nil {
+		return nil
+	}
+	slices.SortStableFunc(groups, func(x, y *triage.Group) int {
+		return cmp.Or(cmp.Compare(y.Outcome.Severity, x.Outcome.Severity), cmp.Compare(x.Samples[0].Case.Index, y.Samples[0].Case.Index))
+	})
+	a.r.live.phase.Store(ptr(PhaseConfirm))
+	a.r.live.done.Store(0)
+	a.r.live.planned.Store(int64(len(groups)))
+	if n := len(groups) - shrinkFindings; n > 0 && a.r.opt.Shrink > 0 {
+		a.r.warn("%s: %d findings beyond the %d worst were confirmed but not minimised; thresh shrink does it for one", a.id.Name, n, shrinkFindings)
+	}
+	workers := min(a.r.opt.Workers, len(groups))
+	l, err := openLanes(ctx, a.c, workers, true)
+	if err != nil {
+		return fmt.Errorf("starting the target to confirm findings: %w", err)
+	}
+	found := make([]campaign.Finding, len(groups))
+	errs := make([]error, len(groups))
+	tctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for i := range workers {
+		s := settler{a: a, exec: l.open[i]}
+		wg.Go(func() {
+			for n := range next {
+				found[n], errs[n] = s.settle(tctx, groups[n], n < shrinkFindings)
+				if errs[n] != nil {
+					cancel()
+				}
+				a.r.live.done.Add(1)
+			}
+		})
+	}
+	for n := range groups {
+		if tctx.Err() != nil {
+			errs[n] = tctx.Err()
+			continue
+		}
+		next <- n
+	}
+	close(next)
+	wg.Wait()
+	if _, err := l.close(); err != nil {
+		return fmt.Errorf("closing the target: %w", err)
+	}
+	if ctx.Err() != nil {
+		return nil // the run says that it was interrupted
+	}
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
+	a.r.findings = append(a.r.findings, found...)
+	return nil
+}
+
+// settler turns groups into findings on one lane.
+type settler struct {
+	a    *attempt
+	exec campaign.Executor[any]
+}
+
+func (s settler) execute(ctx context.Context, c campaign.Case) (campaign.Outcome, error) {
+	return s.exec.Execute(ctx, s.a.state, c)
+}
+
+// settle confirms one group and makes it small.
+func (s settler) settle(ctx context.Context, g *triage.Group, small bool) (campaign.Finding, error) {
+	a := s.a
+	f := campaign.Finding{
+		ID: triage.FindingID(a.id, g.Fingerprint), Fingerprint: g.Fingerprint, Contract: a.id.Contract, Campaign: a.id.Name,
+		Kind: g.Outcome.Kind, Title: g.Outcome.Title, Severity: g.Outcome.Severity, Cases: g.Cases,
+		Signature: g.Outcome.Signature, Cause: g.Outcome.Cause, First: g.Samples[0].Case.Index,
+		Samples: a.samples[g.Fingerprint], Evidence: []campaign.Exhibit{},
+	}
+	f.Reproduce = append(slices.Clone(a.r.opt.Reproduce), f.ID)
+	if old, ok := a.r.history.settled[printKey(a.k, g.Fingerprint)]; ok && old.First == f.First {
+		old.Cases, old.Samples, old.Reproduce = f.Cases, f.Samples, f.Reproduce
+		return old, nil
+	}
+	c := f.Samples[0].Case
+	if blob := f.Samples[0].Blob; blob != "" {
+		payload, err := a.r.job.Store.Blob(blob)
+		if err != nil {
+			return f, fmt.Errorf("reading back the input of case %d: %w", c.Index, err)
+		}
+		c.Payload = notNil(payload)
+	}
+	conf, err := triage.Confirm(ctx, s.execute, a.id.Contract, c, g.Fingerprint, max(a.r.opt.Reruns, 1))
+	if err != nil {
+		return f, fmt.Errorf("running case %d again: %w", c.Index, err)
+	}
+	f.Rerun, f.Flaky = conf.Rerun, conf.Flaky()
+	shown := conf.Outcome
+	if conf.Rerun.Same == 0 {
+		shown = *a.first[g.Fingerprint]
+	}
+	var smallest []byte
+	if r, ok := campaign.As[campaign.Reducer](a.c); ok && small && !f.Flaky && a.r.opt.Shrink > 0 && c.Payload != nil {
+		a.r.live.phase.Store(ptr(PhaseShrink))
+		red, err := triage.Reduce(ctx, r, s.execute, a.id.Contract, g.Fingerprint, c, a.r.opt.Shrink, conf.Slowest)
+		if err != nil {
+			return f, fmt.Errorf("making case %d smaller: %w", c.Index, err)
+		}
+		if red.Verified {
+			shown, smallest = red.Outcome, red.Payload
+		}
+		blob, err := a.r.job.Store.PutBlob(red.Payload)
+		if err != nil {
+			return f, fmt.Errorf("keeping a minimised input: %w", err)
+		}
+		f.Minimized = &campaign.Minimal{
+			Blob: blob, Size: int64(len(red.Payload)), From: int64(len(c.Payload)), Tries: red.Tries, Verified: red.Verified,
+			Preview: red.Payload[:min(len(red.Payload), maxPreview)],
+		}
+	}
+	if d, ok := campaign.As[campaign.Describer[any]](a.c); ok {
+		f.Evidence = append(f.Evidence, d.Describe(a.state, c, shown, smallest)...)
+	}
+	return f, a.r.note(store.KindFinding, a.k, findingEntry{Settled: &f})
+}
+
+// notNil makes an empty payload one that is there.
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}

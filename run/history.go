@@ -1,0 +1,160 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// history is what earlier processes of a run left in its journal, apart from
+// the outcomes, which are streamed.
+type history struct {
+	attempts []int             // per campaign
+	redo     []string          // per campaign: why it is run cold, "" if it is not
+	facts    []*campaign.Facts // per campaign, of its newest attempt
+	first    map[string]provisional
+	settled  map[string]campaign.Finding // per fingerprint and campaign
+	seconds  float64
+	points   []campaign.ProgressPoint
+}
+
+// provisional is a finding at the moment it is first met, kept so that a kill
+// before triage loses neither it nor its evidence.
+type provisional struct {
+	Fingerprint string            `json:"fingerprint"`
+	Case        int64             `json:"case"`
+	Title       string            `json:"title"`
+	Evidence    map[string]string `json:"evidence,omitempty"` // attachment name to blob
+}
+
+// findingEntry is the payload of a KindFinding journal entry: one of the two.
+type findingEntry struct {
+	Provisional *provisional      `json:"provisional,omitempty"`
+	Settled     *campaign.Finding `json:"settled,omitempty"`
+}
+
+type redoEntry struct {
+	Reason string `json:"reason"`
+}
+
+func printKey(k int, fingerprint string) string { return fmt.Sprintf("%d/%s", k, fingerprint) }
+
+// readHistory reads all but the outcomes from the journal.
+func (r *runner) readHistory() error {
+	n := len(r.job.Campaigns)
+	h := history{
+		attempts: make([]int, n), redo: make([]string, n), facts: make([]*campaign.Facts, n),
+		first: make(map[string]provisional), settled: make(map[string]campaign.Finding),
+	}
+	base := 0.0 // seconds run by processes before the current one
+	for e, err := range r.job.Journal.Entries() {
+		if err != nil {
+			r.warn("the journal is damaged: %v; what follows the damage is run again", err)
+			break
+		}
+		if e.Campaign >= n {
+			continue
+		}
+		switch e.Kind {
+		case store.KindRedo:
+			var x redoEntry
+			if json.Unmarshal(e.Data, &x) == nil {
+				h.attempts[e.Campaign]++
+				h.redo[e.Campaign] = x.Reason
+			}
+		case store.KindFacts:
+			var f campaign.Facts
+			if json.Unmarshal(e.Data, &f) == nil {
+				h.facts[e.Campaign] = &f
+			}
+		case store.KindFinding:
+			var f findingEntry
+			if json.Unmarshal(e.Data, &f) != nil {
+				continue
+			}
+			if p := f.Provisional; p != nil {
+				h.first[printKey(e.Campaign, p.Fingerprint)] = *p
+			}
+			if s := f.Settled; s != nil {
+				h.settled[printKey(e.Campaign, s.Fingerprint)] = *s
+			}
+		case store.KindProgress:
+			var p campaign.ProgressPoint
+			if json.Unmarshal(e.Data, &p) == nil {
+				h.seconds = base + p.Seconds
+				p.Seconds = h.seconds
+				h.points = append(h.points, p)
+				h.points = thin(h.points)
+			}
+		case store.KindResumed:
+			base = h.seconds
+		}
+	}
+	if t := r.job.Journal.Torn; t > 0 {
+		r.warn("the journal's last record was torn: %d bytes were cut, at most the cases in flight are run again", t)
+	}
+	r.history = h
+	return nil
+}
+
+// replay streams the outcomes that the journal holds for one attempt of a
+// campaign, round by round.
+type replay struct {
+	next func() (store.Entry, error, bool)
+	stop func()
+	head store.Entry
+	ok   bool
+}
+
+func (r *runner) openReplay(k, attempt int) *replay {
+	if r.job.Journal == nil {
+		return &replay{stop: func() {}}
+	}
+	return replayOf(r.job.Journal, k, attempt)
+}
+
+func replayOf(j *store.Journal, k, attempt int) *replay {
+	p := &replay{}
+	p.next, p.stop = iter.Pull2(func(yield func(store.Entry, error) bool) {
+		for e, err := range j.Entries() {
+			if err != nil {
+				return
+			}
+			if e.Kind == store.KindOutcome && e.Campaign == k && e.Attempt == attempt && !yield(e, nil) {
+				return
+			}
+		}
+	})
+	p.advance()
+	return p
+}
+
+func (p *replay) advance() { p.head, _, p.ok = p.next() }
+
+// round calls add for every outcome of the round and reports whether the
+// journal goes on to a later one.
+func (p *replay) round(number int, add func(store.Entry)) (later bool) {
+	for p.ok && p.head.Case.Round == number {
+		add(p.head)
+		p.advance()
+	}
+	return p.ok
+}
+
+// thin keeps at most 240 points, evenly by halving.
+func thin(points []campaign.ProgressPoint) []campaign.ProgressPoint {
+	const most = 240
+	for len(points) > most {
+		kept := points[:0]
+		for i, p := range points {
+			if i%2 == 1 || i == len(points)-1 {
+				kept = append(kept, p)
+			}
+		}
+		points = kept
+	}
+	return points
+}

@@ -1,0 +1,68 @@
+package run
+
+import (
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Options are the settings that mean the same for every contract.
+type Options struct {
+	Workers int           // lanes; at least 1
+	Cases   int64         // at most so many cases a campaign; 0: all
+	Time    time.Duration // stop starting cases after this long; 0: never
+	// Stop ends a run at the first case, in case order, for which it holds; nil: never.
+	Stop        func(*campaign.Outcome) bool
+	CaseTimeout time.Duration // backstop for one case; a case that exceeds it gets verdict error; 0: none
+	Reruns      int           // cold re-executions that confirm a finding
+	Shrink      int           // executions that may be spent on making one finding smaller; 0: none
+	AllowEmpty  bool          // a campaign without cases is not an error
+	Progress    func(Snapshot)
+	Warnings    []string // what was doubtful about the documents
+	// Reproduce is the command line that reproduces a finding, less its id.
+	Reproduce []string
+	// Environment is filled in by the caller with what it knows of host and
+	// command; the run adds times, rates and notes.
+	Environment campaign.Environment
+}
+
+// Phase is what a run is busy with.
+type Phase string
+
+// The phases, in order.
+const (
+	PhaseProbe   Phase = "starting"
+	PhaseCases   Phase = "running"
+	PhaseConfirm Phase = "confirming"
+	PhaseShrink  Phase = "shrinking"
+	PhaseDone    Phase = "done"
+)
+
+// Snapshot is how far a run is, for progress displays.
+type Snapshot struct {
+	RunID     string
+	Phase     Phase
+	Campaign  string // name of the current campaign
+	Index, Of int    // its place among the campaigns of the run, from 1
+	Done      int64  // cases of the campaign that have an outcome
+	Planned   int64  // 0: not known
+	Failed    int64
+	Errors    int64
+	Findings  int // distinct so far, over the run
+	Workers   int
+	Rate      float64       // cases per second, over the last seconds
+	Elapsed   time.Duration // of this process
+	ETA       time.Duration // 0: not known
+}
+
+// Why a run stopped before all its cases were run.
+const (
+	StoppedFailFast    = "fail-fast"
+	StoppedTime        = "time"
+	StoppedInterrupted = "interrupted"
+	StoppedFatal       = "environment"
+)
+
+// window is how many cases ahead of the oldest unfinished one may be started:
+// it bounds the memory that results out of order take.
+const window = 1 << 16

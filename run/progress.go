@@ -1,0 +1,118 @@
+package run
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// live is the state of a run that progress displays read while it goes.
+type live struct {
+	campaigns int
+	campaign  atomic.Pointer[campaignLive]
+	phase     atomic.Pointer[Phase]
+	done      atomic.Int64 // cases of the campaign with an outcome
+	planned   atomic.Int64
+	failed    atomic.Int64
+	errors    atomic.Int64
+	findings  atomic.Int64
+	total     atomic.Int64 // cases of the run with an outcome
+	executed  atomic.Int64 // cases executed by this process
+}
+
+type campaignLive struct {
+	name  string
+	index int
+}
+
+// How often progress is told, and how often it is kept for the charts.
+const (
+	tellEvery = 250 * time.Millisecond
+	keepEvery = time.Second
+)
+
+// startProgress tells progress until the returned function is called.
+func (r *runner) startProgress() (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(tellEvery)
+		defer tick.Stop()
+		var rates rateMeter
+		last := time.Now()
+		for {
+			select {
+			case <-quit:
+				r.keepPoint()
+				r.tell(&rates)
+				return
+			case now := <-tick.C:
+				if now.Sub(last) >= keepEvery {
+					last = now
+					r.keepPoint()
+				}
+				r.tell(&rates)
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
+}
+
+func (r *runner) keepPoint() {
+	p := campaign.ProgressPoint{
+		Seconds: time.Since(r.start).Seconds(), Cases: r.live.total.Load(), Findings: int(r.live.findings.Load()),
+	}
+	// A failure to write shows at the next outcome; a chart point is not worth an error.
+	_ = r.note(store.KindProgress, 0, p)
+	p.Seconds += r.history.seconds
+	r.points = thin(append(r.points, p))
+}
+
+func (r *runner) tell(rates *rateMeter) {
+	if r.opt.Progress == nil {
+		return
+	}
+	s := Snapshot{
+		RunID: r.job.Writer.RunID(), Of: r.live.campaigns,
+		Done: r.live.done.Load(), Planned: r.live.planned.Load(), Failed: r.live.failed.Load(), Errors: r.live.errors.Load(),
+		Findings: int(r.live.findings.Load()), Workers: r.opt.Workers, Elapsed: time.Since(r.start),
+	}
+	if p := r.live.phase.Load(); p != nil {
+		s.Phase = *p
+	}
+	if c := r.live.campaign.Load(); c != nil {
+		s.Campaign, s.Index = c.name, c.index
+	}
+	s.Rate = rates.add(time.Now(), r.live.executed.Load())
+	if left := s.Planned - s.Done; left > 0 && s.Rate > 0 {
+		s.ETA = time.Duration(float64(left) / s.Rate * float64(time.Second))
+	}
+	r.opt.Progress(s)
+}
+
+// rateMeter is cases per second over the last five seconds.
+type rateMeter struct {
+	at    [21]time.Time
+	count [21]int64
+	n     int
+}
+
+func (m *rateMeter) add(now time.Time, count int64) float64 {
+	i := m.n % len(m.at)
+	m.at[i], m.count[i] = now, count
+	m.n++
+	oldest := 0
+	if m.n > len(m.at) {
+		oldest = m.n % len(m.at)
+	}
+	d := now.Sub(m.at[oldest]).Seconds()
+	if d <= 0 {
+		return 0
+	}
+	return float64(count-m.count[oldest]) / d
+}

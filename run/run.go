@@ -1,0 +1,218 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// Job is what is to be run.
+type Job struct {
+	Campaigns []campaign.Any
+	Sources   []string // document of each campaign, as the user named it
+	Store     *store.Store
+	Writer    *store.Writer
+	Journal   *store.Journal // what earlier processes did; nil for a new run
+}
+
+// Run executes the campaigns of a job one after the other and returns the
+// run's record, which is also saved in the store. The record is returned, as
+// far as it goes, with every error but those of the store. An interruption
+// (ctx ended) is not an error: the record says so and the run can be resumed.
+func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
+	if len(job.Campaigns) == 0 {
+		return campaign.Record{}, diag.Refused("nothing to run: no campaign was given")
+	}
+	opt.Workers = max(opt.Workers, 1)
+	r := &runner{job: job, opt: opt, start: time.Now(), digest: sha256.New()}
+	r.live.campaigns = len(job.Campaigns)
+	for _, w := range opt.Warnings {
+		r.warn("%s", w)
+	}
+	r.created = r.start
+	if job.Journal != nil {
+		r.created = job.Journal.Manifest().Created
+		if err := r.readHistory(); err != nil {
+			return campaign.Record{}, err
+		}
+	}
+	if opt.Time > 0 {
+		timer := time.AfterFunc(opt.Time, func() { r.stopStarting(StoppedTime) })
+		defer timer.Stop()
+	}
+	if job.Journal != nil {
+		if err := r.note(store.KindResumed, 0, map[string]any{"workers": opt.Workers}); err != nil {
+			return campaign.Record{}, err
+		}
+	}
+	stopProgress := r.startProgress()
+	err := r.campaigns(ctx)
+	stopProgress()
+	var je *journalError
+	if errors.As(err, &je) {
+		return campaign.Record{}, diag.Environment("%w", je)
+	}
+	return r.finish(ctx, err)
+}
+
+// runner is the state of one run in this process.
+type runner struct {
+	job     Job
+	opt     Options
+	start   time.Time // of this process's part
+	created time.Time // of the run
+
+	history  history
+	digest   hash.Hash // over the digests of the campaigns
+	records  []campaign.CampaignRecord
+	findings []campaign.Finding
+	warnings []string
+	notes    []string
+	stopped  string // why no further campaign is started
+
+	sched    atomic.Pointer[schedule]
+	stopWhy  atomic.Pointer[string]
+	evidence atomic.Int64 // bytes of evidence held by results on their way
+	live     live
+	points   []campaign.ProgressPoint
+}
+
+// note appends a journal entry that carries JSON.
+func (r *runner) note(kind store.Kind, k int, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encoding a journal entry: %w", err)
+	}
+	err = r.job.Writer.Append(store.Entry{Kind: kind, Campaign: k, Data: data, At: time.Since(r.created)})
+	if err != nil {
+		return &journalError{err}
+	}
+	return nil
+}
+
+// warn keeps a warning with the run, once.
+func (r *runner) warn(format string, args ...any) {
+	w := fmt.Sprintf(format, args...)
+	if !slices.Contains(r.warnings, w) {
+		r.warnings = append(r.warnings, w)
+	}
+}
+
+// stopStarting ends the run early: what is in flight ends, nothing is started.
+func (r *runner) stopStarting(why string) {
+	r.stopWhy.CompareAndSwap(nil, &why)
+	if s := r.sched.Load(); s != nil {
+		s.stop()
+	}
+}
+
+func (r *runner) stopReason() string {
+	if why := r.stopWhy.Load(); why != nil {
+		return *why
+	}
+	return ""
+}
+
+// campaigns runs one campaign after the other.
+func (r *runner) campaigns(ctx context.Context) error {
+	for k, c := range r.job.Campaigns {
+		id := c.Identity()
+		r.live.campaign.Store(&campaignLive{name: id.Name, index: k + 1})
+		r.records = append(r.records, campaign.CampaignRecord{
+			Contract: id.Contract, Name: id.Name, Identity: id.Digest, Source: r.job.Sources[k],
+		})
+		if ctx.Err() != nil || r.stopReason() != "" {
+			if p, ok := campaign.As[campaign.Planner](c); ok {
+				r.records[k].Cases.Planned = p.Planned()
+			}
+			continue
+		}
+		if err := r.campaign(ctx, k, c); err != nil {
+			return fmt.Errorf("%s %s: %w", id.Contract, id.Name, err)
+		}
+	}
+	return nil
+}
+
+// finish makes the record, saves it and decides the verdict.
+func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, error) {
+	r.live.phase.Store(ptr(PhaseDone))
+	stopped := r.stopReason()
+	switch {
+	case runErr != nil && ctx.Err() == nil:
+		stopped = StoppedFatal
+		r.warn("%v", runErr)
+	case ctx.Err() != nil:
+		stopped, runErr = StoppedInterrupted, nil
+	}
+	rec := campaign.Record{
+		RunID: r.job.Writer.RunID(), Digest: hex.EncodeToString(r.digest.Sum(nil)), Complete: stopped == "", Stopped: stopped,
+		Campaigns: r.records, Findings: r.findings, Warnings: r.warnings, Environment: r.opt.Environment,
+	}
+	var total campaign.Counts
+	for _, c := range rec.Campaigns {
+		total.Run += c.Cases.Run
+		total.Fail += c.Cases.Fail
+		total.Error += c.Cases.Error
+		if c.Cases.Run == 0 && stopped == "" && !r.opt.AllowEmpty {
+			rec.Warnings = append(rec.Warnings, fmt.Sprintf("%s %s: no case was run, so nothing was shown to hold", c.Contract, c.Name))
+			rec.Verdict = "error"
+		}
+	}
+	switch {
+	case total.Fail > 0:
+		rec.Verdict = "fail"
+	case rec.Verdict == "error", total.Error > 0, stopped == StoppedFatal:
+		rec.Verdict = "error"
+	case total.Run == 0 && !r.opt.AllowEmpty:
+		rec.Verdict = "error"
+	default:
+		rec.Verdict = "pass"
+	}
+	if rec.Warnings == nil {
+		rec.Warnings = []string{}
+	}
+	if rec.Findings == nil {
+		rec.Findings = []campaign.Finding{}
+	}
+	e := &rec.Environment
+	e.Started, e.Finished = r.created.UTC(), time.Now().UTC()
+	e.Seconds = r.history.seconds + time.Since(r.start).Seconds()
+	e.Workers = r.opt.Workers
+	if s := time.Since(r.start).Seconds(); s > 0 {
+		e.Rate = float64(r.live.executed.Load()) / s
+	}
+	e.Notes = append(e.Notes, r.notes...)
+	e.Progress = thin(append(slices.Clone(r.history.points), r.points...))
+
+	status := "done"
+	switch stopped {
+	case StoppedInterrupted:
+		status = "interrupted"
+	case StoppedFatal:
+		status = "error"
+	}
+	if err := r.note(store.KindEnd, 0, rec); err != nil {
+		return rec, diag.Environment("%w", err)
+	}
+	if err := r.job.Writer.SaveRecord(rec, status); err != nil {
+		return rec, diag.Environment("saving the run's record: %w", err)
+	}
+	if runErr != nil {
+		return rec, diag.Environment("%w", runErr)
+	}
+	return rec, nil
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -1,0 +1,55 @@
+package triage
+
+import (
+	"context"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Execute runs one case cold, by the definition of truth.
+type Execute func(ctx context.Context, c campaign.Case) (campaign.Outcome, error)
+
+// Confirmation is what came of running a finding's case again.
+type Confirmation struct {
+	Rerun    campaign.Rerun
+	Outcome  campaign.Outcome // of the last re-run that showed the finding; else of the last re-run
+	Slowest  time.Duration
+	Observed []string // other fingerprints that were met instead
+}
+
+// Flaky reports whether the finding did not show in every re-run.
+func (c Confirmation) Flaky() bool { return c.Rerun.Same < c.Rerun.Tried || c.Rerun.Tried == 0 }
+
+// Confirm runs a case n times and counts how often it fails with the same
+// fingerprint.
+func Confirm(ctx context.Context, exec Execute, contract string, c campaign.Case, fingerprint string, n int) (Confirmation, error) {
+	var conf Confirmation
+	for range n {
+		o, err := exec(ctx, c)
+		if err != nil {
+			return conf, err
+		}
+		conf.Rerun.Tried++
+		conf.Slowest = max(conf.Slowest, o.Elapsed)
+		if Shows(contract, fingerprint, &o) {
+			conf.Rerun.Same++
+			conf.Outcome = o
+			continue
+		}
+		if o.Verdict == campaign.VerdictFail {
+			conf.Observed = append(conf.Observed, Fingerprint(contract, &o))
+		}
+		if conf.Rerun.Same == 0 {
+			conf.Outcome = o
+		}
+	}
+	return conf, nil
+}
+
+// Shows reports whether an outcome is the finding again. Any failure shows the
+// group of all that was not told apart.
+func Shows(contract, fingerprint string, o *campaign.Outcome) bool {
+	return o.Verdict == campaign.VerdictFail &&
+		(fingerprint == Overflow || Fingerprint(contract, o) == fingerprint)
+}

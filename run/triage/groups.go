@@ -1,0 +1,79 @@
+package triage
+
+import "github.com/thresh-dev/thresh/campaign"
+
+// The bounds that keep memory flat whatever a target does.
+const (
+	// MaxSamples is how many distinct inputs a group keeps.
+	MaxSamples = 5
+	// MaxGroups is how many groups are told apart; the failing cases of any
+	// further one are counted together in the group with fingerprint Overflow.
+	MaxGroups = 10_000
+)
+
+// Overflow is the fingerprint of the group that takes what MaxGroups leaves.
+const Overflow = "overflow"
+
+// Group is the failing cases of one fingerprint.
+type Group struct {
+	Fingerprint string
+	Outcome     campaign.Outcome // of the first case, in case order
+	Cases       int64
+	Samples     []Sample // first distinct inputs, in case order
+}
+
+// Sample is one failing case of a group.
+type Sample struct {
+	Case  campaign.Case
+	Input string // digest of the input; "" if the contract gives none
+}
+
+// Groups collects failing cases, which must come in case order.
+type Groups struct {
+	contract string
+	order    []*Group
+	byPrint  map[string]*Group
+}
+
+// NewGroups returns an empty collection for a contract's campaign.
+func NewGroups(contract string) *Groups {
+	return &Groups{contract: contract, byPrint: make(map[string]*Group)}
+}
+
+// Len is the number of groups.
+func (g *Groups) Len() int { return len(g.order) }
+
+// All returns the groups by their first case.
+func (g *Groups) All() []*Group { return g.order }
+
+// Add counts one failing case. It returns the case's group, and whether the
+// case was kept as a sample.
+func (g *Groups) Add(c campaign.Case, o *campaign.Outcome) (group *Group, sampled bool) {
+	print := Fingerprint(g.contract, o)
+	group, known := g.byPrint[print]
+	if !known && len(g.order) >= MaxGroups {
+		print = Overflow
+		group, known = g.byPrint[print]
+	}
+	if !known {
+		group = &Group{Fingerprint: print, Outcome: *o}
+		group.Outcome.Evidence = nil
+		if print == Overflow {
+			group.Outcome.Title = "further distinct failures, not told apart"
+			group.Outcome.Cause, group.Outcome.Signature = nil, ""
+		}
+		g.byPrint[print] = group
+		g.order = append(g.order, group)
+	}
+	group.Cases++
+	if len(group.Samples) >= MaxSamples {
+		return group, false
+	}
+	for _, s := range group.Samples {
+		if o.Input != "" && s.Input == o.Input {
+			return group, false
+		}
+	}
+	group.Samples = append(group.Samples, Sample{Case: c, Input: o.Input})
+	return group, true
+}

@@ -1,0 +1,72 @@
+package triage
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// errBudget ends a reduction; what was found so far counts.
+var errBudget = errors.New("shrink budget spent")
+
+// slowBudget bounds the time that reducing a slow finding may take: a case
+// that needs whole seconds (a hang) gets fewer tries. Whole seconds keep the
+// number of tries the same from run to run.
+const slowBudget = 60 * time.Second
+
+// Reduced is the result of making a finding's case smaller.
+type Reduced struct {
+	Payload  []byte
+	Outcome  campaign.Outcome // of the verification
+	Tries    int              // executions spent, verification included
+	Verified bool             // Payload failed again with the same fingerprint
+}
+
+// Reduce asks the campaign for a smaller payload that still fails with the
+// fingerprint, spending at most budget executions, and verifies the result by
+// running it again. A payload that cannot be made smaller comes back as it was.
+func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fingerprint string, c campaign.Case, budget int, slowest time.Duration) (Reduced, error) {
+	if s := int(slowest / time.Second); s > 0 {
+		budget = min(budget, int(slowBudget/time.Second)/(s+1))
+	}
+	var red Reduced
+	var failure error
+	test := func(payload []byte) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			failure = err
+			return false, err
+		}
+		if red.Tries >= budget {
+			return false, errBudget
+		}
+		red.Tries++
+		o, err := exec(ctx, campaign.Case{Round: c.Round, Index: c.Index, Payload: payload})
+		if err != nil {
+			failure = err
+			return false, err
+		}
+		return Shows(contract, fingerprint, &o), nil
+	}
+	red.Payload = c.Payload
+	if budget > 0 {
+		red.Payload = bytes.Clone(r.Reduce(ctx, c.Payload, test))
+	}
+	if red.Payload == nil {
+		red.Payload = []byte{}
+	}
+	if failure != nil && !errors.Is(failure, errBudget) {
+		return red, failure
+	}
+	conf, err := Confirm(ctx, exec, contract, campaign.Case{Round: c.Round, Index: c.Index, Payload: red.Payload}, fingerprint, 1)
+	if err != nil {
+		return red, err
+	}
+	red.Tries++
+	if red.Verified = conf.Rerun.Same == 1; red.Verified {
+		red.Outcome = conf.Outcome
+	}
+	return red, nil
+}

@@ -1,0 +1,219 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// result is one executed case on its way to the collector.
+type result struct {
+	index   int64
+	outcome campaign.Outcome
+	at      time.Duration
+}
+
+// lanes are the open executors of a campaign, one a worker.
+type lanes struct {
+	c    campaign.Any
+	open []campaign.Executor[any]
+	cold bool
+}
+
+// openLanes opens n lanes; on an error none stays open.
+func openLanes(ctx context.Context, c campaign.Any, n int, cold bool) (*lanes, error) {
+	l := &lanes{c: c, cold: cold, open: make([]campaign.Executor[any], n)}
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { l.open[i], errs[i] = c.Open(ctx, campaign.Lane{Index: i, Of: n, Cold: cold}) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		_, cerr := l.close()
+		return nil, errors.Join(err, cerr)
+	}
+	return l, nil
+}
+
+// noter is implemented by executors that can say how they ran their cases.
+type noter interface{ Notes() []string }
+
+// close closes every lane and returns what they say of how cases were run.
+func (l *lanes) close() ([]string, error) {
+	var notes []string
+	var errs []error
+	for _, x := range l.open {
+		if x == nil {
+			continue
+		}
+		if n, ok := campaign.As[noter](x); ok {
+			notes = append(notes, n.Notes()...)
+		}
+		errs = append(errs, x.Close())
+	}
+	return notes, errors.Join(errs...)
+}
+
+// worker executes ranges of cases of one round on one lane.
+type worker struct {
+	exec     campaign.Executor[any]
+	state    any
+	round    campaign.Round
+	number   int   // of the round
+	base     int64 // index of the round's first case
+	campaign int
+	attempt  int
+	sched    *schedule
+	done     func(index int64) bool // has a result from an earlier process
+	journal  *store.Writer
+	since    time.Time // creation of the run
+	out      chan<- []result
+	deadline *deadline
+	evidence *atomic.Int64 // bytes of evidence on their way to the collector
+}
+
+// maxEvidence is how much evidence results may hold on their way; beyond it
+// outcomes travel without. A finding gets its evidence again when it is
+// confirmed.
+const maxEvidence = 64 << 20
+
+// run takes ranges until there are none left, ctx ends or the campaign cannot
+// go on; the error says which of these, nil meaning the first.
+func (w *worker) run(ctx context.Context) error {
+	defer w.deadline.close()
+	for ctx.Err() == nil {
+		lo, hi, ok := w.sched.take()
+		if !ok {
+			return nil
+		}
+		batch := make([]result, 0, hi-lo)
+		start := time.Now()
+		err := w.cases(ctx, lo, hi, &batch)
+		w.sched.took(hi-lo, time.Since(start))
+		if len(batch) > 0 {
+			w.out <- batch
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) error {
+	for i := lo; i < hi; i++ {
+		if w.done(i) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c := campaign.Case{Round: w.number, Index: i, Payload: w.round.Payload(i - w.base)}
+		cctx := w.deadline.start(ctx)
+		o, err := w.exec.Execute(cctx, w.state, c)
+		late := w.deadline.stop()
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if _, redo := campaign.IsRedo(err); redo || campaign.IsFatal(err) {
+				return err
+			}
+			o = errorOutcome(err, late, w.deadline.limit)
+		}
+		o.Evidence = w.admit(o.Evidence)
+		r := result{index: i, outcome: o, at: time.Since(w.since)}
+		err = w.journal.Append(store.Entry{
+			Kind: store.KindOutcome, Campaign: w.campaign, Attempt: w.attempt,
+			Case: campaign.Case{Round: c.Round, Index: c.Index}, Outcome: o, At: r.at,
+		})
+		if err != nil {
+			return &journalError{err}
+		}
+		*batch = append(*batch, r)
+	}
+	return nil
+}
+
+func (w *worker) admit(evidence []campaign.Attachment) []campaign.Attachment {
+	n := evidenceSize(evidence)
+	if n > 0 && w.evidence.Add(n) > maxEvidence {
+		w.evidence.Add(-n)
+		return nil
+	}
+	return evidence
+}
+
+func evidenceSize(evidence []campaign.Attachment) int64 {
+	n := 0
+	for _, e := range evidence {
+		n += len(e.Data)
+	}
+	return int64(n)
+}
+
+// journalError says that the record of the run can no longer be written.
+type journalError struct{ err error }
+
+func (e *journalError) Error() string { return "writing the run's journal: " + e.err.Error() }
+func (e *journalError) Unwrap() error { return e.err }
+
+func errorOutcome(err error, late bool, limit time.Duration) campaign.Outcome {
+	o := campaign.Outcome{Verdict: campaign.VerdictError, Kind: "environment", Title: err.Error()}
+	if late {
+		o.Kind = "case-timeout"
+		o.Title = fmt.Sprintf("no outcome within the case timeout of %s", limit)
+	}
+	return o
+}
+
+// deadline is the backstop for single cases: one timer a worker, and a context
+// that is only made anew after it was needed.
+type deadline struct {
+	limit  time.Duration
+	timer  *time.Timer
+	ctx    context.Context
+	cancel context.CancelFunc
+	fired  chan struct{}
+}
+
+func newDeadline(limit time.Duration) *deadline { return &deadline{limit: limit} }
+
+func (d *deadline) start(parent context.Context) context.Context {
+	if d.limit <= 0 {
+		return parent
+	}
+	if d.ctx == nil || d.ctx.Err() != nil {
+		d.close()
+		d.ctx, d.cancel = context.WithCancel(parent)
+		fired, cancel := make(chan struct{}), d.cancel
+		d.fired = fired
+		d.timer = time.AfterFunc(d.limit, func() { close(fired); cancel() })
+		return d.ctx
+	}
+	d.timer.Reset(d.limit)
+	return d.ctx
+}
+
+// stop ends the watch over a case and reports whether it was too late.
+func (d *deadline) stop() bool {
+	if d.limit <= 0 || d.timer.Stop() {
+		return false
+	}
+	<-d.fired
+	return true
+}
+
+func (d *deadline) close() {
+	if d.timer != nil {
+		d.timer.Stop()
+		d.cancel()
+	}
+}

@@ -1,0 +1,205 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/store/journal"
+	"github.com/thresh-dev/thresh/store/lock"
+)
+
+// Begin starts a run. It chooses m.RunID: what the campaigns decide, and the
+// smallest number that is free, so that equal runs in fresh stores have equal
+// names. When it returns, the manifest is on the disk.
+func (s *Store) Begin(m Manifest) (*Writer, error) {
+	s.wrote.Store(true)
+	if m.Created.IsZero() {
+		m.Created = time.Now()
+	}
+	m.Created = m.Created.UTC().Round(0)
+	w, err := s.begin(m)
+	if err != nil {
+		return nil, diag.Environment("begin a run in the store %s: %w", s.dir, err)
+	}
+	return w, nil
+}
+
+// begin prepares the run's folder under another name and renames it when the
+// manifest is on the disk: a run that has a folder has a manifest.
+func (s *Store) begin(m Manifest) (_ *Writer, err error) {
+	tmp, err := os.MkdirTemp(s.path(runsDir), unbornRun)
+	if err != nil {
+		return nil, err
+	}
+	dir := tmp
+	var closers []io.Closer
+	defer func() {
+		if err != nil {
+			for _, c := range closers {
+				c.Close()
+			}
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return nil, err
+	}
+	l, err := lock.Own(filepath.Join(tmp, runLock))
+	if err != nil {
+		return nil, err
+	}
+	closers = append(closers, l)
+	f, err := os.OpenFile(filepath.Join(tmp, journalFile), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	closers = append(closers, f)
+
+	var size int64
+	var enc journal.Encoder
+	prefix := runPrefix(m.Identities)
+	for n := 1; ; n++ {
+		m.RunID = prefix + strconv.Itoa(n)
+		if _, err := os.Lstat(s.path(runsDir, m.RunID)); err == nil {
+			continue
+		}
+		if size, enc, err = writeManifest(f, m); err != nil {
+			return nil, err
+		}
+		// A run that another process put there meanwhile is a folder that is
+		// not empty, which a rename does not replace.
+		err := os.Rename(tmp, s.path(runsDir, m.RunID))
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		break
+	}
+	dir = s.path(runsDir, m.RunID)
+	flushDir(dir)
+	flushDir(s.path(runsDir))
+	if err := s.indexRun(projection{manifest: m, status: statusRunning}); err != nil {
+		return nil, err
+	}
+	return newWriter(s, m, l, f, size, enc), nil
+}
+
+func writeManifest(f *os.File, m Manifest) (int64, journal.Encoder, error) {
+	var enc journal.Encoder
+	data, err := json.Marshal(m)
+	if err != nil {
+		return 0, enc, fmt.Errorf("encode the manifest: %w", err)
+	}
+	b, err := enc.Append(journal.AppendHead(nil), &Entry{Kind: KindManifest, Data: data})
+	if err != nil {
+		return 0, enc, err
+	}
+	if err := f.Truncate(0); err != nil {
+		return 0, enc, err
+	}
+	if _, err := f.WriteAt(b, 0); err != nil {
+		return 0, enc, err
+	}
+	return int64(len(b)), enc, f.Sync()
+}
+
+// flushDir makes the names in a folder survive a crash of the machine, where
+// the system can do that; it is no error where it cannot.
+func flushDir(path string) {
+	if f, err := os.Open(path); err == nil {
+		_ = f.Sync()
+		f.Close()
+	}
+}
+
+// Resume takes a run up again. A torn tail is cut and told in Journal.Torn;
+// damaged bytes are moved to a file beside the journal and told in
+// Journal.Damage, and the run goes on from the last record before them. The
+// journal holds what was written before; the caller closes both.
+//
+// If a live process writes the run, the error wraps a [*lock.HeldError]. A run
+// whose process died is free at once.
+func (s *Store) Resume(runID string) (*Writer, *Journal, error) {
+	s.wrote.Store(true)
+	if _, err := os.Stat(s.runPath(runID, journalFile)); runID == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, s.noSuchRun(runID)
+	}
+	w, j, err := s.resume(runID)
+	var held *lock.HeldError
+	if errors.As(err, &held) {
+		return nil, nil, diag.WithHint(diag.Environment("run %s is still being written: %w", runID, err),
+			"wait for it to end, or stop it")
+	}
+	if err != nil {
+		return nil, nil, diag.Environment("resume run %s: %w", runID, err)
+	}
+	return w, j, nil
+}
+
+func (s *Store) resume(runID string) (_ *Writer, _ *Journal, err error) {
+	var closers []io.Closer
+	defer func() {
+		if err != nil {
+			for _, c := range closers {
+				c.Close()
+			}
+		}
+	}()
+	l, err := lock.Own(s.runPath(runID, runLock))
+	if err != nil {
+		return nil, nil, err
+	}
+	closers = append(closers, l)
+	f, err := os.OpenFile(s.runPath(runID, journalFile), os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	closers = append(closers, f)
+	r, err := os.Open(s.runPath(runID, journalFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	closers = append(closers, r)
+	j, err := readJournal(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	if j.damage != nil {
+		if err := setAside(f, j.end, s.runPath(runID, fmt.Sprintf("lost-%d", j.end))); err != nil {
+			return nil, nil, fmt.Errorf("set the damaged part of the journal aside: %w", err)
+		}
+	}
+	if j.damage != nil || j.Torn > 0 {
+		if err := errors.Join(f.Truncate(j.end), f.Sync()); err != nil {
+			return nil, nil, fmt.Errorf("cut the journal: %w", err)
+		}
+	}
+	if err := s.setStatus(j.manifest, statusRunning); err != nil {
+		return nil, nil, err
+	}
+	return newWriter(s, j.manifest, l, f, j.end, j.next), j, nil
+}
+
+// setAside copies f from an offset on to a new file.
+func setAside(f *os.File, from int64, path string) error {
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, io.NewSectionReader(f, from, fi.Size()-from))
+	return errors.Join(err, out.Sync(), out.Close())
+}

@@ -1,0 +1,243 @@
+// Package blob keeps byte strings by what they are: the name of a blob is the
+// hex SHA-256 of its content, so equal contents are kept once, a name can be
+// written into a journal before or after the content, and what is read back is
+// checked against its name.
+//
+// A blob lies compressed (zstd) in ab/abcdef....zst below the folder. It is
+// written to a temporary file, flushed to the disk and renamed, so a file with
+// a blob's name is always whole. The package imports the standard library,
+// zstd and store/lock.
+package blob
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/thresh-dev/thresh/store/lock"
+)
+
+// IDLen is the length of a blob's name in hex digits.
+const IDLen = 2 * sha256.Size
+
+const (
+	suffix     = ".zst"
+	tempPrefix = ".put-"
+	sweepLock  = ".sweep-lock"
+)
+
+// Dir is a folder of blobs. It is safe for concurrent use, also by other
+// processes.
+type Dir struct {
+	path string
+	enc  func() (*zstd.Encoder, error)
+	dec  func() (*zstd.Decoder, error)
+}
+
+// Open returns the blobs in the folder, which must exist.
+func Open(path string) *Dir {
+	return &Dir{
+		path: path,
+		// One coder each, made when first needed: they are large, and many
+		// commands touch no blob.
+		enc: sync.OnceValues(func() (*zstd.Encoder, error) {
+			return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+		}),
+		dec: sync.OnceValues(func() (*zstd.Decoder, error) {
+			return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+		}),
+	}
+}
+
+// ID is the name of the blob that holds data.
+func ID(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func validID(id string) bool {
+	return len(id) == IDLen && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+func (d *Dir) file(id string) string { return filepath.Join(d.path, id[:2], id+suffix) }
+
+// Put keeps data and returns its name. A blob that is there already is not
+// written again, but counts as put now: see [Dir.Sweep].
+func (d *Dir) Put(data []byte) (string, error) {
+	id := ID(data)
+	if there, err := d.refresh(id); there || err != nil {
+		return id, err
+	}
+	enc, err := d.enc()
+	if err != nil {
+		return "", fmt.Errorf("keep blob %s: %w", id, err)
+	}
+	err = d.write(func(w io.Writer) (string, error) {
+		_, err := w.Write(enc.EncodeAll(data, nil))
+		return id, err
+	})
+	if err != nil {
+		return "", fmt.Errorf("keep blob %s: %w", id, err)
+	}
+	return id, nil
+}
+
+// PutFrom keeps all that r has, in constant memory, and returns its name.
+func (d *Dir) PutFrom(r io.Reader) (string, error) {
+	id := ""
+	err := d.write(func(w io.Writer) (string, error) {
+		enc, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			return "", err
+		}
+		h := sha256.New()
+		if _, err := io.Copy(io.MultiWriter(h, enc), r); err != nil {
+			return "", errors.Join(err, enc.Close())
+		}
+		if err := enc.Close(); err != nil {
+			return "", err
+		}
+		id = sum(h)
+		return id, nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("keep a blob: %w", err)
+	}
+	return id, nil
+}
+
+func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
+
+// refresh reports whether the blob is there, and if so sets its time to now,
+// so that no collector takes it for an old one before it is referred to.
+func (d *Dir) refresh(id string) (bool, error) {
+	path := d.file(id)
+	if fi, err := os.Stat(path); err != nil || fi.Size() == 0 {
+		return false, nil
+	}
+	// Under the lock, a collector cannot remove the file between its look at
+	// the time and its removal.
+	l, err := lock.Wait(filepath.Join(d.path, sweepLock), lock.Shared)
+	if err != nil {
+		return false, err
+	}
+	defer l.Close()
+	now := time.Now()
+	err = os.Chtimes(path, now, now)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// write makes a blob of what fill writes; fill returns its name.
+func (d *Dir) write(fill func(io.Writer) (string, error)) (err error) {
+	f, err := os.CreateTemp(d.path, tempPrefix)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close() // a second time, if closing is what failed
+			os.Remove(f.Name())
+		}
+	}()
+	id, err := fill(f)
+	if err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	// Under the lock, a collector that has just found the blob old cannot
+	// remove the new file instead.
+	l, err := lock.Wait(filepath.Join(d.path, sweepLock), lock.Shared)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	path := d.file(id)
+	err = os.Rename(f.Name(), path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.Mkdir(filepath.Dir(path), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return err
+	}
+	flushDir(filepath.Dir(path))
+	return nil
+}
+
+// flushDir makes the names in a folder survive a crash of the machine, where
+// the system can do that; it is no error where it cannot.
+func flushDir(path string) {
+	if f, err := os.Open(path); err == nil {
+		_ = f.Sync()
+		f.Close()
+	}
+}
+
+// Has reports whether the blob is there.
+func (d *Dir) Has(id string) bool {
+	if !validID(id) {
+		return false
+	}
+	_, err := os.Stat(d.file(id))
+	return err == nil
+}
+
+// Get returns the content of a blob. It fails with fs.ErrNotExist if there is
+// none of that name.
+func (d *Dir) Get(id string) ([]byte, error) {
+	if !validID(id) {
+		return nil, fmt.Errorf("blob %q: a blob is named by %d hex digits", id, IDLen)
+	}
+	packed, err := os.ReadFile(d.file(id))
+	if err != nil {
+		return nil, fmt.Errorf("read blob %s: %w", id, err)
+	}
+	dec, err := d.dec()
+	if err != nil {
+		return nil, fmt.Errorf("read blob %s: %w", id, err)
+	}
+	data, err := dec.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, fmt.Errorf("blob %s is damaged: %w", id, err)
+	}
+	if ID(data) != id {
+		return nil, fmt.Errorf("blob %s is damaged: its content does not match its name", id)
+	}
+	if data == nil {
+		data = []byte{}
+	}
+	return data, nil
+}
+
+// Remove removes a blob that nothing refers to any more; it is no error if
+// there is none.
+func (d *Dir) Remove(id string) error {
+	if !validID(id) {
+		return fmt.Errorf("blob %q: a blob is named by %d hex digits", id, IDLen)
+	}
+	if err := os.Remove(d.file(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Comparison is how the findings of run B differ from those of run A. Each
+// list is ordered by severity, worst first, then by id.
+type Comparison struct {
+	A            string             `json:"a"` // names of the runs
+	B            string             `json:"b"`
+	New          []campaign.Finding `json:"new"`           // in B alone
+	Fixed        []campaign.Finding `json:"fixed"`         // in A alone, and B ran their campaign to its end
+	StillFailing []StillFailing     `json:"still_failing"` // in both
+	NotRun       []campaign.Finding `json:"not_run"`       // in A alone, but B cannot tell: it did not run their campaign, or not to the end
+	SameDigest   bool               `json:"same_digest"`   // every case came to the same
+	// Differences say what else than the target differs: campaigns that one
+	// run lacks or that have other cases, and runs that did not complete.
+	Differences []string `json:"differences"`
+}
+
+// StillFailing is a finding as both runs have it.
+type StillFailing struct {
+	A campaign.Finding `json:"a"`
+	B campaign.Finding `json:"b"`
+}
+
+// Compare compares two runs, named as [Store.Record] takes them, by the ids
+// of their findings.
+func (s *Store) Compare(a, b string) (Comparison, error) {
+	ra, err := s.Record(a)
+	if err != nil {
+		return Comparison{}, err
+	}
+	rb, err := s.Record(b)
+	if err != nil {
+		return Comparison{}, err
+	}
+	return compare(ra, rb), nil
+}
+
+func compare(a, b campaign.Record) Comparison {
+	c := Comparison{
+		A: a.RunID, B: b.RunID, SameDigest: a.Digest == b.Digest && a.Digest != "",
+		New: []campaign.Finding{}, Fixed: []campaign.Finding{}, StillFailing: []StillFailing{}, NotRun: []campaign.Finding{},
+		Differences: differences(a, b),
+	}
+	inA, inB := byID(a), byID(b)
+	for id, f := range inB {
+		if _, both := inA[id]; !both {
+			c.New = append(c.New, f)
+		}
+	}
+	ran := make(map[campaignKey]bool)
+	for _, r := range b.Campaigns {
+		ran[campaignKey{r.Contract, r.Name}] = r.Cases.Run > 0
+	}
+	for id, f := range inA {
+		g, both := inB[id]
+		switch {
+		case both:
+			c.StillFailing = append(c.StillFailing, StillFailing{f, g})
+		case b.Complete && ran[campaignKey{f.Contract, f.Campaign}]:
+			c.Fixed = append(c.Fixed, f)
+		default:
+			c.NotRun = append(c.NotRun, f)
+		}
+	}
+	slices.SortFunc(c.New, worstFirst)
+	slices.SortFunc(c.Fixed, worstFirst)
+	slices.SortFunc(c.NotRun, worstFirst)
+	slices.SortFunc(c.StillFailing, func(x, y StillFailing) int { return worstFirst(x.B, y.B) })
+	return c
+}
+
+type campaignKey struct{ contract, name string }
+
+func (k campaignKey) String() string { return k.contract + " " + k.name }
+
+func byID(r campaign.Record) map[string]campaign.Finding {
+	m := make(map[string]campaign.Finding, len(r.Findings))
+	for _, f := range r.Findings {
+		m[f.ID] = f
+	}
+	return m
+}
+
+func worstFirst(x, y campaign.Finding) int {
+	return cmp.Or(cmp.Compare(y.Severity, x.Severity), cmp.Compare(x.ID, y.ID))
+}
+
+// differences says why the runs may differ though the target does not.
+func differences(a, b campaign.Record) []string {
+	list := []string{}
+	// A name may be used by several campaigns of a run; they are told apart by
+	// their order.
+	identities := func(r campaign.Record) (map[campaignKey][]string, []campaignKey) {
+		m := make(map[campaignKey][]string)
+		var order []campaignKey
+		for _, c := range r.Campaigns {
+			k := campaignKey{c.Contract, c.Name}
+			if len(m[k]) == 0 {
+				order = append(order, k)
+			}
+			m[k] = append(m[k], c.Identity)
+		}
+		return m, order
+	}
+	inA, orderA := identities(a)
+	inB, orderB := identities(b)
+	for _, k := range orderA {
+		switch digests, there := inB[k]; {
+		case !there:
+			list = append(list, fmt.Sprintf("campaign %v is in %s only", k, a.RunID))
+		case !slices.Equal(inA[k], digests):
+			list = append(list, fmt.Sprintf("campaign %v has other cases: its document, seeds or options were changed", k))
+		}
+	}
+	for _, k := range orderB {
+		if len(inA[k]) == 0 {
+			list = append(list, fmt.Sprintf("campaign %v is in %s only", k, b.RunID))
+		}
+	}
+	for _, r := range [...]campaign.Record{a, b} {
+		if !r.Complete {
+			list = append(list, fmt.Sprintf("run %s did not complete (%s)", r.RunID, cmp.Or(r.Stopped, "no reason kept")))
+		}
+	}
+	return list
+}

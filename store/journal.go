@@ -1,0 +1,133 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/store/journal"
+)
+
+// Entry is one record of a journal.
+type Entry = journal.Entry
+
+// Kind says what an entry holds.
+type Kind = journal.Kind
+
+// The kinds of entries.
+const (
+	KindManifest    = journal.KindManifest
+	KindFacts       = journal.KindFacts
+	KindOutcome     = journal.KindOutcome
+	KindRedo        = journal.KindRedo
+	KindWarning     = journal.KindWarning
+	KindFinding     = journal.KindFinding
+	KindProgress    = journal.KindProgress
+	KindCampaignEnd = journal.KindCampaignEnd
+	KindEnd         = journal.KindEnd
+	KindResumed     = journal.KindResumed
+)
+
+// Journal reads what a run wrote up to the moment it was opened.
+type Journal struct {
+	// Torn is how many bytes at the end were no whole record: what a writer
+	// that died left, or, if the run is live, what it is writing now.
+	Torn int64
+	// Damage says what is wrong if the journal is damaged in its middle; ""
+	// if it is not. [Journal.Entries] then ends with an error.
+	Damage string
+
+	f        *os.File
+	end      int64 // of the last whole record
+	damage   error
+	manifest Manifest
+	next     journal.Encoder // goes on at end
+}
+
+// Manifest is what the run is.
+func (j *Journal) Manifest() Manifest { return j.manifest }
+
+// Entries yields the records in the order of writing, the manifest first. It
+// takes constant memory and may be ranged over more than once, also at the
+// same time. An entry's slices are valid until the next. A torn tail ends the
+// sequence; damage ends it with an error that says how much is lost.
+func (j *Journal) Entries() iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		s := journal.NewScanner(j.f, j.end)
+		for s.Next() {
+			e, err := s.Entry()
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+		if err := errors.Join(s.Err(), j.damage); err != nil {
+			yield(Entry{}, err)
+		}
+	}
+}
+
+// Close closes the journal.
+func (j *Journal) Close() error { return j.f.Close() }
+
+// OpenJournal opens the journal of a run for reading, also while another
+// process writes it. A torn tail is left as it is and told in Journal.Torn.
+func (s *Store) OpenJournal(runID string) (*Journal, error) {
+	f, err := os.Open(s.runPath(runID, journalFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, s.noSuchRun(runID)
+	}
+	if err != nil {
+		return nil, diag.Environment("open the journal of run %s: %w", runID, err)
+	}
+	j, err := readJournal(f)
+	if err != nil {
+		return nil, diag.Environment("the journal of run %s cannot be used: %w", runID, errors.Join(err, f.Close()))
+	}
+	return j, nil
+}
+
+// readJournal finds where the whole records of f end. The caller closes f on
+// error.
+func readJournal(f *os.File) (*Journal, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{f: f}
+	s := journal.NewScanner(f, fi.Size())
+	for first := true; s.Next(); first = false {
+		if !first {
+			continue
+		}
+		e, err := s.Entry()
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind != KindManifest {
+			return nil, fmt.Errorf("it begins with a record of kind %v, not with a manifest", e.Kind)
+		}
+		if err := json.Unmarshal(e.Data, &j.manifest); err != nil {
+			return nil, fmt.Errorf("decode its manifest: %w", err)
+		}
+	}
+	j.end, j.next = s.Offset(), s.Encoder()
+	var torn *journal.TornError
+	var damage *journal.DamageError
+	switch err := s.Err(); {
+	case err == nil:
+	case errors.As(err, &torn):
+		j.Torn = torn.Bytes
+	case errors.As(err, &damage):
+		j.Damage, j.damage = damage.Error(), damage
+	default:
+		return nil, err
+	}
+	if j.manifest.RunID == "" {
+		return nil, errors.Join(errors.New("it holds no whole manifest"), s.Err())
+	}
+	return j, nil
+}

@@ -1,0 +1,29 @@
+// Package journal is the file format of a run's journal: an append-only
+// sequence of records, each with its own checksum, so that whatever a crash, a
+// full disk or a bad sector leaves behind, the whole records before it are
+// read back.
+//
+// The format is Thresh's own:
+//
+//	file    = magic version record*
+//	magic   = "THRESHJ"        version = one byte, Version
+//	record  = length body crc
+//	length  = uvarint, bytes of body, at least 2
+//	body    = kind place? at (outcome | data)
+//	kind    = one byte, 1 to 127; bit 7 says that place is left out because
+//	          it is that of the record before
+//	place   = uvarint campaign, uvarint attempt, uvarint round
+//	at      = zigzag varint, milliseconds since the record before
+//	outcome = zigzag varint index (less the index of the outcome before, less
+//	          one), uvarint microseconds, facts as campaign.AppendFacts
+//	data    = the rest of the body
+//	crc     = CRC-32C of length and body, little endian
+//
+// Differences instead of absolute values make a passing case cost about 11
+// bytes; they cost nothing in safety, since reading stops at the first record
+// that is not whole. A length of 0 is never written: the zeros that some file
+// systems leave after a crash are no records.
+//
+// The package works on io.ReaderAt and byte slices. It opens no file and
+// imports the standard library and campaign only. Start reading at [Scanner].
+package journal

@@ -1,0 +1,113 @@
+package journal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"time"
+)
+
+const (
+	magic = "THRESHJ"
+	// Version is the format that this package writes.
+	Version = 1
+	// HeadSize is the number of bytes before the first record.
+	HeadSize = len(magic) + 1
+	// MaxRecord bounds the body of one record. It is far above what a run
+	// writes and keeps a damaged length from asking for absurd amounts.
+	MaxRecord = 1 << 30
+
+	crcSize   = 4
+	samePlace = 0x80 // bit of the kind byte
+)
+
+// castagnoli is the polynomial that processors have an instruction for.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// AppendHead appends what a journal file begins with.
+func AppendHead(dst []byte) []byte {
+	return append(append(dst, magic...), Version)
+}
+
+// context is what a record is encoded in relation to.
+type context struct {
+	campaign, attempt, round int
+	index                    int64 // of the last outcome, plus one
+	at                       int64 // milliseconds
+}
+
+// Encoder turns entries into records. The zero value is at the start of a
+// journal; [Scanner.Encoder] gives one that goes on where reading stopped.
+type Encoder struct{ ctx context }
+
+// Append appends the record of e to dst. On error dst is returned as it was
+// and the encoder has not moved.
+func (enc *Encoder) Append(dst []byte, e *Entry) ([]byte, error) {
+	if e.Kind == 0 || e.Kind > maxKind {
+		return dst, fmt.Errorf("journal entry of %v: no such kind", e.Kind)
+	}
+	if e.Campaign < 0 || e.Attempt < 0 || e.Case.Round < 0 || e.Case.Index < 0 {
+		return dst, fmt.Errorf("journal entry of kind %v: negative campaign, attempt, round or index", e.Kind)
+	}
+	if len(e.Data) > MaxRecord-64 {
+		return dst, fmt.Errorf("journal entry of kind %v: %d bytes of data, at most %d can be kept", e.Kind, len(e.Data), MaxRecord-64)
+	}
+	ctx := enc.ctx
+	start := len(dst)
+	dst = append(dst, 0) // the length; almost always one byte
+
+	kind, round := byte(e.Kind), ctx.round
+	if e.Kind == KindOutcome {
+		round = e.Case.Round
+	}
+	if e.Campaign == ctx.campaign && e.Attempt == ctx.attempt && round == ctx.round {
+		dst = append(dst, kind|samePlace)
+	} else {
+		dst = append(dst, kind)
+		dst = binary.AppendUvarint(dst, uint64(e.Campaign))
+		dst = binary.AppendUvarint(dst, uint64(e.Attempt))
+		dst = binary.AppendUvarint(dst, uint64(round))
+		ctx.campaign, ctx.attempt, ctx.round = e.Campaign, e.Attempt, round
+	}
+	at := int64(e.At / time.Millisecond)
+	dst = binary.AppendVarint(dst, at-ctx.at)
+	ctx.at = at
+	if e.Kind == KindOutcome {
+		dst = binary.AppendVarint(dst, e.Case.Index-ctx.index)
+		ctx.index = e.Case.Index + 1
+		dst = binary.AppendUvarint(dst, uint64(max(0, e.Outcome.Elapsed/time.Microsecond)))
+		dst = e.Outcome.AppendFacts(dst)
+	} else {
+		dst = append(dst, e.Data...)
+	}
+
+	n := len(dst) - start - 1
+	if n > MaxRecord {
+		return dst[:start], fmt.Errorf("journal entry of kind %v: %d bytes, at most %d can be kept", e.Kind, n, MaxRecord)
+	}
+	if n < 0x80 {
+		dst[start] = byte(n)
+	} else {
+		var head [binary.MaxVarintLen64]byte
+		k := binary.PutUvarint(head[:], uint64(n))
+		dst = append(dst, head[1:k]...) // room; the bytes are moved into place below
+		copy(dst[start+k:], dst[start+1:start+1+n])
+		copy(dst[start:], head[:k])
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+	enc.ctx = ctx
+	return dst, nil
+}
+
+// WholeRecords returns the length of the longest prefix of b that ends at the
+// end of a record, where b is records that an [Encoder] made, cut anywhere.
+func WholeRecords(b []byte) int {
+	off := 0
+	for {
+		n, k := binary.Uvarint(b[off:])
+		if k <= 0 || n > MaxRecord || int(n) > len(b)-off-k-crcSize {
+			return off
+		}
+		off += k + int(n) + crcSize
+	}
+}

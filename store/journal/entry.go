@@ -1,0 +1,52 @@
+package journal
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Kind says what a record holds.
+type Kind uint8
+
+// The kinds. The numbers are part of the file format.
+const (
+	KindManifest    Kind = 1  // what the run is; always the first record, and only that
+	KindFacts       Kind = 2  // what a campaign's probe learned
+	KindOutcome     Kind = 3  // what happened in one case
+	KindRedo        Kind = 4  // a campaign starts again: its outcomes so far do not count
+	KindWarning     Kind = 5  // something the user was told
+	KindFinding     Kind = 6  // a finding, as it was known then
+	KindProgress    Kind = 7  // how far the run was
+	KindCampaignEnd Kind = 8  // a campaign is over
+	KindEnd         Kind = 9  // the run is over; carries its record
+	KindResumed     Kind = 10 // the run was taken up again
+)
+
+const maxKind Kind = 127
+
+var kindNames = [...]string{
+	KindManifest: "manifest", KindFacts: "facts", KindOutcome: "outcome", KindRedo: "redo",
+	KindWarning: "warning", KindFinding: "finding", KindProgress: "progress",
+	KindCampaignEnd: "campaign-end", KindEnd: "end", KindResumed: "resumed",
+}
+
+func (k Kind) String() string {
+	if k > 0 && int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("kind-%d", uint8(k))
+}
+
+// Entry is one record. Kinds that this version does not know are read like any
+// other kind with Data, so that a reader may skip them.
+type Entry struct {
+	Kind     Kind
+	Campaign int              // index into the manifest's identities
+	Attempt  int              // 0, then one more after each KindRedo
+	Case     campaign.Case    // KindOutcome: Round and Index; the payload is not kept
+	Outcome  campaign.Outcome // KindOutcome: facts, and Elapsed in whole microseconds
+	At       time.Duration    // since the run was created, in whole milliseconds
+	Data     []byte           // the other kinds
+}

@@ -1,0 +1,224 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// TornError says that a journal ends within a record: the writer was killed,
+// or the disk was full. Everything before Offset is whole.
+type TornError struct {
+	Offset int64 // where the last whole record ends
+	Bytes  int64 // what follows it
+}
+
+func (e *TornError) Error() string {
+	return fmt.Sprintf("the journal is torn: the last %d bytes, from offset %d, are no whole record", e.Bytes, e.Offset)
+}
+
+// DamageError says that a journal is wrong in its middle: there are whole
+// records after the place, but what stands between cannot be trusted.
+type DamageError struct {
+	Offset int64 // where the last whole record before the damage ends
+	Bytes  int64 // what follows it
+	Reason string
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("the journal is damaged at offset %d (%s): the %d bytes from there on cannot be used", e.Offset, e.Reason, e.Bytes)
+}
+
+// FormatError says that a file is not a journal that this version can read.
+type FormatError struct{ Reason string }
+
+func (e *FormatError) Error() string { return e.Reason }
+
+const readSize = 256 << 10
+
+// Scanner reads the records of a journal one after the other, in constant
+// memory (one record, or 256 KiB).
+type Scanner struct {
+	r    io.ReaderAt
+	size int64
+
+	buf    []byte // bytes [bufOff, bufOff+len(buf)) of the file
+	bufOff int64
+	off    int64 // end of the last whole record
+
+	ctx  context
+	head Entry  // the current entry without what rest holds
+	rest []byte // facts or data of the current entry, within buf
+	err  error
+	done bool
+}
+
+// NewScanner reads the first size bytes of r.
+func NewScanner(r io.ReaderAt, size int64) *Scanner { return &Scanner{r: r, size: size} }
+
+// Next moves to the next record. It returns false at the end and at the first
+// record that is not whole; [Scanner.Err] tells these apart.
+func (s *Scanner) Next() bool {
+	if s.done {
+		return false
+	}
+	if s.off == 0 && !s.readHead() {
+		return false
+	}
+	if s.off == s.size {
+		s.done = true
+		return false
+	}
+	body, k, ok := s.frame()
+	if !ok {
+		s.done = true
+		if s.err == nil {
+			s.err = s.classify("a record does not match its checksum")
+		}
+		return false
+	}
+	if !s.parse(body) {
+		s.done = true
+		s.err = &DamageError{s.off, s.size - s.off, "a record is malformed"}
+		return false
+	}
+	s.off += int64(k + len(body) + crcSize)
+	return true
+}
+
+// Offset is where the last whole record ends.
+func (s *Scanner) Offset() int64 { return s.off }
+
+// Err is why Next returned false: nil at a clean end, a [*TornError], a
+// [*DamageError], a [*FormatError], or an error of the reader.
+func (s *Scanner) Err() error { return s.err }
+
+// Kind is the kind of the current record.
+func (s *Scanner) Kind() Kind { return s.head.Kind }
+
+// Entry decodes the current record. Its Data is valid until the next call of
+// Next.
+func (s *Scanner) Entry() (Entry, error) {
+	e := s.head
+	if e.Kind != KindOutcome {
+		e.Data = s.rest
+		return e, nil
+	}
+	out, ok := campaign.DecodeFacts(s.rest)
+	if !ok {
+		return e, fmt.Errorf("the outcome of case %d, before offset %d of the journal, cannot be decoded", e.Case.Index, s.off)
+	}
+	out.Elapsed = e.Outcome.Elapsed
+	e.Outcome = out
+	return e, nil
+}
+
+// Encoder goes on where the scanner stands.
+func (s *Scanner) Encoder() Encoder { return Encoder{s.ctx} }
+
+func (s *Scanner) readHead() bool {
+	b, err := s.peek(0, int(min(s.size, int64(HeadSize))))
+	switch {
+	case err != nil:
+		s.err = err
+	case len(b) < HeadSize && string(b) == magic[:len(b)]:
+		s.err = &TornError{0, s.size}
+	case len(b) < HeadSize || string(b[:len(magic)]) != magic:
+		s.err = &FormatError{"the file is not a Thresh journal"}
+	case b[len(magic)] != Version:
+		s.err = &FormatError{fmt.Sprintf("the journal has format %d, this version of Thresh reads format %d", b[len(magic)], Version)}
+	default:
+		s.off = int64(HeadSize)
+		return true
+	}
+	s.done = true
+	return false
+}
+
+// frame returns the body of the record at s.off and the size of its length
+// field; false if there is no whole record (or s.err was set).
+func (s *Scanner) frame() (body []byte, k int, ok bool) {
+	left := s.size - s.off
+	b, err := s.peek(s.off, int(min(left, binary.MaxVarintLen64)))
+	if err != nil {
+		s.err = err
+		return nil, 0, false
+	}
+	n, k := binary.Uvarint(b)
+	if k <= 0 || n < 2 || n > MaxRecord || int64(n) > left-int64(k+crcSize) {
+		return nil, 0, false
+	}
+	b, err = s.peek(s.off, k+int(n)+crcSize)
+	if err != nil {
+		s.err = err
+		return nil, 0, false
+	}
+	end := k + int(n)
+	if crc32.Checksum(b[:end], castagnoli) != binary.LittleEndian.Uint32(b[end:]) {
+		return nil, 0, false
+	}
+	return b[k:end], k, true
+}
+
+// parse decodes a body up to its facts or data.
+func (s *Scanner) parse(b []byte) bool {
+	ok := true
+	uvarint := func() uint64 {
+		v, k := binary.Uvarint(b)
+		if k <= 0 {
+			ok, b = false, nil
+			return 0
+		}
+		b = b[k:]
+		return v
+	}
+	varint := func() int64 {
+		u := uvarint()
+		return int64(u>>1) ^ -int64(u&1)
+	}
+	kind, ctx := b[0], s.ctx
+	b = b[1:]
+	if kind&samePlace == 0 {
+		ctx.campaign, ctx.attempt, ctx.round = int(uvarint()), int(uvarint()), int(uvarint())
+	}
+	ctx.at += varint()
+	s.head = Entry{Kind: Kind(kind &^ samePlace), Campaign: ctx.campaign, Attempt: ctx.attempt, At: time.Duration(ctx.at) * time.Millisecond}
+	if s.head.Kind == KindOutcome {
+		s.head.Case = campaign.Case{Round: ctx.round, Index: ctx.index + varint()}
+		ctx.index = s.head.Case.Index + 1
+		s.head.Outcome.Elapsed = time.Duration(uvarint()) * time.Microsecond
+	}
+	if !ok || s.head.Kind == 0 || ctx.campaign < 0 || ctx.attempt < 0 || ctx.round < 0 || s.head.Case.Index < 0 {
+		return false
+	}
+	s.ctx, s.rest = ctx, b
+	return true
+}
+
+// peek returns n bytes at off, which must lie within the size. The slice is
+// valid until the next call.
+func (s *Scanner) peek(off int64, n int) ([]byte, error) {
+	from := off - s.bufOff
+	if from >= 0 && from+int64(n) <= int64(len(s.buf)) {
+		return s.buf[from : from+int64(n)], nil
+	}
+	want := int(min(s.size-off, int64(max(n, readSize))))
+	if cap(s.buf) < want {
+		s.buf = make([]byte, want)
+	}
+	s.buf, s.bufOff = s.buf[:want], off
+	// A file that has become shorter than size reads as io.EOF; the bytes that
+	// are missing are left zero, which no checksum matches.
+	k, err := s.r.ReadAt(s.buf, off)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.buf = s.buf[:0]
+		return nil, fmt.Errorf("read the journal at offset %d: %w", off, err)
+	}
+	clear(s.buf[k:])
+	return s.buf[:n], nil
+}

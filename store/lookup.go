@@ -1,0 +1,234 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/store/lock"
+)
+
+// Record returns everything that is said of a run. The run is named by its
+// name, by a beginning of it that no other run has, or as "latest",
+// "latest~1" and so on. A run that has no record, because it is live or was
+// killed, gets one made from its journal.
+func (s *Store) Record(runID string) (campaign.Record, error) {
+	id, err := s.resolveRun(runID)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	return s.record(id)
+}
+
+func (s *Store) record(id string) (campaign.Record, error) {
+	rec, err := s.savedRecord(id)
+	switch {
+	case err == nil:
+		return rec, nil
+	case errors.Is(err, errNoRecord), errors.Is(err, fs.ErrNotExist):
+		// There is none, or a newer one has just taken its place.
+		return s.projectedRecord(id)
+	}
+	// The journal is the truth: a damaged blob loses nothing.
+	if rec, perr := s.projectedRecord(id); perr == nil {
+		s.notice("%v; the record was made again from the journal", err)
+		return rec, nil
+	}
+	return campaign.Record{}, diag.Environment("read the record of run %s: %w", id, err)
+}
+
+var errNoRecord = errors.New("the run has no record yet")
+
+func (s *Store) savedRecord(id string) (campaign.Record, error) {
+	var rec campaign.Record
+	var name string
+	err := s.db.QueryRow("SELECT record FROM runs WHERE run_id = ?", id).Scan(&name)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return rec, err
+	}
+	if name == "" {
+		return rec, errNoRecord
+	}
+	data, err := s.blobs.Get(name)
+	if err != nil {
+		return rec, err
+	}
+	return rec, json.Unmarshal(data, &rec)
+}
+
+func (s *Store) projectedRecord(id string) (campaign.Record, error) {
+	j, err := s.OpenJournal(id)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	defer j.Close()
+	live, err := lock.Held(s.runPath(id, runLock))
+	if err != nil {
+		return campaign.Record{}, diag.Environment("read run %s: %w", id, err)
+	}
+	p, err := project(j, live)
+	return p.rec, err
+}
+
+// resolveRun turns what a user calls a run into its name.
+func (s *Store) resolveRun(ref string) (string, error) {
+	if _, err := s.reconcile(false); err != nil {
+		return "", diag.Environment("read the index: %w", err)
+	}
+	ids, err := s.column("SELECT r.run_id FROM runs r" + newestFirst)
+	if err != nil {
+		return "", diag.Environment("read the index: %w", err)
+	}
+	if back, ok := latest(ref); ok {
+		if back >= len(ids) {
+			return "", diag.Refused("there is no run %s: the store %s has %s", ref, s.dir, count(len(ids), "run"))
+		}
+		return ids[back], nil
+	}
+	if slices.Contains(ids, ref) {
+		return ref, nil
+	}
+	var match []string
+	for _, id := range ids {
+		if ref != "" && strings.HasPrefix(id, ref) {
+			match = append(match, id)
+		}
+	}
+	switch len(match) {
+	case 0:
+		return "", s.noSuchRun(ref)
+	case 1:
+		return match[0], nil
+	}
+	return "", diag.WithHint(diag.Refused("%q may be any of %s", ref, some(match)), "give more of the name")
+}
+
+// latest reads "latest" and "latest~N".
+func latest(ref string) (back int, ok bool) {
+	rest, ok := strings.CutPrefix(ref, "latest")
+	if !ok || rest == "" {
+		return 0, ok
+	}
+	digits, ok := strings.CutPrefix(rest, "~")
+	n, err := strconv.ParseUint(digits, 10, 31)
+	return int(n), ok && err == nil
+}
+
+// noSuchRun is the error for a run that is not there; it names those that are
+// near, or the newest.
+func (s *Store) noSuchRun(ref string) error {
+	ids, err := s.column("SELECT r.run_id FROM runs r" + newestFirst)
+	if err != nil {
+		return diag.Environment("read the index: %w", err)
+	}
+	return noSuch("run", ref, s.dir, ids)
+}
+
+func noSuch(what, ref, dir string, known []string) error {
+	err := diag.Refused("there is no %s %q in the store %s", what, ref, dir)
+	if near := diag.Nearest(ref, known); near != "" {
+		return diag.WithHint(err, fmt.Sprintf("did you mean %s?", near))
+	}
+	if len(known) > 0 {
+		return diag.WithHint(err, fmt.Sprintf("there is %s", some(known)))
+	}
+	return diag.WithHint(err, "the store has none")
+}
+
+// some lists the first few of many.
+func some(list []string) string {
+	const most = 5
+	if len(list) > most {
+		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", len(list)-most)
+	}
+	return strings.Join(list, ", ")
+}
+
+// column returns the first column of a query.
+func (s *Store) column(query string, args ...any) ([]string, error) {
+	rows, err := s.db.Query(query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []string
+	for rows.Next() {
+		var v string
+		if err := rows.Scan(&v); err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, rows.Err()
+}
+
+// Finding returns a finding and the record of its run. The finding is named by
+// its id or a beginning of it, and is then that of the newest run that has it,
+// or as "<run>/<id>", with the run as [Store.Record] takes it.
+func (s *Store) Finding(id string) (campaign.Record, campaign.Finding, error) {
+	rec, f, err := s.finding(id)
+	if err != nil {
+		return campaign.Record{}, campaign.Finding{}, err
+	}
+	return rec, f, nil
+}
+
+func (s *Store) finding(ref string) (rec campaign.Record, f campaign.Finding, err error) {
+	runRef, id, inRun := strings.Cut(ref, "/")
+	var known []string // ids that ref can mean, newest run first
+	run := ""
+	if inRun {
+		if run, err = s.resolveRun(runRef); err != nil {
+			return rec, f, err
+		}
+		known, err = s.column("SELECT finding_id FROM findings WHERE run_id = ? ORDER BY severity DESC, finding_id", run)
+	} else {
+		id = ref
+		if _, err := s.reconcile(false); err != nil {
+			return rec, f, diag.Environment("read the index: %w", err)
+		}
+		known, err = s.column("SELECT f.finding_id FROM findings f JOIN runs r USING (run_id) GROUP BY f.finding_id ORDER BY max(r.created) DESC, f.finding_id")
+	}
+	if err != nil {
+		return rec, f, diag.Environment("read the index: %w", err)
+	}
+	var match []string
+	for _, k := range known {
+		if k == id {
+			match = []string{k}
+			break
+		}
+		if id != "" && strings.HasPrefix(k, id) {
+			match = append(match, k)
+		}
+	}
+	switch {
+	case len(match) == 0:
+		return rec, f, noSuch("finding", ref, s.dir, known)
+	case len(match) > 1:
+		return rec, f, diag.WithHint(diag.Refused("%q may be any of %s", ref, some(match)), "give more of the id")
+	}
+	id = match[0]
+	if run == "" {
+		runs, err := s.column("SELECT r.run_id FROM findings f JOIN runs r USING (run_id) WHERE f.finding_id = ?"+newestFirst+" LIMIT 1", id)
+		if err != nil || len(runs) == 0 {
+			return rec, f, diag.Environment("read the index: %w", errors.Join(err, sql.ErrNoRows))
+		}
+		run = runs[0]
+	}
+	if rec, err = s.record(run); err != nil {
+		return rec, f, err
+	}
+	i := slices.IndexFunc(rec.Findings, func(f campaign.Finding) bool { return f.ID == id })
+	if i < 0 {
+		return rec, f, diag.Environment("the record of run %s does not hold finding %s: it changed while it was read", run, id)
+	}
+	return rec, rec.Findings[i], nil
+}

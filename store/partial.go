@@ -1,0 +1,122 @@
+package store
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// partial gathers the record of a run that has none.
+type partial struct {
+	man      Manifest
+	attempts []int
+	counts   []campaign.Counts
+	findings []campaign.Finding
+	warnings []string
+	seconds  float64
+}
+
+func (p *partial) warn(text string) {
+	if text != "" && !slices.Contains(p.warnings, text) {
+		p.warnings = append(p.warnings, text)
+	}
+}
+
+func (p *partial) add(e Entry) {
+	p.seconds = max(p.seconds, e.At.Seconds())
+	if p.counts == nil {
+		p.counts = make([]campaign.Counts, len(p.man.Identities))
+		p.attempts = make([]int, len(p.man.Identities))
+	}
+	if e.Campaign >= len(p.counts) {
+		return
+	}
+	switch e.Kind {
+	case KindRedo:
+		p.restart(e.Campaign, p.attempts[e.Campaign]+1)
+	case KindOutcome:
+		if e.Attempt > p.attempts[e.Campaign] {
+			p.restart(e.Campaign, e.Attempt)
+		}
+		if e.Attempt == p.attempts[e.Campaign] {
+			p.counts[e.Campaign].Add(e.Outcome.Verdict)
+		}
+	case KindFinding:
+		// A settled finding comes alone or beside a note that it was first
+		// met; only settled ones have an id.
+		var f struct {
+			campaign.Finding
+			Settled *campaign.Finding `json:"settled"`
+		}
+		if json.Unmarshal(e.Data, &f) != nil {
+			return
+		}
+		if f.Settled == nil {
+			f.Settled = &f.Finding
+		}
+		if f.Settled.ID != "" {
+			p.settle(*f.Settled)
+		}
+	case KindWarning:
+		var text string
+		if json.Unmarshal(e.Data, &text) != nil {
+			text = string(e.Data)
+		}
+		p.warn(text)
+	}
+}
+
+// settle keeps the newest word on a finding, at the place of the first.
+func (p *partial) settle(f campaign.Finding) {
+	i := slices.IndexFunc(p.findings, func(g campaign.Finding) bool { return g.ID == f.ID })
+	if i < 0 {
+		p.findings = append(p.findings, f)
+		return
+	}
+	p.findings[i] = f
+}
+
+// restart drops what an attempt that does not count has found.
+func (p *partial) restart(k, attempt int) {
+	p.attempts[k], p.counts[k] = attempt, campaign.Counts{}
+	id := p.man.Identities[k]
+	p.findings = slices.DeleteFunc(p.findings, func(f campaign.Finding) bool {
+		return f.Contract == id.Contract && f.Campaign == id.Name
+	})
+}
+
+// record is what can be said. A run without an end is no pass: its verdict is
+// "fail" if a case failed and "error" otherwise.
+func (p *partial) record(live bool) campaign.Record {
+	stopped, why := statusInterrupted, "the run did not come to its end; this is what its journal holds"
+	if live {
+		stopped, why = statusRunning, "the run is not over; this is what its journal holds so far"
+	}
+	rec := campaign.Record{
+		RunID: p.man.RunID, Verdict: "error", Stopped: stopped,
+		Campaigns: []campaign.CampaignRecord{}, Findings: p.findings, Warnings: p.warnings,
+		Environment: campaign.Environment{
+			Command: p.man.Command, Version: p.man.Version,
+			Started: p.man.Created, Seconds: p.seconds,
+		},
+	}
+	for k, id := range p.man.Identities {
+		c := campaign.CampaignRecord{Contract: id.Contract, Name: id.Name, Identity: id.Digest}
+		if len(p.man.Specs) == 1 {
+			c.Source = p.man.Specs[0].Path
+		}
+		if k < len(p.counts) {
+			c.Cases = p.counts[k]
+		}
+		if c.Cases.Fail > 0 {
+			rec.Verdict = "fail"
+		}
+		rec.Campaigns = append(rec.Campaigns, c)
+	}
+	if len(rec.Findings) == 0 {
+		rec.Findings = []campaign.Finding{}
+	}
+	rec.Warnings = append([]string{why}, rec.Warnings...)
+	return rec
+}

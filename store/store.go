@@ -1,0 +1,188 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/store/blob"
+	"github.com/thresh-dev/thresh/store/lock"
+)
+
+const (
+	runsDir     = "runs"
+	blobsDir    = "blobs"
+	indexFile   = "index.db"
+	indexLock   = "index.lock"
+	sessionLock = "lock"
+	journalFile = "journal"
+	runLock     = "lock"
+	unbornRun   = ".new-"  // a run's folder before it has a manifest
+	removedRun  = ".gone-" // a run's folder while it is removed
+)
+
+// Store is an open store. It is safe for concurrent use, and any number of
+// processes may have one store open.
+type Store struct {
+	dir     string // as given
+	root    string // absolute
+	blobs   *blob.Dir
+	db      *sql.DB
+	session *lock.Lock
+	wrote   atomic.Bool // a blob was put or a run begun: mentions may be on their way
+
+	mu      sync.Mutex
+	notices []string
+}
+
+// Open opens the store in the folder dir and creates it if there is none. An
+// index that is missing, damaged or behind the journals is mended; what of
+// this a user should know is in [Store.Notices]. Errors are of exit code 3.
+func Open(dir string) (*Store, error) {
+	s, err := open(dir)
+	if err != nil {
+		return nil, diag.Environment("cannot use %s as a store: %w", dir, err)
+	}
+	return s, nil
+}
+
+func open(dir string) (_ *Store, err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if fi, err := os.Stat(abs); err == nil && !fi.IsDir() {
+		return nil, errors.New("it is a file, not a folder")
+	}
+	for _, sub := range [...]string{runsDir, blobsDir} {
+		if err := os.MkdirAll(filepath.Join(abs, sub), 0o777); err != nil {
+			return nil, err
+		}
+	}
+	s := &Store{dir: dir, root: abs, blobs: blob.Open(filepath.Join(abs, blobsDir))}
+	if s.session, err = lock.Wait(filepath.Join(abs, sessionLock), lock.Shared); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	if err := s.openIndex(abs); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close closes the store. Writers and journals must have been closed.
+func (s *Store) Close() error {
+	var err error
+	if s.db != nil {
+		err = s.db.Close()
+	}
+	return errors.Join(err, s.session.Close())
+}
+
+// Dir is the folder, as it was given to Open.
+func (s *Store) Dir() string { return s.dir }
+
+// Notices are what a user should know of what was found wrong and mended, by
+// Open first of all.
+func (s *Store) Notices() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.notices)
+}
+
+func (s *Store) notice(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.notices, text) {
+		s.notices = append(s.notices, text)
+	}
+}
+
+func (s *Store) path(elem ...string) string {
+	return filepath.Join(append([]string{s.root}, elem...)...)
+}
+
+func (s *Store) runPath(id, file string) string { return s.path(runsDir, id, file) }
+
+// PutBlob keeps data and returns its name, the hex SHA-256 of data.
+func (s *Store) PutBlob(data []byte) (string, error) {
+	s.wrote.Store(true)
+	id, err := s.blobs.Put(data)
+	return id, environment(err)
+}
+
+// PutBlobFrom keeps all that r has, in constant memory.
+func (s *Store) PutBlobFrom(r io.Reader) (string, error) {
+	s.wrote.Store(true)
+	id, err := s.blobs.PutFrom(r)
+	return id, environment(err)
+}
+
+// Blob returns the content of a blob, checked against its name.
+func (s *Store) Blob(id string) ([]byte, error) {
+	data, err := s.blobs.Get(id)
+	return data, environment(err)
+}
+
+// environment gives an error exit code 3 and keeps nil.
+func environment(err error) error {
+	if err == nil {
+		return nil
+	}
+	return diag.Environment("%w", err)
+}
+
+// Size is the number of bytes that the store's files hold.
+func (s *Store) Size() (bytes int64, err error) {
+	if bytes, err = treeSize(s.root); err != nil {
+		return 0, diag.Environment("measure the store %s: %w", s.dir, err)
+	}
+	return bytes, nil
+}
+
+// treeSize adds up the files below a folder; what vanishes meanwhile is not
+// counted.
+func treeSize(dir string) (bytes int64, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var fi fs.FileInfo
+			if fi, err = d.Info(); err == nil {
+				bytes += fi.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) && path != dir {
+			return nil
+		}
+		return err
+	})
+	return bytes, err
+}
+
+// runIDs lists the runs that have a folder, in no useful order.
+func (s *Store) runIDs() ([]string, error) {
+	entries, err := os.ReadDir(s.path(runsDir))
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids, nil
+}

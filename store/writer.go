@@ -1,0 +1,192 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/store/journal"
+	"github.com/thresh-dev/thresh/store/lock"
+)
+
+const (
+	groupSize  = 64 << 10             // records are written when there are so many bytes of them,
+	groupDelay = 5 * time.Millisecond // or after so long,
+	syncEvery  = time.Second          // and forced to the disk this often
+)
+
+// Writer appends to the journal of one run and holds the run's lock. It is
+// safe for concurrent use.
+//
+// A write that fails, most likely on a full disk, fails the writer for good:
+// the file is cut back to its last whole record, and the run can be resumed
+// once there is room.
+type Writer struct {
+	store *Store
+	id    string
+	lock  *lock.Lock
+	man   Manifest
+
+	mu     sync.Mutex
+	enc    journal.Encoder
+	buf    []byte // records not yet written
+	err    error  // of the first write that failed, or of use after Close
+	closed bool
+
+	io    sync.Mutex // held while writing, taken before mu
+	f     *os.File
+	off   int64  // end of the last whole record in f
+	spare []byte // swapped with buf
+
+	wake chan struct{} // there are records to write
+	stop chan struct{}
+	done chan struct{} // the background writer is gone
+}
+
+var errClosed = errors.New("the run's journal is closed")
+
+func newWriter(s *Store, man Manifest, l *lock.Lock, f *os.File, off int64, enc journal.Encoder) *Writer {
+	w := &Writer{
+		store: s, id: man.RunID, lock: l, man: man, enc: enc, f: f, off: off,
+		buf: make([]byte, 0, 2*groupSize), spare: make([]byte, 0, 2*groupSize),
+		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	go w.background()
+	return w
+}
+
+// RunID is the run's name.
+func (w *Writer) RunID() string { return w.id }
+
+// Append adds one record. It returns before the record is on the disk, which
+// takes some milliseconds for a kill of this process to do no harm, and at
+// most about a second for a crash of the machine to do none.
+func (w *Writer) Append(e Entry) error {
+	w.mu.Lock()
+	if w.err != nil {
+		defer w.mu.Unlock()
+		return w.err
+	}
+	before := len(w.buf)
+	var err error
+	w.buf, err = w.enc.Append(w.buf, &e)
+	size := len(w.buf)
+	w.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case size >= groupSize:
+		return w.flush()
+	case before == 0:
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+	}
+	return nil
+}
+
+// Sync writes all records and forces them to the disk.
+func (w *Writer) Sync() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	w.io.Lock()
+	defer w.io.Unlock()
+	if w.f == nil {
+		return errClosed
+	}
+	if err := w.f.Sync(); err != nil {
+		return w.fail(err)
+	}
+	return nil
+}
+
+// Close writes all records, forces them to the disk and gives the run's lock
+// back. Closing again does nothing.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return nil
+	}
+	w.closed = true
+	w.mu.Unlock()
+	close(w.stop)
+	<-w.done
+	err := w.Sync()
+
+	w.io.Lock()
+	defer w.io.Unlock()
+	w.mu.Lock()
+	if w.err == nil {
+		w.err = errClosed
+	}
+	w.mu.Unlock()
+	err = errors.Join(err, w.f.Close(), w.lock.Close())
+	w.f = nil
+	return err
+}
+
+// background writes what is appended after a short delay, so that many records
+// cost one write, and syncs now and then.
+func (w *Writer) background() {
+	defer close(w.done)
+	var write, sync <-chan time.Time
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-w.wake:
+			if write == nil {
+				write = time.After(groupDelay)
+			}
+		case <-write:
+			write = nil
+			_ = w.flush() // kept in w.err, and returned by the next call
+			if sync == nil {
+				sync = time.After(syncEvery)
+			}
+		case <-sync:
+			sync = nil
+			_ = w.Sync()
+		}
+	}
+}
+
+// flush writes what was appended.
+func (w *Writer) flush() error {
+	w.io.Lock()
+	defer w.io.Unlock()
+	w.mu.Lock()
+	b, err := w.buf, w.err
+	w.buf = w.spare[:0]
+	w.mu.Unlock()
+	w.spare = b
+	if err != nil || len(b) == 0 {
+		return err
+	}
+	n, err := w.f.WriteAt(b, w.off)
+	if err != nil {
+		w.off += int64(journal.WholeRecords(b[:n]))
+		// If cutting back fails as well, the next reader takes the rest for
+		// the torn tail that it is.
+		return w.fail(errors.Join(err, w.f.Truncate(w.off)))
+	}
+	w.off += int64(n)
+	return nil
+}
+
+// fail makes err the writer's error, unless it has one.
+func (w *Writer) fail(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = diag.WithHint(
+			diag.Environment("write the journal of run %s: %w", w.id, err),
+			"what was written before is kept; when the cause is mended, resume run "+w.id)
+	}
+	return w.err
+}

@@ -1,0 +1,2 @@
+/* A program without a fork server. */
+int main(void) { return 0; }

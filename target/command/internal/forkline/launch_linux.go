@@ -1,0 +1,102 @@
+package forkline
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Launch starts a program with the server's ends of the line at the two given
+// descriptors and leaves it stopped before its first instruction, traced by
+// the calling thread, with all limits laid on it that are not per case. It has
+// a session of its own.
+//
+// The caller must have locked its goroutine to its thread: only that thread
+// may trace the program. What the thread hands down (processor affinity,
+// Landlock and seccomp rules) the program gets.
+func (l *Line) Launch(p Program, control, status int) (int, error) {
+	files := make([]uintptr, max(control, status)+1)
+	for i := range files {
+		files[i] = ^uintptr(0) // closed in the program
+	}
+	for i, fd := range p.Files {
+		if fd >= 0 {
+			files[i] = uintptr(fd)
+		}
+	}
+	files[control], files[status] = uintptr(l.far[0]), uintptr(l.far[1])
+	pid, err := syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
+		Dir: p.Dir, Env: p.Env, Files: files,
+		Sys: &syscall.SysProcAttr{Ptrace: true, Setsid: true},
+	})
+	l.closeFar()
+	if err != nil {
+		return 0, fmt.Errorf("start %s: %w", p.Path, err)
+	}
+	if err := atExec(pid, p.Limits); err != nil {
+		Destroy(pid)
+		return 0, fmt.Errorf("start %s: %w", p.Path, err)
+	}
+	return pid, nil
+}
+
+func atExec(pid int, limits []Rlimit) error {
+	ws, err := Wait(pid, unix.WALL)
+	if err != nil {
+		return err
+	}
+	if !ws.Stopped() || ws.StopSignal() != unix.SIGTRAP {
+		return errors.New("it did not stop at its first instruction")
+	}
+	for _, r := range limits {
+		if r.PerCase() {
+			continue
+		}
+		if err := r.Apply(pid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Wait is wait4(2) that is not disturbed by signals.
+func Wait(pid, options int) (syscall.WaitStatus, error) {
+	var ws syscall.WaitStatus
+	for {
+		got, err := syscall.Wait4(pid, &ws, options, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return 0, fmt.Errorf("wait for process %d: %w", pid, err)
+		case got == 0:
+			return 0, fmt.Errorf("wait for process %d: %w", pid, unix.EAGAIN)
+		default:
+			return ws, nil
+		}
+	}
+}
+
+// Destroy kills a server and all of its process group, and reaps the server.
+// It returns how the server ended.
+func Destroy(pid int) syscall.WaitStatus {
+	// The group exists for as long as its leader is not reaped, so that the
+	// number cannot have become somebody else's.
+	unix.Kill(-pid, unix.SIGKILL)
+	unix.Kill(pid, unix.SIGKILL)
+	for {
+		ws, err := Wait(pid, unix.WALL)
+		if err != nil || ws.Exited() || ws.Signaled() {
+			return ws
+		}
+	}
+}
+
+// Ended says in words how a process ended.
+func Ended(ws syscall.WaitStatus) string {
+	if ws.Signaled() {
+		return "killed by " + unix.SignalName(ws.Signal())
+	}
+	return fmt.Sprintf("exit status %d", ws.ExitStatus())
+}

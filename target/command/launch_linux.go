@@ -1,0 +1,137 @@
+package command
+
+import (
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// step is one system call on the child's way from clone3 to execve. The
+// assembly walks an array of them; its layout is known there.
+type step struct {
+	nr      uintptr
+	args    [5]uintptr
+	mayFail uintptr // 0: an error ends the child and is reported
+	what    stepKind
+}
+
+// stepKind says what a step is for, so that its failure can be told.
+type stepKind uintptr
+
+const (
+	stepSession stepKind = iota
+	stepStdio
+	stepFolder
+	stepSignals
+	stepLimit
+	stepContain
+	stepClose
+	stepExec
+	stepExit
+)
+
+func (k stepKind) String() string {
+	return [...]string{"start a session", "connect standard input and output", "enter the run folder",
+		"reset signals", "set limits", "set up the sandbox", "close descriptors", "execute", "exit"}[k]
+}
+
+// launchpad is what parent and child share while the child gets going. It lives
+// on the heap, which does not move; the assembly knows its layout.
+type launchpad struct {
+	clone  cloneArgs
+	block  uint64 // every signal: the child must not run a Go handler
+	saved  uint64 // the caller's signal mask
+	first  uintptr
+	failed uintptr // address of the step that failed
+	errno  uintptr // and why; 0: execve went through
+
+	steps []step
+	keep  []any // what the steps point at
+	none  uint64
+}
+
+// cloneArgs is struct clone_args of the kernel, first eleven fields.
+type cloneArgs struct {
+	flags, pidFD, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
+}
+
+// newLaunchpad returns a launchpad without steps. The child shares memory with
+// us but we do not wait for its execve as vfork does: its memory is not touched
+// before it has ended or executed, and going straight to the wait saves two
+// context switches a case.
+func newLaunchpad() *launchpad {
+	p := &launchpad{block: ^uint64(0)}
+	p.clone.flags = unix.CLONE_VM | unix.CLONE_CLEAR_SIGHAND
+	p.clone.exitSignal = uint64(unix.SIGCHLD)
+	return p
+}
+
+func (p *launchpad) add(what stepKind, mayFail bool, nr uintptr, args ...uintptr) {
+	s := step{nr: nr, what: what}
+	copy(s.args[:], args)
+	if mayFail {
+		s.mayFail = 1
+	}
+	p.steps = append(p.steps, s)
+}
+
+// pin keeps v alive as long as p and returns its address for use in a step.
+func pin[T any](p *launchpad, v *T) uintptr {
+	p.keep = append(p.keep, v)
+	return uintptr(unsafe.Pointer(v))
+}
+
+// reset lets the signals of the child be as in a fresh login: none blocked,
+// none of those ignored that we ignore.
+func (p *launchpad) addSignalReset(ignored uint64) {
+	type sigaction struct {
+		handler, flags, restorer uintptr
+		mask                     uint64
+	}
+	def := pin(p, new(sigaction))
+	for sig := uintptr(1); sig <= 64; sig++ {
+		if ignored&(1<<(sig-1)) != 0 {
+			p.add(stepSignals, true, unix.SYS_RT_SIGACTION, sig, def, 0, 8)
+		}
+	}
+	p.add(stepSignals, false, unix.SYS_RT_SIGPROCMASK, 2 /* SIG_SETMASK */, uintptr(unsafe.Pointer(&p.none)), 0, 8)
+}
+
+// start runs the steps in a child. The errno is that of clone3.
+func (p *launchpad) start() (int, unix.Errno) {
+	p.first = uintptr(unsafe.Pointer(&p.steps[0]))
+	p.failed, p.errno = 0, 0
+	pid, errno := launch(p)
+	return int(pid), unix.Errno(errno)
+}
+
+// failure reports which step of an ended child failed, if one did.
+func (p *launchpad) failure() (stepKind, unix.Errno) {
+	if p.errno == 0 {
+		return 0, 0
+	}
+	s := (p.failed - p.first) / unsafe.Sizeof(step{})
+	return p.steps[s].what, unix.Errno(p.errno)
+}
+
+// launchable reports whether the kernel lets us start children by launch.
+func launchable() bool {
+	if !canLaunch {
+		return false
+	}
+	p := newLaunchpad()
+	p.add(stepExit, false, unix.SYS_EXIT_GROUP, 0)
+	pid, errno := p.start()
+	if errno != 0 {
+		return false
+	}
+	var ws unix.WaitStatus
+	for {
+		if _, err := unix.Wait4(pid, &ws, unix.WALL, nil); err != unix.EINTR {
+			break
+		}
+	}
+	runtime.KeepAlive(p)
+	return ws.Exited() && ws.ExitStatus() == 0
+}

@@ -1,0 +1,113 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/thresh-dev/thresh/engine/process"
+	"golang.org/x/sys/unix"
+)
+
+func open(ctx context.Context, plan *process.Plan, index int, cold bool) (_ process.Runner, err error) {
+	// Children close what they inherit by themselves; but programs that others
+	// start for us, and ForkExec, go by the flag. Go sets it on all it opens.
+	unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+	g, err := newGround(plan, index)
+	if err != nil {
+		return nil, err
+	}
+	l := &lane{plan: plan, spawn: newSpawner(g, launchable()), short: plan.Timeout}
+	if plan.OutDir != "" {
+		l.outDir = g.folder.path(plan.OutDir)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	if l.short, err = calibrate(ctx, plan, l.spawn); err != nil {
+		return nil, err
+	}
+	if err = l.choose(ctx, g, cold); err != nil {
+		return nil, err
+	}
+	l.notes = append(g.notes, l.notes...)
+	return l, nil
+}
+
+// choose finds the accelerator of a lane, if there is to be one.
+func (l *lane) choose(ctx context.Context, g *ground, cold bool) error {
+	p := l.plan
+	if cold || p.Executor == process.Spawn {
+		l.notes = append(l.notes, "cases are run by spawn, as asked for")
+		return nil
+	}
+	why := ""
+	switch {
+	case p.Sandbox:
+		why = "in a sandbox every case is run by spawn"
+	case p.PerCase:
+		why = "the command line differs from case to case"
+	case p.Executor == process.Auto && p.Calibrate == nil:
+		why = "there is no sample input to try an accelerator with"
+	}
+	var reasons []string
+	if why == "" {
+		for _, a := range g.accelerators(p.Executor) {
+			err := l.try(ctx, a)
+			if err == nil {
+				return nil
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if p.Executor == a.name && p.Executor != process.Auto {
+				return fmt.Errorf("the %s executor cannot be used: %w", a.name, err)
+			}
+			reasons = append(reasons, fmt.Sprintf("%s: %v", a.name, err))
+		}
+		why = sentence(reasons, "there is no accelerator for it")
+	}
+	if p.Executor != process.Auto {
+		return fmt.Errorf("the %s executor cannot be used: %s", p.Executor, why)
+	}
+	if p.Coverage {
+		return fmt.Errorf("coverage cannot be measured: %s", why)
+	}
+	l.notes = append(l.notes, "cases are run by spawn: "+why)
+	return nil
+}
+
+// accelerator is an executor that may be tried.
+type accelerator struct {
+	name  process.Executor
+	start func() (executor, error)
+	how   func() string // how it works, once it has been started
+}
+
+// try starts an accelerator and keeps it if it tells the truth and is worth it.
+func (l *lane) try(ctx context.Context, a accelerator) error {
+	fast, err := a.start()
+	if err != nil {
+		return err
+	}
+	gain := 0.0
+	if l.plan.Calibrate != nil {
+		gain, err = l.trial(ctx, fast)
+		if err == nil && gain < worthwhile && l.plan.Executor == process.Auto && !l.plan.Coverage {
+			err = fmt.Errorf("not faster than spawn (%.1f times as fast)", gain)
+		}
+		if err != nil {
+			return errors.Join(err, fast.close())
+		}
+	}
+	l.fast, l.restart = fast, a.start
+	note := fmt.Sprintf("cases are run by the %s executor (%s)", a.name, a.how())
+	if gain > 0 {
+		note += fmt.Sprintf("; %d trial runs agreed with spawn and were %.1f times as fast", trials, gain)
+	}
+	l.notes = append(l.notes, note)
+	return nil
+}

@@ -1,0 +1,241 @@
+package command
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// hunter finds and kills what a case leaves running, also when it went into
+// another session or was started by a process that has ended.
+//
+// A process whose parent dies becomes the child of the nearest reaper above
+// it. This process makes itself one; so when a case's main process has ended
+// and left anything at all, there is a process among our children that no lane
+// started. Reading one line of /proc tells. Which lane it belongs to is told by
+// a mark that all descendants inherit and that nothing uses: the limit of file
+// locks, without meaning since Linux 2.4.
+//
+// In a sandbox with its own process ids the reaper is the lane's keeper, which
+// has no other children, and no mark is needed.
+type hunter struct {
+	reaper   int    // whose children are looked at
+	children int    // descriptor of that process's list of children
+	mark     uint64 // 0: every child of the reaper is ours
+	known    []int  // children that are no leftovers: fork servers
+	buf      []byte
+	sweep    func() // kills all of the lane at once, where that can be done
+	reap     bool   // the reaper is this process
+}
+
+// rlimitLocks is RLIMIT_LOCKS, which x/sys has no name for on every platform.
+const rlimitLocks = 10
+
+// huntLimit is how long a hunt may take before the lane gives up.
+const huntLimit = 20 * time.Second
+
+func newHunter() (*hunter, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("become the reaper of orphans: %w", err)
+	}
+	h := &hunter{reap: true, children: -1, buf: make([]byte, 4096)}
+	// A mark must be below the limit we have ourselves, which is a mark too if
+	// this process runs under another one of its kind.
+	var own unix.Rlimit
+	if err := unix.Prlimit(0, rlimitLocks, nil, &own); err != nil {
+		return nil, fmt.Errorf("read the limit of locks: %w", err)
+	}
+	ceiling := min(own.Max, 1<<62)
+	h.mark = ceiling - rand.Uint64N(1<<48) - 1
+	if ceiling < 1<<48 {
+		return nil, fmt.Errorf("the limit of locks is %d, too low to mark processes with", own.Max)
+	}
+	return h, h.look(os.Getpid())
+}
+
+// look makes the hunter watch the children of a process.
+func (h *hunter) look(reaper int) error {
+	// Orphans go to the first thread of the reaper.
+	fd, err := highFD(unix.Open(fmt.Sprintf("/proc/%d/task/%[1]d/children", reaper), unix.O_RDONLY|unix.O_CLOEXEC, 0))
+	if err != nil {
+		return fmt.Errorf("open the list of child processes: %w", err)
+	}
+	h.close()
+	h.reaper, h.children = reaper, fd
+	return nil
+}
+
+func (h *hunter) close() {
+	if h.children >= 0 {
+		unix.Close(h.children)
+		h.children = -1
+	}
+}
+
+// hunt kills all that the case has left and returns how many processes that
+// were. The main process has ended and is not reaped yet.
+func (h *hunter) hunt(main int) (int, error) {
+	n, err := h.read()
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	return h.huntAll(main)
+}
+
+// read reads the list of children; most often it is empty.
+func (h *hunter) read() (int, error) {
+	for {
+		n, err := unix.Pread(h.children, h.buf, 0)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return 0, fmt.Errorf("read the list of child processes: %w", err)
+		case n == len(h.buf):
+			h.buf = make([]byte, 2*len(h.buf))
+		default:
+			return n, nil
+		}
+	}
+}
+
+// ours returns the processes of this lane among those last read.
+func (h *hunter) ours(n, main int) []int {
+	var pids []int
+	for _, pid := range fields(h.buf[:n]) {
+		if pid != main && !slices.Contains(h.known, pid) && h.marked(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func (h *hunter) marked(pid int) bool {
+	if h.mark == 0 {
+		return true
+	}
+	var lim unix.Rlimit
+	return unix.Prlimit(pid, rlimitLocks, nil, &lim) == nil && lim.Max == h.mark
+}
+
+// huntAll kills and reaps, generation after generation, until none is left.
+func (h *hunter) huntAll(main int) (int, error) {
+	killed := map[int]bool{}
+	pause := 50 * time.Microsecond
+	for start := time.Now(); ; {
+		n, err := h.read()
+		if err != nil {
+			return len(killed), err
+		}
+		pids := h.ours(n, main)
+		if h.reap {
+			pids = slices.DeleteFunc(pids, h.bury)
+		}
+		if len(pids) == 0 {
+			if n, err = h.read(); err != nil || len(h.ours(n, main)) == 0 {
+				return len(killed), err
+			}
+			continue // what the buried had left is ours by now
+		}
+		if time.Since(start) > huntLimit {
+			return len(killed), fmt.Errorf("%d processes that the program left behind cannot be killed", len(pids))
+		}
+		for _, pid := range h.census(pids) {
+			killed[pid] = true
+		}
+		if h.sweep != nil {
+			h.sweep()
+		} else {
+			// The main process's zombie keeps the number of its group ours, and
+			// nobody but us can reap our children.
+			if main != 0 {
+				unix.Kill(-main, unix.SIGKILL)
+			}
+			for _, pid := range pids {
+				unix.Kill(pid, unix.SIGKILL)
+			}
+			// Generations that outrun the list are caught by their mark.
+			if len(killed) > 64 || time.Since(start) > 20*time.Millisecond {
+				h.endMarked(main, killed)
+			}
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, 5*time.Millisecond)
+	}
+}
+
+// census lists living processes and their descendants.
+func (h *hunter) census(pids []int) []int {
+	const enough = 4096 // a count beyond it interests nobody
+	list := slices.Clone(pids)
+	for i := 0; i < len(list) && len(list) < enough; i++ {
+		threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", list[i]))
+		for _, t := range threads {
+			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", list[i], t.Name()))
+			list = append(list, fields(line)...)
+		}
+	}
+	return list
+}
+
+// bury reaps a dead child.
+func (h *hunter) bury(pid int) bool {
+	var ws unix.WaitStatus
+	got, err := unix.Wait4(pid, &ws, unix.WNOHANG|unix.WALL, nil)
+	return got == pid && err == nil
+}
+
+// endMarked stops every process on the machine that bears this lane's mark,
+// then kills it. A stopped process forks no more.
+func (h *hunter) endMarked(main int, killed map[int]bool) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	names, _ := dir.Readdirnames(-1)
+	dir.Close()
+	var pids []int
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == main || slices.Contains(h.known, pid) || !h.marked(pid) {
+			continue
+		}
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			continue
+		}
+		// The number may have changed hands between the look and the opening.
+		if h.marked(pid) {
+			unix.PidfdSendSignal(fd, unix.SIGSTOP, nil, 0)
+			pids = append(pids, fd)
+			killed[pid] = true
+		} else {
+			unix.Close(fd)
+		}
+	}
+	for _, fd := range pids {
+		unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+		unix.Close(fd)
+	}
+}
+
+// fields returns the numbers in a line of them.
+func fields(line []byte) []int {
+	var list []int
+	n, in := 0, false
+	for _, c := range line {
+		if c >= '0' && c <= '9' {
+			n, in = n*10+int(c-'0'), true
+		} else if in {
+			list, n, in = append(list, n), 0, false
+		}
+	}
+	if in {
+		list = append(list, n)
+	}
+	return list
+}

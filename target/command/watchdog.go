@@ -1,0 +1,114 @@
+package command
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// watchdog ends a running case at its deadline or when the caller's context
+// does. One timer serves all cases of a lane: it is not set for each of them,
+// but looks, when it goes off, at the case that then runs.
+type watchdog struct {
+	mu        sync.Mutex
+	kill      func() // ends the running case; called with mu held
+	running   bool
+	deadline  time.Time
+	timer     *time.Timer
+	armed     bool
+	due       time.Time // when the timer goes off, if armed
+	timedOut  bool
+	cancelled bool
+
+	done   <-chan struct{} // of the context that is followed
+	ctx    context.Context
+	unhook func() bool
+}
+
+// newWatchdog returns a watchdog that ends cases by kill. Kill is never called
+// outside of watch and unwatch, so that what it kills cannot be a stranger.
+func newWatchdog(kill func()) *watchdog { return &watchdog{kill: kill} }
+
+// follow makes the watchdog heed ctx from now on.
+func (w *watchdog) follow(ctx context.Context) {
+	if w.ctx != nil && ctx.Done() == w.done {
+		return
+	}
+	if w.unhook != nil {
+		w.unhook()
+	}
+	w.ctx, w.done = ctx, ctx.Done()
+	w.unhook = context.AfterFunc(ctx, func() { w.cancel(ctx) })
+}
+
+func (w *watchdog) cancel(ctx context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.running && w.ctx == ctx {
+		w.cancelled = true
+		w.kill()
+	}
+}
+
+// watch starts to guard a case that is now running.
+func (w *watchdog) watch(deadline time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running, w.timedOut, w.cancelled = true, false, false
+	w.deadline = deadline
+	// A timer that is set goes off no later than the deadline of an earlier
+	// case plus its limit; it is moved only if that is too late for this one.
+	if !w.armed || w.due.After(deadline) {
+		w.arm(deadline)
+	}
+	if w.ctx.Err() != nil {
+		w.cancelled = true
+		w.kill()
+	}
+}
+
+// unwatch ends the guard; from then on kill is not called. It reports whether
+// the case was ended by the watchdog, and why.
+func (w *watchdog) unwatch() (timedOut, cancelled bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = false
+	return w.timedOut, w.cancelled
+}
+
+func (w *watchdog) arm(at time.Time) {
+	w.armed, w.due = true, at
+	if w.timer == nil {
+		w.timer = time.AfterFunc(time.Until(at), w.look)
+		return
+	}
+	w.timer.Reset(time.Until(at))
+}
+
+// look is called when the timer goes off.
+func (w *watchdog) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case !w.running || w.timedOut:
+		w.armed = false
+	case time.Now().Before(w.deadline):
+		w.arm(w.deadline)
+	default:
+		w.armed = false
+		w.timedOut = true
+		w.kill()
+	}
+}
+
+func (w *watchdog) close() {
+	if w.unhook != nil {
+		w.unhook()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = false
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
