@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -159,7 +160,7 @@ func TestFigures(t *testing.T) {
 	for got, want := range map[string]string{
 		count(1234567): "1,234,567", count(-1000): "-1,000", count(999): "999", size(1023): "1023 B", size(1 << 20): "1.0 MiB",
 		duration(0.0123): "12 ms", duration(59.97): "1 min 00 s", duration(3725): "1 h 02 min", rate(3.21): "3.2/s", rate(98765): "98,765/s",
-		percent(1): "100%", percent(0.99999): ">99.9%", percent(0.0001): "<0.1%", percent(0.5): "50%", number(-0.0): "0", tickLabel(60000): "60k",
+		percent(1): "100%", percent(0.99999): ">99.9%", percent(0.0001): "<0.1%", percent(0.5): "50%", number(math.Copysign(0, -1)): "0", tickLabel(60000): "60k",
 		plural(1, "case"): "1 case", plural(2, "case"): "2 cases",
 	} {
 		if got != want {

@@ -215,7 +215,9 @@ func checkTAP(t *testing.T, out string) {
 			t.Errorf("no line of TAP: %q", line)
 		}
 		if strings.HasPrefix(line, "1..") {
-			fmt.Sscanf(line, "1..%d", &plan)
+			if _, err := fmt.Sscanf(line, "1..%d", &plan); err != nil {
+				t.Errorf("no plan: %q", line)
+			}
 		}
 		if at := strings.Index(line, "ok "); at == 0 || strings.HasPrefix(line, "not ok ") {
 			points++

@@ -108,11 +108,11 @@ func dumpLines(rows []campaign.BytesRow, at int64) []dumpLine {
 	var lines []dumpLine
 	same := true
 	for i, r := range rows {
-		l, any := dumpLineOf(r, i, at)
-		if any {
+		l, reached := dumpLineOf(r, i, at)
+		if reached {
 			lines = append(lines, l)
 		}
-		same = same && any && l.Cells == lines[0].Cells
+		same = same && reached && l.Cells == lines[0].Cells
 	}
 	if same && len(rows) > 1 {
 		lines[0].Row = -1
@@ -121,14 +121,14 @@ func dumpLines(rows []campaign.BytesRow, at int64) []dumpLine {
 	return lines
 }
 
-func dumpLineOf(r campaign.BytesRow, row int, at int64) (l dumpLine, any bool) {
+func dumpLineOf(r campaign.BytesRow, row int, at int64) (l dumpLine, reached bool) {
 	l.Offset, l.Row = at, row
 	for i := range l.Cells {
 		k := at + int64(i) - r.Start
 		if k < 0 || k >= int64(min(len(r.Data), dumpBytes)) {
 			continue
 		}
-		any = true
+		reached = true
 		l.Cells[i] = dumpCell{There: true, Byte: r.Data[k]}
 	}
 	for _, m := range r.Marks {
@@ -137,7 +137,7 @@ func dumpLineOf(r campaign.BytesRow, row int, at int64) (l dumpLine, any bool) {
 			l.Cells[k-at].Changed = l.Cells[k-at].There
 		}
 	}
-	return l, any
+	return l, reached
 }
 
 func (l dumpLine) changed() bool {

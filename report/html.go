@@ -142,8 +142,12 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 	if t.Planned > t.Run {
 		cases.Label = "of " + count(t.Planned) + " cases run"
 	}
+	findings := tile{count(len(rec.Findings)), "findings"}
+	if len(rec.Findings) == 1 {
+		findings.Label = "finding"
+	}
 	p.Tiles = []tile{
-		cases, {count(len(rec.Findings)), strings.TrimLeft(plural(len(rec.Findings), "finding"), "0123456789, ")}, {rate(env.Rate), "cases a second"}, {duration(env.Seconds), "time"},
+		cases, findings, {rate(env.Rate), "cases a second"}, {duration(env.Seconds), "time"},
 	}
 	d := &drawer{left: evidenceBudget}
 	for i := range rec.Campaigns {

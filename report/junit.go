@@ -35,7 +35,7 @@ type junitSuite struct {
 	Timestamp  string          `xml:"timestamp,attr,omitempty"`
 	Properties []junitProperty `xml:"properties>property"`
 	Cases      []junitCase     `xml:"testcase"`
-	Err        string          `xml:"system-err,omitempty"`
+	Err        *junitText      `xml:"system-err"`
 }
 
 type junitProperty struct {
@@ -50,12 +50,17 @@ type junitCase struct {
 	Failure *junitProblem `xml:"failure"`
 	Error   *junitProblem `xml:"error"`
 	Skipped *junitSkipped `xml:"skipped"`
+	Out     *junitText    `xml:"system-out"`
+}
+
+type junitText struct {
+	Body string `xml:",cdata"`
 }
 
 type junitProblem struct {
 	Type    string `xml:"type,attr"`
 	Message string `xml:"message,attr"`
-	Body    string `xml:",chardata"`
+	Body    string `xml:",cdata"`
 }
 
 type junitSkipped struct {
@@ -71,7 +76,7 @@ func writeJUnit(w io.Writer, rec campaign.Record, opt Options) error {
 			js.Time = all.Time // the time of one campaign of several is not known
 		}
 		if i == 0 && len(rec.Warnings) > 0 {
-			js.Err = xmlText("warning: " + strings.Join(rec.Warnings, "\nwarning: "))
+			js.Err = &junitText{xmlText("warning: " + strings.Join(rec.Warnings, "\nwarning: "))}
 		}
 		all.Tests += js.Tests
 		all.Failures += js.Failures
@@ -102,17 +107,19 @@ func junitOf(s suite, rec *campaign.Record, opt Options) junitSuite {
 		js.Properties = append(js.Properties, campaignProperties(c)...)
 	}
 	for _, p := range s.Points {
-		jc := junitCase{Class: class, Name: xmlText(p.Name), File: file}
+		jc := junitCase{Class: class, Name: xmlText(p.ID), File: file}
 		switch p.Status {
+		case held:
+			jc.Out = &junitText{xmlText(p.Name)}
 		case failed:
 			js.Failures++
 			jc.Failure = junitFailure(p, opt)
 		case errored:
 			js.Errors++
-			jc.Error = &junitProblem{Type: "error", Message: jc.Name, Body: xmlText(p.Detail)}
+			jc.Error = &junitProblem{Type: "error", Message: xmlText(p.Name), Body: xmlText(p.Detail)}
 		case skipped:
 			js.Skipped++
-			jc.Skipped = &junitSkipped{Message: jc.Name}
+			jc.Skipped = &junitSkipped{Message: xmlText(p.Name)}
 		}
 		js.Cases = append(js.Cases, jc)
 	}

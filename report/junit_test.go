@@ -63,7 +63,7 @@ func TestJUnitFailureHoldsTheReproduction(t *testing.T) {
 	for _, want := range []string{
 		`<failure type="crash" message="heap-buffer-overflow in parse_xref">`,
 		"ERROR: AddressSanitizer",
-		"reproduce: thresh replay F-1a2b3c4d --store &#39;it&#39;\\&#39;&#39;s here&#39;",
+		"reproduce: thresh replay F-1a2b3c4d --store 'it'\\''s here'",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q", want)

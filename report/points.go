@@ -24,7 +24,8 @@ const (
 
 type point struct {
 	Status  status
-	Name    string
+	ID      string            // the same in every run, whatever the counts
+	Name    string            // for people
 	Detail  string            // what more is known; "" for nothing
 	Finding *campaign.Finding // nil: the point is about the campaign or the run
 }
@@ -50,18 +51,18 @@ func suites(rec *campaign.Record) []suite {
 		run, bad = append(run, findingPoint(f)), true
 	}
 	if !rec.Complete {
-		p := point{Status: errored, Name: "run is not complete", Detail: rec.Stopped}
+		p := point{Status: errored, ID: "run is complete", Name: "run is not complete", Detail: rec.Stopped}
 		run, bad = append(run, p), true
 	}
 	switch {
 	case bad || rec.Verdict == "pass":
 	case rec.Verdict == "fail":
-		run = append(run, point{Status: failed, Name: "run failed"})
+		run = append(run, point{Status: failed, ID: "run", Name: "run failed"})
 	default:
-		run = append(run, point{Status: errored, Name: "run ended in an error", Detail: strings.Join(rec.Warnings, "\n")})
+		run = append(run, point{Status: errored, ID: "run", Name: "run ended in an error", Detail: strings.Join(rec.Warnings, "\n")})
 	}
 	if len(run) == 0 && len(out) == 0 {
-		run = append(run, point{Status: errored, Name: "run had no campaign"})
+		run = append(run, point{Status: errored, ID: "campaigns", Name: "run had no campaign"})
 	}
 	if len(run) > 0 {
 		out = append(out, suite{Points: run})
@@ -72,28 +73,29 @@ func suites(rec *campaign.Record) []suite {
 func campaignPoints(c *campaign.CampaignRecord, findings []*campaign.Finding) []point {
 	var ps []point
 	if c.Cases.Run == 0 {
-		ps = append(ps, point{Status: errored, Name: "no case was run"})
+		ps = append(ps, point{Status: errored, ID: "cases run", Name: "no case was run"})
 	}
 	if c.Cases.Pass > 0 {
-		ps = append(ps, point{Status: held, Name: plural(c.Cases.Pass, "case") + " held"})
+		ps = append(ps, point{Status: held, ID: "cases held", Name: plural(c.Cases.Pass, "case") + " held"})
 	}
 	if c.Cases.Skip > 0 {
-		ps = append(ps, point{Status: skipped, Name: plural(c.Cases.Skip, "case") + " skipped"})
+		ps = append(ps, point{Status: skipped, ID: "cases skipped", Name: plural(c.Cases.Skip, "case") + " skipped"})
 	}
 	if c.Cases.Error > 0 {
-		ps = append(ps, point{Status: errored, Name: plural(c.Cases.Error, "case") + " could not be run"})
+		ps = append(ps, point{Status: errored, ID: "cases in error", Name: plural(c.Cases.Error, "case") + " could not be run"})
 	}
 	for _, f := range findings {
 		ps = append(ps, findingPoint(f))
 	}
 	if c.Cases.Fail > 0 && len(findings) == 0 {
-		ps = append(ps, point{Status: failed, Name: plural(c.Cases.Fail, "case") + " failed"})
+		ps = append(ps, point{Status: failed, ID: "cases failed", Name: plural(c.Cases.Fail, "case") + " failed"})
 	}
 	return ps
 }
 
 func findingPoint(f *campaign.Finding) point {
-	return point{Status: failed, Name: f.ID + " " + f.Title, Finding: f}
+	name := f.ID + " " + f.Title
+	return point{Status: failed, ID: name, Name: name, Finding: f}
 }
 
 // findingsByCampaign gives each campaign its findings, and those of no

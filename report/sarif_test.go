@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"os"
@@ -75,12 +76,11 @@ func checkSARIF(t *testing.T, out string, findings int) {
 
 func checkSARIFSchema(t *testing.T, out string) {
 	t.Helper()
-	f, err := os.Open(*sarifSchema)
+	data, err := os.ReadFile(*sarifSchema)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	doc, err := jsonschema.UnmarshalJSON(f)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,10 @@ func (c *collector) known() func(int64) bool {
 
 // executed takes a result from a worker.
 func (c *collector) executed(res *result) {
-	c.a.r.live.executed.Add(1)
+	n := c.a.r.live.executed.Add(1)
+	if c.a.r.opt.Executed != nil {
+		c.a.r.opt.Executed(n)
+	}
 	c.add(res.index, res.outcome)
 }
 

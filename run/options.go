@@ -18,7 +18,8 @@ type Options struct {
 	Shrink      int           // executions that may be spent on making one finding smaller; 0: none
 	AllowEmpty  bool          // a campaign without cases is not an error
 	Progress    func(Snapshot)
-	Warnings    []string // what was doubtful about the documents
+	Executed    func(n int64) // told, as results come in, how many cases this process has executed
+	Warnings    []string      // what was doubtful about the documents
 	// Reproduce is the command line that reproduces a finding, less its id.
 	Reproduce []string
 	// Environment is filled in by the caller with what it knows of host and

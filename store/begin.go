@@ -131,7 +131,10 @@ func flushDir(path string) {
 // whose process died is free at once.
 func (s *Store) Resume(runID string) (*Writer, *Journal, error) {
 	s.wrote.Store(true)
-	if _, err := os.Stat(s.runPath(runID, journalFile)); runID == "" || errors.Is(err, fs.ErrNotExist) {
+	if !isRunName(runID) {
+		return nil, nil, s.noSuchRun(runID)
+	}
+	if _, err := os.Stat(s.runPath(runID, journalFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, s.noSuchRun(runID)
 	}
 	w, j, err := s.resume(runID)

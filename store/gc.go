@@ -163,7 +163,9 @@ func (s *Store) collectBlobs(removed map[string]bool, blobs mentions, dry bool, 
 		if !known || by&mentionedByKept != 0 {
 			return false // put since we looked, or in use
 		}
-		return b.Put.Before(young) || alone && by&mentionedByRemoved != 0
+		// While sweeping, nothing that is there can be put; this process may
+		// have done so since the lock was had.
+		return b.Put.Before(young) || alone && by&mentionedByRemoved != 0 && !s.wrote.Load()
 	}, young, dry)
 	res.Blobs, res.Bytes = n, res.Bytes+freed
 	return err

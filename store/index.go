@@ -159,12 +159,15 @@ func (s *Store) connect(path string) (refill bool, err error) {
 
 // migrate applies the migrations that the index has not seen.
 func migrate(db *sql.DB) (refill bool, err error) {
+	var version int
+	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version == len(migrations) {
+		return false, err
+	}
 	tx, err := db.Begin()
 	if err != nil {
 		return false, err
 	}
 	defer tx.Rollback() // does nothing after Commit
-	var version int
 	if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 		return false, err
 	}
@@ -176,9 +179,6 @@ func migrate(db *sql.DB) (refill bool, err error) {
 			return false, fmt.Errorf("migrate to schema %d: %w", version+i+1, err)
 		}
 		refill = refill || m.refill
-	}
-	if version == len(migrations) {
-		return false, nil
 	}
 	if _, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", len(migrations))); err != nil {
 		return false, err

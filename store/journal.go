@@ -76,6 +76,9 @@ func (j *Journal) Close() error { return j.f.Close() }
 // OpenJournal opens the journal of a run for reading, also while another
 // process writes it. A torn tail is left as it is and told in Journal.Torn.
 func (s *Store) OpenJournal(runID string) (*Journal, error) {
+	if !isRunName(runID) {
+		return nil, s.noSuchRun(runID)
+	}
 	f, err := os.Open(s.runPath(runID, journalFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, s.noSuchRun(runID)

@@ -118,6 +118,12 @@ func (s *Store) path(elem ...string) string {
 
 func (s *Store) runPath(id, file string) string { return s.path(runsDir, id, file) }
 
+// isRunName reports whether id can name a run's folder, and nothing outside
+// the folder of runs.
+func isRunName(id string) bool {
+	return id != "" && !strings.HasPrefix(id, ".") && !strings.ContainsAny(id, `/\`)
+}
+
 // PutBlob keeps data and returns its name, the hex SHA-256 of data.
 func (s *Store) PutBlob(data []byte) (string, error) {
 	s.wrote.Store(true)

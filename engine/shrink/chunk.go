@@ -107,6 +107,23 @@ func texty(b []byte) bool {
 	return odd*10 <= len(b)
 }
 
+// blanks takes all white space between tokens at once, or all but a byte of it.
+func (s *search) blanks() {
+	if !texty(s.best) {
+		return
+	}
+	var all, more []edit
+	for _, t := range lex(s.best) {
+		if t.kind == space {
+			all = append(all, edit{t.lo, t.hi, nil})
+			more = append(more, edit{t.lo + 1, t.hi, nil})
+		}
+	}
+	if !s.edit(all...) {
+		s.edit(more...)
+	}
+}
+
 // tokens takes words, numbers, strings and marks away.
 func (s *search) tokens() {
 	if !texty(s.best) {
@@ -149,17 +166,22 @@ func (s *search) runes() {
 // costs a test each, so its content is flattened before: equal neighbours need
 // one test together.
 func (s *search) bytes() {
-	const fine, small, most = 8, 64, 1 << 20
-	s.reduce(blocks(len(s.best), len(s.best)/most+1), len(s.best)/2, fine)
-	if len(s.best) > small {
+	const small, part = 64, 32
+	n := len(s.best)
+	units := blocks(n)
+	fine := max(8, len(units)/part)
+	s.reduce(units, len(units)/2, fine)
+	if len(s.best) > small && len(s.best) > n/4 {
 		s.flatten()
 	}
-	grain := len(s.best)/most + 1
-	s.reduce(blocks(len(s.best), grain), fine/2, 1)
+	s.reduce(blocks(len(s.best)), fine-1, 1)
 }
 
-// blocks are the units of an input of n bytes, grain bytes each.
-func blocks(n, grain int) []span {
+// blocks are the units of an input of n bytes: single bytes, or more together if
+// the units would take too much memory and their tests more than a lifetime.
+func blocks(n int) []span {
+	const most = 1 << 20
+	grain := max(1, (n+most-1)/most)
 	units := make([]span, 0, (n+grain-1)/grain)
 	for lo := 0; lo < n; lo += grain {
 		units = append(units, span{lo, min(lo+grain, n)})

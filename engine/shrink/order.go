@@ -55,7 +55,7 @@ func (s *search) plain() {
 			switch {
 			case !s.plainer(lo, hi, to):
 				lo = hi
-			case s.fill(lo, hi, to):
+			case (step > 1 || likely(s.best[lo], to)) && s.fill(lo, hi, to):
 				lo, step = hi, 2*step
 			case step > 1:
 				step = 1
@@ -77,6 +77,20 @@ func (s *search) plainer(lo, hi int, to byte) bool {
 		}
 	}
 	return false
+}
+
+// likely reports whether a byte that has to be something of its kind could be to.
+func likely(b, to byte) bool {
+	switch to {
+	case '0':
+		return b < 0x80 && (digit(b) || !letter(b))
+	case ' ':
+		return blank(b)
+	case 0:
+		return b < ' ' || b > '~'
+	default:
+		return true
+	}
 }
 
 // fill tries to turn all bytes of a range that are less plain than to into it.

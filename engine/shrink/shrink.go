@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrInput is the Stats.Err of an input that does not hold to begin with.
@@ -47,18 +48,30 @@ func Bytes(ctx context.Context, input []byte, test func([]byte) (bool, error)) (
 	return s.best, s.stats
 }
 
+// pass is one way of looking for something simpler, all over the input.
+type pass struct {
+	make func(*search)
+	dear bool // costs tests for every byte that has to stay
+	done bool // has been made
+	seen int  // the version that it last began with
+}
+
 // plan orders the passes. Text that is one bracketed or tagged whole, such as
 // JSON, breaks if lines are taken from it at will: its structure goes first.
-func plan(input []byte) []func(*search) {
+func plan(input []byte) []pass {
 	first, second := (*search).lines, (*search).structure
-	if t := parse(input); t.whole() {
+	if parse(input).whole() {
 		first, second = second, first
 	}
-	return []func(*search){
-		first, second,
-		(*search).tokens, (*search).runes, (*search).bytes, (*search).windows,
-		(*search).values, (*search).numbers, (*search).names,
-		(*search).plain, (*search).swaps,
+	return []pass{
+		{make: first}, {make: second},
+		{make: (*search).blanks}, {make: (*search).tokens},
+		{make: (*search).names}, {make: (*search).values}, {make: (*search).runes},
+		{make: (*search).bytes, dear: true},
+		{make: (*search).numbers, dear: true},
+		{make: (*search).windows, dear: true},
+		{make: (*search).plain, dear: true},
+		{make: (*search).swaps, dear: true},
 	}
 }
 
@@ -75,27 +88,30 @@ type search struct {
 	stats   Stats
 }
 
-// run makes passes until none of them can add to what the others left.
-func (s *search) run(passes []func(*search)) {
-	const never = -1
-	seen := make([]int, len(passes)) // version that a pass left as it was
-	for i := range seen {
-		seen[i] = never
-	}
-	for changed := true; changed; {
-		changed = false
-		for i, pass := range passes {
-			if seen[i] == s.version || s.stopped() {
-				continue
-			}
-			before := s.version
-			pass(s)
+// run makes passes until none of them can add to what the others left. The
+// dear ones wait until the cheap ones are done, and for them again after every
+// change.
+func (s *search) run(passes []pass) {
+	for i := 0; i < len(passes) && !s.stopped(); i++ {
+		p := &passes[i]
+		if p.dear && slices.ContainsFunc(passes[:i], s.open) {
+			i = -1
+			continue
+		}
+		if s.open(*p) {
+			p.done, p.seen = true, s.version
+			p.make(s)
 			s.stats.Passes++
-			seen[i] = before
-			changed = changed || s.version != before
+			if p.dear && s.open(*p) {
+				i = -1
+			}
 		}
 	}
 }
+
+// open reports whether a pass may still find something: it has not been made
+// since the best changed, or changed it itself.
+func (s *search) open(p pass) bool { return !p.done || p.seen != s.version }
 
 // stopped reports whether the work has ended early.
 func (s *search) stopped() bool { return s.stats.Err != nil }

@@ -10,20 +10,21 @@ func (s *search) structure() {
 	if len(t.groups) == 0 {
 		return
 	}
-	s.reduce(s.spans(t, t.items(0, len(t.tokens))), len(t.tokens), 1)
+	s.reduce(t.spans(t.items(0, len(t.tokens))), len(t.tokens), 1)
 	// A change inside a group leaves those that begin before it as they are, so
 	// the number of a group stays good while the text changes.
-	for g := 0; !s.stopped(); g++ {
-		t = parse(s.best)
-		if g >= len(t.groups) {
-			return
-		}
+	t = parse(s.best)
+	for g := 0; g < len(t.groups) && !s.stopped(); g++ {
+		before := s.version
 		s.group(t, g)
+		if s.version != before {
+			t = parse(s.best)
+		}
 	}
 }
 
 // spans are the ranges of nodes.
-func (s *search) spans(t *tree, nodes []node) []span {
+func (t *tree) spans(nodes []node) []span {
 	units := make([]span, len(nodes))
 	for i, n := range nodes {
 		units[i] = t.text(n)
@@ -40,7 +41,7 @@ func (s *search) group(t *tree, g int) {
 		}
 	}
 	first := t.groups[g]
-	items := s.spans(t, t.items(first+1, t.match[first]))
+	items := t.spans(t.items(first+1, t.match[first]))
 	s.reduce(items, len(items), 1)
 	refresh()
 
@@ -105,9 +106,22 @@ func (s *search) unwrap(t *tree, first int) {
 		return
 	}
 	items := t.items(first+1, last)
-	for _, n := range items[:min(few, len(items))] {
-		if s.hoist(outer, t.text(n)) || s.hoist(outer, t.text(node{n.last, n.last})) {
+	if len(items) == 1 && t.tokens[first].name == "{" {
+		// The only member of an object may do as the element of an array.
+		value := t.text(t.value(items[0]))
+		if s.edit(edit{outer.lo, value.lo, []byte("[")}, edit{value.hi, outer.hi, []byte("]")}) {
 			return
 		}
 	}
+	for _, n := range items[:min(few, len(items))] {
+		if s.hoist(outer, t.text(n)) || s.hoist(outer, t.text(t.value(n))) {
+			return
+		}
+	}
+}
+
+// value is the last part of an item: of a key with its value, the value.
+func (t *tree) value(item node) node {
+	nodes := t.nodes(item.first, item.last+1)
+	return nodes[len(nodes)-1]
 }

@@ -11,6 +11,7 @@ const (
 	quoted // a string with its quotes
 	mark   // any other byte
 	separator
+	binder // between a key and its value
 	opener // a bracket or a start tag
 	closer
 )
@@ -46,8 +47,12 @@ func scan(b []byte, lo int) token {
 			return token{span{lo, hi}, quoted, ""}
 		}
 		return one(mark, "")
+	case c == '\\' && lo+1 < len(b) && b[lo+1] != '\n':
+		return token{span{lo, lo + 2}, mark, ""} // so that an escaped quote begins no string
 	case c == ',' || c == ';':
 		return one(separator, "")
+	case c == ':':
+		return one(binder, "")
 	case c == '(' || c == '[' || c == '{':
 		return one(opener, string(c))
 	case c == ')':
@@ -187,8 +192,13 @@ func (t *tree) text(n node) span {
 	return span{t.tokens[n.first].lo, t.tokens[n.last].hi}
 }
 
-// items are the elements from token lo to hi: what separators part, or else
-// every node.
+// member reports whether nodes are a key with its value.
+func (t *tree) member(nodes []node) bool {
+	return len(nodes) > 2 && t.tokens[nodes[1].first].kind == binder
+}
+
+// items are the elements from token lo to hi: what separators part, or else one
+// key with its value, or else every node.
 func (t *tree) items(lo, hi int) []node {
 	nodes := t.nodes(lo, hi)
 	var out []node
@@ -203,7 +213,7 @@ func (t *tree) items(lo, hi int) []node {
 			out, begun = append(out, n), true
 		}
 	}
-	if !parted {
+	if !parted && !t.member(nodes) {
 		return nodes
 	}
 	return out

@@ -131,32 +131,35 @@ func (s *search) names() {
 	if !texty(s.best) {
 		return
 	}
-	places := map[string][]edit{}
-	var order []string
-	for lo := 0; lo < len(s.best); {
-		hi := max(lo+1, skip(s.best, lo, letter))
-		if letter(s.best[lo]) {
-			w := string(s.best[lo:hi])
-			if places[w] == nil {
-				order = append(order, w)
-			}
-			places[w] = append(places[w], edit{lo, hi, nil})
-		}
-		lo = hi
-	}
+	order, places := repeated(s.best)
 	for _, w := range order {
-		if len(places[w]) < 2 {
-			continue
-		}
 		for _, name := range []string{"a", "b", "c"} {
 			edits := places[w]
 			for i := range edits {
 				edits[i].with = []byte(name)
 			}
-			if s.edit(edits...) {
-				s.names() // the places of the others have moved
-				return
+			if len(edits) > 1 && s.edit(edits...) {
+				_, places = repeated(s.best) // the others have moved
+				break
 			}
 		}
 	}
+}
+
+// repeated finds the words that stand in a text more than once, in the order of
+// their second places, and where they stand.
+func repeated(b []byte) (order []string, places map[string][]edit) {
+	places = map[string][]edit{}
+	for lo := 0; lo < len(b); {
+		hi := max(lo+1, skip(b, lo, letter))
+		if letter(b[lo]) {
+			w := string(b[lo:hi])
+			places[w] = append(places[w], edit{lo, hi, nil})
+			if len(places[w]) == 2 {
+				order = append(order, w)
+			}
+		}
+		lo = hi
+	}
+	return order, places
 }

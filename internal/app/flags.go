@@ -191,6 +191,15 @@ func (o *optionFlags) values() map[string][]string {
 	return m
 }
 
+// set gives an option a value that the command line did not.
+func (o *optionFlags) set(name, value string) {
+	for _, f := range o.flags {
+		if f.Name == name {
+			f.given = append(f.given, value)
+		}
+	}
+}
+
 // hostName is the name of this machine, "" if it has none to tell.
 func hostName() string {
 	h, err := os.Hostname()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -45,8 +46,8 @@ func (a *application) listCommand() *cobra.Command {
 			w := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "RUN\tSTATUS\tVERDICT\tCASES\tFINDINGS\tSTARTED\tCAMPAIGNS")
 			for _, r := range runs {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.RunID, r.Status, orDash(r.Verdict), thousands(r.Cases), r.Findings,
-					r.Started.Local().Format(time.DateTime), printable(clipText(strings.Join(r.Campaigns, ", "), 60)))
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.RunID, r.Status, orDash(r.Verdict), thousands(r.Cases.Run), r.Findings,
+					r.Created.Local().Format(time.DateTime), printable(clipText(strings.Join(r.Campaigns, ", "), 60)))
 			}
 			return w.Flush()
 		},
@@ -104,6 +105,30 @@ func (a *application) gcCommand() *cobra.Command {
 	c.Flags().BoolVar(&dry, "dry-run", false, "only say what would be removed")
 	_ = c.MarkFlagRequired("keep")
 	return c
+}
+
+// showComparison prints a comparison for people.
+func (a *application) showComparison(c store.Comparison) {
+	out := a.io.Out
+	fmt.Fprintf(out, "%s -> %s: %d new, %d fixed, %d still failing\n", c.A, c.B, len(c.New), len(c.Fixed), len(c.StillFailing))
+	line := func(word string, f campaign.Finding, more string) {
+		fmt.Fprintf(out, "  %-14s %s  %-8s %s%s\n", word, f.ID, f.Severity, printable(f.Title), more)
+	}
+	for _, f := range c.New {
+		line("new", f, "")
+	}
+	for _, f := range c.Fixed {
+		line("fixed", f, "")
+	}
+	for _, x := range c.StillFailing {
+		line("still failing", x.B, fmt.Sprintf(" (%d -> %d cases)", x.A.Cases, x.B.Cases))
+	}
+	for _, f := range c.NotRun {
+		line("not run", f, "")
+	}
+	for _, d := range c.Differences {
+		fmt.Fprintln(out, "  note: "+printable(d))
+	}
 }
 
 func (a *application) compareCommand() *cobra.Command {

@@ -75,7 +75,7 @@ func formatNames() []string {
 func completeReport(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var out []string
 	for _, f := range report.Formats() {
-		out = append(out, f.Name+"=report."+f.Extension)
+		out = append(out, f.Name+"=report"+f.Extension)
 	}
 	return out, cobra.ShellCompDirectiveNoSpace
 }

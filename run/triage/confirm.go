@@ -13,7 +13,7 @@ type Execute func(ctx context.Context, c campaign.Case) (campaign.Outcome, error
 // Confirmation is what came of running a finding's case again.
 type Confirmation struct {
 	Rerun    campaign.Rerun
-	Outcome  campaign.Outcome // of the last re-run that showed the finding; else of the last re-run
+	Outcome  campaign.Outcome // of the first re-run that showed the finding, its evidence without what varies; else of the last re-run
 	Slowest  time.Duration
 	Observed []string // other fingerprints that were met instead
 }
@@ -33,8 +33,11 @@ func Confirm(ctx context.Context, exec Execute, contract string, c campaign.Case
 		conf.Rerun.Tried++
 		conf.Slowest = max(conf.Slowest, o.Elapsed)
 		if Shows(contract, fingerprint, &o) {
-			conf.Rerun.Same++
-			conf.Outcome = o
+			if conf.Rerun.Same++; conf.Rerun.Same > 1 {
+				conf.Outcome.Evidence = steady(conf.Outcome.Evidence, o.Evidence)
+			} else {
+				conf.Outcome = o
+			}
 			continue
 		}
 		if o.Verdict == campaign.VerdictFail {

@@ -17,6 +17,9 @@ var errBudget = errors.New("shrink budget spent")
 // number of tries the same from run to run.
 const slowBudget = 60 * time.Second
 
+// verifications is how often the smaller payload is run again before it counts.
+const verifications = 2
+
 // Reduced is the result of making a finding's case smaller.
 type Reduced struct {
 	Payload  []byte
@@ -43,6 +46,9 @@ func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fin
 			return false, errBudget
 		}
 		red.Tries++
+		if payload == nil {
+			payload = []byte{} // nil would ask for the case's own input
+		}
 		o, err := exec(ctx, campaign.Case{Round: c.Round, Index: c.Index, Payload: payload})
 		if err != nil {
 			failure = err
@@ -60,12 +66,12 @@ func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fin
 	if failure != nil && !errors.Is(failure, errBudget) {
 		return red, failure
 	}
-	conf, err := Confirm(ctx, exec, contract, campaign.Case{Round: c.Round, Index: c.Index, Payload: red.Payload}, fingerprint, 1)
+	conf, err := Confirm(ctx, exec, contract, campaign.Case{Round: c.Round, Index: c.Index, Payload: red.Payload}, fingerprint, verifications)
 	if err != nil {
 		return red, err
 	}
-	red.Tries++
-	if red.Verified = conf.Rerun.Same == 1; red.Verified {
+	red.Tries += verifications
+	if red.Verified = !conf.Flaky(); red.Verified {
 		red.Outcome = conf.Outcome
 	}
 	return red, nil

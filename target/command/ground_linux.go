@@ -230,7 +230,9 @@ func (g *ground) collect(res *process.Result) (err error) {
 // waitid waits for the end of a child without reaping it.
 func (g *ground) waitid(pid int) error {
 	for {
-		_, _, errno := unix.Syscall6(unix.SYS_WAITID, unix.P_PID, uintptr(pid),
+		f := unix.Syscall6
+		if os.Getenv("XRAW") != "" { f = unix.RawSyscall6 }
+		_, _, errno := f(unix.SYS_WAITID, unix.P_PID, uintptr(pid),
 			uintptr(unsafe.Pointer(&g.info)), unix.WEXITED|unix.WNOWAIT|unix.WALL, 0, 0)
 		if errno == 0 {
 			return nil

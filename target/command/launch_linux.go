@@ -1,6 +1,7 @@
 package command
 
 import (
+	"os"
 	"runtime"
 	"unsafe"
 
@@ -63,6 +64,7 @@ type cloneArgs struct {
 func newLaunchpad() *launchpad {
 	p := &launchpad{block: ^uint64(0)}
 	p.clone.flags = unix.CLONE_VM | unix.CLONE_CLEAR_SIGHAND
+	if os.Getenv("XVFORK") != "" { p.clone.flags |= unix.CLONE_VFORK }
 	p.clone.exitSignal = uint64(unix.SIGCHLD)
 	return p
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -13,17 +12,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flight is the case that is being run, as Kill sees it.
+// flight is the case that is being run, as Kill and the watchdog see it.
 type flight struct {
 	mu     sync.Mutex
 	on     bool
-	pid    int // 0: not known yet
-	killed bool
+	pid    int  // 0: not known yet
+	killed bool // by Kill
+	late   bool // killed by the watchdog
 }
 
 func (f *flight) begin() {
 	f.mu.Lock()
-	f.on, f.pid, f.killed = true, 0, false
+	f.on, f.pid, f.killed, f.late = true, 0, false, false
+	f.mu.Unlock()
+}
+
+// unnamed begins a case, or a warm-up, that has no process yet.
+func (f *flight) unnamed() {
+	f.mu.Lock()
+	f.pid, f.late = 0, false
 	f.mu.Unlock()
 }
 
@@ -32,10 +39,26 @@ func (f *flight) begin() {
 func (f *flight) named(pid int) {
 	f.mu.Lock()
 	f.pid = pid
-	if f.killed {
+	if f.killed || f.late {
 		unix.Kill(pid, unix.SIGKILL)
 	}
 	f.mu.Unlock()
+}
+
+// overdue kills the case for taking too long.
+func (f *flight) overdue() {
+	f.mu.Lock()
+	f.late = true
+	if f.pid != 0 {
+		unix.Kill(f.pid, unix.SIGKILL)
+	}
+	f.mu.Unlock()
+}
+
+func (f *flight) struck() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.killed
 }
 
 func (f *flight) end() (killed bool) {
@@ -113,7 +136,7 @@ func (s *Server) runWarm(input []byte, timeout time.Duration) (word uint32, time
 		}
 		// If it ends on nothing, it does so every time, and every case of it
 		// is a first one if it is preceded by that.
-		s.cannot = !s.waiting
+		s.cannot = !s.waiting && !s.inFlight.struck()
 	}
 	if err := s.feed(input, unix.SEEK_SET); err != nil {
 		return 0, false, err
@@ -160,27 +183,40 @@ func (s *Server) serve(timeout time.Duration) (word uint32, timedOut bool, err e
 	if s.lastDied {
 		wasKilled = 1
 	}
+	s.inFlight.unnamed()
 	if err := s.line.Send(wasKilled); err != nil {
 		return 0, false, err
 	}
-	pid, err := s.line.Receive(s.cfg.Timeout)
+	s.watch.Start(timeout)
+	word, err = s.answer()
+	return word, s.watch.Stop(), err
+}
+
+// answer receives the process of the case and then how it ended.
+func (s *Server) answer() (uint32, error) {
+	pid, err := s.line.Next()
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	if int32(pid) <= 0 {
-		return 0, false, fmt.Errorf("it reports %d for a process", int32(pid))
+		return 0, fmt.Errorf("it reports %d for a process", int32(pid))
 	}
 	s.inFlight.named(int(pid))
 	if err := s.limit(int(pid)); err != nil {
-		return 0, false, err
+		return 0, err
 	}
-	word, err = s.line.Receive(timeout)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		timedOut = true
-		unix.Kill(int(pid), unix.SIGKILL)
-		word, err = s.line.Receive(s.cfg.Timeout)
+	return s.line.Next()
+}
+
+// bite is called when a case is overdue, and again when the server does not
+// tell of its end.
+func (s *Server) bite(times int) (again time.Duration) {
+	if times == 0 {
+		s.inFlight.overdue()
+		return s.cfg.Timeout
 	}
-	return word, timedOut, err
+	unix.Kill(s.pid, unix.SIGKILL)
+	return 0
 }
 
 // limit lays the limits that are per case on the process of a case.

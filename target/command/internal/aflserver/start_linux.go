@@ -90,6 +90,7 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 	}
 	s.counts = s.edges.mem[:roundUp(t.mapSize)]
 	s.mapSize, s.sharedInput = t.mapSize, t.sharedInput
+	s.watch = forkline.NewWatchdog(s.bite)
 	return s, nil
 }
 
@@ -159,6 +160,7 @@ type Server struct {
 	cfg         Config
 	pid         int // 0: gone
 	line        *forkline.Line
+	watch       *forkline.Watchdog
 	edges       *segment
 	inputs      *segment
 	counts      []byte // the part of edges that the program uses
@@ -190,6 +192,9 @@ func (s *Server) Edges(dst []uint32) []uint32 { return appendEdges(dst, s.counts
 // Close ends the program, what its cases have left behind, and the shared
 // memory.
 func (s *Server) Close() error {
+	if s.watch != nil {
+		s.watch.Close()
+	}
 	if s.line != nil {
 		s.line.Close()
 	}

@@ -43,7 +43,7 @@ func (l *Line) Launch(p Program, control, status int) (int, error) {
 }
 
 func atExec(pid int, limits []Rlimit) error {
-	ws, err := Wait(pid, unix.WALL)
+	ws, err := Wait(pid)
 	if err != nil {
 		return err
 	}
@@ -61,19 +61,17 @@ func atExec(pid int, limits []Rlimit) error {
 	return nil
 }
 
-// Wait is wait4(2) that is not disturbed by signals.
-func Wait(pid, options int) (syscall.WaitStatus, error) {
+// Wait waits for a server to change its state: to stop, while it is traced, or
+// to end.
+func Wait(pid int) (syscall.WaitStatus, error) {
 	var ws syscall.WaitStatus
 	for {
-		got, err := syscall.Wait4(pid, &ws, options, nil)
+		_, err := syscall.Wait4(pid, &ws, unix.WALL, nil)
 		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return 0, fmt.Errorf("wait for process %d: %w", pid, err)
-		case got == 0:
-			return 0, fmt.Errorf("wait for process %d: %w", pid, unix.EAGAIN)
-		default:
+		case err == nil:
 			return ws, nil
+		case !errors.Is(err, unix.EINTR):
+			return 0, fmt.Errorf("wait for process %d: %w", pid, err)
 		}
 	}
 }
@@ -86,7 +84,7 @@ func Destroy(pid int) syscall.WaitStatus {
 	unix.Kill(-pid, unix.SIGKILL)
 	unix.Kill(pid, unix.SIGKILL)
 	for {
-		ws, err := Wait(pid, unix.WALL)
+		ws, err := Wait(pid)
 		if err != nil || ws.Exited() || ws.Signaled() {
 			return ws
 		}

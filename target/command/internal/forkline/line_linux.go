@@ -6,23 +6,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // Line is the client's end of the two pipes. It is used by one goroutine at a
-// time and allocates nothing once it is open.
+// time; Send and Next allocate nothing.
 type Line struct {
 	control, status int
 	far             [2]int // the server's ends, until it has them: control, status
 
-	poll unix.PollFd
-	wait unix.Timespec
-	in   [4]byte
-	out  [4]byte
+	in, out [4]byte
 }
 
 // Open makes the pipes.
@@ -63,86 +58,66 @@ func (l *Line) closeFar() {
 func (l *Line) Send(word uint32) error {
 	binary.NativeEndian.PutUint32(l.out[:], word)
 	for {
-		n, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, uintptr(l.control), uintptr(unsafe.Pointer(&l.out[0])), 4)
+		n, err := unix.Write(l.control, l.out[:])
 		switch {
-		case errno == 0 && n == 4:
+		case err == nil && n == len(l.out):
 			return nil
-		case errno == syscall.EINTR:
-		case errno == syscall.EPIPE:
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EPIPE):
 			return io.ErrClosedPipe
+		case err == nil:
+			return fmt.Errorf("write to the control pipe: %w", io.ErrShortWrite)
 		default:
-			return fmt.Errorf("write to the control pipe: %w", errno)
+			return fmt.Errorf("write to the control pipe: %w", err)
 		}
 	}
 }
 
-// brief is how long Receive waits with the Go scheduler unaware of it. Most
-// answers come within it, and telling the scheduler would cost more than the
-// wait. Longer waits would hold up the garbage collector of every other lane.
-const brief = 100 * time.Microsecond
-
-// Receive reads one word. It returns [os.ErrDeadlineExceeded] when none has
-// come in time, and [io.EOF] when the server has closed its end.
-func (l *Line) Receive(timeout time.Duration) (uint32, error) {
-	ready := l.pollRaw(min(timeout, brief))
-	if !ready && timeout > brief {
-		var err error
-		if ready, err = l.pollSlow(timeout - brief); err != nil {
-			return 0, err
-		}
-	}
-	if !ready {
-		return 0, os.ErrDeadlineExceeded
-	}
-	return l.read()
-}
-
-// pollRaw waits without telling the scheduler. Whatever goes wrong is "not
-// ready": the slow wait that follows says what it was.
-func (l *Line) pollRaw(d time.Duration) bool {
-	n, errno := l.ppoll(d, true)
-	return errno == 0 && n == 1
-}
-
-func (l *Line) pollSlow(d time.Duration) (bool, error) {
-	for deadline := time.Now().Add(d); d > 0; d = time.Until(deadline) {
-		n, errno := l.ppoll(d, false)
-		switch {
-		case errno == 0:
-			return n == 1, nil
-		case errno != syscall.EINTR:
-			return false, fmt.Errorf("wait for the status pipe: %w", errno)
-		}
-	}
-	return false, nil
-}
-
-func (l *Line) ppoll(d time.Duration, raw bool) (int, syscall.Errno) {
-	l.poll = unix.PollFd{Fd: int32(l.status), Events: unix.POLLIN}
-	l.wait = unix.NsecToTimespec(int64(max(d, 0)))
-	fds, wait := unsafe.Pointer(&l.poll), unsafe.Pointer(&l.wait)
-	var n uintptr
-	var errno syscall.Errno
-	if raw {
-		n, _, errno = syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(fds), 1, uintptr(wait), 0, 0, 0)
-	} else {
-		n, _, errno = syscall.Syscall6(syscall.SYS_PPOLL, uintptr(fds), 1, uintptr(wait), 0, 0, 0)
-	}
-	return int(n), errno
-}
-
-// read takes the word that is ready. Servers write a word in one piece, and a
-// pipe keeps a piece of four bytes whole, so that less than four is the end.
-func (l *Line) read() (uint32, error) {
+// Next reads one word and waits for it without end; a [Watchdog] that kills
+// the server ends the wait. It returns [io.EOF] when the server has closed its
+// end.
+//
+// A limit on the wait itself, by poll(2) or the like, would have the kernel set
+// and cancel a timer for each word. On a virtual machine that takes longer than
+// most cases of a persistent server do.
+func (l *Line) Next() (uint32, error) {
 	for {
-		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, uintptr(l.status), uintptr(unsafe.Pointer(&l.in[0])), 4)
+		n, err := unix.Read(l.status, l.in[:])
 		switch {
-		case errno == 0 && n == 4:
+		case err == nil && n == len(l.in):
 			return binary.NativeEndian.Uint32(l.in[:]), nil
-		case errno == 0:
+		case err == nil:
+			// Servers write a word in one piece, and a pipe keeps that whole.
 			return 0, io.EOF
-		case errno != syscall.EINTR:
-			return 0, fmt.Errorf("read the status pipe: %w", errno)
+		case !errors.Is(err, unix.EINTR):
+			return 0, fmt.Errorf("read the status pipe: %w", err)
+		}
+	}
+}
+
+// Receive is Next with a limit: it returns [os.ErrDeadlineExceeded] when no
+// word has come in time. It is for greetings, not for cases.
+func (l *Line) Receive(timeout time.Duration) (uint32, error) {
+	if err := l.ready(timeout); err != nil {
+		return 0, err
+	}
+	return l.Next()
+}
+
+// ready waits until the status pipe has something to read, or its end.
+func (l *Line) ready(timeout time.Duration) error {
+	deadline := time.Now().Add(timeout)
+	fds := []unix.PollFd{{Fd: int32(l.status), Events: unix.POLLIN}}
+	for {
+		left := unix.NsecToTimespec(max(time.Until(deadline).Nanoseconds(), 0))
+		n, err := unix.Ppoll(fds, &left, nil)
+		switch {
+		case err == nil && n == 1:
+			return nil
+		case err == nil:
+			return os.ErrDeadlineExceeded
+		case !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("wait for the status pipe: %w", err)
 		}
 	}
 }
@@ -151,12 +126,8 @@ func (l *Line) read() (uint32, error) {
 func (l *Line) Discard(n int, timeout time.Duration) error {
 	buf := make([]byte, min(n, 4096))
 	for n > 0 {
-		ready, err := l.pollSlow(timeout)
-		if err != nil {
+		if err := l.ready(timeout); err != nil {
 			return err
-		}
-		if !ready {
-			return os.ErrDeadlineExceeded
 		}
 		k, err := unix.Read(l.status, buf[:min(n, len(buf))])
 		switch {

@@ -81,7 +81,12 @@ func attemptPoint(cfg *Config, point string) (_ *Server, err error) {
 		}
 		return nil, err
 	}
-	return &Server{pid: pid, line: line, point: point, timeout: cfg.Timeout}, nil
+	// A held program that does not answer is of no use; its end ends the wait.
+	watch := forkline.NewWatchdog(func(int) time.Duration {
+		unix.Kill(pid, unix.SIGKILL)
+		return 0
+	})
+	return &Server{pid: pid, line: line, watch: watch, point: point, timeout: cfg.Timeout}, nil
 }
 
 // farEnds chooses descriptors for the line where programs rarely look: as high

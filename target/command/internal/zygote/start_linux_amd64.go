@@ -3,6 +3,7 @@ package zygote
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"syscall"
@@ -15,8 +16,9 @@ import (
 // Server is a program held at its fork point. It is used by one goroutine at a
 // time; any number of servers may be used side by side.
 type Server struct {
-	pid     int
+	pid     int // 0: gone
 	line    *forkline.Line
+	watch   *forkline.Watchdog
 	point   string
 	reason  string
 	timeout time.Duration
@@ -64,11 +66,14 @@ func (s *Server) Fork() (int, error) {
 	if s.pid == 0 {
 		return 0, ErrDied
 	}
-	err := s.line.Send(0)
-	if err != nil {
+	if err := s.line.Send(0); err != nil {
 		return 0, s.died(err)
 	}
-	word, err := s.line.Receive(s.timeout)
+	s.watch.Start(s.timeout)
+	word, err := s.line.Next()
+	if overdue := s.watch.Stop(); overdue && err != nil {
+		err = os.ErrDeadlineExceeded
+	}
 	if err != nil {
 		return 0, s.died(err)
 	}
@@ -89,6 +94,7 @@ func (s *Server) died(cause error) error {
 }
 
 func (s *Server) end() syscall.WaitStatus {
+	s.watch.Close()
 	s.line.Close()
 	ws := forkline.Destroy(s.pid)
 	s.pid = 0

@@ -77,7 +77,7 @@ func (t *tracee) step() (stop, error) {
 }
 
 func (t *tracee) wait() (stop, error) {
-	ws, err := forkline.Wait(t.pid, unix.WALL)
+	ws, err := forkline.Wait(t.pid)
 	switch {
 	case err != nil:
 		return stop{}, err

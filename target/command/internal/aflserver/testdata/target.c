@@ -3,7 +3,7 @@
  * exit status, 'l' loops 20 times over one edge, 's' spends processor time
  * without end, 'i' ignores nothing and prints the limits. Compiled with
  * PERSISTENT for many cases a process, with SHARED for input from memory, with
- * DEFERRED for a fork server that starts late. */
+ * DEFERRED for a fork server that starts late, with STEADY to do nothing. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,10 +16,17 @@
 __AFL_FUZZ_INIT();
 #endif
 
+#ifndef ROUNDS
+#define ROUNDS 50
+#endif
+
 static volatile int sink;
 
 __attribute__((noinline)) static int run(const unsigned char *b, long n) {
   if (n < 1) return 0;
+#ifdef STEADY
+  return b[0] > n;
+#endif
   if (b[0] == 'a') abort();
   if (b[0] == 'h') for (;;) pause();
   if (b[0] == 's') for (;;) sink++;
@@ -53,7 +60,7 @@ int main(int argc, char **argv) {
   unsigned char *in = __AFL_FUZZ_TESTCASE_BUF;
 #endif
 #ifdef PERSISTENT
-  while (__AFL_LOOP(50)) {
+  while (__AFL_LOOP(ROUNDS)) {
 #endif
 #ifdef SHARED
     long n = __AFL_FUZZ_TESTCASE_LEN;

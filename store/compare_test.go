@@ -1,0 +1,68 @@
+package store
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+func TestCompare(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	still := finding("F-still", campaign.SeverityMedium)
+	goneCampaign := finding("F-elsewhere", campaign.SeverityLow)
+	goneCampaign.Campaign = "dropped"
+	ma := aged("demo", 1)
+	ma.Identities = append(ma.Identities, campaign.Identity{Contract: "fuzzspec", Name: "dropped", Digest: "d2"})
+	a := writeRun(t, s, ma, 10, finding("F-fixed", campaign.SeverityHigh), still, goneCampaign).RunID
+
+	mb := aged("demo", 2)
+	mb.Identities[0].Digest = "changed"
+	still.Cases = 40
+	b := writeRun(t, s, mb, 10, finding("F-new2", campaign.SeverityLow), finding("F-new1", campaign.SeverityHigh), still).RunID
+
+	c, err := s.Compare(a, "latest")
+	must(t, err)
+	if c.A != a || c.B != b || c.StillFailing[0].A.Cases != 3 || c.StillFailing[0].B.Cases != 40 {
+		t.Errorf("comparison %+v", c)
+	}
+	got, err := json.MarshalIndent(c, "", "  ")
+	must(t, err)
+	const golden = "testdata/compare.json"
+	if *update {
+		must(t, os.WriteFile(golden, append(got, '\n'), 0o666))
+	}
+	want, err := os.ReadFile(golden)
+	must(t, err)
+	if string(got)+"\n" != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+
+	if c, err = s.Compare(b, b); err != nil || !c.SameDigest || len(c.New)+len(c.Fixed)+len(c.NotRun)+len(c.Differences) != 0 || len(c.StillFailing) != 3 {
+		t.Errorf("a run against itself: %+v, %v", c, err)
+	}
+	if _, err := s.Compare(a, "nope"); err == nil {
+		t.Error("comparing with a run that is not there: no error")
+	}
+}
+
+// What a run that was cut short did not find is not fixed.
+func TestCompareWithAnIncompleteRun(t *testing.T) {
+	f := finding("F-1", campaign.SeverityHigh)
+	a := campaign.Record{RunID: "a", Complete: true, Findings: []campaign.Finding{f},
+		Campaigns: []campaign.CampaignRecord{{Contract: "fuzzspec", Name: "demo", Cases: campaign.Counts{Run: 9}}}}
+	b := a
+	b.RunID, b.Findings = "b", nil
+	if c := compare(a, b); len(c.Fixed) != 1 || len(c.NotRun) != 0 {
+		t.Errorf("complete: fixed %d, not run %d", len(c.Fixed), len(c.NotRun))
+	}
+	b.Complete, b.Stopped = false, "time"
+	c := compare(a, b)
+	if len(c.Fixed) != 0 || len(c.NotRun) != 1 || len(c.Differences) != 1 || c.Differences[0] != "run b did not complete (time)" {
+		t.Errorf("incomplete: %+v", c)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package store
+
+func platformJobs() map[string]func(string) error { return nil }
