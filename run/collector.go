@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/store"
@@ -53,7 +54,7 @@ func (c *collector) keepErrors() {
 
 // known returns a function that tells which cases have a result already.
 func (c *collector) known() func(int64) bool {
-	next, past := c.seq.Next(), c.past
+	next, past := c.seq.Next(), maps.Clone(c.past) // the collector goes on changing its own
 	return func(i int64) bool { return i < next || past[i] }
 }
 

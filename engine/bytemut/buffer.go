@@ -20,7 +20,8 @@ type Buffer struct {
 	ops   []Op
 	arena []byte // the values of ops
 
-	ref referenceBuffer
+	ref  referenceBuffer
+	deep deepBuffer
 }
 
 // Ops returns the log of the last case. It is valid until the next one.

@@ -70,6 +70,7 @@ func plan(input []byte) []pass {
 		{make: (*search).bytes, dear: true},
 		{make: (*search).numbers, dear: true},
 		{make: (*search).windows, dear: true},
+		{make: (*search).brackets, dear: true},
 		{make: (*search).plain, dear: true},
 		{make: (*search).swaps, dear: true},
 	}

@@ -154,7 +154,7 @@ func problems() []problem {
 		{"depth", []byte(strings.Repeat("[", 200) + "1, 2" + strings.Repeat("]", 200)), func(b []byte) bool {
 			depth, ok := balanced(b)
 			return ok && depth >= 3
-		}, "[[[]]]", 100},
+		}, "((()))", 100},
 		{"json key at a depth", document(), func(b []byte) bool {
 			var v any
 			return json.Unmarshal(b, &v) == nil && keyed(v, "key", 4)

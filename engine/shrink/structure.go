@@ -108,20 +108,40 @@ func (s *search) unwrap(t *tree, first int) {
 	items := t.items(first+1, last)
 	if len(items) == 1 && t.tokens[first].name == "{" {
 		// The only member of an object may do as the element of an array.
-		value := t.text(t.value(items[0]))
-		if s.edit(edit{outer.lo, value.lo, []byte("[")}, edit{value.hi, outer.hi, []byte("]")}) {
+		_, value := t.ends(items[0])
+		at := t.text(value)
+		if s.edit(edit{outer.lo, at.lo, []byte("[")}, edit{at.hi, outer.hi, []byte("]")}) {
 			return
 		}
 	}
 	for _, n := range items[:min(few, len(items))] {
-		if s.hoist(outer, t.text(n)) || s.hoist(outer, t.text(t.value(n))) {
+		key, value := t.ends(n)
+		if s.hoist(outer, t.text(n)) || s.hoist(outer, t.text(value)) || s.hoist(outer, t.text(key)) {
 			return
 		}
 	}
 }
 
-// value is the last part of an item: of a key with its value, the value.
-func (t *tree) value(item node) node {
+// ends are the first and the last node of an item: of a member, its key and its
+// value.
+func (t *tree) ends(item node) (first, last node) {
 	nodes := t.nodes(item.first, item.last+1)
-	return nodes[len(nodes)-1]
+	return nodes[0], nodes[len(nodes)-1]
+}
+
+// brackets tries plainer kinds of brackets.
+func (s *search) brackets() {
+	if !texty(s.best) {
+		return
+	}
+	t := parse(s.best) // stays good: the brackets alone change
+	for _, first := range t.groups {
+		open, shut := t.tokens[first], t.tokens[t.match[first]]
+		for _, pair := range []string{"()", "[]"} {
+			if len(open.name) == 1 && rank[pair[0]] < rank[open.name[0]] &&
+				s.edit(edit{open.lo, open.hi, []byte(pair[:1])}, edit{shut.lo, shut.hi, []byte(pair[1:])}) {
+				break
+			}
+		}
+	}
 }

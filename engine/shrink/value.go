@@ -2,18 +2,23 @@ package shrink
 
 import "strconv"
 
-// values tries values that say nothing in the place of strings and words.
+// values tries values that say nothing in the place of strings and words, and
+// tags without their attributes.
 func (s *search) values() {
 	if !texty(s.best) {
 		return
 	}
 	for lo := 0; lo < len(s.best) && !s.stopped(); {
 		t := scan(s.best, lo)
-		switch t.kind {
-		case quoted:
+		switch {
+		case t.kind == quoted:
 			lo = s.emptied(t.span)
-		case word:
+		case t.kind == word:
 			lo = s.replaced(t.span, "0", "a", "null")
+		case t.kind == opener && len(t.name) > 1:
+			lo = s.replaced(t.span, t.name+">")
+		case t.kind == mark && len(t.name) > 1:
+			lo = s.replaced(t.span, t.name+"/>")
 		default:
 			lo = t.hi
 		}

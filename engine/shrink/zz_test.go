@@ -1,13 +1,46 @@
 package shrink
-import ("testing";"context";"runtime";"reflect";"strings")
-func TestZZ(t *testing.T){
- for _,p:=range problems(){
-  if !strings.Contains("xml json key at a depth json lines length number brackets",p.name){continue}
-  t.Log("=====",p.name)
-  s:=&search{ctx:context.Background(),test:func(b []byte)(bool,error){return p.holds(b),nil},best:p.input,refused:map[digest]struct{}{}}
-  ps:=plan(p.input)
-  for i,f:=range ps{ n:=runtime.FuncForPC(reflect.ValueOf(f.make).Pointer()).Name()
-   ps[i].make=func(s *search){ b:=s.stats.Tests; f.make(s); x:=s.best; if len(x)>120 {x=x[:120]}; t.Logf("%s %d tests: %d %q",n[strings.LastIndex(n,"."):],s.stats.Tests-b,len(s.best),x)}}
-  s.run(ps)
- }
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestZZ(t *testing.T) {
+	big := 1 << 20
+	ins := map[string][]byte{
+		"pairs":  bytes.Repeat([]byte("[]"), big/2),
+		"deep":   []byte(strings.Repeat("[", big/2) + strings.Repeat("]", big/2)),
+		"open":   bytes.Repeat([]byte("(["), big/2),
+		"words":  bytes.Repeat([]byte("ab cd "), big/6),
+		"quotes": bytes.Repeat([]byte(`\'"`), big/3),
+		"tags":   bytes.Repeat([]byte(`<a b="c"><d/></a>`), big/17),
+		"lt":     bytes.Repeat([]byte(`<a `), big/3),
+		"noise":  noise(big),
+		"nums":   bytes.Repeat([]byte(`12345,`), big/6),
+	}
+	for n, in := range ins {
+		for _, mode := range []string{"len", "none", "mid"} {
+			calls := 0
+			start := time.Now()
+			got, st := Bytes(context.Background(), in, func(b []byte) (bool, error) {
+				if calls++; calls > 2000 {
+					return false, errors.New("budget")
+				}
+				switch mode {
+				case "len":
+					return len(b) > len(in)/2, nil
+				case "none":
+					return calls == 1, nil
+				}
+				return bytes.Contains(b, in[len(in)/2-5:len(in)/2+3]) && bytes.Contains(b, in[:3]), nil
+			})
+			t.Log(n, mode, len(got), st.Tests, st.CacheHits, st.Err, time.Since(start).Milliseconds())
+		}
+	}
+}
+func TestZAvg(t *testing.T) {
 }

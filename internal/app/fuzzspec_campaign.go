@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -203,7 +201,7 @@ otherwise, so that findings can be shown, replayed and shrunk.`,
 	}
 	f.register(c, a.contracts)
 	fs := c.Flags()
-	fs.Lookup("resume").Hidden = true
+	*fs.Lookup("resume") = *resumeFlag(&f.goOn)
 	fs.StringVar(&f.spec, "spec", "", "the document")
 	fs.Int64Var(&f.start, "start-index", 0, "first case")
 	fs.StringVar(&f.campaignID, "campaign-id", "", "name of the campaign's folder (default: made from the document)")
@@ -270,7 +268,11 @@ func (a *application) fuzzCampaignRun(ctx context.Context, f *campaignFlags, sto
 	defer st.Close()
 	job := run.Job{Campaigns: []campaign.Any{erased}, Sources: []string{doc.Path}, Store: st}
 	if f.goOn {
-		if id := campaignRun(st, camp, erased.Identity()); id != "" {
+		id, err := campaignRun(st, camp, doc, b)
+		if err != nil {
+			return err
+		}
+		if id != "" {
 			if job.Writer, job.Journal, err = st.Resume(id); err != nil {
 				return err
 			}
@@ -319,31 +321,6 @@ func (a *application) fuzzCampaignRun(ctx context.Context, f *campaignFlags, sto
 		}
 	}
 	return nil
-}
-
-// campaignRun is the newest stored run of the same campaign and document.
-func campaignRun(st *store.Store, camp *fuzzspec.Campaign, id campaign.Identity) string {
-	runs, err := st.Runs(store.RunQuery{Contract: "fuzzspec", Limit: math.MaxInt32})
-	if err != nil {
-		return ""
-	}
-	for _, r := range runs {
-		j, err := st.OpenJournal(r.RunID)
-		if err != nil {
-			continue
-		}
-		m := j.Manifest()
-		j.Close()
-		var set storedSettings
-		if json.Unmarshal(m.Settings, &set) != nil || len(m.Identities) != 1 || m.Identities[0] != id {
-			continue
-		}
-		given := set.Options[fuzzspec.OptCampaignID]
-		if len(given) == 0 || given[0] == camp.CampaignID() {
-			return r.RunID
-		}
-	}
-	return ""
 }
 
 // planCampaign writes every case without running it.

@@ -111,7 +111,11 @@ func (z *zygoteExecutor) run(ctx context.Context, runID string, input []byte, li
 	if err != nil {
 		return process.Result{}, fmt.Errorf("%w: %w", errDied, err)
 	}
-	res, err := z.await(ctx, pid, began, limit)
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		fd = -1 // it only makes a short wait cheaper
+	}
+	res, err := z.await(ctx, child{pid, fd}, began, limit)
 	res.Executor = process.Zygote
 	return res, err
 }

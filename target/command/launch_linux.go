@@ -1,7 +1,6 @@
 package command
 
 import (
-	"os"
 	"runtime"
 	"unsafe"
 
@@ -50,6 +49,7 @@ type launchpad struct {
 	steps []step
 	keep  []any // what the steps point at
 	none  uint64
+	pidFD int32
 }
 
 // cloneArgs is struct clone_args of the kernel, first eleven fields.
@@ -63,8 +63,8 @@ type cloneArgs struct {
 // context switches a case.
 func newLaunchpad() *launchpad {
 	p := &launchpad{block: ^uint64(0)}
-	p.clone.flags = unix.CLONE_VM | unix.CLONE_CLEAR_SIGHAND
-	if os.Getenv("XVFORK") != "" { p.clone.flags |= unix.CLONE_VFORK }
+	p.clone.flags = unix.CLONE_VM | unix.CLONE_CLEAR_SIGHAND | unix.CLONE_PIDFD
+	p.clone.pidFD = uint64(uintptr(unsafe.Pointer(&p.pidFD)))
 	p.clone.exitSignal = uint64(unix.SIGCHLD)
 	return p
 }
@@ -100,12 +100,26 @@ func (p *launchpad) addSignalReset(ignored uint64) {
 	p.add(stepSignals, false, unix.SYS_RT_SIGPROCMASK, 2 /* SIG_SETMASK */, uintptr(unsafe.Pointer(&p.none)), 0, 8)
 }
 
+// child is a process that was just made: its number, and a descriptor of it
+// that is ours to close.
+type child struct{ pid, fd int }
+
 // start runs the steps in a child. The errno is that of clone3.
-func (p *launchpad) start() (int, unix.Errno) {
+func (p *launchpad) start() (child, unix.Errno) {
 	p.first = uintptr(unsafe.Pointer(&p.steps[0]))
 	p.failed, p.errno = 0, 0
 	pid, errno := launch(p)
-	return int(pid), unix.Errno(errno)
+	return child{int(pid), int(p.pidFD)}, unix.Errno(errno)
+}
+
+// run runs the steps of a child that ends by itself, and waits for it.
+func (p *launchpad) run() (unix.WaitStatus, error) {
+	c, errno := p.start()
+	if errno != 0 {
+		return 0, errno
+	}
+	unix.Close(c.fd)
+	return reap(c.pid, nil)
 }
 
 // failure reports which step of an ended child failed, if one did.
@@ -124,16 +138,7 @@ func launchable() bool {
 	}
 	p := newLaunchpad()
 	p.add(stepExit, false, unix.SYS_EXIT_GROUP, 0)
-	pid, errno := p.start()
-	if errno != 0 {
-		return false
-	}
-	var ws unix.WaitStatus
-	for {
-		if _, err := unix.Wait4(pid, &ws, unix.WALL, nil); err != unix.EINTR {
-			break
-		}
-	}
+	ws, err := p.run()
 	runtime.KeepAlive(p)
-	return ws.Exited() && ws.ExitStatus() == 0
+	return err == nil && ws.Exited() && ws.ExitStatus() == 0
 }

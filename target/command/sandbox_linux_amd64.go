@@ -171,13 +171,15 @@ func (b *sandbox) startKeeper(flags uintptr, folder string, bound int64) error {
 	add(unix.SYS_EXECVEAT, 1, text(""), pin(p, &[1]uintptr{}), pin(p, &[1]uintptr{}), unix.AT_EMPTY_PATH)
 
 	defer lockThread()()
-	pid, errno := p.start()
+	keeper, errno := p.start()
 	if errno != 0 {
 		unix.Close(pipe[1])
 		return errno
 	}
+	pid := keeper.pid
 	abandon := func(err error) error {
 		unix.Close(pipe[1])
+		unix.Close(keeper.fd)
 		unix.Kill(pid, unix.SIGKILL)
 		reap(pid, nil)
 		return err
@@ -190,11 +192,7 @@ func (b *sandbox) startKeeper(flags uintptr, folder string, bound int64) error {
 			return abandon(err)
 		}
 	}
-	fd, err := highFD(unix.PidfdOpen(pid, 0))
-	if err != nil {
-		return abandon(err)
-	}
-	b.keeper, b.keeperFD, b.alive = pid, fd, pipe[1]
+	b.keeper, b.keeperFD, b.alive = pid, keeper.fd, pipe[1]
 	return nil
 }
 
@@ -297,11 +295,8 @@ func (b *sandbox) sweep() {
 	if b.enter() != nil {
 		return
 	}
-	pid, errno := b.killAll.start()
+	b.killAll.run()
 	b.leave()
-	if errno == 0 {
-		reap(pid, nil)
-	}
 }
 
 func (b *sandbox) close() {

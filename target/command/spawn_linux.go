@@ -109,7 +109,7 @@ func (s *spawner) once(ctx context.Context, limit time.Duration) (process.Result
 		}
 	}
 	began := time.Now()
-	pid, errno := s.pad.start()
+	c, errno := s.pad.start()
 	if s.box != nil {
 		if err := s.box.leave(); err != nil {
 			return process.Result{}, err
@@ -118,7 +118,7 @@ func (s *spawner) once(ctx context.Context, limit time.Duration) (process.Result
 	if errno != 0 {
 		return process.Result{}, fmt.Errorf("start a process: %w", errno)
 	}
-	res, err := s.await(ctx, pid, began, limit)
+	res, err := s.await(ctx, c, began, limit)
 	if err != nil {
 		return res, err
 	}
@@ -151,7 +151,12 @@ func (s *spawner) forkExec(ctx context.Context, limit time.Duration) (process.Re
 		// Fails only if the program has ended already.
 		unix.Prlimit(pid, l.resource, &unix.Rlimit{Cur: l.cur, Max: l.max}, nil)
 	}
-	return s.await(ctx, pid, began, limit)
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		// An old kernel: the descriptor only makes a short wait cheaper.
+		fd = -1
+	}
+	return s.await(ctx, child{pid, fd}, began, limit)
 }
 
 // execError says in words why a program could not be executed.

@@ -1,0 +1,171 @@
+package bytemut
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"math/big"
+
+	"github.com/thresh-dev/thresh/engine/outline"
+)
+
+// DeepVersion names what [Deep] makes of its inputs. It changes whenever the
+// bytes of any case change, and belongs into the identity of what rests on them.
+const DeepVersion = "deep-1"
+
+// Bounds of [Deep].
+const (
+	defaultOps  = 8       // most operations of a case unless told otherwise
+	leastLimit  = 1 << 20 // a case may always grow to so many bytes
+	growth      = 4       // and to so many times the largest seed
+	outlineMost = 1 << 16 // larger inputs are outlined in part
+	outlineNear = 384     // bytes outlined around a place once the input has changed
+	cachedTrees = 16      // outlines of parents that a buffer keeps
+)
+
+// DeepParams say how [Deep] mutates.
+type DeepParams struct {
+	MaxBytes   int64 // most bytes of a case; 0 or less: bounded by the size of the seeds alone
+	MaxOps     int   // most operations of a case; negative: 8; 0: none
+	Dictionary [][]byte
+}
+
+// Deep is the mutator that knows structure. A case has one operation or more,
+// half as often two as one, and so on. It never changes once made.
+type Deep struct {
+	seeds  [][]byte
+	seed   uint64
+	limit  int
+	maxOps int
+	given  [][]byte // dictionary of the user
+	found  [][]byte // tokens of the seeds
+}
+
+// NewDeep returns the mutator for a set of seed inputs, which must not change
+// afterwards. rngSeed is the campaign's random seed; nil means 0.
+func NewDeep(seeds [][]byte, p DeepParams, rngSeed *big.Int) *Deep {
+	if rngSeed == nil {
+		rngSeed = new(big.Int)
+	}
+	sum := sha256.Sum256([]byte(DeepVersion + "/" + rngSeed.String()))
+	d := &Deep{
+		seeds:  seeds,
+		seed:   binary.LittleEndian.Uint64(sum[:]),
+		limit:  leastLimit,
+		maxOps: p.MaxOps,
+		found:  harvest(seeds),
+	}
+	for _, s := range seeds {
+		d.limit = max(d.limit, growth*len(s))
+	}
+	if p.MaxBytes > 0 {
+		d.limit = int(min(int64(d.limit), p.MaxBytes))
+	}
+	if d.maxOps < 0 {
+		d.maxOps = defaultOps
+	}
+	for _, token := range p.Dictionary {
+		if len(token) > 0 {
+			d.given = append(d.given, token)
+		}
+	}
+	return d
+}
+
+// Case implements [Mutator] on the seeds.
+func (d *Deep) Case(index int64, buf *Buffer) []byte { return d.CaseOf(d.seeds, index, buf) }
+
+// CaseOf makes a case from a corpus that has grown beyond the seeds. The index
+// decides its parent.
+func (d *Deep) CaseOf(corpus [][]byte, index int64, buf *Buffer) []byte {
+	key := caseKey(d.seed, index)
+	if len(corpus) == 0 {
+		return d.mutate(nil, nil, key, 0, buf)
+	}
+	at := d.ParentOf(len(corpus), index)
+	return d.mutate(corpus[at], corpus, key, at, buf)
+}
+
+// ParentOf is the place of a case's parent in a corpus of n inputs, n > 0.
+func (d *Deep) ParentOf(n int, index int64) int {
+	// A key of its own, so that the parent says nothing of the operations.
+	r := newPRNG(^caseKey(d.seed, index))
+	return r.below(n)
+}
+
+// Mutate makes a variant of a parent that the caller chose. The key decides
+// the variant; corpus holds the inputs to borrow from and may be empty.
+func (d *Deep) Mutate(parent []byte, corpus [][]byte, key uint64, buf *Buffer) []byte {
+	return d.mutate(parent, corpus, key, 0, buf)
+}
+
+// mutate makes a variant of parent; slot says where its outline is kept.
+func (d *Deep) mutate(parent []byte, corpus [][]byte, key uint64, slot int, buf *Buffer) []byte {
+	buf.reset()
+	b := &buf.deep
+	b.data = append(b.data[:0], parent...)
+	c := deepCase{Deep: d, buf: buf, rng: newPRNG(key), data: b.data, parent: parent, corpus: corpus, slot: slot % cachedTrees}
+	if len(c.data) > d.limit {
+		c.edit(clamp, d.limit, len(c.data)-d.limit, nil)
+	}
+	if d.maxOps > 0 {
+		c.run()
+	}
+	b.data = c.data
+	return c.data
+}
+
+// deepBuffer is the part of a Buffer that [Deep] uses.
+type deepBuffer struct {
+	data  []byte
+	tmp   []byte // bytes to be inserted
+	other []byte // bytes to be inserted at a second place
+	near  outline.Outline
+	trees [cachedTrees]struct {
+		src  []byte
+		tree outline.Outline
+	}
+}
+
+// outlineOf is the outline of src, kept from an earlier case if it is the same.
+func (b *deepBuffer) outlineOf(src []byte, slot int) *outline.Outline {
+	t := &b.trees[slot]
+	if len(t.src) == 0 || !bytes.Equal(t.src, src) {
+		t.src = append(t.src[:0], src...)
+		t.tree.Scan(src)
+	}
+	return &t.tree
+}
+
+// harvest collects tokens that seeds are made of, in their order, each once.
+func harvest(seeds [][]byte) [][]byte {
+	const (
+		shortest, longest = 2, 32
+		most              = 512
+		budget            = 1 << 20 // bytes looked at
+	)
+	var out [][]byte
+	var o outline.Outline
+	seen := map[string]bool{}
+	left := budget
+	for _, s := range seeds {
+		if !outline.Texty(s) {
+			continue
+		}
+		s = s[:min(len(s), outlineMost, left)]
+		left -= len(s)
+		o.Scan(s)
+		for _, t := range o.Tokens {
+			text := s[t.From:t.To]
+			useful := t.Kind == outline.Word || t.Kind == outline.Number || t.Kind == outline.String
+			if !useful || len(text) < shortest || len(text) > longest || seen[string(text)] {
+				continue
+			}
+			seen[string(text)] = true
+			if out = append(out, bytes.Clone(text)); len(out) == most {
+				return out
+			}
+		}
+	}
+	return out
+}

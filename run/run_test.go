@@ -1,0 +1,392 @@
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// counter is a campaign over numbers. Its state is the sum of the numbers of
+// finished rounds, and every outcome depends on it, so that a mistake in the
+// order of folding, in resuming or in rounds changes the digest.
+type counter struct {
+	rounds, perRound int64
+	fail             func(n int64) string // kind of failure of case n, "" for none
+	hook             func(lane campaign.Lane, n int64) error
+	probeErr         error
+	flaky            *atomic.Int64 // if set, failures show only every other time
+}
+
+func (c *counter) Identity() campaign.Identity {
+	return campaign.Identity{Contract: "counter", Name: "numbers", Digest: fmt.Sprint(c.rounds, c.perRound)}
+}
+func (c *counter) Planned() int64 { return c.rounds * c.perRound }
+func (c *counter) Probe(context.Context) (campaign.Facts, error) {
+	return campaign.Facts{Data: []byte("7"), Warnings: []string{"counting from seven"}}, c.probeErr
+}
+
+type sum struct{ rounds, total int64 }
+
+func (c *counter) Start(f campaign.Facts) sum {
+	var n int64
+	_ = json.Unmarshal(f.Data, &n)
+	return sum{total: n}
+}
+func (c *counter) Round(s sum) (campaign.Round, bool) {
+	return campaign.Round{Len: c.perRound}, s.rounds < c.rounds
+}
+func (c *counter) Fold(s sum, results iter.Seq2[campaign.Case, campaign.Outcome]) sum {
+	last := int64(-1)
+	for at, o := range results {
+		if at.Index <= last {
+			panic("results out of order")
+		}
+		last = at.Index
+		s.total = s.total*31 + int64(len(o.Data)) + at.Index
+	}
+	s.rounds++
+	return s
+}
+func (c *counter) Open(_ context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
+	return &adder{c, lane}, nil
+}
+func (c *counter) Input(_ sum, at campaign.Case) []byte {
+	return []byte(strings.Repeat("x", int(at.Index%50)+1) + fmt.Sprint(at.Index))
+}
+func (c *counter) Reduce(_ context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+	for len(payload) > 0 {
+		held, err := test(payload[1:])
+		if err != nil || !held {
+			break
+		}
+		payload = payload[1:]
+	}
+	return payload
+}
+
+type adder struct {
+	c    *counter
+	lane campaign.Lane
+}
+
+func (a *adder) Notes() []string { return []string{fmt.Sprintf("cold=%t", a.lane.Cold)} }
+func (a *adder) Close() error    { return nil }
+func (a *adder) Execute(ctx context.Context, s sum, at campaign.Case) (campaign.Outcome, error) {
+	if a.c.hook != nil && at.Payload == nil {
+		if err := a.c.hook(a.lane, at.Index); err != nil {
+			return campaign.Outcome{}, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return campaign.Outcome{}, err
+	}
+	o := campaign.Outcome{Data: []byte(fmt.Sprint(s.total % 1000))}
+	if at.Payload != nil {
+		o.Data = nil
+	}
+	if a.c.fail == nil {
+		return o, nil
+	}
+	kind := a.c.fail(at.Index)
+	if kind != "" && a.c.flaky != nil && a.lane.Cold && a.c.flaky.Add(1)%2 == 0 {
+		return o, nil
+	}
+	if kind != "" && (at.Payload == nil || strings.Contains(string(at.Payload), fmt.Sprint(at.Index))) {
+		o.Verdict, o.Kind, o.Title, o.Cause = campaign.VerdictFail, kind, "fails with "+kind, []string{kind}
+		o.Input = fmt.Sprint(at.Index)
+		o.Evidence = []campaign.Attachment{{Name: "stderr", Data: []byte("it broke")}}
+	}
+	return o, nil
+}
+
+type fixture struct {
+	t     *testing.T
+	store *store.Store
+	id    string
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	st, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &fixture{t: t, store: st}
+}
+
+func (f *fixture) run(ctx context.Context, c *counter, opt run.Options) (campaign.Record, error) {
+	f.t.Helper()
+	job := run.Job{Campaigns: []campaign.Any{campaign.Erase[sum](c)}, Sources: []string{"numbers"}, Store: f.store}
+	var err error
+	if f.id == "" {
+		job.Writer, err = f.store.Begin(store.Manifest{Identities: []campaign.Identity{c.Identity()}})
+	} else {
+		job.Writer, job.Journal, err = f.store.Resume(f.id)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.id = job.Writer.RunID()
+	if job.Journal != nil {
+		defer job.Journal.Close()
+	}
+	rec, err := run.Run(ctx, job, opt)
+	if cerr := job.Writer.Close(); cerr != nil {
+		f.t.Fatal(cerr)
+	}
+	return rec, err
+}
+
+func (f *fixture) must(ctx context.Context, c *counter, opt run.Options) campaign.Record {
+	f.t.Helper()
+	rec, err := f.run(ctx, c, opt)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return rec
+}
+
+func everyTenth(n int64) string {
+	switch {
+	case n%10 == 3:
+		return "three"
+	case n == 77:
+		return "lucky"
+	}
+	return ""
+}
+
+func TestDigestIsTheSameForAnyNumberOfWorkers(t *testing.T) {
+	c := &counter{rounds: 5, perRound: 400, fail: everyTenth}
+	want := newFixture(t).must(t.Context(), c, run.Options{Workers: 1, Reruns: 2, Shrink: 50})
+	if want.Verdict != "fail" || len(want.Findings) != 2 || want.Campaigns[0].Cases.Run != 2000 || want.Campaigns[0].Cases.Fail != 201 {
+		t.Fatalf("%+v", want)
+	}
+	for _, f := range want.Findings {
+		if f.Flaky || !f.Minimized.Verified || f.Minimized.Size >= f.Minimized.From {
+			t.Errorf("%+v", f)
+		}
+		if f.Cause[0] == "three" && len(f.Samples) != 5 {
+			t.Errorf("%d samples, want 5", len(f.Samples))
+		}
+	}
+	for _, n := range []int{2, 8, 33} {
+		if got := newFixture(t).must(t.Context(), c, run.Options{Workers: n, Reruns: 2, Shrink: 50}); got.Digest != want.Digest {
+			t.Errorf("%d workers: digest %s, want %s", n, got.Digest, want.Digest)
+		}
+	}
+	changed := *c
+	changed.fail = func(n int64) string { return everyTenth(n + 1) }
+	if got := newFixture(t).must(t.Context(), &changed, run.Options{Workers: 2}); got.Digest == want.Digest {
+		t.Error("other outcomes have the same digest")
+	}
+}
+
+func TestResumeAtAnyPoint(t *testing.T) {
+	c := &counter{rounds: 4, perRound: 100, fail: everyTenth}
+	want := newFixture(t).must(t.Context(), c, run.Options{Workers: 3, Reruns: 1})
+	for _, at := range []int64{1, 2, 50, 99, 100, 101, 250, 399} {
+		f := newFixture(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		part := *c
+		part.hook = func(_ campaign.Lane, n int64) error {
+			if n == at {
+				cancel()
+			}
+			return nil
+		}
+		rec := f.must(ctx, &part, run.Options{Workers: 3, Reruns: 1})
+		cancel()
+		if rec.Stopped != run.StoppedInterrupted || rec.Complete {
+			t.Fatalf("at %d: stopped %q", at, rec.Stopped)
+		}
+		executed := make(map[int64]int)
+		var mu sync.Mutex
+		part.hook = func(_ campaign.Lane, n int64) error {
+			mu.Lock()
+			executed[n]++
+			mu.Unlock()
+			return nil
+		}
+		rec = f.must(t.Context(), &part, run.Options{Workers: 3, Reruns: 1})
+		if !rec.Complete || rec.Digest != want.Digest || rec.Campaigns[0].Cases != want.Campaigns[0].Cases {
+			t.Errorf("at %d: resumed to %+v, want %+v", at, rec.Campaigns[0].Cases, want.Campaigns[0].Cases)
+		}
+		if n := int64(len(executed)); n > 400-at+1+3*64 || n == 400 && at > 200 {
+			t.Errorf("at %d: %d cases were executed again", at, n)
+		}
+	}
+}
+
+func TestErrorsAreToldAndRetriedOnResume(t *testing.T) {
+	broken := true
+	c := &counter{rounds: 1, perRound: 50, hook: func(_ campaign.Lane, n int64) error {
+		if broken && n%7 == 0 {
+			return errors.New("endpoint down")
+		}
+		return nil
+	}}
+	f := newFixture(t)
+	rec := f.must(t.Context(), c, run.Options{Workers: 4})
+	if rec.Verdict != "error" || rec.Campaigns[0].Cases.Error != 8 || rec.Campaigns[0].Cases.Pass != 42 {
+		t.Fatalf("%s %+v", rec.Verdict, rec.Campaigns[0].Cases)
+	}
+	broken = false
+	if rec = f.must(t.Context(), c, run.Options{Workers: 4}); rec.Verdict != "pass" || rec.Campaigns[0].Cases.Pass != 50 {
+		t.Fatalf("after the cause was mended: %s %+v", rec.Verdict, rec.Campaigns[0].Cases)
+	}
+	whole := newFixture(t).must(t.Context(), &counter{rounds: 1, perRound: 50}, run.Options{Workers: 1})
+	if whole.Digest != rec.Digest {
+		t.Error("a run whose errors were mended differs from one without")
+	}
+}
+
+func TestFatalErrorEndsTheRunAndKeepsIt(t *testing.T) {
+	gone := true
+	c := &counter{rounds: 1, perRound: 1000, hook: func(_ campaign.Lane, n int64) error {
+		if gone && n >= 500 {
+			return campaign.Fatal("the program is gone")
+		}
+		return nil
+	}}
+	f := newFixture(t)
+	rec, err := f.run(t.Context(), c, run.Options{Workers: 4})
+	if err == nil || !strings.Contains(err.Error(), "the program is gone") || rec.Verdict != "error" || rec.Stopped != run.StoppedFatal {
+		t.Fatalf("%v %s %s", err, rec.Verdict, rec.Stopped)
+	}
+	if n := rec.Campaigns[0].Cases.Run; n == 0 || n > 500 {
+		t.Errorf("%d cases counted", n)
+	}
+	gone = false
+	if rec = f.must(t.Context(), c, run.Options{Workers: 4}); !rec.Complete || rec.Campaigns[0].Cases.Pass != 1000 {
+		t.Errorf("resumed: %+v", rec.Campaigns[0].Cases)
+	}
+}
+
+func TestRedoRunsTheCampaignAgainCold(t *testing.T) {
+	c := &counter{rounds: 3, perRound: 100, fail: everyTenth}
+	want := newFixture(t).must(t.Context(), c, run.Options{Workers: 2, Reruns: 1})
+	untrue := *c
+	untrue.hook = func(lane campaign.Lane, n int64) error {
+		if !lane.Cold && n == 150 {
+			return &campaign.RedoError{Reason: "case 150 came out differently"}
+		}
+		return nil
+	}
+	f := newFixture(t)
+	rec := f.must(t.Context(), &untrue, run.Options{Workers: 2, Reruns: 1})
+	if rec.Digest != want.Digest || rec.Campaigns[0].Cases.Run != 300 {
+		t.Errorf("digest or counts differ: %+v", rec.Campaigns[0].Cases)
+	}
+	if notes := strings.Join(rec.Environment.Notes, "\n"); !strings.Contains(notes, "case 150 came out differently") || !strings.Contains(notes, "cold=true") {
+		t.Errorf("notes do not say so: %s", notes)
+	}
+	// A run that is over can be resumed: nothing is left to do.
+	untrue.hook = func(campaign.Lane, int64) error { return errors.New("executed again") }
+	if again := f.must(t.Context(), &untrue, run.Options{Workers: 2, Reruns: 1}); again.Digest != want.Digest || !again.Complete {
+		t.Error("resuming a finished run changed it")
+	}
+}
+
+func TestStopIsInCaseOrder(t *testing.T) {
+	c := &counter{rounds: 1, perRound: 5000, fail: everyTenth}
+	stop := func(o *campaign.Outcome) bool { return o.Kind == "lucky" }
+	var digests []string
+	for _, n := range []int{1, 2, 16} {
+		rec := newFixture(t).must(t.Context(), c, run.Options{Workers: n, Reruns: 1, Stop: stop})
+		if rec.Stopped != run.StoppedFailFast || rec.Campaigns[0].Cases.Run != 78 || rec.Campaigns[0].Cases.Planned != 5000 {
+			t.Errorf("%d workers: %s %+v", n, rec.Stopped, rec.Campaigns[0].Cases)
+		}
+		digests = append(digests, rec.Digest)
+	}
+	if digests[0] != digests[1] || digests[1] != digests[2] {
+		t.Errorf("digests differ: %q", digests)
+	}
+}
+
+func TestCasesLimit(t *testing.T) {
+	c := &counter{rounds: 10, perRound: 10}
+	rec := newFixture(t).must(t.Context(), c, run.Options{Workers: 3, Cases: 25})
+	if got := rec.Campaigns[0].Cases; got.Run != 25 || got.Planned != 25 || !rec.Complete || rec.Verdict != "pass" {
+		t.Errorf("%+v %s", got, rec.Verdict)
+	}
+}
+
+func TestVacuousRunsAreErrors(t *testing.T) {
+	c := &counter{rounds: 0, perRound: 10}
+	if rec := newFixture(t).must(t.Context(), c, run.Options{Workers: 1}); rec.Verdict != "error" || len(rec.Warnings) < 2 {
+		t.Errorf("%s %q", rec.Verdict, rec.Warnings)
+	}
+	if rec := newFixture(t).must(t.Context(), c, run.Options{Workers: 1, AllowEmpty: true}); rec.Verdict != "pass" {
+		t.Errorf("allowed: %s", rec.Verdict)
+	}
+}
+
+func TestFlakyFindingIsKeptAndLabelled(t *testing.T) {
+	c := &counter{rounds: 1, perRound: 20, fail: func(n int64) string {
+		if n == 5 {
+			return "sometimes"
+		}
+		return ""
+	}, flaky: new(atomic.Int64)}
+	rec := newFixture(t).must(t.Context(), c, run.Options{Workers: 2, Reruns: 4, Shrink: 100})
+	if len(rec.Findings) != 1 || !rec.Findings[0].Flaky || rec.Findings[0].Rerun != (campaign.Rerun{Tried: 4, Same: 2}) || rec.Findings[0].Minimized != nil {
+		t.Errorf("%+v", rec.Findings)
+	}
+}
+
+func TestProbeFailure(t *testing.T) {
+	c := &counter{rounds: 1, perRound: 20, probeErr: errors.New("no such program")}
+	rec, err := newFixture(t).run(t.Context(), c, run.Options{Workers: 2})
+	if err == nil || !strings.Contains(err.Error(), "no such program") || rec.Verdict != "error" {
+		t.Errorf("%v %s", err, rec.Verdict)
+	}
+}
+
+func TestFactsWarningsAreKept(t *testing.T) {
+	rec := newFixture(t).must(t.Context(), &counter{rounds: 1, perRound: 1}, run.Options{Workers: 1})
+	if len(rec.Warnings) != 1 || rec.Warnings[0] != "counting from seven" {
+		t.Errorf("%q", rec.Warnings)
+	}
+}
+
+// A failing case in every place fills no memory: the groups, not the cases, are kept.
+func BenchmarkCases(b *testing.B) {
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			st, err := store.Open(b.TempDir())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer st.Close()
+			c := &counter{rounds: 1, perRound: int64(b.N)}
+			w, err := st.Begin(store.Manifest{Identities: []campaign.Identity{c.Identity()}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			if _, err := run.Run(b.Context(), run.Job{Campaigns: []campaign.Any{campaign.Erase[sum](c)}, Sources: []string{""}, Store: st, Writer: w}, run.Options{Workers: workers, AllowEmpty: true}); err != nil {
+				b.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
