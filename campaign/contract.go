@@ -34,6 +34,9 @@ type Settings struct {
 	// Read returns the content of a file that the document names. What is read
 	// is kept with the run, so that a replay needs none of the user's files.
 	Read func(path string) ([]byte, error)
+	// List returns the names of the regular files in a folder that the user
+	// named, sorted; it is kept with the run as well.
+	List func(dir string) ([]string, error)
 	// Digest returns the hex SHA-256 of a file that decides the cases but is
 	// not kept with the run, such as the program under test.
 	Digest func(path string) (string, error)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,8 +36,8 @@ func (s *Store) Begin(m Manifest) (*Writer, error) {
 // begin prepares the run's folder under another name and renames it when the
 // manifest is on the disk: a run that has a folder has a manifest.
 func (s *Store) begin(m Manifest) (_ *Writer, err error) {
-	tmp, err := os.MkdirTemp(s.path(runsDir), unbornRun)
-	if err != nil {
+	tmp := s.path(runsDir, unbornRun+rand.Text())
+	if err := os.Mkdir(tmp, 0o777); err != nil {
 		return nil, err
 	}
 	dir := tmp
@@ -49,9 +50,6 @@ func (s *Store) begin(m Manifest) (_ *Writer, err error) {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	if err := os.Chmod(tmp, 0o755); err != nil {
-		return nil, err
-	}
 	l, err := lock.Own(filepath.Join(tmp, runLock))
 	if err != nil {
 		return nil, err

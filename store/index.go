@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"time"
 
 	"modernc.org/sqlite" // also registers the driver "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -232,5 +231,3 @@ func (s *Store) inTx(f func(*sql.Tx) error) error {
 	}
 	return tx.Commit()
 }
-
-func micros(t time.Time) int64 { return t.UnixMicro() }

@@ -191,7 +191,7 @@ func (s *Store) indexRun(p projection) error {
 			return fmt.Errorf("index run %s: %w", id, err)
 		}
 		_, err := tx.Exec("INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?)",
-			id, micros(p.manifest.Created), p.status, rec.Verdict, rec.Complete, rec.Stopped,
+			id, p.manifest.Created.UnixMicro(), p.status, rec.Verdict, rec.Complete, rec.Stopped,
 			rec.Digest, string(command), rec.Environment.Seconds, p.blob)
 		if err != nil {
 			return fmt.Errorf("index run %s: %w", id, err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"sync"
@@ -65,9 +66,9 @@ func (w *Writer) RunID() string { return w.id }
 // most about a second for a crash of the machine to do none.
 func (w *Writer) Append(e Entry) error {
 	w.mu.Lock()
-	if w.err != nil {
+	if w.err != nil || w.closed {
 		defer w.mu.Unlock()
-		return w.err
+		return cmp.Or(w.err, errClosed)
 	}
 	before := len(w.buf)
 	var err error

@@ -54,7 +54,7 @@ func (f Fixture) settings() campaign.Settings {
 	for k, v := range f.Options {
 		options[k] = slices.Clone(v)
 	}
-	return campaign.Settings{Options: options, Read: os.ReadFile, Digest: func(string) (string, error) { return "0", nil }}
+	return campaign.Settings{Options: options, Read: os.ReadFile, List: func(string) ([]string, error) { return nil, nil }, Digest: func(string) (string, error) { return "0", nil }}
 }
 
 func (f Fixture) compile(t *testing.T) []campaign.Any {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/bytemut"
 )
 
 // Compile implements [campaign.Contract].
@@ -79,14 +80,14 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	part([]byte(program))
 	part([]byte(s.fingerprint()))
 	if s.deep {
-		inputs, found := deepInputs(set, doc.Path)
+		inputs, found := deepInputs(set)
 		if list = append(list, found...); list.HasErrors() {
 			return nil, list
 		}
 		for _, b := range slices.Concat(inputs.corpus, inputs.dictionary) {
 			part(b)
 		}
-		part([]byte(deepVersion))
+		part([]byte(bytemut.DeepVersion))
 		c.deep = &inputs
 	}
 	name := spec.CampaignID

@@ -1,15 +1,15 @@
 package fuzzspec
 
 import (
-	"errors"
+	"path/filepath"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/bytemut"
 )
 
+// noFacts is what is known of a target that was not tried.
 var noFacts campaign.Facts
-
-const deepVersion = "deep-1"
 
 // deepInput is what the deep mutators work with beside the seed.
 type deepInput struct {
@@ -17,8 +17,81 @@ type deepInput struct {
 	dictionary [][]byte
 }
 
-func deepInputs(set campaign.Settings, file string) (deepInput, diag.List) {
-	return deepInput{}, nil
+// maxTokenLevel takes the tokens of an AFL dictionary whatever their level.
+const maxTokenLevel = 1 << 30
+
+// deepInputs reads the dictionaries and further seeds that were asked for; all
+// that is wrong with them is returned.
+func deepInputs(set campaign.Settings) (deepInput, diag.List) {
+	var in deepInput
+	var list diag.List
+	unreadable := func(option, path string, err error) {
+		list = append(list, diag.Diagnostic{
+			Code: "fuzzspec.option", Pos: diag.Pos{File: path}, Path: "--" + option, Message: "cannot be read: " + err.Error(),
+		})
+	}
+	for _, path := range set.Options[optDict] {
+		data, err := set.Read(path)
+		if err != nil {
+			unreadable(optDict, path, err)
+			continue
+		}
+		entries, found := bytemut.ParseDictionary(path, data)
+		list = append(list, found...)
+		in.dictionary = append(in.dictionary, bytemut.Tokens(entries, maxTokenLevel)...)
+	}
+	for _, dir := range set.Options[optCorpus] {
+		names, err := set.List(dir)
+		if err != nil {
+			unreadable(optCorpus, dir, err)
+			continue
+		}
+		if len(names) == 0 {
+			list = append(list, diag.Diagnostic{
+				Code: "fuzzspec.option", Pos: diag.Pos{File: dir}, Path: "--" + optCorpus, Message: "the folder holds no file to start from",
+			})
+		}
+		for _, name := range names {
+			path := filepath.Join(dir, name)
+			data, err := set.Read(path)
+			if err != nil {
+				unreadable(optCorpus, path, err)
+				continue
+			}
+			in.corpus = append(in.corpus, data)
+		}
+	}
+	return in, list
 }
 
-func newDeepMaker(c *Campaign) (maker, error) { return nil, errors.New("not there yet") }
+// deepMaker makes cases with the deep mutators, from every input of the corpus.
+type deepMaker struct{ deep *bytemut.Deep }
+
+func newDeepMaker(c *Campaign) maker {
+	m := &c.spec.Mutations
+	p := bytemut.DeepParams{MaxOps: -1, Dictionary: c.deep.dictionary}
+	if m.OpsGiven {
+		p.MaxOps = int(min(m.OpLimit(), 1<<20))
+	}
+	if limit, ok := m.ByteLimit(); ok {
+		p.MaxBytes = limit
+	}
+	return deepMaker{bytemut.NewDeep(append([][]byte{c.seed}, c.deep.corpus...), p, m.RNGSeed)}
+}
+
+func (m deepMaker) lane() laneMaker { return &deepLane{deep: m.deep} }
+
+type deepLane struct {
+	deep *bytemut.Deep
+	buf  bytemut.Buffer
+}
+
+func (l *deepLane) input(corpus [][]byte, index int64) []byte {
+	return l.deep.CaseOf(corpus, index, &l.buf)
+}
+
+func (l *deepLane) log() []byte { return bytemut.AppendLog(nil, l.buf.Ops()) }
+
+func (l *deepLane) parent(corpus [][]byte, index int64) []byte {
+	return corpus[l.deep.ParentOf(len(corpus), index)]
+}

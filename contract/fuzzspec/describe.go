@@ -19,14 +19,17 @@ const shownBytes = 4096
 func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, minimized []byte) []campaign.Exhibit {
 	input := c.Input(s, at)
 	out := []campaign.Exhibit{c.summary(at, o, input, minimized)}
+	lane := c.maker.lane()
 	parent := c.seed
+	if !c.set.guided {
+		parent = lane.parent(s.corpus, c.start+at.Index)
+	}
 	rows := []campaign.BytesRow{bytesRow("seed", parent, parent), bytesRow("case", input, parent)}
 	if minimized != nil {
 		rows = append(rows, bytesRow("minimised", minimized, input))
 	}
 	out = append(out, campaign.BytesExhibit("Input", rows...))
-	if !c.set.guided {
-		lane := c.maker.lane()
+	if !c.set.guided { // the corpus that a guided case was made from is not at hand here
 		lane.input(s.corpus, c.start+at.Index)
 		if t, ok := mutationTable(lane.log()); ok {
 			out = append(out, t)

@@ -19,12 +19,14 @@ type laneMaker interface {
 	input(corpus [][]byte, index int64) []byte
 	// log is mutations.jsonl of the last input.
 	log() []byte
+	// parent is the input of the corpus that case index is made from.
+	parent(corpus [][]byte, index int64) []byte
 }
 
 // newMaker returns what makes the campaign's inputs.
 func newMaker(c *Campaign) (maker, error) {
 	if c.deep != nil {
-		return newDeepMaker(c)
+		return newDeepMaker(c), nil
 	}
 	m := &c.spec.Mutations
 	p := bytemut.Params{MaxOps: int(min(m.OpLimit(), 1<<30)), Strategies: m.Strategies}
@@ -51,6 +53,8 @@ type referenceLane struct {
 func (l *referenceLane) input(_ [][]byte, index int64) []byte { return l.ref.Case(index, &l.buf) }
 
 func (l *referenceLane) log() []byte { return bytemut.AppendLog(nil, l.buf.Ops()) }
+
+func (l *referenceLane) parent(corpus [][]byte, _ int64) []byte { return corpus[0] }
 
 // Mutation is one case of a document, for those who want the bytes alone.
 type Mutation struct {

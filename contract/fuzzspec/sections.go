@@ -222,7 +222,7 @@ func (w *walk) mutations(n *jsontree.Node) {
 	m.RNGSeed = w.integer(n, path, "rng_seed", math.MinInt64, "").Int()
 	m.MaxBytes = w.integer(n, path, "max_bytes", 1, "must be greater than 0").Int()
 	m.MaxOpsPerCase = w.integer(n, path, "max_ops_per_case", 0, "must be greater than or equal to 0").Int()
-	if m.MaxOpsPerCase == nil {
+	if m.OpsGiven = m.MaxOpsPerCase != nil; !m.OpsGiven {
 		m.MaxOpsPerCase = (&jsontree.Node{Kind: jsontree.Int, Text: "1"}).Int()
 	}
 	if list := n.Get("strategies"); list != nil {

@@ -52,6 +52,7 @@ type Mutations struct {
 	RNGSeed       *big.Int // nil: not given
 	MaxBytes      *big.Int // nil: not given
 	MaxOpsPerCase *big.Int // 1 if not given
+	OpsGiven      bool     // MaxOpsPerCase was given
 	Strategies    []string // nil: not given; an empty list is not nil
 }
 

@@ -59,3 +59,8 @@ type referenceBuffer struct {
 	last, gap     int64 // the last case made, and its distance from the one before
 	rand          pyrand.Rand
 }
+
+var (
+	_ Mutator = (*Reference)(nil)
+	_ Mutator = (*Deep)(nil)
+)

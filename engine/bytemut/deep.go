@@ -19,7 +19,8 @@ const (
 	leastLimit  = 1 << 20 // a case may always grow to so many bytes
 	growth      = 4       // and to so many times the largest seed
 	outlineMost = 1 << 16 // larger inputs are outlined in part
-	outlineNear = 384     // bytes outlined around a place once the input has changed
+	outlinePart = 1 << 12 // bytes outlined of those
+	outlineNear = 256     // bytes outlined once the input has changed
 	cachedTrees = 16      // outlines of parents that a buffer keeps
 )
 
@@ -104,7 +105,8 @@ func (d *Deep) mutate(parent []byte, corpus [][]byte, key uint64, slot int, buf 
 	buf.reset()
 	b := &buf.deep
 	b.data = append(b.data[:0], parent...)
-	c := deepCase{Deep: d, buf: buf, rng: newPRNG(key), data: b.data, parent: parent, corpus: corpus, slot: slot % cachedTrees}
+	c := &b.current // in the buffer, so that it need not be allocated
+	*c = deepCase{Deep: d, buf: buf, rng: newPRNG(key), data: b.data, parent: parent, corpus: corpus, slot: slot % cachedTrees, nearOf: -1}
 	if len(c.data) > d.limit {
 		c.edit(clamp, d.limit, len(c.data)-d.limit, nil)
 	}
@@ -112,11 +114,14 @@ func (d *Deep) mutate(parent []byte, corpus [][]byte, key uint64, slot int, buf 
 		c.run()
 	}
 	b.data = c.data
-	return c.data
+	*c = deepCase{} // keeps no parent or corpus alive
+	return b.data
 }
 
 // deepBuffer is the part of a Buffer that [Deep] uses.
 type deepBuffer struct {
+	current deepCase
+
 	data  []byte
 	tmp   []byte // bytes to be inserted
 	other []byte // bytes to be inserted at a second place

@@ -22,6 +22,10 @@ type deepCase struct {
 	slot   int
 	op     int // number of the operation being made
 	edits  int // changes so far
+
+	// nearOf is the number of changes at which the neighbourhood was outlined
+	// that is in the buffer, and nearFrom is where it begins.
+	nearOf, nearFrom int
 }
 
 // operation changes the input in one place or two, by calls of edit, or
@@ -162,14 +166,18 @@ func (c *deepCase) outline() (*outline.Outline, int) {
 	if c.edits == 0 && len(c.data) <= outlineMost {
 		return b.outlineOf(c.data, c.slot), 0
 	}
+	if c.nearOf == c.edits {
+		return &b.near, c.nearFrom
+	}
 	from, size := 0, outlineNear
 	if c.edits == 0 {
-		size = outlineMost / 4
+		size = outlinePart
 	}
 	if len(c.data) > size {
 		from = c.rng.below(len(c.data) - size + 1)
 	}
 	b.near.Scan(c.data[from:min(len(c.data), from+size)])
+	c.nearOf, c.nearFrom = c.edits, from
 	return &b.near, from
 }
 
@@ -209,4 +217,13 @@ func (c *deepCase) word() []byte {
 		return pick(&c.rng, c.found)
 	}
 	return nil
+}
+
+// DeepKinds are the names of the operations of [Deep].
+func DeepKinds() []Kind {
+	kinds := make([]Kind, len(operations))
+	for i, op := range operations {
+		kinds[i] = op.kind
+	}
+	return kinds
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/bits"
 	"slices"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -253,11 +252,7 @@ func (c *referenceCase) run() {
 		op := Op{I: i, Kind: choices[c.source.below(uint64(len(choices)))]}
 		switch op.Kind {
 		case FlipBit:
-			hi, bitCount := bits.Mul64(uint64(shown), 8)
-			if hi != 0 {
-				panic("bytemut: input too long to address its bits")
-			}
-			op.Offset = int64(c.source.below(bitCount))
+			op.Offset = int64(c.source.below(uint64(shown) * 8))
 			c.flip(int(op.Offset/8), 1<<(op.Offset%8))
 		case FlipByte:
 			op.Offset = int64(c.source.below(uint64(shown)))

@@ -179,8 +179,6 @@ func elementRename(c *deepCase, kind Kind) bool {
 	if string(name) == string(c.data[base+e.From+1:base+e.From+1+e.NameLen]) {
 		return false
 	}
-	if e.To > e.CloseFrom && !c.rng.oneIn(4) && !c.edit(kind, base+e.CloseFrom+2, e.NameLen, name) {
-		return false
-	}
-	return c.edit(kind, base+e.From+1, e.NameLen, name)
+	renamed := e.To > e.CloseFrom && !c.rng.oneIn(4) && c.edit(kind, base+e.CloseFrom+2, e.NameLen, name)
+	return c.edit(kind, base+e.From+1, e.NameLen, name) || renamed
 }

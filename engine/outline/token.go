@@ -123,14 +123,16 @@ func quoted(src []byte, i int) int {
 	return 0
 }
 
-// Texty reports whether an input is mostly text, judging by its beginning.
+// Texty reports whether an input is mostly text, judging by bytes from all over
+// it.
 func Texty(src []byte) bool {
-	sample := src[:min(len(src), 512)]
-	odd := 0
-	for _, c := range sample {
-		if class[c] == Control || c >= 0x80 {
+	const samples = 64
+	odd, seen := 0, 0
+	for i := 0; i < len(src); i += max(1, len(src)/samples) {
+		if class[src[i]] == Control || src[i] >= 0x80 {
 			odd++
 		}
+		seen++
 	}
-	return len(sample) > 0 && odd*8 <= len(sample)
+	return seen > 0 && odd*4 <= seen
 }

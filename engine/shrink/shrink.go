@@ -66,13 +66,26 @@ func plan(input []byte) []pass {
 	return []pass{
 		{make: first}, {make: second},
 		{make: (*search).blanks}, {make: (*search).tokens},
-		{make: (*search).names}, {make: (*search).values}, {make: (*search).runes},
+		{make: small((*search).names)}, {make: small((*search).values)}, {make: (*search).runes},
 		{make: (*search).bytes, dear: true},
+		{make: (*search).names, dear: true},
+		{make: (*search).values, dear: true},
 		{make: (*search).numbers, dear: true},
 		{make: (*search).windows, dear: true},
 		{make: (*search).brackets, dear: true},
 		{make: (*search).plain, dear: true},
 		{make: (*search).swaps, dear: true},
+	}
+}
+
+// small holds a pass back that goes word by word, as long as an input is so
+// large that deletion has more to give.
+func small(pass func(*search)) func(*search) {
+	const most = 1 << 10
+	return func(s *search) {
+		if len(s.best) <= most {
+			pass(s)
+		}
 	}
 }
 
@@ -125,7 +138,7 @@ type edit struct {
 
 // edit tries the best input with edits applied; they are in order and apart.
 func (s *search) edit(edits ...edit) bool {
-	if s.stopped() {
+	if s.stopped() || s.vain(edits) {
 		return false
 	}
 	s.next = s.next[:0]
@@ -137,6 +150,26 @@ func (s *search) edit(edits ...edit) bool {
 	}
 	s.next = append(s.next, s.best[from:]...)
 	return s.try()
+}
+
+// vain reports whether edits surely make nothing simpler, without the cost of
+// applying them.
+func (s *search) vain(edits []edit) bool {
+	growth, aligned := 0, true
+	for _, e := range edits {
+		more := len(e.with) - (e.hi - e.lo)
+		growth += more
+		aligned = aligned && more == 0
+	}
+	if growth != 0 || !aligned {
+		return growth > 0
+	}
+	for _, e := range edits {
+		if old := s.best[e.lo:e.hi]; !bytes.Equal(e.with, old) {
+			return !simpler(e.with, old)
+		}
+	}
+	return true
 }
 
 // cut tries the best input without a range of it.

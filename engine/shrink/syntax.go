@@ -25,7 +25,7 @@ type token struct {
 
 // lex cuts any bytes into tokens; it never fails.
 func lex(b []byte) []token {
-	var out []token
+	out := make([]token, 0, len(b)/4+1)
 	for lo := 0; lo < len(b); {
 		t := scan(b, lo)
 		out = append(out, t)

@@ -31,7 +31,7 @@ Exit codes: 0 no errors, 2 errors (with --strict also warnings).`,
 				return err
 			}
 			b := newBundle()
-			set := campaign.Settings{Options: options.values(), Read: b.read, Digest: b.digest}
+			set := b.fill(campaign.Settings{Options: options.values()})
 			var all diag.List
 			for _, d := range docs {
 				compiled, list := d.contract.Compile(c.Context(), d.Spec, set)

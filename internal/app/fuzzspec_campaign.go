@@ -96,7 +96,7 @@ it says; --fail-on makes verdicts count.`,
 				return err
 			}
 			b := newBundle()
-			set := campaign.Settings{Options: options.values(), Read: b.read, Digest: b.digest}
+			set := b.fill(campaign.Settings{Options: options.values()})
 			requireOutputs(set)
 			camp, _, _, err := a.compileSpec(c.Context(), spec, set)
 			if err != nil {
@@ -223,8 +223,7 @@ func (a *application) knownFailure2(err error) error {
 
 func (a *application) fuzzCampaignRun(ctx context.Context, f *campaignFlags, storeGiven bool) error {
 	b := newBundle()
-	set := f.settings()
-	set.Read, set.Digest = b.read, b.digest
+	set := b.fill(f.settings())
 	requireOutputs(set)
 	set.Options[fuzzspec.OptStartIndex] = []string{strconv.FormatInt(f.start, 10)}
 	set.Options[fuzzspec.OptCount] = []string{strconv.FormatInt(f.cases, 10)}
@@ -267,12 +266,14 @@ func (a *application) fuzzCampaignRun(ctx context.Context, f *campaignFlags, sto
 	}
 	defer st.Close()
 	job := run.Job{Campaigns: []campaign.Any{erased}, Sources: []string{doc.Path}, Store: st}
+	passed := int64(0) // cases that were told already: no reason to stop
 	if f.goOn {
 		id, err := campaignRun(st, camp, doc, b)
 		if err != nil {
 			return err
 		}
 		if id != "" {
+			passed = told(folder)
 			if job.Writer, job.Journal, err = st.Resume(id); err != nil {
 				return err
 			}
@@ -290,13 +291,14 @@ func (a *application) fuzzCampaignRun(ctx context.Context, f *campaignFlags, sto
 	}
 	stop := verdictSet(f.stopOn)
 	f.stop = func(o *campaign.Outcome) bool {
-		return stop[camp.Verdict(o)]
+		passed--
+		return passed < 0 && stop[camp.Verdict(o)]
 	}
 	rec, runErr := a.drive(ctx, job, nil, &f.runFlags, 0)
 	if rec.RunID == "" {
 		return runErr
 	}
-	seen, err := a.writeCampaign(st, camp, folder, rec.RunID, f.cases)
+	seen, err := a.writeCampaign(st, camp, folder, rec, f.cases)
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
@@ -346,16 +348,21 @@ func (a *application) planCampaign(camp *fuzzspec.Campaign, folder fuzzspec.Camp
 }
 
 // writeCampaign writes the campaign's files from the journal of its run, and
-// returns the verdicts that were met.
-func (a *application) writeCampaign(st *store.Store, camp *fuzzspec.Campaign, folder fuzzspec.CampaignFolder, runID string, asked int64) (map[string]bool, error) {
-	j, err := st.OpenJournal(runID)
+// returns the verdicts that were met. Cases that were in flight when the run
+// was stopped are left out, as they are from its record.
+func (a *application) writeCampaign(st *store.Store, camp *fuzzspec.Campaign, folder fuzzspec.CampaignFolder, rec campaign.Record, asked int64) (map[string]bool, error) {
+	j, err := st.OpenJournal(rec.RunID)
 	if err != nil {
 		return nil, err
 	}
 	defer j.Close()
 	seen := make(map[string]bool)
 	var lines iter.Seq[fuzzspec.CaseLine] = func(yield func(fuzzspec.CaseLine) bool) {
+		left := rec.Campaigns[0].Cases.Run
 		for x := range run.Outcomes(j, 0) {
+			if left--; left < 0 {
+				return
+			}
 			l := camp.Line(x.Case, &x.Outcome, j.Manifest().Created.Add(x.At))
 			seen[l.Verdict] = true
 			if !yield(l) {

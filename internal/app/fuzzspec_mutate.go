@@ -60,7 +60,7 @@ one case; otherwise it prints {case_index, rng_seed, sha256, size_bytes, mutatio
 				return usagef("a case index must not be negative, got %d", from)
 			}
 			b := newBundle()
-			set := campaign.Settings{Options: options.values(), Read: b.read, Digest: b.digest}
+			set := b.fill(campaign.Settings{Options: options.values()})
 			if seed != "" {
 				n, err := strconv.ParseInt(seed, 10, 64)
 				if err != nil {

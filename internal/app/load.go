@@ -155,6 +155,13 @@ func reason(err error) string {
 	return err.Error()
 }
 
+// fill gives settings what documents are compiled with; what is read is
+// recorded.
+func (b *bundle) fill(set campaign.Settings) campaign.Settings {
+	set.Read, set.List, set.Digest = b.read, b.list, b.digest
+	return set
+}
+
 // bundle records the files that documents name while they are compiled, so
 // that they can be kept with the run.
 type bundle struct {
@@ -176,6 +183,24 @@ func (b *bundle) read(path string) ([]byte, error) {
 	}
 	b.files[path] = data
 	return data, nil
+}
+
+// listing is the name under which the content of a folder is kept.
+func listing(dir string) string { return filepath.Clean(dir) + string(filepath.Separator) }
+
+func (b *bundle) list(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	b.files[listing(dir)] = []byte(strings.Join(names, "\x00"))
+	return names, nil
 }
 
 func (b *bundle) digest(path string) (string, error) {
@@ -290,14 +315,21 @@ func (a *application) stored(ctx context.Context, st *store.Store, m store.Manif
 		}
 		c.docs = append(c.docs, d)
 	}
+	read := func(path string) ([]byte, error) {
+		blob, ok := m.Files[path]
+		if !ok {
+			return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+		}
+		return st.Blob(blob)
+	}
 	settings := campaign.Settings{
-		Seed: set.Seed, Options: set.Options, Stored: true,
-		Read: func(path string) ([]byte, error) {
-			blob, ok := m.Files[path]
-			if !ok {
-				return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+		Seed: set.Seed, Options: set.Options, Stored: true, Read: read,
+		List: func(dir string) ([]string, error) {
+			names, err := read(listing(dir))
+			if err != nil || len(names) == 0 {
+				return nil, err
 			}
-			return st.Blob(blob)
+			return strings.Split(string(names), "\x00"), nil
 		},
 		Digest: func(path string) (string, error) {
 			kept, ok := m.Digests[path]

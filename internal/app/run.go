@@ -66,8 +66,7 @@ func (a *application) run(ctx context.Context, paths []string, f *runFlags) erro
 func (a *application) execute(ctx context.Context, docs []document, f *runFlags) (campaign.Record, error) {
 	var rec campaign.Record
 	b := newBundle()
-	set := f.settings()
-	set.Read, set.Digest = b.read, b.digest
+	set := b.fill(f.settings())
 	c, err := compile(ctx, docs, set)
 	if err != nil {
 		return rec, err

@@ -10,6 +10,7 @@
 package blob
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -143,7 +144,8 @@ func (d *Dir) refresh(id string) (bool, error) {
 
 // write makes a blob of what fill writes; fill returns its name.
 func (d *Dir) write(fill func(io.Writer) (string, error)) (err error) {
-	f, err := os.CreateTemp(d.path, tempPrefix)
+	// Not os.CreateTemp: its files are for one user alone, and stay so.
+	f, err := os.OpenFile(filepath.Join(d.path, tempPrefix+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}

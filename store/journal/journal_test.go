@@ -2,8 +2,11 @@ package journal
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
+	"os"
 	"reflect"
 	"testing"
 	"time"
@@ -106,6 +109,27 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("read back\n%s\nwant\n%s", b, a)
 		}
 	})
+}
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// Version 1 is what users have on their disks: what is written for the same
+// entries may not change without a new version.
+func TestFormatIsStable(t *testing.T) {
+	const golden = "testdata/v1.hex"
+	file, _ := encode(t, sample())
+	if *update {
+		if err := os.WriteFile(golden, []byte(hex.Dump(file)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := hex.Dump(file); got != string(want) {
+		t.Errorf("the format has changed:\n%s\nwant\n%s", got, want)
+	}
 }
 
 func TestTornAtEveryByte(t *testing.T) {

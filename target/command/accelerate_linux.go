@@ -72,6 +72,8 @@ func (z *zygoteExecutor) how() string {
 }
 
 func (z *zygoteExecutor) start() (executor, error) {
+	z.perch.sit()
+	defer z.perch.rise()
 	if err := z.prepare(context.Background(), probeID, z.plan.Calibrate); err != nil {
 		return nil, err
 	}
@@ -91,6 +93,8 @@ func (z *zygoteExecutor) start() (executor, error) {
 func (z *zygoteExecutor) close() error { return z.server.Close() }
 
 func (z *zygoteExecutor) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
+	z.perch.sit()
+	defer z.perch.rise()
 	if err := z.prepare(ctx, runID, input); err != nil {
 		return process.Result{}, err
 	}
@@ -143,6 +147,8 @@ func (a *aflExecutor) start() (executor, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.perch.sit()
+	defer a.perch.rise()
 	if err := a.prepare(context.Background(), probeID, a.plan.Calibrate); err != nil {
 		return nil, err
 	}
@@ -166,6 +172,8 @@ const aflMaxInput = 1 << 20
 func (a *aflExecutor) close() error { return a.server.Close() }
 
 func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
+	a.perch.sit()
+	defer a.perch.rise()
 	if err := a.prepare(ctx, runID, input); err != nil {
 		return process.Result{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +23,7 @@ type ground struct {
 	null     int
 	out, err *capture
 	dog      *watchdog
+	perch    *perch
 	hunter   *hunter
 	box      *sandbox // nil without a sandbox
 	image    *image
@@ -48,8 +48,8 @@ type ground struct {
 	notes          []string
 }
 
-func newGround(plan *process.Plan, lane int) (_ *ground, err error) {
-	g := &ground{plan: plan, null: -1, fileSize: fileSizeLimit(plan.Limits), keepSize: plan.Limits.Output}
+func newGround(plan *process.Plan, lane, lanes int) (_ *ground, err error) {
+	g := &ground{plan: plan, perch: newPerch(lane, lanes), null: -1, fileSize: fileSizeLimit(plan.Limits), keepSize: plan.Limits.Output}
 	if g.keepSize == 0 {
 		g.keepSize = defaultOutput
 	}
@@ -90,6 +90,9 @@ func newGround(plan *process.Plan, lane int) (_ *ground, err error) {
 	})
 	if err := executable(g.image.command.Path); err != nil {
 		return nil, err
+	}
+	if g.perch.on {
+		g.note("there is a lane for every processor: each keeps its programs on one")
 	}
 	list, notes, err := limits(plan.Limits, g.image.command.Path)
 	if err != nil {
@@ -281,7 +284,7 @@ func reap(pid int, usage *unix.Rusage) (unix.WaitStatus, error) {
 // close frees everything and checks the books: a process that was made and
 // whose end was not seen would mean that results were attributed wrongly.
 func (g *ground) close() error {
-	var errs []error
+	errs := []error{g.perch.left}
 	if g.dog != nil {
 		g.dog.close()
 	}
@@ -317,12 +320,4 @@ func ignoredSignals() uint64 {
 	word, _, _ := strings.Cut(rest, "\n")
 	set, _ := strconv.ParseUint(word, 16, 64)
 	return set
-}
-
-// lockThread keeps a goroutine on its thread: a child is killed when the thread
-// that made it ends, and threads with namespaces of their own must not get
-// into other hands.
-func lockThread() (unlock func()) {
-	runtime.LockOSThread()
-	return runtime.UnlockOSThread
 }

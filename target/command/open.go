@@ -17,7 +17,7 @@ func Open(ctx context.Context, plan process.Plan, lane, lanes int, cold bool) (p
 	if err := checkPlan(&plan, lane, lanes); err != nil {
 		return nil, err
 	}
-	return open(ctx, &plan, lane, cold)
+	return open(ctx, &plan, lane, lanes, cold)
 }
 
 func checkPlan(p *process.Plan, lane, lanes int) error {

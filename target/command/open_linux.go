@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func open(ctx context.Context, plan *process.Plan, index int, cold bool) (_ process.Runner, err error) {
+func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) (_ process.Runner, err error) {
 	// Children close what they inherit by themselves; but programs that others
 	// start for us, and ForkExec, go by the flag. Go sets it on all it opens.
 	unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
-	g, err := newGround(plan, index)
+	g, err := newGround(plan, index, lanes)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"unsafe"
 
@@ -170,7 +171,8 @@ func (b *sandbox) startKeeper(flags uintptr, folder string, bound int64) error {
 	add(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), pin(p, &sigaction{handler: 1}), 0, 8)
 	add(unix.SYS_EXECVEAT, 1, text(""), pin(p, &[1]uintptr{}), pin(p, &[1]uintptr{}), unix.AT_EMPTY_PATH)
 
-	defer lockThread()()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	keeper, errno := p.start()
 	if errno != 0 {
 		unix.Close(pipe[1])
@@ -216,7 +218,8 @@ func (b *sandbox) tryPIDs() (err error) {
 	if b.homePIDs, err = highFD(unix.Open("/proc/self/ns/pid", unix.O_RDONLY|unix.O_CLOEXEC, 0)); err != nil {
 		return err
 	}
-	defer lockThread()()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if err := unix.Setns(b.keeperFD, unix.CLONE_NEWPID); err != nil {
 		return err
 	}

@@ -68,7 +68,8 @@ func (s *spawner) name() process.Executor { return process.Spawn }
 const startTries = 8
 
 func (s *spawner) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
-	defer lockThread()()
+	s.perch.sit()
+	defer s.perch.rise()
 	pause := time.Millisecond
 	for try := 1; ; try++ {
 		if err := s.prepare(ctx, runID, input); err != nil {
