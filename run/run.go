@@ -79,7 +79,6 @@ type runner struct {
 	findings []campaign.Finding
 	warnings []string
 	notes    []string
-	stopped  string // why no further campaign is started
 
 	sched    atomic.Pointer[schedule]
 	stopWhy  atomic.Pointer[string]

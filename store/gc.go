@@ -135,7 +135,7 @@ func (s *Store) collectBlobs(removed map[string]bool, blobs mentions, dry bool, 
 			return err
 		}
 		if alone {
-			defer s.session.Downgrade()
+			defer func() { _ = s.session.Downgrade() }() // closing the store lets go of it in any case
 		}
 	}
 	young := time.Now().Add(-mentionDelay)

@@ -140,7 +140,7 @@ A document says what to do; thresh finds out by itself which format it has.`,
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
+	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(
 		&cobra.Group{ID: "main", Title: "Run:"},
 		&cobra.Group{ID: "work", Title: "Work on stored runs and findings:"},

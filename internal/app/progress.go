@@ -19,7 +19,6 @@ type progress struct {
 	color bool
 	width int
 	last  time.Time
-	phase run.Phase
 	drawn bool
 }
 

@@ -17,6 +17,7 @@ type scroll struct {
 	links  []byte
 	depth  int
 	buffer int
+	pad    int
 	log    io.Writer
 }
 
@@ -87,7 +88,7 @@ func (s *scroll) record(tag byte, v []byte) error {
 		s.links = append(s.links, v[0])
 	case 'P':
 		if len(v) >= 2 {
-			padding(v[0], v[1])
+			s.pad += padding(v[0], v[1])
 		}
 	case 'B':
 		s.reserve(v[0])

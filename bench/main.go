@@ -1,0 +1,119 @@
+// Command bench compares Thresh with the least that any program can do, and
+// with other tools of its kind, on the machine that it is run on.
+//
+//	bash bench/run [--smoke] [--rounds N] [--seconds S] [--only WORDS]
+//	bash bench/scale [--cases N]
+//
+// Contenders run in short bursts, one after the other, round after round, so
+// that what disturbs the machine disturbs all of them alike. What is not
+// installed is said and left out. README.md says what each figure means.
+//
+// It runs Thresh as its users do, by its command line, and uses nothing of its
+// packages. It is a program to be looked at, not a test: no figure makes it
+// fail.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := bench(ctx, os.Args[1:])
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "bench:", err)
+	os.Exit(1)
+}
+
+// options are those of the comparison.
+type options struct {
+	thresh  string
+	rounds  int
+	seconds float64
+	only    string
+	smoke   bool
+}
+
+func bench(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "scale" {
+		return scaleCommand(ctx, args[1:])
+	}
+	var o options
+	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
+	fs.StringVar(&o.thresh, "thresh", "bench/bin/thresh", "the program to measure")
+	fs.IntVar(&o.rounds, "rounds", 5, "rounds, of which the median is shown")
+	fs.Float64Var(&o.seconds, "seconds", 1.5, "length of one burst")
+	fs.StringVar(&o.only, "only", "", "contenders whose name holds one of these `WORDS`, with commas between; bases are always run")
+	fs.BoolVar(&o.smoke, "smoke", false, "one round of tiny bursts, to see that all of it works; the figures mean nothing")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 || o.rounds < 1 || !(o.seconds > 0) {
+		return fmt.Errorf("usage: bench [--smoke] [--rounds N] [--seconds S] [--only WORDS]")
+	}
+	lab, err := newLab(ctx, o.thresh)
+	if err != nil {
+		return err
+	}
+	defer lab.close()
+	fields := choose(contests(lab), o.only)
+	if o.smoke {
+		o.rounds = 1
+	}
+	fmt.Println(machine())
+	for _, line := range lab.missing {
+		fmt.Println("left out:", line)
+	}
+	t := newTally(fields)
+	for round := range o.rounds {
+		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, o.rounds)
+		if err := t.round(ctx, o); err != nil {
+			return err
+		}
+	}
+	fmt.Println(machine())
+	fmt.Print(t.table())
+	return t.err()
+}
+
+// choose keeps the contenders that were asked for, and the bases of contests
+// in which any were.
+func choose(all []contest, only string) []contest {
+	if only == "" {
+		return all
+	}
+	words := strings.Split(only, ",")
+	var some []contest
+	for _, c := range all {
+		c.contenders = slices.DeleteFunc(slices.Clone(c.contenders), func(x contender) bool {
+			return x.base == "" && !slices.ContainsFunc(words, func(w string) bool { return w != "" && strings.Contains(c.name+": "+x.name, w) })
+		})
+		if slices.ContainsFunc(c.contenders, func(x contender) bool { return x.base == "" }) {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// absolute is filepath.Abs for a program that must be there.
+func absolute(program string) (string, error) {
+	p, err := filepath.Abs(program)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(p); err != nil {
+		return "", fmt.Errorf("%w (bench/run builds it)", err)
+	}
+	return p, nil
+}
