@@ -97,9 +97,9 @@ func choose(all []contest, only string) []contest {
 	var some []contest
 	for _, c := range all {
 		c.contenders = slices.DeleteFunc(slices.Clone(c.contenders), func(x contender) bool {
-			return x.base == "" && !slices.ContainsFunc(words, func(w string) bool { return w != "" && strings.Contains(c.name+": "+x.name, w) })
+			return !slices.ContainsFunc(words, func(w string) bool { return w != "" && strings.Contains(c.name+": "+x.name, w) })
 		})
-		if slices.ContainsFunc(c.contenders, func(x contender) bool { return x.base == "" }) {
+		if len(c.contenders) > 0 {
 			some = append(some, c)
 		}
 	}

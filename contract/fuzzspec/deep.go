@@ -65,7 +65,10 @@ func deepInputs(set campaign.Settings) (deepInput, diag.List) {
 }
 
 // deepMaker makes cases with the deep mutators, from every input of the corpus.
-type deepMaker struct{ deep *bytemut.Deep }
+type deepMaker struct {
+	deep   *bytemut.Deep
+	guided bool
+}
 
 func newDeepMaker(c *Campaign) maker {
 	m := &c.spec.Mutations
@@ -76,22 +79,28 @@ func newDeepMaker(c *Campaign) maker {
 	if limit, ok := m.ByteLimit(); ok {
 		p.MaxBytes = limit
 	}
-	return deepMaker{bytemut.NewDeep(append([][]byte{c.seed}, c.deep.corpus...), p, m.RNGSeed)}
+	return deepMaker{bytemut.NewDeep(append([][]byte{c.seed}, c.deep.corpus...), p, m.RNGSeed), c.set.guided}
 }
 
-func (m deepMaker) lane() laneMaker { return &deepLane{deep: m.deep} }
+func (m deepMaker) lane() laneMaker { return &deepLane{deepMaker: m} }
 
 type deepLane struct {
-	deep *bytemut.Deep
-	buf  bytemut.Buffer
+	deepMaker
+	buf bytemut.Buffer
 }
 
 func (l *deepLane) input(corpus [][]byte, index int64) []byte {
+	if l.guided {
+		return l.deep.GuidedCase(corpus, index, &l.buf)
+	}
 	return l.deep.CaseOf(corpus, index, &l.buf)
 }
 
 func (l *deepLane) log() []byte { return bytemut.AppendLog(nil, l.buf.Ops()) }
 
 func (l *deepLane) parent(corpus [][]byte, index int64) []byte {
+	if l.guided {
+		return corpus[l.deep.GuidedParent(len(corpus), index)]
+	}
 	return corpus[l.deep.ParentOf(len(corpus), index)]
 }

@@ -94,6 +94,25 @@ func (d *Deep) ParentOf(n int, index int64) int {
 	return r.below(n)
 }
 
+// GuidedCase makes a case from a corpus that grows by what reached something
+// new. Half of the cases are made from the newest quarter of the corpus, where
+// there is most left to reach; the others from any of it.
+func (d *Deep) GuidedCase(corpus [][]byte, index int64, buf *Buffer) []byte {
+	at := d.GuidedParent(len(corpus), index)
+	return d.mutate(corpus[at], corpus, caseKey(d.seed, index), at, buf)
+}
+
+// GuidedParent is the place of the parent of a guided case in a corpus of n
+// inputs, n > 0.
+func (d *Deep) GuidedParent(n int, index int64) int {
+	r := newPRNG(^caseKey(d.seed, index))
+	if r.below(2) == 0 {
+		newest := (n + 3) / 4
+		return n - newest + r.below(newest)
+	}
+	return r.below(n)
+}
+
 // Mutate makes a variant of a parent that the caller chose. The key decides
 // the variant; corpus holds the inputs to borrow from and may be empty.
 func (d *Deep) Mutate(parent []byte, corpus [][]byte, key uint64, buf *Buffer) []byte {

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/thresh-dev/thresh/examples/fuzzspec/demo"
 	"github.com/thresh-dev/thresh/internal/app"
 )
@@ -37,7 +39,9 @@ func TestMain(m *testing.M) {
 	if job := os.Getenv(childJob); job != "" {
 		os.Exit(jobs[job](os.Args[1:]))
 	}
-	os.Exit(m.Run())
+	testscript.Main(m, map[string]func(){
+		"thresh": func() { os.Exit(app.Main(os.Args, app.System())) },
+	})
 }
 
 // child is a process that does a job.

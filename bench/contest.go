@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// contest is a target and all that run it, held against one of them.
+type contest struct {
+	name       string
+	base       *contender // nil: there is nothing to hold the others against
+	contenders []contender
+}
+
+// contender is one way to run a target many times.
+type contender struct {
+	name string
+	// pilot is how many cases tell how fast it is, for one worker.
+	pilot int64
+	run   func(ctx context.Context, workers int, cases int64) (burst, error)
+}
+
+// burst is what came of running some cases without a break.
+type burst struct {
+	cases   int64
+	seconds float64 // by the contender's own clock; setup included
+	setup   float64 // of it, before the first case, where that can be told
+	cpu     time.Duration
+}
+
+// rate is cases per second, all workers together.
+func (b burst) rate() float64 { return perSecond(b.cases, b.seconds) }
+
+// steady is the rate once all is set up.
+func (b burst) steady() float64 { return perSecond(b.cases, b.seconds-b.setup) }
+
+// cpuMicros is processor time per case: of the tool, of the target and of the
+// kernel on their behalf.
+func (b burst) cpuMicros() float64 {
+	if b.cases == 0 {
+		return 0
+	}
+	return float64(b.cpu.Microseconds()) / float64(b.cases)
+}
+
+func perSecond(cases int64, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(cases) / seconds
+}
+
+// contests lists what can be compared on this machine.
+func contests(l *lab) []contest {
+	var all []contest
+	if reader := l.programs.reader; reader != "" {
+		target := []string{reader, inputWord}
+		c := contest{name: "static C", base: l.loop(target)}
+		c.contenders = append(c.contenders,
+			l.thresh("spawn", process{argv: target}),
+			l.thresh("zygote", process{argv: target}),
+		)
+		c.contenders = append(c.contenders, l.peers(target)...)
+		all = append(all, c)
+	}
+	if jq := l.programs.jq; jq != "" {
+		target := []string{jq, "-c", ".", inputWord}
+		p := process{argv: target, okExit: "2"} // 2: not JSON, as most mutations are
+		all = append(all, contest{name: "jq", base: l.loop(target), contenders: []contender{
+			l.thresh("spawn", p),
+			l.thresh("zygote", p),
+		}})
+	}
+	if persistent := l.programs.persistent; persistent != "" {
+		all = append(all, contest{name: "persistent C", base: l.aflPersistent(persistent), contenders: []contender{
+			l.thresh("afl", process{argv: []string{persistent}}),
+		}})
+	}
+	return all
+}
+
+// inputWord stands in a target's command line for the path of its input.
+const inputWord = "@@"
