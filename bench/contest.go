@@ -20,27 +20,32 @@ type contender struct {
 	run   func(ctx context.Context, workers int, cases int64) (burst, error)
 }
 
-// burst is what came of running some cases without a break.
+// burst is what came of running some cases without a break. Where a burst of
+// just a few cases was made as well, the difference tells how fast cases are
+// once all is set up.
 type burst struct {
 	cases   int64
-	seconds float64 // by the contender's own clock; setup included
-	setup   float64 // of it, before the first case, where that can be told
+	seconds float64 // by the contender's own clock
 	cpu     time.Duration
+
+	few    int64 // cases of the smaller burst; 0: there was none
+	setup  float64
+	fewCPU time.Duration
 }
 
 // rate is cases per second, all workers together.
 func (b burst) rate() float64 { return perSecond(b.cases, b.seconds) }
 
 // steady is the rate once all is set up.
-func (b burst) steady() float64 { return perSecond(b.cases, b.seconds-b.setup) }
+func (b burst) steady() float64 { return perSecond(b.cases-b.few, b.seconds-b.setup) }
 
 // cpuMicros is processor time per case: of the tool, of the target and of the
 // kernel on their behalf.
 func (b burst) cpuMicros() float64 {
-	if b.cases == 0 {
+	if b.cases <= b.few {
 		return 0
 	}
-	return float64(b.cpu.Microseconds()) / float64(b.cases)
+	return float64((b.cpu - b.fewCPU).Microseconds()) / float64(b.cases-b.few)
 }
 
 func perSecond(cases int64, seconds float64) float64 {
@@ -57,15 +62,15 @@ func contests(l *lab) []contest {
 		target := []string{reader, inputWord}
 		c := contest{name: "static C", base: l.loop(target)}
 		c.contenders = append(c.contenders,
-			l.thresh("spawn", process{argv: target}),
-			l.thresh("zygote", process{argv: target}),
+			l.thresh("spawn", process{argv: target, pilot: 200}),
+			l.thresh("zygote", process{argv: target, pilot: 200}),
 		)
 		c.contenders = append(c.contenders, l.peers(target)...)
 		all = append(all, c)
 	}
 	if jq := l.programs.jq; jq != "" {
 		target := []string{jq, "-c", ".", inputWord}
-		p := process{argv: target, okExit: "2"} // 2: not JSON, as most mutations are
+		p := process{argv: target, okExit: "2", pilot: 50} // 2: not JSON, as most mutations are
 		all = append(all, contest{name: "jq", base: l.loop(target), contenders: []contender{
 			l.thresh("spawn", p),
 			l.thresh("zygote", p),
@@ -73,7 +78,7 @@ func contests(l *lab) []contest {
 	}
 	if persistent := l.programs.persistent; persistent != "" {
 		all = append(all, contest{name: "persistent C", base: l.aflPersistent(persistent), contenders: []contender{
-			l.thresh("afl", process{argv: []string{persistent}}),
+			l.thresh("afl", process{argv: []string{persistent}, pilot: 4000}),
 		}})
 	}
 	return all

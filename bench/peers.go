@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ func (l *lab) loop(target []string) *contender {
 	if l.programs.climit == "" {
 		return nil
 	}
-	return &contender{name: "bare C loop", pilot: 100, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
+	return &contender{name: "bare C loop", pilot: 50, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
 		argv := []string{strconv.FormatInt(cases, 10), strconv.Itoa(workers), "pinned"}
 		out, cpu, err := run(ctx, exec.CommandContext(ctx, l.programs.climit, append(argv, l.command(target, l.path("seed.json"))...)...))
 		if err != nil {
@@ -51,7 +50,9 @@ func (l *lab) peers(target []string) []contender {
 	p := &l.programs
 	var list []contender
 	if p.aflFuzz != "" {
-		list = append(list, l.aflFuzz("AFL++ without instrumentation (-n)", 100, []string{"-n", "-t", "1000"}, target))
+		list = append(list, l.side("AFL++ without instrumentation (-n)", 100, func(_ string, cases int64) []string {
+			return append(aflCommand(p.aflFuzz, cases, "-n", "-t", "1000", "--"), target...)
+		}))
 	}
 	if p.honggfuzz != "" {
 		list = append(list, l.whole("honggfuzz -x", 100, func(dir string, workers int, cases int64) []string {
@@ -124,7 +125,7 @@ func (l *lab) side(name string, pilot int64, argv func(dir string, cases int64) 
 		return l.each(workers, func(dir string) (burst, error) {
 			words := argv(dir, each)
 			c := exec.CommandContext(ctx, words[0], words[1:]...)
-			c.Dir = dir
+			c.Dir, c.Env = dir, append(os.Environ(), aflSettings...)
 			began := time.Now()
 			out, cpu, err := run(ctx, c)
 			b := burst{cases: each, seconds: time.Since(began).Seconds(), cpu: cpu}
@@ -164,31 +165,36 @@ func (l *lab) each(workers int, one func(dir string) (burst, error)) (burst, err
 	return sum, errors.Join(errs...)
 }
 
+// aflSettings make afl-fuzz run without a screen and without asking for
+// changes to the machine.
+var aflSettings = []string{"AFL_NO_UI=1", "AFL_SKIP_CPUFREQ=1", "AFL_TRY_AFFINITY=1", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1"}
+
+// aflCommand has afl-fuzz run so many cases on the seed in the folder "in".
+func aflCommand(afl string, cases int64, options ...string) []string {
+	return append([]string{afl, "-i", "in", "-o", "out", "-E", strconv.FormatInt(cases, 10)}, options...)
+}
+
 // aflPersistent is afl-fuzz on its home ground: a target in persistent mode
-// with its input in shared memory.
+// with its input in shared memory. One is run for each worker; the rate is the
+// one that it reports itself, over the whole of its run.
 func (l *lab) aflPersistent(program string) *contender {
 	if l.programs.aflFuzz == "" {
 		return nil
 	}
-	c := l.aflFuzz("afl-fuzz, its own execs_per_sec", 4000, nil, []string{program})
-	return &c
-}
-
-// aflFuzz runs one afl-fuzz for each worker. The rate is the one that it
-// reports itself, over the whole of its run.
-func (l *lab) aflFuzz(name string, pilot int64, options, target []string) contender {
-	return contender{name: name, pilot: pilot, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
-		each := max(cases/int64(workers), 1)
+	return &contender{name: "afl-fuzz, its own execs_per_sec", pilot: 4000, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
 		return l.each(workers, func(dir string) (burst, error) {
-			argv := append([]string{"-i", "in", "-o", "out", "-E", strconv.FormatInt(each, 10)}, options...)
-			c := exec.CommandContext(ctx, l.programs.aflFuzz, append(append(argv, "--"), target...)...)
-			c.Dir = dir
-			c.Env = append(os.Environ(), "AFL_NO_UI=1", "AFL_SKIP_CPUFREQ=1", "AFL_TRY_AFFINITY=1", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1")
+			argv := aflCommand(l.programs.aflFuzz, max(cases/int64(workers), 1), "--", program)
+			c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+			c.Dir, c.Env = dir, append(os.Environ(), aflSettings...)
 			_, cpu, err := run(ctx, c)
 			if err != nil {
 				return burst{}, err
 			}
-			b, err := aflStats(filepath.Join(dir, "out", "default", "fuzzer_stats"))
+			text, err := os.ReadFile(filepath.Join(dir, "out", "default", "fuzzer_stats"))
+			if err != nil {
+				return burst{}, err
+			}
+			b, err := aflStats(string(text))
 			b.cpu = cpu
 			return b, err
 		})
@@ -196,17 +202,12 @@ func (l *lab) aflFuzz(name string, pilot int64, options, target []string) conten
 }
 
 // aflStats reads what afl-fuzz says of its run.
-func aflStats(name string) (burst, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return burst{}, err
-	}
-	defer f.Close()
+func aflStats(text string) (burst, error) {
 	var b burst
 	var rate float64
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		key, value, _ := strings.Cut(lines.Text(), ":")
+	var err error
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(line, ":")
 		switch value = strings.TrimSpace(value); strings.TrimSpace(key) {
 		case "execs_done":
 			b.cases, err = strconv.ParseInt(value, 10, 64)
@@ -214,14 +215,11 @@ func aflStats(name string) (burst, error) {
 			rate, err = strconv.ParseFloat(value, 64)
 		}
 		if err != nil {
-			return b, err
+			return b, fmt.Errorf("fuzzer_stats: %w", err)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return b, err
-	}
 	if b.cases == 0 || rate <= 0 {
-		return b, fmt.Errorf("afl-fuzz reports %d executions at %g a second", b.cases, rate)
+		return b, fmt.Errorf("fuzzer_stats: %d executions at %g a second", b.cases, rate)
 	}
 	b.seconds = float64(b.cases) / rate
 	return b, nil

@@ -71,7 +71,7 @@ func (s *scale) measure(ctx context.Context) error {
 	}
 	c := s.threshCommand(ctx, through, spec, s.executor, s.target, s.workers)
 	began := time.Now()
-	if _, _, err := run(ctx, c); err != nil {
+	if _, _, err := run(ctx, c, foundSome); err != nil {
 		return err
 	}
 	took := time.Since(began)

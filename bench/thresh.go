@@ -19,6 +19,7 @@ import (
 type process struct {
 	argv   []string // with inputWord where the input's path goes
 	okExit string
+	pilot  int64 // as in contender
 }
 
 // report is what the bench reads of a run's JSON report.
@@ -39,22 +40,23 @@ type report struct {
 // thresh is a whole run of Thresh: mutation, journal, captured output, judging,
 // cross-checks of the accelerator, store. Its seconds are those of the run's
 // report, from the first look at the target to the last outcome; the start of
-// the process itself is not in them. What a run of one case takes is what it
-// takes to set up, in time and processor time.
+// the process itself is not in them. A run of a few cases alone tells what it
+// takes to set up: calibration, trials of an accelerator and the cases that are
+// all cross-checked.
 func (l *lab) thresh(executor string, p process) contender {
-	return contender{name: "thresh run, " + executor, pilot: 200, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
-		one, err := l.threshRun(ctx, executor, p, workers, 1)
+	return contender{name: "thresh run, " + executor, pilot: p.pilot, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
+		few, err := l.threshRun(ctx, executor, p, workers, fewCases)
 		if err != nil {
 			return burst{}, err
 		}
-		b, err := l.threshRun(ctx, executor, p, workers, cases)
-		if err != nil {
-			return burst{}, err
-		}
-		b.setup, b.cpu = min(one.seconds, b.seconds), max(b.cpu-one.cpu, 0)
-		return b, nil
+		b, err := l.threshRun(ctx, executor, p, workers, max(cases, 2*fewCases))
+		b.few, b.setup, b.fewCPU = few.cases, few.seconds, few.cpu
+		return b, err
 	}}
 }
+
+// fewCases is a few more than an accelerator has cross-checked one by one.
+const fewCases = 40
 
 // threshRun runs a campaign in a fresh store.
 func (l *lab) threshRun(ctx context.Context, executor string, p process, workers int, cases int64) (burst, error) {
@@ -67,7 +69,7 @@ func (l *lab) threshRun(ctx context.Context, executor string, p process, workers
 	if err != nil {
 		return burst{}, err
 	}
-	_, cpu, err := run(ctx, l.threshCommand(ctx, dir, spec, executor, p, workers))
+	_, cpu, err := run(ctx, l.threshCommand(ctx, dir, spec, executor, p, workers), foundSome)
 	if err != nil {
 		return burst{}, err
 	}
@@ -148,10 +150,13 @@ func (l *lab) spec(dir string, p process, cases int64) (string, error) {
 	return name, os.WriteFile(name, doc, 0o644)
 }
 
+// foundSome is the exit code by which Thresh says that it found something.
+const foundSome = 1
+
 // run runs a program to its end and returns what it wrote to standard output
-// and the processor time of it and all that it waited for. Exit code 1 is how
-// some tools say that they found something.
-func run(ctx context.Context, c *exec.Cmd) ([]byte, time.Duration, error) {
+// and the processor time of it and all that it waited for. Exit codes other
+// than 0 are errors, but for those in ok.
+func run(ctx context.Context, c *exec.Cmd, ok ...int) ([]byte, time.Duration, error) {
 	var errs tail
 	c.Stderr = &errs
 	c.WaitDelay = time.Second
@@ -160,7 +165,7 @@ func run(ctx context.Context, c *exec.Cmd) ([]byte, time.Duration, error) {
 		return nil, 0, ctx.Err()
 	}
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+	if errors.As(err, &exit) && slices.Contains(ok, exit.ExitCode()) {
 		err = nil
 	}
 	if err != nil {

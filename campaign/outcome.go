@@ -188,7 +188,8 @@ type Digest struct {
 func NewDigest(h hash.Hash, id Identity) *Digest {
 	d := &Digest{h: h}
 	d.buf = append(d.buf, "campaign\x00"...)
-	for _, s := range [...]string{id.Contract, id.Name, id.Digest} {
+	// Not the identity's digest: documents may hold absolute paths.
+	for _, s := range [...]string{id.Contract, id.Name} {
 		d.buf = appendString(d.buf, s)
 	}
 	h.Write(d.buf)

@@ -58,6 +58,7 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 	}
 	stopProgress := r.startProgress()
 	err := r.campaigns(ctx)
+	r.live.phase.Store(ptr(PhaseDone))
 	stopProgress()
 	var je *journalError
 	if errors.As(err, &je) {
@@ -146,7 +147,6 @@ func (r *runner) campaigns(ctx context.Context) error {
 
 // finish makes the record, saves it and decides the verdict.
 func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, error) {
-	r.live.phase.Store(ptr(PhaseDone))
 	stopped := r.stopReason()
 	switch {
 	case runErr != nil && ctx.Err() == nil:

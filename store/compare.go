@@ -14,9 +14,9 @@ type Comparison struct {
 	A            string             `json:"a"` // names of the runs
 	B            string             `json:"b"`
 	New          []campaign.Finding `json:"new"`           // in B alone
-	Fixed        []campaign.Finding `json:"fixed"`         // in A alone, and B ran their campaign to its end
+	Fixed        []campaign.Finding `json:"fixed"`         // in A alone, and B ran the cases that showed them in A
 	StillFailing []StillFailing     `json:"still_failing"` // in both
-	NotRun       []campaign.Finding `json:"not_run"`       // in A alone, but B cannot tell: it did not run their campaign, or not to the end
+	NotRun       []campaign.Finding `json:"not_run"`       // in A alone, but B cannot tell: it did not run those cases, or could not
 	SameDigest   bool               `json:"same_digest"`   // every case came to the same
 	// Differences say what else than the target differs: campaigns that one
 	// run lacks or that have other cases, and runs that did not complete.
@@ -55,16 +55,26 @@ func compare(a, b campaign.Record) Comparison {
 			c.New = append(c.New, f)
 		}
 	}
-	ran := make(map[campaignKey]bool)
+	// How many cases of a campaign B ran, in case order; a run that was asked for
+	// fewer cases than there are is complete as well. A case that could not be
+	// run may be any.
+	ran := make(map[campaignKey]int64)
 	for _, r := range b.Campaigns {
-		ran[campaignKey{r.Contract, r.Name}] = r.Cases.Run > 0
+		k, n := campaignKey{r.Contract, r.Name}, r.Cases.Run
+		if r.Cases.Error > 0 {
+			n = 0
+		}
+		if before, twice := ran[k]; twice {
+			n = min(n, before)
+		}
+		ran[k] = n
 	}
 	for id, f := range inA {
 		g, both := inB[id]
 		switch {
 		case both:
 			c.StillFailing = append(c.StillFailing, StillFailing{f, g})
-		case b.Complete && ran[campaignKey{f.Contract, f.Campaign}]:
+		case b.Complete && f.First < ran[campaignKey{f.Contract, f.Campaign}]:
 			c.Fixed = append(c.Fixed, f)
 		default:
 			c.NotRun = append(c.NotRun, f)

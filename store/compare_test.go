@@ -66,3 +66,26 @@ func TestCompareWithAnIncompleteRun(t *testing.T) {
 		t.Errorf("incomplete: %+v", c)
 	}
 }
+
+// Neither is what a run of fewer cases, or with cases that could not be run,
+// did not come to.
+func TestCompareWithCasesThatWereNotRun(t *testing.T) {
+	f := finding("F-1", campaign.SeverityHigh)
+	f.First = 7
+	a := campaign.Record{RunID: "a", Complete: true, Findings: []campaign.Finding{f},
+		Campaigns: []campaign.CampaignRecord{{Contract: "fuzzspec", Name: "demo", Cases: campaign.Counts{Run: 9}}}}
+	for _, x := range []struct {
+		cases campaign.Counts
+		fixed int
+	}{
+		{campaign.Counts{Run: 9, Pass: 9}, 1},
+		{campaign.Counts{Run: 8, Pass: 8}, 1},
+		{campaign.Counts{Run: 7, Pass: 7}, 0},
+		{campaign.Counts{Run: 9, Pass: 8, Error: 1}, 0},
+	} {
+		b := campaign.Record{RunID: "b", Complete: true, Campaigns: []campaign.CampaignRecord{{Contract: "fuzzspec", Name: "demo", Cases: x.cases}}}
+		if c := compare(a, b); len(c.Fixed) != x.fixed || len(c.NotRun) != 1-x.fixed {
+			t.Errorf("%+v: fixed %d, not run %d", x.cases, len(c.Fixed), len(c.NotRun))
+		}
+	}
+}

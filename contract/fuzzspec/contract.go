@@ -82,7 +82,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optKeep, Values: []string{"failures", "all", "none"}, Default: "failures", Usage: "which cases leave a folder below work_root_base"},
 		{Name: optTimeout, Usage: "`SECONDS` a case may take, in place of the document's"},
 		{Name: optMemory, Default: "4GiB", Usage: "address space a case may use, such as 512MiB; 0: no limit"},
-		{Name: optFileSize, Default: "256MiB", Usage: "size of any one file a case may write, output included; 0: no limit"},
+		{Name: optFileSize, Default: "64MiB", Usage: "size of any one file a case may write, output included; 0: no limit"},
 	}
 }
 

@@ -99,34 +99,58 @@ func bytesRow(label string, data, base []byte) campaign.BytesRow {
 	if bytes.Equal(data, base) {
 		return row
 	}
+	row.Marks = marksInPlace(shown, base)
 	if len(data) != len(base) {
-		// What was cut out or put in moves the rest: mark what lies between
-		// the beginning and the end that the two share.
-		head := 0
-		for head < len(data) && head < len(base) && data[head] == base[head] {
-			head++
+		// What was cut out or put in moves the rest.
+		if moved := markBetween(data, base, len(shown)); marked(moved) < marked(row.Marks) {
+			row.Marks = moved
 		}
-		tail := 0
-		for tail < len(data)-head && tail < len(base)-head && data[len(data)-1-tail] == base[len(base)-1-tail] {
-			tail++
-		}
-		from, to := min(head, len(shown)), min(len(data)-tail, len(shown))
-		if from < to {
-			row.Marks = append(row.Marks, campaign.Mark{From: from, To: to, Kind: "changed"})
-		}
-		return row
 	}
-	for i := 0; i < len(shown); i++ {
-		if shown[i] == base[i] {
+	return row
+}
+
+// marksInPlace marks the bytes that differ from those at the same offset of base.
+func marksInPlace(data, base []byte) []campaign.Mark {
+	var marks []campaign.Mark
+	same := func(i int) bool { return i < len(base) && data[i] == base[i] }
+	for i := 0; i < len(data); i++ {
+		if same(i) {
 			continue
 		}
 		from := i
-		for i < len(shown) && shown[i] != base[i] {
+		for i < len(data) && !same(i) {
 			i++
 		}
-		row.Marks = append(row.Marks, campaign.Mark{From: from, To: i, Kind: "changed"})
+		marks = append(marks, campaign.Mark{From: from, To: i, Kind: "changed"})
 	}
-	return row
+	return marks
+}
+
+// markBetween marks what lies between the beginning and the end that data and
+// base share, of the first shown bytes.
+func markBetween(data, base []byte, shown int) []campaign.Mark {
+	head := 0
+	for head < len(data) && head < len(base) && data[head] == base[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(data)-head && tail < len(base)-head && data[len(data)-1-tail] == base[len(base)-1-tail] {
+		tail++
+	}
+	from, to := min(head, shown), min(len(data)-tail, shown)
+	if from >= to {
+		return nil
+	}
+	return []campaign.Mark{{From: from, To: to, Kind: "changed"}}
+}
+
+// marked is how many bytes marks cover.
+func marked(marks []campaign.Mark) int {
+	n := 0
+	for _, m := range marks {
+		n += m.To - m.From
+	}
+	return n
 }
 
 // mutationTable shows a mutation log.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Execu
 	if err != nil {
 		return nil, err
 	}
-	return &executor{c: c, runner: r, cold: lane.Cold, lane: c.maker.lane(), keep: c.set.keep}, nil
+	return &executor{c: c, runner: r, cold: lane.Cold, lane: c.maker.lane(), keep: c.set.keep, stale: c.keptBefore()}, nil
 }
 
 // executor runs cases on one lane.
@@ -29,8 +30,28 @@ type executor struct {
 	c      *Campaign
 	runner process.Runner
 	lane   laneMaker
-	cold   bool   // cases are run again, to confirm: nothing is kept of them
+	cold   bool   // cases are run by the definition of truth
 	keep   string // which cases leave a folder
+	stale  bool   // there are folders of earlier runs of these cases
+}
+
+// keptBefore reports whether earlier runs of the campaign have left folders.
+func (c *Campaign) keptBefore() bool {
+	dir, err := os.Open(c.spec.Target.WorkRootBase + "/runs")
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	for err == nil {
+		var names []string
+		names, err = dir.Readdirnames(1024)
+		for _, name := range names {
+			if strings.HasPrefix(name, c.set.campaignID+"_case_") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Notes says how the cases were run.
@@ -78,12 +99,30 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 			}
 		}
 	}
-	if !x.cold && at.Payload == nil && (x.keep == "all" || x.keep == "failures" && o.Verdict == campaign.VerdictFail) {
-		if _, err := x.write(s, c.start+at.Index, input, &res, o, runID); err != nil {
-			return o, &campaign.FatalError{Err: err}
-		}
+	if at.Payload != nil {
+		return o, nil // run again, to confirm or to make it smaller
+	}
+	switch {
+	case x.keep == "all" || x.keep == "failures" && o.Verdict == campaign.VerdictFail:
+		_, err = x.write(s, c.start+at.Index, input, &res, o, runID)
+	case x.stale: // what an earlier run said of the case holds no longer
+		err = c.discard(runID)
+	}
+	if err != nil {
+		return o, &campaign.FatalError{Err: err}
 	}
 	return o, nil
+}
+
+func (c *Campaign) discard(runID string) error {
+	folder, err := NewRunFolder(c.spec.Target.WorkRootBase, runID)
+	if err == nil {
+		err = os.RemoveAll(folder.Dir())
+	}
+	if err != nil {
+		return fmt.Errorf("remove the folder of an earlier run: %w", err)
+	}
+	return nil
 }
 
 // fresh is the edges of a case that no earlier round has seen. They are looked

@@ -41,7 +41,11 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string) (campaign.Ou
 	death := crash.Death{TimedOut: r.Status == process.TimedOut, OutputLimit: r.OutputLimit, CoreDumped: r.CoreDumped, Stderr: r.Stderr, Stdout: r.Stdout}
 	failed := false
 	switch {
-	case r.Status == process.TimedOut || r.OutputLimit:
+	case r.OutputLimit:
+		// A program that goes on after its writes fail runs into the time limit
+		// as well; what it was stopped for is the output.
+		death.TimedOut, failed = false, true
+	case r.Status == process.TimedOut:
 		failed = true
 	case r.Status == process.Signaled:
 		end.Signal, death.Signal, failed = r.Signal, r.Signal, true

@@ -89,7 +89,7 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		}
 		return n
 	}
-	s.memory, s.fileSize = size(optMemory, "4GiB"), size(optFileSize, "256MiB")
+	s.memory, s.fileSize = size(optMemory, "4GiB"), size(optFileSize, "64MiB")
 	integer := func(name string) int64 {
 		v := set.Get(name, "0")
 		n, err := strconv.ParseInt(v, 10, 64)

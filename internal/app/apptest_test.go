@@ -3,7 +3,6 @@ package app_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,9 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -228,42 +225,6 @@ func (l *lab) lines(name string) []map[string]any {
 func (l *lab) summary() map[string]any {
 	l.t.Helper()
 	return l.object("work/llmfuzz/campaigns/c/summary.json")
-}
-
-// ticker makes the pipe "ticks", to which the program writes a byte when it
-// runs, and opens it so that no writer ever waits.
-func (l *lab) ticker() *os.File {
-	l.t.Helper()
-	must(l.t, syscall.Mkfifo(l.path("ticks"), 0o600))
-	f, err := os.OpenFile(l.path("ticks"), os.O_RDWR, 0)
-	must(l.t, err)
-	l.t.Cleanup(func() { f.Close() })
-	return f
-}
-
-// killAfter starts a process, kills it when n bytes have come, and reports
-// whether it lived to see that.
-func killAfter(t testing.TB, cmd *exec.Cmd, ticks *os.File, n int) bool {
-	t.Helper()
-	must(t, ticks.SetReadDeadline(time.Time{}))
-	must(t, cmd.Start())
-	ended := make(chan bool)
-	go func() {
-		err := cmd.Wait()
-		_ = ticks.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
-		var exit *exec.ExitError
-		ended <- errors.As(err, &exit) && exit.ExitCode() == -1
-	}()
-	for got := 0; got < n; {
-		buf := make([]byte, n-got)
-		k, err := ticks.Read(buf)
-		if err != nil {
-			break
-		}
-		got += k
-	}
-	_ = cmd.Process.Kill() // it may have ended already
-	return <-ended
 }
 
 // deserted fails the test if a process that the program started still runs.

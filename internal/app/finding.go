@@ -105,9 +105,9 @@ func (a *application) replayCommand() *cobra.Command {
 seeds and settings that were kept with its run and the program as it is now.
 
 FINDING is a finding id (of the newest run that has it), or RUN/FINDING.
-RUN#CASE runs one case of a run by its index.
+RUN#CASE runs one case of a run by its index; the run must have one campaign.
 
-Exit codes: 1 it fails (again), 0 it does not (any longer).`,
+Exit codes: 1 it fails (again), 0 it does not (any longer), 3 it could not be run.`,
 		Example: `  thresh replay F-3fa9c1d2e0
   thresh replay F-3fa9c1d2e0 --times 10
   thresh replay latest#17`,
@@ -207,8 +207,10 @@ func (a *application) shrinkCommand() *cobra.Command {
 	var dir string
 	var budget int
 	c := &cobra.Command{
-		Use:     "shrink FINDING",
-		Short:   "Spend more executions on making a finding's reproducer smaller",
+		Use:   "shrink FINDING",
+		Short: "Spend more executions on making a finding's reproducer smaller",
+		Long: `Shrink goes on from the smallest reproducer that is kept of a finding. What it
+finds is verified and replaces it in the stored run.`,
 		Example: `  thresh shrink F-3fa9c1d2e0 --budget 20000`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

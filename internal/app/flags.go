@@ -15,8 +15,6 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-type pflagFlag = pflag.Flag
-
 // defaultStore is where runs are kept unless --store says otherwise.
 const defaultStore = ".thresh"
 

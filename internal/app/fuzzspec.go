@@ -20,8 +20,11 @@ func (a *application) fuzzspecCommand() *cobra.Command {
 		Short: "FuzzSpec v1: validate, mutate, and the commands its users know",
 		Long: `The verbs that are special to FuzzSpec v1. The commands validate, run, run-one,
 campaign, eval-run and triage-campaign take the flags, print the lines and give
-the exit codes that users of the format know; every flag of thresh run is there
-as well. By default they do not fail when bugs are found: --fail-on says when.`,
+the exit codes that users of the format know. campaign takes the flags of thresh
+run as well.
+
+These commands exit with 0 when bugs are found, unless --fail-on (of run, run-one
+and campaign) says otherwise. To begin with, use thresh run.`,
 	}
 	c.AddCommand(
 		a.fuzzValidate(), a.fuzzMutate(), a.fuzzSchema(),
@@ -117,8 +120,12 @@ func (a *application) fuzzEval() *cobra.Command {
 	var base, id string
 	var patch bool
 	c := &cobra.Command{
-		Use:     "eval-run --work-root-base DIR --run-id ID",
-		Short:   "Judge a kept run folder again",
+		Use:   "eval-run --work-root-base DIR --run-id ID",
+		Short: "Judge a kept run folder again",
+		Long: `Eval-run reads <work_root_base>/runs/<run id>, writes its llmfuzz/eval.json and
+prints the signature that it comes to. Nothing is run.
+
+Exit codes: 0 the verdict was written, whatever it is, 1 it could not be.`,
 		Example: `  thresh fuzzspec eval-run --work-root-base /tmp/work --run-id cmp_1234abcd_s0_case_000007`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -145,8 +152,13 @@ func (a *application) fuzzTriage() *cobra.Command {
 	var base, id, includePass, writeMD, patchSummary string
 	var topK int
 	c := &cobra.Command{
-		Use:     "triage-campaign --work-root-base DIR --campaign-id ID",
-		Short:   "Group the cases of a kept campaign by signature",
+		Use:   "triage-campaign --work-root-base DIR --campaign-id ID",
+		Short: "Group the cases of a kept campaign by signature",
+		Long: `Triage-campaign reads <work_root_base>/llmfuzz/campaigns/<campaign id>/cases.jsonl
+and writes triage/triage.json, triage/triage.md and the top clusters in
+summary.json. Nothing is run and nothing is printed.
+
+Exit codes: 0 the files were written, 1 they could not be.`,
 		Example: `  thresh fuzzspec triage-campaign --work-root-base /tmp/work --campaign-id cmp_1234abcd_s0`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

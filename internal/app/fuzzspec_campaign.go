@@ -308,7 +308,7 @@ func (a *application) fuzzCampaignRun(ctx context.Context, f *campaignFlags, sto
 		}
 	}
 	for _, x := range rec.Findings {
-		fmt.Fprintf(a.io.Err, "%s %s %s: %s (%d cases)\n", x.ID, x.Severity, x.Kind, printable(x.Title), x.Cases)
+		fmt.Fprintf(a.io.Err, "%s %s %s: %s (%s)\n", x.ID, x.Severity, x.Kind, printable(x.Title), plural(x.Cases, "case"))
 	}
 	switch {
 	case rec.Stopped == run.StoppedInterrupted:

@@ -20,6 +20,8 @@ func (a *application) listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List stored runs, newest first",
+		Long: `List prints one line for each stored run. STATUS is done, running, interrupted
+(thresh run --resume RUN goes on with it) or error; VERDICT is pass, fail or error.`,
 		Example: `  thresh list
   thresh list --verdict fail --limit 5
   thresh list --json | jq -r '.[].run_id'`,
@@ -76,6 +78,8 @@ func (a *application) gcCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gc",
 		Short: "Remove old runs and what only they needed",
+		Long: `Gc removes all runs but the newest --keep, and the stored contents that no
+remaining run mentions. A run that is being written is never removed.`,
 		Example: `  thresh gc --keep 20
   thresh gc --keep 20 --dry-run`,
 		Args: cobra.NoArgs,
@@ -96,7 +100,7 @@ func (a *application) gcCommand() *cobra.Command {
 			if dry {
 				verb = "would remove"
 			}
-			fmt.Fprintf(a.io.Out, "%s %d runs and %d blobs, %s bytes\n", verb, len(res.Runs), res.Blobs, thousands(res.Bytes))
+			fmt.Fprintf(a.io.Out, "%s %s and %s, %s\n", verb, plural(int64(len(res.Runs)), "run"), plural(int64(res.Blobs), "blob"), plural(res.Bytes, "byte"))
 			return nil
 		},
 	}
@@ -139,6 +143,9 @@ func (a *application) compareCommand() *cobra.Command {
 		Short: "Compare the findings of two runs: new, fixed, still failing",
 		Long: `Compare says what changed from run A to run B. Runs are named by id, a unique
 beginning of one, "latest" or "latest~1".
+
+A finding of A is fixed if B ran the case that first showed it and found nothing
+of the kind; if B did not come to that case, it is "not run".
 
 Exit codes: 0 nothing new in B, 1 B has findings that A has not.`,
 		Example: `  thresh compare latest~1 latest`,

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -55,6 +56,7 @@ func Main(argv []string, io Stdio) int {
 	if code, ran := hidden(argv); ran {
 		return code
 	}
+	outliveFileLimit()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	go func() { // a second signal ends the process at once
@@ -66,9 +68,12 @@ func Main(argv []string, io Stdio) int {
 	root.SetIn(io.In)
 	root.SetOut(io.Out)
 	root.SetErr(io.Err)
-	err := root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return diag.ExitOK
+	}
+	if c.Annotations[begun] == "" { // refused before the verb had its turn
+		err = usageOf(c, err)
 	}
 	var code exitError
 	if errors.As(err, &code) {
@@ -126,10 +131,14 @@ func newRoot(io *Stdio) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "thresh",
 		Short: "beat software until the bugs fall out",
-		Long: `Thresh runs campaigns against programs, modules and agents, finds what fails,
-groups it, makes it small and tells how to see it again.
+		Long: `Thresh runs documents that say how software is to be tested. It runs the cases
+they ask for, groups what fails into findings, makes each finding's input small
+and says how to see it again. What format a document has it finds out by itself.
 
-A document says what to do; thresh finds out by itself which format it has.`,
+Runs are kept in the folder .thresh, where the verbs below find them.
+
+Exit codes, for every verb: 0 all held, 1 findings or failures, 2 a document or
+the command line was refused, 3 the environment failed, 130 interrupted.`,
 		Example: `  thresh demo                          see it work, nothing to set up
   thresh run spec.json                 run a campaign
   thresh check spec.json               say everything that can be said without running
@@ -165,7 +174,34 @@ A document says what to do; thresh finds out by itself which format it has.`,
 		root.AddCommand(c)
 	}
 	requireSubcommand(root)
+	markBegun(root)
 	return root
+}
+
+// begun is the annotation of a command whose verb has begun: its errors are
+// its own, and no longer those of its command line.
+const begun = "begun"
+
+// markBegun makes every command say that its verb has begun.
+func markBegun(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		markBegun(sub)
+	}
+	if run := c.RunE; run != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			c.Annotations = map[string]string{begun: "yes"}
+			return run(c, args)
+		}
+	}
+}
+
+// usageOf makes an error of the command line one, with how the command is used.
+func usageOf(c *cobra.Command, err error) error {
+	var coded *diag.CodedError
+	if errors.As(err, &coded) {
+		return err
+	}
+	return diag.WithHint(diag.Refused("%s: %w", c.CommandPath(), err), "usage: "+c.UseLine())
 }
 
 // requireSubcommand makes a group command without a verb show its help, and
@@ -196,15 +232,33 @@ func requireSubcommand(c *cobra.Command) {
 
 // flagError names the nearest flag for one that does not exist.
 func flagError(c *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		return diag.Refused("--%s must be %s, got %q", f.Name, flagWants(f), invalid.GetValue())
+	}
 	name, found := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !found {
-		return usagef("%w (see %s --help)", err, c.CommandPath())
+		return diag.WithHint(diag.Refused("%s: %w", c.CommandPath(), err), "see "+c.CommandPath()+" --help")
 	}
 	var names []string
-	c.Flags().VisitAll(func(f *pflagFlag) { names = append(names, f.Name) })
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	e := diag.Refused("%s has no flag --%s", c.CommandPath(), name)
 	if n := diag.Nearest(name, names); n != "" {
 		return diag.WithHint(e, "did you mean --"+n+"?")
 	}
 	return diag.WithHint(e, "see "+c.CommandPath()+" --help")
+}
+
+// flagWants says what values a flag takes.
+func flagWants(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64":
+		return "an integer"
+	case "duration":
+		return "a time such as 90s or 10m"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + f.Value.Type()
 }

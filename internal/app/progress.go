@@ -118,6 +118,14 @@ func thousands(n int64) string {
 	return s
 }
 
+// plural writes a number of things, with separators.
+func plural(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return thousands(n) + " " + thing
+}
+
 // clipText cuts a text to n runes.
 func clipText(s string, n int) string {
 	r := []rune(s)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -110,24 +111,24 @@ func (a *application) report(rec campaign.Record, reports []string, storeDir str
 	}
 	defer st.Close()
 	toStdout := false
+	var failed error // the reports that can be written are, also if one cannot
 	for _, r := range reports {
 		f, file, err := parseReport(r)
 		if err != nil {
 			return err
 		}
 		toStdout = toStdout || file == "-"
-		if err := a.output(file, func(w io.Writer) error { return f.Write(w, rec, a.reportOptions(st, file == "-")) }); err != nil {
-			return err
-		}
+		err = a.output(file, func(w io.Writer) error { return f.Write(w, rec, a.reportOptions(st, file == "-")) })
+		failed = errors.Join(failed, err)
 	}
 	if toStdout {
-		return nil
+		return failed
 	}
 	f, err := report.ByName("text")
 	if err != nil {
 		return err
 	}
-	return a.output("-", func(w io.Writer) error { return f.Write(w, rec, a.reportOptions(st, true)) })
+	return errors.Join(failed, a.output("-", func(w io.Writer) error { return f.Write(w, rec, a.reportOptions(st, true)) }))
 }
 
 // output writes to a file, whole or not at all, or to standard output.
@@ -143,7 +144,7 @@ func (a *application) output(file string, write func(io.Writer) error) error {
 		return diag.Environment("writing %s: %w", file, err)
 	}
 	if err := writeWhole(file, buf.Bytes(), 0o644); err != nil {
-		return diag.Environment("writing %s: %w", file, err)
+		return diag.Environment("writing %s: %s", file, reason(err))
 	}
 	return nil
 }

@@ -23,7 +23,12 @@ func (a *application) runCommand() *cobra.Command {
 		Long: `Run finds out which format each document has, runs all of them as one run with
 one exit code, and reports what fails: grouped, confirmed, made small.
 
-A PATH is a document or a folder, which is searched for documents.
+A PATH is a document or a folder, which is searched for documents (.json, .yaml,
+.yml and .md files; hidden folders are left out). A flag marked [FORMAT] is for
+documents of that format alone.
+
+Neither --workers nor how often a run was interrupted changes what it says: equal
+runs have equal digests.
 
 Exit codes: 0 all held, 1 findings or failures, 2 a document was refused,
 3 the environment failed, 130 interrupted (the run is kept and can be resumed).`,

@@ -33,6 +33,9 @@ var updateScripts = flag.Bool("update", false, "write the expected outputs in te
 //
 // exits and interrupted leave what the program wrote in $WORK/out and
 // $WORK/err as mask does, for cmp, and as it was for stdout and stderr.
+//
+// $WORK holds the files of testdata/program: letters.sh, a program with two
+// bugs, fixed.sh, the same without them, and seed, an input on which both pass.
 func TestScript(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the programs under test are POSIX shell scripts, run by the Linux target")
@@ -46,7 +49,7 @@ func TestScript(t *testing.T) {
 			e.Setenv("TERM", "dumb")
 			e.Setenv("CI", "")
 			e.Setenv("NO_COLOR", "")
-			return nil
+			return os.CopyFS(e.WorkDir, os.DirFS(filepath.Join("testdata", "program")))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":       scriptExits,

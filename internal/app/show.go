@@ -26,9 +26,13 @@ func (a *application) showCommand() *cobra.Command {
 		Long: `Show prints the report of a run, or all that is known of a finding: evidence,
 samples, the smallest reproducer.
 
+RUN is a run id, a unique beginning of one, "latest" (the default) or "latest~1".
+FINDING is a finding id, of the newest run that has it, or RUN/FINDING.
+
 With --raw it writes bytes that the store keeps for a finding: "minimized" or
-"input". With --materialize it writes a case of a run out as files, the way
-users of its format know it, by running it again.`,
+"input". With --materialize it runs a case of a run again and writes it out as
+files, the way users of its format know it, and prints their folder; of a
+finding it is the first case, whatever CASE says.`,
 		Example: `  thresh show                               the newest run
   thresh show F-3fa9c1d2e0
   thresh show F-3fa9c1d2e0 --raw minimized > crash.bin

@@ -201,7 +201,7 @@ func (g *ground) await(ctx context.Context, c child, began time.Time, limit time
 	}
 	setStatus(&res, ws, timedOut)
 	res.UserTime, res.SystemTime = time.Duration(g.usage.Utime.Nano()), time.Duration(g.usage.Stime.Nano())
-	res.MaxRSS = g.usage.Maxrss << 10
+	res.MaxRSS = int64(g.usage.Maxrss) << 10
 	return res, g.collect(&res)
 }
 

@@ -63,7 +63,7 @@ func newSandbox(folderFD int, run string, l process.Limits) (*sandbox, []string,
 
 // startKeepers tries namespaces from the full set down to the least.
 func (b *sandbox) startKeepers(folderFD int, l process.Limits, note func(error, string) bool) {
-	const base = unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWPID
+	const base, pids = unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS, unix.CLONE_NEWPID
 	folder, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(folderFD))
 	if err != nil {
 		note(err, "namespaces")
@@ -74,9 +74,11 @@ func (b *sandbox) startKeepers(folderFD int, l process.Limits, note func(error, 
 		flags  uintptr
 		bounds bool
 	}{
-		{base | unix.CLONE_NEWNS, true},
-		{base | unix.CLONE_NEWNS, false},
-		{base, false},
+		{base | pids | unix.CLONE_NEWNS, pidMaxIsOwn()},
+		{base | pids | unix.CLONE_NEWNS, false},
+		{base | pids, false},
+		// Without privilege our threads can put no child into a namespace of
+		// process ids; the rest a child may enter by itself.
 		{base | unix.CLONE_NEWNS | unix.CLONE_NEWUSER, false},
 		{base | unix.CLONE_NEWUSER, false},
 	} {
@@ -101,7 +103,10 @@ func (b *sandbox) startKeepers(folderFD int, l process.Limits, note func(error, 
 		} else {
 			note(first, "read-only file system")
 		}
-		err = b.tryPIDs()
+		err = unix.EPERM
+		if try.flags&pids != 0 {
+			err = b.tryPIDs()
+		}
 		b.ownPIDs = note(err, "own process ids (namespace)")
 		if b.ownPIDs && bound > 0 {
 			note(nil, fmt.Sprintf("at most %d process ids", bound))
@@ -113,9 +118,22 @@ func (b *sandbox) startKeepers(folderFD int, l process.Limits, note func(error, 
 	note(first, "namespaces")
 }
 
-// startKeeper starts a process that holds the namespaces open: process 1 of
-// its own, with nothing of ours in memory. It ends when we do, and the kernel
-// then kills all that is left in there.
+// pidMaxIsOwn reports whether each namespace of process ids has a bound of its
+// own. Before Linux 6.14 there was one for the whole machine, which is not ours
+// to change.
+func pidMaxIsOwn() bool {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return false
+	}
+	var major, minor int
+	n, _ := fmt.Sscanf(unix.ByteSliceToString(u.Release[:]), "%d.%d", &major, &minor)
+	return n == 2 && (major > 6 || major == 6 && minor >= 14)
+}
+
+// startKeeper starts a process that holds the namespaces open, process 1 if
+// there is one of process ids, with nothing of ours in memory. It ends when we
+// do, and the kernel then kills all that is left in there.
 func (b *sandbox) startKeeper(flags uintptr, folder string, bound int64) error {
 	program, err := keeperProgram()
 	if err != nil {
@@ -133,44 +151,7 @@ func (b *sandbox) startKeeper(flags uintptr, folder string, bound int64) error {
 	}
 	defer unix.Close(input)
 
-	p := newLaunchpad()
-	p.clone.flags |= uint64(flags) | unix.CLONE_VFORK
-	text := func(s string) uintptr { return pin(p, &cstring(s)[0]) }
-	add := func(nr uintptr, args ...uintptr) { p.add(stepContain, false, nr, args...) }
-	add(unix.SYS_SETSID)
-	add(unix.SYS_DUP3, uintptr(input), 0, 0)
-	add(unix.SYS_DUP3, uintptr(program), 1, 0)
-	add(unix.SYS_CLOSE_RANGE, 2, ^uintptr(0)>>32, 0)
-	root, none := text("/"), text("none")
-	add(unix.SYS_CHDIR, root)
-	if bound > 0 {
-		// With all else closed the file becomes descriptor 2.
-		value := strconv.FormatInt(bound, 10)
-		add(unix.SYS_OPENAT, ^uintptr(99), text("/proc/sys/kernel/pid_max"), unix.O_WRONLY, 0)
-		add(unix.SYS_WRITE, 2, text(value), uintptr(len(value)))
-		add(unix.SYS_CLOSE, 2)
-	}
-	if flags&unix.CLONE_NEWNS != 0 {
-		readOnly := pin(p, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
-		writable := pin(p, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
-		size := unsafe.Sizeof(unix.MountAttr{})
-		at := text(folder)
-		add(unix.SYS_MOUNT, none, root, none, unix.MS_REC|unix.MS_PRIVATE, 0)
-		add(unix.SYS_MOUNT, at, at, none, unix.MS_BIND, 0)
-		// A view of /proc that fits the process ids in there; the old one will do.
-		proc := text("proc")
-		p.add(stepContain, true, unix.SYS_MOUNT, proc, text("/proc"), proc, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0)
-		add(unix.SYS_MOUNT_SETATTR, ^uintptr(99), root, unix.AT_RECURSIVE, readOnly, size)
-		add(unix.SYS_MOUNT_SETATTR, ^uintptr(99), at, 0, writable, size)
-	}
-	// Orphans are buried by the kernel.
-	type sigaction struct {
-		handler, flags, restorer uintptr
-		mask                     uint64
-	}
-	add(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), pin(p, &sigaction{handler: 1}), 0, 8)
-	add(unix.SYS_EXECVEAT, 1, text(""), pin(p, &[1]uintptr{}), pin(p, &[1]uintptr{}), unix.AT_EMPTY_PATH)
-
+	p := keeperSteps(flags, input, program, folder, bound)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	keeper, errno := p.start()
@@ -196,6 +177,51 @@ func (b *sandbox) startKeeper(flags uintptr, folder string, bound int64) error {
 	}
 	b.keeper, b.keeperFD, b.alive = pid, keeper.fd, pipe[1]
 	return nil
+}
+
+// keeperSteps is the keeper's way from clone3 to its program. Once all other
+// descriptors are closed, 0 is the pipe, 1 the program and the next one 2.
+func keeperSteps(flags uintptr, input, program int, folder string, bound int64) *launchpad {
+	const here = ^uintptr(99) // AT_FDCWD
+	p := newLaunchpad()
+	p.clone.flags |= uint64(flags) | unix.CLONE_VFORK
+	text := func(s string) uintptr { return pin(p, &cstring(s)[0]) }
+	add := func(nr uintptr, args ...uintptr) { p.add(stepContain, false, nr, args...) }
+	add(unix.SYS_SETSID)
+	add(unix.SYS_DUP3, uintptr(input), 0, 0)
+	add(unix.SYS_DUP3, uintptr(program), 1, 0)
+	add(unix.SYS_CLOSE_RANGE, 2, ^uintptr(0)>>32, 0)
+	root, none := text("/"), text("none")
+	add(unix.SYS_CHDIR, root)
+	if bound > 0 {
+		value := strconv.FormatInt(bound, 10)
+		add(unix.SYS_OPENAT, here, text("/proc/sys/kernel/pid_max"), unix.O_WRONLY, 0)
+		add(unix.SYS_WRITE, 2, text(value), uintptr(len(value)))
+		add(unix.SYS_CLOSE, 2)
+	}
+	if flags&unix.CLONE_NEWNS != 0 {
+		readOnly := pin(p, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+		writable := pin(p, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
+		size := unsafe.Sizeof(unix.MountAttr{})
+		at := text(folder)
+		add(unix.SYS_MOUNT, none, root, none, unix.MS_REC|unix.MS_PRIVATE, 0)
+		add(unix.SYS_MOUNT, at, at, none, unix.MS_BIND, 0)
+		if flags&unix.CLONE_NEWPID != 0 {
+			// A view of /proc that fits the process ids in there.
+			proc := text("proc")
+			add(unix.SYS_MOUNT, proc, text("/proc"), proc, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0)
+		}
+		add(unix.SYS_MOUNT_SETATTR, here, root, unix.AT_RECURSIVE, readOnly, size)
+		add(unix.SYS_MOUNT_SETATTR, here, at, 0, writable, size)
+	}
+	// Orphans are buried by the kernel.
+	type sigaction struct {
+		handler, flags, restorer uintptr
+		mask                     uint64
+	}
+	add(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), pin(p, &sigaction{handler: 1}), 0, 8)
+	add(unix.SYS_EXECVEAT, 1, text(""), pin(p, &[1]uintptr{}), pin(p, &[1]uintptr{}), unix.AT_EMPTY_PATH)
+	return p
 }
 
 // mapUser lets us be ourselves in the keeper's user namespace.

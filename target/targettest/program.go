@@ -1,3 +1,5 @@
+//go:build unix
+
 package targettest
 
 import (
@@ -46,7 +48,7 @@ func Main() {
 // process id.
 func linger(mode string, session bool) int {
 	c := exec.Command("/proc/self/exe")
-	c.Env = []string{Variable + "=" + mode}
+	c.Env = []string{Variable + "=" + mode, raceEnv}
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
 	if c.Start() != nil {
@@ -100,7 +102,7 @@ func obey(input string) {
 			fmt.Println(linger("linger", true))
 		case "orphan":
 			c := exec.Command("/proc/self/exe")
-			c.Env = []string{Variable + "=relay"}
+			c.Env = []string{Variable + "=relay", raceEnv}
 			c.Stdout = os.Stdout
 			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 			fail(c.Run())

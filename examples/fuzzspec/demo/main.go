@@ -15,7 +15,7 @@ import (
 // the exit code, or does not return where a planted bug ends the process.
 func Main(args []string) int {
 	// An endless recursion shall end before it needs a gigabyte.
-	debug.SetMaxStack(32 << 20)
+	debug.SetMaxStack(8 << 20)
 	if len(args) != 1 {
 		fmt.Fprintln(os.Stderr, "usage: scroll FILE")
 		return 64

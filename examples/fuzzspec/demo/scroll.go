@@ -152,10 +152,10 @@ func padding(width, step byte) int {
 
 // reserve makes room for 2^bits bytes.
 //
-// BUG (memory): the size is believed; above 2^40 no machine has it. The room is
-// never touched.
+// BUG (memory): the size is believed, also the one that is more than an address
+// can reach.
 func (s *scroll) reserve(bits byte) {
-	if bits <= 47 && (bits <= 16 || bits > 40) {
+	if bits <= 16 || bits == 47 {
 		s.buffer += cap(make([]byte, 0, 1<<bits))
 	}
 }

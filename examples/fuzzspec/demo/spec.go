@@ -86,7 +86,7 @@ func SpecFor(dir string, command []string) []byte {
 			"timeout_s":      1,
 		},
 		"seed":      object{"path": filepath.Join(dir, SeedName), "media_type": "application/octet-stream"},
-		"mutations": object{"cases": 1500, "rng_seed": 1, "max_ops_per_case": 4},
+		"mutations": object{"cases": 800, "rng_seed": 1, "max_ops_per_case": 4},
 		"execution": object{},
 		"outputs":   object{"out_dir": "runs/<run_id>/out", "eval_dir": "runs/<run_id>/eval"},
 	})

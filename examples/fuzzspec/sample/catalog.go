@@ -56,7 +56,7 @@ func Examples() []Example {
 		list[i].cases, list[i].ops, list[i].seed = 400, 1, 1
 	}
 	parser := Example{Name: "parser", Fault: "ten bugs in one Go program", Seed: demo.Seed(), goPath: "github.com/thresh-dev/thresh/examples/fuzzspec/parser",
-		cases: 1500, ops: 4, seed: 1}
+		cases: 800, ops: 4, seed: 1}
 	for _, b := range demo.Bugs() {
 		parser.Expect = append(parser.Expect, b.Expect)
 	}

@@ -105,7 +105,7 @@ func TestC1_Delivery(t *testing.T) {
 func TestC1_Limits(t *testing.T) {
 	l := newLab(t, `[ "$(ulimit -v)" = 65536 ] && [ "$(ulimit -f)" = 2048 ]`)
 	expect(t, l.run("--memory-limit", "64MiB", "--file-limit", "1MiB"), 0, "20 cases")
-	l.program(`case $LLMFUZZ_RUN_ID in *seed) exit 0 ;; esac; while :; do echo "line after line after line after line"; done`)
+	l.program(`case $LLMFUZZ_RUN_ID in *_case_*) while :; do echo "line after line after line after line"; done ;; esac`)
 	l.document(edits{"mutations.cases": 2})
 	expect(t, l.run("--file-limit", "256KiB", "--shrink", "0"), 1)
 	equal(t, "kind", l.report().Findings[0].Kind, "flood")
@@ -114,7 +114,7 @@ func TestC1_Limits(t *testing.T) {
 func TestC1_FlakyIsLabelled(t *testing.T) {
 	l := newLab(t, `case $LLMFUZZ_RUN_ID in *_case_000003)
 		[ -e "$LAB/met" ] || { : >"$LAB/met"; exit 4; } ;; esac`)
-	expect(t, l.run(), 1, "flaky")
+	expect(t, l.run("--executor", "spawn"), 1, "flaky")
 	equal(t, "findings", len(l.report().Findings), 1)
 	equal(t, "flaky", l.report().Findings[0].Flaky, true)
 }
@@ -170,7 +170,7 @@ func (g *gate) Write(p []byte) (int, error) {
 }
 
 func TestC1_Progress(t *testing.T) {
-	l := newLab(t, `case $LLMFUZZ_RUN_ID in *seed) ;; *) read x <"$LAB/ticks" ;; esac`)
+	l := newLab(t, `case $LLMFUZZ_RUN_ID in *_case_*) read x <"$LAB/ticks" ;; esac`)
 	ticks := l.ticker()
 	l.document(edits{"mutations.cases": 1})
 	errs := &gate{wants: "0/1", open: func() { _, _ = ticks.WriteString("go\n") }}

@@ -55,6 +55,20 @@ func TestB8_EvidenceIsOfTheRunAlone(t *testing.T) {
 	}
 }
 
+func TestB8_FolderOfAnEarlierRunGoes(t *testing.T) {
+	l := newLab(t, `case $LLMFUZZ_RUN_ID in *5) exit 1 ;; esac; echo 1 >"$2/a.json"`)
+	kept := func() []string {
+		list, err := filepath.Glob(l.path("work/runs/*"))
+		must(t, err)
+		return list
+	}
+	expect(t, l.campaign("--cases", "20", "--stop-on", "NONE"), 0)
+	equal(t, "folders", kept(), []string{l.path("work/runs/c_case_000005"), l.path("work/runs/c_case_000015")})
+	l.program(`case $LLMFUZZ_RUN_ID in *15) exit 1 ;; esac; echo 1 >"$2/a.json"`)
+	expect(t, l.campaign("--cases", "20", "--stop-on", "NONE"), 0)
+	equal(t, "folders", kept(), []string{l.path("work/runs/c_case_000015")})
+}
+
 func TestB8_ProgramThatCannotStartNeverPasses(t *testing.T) {
 	l := newLab(t, "")
 	l.write("mine", "#!"+l.path("no-interpreter")+"\n")

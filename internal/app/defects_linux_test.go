@@ -30,6 +30,7 @@ var defects = []struct {
 	{"B6", "a stale lock blocks resume for ever", TestB6_LockOfAKilledProcessBlocksNobody},
 	{"B7", "a torn cases.jsonl kills resume", TestB7_TornCaseLineIsMended},
 	{"B8", "stale evidence, failed starts that pass", TestB8_EvidenceIsOfTheRunAlone},
+	{"B8", "", TestB8_FolderOfAnEarlierRunGoes},
 	{"B8", "", TestB8_ProgramThatCannotStartNeverPasses},
 	{"B9", "seed.sha256 is never verified", TestB9_SeedDigestIsVerified},
 	{"B10", "records contradict each other", TestB10_RecordsAgreeAndLeaveNothingOut},
@@ -118,7 +119,7 @@ func TestA2_AllowlistSaysWhyAndHasAWayOut(t *testing.T) {
 func TestA3_UnknownFieldsAreRefusedWithTheNearestName(t *testing.T) {
 	l := newLab(t, "exit 0")
 	l.document(edits{"target.timeout": 3, "target.engine": "e", "target.runtime_root": l.path("rt"), "target.engine_policy": l.path("p"), "target.run_agent_script": l.path("s")})
-	expect(t, l.run(), 2, "spec.json:", "target.timeout: ", "timeout_s", "1 error")
+	expect(t, l.run(), 2, "spec.json:", "target.timeout: ", "did you mean timeout_s?")
 	l.document(edits{"target.engine": "e", "target.runtime_root": l.path("rt"), "target.engine_policy": l.path("p"), "target.run_agent_script": l.path("s")})
 	expect(t, l.run(), 0)
 	l.document(edits{"target.runtime_root": l.dir})
@@ -217,7 +218,9 @@ func TestB3_CauseTellsBugsApartAndNoiseDoesNot(t *testing.T) {
 }
 
 func TestB4_TimeoutOfTheCommandLineHolds(t *testing.T) {
-	l := newLab(t, `case $LLMFUZZ_RUN_ID in *seed) ;; *) sleep 0.3; [ -e "$LAB/long" ] && sleep 9MARK ;; esac; echo 1 >"$2/a.json"`)
+	l := newLab(t, `case $LLMFUZZ_RUN_ID in one | *_case_*)
+		sleep 0.3; [ -e "$LAB/long" ] && sleep 9MARK ;;
+	esac; echo 1 >"$2/a.json"`)
 	l.document(edits{"target.timeout_s": 0.05})
 	expect(t, l.one("--timeout-s", "30", "--fail-on", "TIMEOUT,FAIL"), 0)
 	equal(t, "timeout that the record names", l.object("work/runs/one/exec/exec.json")["timeout_s"], 30)
@@ -225,16 +228,16 @@ func TestB4_TimeoutOfTheCommandLineHolds(t *testing.T) {
 	l.document(edits{"target.timeout_s": 86400})
 	expect(t, l.one("--timeout-s", "1", "--fail-on", "TIMEOUT"), 1)
 	equal(t, "timeout that the record names", l.object("work/runs/one/exec/exec.json")["timeout_s"], 1)
-	expect(t, l.campaign("--cases", "1", "--timeout-s", "1", "--fail-on", "TIMEOUT"), 1)
+	expect(t, l.campaign("--cases", "1", "--timeout-s", "1", "--shrink", "0", "--fail-on", "TIMEOUT"), 1)
 	equal(t, "timeouts", l.summary()["counts"].(map[string]any)["TIMEOUT"], 1)
 	expect(t, l.one("--timeout-s", "0"), 2, "--timeout-s", "above 0")
 }
 
 func TestB5_OrphansAreKilledAndPipeHolderIsNoTimeout(t *testing.T) {
 	// A child in another session that holds the pipes and outlives its parent.
-	holder := newLab(t, `case $LLMFUZZ_RUN_ID in *seed) ;; *) setsid sleep 9MARK & ;; esac; exit 0`)
+	holder := newLab(t, `case $LLMFUZZ_RUN_ID in *_case_*) setsid sleep 9MARK & ;; esac; exit 0`)
 	holder.document(edits{"mutations.cases": 3})
-	expect(t, holder.run(), 1, "processes left running", "3 cases")
+	expect(t, holder.run("--shrink", "0"), 1, "processes left running", "3 cases")
 	equal(t, "findings", len(holder.report().Findings), 1)
 	equal(t, "kind", holder.report().Findings[0].Kind, "leftovers")
 	// A program that does so for its own seed too is not failed for it.
@@ -242,8 +245,8 @@ func TestB5_OrphansAreKilledAndPipeHolderIsNoTimeout(t *testing.T) {
 	always.document(edits{"mutations.cases": 3})
 	expect(t, always.run(), 0, "leaves processes running for its unmodified seed")
 	// On a timeout the whole tree goes.
-	stuck := newLab(t, `case $LLMFUZZ_RUN_ID in *seed) ;; *) setsid sh -c 'trap "" TERM HUP; sleep 9MARK; sleep 9MARK' & sleep 9MARK ;; esac`)
+	stuck := newLab(t, `case $LLMFUZZ_RUN_ID in *_case_*) setsid sh -c 'trap "" TERM HUP; sleep 9MARK; sleep 9MARK' & sleep 9MARK ;; esac`)
 	stuck.document(edits{"mutations.cases": 2, "target.timeout_s": 0.3})
-	expect(t, stuck.run(), 1)
+	expect(t, stuck.run("--shrink", "0"), 1)
 	equal(t, "kind", stuck.report().Findings[0].Kind, "timeout")
 }

@@ -1,0 +1,130 @@
+package docs_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// update rewrites the generated parts of pages: go test ./docs -update.
+var update = flag.Bool("update", false, "rewrite the generated parts of the pages")
+
+// root is the module's folder as seen from here.
+const root = ".."
+
+// page is one Markdown file.
+type page struct {
+	path string // from the module's folder, slash-separated
+	text string
+}
+
+// pages is every page for users: what lies in the module's folder, docs/, and
+// the examples' and benchmarks' READMEs.
+func pages(t *testing.T) []page {
+	t.Helper()
+	var list []page
+	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md", "bench/README.md"} {
+		names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rel, err := filepath.Rel(root, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, page{filepath.ToSlash(rel), string(text)})
+		}
+	}
+	if len(list) < 8 {
+		t.Fatalf("only %d pages found", len(list))
+	}
+	return list
+}
+
+// pageNamed is one page, which must exist.
+func pageNamed(t *testing.T, path string) page {
+	t.Helper()
+	for _, p := range pages(t) {
+		if p.path == path {
+			return p
+		}
+	}
+	t.Fatalf("there is no page %s", path)
+	return page{}
+}
+
+// block is a fenced block of a page.
+type block struct {
+	page string
+	line int // of its first line of text
+	info []string
+	text string
+}
+
+var fence = regexp.MustCompile("(?ms)^```([^\n`]*)\n(.*?)^```$")
+
+// blocks is the fenced blocks of a page, in order.
+func (p page) blocks() []block {
+	var list []block
+	for _, m := range fence.FindAllStringSubmatchIndex(p.text, -1) {
+		list = append(list, block{
+			page: p.path, line: 2 + strings.Count(p.text[:m[0]], "\n"),
+			info: strings.Fields(p.text[m[2]:m[3]]), text: p.text[m[4]:m[5]],
+		})
+	}
+	return list
+}
+
+// has reports whether a word stands in the block's info string.
+func (b block) has(word string) bool { return slices.Contains(b.info, word) }
+
+// built is the folder of the program, once it has been built.
+var built string
+
+// binary is the program that the pages speak of, built once.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "thresh-docs-")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	bin := filepath.Join(dir, "thresh")
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", bin, filepath.Join(root, "cmd", "thresh")).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return bin, nil
+})
+
+// thresh is the path of the built program.
+func thresh(t *testing.T) string {
+	t.Helper()
+	bin, err := binary()
+	if err != nil {
+		t.Fatalf("building thresh: %v", err)
+	}
+	return bin
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		if err := os.RemoveAll(built); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
