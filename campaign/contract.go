@@ -70,3 +70,11 @@ type Contract interface {
 	// for a user to begin with. dir is the absolute folder they will be in.
 	Starter(dir string) []File
 }
+
+// Keeper is implemented by contracts whose runs leave documents of their own
+// format behind, such as a copy of the one that was run. A folder that is
+// searched for documents passes over them.
+type Keeper interface {
+	// Keeps reports whether a path is where runs leave a document.
+	Keeps(path string) bool
+}

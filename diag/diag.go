@@ -91,14 +91,18 @@ func (l List) Sort() {
 }
 
 // String is the diagnostic on one line: place, level, path, message, hint.
-func (d Diagnostic) String() string {
+func (d Diagnostic) String() string { return d.text(d.Level.String() + ": ") }
+
+// Text is the diagnostic without its level.
+func (d Diagnostic) Text() string { return d.text("") }
+
+func (d Diagnostic) text(level string) string {
 	var b strings.Builder
 	if s := d.Pos.String(); s != "" {
 		b.WriteString(s)
 		b.WriteString(": ")
 	}
-	b.WriteString(d.Level.String())
-	b.WriteString(": ")
+	b.WriteString(level)
 	if d.Path != "" {
 		b.WriteString(d.Path)
 		b.WriteString(": ")

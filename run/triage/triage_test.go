@@ -1,0 +1,111 @@
+package triage
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+func failing(cause ...string) campaign.Outcome {
+	return campaign.Outcome{Verdict: campaign.VerdictFail, Kind: "crash", Cause: cause}
+}
+
+func TestFingerprintLayers(t *testing.T) {
+	base := failing("signal", "SIGSEGV")
+	same := failing("signal", "SIGSEGV")
+	same.Title, same.Data, same.Input = "other words", []byte("other facts"), "other input"
+	if Fingerprint("c", &base) != Fingerprint("c", &same) {
+		t.Error("what is no layer splits a group")
+	}
+	for i, o := range []campaign.Outcome{
+		failing("signal", "SIGABRT"), failing("signal"), failing("signalSIGSEGV"), {Kind: "timeout"}, {Kind: "crash", Signature: "s", Cause: base.Cause},
+	} {
+		if Fingerprint("c", &base) == Fingerprint("c", &o) {
+			t.Errorf("outcome %d is not told apart", i)
+		}
+	}
+}
+
+func TestGroupsKeepDistinctInputsAndAreBounded(t *testing.T) {
+	g := NewGroups("c")
+	for i := range int64(100) {
+		o := failing("one")
+		o.Input = fmt.Sprint(i / 10)
+		g.Add(campaign.Case{Index: i}, &o)
+	}
+	if g.Len() != 1 || g.All()[0].Cases != 100 || len(g.All()[0].Samples) != MaxSamples || g.All()[0].Samples[1].Case.Index != 10 {
+		t.Errorf("%+v", g.All()[0])
+	}
+	for i := range MaxGroups + 500 {
+		o := failing(fmt.Sprint("cause", i))
+		g.Add(campaign.Case{Index: int64(i)}, &o)
+	}
+	last := g.All()[g.Len()-1]
+	if g.Len() != MaxGroups+1 || last.Fingerprint != Overflow || last.Cases != 501 {
+		t.Errorf("%d groups, the last %s with %d cases", g.Len(), last.Fingerprint, last.Cases)
+	}
+}
+
+func TestSteady(t *testing.T) {
+	for _, c := range []struct{ a, b, want string }{
+		{"pid 123: boom", "pid 4567: boom", "pid <varies>: boom"},
+		{"==1==ERROR at 0xdeadbeef", "==22==ERROR at 0xfeedface", "==<varies>==ERROR at <varies>"},
+		{"same", "same", "same"},
+		{"short", "short and more", "short"},
+		{"a b", "a  b", "a b"},
+	} {
+		got := steady([]campaign.Attachment{{Name: "stderr", Data: []byte(c.a)}}, []campaign.Attachment{{Name: "stderr", Data: []byte(c.b)}})
+		if string(got[0].Data) != c.want {
+			t.Errorf("%q and %q: %q, want %q", c.a, c.b, got[0].Data, c.want)
+		}
+	}
+}
+
+// halver halves a payload for as long as that holds.
+type halver struct{}
+
+func (halver) Reduce(_ context.Context, p []byte, test func([]byte) (bool, error)) []byte {
+	for len(p) > 0 {
+		if held, err := test(p[:len(p)/2]); err != nil || !held {
+			break
+		}
+		p = p[:len(p)/2]
+	}
+	return p
+}
+
+func TestReduce(t *testing.T) {
+	runs := 0
+	exec := func(_ context.Context, c campaign.Case) (campaign.Outcome, error) {
+		runs++
+		if c.Payload == nil {
+			t.Fatal("a candidate without payload would run the case's own input")
+		}
+		if bytes.HasPrefix(c.Payload, []byte("xx")) {
+			return failing("one"), nil
+		}
+		return failing("another"), nil // a different failure must not count
+	}
+	o := failing("one")
+	c := campaign.Case{Payload: []byte("xxxxxxxxxxxxxxxx")}
+	red, err := Reduce(t.Context(), halver{}, exec, "c", Fingerprint("c", &o), c, 100, 0)
+	if err != nil || string(red.Payload) != "xx" || !red.Verified || red.Tries != runs {
+		t.Errorf("%+v %v after %d runs", red, err, runs)
+	}
+	red, err = Reduce(t.Context(), halver{}, exec, "c", Fingerprint("c", &o), c, 2, 0)
+	if err != nil || len(red.Payload) != 4 || red.Tries != 2+verifications {
+		t.Errorf("with a budget of 2: %d bytes in %d tries, %v", len(red.Payload), red.Tries, err)
+	}
+	if red, _ = Reduce(t.Context(), halver{}, exec, "c", Fingerprint("c", &o), c, 1000, 29*time.Second); red.Tries > 2+verifications {
+		t.Errorf("a finding that takes 29 s a case was tried %d times", red.Tries)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Reduce(ctx, halver{}, exec, "c", Fingerprint("c", &o), c, 100, 0); err == nil {
+		t.Error("a cancelled reduction has no error")
+	}
+}
