@@ -19,6 +19,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -52,7 +53,7 @@ func bench(ctx context.Context, args []string) error {
 	}
 	var o options
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
-	fs.StringVar(&o.thresh, "thresh", "bench/bin/thresh", "the program to measure")
+	fs.StringVar(&o.thresh, "thresh", "thresh", "the `PROGRAM` to measure")
 	fs.IntVar(&o.rounds, "rounds", 5, "rounds, of which the median is shown")
 	fs.Float64Var(&o.seconds, "seconds", 1.5, "length of one burst")
 	fs.StringVar(&o.only, "only", "", "contenders whose name holds one of these `WORDS`, with commas between; bases are always run")
@@ -108,14 +109,11 @@ func choose(all []contest, only string) []contest {
 	return some
 }
 
-// absolute is filepath.Abs for a program that must be there.
+// absolute finds a program as the shell does.
 func absolute(program string) (string, error) {
-	p, err := filepath.Abs(program)
+	p, err := exec.LookPath(program)
 	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(p); err != nil {
 		return "", fmt.Errorf("%w (bench/run builds it)", err)
 	}
-	return p, nil
+	return filepath.Abs(p)
 }

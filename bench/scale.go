@@ -17,7 +17,7 @@ import (
 // partway without mercy, and resumes it.
 func scaleCommand(ctx context.Context, args []string) error {
 	fl := flag.NewFlagSet("bench scale", flag.ContinueOnError)
-	thresh := fl.String("thresh", "bench/bin/thresh", "the program to measure")
+	thresh := fl.String("thresh", "thresh", "the `PROGRAM` to measure")
 	cases := fl.Int64("cases", 0, "cases of the campaign (0: a million, or, without AFL++, what spawning can do in minutes)")
 	share := fl.Float64("kill", 0.6, "share of the campaign after which it is killed")
 	if err := fl.Parse(args); err != nil {

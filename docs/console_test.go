@@ -20,8 +20,8 @@ import (
 //	a line "exit status N" says that the command ends so; without it, by 0
 //
 // and what differs from run to run or from machine to machine is masked (see
-// masks). Further words of the info string: "unless-short" runs the block in a
-// full test only, and "needs=PROGRAM" skips it where PROGRAM is not installed.
+// masks). Further words of the info string: "slow" runs the block only where
+// THRESH_CI is set, and "needs=PROGRAM" skips it where PROGRAM is not installed.
 func TestConsoleBlocks(t *testing.T) {
 	ran := 0
 	for _, p := range pages(t) {
@@ -68,7 +68,8 @@ func folder(t *testing.T) string {
 func (b block) run(t *testing.T, dir string) {
 	t.Helper()
 	for _, word := range b.info {
-		if word == "unless-short" && testing.Short() {
+		if word == "slow" && os.Getenv("THRESH_CI") == "" {
+			t.Logf("%s:%d takes long and is run only where THRESH_CI is set", b.page, b.line)
 			return
 		}
 		if program, ok := strings.CutPrefix(word, "needs="); ok {

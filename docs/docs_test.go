@@ -47,9 +47,6 @@ func pages(t *testing.T) []page {
 			list = append(list, page{filepath.ToSlash(rel), string(text)})
 		}
 	}
-	if len(list) < 8 {
-		t.Fatalf("only %d pages found", len(list))
-	}
 	return list
 }
 

@@ -21,7 +21,11 @@ var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
 // Every relative link leads to a file, and to a heading of it where it says so.
 func TestLinks(t *testing.T) {
-	for _, p := range pages(t) {
+	list := pages(t)
+	if len(list) < 10 {
+		t.Errorf("only %d pages found", len(list))
+	}
+	for _, p := range list {
 		text := fence.ReplaceAllString(p.text, "")
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			to, anchor, _ := strings.Cut(m[1], "#")

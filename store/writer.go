@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -185,6 +186,10 @@ func (w *Writer) fail(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err // the file goes by the name that it had before the run began
+		}
 		w.err = diag.WithHint(
 			diag.Environment("write the journal of run %s: %w", w.id, err),
 			"what was written before is kept; when the cause is mended, resume run "+w.id)

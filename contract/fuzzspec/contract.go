@@ -2,6 +2,8 @@ package fuzzspec
 
 import (
 	"bytes"
+	"path/filepath"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/process"
@@ -89,4 +91,13 @@ func (*Contract) Options() []campaign.Option {
 // Starter implements [campaign.Contract].
 func (*Contract) Starter(dir string) []campaign.File { return Starter(dir) }
 
-var _ campaign.Contract = (*Contract)(nil)
+// Keeps implements [campaign.Keeper]: every run folder holds the document as
+// it was understood.
+func (*Contract) Keeps(path string) bool {
+	return strings.HasSuffix(filepath.ToSlash(path), "/"+fileSpec)
+}
+
+var (
+	_ campaign.Contract = (*Contract)(nil)
+	_ campaign.Keeper   = (*Contract)(nil)
+)

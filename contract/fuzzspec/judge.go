@@ -1,6 +1,7 @@
 package fuzzspec
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -80,6 +81,9 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string) (campaign.Ou
 
 // death is the outcome of a program that failed by how it ended.
 func (c *Campaign) death(end ending, d crash.Death, runID string) campaign.Outcome {
+	// The run's id differs from case to case, and is no part of the cause.
+	d.Stderr = bytes.ReplaceAll(d.Stderr, []byte(runID), []byte("<run_id>"))
+	d.Stdout = bytes.ReplaceAll(d.Stdout, []byte(runID), []byte("<run_id>"))
 	cause := crash.Analyze(d)
 	kind := kindCrash
 	switch cause.Class {

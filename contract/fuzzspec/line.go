@@ -119,15 +119,15 @@ func (c *Campaign) PlanCase(index int64, when time.Time) (CaseLine, error) {
 	id := CaseRunID(c.set.campaignID, index)
 	sum := digest(input)
 	l := CaseLine{Time: when, CaseIndex: index, RunID: id, ArtifactID: sum[:12], InputSHA256: sum, Planned: true}
-	_, _, err := c.keep(id, RunRecord{Spec: c.spec, CaseIndex: index, Seed: c.seed, Input: input, InputName: c.inputName(), MutationLog: lane.log(), Timeout: c.set.timeout})
+	_, _, err := c.keep(id, RunRecord{Spec: c.spec, CaseIndex: index, Seed: c.seed, Input: input, InputName: c.inputName(), MutationLog: lane.log(), Timeout: c.set.timeout, When: when})
 	return l, err
 }
 
 // RunCase runs one case by itself, or only plans it, and keeps its folder.
-func (c *Campaign) RunCase(ctx context.Context, index int64, runID string, dry bool) (RunFolder, KeptRun, error) {
+func (c *Campaign) RunCase(ctx context.Context, index int64, runID string, dry bool, when time.Time) (RunFolder, KeptRun, error) {
 	lane := c.maker.lane()
 	input := lane.input([][]byte{c.seed}, index)
-	r := RunRecord{Spec: c.spec, CaseIndex: index, Seed: c.seed, Input: input, InputName: c.inputName(), MutationLog: lane.log(), Timeout: c.set.timeout}
+	r := RunRecord{Spec: c.spec, CaseIndex: index, Seed: c.seed, Input: input, InputName: c.inputName(), MutationLog: lane.log(), Timeout: c.set.timeout, When: when}
 	if dry {
 		return c.keep(runID, r)
 	}

@@ -25,6 +25,7 @@ type RunRecord struct {
 	// started (StartError says why) or was not to be (a dry run).
 	Result     *process.Result
 	StartError error
+	When       time.Time // stands for the times of the run if there is no Result
 
 	Evaluate    EvaluateOptions
 	PatchRecord bool           // add the evaluation to the failure record as well
@@ -88,7 +89,7 @@ func (r *RunRecord) timedOut() bool { return r.Result != nil && r.Result.Status 
 
 // times are the wall times of the run, as records show them.
 func (r *RunRecord) times() (started, ended string, elapsed time.Duration) {
-	var at time.Time
+	at := r.When
 	if r.Result != nil {
 		at, elapsed = r.Result.Started, r.Result.Elapsed
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -227,18 +228,29 @@ func (l *lab) summary() map[string]any {
 	return l.object("work/llmfuzz/campaigns/c/summary.json")
 }
 
-// deserted fails the test if a process that the program started still runs.
-func (l *lab) deserted() {
+// survivors is the processes that the program under test has left running.
+func (l *lab) survivors() map[int]string {
+	found := make(map[int]string)
 	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		l.t.Error(err)
 	}
 	for _, name := range list {
 		text, err := os.ReadFile(name)
-		if err != nil || !bytes.Contains(text, []byte(l.marker)) { // ended meanwhile
-			continue
+		if err != nil || !bytes.Contains(text, []byte(l.marker)) && !bytes.Contains(text, []byte(l.dir)) {
+			continue // ended meanwhile, or another's
 		}
-		l.t.Errorf("left running: %s: %q", name, text)
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil {
+			found[pid] = string(text)
+		}
+	}
+	return found
+}
+
+// deserted fails the test if a process that the program started still runs.
+func (l *lab) deserted() {
+	for pid, text := range l.survivors() {
+		l.t.Errorf("left running: process %d: %q", pid, text)
 	}
 }
 

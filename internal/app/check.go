@@ -26,13 +26,12 @@ Exit codes: 0 no errors, 2 errors (with --strict also warnings).`,
 			if err := options.validate(); err != nil {
 				return err
 			}
-			docs, err := a.documents(args)
+			docs, all, err := a.documents(args)
 			if err != nil {
 				return err
 			}
 			b := newBundle()
 			set := b.fill(campaign.Settings{Options: options.values()})
-			var all diag.List
 			for _, d := range docs {
 				compiled, list := d.contract.Compile(c.Context(), d.Spec, set)
 				all = append(all, list...)

@@ -34,6 +34,9 @@ Exit code 1 means that the planted bugs were found.`,
 		if err := f.validate(); err != nil {
 			return err
 		}
+		if f.resume != "" {
+			return diag.WithHint(usagef("thresh demo begins a new run; it cannot go on with %s", f.resume), "thresh run --resume "+shellQuote(f.resume))
+		}
 		return a.demo(c.Context(), dir, &f)
 	}
 	return c

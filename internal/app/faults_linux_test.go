@@ -237,7 +237,7 @@ func TestRunThatIsStillWritten(t *testing.T) {
 	expect(t, l.stored("list"), 0, "running")
 	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	l.deserted()
+	l.dying()
 	l.program("exit 0")
 	expect(t, l.resume(), 0, "20 cases")
 }

@@ -93,6 +93,23 @@ func (f *runFlags) validate() error {
 	return f.options.validate()
 }
 
+// decided names a flag that was given and that only a new run can follow; "" if
+// there is none.
+func (f *runFlags) decided() string {
+	switch {
+	case f.seed != "":
+		return "seed"
+	case f.strict:
+		return "strict"
+	}
+	for _, o := range f.options.flags {
+		if len(o.given) > 0 {
+			return o.Name
+		}
+	}
+	return ""
+}
+
 // settings are the flags as a front door sees them.
 func (f *runFlags) settings() campaign.Settings {
 	s := campaign.Settings{Strict: f.strict, Options: f.options.values()}

@@ -108,7 +108,7 @@ it says; --fail-on makes verdicts count.`,
 			if runID == "" {
 				runID = newRunID()
 			}
-			folder, kept, err := camp.RunCase(c.Context(), index, runID, dry)
+			folder, kept, err := camp.RunCase(c.Context(), index, runID, dry, time.Now())
 			if err != nil {
 				return a.knownFailure(name, err)
 			}

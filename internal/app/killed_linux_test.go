@@ -57,7 +57,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 				t.Fatalf("-j %s: the run ended after %d kills; more cases are needed", workers, done)
 			}
 			done++
-			l.deserted()
+			l.dying()
 			// A process that died before its run began has nothing to go on with.
 			if list, _ := filepath.Glob(l.path(home + "/.thresh/runs/r*")); len(list) > 0 {
 				args = []string{"--resume", "latest"}

@@ -35,10 +35,9 @@ type document struct {
 const maxDocument = 64 << 20
 
 // documents reads the paths that the user named: files must be documents of
-// some contract, folders are searched for documents.
-func (a *application) documents(paths []string) ([]document, error) {
-	var docs []document
-	var problems diag.List
+// some contract, folders are searched for documents. The problems are all that
+// is wrong with the paths.
+func (a *application) documents(paths []string) (docs []document, problems diag.List, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -48,7 +47,7 @@ func (a *application) documents(paths []string) ([]document, error) {
 		if info.IsDir() {
 			found, err := a.search(path)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if len(found) == 0 {
 				problems = append(problems, diag.Diagnostic{
@@ -74,7 +73,17 @@ func (a *application) documents(paths []string) ([]document, error) {
 		}
 		docs = append(docs, d)
 	}
-	return docs, problems.Err()
+	return docs, problems, nil
+}
+
+// faults is all that is wrong with documents of which none will be run.
+func faults(ctx context.Context, docs []document, set campaign.Settings) diag.List {
+	c, err := compile(ctx, docs, newBundle().fill(set))
+	var list diag.List
+	if errors.As(err, &list) {
+		return list
+	}
+	return c.warnings
 }
 
 func (a *application) formats() string {
@@ -109,7 +118,7 @@ func (a *application) document(path string) (document, error) {
 }
 
 // search finds the documents in a folder and the folders in it, in path order.
-// Hidden folders and what is no document is passed over.
+// Hidden folders, what is no document and what runs have left is passed over.
 func (a *application) search(root string) ([]document, error) {
 	var paths []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -139,9 +148,13 @@ func (a *application) search(root string) ([]document, error) {
 		if err != nil {
 			return nil, diag.Environment("%s: %s", p, reason(err))
 		}
-		if d.contract != nil {
-			docs = append(docs, d)
+		if d.contract == nil {
+			continue
 		}
+		if k, ok := d.contract.(campaign.Keeper); ok && k.Keeps(p) {
+			continue
+		}
+		docs = append(docs, d)
 	}
 	return docs, nil
 }

@@ -173,6 +173,8 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 		c.GroupID = "contract"
 		root.AddCommand(c)
 	}
+	root.InitDefaultCompletionCmd()
+	root.SetHelpCommand(helpCommand(root))
 	requireSubcommand(root)
 	markBegun(root)
 	return root
@@ -218,15 +220,40 @@ func requireSubcommand(c *cobra.Command) {
 		if len(args) == 0 {
 			return c.Help()
 		}
-		names := make([]string, 0, len(c.Commands()))
-		for _, sub := range c.Commands() {
-			names = append(names, sub.Name())
-		}
-		err := usagef("%s has no command %q", c.CommandPath(), args[0])
-		if hint := diag.DidYouMean(args[0], names); hint != "" {
-			return diag.WithHint(&usageError{diag.Refused("%w", err)}, hint)
-		}
-		return err
+		return unknownCommand(c, args[0])
+	}
+}
+
+// unknownCommand names the nearest verb for one that c does not have.
+func unknownCommand(c *cobra.Command, name string) error {
+	names := make([]string, 0, len(c.Commands()))
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	err := diag.Refused("%s has no command %q", c.CommandPath(), name)
+	if hint := diag.DidYouMean(name, names); hint != "" {
+		return diag.WithHint(err, hint)
+	}
+	return err
+}
+
+// helpCommand is thresh help, which knows when there is nothing to tell.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil {
+				return diag.Refused("%w", err)
+			}
+			if len(rest) > 0 {
+				return unknownCommand(c, rest[0])
+			}
+			c.InitDefaultHelpFlag()
+			c.InitDefaultVersionFlag()
+			return c.Help()
+		},
 	}
 }
 

@@ -60,3 +60,23 @@ func killAfter(t testing.TB, cmd *exec.Cmd, ticks *os.File, n int) bool {
 	_ = cmd.Process.Kill() // it may have ended already
 	return <-ended
 }
+
+// dying fails the test unless every process of the lab ends, as those do that
+// the kernel kills together with the process that started them.
+func (l *lab) dying() {
+	l.t.Helper()
+	for found := l.survivors(); len(found) > 0; found = l.survivors() {
+		for pid, text := range found {
+			fd, err := unix.PidfdOpen(pid, 0)
+			if err != nil {
+				continue // gone
+			}
+			poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+			n, err := unix.Poll(poll, 20_000)
+			unix.Close(fd)
+			if n == 0 && err == nil {
+				l.t.Fatalf("left running: process %d: %q", pid, text)
+			}
+		}
+	}
+}

@@ -53,15 +53,21 @@ func (a *application) run(ctx context.Context, paths []string, f *runFlags) erro
 		if len(paths) > 0 {
 			return usagef("--resume takes the documents from the stored run; name no PATH with it")
 		}
+		if name := f.decided(); name != "" {
+			return usagef("--resume goes on with the settings of the stored run; --%s cannot be given with it", name)
+		}
 		rec, err := a.resume(ctx, f)
 		return a.close(rec, f, err)
 	}
 	if len(paths) == 0 {
 		return diag.WithHint(usagef("thresh run needs at least one PATH"), "thresh demo needs none; thresh init fuzzspec writes a document to begin with")
 	}
-	docs, err := a.documents(paths)
+	docs, problems, err := a.documents(paths)
 	if err != nil {
 		return err
+	}
+	if len(problems) > 0 {
+		return append(problems, faults(ctx, docs, f.settings())...)
 	}
 	rec, err := a.execute(ctx, docs, f)
 	return a.close(rec, f, err)
@@ -151,11 +157,14 @@ func (a *application) drive(ctx context.Context, job run.Job, warnings diag.List
 		Reproduce: reproduceCommand(f.store), Environment: environment(),
 	}
 	for _, w := range warnings {
-		opt.Warnings = append(opt.Warnings, w.String())
+		opt.Warnings = append(opt.Warnings, w.Text())
 	}
 	rec, err := run.Run(ctx, job, opt)
 	if cerr := job.Writer.Close(); err == nil && cerr != nil {
 		err = diag.Environment("closing the run's journal: %w", cerr)
+	}
+	if err != nil && rec.RunID == "" { // there is no record that says it
+		err = diag.WithHint(err, "what was run is kept; once the cause is mended, go on with: thresh run --resume "+job.Writer.RunID()+storeArgument(f.store))
 	}
 	return rec, err
 }

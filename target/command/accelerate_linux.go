@@ -39,6 +39,14 @@ func (g *ground) rlimits() []forkline.Rlimit {
 	return list
 }
 
+// staleID tells that what is started once sees one run id for all cases.
+func (g *ground) staleID() string {
+	if len(g.image.spots) == 0 {
+		return ""
+	}
+	return "; the run id that a program sees is that of its start"
+}
+
 // serverTimeout bounds what a fork server does besides running the case.
 const serverTimeout = 10 * time.Second
 
@@ -68,7 +76,7 @@ type zygoteExecutor struct {
 func (z *zygoteExecutor) name() process.Executor { return process.Zygote }
 
 func (z *zygoteExecutor) how() string {
-	return "forked from the started program, held at its " + z.server.Point()
+	return "forked from the started program, held at its " + z.server.Point() + z.staleID()
 }
 
 func (z *zygoteExecutor) start() (executor, error) {
@@ -137,9 +145,9 @@ func (a *aflExecutor) name() process.Executor { return process.AFL }
 
 func (a *aflExecutor) how() string {
 	if a.server.Persistent() {
-		return "persistent mode"
+		return "persistent mode" + a.staleID()
 	}
-	return "fork server"
+	return "fork server" + a.staleID()
 }
 
 func (a *aflExecutor) start() (executor, error) {

@@ -19,6 +19,8 @@
 // and a program's writes beyond the file size limit end it with SIGXFSZ, also
 // on standard output.
 //
-// The package imports process and the standard library; it knows no contract.
-// Start reading at lane.go.
+// The rules of honesty between executors stand in lane.go, those of the command
+// line's environment with the contracts. The package imports process, its own
+// internal fork servers and golang.org/x/sys; it must not import a contract,
+// run, store or report. Start reading at lane.go.
 package command

@@ -84,7 +84,7 @@ func pin[T any](p *launchpad, v *T) uintptr {
 	return uintptr(unsafe.Pointer(v))
 }
 
-// reset lets the signals of the child be as in a fresh login: none blocked,
+// addSignalReset lets the signals of the child be as in a fresh login: none blocked,
 // none of those ignored that we ignore.
 func (p *launchpad) addSignalReset(ignored uint64) {
 	type sigaction struct {
