@@ -45,18 +45,32 @@ func openLanes(ctx context.Context, c campaign.Any, n int, cold bool) (*lanes, e
 // noter is implemented by executors that can say how they ran their cases.
 type noter interface{ Notes() []string }
 
-// close closes every lane and returns what they say of how cases were run.
+// close closes every lane and returns what they say of how cases were run: what
+// all say is said once, what only some say with the worker's number.
 func (l *lanes) close() ([]string, error) {
-	var notes []string
+	said := make(map[string]int)
+	all := make([][]string, len(l.open))
 	var errs []error
-	for _, x := range l.open {
+	for i, x := range l.open {
 		if x == nil {
 			continue
 		}
 		if n, ok := campaign.As[noter](x); ok {
-			notes = append(notes, n.Notes()...)
+			all[i] = n.Notes()
+			for _, note := range all[i] {
+				said[note]++
+			}
 		}
 		errs = append(errs, x.Close())
+	}
+	var notes []string
+	for i, list := range all {
+		for _, note := range list {
+			if said[note] < len(l.open) {
+				note = fmt.Sprintf("worker %d: %s", i+1, note)
+			}
+			notes = appendNew(notes, note)
+		}
 	}
 	return notes, errors.Join(errs...)
 }

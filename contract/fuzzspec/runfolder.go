@@ -77,8 +77,8 @@ func (f RunFolder) Write(r RunRecord) (kept KeptRun, err error) {
 	fail := func(doing string, err error) (KeptRun, error) {
 		return KeptRun{}, fmt.Errorf("keep run %s: %s: %w", f.id, doing, errors.Join(err, os.RemoveAll(stage)))
 	}
-	if err := os.RemoveAll(stage); err != nil {
-		return fail("clean up after an earlier run", err)
+	if err := os.RemoveAll(stage); err != nil { // once more would be in vain
+		return KeptRun{}, fmt.Errorf("keep run %s: clean up after an earlier run: %w", f.id, err)
 	}
 	if err := recoverSwap(f.Dir(), old); err != nil {
 		return fail("clean up after an earlier run", err)

@@ -185,10 +185,12 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 		fmt.Fprintf(a.io.Err, "interrupted; nothing is lost. Go on with:\n  thresh run --resume %s%s\n", rec.RunID, storeArgument(f.store))
 		return exitError(diag.ExitInterrupted)
 	}
+	if err != nil && rec.Stopped == run.StoppedFatal {
+		tell(*a.io, err)
+		fmt.Fprintf(a.io.Err, "what was run is kept. Once the cause is mended, go on with:\n  thresh run --resume %s%s\n", rec.RunID, storeArgument(f.store))
+		return exitError(diag.ExitCode(err))
+	}
 	if err != nil {
-		if rec.Stopped == run.StoppedFatal {
-			fmt.Fprintf(a.io.Err, "what was run is kept. Once the cause is mended, go on with:\n  thresh run --resume %s%s\n", rec.RunID, storeArgument(f.store))
-		}
 		return err
 	}
 	return verdictExit(rec)

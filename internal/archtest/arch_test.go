@@ -166,7 +166,7 @@ func TestCoreIsPure(t *testing.T) {
 }
 
 func TestPackages(t *testing.T) {
-	type pkg struct{ comment, named bool }
+	type pkg struct{ comment bool }
 	seen := make(map[string]*pkg)
 	for _, s := range sources(t) {
 		for _, d := range s.file.Decls {

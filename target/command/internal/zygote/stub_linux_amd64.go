@@ -20,8 +20,6 @@ const (
 // call is one record of a list in stub.asm.
 type call struct{ nr, a, b, c, d uint64 }
 
-const callSize = 40
-
 // stub is what is filled into the data block.
 type stub struct {
 	control, status int
