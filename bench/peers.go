@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,8 +51,8 @@ func (l *lab) peers(target []string) []contender {
 	p := &l.programs
 	var list []contender
 	if p.aflFuzz != "" {
-		list = append(list, l.side("AFL++ without instrumentation (-n)", 100, func(_ string, cases int64) []string {
-			return append(aflCommand(p.aflFuzz, cases, "-n", "-t", "1000", "--"), target...)
+		list = append(list, l.side("AFL++ without instrumentation (-n)", 100, func(worker int, _ string, cases int64) []string {
+			return append(aflCommand(p.aflFuzz, worker, cases, "-n", "-t", "1000", "--"), target...)
 		}))
 	}
 	if p.honggfuzz != "" {
@@ -67,12 +68,12 @@ func (l *lab) peers(target []string) []contender {
 		}))
 	}
 	if p.python != "" {
-		list = append(list, l.side("Python, subprocess.run per case", 50, func(_ string, cases int64) []string {
+		list = append(list, l.side("Python, subprocess.run per case", 50, func(_ int, _ string, cases int64) []string {
 			return append([]string{p.python, l.path("subprocess_loop.py"), strconv.FormatInt(cases, 10), l.path("seed.json")}, target...)
 		}))
 	}
 	if p.radamsa != "" {
-		list = append(list, l.side("sh loop with radamsa", 20, func(dir string, cases int64) []string {
+		list = append(list, l.side("sh loop with radamsa", 20, func(_ int, dir string, cases int64) []string {
 			return []string{"sh", l.path("radamsa_loop.sh"), strconv.FormatInt(cases, 10), l.path("seed.json"), dir, target[0]}
 		}))
 	}
@@ -119,11 +120,11 @@ func (l *lab) whole(name string, pilot int64, argv func(dir string, workers int,
 
 // side is a tool of which one process is run for each worker, side by side. It
 // prints the seconds that it took, or nothing and is timed from outside.
-func (l *lab) side(name string, pilot int64, argv func(dir string, cases int64) []string) contender {
+func (l *lab) side(name string, pilot int64, argv func(worker int, dir string, cases int64) []string) contender {
 	return contender{name: name, pilot: pilot, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
 		each := max(cases/int64(workers), 1)
-		return l.each(workers, func(dir string) (burst, error) {
-			words := argv(dir, each)
+		return l.each(workers, func(worker int, dir string) (burst, error) {
+			words := argv(worker, dir, each)
 			c := exec.CommandContext(ctx, words[0], words[1:]...)
 			c.Dir, c.Env = dir, append(os.Environ(), aflSettings...)
 			began := time.Now()
@@ -139,7 +140,7 @@ func (l *lab) side(name string, pilot int64, argv func(dir string, cases int64) 
 
 // each runs one burst for each worker at the same time and adds them up: the
 // rates, the cases and the processor time.
-func (l *lab) each(workers int, one func(dir string) (burst, error)) (burst, error) {
+func (l *lab) each(workers int, one func(worker int, dir string) (burst, error)) (burst, error) {
 	bursts, errs := make([]burst, workers), make([]error, workers)
 	var wg sync.WaitGroup
 	for i := range workers {
@@ -150,7 +151,7 @@ func (l *lab) each(workers int, one func(dir string) (burst, error)) (burst, err
 				return
 			}
 			defer remove()
-			bursts[i], errs[i] = one(dir)
+			bursts[i], errs[i] = one(i, dir)
 		})
 	}
 	wg.Wait()
@@ -169,9 +170,11 @@ func (l *lab) each(workers int, one func(dir string) (burst, error)) (burst, err
 // changes to the machine.
 var aflSettings = []string{"AFL_NO_UI=1", "AFL_SKIP_CPUFREQ=1", "AFL_TRY_AFFINITY=1", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1"}
 
-// aflCommand has afl-fuzz run so many cases on the seed in the folder "in".
-func aflCommand(afl string, cases int64, options ...string) []string {
-	return append([]string{afl, "-i", "in", "-o", "out", "-E", strconv.FormatInt(cases, 10)}, options...)
+// aflCommand has afl-fuzz run so many cases on the seed in the folder "in". It
+// is told which processor to bind to: several that are started at once and
+// look for a free one would all take the same.
+func aflCommand(afl string, worker int, cases int64, options ...string) []string {
+	return append([]string{afl, "-b", strconv.Itoa(worker % runtime.NumCPU()), "-i", "in", "-o", "out", "-E", strconv.FormatInt(cases, 10)}, options...)
 }
 
 // aflPersistent is afl-fuzz on its home ground: a target in persistent mode
@@ -182,8 +185,8 @@ func (l *lab) aflPersistent(program string) *contender {
 		return nil
 	}
 	return &contender{name: "afl-fuzz, its own execs_per_sec", pilot: 4000, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
-		return l.each(workers, func(dir string) (burst, error) {
-			argv := aflCommand(l.programs.aflFuzz, max(cases/int64(workers), 1), "--", program)
+		return l.each(workers, func(worker int, dir string) (burst, error) {
+			argv := aflCommand(l.programs.aflFuzz, worker, max(cases/int64(workers), 1), "--", program)
 			c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 			c.Dir, c.Env = dir, append(os.Environ(), aflSettings...)
 			_, cpu, err := run(ctx, c)

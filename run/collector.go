@@ -92,7 +92,7 @@ func (c *collector) release(index int64, o campaign.Outcome) bool {
 	}
 	o.Evidence = nil
 	c.fold.add(campaign.Case{Round: c.number, Index: index}, o)
-	if a.r.opt.Stop != nil && a.r.opt.Stop(&o) {
+	if a.r.opt.Stop != nil && index >= a.r.opt.StopFrom && a.r.opt.Stop(&o) {
 		a.r.stopStarting(StoppedFailFast)
 		c.cut = true
 		return false

@@ -13,6 +13,7 @@ type Options struct {
 	Time    time.Duration // stop starting cases after this long; 0: never
 	// Stop ends a run at the first case, in case order, for which it holds; nil: never.
 	Stop        func(*campaign.Outcome) bool
+	StopFrom    int64         // the first case, of each campaign, that Stop is asked about
 	CaseTimeout time.Duration // backstop for one case; a case that exceeds it gets verdict error; 0: none
 	Reruns      int           // cold re-executions that confirm a finding
 	Shrink      int           // executions that may be spent on making one finding smaller; 0: none

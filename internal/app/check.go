@@ -46,8 +46,13 @@ Exit codes: 0 no errors, 2 errors (with --strict also warnings).`,
 					fmt.Fprintf(a.io.Out, "%s: %s %s: %s\n", d.Path, id.Contract, printable(id.Name), planned)
 				}
 			}
+			for i := range all {
+				if strict {
+					all[i].Level = diag.Error
+				}
+			}
 			a.warn(all)
-			if all.HasErrors() || strict && len(all) > 0 {
+			if all.HasErrors() {
 				return exitError(diag.ExitRefused)
 			}
 			return nil

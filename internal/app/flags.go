@@ -36,6 +36,7 @@ type runFlags struct {
 	quiet       bool
 	options     optionFlags
 	stop        func(*campaign.Outcome) bool // when to end early; nil: as failFast says
+	stopFrom    int64                        // the first case that stop is asked about
 }
 
 func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {

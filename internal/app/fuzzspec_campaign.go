@@ -266,14 +266,13 @@ func (a *application) fuzzCampaignRun(ctx context.Context, f *campaignFlags, sto
 	}
 	defer st.Close()
 	job := run.Job{Campaigns: []campaign.Any{erased}, Sources: []string{doc.Path}, Store: st}
-	passed := int64(0) // cases that were told already: no reason to stop
 	if f.goOn {
 		id, err := campaignRun(st, camp, doc, b)
 		if err != nil {
 			return err
 		}
 		if id != "" {
-			passed = told(folder)
+			f.stopFrom = told(folder)
 			if job.Writer, job.Journal, err = st.Resume(id); err != nil {
 				return err
 			}
@@ -291,8 +290,7 @@ func (a *application) fuzzCampaignRun(ctx context.Context, f *campaignFlags, sto
 	}
 	stop := verdictSet(f.stopOn)
 	f.stop = func(o *campaign.Outcome) bool {
-		passed--
-		return passed < 0 && stop[camp.Verdict(o)]
+		return stop[camp.Verdict(o)]
 	}
 	rec, runErr := a.drive(ctx, job, nil, &f.runFlags, 0)
 	if rec.RunID == "" {

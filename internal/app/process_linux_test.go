@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -75,7 +76,8 @@ func (l *lab) dying() {
 			n, err := unix.Poll(poll, 20_000)
 			unix.Close(fd)
 			if n == 0 && err == nil {
-				l.t.Fatalf("left running: process %d: %q", pid, text)
+				status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+				l.t.Fatalf("left running: process %d: %q\n%s", pid, text, status)
 			}
 		}
 	}

@@ -152,7 +152,7 @@ func (a *application) drive(ctx context.Context, job run.Job, warnings diag.List
 	}
 	p := newProgress(a.io, f.quiet)
 	opt := run.Options{
-		Workers: f.workers, Cases: cases, Time: f.time, Stop: f.stop, CaseTimeout: f.caseTimeout,
+		Workers: f.workers, Cases: cases, Time: f.time, Stop: f.stop, StopFrom: f.stopFrom, CaseTimeout: f.caseTimeout,
 		Reruns: f.reruns, Shrink: f.shrink, AllowEmpty: f.allowEmpty, Progress: p.tell,
 		Reproduce: reproduceCommand(f.store), Environment: environment(),
 	}

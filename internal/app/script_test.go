@@ -222,6 +222,9 @@ var volatile = []struct {
 	{regexp.MustCompile(`\br[0-9a-f]{8}-\d+\b`), "RUN"},
 	// The last line of a report, which is two if its figures are long.
 	{regexp.MustCompile(`[\d.,]+/s( · |\n)[^·\n]+( · |\n)digest [0-9a-f]{16}( · |\n)run RUN`), "RATE · TIME · digest DIGEST · run RUN"},
+	{regexp.MustCompile(`digest [0-9a-f]{64}\b`), "digest DIGEST"},
+	// A long path of $WORK wraps the command line of a finding.
+	{regexp.MustCompile(`(?s)\n  command  .*?\n  case `), "\n  command         COMMAND\n  case "},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z?`), "WHEN"},
 }
 

@@ -24,6 +24,7 @@ type Example struct {
 	flags   []string // compiler flags beyond -g -O1
 	goPath  string   // Go package to build instead
 	command []string // installed program to run instead
+	timeout int      // seconds; 0: 1
 	cases   int
 	ops     int
 	seed    int
@@ -54,6 +55,9 @@ func Examples() []Example {
 	for i := range list {
 		list[i].source = list[i].Name + ".c"
 		list[i].cases, list[i].ops, list[i].seed = 400, 1, 1
+		if len(list[i].flags) > 0 {
+			list[i].timeout = 20 // a sanitizer's report can take a second on a busy machine
+		}
 	}
 	parser := Example{Name: "parser", Fault: "ten bugs in one Go program", Seed: demo.Seed(), goPath: "github.com/thresh-dev/thresh/examples/fuzzspec/parser",
 		cases: 800, ops: 4, seed: 1}

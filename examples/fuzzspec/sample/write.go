@@ -156,7 +156,7 @@ func (e Example) spec(dir, seed string, command []string) ([]byte, error) {
 		"schema_version": "llmfuzz.fuzzspec.v1",
 		"campaign_id":    "example-" + e.Name,
 		"description":    "Planted: " + e.Fault + ".",
-		"target":         object{"agent_id": e.Name, "work_root_base": filepath.Join(dir, "work"), "command": command, "timeout_s": 1},
+		"target":         object{"agent_id": e.Name, "work_root_base": filepath.Join(dir, "work"), "command": command, "timeout_s": max(e.timeout, 1)},
 		"seed":           object{"path": seed},
 		"mutations":      object{"cases": e.cases, "rng_seed": e.seed, "max_ops_per_case": e.ops},
 		"execution":      object{},

@@ -29,7 +29,9 @@ func (l *Line) Launch(p Program, control, status int) (int, error) {
 	files[control], files[status] = uintptr(l.far[0]), uintptr(l.far[1])
 	pid, err := syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
 		Dir: p.Dir, Env: p.Env, Files: files,
-		Sys: &syscall.SysProcAttr{Ptrace: true, Setsid: true},
+		// Should this process be killed before it has set options for the trace,
+		// the program would stop for ever, traced by whoever inherits it.
+		Sys: &syscall.SysProcAttr{Ptrace: true, Setsid: true, Pdeathsig: unix.SIGKILL},
 	})
 	l.closeFar()
 	if err != nil {
