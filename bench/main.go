@@ -1,7 +1,8 @@
 // Command bench compares Thresh with the least that any program can do, and
 // with other tools of its kind, on the machine that it is run on.
 //
-//	bash bench/run [--smoke] [--rounds N] [--seconds S] [--only WORDS] [--calm PERCENT]
+//	bash bench/run [--smoke] [--rounds N] [--seconds S] [--only WORDS]
+//	               [--calm PERCENT] [--rest SECONDS]
 //	bash bench/scale [--cases N] [--kill SHARE]
 //
 // Contenders run in short bursts, one after the other, round after round, so
@@ -45,6 +46,7 @@ type options struct {
 	only    string
 	smoke   bool
 	calm    float64
+	rest    float64
 }
 
 func bench(ctx context.Context, args []string) error {
@@ -58,12 +60,13 @@ func bench(ctx context.Context, args []string) error {
 	fs.Float64Var(&o.seconds, "seconds", 1.5, "length of one burst")
 	fs.StringVar(&o.only, "only", "", "contenders whose name holds one of these `WORDS`, with commas between; bases are always run")
 	fs.Float64Var(&o.calm, "calm", 100, "make a burst again, up to 8 times, when others used more than this `PERCENT` of all processors")
+	fs.Float64Var(&o.rest, "rest", 0, "`SECONDS` of pause before each burst, for the sake of others on the machine")
 	fs.BoolVar(&o.smoke, "smoke", false, "one round of tiny bursts, to see that all of it works; the figures mean nothing")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
 	if fs.NArg() > 0 || o.rounds < 1 || !(o.seconds > 0) {
-		return fmt.Errorf("usage: bench [--smoke] [--rounds N] [--seconds S] [--only WORDS] [--calm PERCENT]")
+		return fmt.Errorf("usage: bench [--smoke] [--rounds N] [--seconds S] [--only WORDS] [--calm PERCENT] [--rest SECONDS]")
 	}
 	lab, err := newLab(ctx, o.thresh)
 	if err != nil {

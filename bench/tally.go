@@ -61,6 +61,11 @@ func (t *tally) round(ctx context.Context, o options) error {
 		if r.failed != nil {
 			continue
 		}
+		select {
+		case <-time.After(time.Duration(o.rest * float64(time.Second))):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		fmt.Fprintf(os.Stderr, "  %s: %s, %d workers\n", r.contest, r.name, r.workers)
 		if err := r.burst(ctx, o); err != nil {
 			if ctx.Err() != nil {

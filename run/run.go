@@ -117,6 +117,18 @@ func (r *runner) stopStarting(why string) {
 	}
 }
 
+// unstop takes back a stop at a case, whose attempt at the campaign is dropped.
+func (r *runner) unstop() {
+	why := r.stopWhy.Load()
+	if why == nil || *why != StoppedFailFast {
+		return
+	}
+	r.stopWhy.Store(nil)
+	if r.opt.Time > 0 && time.Since(r.start) >= r.opt.Time {
+		r.stopStarting(StoppedTime)
+	}
+}
+
 func (r *runner) stopReason() string {
 	if why := r.stopWhy.Load(); why != nil {
 		return *why

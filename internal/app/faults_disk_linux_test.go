@@ -186,11 +186,11 @@ func TestReadOnlyDisk(t *testing.T) {
 func TestFileSizeLimit(t *testing.T) {
 	l := newLab(t, `case $LLMFUZZ_RUN_ID in *3) echo "failed" >&2; exit 3 ;; esac; exit 0`)
 	l.document(edits{"mutations.cases": 3000})
-	expect(t, l.run("--store", l.path("calm"), "--keep", "none"), 1)
+	expect(t, l.run("--store", l.path("calm"), "--keep", "none", "--executor", "spawn"), 1)
 	want := l.report().Digest
 	thresh := child(t, "thresh")
 	cmd := exec.Command("/bin/sh", "-c", `ulimit -f 150; exec "$@"`, "sh", thresh.Path,
-		"run", l.path("spec.json"), "--store", l.path("store"), "--keep", "none")
+		"run", l.path("spec.json"), "--store", l.path("store"), "--keep", "none", "--executor", "spawn")
 	cmd.Env = thresh.Env
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "file too large") || !strings.Contains(string(out), "--resume") {

@@ -98,18 +98,18 @@ func TestWorkRootThatIsAFile(t *testing.T) {
 }
 
 func TestProgramThatVanishes(t *testing.T) {
-	l := newLab(t, "")
-	const body = "#!/bin/sh\n" + `case $LLMFUZZ_RUN_ID in
-		*_case_000007) [ -e "${0%/*}/stay" ] || rm -f "$0" ;;
+	l := newLab(t, `case $LLMFUZZ_RUN_ID in
+		*_case_000007) [ -e "$LAB/stay" ] || rm -f "$LAB/mine" ;;
 		*5) exit 9 ;;
 	esac
-	exit 0`
+	exit 0`)
+	shell, err := os.ReadFile("/bin/sh")
+	must(t, err)
 	install := func() {
 		t.Helper()
-		l.write("mine", body)
-		must(t, os.Chmod(l.path("mine"), 0o755))
+		must(t, os.WriteFile(l.path("mine"), shell, 0o755))
 	}
-	l.document(edits{"target.command": []string{l.path("mine"), "<input_path>"}})
+	l.document(edits{"target.command": []string{l.path("mine"), l.path("target.sh"), "<input_path>"}})
 	args := []string{"--allow-exec", l.path("mine"), "--executor", "spawn"}
 	install()
 	l.write("stay", "")

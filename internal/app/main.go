@@ -259,6 +259,9 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 
 // flagError names the nearest flag for one that does not exist.
 func flagError(c *cobra.Command, err error) error {
+	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
+		return unknownCommand(c, words[0]) // its flags are those of a verb that is not there
+	}
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		f := invalid.GetFlag()

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -167,8 +169,8 @@ func scriptSpec(ts *testscript.TestScript, neg bool, args []string) {
 		e[key] = v
 	}
 	doc := map[string]any{}
-	for path, v := range e {
-		at := doc
+	for _, path := range slices.Sorted(maps.Keys(e)) { // an object before what is in it
+		at, v := doc, e[path]
 		keys := strings.Split(path, ".")
 		for _, k := range keys[:len(keys)-1] {
 			if at[k] == nil {
@@ -220,9 +222,11 @@ var volatile = []struct {
 	name    string
 }{
 	{regexp.MustCompile(`\br[0-9a-f]{8}-\d+\b`), "RUN"},
+	{regexp.MustCompile(`\bcmp_[0-9a-f]{8}_s`), "cmp_SPEC_s"}, // made of the document, which holds the path of $WORK
 	// The last line of a report, which is two if its figures are long.
 	{regexp.MustCompile(`[\d.,]+/s( · |\n)[^·\n]+( · |\n)digest [0-9a-f]{16}( · |\n)run RUN`), "RATE · TIME · digest DIGEST · run RUN"},
 	{regexp.MustCompile(`digest [0-9a-f]{64}\b`), "digest DIGEST"},
+	{regexp.MustCompile(`"spec_sha256": "[0-9a-f]{64}"`), `"spec_sha256": "SHA256"`},
 	// A long path of $WORK wraps the command line of a finding.
 	{regexp.MustCompile(`(?s)\n  command  .*?\n  case `), "\n  command         COMMAND\n  case "},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z?`), "WHEN"},
