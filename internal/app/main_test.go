@@ -68,7 +68,7 @@ func TestColor(t *testing.T) {
 
 func TestPrintable(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain, süß\tand\nlines": "plain, süß\tand\nlines",
+		"plain, süß\tand\nlines":  "plain, süß\tand\nlines",
 		"\x1b[2J\r\x00\x7f\u009b": "\uFFFD[2J\uFFFD\uFFFD\uFFFD\uFFFD",
 	} {
 		if got := printable(in); got != want {
