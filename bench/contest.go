@@ -70,10 +70,11 @@ func contests(l *lab) []contest {
 	}
 	if jq := l.programs.jq; jq != "" {
 		target := []string{jq, "-c", ".", inputWord}
-		p := process{argv: target, okExit: "2", pilot: 50} // 2: not JSON, as most mutations are
+		// 2: not JSON, as most mutations are.
+		cold, warm := process{argv: target, okExit: "2", pilot: 50}, process{argv: target, okExit: "2", pilot: 300}
 		all = append(all, contest{name: "jq", base: l.loop(target), contenders: []contender{
-			l.thresh("spawn", p),
-			l.thresh("zygote", p),
+			l.thresh("spawn", cold),
+			l.thresh("zygote", warm),
 		}})
 	}
 	if persistent := l.programs.persistent; persistent != "" {

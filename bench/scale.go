@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -31,7 +32,7 @@ func scaleCommand(ctx context.Context, args []string) error {
 		return err
 	}
 	defer l.close()
-	s := scale{lab: l, workers: 1, cases: 1_000_000, share: *share}
+	s := scale{lab: l, workers: runtime.NumCPU(), cases: 1_000_000, share: *share}
 	switch p := &l.programs; {
 	case p.persistent != "":
 		s.executor, s.target = "afl", process{argv: []string{p.persistent}}
@@ -80,8 +81,8 @@ func (s *scale) measure(ctx context.Context) error {
 		return err
 	}
 	n := whole.Campaigns[0].Cases.Run
-	fmt.Printf("run through: %d cases in %.1f s (%.0f/s), peak memory %.0f MB, store %.1f MB (%.1f bytes a case)\n",
-		n, took.Seconds(), float64(n)/took.Seconds(), maxRSS(c.ProcessState), mega(size(filepath.Join(through, ".thresh"))),
+	fmt.Printf("run through: %d cases with %d workers in %.1f s (%.0f/s), peak memory %.0f MB, store %.1f MB (%.1f bytes a case)\n",
+		n, s.workers, took.Seconds(), float64(n)/took.Seconds(), maxRSS(c.ProcessState), mega(size(filepath.Join(through, ".thresh"))),
 		float64(size(filepath.Join(through, ".thresh")))/float64(max(n, 1)))
 	return s.killed(ctx, through, spec, took, whole.Digest)
 }
@@ -112,7 +113,7 @@ func (s *scale) killed(ctx context.Context, dir, spec string, took time.Duration
 	before := size(journals(store))
 	fmt.Printf("killed after %.1f s with %.1f MB of journal\n", took.Seconds()*s.share, mega(before))
 
-	r := s.threshResume(ctx, dir, store)
+	r := s.threshResume(ctx, dir, store, s.workers)
 	began := time.Now()
 	if err := r.Start(); err != nil {
 		return err

@@ -97,8 +97,8 @@ func (l *lab) threshCommand(ctx context.Context, dir, spec, executor string, p p
 }
 
 // threshResume goes on with the newest run of a store.
-func (l *lab) threshResume(ctx context.Context, dir, store string) *exec.Cmd {
-	c := exec.CommandContext(ctx, l.programs.thresh, "run", "--resume", "latest", "--store", store, "--workers", "1",
+func (l *lab) threshResume(ctx context.Context, dir, store string, workers int) *exec.Cmd {
+	c := exec.CommandContext(ctx, l.programs.thresh, "run", "--resume", "latest", "--store", store, "--workers", strconv.Itoa(workers),
 		"--quiet", "--report", "json=report.json")
 	c.Dir = dir
 	return c

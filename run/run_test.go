@@ -319,6 +319,39 @@ func TestStopIsInCaseOrder(t *testing.T) {
 	}
 }
 
+// A case that stops the run may stand in an attempt that is dropped because of
+// a later case: the stop is dropped with it.
+func TestRedoForgetsTheStop(t *testing.T) {
+	stop := func(o *campaign.Outcome) bool { return o.Kind == "lucky" }
+	c := &counter{rounds: 1, perRound: 5000, fail: everyTenth, hook: func(lane campaign.Lane, n int64) error {
+		if !lane.Cold && n == 78 {
+			return &campaign.RedoError{Reason: "case 78 came out differently"}
+		}
+		return nil
+	}}
+	for range 5 { // case 78 is most often, not always, in flight when case 77 is met
+		rec := newFixture(t).must(t.Context(), c, run.Options{Workers: 1, Reruns: 1, Stop: stop})
+		if rec.Stopped != run.StoppedFailFast || rec.Campaigns[0].Cases.Run != 78 {
+			t.Errorf("%s %+v", rec.Stopped, rec.Campaigns[0].Cases)
+		}
+	}
+}
+
+// Going on past a stop needs the first case at which to stop next.
+func TestStopFrom(t *testing.T) {
+	stop := func(o *campaign.Outcome) bool { return o.Verdict == campaign.VerdictFail }
+	c := &counter{rounds: 1, perRound: 100, fail: everyTenth}
+	f := newFixture(t)
+	for from := int64(0); from < 100; {
+		rec := f.must(t.Context(), c, run.Options{Workers: 2, Reruns: 1, Stop: stop, StopFrom: from})
+		if got := rec.Campaigns[0].Cases.Run; got <= from || rec.Complete != (got == 100) {
+			t.Fatalf("from %d: %d cases, complete %t", from, got, rec.Complete)
+		} else {
+			from = got
+		}
+	}
+}
+
 func TestCasesLimit(t *testing.T) {
 	c := &counter{rounds: 10, perRound: 10}
 	rec := newFixture(t).must(t.Context(), c, run.Options{Workers: 3, Cases: 25})

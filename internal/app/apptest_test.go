@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -303,11 +302,4 @@ func equal(t testing.TB, what string, got, want any) {
 	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
 		t.Errorf("%s: got %s, want %s", what, g, w)
 	}
-}
-
-// with is the edits of both.
-func (e edits) with(more edits) edits {
-	all := maps.Clone(e)
-	maps.Copy(all, more)
-	return all
 }

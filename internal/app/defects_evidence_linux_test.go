@@ -77,11 +77,14 @@ func TestB8_ProgramThatCannotStartNeverPasses(t *testing.T) {
 	l.write("work/runs/one/out/old.json", "1")
 	allow := []string{"--allow-exec", l.path("mine")}
 	expect(t, l.run(allow...), 3, l.path("mine"))
-	if r := l.one(allow...); r.code == 0 {
-		eval := l.object("work/runs/one/llmfuzz/eval.json")
-		equal(t, "verdict", eval["verdict"], "BLOCKED")
-	} else {
-		expect(t, r, 1, l.path("mine"))
+	expect(t, l.one(append(allow, "--fail-on", "BLOCKED")...), 1)
+	equal(t, "verdict", l.object("work/runs/one/llmfuzz/eval.json")["verdict"], "BLOCKED")
+	equal(t, "record", l.object("work/runs/one/eval/failure_record.json")["verdict"], "BLOCKED_ENVIRONMENT")
+	if l.object("work/runs/one/exec/exec.json")["error"] == nil {
+		t.Error("the record says nothing of why the program did not start")
+	}
+	if _, err := os.Stat(l.path("work/runs/one/out/old.json")); err == nil {
+		t.Error("what lay in the folder before counts as output")
 	}
 }
 

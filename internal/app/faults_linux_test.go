@@ -109,7 +109,8 @@ func TestProgramThatVanishes(t *testing.T) {
 		t.Helper()
 		must(t, os.WriteFile(l.path("mine"), shell, 0o755))
 	}
-	l.document(edits{"target.command": []string{l.path("mine"), l.path("target.sh"), "<input_path>"}})
+	// Enough cases for some to be left when the program goes.
+	l.document(edits{"target.command": []string{l.path("mine"), l.path("target.sh"), "<input_path>"}, "mutations.cases": 300})
 	args := []string{"--allow-exec", l.path("mine"), "--executor", "spawn"}
 	install()
 	l.write("stay", "")

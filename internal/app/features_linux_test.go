@@ -44,7 +44,7 @@ func TestC1_Workers(t *testing.T) {
 	var want string
 	for _, workers := range []string{"1", "2", "8"} {
 		expect(t, l.run("-j", workers, "--store", l.path("store"+workers)), 1)
-		got := strings.ReplaceAll(comparable(t, l.path("report.json")), "store"+workers, "store")
+		got := strings.ReplaceAll(withoutEnvironment(t, l.path("report.json")), "store"+workers, "store")
 		if want == "" {
 			want = got
 		}
@@ -52,8 +52,8 @@ func TestC1_Workers(t *testing.T) {
 	}
 }
 
-// comparable is a JSON report without what differs between equal runs.
-func comparable(t testing.TB, name string) string {
+// withoutEnvironment is a JSON report without what differs between equal runs.
+func withoutEnvironment(t testing.TB, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(name)
 	must(t, err)

@@ -89,19 +89,21 @@ func (p *progress) line(s run.Snapshot) string {
 			fmt.Fprintf(&b, "  ETA %s", s.ETA.Round(time.Second))
 		}
 	}
-	found := fmt.Sprintf("  %d findings", s.Findings)
-	if s.Findings > 0 && p.color {
-		found = "  \x1b[1;31m" + strings.TrimSpace(found) + "\x1b[0m"
-	}
-	b.WriteString(found)
+	found := plural(int64(s.Findings), "finding")
+	b.WriteString("  " + found)
 	if s.Errors > 0 {
-		fmt.Fprintf(&b, "  %d errors", s.Errors)
+		b.WriteString("  " + plural(int64(s.Errors), "error"))
 	}
-	fmt.Fprintf(&b, "  %d workers", s.Workers)
+	b.WriteString("  " + plural(int64(s.Workers), "worker"))
 	if !p.live {
 		fmt.Fprintf(&b, "  %s", s.Elapsed.Round(time.Second))
+		return b.String()
 	}
-	return b.String()
+	line := clipText(b.String(), p.width-1) // a line that wraps could not be drawn over
+	if s.Findings > 0 && p.color {
+		line = strings.Replace(line, "  "+found, "  \x1b[1;31m"+found+"\x1b[0m", 1)
+	}
+	return line
 }
 
 func bar(share float64, cells int) string {
@@ -111,11 +113,15 @@ func bar(share float64, cells int) string {
 
 // thousands writes n with separators.
 func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
+	digits := fmt.Sprint(n)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
 	}
-	return s
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
 }
 
 // plural writes a number of things, with separators.

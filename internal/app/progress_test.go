@@ -30,12 +30,13 @@ func TestProgressLine(t *testing.T) {
 		s    run.Snapshot
 		want string
 	}{
-		{"plain", &progress{}, snapshot(), "cases letters  25% 1,234/5,000  321/s  ETA 12s  2 findings  4 workers  4s"},
-		{"live", &progress{live: true}, snapshot(), "cases letters ███░░░░░░░░░░░░░  25% 1,234/5,000  321/s  ETA 12s  2 findings  4 workers"},
-		{"coloured", &progress{live: true, color: true}, snapshot(), "cases letters ███░░░░░░░░░░░░░  25% 1,234/5,000  321/s  ETA 12s  \x1b[1;31m2 findings\x1b[0m  4 workers"},
-		{"several campaigns", &progress{}, several, "cases [2/3] a name that is much too…  25% 1,234/5,000  321/s  ETA 12s  2 findings  1 errors  4 workers  4s"},
-		{"unplanned", &progress{}, unplanned, "cases evil\uFFFD[2J 1,234  321/s  0 findings  4 workers  4s"},
-		{"beyond the plan", &progress{live: true}, other, "shrink letters ████████████████ 100% 500/400  2 findings  4 workers"},
+		{"plain", &progress{}, snapshot(), "running letters  25% 1,234/5,000  321/s  ETA 12s  2 findings  4 workers  4s"},
+		{"live", &progress{live: true, width: 100}, snapshot(), "running letters ███░░░░░░░░░░░░░  25% 1,234/5,000  321/s  ETA 12s  2 findings  4 workers"},
+		{"narrow", &progress{live: true, width: 40, color: true}, snapshot(), "running letters ███░░░░░░░░░░░░░  25% …"},
+		{"coloured", &progress{live: true, width: 100, color: true}, snapshot(), "running letters ███░░░░░░░░░░░░░  25% 1,234/5,000  321/s  ETA 12s  \x1b[1;31m2 findings\x1b[0m  4 workers"},
+		{"several campaigns", &progress{}, several, "running [2/3] a name that is much too…  25% 1,234/5,000  321/s  ETA 12s  2 findings  1 error  4 workers  4s"},
+		{"unplanned", &progress{}, unplanned, "running evil\uFFFD[2J 1,234  321/s  0 findings  4 workers  4s"},
+		{"beyond the plan", &progress{live: true, width: 100}, other, "shrinking letters ████████████████ 100% 500/400  2 findings  4 workers"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := c.p.line(c.s); got != c.want {

@@ -120,7 +120,7 @@ func scriptInterrupted(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		ts.Check(cmd.Process.Signal(os.Interrupt))
 		err = <-done
-	case err = <-done:
+	case <-done:
 		fmt.Fprintf(ts.Stderr(), "%s", stderr.String())
 		ts.Fatalf("%s ended before it wrote to %s", args[2], args[1])
 	}

