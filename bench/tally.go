@@ -88,7 +88,8 @@ func (r *row) burst(ctx context.Context, o options) error {
 			if err != nil {
 				return err
 			}
-			r.size = max(int64(max(b.rate(), b.steady())*o.seconds), int64(r.workers))
+			r.size = 0
+			r.resize(b, o)
 		}
 	}
 	for try := 1; ; try++ {
@@ -105,11 +106,20 @@ func (r *row) burst(ctx context.Context, o options) error {
 			continue
 		}
 		r.add(b)
+		if !o.smoke {
+			r.resize(b, o)
+		}
 		if known {
 			r.foreign = append(r.foreign, share)
 		}
 		return nil
 	}
+}
+
+// resize makes the next bursts as long as they are meant to be, going by the
+// last; it never makes them shorter, which a disturbed one would.
+func (r *row) resize(b burst, o options) {
+	r.size = max(r.size, int64(max(b.rate(), b.steady())*o.seconds), int64(r.workers))
 }
 
 // calmTries is how often a burst is made, if others disturb it, before it is

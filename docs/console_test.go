@@ -164,7 +164,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "DIGEST"},
 	{regexp.MustCompile(`digest [0-9a-f]{16}\b`), "digest DIGEST"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z?`), "TIME"},
-	{regexp.MustCompile(`[\d,.]+/s · [\d.]+ ?(ms|s|m|min)( [\d.]+ ?s)?`), "RATE · TIME"},
+	{regexp.MustCompile(`[\d,.]+/s · [\d.]+ ?(ms|min|s|m|h)( [\d.]+ ?s)?`), "RATE · TIME"},
 	{regexp.MustCompile(`[\d,]+ executions`), "N executions"},
 	{regexp.MustCompile(`blobs, [\d,]+ bytes`), "blobs, N bytes"},
 	{regexp.MustCompile(`\d+ more lines`), "N more lines"},
