@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,12 +35,11 @@ var updateScripts = flag.Bool("update", false, "write the expected outputs in te
 // exits and interrupted leave what the program wrote in $WORK/out and
 // $WORK/err as mask does, for cmp, and as it was for stdout and stderr.
 //
+// The condition [race] says that the race detector watches.
+//
 // $WORK holds the files of testdata/program: letters.sh, a program with two
 // bugs, fixed.sh, the same without them, and seed, an input on which both pass.
 func TestScript(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the programs under test are POSIX shell scripts, run by the Linux target")
-	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		UpdateScripts:       *updateScripts,
@@ -52,6 +50,12 @@ func TestScript(t *testing.T) {
 			e.Setenv("CI", "")
 			e.Setenv("NO_COLOR", "")
 			return os.CopyFS(e.WorkDir, os.DirFS(filepath.Join("testdata", "program")))
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "race" { // the race detector watches this program, and what it runs of itself
+				return raced, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":       scriptExits,
