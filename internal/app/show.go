@@ -121,6 +121,9 @@ func (a *application) materialize(ctx context.Context, st *store.Store, what str
 		if err != nil {
 			return err
 		}
+		if index != 0 && index != f.First {
+			return usagef("a finding is written out by its first case, %d; for case %d name the run, %s", f.First, index, rec.RunID)
+		}
 		what, index = rec.RunID, f.First
 	}
 	id, err := st.ResolveRun(what)
