@@ -265,16 +265,21 @@ func TestFatalErrorEndsTheRunAndKeepsIt(t *testing.T) {
 		return nil
 	}}
 	f := newFixture(t)
-	rec, err := f.run(t.Context(), c, run.Options{Workers: 4})
+	var before, after atomic.Int64
+	rec, err := f.run(t.Context(), c, run.Options{Workers: 4, Executed: func(n int64) { before.Store(n) }})
 	if err == nil || !strings.Contains(err.Error(), "the program is gone") || rec.Verdict != "error" || rec.Stopped != run.StoppedFatal {
 		t.Fatalf("%v %s %s", err, rec.Verdict, rec.Stopped)
 	}
-	if n := rec.Campaigns[0].Cases.Run; n == 0 || n > 500 {
+	if n := rec.Campaigns[0].Cases.Run; n > 500 {
 		t.Errorf("%d cases counted", n)
 	}
 	gone = false
-	if rec = f.must(t.Context(), c, run.Options{Workers: 4}); !rec.Complete || rec.Campaigns[0].Cases.Pass != 1000 {
+	rec = f.must(t.Context(), c, run.Options{Workers: 4, Executed: func(n int64) { after.Store(n) }})
+	if !rec.Complete || rec.Campaigns[0].Cases.Pass != 1000 {
 		t.Errorf("resumed: %+v", rec.Campaigns[0].Cases)
+	}
+	if before.Load() == 0 || before.Load()+after.Load() != 1000 {
+		t.Errorf("%d cases executed before the end and %d after it", before.Load(), after.Load())
 	}
 }
 
