@@ -69,6 +69,11 @@ type Executor[S any] interface {
 	Close() error
 }
 
+// Settler is implemented by executors that run a stretch of cases faster if
+// they may prepare the calling goroutine for it. That goroutine alone calls
+// Execute until it has called leave.
+type Settler interface{ Settle() (leave func()) }
+
 // Campaign is a compiled document. S is the contract's own state between
 // rounds; it is never changed in place once Round or Execute have seen it.
 type Campaign[S any] interface {

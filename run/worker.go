@@ -102,6 +102,9 @@ const maxEvidence = 64 << 20
 // go on; the error says which of these, nil meaning the first.
 func (w *worker) run(ctx context.Context) error {
 	defer w.deadline.close()
+	if s, ok := campaign.As[campaign.Settler](w.exec); ok {
+		defer s.Settle()()
+	}
 	for ctx.Err() == nil {
 		lo, hi, ok := w.sched.take()
 		if !ok {

@@ -57,6 +57,14 @@ func (c *Campaign) keptBefore() bool {
 // Notes says how the cases were run.
 func (x *executor) Notes() []string { return x.runner.Notes() }
 
+// Settle implements [campaign.Settler].
+func (x *executor) Settle() func() {
+	if s, ok := x.runner.(process.Settler); ok {
+		return s.Settle()
+	}
+	return func() {}
+}
+
 // Close implements [campaign.Executor].
 func (x *executor) Close() error { return x.runner.Close() }
 

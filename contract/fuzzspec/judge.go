@@ -71,7 +71,11 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string) (campaign.Ou
 	if c.set.outputs == "ignore" {
 		return campaign.Outcome{}, nil
 	}
-	signature, detail, err := judgeOutputs(r.Dir, runID, c.set.outputs == "auto" && !s.facts.Outputs)
+	noneExpected := c.set.outputs == "auto" && !s.facts.Outputs
+	if r.NoOutputs && noneExpected {
+		return campaign.Outcome{}, nil
+	}
+	signature, detail, err := judgeOutputs(r.Dir, runID, noneExpected)
 	if err != nil || signature == "" {
 		return campaign.Outcome{}, err
 	}

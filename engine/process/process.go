@@ -101,6 +101,9 @@ type Result struct {
 	// Leftovers counts processes that were still alive when the main process
 	// had ended, and were killed.
 	Leftovers int
+	// NoOutputs says that the output folder is known to be as it was when the
+	// case began: empty.
+	NoOutputs bool
 
 	Stdout, Stderr         []byte // at most Limits.Output bytes each
 	StdoutSize, StderrSize int64  // bytes that the program wrote, where known; else len
@@ -133,6 +136,11 @@ type Runner interface {
 	Notes() []string
 	Close() error
 }
+
+// Settler is implemented by runners that run a stretch of cases faster if they
+// may prepare the calling goroutine for it: it alone calls Run until it has
+// called leave.
+type Settler interface{ Settle() (leave func()) }
 
 // Opener opens a runner for a lane. cold asks for spawn alone.
 type Opener func(ctx context.Context, plan Plan, lane, lanes int, cold bool) (Runner, error)

@@ -182,7 +182,13 @@ func (a *aflExecutor) close() error { return a.server.Close() }
 func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
 	a.perch.sit()
 	defer a.perch.rise()
-	if err := a.prepare(ctx, runID, input); err != nil {
+	var err error
+	if a.server.SharedInput() {
+		err = a.prepareWithout(ctx)
+	} else {
+		err = a.prepare(ctx, runID, input)
+	}
+	if err != nil {
 		return process.Result{}, err
 	}
 	if a.server.SharedInput() && len(input) > max(aflMaxInput, 4*len(a.plan.Calibrate)) {

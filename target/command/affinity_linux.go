@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"runtime"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,13 +12,21 @@ import (
 // and waits for it; the child inherits that. Left to itself the kernel spreads
 // parent and child over processors, and for children that live a few hundred
 // microseconds moving them and waking the parent from afar costs more than it
-// gains. It is done only if there are lanes enough for all processors: with
-// fewer, a program with threads may have the processors that are left.
+// gains: a fork server answers three times as often on the processor of whoever
+// asks. A program that runs for longer may have threads, and gets all
+// processors unless every one has a lane.
 type perch struct {
 	one, all unix.CPUSet
+	lanes    bool // there is a lane for every processor
 	on       bool
+	depth    int
+	seated   bool  // the thread is on its processor
 	left     error // the thread could not be given its processors back
 }
+
+// shortLived is how long a case may take for its threads, if it has any, to
+// gain less from other processors than its lane from staying on one.
+const shortLived = 2 * time.Millisecond
 
 func newPerch(lane, lanes int) *perch {
 	p := &perch{}
@@ -25,7 +34,7 @@ func newPerch(lane, lanes int) *perch {
 		return p
 	}
 	n := p.all.Count()
-	if n < 2 || lanes < n {
+	if n < 2 {
 		return p
 	}
 	nth := lane % n
@@ -38,23 +47,39 @@ func newPerch(lane, lanes int) *perch {
 			nth--
 		}
 	}
-	p.on = true
+	p.lanes = lanes >= n
+	p.on = p.lanes
 	return p
+}
+
+// suit decides by how long cases take; zero means that it is not known.
+func (p *perch) suit(took time.Duration) {
+	p.on = p.one.Count() == 1 && (p.lanes || took > 0 && took < shortLived)
 }
 
 // sit locks the goroutine to its thread and the thread to its processor. The
 // thread is locked in any case: a child is killed when the thread that made it
 // ends, and a thread with namespaces of its own must not get into other hands.
+// It may be called again before rise.
 func (p *perch) sit() {
+	p.depth++
+	if p.depth > 1 {
+		return
+	}
 	runtime.LockOSThread()
-	if p.on && unix.SchedSetaffinity(0, &p.one) != nil {
-		p.on = false
+	if p.on {
+		p.seated = unix.SchedSetaffinity(0, &p.one) == nil
 	}
 }
 
 // rise undoes sit.
 func (p *perch) rise() {
-	if p.on {
+	p.depth--
+	if p.depth > 0 {
+		return
+	}
+	if p.seated {
+		p.seated = false
 		if err := unix.SchedSetaffinity(0, &p.all); err != nil {
 			// The thread is spoilt; with the goroutine still locked to it, the
 			// runtime ends it along with the goroutine.

@@ -18,22 +18,24 @@ const (
 )
 
 // calibrate learns the short limit from runs of an input that the program takes
-// the usual way. A program that is slow to begin with gets the full limit.
-func calibrate(ctx context.Context, plan *process.Plan, spawn executor) (time.Duration, error) {
+// the usual way, and how long such a run takes, 0 if that is not known. A
+// program that is slow to begin with gets the full limit.
+func calibrate(ctx context.Context, plan *process.Plan, spawn executor) (short, usual time.Duration, err error) {
 	if plan.Calibrate == nil {
-		return plan.Timeout, nil
+		return plan.Timeout, 0, nil
 	}
 	var took []time.Duration
 	for range calibrationRuns {
 		res, err := spawn.run(ctx, probeID, plan.Calibrate, plan.Timeout)
 		if err != nil {
-			return 0, fmt.Errorf("run the program with the seed to learn how long it takes: %w", err)
+			return 0, 0, fmt.Errorf("run the program with the seed to learn how long it takes: %w", err)
 		}
 		if res.Status == process.TimedOut || res.Elapsed*shortFactor >= plan.Timeout {
-			return plan.Timeout, nil
+			return plan.Timeout, res.Elapsed, nil
 		}
 		took = append(took, res.Elapsed)
 	}
 	slices.Sort(took)
-	return min(max(shortFloor, shortFactor*took[len(took)/2]), plan.Timeout), nil
+	usual = took[len(took)/2]
+	return min(max(shortFloor, shortFactor*usual), plan.Timeout), usual, nil
 }

@@ -22,14 +22,17 @@ import (
 //
 // The top folder is flock'ed for as long as its owner lives. The tree is put
 // right before every case; as nearly all cases leave all but the output folder
-// alone, that is found out by one fstat for each folder.
+// alone, that is found out by a watch on all of them, or by one fstat for each.
 type folder struct {
 	top, lane string
 	topFD     int
 	run       string // absolute
 	names     []string
 	dirs      []fixedDir
+	watch     watch
+	stirred   bool   // something has happened since the tree was last put right
 	inputName string // relative to run
+	out       int    // index in dirs of the folder for outputs; 0: there is none
 	input     inputFile
 }
 
@@ -53,7 +56,7 @@ func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
 		parent, note = os.TempDir(), fmt.Sprintf("run folders are in %s, /dev/shm is %s", os.TempDir(), why)
 	}
 	sweepStale(parent)
-	f := &folder{topFD: -1, lane: fmt.Sprintf("w%d", lane), inputName: plan.Input}
+	f := &folder{topFD: -1, watch: watch{fd: -1}, lane: fmt.Sprintf("w%d", lane), inputName: plan.Input}
 	f.input.fd, f.input.readFD = -1, -1
 	dirs := append([]string{}, plan.Dirs...)
 	if plan.OutDir != "" {
@@ -67,6 +70,9 @@ func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
 	}
 	slices.Sort(f.names) // a folder comes before what is in it
 	f.names = slices.Compact(f.names)
+	if plan.OutDir != "" {
+		f.out = slices.Index(f.names, path.Join("run", plan.OutDir))
+	}
 	if err := f.makeTop(parent); err != nil {
 		return nil, "", fmt.Errorf("make the run folder in %s: %w", parent, err)
 	}
@@ -153,6 +159,10 @@ func (f *folder) runFD() int { return f.dirs[1].fd }
 // reset puts the tree right for the next case. It returns false if folders had
 // to be made anew, so that descriptors of the old ones are worthless.
 func (f *folder) reset() (same bool, err error) {
+	if f.quiet() {
+		return true, nil
+	}
+	f.stirred = false
 	for i := range f.dirs {
 		d := &f.dirs[i]
 		if d.untouched() {
@@ -163,6 +173,17 @@ func (f *folder) reset() (same bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// noOutputs reports whether nothing was done to the folder for outputs.
+func (f *folder) noOutputs() bool {
+	return f.out > 0 && (f.quiet() || f.dirs[f.out].untouched())
+}
+
+// quiet reports that nothing at all was done since the tree was put right.
+func (f *folder) quiet() bool {
+	f.stirred = !f.watch.quiet() || f.stirred
+	return !f.stirred
 }
 
 func (d *fixedDir) untouched() bool {
@@ -234,10 +255,12 @@ func (f *folder) rebuild() error {
 			return fmt.Errorf("mark the run folder: %w", err)
 		}
 	}
+	f.watch = newWatch(f.dirs)
 	return nil
 }
 
 func (f *folder) closeDirs() {
+	f.watch.close()
 	for _, d := range f.dirs {
 		unix.Close(d.fd)
 	}

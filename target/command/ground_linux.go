@@ -97,9 +97,6 @@ func newGround(plan *process.Plan, lane, lanes int) (_ *ground, err error) {
 	if err := executable(g.image.command.Path); err != nil {
 		return nil, err
 	}
-	if g.perch.on {
-		g.note("there is a lane for every processor: each keeps its programs on one")
-	}
 	list, notes, err := limits(plan.Limits, g.image.command.Path)
 	if err != nil {
 		return nil, err
@@ -138,7 +135,6 @@ func (g *ground) note(s string) {
 
 // prepare puts everything in place for a case.
 func (g *ground) prepare(ctx context.Context, runID string, input []byte) error {
-	g.dog.follow(ctx)
 	same, err := g.folder.reset()
 	if err != nil {
 		return err
@@ -160,14 +156,30 @@ func (g *ground) prepare(ctx context.Context, runID string, input []byte) error 
 			return err
 		}
 	}
+	g.image.set(runID)
+	return g.blank(ctx)
+}
+
+// prepareWithout is prepare for a program that runs already and gets its input
+// another way.
+func (g *ground) prepareWithout(ctx context.Context) error {
+	same, err := g.folder.reset()
+	if err != nil {
+		return err
+	}
+	if !same {
+		g.generation++
+	}
+	return g.blank(ctx)
+}
+
+// blank empties what catches the output.
+func (g *ground) blank(ctx context.Context) error {
+	g.dog.follow(ctx)
 	if err := g.out.rewind(); err != nil {
 		return err
 	}
-	if err := g.err.rewind(); err != nil {
-		return err
-	}
-	g.image.set(runID)
-	return nil
+	return g.err.rewind()
 }
 
 // stdin is the descriptor that becomes standard input.
@@ -225,6 +237,7 @@ func setStatus(res *process.Result, ws unix.WaitStatus, timedOut bool) {
 
 // collect reads the captured output.
 func (g *ground) collect(res *process.Result) (err error) {
+	res.NoOutputs = g.folder.noOutputs()
 	if res.Stdout, res.StdoutSize, err = g.out.read(g.keepSize); err != nil {
 		return err
 	}

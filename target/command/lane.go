@@ -48,6 +48,7 @@ type lane struct {
 	fast    executor                 // nil: spawn alone
 	restart func() (executor, error) // makes fast anew
 	outDir  string                   // absolute
+	settle  func() (leave func())    // nil: nothing to be gained
 	notes   []string
 
 	restarts                                         int
@@ -196,6 +197,14 @@ func (l *lane) Notes() []string {
 			l.accelerated, l.spawned, l.checks, l.mismatches, l.restarts))
 	}
 	return notes
+}
+
+// Settle implements process.Settler.
+func (l *lane) Settle() func() {
+	if l.settle == nil {
+		return func() {}
+	}
+	return l.settle()
 }
 
 // Close implements process.Runner.

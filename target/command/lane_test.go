@@ -193,7 +193,7 @@ func TestCalibration(t *testing.T) {
 		s := &scripted{kind: process.Spawn, answer: func(string, time.Duration) (process.Result, error) {
 			return process.Result{Elapsed: c.took}, nil
 		}}
-		got, err := calibrate(context.Background(), &process.Plan{Timeout: c.timeout, Calibrate: []byte("x")}, s)
+		got, _, err := calibrate(context.Background(), &process.Plan{Timeout: c.timeout, Calibrate: []byte("x")}, s)
 		if err != nil || got != c.want {
 			t.Errorf("runs of %v under %v: short limit %v, want %v, %v", c.took, c.timeout, got, c.want, err)
 		}
@@ -203,7 +203,7 @@ func TestCalibration(t *testing.T) {
 func TestTrialRefusesALiar(t *testing.T) {
 	l, _, quick := scriptedLane(echo)
 	l.plan.Calibrate = []byte("sample input")
-	if _, err := l.trial(context.Background(), quick); err != nil || len(quick.runs) != trials {
+	if _, _, err := l.trial(context.Background(), quick); err != nil || len(quick.runs) != trials {
 		t.Errorf("an honest accelerator: %v after %d runs", err, len(quick.runs))
 	}
 	quick.answer = func(in string, d time.Duration) (process.Result, error) {
@@ -213,7 +213,7 @@ func TestTrialRefusesALiar(t *testing.T) {
 		return echo(in, d)
 	}
 	var m *process.MismatchError
-	if _, err := l.trial(context.Background(), quick); !errors.As(err, &m) {
+	if _, _, err := l.trial(context.Background(), quick); !errors.As(err, &m) {
 		t.Errorf("a liar: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/thresh-dev/thresh/engine/process"
 	"golang.org/x/sys/unix"
@@ -27,11 +28,17 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	if l.short, err = calibrate(ctx, plan, l.spawn); err != nil {
+	l.settle = func() func() { g.perch.sit(); return g.perch.rise }
+	usual := time.Duration(0)
+	if l.short, usual, err = calibrate(ctx, plan, l.spawn); err != nil {
 		return nil, err
 	}
+	g.perch.suit(usual)
 	if err = l.choose(ctx, g, cold); err != nil {
 		return nil, err
+	}
+	if g.perch.on {
+		g.note("each worker keeps its programs on one processor")
 	}
 	l.notes = append(g.notes, l.notes...)
 	return l, nil
@@ -56,7 +63,7 @@ func (l *lane) choose(ctx context.Context, g *ground, cold bool) error {
 	var reasons []string
 	if why == "" {
 		for _, a := range g.accelerators(p.Executor) {
-			err := l.try(ctx, a)
+			err := l.try(ctx, g.perch, a)
 			if err == nil {
 				return nil
 			}
@@ -88,19 +95,36 @@ type accelerator struct {
 }
 
 // try starts an accelerator and keeps it if it tells the truth and is worth it.
-func (l *lane) try(ctx context.Context, a accelerator) error {
+func (l *lane) try(ctx context.Context, p *perch, a accelerator) (err error) {
+	apart := p.on
+	p.suit(shortLived / 2) // as most are
+	defer func() {
+		if err != nil {
+			p.on = apart
+		}
+	}()
 	fast, err := a.start()
 	if err != nil {
 		return err
 	}
 	gain := 0.0
 	if l.plan.Calibrate != nil {
-		gain, err = l.trial(ctx, fast)
+		var pace time.Duration
+		pace, gain, err = l.trial(ctx, fast)
 		if err == nil && gain < worthwhile && l.plan.Executor == process.Auto && !l.plan.Coverage {
 			err = fmt.Errorf("not faster than spawn (%.1f times as fast)", gain)
 		}
 		if err != nil {
 			return errors.Join(err, fast.close())
+		}
+		if p.suit(pace); !p.on && pace > 0 {
+			// What was started stays on the processor where that was done.
+			if err = fast.close(); err == nil {
+				fast, err = a.start()
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	l.fast, l.restart = fast, a.start

@@ -70,7 +70,7 @@ func open(ctx context.Context, plan *process.Plan, index, _ int, cold bool) (_ p
 		l.notes = append(l.notes, "sandbox: nothing could be applied on "+runtime.GOOS)
 	}
 	l.notes = append(l.notes, "processes that leave their group are not hunted down on "+runtime.GOOS)
-	l.short, err = calibrate(ctx, plan, p)
+	l.short, _, err = calibrate(ctx, plan, p)
 	if err != nil {
 		return nil, err
 	}

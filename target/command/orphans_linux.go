@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -29,6 +30,7 @@ type hunter struct {
 	mark     uint64 // 0: every child of the reaper is ours
 	known    []int  // children that are no leftovers: fork servers
 	buf      []byte
+	quiet    []byte // a list of children in which the last hunt found no leftovers
 	sweep    func() // kills all of the lane at once, where that can be done
 	reap     bool   // the reaper is this process
 }
@@ -81,10 +83,15 @@ func (h *hunter) close() {
 // were. The main process has ended and is not reaped yet.
 func (h *hunter) hunt(main int) (int, error) {
 	n, err := h.read()
-	if err != nil || n == 0 {
+	if err != nil || n == 0 || bytes.Equal(h.buf[:n], h.quiet) {
 		return 0, err
 	}
-	return h.huntAll(main)
+	list := slices.Clone(h.buf[:n])
+	killed, err := h.huntAll(main)
+	if err == nil && killed == 0 {
+		h.quiet = list
+	}
+	return killed, err
 }
 
 // read reads the list of children; most often it is empty.

@@ -16,15 +16,17 @@ const (
 )
 
 // trial runs variants of the sample input by an accelerator and by spawn. It
-// returns how many times as fast the accelerator was.
-func (l *lane) trial(ctx context.Context, fast executor) (float64, error) {
+// returns how long the accelerator took for one and how many times as fast as
+// spawn that was.
+func (l *lane) trial(ctx context.Context, fast executor) (pace time.Duration, gain float64, err error) {
 	var fastTime, spawnTime time.Duration
+	ran := 0
 	for i := range trials {
 		input := variant(l.plan.Calibrate, i)
 		began := time.Now()
 		res, err := fast.run(ctx, probeID, input, l.short)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		took := time.Since(began)
 		if res.Status == process.TimedOut {
@@ -32,25 +34,26 @@ func (l *lane) trial(ctx context.Context, fast executor) (float64, error) {
 		}
 		seen, err := l.witness(res)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		began = time.Now()
 		if res, err = l.spawn.run(ctx, probeID, input, l.plan.Timeout); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
+		ran++
 		fastTime, spawnTime = fastTime+took, spawnTime+time.Since(began)
 		truth, err := l.witness(res)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if what := seen.differs(truth); what != "" {
-			return 0, &process.MismatchError{Case: -1, Executor: fast.name(), What: what}
+			return 0, 0, &process.MismatchError{Case: -1, Executor: fast.name(), What: what}
 		}
 	}
 	if fastTime == 0 {
-		return 0, nil
+		return 0, 0, nil
 	}
-	return float64(spawnTime) / float64(fastTime), nil
+	return fastTime / time.Duration(ran), float64(spawnTime) / float64(fastTime), nil
 }
 
 // variant returns an input like the sample: as it is, cut, empty, doubled, with

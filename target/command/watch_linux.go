@@ -1,0 +1,58 @@
+package command
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// watch tells with one system call, however many folders there are, that
+// nothing was made, removed, renamed or given other attributes in them: the
+// kernel queues such events before the call that caused them returns. What it
+// does queue is not looked at; the folders are.
+type watch struct {
+	fd  int // -1: there is none, every folder has to be looked at
+	buf []byte
+}
+
+const changes = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_ATTRIB |
+	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
+
+// newWatch watches folders. The kernel allows each user only so many watches;
+// it is no error to get none.
+func newWatch(dirs []fixedDir) watch {
+	w := watch{fd: -1, buf: make([]byte, 4096)}
+	fd, err := highFD(unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK))
+	if err != nil {
+		return w
+	}
+	for _, d := range dirs {
+		if _, err := unix.InotifyAddWatch(fd, fmt.Sprintf("/proc/self/fd/%d", d.fd), changes); err != nil {
+			unix.Close(fd)
+			return w
+		}
+	}
+	w.fd = fd
+	return w
+}
+
+// quiet reports that nothing has happened since it was last called.
+func (w *watch) quiet() bool {
+	if w.fd < 0 {
+		return false
+	}
+	for quiet := true; ; quiet = false {
+		n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(w.fd), uintptr(unsafe.Pointer(&w.buf[0])), uintptr(len(w.buf)))
+		if errno != 0 || n == 0 {
+			return quiet && errno == unix.EAGAIN
+		}
+	}
+}
+
+func (w *watch) close() {
+	if w.fd >= 0 {
+		unix.Close(w.fd)
+		w.fd = -1
+	}
+}
