@@ -255,7 +255,7 @@ func (f *folder) rebuild() error {
 			return fmt.Errorf("mark the run folder: %w", err)
 		}
 	}
-	f.watch = newWatch(f.dirs)
+	f.watch, f.stirred = newWatch(f.dirs), false
 	return nil
 }
 
