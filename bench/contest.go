@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	engine "github.com/thresh-dev/thresh/engine/process"
 	"time"
 )
 
@@ -79,6 +80,7 @@ func contests(l *lab) []contest {
 	}
 	if persistent := l.programs.persistent; persistent != "" {
 		all = append(all, contest{name: "persistent C", base: l.aflPersistent(persistent), contenders: []contender{
+			l.executorAlone(engine.AFL, process{argv: []string{persistent}, pilot: 4000}),
 			l.thresh("afl", process{argv: []string{persistent}, pilot: 4000}),
 		}})
 	}
