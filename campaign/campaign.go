@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 )
 
 // Identity says what decides the cases of a campaign. Two campaigns with equal
@@ -74,6 +75,19 @@ type Executor[S any] interface {
 // Execute until it has called leave.
 type Settler interface{ Settle() (leave func()) }
 
+// Batcher is implemented by executors that take many cases at once, such as
+// those that hand them to another machine.
+type Batcher interface {
+	// Batch says how long a batch should keep the target busy, and how many
+	// cases it may have at most.
+	Batch() (aim time.Duration, most int64)
+	// ExecuteBatch executes cases of one round and calls each for every one that
+	// has an outcome, in any order, on the calling goroutine; an error of each
+	// ends the batch. It returns how long the target was busy, without waits for
+	// somebody to take the batch. Errors mean what those of Execute mean.
+	ExecuteBatch(ctx context.Context, state any, cases []Case, each func(Case, Outcome) error) (busy time.Duration, err error)
+}
+
 // Campaign is a compiled document. S is the contract's own state between
 // rounds; it is never changed in place once Round or Execute have seen it.
 type Campaign[S any] interface {
@@ -121,12 +135,17 @@ func (e erasedExecutor[S]) Execute(ctx context.Context, s any, c Case) (Outcome,
 	return e.inner.Execute(ctx, s.(S), c)
 }
 func (e erasedExecutor[S]) Close() error { return e.inner.Close() }
-func (e erasedExecutor[S]) unwrap() any  { return e.inner }
 
-// wrapper is what [As] looks through.
-type wrapper interface{ unwrap() any }
+// Unwrap implements [Wrapper].
+func (e erasedExecutor[S]) Unwrap() any { return e.inner }
 
-func (e erased[S]) unwrap() any { return e.inner }
+// Wrapper is a campaign or an executor around another one; [As] looks through
+// it. One whose state is not that of the inner campaign implements the optional
+// interfaces that mention the state itself.
+type Wrapper interface{ Unwrap() any }
+
+// Unwrap implements [Wrapper].
+func (e erased[S]) Unwrap() any { return e.inner }
 
 // As finds an optional interface T on a campaign or an executor, also behind
 // [Erase].
@@ -135,11 +154,11 @@ func As[T any](c any) (T, bool) {
 		if t, ok := c.(T); ok {
 			return t, true
 		}
-		w, ok := c.(wrapper)
+		w, ok := c.(Wrapper)
 		if !ok {
 			break
 		}
-		c = w.unwrap()
+		c = w.Unwrap()
 	}
 	var none T
 	return none, false

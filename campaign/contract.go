@@ -20,13 +20,18 @@ type Option struct {
 	Default string   // shown in help; "" for none
 	Values  []string // allowed values; nil: any
 	Bool    bool     // given without a value
+	Bare    string   // the value of an option that may be given without one; "" if it may not
+	Short   string   // one letter; "" for none
 	Many    bool     // may be given more than once
 }
 
 // Settings are the options of one run, as they reach a front door.
 type Settings struct {
-	Seed    *int64              // --seed: replaces the document's own seed
-	Strict  bool                // --strict: what is reserved or doubtful is refused
+	Seed   *int64 // --seed: replaces the document's own seed
+	Strict bool   // --strict: what is reserved or doubtful is refused
+	// Check says that the document is checked and nothing will be run: what a
+	// run would report as a failing case of its own is an error here.
+	Check   bool
 	Options map[string][]string // the contract's own options, by name
 	// Stored says that a run is compiled again from what was kept with it: the
 	// user's files may have changed or gone, which is no fault of the document.
@@ -69,6 +74,15 @@ type Contract interface {
 	// Starter returns a document that runs, explained within, and what it needs,
 	// for a user to begin with. dir is the absolute folder they will be in.
 	Starter(dir string) []File
+}
+
+// Chooser is implemented by contracts that do not take every document of
+// theirs that is found in a folder.
+type Chooser interface {
+	// Chooses reports whether a document is taken that was found in a folder
+	// which the user named: path begins with folder. Those that are left out
+	// are told to the user, with the hint.
+	Chooses(folder, path string, set Settings) (taken bool, hint string)
 }
 
 // Keeper is implemented by contracts whose runs leave documents of their own

@@ -30,6 +30,7 @@ type attempt struct {
 	state   any
 	limit   int64 // cases that may be run; 0: no limit
 	lanes   *lanes
+	chunk   int64 // how many cases a worker took at once when the last round ended
 }
 
 // campaign runs campaign k: its rounds, then its triage.
@@ -195,9 +196,16 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		}
 		a.lanes = l
 	}
-	sched := newSchedule(col.seq.Next(), end)
+	size := singly
+	if b, ok := campaign.As[campaign.Batcher](a.lanes.open[0]); ok {
+		size.aim, size.most = b.Batch()
+	}
+	sched := newSchedule(col.seq.Next(), end, a.chunk, size, r.opt.Workers)
 	r.sched.Store(sched)
-	defer r.sched.Store(nil)
+	defer func() {
+		r.sched.Store(nil)
+		a.chunk = sched.reached()
+	}()
 	if r.stopReason() != "" {
 		sched.stop()
 	}

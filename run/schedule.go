@@ -15,10 +15,23 @@ type schedule struct {
 	folded  int64 // oldest case without a result
 	stopped bool
 	chunk   int64
+	size    sizing
+	takers  int64
 }
 
-func newSchedule(from, end int64) *schedule {
-	s := &schedule{next: from, end: end, folded: from, chunk: 1}
+// sizing is how ranges are sized: to a time, and to a number at most.
+type sizing struct {
+	aim  time.Duration
+	most int64
+}
+
+// singly is for executors that take one case at a time.
+var singly = sizing{4 * time.Millisecond, 512}
+
+// newSchedule hands out the cases from from to end to so many takers; the first
+// ranges have chunk cases.
+func newSchedule(from, end, chunk int64, size sizing, takers int) *schedule {
+	s := &schedule{next: from, end: end, folded: from, chunk: max(chunk, 1), size: size, takers: int64(takers)}
 	s.room = sync.NewCond(&s.mu)
 	return s
 }
@@ -35,24 +48,29 @@ func (s *schedule) take() (lo, hi int64, ok bool) {
 		return 0, 0, false
 	}
 	lo = s.next
-	hi = min(lo+s.chunk, s.end)
+	// Towards the end ranges get smaller, so that nobody is left with much to do.
+	hi = min(lo+s.chunk, lo+max(1, (s.end-lo)/(2*s.takers)), s.end)
 	s.next = hi
 	return lo, hi, true
 }
 
-// took tells how long a range of n cases took: ranges are sized to a few
-// milliseconds.
+// took tells how long a range of n cases took; those to come are sized by it.
 func (s *schedule) took(n int64, d time.Duration) {
-	const aim = 4 * time.Millisecond
-	const most = 512
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case d < aim/2 && n >= s.chunk && s.chunk < most:
-		s.chunk *= 2
-	case d > 2*aim && s.chunk > 1:
+	case d < s.size.aim/2 && n >= s.chunk && s.chunk < s.size.most:
+		s.chunk = min(2*s.chunk, s.size.most)
+	case d > 2*s.size.aim && s.chunk > 1:
 		s.chunk /= 2
 	}
+}
+
+// reached is the size of range that was come to.
+func (s *schedule) reached() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.chunk
 }
 
 // advance tells how far results are complete.

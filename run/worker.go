@@ -105,15 +105,18 @@ func (w *worker) run(ctx context.Context) error {
 	if s, ok := campaign.As[campaign.Settler](w.exec); ok {
 		defer s.Settle()()
 	}
+	cases := w.cases
+	if b, ok := campaign.As[campaign.Batcher](w.exec); ok {
+		cases = w.together(b)
+	}
 	for ctx.Err() == nil {
 		lo, hi, ok := w.sched.take()
 		if !ok {
 			return nil
 		}
 		batch := make([]result, 0, hi-lo)
-		start := time.Now()
-		err := w.cases(ctx, lo, hi, &batch)
-		w.sched.took(hi-lo, time.Since(start))
+		busy, err := cases(ctx, lo, hi, &batch)
+		w.sched.took(hi-lo, busy)
 		if len(batch) > 0 {
 			w.out <- batch
 		}
@@ -124,38 +127,71 @@ func (w *worker) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) error {
+// cases executes a range, one case after the other.
+func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) (busy time.Duration, err error) {
+	start := time.Now()
+	defer func() { busy = time.Since(start) }()
 	for i := lo; i < hi; i++ {
 		if w.done(i) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
-		c := campaign.Case{Round: w.number, Index: i, Payload: w.round.Payload(i - w.base)}
 		cctx := w.deadline.start(ctx)
-		o, err := w.exec.Execute(cctx, w.state, c)
+		o, err := w.exec.Execute(cctx, w.state, w.at(i))
 		late := w.deadline.stop()
 		if err != nil {
 			if ctx.Err() != nil {
-				return ctx.Err()
+				return 0, ctx.Err()
 			}
 			if _, redo := campaign.IsRedo(err); redo || campaign.IsFatal(err) {
-				return err
+				return 0, err
 			}
 			o = errorOutcome(err, late, w.deadline.limit)
 		}
-		o.Evidence = w.admit(o.Evidence)
-		r := result{index: i, outcome: o, at: time.Since(w.since)}
-		err = w.journal.Append(store.Entry{
-			Kind: store.KindOutcome, Campaign: w.campaign, Attempt: w.attempt,
-			Case: campaign.Case{Round: c.Round, Index: c.Index}, Outcome: o, At: r.at,
-		})
-		if err != nil {
-			return &journalError{err}
+		if err := w.keep(i, o, batch); err != nil {
+			return 0, err
 		}
-		*batch = append(*batch, r)
 	}
+	return 0, nil
+}
+
+// together executes ranges by an executor that takes them whole.
+func (w *worker) together(b campaign.Batcher) func(context.Context, int64, int64, *[]result) (time.Duration, error) {
+	return func(ctx context.Context, lo, hi int64, batch *[]result) (time.Duration, error) {
+		cases := make([]campaign.Case, 0, hi-lo)
+		for i := lo; i < hi; i++ {
+			if !w.done(i) {
+				cases = append(cases, w.at(i))
+			}
+		}
+		if len(cases) == 0 {
+			return 0, nil
+		}
+		return b.ExecuteBatch(ctx, w.state, cases, func(c campaign.Case, o campaign.Outcome) error {
+			return w.keep(c.Index, o, batch)
+		})
+	}
+}
+
+// at is case i of the round.
+func (w *worker) at(i int64) campaign.Case {
+	return campaign.Case{Round: w.number, Index: i, Payload: w.round.Payload(i - w.base)}
+}
+
+// keep journals an outcome and puts it on its way to the collector.
+func (w *worker) keep(i int64, o campaign.Outcome, batch *[]result) error {
+	o.Evidence = w.admit(o.Evidence)
+	r := result{index: i, outcome: o, at: time.Since(w.since)}
+	err := w.journal.Append(store.Entry{
+		Kind: store.KindOutcome, Campaign: w.campaign, Attempt: w.attempt,
+		Case: campaign.Case{Round: w.number, Index: i}, Outcome: o, At: r.at,
+	})
+	if err != nil {
+		return &journalError{err}
+	}
+	*batch = append(*batch, r)
 	return nil
 }
 
