@@ -147,6 +147,6 @@ func (b *Batch) Move(lane int, r *Rand) {
 		r.mt[i] = b.mt[i][lane]
 	}
 	r.next = int(b.next[lane])
-	twist(&r.mt, r.next)
+	r.made = r.next
 	r.hasPending = false
 }

@@ -46,16 +46,16 @@ func seedByKey(mt *[words]uint32, key []uint32) {
 	mt[0] = upperBit // the state is never all zero
 }
 
-// twist replaces the words from position i on by those of the next generation.
-// The words before i must have been replaced already.
-func twist(mt *[words]uint32, i int) {
-	for ; i < words-shift; i++ {
+// twist replaces the words from i up to, not including, end by those of the
+// next generation. The words before i must have been replaced already.
+func twist(mt *[words]uint32, i, end int) {
+	for ; i < words-shift && i < end; i++ {
 		mt[i] = mt[i+shift] ^ recur(mt[i], mt[i+1])
 	}
-	for ; i < words-1; i++ {
+	for ; i < words-1 && i < end; i++ {
 		mt[i] = mt[i+shift-words] ^ recur(mt[i], mt[i+1])
 	}
-	if i == words-1 {
+	if i < end {
 		mt[i] = mt[shift-1] ^ recur(mt[i], mt[0])
 	}
 }

@@ -10,7 +10,13 @@ import (
 // unseeded one must not be drawn from. It is not safe for concurrent use.
 type Rand struct {
 	mt   [words]uint32
-	next int // words before next have been given out; the rest are ready
+	next int // words before next have been given out
+
+	// made is the number of words of this generation that exist; the rest are
+	// still of the one before. The first generation is made in growing pieces as
+	// it is asked for: many generators give a handful of words and are thrown
+	// away.
+	made int
 
 	// pendingGauss is the second deviate of the last pair that Gauss made.
 	pendingGauss float64
@@ -19,13 +25,27 @@ type Rand struct {
 
 // Uint32 returns the next word: getrandbits(32).
 func (r *Rand) Uint32() uint32 {
-	if r.next == words {
-		twist(&r.mt, 0)
-		r.next = 0
+	if r.next == r.made {
+		r.advance()
 	}
 	y := r.mt[r.next]
 	r.next++
 	return temper(y)
+}
+
+// firstPiece is the number of words that a seeded generator makes first.
+const firstPiece = 16
+
+// advance makes more words, given that all that exist have been given out.
+func (r *Rand) advance() {
+	from := r.made
+	if from == words {
+		r.next, r.made = 0, words
+		twist(&r.mt, 0, words)
+		return
+	}
+	r.made = min(max(2*from, firstPiece), words)
+	twist(&r.mt, from, r.made)
 }
 
 // Bits returns k random bits, 0 <= k <= 64: getrandbits(k).
@@ -108,11 +128,10 @@ func (r *Rand) Bytes(n int) []byte {
 // FillBelow256 fills p with what len(p) calls of randrange(256) return.
 func (r *Rand) FillBelow256(p []byte) {
 	for n := 0; n < len(p); {
-		if r.next == words {
-			twist(&r.mt, 0)
-			r.next = 0
+		if r.next == r.made {
+			r.advance()
 		}
-		for r.next < words && n < len(p) {
+		for r.next < r.made && n < len(p) {
 			// Nine bits are drawn; those of 256 and more are drawn again. Writing
 			// first and advancing after saves a branch that cannot be predicted.
 			y := temper(r.mt[r.next])

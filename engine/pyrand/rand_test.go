@@ -155,3 +155,43 @@ func BenchmarkFillBelow256(b *testing.B) {
 		r.FillBelow256(p)
 	}
 }
+
+// TestGroup checks that every lane of a group is the generator of its seed,
+// for long draws, and again after seeding anew.
+func TestGroup(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var g pyrand.Group
+		for range 2 {
+			var seeds [pyrand.Lanes]uint64
+			for i := range seeds {
+				seeds[i] = rapid.OneOf(rapid.Uint64(), rapid.Just(uint64(0)), rapid.Uint64Range(0, 1<<32)).Draw(t, "seed")
+			}
+			g.Seed(&seeds)
+			for i, s := range seeds {
+				var want pyrand.Rand
+				want.SeedUint64(s)
+				for n := range rapid.IntRange(0, 1500).Draw(t, "words") {
+					if g.Rand(i).Uint32() != want.Uint32() {
+						t.Fatalf("lane %d with seed %d differs at word %d", i, s, n)
+					}
+				}
+			}
+		}
+	})
+}
+
+// BenchmarkGroupSeed reports the time for one of the lanes and its first words.
+func BenchmarkGroupSeed(b *testing.B) {
+	var group pyrand.Group
+	var seeds [pyrand.Lanes]uint64
+	b.ReportAllocs()
+	for i := 0; i < b.N; i += pyrand.Lanes {
+		for j := range seeds {
+			seeds[j] = uint64(i + j)
+		}
+		group.Seed(&seeds)
+		for j := range seeds {
+			group.Rand(j).Uint32()
+		}
+	}
+}

@@ -74,7 +74,7 @@ func (r *Rand) SeedBig(n *big.Int) {
 
 func (r *Rand) seedKey(key []uint32) {
 	seedByKey(&r.mt, key)
-	r.next = words
+	r.next, r.made = 0, 0
 	r.hasPending = false
 }
 

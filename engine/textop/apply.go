@@ -1,0 +1,111 @@
+package textop
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/pyrand"
+)
+
+// Run applies an operator and holds it to the contract, whoever wrote it:
+//   - a surface or bucket that it does not serve is SKIPPED without a call;
+//   - a panic is INVALID;
+//   - SKIPPED and INVALID give the seed back;
+//   - OK with the seed as child is SKIPPED, reason no_change;
+//   - a child over max_chars is SKIPPED or INVALID, as the operator declares;
+//   - op_id, status and both lengths of the trace are what is true.
+//
+// What had to be mended is in Breaches. A skip by no_change is no breach, since
+// the contract does not speak of it.
+func Run(op Operator, seed string, ctx *Context, rng *pyrand.Rand) Result {
+	switch b := op.(type) { // these hold to the rules by construction
+	case *builtin:
+		return b.Apply(seed, ctx, rng)
+	case *invertible:
+		return b.Apply(seed, ctx, rng)
+	}
+	m := op.Meta()
+	n := utf8.RuneCountInString(seed)
+	if reason := mismatch(m, ctx); reason != "" {
+		return skipped(m.ID, seed, n, Params{{"reason", reason}})
+	}
+	var r Result
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				r = Result{Status: Invalid, Error: fmt.Sprint("the operator panicked: ", p), Trace: Step{OpID: m.ID, Status: Invalid, LenBefore: n, LenAfter: n}, Child: seed}
+			}
+		}()
+		r = op.Apply(seed, ctx, rng)
+	}()
+	hold(m, seed, n, ctx, &r)
+	return r
+}
+
+// mismatch is the reason for which the operator is not for this context, or "".
+func mismatch(m *Meta, ctx *Context) string {
+	switch {
+	case ctx.Bucket != "" && !m.Serves(ctx.Bucket):
+		return ReasonBucket
+	case ctx.Surface != "" && !m.Accepts(ctx.Surface):
+		return ReasonSurface
+	}
+	return ""
+}
+
+func skipped(id, seed string, n int, p Params) Result {
+	return Result{Status: Skipped, Child: seed, Trace: Step{OpID: id, Status: Skipped, Params: p, LenBefore: n, LenAfter: n}}
+}
+
+// hold checks and mends what an operator returned.
+func hold(m *Meta, seed string, n int, ctx *Context, r *Result) {
+	breach := func(format string, args ...any) { r.Breaches = append(r.Breaches, fmt.Sprintf(format, args...)) }
+	claimed, answered := r.Trace, r.Status
+	switch r.Status {
+	case OK, Skipped, Invalid:
+	default:
+		breach("status is %q: expected OK, SKIPPED or INVALID", r.Status)
+		r.Status, r.Error = Invalid, "the operator returned no known status"
+	}
+	if r.Status == OK && !utf8.ValidString(r.Child) {
+		breach("the child is not valid Unicode text")
+		r.Status, r.Error = Invalid, "the child is not valid Unicode text"
+	}
+	returned := utf8.RuneCountInString(r.Child)
+	if r.Status != OK && r.Child != seed {
+		breach("the child differs from the seed although the status is %s", r.Status)
+	}
+	if r.Status == Invalid && r.Error == "" {
+		breach("status INVALID without an error message")
+		r.Error = "the operator gave no message"
+	}
+	if claimed.OpID != m.ID {
+		breach("the trace has op_id %q: expected %q", claimed.OpID, m.ID)
+	}
+	if claimed.Status != answered {
+		breach("the trace has status %q: the result has %q", claimed.Status, answered)
+	}
+	if claimed.LenBefore != n {
+		breach("the trace has len_before %d: the seed has %d code points", claimed.LenBefore, n)
+	}
+	if claimed.LenAfter != returned {
+		breach("the trace has len_after %d: the child has %d code points", claimed.LenAfter, returned)
+	}
+	switch limit := ctx.Constraints.MaxChars; {
+	case r.Status != OK:
+	case r.Child == seed:
+		r.Status = Skipped
+		r.Trace.Params = append(r.Trace.Params, Param{"reason", ReasonNoChange})
+	case limit > 0 && returned > limit:
+		breach("the child has %d code points although max_chars is %d", returned, limit)
+		r.Status = Skipped
+		if m.OverLength == RefuseLong {
+			r.Status, r.Error = Invalid, "the child is longer than max_chars"
+		}
+		r.Trace.Params = append(r.Trace.Params, Param{"reason", ReasonLength})
+	}
+	if r.Status != OK {
+		r.Child, returned = seed, n
+	}
+	r.Trace.OpID, r.Trace.Status, r.Trace.LenBefore, r.Trace.LenAfter = m.ID, r.Status, n, returned
+}

@@ -1,0 +1,118 @@
+package textop
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/pyrand"
+)
+
+// Builtins are the operators of the house, in order of their ids. Every call
+// makes a new list of the same operators.
+func Builtins() []Operator {
+	families := [][]builtin{
+		encodings(), ciphers(), confusables(), letterforms(), invisibles(), typos(), augmentations(), whitespace(), resizing(), crossovers(),
+		structures(), embeddings(), conversations(), retrievals(), toolcalls(), systems(), shapings(), exhaustions(),
+	}
+	var list []Operator
+	for _, family := range families {
+		for _, b := range family {
+			b.meta.resolve()
+			b.meta.Strength, b.meta.OverLength = Range{1, 5}, SkipLong
+			if b.invert != nil {
+				list = append(list, &invertible{b})
+				continue
+			}
+			list = append(list, &b)
+		}
+	}
+	slices.SortFunc(list, func(a, b Operator) int { return cmp.Compare(a.Meta().ID, b.Meta().ID) })
+	return list
+}
+
+// builtin is an operator of the house: its description and its one function.
+type builtin struct {
+	meta Meta
+	// apply returns the child of d.text; it returns "" after d.skip or a bad
+	// option.
+	apply  func(d *draft) string
+	invert func(child string, step *Step) (string, error)
+}
+
+// Meta implements Operator.
+func (b *builtin) Meta() *Meta { return &b.meta }
+
+// Apply implements Operator.
+func (b *builtin) Apply(seed string, ctx *Context, rng *pyrand.Rand) Result {
+	n := utf8.RuneCountInString(seed)
+	if reason := mismatch(&b.meta, ctx); reason != "" {
+		return skipped(b.meta.ID, seed, n, Params{{"reason", reason}})
+	}
+	if seed == "" {
+		return skipped(b.meta.ID, seed, n, Params{{"reason", ReasonEmpty}})
+	}
+	d := &ctx.work
+	*d = draft{text: seed, points: n, strength: b.meta.Strength.Clamp(ctx.Strength), ctx: ctx, rng: rng, buf: d.buf, raw: d.raw, spots: d.spots}
+	d.params = append(make(Params, 0, 4), Param{"strength", d.strength})
+	child := b.apply(d)
+	r := Result{Status: OK, Child: child, Trace: Step{OpID: b.meta.ID, Status: OK, Params: d.params, LenBefore: n}}
+	switch {
+	case d.problem != "":
+		r.Status, r.Error = Invalid, d.problem
+	case d.reason != "":
+		return skipped(b.meta.ID, seed, n, append(d.params, Param{"reason", d.reason}))
+	case child == seed:
+		return skipped(b.meta.ID, seed, n, append(d.params, Param{"reason", ReasonNoChange}))
+	}
+	if r.Status == OK {
+		r.Trace.LenAfter = utf8.RuneCountInString(child)
+		if limit := ctx.Constraints.MaxChars; limit <= 0 || r.Trace.LenAfter <= limit {
+			return r
+		}
+		if b.meta.OverLength == SkipLong {
+			return skipped(b.meta.ID, seed, n, append(d.params, Param{"reason", ReasonLength}))
+		}
+		r.Status, r.Error = Invalid, fmt.Sprintf("the child has %d code points, more than max_chars %d", r.Trace.LenAfter, ctx.Constraints.MaxChars)
+	}
+	r.Child, r.Trace.Status, r.Trace.LenAfter = seed, r.Status, n
+	return r
+}
+
+// invertible is a builtin that can undo itself.
+type invertible struct{ builtin }
+
+// Invert implements Inverter.
+func (b *invertible) Invert(child string, step *Step) (string, error) {
+	seed, err := b.invert(child, step)
+	if err != nil {
+		return "", fmt.Errorf("undo %s: %w", b.meta.ID, err)
+	}
+	return seed, nil
+}
+
+// tags turns concepts into the tags under which a built-in operator declares
+// them.
+func tags(buckets ...Bucket) []string {
+	list := make([]string, len(buckets))
+	for i, b := range buckets {
+		list[i] = string(b)
+	}
+	return list
+}
+
+// on is the same for surfaces.
+func on(surfaces ...Surface) []string {
+	list := make([]string, len(surfaces))
+	for i, s := range surfaces {
+		list[i] = string(s)
+	}
+	return list
+}
+
+// prose are the surfaces on which running text stands.
+func prose() []string { return on(PromptText, SystemMessage, RAGContext) }
+
+// anywhere are all surfaces but structured tool calls, which noise would break.
+func anywhere() []string { return on(PromptText, SystemMessage, RAGContext, OutputShaping) }

@@ -1,0 +1,260 @@
+package textop
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// alphabet is a run of code points that a cipher turns round in itself.
+type alphabet struct{ first, size rune }
+
+// alphabets are the scripts that ciphers know beside the Latin letters, which
+// have a faster way. All are letters, so that no mark loses its base.
+var alphabets = []alphabet{
+	{'α', 25}, {'Α', 17}, {'а', 32}, {'А', 32}, {'א', 27}, {'ء', 26}, {'ف', 10}, {'अ', 53},
+	{'ぁ', 86}, {'ァ', 90}, {'一', 20992}, {'가', 11172},
+}
+
+// turn moves a letter by a share of its alphabet: shift of 26 places for Latin
+// letters, as many in proportion for others. Other characters stay.
+func turn(r rune, shift int) rune {
+	switch {
+	case r >= 'a' && r <= 'z':
+		return 'a' + (r-'a'+rune(shift))%26
+	case r >= 'A' && r <= 'Z':
+		return 'A' + (r-'A'+rune(shift))%26
+	case r < 0x370:
+		return r
+	}
+	for _, a := range alphabets {
+		if r >= a.first && r < a.first+a.size {
+			return a.first + (r-a.first+a.size*rune(shift)/26)%a.size
+		}
+	}
+	return r
+}
+
+// turnBack undoes turn.
+func turnBack(r rune, shift int) rune {
+	if r < 0x370 {
+		return turn(r, 26-shift)
+	}
+	for _, a := range alphabets {
+		if r >= a.first && r < a.first+a.size {
+			return a.first + (r-a.first+a.size-a.size*rune(shift)/26)%a.size
+		}
+	}
+	return r
+}
+
+// mirror turns an alphabet round: first letter for last.
+func mirror(r rune) rune {
+	switch {
+	case r >= 'a' && r <= 'z':
+		return 'a' + 'z' - r
+	case r >= 'A' && r <= 'Z':
+		return 'A' + 'Z' - r
+	case r < 0x370:
+		return r
+	}
+	for _, a := range alphabets {
+		if r >= a.first && r < a.first+a.size {
+			return a.first + a.size - 1 - (r - a.first)
+		}
+	}
+	return r
+}
+
+// rot47 turns the 94 printable ASCII characters by half.
+func rot47(r rune) rune {
+	if r > ' ' && r <= '~' {
+		return '!' + (r-'!'+47)%94
+	}
+	return turn(r, 13)
+}
+
+// cipherText writes f of every character into the buffer, with a quick way
+// for ASCII.
+func cipherText(dst []byte, text string, f func(rune) rune) []byte {
+	for i := 0; i < len(text); {
+		if b := text[i]; b < utf8.RuneSelf {
+			dst = append(dst, byte(f(rune(b))))
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		dst = utf8.AppendRune(dst, f(r))
+		i += n
+	}
+	return dst
+}
+
+func ciphers() []builtin {
+	strength := "1 and 2: the cipher alone; 3: with a line that names it; 4 and 5: with a line that asks to read and answer."
+	cipher := func(id, name, purpose, origin string, apply func(d *draft, out []byte) []byte, invert func(text string, s *Step) (string, error)) builtin {
+		b := builtin{
+			meta: Meta{
+				ID: "op_cipher_" + id, BucketTags: tags(PromptInjection, InputRobustness), SurfaceTags: anywhere(), Risk: Medium,
+				Purpose: purpose, StrengthDoc: strength, Origin: origin,
+				Params: []ParamSpec{{Name: "frame", Kind: "int", Doc: "which of the lines before the text to use, at strength 3 and more"}},
+			},
+			apply: func(d *draft) string {
+				out := d.out()
+				if d.strength >= 3 {
+					i := d.index("frame", len(naming))
+					out = append(out, frame(d.strength, i, name)...)
+				}
+				start := len(out)
+				out = apply(d, out)
+				if d.reason == "" && string(out[start:]) == d.text {
+					return d.skip(ReasonNoChange) // nothing to hide: no line about it either
+				}
+				return d.done(out)
+			},
+		}
+		if invert != nil {
+			b.meta.Inverse = "decipher, given the frame and the key of the trace"
+			b.invert = func(child string, s *Step) (string, error) {
+				text, ok := strings.CutPrefix(child, frame(s.Params.Int("strength"), s.Params.Int("frame"), name))
+				if !ok {
+					return "", errCode
+				}
+				return invert(text, s)
+			}
+		}
+		return b
+	}
+	mapping := func(f func(rune) rune) func(string, *Step) (string, error) {
+		return func(text string, _ *Step) (string, error) { return string(cipherText(nil, text, f)), nil }
+	}
+	const pyrit = "PyRIT converters"
+	return []builtin{
+		cipher("rot13", "ROT13", "Turn every letter by half its alphabet, in any script.", "garak probes.encoding ROT13; promptfoo rot13",
+			func(d *draft, out []byte) []byte {
+				return cipherText(out, d.text, func(r rune) rune { return turn(r, 13) })
+			},
+			mapping(func(r rune) rune { return turnBack(r, 13) })),
+		cipher("rot47", "ROT47", "Turn every printable character by half, digits and punctuation included.", pyrit,
+			func(d *draft, out []byte) []byte { return cipherText(out, d.text, rot47) },
+			mapping(func(r rune) rune {
+				if r < 0x370 {
+					return rot47(r)
+				}
+				return turnBack(r, 13)
+			})),
+		cipher("caesar", "a Caesar cipher", "Turn every letter by a drawn number of places.", "PyRIT CaesarConverter",
+			func(d *draft, out []byte) []byte {
+				shift := 1 + d.index("shift", 25)
+				return cipherText(out, d.text, func(r rune) rune { return turn(r, shift) })
+			},
+			func(text string, s *Step) (string, error) {
+				shift := 1 + s.Params.Int("shift")
+				return string(cipherText(nil, text, func(r rune) rune { return turnBack(r, shift) })), nil
+			}),
+		cipher("atbash", "the Atbash cipher", "Turn the alphabet round: the first letter for the last.", "PyRIT AtbashConverter; garak probes.encoding Atbash",
+			func(d *draft, out []byte) []byte { return cipherText(out, d.text, mirror) },
+			mapping(mirror)),
+		cipher("vigenere", "a Vigenère cipher", "Turn letters by the letters of a drawn key word, in turn.", "PyRIT converters; classic",
+			func(d *draft, out []byte) []byte {
+				key := d.choice("key", keys)
+				d.note("key_length", len(key))
+				n := 0
+				return cipherText(out, d.text, func(r rune) rune { return turn(r, keyStep(key, &n)) })
+			},
+			func(text string, s *Step) (string, error) {
+				key, n := s.Params.Text("key"), 0
+				if key == "" {
+					return "", errCode
+				}
+				return string(cipherText(nil, text, func(r rune) rune { return turnBack(r, keyStep(key, &n)) })), nil
+			}),
+		cipher("reverse", "text written backwards", "Write the text from its last character to its first, keeping each whole.", "FlipAttack (arXiv 2410.02832); PyRIT FlipConverter",
+			reversed(appendReversed),
+			func(text string, _ *Step) (string, error) { return string(appendReversed(nil, text)), nil }),
+		cipher("reverse_words", "text with every word backwards", "Write every word backwards and leave the words in order.", "FlipAttack (arXiv 2410.02832)",
+			reversed(appendEachReversed),
+			func(text string, _ *Step) (string, error) { return string(appendEachReversed(nil, text)), nil }),
+		cipher("word_order", "text with its words in reverse order", "Put the words in reverse order and leave the words as they are.", "FlipAttack (arXiv 2410.02832)",
+			func(d *draft, out []byte) []byte { return appendWordsReversed(out, d.text) },
+			func(text string, _ *Step) (string, error) { return string(appendWordsReversed(nil, text)), nil }),
+		cipher("rail_fence", "a rail fence cipher", "Deal the characters onto rails and read the rails one after the other.", "classic; PyRIT converters hold others of its kind",
+			func(d *draft, out []byte) []byte {
+				rails := 2 + d.index("rails", 4)
+				return appendRails(out, d.text, rails)
+			}, nil),
+	}
+}
+
+// keys are key words for the Vigenère cipher.
+var keys = []string{"lemon", "orbit", "harbor", "granite", "willow", "cobalt", "meadow", "lantern", "quartz", "saffron", "juniper", "velvet", "marble", "summit", "canyon", "beacon"}
+
+// keyStep is the shift for the next character.
+func keyStep(key string, n *int) int {
+	k := int(key[*n%len(key)] - 'a')
+	*n++
+	return k
+}
+
+// appendReversed appends text backwards, character as readers see it by
+// character.
+func appendReversed(dst []byte, text string) []byte {
+	for i := len(text); i > 0; {
+		j := clusterStart(text, i-1)
+		if j == i-1 {
+			dst = append(dst, text[j])
+		} else {
+			dst = append(dst, text[j:i]...)
+		}
+		i = j
+	}
+	return dst
+}
+
+// appendEachReversed appends text with every word backwards.
+func appendEachReversed(dst []byte, text string) []byte {
+	words(text, func(blanks, word string) { dst = appendReversed(append(dst, blanks...), word) })
+	return dst
+}
+
+// reversed is a cipher that undoes itself. Marks without a letter to stand on
+// would find one in the reversed text, which could not be told from the others
+// later: such texts are skipped.
+func reversed(f func(dst []byte, text string) []byte) func(*draft, []byte) []byte {
+	return func(d *draft, out []byte) []byte {
+		start := len(out)
+		out = f(out, d.text)
+		if d.points != len(d.text) && string(f(nil, string(out[start:]))) != d.text {
+			d.skip("orphan_marks")
+		}
+		return out
+	}
+}
+
+func appendWordsReversed(dst []byte, text string) []byte {
+	for end := len(text); end > 0; {
+		start, blank := end-1, isBlank(text[end-1])
+		for start > 0 && isBlank(text[start-1]) == blank {
+			start--
+		}
+		dst = append(dst, text[start:end]...)
+		end = start
+	}
+	return dst
+}
+
+func appendRails(dst []byte, text string, rails int) []byte {
+	for rail := range rails {
+		for i, n := 0, 0; i < len(text); n++ {
+			j := clusterEnd(text, i)
+			at := n % (2*rails - 2)
+			if at >= rails {
+				at = 2*rails - 2 - at
+			}
+			if at == rail {
+				dst = append(dst, text[i:j]...)
+			}
+			i = j
+		}
+	}
+	return dst
+}

@@ -1,0 +1,218 @@
+package textop
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Context is what an operator is told: section 3 of the contract. Built-in
+// operators keep working memory in it, so that a Context serves one goroutine
+// at a time; keep one a worker and change its fields from case to case.
+type Context struct {
+	Bucket   Bucket  // "": any
+	Surface  Surface // "": any
+	Strength int     // clamped to the operator's range; the contract's default is 1
+	// BucketTag and SurfaceTag are bucket and surface in the user's words, for
+	// plug-ins that compare them; "" means Bucket and Surface.
+	BucketTag, SurfaceTag string
+	Constraints           Constraints
+	Metadata              map[string]any // seed_id, testcase_id, step_id, ...
+	// Partner is a second text, for operators that cross two (key
+	// partner_text).
+	Partner string
+	// Options are the parameters of single operators by name, which are further
+	// top-level keys of the context, such as "format". A built-in operator
+	// reads those that its Meta lists and draws what is not given.
+	Options map[string]any
+
+	work draft
+}
+
+// Constraints limit what an operator may make.
+type Constraints struct {
+	MaxChars     int            // code points; 0: no limit
+	TrimTrailing bool           // key trim_trailing: see Normalize
+	SchemaMode   SchemaMode     // see Guard
+	Placeholder  string         // see Guard
+	KeepControls bool           // key keep_controls: see Guard
+	Further      map[string]any // other keys, for plug-ins
+}
+
+// ParseContext reads a context from a JSON object. Absent keys have the
+// contract's defaults; a value of the wrong kind is an error, with the key as
+// Path. All errors are reported.
+func ParseContext(data []byte) (*Context, diag.List) {
+	var l faults
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var raw map[string]any
+	if err := d.Decode(&raw); err != nil || raw == nil {
+		l.add("", "the context is not a JSON object")
+		return nil, l.list
+	}
+	if d.More() {
+		l.add("", "the context has something behind its JSON object")
+	}
+	c := NewContext(raw, &l.list)
+	return c, l.list
+}
+
+// NewContext is ParseContext for a decoded object; it appends what is wrong to
+// found.
+func NewContext(raw map[string]any, found *diag.List) *Context {
+	l := faults{*found}
+	c := &Context{Strength: 1}
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		v := raw[key]
+		if v == nil {
+			continue // null is absent
+		}
+		switch key {
+		case "bucket_id":
+			if c.BucketTag = l.text(key, v); c.BucketTag != "" {
+				b, found := ParseBucket(c.BucketTag)
+				l.nest(key, found)
+				c.Bucket = b
+			}
+		case "surface":
+			if c.SurfaceTag = l.text(key, v); c.SurfaceTag != "" {
+				s, found := ParseSurface(c.SurfaceTag)
+				l.nest(key, found)
+				c.Surface = s
+			}
+		case "strength":
+			c.Strength = l.whole(key, v)
+		case "partner_text":
+			c.Partner = l.text(key, v)
+		case "constraints":
+			c.Constraints = l.constraints(key, v)
+		case "metadata":
+			c.Metadata = l.object(key, v)
+		default:
+			if c.Options == nil {
+				c.Options = make(map[string]any)
+			}
+			c.Options[key] = v
+		}
+	}
+	*found = l.list
+	return c
+}
+
+func (f *faults) constraints(path string, v any) Constraints {
+	var c Constraints
+	raw := f.object(path, v)
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		v, at := raw[key], path+"."+key
+		if v == nil {
+			continue
+		}
+		switch key {
+		case "max_chars":
+			if c.MaxChars = f.whole(at, v); c.MaxChars < 0 {
+				f.add(at, fmt.Sprintf("is %d: expected a positive number of code points, or 0 for no limit", c.MaxChars))
+			}
+		case "trim_trailing":
+			c.TrimTrailing = f.flag(at, v)
+		case "keep_controls":
+			c.KeepControls = f.flag(at, v)
+		case "placeholder":
+			c.Placeholder = f.text(at, v)
+		case "schema_mode":
+			switch v {
+			case false:
+			case true:
+				c.SchemaMode = SchemaSuffix
+			case string(SchemaBlank), string(SchemaSuffix):
+				c.SchemaMode = SchemaMode(v.(string))
+			default:
+				f.add(at, "is "+describe(v)+`: expected false, true, "suffix" or "blank"`)
+			}
+		default:
+			if c.Further == nil {
+				c.Further = make(map[string]any)
+			}
+			c.Further[key] = v
+		}
+	}
+	return c
+}
+
+func (f *faults) whole(path string, v any) int {
+	n, ok := whole(v)
+	if !ok {
+		f.add(path, "is "+describe(v)+": expected an integer")
+	}
+	return n
+}
+
+func (f *faults) flag(path string, v any) bool {
+	b, ok := v.(bool)
+	if !ok {
+		f.add(path, "is "+describe(v)+": expected true or false")
+	}
+	return b
+}
+
+func (f *faults) object(path string, v any) map[string]any {
+	m, ok := v.(map[string]any)
+	if !ok {
+		f.add(path, "is "+describe(v)+": expected an object")
+	}
+	return m
+}
+
+// Values is the context as the contract's dict, for hosts of plug-ins. tag is
+// the operator's own name of the surface; see [Meta.SurfaceTag].
+func (c *Context) Values(surfaceTag string) map[string]any {
+	v := maps.Clone(c.Options)
+	if v == nil {
+		v = make(map[string]any, 6)
+	}
+	if c.Bucket != "" {
+		v["bucket_id"] = string(c.Bucket)
+		if c.BucketTag != "" {
+			v["bucket_id"] = c.BucketTag
+		}
+	}
+	if surfaceTag != "" {
+		v["surface"] = surfaceTag
+	}
+	v["strength"] = c.Strength
+	limits := maps.Clone(c.Constraints.Further)
+	if limits == nil {
+		limits = make(map[string]any)
+	}
+	if c.Constraints.MaxChars > 0 {
+		limits["max_chars"] = c.Constraints.MaxChars
+	}
+	if c.Constraints.TrimTrailing {
+		limits["trim_trailing"] = true
+	}
+	if c.Constraints.KeepControls {
+		limits["keep_controls"] = true
+	}
+	switch c.Constraints.SchemaMode {
+	case SchemaSuffix:
+		limits["schema_mode"] = true
+	case SchemaBlank:
+		limits["schema_mode"] = string(SchemaBlank)
+	}
+	if c.Constraints.Placeholder != "" {
+		limits["placeholder"] = c.Constraints.Placeholder
+	}
+	v["constraints"] = limits
+	v["metadata"] = map[string]any{}
+	if c.Metadata != nil {
+		v["metadata"] = c.Metadata
+	}
+	if c.Partner != "" {
+		v["partner_text"] = c.Partner
+	}
+	return v
+}

@@ -1,0 +1,96 @@
+package textop
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math/big"
+	"strconv"
+
+	"github.com/thresh-dev/thresh/engine/pyrand"
+)
+
+// Rule is a way to make the seed of a test case from seed_base and its id.
+type Rule string
+
+const (
+	// RuleContract is OC-7.3: the first 8 hexadecimal digits of SHA-256 over
+	// "{seed_base}:{testcase_id}", thus 32 bits.
+	RuleContract Rule = "contract"
+	// RuleWide is what the original engine does since its version 0.2: the
+	// first 8 bytes, big-endian, of SHA-256 over "{seed_base}::{testcase_id}",
+	// thus 64 bits.
+	RuleWide Rule = "wide"
+)
+
+// ParseRule reads the name of a rule; "" is RuleContract.
+func ParseRule(name string) (Rule, bool) {
+	switch r := Rule(name); r {
+	case "":
+		return RuleContract, true
+	case RuleContract, RuleWide:
+		return r, true
+	}
+	return "", false
+}
+
+// Deriver makes seeds of test cases for one seed_base. It is a value without
+// state that changes: safe for concurrent use.
+type Deriver struct {
+	prefix string
+	wide   bool
+}
+
+// NewDeriver returns the deriver for seedBase, an integer of any size.
+func NewDeriver(rule Rule, seedBase *big.Int) Deriver {
+	if rule == RuleWide {
+		return Deriver{seedBase.String() + "::", true}
+	}
+	return Deriver{seedBase.String() + ":", false}
+}
+
+// Seed is the derived seed of a test case: its generator of mutations is
+// random.Random(seed), as the contract says.
+func (d Deriver) Seed(testcaseID string) uint64 {
+	var space [128]byte
+	text := append(append(space[:0], d.prefix...), testcaseID...)
+	sum := sha256.Sum256(text)
+	if d.wide {
+		return binary.BigEndian.Uint64(sum[:])
+	}
+	return uint64(binary.BigEndian.Uint32(sum[:]))
+}
+
+// SelectSeed is the seed of the generator that chooses operators for a test
+// case: the first 8 hexadecimal digits of SHA-256 over "{derived}:select". The
+// contract (OC-7.4) asks for two generators from one derived seed and leaves
+// open how; equal seeds would give equal streams.
+func SelectSeed(derived uint64) uint64 {
+	var space [32]byte
+	text := append(strconv.AppendUint(space[:0], derived, 10), ":select"...)
+	sum := sha256.Sum256(text)
+	return uint64(binary.BigEndian.Uint32(sum[:]))
+}
+
+// Pairs is the number of test cases that [Streams] serves at once.
+const Pairs = pyrand.Lanes / 2
+
+// Streams makes the two generators of several test cases at once, which is
+// several times faster than one by one. The zero Streams is ready for Seed. It
+// is large; keep one a worker. It is not safe for concurrent use.
+type Streams struct{ group pyrand.Group }
+
+// Seed starts the generators of up to [Pairs] test cases, given their derived
+// seeds. Generators handed out earlier start anew with it.
+func (s *Streams) Seed(derived []uint64) {
+	var seeds [pyrand.Lanes]uint64
+	for i, d := range derived {
+		seeds[2*i], seeds[2*i+1] = d, SelectSeed(d)
+	}
+	s.group.Seed(&seeds)
+}
+
+// Mutate is the generator for the operators of test case i.
+func (s *Streams) Mutate(i int) *pyrand.Rand { return s.group.Rand(2 * i) }
+
+// Select is the generator for choosing the operators of test case i.
+func (s *Streams) Select(i int) *pyrand.Rand { return s.group.Rand(2*i + 1) }
