@@ -1,0 +1,321 @@
+# An agent that lives on between its calls, and the tools that it calls. Go is
+# asked about every call of a wrapped tool, before it and after it.
+
+import contextvars
+import functools
+import inspect
+import threading
+from collections.abc import Mapping, MutableMapping
+
+
+def serve_agent(channel, request):
+    Agent(channel, request).serve()
+
+
+class Agent:
+    def __init__(self, channel, request):
+        import asyncio  # by agents alone: it takes as long as all else together
+
+        self.asyncio = asyncio
+        self.channel = channel
+        self.request = request
+        self.lock = threading.Lock()  # tools may be called by threads
+        self.waited = 0.0  # for Go's answers
+        # A tool that calls itself under another name (an async method that runs
+        # the sync one, in a thread perhaps) is called once.
+        self.inside = contextvars.ContextVar("inside", default=())
+        self.awaited = []
+        self.names = []
+        self.streams = open_streams(False)
+        self.loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(self.loop)
+
+    def serve(self):
+        try:
+            set_environment(self.request)
+            sys.meta_path.append(Sources(self.request["sources"]))
+            self.target = named(self.request["target"])
+            self.reset = named(self.request["reset"]) if self.request["reset"] else None
+            for tool in self.request["tools"]:
+                self.wrap_named(tool)
+            if self.request["registry"]:
+                self.wrap_registry(self.request["registry"])
+            self.say({"tools": sorted(self.names)})
+        except BaseException as error:
+            self.say({"fault": fault_of(error)})
+            _exit(0)
+        while True:
+            try:
+                order = self.channel.receive()
+            except OSError:
+                _exit(0)
+            if order.get("reset"):
+                self.say(self.timed(lambda: self.reset(), order["limit"]))
+            else:
+                self.say(self.timed(lambda: self.ask(order["input"]), order["limit"]))
+
+    def say(self, value):
+        flush(self.streams)
+        try:
+            self.channel.send_text(to_json(value)[0])
+        except OSError:
+            _exit(71)
+
+    def timed(self, call, limit):
+        """Calls, awaits what can be awaited, and says what came of it."""
+        began, self.waited = perf_counter(), 0.0
+        try:
+            result = call()
+            if inspect.isawaitable(result) or hasattr(result, "__aiter__"):
+                left = limit - (perf_counter() - began)
+                task = self.loop.create_task(settled(result))
+                self.loop.run_until_complete(self.asyncio.wait({task}, timeout=left))
+                if not task.done():
+                    task.cancel()
+                    self.loop.run_until_complete(self.asyncio.wait({task}, timeout=0.2))
+                    return {"end": "timed out", "latency": int(limit * 1e9)}
+                result = task.result()
+            if inspect.isgenerator(result):
+                result = joined(list(result))
+            found = {"end": "answered", "text": text_of(result, self.request["style"]), "value": result}
+        except BaseException as error:
+            found = {"end": "raised", "fault": fault_of(error)}
+        found["latency"] = int((perf_counter() - began - self.waited) * 1e9)
+        return found
+
+    def ask(self, value):
+        agent = self.target
+        if self.request["style"] == "langchain":
+            for name, given in (("ainvoke", {"input": value}), ("invoke", {"input": value}), ("arun", value), ("run", value)):
+                if callable(getattr(agent, name, None)):
+                    return getattr(agent, name)(given)
+        elif callable(getattr(agent, "invoke", None)):
+            return agent.invoke(value)
+        return agent(value)
+
+    # What stands between the agent and a tool.
+
+    def exchange(self, frame):
+        began = perf_counter()
+        with self.lock:
+            self.say(frame)
+            answer = self.channel.receive()
+            self.waited += perf_counter() - began
+        return answer
+
+    def before(self, name, args, kwargs):
+        return self.exchange({"called": {"tool": name, "args": plain(args), "kwargs": plain(kwargs)}})
+
+    def after(self, name, args, kwargs, result, error):
+        told = {"tool": name, "args": plain(args), "kwargs": plain(kwargs)}
+        answer = self.exchange({"returned": told, "result": result, "fault": fault_of(error) if error else None})
+        if answer.get("action") == "replace":
+            return answer.get("value")
+        if answer.get("action") == "raise":
+            raise exception_of(answer)
+        if error:
+            raise error
+        return result
+
+    def wrapper(self, name, function):
+        """The function with Go asked before and after each call."""
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):
+
+            async def wrapped(*args, **kwargs):
+                if name in self.inside.get():
+                    return await function(*args, **kwargs)
+                token = self.inside.set(self.inside.get() + (name,))
+                self.awaited.append(name)
+                try:
+                    answer = self.before(name, args, kwargs)
+                    await self.asyncio.sleep(answer.get("delay", 0) / 1e9)
+                    if answer.get("action") in ("raise", "replace"):
+                        return instead(answer)
+                    result = error = None
+                    try:
+                        result = await function(*args, **kwargs)
+                    except Exception as raised:
+                        error = raised
+                    return self.after(name, args, kwargs, result, error)
+                finally:
+                    self.awaited.remove(name)
+                    self.inside.reset(token)
+
+        else:
+
+            def wrapped(*args, **kwargs):
+                elsewhere = threading.current_thread() is not threading.main_thread()
+                if name in self.inside.get() or elsewhere and name in self.awaited:
+                    return function(*args, **kwargs)
+                token = self.inside.set(self.inside.get() + (name,))
+                try:
+                    answer = self.before(name, args, kwargs)
+                    sleep(answer.get("delay", 0) / 1e9)
+                    if answer.get("action") in ("raise", "replace"):
+                        return instead(answer)
+                    result = error = None
+                    try:
+                        result = function(*args, **kwargs)
+                    except Exception as raised:
+                        error = raised
+                    return self.after(name, args, kwargs, result, error)
+                finally:
+                    self.inside.reset(token)
+
+        try:
+            functools.update_wrapper(wrapped, function)
+        except AttributeError:
+            pass
+        return wrapped
+
+    # Finding tools.
+
+    def wrap_named(self, text):
+        tool = named(text)
+        if not self.wrap_object(tool, None):
+            if not callable(tool):
+                raise TypeError("tool %s cannot be called" % text)
+            name = text.rpartition(":")[2].strip()
+            replace_everywhere(tool, self.wrapper(name, tool))
+            self.names.append(name)
+
+    def wrap_registry(self, text):
+        registry = named(text)
+        tools = tools_of(registry)
+        if tools is None:
+            raise TypeError("tool registry %s has no tools: it is neither a mapping nor a list, nor has it an attribute tools" % text)
+        before = len(self.names)
+        for key, tool in list(tools.items()) if isinstance(tools, Mapping) else list(enumerate(tools)):
+            name = key if isinstance(key, str) else getattr(tool, "name", None) or getattr(tool, "__name__", str(key))
+            if self.wrap_object(tool, name):
+                continue
+            if not callable(tool):
+                raise TypeError("tool %s of %s cannot be called" % (name, text))
+            wrapped = self.wrapper(name, tool)
+            if isinstance(tools, (MutableMapping, list)):
+                tools[key] = wrapped
+            replace_everywhere(tool, wrapped)
+            self.names.append(name)
+        if len(self.names) == before:
+            raise LookupError("tool registry %s is empty" % text)
+
+    def wrap_object(self, tool, name):
+        """Wraps a tool that is an object, by the methods that do its work."""
+        if inspect.isroutine(tool) or inspect.isclass(tool):
+            return False
+        name = name or getattr(tool, "name", None) or type(tool).__name__
+        for methods in (("func", "coroutine"), ("_run", "_arun"), ("run", "arun"), ("invoke", "ainvoke")):
+            present = [method for method in methods if callable(getattr(tool, method, None))]
+            for method in present:
+                # Frozen and validating classes are gone round.
+                object.__setattr__(tool, method, self.wrapper(name, getattr(tool, method)))
+            if present:
+                self.names.append(name)
+                return True
+        return False
+
+
+async def settled(result):
+    while inspect.isawaitable(result):
+        result = await result
+    if hasattr(result, "__aiter__"):
+        return joined([item async for item in result])
+    return result
+
+
+def joined(items):
+    if items and all(isinstance(item, str) for item in items):
+        return "".join(items)
+    return items
+
+
+def text_of(result, style):
+    if isinstance(result, str):
+        return str(result)
+    if style == "langchain" and isinstance(result, Mapping):
+        for key in ("output", "text"):
+            if result.get(key):
+                return text_of(result[key], style)
+    content = getattr(result, "content", None)
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):  # parts of a message
+        parts = [part if isinstance(part, str) else part.get("text", "") for part in content if isinstance(part, (str, dict))]
+        return "".join(parts)
+    return safe_text(result)
+
+
+def instead(answer):
+    if answer["action"] == "raise":
+        raise exception_of(answer)
+    return answer.get("value")
+
+
+def exception_of(answer):
+    name, message = answer.get("class", ""), answer.get("message", "")
+    module, _, name = name.rpartition(".")
+    try:
+        cls = getattr(importlib.import_module(module) if module else builtins, name)
+        return cls(message) if issubclass(cls, Exception) else RuntimeError(message)
+    except Exception:
+        return RuntimeError(message)
+
+
+def named(text):
+    """What "module:attribute" names; the attribute may have dots."""
+    module, colon, attribute = (part.strip() for part in text.rpartition(":"))
+    if not (module and colon and attribute):
+        raise ValueError("%r is not of the form module:attribute" % text)
+    found = importlib.import_module(module)
+    for part in attribute.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise AttributeError("module %s has no %s" % (module, attribute)) from None
+    return found
+
+
+def tools_of(registry):
+    if isinstance(registry, (Mapping, list, tuple)):
+        return registry
+    for name in ("tools", "_tools"):
+        tools = getattr(registry, name, None)
+        if inspect.isroutine(tools):
+            tools = tools()
+        if isinstance(tools, (Mapping, list, tuple)):
+            return tools
+    return None
+
+
+def replace_everywhere(old, new):
+    """Puts new wherever a module, an object or a container holds old."""
+    own_places = (getattr(new, "__dict__", None), vars(sys.modules["__main__"]))
+    for holder in gc.get_referrers(old):
+        if any(holder is place for place in own_places):
+            continue
+        if isinstance(holder, dict):
+            for key in [key for key, value in holder.items() if value is old]:
+                holder[key] = new
+        elif isinstance(holder, list):
+            for at, value in enumerate(holder):
+                if value is old:
+                    holder[at] = new
+
+
+class Sources:
+    """Imports modules that are given as text."""
+
+    def __init__(self, texts):
+        self.texts = texts
+
+    def find_spec(self, name, path=None, target=None):
+        if name in self.texts:
+            return importlib.util.spec_from_loader(name, self)
+        return None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        name = module.__name__
+        exec(compile(self.texts[name], "%s.py" % name, "exec"), module.__dict__)

@@ -1,0 +1,254 @@
+# Operator modules: loaded once, then applied call by call. Every reply is sent
+# as soon as there is one, so that Go knows which call hung or killed us.
+
+import ast
+import importlib.util
+
+
+def serve_operators(channel, request):
+    Operators(channel, request).serve()
+
+
+class Operators:
+    def __init__(self, channel, request):
+        self.channel = channel
+        self.streams = open_streams(False)
+        # Output goes to a file: what a call has printed is what is in it then.
+        self.sink = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 200)
+        set_environment(request)
+        self.apply = {}
+        random.seed(0)
+        self.base = getstate()
+
+    def serve(self):
+        while True:
+            try:
+                request = self.channel.receive()
+            except OSError:
+                _exit(0)
+            if "load" in request:
+                self.reply(self.load(request["load"], request["file"]))
+            for call in request.get("calls", ()):
+                self.reply(self.call(call))
+
+    def reply(self, found):
+        if self.strayed():
+            found["global_random"] = True
+        flush(self.streams)
+        printed = self.printed()
+        if printed:
+            found["printed"] = printed
+        text, altered = to_json(found)
+        if altered:
+            found = dict(found, notes=found.get("notes", []) + ["values that JSON does not have are written as text"])
+            text, _ = to_json(found)
+        try:
+            self.channel.send_text(text)
+        except OSError:
+            _exit(71)
+
+    def printed(self):
+        try:
+            size = lseek(self.sink, 0, os.SEEK_CUR)
+            if not size:
+                return ""
+            text = pread(self.sink, 4096, 0).decode("utf-8", "replace")
+            ftruncate(self.sink, 0)
+            lseek(self.sink, 0, os.SEEK_SET)
+            return text
+        except OSError:  # the operator has closed all descriptors
+            return ""
+
+    def strayed(self):
+        """Whether the global generator was used; puts it back if so."""
+        try:
+            if getstate() == self.base:
+                return False
+        except BaseException:
+            pass
+        setstate(self.base)
+        return True
+
+    def load(self, index, path):
+        found = {"meta_line": 0, "apply_line": 0}
+        try:
+            tree = ast.parse(read_source(path), path)
+            found["meta_line"], found["apply_line"] = definition(tree, "OPERATOR_META"), definition(tree, "apply")
+            module = import_file(path, tree)
+            meta, apply = getattr(module, "OPERATOR_META", None), getattr(module, "apply", None)
+            fault = shape_fault(path, found, meta, apply)
+            if fault:
+                found["fault"] = fault
+            else:
+                found["meta"] = meta
+                self.apply[index] = apply
+        except BaseException as error:
+            found["fault"] = fault_of(error)
+        return found
+
+    def call(self, call):
+        apply = self.apply.get(call["module"])
+        if apply is None:
+            return {"end": "unusable"}
+        rng = random_of(call)
+        try:
+            result = apply(call["seed"], call["ctx"], rng)
+            found = unpack(result)
+        except BaseException as error:
+            found = {"end": "memory" if isinstance(error, MemoryError) else "raised", "fault": fault_of(error)}
+        if call.get("want_state"):
+            try:
+                found["words"], found["gauss"] = rng.getstate()[1:]
+            except BaseException as error:
+                found.setdefault("notes", []).append("the generator's state cannot be told: " + safe_text(error))
+        return found
+
+
+def random_of(call):
+    if "words" not in call:
+        return Random(call["rng"])
+    rng = Random()
+    rng.setstate((3, tuple(call["words"]), call.get("gauss")))
+    return rng
+
+
+def unpack(result):
+    """An ApplyResult, or a dict like one, as a reply."""
+    if isinstance(result, dict):
+        status, child, trace, error = (result.get(key) for key in ("status", "child_text", "trace", "error"))
+    elif hasattr(result, "status") and hasattr(result, "child_text"):
+        status, child = result.status, result.child_text
+        trace, error = getattr(result, "trace", None), getattr(result, "error", None)
+    else:
+        return wrong("apply returned %s, not an ApplyResult" % described(result))
+    status = getattr(status, "value", status)  # of an enum
+    if not isinstance(status, str):
+        return wrong("ApplyResult.status is %s, not a str" % described(status))
+    if not isinstance(child, str):
+        return wrong("ApplyResult.child_text is %s, not a str" % described(child))
+    if trace is not None and not isinstance(trace, dict):
+        return wrong("ApplyResult.trace is %s, not a dict" % described(trace))
+    found = {"end": "applied", "status": status, "child": child}
+    if trace is not None:
+        found["trace"] = trace
+    notes = []
+    if error is not None:
+        if not isinstance(error, str):
+            notes.append("ApplyResult.error is %s, not a str" % described(error))
+        found["error"] = safe_text(error)
+    try:
+        child.encode("utf-8")
+    except UnicodeEncodeError:
+        notes.append("the child has lone surrogates, replaced by U+FFFD")
+    if notes:
+        found["notes"] = notes
+    return found
+
+
+def wrong(message):
+    return {"end": "wrong type", "fault": complaint(TypeError, message)}
+
+
+def described(value):
+    if value is None:
+        return "None"
+    name = class_name(type(value))
+    return ("an " if name[0] in "aeiou" else "a ") + name
+
+
+def read_source(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def definition(tree, name):
+    """The line at the top level where a name gets its value."""
+    for node in tree.body:
+        names = [getattr(node, "name", None)]
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = [alias.asname or alias.name for alias in node.names]
+        if name in names:
+            return node.lineno
+    return 0
+
+
+def shape_fault(path, found, meta, apply):
+    if meta is None:
+        return complaint(AttributeError, "the module has no OPERATOR_META", path, 1)
+    if not isinstance(meta, dict):
+        return complaint(TypeError, "OPERATOR_META is %s, not a dict" % described(meta), path, found["meta_line"] or 1)
+    if apply is None:
+        return complaint(AttributeError, "the module has no apply", path, 1)
+    if not callable(apply):
+        return complaint(TypeError, "apply is %s, which cannot be called" % described(apply), path, found["apply_line"] or 1)
+    return None
+
+
+# A module is imported as the part of its project that it is.
+
+
+def import_file(path, tree):
+    folder, base = os.path.split(path)
+    depth = package_depth(folder, tree)
+    names, root = [os.path.splitext(base)[0]], folder
+    for _ in range(depth):
+        root, name = os.path.split(root)
+        names.insert(0, name)
+    if root not in sys.path:
+        sys.path.append(root)
+    name = ".".join(names)
+    for _ in range(8):  # folders above may hold what it imports
+        try:
+            return import_as(name, path)
+        except ModuleNotFoundError as error:
+            above = folder_of(error.name, root)
+            if above is None or above in sys.path:
+                raise
+            sys.path.append(above)
+            importlib.invalidate_caches()
+    return import_as(name, path)
+
+
+def import_as(name, path):
+    loaded = sys.modules.get(name)
+    spec = None if loaded else importlib.util.find_spec(name)
+    if loaded is None and spec is not None and spec.origin == path:
+        return importlib.import_module(name)
+    if loaded is not None and getattr(loaded, "__file__", None) == path:
+        return loaded
+    # Another module has the name already: two folders of operators.
+    alias = "%s_%08x" % (name, len(sys.modules))
+    spec = importlib.util.spec_from_file_location(alias, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[alias] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[alias]
+        raise
+    return module
+
+
+def package_depth(folder, tree):
+    """How many of the folders above a file are packages that it is in."""
+    relative = [node.level for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    depth = 0
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, depth = os.path.dirname(folder), depth + 1
+    return max([depth] + relative)
+
+
+def folder_of(module, start):
+    """The nearest folder from start upwards that holds a module."""
+    top = (module or "").partition(".")[0]
+    while top:
+        here = os.path.join(start, top)
+        if os.path.isdir(here) or os.path.isfile(here + ".py"):
+            return start
+        if start == os.path.dirname(start):
+            return None
+        start = os.path.dirname(start)
+    return None

@@ -1,0 +1,117 @@
+# The Python side of Thresh. These files are joined, in the order wire, fault,
+# zygote, command, operators, agent, and run by boot.py in one namespace that
+# no code of the user sees.
+#
+# A frame is eight hexadecimal digits, the length, and that many bytes of JSON.
+# The warm parent (zygote.py) is given descriptors and forks; all else is said
+# between Go and the child, on a socket that the child alone has.
+
+import atexit
+import builtins
+import ctypes
+import fcntl
+import gc
+import importlib
+import io
+import json
+import os
+import pathlib
+import random
+import select
+import signal
+import socket
+import stat
+import struct
+import sys
+import time
+import tokenize  # traceback may want it when imports are blocked
+import traceback
+import types
+
+try:
+    import resource
+except ImportError:
+    resource = None
+
+# By these names, so that a case may replace them in their modules.
+from json import dumps, loads
+from os import _exit, fstat, ftruncate, getpid, lseek, pread, read, write
+from random import Random, getstate, setstate
+from time import perf_counter, sleep
+
+HOST = "<thresh host>"
+
+
+class Channel:
+    """Frames over a descriptor that hostile code may close or replace."""
+
+    def __init__(self, fd):
+        # A high number, out of the way of code that closes all it knows of.
+        self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 200)
+        os.close(fd)
+        found = fstat(self.fd)
+        self.identity = (found.st_dev, found.st_ino)
+
+    def intact(self):
+        try:
+            found = fstat(self.fd)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self.identity
+
+    def send(self, value):
+        self.send_text(dumps(value))
+
+    def send_text(self, text):
+        data = text.encode("ascii")
+        data = b"%08x" % len(data) + data
+        # Whatever has our number by now is not to be written to.
+        if not self.intact():
+            raise ConnectionError("the channel to the host is closed")
+        at = write(self.fd, data)
+        while at < len(data):
+            at += write(self.fd, data[at:])
+
+    def receive(self):
+        return loads(self.read(int(self.read(8), 16)))
+
+    def read(self, n):
+        parts = []
+        while n:
+            part = read(self.fd, n)
+            if not part:
+                raise ConnectionError("the other side is gone")
+            parts.append(part)
+            n -= len(part)
+        return b"".join(parts)
+
+
+class Input(io.TextIOWrapper):
+    """Standard input that says what it was told to say of being a terminal."""
+
+    terminal = False
+
+    def isatty(self):
+        return self.terminal
+
+
+def open_streams(terminal):
+    """Makes sys.stdin, stdout and stderr anew over descriptors 0 to 2."""
+    sys.stdin = Input(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8", newline="\n")
+    sys.stdin.terminal = terminal
+    for name, fd in (("stdout", 1), ("stderr", 2)):
+        raw = io.BufferedWriter(io.FileIO(fd, "w", closefd=False))
+        # By line, so that what child processes write comes in its place.
+        stream = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True)
+        setattr(sys, name, stream)
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    return sys.stdout, sys.stderr
+
+
+def flush(streams):
+    # The streams that are there now may be others than those that were made.
+    for stream in streams + (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass

@@ -1,0 +1,182 @@
+# Agents and tools for the tests.
+import asyncio
+import concurrent.futures
+import os
+import time
+
+count = 0
+
+
+def any_of(call):
+    """Several agents in one process: the name of one, and its input."""
+    name, value = call
+    return globals()[name](value)
+
+
+def search(query, limit=3):
+    """A tool."""
+    return {"hits": [query] * limit}
+
+
+async def weather(city):
+    await asyncio.sleep(0)
+    return city + ": fair"
+
+
+def failing(text):
+    raise ValueError("tool broke on " + text)
+
+
+TABLE = {"search": search, "weather": weather}
+held = [search]
+
+
+class Registry:
+    def __init__(self):
+        self.tools = {"search": search, "failing": failing}
+
+    def call(self, name, *args):
+        return self.tools[name](*args)
+
+
+registry = Registry()
+empty = {}
+
+
+class Tool:
+    """A tool of LangChain's shape."""
+
+    name = "lookup"
+
+    def _run(self, text):
+        return "found " + text
+
+    async def _arun(self, text):
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            return await asyncio.get_running_loop().run_in_executor(pool, self._run, text)
+
+    def invoke(self, text):
+        return self._run(text)
+
+
+objects = [Tool()]
+
+
+def plain(prompt):
+    print("thinking")
+    return "plain: %s" % prompt
+
+
+async def slow(prompt):
+    await asyncio.sleep(1000)
+
+
+def stuck(prompt):
+    time.sleep(1000)
+
+
+def runs_a_loop(prompt):
+    return asyncio.run(weather(prompt))
+
+
+async def coroutine(prompt):
+    await asyncio.sleep(0)
+    return "awaited: " + prompt
+
+
+def parts(prompt):
+    yield "a"
+    yield prompt
+
+
+async def stream(prompt):
+    for word in ("x", prompt):
+        yield word
+
+
+def structure(prompt):
+    return {"answer": prompt, "n": 1}
+
+
+def nothing(prompt):
+    return None
+
+
+def broken(prompt):
+    raise KeyError(prompt)
+
+
+def ends(prompt):
+    os._exit(6)
+
+
+def counting(prompt):
+    global count
+    count += 1
+    return str(count)
+
+
+def reset():
+    global count
+    count = 0
+
+
+def any_of(call):
+    """Several agents in one process: the name of one, and its input."""
+    name, value = call
+    return globals()[name](value)
+
+
+async def reset_badly():
+    raise RuntimeError("cannot reset")
+
+
+class Invoked:
+    def invoke(self, value):
+        return "invoked with %r" % (value,)
+
+
+class Message:
+    def __init__(self, content):
+        self.content = content
+
+
+class Chain:
+    async def ainvoke(self, value):
+        return {"output": Message("chained " + value["input"])}
+
+
+class Messages:
+    def invoke(self, value):
+        return Message([{"type": "text", "text": "part"}, "s"])
+
+
+invoked, chain, messages = Invoked(), Chain(), Messages()
+
+
+def uses_search(prompt):
+    try:
+        return "%s %s" % (search(prompt, limit=1), TABLE["search"] is held[0] is search)
+    except Exception as error:
+        return "%s: %s" % (type(error).__name__, error)
+
+
+async def uses_weather(prompt):
+    return await TABLE["weather"](prompt)
+
+
+def uses_registry(prompt):
+    try:
+        return str(registry.call(prompt, "q"))
+    except Exception as error:
+        return "%s: %s" % (type(error).__name__, error)
+
+
+async def uses_object(prompt):
+    return objects[0].invoke(prompt) + ", " + await objects[0]._arun(prompt)
+
+
+def uses_source(prompt):
+    import given
+
+    return given.answer(prompt)

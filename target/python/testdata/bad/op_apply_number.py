@@ -1,0 +1,2 @@
+OPERATOR_META = {"op_id": "x"}
+apply = 5

@@ -1,0 +1,3 @@
+import os
+print("bye")
+os._exit(4)

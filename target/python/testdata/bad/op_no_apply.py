@@ -1,0 +1,1 @@
+OPERATOR_META = {"op_id": "x"}

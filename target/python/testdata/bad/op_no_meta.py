@@ -1,0 +1,2 @@
+def apply(s, c, r):
+    return None

@@ -1,0 +1,3 @@
+print("loading")
+OPERATOR_META = {}
+raise RuntimeError("at load")

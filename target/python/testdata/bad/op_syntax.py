@@ -1,0 +1,5 @@
+OPERATOR_META = {"op_id": "x"}
+
+
+def apply(seed_text ctx, rng):
+    pass

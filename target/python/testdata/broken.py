@@ -1,0 +1,2 @@
+# A module that cannot be parsed.
+def main(:
