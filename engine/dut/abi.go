@@ -1,0 +1,245 @@
+package dut
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Lowering is how one argument becomes WebAssembly values.
+type Lowering uint8
+
+// The lowerings. A bool is 0 or 1, an enum its index, a ref its handle. An int
+// must fit: -2^31..2^32-1 for i32, and what the float holds exactly for floats.
+const (
+	AsI32           Lowering = iota
+	AsI64                    // one i64
+	AsF32                    // one f32
+	AsF64                    // one f64
+	AsPointerLength          // a string: address and length, two i32
+	AsCString                // a string: address of bytes that end with a zero, one i32
+)
+
+// Lifting is how the results of a function become a value.
+type Lifting uint8
+
+// The liftings.
+const (
+	FromNothing       Lifting = iota
+	FromI32                   // a number; signed for ints, refs and enums; any but zero is true
+	FromI64                   // likewise
+	FromF32                   // must be whole
+	FromF64                   // must be whole
+	FromPacked                // a string: i64, address<<32 | length
+	FromPair                  // a string: two i32, address and length
+	FromPointerToPair         // a string: i32, address of address and length, 4 bytes each
+)
+
+// Allocator is a function of the module that gives memory for strings.
+type Allocator uint8
+
+// The allocators, in the order in which they are looked for. Scratch is a page
+// that the harness adds to the memory; each call writes it from its start.
+const (
+	NoAllocator Allocator = iota
+	FirAlloc              // __fir_alloc(size) or (size, align)
+	Alloc                 // alloc(size) or (size, align)
+	Malloc                // malloc(size)
+	CabiRealloc           // cabi_realloc(old, old size, align, size)
+	AssemblyNew           // __new(size, class); class 0 is a plain buffer
+	ScratchPage           // none is exported
+)
+
+var allocatorNames = [...]string{"none", "__fir_alloc", "alloc", "malloc", "cabi_realloc", "__new", "scratch page"}
+
+func (a Allocator) String() string { return allocatorNames[a] }
+
+// ABI is how a binding's function is called.
+type ABI struct {
+	Function  string
+	Sig       Signature
+	Args      []Lowering // one for each parameter of the binding
+	Result    Lifting
+	Allocator Allocator // where strings go, if an argument is one
+}
+
+// String tells the convention to people: "transfer(i32, i32, address+length) -> packed string; strings by malloc".
+func (a ABI) String() string {
+	args := make([]string, len(a.Args))
+	for i, l := range a.Args {
+		args[i] = [...]string{"i32", "i64", "f32", "f64", "address+length", "zero-ended string"}[l]
+	}
+	s := a.Function + "(" + strings.Join(args, ", ") + ")"
+	if a.Result != FromNothing {
+		s += " -> " + [...]string{"", "i32", "i64", "f32", "f64", "packed string", "address+length", "address of address+length"}[a.Result]
+	}
+	if a.Allocator != NoAllocator {
+		s += "; strings by " + a.Allocator.String()
+	}
+	return s
+}
+
+// Mismatch is a way for a binding not to fit the module.
+type Mismatch uint8
+
+// The mismatches.
+const (
+	MissingExport Mismatch = iota
+	WrongExportKind
+	ParamCountMismatch
+	ReturnCountMismatch
+	TypeMismatch
+	NoMemory // strings cannot be passed
+)
+
+// BindProblem is one binding that does not fit.
+type BindProblem struct {
+	Binding  int // index in Plan.Bindings
+	Mismatch Mismatch
+	Message  string // "function: what is wrong"
+	Nearest  string // nearest name of an exported function, for MissingExport, or ""
+}
+
+// BindError is every binding that does not fit, in the order of bindings.
+type BindError struct{ Problems []BindProblem }
+
+func (e *BindError) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.Message
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Bind chooses how each binding is called, by the signatures that the module
+// exports. memory says that the module has a memory.
+func Bind(bindings []Binding, exports []Export, memory bool) ([]ABI, error) {
+	var problems []BindProblem
+	abis := make([]ABI, len(bindings))
+	functions := make(map[string]*Export, len(exports))
+	var names []string
+	for i := range exports {
+		e := &exports[i]
+		if _, twice := functions[e.Name]; !twice {
+			functions[e.Name] = e
+		}
+		if e.Kind == Func {
+			names = append(names, e.Name)
+		}
+	}
+	allocator := findAllocator(functions)
+	for i, b := range bindings {
+		bad := func(m Mismatch, format string, args ...any) {
+			problems = append(problems, BindProblem{Binding: i, Mismatch: m, Message: b.Function + ": " + fmt.Sprintf(format, args...)})
+		}
+		e := functions[b.Function]
+		if e == nil {
+			bad(MissingExport, "the module does not export it")
+			problems[len(problems)-1].Nearest = diag.Nearest(b.Function, names)
+			continue
+		}
+		if e.Kind != Func {
+			bad(WrongExportKind, "the export is a %s, not a function", e.Kind)
+			continue
+		}
+		abi := ABI{Function: b.Function, Sig: e.Sig}
+		strs := 0
+		for _, p := range b.Params {
+			if p.Kind == String {
+				strs++
+			}
+		}
+		have, pairs := len(e.Sig.Params), strs > 0
+		switch {
+		case have == len(b.Params)+strs:
+		case have == len(b.Params):
+			pairs = false
+		default:
+			want := fmt.Sprint(len(b.Params))
+			if strs > 0 {
+				want = fmt.Sprintf("%d, or %d with a length after each string", len(b.Params), len(b.Params)+strs)
+			}
+			bad(ParamCountMismatch, "the function takes %d parameters, the binding gives %s", have, want)
+			continue
+		}
+		ok := true
+		at := 0
+		for _, p := range b.Params {
+			t := e.Sig.Params[at]
+			at++
+			l, fits := lowering(p.Kind, t)
+			if p.Kind == String && fits && pairs {
+				l, fits = AsPointerLength, e.Sig.Params[at] == TypeI32
+				at++
+			}
+			if !fits {
+				bad(TypeMismatch, "parameter %q is a %s, which does not go into %s", p.Name, p.Kind, t)
+				ok = false
+				continue
+			}
+			abi.Args = append(abi.Args, l)
+		}
+		lift, m, fits := lifting(b.Result, e.Sig.Results)
+		if !fits {
+			bad(m, "the function returns (%s), the binding wants %s", list(e.Sig.Results), b.Result)
+			ok = false
+		}
+		abi.Result = lift
+		if (strs > 0 || b.Result == String) && !memory {
+			bad(NoMemory, "strings need a memory, and the module has none")
+			ok = false
+		}
+		if strs > 0 {
+			abi.Allocator = allocator
+		}
+		if ok {
+			abis[i] = abi
+		}
+	}
+	if problems != nil {
+		return nil, &BindError{problems}
+	}
+	return abis, nil
+}
+
+func lowering(k Kind, t ValType) (Lowering, bool) {
+	if k == String {
+		return AsCString, t == TypeI32
+	}
+	i := slices.Index([]ValType{TypeI32, TypeI64, TypeF32, TypeF64}, t)
+	return Lowering(max(i, 0)), i >= 0 && k != Void
+}
+
+func lifting(k Kind, results []ValType) (Lifting, Mismatch, bool) {
+	switch {
+	case k == Void:
+		return FromNothing, ReturnCountMismatch, len(results) == 0
+	case k == String && slices.Equal(results, []ValType{TypeI32, TypeI32}):
+		return FromPair, 0, true
+	case len(results) != 1:
+		return 0, ReturnCountMismatch, false
+	case k == String && results[0] == TypeI64:
+		return FromPacked, 0, true
+	case k == String:
+		return FromPointerToPair, TypeMismatch, results[0] == TypeI32
+	}
+	i := slices.Index([]ValType{TypeI32, TypeI64, TypeF32, TypeF64}, results[0])
+	return FromI32 + Lifting(max(i, 0)), TypeMismatch, i >= 0
+}
+
+// findAllocator gives the first allocator whose signature is the one known of it.
+func findAllocator(functions map[string]*Export) Allocator {
+	for a, counts := range [...][]int{FirAlloc: {1, 2}, Alloc: {1, 2}, Malloc: {1}, CabiRealloc: {4}, AssemblyNew: {2}} {
+		e := functions[allocatorNames[a]]
+		if counts == nil || e == nil || e.Kind != Func || !slices.Equal(e.Sig.Results, []ValType{TypeI32}) {
+			continue
+		}
+		all32 := !slices.ContainsFunc(e.Sig.Params, func(t ValType) bool { return t != TypeI32 })
+		if all32 && slices.Contains(counts, len(e.Sig.Params)) {
+			return Allocator(a)
+		}
+	}
+	return ScratchPage
+}
