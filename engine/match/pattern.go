@@ -1,0 +1,145 @@
+package match
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dlclark/regexp2"
+)
+
+// Options say how a pattern is read and bounded.
+type Options struct {
+	ASCII      bool          // re.ASCII
+	IgnoreCase bool          // re.IGNORECASE
+	Multiline  bool          // re.MULTILINE
+	DotAll     bool          // re.DOTALL
+	Verbose    bool          // re.VERBOSE
+	Timeout    time.Duration // of one search that backtracks; 0: DefaultTimeout
+}
+
+// DefaultTimeout bounds a search whose options name no limit.
+const DefaultTimeout = 2 * time.Second
+
+// ErrTimeout is in the chain of errors of a search that took too long.
+var ErrTimeout = errors.New("the search took too long")
+
+// SyntaxError says why Python would refuse a pattern.
+type SyntaxError struct {
+	Offset  int    // in code points from the start of the pattern
+	Problem string // "nothing to repeat"
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("invalid regular expression: %s at position %d", e.Problem, e.Offset)
+}
+
+// Pattern is a compiled pattern. It may be used by many goroutines at once.
+type Pattern struct {
+	source     string
+	literal    string         // what to look for, if isLiteral
+	isLiteral  bool           // the pattern is plain text
+	linear     *regexp.Regexp // nil: the pattern needs to backtrack
+	asciiWords bool           // linear is right only in non-empty texts of ASCII
+	timeout    time.Duration
+
+	// backtrack compiles the pattern for regexp2, once: few patterns need it,
+	// and it costs more than everything else together.
+	backtrack func() (*regexp2.Regexp, error)
+}
+
+// String is the pattern as it was given.
+func (p *Pattern) String() string { return p.source }
+
+// Compile reads a pattern. An error is always a [*SyntaxError].
+func Compile(pattern string, o Options) (*Pattern, error) {
+	tree, err := parse(pattern, flags{ascii: o.ASCII, fold: o.IgnoreCase, multiline: o.Multiline, dotAll: o.DotAll, verbose: o.Verbose})
+	if err != nil {
+		return nil, err
+	}
+	p := &Pattern{source: pattern, timeout: o.Timeout}
+	if p.timeout <= 0 {
+		p.timeout = DefaultTimeout
+	}
+	if p.literal, p.isLiteral = plain(tree); p.isLiteral {
+		return p, nil
+	}
+	if linear, asciiWords, ok := emitLinear(tree); ok {
+		// Go refuses only counts that make a program too large; these backtrack.
+		if p.linear, err = regexp.Compile(linear); err != nil {
+			p.linear = nil
+		}
+		p.asciiWords = asciiWords
+	}
+	p.backtrack = sync.OnceValues(func() (*regexp2.Regexp, error) {
+		re, err := regexp2.Compile(emitBacktracking(tree), regexp2.None)
+		if err != nil {
+			return nil, fmt.Errorf("compiling regular expression %.100q: %w", pattern, err)
+		}
+		re.MatchTimeout = p.timeout
+		return re, nil
+	})
+	return p, nil
+}
+
+// plain returns the text of a tree that is nothing but text.
+func plain(n *node) (string, bool) {
+	var b strings.Builder
+	ok := plainText(n, &b)
+	return b.String(), ok
+}
+
+func plainText(n *node, b *strings.Builder) bool {
+	switch n.op {
+	case opSet:
+		r, ok := n.set.only()
+		b.WriteRune(r)
+		return ok && utf8.ValidRune(r)
+	case opCat, opGroup:
+		for _, s := range n.subs {
+			if !plainText(s, b) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// Search reports whether the pattern matches anywhere in the subject. The
+// only error that a user can cause is a search that exceeds its limit; it wraps
+// [ErrTimeout].
+// Subjects may hold lone surrogates in the form of engine/jsontree.
+func (p *Pattern) Search(subject string) (bool, error) {
+	if p.isLiteral {
+		return strings.Contains(subject, p.literal), nil
+	}
+	if p.linear != nil {
+		if p.asciiWords && subject != "" && isASCII(subject) || !p.asciiWords && utf8.ValidString(subject) {
+			return p.linear.MatchString(subject), nil
+		}
+	}
+	re, err := p.backtrack()
+	if err != nil {
+		return false, err
+	}
+	found, err := re.MatchRunes(decode(subject))
+	if err != nil {
+		// The engine's own message repeats the whole subject.
+		return false, fmt.Errorf("regular expression %.100q gave no answer within %v: %w", p.source, p.timeout, ErrTimeout)
+	}
+	return found, nil
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

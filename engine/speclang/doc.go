@@ -1,0 +1,14 @@
+// Package speclang evaluates spec-lang v1, the expression language of Spec-Test
+// contracts: lists whose first element names a form or a builtin, evaluated
+// against one subject under budgets of steps, nodes, literal bytes and time.
+//
+// The rules are those of the Spec-Test contract; where it is silent the answers
+// are those of its Python implementation (code points, truth, 1 == 1.0 ==
+// true, str() of values). An expression is compiled once, with [Compile], and
+// evaluated many times, by many goroutines, with [Program.Eval]. Malformed
+// forms are errors only when they are reached, as the language demands;
+// [Program.Problems] lists those that can be told beforehand.
+//
+// The package is pure: clocks and file systems come in as functions ([Host]).
+// It imports engine/match, engine/jsontree and engine/yamltree.
+package speclang

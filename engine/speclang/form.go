@@ -1,0 +1,148 @@
+package speclang
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// FormKind is what an expression is before it is compiled.
+type FormKind uint8
+
+// The kinds of forms.
+const (
+	Scalar  FormKind = iota // a value that evaluates to itself
+	Call                    // a list
+	Foreign                 // a mapping, a date, ...: an error when it is reached
+)
+
+// Form is an expression before it is compiled, with its place.
+type Form struct {
+	Kind      FormKind
+	Value     Value  // of a Scalar
+	Items     []Form // of a Call
+	What      string // of a Foreign: "a mapping"
+	Bytes     int    // of a Foreign: the bytes it counts as a literal
+	Line, Col int    // 1-based; 0: unknown
+}
+
+// ScalarForm is a form that evaluates to v.
+func ScalarForm(v Value) Form { return Form{Kind: Scalar, Value: v} }
+
+// CallForm is the list of a symbol and its operands.
+func CallForm(symbol string, operands ...Form) Form {
+	return Form{Kind: Call, Items: append([]Form{ScalarForm(StringValue(symbol))}, operands...)}
+}
+
+// FormOfYAML makes a form of a YAML value, with places.
+func FormOfYAML(n *yamltree.Node) Form {
+	f := Form{Line: n.Pos.Line, Col: n.Pos.Col}
+	switch n.Kind {
+	case yamltree.Null:
+	case yamltree.Bool:
+		f.Value = BoolValue(n.Bool)
+	case yamltree.Int:
+		f.Value = BigValue(n.Int())
+	case yamltree.Float:
+		v, _ := n.Float()
+		f.Value = FloatValue(v)
+	case yamltree.String:
+		f.Value = StringValue(n.Text)
+	case yamltree.Seq:
+		f.Kind = Call
+		f.Items = make([]Form, len(n.Items))
+		for i := range n.Items {
+			f.Items[i] = FormOfYAML(&n.Items[i])
+		}
+	default:
+		f.Kind, f.What = Foreign, n.Kind.String()
+		if n.Kind == yamltree.Binary {
+			f.Bytes = len(n.Text)
+		}
+	}
+	return f
+}
+
+// FormOfJSON makes a form of a JSON value; place, which may be nil, tells where
+// an offset is.
+func FormOfJSON(n *jsontree.Node, place func(offset int) jsontree.Position) Form {
+	var f Form
+	if place != nil {
+		p := place(n.Offset)
+		f.Line, f.Col = p.Line, p.Col
+	}
+	switch n.Kind {
+	case jsontree.Array:
+		f.Kind = Call
+		f.Items = make([]Form, len(n.Items))
+		for i := range n.Items {
+			f.Items[i] = FormOfJSON(&n.Items[i], place)
+		}
+	case jsontree.Object:
+		f.Kind, f.What = Foreign, "a mapping"
+	default:
+		f.Value = OfJSON(n)
+	}
+	return f
+}
+
+// String is the form as compact JSON, but for what is foreign to the language.
+func (f *Form) String() string {
+	switch f.Kind {
+	case Scalar:
+		return f.Value.JSON()
+	case Foreign:
+		return "<" + f.What + ">"
+	}
+	parts := make([]string, len(f.Items))
+	for i := range f.Items {
+		parts[i] = f.Items[i].String()
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// equal compares what two forms say, not where.
+func (f *Form) equal(o *Form) bool {
+	return f.Kind == o.Kind && f.Kind != Foreign && f.Value.Equal(o.Value) &&
+		slices.EqualFunc(f.Items, o.Items, func(a, b Form) bool { return a.equal(&b) })
+}
+
+// literalBytes is what one form, without those in it, counts as a literal.
+func (f *Form) literalBytes() int {
+	if f.Kind == Foreign {
+		return f.Bytes
+	}
+	return len(f.Value.text)
+}
+
+// measure counts the nodes and literal bytes of a form.
+func (f *Form) measure() (nodes, bytes int) {
+	nodes, bytes = 1, f.literalBytes()
+	for i := range f.Items {
+		n, b := f.Items[i].measure()
+		nodes, bytes = nodes+n, bytes+b
+	}
+	return nodes, bytes
+}
+
+// firstExceeded tells which budget a form that exceeds both breaks first. The
+// walk takes the last of what it has found, and counts a node before its bytes.
+func (f *Form) firstExceeded(l Limits) string {
+	stack := []*Form{f}
+	nodes, bytes := 0, 0
+	for {
+		last := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if nodes++; nodes > l.Nodes {
+			return "nodes"
+		}
+		if bytes += last.literalBytes(); bytes > l.LiteralBytes {
+			return "literal_size"
+		}
+		for i := range last.Items {
+			stack = append(stack, &last.Items[i])
+		}
+	}
+}
