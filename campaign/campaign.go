@@ -196,6 +196,11 @@ func IsFatal(err error) bool {
 	return errors.As(err, &f)
 }
 
+// Exclusive is implemented by campaigns whose target may have to be called by
+// one lane alone, here or on any machine: an agent with a memory that cannot be
+// reset between two who talk to it.
+type Exclusive interface{ Exclusive() bool }
+
 // Planner is implemented by campaigns that know how many cases they plan in
 // all; the others are counted round by round.
 type Planner interface{ Planned() int64 }

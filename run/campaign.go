@@ -137,6 +137,14 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 	return "", false, nil
 }
 
+// workers is how many lanes may call the target.
+func (a *attempt) workers() int {
+	if x, ok := campaign.As[campaign.Exclusive](a.c); ok && x.Exclusive() {
+		return 1
+	}
+	return a.r.opt.Workers
+}
+
 // planned is how many cases the campaign plans, at least known of them.
 func (a *attempt) planned(known int64) int64 {
 	if p, ok := campaign.As[campaign.Planner](a.c); ok {
@@ -190,7 +198,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		return nil
 	}
 	if a.lanes == nil {
-		l, err := openLanes(ctx, a.c, r.opt.Workers, a.cold)
+		l, err := openLanes(ctx, a.c, a.workers(), a.cold)
 		if err != nil {
 			return fmt.Errorf("starting the target: %w", err)
 		}
@@ -200,7 +208,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	if b, ok := campaign.As[campaign.Batcher](a.lanes.open[0]); ok {
 		size.aim, size.most = b.Batch()
 	}
-	sched := newSchedule(col.seq.Next(), end, a.chunk, size, r.opt.Workers)
+	sched := newSchedule(col.seq.Next(), end, a.chunk, size, len(a.lanes.open))
 	r.sched.Store(sched)
 	defer func() {
 		r.sched.Store(nil)
@@ -212,12 +220,12 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	done := col.known()
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	out := make(chan []result, 4*r.opt.Workers)
-	errs := make([]error, r.opt.Workers)
+	out := make(chan []result, 4*len(a.lanes.open))
+	errs := make([]error, len(a.lanes.open))
 	var wg sync.WaitGroup
-	for i := range r.opt.Workers {
+	for i, lane := range a.lanes.open {
 		w := &worker{
-			exec: a.lanes.open[i], state: a.state, round: round, number: number, base: base,
+			exec: lane, state: a.state, round: round, number: number, base: base,
 			campaign: a.k, attempt: a.number, sched: sched, done: done, journal: r.job.Writer, since: r.created,
 			out: out, deadline: newDeadline(r.opt.CaseTimeout), evidence: &r.evidence,
 		}

@@ -36,7 +36,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	if n := len(groups) - shrinkFindings; n > 0 && a.r.opt.Shrink > 0 {
 		a.r.warn("%s: %d findings beyond the %d worst were confirmed but not minimised; thresh shrink does it for one", a.id.Name, n, shrinkFindings)
 	}
-	workers := min(a.r.opt.Workers, len(groups))
+	workers := min(a.workers(), len(groups))
 	l, err := openLanes(ctx, a.c, workers, true)
 	if err != nil {
 		return fmt.Errorf("starting the target to confirm findings: %w", err)

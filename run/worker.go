@@ -148,7 +148,7 @@ func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) (busy
 			if _, redo := campaign.IsRedo(err); redo || campaign.IsFatal(err) {
 				return 0, err
 			}
-			o = errorOutcome(err, late, w.deadline.limit)
+			o = ErrorOutcome(err, late, w.deadline.limit)
 		}
 		if err := w.keep(i, o, batch); err != nil {
 			return 0, err
@@ -218,7 +218,9 @@ type journalError struct{ err error }
 func (e *journalError) Error() string { return "writing the run's journal: " + e.err.Error() }
 func (e *journalError) Unwrap() error { return e.err }
 
-func errorOutcome(err error, late bool, limit time.Duration) campaign.Outcome {
+// ErrorOutcome is the outcome of a case that came to none: err says why, late
+// that it was the backstop of limit.
+func ErrorOutcome(err error, late bool, limit time.Duration) campaign.Outcome {
 	o := campaign.Outcome{Verdict: campaign.VerdictError, Kind: "environment", Title: err.Error()}
 	if late {
 		o.Kind = "case-timeout"

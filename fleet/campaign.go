@@ -1,0 +1,212 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// remote is a campaign whose cases are executed by the fleet. It is the inner
+// campaign in all but where its cases are run.
+type remote struct {
+	inner campaign.Any
+	crew  *Coordinator
+	k     int
+}
+
+// Wrap returns the run's campaign k with lanes that hand cases to workers.
+func (c *Coordinator) Wrap(k int, inner campaign.Any) campaign.Any {
+	return remote{inner, c, k}
+}
+
+// remoteState is a state of the inner campaign, and how a worker gets to it.
+type remoteState struct {
+	inner  any
+	link   chainLink
+	parent *remoteState // that it follows; nil once it is published
+	base   int64        // index of the first case of the round that comes next
+
+	mu   sync.Mutex
+	name string // "": workers cannot get to it yet
+}
+
+// publish puts the way to the state where workers find it and returns its name.
+func (s *remoteState) publish(ctx context.Context, c *Coordinator) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.name != "" {
+		return s.name, nil
+	}
+	if s.parent != nil {
+		var err error
+		if s.link.Parent, err = s.parent.publish(ctx, c); err != nil {
+			return "", err
+		}
+	}
+	name, data, err := s.link.pack()
+	if err == nil {
+		err = c.link.put(ctx, name, data)
+	}
+	if err != nil {
+		return "", fmt.Errorf("tell workers of round %d: %w", s.link.Round, err)
+	}
+	s.name, s.link.Log, s.parent = name, nil, nil
+	return name, nil
+}
+
+// before is the state before a round of which the results are folded.
+func (r remote) before(s any) *remoteState { return s.(*remoteState) }
+
+// Unwrap implements [campaign.Wrapper].
+func (r remote) Unwrap() any { return r.inner }
+
+func (r remote) Identity() campaign.Identity { return r.inner.Identity() }
+
+// Probe has a worker touch the target: it may be on their machines alone.
+func (r remote) Probe(ctx context.Context) (campaign.Facts, error) {
+	t := &ticket{crew: r.crew, lease: lease{Campaign: r.k, Probe: true}, lo: 0, wanted: make([]bool, 1)}
+	t.wanted[0], t.left = true, 1
+	if _, err := t.await(ctx, nil); err != nil {
+		return campaign.Facts{}, err
+	}
+	if t.facts.Error != "" {
+		return t.facts.Facts, errors.New(t.facts.Error)
+	}
+	return t.facts.Facts, nil
+}
+
+func (r remote) Start(f campaign.Facts) any {
+	return &remoteState{inner: r.inner.Start(f), link: chainLink{Facts: &f}}
+}
+
+func (r remote) Round(s any) (campaign.Round, bool) { return r.inner.Round(r.before(s).inner) }
+
+// Fold folds, and keeps what workers need to do the same.
+func (r remote) Fold(s any, results iter.Seq2[campaign.Case, campaign.Outcome]) any {
+	old := r.before(s)
+	next := &remoteState{parent: old, base: old.base, link: chainLink{Round: old.link.Round + 1}}
+	next.inner = r.inner.Fold(old.inner, counted(teed(results, &next.link.Log), &next.base))
+	return next
+}
+
+func counted(results iter.Seq2[campaign.Case, campaign.Outcome], n *int64) iter.Seq2[campaign.Case, campaign.Outcome] {
+	return func(yield func(campaign.Case, campaign.Outcome) bool) {
+		on := true
+		for c, o := range results {
+			*n++
+			if on {
+				on = yield(c, o)
+			}
+		}
+	}
+}
+
+func (r remote) Open(_ context.Context, lane campaign.Lane) (campaign.Executor[any], error) {
+	return &remoteLane{r: r, cold: lane.Cold}, nil
+}
+
+// The optional interfaces that mention the state.
+
+// Describe implements [campaign.Describer].
+func (r remote) Describe(s any, c campaign.Case, o campaign.Outcome, smallest []byte) []campaign.Exhibit {
+	if d, ok := campaign.As[campaign.Describer[any]](r.inner); ok {
+		return d.Describe(r.before(s).inner, c, o, smallest)
+	}
+	return nil
+}
+
+// Input implements [campaign.Inputter].
+func (r remote) Input(s any, c campaign.Case) []byte {
+	if d, ok := campaign.As[campaign.Inputter[any]](r.inner); ok {
+		return d.Input(r.before(s).inner, c)
+	}
+	return c.Payload
+}
+
+// Materialize implements [campaign.Materializer].
+func (r remote) Materialize(ctx context.Context, s any, c campaign.Case) (string, error) {
+	if d, ok := campaign.As[campaign.Materializer[any]](r.inner); ok {
+		return d.Materialize(ctx, r.before(s).inner, c)
+	}
+	return "", fmt.Errorf("%s cases cannot be written out as files", r.Identity().Contract)
+}
+
+// Summarize implements [campaign.Summarizer].
+func (r remote) Summarize(s any) []campaign.Exhibit {
+	if d, ok := campaign.As[campaign.Summarizer[any]](r.inner); ok {
+		return d.Summarize(r.before(s).inner)
+	}
+	return nil
+}
+
+// Score implements [campaign.Scorer].
+func (r remote) Score(s any) (float64, bool) {
+	if d, ok := campaign.As[campaign.Scorer[any]](r.inner); ok {
+		return d.Score(r.before(s).inner)
+	}
+	return 0, false
+}
+
+// A lease is to keep a worker busy for so long, and has so many cases at most.
+const (
+	leaseAim  = 200 * time.Millisecond
+	leaseMost = 1 << 15
+)
+
+// remoteLane is one lease in flight.
+type remoteLane struct {
+	r    remote
+	cold bool
+}
+
+// Batch implements [campaign.Batcher].
+func (l *remoteLane) Batch() (time.Duration, int64) { return leaseAim, leaseMost }
+
+// ExecuteBatch implements [campaign.Batcher].
+func (l *remoteLane) ExecuteBatch(ctx context.Context, s any, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) (time.Duration, error) {
+	st := l.r.before(s)
+	name, err := st.publish(ctx, l.r.crew)
+	if err != nil {
+		return 0, err
+	}
+	t := &ticket{
+		crew: l.r.crew, lo: cases[0].Index, left: len(cases),
+		lease: lease{Campaign: l.r.k, Cold: l.cold, State: name, Round: cases[0].Round, Base: st.base},
+	}
+	t.wanted = make([]bool, cases[len(cases)-1].Index-t.lo+1)
+	for _, c := range cases {
+		t.wanted[c.Index-t.lo] = true
+	}
+	return t.await(ctx, func(index int64, o campaign.Outcome) error {
+		return each(campaign.Case{Round: cases[0].Round, Index: index}, o)
+	})
+}
+
+// Execute implements [campaign.Executor]: one case, which may be none of the
+// round.
+func (l *remoteLane) Execute(ctx context.Context, s any, c campaign.Case) (campaign.Outcome, error) {
+	name, err := l.r.before(s).publish(ctx, l.r.crew)
+	if err != nil {
+		return campaign.Outcome{}, err
+	}
+	t := &ticket{
+		crew: l.r.crew, lo: c.Index, left: 1, wanted: []bool{true},
+		lease: lease{Campaign: l.r.k, Cold: l.cold, State: name, Round: c.Round, Explicit: &explicit{c.Index, c.Payload}},
+	}
+	var out campaign.Outcome
+	_, err = t.await(ctx, func(_ int64, o campaign.Outcome) error {
+		out = o
+		return nil
+	})
+	return out, err
+}
+
+// Notes says how the workers ran the cases.
+func (l *remoteLane) Notes() []string { return l.r.crew.notes() }
+
+func (l *remoteLane) Close() error { return nil }

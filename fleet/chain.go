@@ -1,0 +1,131 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// link in the chain of states of a campaign: the first is what was learned of
+// the target, each further one the outcomes of a round. Its name, the digest of
+// all that led to it, names the state that comes of it.
+type chainLink struct {
+	Parent string          `json:"parent,omitempty"`
+	Facts  *campaign.Facts `json:"facts,omitempty"` // of the first
+	Log    []byte          `json:"log,omitempty"`   // outcomes of the round, as entries without evidence
+	Round  int             `json:"round"`           // the round that the state is before
+}
+
+func (c chainLink) pack() (name string, data []byte, err error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return "", nil, fmt.Errorf("encode a round's log: %w", err)
+	}
+	return packed("state", text)
+}
+
+// teed is the sequence that it wraps; what passes is written to a log.
+func teed(results iter.Seq2[campaign.Case, campaign.Outcome], log *[]byte) iter.Seq2[campaign.Case, campaign.Outcome] {
+	return func(yield func(campaign.Case, campaign.Outcome) bool) {
+		on := true
+		for c, o := range results {
+			bare := o
+			bare.Evidence, bare.Elapsed = nil, 0
+			*log = appendEntry(*log, c.Index, &bare)
+			// The log is of the whole round, whatever the contract cares to see.
+			if on {
+				on = yield(c, o)
+			}
+		}
+	}
+}
+
+// states is a worker's memory of the states of one campaign.
+type states struct {
+	c     campaign.Any
+	fetch func(ctx context.Context, name string) ([]byte, error)
+
+	mu    sync.Mutex
+	known map[string]any
+	order []string // oldest first
+}
+
+// keptStates is how many states a worker keeps: the round that is going on, and
+// some before it for late leases.
+const keptStates = 4
+
+func newStates(c campaign.Any, fetch func(ctx context.Context, name string) ([]byte, error)) *states {
+	return &states{c: c, fetch: fetch, known: make(map[string]any)}
+}
+
+// at is the state of that name. What it takes to get there is fetched and
+// folded, from the newest state that is known.
+func (s *states) at(ctx context.Context, name string) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var missing []chainLink
+	var names []string
+	at := name
+	var state any
+	for {
+		if known, ok := s.known[at]; ok {
+			state = known
+			break
+		}
+		data, err := s.fetch(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		text, err := unpacked(at, data)
+		if err != nil {
+			return nil, err
+		}
+		var l chainLink
+		if err := json.Unmarshal(text, &l); err != nil {
+			return nil, fmt.Errorf("read the log of a round: %w", err)
+		}
+		if l.Facts != nil {
+			state = s.c.Start(*l.Facts)
+			s.keep(at, state)
+			break
+		}
+		missing, names = append(missing, l), append(names, at)
+		at = l.Parent
+	}
+	for i := len(missing) - 1; i >= 0; i-- {
+		entries, err := decodeEntries(missing[i].Log)
+		if err != nil {
+			return nil, fmt.Errorf("read the log of round %d: %w", missing[i].Round-1, err)
+		}
+		state = s.c.Fold(state, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for _, e := range entries {
+				if !yield(campaign.Case{Round: missing[i].Round - 1, Index: e.index}, e.outcome) {
+					return
+				}
+			}
+		})
+		s.keep(names[i], state)
+	}
+	return state, nil
+}
+
+func (s *states) keep(name string, state any) {
+	s.known[name] = state
+	s.order = append(s.order, name)
+	if len(s.order) > keptStates {
+		delete(s.known, s.order[0])
+		s.order = s.order[1:]
+	}
+}
+
+// digestOf is a short name for some bytes.
+func digestOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
+}

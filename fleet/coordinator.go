@@ -1,0 +1,417 @@
+package fleet
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Settings are a coordinator's.
+type Settings struct {
+	Run         string
+	Bundle      Bundle
+	Identities  []campaign.Identity
+	Require     []string           // labels that a worker must have
+	Key         ed25519.PrivateKey // signs the announcement; nil: unsigned
+	CaseTimeout time.Duration
+	// Patience is how long a worker may be silent before what it was doing is
+	// given to another.
+	Patience time.Duration
+	// Waiting is called, once, when there has been no worker for a while.
+	Waiting func()
+}
+
+// DefaultPatience is long enough for a worker that is busy and short enough
+// for people who wait.
+const DefaultPatience = 10 * time.Second
+
+// Coordinator hands the cases of one run to workers.
+type Coordinator struct {
+	link   *Link
+	set    Settings
+	ann    Announcement
+	js     jetstream.Stream
+	subs   []*nats.Subscription
+	stop   context.CancelFunc
+	closed sync.WaitGroup
+
+	mu      sync.Mutex
+	tickets map[string]*ticket  // by lease id
+	crew    map[string]member   // workers seen lately, by id
+	unfit   map[string]string   // workers that cannot run the campaigns, and why
+	said    map[string][]string // the newest notes of each lane of a worker
+	differ  int64
+
+	serial                                        atomic.Int64
+	leases, redelivered, stolen, quarantined, sum atomic.Int64
+	flying                                        atomic.Int64
+}
+
+// member is a worker as its statistics show it.
+type member struct {
+	Stats
+	seen time.Time
+}
+
+// Coordinate announces a run and makes ready to hand out its cases.
+func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error) {
+	if set.Patience <= 0 {
+		set.Patience = DefaultPatience
+	}
+	var epoch [8]byte
+	if _, err := rand.Read(epoch[:]); err != nil {
+		return nil, err
+	}
+	c := &Coordinator{
+		link: l, set: set, tickets: make(map[string]*ticket), crew: make(map[string]member), unfit: make(map[string]string), said: make(map[string][]string),
+		ann: Announcement{
+			Run: set.Run, Epoch: hex.EncodeToString(epoch[:]), Identities: set.Identities, Require: set.Require,
+			Version: set.Bundle.Manifest.Version, CaseTimeout: set.CaseTimeout,
+		},
+	}
+	name, data, err := set.Bundle.pack()
+	if err == nil {
+		err = l.put(ctx, name, data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.ann.Bundle = name
+	c.set.Bundle = Bundle{}
+	if set.Key != nil {
+		c.ann.Sign(set.Key)
+	}
+	if err := c.queue(ctx); err != nil {
+		return nil, err
+	}
+	for _, s := range []struct {
+		subject string
+		handle  nats.MsgHandler
+	}{
+		{c.subject("claim", "*"), c.claimed}, {c.subject("report", "*"), c.reported}, {statsSubject, c.heard},
+	} {
+		sub, err := l.nc.Subscribe(s.subject, s.handle)
+		if err != nil {
+			c.Close()
+			return nil, fmt.Errorf("listen to the fleet: %w", err)
+		}
+		c.subs = append(c.subs, sub)
+	}
+	if err := c.announce(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	bg, stop := context.WithCancel(context.Background())
+	c.stop = stop
+	c.closed.Go(func() { c.tend(bg) })
+	return c, nil
+}
+
+func (c *Coordinator) subject(kind, id string) string {
+	return strings.Join([]string{prefix, c.ann.Run, kind, id}, ".")
+}
+
+func streamName(run string) string { return "THRESH_" + run }
+
+// queue makes the stream of leases; what an earlier coordinator has left in it
+// is dropped, for what counts is in the journal.
+func (c *Coordinator) queue(ctx context.Context) error {
+	name := streamName(c.ann.Run)
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if err := c.link.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("clear the queue of an earlier coordinator: %w", err)
+	}
+	js, err := c.link.js.CreateStream(ctx, jetstream.StreamConfig{
+		Name: name, Description: "leases of run " + c.ann.Run, Subjects: []string{c.subject("lease", ">")},
+		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Replicas: c.link.replicas,
+	})
+	if err == nil {
+		c.js = js
+		_, err = js.CreateConsumer(ctx, jetstream.ConsumerConfig{
+			Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy, AckWait: c.set.Patience, MaxAckPending: -1, MaxDeliver: -1,
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("make the queue of the run: %w", err)
+	}
+	return nil
+}
+
+func (c *Coordinator) announce(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	kv, err := c.link.js.KeyValue(ctx, runsBucket)
+	if err == nil {
+		var text []byte
+		if text, err = json.Marshal(c.ann); err == nil {
+			_, err = kv.Put(ctx, c.ann.Run, text)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("announce the run to the fleet: %w", err)
+	}
+	return nil
+}
+
+// tend renews the announcement, tells how things stand, and says so once when
+// nobody comes.
+func (c *Coordinator) tend(ctx context.Context) {
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	told := false
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-second.C:
+		}
+		if n%int(announceFor/time.Second/3) == 0 {
+			// A server that is away is told again with the next renewal.
+			_ = c.announce(ctx)
+		}
+		if !told && n >= 3 && len(c.workers()) == 0 && c.set.Waiting != nil {
+			told = true
+			c.set.Waiting()
+		}
+		if text, err := json.Marshal(c.stats()); err == nil {
+			_ = c.link.nc.Publish(statsSubject, text) // the next one comes in a second
+		}
+	}
+}
+
+func (c *Coordinator) stats() Stats {
+	host := c.link.nc.Opts.Name
+	return Stats{
+		Role: RoleCoordinator, ID: c.ann.Run, Host: host, Runs: []string{c.ann.Run}, Cases: c.sum.Load(), InFlight: c.flying.Load(),
+		Leases: c.leases.Load(), Retries: c.redelivered.Load(), Stolen: c.stolen.Load(), Quarantined: c.quarantined.Load(),
+	}
+}
+
+// heard notes the statistics of a worker.
+func (c *Coordinator) heard(m *nats.Msg) {
+	var s Stats
+	if json.Unmarshal(m.Data, &s) != nil || s.Role != RoleWorker {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.Leaving {
+		delete(c.crew, s.ID)
+		return
+	}
+	c.crew[s.ID] = member{s, time.Now()}
+}
+
+// workers are those heard of lately.
+func (c *Coordinator) workers() []member {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []member
+	for id, m := range c.crew {
+		if time.Since(m.seen) > 5*time.Second {
+			delete(c.crew, id)
+			continue
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// spare is how many lanes of workers of this run have nothing to do.
+func (c *Coordinator) spare() int {
+	n := 0
+	for _, m := range c.workers() {
+		if slices.Contains(m.Runs, c.ann.Run) {
+			n += max(m.Lanes-m.Busy, 0)
+		}
+	}
+	return n
+}
+
+// hopeless says why no worker that there is can run the campaigns.
+func (c *Coordinator) hopeless() error {
+	crew := c.workers()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(crew) == 0 || len(c.unfit) == 0 {
+		return nil
+	}
+	var why []string
+	for _, m := range crew {
+		reason, is := c.unfit[m.ID]
+		if !is {
+			return nil
+		}
+		why = append(why, m.Host+": "+reason)
+	}
+	slices.Sort(why)
+	return campaign.Fatal("no worker can run it: %s", strings.Join(slices.Compact(why), "; "))
+}
+
+func (c *Coordinator) exclude(worker, why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unfit[worker] = why
+}
+
+// note keeps what a lane of a worker says of how it runs cases.
+func (c *Coordinator) note(lane string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.said[lane] = list
+}
+
+// notes is all that there is to say of how the fleet did.
+func (c *Coordinator) notes() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []string
+	// What all lanes say is said once.
+	count := make(map[string]int)
+	for _, notes := range c.said {
+		for _, n := range notes {
+			count[n]++
+		}
+	}
+	for _, lane := range slices.Sorted(maps.Keys(c.said)) {
+		for _, n := range c.said[lane] {
+			if count[n] < len(c.said) {
+				n = "worker " + lane + ": " + n
+			}
+			if !slices.Contains(list, n) {
+				list = append(list, n)
+			}
+		}
+	}
+	if n := c.redelivered.Load(); n > 0 {
+		list = append(list, fmt.Sprintf("%d leases were given to another worker", n))
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.unfit)) {
+		list = append(list, fmt.Sprintf("worker %s could not run it: %s", id, c.unfit[id]))
+	}
+	if c.differ > 0 {
+		list = append(list, fmt.Sprintf("%d cases came out differently on two workers: the target is not deterministic; the first answer counts", c.differ))
+	}
+	return list
+}
+
+// issue puts a lease into the queue.
+func (c *Coordinator) issue(ctx context.Context, t *ticket, reverse bool) error {
+	l := t.lease
+	l.ID = fmt.Sprintf("%s-%d", c.ann.Epoch, c.serial.Add(1))
+	text, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("encode a lease: %w", err)
+	}
+	c.mu.Lock()
+	c.tickets[l.ID] = t
+	c.mu.Unlock()
+	t.mu.Lock()
+	t.ids = append(t.ids, l.ID)
+	if reverse {
+		t.back = l.ID
+	}
+	t.mu.Unlock()
+	c.leases.Add(1)
+	for {
+		_, err := c.link.js.Publish(ctx, c.subject("lease", "q"), text, jetstream.WithMsgID(l.ID))
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded),
+			errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrConnectionClosed), settling(err):
+			select { // a server that is away comes back, or the user gives up
+			case <-ctx.Done():
+			case <-time.After(500 * time.Millisecond):
+			}
+		default:
+			return fmt.Errorf("queue a lease: %w", err)
+		}
+	}
+}
+
+// forget drops a ticket; what still comes for it is stale.
+func (c *Coordinator) forget(t *ticket) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range t.ids {
+		delete(c.tickets, id)
+	}
+}
+
+func (c *Coordinator) ticket(subject string) *ticket {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tickets[leaseID(subject)]
+}
+
+// leaseID is the last word of the subject of a claim or a report.
+func leaseID(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
+
+// claimed answers a worker's question what is left of a lease.
+func (c *Coordinator) claimed(m *nats.Msg) {
+	var q claim
+	if json.Unmarshal(m.Data, &q) != nil {
+		return
+	}
+	g := grant{Stale: true}
+	if t := c.ticket(m.Subject); t != nil {
+		g = t.grant(leaseID(m.Subject), q)
+	}
+	if text, err := json.Marshal(g); err == nil {
+		_ = m.Respond(text) // the worker asks again
+	}
+}
+
+// reported gives a report to the lane that waits for it, which also answers.
+func (c *Coordinator) reported(m *nats.Msg) {
+	t := c.ticket(m.Subject)
+	if t == nil {
+		_ = m.Respond([]byte(`{"stop":true}`)) // the worker asks again
+		return
+	}
+	select {
+	case t.inbox() <- m:
+	case <-t.over():
+		_ = m.Respond([]byte(`{"stop":true}`))
+	}
+}
+
+// Close takes the run back from the fleet.
+func (c *Coordinator) Close() {
+	if c.stop != nil {
+		c.stop()
+		c.closed.Wait()
+	}
+	for _, s := range c.subs {
+		_ = s.Unsubscribe() // the connection may be gone
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	// What cannot be removed now runs out by itself.
+	if kv, err := c.link.js.KeyValue(ctx, runsBucket); err == nil {
+		_ = kv.Delete(ctx, c.ann.Run)
+	}
+	_ = c.link.js.DeleteStream(ctx, streamName(c.ann.Run))
+}

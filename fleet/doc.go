@@ -1,0 +1,25 @@
+// Package fleet runs campaigns on many machines. One process coordinates: it
+// is package run as ever, with journal, rounds, triage and record, but its
+// lanes hand ranges of cases to workers elsewhere. Any number of workers come
+// and go; the outcomes, and so the digest of the run, are those of one machine.
+//
+// NATS JetStream carries the work: a work-queue stream of leases for each run,
+// the run's documents as an object, an entry in a bucket that announces the
+// run. The queue is never the record. What counts is the coordinator's journal:
+// a lease that is lost, handed out twice or answered late does no harm, since
+// outcomes are taken by case and the first one counts.
+//
+//	coordinator                                 worker
+//	announce run, bundle            ---->       fetch the bundle, verify, compile
+//	lease: cases 4096..8191, state  ---->       what is left of it? (asked back)
+//	                                <----       outcomes, part by part
+//	confirmed                       ---->       acknowledge the lease
+//
+// A worker needs the state that a round's cases are executed in. It folds the
+// outcomes of earlier rounds itself, from logs that the coordinator puts where
+// it can fetch them; no contract has to write its state down.
+//
+// The package speaks values of package campaign and knows no contract. It
+// imports campaign, run, store and diag, never a contract, a target or a
+// report. Start reading at [Coordinator] and [Worker].
+package fleet

@@ -1,0 +1,315 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/run"
+)
+
+// laneWork is one lane of a worker on one run.
+type laneWork struct {
+	s        *session
+	lane     int
+	consumer jetstream.Consumer
+
+	exec campaign.Executor[any]
+	k    int
+	cold bool
+}
+
+// How outcomes are sent: after so long, or so many bytes, whatever is first.
+const (
+	reportEvery = 400 * time.Millisecond
+	reportBytes = 256 << 10
+)
+
+// next takes one lease, if one comes within a second, and works on it.
+func (x *laneWork) next() error {
+	if x.consumer == nil {
+		c, err := x.s.w.link.js.Consumer(x.s.ctx, streamName(x.s.ann.Run), "workers")
+		if err != nil {
+			return err
+		}
+		x.consumer = c
+	}
+	batch, err := x.consumer.Fetch(1, jetstream.FetchMaxWait(time.Second))
+	if err != nil {
+		x.consumer = nil
+		return err
+	}
+	for m := range batch.Messages() {
+		x.s.w.busy.Add(1)
+		x.serve(m)
+		x.s.w.busy.Add(-1)
+	}
+	if err := batch.Error(); err != nil && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, jetstream.ErrNoMessages) {
+		x.consumer = nil
+		return err
+	}
+	return nil
+}
+
+// serve works on a lease and acknowledges it when the coordinator has all of it.
+func (x *laneWork) serve(m jetstream.Msg) {
+	var l lease
+	meta, err := m.Metadata()
+	if err != nil || json.Unmarshal(m.Data(), &l) != nil || !x.knows(l) {
+		_ = m.Term() // nobody can make anything of it
+		return
+	}
+	// While it is worked on, the server is told so; a worker that is gone tells
+	// nothing, and the lease goes to another.
+	ctx, cancel := context.WithCancel(x.s.kill)
+	var beat sync.WaitGroup
+	beat.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				_ = m.InProgress() // a server that is away gives the lease out again
+			}
+		}
+	})
+	done := x.lease(ctx, l, meta.NumDelivered)
+	cancel()
+	beat.Wait()
+	if done {
+		_ = m.Ack() // lost, the lease is given out again and found stale
+	} else {
+		_ = m.Nak()
+	}
+}
+
+func (x *laneWork) knows(l lease) bool {
+	return x.s.unfit != "" || l.Campaign >= 0 && l.Campaign < len(x.s.campaigns)
+}
+
+// lease does what is left of a lease; false gives it back.
+func (x *laneWork) lease(ctx context.Context, l lease, deliveries uint64) (done bool) {
+	x.s.w.leases.Add(1)
+	d := &dispatch{x: x, id: l.ID}
+	if x.s.unfit != "" {
+		_, _ = d.send(ctx, report{Unfit: x.s.unfit}, nil) // it is said again with the next lease
+		return false
+	}
+	var g grant
+	if err := d.ask(ctx, "claim", mustJSON(claim{Worker: x.s.w.id, Deliveries: deliveries}), &g); err != nil {
+		return false
+	}
+	if g.Stale {
+		return true
+	}
+	if l.Probe {
+		f, err := x.s.campaigns[l.Campaign].Probe(ctx)
+		r := report{Last: true, Facts: &facts{Facts: f}}
+		if err != nil {
+			r.Facts.Error = err.Error()
+		}
+		_, err = d.send(ctx, r, nil)
+		return err == nil
+	}
+	state, err := x.s.states[l.Campaign].at(ctx, l.State)
+	if err == nil {
+		err = x.open(ctx, l)
+	}
+	if err != nil {
+		_, _ = d.send(ctx, report{Unfit: err.Error()}, nil)
+		return false
+	}
+	return x.cases(ctx, d, l, g, state)
+}
+
+// open has the right executor ready.
+func (x *laneWork) open(ctx context.Context, l lease) error {
+	if x.exec != nil && x.k == l.Campaign && x.cold == l.Cold {
+		return nil
+	}
+	x.close()
+	exec, err := x.s.campaigns[l.Campaign].Open(ctx, campaign.Lane{Index: x.lane, Of: x.s.w.Lanes, Cold: l.Cold})
+	if err != nil {
+		return fmt.Errorf("starting the target: %w", err)
+	}
+	x.exec, x.k, x.cold = exec, l.Campaign, l.Cold
+	return nil
+}
+
+func (x *laneWork) close() {
+	if x.exec == nil {
+		return
+	}
+	if err := x.exec.Close(); err != nil {
+		x.s.w.Say("run %s: closing the target: %v", x.s.ann.Run, err)
+	}
+	x.exec = nil
+}
+
+// notes is what the executor says of how it ran its cases.
+func (x *laneWork) notes() []string {
+	if n, ok := campaign.As[interface{ Notes() []string }](x.exec); ok {
+		return n.Notes()
+	}
+	return nil
+}
+
+// cases runs the cases of a grant and reports them as it goes.
+func (x *laneWork) cases(ctx context.Context, d *dispatch, l lease, g grant, state any) (done bool) {
+	round, _ := x.s.campaigns[l.Campaign].Round(state)
+	var body []byte
+	since := time.Now()
+	flush := func(last, handback bool) (stop bool, err error) {
+		r := report{Last: last, Handback: handback, Busy: time.Since(since)}
+		rec, err := d.send(ctx, r, body)
+		body, since = body[:0], time.Now()
+		return rec.Stop, err
+	}
+	for at := range g.order() {
+		if x.s.ctx.Err() != nil { // this worker is to leave, or the run is over
+			// Lost, the lease is given out again once this worker is silent.
+			_, _ = flush(false, true)
+			return false
+		}
+		c := campaign.Case{Round: l.Round, Index: at}
+		if l.Explicit != nil {
+			c.Payload = l.Explicit.Payload
+		} else {
+			c.Payload = round.Payload(at - l.Base)
+		}
+		o, err := x.execute(ctx, state, c)
+		if err != nil {
+			r := report{Last: true, Fatal: err.Error()}
+			if reason, redo := campaign.IsRedo(err); redo {
+				r = report{Last: true, Redo: reason}
+			} else if !campaign.IsFatal(err) {
+				return false // it was told to end
+			}
+			_, err = d.send(ctx, r, nil)
+			return err == nil
+		}
+		x.s.w.cases.Add(1)
+		body = appendEntry(body, at, &o)
+		if g.Careful || len(body) >= reportBytes || time.Since(since) >= reportEvery {
+			if stop, err := flush(false, false); stop || err != nil {
+				return stop
+			}
+		}
+	}
+	_, err := flush(true, false)
+	return err == nil
+}
+
+// order is the cases in the order in which they are to be run.
+func (g grant) order() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		if !g.Reverse {
+			for _, r := range g.Ranges {
+				for i := r[0]; i < r[1]; i++ {
+					if !yield(i) {
+						return
+					}
+				}
+			}
+			return
+		}
+		for n := len(g.Ranges) - 1; n >= 0; n-- {
+			for i := g.Ranges[n][1] - 1; i >= g.Ranges[n][0]; i-- {
+				if !yield(i) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// execute runs one case; errors that are none of the campaign's end are the
+// case's outcome.
+func (x *laneWork) execute(ctx context.Context, state any, c campaign.Case) (campaign.Outcome, error) {
+	cctx, limit := ctx, x.s.ann.CaseTimeout
+	if limit > 0 {
+		var cancel context.CancelFunc
+		cctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	o, err := x.exec.Execute(cctx, state, c)
+	if err == nil {
+		return o, nil
+	}
+	if _, redo := campaign.IsRedo(err); redo || campaign.IsFatal(err) || ctx.Err() != nil {
+		return o, err
+	}
+	return run.ErrorOutcome(err, cctx.Err() != nil, limit), nil
+}
+
+// dispatch is how a worker talks with the coordinator about one lease.
+type dispatch struct {
+	x  *laneWork
+	id string
+}
+
+func mustJSON(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("plain values cannot be encoded: " + err.Error())
+	}
+	return text
+}
+
+// patience is for a coordinator that is away: it may come back.
+const patience = 30 * time.Second
+
+// ask sends a message and waits for the answer, again and again for a while.
+func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	subject := prefix + "." + d.x.s.ann.Run + "." + kind + "." + d.id
+	for {
+		rctx, stop := context.WithTimeout(ctx, 5*time.Second)
+		m, err := d.x.s.w.link.nc.RequestWithContext(rctx, subject, data)
+		stop()
+		if err == nil {
+			return json.Unmarshal(m.Data, answer)
+		}
+		if d.x.s.ctx.Err() != nil && errors.Is(err, nats.ErrNoResponders) {
+			return err // nobody is there, and nobody is waited for any more
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-d.x.s.ctx.Done():
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+}
+
+// send reports; what is too large for a message goes by way of an object.
+func (d *dispatch) send(ctx context.Context, r report, body []byte) (receipt, error) {
+	r.Worker, r.Lane = d.x.s.w.id, d.x.lane
+	if r.Last && d.x.exec != nil {
+		r.Notes = d.x.notes()
+	}
+	var answer receipt
+	if room := d.x.s.w.link.nc.MaxPayload(); int64(len(body)) > room/2 {
+		name, data, err := packed("report", body)
+		if err == nil {
+			err = d.x.s.w.link.put(ctx, name, data)
+		}
+		if err != nil {
+			return answer, err
+		}
+		r.Object, body = name, nil
+	}
+	err := d.ask(ctx, "report", frame(mustJSON(r), body), &answer)
+	return answer, err
+}

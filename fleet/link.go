@@ -1,0 +1,231 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Names on the server. Everything of the fleet is below them, so that an
+// account's permissions can be kept to them.
+const (
+	prefix       = "thresh"
+	runsBucket   = "thresh_runs"
+	objectBucket = "thresh_objects"
+	statsSubject = prefix + ".stats"
+)
+
+// announceFor is how long an announcement lasts that is not renewed; a
+// coordinator renews its own three times as often.
+const announceFor = 90 * time.Second
+
+// Access is how to reach a server.
+type Access struct {
+	// URL is nats://host:4222 or several of them with commas, tls://…, or
+	// "embedded", "embedded:PORT", "embedded:HOST:PORT" for a server inside this
+	// process.
+	URL   string
+	Token string // also the embedded server's
+	Creds string // NATS credentials file
+	CA    string // PEM file of certificates to trust, for tls://
+	Cert  string // PEM files of a client certificate and its key
+	Key   string
+	Dir   string // where an embedded server keeps its files
+}
+
+// Link is a connection to a server.
+type Link struct {
+	nc       *nats.Conn
+	js       jetstream.JetStream
+	embedded *server.Server
+	url      string
+	replicas int
+}
+
+// Connect reaches the server, or starts the embedded one.
+func Connect(ctx context.Context, a Access, name string) (*Link, error) {
+	l := &Link{url: a.URL, replicas: 1}
+	if rest, ok := strings.CutPrefix(a.URL, "embedded"); ok {
+		if err := l.embed(a, strings.TrimPrefix(rest, ":")); err != nil {
+			return nil, err
+		}
+	}
+	opts := []nats.Option{
+		nats.Name("thresh " + name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(5 * time.Second),
+		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
+	}
+	if a.Token != "" {
+		opts = append(opts, nats.Token(a.Token))
+	}
+	if a.Creds != "" {
+		opts = append(opts, nats.UserCredentials(a.Creds))
+	}
+	if a.CA != "" {
+		opts = append(opts, nats.RootCAs(a.CA))
+	}
+	if a.Cert != "" || a.Key != "" {
+		opts = append(opts, nats.ClientCert(a.Cert, a.Key))
+	}
+	var err error
+	if l.embedded != nil {
+		opts = append(opts, nats.InProcessServer(l.embedded))
+	}
+	if l.nc, err = nats.Connect(l.url, opts...); err != nil {
+		l.Close()
+		return nil, diag.WithHint(diag.Environment("reach the fleet's server at %s: %w", redact(l.url), err),
+			"thresh run --fleet embedded needs no server of your own")
+	}
+	if l.js, err = jetstream.New(l.nc); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("use JetStream: %w", err)
+	}
+	if err := l.buckets(ctx); err != nil {
+		l.Close()
+		return nil, diag.WithHint(diag.Environment("prepare the fleet's server at %s: %w", redact(l.url), err), "the server needs JetStream: nats-server -js")
+	}
+	return l, nil
+}
+
+// redact leaves passwords out of a URL for people.
+func redact(urls string) string {
+	var list []string
+	for _, s := range strings.Split(urls, ",") {
+		if u, err := url.Parse(s); err == nil {
+			s = u.Redacted()
+		}
+		list = append(list, s)
+	}
+	return strings.Join(list, ",")
+}
+
+// buckets makes what all runs share. In a cluster of three everything is kept
+// three times.
+func (l *Link) buckets(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if len(l.nc.DiscoveredServers())+1 >= 3 || len(l.nc.Servers()) >= 3 {
+		l.replicas = 3
+	}
+	for {
+		actx, stop := context.WithTimeout(ctx, 10*time.Second)
+		_, err := l.js.CreateOrUpdateKeyValue(actx, jetstream.KeyValueConfig{
+			Bucket: runsBucket, Description: "runs that want workers", TTL: announceFor, Replicas: l.replicas,
+		})
+		if err == nil {
+			_, err = l.js.CreateOrUpdateObjectStore(actx, jetstream.ObjectStoreConfig{
+				Bucket: objectBucket, Description: "documents and logs of runs", TTL: 7 * 24 * time.Hour, Replicas: l.replicas,
+			})
+		}
+		stop()
+		if err == nil || ctx.Err() != nil || !settling(err) {
+			return err
+		}
+		select { // a cluster that is just coming up elects its leaders
+		case <-ctx.Done():
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
+}
+
+// settling reports an error that a cluster gives while it has no leader.
+func settling(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.Code == 503 || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// embed starts a server in this process.
+func (l *Link) embed(a Access, at string) error {
+	host, port := "127.0.0.1", server.RANDOM_PORT
+	if at != "" {
+		p := at
+		if h, rest, err := net.SplitHostPort(at); err == nil {
+			host, p = h, rest
+		}
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 || n > 65535 {
+			return diag.Refused("--fleet embedded:%s: want embedded, embedded:PORT or embedded:HOST:PORT", at)
+		}
+		if n > 0 {
+			port = n
+		}
+	}
+	if ip := net.ParseIP(host); (ip == nil || !ip.IsLoopback()) && host != "localhost" && a.Token == "" {
+		return diag.WithHint(diag.Refused("a fleet that can be reached at %s needs a token: whoever reaches it decides what workers run", host),
+			"give --fleet-token, or set THRESH_FLEET_TOKEN")
+	}
+	dir := filepath.Join(a.Dir, "fleet")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return diag.Environment("make the folder of the embedded server: %w", err)
+	}
+	s, err := server.NewServer(&server.Options{
+		ServerName: "thresh", Host: host, Port: port, JetStream: true, StoreDir: dir, Authorization: a.Token,
+		NoSigs: true, NoLog: true, MaxPayload: 8 << 20, WriteDeadline: 10 * time.Second,
+	})
+	if err != nil {
+		return diag.Environment("start the embedded server: %w", err)
+	}
+	go s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		s.Shutdown()
+		return diag.Environment("the embedded server does not answer at %s", net.JoinHostPort(host, strconv.Itoa(max(port, 0))))
+	}
+	l.embedded, l.url = s, s.ClientURL()
+	return nil
+}
+
+// URL is where workers reach the server.
+func (l *Link) URL() string { return l.url }
+
+// Embedded reports whether the server is in this process.
+func (l *Link) Embedded() bool { return l.embedded != nil }
+
+// Close leaves the server, and ends it if it is the embedded one.
+func (l *Link) Close() {
+	if l.nc != nil {
+		l.nc.Close()
+	}
+	if l.embedded != nil {
+		l.embedded.Shutdown()
+		l.embedded.WaitForShutdown()
+	}
+}
+
+// put keeps an object under the digest of its content, unless it is there.
+func (l *Link) put(ctx context.Context, name string, data []byte) error {
+	objects, err := l.js.ObjectStore(ctx, objectBucket)
+	if err != nil {
+		return fmt.Errorf("open the objects of the fleet: %w", err)
+	}
+	if _, err := objects.GetInfo(ctx, name); err == nil {
+		return nil
+	}
+	if _, err := objects.PutBytes(ctx, name, data); err != nil {
+		return fmt.Errorf("keep an object of %d bytes for the fleet: %w", len(data), err)
+	}
+	return nil
+}
+
+func (l *Link) get(ctx context.Context, name string) ([]byte, error) {
+	objects, err := l.js.ObjectStore(ctx, objectBucket)
+	if err != nil {
+		return nil, fmt.Errorf("open the objects of the fleet: %w", err)
+	}
+	data, err := objects.GetBytes(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("fetch object %s of the fleet: %w", name, err)
+	}
+	return data, nil
+}

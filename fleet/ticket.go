@@ -1,0 +1,284 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// ticket is some cases that a lane of the coordinator waits for, and the leases
+// that are out for them: one, or a second for an idle worker that begins at the
+// other end.
+type ticket struct {
+	crew  *Coordinator
+	lease lease
+	facts facts // answer to a probe
+
+	mu      sync.Mutex
+	ids     []string
+	back    string // the lease that goes from the last case to the first
+	lo      int64
+	wanted  []bool // by index-lo
+	left    int
+	prints  map[int64][8]byte // of outcomes, once there are two leases
+	claims  map[string]uint64 // deliveries, by lease
+	excused map[string]uint64 // deliveries after which a worker gave the lease back
+	careful bool
+	suspect int64 // the case that was in flight when it was last claimed carefully
+	deaths  int
+
+	open sync.Once
+	in   chan *nats.Msg
+	done chan struct{}
+}
+
+// A case that has ended so many workers is not given to another.
+const fatalDeaths = 3
+
+func (t *ticket) init() {
+	t.open.Do(func() {
+		t.in, t.done = make(chan *nats.Msg, 16), make(chan struct{})
+		t.claims, t.excused, t.prints = make(map[string]uint64), make(map[string]uint64), make(map[int64][8]byte)
+		t.suspect = -1
+	})
+}
+
+func (t *ticket) inbox() chan<- *nats.Msg { t.init(); return t.in }
+func (t *ticket) over() <-chan struct{}   { t.init(); return t.done }
+
+// grant says what is left, to a worker that has taken a lease.
+func (t *ticket) grant(id string, q claim) grant {
+	t.init()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.left == 0 {
+		return grant{Stale: true}
+	}
+	if seen := t.claims[id]; q.Deliveries > 1 && q.Deliveries != seen {
+		t.crew.redelivered.Add(1)
+		if q.Deliveries-1 > t.excused[id] {
+			t.died()
+		}
+	}
+	t.claims[id] = q.Deliveries
+	g := grant{Careful: t.careful, Reverse: id == t.back, Ranges: t.ranges()}
+	if t.careful && !t.lease.Probe {
+		t.suspect = t.lo + firstOf(t.wanted)
+	}
+	return g
+}
+
+// died notes that a worker was lost over the lease. The second time it is known
+// which case it ran, since it reported every one.
+func (t *ticket) died() {
+	if !t.careful {
+		t.careful = true
+		return
+	}
+	if t.suspect >= 0 && t.suspect == t.lo+firstOf(t.wanted) {
+		t.deaths++
+	} else {
+		t.deaths = 1
+	}
+}
+
+func firstOf(wanted []bool) int64 {
+	for i, w := range wanted {
+		if w {
+			return int64(i)
+		}
+	}
+	return -1
+}
+
+// ranges are the cases that are still wanted.
+func (t *ticket) ranges() [][2]int64 {
+	var list [][2]int64
+	for i := 0; i < len(t.wanted); i++ {
+		if !t.wanted[i] {
+			continue
+		}
+		from := i
+		for i < len(t.wanted) && t.wanted[i] {
+			i++
+		}
+		list = append(list, [2]int64{t.lo + int64(from), t.lo + int64(i)})
+	}
+	return list
+}
+
+// take marks a case as done; false means that it was not wanted any more. A
+// second answer that differs from the first is counted.
+func (t *ticket) take(index int64, o *campaign.Outcome) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := index - t.lo
+	if i < 0 || i >= int64(len(t.wanted)) {
+		return false
+	}
+	sum := sha256.Sum256(o.AppendFacts(nil))
+	if !t.wanted[i] {
+		if first, ok := t.prints[index]; ok && !bytes.Equal(first[:], sum[:8]) {
+			t.crew.mu.Lock()
+			t.crew.differ++
+			t.crew.mu.Unlock()
+		}
+		return false
+	}
+	if len(t.ids) > 1 || len(t.claims) > 0 && t.careful {
+		t.prints[index] = [8]byte(sum[:8])
+	}
+	t.wanted[i] = false
+	t.left--
+	return true
+}
+
+// await puts the lease out and waits until every case has an outcome, which it
+// passes on. It returns how long workers were busy.
+func (t *ticket) await(ctx context.Context, each func(int64, campaign.Outcome) error) (busy time.Duration, err error) {
+	t.init()
+	defer close(t.done)
+	defer t.crew.forget(t)
+	t.crew.flying.Add(1)
+	defer t.crew.flying.Add(-1)
+	if err := t.crew.issue(ctx, t, false); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	look := time.NewTicker(500 * time.Millisecond)
+	defer look.Stop()
+	for t.left > 0 {
+		select {
+		case <-ctx.Done():
+			return busy, ctx.Err()
+		case m := <-t.in:
+			spent, err := t.receive(ctx, m, each)
+			busy += spent
+			if err != nil {
+				return busy, err
+			}
+		case <-look.C:
+			if err := t.crew.hopeless(); err != nil {
+				return busy, err
+			}
+			if err := t.quarantine(each); err != nil {
+				return busy, err
+			}
+			if err := t.share(ctx, time.Since(began)); err != nil {
+				return busy, err
+			}
+		}
+	}
+	return busy, nil
+}
+
+// receive takes one report and confirms it once its outcomes are kept.
+func (t *ticket) receive(ctx context.Context, m *nats.Msg, each func(int64, campaign.Outcome) error) (busy time.Duration, err error) {
+	stop := false
+	defer func() {
+		if text, merr := json.Marshal(receipt{Stop: stop || err != nil || t.left == 0}); merr == nil && (err == nil || stop) {
+			_ = m.Respond(text) // unconfirmed, it is sent again
+		}
+	}()
+	head, body, err := unframe(m.Data)
+	if err != nil {
+		return 0, nil // not from a worker of ours
+	}
+	var r report
+	if json.Unmarshal(head, &r) != nil {
+		return 0, nil
+	}
+	t.crew.note(fmt.Sprintf("%s, lane %d", r.Worker, r.Lane+1), r.Notes)
+	switch {
+	case r.Unfit != "":
+		t.crew.exclude(r.Worker, r.Unfit)
+		return 0, nil
+	case r.Redo != "":
+		stop = true
+		return r.Busy, &campaign.RedoError{Reason: r.Redo}
+	case r.Fatal != "":
+		stop = true
+		return r.Busy, campaign.Fatal("%s", r.Fatal)
+	case r.Handback:
+		t.excuse(leaseID(m.Subject))
+	case t.lease.Probe && r.Facts != nil:
+		t.facts = *r.Facts
+		t.left, stop = 0, true
+		return 0, nil
+	}
+	if r.Object != "" {
+		packed, err := t.crew.link.get(ctx, r.Object)
+		if err == nil {
+			body, err = unpacked(r.Object, packed)
+		}
+		if err != nil {
+			return 0, nil // unconfirmed, it is sent again
+		}
+	}
+	entries, derr := decodeEntries(body)
+	if derr != nil {
+		return 0, fmt.Errorf("a report of worker %s: %w", r.Worker, derr)
+	}
+	for i := range entries {
+		e := &entries[i]
+		if !t.take(e.index, &e.outcome) {
+			continue
+		}
+		t.crew.sum.Add(1)
+		if err := each(e.index, e.outcome); err != nil {
+			return r.Busy, err
+		}
+	}
+	return r.Busy, nil
+}
+
+// excuse notes that a lease was given back by a worker that leaves in peace.
+func (t *ticket) excuse(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.excused[id] = t.claims[id]
+}
+
+// quarantine gives up a case that has ended too many workers.
+func (t *ticket) quarantine(each func(int64, campaign.Outcome) error) error {
+	t.mu.Lock()
+	index, deaths := t.suspect, t.deaths
+	t.mu.Unlock()
+	if deaths < fatalDeaths || index < 0 || each == nil {
+		return nil
+	}
+	o := campaign.Outcome{
+		Verdict: campaign.VerdictError, Kind: "quarantined",
+		Title: fmt.Sprintf("%d workers were lost while they ran it; it is not given to another", deaths+1),
+	}
+	if !t.take(index, &o) {
+		return nil
+	}
+	t.mu.Lock()
+	t.deaths, t.suspect = 0, -1
+	t.mu.Unlock()
+	t.crew.quarantined.Add(1)
+	t.crew.sum.Add(1)
+	return each(index, o)
+}
+
+// share puts a second lease out, from the other end, if it takes long and
+// somebody has nothing to do.
+func (t *ticket) share(ctx context.Context, so time.Duration) error {
+	t.mu.Lock()
+	left, shared, taken := t.left, t.back != "", len(t.claims) > 0
+	t.mu.Unlock()
+	if shared || !taken || left < 2 || t.lease.Explicit != nil || so < 4*leaseAim || t.crew.spare() == 0 {
+		return nil
+	}
+	t.crew.stolen.Add(1)
+	return t.crew.issue(ctx, t, true)
+}

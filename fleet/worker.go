@@ -1,0 +1,264 @@
+package fleet
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Worker executes the cases of whatever runs are announced.
+type Worker struct {
+	Lanes  int      // cases that are run at the same time
+	Labels []string // what this machine has; a run may require some
+	// Trust are the keys of which one must have signed a run; none: any run of
+	// the server is taken.
+	Trust []ed25519.PublicKey
+	// Compile compiles a bundle's campaigns, as they are compiled again for a
+	// stored run: files that decide the cases must be what they were.
+	Compile func(context.Context, Bundle) ([]campaign.Any, error)
+	// Say tells people what happens, a line at a time.
+	Say func(format string, args ...any)
+
+	link   *Link
+	id     string
+	slots  chan struct{}
+	mu     sync.Mutex
+	runs   map[string]*session // by run
+	busy   atomic.Int64
+	cases  atomic.Int64
+	leases atomic.Int64
+}
+
+// Serve runs cases until ctx ends; the cases that are then being run are
+// finished and what is left of their leases is given back. kill ends those
+// cases as well.
+func (w *Worker) Serve(ctx, kill context.Context, l *Link) error {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	w.link, w.id, w.runs = l, fmt.Sprintf("%s-%d", host, os.Getpid()), make(map[string]*session)
+	w.slots = make(chan struct{}, w.Lanes)
+	for range w.Lanes {
+		w.slots <- struct{}{}
+	}
+	var telling sync.WaitGroup
+	tctx, quiet := context.WithCancel(context.Background())
+	defer telling.Wait()
+	defer quiet()
+	telling.Go(func() {
+		tell(tctx, l, func() Stats {
+			return Stats{
+				Role: RoleWorker, ID: w.id, Host: host, Runs: w.serving(), Labels: w.Labels, Lanes: w.Lanes,
+				Busy: int(w.busy.Load()), Cases: w.cases.Load(), Leases: w.leases.Load(),
+			}
+		})
+	})
+	for ctx.Err() == nil {
+		if err := w.follow(ctx, kill); err != nil && ctx.Err() == nil {
+			w.Say("the fleet's server cannot be asked for runs: %v; trying again", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
+	}
+	w.mu.Lock()
+	all := w.runs
+	w.runs = make(map[string]*session)
+	w.mu.Unlock()
+	for _, s := range all {
+		s.end()
+	}
+	return nil
+}
+
+func (w *Worker) serving() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := []string{}
+	for id, s := range w.runs {
+		if s != nil {
+			list = append(list, id)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// follow takes up runs as they are announced, until the watch breaks.
+func (w *Worker) follow(ctx, kill context.Context) error {
+	kv, err := w.link.js.KeyValue(ctx, runsBucket)
+	if err != nil {
+		return err
+	}
+	watch, err := kv.WatchAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer watch.Stop()
+	for {
+		var e jetstream.KeyValueEntry
+		select {
+		case <-ctx.Done():
+			return nil
+		case next, ok := <-watch.Updates():
+			if !ok {
+				return errors.New("the list of runs ended")
+			}
+			e = next
+		}
+		if e == nil {
+			continue // all there were so far
+		}
+		if e.Operation() != jetstream.KeyValuePut {
+			w.drop(e.Key())
+			continue
+		}
+		var a Announcement
+		if err := json.Unmarshal(e.Value(), &a); err != nil || a.Run != e.Key() {
+			continue
+		}
+		w.take(ctx, kill, a)
+	}
+}
+
+// drop ends the work on a run that is over.
+func (w *Worker) drop(run string) {
+	w.mu.Lock()
+	s := w.runs[run]
+	delete(w.runs, run)
+	w.mu.Unlock()
+	if s != nil {
+		w.Say("run %s is over", run)
+		s.end()
+	}
+}
+
+// take begins to work for a run, unless it does already or must not.
+func (w *Worker) take(ctx, kill context.Context, a Announcement) {
+	w.mu.Lock()
+	s := w.runs[a.Run]
+	w.mu.Unlock()
+	if s != nil && s.ann.Epoch == a.Epoch {
+		return // the announcement was renewed
+	}
+	if s != nil {
+		w.Say("run %s has a new coordinator", a.Run)
+		w.mu.Lock()
+		delete(w.runs, a.Run)
+		w.mu.Unlock()
+		s.end()
+	}
+	for _, label := range a.Require {
+		if !slices.Contains(w.Labels, label) {
+			w.Say("run %s wants the label %q, which this worker does not have", a.Run, label)
+			return
+		}
+	}
+	if len(w.Trust) > 0 && !a.Verify(w.Trust) {
+		w.Say("run %s is not signed by a key that this worker trusts; it is not run", a.Run)
+		return
+	}
+	s, err := w.begin(ctx, kill, a)
+	if err != nil {
+		w.Say("run %s cannot be run here: %v", a.Run, err)
+	}
+	w.mu.Lock()
+	w.runs[a.Run] = s
+	w.mu.Unlock()
+}
+
+// begin fetches, verifies and compiles a run's bundle and starts the lanes. The
+// session is returned also if the campaigns cannot be run here, so that it can
+// say so to the coordinator.
+func (w *Worker) begin(ctx, kill context.Context, a Announcement) (*session, error) {
+	s := &session{w: w, ann: a, kill: kill}
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	err := s.compile(ctx)
+	if err != nil {
+		s.unfit = err.Error()
+	} else {
+		w.Say("run %s: %d campaigns, %d lanes", a.Run, len(s.campaigns), w.Lanes)
+	}
+	for i := range w.Lanes {
+		s.lanes.Go(func() { s.work(i) })
+		if s.unfit != "" {
+			break
+		}
+	}
+	return s, err
+}
+
+// session is the work on one run for one coordinator.
+type session struct {
+	w         *Worker
+	ann       Announcement
+	ctx       context.Context // ends when no further lease is to be taken
+	kill      context.Context // ends when running cases are to end
+	cancel    context.CancelFunc
+	campaigns []campaign.Any
+	states    []*states
+	unfit     string
+	lanes     sync.WaitGroup
+}
+
+func (s *session) end() {
+	s.cancel()
+	s.lanes.Wait()
+}
+
+func (s *session) compile(ctx context.Context) error {
+	data, err := s.w.link.get(ctx, s.ann.Bundle)
+	if err != nil {
+		return err
+	}
+	b, err := unpackBundle(s.ann.Bundle, data)
+	if err != nil {
+		return err
+	}
+	if s.campaigns, err = s.w.Compile(ctx, b); err != nil {
+		return err
+	}
+	var ids []campaign.Identity
+	for _, c := range s.campaigns {
+		ids = append(ids, c.Identity())
+		s.states = append(s.states, newStates(c, s.w.link.get))
+	}
+	if !slices.Equal(ids, s.ann.Identities) {
+		return fmt.Errorf("its documents compile to other cases here: version %s there", s.ann.Version)
+	}
+	return nil
+}
+
+// work is one lane: it takes leases one after the other.
+func (s *session) work(lane int) {
+	x := &laneWork{s: s, lane: lane}
+	defer x.close()
+	for s.ctx.Err() == nil {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-s.w.slots:
+		}
+		err := x.next()
+		s.w.slots <- struct{}{}
+		if err != nil && s.ctx.Err() == nil {
+			select { // the server is away, or the run is just over
+			case <-s.ctx.Done():
+			case <-time.After(500 * time.Millisecond):
+			}
+		}
+	}
+}
