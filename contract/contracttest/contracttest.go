@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -54,7 +55,19 @@ func (f Fixture) settings() campaign.Settings {
 	for k, v := range f.Options {
 		options[k] = slices.Clone(v)
 	}
-	return campaign.Settings{Options: options, Read: os.ReadFile, List: func(string) ([]string, error) { return nil, nil }, Digest: func(string) (string, error) { return "0", nil }}
+	return campaign.Settings{Options: options, Read: os.ReadFile, List: listFiles, Digest: func(string) (string, error) { return "0", nil }}
+}
+
+// listFiles is the names of the regular files in a folder.
+func listFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
 }
 
 func (f Fixture) compile(t *testing.T) []campaign.Any {
@@ -332,11 +345,15 @@ func (f Fixture) starter(t *testing.T) {
 		if x.Exec {
 			mode = 0o755
 		}
-		if err := os.WriteFile(dir+"/"+x.Name, x.Data, mode); err != nil {
+		name := filepath.Join(dir, filepath.FromSlash(x.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, x.Data, mode); err != nil {
 			t.Fatal(err)
 		}
 	}
-	spec := campaign.Spec{Path: files[0].Name, Data: files[0].Data}
+	spec := campaign.Spec{Path: filepath.Join(dir, files[0].Name), Data: files[0].Data}
 	if !f.Contract.Detect(spec) {
 		t.Error("the starter is not detected")
 	}

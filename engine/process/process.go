@@ -15,8 +15,10 @@ import (
 type Plan struct {
 	// Command builds the command line and environment for one case. It is pure.
 	Command func(Paths) Command
-	// PerCase says that Command gives different argv for different RunIDs; an
-	// accelerator that starts a program once cannot serve such a plan.
+	// PerCase says that Command gives a command of its own for each case, which
+	// is known only when the case is run; an accelerator that starts a program
+	// once cannot serve such a plan. Command is then called before every start,
+	// when the run folder is as the case finds it, and may put files there.
 	PerCase bool
 	// Input is the file name of the case's input inside the run folder,
 	// slash-separated, such as "input/original.pdf".
@@ -65,6 +67,7 @@ type Command struct {
 	Path string   // absolute path of the executable
 	Argv []string // argv[0] included
 	Env  []string // the whole environment, KEY=value
+	Dir  string   // absolute working directory; "": the run folder
 }
 
 // Limits bound what one case may use. Zero means no limit of that kind.

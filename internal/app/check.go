@@ -26,12 +26,13 @@ Exit codes: 0 no errors, 2 errors (with --strict also warnings).`,
 			if err := options.validate(); err != nil {
 				return err
 			}
-			docs, all, err := a.documents(args)
+			set := campaign.Settings{Options: options.values(), Check: true}
+			docs, all, err := a.documents(args, set)
 			if err != nil {
 				return err
 			}
 			b := newBundle()
-			set := b.fill(campaign.Settings{Options: options.values()})
+			set = b.fill(set)
 			for _, d := range docs {
 				compiled, list := d.contract.Compile(c.Context(), d.Spec, set)
 				all = append(all, list...)

@@ -31,7 +31,7 @@ func (a *application) revive(ctx context.Context, st *store.Store, runID, contra
 	if err != nil {
 		return nil, err
 	}
-	c, _, changed, err := a.stored(ctx, st, j.Manifest())
+	c, _, changed, err := a.stored(ctx, st.Blob, j.Manifest())
 	if err != nil {
 		j.Close()
 		return nil, err

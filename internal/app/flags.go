@@ -34,15 +34,19 @@ type runFlags struct {
 	caseTimeout time.Duration
 	allowEmpty  bool
 	quiet       bool
-	options     optionFlags
-	stop        func(*campaign.Outcome) bool // when to end early; nil: as failFast says
-	stopFrom    int64                        // the first case that stop is asked about
+	fleet       fleetFlags
+	// workersGiven reports whether the number of workers was given.
+	workersGiven func() bool
+	options      optionFlags
+	stop         func(*campaign.Outcome) bool // when to end early; nil: as failFast says
+	stopFrom     int64                        // the first case that stop is asked about
 }
 
 func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.IntVarP(&f.workers, "workers", "j", runtime.NumCPU(), "cases run at once; changes no result")
+	fs.IntVarP(&f.workers, "workers", "j", runtime.NumCPU(), "cases run at once, or leases that a fleet has in hand (64); changes no result")
+	f.workersGiven = func() bool { return fs.Changed("workers") }
 	fs.StringVar(&f.seed, "seed", "", "replace the seed that the document gives (an integer)")
 	fs.Int64Var(&f.cases, "cases", 0, "run at most this many cases of each campaign (0: all)")
 	fs.DurationVar(&f.time, "time", 0, "start no case after this long (0: no limit)")
@@ -56,6 +60,7 @@ func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
 	fs.StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, html; FILE - is standard output); repeatable")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	registerStore(c, &f.store)
+	f.fleet.register(c)
 	f.options.register(fs, contracts)
 	_ = c.RegisterFlagCompletionFunc("report", completeReport)
 }
@@ -90,6 +95,9 @@ func (f *runFlags) validate() error {
 		if _, _, err := parseReport(r); err != nil {
 			return err
 		}
+	}
+	if err := f.fleet.validate(); err != nil {
+		return err
 	}
 	return f.options.validate()
 }
@@ -139,8 +147,8 @@ func (o *optionFlags) register(fs *pflag.FlagSet, contracts []campaign.Contract)
 			if len(opt.Values) > 0 {
 				usage = opt.Usage + " (" + strings.Join(opt.Values, "|") + ") [" + c.Name() + "]"
 			}
-			v := fs.VarPF(f, opt.Name, "", usage)
-			v.DefValue = opt.Default
+			v := fs.VarPF(f, opt.Name, opt.Short, usage)
+			v.DefValue, v.NoOptDefVal = opt.Default, opt.Bare
 			if opt.Bool {
 				v.NoOptDefVal = "true"
 			}

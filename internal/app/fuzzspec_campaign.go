@@ -266,6 +266,7 @@ func (a *application) fuzzCampaignRun(ctx context.Context, f *campaignFlags, sto
 	}
 	defer st.Close()
 	job := run.Job{Campaigns: []campaign.Any{erased}, Sources: []string{doc.Path}, Store: st}
+	var m store.Manifest
 	if f.goOn {
 		id, err := campaignRun(st, camp, doc, b)
 		if err != nil {
@@ -277,11 +278,11 @@ func (a *application) fuzzCampaignRun(ctx context.Context, f *campaignFlags, sto
 				return err
 			}
 			defer job.Journal.Close()
+			m = job.Journal.Manifest()
 		}
 	}
 	if job.Writer == nil {
-		m, err := manifest(st, compiled{docs: []document{doc}, campaigns: job.Campaigns, sources: job.Sources}, b, set, 0, commandLine())
-		if err != nil {
+		if m, err = manifest(st, compiled{docs: []document{doc}, campaigns: job.Campaigns, sources: job.Sources}, b, set, 0, commandLine()); err != nil {
 			return err
 		}
 		if job.Writer, err = st.Begin(m); err != nil {
@@ -292,7 +293,7 @@ func (a *application) fuzzCampaignRun(ctx context.Context, f *campaignFlags, sto
 	f.stop = func(o *campaign.Outcome) bool {
 		return stop[camp.Verdict(o)]
 	}
-	rec, runErr := a.drive(ctx, job, nil, &f.runFlags, 0)
+	rec, runErr := a.drive(ctx, job, m, nil, &f.runFlags, 0)
 	if rec.RunID == "" {
 		return runErr
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -37,7 +38,7 @@ const maxDocument = 64 << 20
 // documents reads the paths that the user named: files must be documents of
 // some contract, folders are searched for documents. The problems are all that
 // is wrong with the paths.
-func (a *application) documents(paths []string) (docs []document, problems diag.List, err error) {
+func (a *application) documents(paths []string, set campaign.Settings) (docs []document, problems diag.List, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -45,7 +46,7 @@ func (a *application) documents(paths []string) (docs []document, problems diag.
 			continue
 		}
 		if info.IsDir() {
-			found, err := a.search(path)
+			found, left, err := a.search(path, set)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -54,6 +55,9 @@ func (a *application) documents(paths []string) (docs []document, problems diag.
 					Code: "input.empty-folder", Pos: diag.Pos{File: path},
 					Message: "the folder holds no document of " + a.formats(),
 				})
+				problems = append(problems, left...)
+			} else {
+				a.warn(left)
 			}
 			docs = append(docs, found...)
 			continue
@@ -119,9 +123,10 @@ func (a *application) document(path string) (document, error) {
 
 // search finds the documents in a folder and the folders in it, in path order.
 // Hidden folders, what is no document and what runs have left is passed over.
-func (a *application) search(root string) ([]document, error) {
+// What a contract does not take from folders is told in left.
+func (a *application) search(root string, set campaign.Settings) (docs []document, left diag.List, err error) {
 	var paths []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -134,10 +139,9 @@ func (a *application) search(root string) ([]document, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, diag.Environment("searching %s for documents: %w", root, err)
+		return nil, nil, diag.Environment("searching %s for documents: %w", root, err)
 	}
 	sort.Strings(paths)
-	var docs []document
 	for _, p := range paths {
 		switch filepath.Ext(p) {
 		case ".json", ".yaml", ".yml", ".md":
@@ -146,7 +150,7 @@ func (a *application) search(root string) ([]document, error) {
 		}
 		d, err := a.document(p)
 		if err != nil {
-			return nil, diag.Environment("%s: %s", p, reason(err))
+			return nil, nil, diag.Environment("%s: %s", p, reason(err))
 		}
 		if d.contract == nil {
 			continue
@@ -154,9 +158,18 @@ func (a *application) search(root string) ([]document, error) {
 		if k, ok := d.contract.(campaign.Keeper); ok && k.Keeps(p) {
 			continue
 		}
+		if ch, ok := d.contract.(campaign.Chooser); ok {
+			if taken, hint := ch.Chooses(root, p, set); !taken {
+				left = append(left, diag.Diagnostic{
+					Code: "input.left-out", Level: diag.Warning, Pos: diag.Pos{File: p},
+					Message: "the document is left out: it was found in a folder and is not what " + d.contract.Name() + " takes from one", Hint: hint,
+				})
+				continue
+			}
+		}
 		docs = append(docs, d)
 	}
-	return docs, nil
+	return docs, left, nil
 }
 
 // reason is an error without the path that the message around it names.
@@ -281,15 +294,33 @@ type storedSettings struct {
 	Options map[string][]string `json:"options,omitempty"`
 }
 
+// keptAtOnce is how many documents are written to the store at a time: a disk
+// flushes many files in nearly the time of one.
+const keptAtOnce = 16
+
 // manifest keeps everything that the run needs to be compiled again.
 func manifest(st *store.Store, c compiled, b *bundle, set campaign.Settings, cases int64, argv []string) (store.Manifest, error) {
 	m := store.Manifest{Command: argv, Version: Version, Files: make(map[string]string), Digests: b.digests}
-	for _, d := range c.docs {
-		blob, err := st.PutBlob(d.Data)
+	m.Specs = make([]store.SpecRef, len(c.docs))
+	errs := make([]error, len(c.docs))
+	var wg sync.WaitGroup
+	room := make(chan struct{}, keptAtOnce)
+	for i, d := range c.docs {
+		room <- struct{}{}
+		wg.Go(func() {
+			blob, err := st.PutBlob(d.Data)
+			if err != nil {
+				errs[i] = diag.Environment("keeping %s in the store: %w", d.Path, err)
+			}
+			m.Specs[i] = store.SpecRef{Path: d.Path, Contract: d.contract.Name(), Blob: blob}
+			<-room
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
 		if err != nil {
-			return m, diag.Environment("keeping %s in the store: %w", d.Path, err)
+			return m, err
 		}
-		m.Specs = append(m.Specs, store.SpecRef{Path: d.Path, Contract: d.contract.Name(), Blob: blob})
 	}
 	for path, data := range b.files {
 		blob, err := st.PutBlob(data)
@@ -306,14 +337,14 @@ func manifest(st *store.Store, c compiled, b *bundle, set campaign.Settings, cas
 	return m, err
 }
 
-// stored compiles a run again from what was kept with it. changed names the
+// stored compiles a run again from what was kept with it; blob reads that. changed names the
 // programs whose content is not what it was.
-func (a *application) stored(ctx context.Context, st *store.Store, m store.Manifest) (c compiled, set storedSettings, changed []string, err error) {
+func (a *application) stored(ctx context.Context, blob func(name string) ([]byte, error), m store.Manifest) (c compiled, set storedSettings, changed []string, err error) {
 	if err := json.Unmarshal(m.Settings, &set); err != nil {
 		return c, set, nil, fmt.Errorf("reading the settings of run %s: %w", m.RunID, err)
 	}
 	for _, s := range m.Specs {
-		data, err := st.Blob(s.Blob)
+		data, err := blob(s.Blob)
 		if err != nil {
 			return c, set, nil, fmt.Errorf("reading %s back from the store: %w", s.Path, err)
 		}
@@ -329,11 +360,11 @@ func (a *application) stored(ctx context.Context, st *store.Store, m store.Manif
 		c.docs = append(c.docs, d)
 	}
 	read := func(path string) ([]byte, error) {
-		blob, ok := m.Files[path]
+		name, ok := m.Files[path]
 		if !ok {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
 		}
-		return st.Blob(blob)
+		return blob(name)
 	}
 	settings := campaign.Settings{
 		Seed: set.Seed, Options: set.Options, Stored: true, Read: read,

@@ -69,7 +69,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	a := &application{contracts: contracts()}
-	docs, err := a.search(root)
+	docs, _, err := a.search(root, campaign.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,11 +153,12 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 	root.AddGroup(
 		&cobra.Group{ID: "main", Title: "Run:"},
 		&cobra.Group{ID: "work", Title: "Work on stored runs and findings:"},
+		&cobra.Group{ID: "fleet", Title: "Many machines:"},
 		&cobra.Group{ID: "contract", Title: "Formats:"},
 	)
 	a := &application{io: io, contracts: contracts()}
 	for _, c := range []*cobra.Command{
-		a.runCommand(), a.checkCommand(), a.demoCommand(), a.initCommand(),
+		a.runCommand(), a.checkCommand(), a.mutateCommand(), a.twayCommand(), a.demoCommand(), a.initCommand(),
 	} {
 		c.GroupID = "main"
 		root.AddCommand(c)
@@ -169,7 +170,11 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 		c.GroupID = "work"
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{a.fuzzspecCommand()} {
+	for _, c := range []*cobra.Command{a.workerCommand(), a.topCommand()} {
+		c.GroupID = "fleet"
+		root.AddCommand(c)
+	}
+	for _, c := range []*cobra.Command{a.fuzzspecCommand(), a.operatorCommand(), a.spectestCommand()} {
 		c.GroupID = "contract"
 		root.AddCommand(c)
 	}

@@ -62,7 +62,7 @@ func (a *application) run(ctx context.Context, paths []string, f *runFlags) erro
 	if len(paths) == 0 {
 		return diag.WithHint(usagef("thresh run needs at least one PATH"), "thresh demo needs none; thresh init fuzzspec writes a document to begin with")
 	}
-	docs, problems, err := a.documents(paths)
+	docs, problems, err := a.documents(paths, f.settings())
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (a *application) execute(ctx context.Context, docs []document, f *runFlags)
 	if err != nil {
 		return rec, err
 	}
-	return a.drive(ctx, run.Job{Campaigns: c.campaigns, Sources: c.sources, Store: st, Writer: w}, c.warnings, f, f.cases)
+	return a.drive(ctx, run.Job{Campaigns: c.campaigns, Sources: c.sources, Store: st, Writer: w}, m, c.warnings, f, f.cases)
 }
 
 // resume goes on with a stored run.
@@ -118,7 +118,7 @@ func (a *application) resume(ctx context.Context, f *runFlags) (campaign.Record,
 	}
 	defer j.Close()
 	m := j.Manifest()
-	c, set, changed, err := a.stored(ctx, st, m)
+	c, set, changed, err := a.stored(ctx, st.Blob, m)
 	if err == nil && len(changed) > 0 {
 		err = diag.WithHint(diag.Refused("%s changed since run %s began; going on would mix two programs in one run", strings.Join(changed, ", "), id), "start a new run")
 	}
@@ -137,11 +137,11 @@ func (a *application) resume(ctx context.Context, f *runFlags) (campaign.Record,
 	if f.cases > 0 {
 		limit = f.cases
 	}
-	return a.drive(ctx, run.Job{Campaigns: c.campaigns, Sources: c.sources, Store: st, Writer: w, Journal: j}, c.warnings, f, limit)
+	return a.drive(ctx, run.Job{Campaigns: c.campaigns, Sources: c.sources, Store: st, Writer: w, Journal: j}, m, c.warnings, f, limit)
 }
 
 // drive runs a job and closes its writer.
-func (a *application) drive(ctx context.Context, job run.Job, warnings diag.List, f *runFlags, cases int64) (campaign.Record, error) {
+func (a *application) drive(ctx context.Context, job run.Job, m store.Manifest, warnings diag.List, f *runFlags, cases int64) (campaign.Record, error) {
 	// A worker that waits for a new process to begin holds its processor; the
 	// others and the collector need theirs.
 	if n := f.workers + 1; runtime.GOMAXPROCS(0) < n {
@@ -149,6 +149,17 @@ func (a *application) drive(ctx context.Context, job run.Job, warnings diag.List
 	}
 	if f.failFast && f.stop == nil {
 		f.stop = func(o *campaign.Outcome) bool { return o.Verdict == campaign.VerdictFail }
+	}
+	if f.fleet.on() {
+		if !f.workersGiven() {
+			f.workers = leasesInFlight
+		}
+		leave, err := a.join(ctx, &job, m, f)
+		if err != nil {
+			_ = job.Writer.Close() // the error above is the one to tell
+			return campaign.Record{}, err
+		}
+		defer leave()
 	}
 	p := newProgress(a.io, f.quiet)
 	opt := run.Options{

@@ -94,8 +94,10 @@ func newGround(plan *process.Plan, lane, lanes int) (_ *ground, err error) {
 	g.image = newImage(plan, process.Paths{
 		RunID: probeID, RunDir: g.folder.run, InputPath: g.folder.path(plan.Input), OutDir: g.folder.path(plan.OutDir),
 	})
-	if err := executable(g.image.command.Path); err != nil {
-		return nil, err
+	if !plan.PerCase {
+		if err := executable(g.image.command.Path); err != nil {
+			return nil, err
+		}
 	}
 	list, notes, err := limits(plan.Limits, g.image.command.Path)
 	if err != nil {

@@ -16,6 +16,7 @@ type image struct {
 	// words holds the environment's and arguments' C strings; never moved
 	// while a child may read them.
 	path       []byte
+	dir        []byte // of a command with a directory of its own; nil: the run folder
 	words      [][]byte
 	argv, envp []uintptr
 	command    process.Command
@@ -38,7 +39,7 @@ func cstring(s string) []byte { return append([]byte(s), 0) }
 
 // set makes the image that of the run id.
 func (im *image) set(runID string) {
-	if runID == im.holdID {
+	if runID == im.holdID && !im.plan.PerCase {
 		return
 	}
 	if im.template && len(runID) == im.idLen {
@@ -57,7 +58,10 @@ func (im *image) build(runID string) {
 	p.RunID = runID
 	c := im.plan.Command(p)
 	im.command, im.holdID, im.idLen = c, runID, len(runID)
-	im.path = cstring(c.Path)
+	im.path, im.dir = cstring(c.Path), nil
+	if c.Dir != "" {
+		im.dir = cstring(c.Dir)
+	}
 	im.words = im.words[:0]
 	for _, list := range [][]string{c.Argv, c.Env} {
 		for _, s := range list {

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,7 +116,7 @@ func (p *plain) run(ctx context.Context, runID string, input []byte, limit time.
 	paths := p.paths
 	paths.RunID = runID
 	c := p.plan.Command(paths)
-	cmd := &exec.Cmd{Path: c.Path, Args: c.Argv, Env: c.Env, Dir: paths.RunDir, Stdout: p.out, Stderr: p.err}
+	cmd := &exec.Cmd{Path: c.Path, Args: c.Argv, Env: c.Env, Dir: cmp.Or(c.Dir, paths.RunDir), Stdout: p.out, Stderr: p.err}
 	if cmd.Env == nil {
 		cmd.Env = []string{}
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type spawner struct {
 	*ground
 	pad        *launchpad // nil: by syscall.ForkExec
 	exec       int        // index of the execve step
+	enter      int        // index of the step into the working directory
 	generation int        // of the ground, when the pad was made
 }
 
@@ -44,6 +46,7 @@ func (s *spawner) makePad() {
 	p.add(stepStdio, false, unix.SYS_DUP3, uintptr(s.stdin()), 0, 0)
 	p.add(stepStdio, false, unix.SYS_DUP3, uintptr(s.out.fd), 1, 0)
 	p.add(stepStdio, false, unix.SYS_DUP3, uintptr(s.err.fd), 2, 0)
+	s.enter = len(p.steps)
 	p.add(stepFolder, false, unix.SYS_FCHDIR, uintptr(s.folder.runFD()))
 	p.add(stepFolder, false, unix.SYS_UMASK, 0o022)
 	// Should this process be killed, its cases are not to outlive it.
@@ -103,6 +106,11 @@ func (s *spawner) once(ctx context.Context, limit time.Duration) (process.Result
 	if s.generation != s.ground.generation {
 		s.makePad()
 	}
+	if dir := s.image.dir; dir != nil {
+		s.pad.steps[s.enter].nr, s.pad.steps[s.enter].args = unix.SYS_CHDIR, [5]uintptr{uintptr(unsafe.Pointer(&dir[0]))}
+	} else {
+		s.pad.steps[s.enter].nr, s.pad.steps[s.enter].args = unix.SYS_FCHDIR, [5]uintptr{uintptr(s.folder.runFD())}
+	}
 	s.pad.steps[s.exec].args = [5]uintptr{uintptr(unsafe.Pointer(&s.image.path[0])), address(s.image.argv), address(s.image.envp)}
 	if s.box != nil {
 		if err := s.box.enter(); err != nil {
@@ -137,7 +145,7 @@ func (s *spawner) forkExec(ctx context.Context, limit time.Duration) (process.Re
 	c := s.image.command
 	began := time.Now()
 	pid, err := syscall.ForkExec(c.Path, c.Argv, &syscall.ProcAttr{
-		Dir: s.folder.run, Env: c.Env,
+		Dir: cmp.Or(c.Dir, s.folder.run), Env: c.Env,
 		Files: []uintptr{uintptr(s.stdin()), uintptr(s.out.fd), uintptr(s.err.fd)},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})

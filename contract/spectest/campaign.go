@@ -1,0 +1,112 @@
+package spectest
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Campaign is a compiled document. A case is a place in slots; it has no input
+// that could be made smaller.
+type Campaign struct {
+	id      campaign.Identity
+	name    string
+	doc     *document
+	set     *settings
+	slots   []slot
+	written int           // cases of the document, whether they are run or not
+	kept    *atomic.Int64 // cases that are decoded, in all campaigns
+	keeps   int64         // of which so many are this one's
+	targets Targets
+	environ func() []string
+}
+
+// slot is one case to be run: where it is written, and the case itself unless
+// it is to be decoded when it is run.
+type slot struct {
+	unit, item int32
+	c          *Case
+}
+
+// state is what a campaign knows between rounds: the verdicts so far.
+type state struct{ verdicts []campaign.Verdict }
+
+// Identity implements [campaign.Campaign].
+func (c *Campaign) Identity() campaign.Identity { return c.id }
+
+// Planned implements [campaign.Planner].
+func (c *Campaign) Planned() int64 { return int64(len(c.slots)) }
+
+// Probe implements [campaign.Campaign]. There is nothing to try: what a case
+// needs is opened when the first such case is run.
+func (c *Campaign) Probe(context.Context) (campaign.Facts, error) { return campaign.Facts{}, nil }
+
+// Start implements [campaign.Campaign].
+func (c *Campaign) Start(campaign.Facts) *state { return &state{} }
+
+// Round implements [campaign.Campaign]: all cases at once.
+func (c *Campaign) Round(s *state) (campaign.Round, bool) {
+	return campaign.Round{Len: int64(len(c.slots))}, len(s.verdicts) == 0
+}
+
+// Fold implements [campaign.Campaign].
+func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
+	next := &state{verdicts: slices.Clone(s.verdicts)}
+	for _, o := range results {
+		next.verdicts = append(next.verdicts, o.Verdict)
+	}
+	return next
+}
+
+// Open implements [campaign.Campaign].
+func (c *Campaign) Open(_ context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+	dir, err := filepath.Abs(filepath.Dir(c.doc.path))
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	x := &executor{c: c, lane: lane, dir: dir, cwd: cwd, unit: -1}
+	x.eval.host.PathExists = pathExists
+	x.eval.host.Expired = x.eval.expired
+	return x, nil
+}
+
+// Case returns case i of the campaign as it is written; the id of a case that
+// has none is made of its place.
+func (c *Campaign) Case(i int64) *Case {
+	s := &c.slots[i]
+	if s.c != nil {
+		return s.c
+	}
+	return c.doc.decodeUnit(int(s.unit), c.set)[s.item].c
+}
+
+// Name is the document's name in reports.
+func (c *Campaign) Name() string { return c.name }
+
+// pathExists answers path_exists: no path is no file's, as in Python.
+func pathExists(p string) bool {
+	if p == "" {
+		p = "."
+	}
+	_, err := os.Stat(p)
+	return err == nil
+}
+
+var (
+	_ campaign.Campaign[*state]   = (*Campaign)(nil)
+	_ campaign.Planner            = (*Campaign)(nil)
+	_ campaign.Describer[*state]  = (*Campaign)(nil)
+	_ campaign.Summarizer[*state] = (*Campaign)(nil)
+)
+
+var errNoTarget = errors.New("this program was put together without it")

@@ -1,0 +1,169 @@
+package spectest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/speclang"
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// Categories of failures, in the words of the contract.
+const (
+	Schema    = "schema"    // the case itself is not as it must be
+	Assertion = "assertion" // what was expected did not come
+	Runtime   = "runtime"   // running the case failed
+)
+
+// Types of cases.
+const (
+	typeTextFile = "text.file"
+	typeCLI      = "cli.run"
+	typeHTTP     = "api.http"
+)
+
+func caseTypes() []string { return []string{typeHTTP, typeCLI, typeTextFile} }
+
+// Case is one case of a document, compiled.
+type Case struct {
+	ID, Type, Title string
+	Tags            []string
+	From, To        int // first and last line of its block
+	at              yamltree.Pos
+
+	fault  *Failure // what is wrong with the case itself: it fails without being run
+	skip   bool     // a capability is missing and the case says to be skipped then
+	expect *expectation
+
+	text   *textFile
+	cli    *cliRun
+	http   *httpCall
+	tree   *node // nil: nothing is asserted
+	limits speclang.Limits
+	// timeout bounds one predicate; 0: no limit.
+	timeout time.Duration
+}
+
+// Failure says why a case failed. It is kept in outcomes as JSON, so nothing in
+// it may differ between equal runs.
+type Failure struct {
+	Category string `json:"category"`
+	Message  string `json:"message"`          // in the words that conformance cases look for
+	Path     string `json:"path,omitempty"`   // assertion path: assert[0].must[1]
+	Target   string `json:"target,omitempty"` // what the leaf looks at
+	Op       string `json:"op,omitempty"`
+	Want     string `json:"want,omitempty"` // what was expected, for people
+	Text     string `json:"text,omitempty"` // the expected text, when there is one to compare with
+	Line     int    `json:"line,omitempty"` // of what failed, in the document
+	Col      int    `json:"col,omitempty"`
+
+	actual  *string // what was there; kept as evidence
+	notJSON bool    // a target is no JSON
+}
+
+// expectation is what a conformance case is expected to come to.
+type expectation struct {
+	Status   string
+	Category string // "" for none
+	Tokens   []string
+}
+
+// implementation is the name that expectations know this runner by.
+const implementation = "go"
+
+// textFile is a case of type text.file.
+type textFile struct {
+	path string // relative; "" is the document itself
+	self bool
+}
+
+// cliRun is a case of type cli.run.
+type cliRun struct {
+	argv     []string
+	exit     int64
+	entry    string   // as written
+	command  []string // of an entrypoint that is a command line
+	python   bool     // of one that is module:function
+	env      []setting
+	stdin    string
+	tty      bool
+	files    []file
+	stubs    []string
+	blocks   []string
+	before   string
+	after    string
+	kwargs   []byte // JSON object; nil: none
+	raw      []byte // the case as JSON, for hooks; nil without hooks
+	harness  []byte
+	timeout  time.Duration
+	hasTitle bool
+}
+
+// setting is one environment variable; absent means that it is taken away.
+type setting struct {
+	name, value string
+	absent      bool
+}
+
+// file is a file that is there before the command starts.
+type file struct{ path, text string }
+
+// httpCall is a case of type api.http.
+type httpCall struct {
+	method, url string
+	headers     [][2]string
+	body        []byte
+	timeout     time.Duration
+}
+
+// capabilities are the names that this runner declares.
+func capabilities() []string {
+	return []string{
+		"api.http", "assert.group.can", "assert.group.cannot", "assert.group.must",
+		"assert.op.contain", "assert.op.evaluate", "assert.op.exists", "assert.op.json_type", "assert.op.regex",
+		"assert_health.ah001", "assert_health.ah002", "assert_health.ah003", "assert_health.ah004", "assert_health.ah005",
+		"cli.run", "cli.run.command", "cli.run.python", "evaluate.spec_lang.v1", "requires.capabilities", "text.file",
+	}
+}
+
+// topKeys are the keys that a case may have at its top level.
+func topKeys(kind string) []string {
+	list := []string{"assert", "assert_health", "expect", "harness", "id", "purpose", "purpose_lint", "requires", "tags", "title", "type"}
+	switch kind {
+	case typeTextFile:
+		list = append(list, "path")
+	case typeCLI:
+		list = append(list, "argv", "exit_code")
+	case typeHTTP:
+		list = append(list, "request")
+	}
+	slices.Sort(list)
+	return list
+}
+
+// underHarness reports whether a key stands at the wrong level.
+func underHarness(key string) bool {
+	return slices.Contains([]string{"entrypoint", "env", "hook_after", "hook_before", "hook_kwargs", "spec_lang", "timeout_seconds"}, key)
+}
+
+// label names a case in messages and reports that need an id.
+func (c *Case) label() string {
+	if c.ID != "" {
+		return c.ID
+	}
+	return "(no id)"
+}
+
+// pos is the place of a node, or of the block if it has none.
+func (c *Case) pos(n *yamltree.Node) yamltree.Pos {
+	if n == nil || n.Pos.Line == 0 {
+		if c.at.Line > 0 {
+			return c.at
+		}
+		return yamltree.Pos{Line: c.From, Col: 1}
+	}
+	return n.Pos
+}
+
+func oneOf(list []string) string { return strings.Join(list, ", ") }

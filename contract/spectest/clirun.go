@@ -1,0 +1,369 @@
+package spectest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/engine/speclang"
+)
+
+// What a command may use. Its output is kept in memory.
+const (
+	maxOutput = 4 << 20
+	maxFile   = 128 << 20
+)
+
+// tempVariable names the case's temporary folder to the command.
+const tempVariable = "THRESH_TMPDIR"
+
+// ended is what came of a command.
+type ended struct {
+	exit           int64
+	stdout, stderr []byte
+	cwd            string
+}
+
+// runCLI runs a cli.run case.
+func (x *executor) runCLI(ctx context.Context, c *Case) (*Failure, evidence, error) {
+	run := x.runCommand
+	if c.cli.python {
+		run = x.runPython
+	}
+	e, f, err := run(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	var notes evidence
+	notes.add("stdout", e.stdout)
+	notes.add("stderr", e.stderr)
+	if f != nil {
+		return f, notes, nil
+	}
+	if e.exit != c.cli.exit {
+		return exitFailure(c, e.exit), notes, nil
+	}
+	return x.eval.judge(c, e), notes, nil
+}
+
+func exitFailure(c *Case, exit int64) *Failure {
+	return &Failure{
+		Category: Assertion, Path: "exit_code", Op: "exit_code",
+		Message: fmt.Sprintf("[case_id=%s] exit_code expected=%d actual=%d", c.ID, c.cli.exit, exit),
+		Want:    fmt.Sprintf("exit code %d, not %d", c.cli.exit, exit),
+	}
+}
+
+// subject implements subjects.
+func (e *ended) subject(target string) (speclang.Value, *Failure) {
+	switch target {
+	case "stdout":
+		return speclang.StringValue(validText(e.stdout)), nil
+	case "stderr":
+		return speclang.StringValue(validText(e.stderr)), nil
+	case "stdout_path", "stdout_path_text":
+	default:
+		return speclang.Value{}, &Failure{Category: Schema, Message: "unknown assert target: " + target}
+	}
+	path := ""
+	for l := range bytes.Lines(e.stdout) {
+		if path = strings.TrimSpace(validText(l)); path != "" {
+			break
+		}
+	}
+	if path == "" {
+		return speclang.Value{}, &Failure{Category: Assertion, Message: "expected stdout to contain a path", Want: "stdout to contain a path"}
+	}
+	full := path
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(e.cwd, path)
+	}
+	if target == "stdout_path" {
+		return speclang.StringValue(full), nil
+	}
+	data, err := readFile(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return speclang.Value{}, &Failure{Category: Assertion, Message: "expected path to exist: " + path, Want: "the path that stdout names to exist"}
+	case err != nil:
+		return speclang.Value{}, &Failure{Category: Runtime, Message: "the path that stdout names cannot be read: " + reason(err)}
+	case !bytes.Equal(data, bytes.ToValidUTF8(data, nil)):
+		return speclang.Value{}, &Failure{Category: Schema, Message: "the file that stdout names is not UTF-8 text"}
+	}
+	return speclang.StringValue(unixLines(string(data))), nil
+}
+
+func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+
+// environment is the environment of a case's command; temp is its folder.
+func (x *executor) environment(c *Case, temp string) []string {
+	var env []string
+	gone := func(name string) bool {
+		return slices.ContainsFunc(c.cli.env, func(s setting) bool { return s.name == name })
+	}
+	allow := x.c.set.allow
+	for _, kv := range x.c.environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if name == "" || gone(name) || allow != nil && !slices.Contains(allow, name) {
+			continue
+		}
+		env = append(env, kv)
+	}
+	for _, s := range c.cli.env {
+		if s.absent {
+			continue
+		}
+		value := s.value
+		if filepath.IsLocal(value) && value != "." && x.isSetup(c, value) {
+			value = filepath.Join(temp, value)
+		}
+		env = append(env, s.name+"="+value)
+	}
+	return append(env, tempVariable+"="+temp)
+}
+
+// isSetup reports whether a value names a setup file, or a folder of one.
+func (x *executor) isSetup(c *Case, value string) bool {
+	value = filepath.Clean(value)
+	return slices.ContainsFunc(c.cli.files, func(f file) bool {
+		return f.path == value || strings.HasPrefix(f.path, value+string(filepath.Separator))
+	})
+}
+
+// commandLane runs command lines under one time limit.
+type commandLane struct {
+	x      *executor
+	runner process.Runner
+	runs   int64
+
+	c     *Case // the case that is run
+	path  string
+	setup error // files could not be put in place
+}
+
+func (x *executor) commandLane(ctx context.Context, limit time.Duration) (*commandLane, error) {
+	if l := x.commands[limit]; l != nil {
+		return l, nil
+	}
+	if x.c.targets.Commands == nil {
+		return nil, campaign.Fatal("command lines cannot be run: %w", errNoTarget)
+	}
+	l := &commandLane{x: x}
+	r, err := x.c.targets.Commands(ctx, process.Plan{
+		Command: l.command, PerCase: true, Input: "stdin", Dirs: []string{"tmp"}, Stdin: true, Timeout: limit,
+		Limits: process.Limits{Output: maxOutput, FileSize: maxFile}, Executor: process.Spawn,
+	}, x.lane.Index, x.lane.Of, true)
+	if err != nil {
+		return nil, fmt.Errorf("getting ready to run commands: %w", err)
+	}
+	l.runner = r
+	if x.commands == nil {
+		x.commands = make(map[time.Duration]*commandLane)
+	}
+	x.commands[limit] = l
+	return l, nil
+}
+
+// command is called for every start, when the run folder is empty.
+func (l *commandLane) command(p process.Paths) process.Command {
+	if l.c == nil {
+		return process.Command{} // before the first case
+	}
+	temp := filepath.Join(p.RunDir, "tmp")
+	l.setup = writeFiles(temp, l.c.cli.files)
+	argv := append(slices.Clone(l.c.cli.command), l.c.cli.argv...)
+	return process.Command{Path: l.path, Argv: argv, Env: l.x.environment(l.c, temp), Dir: l.x.cwd}
+}
+
+func writeFiles(dir string, files []file) error {
+	for _, f := range files {
+		path := filepath.Join(dir, f.path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(f.text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *executor) runCommand(ctx context.Context, c *Case) (*ended, *Failure, error) {
+	e := &ended{cwd: x.cwd}
+	path, err := x.program(c)
+	if err != nil {
+		return e, &Failure{Category: Runtime, Message: fmt.Sprintf("entrypoint %s: %v", shown(c.cli.command[0]), err)}, nil
+	}
+	l, err := x.commandLane(ctx, c.cli.timeout)
+	if err != nil {
+		return e, nil, err
+	}
+	l.c, l.path, l.setup = c, path, nil
+	l.runs++
+	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Input: []byte(c.cli.stdin), Confirm: true})
+	if l.setup != nil {
+		return e, &Failure{Category: Runtime, Message: "setup_files: " + reason(l.setup)}, nil
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return e, nil, ctx.Err()
+		}
+		if startFault(err) {
+			return e, &Failure{Category: Runtime, Message: "the command cannot be started: " + reason(err)}, nil
+		}
+		return e, nil, err
+	}
+	e.stdout, e.stderr, e.exit = res.Stdout, res.Stderr, int64(res.ExitCode)
+	if res.Status == process.Signaled {
+		e.exit = 128 + int64(res.Signal)
+	}
+	switch {
+	case res.Status == process.TimedOut:
+		return e, timedOut(c), nil
+	case res.OutputLimit || res.StdoutSize > maxOutput || res.StderrSize > maxOutput:
+		return e, tooMuch(), nil
+	}
+	return e, nil, nil
+}
+
+func timedOut(c *Case) *Failure {
+	return &Failure{Category: Runtime, Message: fmt.Sprintf("the command did not end within %s and was killed", c.cli.timeout)}
+}
+
+func tooMuch() *Failure {
+	return &Failure{Category: Runtime, Message: fmt.Sprintf("the command printed more than %d MiB", maxOutput>>20)}
+}
+
+// startFault reports whether a program itself is why it does not start.
+func startFault(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOEXEC) || errors.Is(err, syscall.E2BIG)
+}
+
+// program finds the executable of a command line: with a slash, relative to
+// where commands start; without, on the PATH that the command will see.
+func (x *executor) program(c *Case) (string, error) {
+	name := c.cli.command[0]
+	if strings.ContainsRune(name, '/') {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(x.cwd, name)
+		}
+		return name, executable(name)
+	}
+	path, _ := variable(x.environment(c, ""), "PATH")
+	for _, dir := range filepath.SplitList(path) {
+		if dir == "" {
+			dir = "."
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(x.cwd, dir)
+		}
+		if full := filepath.Join(dir, name); executable(full) == nil {
+			return full, nil
+		}
+	}
+	return "", errors.New("no such program on PATH")
+}
+
+func executable(path string) error {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return errors.New(reason(err))
+	case st.IsDir():
+		return errors.New("it is a directory")
+	case st.Mode()&0o111 == 0:
+		return errors.New("it may not be executed")
+	}
+	return nil
+}
+
+// runPython runs module:function in a process of its own.
+func (x *executor) runPython(ctx context.Context, c *Case) (*ended, *Failure, error) {
+	e := &ended{cwd: x.cwd}
+	if x.python == nil {
+		if x.c.targets.Python == nil {
+			return e, nil, campaign.Fatal("%s cannot be run: %w", c.cli.entry, errNoTarget)
+		}
+		p, err := x.c.targets.Python(ctx, x.c.set.python)
+		if err != nil {
+			return e, nil, err
+		}
+		x.python = p
+	}
+	r := c.cli
+	cmd := pyhost.Command{
+		Entrypoint: strings.TrimSpace(r.entry), Argv: r.argv, SearchPath: []string{x.cwd, x.dir}, Dir: x.cwd,
+		Environ: func(temp string) []string { return x.environment(c, temp) },
+		Stdin:   r.stdin, StdinIsTTY: r.tty, StubModules: r.stubs, BlockImports: r.blocks,
+		HookBefore: r.before, HookAfter: r.after, HookKwargs: r.kwargs, WantExit: r.exit, Timeout: r.timeout,
+		Case:   pyhost.HookCase{ID: c.ID, Type: c.Type, DocPath: filepath.Join(x.dir, filepath.Base(x.c.doc.path)), Raw: r.raw, Harness: r.harness},
+		Limits: process.Limits{Output: maxOutput, FileSize: maxFile},
+	}
+	if r.hasTitle {
+		cmd.Case.Title = &c.Title
+	}
+	for _, f := range r.files {
+		cmd.SetupFiles = append(cmd.SetupFiles, pyhost.SetupFile{Path: f.path, Text: f.text})
+	}
+	res, err := x.python.Run(ctx, cmd)
+	if err != nil {
+		return e, nil, err
+	}
+	e.stdout, e.stderr, e.exit = res.Stdout, res.Stderr, res.ExitCode
+	switch res.Ending {
+	case pyhost.Signaled:
+		e.exit = 128 + int64(res.Signal)
+	case pyhost.TimedOut:
+		return e, timedOut(c), nil
+	case pyhost.OutputLimit:
+		return e, tooMuch(), nil
+	case pyhost.Raised:
+		if res.Fault != nil && len(res.Fault.Traceback) > 0 {
+			e.stderr = append(slices.Clone(e.stderr), res.Fault.Traceback...)
+		}
+		return e, raised(c, res), nil
+	}
+	return e, nil, nil
+}
+
+// raised is the failure of a command that an exception ended. An exception of
+// the program under test is a runtime failure whatever its class; what hooks
+// assert is an assertion.
+func raised(c *Case, res pyhost.CommandResult) *Failure {
+	f := &Failure{Category: Runtime, Path: string(res.Phase), Message: string(res.Phase)}
+	if res.Fault == nil {
+		return f
+	}
+	text := res.Fault.Class
+	if res.Fault.Message != "" {
+		text += ": " + res.Fault.Message
+	}
+	f.Message = text
+	switch res.Phase {
+	case pyhost.PhaseHookBefore, pyhost.PhaseHookAfter:
+		f.Message = string(res.Phase) + ": " + text
+		if res.Fault.Is("AssertionError") {
+			f.Category, f.Want = Assertion, string(res.Phase)+" to hold: "+text
+		}
+	case pyhost.PhaseLoad:
+		f.Message = fmt.Sprintf("entrypoint %s: %s", c.cli.entry, text)
+		if res.Fault.Is("TypeError") { // it is there, but cannot be called
+			f.Category = Schema
+		}
+	case pyhost.PhaseExit:
+		f.Category = Schema
+	}
+	return f
+}

@@ -1,0 +1,89 @@
+package spectest
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strings"
+	"sync/atomic"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/exchange"
+	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/engine/pyhost"
+)
+
+// Targets are what cases are run through.
+type Targets struct {
+	Commands process.Opener       // command lines of cli.run
+	Python   pyhost.CommandOpener // module:function of cli.run
+	HTTP     exchange.Opener      // requests of api.http
+}
+
+// Contract is the front door for Spec-Test v1.
+type Contract struct {
+	targets Targets
+	getenv  func(string) string
+	environ func() []string
+	kept    atomic.Int64 // cases that stay decoded, over all campaigns
+}
+
+// New returns the front door. Settings of SPEC_RUNNER_* and the environment of
+// commands are those of this process.
+func New(t Targets) *Contract {
+	return &Contract{targets: t, getenv: os.Getenv, environ: os.Environ}
+}
+
+// Name implements [campaign.Contract].
+func (*Contract) Name() string { return "spectest" }
+
+// Summary implements [campaign.Contract].
+func (*Contract) Summary() string {
+	return "run the tests in Markdown documents: fenced blocks of cases with assertions (Spec-Test v1)"
+}
+
+// dataCase is how a case file in YAML or JSON says what it is.
+var dataCase = regexp.MustCompile(`(?m)(^|[{,]|^-)\s*["']?type["']?\s*:\s*["']?(text\.file|cli\.run|api\.http)\b`)
+
+// fenceLine is a line that can open a spec-test block.
+var fenceLine = regexp.MustCompile("(?mi)(```|~~~)[^`\n]*\\bspec-test\\b")
+
+// Detect implements [campaign.Contract]: a document with a spec-test block, or
+// a YAML or JSON file with a case of a known type.
+func (*Contract) Detect(s campaign.Spec) bool {
+	if formatOf(s.Path) == "md" {
+		if len(s.Data) > portionSize {
+			return fenceLine.Match(s.Data) // sure enough of a text that long
+		}
+		return fenceLine.Match(s.Data) && len(newDocument(s.Path, s.Data).found) > 0
+	}
+	return bytes.Contains(s.Data, []byte("id")) && dataCase.Match(s.Data)
+}
+
+// Chooses implements [campaign.Chooser]: the documents that discovery finds.
+func (*Contract) Chooses(folder, path string, set campaign.Settings) (bool, string) {
+	d := Discovery{Pattern: set.Get(optPattern, DefaultPattern), Recursive: set.Get(optRecursive, "") == "true"}
+	var err error
+	if d.Formats, err = Formats(set.Get(optFormats, "md")); err != nil {
+		return true, "" // compiling says what is wrong with the option
+	}
+	return d.takes(folder, path)
+}
+
+// Starter implements [campaign.Contract].
+func (*Contract) Starter(string) []campaign.File { return starter() }
+
+// variable looks a variable up in an environment.
+func variable(environ []string, name string) (string, bool) {
+	for i := len(environ) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(environ[i], "="); ok && k == name {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+var (
+	_ campaign.Contract = (*Contract)(nil)
+	_ campaign.Chooser  = (*Contract)(nil)
+)

@@ -1,0 +1,238 @@
+package spectest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// shownDocument is the size up to which a whole document is shown with its
+// verdicts.
+const shownDocument = 128 << 10
+
+// Describe implements [campaign.Describer]: what was expected and what was
+// there, then the block, then what the command printed.
+func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
+	var r result
+	if json.Unmarshal(o.Data, &r) != nil {
+		return nil
+	}
+	cs := c.Case(at.Index)
+	if r.Failure == nil { // it held, and was expected not to
+		r.Failure = &Failure{Category: Assertion, Message: o.Title, Line: cs.From}
+	}
+	out := []campaign.Exhibit{campaign.TextExhibit("Failure", c.explain(cs, r.Failure, o))}
+	if actual := o.Attached("actual"); actual != nil {
+		if d, ok := difference(r.Failure, string(actual)); ok {
+			out = append(out, d)
+		}
+		out = append(out, textExhibit("Actual "+r.Target, actual, mark(r.Failure, actual)))
+	}
+	out = append(out, c.block(cs, r.Failure, o.Verdict))
+	for _, name := range []string{"stdout", "stderr", "answer"} {
+		text := o.Attached(name)
+		if len(text) == 0 || name == r.Target && o.Attached("actual") != nil {
+			continue
+		}
+		title := map[string]string{"stdout": "Standard output", "stderr": "Standard error", "answer": "Answer"}[name]
+		out = append(out, textExhibit(title, text, nil))
+	}
+	return out
+}
+
+// explain is the failure in a few lines. The first says where, in the form that
+// editors follow.
+func (c *Campaign) explain(cs *Case, f *Failure, o campaign.Outcome) string {
+	var b strings.Builder
+	line := f.Line
+	if line == 0 {
+		line = cs.From
+	}
+	fmt.Fprintf(&b, "%s:%d %s", c.name, line, cs.label())
+	if f.Path != "" {
+		fmt.Fprintf(&b, "  %s", f.Path)
+	}
+	if f.Target != "" {
+		fmt.Fprintf(&b, "  %s %s", f.Target, f.Op)
+	}
+	b.WriteByte('\n')
+	if f.Want == "" || f.Category != Assertion {
+		head, _, _ := strings.Cut(f.Message, "\n")
+		fmt.Fprintf(&b, "%s: %s\n", f.Category, clipped(head, 400))
+		if f.Want == "" {
+			return b.String()
+		}
+	}
+	fmt.Fprintf(&b, "expected: %s\n", clipped(f.Want, 400))
+	actual := o.Attached("actual")
+	if actual == nil {
+		return b.String()
+	}
+	text := strings.TrimSuffix(string(actual), "\n")
+	switch n := strings.Count(text, "\n") + 1; {
+	case text == "":
+		b.WriteString("actual:   nothing\n")
+	case n == 1:
+		fmt.Fprintf(&b, "actual:   %s\n", shown(text))
+	default:
+		fmt.Fprintf(&b, "actual:   %d lines\n", n)
+	}
+	if no, near := nearest(f.wanted(), text); no > 0 && strings.Contains(text, "\n") {
+		fmt.Fprintf(&b, "nearest:  line %d: %s\n", no, shown(near))
+	}
+	return b.String()
+}
+
+// wanted is the text that nearness is measured by.
+func (f *Failure) wanted() string {
+	switch strings.TrimPrefix(f.Op, "cannot ") {
+	case "contain":
+		return f.Text
+	case "regex":
+		return strings.Map(func(r rune) rune { // what is left is what must be there literally, more or less
+			if strings.ContainsRune(`\^$.|?*+()[]{}`, r) {
+				return ' '
+			}
+			return r
+		}, f.Text)
+	}
+	return ""
+}
+
+// difference compares an expected text with the lines nearest to it.
+func difference(f *Failure, actual string) (campaign.Exhibit, bool) {
+	if f.Op != "contain" || f.Text == "" || len(f.Text) > 16<<10 {
+		return campaign.Exhibit{}, false
+	}
+	want := strings.Split(f.Text, "\n")
+	no, _ := nearest(want[0], actual)
+	if no == 0 {
+		return campaign.Exhibit{}, false
+	}
+	lines := strings.Split(actual, "\n")
+	have := strings.Join(lines[no-1:min(len(lines), no-1+len(want))], "\n")
+	return campaign.Exhibit{
+		Kind: "diff", Title: fmt.Sprintf("Expected against line %d of %s", no, f.Target),
+		Diff: &campaign.Diff{Segments: segments(f.Text, have)},
+	}, true
+}
+
+// mark points at the nearest line, or at what must not be there.
+func mark(f *Failure, actual []byte) []campaign.Mark {
+	if f.Op == "cannot contain" && f.Text != "" {
+		if i := bytes.Index(actual, []byte(f.Text)); i >= 0 {
+			return []campaign.Mark{{From: i, To: i + len(f.Text), Kind: "focus"}}
+		}
+	}
+	no, near := nearest(f.wanted(), string(actual))
+	if no == 0 {
+		return nil
+	}
+	at := 0
+	for range no - 1 {
+		at += bytes.IndexByte(actual[at:], '\n') + 1
+	}
+	return []campaign.Mark{{From: at, To: at + len(near), Kind: "focus"}}
+}
+
+func textExhibit(title string, text []byte, marks []campaign.Mark) campaign.Exhibit {
+	valid := string(bytes.ToValidUTF8(text, []byte("\uFFFD")))
+	if len(valid) != len(text) {
+		marks = nil // offsets have moved
+	}
+	return campaign.Exhibit{Kind: "text", Title: title, Text: &campaign.Text{Body: valid, Truncated: len(text) >= maxEvidence, Marks: marks}}
+}
+
+// block is the case as it is written, with the line that failed.
+func (c *Campaign) block(cs *Case, f *Failure, v campaign.Verdict) campaign.Exhibit {
+	from, to := cs.From, cs.To
+	if to-from > 200 { // a long list of cases
+		from = max(from, f.Line-100)
+		to = min(to, from+200)
+	}
+	var b strings.Builder
+	for n := from; n <= to && n <= len(c.doc.lines); n++ {
+		b.WriteString(c.doc.source(n) + "\n")
+	}
+	at := f.Line
+	if at < from || at > to {
+		at = from
+	}
+	return campaign.Exhibit{Kind: "document", Title: fmt.Sprintf("%s, lines %d to %d", c.name, from, to), Document: &campaign.Document{
+		Name: c.name, Body: strings.ToValidUTF8(b.String(), "\uFFFD"),
+		Blocks: []campaign.Block{{From: at - from + 1, To: at - from + 1, Verdict: v, Note: f.Category}},
+	}}
+}
+
+// Summarize implements [campaign.Summarizer]: the document with the verdict of
+// every block.
+func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
+	if len(c.doc.text) > shownDocument || c.doc.format != "md" {
+		return nil
+	}
+	worst := make(map[int32]campaign.Verdict)
+	notes := make(map[int32][]string)
+	for i, v := range s.verdicts {
+		unit := c.slots[i].unit
+		if old, ok := worst[unit]; !ok || rank(v) > rank(old) {
+			worst[unit] = v
+		}
+		if len(notes[unit]) < 5 {
+			notes[unit] = append(notes[unit], c.Case(int64(i)).label())
+		}
+	}
+	doc := &campaign.Document{Name: c.name, Body: strings.ToValidUTF8(string(c.doc.text), "\uFFFD")}
+	for unit, b := range c.doc.found {
+		v, ok := worst[int32(unit)]
+		if !ok {
+			continue
+		}
+		last := c.doc.lineOf(max(b.end-1, b.open))
+		if b.closed {
+			last++
+		}
+		doc.Blocks = append(doc.Blocks, campaign.Block{
+			From: c.doc.lineOf(b.open), To: min(last, len(c.doc.lines)), Verdict: v, Note: strings.Join(notes[int32(unit)], ", "),
+		})
+	}
+	return []campaign.Exhibit{{Kind: "document", Title: "Document " + c.name, Document: doc}}
+}
+
+// rank orders verdicts by how much a reader wants to know of them.
+func rank(v campaign.Verdict) int {
+	return slices.Index([]campaign.Verdict{campaign.VerdictSkip, campaign.VerdictPass, campaign.VerdictError, campaign.VerdictFail}, v)
+}
+
+// selfMatches warns of a case whose own text decides it: without path, what it
+// looks for stands in its own block.
+func (c *Campaign) selfMatches(cs *Case) (list diag.List) {
+	if cs.text == nil || !cs.text.self || cs.tree == nil {
+		return nil
+	}
+	whole := unixLines(string(c.doc.text))
+	var b strings.Builder
+	for n := 1; n <= len(c.doc.lines); n++ {
+		if n < cs.From || n > cs.To {
+			b.WriteString(c.doc.source(n) + "\n")
+		}
+	}
+	rest := b.String()
+	var walk func(n *node)
+	walk = func(n *node) {
+		if n.kind == leaf && n.op == "contain" && n.plain && n.target == "text" && strings.Contains(whole, n.value) && !strings.Contains(rest, n.value) {
+			p := c.doc.problem(n.at, "own-text", n.path, shown(n.value)+" stands in the case's own block and nowhere else in the document: the block decides the case", "name a file by path, or look for something else")
+			p.Level = diag.Warning
+			list = append(list, p)
+		}
+		for _, child := range n.children {
+			walk(child)
+		}
+	}
+	walk(cs.tree)
+	return list
+}

@@ -1,0 +1,229 @@
+package spectest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/exchange"
+	"github.com/thresh-dev/thresh/engine/pyhost"
+)
+
+// executor runs cases on one lane. What a type of case needs is opened when the
+// first case of that type is run.
+type executor struct {
+	c    *Campaign
+	lane campaign.Lane
+	dir  string // absolute folder of the document
+	cwd  string // of this process: commands start there
+	eval evaluator
+
+	unit     int // decoded last
+	decoded  []decoded
+	root     string // contract root, links resolved; "": not looked for yet
+	realDir  string
+	text     *string // the document itself
+	commands map[time.Duration]*commandLane
+	python   pyhost.Commander
+	http     exchange.Client
+}
+
+// maxEvidence is how much of each output a failing case keeps.
+const maxEvidence = 64 << 10
+
+// evidence of a case, in the order in which it is shown.
+type evidence []campaign.Attachment
+
+func (e *evidence) add(name string, data []byte) {
+	if len(data) > 0 {
+		*e = append(*e, campaign.Attachment{Name: name, Data: append([]byte(nil), data[:min(len(data), maxEvidence)]...)})
+	}
+}
+
+// Execute implements [campaign.Executor].
+func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (campaign.Outcome, error) {
+	if at.Index < 0 || at.Index >= int64(len(x.c.slots)) {
+		return campaign.Outcome{}, fmt.Errorf("%s has no case %d", x.c.name, at.Index)
+	}
+	c := x.caseAt(at.Index)
+	start := time.Now()
+	f, notes, err := x.attempt(ctx, c)
+	tries := 1
+	first := f
+	for ; err == nil && f != nil && !x.lane.Cold && tries <= x.c.set.retries; tries++ {
+		f, notes, err = x.attempt(ctx, c)
+	}
+	if err != nil {
+		return campaign.Outcome{}, err
+	}
+	o := x.outcome(c, f)
+	if f == nil && first != nil {
+		o = x.flaky(c, first)
+	}
+	o.Elapsed = time.Since(start)
+	if o.Verdict == campaign.VerdictFail {
+		if f != nil && f.actual != nil {
+			notes = append(evidence{{Name: "actual", Data: []byte(clipped(*f.actual, maxEvidence))}}, notes...)
+		}
+		o.Evidence = notes
+	}
+	return o, nil
+}
+
+// caseAt is a case of the campaign, decoded if it is not yet.
+func (x *executor) caseAt(i int64) *Case {
+	s := &x.c.slots[i]
+	if s.c != nil {
+		return s.c
+	}
+	if int(s.unit) != x.unit {
+		x.unit, x.decoded = int(s.unit), x.c.doc.decodeUnit(int(s.unit), x.c.set)
+	}
+	return x.decoded[s.item].c
+}
+
+// attempt runs a case once. The error says that the environment failed.
+func (x *executor) attempt(ctx context.Context, c *Case) (*Failure, evidence, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case c.skip:
+		return nil, nil, nil
+	case c.fault != nil:
+		return c.fault, nil, nil
+	case c.text != nil:
+		s, f := x.readText(c)
+		if f != nil {
+			return f, nil, nil
+		}
+		return x.eval.judge(c, s), nil, nil
+	case c.cli != nil:
+		return x.runCLI(ctx, c)
+	case c.http != nil:
+		return x.call(ctx, c)
+	}
+	return nil, nil, fmt.Errorf("%s: the case %s has no type", x.c.name, c.ID)
+}
+
+// result is what conformance reports say of a case; it is kept in outcomes.
+type result struct {
+	*Failure
+	Line int `json:"block"` // first line of the case's block
+}
+
+// outcome is what a case came to.
+func (x *executor) outcome(c *Case, f *Failure) campaign.Outcome {
+	if x.c.set.expect {
+		return x.against(c, f)
+	}
+	switch {
+	case f != nil:
+		return x.failed(c, f, f.Category, f.summary())
+	case c.skip:
+		return campaign.Outcome{Verdict: campaign.VerdictSkip}
+	}
+	return campaign.Outcome{}
+}
+
+func (x *executor) failed(c *Case, f *Failure, kind, what string) campaign.Outcome {
+	o := campaign.Outcome{
+		Verdict: campaign.VerdictFail, Severity: campaign.SeverityMedium, Kind: kind,
+		Title:     fmt.Sprintf("%s:%d %s: %s", x.c.name, x.line(c, f), c.label(), what),
+		Signature: fmt.Sprintf("%s|%d|%s", c.ID, c.From, f.Path), Cause: []string{strings.TrimSpace(f.Target + " " + f.Op)},
+	}
+	if c.ID != "" {
+		o.Signature = c.ID + "|" + f.Path // stays the same when lines above it come and go
+	}
+	o.Data, _ = json.Marshal(result{f, c.From}) // strings and numbers
+	return o
+}
+
+// line is where a reader is to look: at what failed, or at the block.
+func (x *executor) line(c *Case, f *Failure) int {
+	if f != nil && f.Line > 0 {
+		return f.Line
+	}
+	return c.From
+}
+
+// flaky is the outcome of a case that failed first and held later.
+func (x *executor) flaky(c *Case, first *Failure) campaign.Outcome {
+	o := x.failed(c, first, "flaky", "held when it was tried again, after: "+first.summary())
+	o.Severity = campaign.SeverityLow
+	return o
+}
+
+// summary is a failure in one line for people.
+func (f *Failure) summary() string {
+	switch {
+	case f.Want != "" && f.Category == Assertion:
+		return clipped("expected "+f.Want, 300)
+	case f.Path != "" && f.Target != "":
+		_, detail, _ := strings.Cut(f.Message, "] ")
+		return clipped(fmt.Sprintf("%s: %s %s: %s", f.Category, f.Target, f.Op, detail), 300)
+	}
+	head, _, _ := strings.Cut(f.Message, "\n")
+	return clipped(f.Category+": "+head, 300)
+}
+
+// Notes says how cases were run.
+func (x *executor) Notes() []string {
+	if x.python != nil {
+		return x.python.Notes()
+	}
+	return nil
+}
+
+// Close implements [campaign.Executor].
+func (x *executor) Close() error {
+	var errs []error
+	for _, l := range x.commands {
+		errs = append(errs, l.runner.Close())
+	}
+	if x.python != nil {
+		errs = append(errs, x.python.Close())
+	}
+	if x.http != nil {
+		errs = append(errs, x.http.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// contractRoot is the folder that paths in the document must not leave: the
+// nearest above it that has a .git, or its own.
+func (x *executor) contractRoot() (root, dir string, err error) {
+	if x.root != "" {
+		return x.root, x.realDir, nil
+	}
+	if dir, err = filepath.EvalSymlinks(x.dir); err != nil {
+		return "", "", err
+	}
+	root = dir
+	if x.c.set.root != "" {
+		if root, err = filepath.Abs(x.c.set.root); err == nil {
+			root, err = filepath.EvalSymlinks(root)
+		}
+		if err != nil {
+			return "", "", fmt.Errorf("--%s: %w", optRoot, err)
+		}
+	} else {
+		for p := dir; ; p = filepath.Dir(p) {
+			if _, err := os.Lstat(filepath.Join(p, ".git")); err == nil {
+				root = p
+				break
+			}
+			if p == filepath.Dir(p) {
+				break
+			}
+		}
+	}
+	x.root, x.realDir = root, dir
+	return root, dir, nil
+}

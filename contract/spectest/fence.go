@@ -1,0 +1,218 @@
+package spectest
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// block is one fenced spec-test block.
+type block struct {
+	open   int // offset of the opening fence's line
+	start  int // of the first byte of the body
+	end    int // just past the body: offset of the closing fence's line, if there is one
+	quoted bool
+	closed bool
+}
+
+// markdown reads the structure of blocks alone: what stands inside a paragraph
+// does not matter here.
+func markdown() parser.Parser {
+	return parser.NewParser(parser.WithBlockParsers(
+		util.Prioritized(parser.NewSetextHeadingParser(), 100),
+		util.Prioritized(parser.NewThematicBreakParser(), 200),
+		util.Prioritized(parser.NewListParser(), 300),
+		util.Prioritized(parser.NewListItemParser(), 400),
+		util.Prioritized(parser.NewCodeBlockParser(), 500),
+		util.Prioritized(parser.NewATXHeadingParser(), 600),
+		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+		util.Prioritized(parser.NewBlockquoteParser(), 800),
+		util.Prioritized(parser.NewHTMLBlockParser(), 900),
+		util.Prioritized(parser.NewParagraphParser(), 1000),
+	))
+}
+
+// blocks finds the spec-test blocks of a document, in order: the fenced code
+// blocks of CommonMark whose info string says so. A block that stands as an
+// example inside a longer fence is text. Existing documents hide blocks in HTML
+// comments or indent them far; those count as well, as they always did.
+func blocks(src []byte) []block {
+	if !bytes.Contains(src, []byte("spec-test")) && !bytes.Contains(bytes.ToLower(src), []byte("spec-test")) {
+		return nil
+	}
+	var list []block
+	for at := 0; at < len(src); {
+		n := portion(src[at:])
+		for _, b := range portionBlocks(src[at : at+n]) {
+			b.open, b.start, b.end = b.open+at, b.start+at, b.end+at
+			list = append(list, b)
+		}
+		at += n
+	}
+	return list
+}
+
+// portionBlocks finds the blocks of a whole document or of a portion of one.
+func portionBlocks(src []byte) []block {
+	var list []block
+	root := markdown().Parse(text.NewReader(src))
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // no callback fails
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.FencedCodeBlock:
+			if b, ok := fenced(src, n); ok {
+				list = append(list, b)
+			}
+		case *ast.HTMLBlock:
+			list = append(list, loose(src, n)...)
+		case *ast.CodeBlock:
+			list = append(list, loose(src, n)...)
+		}
+		return ast.WalkContinue, nil
+	})
+	// A loose block may reach beyond the piece of HTML that it began in.
+	slices.SortStableFunc(list, func(a, b block) int { return a.open - b.open })
+	end := 0
+	return slices.DeleteFunc(list, func(b block) bool {
+		if b.open < end {
+			return true
+		}
+		end = b.end
+		return false
+	})
+}
+
+// portionSize is about how much of a document is parsed at once, so that the
+// tree of a very long one is never in memory as a whole.
+const portionSize = 1 << 20
+
+// portion is the length of the first part of a long document that can be parsed
+// by itself: it ends before a heading that no fence and no piece of HTML holds.
+func portion(src []byte) int {
+	if len(src) < 2*portionSize {
+		return len(src)
+	}
+	var char byte
+	length, blank := 0, false
+	for at := 0; at < len(src); at = lineEnd(src, at) {
+		l := line(src, at)
+		switch {
+		case length > 0:
+			if closes(l, char, length) {
+				length = 0
+			}
+		case bytes.Contains(l, []byte("<")):
+			return len(src) // what begins here may go on over blank lines
+		default:
+			if c, n, _, ok := fenceOf(l); ok {
+				char, length = c, n
+			} else if blank && at >= portionSize && bytes.HasPrefix(l, []byte("#")) {
+				return at
+			}
+		}
+		blank = len(bytes.TrimSpace(l)) == 0
+	}
+	return len(src)
+}
+
+// fenced is the block of a fenced code block, if it is one of ours.
+func fenced(src []byte, n *ast.FencedCodeBlock) (block, bool) {
+	if n.Info == nil || !isSpecTest(string(n.Info.Segment.Value(src))) {
+		return block{}, false
+	}
+	b := block{open: lineStart(src, n.Info.Segment.Start)}
+	for p := n.Parent(); p != nil; p = p.Parent() {
+		b.quoted = b.quoted || p.Kind() == ast.KindBlockquote
+	}
+	b.start = lineEnd(src, n.Info.Segment.Start)
+	b.end = b.start
+	if k := n.Lines().Len(); k > 0 {
+		b.end = lineEnd(src, max(n.Lines().At(k-1).Stop-1, n.Lines().At(k-1).Start))
+	}
+	char, length, _, _ := fenceOf(line(src, b.open))
+	b.closed = b.quoted || closes(line(src, b.end), char, length)
+	return b, true
+}
+
+// loose finds blocks by their lines alone in a piece of HTML or indented code.
+func loose(src []byte, n ast.Node) []block {
+	lines := n.Lines()
+	if lines.Len() == 0 {
+		return nil
+	}
+	var list []block
+	limit := lineEnd(src, max(lines.At(lines.Len()-1).Stop-1, 0))
+	for at := lineStart(src, lines.At(0).Start); at < limit; at = lineEnd(src, at) {
+		char, length, info, ok := fenceOf(line(src, at))
+		if !ok {
+			continue
+		}
+		b := block{open: at, start: lineEnd(src, at)}
+		for b.end = b.start; b.end < len(src) && !b.closed; {
+			if b.closed = closes(line(src, b.end), char, length); !b.closed {
+				b.end = lineEnd(src, b.end)
+			}
+		}
+		if isSpecTest(info) {
+			list = append(list, b)
+		} else if !b.closed {
+			continue // no fence at all, but text that looks like one
+		}
+		at = b.end
+	}
+	return list
+}
+
+// isSpecTest reports whether an info string asks for the block to be run: the
+// words spec-test and yaml or yml, in any order, in any case, among any others.
+func isSpecTest(info string) bool {
+	words := strings.Fields(strings.ToLower(info))
+	return slices.Contains(words, "spec-test") && (slices.Contains(words, "yaml") || slices.Contains(words, "yml"))
+}
+
+// fenceOf takes a line apart that opens a fence.
+func fenceOf(l []byte) (char byte, length int, info string, ok bool) {
+	l = bytes.TrimLeft(l, " \t")
+	if len(l) == 0 || l[0] != '`' && l[0] != '~' {
+		return 0, 0, "", false
+	}
+	char = l[0]
+	for length < len(l) && l[length] == char {
+		length++
+	}
+	info = string(l[length:])
+	if length < 3 || char == '`' && strings.Contains(info, "`") {
+		return 0, 0, "", false
+	}
+	return char, length, info, true
+}
+
+// closes reports whether a line closes a fence.
+func closes(l []byte, char byte, length int) bool {
+	l = bytes.TrimSpace(l)
+	return len(l) >= length && len(bytes.Trim(l, string(char))) == 0
+}
+
+func line(src []byte, at int) []byte {
+	return bytes.TrimRight(src[at:lineEnd(src, at)], "\r\n")
+}
+
+func lineStart(src []byte, at int) int { return bytes.LastIndexByte(src[:at], '\n') + 1 }
+
+// lineEnd is the offset just past the line that holds an offset.
+func lineEnd(src []byte, at int) int {
+	if at >= len(src) {
+		return len(src)
+	}
+	if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(src)
+}

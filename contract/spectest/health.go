@@ -1,0 +1,174 @@
+package spectest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/match"
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// compact is JSON on one line with text as it is.
+var compact = jsontree.Style{}
+
+// symptom is what assertion health has against a place of an assertion tree.
+type symptom struct {
+	code, path, message string
+	at                  *yamltree.Node
+}
+
+// modes of assertion health.
+const (
+	healthIgnore = "ignore"
+	healthWarn   = "warn"
+	healthError  = "error"
+)
+
+func healthModes() []string { return []string{healthIgnore, healthWarn, healthError} }
+
+// health examines the assertions as the case, or else the settings, ask for.
+func (d *decoder) health(n *yamltree.Node) {
+	mode, where := d.set.health, "assert_health.mode"
+	given := false
+	policy := n.Get("assert_health")
+	at := d.c.pos(policy)
+	if policy != nil && !policy.IsNull() {
+		if policy.Kind != yamltree.Map {
+			d.schema(policy, "assert-health", "assert_health", "assert_health must be a mapping")
+			return
+		}
+		if m := policy.Get("mode"); m != nil {
+			mode, given, at = strings.ToLower(trimmed(m)), true, m.Pos
+		}
+	}
+	if !slices.Contains(healthModes(), mode) {
+		d.fail(Schema, at, "assert-health", where, "assert_health.mode must be one of: "+oneOf(healthModes()), "")
+		return
+	}
+	if mode == healthIgnore && (given || !d.set.checking) {
+		return
+	}
+	found := diagnose(n.Get("assert"))
+	if len(found) == 0 {
+		return
+	}
+	if mode != healthError {
+		for _, s := range found {
+			d.warn(s.at, s.code, s.path, fmt.Sprintf("ASSERT_HEALTH %s at %s: %s", s.code, s.path, s.message), "")
+		}
+		return
+	}
+	list := make([]string, len(found))
+	for i, s := range found {
+		list[i] = s.code + "@" + s.path
+	}
+	first := found[0]
+	d.fail(Assertion, d.c.pos(first.at), first.code, first.path,
+		fmt.Sprintf("assertion health check failed (%d issue(s)): %s", len(found), strings.Join(list, "; ")), first.message)
+}
+
+// diagnose examines an assertion tree as it is written, depth first. A tree of
+// the wrong shape has no health.
+func diagnose(n *yamltree.Node) []symptom {
+	if n == nil {
+		return nil
+	}
+	var h examiner
+	h.node(n, "assert", "")
+	return h.found
+}
+
+type examiner struct{ found []symptom }
+
+func (h *examiner) tell(at *yamltree.Node, code, path, format string, args ...any) {
+	h.found = append(h.found, symptom{code: code, path: path, message: fmt.Sprintf(format, args...), at: at})
+}
+
+// node examines one node; group is the group that holds it directly.
+func (h *examiner) node(n *yamltree.Node, path, group string) {
+	switch n.Kind {
+	case yamltree.Seq:
+		for i := range n.Items {
+			h.node(&n.Items[i], fmt.Sprintf("%s[%d]", path, i), group)
+		}
+	case yamltree.Map:
+		var groups []string
+		for _, k := range groupKeys() {
+			if n.Get(k) != nil {
+				groups = append(groups, k)
+			}
+		}
+		switch len(groups) {
+		case 0:
+			h.leaf(n, path, group)
+		case 1:
+			h.group(n.Get(groups[0]), path+"."+groups[0], groups[0])
+		}
+	}
+}
+
+func (h *examiner) group(list *yamltree.Node, path, key string) {
+	if list.Kind != yamltree.Seq {
+		return
+	}
+	seen := make(map[string]bool, len(list.Items))
+	for i := range list.Items {
+		j := toJSON(&list.Items[i])
+		form := compact.Format(&j) // keys sorted
+		if seen[form] {
+			h.tell(&list.Items[i], "AH004", path, "redundant sibling assertion branch in '%s'", key)
+			break
+		}
+		seen[form] = true
+	}
+	for i := range list.Items {
+		h.node(&list.Items[i], fmt.Sprintf("%s[%d]", path, i), key)
+	}
+}
+
+func (h *examiner) leaf(n *yamltree.Node, path, group string) {
+	for _, op := range []string{"contain", "regex"} {
+		list := n.Get(op)
+		if list == nil || list.Kind != yamltree.Seq {
+			continue
+		}
+		at := path + "." + op
+		seen := make(map[string]bool, len(list.Items))
+		for i := range list.Items {
+			text := textOf(&list.Items[i])
+			if seen[text] {
+				h.tell(&list.Items[i], "AH003", at, "duplicate values in '%s' list can hide intent drift", op)
+				break
+			}
+			seen[text] = true
+		}
+		if op == "contain" {
+			for i := range list.Items {
+				if v := &list.Items[i]; v.Kind == yamltree.String && v.Text == "" {
+					h.trivial(v, "AH001", at, group, "contain with empty string is always true", "cannot(contain:'') is always false")
+					break
+				}
+			}
+			continue
+		}
+		for i := range list.Items {
+			v := &list.Items[i]
+			pattern := textOf(v)
+			if match.AlwaysTrue(pattern) {
+				h.trivial(v, "AH002", at, group, "regex pattern is trivially always true", "cannot(regex always-true) is always false")
+			}
+			if why := match.NonPortable(pattern); why != "" {
+				h.tell(v, "AH005", at, "regex uses non-portable construct (%s)", why)
+			}
+		}
+	}
+}
+
+func (h *examiner) trivial(at *yamltree.Node, code, path, group, plain, inCannot string) {
+	if group == "cannot" {
+		plain = inCannot
+	}
+	h.tell(at, code, path, "%s", plain)
+}

@@ -1,0 +1,121 @@
+package spectest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/exchange"
+	"github.com/thresh-dev/thresh/engine/speclang"
+)
+
+// maxBody is how much a server may answer.
+const maxBody = 16 << 20
+
+// answer is what a request of an api.http case came to.
+type answer struct {
+	status  int
+	headers [][2]string
+	body    []byte
+
+	parsed speclang.Value
+	known  bool
+}
+
+// subject implements subjects. The body is read as JSON only when a case looks
+// at it that way.
+func (a *answer) subject(target string) (speclang.Value, *Failure) {
+	switch target {
+	case "status":
+		return speclang.StringValue(strconv.Itoa(a.status)), nil
+	case "headers":
+		lines := make([]string, len(a.headers))
+		for i, h := range a.headers {
+			lines[i] = h[0] + ": " + h[1]
+		}
+		slices.SortStableFunc(lines, func(x, y string) int {
+			xn, _, _ := strings.Cut(x, ":")
+			yn, _, _ := strings.Cut(y, ":")
+			return strings.Compare(xn, yn)
+		})
+		return speclang.StringValue(validText([]byte(strings.Join(lines, "\n")))), nil
+	case "body_text":
+		return speclang.StringValue(validText(a.body)), nil
+	case "body_json":
+		if !a.known {
+			v, err := speclang.ParseJSON(validText(a.body))
+			if err != nil {
+				return v, &Failure{Category: Schema, Message: "the body is not JSON: " + err.Error(), Want: "a body that is JSON", notJSON: true}
+			}
+			a.parsed, a.known = v, true
+		}
+		return a.parsed, nil
+	}
+	return speclang.Value{}, &Failure{Category: Schema, Message: "unknown assert target for api.http: " + target}
+}
+
+// call runs an api.http case.
+func (x *executor) call(ctx context.Context, c *Case) (*Failure, evidence, error) {
+	a, f, err := x.request(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f != nil {
+		return f, nil, nil
+	}
+	var notes evidence
+	head, _ := a.subject("headers") // never fails
+	notes.add("answer", fmt.Appendf(nil, "status %d\n%s\n\n%s", a.status, head.Text(), validText(a.body)))
+	return x.eval.judge(c, a), notes, nil
+}
+
+func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, error) {
+	r := c.http
+	switch kind := scheme(r.url); kind {
+	case "":
+		name, err := url.PathUnescape(r.url)
+		if err != nil {
+			name = r.url
+		}
+		data, f := x.readInRoot(name, "api.http request.url")
+		return &answer{status: 200, body: data}, f, nil
+	case "file":
+		u, err := url.Parse(r.url)
+		if err != nil || u.Host != "" && u.Host != "localhost" || !filepath.IsAbs(u.Path) {
+			return nil, &Failure{Category: Runtime, Message: "api.http request.url names no file: " + r.url}, nil
+		}
+		data, err := readFile(u.Path)
+		if err != nil {
+			return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s: %s", r.url, reason(err))}, nil
+		}
+		return &answer{status: 200, body: data}, nil, nil
+	case "http", "https":
+	default:
+		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("api.http cannot fetch a URL of scheme %q", kind)}, nil
+	}
+	if x.http == nil {
+		if x.c.targets.HTTP == nil {
+			return nil, nil, campaign.Fatal("HTTP requests cannot be made: %w", errNoTarget)
+		}
+		client, err := x.c.targets.HTTP()
+		if err != nil {
+			return nil, nil, fmt.Errorf("getting ready to make HTTP requests: %w", err)
+		}
+		x.http = client
+	}
+	res, err := x.http.Do(ctx, exchange.Request{
+		Method: r.method, URL: r.url, Headers: r.headers, Body: r.body, Timeout: r.timeout, MaxBody: maxBody,
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s %s: %v", r.method, r.url, err)}, nil
+	}
+	return &answer{status: res.Status, headers: res.Headers, body: slices.Clone(res.Body)}, nil, nil
+}

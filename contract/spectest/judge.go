@@ -1,0 +1,225 @@
+package spectest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/speclang"
+)
+
+// subjects gives what the targets of a case hold. A failure without category
+// Assertion ends the case.
+type subjects interface {
+	subject(target string) (speclang.Value, *Failure)
+}
+
+// evaluator judges cases on one lane.
+type evaluator struct {
+	host     speclang.Host
+	deadline time.Time // of the predicate that is evaluated; zero: none
+	c        *Case
+	subjects subjects
+}
+
+func (e *evaluator) expired() bool { return !e.deadline.IsZero() && time.Now().After(e.deadline) }
+
+// judge evaluates the assertion tree of a case; nil means that it holds.
+func (e *evaluator) judge(c *Case, s subjects) *Failure {
+	if c.tree == nil {
+		return nil
+	}
+	e.c, e.subjects = c, s
+	return e.node(c.tree)
+}
+
+// node evaluates one node. Failures of other categories than Assertion say that
+// the case is broken: they end it, wherever they stand.
+func (e *evaluator) node(n *node) *Failure {
+	switch n.kind {
+	case leaf:
+		return e.leaf(n)
+	case must:
+		for _, child := range n.children {
+			if f := e.node(child); f != nil {
+				return f
+			}
+		}
+		return nil
+	case can:
+		var failed []*Failure
+		for _, child := range n.children {
+			f := e.node(child)
+			if f == nil {
+				return nil
+			}
+			if f.Category != Assertion {
+				return f
+			}
+			failed = append(failed, f)
+		}
+		return e.noneHeld(n, failed)
+	}
+	passed, first := 0, (*node)(nil)
+	for _, child := range n.children {
+		f := e.node(child)
+		if f == nil {
+			if passed++; first == nil {
+				first = child
+			}
+		} else if f.Category != Assertion {
+			return f
+		}
+	}
+	if passed == 0 {
+		return nil
+	}
+	f := e.group(n, fmt.Sprintf("'cannot' failed: %d branch(es) passed", passed))
+	f.Want = "no branch of " + f.Path + " to hold, but " + first.path + " does" + first.describe()
+	if l := first.only(); l != nil {
+		f.Target, f.Op, f.Text = l.target, "cannot "+l.op, l.value
+		f.Line, f.Col = l.at.Line, l.at.Col
+		f.actual = e.actual(l)
+	}
+	return f
+}
+
+// shownBranches is how many failed branches of a can group a message repeats.
+const shownBranches = 5
+
+func (e *evaluator) noneHeld(n *node, failed []*Failure) *Failure {
+	var b strings.Builder
+	b.WriteString("all 'can' branches failed:")
+	for _, f := range failed[:min(len(failed), shownBranches)] {
+		b.WriteString("\n- " + f.Message)
+	}
+	f := e.group(n, b.String())
+	wants := make([]string, 0, len(failed))
+	for _, x := range failed[:min(len(failed), shownBranches)] {
+		wants = append(wants, x.Want)
+	}
+	f.Want = "one of these to hold: " + strings.Join(wants, "; or ")
+	if first := failed[0]; first.actual != nil {
+		f.Target, f.Op, f.Text, f.actual = first.Target, first.Op, first.Text, first.actual
+	}
+	return f
+}
+
+// group is the failure of a whole group.
+func (e *evaluator) group(n *node, message string) *Failure {
+	path := n.path + "." + n.kind.String()
+	return &Failure{
+		Category: Assertion, Path: path, Target: n.target, Op: n.kind.String(), Line: n.at.Line, Col: n.at.Col,
+		Message: fmt.Sprintf("[case_id=%s assert_path=%s] %s", e.c.ID, path, message),
+	}
+}
+
+func (e *evaluator) leaf(n *node) *Failure {
+	v, f := e.subjects.subject(n.target)
+	if f != nil {
+		category := f.Category
+		if f.notJSON && n.op == "json_type" {
+			category = Assertion
+		}
+		return e.at(n, category, f.Message, f.Want, nil)
+	}
+	if n.prog == nil {
+		return e.at(n, Schema, fmt.Sprintf("unsupported op for %s: %s", n.target, n.op), "", nil)
+	}
+	e.deadline = time.Time{}
+	if e.c.timeout > 0 {
+		e.deadline = time.Now().Add(e.c.timeout)
+	}
+	r := n.prog.Eval(v, e.c.limits, e.host)
+	switch {
+	case r.Err != nil && n.op == "json_type" && r.Err.Category == speclang.Schema:
+		// Text that is no JSON is of no JSON type: an assertion that does not
+		// hold, so that a can group may go on to the next branch.
+		return e.at(n, Assertion, "the text is not JSON", n.want(), &v)
+	case r.Err != nil:
+		return e.at(n, string(r.Err.Category), r.Err.Message, "", nil)
+	case r.Truthy():
+		return nil
+	}
+	return e.at(n, Assertion, "expected "+n.want(), n.want(), &v)
+}
+
+// at is a failure at a leaf, with the words that tell where it is.
+func (e *evaluator) at(n *node, category, detail, want string, v *speclang.Value) *Failure {
+	f := &Failure{
+		Category: category, Path: n.path, Target: n.target, Op: n.op, Want: want, Line: n.at.Line, Col: n.at.Col,
+		Message: fmt.Sprintf("[case_id=%s assert_path=%s target=%s op=%s] %s", e.c.ID, n.path, n.target, n.op, detail),
+	}
+	if n.plain && n.op != "json_type" && n.op != "exists" {
+		f.Text = n.value
+	}
+	if v != nil {
+		text := textual(*v)
+		f.actual = &text
+	}
+	return f
+}
+
+func (e *evaluator) actual(n *node) *string {
+	v, f := e.subjects.subject(n.target)
+	if f != nil {
+		return nil
+	}
+	text := textual(v)
+	return &text
+}
+
+// textual is a subject as people read it.
+func textual(v speclang.Value) string {
+	if k := v.Kind(); k == speclang.Dict || k == speclang.List {
+		return v.JSON()
+	}
+	return v.Text()
+}
+
+// only is the leaf that a node comes down to, nil if there are several.
+func (n *node) only() *node {
+	for n.kind == must && len(n.children) == 1 {
+		n = n.children[0]
+	}
+	if n.kind != leaf {
+		return nil
+	}
+	return n
+}
+
+func (n *node) describe() string {
+	if l := n.only(); l != nil {
+		return ": " + l.want()
+	}
+	return ""
+}
+
+// want is what a leaf expects, in words.
+func (n *node) want() string {
+	switch n.op {
+	case "contain":
+		return n.target + " to contain " + shown(n.value)
+	case "regex":
+		return n.target + " to match " + shown(n.value)
+	case "json_type":
+		return n.target + " to be JSON of type " + n.value
+	case "exists":
+		return "the path that " + n.target + " names to exist"
+	}
+	return n.target + " to satisfy " + clipped(n.value, 200)
+}
+
+// shown is a text in quotes, in one line of bearable length.
+func shown(s string) string { return fmt.Sprintf("%q", clipped(s, 200)) }
+
+// clipped is a text cut to about n bytes, where a character ends.
+func clipped(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,235 @@
+package spectest
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/match"
+)
+
+// Environment variables that users of the format know.
+const (
+	envEntrypoint = "SPEC_RUNNER_ENTRYPOINT"
+	envSafe       = "SPEC_RUNNER_SAFE_MODE"
+	envAllow      = "SPEC_RUNNER_ENV_ALLOWLIST"
+	envHealth     = "SPEC_RUNNER_ASSERT_HEALTH"
+)
+
+// bareShuffle is the value of --shuffle without one.
+const bareShuffle = "default"
+
+// Names of the options.
+const (
+	optFilter    = "filter"
+	optShard     = "shard"
+	optShuffle   = "shuffle"
+	optRetries   = "retries"
+	optRecursive = "recursive"
+	optPattern   = "case-file-pattern"
+	optFormats   = "case-formats"
+	optHealth    = "assert-health"
+	optSafe      = "safe-mode"
+	optAllow     = "env-allowlist"
+	optAlias     = "alias"
+	optPython    = "python"
+	optRoot      = "contract-root"
+	optTimeout   = "cli-timeout"
+
+	// OptExpect judges cases by their expect metadata: what comes as expected
+	// holds. The conformance command sets it.
+	OptExpect = "against-expect"
+)
+
+// Options implements [campaign.Contract].
+func (*Contract) Options() []campaign.Option {
+	return []campaign.Option{
+		{Name: optFilter, Many: true, Usage: "run only cases that match `WHAT`: a regular expression for id or title, or id=, type=, tag= or title= before one; given twice, both must match"},
+		{Name: optShard, Usage: "run part I of N of the cases, `I/N` with I from 1"},
+		{Name: optShuffle, Bare: bareShuffle, Usage: "run the cases of a document in another order, by `SEED` (default: that of --seed, or 0)"},
+		{Name: optRetries, Default: "0", Usage: "run a failing case up to `N` times more; one that passes then is reported as flaky, not as passed"},
+		{Name: optRecursive, Short: "r", Bool: true, Usage: "take documents from folders within a folder as well"},
+		{Name: optPattern, Default: DefaultPattern, Usage: "names of the Markdown documents that are taken from a folder, `PATTERN`"},
+		{Name: optFormats, Default: "md", Usage: "formats that are taken from a folder, `LIST` of md, yaml and json"},
+		{Name: optHealth, Usage: "what is done about assertions of bad health, `MODE` ignore, warn or error (default: SPEC_RUNNER_ASSERT_HEALTH, or ignore)"},
+		{Name: optSafe, Bool: true, Usage: "no hooks, and no entrypoint but the case's own (also by SPEC_RUNNER_SAFE_MODE=1)"},
+		{Name: optAllow, Usage: "variables that commands may see of the environment, `NAMES` with commas (default: SPEC_RUNNER_ENV_ALLOWLIST, or all)"},
+		{Name: optAlias, Many: true, Usage: "run a command line in place of an entrypoint, `ENTRYPOINT=COMMAND`"},
+		{Name: optPython, Usage: "`PATH` of the python3 that runs module:function (default: THRESH_PYTHON, or python3)"},
+		{Name: optRoot, Usage: "`FOLDER` that paths in documents must not leave (default: the nearest above the document with .git, or the document's own)"},
+		{Name: optTimeout, Default: "60", Usage: "`SECONDS` that a command may take"},
+		{Name: OptExpect, Bool: true, Usage: "judge cases by their expect metadata, as thresh spectest conformance does"},
+	}
+}
+
+// settings are what decides how documents are understood and run.
+type settings struct {
+	filters    []filter
+	shard, of  uint32 // of 0: no sharding
+	shuffle    bool
+	seed       int64
+	retries    int
+	health     string
+	safe       bool
+	allow      []string // nil: everything
+	aliases    map[string][]string
+	python     string
+	root       string
+	entrypoint string
+	timeout    time.Duration
+	expect     bool
+	checking   bool
+}
+
+// filter selects cases by one of their properties.
+type filter struct {
+	property string // "id", "type", "tag", "title"; "" is id or title
+	pattern  *match.Pattern
+}
+
+// decodeSettings reads options and environment. A fault concerns the command
+// line, so it has no place in a document.
+func decodeSettings(set campaign.Settings, getenv func(string) string) (*settings, diag.List) {
+	s := &settings{health: healthIgnore, timeout: DefaultTimeout, checking: set.Check, expect: set.Has(OptExpect)}
+	var list diag.List
+	wrong := func(option, format string, args ...any) {
+		list = append(list, diag.Diagnostic{Code: "spectest.option", Path: "--" + option, Message: fmt.Sprintf(format, args...)})
+	}
+	for _, f := range set.Options[optFilter] {
+		x, err := parseFilter(f)
+		if err != nil {
+			wrong(optFilter, "%v", err)
+			continue
+		}
+		s.filters = append(s.filters, x)
+	}
+	if v := set.Get(optShard, ""); v != "" {
+		i, n, ok := strings.Cut(v, "/")
+		a, aerr := strconv.ParseUint(i, 10, 31)
+		b, berr := strconv.ParseUint(n, 10, 31)
+		if !ok || aerr != nil || berr != nil || a < 1 || a > b {
+			wrong(optShard, "must be I/N with 1 <= I <= N, such as 2/5, not %q", v)
+		}
+		s.shard, s.of = uint32(a), uint32(b)
+	}
+	if set.Has(optShuffle) {
+		s.shuffle = true
+		if set.Seed != nil {
+			s.seed = *set.Seed
+		}
+		if v := set.Get(optShuffle, ""); v != bareShuffle {
+			n, err := strconv.ParseInt(v, 10, 64)
+			if err != nil {
+				wrong(optShuffle, "the seed must be an integer, not %q", v)
+			}
+			s.seed = n
+		}
+	}
+	if v := set.Get(optRetries, ""); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 0 || n > 1000 {
+			wrong(optRetries, "must be a number from 0 to 1000, not %q", v)
+		}
+		s.retries = n
+	}
+	if v := set.Get(optTimeout, ""); v != "" {
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil || !(n > 0) || n > 1e6 {
+			wrong(optTimeout, "must be a number of seconds above 0, not %q", v)
+		} else {
+			s.timeout = time.Duration(n * float64(time.Second))
+		}
+	}
+	if v := strings.ToLower(strings.TrimSpace(getenv(envHealth))); v != "" {
+		s.health = v // an unknown mode is a fault of every case that has none of its own
+	}
+	if v := set.Get(optHealth, ""); v != "" {
+		if s.health = v; !slices.Contains(healthModes(), v) {
+			wrong(optHealth, "must be one of %s, not %q", oneOf(healthModes()), v)
+		}
+	}
+	s.safe = set.Get(optSafe, "") == "true" || slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(strings.TrimSpace(getenv(envSafe))))
+	if v := set.Get(optAllow, getenv(envAllow)); strings.TrimSpace(v) != "" {
+		s.allow = []string{}
+		for name := range strings.SplitSeq(v, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				s.allow = append(s.allow, name)
+			}
+		}
+	}
+	for _, v := range set.Options[optAlias] {
+		name, command, ok := strings.Cut(v, "=")
+		argv, why := splitCommand(command)
+		if !ok || strings.TrimSpace(name) == "" || why != "" {
+			wrong(optAlias, "must be ENTRYPOINT=COMMAND, not %q (%s)", v, why)
+			continue
+		}
+		if s.aliases == nil {
+			s.aliases = make(map[string][]string)
+		}
+		s.aliases[strings.TrimSpace(name)] = argv
+	}
+	s.python, s.root = set.Get(optPython, ""), set.Get(optRoot, "")
+	s.entrypoint = getenv(envEntrypoint)
+	if _, err := Formats(set.Get(optFormats, "md")); err != nil {
+		wrong(optFormats, "%v", err)
+	}
+	return s, list
+}
+
+func parseFilter(text string) (filter, error) {
+	var f filter
+	expr := text
+	if name, rest, ok := strings.Cut(text, "="); ok && slices.Contains([]string{"id", "type", "tag", "title"}, name) {
+		f.property, expr = name, rest
+	}
+	p, err := match.Compile(expr, match.Options{})
+	if err != nil {
+		return f, fmt.Errorf("%q is no regular expression: %w", expr, err)
+	}
+	f.pattern = p
+	return f, nil
+}
+
+// takes reports whether the filter lets a case through. A search that takes too
+// long is no match.
+func (f filter) takes(c *Case) bool {
+	var texts []string
+	switch f.property {
+	case "id":
+		texts = []string{c.ID}
+	case "type":
+		texts = []string{c.Type}
+	case "tag":
+		texts = c.Tags
+	case "title":
+		texts = []string{c.Title}
+	default:
+		texts = []string{c.ID, c.Title}
+	}
+	return slices.ContainsFunc(texts, func(t string) bool {
+		ok, err := f.pattern.Search(t)
+		return ok && err == nil
+	})
+}
+
+// takes reports whether a case is to be run. Cases are dealt to shards by what
+// they are called, so that documents of one case each are spread as well.
+func (s *settings) takes(document string, index int, c *Case) bool {
+	for _, f := range s.filters {
+		if !f.takes(c) {
+			return false
+		}
+	}
+	if s.of == 0 {
+		return true
+	}
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s\x00%s\x00%d", document, c.ID, index)
+	return h.Sum32()%s.of == s.shard-1
+}

@@ -1,0 +1,127 @@
+package spectest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/speclang"
+)
+
+// maxSubject is the size of a file that a case may look at.
+const maxSubject = 64 << 20
+
+// fileText is the subject of a text.file case.
+type fileText struct{ text speclang.Value }
+
+func (s fileText) subject(target string) (speclang.Value, *Failure) {
+	if target != "text" {
+		return speclang.Value{}, &Failure{Category: Schema, Message: "unknown assert target for text.file: " + target}
+	}
+	return s.text, nil
+}
+
+// readText reads what a text.file case looks at.
+func (x *executor) readText(c *Case) (subjects, *Failure) {
+	if c.text.self {
+		if x.text == nil {
+			t := unixLines(string(x.c.doc.text))
+			x.text = &t
+		}
+		if !utf8.ValidString(*x.text) {
+			return nil, &Failure{Category: Schema, Message: "the document is not UTF-8 text"}
+		}
+		return fileText{speclang.StringValue(*x.text)}, nil
+	}
+	data, f := x.readInRoot(c.text.path, "text.file path")
+	if f != nil {
+		return nil, f
+	}
+	if !utf8.Valid(data) {
+		return nil, &Failure{Category: Schema, Message: fmt.Sprintf("%s is not UTF-8 text", c.text.path)}
+	}
+	return fileText{speclang.StringValue(unixLines(string(data)))}, nil
+}
+
+// unixLines makes every line end a line feed.
+func unixLines(s string) string {
+	if !strings.ContainsRune(s, '\r') {
+		return s
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+}
+
+// readInRoot reads a file that a document names relative to itself. Messages
+// name the file as the document does: they are the same wherever it lies.
+func (x *executor) readInRoot(name, what string) ([]byte, *Failure) {
+	root, dir, err := x.contractRoot()
+	if err != nil {
+		return nil, &Failure{Category: Runtime, Message: "finding the folder of the document: " + reason(err)}
+	}
+	escapes := &Failure{Category: Schema, Message: what + " escapes contract root: " + name}
+	if strings.ContainsRune(name, 0) {
+		return nil, &Failure{Category: Runtime, Message: what + " holds a NUL character"}
+	}
+	// Not cleaned: ".." after a link leads to where the link leads.
+	real, err := filepath.EvalSymlinks(dir + string(filepath.Separator) + filepath.FromSlash(name))
+	if err != nil {
+		if !within(root, filepath.Join(dir, filepath.FromSlash(name))) {
+			return nil, escapes
+		}
+		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s: %s", name, reason(err))}
+	}
+	if !within(root, real) {
+		return nil, escapes
+	}
+	data, err := readFile(real)
+	if err != nil {
+		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s: %s", name, reason(err))}
+	}
+	return data, nil
+}
+
+func within(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// readFile reads a regular file of bounded size.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case st.IsDir():
+		return nil, errors.New("it is a directory")
+	case !st.Mode().IsRegular():
+		return nil, errors.New("it is not a regular file")
+	case st.Size() > maxSubject:
+		return nil, fmt.Errorf("it is larger than %d MiB", maxSubject>>20)
+	}
+	data := make([]byte, st.Size())
+	n, err := io.ReadFull(f, data)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return data[:n], nil
+}
+
+// reason is an error without the absolute path that it names.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,283 @@
+package spectest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/speclang"
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// nodeKind is what a node of an assertion tree asks for.
+type nodeKind uint8
+
+const (
+	must   nodeKind = iota // every child holds
+	can                    // some child holds
+	cannot                 // no child holds
+	leaf                   // the predicate holds
+)
+
+func (k nodeKind) String() string { return [...]string{"must", "can", "cannot", "leaf"}[k] }
+
+// node is one node of an assertion tree. Lists are must groups, and so is a
+// leaf with several values, whose predicates share its path.
+type node struct {
+	kind     nodeKind
+	target   string
+	path     string
+	at       yamltree.Pos
+	children []*node
+
+	op    string
+	value string // the operand as text, for people
+	plain bool   // the operand is one scalar
+	prog  *speclang.Program
+}
+
+// groupKeys are the keys that make a mapping a group.
+func groupKeys() []string { return []string{"must", "can", "cannot"} }
+
+// operators are all that a leaf may have.
+func operators() []string { return []string{"contain", "regex", "evaluate", "json_type", "exists"} }
+
+// targets are what a case of a type has to look at.
+func targets(kind string) []string {
+	switch kind {
+	case typeTextFile:
+		return []string{"text"}
+	case typeCLI:
+		return []string{"stdout", "stderr", "stdout_path", "stdout_path_text"}
+	case typeHTTP:
+		return []string{"status", "headers", "body_text", "body_json"}
+	}
+	return nil
+}
+
+// allowed are the operators that a target of a type takes. Of an unknown target
+// it is known only when it is reached.
+func allowed(kind, target string) []string {
+	text := []string{"contain", "regex", "evaluate"}
+	switch {
+	case kind == typeTextFile, kind == typeHTTP && (target == "status" || target == "headers"):
+		return text
+	case kind == typeCLI && target == "stdout_path":
+		return []string{"exists"}
+	case slices.Contains(targets(kind), target):
+		return append(text, "json_type")
+	}
+	return operators()
+}
+
+// assertions compiles the case's assertion tree. No tree means that nothing is
+// asserted: the case passes if it can be run.
+func (d *decoder) assertions(n *yamltree.Node) {
+	if n == nil || !n.Truthy() {
+		if d.c.Type != typeCLI { // which looks at the exit code in any case
+			d.warn(n, "asserts-nothing", "assert", "the case asserts nothing", "")
+		}
+		return
+	}
+	switch n.Kind {
+	case yamltree.Seq, yamltree.Map:
+		d.c.tree = d.tree(n, "", "assert")
+	default:
+		d.schema(n, "assert", "assert", "assert node must be a mapping or a list")
+	}
+}
+
+// tree compiles one node; nil if it is faulty.
+func (d *decoder) tree(n *yamltree.Node, target, path string) *node {
+	switch {
+	case n.IsNull(), n.Kind == yamltree.Seq && len(n.Items) == 0:
+		d.warn(n, "empty-branch", path, "the branch is empty: it holds whatever the target is", "remove it, or write what must hold")
+		return &node{kind: must, target: target, path: path, at: d.c.pos(n)}
+	case n.Kind == yamltree.Seq:
+		g := &node{kind: must, target: target, path: path, at: d.c.pos(n)}
+		for i := range n.Items {
+			if child := d.tree(&n.Items[i], target, fmt.Sprintf("%s[%d]", path, i)); child != nil {
+				g.children = append(g.children, child)
+			}
+		}
+		return g
+	case n.Kind != yamltree.Map:
+		d.schema(n, "assert", path, "assert node must be a mapping or a list")
+		return nil
+	}
+	var groups []string
+	for _, k := range groupKeys() {
+		if n.Get(k) != nil {
+			groups = append(groups, k)
+		}
+	}
+	switch len(groups) {
+	case 0:
+		return d.leaf(n, target, path)
+	case 1:
+		return d.group(n, groups[0], target, path)
+	}
+	d.schema(&n.Member(groups[1]).Key, "group-keys", path, "assert group must include exactly one key (must/can/cannot), got: %s", strings.Join(groups, ", "))
+	return nil
+}
+
+func (d *decoder) group(n *yamltree.Node, key, target, path string) *node {
+	var unknown []string
+	for _, k := range keys(n) {
+		if k != key && k != "target" {
+			unknown = append(unknown, k)
+		}
+	}
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		hint := diag.DidYouMean(unknown[0], []string{"target"})
+		if slices.Contains(operators(), unknown[0]) {
+			hint = "operators stand in the items of the group's list"
+		}
+		d.fail(Schema, d.c.pos(n), "group-keys", path, "unknown key in assert group: "+unknown[0], hint)
+		return nil
+	}
+	if t := n.Get("target"); t != nil {
+		if name := trimmed(t); name != "" {
+			target = name
+		}
+		if known := targets(d.c.Type); known != nil && !slices.Contains(known, target) && target != "" {
+			d.warn(t, "unknown-target", path, fmt.Sprintf("%s has no target %q: what looks at it fails", d.c.Type, target), diag.DidYouMean(target, known))
+		}
+	}
+	list := n.Get(key)
+	at := path + "." + key
+	switch {
+	case list.Kind != yamltree.Seq:
+		d.schema(list, "group-list", at, "assert.%s must be a list", key)
+		return nil
+	case len(list.Items) == 0:
+		d.schema(list, "group-list", at, "assert.%s must not be empty", key)
+		return nil
+	}
+	g := &node{kind: nodeKind(slices.Index(groupKeys(), key)), target: target, path: path, at: d.c.pos(n)}
+	for i := range list.Items {
+		item := &list.Items[i]
+		child := d.tree(item, target, fmt.Sprintf("%s[%d]", at, i))
+		if child == nil {
+			continue
+		}
+		g.children = append(g.children, child)
+		if g.kind == cannot && child.kind == must && item.Kind == yamltree.Map && len(child.children) > 1 {
+			d.warn(item, "cannot-several", child.path, "a leaf with several values in cannot means: not all of them at once", "write one item for each value to refuse every one")
+		}
+	}
+	return g
+}
+
+func (d *decoder) leaf(n *yamltree.Node, target, path string) *node {
+	if t := n.Member("target"); t != nil {
+		d.schema(&t.Key, "leaf-target", path, "leaf assertion must not include key: target; move target to a parent group")
+		return nil
+	}
+	if target == "" {
+		d.schema(n, "leaf-target", path, "assertion leaf requires inherited target from a parent group")
+		return nil
+	}
+	g := &node{kind: must, target: target, path: path, at: d.c.pos(n)}
+	total := 0
+	for i := range n.Members {
+		op, list := textOf(&n.Members[i].Key), &n.Members[i].Value
+		at := &n.Members[i].Key
+		if list.Kind != yamltree.Seq {
+			hint := "write it as [" + strings.TrimSpace(list.Raw) + "]"
+			if list.Raw == "" || list.Kind == yamltree.Map {
+				hint = diag.DidYouMean(op, operators())
+			}
+			total++ // the leaf is not empty
+			d.fail(Schema, at.Pos, "operator-list", path, fmt.Sprintf("assertion op '%s' must be a list", op), hint)
+			continue
+		}
+		total += len(list.Items)
+		if len(list.Items) > 0 && !slices.Contains(allowed(d.c.Type, target), op) {
+			hint := diag.DidYouMean(op, operators())
+			if hint == "" {
+				hint = target + " takes " + oneOf(allowed(d.c.Type, target))
+			}
+			d.fail(Schema, at.Pos, "operator", path, fmt.Sprintf("unsupported op for %s.%s: %s", d.c.Type, target, op), hint)
+			continue
+		}
+		for j := range list.Items {
+			if p := d.predicate(op, &list.Items[j], target, path); p != nil {
+				g.children = append(g.children, p)
+			}
+		}
+	}
+	if total == 0 {
+		d.schema(n, "leaf-empty", path, "assertion missing an op key (e.g. contain:, regex:, ...)")
+		return nil
+	}
+	if len(g.children) == 1 {
+		return g.children[0]
+	}
+	return g
+}
+
+// predicate compiles one value of an operator to a spec-lang program.
+func (d *decoder) predicate(op string, v *yamltree.Node, target, path string) *node {
+	subject := speclang.CallForm("subject")
+	p := &node{kind: leaf, target: target, path: path, at: d.c.pos(v), op: op, value: textOf(v)}
+	var form speclang.Form
+	switch op {
+	case "contain", "regex":
+		if v.Kind == yamltree.Map || v.Kind == yamltree.Set || v.Kind == yamltree.Pairs || v.Kind == yamltree.Date || v.Kind == yamltree.Time {
+			d.schema(v, "operand", path, "a value of %s must be text, not %s: a spec_lang expression must be list-based s-expr or scalar literal", op, v.Kind)
+			return nil
+		}
+		p.plain = v.Kind != yamltree.Seq
+		if !p.plain {
+			d.warn(v, "operand", path, "a list as value of "+op+" is evaluated as a spec-lang expression", "write it under evaluate, or quote it")
+		} else if v.Kind != yamltree.String && v.Kind != yamltree.Int {
+			d.warn(v, "operand", path, fmt.Sprintf("%s is looked for as the text %s", v.Kind, p.value), "quote it to say which text is meant")
+		}
+		symbol := "contains"
+		if op == "regex" {
+			symbol = "regex_match"
+		}
+		form = speclang.CallForm(symbol, subject, speclang.FormOfYAML(v))
+	case "json_type":
+		kind := strings.ToLower(trimmed(v))
+		if kind != "dict" && kind != "list" {
+			d.schema(v, "operand", path, "unsupported json_type: %s; it must be dict or list", p.value)
+			return nil
+		}
+		p.value, p.plain = kind, true
+		if target != "body_json" {
+			subject = speclang.CallForm("json_parse", subject)
+		}
+		form = speclang.CallForm("json_type", subject, speclang.ScalarForm(speclang.StringValue(kind)))
+	case "exists":
+		one := v.Kind == yamltree.Int && v.Text == "1"
+		if !v.IsNull() && !(v.Kind == yamltree.Bool && v.Bool) && !one {
+			d.schema(v, "operand", path, "stdout_path.exists only supports value: true (or null)")
+			return nil
+		}
+		p.value, p.plain = "true", true
+		form = speclang.CallForm("path_exists", subject)
+	case "evaluate":
+		if v.Kind != yamltree.Seq {
+			d.schema(v, "operand", path, "evaluate value must be list-based s-expr")
+			return nil
+		}
+		j := toJSON(v)
+		p.value = compact.Format(&j)
+		form = speclang.FormOfYAML(v)
+	default: // an operator for a target that nothing provides
+		return p
+	}
+	p.prog = speclang.Compile(form, speclang.Options{})
+	for _, problem := range p.prog.Problems() {
+		at := yamltree.Pos{Line: problem.Line, Col: problem.Col}
+		if at.Line == 0 {
+			at = p.at
+		}
+		d.warn(&yamltree.Node{Pos: at}, "expression", path, "fails when it is reached: "+problem.Message, "")
+	}
+	return p
+}

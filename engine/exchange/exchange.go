@@ -1,0 +1,41 @@
+// Package exchange holds the values of one request to a server and of what it
+// answered, so that contracts can speak of HTTP without touching a network.
+// Package httpcall under target turns the one into the other. The package is
+// pure values: nothing is sent here.
+package exchange
+
+import (
+	"context"
+	"time"
+)
+
+// Request is one request.
+type Request struct {
+	Method  string
+	URL     string      // absolute: http or https
+	Headers [][2]string // name and value, in the order given; the same name may stand twice
+	Body    []byte      // nil: none
+	Timeout time.Duration
+	// MaxBody is how much of the answer's body is read; a longer one is an error.
+	MaxBody int64
+}
+
+// Response is an answer, whatever its status.
+type Response struct {
+	Status  int
+	Headers [][2]string // name and value, sorted by name; values of one name in their order
+	Body    []byte
+	Elapsed time.Duration
+}
+
+// Client sends requests; it may be used by one goroutine at a time.
+type Client interface {
+	// Do sends one request and follows redirects. An error means that no whole
+	// answer came: refused, cut, too slow, too large.
+	Do(ctx context.Context, r Request) (Response, error)
+	Close() error
+}
+
+// Opener makes a client for a lane. A case sees no cookie and no connection
+// state of another.
+type Opener func() (Client, error)

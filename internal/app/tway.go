@@ -1,0 +1,194 @@
+package app
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/engine/tway/modelfile"
+)
+
+// twayFlags are the flags of thresh tway.
+type twayFlags struct {
+	strength int
+	seed     int64
+	effort   int
+	format   string
+	rows     string
+	verify   string
+}
+
+// twayFormats are the ways in which rows are written.
+var twayFormats = []string{"table", "csv", "tsv", "json"}
+
+func (a *application) twayCommand() *cobra.Command {
+	var f twayFlags
+	c := &cobra.Command{
+		Use:   "tway MODEL",
+		Short: "Write few rows of inputs that hold every combination of t parameters' values",
+		Long: `Tway reads a model of parameters, values and constraints (PICT, or ACTS as text
+or XML; - is standard input) and writes rows that together hold every combination of
+the values of any two parameters, or of as many as --strength says, that the
+constraints allow. Rows go to standard output; what they cover, and what
+nothing can cover for which constraints, goes to standard error.
+
+The rows follow from the model, --strength, --seed and --effort alone. Effort is
+counted in steps of work, not in time: 1 takes some tenths of a second, 100 is for
+the smallest array that patience can buy, 0 writes the first one that covers all.
+
+Every array is checked, by other means than it was made, before it is written.
+With --verify, rows from a file are checked instead: other tools' or your own.
+
+Exit codes: 0 all that is possible is covered, 1 it is not (--verify) or could
+not be decided, 2 the model or the rows were refused.`,
+		Example: `  thresh tway model.txt
+  thresh tway model.txt --strength 3 --format csv
+  thresh tway model.txt --rows must.tsv       begin with rows of your own
+  thresh tway model.txt --verify rows.tsv     do these rows cover everything?`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.tway(args[0], f) },
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.IntVarP(&f.strength, "strength", "t", 0, "combine so many parameters, 1 to 6 (0: as the model says, otherwise 2)")
+	fs.Int64Var(&f.seed, "seed", 1, "another seed gives other rows of the same worth")
+	fs.IntVar(&f.effort, "effort", 1, "how much work goes into fewer rows (0: none)")
+	fs.StringVar(&f.format, "format", "table", "how rows are written: "+strings.Join(twayFormats, ", "))
+	fs.StringVar(&f.rows, "rows", "", "begin with the rows of a `FILE` (tab- or comma-separated, or JSON); empty cells are filled")
+	fs.StringVar(&f.verify, "verify", "", "make no rows, check those of a `FILE`")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(twayFormats, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (f *twayFlags) validate() error {
+	switch {
+	case f.strength < 0 || f.strength > tway.MaxStrength:
+		return usagef("--strength must be from 1 to %d, got %d", tway.MaxStrength, f.strength)
+	case f.effort < 0 || f.effort > 1_000_000:
+		return usagef("--effort must be from 0 to 1000000, got %d", f.effort)
+	case f.verify != "" && f.rows != "":
+		return usagef("--rows begins an array and --verify makes none: give one of them")
+	}
+	for _, known := range twayFormats {
+		if f.format == known {
+			return nil
+		}
+	}
+	err := diag.Refused("--format must be one of %s, got %q", strings.Join(twayFormats, ", "), f.format)
+	if h := diag.DidYouMean(f.format, twayFormats); h != "" {
+		return diag.WithHint(err, h)
+	}
+	return err
+}
+
+func (a *application) tway(path string, f twayFlags) error {
+	if err := f.validate(); err != nil {
+		return err
+	}
+	data, err := a.readModel(path)
+	if err != nil {
+		return err
+	}
+	file, list := modelfile.Read(path, data)
+	a.warn(list)
+	if file == nil {
+		return exitError(diag.ExitRefused)
+	}
+	m := file.At(strengthOf(file, f.strength))
+	if err := m.Check(); err != nil {
+		return diag.Refused("%s: %w", path, err)
+	}
+	if f.verify != "" {
+		return a.verifyRows(file, m, f)
+	}
+	if f.rows != "" {
+		rows, err := a.readRows(file, f.rows, false)
+		if err != nil {
+			return err
+		}
+		m.Rows = append(m.Rows, rows...)
+	}
+	array, err := tway.Generate(m, tway.Options{Seed: uint64(f.seed), Effort: f.effort})
+	if err != nil {
+		return twayRefused(file, path, err)
+	}
+	verdict, err := tway.Verify(m, array.Rows)
+	if err != nil {
+		return diag.Environment("checking the array: %w", err)
+	}
+	if len(verdict.Missing)+len(verdict.Broken) > 0 {
+		return diag.Environment("the array is wrong, which is a fault of thresh: %d combinations missing, %d rows that break constraints",
+			len(verdict.Missing), len(verdict.Broken))
+	}
+	if err := writeRows(a.io.Out, file, array.Rows, f.format); err != nil {
+		return diag.Environment("writing the rows: %w", err)
+	}
+	a.summarizeArray(file, m, array)
+	if len(array.Unproven) > 0 {
+		return exitError(diag.ExitFindings)
+	}
+	return nil
+}
+
+// strengthOf is the strength asked for, that of the file, or 2; one parameter
+// can only be combined by 1.
+func strengthOf(file *modelfile.File, asked int) int {
+	switch {
+	case asked > 0:
+		return asked
+	case file.Strength > 0:
+		return file.Strength
+	}
+	return min(2, len(file.Params))
+}
+
+func (a *application) readModel(path string) ([]byte, error) {
+	if path == "-" {
+		data, err := io.ReadAll(a.io.In)
+		if err != nil {
+			return nil, diag.Environment("reading standard input: %w", err)
+		}
+		return data, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, diag.Refused("%w", err)
+	}
+	return data, nil
+}
+
+func (a *application) readRows(file *modelfile.File, path string, strict bool) ([][]int, error) {
+	data, err := a.readModel(path)
+	if err != nil {
+		return nil, err
+	}
+	rows, list := file.ReadRows(path, data, strict)
+	a.warn(list)
+	if list.HasErrors() {
+		return nil, exitError(diag.ExitRefused)
+	}
+	return rows, nil
+}
+
+// twayRefused says why there is no array, with the constraints that contradict
+// each other.
+func twayRefused(file *modelfile.File, path string, err error) error {
+	var c *tway.Contradiction
+	if !errors.As(err, &c) {
+		return diag.Refused("%s: %w", path, err)
+	}
+	var list diag.List
+	for _, i := range c.Conds {
+		message := "contradicts the other constraints told here, so that no row is possible: "
+		if len(c.Conds) == 1 {
+			message = "cannot hold, so that no row is possible: "
+		}
+		list = append(list, diag.Diagnostic{Code: "tway.contradiction", Pos: file.Conds[i].Pos, Message: message + file.Conds[i].Text})
+	}
+	return list
+}

@@ -1,0 +1,104 @@
+package httpcall_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/exchange"
+	"github.com/thresh-dev/thresh/target/httpcall"
+)
+
+func client(t *testing.T) exchange.Client {
+	t.Helper()
+	c, err := httpcall.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestDo(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/echo":
+			body, _ := io.ReadAll(r.Body)
+			w.Header().Add("X-Two", "a")
+			w.Header().Add("X-Two", "b")
+			w.WriteHeader(http.StatusTeapot)
+			fmt.Fprintf(w, "%s %s %s %s %s", r.Method, r.Host, r.Header.Get("X-Own"), body, r.Header.Get("Cookie"))
+		case "/cookie":
+			http.SetCookie(w, &http.Cookie{Name: "a", Value: "b", Path: "/"})
+		case "/away":
+			http.Redirect(w, r, "/echo", http.StatusFound)
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		case "/large":
+			fmt.Fprint(w, strings.Repeat("x", 2000))
+		case "/slow":
+			<-r.Context().Done()
+		case "/cut":
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	defer s.Close()
+	c := client(t)
+	do := func(path string) (exchange.Response, error) {
+		return c.Do(t.Context(), exchange.Request{
+			Method: "POST", URL: s.URL + path, Headers: [][2]string{{"X-Own", "own"}, {"Host", "named.example"}},
+			Body: []byte("body"), Timeout: 5 * time.Second, MaxBody: 1000,
+		})
+	}
+	if _, err := do("/cookie"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := do("/echo")
+	if err != nil || r.Status != http.StatusTeapot || string(r.Body) != "POST named.example own body " {
+		t.Errorf("%v %d %q", err, r.Status, r.Body)
+	}
+	if i := slices.Index(r.Headers, [2]string{"X-Two", "a"}); i < 0 || r.Headers[i+1] != [2]string{"X-Two", "b"} {
+		t.Errorf("headers %q", r.Headers)
+	}
+	if r, err := do("/away"); err != nil || r.Status != http.StatusTeapot || !strings.HasPrefix(string(r.Body), "GET") {
+		t.Errorf("redirect: %v %d %q", err, r.Status, r.Body)
+	}
+	for path, want := range map[string]string{"/loop": "redirects", "/large": "larger than 1000", "/cut": "cut"} {
+		if _, err := do(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "127.0.0.1") {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	_, err = c.Do(t.Context(), exchange.Request{Method: "GET", URL: s.URL + "/slow", Timeout: 50 * time.Millisecond, MaxBody: 10})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("slow: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = c.Do(ctx, exchange.Request{Method: "GET", URL: s.URL + "/echo"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + l.Addr().String()
+	l.Close()
+	c := client(t)
+	if _, err := c.Do(t.Context(), exchange.Request{Method: "GET", URL: url, MaxBody: 1, Timeout: time.Second}); err == nil || err.Error() != "the connection was refused" {
+		t.Error(err)
+	}
+	if _, err := c.Do(t.Context(), exchange.Request{Method: "GET", URL: "http://[bad", MaxBody: 1, Timeout: time.Second}); err == nil {
+		t.Error("a URL that is none is sent")
+	}
+}
