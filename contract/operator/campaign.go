@@ -1,0 +1,274 @@
+package operator
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// Campaign is a compiled document. A case is one child of one seed; its payload
+// is a [recipe] that makes the same child in any state.
+type Campaign struct {
+	id       campaign.Identity
+	spec     Spec
+	dir      string // of the document
+	seeds    []mutator.Seed
+	units    []unit
+	plugins  *Plugins
+	base     *mutator.Mutator
+	recalled mutator.Bandit
+	verdicts map[string]Verdict
+	oracle   string // path or name of the oracle's program; "" for none
+	program  process.Opener
+}
+
+// kind is what decides which operators a seed gets.
+type kind struct {
+	bucket  textop.Bucket
+	surface textop.Surface
+}
+
+// unit is a seed in one bucket, which gets children of its own.
+type unit struct {
+	seed   *mutator.Seed
+	prefix string // of testcase ids
+}
+
+// state is what a campaign knows between rounds. It is never changed once a
+// round has been made from it.
+type state struct {
+	done   int64 // cases so far
+	phase  int   // regular rounds done
+	retry  []retry
+	tries  int   // rounds of replacements done
+	next   int32 // children asked of every unit in regular rounds
+	extra  []int32
+	have   []int32 // children that count, by unit
+	prints [][]mutator.Fingerprint
+	tally  *tally
+	learnt mutator.Bandit
+	m      *mutator.Mutator
+}
+
+// retry is a replacement for a rejected child.
+type retry struct{ unit, child int32 }
+
+// rememberPerUnit bounds the children of one seed that duplicates are looked
+// for among, and maxTries how many rounds of replacements there are.
+const (
+	rememberPerUnit = 4096
+	maxTries        = 3
+)
+
+// Identity implements [campaign.Campaign].
+func (c *Campaign) Identity() campaign.Identity { return c.id }
+
+// Planned implements [campaign.Planner].
+func (c *Campaign) Planned() int64 { return int64(len(c.units)) * c.spec.Children }
+
+// Probe implements [campaign.Campaign]: an environment without python3 is told
+// before the first case.
+func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
+	if c.plugins.HostErr != nil {
+		return campaign.Facts{}, c.plugins.HostErr
+	}
+	if c.oracle == "" {
+		return campaign.Facts{}, nil
+	}
+	o, err := c.openOracle(ctx, campaign.Lane{Of: 1, Cold: true})
+	if err != nil {
+		return campaign.Facts{}, err
+	}
+	return campaign.Facts{}, o.Close()
+}
+
+// Start implements [campaign.Campaign].
+func (c *Campaign) Start(campaign.Facts) *state {
+	return &state{
+		extra: make([]int32, len(c.units)), have: make([]int32, len(c.units)), prints: make([][]mutator.Fingerprint, len(c.units)),
+		tally: newTally(), learnt: c.recalled, m: c.base.Learned(c.recalled),
+	}
+}
+
+// rounds is the number of regular rounds: one, unless something is learned.
+func (c *Campaign) rounds() int {
+	if c.spec.Policy.Learns() {
+		return c.spec.Rounds
+	}
+	return 1
+}
+
+// share is how many children of every unit regular round r makes.
+func (c *Campaign) share(r int) int64 {
+	n := int64(c.rounds())
+	return c.spec.Children*int64(r+1)/n - c.spec.Children*int64(r)/n
+}
+
+// Round implements [campaign.Campaign].
+func (c *Campaign) Round(s *state) (campaign.Round, bool) {
+	n := int64(len(s.retry))
+	if s.phase < c.rounds() {
+		n = int64(len(c.units)) * c.share(s.phase)
+	}
+	return campaign.Round{Len: n}, n > 0
+}
+
+// job is the child of a case.
+func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
+	i := index - s.done
+	var child int64
+	if s.phase < c.rounds() {
+		per := c.share(s.phase)
+		unit, child = int32(i/per), int64(s.next)+i%per
+	} else {
+		r := s.retry[i]
+		unit, child = r.unit, int64(r.child)
+	}
+	u := &c.units[unit]
+	return unit, mutator.Job{Seed: u.seed, Index: child, ID: mutator.TestcaseID(u.prefix, child)}
+}
+
+// Fold implements [campaign.Campaign]: duplicates are told by the order of
+// cases, and policies learn.
+func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
+	next := &state{
+		done: s.done, phase: s.phase, tries: s.tries, next: s.next, extra: slices.Clone(s.extra), have: slices.Clone(s.have),
+		prints: slices.Clone(s.prints), tally: s.tally.clone(), learnt: s.learnt, m: s.m,
+	}
+	regular := s.phase < c.rounds()
+	owned := make(map[int32]bool) // units whose prints were copied
+	var rewards []mutator.Reward
+	odds := make(map[kind]map[string]float64)
+	for at, o := range results {
+		next.done++
+		f, ok := decodeFacts(o.Data)
+		if !ok {
+			next.tally.errors++
+			continue
+		}
+		u, job := c.job(s, at.Index)
+		match := mutator.Unseen
+		if f.status == textop.OK {
+			if match = c.meet(next, u, f.print, owned); match == mutator.Unseen {
+				next.have[u]++
+			}
+		}
+		verdict, judged := c.judged(job.ID, &f)
+		next.tally.count(c, job.Seed, &f, match, judged, verdict)
+		if c.spec.Policy.Learns() {
+			k := kind{job.Seed.Bucket, job.Seed.Surface}
+			if odds[k] == nil {
+				odds[k] = s.m.Odds(k.bucket, k.surface)
+			}
+			rewards = append(rewards, c.rewards(odds[k], job.Seed, &f, match, judged, verdict)...)
+		}
+	}
+	if regular {
+		next.phase++
+		next.next += int32(c.share(s.phase))
+	} else {
+		next.tries++
+	}
+	if len(rewards) > 0 {
+		next.learnt = s.learnt.Learn(rewards)
+		next.m = c.base.Learned(next.learnt)
+	}
+	if next.phase >= c.rounds() {
+		next.retry = c.replacements(next)
+	}
+	return next
+}
+
+// meet tells whether a unit has had a child's text already. Prints are needed
+// only as long as the unit wants children.
+func (c *Campaign) meet(s *state, u int32, f mutator.Fingerprint, owned map[int32]bool) mutator.Match {
+	if c.spec.Duplicates == KeepDuplicates {
+		return mutator.Unseen
+	}
+	distance := -1
+	if c.spec.Duplicates == RejectNear {
+		distance = mutator.MaxDistance
+	}
+	if m := mutator.MatchAny(s.prints[u], f, distance); m != mutator.Unseen {
+		return m
+	}
+	if !owned[u] {
+		s.prints[u], owned[u] = slices.Clone(s.prints[u]), true
+	}
+	if len(s.prints[u]) == rememberPerUnit {
+		s.prints[u] = s.prints[u][1:]
+	}
+	s.prints[u] = append(s.prints[u], f)
+	return mutator.Unseen
+}
+
+// replacements asks for a further child for every one that does not count.
+func (c *Campaign) replacements(s *state) []retry {
+	if c.spec.Duplicates == KeepDuplicates || s.tries >= maxTries {
+		return nil
+	}
+	var list []retry
+	for u := range c.units {
+		missing := int32(c.spec.Children) - s.have[u]
+		if missing <= 0 || s.have[u] == 0 { // a seed without any child has no operator
+			s.prints[u] = nil
+			continue
+		}
+		for range missing {
+			list = append(list, retry{int32(u), int32(c.spec.Children) + s.extra[u]})
+			s.extra[u]++
+		}
+	}
+	return list
+}
+
+// judged is what an oracle says of a case.
+func (c *Campaign) judged(id string, f *facts) (v Verdict, judged bool) {
+	if f.judged {
+		return Verdict{Judgement: f.judgement, Score: f.score}, true
+	}
+	v, judged = c.verdicts[id]
+	return v, judged
+}
+
+// rewards is what a child was worth to the operators that made it: what the
+// oracle says, and without one whether the child is new.
+func (c *Campaign) rewards(odds map[string]float64, seed *mutator.Seed, f *facts, match mutator.Match, judged bool, v Verdict) []mutator.Reward {
+	value := 0.0
+	switch {
+	case judged:
+		value = v.reward()
+	case c.oracle == "" && c.verdicts == nil && f.status == textop.OK && match == mutator.Unseen:
+		value = 1
+	}
+	var list []mutator.Reward
+	for _, a := range f.applied {
+		if a.Status != textop.OK && judged {
+			continue // had no part in what was judged
+		}
+		id := c.base.Registry().Entries()[a.Op].Meta.ID
+		r := mutator.Reward{Arm: mutator.Arm{Bucket: string(seed.Bucket), Op: id}, Probability: odds[id]}
+		if a.Status == textop.OK {
+			r.Value = value
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// Summarize implements [campaign.Summarizer].
+func (c *Campaign) Summarize(s *state) []campaign.Exhibit { return c.summary(s) }
+
+// Input implements [campaign.Inputter].
+func (c *Campaign) Input(s *state, at campaign.Case) []byte {
+	if at.Payload != nil {
+		return at.Payload
+	}
+	_, job := c.job(s, at.Index)
+	return c.recipe(s, job).encode()
+}

@@ -1,0 +1,307 @@
+package operator
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// Boxes are the contract's checklist (section 10), in its order.
+func Boxes() []string {
+	return []string{
+		"OPERATOR_META has the required keys, each of the right kind",
+		"apply(seed_text, ctx, rng) can be called and returns a result",
+		"no global randomness: rng alone decides",
+		"status is OK, SKIPPED or INVALID",
+		"the trace has op_id, status, params, len_before and len_after, and they are true",
+		"max_chars is handled, and always the same way",
+		"snapshots exist and hold",
+	}
+}
+
+// Box numbers, from 0.
+const (
+	boxMeta = iota
+	boxApply
+	boxRandom
+	boxStatus
+	boxTrace
+	boxLength
+	boxSnapshot
+)
+
+// Checked is an operator held to the checklist.
+type Checked struct {
+	Entry  mutator.Entry
+	Faults [7]diag.List // by box
+	// Snapshot is what the operator gives now, as a snapshot file; Path is where
+	// that file belongs.
+	Snapshot []byte
+	Path     string
+}
+
+// Holds reports whether a box can be ticked.
+func (c *Checked) Holds(box int) bool { return len(c.Faults[box]) == 0 }
+
+// probe is one application that an operator is checked by.
+type probe struct {
+	text     string
+	surface  textop.Surface
+	strength int
+	maxChars int
+	testcase string
+}
+
+// probeTexts are short and long, blank, structured, and of several scripts.
+func probeTexts() []string {
+	return []string{
+		"Summarise the attached report in two sentences. Keep every figure as it is!",
+		"", " \n\t ", "x",
+		"첫 번째 문장입니다. 두 번째 문장도 있습니다.\n세 번째 줄.",
+		"שלום עולם, مرحبا بالعالم 👩‍👩‍👧‍👦 e\u0301🇰🇷",
+		`{"city": "Lisbon", "nights": 3, "breakfast": true, "tags": ["a", "b"], "note": null}`,
+		strings.Repeat("A line of a longer document, with its number.\n", 60),
+	}
+}
+
+// probes are the applications for an operator.
+func probes(m *textop.Meta) []probe {
+	var list []probe
+	strengths := slices.Compact([]int{m.Strength.Min, (m.Strength.Min + m.Strength.Max) / 2, m.Strength.Max})
+	surfaces := m.Surfaces
+	if len(surfaces) == 0 {
+		surfaces = []textop.Surface{""}
+	}
+	for _, s := range surfaces {
+		for i, text := range probeTexts() {
+			for _, n := range strengths {
+				list = append(list, probe{text: text, surface: s, strength: n, testcase: fmt.Sprintf("snapshot-%d:%d", i, n)})
+			}
+		}
+	}
+	return list
+}
+
+func (p *probe) context() *textop.Context {
+	return &textop.Context{Surface: p.surface, Strength: p.strength, Constraints: textop.Constraints{MaxChars: p.maxChars}, Metadata: map[string]any{"testcase_id": p.testcase}}
+}
+
+// snapshotBase is the seed_base of snapshots.
+const snapshotBase = 0
+
+// apply makes probes of one operator, with generators that begin anew.
+func (p *Plugins) apply(ctx context.Context, host pyhost.Operators, e *mutator.Entry, list []probe) ([]mutator.Answered, error) {
+	derive := textop.NewDeriver(textop.RuleContract, big.NewInt(snapshotBase))
+	if e.New == nil {
+		calls := make([]pyhost.OperatorCall, len(list))
+		for i, pr := range list {
+			calls[i] = mutator.Call(e, pr.text, pr.context(), derive.Seed(pr.testcase))
+		}
+		replies, err := host.Apply(ctx, calls)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]mutator.Answered, len(list))
+		for i := range list {
+			out[i] = mutator.Answer(e, list[i].text, list[i].context(), &replies[i])
+		}
+		return out, nil
+	}
+	op, err := e.New()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]mutator.Answered, len(list))
+	for i, pr := range list {
+		var rng pyrand.Rand
+		rng.SeedUint64(derive.Seed(pr.testcase))
+		out[i] = mutator.Apply(op, e, pr.text, pr.context(), &rng)
+	}
+	return out, nil
+}
+
+// ApplyOnce applies one operator to one text, with the generator Random(seed).
+func (p *Plugins) ApplyOnce(ctx context.Context, e *mutator.Entry, text string, c *textop.Context, seed uint64) (mutator.Answered, error) {
+	if e.New == nil {
+		host, err := p.Open(ctx)
+		if err != nil {
+			return mutator.Answered{}, err
+		}
+		defer host.Close()
+		replies, err := host.Apply(ctx, []pyhost.OperatorCall{mutator.Call(e, text, c, seed)})
+		if err != nil {
+			return mutator.Answered{}, err
+		}
+		return mutator.Answer(e, text, c, &replies[0]), nil
+	}
+	op, err := e.New()
+	if err != nil {
+		return mutator.Answered{}, err
+	}
+	var rng pyrand.Rand
+	rng.SeedUint64(seed)
+	return mutator.Apply(op, e, text, c, &rng), nil
+}
+
+// CheckPlugins holds every operator to the checklist. readSnapshot returns a
+// snapshot file; an error means that there is none. The error is one of the
+// environment.
+func CheckPlugins(ctx context.Context, p *Plugins, readSnapshot func(path string) ([]byte, error)) ([]Checked, error) {
+	host, err := p.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if host != nil {
+		defer host.Close()
+	}
+	var out []Checked
+	for i := range p.Entries {
+		c := Checked{Entry: p.Entries[i]}
+		if err := p.check(ctx, host, &c, readSnapshot); err != nil {
+			return nil, fmt.Errorf("checking %s: %w", c.Entry.Meta.ID, err)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func (p *Plugins) check(ctx context.Context, host pyhost.Operators, c *Checked, readSnapshot func(string) ([]byte, error)) error {
+	e := &c.Entry
+	list := probes(e.Meta)
+	first, err := p.apply(ctx, host, e, list)
+	if err != nil {
+		return err
+	}
+	second, err := p.apply(ctx, host, e, list)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		c.answer(&list[i], &first[i])
+		if !same(&first[i], &second[i]) {
+			c.fault(boxRandom, e.Source, "gives another result for the same text, context and generator: %s (OC-5.3)", list[i].words())
+		}
+	}
+	if err := p.checkLength(ctx, host, c, list, first); err != nil {
+		return err
+	}
+	c.Path = snapshotPath(e)
+	c.Snapshot = encodeSnapshot(e, list, first)
+	kept, err := readSnapshot(c.Path)
+	switch {
+	case err != nil:
+		c.warn(boxSnapshot, e.Source, "there is no snapshot %s: --update writes it (OC-9.1)", c.Path)
+	case !bytes.Equal(kept, c.Snapshot):
+		c.fault(boxSnapshot, e.Source, "gives other results than the snapshot %s: %s (OC-2.1.3: changed behaviour needs another op_id)", c.Path, firstDifference(kept, c.Snapshot))
+	}
+	return nil
+}
+
+// answer puts what a probe brought to light into its boxes.
+func (c *Checked) answer(p *probe, a *mutator.Answered) {
+	if a.Fault != "" {
+		c.fault(boxApply, a.At, "%s: %s", p.words(), a.Fault)
+		return
+	}
+	if a.Printed != "" {
+		c.fault(boxApply, a.At, "%s: writes to standard output: %q", p.words(), firstLine(a.Printed))
+	}
+	if a.GlobalRandom {
+		c.fault(boxRandom, a.At, "uses the global random generator: only rng may be drawn from (OC-7.1)")
+	}
+	for _, b := range a.Result.Breaches {
+		box := boxTrace
+		switch {
+		case strings.HasPrefix(b, "status "):
+			box = boxStatus
+		case strings.Contains(b, "max_chars"):
+			box = boxLength
+		case strings.HasPrefix(b, "the child "), strings.HasPrefix(b, "what it returned"):
+			box = boxApply
+		}
+		c.fault(box, a.At, "%s: %s", p.words(), b)
+	}
+}
+
+// words says what a probe is.
+func (p *probe) words() string {
+	text := fmt.Sprintf("%q", p.text)
+	if r := []rune(p.text); len(r) > 24 {
+		text = fmt.Sprintf("%q and %d more characters", string(r[:24]), len(r)-24)
+	}
+	return fmt.Sprintf("on %s, strength %d", text, p.strength)
+}
+
+// fault adds a fault once: an operator that raises does so on every probe.
+func (c *Checked) fault(box int, at diag.Pos, format string, args ...any) {
+	c.add(box, diag.Error, at, format, args...)
+}
+
+func (c *Checked) warn(box int, at diag.Pos, format string, args ...any) {
+	c.add(box, diag.Warning, at, format, args...)
+}
+
+func (c *Checked) add(box int, level diag.Level, at diag.Pos, format string, args ...any) {
+	const most = 3
+	d := diag.Diagnostic{Code: fmt.Sprintf("operator.checklist-%d", box+1), Level: level, Pos: at, Path: c.Entry.Meta.ID, Message: fmt.Sprintf(format, args...)}
+	tail := d.Message[strings.LastIndex(d.Message, ": ")+1:]
+	for _, x := range c.Faults[box] {
+		if x.Pos == d.Pos && strings.HasSuffix(x.Message, tail) {
+			return
+		}
+	}
+	if len(c.Faults[box]) < most {
+		c.Faults[box] = append(c.Faults[box], d)
+	}
+}
+
+// same reports whether two applications gave the same.
+func same(a, b *mutator.Answered) bool {
+	return a.Fault == b.Fault && bytes.Equal(mutator.AppendResult(nil, &a.Result), mutator.AppendResult(nil, &b.Result))
+}
+
+// checkLength asks again for children that came about, with one code point less
+// allowed than they have: an operator gives up or refuses, and always the same
+// of the two (OC-6.3).
+func (p *Plugins) checkLength(ctx context.Context, host pyhost.Operators, c *Checked, list []probe, answers []mutator.Answered) error {
+	var tight []probe
+	for i, a := range answers {
+		if n := a.Result.Trace.LenAfter; a.Result.Status == textop.OK && n > 1 {
+			pr := list[i]
+			pr.maxChars = n - 1
+			tight = append(tight, pr)
+		}
+	}
+	if len(tight) == 0 {
+		return nil
+	}
+	replies, err := p.apply(ctx, host, &c.Entry, tight)
+	if err != nil {
+		return err
+	}
+	var skips, refuses *probe
+	for i, a := range replies {
+		overran := slices.ContainsFunc(a.Result.Breaches, func(b string) bool { return strings.Contains(b, "max_chars") })
+		switch {
+		case overran:
+			c.fault(boxLength, a.At, "%s, max_chars %d: returned a longer child (OC-6.3)", tight[i].words(), tight[i].maxChars)
+		case a.Result.Status == textop.Skipped:
+			skips = &tight[i]
+		case a.Result.Status == textop.Invalid && a.Fault == "":
+			refuses = &tight[i]
+		}
+	}
+	if skips != nil && refuses != nil {
+		c.fault(boxLength, c.Entry.Source, "returns SKIPPED %s and INVALID %s when the child is too long: expected one of the two (OC-6.3)", skips.words(), refuses.words())
+	}
+	return nil
+}

@@ -1,0 +1,333 @@
+package operator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/mutator"
+)
+
+// Compile implements [campaign.Contract].
+func (k *Contract) Compile(ctx context.Context, doc campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
+	c := &compiler{k: k, doc: doc, set: set, digest: sha256.New()}
+	camp := c.compile(ctx)
+	if c.list.HasErrors() || camp == nil {
+		return nil, c.list
+	}
+	return []campaign.Any{campaign.Erase[*state](camp)}, c.list
+}
+
+// compiler turns one document into a campaign.
+type compiler struct {
+	k      *Contract
+	doc    campaign.Spec
+	set    campaign.Settings
+	list   diag.List
+	digest interface {
+		io.Writer
+		Sum([]byte) []byte
+	}
+}
+
+// part adds what decides the cases to the digest.
+func (c *compiler) part(data []byte) {
+	var n [8]byte
+	binary.LittleEndian.PutUint64(n[:], uint64(len(data)))
+	c.digest.Write(n[:])
+	c.digest.Write(data)
+}
+
+func (c *compiler) say(level diag.Level, code, path, format string, args ...any) {
+	c.list = append(c.list, diag.Diagnostic{
+		Code: "operator." + code, Level: level, Pos: diag.Pos{File: c.doc.Path, Line: 1, Col: 1}, Path: path, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+func (c *compiler) compile(ctx context.Context) *Campaign {
+	spec, seedsHere := c.spec()
+	if c.list.HasErrors() {
+		return nil
+	}
+	c.part(c.doc.Data)
+	if c.set.Seed != nil {
+		spec.SeedBase.SetInt64(*c.set.Seed)
+	}
+	folders := make([]string, 0, len(spec.Operators))
+	for _, p := range spec.Operators {
+		folders = append(folders, beside(c.doc.Path, p))
+	}
+	folders = append(folders, c.set.Options[optOperators]...)
+	if n := c.set.Get(optChildren, ""); n != "" {
+		v, err := strconv.ParseInt(n, 10, 64)
+		if err != nil || v < 1 || v > maxChildren {
+			c.say(diag.Error, "option", "", "--children must be from 1 to %d, got %q", maxChildren, n)
+			return nil
+		}
+		spec.Children = v
+		spec.Rounds = int(min(int64(spec.Rounds), v))
+	}
+	c.part([]byte(fmt.Sprint(spec.SeedBase, " ", spec.Children)))
+
+	plugins := LoadPlugins(ctx, folders, Disk{Read: c.read, List: c.set.List}, c.k.python)
+	c.list = append(c.list, plugins.Faults...)
+	if plugins.HostErr != nil && c.set.Check {
+		c.say(diag.Warning, "python", "operators", "Python operators are not checked: %v", plugins.HostErr)
+	}
+	var entries []mutator.Entry
+	if spec.Builtins {
+		entries = mutator.Builtins()
+	}
+	registry, twice := mutator.NewRegistry(append(entries, plugins.Entries...))
+	c.list = append(c.list, twice...)
+	c.part([]byte(strings.Join(registry.IDs(), "\n")))
+
+	camp := &Campaign{spec: *spec, plugins: plugins, program: c.k.program, dir: filepath.Dir(c.doc.Path)}
+	c.seeds(camp, seedsHere)
+	c.feedback(camp)
+	c.names(spec, registry)
+	if c.list.HasErrors() {
+		return nil
+	}
+	cfg := spec.Config()
+	for i := range camp.seeds {
+		if len(cfg.Partners) == maxPartners {
+			break
+		}
+		cfg.Partners = append(cfg.Partners, camp.seeds[i].Text)
+	}
+	camp.base = mutator.New(registry, cfg)
+	c.candidates(camp)
+	if spec.Oracle != nil {
+		c.oracle(camp)
+	}
+	name := spec.Name
+	if name == "" {
+		name = strings.TrimSuffix(filepath.Base(c.doc.Path), filepath.Ext(c.doc.Path))
+	}
+	camp.id = campaign.Identity{Contract: c.k.Name(), Name: name, Digest: hex.EncodeToString(c.digest.Sum(nil))}
+	return camp
+}
+
+// maxPartners bounds the texts that operators may cross a seed with.
+const maxPartners = 1000
+
+// spec decodes the document; a file of seeds is run by the defaults.
+func (c *compiler) spec() (spec *Spec, seedsHere bool) {
+	if !isSpec(c.doc.Data) && isSeeds(c.doc.Data) {
+		s := defaults()
+		s.Seeds = []string{c.doc.Path}
+		return &s, true
+	}
+	spec, found := Decode(c.doc.Path, c.doc.Data)
+	c.list = append(c.list, found...)
+	return spec, false
+}
+
+// read reads a file that decides the cases.
+func (c *compiler) read(path string) ([]byte, error) {
+	data, err := c.set.Read(path)
+	if err == nil {
+		c.part(data)
+	}
+	return data, err
+}
+
+// seeds reads all seeds.
+func (c *compiler) seeds(camp *Campaign, here bool) {
+	spec := &camp.spec
+	first := make(map[string]diag.Pos)
+	for i, name := range spec.Seeds {
+		path, data := beside(c.doc.Path, name), c.doc.Data
+		if here {
+			path = c.doc.Path
+		} else {
+			var err error
+			if data, err = c.read(path); err != nil {
+				c.say(diag.Error, "seeds-unreadable", fmt.Sprintf("seeds[%d]", i), "%s cannot be read: %s", path, cause(err))
+				continue
+			}
+		}
+		r := NewSeedReader(strings.NewReader(string(data)), path, "", spec.Buckets...)
+		for {
+			seed, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			var list diag.List
+			if errors.As(err, &list) {
+				if c.list = append(c.list, list...); len(c.list) > 1000 {
+					return
+				}
+				continue
+			}
+			if err != nil {
+				c.say(diag.Error, "seeds-unreadable", fmt.Sprintf("seeds[%d]", i), "%v", err)
+				break
+			}
+			pos := diag.Pos{File: path, Line: r.line, Col: 1}
+			if at, taken := first[seed.ID]; taken {
+				c.list = append(c.list, diag.Diagnostic{Code: "operator.seed-twice", Pos: pos, Message: fmt.Sprintf("the id %q is that of the seed at %s: ids must be unique", seed.ID, at)})
+				continue
+			}
+			first[seed.ID] = pos
+			seed.Ordinal = int64(len(camp.seeds))
+			if spec.Surface != "" {
+				seed.Surface, seed.SurfaceTag = spec.Surface, ""
+			}
+			camp.seeds = append(camp.seeds, *seed)
+		}
+		c.list = append(c.list, r.Warnings()...)
+		if n := r.Blocked(); n > 0 {
+			c.list = append(c.list, diag.Diagnostic{Code: "operator.seed-blocked", Level: diag.Warning, Pos: diag.Pos{File: path, Line: 1, Col: 1}, Message: fmt.Sprintf("%d records are not mutated: their is_mutable is false", n)})
+		}
+	}
+	if len(camp.seeds) == 0 && !c.list.HasErrors() {
+		c.say(diag.Error, "no-seeds", "seeds", "there is no seed in %s", strings.Join(spec.Seeds, ", "))
+	}
+	buckets := spec.Buckets
+	for i := range camp.seeds {
+		if len(buckets) == 0 {
+			camp.units = append(camp.units, unit{seed: &camp.seeds[i], prefix: camp.seeds[i].ID})
+			continue
+		}
+		for _, b := range buckets {
+			s := camp.seeds[i]
+			if s.Bucket != b {
+				s.Bucket, s.BucketTag = b, ""
+			}
+			u := unit{seed: &s, prefix: s.ID}
+			if len(buckets) > 1 {
+				u.prefix += ":" + string(b)
+			}
+			camp.units = append(camp.units, u)
+		}
+	}
+}
+
+// feedback reads statistics and verdicts.
+func (c *compiler) feedback(camp *Campaign) {
+	if name := camp.spec.Stats; name != "" {
+		var err error
+		camp.recalled, err = ReadStats(beside(c.doc.Path, name), c.read)
+		if err != nil {
+			c.say(diag.Error, "stats", "stats", "%s: %s", name, cause(err))
+		}
+	}
+	if name := camp.spec.Verdicts; name != "" {
+		path := beside(c.doc.Path, name)
+		data, err := c.read(path)
+		if err != nil {
+			c.say(diag.Error, "verdicts", "verdicts", "%s cannot be read: %s", path, cause(err))
+			return
+		}
+		verdicts, found := DecodeVerdicts(path, data)
+		c.list = append(c.list, found...)
+		camp.verdicts = make(map[string]Verdict, len(verdicts))
+		for _, v := range verdicts {
+			if v.Testcase == "" {
+				c.say(diag.Warning, "verdicts", "verdicts", "a verdict in %s names no testcase_id: it is of no child here", path)
+				continue
+			}
+			camp.verdicts[v.Testcase] = v
+		}
+	}
+}
+
+// names checks that what the document names of operators exists.
+func (c *compiler) names(spec *Spec, r *mutator.Registry) {
+	for _, list := range []struct {
+		field    string
+		patterns []string
+	}{{"select.include", spec.Include}, {"select.exclude", spec.Exclude}} {
+		for i, p := range list.patterns {
+			f := mutator.Filter{Include: []string{p}, Controls: true}
+			if len(r.Select(f)) == 0 {
+				c.list = append(c.list, diag.Diagnostic{
+					Code: "operator.pattern-idle", Level: diag.Warning, Pos: diag.Pos{File: c.doc.Path, Line: 1, Col: 1}, Path: fmt.Sprintf("%s[%d]", list.field, i),
+					Message: fmt.Sprintf("%q matches no operator", p), Hint: diag.DidYouMean(p, r.IDs()),
+				})
+			}
+		}
+	}
+	for b, factors := range spec.Weights {
+		for id := range factors {
+			if r.Find(id) < 0 {
+				c.list = append(c.list, diag.Diagnostic{
+					Code: "operator.weight-idle", Level: diag.Warning, Pos: diag.Pos{File: c.doc.Path, Line: 1, Col: 1}, Path: "weights." + string(b) + "." + id,
+					Message: fmt.Sprintf("there is no operator %q", id), Hint: diag.DidYouMean(id, r.IDs()),
+				})
+			}
+		}
+	}
+	slices.SortStableFunc(c.list, func(a, b diag.Diagnostic) int { // maps have no order
+		if a.Code == "operator.weight-idle" && b.Code == a.Code {
+			return strings.Compare(a.Path, b.Path)
+		}
+		return 0
+	})
+}
+
+// candidates warns of seeds for which there is no operator.
+func (c *compiler) candidates(camp *Campaign) {
+	count := make(map[kind]int)
+	var order []kind
+	for _, u := range camp.units {
+		k := kind{u.seed.Bucket, u.seed.Surface}
+		if count[k] == 0 {
+			order = append(order, k)
+		}
+		count[k]++
+	}
+	served := 0
+	for _, k := range order {
+		if camp.base.Candidates(k.bucket, k.surface) > 0 {
+			served++
+			continue
+		}
+		c.say(diag.Warning, "no-operator", "", "no operator serves bucket %s on surface %s: %d of %d seeds will be skipped", orAny(string(k.bucket)), orAny(string(k.surface)), count[k], len(camp.units))
+	}
+	if served == 0 && camp.plugins.HostErr == nil {
+		c.say(diag.Error, "no-operator", "", "no operator serves any seed: nothing would be mutated")
+	}
+}
+
+func orAny(s string) string {
+	if s == "" {
+		return "(any)"
+	}
+	return s
+}
+
+// oracle finds the program and makes it part of the campaign's identity.
+func (c *compiler) oracle(camp *Campaign) {
+	name := camp.spec.Oracle.Command[0]
+	paths := []string{beside(c.doc.Path, name)}
+	if !strings.ContainsRune(name, filepath.Separator) {
+		for _, dir := range filepath.SplitList(oracleFolders) {
+			paths = append(paths, filepath.Join(dir, name))
+		}
+	}
+	for _, p := range paths {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			continue
+		}
+		if sum, err := c.set.Digest(abs); err == nil {
+			c.part([]byte(sum))
+			camp.oracle = abs
+			return
+		}
+	}
+	c.say(diag.Error, "oracle", "oracle.command[0]", "there is no program %s", strings.Join(paths, " or "))
+}

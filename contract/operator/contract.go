@@ -1,0 +1,85 @@
+package operator
+
+import (
+	"bytes"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/engine/pyhost"
+)
+
+// Contract is the front door.
+type Contract struct {
+	python  pyhost.OperatorOpener
+	program process.Opener
+}
+
+// New returns the front door for the Operator Contract v0.1. python applies
+// Python operators, program runs oracles.
+func New(python pyhost.OperatorOpener, program process.Opener) *Contract {
+	return &Contract{python: python, program: program}
+}
+
+// Name implements [campaign.Contract].
+func (*Contract) Name() string { return "operator" }
+
+// Summary implements [campaign.Contract].
+func (*Contract) Summary() string {
+	return "mutate prompts: seeds, operators of one's own and of the house, reproducible children (Operator Contract v0.1)"
+}
+
+// Detect implements [campaign.Contract]: a JSON object with a schema_version of
+// the format, or lines of JSON that are seeds.
+func (*Contract) Detect(s campaign.Spec) bool {
+	return isSpec(s.Data) || isSeeds(s.Data)
+}
+
+func isSpec(data []byte) bool {
+	text := bytes.TrimLeft(data, " \t\r\n")
+	return bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"thresh.operators`))
+}
+
+// isSeeds reports whether the first line is a record of a seed.
+func isSeeds(data []byte) bool {
+	line, _, _ := bytes.Cut(bytes.TrimLeft(data, " \t\r\n"), []byte("\n"))
+	if !bytes.HasPrefix(line, []byte("{")) || !bytes.HasSuffix(bytes.TrimRight(line, " \t\r"), []byte("}")) {
+		return false
+	}
+	for _, key := range []string{`"mutation_target_text"`, `"input_primary"`, `"seed_text"`, `"child_text"`} {
+		if bytes.Contains(line, []byte(key)) {
+			return true
+		}
+	}
+	return bytes.Contains(line, []byte(`"text"`)) && (bytes.Contains(line, []byte(`"seed_id"`)) || bytes.Contains(line, []byte(`"bucket_id"`)) || bytes.Contains(line, []byte(`"surface"`)))
+}
+
+// Names of the options.
+const (
+	optOperators = "operators"
+	optChildren  = "children"
+)
+
+// Options implements [campaign.Contract].
+func (*Contract) Options() []campaign.Option {
+	return []campaign.Option{
+		{Name: optOperators, Many: true, Usage: "further operators: every op_*.star and op_*.py in `FOLDER`, or a file"},
+		{Name: optChildren, Usage: "children wanted for each seed, in place of the document's `N`"},
+	}
+}
+
+// Starter implements [campaign.Contract].
+func (*Contract) Starter(string) []campaign.File { return starter() }
+
+// Chooses implements [campaign.Chooser]: in a folder, seeds are what documents
+// name, and no documents of their own.
+func (*Contract) Chooses(_, path string, _ campaign.Settings) (taken bool, hint string) {
+	if bytes.HasSuffix([]byte(path), []byte(".jsonl")) {
+		return false, "seeds are run by themselves when they are named: thresh run " + path
+	}
+	return true, ""
+}
+
+var (
+	_ campaign.Contract = (*Contract)(nil)
+	_ campaign.Chooser  = (*Contract)(nil)
+)

@@ -1,0 +1,213 @@
+package operator_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/thresh-dev/thresh/contract/operator"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// refused is an input of testdata/errors.json with what is said of it.
+type refused struct {
+	Spec     string   `json:"spec,omitempty"`
+	Seeds    string   `json:"seeds,omitempty"`
+	Verdicts string   `json:"verdicts,omitempty"`
+	Name     string   `json:"name,omitempty"`
+	Want     []string `json:"want"`
+}
+
+// says is all that is said of the input.
+func (r *refused) says() diag.List {
+	name := r.Name
+	if name == "" {
+		name = "in.json"
+	}
+	switch {
+	case r.Spec != "":
+		_, list := operator.Decode(name, []byte(r.Spec))
+		return list
+	case r.Verdicts != "":
+		_, list := operator.DecodeVerdicts(name, []byte(r.Verdicts))
+		return list
+	}
+	var list diag.List
+	s := operator.NewSeedReader(strings.NewReader(r.Seeds), name, "")
+	for range 100 {
+		_, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var found diag.List
+		if errors.As(err, &found) {
+			list = append(list, found...)
+		}
+	}
+	return append(list, s.Warnings()...)
+}
+
+func TestErrors(t *testing.T) {
+	const file = "testdata/errors.json"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inputs []refused
+	if err := json.Unmarshal(data, &inputs); err != nil {
+		t.Fatal(err)
+	}
+	for i := range inputs {
+		var got []string
+		for _, d := range inputs[i].says() {
+			got = append(got, d.String()+" ["+d.Code+"]")
+			if d.Pos.Line < 1 || d.Pos.Col < 1 {
+				t.Errorf("input %d: no place: %s", i, d)
+			}
+		}
+		if len(got) == 0 {
+			t.Errorf("input %d is accepted", i)
+		}
+		if !*update {
+			if diff := cmp.Diff(inputs[i].Want, got); diff != "" {
+				t.Errorf("input %d (go test -update shows all): %s", i, diff)
+			}
+		}
+		inputs[i].Want = got
+	}
+	if *update {
+		var b strings.Builder
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		if err := e.Encode(inputs); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The schema accepts the starter and refuses what Decode refuses for its shape.
+func TestSchema(t *testing.T) {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(operator.Schema())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("operators.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("operators.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid := func(text string) bool {
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		return err == nil && schema.Validate(v) == nil
+	}
+	if !valid(string(front().Starter("")[0].Data)) {
+		t.Error("the starter is refused")
+	}
+	for _, field := range []string{`"children": 0`, `"steps": 17`, `"policy": "ucb"`, `"select": {"bucket": 1}`, `"oracle": {}`, `"sead": 1`, `"strength": [1]`, `"weights": {"*": {"op_x": -1}}`} {
+		text := `{"schema_version": "thresh.operators.v1", "seeds": ["s"], ` + field + `}`
+		if _, list := operator.Decode("x", []byte(text)); valid(text) || !list.HasErrors() {
+			t.Errorf("%s: the schema says %t, Decode %v", field, valid(text), list)
+		}
+	}
+}
+
+func TestSeedReader(t *testing.T) {
+	all := func(name, text string, prefer ...textop.Bucket) []mutator.Seed {
+		t.Helper()
+		var list []mutator.Seed
+		r := operator.NewSeedReader(strings.NewReader(text), name, "", prefer...)
+		for {
+			s, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				return list
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, *s)
+		}
+	}
+	const record = `{"record_id": "r1", "dataset_name": "d", "input_primary": "whole", "mutation_target_text": "target\r\nline", "bucket_tags": ["LLM01_PROMPT_INJECTION", "LLM02_INSECURE_OUTPUT"], "attack_surface": "email_body", "mutation_target_role": "attacker_controlled_input", "is_mutable": true, "source_format": "mutation_seed_v1"}`
+	for name, c := range map[string]struct {
+		file, text string
+		prefer     []textop.Bucket
+		want       []mutator.Seed
+	}{
+		"mutation_seed_v1": {"s.jsonl", record + "\n", nil, []mutator.Seed{{ID: "r1", Text: "target\nline", Bucket: textop.PromptInjection, BucketTag: "LLM01_PROMPT_INJECTION", Surface: textop.PromptText, SurfaceTag: "email_body"}}},
+		"preferred bucket": {"s.jsonl", record, []textop.Bucket{textop.OutputHandling}, []mutator.Seed{{ID: "r1", Text: "target\nline", Bucket: textop.OutputHandling, BucketTag: "LLM02_INSECURE_OUTPUT", Surface: textop.PromptText, SurfaceTag: "email_body"}}},
+		"normalized_v1":    {"s", "\ufeff{\"record_id\": \"r2\", \"dataset_name\": \"d\", \"input_primary\": \"안녕\", \"input_secondary\": null, \"raw_json\": {}}", nil, []mutator.Seed{{ID: "r2", Text: "안녕"}}},
+		"not mutable":      {"s.jsonl", "{\"id\": 1, \"text\": \"a\", \"is_mutable\": false}\n\n{\"id\": 2, \"text\": \"b\"}\n", nil, []mutator.Seed{{ID: "2", Text: "b"}}},
+		"lines":            {"s.txt", "one\n\n  two \r\nthree", nil, []mutator.Seed{{ID: "line-1", Text: "one"}, {ID: "line-3", Text: "  two ", Ordinal: 1}, {ID: "line-4", Text: "three", Ordinal: 2}}},
+		"csv": {"s.csv", "ID, Text ,bucket_tags,strength\na,\"two\nlines\",LLM06_SENSITIVE_INFO_DISCLOSURE;dos,3\nb,x,,\n", nil, []mutator.Seed{
+			{ID: "a", Text: "two\nlines", Bucket: textop.Disclosure, BucketTag: "LLM06_SENSITIVE_INFO_DISCLOSURE", Strength: textop.Range{Min: 3, Max: 3}}, {ID: "b", Text: "x", Ordinal: 1},
+		}},
+		"child": {"s.jsonl", `{"schema_version":"thresh.child.v1","testcase_id":"a:3","seed_id":"a","bucket_id":"","surface":"","child_text":"c","constraints":{"max_chars":9}}`, nil, []mutator.Seed{{ID: "a:3", Text: "c", Constraints: &textop.Constraints{MaxChars: 9}}}},
+	} {
+		if diff := cmp.Diff(c.want, all(c.file, c.text, c.prefer...)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// FuzzSeedReader looks for input that crashes or never ends.
+func FuzzSeedReader(f *testing.F) {
+	for _, s := range []string{"a\nb", `{"text":"x"}`, "id,text\n1,x", "\ufeff{}", "\"", "{\"text\":\"\\ud800\"}"} {
+		for _, name := range []string{"s.jsonl", "s.csv", "s"} {
+			f.Add(name, s)
+		}
+	}
+	f.Fuzz(func(t *testing.T, name, text string) {
+		r := operator.NewSeedReader(strings.NewReader(text), name, "")
+		for range len(text) + 2 {
+			s, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err == nil && (s.ID == "" || s.Text == "" || strings.ContainsRune(s.Text, '\r')) {
+				t.Fatalf("seed %+v", s)
+			}
+		}
+		t.Fatal("there are more records than bytes")
+	})
+}
+
+// FuzzDecode looks for documents that crash, and holds diagnostics to places.
+func FuzzDecode(f *testing.F) {
+	f.Add(string(front().Starter("")[0].Data))
+	data, err := os.ReadFile("testdata/errors.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	var inputs []refused
+	if err := json.Unmarshal(data, &inputs); err != nil {
+		f.Fatal(err)
+	}
+	for _, in := range inputs {
+		f.Add(in.Spec)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		_, list := operator.Decode("x.json", []byte(text))
+		if slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Pos.Line < 1 || d.Code == "" || d.Message == "" }) {
+			t.Fatalf("%v", list)
+		}
+	})
+}

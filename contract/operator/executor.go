@@ -1,0 +1,231 @@
+package operator
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// executor makes children on one lane.
+type executor struct {
+	c      *Campaign
+	host   pyhost.Operators
+	lane   *mutator.Lane
+	oracle *oracleLane
+}
+
+// Open implements [campaign.Campaign].
+func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+	x := &executor{c: c}
+	var err error
+	if x.host, err = c.plugins.Open(ctx); err != nil {
+		return nil, err
+	}
+	if c.oracle != "" {
+		if x.oracle, err = c.openOracle(ctx, lane); err != nil {
+			return nil, errors.Join(err, x.Close())
+		}
+	}
+	x.lane = c.base.NewLane(x.host)
+	return x, nil
+}
+
+// Notes says how the cases were run.
+func (x *executor) Notes() []string {
+	var notes []string
+	if x.host != nil {
+		notes = append(notes, x.host.Notes()...)
+	}
+	if x.oracle != nil {
+		notes = append(notes, x.oracle.runner.Notes()...)
+	}
+	return notes
+}
+
+// Close implements [campaign.Executor].
+func (x *executor) Close() error {
+	var errs []error
+	if x.host != nil {
+		errs = append(errs, x.host.Close())
+	}
+	if x.oracle != nil {
+		errs = append(errs, x.oracle.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Batch implements [campaign.Batcher]: generators are seeded several at once,
+// and Python operators are applied in batches.
+func (x *executor) Batch() (aim time.Duration, most int64) { return 20 * time.Millisecond, 1024 }
+
+// ExecuteBatch implements [campaign.Batcher].
+func (x *executor) ExecuteBatch(ctx context.Context, s any, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) (busy time.Duration, err error) {
+	return 0, x.run(ctx, s.(*state), cases, each)
+}
+
+// Execute implements [campaign.Executor].
+func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (campaign.Outcome, error) {
+	var out campaign.Outcome
+	err := x.run(ctx, s, []campaign.Case{at}, func(_ campaign.Case, o campaign.Outcome) error {
+		out = o
+		return nil
+	})
+	return out, err
+}
+
+// run makes the children of cases, which have payloads if they are single.
+func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) error {
+	m := s.m
+	jobs := make([]mutator.Job, len(cases))
+	for i, at := range cases {
+		if at.Payload == nil {
+			_, jobs[i] = x.c.job(s, at.Index)
+			continue
+		}
+		var err error
+		if m, jobs[i], err = x.c.decodeRecipe(at.Payload); err != nil {
+			return err
+		}
+	}
+	x.lane.Use(m)
+	again, err := x.again(ctx, jobs)
+	if err != nil {
+		return err
+	}
+	i := 0
+	return x.lane.Make(ctx, jobs, func(child *mutator.Child) error {
+		at := cases[i]
+		i++
+		if first, ok := again[child.ID]; ok && !bytes.Equal(first, mutator.AppendChild(nil, child)) {
+			x.differs(child)
+		}
+		o := x.c.outcome(child)
+		if x.oracle != nil && child.Status == textop.OK && o.Verdict == campaign.VerdictPass {
+			if err := x.oracle.judge(ctx, at.Index, child, &o); err != nil {
+				return err
+			}
+		}
+		return each(at, o)
+	})
+}
+
+// One in repeatEvery children that Python operators may have had a part in is
+// made twice: what differs then does not depend on the generator alone.
+const repeatEvery = 8
+
+// again makes some of the children beforehand, to compare them.
+func (x *executor) again(ctx context.Context, jobs []mutator.Job) (map[string][]byte, error) {
+	if x.host == nil {
+		return nil, nil
+	}
+	var twice []mutator.Job
+	for _, j := range jobs {
+		if len(jobs) == 1 || mutator.FingerprintOf(j.ID).Exact%repeatEvery == 0 {
+			twice = append(twice, j)
+		}
+	}
+	first := make(map[string][]byte, len(twice))
+	err := x.lane.Make(ctx, twice, func(c *mutator.Child) error {
+		first[c.ID] = mutator.AppendChild(nil, c)
+		return nil
+	})
+	return first, err
+}
+
+// differs blames the first operator from outside for a child that came out
+// differently.
+func (x *executor) differs(child *mutator.Child) {
+	entries := x.c.base.Registry().Entries()
+	for i, a := range child.Applied {
+		if e := &entries[a.Op]; e.Kind == mutator.Python {
+			child.Breaches = append(child.Breaches, mutator.Breach{
+				Op: a.Op, Step: i, Kind: breachRepeat, At: e.Source,
+				Text: "gives another result for the same text, context and generator (OC-5.3)",
+			})
+			return
+		}
+	}
+}
+
+// breachRepeat is the kind of a child that cannot be made again.
+const breachRepeat = "nondeterministic"
+
+// weight orders breaches: the one that a case is known by comes first.
+func weight(kind string) campaign.Severity {
+	switch kind {
+	case mutator.BreachFault, breachRepeat:
+		return campaign.SeverityHigh
+	case mutator.BreachRandom, mutator.BreachResult:
+		return campaign.SeverityMedium
+	}
+	return campaign.SeverityLow
+}
+
+// digits are what differs between equal breaches: lengths and counts.
+var digits = regexp.MustCompile(`\d+|"(?:[^"\\]|\\.)*"`)
+
+// outcome judges a child.
+func (c *Campaign) outcome(child *mutator.Child) campaign.Outcome {
+	f := facts{status: child.Status, applied: slices.Clone(child.Applied)}
+	if child.Status == textop.OK {
+		f.print = mutator.FingerprintOf(child.Text)
+	}
+	o := campaign.Outcome{Verdict: campaign.VerdictPass}
+	if child.Status != textop.OK {
+		o.Verdict = campaign.VerdictSkip
+	}
+	if len(child.Breaches) > 0 {
+		worst := slices.MaxFunc(child.Breaches, func(a, b mutator.Breach) int { return cmp.Compare(weight(a.Kind), weight(b.Kind)) })
+		id := c.base.Registry().Entries()[worst.Op].Meta.ID
+		sum := sha256.Sum256([]byte(child.Seed.Text))
+		o.Verdict, o.Severity, o.Kind = campaign.VerdictFail, weight(worst.Kind), worst.Kind
+		place := ""
+		if worst.At.Line > 0 {
+			place = fmt.Sprintf("line %d", worst.At.Line)
+		}
+		text := digits.ReplaceAllStringFunc(worst.Text, func(s string) string {
+			if strings.HasPrefix(s, `"`) {
+				return `"..."`
+			}
+			return "N"
+		})
+		o.Title = id + ": " + firstLine(worst.Text)
+		o.Signature = strings.Join([]string{id, worst.Kind, place, text}, "\n")
+		o.Cause = []string{id, worst.Kind}
+		o.Input = hex.EncodeToString(sum[:])
+		o.Evidence = []campaign.Attachment{
+			{Name: "child", Data: mutator.AppendChild(nil, child)},
+			{Name: "seed", Data: []byte(child.Seed.Text)},
+			{Name: "breaches", Data: c.breachList(child)},
+		}
+	}
+	o.Data = f.encode()
+	return o
+}
+
+// breachList is the breaches of a child, one a line with its place.
+func (c *Campaign) breachList(child *mutator.Child) []byte {
+	var b bytes.Buffer
+	for _, x := range child.Breaches {
+		id := c.base.Registry().Entries()[x.Op].Meta.ID
+		at := "built in"
+		if x.At.File != "" {
+			at = x.At.String()
+		}
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", id, x.Kind, at, strings.ReplaceAll(x.Text, "\n", " "))
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,100 @@
+package operator
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// facts is what a case tells Fold.
+type facts struct {
+	status    textop.Status
+	print     mutator.Fingerprint // of the child, if status is OK
+	applied   []mutator.Applied
+	judged    bool // the oracle has spoken
+	judgement mutator.Judgement
+	score     *float64
+}
+
+// statuses is the order in which statuses are encoded.
+func statuses() [3]textop.Status {
+	return [...]textop.Status{textop.OK, textop.Skipped, textop.Invalid}
+}
+
+func statusCode(s textop.Status) byte {
+	for i, x := range statuses() {
+		if x == s {
+			return byte(i)
+		}
+	}
+	return 2
+}
+
+// encode is the facts as bytes: status with two flags, fingerprint,
+// applications, verdict.
+func (f *facts) encode() []byte {
+	head := statusCode(f.status)
+	if f.judged {
+		head |= 4 | byte(f.judgement)<<4
+	}
+	if f.score != nil {
+		head |= 8
+	}
+	b := []byte{head}
+	if f.status == textop.OK {
+		b = binary.LittleEndian.AppendUint64(b, f.print.Exact)
+		b = binary.LittleEndian.AppendUint64(b, f.print.Near)
+	}
+	if f.score != nil {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(*f.score))
+	}
+	for _, a := range f.applied {
+		b = binary.AppendUvarint(b, uint64(a.Op)<<2|uint64(statusCode(a.Status)))
+	}
+	return b
+}
+
+func decodeFacts(b []byte) (f facts, ok bool) {
+	if len(b) == 0 {
+		return f, false
+	}
+	head := b[0]
+	b = b[1:]
+	code := head & 3
+	if code > 2 {
+		return f, false
+	}
+	f.status = statuses()[code]
+	word := func() uint64 {
+		if len(b) < 8 {
+			ok = false
+			b = nil
+			return 0
+		}
+		v := binary.LittleEndian.Uint64(b)
+		b = b[8:]
+		return v
+	}
+	ok = true
+	if f.status == textop.OK {
+		f.print = mutator.Fingerprint{Exact: word(), Near: word()}
+	}
+	if head&4 != 0 {
+		f.judged, f.judgement = true, mutator.Judgement(head>>4)
+	}
+	if head&8 != 0 {
+		v := math.Float64frombits(word())
+		f.score = &v
+	}
+	for len(b) > 0 {
+		v, n := binary.Uvarint(b)
+		if n <= 0 || v&3 > 2 {
+			return f, false
+		}
+		b = b[n:]
+		f.applied = append(f.applied, mutator.Applied{Op: int(v >> 2), Status: statuses()[v&3]})
+	}
+	return f, ok
+}

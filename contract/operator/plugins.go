@@ -1,0 +1,275 @@
+package operator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/engine/starop"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// Disk is what plug-ins are found and read through.
+type Disk struct {
+	Read func(path string) ([]byte, error)
+	List func(dir string) ([]string, error) // names of the regular files, sorted
+}
+
+// Plugins are operators from files.
+type Plugins struct {
+	Entries []mutator.Entry
+	Python  []string // absolute paths of the Python modules, by Entry.Module
+	Faults  diag.List
+	// HostErr says that Python modules were found and cannot be loaded, because
+	// of the environment and not because of them.
+	HostErr error
+	open    pyhost.OperatorOpener
+}
+
+// Limits of Python operators.
+const (
+	loadLimit   = 20 * time.Second
+	callLimit   = 5 * time.Second
+	pythonSpace = 2 << 30
+)
+
+// LoadPlugins loads op_*.star and op_*.py from files and folders. All that is
+// wrong with any of them is in Faults; the others can be used.
+func LoadPlugins(ctx context.Context, paths []string, disk Disk, open pyhost.OperatorOpener) *Plugins {
+	p := &Plugins{open: open}
+	var modules []string
+	for _, root := range paths {
+		files, fault := pluginFiles(root, disk)
+		if fault != nil {
+			p.Faults = append(p.Faults, *fault)
+		}
+		for _, file := range files {
+			src, err := disk.Read(file)
+			if err != nil {
+				p.Faults = append(p.Faults, diag.Diagnostic{Code: "operator.plugin-unreadable", Pos: diag.Pos{File: file}, Message: "cannot be read: " + cause(err)})
+				continue
+			}
+			if strings.HasSuffix(file, ".py") {
+				modules = append(modules, file)
+				continue
+			}
+			source, found := starop.Load(file, src)
+			p.Faults = append(p.Faults, found...)
+			if source != nil {
+				p.Entries = append(p.Entries, mutator.Entry{
+					Meta: &source.Meta, Kind: mutator.Starlark, Source: source.Apply,
+					New: func() (textop.Operator, error) { return source.New() },
+				})
+			}
+		}
+	}
+	if len(modules) > 0 {
+		p.python(ctx, modules, disk)
+	}
+	return p
+}
+
+func cause(err error) string {
+	for u := errors.Unwrap(err); u != nil; u = errors.Unwrap(err) {
+		err = u
+	}
+	return err.Error()
+}
+
+// pluginFiles is the plug-ins that a path names.
+func pluginFiles(root string, disk Disk) ([]string, *diag.Diagnostic) {
+	isPlugin := func(name string) bool {
+		ext := filepath.Ext(name)
+		return strings.HasPrefix(name, "op_") && (ext == ".star" || ext == ".py")
+	}
+	if ext := filepath.Ext(root); ext == ".star" || ext == ".py" {
+		return []string{root}, nil
+	}
+	names, err := disk.List(root)
+	if err != nil {
+		return nil, &diag.Diagnostic{Code: "operator.plugin-unreadable", Pos: diag.Pos{File: root}, Message: "cannot be read: " + cause(err),
+			Hint: "plug-ins are op_*.star and op_*.py files, or folders with such files"}
+	}
+	var files []string
+	for _, name := range names {
+		if isPlugin(name) {
+			files = append(files, filepath.Join(root, name))
+		}
+	}
+	if len(files) == 0 {
+		return nil, &diag.Diagnostic{Code: "operator.plugin-none", Pos: diag.Pos{File: root}, Message: "the folder holds no op_*.star or op_*.py file"}
+	}
+	return files, nil
+}
+
+// set is how modules are run. The same files are loaded on every lane.
+func (p *Plugins) set() pyhost.OperatorSet {
+	return pyhost.OperatorSet{Files: p.Python, LoadLimit: loadLimit, CallLimit: callLimit, Limits: process.Limits{AddressSpace: pythonSpace}}
+}
+
+// Open loads the Python modules for a lane; nil if there are none.
+func (p *Plugins) Open(ctx context.Context) (pyhost.Operators, error) {
+	if p.HostErr != nil {
+		return nil, p.HostErr
+	}
+	if len(p.Python) == 0 {
+		return nil, nil
+	}
+	return p.open(ctx, p.set())
+}
+
+// python loads the modules once, for what they say of themselves.
+func (p *Plugins) python(ctx context.Context, files []string, disk Disk) {
+	for _, f := range files {
+		abs, err := filepath.Abs(f)
+		if err != nil {
+			abs = f
+		}
+		p.Python = append(p.Python, abs)
+	}
+	if p.open == nil {
+		p.HostErr = errors.New("Python operators cannot be run here")
+		return
+	}
+	host, err := p.open(ctx, p.set())
+	if err != nil {
+		p.HostErr = fmt.Errorf("loading Python operators: %w", err)
+		return
+	}
+	defer host.Close()
+	for i, m := range host.Modules() {
+		name := files[i]
+		src, _ := disk.Read(name) // was read before
+		if meta := p.module(name, src, &m); meta != nil {
+			p.Entries = append(p.Entries, mutator.Entry{
+				Meta: meta, Kind: mutator.Python, Module: i, Source: diag.Pos{File: name, Line: max(m.ApplyLine, 1), Col: 1},
+			})
+		}
+	}
+}
+
+// module reads what loading a module came to; nil if it cannot be used.
+func (p *Plugins) module(name string, src []byte, m *pyhost.OperatorModule) *textop.Meta {
+	lines := strings.Split(string(src), "\n")
+	bad := false
+	add := func(line int, d diag.Diagnostic) {
+		d.Pos = diag.Pos{File: name, Line: max(line, 1), Col: 1}
+		if line >= 1 && line <= len(lines) {
+			d.Source = strings.TrimRight(lines[line-1], "\r")
+		}
+		bad = bad || d.Level == diag.Error
+		p.Faults = append(p.Faults, d)
+	}
+	if m.Printed != "" {
+		add(1, diag.Diagnostic{Code: "operator.prints", Level: diag.Warning, Message: fmt.Sprintf("prints while it is imported: %q", firstLine(m.Printed))})
+	}
+	if m.GlobalRandom {
+		add(1, diag.Diagnostic{Code: "operator.global-random", Message: "uses the global random generator while it is imported (OC-7.1)"})
+	}
+	if m.Fault != nil {
+		line := 1
+		if m.Fault.File != "" && filepath.Base(m.Fault.File) == filepath.Base(name) {
+			line = m.Fault.Line
+		}
+		add(line, diag.Diagnostic{Code: "operator.load", Message: "cannot be loaded: " + m.Fault.Class + ": " + firstLine(m.Fault.Message)})
+		return nil
+	}
+	var raw map[string]any
+	d := json.NewDecoder(bytes.NewReader(m.Meta))
+	d.UseNumber()
+	if err := d.Decode(&raw); err != nil {
+		add(m.MetaLine, diag.Diagnostic{Code: "operator.meta", Message: "OPERATOR_META cannot be read: " + err.Error()})
+		return nil
+	}
+	meta, found := textop.ParseMeta(raw)
+	for _, d := range found {
+		field, _, _ := strings.Cut(d.Path, "[")
+		line := m.MetaLine
+		for i := max(m.MetaLine-1, 0); i < len(lines) && i < m.MetaLine+200; i++ {
+			if strings.Contains(lines[i], `"`+field+`"`) || strings.Contains(lines[i], `'`+field+`'`) {
+				line = i + 1
+				break
+			}
+		}
+		d.Message, d.Path = "OPERATOR_META."+d.Path+": "+d.Message, ""
+		add(line, d)
+	}
+	if why := pythonSignature(lines, m.ApplyLine); why != "" {
+		add(m.ApplyLine, diag.Diagnostic{Code: "operator.apply", Message: why + ": expected apply(seed_text, ctx, rng) (OC-3.1)"})
+	}
+	if bad {
+		return nil
+	}
+	return &meta
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// pythonSignature says why apply, defined at a line, cannot be called with
+// three arguments; "" if it can, or that cannot be told from the text.
+func pythonSignature(lines []string, at int) string {
+	if at < 1 || at > len(lines) {
+		return ""
+	}
+	text := strings.Join(lines[at-1:min(at+20, len(lines))], "\n")
+	_, list, ok := strings.Cut(text, "apply(")
+	if !ok || !strings.Contains(lines[at-1], "def ") {
+		return ""
+	}
+	depth, required, positional, end := 0, 0, 0, -1
+	part, star := "", false
+	count := func() {
+		name := strings.TrimSpace(part)
+		part = ""
+		switch {
+		case name == "" || name == "/":
+		case strings.HasPrefix(name, "*"):
+			star = star || name != "*" && !strings.HasPrefix(name, "**")
+		default:
+			positional++
+			if !strings.Contains(name, "=") {
+				required++
+			}
+		}
+	}
+	for i, c := range list {
+		switch {
+		case strings.ContainsRune("([{", c):
+			depth++
+		case c == ')' && depth == 0:
+			end = i
+		case strings.ContainsRune(")]}", c):
+			depth--
+		case c == ',' && depth == 0:
+			count()
+			continue
+		}
+		if end >= 0 {
+			break
+		}
+		part += string(c)
+	}
+	if end < 0 {
+		return ""
+	}
+	count()
+	switch {
+	case required > 3:
+		return fmt.Sprintf("apply needs %d arguments", required)
+	case positional < 3 && !star:
+		return fmt.Sprintf("apply takes %d arguments", positional)
+	}
+	return ""
+}

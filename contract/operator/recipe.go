@@ -1,0 +1,103 @@
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/shrink"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// recipe is a child as an explicit input: all that makes it, but for the
+// operators themselves and the document.
+type recipe struct {
+	Seed struct {
+		ID      string `json:"seed_id"`
+		Text    string `json:"text"`
+		Bucket  string `json:"bucket_id,omitempty"`
+		Surface string `json:"surface,omitempty"`
+		// As the seed's file sets them; absent if it does not.
+		Strength    int             `json:"strength,omitempty"`
+		Constraints json.RawMessage `json:"constraints,omitempty"`
+	} `json:"seed"`
+	Testcase string             `json:"testcase_id"`
+	Child    int64              `json:"child_index"`
+	Odds     map[string]float64 `json:"odds,omitempty"` // of the operators, if they were learned
+}
+
+func (c *Campaign) recipe(s *state, job mutator.Job) *recipe {
+	r := &recipe{Testcase: job.ID, Child: job.Index, Odds: s.m.Odds(job.Seed.Bucket, job.Seed.Surface)}
+	r.Seed.ID, r.Seed.Text = job.Seed.ID, job.Seed.Text
+	r.Seed.Bucket, r.Seed.Surface = job.Seed.BucketTag, job.Seed.SurfaceTag
+	if r.Seed.Bucket == "" {
+		r.Seed.Bucket = string(job.Seed.Bucket)
+	}
+	if r.Seed.Surface == "" {
+		r.Seed.Surface = string(job.Seed.Surface)
+	}
+	r.Seed.Strength = job.Seed.Strength.Min
+	if job.Seed.Constraints != nil {
+		values := (&textop.Context{Constraints: *job.Seed.Constraints}).Values("")
+		r.Seed.Constraints, _ = json.Marshal(values["constraints"]) // was read from JSON
+	}
+	return r
+}
+
+func (r *recipe) encode() []byte {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil { // numbers and text have a form in JSON
+		panic(err)
+	}
+	return append(b, '\n')
+}
+
+// job makes the recipe a job again, and the mutator that it is for.
+func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, error) {
+	var r recipe
+	if err := json.Unmarshal(payload, &r); err != nil {
+		return nil, mutator.Job{}, fmt.Errorf("reading a case: %w", err)
+	}
+	seed := &mutator.Seed{ID: r.Seed.ID, Text: textop.Normalize(r.Seed.Text, textop.Constraints{}), BucketTag: r.Seed.Bucket, SurfaceTag: r.Seed.Surface}
+	if r.Seed.Bucket != "" {
+		seed.Bucket, _ = textop.ParseBucket(r.Seed.Bucket) // was read before
+	}
+	if r.Seed.Surface != "" {
+		seed.Surface, _ = textop.ParseSurface(r.Seed.Surface)
+	}
+	if r.Seed.Strength > 0 {
+		seed.Strength = textop.Range{Min: r.Seed.Strength, Max: r.Seed.Strength}
+	}
+	if len(r.Seed.Constraints) > 0 {
+		ctx, found := textop.ParseContext([]byte(`{"constraints":` + string(r.Seed.Constraints) + `}`))
+		if err := found.Err(); err != nil {
+			return nil, mutator.Job{}, fmt.Errorf("reading a case: %w", err)
+		}
+		seed.Constraints = &ctx.Constraints
+	}
+	m := c.base
+	if r.Odds != nil {
+		m = m.Fixed(seed.Bucket, r.Odds)
+	}
+	return m, mutator.Job{Seed: seed, ID: r.Testcase, Index: r.Child}, nil
+}
+
+// Reduce implements [campaign.Reducer]: the seed's text is made smaller, and
+// what chooses the operators stays.
+func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+	var r recipe
+	if json.Unmarshal(payload, &r) != nil {
+		return payload
+	}
+	with := func(text []byte) []byte {
+		smaller := r
+		smaller.Seed.Text = textop.Normalize(string(text), textop.Constraints{})
+		return smaller.encode()
+	}
+	text, _ := shrink.Bytes(ctx, []byte(r.Seed.Text), func(text []byte) (bool, error) { return test(with(text)) })
+	if small := with(text); len(small) < len(payload) {
+		return small
+	}
+	return payload
+}

@@ -1,0 +1,93 @@
+package operator
+
+import (
+	"math/big"
+	"path/filepath"
+
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// SchemaVersion is the version that a document must name. The contract has no
+// document of its own for campaigns; this one is Thresh's.
+const SchemaVersion = "thresh.operators.v1"
+
+// Spec is a decoded document. Paths are as written: those that are relative
+// begin at the document's folder.
+type Spec struct {
+	Name        string
+	Description string
+	Seeds       []string // seed files
+	Operators   []string // files and folders of plug-ins
+	Builtins    bool     // the operators of the house take part
+	Include     []string // patterns of ids
+	Exclude     []string
+	Buckets     []textop.Bucket // in place of those of the seeds; each seed is run in each
+	Surface     textop.Surface  // in place of those of the seeds
+	RiskMax     textop.Risk     // "": no cap
+	Children    int64           // wanted for each seed
+	Steps       int             // operators applied to a child
+	Strength    textop.Range    // drawn from it
+	SeedBase    *big.Int        // of the derivation (OC-7.2)
+	Rule        textop.Rule     // of the derivation (OC-7.3)
+	Policy      mutator.Policy  // how operators are chosen
+	Weights     mutator.Weights // for the policy weighted
+	Rounds      int             // of learning policies
+	Redraws     int             // further operators a step may try if one skips
+	Constraints textop.Constraints
+	Duplicates  Duplicates
+	Stats       string // statistics file to begin with; "": none
+	Verdicts    string // verdicts on children, by testcase_id; "": none
+	Oracle      *Oracle
+}
+
+// Oracle is a program that judges children: it is given the child on standard
+// input and as the file <child>, and says by its exit code whether the system
+// under test held (0) or not (1).
+type Oracle struct {
+	Command  []string // argv; <child> is the path of the child's text
+	TimeoutS float64
+}
+
+// Duplicates says what becomes of a child whose text the same seed has already
+// had.
+type Duplicates string
+
+// The ways. A rejected child is counted and replaced by one with a further
+// index, so that every child that counts is reproducible from its own id.
+const (
+	KeepDuplicates Duplicates = "keep"
+	RejectExact    Duplicates = "exact" // equal texts are rejected
+	RejectNear     Duplicates = "near"  // and those that differ in a few places only
+)
+
+// Limits of a document.
+const (
+	maxChildren = 1_000_000
+	maxSteps    = 16
+	maxRounds   = 1000
+)
+
+// defaults is what a document has that says nothing.
+func defaults() Spec {
+	return Spec{
+		Builtins: true, Children: 10, Steps: 1, Strength: textop.Range{Min: 2, Max: 2}, SeedBase: big.NewInt(mutator.DefaultSeedBase),
+		Rule: textop.RuleContract, Policy: mutator.Uniform, Rounds: 4, Redraws: 3, Duplicates: RejectExact,
+	}
+}
+
+// Config is how the document's children are made.
+func (s *Spec) Config() mutator.Config {
+	return mutator.Config{
+		SeedBase: s.SeedBase, Rule: s.Rule, Steps: s.Steps, Strength: s.Strength, Policy: s.Policy, Weights: s.Weights, Redraws: s.Redraws,
+		Constraints: s.Constraints, Filter: mutator.Filter{RiskMax: s.RiskMax, Include: s.Include, Exclude: s.Exclude},
+	}
+}
+
+// beside is a path of the document at docPath as one that can be opened.
+func beside(docPath, p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(filepath.Dir(docPath), p)
+}

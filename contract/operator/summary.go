@@ -1,0 +1,247 @@
+package operator
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// summary is what the campaign shows of itself.
+func (c *Campaign) summary(s *state) []campaign.Exhibit {
+	t := s.tally
+	list := []campaign.Exhibit{c.childrenTable(t)}
+	if m, ok := c.operatorMatrix(t); ok {
+		list = append(list, m)
+	}
+	if m, ok := c.kindMatrix(t); ok {
+		list = append(list, m)
+	}
+	if len(t.points) > 1 {
+		list = append(list, campaign.SeriesExhibit("Distinct children", "children made", "distinct children", campaign.Line{Name: "distinct", Points: t.points}))
+	}
+	if e, ok := c.skewTable(t); ok {
+		list = append(list, e)
+	}
+	if e, ok := c.learnedTable(s); ok {
+		list = append(list, e)
+	}
+	if e, ok := c.verdictMatrix(t); ok {
+		list = append(list, e)
+	}
+	return list
+}
+
+// childrenTable is the figures about all children.
+func (c *Campaign) childrenTable(t *tally) campaign.Exhibit {
+	byOp := make(map[int]int64)
+	for a, n := range t.applied {
+		byOp[a.op] += n.ok
+	}
+	var counts []int64
+	used := 0
+	for _, n := range byOp {
+		counts = append(counts, n)
+		if n > 0 {
+			used++
+		}
+	}
+	slices.Sort(counts) // sums of floats depend on their order
+	bits, normal := mutator.Entropy(counts)
+	n := func(v int64) string { return strconv.FormatInt(v, 10) }
+	rows := [][]string{
+		{"seeds", n(int64(len(c.units)))},
+		{"children wanted", n(c.Planned())},
+		{"children made", n(t.made)},
+		{"distinct", n(t.novelty.Unique)},
+		{"equal to an earlier child of the seed", n(t.novelty.Same)},
+	}
+	if c.spec.Duplicates == RejectNear {
+		rows = append(rows, []string{"near an earlier child of the seed", n(t.novelty.Near)})
+	}
+	rows = append(rows,
+		[]string{"unique ratio", fmt.Sprintf("%.4f", t.novelty.UniqueRatio())},
+		[]string{"SKIPPED", n(t.children[textop.Skipped])},
+		[]string{"INVALID", n(t.children[textop.Invalid])},
+		[]string{"operators that took part", fmt.Sprintf("%d of %d", used, len(c.base.Registry().Entries()))},
+		[]string{"entropy of operators", fmt.Sprintf("%.3f bits, %.3f of the most", bits, normal)},
+	)
+	e := campaign.TableExhibit("Children", []string{"figure", "value"}, rows)
+	e.Table.Numeric = []bool{false, true}
+	return e
+}
+
+// operatorMatrix is how often operators were applied with success, by bucket.
+func (c *Campaign) operatorMatrix(t *tally) (campaign.Exhibit, bool) {
+	var ops []int
+	var buckets []textop.Bucket
+	for a := range t.applied {
+		if !slices.Contains(ops, a.op) {
+			ops = append(ops, a.op)
+		}
+		if !slices.Contains(buckets, a.bucket) {
+			buckets = append(buckets, a.bucket)
+		}
+	}
+	slices.Sort(ops)
+	slices.Sort(buckets)
+	m := campaign.Matrix{}
+	for _, b := range buckets {
+		m.Columns = append(m.Columns, BucketLabel(b))
+	}
+	for _, op := range ops {
+		m.Rows = append(m.Rows, c.base.Registry().Entries()[op].Meta.ID)
+		var row []campaign.MatrixCell
+		for _, b := range buckets {
+			n := t.applied[application{op, b}]
+			row = append(row, cell(n.ok, n.total(), ""))
+		}
+		m.Cells = append(m.Cells, row)
+	}
+	return campaign.Exhibit{Kind: "matrix", Title: "Applications that gave a child, by operator and bucket", Matrix: &m}, len(ops) > 0
+}
+
+// kindMatrix is how many children came about, by bucket and surface.
+func (c *Campaign) kindMatrix(t *tally) (campaign.Exhibit, bool) {
+	var buckets []textop.Bucket
+	var surfaces []textop.Surface
+	for k := range t.kinds {
+		if !slices.Contains(buckets, k.bucket) {
+			buckets = append(buckets, k.bucket)
+		}
+		if !slices.Contains(surfaces, k.surface) {
+			surfaces = append(surfaces, k.surface)
+		}
+	}
+	slices.Sort(buckets)
+	slices.Sort(surfaces)
+	m := campaign.Matrix{}
+	for _, s := range surfaces {
+		m.Columns = append(m.Columns, orAny(string(s)))
+	}
+	for _, b := range buckets {
+		m.Rows = append(m.Rows, BucketLabel(b))
+		var row []campaign.MatrixCell
+		for _, s := range surfaces {
+			n := t.kinds[kind{b, s}]
+			row = append(row, cell(n.ok, n.total(), ""))
+		}
+		m.Cells = append(m.Cells, row)
+	}
+	return campaign.Exhibit{Kind: "matrix", Title: "Children that came about, by bucket and surface", Matrix: &m}, len(m.Rows) > 0
+}
+
+// skewTable lists the operators that gave most and fewest children.
+func (c *Campaign) skewTable(t *tally) (campaign.Exhibit, bool) {
+	type share struct {
+		op int
+		statusCount
+	}
+	sums := make(map[int]statusCount)
+	total := int64(0)
+	for a, n := range t.applied {
+		s := sums[a.op]
+		s.ok, s.skipped, s.invalid = s.ok+n.ok, s.skipped+n.skipped, s.invalid+n.invalid
+		sums[a.op] = s
+		total += n.ok
+	}
+	var list []share
+	for op, n := range sums {
+		list = append(list, share{op, n})
+	}
+	slices.SortFunc(list, func(a, b share) int {
+		if d := cmp.Compare(b.ok, a.ok); d != 0 {
+			return d
+		}
+		return cmp.Compare(a.op, b.op)
+	})
+	var rows [][]string
+	for _, s := range list {
+		percent := 0.0
+		if total > 0 {
+			percent = 100 * float64(s.ok) / float64(total)
+		}
+		rows = append(rows, []string{
+			c.base.Registry().Entries()[s.op].Meta.ID, strconv.FormatInt(s.ok, 10), fmt.Sprintf("%.2f %%", percent),
+			strconv.FormatInt(s.skipped, 10), strconv.FormatInt(s.invalid, 10),
+		})
+	}
+	e := campaign.TableExhibit("Operators", []string{"operator", "OK", "share", "SKIPPED", "INVALID"}, rows)
+	e.Table.Numeric = []bool{false, true, true, true, true}
+	return e, len(rows) > 0
+}
+
+// learnedTable is what a learning policy has learned.
+func (c *Campaign) learnedTable(s *state) (campaign.Exhibit, bool) {
+	if !c.spec.Policy.Learns() {
+		return campaign.Exhibit{}, false
+	}
+	var rows [][]string
+	for _, a := range s.learnt.Arms() {
+		n, mean := s.learnt.Mean(a)
+		rows = append(rows, []string{a.Op, BucketLabel(textop.Bucket(a.Bucket)), strconv.FormatInt(n, 10), fmt.Sprintf("%.4f", mean)})
+	}
+	e := campaign.TableExhibit("Learned by "+string(c.spec.Policy), []string{"operator", "bucket", "applications", "mean reward"}, rows)
+	e.Table.Numeric = []bool{false, false, true, true}
+	return e, len(rows) > 0
+}
+
+// verdictMatrix is how often the system under test failed, by operator.
+func (c *Campaign) verdictMatrix(t *tally) (campaign.Exhibit, bool) {
+	fails, totals := make(map[int]int64), make(map[int]int64)
+	for k, n := range t.verdicts {
+		totals[k.op] += n
+		if k.judgement == mutator.Fail {
+			fails[k.op] += n
+		}
+	}
+	var ops []int
+	for op := range totals {
+		ops = append(ops, op)
+	}
+	slices.Sort(ops)
+	m := campaign.Matrix{Columns: []string{"FAIL"}}
+	for _, op := range ops {
+		m.Rows = append(m.Rows, c.base.Registry().Entries()[op].Meta.ID)
+		m.Cells = append(m.Cells, []campaign.MatrixCell{cell(fails[op], totals[op], "")})
+	}
+	return campaign.Exhibit{Kind: "matrix", Title: "Verdicts FAIL, by operator", Matrix: &m}, len(ops) > 0
+}
+
+// cell is a rate with its 95 % interval by Wilson's score.
+func cell(hits, total int64, note string) campaign.MatrixCell {
+	c := campaign.MatrixCell{Hits: hits, Total: total, Note: note}
+	if total == 0 {
+		return c
+	}
+	const z = 1.959963984540054
+	n, p := float64(total), float64(hits)/float64(total)
+	mid := (p + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	c.Low, c.High = max(mid-half, 0), min(mid+half, 1)
+	return c
+}
+
+// BucketLabel is a bucket as people read it: its concept and its number in the
+// newest edition that has it, such as "disclosure (LLM02:2026)".
+func BucketLabel(b textop.Bucket) string {
+	if b == "" {
+		return "(any)"
+	}
+	for _, c := range textop.Concepts() {
+		if c.Bucket != b {
+			continue
+		}
+		for _, id := range slices.Backward(c.IDs()) {
+			if len(id) > 5 && id[5] == ':' { // a list's number; ATLAS techniques follow them
+				return string(b) + " (" + id + ")"
+			}
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,88 @@
+package operator
+
+import (
+	"maps"
+
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// tally counts children and applications, for the campaign's summary.
+type tally struct {
+	children map[textop.Status]int64
+	errors   int64 // cases without a child
+	novelty  mutator.Novelty
+	applied  map[application]statusCount
+	kinds    map[kind]statusCount // children by what their seeds are
+	verdicts map[verdictKey]int64
+	points   [][2]float64 // children made, distinct children
+	made     int64
+}
+
+type application struct {
+	op     int
+	bucket textop.Bucket
+}
+
+type verdictKey struct {
+	application
+	judgement mutator.Judgement
+}
+
+// statusCount is how often there was each status.
+type statusCount struct{ ok, skipped, invalid int64 }
+
+func (c *statusCount) add(s textop.Status) {
+	switch s {
+	case textop.OK:
+		c.ok++
+	case textop.Skipped:
+		c.skipped++
+	default:
+		c.invalid++
+	}
+}
+
+func (c statusCount) total() int64 { return c.ok + c.skipped + c.invalid }
+
+func newTally() *tally {
+	return &tally{
+		children: make(map[textop.Status]int64), applied: make(map[application]statusCount),
+		kinds: make(map[kind]statusCount), verdicts: make(map[verdictKey]int64),
+	}
+}
+
+func (t *tally) clone() *tally {
+	c := *t
+	c.children, c.applied, c.kinds, c.verdicts = maps.Clone(t.children), maps.Clone(t.applied), maps.Clone(t.kinds), maps.Clone(t.verdicts)
+	c.points = append([][2]float64(nil), t.points...)
+	return &c
+}
+
+// maxPoints is about how many points the curve of distinct children has.
+const maxPoints = 240
+
+// count adds a case.
+func (t *tally) count(c *Campaign, seed *mutator.Seed, f *facts, match mutator.Match, judged bool, v Verdict) {
+	t.children[f.status]++
+	k := kind{seed.Bucket, seed.Surface}
+	by := t.kinds[k]
+	by.add(f.status)
+	t.kinds[k] = by
+	for _, a := range f.applied {
+		key := application{a.Op, seed.Bucket}
+		n := t.applied[key]
+		n.add(a.Status)
+		t.applied[key] = n
+		if judged && a.Status == textop.OK {
+			t.verdicts[verdictKey{key, v.Judgement}]++
+		}
+	}
+	t.made++
+	if f.status == textop.OK {
+		t.novelty.Count(match)
+	}
+	if step := max(1, c.Planned()/maxPoints); t.made%step == 0 && len(t.points) < 4*maxPoints {
+		t.points = append(t.points, [2]float64{float64(t.made), float64(t.novelty.Unique)})
+	}
+}

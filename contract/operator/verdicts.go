@@ -1,0 +1,127 @@
+package operator
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// Verdict is what an oracle said of a child.
+type Verdict struct {
+	Testcase  string
+	Bucket    textop.Bucket
+	Operators []string // those that made the child, if the line says so
+	Judgement mutator.Judgement
+	Score     *float64
+	At        float64 // epoch seconds; 0: not said
+}
+
+// verdictLine is a line of a verdict file. A child's own line with a verdict
+// added is one as well.
+type verdictLine struct {
+	Testcase string   `json:"testcase_id"`
+	Bucket   string   `json:"bucket_id"`
+	Op       string   `json:"op_id"`
+	Verdict  any      `json:"verdict"`
+	Score    any      `json:"oracle_score"`
+	At       *float64 `json:"ts"`
+	Trace    []struct {
+		Op     string `json:"op_id"`
+		Status string `json:"status"`
+	} `json:"mutation_trace"`
+}
+
+// DecodeVerdicts reads lines of JSON with testcase_id or op_id, bucket_id,
+// verdict and oracle_score.
+func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
+	var out []Verdict
+	var list diag.List
+	line := 0
+	for text := range bytes.Lines(data) {
+		line++
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		fault := func(format string, args ...any) {
+			list = append(list, diag.Diagnostic{Code: "operator.verdict", Pos: diag.Pos{File: path, Line: line, Col: 1}, Message: fmt.Sprintf(format, args...)})
+		}
+		var l verdictLine
+		if err := json.Unmarshal(text, &l); err != nil {
+			fault("is no verdict: %s", shortError(err))
+			continue
+		}
+		v := Verdict{Testcase: l.Testcase, Judgement: mutator.ParseJudgement(l.Verdict)}
+		if f, ok := l.Score.(float64); ok {
+			v.Score = &f
+		}
+		if l.At != nil {
+			v.At = *l.At
+		}
+		if l.Bucket != "" {
+			b, found := textop.ParseBucket(l.Bucket)
+			for _, d := range found {
+				d.Pos, d.Path = diag.Pos{File: path, Line: line, Col: 1}, "bucket_id"
+				list = append(list, d)
+			}
+			v.Bucket = b
+		}
+		if l.Op != "" {
+			v.Operators = append(v.Operators, l.Op)
+		}
+		for _, s := range l.Trace {
+			if s.Status == string(textop.OK) {
+				v.Operators = append(v.Operators, s.Op)
+			}
+		}
+		if v.Testcase == "" && len(v.Operators) == 0 {
+			fault("names neither testcase_id nor op_id")
+			continue
+		}
+		out = append(out, v)
+	}
+	return out, list
+}
+
+// reward is what a verdict is worth to a policy that learns: 1 if the system
+// under test failed, or the oracle's score.
+func (v *Verdict) reward() float64 {
+	switch {
+	case v.Judgement == mutator.Fail:
+		return 1
+	case v.Judgement == mutator.Unknown && v.Score != nil:
+		return min(max(*v.Score, 0), 1)
+	}
+	return 0
+}
+
+// ReadStats reads a statistics file as what a learning policy begins with.
+func ReadStats(path string, read func(string) ([]byte, error)) (mutator.Bandit, error) {
+	data, err := read(path)
+	if err != nil {
+		return mutator.Bandit{}, err
+	}
+	stats, err := mutator.DecodeStats(data)
+	if err != nil {
+		return mutator.Bandit{}, err
+	}
+	return mutator.Recall(canonical(stats)), nil
+}
+
+// canonical is statistics with buckets by their concepts.
+func canonical(s *mutator.Stats) *mutator.Stats {
+	out := new(mutator.Stats)
+	for _, tag := range s.Buckets() {
+		bucket := tag
+		if b, _ := textop.ParseBucket(tag); b != "" {
+			bucket = string(b)
+		}
+		for _, op := range s.Operators(tag) {
+			out.Merge(bucket, op, s.Get(tag, op))
+		}
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+package mutator
+
+import (
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// Answered is what came of one application.
+type Answered struct {
+	Result textop.Result
+	// Fault is why the operator gave no result: an exception, a limit, a value
+	// that is no result. It is "" if it gave one.
+	Fault        string
+	At           diag.Pos // where in the operator's file; File is "" for built-in ones
+	Printed      string   // what it wrote to standard output, or the beginning of it
+	GlobalRandom bool     // it used the global generator
+}
+
+// witness is implemented by operators that know more of their last Apply than
+// its result says.
+type witness interface {
+	Witness() (fault string, at diag.Pos, printed string)
+}
+
+// Apply applies an operator of the entry e that lives here.
+func Apply(op textop.Operator, e *Entry, seed string, ctx *textop.Context, rng *pyrand.Rand) Answered {
+	a := Answered{Result: textop.Run(op, seed, ctx, rng), At: e.Source}
+	if w, ok := op.(witness); ok {
+		a.Fault, a.At, a.Printed = w.Witness()
+	}
+	return a
+}

@@ -1,0 +1,201 @@
+package mutator
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Fingerprint tells texts apart: Exact is equal for equal texts, and Near
+// differs in few bits for texts that share most of their substrings.
+type Fingerprint struct{ Exact, Near uint64 }
+
+// FingerprintOf is the fingerprint of a text: a 64-bit hash, and the SimHash
+// (Charikar 2002) over its substrings of five bytes.
+func FingerprintOf(text string) Fingerprint { return Fingerprint{exactHash(text), simHash(text)} }
+
+// fold mixes two words by a full multiplication.
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xd1b54a32d192ed03)
+	return hi ^ lo
+}
+
+func exactHash(text string) uint64 {
+	h := fold(uint64(len(text)), 0)
+	for len(text) >= 8 {
+		h = fold(h, binary.LittleEndian.Uint64([]byte(text[:8])))
+		text = text[8:]
+	}
+	var last [8]byte
+	copy(last[:], text)
+	return fold(h, binary.LittleEndian.Uint64(last[:]))
+}
+
+// shingle is the number of bytes in the substrings that are counted.
+const shingle = 5
+
+// simHash counts, for every bit, in how many substrings' hashes it is set; the
+// majority decides. The 64 counters are kept as planes, one for each binary
+// digit, so that a substring costs a few word operations.
+func simHash(text string) uint64 {
+	n := len(text) - shingle + 1
+	if n < 1 {
+		return fold(exactHash(text), 1)
+	}
+	var planes [40]uint64
+	window := uint64(0)
+	for i := range len(text) {
+		window = (window<<8 | uint64(text[i])) & (1<<(8*shingle) - 1)
+		if i < shingle-1 {
+			continue
+		}
+		carry := fold(window, shingle)
+		for p := 0; carry != 0; p++ {
+			planes[p], carry = planes[p]^carry, planes[p]&carry
+		}
+	}
+	// A bit is set where its counter is more than half of n.
+	half := uint64(n / 2)
+	greater, equal := uint64(0), ^uint64(0)
+	for p := len(planes) - 1; p >= 0; p-- {
+		if half>>p&1 == 1 {
+			equal &= planes[p]
+		} else {
+			greater |= equal & planes[p]
+			equal &^= planes[p]
+		}
+	}
+	return greater
+}
+
+// Match says how a text relates to those seen before.
+type Match uint8
+
+// The matches.
+const (
+	Unseen Match = iota
+	Same         // an equal text was seen
+	Near         // a text was seen that differs in a few places only
+)
+
+// Seen remembers the fingerprints of the newest texts, up to a fixed number.
+// The zero value is not ready; see NewSeen.
+type Seen struct {
+	capacity int
+	distance int
+	ring     []Fingerprint
+	next     int // place in ring of the next text, once it is full
+	exact    map[uint64]struct{}
+	bands    [4]map[uint16][]uint64 // near hashes by each of their quarters
+}
+
+// MaxDistance is the largest distance for near duplicates: with at most three
+// differing bits, one quarter of the hash is equal, and quarters are what is
+// looked up.
+const MaxDistance = 3
+
+// NewSeen remembers up to capacity texts. distance is in how many bits of
+// their hashes near duplicates differ at most, up to [MaxDistance]; below 0
+// none are looked for.
+func NewSeen(capacity, distance int) *Seen {
+	s := &Seen{capacity: max(capacity, 1), distance: min(distance, MaxDistance), exact: make(map[uint64]struct{})}
+	for i := range s.bands {
+		s.bands[i] = make(map[uint16][]uint64)
+	}
+	return s
+}
+
+// Look says whether a text like f was seen.
+func (s *Seen) Look(f Fingerprint) Match {
+	if _, ok := s.exact[f.Exact]; ok {
+		return Same
+	}
+	if s.distance < 0 {
+		return Unseen
+	}
+	for i := range s.bands {
+		for _, h := range s.bands[i][band(f.Near, i)] {
+			if bits.OnesCount64(h^f.Near) <= s.distance {
+				return Near
+			}
+		}
+	}
+	return Unseen
+}
+
+// Add remembers f; the oldest is forgotten when there is no room.
+func (s *Seen) Add(f Fingerprint) {
+	if len(s.ring) < s.capacity {
+		s.ring = append(s.ring, f)
+	} else {
+		s.forget(s.ring[s.next])
+		s.ring[s.next] = f
+		s.next = (s.next + 1) % len(s.ring)
+	}
+	s.exact[f.Exact] = struct{}{}
+	if s.distance < 0 {
+		return
+	}
+	for i := range s.bands {
+		k := band(f.Near, i)
+		s.bands[i][k] = append(s.bands[i][k], f.Near)
+	}
+}
+
+// Meet is Look, and Add for what is unseen.
+func (s *Seen) Meet(f Fingerprint) Match {
+	m := s.Look(f)
+	if m == Unseen {
+		s.Add(f)
+	}
+	return m
+}
+
+// Len is the number of texts remembered.
+func (s *Seen) Len() int { return len(s.ring) }
+
+// Clone is a copy that grows on its own.
+func (s *Seen) Clone() *Seen {
+	c := NewSeen(s.capacity, s.distance)
+	for i := range s.ring {
+		c.Add(s.ring[(s.next+i)%len(s.ring)])
+	}
+	return c
+}
+
+func (s *Seen) forget(f Fingerprint) {
+	delete(s.exact, f.Exact)
+	if s.distance < 0 {
+		return
+	}
+	for i := range s.bands {
+		k := band(f.Near, i)
+		list := s.bands[i][k]
+		for j, h := range list {
+			if h == f.Near {
+				list = append(list[:j], list[j+1:]...)
+				break
+			}
+		}
+		if len(list) == 0 {
+			delete(s.bands[i], k)
+		} else {
+			s.bands[i][k] = list
+		}
+	}
+}
+
+func band(h uint64, i int) uint16 { return uint16(h >> (16 * i)) }
+
+// MatchAny is Seen.Look among a few fingerprints, without an index.
+func MatchAny(list []Fingerprint, f Fingerprint, distance int) Match {
+	near := Unseen
+	for _, g := range list {
+		switch {
+		case g.Exact == f.Exact:
+			return Same
+		case distance >= 0 && bits.OnesCount64(g.Near^f.Near) <= distance:
+			near = Near
+		}
+	}
+	return near
+}

@@ -1,0 +1,141 @@
+package mutator
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// Kind says how an operator is made.
+type Kind string
+
+// The kinds.
+const (
+	Builtin  Kind = "built-in"
+	Starlark Kind = "starlark"
+	Python   Kind = "python"
+)
+
+// Entry is an operator in a registry.
+type Entry struct {
+	Meta   *textop.Meta
+	Kind   Kind
+	Source diag.Pos // where apply is defined; File is "" for built-in ones
+	// New makes an operator for one goroutine; nil if the operator is applied by
+	// a [Remote], under the number Module.
+	New    func() (textop.Operator, error)
+	Module int
+}
+
+// Registry is operators with distinct ids, in the order of their ids (by code
+// point). It is never changed once it is made.
+type Registry struct {
+	entries []Entry
+}
+
+// Builtins are the entries of the operators of the house.
+func Builtins() []Entry {
+	var list []Entry
+	for _, op := range textop.Builtins() {
+		list = append(list, Entry{Meta: op.Meta(), Kind: Builtin, New: func() (textop.Operator, error) { return op, nil }})
+	}
+	return list
+}
+
+// NewRegistry sorts entries. An id that two of them have is an error at the
+// place of the later one, which is left out.
+func NewRegistry(entries []Entry) (*Registry, diag.List) {
+	r := &Registry{}
+	var list diag.List
+	first := make(map[string]Entry, len(entries))
+	for _, e := range entries {
+		known, taken := first[e.Meta.ID]
+		if !taken {
+			first[e.Meta.ID] = e
+			r.entries = append(r.entries, e)
+			continue
+		}
+		where := "a built-in operator"
+		if known.Source.File != "" {
+			where = known.Source.String()
+		}
+		list = append(list, diag.Diagnostic{
+			Code: "operator.duplicate-id", Pos: e.Source, Path: "op_id",
+			Message: fmt.Sprintf("the id %q is taken by %s: ids must be unique (OC-2.1.1)", e.Meta.ID, where),
+			Hint:    "give one of the two another op_id, such as " + e.Meta.ID + "_v2",
+		})
+	}
+	slices.SortFunc(r.entries, func(a, b Entry) int { return cmp.Compare(a.Meta.ID, b.Meta.ID) })
+	return r, list
+}
+
+// Entries are all operators. The slice must not be changed.
+func (r *Registry) Entries() []Entry { return r.entries }
+
+// Find returns the place of an operator by its id, or -1.
+func (r *Registry) Find(id string) int {
+	i, ok := slices.BinarySearchFunc(r.entries, id, func(e Entry, id string) int { return cmp.Compare(e.Meta.ID, id) })
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// IDs are the ids, sorted.
+func (r *Registry) IDs() []string {
+	ids := make([]string, len(r.entries))
+	for i, e := range r.entries {
+		ids[i] = e.Meta.ID
+	}
+	return ids
+}
+
+// Filter narrows operators. Zero fields let all pass.
+type Filter struct {
+	Bucket  textop.Bucket
+	Surface textop.Surface
+	RiskMax textop.Risk
+	// Include and Exclude are patterns of ids, as path.Match has them; an
+	// operator passes if it matches one of Include, or that is empty, and none
+	// of Exclude.
+	Include, Exclude []string
+	// Controls lets operators pass whose children hold control characters,
+	// which the guard removes unless it is told to keep them.
+	Controls bool
+}
+
+// Allows reports whether an operator passes the filter.
+func (f *Filter) Allows(m *textop.Meta) bool {
+	switch {
+	case f.Bucket != "" && !m.Serves(f.Bucket),
+		f.Surface != "" && !m.Accepts(f.Surface),
+		f.RiskMax != "" && m.Risk.Rank() > f.RiskMax.Rank(),
+		m.Controls && !f.Controls,
+		len(f.Include) > 0 && !matches(f.Include, m.ID):
+		return false
+	}
+	return !matches(f.Exclude, m.ID)
+}
+
+// matches reports whether a pattern matches; one that is malformed does not.
+func matches(patterns []string, id string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, id)
+		return ok && err == nil
+	})
+}
+
+// Select returns the places of the operators that pass the filter, in order.
+func (r *Registry) Select(f Filter) []int {
+	var list []int
+	for i := range r.entries {
+		if f.Allows(r.entries[i].Meta) {
+			list = append(list, i)
+		}
+	}
+	return list
+}

@@ -1,0 +1,138 @@
+package mutator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// ask prepares the call of a remote operator for a child.
+func (l *Lane) ask(w *work, op int, mutate *pyrand.Rand) {
+	e := &l.m.registry.entries[op]
+	w.op = op
+	l.context(w, e)
+	w.call = Call(e, w.child.Text, &l.ctx, w.child.Derived)
+	if !w.fresh {
+		w.call.State = mutate.AppendState(nil)
+	}
+	w.call.WantState = w.step+1 < l.m.cfg.Steps || l.m.cfg.Redraws > 0 && len(w.plan.ops) > 1
+}
+
+// Call is the call of a remote operator with a generator that begins anew. The
+// strength is given as it was asked for: existing modules clamp it themselves,
+// and what they note in their traces is to stay what it was.
+func Call(e *Entry, seed string, ctx *textop.Context, rng uint64) pyhost.OperatorCall {
+	tag := ctx.SurfaceTag
+	if ctx.Surface != "" {
+		tag = e.Meta.SurfaceTag(ctx.Surface, ctx.SurfaceTag)
+	}
+	values, err := json.Marshal(ctx.Values(tag))
+	if err != nil { // a context is made of JSON
+		panic(err)
+	}
+	return pyhost.OperatorCall{Module: e.Module, Seed: seed, Context: values, RNG: rng}
+}
+
+// apply applies what children wait for, and takes each of them on. It returns
+// those that wait again.
+func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
+	if l.remote == nil {
+		return nil, fmt.Errorf("operator %s: there is no host for it", l.m.registry.entries[waiting[0].op].Meta.ID)
+	}
+	calls := make([]pyhost.OperatorCall, len(waiting))
+	for i, w := range waiting {
+		calls[i] = w.call
+	}
+	replies, err := l.remote.Apply(ctx, calls)
+	if err != nil {
+		return nil, fmt.Errorf("applying operators in their host: %w", err)
+	}
+	left := waiting[:0]
+	for i, w := range waiting {
+		e, reply := &l.m.registry.entries[w.op], &replies[i]
+		if len(reply.State) > 0 {
+			if err := w.mutate.SetState(reply.State); err != nil {
+				return nil, fmt.Errorf("operator %s: its host: %w", e.Meta.ID, err)
+			}
+			w.fresh = false
+		} else if w.fresh { // the state was not asked for, or died with the host
+			w.mutate.SeedUint64(w.child.Derived)
+		}
+		l.context(w, e)
+		a := Answer(e, w.child.Text, &l.ctx, reply)
+		w.answer(w.op, e, &a)
+		l.settle(w, w.op, &a.Result)
+		waits, err := l.advance(w, &w.draw, &w.mutate)
+		if err != nil {
+			return nil, err
+		}
+		if waits {
+			left = append(left, w)
+		}
+	}
+	return left, nil
+}
+
+// Answer holds a reply to the contract, as [textop.Run] does for operators that
+// are applied here.
+func Answer(e *Entry, seed string, ctx *textop.Context, reply *pyhost.OperatorReply) Answered {
+	a := Answered{At: e.Source, Printed: reply.Printed, GlobalRandom: reply.GlobalRandom}
+	r := textop.Result{Status: textop.Status(reply.Status), Child: reply.Child}
+	if reply.Error != nil {
+		r.Error = *reply.Error
+	}
+	if reply.End == pyhost.Applied {
+		raw, why := decodeTrace(reply.Trace)
+		if why != "" {
+			r.Breaches = append(r.Breaches, why)
+		}
+		Claim(&r, e.Meta.ID, seed, raw)
+		for _, n := range reply.Notes {
+			r.Breaches = append(r.Breaches, "what it returned cannot be written as it is: "+n)
+		}
+	} else {
+		a.Fault = string(reply.End)
+		if f := reply.Fault; f != nil {
+			a.Fault = f.Class
+			if f.Message != "" {
+				a.Fault += ": " + f.Message
+			}
+			if f.Line > 0 {
+				a.At = diag.Pos{File: f.File, Line: f.Line, Col: 1}
+			}
+		}
+		r = textop.Result{Status: textop.Invalid, Child: seed, Error: a.Fault}
+		n := utf8.RuneCountInString(seed)
+		r.Trace = textop.Step{OpID: e.Meta.ID, Status: r.Status, Params: textop.Params{{Key: "reason", Value: "exception"}}, LenBefore: n, LenAfter: n}
+	}
+	a.Result = textop.Run(answered{e.Meta, r}, seed, ctx, nil)
+	return a
+}
+
+// answered is an operator whose answer is there already.
+type answered struct {
+	meta   *textop.Meta
+	result textop.Result
+}
+
+func (a answered) Meta() *textop.Meta { return a.meta }
+func (a answered) Apply(string, *textop.Context, *pyrand.Rand) textop.Result {
+	return a.result
+}
+
+// decodeTrace reads a trace; why is not empty if it is no object.
+func decodeTrace(data json.RawMessage) (raw map[string]any, why string) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&raw); err != nil || raw == nil {
+		return map[string]any{}, "the trace is no dict (OC-4.1)"
+	}
+	return raw, ""
+}
