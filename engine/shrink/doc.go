@@ -14,8 +14,11 @@
 // than the best so far, by an order without endless descents. So any pass may
 // propose anything, the work ends, and the result is never larger than the input.
 //
-// The package is pure: it imports the standard library alone, keeps no clock and
+// What a generator makes from recorded decisions is made small by its decisions
+// instead ([Choices]), so that the result is always something that it can make.
+//
+// The package is pure: it imports the standard library and package choice alone, keeps no clock and
 // no random numbers, starts nothing, and knows neither contracts nor targets. A
 // budget is the caller's: an error from the test, or the context, ends the work.
-// Start reading at Bytes.
+// Start reading at Bytes and Choices.
 package shrink

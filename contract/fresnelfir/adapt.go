@@ -1,0 +1,175 @@
+package fresnelfir
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// How exploration adapts, epoch by epoch. The numbers are those of the format's
+// first implementation; what it left without effect has one here. A directive
+// is given only if the document allows it, and a signal counts only if the
+// document names it.
+const (
+	decay       = 0.95 // of what was learned, towards 1, an epoch
+	newFactor   = 1.5  // a branch that reached something new in its state
+	least, most = 0.1, 10.0
+	forceEpochs = 2 // how long a branch is favoured
+	plateau     = 3 // epochs without anything new
+	shortLoops  = 3 // repetitions in an epoch of short ones
+)
+
+// adaptation turns an epoch's signals to directives.
+type adaptation struct {
+	p *plan
+	s *state
+}
+
+func (a adaptation) listens(signal string) bool {
+	return slices.Contains(a.p.doc.Exploration.Signals, signal)
+}
+
+func (a adaptation) give(kind, target, cause string) bool {
+	if !slices.Contains(a.p.doc.Exploration.Directives, kind) {
+		return false
+	}
+	a.s.log = append(a.s.log, directive{a.s.epoch, kind, target, cause})
+	return true
+}
+
+// name is a branch as people read it.
+func (a adaptation) name(e event) string {
+	n := &a.p.nodes[e.node]
+	if e.kind == eventNode {
+		return n.action
+	}
+	return n.branches[e.child].id
+}
+
+func (a adaptation) adjust(e event, factor float64, cause string) {
+	if e.kind != eventBranch {
+		return
+	}
+	k := a.p.key(e.node, e.state, e.child)
+	if !a.give("adjust_weight", fmt.Sprintf("%s x%g", a.name(e), factor), cause) {
+		return
+	}
+	f, ok := a.s.learned[k]
+	if !ok {
+		f = 1
+	}
+	a.s.learned[k] = min(max(f*factor, least), most)
+}
+
+func (a adaptation) force(e event, cause string) {
+	e.state = 0
+	if a.give("force", a.name(e), cause) {
+		a.s.forced[e] = forceEpochs
+	}
+}
+
+// fold applies what an epoch's cases have shown: what was new, and the branches
+// that failing cases took, by the kind of failure.
+func (a adaptation) fold(fresh []event, failing map[string][]event) {
+	s, x := a.s, &a.p.doc.Exploration
+	s.epoch++
+	if x.Decay != "none" {
+		for k, f := range s.learned {
+			s.learned[k] = 1 + (f-1)*decay
+		}
+	}
+	for e, n := range s.forced {
+		if n <= 1 {
+			delete(s.forced, e)
+		} else {
+			s.forced[e] = n - 1
+		}
+	}
+	s.limit = 0
+	if len(fresh) > 0 {
+		s.quiet = 0
+	} else {
+		s.quiet++
+	}
+	if a.listens("coverage_delta") {
+		for _, e := range fresh {
+			a.adjust(e, newFactor, "coverage_delta")
+		}
+	}
+	if a.listens("guard_failure") {
+		a.open()
+	}
+	for _, kind := range slices.Sorted(maps.Keys(failing)) {
+		if !a.listens(kind) {
+			continue
+		}
+		for _, e := range failing[kind] {
+			a.force(e, kind)
+		}
+	}
+	if s.quiet >= plateau && a.listens("coverage_plateau") {
+		a.onPlateau()
+	}
+	a.floor(x.CoverageFloor)
+}
+
+// onPlateau favours what was never reached, and every other time lets
+// repetitions be short, so that what comes after them is met more often.
+func (a adaptation) onPlateau() {
+	for at := range a.p.nodes {
+		for i := range a.p.nodes[at].branches {
+			if a.p.nodes[at].branches[i].weight > 0 && a.s.branchHits(at, i) == 0 {
+				a.force(event{kind: eventBranch, node: at, child: i}, "coverage_plateau")
+			}
+		}
+	}
+	if a.s.quiet%2 == 0 && a.give("loop_limit", fmt.Sprint(shortLoops), "coverage_plateau") {
+		a.s.limit = shortLoops
+	}
+}
+
+// open works towards branches that were met and never taken because their
+// guards did not hold: it favours the branches that lead to an action which
+// sets a field that such a guard asks for.
+func (a adaptation) open() {
+	done := map[event]bool{}
+	for _, e := range slices.SortedFunc(maps.Keys(a.s.closed), compare) {
+		e.kind, e.state = eventBranch, 0
+		if done[e] || a.s.branchHits(e.node, e.child) > 0 {
+			continue
+		}
+		done[e] = true
+		for _, feed := range a.p.feeds[e] {
+			if a.s.forced[feed] == 0 {
+				a.force(feed, "guard_failure")
+			}
+		}
+	}
+}
+
+// floor keeps branches that were never taken likely: together they have at
+// least the share of their alternative's weight that the document names.
+func (a adaptation) floor(share float64) {
+	a.s.floors = map[event]float64{}
+	for at := range a.p.nodes {
+		branches := a.p.nodes[at].branches
+		total, cold := 0.0, 0.0
+		var never []int
+		for i := range branches {
+			w := branches[i].weight
+			total += w
+			if w > 0 && a.s.branchHits(at, i) == 0 {
+				cold += w
+				never = append(never, i)
+			}
+		}
+		if cold == 0 || cold >= share*total || share >= 1 {
+			continue
+		}
+		// cold*f / (total-cold+cold*f) = share
+		f := share * (total - cold) / ((1 - share) * cold)
+		for _, i := range never {
+			a.s.floors[event{kind: eventBranch, node: at, child: i}] = f
+		}
+	}
+}

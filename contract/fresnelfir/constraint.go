@@ -1,0 +1,147 @@
+package fresnelfir
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/engine/solve"
+)
+
+// answer is what is known of an expression over inputs that not all have a
+// value yet.
+type answer struct {
+	known bool
+	op    ir.Op // LitBool, LitInt or LitString
+	truth bool
+	n     int64
+	text  string
+}
+
+func (a answer) same(b answer) bool {
+	return a.op == b.op && a.truth == b.truth && a.n == b.n && a.text == b.text
+}
+
+// constraint turns a rule over input domains to a condition of the solver. A
+// string that names a domain stands for its value; if it is also one of the
+// values that it is compared with, it is that value.
+func constraint(p *plan, domains []domain, rule *ir.Expr) solve.Cond {
+	var vars []int
+	named := map[*ir.Expr]int{}
+	at := func(name string) int {
+		return slices.IndexFunc(domains, func(d domain) bool { return d.source.Name == name })
+	}
+	var visit func(e *ir.Expr, beside []string)
+	visit = func(e *ir.Expr, beside []string) {
+		d := -1
+		switch {
+		case e.Op == ir.FieldOf:
+			d = at(e.Text)
+		case e.Op == ir.LitString && !slices.Contains(beside, e.Text):
+			d = at(e.Text)
+		}
+		if d >= 0 {
+			named[e], vars = d, append(vars, d)
+		}
+		for i, a := range e.Args {
+			var other []string
+			if i == 1 && e.Op <= ir.Gte {
+				if k, ok := named[e.Args[0]]; ok {
+					other = domains[k].source.Values
+				}
+			}
+			visit(a, other)
+		}
+	}
+	visit(rule, nil)
+	slices.Sort(vars)
+	vars = slices.Compact(vars)
+	r := relation{domains: domains, named: named}
+	return solve.Cond{Vars: vars, Eval: func(row []int) solve.Truth {
+		a := r.eval(rule, row)
+		if !a.known {
+			return solve.Unknown
+		}
+		return solve.Of(a.truth)
+	}}
+}
+
+// relation evaluates rules by Kleene's logic: an unknown operand matters only
+// if the others do not decide.
+type relation struct {
+	domains []domain
+	named   map[*ir.Expr]int
+}
+
+func known(b bool) answer { return answer{known: true, op: ir.LitBool, truth: b} }
+
+func (r relation) eval(e *ir.Expr, row []int) answer {
+	if d, ok := r.named[e]; ok {
+		if row[d] == solve.Open {
+			return answer{}
+		}
+		return r.value(d, row[d])
+	}
+	switch e.Op {
+	case ir.LitBool, ir.LitInt, ir.LitString:
+		return answer{true, e.Op, e.Bool, e.Int, e.Text}
+	case ir.Not:
+		a := r.eval(e.Args[0], row)
+		a.truth = !a.truth
+		return a
+	case ir.And, ir.Or:
+		return r.all(e.Args, row, e.Op == ir.Or)
+	case ir.Implies:
+		a, b := r.eval(e.Args[0], row), r.eval(e.Args[1], row)
+		switch {
+		case a.known && !a.truth || b.known && b.truth:
+			return known(true)
+		case a.known && b.known:
+			return known(false)
+		}
+		return answer{}
+	}
+	a, b := r.eval(e.Args[0], row), r.eval(e.Args[1], row)
+	if !a.known || !b.known {
+		return answer{}
+	}
+	switch e.Op {
+	case ir.Eq:
+		return known(a.same(b))
+	case ir.Neq:
+		return known(!a.same(b))
+	case ir.Lt:
+		return known(a.n < b.n)
+	case ir.Lte:
+		return known(a.n <= b.n)
+	case ir.Gt:
+		return known(a.n > b.n)
+	}
+	return known(a.n >= b.n)
+}
+
+func (r relation) all(args []*ir.Expr, row []int, stop bool) answer {
+	open := false
+	for _, x := range args {
+		a := r.eval(x, row)
+		if a.known && a.truth == stop {
+			return known(stop)
+		}
+		open = open || !a.known
+	}
+	if open {
+		return answer{}
+	}
+	return known(!stop)
+}
+
+func (r relation) value(d, place int) answer {
+	x := r.domains[d].source
+	at := r.domains[d].values[place]
+	switch x.Type {
+	case ir.Bool:
+		return known(at == 1)
+	case ir.Enum:
+		return answer{known: true, op: ir.LitString, text: x.Values[at]}
+	}
+	return answer{known: true, op: ir.LitInt, n: int64(uint64(x.Min) + at)}
+}

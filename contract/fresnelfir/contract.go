@@ -1,0 +1,221 @@
+package fresnelfir
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/dut"
+)
+
+// Contract is the front door. It runs modules through the opener it is given.
+type Contract struct{ open dut.Opener }
+
+// New returns the front door for FresnelFir IR.
+func New(open dut.Opener) *Contract { return &Contract{open: open} }
+
+// Name implements [campaign.Contract].
+func (*Contract) Name() string { return "fresnelfir" }
+
+// Summary implements [campaign.Contract].
+func (*Contract) Summary() string {
+	return "explore a JSON model of entities, protocols and properties for what breaks it (FresnelFir IR)"
+}
+
+// Detect implements [campaign.Contract]: a JSON object with most of the
+// format's ten sections, also one that cannot be read to its end.
+func (*Contract) Detect(s campaign.Spec) bool {
+	text := bytes.TrimLeft(s.Data, " \t\r\n")
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return false
+	}
+	found := 0
+	for _, key := range ir.Sections() {
+		if bytes.Contains(text, []byte(`"`+key+`"`)) {
+			found++
+		}
+	}
+	return found >= 7
+}
+
+// Names of the options.
+const (
+	optBudget = "budget"
+	optModule = "module"
+)
+
+// Options implements [campaign.Contract].
+func (*Contract) Options() []campaign.Option {
+	return []campaign.Option{
+		{Name: optModule, Usage: "the WebAssembly module to explore with the model, in place of bindings.entry; `FILE` or none for the model alone"},
+		{Name: optBudget, Usage: "explore `N` traversals, in place of the number that the format's rule gives, or 2000 if that is more"},
+	}
+}
+
+//go:embed starter/model.json
+var starter []byte
+
+// Starter implements [campaign.Contract].
+func (*Contract) Starter(string) []campaign.File {
+	return []campaign.File{{Name: "model.json", Data: bytes.Clone(starter)}}
+}
+
+// Compile implements [campaign.Contract].
+func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
+	d, src, list := ir.Decode(doc.Path, doc.Data)
+	if d != nil {
+		list = append(list, ir.Check(d, src)...)
+		list.Sort()
+	}
+	if d != nil && len(d.Protocols)+len(d.Generators) == 0 {
+		list = append(list, src.Report(diag.Error, ir.Place{Path: "$"}, "nothing-to-explore", "must have a protocol or a generator: there is nothing to explore", ""))
+	}
+	if set.Strict {
+		for i := range list {
+			list[i].Level = diag.Error
+		}
+	}
+	if list.HasErrors() {
+		return nil, list
+	}
+	c := &Campaign{doc: doc, plan: newPlan(d), seed: d.Inputs.Seed, budget: max(Budget(d), leastTraversals)}
+	for _, f := range c.plan.space.faults {
+		level := diag.Error
+		if f.doubt && !set.Strict {
+			level = diag.Warning
+		}
+		list = append(list, src.Report(level, f.at, f.code, f.message, ""))
+	}
+	list.Sort()
+	if set.Seed != nil {
+		c.seed = uint64(*set.Seed)
+	}
+	if text := set.Get(optBudget, ""); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 1 {
+			list = append(list, diag.Diagnostic{Code: "fresnelfir.option", Pos: diag.Pos{File: doc.Path}, Message: fmt.Sprintf("--%s must be a number of traversals above 0, got %q", optBudget, text)})
+		}
+		c.budget = n
+	}
+	if list.HasErrors() {
+		return nil, list
+	}
+	code, why, found := k.moduleOf(doc, d, set)
+	if list = append(list, found...); list.HasErrors() {
+		return nil, list
+	}
+	if code != nil {
+		c.module = newModule(c.plan, code, k.open, c.seed)
+	}
+	c.alone = why
+	c.id = campaign.Identity{Contract: k.Name(), Name: nameOf(doc.Path), Digest: digest(doc.Data, code, c.seed, uint64(c.budget))}
+	return []campaign.Any{campaign.Erase[*state](c)}, list
+}
+
+// maxModule is how large a module may be.
+const maxModule = 64 << 20
+
+// moduleOf reads the module: the one that --module names, else the document's
+// entry below its own folder. Without one the model is explored alone, and why
+// says so.
+func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Settings) (code []byte, why string, list diag.List) {
+	fail := func(code, format string, args ...any) ([]byte, string, diag.List) {
+		return nil, "", diag.List{{Code: "fresnelfir." + code, Pos: diag.Pos{File: doc.Path}, Path: "$.bindings.entry", Message: fmt.Sprintf(format, args...)}}
+	}
+	asked := set.Get(optModule, "")
+	path := asked
+	switch {
+	case asked == "none":
+		return nil, "no module was wanted", nil
+	case asked != "":
+	case k.open == nil || set.Read == nil:
+		return nil, "there is nothing here to run modules with", nil
+	case d.Bindings.Entry == "":
+		return nil, "the document names no module", nil
+	case !filepath.IsLocal(d.Bindings.Entry):
+		return fail("entry", "must be a path below the document's folder, got %q; name a module elsewhere with --%s", d.Bindings.Entry, optModule)
+	default:
+		path = filepath.Join(filepath.Dir(doc.Path), d.Bindings.Entry)
+	}
+	b, err := set.Read(path)
+	switch {
+	case err != nil && (asked != "" || !errors.Is(err, fs.ErrNotExist)):
+		return fail("module-unread", "the module %s cannot be read: %v", path, err)
+	case err != nil:
+		return nil, "there is no module at " + path, nil
+	case len(b) > maxModule:
+		return fail("module-size", "the module %s has %d bytes; at most %d are allowed", path, len(b), maxModule)
+	}
+	return b, "", nil
+}
+
+// nameOf is what a campaign is called: the document's file name without its
+// extension, as the format gives documents no name of their own.
+func nameOf(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// exploration is the version of how cases are made: it changes when the same
+// seed leads to other cases.
+const exploration = "fresnelfir exploration 1"
+
+func digest(doc, code []byte, numbers ...uint64) string {
+	h := sha256.New()
+	h.Write([]byte(exploration))
+	for _, n := range numbers {
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], n)
+		h.Write(b[:])
+	}
+	sum := sha256.Sum256(doc)
+	h.Write(sum[:])
+	h.Write(code)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// leastTraversals is how many traversals a campaign makes if the format's rule,
+// which gives a minimum, asks for fewer: they take a moment, and faults that
+// need several actions in a row are met too rarely in a hundred.
+const leastTraversals = 2000
+
+// Limits of what the budget's rule may give.
+const (
+	leastBudget = 100
+	mostBudget  = 1_000_000
+	mostInputs  = 1000
+)
+
+// Budget is how many traversals a document asks for at least, its iterations: the product
+// of its numbers of entities, effects, protocols, inputs (1000 at most) and
+// coverage targets, each at least 1 but the first; at least 100, at most the
+// million that the format's engine allows a campaign.
+func Budget(d *ir.Document) int64 {
+	inputs := uint64(1)
+	for _, x := range d.Inputs.Domains {
+		n := max(x.Size(), 1)
+		if n > mostInputs {
+			n = mostInputs
+		}
+		inputs = min(inputs*n, mostInputs)
+	}
+	total := int64(1)
+	for _, n := range []int{len(d.Entities), max(len(d.Effects), 1), max(len(d.Protocols), 1), int(inputs), max(len(d.Inputs.Targets), 1)} {
+		total = min(total*int64(n), mostBudget)
+	}
+	return max(total, leastBudget)
+}
+
+var _ campaign.Contract = (*Contract)(nil)

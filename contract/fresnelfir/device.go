@@ -1,0 +1,340 @@
+package fresnelfir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/dut"
+)
+
+// module is a module under test and how the document's names reach it.
+type module struct {
+	open      dut.Opener
+	plan      dut.Plan
+	actions   []call // by action; binding -1: it has none
+	observers []call // by function; binding -1: it is no observer
+	pairs     []pair // observers that the model can answer for
+}
+
+// call is an export that the document names.
+type call struct {
+	binding int // in the plan
+	args    []argument
+	returns int // entity of the answer, if it is a handle; -1: none
+	refuses func(int64) bool
+	trap    bool // a trap is a refusal
+}
+
+// argument is where the value of a parameter comes from.
+type argument struct {
+	ir.ArgumentSource
+	kind   dut.Kind
+	slot   int
+	field  int
+	domain int
+	enum   []string // declared values, whose places cross into the module
+}
+
+// pair is an observer with the derived function that says what it should answer.
+type pair struct {
+	observer int
+	params   []int // entities
+	model    model.Code
+}
+
+// newModule makes the plan of calling a module. Bindings of actions come first,
+// then those of observers.
+func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
+	m := &module{open: open, plan: dut.Plan{Binary: binary, Seed: seed}}
+	for _, a := range p.program.Actions() {
+		m.actions = append(m.actions, m.action(p, a))
+	}
+	for i, f := range p.doc.Functions {
+		c := call{binding: -1, returns: -1}
+		if f.Observer {
+			b := dut.Binding{Function: f.Binding, Result: resultKind(p.doc, f.Returns)}
+			for _, x := range f.Params {
+				b.Params = append(b.Params, dut.Param{Name: x.Name, Kind: dut.Ref})
+			}
+			if p.doc.Entity(f.Returns) != nil {
+				c.returns = p.program.Entity(f.Returns)
+			}
+			c.binding = len(m.plan.Bindings)
+			m.plan.Bindings = append(m.plan.Bindings, b)
+		}
+		m.observers = append(m.observers, c)
+		if pf := p.doc.Pair(f); f.Observer && pf != nil {
+			x := pair{observer: i, model: p.program.Call(pf.Name)}
+			for _, param := range f.Params {
+				x.params = append(x.params, p.program.Entity(param.Entity))
+			}
+			m.pairs = append(m.pairs, x)
+		}
+	}
+	return m
+}
+
+func (m *module) action(p *plan, a model.Action) call {
+	c := call{binding: -1, returns: -1}
+	x := a.Binding
+	if x == nil {
+		return c
+	}
+	b := dut.Binding{Function: x.Function, Result: resultKind(p.doc, x.Returns)}
+	for _, name := range x.Args {
+		src, _ := p.doc.Argument(name)
+		arg := p.argumentOf(src)
+		c.args = append(c.args, arg)
+		b.Params = append(b.Params, dut.Param{Name: name, Kind: arg.kind})
+	}
+	c.returns = p.program.Entity(x.Returns)
+	if r := x.Rejects; r != nil {
+		c.trap = r.Trap
+		if r.Op != "" {
+			c.refuses = func(v int64) bool { return compareTo(r.Op, v, r.Value) }
+		}
+	}
+	c.binding = len(m.plan.Bindings)
+	m.plan.Bindings = append(m.plan.Bindings, b)
+	return c
+}
+
+func compareTo(op string, a, b int64) bool {
+	switch op {
+	case "<":
+		return a < b
+	case "<=":
+		return a <= b
+	case "==":
+		return a == b
+	case "!=":
+		return a != b
+	case ">=":
+		return a >= b
+	}
+	return a > b
+}
+
+func resultKind(d *ir.Document, name string) dut.Kind {
+	switch name {
+	case "", "void", "null":
+		return dut.Void
+	case "bool", "boolean":
+		return dut.Bool
+	case "string":
+		return dut.String
+	}
+	if d.Entity(name) != nil {
+		return dut.Ref
+	}
+	return dut.Int
+}
+
+// argumentOf says how an argument is computed and what kind of value it is.
+func (p *plan) argumentOf(src ir.ArgumentSource) argument {
+	a := argument{ArgumentSource: src, kind: dut.Ref, slot: p.program.Slot(src.Var)}
+	kinds := map[ir.Type]dut.Kind{ir.String: dut.String, ir.Bool: dut.Bool, ir.Int: dut.Int, ir.Enum: dut.Enum, ir.Ref: dut.Ref}
+	switch src.Kind {
+	case ir.ArgField:
+		for k, f := range p.doc.Entity(p.doc.Vars[src.Var]).Fields {
+			if f.Name == src.Field {
+				a.field, a.kind, a.enum = k, kinds[f.Type], f.Values
+			}
+		}
+	case ir.ArgInput:
+		a.domain = p.program.Domain(src.Domain)
+		x := p.doc.Inputs.Domains[a.domain]
+		a.kind, a.enum = kinds[x.Type], x.Values
+	case ir.ArgWith:
+		a.kind = dut.Int
+		for _, g := range p.doc.Generators {
+			for _, s := range g.Steps {
+				for _, w := range s.With {
+					if w.Name == src.With && w.Literal != nil {
+						a.kind = map[ir.Op]dut.Kind{ir.LitBool: dut.Bool, ir.LitInt: dut.Int, ir.LitString: dut.String}[w.Literal.Op]
+					}
+				}
+			}
+		}
+	}
+	return a
+}
+
+// device is one instance of a module, in step with a machine.
+type device struct {
+	mod     *module
+	p       *plan
+	inst    dut.Instance
+	handles []int64 // by instance of the model
+	made    []int64 // by entity: how many handles the harness has given
+	args    []dut.Value
+	reply   dut.Reply
+	machine *model.Machine
+	broken  error // of the environment
+}
+
+// start opens an instance for a machine.
+func (m *module) start(ctx context.Context, dev dut.Device, p *plan, machine *model.Machine) (*device, error) {
+	inst, err := dev.Open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("starting the module: %w", err)
+	}
+	return &device{mod: m, p: p, inst: inst, machine: machine, made: make([]int64, len(p.doc.Entities))}, nil
+}
+
+// reset brings the module back to its start.
+func (d *device) reset() {
+	d.handles = d.handles[:0]
+	clear(d.made)
+	if err := d.inst.Reset(); err != nil {
+		d.broken = fmt.Errorf("resetting the module: %w", err)
+	}
+}
+
+// handle is what the module calls an instance: what it answered when it made
+// it, else a number that counts the entity's instances from 1.
+func (d *device) handle(i int32) int64 {
+	for int(i) >= len(d.handles) {
+		e := d.machine.EntityOf(int32(len(d.handles)))
+		d.made[e]++
+		d.handles = append(d.handles, d.made[e])
+	}
+	return d.handles[i]
+}
+
+// instance is the instance of an entity that goes by a handle, or None.
+func (d *device) instance(entity int, handle int64) int32 {
+	for _, i := range d.machine.Live(entity) {
+		if d.handle(i) == handle {
+			return i
+		}
+	}
+	return model.None
+}
+
+// value turns a value of the model to one for the module.
+func (d *device) value(v model.Value, a *argument) dut.Value {
+	switch a.kind {
+	case dut.String:
+		return dut.Text(d.machine.Text(v))
+	case dut.Enum:
+		for i, word := range a.enum {
+			if d.machine.Text(v) == word {
+				return dut.Number(dut.Enum, int64(i))
+			}
+		}
+		return dut.Number(dut.Enum, -1)
+	case dut.Ref:
+		if v.Kind == model.Symbol && v.N < 0 {
+			return dut.Number(dut.Ref, d.handle(int32(^v.N)))
+		}
+		return dut.Number(dut.Ref, 0)
+	}
+	return dut.Number(a.kind, v.N)
+}
+
+// errNothing is why an action cannot be called: a variable stands for nothing.
+var errNothing = errors.New("an argument stands for nothing yet")
+
+// call calls an action's export with the arguments as the model has them.
+func (d *device) call(action int, given map[string]model.Value) error {
+	c := &d.mod.actions[action]
+	d.args = d.args[:0]
+	for k := range c.args {
+		a := &c.args[k]
+		switch a.Kind {
+		case ir.ArgInput:
+			d.args = append(d.args, d.value(d.machine.Input(a.domain), a))
+			continue
+		case ir.ArgWith:
+			d.args = append(d.args, d.value(given[a.With], a))
+			continue
+		}
+		i := model.None
+		if a.slot >= 0 {
+			i = d.machine.Var(a.slot)
+		} else if list := d.machine.Live(d.p.program.Entity(d.p.doc.Newest[a.Var])); len(list) > 0 {
+			i = list[len(list)-1]
+		}
+		if i == model.None {
+			return errNothing
+		}
+		if a.Kind == ir.ArgField {
+			d.args = append(d.args, d.value(d.machine.Get(i, a.field), a))
+		} else {
+			d.args = append(d.args, dut.Number(dut.Ref, d.handle(i)))
+		}
+	}
+	d.reply = d.inst.Call(c.binding, d.args)
+	return nil
+}
+
+// refused reports whether the last reply means that the module said no.
+func (d *device) refused(action int) bool {
+	c := &d.mod.actions[action]
+	if d.reply.Cause.Crash() {
+		return c.trap
+	}
+	return d.reply.Cause == dut.None && c.refuses != nil && c.refuses(d.reply.Value.Int)
+}
+
+// born gives the instance that an action has made the handle that the module
+// answered with, if it answered with one.
+func (d *device) born(action int, i int32) {
+	n := len(d.handles)
+	d.handle(i)
+	if c := &d.mod.actions[action]; c.returns >= 0 && c.returns == d.machine.EntityOf(i) && int(i) >= n {
+		d.handles[i] = d.reply.Value.Int
+	}
+}
+
+// Observe implements [model.Observer].
+func (d *device) Observe(function int, args []int32) (model.Value, error) {
+	reply := d.ask(function, args)
+	d.reply = reply
+	if reply.Cause != dut.None {
+		return model.Value{}, fmt.Errorf("%s: %s", d.mod.plan.Bindings[d.mod.observers[function].binding].Function, d.fault())
+	}
+	return d.answer(function, reply.Value), nil
+}
+
+func (d *device) ask(function int, args []int32) dut.Reply {
+	d.args = d.args[:0]
+	for _, i := range args {
+		d.args = append(d.args, dut.Number(dut.Ref, d.handle(i)))
+	}
+	return d.inst.Call(d.mod.observers[function].binding, d.args)
+}
+
+// answer turns a module's value to one of the model.
+func (d *device) answer(function int, v dut.Value) model.Value {
+	switch v.Kind {
+	case dut.Bool:
+		if v.Int != 0 {
+			return model.True
+		}
+		return model.False
+	case dut.String:
+		if x, ok := d.p.program.Symbol(v.Str); ok {
+			return x
+		}
+		return model.Foreign
+	case dut.Ref:
+		if i := d.instance(d.mod.observers[function].returns, v.Int); i != model.None {
+			return model.Identity(i)
+		}
+		return model.Foreign
+	}
+	return model.Number(v.Int)
+}
+
+// fault is the last call's fault as people read it.
+func (d *device) fault() string {
+	if f := d.inst.Fault(); f != nil {
+		return f.Error()
+	}
+	return "no answer"
+}

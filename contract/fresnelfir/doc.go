@@ -1,0 +1,18 @@
+// Package fresnelfir is the front door for FresnelFir IR: a JSON model of a
+// component, with entities, protocols, effects and properties, that is explored
+// for what breaks its properties.
+//
+// A document compiles to one campaign. A case is one traversal: a few actors
+// walk the protocol's grammar at the same time, interleaved, each step applies
+// an action to the model, and every property is looked at. All decisions of a
+// traversal, from the number of actors to the last branch, are numbers on a
+// tape (package choice), so that a case is its tape: it replays anywhere, and a
+// failing one is made small by making its tape small. A round is an epoch:
+// what its traversals reached decides, in Fold, how likely each branch is in
+// the next.
+//
+// Sub-packages: ir reads and checks documents, model evaluates them. The rules
+// come from the published contract text; decisions beyond it stand where they
+// are made. The package imports campaign, diag and engines; it touches no
+// module, no file and no clock. Start reading at [Contract] and [Campaign].
+package fresnelfir

@@ -1,0 +1,196 @@
+package fresnelfir
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+func compileText(t testing.TB, text string) *Campaign {
+	t.Helper()
+	list, diags := New(nil).Compile(context.Background(), campaign.Spec{Path: "model.json", Data: []byte(text)}, campaign.Settings{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	c, ok := campaign.As[*Campaign](list[0])
+	if !ok {
+		t.Fatal("not a campaign of this package")
+	}
+	return c
+}
+
+func article(t testing.TB, edits ...string) string {
+	t.Helper()
+	b, err := os.ReadFile("../../examples/fresnelfir/article.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	for i := 0; i < len(edits); i += 2 {
+		if !strings.Contains(text, edits[i]) {
+			t.Fatalf("the example does not hold %s", edits[i])
+		}
+		text = strings.Replace(text, edits[i], edits[i+1], 1)
+	}
+	return text
+}
+
+// explore runs a campaign to its end, or to the end of the epoch in which until
+// was found, and returns its state and the first failing case of every title.
+func explore(t testing.TB, c *Campaign, until string) (*state, map[string]campaign.Case) {
+	t.Helper()
+	x := &executor{c: c, t: newTraversal(c.plan)}
+	s := c.Start(campaign.Facts{})
+	failing := map[string]campaign.Case{}
+	for {
+		r, more := c.Round(s)
+		if _, found := failing[until]; found || !more {
+			return s, failing
+		}
+		first := s.cases
+		s = c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for i := range r.Len {
+				at := campaign.Case{Index: first + i}
+				o, err := x.Execute(context.Background(), s, at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, known := failing[o.Title]; o.Verdict == campaign.VerdictFail && !known {
+					at.Payload = c.Input(s, at)
+					failing[o.Title] = at
+				}
+				if !yield(at, o) {
+					return
+				}
+			}
+		})
+	}
+}
+
+// smallest shrinks a failing case the way a run does.
+func smallest(t testing.TB, c *Campaign, at campaign.Case, title string) (steps []string, tests int) {
+	t.Helper()
+	x := &executor{c: c, t: newTraversal(c.plan)}
+	run := func(payload []byte) campaign.Outcome {
+		o, err := x.Execute(context.Background(), nil, campaign.Case{Payload: payload})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	small := c.Reduce(context.Background(), at.Payload, func(payload []byte) (bool, error) {
+		tests++
+		return run(payload).Title == title, nil
+	})
+	o := run(small)
+	if o.Title != title {
+		t.Fatalf("made small, %q became %q", title, o.Title)
+	}
+	var tr trace
+	if err := json.Unmarshal(o.Attached("steps"), &tr); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range tr.Steps {
+		steps = append(steps, s.Action)
+	}
+	return steps, tests
+}
+
+func TestNothingIsFoundInASoundModel(t *testing.T) {
+	for seed := range uint64(20) {
+		c := compileText(t, article(t))
+		c.seed = seed
+		s, failing := explore(t, c, "")
+		if len(failing) > 0 {
+			t.Errorf("seed %d: %v", seed, failing)
+		}
+		if hit, total := s.progress(c.plan); hit != total {
+			t.Errorf("seed %d: %d of %d calls and branches reached", seed, hit, total)
+		}
+		if i := slices.Index(s.reached, false); i >= 0 {
+			t.Errorf("seed %d: no traversal had %s", seed, c.plan.space.targets[i].label)
+		}
+		if i := slices.Index(s.tried, 0); i >= 0 {
+			t.Errorf("seed %d: %s was never put to the test", seed, c.plan.program.Property(i))
+		}
+	}
+}
+
+// Every planted fault is found from every seed, and comes down to the fewest
+// actions that show it.
+func TestPlantedFaults(t *testing.T) {
+	for _, f := range []struct {
+		name, from, to string
+		title          string
+		want           string
+	}{
+		{"a lock forgotten", `, { "target": ["article", "locked"], "value": true }`, ``,
+			"withdrawn_is_locked does not hold after withdraw_article", "write_article submit_article publish_article withdraw_article"},
+		{"anybody decides", `["and", ["is", "actor", "Editor"], ["eq", ["field", "article", "state"], "review"]]`, `["eq", ["field", "article", "state"], "review"]`,
+			"only_editors_publish does not hold before publish_article", "write_article submit_article publish_article"},
+		{"withdrawn, and back to review", `{ "target": ["article", "state"], "value": "withdrawn" }, { "target": ["article", "locked"], "value": true }`, `{ "target": ["article", "state"], "value": "review" }`,
+			"withdrawal_is_final does not hold after publish_article", "write_article submit_article publish_article withdraw_article publish_article"},
+		{"a field that nobody sets", `"value": 0 }`, `"value": ["add", ["field", "article", "revision"], 0] }`,
+			"the effect of write_article cannot be evaluated: article.revision is read before it has a value", "write_article"},
+		{"beyond the bounds", `"max": 1000 }`, `"max": 2 }`,
+			"the effect of revise_article cannot be evaluated: article.revision is set to 3, which is outside of its bounds", "write_article revise_article revise_article revise_article"},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			for seed := range uint64(20) {
+				c := compileText(t, article(t, f.from, f.to))
+				c.seed = seed
+				_, failing := explore(t, c, f.title)
+				at, found := failing[f.title]
+				if !found {
+					t.Errorf("seed %d: not found; found %v", seed, failing)
+					continue
+				}
+				steps, tests := smallest(t, c, at, f.title)
+				if got := strings.Join(steps, " "); got != f.want {
+					t.Errorf("seed %d: made small: %s, want %s", seed, got, f.want)
+				}
+				if tests > 250 {
+					t.Errorf("seed %d: %d executions to make it small", seed, tests)
+				}
+			}
+		})
+	}
+}
+
+// A tape means the same in every state, and its replay is itself.
+func TestReplayIsExact(t *testing.T) {
+	c := compileText(t, article(t, `["is", "actor", "Editor"], ["eq", ["field", "article", "state"], "review"]`, `true, ["eq", ["field", "article", "state"], "review"]`))
+	s, failing := explore(t, c, "")
+	x := &executor{c: c, t: newTraversal(c.plan)}
+	for title, at := range failing {
+		for _, state := range []*state{nil, s, c.Start(campaign.Facts{})} {
+			o, err := x.Execute(context.Background(), state, at)
+			if err != nil || o.Title != title {
+				t.Errorf("%q came out as %q, %v", title, o.Title, err)
+			}
+		}
+	}
+	if len(failing) == 0 {
+		t.Error("nothing failed")
+	}
+}
+
+func BenchmarkTraversals(b *testing.B) {
+	c := compileText(b, article(b))
+	t := newTraversal(c.plan)
+	actions, n := 0, int64(0)
+	for b.Loop() {
+		if err := c.prepare(t, nil, campaign.Case{Index: n}); err != nil {
+			b.Fatal(err)
+		}
+		t.run()
+		actions += t.actions
+		n++
+	}
+	b.ReportMetric(float64(actions)/b.Elapsed().Seconds(), "actions/s")
+}

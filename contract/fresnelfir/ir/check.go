@@ -1,0 +1,315 @@
+package ir
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Check looks at what the sections of a document say of each other, and sets
+// what follows from them: Actor, Vars and Newest. The diagnostics are in the
+// order of the text.
+func Check(doc *Document, src *Source) diag.List {
+	c := &checker{doc: doc, src: src, said: map[string]bool{}}
+	c.entities()
+	c.variables()
+	c.refinements()
+	c.functions()
+	c.recursion()
+	c.protocols()
+	c.effects()
+	c.properties()
+	c.generators()
+	c.exploration()
+	c.inputs()
+	c.bindings()
+	c.exercised()
+	c.list.Sort()
+	return c.list
+}
+
+type checker struct {
+	doc  *Document
+	src  *Source
+	list diag.List
+	said map[string]bool // doubts that were told once
+}
+
+func (c *checker) fail(at Place, code, hint, format string, args ...any) {
+	c.list = append(c.list, c.src.Report(diag.Error, at, code, fmt.Sprintf(format, args...), hint))
+}
+
+func (c *checker) doubt(at Place, code, hint, format string, args ...any) {
+	c.list = append(c.list, c.src.Report(diag.Warning, at, code, fmt.Sprintf(format, args...), hint))
+}
+
+// known reports a name that is not among the names there are.
+func (c *checker) known(at Place, code, what, name string, names []string) bool {
+	if slices.Contains(names, name) {
+		return true
+	}
+	c.fail(at, code, diag.DidYouMean(name, names), "must be %s of the document, got %q", what, name)
+	return false
+}
+
+func names[T any](list []T, name func(T) string) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = name(x)
+	}
+	return out
+}
+
+func (c *checker) entityNames() []string {
+	return names(c.doc.Entities, func(e *Entity) string { return e.Name })
+}
+
+func (c *checker) actionNames() []string {
+	return names(c.doc.Effects, func(e *Effect) string { return e.Action })
+}
+
+// entity looks an entity up and reports it if it is not there.
+func (c *checker) entity(at Place, name string) *Entity {
+	if !c.known(at, "dangling-entity-ref", "an entity", name, c.entityNames()) {
+		return nil
+	}
+	return c.doc.Entity(name)
+}
+
+func (c *checker) entities() {
+	for _, e := range c.doc.Entities {
+		for _, f := range e.Fields {
+			switch f.Type {
+			case Enum:
+				c.enumValues(f.Place, f.Values)
+			case Int:
+				if f.Min != nil && f.Max != nil && *f.Min > *f.Max {
+					c.fail(f.Place, "int-bounds", "", "min must not be above max, got %d and %d", *f.Min, *f.Max)
+				}
+			case Ref:
+				c.entity(f.Place, f.Entity)
+			}
+		}
+	}
+}
+
+func (c *checker) enumValues(at Place, values []string) {
+	if len(values) == 0 {
+		c.fail(at, "empty-enum", "", "an enum must have at least one value")
+	}
+	seen := map[string]bool{}
+	for _, v := range values {
+		if seen[v] {
+			c.doubt(at, "duplicate-value", "", "the value %q is listed twice", v)
+		}
+		seen[v] = true
+	}
+}
+
+// variables finds out which variables a traversal has. An actor is an instance
+// of the entity that exploration.actor names, else of User, else of the only
+// entity that no effect creates and that has the fields which are asked of it.
+func (c *checker) variables() {
+	d := c.doc
+	d.Vars, d.Newest = map[string]string{}, map[string]string{}
+	if x := d.Exploration.Actor; x != "" {
+		if c.known(c.src.within(d.Exploration.Place, "actor"), "dangling-entity-ref", "an entity", x, c.entityNames()) {
+			d.Actor = x
+		}
+	} else if d.Entity("User") != nil {
+		d.Actor = "User"
+	} else if likely := c.actors(); len(likely) == 1 {
+		d.Actor = likely[0]
+	}
+	if d.Actor != "" {
+		d.Vars["actor"] = d.Actor
+	}
+	for _, e := range d.Effects {
+		if e.Creates == nil {
+			continue
+		}
+		at, name, entity := e.Creates.Place, e.Creates.Assign, e.Creates.Entity
+		c.entity(at, entity)
+		was, bound := d.Vars[name]
+		switch {
+		case name == "actor" || name == "self" || name == "input":
+			c.fail(at, "reserved-variable", "", "must not assign to %q: the name has a meaning of its own", name)
+		case bound && was != entity:
+			c.fail(at, "variable-type", "", "the variable %q is assigned a %s here and a %s elsewhere", name, entity, was)
+		default:
+			d.Vars[name] = entity
+		}
+	}
+}
+
+// actors are the entities that acting instances may be of.
+func (c *checker) actors() []string {
+	created := map[string]bool{}
+	for _, e := range c.doc.Effects {
+		if e.Creates != nil {
+			created[e.Creates.Entity] = true
+		}
+	}
+	asked := map[string]bool{}
+	ask := func(e *Expr) {
+		if e.Op == FieldOf && e.Var == "actor" {
+			asked[e.Text] = true
+		}
+	}
+	for _, e := range c.doc.Effects {
+		for _, s := range e.Sets {
+			s.Value.Walk(ask)
+			if s.Var == "actor" {
+				asked[s.Field] = true
+			}
+		}
+	}
+	for _, p := range c.doc.Protocols {
+		p.Root.Walk(func(n *Node) {
+			for _, b := range n.Branches {
+				b.Guard.Walk(ask)
+			}
+		})
+	}
+	var list []string
+	for _, e := range c.doc.Entities {
+		has := !created[e.Name]
+		for f := range asked {
+			has = has && e.Field(f) != nil
+		}
+		if has {
+			list = append(list, e.Name)
+		}
+	}
+	return list
+}
+
+func (c *checker) params(list []Param) map[string]string {
+	scope := map[string]string{}
+	for _, p := range list {
+		c.entity(p.Place, p.Entity)
+		if _, twice := scope[p.Name]; twice {
+			c.fail(p.Place, "duplicate-parameter", "", "the parameter %q is declared twice", p.Name)
+		}
+		scope[p.Name] = p.Entity
+	}
+	return scope
+}
+
+func (c *checker) refinements() {
+	for _, r := range c.doc.Refinements {
+		c.entity(r.Place, r.Base)
+		vars := c.params(r.Params)
+		vars["self"] = r.Base
+		c.predicate(r.Predicate, scope{vars: c.withActor(vars)})
+	}
+}
+
+// withActor adds the actor to the variables of a refinement or function: the
+// contract gives the name a meaning everywhere.
+func (c *checker) withActor(vars map[string]string) map[string]string {
+	if _, own := vars["actor"]; !own && c.doc.Actor != "" {
+		vars["actor"] = c.doc.Actor
+	}
+	return vars
+}
+
+func (c *checker) functions() {
+	for _, f := range c.doc.Functions {
+		vars := c.params(f.Params)
+		want := returnType(c.doc, f.Returns)
+		if want.Type == NoType {
+			c.doubt(c.src.within(f.Place, "returns"), "unknown-return-type", diag.DidYouMean(f.Returns, c.typeNames()), "is %q, which is no type of the document: answers are taken as integers", f.Returns)
+		}
+		if f.Body == nil {
+			continue
+		}
+		if got := c.expr(f.Body, scope{vars: c.withActor(vars)}); !got.fits(want) {
+			c.fail(f.Body.Place, "return-type", "", "must be %s, as the function returns, got %s", want, got)
+		}
+	}
+}
+
+func (c *checker) typeNames() []string {
+	return append(c.entityNames(), "bool", "int", "string", "void")
+}
+
+// recursion refuses derived functions and refinements that need themselves.
+func (c *checker) recursion() {
+	type item struct {
+		at   Place
+		body *Expr
+	}
+	all := map[string]item{}
+	for _, r := range c.doc.Refinements {
+		all["refinement "+r.Name] = item{r.Place, r.Predicate}
+	}
+	for _, f := range c.doc.Functions {
+		all["function "+f.Name] = item{f.Place, f.Body}
+	}
+	state := map[string]int{} // 1: being looked at, 2: done
+	var visit func(name string, trail []string)
+	visit = func(name string, trail []string) {
+		it, ok := all[name]
+		if !ok || state[name] == 2 {
+			return
+		}
+		trail = append(trail, name)
+		if state[name] == 1 {
+			from := slices.Index(trail, name)
+			c.fail(it.at, "recursion", "", "must not need itself: %s", strings.Join(trail[from:], " needs "))
+			return
+		}
+		state[name] = 1
+		it.body.Walk(func(e *Expr) {
+			switch e.Op {
+			case Is:
+				visit("refinement "+e.Text, trail)
+			case Derived:
+				visit("function "+e.Text, trail)
+			}
+		})
+		state[name] = 2
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		visit(name, nil)
+	}
+}
+
+func (c *checker) effects() {
+	called := c.called()
+	for _, e := range c.doc.Effects {
+		for _, s := range e.Sets {
+			c.set(e, s)
+		}
+		if !called[e.Action] {
+			c.doubt(e.Place, "unused-effect", diag.DidYouMean(e.Action, slices.Sorted(maps.Keys(called))), "no protocol and no generator calls the action %q", e.Action)
+		}
+	}
+}
+
+func (c *checker) set(e *Effect, s Set) {
+	sc := scope{vars: c.doc.Vars, inputs: true, loose: true}
+	got := c.expr(s.Value, sc)
+	name := c.variable(s.Place, s.Var, scope{vars: c.doc.Vars, loose: true, target: true})
+	entity := c.doc.Entity(name)
+	if entity == nil {
+		return
+	}
+	f := c.fieldOf(s.Place, entity, s.Field)
+	if f == nil || s.Value == nil {
+		return
+	}
+	want := fieldType(f)
+	if !got.fits(want) {
+		c.fail(s.Value.Place, "value-type", "", "must be %s for %s.%s, got %s", want, entity.Name, f.Name, got)
+		return
+	}
+	c.literal(s.Value, want)
+	if v := s.Value; v.Op == LitInt && (f.Min != nil && v.Int < *f.Min || f.Max != nil && v.Int > *f.Max) {
+		c.fail(v.Place, "int-bounds", "", "must be within the bounds of %s.%s, got %d", entity.Name, f.Name, v.Int)
+	}
+}

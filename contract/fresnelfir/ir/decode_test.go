@@ -1,0 +1,135 @@
+package ir_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// load decodes and checks a document.
+func load(text string) (*ir.Document, diag.List) {
+	return ir.Load("model.json", []byte(text))
+}
+
+func article(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("../../../examples/fresnelfir/article.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestArticle(t *testing.T) {
+	doc, list := load(article(t))
+	if len(list) > 0 {
+		t.Fatalf("the example gives rise to diagnostics:\n%v", list)
+	}
+	if len(doc.Entities) != 2 || doc.Actor != "User" || doc.Vars["article"] != "Article" {
+		t.Errorf("entities %d, actor %q, vars %v", len(doc.Entities), doc.Actor, doc.Vars)
+	}
+	if r := doc.Roots(); len(r) != 1 || r[0].Name != "article_lifecycle" {
+		t.Errorf("roots: %v", r)
+	}
+	shown := doc.Function("shown")
+	if p := doc.Pair(shown); p == nil || p.Name != "live" {
+		t.Errorf("the observer's pair is %v", p)
+	}
+}
+
+// small is a document with nothing in it; edits replace sections.
+func small(edits map[string]string) string {
+	sections := map[string]string{
+		"entities": "{}", "refinements": "{}", "functions": "{}", "protocols": "{}", "effects": "{}", "properties": "{}", "generators": "{}",
+		"exploration": `{"weights": {"scope": "per_alt_branch", "initial": "from_protocol", "decay": "none"}, "directives_allowed": [], "adaptation_signals": [],
+  "strategy": {"initial": "pseudo_random_traversal", "fallback": "targeted_on_violation"}, "epoch_size": 100, "coverage_floor_threshold": 0.05,
+  "concurrency": {"mode": "deterministic_interleaving", "threads": 4}}`,
+		"inputs":   `{"domains": {}, "constraints": [], "coverage": {"targets": [], "seed": 1, "reproducible": true}}`,
+		"bindings": `{"runtime": "wasm", "entry": "m.wasm", "actions": {}, "event_hooks": {"mode": "function_intercept", "observe": [], "capture": []}}`,
+	}
+	for k, v := range edits {
+		sections[k] = v
+	}
+	var b strings.Builder
+	for i, k := range ir.Sections() {
+		if sections[k] == "-" {
+			continue
+		}
+		sep := "{\n"
+		if i > 0 {
+			sep = ",\n"
+		}
+		b.WriteString(sep + "\"" + k + "\": " + sections[k])
+	}
+	return b.String() + "\n}\n"
+}
+
+func TestEmptySections(t *testing.T) {
+	if _, list := load(small(nil)); len(list) > 0 {
+		t.Errorf("empty sections: %v", list)
+	}
+}
+
+// Every refused input, and every doubt, has its line in testdata/errors.json.
+func TestErrors(t *testing.T) {
+	type entry struct {
+		Name string            `json:"name"`
+		Text string            `json:"text,omitempty"` // the whole document
+		Edit map[string]string `json:"edit,omitempty"` // sections of the smallest document
+		Want []string          `json:"want"`
+	}
+	path := filepath.Join("testdata", "errors.json")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []entry
+	if err := json.Unmarshal(b, &list); err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range list {
+		text := e.Text
+		if text == "" {
+			text = small(e.Edit)
+		}
+		_, found := load(text)
+		var got []string
+		for _, d := range found {
+			got = append(got, d.String()+" ["+d.Code+"]")
+			if d.Pos.Line < 1 || d.Pos.Col < 1 || d.Code == "" {
+				t.Errorf("%s: without place or code: %+v", e.Name, d)
+			}
+		}
+		if *update {
+			list[i].Want = got
+		} else if strings.Join(got, "\n") != strings.Join(e.Want, "\n") {
+			t.Errorf("%s:\n got %s\nwant %s", e.Name, strings.Join(got, "\n     "), strings.Join(e.Want, "\n     "))
+		}
+		if len(got) == 0 {
+			t.Errorf("%s: nothing is said", e.Name)
+		}
+	}
+	if *update {
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		enc := json.NewEncoder(f)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(list); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,421 @@
+package ir
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// Place is where something stands in the document.
+type Place struct {
+	Offset int    // of the value's first byte
+	Path   string // "$.entities.User"
+}
+
+// Document is a decoded IR. Lists of named things are ordered by name, so that
+// everything derived from a document has one order.
+type Document struct {
+	Entities    []*Entity
+	Refinements []*Refinement
+	Functions   []*Function
+	Protocols   []*Protocol
+	Effects     []*Effect
+	Properties  []*Property
+	Generators  []*Generator
+	Exploration Exploration
+	Inputs      Inputs
+	Bindings    Bindings
+	Extensions  []Extension // keys that the contract does not know
+
+	// Actor is the entity of the acting instances; "" if nothing asks for one.
+	// It, Vars and Newest are
+	// set by Check.
+	Actor string
+	// Vars are the variables that live as long as a traversal: "actor", those
+	// that effects assign, and those that generators bind, with their entity.
+	Vars map[string]string
+	// Newest are variables that nothing binds and that stand for the newest
+	// instance of an entity, as existing tools read them.
+	Newest map[string]string
+}
+
+// Extension is a key that the contract does not know.
+type Extension struct {
+	Place
+	Key   string
+	Value *jsontree.Node
+}
+
+// Type is what kind of value a field or a domain holds.
+type Type uint8
+
+// The types.
+const (
+	NoType Type = iota
+	String
+	Bool
+	Int
+	Enum
+	Ref
+)
+
+var typeNames = []string{"", "string", "bool", "int", "enum", "ref"}
+
+func (t Type) String() string { return typeNames[t] }
+
+// Entity is a type of instances.
+type Entity struct {
+	Place
+	Name   string
+	Fields []*Field
+}
+
+// Field returns the field of that name, or nil.
+func (e *Entity) Field(name string) *Field {
+	for _, f := range e.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// Field is a property of an entity.
+type Field struct {
+	Place
+	Name    string
+	Type    Type
+	Format  string   // of a string, for people
+	Default *bool    // of a bool
+	Min     *int64   // of an int; nil: no bound
+	Max     *int64   // likewise
+	Values  []string // of an enum, in declared order
+	Entity  string   // of a ref
+}
+
+// Param is a parameter: an instance of an entity.
+type Param struct {
+	Place
+	Name, Entity string
+}
+
+// Refinement is a named subset of an entity's instances.
+type Refinement struct {
+	Place
+	Name, Base string
+	Params     []Param
+	Predicate  *Expr
+}
+
+// Function is derived, with a body, or an observer, with a binding.
+type Function struct {
+	Place
+	Name     string
+	Observer bool
+	Params   []Param
+	Body     *Expr  // of a derived function
+	Binding  string // of an observer: the export that it calls
+	Returns  string
+}
+
+// Protocol is a grammar of action sequences.
+type Protocol struct {
+	Place
+	Name string
+	Root *Node
+}
+
+// NodeKind is what a protocol node does.
+type NodeKind uint8
+
+// The kinds of nodes.
+const (
+	Seq NodeKind = iota
+	Alt
+	Repeat
+	Call
+	RefTo
+)
+
+// Node is a part of a protocol. Its Path is stable: it names the node in
+// traces, coverage and weights.
+type Node struct {
+	Place
+	Kind     NodeKind
+	ID       string // "lifecycle/root/1/body#publish"
+	Children []*Node
+	Branches []*Branch
+	Min, Max uint32
+	Body     *Node  // of a repeat
+	Action   string // of a call
+	Protocol string // of a ref
+}
+
+// Walk visits a node and all below it; what a ref names is not entered.
+func (n *Node) Walk(visit func(*Node)) {
+	if n == nil {
+		return
+	}
+	visit(n)
+	for _, c := range n.Children {
+		c.Walk(visit)
+	}
+	for _, b := range n.Branches {
+		b.Body.Walk(visit)
+	}
+	n.Body.Walk(visit)
+}
+
+// Branch is an alternative.
+type Branch struct {
+	Place
+	ID     string
+	Weight uint32
+	Guard  *Expr // nil: always open
+	Body   *Node
+}
+
+// Effect is what an action does to the model.
+type Effect struct {
+	Place
+	Action  string
+	Creates *Creates
+	Sets    []Set
+}
+
+// Creates makes an instance and binds it to a variable.
+type Creates struct {
+	Place
+	Entity, Assign string
+}
+
+// Set gives a field of an instance a value.
+type Set struct {
+	Place
+	Var, Field string
+	Value      *Expr
+}
+
+// Property is an invariant, with a predicate, or temporal, with a rule.
+type Property struct {
+	Place
+	Name        string
+	Temporal    bool
+	Predicate   *Expr
+	Rule        *Rule
+	Description string
+}
+
+// Generator is a sequence of actions that leads to a start state.
+type Generator struct {
+	Place
+	Name          string
+	Description   string
+	Steps         []GeneratorStep
+	Postcondition *Expr
+}
+
+// GeneratorStep is one action of a generator.
+type GeneratorStep struct {
+	Place
+	Action string
+	With   []With
+}
+
+// With binds a parameter of a generator's step: to a new instance of Generate
+// for which Where holds, to the instance that goes by the name Bind (made on
+// first use), or to a literal.
+type With struct {
+	Place
+	Name     string
+	Generate string
+	Where    *Expr // over "self"
+	Bind     string
+	Literal  *Expr
+}
+
+// Exploration says how the state space is searched.
+type Exploration struct {
+	Place
+	Scope, Initial, Decay string // of weights
+	Directives            []string
+	Signals               []string
+	Strategy, Fallback    string
+	EpochSize             uint32
+	CoverageFloor         float64
+	Mode                  string // of concurrency
+	Threads               uint32
+	Actor                 string // extension: the entity of the acting instances
+}
+
+// Inputs is the space of inputs.
+type Inputs struct {
+	Place
+	Domains      []*Domain
+	Constraints  []Constraint
+	Targets      []Target
+	Seed         uint64
+	Reproducible bool
+}
+
+// Domain is the values that an input may have.
+type Domain struct {
+	Place
+	Name     string
+	Type     Type     // Enum, Bool or Int
+	Values   []string // of an enum
+	Min, Max int64    // of an int
+}
+
+// Size is the number of values; ranges too large to count give the maximum.
+func (d *Domain) Size() uint64 {
+	switch d.Type {
+	case Bool:
+		return 2
+	case Enum:
+		return uint64(len(d.Values))
+	}
+	if d.Max < d.Min {
+		return 0
+	}
+	n := uint64(d.Max) - uint64(d.Min)
+	if n+1 == 0 {
+		return n
+	}
+	return n + 1
+}
+
+// Constraint is a rule over domains.
+type Constraint struct {
+	Place
+	Name string
+	Rule *Expr
+}
+
+// TargetKind is what a coverage target asks for.
+type TargetKind uint8
+
+// The kinds of coverage targets. TWay is an extension.
+const (
+	AllPairs TargetKind = iota
+	EachTransition
+	Boundary
+	TWay
+)
+
+// Target is something that inputs or traversals must cover.
+type Target struct {
+	Place
+	Kind     TargetKind
+	Over     []string // of all_pairs and t_way
+	Strength int      // of t_way
+	Machine  string   // of each_transition
+	Domain   string   // of boundary
+	Values   []*Expr  // of boundary: literals
+}
+
+// Bindings tie actions to exports of a module.
+type Bindings struct {
+	Place
+	Runtime, Entry string
+	Actions        []*ActionBinding
+	HookMode       string
+	Observe        []string
+	Capture        []string
+}
+
+// ActionBinding ties one action to an export.
+type ActionBinding struct {
+	Place
+	Action, Function string
+	Args             []string
+	Returns          string // its type; "" for none
+	Mutates          bool
+	Idempotent       bool
+	Reads, Writes    []string
+	Rejects          *Rejects // extension: how the module says no
+}
+
+// Rejects says which answers of a module mean that it refused the action.
+type Rejects struct {
+	Place
+	Trap  bool   // a trap is a refusal
+	Op    string // "<", "<=", "==", "!=", ">=", ">"; "" if no return value is
+	Value int64
+}
+
+func find[T any](list []T, name string, key func(T) string) (T, bool) {
+	i, ok := slices.BinarySearchFunc(list, name, func(t T, n string) int { return strings.Compare(key(t), n) })
+	if !ok {
+		var none T
+		return none, false
+	}
+	return list[i], true
+}
+
+// Entity returns the entity of that name, or nil.
+func (d *Document) Entity(name string) *Entity {
+	e, _ := find(d.Entities, name, func(e *Entity) string { return e.Name })
+	return e
+}
+
+// Refinement returns the refinement of that name, or nil.
+func (d *Document) Refinement(name string) *Refinement {
+	r, _ := find(d.Refinements, name, func(r *Refinement) string { return r.Name })
+	return r
+}
+
+// Function returns the function of that name, or nil.
+func (d *Document) Function(name string) *Function {
+	f, _ := find(d.Functions, name, func(f *Function) string { return f.Name })
+	return f
+}
+
+// Protocol returns the protocol of that name, or nil.
+func (d *Document) Protocol(name string) *Protocol {
+	p, _ := find(d.Protocols, name, func(p *Protocol) string { return p.Name })
+	return p
+}
+
+// Effect returns the effect of an action, or nil.
+func (d *Document) Effect(action string) *Effect {
+	e, _ := find(d.Effects, action, func(e *Effect) string { return e.Action })
+	return e
+}
+
+// Domain returns the domain of that name, or nil.
+func (d *Document) Domain(name string) *Domain {
+	x, _ := find(d.Inputs.Domains, name, func(x *Domain) string { return x.Name })
+	return x
+}
+
+// Binding returns the binding of an action, or nil.
+func (d *Document) Binding(action string) *ActionBinding {
+	b, _ := find(d.Bindings.Actions, action, func(b *ActionBinding) string { return b.Action })
+	return b
+}
+
+// Pair returns the derived function that says what an observer should answer:
+// the only one with the same parameter types and the same return type; nil if
+// there is none or more than one.
+func (d *Document) Pair(observer *Function) *Function {
+	var found *Function
+	for _, f := range d.Functions {
+		if f.Observer || f.Returns != observer.Returns || len(f.Params) != len(observer.Params) {
+			continue
+		}
+		same := true
+		for i := range f.Params {
+			same = same && f.Params[i].Entity == observer.Params[i].Entity
+		}
+		if !same {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = f
+	}
+	return found
+}

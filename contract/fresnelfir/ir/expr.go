@@ -1,0 +1,254 @@
+package ir
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// Op is the operator of an expression.
+type Op uint8
+
+// The operators. The last three are arithmetic, which only the value of an
+// effect may use: an extension, in a place that existing readers leave open.
+const (
+	LitBool Op = iota
+	LitInt
+	LitString
+	FieldOf
+	Eq
+	Neq
+	Lt
+	Lte
+	Gt
+	Gte
+	And
+	Or
+	Not
+	Implies
+	Forall
+	Exists
+	Derived
+	Observer
+	Is
+	Add
+	Sub
+	Mul
+)
+
+// words are the operators as they are written.
+var words = map[string]Op{
+	"field": FieldOf, "eq": Eq, "neq": Neq, "lt": Lt, "lte": Lte, "gt": Gt, "gte": Gte, "and": And, "or": Or, "not": Not, "implies": Implies,
+	"forall": Forall, "exists": Exists, "derived": Derived, "observer": Observer, "is": Is,
+}
+
+var arithmetic = map[string]Op{"add": Add, "sub": Sub, "mul": Mul}
+
+// String is the operator as it is written; literals have none.
+func (o Op) String() string {
+	for _, m := range []map[string]Op{words, arithmetic} {
+		for w, x := range m {
+			if x == o {
+				return w
+			}
+		}
+	}
+	return "literal"
+}
+
+// Expr is an expression.
+type Expr struct {
+	Place
+	Op    Op
+	Bool  bool       // of a literal
+	Int   int64      // likewise
+	Text  string     // of a literal; the field, function or refinement otherwise
+	Var   string     // of a field, quantifier or refinement test
+	Over  string     // of a quantifier: the entity
+	Args  []*Expr    // of an operator; the body of a quantifier
+	Names []string   // of a function call: variables
+	With  []Argument // of a refinement test, by parameter name
+}
+
+// Argument binds a parameter of a refinement to a variable.
+type Argument struct{ Param, Var string }
+
+// MaxDepth is how deep operators may be nested: the root is at depth 0.
+const MaxDepth = 64
+
+// expr reads an expression, or nil if it has faults.
+func (d *decoder) expr(n *jsontree.Node, path string) *Expr {
+	p := exprReader{decoder: d}
+	return p.read(n, path, 0)
+}
+
+type exprReader struct {
+	*decoder
+	arithmetic bool // is allowed here
+}
+
+func (p *exprReader) read(n *jsontree.Node, path string, depth int) *Expr {
+	e := &Expr{Place: place(n, path)}
+	if depth > MaxDepth {
+		p.fail(e.Place, "depth", "expressions may be nested %d deep", MaxDepth)
+		return nil
+	}
+	switch n.Kind {
+	case jsontree.Bool:
+		e.Op, e.Bool = LitBool, n.Bool
+		return e
+	case jsontree.String:
+		e.Op, e.Text = LitString, n.Text
+		return e
+	case jsontree.Int:
+		v := n.Int()
+		if v == nil || !v.IsInt64() {
+			p.fail(e.Place, "range", "must be a 64-bit integer, got %s", describe(n))
+			return nil
+		}
+		e.Op, e.Int = LitInt, v.Int64()
+		return e
+	case jsontree.Array:
+		return p.operator(e, n, depth)
+	}
+	p.fail(e.Place, "expression", "must be an expression (true, false, an integer, a string or an array that starts with an operator), got %s", describe(n))
+	return nil
+}
+
+func (p *exprReader) operator(e *Expr, n *jsontree.Node, depth int) *Expr {
+	if len(n.Items) == 0 {
+		p.fail(e.Place, "expression", "an expression array must start with an operator, got an empty array")
+		return nil
+	}
+	word, ok := n.Items[0].Str()
+	if !ok {
+		p.fail(place(&n.Items[0], element(e.Path, 0)), "expression", "an expression array must start with an operator, got %s", describe(&n.Items[0]))
+		return nil
+	}
+	op, known := words[word]
+	if !known && p.arithmetic {
+		op, known = arithmetic[word]
+	}
+	if !known {
+		hint := diag.DidYouMean(word, operatorNames())
+		if _, is := arithmetic[word]; is {
+			hint = "arithmetic is for the values that effects set"
+		}
+		p.failHint(place(&n.Items[0], element(e.Path, 0)), "unknown-operator", hint, "must be an operator, got %q", word)
+		return nil
+	}
+	e.Op = op
+	args := n.Items[1:]
+	arity := func(ok bool, want string) bool {
+		if !ok {
+			p.fail(e.Place, "arity", "%s takes %s, got %d", word, want, len(args))
+		}
+		return ok
+	}
+	switch op {
+	case FieldOf:
+		return p.words(e, args, arity(len(args) == 2, "a variable and a field"), &e.Var, &e.Text)
+	case Forall, Exists:
+		if !arity(len(args) == 3, "a variable, an entity and a body") || p.words(e, args[:2], true, &e.Var, &e.Over) == nil {
+			return nil
+		}
+		return p.operands(e, args[2:], 3, depth)
+	case Derived, Observer:
+		if !arity(len(args) >= 2, "a function and at least one argument") {
+			return nil
+		}
+		e.Names = make([]string, len(args)-1)
+		targets := []*string{&e.Text}
+		for i := range e.Names {
+			targets = append(targets, &e.Names[i])
+		}
+		return p.words(e, args, true, targets...)
+	case Is:
+		if !arity(len(args) == 2 || len(args) == 3, "a variable, a refinement and perhaps its parameters") || p.words(e, args[:2], true, &e.Var, &e.Text) == nil {
+			return nil
+		}
+		if len(args) == 3 {
+			return p.parameters(e, &args[2])
+		}
+		return e
+	case Not:
+		ok = arity(len(args) == 1, "exactly 1 argument")
+	case And, Or:
+		ok = arity(len(args) >= 1, "at least 1 argument")
+	default:
+		ok = arity(len(args) == 2, "exactly 2 arguments")
+	}
+	if !ok {
+		return nil
+	}
+	return p.operands(e, args, 1, depth)
+}
+
+func operatorNames() []string {
+	var names []string
+	for w := range words {
+		names = append(names, w)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// words reads arguments that must be strings.
+func (p *exprReader) words(e *Expr, args []jsontree.Node, ok bool, into ...*string) *Expr {
+	if !ok {
+		return nil
+	}
+	for i := range args {
+		s, isText := args[i].Str()
+		if !isText {
+			p.fail(place(&args[i], element(e.Path, i+1)), "type", "must be a name, got %s", describe(&args[i]))
+			ok = false
+		}
+		*into[i] = s
+	}
+	if !ok {
+		return nil
+	}
+	return e
+}
+
+func (p *exprReader) operands(e *Expr, args []jsontree.Node, first, depth int) *Expr {
+	ok := true
+	for i := range args {
+		a := p.read(&args[i], element(e.Path, first+i), depth+1)
+		ok = ok && a != nil
+		e.Args = append(e.Args, a)
+	}
+	if !ok {
+		return nil
+	}
+	return e
+}
+
+func (p *exprReader) parameters(e *Expr, n *jsontree.Node) *Expr {
+	path := element(e.Path, 3)
+	before := len(p.list)
+	p.named(n, path, func(name string, at Place, v *jsontree.Node) {
+		s, ok := v.Str()
+		if !ok {
+			p.fail(place(v, at.Path), "type", "must be the name of a variable, got %s", describe(v))
+		}
+		e.With = append(e.With, Argument{name, s})
+	})
+	if p.list[before:].HasErrors() {
+		return nil
+	}
+	return e
+}
+
+// Walk visits an expression and all within it, outermost first.
+func (e *Expr) Walk(visit func(*Expr)) {
+	if e == nil {
+		return
+	}
+	visit(e)
+	for _, a := range e.Args {
+		a.Walk(visit)
+	}
+}

@@ -1,0 +1,387 @@
+package ir
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+func (c *checker) protocols() {
+	protocolNames := names(c.doc.Protocols, func(p *Protocol) string { return p.Name })
+	bound := names(c.doc.Bindings.Actions, func(b *ActionBinding) string { return b.Action })
+	ids := map[string]Place{}
+	for _, p := range c.doc.Protocols {
+		p.Root.Walk(func(n *Node) {
+			switch n.Kind {
+			case Alt:
+				c.alternatives(n, ids)
+			case Repeat:
+				if n.Min > n.Max {
+					c.fail(n.Place, "invalid-repeat-bounds", "", "min must not be above max, got %d and %d", n.Min, n.Max)
+				} else if n.Max == 0 {
+					c.doubt(n.Place, "unreachable-branch", "", "repeats its body 0 times: nothing in it is ever reached")
+				}
+			case Call:
+				if !slices.Contains(c.actionNames(), n.Action) {
+					c.fail(n.Place, "missing-effect", diag.DidYouMean(n.Action, c.actionNames()), "the action %q has no entry in effects", n.Action)
+				}
+				if !slices.Contains(bound, n.Action) {
+					c.fail(n.Place, "missing-binding", diag.DidYouMean(n.Action, bound), "the action %q has no entry in bindings.actions", n.Action)
+				}
+			case RefTo:
+				c.known(n.Place, "dangling-protocol-ref", "a protocol", n.Protocol, protocolNames)
+			}
+		})
+	}
+	c.endless()
+}
+
+func (c *checker) alternatives(n *Node, ids map[string]Place) {
+	if len(n.Branches) == 0 {
+		c.fail(n.Place, "empty-alt", "", "an alt must have at least one branch")
+		return
+	}
+	total := uint64(0)
+	for _, b := range n.Branches {
+		total += uint64(b.Weight)
+		if first, twice := ids[b.ID]; twice {
+			c.doubt(b.Place, "duplicate-branch", "", "the branch id %q is in use already, at %s: both share what is learned of it", b.ID, first.Path)
+		} else {
+			ids[b.ID] = b.Place
+		}
+		c.predicate(b.Guard, scope{vars: c.doc.Vars, inputs: true, loose: true})
+	}
+	if total == 0 {
+		c.fail(n.Place, "all-zero-weights", "", "at least one branch must have a weight above 0")
+		return
+	}
+	for _, b := range n.Branches {
+		if v, constant := Constant(b.Guard); b.Weight == 0 {
+			c.doubt(b.Place, "unreachable-branch", "", "the branch %q has weight 0 and is never chosen", b.ID)
+		} else if constant && !v {
+			c.doubt(b.Guard.Place, "unreachable-branch", "", "the guard of branch %q is always false", b.ID)
+		}
+	}
+}
+
+// Constant returns the value of a condition that depends on nothing.
+func Constant(e *Expr) (value, constant bool) {
+	if e == nil {
+		return true, true
+	}
+	switch e.Op {
+	case LitBool:
+		return e.Bool, true
+	case Not:
+		v, ok := Constant(e.Args[0])
+		return !v, ok
+	case And, Or:
+		stop := e.Op == Or
+		all := true
+		for _, a := range e.Args {
+			v, ok := Constant(a)
+			if ok && v == stop {
+				return stop, true
+			}
+			all = all && ok
+		}
+		return !stop, all
+	case Implies:
+		v, ok := Constant(e.Args[0])
+		if ok && !v {
+			return true, true
+		}
+		w, both := Constant(e.Args[1])
+		return w, both && (ok || w)
+	case Eq, Neq, Lt, Lte, Gt, Gte:
+		a, b := e.Args[0], e.Args[1]
+		if a.Op > LitString || b.Op > LitString {
+			return false, false
+		}
+		same := a.Op == b.Op && a.Bool == b.Bool && a.Int == b.Int && a.Text == b.Text
+		switch e.Op {
+		case Eq:
+			return same, true
+		case Neq:
+			return !same, true
+		case Lt:
+			return a.Int < b.Int, true
+		case Lte:
+			return a.Int <= b.Int, true
+		case Gt:
+			return a.Int > b.Int, true
+		}
+		return a.Int >= b.Int, true
+	}
+	return false, false
+}
+
+// endless refuses protocols that cannot come to an end: a ref leads back to
+// them on every way through. Others may recur; how deep is bounded when they run.
+func (c *checker) endless() {
+	ends := map[string]bool{}
+	var can func(n *Node) bool
+	can = func(n *Node) bool {
+		if n == nil {
+			return true
+		}
+		switch n.Kind {
+		case Seq:
+			for _, x := range n.Children {
+				if !can(x) {
+					return false
+				}
+			}
+			return true
+		case Alt:
+			open := func(b *Branch) bool { return b.Weight > 0 }
+			return !slices.ContainsFunc(n.Branches, open) || slices.ContainsFunc(n.Branches, func(b *Branch) bool { return open(b) && can(b.Body) })
+		case Repeat:
+			return n.Min == 0 || can(n.Body)
+		case RefTo:
+			return ends[n.Protocol] || c.doc.Protocol(n.Protocol) == nil
+		}
+		return true
+	}
+	for range c.doc.Protocols {
+		for _, p := range c.doc.Protocols {
+			ends[p.Name] = ends[p.Name] || can(p.Root)
+		}
+	}
+	for _, p := range c.doc.Protocols {
+		if !ends[p.Name] {
+			c.fail(p.Place, "cyclic-ref", "let an alt or a repeat lead out of the cycle", "the protocol %q leads back to itself on every way through and can never end", p.Name)
+		}
+	}
+}
+
+// Roots are the protocols that traversals begin with: those that no other
+// protocol refers to, or all if each is referred to.
+func (d *Document) Roots() []*Protocol {
+	used := map[string]bool{}
+	for _, p := range d.Protocols {
+		p.Root.Walk(func(n *Node) {
+			if n.Kind == RefTo && n.Protocol != p.Name {
+				used[n.Protocol] = true
+			}
+		})
+	}
+	var roots []*Protocol
+	for _, p := range d.Protocols {
+		if !used[p.Name] {
+			roots = append(roots, p)
+		}
+	}
+	if len(roots) == 0 {
+		return d.Protocols
+	}
+	return roots
+}
+
+// called are the actions that protocols or generators call.
+func (c *checker) called() map[string]bool {
+	set := map[string]bool{}
+	for _, p := range c.doc.Protocols {
+		p.Root.Walk(func(n *Node) {
+			if n.Kind == Call {
+				set[n.Action] = true
+			}
+		})
+	}
+	for _, g := range c.doc.Generators {
+		for _, s := range g.Steps {
+			set[s.Action] = true
+		}
+	}
+	return set
+}
+
+func (c *checker) properties() {
+	for _, p := range c.doc.Properties {
+		s := scope{vars: c.doc.Vars, loose: true}
+		c.predicate(p.Predicate, s)
+		c.rule(p.Rule, s)
+	}
+}
+
+func (c *checker) rule(r *Rule, s scope) {
+	if r == nil {
+		return
+	}
+	t := r.Trigger
+	if t.Action != "" {
+		c.known(t.Place, "unknown-action", "an action", t.Action, c.actionNames())
+	}
+	for _, e := range []string{t.Writes, t.Reads} {
+		if e != "" {
+			c.entity(t.Place, e)
+		}
+	}
+	if r.Same != "" && r.Same != "entity" && r.Same != "actor" {
+		c.variable(r.Place, r.Same, scope{vars: s.vars})
+	}
+	c.predicate(r.Expr, s)
+	c.rule(r.Then, s)
+}
+
+// Matches reports whether a trigger speaks of an action.
+func (t Trigger) Matches(d *Document, action string) bool {
+	if t.Action != "" {
+		return t.Action == action
+	}
+	b := d.Binding(action)
+	if b == nil {
+		return false
+	}
+	switch {
+	case t.Writes != "":
+		return slices.Contains(b.Writes, t.Writes)
+	case t.Reads != "":
+		return slices.Contains(b.Reads, t.Reads)
+	case t.Tag == "mutating":
+		return b.Mutates
+	case t.Tag == "readonly":
+		return !b.Mutates
+	}
+	return b.Idempotent
+}
+
+// exercised warns of properties that no traversal can put to the test.
+func (c *checker) exercised() {
+	called := slices.Sorted(maps.Keys(c.called()))
+	exist := map[string]bool{c.doc.Actor: true}
+	for _, e := range c.doc.Effects {
+		if e.Creates != nil && slices.Contains(called, e.Action) {
+			exist[e.Creates.Entity] = true
+		}
+	}
+	for _, g := range c.doc.Generators {
+		for _, s := range g.Steps {
+			for _, w := range s.With {
+				exist[w.Generate] = true
+			}
+		}
+	}
+	for _, p := range c.doc.Properties {
+		if p.Rule != nil {
+			for r := p.Rule; r != nil; r = r.Then {
+				t := r.Trigger
+				if !slices.ContainsFunc(called, func(a string) bool { return t.Matches(c.doc, a) }) && (t.Action == "" || slices.Contains(c.actionNames(), t.Action)) {
+					c.doubt(r.Trigger.Place, "never-exercised", "", "the property %q is never put to the test: no protocol and no generator calls an action that its trigger speaks of", p.Name)
+				}
+			}
+		}
+		if e := p.Predicate; e != nil && (e.Op == Forall || e.Op == Exists) && c.doc.Entity(e.Over) != nil && !exist[e.Over] {
+			c.doubt(e.Place, "never-exercised", "", "the property %q is never put to the test: nothing creates a %s", p.Name, e.Over)
+		}
+		if v, constant := Constant(p.Predicate); p.Predicate != nil && constant {
+			c.doubt(p.Predicate.Place, "constant-property", "", "the property %q is always %t, whatever happens", p.Name, v)
+		}
+	}
+	if len(c.doc.Protocols) > 0 && len(called) == 0 {
+		c.doubt(c.doc.Protocols[0].Place, "no-actions", "", "no protocol calls an action: there is nothing to explore")
+	}
+}
+
+// argumentKind is what an argument of a binding stands for.
+type argumentKind uint8
+
+// ArgumentSource is where the value of a binding's argument comes from.
+type ArgumentSource struct {
+	Kind   argumentKind
+	Var    string // of a handle or a field
+	Field  string
+	Domain string
+	With   string // the name that a generator's step gives
+}
+
+// The sources of arguments, in the order in which they are looked for.
+const (
+	ArgHandle argumentKind = iota // "doc_id" or "doc": the module's handle of an instance
+	ArgField                      // "doc_title" or "doc.title": a field of the model
+	ArgInput                      // an input domain
+	ArgWith                       // a literal of a generator's step
+)
+
+// Argument resolves the name of an argument; false if it stands for nothing.
+func (d *Document) Argument(name string) (ArgumentSource, bool) {
+	for _, v := range []string{strings.TrimSuffix(name, "_id"), name} {
+		if _, ok := d.Vars[v]; ok {
+			return ArgumentSource{Kind: ArgHandle, Var: v}, true
+		}
+	}
+	if v, field, ok := d.fieldArgument(name); ok {
+		return ArgumentSource{Kind: ArgField, Var: v, Field: field}, true
+	}
+	if d.Domain(name) != nil {
+		return ArgumentSource{Kind: ArgInput, Domain: name}, true
+	}
+	for _, g := range d.Generators {
+		for _, s := range g.Steps {
+			for _, w := range s.With {
+				if w.Name == name && w.Literal != nil {
+					return ArgumentSource{Kind: ArgWith, With: name}, true
+				}
+			}
+		}
+	}
+	for v := range d.Newest {
+		if v == strings.TrimSuffix(name, "_id") {
+			return ArgumentSource{Kind: ArgHandle, Var: v}, true
+		}
+	}
+	return ArgumentSource{}, false
+}
+
+func (d *Document) fieldArgument(name string) (v, field string, ok bool) {
+	for _, v := range slices.Sorted(maps.Keys(d.Vars)) {
+		for _, sep := range []string{".", "_"} {
+			field, is := strings.CutPrefix(name, v+sep)
+			if e := d.Entity(d.Vars[v]); is && e != nil && e.Field(field) != nil {
+				return v, field, true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// Expressions visits every expression of the document, outermost first.
+func (d *Document) Expressions(visit func(*Expr)) {
+	for _, r := range d.Refinements {
+		r.Predicate.Walk(visit)
+	}
+	for _, f := range d.Functions {
+		f.Body.Walk(visit)
+	}
+	for _, p := range d.Protocols {
+		p.Root.Walk(func(n *Node) {
+			for _, b := range n.Branches {
+				b.Guard.Walk(visit)
+			}
+		})
+	}
+	for _, e := range d.Effects {
+		for _, s := range e.Sets {
+			s.Value.Walk(visit)
+		}
+	}
+	for _, p := range d.Properties {
+		p.Predicate.Walk(visit)
+		for r := p.Rule; r != nil; r = r.Then {
+			r.Expr.Walk(visit)
+		}
+	}
+	for _, g := range d.Generators {
+		g.Postcondition.Walk(visit)
+		for _, s := range g.Steps {
+			for _, w := range s.With {
+				w.Where.Walk(visit)
+			}
+		}
+	}
+	for _, c := range d.Inputs.Constraints {
+		c.Rule.Walk(visit)
+	}
+}

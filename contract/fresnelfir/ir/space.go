@@ -1,0 +1,243 @@
+package ir
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Words of the exploration section that mean something. Others are free text
+// for existing tools, so they are doubts and no faults.
+var (
+	Directives = []string{"adjust_weight", "force", "skip", "loop_limit", "swap_observer"}
+	Signals    = []string{"coverage_delta", "property_violation", "discrepancy", "crash", "timeout", "guard_failure", "coverage_plateau"}
+	scopes     = []string{"per_alt_branch_and_model_state", "per_alt_branch"}
+	decays     = []string{"per_epoch", "none"}
+	captures   = []string{"args", "return_value", "side_effects"}
+)
+
+func (c *checker) generators() {
+	for _, g := range c.doc.Generators {
+		vars := c.doc.Vars
+		for _, s := range g.Steps {
+			if !slices.Contains(c.actionNames(), s.Action) {
+				c.fail(s.Place, "missing-effect", diag.DidYouMean(s.Action, c.actionNames()), "the action %q has no entry in effects", s.Action)
+			}
+			if c.doc.Binding(s.Action) == nil {
+				c.fail(s.Place, "missing-binding", "", "the action %q has no entry in bindings.actions", s.Action)
+			}
+			for _, w := range s.With {
+				vars = c.with(w, vars)
+			}
+		}
+		c.predicate(g.Postcondition, scope{vars: vars, loose: true})
+		if len(g.Steps) == 0 {
+			c.doubt(g.Place, "empty-generator", "", "the generator %q has no steps", g.Name)
+		}
+	}
+}
+
+// with checks a binding of a generator's step and returns the variables that
+// hold from then on.
+func (c *checker) with(w With, vars map[string]string) map[string]string {
+	if w.Literal != nil {
+		if w.Literal.Op > LitString {
+			c.fail(w.Place, "generator-value", "", "must be a value, an instance to generate or a name to bind")
+			return vars
+		}
+		if x := c.doc.Domain(w.Name); x != nil {
+			c.member(w.Literal, x)
+		}
+		return vars
+	}
+	entity := w.Generate
+	if entity == "" {
+		if entity = vars[w.Name]; entity == "" {
+			entity = vars[w.Bind]
+		}
+	}
+	if entity == "" {
+		c.fail(w.Place, "unbound-variable", `say what it is: {"bind": ..., "generate": Entity}`, "nothing says which entity %q is of", w.Bind)
+		return vars
+	}
+	if e := c.entity(w.Place, entity); e != nil && w.Where != nil {
+		c.predicate(w.Where, scope{vars: map[string]string{"self": entity}})
+	}
+	if known, ok := vars[w.Name]; ok && known != entity {
+		c.fail(w.Place, "variable-type", "", "the variable %q is a %s, not a %s", w.Name, known, entity)
+	}
+	s := scope{vars: vars}
+	if w.Bind != "" {
+		s = s.with(w.Bind, entity)
+	}
+	return s.with(w.Name, entity).vars
+}
+
+// word doubts a word that means nothing here.
+func (c *checker) word(word string, allowed []string, at Place) {
+	if !slices.Contains(allowed, word) {
+		c.doubt(at, "unknown-word", diag.DidYouMean(word, allowed), "is %q, which means nothing here; it is taken as %q", word, allowed[0])
+	}
+}
+
+func (c *checker) exploration() {
+	x := &c.doc.Exploration
+	in := func(keys ...string) Place { return c.src.within(x.Place, keys...) }
+	c.word(x.Scope, scopes, in("weights", "scope"))
+	c.word(x.Initial, []string{"from_protocol"}, in("weights", "initial"))
+	c.word(x.Decay, decays, in("weights", "decay"))
+	c.word(x.Strategy, []string{"pseudo_random_traversal"}, in("strategy", "initial"))
+	c.word(x.Fallback, []string{"targeted_on_violation"}, in("strategy", "fallback"))
+	c.word(x.Mode, []string{"deterministic_interleaving"}, in("concurrency", "mode"))
+	for i, d := range x.Directives {
+		if !slices.Contains(Directives, d) {
+			c.doubt(in("directives_allowed", strconv.Itoa(i), "type"), "unknown-word", diag.DidYouMean(d, Directives), "%q is no directive and has no effect", d)
+		}
+	}
+	for i, s := range x.Signals {
+		if !slices.Contains(Signals, s) {
+			c.doubt(in("adaptation_signals", strconv.Itoa(i), "signal"), "unknown-word", diag.DidYouMean(s, Signals), "%q is no signal and has no effect", s)
+		}
+	}
+	if x.EpochSize == 0 {
+		c.doubt(in("epoch_size"), "epoch-size", "", "is 0; epochs have 100 actions then")
+		x.EpochSize = 100
+	}
+	if x.Threads == 0 {
+		c.doubt(in("concurrency", "threads"), "threads", "", "is 0; there is one thread then")
+		x.Threads = 1
+	}
+	if x.Threads > 64 {
+		c.doubt(in("concurrency", "threads"), "threads", "", "is %d; at most 64 traversals are interleaved", x.Threads)
+		x.Threads = 64
+	}
+	if f := x.CoverageFloor; math.IsNaN(f) || f < 0 || f > 1 {
+		c.doubt(in("coverage_floor_threshold"), "coverage-floor", "", "must be from 0 to 1; it is cut to that")
+		x.CoverageFloor = min(max(f, 0), 1)
+	}
+}
+
+func (c *checker) inputs() {
+	in := &c.doc.Inputs
+	domains := names(in.Domains, func(x *Domain) string { return x.Name })
+	for _, x := range in.Domains {
+		switch {
+		case x.Type == Enum:
+			c.enumValues(x.Place, x.Values)
+		case x.Type == Int && x.Min > x.Max:
+			c.fail(x.Place, "int-bounds", "", "min must not be above max, got %d and %d", x.Min, x.Max)
+		}
+	}
+	for _, k := range in.Constraints {
+		c.predicate(k.Rule, scope{vars: map[string]string{}, domain: true})
+		c.mentions(k)
+	}
+	for _, t := range in.Targets {
+		switch t.Kind {
+		case AllPairs, TWay:
+			for i, name := range t.Over {
+				c.known(c.src.within(t.Place, "over", strconv.Itoa(i)), "unknown-domain", "an input domain", name, domains)
+				if slices.Contains(t.Over[:i], name) {
+					c.fail(t.Place, "duplicate-value", "", "the domain %q is listed twice", name)
+				}
+			}
+			if t.Strength < 1 || t.Strength > 6 || len(t.Over) < t.Strength {
+				c.fail(t.Place, "strength", "", "must be over at least %d domains (strength 1 to 6), got %d", max(t.Strength, 1), len(t.Over))
+			}
+		case EachTransition:
+			c.known(c.src.within(t.Place, "machine"), "dangling-protocol-ref", "a protocol", t.Machine, names(c.doc.Protocols, func(p *Protocol) string { return p.Name }))
+		case Boundary:
+			if !c.known(c.src.within(t.Place, "domain"), "unknown-domain", "an input domain", t.Domain, domains) {
+				continue
+			}
+			for _, v := range t.Values {
+				c.member(v, c.doc.Domain(t.Domain))
+			}
+		}
+	}
+}
+
+// mentions refuses what a rule over inputs cannot use, and doubts one that
+// names no domain.
+func (c *checker) mentions(k Constraint) {
+	found := false
+	k.Rule.Walk(func(e *Expr) {
+		found = found || e.Op == LitString && c.doc.Domain(e.Text) != nil || e.Op == FieldOf && e.Var == "input"
+		switch e.Op {
+		case Forall, Exists, Derived, Observer, Is:
+			c.fail(e.Place, "constraint-operator", "", "a constraint is over input domains and cannot use %s", e.Op)
+		}
+	})
+	if k.Rule != nil && !found {
+		c.doubt(k.Place, "idle-constraint", "", "the constraint %q names no input domain", k.Name)
+	}
+}
+
+// member checks that a literal is a value of a domain.
+func (c *checker) member(v *Expr, x *Domain) {
+	ok := false
+	want := "true or false"
+	switch x.Type {
+	case Bool:
+		ok = v.Op == LitBool
+	case Enum:
+		ok, want = v.Op == LitString && slices.Contains(x.Values, v.Text), "one of "+either(x.Values)
+	case Int:
+		ok, want = v.Op == LitInt && x.Min <= v.Int && v.Int <= x.Max, "an integer within the domain's bounds"
+	}
+	if !ok {
+		c.fail(v.Place, "outside-domain", "", "must be %s, as the domain %q has it", want, x.Name)
+	}
+}
+
+func (c *checker) bindings() {
+	b := &c.doc.Bindings
+	if b.Runtime != "wasm" {
+		c.doubt(c.src.within(b.Place, "runtime"), "unknown-word", "", "is %q; only wasm modules can be run", b.Runtime)
+	}
+	called := c.called()
+	for _, a := range b.Actions {
+		if !called[a.Action] {
+			c.doubt(a.Place, "unused-binding", "", "no protocol and no generator calls the action %q", a.Action)
+		}
+		for i, name := range a.Args {
+			if _, ok := c.doc.Argument(name); !ok {
+				c.fail(c.src.within(a.Place, "args", strconv.Itoa(i)), "unknown-argument", c.argumentHint(name), "the argument %q stands for nothing: it names no variable, no field of one and no input domain", name)
+			}
+		}
+		if k := returnType(c.doc, a.Returns); a.Returns != "" && k.Type == NoType {
+			c.doubt(c.src.within(a.Place, "returns"), "unknown-return-type", diag.DidYouMean(a.Returns, c.typeNames()), "is %q, which is no type of the document: answers are taken as integers", a.Returns)
+		}
+		for key, list := range map[string][]string{"reads": a.Reads, "writes": a.Writes} {
+			for i, e := range list {
+				if c.doc.Entity(e) == nil {
+					c.doubt(c.src.within(a.Place, key, strconv.Itoa(i)), "unknown-entity", diag.DidYouMean(e, c.entityNames()), "%q is no entity of the document", e)
+				}
+			}
+		}
+	}
+	for i, a := range b.Observe {
+		if c.doc.Binding(a) == nil {
+			c.doubt(c.src.within(b.Place, "event_hooks", "observe", strconv.Itoa(i)), "unknown-action", diag.DidYouMean(a, c.actionNames()), "%q has no binding", a)
+		}
+	}
+	for i, w := range b.Capture {
+		if !slices.Contains(captures, w) {
+			c.doubt(c.src.within(b.Place, "event_hooks", "capture", strconv.Itoa(i)), "unknown-word", diag.DidYouMean(w, captures), "%q means nothing", w)
+		}
+	}
+}
+
+func (c *checker) argumentHint(name string) string {
+	var all []string
+	for v := range c.doc.Vars {
+		all = append(all, v, v+"_id")
+	}
+	for _, x := range c.doc.Inputs.Domains {
+		all = append(all, x.Name)
+	}
+	slices.Sort(all)
+	return diag.DidYouMean(name, all)
+}

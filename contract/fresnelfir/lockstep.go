@@ -1,0 +1,127 @@
+package fresnelfir
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/dut"
+)
+
+// lockstep calls an action on the module, before its effect is applied to the
+// model. It reports whether the effect is to be applied: the module took the
+// action. An action that a property forbids may be refused.
+func (t *traversal) lockstep(action int, forbidden bool) bool {
+	d := t.dev
+	name := t.p.program.Actions()[action].Name
+	if err := d.call(action, t.given); err != nil {
+		t.fail(&failure{kind: kindSpec, level: byModel, title: name + " cannot be called: " + err.Error(), subject: name, cause: err.Error(), at: t.p.doc.Effect(name).Place})
+		return false
+	}
+	if d.refused(action) {
+		t.note("refuses")
+		if !forbidden {
+			t.fail(&failure{kind: kindDiscrepancy, level: byModule, title: "the module refuses " + name + ", which the model allows", subject: name, cause: "refused", at: t.p.doc.Binding(name).Place})
+		}
+		return false
+	}
+	if d.reply.Cause != dut.None {
+		f := t.moduleFailed(name)
+		t.note(f.title)
+		t.fail(f)
+		return false
+	}
+	t.note(d.reply.Value.String())
+	return true
+}
+
+// moduleFailed is the failure of the call that was made last.
+func (t *traversal) moduleFailed(name string) *failure {
+	x := &failure{kind: kindCrash, level: byModule, subject: name, cause: t.dev.reply.Cause.String()}
+	if b := t.p.doc.Binding(name); b != nil {
+		x.at = b.Place
+	}
+	if f := t.dev.inst.Fault(); f != nil {
+		x.cause = f.Signature()
+		switch {
+		case f.Cause == dut.Timeout:
+			x.kind, x.cause = kindTimeout, "fuel"
+			x.title = name + " does not end within its fuel"
+			return x
+		case f.Cause == dut.Argument:
+			x.kind, x.level = kindSpec, byModel
+		}
+		x.title = name + " fails: " + f.Error()
+		return x
+	}
+	x.title = name + " fails: " + x.cause
+	return x
+}
+
+func (t *traversal) note(answer string) {
+	if t.trace != nil {
+		t.trace.Steps[len(t.trace.Steps)-1].Answer = answer
+	}
+}
+
+// maxTuples bounds how many combinations of instances an observer is asked about
+// after one step; those of the newest instances come first.
+const maxTuples = 64
+
+// compare asks every observer that the model can answer for, and looks for the
+// first answer that differs.
+func (t *traversal) compare(after string) {
+	for k := range t.dev.mod.pairs {
+		x := &t.dev.mod.pairs[k]
+		left := maxTuples
+		t.tuple = t.tuple[:0]
+		t.tuples(x, after, &left)
+		if t.failed != nil {
+			return
+		}
+	}
+}
+
+// tuples goes through the instances that the rest of an observer's parameters
+// may be.
+func (t *traversal) tuples(x *pair, after string, left *int) {
+	if len(t.tuple) == len(x.params) {
+		*left--
+		t.ask(x, after)
+		return
+	}
+	live := t.m.Live(x.params[len(t.tuple)])
+	for i := len(live) - 1; i >= 0 && *left > 0 && t.failed == nil; i-- {
+		t.tuple = append(t.tuple, live[i])
+		t.tuples(x, after, left)
+		t.tuple = t.tuple[:len(t.tuple)-1]
+	}
+}
+
+func (t *traversal) ask(x *pair, after string) {
+	want, f := t.m.EvalWith(x.model, t.tuple)
+	if f.Cause != model.NoFault {
+		return // the model has nothing to say of these instances
+	}
+	d := t.dev
+	name := t.p.doc.Functions[x.observer].Name
+	reply := d.ask(x.observer, t.tuple)
+	d.reply = reply
+	if reply.Cause != dut.None {
+		bad := t.moduleFailed(name)
+		bad.at = t.p.doc.Functions[x.observer].Place
+		t.fail(bad)
+		return
+	}
+	got := d.answer(x.observer, reply.Value)
+	if got == want {
+		return
+	}
+	var args []string
+	for _, i := range t.tuple {
+		args = append(args, t.m.Name(i))
+	}
+	t.note(fmt.Sprintf("%s(%s) is %s, the model says %s", name, strings.Join(args, ", "), t.m.Text(got), t.m.Text(want)))
+	t.fail(&failure{kind: kindDiscrepancy, level: byModule, title: fmt.Sprintf("%s differs from the model after %s", name, after),
+		subject: name, cause: "after " + after, at: t.p.doc.Functions[x.observer].Place})
+}

@@ -1,0 +1,114 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+)
+
+// Actions are the compiled actions, ordered by name.
+func (p *Program) Actions() []Action { return p.actions }
+
+// Action is the number of an action; -1 if there is none of that name.
+func (p *Program) Action(name string) int {
+	return slices.IndexFunc(p.actions, func(a Action) bool { return a.Name == name })
+}
+
+func (p *Program) compileActions() {
+	for _, e := range p.doc.Effects {
+		a := Action{Name: e.Action, Effect: e, Binding: p.doc.Binding(e.Action), creates: -1, assign: -1, subject: -1}
+		c := compiler{p: p}
+		if e.Creates != nil {
+			a.creates, a.assign = p.Entity(e.Creates.Entity), p.Slot(e.Creates.Assign)
+		}
+		for _, s := range e.Sets {
+			x := set{value: c.expr(s.Value), source: s}
+			var entity int
+			x.target, entity = c.reference(s.Var)
+			declared := p.entities[entity].ir
+			x.field = slices.IndexFunc(declared.Fields, func(f *ir.Field) bool { return f.Name == s.Field })
+			x.declared = declared.Fields[x.field]
+			if x.declared.Type == ir.Enum && s.Value.Op != ir.LitString {
+				x.allow = map[int64]bool{}
+				for _, v := range x.declared.Values {
+					x.allow[p.symbols.index[v]] = true
+				}
+			}
+			a.sets = append(a.sets, x)
+		}
+		a.subject = p.subject(&a)
+		p.actions = append(p.actions, a)
+	}
+}
+
+// subject is the variable that an action is about: what it creates, else what
+// its first set changes, else the first argument of its binding that is an
+// instance; other than the actor, if there is one.
+func (p *Program) subject(a *Action) int {
+	if a.assign >= 0 {
+		return a.assign
+	}
+	names := []string{}
+	for _, s := range a.Effect.Sets {
+		names = append(names, s.Var)
+	}
+	if a.Binding != nil {
+		for _, arg := range a.Binding.Args {
+			if x, ok := p.doc.Argument(arg); ok && x.Kind <= ir.ArgField {
+				names = append(names, x.Var)
+			}
+		}
+	}
+	actor := -1
+	for _, n := range names {
+		slot := p.Slot(n)
+		if slot >= 0 && n != "actor" {
+			return slot
+		}
+		actor = max(actor, slot)
+	}
+	return actor
+}
+
+// Assigns is the variable that the action's new instance is bound to, or -1.
+func (a *Action) Assigns() int { return a.assign }
+
+// Apply carries out the effect of an action for the acting thread. If it
+// cannot be carried out to its end, nothing of it is.
+func (m *Machine) Apply(action int) Fault {
+	a := &m.p.actions[action]
+	start := len(m.undo)
+	if a.creates >= 0 {
+		m.Bind(a.assign, m.Create(a.creates))
+	}
+	for k := range a.sets {
+		s := &a.sets[k]
+		if f := m.assign(s); f.Cause != NoFault {
+			m.Undo(start)
+			return f
+		}
+	}
+	return Fault{}
+}
+
+func (m *Machine) assign(s *set) Fault {
+	v, f := m.Eval(s.value)
+	if f.Cause != NoFault {
+		return f
+	}
+	i := s.target(m)
+	if i < 0 {
+		return Fault{Cause: Unbound, Expr: s.source.Value, Detail: s.source.Var}
+	}
+	d := s.declared
+	if v.Kind == Int && (d.Min != nil && v.N < *d.Min || d.Max != nil && v.N > *d.Max) {
+		return Fault{Cause: OutOfBounds, Expr: s.source.Value, Detail: fmt.Sprintf("%s.%s is set to %d, which is outside of its bounds", s.source.Var, d.Name, v.N)}
+	}
+	if s.allow != nil && !s.allow[v.N] {
+		return Fault{Cause: OutOfBounds, Expr: s.source.Value, Detail: fmt.Sprintf("%s.%s is set to %q, which is not one of %s", s.source.Var, d.Name, m.Text(v), strings.Join(d.Values, ", "))}
+	}
+	m.Set(i, s.field, v)
+	return Fault{}
+}

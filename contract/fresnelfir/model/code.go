@@ -1,0 +1,460 @@
+package model
+
+import (
+	"math/bits"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+)
+
+// Code is a compiled expression. Its value is Unset if it has none; the machine
+// knows why then.
+type Code func(m *Machine) Value
+
+// reference is a compiled variable: the instance that it stands for, or None.
+type reference func(m *Machine) int32
+
+// compiler compiles expressions of one scope.
+type compiler struct {
+	p     *Program
+	local []local // parameters and quantified variables
+	most  int     // how many locals there are at once
+	reads uint64  // columns that are read
+}
+
+type local struct {
+	name   string
+	entity int
+}
+
+func (c *compiler) push(name, entity string) {
+	c.local = append(c.local, local{name, c.p.Entity(entity)})
+	c.most = max(c.most, len(c.local))
+}
+
+func (c *compiler) pop() { c.local = c.local[:len(c.local)-1] }
+
+// reference compiles a variable and tells its entity.
+func (c *compiler) reference(name string) (reference, int) {
+	for i := len(c.local) - 1; i >= 0; i-- {
+		if c.local[i].name == name {
+			return func(m *Machine) int32 { return m.locals[m.base+i] }, c.local[i].entity
+		}
+	}
+	if slot, ok := c.p.slots[name]; ok {
+		c.reads |= variables
+		return func(m *Machine) int32 { return m.env[slot] }, c.p.slotEntity(name)
+	}
+	entity := c.p.newest[name]
+	c.reads |= c.p.entities[entity].column(-1)
+	return func(m *Machine) int32 {
+		list := m.live[entity]
+		if len(list) == 0 {
+			return None
+		}
+		return list[len(list)-1]
+	}, entity
+}
+
+// slotEntity is the entity of an environment variable.
+func (p *Program) slotEntity(name string) int {
+	if e, ok := p.doc.Vars[name]; ok {
+		return p.Entity(e)
+	}
+	for _, g := range p.doc.Generators {
+		for _, s := range g.Steps {
+			for _, w := range s.With {
+				if (w.Name == name || w.Bind == name) && w.Literal == nil {
+					return p.withEntity(g, w)
+				}
+			}
+		}
+	}
+	return -1
+}
+
+// withEntity is the entity of an instance that a generator's step names.
+func (p *Program) withEntity(g *ir.Generator, w ir.With) int {
+	if w.Generate != "" {
+		return p.Entity(w.Generate)
+	}
+	if e, ok := p.doc.Vars[w.Name]; ok {
+		return p.Entity(e)
+	}
+	for _, s := range g.Steps {
+		for _, x := range s.With {
+			if x.Bind == w.Bind && (x.Generate != "" || p.doc.Vars[x.Name] != "") {
+				return p.withEntity(g, ir.With{Generate: x.Generate, Name: x.Name})
+			}
+		}
+	}
+	return -1
+}
+
+// expr compiles an expression.
+func (c *compiler) expr(e *ir.Expr) Code {
+	switch e.Op {
+	case ir.LitBool:
+		return constant(truth(e.Bool))
+	case ir.LitInt:
+		return constant(Number(e.Int))
+	case ir.LitString:
+		return constant(c.p.symbols.intern(e.Text))
+	case ir.FieldOf:
+		return c.field(e)
+	case ir.Eq:
+		return c.equal(e, true)
+	case ir.Neq:
+		return c.equal(e, false)
+	case ir.Lt, ir.Lte, ir.Gt, ir.Gte:
+		return c.order(e)
+	case ir.And:
+		return c.all(e, False)
+	case ir.Or:
+		return c.all(e, True)
+	case ir.Not:
+		a := c.expr(e.Args[0])
+		return func(m *Machine) Value {
+			v := a(m)
+			if v.Kind != Bool {
+				return m.unfit(v, NotACondition, e)
+			}
+			return Value{Bool, 1 - v.N}
+		}
+	case ir.Implies:
+		a, b := c.expr(e.Args[0]), c.expr(e.Args[1])
+		return func(m *Machine) Value {
+			v := a(m)
+			if v.Kind != Bool {
+				return m.unfit(v, NotACondition, e)
+			}
+			if v == False {
+				return True
+			}
+			return b(m)
+		}
+	case ir.Forall, ir.Exists:
+		return c.quantifier(e)
+	case ir.Is:
+		return c.test(e)
+	case ir.Derived, ir.Observer:
+		return c.invoke(e)
+	}
+	return c.arithmetic(e)
+}
+
+func constant(v Value) Code { return func(*Machine) Value { return v } }
+
+// unfit is the value of an operation on v: Unset passes through with its cause.
+func (m *Machine) unfit(v Value, cause Cause, e *ir.Expr) Value {
+	if v.Kind == Unset {
+		return v
+	}
+	return m.failed(cause, e, "")
+}
+
+func (c *compiler) field(e *ir.Expr) Code {
+	if e.Var == "input" {
+		if d := c.p.Domain(e.Text); d >= 0 && !c.isLocal("input") {
+			c.reads |= variables
+			return func(m *Machine) Value { return m.inputs[d] }
+		}
+	}
+	ref, entity := c.reference(e.Var)
+	x := &c.p.entities[entity]
+	field := int32(0)
+	for i, f := range x.ir.Fields {
+		if f.Name == e.Text {
+			field = int32(i)
+		}
+	}
+	c.reads |= x.column(int(field))
+	return func(m *Machine) Value {
+		i := ref(m)
+		if i < 0 {
+			return m.failed(Unbound, e, e.Var)
+		}
+		v := m.fields[m.insts[i].base+field]
+		if v.Kind == Unset {
+			return m.failed(UnsetField, e, "")
+		}
+		return v
+	}
+}
+
+func (c *compiler) isLocal(name string) bool {
+	for _, l := range c.local {
+		if l.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *compiler) equal(e *ir.Expr, want bool) Code {
+	a := c.expr(e.Args[0])
+	if lit := e.Args[1]; lit.Op <= ir.LitString {
+		v := c.expr(lit)(nil)
+		return func(m *Machine) Value {
+			x := a(m)
+			if x.Kind == Unset {
+				return x
+			}
+			return truth((x == v) == want)
+		}
+	}
+	b := c.expr(e.Args[1])
+	return func(m *Machine) Value {
+		x := a(m)
+		if x.Kind == Unset {
+			return x
+		}
+		y := b(m)
+		if y.Kind == Unset {
+			return y
+		}
+		return truth((x == y) == want)
+	}
+}
+
+func (c *compiler) order(e *ir.Expr) Code {
+	a, b := c.expr(e.Args[0]), c.expr(e.Args[1])
+	op := e.Op
+	return func(m *Machine) Value {
+		x := a(m)
+		if x.Kind != Int {
+			return m.unfit(x, NotAnInteger, e)
+		}
+		y := b(m)
+		if y.Kind != Int {
+			return m.unfit(y, NotAnInteger, e)
+		}
+		switch op {
+		case ir.Lt:
+			return truth(x.N < y.N)
+		case ir.Lte:
+			return truth(x.N <= y.N)
+		case ir.Gt:
+			return truth(x.N > y.N)
+		}
+		return truth(x.N >= y.N)
+	}
+}
+
+// all compiles "and" and "or": the first argument that is stop decides.
+func (c *compiler) all(e *ir.Expr, stop Value) Code {
+	list := make([]Code, len(e.Args))
+	for i, a := range e.Args {
+		list[i] = c.expr(a)
+	}
+	other := truth(stop == False)
+	if len(list) == 2 {
+		a, b := list[0], list[1]
+		return func(m *Machine) Value {
+			v := a(m)
+			if v.Kind != Bool {
+				return m.unfit(v, NotACondition, e)
+			}
+			if v == stop {
+				return stop
+			}
+			if v = b(m); v.Kind != Bool {
+				return m.unfit(v, NotACondition, e)
+			}
+			return v
+		}
+	}
+	return func(m *Machine) Value {
+		for _, a := range list {
+			v := a(m)
+			if v.Kind != Bool {
+				return m.unfit(v, NotACondition, e)
+			}
+			if v == stop {
+				return stop
+			}
+		}
+		return other
+	}
+}
+
+func (c *compiler) quantifier(e *ir.Expr) Code {
+	entity := c.p.Entity(e.Over)
+	c.reads |= c.p.entities[entity].column(-1)
+	c.push(e.Var, e.Over)
+	at := len(c.local) - 1
+	body := c.expr(e.Args[0])
+	c.pop()
+	stop := truth(e.Op == ir.Exists)
+	other := Value{Bool, 1 - stop.N}
+	return func(m *Machine) Value {
+		for _, i := range m.live[entity] {
+			if m.fuel--; m.fuel < 0 {
+				return m.failed(Endless, e, "")
+			}
+			m.locals[m.base+at] = i
+			v := body(m)
+			if v.Kind != Bool {
+				return m.unfit(v, NotACondition, e)
+			}
+			if v == stop {
+				return stop
+			}
+		}
+		return other
+	}
+}
+
+// call runs a function's body with its parameters.
+func (c *compiler) call(e *ir.Expr, fn *function, args []reference, names []string) Code {
+	return func(m *Machine) Value {
+		if m.fuel--; m.fuel < 0 {
+			return m.failed(Endless, e, "")
+		}
+		next := m.base + c.most
+		for need := next + fn.size; need > len(m.locals); {
+			m.locals = append(m.locals, make([]int32, need)...)
+		}
+		for k, a := range args {
+			i := a(m)
+			if i < 0 {
+				return m.failed(Unbound, e, names[k])
+			}
+			m.locals[next+k] = i
+		}
+		was := m.base
+		m.base = next
+		v := fn.body(m)
+		m.base = was
+		return v
+	}
+}
+
+func (c *compiler) arguments(names []string) []reference {
+	list := make([]reference, len(names))
+	for i, n := range names {
+		list[i], _ = c.reference(n)
+	}
+	return list
+}
+
+func (c *compiler) test(e *ir.Expr) Code {
+	r := c.p.doc.Refinement(e.Text)
+	names := []string{e.Var}
+	for _, p := range r.Params {
+		name := p.Name
+		for _, a := range e.With {
+			if a.Param == p.Name {
+				name = a.Var
+			}
+		}
+		names = append(names, name)
+	}
+	fn := c.p.refined[e.Text]
+	c.reads |= fn.reads
+	return c.call(e, fn, c.arguments(names), names)
+}
+
+func (c *compiler) invoke(e *ir.Expr) Code {
+	fn := &c.p.functions[c.p.function(e.Text)]
+	args := c.arguments(e.Names)
+	c.reads |= fn.reads
+	if e.Op == ir.Derived {
+		return c.call(e, fn, args, e.Names)
+	}
+	c.reads = ^uint64(0)
+	var model Code
+	if fn.pair != nil {
+		model = c.call(e, fn.pair, args, e.Names)
+	}
+	most := c.most
+	return func(m *Machine) Value {
+		if m.observer == nil {
+			if model == nil {
+				return m.failed(Unobservable, e, fn.name)
+			}
+			return model(m)
+		}
+		next := m.base + most
+		for need := next + len(args); need > len(m.locals); {
+			m.locals = append(m.locals, make([]int32, need)...)
+		}
+		for k, a := range args {
+			i := a(m)
+			if i < 0 {
+				return m.failed(Unbound, e, e.Names[k])
+			}
+			m.locals[next+k] = i
+		}
+		v, err := m.observer.Observe(fn.index, m.locals[next:next+len(args)])
+		if err != nil {
+			m.failed(Unanswered, e, fn.name)
+			m.fault.Err = err
+			return Value{}
+		}
+		return v
+	}
+}
+
+func (c *compiler) arithmetic(e *ir.Expr) Code {
+	a, b := c.expr(e.Args[0]), c.expr(e.Args[1])
+	op := e.Op
+	return func(m *Machine) Value {
+		x := a(m)
+		if x.Kind != Int {
+			return m.unfit(x, NotAnInteger, e)
+		}
+		y := b(m)
+		if y.Kind != Int {
+			return m.unfit(y, NotAnInteger, e)
+		}
+		n, ok := exact(op, x.N, y.N)
+		if !ok {
+			return m.failed(Overflow, e, "")
+		}
+		return Number(n)
+	}
+}
+
+// exact is a sum, difference or product; false if it exceeds 64 bits.
+func exact(op ir.Op, a, b int64) (int64, bool) {
+	switch op {
+	case ir.Add:
+		s := a + b
+		return s, (s > a) == (b > 0)
+	case ir.Sub:
+		d := a - b
+		return d, (d < a) == (b > 0)
+	}
+	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
+	negative := (a < 0) != (b < 0)
+	switch {
+	case hi != 0, !negative && lo > 1<<63-1, negative && lo > 1<<63:
+		return 0, false
+	case negative:
+		return -int64(lo), true
+	}
+	return int64(lo), true
+}
+
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
+}
+
+// Call compiles a call of a derived function with given instances: those that
+// [Machine.EvalWith] is handed.
+func (p *Program) Call(name string) Code {
+	fn := &p.functions[p.function(name)]
+	return func(m *Machine) Value { return fn.body(m) }
+}
+
+// EvalWith evaluates the code of [Program.Call] with arguments.
+func (m *Machine) EvalWith(c Code, args []int32) (Value, Fault) {
+	for need := 2*len(args) + 64; need > len(m.locals); {
+		m.locals = append(m.locals, make([]int32, need)...)
+	}
+	copy(m.locals, args)
+	return m.Eval(c)
+}

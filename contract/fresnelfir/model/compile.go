@@ -1,0 +1,288 @@
+package model
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+)
+
+// Program is a compiled document.
+type Program struct {
+	doc        *ir.Document
+	symbols    symbols
+	entities   []entity
+	vars       []string       // environment variables; "actor", if there is one, is the first
+	slots      map[string]int // their places
+	newest     map[string]int // variables that stand for the newest instance of an entity
+	functions  []function
+	refined    map[string]*function
+	actions    []Action
+	properties []property
+	rules      []rule
+}
+
+type entity struct {
+	name     string
+	ir       *ir.Entity
+	defaults []Value
+	id       int // the field that holds the instance's id; -1: none
+	first    int // its number among all columns
+	columns  uint64
+}
+
+// variables is the column of all environment variables.
+const variables = uint64(1) << 63
+
+// column is the bit of a field, or of the entity's extent for field -1. Beyond
+// 62 columns several share one, which costs work and no correctness.
+func (e *entity) column(field int) uint64 { return 1 << ((e.first + field + 1) % 63) }
+
+// function is a derived function, an observer or a refinement.
+type function struct {
+	name    string
+	index   int
+	params  int
+	size    int // locals that a call needs
+	body    Code
+	reads   uint64
+	pair    *function // of an observer
+	observe bool
+}
+
+// Action is a compiled action.
+type Action struct {
+	Name    string
+	Effect  *ir.Effect
+	Binding *ir.ActionBinding
+	creates int // entity; -1: none
+	assign  int // slot
+	sets    []set
+	subject int // slot of the instance that the action is about; -1: none
+	before  []int
+	after   []int // rules that the action triggers or that may forbid it
+}
+
+type set struct {
+	target   reference
+	field    int
+	value    Code
+	source   ir.Set
+	declared *ir.Field
+	allow    map[int64]bool // of an enum; nil: anything
+}
+
+// Compile turns a document that has no errors to a program.
+func Compile(doc *ir.Document) *Program {
+	p := &Program{doc: doc, symbols: symbols{index: map[string]int64{}}, slots: map[string]int{}, newest: map[string]int{}, refined: map[string]*function{}}
+	p.declare()
+	for _, f := range p.functions {
+		p.functionBody(f.index)
+	}
+	for _, r := range doc.Refinements {
+		p.refinementBody(r)
+	}
+	p.closeReads()
+	p.compileActions()
+	p.compileProperties()
+	return p
+}
+
+// declare gives entities, variables and functions their numbers.
+func (p *Program) declare() {
+	p.symbols.intern("") // what harness-made instances have in their text fields
+	columns := 0
+	for _, e := range p.doc.Entities {
+		x := entity{name: e.Name, ir: e, id: -1, first: columns}
+		columns += len(e.Fields) + 1
+		x.columns = x.column(-1)
+		for i, f := range e.Fields {
+			v := Value{}
+			if f.Default != nil {
+				v = truth(*f.Default)
+			}
+			if f.Name == "id" && f.Type == ir.String {
+				x.id = i
+			}
+			x.defaults = append(x.defaults, v)
+			x.columns |= x.column(i)
+			for _, word := range f.Values {
+				p.symbols.intern(word)
+			}
+		}
+		p.entities = append(p.entities, x)
+	}
+	names := map[string]bool{}
+	for v := range p.doc.Vars {
+		names[v] = true
+	}
+	for _, g := range p.doc.Generators {
+		for _, s := range g.Steps {
+			for _, w := range s.With {
+				if w.Literal == nil {
+					names[w.Name] = true
+					if w.Bind != "" {
+						names[w.Bind] = true
+					}
+				}
+			}
+		}
+	}
+	delete(names, "actor")
+	if p.doc.Actor != "" {
+		p.vars = []string{"actor"}
+	}
+	p.vars = append(p.vars, slices.Sorted(maps.Keys(names))...)
+	for i, v := range p.vars {
+		p.slots[v] = i
+	}
+	for v, e := range p.doc.Newest {
+		p.newest[v] = p.Entity(e)
+	}
+	for _, x := range p.doc.Inputs.Domains {
+		for _, word := range x.Values {
+			p.symbols.intern(word)
+		}
+	}
+	for i, f := range p.doc.Functions {
+		p.functions = append(p.functions, function{name: f.Name, index: i, params: len(f.Params), observe: f.Observer})
+	}
+	for _, f := range p.doc.Functions {
+		if pair := p.doc.Pair(f); f.Observer && pair != nil {
+			p.functions[p.function(f.Name)].pair = &p.functions[p.function(pair.Name)]
+		}
+	}
+	for _, r := range p.doc.Refinements {
+		p.refined[r.Name] = &function{name: r.Name, params: 1 + len(r.Params)}
+	}
+}
+
+// Document is what the program was compiled from.
+func (p *Program) Document() *ir.Document { return p.doc }
+
+// Entity is the number of an entity; -1 if there is none of that name.
+func (p *Program) Entity(name string) int {
+	return slices.IndexFunc(p.doc.Entities, func(e *ir.Entity) bool { return e.Name == name })
+}
+
+// Slot is the number of an environment variable; -1 if there is none.
+func (p *Program) Slot(name string) int {
+	if i, ok := p.slots[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// Vars are the environment variables, by slot.
+func (p *Program) Vars() []string { return p.vars }
+
+// Symbol is a text as a value; false if the document does not hold it.
+func (p *Program) Symbol(text string) (Value, bool) {
+	i, ok := p.symbols.index[text]
+	return Value{Symbol, i}, ok
+}
+
+func (p *Program) function(name string) int {
+	return slices.IndexFunc(p.doc.Functions, func(f *ir.Function) bool { return f.Name == name })
+}
+
+// Function is the number of a function, as an [Observer] is asked for it.
+func (p *Program) Function(name string) int { return p.function(name) }
+
+// Domain is the number of an input domain; -1 if there is none of that name.
+func (p *Program) Domain(name string) int {
+	return slices.IndexFunc(p.doc.Inputs.Domains, func(x *ir.Domain) bool { return x.Name == name })
+}
+
+// DomainValue is value i of a domain: false before true, the values of an enum
+// as declared, integers from the smallest.
+func (p *Program) DomainValue(domain int, i uint64) Value {
+	switch x := p.doc.Inputs.Domains[domain]; x.Type {
+	case ir.Bool:
+		return truth(i == 1)
+	case ir.Enum:
+		return Value{Symbol, p.symbols.index[x.Values[i]]}
+	default:
+		return Number(int64(uint64(x.Min) + i))
+	}
+}
+
+func (p *Program) functionBody(i int) {
+	f := p.doc.Functions[i]
+	if f.Body == nil {
+		return
+	}
+	c := compiler{p: p}
+	for _, x := range f.Params {
+		c.push(x.Name, x.Entity)
+	}
+	fn := &p.functions[i]
+	fn.body = c.expr(f.Body)
+	fn.size, fn.reads = c.most, c.reads
+}
+
+func (p *Program) refinementBody(r *ir.Refinement) {
+	c := compiler{p: p}
+	c.push("self", r.Base)
+	for _, x := range r.Params {
+		c.push(x.Name, x.Entity)
+	}
+	fn := p.refined[r.Name]
+	fn.body = c.expr(r.Predicate)
+	fn.size, fn.reads = c.most, c.reads
+}
+
+// closeReads adds to what a function reads what those read that it calls.
+func (p *Program) closeReads() {
+	add := func(fn *function, body *ir.Expr) {
+		body.Walk(func(e *ir.Expr) {
+			switch e.Op {
+			case ir.Is:
+				fn.reads |= p.refined[e.Text].reads
+			case ir.Derived:
+				fn.reads |= p.functions[p.function(e.Text)].reads
+			case ir.Observer:
+				fn.reads = math.MaxUint64
+			}
+		})
+	}
+	for range len(p.functions) + len(p.refined) {
+		for i, f := range p.doc.Functions {
+			add(&p.functions[i], f.Body)
+		}
+		for _, r := range p.doc.Refinements {
+			add(p.refined[r.Name], r.Predicate)
+		}
+	}
+}
+
+// Condition is a compiled expression of the document's environment.
+type Condition struct {
+	Code  Code
+	Expr  *ir.Expr
+	reads uint64
+}
+
+// Condition compiles an expression over the environment's variables.
+func (p *Program) Condition(e *ir.Expr) Condition {
+	c := compiler{p: p}
+	code := c.expr(e)
+	return Condition{Code: code, Expr: e, reads: c.reads}
+}
+
+// Predicate compiles a condition on one instance, which it calls "self".
+func (p *Program) Predicate(e *ir.Expr, entity int) Code {
+	c := compiler{p: p}
+	c.push("self", p.entities[entity].name)
+	return c.expr(e)
+}
+
+// Holds evaluates a predicate on an instance.
+func (m *Machine) Holds(c Code, i int32) (Value, Fault) {
+	m.locals[0] = i
+	return m.Eval(c)
+}
+
+// VarEntity is the entity of an environment variable; -1 if that is not known.
+func (p *Program) VarEntity(name string) int { return p.slotEntity(name) }

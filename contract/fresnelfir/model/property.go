@@ -1,0 +1,266 @@
+package model
+
+import (
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+)
+
+// property is an invariant or a temporal rule, by its number among all.
+type property struct {
+	name      string
+	temporal  bool
+	invariant Condition
+	has       bool // has an invariant
+}
+
+// same says what a rule's scope compares.
+type same uint8
+
+const (
+	anything same = iota
+	sameEntity
+	sameActor
+	sameVariable
+)
+
+// rule is a temporal rule:
+//
+//	before  trigger -> condition, in the state before
+//	never   forbid, within the scope
+//	after   trigger -> remember; then a forbidden action or a broken condition
+type rule struct {
+	property  int
+	kind      ir.RuleKind
+	trigger   []bool // by action
+	condition Condition
+	forbid    []bool
+	same      same
+	slot      int // of sameVariable
+	source    *ir.Rule
+}
+
+// Property is the name of a property; numbers are places in the document's list.
+func (p *Program) Property(i int) string { return p.properties[i].name }
+
+// Properties is the number of properties.
+func (p *Program) Properties() int { return len(p.properties) }
+
+// Observes reports whether a property asks observers.
+func (p *Program) Observes(i int) bool {
+	found := false
+	see := func(e *ir.Expr) { found = found || e.Op == ir.Observer }
+	x := p.doc.Properties[i]
+	x.Predicate.Walk(see)
+	for r := x.Rule; r != nil; r = r.Then {
+		r.Expr.Walk(see)
+	}
+	return found
+}
+
+func (p *Program) compileProperties() {
+	for i, x := range p.doc.Properties {
+		prop := property{name: x.Name, temporal: x.Temporal}
+		if x.Predicate != nil {
+			prop.invariant, prop.has = p.Condition(x.Predicate), true
+		}
+		p.properties = append(p.properties, prop)
+		if x.Rule != nil {
+			p.compileRule(i, x.Rule)
+		}
+	}
+	for r := range p.rules {
+		x := &p.rules[r]
+		for a := range p.actions {
+			if x.kind == ir.Before && x.trigger[a] {
+				p.actions[a].before = append(p.actions[a].before, r)
+			}
+			if x.kind != ir.Before && (x.trigger != nil && x.trigger[a] || x.forbid != nil && x.forbid[a]) {
+				p.actions[a].after = append(p.actions[a].after, r)
+			}
+		}
+	}
+}
+
+func (p *Program) compileRule(property int, x *ir.Rule) {
+	r := rule{property: property, kind: x.Kind, source: x}
+	never := x
+	if x.Kind != ir.Never {
+		r.trigger = p.matching(x.Trigger)
+		never = x.Then
+	}
+	if x.Expr != nil {
+		r.condition = p.Condition(x.Expr)
+	}
+	if never != nil {
+		r.forbid = p.matching(never.Trigger)
+		switch never.Same {
+		case "":
+		case "entity":
+			r.same = sameEntity
+		case "actor":
+			r.same = sameActor
+		default:
+			r.same, r.slot = sameVariable, p.Slot(never.Same)
+		}
+	}
+	p.rules = append(p.rules, r)
+}
+
+func (p *Program) matching(t ir.Trigger) []bool {
+	set := make([]bool, len(p.actions))
+	for i := range p.actions {
+		set[i] = t.Matches(p.doc, p.actions[i].Name)
+	}
+	return set
+}
+
+// Breach is a property that does not hold.
+type Breach struct {
+	Property int
+	Instance int32 // that a temporal rule speaks of, or None
+	Fault    Fault // why the property could not be told, if that is so
+}
+
+// Check looks at the invariants that may have been changed since the last
+// Check, and adds those that do not hold to breaches.
+func (m *Machine) Check(breaches []Breach) []Breach {
+	for i := range m.p.properties {
+		x := &m.p.properties[i]
+		if !x.has || x.invariant.reads&m.dirty == 0 && m.Tried[i] > 0 {
+			continue
+		}
+		breaches = m.verdict(breaches, i, None, x.invariant)
+	}
+	m.dirty = 0
+	return breaches
+}
+
+// verdict evaluates a property's condition. What is about nothing yet, or what
+// only a module could tell, is not put to the test.
+func (m *Machine) verdict(breaches []Breach, property int, about int32, c Condition) []Breach {
+	v, f := m.Eval(c.Code)
+	switch {
+	case f.Cause == Unbound || f.Cause == Unobservable:
+		return breaches
+	case f.Cause == NoFault && v.Kind != Bool:
+		f = Fault{Cause: NotACondition, Expr: c.Expr}
+	}
+	m.Tried[property]++
+	if f.Cause != NoFault || v == False {
+		breaches = append(breaches, Breach{property, about, f})
+	}
+	return breaches
+}
+
+// Before looks at what must hold before an action of the acting thread, in the
+// state that it finds.
+func (m *Machine) Before(action int, breaches []Breach) []Breach {
+	for _, r := range m.p.actions[action].before {
+		x := &m.p.rules[r]
+		breaches = m.verdict(breaches, x.property, m.subjectOf(action), x.condition)
+	}
+	return breaches
+}
+
+func (m *Machine) subjectOf(action int) int32 {
+	if s := m.p.actions[action].subject; s >= 0 {
+		return m.env[s]
+	}
+	return None
+}
+
+// After looks at what an action that the acting thread has carried out must
+// not be, and at what must hold since earlier ones, and remembers it itself.
+func (m *Machine) After(action int, breaches []Breach) []Breach {
+	subject := m.subjectOf(action)
+	for _, r := range m.p.actions[action].after {
+		x := &m.p.rules[r]
+		if x.forbid != nil && x.forbid[action] {
+			key := m.key(x, subject)
+			if x.kind == ir.Never {
+				m.Tried[x.property]++
+			}
+			if x.kind == ir.Never || m.remembers(int32(r), key) {
+				breaches = m.forbidden(breaches, x, key, subject)
+			}
+		}
+		if x.trigger != nil && x.trigger[action] {
+			m.Tried[x.property]++
+			m.remember(int32(r), x, m.key(x, subject))
+		}
+	}
+	for i := range m.marks {
+		k := &m.marks[i]
+		if k.env == nil {
+			continue
+		}
+		env := m.env
+		m.env = k.env
+		x := &m.p.rules[k.rule]
+		breaches = m.verdict(breaches, x.property, k.key, x.condition)
+		m.env = env
+	}
+	return breaches
+}
+
+// forbidden adds a breach; a top-level never with a scope needs an instance to
+// be about: without one, nothing is the same.
+func (m *Machine) forbidden(breaches []Breach, x *rule, key, subject int32) []Breach {
+	if x.same != anything && key == None {
+		return breaches
+	}
+	return append(breaches, Breach{Property: x.property, Instance: subject})
+}
+
+func (m *Machine) key(x *rule, subject int32) int32 {
+	switch x.same {
+	case sameEntity:
+		return subject
+	case sameActor:
+		if s, ok := m.p.slots["actor"]; ok {
+			return m.env[s]
+		}
+		return None
+	case sameVariable:
+		return m.env[x.slot]
+	}
+	if x.condition.Code != nil {
+		return subject
+	}
+	return None
+}
+
+func (m *Machine) remembers(rule, key int32) bool {
+	for i := range m.marks {
+		if m.marks[i].rule == rule && m.marks[i].key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// remember notes that a rule was triggered; for a condition with the variables
+// as they are now.
+func (m *Machine) remember(r int32, x *rule, key int32) {
+	k := mark{rule: r, key: key}
+	if x.condition.Code != nil {
+		for i := range m.marks {
+			if m.marks[i].rule == r && equalEnv(m.marks[i].env, m.env) {
+				return
+			}
+		}
+		k.env = append([]int32(nil), m.env...)
+	} else if m.remembers(r, key) {
+		return
+	}
+	m.marks = append(m.marks, k)
+	m.undo = append(m.undo, change{kind: marked})
+}
+
+func equalEnv(a, b []int32) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,303 @@
+package fresnelfir
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/walk"
+)
+
+// plan is what traversals of a document have in common.
+type plan struct {
+	doc     *ir.Document
+	program *model.Program
+	grammar walk.Grammar
+	nodes   []node // by number, as in the grammar
+	roots   []root
+	actor   int // entity; -1: none
+	starts  []start
+	space   space
+	// guarded are the inputs that guards ask for: they are drawn before a branch
+	// is chosen; asked are, by action, those that it needs beyond them.
+	guarded []int
+	asked   [][]int
+	// feeds are, by branch, the branches that lead to an action which sets a
+	// field that the branch's guard asks for.
+	feeds map[event][]event
+}
+
+// root is a protocol that traversals begin with.
+type root struct {
+	name string
+	rule int
+}
+
+// node is what is known of a grammar's node.
+type node struct {
+	id       string // "lifecycle/root/1/body"
+	kind     walk.Kind
+	branches []branch // of an alt
+	action   string   // of a call
+}
+
+// branch is an alternative of an alt.
+type branch struct {
+	id     string
+	weight float64
+	guard  model.Condition
+	open   bool // has no guard
+}
+
+// start is a compiled generator.
+type start struct {
+	gen   *ir.Generator
+	steps []startStep
+	post  model.Condition
+}
+
+type startStep struct {
+	action int
+	binds  []startBind
+	inputs map[int]model.Value    // by domain
+	given  map[string]model.Value // arguments by name
+}
+
+// startBind lets a variable stand for an instance: a named one, made on first
+// use, or a new one.
+type startBind struct {
+	slot, entity int
+	name         int // slot of the name; -1: always a new instance
+	where        model.Code
+	fields       []int // that the condition reads
+	at           ir.Place
+}
+
+func newPlan(doc *ir.Document) *plan {
+	p := &plan{doc: doc, program: model.Compile(doc), actor: -1}
+	if doc.Actor != "" {
+		p.actor = p.program.Entity(doc.Actor)
+	}
+	rules := map[string]int{}
+	for i, x := range doc.Protocols {
+		rules[x.Name] = i
+	}
+	for _, x := range doc.Protocols {
+		p.grammar.Rules = append(p.grammar.Rules, p.add(x.Root, rules))
+	}
+	for _, x := range doc.Roots() {
+		p.roots = append(p.roots, root{x.Name, rules[x.Name]})
+	}
+	for _, g := range doc.Generators {
+		p.starts = append(p.starts, p.compileStart(g))
+	}
+	p.compileInputs()
+	p.compileFeeds()
+	return p
+}
+
+// add puts a node and all below it into the grammar.
+func (p *plan) add(n *ir.Node, rules map[string]int) int {
+	at := len(p.nodes)
+	p.nodes = append(p.nodes, node{id: n.ID})
+	p.grammar.Nodes = append(p.grammar.Nodes, walk.Node{})
+	var g walk.Node
+	info := node{id: n.ID}
+	switch n.Kind {
+	case ir.Seq:
+		g.Kind = walk.Seq
+		for _, c := range n.Children {
+			g.Children = append(g.Children, p.add(c, rules))
+		}
+	case ir.Alt:
+		g.Kind = walk.Alt
+		for _, b := range n.Branches {
+			g.Children = append(g.Children, p.add(b.Body, rules))
+			x := branch{id: b.ID, weight: float64(b.Weight), open: b.Guard == nil}
+			if b.Guard != nil {
+				x.guard = p.program.Condition(b.Guard)
+			}
+			info.branches = append(info.branches, x)
+		}
+	case ir.Repeat:
+		g.Kind, g.Min, g.Max = walk.Repeat, int(n.Min), int(n.Max)
+		g.Children = []int{p.add(n.Body, rules)}
+	case ir.Call:
+		g.Kind, g.Action, info.action = walk.Call, p.program.Action(n.Action), n.Action
+	case ir.RefTo:
+		g.Kind, g.Rule = walk.Refer, rules[n.Protocol]
+	}
+	info.kind = g.Kind
+	p.nodes[at], p.grammar.Nodes[at] = info, g
+	return at
+}
+
+func (p *plan) compileStart(g *ir.Generator) start {
+	s := start{gen: g}
+	for _, step := range g.Steps {
+		x := startStep{action: p.program.Action(step.Action), inputs: map[int]model.Value{}, given: map[string]model.Value{}}
+		for _, w := range step.With {
+			if w.Literal != nil {
+				v, _ := p.program.New(1).Eval(p.program.Condition(w.Literal).Code)
+				x.given[w.Name] = v
+				if d := p.program.Domain(w.Name); d >= 0 {
+					x.inputs[d] = v
+				}
+				continue
+			}
+			b := startBind{slot: p.program.Slot(w.Name), entity: p.program.VarEntity(w.Name), name: -1, at: w.Place}
+			if w.Bind != "" {
+				b.name = p.program.Slot(w.Bind)
+			}
+			if w.Where != nil {
+				b.where = p.program.Predicate(w.Where, b.entity)
+				b.fields = p.fieldsOf(w.Where, p.doc.Entities[b.entity])
+			}
+			x.binds = append(x.binds, b)
+		}
+		s.steps = append(s.steps, x)
+	}
+	if g.Postcondition != nil {
+		s.post = p.program.Condition(g.Postcondition)
+	}
+	return s
+}
+
+// fieldsOf are the fields that a condition on an instance may depend on: those
+// that it or a refinement or function that it uses mentions by name.
+func (p *plan) fieldsOf(e *ir.Expr, entity *ir.Entity) []int {
+	named := p.mentioned(e)
+	var list []int
+	for i, f := range entity.Fields {
+		if named[f.Name] {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// mentioned are the names of the fields that an expression asks for, by itself
+// or by what it uses.
+func (p *plan) mentioned(e *ir.Expr) map[string]bool {
+	named := map[string]bool{}
+	seen := map[string]bool{}
+	var visit func(*ir.Expr)
+	visit = func(e *ir.Expr) {
+		e.Walk(func(x *ir.Expr) {
+			switch {
+			case x.Op == ir.FieldOf:
+				named[x.Text] = true
+			case x.Op == ir.Is && !seen["r"+x.Text]:
+				seen["r"+x.Text] = true
+				visit(p.doc.Refinement(x.Text).Predicate)
+			case x.Op == ir.Derived && !seen["f"+x.Text]:
+				seen["f"+x.Text] = true
+				visit(p.doc.Function(x.Text).Body)
+			}
+		})
+	}
+	visit(e)
+	return named
+}
+
+// compileFeeds finds out which branches may open which.
+func (p *plan) compileFeeds() {
+	p.feeds = map[event][]event{}
+	sets := map[string][]event{} // by field: the branches that lead to an action that sets it
+	for at := range p.nodes {
+		for i, child := range p.grammar.Nodes[at].Children {
+			if p.nodes[at].kind != walk.Alt {
+				continue
+			}
+			for field := range p.written(child, map[int]bool{}) {
+				sets[field] = append(sets[field], event{kind: eventBranch, node: at, child: i})
+			}
+		}
+	}
+	for at := range p.nodes {
+		for i, b := range p.nodes[at].branches {
+			if b.open {
+				continue
+			}
+			e := event{kind: eventBranch, node: at, child: i}
+			for field := range p.mentioned(b.guard.Expr) {
+				p.feeds[e] = append(p.feeds[e], sets[field]...)
+			}
+			slices.SortFunc(p.feeds[e], compare)
+			p.feeds[e] = slices.DeleteFunc(slices.Compact(p.feeds[e]), func(x event) bool { return x == e })
+		}
+	}
+}
+
+// written are the names of the fields that actions below a node set.
+func (p *plan) written(at int, seen map[int]bool) map[string]bool {
+	names := map[string]bool{}
+	if seen[at] {
+		return names
+	}
+	seen[at] = true
+	n := &p.grammar.Nodes[at]
+	below := n.Children
+	switch n.Kind {
+	case walk.Refer:
+		below = []int{p.grammar.Rules[n.Rule]}
+	case walk.Call:
+		for _, s := range p.program.Actions()[n.Action].Effect.Sets {
+			names[s.Field] = true
+		}
+	}
+	for _, c := range below {
+		for f := range p.written(c, seen) {
+			names[f] = true
+		}
+	}
+	return names
+}
+
+// compileInputs finds out which inputs reach what.
+func (p *plan) compileInputs() {
+	domains := p.doc.Inputs.Domains
+	guarded := make([]bool, len(domains))
+	note := func(set []bool) func(*ir.Expr) {
+		return func(e *ir.Expr) {
+			if d := p.program.Domain(e.Text); e.Op == ir.FieldOf && e.Var == "input" && d >= 0 {
+				set[d] = true
+			}
+		}
+	}
+	for _, x := range p.doc.Protocols {
+		x.Root.Walk(func(n *ir.Node) {
+			for _, b := range n.Branches {
+				b.Guard.Walk(note(guarded))
+			}
+		})
+	}
+	reached := make([]bool, len(domains))
+	for i := range guarded {
+		if guarded[i] {
+			p.guarded, reached[i] = append(p.guarded, i), true
+		}
+	}
+	for _, a := range p.program.Actions() {
+		used := make([]bool, len(domains))
+		for _, s := range a.Effect.Sets {
+			s.Value.Walk(note(used))
+		}
+		if a.Binding != nil {
+			for _, arg := range a.Binding.Args {
+				if x, ok := p.doc.Argument(arg); ok && x.Kind == ir.ArgInput {
+					used[p.program.Domain(x.Domain)] = true
+				}
+			}
+		}
+		var list []int
+		for i := range used {
+			if used[i] && !guarded[i] {
+				list = append(list, i)
+			}
+			reached[i] = reached[i] || used[i]
+		}
+		p.asked = append(p.asked, list)
+	}
+	p.space = newSpace(p, reached)
+}

@@ -1,0 +1,171 @@
+package fresnelfir
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/thresh-dev/thresh/engine/walk"
+)
+
+// state is what a campaign has learned between two epochs. It is never changed
+// once a round has seen it.
+type state struct {
+	epoch   int
+	cases   int64
+	actions int64
+	failed  int64
+	hits    map[event]int64   // of nodes and of branches in their states
+	closed  map[event]int64   // guards that did not hold
+	stuck   map[event]int64   // alternatives with no branch open
+	tried   []int64           // by property
+	cut     int64             // walks that were cut
+	reached []bool            // by input combination
+	learned map[event]float64 // factors on a branch's weight, in its state
+	forced  map[event]int     // branches that are favoured, for so many more epochs
+	floors  map[event]float64 // factors that keep branches likely that were never taken
+	limit   int               // repetitions end early; 0: they do not
+	quiet   int               // epochs since anything new was reached
+	log     []directive       // what was decided, with its cause
+	curve   [][2]float64      // coverage of calls and branches, by actions
+}
+
+// directive is a change to how the protocol is explored.
+type directive struct {
+	epoch  int
+	kind   string
+	target string
+	cause  string
+}
+
+func newState(p *plan) *state {
+	return &state{
+		hits: map[event]int64{}, closed: map[event]int64{}, stuck: map[event]int64{}, tried: make([]int64, p.program.Properties()),
+		reached: make([]bool, len(p.space.targets)), learned: map[event]float64{}, forced: map[event]int{},
+	}
+}
+
+func (s *state) clone() *state {
+	c := *s
+	c.hits, c.closed, c.stuck = maps.Clone(s.hits), maps.Clone(s.closed), maps.Clone(s.stuck)
+	c.learned, c.forced = maps.Clone(s.learned), maps.Clone(s.forced)
+	c.tried, c.reached = slices.Clone(s.tried), slices.Clone(s.reached)
+	c.log, c.curve = slices.Clip(s.log), slices.Clip(s.curve)
+	return &c
+}
+
+// key is where what is learned of a branch is kept.
+func (p *plan) key(at int, open uint64, child int) event {
+	if p.doc.Exploration.Scope == "per_alt_branch" {
+		open = 0
+	}
+	return event{eventBranch, at, open, child}
+}
+
+// forceFactor is how much a forced branch is favoured.
+const forceFactor = 8
+
+// weight is how likely a branch is, among those that are open.
+func (s *state) weight(p *plan, at int, open uint64, child int) float64 {
+	w := p.nodes[at].branches[child].weight
+	if s == nil || w == 0 {
+		return w
+	}
+	if f, ok := s.learned[p.key(at, open, child)]; ok {
+		w *= f
+	}
+	plain := event{kind: eventBranch, node: at, child: child}
+	if f, ok := s.floors[plain]; ok {
+		w *= f
+	}
+	if s.forced[plain] > 0 {
+		w *= forceFactor
+	}
+	return w
+}
+
+// loopLimit reports whether a repetition is to end by what was learned.
+func (s *state) loopLimit(p *plan, at, count int) bool {
+	return s != nil && s.limit > 0 && count >= max(s.limit, p.grammar.Nodes[at].Min)
+}
+
+// add folds one case in: it returns what the case reached first, and the branch
+// that it took last if it failed.
+func (s *state) add(t tally, p *plan) (fresh []event, last *event) {
+	s.cases++
+	s.actions += int64(t.actions)
+	for i, e := range t.events {
+		n := int64(t.counts[i])
+		switch e.kind {
+		case eventNode, eventBranch:
+			if s.hits[e] == 0 {
+				fresh = append(fresh, e)
+			}
+			s.hits[e] += n
+		case eventClosed:
+			s.closed[e] += n
+		case eventStuck:
+			s.stuck[e] += n
+		case eventTried:
+			if e.node < len(s.tried) {
+				s.tried[e.node] += n
+			}
+		case eventLast:
+			last = &event{eventBranch, e.node, e.state, e.child}
+		case eventCut:
+			s.cut += n
+		}
+	}
+	for _, row := range t.rows {
+		for i := range p.space.targets {
+			s.reached[i] = s.reached[i] || holds(&p.space.targets[i], row)
+		}
+	}
+	return fresh, last
+}
+
+func holds(c *combination, row []int) bool {
+	for k, d := range c.params {
+		if d >= len(row) || row[d] != c.values[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// branchHits is how often a branch was taken, in any state.
+func (s *state) branchHits(at, child int) int64 {
+	n := int64(0)
+	for e, c := range s.hits {
+		if e.kind == eventBranch && e.node == at && e.child == child {
+			n += c
+		}
+	}
+	return n
+}
+
+// progress counts the calls and branches of the protocols that were reached.
+func (s *state) progress(p *plan) (hit, total int) {
+	taken := map[event]bool{}
+	for e := range s.hits {
+		taken[event{kind: e.kind, node: e.node, child: e.child}] = true
+	}
+	for at := range p.nodes {
+		n := &p.nodes[at]
+		if n.kind == walk.Call {
+			total++
+			if taken[event{kind: eventNode, node: at}] {
+				hit++
+			}
+		}
+		for i := range n.branches {
+			if n.branches[i].weight == 0 {
+				continue
+			}
+			total++
+			if taken[event{kind: eventBranch, node: at, child: i}] {
+				hit++
+			}
+		}
+	}
+	return hit, total
+}

@@ -1,0 +1,178 @@
+package fresnelfir
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+)
+
+// trace is what people see of a traversal, step by step. It is made when a
+// failing case is told, not while cases are run.
+type trace struct {
+	Cast  []string    `json:"cast"` // acting instances with their fields
+	Steps []traceStep `json:"steps"`
+	Place string      `json:"place,omitempty"` // of what does not hold, in the document
+	via   []string
+	was   []model.Value // fields before the step
+	count int
+}
+
+// traceStep is one row of the table.
+type traceStep struct {
+	Thread  int      `json:"thread"`
+	Actor   string   `json:"actor,omitempty"`
+	Action  string   `json:"action"`
+	Args    []string `json:"args,omitempty"`
+	Via     []string `json:"via,omitempty"`
+	Changes []string `json:"changes,omitempty"`
+	Answer  string   `json:"answer,omitempty"` // of the module
+	Result  string   `json:"result,omitempty"`
+}
+
+// made notes an instance that the harness made.
+func (x *trace) made(m *model.Machine, i int32) {
+	if len(x.Steps) > 0 || len(x.Cast) >= 64 {
+		return
+	}
+	x.Cast = append(x.Cast, describe(m, i))
+}
+
+// describe is an instance with its fields.
+func describe(m *model.Machine, i int32) string {
+	var b strings.Builder
+	b.WriteString(m.Name(i))
+	for k, f := range m.Program().Document().Entities[m.EntityOf(i)].Fields {
+		if f.Name != "id" {
+			fmt.Fprintf(&b, " %s=%s", f.Name, m.Text(m.Get(i, k)))
+		}
+	}
+	return b.String()
+}
+
+func (x *trace) took(branch string) { x.via = append(x.via, branch) }
+
+func (x *trace) begin(t *traversal, action int) {
+	m := t.m
+	a := &t.p.program.Actions()[action]
+	s := traceStep{Thread: t.thread + 1, Action: a.Name, Via: x.via}
+	x.via = nil
+	if slot := t.p.program.Slot("actor"); slot >= 0 {
+		s.Actor = m.Name(m.Var(slot))
+	}
+	if a.Binding != nil {
+		for _, name := range a.Binding.Args {
+			s.Args = append(s.Args, name+"="+t.argument(name))
+		}
+	}
+	x.Steps = append(x.Steps, s)
+	x.was, x.count = snapshot(m, x.was[:0]), m.Instances()
+}
+
+// argument is the value of a binding's argument as people read it.
+func (t *traversal) argument(name string) string {
+	m, p := t.m, t.p.program
+	src, _ := t.p.doc.Argument(name)
+	switch src.Kind {
+	case ir.ArgInput:
+		return m.Text(m.Input(p.Domain(src.Domain)))
+	case ir.ArgWith:
+		return m.Text(t.given[src.With])
+	}
+	slot := p.Slot(src.Var)
+	if slot < 0 {
+		return "the newest"
+	}
+	i := m.Var(slot)
+	if i == model.None {
+		return "nothing"
+	}
+	if src.Kind == ir.ArgField {
+		for k, f := range t.p.doc.Entities[m.EntityOf(i)].Fields {
+			if f.Name == src.Field {
+				return m.Text(m.Get(i, k))
+			}
+		}
+	}
+	return m.Name(i)
+}
+
+func snapshot(m *model.Machine, list []model.Value) []model.Value {
+	for i := range int32(m.Instances()) {
+		for k := range m.Program().Document().Entities[m.EntityOf(i)].Fields {
+			list = append(list, m.Get(i, k))
+		}
+	}
+	return list
+}
+
+// end notes what the step changed, and how it failed.
+func (x *trace) end(t *traversal) {
+	m := t.m
+	s := &x.Steps[len(x.Steps)-1]
+	at := 0
+	for i := range int32(m.Instances()) {
+		if int(i) >= x.count {
+			s.Changes = append(s.Changes, "+ "+describe(m, i))
+			continue
+		}
+		for k, f := range t.p.doc.Entities[m.EntityOf(i)].Fields {
+			if v := m.Get(i, k); v != x.was[at] {
+				s.Changes = append(s.Changes, fmt.Sprintf("%s.%s: %s -> %s", m.Name(i), f.Name, m.Text(x.was[at]), m.Text(v)))
+			}
+			at++
+		}
+	}
+	if t.failed != nil {
+		s.Result = t.failed.title
+	}
+}
+
+// encode writes a trace as evidence.
+func (x *trace) encode() []byte {
+	b, err := json.Marshal(x)
+	if err != nil {
+		return nil // strings and numbers alone: cannot fail
+	}
+	return b
+}
+
+// exhibits shows a trace that encode wrote; none if data is no trace.
+func exhibits(data []byte) []campaign.Exhibit {
+	var x trace
+	if json.Unmarshal(data, &x) != nil {
+		return nil
+	}
+	columns := []string{"#", "actor", "action", "arguments", "chosen", "what the model says", "the module"}
+	asked := false
+	var rows [][]string
+	for _, c := range x.Cast {
+		rows = append(rows, []string{"", "", "", "", "", c, ""})
+	}
+	for i, s := range x.Steps {
+		says := strings.Join(s.Changes, "; ")
+		if says == "" {
+			says = "no change"
+		}
+		if s.Result != "" {
+			says += "; " + s.Result
+		}
+		rows = append(rows, []string{strconv.Itoa(i + 1), s.Actor, s.Action, strings.Join(s.Args, ", "), strings.Join(s.Via, " > "), says, s.Answer})
+		asked = asked || s.Answer != ""
+	}
+	if !asked {
+		columns = columns[:len(columns)-1]
+		for i := range rows {
+			rows[i] = rows[i][:len(columns)]
+		}
+	}
+	list := []campaign.Exhibit{campaign.TableExhibit("Steps", columns, rows)}
+	if x.Place != "" {
+		list = append(list, campaign.TextExhibit("Place in the document", x.Place))
+	}
+	return list
+}

@@ -1,0 +1,248 @@
+// Package choice makes every random decision of a generator a number on a
+// tape. A generator that takes its decisions from a [Source] can be run again
+// from the tape alone, and made small by changing the tape: shorter tapes and
+// lower numbers mean simpler results, whatever it is that is generated. Package
+// shrink does that.
+//
+// The idea is that of internal shrinking (MacIver and Donaldson, 2020); the
+// encoding is our own. Decisions are told apart by spans, which say which
+// numbers belong together, such as those of one step.
+//
+// The package is pure: it imports the standard library alone, keeps no clock
+// and no global state. Equal keys give equal tapes, on every machine.
+package choice
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/bits"
+)
+
+// Span is a half-open range of a tape whose numbers were drawn for one thing.
+// Spans nest and are listed in the order in which they begin.
+type Span struct{ From, To int }
+
+// Tape is the decisions of one generation.
+type Tape struct {
+	Values []uint64
+	Spans  []Span
+}
+
+// Source hands out decisions and records them.
+type Source struct {
+	state  uint64   // of the generator, if there is no tape to follow
+	follow []uint64 // the tape to follow; beyond its end every decision is 0
+	replay bool
+	tape   Tape
+	open   []int // spans that have not ended
+	over   bool  // a decision was asked for beyond the tape's end
+}
+
+// Random returns a source that makes decisions by a key.
+func Random(key uint64) *Source {
+	s := &Source{}
+	s.Reset(key)
+	return s
+}
+
+// Reset makes s a source like that of [Random], in the memory it has.
+func (s *Source) Reset(key uint64) {
+	s.state, s.follow, s.replay, s.over = key, nil, false, false
+	s.clear()
+}
+
+// Follow makes s take the decisions that a tape holds.
+func (s *Source) Follow(values []uint64) {
+	s.follow, s.replay, s.over = values, true, false
+	s.clear()
+}
+
+func (s *Source) clear() {
+	s.tape.Values, s.tape.Spans, s.open = s.tape.Values[:0], s.tape.Spans[:0], s.open[:0]
+}
+
+// next is SplitMix64 (Steele, Lea and Flood, 2014).
+func (s *Source) next() uint64 {
+	s.state += 0x9e3779b97f4a7c15
+	z := s.state
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// Draw decides on a number below n; n of 0 stands for 2^64. A number on a tape
+// that is too large becomes the largest that is allowed.
+func (s *Source) Draw(n uint64) uint64 {
+	v := uint64(0)
+	switch {
+	case s.replay:
+		v = s.take(n)
+	case n == 0:
+		v = s.next()
+	default:
+		v, _ = bits.Mul64(s.next(), n)
+	}
+	s.tape.Values = append(s.tape.Values, v)
+	return v
+}
+
+// Skewed decides on a number below n, small ones as often as large ones: every
+// length in bits is equally likely. n of 0 stands for 2^64.
+func (s *Source) Skewed(n uint64) uint64 {
+	v := uint64(0)
+	if s.replay {
+		v = s.take(n)
+	} else {
+		length, _ := bits.Mul64(s.next(), uint64(bits.Len64(n-1))+1)
+		v = s.next() >> (64 - length) // a shift by 64 gives 0
+		for n != 0 && v >= n {
+			v >>= 1
+		}
+	}
+	s.tape.Values = append(s.tape.Values, v)
+	return v
+}
+
+// Prefer decides on v, which is below n, unless a tape says otherwise.
+func (s *Source) Prefer(v, n uint64) uint64 {
+	if s.replay {
+		v = s.take(n)
+	}
+	s.tape.Values = append(s.tape.Values, v)
+	return v
+}
+
+// take reads the tape that is followed.
+func (s *Source) take(n uint64) uint64 {
+	at := len(s.tape.Values)
+	if at >= len(s.follow) {
+		s.over = true
+		return 0
+	}
+	v := s.follow[at]
+	if n != 0 && v >= n {
+		v = n - 1
+	}
+	return v
+}
+
+// Weighted decides on an index with probability proportional to its weight.
+// Indices of weight 0 are never chosen; a tape that names one gives the first
+// index above it that may be, or else the first of all. Weights must not be
+// negative, and one must be above 0.
+func (s *Source) Weighted(weights []float64) int {
+	i := 0
+	if s.replay {
+		i = int(s.take(uint64(len(weights))))
+	} else {
+		i = s.roll(weights)
+	}
+	for range weights {
+		if weights[i] > 0 {
+			break
+		}
+		i = (i + 1) % len(weights)
+	}
+	s.tape.Values = append(s.tape.Values, uint64(i))
+	return i
+}
+
+func (s *Source) roll(weights []float64) int {
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	at := float64(s.next()>>11) / (1 << 53) * total
+	for i, w := range weights {
+		if at < w {
+			return i
+		}
+		at -= w
+	}
+	return len(weights) - 1
+}
+
+// More decides whether a repetition goes on, such that every count from the
+// present one to most is equally likely. 0 on the tape ends it.
+func (s *Source) More(count, most int) bool {
+	if count >= most {
+		return false
+	}
+	v := uint64(0)
+	if s.replay {
+		v = s.take(2)
+	} else if float64(s.next()>>11)/(1<<53) >= 1/float64(most-count+1) {
+		v = 1
+	}
+	s.tape.Values = append(s.tape.Values, v)
+	return v == 1
+}
+
+// Begin starts a span.
+func (s *Source) Begin() {
+	s.open = append(s.open, len(s.tape.Spans))
+	s.tape.Spans = append(s.tape.Spans, Span{len(s.tape.Values), len(s.tape.Values)})
+}
+
+// End ends the span that was started last. Empty spans are dropped.
+func (s *Source) End() {
+	i := s.open[len(s.open)-1]
+	s.open = s.open[:len(s.open)-1]
+	s.tape.Spans[i].To = len(s.tape.Values)
+	if i == len(s.tape.Spans)-1 && s.tape.Spans[i].From == len(s.tape.Values) {
+		s.tape.Spans = s.tape.Spans[:i]
+	}
+}
+
+// Overrun reports whether more was asked for than the tape held.
+func (s *Source) Overrun() bool { return s.over }
+
+// Tape is what was decided so far. It is valid until the source is used again.
+func (s *Source) Tape() Tape {
+	for _, i := range s.open {
+		s.tape.Spans[i].To = len(s.tape.Values)
+	}
+	return s.tape
+}
+
+// Encode writes the numbers of a tape as bytes: each as an unsigned varint.
+// Trailing zeros are left out: a tape goes on with zeros beyond its end.
+func Encode(values []uint64) []byte {
+	n := len(values)
+	for n > 0 && values[n-1] == 0 {
+		n--
+	}
+	b := make([]byte, 0, n+8)
+	for _, v := range values[:n] {
+		b = binary.AppendUvarint(b, v)
+	}
+	return b
+}
+
+// errTape is the error for bytes that are no tape.
+var errTape = errors.New("not a tape of choices")
+
+// Decode reads what [Encode] wrote.
+func Decode(b []byte) ([]uint64, error) {
+	values := make([]uint64, 0, len(b))
+	for len(b) > 0 {
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			return nil, errTape
+		}
+		values = append(values, v)
+		b = b[n:]
+	}
+	return values, nil
+}
+
+// Key mixes numbers to a key for [Random]: each decides all of its bits.
+func Key(parts ...uint64) uint64 {
+	s := Source{state: math.MaxUint32}
+	for _, p := range parts {
+		s.state ^= p
+		s.state = s.next()
+	}
+	return s.next()
+}

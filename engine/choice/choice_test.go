@@ -1,0 +1,92 @@
+package choice_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/engine/choice"
+)
+
+// draw takes some of every kind of decision.
+func draw(s *choice.Source) []uint64 {
+	var got []uint64
+	s.Begin()
+	for i := 0; s.More(i, 6); i++ {
+		s.Begin()
+		got = append(got, s.Draw(10), s.Draw(0), uint64(s.Weighted([]float64{0, 3, 0, 1})))
+		s.End()
+	}
+	s.End()
+	return got
+}
+
+func TestTapeRepeats(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := choice.Random(rapid.Uint64().Draw(t, "key"))
+		first := draw(s)
+		tape := slices.Clone(s.Tape().Values)
+		s.Follow(tape)
+		if again := draw(s); !slices.Equal(first, again) || s.Overrun() {
+			t.Fatalf("%v, again %v", first, again)
+		}
+		back, err := choice.Decode(choice.Encode(tape))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Follow(back)
+		if again := draw(s); !slices.Equal(first, again) {
+			t.Fatalf("%v, decoded %v", first, again)
+		}
+	})
+}
+
+// Whatever stands on a tape, decisions stay within their bounds, and what was
+// decided is a tape that leads to the same.
+func TestAnyTape(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := &choice.Source{}
+		s.Follow(rapid.SliceOf(rapid.Uint64()).Draw(t, "tape"))
+		first := draw(s)
+		for i := 0; i < len(first); i += 3 {
+			if first[i] > 9 || first[i+2] != 1 && first[i+2] != 3 {
+				t.Fatalf("out of bounds: %v", first[i:i+3])
+			}
+		}
+		for _, x := range s.Tape().Spans {
+			if x.From >= x.To {
+				t.Fatalf("empty span %v", x)
+			}
+		}
+		s.Follow(slices.Clone(s.Tape().Values))
+		if again := draw(s); !slices.Equal(first, again) {
+			t.Fatalf("%v, again %v", first, again)
+		}
+	})
+}
+
+func TestDecisionsAreFair(t *testing.T) {
+	s := choice.Random(1)
+	counts := map[int]int{}
+	const n = 12000
+	for range n {
+		c := 2
+		for s.More(c, 7) {
+			c++
+		}
+		counts[c]++
+		s.Reset(choice.Key(uint64(len(counts)), s.Draw(0)))
+	}
+	for c := 2; c <= 7; c++ {
+		if got := counts[c]; got < n/6*9/10 || got > n/6*11/10 {
+			t.Errorf("count %d drawn %d times of %d", c, got, n)
+		}
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	if _, err := choice.Decode([]byte{0x80}); err == nil {
+		t.Error("half a number was read")
+	}
+}

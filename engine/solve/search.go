@@ -1,0 +1,329 @@
+package solve
+
+// Solve answers a query.
+func (s *Solver) Solve(q Query) Answer {
+	if len(s.clauses)-s.learned > maxLearned || len(q.Only) > 0 || len(s.only) > 0 {
+		s.forget() // what was learned from some conditions does not follow from others
+	}
+	s.only = q.Only
+	defer s.undo(0)
+	clear(s.core)
+	nodes := q.Nodes
+	if nodes <= 0 {
+		nodes = DefaultNodes
+	}
+	var a Answer
+	s.marks = append(s.marks[:0], len(s.trail)) // the level of what holds anyway
+	if !s.start() {
+		return s.refuted(a)
+	}
+	for v, x := range q.Fixed {
+		if x == Open || s.row[v] == x && s.left[v] == 1 {
+			continue
+		}
+		if !s.has(v, x) {
+			s.blameRemovals(v)
+			return s.refuted(a)
+		}
+		s.decide(v, x)
+		if !s.propagate() {
+			s.analyze()
+			return s.refuted(a)
+		}
+	}
+	given := len(s.marks)
+	for {
+		v := s.choose(q.Order)
+		if v < 0 {
+			a.Status, a.Row = Sat, append([]int(nil), s.row...)
+			return a
+		}
+		s.decide(v, s.value(q.Prefer, v))
+		for !s.propagate() {
+			choices, last := s.analyze()
+			if last < given {
+				return s.refuted(a)
+			}
+			if a.Nodes++; a.Nodes > nodes {
+				return a
+			}
+			s.learn(choices, given)
+		}
+	}
+}
+
+// maxLearned is how many no-goods are kept from one query to the next.
+const maxLearned = 1 << 11
+
+// choice is one decision of a no-good.
+type choice struct{ v, x, level int }
+
+// forget drops what was learned.
+func (s *Solver) forget() {
+	for v := range s.by {
+		n := len(s.by[v])
+		for n > 0 && int(s.by[v][n-1]) >= s.learned {
+			n--
+		}
+		s.by[v] = s.by[v][:n]
+	}
+	s.clauses, s.sets = s.clauses[:s.learned], s.sets[:s.ownSets]
+}
+
+func (s *Solver) refuted(a Answer) Answer {
+	a.Status = Unsat
+	for i, in := range s.core {
+		if in {
+			a.Core = append(a.Core, i)
+		}
+	}
+	return a
+}
+
+// start propagates what holds without any choice.
+func (s *Solver) start() bool {
+	s.todo = s.todo[:0]
+	for i := range s.clauses {
+		if len(s.clauses[i].lits) < 2 && !s.check(int32(i)) {
+			s.analyze()
+			return false
+		}
+	}
+	for v := range s.sizes {
+		if s.left[v] == 1 || len(s.rawBy[v]) > 0 {
+			s.todo = append(s.todo, int32(v))
+		}
+	}
+	if !s.propagate() {
+		s.analyze()
+		return false
+	}
+	return true
+}
+
+// propagate removes values until nothing follows any more, and reports whether
+// every condition can still hold.
+func (s *Solver) propagate() bool {
+	for len(s.todo) > 0 {
+		v := s.todo[len(s.todo)-1]
+		s.todo = s.todo[:len(s.todo)-1]
+		for _, i := range s.by[v] {
+			if !s.check(i) {
+				return false
+			}
+		}
+		for _, r := range s.rawBy[v] {
+			if !s.ask(r) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// check looks whether a clause still leaves a choice.
+func (s *Solver) check(i int32) bool {
+	c := &s.clauses[i]
+	if s.only != nil && int(i) < s.learned && !s.only[c.from[0]] {
+		return true
+	}
+	open := lit{v: -1}
+	for _, l := range c.lits {
+		some, other := false, false
+		at := s.at[l.v]
+		for w := range s.words[l.v] {
+			d, set := s.dom[at+w], s.sets[l.set+w]
+			some = some || d&set != 0
+			other = other || d&^set != 0
+		}
+		if !some {
+			continue
+		}
+		if !other || open.v >= 0 {
+			return true
+		}
+		open = l
+	}
+	if open.v < 0 {
+		s.blame = i
+		return false
+	}
+	s.narrow(open.v, s.sets, open.set, i)
+	return true
+}
+
+// ask looks at a raw condition: where one variable is open, its values are
+// tried.
+func (s *Solver) ask(r int32) bool {
+	i := s.raw[r]
+	if s.only != nil && !s.only[i] {
+		return true
+	}
+	c := s.conds[i]
+	open, many := -1, false
+	for _, v := range c.Vars {
+		if s.row[v] == Open {
+			many = open >= 0
+			open = v
+			if many {
+				break
+			}
+		}
+	}
+	t := c.Eval(s.row)
+	if t == True || t == Unknown && many {
+		return true
+	}
+	if t == False || open < 0 {
+		s.blame = ^int32(i)
+		return false
+	}
+	keep := make([]uint64, s.words[open])
+	any := false
+	for x := range s.sizes[open] {
+		if !s.has(open, x) {
+			continue
+		}
+		s.row[open] = x
+		if c.Eval(s.row) == True {
+			keep[x>>6] |= 1 << (x & 63)
+			any = true
+		}
+	}
+	s.row[open] = Open
+	if !any {
+		s.blame = ^int32(i)
+		return false
+	}
+	s.narrow(int32(open), keep, 0, ^int32(i))
+	return true
+}
+
+// choose is the next variable to get a value, -1 if all have one.
+func (s *Solver) choose(order []int) int {
+	if order != nil {
+		for _, v := range order {
+			if s.left[v] > 1 {
+				return v
+			}
+		}
+		return -1
+	}
+	best := -1
+	for v, n := range s.left {
+		if n > 1 && (best < 0 || n < s.left[best] || n == s.left[best] && len(s.by[v]) > len(s.by[best])) {
+			best = v
+		}
+	}
+	return best
+}
+
+// value is the first value of v, in the order of preference, that is left.
+func (s *Solver) value(prefer func(v int, row []int) []int, v int) int {
+	if prefer != nil {
+		for _, x := range prefer(v, s.row) {
+			if s.has(v, x) {
+				return x
+			}
+		}
+	}
+	x := 0
+	for !s.has(v, x) {
+		x++
+	}
+	return x
+}
+
+// analyze finds which choices caused the conflict, and blames the conditions
+// that took part. It returns them with the level of the last of them, -1 if
+// there are none.
+func (s *Solver) analyze() (choices []choice, last int) {
+	clear(s.used)
+	s.accuse(s.blame)
+	last = -1
+	level := len(s.marks) - 1
+	for k := len(s.trail) - 1; k >= 0; k-- {
+		for level >= 0 && k < s.marks[level] {
+			level--
+		}
+		c := s.trail[k]
+		if !s.used[c.v] {
+			continue
+		}
+		if c.reason != decision {
+			s.accuse(c.reason)
+			continue
+		}
+		if n := len(choices); n > 0 && choices[n-1].v == int(c.v) {
+			continue // another word of the same choice
+		}
+		choices = append(choices, choice{int(c.v), s.row[c.v], level})
+		last = max(last, level)
+	}
+	return choices, last
+}
+
+// accuse marks the variables and conditions behind a removal or conflict.
+func (s *Solver) accuse(reason int32) {
+	if reason < 0 {
+		i := ^reason
+		s.core[i] = true
+		for _, v := range s.conds[i].Vars {
+			s.used[v] = true
+		}
+		return
+	}
+	c := &s.clauses[reason]
+	for _, i := range c.from {
+		s.core[i] = true
+	}
+	for _, l := range c.lits {
+		s.used[l.v] = true
+	}
+}
+
+// blameRemovals blames what removed values of v.
+func (s *Solver) blameRemovals(v int) {
+	clear(s.used)
+	s.used[v] = true
+	for k := len(s.trail) - 1; k >= 0; k-- {
+		if c := s.trail[k]; s.used[c.v] && c.reason != decision {
+			s.accuse(c.reason)
+		}
+	}
+}
+
+// learn adds the no-good of choices, goes back to where it leaves one way, but
+// not behind the given values, and takes that way.
+func (s *Solver) learn(choices []choice, given int) {
+	c := clause{}
+	back, last := given-1, -1
+	for _, ch := range choices {
+		if last < 0 || ch.level > choices[last].level {
+			last = len(c.lits)
+		}
+		set := s.newSet(ch.v)
+		for x := range s.sizes[ch.v] {
+			if x != ch.x {
+				s.sets[set+int32(x>>6)] |= 1 << (x & 63)
+			}
+		}
+		c.lits = append(c.lits, lit{int32(ch.v), set})
+	}
+	for i, ch := range choices {
+		if i != last {
+			back = max(back, ch.level)
+		}
+	}
+	for i, in := range s.core {
+		if in {
+			c.from = append(c.from, int32(i))
+		}
+	}
+	n := int32(len(s.clauses))
+	s.clauses = append(s.clauses, c)
+	s.index(n)
+	s.undo(back + 1)
+	l := c.lits[last]
+	s.narrow(l.v, s.sets, l.set, n)
+}

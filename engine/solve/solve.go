@@ -1,0 +1,250 @@
+package solve
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// Status is the answer to a question.
+type Status uint8
+
+// The answers.
+const (
+	GaveUp Status = iota // the budget was spent: nothing is known
+	Sat                  // there is an assignment
+	Unsat                // there is none
+)
+
+func (s Status) String() string {
+	switch s {
+	case Sat:
+		return "sat"
+	case Unsat:
+		return "unsat"
+	}
+	return "gave up"
+}
+
+// Query is a question to a solver. The zero value asks whether there is any
+// assignment at all, with a budget of DefaultNodes.
+type Query struct {
+	Fixed []int // values that are given, Open elsewhere; nil: none
+	// Order is the variables in the order in which they get their values; those
+	// that are not named are left to propagation and stay Open where it does not
+	// reach. nil: all, the one with the fewest values left first.
+	Order []int
+	// Prefer gives the values of v in the order in which they are tried; it may
+	// look at row and must not keep it. nil: ascending. Values that it leaves out
+	// are tried last.
+	Prefer func(v int, row []int) []int
+	Nodes  int    // how many choices may be taken back; 0: DefaultNodes
+	Only   []bool // by condition: which of them count; nil: all
+}
+
+// DefaultNodes is the budget of a query that names none.
+const DefaultNodes = 100_000
+
+// Answer is what is known after a query.
+type Answer struct {
+	Status Status
+	Row    []int // Sat: the value of each variable; Open if the query's Order left it out
+	Core   []int // Unsat: conditions that exclude the fixed values together, ascending; not always the fewest
+	Nodes  int   // choices that were taken back
+}
+
+// Solver answers questions about one set of conditions. What it learns from one
+// it uses for the next, which changes answers' cost and never their status. It is not
+// for use by several goroutines at once.
+type Solver struct {
+	sizes []int
+	conds []Cond
+	words []int32 // length of a set of values, by variable
+	at    []int32 // where a variable's words begin in dom
+
+	sets    []uint64
+	clauses []clause
+	learned int       // clauses from here on are learned
+	ownSets int       // and sets
+	by      [][]int32 // clauses, by variable
+	broken  [][]int32 // clauses whose literal is false, by variable and value (at at[v]*64+value)
+	raw     []int     // conditions that were not compiled
+	rawBy   [][]int32 // of those, by variable
+
+	dom   []uint64 // the values that are left
+	left  []int32  // how many, by variable
+	row   []int    // the value of variables that have one left, else Open
+	only  []bool
+	trail []change
+	marks []int // length of trail at the beginning of each level
+	todo  []int32
+	blame int32  // what cannot hold any more, as a reason
+	used  []bool // scratch of analyze: variables
+	core  []bool // conditions blamed so far
+}
+
+// change is a removal of values that can be undone.
+type change struct {
+	v, word int32
+	old     uint64
+	reason  int32 // a clause; ^i for raw condition i; decision
+}
+
+const decision = 1<<31 - 1
+
+// New makes a solver of conditions over variables; variable v has the values 0
+// to sizes[v]-1, at least one. It panics if a condition names a variable that
+// does not exist, which is a fault of the caller.
+func New(sizes []int, conds []Cond) *Solver {
+	s := &Solver{
+		sizes: slices.Clone(sizes), conds: slices.Clone(conds),
+		words: make([]int32, len(sizes)), at: make([]int32, len(sizes)+1),
+		by: make([][]int32, len(sizes)), rawBy: make([][]int32, len(sizes)),
+		left: make([]int32, len(sizes)), row: make([]int, len(sizes)),
+		used: make([]bool, len(sizes)), core: make([]bool, len(conds)),
+	}
+	for v, n := range sizes {
+		if n < 1 {
+			panic(fmt.Sprintf("solve: variable %d has no values", v))
+		}
+		s.words[v] = int32((n + 63) / 64)
+		s.at[v+1] = s.at[v] + s.words[v]
+		s.left[v], s.row[v] = int32(n), Open
+		if n == 1 {
+			s.row[v] = 0
+		}
+		for w := range int(s.words[v]) {
+			s.dom = append(s.dom, ^uint64(0)>>max(0, 64*(w+1)-n))
+		}
+	}
+	for i, c := range s.conds {
+		for _, v := range c.Vars {
+			if v < 0 || v >= len(sizes) {
+				panic(fmt.Sprintf("solve: condition %d is on variable %d, there are %d", i, v, len(sizes)))
+			}
+		}
+		if !s.compile(i) {
+			for _, v := range c.Vars {
+				s.rawBy[v] = append(s.rawBy[v], int32(len(s.raw)))
+			}
+			s.raw = append(s.raw, i)
+		}
+	}
+	s.learned, s.ownSets = len(s.clauses), len(s.sets)
+	s.broken = make([][]int32, int(s.at[len(sizes)])*64)
+	for i := range s.clauses {
+		s.index(int32(i))
+		for _, l := range s.clauses[i].lits {
+			for x := range sizes[l.v] {
+				if s.sets[l.set+int32(x>>6)]>>(x&63)&1 == 0 {
+					k := int(s.at[l.v])*64 + x
+					s.broken[k] = append(s.broken[k], int32(i))
+				}
+			}
+		}
+	}
+	return s
+}
+
+func (s *Solver) index(i int32) {
+	for _, l := range s.clauses[i].lits {
+		s.by[l.v] = append(s.by[l.v], i)
+	}
+}
+
+// scratch is a row without values.
+func (s *Solver) scratch() []int {
+	row := make([]int, len(s.sizes))
+	for v := range row {
+		row[v] = Open
+	}
+	return row
+}
+
+// Constrained reports whether any condition is on v.
+func (s *Solver) Constrained(v int) bool { return len(s.by[v])+len(s.rawBy[v]) > 0 }
+
+// Holds reports whether the conditions on v hold under row, which must have a
+// value for each of their variables.
+func (s *Solver) Holds(row []int, v int) bool {
+next:
+	for _, i := range s.broken[int(s.at[v])*64+row[v]] {
+		for _, l := range s.clauses[i].lits {
+			x := row[l.v]
+			if s.sets[l.set+int32(x>>6)]>>(x&63)&1 != 0 {
+				continue next
+			}
+		}
+		return false
+	}
+	for _, r := range s.rawBy[v] {
+		if s.conds[s.raw[r]].Eval(row) != True {
+			return false
+		}
+	}
+	return true
+}
+
+// narrow keeps of the values of v those of the set that begins at words[from:].
+func (s *Solver) narrow(v int32, words []uint64, from, reason int32) {
+	changed := false
+	for w := range s.words[v] {
+		k := s.at[v] + w
+		now := s.dom[k] & words[from+w]
+		if now == s.dom[k] {
+			continue
+		}
+		s.trail = append(s.trail, change{v, w, s.dom[k], reason})
+		s.left[v] -= int32(bits.OnesCount64(s.dom[k] ^ now))
+		s.dom[k], changed = now, true
+	}
+	if changed {
+		s.settle(v)
+		s.todo = append(s.todo, v)
+	}
+}
+
+// settle notes the value of v if only one is left.
+func (s *Solver) settle(v int32) {
+	s.row[v] = Open
+	if s.left[v] != 1 {
+		return
+	}
+	for w := range s.words[v] {
+		if d := s.dom[s.at[v]+w]; d != 0 {
+			s.row[v] = int(w)*64 + bits.TrailingZeros64(d)
+		}
+	}
+}
+
+// decide gives v the value x, as a choice.
+func (s *Solver) decide(v, x int) {
+	s.marks = append(s.marks, len(s.trail))
+	var words [1]uint64
+	set := words[:]
+	if n := s.words[v]; n > 1 {
+		set = make([]uint64, n)
+	}
+	set[x>>6] = 1 << (x & 63)
+	s.narrow(int32(v), set, 0, decision)
+}
+
+func (s *Solver) has(v, x int) bool { return s.dom[int(s.at[v])+x>>6]>>(x&63)&1 != 0 }
+
+// undo goes back to the end of a level; 0 is the state without choices.
+func (s *Solver) undo(level int) {
+	if level >= len(s.marks) {
+		return
+	}
+	to := s.marks[level]
+	for i := len(s.trail) - 1; i >= to; i-- {
+		c := s.trail[i]
+		k := s.at[c.v] + c.word
+		s.left[c.v] += int32(bits.OnesCount64(c.old ^ s.dom[k]))
+		s.dom[k] = c.old
+	}
+	for _, c := range s.trail[to:] {
+		s.settle(c.v)
+	}
+	s.trail, s.marks, s.todo = s.trail[:to], s.marks[:level], s.todo[:0]
+}

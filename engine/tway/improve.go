@@ -1,0 +1,197 @@
+package tway
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/engine/solve"
+)
+
+// improve makes the array smaller: it takes out the row that covers least alone,
+// and mends what is uncovered by changing one cell at a time, as long as the
+// budget of work lasts. It stops at lower rows, which no array can go below.
+//
+// A change that was just made is not undone at once (tabu search; the idea of
+// changing one cell of a row that already has half of an uncovered pair is that
+// of Lin, Luo, Cai, Su, Hao and Zhang, 2015).
+func (b *builder) improve(budget int64, lower int) {
+	best := b.copyRows()
+	end, patience, again := b.t.work+budget, budget/beginnings, false
+	for len(best) > max(lower, len(b.given)) && len(best) < full && b.t.work < end {
+		b.drop(again)
+		if again = !b.mend(min(end, b.t.work+patience)); again {
+			b.restore(best)
+		} else {
+			best = b.copyRows()
+		}
+	}
+	b.restore(best)
+}
+
+// beginnings is how often the search for one row less begins anew, at least.
+const beginnings = 3
+
+// restore goes back to rows.
+func (b *builder) restore(rows [][]int) {
+	for _, r := range b.rows {
+		b.t.remove(r)
+	}
+	b.rows = nil
+	for _, r := range rows {
+		b.push(slices.Clone(r))
+	}
+}
+
+func (b *builder) copyRows() [][]int {
+	rows := make([][]int, len(b.rows))
+	for i, r := range b.rows {
+		rows[i] = slices.Clone(r)
+	}
+	return rows
+}
+
+// drop takes out the row that covers least alone, or the least of a sample where
+// looking at all of them is dear. The last row is in the sample: greedy rows
+// cover ever less. Where that led nowhere, again, any row is taken out.
+func (b *builder) drop(again bool) {
+	first, n := len(b.given), len(b.rows)-len(b.given)
+	worst := len(b.rows) - 1
+	if look := min(n, max(4, dropLooks/len(b.t.sets))); again {
+		worst = first + b.rng.below(n)
+	} else {
+		least := b.t.alone(b.rows[worst])
+		for j := 1; j < look; j++ {
+			i := len(b.rows) - 1 - j
+			if look < n {
+				i = first + b.rng.below(n)
+			}
+			if a := b.t.alone(b.rows[i]); a < least {
+				worst, least = i, a
+			}
+		}
+	}
+	b.t.remove(b.rows[worst])
+	b.rows = slices.Delete(b.rows, worst, worst+1)
+}
+
+// dropLooks is the work that the choice of a row to be taken out may cost.
+const dropLooks = 200_000
+
+// mend changes cells until nothing is open, and reports whether the work was
+// enough for it.
+func (b *builder) mend(end int64) bool {
+	k := len(b.levels)
+	tabu := make([]int, len(b.rows)*k)
+	tuple := make([]int, k)
+	for move := 1; len(b.t.open) > 0; move++ {
+		if b.t.work > end {
+			return false
+		}
+		b.t.work += 4 * int64(len(b.rows))
+		for c := range tuple {
+			tuple[c] = solve.Open
+		}
+		s := b.t.write(b.t.open[b.rng.below(len(b.t.open))], tuple)
+		if b.rng.below(1000) == 0 {
+			b.force(s, tuple)
+			continue
+		}
+		bestRow, bestCol, bestGain, ties := -1, 0, 0, 0
+		for i, row := range b.rows {
+			c := missing(s.cols, row, tuple)
+			if c < 0 || tabu[i*k+c] > move || !b.may(i, c, tuple[c]) {
+				continue
+			}
+			switch gain := b.t.delta(row, c, tuple[c]); {
+			case bestRow < 0 || gain > bestGain:
+				bestRow, bestCol, bestGain, ties = i, c, gain, 1
+			case gain == bestGain:
+				if ties++; b.rng.below(ties) == 0 {
+					bestRow, bestCol = i, c
+				}
+			}
+		}
+		if bestRow < 0 {
+			b.force(s, tuple)
+			continue
+		}
+		b.t.change(b.rows[bestRow], bestCol, tuple[bestCol])
+		tabu[bestRow*k+bestCol] = move + 1 + b.rng.below(5)
+	}
+	return true
+}
+
+// missing is the one column of cols in which row differs from the tuple, -1 if
+// there are more.
+func missing(cols, row, tuple []int) int {
+	at := -1
+	for _, c := range cols {
+		if row[c] != tuple[c] {
+			if at >= 0 {
+				return -1
+			}
+			at = c
+		}
+	}
+	return at
+}
+
+// may reports whether the cell c of row i may become x.
+func (b *builder) may(i, c, x int) bool {
+	if i < len(b.given) && b.given[i][c] != solve.Open {
+		return false
+	}
+	row := b.rows[i]
+	old := row[c]
+	row[c] = x
+	ok := b.solver.Holds(row, c)
+	row[c] = old
+	return ok
+}
+
+// force brings a tuple into some row, at whatever price: as it is where the
+// conditions allow that, otherwise with the fewest changes that a search finds
+// which tries each cell's old value first.
+func (b *builder) force(s *set, tuple []int) {
+	if len(b.rows) == len(b.given) {
+		return
+	}
+	pick := func() int { return len(b.given) + b.rng.below(len(b.rows)-len(b.given)) }
+	for range 20 {
+		row := b.rows[pick()]
+		old := slices.Clone(row)
+		for _, c := range s.cols {
+			row[c] = tuple[c]
+		}
+		ok := !slices.ContainsFunc(s.cols, func(c int) bool { return !b.solver.Holds(row, c) })
+		copy(row, old)
+		if ok {
+			for _, c := range s.cols {
+				if row[c] != tuple[c] {
+					b.t.change(row, c, tuple[c])
+				}
+			}
+			return
+		}
+	}
+	row := b.rows[pick()]
+	order := b.order[:copy(b.order, b.bound)]
+	b.rng.shuffle(order)
+	a := b.solver.Solve(solve.Query{Fixed: tuple, Order: order, Nodes: rowNodes, Prefer: func(c int, _ []int) []int {
+		b.picks = append(b.picks[:0], row[c])
+		for x := range b.levels[c] {
+			if x != row[c] {
+				b.picks = append(b.picks, x)
+			}
+		}
+		b.rng.shuffle(b.picks[1:])
+		return b.picks
+	}})
+	if a.Status != solve.Sat {
+		return
+	}
+	for c, x := range a.Row {
+		if x != solve.Open && x != row[c] {
+			b.t.change(row, c, x)
+		}
+	}
+}

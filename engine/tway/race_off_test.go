@@ -1,0 +1,5 @@
+//go:build !race
+
+package tway_test
+
+const raced = false

@@ -1,0 +1,249 @@
+// Package walk goes through grammars of action sequences: sequences, weighted
+// alternatives with guards, bounded repetitions, calls, and references from one
+// rule to another.
+//
+// A grammar is not flattened: a [Walker] keeps a stack of frames, so that rules
+// may refer to each other in cycles, each as deep as a bound allows. It decides
+// nothing itself. Which alternative is taken and whether a repetition goes on
+// is asked of a [Guide], so that the same walk can be random, guided, replayed
+// or made smaller.
+//
+// The package is pure: it imports the standard library alone, and knows neither
+// what actions do nor what guards mean. Start reading at [Grammar] and
+// [Walker.Next].
+package walk
+
+import "errors"
+
+// Kind is what a node does.
+type Kind uint8
+
+// The kinds of nodes.
+const (
+	Seq    Kind = iota // its children in order
+	Alt                // one of its children
+	Repeat             // its only child, Min to Max times
+	Call               // an action
+	Refer              // another rule
+)
+
+// Node is a node of a grammar, named by its number.
+type Node struct {
+	Kind     Kind
+	Children []int
+	Min, Max int // of a repeat
+	Action   int // of a call
+	Rule     int // of a reference
+}
+
+// Grammar is nodes, and rules that name one each.
+type Grammar struct {
+	Nodes []Node
+	Rules []int
+}
+
+// Errors of [Grammar.Check].
+var (
+	ErrEmpty  = errors.New("an alternative without branches")
+	ErrBounds = errors.New("a repetition whose minimum is above its maximum")
+	ErrName   = errors.New("a node or rule that does not exist")
+)
+
+// Check reports what would make a walk impossible.
+func (g *Grammar) Check() error {
+	for _, n := range g.Nodes {
+		if n.Kind == Alt && len(n.Children) == 0 {
+			return ErrEmpty
+		}
+		if n.Kind == Repeat && (n.Min > n.Max || n.Min < 0 || len(n.Children) != 1) {
+			return ErrBounds
+		}
+		if n.Kind == Refer && (n.Rule < 0 || n.Rule >= len(g.Rules)) {
+			return ErrName
+		}
+		for _, c := range n.Children {
+			if c < 0 || c >= len(g.Nodes) {
+				return ErrName
+			}
+		}
+	}
+	for _, r := range g.Rules {
+		if r < 0 || r >= len(g.Nodes) {
+			return ErrName
+		}
+	}
+	return nil
+}
+
+// Guide decides.
+type Guide interface {
+	// Choose picks a child of an alternative by its place; a negative answer
+	// says that none is open.
+	Choose(node int) int
+	// More says whether a repetition whose body was walked count times goes on;
+	// it is asked only between the node's bounds.
+	More(node, count int) bool
+}
+
+// Status says where a walk is.
+type Status uint8
+
+// The states of a walk.
+const (
+	Called Status = iota // an action is to be taken
+	Done                 // the walk is at its end
+	Stuck                // no alternative was open
+	Deep                 // references are nested deeper than MaxDepth
+	Idle                 // MaxIdle nodes were passed and no action was met
+)
+
+// MaxDepth is how deep references may be nested.
+const MaxDepth = 64
+
+// MaxIdle is how many nodes may be passed between two actions.
+const MaxIdle = 10_000
+
+// Walker is one walk through a grammar.
+type Walker struct {
+	g      *Grammar
+	stack  []frame
+	depth  int // references on the stack
+	status Status
+	at     int // the node that the walk came to last
+}
+
+// frame is a node that is not done: next is the place of the child that comes
+// next, or how often a body was walked.
+type frame struct{ node, next int }
+
+// Start begins a walk at a rule, in the memory that w has.
+func (w *Walker) Start(g *Grammar, rule int) {
+	w.g, w.stack, w.depth, w.status, w.at = g, w.stack[:0], 0, Called, g.Rules[rule]
+	w.push(g.Rules[rule])
+}
+
+func (w *Walker) push(node int) {
+	w.stack = append(w.stack, frame{node: node})
+	if w.g.Nodes[node].Kind == Refer {
+		w.depth++
+	}
+}
+
+func (w *Walker) pop() {
+	last := len(w.stack) - 1
+	if w.g.Nodes[w.stack[last].node].Kind == Refer {
+		w.depth--
+	}
+	w.stack = w.stack[:last]
+}
+
+// Node is the node that the walk came to last: that of the call, or the
+// alternative that it is stuck at.
+func (w *Walker) Node() int { return w.at }
+
+// Status is the answer that Next gave last.
+func (w *Walker) Status() Status { return w.status }
+
+// Settle goes on as far as no alternative and no action is met: it leaves nodes
+// that are done, enters those that come next, and asks whether repetitions go
+// on. Next would do so too; done right after an action, or at the start, the
+// decisions that what is over calls for do not mix with those for the next action.
+func (w *Walker) Settle(by Guide) {
+	for range MaxIdle {
+		if w.status != Called || len(w.stack) == 0 {
+			return
+		}
+		f := &w.stack[len(w.stack)-1]
+		n := &w.g.Nodes[f.node]
+		next := -1
+		switch n.Kind {
+		case Seq:
+			if f.next < len(n.Children) {
+				next = n.Children[f.next]
+			}
+		case Repeat:
+			if f.next < n.Max && (f.next < n.Min || by.More(f.node, f.next)) {
+				next = n.Children[0]
+			}
+		case Refer:
+			if f.next == 0 {
+				if w.depth > MaxDepth {
+					return // Next tells
+				}
+				next = w.g.Rules[n.Rule]
+			}
+		default:
+			if n.Kind == Call || f.next == 0 {
+				return
+			}
+		}
+		if next < 0 {
+			w.pop()
+			continue
+		}
+		f.next++
+		w.push(next)
+	}
+}
+
+// Next goes on to the next action and returns it with Called, or says why there
+// is none; then there is none from there on.
+func (w *Walker) Next(by Guide) (action int, s Status) {
+	if w.status != Called {
+		return -1, w.status
+	}
+	for range MaxIdle {
+		if len(w.stack) == 0 {
+			w.status = Done
+			return -1, Done
+		}
+		f := &w.stack[len(w.stack)-1]
+		n := &w.g.Nodes[f.node]
+		w.at = f.node
+		switch n.Kind {
+		case Call:
+			w.pop()
+			return n.Action, Called
+		case Seq:
+			if f.next == len(n.Children) {
+				w.pop()
+				continue
+			}
+			f.next++
+			w.push(n.Children[f.next-1])
+		case Alt:
+			if f.next > 0 {
+				w.pop()
+				continue
+			}
+			i := by.Choose(f.node)
+			if i < 0 {
+				w.status = Stuck
+				return -1, Stuck
+			}
+			f.next++
+			w.push(n.Children[i])
+		case Repeat:
+			count := f.next
+			if count == n.Max || count >= n.Min && !by.More(f.node, count) {
+				w.pop()
+				continue
+			}
+			f.next++
+			w.push(n.Children[0])
+		case Refer:
+			if f.next > 0 {
+				w.pop()
+				continue
+			}
+			if w.depth > MaxDepth {
+				w.status = Deep
+				return -1, Deep
+			}
+			f.next++
+			w.push(w.g.Rules[n.Rule])
+		}
+	}
+	w.status = Idle
+	return -1, Idle
+}
