@@ -356,3 +356,10 @@ func TestTop(t *testing.T) {
 		t.Errorf("%+v", rec)
 	}
 }
+
+// What is said of a passing case in docs/scale.md.
+func TestWireSize(t *testing.T) {
+	if n := fleet.WireSize(1<<20, campaign.Outcome{Elapsed: 2 * time.Millisecond}); n > 14 {
+		t.Errorf("a passing case takes %d bytes", n)
+	}
+}

@@ -144,9 +144,13 @@ func (x *executor) Close() error {
 
 // prepare sets a traversal up for a case.
 func (c *Campaign) prepare(t *traversal, s *state, at campaign.Case) error {
-	t.state, t.row, t.trace = s, int(choice.Key(uint64(at.Index))>>33), nil
+	t.state, t.row, t.trace = s, choice.Key(c.seed, uint64(at.Index), 2), nil
 	if at.Payload == nil {
-		t.src.Reset(choice.Key(c.seed, uint64(at.Index)))
+		key := choice.Key(c.seed, uint64(at.Index))
+		t.src.Reset(key)
+		if s != nil && len(s.corpus) > 0 {
+			c.extend(t, s, key)
+		}
 		return nil
 	}
 	tape, err := choice.Decode(at.Payload)
@@ -159,6 +163,18 @@ func (c *Campaign) prepare(t *traversal, s *state, at campaign.Case) error {
 	return nil
 }
 
+// extend lets every other case begin like one that reached something new, the
+// latest of them more often, and go on from some way along it.
+func (c *Campaign) extend(t *traversal, s *state, key uint64) {
+	pick := choice.Random(choice.Key(key, 1))
+	if pick.Draw(2) == 0 {
+		return
+	}
+	n := uint64(len(s.corpus))
+	tape := s.corpus[n-1-min(pick.Draw(n), pick.Draw(n))]
+	t.src.Extend(tape[:uint64(len(tape))-min(pick.Skewed(uint64(len(tape))+1), uint64(len(tape)))], key)
+}
+
 // Execute implements [campaign.Executor].
 func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campaign.Outcome, error) {
 	t := x.t
@@ -169,6 +185,9 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	t.run()
 	if t.dev != nil && t.dev.broken != nil {
 		return campaign.Outcome{}, t.dev.broken
+	}
+	if at.Payload == nil && s != nil && t.failed == nil && s.news(t.seen.events) {
+		t.seen.tape = choice.Encode(t.src.Tape().Values)
 	}
 	var o campaign.Outcome
 	o.Data = t.seen.encode(t.actions, t.m.Tried, t.failed != nil)

@@ -60,7 +60,7 @@ const (
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: optModule, Usage: "the WebAssembly module to explore with the model, in place of bindings.entry; `FILE` or none for the model alone"},
-		{Name: optBudget, Usage: "explore `N` traversals, in place of the number that the format's rule gives, or 2000 if that is more"},
+		{Name: optBudget, Usage: "explore `N` traversals, in place of the number that the format's rule gives, or 10000 if that is more"},
 	}
 }
 
@@ -188,8 +188,8 @@ func digest(doc, code []byte, numbers ...uint64) string {
 
 // leastTraversals is how many traversals a campaign makes if the format's rule,
 // which gives a minimum, asks for fewer: they take a moment, and faults that
-// need several actions in a row are met too rarely in a hundred.
-const leastTraversals = 2000
+// need several actions in a row are met too rarely in a few hundred.
+const leastTraversals = 10000
 
 // Limits of what the budget's rule may give.
 const (

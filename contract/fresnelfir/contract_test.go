@@ -2,12 +2,15 @@ package fresnelfir_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/contracttest"
 	"github.com/thresh-dev/thresh/contract/fresnelfir"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/article"
+	"github.com/thresh-dev/thresh/target/wasm"
 )
 
 func read(t testing.TB, path string) string {
@@ -45,4 +48,63 @@ func TestContract(t *testing.T) {
 		Findings:   3,
 		UnknownKey: campaign.Spec{Path: "article.json", Data: []byte(strings.Replace(text, `"epoch_size"`, `"epochsize"`, 1))},
 	})
+}
+
+func TestContractWithModule(t *testing.T) {
+	dir := t.TempDir()
+	text := read(t, "../../examples/fresnelfir/article.json")
+	path := filepath.Join(dir, "article.json")
+	if err := os.WriteFile(filepath.Join(dir, "article.wasm"), article.Module(article.EndlessWithdraw), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	engine, err := wasm.NewEngine("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	contracttest.Run(t, contracttest.Fixture{
+		Contract:   fresnelfir.New(engine.Open),
+		Spec:       campaign.Spec{Path: path, Data: []byte(text)},
+		Findings:   1,
+		UnknownKey: campaign.Spec{Path: path, Data: []byte(strings.Replace(text, `"epoch_size"`, `"epochsize"`, 1))},
+		Options:    map[string][]string{"budget": {"600"}},
+	})
+}
+
+func TestModuleOption(t *testing.T) {
+	text := read(t, "../../examples/fresnelfir/article.json")
+	for _, c := range []struct {
+		name, entry, option string
+		want                string // the code of what is wrong; "" for nothing
+	}{
+		{"none there", "missing.wasm", "", ""},
+		{"none wanted", "missing.wasm", "none", ""},
+		{"one that is asked for and is not there", "article.wasm", "elsewhere.wasm", "fresnelfir.module-unread"},
+		{"outside of the folder", "../article.wasm", "", "fresnelfir.entry"},
+		{"anywhere on the disk", "/etc/passwd", "", "fresnelfir.entry"},
+	} {
+		set := campaign.Settings{Read: os.ReadFile, Options: map[string][]string{}}
+		if c.option != "" {
+			set.Options["module"] = []string{c.option}
+		}
+		engine, err := wasm.NewEngine("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, diags := fresnelfir.New(engine.Open).Compile(t.Context(), campaign.Spec{Path: filepath.Join(t.TempDir(), "m.json"), Data: []byte(strings.Replace(text, `"entry": "article.wasm"`, `"entry": "`+c.entry+`"`, 1))}, set)
+		got := ""
+		if len(diags) > 0 {
+			got = diags[0].Code
+		}
+		if got != c.want {
+			t.Errorf("%s: %v, want %q", c.name, diags, c.want)
+		}
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

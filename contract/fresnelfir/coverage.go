@@ -17,6 +17,8 @@ const (
 	eventStuck                   // no branch was open
 	eventInput                   // an input was used; child is its place in rows
 	eventTried                   // a property was put to the test
+	eventModel                   // a state of the model: what its instances are like
+	eventTape                    // the tape of a case that reached something new
 	eventLast                    // the branch that was taken last before a failure
 	eventCut                     // a walk was cut: references too deep, or a loop without actions
 )
@@ -50,12 +52,14 @@ func compare(a, b event) int {
 type coverage struct {
 	events []event
 	rows   [][]int // inputs, by their values' places
+	tape   []byte  // of a case that reached something new
 	last   event   // the branch that was taken last
 	cut    int
 }
 
 func (c *coverage) reset() {
 	c.events, c.rows, c.cut, c.last = c.events[:0], c.rows[:0], 0, event{}
+	c.tape = nil
 }
 
 func (c *coverage) node(at int) { c.events = append(c.events, event{kind: eventNode, node: at}) }
@@ -73,6 +77,10 @@ func (c *coverage) stuck(at int, state uint64) {
 	c.events = append(c.events, event{kind: eventStuck, node: at, state: state})
 }
 
+func (c *coverage) model(state uint64) {
+	c.events = append(c.events, event{kind: eventModel, state: state})
+}
+
 func (c *coverage) input(row []int) {
 	for _, r := range c.rows {
 		if slices.Equal(r, row) {
@@ -88,6 +96,7 @@ type tally struct {
 	events  []event
 	counts  []int
 	rows    [][]int
+	tape    []byte
 }
 
 // encode writes what a case adds. tried is, by property, how often it was put
@@ -121,6 +130,10 @@ func (c *coverage) encode(actions int, tried []int64, failed bool) []byte {
 			put(event{kind: eventTried, node: p}, int(n))
 		}
 	}
+	if c.tape != nil {
+		put(event{kind: eventTape}, len(c.tape))
+		b = append(b, c.tape...)
+	}
 	for _, r := range c.rows {
 		put(event{kind: eventInput}, len(r))
 		for _, v := range r {
@@ -147,6 +160,11 @@ func decodeTally(b []byte) tally {
 		b = b[1:]
 		e.node, e.state, e.child = int(next()), next(), int(next())
 		n := int(next())
+		if e.kind == eventTape {
+			n = min(n, len(b))
+			t.tape, b = b[:n], b[n:]
+			continue
+		}
 		if e.kind == eventInput {
 			row := make([]int, 0, min(n, len(b)))
 			for range min(n, len(b)) {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/thresh-dev/thresh/engine/choice"
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
@@ -26,6 +27,8 @@ type state struct {
 	limit   int               // repetitions end early; 0: they do not
 	quiet   int               // epochs since anything new was reached
 	log     []directive       // what was decided, with its cause
+	corpus  [][]uint64        // tapes that reached something new, the latest last
+	models  int               // states of the model that were met
 	curve   [][2]float64      // coverage of calls and branches, by actions
 }
 
@@ -49,7 +52,7 @@ func (s *state) clone() *state {
 	c.hits, c.closed, c.stuck = maps.Clone(s.hits), maps.Clone(s.closed), maps.Clone(s.stuck)
 	c.learned, c.forced = maps.Clone(s.learned), maps.Clone(s.forced)
 	c.tried, c.reached = slices.Clone(s.tried), slices.Clone(s.reached)
-	c.log, c.curve = slices.Clip(s.log), slices.Clip(s.curve)
+	c.log, c.curve, c.corpus = slices.Clip(s.log), slices.Clip(s.curve), slices.Clip(s.corpus)
 	return &c
 }
 
@@ -96,7 +99,13 @@ func (s *state) add(t tally, p *plan) (fresh []event, last *event) {
 	for i, e := range t.events {
 		n := int64(t.counts[i])
 		switch e.kind {
-		case eventNode, eventBranch:
+		case eventNode, eventBranch, eventModel:
+			if e.kind == eventModel && s.hits[e] == 0 {
+				if s.models == maxModels {
+					continue
+				}
+				s.models++
+			}
 			if s.hits[e] == 0 {
 				fresh = append(fresh, e)
 			}
@@ -120,7 +129,27 @@ func (s *state) add(t tally, p *plan) (fresh []event, last *event) {
 			s.reached[i] = s.reached[i] || holds(&p.space.targets[i], row)
 		}
 	}
+	if len(fresh) > 0 && t.tape != nil {
+		if tape, err := choice.Decode(t.tape); err == nil {
+			s.corpus = append(s.corpus, tape)
+			s.corpus = s.corpus[max(0, len(s.corpus)-maxCorpus):]
+		}
+	}
 	return fresh, last
+}
+
+// maxModels is how many states of the model are told apart; later ones are
+// nothing new. maxCorpus is how many tapes are kept.
+const (
+	maxModels = 1 << 14
+	maxCorpus = 512
+)
+
+// news reports whether a case reached something that the state does not know.
+func (s *state) news(events []event) bool {
+	return slices.ContainsFunc(events, func(e event) bool {
+		return (e.kind <= eventBranch || e.kind == eventModel && s.models < maxModels) && s.hits[e] == 0
+	})
 }
 
 func holds(c *combination, row []int) bool {

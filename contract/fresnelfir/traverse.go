@@ -24,7 +24,7 @@ type traversal struct {
 	alive   []int // threads that have not ended
 
 	state   *state // what was learned; nil: nothing
-	row     int    // the row of the covering array to begin with
+	row     uint64 // the row of the covering array to begin with
 	threads int
 	thread  int    // the acting one
 	born    []int  // by thread: where on the tape its making begins
@@ -153,14 +153,15 @@ func (t *traversal) instance(entity int, links []int) int32 {
 	return i
 }
 
-// likely is the row of the covering array that is next, or nil.
+// likely is a row of the covering array, or, as often, nil: rows alone would
+// never bring the same values together twice in a row.
 func (t *traversal) likely() []int {
 	rows := t.p.space.rows
-	if len(rows) == 0 {
+	t.row = choice.Key(t.row)
+	if len(rows) == 0 || t.row&1 == 1 {
 		return nil
 	}
-	t.row++
-	return rows[t.row%len(rows)]
+	return rows[t.row>>1%uint64(len(rows))]
 }
 
 // fieldValues is how many values of a field an instance may be given that the
@@ -236,7 +237,7 @@ func (t *traversal) step() {
 	t.turns = append(t.turns, turn{t.thread, len(t.src.Tape().Values) - 1})
 	t.m.Act(t.thread)
 	if len(t.p.guarded) > 0 {
-		t.in.draw(&t.src, t.m, t.p.guarded, t.sometimes())
+		t.in.draw(&t.src, t.m, t.p.guarded, t.likely())
 	}
 	w := &t.walkers[t.thread]
 	action, status := w.Next(t)
@@ -249,7 +250,7 @@ func (t *traversal) step() {
 	}
 	t.seen.node(w.Node())
 	if asked := t.p.asked[action]; len(asked) > 0 {
-		t.in.draw(&t.src, t.m, asked, t.sometimes())
+		t.in.draw(&t.src, t.m, asked, t.likely())
 	}
 	if len(t.p.asked[action])+len(t.p.guarded) > 0 {
 		t.seen.input(t.in.row)
@@ -269,14 +270,6 @@ func (t *traversal) next() int {
 		}
 	}
 	return 0
-}
-
-// sometimes is the next row of the covering array every other time.
-func (t *traversal) sometimes() []int {
-	if t.actions%2 == 1 {
-		return nil
-	}
-	return t.likely()
 }
 
 // perform carries an action of the acting thread out, on the module and on the
@@ -311,6 +304,9 @@ func (t *traversal) perform(action int) {
 		t.compare(a.Name)
 	}
 	t.m.Commit()
+	if t.state != nil {
+		t.seen.model(t.m.Sketch(t.p.actor))
+	}
 }
 
 // Choose implements [walk.Guide].

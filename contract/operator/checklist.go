@@ -43,6 +43,9 @@ const (
 type Checked struct {
 	Entry  mutator.Entry
 	Faults [7]diag.List // by box
+	// Answered says that the operator has given a result at all; the boxes about
+	// results say nothing otherwise.
+	Answered bool
 	// Snapshot is what the operator gives now, as a snapshot file; Path is where
 	// that file belongs.
 	Snapshot []byte
@@ -208,13 +211,14 @@ func (p *Plugins) check(ctx context.Context, host pyhost.Operators, c *Checked, 
 
 // answer puts what a probe brought to light into its boxes.
 func (c *Checked) answer(p *probe, a *mutator.Answered) {
+	if a.Printed != "" {
+		c.fault(boxApply, a.At, "%s: writes to standard output: %q", p.words(), firstLine(a.Printed))
+	}
 	if a.Fault != "" {
 		c.fault(boxApply, a.At, "%s: %s", p.words(), a.Fault)
 		return
 	}
-	if a.Printed != "" {
-		c.fault(boxApply, a.At, "%s: writes to standard output: %q", p.words(), firstLine(a.Printed))
-	}
+	c.Answered = true
 	if a.GlobalRandom {
 		c.fault(boxRandom, a.At, "uses the global random generator: only rng may be drawn from (OC-7.1)")
 	}

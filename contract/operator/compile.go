@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"path/filepath"
 	"slices"
@@ -34,10 +35,7 @@ type compiler struct {
 	doc    campaign.Spec
 	set    campaign.Settings
 	list   diag.List
-	digest interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
+	digest hash.Hash
 }
 
 // part adds what decides the cases to the digest.
@@ -90,12 +88,16 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	}
 	registry, twice := mutator.NewRegistry(append(entries, plugins.Entries...))
 	c.list = append(c.list, twice...)
-	c.part([]byte(strings.Join(registry.IDs(), "\n")))
+	for _, e := range entries { // plug-ins are in the digest by their sources
+		c.part([]byte(e.Meta.ID))
+	}
 
 	camp := &Campaign{spec: *spec, plugins: plugins, program: c.k.program, dir: filepath.Dir(c.doc.Path)}
 	c.seeds(camp, seedsHere)
 	c.feedback(camp)
-	c.names(spec, registry)
+	if plugins.HostErr == nil { // all operators are known
+		c.names(spec, registry)
+	}
 	if c.list.HasErrors() {
 		return nil
 	}
@@ -107,7 +109,9 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		cfg.Partners = append(cfg.Partners, camp.seeds[i].Text)
 	}
 	camp.base = mutator.New(registry, cfg)
-	c.candidates(camp)
+	if plugins.HostErr == nil {
+		c.candidates(camp)
+	}
 	if spec.Oracle != nil {
 		c.oracle(camp)
 	}
@@ -297,7 +301,7 @@ func (c *compiler) candidates(camp *Campaign) {
 		}
 		c.say(diag.Warning, "no-operator", "", "no operator serves bucket %s on surface %s: %d of %d seeds will be skipped", orAny(string(k.bucket)), orAny(string(k.surface)), count[k], len(camp.units))
 	}
-	if served == 0 && camp.plugins.HostErr == nil {
+	if served == 0 {
 		c.say(diag.Error, "no-operator", "", "no operator serves any seed: nothing would be mutated")
 	}
 }

@@ -70,16 +70,4 @@ func (*Contract) Options() []campaign.Option {
 // Starter implements [campaign.Contract].
 func (*Contract) Starter(string) []campaign.File { return starter() }
 
-// Chooses implements [campaign.Chooser]: in a folder, seeds are what documents
-// name, and no documents of their own.
-func (*Contract) Chooses(_, path string, _ campaign.Settings) (taken bool, hint string) {
-	if bytes.HasSuffix([]byte(path), []byte(".jsonl")) {
-		return false, "seeds are run by themselves when they are named: thresh run " + path
-	}
-	return true, ""
-}
-
-var (
-	_ campaign.Contract = (*Contract)(nil)
-	_ campaign.Chooser  = (*Contract)(nil)
-)
+var _ campaign.Contract = (*Contract)(nil)

@@ -154,13 +154,16 @@ func TestSeedReader(t *testing.T) {
 	}{
 		"mutation_seed_v1": {"s.jsonl", record + "\n", nil, []mutator.Seed{{ID: "r1", Text: "target\nline", Bucket: textop.PromptInjection, BucketTag: "LLM01_PROMPT_INJECTION", Surface: textop.PromptText, SurfaceTag: "email_body"}}},
 		"preferred bucket": {"s.jsonl", record, []textop.Bucket{textop.OutputHandling}, []mutator.Seed{{ID: "r1", Text: "target\nline", Bucket: textop.OutputHandling, BucketTag: "LLM02_INSECURE_OUTPUT", Surface: textop.PromptText, SurfaceTag: "email_body"}}},
-		"normalized_v1":    {"s", "\ufeff{\"record_id\": \"r2\", \"dataset_name\": \"d\", \"input_primary\": \"안녕\", \"input_secondary\": null, \"raw_json\": {}}", nil, []mutator.Seed{{ID: "r2", Text: "안녕"}}},
-		"not mutable":      {"s.jsonl", "{\"id\": 1, \"text\": \"a\", \"is_mutable\": false}\n\n{\"id\": 2, \"text\": \"b\"}\n", nil, []mutator.Seed{{ID: "2", Text: "b"}}},
-		"lines":            {"s.txt", "one\n\n  two \r\nthree", nil, []mutator.Seed{{ID: "line-1", Text: "one"}, {ID: "line-3", Text: "  two ", Ordinal: 1}, {ID: "line-4", Text: "three", Ordinal: 2}}},
-		"csv": {"s.csv", "ID, Text ,bucket_tags,strength\na,\"two\nlines\",LLM06_SENSITIVE_INFO_DISCLOSURE;dos,3\nb,x,,\n", nil, []mutator.Seed{
-			{ID: "a", Text: "two\nlines", Bucket: textop.Disclosure, BucketTag: "LLM06_SENSITIVE_INFO_DISCLOSURE", Strength: textop.Range{Min: 3, Max: 3}}, {ID: "b", Text: "x", Ordinal: 1},
+		"normalized_v1":    {"s", "\ufeff{\"record_id\": \"r2\", \"dataset_name\": \"d\", \"input_primary\": \"안녕\", \"input_secondary\": null, \"raw_json\": {}}", nil, []mutator.Seed{{ID: "r2", Text: "안녕", Surface: textop.PromptText}}},
+		"not mutable":      {"s.jsonl", "{\"id\": 1, \"text\": \"a\", \"is_mutable\": false}\n\n{\"id\": 2, \"text\": \"b\"}\n", nil, []mutator.Seed{{ID: "2", Text: "b", Surface: textop.PromptText}}},
+		"lines": {"s.txt", "one\n\n  two \r\nthree", nil, []mutator.Seed{
+			{ID: "line-1", Text: "one", Surface: textop.PromptText}, {ID: "line-3", Text: "  two ", Surface: textop.PromptText, Ordinal: 1}, {ID: "line-4", Text: "three", Surface: textop.PromptText, Ordinal: 2},
 		}},
-		"child": {"s.jsonl", `{"schema_version":"thresh.child.v1","testcase_id":"a:3","seed_id":"a","bucket_id":"","surface":"","child_text":"c","constraints":{"max_chars":9}}`, nil, []mutator.Seed{{ID: "a:3", Text: "c", Constraints: &textop.Constraints{MaxChars: 9}}}},
+		"csv": {"s.csv", "ID, Text ,bucket_tags,strength\na,\"two\nlines\",LLM06_SENSITIVE_INFO_DISCLOSURE;dos,3\nb,x,,\n", nil, []mutator.Seed{
+			{ID: "a", Text: "two\nlines", Bucket: textop.Disclosure, BucketTag: "LLM06_SENSITIVE_INFO_DISCLOSURE", Surface: textop.PromptText, Strength: textop.Range{Min: 3, Max: 3}},
+			{ID: "b", Text: "x", Surface: textop.PromptText, Ordinal: 1},
+		}},
+		"child": {"s.jsonl", `{"schema_version":"thresh.child.v1","testcase_id":"a:3","seed_id":"a","bucket_id":"","surface":"","child_text":"c","constraints":{"max_chars":9}}`, nil, []mutator.Seed{{ID: "a:3", Text: "c", Surface: textop.PromptText, Constraints: &textop.Constraints{MaxChars: 9}}}},
 	} {
 		if diff := cmp.Diff(c.want, all(c.file, c.text, c.prefer...)); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -194,7 +195,7 @@ func (c *Campaign) outcome(child *mutator.Child) campaign.Outcome {
 		o.Verdict, o.Severity, o.Kind = campaign.VerdictFail, weight(worst.Kind), worst.Kind
 		place := ""
 		if worst.At.Line > 0 {
-			place = fmt.Sprintf("line %d", worst.At.Line)
+			place = fmt.Sprintf("%s:%d", filepath.Base(worst.At.File), worst.At.Line)
 		}
 		text := digits.ReplaceAllStringFunc(worst.Text, func(s string) string {
 			if strings.HasPrefix(s, `"`) {
@@ -203,6 +204,9 @@ func (c *Campaign) outcome(child *mutator.Child) campaign.Outcome {
 			return "N"
 		})
 		o.Title = id + ": " + firstLine(worst.Text)
+		if place != "" {
+			o.Title = place + ": " + o.Title
+		}
 		o.Signature = strings.Join([]string{id, worst.Kind, place, text}, "\n")
 		o.Cause = []string{id, worst.Kind}
 		o.Input = hex.EncodeToString(sum[:])

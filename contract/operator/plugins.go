@@ -46,7 +46,7 @@ const (
 // wrong with any of them is in Faults; the others can be used.
 func LoadPlugins(ctx context.Context, paths []string, disk Disk, open pyhost.OperatorOpener) *Plugins {
 	p := &Plugins{open: open}
-	var modules []string
+	var modules []module
 	for _, root := range paths {
 		files, fault := pluginFiles(root, disk)
 		if fault != nil {
@@ -59,7 +59,7 @@ func LoadPlugins(ctx context.Context, paths []string, disk Disk, open pyhost.Ope
 				continue
 			}
 			if strings.HasSuffix(file, ".py") {
-				modules = append(modules, file)
+				modules = append(modules, module{file, src})
 				continue
 			}
 			source, found := starop.Load(file, src)
@@ -73,7 +73,7 @@ func LoadPlugins(ctx context.Context, paths []string, disk Disk, open pyhost.Ope
 		}
 	}
 	if len(modules) > 0 {
-		p.python(ctx, modules, disk)
+		p.python(ctx, modules)
 	}
 	return p
 }
@@ -127,17 +127,23 @@ func (p *Plugins) Open(ctx context.Context) (pyhost.Operators, error) {
 	return p.open(ctx, p.set())
 }
 
+// module is a Python file.
+type module struct {
+	path string
+	src  []byte
+}
+
 // python loads the modules once, for what they say of themselves.
-func (p *Plugins) python(ctx context.Context, files []string, disk Disk) {
+func (p *Plugins) python(ctx context.Context, files []module) {
 	for _, f := range files {
-		abs, err := filepath.Abs(f)
+		abs, err := filepath.Abs(f.path)
 		if err != nil {
-			abs = f
+			abs = f.path
 		}
 		p.Python = append(p.Python, abs)
 	}
 	if p.open == nil {
-		p.HostErr = errors.New("Python operators cannot be run here")
+		p.HostErr = errors.New("operators in Python cannot be run here")
 		return
 	}
 	host, err := p.open(ctx, p.set())
@@ -147,9 +153,8 @@ func (p *Plugins) python(ctx context.Context, files []string, disk Disk) {
 	}
 	defer host.Close()
 	for i, m := range host.Modules() {
-		name := files[i]
-		src, _ := disk.Read(name) // was read before
-		if meta := p.module(name, src, &m); meta != nil {
+		name := files[i].path
+		if meta := p.module(name, files[i].src, &m); meta != nil {
 			p.Entries = append(p.Entries, mutator.Entry{
 				Meta: meta, Kind: mutator.Python, Module: i, Source: diag.Pos{File: name, Line: max(m.ApplyLine, 1), Col: 1},
 			})

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,7 +54,7 @@ func (r *recipe) encode() []byte {
 	return append(b, '\n')
 }
 
-// job makes the recipe a job again, and the mutator that it is for.
+// decodeRecipe makes a recipe a job again, and the mutator that it is for.
 func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, error) {
 	var r recipe
 	if err := json.Unmarshal(payload, &r); err != nil {
@@ -95,7 +96,12 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 		smaller.Seed.Text = textop.Normalize(string(text), textop.Constraints{})
 		return smaller.encode()
 	}
-	text, _ := shrink.Bytes(ctx, []byte(r.Seed.Text), func(text []byte) (bool, error) { return test(with(text)) })
+	text, _ := shrink.Bytes(ctx, []byte(r.Seed.Text), func(text []byte) (bool, error) {
+		if len(bytes.TrimSpace(text)) == 0 { // no seed is blank
+			return false, nil
+		}
+		return test(with(text))
+	})
 	if small := with(text); len(small) < len(payload) {
 		return small
 	}

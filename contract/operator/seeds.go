@@ -305,6 +305,7 @@ func (s *SeedReader) route(seed *mutator.Seed, f map[string]any) error {
 	key, v = lookup(f, surfaceFields)
 	tag, ok := v.(string)
 	if v == nil || ok && strings.TrimSpace(tag) == "" {
+		seed.Surface = textop.PromptText // as the engine has it that users know
 		return nil
 	}
 	if !ok {

@@ -28,7 +28,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 		return nil, list
 	}
 	doc := newDocument(spec.Path, spec.Data)
-	c := &Campaign{doc: doc, set: s, targets: k.targets, environ: k.environ, name: campaignName(spec.Path), kept: &k.kept}
+	c := &Campaign{doc: doc, set: s, targets: k.targets, environ: k.environ, name: doc.name, kept: &k.kept}
 	list = doc.quotes()
 	ids := make(map[string]int)
 	for first := 0; first < doc.units(); first += portionUnits {
@@ -44,6 +44,12 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	list.Sort()
 	if list.HasErrors() {
 		return nil, list
+	}
+	if more := len(list) - toldWarnings; more > 0 && !s.checking {
+		last := list[toldWarnings]
+		last.Code, last.Path, last.Hint = "spectest.more", "", "thresh check tells all"
+		last.Message = fmt.Sprintf("%d warnings from here on are not shown", more)
+		list = append(list[:toldWarnings], last)
 	}
 	if len(c.slots) == 0 {
 		return nil, list
@@ -85,6 +91,9 @@ func (d *document) decodeUnit(i int, s *settings) []decoded {
 	}
 	return list
 }
+
+// toldWarnings is how many warnings about a document a run shows.
+const toldWarnings = 50
 
 // portionUnits is how many blocks are decoded before it is looked at what they
 // say: what is decoded is not kept for all of a long document.

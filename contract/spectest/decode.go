@@ -106,7 +106,7 @@ func (d *decoder) decode(n *yamltree.Node) {
 		if hint == "" {
 			hint = "known are " + oneOf(caseTypes())
 		}
-		d.fail(Runtime, kind.Pos, "type", "type", fmt.Sprintf("unknown spec-test type: %s (from %s)", c.Type, campaignName(d.doc.path)), hint)
+		d.fail(Runtime, kind.Pos, "type", "type", fmt.Sprintf("unknown spec-test type: %s (from %s)", c.Type, d.doc.name), hint)
 	}
 	d.unknown(n)
 	harness := n.Get("harness")

@@ -11,9 +11,12 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// shownDocument is the size up to which a whole document is shown with its
-// verdicts.
-const shownDocument = 128 << 10
+// The sizes up to which a whole document is kept with its verdicts: one that
+// holds throughout is less worth reading.
+const (
+	shownHolding = 16 << 10
+	shownFailing = 128 << 10
+)
 
 // Describe implements [campaign.Describer]: what was expected and what was
 // there, then the block, then what the command printed.
@@ -172,7 +175,11 @@ func (c *Campaign) block(cs *Case, f *Failure, v campaign.Verdict) campaign.Exhi
 // Summarize implements [campaign.Summarizer]: the document with the verdict of
 // every block.
 func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
-	if len(c.doc.text) > shownDocument || c.doc.format != "md" {
+	limit := shownHolding
+	if slices.Contains(s.verdicts, campaign.VerdictFail) || slices.Contains(s.verdicts, campaign.VerdictError) {
+		limit = shownFailing
+	}
+	if len(c.doc.text) > limit || c.doc.format != "md" {
 		return nil
 	}
 	worst := make(map[int32]campaign.Verdict)

@@ -3,6 +3,7 @@ package spectest
 import (
 	"bytes"
 	"errors"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 // document is a text with its cases, not understood yet.
 type document struct {
 	path   string // as the user named it
+	name   string // in reports and digests
 	text   []byte // without a byte order mark; offsets and lines are those of the file but for the mark
 	format string // "md", "yaml" or "json"
 	lines  []int  // offset of every line
@@ -52,7 +54,7 @@ func newDocument(path string, data []byte) *document {
 			}
 		}
 	}
-	d := &document{path: path, text: text, format: formatOf(path)}
+	d := &document{path: path, name: campaignName(path), text: text, format: formatOf(path)}
 	for at := 0; at < len(text); at = lineEnd(text, at) {
 		d.lines = append(d.lines, at)
 	}
@@ -176,13 +178,19 @@ func (d *document) tree(start, end int) (*yamltree.Node, []yamltree.Duplicate, *
 	return &doc.Root, doc.Duplicates, nil
 }
 
-// campaignName is the document's name in reports and digests: as the user named
-// it, or, of an absolute path, its last two elements, so that a run is the same
-// wherever the documents lie.
+// campaignName is the document's name in reports and digests: its path from the
+// working directory. Of one that lies elsewhere it is the last two elements, so
+// that a run is the same wherever the documents lie.
 func campaignName(p string) string {
-	p = path.Clean(filepath.ToSlash(p))
-	if !path.IsAbs(p) && !filepath.IsAbs(p) {
-		return p
+	if filepath.IsAbs(p) {
+		short := path.Join(filepath.Base(filepath.Dir(p)), filepath.Base(p))
+		cwd, err := os.Getwd()
+		if err != nil {
+			return short
+		}
+		if p, err = filepath.Rel(cwd, p); err != nil || !filepath.IsLocal(p) {
+			return short
+		}
 	}
-	return path.Join(path.Base(path.Dir(p)), path.Base(p))
+	return path.Clean(filepath.ToSlash(p))
 }

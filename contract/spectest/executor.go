@@ -54,9 +54,12 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 	c := x.caseAt(at.Index)
 	start := time.Now()
 	f, notes, err := x.attempt(ctx, c)
-	tries := 1
+	tries, retries := 1, x.c.set.retries
+	if x.lane.Cold || x.c.set.expect || c.fault != nil {
+		retries = 0 // what is to be confirmed is run once, and what cannot change is not tried again
+	}
 	first := f
-	for ; err == nil && f != nil && !x.lane.Cold && tries <= x.c.set.retries; tries++ {
+	for ; err == nil && f != nil && tries <= retries; tries++ {
 		f, notes, err = x.attempt(ctx, c)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/pyhost"
 	"github.com/thresh-dev/thresh/target/command"
 	"github.com/thresh-dev/thresh/target/python"
 )
@@ -54,6 +56,8 @@ func TestProbes(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, noPython := lookPython()
+	shared := &sharedPython{}
+	defer shared.close(t)
 	for _, p := range all.Cases {
 		t.Run(p.Suite+"/"+p.Label, func(t *testing.T) {
 			if p.Suite == "cli_run" && noPython != nil {
@@ -71,6 +75,7 @@ func TestProbes(t *testing.T) {
 			t.Chdir(root)
 			text := strings.ReplaceAll(string(p.Case), "@SCRATCH@", root)
 			k := newContract(p.Env)
+			k.targets.Python = shared.open
 			got := k.one(t, "docs/x.spec.md", p.Doc, text)
 			want := p.Status
 			if p.Category != nil {
@@ -212,6 +217,33 @@ func (c *Campaign) results(t *testing.T) []Result {
 		list = append(list, r)
 	}
 	return list
+}
+
+// sharedPython is one host for many campaigns, as each case is a process of its
+// own.
+type sharedPython struct{ pyhost.Commander }
+
+func (s *sharedPython) open(_ context.Context, path string) (pyhost.Commander, error) {
+	if s.Commander == nil {
+		c, err := python.OpenCommander(context.Background(), path)
+		if err != nil {
+			return nil, err
+		}
+		s.Commander = c
+	}
+	return s, nil
+}
+
+// Close leaves the host open for the next campaign.
+func (s *sharedPython) Close() error { return nil }
+
+func (s *sharedPython) close(t *testing.T) {
+	if s.Commander == nil {
+		return
+	}
+	if err := s.Commander.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func lookPython() (string, error) { return exec.LookPath("python3") }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/target/command"
@@ -255,6 +256,41 @@ harness: {entrypoint: echo}
 `)
 	got, _ := play(t, newContract(nil), doc, nil)
 	expect(t, got, "a.spec.md:1 fail schema", "FLOOD fail runtime", "ENDLESS fail runtime", "BACKTRACK fail runtime", "DEVICE fail schema", "AFTER pass")
+}
+
+// A predicate's time is up only when it has had it: a machine that is busy
+// elsewhere makes no failure, an evaluation without end does.
+func TestPredicateTime(t *testing.T) {
+	if _, known := threadTime(); !known {
+		t.Skip("the time of a thread is not known here")
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	e := evaluator{c: &Case{timeout: 20 * time.Millisecond}, deadline: time.Now().Add(-time.Hour)}
+	if e.expired() {
+		t.Error("over before the processor gave any time")
+	}
+	for n := 0; !e.expired(); n++ {
+		if n > 1e9 {
+			t.Fatal("never over")
+		}
+	}
+	t.Chdir(t.TempDir())
+	doc := blockDocument(`
+id: LOOP
+type: text.file
+harness: {spec_lang: {max_steps: 2000000000, timeout_ms: 20}}
+assert:
+  - target: text
+    must:
+      - evaluate:
+          - [let, [[f, [fn, [n], [call, [var, f], [var, n]]]]], [call, [var, f], 1]]
+`)
+	got, out := play(t, newContract(nil), doc, nil)
+	expect(t, got, "LOOP fail runtime")
+	if !strings.Contains(string(out[0].Data), "budget exceeded: timeout") {
+		t.Errorf("%s", out[0].Data)
+	}
 }
 
 // What a document decodes to is bounded by its text: cases beyond the first

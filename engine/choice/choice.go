@@ -32,8 +32,9 @@ type Tape struct {
 // Source hands out decisions and records them.
 type Source struct {
 	state  uint64   // of the generator, if there is no tape to follow
-	follow []uint64 // the tape to follow; beyond its end every decision is 0
-	replay bool
+	follow []uint64 // the tape to follow; beyond its end every decision is 0, unless
+	replay bool     // it is only the beginning (extend)
+	extend bool
 	tape   Tape
 	open   []int // spans that have not ended
 	over   bool  // a decision was asked for beyond the tape's end
@@ -48,14 +49,26 @@ func Random(key uint64) *Source {
 
 // Reset makes s a source like that of [Random], in the memory it has.
 func (s *Source) Reset(key uint64) {
-	s.state, s.follow, s.replay, s.over = key, nil, false, false
+	s.state, s.follow, s.replay, s.extend, s.over = key, nil, false, false, false
 	s.clear()
 }
 
 // Follow makes s take the decisions that a tape holds.
 func (s *Source) Follow(values []uint64) {
-	s.follow, s.replay, s.over = values, true, false
+	s.follow, s.replay, s.extend, s.over = values, true, false, false
 	s.clear()
+}
+
+// Extend makes s take the decisions that a tape holds, and those after its end
+// by a key.
+func (s *Source) Extend(values []uint64, key uint64) {
+	s.Follow(values)
+	s.state, s.extend = key, true
+}
+
+// told reports whether a tape says what is decided next.
+func (s *Source) told() bool {
+	return s.replay && (!s.extend || len(s.tape.Values) < len(s.follow))
 }
 
 func (s *Source) clear() {
@@ -76,7 +89,7 @@ func (s *Source) next() uint64 {
 func (s *Source) Draw(n uint64) uint64 {
 	v := uint64(0)
 	switch {
-	case s.replay:
+	case s.told():
 		v = s.take(n)
 	case n == 0:
 		v = s.next()
@@ -91,7 +104,7 @@ func (s *Source) Draw(n uint64) uint64 {
 // length in bits is equally likely. n of 0 stands for 2^64.
 func (s *Source) Skewed(n uint64) uint64 {
 	v := uint64(0)
-	if s.replay {
+	if s.told() {
 		v = s.take(n)
 	} else {
 		length, _ := bits.Mul64(s.next(), uint64(bits.Len64(n-1))+1)
@@ -106,7 +119,7 @@ func (s *Source) Skewed(n uint64) uint64 {
 
 // Prefer decides on v, which is below n, unless a tape says otherwise.
 func (s *Source) Prefer(v, n uint64) uint64 {
-	if s.replay {
+	if s.told() {
 		v = s.take(n)
 	}
 	s.tape.Values = append(s.tape.Values, v)
@@ -133,7 +146,7 @@ func (s *Source) take(n uint64) uint64 {
 // negative, and one must be above 0.
 func (s *Source) Weighted(weights []float64) int {
 	i := 0
-	if s.replay {
+	if s.told() {
 		i = int(s.take(uint64(len(weights))))
 	} else {
 		i = s.roll(weights)
@@ -170,7 +183,7 @@ func (s *Source) More(count, most int) bool {
 		return false
 	}
 	v := uint64(0)
-	if s.replay {
+	if s.told() {
 		v = s.take(2)
 	} else if float64(s.next()>>11)/(1<<53) >= 1/float64(most-count+1) {
 		v = 1

@@ -90,3 +90,20 @@ func TestDecodeRefuses(t *testing.T) {
 		t.Error("half a number was read")
 	}
 }
+
+func TestExtend(t *testing.T) {
+	s := choice.Random(3)
+	whole := make([]uint64, 0, 20)
+	for range 20 {
+		whole = append(whole, s.Draw(1000))
+	}
+	s.Extend(whole[:10], 4)
+	for i := range 20 {
+		if v := s.Draw(1000); (i < 10) != (v == whole[i]) {
+			t.Errorf("decision %d is %d, on the tape %d", i, v, whole[i])
+		}
+	}
+	if s.Overrun() {
+		t.Error("the tape was to be left")
+	}
+}

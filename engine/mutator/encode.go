@@ -1,6 +1,7 @@
 package mutator
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"math"
 	"slices"
@@ -150,6 +151,25 @@ func appendValue(b []byte, v any) []byte {
 
 const hex = "0123456789abcdef"
 
+// plain is the place of the next byte, at i or after, that JSON wants escaped.
+// It looks at eight bytes at a time.
+func plain(s string, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	zero := func(x uint64) uint64 { return (x - ones) &^ x & highs } // a high bit where a byte is 0, and none if no byte is
+	for ; i+8 <= len(s); i += 8 {
+		x := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
+		if (x-ones*' ')&^x&highs|zero(x^ones*'"')|zero(x^ones*'\\') != 0 {
+			break
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
+}
+
 // AppendString appends a JSON string. Text stays readable: only what JSON
 // requires is escaped, and what is not UTF-8 becomes U+FFFD.
 func AppendString(b []byte, s string) []byte {
@@ -158,11 +178,8 @@ func AppendString(b []byte, s string) []byte {
 	}
 	b = append(b, '"')
 	from := 0
-	for i := range len(s) {
+	for i := plain(s, 0); i < len(s); i = plain(s, i+1) {
 		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
 		b = append(b, s[from:i]...)
 		from = i + 1
 		switch c {

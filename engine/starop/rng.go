@@ -53,8 +53,8 @@ func (c call) unpack(pairs ...any) error {
 }
 
 var methodNames = []string{
-	"choice", "choices", "expovariate", "gauss", "getrandbits", "normalvariate", "randbytes", "randint",
-	"random", "randrange", "sample", "shuffle", "triangular", "uniform",
+	"choice", "choices", "expovariate", "gauss", "getrandbits", "getstate", "normalvariate", "randbytes", "randint",
+	"random", "randrange", "sample", "setstate", "shuffle", "triangular", "uniform",
 }
 
 func method(name string) func(*generator, call) (starlark.Value, error) {
@@ -79,6 +79,10 @@ func method(name string) func(*generator, call) (starlark.Value, error) {
 		return (*generator).sample
 	case "randbytes":
 		return (*generator).randbytes
+	case "getstate":
+		return (*generator).getstate
+	case "setstate":
+		return (*generator).setstate
 	case "uniform":
 		return two("a", "b", (*pyrand.Rand).Uniform)
 	case "gauss":
@@ -361,4 +365,24 @@ func (g *generator) randbytes(c call) (starlark.Value, error) {
 		return nil, err
 	}
 	return starlark.Bytes(g.rand.Bytes(n)), nil
+}
+
+// getstate returns the state as bytes, which are only good for setstate.
+func (g *generator) getstate(c call) (starlark.Value, error) {
+	if err := c.unpack(); err != nil {
+		return nil, err
+	}
+	const size = 2508 // at most
+	if err := g.budget.Charge(size); err != nil {
+		return nil, err
+	}
+	return starlark.Bytes(g.rand.AppendState(make([]byte, 0, size))), nil
+}
+
+func (g *generator) setstate(c call) (starlark.Value, error) {
+	var state starlark.Bytes
+	if err := c.unpack("state", &state); err != nil {
+		return nil, err
+	}
+	return starlark.None, g.rand.SetState([]byte(state))
 }

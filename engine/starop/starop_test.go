@@ -42,11 +42,16 @@ func run(t *testing.T, src, text string, seed uint64) (textop.Result, string, st
 
 func TestApply(t *testing.T) {
 	for name, c := range map[string]struct{ src, status, child, fault, breach, printed string }{
-		"result":       {src: `def apply(seed_text, ctx, rng): return ApplyResult("OK", seed_text + "!")`, status: "OK", child: "héllo!"},
-		"dict":         {src: `def apply(s, ctx, rng): return {"status": "OK", "child_text": s + "!", "error": None, "trace": {"op_id": "op_test_one", "status": "OK", "params": {}, "len_before": nchars(s), "len_after": nchars(s) + 1}}`, status: "OK", child: "héllo!"},
-		"context":      {src: `def apply(s, ctx, rng): return ApplyResult("OK", "%d %s %s" % (ctx["strength"], ctx["surface"], ctx["metadata"]["testcase_id"]))`, status: "OK", child: "2 PROMPT_TEXT t:0"},
-		"chars":        {src: `def apply(s, ctx, rng): return ApplyResult("OK", "".join(reversed(chars(s))))`, status: "OK", child: "olléh"},
-		"rng":          {src: `def apply(s, ctx, rng): return ApplyResult("OK", str(rng.randrange(1000)))`, status: "OK", child: "637"},
+		"result":  {src: `def apply(seed_text, ctx, rng): return ApplyResult("OK", seed_text + "!")`, status: "OK", child: "héllo!"},
+		"dict":    {src: `def apply(s, ctx, rng): return {"status": "OK", "child_text": s + "!", "error": None, "trace": {"op_id": "op_test_one", "status": "OK", "params": {}, "len_before": nchars(s), "len_after": nchars(s) + 1}}`, status: "OK", child: "héllo!"},
+		"context": {src: `def apply(s, ctx, rng): return ApplyResult("OK", "%d %s %s" % (ctx["strength"], ctx["surface"], ctx["metadata"]["testcase_id"]))`, status: "OK", child: "2 PROMPT_TEXT t:0"},
+		"chars":   {src: `def apply(s, ctx, rng): return ApplyResult("OK", "".join(reversed(chars(s))))`, status: "OK", child: "olléh"},
+		"rng":     {src: `def apply(s, ctx, rng): return ApplyResult("OK", str(rng.randrange(1000)))`, status: "OK", child: "637"},
+		"state": {src: `def apply(s, ctx, rng):
+  state = rng.getstate()
+  a = rng.random()
+  rng.setstate(state)
+  return ApplyResult("OK", str(a == rng.random()))`, status: "OK", child: "True"},
 		"skipped":      {src: `def apply(s, ctx, rng): return ApplyResult("SKIPPED", s, params = {"reason": "why"})`, status: "SKIPPED", child: "héllo"},
 		"no change":    {src: `def apply(s, ctx, rng): return ApplyResult("OK", s)`, status: "SKIPPED", child: "héllo"},
 		"invalid":      {src: `def apply(s, ctx, rng): return ApplyResult("INVALID", s, error = "cannot")`, status: "INVALID", child: "héllo"},

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -271,4 +272,153 @@ func TestFleetOnAClusterThatLosesAServer(t *testing.T) {
 		}
 	})
 	equal(t, "report", withoutEnvironment(t, f.path("home/report.json")), want)
+}
+
+// A case that ends its worker, whoever that is, is given up; all others have
+// their outcomes.
+func TestFleetWithACaseThatKillsWorkers(t *testing.T) {
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("four workers have to be missed, two seconds each: set THRESH_TEST_LONG=1")
+	}
+	f := newFleetLab(t, 1)
+	f.program(`case "$LLMFUZZ_RUN_ID" in *17) kill -9 $PPID ;; esac; exit 0`)
+	f.document(edits{"mutations.cases": 40})
+	const poison = 1
+	cmd := f.coordinator("home", f.path("spec.json"), "--executor", "spawn")
+	ended := make(chan struct{})
+	var keeping sync.WaitGroup
+	keeping.Go(func() { // somebody else always starts a new one
+		for {
+			w := f.worker()
+			gone := make(chan struct{})
+			go func() { _ = w.Wait(); close(gone) }()
+			select {
+			case <-gone:
+			case <-ended:
+				_ = w.Process.Kill()
+				<-gone
+				return
+			}
+		}
+	})
+	out, _ := cmd.CombinedOutput()
+	close(ended)
+	keeping.Wait()
+	text := f.read("home/report.json")
+	if cmd.ProcessState.ExitCode() != 3 || strings.Count(text, `"verdict": "error"`) == 0 {
+		t.Fatalf("exit code %d: %s", cmd.ProcessState.ExitCode(), out)
+	}
+	var rec struct {
+		Campaigns []struct{ Cases map[string]int }
+	}
+	must(t, json.Unmarshal([]byte(text), &rec))
+	if c := rec.Campaigns[0].Cases; c["error"] != poison || c["pass"] != 40-poison {
+		t.Errorf("%v: %s", c, out)
+	}
+}
+
+// The worker is in a network of its own that is cut off for ten seconds.
+func TestFleetWithACutNetwork(t *testing.T) {
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("takes half a minute: set THRESH_TEST_LONG=1")
+	}
+	space := fmt.Sprintf("thresh%d", os.Getpid())
+	ip := func(args ...string) error {
+		out, err := exec.Command("ip", args...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, out)
+		}
+		return nil
+	}
+	if err := ip("netns", "add", space); err != nil {
+		t.Skip("network namespaces cannot be made: ", err)
+	}
+	t.Cleanup(func() { _ = ip("netns", "del", space) })
+	near, far := space[:8]+"a", space[:8]+"b"
+	for _, args := range [][]string{
+		{"link", "add", near, "type", "veth", "peer", "name", far}, {"link", "set", far, "netns", space},
+		{"addr", "add", "10.213.7.1/30", "dev", near}, {"link", "set", near, "up"},
+		{"-n", space, "addr", "add", "10.213.7.2/30", "dev", far}, {"-n", space, "link", "set", far, "up"}, {"-n", space, "link", "set", "lo", "up"},
+	} {
+		if err := ip(args...); err != nil {
+			t.Skip("a network between namespaces cannot be made: ", err)
+		}
+	}
+	f := newFleetLab(t, 1)
+	want := f.calm()
+	path, err := server()
+	must(t, err)
+	n := &node{args: []string{path, "-a", "0.0.0.0", "-p", fmt.Sprint(freePort(t)), "-js", "-sd", t.TempDir()}}
+	f.up(n)
+	f.urls = "nats://10.213.7.1:" + n.args[4]
+	inside := child(t, "thresh", "worker", "--fleet", f.urls, "-j", "1")
+	inside.Args = append([]string{"ip", "netns", "exec", space}, append([]string{inside.Path}, inside.Args[1:]...)...)
+	inside.Path, err = exec.LookPath("ip")
+	must(t, err)
+	must(t, inside.Start())
+	t.Cleanup(func() { _ = inside.Process.Kill(); _ = inside.Wait() })
+	cut := false
+	f.during(f.coordinator("home", f.path("spec.json"), "--executor", "spawn"), func() int { return 40 }, func() {
+		if cut {
+			return
+		}
+		cut = true
+		must(t, ip("link", "set", near, "down"))
+		time.Sleep(10 * time.Second)
+		must(t, ip("link", "set", near, "up"))
+	})
+	if !cut {
+		t.Error("the network was never cut")
+	}
+	equal(t, "report", withoutEnvironment(t, f.path("home/report.json")), want)
+}
+
+// What every format gives its users to begin with comes out the same on a
+// fleet.
+func TestEveryFormatRunsOnAFleet(t *testing.T) {
+	kinds := strings.Fields(strings.ReplaceAll(call("init", "--list").out, ",", " "))
+	if len(kinds) < 2 {
+		t.Fatalf("thresh init --list says %q", kinds)
+	}
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			dir := t.TempDir()
+			in := func(args ...string) *exec.Cmd {
+				cmd := child(t, "thresh", args...)
+				cmd.Dir = dir
+				return cmd
+			}
+			run := func(report string, args ...string) any {
+				t.Helper()
+				cmd := in(append([]string{"run", ".", "--report", "json=" + report, "--store", t.TempDir(), "--cases", "60"}, args...)...)
+				out, err := cmd.CombinedOutput()
+				if code := cmd.ProcessState.ExitCode(); code > 1 {
+					t.Fatalf("%v: %s", err, out)
+				}
+				return withoutEnvironment(t, filepath.Join(dir, report))
+			}
+			if out, err := in("init", kind).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			port := fmt.Sprint(freePort(t))
+			worker := in("worker", "--fleet", "nats://127.0.0.1:"+port, "-j", "2")
+			started := make(chan struct{})
+			go func() { // the server is inside the coordinator, and comes up with it
+				defer close(started)
+				for range 400 {
+					if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+						c.Close()
+						_ = worker.Start()
+						return
+					}
+					time.Sleep(50 * time.Millisecond)
+				}
+			}()
+			got := run("fleet.json", "--fleet", "embedded:"+port)
+			<-started
+			_ = worker.Process.Kill()
+			_ = worker.Wait()
+			equal(t, "report", got, run("local.json"))
+		})
+	}
 }

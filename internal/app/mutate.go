@@ -285,15 +285,18 @@ func (a *application) mutateOnce(c *cobra.Command, f *mutateFlags) error {
 	if err != nil {
 		return err
 	}
-	r, plugins, err := loadOperators(c.Context(), &f.operatorSource)
-	if err != nil {
-		return err
-	}
+	// What is wrong with other operators does not matter here.
+	r, plugins, faults := loadOperators(c.Context(), &f.operatorSource)
 	e, err := entryOf(r, f.op)
-	if err != nil {
+	switch {
+	case err != nil && faults.HasErrors():
+		return append(faults, diag.Diagnostic{Code: "operator.unknown", Message: err.Error(), Hint: diag.Hint(err)})
+	case err != nil && plugins.HostErr != nil:
+		return plugins.HostErr
+	case err != nil:
 		return err
 	}
-	a.warn(slices.DeleteFunc(plugins.Faults, func(d diag.Diagnostic) bool { return d.Pos.File != e.Source.File }))
+	a.warn(slices.DeleteFunc(faults, func(d diag.Diagnostic) bool { return d.Pos.File != e.Source.File }))
 	text, err := io.ReadAll(io.LimitReader(a.io.In, maxDocument+1))
 	if err != nil {
 		return diag.Environment("reading standard input: %w", err)

@@ -46,15 +46,22 @@ func (s *operatorSource) register(c *cobra.Command) {
 // registry loads the operators; what is wrong with a plug-in is an error, and
 // what is doubtful is shown.
 func (a *application) registry(ctx context.Context, s *operatorSource) (*mutator.Registry, *operator.Plugins, error) {
-	r, plugins, err := loadOperators(ctx, s)
-	if plugins != nil && !plugins.Faults.HasErrors() {
-		a.warn(plugins.Faults)
+	r, plugins, list := loadOperators(ctx, s)
+	switch {
+	case list.HasErrors():
+		return nil, nil, list
+	case plugins.HostErr != nil:
+		return nil, nil, plugins.HostErr
+	case len(r.Entries()) == 0:
+		return nil, nil, diag.WithHint(diag.Refused("there are no operators"), "--operators names some")
 	}
-	return r, plugins, err
+	a.warn(list)
+	return r, plugins, nil
 }
 
-// loadOperators is registry without showing anything.
-func loadOperators(ctx context.Context, s *operatorSource) (*mutator.Registry, *operator.Plugins, error) {
+// loadOperators loads the operators that can be used; the list is all that is
+// wrong with the others.
+func loadOperators(ctx context.Context, s *operatorSource) (*mutator.Registry, *operator.Plugins, diag.List) {
 	b := newBundle()
 	plugins := operator.LoadPlugins(ctx, s.folders, operator.Disk{Read: b.read, List: b.list}, python.OpenOperators)
 	var entries []mutator.Entry
@@ -62,14 +69,7 @@ func loadOperators(ctx context.Context, s *operatorSource) (*mutator.Registry, *
 		entries = mutator.Builtins()
 	}
 	r, twice := mutator.NewRegistry(append(entries, plugins.Entries...))
-	list := append(plugins.Faults, twice...)
-	if list.HasErrors() {
-		return nil, nil, list
-	}
-	if len(r.Entries()) == 0 && plugins.HostErr == nil {
-		return nil, nil, diag.WithHint(diag.Refused("there are no operators"), "--operators names some")
-	}
-	return r, plugins, plugins.HostErr
+	return r, plugins, append(plugins.Faults, twice...)
 }
 
 // operatorFilter narrows operators on the command line.

@@ -79,8 +79,11 @@ func (a *application) showChecked(c *operator.Checked, updated bool) diag.List {
 			text = "snapshot written to " + c.Path
 		}
 		mark := "[x]"
-		if len(faults) > 0 {
+		switch {
+		case len(faults) > 0:
 			mark = "[ ]"
+		case !c.Answered && i > 1 && i < len(operator.Boxes())-1:
+			mark = "[?]" // there was no result to look at
 		}
 		fmt.Fprintf(a.io.Out, "  %s %d. %s\n", mark, i+1, text)
 		list = append(list, faults...)

@@ -27,8 +27,9 @@ type entity struct {
 	name     string
 	ir       *ir.Entity
 	defaults []Value
-	id       int // the field that holds the instance's id; -1: none
-	first    int // its number among all columns
+	plain    []int // fields of truths and enums
+	id       int   // the field that holds the instance's id; -1: none
+	first    int   // its number among all columns
 	columns  uint64
 }
 
@@ -101,6 +102,9 @@ func (p *Program) declare() {
 			v := Value{}
 			if f.Default != nil {
 				v = truth(*f.Default)
+			}
+			if f.Type == ir.Bool || f.Type == ir.Enum {
+				x.plain = append(x.plain, i)
 			}
 			if f.Name == "id" && f.Type == ir.String {
 				x.id = i

@@ -186,6 +186,34 @@ func (m *Machine) Instances() int { return len(m.insts) }
 // EntityOf is the entity of an instance.
 func (m *Machine) EntityOf(i int32) int { return int(m.insts[i].entity) }
 
+// Sketch is a number for what the model's state is like: how many instances of
+// each entity have which truths and enum values, whichever they are. Integers
+// and texts do not count, nor do instances of one entity (-1: of none), such as
+// those that only act. Equal states have equal sketches.
+func (m *Machine) Sketch(except int) uint64 {
+	sum := uint64(0)
+	for i := range m.insts {
+		x := &m.insts[i]
+		if int(x.entity) == except {
+			continue
+		}
+		h := uint64(x.entity) + 1
+		for _, k := range m.p.entities[x.entity].plain {
+			h = mix(h ^ uint64(m.fields[int(x.base)+k].N)<<2 ^ uint64(m.fields[int(x.base)+k].Kind))
+		}
+		sum += mix(h)
+	}
+	return sum
+}
+
+// mix is the finalizer of SplitMix64.
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
 // Cause says why an expression has no value.
 type Cause uint8
 

@@ -1,0 +1,122 @@
+package fresnelfir
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	component "github.com/thresh-dev/thresh/examples/fresnelfir/article"
+	"github.com/thresh-dev/thresh/target/wasm"
+)
+
+// withModule compiles the example with a module.
+func withModule(t testing.TB, g *wasm.Engine, text string, module []byte) *Campaign {
+	t.Helper()
+	list, diags := New(g.Open).Compile(context.Background(), campaign.Spec{Path: "article.json", Data: []byte(text)}, campaign.Settings{
+		Read: func(path string) ([]byte, error) {
+			if path != "article.wasm" {
+				t.Errorf("%s is read", path)
+			}
+			return module, nil
+		},
+	})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	c, _ := campaign.As[*Campaign](list[0])
+	return c
+}
+
+func engine(t testing.TB) *wasm.Engine {
+	t.Helper()
+	g, err := wasm.NewEngine("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+func TestSoundModule(t *testing.T) {
+	g := engine(t)
+	for seed := range uint64(3) {
+		c := withModule(t, g, article(t), component.Module(component.None))
+		c.seed, c.budget = seed, 2000
+		if _, failing := explore(t, c, ""); len(failing) > 0 {
+			t.Errorf("seed %d: %v", seed, failing)
+		}
+	}
+}
+
+// Every planted fault of the module is found from every seed, told as what it
+// is, and comes down to the fewest actions that show it.
+func TestFaultyModules(t *testing.T) {
+	g := engine(t)
+	write, submit, publish := "write_article", " submit_article", " publish_article"
+	live := write + submit + publish
+	want := map[component.Fault][2]string{
+		component.NeverLive:        {"shown differs from the model after publish_article", live},
+		component.StaysLive:        {"shown differs from the model after withdraw_article", live + " withdraw_article"},
+		component.BackIsLive:       {"shown differs from the model after return_article", write + submit + " return_article"},
+		component.SubmitIsLive:     {"shown differs from the model after submit_article", write + submit},
+		component.CountsTwice:      {"counted differs from the model after revise_article", write + " revise_article"},
+		component.LosesThird:       {"counted differs from the model after revise_article", write + " revise_article revise_article revise_article"},
+		component.WrongArticle:     {"counted differs from the model after revise_article", write + " revise_article"},
+		component.SubmitForgets:    {"counted differs from the model after submit_article", write + " revise_article" + submit},
+		component.SecondPublish:    {"publish_article fails: ", live + " withdraw_article " + live},
+		component.EndlessWithdraw:  {"withdraw_article does not end within its fuel", live + " withdraw_article"},
+		component.RevisesPublished: {"counted differs from the model after return_article", write + submit + " return_article"},
+		component.SameNumber:       {"shown differs", ""},
+	}
+	for _, fault := range component.Faults() {
+		t.Run(string(fault), func(t *testing.T) {
+			for seed := range uint64(4) {
+				c := withModule(t, g, article(t), component.Module(fault))
+				c.seed = seed
+				_, failing := explore(t, c, want[fault][0])
+				title := ""
+				for found := range failing {
+					if strings.HasPrefix(found, want[fault][0]) {
+						title = found
+					}
+				}
+				if title == "" {
+					t.Fatalf("seed %d: not found; found %v", seed, failing)
+				}
+				steps, tests := smallest(t, c, failing[title], title)
+				// Two threads may take their steps in more than one order.
+				least := strings.Fields(want[fault][1])
+				got := slices.Clone(steps)
+				slices.Sort(least)
+				slices.Sort(got)
+				if want[fault][1] != "" && !slices.Equal(got, least) {
+					t.Errorf("seed %d: made small: %v, want %s", seed, steps, want[fault][1])
+				}
+				if tests > 250 {
+					t.Errorf("seed %d: %d executions to make it small", seed, tests)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkLockstep(b *testing.B) {
+	c := withModule(b, engine(b), article(b), component.Module(component.None))
+	x := open(b, c)
+	actions, n := 0, int64(0)
+	for b.Loop() {
+		if err := c.prepare(x.t, nil, campaign.Case{Index: n}); err != nil {
+			b.Fatal(err)
+		}
+		x.t.run()
+		actions += x.t.actions
+		n++
+	}
+	b.ReportMetric(float64(actions)/b.Elapsed().Seconds(), "actions/s")
+}

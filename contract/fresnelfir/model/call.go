@@ -1,0 +1,112 @@
+package model
+
+import (
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+)
+
+// call runs a function's body with its parameters.
+func (c *compiler) call(e *ir.Expr, fn *function, args []reference, names []string) Code {
+	return func(m *Machine) Value {
+		if m.fuel--; m.fuel < 0 {
+			return m.failed(Endless, e, "")
+		}
+		next := m.base + c.most
+		for need := next + fn.size; need > len(m.locals); {
+			m.locals = append(m.locals, make([]int32, need)...)
+		}
+		for k, a := range args {
+			i := a(m)
+			if i < 0 {
+				return m.failed(Unbound, e, names[k])
+			}
+			m.locals[next+k] = i
+		}
+		was := m.base
+		m.base = next
+		v := fn.body(m)
+		m.base = was
+		return v
+	}
+}
+
+func (c *compiler) arguments(names []string) []reference {
+	list := make([]reference, len(names))
+	for i, n := range names {
+		list[i], _ = c.reference(n)
+	}
+	return list
+}
+
+func (c *compiler) test(e *ir.Expr) Code {
+	r := c.p.doc.Refinement(e.Text)
+	names := []string{e.Var}
+	for _, p := range r.Params {
+		name := p.Name
+		for _, a := range e.With {
+			if a.Param == p.Name {
+				name = a.Var
+			}
+		}
+		names = append(names, name)
+	}
+	fn := c.p.refined[e.Text]
+	c.reads |= fn.reads
+	return c.call(e, fn, c.arguments(names), names)
+}
+
+func (c *compiler) invoke(e *ir.Expr) Code {
+	fn := &c.p.functions[c.p.function(e.Text)]
+	args := c.arguments(e.Names)
+	c.reads |= fn.reads
+	if e.Op == ir.Derived {
+		return c.call(e, fn, args, e.Names)
+	}
+	c.reads = ^uint64(0)
+	var model Code
+	if fn.pair != nil {
+		model = c.call(e, fn.pair, args, e.Names)
+	}
+	most := c.most
+	return func(m *Machine) Value {
+		if m.observer == nil {
+			if model == nil {
+				return m.failed(Unobservable, e, fn.name)
+			}
+			return model(m)
+		}
+		next := m.base + most
+		for need := next + len(args); need > len(m.locals); {
+			m.locals = append(m.locals, make([]int32, need)...)
+		}
+		for k, a := range args {
+			i := a(m)
+			if i < 0 {
+				return m.failed(Unbound, e, e.Names[k])
+			}
+			m.locals[next+k] = i
+		}
+		v, err := m.observer.Observe(fn.index, m.locals[next:next+len(args)])
+		if err != nil {
+			m.failed(Unanswered, e, fn.name)
+			m.fault.Err = err
+			return Value{}
+		}
+		return v
+	}
+}
+
+// Call compiles a call of a derived function with given instances: those that
+// [Machine.EvalWith] is handed.
+func (p *Program) Call(name string) Code {
+	fn := &p.functions[p.function(name)]
+	return func(m *Machine) Value { return fn.body(m) }
+}
+
+// EvalWith evaluates the code of [Program.Call] with arguments.
+func (m *Machine) EvalWith(c Code, args []int32) (Value, Fault) {
+	for need := 2*len(args) + 64; need > len(m.locals); {
+		m.locals = append(m.locals, make([]int32, need)...)
+	}
+	copy(m.locals, args)
+	return m.Eval(c)
+}

@@ -1,0 +1,251 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/serve/web"
+	"github.com/thresh-dev/thresh/store"
+)
+
+const (
+	// loopback is where pages are served unless an address is given: a free
+	// port that this machine alone reaches.
+	loopback = "127.0.0.1:0"
+	// tokenVariable gives the token instead of a random one.
+	tokenVariable = "THRESH_UI_TOKEN"
+	// promoteFolder is where findings that are promoted in a page go.
+	promoteFolder = "regressions"
+)
+
+func (a *application) uiCommand() *cobra.Command {
+	var dir, addr, to string
+	var open bool
+	var hosts []string
+	c := &cobra.Command{
+		Use:   "ui",
+		Short: "Show stored runs, and those that go on, in a browser",
+		Long: `Ui serves pages of the runs in the store: what is broken, is it new, how is it
+reproduced, is it better than before. Runs that go on are followed as they go,
+whatever process they are of. It prints its address and serves until it is
+interrupted.
+
+Only this machine reaches the default address. Any other address asks for a
+token, a random one or that of THRESH_UI_TOKEN; the printed address has it.`,
+		Example: `  thresh ui --open
+  thresh ui --addr 0.0.0.0:8080 --host builder.example.org`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			st, err := a.existingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			p, err := a.listen(c.Context(), st, pagesAt{store: dir, addr: addr, hosts: hosts, promote: to})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(a.io.Out, p.url)
+			fmt.Fprintln(a.io.Err, "serving until interrupted (Ctrl-C)")
+			if open {
+				if err := openBrowser(p.url); err != nil {
+					fmt.Fprintf(a.io.Err, "note: no browser could be opened (%s); the address is above\n", printable(err.Error()))
+				}
+			}
+			return p.wait()
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().StringVar(&addr, "addr", loopback, "`HOST:PORT` to serve on; port 0 is a free one")
+	c.Flags().StringArrayVar(&hosts, "host", nil, "`NAME` that the server may be called by, besides addresses and localhost; repeatable")
+	c.Flags().BoolVar(&open, "open", false, "open the pages in a browser")
+	c.Flags().StringVar(&to, "promote-to", promoteFolder, "`FOLDER` for findings that are promoted in a page")
+	return c
+}
+
+// pagesAt says what is served and where.
+type pagesAt struct {
+	store   string // as the user named it
+	addr    string
+	hosts   []string
+	promote string
+}
+
+// pages is a server of pages that has begun.
+type pages struct {
+	url  string
+	done chan error
+}
+
+// wait returns when the server has ended, which is when its context does.
+func (p *pages) wait() error { return <-p.done }
+
+// listen begins to serve the pages of a store until ctx ends.
+func (a *application) listen(ctx context.Context, st *store.Store, at pagesAt) (*pages, error) {
+	token := ""
+	near, err := onLoopback(at.addr)
+	if err != nil {
+		return nil, err
+	}
+	if !near {
+		if token = a.io.Getenv(tokenVariable); token == "" {
+			token = rand.Text()
+		}
+	}
+	cfg := web.Config{Store: st, Use: uses{a, st, at}, Version: Version, Token: token, Hosts: at.hosts}
+	if h := hostName(); h != "" && !near {
+		cfg.Hosts = append(cfg.Hosts, h)
+	}
+	for _, c := range a.contracts {
+		cfg.Contract = append(cfg.Contract, c.Name())
+	}
+	srv, err := web.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", at.addr)
+	if err != nil {
+		return nil, diag.Environment("serve pages on %s: %w", at.addr, err)
+	}
+	u := url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/"}
+	if token != "" {
+		u.RawQuery = url.Values{"token": {token}}.Encode()
+	}
+	p := &pages{url: u.String(), done: make(chan error, 1)}
+	go func() { p.done <- srv.Serve(ctx, l) }()
+	return p, nil
+}
+
+// onLoopback reports whether an address is one that this machine alone reaches.
+func onLoopback(addr string) (bool, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false, diag.WithHint(usagef("--addr must be HOST:PORT, got %q", addr), "for example --addr "+loopback)
+	}
+	if host == "localhost" {
+		return true, nil
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback(), nil
+}
+
+// openBrowser opens an address the way the system does.
+func openBrowser(address string) error {
+	argv := []string{"xdg-open", address}
+	switch runtime.GOOS {
+	case "darwin":
+		argv[0] = "open"
+	case "windows":
+		argv = []string{"rundll32", "url.dll,FileProtocolHandler", address}
+	}
+	c := exec.Command(argv[0], argv[1:]...)
+	if err := c.Start(); err != nil {
+		return err
+	}
+	go func() { _ = c.Wait() }() // it lives as long as it likes
+	return nil
+}
+
+// uses is what pages can do besides showing: see [web.UseCases].
+type uses struct {
+	a  *application
+	st *store.Store
+	at pagesAt
+}
+
+func (u uses) PromoteCommand(runID, findingID string) []string {
+	argv := []string{"thresh", "promote", runID + "/" + findingID}
+	if u.at.store != defaultStore {
+		argv = append(argv, "--store", u.at.store)
+	}
+	return argv
+}
+
+func (u uses) ResumeCommand(runID string) []string {
+	argv := []string{"thresh", "run", "--resume", runID}
+	if u.at.store != defaultStore {
+		argv = append(argv, "--store", u.at.store)
+	}
+	return argv
+}
+
+func (u uses) Promote(ctx context.Context, runID, findingID string) ([]string, error) {
+	return u.a.promote(ctx, u.st, runID+"/"+findingID, u.at.promote)
+}
+
+// promote writes a finding out as a regression test in a folder of its own,
+// and returns the names of the files.
+func (a *application) promote(ctx context.Context, st *store.Store, what, to string) ([]string, error) {
+	rec, f, err := st.Finding(what)
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	p, ok := campaign.As[campaign.Promoter](r.campaign)
+	if !ok {
+		return nil, diag.Refused("%s findings cannot be made a regression test", f.Contract)
+	}
+	at, err := payload(st, f)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := filepath.Abs(filepath.Join(to, f.ID))
+	if err != nil {
+		return nil, err
+	}
+	files, err := p.Promote(f, at.Payload, folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeFiles(folder, files); err != nil {
+		return nil, err
+	}
+	names := make([]string, len(files))
+	for i, x := range files {
+		names[i] = filepath.Join(to, f.ID, filepath.FromSlash(x.Name))
+	}
+	return names, nil
+}
+
+// whileRunning serves the pages of a run while it goes. The returned function
+// is called at its end: on a terminal it goes on serving until interrupted.
+func (a *application) whileRunning(ctx context.Context, st *store.Store, dir, runID string) (over func(), err error) {
+	pctx, end := context.WithCancel(context.WithoutCancel(ctx))
+	p, err := a.listen(pctx, st, pagesAt{store: dir, addr: loopback, promote: promoteFolder})
+	if err != nil {
+		end()
+		return nil, err
+	}
+	fmt.Fprintf(a.io.Err, "pages: %sruns/%s\n", p.url, runID)
+	return func() {
+		if a.io.ErrTTY && a.io.Getenv("CI") == "" && ctx.Err() == nil {
+			fmt.Fprintln(a.io.Err, "the pages are served until interrupted (Ctrl-C)")
+			select {
+			case <-ctx.Done():
+			case err := <-p.done:
+				p.done <- err
+			}
+		}
+		end()
+		if err := p.wait(); err != nil && !errors.Is(err, os.ErrClosed) {
+			tell(*a.io, err)
+		}
+	}, nil
+}
