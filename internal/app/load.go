@@ -359,6 +359,9 @@ func (a *application) stored(ctx context.Context, blob func(name string) ([]byte
 		}
 		c.docs = append(c.docs, d)
 	}
+	if set.Options == nil {
+		set.Options = make(map[string][]string) // as the flags give it when none is given
+	}
 	read := func(path string) ([]byte, error) {
 		name, ok := m.Files[path]
 		if !ok {
