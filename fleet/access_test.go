@@ -1,0 +1,84 @@
+package fleet_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/thresh-dev/thresh/fleet"
+)
+
+// secured starts a server that wants TLS and a token, and returns its address
+// and the file of the certificate to trust.
+func secured(t *testing.T, token string) (url, ca string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca = filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), Authorization: token, NoLog: true, NoSigs: true,
+		TLS: true, TLSTimeout: 5, TLSConfig: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(20 * time.Second) {
+		t.Fatal("the server does not come up")
+	}
+	return fmt.Sprintf("tls://%s", s.Addr()), ca
+}
+
+func TestAccess(t *testing.T) {
+	url, ca := secured(t, "s3cret")
+	for _, c := range []struct {
+		name   string
+		access fleet.Access
+		fault  string // "" for none
+	}{
+		{"certificate and token", fleet.Access{URL: url, CA: ca, Token: "s3cret"}, ""},
+		{"no token", fleet.Access{URL: url, CA: ca}, "Authorization"},
+		{"unknown certificate", fleet.Access{URL: url, Token: "s3cret"}, "certificate"},
+		{"nobody there", fleet.Access{URL: "nats://127.0.0.1:1"}, "no servers available"},
+		{"open to all", fleet.Access{URL: "embedded:0.0.0.0:0", Dir: t.TempDir()}, "needs a token"},
+		{"not a port", fleet.Access{URL: "embedded:many", Dir: t.TempDir()}, "want embedded"},
+		{"with a token", fleet.Access{URL: "embedded:0.0.0.0:0", Dir: t.TempDir(), Token: "x"}, ""},
+	} {
+		link, err := fleet.Connect(t.Context(), c.access, "test")
+		if err == nil {
+			link.Close()
+		}
+		if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
