@@ -164,7 +164,7 @@ func (a *aflExecutor) start() (executor, error) {
 		Path: a.image.command.Path, Argv: a.image.command.Argv, Env: a.image.command.Env,
 		Dir: a.folder.run, Files: a.files(), Stdin: a.plan.Stdin,
 		Limits: a.rlimits(), Features: features, Timeout: serverTimeout,
-		MaxInput: max(aflMaxInput, 4*len(a.plan.Calibrate)),
+		MaxInput: max(aflMaxInput, 4*len(a.plan.Calibrate)), Reaper: a.hunter.reap, Changed: a.spare,
 	})
 	if err != nil {
 		return nil, err

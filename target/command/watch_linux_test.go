@@ -24,6 +24,8 @@ func TestFolderNoticesWhatWasDone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	f.resets = watchFrom
+	must(f.rebuild())
 	for _, c := range []struct {
 		name  string
 		do    func()

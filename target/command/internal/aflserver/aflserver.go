@@ -30,6 +30,12 @@ type Config struct {
 	Features Features
 	// MaxInput bounds the size of inputs in shared memory; 0 means 1 MiB.
 	MaxInput int
+	// Reaper says that this process is the reaper of orphans (see prctl(2),
+	// PR_SET_CHILD_SUBREAPER), so that processes can be taken over from their
+	// server. Changed is then called when there is another process that is the
+	// server's or took its place.
+	Reaper  bool
+	Changed func()
 	// Timeout bounds the start of the server and its answers, not the cases;
 	// 0 means 10 seconds.
 	Timeout time.Duration

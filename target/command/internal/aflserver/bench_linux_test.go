@@ -25,6 +25,7 @@ func BenchmarkAFLPersistent(b *testing.B) {
 		b.Log(err)
 	}
 	pin(b)
+	p.adopting()
 	p.start()
 	input := bytes.Repeat([]byte("x"), 256)
 	edges := make([]uint32, 0, 1<<16)

@@ -94,8 +94,18 @@ func (s *Server) Kill() {
 // with the processes that it has started. What a case leaves running when it
 // ends by itself lives on until a case is killed, or Close.
 func (s *Server) Run(input []byte, timeout time.Duration) (status syscall.WaitStatus, timedOut bool, err error) {
+	if s.ended {
+		if err := s.again(); err != nil {
+			return 0, false, s.died(err)
+		}
+	}
 	if s.pid == 0 {
 		return 0, false, ErrServerDied
+	}
+	if s.worthAdopting() {
+		if err := s.adopt(); err != nil {
+			return 0, false, err
+		}
 	}
 	if s.sharedInput && len(input) > s.cfg.MaxInput {
 		return 0, false, fmt.Errorf("input of %d bytes: shared memory holds %d", len(input), s.cfg.MaxInput)
@@ -153,6 +163,9 @@ func (s *Server) runOne(timeout time.Duration) (word uint32, timedOut bool, err 
 	}
 	s.lastDied = timedOut
 	s.waiting = !timedOut && syscall.WaitStatus(word).Stopped()
+	if s.steady++; !s.waiting {
+		s.steady = 0
+	}
 	if timedOut {
 		s.sweep()
 	}
@@ -177,6 +190,9 @@ func (s *Server) feed(input []byte, whence int) error {
 
 // serve has the server run a case and returns the wait status that it reports.
 func (s *Server) serve(timeout time.Duration) (word uint32, timedOut bool, err error) {
+	if s.adopted {
+		return s.direct(timeout)
+	}
 	// The server must know of a process that was killed when it seemed to be
 	// waiting for its next case.
 	wasKilled := uint32(0)
@@ -268,8 +284,11 @@ func (s *Server) extend(pid int, l Rlimit, fresh bool) error {
 // died buries the server and says what became of it.
 func (s *Server) died(cause error) error {
 	s.line.Close()
+	if s.pid == 0 {
+		return fmt.Errorf("%w: %w", ErrServerDied, cause)
+	}
 	ws := forkline.Destroy(s.pid)
-	s.pid = 0
+	s.pid, s.adopted = 0, false
 	if ws.Signaled() && ws.Signal() == unix.SIGKILL {
 		return fmt.Errorf("%w: %w", ErrServerDied, cause)
 	}

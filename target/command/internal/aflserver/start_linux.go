@@ -75,6 +75,8 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 	if s.line, err = forkline.Open(); err != nil {
 		return nil, err
 	}
+	s.offered = mapSize
+	began := time.Now()
 	if err = s.launch(mapSize); err != nil {
 		return nil, err
 	}
@@ -89,7 +91,7 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 		return nil, errors.New("the fork server names no size for its edge map")
 	}
 	s.counts = s.edges.mem[:roundUp(t.mapSize)]
-	s.mapSize, s.sharedInput = t.mapSize, t.sharedInput
+	s.mapSize, s.sharedInput, s.took = t.mapSize, t.sharedInput, time.Since(began)
 	s.watch = forkline.NewWatchdog(s.bite)
 	return s, nil
 }
@@ -108,7 +110,7 @@ func (s *Server) launch(mapSize int) error {
 	if err != nil {
 		return err
 	}
-	s.pid = pid
+	s.pid, s.group = pid, pid
 	if err := syscall.PtraceDetach(pid); err != nil {
 		return fmt.Errorf("let the program go: %w", err)
 	}
@@ -168,10 +170,16 @@ type Server struct {
 	sharedInput bool
 
 	inFlight flight
-	last     int       // process of the last case
-	lastDied bool      // we sent it a SIGKILL
-	waiting  bool      // it waits for its next case
-	cannot   bool      // the program does not survive a warm-up
+	last     int  // process of the last case
+	lastDied bool // we sent it a SIGKILL
+	waiting  bool // it waits for its next case
+	cannot   bool // the program does not survive a warm-up
+	group    int  // process group of all cases
+	offered  int  // size of the edge map that the program is told of
+	took     time.Duration
+	steady   int       // cases that the present process has done
+	adopted  bool      // pid is the process itself, and there is no server
+	ended    bool      // the adopted process has ended, and there is none
 	armed    time.Time // when the limit on processor time was last extended
 }
 

@@ -31,7 +31,7 @@ func (s *Server) killMembers() (found bool) {
 		if err != nil || pid == s.pid {
 			continue
 		}
-		if group, alive := processGroup(e.Name()); alive && group == s.pid {
+		if group, alive := processGroup(e.Name()); alive && group == s.group {
 			unix.Kill(pid, unix.SIGKILL)
 			found = true
 		}
