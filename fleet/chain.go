@@ -2,8 +2,6 @@ package fleet
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -122,10 +120,4 @@ func (s *states) keep(name string, state any) {
 		delete(s.known, s.order[0])
 		s.order = s.order[1:]
 	}
-}
-
-// digestOf is a short name for some bytes.
-func digestOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:8])
 }

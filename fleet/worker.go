@@ -107,7 +107,7 @@ func (w *Worker) follow(ctx, kill context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer watch.Stop()
+	defer func() { _ = watch.Stop() }() // the connection may be gone
 	for {
 		var e jetstream.KeyValueEntry
 		select {
