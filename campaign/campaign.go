@@ -256,6 +256,11 @@ type Scorer[S any] interface{ Score(S) (float64, bool) }
 // themselves as a whole.
 type Summarizer[S any] interface{ Summarize(S) []Exhibit }
 
+// Warner is implemented by campaigns that can tell, once their cases have run,
+// what of the document had no effect: a fault that never fired, a check that
+// was never made. It is shown to the user and kept with the run.
+type Warner[S any] interface{ Warnings(S) []string }
+
 // The erased campaign forwards the optional interfaces that mention S.
 
 // Describe implements [Describer] for an erased campaign.
@@ -289,6 +294,14 @@ func (e erased[S]) Materialize(ctx context.Context, s any, c Case) (string, erro
 func (e erased[S]) Summarize(s any) []Exhibit {
 	if d, ok := As[Summarizer[S]](e.inner); ok {
 		return d.Summarize(s.(S))
+	}
+	return nil
+}
+
+// Warnings implements [Warner] for an erased campaign.
+func (e erased[S]) Warnings(s any) []string {
+	if d, ok := As[Warner[S]](e.inner); ok {
+		return d.Warnings(s.(S))
 	}
 	return nil
 }

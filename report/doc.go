@@ -15,7 +15,11 @@
 // untrusted: it reaches a terminal only through [visible] and a page only
 // through html/template.
 //
-// The package imports campaign, diag and the standard library; never a
-// contract, an engine, a target, the store or the runner. It opens no file and
-// reads no clock. Start reading at [Formats].
+// The pages that package serve/web serves are made of the same templates and
+// drawings: [Parts], [DrawRun], [DrawFinding].
+//
+// The package imports campaign, diag, the standard library and goldmark, which
+// reads the Markdown of documents (markdown.go); never a contract, an engine, a
+// target, the store or the runner. It opens no file and reads no clock. Start
+// reading at [Formats].
 package report

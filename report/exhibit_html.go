@@ -8,9 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// exhibitView is an exhibit as the page draws it; one of the fields after Note
+// Exhibit is an exhibit as the page draws it; one of the fields after Note
 // is set.
-type exhibitView struct {
+type Exhibit struct {
 	Title string
 	Note  string
 
@@ -22,7 +22,7 @@ type exhibitView struct {
 	Timeline *timelineView
 	Series   *seriesView
 	Graph    *graphView
-	Document []docLine
+	Document []docPart
 }
 
 // run is text of one look. Text that cannot be seen is written out and Hidden.
@@ -51,14 +51,6 @@ type matrixCell struct {
 	Note           string
 }
 
-type docLine struct {
-	Number  int
-	Verdict string // of the block that the line is in; ""
-	First   bool
-	Text    []run
-	Notes   []string // of blocks that end here
-}
-
 // evidenceBudget is the text that a page shows at full length; texts after it
 // are cut to textSpare each, so that no number of findings makes a page that
 // no browser opens.
@@ -77,8 +69,8 @@ func (d *drawer) limit() int {
 	return textSpare
 }
 
-func (d *drawer) exhibit(e *campaign.Exhibit) exhibitView {
-	v := exhibitView{Title: e.Title}
+func (d *drawer) exhibit(e *campaign.Exhibit) Exhibit {
+	v := Exhibit{Title: e.Title}
 	switch {
 	case e.Text != nil:
 		var body string
@@ -119,8 +111,8 @@ func (d *drawer) exhibit(e *campaign.Exhibit) exhibitView {
 	return v
 }
 
-func (d *drawer) exhibits(es []campaign.Exhibit) []exhibitView {
-	out := make([]exhibitView, len(es))
+func (d *drawer) exhibits(es []campaign.Exhibit) []Exhibit {
+	out := make([]Exhibit, len(es))
 	for i := range es {
 		out[i] = d.exhibit(&es[i])
 	}
@@ -206,26 +198,4 @@ func matrixOf(m *campaign.Matrix) (*matrixView, string) {
 		out.Rows = append(out.Rows, row)
 	}
 	return out, strings.Trim(note+"; "+more, "; ")
-}
-
-func (d *drawer) document(doc *campaign.Document) ([]docLine, string) {
-	body := head(doc.Body, d.limit())
-	d.left -= len(body)
-	lines, note := firstOf(strings.Split(strings.TrimSuffix(body, "\n"), "\n"), lineCap, "line")
-	if len(body) < len(doc.Body) {
-		note = fmt.Sprintf("cut: the first %s of %s", plural(len(lines), "line"), size(int64(len(doc.Body))))
-	}
-	out := make([]docLine, len(lines))
-	for i, l := range lines {
-		out[i] = docLine{Number: i + 1, Text: runsOf(l, nil)}
-		b := blockAt(doc, i+1)
-		if b == nil {
-			continue
-		}
-		out[i].Verdict, out[i].First = b.Verdict.String(), b.From == i+1
-		if b.To == i+1 && b.Note != "" {
-			out[i].Notes = []string{b.Note}
-		}
-	}
-	return out, note
 }

@@ -276,10 +276,14 @@ func (s *screen) closing(rec *campaign.Record) {
 }
 
 // headline is what came of a run, in a few words.
-func headline(rec *campaign.Record) string {
+func headline(rec *campaign.Record) string { return headlineOf(rec, len(rec.Findings)) }
+
+func headlineOf(rec *campaign.Record, findings int) string {
 	switch {
-	case len(rec.Findings) > 0:
-		return plural(len(rec.Findings), "finding")
+	case rec.Verdict == "running": // as a page says of a live run
+		return plural(findings, "finding") + " so far"
+	case findings > 0:
+		return plural(findings, "finding")
 	case rec.Verdict == "pass":
 		return "all held"
 	case rec.Verdict == "fail":

@@ -146,6 +146,9 @@ func head(s string, n int) string {
 	return s[:n]
 }
 
+// Shell is argv as a line that can be pasted into a POSIX shell.
+func Shell(argv []string) string { return shellQuote(argv) }
+
 // shellQuote is argv as a line that can be pasted into a POSIX shell. What
 // cannot be seen is written in $'…' form, so that the line shows what it runs.
 func shellQuote(argv []string) string {

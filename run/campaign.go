@@ -87,6 +87,11 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 		if s, ok := campaign.As[campaign.Summarizer[any]](c); ok {
 			rec.Exhibits = s.Summarize(a.state)
 		}
+		if w, ok := campaign.As[campaign.Warner[any]](c); ok {
+			for _, text := range w.Warnings(a.state) {
+				r.warn("%s: %s", a.id.Name, text)
+			}
+		}
 		return a.triage(ctx)
 	}
 }

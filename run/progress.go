@@ -45,15 +45,17 @@ func (r *runner) startProgress() (stop func()) {
 		for {
 			select {
 			case <-quit:
-				r.keepPoint()
-				r.tell(&rates)
+				now := r.snapshot(&rates)
+				r.keepPoint(now)
+				r.tell(now)
 				return
-			case now := <-tick.C:
-				if now.Sub(last) >= keepEvery {
-					last = now
-					r.keepPoint()
+			case at := <-tick.C:
+				now := r.snapshot(&rates)
+				if at.Sub(last) >= keepEvery {
+					last = at
+					r.keepPoint(now)
 				}
-				r.tell(&rates)
+				r.tell(now)
 			}
 		}
 	}()
@@ -63,20 +65,29 @@ func (r *runner) startProgress() (stop func()) {
 	}
 }
 
-func (r *runner) keepPoint() {
-	p := campaign.ProgressPoint{
-		Seconds: time.Since(r.start).Seconds(), Cases: r.live.total.Load(), Findings: int(r.live.findings.Load()),
+// keepPoint writes how far the run is into the journal, for the charts and for
+// those who follow the run from elsewhere.
+func (r *runner) keepPoint(now Snapshot) {
+	p := store.Progress{
+		ProgressPoint: campaign.ProgressPoint{
+			Seconds: time.Since(r.start).Seconds(), Cases: r.live.total.Load(), Findings: now.Findings,
+		},
+		Phase: string(now.Phase), Campaign: now.Campaign, Index: now.Index, Of: now.Of,
+		Done: now.Done, Planned: now.Planned, Workers: now.Workers, Rate: now.Rate,
 	}
 	// A failure to write shows at the next outcome; a chart point is not worth an error.
 	_ = r.note(store.KindProgress, 0, p)
 	p.Seconds += r.history.seconds
-	r.points = thin(append(r.points, p))
+	r.points = thin(append(r.points, p.ProgressPoint))
 }
 
-func (r *runner) tell(rates *rateMeter) {
-	if r.opt.Progress == nil {
-		return
+func (r *runner) tell(now Snapshot) {
+	if r.opt.Progress != nil {
+		r.opt.Progress(now)
 	}
+}
+
+func (r *runner) snapshot(rates *rateMeter) Snapshot {
 	s := Snapshot{
 		RunID: r.job.Writer.RunID(), Of: r.live.campaigns,
 		Done: r.live.done.Load(), Planned: r.live.planned.Load(), Failed: r.live.failed.Load(), Errors: r.live.errors.Load(),
@@ -92,7 +103,7 @@ func (r *runner) tell(rates *rateMeter) {
 	if left := s.Planned - s.Done; left > 0 && s.Rate > 0 {
 		s.ETA = time.Duration(float64(left) / s.Rate * float64(time.Second))
 	}
-	r.opt.Progress(s)
+	return s
 }
 
 // rateMeter is cases per second over the last five seconds.

@@ -69,6 +69,23 @@ CREATE TABLE campaigns (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runs_by_age ON runs (created);
 `},
+	// A record as a whole may be hundreds of megabytes; these are its parts, so
+	// that a page of it is read and no more. Bodies are JSON, compressed.
+	{refill: true, sql: `
+CREATE TABLE outlines (
+	run_id TEXT PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+	body   BLOB NOT NULL -- the record without its findings
+) STRICT, WITHOUT ROWID;
+CREATE TABLE details (
+	run_id     TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
+	finding_id TEXT NOT NULL,
+	first_case INTEGER NOT NULL,
+	body       BLOB NOT NULL, -- the finding
+	PRIMARY KEY (run_id, finding_id)
+) STRICT;
+CREATE INDEX campaigns_by_name ON campaigns (contract, name);
+CREATE INDEX findings_by_weight ON findings (run_id, severity DESC, finding_id);
+`},
 }
 
 // newerError refuses an index that a newer version of Thresh wrote.

@@ -136,7 +136,7 @@ func TestMigrationFromSchema1(t *testing.T) {
 	dir := t.TempDir()
 	want := fillStore(t, dir)
 	s := openStore(t, dir)
-	_, err := s.db.Exec("DROP TABLE campaigns; DROP INDEX runs_by_age; PRAGMA user_version = 1")
+	_, err := s.db.Exec("DROP TABLE outlines; DROP TABLE details; DROP INDEX findings_by_weight; DROP TABLE campaigns; DROP INDEX runs_by_age; PRAGMA user_version = 1")
 	must(t, err)
 	s.Close()
 	s = openStore(t, dir)

@@ -180,24 +180,27 @@ func (s *Store) Finding(id string) (campaign.Record, campaign.Finding, error) {
 	return rec, f, nil
 }
 
-func (s *Store) finding(ref string) (rec campaign.Record, f campaign.Finding, err error) {
+// LocateFinding says where a finding is that is named as [Store.Finding] takes
+// it: the run's name and the finding's id, both in full.
+func (s *Store) LocateFinding(ref string) (runID, id string, err error) { return s.locate(ref) }
+
+func (s *Store) locate(ref string) (run, id string, err error) {
 	runRef, id, inRun := strings.Cut(ref, "/")
 	var known []string // ids that ref can mean, newest run first
-	run := ""
 	if inRun {
 		if run, err = s.resolveRun(runRef); err != nil {
-			return rec, f, err
+			return "", "", err
 		}
 		known, err = s.column("SELECT finding_id FROM findings WHERE run_id = ? ORDER BY severity DESC, finding_id", run)
 	} else {
 		id = ref
 		if _, err := s.reconcile(false); err != nil {
-			return rec, f, diag.Environment("read the index: %w", err)
+			return "", "", diag.Environment("read the index: %w", err)
 		}
 		known, err = s.column("SELECT f.finding_id FROM findings f JOIN runs r USING (run_id) GROUP BY f.finding_id ORDER BY max(r.created) DESC, f.finding_id")
 	}
 	if err != nil {
-		return rec, f, diag.Environment("read the index: %w", err)
+		return "", "", diag.Environment("read the index: %w", err)
 	}
 	var match []string
 	for _, k := range known {
@@ -211,17 +214,25 @@ func (s *Store) finding(ref string) (rec campaign.Record, f campaign.Finding, er
 	}
 	switch {
 	case len(match) == 0:
-		return rec, f, noSuch("finding", ref, s.dir, known)
+		return "", "", noSuch("finding", ref, s.dir, known)
 	case len(match) > 1:
-		return rec, f, diag.WithHint(diag.Refused("%q may be any of %s", ref, some(match)), "give more of the id")
+		return "", "", diag.WithHint(diag.Refused("%q may be any of %s", ref, some(match)), "give more of the id")
 	}
 	id = match[0]
 	if run == "" {
 		runs, err := s.column("SELECT r.run_id FROM findings f JOIN runs r USING (run_id) WHERE f.finding_id = ?"+newestFirst+" LIMIT 1", id)
 		if err != nil || len(runs) == 0 {
-			return rec, f, diag.Environment("read the index: %w", errors.Join(err, sql.ErrNoRows))
+			return "", "", diag.Environment("read the index: %w", errors.Join(err, sql.ErrNoRows))
 		}
 		run = runs[0]
+	}
+	return run, id, nil
+}
+
+func (s *Store) finding(ref string) (rec campaign.Record, f campaign.Finding, err error) {
+	run, id, err := s.locate(ref)
+	if err != nil {
+		return rec, f, err
 	}
 	if rec, err = s.record(run); err != nil {
 		return rec, f, err

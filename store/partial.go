@@ -15,6 +15,7 @@ type partial struct {
 	findings []campaign.Finding
 	warnings []string
 	seconds  float64
+	brief    bool // keep of findings what a list of them says
 }
 
 func (p *partial) warn(text string) {
@@ -54,6 +55,9 @@ func (p *partial) add(e Entry) {
 		}
 		if f.Settled == nil {
 			f.Settled = &f.Finding
+		}
+		if p.brief {
+			*f.Settled = briefly(*f.Settled)
 		}
 		if f.Settled.ID != "" {
 			p.settle(*f.Settled)

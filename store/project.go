@@ -211,7 +211,7 @@ func (s *Store) indexRun(p projection) error {
 				return fmt.Errorf("index finding %s of run %s: %w", f.ID, id, err)
 			}
 		}
-		return nil
+		return s.indexParts(tx, id, rec)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -14,7 +13,9 @@ import (
 // RunQuery picks runs. The zero value picks all.
 type RunQuery struct {
 	Contract string // runs with a campaign of this contract
+	Campaign string // runs with a campaign of this name
 	Verdict  string // "pass", "fail" or "error"
+	Status   string // "running", "done", "interrupted" or "error"
 	Text     string // part of the run's name, its campaigns, documents, command or findings' titles; letter case does not matter
 	Limit    int    // at most so many; 0: no limit
 	Offset   int    // leave out so many of the newest
@@ -88,28 +89,40 @@ func (s *Store) Runs(q RunQuery) ([]RunSummary, error) {
 	return runs, nil
 }
 
-func (s *Store) runs(q RunQuery) ([]RunSummary, error) {
-	if _, err := s.reconcile(false); err != nil {
-		return nil, err
-	}
-	// An empty parameter switches its condition off.
-	query := runColumns + `WHERE (@contract = '' OR EXISTS (SELECT 1 FROM campaigns c WHERE c.run_id = r.run_id AND c.contract = @contract))
+// runWhere picks what a query asks for; an empty parameter switches its
+// condition off.
+const runWhere = `WHERE (@contract = '' OR EXISTS (SELECT 1 FROM campaigns c WHERE c.run_id = r.run_id AND c.contract = @contract))
+	AND (@campaign = '' OR EXISTS (SELECT 1 FROM campaigns c WHERE c.run_id = r.run_id AND c.name = @campaign AND (@contract = '' OR c.contract = @contract)))
 	AND (@verdict = '' OR r.verdict = @verdict)
+	AND (@status = '' OR r.status = @status)
 	AND (@text = '' OR r.run_id LIKE @text ESCAPE '\'
 		OR EXISTS (SELECT 1 FROM json_each(r.command) w WHERE w.value LIKE @text ESCAPE '\')
 		OR EXISTS (SELECT 1 FROM campaigns c WHERE c.run_id = r.run_id AND (c.name LIKE @text ESCAPE '\' OR c.source LIKE @text ESCAPE '\'))
 		OR EXISTS (SELECT 1 FROM findings f WHERE f.run_id = r.run_id AND (f.title LIKE @text ESCAPE '\' OR f.finding_id LIKE @text ESCAPE '\')))
-` + newestFirst + " LIMIT @limit OFFSET @offset"
-	text := ""
-	if q.Text != "" {
-		text = "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(q.Text) + "%"
+`
+
+func (q RunQuery) args() []any {
+	return []any{
+		sql.Named("contract", q.Contract), sql.Named("campaign", q.Campaign), sql.Named("verdict", q.Verdict),
+		sql.Named("status", q.Status), sql.Named("text", likePart(q.Text)),
 	}
-	limit := -1 // SQLite's word for none
-	if q.Limit > 0 {
-		limit = q.Limit
+}
+
+// CountRuns is how many runs a query picks, whatever its limit and offset.
+func (s *Store) CountRuns(q RunQuery) (n int, err error) {
+	if err := s.db.QueryRow("SELECT count(*) FROM runs r "+runWhere, q.args()...).Scan(&n); err != nil {
+		return 0, diag.Environment("count the runs of the store %s: %w", s.dir, err)
 	}
-	rows, err := s.db.Query(query, sql.Named("contract", q.Contract), sql.Named("verdict", q.Verdict),
-		sql.Named("text", text), sql.Named("limit", limit), sql.Named("offset", max(0, q.Offset)))
+	return n, nil
+}
+
+func (s *Store) runs(q RunQuery) ([]RunSummary, error) {
+	if _, err := s.reconcile(false); err != nil {
+		return nil, err
+	}
+	query := runColumns + runWhere + newestFirst + " LIMIT @limit OFFSET @offset"
+	args := append(q.args(), sql.Named("limit", limitOf(q.Limit)), sql.Named("offset", max(0, q.Offset)))
+	rows, err := s.db.Query(query, args...)
 	if err != nil {
 		return nil, err
 	}

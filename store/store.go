@@ -38,6 +38,7 @@ type Store struct {
 	blobs   *blob.Dir
 	db      *sql.DB
 	session *lock.Lock
+	pack    packer
 	wrote   atomic.Bool // a blob was put or a run begun: mentions may be on their way
 
 	mu      sync.Mutex

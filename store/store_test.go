@@ -181,7 +181,7 @@ func TestOpenRefuses(t *testing.T) {
 	for _, c := range []struct{ name, dir, want string }{
 		{"a file", file, "it is a file, not a folder"},
 		{"below a file", filepath.Join(file, "x"), "not a directory"},
-		{"newer schema", newer, "its index has schema 99 and this version of Thresh knows 2"},
+		{"newer schema", newer, "its index has schema 99 and this version of Thresh knows 3"},
 		{"read-only", filepath.Join(readOnly, ".thresh"), "permission denied"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

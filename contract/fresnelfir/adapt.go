@@ -15,6 +15,8 @@ const (
 	newFactor   = 1.5  // a branch that reached something new in its state
 	least, most = 0.1, 10.0
 	forceEpochs = 2 // how long a branch is favoured
+	skipEpochs  = 8 // how long one is left aside that leads to calls which do not end
+	wideEpochs  = 4 // how long observers are asked about more instances
 	plateau     = 3 // epochs without anything new
 	shortLoops  = 3 // repetitions in an epoch of short ones
 )
@@ -68,6 +70,37 @@ func (a adaptation) force(e event, cause string) {
 	}
 }
 
+// failing answers a failure of a kind by the branch that led to it. Calls that do
+// not end cost the most and show nothing new: a branch that led to two of them is
+// left aside for a while. Answers that differ ask for a wider look at observers.
+func (a adaptation) failing(kind string, e event) {
+	switch kind {
+	case kindTimeout:
+		e.state = 0
+		if a.s.timeouts[e]++; a.s.timeouts[e] > 1 && a.give("skip", a.name(e), kind) {
+			a.s.skipped[e] = skipEpochs
+			delete(a.s.forced, e)
+		}
+		return
+	case kindDiscrepancy:
+		if a.s.wide == 0 && a.give("swap_observer", "all", kind) {
+			a.s.wide = wideEpochs
+		}
+	}
+	a.force(e, kind)
+}
+
+// age lets what was decided for some epochs run out.
+func age(list map[event]int) {
+	for e, n := range list {
+		if n <= 1 {
+			delete(list, e)
+		} else {
+			list[e] = n - 1
+		}
+	}
+}
+
 // fold applies what an epoch's cases have shown: what was new, and the branches
 // that failing cases took, by the kind of failure.
 func (a adaptation) fold(fresh []event, failing map[string][]event) {
@@ -78,13 +111,9 @@ func (a adaptation) fold(fresh []event, failing map[string][]event) {
 			s.learned[k] = 1 + (f-1)*decay
 		}
 	}
-	for e, n := range s.forced {
-		if n <= 1 {
-			delete(s.forced, e)
-		} else {
-			s.forced[e] = n - 1
-		}
-	}
+	age(s.forced)
+	age(s.skipped)
+	s.wide = max(0, s.wide-1)
 	s.limit = 0
 	if len(fresh) > 0 {
 		s.quiet = 0
@@ -104,7 +133,7 @@ func (a adaptation) fold(fresh []event, failing map[string][]event) {
 			continue
 		}
 		for _, e := range failing[kind] {
-			a.force(e, kind)
+			a.failing(kind, e)
 		}
 	}
 	if s.quiet >= plateau && a.listens("coverage_plateau") {

@@ -63,6 +63,9 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	if s.cases >= c.budget {
 		return campaign.Round{}, false
 	}
+	if x := c.plan.doc.Capsule; x != nil {
+		return campaign.Round{Len: 1, At: func(int64) []byte { return x.Tape }}, true
+	}
 	size := int64(c.plan.doc.Exploration.EpochSize)
 	n := size/10 + 1
 	if s.cases > 0 {
@@ -185,6 +188,9 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	t.run()
 	if t.dev != nil && t.dev.broken != nil {
 		return campaign.Outcome{}, t.dev.broken
+	}
+	if t.dev != nil && s != nil && at.Payload == nil {
+		t.traceModule(s)
 	}
 	if at.Payload == nil && s != nil && t.failed == nil && s.news(t.seen.events) {
 		t.seen.tape = choice.Encode(t.src.Tape().Values)

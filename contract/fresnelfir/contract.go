@@ -112,12 +112,18 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if list.HasErrors() {
 		return nil, list
 	}
+	if d.Capsule != nil {
+		c.budget = 1
+	}
 	code, why, found := k.moduleOf(doc, d, set)
 	if list = append(list, found...); list.HasErrors() {
 		return nil, list
 	}
 	if code != nil {
 		c.module = newModule(c.plan, code, k.open, c.seed)
+		if found := c.module.inspect(c.plan, src, src.Within(d.Bindings.Place, "entry")); len(found) > 0 {
+			return nil, append(list, found...)
+		}
 	}
 	c.alone = why
 	c.id = campaign.Identity{Contract: k.Name(), Name: nameOf(doc.Path), Digest: digest(doc.Data, code, c.seed, uint64(c.budget))}
@@ -144,6 +150,8 @@ func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Sett
 		return nil, "there is nothing here to run modules with", nil
 	case d.Bindings.Entry == "":
 		return nil, "the document names no module", nil
+	case capsuleModule(d) != nil && !filepath.IsLocal(d.Bindings.Entry):
+		return capsuleModule(d), "", nil
 	case !filepath.IsLocal(d.Bindings.Entry):
 		return fail("entry", "must be a path below the document's folder, got %q; name a module elsewhere with --%s", d.Bindings.Entry, optModule)
 	default:
@@ -151,6 +159,8 @@ func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Sett
 	}
 	b, err := set.Read(path)
 	switch {
+	case err != nil && errors.Is(err, fs.ErrNotExist) && asked == "" && capsuleModule(d) != nil:
+		return capsuleModule(d), "", nil
 	case err != nil && (asked != "" || !errors.Is(err, fs.ErrNotExist)):
 		return fail("module-unread", "the module %s cannot be read: %v", path, err)
 	case err != nil:

@@ -11,16 +11,19 @@ import (
 type eventKind uint8
 
 const (
-	eventNode   eventKind = iota // a call was reached
-	eventBranch                  // a branch was taken, in an abstract state
-	eventClosed                  // a branch's guard did not hold there
-	eventStuck                   // no branch was open
-	eventInput                   // an input was used; child is its place in rows
-	eventTried                   // a property was put to the test
-	eventModel                   // a state of the model: what its instances are like
-	eventTape                    // the tape of a case that reached something new
-	eventLast                    // the branch that was taken last before a failure
-	eventCut                     // a walk was cut: references too deep, or a loop without actions
+	eventNode    eventKind = iota // a call was reached
+	eventBranch                   // a branch was taken, in an abstract state
+	eventClosed                   // a branch's guard did not hold there
+	eventStuck                    // no branch was open
+	eventInput                    // an input was used; child is its place in rows
+	eventTried                    // a property was put to the test
+	eventModel                    // a state of the model: what its instances are like
+	eventTape                     // the tape of a case that reached something new
+	eventLast                     // the branch that was taken last before a failure
+	eventCut                      // a walk was cut: references too deep, or a loop without actions
+	eventEdge                     // a point of the module's code, that the campaign had not reached
+	eventHint                     // a value of a domain to try; node is the domain, state the place
+	eventAttempt                  // an action was tried that the model did not allow
 )
 
 // event is one thing that a traversal met. The abstract state of an alternative
@@ -79,6 +82,18 @@ func (c *coverage) stuck(at int, state uint64) {
 
 func (c *coverage) model(state uint64) {
 	c.events = append(c.events, event{kind: eventModel, state: state})
+}
+
+func (c *coverage) edge(at int) {
+	c.events = append(c.events, event{kind: eventEdge, child: at})
+}
+
+func (c *coverage) hint(d int, at uint64) {
+	c.events = append(c.events, event{kind: eventHint, node: d, state: at})
+}
+
+func (c *coverage) attempt(action int) {
+	c.events = append(c.events, event{kind: eventAttempt, node: action})
 }
 
 func (c *coverage) input(row []int) {

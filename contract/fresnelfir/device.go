@@ -14,9 +14,11 @@ import (
 type module struct {
 	open      dut.Opener
 	plan      dut.Plan
-	actions   []call // by action; binding -1: it has none
-	observers []call // by function; binding -1: it is no observer
-	pairs     []pair // observers that the model can answer for
+	actions   []call  // by action; binding -1: it has none
+	observers []call  // by function; binding -1: it is no observer
+	pairs     []pair  // observers that the model can answer for
+	unpaired  []pair  // those that it cannot
+	places    []bound // of the plan's bindings
 }
 
 // call is an export that the document names.
@@ -25,7 +27,8 @@ type call struct {
 	args    []argument
 	returns int // entity of the answer, if it is a handle; -1: none
 	refuses func(int64) bool
-	trap    bool // a trap is a refusal
+	answer  model.Code // what it returns, before the effect; nil: not told
+	trap    bool       // a trap is a refusal
 }
 
 // argument is where the value of a parameter comes from.
@@ -48,7 +51,7 @@ type pair struct {
 // newModule makes the plan of calling a module. Bindings of actions come first,
 // then those of observers.
 func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
-	m := &module{open: open, plan: dut.Plan{Binary: binary, Seed: seed}}
+	m := &module{open: open, plan: dut.Plan{Binary: binary, Seed: seed, Coverage: true, Compares: p.space.wide()}}
 	for _, a := range p.program.Actions() {
 		m.actions = append(m.actions, m.action(p, a))
 	}
@@ -64,14 +67,21 @@ func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
 			}
 			c.binding = len(m.plan.Bindings)
 			m.plan.Bindings = append(m.plan.Bindings, b)
+			m.places = append(m.places, bound{f.Place, "binding", "params"})
 		}
 		m.observers = append(m.observers, c)
-		if pf := p.doc.Pair(f); f.Observer && pf != nil {
-			x := pair{observer: i, model: p.program.Call(pf.Name)}
-			for _, param := range f.Params {
-				x.params = append(x.params, p.program.Entity(param.Entity))
-			}
+		if !f.Observer {
+			continue
+		}
+		x := pair{observer: i}
+		for _, param := range f.Params {
+			x.params = append(x.params, p.program.Entity(param.Entity))
+		}
+		if pf := p.doc.Pair(f); pf != nil {
+			x.model = p.program.Call(pf.Name)
 			m.pairs = append(m.pairs, x)
+		} else {
+			m.unpaired = append(m.unpaired, x)
 		}
 	}
 	return m
@@ -91,6 +101,9 @@ func (m *module) action(p *plan, a model.Action) call {
 		b.Params = append(b.Params, dut.Param{Name: name, Kind: arg.kind})
 	}
 	c.returns = p.program.Entity(x.Returns)
+	if x.Answer != nil {
+		c.answer = p.program.Condition(x.Answer).Code
+	}
 	if r := x.Rejects; r != nil {
 		c.trap = r.Trap
 		if r.Op != "" {
@@ -99,6 +112,7 @@ func (m *module) action(p *plan, a model.Action) call {
 	}
 	c.binding = len(m.plan.Bindings)
 	m.plan.Bindings = append(m.plan.Bindings, b)
+	m.places = append(m.places, bound{x.Place, "function", "args"})
 	return c
 }
 
@@ -173,6 +187,7 @@ type device struct {
 	args    []dut.Value
 	reply   dut.Reply
 	machine *model.Machine
+	sites   []dut.Site
 	broken  error // of the environment
 }
 
@@ -182,7 +197,7 @@ func (m *module) start(ctx context.Context, dev dut.Device, p *plan, machine *mo
 	if err != nil {
 		return nil, fmt.Errorf("starting the module: %w", err)
 	}
-	return &device{mod: m, p: p, inst: inst, machine: machine, made: make([]int64, len(p.doc.Entities))}, nil
+	return &device{mod: m, p: p, inst: inst, machine: machine, sites: dev.Info().Sites, made: make([]int64, len(p.doc.Entities))}, nil
 }
 
 // reset brings the module back to its start.
@@ -298,7 +313,7 @@ func (d *device) Observe(function int, args []int32) (model.Value, error) {
 	if reply.Cause != dut.None {
 		return model.Value{}, fmt.Errorf("%s: %s", d.mod.plan.Bindings[d.mod.observers[function].binding].Function, d.fault())
 	}
-	return d.answer(function, reply.Value), nil
+	return d.answer(reply.Value, d.mod.observers[function].returns), nil
 }
 
 func (d *device) ask(function int, args []int32) dut.Reply {
@@ -309,8 +324,9 @@ func (d *device) ask(function int, args []int32) dut.Reply {
 	return d.inst.Call(d.mod.observers[function].binding, d.args)
 }
 
-// answer turns a module's value to one of the model.
-func (d *device) answer(function int, v dut.Value) model.Value {
+// answer turns a module's value to one of the model; entity is what a handle
+// is of.
+func (d *device) answer(v dut.Value, entity int) model.Value {
 	switch v.Kind {
 	case dut.Bool:
 		if v.Int != 0 {
@@ -323,7 +339,7 @@ func (d *device) answer(function int, v dut.Value) model.Value {
 		}
 		return model.Foreign
 	case dut.Ref:
-		if i := d.instance(d.mod.observers[function].returns, v.Int); i != model.None {
+		if i := d.instance(entity, v.Int); i != model.None {
 			return model.Identity(i)
 		}
 		return model.Foreign

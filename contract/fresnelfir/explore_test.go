@@ -54,6 +54,9 @@ func open(t testing.TB, c *Campaign) *executor {
 	return x
 }
 
+// firstFailure ends an exploration with the epoch in which anything failed.
+const firstFailure = "*"
+
 // explore runs a campaign to its end, or to the end of the epoch in which a
 // title that begins with until was found, and returns its state and the first failing case of every title.
 func explore(t testing.TB, c *Campaign, until string) (*state, map[string]campaign.Case) {
@@ -64,7 +67,7 @@ func explore(t testing.TB, c *Campaign, until string) (*state, map[string]campai
 	for {
 		r, more := c.Round(s)
 		for title := range failing {
-			more = more && (until == "" || !strings.HasPrefix(title, until))
+			more = more && until != firstFailure && (until == "" || !strings.HasPrefix(title, until))
 		}
 		if !more {
 			return s, failing

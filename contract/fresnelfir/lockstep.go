@@ -14,6 +14,12 @@ import (
 func (t *traversal) lockstep(action int, forbidden bool) bool {
 	d := t.dev
 	name := t.p.program.Actions()[action].Name
+	want, told := t.expected(action)
+	if t.p.claims[action].binding.Mutates || len(d.mod.unpaired) == 0 {
+		t.before = t.before[:0]
+	} else {
+		t.before = t.readings(t.before[:0])
+	}
 	if err := d.call(action, t.given); err != nil {
 		t.fail(&failure{kind: kindSpec, level: byModel, title: name + " cannot be called: " + err.Error(), subject: name, cause: err.Error(), at: t.p.doc.Effect(name).Place})
 		return false
@@ -32,7 +38,31 @@ func (t *traversal) lockstep(action int, forbidden bool) bool {
 		return false
 	}
 	t.note(d.reply.Value.String())
-	return true
+	t.lastArgs, t.lastReply = append(t.lastArgs[:0], d.args...), d.reply
+	if got := d.answer(d.reply.Value, d.mod.actions[action].returns); told && got != want {
+		t.note(fmt.Sprintf("%s, the model says %s", d.reply.Value, t.m.Text(want)))
+		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: name, cause: "returns", at: t.p.claims[action].binding.Answer.Place,
+			title: "what " + name + " returns differs from the model"})
+		return false
+	}
+	if !t.p.claims[action].binding.Mutates && len(d.mod.unpaired) > 0 {
+		t.unchanged(action, "it mutates nothing")
+	}
+	return t.failed == nil
+}
+
+// expected is what an action is to return, if the document says so.
+func (t *traversal) expected(action int) (model.Value, bool) {
+	code := t.dev.mod.actions[action].answer
+	if code == nil {
+		return model.Value{}, false
+	}
+	v, f := t.m.Eval(code)
+	if f.Spec() {
+		name := t.p.program.Actions()[action].Name
+		t.fail(t.faulty(f, "the answer of "+name, name))
+	}
+	return v, f.Cause == model.NoFault
 }
 
 // moduleFailed is the failure of the call that was made last.
@@ -59,7 +89,7 @@ func (t *traversal) moduleFailed(name string) *failure {
 }
 
 func (t *traversal) note(answer string) {
-	if t.trace != nil {
+	if t.trace != nil && len(t.trace.Steps) > 0 {
 		t.trace.Steps[len(t.trace.Steps)-1].Answer = answer
 	}
 }
@@ -74,28 +104,40 @@ func (t *traversal) compare(after string) {
 	for k := range t.dev.mod.pairs {
 		x := &t.dev.mod.pairs[k]
 		left := maxTuples
+		if t.wide {
+			left *= wider
+		}
 		t.tuple = t.tuple[:0]
-		t.tuples(x, after, &left)
+		t.each(x.params, &left, func() bool {
+			t.ask(x, after)
+			return t.failed == nil
+		})
 		if t.failed != nil {
 			return
 		}
 	}
 }
 
-// tuples goes through the instances that the rest of an observer's parameters
-// may be.
-func (t *traversal) tuples(x *pair, after string, left *int) {
-	if len(t.tuple) == len(x.params) {
+// wider is how many times more combinations there are once answers differed.
+const wider = 8
+
+// each goes through the combinations of instances that an observer may be asked
+// about, in t.tuple, until left is used up or visit says that it is enough.
+func (t *traversal) each(params []int, left *int, visit func() bool) bool {
+	if len(t.tuple) == len(params) {
 		*left--
-		t.ask(x, after)
-		return
+		return visit()
 	}
-	live := t.m.Live(x.params[len(t.tuple)])
-	for i := len(live) - 1; i >= 0 && *left > 0 && t.failed == nil; i-- {
+	live := t.m.Live(params[len(t.tuple)])
+	for i := len(live) - 1; i >= 0 && *left > 0; i-- {
 		t.tuple = append(t.tuple, live[i])
-		t.tuples(x, after, left)
+		more := t.each(params, left, visit)
 		t.tuple = t.tuple[:len(t.tuple)-1]
+		if !more {
+			return false
+		}
 	}
+	return true
 }
 
 func (t *traversal) ask(x *pair, after string) {
@@ -113,7 +155,7 @@ func (t *traversal) ask(x *pair, after string) {
 		t.fail(bad)
 		return
 	}
-	got := d.answer(x.observer, reply.Value)
+	got := d.answer(reply.Value, d.mod.observers[x.observer].returns)
 	if got == want {
 		return
 	}

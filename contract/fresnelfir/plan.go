@@ -25,6 +25,8 @@ type plan struct {
 	// feeds are, by branch, the branches that lead to an action which sets a
 	// field that the branch's guard asks for.
 	feeds map[event][]event
+	// claims are what the bindings say of their actions, by action.
+	claims []claims
 }
 
 // root is a protocol that traversals begin with.
@@ -47,6 +49,8 @@ type branch struct {
 	weight float64
 	guard  model.Condition
 	open   bool // has no guard
+	// attempt is the action to try though the guard does not hold; -1: none.
+	attempt int
 }
 
 // start is a compiled generator.
@@ -93,6 +97,8 @@ func newPlan(doc *ir.Document) *plan {
 	}
 	p.compileInputs()
 	p.compileFeeds()
+	p.compileAttempts()
+	p.compileClaims()
 	return p
 }
 

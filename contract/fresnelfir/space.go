@@ -45,6 +45,7 @@ type domain struct {
 	source *ir.Domain
 	values []uint64 // places of the values in the domain, simplest first
 	whole  bool     // these are all
+	hints  []uint64 // of a large domain: places of values that the module compares with
 }
 
 // combination is values of some domains, by their places among those told apart.
@@ -329,6 +330,7 @@ type inputs struct {
 	solver *solve.Solver // nil until it is needed
 	row    []int         // the place of each value; solve.Open where the value is another
 	fixed  []int
+	hint   func(d int) (uint64, bool) // a value to try, or none
 }
 
 func (in *inputs) reset(s *space) {
@@ -353,8 +355,8 @@ func (in *inputs) draw(src *choice.Source, m *model.Machine, domains []int, like
 		if free {
 			in.row[d] = k
 			at := x.values[k]
-			if !x.whole && src.Weighted([]float64{3, 1}) == 1 {
-				at, in.row[d] = src.Draw(x.source.Size()), solve.Open
+			if !x.whole {
+				at = in.other(src, d, at)
 			}
 			m.SetInput(d, p.DomainValue(d, at))
 			continue
@@ -362,6 +364,19 @@ func (in *inputs) draw(src *choice.Source, m *model.Machine, domains []int, like
 		in.constrained(d, k, domains)
 		m.SetInput(d, p.DomainValue(d, x.values[in.row[d]]))
 	}
+}
+
+// other decides on any value of a large domain, now and then, in place of at.
+func (in *inputs) other(src *choice.Source, d int, at uint64) uint64 {
+	size := in.s.domains[d].source.Size()
+	if hint, ok := in.hint(d); ok {
+		if src.Prefer(1, 2) == 1 {
+			at, in.row[d] = src.Prefer(hint, size), solve.Open
+		}
+	} else if src.Weighted(onceInFour) == 1 {
+		at, in.row[d] = src.Draw(size), solve.Open
+	}
+	return at
 }
 
 // constrained gives a domain the first value from k on that the others allow:

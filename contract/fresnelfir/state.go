@@ -11,25 +11,31 @@ import (
 // state is what a campaign has learned between two epochs. It is never changed
 // once a round has seen it.
 type state struct {
-	epoch   int
-	cases   int64
-	actions int64
-	failed  int64
-	hits    map[event]int64   // of nodes and of branches in their states
-	closed  map[event]int64   // guards that did not hold
-	stuck   map[event]int64   // alternatives with no branch open
-	tried   []int64           // by property
-	cut     int64             // walks that were cut
-	reached []bool            // by input combination
-	learned map[event]float64 // factors on a branch's weight, in its state
-	forced  map[event]int     // branches that are favoured, for so many more epochs
-	floors  map[event]float64 // factors that keep branches likely that were never taken
-	limit   int               // repetitions end early; 0: they do not
-	quiet   int               // epochs since anything new was reached
-	log     []directive       // what was decided, with its cause
-	corpus  [][]uint64        // tapes that reached something new, the latest last
-	models  int               // states of the model that were met
-	curve   [][2]float64      // coverage of calls and branches, by actions
+	epoch    int
+	cases    int64
+	actions  int64
+	failed   int64
+	hits     map[event]int64   // of nodes and of branches in their states
+	closed   map[event]int64   // guards that did not hold
+	stuck    map[event]int64   // alternatives with no branch open
+	tried    []int64           // by property
+	cut      int64             // walks that were cut
+	reached  []bool            // by input combination
+	learned  map[event]float64 // factors on a branch's weight, in its state
+	forced   map[event]int     // branches that are favoured, for so many more epochs
+	floors   map[event]float64 // factors that keep branches likely that were never taken
+	limit    int               // repetitions end early; 0: they do not
+	edges    []uint64          // points of the module's code that were reached, as bits
+	hints    [][]uint64        // by domain: places of values to try
+	tries    map[int]int64     // by action: how often it was tried though not allowed
+	timeouts map[event]int     // by branch: calls that did not end
+	skipped  map[event]int     // branches that are left aside, for so many more epochs
+	wide     int               // observers are asked about more instances, for so many more epochs
+	quiet    int               // epochs since anything new was reached
+	log      []directive       // what was decided, with its cause
+	corpus   [][]uint64        // tapes that reached something new, the latest last
+	models   int               // states of the model that were met
+	curve    [][2]float64      // coverage of calls and branches, by actions
 }
 
 // directive is a change to how the protocol is explored.
@@ -44,6 +50,7 @@ func newState(p *plan) *state {
 	return &state{
 		hits: map[event]int64{}, closed: map[event]int64{}, stuck: map[event]int64{}, tried: make([]int64, p.program.Properties()),
 		reached: make([]bool, len(p.space.targets)), learned: map[event]float64{}, forced: map[event]int{},
+		tries: map[int]int64{}, timeouts: map[event]int{}, skipped: map[event]int{},
 	}
 }
 
@@ -51,6 +58,8 @@ func (s *state) clone() *state {
 	c := *s
 	c.hits, c.closed, c.stuck = maps.Clone(s.hits), maps.Clone(s.closed), maps.Clone(s.stuck)
 	c.learned, c.forced = maps.Clone(s.learned), maps.Clone(s.forced)
+	c.tries, c.skipped, c.timeouts = maps.Clone(s.tries), maps.Clone(s.skipped), maps.Clone(s.timeouts)
+	c.edges, c.hints = slices.Clone(s.edges), slices.Clone(s.hints)
 	c.tried, c.reached = slices.Clone(s.tried), slices.Clone(s.reached)
 	c.log, c.curve, c.corpus = slices.Clip(s.log), slices.Clip(s.curve), slices.Clip(s.corpus)
 	return &c
@@ -67,6 +76,9 @@ func (p *plan) key(at int, open uint64, child int) event {
 // forceFactor is how much a forced branch is favoured.
 const forceFactor = 8
 
+// skipFactor is what is left of a branch's weight that is skipped.
+const skipFactor = 0.01
+
 // weight is how likely a branch is, among those that are open.
 func (s *state) weight(p *plan, at int, open uint64, child int) float64 {
 	w := p.nodes[at].branches[child].weight
@@ -82,6 +94,9 @@ func (s *state) weight(p *plan, at int, open uint64, child int) float64 {
 	}
 	if s.forced[plain] > 0 {
 		w *= forceFactor
+	}
+	if s.skipped[plain] > 0 {
+		w *= skipFactor
 	}
 	return w
 }
@@ -122,6 +137,14 @@ func (s *state) add(t tally, p *plan) (fresh []event, last *event) {
 			last = &event{eventBranch, e.node, e.state, e.child}
 		case eventCut:
 			s.cut += n
+		case eventEdge:
+			if s.reach(e.child) {
+				fresh = append(fresh, e)
+			}
+		case eventHint:
+			s.learn(e.node, e.state)
+		case eventAttempt:
+			s.tries[e.node] += n
 		}
 	}
 	for _, row := range t.rows {
@@ -148,7 +171,7 @@ const (
 // news reports whether a case reached something that the state does not know.
 func (s *state) news(events []event) bool {
 	return slices.ContainsFunc(events, func(e event) bool {
-		return (e.kind <= eventBranch || e.kind == eventModel && s.models < maxModels) && s.hits[e] == 0
+		return (e.kind <= eventBranch || e.kind == eventModel && s.models < maxModels) && s.hits[e] == 0 || e.kind == eventEdge
 	})
 }
 

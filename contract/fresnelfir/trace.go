@@ -9,17 +9,20 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/dut"
 )
 
 // trace is what people see of a traversal, step by step. It is made when a
 // failing case is told, not while cases are run.
 type trace struct {
-	Cast  []string    `json:"cast"` // acting instances with their fields
-	Steps []traceStep `json:"steps"`
-	Place string      `json:"place,omitempty"` // of what does not hold, in the document
-	via   []string
-	was   []model.Value // fields before the step
-	count int
+	Cast       []string    `json:"cast"` // acting instances with their fields
+	Steps      []traceStep `json:"steps"`
+	Place      string      `json:"place,omitempty"` // of what does not hold, in the document
+	Generation int         `json:"-"`               // actions that were applied
+	via        []string
+	was        []model.Value // fields before the step
+	count      int
+	state      dut.Snapshot // of the module before the step; nil: not wanted
 }
 
 // traceStep is one row of the table.
@@ -30,7 +33,8 @@ type traceStep struct {
 	Args    []string `json:"args,omitempty"`
 	Via     []string `json:"via,omitempty"`
 	Changes []string `json:"changes,omitempty"`
-	Answer  string   `json:"answer,omitempty"` // of the module
+	Answer  string   `json:"answer,omitempty"`  // of the module
+	Effects string   `json:"effects,omitempty"` // in the module, where the document's hooks ask for them
 	Result  string   `json:"result,omitempty"`
 }
 
@@ -70,6 +74,9 @@ func (x *trace) begin(t *traversal, action int) {
 		}
 	}
 	x.Steps = append(x.Steps, s)
+	if x.state = nil; t.dev != nil && t.p.hooked(a.Name, "side_effects") {
+		x.state = t.dev.inst.Snapshot()
+	}
 	x.was, x.count = snapshot(m, x.was[:0]), m.Instances()
 }
 
@@ -127,9 +134,21 @@ func (x *trace) end(t *traversal) {
 			at++
 		}
 	}
+	if x.state != nil {
+		blocks, globals := t.dev.inst.Changed(x.state)
+		s.Effects = fmt.Sprintf("%d blocks of memory and %d globals changed", blocks, globals)
+	}
 	if t.failed != nil {
 		s.Result = t.failed.title
 	}
+}
+
+// answer is what is noted of the module at the last step.
+func (x *trace) answer() string {
+	if len(x.Steps) == 0 {
+		return ""
+	}
+	return x.Steps[len(x.Steps)-1].Answer
 }
 
 // encode writes a trace as evidence.
@@ -161,8 +180,12 @@ func exhibits(data []byte) []campaign.Exhibit {
 		if s.Result != "" {
 			says += "; " + s.Result
 		}
-		rows = append(rows, []string{strconv.Itoa(i + 1), s.Actor, s.Action, strings.Join(s.Args, ", "), strings.Join(s.Via, " > "), says, s.Answer})
-		asked = asked || s.Answer != ""
+		answer := s.Answer
+		if s.Effects != "" {
+			answer = strings.TrimPrefix(answer+"; "+s.Effects, "; ")
+		}
+		rows = append(rows, []string{strconv.Itoa(i + 1), s.Actor, s.Action, strings.Join(s.Args, ", "), strings.Join(s.Via, " > "), says, answer})
+		asked = asked || answer != ""
 	}
 	if !asked {
 		columns = columns[:len(columns)-1]

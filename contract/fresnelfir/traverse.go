@@ -6,6 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
 	"github.com/thresh-dev/thresh/engine/choice"
+	"github.com/thresh-dev/thresh/engine/dut"
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
@@ -39,13 +40,23 @@ type traversal struct {
 	dev     *device                // the module in step with the model; nil: the model alone
 	given   map[string]model.Value // arguments that a generator's step gives
 	tuple   []int32
+
+	wide          bool // observers are asked about more instances
+	forbidden     []int
+	before, after []dut.Value // readings
+	lastArgs      []dut.Value
+	lastReply     dut.Reply
+	versions      []int // by entity: how often it was written
+	memos         []memo
 }
 
 // turn is a step: whose it was, and where on the tape that was decided.
 type turn struct{ thread, at int }
 
 func newTraversal(p *plan) *traversal {
-	return &traversal{p: p, m: p.program.New(1)}
+	t := &traversal{p: p, m: p.program.New(1), versions: make([]int, len(p.doc.Entities))}
+	t.in.hint = t.hint
+	return t
 }
 
 // attach lets the traversal run a module in step with the model.
@@ -60,6 +71,14 @@ func (t *traversal) run() {
 	t.actions, t.failed, t.turns = 0, nil, t.turns[:0]
 	t.seen.reset()
 	t.in.reset(&t.p.space)
+	t.memos = t.memos[:0]
+	if t.wide = false; t.dev != nil && len(t.dev.mod.pairs) > 0 {
+		wide := uint64(0)
+		if t.state != nil && t.state.wide > 0 {
+			wide = 1
+		}
+		t.wide = t.src.Prefer(wide, 2) == 1
+	}
 	begin := 0
 	if n := len(t.p.starts); n > 0 {
 		begin = t.chooseStart(n)
@@ -140,6 +159,7 @@ func (t *traversal) instance(entity int, links []int) int32 {
 		t.seen.input(t.in.row)
 	}
 	i := t.m.Create(entity)
+	t.versions[entity]++
 	for k, f := range t.p.doc.Entities[entity].Fields {
 		if len(links) > 0 && links[k] >= 0 {
 			t.m.Set(i, k, t.m.Input(links[k]))
@@ -301,11 +321,24 @@ func (t *traversal) perform(action int) {
 	if t.breach = t.m.Check(t.breach); len(t.breach) > 0 {
 		t.fail(t.broken(t.breach[0], "after "+a.Name))
 	} else if t.dev != nil {
-		t.compare(a.Name)
+		t.check(action)
 	}
 	t.m.Commit()
 	if t.state != nil {
 		t.seen.model(t.m.Sketch(t.p.actor))
+	}
+}
+
+// check holds the module against the model, and against what its binding says,
+// after an action that both have taken.
+func (t *traversal) check(action int) {
+	name := t.p.program.Actions()[action].Name
+	if t.compare(name); t.failed != nil || t.dev.mod.actions[action].binding < 0 {
+		return
+	}
+	t.written(action)
+	if t.steady(action); t.failed == nil {
+		t.twice(action)
 	}
 }
 
@@ -319,6 +352,11 @@ func (t *traversal) Choose(at int) int {
 			open |= 1 << (i & 63)
 		}
 		if t.failed != nil {
+			return -1
+		}
+	}
+	if t.dev != nil {
+		if t.attempts(at, open); t.failed != nil {
 			return -1
 		}
 	}

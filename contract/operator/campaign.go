@@ -16,9 +16,10 @@ import (
 type Campaign struct {
 	id       campaign.Identity
 	spec     Spec
-	dir      string // of the document
 	seeds    []mutator.Seed
 	units    []unit
+	picked   []pick // the children, if the document names them; nil: of every unit
+	folders  []string
 	plugins  *Plugins
 	base     *mutator.Mutator
 	recalled mutator.Bandit
@@ -44,7 +45,7 @@ type unit struct {
 type state struct {
 	done   int64 // cases so far
 	phase  int   // regular rounds done
-	retry  []retry
+	retry  []pick
 	tries  int   // rounds of replacements done
 	next   int32 // children asked of every unit in regular rounds
 	extra  []int32
@@ -55,8 +56,9 @@ type state struct {
 	m      *mutator.Mutator
 }
 
-// retry is a replacement for a rejected child.
-type retry struct{ unit, child int32 }
+// pick is a single child: one that the document names, or a replacement for a
+// rejected one.
+type pick struct{ unit, child int32 }
 
 // rememberPerUnit bounds the children of one seed that duplicates are looked
 // for among, and maxTries how many rounds of replacements there are.
@@ -69,7 +71,12 @@ const (
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
 // Planned implements [campaign.Planner].
-func (c *Campaign) Planned() int64 { return int64(len(c.units)) * c.spec.Children }
+func (c *Campaign) Planned() int64 {
+	if c.picked != nil {
+		return int64(len(c.picked))
+	}
+	return int64(len(c.units)) * c.spec.Children
+}
 
 // Probe implements [campaign.Campaign]: an environment without python3 is told
 // before the first case.
@@ -112,7 +119,10 @@ func (c *Campaign) share(r int) int64 {
 // Round implements [campaign.Campaign].
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	n := int64(len(s.retry))
-	if s.phase < c.rounds() {
+	switch {
+	case s.phase < c.rounds() && c.picked != nil:
+		n = int64(len(c.picked))
+	case s.phase < c.rounds():
 		n = int64(len(c.units)) * c.share(s.phase)
 	}
 	return campaign.Round{Len: n}, n > 0
@@ -122,12 +132,14 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 	i := index - s.done
 	var child int64
-	if s.phase < c.rounds() {
+	switch {
+	case s.phase >= c.rounds():
+		unit, child = s.retry[i].unit, int64(s.retry[i].child)
+	case c.picked != nil:
+		unit, child = c.picked[i].unit, int64(c.picked[i].child)
+	default:
 		per := c.share(s.phase)
 		unit, child = int32(i/per), int64(s.next)+i%per
-	} else {
-		r := s.retry[i]
-		unit, child = r.unit, int64(r.child)
 	}
 	u := &c.units[unit]
 	return unit, mutator.Job{Seed: u.seed, Index: child, ID: mutator.TestcaseID(u.prefix, child)}
@@ -208,11 +220,11 @@ func (c *Campaign) meet(s *state, u int32, f mutator.Fingerprint, owned map[int3
 }
 
 // replacements asks for a further child for every one that does not count.
-func (c *Campaign) replacements(s *state) []retry {
+func (c *Campaign) replacements(s *state) []pick {
 	if c.spec.Duplicates == KeepDuplicates || s.tries >= maxTries {
 		return nil
 	}
-	var list []retry
+	var list []pick
 	for u := range c.units {
 		missing := int32(c.spec.Children) - s.have[u]
 		if missing <= 0 || s.have[u] == 0 { // a seed without any child has no operator
@@ -220,7 +232,7 @@ func (c *Campaign) replacements(s *state) []retry {
 			continue
 		}
 		for range missing {
-			list = append(list, retry{int32(u), int32(c.spec.Children) + s.extra[u]})
+			list = append(list, pick{int32(u), int32(c.spec.Children) + s.extra[u]})
 			s.extra[u]++
 		}
 	}

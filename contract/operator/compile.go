@@ -66,7 +66,10 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		folders = append(folders, beside(c.doc.Path, p))
 	}
 	folders = append(folders, c.set.Options[optOperators]...)
-	if n := c.set.Get(optChildren, ""); n != "" {
+	switch n := c.set.Get(optChildren, ""); {
+	case n != "" && spec.Testcases != nil:
+		c.say(diag.Warning, "idle", "testcases", "--children has no effect: testcases names the children")
+	case n != "":
 		v, err := strconv.ParseInt(n, 10, 64)
 		if err != nil || v < 1 || v > maxChildren {
 			c.say(diag.Error, "option", "", "--children must be from 1 to %d, got %q", maxChildren, n)
@@ -92,8 +95,9 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		c.part([]byte(e.Meta.ID))
 	}
 
-	camp := &Campaign{spec: *spec, plugins: plugins, program: c.k.program, dir: filepath.Dir(c.doc.Path)}
+	camp := &Campaign{spec: *spec, plugins: plugins, program: c.k.program, folders: folders}
 	c.seeds(camp, seedsHere)
+	c.testcases(camp)
 	c.feedback(camp)
 	if plugins.HostErr == nil { // all operators are known
 		c.names(spec, registry)
@@ -219,6 +223,27 @@ func (c *compiler) seeds(camp *Campaign, here bool) {
 	}
 }
 
+// testcases finds the children that the document names.
+func (c *compiler) testcases(camp *Campaign) {
+	of := make(map[string]int, len(camp.units))
+	prefixes := make([]string, len(camp.units))
+	for i, u := range camp.units {
+		of[u.prefix], prefixes[i] = i, u.prefix
+	}
+	for i, id := range camp.spec.Testcases {
+		prefix, child, _ := parseTestcase(id) // was checked
+		u, ok := of[prefix]
+		if !ok {
+			c.list = append(c.list, diag.Diagnostic{
+				Code: "operator.testcase", Pos: diag.Pos{File: c.doc.Path, Line: 1, Col: 1}, Path: fmt.Sprintf("testcases[%d]", i),
+				Message: fmt.Sprintf("there is no seed %q for %q", prefix, id), Hint: diag.DidYouMean(prefix, prefixes),
+			})
+			continue
+		}
+		camp.picked = append(camp.picked, pick{int32(u), child})
+	}
+}
+
 // feedback reads statistics and verdicts.
 func (c *compiler) feedback(camp *Campaign) {
 	if name := camp.spec.Stats; name != "" {
@@ -284,9 +309,16 @@ func (c *compiler) names(spec *Spec, r *mutator.Registry) {
 
 // candidates warns of seeds for which there is no operator.
 func (c *compiler) candidates(camp *Campaign) {
+	units := camp.units
+	if camp.picked != nil {
+		units = nil
+		for _, p := range camp.picked {
+			units = append(units, camp.units[p.unit])
+		}
+	}
 	count := make(map[kind]int)
 	var order []kind
-	for _, u := range camp.units {
+	for _, u := range units {
 		k := kind{u.seed.Bucket, u.seed.Surface}
 		if count[k] == 0 {
 			order = append(order, k)
@@ -299,7 +331,7 @@ func (c *compiler) candidates(camp *Campaign) {
 			served++
 			continue
 		}
-		c.say(diag.Warning, "no-operator", "", "no operator serves bucket %s on surface %s: %d of %d seeds will be skipped", orAny(string(k.bucket)), orAny(string(k.surface)), count[k], len(camp.units))
+		c.say(diag.Warning, "no-operator", "", "no operator serves bucket %s on surface %s: %d of %d seeds will be skipped", orAny(string(k.bucket)), orAny(string(k.surface)), count[k], len(units))
 	}
 	if served == 0 {
 		c.say(diag.Error, "no-operator", "", "no operator serves any seed: nothing would be mutated")

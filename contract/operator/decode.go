@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -117,6 +118,7 @@ func (d *decoder) document(root *jsontree.Node) {
 		"builtins":  func(n *jsontree.Node, at string) { s.Builtins = d.flag(n, at) },
 		"select":    d.filter,
 		"children":  func(n *jsontree.Node, at string) { s.Children = d.whole(n, at, 1, maxChildren) },
+		"testcases": d.testcases,
 		"steps":     func(n *jsontree.Node, at string) { s.Steps = int(d.whole(n, at, 1, maxSteps)) },
 		"redraws":   func(n *jsontree.Node, at string) { s.Redraws = int(d.whole(n, at, 0, 100)) },
 		"rounds":    func(n *jsontree.Node, at string) { s.Rounds = int(d.whole(n, at, 1, maxRounds)) },
@@ -161,6 +163,14 @@ func (d *decoder) together(root *jsontree.Node) {
 			idle(key, `"policy": "ucb1" or "exp3"`)
 		}
 	}
+	if root.Get("testcases") != nil {
+		for _, key := range []string{"children", "rounds", "duplicates"} {
+			if n := root.Get(key); n != nil {
+				d.fail(n, "idle", key, "has no effect: testcases names the children")
+			}
+		}
+		d.spec.Rounds, d.spec.Duplicates = 1, KeepDuplicates
+	}
 	if v, o := root.Get("verdicts"), root.Get("oracle"); v != nil && o != nil {
 		d.fail(v, "idle", "verdicts", "cannot be given together with oracle: a child has one judge")
 	}
@@ -170,6 +180,35 @@ func (d *decoder) together(root *jsontree.Node) {
 	if b := root.Get("builtins"); b != nil && !d.spec.Builtins && len(d.spec.Operators) == 0 {
 		d.fail(b, "no-operators", "builtins", "leaves no operators: name some in operators")
 	}
+}
+
+// testcases is a list of ids, each of one child.
+func (d *decoder) testcases(n *jsontree.Node, at string) {
+	list := d.texts(n, at)
+	if len(list) == 0 && n.Kind == jsontree.Array {
+		d.fail(n, "empty", at, "must name at least one child")
+	}
+	for i, id := range list {
+		place := fmt.Sprintf("%s[%d]", at, i)
+		switch _, _, ok := parseTestcase(id); {
+		case id == "": // was told
+		case !ok:
+			d.fail(&n.Items[i], "testcase", place, "must be the id of a child, the seed's id and the child's number such as question:3, got %q", id)
+		case slices.Contains(list[:i], id):
+			d.fail(&n.Items[i], "testcase", place, "is there twice: %q", id)
+		}
+	}
+	d.spec.Testcases = list
+}
+
+// parseTestcase takes the id of a child apart, which [mutator.TestcaseID] made.
+func parseTestcase(id string) (prefix string, child int32, ok bool) {
+	at := strings.LastIndexByte(id, ':')
+	if at <= 0 {
+		return "", 0, false
+	}
+	n, err := strconv.ParseInt(id[at+1:], 10, 32)
+	return id[:at], int32(n), err == nil && n >= 0 && mutator.TestcaseID(id[:at], n) == id
 }
 
 func policies() []string {

@@ -26,6 +26,7 @@ type Spec struct {
 	Surface     textop.Surface  // in place of those of the seeds
 	RiskMax     textop.Risk     // "": no cap
 	Children    int64           // wanted for each seed
+	Testcases   []string        // these children alone, by their ids; nil: Children of each seed
 	Steps       int             // operators applied to a child
 	Strength    textop.Range    // drawn from it
 	SeedBase    *big.Int        // of the derivation (OC-7.2)

@@ -74,10 +74,7 @@ func (c *Campaign) Open(_ context.Context, lane campaign.Lane) (campaign.Executo
 	if err != nil {
 		return nil, err
 	}
-	x := &executor{c: c, lane: lane, dir: dir, cwd: cwd, unit: -1}
-	x.eval.host.PathExists = pathExists
-	x.eval.host.Expired = x.eval.expired
-	return x, nil
+	return &executor{c: c, lane: lane, dir: dir, cwd: cwd, unit: -1, eval: newEvaluator()}, nil
 }
 
 // Case returns case i of the campaign as it is written; the id of a case that
@@ -89,6 +86,9 @@ func (c *Campaign) Case(i int64) *Case {
 	}
 	return c.doc.decodeUnit(int(s.unit), c.set)[s.item].c
 }
+
+// Path is the document as the user named it.
+func (c *Campaign) Path() string { return c.doc.path }
 
 // Name is the document's name in reports.
 func (c *Campaign) Name() string { return c.name }

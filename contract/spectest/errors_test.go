@@ -70,6 +70,7 @@ func TestErrors(t *testing.T) {
 	}
 	elsewhere := []string{
 		"safe-mode",               // depends on a setting; TestSafeMode
+		"not-proposed",            // of accept; TestAccept
 		"cannot", "method", "url", // words beside codes
 	}
 	for _, code := range codes(t) {

@@ -22,7 +22,7 @@ type executor struct {
 	lane campaign.Lane
 	dir  string // absolute folder of the document
 	cwd  string // of this process: commands start there
-	eval evaluator
+	eval *evaluator
 
 	unit     int // decoded last
 	decoded  []decoded
@@ -169,11 +169,20 @@ func (f *Failure) summary() string {
 	case f.Want != "" && f.Category == Assertion:
 		return clipped("expected "+f.Want, 300)
 	case f.Path != "" && f.Target != "":
-		_, detail, _ := strings.Cut(f.Message, "] ")
-		return clipped(fmt.Sprintf("%s: %s %s: %s", f.Category, f.Target, f.Op, detail), 300)
+		return clipped(fmt.Sprintf("%s: %s %s: %s", f.Category, f.Target, f.Op, f.detail()), 300)
 	}
 	head, _, _ := strings.Cut(f.Message, "\n")
 	return clipped(f.Category+": "+head, 300)
+}
+
+// detail is the message without the words that tell where.
+func (f *Failure) detail() string {
+	for _, end := range []string{" op=" + f.Op + "] ", " assert_path=" + f.Path + "] "} {
+		if _, detail, found := strings.Cut(f.Message, end); found {
+			return detail
+		}
+	}
+	return f.Message
 }
 
 // Notes says how cases were run.

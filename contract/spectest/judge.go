@@ -22,6 +22,8 @@ type evaluator struct {
 	overtime time.Duration // processor time of the thread at which it is over; 0: the deadline has not passed
 	c        *Case
 	subjects subjects
+	steps    int         // of the predicate that was evaluated last
+	watch    func(*node) // told of a tree before it is judged; nil: nobody looks
 }
 
 // expired reports whether a predicate has had its time. On a busy machine the
@@ -47,6 +49,9 @@ func (e *evaluator) judge(c *Case, s subjects) *Failure {
 		return nil
 	}
 	e.c, e.subjects = c, s
+	if e.watch != nil {
+		e.watch(c.tree)
+	}
 	return e.node(c.tree)
 }
 
@@ -143,13 +148,7 @@ func (e *evaluator) leaf(n *node) *Failure {
 	if n.prog == nil {
 		return e.at(n, Schema, fmt.Sprintf("unsupported op for %s: %s", n.target, n.op), "", nil)
 	}
-	e.deadline, e.overtime = time.Time{}, 0
-	if e.c.timeout > 0 {
-		e.deadline = time.Now().Add(e.c.timeout)
-	}
-	runtime.LockOSThread() // whose time is looked at
-	r := n.prog.Eval(v, e.c.limits, e.host)
-	runtime.UnlockOSThread()
+	r := e.eval(n.prog, v)
 	switch {
 	case r.Err != nil && n.op == "json_type" && r.Err.Category == speclang.Schema:
 		// Text that is no JSON is of no JSON type: an assertion that does not
@@ -161,6 +160,19 @@ func (e *evaluator) leaf(n *node) *Failure {
 		return nil
 	}
 	return e.at(n, Assertion, "expected "+n.want(), n.want(), &v)
+}
+
+// eval evaluates a predicate of the case against a subject.
+func (e *evaluator) eval(p *speclang.Program, subject speclang.Value) speclang.Result {
+	e.deadline, e.overtime = time.Time{}, 0
+	if e.c.timeout > 0 {
+		e.deadline = time.Now().Add(e.c.timeout)
+	}
+	runtime.LockOSThread() // whose time is looked at
+	defer runtime.UnlockOSThread()
+	r := p.Eval(subject, e.c.limits, e.host)
+	e.steps = r.Steps
+	return r
 }
 
 // at is a failure at a leaf, with the words that tell where it is.

@@ -84,6 +84,7 @@ type settings struct {
 	timeout    time.Duration
 	expect     bool
 	checking   bool
+	source     bool // operands stay beside what they are compiled to
 }
 
 // filter selects cases by one of their properties.

@@ -35,6 +35,7 @@ type node struct {
 	value string // the operand as text, for people
 	plain bool   // the operand is one scalar
 	prog  *speclang.Program
+	src   *yamltree.Node // the operand as it is written; only for authoring tools
 }
 
 // groupKeys are the keys that make a mapping a group.
@@ -223,6 +224,9 @@ func (d *decoder) leaf(n *yamltree.Node, target, path string) *node {
 func (d *decoder) predicate(op string, v *yamltree.Node, target, path string) *node {
 	subject := speclang.CallForm("subject")
 	p := &node{kind: leaf, target: target, path: path, at: d.c.pos(v), op: op, value: textOf(v)}
+	if d.set.source {
+		p.src = v
+	}
 	var form speclang.Form
 	switch op {
 	case "contain", "regex":

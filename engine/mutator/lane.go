@@ -89,7 +89,7 @@ func (m *Mutator) NewLane(remote pyhost.Operators) *Lane {
 		derive: textop.NewDeriver(m.cfg.Rule, m.cfg.SeedBase), remote: remote,
 	}
 	for i, e := range entries {
-		l.crosses[i] = slices.ContainsFunc(e.Meta.Params, func(p textop.ParamSpec) bool { return p.Name == "partner_text" })
+		l.crosses[i] = e.Crosses()
 		l.remotes = l.remotes || e.New == nil
 	}
 	return l

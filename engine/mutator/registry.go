@@ -31,6 +31,12 @@ type Entry struct {
 	Module int
 }
 
+// Crosses reports whether the operator reads a second text, the context's
+// partner_text.
+func (e *Entry) Crosses() bool {
+	return slices.ContainsFunc(e.Meta.Params, func(p textop.ParamSpec) bool { return p.Name == "partner_text" })
+}
+
 // Registry is operators with distinct ids, in the order of their ids (by code
 // point). It is never changed once it is made.
 type Registry struct {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -105,7 +107,7 @@ func Answer(e *Entry, seed string, ctx *textop.Context, reply *pyhost.OperatorRe
 				a.Fault += ": " + f.Message
 			}
 			if f.Line > 0 {
-				a.At = diag.Pos{File: f.File, Line: f.Line, Col: 1}
+				a.At = diag.Pos{File: asNamed(f.File, e.Source.File), Line: f.Line, Col: 1}
 			}
 		}
 		r = textop.Result{Status: textop.Invalid, Child: seed, Error: a.Fault}
@@ -114,6 +116,19 @@ func Answer(e *Entry, seed string, ctx *textop.Context, reply *pyhost.OperatorRe
 	}
 	a.Result = textop.Run(answered{e.Meta, r}, seed, ctx, nil)
 	return a
+}
+
+// asNamed is an absolute path the way the user named that file, if it is that
+// file: diagnostics of one file are to show one path.
+func asNamed(abs, named string) string {
+	tail := path.Clean(named)
+	for strings.HasPrefix(tail, "../") {
+		tail = tail[len("../"):]
+	}
+	if strings.HasSuffix(abs, "/"+strings.TrimPrefix(tail, "/")) {
+		return named
+	}
+	return abs
 }
 
 // answered is an operator whose answer is there already.

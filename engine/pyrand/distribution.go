@@ -57,3 +57,68 @@ func (r *Rand) Normal(mean, deviation float64) float64 {
 func (r *Rand) Exponential(rate float64) float64 {
 	return -logarithm(1-r.Float64()) / rate
 }
+
+// Gamma returns a gamma distributed number, with mean shape*scale:
+// gammavariate(shape, scale). It panics unless both are above 0, as Python
+// refuses them, and the shape is finite, without which Python does not end.
+func (r *Rand) Gamma(shape, scale float64) float64 {
+	mustBePositive(shape > 0 && scale > 0 && shape <= math.MaxFloat64)
+	switch {
+	case shape > 1:
+		return r.gammaAbove(shape) * scale
+	case shape == 1:
+		return -logarithm(1-r.Float64()) * scale
+	default:
+		return r.gammaBelow(shape) * scale
+	}
+}
+
+// gammaAbove is for a shape above 1: Cheng's method of 1977.
+func (r *Rand) gammaAbove(shape float64) float64 {
+	lambda := math.Sqrt(float64(2*shape) - 1)
+	b := shape - logarithm(4)
+	c := shape + lambda
+	accept := 1 + logarithm(4.5)
+	for {
+		u := r.Float64()
+		if u <= 1e-7 || u >= 0.9999999 {
+			continue
+		}
+		u2 := 1 - r.Float64()
+		v := logarithm(u/(1-u)) / lambda
+		x := shape * exponential(pair{v, 0}).hi
+		z := u * u * u2
+		t := b + float64(c*v) - x
+		if t+accept-float64(4.5*z) >= 0 || t >= logarithm(z) {
+			return x
+		}
+	}
+}
+
+// gammaBelow is for a shape below 1: the method GS of Ahrens and Dieter, 1974.
+func (r *Rand) gammaBelow(shape float64) float64 {
+	b := (math.E + shape) / math.E
+	for {
+		p := b * r.Float64()
+		var x float64
+		if p <= 1 {
+			x = power(p, 1/shape)
+		} else {
+			x = -logarithm((b - p) / shape)
+		}
+		u := r.Float64()
+		if p > 1 && u <= power(x, shape-1) || p <= 1 && u <= exponential(pair{-x, 0}).hi {
+			return x
+		}
+	}
+}
+
+// Beta returns a beta distributed number from 0 to 1: betavariate(a, b). It
+// panics as Gamma does.
+func (r *Rand) Beta(a, b float64) float64 {
+	x := r.Gamma(a, 1)
+	if x == 0 {
+		return 0
+	}
+	return x / (x + r.Gamma(b, 1))
+}

@@ -45,20 +45,34 @@ var (
 )
 
 // logarithm is the natural logarithm of x, 0 < x < +Inf.
-func logarithm(x float64) float64 {
+func logarithm(x float64) float64 { return logarithmPair(x).hi }
+
+func logarithmPair(x float64) pair {
 	y := math.Log(x)
-	e := exponential(y)
+	e := exponential(pair{y, 0})
 	// log x = y + log(x/e), and x/e is 1 but for the error of y.
 	d := pair{x, 0}.add(e.neg()).hi / e.hi
-	return y + (d - d*d/2)
+	return sum(y, d-float64(d*d)/2)
+}
+
+// power is x to the power of y: x ** y, for 0 <= x < +Inf and finite y.
+func power(x, y float64) float64 {
+	if x == 0 || x == 1 || y == 0 {
+		return math.Pow(x, y)
+	}
+	z := logarithmPair(x).mul(pair{y, 0})
+	if !(math.Abs(z.hi) <= 700) { // near the ends of what float64 holds, or beyond
+		return math.Pow(x, y)
+	}
+	return exponential(z).hi
 }
 
 // exponential is e to the power of x for moderate x.
-func exponential(x float64) pair {
+func exponential(x pair) pair {
 	const halvings = 6
-	k := math.Round(x / ln2[0])
+	k := math.Round(x.hi / ln2[0])
 	h := -k * ln2[0]
-	r := sum(x, h).add(pair{math.FMA(-k, ln2[0], -h), -k * ln2[1]})
+	r := sum(x.hi, h).add(pair{math.FMA(-k, ln2[0], -h), x.lo - float64(k*ln2[1])})
 	r = pair{math.Ldexp(r.hi, -halvings), math.Ldexp(r.lo, -halvings)}
 	// The series of e**r - 1, by Horner's rule.
 	s := pair{}

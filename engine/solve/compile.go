@@ -18,7 +18,7 @@ type lit struct{ v, set int32 }
 // clause holds if one of its literals does.
 type clause struct {
 	lits []lit
-	from []int32 // the conditions that it follows from
+	from int32 // the condition that it follows from
 }
 
 // diagram is the reduced decision diagram of one condition. Its nodes are
@@ -105,7 +105,7 @@ func (s *Solver) compile(i int) bool {
 			if len(s.clauses)-clauses >= maxClauses {
 				return false
 			}
-			s.clauses = append(s.clauses, clause{lits: append([]lit(nil), path...), from: []int32{int32(i)}})
+			s.clauses = append(s.clauses, clause{lits: append([]lit(nil), path...), from: int32(i)})
 			return true
 		}
 		v := s.conds[i].Vars[d.level[n]]

@@ -1,12 +1,16 @@
 package solve
 
-// Conflict is a set of conditions which exclude the fixed values together, and
-// of which none can be left out, ascending; nil if there is none or if the
-// budget, nodes choices for each question, was too small to find one. Complete reports
-// whether no question was given up, so that nil means that the values are possible and
-// a set that none can be left out.
+// Conflict is a set of conditions which exclude the fixed values together,
+// ascending; nil if there is none, or none was found. It asks several questions,
+// which may take back nodes choices all together (0: DefaultNodes). Complete
+// reports whether that was enough: then nil means that the values are possible,
+// and of a set, none can be left out.
 func (s *Solver) Conflict(fixed []int, nodes int) (core []int, complete bool) {
+	if nodes <= 0 {
+		nodes = DefaultNodes
+	}
 	a := s.Solve(Query{Fixed: fixed, Nodes: nodes})
+	nodes -= a.Nodes
 	if a.Status != Unsat {
 		return nil, a.Status == Sat
 	}
@@ -19,8 +23,14 @@ func (s *Solver) Conflict(fixed []int, nodes int) (core []int, complete bool) {
 		if !only[i] {
 			continue
 		}
+		if nodes < 1 {
+			complete = false
+			break
+		}
 		only[i] = false
-		switch without := s.Solve(Query{Fixed: fixed, Nodes: nodes, Only: only}); without.Status {
+		without := s.Solve(Query{Fixed: fixed, Nodes: nodes, Only: only})
+		nodes -= without.Nodes
+		switch without.Status {
 		case Unsat: // not needed, nor what took no part this time
 			keep := make([]bool, len(only))
 			for _, k := range without.Core {

@@ -2,7 +2,7 @@ package solve
 
 // Solve answers a query.
 func (s *Solver) Solve(q Query) Answer {
-	if len(s.clauses)-s.learned > maxLearned || len(q.Only) > 0 || len(s.only) > 0 {
+	if len(s.nogoods) > maxLearned || len(q.Only) > 0 || len(s.only) > 0 {
 		s.forget() // what was learned from some conditions does not follow from others
 	}
 	s.only = q.Only
@@ -52,24 +52,6 @@ func (s *Solver) Solve(q Query) Answer {
 	}
 }
 
-// maxLearned is how many no-goods are kept from one query to the next.
-const maxLearned = 1 << 11
-
-// choice is one decision of a no-good.
-type choice struct{ v, x, level int }
-
-// forget drops what was learned.
-func (s *Solver) forget() {
-	for v := range s.by {
-		n := len(s.by[v])
-		for n > 0 && int(s.by[v][n-1]) >= s.learned {
-			n--
-		}
-		s.by[v] = s.by[v][:n]
-	}
-	s.clauses, s.sets = s.clauses[:s.learned], s.sets[:s.ownSets]
-}
-
 func (s *Solver) refuted(a Answer) Answer {
 	a.Status = Unsat
 	for i, in := range s.core {
@@ -85,6 +67,12 @@ func (s *Solver) start() bool {
 	s.todo = s.todo[:0]
 	for i := range s.clauses {
 		if len(s.clauses[i].lits) < 2 && !s.check(int32(i)) {
+			s.analyze()
+			return false
+		}
+	}
+	for i := range s.nogoods {
+		if g := &s.nogoods[i]; len(g.choices) == 1 && !s.exclude(g.choices[0], int32(learned+i)) {
 			s.analyze()
 			return false
 		}
@@ -107,6 +95,9 @@ func (s *Solver) propagate() bool {
 	for len(s.todo) > 0 {
 		v := s.todo[len(s.todo)-1]
 		s.todo = s.todo[:len(s.todo)-1]
+		if s.row[v] != Open && !s.recall(int(v), s.row[v]) {
+			return false
+		}
 		for _, i := range s.by[v] {
 			if !s.check(i) {
 				return false
@@ -124,7 +115,7 @@ func (s *Solver) propagate() bool {
 // check looks whether a clause still leaves a choice.
 func (s *Solver) check(i int32) bool {
 	c := &s.clauses[i]
-	if s.only != nil && int(i) < s.learned && !s.only[c.from[0]] {
+	if s.only != nil && !s.only[c.from] {
 		return true
 	}
 	open := lit{v: -1}
@@ -265,20 +256,27 @@ func (s *Solver) analyze() (choices []choice, last int) {
 
 // accuse marks the variables and conditions behind a removal or conflict.
 func (s *Solver) accuse(reason int32) {
-	if reason < 0 {
+	switch {
+	case reason < 0:
 		i := ^reason
 		s.core[i] = true
 		for _, v := range s.conds[i].Vars {
 			s.used[v] = true
 		}
-		return
-	}
-	c := &s.clauses[reason]
-	for _, i := range c.from {
-		s.core[i] = true
-	}
-	for _, l := range c.lits {
-		s.used[l.v] = true
+	case reason >= learned:
+		g := &s.nogoods[reason-learned]
+		for _, i := range g.from {
+			s.core[i] = true
+		}
+		for _, c := range g.choices {
+			s.used[c.v] = true
+		}
+	default:
+		c := &s.clauses[reason]
+		s.core[c.from] = true
+		for _, l := range c.lits {
+			s.used[l.v] = true
+		}
 	}
 }
 
@@ -291,39 +289,4 @@ func (s *Solver) blameRemovals(v int) {
 			s.accuse(c.reason)
 		}
 	}
-}
-
-// learn adds the no-good of choices, goes back to where it leaves one way, but
-// not behind the given values, and takes that way.
-func (s *Solver) learn(choices []choice, given int) {
-	c := clause{}
-	back, last := given-1, -1
-	for _, ch := range choices {
-		if last < 0 || ch.level > choices[last].level {
-			last = len(c.lits)
-		}
-		set := s.newSet(ch.v)
-		for x := range s.sizes[ch.v] {
-			if x != ch.x {
-				s.sets[set+int32(x>>6)] |= 1 << (x & 63)
-			}
-		}
-		c.lits = append(c.lits, lit{int32(ch.v), set})
-	}
-	for i, ch := range choices {
-		if i != last {
-			back = max(back, ch.level)
-		}
-	}
-	for i, in := range s.core {
-		if in {
-			c.from = append(c.from, int32(i))
-		}
-	}
-	n := int32(len(s.clauses))
-	s.clauses = append(s.clauses, c)
-	s.index(n)
-	s.undo(back + 1)
-	l := c.lits[last]
-	s.narrow(l.v, s.sets, l.set, n)
 }

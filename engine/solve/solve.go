@@ -64,12 +64,12 @@ type Solver struct {
 
 	sets    []uint64
 	clauses []clause
-	learned int       // clauses from here on are learned
-	ownSets int       // and sets
 	by      [][]int32 // clauses, by variable
-	broken  [][]int32 // clauses whose literal is false, by variable and value (at at[v]*64+value)
+	broken  [][]int32 // clauses whose literal is false, by variable and value (see cell)
 	raw     []int     // conditions that were not compiled
 	rawBy   [][]int32 // of those, by variable
+	nogoods []nogood  // what was learned
+	watch   [][]int32 // no-goods that look at a choice, by variable and value
 
 	dom   []uint64 // the values that are left
 	left  []int32  // how many, by variable
@@ -87,10 +87,13 @@ type Solver struct {
 type change struct {
 	v, word int32
 	old     uint64
-	reason  int32 // a clause; ^i for raw condition i; decision
+	reason  int32 // a clause, learned + a no-good, ^i for raw condition i, or decision
 }
 
-const decision = 1<<31 - 1
+const (
+	learned  = 1 << 30
+	decision = 1<<31 - 1
+)
 
 // New makes a solver of conditions over variables; variable v has the values 0
 // to sizes[v]-1, at least one. It panics if a condition names a variable that
@@ -130,14 +133,14 @@ func New(sizes []int, conds []Cond) *Solver {
 			s.raw = append(s.raw, i)
 		}
 	}
-	s.learned, s.ownSets = len(s.clauses), len(s.sets)
 	s.broken = make([][]int32, int(s.at[len(sizes)])*64)
+	s.watch = make([][]int32, len(s.broken))
 	for i := range s.clauses {
-		s.index(int32(i))
 		for _, l := range s.clauses[i].lits {
+			s.by[l.v] = append(s.by[l.v], int32(i))
 			for x := range sizes[l.v] {
 				if s.sets[l.set+int32(x>>6)]>>(x&63)&1 == 0 {
-					k := int(s.at[l.v])*64 + x
+					k := s.cell(int(l.v), x)
 					s.broken[k] = append(s.broken[k], int32(i))
 				}
 			}
@@ -146,11 +149,8 @@ func New(sizes []int, conds []Cond) *Solver {
 	return s
 }
 
-func (s *Solver) index(i int32) {
-	for _, l := range s.clauses[i].lits {
-		s.by[l.v] = append(s.by[l.v], i)
-	}
-}
+// cell is the place of a variable and one of its values in lists by both.
+func (s *Solver) cell(v, x int) int { return int(s.at[v])*64 + x }
 
 // scratch is a row without values.
 func (s *Solver) scratch() []int {
@@ -168,7 +168,7 @@ func (s *Solver) Constrained(v int) bool { return len(s.by[v])+len(s.rawBy[v]) >
 // value for each of their variables.
 func (s *Solver) Holds(row []int, v int) bool {
 next:
-	for _, i := range s.broken[int(s.at[v])*64+row[v]] {
+	for _, i := range s.broken[s.cell(v, row[v])] {
 		for _, l := range s.clauses[i].lits {
 			x := row[l.v]
 			if s.sets[l.set+int32(x>>6)]>>(x&63)&1 != 0 {

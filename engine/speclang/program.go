@@ -76,6 +76,10 @@ func Compile(f Form, o Options) *Program {
 // counts, bad literal patterns.
 func (p *Program) Problems() []*Error { return slices.Clone(p.problems) }
 
+// String is the expression as compact JSON, but for what is foreign to the
+// language.
+func (p *Program) String() string { return p.form.String() }
+
 // Eval evaluates the program against a subject.
 func (p *Program) Eval(subject Value, l Limits, h Host) Result {
 	if p.Nodes > l.Nodes || p.LiteralBytes > l.LiteralBytes {

@@ -2,6 +2,7 @@ package starop
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"sort"
@@ -53,7 +54,7 @@ func (c call) unpack(pairs ...any) error {
 }
 
 var methodNames = []string{
-	"choice", "choices", "expovariate", "gauss", "getrandbits", "getstate", "normalvariate", "randbytes", "randint",
+	"betavariate", "choice", "choices", "expovariate", "gammavariate", "gauss", "getrandbits", "getstate", "normalvariate", "randbytes", "randint",
 	"random", "randrange", "sample", "setstate", "shuffle", "triangular", "uniform",
 }
 
@@ -89,6 +90,10 @@ func method(name string) func(*generator, call) (starlark.Value, error) {
 		return normal((*pyrand.Rand).Gauss)
 	case "normalvariate":
 		return normal((*pyrand.Rand).Normal)
+	case "gammavariate":
+		return shaped((*pyrand.Rand).Gamma)
+	case "betavariate":
+		return shaped((*pyrand.Rand).Beta)
 	case "triangular":
 		return (*generator).triangular
 	case "expovariate":
@@ -130,6 +135,22 @@ func normal(draw func(*pyrand.Rand, float64, float64) float64) func(*generator, 
 	}
 }
 
+// shaped is for distributions whose two arguments must be above 0.
+func shaped(draw func(*pyrand.Rand, float64, float64) float64) func(*generator, call) (starlark.Value, error) {
+	return func(g *generator, c call) (starlark.Value, error) {
+		var alpha, beta number
+		if err := c.unpack("alpha", &alpha, "beta", &beta); err != nil {
+			return nil, err
+		}
+		for _, x := range []number{alpha, beta} {
+			if !(x > 0 && x <= math.MaxFloat64) {
+				return nil, fmt.Errorf("%s: alpha and beta must be above 0 and finite, got %v and %v", c.name, float64(alpha), float64(beta))
+			}
+		}
+		return starlark.Float(draw(g.rand, float64(alpha), float64(beta))), nil
+	}
+}
+
 func (g *generator) triangular(c call) (starlark.Value, error) {
 	low, high, mode := number(0), number(1), starlark.Value(starlark.None)
 	if err := c.unpack("low?", &low, "high?", &high, "mode?", &mode); err != nil {
@@ -145,8 +166,8 @@ func (g *generator) triangular(c call) (starlark.Value, error) {
 }
 
 func (g *generator) expovariate(c call) (starlark.Value, error) {
-	var lambd number
-	if err := c.unpack("lambd", &lambd); err != nil {
+	lambd := number(1) // as later versions of Python have it
+	if err := c.unpack("lambd?", &lambd); err != nil {
 		return nil, err
 	}
 	if lambd == 0 {

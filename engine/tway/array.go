@@ -46,7 +46,8 @@ func (c *Contradiction) Error() string {
 }
 
 // Generate makes an array for a model. It fails if the model is impossible to
-// work on (Model.Check, ErrTooLarge) or contradicts itself (*Contradiction).
+// work on (Model.Check, ErrTooLarge), contradicts itself (*Contradiction), or is too
+// hard to say (ErrTooHard).
 func Generate(m *Model, opt Options) (*Array, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -56,11 +57,11 @@ func Generate(m *Model, opt Options) (*Array, error) {
 		return nil, err
 	}
 	open := blank(len(m.Levels))
-	switch core, complete := solve.New(m.Levels, m.Conds).Conflict(open, 10*partNodes); {
+	switch core, complete := solve.New(m.Levels, m.Conds).Conflict(open, 5*partNodes); {
 	case core != nil:
 		return nil, &Contradiction{core}
 	case !complete:
-		return nil, errBudget
+		return nil, ErrTooHard
 	}
 	a := &Array{}
 	var given, invalid [][]int
@@ -204,7 +205,7 @@ func (p *phase) begin(b *builder) error {
 		}
 		core, complete := b.solver.Conflict(row, partNodes)
 		if core == nil && !complete {
-			return errBudget
+			return ErrTooHard
 		}
 		i := slices.IndexFunc(p.m.Rows, func(r []int) bool { return &r[0] == &row[0] })
 		core = slices.DeleteFunc(core, func(c int) bool { return c >= len(p.m.Conds) })
@@ -273,4 +274,5 @@ func (b *builder) weigh(weights [][]int) {
 	}
 }
 
-var errBudget = errors.New("the conditions are too hard: neither a row nor a proof that there is none was found within the budget")
+// ErrTooHard is the error for conditions that the budget was too small for.
+var ErrTooHard = errors.New("the conditions are too hard: neither a row nor a proof that there is none was found within the budget")

@@ -338,6 +338,23 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Giving up is an error of its own, and no refusal: ten values that all differ
+// out of nine are a contradiction that is dear to prove.
+func TestTooHard(t *testing.T) {
+	if raced {
+		t.Skip("long under the race detector")
+	}
+	m := &tway.Model{Levels: slices.Repeat([]int{9}, 10), Strength: 2}
+	for a := range m.Levels {
+		for b := range a {
+			m.Conds = append(m.Conds, solve.Relation([]int{a, b}, func(row []int) bool { return row[a] != row[b] }))
+		}
+	}
+	if _, err := tway.Generate(m, tway.Options{}); !errors.Is(err, tway.ErrTooHard) {
+		t.Errorf("%v", err)
+	}
+}
+
 // Verify finds what is missing and what is wrong.
 func TestVerify(t *testing.T) {
 	m := &tway.Model{Levels: []int{2, 2, 2}, Strength: 2, Invalid: [][]bool{{false, true}, {false, true}, {false, false}}}

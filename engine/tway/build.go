@@ -89,7 +89,7 @@ func (b *builder) greedy() error {
 		b.t.write(b.t.open[b.rng.below(len(b.t.open))], row)
 		full := b.complete(row)
 		if full == nil {
-			return errBudget
+			return ErrTooHard
 		}
 		b.push(full)
 	}

@@ -17,28 +17,34 @@ func (b *builder) improve(budget int64, lower int) {
 	best := b.copyRows()
 	end, patience, again := b.t.work+budget, budget/beginnings, false
 	for len(best) > max(lower, len(b.given)) && len(best) < full && b.t.work < end {
-		b.drop(again)
+		dropped := b.drop(again)
 		if again = !b.mend(min(end, b.t.work+patience)); again {
-			b.restore(best)
+			b.restore(best, dropped)
 		} else {
 			best = b.copyRows()
 		}
 	}
-	b.restore(best)
 }
 
 // beginnings is how often the search for one row less begins anew, at least.
 const beginnings = 3
 
-// restore goes back to rows.
-func (b *builder) restore(rows [][]int) {
-	for _, r := range b.rows {
-		b.t.remove(r)
+// restore goes back to the rows of best; that at dropped was taken out since, and
+// others were changed.
+func (b *builder) restore(best [][]int, dropped int) {
+	for i, row := range b.rows {
+		was := best[i]
+		if i >= dropped {
+			was = best[i+1]
+		}
+		if !slices.Equal(row, was) {
+			b.t.remove(row)
+			b.t.add(was)
+			copy(row, was)
+		}
 	}
-	b.rows = nil
-	for _, r := range rows {
-		b.push(slices.Clone(r))
-	}
+	b.t.add(best[dropped])
+	b.rows = slices.Insert(b.rows, dropped, slices.Clone(best[dropped]))
 }
 
 func (b *builder) copyRows() [][]int {
@@ -50,9 +56,9 @@ func (b *builder) copyRows() [][]int {
 }
 
 // drop takes out the row that covers least alone, or the least of a sample where
-// looking at all of them is dear. The last row is in the sample: greedy rows
+// looking at all of them is dear, and returns its index. The last row is in the sample: greedy rows
 // cover ever less. Where that led nowhere, again, any row is taken out.
-func (b *builder) drop(again bool) {
+func (b *builder) drop(again bool) int {
 	first, n := len(b.given), len(b.rows)-len(b.given)
 	worst := len(b.rows) - 1
 	if look := min(n, max(4, dropLooks/len(b.t.sets))); again {
@@ -71,10 +77,21 @@ func (b *builder) drop(again bool) {
 	}
 	b.t.remove(b.rows[worst])
 	b.rows = slices.Delete(b.rows, worst, worst+1)
+	return worst
 }
 
 // dropLooks is the work that the choice of a row to be taken out may cost.
 const dropLooks = 200_000
+
+// What a move, a row that is considered for it, and a forced tuple cost beside
+// the views that are looked at, so that a step of effort takes about as long for
+// all models.
+const (
+	moveWork   = 100
+	lookWork   = 12
+	forceWork  = 500
+	forceBound = 100
+)
 
 // mend changes cells until nothing is open, and reports whether the work was
 // enough for it.
@@ -86,7 +103,7 @@ func (b *builder) mend(end int64) bool {
 		if b.t.work > end {
 			return false
 		}
-		b.t.work += 4 * int64(len(b.rows))
+		b.t.work += moveWork + 4*int64(len(b.rows))
 		for c := range tuple {
 			tuple[c] = solve.Open
 		}
@@ -101,6 +118,7 @@ func (b *builder) mend(end int64) bool {
 			if c < 0 || tabu[i*k+c] > move || !b.may(i, c, tuple[c]) {
 				continue
 			}
+			b.t.work += lookWork
 			switch gain := b.t.delta(row, c, tuple[c]); {
 			case bestRow < 0 || gain > bestGain:
 				bestRow, bestCol, bestGain, ties = i, c, gain, 1
@@ -152,6 +170,7 @@ func (b *builder) may(i, c, x int) bool {
 // conditions allow that, otherwise with the fewest changes that a search finds
 // which tries each cell's old value first.
 func (b *builder) force(s *set, tuple []int) {
+	b.t.work += forceWork + forceBound*int64(len(b.bound))
 	if len(b.rows) == len(b.given) {
 		return
 	}

@@ -110,6 +110,13 @@ func (r *reach) explain(row []int, tuple Tuple) Unreachable {
 // set marks the tuples of one set and returns how many there are.
 func (r *reach) set(s *set) int {
 	parts := r.split(s.cols)
+	if len(parts) == 0 && !r.m.hasInvalid() { // nothing to ask
+		size := r.b.t.size(s)
+		for tuple := s.first; tuple < s.first+size; tuple++ {
+			r.b.t.require(tuple)
+		}
+		return int(size)
+	}
 	statuses := make([][]solve.Status, len(parts))
 	for i, cols := range parts {
 		statuses[i] = r.part(cols)

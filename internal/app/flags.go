@@ -34,6 +34,8 @@ type runFlags struct {
 	caseTimeout time.Duration
 	allowEmpty  bool
 	quiet       bool
+	ui          bool
+	pagesOver   func() // ends the pages of the run, if they are served
 	fleet       fleetFlags
 	// workersGiven reports whether the number of workers was given.
 	workersGiven func() bool
@@ -59,6 +61,7 @@ func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
 	fs.BoolVar(&f.allowEmpty, "allow-empty", false, "a campaign that runs no case is no error")
 	fs.StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, html; FILE - is standard output); repeatable")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	fs.BoolVar(&f.ui, "ui", false, "show the run in a browser while it goes; on a terminal also after that, until interrupted")
 	registerStore(c, &f.store)
 	f.fleet.register(c)
 	f.options.register(fs, contracts)

@@ -44,7 +44,7 @@ and line), 3 the environment failed, such as no python3 for a Python operator.`,
 				return err
 			}
 			for i := range checked {
-				if update {
+				if update && checked[i].Snapshot != nil {
 					if err := writeSnapshot(&checked[i]); err != nil {
 						return err
 					}

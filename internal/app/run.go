@@ -161,6 +161,13 @@ func (a *application) drive(ctx context.Context, job run.Job, m store.Manifest, 
 		}
 		defer leave()
 	}
+	if f.ui {
+		var err error
+		if f.pagesOver, err = a.whileRunning(ctx, f.store, job.Writer.RunID()); err != nil {
+			_ = job.Writer.Close() // the error above is the one to tell
+			return campaign.Record{}, err
+		}
+	}
 	p := newProgress(a.io, f.quiet)
 	opt := run.Options{
 		Workers: f.workers, Cases: cases, Time: f.time, Stop: f.stop, StopFrom: f.stopFrom, CaseTimeout: f.caseTimeout,
@@ -182,6 +189,9 @@ func (a *application) drive(ctx context.Context, job run.Job, m store.Manifest, 
 
 // close reports a run and turns its verdict into an exit code.
 func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
+	if f.pagesOver != nil {
+		defer f.pagesOver()
+	}
 	if rec.RunID == "" {
 		return err
 	}

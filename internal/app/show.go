@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -167,41 +166,17 @@ is there and pass once it is gone. Run them with thresh run.`,
 				return err
 			}
 			defer st.Close()
-			rec, f, err := st.Finding(args[0])
+			files, err := a.promote(c.Context(), st, args[0], to)
 			if err != nil {
 				return err
 			}
-			r, err := a.revive(c.Context(), st, rec.RunID, f.Contract, f.Campaign)
-			if err != nil {
-				return err
-			}
-			defer r.close()
-			p, ok := campaign.As[campaign.Promoter](r.campaign)
-			if !ok {
-				return diag.Refused("%s findings cannot be made a regression test", f.Contract)
-			}
-			at, err := payload(st, f)
-			if err != nil {
-				return err
-			}
-			folder, err := filepath.Abs(filepath.Join(to, f.ID))
-			if err != nil {
-				return err
-			}
-			files, err := p.Promote(f, at.Payload, folder)
-			if err != nil {
-				return err
-			}
-			if err := writeFiles(folder, files); err != nil {
-				return err
-			}
-			for _, x := range files {
-				fmt.Fprintln(a.io.Out, filepath.Join(to, f.ID, filepath.FromSlash(x.Name)))
+			for _, name := range files {
+				fmt.Fprintln(a.io.Out, name)
 			}
 			return nil
 		},
 	}
 	registerStore(c, &dir)
-	c.Flags().StringVar(&to, "to", "regressions", "`FOLDER` that gets a folder for the finding")
+	c.Flags().StringVar(&to, "to", promoteFolder, "`FOLDER` that gets a folder for the finding")
 	return c
 }

@@ -50,7 +50,7 @@ to run, 3 the environment failed.`,
 	fs.BoolVar(&f.allowEmpty, "allow-empty", false, "no case at all is no error")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	registerStore(c, &f.store)
-	f.options.register(fs, slices.DeleteFunc(slices.Clone(a.contracts), func(k campaign.Contract) bool { return k.Name() != "spectest" }))
+	f.options.register(fs, a.only("spectest"))
 	f.reruns = 1
 	return c
 }
@@ -68,7 +68,7 @@ func (a *application) conformance(ctx context.Context, paths []string, report st
 		f.options.set("alias", conformanceModule+"="+shellQuote(exe)+" "+conformanceCommand)
 	}
 	f.options.set(spectest.OptExpect, "true")
-	docs, err := a.conformanceDocuments(paths, set)
+	docs, err := a.spectestDocuments(paths, set)
 	if err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func (a *application) conformance(ctx context.Context, paths []string, report st
 	return nil
 }
 
-// conformanceDocuments finds documents in the order of the format.
-func (a *application) conformanceDocuments(paths []string, set campaign.Settings) ([]document, error) {
+// spectestDocuments finds documents in the order of the format.
+func (a *application) spectestDocuments(paths []string, set campaign.Settings) ([]document, error) {
 	formats, err := spectest.Formats(set.Get("case-formats", "md"))
 	if err != nil {
 		return nil, usagef("--case-formats: %w", err)

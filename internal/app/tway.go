@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -179,7 +180,10 @@ func (a *application) readRows(file *modelfile.File, path string, strict bool) (
 // each other.
 func twayRefused(file *modelfile.File, path string, err error) error {
 	var c *tway.Contradiction
-	if !errors.As(err, &c) {
+	switch {
+	case errors.Is(err, tway.ErrTooHard):
+		return &diag.CodedError{Code: diag.ExitFindings, Err: fmt.Errorf("%s: %w", path, err)}
+	case !errors.As(err, &c):
 		return diag.Refused("%s: %w", path, err)
 	}
 	var list diag.List

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -224,17 +223,23 @@ func (a *application) promote(ctx context.Context, st *store.Store, what, to str
 	return names, nil
 }
 
-// whileRunning serves the pages of a run while it goes. The returned function
-// is called at its end: on a terminal it goes on serving until interrupted.
-func (a *application) whileRunning(ctx context.Context, st *store.Store, dir, runID string) (over func(), err error) {
+// whileRunning serves the pages of a run while it goes, from a store of their
+// own. The returned function is called once all was said of the run: on a
+// terminal it goes on serving until interrupted.
+func (a *application) whileRunning(ctx context.Context, dir, runID string) (over func(), err error) {
+	st, err := store.Open(dir)
+	if err != nil {
+		return nil, err
+	}
 	pctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	p, err := a.listen(pctx, st, pagesAt{store: dir, addr: loopback, promote: promoteFolder})
 	if err != nil {
 		end()
-		return nil, err
+		return nil, errors.Join(err, st.Close())
 	}
 	fmt.Fprintf(a.io.Err, "pages: %sruns/%s\n", p.url, runID)
 	return func() {
+		defer st.Close()
 		if a.io.ErrTTY && a.io.Getenv("CI") == "" && ctx.Err() == nil {
 			fmt.Fprintln(a.io.Err, "the pages are served until interrupted (Ctrl-C)")
 			select {
@@ -244,7 +249,7 @@ func (a *application) whileRunning(ctx context.Context, st *store.Store, dir, ru
 			}
 		}
 		end()
-		if err := p.wait(); err != nil && !errors.Is(err, os.ErrClosed) {
+		if err := p.wait(); err != nil {
 			tell(*a.io, err)
 		}
 	}, nil

@@ -33,6 +33,7 @@ var layers = []layer{
 	{"report", []string{"campaign", "diag", "report"}, "reports are projections of a stored record, whatever contract it is of"},
 	{"run", []string{"campaign", "store", "diag", "run"}, "a run executes campaigns of any contract"},
 	{"fleet", []string{"campaign", "run", "store", "diag", "fleet"}, "a fleet speaks values of the core and of a run; it knows no contract and no target"},
+	{"serve", []string{"campaign", "diag", "report", "store", "serve"}, "faces show what a store has with the drawings of reports; what else they do is an interface of theirs that internal/app implements, since it starts them"},
 	{"internal/app", []string{""}, "the composition root names everything"},
 	{"cmd", []string{"internal/app"}, "main only"},
 	{"examples", []string{"examples", "engine", "diag"}, "examples are programs to be tested, not parts of the tool"},

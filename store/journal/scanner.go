@@ -91,6 +91,18 @@ func (s *Scanner) Next() bool {
 	return true
 }
 
+// Grow makes the scanner go on where it stopped, in what is now the first size
+// bytes of the reader. A journal that was torn there may have been written on
+// or cut; one that is damaged stays so.
+func (s *Scanner) Grow(size int64) {
+	var torn *TornError
+	if size < s.off || s.err != nil && !errors.As(s.err, &torn) {
+		return
+	}
+	s.size, s.err, s.done = size, nil, false
+	s.buf = s.buf[:0] // may hold what was cut since
+}
+
 // Offset is where the last whole record ends.
 func (s *Scanner) Offset() int64 { return s.off }
 

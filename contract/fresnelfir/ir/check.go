@@ -116,7 +116,7 @@ func (c *checker) variables() {
 	d := c.doc
 	d.Vars, d.Newest = map[string]string{}, map[string]string{}
 	if x := d.Exploration.Actor; x != "" {
-		if c.known(c.src.within(d.Exploration.Place, "actor"), "dangling-entity-ref", "an entity", x, c.entityNames()) {
+		if c.known(c.src.Within(d.Exploration.Place, "actor"), "dangling-entity-ref", "an entity", x, c.entityNames()) {
 			d.Actor = x
 		}
 	} else if d.Entity("User") != nil {
@@ -222,14 +222,41 @@ func (c *checker) functions() {
 		vars := c.params(f.Params)
 		want := returnType(c.doc, f.Returns)
 		if want.Type == NoType {
-			c.doubt(c.src.within(f.Place, "returns"), "unknown-return-type", diag.DidYouMean(f.Returns, c.typeNames()), "is %q, which is no type of the document: answers are taken as integers", f.Returns)
+			c.doubt(c.src.Within(f.Place, "returns"), "unknown-return-type", diag.DidYouMean(f.Returns, c.typeNames()), "is %q, which is no type of the document: answers are taken as integers", f.Returns)
 		}
+		c.models(f)
 		if f.Body == nil {
 			continue
 		}
 		if got := c.expr(f.Body, scope{vars: c.withActor(vars)}); !got.fits(want) {
 			c.fail(f.Body.Place, "return-type", "", "must be %s, as the function returns, got %s", want, got)
 		}
+	}
+}
+
+// models checks the derived function that an observer is compared with.
+func (c *checker) models(f *Function) {
+	if f.Models == "" {
+		return
+	}
+	at := c.src.Within(f.Place, "models")
+	var derived []string
+	for _, x := range c.doc.Functions {
+		if !x.Observer {
+			derived = append(derived, x.Name)
+		}
+	}
+	if !f.Observer {
+		c.fail(at, "models", "", "is for observers: a derived function is the model itself")
+		return
+	}
+	if !c.known(at, "unknown-function", "a derived function", f.Models, derived) {
+		return
+	}
+	x := c.doc.Function(f.Models)
+	same := func(a, b Param) bool { return a.Entity == b.Entity }
+	if !slices.EqualFunc(x.Params, f.Params, same) || !returnType(c.doc, x.Returns).fits(returnType(c.doc, f.Returns)) {
+		c.fail(at, "models", "", "%s must take the same parameters as %s and return the same type", x.Name, f.Name)
 	}
 }
 

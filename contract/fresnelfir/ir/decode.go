@@ -74,9 +74,9 @@ func (s *Source) Report(level diag.Level, at Place, code, message, hint string) 
 	}
 }
 
-// within is the place of a value below another: keys lead to it, numbers to
+// Within is the place of a value below another: keys lead to it, numbers to
 // elements of arrays.
-func (s *Source) within(at Place, keys ...string) Place {
+func (s *Source) Within(at Place, keys ...string) Place {
 	n := innermost(&s.tree.Root, at.Offset)
 	for i := range n.Members {
 		if n.Members[i].KeyOffset == at.Offset {

@@ -26,6 +26,7 @@ type Document struct {
 	Exploration Exploration
 	Inputs      Inputs
 	Bindings    Bindings
+	Capsule     *Capsule    // extension: one finding, to be shown again
 	Extensions  []Extension // keys that the contract does not know
 
 	// Actor is the entity of the acting instances; "" if nothing asks for one.
@@ -116,6 +117,7 @@ type Function struct {
 	Params   []Param
 	Body     *Expr  // of a derived function
 	Binding  string // of an observer: the export that it calls
+	Models   string // extension: the derived function that says what the observer answers
 	Returns  string
 }
 
@@ -335,6 +337,7 @@ type ActionBinding struct {
 	Idempotent       bool
 	Reads, Writes    []string
 	Rejects          *Rejects // extension: how the module says no
+	Answer           *Expr    // extension: what it returns, told in the state before the effect
 }
 
 // Rejects says which answers of a module mean that it refused the action.
@@ -397,9 +400,12 @@ func (d *Document) Binding(action string) *ActionBinding {
 }
 
 // Pair returns the derived function that says what an observer should answer:
-// the only one with the same parameter types and the same return type; nil if
-// there is none or more than one.
+// the one that it names, else the only one with the same parameter types and
+// the same return type; nil if there is none or more than one.
 func (d *Document) Pair(observer *Function) *Function {
+	if observer.Models != "" {
+		return d.Function(observer.Models)
+	}
 	var found *Function
 	for _, f := range d.Functions {
 		if f.Observer || f.Returns != observer.Returns || len(f.Params) != len(observer.Params) {

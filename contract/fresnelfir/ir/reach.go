@@ -367,6 +367,9 @@ func (d *Document) Expressions(visit func(*Expr)) {
 			s.Value.Walk(visit)
 		}
 	}
+	for _, b := range d.Bindings.Actions {
+		b.Answer.Walk(visit)
+	}
 	for _, p := range d.Properties {
 		p.Predicate.Walk(visit)
 		for r := p.Rule; r != nil; r = r.Then {

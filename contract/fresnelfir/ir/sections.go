@@ -13,7 +13,7 @@ func Sections() []string {
 }
 
 func (d *decoder) document(doc *Document) {
-	o, ok := d.object(&d.src.tree.Root, "$", append(Sections(), "$schema?")...)
+	o, ok := d.object(&d.src.tree.Root, "$", append(Sections(), "$schema?", "capsule?")...)
 	if !ok {
 		return
 	}
@@ -57,6 +57,9 @@ func (d *decoder) document(doc *Document) {
 	}
 	if n, path := o.get("bindings"); n != nil {
 		d.bindings(&doc.Bindings, n, path)
+	}
+	if n, path := o.some("capsule"); n != nil {
+		doc.Capsule = d.capsule(n, path)
 	}
 }
 
@@ -156,7 +159,7 @@ func (d *decoder) refinement(name string, at Place, n *jsontree.Node) *Refinemen
 
 func (d *decoder) function(name string, at Place, n *jsontree.Node) *Function {
 	f := &Function{Place: at, Name: name}
-	o, ok := d.object(n, at.Path, "classification", "params", "body?", "binding?", "returns")
+	o, ok := d.object(n, at.Path, "classification", "params", "body?", "binding?", "models?", "returns")
 	if !ok {
 		return f
 	}
@@ -166,6 +169,7 @@ func (d *decoder) function(name string, at Place, n *jsontree.Node) *Function {
 	}
 	f.Observer = class == "observer"
 	f.Params, f.Body, f.Binding, f.Returns = d.params(o), o.exprOf("body"), o.optional("binding"), o.text("returns")
+	f.Models = o.optional("models")
 	body, bodyPath := o.some("body")
 	binding, bindingPath := o.some("binding")
 	switch {
@@ -262,11 +266,18 @@ func (d *decoder) set(o object) Set {
 			s.Var, s.Field = target[0], target[1]
 		}
 	}
-	if v, path := o.get("value"); v != nil {
-		p := exprReader{decoder: d, arithmetic: true}
-		s.Value = p.read(v, path, 0)
-	}
+	s.Value = o.value("value")
 	return s
+}
+
+// value reads an expression in which arithmetic may be used.
+func (o object) value(key string) *Expr {
+	v, path := o.get(key)
+	if v == nil {
+		return nil
+	}
+	p := exprReader{decoder: o.d, arithmetic: true}
+	return p.read(v, path, 0)
 }
 
 func (d *decoder) property(name string, at Place, n *jsontree.Node) *Property {

@@ -208,7 +208,7 @@ func (d *decoder) bindings(x *Bindings, n *jsontree.Node, path string) {
 
 func (d *decoder) binding(name string, at Place, n *jsontree.Node) *ActionBinding {
 	b := &ActionBinding{Place: at, Action: name}
-	o, ok := d.object(n, at.Path, "function", "args", "returns", "mutates", "idempotent", "reads", "writes", "rejects?")
+	o, ok := d.object(n, at.Path, "function", "args", "returns", "mutates", "idempotent", "reads", "writes", "rejects?", "answer?")
 	if !ok {
 		return b
 	}
@@ -216,6 +216,9 @@ func (d *decoder) binding(name string, at Place, n *jsontree.Node) *ActionBindin
 	b.Mutates, b.Idempotent, b.Reads, b.Writes = o.truth("mutates"), o.truth("idempotent"), o.texts("reads"), o.texts("writes")
 	if v, path := o.get("returns"); v != nil {
 		b.Returns = d.returns(v, path)
+	}
+	if v, _ := o.some("answer"); v != nil {
+		b.Answer = o.value("answer")
 	}
 	if v, path := o.some("rejects"); v != nil {
 		b.Rejects = d.rejects(v, path)

@@ -84,7 +84,7 @@ func (c *checker) word(word string, allowed []string, at Place) {
 
 func (c *checker) exploration() {
 	x := &c.doc.Exploration
-	in := func(keys ...string) Place { return c.src.within(x.Place, keys...) }
+	in := func(keys ...string) Place { return c.src.Within(x.Place, keys...) }
 	c.word(x.Scope, scopes, in("weights", "scope"))
 	c.word(x.Initial, []string{"from_protocol"}, in("weights", "initial"))
 	c.word(x.Decay, decays, in("weights", "decay"))
@@ -138,7 +138,7 @@ func (c *checker) inputs() {
 		switch t.Kind {
 		case AllPairs, TWay:
 			for i, name := range t.Over {
-				c.known(c.src.within(t.Place, "over", strconv.Itoa(i)), "unknown-domain", "an input domain", name, domains)
+				c.known(c.src.Within(t.Place, "over", strconv.Itoa(i)), "unknown-domain", "an input domain", name, domains)
 				if slices.Contains(t.Over[:i], name) {
 					c.fail(t.Place, "duplicate-value", "", "the domain %q is listed twice", name)
 				}
@@ -147,9 +147,9 @@ func (c *checker) inputs() {
 				c.fail(t.Place, "strength", "", "must be over at least %d domains (strength 1 to 6), got %d", max(t.Strength, 1), len(t.Over))
 			}
 		case EachTransition:
-			c.known(c.src.within(t.Place, "machine"), "dangling-protocol-ref", "a protocol", t.Machine, names(c.doc.Protocols, func(p *Protocol) string { return p.Name }))
+			c.known(c.src.Within(t.Place, "machine"), "dangling-protocol-ref", "a protocol", t.Machine, names(c.doc.Protocols, func(p *Protocol) string { return p.Name }))
 		case Boundary:
-			if !c.known(c.src.within(t.Place, "domain"), "unknown-domain", "an input domain", t.Domain, domains) {
+			if !c.known(c.src.Within(t.Place, "domain"), "unknown-domain", "an input domain", t.Domain, domains) {
 				continue
 			}
 			for _, v := range t.Values {
@@ -195,7 +195,7 @@ func (c *checker) member(v *Expr, x *Domain) {
 func (c *checker) bindings() {
 	b := &c.doc.Bindings
 	if b.Runtime != "wasm" {
-		c.doubt(c.src.within(b.Place, "runtime"), "unknown-word", "", "is %q; only wasm modules can be run", b.Runtime)
+		c.doubt(c.src.Within(b.Place, "runtime"), "unknown-word", "", "is %q; only wasm modules can be run", b.Runtime)
 	}
 	called := c.called()
 	for _, a := range b.Actions {
@@ -204,28 +204,31 @@ func (c *checker) bindings() {
 		}
 		for i, name := range a.Args {
 			if _, ok := c.doc.Argument(name); !ok {
-				c.fail(c.src.within(a.Place, "args", strconv.Itoa(i)), "unknown-argument", c.argumentHint(name), "the argument %q stands for nothing: it names no variable, no field of one and no input domain", name)
+				c.fail(c.src.Within(a.Place, "args", strconv.Itoa(i)), "unknown-argument", c.argumentHint(name), "the argument %q stands for nothing: it names no variable, no field of one and no input domain", name)
 			}
 		}
 		if k := returnType(c.doc, a.Returns); a.Returns != "" && k.Type == NoType {
-			c.doubt(c.src.within(a.Place, "returns"), "unknown-return-type", diag.DidYouMean(a.Returns, c.typeNames()), "is %q, which is no type of the document: answers are taken as integers", a.Returns)
+			c.doubt(c.src.Within(a.Place, "returns"), "unknown-return-type", diag.DidYouMean(a.Returns, c.typeNames()), "is %q, which is no type of the document: answers are taken as integers", a.Returns)
+		}
+		if got, want := c.expr(a.Answer, scope{vars: c.doc.Vars, inputs: true, loose: true}), returnType(c.doc, a.Returns); a.Answer != nil && (a.Returns == "" || !got.fits(want)) {
+			c.fail(a.Answer.Place, "return-type", "", "must be what the action returns, %q, got %s", a.Returns, got)
 		}
 		for key, list := range map[string][]string{"reads": a.Reads, "writes": a.Writes} {
 			for i, e := range list {
 				if c.doc.Entity(e) == nil {
-					c.doubt(c.src.within(a.Place, key, strconv.Itoa(i)), "unknown-entity", diag.DidYouMean(e, c.entityNames()), "%q is no entity of the document", e)
+					c.doubt(c.src.Within(a.Place, key, strconv.Itoa(i)), "unknown-entity", diag.DidYouMean(e, c.entityNames()), "%q is no entity of the document", e)
 				}
 			}
 		}
 	}
 	for i, a := range b.Observe {
 		if c.doc.Binding(a) == nil {
-			c.doubt(c.src.within(b.Place, "event_hooks", "observe", strconv.Itoa(i)), "unknown-action", diag.DidYouMean(a, c.actionNames()), "%q has no binding", a)
+			c.doubt(c.src.Within(b.Place, "event_hooks", "observe", strconv.Itoa(i)), "unknown-action", diag.DidYouMean(a, c.actionNames()), "%q has no binding", a)
 		}
 	}
 	for i, w := range b.Capture {
 		if !slices.Contains(captures, w) {
-			c.doubt(c.src.within(b.Place, "event_hooks", "capture", strconv.Itoa(i)), "unknown-word", diag.DidYouMean(w, captures), "%q means nothing", w)
+			c.doubt(c.src.Within(b.Place, "event_hooks", "capture", strconv.Itoa(i)), "unknown-word", diag.DidYouMean(w, captures), "%q means nothing", w)
 		}
 	}
 }

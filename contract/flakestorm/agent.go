@@ -1,0 +1,127 @@
+package flakestorm
+
+import (
+	"iter"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/pyhost"
+)
+
+func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }
+
+// agentPlan says how the agent of a configuration is reached. Folders are those
+// of the document.
+func agentPlan(a *config.Agent, adv config.Advanced, dir string, getenv func(string) (string, bool), missing func(diag.Diagnostic, string)) agentcall.Plan {
+	p := agentcall.Plan{Concurrency: adv.Concurrency}
+	if !filepath.IsAbs(a.Dir) {
+		dir = filepath.Join(dir, a.Dir)
+	} else {
+		dir = a.Dir
+	}
+	argv, env := placed(a)
+	switch a.Type {
+	case config.HTTP:
+		p.HTTP = &agentcall.HTTP{
+			URL: a.Endpoint, Method: a.Method, ResponsePath: a.ResponsePath, Query: pairs(a.Query), Headers: pairs(a.Headers),
+			Fields: a.ParseStructured, Retries: adv.Retries,
+		}
+		if a.Template != nil {
+			p.HTTP.Template = *a.Template
+		}
+	case config.OpenAI:
+		p.Chat = &agentcall.Chat{URL: a.Endpoint, Model: a.Model, System: a.System, Headers: pairs(a.Headers), Retries: adv.Retries}
+		if a.APIKey != "" {
+			key, name, ok := config.Key(a.APIKey, getenv)
+			if !ok {
+				missing(diag.Diagnostic{Pos: diag.Pos{Line: a.At.Line, Col: a.At.Col}, Path: "agent.api_key"}, name)
+			}
+			p.Chat.Headers = append(p.Chat.Headers, [2]string{"Authorization", "Bearer " + key})
+		}
+	case config.Python, config.LangChain:
+		style := pyhost.Plain
+		if a.Type == config.LangChain {
+			style = pyhost.LangChain
+		}
+		p.Python = &agentcall.Python{Plan: pyhost.AgentPlan{
+			Python: a.Interpreter, Target: a.Endpoint, Style: style, SearchPath: []string{".", dir}, Reset: a.ResetFunction,
+			Tools: a.Tools, Registry: a.Registry, LoadLimit: a.ReadyTimeout,
+		}}
+		p.Reset.Renew = a.Isolate
+		p.Concurrency = 0 // each lane has its own process
+	case config.Command:
+		p.Command = &agentcall.Command{Argv: argv, Dir: dir, Env: env, ResponsePath: a.ResponsePath}
+	case config.MCP:
+		p.MCP = &agentcall.MCP{URL: a.Endpoint, Headers: pairs(a.Headers)}
+		if a.Endpoint == "" {
+			p.MCP.Argv, p.MCP.Dir, p.MCP.Env = argv, dir, env
+		}
+		if a.Template != nil {
+			p.MCP.Arguments = *a.Template
+		}
+		p.MCP.Tool = a.Model
+	}
+	if len(argv) > 0 && a.Endpoint != "" && (a.Type == config.HTTP || a.Type == config.OpenAI || a.Type == config.MCP) {
+		p.Start = &agentcall.Start{Argv: argv, Dir: dir, Env: env, Ready: a.Ready, Patience: a.ReadyTimeout}
+		p.Reset.Renew = a.Isolate
+	}
+	if a.ResetEndpoint != "" {
+		p.Reset = agentcall.Reset{URL: absolute(a.ResetEndpoint, a.Endpoint)}
+	}
+	return p
+}
+
+// absolute makes a path an address on the agent's host.
+func absolute(reset, endpoint string) string {
+	base, err := url.Parse(endpoint)
+	if err != nil || !strings.HasPrefix(reset, "/") {
+		return reset
+	}
+	return base.Scheme + "://" + base.Host + reset
+}
+
+func pairs(list []config.Pair) [][2]string {
+	var out [][2]string
+	for _, p := range list {
+		out = append(out, [2]string{p.Key, p.Value})
+	}
+	return out
+}
+
+func placed(a *config.Agent) (argv, env []string) {
+	for _, p := range a.Env {
+		env = append(env, p.Key+"="+p.Value)
+	}
+	return a.Argv, env
+}
+
+// gateways are the tools and the LLM that an agent is told the address of.
+func gateways(a *config.Agent) []config.Pair {
+	list := a.Gateways
+	if a.LLMGateway != "" {
+		list = append(list[:len(list):len(list)], config.Pair{Key: "llm", Value: a.LLMGateway})
+	}
+	return list
+}
+
+// gatewayMark stands in the agent's command and environment for the address of
+// a gateway.
+func gatewayMark(name string) string { return "{gateway:" + name + "}" }
+
+// replaceIn replaces a mark in every text.
+func replaceIn(list []string, mark, value string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = strings.ReplaceAll(s, mark, value)
+	}
+	return out
+}
+
+// resetLimit is how long clearing the agent's memory may take.
+const resetLimit = 10 * time.Second

@@ -1,0 +1,266 @@
+package flakestorm
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
+	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/similarity"
+)
+
+// Campaign is a compiled configuration.
+type Campaign struct {
+	id      campaign.Identity
+	cfg     *config.Config
+	file    string
+	targets Targets
+	getenv  func(string) (string, bool)
+	strict  bool
+	seed    int64
+	phases  []string
+	chosen  bool // the phases were asked for
+	chaotic bool // the mutation phase too is under chaos
+
+	agent      agentcall.Plan
+	reach      reach
+	chaos      injection // of the chaos phase
+	scenarios  []injection
+	invariants []config.Invariant // of the contract
+	runs       int                // of a cell
+	sessions   []session
+	mutations  []mutation.Mutation
+	written    *mutation.Request // an LLM writes them; nil: they are written
+	asked      []string          // prompts whose baseline is taken
+	rules      []ruleAt
+	schemas    map[string]*verify.Schema
+
+	// Points say where each fault reaches the agent.
+	Points []Point
+
+	seeing   bool // calls of the agent are to be seen though nothing strikes them
+	stateful atomic.Bool
+	mu       sync.Mutex
+	injector fault.Injector
+	lanes    int // that are open, and share what follows
+	measure  similarity.Measure
+	timing   timing
+}
+
+// Point is where a fault reaches the agent.
+type Point struct{ Scenario, Fault, What, Where string }
+
+// ruleAt is a fault of the campaign.
+type ruleAt struct {
+	scenario string
+	rule     fault.Rule
+}
+
+// addRules numbers the rules of a scenario.
+func (c *Campaign) addRules(j injection) injection {
+	j.first = len(c.rules)
+	for _, r := range j.all() {
+		c.rules = append(c.rules, ruleAt{j.name, r})
+	}
+	return j
+}
+
+// payload is a case, wholly: it executes the same way in any state.
+type payload struct {
+	Phase     string             `json:"phase"`
+	Prompt    int                `json:"prompt,omitempty"`
+	Scenario  int                `json:"scenario,omitempty"`
+	Invariant int                `json:"invariant,omitempty"`
+	Run       int                `json:"run,omitempty"`
+	Session   int                `json:"session,omitempty"`
+	Rule      int                `json:"rule,omitempty"`
+	Mutation  *mutation.Mutation `json:"mutation,omitempty"`
+	// Text is asked in place of the prompt, in a case that was made smaller.
+	Text *string `json:"text,omitempty"`
+	// Without are faults of the scenario that are left out, for the same.
+	Without []int `json:"without,omitempty"`
+	// Baselines are what behavior_unchanged compares with, by prompt.
+	Baselines map[string]baseline `json:"baselines,omitempty"`
+}
+
+// baseline is a reply without chaos, or why there is none.
+type baseline struct {
+	Text string `json:"text"`
+	Why  string `json:"why,omitempty"`
+}
+
+const (
+	phaseBaseline = "baseline"
+	phaseAudit    = "audit"
+)
+
+func (p payload) encode() []byte {
+	b, _ := json.Marshal(p) // strings and numbers
+	return b
+}
+
+// Identity implements [campaign.Campaign].
+func (c *Campaign) Identity() campaign.Identity { return c.id }
+
+// Planned implements [campaign.Planner].
+func (c *Campaign) Planned() int64 {
+	n := len(c.items()) + len(c.asked)
+	if c.written != nil {
+		n += min(c.written.Count*len(c.written.Prompts), c.written.Limit)
+	}
+	return int64(n)
+}
+
+// Exclusive implements [campaign.Exclusive]: an agent that all lanes share is
+// called by one of them if its memory is cleared between cells, or if it seems
+// to have one.
+func (c *Campaign) Exclusive() bool {
+	shared := !c.agent.OwnProcess()
+	return shared && (c.agent.Reset.URL != "" || c.agent.Reset.Renew || c.stateful.Load() || c.agent.Start != nil && c.watches())
+}
+
+// item is a case of the main round, without its payload.
+type item struct {
+	phase   string
+	a, b, n int
+}
+
+// items are the cases of the main round that are known beforehand.
+func (c *Campaign) items() []item {
+	var list []item
+	for i := range c.mutations {
+		list = append(list, item{phase: PhaseMutation, a: i})
+	}
+	if c.chaos.name != "" && has(c.phases, PhaseChaos) {
+		for i := range c.cfg.Prompts {
+			list = append(list, item{phase: PhaseChaos, a: i})
+		}
+	}
+	for s := range c.scenarios {
+		for v := range c.invariants {
+			list = append(list, c.cell(s, v)...)
+		}
+	}
+	for i := range c.sessions {
+		list = append(list, item{phase: PhaseReplay, a: i})
+	}
+	return list
+}
+
+// cell is the runs of one cell; one that does not apply, and one that is judged
+// over all its runs together, is one case.
+func (c *Campaign) cell(s, v int) []item {
+	inv := &c.invariants[v]
+	n := c.runs
+	if verify.Aggregate(inv) || !c.scenarios[s].active.applies(inv.When) {
+		n = 1
+	}
+	list := make([]item, n)
+	for i := range list {
+		list[i] = item{phase: PhaseContract, a: v, b: s, n: i}
+	}
+	return list
+}
+
+func has(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// Round implements [campaign.Campaign]: baselines, then everything, then the
+// faults that never fired.
+func (c *Campaign) Round(s *state) (campaign.Round, bool) {
+	switch s.round {
+	case 0:
+		return campaign.Round{Len: int64(len(c.asked)), At: func(i int64) []byte {
+			return payload{Phase: phaseBaseline, Prompt: int(i)}.encode()
+		}}, true
+	case 1:
+		return campaign.Round{Len: int64(len(s.items)), At: func(i int64) []byte { return c.payload(s, s.items[i]).encode() }}, true
+	case 2:
+		idle := c.idle(s)
+		return campaign.Round{Len: int64(len(idle)), At: func(i int64) []byte {
+			return payload{Phase: phaseAudit, Rule: idle[i]}.encode()
+		}}, c.strict && len(idle) > 0
+	}
+	return campaign.Round{}, false
+}
+
+// payload is a case of the main round with all that it needs.
+func (c *Campaign) payload(s *state, it item) payload {
+	p := payload{Phase: it.phase}
+	switch it.phase {
+	case PhaseMutation:
+		p.Mutation = &s.mutations[it.a]
+		p.Baselines = s.compared(c.cfg.Invariants, p.Mutation.Original)
+	case PhaseChaos:
+		p.Prompt = it.a
+		p.Baselines = s.compared(c.cfg.Invariants, c.cfg.Prompts[it.a].Text)
+	case PhaseContract:
+		p.Invariant, p.Scenario, p.Run = it.a, it.b, it.n
+		inv := &c.invariants[it.a]
+		p.Baselines = s.compared(c.invariants[it.a:it.a+1], c.prompts(inv)...)
+	case PhaseReplay:
+		p.Session = it.a
+	}
+	return p
+}
+
+// prompts are those of a cell.
+func (c *Campaign) prompts(v *config.Invariant) []string {
+	if len(v.Probes) > 0 {
+		return v.Probes
+	}
+	list := make([]string, len(c.cfg.Prompts))
+	for i, p := range c.cfg.Prompts {
+		list[i] = p.Text
+	}
+	return list
+}
+
+// Input implements [campaign.Inputter]: the payload of the round is the input.
+func (c *Campaign) Input(_ *state, at campaign.Case) []byte { return at.Payload }
+
+// Fold implements [campaign.Campaign].
+func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
+	next := s.clone()
+	base := int64(-1)
+	for at, o := range results {
+		if base < 0 {
+			base = at.Index
+		}
+		next.add(c, s.round, int(at.Index-base), &o)
+	}
+	next.round++
+	if next.round == 1 && len(next.items) == 0 {
+		next.round++
+	}
+	return next
+}
+
+// Open implements [campaign.Campaign].
+func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+	return c.openLane(ctx, lane)
+}
+
+var (
+	_ campaign.Campaign[*state]   = (*Campaign)(nil)
+	_ campaign.Planner            = (*Campaign)(nil)
+	_ campaign.Exclusive          = (*Campaign)(nil)
+	_ campaign.Inputter[*state]   = (*Campaign)(nil)
+	_ campaign.Describer[*state]  = (*Campaign)(nil)
+	_ campaign.Summarizer[*state] = (*Campaign)(nil)
+	_ campaign.Warner[*state]     = (*Campaign)(nil)
+	_ campaign.Scorer[*state]     = (*Campaign)(nil)
+)

@@ -1,0 +1,332 @@
+package flakestorm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
+	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Compile implements [campaign.Contract]. A document becomes one campaign.
+func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
+	cfg, list := config.Decode(spec.Path, spec.Data, config.Options{Getenv: k.getenv, Check: set.Check})
+	if list.HasErrors() {
+		return nil, list
+	}
+	b := &builder{k: k, spec: spec, set: set, cfg: cfg, c: &Campaign{cfg: cfg, file: spec.Path, targets: k.targets, getenv: k.getenv, strict: set.Strict}}
+	b.list = list
+	b.build()
+	b.list.Sort()
+	if b.list.HasErrors() {
+		return nil, b.list
+	}
+	b.c.id = campaign.Identity{Contract: k.Name(), Name: campaignName(spec.Path), Digest: b.digest()}
+	return []campaign.Any{campaign.Erase[*state](b.c)}, b.list
+}
+
+// builder makes a campaign of a configuration.
+type builder struct {
+	k    *Contract
+	spec campaign.Spec
+	set  campaign.Settings
+	cfg  *config.Config
+	c    *Campaign
+	list diag.List
+	read [][]byte // files that decide the cases
+}
+
+func (b *builder) fail(d diag.Diagnostic, format string, args ...any) {
+	d.Message = fmt.Sprintf(format, args...)
+	if d.Pos.File == "" {
+		d.Pos = diag.Pos{File: b.spec.Path}
+	}
+	b.list = append(b.list, d)
+}
+
+func (b *builder) build() {
+	c, cfg := b.c, b.cfg
+	b.phases()
+	c.seed = 42 // one of no meaning: equal documents give equal runs
+	if cfg.Advanced.Seed != nil {
+		c.seed = *cfg.Advanced.Seed
+	}
+	if b.set.Seed != nil {
+		c.seed = *b.set.Seed
+	}
+	c.reach = reachOf(&cfg.Agent)
+	c.agent = agentPlan(&cfg.Agent, cfg.Advanced, filepath.Dir(b.spec.Path), b.k.getenv, b.keyMissing)
+	b.globalChaos()
+	b.contract()
+	b.sessions()
+	b.schemas()
+	b.mutations()
+	b.baselines()
+	if len(c.items()) == 0 && !b.list.HasErrors() {
+		b.fail(diag.Diagnostic{Code: "flakestorm.vacuous", Hint: "--phase names the phases to run"}, "nothing would be tested: none of the phases %s is configured", strings.Join(c.phases, ", "))
+	}
+}
+
+// phases are those that are asked for, or all.
+func (b *builder) phases() {
+	all := []string{PhaseMutation, PhaseChaos, PhaseContract, PhaseReplay}
+	b.c.phases = b.set.Options[OptPhase]
+	for _, p := range b.c.phases {
+		if !slices.Contains(all, p) {
+			b.fail(diag.Diagnostic{Code: "flakestorm.option", Hint: diag.DidYouMean(p, all)}, "--%s must be one of %s, got %q", OptPhase, strings.Join(all, ", "), p)
+		}
+	}
+	b.c.chosen = len(b.c.phases) > 0
+	if !b.c.chosen {
+		b.c.phases = all
+	}
+}
+
+func (b *builder) keyMissing(at diag.Diagnostic, name string) {
+	at.Code, at.Hint = "flakestorm.no-key", "export "+name
+	at.Pos.File = b.spec.Path
+	if b.set.Check {
+		at.Level = diag.Warning // it is not needed yet
+	}
+	b.fail(at, "the variable %s is not set", name)
+}
+
+// globalChaos is that of the section chaos and of profiles.
+func (b *builder) globalChaos() {
+	chaos := b.cfg.Chaos
+	for _, name := range b.set.Options[OptProfile] {
+		p, err := config.Profile(name)
+		if err != nil {
+			b.fail(diag.Diagnostic{Code: "flakestorm.option", Hint: diag.Hint(err)}, "--%s: %v", OptProfile, err)
+			continue
+		}
+		both := chaos.With(p)
+		chaos = &both
+	}
+	if b.set.Get(OptChaos, "") == "true" {
+		b.c.chaotic = true
+	}
+	if !chaos.Active() {
+		if (b.c.chosen && slices.Contains(b.c.phases, PhaseChaos)) || b.c.chaotic { // asked for: the profile that existing tools take then
+			p, _ := config.Profile("api_outage")
+			chaos = &p
+		} else {
+			return
+		}
+	}
+	if !slices.Contains(b.c.phases, PhaseChaos) && !b.c.chaotic {
+		return
+	}
+	j, list := b.c.reach.plan(b.spec.Path, "chaos", chaos, b.said("chaos"))
+	b.list = append(b.list, list...)
+	b.c.chaos = b.c.addRules(j)
+}
+
+// said keeps the points of injection, to be told.
+func (b *builder) said(where string) func(*config.Fault, point) {
+	return func(f *config.Fault, p point) {
+		b.c.Points = append(b.c.Points, Point{Scenario: where, Fault: f.ID, What: string(f.Layer) + " " + string(f.Mode), Where: string(p)})
+	}
+}
+
+// contract is the matrix.
+func (b *builder) contract() {
+	k := b.cfg.Contract
+	if k == nil || !slices.Contains(b.c.phases, PhaseContract) {
+		if b.c.chosen && k == nil && slices.Contains(b.c.phases, PhaseContract) {
+			b.fail(diag.Diagnostic{Code: "flakestorm.vacuous", Hint: "add a section contract with invariants and chaos_matrix"}, "there is no contract to check")
+		}
+		return
+	}
+	scenarios := k.Matrix
+	if len(scenarios) == 0 { // the top-level one serves a contract without its own
+		scenarios = b.cfg.ChaosMatrix
+	}
+	at := diag.Diagnostic{Code: "flakestorm.vacuous", Pos: k.At.In(b.spec.Path), Path: k.Path}
+	if len(k.Invariants) == 0 {
+		b.fail(at, "the contract has no invariants: its matrix would be empty, which is no pass")
+	}
+	if len(scenarios) == 0 {
+		at.Hint = "a scenario without faults checks the agent as it is: chaos_matrix: [{name: no-chaos}]"
+		b.fail(at, "the contract has no scenarios: its matrix would be empty, which is no pass")
+	}
+	b.c.runs = k.Runs
+	if v := b.set.Get(OptRuns, ""); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || n > 1000 {
+			b.fail(diag.Diagnostic{Code: "flakestorm.option"}, "--%s must be a number from 1 to 1000, got %q", OptRuns, v)
+			n = 1
+		}
+		b.c.runs = n
+	}
+	for i := range scenarios {
+		j, list := b.c.reach.plan(b.spec.Path, scenarios[i].Name, &scenarios[i].Chaos, b.said(scenarios[i].Name))
+		b.list = append(b.list, list...)
+		b.c.scenarios = append(b.c.scenarios, b.c.addRules(j))
+	}
+	any := false
+	for i := range k.Invariants {
+		v, applies := &k.Invariants[i], false
+		for _, j := range b.c.scenarios {
+			applies = applies || j.active.applies(v.When)
+		}
+		any = any || applies
+		if !applies && len(scenarios) > 0 {
+			b.fail(diag.Diagnostic{Code: "flakestorm.never-applies", Level: diag.Warning, Pos: v.At.In(b.spec.Path), Path: v.Path}, "%s (when: %s) applies to none of the scenarios, so it is never checked", v.ID, v.When)
+		}
+	}
+	if !any && len(scenarios) > 0 && len(k.Invariants) > 0 {
+		at.Hint = ""
+		b.fail(at, "no invariant applies to any scenario: the matrix would be empty, which is no pass")
+	}
+	b.c.invariants = k.Invariants
+}
+
+// schemas reads and compiles the schemas of invariants.
+func (b *builder) schemas() {
+	b.c.schemas = make(map[string]*verify.Schema)
+	lists := [][]config.Invariant{b.cfg.Invariants, b.c.invariants}
+	for _, s := range b.c.sessions {
+		lists = append(lists, s.checks)
+	}
+	for _, list := range lists {
+		for i := range list {
+			v := &list[i]
+			if v.Type != "json_schema" || b.c.schemas[v.Path] != nil {
+				continue
+			}
+			at := diag.Diagnostic{Code: "flakestorm.schema", Pos: v.At.In(b.spec.Path), Path: v.Path + ".schema"}
+			text := []byte(v.Schema)
+			if v.SchemaFile != "" {
+				data, err := b.file(v.SchemaFile)
+				if err != nil {
+					b.fail(at, "reading the schema: %v", err)
+					continue
+				}
+				text = data
+			}
+			s, err := verify.CompileSchema(text)
+			if err != nil {
+				b.fail(at, "not a JSON Schema: %v", err)
+				continue
+			}
+			b.c.schemas[v.Path] = s
+		}
+	}
+}
+
+// file reads a file that the document names: relative to the document, or to
+// the working folder as existing tools take some paths.
+func (b *builder) file(name string) ([]byte, error) {
+	data, err := b.readAt(b.resolve(name))
+	if err != nil && !filepath.IsAbs(name) {
+		if again, err2 := b.readAt(name); err2 == nil {
+			return again, nil
+		}
+	}
+	return data, err
+}
+
+func (b *builder) resolve(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(b.spec.Path), name)
+}
+
+func (b *builder) readAt(path string) ([]byte, error) {
+	data, err := b.set.Read(path)
+	if err == nil {
+		b.read = append(b.read, data)
+	}
+	return data, err
+}
+
+// mutations are written here, unless an LLM is to write them.
+func (b *builder) mutations() {
+	c, m := b.c, &b.cfg.Mutations
+	if !slices.Contains(c.phases, PhaseMutation) {
+		return
+	}
+	r := mutation.Request{
+		Weight: m.Weight, Count: m.Count, Limit: m.Limit, Seed: c.seed, Shapes: c.agent.Shapes(), Timeout: b.cfg.Agent.Timeout,
+	}
+	for _, p := range b.cfg.Prompts {
+		r.Prompts = append(r.Prompts, p.Text)
+	}
+	for _, t := range m.Types {
+		r.Types = append(r.Types, t.Name)
+	}
+	for _, t := range m.Templates {
+		r.Templates = append(r.Templates, mutation.Template{Name: t.Key, Text: t.Value})
+	}
+	at := diag.Diagnostic{Code: "flakestorm.mutations", Level: diag.Warning, Pos: m.At.In(b.spec.Path), Path: "mutations"}
+	weightless := true
+	for _, t := range r.Types {
+		weightless = weightless && m.Weight(t) == 0
+	}
+	if weightless {
+		at.Code, at.Level = "flakestorm.vacuous", diag.Error
+		b.fail(at, "all types of the document have weight 0: there would be no score")
+		return
+	}
+	if m.Writer == "llm" {
+		c.written = &r
+		return
+	}
+	set := mutation.Generate(r)
+	c.mutations = set.List
+	if set.Cut > 0 {
+		at.Hint = "mutations.limit allows more"
+		b.fail(at, "%d mutations were asked for and %d are the limit; the last %d are left out", set.Wanted, m.Limit, set.Cut)
+	}
+	at.Hint = ""
+	for _, t := range slices.Sorted(mapKeys(set.Dropped)) {
+		b.fail(at, "%d mutations of type %s could not be made: the prompts have no further variants", set.Dropped[t], t)
+	}
+	if len(set.List) == 0 {
+		at.Code, at.Level = "flakestorm.vacuous", diag.Error
+		b.fail(at, "no mutation could be made: nothing would be tested")
+	}
+}
+
+// digest is over all that decides the cases.
+func (b *builder) digest() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "flakestorm 1\x00%d\x00%t\x00%d\x00", len(b.spec.Data), b.set.Strict, b.c.seed)
+	h.Write(b.spec.Data)
+	for _, data := range b.read {
+		fmt.Fprintf(h, "\x00%d\x00", len(data))
+		h.Write(data)
+	}
+	options, _ := json.Marshal(b.set.Options) // strings alone; keys sorted
+	h.Write(options)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// campaignName is a document's name without the folders of this machine.
+func campaignName(p string) string {
+	if filepath.IsAbs(p) {
+		short := path.Join(filepath.Base(filepath.Dir(p)), filepath.Base(p))
+		cwd, err := os.Getwd()
+		if err != nil {
+			return short
+		}
+		if p, err = filepath.Rel(cwd, p); err != nil || !filepath.IsLocal(p) {
+			return short
+		}
+	}
+	return path.Clean(filepath.ToSlash(p))
+}

@@ -1,0 +1,230 @@
+package config
+
+import (
+	"slices"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// Config is a decoded document.
+type Config struct {
+	Version     string
+	Agent       Agent
+	Model       Model
+	Mutations   Mutations
+	Prompts     []Prompt // golden_prompts
+	Invariants  []Invariant
+	Output      Output
+	Advanced    Advanced
+	Chaos       *Chaos // nil: none
+	Contract    *Contract
+	ChaosMatrix []Scenario // the top-level one, which serves a contract without its own
+	Replays     Replays
+	Scoring     Scoring
+	Judge       *Endpoint  // the model that judges for llm_judge; nil: none
+	Similarity  Similarity // how texts are compared
+}
+
+// Prompt is one golden prompt.
+type Prompt struct {
+	Text string
+	At   yamltree.Pos
+}
+
+// Kinds of agents. The first three are the format's own.
+const (
+	HTTP      = "http"
+	Python    = "python"
+	LangChain = "langchain"
+	OpenAI    = "openai"  // an OpenAI-compatible chat endpoint
+	Command   = "command" // a program: the prompt on standard input, the reply on standard output
+	MCP       = "mcp"     // an MCP server, whose tools are called directly
+)
+
+// Agent is the section agent.
+type Agent struct {
+	At              yamltree.Pos
+	Endpoint        string // a URL, or module:attribute
+	Type            string
+	Method          string
+	Template        *string // request_template
+	ResponsePath    string
+	Query           []Pair
+	ParseStructured bool
+	Timeout         time.Duration
+	Headers         []Pair
+	ResetEndpoint   string
+	ResetFunction   string
+
+	// What follows is Thresh's own.
+	Argv         []string // command: how the agent is started, or called
+	Dir          string
+	Env          []Pair
+	Ready        string // a URL that answers once the agent is up; "": its endpoint takes connections
+	ReadyTimeout time.Duration
+	Model        string   // of a chat endpoint
+	System       string   // system message of a chat endpoint
+	APIKey       string   // ${NAME}
+	Tools        []string // Python callables to wrap, module:function; module:registry in Registry
+	Registry     string
+	Interpreter  string // python
+	Isolate      bool   // a fresh process for every cell
+	Gateways     []Pair // tool name and the address of the real tool
+	LLMGateway   string // the address of the real LLM endpoint
+}
+
+// Pair is a named value; lists of pairs keep the document's order.
+type Pair struct{ Key, Value string }
+
+// Model is the section model: the LLM that writes mutations, if asked to.
+type Model struct {
+	At          yamltree.Pos
+	Given       bool // the document has the section
+	Provider    string
+	Name        string
+	APIKey      string // ${NAME}; "": none
+	BaseURL     string // "": the provider's own
+	Temperature float64
+}
+
+// Endpoint is an OpenAI-compatible server.
+type Endpoint struct {
+	At      yamltree.Pos
+	BaseURL string
+	Name    string
+	APIKey  string // ${NAME}
+	Timeout time.Duration
+}
+
+// Mutations is the section mutations.
+type Mutations struct {
+	At        yamltree.Pos
+	Count     int // per golden prompt
+	Types     []Typed
+	Weights   map[string]float64
+	Templates []Pair // custom_templates
+	Writer    string // offline or llm: who writes them
+	Limit     int    // over all prompts
+}
+
+// Typed is a mutation type with its place.
+type Typed struct {
+	Name string
+	At   yamltree.Pos
+}
+
+// Output is the section output.
+type Output struct {
+	Format, Path, Filename string
+}
+
+// Advanced is the section advanced.
+type Advanced struct {
+	Concurrency int
+	Retries     int
+	Seed        *int64
+}
+
+// Chaos is the section chaos, and what a scenario injects.
+type Chaos struct {
+	At      yamltree.Pos
+	Tools   []Fault
+	LLM     []Fault
+	Context []Fault
+}
+
+// Active reports whether anything is injected.
+func (c *Chaos) Active() bool {
+	return c != nil && len(c.Tools)+len(c.LLM)+len(c.Context) > 0
+}
+
+// Faults are all faults, tools' first.
+func (c *Chaos) Faults() []Fault {
+	if c == nil {
+		return nil
+	}
+	return slices.Concat(c.Tools, c.LLM, c.Context)
+}
+
+// Fault is one configured fault with its place. Its rule's ID is the path.
+type Fault struct {
+	At yamltree.Pos
+	fault.Rule
+}
+
+// Scenario is an item of chaos_matrix.
+type Scenario struct {
+	At   yamltree.Pos
+	Name string
+	Chaos
+}
+
+// Contract is the section contract.
+type Contract struct {
+	At          yamltree.Pos
+	Name        string
+	Description string
+	Invariants  []Invariant
+	Matrix      []Scenario
+	Runs        int // runs_per_cell
+	Path        string
+}
+
+// Replays is the section replays.
+type Replays struct {
+	Sessions []Session
+	Sources  []Source
+}
+
+// Session is one recorded conversation, inline or by file.
+type Session struct {
+	At         yamltree.Pos
+	ID         string
+	Name       string
+	Source     string
+	CapturedAt string
+	Input      string
+	Context    []Message
+	Tools      []ToolResponse
+	Expected   string // expected_failure
+	Contract   string
+	File       string
+}
+
+// Message is an item of a session's context.
+type Message struct{ Role, Content string }
+
+// ToolResponse is what a tool had answered.
+type ToolResponse struct {
+	Tool    string
+	Body    string // JSON, unless Text
+	Text    bool   // Body is plain text
+	Status  int
+	Latency time.Duration
+}
+
+// Source is an item of replays.sources.
+type Source struct {
+	At         yamltree.Pos
+	Type       string // langsmith, langsmith_run
+	Project    string
+	RunID      string
+	Status     string
+	DateRange  string
+	MinLatency int
+	AutoImport bool
+}
+
+// Scoring is the section scoring.
+type Scoring struct {
+	Mutation, Chaos, Contract, Replay float64
+}
+
+// Similarity is the section similarity.
+type Similarity struct {
+	At      yamltree.Pos
+	Measure string // auto, lexical, embeddings or sentence-transformers
+	Endpoint
+}

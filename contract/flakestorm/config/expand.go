@@ -1,0 +1,86 @@
+package config
+
+import "strings"
+
+// expand replaces $NAME and ${NAME} the way Python's os.path.expandvars does: a
+// variable that is not set stays as it is written, and nothing escapes it.
+func (d *decoder) expand(text string) string {
+	if d.opt.Getenv == nil || !strings.Contains(text, "$") {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		name, length := variable(text[i:])
+		v, ok := "", false
+		if length > 0 {
+			v, ok = d.opt.Getenv(name)
+		}
+		switch {
+		case ok:
+			b.WriteString(v)
+			i += length
+		case length > 0: // its own letters hold no further variable
+			b.WriteString(text[i : i+length])
+			i += length
+		default:
+			b.WriteByte(text[i])
+			i++
+		}
+	}
+	return b.String()
+}
+
+func (d *decoder) expandAll(list []Pair) []Pair {
+	for i := range list {
+		list[i].Value = d.expand(list[i].Value)
+	}
+	return list
+}
+
+// variable is the name that text begins with, as $NAME (letters, digits and
+// underscores of ASCII) or ${anything}, and its length with the signs.
+func variable(text string) (name string, length int) {
+	if text[0] != '$' {
+		return "", 0
+	}
+	if strings.HasPrefix(text, "${") {
+		end := strings.IndexByte(text, '}')
+		if end < 0 {
+			return "", 0
+		}
+		return text[2:end], end + 1
+	}
+	n := 1
+	for n < len(text) && word(text[n]) {
+		n++
+	}
+	if n == 1 {
+		return "", 0
+	}
+	return text[1:n], n
+}
+
+func word(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z'
+}
+
+// envName is the variable that an api_key names, "" if it is not written as
+// ${NAME}.
+func envName(key string) string {
+	name, ok := strings.CutPrefix(key, "${")
+	name, closed := strings.CutSuffix(name, "}")
+	if !ok || !closed || name == "" || strings.IndexFunc(name, func(r rune) bool { return r > 127 || !word(byte(r)) }) >= 0 {
+		return ""
+	}
+	return name
+}
+
+// Key looks up the variable that an api_key names.
+func Key(apiKey string, getenv func(string) (string, bool)) (value, name string, ok bool) {
+	if apiKey == "" {
+		return "", "", true
+	}
+	name = envName(apiKey)
+	value, ok = getenv(name)
+	return value, name, ok && value != ""
+}

@@ -1,0 +1,162 @@
+package config
+
+import (
+	"math"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// MutationType is a kind of mutation with its default weight.
+type MutationType struct {
+	Name   string
+	Weight float64
+}
+
+// MutationTypes are all types, in the order of the format.
+var MutationTypes = []MutationType{
+	{"paraphrase", 1.0}, {"noise", 0.8}, {"tone_shift", 0.9}, {"prompt_injection", 1.5}, {"encoding_attacks", 1.3},
+	{"context_manipulation", 1.1}, {"length_extremes", 1.2}, {"custom", 1.0}, {"multi_turn_attack", 1.4}, {"advanced_jailbreak", 2.0},
+	{"semantic_similarity_attack", 1.3}, {"format_poisoning", 1.6}, {"language_mixing", 1.2}, {"token_manipulation", 1.5},
+	{"temporal_attack", 1.1}, {"http_header_injection", 1.7}, {"payload_size_attack", 1.4}, {"content_type_confusion", 1.5},
+	{"query_parameter_poisoning", 1.6}, {"request_method_attack", 1.3}, {"protocol_level_attack", 1.8}, {"resource_exhaustion", 1.5},
+	{"concurrent_request_pattern", 1.4}, {"timeout_manipulation", 1.3},
+}
+
+// defaultTypes are those of a document that names none.
+var defaultTypes = []string{
+	"paraphrase", "noise", "tone_shift", "prompt_injection", "encoding_attacks", "context_manipulation", "length_extremes",
+}
+
+func typeNames() []string {
+	names := make([]string, len(MutationTypes))
+	for i, t := range MutationTypes {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// DisplayName is a type's name for people: "Http Header Injection".
+func DisplayName(name string) string {
+	words := strings.Split(name, "_")
+	for i, w := range words {
+		if w != "" {
+			words[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Weight is what a mutation of a type counts in the score. A document's own
+// weights replace all defaults; a type that they lack counts 1.
+func (m *Mutations) Weight(name string) float64 {
+	if w, ok := m.Weights[name]; ok {
+		return w
+	}
+	return 1
+}
+
+func (d *decoder) mutations(n *yamltree.Node, path string) Mutations {
+	m := Mutations{Count: 10, Writer: "offline", Limit: 200, Weights: make(map[string]float64)}
+	if n == nil {
+		for _, t := range defaultTypes {
+			m.Types = append(m.Types, Typed{Name: t})
+		}
+		for _, t := range MutationTypes {
+			m.Weights[t.Name] = t.Weight
+		}
+		return m
+	}
+	s := d.section(n, path)
+	m.At = n.Pos
+	m.Count = s.integer("count", m.Count, 1, 50)
+	names := typeNames()
+	if s.n.Get("types") == nil {
+		for _, t := range defaultTypes {
+			m.Types = append(m.Types, Typed{t, n.Pos})
+		}
+	}
+	s.items("types", false, func(n *yamltree.Node, path string) {
+		v, ok := d.str(n, path)
+		switch {
+		case !ok:
+		case len(m.Types) > 1000:
+		case !contains(names, v):
+			d.unknown(n, "unknown-mutation", path, v, names)
+		default:
+			m.Types = append(m.Types, Typed{v, n.Pos})
+		}
+	})
+	if t := s.n.Get("types"); t != nil && t.Kind == yamltree.Seq && len(t.Items) == 0 {
+		d.report(diag.Error, t.Pos, "empty", s.at("types"), "leave the key out for the default types", "must name at least one type: nothing would be generated")
+	}
+	d.weights(s, &m, names)
+	d.templates(s, &m)
+	// Thresh's own: who writes the mutations, and how many there are at most.
+	m.Writer = s.word("writer", m.Writer, "offline", "llm")
+	m.Limit = s.integer("limit", m.Limit, 1, 1_000_000)
+	s.end()
+	return m
+}
+
+func contains(list []string, v string) bool {
+	for _, x := range list {
+		if x == v {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *decoder) weights(s *section, m *Mutations, names []string) {
+	w := s.get("weights")
+	if w == nil {
+		for _, t := range MutationTypes {
+			m.Weights[t.Name] = t.Weight
+		}
+		return
+	}
+	if w.Kind != yamltree.Map {
+		d.fail(w.Pos, "type", s.at("weights"), "must be a mapping of types to numbers, got %s", shown(w))
+		return
+	}
+	for i := range w.Members {
+		x := &w.Members[i]
+		at := s.at("weights") + "." + x.Key.Text
+		if !contains(names, x.Key.Text) {
+			d.report(diag.Error, x.Key.Pos, "unknown-mutation", at, diag.DidYouMean(x.Key.Text, names), "must be a mutation type, got %q", x.Key.Text)
+			continue
+		}
+		v, ok := lax(&x.Value)
+		switch {
+		case !ok || math.IsNaN(v) || math.IsInf(v, 0):
+			d.fail(x.Value.Pos, "type", at, "must be a number, got %s", shown(&x.Value))
+		case v < 0:
+			d.doubt(x.Value.Pos, "range", at, "", "a weight must not be negative, got %s; it counts as 0", x.Value.Text)
+			m.Weights[x.Key.Text] = 0
+		default:
+			m.Weights[x.Key.Text] = v
+		}
+	}
+}
+
+// templates are the user's own wordings: for type custom, or in place of a
+// type's own if named like it.
+func (d *decoder) templates(s *section, m *Mutations) {
+	t := s.get("custom_templates")
+	if t == nil {
+		for _, x := range m.Types {
+			if x.Name == "custom" {
+				d.report(diag.Error, x.At, "no-template", s.at("custom_templates"), `such as custom_templates: {polite: "Please: {prompt}"}`, "type custom needs templates of your own, and the document has none")
+			}
+		}
+		return
+	}
+	m.Templates = s.pairs("custom_templates")
+	for _, p := range m.Templates {
+		if !strings.Contains(p.Value, "{prompt}") {
+			d.report(diag.Error, t.Get(p.Key).Pos, "template", s.at("custom_templates")+"."+p.Key, "", "must hold {prompt}, where the golden prompt is put")
+		}
+	}
+}

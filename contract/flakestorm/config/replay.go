@@ -1,0 +1,175 @@
+package config
+
+import (
+	"math"
+	"time"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+func (d *decoder) replays(n *yamltree.Node, path string) Replays {
+	s := d.section(n, path)
+	var r Replays
+	s.items("sessions", false, func(n *yamltree.Node, path string) {
+		x := d.session(n, path, true)
+		r.Sessions = append(r.Sessions, x)
+	})
+	s.items("sources", false, func(n *yamltree.Node, path string) { r.Sources = append(r.Sources, d.source(n, path)) })
+	s.end()
+	return r
+}
+
+// DecodeSession reads a replay file: one session, YAML or JSON.
+func DecodeSession(file string, text []byte, o Options) (Session, diag.List) {
+	d := &decoder{file: file, opt: o}
+	doc, err := yamltree.Parse(text, yamltree.Options{})
+	if err != nil {
+		return Session{}, syntax(file, err)
+	}
+	d.doc = doc
+	x := d.session(&doc.Root, "", false)
+	d.list.Sort()
+	return x, d.list
+}
+
+// DecodeContract reads a contract that has a file of its own.
+func DecodeContract(file string, text []byte, o Options) (*Contract, diag.List) {
+	d := &decoder{file: file, opt: o}
+	doc, err := yamltree.Parse(text, yamltree.Options{})
+	if err != nil {
+		return nil, syntax(file, err)
+	}
+	d.doc = doc
+	root := &doc.Root
+	if in := root.Get("contract"); in != nil && root.Get("name") == nil {
+		root = in // a configuration of its own: its contract is meant
+	}
+	c := d.contract(root, "")
+	d.list.Sort()
+	return c, d.list
+}
+
+func (d *decoder) session(n *yamltree.Node, path string, inline bool) Session {
+	s := d.section(n, path)
+	x := Session{At: n.Pos, Source: "manual", Contract: "default"}
+	x.ID, x.Name = s.str("id", ""), s.text("name")
+	x.Source = s.str("source", x.Source)
+	x.CapturedAt = s.text("captured_at")
+	x.Input = s.str("input", "")
+	s.items("context", false, func(n *yamltree.Node, path string) {
+		m := d.section(n, path)
+		x.Context = append(x.Context, Message{Role: m.str("role", "user"), Content: m.str("content", m.str("text", ""))})
+		m.end()
+	})
+	s.items("tool_responses", false, func(n *yamltree.Node, path string) {
+		x.Tools = append(x.Tools, d.toolResponse(n, path))
+	})
+	x.Expected = s.text("expected_failure")
+	x.Contract = s.str("contract", x.Contract)
+	x.File = s.text("file")
+	if x.File != "" && !inline {
+		d.warn(s.n.Get("file").Pos, "no-effect", s.at("file"), "", "a replay file does not name another")
+		x.File = ""
+	}
+	if x.File == "" && s.n != nil {
+		if x.ID == "" {
+			d.fail(s.pos(), "missing-key", s.at("id"), "must be given and not empty, unless file names a replay file")
+		}
+		if x.Input == "" {
+			d.fail(s.pos(), "missing-key", s.at("input"), "must be given and not empty, unless file names a replay file")
+		}
+	}
+	s.end()
+	return x
+}
+
+func (d *decoder) toolResponse(n *yamltree.Node, path string) ToolResponse {
+	s := d.section(n, path)
+	r := ToolResponse{Tool: s.required("tool"), Status: s.count("status", 0, 0, 999)}
+	r.Latency = time.Duration(s.count("latency_ms", 0, 0, math.MaxInt32)) * time.Millisecond
+	if v := s.opt("response"); v != nil {
+		switch v.Kind {
+		case yamltree.String:
+			r.Body, r.Text = v.Text, true
+		case yamltree.Map:
+			tree := v.JSON()
+			r.Body = jsontree.Compact.Format(&tree)
+		default:
+			d.fail(v.Pos, "type", s.at("response"), "must be a string, a mapping or null, got %s", shown(v))
+		}
+	}
+	s.end()
+	return r
+}
+
+func (d *decoder) source(n *yamltree.Node, path string) Source {
+	s := d.section(n, path)
+	x := Source{At: n.Pos, Status: "error"}
+	x.Type = s.required("type")
+	switch x.Type {
+	case "langsmith":
+		x.Project = s.required("project")
+		if n := s.opt("filter"); n != nil {
+			f := d.section(n, s.at("filter"))
+			x.Status = f.str("status", x.Status)
+			x.DateRange = f.text("date_range")
+			x.MinLatency = f.count("min_latency_ms", 0, 0, math.MaxInt32)
+			f.end()
+		}
+		x.AutoImport = s.flag("auto_import", false)
+	case "langsmith_run":
+		x.RunID = s.required("run_id")
+	default:
+		if x.Type != "" {
+			d.unknown(s.n.Get("type"), "unknown-word", s.at("type"), x.Type, []string{"langsmith", "langsmith_run"})
+		}
+		return x // what other keys mean is not known
+	}
+	s.end()
+	return x
+}
+
+// scoring reads the weights of the whole, from scoring.weights as the contract
+// names them or from scoring itself, as existing documents have them.
+func (d *decoder) scoring(n *yamltree.Node, path string) Scoring {
+	w := Scoring{0.20, 0.35, 0.35, 0.10}
+	if n == nil {
+		return w
+	}
+	s := d.section(n, path)
+	flat, given := d.scores(s, w)
+	at, where := n.Pos, path
+	if in := s.opt("weights"); in != nil {
+		x := d.section(in, s.at("weights"))
+		nested, _ := d.scores(x, w)
+		x.end()
+		if given && flat != nested {
+			d.doubt(in.Pos, "two-weights", s.at("weights"), "keep scoring.weights alone", "the weights directly under scoring differ from scoring.weights, which count")
+		}
+		flat, at, where = nested, in.Pos, s.at("weights")
+	}
+	s.end()
+	w = flat
+	sum := w.Mutation + w.Chaos + w.Contract + w.Replay
+	switch {
+	case sum == 0:
+		d.fail(at, "weights", where, "all weights are 0: there would be no score (scoring.weights must sum to 1.0)")
+	case math.Abs(sum-1) > 0.001:
+		d.report(diag.Error, at, "weights", where, "weights that are left out keep their defaults: mutation 0.20, chaos 0.35, contract 0.35, replay 0.10", "scoring.weights must sum to 1.0, got %s", trimmed(sum))
+	}
+	return w
+}
+
+func (d *decoder) scores(s *section, def Scoring) (w Scoring, given bool) {
+	for _, x := range []struct {
+		key string
+		def float64
+		to  *float64
+	}{{"mutation", def.Mutation, &w.Mutation}, {"chaos", def.Chaos, &w.Chaos}, {"contract", def.Contract, &w.Contract}, {"replay", def.Replay, &w.Replay}} {
+		given = given || s.n.Get(x.key) != nil
+		*x.to = s.number(x.key, x.def, 0, 1)
+	}
+	return w, given
+}

@@ -1,0 +1,95 @@
+package flakestorm
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/similarity"
+)
+
+// MeasureOpener opens the measure that a configuration names: an embeddings
+// endpoint (url, name, key) or an encoder in Python (python). Kind is one of
+// auto, lexical, embeddings and sentence-transformers. A measure that is asked
+// for and cannot be had is an error.
+type MeasureOpener func(ctx context.Context, kind, url, name, key, python string) (similarity.Measure, error)
+
+// Targets are what agents are reached through.
+type Targets struct {
+	Agents   agentcall.Opener
+	Faults   fault.Opener
+	Measures MeasureOpener
+	// Command is this program, for the starter's bundled agent: its path and
+	// the words that run it.
+	Command []string
+}
+
+// Contract is the front door.
+type Contract struct {
+	targets Targets
+	getenv  func(string) (string, bool)
+}
+
+// New returns the front door. Variables that documents name are those of the
+// environment of this process.
+func New(t Targets) *Contract { return &Contract{targets: t, getenv: os.LookupEnv} }
+
+// Name implements [campaign.Contract].
+func (*Contract) Name() string { return "flakestorm" }
+
+// Summary implements [campaign.Contract].
+func (*Contract) Summary() string {
+	return "test an agent under mutated prompts, chaos, a contract matrix and replays (flakestorm v1 and v2)"
+}
+
+// topLevel is a line that opens a section of a document.
+var topLevel = regexp.MustCompile(`(?m)^["']?(golden_prompts|agent|invariants)["']?\s*:`)
+
+// Detect implements [campaign.Contract]: a YAML mapping with the sections agent
+// and golden_prompts.
+func (*Contract) Detect(s campaign.Spec) bool {
+	found := make(map[string]bool)
+	for _, m := range topLevel.FindAllSubmatch(s.Data, -1) {
+		found[string(m[1])] = true
+	}
+	if found["golden_prompts"] && (found["agent"] || found["invariants"]) {
+		return true
+	}
+	text := strings.TrimSpace(string(s.Data))
+	return strings.HasPrefix(text, "{") && strings.Contains(text, `"golden_prompts"`) && strings.Contains(text, `"agent"`)
+}
+
+// Names of the options.
+const (
+	OptPhase   = "phase"
+	OptProfile = "chaos-profile"
+	OptChaos   = "chaos"
+	OptReplay  = "replay"
+	OptRuns    = "runs-per-cell"
+)
+
+// The phases of a campaign.
+const (
+	PhaseMutation = "mutation"
+	PhaseChaos    = "chaos"
+	PhaseContract = "contract"
+	PhaseReplay   = "replay"
+)
+
+// Options implements [campaign.Contract].
+func (*Contract) Options() []campaign.Option {
+	return []campaign.Option{
+		{Name: OptPhase, Many: true, Usage: "run this `PHASE` alone: mutation, chaos, contract or replay; repeatable"},
+		{Name: OptProfile, Many: true, Usage: "add a built-in `PROFILE` of faults to those of the document: " + strings.Join(config.Profiles(), ", ")},
+		{Name: OptChaos, Bool: true, Usage: "inject the document's faults into the mutation phase too"},
+		{Name: OptReplay, Many: true, Usage: "replay the sessions of a `PATH` beside those of the document: a file or a folder"},
+		{Name: OptRuns, Usage: "runs of each contract cell, in place of the document's `N`"},
+	}
+}
+
+var _ campaign.Contract = (*Contract)(nil)

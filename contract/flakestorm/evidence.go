@@ -1,0 +1,275 @@
+package flakestorm
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/record"
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// Attachments of a failing case. What differs from one run of a case to the
+// next is kept apart, since evidence that is not steady is dropped whole.
+const (
+	evidenceName = "cell.json"     // what was asked, answered, checked and struck
+	measuredName = "measured.json" // milliseconds, tokens, scores
+	toolsName    = "tools.json"    // what tools were sent and had answered
+)
+
+// maxText is how much of a reply evidence keeps.
+const maxText = 32 << 10
+
+// transcript is the evidence of a case.
+type transcript struct {
+	Case   string       `json:"case"`
+	Turns  []turn       `json:"turns"`
+	Faults fault.Report `json:"faults"`
+	// Compared is what behavior_unchanged compared the last reply with.
+	Compared *string `json:"compared,omitempty"`
+	Original string  `json:"original,omitempty"` // the golden prompt of a mutation
+	How      string  `json:"how,omitempty"`
+
+	measured []string
+	answers  []fault.Exchange
+}
+
+// ports are those of this machine, which are drawn anew for every process.
+var ports = regexp.MustCompile(`\b(127\.0\.0\.1|localhost|\[::1\]):\d{2,5}\b`)
+
+func (t *trial) evidence() []campaign.Attachment {
+	x := transcript{Case: t.what, Faults: t.report}
+	var figures []string
+	for _, u := range t.cell.turns {
+		u.Reply.Text = cut(u.Reply.Text, maxText)
+		u.Reply.Value, u.Reply.Copies, u.Reply.Tools = nil, nil, nil
+		u.Prompt, u.Sent = cut(u.Prompt, maxText), cut(u.Sent, maxText)
+		u.Checks = slices.Clone(u.Checks)
+		for i := range u.Checks {
+			figures = append(figures, u.Checks[i].Measure)
+			u.Checks[i].Measure = ""
+		}
+		x.Turns = append(x.Turns, u)
+	}
+	if m := t.p.Mutation; m != nil {
+		x.Original, x.How = m.Original, m.How
+	}
+	if n := len(x.Turns); n > 0 {
+		key := x.Turns[n-1].Prompt
+		if t.p.Mutation != nil {
+			key = t.p.Mutation.Original
+		}
+		if b, ok := t.p.Baselines[key]; ok && b.Why == "" {
+			x.Compared = &b.Text
+		}
+	}
+	answers := x.settle()
+	list := []campaign.Attachment{attachment(evidenceName, x)}
+	if strings.Join(figures, "") != "" {
+		list = append(list, attachment(measuredName, figures))
+	}
+	if len(answers) > 0 {
+		list = append(list, attachment(toolsName, answers))
+	}
+	return list
+}
+
+// settle takes clocks and drawn ports out of what chaos did, and the bodies,
+// of which it returns those of tools.
+func (x *transcript) settle() (answers []fault.Exchange) {
+	x.Faults.Events, x.Faults.Exchanges = slices.Clone(x.Faults.Events), slices.Clone(x.Faults.Exchanges)
+	for i := range x.Faults.Events {
+		e := &x.Faults.Events[i]
+		e.At, e.Target = 0, ports.ReplaceAllString(e.Target, "$1")
+	}
+	for i := range x.Faults.Exchanges {
+		e := &x.Faults.Exchanges[i]
+		e.At, e.Took = 0, 0
+		e.URL, e.Tool = ports.ReplaceAllString(e.URL, "$1"), ports.ReplaceAllString(e.Tool, "$1")
+		if e.Kind == fault.ToolCall || e.Kind == fault.MCPCall {
+			answers = append(answers, *e)
+		}
+		e.Request, e.Response, e.RequestSize, e.ResponseSize = nil, nil, 0, 0
+	}
+	x.Faults.ToolCalls, x.Faults.InputTokens, x.Faults.OutputTokens = nil, 0, 0 // shown with the turns
+	return answers
+}
+
+func attachment(name string, v any) campaign.Attachment {
+	data, err := json.Marshal(v)
+	if err != nil { // no value of these types
+		data = []byte(strconv.Quote(err.Error()))
+	}
+	return campaign.Attachment{Name: name, Data: data}
+}
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + " […]"
+}
+
+// Describe implements [campaign.Describer]: what failed, the questions and
+// answers, the tools, the faults, the order of it all, and the session as a
+// replay file.
+func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, minimized []byte) []campaign.Exhibit {
+	list := []campaign.Exhibit{campaign.TextExhibit("What failed", o.Title)}
+	var x transcript
+	if json.Unmarshal(o.Attached(evidenceName), &x) != nil {
+		return list
+	}
+	// Either may be missing: it was not steady, or there is none.
+	_ = json.Unmarshal(o.Attached(measuredName), &x.measured)
+	_ = json.Unmarshal(o.Attached(toolsName), &x.answers)
+	var checks, tools [][]string
+	for i, u := range x.Turns {
+		for _, k := range u.Checks {
+			word, figure := "failed", ""
+			if k.Passed {
+				word = "held"
+			}
+			if n := len(checks); n < len(x.measured) {
+				figure = x.measured[n]
+			}
+			checks = append(checks, []string{fmt.Sprint(i + 1), k.ID, k.Type, word, k.Reason, figure})
+		}
+		for _, tool := range u.Tools {
+			tools = append(tools, []string{fmt.Sprint(i + 1), tool.Name, cut(string(tool.Args), 500)})
+		}
+	}
+	if len(checks) > 0 {
+		list = append(list, campaign.TableExhibit("Checks", []string{"turn", "id", "type", "", "reason", "measured"}, checks))
+	}
+	if n := len(x.Turns); n > 0 {
+		u := x.Turns[n-1]
+		if x.Original != "" && x.Original != u.Prompt {
+			list = append(list, differenceExhibit("Prompt, as it was mutated ("+x.How+")", x.Original, u.Prompt))
+		} else {
+			list = append(list, campaign.TextExhibit("Prompt", u.Prompt))
+		}
+		if u.Sent != "" {
+			list = append(list, differenceExhibit("Prompt, as context attacks changed it", u.Prompt, u.Sent))
+		}
+		reply := u.Reply.Text
+		if !u.Reply.OK() {
+			reply = fmt.Sprintf("(no answer: %s: %s)\n%s", u.Reply.End, u.Reply.Error, reply)
+		}
+		list = append(list, campaign.TextExhibit("Reply", reply))
+		if x.Compared != nil {
+			list = append(list, differenceExhibit("Reply without chaos, and this one", *x.Compared, u.Reply.Text))
+		}
+	}
+	if len(tools) > 0 {
+		list = append(list, campaign.TableExhibit("Tools called", []string{"turn", "tool", "arguments"}, tools))
+	}
+	list = append(list, x.faults()...)
+	if s, ok := c.asSession(at, o, &x, minimized); ok {
+		list = append(list, campaign.TextExhibit(SessionExhibit, string(record.Format(s))))
+	}
+	return list
+}
+
+// SessionExhibit is the title of the exhibit that holds a finding as a replay
+// file.
+const SessionExhibit = "Replay session"
+
+// faults are what chaos did, counted and in order.
+func (x *transcript) faults() []campaign.Exhibit {
+	var list []campaign.Exhibit
+	var rows [][]string
+	for _, y := range x.Faults.Tallies {
+		rows = append(rows, []string{y.Rule, fmt.Sprint(y.Considered), fmt.Sprint(y.Fired), strings.Join(y.Missed, "; ")})
+	}
+	if len(rows) > 0 {
+		list = append(list, campaign.TableExhibit("Faults", []string{"fault", "calls matched", "fired", "could not be injected"}, rows))
+	}
+	t := &campaign.Timeline{Unit: "step"}
+	step := 0.0
+	add := func(lane, label, kind, note string) {
+		t.Spans = append(t.Spans, campaign.Span{Lane: lane, Label: label, Start: step, End: step + 1, Kind: kind, Note: cut(note, 400)})
+		step++
+	}
+	for _, e := range x.Faults.Events {
+		if e.Call == 0 {
+			add("faults", string(e.Mode), "fault", e.Change)
+		}
+	}
+	if len(x.Turns) > 0 {
+		add("agent", "asked", "message", x.Turns[0].Prompt)
+	}
+	struck := make(map[int]bool)
+	for _, e := range x.Faults.Exchanges {
+		note := fmt.Sprintf("%s %s: status %d", e.Method, e.URL, e.Status)
+		if e.Error != "" {
+			note += ", " + e.Error
+		}
+		add(string(e.Kind), e.Tool, "call", note)
+		for _, v := range x.Faults.Events {
+			if v.Call == e.Call && v.Call > 0 {
+				add("faults", string(v.Mode), "fault", v.Change)
+				struck[v.Call] = true
+			}
+		}
+	}
+	for _, v := range x.Faults.Events {
+		if v.Call > 0 && !struck[v.Call] {
+			add("faults", string(v.Mode), "fault", v.Target+": "+v.Change)
+		}
+	}
+	for i, u := range x.Turns {
+		if i > 0 {
+			add("agent", "asked", "message", u.Prompt)
+		}
+		if u.Reply.OK() {
+			add("agent", "answered", "message", u.Reply.Text)
+		} else {
+			add("agent", string(u.Reply.End), "fault", u.Reply.Error)
+		}
+	}
+	if len(t.Spans) > 1 {
+		list = append(list, campaign.Exhibit{Kind: "timeline", Title: "Order of events", Timeline: t})
+	}
+	return list
+}
+
+// asSession is a failing case as a session to be replayed: the input that
+// failed, and what the tools had answered.
+func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript, minimized []byte) (config.Session, bool) {
+	if len(x.Turns) == 0 {
+		return config.Session{}, false
+	}
+	u := x.Turns[len(x.Turns)-1]
+	if u.Prompt == "" {
+		return config.Session{}, false
+	}
+	s := config.Session{ID: fmt.Sprintf("export-%d", at.Index), Name: x.Case, Source: "thresh", Input: u.Prompt, Expected: o.Title, Contract: "default"}
+	if c.cfg.Contract != nil {
+		s.Contract = c.cfg.Contract.Name
+	}
+	for _, e := range x.answers {
+		if e.ResponseSize > int64(len(e.Response)) {
+			continue
+		}
+		r := config.ToolResponse{Tool: e.Tool, Status: e.Status, Body: string(e.Response), Text: true}
+		if t := strings.TrimSpace(r.Body); strings.HasPrefix(t, "{") && json.Valid([]byte(t)) {
+			r.Text = false
+		}
+		s.Tools = append(s.Tools, r)
+	}
+	var p payload
+	if json.Unmarshal(minimized, &p) == nil && p.Text != nil {
+		s.Input = *p.Text
+	}
+	return s, true
+}
+
+// differenceExhibit is how one text became another, by words.
+func differenceExhibit(title, old, now string) campaign.Exhibit {
+	return campaign.Exhibit{Kind: "diff", Title: title, Diff: &campaign.Diff{Segments: difference(old, now)}}
+}

@@ -1,0 +1,387 @@
+package flakestorm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// trial is a case that is being run: what is asked, and what came of it.
+type trial struct {
+	x      *executor
+	p      payload
+	what   string // the case, for people
+	cell   *cell
+	report fault.Report
+	out    campaign.Outcome
+	note   note
+}
+
+// Execute implements [campaign.Executor].
+func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (campaign.Outcome, error) {
+	var p payload
+	data := at.Payload
+	if data == nil {
+		return campaign.Outcome{}, fmt.Errorf("%s: case %d has no payload", x.c.id.Name, at.Index)
+	}
+	if err := json.Unmarshal(data, &p); err != nil {
+		return campaign.Outcome{}, fmt.Errorf("reading the payload of case %d: %w", at.Index, err)
+	}
+	if err := x.c.inRange(&p); err != nil {
+		return campaign.Outcome{}, fmt.Errorf("case %d: %w", at.Index, err)
+	}
+	sum := sha256.Sum256(data)
+	t := &trial{x: x, p: p}
+	t.out.Input = hex.EncodeToString(sum[:])
+	start := time.Now()
+	err := t.run(ctx, s)
+	if t.cell != nil {
+		t.report = t.cell.leave()
+		t.tally()
+	}
+	if err != nil {
+		return campaign.Outcome{}, err
+	}
+	t.finish()
+	t.out.Elapsed = time.Since(start)
+	return t.out, nil
+}
+
+// inRange checks a payload that came from outside.
+func (c *Campaign) inRange(p *payload) error {
+	in := func(i, n int) bool { return i >= 0 && i < n }
+	ok := true
+	switch p.Phase {
+	case phaseBaseline:
+		ok = in(p.Prompt, len(c.asked))
+	case PhaseMutation:
+		ok = p.Mutation != nil
+	case PhaseChaos:
+		ok = in(p.Prompt, len(c.cfg.Prompts))
+	case PhaseContract:
+		ok = in(p.Invariant, len(c.invariants)) && in(p.Scenario, len(c.scenarios))
+	case PhaseReplay:
+		ok = in(p.Session, len(c.sessions))
+	case phaseAudit:
+		ok = in(p.Rule, len(c.rules))
+	default:
+		ok = false
+	}
+	if !ok {
+		return fmt.Errorf("the campaign has no such case: phase %q", p.Phase)
+	}
+	return nil
+}
+
+func (t *trial) run(ctx context.Context, s *state) error {
+	switch t.p.Phase {
+	case phaseBaseline:
+		return t.baseline(ctx)
+	case PhaseMutation:
+		return t.mutation(ctx)
+	case PhaseChaos:
+		return t.chaos(ctx)
+	case PhaseContract:
+		return t.contract(ctx)
+	case PhaseReplay:
+		return t.replay(ctx)
+	}
+	t.audit(s)
+	return nil
+}
+
+func (t *trial) enter(ctx context.Context, s setting) (err error) {
+	s.without = t.p.Without
+	t.note.First = s.j.first
+	t.cell, err = t.x.enter(ctx, s)
+	return err
+}
+
+// text is what is asked: the prompt, or what it was made into.
+func (t *trial) text(prompt string) string {
+	if t.p.Text != nil {
+		return *t.p.Text
+	}
+	return prompt
+}
+
+// baseline asks without chaos and keeps the reply.
+func (t *trial) baseline(ctx context.Context) error {
+	prompt := t.x.c.asked[t.p.Prompt]
+	t.what = "the baseline of " + shortened(prompt)
+	if err := t.enter(ctx, setting{name: "baseline " + prompt}); err != nil {
+		return err
+	}
+	u, err := t.cell.ask(ctx, prompt, nil, nil)
+	if err != nil {
+		return err
+	}
+	if !u.Reply.OK() {
+		t.note.Why = u.Reply.Error
+		return t.unanswered(u, "baseline", campaign.SeverityMedium)
+	}
+	text := u.Reply.Text
+	if len(text) > 64<<10 {
+		text = strings.ToValidUTF8(text[:64<<10], "")
+	}
+	t.note.Baseline = &text
+	return nil
+}
+
+// mutation asks a variant of a golden prompt.
+func (t *trial) mutation(ctx context.Context) error {
+	m := t.p.Mutation
+	t.what = fmt.Sprintf("%s of %s", config.DisplayName(m.Type), shortened(m.Original))
+	s := setting{name: "mutation " + m.ID}
+	if t.x.c.chaotic {
+		s.j = t.x.c.chaos
+	}
+	if err := t.enter(ctx, s); err != nil {
+		return err
+	}
+	u, err := t.cell.ask(ctx, t.text(m.Text), m.Wire, nil)
+	if err != nil {
+		return err
+	}
+	if m.Wire != nil && u.Reply.End == agentcall.Refused && u.Reply.Status >= 400 && u.Reply.Status < 500 {
+		// A server may refuse a request of a wrong shape; that is no answer to
+		// judge, and no fault.
+		t.out.Verdict, t.out.Kind = campaign.VerdictSkip, "refused-request"
+		t.out.Title = fmt.Sprintf("the request, %s, was refused with status %d", m.How, u.Reply.Status)
+		return nil
+	}
+	if !u.Reply.OK() {
+		return t.unanswered(u, "mutation|"+m.Type, campaign.SeverityMedium)
+	}
+	return t.invariants(ctx, u, "mutation|"+m.Type, t.p.Baselines[m.Original])
+}
+
+// chaos asks a golden prompt as it is, under the document's faults.
+func (t *trial) chaos(ctx context.Context) error {
+	prompt := t.x.c.cfg.Prompts[t.p.Prompt].Text
+	t.what = "chaos, " + shortened(prompt)
+	if err := t.enter(ctx, setting{j: t.x.c.chaos, name: fmt.Sprintf("chaos %d", t.p.Prompt)}); err != nil {
+		return err
+	}
+	u, err := t.cell.ask(ctx, t.text(prompt), nil, nil)
+	if err != nil {
+		return err
+	}
+	if !u.Reply.OK() {
+		return t.unanswered(u, "chaos", campaign.SeverityMedium)
+	}
+	return t.invariants(ctx, u, "chaos", t.p.Baselines[prompt])
+}
+
+// invariants checks a reply against all invariants of plain runs.
+func (t *trial) invariants(ctx context.Context, u *turn, where string, b baseline) error {
+	return t.judge(ctx, u, where, t.x.c.cfg.Invariants, campaign.SeverityMedium, b)
+}
+
+// judge checks a reply; the first check that fails decides the outcome.
+func (t *trial) judge(ctx context.Context, u *turn, where string, list []config.Invariant, severity campaign.Severity, b baseline) error {
+	for i := range list {
+		v := &list[i]
+		r, err := t.check(ctx, v, u, b)
+		if err != nil {
+			return err
+		}
+		u.Checks = append(u.Checks, checked{ID: v.ID, Type: v.Type, Passed: r.Passed, Reason: r.Reason, Measure: r.Measure})
+		if !r.Passed && t.out.Verdict == campaign.VerdictPass {
+			t.broke(v, where, r, severity)
+		}
+	}
+	return nil
+}
+
+// broke is the outcome of an invariant that does not hold.
+func (t *trial) broke(v *config.Invariant, where string, r verify.Result, severity campaign.Severity) {
+	name := v.ID
+	if name == "" {
+		name = v.Type
+	}
+	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, "broken-invariant"
+	t.out.Title = fmt.Sprintf("%s: %s: %s", t.what, name, r.Reason)
+	t.out.Signature = fmt.Sprintf("%s|%s|%s", where, name, v.Type)
+	t.out.Cause = []string{v.Type}
+}
+
+func (t *trial) check(ctx context.Context, v *config.Invariant, u *turn, b baseline) (verify.Result, error) {
+	with := v.Baseline
+	if auto(v) {
+		if b.Why != "" {
+			return verify.Result{}, fmt.Errorf("%s has nothing to compare with: no baseline of %s: %s", v.Type, shortened(u.Prompt), b.Why)
+		}
+		with = b.Text
+	}
+	return t.x.checker.Check(ctx, v, &u.observe, with)
+}
+
+// unanswered is the outcome of a call without an answer: never a pass,
+// whatever is checked.
+func (t *trial) unanswered(u *turn, where string, severity campaign.Severity) error {
+	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, "agent-"+strings.ReplaceAll(string(u.Reply.End), " ", "-")
+	t.out.Title = fmt.Sprintf("%s: the agent gave no answer: %s: %s", t.what, u.Reply.End, firstLine(u.Reply.Error))
+	t.out.Signature = fmt.Sprintf("%s|no answer|%s", where, u.Reply.End)
+	t.out.Cause = []string{"no answer", string(u.Reply.End)}
+	u.Checks = append(u.Checks, checked{Type: "agent_error", Reason: u.Reply.Error})
+	return nil
+}
+
+// contract runs one cell: all its prompts, one after the other, judged by its
+// one invariant.
+func (t *trial) contract(ctx context.Context) error {
+	c := t.x.c
+	v, j := &c.invariants[t.p.Invariant], c.scenarios[t.p.Scenario]
+	t.what = fmt.Sprintf("%s in %s", v.ID, j.name)
+	if !j.active.applies(v.When) {
+		t.out.Verdict, t.out.Kind = campaign.VerdictSkip, "not-applicable"
+		t.out.Title = fmt.Sprintf("%s: not applicable (when: %s)", t.what, v.When)
+		return nil
+	}
+	severity := severityOf(v.Severity)
+	where := fmt.Sprintf("contract|%s|%s", v.ID, j.name)
+	if verify.Aggregate(v) {
+		return t.percentile(ctx, v, j, where, severity)
+	}
+	if err := t.enter(ctx, setting{j: j, name: fmt.Sprintf("cell %d %d %d", t.p.Invariant, t.p.Scenario, t.p.Run)}); err != nil {
+		return err
+	}
+	for _, prompt := range c.prompts(v) {
+		u, err := t.cell.ask(ctx, prompt, nil, nil)
+		if err != nil {
+			return err
+		}
+		if !u.Reply.OK() {
+			return t.unanswered(u, where, severity)
+		}
+		if err := t.judge(ctx, u, where, c.invariants[t.p.Invariant:t.p.Invariant+1], severity, t.p.Baselines[prompt]); err != nil {
+			return err
+		}
+		if t.out.Verdict != campaign.VerdictPass {
+			return nil
+		}
+	}
+	return nil
+}
+
+// percentile judges all runs of a cell together.
+func (t *trial) percentile(ctx context.Context, v *config.Invariant, j injection, where string, severity campaign.Severity) error {
+	if err := t.enter(ctx, setting{j: j, name: fmt.Sprintf("cell %d %d 0", t.p.Invariant, t.p.Scenario)}); err != nil {
+		return err
+	}
+	var replies []verify.Reply
+	var last *turn
+	for range t.x.c.runs {
+		for _, prompt := range t.x.c.prompts(v) {
+			u, err := t.cell.ask(ctx, prompt, nil, nil)
+			if err != nil {
+				return err
+			}
+			if !u.Reply.OK() {
+				return t.unanswered(u, where, severity)
+			}
+			replies, last = append(replies, u.observe), u
+		}
+	}
+	r, err := t.x.checker.CheckAll(v, replies)
+	if err != nil {
+		return err
+	}
+	last.Checks = append(last.Checks, checked{ID: v.ID, Type: v.Type, Passed: r.Passed, Reason: r.Reason, Measure: r.Measure})
+	if !r.Passed {
+		t.broke(v, where, r, severity)
+	}
+	return nil
+}
+
+// replay asks what a recorded session had asked, and answers the agent's tools
+// as they had answered then.
+func (t *trial) replay(ctx context.Context) error {
+	s := &t.x.c.sessions[t.p.Session]
+	t.what = "replay of " + s.label()
+	if err := t.enter(ctx, setting{name: "replay " + s.ID, recorded: s.recorded}); err != nil {
+		return err
+	}
+	u, err := t.cell.ask(ctx, t.text(s.Input), nil, s.history(&t.x.c.agent))
+	if err != nil {
+		return err
+	}
+	if !u.Reply.OK() {
+		return t.unanswered(u, "replay|"+s.ID, campaign.SeverityHigh)
+	}
+	return t.judge(ctx, u, "replay|"+s.ID, s.checks, campaign.SeverityHigh, baseline{})
+}
+
+// audit is a fault that never fired, under --strict.
+func (t *trial) audit(s *state) {
+	var f fired
+	if t.p.Rule < len(s.fired) {
+		f = s.fired[t.p.Rule]
+	}
+	r := t.x.c.rules[t.p.Rule]
+	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, campaign.SeverityLow, "never-fired"
+	t.out.Title = t.x.c.idleText(t.p.Rule, f)
+	t.out.Signature = "audit|" + r.scenario + "|" + r.rule.ID
+}
+
+// tally counts the faults of the case.
+func (t *trial) tally() {
+	missed := false
+	for _, y := range t.report.Tallies {
+		t.note.Fired = append(t.note.Fired, [2]int{y.Considered, y.Fired})
+		why := strings.Join(y.Missed, "; ")
+		t.note.Missed = append(t.note.Missed, why)
+		missed = missed || why != ""
+	}
+	if !missed {
+		t.note.Missed = nil
+	}
+}
+
+// finish puts facts and evidence into the outcome.
+func (t *trial) finish() {
+	if len(t.note.Fired) > 0 || t.note.Baseline != nil || t.note.Why != "" {
+		t.out.Data, _ = json.Marshal(t.note) // strings and numbers
+	}
+	if t.out.Verdict == campaign.VerdictFail && t.cell != nil {
+		t.out.Evidence = t.evidence()
+	}
+}
+
+// severityOf is the severity of a finding; the contract's words but for the
+// unknown, which weighs as little as low.
+func severityOf(s string) campaign.Severity {
+	switch s {
+	case "critical":
+		return campaign.SeverityCritical
+	case "high":
+		return campaign.SeverityHigh
+	case "medium":
+		return campaign.SeverityMedium
+	}
+	return campaign.SeverityLow
+}
+
+func shortened(s string) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > 60 {
+		r = append(r[:59], '…')
+	}
+	return fmt.Sprintf("%q", string(r))
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}

@@ -1,0 +1,200 @@
+package flakestorm
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// point is where a fault reaches the agent.
+type point string
+
+// The points of injection. The last two are what existing tools do; they are
+// used for agents that Thresh can see nothing else of, and are told.
+const (
+	atProxy   point = "the agent's own calls, which go through a proxy"
+	atHost    point = "calls of the wrapped Python tools"
+	atServer  point = "calls of the MCP server"
+	atPrompt  point = "the prompt"
+	atModel   point = "the request to the model"
+	atRequest point = "the request to the agent, in place of its tools"
+	atReply   point = "the agent's reply, in place of its LLM's"
+)
+
+// injection is the chaos of a scenario, ready to be put into a cell.
+type injection struct {
+	name   string
+	rules  []fault.Rule // that cells of the injector have
+	reply  []fault.Rule // that are put into the reply afterwards
+	via    bool         // the request to the agent goes through the proxy
+	active activity
+	first  int // of its rules among all rules of the campaign
+}
+
+func (j *injection) all() []fault.Rule { return slices.Concat(j.rules, j.reply) }
+
+// activity is what when conditions ask about.
+type activity struct{ tools, llm, any bool }
+
+// applies reports whether an invariant is checked under this activity.
+func (a activity) applies(when string) bool {
+	switch when {
+	case "tool_faults_active":
+		return a.tools
+	case "llm_faults_active":
+		return a.llm
+	case "any_chaos_active":
+		return a.any
+	case "no_chaos":
+		return !a.any
+	}
+	return true
+}
+
+// reach says through what a kind of agent's calls can be reached.
+type reach struct {
+	python bool // it lives in the Python host
+	tools  bool // with wrapped tools
+	own    bool // its process is started by Thresh: its environment is ours
+	model  bool // it is a bare model
+	mcp    bool // it is an MCP server
+	url    string
+}
+
+func reachOf(a *config.Agent) reach {
+	python := a.Type == config.Python || a.Type == config.LangChain
+	return reach{
+		python: python, tools: len(a.Tools) > 0 || a.Registry != "",
+		own:   python || len(a.Argv) > 0,
+		model: a.Type == config.OpenAI && len(a.Argv) == 0, mcp: a.Type == config.MCP, url: a.Endpoint,
+	}
+}
+
+// plan finds the point of injection of every fault, and refuses those that
+// have none: a fault that is not injected would make everything pass.
+func (r reach) plan(file, name string, c *config.Chaos, say func(f *config.Fault, p point)) (injection, diag.List) {
+	j := injection{name: name}
+	var list diag.List
+	if c == nil {
+		return j, nil
+	}
+	j.active = activity{tools: len(c.Tools) > 0, llm: len(c.LLM) > 0, any: c.Active()}
+	faults := c.Faults()
+	for i := range faults {
+		f := &faults[i]
+		p, why, hint := r.point(f)
+		d := diag.Diagnostic{Code: "flakestorm.cannot-inject", Pos: f.At.In(file), Path: f.ID, Message: why, Hint: hint}
+		if p == "" {
+			list = append(list, d)
+			continue
+		}
+		if say != nil {
+			say(f, p)
+		}
+		rule := f.Rule
+		switch p {
+		case atRequest:
+			rule.MatchURL, j.via = "*", true // the one call that there is
+			d.Message = fmt.Sprintf("%s %s is put into %s: nothing of the agent's own calls can be seen", rule.Layer, rule.Mode, p)
+		case atReply:
+			j.reply = append(j.reply, rule)
+			d.Message = fmt.Sprintf("%s %s is put into %s: nothing of the agent's own calls can be seen", rule.Layer, rule.Mode, p)
+		case atModel:
+			j.via = true
+		}
+		if p == atRequest || p == atReply {
+			d.Code, d.Level = "flakestorm.compatibility", diag.Warning
+			d.Hint = "agent.command has Thresh start the agent behind its proxy, so that the agent's real calls are struck"
+			list = append(list, d)
+		}
+		if p != atReply {
+			j.rules = append(j.rules, rule)
+		}
+	}
+	return j, list
+}
+
+// point is where one fault can be injected; "" and a reason if nowhere.
+func (r reach) point(f *config.Fault) (p point, why, hint string) {
+	switch f.Layer {
+	case fault.Tool:
+		return r.toolPoint(f)
+	case fault.LLM:
+		switch {
+		case r.model:
+			return atModel, "", ""
+		case r.own && !r.mcp:
+			return atProxy, "", ""
+		case r.mcp:
+			return "", "the fault cannot be injected: the agent is an MCP server, which Thresh sees ask no LLM", "put llm_faults into the configuration of an agent that has one"
+		}
+		switch f.Mode {
+		case fault.Truncated, fault.Empty, fault.Garbage, fault.Drift, fault.Timeout, fault.Error, fault.RateLimit:
+			return atReply, "", ""
+		}
+		return "", fmt.Sprintf("%s cannot be injected: the agent runs elsewhere, so its calls to its LLM cannot be reached", f.Mode), startIt
+	}
+	switch f.Filled().At {
+	case fault.AtPrompt:
+		return atPrompt, "", ""
+	case fault.AtToolResult:
+		q, why, hint := r.toolPoint(f)
+		if q == atRequest { // what comes back is the agent's answer, no tool's result
+			return "", fmt.Sprintf("%s cannot be injected: the agent runs elsewhere, so the results of its tools cannot be reached", f.Mode), startIt
+		}
+		return q, why, hint
+	}
+	if r.own && !r.mcp {
+		return atProxy, "", ""
+	}
+	if r.model {
+		return atModel, "", ""
+	}
+	return "", fmt.Sprintf("%s at %s cannot be injected: the agent's calls to its LLM cannot be reached", f.Mode, f.Filled().At), startIt
+}
+
+const startIt = "have Thresh start the agent by agent.command: its calls then go through the proxy"
+
+// toolPoint is where a fault of a tool can be injected.
+func (r reach) toolPoint(f *config.Fault) (p point, why, hint string) {
+	switch {
+	case r.python && !r.tools:
+		return "", "tool faults need the agent's tools: agent.type python and langchain must name them by agent.tools or agent.tool_registry, and this agent names neither",
+			"such as tools: [my_agent:search], or tool_registry: my_agent:TOOLS"
+	case r.python && f.MatchURL != "":
+		return atProxy, "", "" // by address: what the tools call
+	case r.python:
+		return atHost, "", ""
+	case r.mcp:
+		return atServer, "", ""
+	case r.own:
+		return atProxy, "", ""
+	case f.MatchURL == "" && (f.Tool == "*" || f.Tool == ""):
+		return atRequest, "", ""
+	case f.MatchURL != "" && matches(f.MatchURL, r.url):
+		return atRequest, "", ""
+	case f.MatchURL != "":
+		return "", fmt.Sprintf("calls to %s cannot be reached: the agent runs elsewhere", f.MatchURL), startIt
+	}
+	return "", fmt.Sprintf("calls of the tool %q cannot be reached: the agent runs elsewhere", f.Tool), startIt
+}
+
+// matches is a glob over a whole address, * also over slashes.
+func matches(glob, url string) bool {
+	// path.Match stops at slashes, which are made to stand for themselves.
+	flat := func(s string) string {
+		b := []byte(s)
+		for i := range b {
+			if b[i] == '/' {
+				b[i] = 1
+			}
+		}
+		return string(b)
+	}
+	ok, err := path.Match(flat(glob), flat(url))
+	return err == nil && ok
+}

@@ -1,0 +1,275 @@
+package flakestorm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/similarity"
+)
+
+// executor runs cases on one lane.
+type executor struct {
+	c       *Campaign
+	lane    campaign.Lane
+	agent   agentcall.Agent
+	door    fault.Door // nil: nothing of the agent's calls is touched or seen
+	ca      []byte     // of the door, for requests of Thresh through it
+	checker *verify.Checker
+	judge   agentcall.Agent // nil: there is none
+	said    []string
+}
+
+// watches reports whether the agent's calls go through an injector: to be
+// struck, to be answered from a recording, or to be seen.
+func (c *Campaign) watches() bool {
+	if c.seeing {
+		return true
+	}
+	for _, r := range c.rules {
+		if !slices.ContainsFunc(c.replyRules(), func(x fault.Rule) bool { return x.ID == r.rule.ID }) {
+			return true
+		}
+	}
+	for _, s := range c.sessions {
+		if len(s.recorded) > 0 && c.reach.own {
+			return true
+		}
+	}
+	sees := func(v config.Invariant) bool {
+		return slices.Contains([]string{"tool_called", "tool_not_called", "tool_arguments", "tokens", "cost"}, v.Type)
+	}
+	return c.reach.own && (slices.ContainsFunc(c.cfg.Invariants, sees) || slices.ContainsFunc(c.invariants, sees))
+}
+
+func (c *Campaign) replyRules() []fault.Rule {
+	list := slices.Clone(c.chaos.reply)
+	for _, j := range c.scenarios {
+		list = append(list, j.reply...)
+	}
+	return list
+}
+
+// openLane reaches the agent for a lane, behind a door of its own if its calls
+// are to be touched or seen.
+func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (_ *executor, err error) {
+	x := &executor{c: c, lane: lane}
+	c.mu.Lock()
+	c.lanes++
+	c.mu.Unlock()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, x.Close())
+		}
+	}()
+	plan := c.agent
+	var extra []string
+	if c.watches() {
+		if err := x.openDoor(ctx); err != nil {
+			return nil, err
+		}
+		if plan, extra, err = x.behind(plan); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.openChecker(ctx); err != nil {
+		return nil, err
+	}
+	if x.agent, err = c.targets.Agents(ctx, plan, lane.Index, extra); err != nil {
+		return nil, diag.Environment("reaching the agent: %w", err)
+	}
+	return x, nil
+}
+
+// openDoor opens a way out for the agent of this lane.
+func (x *executor) openDoor(ctx context.Context) error {
+	c := x.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.injector == nil {
+		// It outlives the context of the lane that happens to be the first.
+		in, err := c.targets.Faults(context.WithoutCancel(ctx))
+		if err != nil {
+			return diag.Environment("opening the proxy that injects faults: %w", err)
+		}
+		c.injector = in
+	}
+	door, err := c.injector.Door()
+	if err != nil {
+		return diag.Environment("opening the proxy that injects faults: %w", err)
+	}
+	x.door = door
+	if c.reach.own || !viaAny(c) {
+		return nil
+	}
+	if x.ca, err = os.ReadFile(door.CAFile()); err != nil {
+		return diag.Environment("reading the proxy's certificate: %w", err)
+	}
+	return nil
+}
+
+func viaAny(c *Campaign) bool {
+	return c.chaos.via || slices.ContainsFunc(c.scenarios, func(j injection) bool { return j.via })
+}
+
+// behind puts the agent of a plan behind the lane's door: by the environment of
+// its process, by gateways in its command, or by a shim around a server.
+func (x *executor) behind(plan agentcall.Plan) (agentcall.Plan, []string, error) {
+	env := x.door.Env()
+	switch {
+	case plan.MCP != nil && plan.MCP.URL == "":
+		m := *plan.MCP
+		argv, err := x.door.Shim("agent", m.Argv)
+		if err != nil {
+			return plan, nil, diag.Environment("putting the MCP server behind the proxy: %w", err)
+		}
+		m.Argv = argv
+		plan.MCP = &m
+	case plan.MCP != nil && plan.Start == nil:
+		m := *plan.MCP
+		u, err := x.door.Gateway("agent", m.URL)
+		if err != nil {
+			return plan, nil, diag.Environment("putting the MCP server behind the proxy: %w", err)
+		}
+		m.URL = u
+		plan.MCP = &m
+	case plan.Start != nil:
+		s := *plan.Start
+		for _, g := range gateways(&x.c.cfg.Agent) {
+			u, err := x.door.Gateway(g.Key, g.Value)
+			if err != nil {
+				return plan, nil, diag.Environment("opening the gateway of %s: %w", g.Key, err)
+			}
+			s.Argv, s.Env = replaceIn(s.Argv, gatewayMark(g.Key), u), replaceIn(s.Env, gatewayMark(g.Key), u)
+		}
+		if !plan.OwnProcess() { // one process for all lanes: it has one door
+			s.Env = append(s.Env, env...)
+			plan.Start = &s
+			return plan, nil, nil
+		}
+		plan.Start = &s
+	}
+	if !plan.OwnProcess() || plan.Command != nil {
+		return plan, nil, nil // a program is told at each call
+	}
+	return plan, env, nil
+}
+
+// openChecker opens what checks need: a measure, a judge.
+func (x *executor) openChecker(ctx context.Context) error {
+	c := x.c
+	x.checker = &verify.Checker{Schemas: c.schemas}
+	if c.compares() {
+		m, err := c.openMeasure(ctx)
+		if err != nil {
+			return err
+		}
+		x.checker.Measure = m
+	}
+	if c.cfg.Judge != nil && c.judges() {
+		plan, err := c.endpoint(c.cfg.Judge)
+		if err != nil {
+			return err
+		}
+		if x.judge, err = c.targets.Agents(ctx, plan, x.lane.Index, nil); err != nil {
+			return diag.Environment("reaching the judge: %w", err)
+		}
+		x.checker.Judge = &judge{agent: x.judge, timeout: c.cfg.Judge.Timeout}
+	}
+	return nil
+}
+
+// checks reports whether any invariant is of one of the types.
+func (c *Campaign) checks(types ...string) bool {
+	is := func(v config.Invariant) bool { return slices.Contains(types, v.Type) }
+	return slices.ContainsFunc(c.cfg.Invariants, is) || slices.ContainsFunc(c.invariants, is) ||
+		slices.ContainsFunc(c.sessions, func(s session) bool { return slices.ContainsFunc(s.checks, is) })
+}
+
+func (c *Campaign) compares() bool { return c.checks("similarity", "behavior_unchanged") }
+func (c *Campaign) judges() bool   { return c.checks("llm_judge") }
+
+// openMeasure opens the measure of similarity once for all lanes.
+func (c *Campaign) openMeasure(ctx context.Context) (similarity.Measure, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.measure != nil {
+		return c.measure, nil
+	}
+	s := &c.cfg.Similarity
+	key, name, ok := config.Key(s.APIKey, c.getenv)
+	if !ok {
+		return nil, diag.WithHint(diag.Environment("similarity.api_key: the variable %s is not set", name), "export "+name)
+	}
+	m, err := c.targets.Measures(ctx, s.Measure, s.BaseURL, s.Name, key, c.cfg.Agent.Interpreter)
+	if err != nil {
+		return nil, diag.Environment("opening the measure of similarity: %w", err)
+	}
+	c.measure = m
+	return m, nil
+}
+
+// Notes says how cases were run.
+func (x *executor) Notes() []string {
+	notes := slices.Clone(x.said)
+	if x.agent != nil {
+		notes = append(notes, x.agent.Notes()...)
+	}
+	if t := x.c.timing.text(); t != "" {
+		notes = append(notes, t)
+	}
+	if x.checker.Measure != nil {
+		notes = append(notes, "texts were compared by "+x.checker.Measure.Name())
+	}
+	x.c.mu.Lock()
+	defer x.c.mu.Unlock()
+	if x.c.injector != nil {
+		notes = append(notes, x.c.injector.Notes()...)
+	}
+	return notes
+}
+
+// Close implements [campaign.Executor].
+func (x *executor) Close() error {
+	var errs []error
+	for _, a := range []agentcall.Agent{x.agent, x.judge} {
+		if a != nil {
+			errs = append(errs, a.Close())
+		}
+	}
+	if x.door != nil {
+		errs = append(errs, x.door.Close())
+	}
+	errs = append(errs, x.c.left())
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("leaving the agent: %w", err)
+	}
+	return nil
+}
+
+// left closes what the lanes shared once the last has left.
+func (c *Campaign) left() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lanes--; c.lanes > 0 {
+		return nil
+	}
+	var errs []error
+	if c.injector != nil {
+		errs = append(errs, c.injector.Close())
+	}
+	if m, ok := c.measure.(io.Closer); ok {
+		errs = append(errs, m.Close())
+	}
+	c.injector, c.measure = nil, nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,206 @@
+package mutation
+
+import (
+	"crypto/md5" //nolint:gosec // the ids of the format are made of it
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// Mutation is one variant of a golden prompt.
+type Mutation struct {
+	ID       string // 12 hex digits, the same in every run
+	Type     string
+	Prompt   int // place of the golden prompt
+	Original string
+	Text     string
+	Weight   float64
+	Wire     *agentcall.Wire // how the request is changed; nil: it is not
+	How      string          // operator, wording or shape, for people
+}
+
+// Request says what is to be made.
+type Request struct {
+	Prompts []string
+	Types   []string
+	Weight  func(kind string) float64
+	Count   int // for each prompt
+	Limit   int // over all prompts; 0: none
+	Seed    int64
+	// Templates are wordings of the user: for type custom, or in place of a
+	// type's own if named like it.
+	Templates []Template
+	// Shapes says that the agent is called by requests that can be changed.
+	Shapes  bool
+	Timeout time.Duration // of a call
+}
+
+// Template is a wording of the user with {prompt}.
+type Template struct{ Name, Text string }
+
+// Set is what was made, and what was not.
+type Set struct {
+	List []Mutation
+	// Wanted is how many were asked for; Dropped counts those that could not be
+	// made, by type: no further variant of the prompt was found.
+	Wanted  int
+	Dropped map[string]int
+	Cut     int // beyond the limit
+}
+
+// Share is how many of count variants each of n types gets: as many as any
+// other, the first ones one more.
+func Share(count, n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = count / n
+		if i < count%n {
+			list[i]++
+		}
+	}
+	return list
+}
+
+// ID is the format's id of a mutation.
+func ID(original, text, kind string) string {
+	sum := md5.Sum([]byte(original + ":" + text + ":" + kind)) //nolint:gosec // an id, no secret
+	return hex.EncodeToString(sum[:])[:12]
+}
+
+// Valid reports whether a text is a variant of a prompt. Types that keep the
+// prompt's size allow three times as many characters; the others put text
+// around it, so that a short prompt keeps all its attacks.
+func Valid(kind, original, text string) bool {
+	r, known := recipes()[kind]
+	if text == "" {
+		return known && r.empty
+	}
+	if strings.TrimSpace(text) == "" || strings.TrimSpace(text) == strings.TrimSpace(original) {
+		return false
+	}
+	return !r.near || utf8.RuneCountInString(text) <= max(3*utf8.RuneCountInString(original), utf8.RuneCountInString(original)+80)
+}
+
+// attempts is how often a variant is drawn before a type gives up.
+const attempts = 24
+
+// Generate makes the variants: the same ones for equal requests.
+func Generate(r Request) Set {
+	g := generator{Request: r, recipes: recipes(), operators: make(map[string]textop.Operator)}
+	for _, op := range textop.Builtins() {
+		g.operators[op.Meta().ID] = op
+	}
+	g.deriver = textop.NewDeriver(textop.RuleContract, big.NewInt(r.Seed))
+	set := Set{Dropped: make(map[string]int)}
+	for p, prompt := range r.Prompts {
+		seen := make(map[string]bool)
+		nth := make(map[string]int) // a type may be named more than once
+		for t, n := range Share(r.Count, len(r.Types)) {
+			kind := r.Types[t]
+			for range n {
+				set.Wanted++
+				m, ok := g.variant(p, prompt, kind, nth[kind], seen)
+				nth[kind]++
+				switch {
+				case !ok:
+					set.Dropped[kind]++
+				case r.Limit > 0 && len(set.List) >= r.Limit:
+					set.Cut++
+				default:
+					set.List = append(set.List, m)
+				}
+			}
+		}
+	}
+	return set
+}
+
+type generator struct {
+	Request
+	recipes   map[string]recipe
+	operators map[string]textop.Operator
+	deriver   textop.Deriver
+	ctx       textop.Context
+}
+
+// variant makes the nth variant of a type that is not there yet.
+func (g *generator) variant(p int, prompt, kind string, nth int, seen map[string]bool) (Mutation, bool) {
+	m := Mutation{Type: kind, Prompt: p, Original: prompt, Weight: g.Weight(kind)}
+	for try := range attempts {
+		rng := new(pyrand.Rand)
+		rng.SeedUint64(g.deriver.Seed(fmt.Sprintf("%d:%s:%d:%d", p, kind, nth, try)))
+		m.Text, m.How, m.Wire = g.draw(prompt, kind, nth+try, rng)
+		key := kind + "\x00" + m.Text + "\x00" + m.How
+		if m.Wire == nil {
+			key = m.Text
+		}
+		if seen[key] || m.Wire == nil && !Valid(kind, prompt, m.Text) {
+			continue
+		}
+		seen[key] = true
+		m.ID = ID(prompt, m.Text, kind)
+		if m.Wire != nil {
+			m.ID = ID(prompt, m.Text+"\x00"+m.How, kind)
+		}
+		return m, true
+	}
+	return m, false
+}
+
+// draw makes one candidate.
+func (g *generator) draw(prompt, kind string, nth int, rng *pyrand.Rand) (text, how string, wire *agentcall.Wire) {
+	if own := g.templates(kind); len(own) > 0 {
+		t := own[nth%len(own)]
+		text := strings.ReplaceAll(t.Text, "{prompt}", prompt)
+		if nth >= len(own) { // the same wording again: its prompt differs a little
+			text = strings.ReplaceAll(t.Text, "{prompt}", g.apply("op_typo_keyboard", prompt, 1, rng))
+		}
+		return text, "template " + t.Name, nil
+	}
+	if g.Shapes {
+		if list := shapes(kind, g.Timeout); len(list) > 0 {
+			s := list[nth%len(list)]
+			return prompt, s.what, &s.wire
+		}
+	}
+	r := g.recipes[kind]
+	if r.empty && nth%(len(r.operators)+1) == len(r.operators) {
+		return "", "no text at all", nil
+	}
+	n := len(r.operators) + len(r.frames)
+	i := rng.Index(n)
+	if i >= len(r.operators) {
+		f := i - len(r.operators)
+		return strings.ReplaceAll(r.frames[f], "{prompt}", prompt), fmt.Sprintf("wording %d", f+1), nil
+	}
+	return g.apply(r.operators[i], prompt, 1+nth%3, rng), r.operators[i], nil
+}
+
+func (g *generator) templates(kind string) []Template {
+	var list []Template
+	for _, t := range g.Templates {
+		if t.Name == kind || kind == "custom" && g.recipes[t.Name].none() {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+func (r recipe) none() bool { return len(r.operators)+len(r.frames) == 0 }
+
+// apply is an operator's child, or the text itself where it has none.
+func (g *generator) apply(id, text string, strength int, rng *pyrand.Rand) string {
+	op, ok := g.operators[id]
+	if !ok {
+		return text
+	}
+	g.ctx = textop.Context{Strength: strength}
+	return textop.Run(op, textop.Normalize(text, g.ctx.Constraints), &g.ctx, rng).Child
+}

@@ -1,0 +1,102 @@
+package flakestorm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+)
+
+// StatefulWarning is the contract's sentence for an agent that seems to have a
+// memory that nothing clears.
+const StatefulWarning = "Warning: No reset_endpoint configured. Contract matrix cells may share state. Results may be contaminated. Add reset_endpoint to your config for accurate isolation."
+
+// Probe implements [campaign.Campaign]: it asks the first prompt without chaos
+// and, if nothing clears the agent's memory between cells, once more. What an
+// LLM is to write is written now, and kept with the run.
+func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
+	var f campaign.Facts
+	var k known
+	x, err := c.openLane(ctx, campaign.Lane{Of: 1})
+	if err != nil {
+		return f, err
+	}
+	warnings, stateful, err := x.probe(ctx)
+	if cerr := x.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return f, err
+	}
+	f.Warnings, k.Stateful = warnings, stateful
+	if c.written != nil {
+		list, told, err := c.write(ctx)
+		if err != nil {
+			return f, err
+		}
+		k.Mutations, f.Warnings = list, append(f.Warnings, told...)
+	}
+	f.Data, err = json.Marshal(k)
+	return f, err
+}
+
+// Check asks the agent once, the way a run begins.
+func (c *Campaign) Check(ctx context.Context) (agentcall.Reply, error) {
+	x, err := c.openLane(ctx, campaign.Lane{Of: 1})
+	if err != nil {
+		return agentcall.Reply{}, err
+	}
+	cl, err := x.enter(ctx, setting{name: "check"})
+	var r agentcall.Reply
+	if err == nil {
+		var u *turn
+		if u, err = cl.ask(ctx, c.first(), nil, nil); err == nil {
+			r = u.Reply
+		}
+		cl.leave()
+	}
+	return r, errors.Join(err, x.Close())
+}
+
+// first is the prompt that the agent is tried with.
+func (c *Campaign) first() string {
+	if len(c.cfg.Prompts) > 0 {
+		return c.cfg.Prompts[0].Text
+	}
+	return c.sessions[0].Input
+}
+
+func (x *executor) probe(ctx context.Context) (warnings []string, stateful bool, err error) {
+	cl, err := x.enter(ctx, setting{name: "probe"})
+	if err != nil {
+		return nil, false, diag.Environment("%w", err)
+	}
+	defer cl.leave()
+	prompt := x.c.first()
+	one, err := cl.ask(ctx, prompt, nil, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	first := one.Reply
+	if first.End == agentcall.Unreachable {
+		return nil, false, diag.WithHint(diag.Environment("the agent cannot be reached: %s", firstLine(first.Error)), "start it, or have Thresh start it by agent.command")
+	}
+	if !first.OK() {
+		warnings = append(warnings, "the agent gave no answer to the first prompt, without any fault: "+firstLine(first.Error))
+	}
+	if x.agent.Forgets() || len(x.c.invariants) == 0 {
+		return warnings, false, nil
+	}
+	two, err := cl.ask(ctx, prompt, nil, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	if first.OK() && two.Reply.OK() && strings.TrimSpace(first.Text) != strings.TrimSpace(two.Reply.Text) {
+		return append(warnings, StatefulWarning), true, nil
+	}
+	return warnings, false, nil
+}

@@ -1,0 +1,161 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+)
+
+// run is what is read of a LangSmith run, as its API and its exports have it.
+type run struct {
+	ID       string         `json:"id"`
+	Name     string         `json:"name"`
+	Type     string         `json:"run_type"`
+	Inputs   map[string]any `json:"inputs"`
+	Outputs  map[string]any `json:"outputs"`
+	Error    *string        `json:"error"`
+	Start    string         `json:"start_time"`
+	End      string         `json:"end_time"`
+	Parent   string         `json:"parent_run_id"`
+	Trace    string         `json:"trace_id"`
+	Children []run          `json:"child_runs"`
+}
+
+// langsmith reads an export: one run, a list of runs, an object with a list
+// under runs, or lines of runs. Children may be nested or told by their parent.
+func langsmith(data []byte) ([]config.Session, error) {
+	var runs []run
+	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return nil, fmt.Errorf("reading a LangSmith export: %w", err)
+		}
+		var list []run
+		var one run
+		var holder struct {
+			Runs []run `json:"runs"`
+		}
+		switch {
+		case json.Unmarshal(raw, &list) == nil:
+			runs = append(runs, list...)
+		case json.Unmarshal(raw, &holder) == nil && len(holder.Runs) > 0:
+			runs = append(runs, holder.Runs...)
+		default:
+			if err := json.Unmarshal(raw, &one); err != nil {
+				return nil, fmt.Errorf("reading a LangSmith export: %w", err)
+			}
+			runs = append(runs, one)
+		}
+	}
+	children := make(map[string][]run)
+	for _, r := range runs {
+		if r.Parent != "" {
+			children[r.Parent] = append(children[r.Parent], r)
+		}
+	}
+	var out []config.Session
+	for _, r := range runs {
+		if r.Parent != "" {
+			continue
+		}
+		input := inputOf(r.Inputs)
+		if input == "" {
+			continue
+		}
+		s := config.Session{ID: r.ID, Name: r.Name, Source: "langsmith", CapturedAt: r.Start, Input: input, Contract: "default"}
+		if r.Error != nil {
+			s.Expected = *r.Error
+		}
+		for _, t := range tools(r, children, 0) {
+			s.Tools = append(s.Tools, t)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// inputOf is the prompt among a run's inputs: by the names that agents use, or
+// the last message of a user, or all of it.
+func inputOf(in map[string]any) string {
+	for _, key := range []string{"input", "question", "query", "prompt", "text"} {
+		if s, ok := in[key].(string); ok && s != "" {
+			return s
+		}
+	}
+	if list, ok := in["messages"].([]any); ok {
+		if nested, ok := first(list).([]any); ok {
+			list = nested
+		}
+		for i := len(list) - 1; i >= 0; i-- {
+			m, _ := list[i].(map[string]any)
+			if kw, ok := m["kwargs"].(map[string]any); ok {
+				m = kw
+			}
+			role := text(m["role"]) + text(m["type"])
+			if strings.Contains(role, "user") || strings.Contains(role, "human") {
+				return text(m["content"])
+			}
+		}
+	}
+	if v, ok := in["input"]; ok {
+		return text(v)
+	}
+	if len(in) > 0 {
+		return text(in)
+	}
+	return ""
+}
+
+func first(list []any) any {
+	if len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
+// tools are the tool runs below a run, in the order of their start.
+func tools(r run, by map[string][]run, depth int) []config.ToolResponse {
+	if depth > 50 {
+		return nil
+	}
+	below := append(append([]run(nil), r.Children...), by[r.ID]...)
+	sort.SliceStable(below, func(i, j int) bool { return below[i].Start < below[j].Start })
+	var out []config.ToolResponse
+	for _, k := range below {
+		if k.Type == "tool" {
+			t := config.ToolResponse{Tool: k.Name, Status: 200, Latency: between(k.Start, k.End)}
+			var v any = k.Outputs
+			if o, ok := k.Outputs["output"]; ok && len(k.Outputs) == 1 {
+				v = o
+			}
+			if k.Error != nil {
+				t.Status, v = 500, *k.Error
+			}
+			body(&t, v)
+			out = append(out, t)
+		}
+		out = append(out, tools(k, by, depth+1)...)
+	}
+	return out
+}
+
+func between(start, end string) time.Duration {
+	a, err1 := parseTime(start)
+	b, err2 := parseTime(end)
+	if err1 != nil || err2 != nil || b.Before(a) {
+		return 0
+	}
+	return b.Sub(a).Truncate(time.Millisecond)
+}
+
+func parseTime(s string) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
+		return t, nil
+	}
+	return time.Parse("2006-01-02T15:04:05.999999999", s)
+}

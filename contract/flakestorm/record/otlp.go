@@ -1,0 +1,251 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+)
+
+// span is what is read of a span of OTLP in JSON.
+type span struct {
+	TraceID    string      `json:"traceId"`
+	SpanID     string      `json:"spanId"`
+	Parent     string      `json:"parentSpanId"`
+	Name       string      `json:"name"`
+	Start      json.Number `json:"startTimeUnixNano"`
+	End        json.Number `json:"endTimeUnixNano"`
+	Attributes []attribute `json:"attributes"`
+	Events     []struct {
+		Name       string      `json:"name"`
+		Attributes []attribute `json:"attributes"`
+	} `json:"events"`
+	Status struct {
+		Code    json.RawMessage `json:"code"`
+		Message string          `json:"message"`
+	} `json:"status"`
+}
+
+type attribute struct {
+	Key   string `json:"key"`
+	Value value  `json:"value"`
+}
+
+type value struct {
+	String *string      `json:"stringValue"`
+	Int    *json.Number `json:"intValue"`
+	Double *json.Number `json:"doubleValue"`
+	Bool   *bool        `json:"boolValue"`
+	Array  *struct {
+		Values []value `json:"values"`
+	} `json:"arrayValue"`
+	Map *struct {
+		Values []attribute `json:"values"`
+	} `json:"kvlistValue"`
+}
+
+// plain is a value as encoding/json would have decoded it.
+func (v value) plain() any {
+	switch {
+	case v.String != nil:
+		return *v.String
+	case v.Int != nil:
+		return *v.Int
+	case v.Double != nil:
+		return *v.Double
+	case v.Bool != nil:
+		return *v.Bool
+	case v.Array != nil:
+		list := make([]any, len(v.Array.Values))
+		for i, x := range v.Array.Values {
+			list[i] = x.plain()
+		}
+		return list
+	case v.Map != nil:
+		m := make(map[string]any)
+		for _, a := range v.Map.Values {
+			m[a.Key] = a.Value.plain()
+		}
+		return m
+	}
+	return nil
+}
+
+func get(list []attribute, keys ...string) any {
+	for _, k := range keys {
+		for _, a := range list {
+			if a.Key == k {
+				return a.Value.plain()
+			}
+		}
+	}
+	return nil
+}
+
+// traces reads one session from each trace: the first prompt of a user in it,
+// and the results of the tools that were executed.
+func traces(data []byte) ([]config.Session, error) {
+	by := make(map[string][]span)
+	var order []string
+	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
+		var doc struct {
+			Resources []struct {
+				Scopes []struct {
+					Spans []span `json:"spans"`
+				} `json:"scopeSpans"`
+			} `json:"resourceSpans"`
+		}
+		if err := d.Decode(&doc); err != nil {
+			return nil, fmt.Errorf("reading OTLP traces: %w", err)
+		}
+		for _, r := range doc.Resources {
+			for _, sc := range r.Scopes {
+				for _, s := range sc.Spans {
+					if by[s.TraceID] == nil {
+						order = append(order, s.TraceID)
+					}
+					by[s.TraceID] = append(by[s.TraceID], s)
+				}
+			}
+		}
+	}
+	var out []config.Session
+	for _, id := range order {
+		spans := by[id]
+		sort.SliceStable(spans, func(i, j int) bool { return nanos(spans[i].Start) < nanos(spans[j].Start) })
+		s := config.Session{ID: id, Source: "otlp", Contract: "default"}
+		for i := range spans {
+			read(&s, &spans[i])
+		}
+		if s.Input != "" {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// read takes what one span tells.
+func read(s *config.Session, x *span) {
+	if s.Name == "" {
+		s.Name = x.Name
+		s.CapturedAt = time.Unix(0, nanos(x.Start)).UTC().Format(time.RFC3339)
+	}
+	if failed(x) && s.Expected == "" {
+		s.Expected = x.Status.Message
+		if s.Expected == "" {
+			s.Expected = x.Name + " failed"
+		}
+	}
+	if tool := toolName(x); tool != "" {
+		t := config.ToolResponse{Tool: tool, Status: 200, Latency: time.Duration(max(0, nanos(x.End)-nanos(x.Start))).Truncate(time.Millisecond)}
+		v := get(x.Attributes, "gen_ai.tool.call.result", "gen_ai.tool.message", "output.value", "traceloop.entity.output")
+		if failed(x) {
+			t.Status = 500
+			if v == nil {
+				v = x.Status.Message
+			}
+		}
+		body(&t, v)
+		s.Tools = append(s.Tools, t)
+		return
+	}
+	if s.Input == "" {
+		s.Input = promptOf(x)
+	}
+}
+
+func toolName(x *span) string {
+	if op := get(x.Attributes, "gen_ai.operation.name"); op == "execute_tool" {
+		if n, ok := get(x.Attributes, "gen_ai.tool.name").(string); ok {
+			return n
+		}
+		return strings.TrimPrefix(x.Name, "execute_tool ")
+	}
+	if n, ok := get(x.Attributes, "gen_ai.tool.name").(string); ok {
+		return n
+	}
+	if get(x.Attributes, "openinference.span.kind") == "TOOL" || get(x.Attributes, "traceloop.span.kind") == "tool" {
+		return strings.TrimSuffix(x.Name, ".tool")
+	}
+	return ""
+}
+
+func failed(x *span) bool {
+	code := strings.Trim(string(x.Status.Code), `"`)
+	return code == "2" || code == "STATUS_CODE_ERROR"
+}
+
+// promptOf is the last thing that a user said in a span: as attributes of
+// messages, as numbered attributes, or as events.
+func promptOf(x *span) string {
+	if s := lastUser(get(x.Attributes, "gen_ai.input.messages", "gen_ai.prompt")); s != "" {
+		return s
+	}
+	for i := 63; i >= 0; i-- {
+		key := "gen_ai.prompt." + strconv.Itoa(i)
+		if get(x.Attributes, key+".role") == "user" {
+			return text(get(x.Attributes, key+".content"))
+		}
+	}
+	for i := len(x.Events) - 1; i >= 0; i-- {
+		e := x.Events[i]
+		switch e.Name {
+		case "gen_ai.user.message":
+			return text(get(e.Attributes, "content", "gen_ai.prompt"))
+		case "gen_ai.content.prompt", "gen_ai.client.inference.operation.details":
+			if s := lastUser(get(e.Attributes, "gen_ai.prompt", "gen_ai.input.messages")); s != "" {
+				return s
+			}
+		}
+	}
+	if s, ok := get(x.Attributes, "input.value").(string); ok {
+		return s
+	}
+	return ""
+}
+
+// lastUser is the last message of a user in a list of messages, which may be
+// JSON in a string.
+func lastUser(v any) string {
+	if s, ok := v.(string); ok {
+		var decoded any
+		if json.Unmarshal([]byte(s), &decoded) != nil {
+			return s
+		}
+		if _, list := decoded.([]any); !list {
+			return s
+		}
+		v = decoded
+	}
+	list, _ := v.([]any)
+	for i := len(list) - 1; i >= 0; i-- {
+		m, _ := list[i].(map[string]any)
+		if m["role"] != "user" {
+			continue
+		}
+		if parts, ok := m["parts"].([]any); ok {
+			var b strings.Builder
+			for _, p := range parts {
+				if q, ok := p.(map[string]any); ok && (q["type"] == "text" || q["type"] == nil) {
+					b.WriteString(text(q["content"]))
+				}
+			}
+			return b.String()
+		}
+		return text(m["content"])
+	}
+	return ""
+}
+
+func nanos(n json.Number) int64 {
+	v, err := n.Int64()
+	if err != nil {
+		return 0
+	}
+	return v
+}

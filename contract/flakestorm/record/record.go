@@ -1,0 +1,141 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Read reads the sessions of one file. Positions are told where the file is
+// one that people write.
+func Read(file string, data []byte, o config.Options) ([]config.Session, diag.List) {
+	text := bytes.TrimSpace(data)
+	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
+		var list []config.Session
+		var err error
+		switch {
+		case bytes.Contains(text, []byte(`"resourceSpans"`)) || bytes.Contains(text, []byte(`"scopeSpans"`)):
+			list, err = traces(text)
+		case bytes.Contains(text, []byte(`"run_type"`)) || bytes.Contains(text, []byte(`"child_runs"`)) || bytes.Contains(text, []byte(`"inputs"`)):
+			list, err = langsmith(text)
+		default:
+			s, diags := config.DecodeSession(file, data, o)
+			return []config.Session{s}, diags
+		}
+		if err != nil {
+			return nil, fault(file, "%v", err)
+		}
+		if len(list) == 0 {
+			return nil, fault(file, "the export holds no session: nothing with an input was found in it")
+		}
+		return list, nil
+	}
+	s, diags := config.DecodeSession(file, data, o)
+	return []config.Session{s}, diags
+}
+
+func fault(file, format string, args ...any) diag.List {
+	return diag.List{{Code: "flakestorm.session", Pos: diag.Pos{File: file, Line: 1, Col: 1}, Message: fmt.Sprintf(format, args...)}}
+}
+
+// written is a session as a replay file has it.
+type written struct {
+	ID       string     `yaml:"id" json:"id"`
+	Name     string     `yaml:"name,omitempty" json:"name,omitempty"`
+	Source   string     `yaml:"source" json:"source"`
+	Captured string     `yaml:"captured_at,omitempty" json:"captured_at,omitempty"`
+	Input    string     `yaml:"input" json:"input"`
+	Context  []message  `yaml:"context,omitempty" json:"context,omitempty"`
+	Tools    []response `yaml:"tool_responses" json:"tool_responses"`
+	Expected string     `yaml:"expected_failure,omitempty" json:"expected_failure,omitempty"`
+	Contract string     `yaml:"contract" json:"contract"`
+}
+
+type message struct {
+	Role    string `yaml:"role" json:"role"`
+	Content string `yaml:"content" json:"content"`
+}
+
+type response struct {
+	Tool      string `yaml:"tool" json:"tool"`
+	Response  any    `yaml:"response" json:"response"`
+	Status    int    `yaml:"status,omitempty" json:"status,omitempty"`
+	LatencyMS int64  `yaml:"latency_ms,omitempty" json:"latency_ms,omitempty"`
+}
+
+// Format writes a session as a replay file.
+func Format(s config.Session) []byte {
+	w := written{
+		ID: s.ID, Name: s.Name, Source: s.Source, Captured: s.CapturedAt, Input: s.Input, Expected: s.Expected, Contract: s.Contract, Tools: []response{},
+	}
+	for _, m := range s.Context {
+		w.Context = append(w.Context, message(m))
+	}
+	for _, t := range s.Tools {
+		r := response{Tool: t.Tool, Response: t.Body, Status: t.Status, LatencyMS: t.Latency.Milliseconds()}
+		if !t.Text {
+			var v map[string]any
+			if json.Unmarshal([]byte(t.Body), &v) == nil {
+				r.Response = v
+			}
+			if t.Body == "" {
+				r.Response = nil
+			}
+		}
+		w.Tools = append(w.Tools, r)
+	}
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	_ = e.Encode(w) // plain values
+	return b.Bytes()
+}
+
+// FileName is a name for a session's file: letters of its id that file systems
+// take, at most 64.
+func FileName(id string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
+			return r
+		}
+		return '_'
+	}, id)
+	name = strings.TrimLeft(name, ".")
+	if len(name) > 64 {
+		name = name[:64]
+	}
+	return "replay-" + name + ".yaml"
+}
+
+// text is a value as a prompt or a reply: a string itself, anything else as
+// JSON.
+func text(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	if v == nil {
+		return ""
+	}
+	b, _ := json.Marshal(v) // was decoded from JSON
+	return string(b)
+}
+
+// body makes a tool's result a recorded response.
+func body(r *config.ToolResponse, v any) {
+	switch x := v.(type) {
+	case nil:
+	case string:
+		r.Body, r.Text = x, true
+		if t := strings.TrimSpace(x); strings.HasPrefix(t, "{") && json.Valid([]byte(t)) {
+			r.Text = false
+		}
+	default:
+		r.Body = text(v)
+	}
+}

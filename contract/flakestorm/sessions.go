@@ -1,0 +1,203 @@
+package flakestorm
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/record"
+	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// session is one that will be replayed.
+type session struct {
+	config.Session
+	file     string // it was read from; "": it stands in the document
+	recorded []fault.Recorded
+	checks   []config.Invariant
+}
+
+func (s *session) label() string {
+	if s.Name != "" && s.Name != s.ID {
+		return s.ID + " (" + s.Name + ")"
+	}
+	return s.ID
+}
+
+// history is what was said before the input, for agents that can be told.
+func (s *session) history(p *agentcall.Plan) []agentcall.Message {
+	if !p.TakesHistory() {
+		return nil // told at compile time
+	}
+	var list []agentcall.Message
+	for _, m := range s.Context {
+		list = append(list, agentcall.Message{Role: m.Role, Text: m.Content})
+	}
+	return list
+}
+
+// sessions reads those of the document, of the files that it names, and of the
+// paths that were asked for.
+func (b *builder) sessions() {
+	if !slices.Contains(b.c.phases, PhaseReplay) {
+		return
+	}
+	for i := range b.cfg.Replays.Sessions {
+		s := b.cfg.Replays.Sessions[i]
+		if s.File == "" {
+			b.session(s, b.spec.Path, filepath.Dir(b.spec.Path))
+			continue
+		}
+		name := b.resolve(s.File)
+		b.sessionFile(name, diag.Diagnostic{Pos: s.At.In(b.spec.Path), Path: fmt.Sprintf("replays.sessions[%d].file", i)})
+	}
+	for i, s := range b.cfg.Replays.Sources {
+		if s.Type == "langsmith" && !s.AutoImport {
+			continue // imported by a verb alone
+		}
+		b.fail(diag.Diagnostic{
+			Code: "flakestorm.live-source", Level: diag.Warning, Pos: s.At.In(b.spec.Path), Path: fmt.Sprintf("replays.sources[%d]", i),
+			Hint: "thresh flakestorm replay run --from-langsmith fetches it into files; then name these under replays.sessions",
+		}, "a live source is not read in a run, whose cases must be the same each time")
+	}
+	for _, path := range b.set.Options[OptReplay] {
+		b.replayPath(path)
+	}
+	if b.c.chosen && len(b.c.sessions) == 0 && len(b.c.phases) == 1 && !b.list.HasErrors() {
+		b.fail(diag.Diagnostic{Code: "flakestorm.vacuous", Hint: "name sessions under replays.sessions, or a file or folder of replay files"}, "there is no session to replay")
+	}
+}
+
+// replayPath reads a file, or the replay files of a folder: YAML, then JSON,
+// each sorted by name.
+func (b *builder) replayPath(path string) {
+	at := diag.Diagnostic{Code: "flakestorm.session"}
+	names, err := b.set.List(path)
+	if err != nil { // no folder
+		b.sessionFile(path, at)
+		return
+	}
+	found := false
+	for _, ext := range []string{".yaml", ".yml", ".json"} {
+		for _, n := range names {
+			if filepath.Ext(n) == ext {
+				found = true
+				b.sessionFile(filepath.Join(path, n), at)
+			}
+		}
+	}
+	if !found {
+		b.fail(at, "the folder %s holds no replay file (.yaml, .yml or .json)", path)
+	}
+}
+
+func (b *builder) sessionFile(path string, at diag.Diagnostic) {
+	data, err := b.readAt(path)
+	if err != nil {
+		at.Code = "flakestorm.session"
+		b.fail(at, "reading the session: %v", err)
+		return
+	}
+	list, diags := record.Read(path, data, config.Options{Getenv: b.k.getenv, Check: b.set.Check})
+	b.list = append(b.list, diags...)
+	if diags.HasErrors() {
+		return
+	}
+	for _, s := range list {
+		b.session(s, path, filepath.Dir(path))
+	}
+}
+
+// session adds a session with the checks of its contract.
+func (b *builder) session(s config.Session, file, dir string) {
+	out := session{Session: s, file: file}
+	at := diag.Diagnostic{Code: "flakestorm.session", Pos: s.At.In(file), Level: diag.Warning}
+	for _, t := range s.Tools {
+		r := fault.Recorded{Tool: t.Tool, Status: t.Status, Latency: t.Latency}
+		r.Response = json.RawMessage(t.Body)
+		if t.Text {
+			r.Response, _ = json.Marshal(t.Body) // a string
+		}
+		if t.Body == "" && !t.Text {
+			r.Response = nil
+		}
+		out.recorded = append(out.recorded, r)
+	}
+	if len(out.recorded) > 0 && !b.c.reach.own {
+		at.Hint = "have Thresh start the agent by agent.command, or name a Python agent's tools"
+		b.fail(at, "%s: the recorded tool responses cannot be put in place of the agent's tools, which it calls where Thresh cannot see; the real tools answer", s.ID)
+		out.recorded = nil
+	} else if len(out.recorded) > 0 && b.c.reach.python && !b.c.reach.tools {
+		at.Hint = "such as agent.tools: [my_agent:search]"
+		b.fail(at, "%s: the recorded tool responses answer calls over HTTP alone: the agent's tools are not named by agent.tools or agent.tool_registry", s.ID)
+	}
+	if len(s.Context) > 0 && !b.c.agent.TakesHistory() {
+		at.Hint = "put {history} into request_template"
+		b.fail(at, "%s: the context of the session cannot be told to the agent", s.ID)
+	}
+	out.checks = b.checksOf(&s, at, dir)
+	for _, x := range b.c.sessions {
+		if x.ID == s.ID {
+			at.Hint = ""
+			b.fail(at, "the session id %q is there twice", s.ID)
+		}
+	}
+	b.c.sessions = append(b.c.sessions, out)
+}
+
+// checksOf are the invariants of a session's contract: the document's, if it
+// has that name or none was named, or one in a file of its own.
+func (b *builder) checksOf(s *config.Session, at diag.Diagnostic, dir string) []config.Invariant {
+	k := b.cfg.Contract
+	if k == nil || k.Name != s.Contract && s.Contract != "default" {
+		var other *config.Contract
+		for _, name := range []string{filepath.Join(dir, s.Contract), b.resolve(s.Contract)} {
+			if s.Contract == "default" || !strings.Contains(s.Contract, ".") {
+				break
+			}
+			data, err := b.readAt(name)
+			if err != nil {
+				continue
+			}
+			x, diags := config.DecodeContract(name, data, config.Options{Getenv: b.k.getenv, Check: b.set.Check})
+			b.list = append(b.list, diags...)
+			other = x
+			break
+		}
+		if other == nil && s.Contract != "default" {
+			names := []string{}
+			if k != nil {
+				names = append(names, k.Name)
+			}
+			at.Level, at.Hint = diag.Error, diag.DidYouMean(s.Contract, names)
+			b.fail(at, "%s: the contract %q is not found: neither the document's name nor a file", s.ID, s.Contract)
+			return nil
+		}
+		k = other
+	}
+	if k == nil {
+		at.Hint = "name a contract in the session"
+		b.fail(at, "%s has no contract: it holds if the agent answers at all", s.ID)
+		return nil
+	}
+	var list []config.Invariant
+	for _, v := range k.Invariants {
+		switch {
+		case !(activity{}).applies(v.When), len(v.Probes) > 0, verify.Aggregate(&v):
+			continue // about another input, or about chaos
+		case auto(&v):
+			continue // there is no run without a recording to compare with
+		}
+		list = append(list, v)
+	}
+	if len(list) == 0 {
+		b.fail(at, "%s: no invariant of contract %s can be checked on a replay; the session holds if the agent answers", s.ID, k.Name)
+	}
+	return list
+}

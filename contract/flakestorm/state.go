@@ -1,0 +1,192 @@
+package flakestorm
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
+)
+
+// state is what a campaign knows between rounds.
+type state struct {
+	round     int
+	known     known
+	mutations []mutation.Mutation
+	items     []item
+	baselines map[string]baseline
+	// results by item of the main round.
+	results []result
+	fired   []fired // by rule of the campaign
+}
+
+// known is what was learned before the first round.
+type known struct {
+	Stateful  bool                `json:"stateful,omitempty"`
+	Measure   string              `json:"measure,omitempty"`
+	Mutations []mutation.Mutation `json:"mutations,omitempty"` // written by an LLM
+}
+
+// result is what a case came to.
+type result uint8
+
+const (
+	untried result = iota
+	passed
+	failed
+	inapplicable
+	broken // no result: the environment failed
+)
+
+// fired is how often a fault was considered and struck.
+type fired struct {
+	Considered, Fired int64
+	Missed            string
+}
+
+// Start implements [campaign.Campaign].
+func (c *Campaign) Start(f campaign.Facts) *state {
+	s := &state{baselines: make(map[string]baseline), mutations: c.mutations}
+	if len(f.Data) > 0 {
+		// What Probe encoded; anything else leaves nothing known, and the
+		// campaign without mutations, which is told as vacuous.
+		_ = json.Unmarshal(f.Data, &s.known)
+	}
+	c.stateful.Store(s.known.Stateful)
+	if c.written != nil {
+		s.mutations = s.known.Mutations
+		for i := range s.mutations {
+			s.items = append(s.items, item{phase: PhaseMutation, a: i})
+		}
+	}
+	s.items = append(s.items, c.items()...)
+	s.results = make([]result, len(s.items))
+	s.fired = make([]fired, len(c.rules))
+	if len(c.asked) == 0 {
+		s.round = 1
+	}
+	return s
+}
+
+func (s *state) clone() *state {
+	next := *s
+	next.baselines = maps.Clone(s.baselines)
+	next.results = slices.Clone(s.results)
+	next.fired = slices.Clone(s.fired)
+	return &next
+}
+
+// note is what an outcome tells Fold.
+type note struct {
+	First    int      `json:"first,omitempty"` // number of the first rule
+	Fired    [][2]int `json:"fired,omitempty"` // considered and fired, by rule
+	Missed   []string `json:"missed,omitempty"`
+	Baseline *string  `json:"baseline,omitempty"`
+	Why      string   `json:"why,omitempty"`
+}
+
+// add takes one outcome of a round.
+func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
+	var n note
+	if len(o.Data) > 0 && json.Unmarshal(o.Data, &n) != nil {
+		return // no outcome of this campaign
+	}
+	switch {
+	case round == 0 && i < len(c.asked):
+		b := baseline{Why: n.Why}
+		if n.Baseline != nil {
+			b.Text = *n.Baseline
+		} else if b.Why == "" {
+			b.Why = o.Title
+		}
+		s.baselines[c.asked[i]] = b
+	case round == 1 && i < len(s.results):
+		s.results[i] = map[campaign.Verdict]result{
+			campaign.VerdictPass: passed, campaign.VerdictFail: failed, campaign.VerdictSkip: inapplicable, campaign.VerdictError: broken,
+		}[o.Verdict]
+		for k, f := range n.Fired {
+			if r := n.First + k; r < len(s.fired) {
+				s.fired[r].Considered += int64(f[0])
+				s.fired[r].Fired += int64(f[1])
+			}
+		}
+		for k, why := range n.Missed {
+			if r := n.First + k; r < len(s.fired) && why != "" {
+				s.fired[r].Missed = why
+			}
+		}
+	}
+}
+
+// compared are the baselines that invariants compare replies to prompts with.
+func (s *state) compared(list []config.Invariant, prompts ...string) map[string]baseline {
+	if !slices.ContainsFunc(list, func(v config.Invariant) bool { return auto(&v) }) {
+		return nil
+	}
+	out := make(map[string]baseline)
+	for _, p := range prompts {
+		b, ok := s.baselines[p]
+		if !ok {
+			b.Why = "no baseline was taken"
+		}
+		out[p] = b
+	}
+	return out
+}
+
+// auto reports whether an invariant compares with a run without chaos.
+func auto(v *config.Invariant) bool {
+	return v.Type == "behavior_unchanged" && (v.Baseline == "" || v.Baseline == "auto")
+}
+
+// baselines lists the prompts that are asked without chaos first.
+func (b *builder) baselines() {
+	seen := make(map[string]bool)
+	ask := func(prompts ...string) {
+		for _, p := range prompts {
+			if !seen[p] {
+				seen[p] = true
+				b.c.asked = append(b.c.asked, p)
+			}
+		}
+	}
+	golden := b.c.prompts(&config.Invariant{})
+	plain := len(b.c.mutations) > 0 || b.c.written != nil || b.c.chaos.name != "" && has(b.c.phases, PhaseChaos)
+	for i := range b.cfg.Invariants {
+		if auto(&b.cfg.Invariants[i]) && plain {
+			ask(golden...)
+		}
+	}
+	for i := range b.c.invariants {
+		if v := &b.c.invariants[i]; auto(v) {
+			ask(b.c.prompts(v)...)
+		}
+	}
+}
+
+// idle are the faults that never fired.
+func (c *Campaign) idle(s *state) []int {
+	var list []int
+	for i, f := range s.fired {
+		if f.Fired == 0 {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// idleText says that a fault never fired, and why if that is known.
+func (c *Campaign) idleText(rule int, f fired) string {
+	r := c.rules[rule]
+	text := fmt.Sprintf("%s: fault %s (%s %s) never fired", r.scenario, r.rule.ID, r.rule.Layer, r.rule.Mode)
+	switch {
+	case f.Missed != "":
+		return text + ": " + f.Missed
+	case f.Considered == 0:
+		return text + ": no call of the agent matched it"
+	}
+	return text + fmt.Sprintf(": it was due in none of the %d calls that matched it", f.Considered)
+}

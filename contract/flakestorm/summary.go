@@ -1,0 +1,317 @@
+package flakestorm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/engine/score"
+)
+
+// Tally is what a campaign came to, in the numbers of the format.
+type Tally struct {
+	Mutation, Chaos, Replay Component
+	Contract                *score.Matrix // nil: no cell has a result
+	Cells                   []CellTally
+	Whole                   score.Whole
+	Scored                  bool // there is a whole
+}
+
+// Component is a phase's tests. Those that do not apply, and those without a
+// result, are in neither Total nor Passed.
+type Component struct {
+	Total, Passed        int
+	Inapplicable, Broken int
+	Score                float64 // 0 to 1
+	Scored               bool
+	ByType               []TypeTally
+}
+
+// TypeTally is the mutations of a type.
+type TypeTally struct {
+	Type                        string
+	Total, Passed, Inapplicable int
+	Weight                      float64
+}
+
+// CellTally is one cell of the matrix over all its runs.
+type CellTally struct {
+	Invariant, Scenario, Severity string
+	Runs, Passed                  int
+	Applies                       bool
+	Broken                        int // runs without a result
+}
+
+// Held reports whether every run of the cell held.
+func (c CellTally) Held() bool { return c.Applies && c.Runs > 0 && c.Passed == c.Runs }
+
+// Tally adds up a state.
+func (c *Campaign) Tally(s any) Tally {
+	st, ok := s.(*state)
+	if !ok {
+		return Tally{}
+	}
+	return c.tally(st)
+}
+
+func (c *Campaign) tally(s *state) Tally {
+	var t Tally
+	var trials []score.Trial
+	types := make(map[string]*TypeTally)
+	var order []string
+	cells := make(map[[2]int]*CellTally)
+	for i, it := range s.items {
+		r := s.results[i]
+		switch it.phase {
+		case PhaseMutation:
+			m := &s.mutations[it.a]
+			if types[m.Type] == nil {
+				types[m.Type] = &TypeTally{Type: m.Type, Weight: m.Weight}
+				order = append(order, m.Type)
+			}
+			t.Mutation.count(r)
+			switch r {
+			case passed, failed:
+				types[m.Type].Total++
+				trials = append(trials, score.Trial{Weight: m.Weight, Passed: r == passed})
+				if r == passed {
+					types[m.Type].Passed++
+				}
+			case inapplicable:
+				types[m.Type].Inapplicable++
+			}
+		case PhaseChaos:
+			t.Chaos.count(r)
+		case PhaseReplay:
+			t.Replay.count(r)
+		case PhaseContract:
+			key := [2]int{it.b, it.a}
+			x := cells[key]
+			if x == nil {
+				v := &c.invariants[it.a]
+				x = &CellTally{Invariant: v.ID, Scenario: c.scenarios[it.b].name, Severity: v.Severity, Applies: c.scenarios[it.b].active.applies(v.When)}
+				cells[key] = x
+			}
+			switch r {
+			case passed:
+				x.Runs, x.Passed = x.Runs+1, x.Passed+1
+			case failed:
+				x.Runs++
+			case broken:
+				x.Broken++
+			}
+		}
+	}
+	for _, k := range order {
+		t.Mutation.ByType = append(t.Mutation.ByType, *types[k])
+	}
+	t.Mutation.Score, t.Mutation.Scored = score.Weighted(trials)
+	t.Chaos.even()
+	t.Replay.even()
+	var judged []score.Cell
+	for b := range c.scenarios {
+		for a := range c.invariants {
+			x := cells[[2]int{b, a}]
+			if x == nil {
+				continue
+			}
+			t.Cells = append(t.Cells, *x)
+			if x.Applies && x.Runs > 0 {
+				judged = append(judged, score.Cell{Severity: score.Severity(x.Severity), Passed: x.Held()})
+			}
+		}
+	}
+	if m, ok := score.OfMatrix(judged); ok {
+		t.Contract = &m
+	}
+	t.whole(c.cfg.Scoring)
+	return t
+}
+
+func (k *Component) count(r result) {
+	switch r {
+	case passed:
+		k.Total, k.Passed = k.Total+1, k.Passed+1
+	case failed:
+		k.Total++
+	case inapplicable:
+		k.Inapplicable++
+	case broken:
+		k.Broken++
+	}
+}
+
+// even is the score of tests that all weigh the same.
+func (k *Component) even() {
+	if k.Total > 0 {
+		k.Score, k.Scored = float64(k.Passed)/float64(k.Total), true
+	}
+}
+
+func (t *Tally) whole(w config.Scoring) {
+	var p score.Parts
+	if t.Mutation.Scored {
+		p.Mutation = &t.Mutation.Score
+	}
+	if t.Chaos.Scored {
+		p.Chaos = &t.Chaos.Score
+	}
+	if t.Replay.Scored {
+		p.Replay = &t.Replay.Score
+	}
+	if t.Contract != nil {
+		f := t.Contract.Fraction()
+		p.Contract = &f
+	}
+	t.Whole, t.Scored = score.Resilience(p, score.Weights{Mutation: w.Mutation, Chaos: w.Chaos, Contract: w.Contract, Replay: w.Replay})
+}
+
+// CriticalFailed reports whether a critical invariant failed in any scenario:
+// the whole fails then, whatever the score.
+func (t *Tally) CriticalFailed() bool { return t.Contract != nil && t.Contract.CriticalFailed }
+
+// Score implements [campaign.Scorer].
+func (c *Campaign) Score(s *state) (float64, bool) {
+	t := c.tally(s)
+	return t.Whole.Score, t.Scored
+}
+
+// Warnings are the faults that never fired; see [campaign.Warner].
+func (c *Campaign) Warnings(s *state) []string {
+	if !slices.ContainsFunc(s.results, func(r result) bool { return r != untried }) {
+		return nil
+	}
+	var list []string
+	for _, i := range c.idle(s) {
+		list = append(list, c.idleText(i, s.fired[i]))
+	}
+	return list
+}
+
+// Summarize implements [campaign.Summarizer]: what the score is made of, the
+// matrix, the mutations by type and the faults.
+func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
+	t := c.tally(s)
+	list := []campaign.Exhibit{c.composition(&t)}
+	if len(t.Cells) > 0 {
+		list = append(list, c.matrix(&t))
+	}
+	if len(t.Mutation.ByType) > 0 {
+		list = append(list, byType(&t.Mutation))
+	}
+	if len(c.sessions) > 0 {
+		list = append(list, c.replayed(s))
+	}
+	if len(c.rules) > 0 {
+		list = append(list, c.faults(s))
+	}
+	return list
+}
+
+func (c *Campaign) composition(t *Tally) campaign.Exhibit {
+	rows := make([][]string, 0, 5)
+	for _, x := range t.Whole.Shares {
+		ran, value, counts := "did not run", "", ""
+		if x.Ran {
+			ran, value, counts = "ran", fmt.Sprintf("%.2f %%", 100*x.Score), fmt.Sprintf("%.3f", x.Counts)
+		}
+		rows = append(rows, []string{x.Name, ran, value, fmt.Sprintf("%.2f", x.Weight), counts})
+	}
+	title := "Resilience score: none, nothing was tested"
+	if t.Scored {
+		title = fmt.Sprintf("Resilience score: %.2f %%", 100*t.Whole.Score)
+	}
+	if len(t.Whole.Absent) > 0 && t.Scored {
+		title += "; the weights of " + strings.Join(t.Whole.Absent, ", ") + " were shared out, as nothing of it ran"
+	}
+	if t.CriticalFailed() {
+		title += "; FAIL: a critical invariant failed"
+	}
+	return campaign.Exhibit{Kind: "table", Title: title, Table: &campaign.Table{
+		Columns: []string{"component", "", "score", "weight", "counts"}, Rows: rows, Numeric: []bool{false, false, true, true, true},
+	}}
+}
+
+// matrix is invariants by scenarios, each with the rate of runs that held.
+func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
+	m := &campaign.Matrix{}
+	for _, j := range c.scenarios {
+		m.Columns = append(m.Columns, j.name)
+	}
+	for i := range c.invariants {
+		v := &c.invariants[i]
+		m.Rows = append(m.Rows, v.ID+" ("+v.Severity+")")
+		row := make([]campaign.MatrixCell, len(c.scenarios))
+		for b := range c.scenarios {
+			x := t.Cells[b*len(c.invariants)+i]
+			row[b] = campaign.MatrixCell{Hits: int64(x.Passed), Total: int64(x.Runs)}
+			row[b].Low, row[b].High = score.Wilson(x.Passed, x.Runs)
+			switch {
+			case !x.Applies:
+				row[b].Note = "N/A"
+			case x.Broken > 0:
+				row[b].Note = fmt.Sprintf("%d runs without a result", x.Broken)
+			case x.Passed > 0 && x.Passed < x.Runs:
+				row[b].Note = "flaky"
+			}
+		}
+		m.Cells = append(m.Cells, row)
+	}
+	title := "Contract: no cell has a result"
+	if t.Contract != nil {
+		word := "PASS"
+		if !t.Contract.Passed() {
+			word = "FAIL"
+		}
+		title = fmt.Sprintf("Contract %s: %.2f, %s (%d of %d cells held)", c.cfg.Contract.Name, t.Contract.Score, word, t.Contract.CellsPassed, t.Contract.Cells)
+	}
+	return campaign.Exhibit{Kind: "matrix", Title: title, Matrix: m}
+}
+
+func byType(k *Component) campaign.Exhibit {
+	var rows [][]string
+	for _, x := range k.ByType {
+		rate := ""
+		if x.Total > 0 {
+			rate = fmt.Sprintf("%.1f %%", 100*float64(x.Passed)/float64(x.Total))
+		}
+		rows = append(rows, []string{config.DisplayName(x.Type), fmt.Sprint(x.Total), fmt.Sprint(x.Passed), fmt.Sprint(x.Total - x.Passed), fmt.Sprint(x.Inapplicable), rate, fmt.Sprintf("%g", x.Weight)})
+	}
+	title := "Mutations: no score"
+	if k.Scored {
+		title = fmt.Sprintf("Mutations: robustness %.2f %%, %d of %d held", 100*k.Score, k.Passed, k.Total)
+	}
+	return campaign.Exhibit{Kind: "table", Title: title, Table: &campaign.Table{
+		Columns: []string{"type", "tests", "held", "failed", "N/A", "rate", "weight"}, Rows: rows, Numeric: []bool{false, true, true, true, true, true, true},
+	}}
+}
+
+func (c *Campaign) replayed(s *state) campaign.Exhibit {
+	var rows [][]string
+	for i, it := range s.items {
+		if it.phase != PhaseReplay {
+			continue
+		}
+		x := &c.sessions[it.a]
+		word := map[result]string{untried: "not run", passed: "holds", failed: "fails", broken: "no result"}[s.results[i]]
+		rows = append(rows, []string{x.ID, x.Name, fmt.Sprint(len(x.recorded)), fmt.Sprint(len(x.checks)), word})
+	}
+	return campaign.TableExhibit("Replays", []string{"session", "name", "recorded responses", "checks", ""}, rows)
+}
+
+func (c *Campaign) faults(s *state) campaign.Exhibit {
+	var rows [][]string
+	for i, r := range c.rules {
+		f := s.fired[i]
+		note := f.Missed
+		if f.Fired == 0 {
+			note = strings.TrimSpace("never fired " + note)
+		}
+		rows = append(rows, []string{r.scenario, r.rule.ID, string(r.rule.Layer) + " " + string(r.rule.Mode), fmt.Sprint(f.Considered), fmt.Sprint(f.Fired), note})
+	}
+	return campaign.Exhibit{Kind: "table", Title: "Faults", Table: &campaign.Table{
+		Columns: []string{"scenario", "fault", "what", "calls matched", "fired", ""}, Rows: rows, Numeric: []bool{false, false, false, true, true, false},
+	}}
+}

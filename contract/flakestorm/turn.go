@@ -1,0 +1,228 @@
+package flakestorm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// cell is one independent invocation of the agent: its memory cleared, its own
+// counters of faults, its own seed.
+type cell struct {
+	x       *executor
+	j       injection
+	faults  fault.Cell // nil: there is no door
+	ledger  *fault.Ledger
+	session string
+	seen    int // tool calls that earlier turns had
+	in, out int64
+	turns   []turn
+	began   time.Time
+}
+
+// turn is one question with its answer.
+type turn struct {
+	Prompt  string          `json:"prompt"`
+	Sent    string          `json:"sent,omitempty"` // if an attack changed the prompt
+	Reply   agentcall.Reply `json:"reply"`
+	Tools   []verify.Tool   `json:"tools,omitempty"`
+	Checks  []checked       `json:"checks,omitempty"`
+	observe verify.Reply
+}
+
+// checked is one check of a reply.
+type checked struct {
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Passed  bool   `json:"passed"`
+	Reason  string `json:"reason"`
+	Measure string `json:"measure,omitempty"`
+}
+
+// setting is what a cell is entered with.
+type setting struct {
+	j        injection
+	name     string // of the case: decides the seed
+	without  []int
+	recorded []fault.Recorded
+}
+
+// enter clears the agent's memory and opens a cell. An error means that the
+// case has no result.
+func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
+	if err := x.agent.Reset(ctx, resetLimit); err != nil {
+		if errors.Is(err, agentcall.ErrGone) {
+			return nil, &campaign.FatalError{Err: err}
+		}
+		return nil, fmt.Errorf("the agent's memory could not be cleared before the case, so that it would not be independent: %w", err)
+	}
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d\x00%s", x.c.seed, s.name)
+	plan := fault.Plan{Seed: h.Sum64(), Recorded: s.recorded, Capture: 4 << 10}
+	inner, reply := withoutRules(s.j, s.without)
+	plan.Rules = inner
+	for _, g := range x.c.cfg.Agent.Gateways {
+		plan.Names = append(plan.Names, fault.Named{Tool: g.Key, URL: g.Value + "*"})
+	}
+	cl := &cell{x: x, j: s.j, session: fmt.Sprintf("%016x", h.Sum64()), began: time.Now()}
+	if len(reply) > 0 {
+		l, err := fault.NewLedger(fault.Plan{Seed: plan.Seed, Rules: reply}, func() time.Duration { return time.Since(cl.began) })
+		if err != nil {
+			return nil, fmt.Errorf("planning the faults of the reply: %w", err)
+		}
+		cl.ledger = l
+	}
+	if x.door != nil {
+		f, err := x.door.Enter(plan)
+		if err != nil {
+			return nil, fmt.Errorf("planning the faults of the case: %w", err)
+		}
+		cl.faults = f
+	}
+	return cl, nil
+}
+
+// withoutRules is the rules of an injection less some, told by their place.
+// They keep their place: what is left out can never strike.
+func withoutRules(j injection, without []int) (inner, reply []fault.Rule) {
+	never := 0.0
+	for i, r := range j.all() {
+		for _, w := range without {
+			if w == i {
+				r.Probability = &never
+			}
+		}
+		if i < len(j.rules) {
+			inner = append(inner, r)
+		} else {
+			reply = append(reply, r)
+		}
+	}
+	return inner, reply
+}
+
+// ask asks the agent once, inside the cell.
+func (c *cell) ask(ctx context.Context, prompt string, wire *agentcall.Wire, history []agentcall.Message) (*turn, error) {
+	x := c.x
+	call := agentcall.Call{Prompt: prompt, History: history, Session: c.session, Timeout: x.c.cfg.Agent.Timeout, Wire: wire}
+	if c.faults != nil {
+		call.Prompt = c.faults.Prompt(prompt)
+		switch {
+		case x.c.agent.Python != nil:
+			if x.c.reach.tools {
+				call.Watcher = c.faults.Watcher()
+			}
+		case x.c.agent.Command != nil:
+			call.Env = c.faults.Env()
+		case x.c.agent.Shapes():
+			call.Headers = c.faults.Headers()
+			if c.j.via {
+				call.Via = agentcall.Via{Proxy: c.faults.Proxy(), CA: x.ca}
+			}
+		}
+	}
+	reply, err := x.agent.Call(ctx, call)
+	if err != nil {
+		if errors.Is(err, agentcall.ErrGone) {
+			return nil, &campaign.FatalError{Err: err}
+		}
+		return nil, fmt.Errorf("calling the agent: %w", err)
+	}
+	c.strikeReply(&reply)
+	x.c.timing.add(reply.Latency)
+	t := turn{Prompt: prompt, Reply: reply}
+	if call.Prompt != prompt {
+		t.Sent = call.Prompt
+	}
+	c.observed(&t)
+	c.turns = append(c.turns, t)
+	return &c.turns[len(c.turns)-1], nil
+}
+
+// strikeReply puts LLM faults into the reply of an agent whose own calls
+// cannot be reached.
+func (c *cell) strikeReply(r *agentcall.Reply) {
+	if c.ledger == nil || !r.OK() {
+		return
+	}
+	d := c.ledger.Decide(fault.Call{Kind: fault.ModelCall, Names: []string{"agent"}})
+	for i := range d.Strikes {
+		s := &d.Strikes[i]
+		switch s.Rule.Mode {
+		case fault.Timeout, fault.Error, fault.RateLimit:
+			r.End, r.Text = agentcall.Refused, ""
+			r.Error = fmt.Sprintf("the LLM fault %s, put in place of the reply", s.Rule.Mode)
+			if s.Rule.Mode == fault.Timeout {
+				r.End = agentcall.TimedOut
+			}
+			c.ledger.Fired(d, s, "an error in place of the reply")
+		default:
+			text, why := s.Text(r.Text)
+			if text == r.Text {
+				c.ledger.Missed(d, s, why)
+				continue
+			}
+			r.Text = text
+			c.ledger.Fired(d, s, "a changed reply")
+		}
+	}
+}
+
+// observed collects what was seen of a turn.
+func (c *cell) observed(t *turn) {
+	o := verify.Reply{Prompt: t.Prompt, Text: t.Reply.Text, Latency: t.Reply.Latency}
+	for _, u := range t.Reply.Tools {
+		o.Tools = append(o.Tools, verify.Tool{Name: u.Tool, Args: u.Args})
+	}
+	o.InputTokens, o.OutputTokens, o.TokensKnown = t.Reply.Tokens.Prompt, t.Reply.Tokens.Completion, t.Reply.Tokens.Known
+	if c.faults != nil {
+		r := c.faults.Report()
+		if len(o.Tools) == 0 { // else the reply tells of the same calls
+			for _, s := range r.ToolCalls[min(c.seen, len(r.ToolCalls)):] {
+				args := json.RawMessage(s.Arguments)
+				if !json.Valid(args) {
+					args = nil
+				}
+				o.Tools = append(o.Tools, verify.Tool{Name: s.Tool, Args: args})
+			}
+		}
+		c.seen = len(r.ToolCalls)
+		if n := r.InputTokens + r.OutputTokens - c.in - c.out; n > 0 && !o.TokensKnown {
+			o.InputTokens, o.OutputTokens, o.TokensKnown = r.InputTokens-c.in, r.OutputTokens-c.out, true
+		}
+		c.in, c.out = r.InputTokens, r.OutputTokens
+	}
+	o.Blind = len(o.Tools) == 0 && !c.sighted()
+	t.Tools, t.observe = o.Tools, o
+}
+
+// sighted reports whether calls of tools would have been seen.
+func (c *cell) sighted() bool {
+	r := &c.x.c.reach
+	return r.model || r.mcp || c.faults != nil && r.own && (!r.python || r.tools)
+}
+
+// leave closes the cell and returns what chaos did in it.
+func (c *cell) leave() fault.Report {
+	var r fault.Report
+	if c.faults != nil {
+		r = c.faults.Close()
+	} else {
+		for _, rule := range c.j.rules {
+			r.Tallies = append(r.Tallies, fault.Tally{Rule: rule.ID})
+		}
+	}
+	if c.ledger != nil {
+		more := c.ledger.Report()
+		r.Tallies, r.Events = append(r.Tallies, more.Tallies...), append(r.Events, more.Events...)
+	}
+	return r
+}

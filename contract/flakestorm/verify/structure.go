@@ -1,0 +1,150 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/match"
+)
+
+// Schema is a compiled JSON Schema.
+type Schema struct{ s *jsonschema.Schema }
+
+// CompileSchema reads a schema. It fetches nothing: what it refers to must
+// stand in it.
+func CompileSchema(text []byte) (*Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{})
+	const name = "schema.json"
+	if err := c.AddResource(name, doc); err != nil {
+		return nil, err
+	}
+	s, err := c.Compile(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{s}, nil
+}
+
+func (c *Checker) schema(v *config.Invariant, r *Reply) Result {
+	s := c.Schemas[v.Path]
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(r.Text))
+	if err != nil {
+		return Result{Passed: v.Negate, Reason: "Invalid JSON, so no document of the schema"}
+	}
+	if err := s.s.Validate(doc); err != nil {
+		lines := strings.Split(err.Error(), "\n")
+		return Result{Passed: v.Negate, Reason: "the reply breaks the schema: " + strings.TrimSpace(strings.Join(lines[min(1, len(lines)-1):], "; "))}
+	}
+	return Result{Passed: !v.Negate, Reason: "the reply keeps the schema"}
+}
+
+// tools checks which tools were called, and how.
+func tools(v *config.Invariant, r *Reply) (Result, error) {
+	if r.Blind {
+		return Result{}, fmt.Errorf("%s: calls of tools cannot be seen: neither the reply lists them nor do they go through Thresh", v.Path)
+	}
+	var names []string
+	called, closest := false, ""
+	for _, t := range r.Tools {
+		names = append(names, t.Name)
+		if ok, err := path.Match(v.Tool, t.Name); err != nil || !ok {
+			if t.Name != v.Tool {
+				continue
+			}
+		}
+		called = true
+		if v.Type != "tool_arguments" {
+			continue
+		}
+		why, err := arguments(v.Arguments, t.Args)
+		if err != nil {
+			return Result{}, err
+		}
+		if why == "" {
+			return Result{Passed: !v.Negate, Reason: fmt.Sprintf("%s was called with the arguments", v.Tool)}, nil
+		}
+		closest = why
+	}
+	seen := "no tool was called"
+	if len(names) > 0 {
+		seen = "called were " + strings.Join(names, ", ")
+	}
+	switch {
+	case v.Type == "tool_arguments" && called:
+		return Result{Passed: v.Negate, Reason: fmt.Sprintf("%s was called with other arguments: %s", v.Tool, closest)}, nil
+	case v.Type == "tool_arguments" || v.Type == "tool_called" && !called:
+		return Result{Passed: v.Negate, Reason: fmt.Sprintf("%s was not called; %s", v.Tool, seen)}, nil
+	case v.Type == "tool_called":
+		return Result{Passed: !v.Negate, Reason: v.Tool + " was called"}, nil
+	case called:
+		return Result{Passed: v.Negate, Reason: fmt.Sprintf("%s was called, and must not be; %s", v.Tool, seen)}, nil
+	}
+	return Result{Passed: !v.Negate, Reason: v.Tool + " was not called, as it must be"}, nil
+}
+
+// arguments says what is not as wanted, "" if all is. Keys that are not wanted
+// may have any value; a wanted {matches: PATTERN} is searched for in a string.
+func arguments(want jsontree.Node, args json.RawMessage) (string, error) {
+	got, err := jsontree.Parse(args, jsontree.Python())
+	if err != nil {
+		return "the arguments are not known", nil
+	}
+	for i := range want.Members {
+		m := &want.Members[i]
+		have := got.Root.Get(m.Key)
+		if have == nil {
+			return m.Key + " is missing", nil
+		}
+		if p := m.Value.Get("matches"); p != nil && len(m.Value.Members) == 1 && p.Kind == jsontree.String {
+			re, err := match.Compile(p.Text, match.Options{DotAll: true})
+			if err != nil {
+				return "", fmt.Errorf("the pattern for argument %s: %w", m.Key, err)
+			}
+			if ok, err := re.Search(have.Text); err != nil || !ok || have.Kind != jsontree.String {
+				return fmt.Sprintf("%s does not match %s", m.Key, p.Text), err
+			}
+			continue
+		}
+		if canonical(&m.Value) != canonical(have) {
+			return fmt.Sprintf("%s is %s", m.Key, clip(jsontree.Compact.Format(have))), nil
+		}
+	}
+	return "", nil
+}
+
+// canonical is a value as text that is equal for equal values.
+func canonical(n *jsontree.Node) string {
+	var v any
+	d := json.NewDecoder(strings.NewReader(jsontree.Compact.Format(n)))
+	if d.Decode(&v) != nil {
+		return jsontree.Compact.Format(n)
+	}
+	b, _ := json.Marshal(v) // of what was decoded
+	return string(b)
+}
+
+func clip(s string) string {
+	if r := []rune(s); len(r) > 120 {
+		return string(r[:120]) + "…"
+	}
+	return s
+}
+
+// Aggregate reports whether an invariant is checked over all replies of a cell
+// together, by a percentile.
+func Aggregate(v *config.Invariant) bool {
+	return v.Percentile > 0 && slices.Contains([]string{"latency", "tokens", "cost"}, v.Type)
+}

@@ -1,0 +1,95 @@
+package fresnelfir
+
+import (
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/engine/walk"
+)
+
+// compileAttempts finds, by branch with a guard, the action that it begins
+// with, if its binding says how the module refuses it: such an action may be
+// tried though the guard does not hold, and has to be refused.
+func (p *plan) compileAttempts() {
+	for at := range p.nodes {
+		for i := range p.nodes[at].branches {
+			b := &p.nodes[at].branches[i]
+			b.attempt = -1
+			if b.open {
+				continue
+			}
+			action := p.leading(p.grammar.Nodes[at].Children[i], 0)
+			if action >= 0 && p.program.Actions()[action].Binding != nil && p.program.Actions()[action].Binding.Rejects != nil {
+				b.attempt = action
+			}
+		}
+	}
+}
+
+// leading is the action that a node begins with; -1 if that depends.
+func (p *plan) leading(at, depth int) int {
+	n := &p.grammar.Nodes[at]
+	switch {
+	case n.Kind == walk.Call:
+		return n.Action
+	case depth > walk.MaxDepth || n.Kind == walk.Alt || n.Kind == walk.Repeat && n.Min == 0:
+		return -1
+	case n.Kind == walk.Refer:
+		return p.leading(p.grammar.Rules[n.Rule], depth+1)
+	case len(n.Children) == 0:
+		return -1
+	}
+	return p.leading(n.Children[0], depth+1)
+}
+
+// onceInFour are the weights of doing something that is not part of a walk.
+var onceInFour = []float64{3, 1}
+
+// attempts tries one of the actions that the closed branches of an alternative
+// begin with, now and then.
+func (t *traversal) attempts(at int, open uint64) {
+	branches := t.p.nodes[at].branches
+	t.forbidden = t.forbidden[:0]
+	for i := range branches {
+		if a := branches[i].attempt; a >= 0 && open>>(i&63)&1 == 0 {
+			t.forbidden = append(t.forbidden, i)
+		}
+	}
+	if len(t.forbidden) == 0 || t.src.Weighted(onceInFour) == 0 {
+		return
+	}
+	b := &branches[t.forbidden[t.src.Draw(uint64(len(t.forbidden)))]]
+	if asked := t.p.asked[b.attempt]; len(asked) > 0 {
+		t.in.draw(&t.src, t.m, asked, nil)
+		if v, _ := t.m.Eval(b.guard.Code); v == model.True {
+			return // for these inputs it would be allowed
+		}
+	}
+	t.attempt(b)
+}
+
+// attempt calls an action that the model does not allow. The module has to
+// refuse it and to stay as it is.
+func (t *traversal) attempt(b *branch) {
+	d, a := t.dev, &t.p.program.Actions()[b.attempt]
+	if t.trace != nil {
+		t.trace.took("not allowed: " + b.id)
+		t.trace.begin(t, b.attempt)
+		defer t.trace.end(t)
+	}
+	if err := d.call(b.attempt, nil); err != nil {
+		t.note(err.Error())
+		return
+	}
+	t.seen.attempt(b.attempt)
+	switch {
+	case d.refused(b.attempt):
+		t.note("refuses, as it should")
+		t.compare("refusing " + a.Name)
+	case d.reply.Cause != dut.None:
+		t.fail(t.moduleFailed(a.Name))
+	default:
+		t.note(d.reply.Value.String())
+		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: a.Name, cause: "not refused", at: a.Binding.Rejects.Place,
+			title: "the module takes " + a.Name + ", which the model does not allow"})
+	}
+}

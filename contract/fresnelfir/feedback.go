@@ -1,0 +1,150 @@
+package fresnelfir
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/thresh-dev/thresh/engine/choice"
+	"github.com/thresh-dev/thresh/engine/dut"
+)
+
+// What a module's code says about inputs is fed back to them. Of domains that
+// are too large to go through, values that the module compares something with
+// are tried: its constants from the start, and from then on those that would
+// have turned a comparison which always came out the same way.
+
+// maxHints is how many values of a domain are kept, the latest.
+const maxHints = 256
+
+// maxHintsOfCase is how many values one case may suggest.
+const maxHintsOfCase = 32
+
+// constantsOf are the places in a large domain of the numbers that a module
+// compares with, and of their neighbours.
+func (s *space) constantsOf(constants []int64) {
+	for i := range s.domains {
+		d := &s.domains[i]
+		if d.whole {
+			continue
+		}
+		for _, c := range constants {
+			for _, v := range [...]int64{c - 1, c, c + 1} {
+				if at, ok := d.place(v); ok {
+					d.hints = append(d.hints, at)
+				}
+			}
+		}
+		slices.Sort(d.hints)
+		d.hints = slices.Compact(d.hints)
+	}
+}
+
+// place is where a number stands in an integer domain.
+func (d *domain) place(v int64) (uint64, bool) {
+	if v < d.source.Min || v > d.source.Max {
+		return 0, false
+	}
+	return uint64(v) - uint64(d.source.Min), true
+}
+
+// wide reports whether a domain is too large to go through.
+func (s *space) wide() bool {
+	return slices.ContainsFunc(s.domains, func(d domain) bool { return !d.whole })
+}
+
+// hint is a value to try for a large domain.
+func (t *traversal) hint(d int) (uint64, bool) {
+	t.row = choice.Key(t.row)
+	fixed := t.p.space.domains[d].hints
+	var learned []uint64
+	if t.state != nil && d < len(t.state.hints) {
+		learned = t.state.hints[d]
+	}
+	n := uint64(len(fixed) + 2*len(learned))
+	if n == 0 || t.row%3 == 0 {
+		return 0, false
+	}
+	at := t.row >> 2 % n
+	if at < uint64(len(fixed)) {
+		return fixed[at], true
+	}
+	return learned[(at-uint64(len(fixed)))/2], true
+}
+
+// trace notes what happened inside of the module: points of its code that the
+// campaign has not reached, and inputs that might turn a comparison.
+func (t *traversal) traceModule(s *state) {
+	x := t.dev.inst.Take()
+	for w, word := range x.Edges {
+		if w < len(s.edges) {
+			word &^= s.edges[w]
+		}
+		for ; word != 0; word &= word - 1 {
+			t.seen.edge(w*64 + bits.TrailingZeros64(word))
+		}
+	}
+	left := maxHintsOfCase
+	for _, c := range x.Compares {
+		if left == 0 {
+			return
+		}
+		if c.True == c.False || t.dev.sites[c.Site].Type == dut.F64 {
+			continue
+		}
+		for d := range t.p.space.domains {
+			if left > 0 && !t.p.space.domains[d].whole {
+				left -= t.suggest(d, c)
+			}
+		}
+	}
+}
+
+// suggest notes the inputs that are as far from the one that was used as the
+// operands were from each other: one of them is what the other operand asks
+// for if the input was compared as it is, or with something added.
+func (t *traversal) suggest(d int, c dut.Compare) int {
+	n := 0
+	v, gap := t.m.Input(d).N, c.B-c.A
+	for _, x := range [...]int64{v + gap, v - gap, c.A, c.B} {
+		if at, ok := t.p.space.domains[d].place(x); ok && x != v && (x >= math.MinInt64/2 && x <= math.MaxInt64/2) {
+			t.seen.hint(d, at)
+			n++
+		}
+	}
+	return min(n, maxHintsOfCase)
+}
+
+// learn keeps a value that was suggested.
+func (s *state) learn(d int, at uint64) {
+	for len(s.hints) <= d {
+		s.hints = append(s.hints, nil)
+	}
+	if slices.Contains(s.hints[d], at) {
+		return
+	}
+	list := append(slices.Clip(s.hints[d]), at)
+	s.hints[d] = list[max(0, len(list)-maxHints):]
+}
+
+// reach notes a point of the module's code; it reports whether it is new.
+func (s *state) reach(edge int) bool {
+	for len(s.edges) <= edge/64 {
+		s.edges = append(s.edges, 0)
+	}
+	bit := uint64(1) << (edge % 64)
+	if s.edges[edge/64]&bit != 0 {
+		return false
+	}
+	s.edges[edge/64] |= bit
+	return true
+}
+
+// edgesReached counts the points of the module's code that were reached.
+func (s *state) edgesReached() int {
+	n := 0
+	for _, w := range s.edges {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}

@@ -1,0 +1,247 @@
+package spectest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/speclang"
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// Proposal is how a document would have to change for its cases to hold.
+type Proposal struct {
+	Changes []Change
+	// Left is what fails and is for people to decide, each with its place.
+	Left diag.List
+	size int // of the document, without its byte order mark
+}
+
+// Change is one expected value in place of another.
+type Change struct {
+	Case, Path string // id of the case, path of the assertion
+	Line       int
+	from, to   int // offsets in the document without its byte order mark
+	text       string
+}
+
+// Apply makes the changes in the text of the document, which must be the one
+// that they were proposed for.
+func (p *Proposal) Apply(data []byte) ([]byte, error) {
+	mark := len(data) - len(bytes.TrimPrefix(data, []byte("\ufeff")))
+	if len(data)-mark != p.size {
+		return nil, errors.New("the document has changed since it was run")
+	}
+	var out bytes.Buffer
+	at := 0
+	for _, c := range p.Changes {
+		out.Write(data[at : c.from+mark])
+		out.WriteString(c.text)
+		at = c.to + mark
+	}
+	out.Write(data[at:])
+	return out.Bytes(), nil
+}
+
+// accepting looks for changes of one document.
+type accepting struct {
+	Proposal
+	c *Campaign
+	e *evaluator
+}
+
+// Accept runs the cases of the document and proposes new expected values for
+// the leaves that fail and say exactly one thing: a value of contain becomes the
+// line that is most like it, the literal of evaluate: [eq, …] what the other
+// side comes to. Leaves of can and cannot, patterns, and exit codes are left
+// for people, and so are cases that are expected to fail.
+func (c *Campaign) Accept(ctx context.Context) (Proposal, error) {
+	opened, err := c.Open(ctx, campaign.Lane{Of: 1})
+	if err != nil {
+		return Proposal{}, err
+	}
+	x := opened.(*executor) // what Open makes
+	defer x.Close()
+	a := accepting{c: c, e: x.eval, Proposal: Proposal{size: len(c.doc.text)}}
+	set := *c.set
+	set.source = true
+	judged := false
+	x.eval.watch = func(tree *node) { judged = true; a.node(tree) }
+	unit, cases := int32(-1), []decoded(nil)
+	for i := range c.slots {
+		s := &c.slots[i]
+		if s.unit != unit {
+			unit, cases = s.unit, c.doc.decodeUnit(int(s.unit), &set)
+		}
+		cs := cases[s.item].c
+		if cs.skip || cs.expect != nil && cs.expect.Status != "pass" {
+			continue
+		}
+		judged = false
+		f, _, err := x.attempt(ctx, cs)
+		if err != nil {
+			return Proposal{}, err
+		}
+		if f != nil && !judged {
+			a.left(cs, yamltree.Pos{Line: max(f.Line, cs.From), Col: 1}, f.Path, f.summary())
+		}
+	}
+	slices.SortStableFunc(a.Changes, func(p, q Change) int { return cmp.Compare(p.from, q.from) })
+	a.Changes = slices.CompactFunc(a.Changes, func(p, q Change) bool { return p.from == q.from })
+	a.Left.Sort()
+	return a.Proposal, nil
+}
+
+func (a *accepting) left(c *Case, at yamltree.Pos, path, why string) {
+	p := a.c.doc.problem(at, "not-proposed", path, fmt.Sprintf("%s: %s; no change is proposed", c.label(), why), "")
+	p.Level = diag.Warning
+	a.Left = append(a.Left, p)
+}
+
+// node looks for leaves that must hold and do not.
+func (a *accepting) node(n *node) {
+	if n.kind == must {
+		for _, child := range n.children {
+			a.node(child)
+		}
+		return
+	}
+	f := a.e.node(n)
+	switch {
+	case f == nil:
+	case n.kind != leaf:
+		a.left(a.e.c, n.at, n.path, n.kind.String()+" can be made to hold in several ways")
+	case f.Category != Assertion || f.actual == nil:
+		a.left(a.e.c, n.at, n.path, f.summary())
+	default:
+		a.leaf(n, *f.actual)
+	}
+}
+
+func (a *accepting) leaf(n *node, actual string) {
+	at, value, why := n.src, speclang.Value{}, ""
+	switch {
+	case n.op == "contain" && n.plain:
+		text := likeliest(n.value, actual)
+		if text == "" {
+			why = "nothing in " + n.target + " is like " + shown(n.value)
+		}
+		value = speclang.StringValue(text)
+	case n.op == "evaluate":
+		at, value, why = a.equation(n)
+	default:
+		why = "what a " + n.op + " leaf is to say is not known"
+	}
+	if why == "" {
+		c := Change{Case: a.e.c.label(), Path: n.path, Line: at.Pos.Line}
+		if c.from, c.to, c.text = a.c.doc.rewrite(at, value); c.to > c.from {
+			a.Changes = append(a.Changes, c)
+			return
+		}
+		why = "the value is written in a form that is not rewritten"
+	}
+	a.left(a.e.c, n.at, n.path, why)
+}
+
+// equation finds the literal of an eq and what it would have to be.
+func (a *accepting) equation(n *node) (*yamltree.Node, speclang.Value, string) {
+	none := speclang.Value{}
+	v := n.src
+	if len(v.Items) != 3 || v.Items[0].Kind != yamltree.String || v.Items[0].Text != "eq" {
+		return nil, none, "only evaluate leaves of the form [eq, EXPRESSION, VALUE] are proposed"
+	}
+	side, literal := &v.Items[1], &v.Items[2]
+	if side.Kind != yamltree.Seq {
+		side, literal = literal, side
+	}
+	if side.Kind != yamltree.Seq || literal.Kind == yamltree.Seq {
+		return nil, none, "eq compares no expression with a value"
+	}
+	subject, f := a.e.subjects.subject(n.target)
+	if f != nil {
+		return nil, none, f.Message
+	}
+	r := a.e.eval(speclang.Compile(speclang.FormOfYAML(side), speclang.Options{}), subject)
+	switch {
+	case r.Err != nil:
+		return nil, none, r.Err.Message
+	case r.Value.Kind() == speclang.List, r.Value.Kind() == speclang.Dict, r.Value.Kind() == speclang.Closure:
+		return nil, none, "the language has no literal for " + r.Value.TypeName()
+	}
+	return literal, r.Value, ""
+}
+
+// rewrite is where a scalar is written and what is to stand there; an empty
+// range if it is not written as one plain or quoted text.
+func (d *document) rewrite(n *yamltree.Node, v speclang.Value) (from, to int, text string) {
+	if n.Pos.Line < 1 || n.Pos.Line > len(d.lines) {
+		return 0, 0, ""
+	}
+	from = d.lines[n.Pos.Line-1] + n.Pos.Col - 1
+	rest := d.text[min(from, len(d.text)):]
+	text = v.JSON()
+	s, isText := v.Str()
+	switch {
+	case len(rest) == 0:
+		return 0, 0, ""
+	case rest[0] == '"':
+		for i := 1; i < len(rest); i++ {
+			if rest[i] == '\\' {
+				i++
+			} else if rest[i] == '"' {
+				return from, from + i + 1, text
+			}
+		}
+	case rest[0] == '\'':
+		if isText && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
+			text = "'" + strings.ReplaceAll(s, "'", "''") + "'"
+		}
+		for i := 1; i < len(rest); i++ {
+			if rest[i] == '\'' && i+1 < len(rest) && rest[i+1] == '\'' {
+				i++
+			} else if rest[i] == '\'' {
+				return from, from + i + 1, text
+			}
+		}
+	case n.Raw != "" && strings.IndexByte("&*!|>", rest[0]) < 0 && bytes.HasPrefix(rest, []byte(n.Raw)):
+		return from, from + len(n.Raw), text
+	}
+	return 0, 0, ""
+}
+
+// likeliest is the part of a text that is to be expected in place of want: as
+// many lines as want has, from the line most like its first; of that line only
+// what takes the place of want. "" if no line is like it.
+func likeliest(want, text string) string {
+	body := strings.TrimSuffix(want, "\n")
+	no, _ := nearest(body, text)
+	if no == 0 {
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	count := strings.Count(body, "\n") + 1
+	if no-1+count > len(lines) {
+		return ""
+	}
+	have := strings.Join(lines[no-1:no-1+count], "\n") + want[len(body):]
+	if !strings.Contains(text, have) {
+		return ""
+	}
+	parts := segments(want, have)
+	if n := len(parts); n > 1 && parts[n-1].Op == "insert" && parts[n-2].Op == "equal" {
+		have = strings.TrimSuffix(have, parts[n-1].Text)
+	}
+	if len(parts) > 1 && parts[0].Op == "insert" && parts[1].Op == "equal" {
+		have = strings.TrimPrefix(have, parts[0].Text)
+	}
+	if strings.TrimSpace(have) == "" || have == want {
+		return ""
+	}
+	return have
+}

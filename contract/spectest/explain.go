@@ -1,0 +1,209 @@
+package spectest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Find returns the cases with an id, in the order in which they are run.
+func (c *Campaign) Find(id string) []int64 {
+	var list []int64
+	for i := range c.slots {
+		if c.Case(int64(i)).ID == id {
+			list = append(list, int64(i))
+		}
+	}
+	return list
+}
+
+// IDs are the ids of all cases, in the order in which they are run.
+func (c *Campaign) IDs() []string {
+	list := make([]string, len(c.slots))
+	for i := range list {
+		list[i] = c.Case(int64(i)).ID
+	}
+	return list
+}
+
+// explanation is a case with what was found out by running it.
+type explanation struct {
+	strings.Builder
+	c     *Case
+	found map[*node]*Failure // nil for what holds
+	steps map[*node]int
+	ran   bool // the tree was judged
+}
+
+// Explain writes what a case means: the tree of predicates that its assertions
+// compile to, each with its place, the target that it has inherited, and its
+// expression. With run the case is run, and every node is told to hold or not,
+// with the leaves that decide. The error says that the environment failed.
+func (c *Campaign) Explain(ctx context.Context, i int64, run bool) (string, error) {
+	x := explanation{c: c.Case(i), found: make(map[*node]*Failure), steps: make(map[*node]int)}
+	verdict := "not run"
+	var failure *Failure
+	if run {
+		var err error
+		if failure, err = x.run(ctx, c); err != nil {
+			return "", err
+		}
+		switch {
+		case x.c.skip:
+			verdict = "skipped: a capability is missing"
+		case failure == nil:
+			verdict = "holds"
+		default:
+			verdict = "fails"
+		}
+	} else if x.c.fault != nil {
+		verdict, failure = "cannot be run", x.c.fault
+	}
+	fmt.Fprintf(&x, "%s:%d %s  %s, %s\n", c.name, x.c.From, x.c.label(), x.c.Type, verdict)
+	x.subject()
+	if failure != nil && !x.ran {
+		fmt.Fprintf(&x, "  %s: %s\n", failure.Category, strings.ReplaceAll(failure.detail(), "\n", "\n  "))
+	}
+	if x.c.tree == nil {
+		if x.c.fault == nil && !x.c.skip {
+			x.WriteString("  nothing is asserted\n")
+		}
+		return x.String(), nil
+	}
+	l := x.c.limits
+	fmt.Fprintf(&x, "  each predicate may take %d steps, %d nodes, %d literal bytes, %s\n", l.Steps, l.Nodes, l.LiteralBytes, orNo(x.c.timeout.String(), x.c.timeout > 0))
+	x.node(x.c.tree, 1, true, x.ran)
+	return x.String(), nil
+}
+
+func orNo(limit string, there bool) string {
+	if there {
+		return limit
+	}
+	return "any time"
+}
+
+// run runs the case and judges every node of its tree by itself.
+func (x *explanation) run(ctx context.Context, c *Campaign) (*Failure, error) {
+	opened, err := c.Open(ctx, campaign.Lane{Of: 1})
+	if err != nil {
+		return nil, err
+	}
+	e := opened.(*executor) // what Open makes
+	defer e.Close()
+	var judge func(n *node)
+	judge = func(n *node) {
+		x.found[n] = e.eval.node(n)
+		if n.kind == leaf {
+			x.steps[n] = e.eval.steps
+		}
+		for _, child := range n.children {
+			judge(child)
+		}
+	}
+	e.eval.watch = func(tree *node) { x.ran = true; judge(tree) }
+	f, _, err := e.attempt(ctx, x.c)
+	return f, err
+}
+
+// subject says what the case looks at.
+func (x *explanation) subject() {
+	switch c := x.c; {
+	case c.text != nil && c.text.self:
+		x.WriteString("  looks at its own document\n")
+	case c.text != nil:
+		fmt.Fprintf(x, "  looks at the file %s\n", shown(c.text.path))
+	case c.cli != nil:
+		fmt.Fprintf(x, "  runs %s", c.cli.entry)
+		for _, a := range c.cli.argv {
+			fmt.Fprintf(x, " %s", shown(a))
+		}
+		fmt.Fprintf(x, ", which must end with %d\n", c.cli.exit)
+	case c.http != nil:
+		fmt.Fprintf(x, "  asks for %s %s\n", c.http.method, shown(c.http.url))
+	}
+}
+
+// node writes a node and those in it. decides: what is written may decide the
+// case; reached: it was judged on the way.
+func (x *explanation) node(n *node, level int, decides, reached bool) {
+	indent := strings.Repeat("  ", level)
+	head := fmt.Sprintf("%s%s  line %d  ", indent, n.path, n.at.Line)
+	if n.kind != leaf {
+		fmt.Fprintf(x, "%s%s\n", head, strings.TrimSpace(n.kind.String()+"  "+x.state(n, reached)))
+		over := false
+		for _, child := range n.children {
+			x.node(child, level+1, decides && x.decides(n, child), reached && !over)
+			over = over || x.ends(n, child)
+		}
+		return
+	}
+	what := fmt.Sprintf("%s %s", n.target, n.op)
+	if n.plain {
+		what += " " + shown(n.value)
+	}
+	state := x.state(n, reached)
+	if reached && decides && state != "" {
+		state += "  <- decides"
+	}
+	fmt.Fprintf(x, "%s%s\n", head, strings.TrimSpace(what+"  "+state))
+	if n.prog == nil {
+		return
+	}
+	fmt.Fprintf(x, "%s  %s  (%d nodes", indent, clipped(n.prog.String(), 400), n.prog.Nodes)
+	if x.ran && reached {
+		fmt.Fprintf(x, ", %d steps", x.steps[n])
+	}
+	x.WriteString(")\n")
+	if f := x.found[n]; f != nil && reached {
+		if f.Want == "" {
+			fmt.Fprintf(x, "%s  %s: %s\n", indent, f.Category, f.detail())
+		}
+		if f.actual != nil && decides && x.found[x.c.tree] != nil {
+			fmt.Fprintf(x, "%s  %s is %s\n", indent, n.target, shown(*f.actual))
+		}
+	}
+}
+
+// state is how a node came out.
+func (x *explanation) state(n *node, reached bool) string {
+	switch f := x.found[n]; {
+	case !x.ran:
+		return ""
+	case !reached:
+		return "not reached"
+	case f == nil:
+		return "holds"
+	case f.Category == Assertion:
+		return "fails"
+	default:
+		return f.Category + " failure"
+	}
+}
+
+// ends reports whether a group is decided once this child is judged.
+func (x *explanation) ends(n, child *node) bool {
+	f := x.found[child]
+	if f != nil && f.Category != Assertion {
+		return true
+	}
+	return n.kind == must && f != nil || n.kind == can && f == nil
+}
+
+// decides reports whether a child is why its group came out as it did.
+func (x *explanation) decides(n, child *node) bool {
+	f, group := x.found[child], x.found[n]
+	switch {
+	case f != nil && f.Category != Assertion:
+		return true
+	case group != nil && group.Category != Assertion:
+		return false // another child has ended it
+	case n.kind == must:
+		return (f == nil) == (group == nil)
+	case n.kind == can:
+		return (f == nil) == (group == nil)
+	}
+	return (f == nil) != (group == nil) // cannot: it fails by what holds
+}

@@ -1,0 +1,130 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// width is how long a list may be that stands on one line.
+const width = 60
+
+// expressed is the text with every expression of evaluate laid out. One that
+// holds a comment, an anchor, an alias or a tag stays as it is.
+func expressed(s *source) string {
+	var list []*yamltree.Node
+	cases := []yamltree.Node{*s.root}
+	if s.root.Kind == yamltree.Seq {
+		cases = s.root.Items
+	}
+	for i := range cases {
+		if tree := cases[i].Get("assert"); tree != nil {
+			list = expressions(s, tree, list)
+		}
+	}
+	lines := slices.Clone(s.lines)
+	for _, n := range slices.Backward(list) {
+		to, ok := s.end(n)
+		if !ok || !s.plain(n, to) {
+			continue
+		}
+		from := n.Pos
+		head, tail := lines[from.Line-1][:from.Col-1], lines[to.Line-1][to.Col-1:]
+		out := layOut(n, 1, from.Col-1)
+		out[0] = head + out[0]
+		out[len(out)-1] += tail
+		lines = slices.Replace(lines, from.Line-1, to.Line, out...)
+	}
+	return s.text(lines)
+}
+
+// expressions finds the items of evaluate lists in block form: within brackets
+// nothing is laid out.
+func expressions(s *source, n *yamltree.Node, list []*yamltree.Node) []*yamltree.Node {
+	if n.Flow || s.at(n.Pos) == '*' {
+		return list
+	}
+	for i := range n.Items {
+		list = expressions(s, &n.Items[i], list)
+	}
+	for i := range n.Members {
+		v := &n.Members[i].Value
+		if n.Members[i].Key.Text != "evaluate" || v.Kind != yamltree.Seq {
+			list = expressions(s, v, list)
+			continue
+		}
+		for j := range v.Items {
+			if item := &v.Items[j]; !v.Flow && item.Kind == yamltree.Seq && len(item.Items) > 0 {
+				list = append(list, item)
+			}
+		}
+	}
+	return list
+}
+
+// plain reports whether nothing but lists and scalars stands in an expression:
+// what else there may be would be lost.
+func (s *source) plain(n *yamltree.Node, to yamltree.Pos) bool {
+	if strings.IndexByte("&*!|>", s.at(n.Pos)) >= 0 || n.Block {
+		return false
+	}
+	for l := n.Pos.Line; !n.Flow && n.Kind == yamltree.Seq && l <= to.Line; l++ {
+		text := s.line(l)
+		if strings.Contains(" "+text, " #") || strings.TrimSpace(text) == "" {
+			return false
+		}
+	}
+	switch n.Kind {
+	case yamltree.Seq:
+		return !slices.ContainsFunc(n.Items, func(item yamltree.Node) bool { return !s.plain(&item, to) })
+	case yamltree.Null, yamltree.Bool, yamltree.Int, yamltree.Float, yamltree.String:
+		return true
+	}
+	return false
+}
+
+// layOut is an expression in lines, of which the first has no indentation. A
+// list within n lists that does not fit puts its elements n columns further
+// right than the list around it puts its own: the form that the format's own
+// tool writes.
+func layOut(n *yamltree.Node, level, column int) []string {
+	flat := flow(n)
+	if n.Kind != yamltree.Seq || len(n.Items) == 0 || utf8.RuneCountInString(flat) <= width {
+		return []string{flat}
+	}
+	column += level
+	var lines []string
+	for i := range n.Items {
+		part := layOut(&n.Items[i], level+1, column)
+		if i == 0 {
+			part[0] = "[" + part[0]
+		} else {
+			part[0] = strings.Repeat(" ", column) + part[0]
+			lines[len(lines)-1] += ","
+		}
+		lines = append(lines, part...)
+	}
+	lines[len(lines)-1] += "]"
+	return lines
+}
+
+// flow is an expression on one line.
+func flow(n *yamltree.Node) string {
+	switch n.Kind {
+	case yamltree.Seq:
+		parts := make([]string, len(n.Items))
+		for i := range n.Items {
+			parts[i] = flow(&n.Items[i])
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case yamltree.String:
+		return jsontree.Style{}.Format(&jsontree.Node{Kind: jsontree.String, Text: n.Text})
+	}
+	if n.Raw == "" {
+		return "null"
+	}
+	return n.Raw
+}

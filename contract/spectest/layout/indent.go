@@ -1,0 +1,217 @@
+package layout
+
+import (
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// step is how much further what is in something stands.
+const step = 2
+
+// mark is where a key or the dash of a list item stands, and where it is to.
+type mark struct {
+	old, new int // columns from 1
+	dash     bool
+}
+
+// indenter finds the marks of every line. It gives up on what it is not sure
+// of: anchors and tags before block collections, merge keys, explicit keys.
+type indenter struct {
+	s       *source
+	marks   map[int][]mark // by line, from left to right
+	covered map[int]bool   // lines within a text or bracket that began further up
+	unsure  bool
+}
+
+// indented is the text with the indentation of block collections in order: two
+// columns for everything that is in something, one blank behind a dash.
+func indented(s *source) string {
+	in := &indenter{s: s, marks: make(map[int][]mark), covered: make(map[int]bool)}
+	if s.root.Flow || s.root.Kind != yamltree.Map && s.root.Kind != yamltree.Seq {
+		return s.text(s.lines)
+	}
+	in.collection(s.root, in.column(s.root))
+	if in.unsure {
+		return s.text(s.lines)
+	}
+	lines := in.lines()
+	for len(lines) > 1 && lines[0] == "" {
+		lines = lines[1:]
+	}
+	for n := len(lines); n > 1 && lines[n-1] == "" && !in.covered[len(s.lines)]; n-- {
+		lines = lines[:n-1]
+	}
+	return s.text(lines)
+}
+
+// column is where the keys or dashes of a block collection stand.
+func (in *indenter) column(n *yamltree.Node) int {
+	if n.Kind == yamltree.Map && len(n.Members) > 0 {
+		return n.Members[0].Key.Pos.Col
+	}
+	return n.Pos.Col
+}
+
+// collection marks a block collection whose elements are to stand at a column.
+func (in *indenter) collection(n *yamltree.Node, column int) {
+	old := in.column(n)
+	if n.Kind == yamltree.Map {
+		for i := range n.Members {
+			m := &n.Members[i]
+			in.mark(m.Key.Pos, mark{old: old, new: column})
+			in.unsure = in.unsure || m.Merged || strings.IndexByte("&*!?", in.s.at(m.Key.Pos)) >= 0
+			in.value(&m.Value, column)
+		}
+		return
+	}
+	for i := range n.Items {
+		item := &n.Items[i]
+		at := yamltree.Pos{Line: item.Pos.Line, Col: old}
+		for at.Line >= n.Pos.Line && in.s.at(at) != '-' {
+			at.Line--
+		}
+		if at.Line < n.Pos.Line {
+			in.unsure = true
+			return
+		}
+		in.mark(at, mark{old: old, new: column, dash: true})
+		in.value(item, column)
+	}
+}
+
+func (in *indenter) mark(at yamltree.Pos, m mark) {
+	list := in.marks[at.Line]
+	in.unsure = in.unsure || at.Col != m.old || len(list) > 0 && list[len(list)-1].old >= m.old
+	in.marks[at.Line] = append(list, m)
+}
+
+func (in *indenter) value(n *yamltree.Node, column int) {
+	c := in.s.at(n.Pos)
+	switch {
+	case c == '*':
+	case c == '&' || c == '!':
+		in.unsure = true
+	case (n.Kind == yamltree.Map || n.Kind == yamltree.Seq) && !n.Flow:
+		in.collection(n, column+step)
+	case n.Block:
+		first := n.Pos.Line + 1
+		for l := first; l <= len(in.s.lines); l++ {
+			if text := in.s.line(l); strings.TrimSpace(text) != "" && indentation(text) < in.parent(n.Pos) {
+				break
+			}
+			in.covered[l] = true
+		}
+	case n.Quoted || n.Flow:
+		end, ok := in.s.scan(n.Pos)
+		if !ok && in.s.at(n.Pos) != 0 && !in.oneLine(n) {
+			in.unsure = true
+		}
+		for l := n.Pos.Line + 1; ok && l <= end.Line; l++ {
+			in.covered[l] = true
+		}
+	}
+}
+
+// oneLine reports whether a value that could not be followed to its end is
+// over on its line, for the next line has a mark or the text is at its end.
+// Marks are set in the order of the text, so what can be known is only that
+// brackets are balanced.
+func (in *indenter) oneLine(n *yamltree.Node) bool {
+	text := in.s.line(n.Pos.Line)[n.Pos.Col-1:]
+	return strings.Count(text, "[") == strings.Count(text, "]") && strings.Count(text, "{") == strings.Count(text, "}")
+}
+
+// parent is the column of the innermost element on a line: the content of a
+// block scalar stands further right.
+func (in *indenter) parent(at yamltree.Pos) int {
+	for l := at.Line; l > 0; l-- {
+		if list := in.marks[l]; len(list) > 0 {
+			return list[len(list)-1].old
+		}
+	}
+	return 0
+}
+
+// lines are the lines where they are to stand.
+func (in *indenter) lines() []string {
+	out := make([]string, len(in.s.lines))
+	before := mark{}
+	for i, text := range in.s.lines {
+		n := i + 1
+		list := in.marks[n]
+		switch {
+		case len(list) > 0:
+			out[i] = in.element(n, list)
+			before = list[len(list)-1]
+		case strings.TrimSpace(text) == "":
+			if in.covered[n] {
+				out[i] = shifted(text, before.new-before.old)
+			}
+		case !in.covered[n] && strings.HasPrefix(strings.TrimSpace(text), "#"):
+			by := in.neighbour(n, indentation(text)+1, before)
+			out[i] = strings.TrimRight(shifted(text, by.new-by.old), " \t")
+		default:
+			out[i] = shifted(text, before.new-before.old)
+		}
+	}
+	return out
+}
+
+// neighbour is the mark that a comment goes along with: the next one below or
+// else the last one above that stands where the comment does.
+func (in *indenter) neighbour(n, column int, before mark) mark {
+	next, ok := in.next(n)
+	if ok && (next.old == column || before.old == 0) {
+		return next
+	}
+	for l := n - 1; l > 0; l-- {
+		for _, m := range in.marks[l] {
+			if m.old == column {
+				return m
+			}
+		}
+	}
+	return before
+}
+
+// next is the first mark below a line.
+func (in *indenter) next(n int) (mark, bool) {
+	for n++; n <= len(in.s.lines); n++ {
+		if list := in.marks[n]; len(list) > 0 {
+			return list[0], true
+		}
+	}
+	return mark{}, false
+}
+
+// element is a line that begins with a key or a dash.
+func (in *indenter) element(n int, list []mark) string {
+	text := in.s.line(n)
+	if strings.TrimLeft(text[:list[0].old-1], " ") != "" {
+		return text // what stands before is found to mean something else by the comparison of trees
+	}
+	var b strings.Builder
+	b.WriteString(strings.Repeat(" ", max(list[0].new-1, 0)))
+	for i, m := range list[:len(list)-1] {
+		b.WriteString(strings.TrimSpace(text[m.old-1 : list[i+1].old-1]))
+		b.WriteByte(' ')
+	}
+	last := list[len(list)-1]
+	rest := text[last.old-1:]
+	if more := in.covered[n+1]; last.dash && len(rest) > 1 && !more {
+		rest = "- " + strings.TrimLeft(rest[1:], " ")
+	}
+	b.WriteString(rest)
+	return strings.TrimRight(b.String(), " \t")
+}
+
+func indentation(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
+
+// shifted is a line moved to the right, or to the left as far as there are blanks.
+func shifted(text string, by int) string {
+	if by >= 0 {
+		return strings.Repeat(" ", by) + text
+	}
+	return text[min(-by, indentation(text)):]
+}

@@ -1,0 +1,156 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// Block returns the body of a block in its authoring form. The result of a
+// result is itself. A body that cannot be read, or whose form cannot be changed
+// without changing what it says, comes back as it is.
+func Block(body string) string {
+	if n := strings.Count(body, "\r\n"); n > 0 && n == strings.Count(body, "\n") && n == strings.Count(body, "\r") {
+		return strings.ReplaceAll(Block(strings.ReplaceAll(body, "\r\n", "\n")), "\n", "\r\n")
+	}
+	before, ok := read(body)
+	if !ok || strings.ContainsAny(body, "\r\u0085\u2028\u2029") { // lines that end in more than one way
+		return body
+	}
+	text := body
+	for _, pass := range []func(*source) string{indented, expressed} {
+		s, ok := read(text)
+		if !ok {
+			return body
+		}
+		changed := pass(s)
+		if changed == text {
+			continue
+		}
+		// A pass that does not leave the meaning alone has met something that
+		// it does not understand.
+		if after, ok := read(changed); ok && after.same(before) {
+			text = changed
+		}
+	}
+	return text
+}
+
+// source is a text with its tree and its lines.
+type source struct {
+	root  *yamltree.Node
+	lines []string // without line ends
+	final bool     // the last line has a line end
+}
+
+func read(text string) (*source, bool) {
+	doc, err := yamltree.Parse([]byte(text), yamltree.Options{MaxNodes: 10_000 + len(text)})
+	if err != nil || len(doc.Duplicates) > 0 {
+		return nil, false
+	}
+	s := &source{root: &doc.Root, final: strings.HasSuffix(text, "\n")}
+	s.lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	return s, true
+}
+
+// text is the source of some lines.
+func (s *source) text(lines []string) string {
+	text := strings.Join(lines, "\n")
+	if s.final && len(lines) > 0 {
+		text += "\n"
+	}
+	return text
+}
+
+// same reports whether two texts mean the same and have the same comments.
+func (s *source) same(o *source) bool {
+	a, b := s.root.JSON(), o.root.JSON()
+	return a.Equal(&b) && slices.Equal(s.comments(), o.comments())
+}
+
+// comments are the words behind every " #", which are comments or look so.
+func (s *source) comments() []string {
+	var list []string
+	for _, l := range s.lines {
+		if i := strings.Index(" "+l, " #"); i >= 0 {
+			list = append(list, strings.TrimSpace(l[i:]))
+		}
+	}
+	return list
+}
+
+// line is a 1-based line, "" beyond the last.
+func (s *source) line(n int) string {
+	if n < 1 || n > len(s.lines) {
+		return ""
+	}
+	return s.lines[n-1]
+}
+
+// at is the byte at a place; 0 at the end of a line.
+func (s *source) at(p yamltree.Pos) byte {
+	l := s.line(p.Line)
+	if p.Col < 1 || p.Col > len(l) {
+		return 0
+	}
+	return l[p.Col-1]
+}
+
+// end is the place just past a value; false if it cannot be told: for what is
+// anchored, tagged, an alias, a block scalar or spread over lines without quotes.
+func (s *source) end(n *yamltree.Node) (yamltree.Pos, bool) {
+	c := s.at(n.Pos)
+	switch {
+	case strings.IndexByte("&*!|>", c) >= 0:
+		return n.Pos, false
+	case n.Kind == yamltree.Seq && !n.Flow:
+		if len(n.Items) == 0 || c != '-' {
+			return n.Pos, false
+		}
+		return s.end(&n.Items[len(n.Items)-1])
+	case c == '[' || c == '{':
+		return s.scan(n.Pos)
+	case c == '"' || c == '\'':
+		return s.scan(n.Pos)
+	}
+	if n.Raw == "" || !strings.HasPrefix(s.line(n.Pos.Line)[n.Pos.Col-1:], n.Raw) {
+		return n.Pos, false
+	}
+	return yamltree.Pos{Line: n.Pos.Line, Col: n.Pos.Col + len(n.Raw)}, true
+}
+
+// scan finds the end of a bracket or a quoted text. It gives up on comments,
+// anchors, aliases and tags within brackets.
+func (s *source) scan(p yamltree.Pos) (yamltree.Pos, bool) {
+	depth := 0
+	var quote, before byte = 0, ' '
+	for ; p.Line <= len(s.lines); p.Line, p.Col, before = p.Line+1, 1, ' ' {
+		for ; p.Col <= len(s.line(p.Line)); p.Col++ {
+			c := s.at(p)
+			switch {
+			case quote == '"' && c == '\\':
+				p.Col++
+			case quote == '\'' && c == quote && s.at(yamltree.Pos{Line: p.Line, Col: p.Col + 1}) == quote:
+				p.Col++
+			case quote != 0 && c == quote:
+				if quote = 0; depth == 0 {
+					return yamltree.Pos{Line: p.Line, Col: p.Col + 1}, true
+				}
+			case quote != 0:
+			case (c == '"' || c == '\'') && strings.IndexByte(" [{,:", before) >= 0:
+				quote = c
+			case c == '[' || c == '{':
+				depth++
+			case c == ']' || c == '}':
+				if depth--; depth == 0 {
+					return yamltree.Pos{Line: p.Line, Col: p.Col + 1}, true
+				}
+			case strings.IndexByte("#&*!", c) >= 0 && strings.IndexByte(" [{,", before) >= 0:
+				return p, false
+			}
+			before = c
+		}
+	}
+	return p, false
+}

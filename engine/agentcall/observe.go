@@ -1,0 +1,116 @@
+package agentcall
+
+import (
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// Observe finds what a reply tells beside its answer: the tools that were called
+// and the use of the model. Tools are looked for at the path if it is not empty,
+// else where chat interfaces put them: tool_calls of the reply, of its message
+// or of its first choice, tool_use parts of its content. Use is looked for in
+// usage (of OpenAI's or Anthropic's shape) and in Ollama's counts.
+func Observe(root *jsontree.Node, tools Path) ([]ToolCall, Tokens) {
+	if root.Kind != jsontree.Object {
+		return nil, Tokens{}
+	}
+	var list *jsontree.Node
+	switch message := firstChoice(root, "message"); {
+	case !tools.Empty():
+		list = tools.In(root)
+	case root.Get("tool_calls") != nil:
+		list = root.Get("tool_calls")
+	case message != nil:
+		list = message.Get("tool_calls")
+	case root.Get("message") != nil && root.Get("message").Kind == jsontree.Object:
+		list = root.Get("message").Get("tool_calls")
+	default:
+		list = root.Get("content")
+	}
+	return toolCalls(list, !tools.Empty()), tokens(root)
+}
+
+// toolCalls reads a list of calls of any known shape. Items that are none are
+// left out; told says that the document promises them, so that a bare name counts.
+func toolCalls(list *jsontree.Node, told bool) []ToolCall {
+	if list == nil || list.Kind != jsontree.Array {
+		return nil
+	}
+	var calls []ToolCall
+	for i := range list.Items {
+		item := &list.Items[i]
+		if name, ok := item.Str(); ok && told {
+			calls = append(calls, ToolCall{Tool: name})
+			continue
+		}
+		if kind := item.Get("type"); kind != nil && !told && kind.Text != "function" && kind.Text != "tool_use" && kind.Text != "tool_call" {
+			continue
+		}
+		if f := item.Get("function"); f != nil && f.Kind == jsontree.Object {
+			item = f
+		}
+		call := ToolCall{Tool: member(item, "name", "tool", "tool_name", "function"), Args: arguments(item)}
+		if call.Tool == "" {
+			continue
+		}
+		if r := item.Get("result"); r != nil {
+			call.Result = JSON(r)
+		}
+		call.Error = member(item, "error")
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+// member is the text of the first of some members that is one.
+func member(n *jsontree.Node, keys ...string) string {
+	for _, k := range keys {
+		if v := n.Get(k); v != nil && v.Kind == jsontree.String {
+			return v.Text
+		}
+	}
+	return ""
+}
+
+// arguments are those of a call: as JSON, or as a string that holds JSON.
+func arguments(n *jsontree.Node) json.RawMessage {
+	for _, k := range []string{"arguments", "args", "input", "parameters"} {
+		v := n.Get(k)
+		if v == nil {
+			continue
+		}
+		if text, ok := v.Str(); ok && json.Valid([]byte(text)) {
+			return json.RawMessage(text)
+		}
+		return JSON(v)
+	}
+	return nil
+}
+
+func tokens(root *jsontree.Node) Tokens {
+	use, names := root.Get("usage"), [][2]string{{"prompt_tokens", "completion_tokens"}, {"input_tokens", "output_tokens"}}
+	if use == nil || use.Kind != jsontree.Object {
+		use, names = root, [][2]string{{"prompt_eval_count", "eval_count"}}
+	}
+	for _, n := range names {
+		in, inOK := count(use.Get(n[0]))
+		out, outOK := count(use.Get(n[1]))
+		if inOK || outOK {
+			return Tokens{Prompt: in, Completion: out, Known: true}
+		}
+	}
+	return Tokens{}
+}
+
+// count is a number of tokens that can be believed.
+func count(n *jsontree.Node) (int64, bool) {
+	if n == nil || n.Kind != jsontree.Int {
+		return 0, false
+	}
+	i := n.Int()
+	if !i.IsInt64() || i.Int64() < 0 {
+		return 0, false
+	}
+	return i.Int64(), true
+}

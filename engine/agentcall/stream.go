@@ -1,0 +1,223 @@
+package agentcall
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// Framing is how the parts of a streamed reply are told apart.
+type Framing uint8
+
+// The framings.
+const (
+	Events Framing = iota // server-sent events
+	Lines                 // one JSON value a line
+)
+
+// Stream puts the parts of a streamed reply together. Parts in the shapes of
+// OpenAI (chat completions and responses), Anthropic and Ollama are known; of
+// other JSON the path, or what [Extract] would take, is appended, and parts that
+// are not JSON are text themselves. Its memory is bounded by what is written to
+// it.
+type Stream struct {
+	framing Framing
+	path    Path
+
+	pending []byte // of an unfinished line
+	cr      bool   // the last line ended in a CR, which an LF may follow
+	data    []byte // of an unfinished event
+	hasData bool
+	event   string
+
+	text      strings.Builder
+	tools     []*streamedTool
+	tokens    Tokens
+	complaint string
+	chunks    int
+	marked    bool // an end mark is to come
+	finished  bool // a reason to finish has come
+	done      bool
+}
+
+// streamedTool is a call that comes in pieces.
+type streamedTool struct {
+	name string
+	args strings.Builder
+}
+
+// NewStream returns a stream whose parts hold text at a path, if not empty.
+func NewStream(f Framing, p Path) *Stream { return &Stream{framing: f, path: p} }
+
+// Write takes a piece of the reply. There is no error; it reads nothing of what
+// comes behind the end mark.
+func (s *Stream) Write(piece []byte) (int, error) {
+	n := len(piece)
+	for !s.done && len(piece) > 0 {
+		if s.cr && piece[0] == '\n' { // the second half of a CR LF
+			piece = piece[1:]
+		}
+		s.cr = false
+		i := bytes.IndexAny(piece, "\r\n")
+		if i < 0 {
+			s.pending = append(s.pending, piece...)
+			break
+		}
+		s.pending = append(s.pending, piece[:i]...)
+		s.cr = piece[i] == '\r'
+		piece = piece[i+1:]
+		s.line(s.pending)
+		s.pending = s.pending[:0]
+	}
+	return n, nil
+}
+
+// Close takes what has no line end as a line, and its event as whole.
+func (s *Stream) Close() {
+	if !s.done && len(s.pending) > 0 {
+		s.line(s.pending)
+		s.pending = nil
+	}
+	if !s.done {
+		s.dispatch()
+	}
+}
+
+// Done reports whether the end mark of the reply has come.
+func (s *Stream) Done() bool { return s.done }
+
+// Cut reports whether the reply is of a kind that marks its end, and has not.
+func (s *Stream) Cut() bool { return s.marked && !s.done }
+
+// Chunks is how many parts had text or a tool's call.
+func (s *Stream) Chunks() int { return s.chunks }
+
+// Text is the text so far.
+func (s *Stream) Text() string { return strings.ToValidUTF8(s.text.String(), "�") }
+
+// Complaint is what the stream says is wrong, or "".
+func (s *Stream) Complaint() string { return s.complaint }
+
+// Tokens is what the stream says of its use of a model.
+func (s *Stream) Tokens() Tokens { return s.tokens }
+
+// Tools are the calls so far.
+func (s *Stream) Tools() []ToolCall {
+	var calls []ToolCall
+	for i := range s.tools {
+		call := ToolCall{Tool: s.tools[i].name}
+		if args := s.tools[i].args.String(); json.Valid([]byte(args)) {
+			call.Args = json.RawMessage(args)
+		}
+		if call.Tool != "" {
+			calls = append(calls, call)
+		}
+	}
+	return calls
+}
+
+func (s *Stream) line(line []byte) {
+	if s.framing == Lines {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			s.part(line)
+		}
+		return
+	}
+	if len(line) == 0 {
+		s.dispatch()
+		return
+	}
+	field, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(field) {
+	case "data":
+		if s.hasData {
+			s.data = append(s.data, '\n')
+		}
+		s.data, s.hasData = append(s.data, value...), true
+	case "event":
+		s.event = string(value)
+	}
+}
+
+// dispatch takes the event that an empty line ends.
+func (s *Stream) dispatch() {
+	event := s.event
+	s.event = ""
+	if !s.hasData {
+		return
+	}
+	data := s.data
+	s.data, s.hasData = s.data[:0], false
+	if event == "error" && s.complaint == "" {
+		s.complaint = "Agent error: " + strings.ToValidUTF8(string(data), "�")
+		if n, err := ParseReply(data); err == nil && Complaint(n) != "" {
+			s.complaint = Complaint(n)
+		}
+		return
+	}
+	s.part(data)
+}
+
+// part takes one part of the reply.
+func (s *Stream) part(data []byte) {
+	if string(bytes.TrimSpace(data)) == "[DONE]" {
+		s.marked, s.done = true, true
+		return
+	}
+	n, err := ParseReply(data)
+	if err != nil || n.Kind == jsontree.Int || n.Kind == jsontree.Float {
+		s.add(string(data))
+		return
+	}
+	if c := Complaint(n); c != "" {
+		if s.complaint == "" {
+			s.complaint = c
+		}
+		return
+	}
+	s.use(tokens(n))
+	switch {
+	case n.Kind != jsontree.Object:
+		s.add(Text(n))
+	case !s.path.Empty() && s.path.In(n) != nil:
+		s.add(Text(s.path.In(n)))
+	case s.chat(n), s.typed(n), s.ollama(n):
+	case !s.path.Empty(): // a part of another kind than those with the answer
+	default:
+		s.plain(n)
+	}
+}
+
+func (s *Stream) add(text string) {
+	if text != "" {
+		s.chunks++
+		s.text.WriteString(text)
+	}
+}
+
+// use takes the larger of two counts: streams repeat and complete them.
+func (s *Stream) use(t Tokens) {
+	if !t.Known {
+		return
+	}
+	s.tokens = Tokens{Prompt: max(s.tokens.Prompt, t.Prompt), Completion: max(s.tokens.Completion, t.Completion), Known: true}
+}
+
+// plain takes a part of no known shape.
+func (s *Stream) plain(n *jsontree.Node) {
+	for _, key := range [...]string{"delta", "token", "chunk"} {
+		if v := n.Get(key); v != nil && v.Kind == jsontree.String {
+			s.add(v.Text)
+			return
+		}
+	}
+	for _, key := range answerKeys {
+		if v := n.Get(key); v != nil && v.Kind != jsontree.Null {
+			s.add(Text(v))
+			return
+		}
+	}
+}

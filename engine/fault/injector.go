@@ -1,0 +1,72 @@
+package fault
+
+import (
+	"context"
+	"io"
+
+	"github.com/thresh-dev/thresh/engine/pyhost"
+)
+
+// Opener starts an injector, once for a run.
+type Opener func(ctx context.Context) (Injector, error)
+
+// Injector puts faults into the calls of agents.
+type Injector interface {
+	// Door opens a way out for one instance of an agent, that is for one
+	// process. It is its own port: what comes through it is of that agent.
+	Door() (Door, error)
+	// Notes are what concerns no cell: calls while no cell was open, and such.
+	Notes() []string
+	// Close ends all doors and cells, and waits for what they started.
+	Close() error
+}
+
+// Door is where the calls of one agent pass through. Its addresses are the same
+// for all cells, so that an agent can be started once.
+type Door interface {
+	// Proxy is the URL of a forward proxy for HTTP and HTTPS.
+	Proxy() string
+	// CAFile is a file with the certificate that the proxy's own are signed
+	// with, and the certificates that the system trusts.
+	CAFile() string
+	// Env is all that a process needs to call through the door, as KEY=value:
+	// HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, upper and lower case, NO_PROXY
+	// empty, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE,
+	// NODE_EXTRA_CA_CERTS, NODE_USE_ENV_PROXY and such.
+	Env() []string
+	// Gateway is a URL that stands for upstream, for agents that are told where
+	// their tools and LLMs are. Calls go by the tool's name.
+	Gateway(tool, upstream string) (string, error)
+	// Shim wraps the command of an MCP server on stdio, for agents that start
+	// their servers themselves.
+	Shim(server string, argv []string) ([]string, error)
+	// Enter opens a cell. Calls go to the cell of their token (see [Cell.Proxy])
+	// or trace (see [Cell.Headers]), and else to the only one that is open. What
+	// cannot be attributed passes without faults and is told in every open cell.
+	Enter(p Plan) (Cell, error)
+	Close() error
+}
+
+// Cell is one invocation of an agent under chaos.
+type Cell interface {
+	// Proxy, Env, Gateway and Shim are those of the door with the cell's token in
+	// them: for agents that are started or configured for each invocation.
+	Proxy() string
+	Env() []string
+	Gateway(tool, upstream string) (string, error)
+	Shim(server string, argv []string) ([]string, error)
+	// Headers are a traceparent to call the agent with. An agent that passes it
+	// on, as traced ones do, can serve several cells of a door at once.
+	Headers() [][2]string
+	// Prompt is the input for the agent, after context attacks on it.
+	Prompt(input string) string
+	// Watcher stands between the agent and its tools in the Python host.
+	Watcher() pyhost.ToolWatcher
+	// Stdio is the agent's end of an MCP server on stdio: what is written goes to
+	// the server, what is read comes from it. Closing it closes the server's.
+	Stdio(server string, rw io.ReadWriteCloser) io.ReadWriteCloser
+	// Report is what happened so far.
+	Report() Report
+	// Close cancels what is still under way and returns the last report.
+	Close() Report
+}

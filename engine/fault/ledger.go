@@ -1,0 +1,361 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxKept bounds what one cell remembers of events, exchanges, calls and notes
+// each, so that an agent that calls for ever does not fill the memory.
+const maxKept = 10_000
+
+// maxEarlier and maxEarlierBody bound the answers that are remembered to be
+// given again: of so many tools, of so many bytes.
+const (
+	maxEarlier     = 64
+	maxEarlierBody = 1 << 20
+)
+
+// Ledger is the chaos of one cell while it runs: it counts calls, decides which
+// faults strike them, and keeps the report. It may be used by several
+// goroutines.
+type Ledger struct {
+	plan  Plan
+	clock func() time.Duration
+
+	mu       sync.Mutex
+	calls    int
+	rules    []ruleState
+	answered map[string]int // recorded responses given, by plain name of the tool
+	first    map[string]Reply
+	seen     map[string]bool // tool calls by the identity that the LLM gave them
+	report   Report
+	dropped  int
+}
+
+// ruleState is what a rule has come to in this cell.
+type ruleState struct {
+	Rule
+	tally    Tally
+	struck   int            // times that it was due and not hidden
+	subjects map[string]int // calls by the name of what was called
+}
+
+// NewLedger makes the ledger of a cell. Clock is the time since the cell began.
+// The error joins what is wrong with each rule.
+func NewLedger(p Plan, clock func() time.Duration) (*Ledger, error) {
+	l := &Ledger{plan: p, clock: clock, answered: map[string]int{}, first: map[string]Reply{}, seen: map[string]bool{}}
+	var wrong []error
+	for i, r := range p.Rules {
+		if r.ID == "" {
+			r.ID = fmt.Sprintf("%s_faults[%d]", r.Layer, i)
+		}
+		if err := r.Check(); err != nil {
+			wrong = append(wrong, err)
+		}
+		l.rules = append(l.rules, ruleState{Rule: r.Filled(), tally: Tally{Rule: r.ID}, subjects: map[string]int{}})
+	}
+	return l, errors.Join(wrong...)
+}
+
+// Plan is what the ledger was made from.
+func (l *Ledger) Plan() *Plan { return &l.plan }
+
+// Decision is what happens to one call.
+type Decision struct {
+	Number int // of the call in the cell, from 1
+	Call   Call
+	// Strikes are the faults in the order in which they apply. At most one of
+	// them, the last, is final: it answers in place of the server.
+	Strikes []Strike
+	// Recorded answers in place of the server, before the strikes; nil: none.
+	Recorded *Recorded
+	// Refused says that the call must not reach the server, as it is none of
+	// those recorded.
+	Refused bool
+	fired   []string // rules whose fault reached the agent
+}
+
+// Strike is a rule that has struck a call.
+type Strike struct {
+	Rule  Rule
+	Nth   int // how often the rule has struck, from 1
+	index int
+}
+
+// Final reports whether the fault ends a call without the server's answer.
+func (s *Strike) Final() bool {
+	switch s.Rule.Mode {
+	case Timeout, Error, Malformed, Malicious, Reset, RateLimit:
+		return true
+	}
+	return false
+}
+
+// Final is the strike that ends the call, nil if the server answers.
+func (d *Decision) Final() *Strike {
+	if n := len(d.Strikes); n > 0 && d.Strikes[n-1].Final() {
+		return &d.Strikes[n-1]
+	}
+	return nil
+}
+
+// Find is the first strike of one of the modes, nil if there is none.
+func (d *Decision) Find(modes ...Mode) *Strike {
+	for i := range d.Strikes {
+		if slices.Contains(modes, d.Strikes[i].Rule.Mode) {
+			return &d.Strikes[i]
+		}
+	}
+	return nil
+}
+
+// Decide says what happens to a call, and counts it.
+func (l *Ledger) Decide(c Call) *Decision {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls++
+	d := &Decision{Number: l.calls, Call: c}
+	var due []Strike
+	for i := range l.rules {
+		r := &l.rules[i]
+		if r.matches(&c) && r.due(l.plan.Seed, i, &c) {
+			due = append(due, Strike{Rule: r.Rule, Nth: r.struck + 1, index: i})
+		}
+	}
+	due = l.unhidden(d, due)
+	for _, s := range due {
+		l.rules[s.index].struck++
+	}
+	d.Strikes = due
+	l.recorded(d)
+	return d
+}
+
+// due counts a call and reports whether the rule's trigger is met.
+func (r *ruleState) due(seed uint64, index int, c *Call) bool {
+	r.tally.Considered++
+	subject := plainName(c.Name())
+	if subject == "" {
+		subject, _, _ = strings.Cut(c.URL, "?")
+	}
+	r.subjects[subject]++
+	switch {
+	case r.tally.Considered < r.AfterCalls, r.Times > 0 && r.struck >= r.Times:
+		return false
+	case len(r.Calls) > 0 && !slices.Contains(r.Calls, r.tally.Considered):
+		return false
+	case r.Probability == nil:
+		return true
+	}
+	return chance(seed, index, r.ID, subject, r.subjects[subject]) < *r.Probability
+}
+
+// chance is a number in [0, 1) that depends on its arguments alone: FNV-1a of
+// the words, mixed by the finalizer of SplitMix64.
+func chance(seed uint64, index int, rule, subject string, nth int) float64 {
+	h := uint64(0xcbf29ce484222325) ^ seed
+	for _, b := range []byte(fmt.Sprintf("%d\x00%s\x00%s\x00%d", index, rule, subject, nth)) {
+		h = (h ^ uint64(b)) * 0x100000001b3
+	}
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return float64((h^h>>31)>>11) / (1 << 53)
+}
+
+// unhidden leaves out the strikes that others leave nothing to do for: what
+// follows a final one, what shapes an answer that a final one prevents, and
+// texts that are replaced by a later text.
+func (l *Ledger) unhidden(d *Decision, due []Strike) []Strike {
+	end := slices.IndexFunc(due, func(s Strike) bool { return s.Final() })
+	text := -1
+	for i, s := range due {
+		if s.Rule.Mode == Empty || s.Rule.Mode == Garbage {
+			text = i
+		}
+	}
+	var kept []Strike
+	for i, s := range due {
+		by := -1
+		switch {
+		case end >= 0 && (i > end || i < end && s.Rule.Mode != Slow):
+			by = end
+		case end < 0 && i < text && s.shapesText():
+			by = text
+		}
+		if by < 0 {
+			kept = append(kept, s)
+			continue
+		}
+		l.miss(d, &s, "hidden by "+due[by].Rule.ID)
+	}
+	return kept
+}
+
+func (s *Strike) shapesText() bool {
+	return slices.Contains([]Mode{Empty, Garbage, Truncated, Drift}, s.Rule.Mode)
+}
+
+// recorded finds the recorded response for a call of a tool.
+func (l *Ledger) recorded(d *Decision) {
+	if len(l.plan.Recorded) == 0 || d.Call.Kind != ToolCall && d.Call.Kind != MCPCall {
+		return
+	}
+	for i := range d.Call.Names {
+		name := plainName(d.Call.Names[i])
+		n := l.answered[name]
+		for j := range l.plan.Recorded {
+			if r := &l.plan.Recorded[j]; plainName(r.Tool) == name {
+				if n == 0 {
+					l.answered[name]++
+					d.Recorded = r
+					return
+				}
+				n--
+			}
+		}
+	}
+	d.Refused = l.plan.Unrecorded == Refuse
+}
+
+// Fired records that a fault reached the agent, and what it saw.
+func (l *Ledger) Fired(d *Decision, s *Strike, change string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rules[s.index].tally.Fired++
+	d.fired = append(d.fired, s.Rule.ID)
+	l.event(Event{Call: d.Number, Rule: s.Rule.ID, Mode: s.Rule.Mode, Target: d.Call.Name(), Change: change})
+}
+
+// Missed records that a fault was due and could not be injected, and why.
+func (l *Ledger) Missed(d *Decision, s *Strike, why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.miss(d, s, why)
+}
+
+func (l *Ledger) miss(d *Decision, s *Strike, why string) {
+	t := &l.rules[s.index].tally
+	if !slices.Contains(t.Missed, why) && len(t.Missed) < 20 {
+		t.Missed = append(t.Missed, why)
+	}
+	l.event(Event{Call: d.Number, Rule: s.Rule.ID, Mode: s.Rule.Mode, Target: d.Call.Name(), Change: why, Missed: true})
+}
+
+// Replayed records that a call got its recorded answer, or was refused.
+func (l *Ledger) Replayed(d *Decision, change string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.event(Event{Call: d.Number, Target: d.Call.Name(), Change: change})
+}
+
+func (l *Ledger) event(e Event) {
+	e.At = l.clock()
+	keep(l, &l.report.Events, e)
+}
+
+func keep[T any](l *Ledger, list *[]T, v T) {
+	if len(*list) >= maxKept {
+		l.dropped++
+		return
+	}
+	*list = append(*list, v)
+}
+
+// Earlier is the first answer that a tool gave in this cell. The answer of the
+// call at hand becomes it if there is none.
+func (l *Ledger) Earlier(c Call, now Reply) (Reply, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := plainName(c.Name())
+	r, ok := l.first[key]
+	if !ok && len(l.first) < maxEarlier && len(now.Body) <= maxEarlierBody {
+		l.first[key] = now
+	}
+	return r, ok
+}
+
+// Repeats reports whether any rule may ask for [Ledger.Earlier]: answers need
+// not be remembered otherwise.
+func (l *Ledger) Repeats(c Call) bool {
+	return slices.ContainsFunc(l.rules, func(r ruleState) bool { return r.Mode == Stale && r.matches(&c) })
+}
+
+// Note adds what the reader of the report must know, once.
+func (l *Ledger) Note(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.report.Notes, text) {
+		keep(l, &l.report.Notes, text)
+	}
+}
+
+// Exchanged records a call with its answer.
+func (l *Ledger) Exchanged(d *Decision, e Exchange) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e.Call, e.Kind, e.Tool, e.Faults = d.Number, d.Call.Kind, d.Call.Name(), d.fired
+	keep(l, &l.report.Exchanges, e)
+}
+
+// Saw records calls of tools; those that have an ID, once each.
+func (l *Ledger) Saw(calls ...SeenCall) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range calls {
+		if c.ID != "" && l.seen[c.ID] {
+			continue
+		}
+		l.seen[c.ID] = c.ID != ""
+		keep(l, &l.report.ToolCalls, c)
+	}
+}
+
+// Used adds the tokens that an LLM has counted.
+func (l *Ledger) Used(input, output int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.report.InputTokens += input
+	l.report.OutputTokens += output
+}
+
+// Report is what happened so far. Secrets in it are redacted.
+func (l *Ledger) Report() Report {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.report
+	r.Tallies = nil
+	for _, s := range l.rules {
+		t := s.tally
+		t.Missed = slices.Clone(t.Missed)
+		r.Tallies = append(r.Tallies, t)
+	}
+	r.Events, r.ToolCalls, r.Notes = slices.Clone(r.Events), slices.Clone(r.ToolCalls), slices.Clone(r.Notes)
+	r.Exchanges = slices.Clone(r.Exchanges)
+	slices.SortStableFunc(r.Exchanges, func(a, b Exchange) int { return a.Call - b.Call })
+	for i := range r.Exchanges {
+		r.Exchanges[i].redact()
+	}
+	for i := range r.ToolCalls {
+		r.ToolCalls[i].Arguments = Redact(r.ToolCalls[i].Arguments)
+	}
+	left := map[string]int{}
+	for name, n := range l.answered {
+		left[name] = n
+	}
+	for _, rec := range l.plan.Recorded {
+		if name := plainName(rec.Tool); left[name] > 0 {
+			left[name]--
+		} else {
+			r.Unused = append(r.Unused, rec.Tool)
+		}
+	}
+	if l.dropped > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d further entries are not kept", l.dropped))
+	}
+	return r
+}

@@ -1,0 +1,326 @@
+package fault
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func ledger(t testing.TB, p Plan) *Ledger {
+	t.Helper()
+	n := time.Duration(0)
+	l, err := NewLedger(p, func() time.Duration { n++; return n })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func share(p float64) *float64 { return &p }
+
+// struck is which of n calls of a tool a rule strikes.
+func struck(l *Ledger, tool string, n int) string {
+	var b strings.Builder
+	for range n {
+		d := l.Decide(Call{Kind: ToolCall, Names: []string{tool}})
+		for i := range d.Strikes {
+			l.Fired(d, &d.Strikes[i], "")
+		}
+		b.WriteByte(".x"[min(1, len(d.Strikes))])
+	}
+	return b.String()
+}
+
+func TestTriggers(t *testing.T) {
+	tests := []struct {
+		name    string
+		trigger Trigger
+		want    string
+	}{
+		{"always", Trigger{}, "xxxxxx"},
+		{"after two calls lets one pass", Trigger{AfterCalls: 2}, ".xxxxx"},
+		{"after none", Trigger{AfterCalls: 0}, "xxxxxx"},
+		{"call two and five", Trigger{Calls: []int{2, 5}}, ".x..x."},
+		{"success on the third try", Trigger{Times: 2}, "xx...."},
+		{"all at once", Trigger{AfterCalls: 2, Times: 3, Probability: share(1)}, ".xxx.."},
+		{"never", Trigger{Probability: share(0)}, "......"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			l := ledger(t, Plan{Rules: []Rule{{ID: "r", Layer: Tool, Mode: Error, Tool: "search", Trigger: test.trigger}}})
+			if got := struck(l, "search", 6); got != test.want {
+				t.Errorf("struck %s, want %s", got, test.want)
+			}
+			struck(l, "other", 3)
+			tally := l.Report().Tallies[0]
+			if tally.Considered != 6 || tally.Fired != strings.Count(test.want, "x") {
+				t.Errorf("tally %+v", tally)
+			}
+		})
+	}
+}
+
+// What strikes one tool must not depend on how calls of others fall between.
+func TestChanceIsOfTheCallAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules := []Rule{{Layer: Tool, Mode: Error, Trigger: Trigger{Probability: share(0.5)}}}
+		seed := rapid.Uint64().Draw(t, "seed")
+		order := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 60).Draw(t, "order")
+		run := func(order []string) map[string]string {
+			l, err := NewLedger(Plan{Seed: seed, Rules: rules}, func() time.Duration { return 0 })
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]string{}
+			for _, tool := range order {
+				got[tool] += struck(l, tool, 1)
+			}
+			return got
+		}
+		sorted := slices.Clone(order)
+		slices.Sort(sorted)
+		if diff := cmp.Diff(run(order), run(sorted)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestChanceIsFair(t *testing.T) {
+	for _, p := range []float64{0.1, 0.3, 0.5, 0.9} {
+		hits := 0
+		for seed := range uint64(4000) {
+			l := ledger(t, Plan{Seed: seed, Rules: []Rule{{Layer: Tool, Mode: Error, Trigger: Trigger{Probability: &p}}}})
+			hits += strings.Count(struck(l, "t", 1), "x")
+		}
+		if got := float64(hits) / 4000; got < p-0.03 || got > p+0.03 {
+			t.Errorf("a probability of %v strikes %v of first calls", p, got)
+		}
+	}
+}
+
+func TestWhatHidesWhat(t *testing.T) {
+	rule := func(id string, m Mode) Rule {
+		l := LLM
+		if slices.Contains([]Mode{Malicious, Stale, Duplicate}, m) {
+			l = Tool
+		}
+		return Rule{ID: id, Layer: l, Mode: m, MatchURL: "*"}
+	}
+	tests := []struct {
+		rules string // modes
+		want  string
+	}{
+		{"slow error", "slow error"},
+		{"error slow", "error"},
+		{"empty garbage", "garbage"},
+		{"garbage truncated_response", "garbage truncated_response"},
+		{"truncated_response response_drift", "truncated_response response_drift"},
+		{"truncated_response empty", "empty"},
+		{"response_drift rate_limit", "rate_limit"},
+		{"partial_body bandwidth wrong_content_type", "partial_body bandwidth wrong_content_type"},
+		{"timeout error", "timeout"},
+	}
+	for _, test := range tests {
+		var p Plan
+		for _, m := range strings.Fields(test.rules) {
+			p.Rules = append(p.Rules, rule(m, Mode(m)))
+		}
+		l := ledger(t, p)
+		d := l.Decide(Call{Kind: ModelCall, URL: "http://x/"})
+		var got []string
+		for _, s := range d.Strikes {
+			got = append(got, s.Rule.ID)
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %q apply, want %q", test.rules, got, test.want)
+		}
+		hidden := 0
+		for _, tally := range l.Report().Tallies {
+			hidden += len(tally.Missed)
+		}
+		if hidden != len(p.Rules)-len(got) {
+			t.Errorf("%s: %d rules are told as hidden", test.rules, hidden)
+		}
+	}
+}
+
+func TestMatching(t *testing.T) {
+	u, err := url.Parse("http://Market-Data.example.com:5001/api/v1/quotes/12345?q=x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := Call{Kind: ToolCall, Names: Derived(u), URL: u.String()}
+	if want := []string{"quotes", "api", "market-data.example.com:5001", "market-data.example.com", "market-data"}; !slices.Equal(web.Names, want) {
+		t.Errorf("names %q", web.Names)
+	}
+	mcp := ParseMCP([]byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read_file","arguments":{"p":1}}}`)).Call("files", "")
+	model := Call{Kind: ModelCall, Names: []string{"openai", "gpt-4o"}, URL: "https://api.openai.com/v1/chat/completions"}
+	other := Call{Kind: OtherCall, URL: "http://localhost:11434/api/tags"}
+	tests := []struct {
+		rule Rule
+		call Call
+		want bool
+	}{
+		{Rule{Layer: Tool, Tool: "quotes"}, web, true},
+		{Rule{Layer: Tool, Tool: "market_data"}, web, true},
+		{Rule{Layer: Tool, Tool: "QUO*"}, web, true},
+		{Rule{Layer: Tool, Tool: "v1"}, web, false},
+		{Rule{Layer: Tool, Tool: "search"}, web, false},
+		{Rule{Layer: Tool, Tool: "search", MatchURL: "http://market-data.example.com:5001/*"}, web, true},
+		{Rule{Layer: Tool, Tool: "*"}, web, true},
+		{Rule{Layer: Tool}, mcp, true},
+		{Rule{Layer: Tool, Tool: "read-file"}, mcp, true},
+		{Rule{Layer: Tool, Tool: "files.*"}, mcp, true},
+		{Rule{Layer: Tool, MatchURL: "http*"}, mcp, false},
+		{Rule{Layer: Tool, Tool: "*"}, model, false},
+		{Rule{Layer: Tool, MatchURL: "https://api.openai.com:443/*"}, model, true},
+		{Rule{Layer: LLM}, model, true},
+		{Rule{Layer: LLM, Tool: "gpt-*"}, model, true},
+		{Rule{Layer: LLM, Tool: "claude-*"}, model, false},
+		{Rule{Layer: LLM}, web, false},
+		{Rule{Layer: LLM, MatchURL: "*"}, web, false},
+		{Rule{Layer: Tool, Tool: "*"}, other, false},
+		{Rule{Layer: Tool, MatchURL: "http://LOCALHOST:11434/*"}, other, true},
+		{Rule{Layer: Context, At: AtToolResult}, mcp, true},
+		{Rule{Layer: Context, At: AtToolResult}, model, false},
+		{Rule{Layer: Context, At: AtLLMRequest}, model, true},
+		{Rule{Layer: Context, At: AtPrompt}, web, false},
+	}
+	for _, test := range tests {
+		if got := test.rule.matches(&test.call); got != test.want {
+			t.Errorf("%+v on %q %s: %v", test.rule, test.call.Names, test.call.URL, got)
+		}
+	}
+}
+
+func TestGlob(t *testing.T) {
+	tests := []struct {
+		pattern, text string
+		want          bool
+	}{
+		{"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "a/b", true}, {"a*c", "abbc", true}, {"a*c", "abb", false},
+		{"a?c", "aéc", true}, {"a?c", "ac", false}, {"[ab]x", "bx", true}, {"[!ab]x", "bx", false}, {"[!ab]x", "cx", true},
+		{"[a-c]", "b", true}, {"[a-c]", "d", false}, {"[]]", "]", true}, {"[", "[", true}, {"[a", "[a", true}, {"a[", "a[", true},
+		{"*a*b*c", "xxaxxbxxc", true}, {"*a*b*c", "xxaxxbxx", false}, {"**", "x", true}, {"http://h/*", "http://h/", true},
+		{"[-a]", "-", true}, {"[a-]", "-", true}, {"A", "a", false},
+	}
+	for _, test := range tests {
+		if got := Glob(test.pattern, test.text); got != test.want {
+			t.Errorf("Glob(%q, %q) = %v", test.pattern, test.text, got)
+		}
+	}
+	long := strings.Repeat("a", 5000)
+	if Glob(strings.Repeat("*a", 50)+"*b", long) {
+		t.Error("matched") // and came back at once: nothing here is exponential
+	}
+}
+
+func TestWrongRules(t *testing.T) {
+	wrong := []Rule{
+		{Layer: Tool, Mode: Truncated}, {Layer: LLM, Mode: Stale}, {Layer: Tool, Mode: "tiemout"}, {Layer: "x", Mode: Error},
+		{Layer: Tool, Mode: Error, Trigger: Trigger{Probability: share(1.5)}}, {Layer: Tool, Mode: Error, Trigger: Trigger{Calls: []int{0}}},
+		{Layer: Tool, Mode: Error, Status: 99}, {Layer: Tool, Mode: Slow, Delay: -1}, {Layer: LLM, Mode: Drift, DriftType: "x"},
+		{Layer: LLM, Mode: Drift, Direction: "up"}, {Layer: Context, Mode: Overflow, At: "x"}, {Layer: Context, Mode: Overflow, Strategy: "x"},
+	}
+	_, err := NewLedger(Plan{Rules: wrong}, nil)
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	if got := strings.Count(err.Error(), "\n") + 1; got != len(wrong) {
+		t.Errorf("%d of %d rules are refused:\n%v", got, len(wrong), err)
+	}
+}
+
+func TestRecordedResponses(t *testing.T) {
+	plan := Plan{Recorded: []Recorded{
+		{Tool: "Search", Response: []byte(`{"n":1}`)}, {Tool: "book", Response: []byte(`"plain text"`), Status: 201},
+		{Tool: "search", Response: []byte(`{"n":2}`), Status: 500}, {Tool: "never", Response: []byte(`1`)},
+	}}
+	l := ledger(t, plan)
+	call := func(tool string) string {
+		d := l.Decide(Call{Kind: ToolCall, Names: []string{tool, "localhost"}})
+		if d.Recorded == nil {
+			return fmt.Sprintf("none, refused %v", d.Refused)
+		}
+		r := d.Recorded.Reply()
+		return fmt.Sprintf("%d %s %s", r.Status, r.ContentType, r.Body)
+	}
+	got := []string{call("search"), call("search"), call("search"), call("book"), call("else")}
+	want := []string{
+		`200 application/json {"n":1}`, `500 application/json {"n":2}`, "none, refused true",
+		"201 text/plain; charset=utf-8 plain text", "none, refused true",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if r := l.Report(); !slices.Equal(r.Unused, []string{"never"}) {
+		t.Errorf("unused %q", r.Unused)
+	}
+	if l.Decide(Call{Kind: ModelCall}).Refused {
+		t.Error("the LLM is refused")
+	}
+}
+
+func TestPromptAttacks(t *testing.T) {
+	tests := []struct {
+		rule Rule
+		want string
+	}{
+		{Rule{Mode: MemoryPoisoning, Payload: "P"}, "ask\n\nP"},
+		{Rule{Mode: MemoryPoisoning, Payload: "P", Strategy: Prepend}, "P\n\nask"},
+		{Rule{Mode: MemoryPoisoning, Payload: "P", Strategy: Swap}, "P"},
+		{Rule{Mode: MemoryPoisoning}, "ask\n\n" + defaultMemory},
+		{Rule{Mode: ConflictingContext}, "ask\n\n" + defaultConflict},
+		{Rule{Mode: InjectionViaContext, Payload: "P", Strategy: Prepend}, "Context:\n---\nP\n---\n\nask"},
+		{Rule{Mode: Overflow, InjectTokens: 3}, "ask\n\nthe archive lists"},
+		{Rule{Mode: IndirectInjection}, "ask"},
+		{Rule{Mode: IndirectInjection, At: AtPrompt, Payloads: []string{"1", "2"}}, "ask\n\n1"},
+		{Rule{Mode: MemoryPoisoning, Trigger: Trigger{Calls: []int{2}}}, "ask"},
+	}
+	for _, test := range tests {
+		test.rule.Layer = Context
+		l := ledger(t, Plan{Rules: []Rule{test.rule}})
+		if got := l.Prompt("ask"); got != test.want {
+			t.Errorf("%s: %q, want %q", test.rule.Mode, got, test.want)
+		}
+	}
+}
+
+func TestReportIsRedacted(t *testing.T) {
+	l := ledger(t, Plan{Capture: 1000})
+	d := l.Decide(Call{Kind: ToolCall, Names: []string{"t"}})
+	l.Exchanged(d, Exchange{
+		URL:      "https://user:pass@h/x?api_key=abc123&q=ok&key=zz",
+		Request:  []byte(`{"api_key": "s3cr\"et", "max_tokens": 5, "key": "title", "x": {"password":"p"}}`),
+		Response: []byte("Authorization: Bearer abcdefghijklmnop and sk-abcdefghijklmnopqrstuvwx and \"next_page_token\": \"7\""),
+	})
+	e := l.Report().Exchanges[0]
+	if got := e.URL; got != "https://h/x?api_key=[redacted]&q=ok&key=[redacted]" {
+		t.Error(got)
+	}
+	if got := string(e.Request); got != `{"api_key": "[redacted]", "max_tokens": 5, "key": "title", "x": {"password":"[redacted]"}}` {
+		t.Error(got)
+	}
+	if got := string(e.Response); got != `Authorization: [redacted] and [redacted] and "next_page_token": "7"` {
+		t.Error(got)
+	}
+}
+
+func TestEndlessAgentsDoNotFillTheMemory(t *testing.T) {
+	l := ledger(t, Plan{Rules: []Rule{{Layer: Tool, Mode: Error}}})
+	for i := range maxKept + 50 {
+		d := l.Decide(Call{Kind: ToolCall, Names: []string{"t"}})
+		l.Fired(d, &d.Strikes[0], "x")
+		l.Saw(SeenCall{Tool: "t", Arguments: fmt.Sprint(i)})
+	}
+	r := l.Report()
+	if len(r.Events) != maxKept || len(r.ToolCalls) != maxKept || r.Tallies[0].Fired != maxKept+50 || len(r.Notes) != 1 {
+		t.Errorf("%d events, %d calls, %+v, %q", len(r.Events), len(r.ToolCalls), r.Tallies, r.Notes)
+	}
+}

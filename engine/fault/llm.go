@@ -1,0 +1,146 @@
+package fault
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// Shape is the form in which a provider takes requests for text and answers.
+type Shape string
+
+// The shapes. Servers that copy one of them (llama.cpp, vLLM, Azure, LM Studio)
+// are recognised like the original.
+const (
+	OpenAIChat        Shape = "openai chat"
+	OpenAIResponses   Shape = "openai responses"
+	OpenAICompletions Shape = "openai completions"
+	AnthropicMessages Shape = "anthropic messages"
+	OllamaChat        Shape = "ollama chat"
+	OllamaGenerate    Shape = "ollama generate"
+)
+
+// shapes tells shapes by the end of the path and by a key that the body must
+// have. The order matters: a longer end goes first.
+var shapes = []struct {
+	end, key string
+	shape    Shape
+}{
+	{"/chat/completions", "messages", OpenAIChat},
+	{"/completions", "prompt", OpenAICompletions},
+	{"/responses", "input", OpenAIResponses},
+	{"/messages", "messages", AnthropicMessages},
+	{"/api/chat", "messages", OllamaChat},
+	{"/api/generate", "prompt", OllamaGenerate},
+}
+
+// otherEnds are ends of paths at LLM servers that give no text.
+var otherEnds = []string{
+	"/models", "/embeddings", "/moderations", "/count_tokens", "/tokenize", "/detokenize",
+	"/api/tags", "/api/show", "/api/embed", "/api/ps", "/api/version", "/api/pull",
+}
+
+// Request is a request for text to an LLM.
+type Request struct {
+	Shape  Shape
+	Model  string
+	Stream bool
+	body   []byte
+	root   *jsontree.Node
+}
+
+// Recognise returns the request for text that an HTTP request is, or nil.
+func Recognise(method, path string, body []byte) *Request {
+	if method != "POST" {
+		return nil
+	}
+	path = strings.TrimSuffix(path, "/")
+	for _, s := range shapes {
+		if !strings.HasSuffix(path, s.end) {
+			continue
+		}
+		d, err := jsontree.Parse(body, lenient)
+		if err != nil || d.Root.Get(s.key) == nil {
+			return nil
+		}
+		r := &Request{Shape: s.shape, body: body, root: &d.Root}
+		r.Model, _ = d.Root.Get("model").Str()
+		stream := d.Root.Get("stream")
+		r.Stream = stream != nil && stream.Bool || stream == nil && (s.shape == OllamaChat || s.shape == OllamaGenerate)
+		return r
+	}
+	return nil
+}
+
+// lenient reads what Python's clients send, and nothing that is nested so
+// deeply that it was made to be a burden.
+var lenient = jsontree.Options{NonFinite: true, LoneSurrogates: true, MaxDepth: 1000}
+
+// MayAskModel reports whether the path alone says that [Recognise] should see
+// the body.
+func MayAskModel(method, path string) bool {
+	path = strings.TrimSuffix(path, "/")
+	for _, s := range shapes {
+		if method == "POST" && strings.HasSuffix(path, s.end) {
+			return true
+		}
+	}
+	return false
+}
+
+// ModelSide reports whether a path is one of an LLM server that gives no text:
+// lists of models, embeddings and such. Faults of tools leave it alone.
+func ModelSide(path string) bool {
+	path = strings.TrimSuffix(path, "/")
+	for _, e := range otherEnds {
+		if strings.HasSuffix(path, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// Provider is the shape's provider: "openai", "anthropic" or "ollama".
+func (s Shape) Provider() string {
+	p, _, _ := strings.Cut(string(s), " ")
+	return p
+}
+
+// Names are what a rule may call the LLM: its provider, its model, its host.
+func (r *Request) Names(u *url.URL) []string {
+	names := []string{r.Shape.Provider()}
+	if r.Model != "" {
+		names = append(names, r.Model)
+	}
+	return append(names, strings.ToLower(u.Host), strings.ToLower(u.Hostname()))
+}
+
+// splice is a part of a text to be replaced.
+type splice struct {
+	from, to int
+	text     []byte
+}
+
+// spliced is a text with parts replaced; the parts are in order and apart.
+func spliced(text []byte, parts []splice) []byte {
+	if len(parts) == 0 {
+		return text
+	}
+	var out []byte
+	at := 0
+	for _, p := range parts {
+		out = append(append(out, text[at:p.from]...), p.text...)
+		at = p.to
+	}
+	return append(out, text[at:]...)
+}
+
+// replaced puts another string in the place of a value.
+func replaced(n *jsontree.Node, text string) splice {
+	return splice{n.Offset, n.End, quoted(text)}
+}
+
+func quoted(s string) []byte {
+	return jsontree.Style{}.Append(nil, &jsontree.Node{Kind: jsontree.String, Text: s})
+}

@@ -1,0 +1,78 @@
+package fault
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Plan is the chaos of one cell.
+type Plan struct {
+	// Seed decides everything that is decided by chance. Cells have different
+	// seeds, and the same cell has the same seed in every run.
+	Seed  uint64
+	Rules []Rule
+	// Names gives tools that are reached by URL the names that the user knows
+	// them by. The first that matches counts.
+	Names []Named
+	// Recorded are tool responses that answer in place of the real tools: the
+	// n-th call of a tool gets the n-th response recorded for it.
+	Recorded []Recorded
+	// Unrecorded is what happens to calls of tools beyond those recorded, if
+	// anything is recorded at all.
+	Unrecorded Policy
+	// Capture is how many bytes of each body are kept in [Exchange]; 0: none.
+	Capture int
+}
+
+// Named gives whatever is at a URL a tool's name.
+type Named struct {
+	Tool string
+	URL  string // glob over the whole URL
+}
+
+// Policy is what happens to calls that no recording answers.
+type Policy string
+
+// The policies.
+const (
+	Refuse    Policy = ""     // an error that says so: a replay touches nothing real
+	PassCalls Policy = "pass" // the real tool answers
+)
+
+// Recorded is a response of a tool as it was seen in a recorded session.
+type Recorded struct {
+	Tool     string          `json:"tool"`               // one of the names of a call
+	Response json.RawMessage `json:"response,omitempty"` // a JSON string is a text body
+	Status   int             `json:"status,omitempty"`   // 0 is 200
+	Latency  time.Duration   `json:"latency,omitempty"`  // waited before the answer
+}
+
+// Kind is what a call is, as far as faults care.
+type Kind string
+
+// The kinds.
+const (
+	ToolCall  Kind = "tool"  // anything that is none of the others
+	MCPCall   Kind = "mcp"   // tools/call of an MCP server
+	ModelCall Kind = "llm"   // a request for text to an LLM
+	OtherCall Kind = "other" // model lists, embeddings, MCP's housekeeping: struck by match_url alone
+)
+
+// Call is one call of an agent, as faults are matched against it.
+type Call struct {
+	Kind Kind
+	// Names are what the tool is called, best first: the name given by
+	// Plan.Names, by a gateway, by MCP or by the host; for other URLs the last
+	// segment of the path that is a word, then the others, then the host with
+	// its port, the host, and its first label. Case, "-" and "_" do not matter.
+	Names []string
+	URL   string // "" if there is none (stdio, Python)
+}
+
+// Name is the best name of the call, "" if it has none.
+func (c Call) Name() string {
+	if len(c.Names) == 0 {
+		return ""
+	}
+	return c.Names[0]
+}

@@ -1,0 +1,46 @@
+package fault
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Hidden stands for what was redacted.
+const Hidden = "[redacted]"
+
+// secretName covers the names of fields, headers and parameters that hold
+// secrets.
+const secretName = `(?:(?:[a-z0-9]+[-_])*(?:api[-_]?key|password|passwd|secret|private[-_]?key|session[-_]?key)|(?:access|refresh|id|auth|bearer|session)[-_]?token|token|authorization|(?:set-)?cookie|signature|sig)`
+
+var (
+	secretField = regexp.MustCompile(`(?i)("` + secretName + `"\s*:\s*)"(?:[^"\\]|\\.)*"?`)
+	secretParam = regexp.MustCompile(`(?i)((?:^|[?&\s])(?:key|` + secretName + `)=)[^&\s"']+`)
+	secretToken = regexp.MustCompile(`(?i:\b(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,})|\b(?:sk|pk|rk|gsk|xoxb|xoxp|ghp|gho|github_pat|AIza|lsv2)[-_A-Za-z0-9]{16,}`)
+)
+
+// Redact takes secrets out of a text: values of fields and parameters that are
+// named for it, bearer tokens, and keys of the shapes that providers give out.
+func Redact(s string) string {
+	s = secretField.ReplaceAllString(s, `${1}"`+Hidden+`"`)
+	s = secretParam.ReplaceAllString(s, `${1}`+Hidden)
+	return secretToken.ReplaceAllString(s, Hidden)
+}
+
+// RedactURL is a URL without credentials and without secret parameters.
+func RedactURL(raw string) string {
+	if u, err := url.Parse(raw); err == nil && u.User != nil {
+		u.User = nil
+		raw = u.String()
+	}
+	if !strings.Contains(raw, "=") {
+		return raw
+	}
+	return Redact(raw)
+}
+
+func (e *Exchange) redact() {
+	e.URL = RedactURL(e.URL)
+	e.Request = []byte(Redact(string(e.Request)))
+	e.Response = []byte(Redact(string(e.Response)))
+}

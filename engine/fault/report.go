@@ -1,0 +1,81 @@
+package fault
+
+import "time"
+
+// Report is what happened in a cell. Fields named At and Took are clocks; all
+// others are equal in every run of an agent that behaves the same.
+type Report struct {
+	Tallies   []Tally    `json:"tallies"` // one for each rule of the plan, in its order
+	Events    []Event    `json:"events,omitempty"`
+	Exchanges []Exchange `json:"exchanges,omitempty"`
+	// ToolCalls are the calls of tools that were seen, in order: on the wire, of
+	// an MCP server, of the Python host, or asked for by the LLM.
+	ToolCalls []SeenCall `json:"tool_calls,omitempty"`
+	// Unused are recorded responses that no call asked for, by tool.
+	Unused []string `json:"unused,omitempty"`
+	// Notes are what the reader must know: calls that could not be attributed
+	// to one cell, a client that refused the proxy's certificate, and such.
+	Notes []string `json:"notes,omitempty"`
+	// Tokens counted by the LLMs that answered.
+	InputTokens  int64 `json:"input_tokens,omitempty"`
+	OutputTokens int64 `json:"output_tokens,omitempty"`
+}
+
+// Tally is how often a rule was considered and struck.
+type Tally struct {
+	Rule       string `json:"rule"`
+	Considered int    `json:"considered"` // calls that it matches
+	Fired      int    `json:"fired"`      // faults that reached the agent
+	// Missed are faults that were due and could not be injected, and why.
+	Missed []string `json:"missed,omitempty"`
+}
+
+// Event is one thing that chaos did.
+type Event struct {
+	At     time.Duration `json:"at"`   // since the cell began
+	Call   int           `json:"call"` // number of the call in the cell, from 1; 0: the prompt
+	Rule   string        `json:"rule,omitempty"`
+	Mode   Mode          `json:"mode,omitempty"`
+	Target string        `json:"target"` // the tool's name or the provider
+	Change string        `json:"change"` // what the agent saw: "503 in place of the answer"
+	Missed bool          `json:"missed,omitempty"`
+}
+
+// Exchange is one call with its answer, as the agent saw it. Secrets are
+// redacted, and bodies hold at most Plan.Capture bytes.
+type Exchange struct {
+	Call         int           `json:"call"`
+	At           time.Duration `json:"at"`
+	Took         time.Duration `json:"took"`
+	Kind         Kind          `json:"kind"`
+	Tool         string        `json:"tool"` // best name, or the provider
+	Method       string        `json:"method,omitempty"`
+	URL          string        `json:"url,omitempty"`
+	Status       int           `json:"status,omitempty"` // 0: no answer came
+	ContentType  string        `json:"content_type,omitempty"`
+	Request      []byte        `json:"request,omitempty"`
+	Response     []byte        `json:"response,omitempty"`
+	RequestSize  int64         `json:"request_size"`
+	ResponseSize int64         `json:"response_size"`
+	Faults       []string      `json:"faults,omitempty"` // rules that fired
+	Error        string        `json:"error,omitempty"`  // why no whole answer came
+}
+
+// Source is how a tool's call was seen.
+type Source string
+
+// The sources.
+const (
+	SeenOnWire Source = "http"
+	SeenByMCP  Source = "mcp"
+	SeenByHost Source = "python"
+	SeenInChat Source = "llm" // the LLM asked for it, and the conversation went on
+)
+
+// SeenCall is a tool's call.
+type SeenCall struct {
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments,omitempty"` // JSON, if known; query or body on the wire
+	Source    Source `json:"source"`
+	ID        string `json:"-"`
+}

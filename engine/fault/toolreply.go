@@ -1,0 +1,184 @@
+package fault
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// brokenJSON is an answer of a server that stopped in the middle.
+const brokenJSON = `{"status": "ok", "results": [{"id": 1, "name": "first", "value`
+
+// Answer is what an HTTP tool answers that a final fault has struck. Timeout and
+// Reset have none.
+func (s *Strike) Answer() (Reply, bool) {
+	switch s.Rule.Mode {
+	case Error:
+		return Reply{Status: s.Rule.Status, ContentType: typeOf([]byte(s.Rule.Message)), Body: []byte(s.Rule.Message)}, true
+	case Malformed:
+		return Reply{Status: 200, ContentType: typeJSON, Body: []byte(brokenJSON)}, true
+	case Malicious:
+		return Reply{Status: 200, ContentType: typeOf([]byte(s.Rule.Payload)), Body: []byte(s.Rule.Payload)}, true
+	}
+	return Reply{}, false
+}
+
+// ModelAnswer is what an LLM answers that a final fault has struck, in the
+// provider's shape.
+func (s *Strike) ModelAnswer(r *Request, reply func(text string) Reply) (Reply, bool) {
+	switch s.Rule.Mode {
+	case RateLimit:
+		return r.Failure(429, "Rate limit reached for "+modelName(r)+". Please try again later.", s.Rule.RetryAfter), true
+	case Error:
+		return r.Failure(s.Rule.Status, s.Rule.Message, 0), true
+	case Malformed:
+		whole := reply("This answer breaks off.")
+		whole.Body = whole.Body[:len(whole.Body)/2]
+		return whole, true
+	case Malicious:
+		return reply(s.Rule.Payload), true
+	}
+	return Reply{}, false
+}
+
+func modelName(r *Request) string {
+	if r.Model == "" {
+		return "the model"
+	}
+	return r.Model
+}
+
+// Change says what the agent sees of a fault that shapes no text.
+func (s *Strike) Change() string {
+	r := &s.Rule
+	switch r.Mode {
+	case Timeout:
+		return fmt.Sprintf("no answer for %s, then the connection closed", r.Delay)
+	case Slow:
+		return fmt.Sprintf("the answer came %s later", r.Delay)
+	case Error:
+		return fmt.Sprintf("%d %s in place of the answer", r.Status, Short(r.Message))
+	case Malformed:
+		return "JSON that breaks off in place of the answer"
+	case Malicious:
+		return fmt.Sprintf("%q in place of the answer", Short(r.Payload))
+	case Reset:
+		return "the connection was reset before an answer"
+	case Partial:
+		return "half of the body, then the connection closed"
+	case Bandwidth:
+		return fmt.Sprintf("the answer at %d bytes a second", r.Rate)
+	case WrongType:
+		return "the answer declared as " + WrongContentType
+	case Stale:
+		return "the first answer of this tool again"
+	case Duplicate:
+		return "the answer twice"
+	case RateLimit:
+		return fmt.Sprintf("429 with Retry-After %s", r.RetryAfter)
+	}
+	return string(r.Mode)
+}
+
+// WrongContentType is what answers are declared as that are something else.
+const WrongContentType = "text/html; charset=utf-8"
+
+// Reply is the recorded response as an answer of an HTTP server.
+func (r *Recorded) Reply() Reply {
+	out := Reply{Status: r.Status, ContentType: typeJSON, Body: r.Response}
+	if out.Status == 0 {
+		out.Status = 200
+	}
+	var text string
+	if json.Unmarshal(r.Response, &text) == nil {
+		out.Body = []byte(text)
+		out.ContentType = typeOf(out.Body)
+	}
+	return out
+}
+
+func typeOf(body []byte) string {
+	if parsed(body) != nil {
+		return typeJSON
+	}
+	return "text/plain; charset=utf-8"
+}
+
+// Refusal is the answer to a call that no recording answers.
+func Refusal(tool string) Reply {
+	return Reply{Status: 502, ContentType: "text/plain; charset=utf-8",
+		Body: fmt.Appendf(nil, "no response of %s is left in the recording that is replayed", tool)}
+}
+
+// InjectInto puts a payload into the answer of a tool: into the longest text of
+// a JSON answer, else where the strategy says. An answer that is not text is
+// left alone, with the reason.
+func InjectInto(contentType string, body []byte, payload string, how Strategy) (out []byte, why string) {
+	media := mediaType(contentType)
+	for _, kind := range []string{"image/", "audio/", "video/", "font/", "application/octet-stream", "application/zip", "application/pdf", "application/gzip"} {
+		if strings.HasPrefix(media, kind) {
+			return body, "the answer is no text but " + media
+		}
+	}
+	if IsStream(contentType) {
+		return injectStream(contentType, body, payload, how)
+	}
+	if bytes.IndexByte(body, 0) >= 0 {
+		return body, "the answer is no text"
+	}
+	if root := parsed(body); root != nil {
+		return injectJSON(body, root, payload, how), ""
+	}
+	return []byte(how.Join(string(body), payload)), ""
+}
+
+// injectStream puts the payload into the last event that has room for it.
+func injectStream(contentType string, body []byte, payload string, how Strategy) (out []byte, why string) {
+	list := frames(contentType, body)
+	for i := len(list) - 1; i >= 0; i-- {
+		f := &list[i]
+		if f.root == nil {
+			continue
+		}
+		for j := range list {
+			if j == i {
+				out = append(out, f.with(injectJSON(f.data, f.root, payload, how))...)
+			} else {
+				out = append(out, list[j].raw...)
+			}
+		}
+		return out, ""
+	}
+	return body, "the stream holds no JSON"
+}
+
+func injectJSON(body []byte, root *jsontree.Node, payload string, how Strategy) []byte {
+	var longest *jsontree.Node
+	var visit func(n *jsontree.Node)
+	visit = func(n *jsontree.Node) {
+		if n.Kind == jsontree.String && (longest == nil || len(n.Text) > len(longest.Text)) {
+			longest = n
+		}
+		for i := range n.Items {
+			visit(&n.Items[i])
+		}
+		for i := range n.Members {
+			visit(&n.Members[i].Value)
+		}
+	}
+	visit(root)
+	if longest != nil {
+		return spliced(body, []splice{replaced(longest, how.Join(longest.Text, payload))})
+	}
+	piece := quoted(payload)
+	if root.Kind == jsontree.Object {
+		piece = append([]byte(`"_injected":`), piece...)
+	}
+	if len(root.Items)+len(root.Members) > 0 {
+		piece = append([]byte{','}, piece...)
+	}
+	return spliced(body, []splice{{root.End - 1, root.End - 1, piece}})
+}

@@ -1,0 +1,146 @@
+package score
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Trial is one test that counts by a weight, such as a mutated prompt of a type.
+type Trial struct {
+	Weight float64
+	Passed bool
+}
+
+// Weighted is the part of the weight that passed, from 0 to 1. ok is false if
+// there is no weight above zero: nothing was tested, or nothing of it counts.
+func Weighted(trials []Trial) (score float64, ok bool) {
+	var won, all float64
+	for _, t := range trials {
+		all += t.Weight
+		if t.Passed {
+			won += t.Weight
+		}
+	}
+	if all <= 0 {
+		return 0, false
+	}
+	return won / all, true
+}
+
+// Robustness is R = (ws*semantic + wd*deterministic) / total, over tests that
+// passed; ok is false without tests.
+func Robustness(semantic, deterministic, total int, ws, wd float64) (r float64, ok bool) {
+	if total <= 0 {
+		return 0, false
+	}
+	return (ws*float64(semantic) + wd*float64(deterministic)) / float64(total), true
+}
+
+// Weights are how much each component counts in the whole.
+type Weights struct {
+	Mutation float64 `json:"mutation"`
+	Chaos    float64 `json:"chaos"`
+	Contract float64 `json:"contract"`
+	Replay   float64 `json:"replay"`
+}
+
+// DefaultWeights are those of the specification.
+func DefaultWeights() Weights {
+	return Weights{Mutation: 0.20, Chaos: 0.35, Contract: 0.35, Replay: 0.10}
+}
+
+// tolerance is how far a sum of weights may be from 1.
+const tolerance = 0.001
+
+// Check says what is wrong with weights: one that is not between 0 and 1, or a
+// sum other than 1.
+func (w Weights) Check() error {
+	sum := 0.0
+	for _, c := range w.list() {
+		if !(c.weight >= 0 && c.weight <= 1) {
+			return fmt.Errorf("the weight of %s is %v, it must be between 0 and 1", c.name, c.weight)
+		}
+		sum += c.weight
+	}
+	if math.Abs(sum-1) > tolerance {
+		return fmt.Errorf("weights must sum to 1.0, these sum to %v", Round(sum, 4))
+	}
+	return nil
+}
+
+type named struct {
+	name   string
+	weight float64
+}
+
+func (w Weights) list() []named {
+	return []named{{"mutation", w.Mutation}, {"chaos", w.Chaos}, {"contract", w.Contract}, {"replay", w.Replay}}
+}
+
+// Parts are the scores of the components, from 0 to 1; nil is one that did not
+// run.
+type Parts struct{ Mutation, Chaos, Contract, Replay *float64 }
+
+// Share is one component's place in the whole.
+type Share struct {
+	Name   string  `json:"name"`
+	Ran    bool    `json:"ran"`
+	Score  float64 `json:"score"`
+	Weight float64 `json:"weight"` // as configured
+	// Counts is the weight after those of components that did not run were
+	// shared out: weight divided by the sum of weights that ran.
+	Counts float64 `json:"counts"`
+}
+
+// Whole is the resilience score.
+type Whole struct {
+	Score  float64 `json:"score"` // 0 to 1
+	Shares []Share `json:"shares"`
+	// Absent are components that did not run, so that the weights of the others
+	// were scaled up; a report has to say so.
+	Absent []string `json:"absent,omitempty"`
+}
+
+// Resilience is the weighted mean of the components that ran. ok is false if
+// none ran, or none with a weight above zero.
+func Resilience(p Parts, w Weights) (whole Whole, ok bool) {
+	scores := []*float64{p.Mutation, p.Chaos, p.Contract, p.Replay}
+	sum := 0.0
+	for i, c := range w.list() {
+		s := Share{Name: c.name, Weight: c.weight}
+		if scores[i] == nil {
+			whole.Absent = append(whole.Absent, c.name)
+		} else {
+			s.Ran, s.Score = true, *scores[i]
+			sum += c.weight
+		}
+		whole.Shares = append(whole.Shares, s)
+	}
+	if sum <= 0 {
+		return whole, false
+	}
+	for i := range whole.Shares {
+		if s := &whole.Shares[i]; s.Ran {
+			s.Counts = s.Weight / sum
+			whole.Score += s.Score * s.Weight
+		}
+	}
+	whole.Score /= sum
+	return whole, true
+}
+
+// String is the whole in one line: "0.731 = 0.22 x 1.000 (mutation) + ...".
+func (w Whole) String() string {
+	var terms []string
+	for _, s := range w.Shares {
+		if s.Ran {
+			terms = append(terms, fmt.Sprintf("%.2f x %.3f (%s)", s.Counts, s.Score, s.Name))
+		}
+	}
+	text := fmt.Sprintf("%.3f = %s", w.Score, strings.Join(terms, " + "))
+	if len(w.Absent) > 0 {
+		text += "; did not run: " + strings.Join(w.Absent, ", ")
+	}
+	return text
+}

@@ -1,0 +1,54 @@
+package score
+
+import (
+	"math"
+	"slices"
+)
+
+// z95 is the 0.975 quantile of the normal distribution.
+const z95 = 1.959963984540054
+
+// Wilson is the 95 % Wilson score interval of a rate of which passed out of runs
+// were seen. Without runs it is all there is: 0 to 1.
+func Wilson(passed, runs int) (low, high float64) {
+	if runs <= 0 {
+		return 0, 1
+	}
+	n, p := float64(runs), float64(passed)/float64(runs)
+	z2 := z95 * z95
+	middle := (p + z2/(2*n)) / (1 + z2/n)
+	half := z95 / (1 + z2/n) * math.Sqrt(p*(1-p)/n+z2/(4*n*n))
+	low, high = middle-half, middle+half
+	if passed == 0 {
+		low = 0 // exactly, by the formula; rounding says otherwise
+	}
+	if passed == runs {
+		high = 1
+	}
+	return low, high
+}
+
+// Percentile is the smallest of the values that at least p percent of them do
+// not exceed (nearest rank), p from 0 to 100. ok is false without values; they
+// need not be sorted, and are not changed.
+func Percentile[T ~int64 | ~float64](values []T, p float64) (v T, ok bool) {
+	if len(values) == 0 {
+		return v, false
+	}
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	// p*n is exact where p/100*n is not: 7 percent of 100 is not 7.000000000000001.
+	rank := int(math.Ceil(p * float64(len(sorted)) / 100))
+	return sorted[min(max(rank, 1), len(sorted))-1], true
+}
+
+// Mean is the arithmetic mean; ok is false without values.
+func Mean[T ~int64 | ~float64](values []T) (mean float64, ok bool) {
+	if len(values) == 0 {
+		return 0, false
+	}
+	for i, v := range values {
+		mean += (float64(v) - mean) / float64(i+1)
+	}
+	return mean, true
+}

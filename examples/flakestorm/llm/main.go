@@ -1,0 +1,20 @@
+// Command llm serves the scripted model of the examples, and their tools, by
+// itself: for agents in other languages, and to look at.
+//
+//	go run ./examples/flakestorm/llm
+//	PORT=8099 go run ./examples/flakestorm/llm
+package main
+
+import (
+	"log"
+	"net/http"
+
+	"github.com/thresh-dev/thresh/examples/flakestorm/world"
+)
+
+func main() {
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", world.LLM())
+	mux.Handle("/", world.Tools())
+	log.Fatal(world.Serve(mux))
+}

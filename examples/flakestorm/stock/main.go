@@ -1,0 +1,27 @@
+// Command stock is an agent behind HTTP that answers from the tools of an MCP
+// server, by the official Go SDK: POST /ask {"message": "..."} gives
+// {"answer": "..."}.
+//
+//	go run ./examples/flakestorm/stock          with weaknesses, see agent.go
+//	go run ./examples/flakestorm/stock -fixed   without them
+//
+// The server is at WAREHOUSE_URL, or is started within. HTTP_PROXY and
+// HTTPS_PROXY are honoured.
+package main
+
+import (
+	"flag"
+	"log"
+
+	"github.com/thresh-dev/thresh/examples/flakestorm/world"
+)
+
+func main() {
+	fixed := flag.Bool("fixed", false, "without the planted weaknesses")
+	flag.Parse()
+	at, err := world.Environ()
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Fatal(world.Serve(handler(&agent{server: at.Warehouse, fixed: *fixed})))
+}

@@ -1,0 +1,31 @@
+// Command travel is an agent behind HTTP that calls a model and two tools over
+// HTTP: POST /chat {"message": "..."} gives {"output": "..."}.
+//
+//	go run ./examples/flakestorm/travel          with weaknesses, see agent.go
+//	go run ./examples/flakestorm/travel -fixed   without them, see fixed.go
+//
+// Where model and tools are stands in LLM_URL, WEATHER_URL and SEARCH_URL; what
+// is not named is started within. HTTP_PROXY and HTTPS_PROXY are honoured.
+package main
+
+import (
+	"flag"
+	"log"
+	"os"
+
+	"github.com/thresh-dev/thresh/examples/flakestorm/world"
+)
+
+func main() {
+	fixed := flag.Bool("fixed", false, "without the planted weaknesses")
+	flag.Parse()
+	at, err := world.Environ()
+	if err != nil {
+		log.Fatal(err)
+	}
+	model := os.Getenv("LLM_MODEL")
+	if model == "" {
+		model = "scripted"
+	}
+	log.Fatal(world.Serve(newAgent(at, model, *fixed).handler()))
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// docPart is a stretch of a document: prose, drawn as what its Markdown means,
+// or source lines around a block that has a verdict.
+type docPart struct {
+	Prose template.HTML
+	Lines []docLine
+}
+
+type docLine struct {
+	Number  int
+	Verdict string // of the block that the line is in; ""
+	First   bool
+	Text    []run
+	Notes   []string // of blocks that end here
+}
+
+func (d *drawer) document(doc *campaign.Document) ([]docPart, string) {
+	body := head(doc.Body, d.limit())
+	d.left -= len(body)
+	lines, note := firstOf(strings.Split(strings.TrimSuffix(body, "\n"), "\n"), lineCap, "line")
+	if len(body) < len(doc.Body) {
+		note = fmt.Sprintf("cut: the first %s of %s", plural(len(lines), "line"), size(int64(len(doc.Body))))
+	}
+	judged := judgedLines(doc, lines)
+	var parts []docPart
+	for from := 0; from < len(lines); {
+		to := from + 1
+		for to < len(lines) && judged[to] == judged[from] {
+			to++
+		}
+		if judged[from] {
+			parts = append(parts, docPart{Lines: docLines(doc, lines[from:to], from)})
+		} else if text := strings.Join(lines[from:to], "\n"); strings.TrimSpace(text) != "" {
+			parts = append(parts, docPart{Prose: prose(text)})
+		}
+		from = to
+	}
+	return parts, note
+}
+
+// judgedLines is which lines are shown as source: those of blocks, and all of
+// a fenced block that one is in.
+func judgedLines(doc *campaign.Document, lines []string) []bool {
+	judged := make([]bool, len(lines))
+	for _, b := range doc.Blocks {
+		for n := max(b.From, 1); n <= min(b.To, len(lines)); n++ {
+			judged[n-1] = true
+		}
+	}
+	for from := 0; from < len(lines); from++ {
+		mark := fenceOf(lines[from])
+		if mark == "" {
+			continue
+		}
+		to, any := from, judged[from]
+		for to+1 < len(lines) {
+			to++
+			any = any || judged[to]
+			if end := fenceOf(lines[to]); strings.HasPrefix(end, mark) && strings.Trim(strings.TrimSpace(lines[to]), mark[:1]) == "" {
+				break
+			}
+		}
+		for n := from; any && n <= to; n++ {
+			judged[n] = true
+		}
+		from = to
+	}
+	return judged
+}
+
+// fenceOf is the run of back quotes or tildes that a line opens or closes a
+// fenced block with; "" for none.
+func fenceOf(line string) string {
+	line = strings.TrimLeft(line, " ")
+	if !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {
+		return ""
+	}
+	return line[:len(line)-len(strings.TrimLeft(line, line[:1]))]
+}
+
+func docLines(doc *campaign.Document, lines []string, before int) []docLine {
+	out := make([]docLine, len(lines))
+	for i, l := range lines {
+		n := before + i + 1
+		out[i] = docLine{Number: n, Text: runsOf(l, nil)}
+		b := blockAt(doc, n)
+		if b == nil {
+			continue
+		}
+		out[i].Verdict, out[i].First = b.Verdict.String(), b.From == n
+		if b.To == n && b.Note != "" {
+			out[i].Notes = []string{b.Note}
+		}
+	}
+	return out
+}

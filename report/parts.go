@@ -1,0 +1,236 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Parts returns the templates that pages are drawn with. The single file and
+// the pages that are served are made of the same ones:
+//
+//	masthead summary campaigns how   of a [RunView]
+//	finding finding-body chip        of a [FindingView]
+//	exhibit                          of an [Exhibit]
+//	v                                of a string: untrusted text on one line
+//	command                          of a line to be copied into a shell
+//	verdict-mark                     of "pass", "fail" or any other verdict
+//
+// The caller adds its own to them. They need the style sheet [Style] and no
+// script; no style, script or request stands in what they write.
+func Parts() (*template.Template, error) {
+	t, err := template.New("parts").Funcs(template.FuncMap{
+		"pieces":   inline,
+		"visible":  brief,
+		"count":    func(n int64) string { return count(n) },
+		"hex":      func(b byte) string { return fmt.Sprintf("%02x", b) },
+		"ascii":    func(b byte) string { return string(rune(printable(b))) },
+		"offset":   func(n int64) string { return fmt.Sprintf("%08x", n) },
+		"add":      func(a, b int64) int64 { return a + b },
+		"numeric":  func(flags []bool, i int) bool { return i < len(flags) && flags[i] },
+		"lines":    func(n int) string { return plural(n, "line") },
+		"figure":   number,
+		"duration": duration,
+		"rate":     rate,
+		"when":     moment,
+		"glyph":    glyph,
+	}).ParseFS(pageFiles, "page/*.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("parse the page's templates: %w", err)
+	}
+	return t, nil
+}
+
+// Style is the style sheet of [Parts].
+func Style() ([]byte, error) { return pageFiles.ReadFile("page/page.css") }
+
+// inline is untrusted text on one line, in pieces.
+func inline(s string) []piece {
+	ps := pieces(head(s, inlineCap), false)
+	if len(s) > inlineCap {
+		ps = append(ps, piece{Text: "…"})
+	}
+	return ps
+}
+
+// RunView is a run as pages draw it, but for its findings.
+type RunView struct {
+	Rec       *campaign.Record
+	Env       *campaign.Environment
+	Verdict   string // class: "pass", "fail" or "error"
+	Headline  string
+	Stopped   string // why the run is not complete; "" if it is
+	Command   string
+	Tiles     []tile
+	Progress  []*seriesView
+	Campaigns []campaignView
+	Scored    bool // a campaign has a score
+	Shows     bool // a campaign has exhibits
+	Digest    string
+	Facts     []fact
+}
+
+// tile is a figure; Key names it to scripts that keep it up to date.
+type tile struct{ Key, Value, Label string }
+
+type fact struct{ Name, Value string }
+
+type campaignView struct {
+	*campaign.CampaignRecord
+	Link     string // to the source document; "" for none
+	Run      string
+	Counts   []string
+	Score    string
+	Bar      []barPart
+	Exhibits []Exhibit
+}
+
+// barPart is a verdict's share of a campaign's cases.
+type barPart struct{ Class, X, W string }
+
+// FindingView is a finding as pages draw it.
+type FindingView struct {
+	*campaign.Finding
+	Level     string
+	Glyph     string // the severity's shape
+	Count     string
+	Where     string
+	Flaky     string
+	Minimal   string
+	Shown     string // re-runs
+	Command   string
+	Open      bool
+	Exhibits  []Exhibit
+	SampleSum *campaign.Table
+}
+
+// DrawRun lays a run out. How many findings it has is said apart, since the
+// record may come without them.
+func DrawRun(rec *campaign.Record, findings int, opt Options) *RunView {
+	return runViewOf(rec, findings, opt, &drawer{left: evidenceBudget})
+}
+
+// DrawFinding lays one finding out, with everything that is known of it.
+func DrawFinding(f *campaign.Finding, opt Options) *FindingView {
+	v := findingViewOf(f)
+	v.detail(opt, &drawer{left: evidenceBudget})
+	return &v
+}
+
+// DrawExhibit lays one exhibit out.
+func DrawExhibit(e *campaign.Exhibit) Exhibit { return (&drawer{left: evidenceBudget}).exhibit(e) }
+
+func runViewOf(rec *campaign.Record, findings int, opt Options, d *drawer) *RunView {
+	env := &rec.Environment
+	v := &RunView{
+		Rec: rec, Env: env, Headline: headlineOf(rec, findings), Command: shellQuote(env.Command),
+		Digest: rec.Digest, Progress: progressCharts(env),
+	}
+	switch rec.Verdict {
+	case "pass", "fail":
+		v.Verdict = rec.Verdict
+	default:
+		v.Verdict = "error"
+	}
+	if !rec.Complete {
+		v.Stopped = incomplete(rec)
+	}
+	t := total(rec)
+	cases := tile{"cases", count(t.Run), "cases run"}
+	if t.Planned > t.Run {
+		cases.Label = "of " + count(t.Planned) + " cases run"
+	}
+	found := tile{"findings", count(findings), "findings"}
+	if findings == 1 {
+		found.Label = "finding"
+	}
+	v.Tiles = []tile{
+		cases, found, {"rate", rate(env.Rate), "cases a second"}, {"time", duration(env.Seconds), "time"},
+	}
+	for i := range rec.Campaigns {
+		c := campaignViewOf(&rec.Campaigns[i], opt, d)
+		v.Scored, v.Shows = v.Scored || c.Score != "", v.Shows || len(c.Exhibits) > 0
+		v.Campaigns = append(v.Campaigns, c)
+	}
+	v.Facts = []fact{
+		{"Thresh", env.Version}, {"Host", env.Host}, {"System", strings.Trim(env.OS+"/"+env.Arch, "/")},
+		{"Processors", count(env.CPUs)}, {"Workers", count(env.Workers)},
+		{"Started", moment(env.Started)}, {"Finished", moment(env.Finished)},
+	}
+	return v
+}
+
+func campaignViewOf(c *campaign.CampaignRecord, opt Options, d *drawer) campaignView {
+	n := c.Cases
+	v := campaignView{CampaignRecord: c, Run: count(n.Run), Exhibits: d.exhibits(c.Exhibits)}
+	if n.Planned > n.Run {
+		v.Run += " of " + count(n.Planned)
+	}
+	v.Counts = []string{count(n.Pass), count(n.Fail), count(n.Skip), count(n.Error)}
+	if c.Score != nil {
+		v.Score = fmt.Sprintf("%.3f", finite(*c.Score))
+	}
+	if opt.Reference != "" && c.Source != "" && !strings.HasPrefix(c.Source, "/") {
+		v.Link = strings.TrimSuffix(opt.Reference, "/") + "/" + fileURI(c.Source)
+	}
+	if n.Run > 0 {
+		at := 0.0
+		for _, part := range []struct {
+			class string
+			n     int64
+		}{{"pass", n.Pass}, {"fail", n.Fail}, {"error", n.Error}, {"skip", n.Skip}} {
+			if part.n == 0 {
+				continue
+			}
+			w := 100 * float64(part.n) / float64(n.Run)
+			seen := max(w, 1.5) // a single failure among millions is still seen
+			v.Bar = append(v.Bar, barPart{part.class, px(min(at, 100-seen)), px(seen)})
+			at += w
+		}
+	}
+	return v
+}
+
+// glyphs are the severities' shapes, so that colour is not needed.
+var glyphs = [...]string{"○", "●", "■", "▲", "◆"}
+
+func glyph(s campaign.Severity) string { return glyphs[min(int(s), len(glyphs)-1)] }
+
+func findingViewOf(f *campaign.Finding) FindingView {
+	v := FindingView{
+		Finding: f, Level: f.Severity.String(), Glyph: glyph(f.Severity),
+		Count: plural(f.Cases, "case"), Where: f.Contract + " " + f.Campaign, Flaky: flakyLabel(f), Command: shellQuote(f.Reproduce),
+	}
+	return v
+}
+
+// detail adds what is shown of a finding in full.
+func (v *FindingView) detail(opt Options, d *drawer) {
+	f := v.Finding
+	v.Exhibits = d.exhibits(f.Evidence)
+	if f.Rerun.Tried > 0 && !f.Flaky {
+		v.Shown = count(f.Rerun.Same) + " of " + plural(f.Rerun.Tried, "re-run") + " failed the same way"
+	}
+	if m := f.Minimized; m != nil {
+		v.Minimal = strings.Replace(sizes(m), "->", "→", 1) + ", " + plural(m.Tries, "execution")
+		if !m.Verified {
+			v.Minimal += "; not verified"
+		}
+		if data, full, why := reproducer(f, opt); len(data) > 0 {
+			b := campaign.BytesExhibit("Smallest reproducer, "+size(full),
+				campaign.BytesRow{Label: "minimised", Data: data[:min(len(data), minimalCap)], Size: full})
+			e := d.exhibit(&b)
+			e.Note = strings.Trim(e.Note+"; "+why, "; ")
+			v.Exhibits = append(v.Exhibits, e)
+		}
+	}
+	if len(f.Samples) > 0 {
+		t := &campaign.Table{Columns: []string{"case", "round", "bytes", "input"}, Numeric: []bool{true, true, true, false}}
+		for _, s := range f.Samples {
+			t.Rows = append(t.Rows, []string{count(s.Case.Index), count(s.Case.Round), count(s.Size), s.Input})
+		}
+		v.SampleSum = t
+	}
+}

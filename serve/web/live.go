@@ -1,0 +1,345 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// How often a run's journal is looked at while somebody watches, which is also
+// the most often that a page is told anything; how long a journal stays open
+// when nobody does; and how often a silent stream is shown to be alive.
+const (
+	lookEvery   = 250 * time.Millisecond
+	keepOpen    = 20 * time.Second
+	pulseEvery  = 15 * time.Second
+	runsEvery   = time.Second
+	waitForLive = 150 * time.Millisecond
+)
+
+// State is how far a run is.
+type State struct {
+	RunID     string          `json:"run_id"`
+	Status    string          `json:"status"` // "running", "done", "interrupted" or "error"
+	Phase     string          `json:"phase"`
+	Campaign  string          `json:"campaign"` // the current one
+	Index     int             `json:"index"`    // its place, from 1
+	Of        int             `json:"of"`
+	Done      int64           `json:"done"`    // of the phase: cases, or findings while these are confirmed
+	Planned   int64           `json:"planned"` // 0: not known
+	Workers   int             `json:"workers"`
+	Rate      float64         `json:"cases_per_second"`
+	ETA       *float64        `json:"eta_seconds"` // of the phase; null: not known
+	Seconds   float64         `json:"seconds"`
+	Cases     campaign.Counts `json:"cases"`    // of the run
+	Findings  int             `json:"findings"` // distinct, confirmed or not
+	Settled   int             `json:"settled"`  // confirmed
+	Campaigns []CampaignState `json:"campaigns"`
+}
+
+// CampaignState is how far one campaign is.
+type CampaignState struct {
+	Contract string          `json:"contract"`
+	Name     string          `json:"name"`
+	Cases    campaign.Counts `json:"cases"`
+}
+
+func stateOf(l store.Live) State {
+	p, rec := l.Progress, &l.Record
+	s := State{
+		RunID: rec.RunID, Status: "running", Phase: p.Phase, Campaign: p.Campaign, Index: p.Index, Of: p.Of, Done: p.Done, Planned: p.Planned,
+		Workers: p.Workers, Rate: p.Rate, Seconds: rec.Environment.Seconds, Settled: len(rec.Findings), Campaigns: []CampaignState{},
+	}
+	if !l.Running {
+		switch {
+		case rec.Complete:
+			s.Status = "done"
+		case rec.Stopped == "interrupted":
+			s.Status = "interrupted"
+		case rec.Stopped == "environment":
+			s.Status = "error"
+		default:
+			s.Status = "done"
+		}
+	}
+	if s.Phase == "" {
+		s.Phase = "starting"
+	}
+	for i, c := range rec.Campaigns {
+		if l.Running && i+1 == p.Index && p.Phase == "running" {
+			c.Cases.Planned = max(p.Planned, c.Cases.Run)
+		}
+		s.Campaigns = append(s.Campaigns, CampaignState{c.Contract, c.Name, c.Cases})
+		s.Cases.Planned += c.Cases.Planned
+		s.Cases.Run += c.Cases.Run
+		s.Cases.Pass += c.Cases.Pass
+		s.Cases.Fail += c.Cases.Fail
+		s.Cases.Skip += c.Cases.Skip
+		s.Cases.Error += c.Cases.Error
+	}
+	s.Findings = max(p.Findings, s.Settled)
+	if left := p.Planned - p.Done; left > 0 && p.Rate > 0 && p.Phase == "running" {
+		eta := float64(left) / p.Rate
+		s.ETA = &eta
+	}
+	return s
+}
+
+// hub follows the journals of runs that somebody looks at, each once however
+// many look.
+type hub struct {
+	store   *store.Store
+	mu      sync.Mutex
+	ctx     context.Context // of the server; nil before it serves
+	group   sync.WaitGroup
+	watches map[string]*watch
+}
+
+// watch is one followed journal.
+type watch struct {
+	mu    sync.Mutex
+	live  *store.Live // nil until it was read once
+	err   error
+	news  chan struct{} // closed and replaced when live changes
+	used  time.Time
+	users int
+}
+
+func newHub(s *store.Store) *hub { return &hub{store: s, watches: make(map[string]*watch)} }
+
+func (h *hub) start(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ctx = ctx
+}
+
+// wait returns when nothing is followed any longer, after the server's end.
+func (h *hub) wait() { h.group.Wait() }
+
+// watch is the watch of a run, which is made if there is none.
+func (h *hub) watch(run string) *watch {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := h.watches[run]
+	if w == nil {
+		w = &watch{news: make(chan struct{})}
+		ctx := h.ctx
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		h.watches[run] = w
+		h.group.Go(func() { h.follow(ctx, run, w) })
+	}
+	w.mu.Lock()
+	w.used = time.Now()
+	w.mu.Unlock()
+	return w
+}
+
+// follow reads a journal until nobody wants it, the run is over or the server
+// ends.
+func (h *hub) follow(ctx context.Context, run string, w *watch) {
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.watches[run] == w {
+			delete(h.watches, run)
+		}
+	}()
+	f, err := h.store.Follow(run)
+	if err != nil {
+		w.set(nil, err)
+		return
+	}
+	defer f.Close()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		l, err := f.Poll()
+		w.set(&l, err)
+		if err != nil || !l.Running {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if h.drop(run, w, now) {
+				return
+			}
+		}
+	}
+}
+
+// drop forgets a watch that nobody wants, before anybody new can get it.
+func (h *hub) drop(run string, w *watch, now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	idle := w.users == 0 && now.Sub(w.used) > keepOpen
+	if idle {
+		delete(h.watches, run)
+	}
+	return idle
+}
+
+func (w *watch) set(l *store.Live, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.live, w.err = l, err
+	close(w.news)
+	w.news = make(chan struct{})
+}
+
+// now is what is known, and a channel that is closed when more is.
+func (w *watch) now() (*store.Live, error, <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.live, w.err, w.news
+}
+
+func (w *watch) join(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.users += n
+	w.used = time.Now()
+}
+
+// live is what a run's journal says; nil if it takes longer to read than a
+// page should wait.
+func (h *hub) live(ctx context.Context, run string) *store.Live {
+	w := h.watch(run)
+	l, err, news := w.now()
+	if l == nil && err == nil {
+		ctx, cancel := context.WithTimeout(ctx, waitForLive)
+		defer cancel()
+		select {
+		case <-news:
+			l, _, _ = w.now()
+		case <-ctx.Done():
+		}
+	}
+	return l
+}
+
+// stream is an answer of server-sent events.
+type stream struct {
+	w http.ResponseWriter
+	c *http.ResponseController
+}
+
+func newStream(w http.ResponseWriter) *stream {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy that would hold events back
+	s := &stream{w, http.NewResponseController(w)}
+	fmt.Fprint(w, "retry: 2000\n\n")
+	_ = s.c.Flush()
+	return s
+}
+
+// event sends one event; an error means that the reader is gone.
+func (s *stream) event(name string, data []byte) error {
+	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, data); err != nil {
+		return err
+	}
+	return s.c.Flush()
+}
+
+func (s *stream) pulse() error {
+	if _, err := fmt.Fprint(s.w, ": alive\n\n"); err != nil {
+		return err
+	}
+	return s.c.Flush()
+}
+
+// runEvents tells a run's state whenever it changes, and ends with the run.
+func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.runID(r)
+	if err != nil {
+		return err
+	}
+	watch := s.hub.watch(id)
+	watch.join(1)
+	defer watch.join(-1)
+	s.metrics.streams.Add(1)
+	defer s.metrics.streams.Add(-1)
+	out := newStream(w)
+	pulse := time.NewTicker(pulseEvery)
+	defer pulse.Stop()
+	var sent []byte
+	for {
+		l, err, news := watch.now()
+		if err != nil {
+			return nil // the page asks again, and is told by the page itself
+		}
+		if l != nil {
+			state, err := json.Marshal(stateOf(*l))
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(state, sent) {
+				sent = state
+				if out.event("state", state) != nil {
+					return nil
+				}
+			}
+			if !l.Running {
+				return nil
+			}
+		}
+		select {
+		case <-news:
+		case <-pulse.C:
+			if out.pulse() != nil {
+				return nil
+			}
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+}
+
+// listEvents tells that the list of runs has changed.
+func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) error {
+	s.metrics.streams.Add(1)
+	defer s.metrics.streams.Add(-1)
+	out := newStream(w)
+	tick, pulse := time.NewTicker(runsEvery), time.NewTicker(pulseEvery)
+	defer tick.Stop()
+	defer pulse.Stop()
+	var last []byte
+	for {
+		list, err := s.listRuns(r.Context(), store.RunQuery{Limit: pageSize})
+		if err != nil {
+			return nil // ends the stream; the browser asks again
+		}
+		now, err := json.Marshal(list)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(now, last) {
+			// The first is told too: the list may have changed since the page was made.
+			if out.event("runs", fmt.Appendf(nil, `{"total":%d}`, list.Total)) != nil {
+				return nil
+			}
+			last = now
+		}
+		select {
+		case <-tick.C:
+		case <-pulse.C:
+			if out.pulse() != nil {
+				return nil
+			}
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+}

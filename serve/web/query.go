@@ -1,0 +1,209 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// pageSize is how many lines a list shows at once, and mostLines how many a
+// program may ask for.
+const (
+	pageSize  = 50
+	mostLines = 500
+)
+
+// statusError is an error with the status that the answer has.
+type statusError struct {
+	code int
+	err  error
+}
+
+func (e *statusError) Error() string { return e.err.Error() }
+func (e *statusError) Unwrap() error { return e.err }
+
+// statusOf is the status of an answer that says err: what was refused was not
+// found, and for all else the store is at fault.
+func statusOf(err error) int {
+	var s *statusError
+	switch {
+	case errors.As(err, &s):
+		return s.code
+	case diag.ExitCode(err) == diag.ExitRefused:
+		return http.StatusNotFound
+	}
+	return http.StatusInternalServerError
+}
+
+func badRequest(format string, args ...any) error {
+	return &statusError{http.StatusBadRequest, fmt.Errorf(format, args...)}
+}
+
+// query reads the parameters of a request; those that are not among the names
+// are an error that names the nearest.
+func query(r *http.Request, names ...string) (url.Values, error) {
+	q := r.URL.Query()
+	for name := range q {
+		if !slices.Contains(names, name) {
+			err := badRequest("there is no parameter %q here", name)
+			if hint := diag.DidYouMean(name, names); hint != "" {
+				err = diag.WithHint(err, hint)
+			}
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// window is the part of a list that is asked for.
+func window(q url.Values) (limit, offset int, err error) {
+	limit = pageSize
+	for name, into := range map[string]*int{"limit": &limit, "offset": &offset} {
+		text := q.Get(name)
+		if text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return 0, 0, badRequest("%s must be a whole number from 0, got %q", name, text)
+		}
+		*into = n
+	}
+	if limit < 1 || limit > mostLines {
+		return 0, 0, badRequest("limit must be from 1 to %d, got %d", mostLines, limit)
+	}
+	return limit, offset, nil
+}
+
+// oneOf refuses a value that is none of some, and takes none at all.
+func oneOf(name, value string, allowed ...string) error {
+	if value == "" || slices.Contains(allowed, value) {
+		return nil
+	}
+	return badRequest("%s must be one of %s, got %q", name, strings.Join(allowed, ", "), value)
+}
+
+var (
+	verdicts   = []string{"pass", "fail", "error"}
+	statuses   = []string{"running", "done", "interrupted", "error"}
+	severities = []string{"critical", "high", "medium", "low", "note"}
+)
+
+func runQuery(r *http.Request) (store.RunQuery, error) {
+	v, err := query(r, "q", "contract", "campaign", "verdict", "status", "limit", "offset")
+	if err != nil {
+		return store.RunQuery{}, err
+	}
+	q := store.RunQuery{Text: v.Get("q"), Contract: v.Get("contract"), Campaign: v.Get("campaign"), Verdict: v.Get("verdict"), Status: v.Get("status")}
+	if err := errors.Join(oneOf("verdict", q.Verdict, verdicts...), oneOf("status", q.Status, statuses...)); err != nil {
+		return q, badRequest("%w", err)
+	}
+	q.Limit, q.Offset, err = window(v)
+	return q, err
+}
+
+func findingQuery(r *http.Request, run string) (store.FindingQuery, error) {
+	v, err := query(r, "q", "contract", "campaign", "kind", "severity", "flaky", "limit", "offset")
+	if err != nil {
+		return store.FindingQuery{}, err
+	}
+	q := store.FindingQuery{RunID: run, Text: v.Get("q"), Contract: v.Get("contract"), Campaign: v.Get("campaign"), Kind: v.Get("kind")}
+	if text := v.Get("severity"); text != "" {
+		if err := oneOf("severity", text, severities...); err != nil {
+			return q, err
+		}
+		var s campaign.Severity
+		if err := s.UnmarshalText([]byte(text)); err != nil {
+			return q, badRequest("severity: %w", err)
+		}
+		q.Severity = &s
+	}
+	if err := oneOf("flaky", v.Get("flaky"), "true", "false"); err != nil {
+		return q, err
+	}
+	q.Flaky = v.Get("flaky") == "true"
+	q.Limit, q.Offset, err = window(v)
+	return q, err
+}
+
+// runID is the run that a request names: an id, a beginning of one, or
+// "latest".
+func (s *Server) runID(r *http.Request) (string, error) {
+	return s.cfg.Store.ResolveRun(r.PathValue("run"))
+}
+
+// RunPage is a part of the list of runs.
+type RunPage struct {
+	Total int                `json:"total"`
+	Runs  []store.RunSummary `json:"runs"`
+}
+
+// listRuns is the store's list, with what is known of live runs.
+func (s *Server) listRuns(ctx context.Context, q store.RunQuery) (RunPage, error) {
+	runs, err := s.cfg.Store.Runs(q)
+	if err != nil {
+		return RunPage{}, err
+	}
+	total, err := s.cfg.Store.CountRuns(q)
+	if err != nil {
+		return RunPage{}, err
+	}
+	for i := range runs {
+		if runs[i].Status != "running" {
+			continue
+		}
+		if l := s.hub.live(ctx, runs[i].RunID); l != nil {
+			state := stateOf(*l)
+			runs[i].Cases, runs[i].Findings, runs[i].Seconds = state.Cases, state.Findings, state.Seconds
+		}
+	}
+	return RunPage{total, runs}, nil
+}
+
+// findings is a part of a run's list, whether it is over or not.
+func (s *Server) findings(ctx context.Context, q store.FindingQuery) (store.FindingPage, error) {
+	run, err := s.cfg.Store.Run(q.RunID)
+	if err != nil || run.Status != "running" {
+		return s.pageOf(q, err)
+	}
+	l := s.hub.live(ctx, q.RunID)
+	if l == nil {
+		return s.pageOf(q, nil)
+	}
+	page := store.FindingPage{Findings: []store.FindingSummary{}}
+	list := slices.Clone(l.Record.Findings)
+	slices.SortFunc(list, func(a, b campaign.Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.ID, b.ID))
+	})
+	text := strings.ToLower(q.Text)
+	for i := range list {
+		f := &list[i]
+		if q.Contract != "" && f.Contract != q.Contract || q.Campaign != "" && f.Campaign != q.Campaign || q.Kind != "" && f.Kind != q.Kind ||
+			q.Severity != nil && f.Severity != *q.Severity || q.Flaky && !f.Flaky ||
+			!strings.Contains(strings.ToLower(f.ID+"\n"+f.Title+"\n"+f.Kind+"\n"+f.Campaign), text) {
+			continue
+		}
+		if page.Total >= q.Offset && len(page.Findings) < q.Limit {
+			page.Findings = append(page.Findings, store.SummaryOf(*f))
+		}
+		page.Total++
+	}
+	return page, nil
+}
+
+func (s *Server) pageOf(q store.FindingQuery, err error) (store.FindingPage, error) {
+	if err != nil {
+		return store.FindingPage{}, err
+	}
+	return s.cfg.Store.Findings(q)
+}

@@ -1,0 +1,325 @@
+package agent
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// request is a request that can be sent many times.
+type request struct {
+	method, url string
+	query       [][2]string // added to that of the URL
+	headers     [][2]string // in their order; names may repeat
+	body        []byte      // nil: none
+	chunked     bool
+	trickle     time.Duration
+}
+
+// httpDialect is how agents behind any endpoint are asked.
+func httpDialect(p *agentcall.HTTP) (dialect, error) {
+	answer, err := agentcall.ParsePath(p.ResponsePath)
+	if err != nil {
+		return dialect{}, fmt.Errorf("the response path: %w", err)
+	}
+	tools, err := agentcall.ParsePath(p.ToolsPath)
+	if err != nil {
+		return dialect{}, fmt.Errorf("the path of tools: %w", err)
+	}
+	method := strings.ToUpper(p.Method)
+	if !slices.Contains([]string{"GET", "DELETE", "POST", "PUT", "PATCH"}, method) {
+		return dialect{}, fmt.Errorf("%q is no method that an agent is called by", p.Method)
+	}
+	text := p.Template
+	if text == "" {
+		text = defaultTemplate
+	}
+	t := agentcall.ParseTemplate(text)
+	build := func(c *agentcall.Call, session string) (request, error) {
+		v := agentcall.Values{Prompt: c.Prompt, Session: session, History: c.History}
+		if p.Fields {
+			v.Fields = agentcall.Fields(c.Prompt)
+		}
+		q := request{method: method, url: p.URL, query: slices.Clone(p.Query)}
+		q.setHeaders(p.Headers, c.Headers, session)
+		return q, q.fill(&t, v)
+	}
+	return dialect{retries: p.Retries, build: build, read: reader{answer: answer, tools: tools}}, nil
+}
+
+const defaultTemplate = `{"input": "{prompt}"}`
+
+// setHeaders sets the plan's headers and those of a call, which win.
+func (q *request) setHeaders(plan, call [][2]string, session string) {
+	for _, h := range plan {
+		replaced := slices.ContainsFunc(call, func(o [2]string) bool { return strings.EqualFold(o[0], h[0]) })
+		if !replaced {
+			q.headers = append(q.headers, [2]string{h[0], strings.ReplaceAll(h[1], "{session}", session)})
+		}
+	}
+	q.headers = append(q.headers, call...)
+}
+
+// header is the value of a header, "" if it is not set.
+func (q *request) header(name string) string {
+	for _, h := range q.headers {
+		if strings.EqualFold(h[0], name) {
+			return h[1]
+		}
+	}
+	return ""
+}
+
+// fill puts what the template makes into the query or the body.
+func (q *request) fill(t *agentcall.Template, v agentcall.Values) error {
+	kind := strings.ToLower(q.header("Content-Type"))
+	inQuery := q.method == http.MethodGet || q.method == http.MethodDelete
+	switch form := t.Form(); {
+	case form == agentcall.FormJSON && inQuery:
+		return q.overlay(t.JSON(v))
+	case form == agentcall.FormJSON:
+		q.send([]byte(t.JSON(v)), "application/json")
+	case form == agentcall.FormPairs && inQuery:
+		q.query = replacing(q.query, t.Pairs(v))
+	case inQuery:
+		q.query = replacing(q.query, [][2]string{{"q", t.Text(v, agentcall.EscapeNone)}})
+	case form == agentcall.FormPairs && (kind == "" || strings.HasPrefix(kind, "application/x-www-form-urlencoded")):
+		var b strings.Builder
+		for i, p := range t.Pairs(v) {
+			if i > 0 {
+				b.WriteByte('&')
+			}
+			b.WriteString(url.QueryEscape(p[0]) + "=" + url.QueryEscape(p[1]))
+		}
+		q.send([]byte(b.String()), "application/x-www-form-urlencoded")
+	default:
+		escape := agentcall.EscapeNone
+		if strings.Contains(kind, "xml") {
+			escape = agentcall.EscapeXML
+		}
+		q.send([]byte(t.Text(v, escape)), "text/plain; charset=utf-8")
+	}
+	return nil
+}
+
+// send sets the body, and its type unless the document has set one.
+func (q *request) send(body []byte, kind string) {
+	q.body = body
+	if q.header("Content-Type") == "" {
+		q.headers = append(q.headers, [2]string{"Content-Type", kind})
+	}
+}
+
+// overlay puts the members of a JSON object into the query.
+func (q *request) overlay(text string) error {
+	doc, err := jsontree.Parse([]byte(text), jsontree.Python())
+	if err != nil {
+		return fmt.Errorf("the template gives no JSON: %w", err)
+	}
+	if doc.Root.Kind != jsontree.Object {
+		q.query = replacing(q.query, [][2]string{{"q", agentcall.Text(&doc.Root)}})
+		return nil
+	}
+	var pairs [][2]string
+	for i := range doc.Root.Members {
+		m := &doc.Root.Members[i]
+		items := []jsontree.Node{m.Value}
+		if m.Value.Kind == jsontree.Array {
+			items = m.Value.Items
+		}
+		for j := range items {
+			text := agentcall.Text(&items[j])
+			if items[j].Kind == jsontree.Bool {
+				text = strings.ToLower(text)
+			}
+			pairs = append(pairs, [2]string{m.Key, text})
+		}
+	}
+	q.query = replacing(q.query, pairs)
+	return nil
+}
+
+// replacing is a list of pairs with others in place of those of their names.
+func replacing(list, with [][2]string) [][2]string {
+	kept := slices.DeleteFunc(list, func(p [2]string) bool {
+		return slices.ContainsFunc(with, func(w [2]string) bool { return w[0] == p[0] })
+	})
+	return append(kept, with...)
+}
+
+// shape changes the request as a call wants it.
+func (q *request) shape(w *agentcall.Wire) error {
+	if w == nil {
+		return nil
+	}
+	if w.Method != "" {
+		q.method = w.Method
+	}
+	q.query = append(q.query, w.Query...)
+	if w.Body != nil {
+		q.body = w.Body
+	}
+	if w.Pad > 0 {
+		q.body = append(slices.Clone(q.body), bytes.Repeat([]byte(" "), w.Pad)...)
+	}
+	kind := w.ContentType
+	switch w.Encoding {
+	case "":
+	case "chunked":
+		q.chunked = true
+	case "gzip":
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write(q.body); err != nil {
+			return fmt.Errorf("compress the body: %w", err)
+		}
+		if err := z.Close(); err != nil {
+			return fmt.Errorf("compress the body: %w", err)
+		}
+		q.body = b.Bytes()
+		q.headers = append(q.headers, [2]string{"Content-Encoding", "gzip"})
+	case "utf-16":
+		body, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().Bytes(q.body)
+		if err != nil {
+			return fmt.Errorf("encode the body: %w", err)
+		}
+		q.body = body
+		if kind == "" {
+			kind, _, _ = strings.Cut(q.header("Content-Type"), ";")
+			kind += "; charset=utf-16"
+		}
+	default:
+		return fmt.Errorf("%q is no encoding of a body; chunked, gzip and utf-16 are", w.Encoding)
+	}
+	if kind != "" {
+		q.headers = slices.DeleteFunc(q.headers, func(h [2]string) bool { return strings.EqualFold(h[0], "Content-Type") })
+		q.headers = append(q.headers, [2]string{"Content-Type", kind})
+	}
+	q.headers = append(q.headers, w.Headers...)
+	q.trickle = w.Trickle
+	return nil
+}
+
+// unsettable are headers that follow from the request itself.
+var unsettable = []string{"Content-Length", "Transfer-Encoding", "Trailer"}
+
+// http makes the request for one attempt.
+func (q *request) http(ctx context.Context) (*http.Request, error) {
+	var body io.Reader
+	if q.body != nil {
+		body = bytes.NewReader(q.body)
+		if q.trickle > 0 && len(q.body) > 0 {
+			body = &trickle{ctx: ctx, left: q.body, piece: len(q.body)/pieces + 1, pause: q.trickle / pieces}
+		} else if q.chunked {
+			body = struct{ io.Reader }{body} // of a length that nobody knows
+		}
+	}
+	hq, err := http.NewRequestWithContext(ctx, q.method, q.url, body)
+	if err != nil {
+		return nil, err
+	}
+	if q.trickle > 0 && !q.chunked {
+		hq.ContentLength = int64(len(q.body))
+	}
+	for _, p := range q.query {
+		if hq.URL.RawQuery != "" {
+			hq.URL.RawQuery += "&"
+		}
+		hq.URL.RawQuery += url.QueryEscape(p[0]) + "=" + url.QueryEscape(p[1])
+	}
+	hq.Header.Set("User-Agent", "thresh")
+	given := make(map[string]bool)
+	for _, h := range q.headers {
+		name := textproto.CanonicalMIMEHeaderKey(h[0])
+		switch {
+		case slices.Contains(unsettable, name):
+			return nil, fmt.Errorf("the header %s follows from the body, it cannot be set", name)
+		case name == "Host":
+			hq.Host = h[1]
+		case name == "User-Agent" && !given[name]:
+			hq.Header.Set(name, h[1])
+		default:
+			hq.Header.Add(name, h[1])
+		}
+		given[name] = true
+	}
+	return hq, nil
+}
+
+// pieces is in how many parts a slow body is sent.
+const pieces = 16
+
+// trickle is a body that comes slowly.
+type trickle struct {
+	ctx   context.Context
+	left  []byte
+	piece int
+	pause time.Duration
+}
+
+func (t *trickle) Read(p []byte) (int, error) {
+	if len(t.left) == 0 {
+		return 0, io.EOF
+	}
+	timer := time.NewTimer(t.pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.ctx.Done():
+		return 0, t.ctx.Err()
+	}
+	n := copy(p, t.left[:min(t.piece, len(t.left))])
+	t.left = t.left[n:]
+	return n, nil
+}
+
+// chatDialect is how OpenAI-compatible endpoints are asked.
+func chatDialect(p *agentcall.Chat) (dialect, error) {
+	if p.Tools != nil && !json.Valid(p.Tools) {
+		return dialect{}, errors.New("the tools of the chat are not JSON")
+	}
+	at := p.URL
+	if u, err := url.Parse(p.URL); err == nil && !strings.HasSuffix(u.Path, "/chat/completions") {
+		u.Path = strings.TrimSuffix(u.Path, "/") + "/chat/completions"
+		at = u.String()
+	}
+	build := func(c *agentcall.Call, session string) (request, error) {
+		var messages []agentcall.Message
+		if p.System != "" {
+			messages = append(messages, agentcall.Message{Role: "system", Text: p.System})
+		}
+		messages = append(append(messages, c.History...), agentcall.Message{Role: "user", Text: c.Prompt})
+		body, err := json.Marshal(chatRequest{p.Model, messages, p.Temperature, p.MaxTokens, p.Tools, p.Stream})
+		if err != nil {
+			return request{}, fmt.Errorf("write the request: %w", err)
+		}
+		q := request{method: http.MethodPost, url: at}
+		q.setHeaders(p.Headers, c.Headers, session)
+		q.send(body, "application/json")
+		return q, nil
+	}
+	return dialect{retries: p.Retries, build: build, read: reader{chat: true}}, nil
+}
+
+type chatRequest struct {
+	Model       string              `json:"model"`
+	Messages    []agentcall.Message `json:"messages"`
+	Temperature *float64            `json:"temperature,omitempty"`
+	MaxTokens   int                 `json:"max_tokens,omitempty"`
+	Tools       json.RawMessage     `json:"tools,omitempty"`
+	Stream      bool                `json:"stream,omitempty"`
+}

@@ -1,0 +1,268 @@
+package fault
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// maxWhole is how much of an answer is held back for faults that need all of
+// it. A longer one passes, and the fault is told as missed.
+const maxWhole = 8 << 20
+
+// answer is what the agent gets.
+type answer struct {
+	status  int
+	header  http.Header
+	body    io.Reader
+	length  int64 // -1: not known
+	written bool  // the text faults are in it already
+	half    bool  // cut in the middle of the body
+	rate    int   // bytes a second; 0: as fast as it goes
+}
+
+// whole is an answer that is not the server's.
+func whole(r fault.Reply) *answer {
+	h := http.Header{}
+	if r.ContentType != "" {
+		h.Set("Content-Type", r.ContentType)
+	}
+	for _, kv := range r.Header {
+		h.Set(kv[0], kv[1])
+	}
+	return &answer{status: r.Status, header: h, body: bytes.NewReader(r.Body), length: int64(len(r.Body))}
+}
+
+// shapes reports whether a fault looks into the answer.
+func (x *exchange) shapes() bool {
+	d := x.decision
+	return len(d.At(fault.AtToolResult)) > 0 || len(d.TextFaults()) > 0 || d.Find(fault.Duplicate, fault.Stale, fault.Partial) != nil ||
+		x.ledger.Repeats(d.Call)
+}
+
+// send gives an answer to the agent after the faults on answers.
+func (x *exchange) send(a *answer) {
+	l, d := x.ledger, x.decision
+	if x.shapes() && !x.shape(a) {
+		return
+	}
+	if s := d.Find(fault.WrongType); s != nil {
+		a.header.Set("Content-Type", fault.WrongContentType)
+		l.Fired(d, s, s.Change())
+	}
+	if s := d.Find(fault.Partial); s != nil {
+		if a.length > 1 {
+			a.half = true
+			l.Fired(d, s, s.Change())
+		} else {
+			l.Missed(d, s, "the answer has no body to cut")
+		}
+	}
+	if s := d.Find(fault.Bandwidth); s != nil {
+		a.rate = s.Rule.Rate
+		l.Fired(d, s, s.Change())
+	}
+	x.write(a)
+}
+
+// shape holds the answer back and applies the faults that need all of it. False
+// means that the answer never came.
+func (x *exchange) shape(a *answer) bool {
+	l, d := x.ledger, x.decision
+	wire := a.body
+	body, err := io.ReadAll(io.LimitReader(wire, maxWhole+1))
+	if err != nil {
+		x.shapeless("the answer did not come whole")
+		x.record.Status, x.record.Error = a.status, "the server cut the answer"
+		abort(x.w, false)
+		return false
+	}
+	if len(body) > maxWhole {
+		x.tooLarge(a, body, wire)
+		return true
+	}
+	body, encoding := decoded(a.header.Get("Content-Encoding"), body)
+	if encoding == "" {
+		a.header.Del("Content-Encoding")
+	}
+	contentType := a.header.Get("Content-Type")
+	if l.Repeats(d.Call) {
+		header := [][2]string{}
+		earlier, ok := l.Earlier(d.Call, fault.Reply{Status: a.status, ContentType: contentType, Header: header, Body: body})
+		switch s := d.Find(fault.Stale); {
+		case s != nil && ok:
+			a.status, contentType, body = earlier.Status, earlier.ContentType, earlier.Body
+			a.header.Set("Content-Type", contentType)
+			if x.message != nil {
+				body = x.message.Readdressed(contentType, body)
+			}
+			l.Fired(d, s, s.Change())
+		case s != nil:
+			l.Missed(d, s, "nothing earlier to answer with")
+		}
+	}
+	if len(d.At(fault.AtToolResult)) > 0 || len(d.TextFaults()) > 0 && !a.written {
+		body = x.inside(a, contentType, encoding, body)
+	}
+	if s := d.Find(fault.Duplicate); s != nil {
+		if len(body) == 0 {
+			l.Missed(d, s, "the answer has no body to repeat")
+		} else {
+			body = slices.Concat(body, body)
+			l.Fired(d, s, s.Change())
+		}
+	}
+	a.body, a.length = bytes.NewReader(body), int64(len(body))
+	if x.r.Method == http.MethodHead {
+		a.length = -1
+	}
+	return true
+}
+
+// inside applies the faults on what an answer says.
+func (x *exchange) inside(a *answer, contentType, encoding string, body []byte) []byte {
+	l, d := x.ledger, x.decision
+	missed := func(list []*fault.Strike, why string) {
+		for _, s := range list {
+			l.Missed(d, s, why)
+		}
+	}
+	injected, texts := d.At(fault.AtToolResult), d.TextFaults()
+	switch {
+	case encoding != "":
+		missed(append(injected, texts...), "the answer is compressed as "+encoding)
+	case a.status >= 400:
+		missed(append(injected, texts...), fmt.Sprintf("the server answered with an error, %d", a.status))
+	case x.model != nil:
+		body = l.AlterText(d, x.model, contentType, body)
+	case x.message != nil:
+		body = l.InjectAnswer(d, x.message, contentType, body)
+	default:
+		body = l.InjectResult(d, contentType, body)
+	}
+	a.header.Del("Etag")
+	a.header.Del("Content-Md5")
+	a.header.Del("Digest")
+	return body
+}
+
+// tooLarge lets an answer pass that is too large to be held back. A cut needs
+// no more than its beginning.
+func (x *exchange) tooLarge(a *answer, begin []byte, rest io.Reader) {
+	for i := range x.decision.Strikes {
+		switch s := &x.decision.Strikes[i]; {
+		case s.Final(), s.Rule.Mode == fault.Slow, s.Rule.Mode == fault.Bandwidth, s.Rule.Mode == fault.WrongType, s.Rule.Mode == fault.Partial,
+			s.Rule.At == fault.AtLLMRequest:
+		default:
+			x.ledger.Missed(x.decision, s, fmt.Sprintf("the answer is larger than %d MiB", maxWhole>>20))
+		}
+	}
+	a.body = io.MultiReader(bytes.NewReader(begin), rest)
+	if a.length < 0 && x.decision.Find(fault.Partial) != nil {
+		a.body, a.length = bytes.NewReader(begin), int64(len(begin))
+	}
+}
+
+// decoded is a body without its encoding; an encoding that cannot be undone is
+// returned with the body as it was.
+func decoded(encoding string, body []byte) (plain []byte, left string) {
+	var r io.ReadCloser
+	var err error
+	switch encoding {
+	case "", "identity":
+		return body, ""
+	case "gzip", "x-gzip":
+		r, err = gzip.NewReader(bytes.NewReader(body))
+	case "deflate":
+		r, err = zlib.NewReader(bytes.NewReader(body))
+	default:
+		return body, encoding
+	}
+	if err != nil {
+		return body, encoding
+	}
+	defer r.Close()
+	plain, err = io.ReadAll(io.LimitReader(r, maxWhole+1))
+	if err != nil || len(plain) > maxWhole {
+		return body, encoding
+	}
+	return plain, ""
+}
+
+// write puts an answer on the wire.
+func (x *exchange) write(a *answer) {
+	h := x.w.Header()
+	for name, values := range a.header {
+		h[name] = values
+	}
+	h.Del("Content-Length")
+	if a.length >= 0 && bodyAllowed(a.status) {
+		h.Set("Content-Length", strconv.FormatInt(a.length, 10))
+	}
+	x.record.Status, x.record.ContentType = a.status, a.header.Get("Content-Type")
+	x.w.WriteHeader(a.status)
+	if x.r.Method == http.MethodHead || !bodyAllowed(a.status) {
+		return
+	}
+	body := a.body
+	if a.half {
+		body = io.LimitReader(body, a.length/2)
+	}
+	if !x.copy(body, a) || a.half {
+		http.NewResponseController(x.w).Flush()
+		abort(x.w, false)
+	}
+}
+
+func bodyAllowed(status int) bool {
+	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
+}
+
+// tick is how often a slow answer gets a piece.
+const tick = 50 * time.Millisecond
+
+// copy moves the body to the agent; false if it did not get all of it.
+func (x *exchange) copy(body io.Reader, a *answer) bool {
+	buffer := *x.door.proxy.buffers.Get().(*[]byte)
+	defer x.door.proxy.buffers.Put(&buffer)
+	piece := buffer
+	if a.rate > 0 {
+		piece = piece[:min(len(piece), max(1, int(int64(a.rate)*int64(tick)/int64(time.Second))))]
+	}
+	out := http.NewResponseController(x.w)
+	for {
+		n, err := body.Read(piece)
+		if n > 0 {
+			x.response.Write(piece[:n])
+			if _, failed := x.w.Write(piece[:n]); failed != nil {
+				x.record.Error = "the agent did not wait for the answer"
+				return false
+			}
+			if a.length < 0 || a.rate > 0 {
+				out.Flush()
+			}
+			if a.rate > 0 && wait(x.context, time.Duration(n)*time.Second/time.Duration(a.rate)) != nil {
+				x.record.Error = "the agent did not wait for the answer"
+				return false
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return true
+		case err != nil && x.context.Err() != nil:
+			x.record.Error = "the agent did not wait for the answer"
+			return false
+		case err != nil:
+			x.record.Error = "the server cut the answer"
+			return false
+		}
+	}
+}

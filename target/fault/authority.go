@@ -1,0 +1,126 @@
+package fault
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// authority signs certificates for whatever host an agent calls. Its key never
+// leaves the memory of the run.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	pem  []byte
+
+	mu     sync.Mutex
+	leaves map[string]*tls.Certificate
+}
+
+// maxLeaves bounds the certificates that are kept.
+const maxLeaves = 1024
+
+// validity covers clocks that are wrong and runs that are long.
+const validity = 7 * 24 * time.Hour
+
+func newAuthority() (*authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: serial(), Subject: pkix.Name{CommonName: "Thresh fault injection, this run only", Organization: []string{"Thresh"}},
+		NotBefore: now.Add(-validity), NotAfter: now.Add(validity),
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign, BasicConstraintsValid: true, IsCA: true, MaxPathLenZero: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, fmt.Errorf("make a certificate: %w", err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate just made: %w", err)
+	}
+	return &authority{
+		cert: cert, key: key, leaves: map[string]*tls.Certificate{},
+		pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+	}, nil
+}
+
+func serial() *big.Int {
+	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return big.NewInt(time.Now().UnixNano())
+	}
+	return n.Add(n, big.NewInt(1))
+}
+
+// leaf is a certificate for a host, from memory if there is one.
+func (a *authority) leaf(host string) (*tls.Certificate, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c := a.leaves[host]; c != nil {
+		return c, nil
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: serial(), Subject: pkix.Name{CommonName: short(host)},
+		NotBefore: now.Add(-validity), NotAfter: now.Add(validity),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	} else {
+		template.DNSNames = []string{host}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, a.key.Public(), a.key)
+	if err != nil {
+		return nil, fmt.Errorf("make a certificate for %s: %w", host, err)
+	}
+	c := &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.key}
+	if len(a.leaves) >= maxLeaves {
+		clear(a.leaves)
+	}
+	a.leaves[host] = c
+	return c, nil
+}
+
+// short is a host as a common name, which may have 64 characters.
+func short(host string) string { return host[:min(len(host), 64)] }
+
+// bundles is where systems keep the certificates that they trust.
+var bundles = [...]string{
+	"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem", "/usr/local/etc/ssl/cert.pem",
+}
+
+// write puts the authority's certificate into a file, before those that the
+// system trusts: an agent that is told to trust this file alone can still call
+// what does not pass through the proxy.
+func (a *authority) write(path string) error {
+	text := append([]byte(nil), a.pem...)
+	for _, b := range append([]string{os.Getenv("SSL_CERT_FILE")}, bundles[:]...) {
+		if b == "" {
+			continue
+		}
+		if more, err := os.ReadFile(b); err == nil {
+			text = append(text, more...)
+			break
+		}
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		return fmt.Errorf("write the certificates for the agent: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// library is an MCP server with a tool that counts its calls.
+func library() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "library", Version: "1"}, nil)
+	n := 0
+	type in struct {
+		Title string `json:"title"`
+	}
+	mcp.AddTool(s, &mcp.Tool{Name: "find_book", Description: "finds a book"}, func(_ context.Context, _ *mcp.CallToolRequest, i in) (*mcp.CallToolResult, any, error) {
+		n++
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf("found %s, call %d", i.Title, n)}}}, nil, nil
+	})
+	return s
+}
+
+// serveMCP is the server as a program of its own.
+func serveMCP() int {
+	if err := library().Run(context.Background(), &mcp.StdioTransport{}); err != nil && !strings.Contains(err.Error(), "EOF") {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// find calls the tool: its text, or the error.
+func find(session *mcp.ClientSession) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	r, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "find_book", Arguments: map[string]any{"title": "Emma"}})
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var texts []string
+	for _, c := range r.Content {
+		texts = append(texts, c.(*mcp.TextContent).Text)
+	}
+	if r.IsError {
+		texts = append([]string{"failed:"}, texts...)
+	}
+	return strings.Join(texts, " ")
+}
+
+// duplex is a pair of connected ends.
+func duplex() (io.ReadWriteCloser, io.ReadWriteCloser) { return net.Pipe() }
+
+// ways are the ways on which an agent reaches an MCP server.
+var ways = []struct {
+	name    string
+	connect func(*testing.T, *stage, fault.Cell) *mcp.ClientSession
+}{
+	{"pipe", func(t *testing.T, s *stage, c fault.Cell) *mcp.ClientSession {
+		serverSide, relaySide := duplex()
+		go library().Run(t.Context(), &mcp.IOTransport{Reader: serverSide, Writer: serverSide})
+		p := c.Stdio("library", relaySide)
+		return connect(t, &mcp.IOTransport{Reader: p, Writer: p})
+	}},
+	{"shim", func(t *testing.T, s *stage, c fault.Cell) *mcp.ClientSession {
+		argv, err := c.Shim("library", []string{os.Args[0], "fault-test-mcp"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+		return connect(t, &mcp.CommandTransport{Command: cmd})
+	}},
+	{"http", func(t *testing.T, s *stage, c fault.Cell) *mcp.ClientSession {
+		l := library()
+		server := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return l }, nil))
+		t.Cleanup(server.Close)
+		gate, err := c.Gateway("library", server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return connect(t, &mcp.StreamableClientTransport{Endpoint: gate, MaxRetries: -1})
+	}},
+}
+
+func connect(t *testing.T, transport mcp.Transport) *mcp.ClientSession {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil).Connect(ctx, transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	if list, err := session.ListTools(ctx, nil); err != nil || len(list.Tools) != 1 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	return session
+}
+
+func TestMCPFaults(t *testing.T) {
+	tests := []struct {
+		rule  fault.Rule
+		wants []string // parts of the answers of calls one, two and three
+	}{
+		{tool(fault.Error, func(r *fault.Rule) { r.Tool, r.Calls = "find_book", []int{2} }), []string{"found Emma, call 1", "failed: 503 Service Unavailable", "found Emma, call 2"}},
+		{tool(fault.Malformed, func(r *fault.Rule) { r.Times = 1 }), []string{`"results": [`, "call 1", "call 2"}},
+		{tool(fault.Malicious, func(r *fault.Rule) { r.Payload, r.AfterCalls = "MARKER", 2 }), []string{"call 1", "MARKER", "MARKER"}},
+		{tool(fault.Timeout, func(r *fault.Rule) { r.Delay, r.Times = time.Millisecond, 1 }), []string{"error: ", "call 1", "call 2"}},
+		{tool(fault.Slow, func(r *fault.Rule) { r.Delay = time.Millisecond }), []string{"call 1", "call 2", "call 3"}},
+		{tool(fault.Bandwidth, func(r *fault.Rule) { r.Rate = 5000 }), []string{"call 1", "call 2", "call 3"}},
+		{tool(fault.Stale, func(r *fault.Rule) { r.AfterCalls = 2 }), []string{"call 1", "call 1", "call 1"}},
+		{tool(fault.Reset, func(r *fault.Rule) { r.AfterCalls = 2 }), []string{"call 1", "error: ", "error: "}},
+		{tool(fault.Partial, func(r *fault.Rule) { r.AfterCalls = 2 }), []string{"call 1", "error: ", "error: "}},
+		{fault.Rule{ID: "i", Layer: fault.Context, Mode: fault.IndirectInjection, Payload: "MARKER"}, []string{"call 1\n\nMARKER", "MARKER", "MARKER"}},
+	}
+	for _, way := range ways {
+		for i, test := range tests {
+			if way.name == "shim" && i%3 != 0 && test.rule.Mode != fault.Reset {
+				continue // what is behind a shim is the pipe; each takes two processes
+			}
+			t.Run(way.name+" "+string(test.rule.Mode), func(t *testing.T) {
+				s := open(t, nil)
+				c := s.enter(test.rule)
+				session := way.connect(t, s, c)
+				for i, want := range test.wants {
+					if got := find(session); !strings.Contains(got, want) {
+						t.Errorf("call %d: %q, want %q", i+1, got, want)
+					}
+				}
+				session.Close()
+				r := c.Close()
+				if k := r.Tallies[0]; k.Fired == 0 || len(k.Missed) > 0 {
+					t.Errorf("%+v", k)
+				}
+				if len(r.ToolCalls) == 0 || r.ToolCalls[0] != (fault.SeenCall{Tool: "find_book", Arguments: `{"title":"Emma"}`, Source: fault.SeenByMCP}) {
+					t.Errorf("%+v", r.ToolCalls)
+				}
+			})
+		}
+		t.Run(way.name+" replay", func(t *testing.T) {
+			s := open(t, nil)
+			c := s.plan(fault.Plan{Recorded: []fault.Recorded{{Tool: "find_book", Response: []byte(`"recorded"`)}, {Tool: "library.find_book", Response: []byte(`{"content":[{"type":"text","text":"whole"}],"isError":true}`)}}})
+			session := way.connect(t, s, c)
+			got := []string{find(session), find(session), find(session)}
+			for i, want := range []string{"recorded", "failed: whole", "failed: no response of find_book is left"} {
+				if !strings.HasPrefix(got[i], want) {
+					t.Errorf("call %d: %q, want %q", i+1, got[i], want)
+				}
+			}
+			session.Close()
+		})
+	}
+}
+
+// A message that is too long to be looked into passes, and that is told.
+func TestLongMessages(t *testing.T) {
+	s := open(t, nil)
+	c := s.enter(tool(fault.Error, nil))
+	server, relaySide := duplex()
+	agent := c.Stdio("library", relaySide)
+	long := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("x", maxLine+1<<20) + `"}}` + "\n"
+	go func() {
+		agent.Write([]byte(long + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t"}}` + "\n"))
+	}()
+	buffer := make([]byte, len(long))
+	for n := 0; n < len(buffer); {
+		m, err := server.Read(buffer[n:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += m
+	}
+	if string(buffer) != long {
+		t.Error("the message is not the same")
+	}
+	answer := make([]byte, 1000)
+	n, err := agent.Read(answer)
+	if err != nil || !strings.Contains(string(answer[:n]), `"id":2`) || !strings.Contains(string(answer[:n]), "503") {
+		t.Errorf("%q %v", answer[:n], err)
+	}
+	agent.Close()
+	if r := c.Close(); len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "8 MiB") || r.Tallies[0].Considered != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestShimSaysWhatIsWrong(t *testing.T) {
+	s := open(t, nil)
+	argv, err := s.door.Shim("x", []string{"/no/such/program"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{nil, argv[2:], {"http://127.0.0.1:1/shim", "true"}, {s.door.Proxy() + "/other", "true"}} {
+		var stdout, stderr strings.Builder
+		if code := Shim(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 3 || stderr.Len() == 0 || stdout.Len() > 0 {
+			t.Errorf("%q: %d %q", args, code, stderr.String())
+		}
+	}
+	if _, err := s.door.Shim("x", nil); err == nil {
+		t.Error("a server without a command is accepted")
+	}
+}

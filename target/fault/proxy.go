@@ -1,0 +1,157 @@
+package fault
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// Options are how a proxy is made.
+type Options struct {
+	// Shim is the command, such as {"/usr/bin/thresh", "flakestorm", "shim"},
+	// that runs [Shim] with the arguments that follow. Empty: doors refuse to
+	// wrap the commands of MCP servers.
+	Shim []string
+	// Roots are what servers are trusted by; nil: what the system trusts.
+	Roots *x509.CertPool
+	// Upstream is the proxy that calls go on to, as of http.Transport; nil: what
+	// the environment of this process says.
+	Upstream func(*http.Request) (*url.URL, error)
+}
+
+// Proxy implements fault.Injector.
+type Proxy struct {
+	shim      []string
+	authority *authority
+	dir       string // of the file with certificates
+	transport *http.Transport
+	context   context.Context
+	cancel    context.CancelFunc
+	work      sync.WaitGroup
+	buffers   sync.Pool
+
+	mu     sync.Mutex
+	closed bool
+	doors  map[*door]bool
+	notes  []string
+}
+
+var _ fault.Injector = (*Proxy)(nil)
+
+// Open starts a proxy; it is a fault.Opener. Nothing listens before a door is
+// opened. The proxy ends with the context.
+func (o Options) Open(ctx context.Context) (fault.Injector, error) {
+	a, err := newAuthority()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "thresh-fault-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the certificates: %w", err)
+	}
+	p := &Proxy{shim: o.Shim, authority: a, dir: dir, doors: map[*door]bool{}}
+	if err := a.write(p.caFile()); err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	if o.Upstream == nil {
+		o.Upstream = http.ProxyFromEnvironment
+	}
+	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	p.transport = &http.Transport{
+		Proxy: o.Upstream, DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{RootCAs: o.Roots},
+		TLSHandshakeTimeout: 30 * time.Second, ForceAttemptHTTP2: true, DisableCompression: true,
+		MaxIdleConns: 256, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 1 << 20,
+	}
+	p.buffers.New = func() any { b := make([]byte, 32<<10); return &b }
+	p.context, p.cancel = context.WithCancel(ctx)
+	return p, nil
+}
+
+func (p *Proxy) caFile() string { return filepath.Join(p.dir, "ca.pem") }
+
+// Door implements fault.Injector.
+func (p *Proxy) Door() (fault.Door, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errors.New("the fault proxy is closed")
+	}
+	d, err := openDoor(p)
+	if err != nil {
+		return nil, err
+	}
+	p.doors[d] = true
+	return d, nil
+}
+
+// Notes implements fault.Injector.
+func (p *Proxy) Notes() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.notes)
+}
+
+const maxNotes = 100
+
+func (p *Proxy) note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.notes) < maxNotes && !slices.Contains(p.notes, text) {
+		p.notes = append(p.notes, text)
+	}
+}
+
+// Close implements fault.Injector.
+func (p *Proxy) Close() error {
+	p.mu.Lock()
+	doors := p.doors
+	p.closed, p.doors = true, nil
+	p.mu.Unlock()
+	p.cancel()
+	var errs []error
+	for d := range doors {
+		errs = append(errs, d.Close())
+	}
+	p.work.Wait()
+	p.transport.CloseIdleConnections()
+	return errors.Join(append(errs, os.RemoveAll(p.dir))...)
+}
+
+// begin counts work that Close waits for until it is done; false if the proxy
+// is closed.
+func (p *Proxy) begin() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.work.Add(1)
+	}
+	return !p.closed
+}
+
+// wait sleeps for a time, less if the context ends first.
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,266 @@
+package fault
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// shimPath is where shims connect to a door.
+const shimPath = "/shim"
+
+// The channels of a shim's connection, named for whose bytes they carry. A
+// frame is a channel, a length of four bytes, and as many bytes; a length of 0
+// is the end of the channel.
+const (
+	ofAgent  = 'a'
+	ofServer = 's'
+)
+
+const maxFrame = 64 << 10
+
+// wrap is the command of a shim.
+func (d *door) wrap(server string, argv []string, token string) ([]string, error) {
+	switch {
+	case len(d.proxy.shim) == 0:
+		return nil, errors.New("this program has no command that stands between an agent and its MCP servers")
+	case len(argv) == 0:
+		return nil, fmt.Errorf("MCP server %s has no command", server)
+	}
+	u := url.URL{Scheme: "http", Host: d.listen.Addr().String(), Path: shimPath, RawQuery: url.Values{"server": {server}, "token": {token}}.Encode()}
+	return append(append(append([]string(nil), d.proxy.shim...), u.String()), argv...), nil
+}
+
+// Shim implements fault.Door.
+func (d *door) Shim(server string, argv []string) ([]string, error) { return d.wrap(server, argv, "") }
+
+// Shim runs an MCP server on behalf of an agent that believes to have started
+// it. Everything they say goes through the door at the address that is the
+// first argument; the others are the server's command. It returns the exit code
+// of the server, or 3 with a message on stderr if the door cannot be reached.
+func Shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	code, err := shim(ctx, args, stdin, stdout, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "fault shim:", err)
+		return 3
+	}
+	return code
+}
+
+func shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+	if len(args) < 2 {
+		return 0, errors.New("want the address of a door and the command of a server")
+	}
+	conn, reader, err := dialDoor(ctx, args[0])
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := exec.CommandContext(ctx, args[1], args[2:]...)
+	server.Stderr = stderr
+	server.WaitDelay = time.Second
+	in, err := server.StdinPipe()
+	if err != nil {
+		return 0, fmt.Errorf("start the server: %w", err)
+	}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		return 0, fmt.Errorf("start the server: %w", err)
+	}
+	if err := server.Start(); err != nil {
+		return 0, fmt.Errorf("start the server: %w", err)
+	}
+	frames := &frameWriter{w: conn}
+	go frames.from(ofAgent, stdin) // ends with the process: a read of stdin cannot be ended
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		frames.from(ofServer, out)
+	}()
+	relayed := make(chan struct{})
+	go func() {
+		defer close(relayed)
+		split(reader, stdout, in)
+		in.Close()
+	}()
+	select {
+	case <-relayed: // the door has cut the connection, or all is said
+	case <-served:
+		<-relayed
+	}
+	timer := time.AfterFunc(2*time.Second, cancel) // a server that does not end with its input
+	defer timer.Stop()
+	<-served
+	err = server.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, fmt.Errorf("run the server: %w", err)
+	}
+	return max(0, server.ProcessState.ExitCode()), nil
+}
+
+// split takes apart what the door sends: messages for the agent and for the
+// server.
+func split(from io.Reader, toAgent io.Writer, toServer io.WriteCloser) {
+	for {
+		channel, data, err := readFrame(from)
+		switch {
+		case err != nil:
+			return
+		case channel == ofServer && len(data) == 0:
+			return // nothing more for the agent
+		case channel == ofServer:
+			toAgent.Write(data)
+		case len(data) == 0:
+			toServer.Close()
+		default:
+			toServer.Write(data)
+		}
+	}
+}
+
+func dialDoor(ctx context.Context, address string) (net.Conn, *bufio.Reader, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the address of the door: %w", err)
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", u.Host)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reach the door: %w", err)
+	}
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: thresh-shim\r\n\r\n", u.RequestURI(), u.Host)
+	reader := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		conn.Close()
+		return nil, nil, fmt.Errorf("reach the door: %w", err)
+	}
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		conn.Close()
+		return nil, nil, fmt.Errorf("the door answered %s", resp.Status)
+	}
+	return conn, reader, nil
+}
+
+// shimmed serves the connection of a shim.
+func (d *door) shimmed(w http.ResponseWriter, r *http.Request) {
+	server, token := r.URL.Query().Get("server"), r.URL.Query().Get("token")
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: thresh-shim\r\n\r\n")); err != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	fromAgent, agentWrites := io.Pipe()
+	fromServer, serverWrites := io.Pipe()
+	frames := &frameWriter{w: conn}
+	relay := &relay{
+		server: server, context: ctx, pending: map[string]*pendingCall{},
+		cell: func() *cell { return d.attribute(token, r.Header, "MCP server "+server) },
+	}
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		defer agentWrites.Close()
+		defer serverWrites.Close()
+		for {
+			channel, data, err := readFrame(buffered)
+			if err != nil {
+				return
+			}
+			to := agentWrites
+			if channel == ofServer {
+				to = serverWrites
+			}
+			if len(data) == 0 {
+				to.Close()
+			} else {
+				to.Write(data)
+			}
+		}
+	})
+	relay.run(fromAgent, fromServer, &channel{frames, ofServer}, &channel{frames, ofAgent})
+	conn.Close()
+	fromAgent.Close()
+	fromServer.Close()
+	reading.Wait()
+}
+
+// frameWriter writes frames of several channels.
+type frameWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (f *frameWriter) write(channel byte, data []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	head := []byte{channel, 0, 0, 0, 0}
+	binary.BigEndian.PutUint32(head[1:], uint32(len(data)))
+	_, err := f.w.Write(append(head, data...))
+	return err
+}
+
+// from sends all that a reader gives, and its end.
+func (f *frameWriter) from(channel byte, r io.Reader) {
+	buffer := make([]byte, maxFrame)
+	for {
+		n, err := r.Read(buffer)
+		if n > 0 && f.write(channel, buffer[:n]) != nil {
+			return
+		}
+		if err != nil {
+			f.write(channel, nil)
+			return
+		}
+	}
+}
+
+// channel is one channel as something to write to.
+type channel struct {
+	frames *frameWriter
+	name   byte
+}
+
+func (c *channel) Write(b []byte) (int, error) {
+	for at := 0; at < len(b); {
+		n := min(maxFrame, len(b)-at)
+		if err := c.frames.write(c.name, b[at:at+n]); err != nil {
+			return at, err
+		}
+		at += n
+	}
+	return len(b), nil
+}
+
+func (c *channel) Close() error { return c.frames.write(c.name, nil) }
+
+func readFrame(r io.Reader) (channel byte, data []byte, err error) {
+	var head [5]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	n := binary.BigEndian.Uint32(head[1:])
+	if n > maxFrame {
+		return 0, nil, fmt.Errorf("a frame of %d bytes", n)
+	}
+	data = make([]byte, n)
+	_, err = io.ReadFull(r, data)
+	return head[0], data, err
+}

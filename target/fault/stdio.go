@@ -1,0 +1,335 @@
+package fault
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// maxLine is how long a message of MCP on stdio may be to be looked into.
+// Longer ones pass as they are.
+const maxLine = 8 << 20
+
+// relay stands between an agent and an MCP server that talk in lines. What is
+// no call of a tool, and no answer to one, passes byte for byte.
+type relay struct {
+	server  string // name
+	cell    func() *cell
+	context context.Context
+	ends    [4]io.Closer // cut when a fault resets the connection
+
+	toServer, toAgent lineWriter
+
+	mu      sync.Mutex
+	pending map[string]*pendingCall // by identifier
+	work    sync.WaitGroup
+}
+
+// pendingCall is a call of a tool that the server has not answered.
+type pendingCall struct {
+	cell     *cell
+	message  *fault.Message
+	decision *fault.Decision
+	began    time.Time
+}
+
+// lineWriter lets whole messages be written by several goroutines.
+type lineWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (w *lineWriter) write(pieces ...[]byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := w.w.Write(bytes.Join(pieces, nil))
+	return err
+}
+
+var newline = []byte{'\n'}
+
+// run moves messages until an end closes. All ends are closed then.
+func (r *relay) run(fromAgent, fromServer io.ReadCloser, toAgent, toServer io.WriteCloser) {
+	ctx, cancel := context.WithCancel(r.context)
+	defer cancel()
+	r.context, r.ends = ctx, [4]io.Closer{toAgent, toServer, fromAgent, fromServer}
+	r.toAgent.w, r.toServer.w = toAgent, toServer
+	defer r.cut()
+	defer context.AfterFunc(ctx, r.cut)()
+	r.work.Go(func() {
+		r.lines(fromAgent, &r.toServer, r.fromAgent)
+		toServer.Close() // the server ends when its input does, and its answers still count
+	})
+	r.lines(fromServer, &r.toAgent, r.fromServer)
+	cancel()
+	r.work.Wait()
+}
+
+func (r *relay) cut() {
+	for _, e := range r.ends {
+		e.Close()
+	}
+}
+
+var errTooLong = errors.New("the message is too long to be looked into")
+
+// lines hands every message of one side to take, which passes it on or not.
+func (r *relay) lines(from io.Reader, to *lineWriter, take func(line []byte) error) {
+	reader := bufio.NewReaderSize(from, 64<<10)
+	for {
+		line, err := readLine(reader)
+		switch {
+		case errors.Is(err, errTooLong):
+			if c := r.cell(); c != nil {
+				c.ledger.Note(fmt.Sprintf("a message of MCP server %s is larger than %d MiB; it passed without faults", r.server, maxLine>>20))
+			}
+			if passLong(to, line, reader) != nil {
+				return
+			}
+			continue
+		case len(line) > 0:
+			if take(line) != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// readLine reads a line with its end.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := r.ReadSlice('\n')
+		line = append(line, piece...)
+		switch {
+		case err == nil:
+			return line, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
+		case len(line) > maxLine:
+			return line, errTooLong
+		}
+	}
+}
+
+// passLong passes the rest of a line that is too long.
+func passLong(to *lineWriter, begin []byte, r *bufio.Reader) error {
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	_, err := to.w.Write(begin)
+	for err == nil {
+		piece, more := r.ReadSlice('\n')
+		if _, err = to.w.Write(piece); err == nil && !errors.Is(more, bufio.ErrBufferFull) {
+			return more
+		}
+	}
+	return err
+}
+
+// fromAgent takes a message of the agent.
+func (r *relay) fromAgent(line []byte) error {
+	m := fault.ParseMCP(bytes.Clone(bytes.TrimSpace(line)))
+	c := r.cell()
+	if m == nil || m.Tool == "" || c == nil {
+		return r.toServer.write(line)
+	}
+	c.ledger.Saw(fault.SeenCall{Tool: m.Tool, Arguments: m.Arguments, Source: fault.SeenByMCP})
+	p := &pendingCall{cell: c, message: m, decision: c.ledger.Decide(m.Call(r.server, "")), began: time.Now()}
+	d := p.decision
+	if len(d.Strikes) == 0 && d.Recorded == nil && !d.Refused {
+		return r.pass(p, line)
+	}
+	if d.Final() == nil && d.Find(fault.Slow) == nil && d.Recorded == nil && !d.Refused {
+		return r.pass(p, line)
+	}
+	line = bytes.Clone(line)
+	r.work.Go(func() { r.struck(p, line) }) // other calls go on meanwhile
+	return nil
+}
+
+func (r *relay) pass(p *pendingCall, line []byte) error {
+	r.mu.Lock()
+	r.pending[p.message.ID] = p
+	r.mu.Unlock()
+	return r.toServer.write(line)
+}
+
+// struck does to a call what comes before the server's answer, or in its place.
+func (r *relay) struck(p *pendingCall, line []byte) {
+	ctx, cancel := context.WithCancel(r.context)
+	defer cancel()
+	defer context.AfterFunc(p.cell.context, cancel)()
+	l, d, m := p.cell.ledger, p.decision, p.message
+	for i := range d.Strikes {
+		if s := &d.Strikes[i]; s.Rule.Mode == fault.Slow {
+			l.Fired(d, s, s.Change())
+			wait(ctx, s.Rule.Delay)
+		}
+	}
+	s := d.Final()
+	switch {
+	case s != nil && s.Rule.Mode == fault.Timeout:
+		l.Fired(d, s, fmt.Sprintf("no answer for %s, then an error of the protocol", s.Rule.Delay))
+		wait(ctx, s.Rule.Delay)
+		r.answer(p, m.Failure(fault.RequestTimeout, "request timed out"), "no answer, by a fault")
+	case s != nil && s.Rule.Mode == fault.Reset:
+		l.Fired(d, s, "the connection to the server was cut before an answer")
+		r.done(p, nil, errReset.Error())
+		r.cut()
+	case s != nil:
+		l.Fired(d, s, s.Change())
+		if body, ok := m.Struck(s); ok {
+			r.answer(p, body, "")
+		}
+	case d.Recorded != nil:
+		l.Replayed(d, "the recorded response")
+		wait(ctx, d.Recorded.Latency)
+		r.shaped(p, m.Recorded(d.Recorded))
+	case d.Refused:
+		l.Replayed(d, "refused: not in the recording")
+		r.answer(p, m.Result(string(fault.Refusal(m.Tool).Body), true), "")
+	default:
+		r.pass(p, line)
+	}
+}
+
+// fromServer takes a message of the server.
+func (r *relay) fromServer(line []byte) error {
+	if bytes.Contains(line, []byte(`"result"`)) || bytes.Contains(line, []byte(`"error"`)) {
+		if m := fault.ParseMCP(bytes.TrimSpace(line)); m != nil && m.Answer {
+			r.mu.Lock()
+			p := r.pending[m.ID]
+			delete(r.pending, m.ID)
+			r.mu.Unlock()
+			if p != nil {
+				return r.shaped(p, bytes.Clone(bytes.TrimSpace(line)))
+			}
+		}
+	}
+	return r.toAgent.write(line)
+}
+
+// shaped gives the agent an answer after the faults on answers.
+func (r *relay) shaped(p *pendingCall, body []byte) error {
+	l, d := p.cell.ledger, p.decision
+	if l.Repeats(d.Call) {
+		earlier, ok := l.Earlier(d.Call, fault.Reply{Body: body})
+		switch s := d.Find(fault.Stale); {
+		case s != nil && ok:
+			body = p.message.Readdressed("", earlier.Body)
+			l.Fired(d, s, s.Change())
+		case s != nil:
+			l.Missed(d, s, "nothing earlier to answer with")
+		}
+	}
+	if m := fault.ParseMCP(body); m != nil {
+		body = l.InjectMCP(d, m).Bytes()
+	}
+	if s := d.Find(fault.WrongType); s != nil {
+		l.Missed(d, s, "a pipe has no content type")
+	}
+	if s := d.Find(fault.Duplicate); s != nil {
+		l.Fired(d, s, s.Change())
+		if err := r.toAgent.write(body, newline); err != nil {
+			return err
+		}
+	}
+	if s := d.Find(fault.Bandwidth); s != nil {
+		l.Fired(d, s, s.Change())
+		return r.trickle(p, body, s.Rule.Rate)
+	}
+	if s := d.Find(fault.Partial); s != nil {
+		l.Fired(d, s, "half of the message, then the connection closed")
+		r.done(p, body[:len(body)/2], "")
+		err := r.toAgent.write(body[:len(body)/2])
+		r.cut()
+		return err
+	}
+	return r.answer(p, body, "")
+}
+
+// trickle writes a message slowly. The pipe is busy meanwhile, as a slow one is.
+func (r *relay) trickle(p *pendingCall, body []byte, rate int) error {
+	r.done(p, body, "")
+	r.toAgent.mu.Lock()
+	defer r.toAgent.mu.Unlock()
+	for piece := max(1, int(int64(rate)*int64(tick)/int64(time.Second))); len(body) > 0; {
+		n := min(piece, len(body))
+		if _, err := r.toAgent.w.Write(body[:n]); err != nil {
+			return err
+		}
+		body = body[n:]
+		if wait(p.cell.context, time.Duration(n)*time.Second/time.Duration(rate)) != nil {
+			break // the cell is over: the rest at once
+		}
+	}
+	_, err := r.toAgent.w.Write(append(body, '\n'))
+	return err
+}
+
+// answer gives the agent an answer as it is.
+func (r *relay) answer(p *pendingCall, body []byte, why string) error {
+	r.done(p, body, why)
+	return r.toAgent.write(body, newline)
+}
+
+// done keeps what the report shows of a call.
+func (r *relay) done(p *pendingCall, body []byte, why string) {
+	l := p.cell.ledger
+	limit := l.Plan().Capture
+	request := p.message.Bytes()
+	l.Exchanged(p.decision, fault.Exchange{
+		At: p.began.Sub(p.cell.began), Took: time.Since(p.began), Error: why,
+		Request: request[:min(limit, len(request))], RequestSize: int64(len(request)),
+		Response: bytes.Clone(body[:min(limit, len(body))]), ResponseSize: int64(len(body)),
+	})
+}
+
+// pipe is the agent's end of a relay.
+type pipe struct {
+	*io.PipeReader
+	w     *io.PipeWriter
+	close func()
+}
+
+func (p *pipe) Write(b []byte) (int, error) { return p.w.Write(b) }
+
+func (p *pipe) Close() error {
+	p.close()
+	return nil
+}
+
+// Stdio implements fault.Cell.
+func (c *cell) Stdio(server string, rw io.ReadWriteCloser) io.ReadWriteCloser {
+	fromAgent, agentWrites := io.Pipe()
+	agentReads, toAgent := io.Pipe()
+	r := &relay{server: server, cell: func() *cell { return c }, context: c.context, pending: map[string]*pendingCall{}}
+	if c.door.proxy.begin() {
+		go func() {
+			defer c.door.proxy.work.Done()
+			r.run(fromAgent, rw, toAgent, rw)
+		}()
+	} else {
+		rw.Close()
+		toAgent.Close()
+		fromAgent.Close()
+	}
+	var once sync.Once
+	return &pipe{PipeReader: agentReads, w: agentWrites, close: func() {
+		once.Do(func() {
+			agentWrites.Close()
+			agentReads.Close()
+			rw.Close()
+		})
+	}}
+}

@@ -1,0 +1,163 @@
+package fault
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// tunnelled is a connection out of a CONNECT tunnel: opened TLS, or plain.
+type tunnelled struct {
+	net.Conn
+	scheme, host string // what the agent believes to talk to
+	token        string
+	raw          net.Conn
+}
+
+// peeked is a connection of which some bytes were read already.
+type peeked struct {
+	net.Conn
+	reader *bufio.Reader
+}
+
+func (p *peeked) Read(b []byte) (int, error) { return p.reader.Read(b) }
+
+// handshakeLimit is how long an agent may take to begin talking in a tunnel.
+const handshakeLimit = 30 * time.Second
+
+// tunnel answers CONNECT: it opens what is inside and gives it back to the
+// server as a connection of its own.
+func (d *door) tunnel(w http.ResponseWriter, r *http.Request, token string) {
+	host, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		http.Error(w, "CONNECT needs host:port", http.StatusBadRequest)
+		return
+	}
+	raw, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	raw.SetDeadline(time.Now().Add(handshakeLimit))
+	stop := context.AfterFunc(r.Context(), func() { raw.Close() })
+	if _, err := raw.Write([]byte("HTTP/1.1 200 Connection established\r\n\r\n")); err != nil {
+		raw.Close()
+		return
+	}
+	p := &peeked{raw, buffered.Reader}
+	first, err := p.reader.Peek(1)
+	if err != nil {
+		raw.Close()
+		return
+	}
+	t := &tunnelled{Conn: p, scheme: "http", host: r.Host, token: token, raw: raw}
+	if port == "80" {
+		t.host = host
+	}
+	if first[0] == 0x16 { // a TLS record with a handshake
+		t.scheme = "https"
+		if port == "443" {
+			t.host = host
+		}
+		opened := tls.Server(p, &tls.Config{
+			NextProtos: []string{"http/1.1"},
+			GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+				if hello.ServerName != "" {
+					return d.proxy.authority.leaf(hello.ServerName)
+				}
+				return d.proxy.authority.leaf(host)
+			},
+		})
+		if err := opened.HandshakeContext(r.Context()); err != nil {
+			d.refused(r.Context(), token, r.Header, t.host, err)
+			raw.Close()
+			return
+		}
+		t.Conn = opened
+	}
+	if !stop() {
+		return
+	}
+	raw.SetDeadline(time.Time{})
+	if !d.inner.give(t) {
+		t.Close()
+	}
+}
+
+// refused tells that an agent did not trust the proxy: its calls then fail for
+// a reason that no rule asked for.
+func (d *door) refused(ctx context.Context, token string, h http.Header, host string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	text := fmt.Sprintf("the agent did not accept the proxy's certificate for %s (%v): it must trust the file that SSL_CERT_FILE, REQUESTS_CA_BUNDLE or NODE_EXTRA_CA_CERTS name", host, err)
+	if c := d.attribute(token, h, host); c != nil {
+		c.ledger.Note(text)
+		return
+	}
+	d.proxy.note(text)
+}
+
+// handoff is a listener for connections that others have accepted.
+type handoff struct {
+	address net.Addr
+	queue   chan net.Conn
+	done    chan struct{}
+	once    sync.Once
+}
+
+func newHandoff(a net.Addr) *handoff {
+	return &handoff{address: a, queue: make(chan net.Conn), done: make(chan struct{})}
+}
+
+func (h *handoff) give(c net.Conn) bool {
+	select {
+	case h.queue <- c:
+		return true
+	case <-h.done:
+		return false
+	}
+}
+
+// Accept implements net.Listener.
+func (h *handoff) Accept() (net.Conn, error) {
+	select {
+	case c := <-h.queue:
+		return c, nil
+	case <-h.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Addr implements net.Listener.
+func (h *handoff) Addr() net.Addr { return h.address }
+
+// Close implements net.Listener.
+func (h *handoff) Close() error {
+	h.once.Do(func() { close(h.done) })
+	return nil
+}
+
+var errReset = errors.New("connection reset by a fault")
+
+// abort ends the connection of a request. With reset, the agent sees that it
+// was reset; otherwise, that it closed.
+func abort(w http.ResponseWriter, reset bool) {
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // the server closes the connection and says nothing
+	}
+	raw := c
+	if t, ok := c.(*tunnelled); ok {
+		raw = t.raw
+	}
+	if tcp, ok := raw.(*net.TCPConn); ok && reset {
+		tcp.SetLinger(0)
+	}
+	raw.Close()
+}
