@@ -108,7 +108,7 @@ type Campaign[S any] interface {
 type Any = Campaign[any]
 
 // Erase hides the state type of c. Optional interfaces of c ([Reducer],
-// [Describer], [Promoter], [Planner], [Scorer]) stay reachable by [As].
+// [Describer], [Promoter], [Planner], [Namer], [Scorer]) stay reachable by [As].
 func Erase[S any](c Campaign[S]) Any { return erased[S]{c} }
 
 type erased[S any] struct{ inner Campaign[S] }
@@ -204,6 +204,13 @@ type Exclusive interface{ Exclusive() bool }
 // Planner is implemented by campaigns that know how many cases they plan in
 // all; the others are counted round by round.
 type Planner interface{ Planned() int64 }
+
+// Namer is implemented by campaigns whose documents name their cases: reports
+// list such cases one by one.
+type Namer interface {
+	// CaseName is what the document calls a case.
+	CaseName(c Case) string
+}
 
 // Describer is implemented by campaigns that can show a case to people.
 type Describer[S any] interface {

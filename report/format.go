@@ -25,6 +25,9 @@ type Options struct {
 	// store. With it the reports for people show whole reproducers; without
 	// it, the previews that the record holds.
 	Blob func(id string) ([]byte, error)
+	// Cases yields the cases of the run, nil if they are not known. Formats
+	// that list them say then no more than the record does.
+	Cases Cases
 	// Reference is the base that the names of source documents are relative
 	// to, such as "https://example.org/repo/blob/main"; "" for none.
 	Reference string
@@ -38,6 +41,7 @@ func Formats() []Format {
 		{"junit", ".xml", "JUnit XML for Jenkins, GitLab and GitHub Actions", writeJUnit},
 		{"sarif", ".sarif", "SARIF 2.1.0 for code scanning", writeSARIF},
 		{"tap", ".tap", "TAP version 14", writeTAP},
+		{"jsonl", ".jsonl", "a line of JSON for each case, finding and the run", writeLines},
 		{"html", ".html", "one self-contained page", writeHTML},
 	}
 }

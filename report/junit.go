@@ -69,7 +69,10 @@ type junitSkipped struct {
 
 func writeJUnit(w io.Writer, rec campaign.Record, opt Options) error {
 	all := junitSuites{Name: "thresh " + xmlText(rec.RunID), Time: seconds(rec.Environment.Seconds)}
-	list := suites(&rec)
+	list, err := named(&rec, opt)
+	if err != nil {
+		return fmt.Errorf("write junit report of run %s: %w", rec.RunID, err)
+	}
 	for i, s := range list {
 		js := junitOf(s, &rec, opt)
 		if len(list) == 1 {

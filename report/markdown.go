@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // prose draws Markdown as markup. The elements are a closed set, none of which
@@ -129,7 +130,7 @@ func (p *proseWriter) node(n ast.Node, entering bool) ast.WalkStatus {
 		return ast.WalkSkipChildren
 	case *ast.Text:
 		if entering {
-			p.said(string(n.Value(p.src)))
+			p.said(plainText(n, p.src))
 			if n.HardLineBreak() {
 				p.WriteString("<br>")
 			}
@@ -147,6 +148,16 @@ func (p *proseWriter) node(n ast.Node, entering bool) ast.WalkStatus {
 		}
 	}
 	return ast.WalkContinue
+}
+
+// plainText is what a text means: \* is an asterisk and &amp; an ampersand,
+// but not in code.
+func plainText(n *ast.Text, src []byte) string {
+	b := n.Value(src)
+	if _, code := n.Parent().(*ast.CodeSpan); !code && !n.IsRaw() {
+		b = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(b)))
+	}
+	return string(b)
 }
 
 func (p *proseWriter) tag(name string, open bool) {

@@ -59,7 +59,7 @@ func inline(s string) []piece {
 type RunView struct {
 	Rec       *campaign.Record
 	Env       *campaign.Environment
-	Verdict   string // class: "pass", "fail" or "error"
+	Verdict   string // class: "pass", "fail", "error", or "running" as a page says of a live run
 	Headline  string
 	Stopped   string // why the run is not complete; "" if it is
 	Command   string
@@ -129,7 +129,7 @@ func runViewOf(rec *campaign.Record, findings int, opt Options, d *drawer) *RunV
 		Digest: rec.Digest, Progress: progressCharts(env),
 	}
 	switch rec.Verdict {
-	case "pass", "fail":
+	case "pass", "fail", "running":
 		v.Verdict = rec.Verdict
 	default:
 		v.Verdict = "error"
@@ -156,10 +156,18 @@ func runViewOf(rec *campaign.Record, findings int, opt Options, d *drawer) *RunV
 	}
 	v.Facts = []fact{
 		{"Thresh", env.Version}, {"Host", env.Host}, {"System", strings.Trim(env.OS+"/"+env.Arch, "/")},
-		{"Processors", count(env.CPUs)}, {"Workers", count(env.Workers)},
+		{"Processors", known(env.CPUs)}, {"Workers", known(env.Workers)},
 		{"Started", moment(env.Started)}, {"Finished", moment(env.Finished)},
 	}
 	return v
+}
+
+// known is a number that is never 0 once it is known.
+func known(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return count(n)
 }
 
 func campaignViewOf(c *campaign.CampaignRecord, opt Options, d *drawer) campaignView {

@@ -10,9 +10,12 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-func writeTAP(w io.Writer, rec campaign.Record, _ Options) error {
+func writeTAP(w io.Writer, rec campaign.Record, opt Options) error {
 	var b strings.Builder
-	list := suites(&rec)
+	list, err := named(&rec, opt)
+	if err != nil {
+		return fmt.Errorf("write tap report of run %s: %w", rec.RunID, err)
+	}
 	n := 0
 	for _, s := range list {
 		n += len(s.Points)

@@ -60,7 +60,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 // inRange checks a payload that came from outside.
 func (c *Campaign) inRange(p *payload) error {
 	in := func(i, n int) bool { return i >= 0 && i < n }
-	ok := true
+	var ok bool
 	switch p.Phase {
 	case phaseBaseline:
 		ok = in(p.Prompt, len(c.asked))
@@ -74,8 +74,6 @@ func (c *Campaign) inRange(p *payload) error {
 		ok = in(p.Session, len(c.sessions))
 	case phaseAudit:
 		ok = in(p.Rule, len(c.rules))
-	default:
-		ok = false
 	}
 	if !ok {
 		return fmt.Errorf("the campaign has no such case: phase %q", p.Phase)

@@ -175,8 +175,11 @@ func (b *builder) checksOf(s *config.Session, at diag.Diagnostic, dir string) []
 			if k != nil {
 				names = append(names, k.Name)
 			}
-			at.Level, at.Hint = diag.Error, diag.DidYouMean(s.Contract, names)
-			b.fail(at, "%s: the contract %q is not found: neither the document's name nor a file", s.ID, s.Contract)
+			if b.set.Check { // existing tools go on without
+				at.Level = diag.Error
+			}
+			at.Hint = diag.DidYouMean(s.Contract, names)
+			b.fail(at, "%s: the contract %q is not found, neither as the document's name nor as a file: the session would hold if the agent answers at all", s.ID, s.Contract)
 			return nil
 		}
 		k = other

@@ -41,6 +41,10 @@ func (p *plan) leading(at, depth int) int {
 	return p.leading(n.Children[0], depth+1)
 }
 
+// stretch is the numbers on a tape that say that something is tried, the first,
+// and what.
+type stretch struct{ from, to int }
+
 // onceInFour are the weights of doing something that is not part of a walk.
 var onceInFour = []float64{3, 1}
 
@@ -57,6 +61,12 @@ func (t *traversal) attempts(at int, open uint64) {
 	if len(t.forbidden) == 0 || t.src.Weighted(onceInFour) == 0 {
 		return
 	}
+	from := len(t.src.Tape().Values)
+	t.src.Begin()
+	defer func() {
+		t.src.End()
+		t.attempted = append(t.attempted, stretch{from - 1, len(t.src.Tape().Values)})
+	}()
 	b := &branches[t.forbidden[t.src.Draw(uint64(len(t.forbidden)))]]
 	if asked := t.p.asked[b.attempt]; len(asked) > 0 {
 		t.in.draw(&t.src, t.m, asked, nil)

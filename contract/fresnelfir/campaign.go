@@ -14,13 +14,14 @@ import (
 
 // Campaign explores one document.
 type Campaign struct {
-	id     campaign.Identity
-	doc    campaign.Spec
-	plan   *plan
-	seed   uint64
-	budget int64   // traversals
-	module *module // nil: the model is explored alone
-	alone  string  // why it is
+	id       campaign.Identity
+	doc      campaign.Spec
+	plan     *plan
+	seed     uint64
+	budget   int64   // traversals
+	module   *module // nil: the model is explored alone
+	alone    string  // why it is
+	enclosed bool    // the module is the one inside of the document's capsule
 }
 
 // Identity implements [campaign.Campaign].
@@ -38,6 +39,9 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	}
 	defer dev.Close()
 	var f campaign.Facts
+	if c.enclosed {
+		f.Warnings = append(f.Warnings, c.id.Name+": the module inside of the capsule is run; --module FILE runs another build")
+	}
 	for _, n := range dev.Info().Notes {
 		f.Warnings = append(f.Warnings, c.id.Name+": "+n)
 	}

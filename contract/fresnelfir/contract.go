@@ -126,9 +126,13 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		}
 	}
 	c.alone = why
+	c.enclosed = code != nil && why == enclosed
 	c.id = campaign.Identity{Contract: k.Name(), Name: nameOf(doc.Path), Digest: digest(doc.Data, code, c.seed, uint64(c.budget))}
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
+
+// enclosed says that the module is the one inside of the document's capsule.
+const enclosed = "it is inside of the capsule"
 
 // maxModule is how large a module may be.
 const maxModule = 64 << 20
@@ -151,7 +155,7 @@ func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Sett
 	case d.Bindings.Entry == "":
 		return nil, "the document names no module", nil
 	case capsuleModule(d) != nil && !filepath.IsLocal(d.Bindings.Entry):
-		return capsuleModule(d), "", nil
+		return capsuleModule(d), enclosed, nil
 	case !filepath.IsLocal(d.Bindings.Entry):
 		return fail("entry", "must be a path below the document's folder, got %q; name a module elsewhere with --%s", d.Bindings.Entry, optModule)
 	default:
@@ -160,7 +164,7 @@ func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Sett
 	b, err := set.Read(path)
 	switch {
 	case err != nil && errors.Is(err, fs.ErrNotExist) && asked == "" && capsuleModule(d) != nil:
-		return capsuleModule(d), "", nil
+		return capsuleModule(d), enclosed, nil
 	case err != nil && (asked != "" || !errors.Is(err, fs.ErrNotExist)):
 		return fail("module-unread", "the module %s cannot be read: %v", path, err)
 	case err != nil:

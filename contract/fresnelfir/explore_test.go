@@ -75,7 +75,7 @@ func explore(t testing.TB, c *Campaign, until string) (*state, map[string]campai
 		first := s.cases
 		s = c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
 			for i := range r.Len {
-				at := campaign.Case{Index: first + i}
+				at := campaign.Case{Index: first + i, Payload: r.Payload(i)}
 				o, err := x.Execute(context.Background(), s, at)
 				if err != nil {
 					t.Fatal(err)

@@ -14,9 +14,14 @@ import (
 // withModule compiles the example with a module.
 func withModule(t testing.TB, g *wasm.Engine, text string, module []byte) *Campaign {
 	t.Helper()
-	list, diags := New(g.Open).Compile(context.Background(), campaign.Spec{Path: "article.json", Data: []byte(text)}, campaign.Settings{
+	return withModuleNamed(t, g, "article.json", text, module)
+}
+
+func withModuleNamed(t testing.TB, g *wasm.Engine, name, text string, module []byte) *Campaign {
+	t.Helper()
+	list, diags := New(g.Open).Compile(context.Background(), campaign.Spec{Path: name, Data: []byte(text)}, campaign.Settings{
 		Read: func(path string) ([]byte, error) {
-			if path != "article.wasm" {
+			if path != strings.TrimSuffix(name, "json")+"wasm" {
 				t.Errorf("%s is read", path)
 			}
 			return module, nil

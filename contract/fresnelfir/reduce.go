@@ -31,6 +31,9 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	for stats.Err == nil {
 		less, ok := r.dropThread(best)
 		if !ok {
+			less, ok = r.dropAttempts(best)
+		}
+		if !ok {
 			break
 		}
 		best, stats = shrink.Choices(ctx, less, r.run)
@@ -77,6 +80,25 @@ func (r *reducer) run(values []uint64) (choice.Tape, bool, error) {
 	held, err := r.test(encoded)
 	r.answers[string(encoded)] = held
 	return tape, held, err
+}
+
+// dropAttempts leaves out what was tried and need not be.
+func (r *reducer) dropAttempts(values []uint64) ([]uint64, bool) {
+	found := false
+	for i := 0; r.walk(values) == nil && i < len(r.t.attempted); {
+		x := r.t.attempted[i]
+		all := r.t.src.Tape().Values
+		tape, held, err := r.run(slices.Concat(all[:x.from], []uint64{0}, all[x.to:]))
+		if err != nil {
+			break
+		}
+		if held {
+			values, found = slices.Clone(tape.Values), true
+		} else {
+			i++
+		}
+	}
+	return values, found
 }
 
 // dropThread looks for a thread that can go with all of its steps.

@@ -47,7 +47,7 @@ func (c *Campaign) overview(s *state) campaign.Exhibit {
 	if c.module != nil {
 		mode = "model and module"
 	}
-	return campaign.TableExhibit("Exploration", []string{"what", "count"}, [][]string{
+	rows := [][]string{
 		{"mode", mode},
 		{"traversals", fmt.Sprint(s.cases)},
 		{"actions", fmt.Sprint(s.actions)},
@@ -56,7 +56,16 @@ func (c *Campaign) overview(s *state) campaign.Exhibit {
 		{"branches told apart by the model's state", fmt.Sprint(states)},
 		{"dead ends: no branch was open", fmt.Sprint(dead)},
 		{"walks that were cut: refs too deep, or loops without actions", fmt.Sprint(s.cut)},
-	})
+	}
+	if c.module != nil {
+		rows = append(rows, []string{"points of the module's code reached", fmt.Sprint(s.edgesReached())})
+		for a, x := range c.plan.program.Actions() {
+			if b := x.Binding; b != nil && b.Rejects != nil {
+				rows = append(rows, []string{x.Name + " tried where it is not allowed", fmt.Sprint(s.tries[a])})
+			}
+		}
+	}
+	return campaign.TableExhibit("Exploration", []string{"what", "count"}, rows)
 }
 
 func status(hits int64) string {

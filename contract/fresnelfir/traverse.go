@@ -43,6 +43,7 @@ type traversal struct {
 
 	wide          bool // observers are asked about more instances
 	forbidden     []int
+	attempted     []stretch
 	before, after []dut.Value // readings
 	lastArgs      []dut.Value
 	lastReply     dut.Reply
@@ -71,7 +72,7 @@ func (t *traversal) run() {
 	t.actions, t.failed, t.turns = 0, nil, t.turns[:0]
 	t.seen.reset()
 	t.in.reset(&t.p.space)
-	t.memos = t.memos[:0]
+	t.memos, t.attempted = t.memos[:0], t.attempted[:0]
 	if t.wide = false; t.dev != nil && len(t.dev.mod.pairs) > 0 {
 		wide := uint64(0)
 		if t.state != nil && t.state.wide > 0 {

@@ -215,33 +215,54 @@ func (d *document) rewrite(n *yamltree.Node, v speclang.Value) (from, to int, te
 	return 0, 0, ""
 }
 
-// likeliest is the part of a text that is to be expected in place of want: as
-// many lines as want has, from the line most like its first; of that line only
-// what takes the place of want. "" if no line is like it.
+// likeliest is the part of a text that is to be expected in place of want, ""
+// if nothing is like it. For a want of several lines it is as many lines, from
+// the one most like the first; for one line, as many words.
 func likeliest(want, text string) string {
 	body := strings.TrimSuffix(want, "\n")
-	no, _ := nearest(body, text)
-	if no == 0 {
-		return ""
-	}
 	lines := strings.Split(text, "\n")
+	if !strings.Contains(body, "\n") {
+		return strings.TrimSpace(likeliestWords(body, lines))
+	}
+	no, _ := nearest(body, text)
 	count := strings.Count(body, "\n") + 1
-	if no-1+count > len(lines) {
+	if no == 0 || no-1+count > len(lines) {
 		return ""
 	}
 	have := strings.Join(lines[no-1:no-1+count], "\n") + want[len(body):]
-	if !strings.Contains(text, have) {
-		return ""
-	}
-	parts := segments(want, have)
-	if n := len(parts); n > 1 && parts[n-1].Op == "insert" && parts[n-2].Op == "equal" {
-		have = strings.TrimSuffix(have, parts[n-1].Text)
-	}
-	if len(parts) > 1 && parts[0].Op == "insert" && parts[1].Op == "equal" {
-		have = strings.TrimPrefix(have, parts[0].Text)
-	}
-	if strings.TrimSpace(have) == "" || have == want {
+	if have == want || !strings.Contains(text, have) {
 		return ""
 	}
 	return have
+}
+
+// likeliestWords is the words in a row, as many as want has, that are most like
+// it. A stop behind them is theirs only if want has one.
+func likeliestWords(want string, lines []string) string {
+	count := len(strings.Fields(want))
+	wanted := pairs(strings.ToLower(want))
+	best, found := 0.3, ""
+	for _, l := range lines[:min(len(lines), nearLines)] {
+		var starts, ends []int
+		for i := 0; i < len(l); i++ {
+			blank := l[i] == ' ' || l[i] == '\t'
+			before := i == 0 || l[i-1] == ' ' || l[i-1] == '\t'
+			if !blank && before {
+				starts = append(starts, i)
+			}
+			if !blank && (i+1 == len(l) || l[i+1] == ' ' || l[i+1] == '\t') {
+				ends = append(ends, i+1)
+			}
+		}
+		for i := 0; count > 0 && i+count <= len(starts); i++ {
+			part := l[starts[i]:ends[i+count-1]]
+			if trimmed := strings.TrimRight(part, ".,;:!?"); trimmed != "" && strings.TrimRight(want, ".,;:!?") == want {
+				part = trimmed
+			}
+			if like := likeness(wanted, pairs(strings.ToLower(part))); like > best {
+				best, found = like, part
+			}
+		}
+	}
+	return found
 }

@@ -3,6 +3,7 @@ package spectest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
@@ -47,6 +48,19 @@ func (c *Campaign) Planned() int64 { return int64(len(c.slots)) }
 // needs is opened when the first such case is run.
 func (c *Campaign) Probe(context.Context) (campaign.Facts, error) { return campaign.Facts{}, nil }
 
+// CaseName implements [campaign.Namer]: the id of a case, or its place if it
+// has none.
+func (c *Campaign) CaseName(at campaign.Case) string {
+	if at.Index < 0 || at.Index >= int64(len(c.slots)) {
+		return ""
+	}
+	cs := c.Case(at.Index)
+	if cs.ID == "" {
+		return fmt.Sprintf("%s:%d", c.name, cs.From)
+	}
+	return cs.ID
+}
+
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(campaign.Facts) *state { return &state{} }
 
@@ -90,6 +104,26 @@ func (c *Campaign) Case(i int64) *Case {
 // Path is the document as the user named it.
 func (c *Campaign) Path() string { return c.doc.path }
 
+// Looks are the files that cases look at beside the document, as they are named
+// from the working directory.
+func (c *Campaign) Looks() []string {
+	var list []string
+	for i := range c.slots {
+		name := ""
+		switch cs := c.Case(int64(i)); {
+		case cs.text != nil:
+			name = cs.text.path
+		case cs.http != nil && scheme(cs.http.url) == "":
+			name = cs.http.url
+		}
+		if name != "" {
+			list = append(list, filepath.Join(filepath.Dir(c.doc.path), filepath.FromSlash(name)))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // Name is the document's name in reports.
 func (c *Campaign) Name() string { return c.name }
 
@@ -105,6 +139,7 @@ func pathExists(p string) bool {
 var (
 	_ campaign.Campaign[*state]   = (*Campaign)(nil)
 	_ campaign.Planner            = (*Campaign)(nil)
+	_ campaign.Namer              = (*Campaign)(nil)
 	_ campaign.Describer[*state]  = (*Campaign)(nil)
 	_ campaign.Summarizer[*state] = (*Campaign)(nil)
 )

@@ -10,7 +10,7 @@ import (
 
 func TestEvaluate(t *testing.T) {
 	small := DefaultBudget()
-	small.Steps = 2
+	small.Steps = 1
 	endless := DefaultBudget()
 	endless.Steps, endless.Time = 1<<40, 10*time.Millisecond
 	for _, c := range []struct {
@@ -22,9 +22,9 @@ func TestEvaluate(t *testing.T) {
 		{`["add", 1, ["len", ["subject"]]]`, DefaultBudget(), `{"value":4,"steps":4,"nodes":7}`, false},
 		{`"word"`, DefaultBudget(), `{"value":"word","steps":1,"nodes":1}`, false},
 		{`["get", ["json_parse", "{\"a\": [1.5, null, \"\\u00e9\"]}"], "a"]`, DefaultBudget(), `{"value":[1.5,null,"é"],"steps":4,"nodes":6}`, false},
-		{`["starts_with", ["subject"]]`, small, `{"error":{"category":"runtime","message":"spec_lang budget exceeded: steps"},"steps":3,"nodes":4}`, true},
+		{`["starts_with", ["subject"]]`, small, `{"error":{"category":"runtime","message":"spec_lang budget exceeded: steps"},"steps":2,"nodes":4}`, true},
 		{`["nope"]`, DefaultBudget(), `{"error":{"category":"schema","message":"unsupported spec_lang symbol: nope"},"steps":1,"nodes":2}`, true},
-		{`{}`, DefaultBudget(), `{"error":{"category":"schema","message":"spec_lang expression must be list-based s-expr or scalar literal"},"steps":1,"nodes":1}`, true},
+		{`{}`, DefaultBudget(), `{"error":{"category":"schema","message":"spec_lang expression must be list-based s-expr or scalar literal, got a mapping"},"steps":1,"nodes":1}`, true},
 	} {
 		doc, err := jsontree.Parse([]byte(c.expr), jsontree.Python())
 		if err != nil {

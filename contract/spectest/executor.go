@@ -171,7 +171,7 @@ func (f *Failure) summary() string {
 	case f.Path != "" && f.Target != "":
 		return clipped(fmt.Sprintf("%s: %s %s: %s", f.Category, f.Target, f.Op, f.detail()), 300)
 	}
-	head, _, _ := strings.Cut(f.Message, "\n")
+	head, _, _ := strings.Cut(f.detail(), "\n")
 	return clipped(f.Category+": "+head, 300)
 }
 

@@ -27,23 +27,27 @@ func nearest(want, text string) (int, string) {
 		if no++; no > nearLines {
 			break
 		}
-		have := pairs(strings.ToLower(strings.TrimSpace(line)))
-		common, total := 0, 0
-		for p, n := range have {
-			common += min(n, wanted[p])
-			total += n
-		}
-		for _, n := range wanted {
-			total += n
-		}
-		if total == 0 {
-			continue
-		}
-		if like := 2 * float64(common) / float64(total); like > best {
+		if like := likeness(wanted, pairs(strings.ToLower(strings.TrimSpace(line)))); like > best {
 			best, bestNo, bestLine = like, no, line
 		}
 	}
 	return bestNo, bestLine
+}
+
+// likeness is the share of pairs that two texts have in common.
+func likeness(wanted, have map[[2]byte]int) float64 {
+	common, total := 0, 0
+	for p, n := range have {
+		common += min(n, wanted[p])
+		total += n
+	}
+	for _, n := range wanted {
+		total += n
+	}
+	if total == 0 {
+		return 0
+	}
+	return 2 * float64(common) / float64(total)
 }
 
 func pairs(s string) map[[2]byte]int {

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/match"
+	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
 // Environment variables that users of the format know.
@@ -85,6 +87,41 @@ type settings struct {
 	expect     bool
 	checking   bool
 	source     bool // operands stay beside what they are compiled to
+	shared     *programs
+}
+
+// programs are compiled predicates of plain texts, which documents repeat from
+// case to case. They know no place, so cases can share them.
+type programs struct {
+	mu   sync.Mutex
+	list map[[2]string]*speclang.Program // by operator and operand
+}
+
+// sharedPrograms is how many predicates are kept to be shared, and maxShared how
+// long an operand of one may be.
+const (
+	sharedPrograms = 4096
+	maxShared      = 200
+)
+
+func (p *programs) get(op, operand string) *speclang.Program {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.list[[2]string{op, operand}]
+}
+
+func (p *programs) put(op, operand string, prog *speclang.Program) {
+	if len(operand) > maxShared {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.list == nil {
+		p.list = make(map[[2]string]*speclang.Program)
+	}
+	if len(p.list) < sharedPrograms {
+		p.list[[2]string{op, strings.Clone(operand)}] = prog
+	}
 }
 
 // filter selects cases by one of their properties.
@@ -96,7 +133,7 @@ type filter struct {
 // decodeSettings reads options and environment. A fault concerns the command
 // line, so it has no place in a document.
 func decodeSettings(set campaign.Settings, getenv func(string) string) (*settings, diag.List) {
-	s := &settings{health: healthIgnore, timeout: DefaultTimeout, checking: set.Check, expect: set.Has(OptExpect)}
+	s := &settings{shared: &programs{}, health: healthIgnore, timeout: DefaultTimeout, checking: set.Check, expect: set.Has(OptExpect)}
 	var list diag.List
 	wrong := func(option, format string, args ...any) {
 		list = append(list, diag.Diagnostic{Code: "spectest.option", Path: "--" + option, Message: fmt.Sprintf(format, args...)})

@@ -275,7 +275,16 @@ func (d *decoder) predicate(op string, v *yamltree.Node, target, path string) *n
 	default: // an operator for a target that nothing provides
 		return p
 	}
+	share := (op == "contain" || op == "regex") && v.Kind == yamltree.String
+	if share {
+		if p.prog = d.set.shared.get(op, p.value); p.prog != nil {
+			return p
+		}
+	}
 	p.prog = speclang.Compile(form, speclang.Options{})
+	if share && len(p.prog.Problems()) == 0 {
+		d.set.shared.put(op, p.value, p.prog)
+	}
 	for _, problem := range p.prog.Problems() {
 		at := yamltree.Pos{Line: problem.Line, Col: problem.Col}
 		if at.Line == 0 {

@@ -11,7 +11,7 @@
 //
 // The rules are those of flakestorm's agent adapters, where they are sound:
 // what a reply's text is, which keys are looked for, what an error is. They
-// depart from it where it loses replies or makes errors of answers: values are
+// depart from them where those lose replies or make errors of answers: values are
 // escaped for the place that they are put in, brackets are allowed in paths,
 // "error": null is no error, a time limit is one for the whole call.
 //

@@ -114,10 +114,9 @@ type Chat struct {
 }
 
 // Python is an agent that is a Python object, called in a process of its own.
+// What it prints is evidence, never the reply.
 type Python struct {
-	// Plan is how it is loaded. Reset stands there as well.
-	Plan pyhost.AgentPlan
-	// Printed output of the process is evidence, never the reply.
+	Plan pyhost.AgentPlan // how it is loaded, and reset by a function
 }
 
 // Command is an agent that is a program: started for each call, the prompt on

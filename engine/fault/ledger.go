@@ -302,7 +302,9 @@ func (l *Ledger) Exchanged(d *Decision, e Exchange) {
 	keep(l, &l.report.Exchanges, e)
 }
 
-// Saw records calls of tools; those that have an ID, once each.
+// Saw records calls of tools; those that have an ID, once each. A call that an
+// LLM has asked for and that was seen on its way is one call: what was seen
+// gets the arguments that the LLM gave.
 func (l *Ledger) Saw(calls ...SeenCall) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -311,6 +313,12 @@ func (l *Ledger) Saw(calls ...SeenCall) {
 			continue
 		}
 		l.seen[c.ID] = c.ID != ""
+		if i := slices.IndexFunc(l.report.ToolCalls, func(e SeenCall) bool {
+			return c.Source == SeenInChat && e.Source != SeenInChat && e.ID == "" && plainName(e.Tool) == plainName(c.Tool)
+		}); i >= 0 {
+			l.report.ToolCalls[i].ID, l.report.ToolCalls[i].Arguments = c.ID, c.Arguments
+			continue
+		}
 		keep(l, &l.report.ToolCalls, c)
 	}
 }

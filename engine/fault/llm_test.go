@@ -194,6 +194,23 @@ func TestToolCallsOfAConversation(t *testing.T) {
 	}
 }
 
+// A call that was seen on the wire and is in the conversation is one call.
+func TestToolCallsAreCountedOnce(t *testing.T) {
+	r := Recognise("POST", "/api/chat", []byte(`{"messages":[{"role":"user","content":"q"},{"role":"assistant","tool_calls":[{"function":{"name":"search","arguments":{"a":1}}},{"function":{"name":"search","arguments":{"a":2}}}]}]}`))
+	l := ledger(t, Plan{})
+	l.Saw(SeenCall{Tool: "Search", Arguments: "a=1", Source: SeenOnWire})
+	for range 2 {
+		l.Saw(r.ToolCalls()...)
+	}
+	var got []string
+	for _, c := range l.Report().ToolCalls {
+		got = append(got, c.Tool+" "+c.Arguments+" "+string(c.Source))
+	}
+	if want := []string{`Search {"a":1} http`, `search {"a":2} llm`}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestInjectionIntoConversations(t *testing.T) {
 	tests := []struct {
 		i    int

@@ -14,6 +14,10 @@ type Plan struct {
 	// Names gives tools that are reached by URL the names that the user knows
 	// them by. The first that matches counts.
 	Names []Named
+	// Self is a glob over the address of the agent itself, for agents that are
+	// called through the proxy: that call is none of a tool, and only rules with
+	// a match_url strike it. "": none.
+	Self string
 	// Recorded are tool responses that answer in place of the real tools: the
 	// n-th call of a tool gets the n-th response recorded for it.
 	Recorded []Recorded

@@ -77,5 +77,5 @@ type SeenCall struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments,omitempty"` // JSON, if known; query or body on the wire
 	Source    Source `json:"source"`
-	ID        string `json:"-"`
+	ID        string `json:"-"` // by which the LLM knows the call, if it does
 }

@@ -24,7 +24,8 @@ func (l *Lane) ask(w *work, op int, mutate *pyrand.Rand) {
 	if !w.fresh {
 		w.call.State = mutate.AppendState(nil)
 	}
-	w.call.WantState = w.step+1 < l.m.cfg.Steps || l.m.cfg.Redraws > 0 && len(w.plan.ops) > 1
+	w.call.WantState = w.step+1 < l.m.cfg.Steps
+	w.call.WantStateUnlessOK = l.m.cfg.Redraws > 0 && len(w.plan.ops) > 1
 }
 
 // Call is the call of a remote operator with a generator that begins anew. The
@@ -59,6 +60,15 @@ func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
 	left := waiting[:0]
 	for i, w := range waiting {
 		e, reply := &l.m.registry.entries[w.op], &replies[i]
+		l.context(w, e)
+		a := Answer(e, w.child.Text, &l.ctx, reply)
+		if len(reply.State) == 0 && w.call.WantStateUnlessOK && reply.End == pyhost.Applied && !w.takes(&a.Result) {
+			// The operator said OK to what is not taken on. Another one goes on from
+			// where it left the generator, so it is asked again, for that.
+			w.call.WantState, w.call.WantStateUnlessOK = true, false
+			left = append(left, w)
+			continue
+		}
 		if len(reply.State) > 0 {
 			if err := w.mutate.SetState(reply.State); err != nil {
 				return nil, fmt.Errorf("operator %s: its host: %w", e.Meta.ID, err)
@@ -67,8 +77,6 @@ func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
 		} else if w.fresh { // the state was not asked for, or died with the host
 			w.mutate.SeedUint64(w.child.Derived)
 		}
-		l.context(w, e)
-		a := Answer(e, w.child.Text, &l.ctx, reply)
 		w.answer(w.op, e, &a)
 		l.settle(w, w.op, &a.Result)
 		waits, err := l.advance(w, &w.draw, &w.mutate)
@@ -80,6 +88,11 @@ func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
 		}
 	}
 	return left, nil
+}
+
+// takes reports whether settle takes the child of a result on.
+func (w *work) takes(r *textop.Result) bool {
+	return r.Status == textop.OK && w.guard.Apply(r.Child).Text != w.child.Text
 }
 
 // Answer holds a reply to the contract, as [textop.Run] does for operators that

@@ -55,8 +55,10 @@ type OperatorCall struct {
 	// random.getstate()[1] has them, then 8 bytes more (a little-endian
 	// float64) if a gauss() value is pending.
 	State []byte
-	// WantState asks for the state after the call, in OperatorReply.State.
-	WantState bool
+	// WantState asks for the state after the call, in OperatorReply.State, and
+	// WantStateUnlessOK for that unless the call gave status OK and a child that
+	// is not Seed: a state is long, and few callers go on from it then.
+	WantState, WantStateUnlessOK bool
 }
 
 // CallEnd is how an application ended.
@@ -90,7 +92,7 @@ type OperatorReply struct {
 	// Notes tell what JSON or UTF-8 could not hold and how it was replaced:
 	// lone surrogates in the child, a trace with objects or NaN in it.
 	Notes []string `json:"notes,omitempty"`
-	State []byte   `json:"state,omitempty"` // with WantState
+	State []byte   `json:"state,omitempty"` // if it was wanted
 }
 
 // Operators applies loaded operators on one lane; it is used by one goroutine

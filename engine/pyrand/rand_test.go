@@ -55,6 +55,8 @@ func TestEmptyRangesPanic(t *testing.T) {
 		"int":      func(r *pyrand.Rand) { r.Int(2, 1) },
 		"choice":   func(r *pyrand.Rand) { pyrand.Choice(r, []int(nil)) },
 		"sample":   func(r *pyrand.Rand) { r.Sample(2, 3) },
+		"gamma":    func(r *pyrand.Rand) { r.Gamma(math.Inf(1), 1) },
+		"beta":     func(r *pyrand.Rand) { r.Beta(1, 0) },
 		"choices":  func(r *pyrand.Rand) { r.Choices(0, 1) },
 		"weighted": func(r *pyrand.Rand) { r.WeightedChoices([]float64{0, 0}, 1) },
 	} {
@@ -111,7 +113,10 @@ func TestBatch(t *testing.T) {
 func TestPreciseDistributionsAreFinite(t *testing.T) {
 	r := pyrand.New(99)
 	for range 20000 {
-		for _, v := range []float64{r.Gauss(2, 3), r.Normal(2, 3), r.Exponential(0.5), r.Triangular(1, 1, 1)} {
+		for _, v := range []float64{
+			r.Gauss(2, 3), r.Normal(2, 3), r.Exponential(0.5), r.Triangular(1, 1, 1),
+			r.Gamma(0.3, 2), r.Gamma(1e300, 1), r.Gamma(5e-324, 1), r.Beta(0.2, 7), r.Beta(5e-324, 5e-324),
+		} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Fatalf("not finite: %v", v)
 			}

@@ -146,6 +146,7 @@ for i in range(40):
     out.append(rng.triangular())
     out.append(rng.triangular(1, 9, 3))
     out.append([int(rng.gauss(0, 1) * 1000000), int(rng.gauss() * 1000000), int(rng.normalvariate(5, 2) * 1000000), int(rng.expovariate(0.5) * 1000000)])
+    out.append([int(rng.betavariate(0.5, 2.5) * 1000000), int(rng.betavariate(alpha = 3, beta = 1) * 1000000), int(rng.gammavariate(0.7, 2) * 1000000)])
     out.append(list(rng.randbytes(5)%s))
 `
 
@@ -183,7 +184,7 @@ func TestRandomRefuses(t *testing.T) {
 		"rng.randrange(5, 5)": "empty range", "rng.randint(2, 1)": "empty range", "rng.choice([])": "empty", "rng.sample([1], 2)": "from 0 to 1",
 		"rng.getrandbits(-1)": "from 0", "rng.choices([1], weights = [0])": "greater than zero", "rng.choices([], k = 1)": "empty",
 		"rng.randbytes(10000000000)": "more than 32 MiB", "rng.choices([1], k = 10000000000)": "more than 32 MiB", "rng.seed(1)": "has no .seed",
-		"rng.randrange(1, 5, 0)": "step", "rng.expovariate(0)": "must not be 0", "rng.shuffle('abc')": "want list",
+		"rng.randrange(1, 5, 0)": "step", "rng.expovariate(0)": "must not be 0", "rng.betavariate(0, 1)": "must be above 0", "rng.gammavariate(float('inf'), 1)": "and finite", "rng.shuffle('abc')": "want list",
 	} {
 		if _, fault, _ := run(t, head+"def apply(s, ctx, rng):\n  "+call, "x", 1); !strings.Contains(fault, want) {
 			t.Errorf("%s: %q, want %q", call, fault, want)

@@ -48,8 +48,8 @@ type Concept struct {
 	LLM2023, LLM2025, LLM2026 int
 	// Agentic is the place in the OWASP list for agentic applications of 2026.
 	Agentic int
-	// ATLAS are MITRE ATLAS techniques that exercise the concept, by the data
-	// of 2026.09.
+	// ATLAS are MITRE ATLAS techniques that exercise the concept. They were
+	// collected by hand and have not been compared with a release of its data.
 	ATLAS []string
 	names []string // further names that documents use, letters only
 }
@@ -123,6 +123,10 @@ func ParseBucket(text string) (Bucket, diag.List) {
 		}
 		if rest == "" && list == "ASI" { // one edition so far
 			return byNumber(concepts, text, list, place, "2026")
+		}
+		if rest == "" && meanings(concepts, list, place) == "" {
+			return "", diag.List{{Code: "operator.bucket-unknown", Level: diag.Error, Hint: "write a name, such as " + string(PromptInjection),
+				Message: "bucket " + quoted(text) + " is in no edition of its list: they have the numbers 01 to 10"}}
 		}
 		if rest == "" {
 			return "", diag.List{{Code: "operator.bucket-ambiguous", Level: diag.Error, Hint: "write a name or an edition, as in " + list + two(place) + ":2025",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	flakedemo "github.com/thresh-dev/thresh/examples/flakestorm/demo"
 	"github.com/thresh-dev/thresh/examples/fuzzspec/demo"
 	"github.com/thresh-dev/thresh/internal/app"
 )
@@ -30,7 +31,7 @@ var jobs = map[string]func(args []string) int{
 }
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == demo.Command { // the demonstration's target is the program itself
+	if len(os.Args) > 1 && (os.Args[1] == demo.Command || os.Args[1] == flakedemo.Command) { // the demonstration's targets are the program itself
 		os.Exit(app.Main(os.Args, app.System()))
 	}
 	if job := os.Getenv(childJob); job != "" {

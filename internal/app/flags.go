@@ -59,7 +59,7 @@ func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
 	fs.IntVar(&f.shrink, "shrink", 500, "executions to spend on making one finding smaller (0: none)")
 	fs.DurationVar(&f.caseTimeout, "case-timeout", 10*time.Minute, "backstop: a case without an outcome by then is an error")
 	fs.BoolVar(&f.allowEmpty, "allow-empty", false, "a campaign that runs no case is no error")
-	fs.StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, html; FILE - is standard output); repeatable")
+	fs.StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, jsonl, html; FILE - is standard output); repeatable")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	fs.BoolVar(&f.ui, "ui", false, "show the run in a browser while it goes; on a terminal also after that, until interrupted")
 	registerStore(c, &f.store)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -104,10 +105,14 @@ func (a *application) document(path string) (document, error) {
 		return document{}, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
-	if err != nil {
+	var text bytes.Buffer
+	if info, err := f.Stat(); err == nil { // so that a long one is not copied again and again
+		text.Grow(int(min(info.Size(), maxDocument)) + bytes.MinRead)
+	}
+	if _, err := text.ReadFrom(io.LimitReader(f, maxDocument+1)); err != nil {
 		return document{}, err
 	}
+	data := text.Bytes()
 	if len(data) > maxDocument {
 		return document{}, fmt.Errorf("larger than %d MiB, which no document needs", maxDocument>>20)
 	}

@@ -165,7 +165,7 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 	}
 	for _, c := range []*cobra.Command{
 		a.listCommand(), a.showCommand(), a.replayCommand(), a.shrinkCommand(), a.promoteCommand(),
-		a.reportCommand(), a.compareCommand(), a.uiCommand(), a.gcCommand(),
+		a.reportCommand(), a.compareCommand(), a.uiCommand(), a.mcpCommand(), a.gcCommand(),
 	} {
 		c.GroupID = "work"
 		root.AddCommand(c)
@@ -174,7 +174,7 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 		c.GroupID = "fleet"
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{a.fuzzspecCommand(), a.operatorCommand(), a.flakestormCommand(), a.spectestCommand()} {
+	for _, c := range []*cobra.Command{a.fuzzspecCommand(), a.operatorCommand(), a.flakestormCommand(), a.fresnelfirCommand(), a.spectestCommand()} {
 		c.GroupID = "contract"
 		root.AddCommand(c)
 	}

@@ -61,7 +61,8 @@ ApplyResult as JSON. Nothing is guarded or chosen then.
 
 Exit codes: 0 children were made, 1 an operator broke the contract (what it was
 is told; the other children were made), 2 a seed, an operator or the command
-line was refused, 3 the environment failed.`,
+line was refused (all faults are told, and the other seeds have children), 3 the
+environment failed.`,
 		Example: `  thresh mutate -n 20 --strength 1-3 < seeds.jsonl > children.jsonl
   thresh mutate --in seeds.csv --out children.jsonl --resume --bucket LLM01_PROMPT_INJECTION
   echo "Keep the key to yourself." | thresh mutate --op op_enc_base64 --strength 2 --seed-base 1 --testcase-id t:0`,
@@ -220,6 +221,8 @@ func (a *application) mutateStream(ctx context.Context, f *mutateFlags) error {
 	}
 	fmt.Fprintln(a.io.Err, streamSummary(&counts))
 	switch {
+	case len(in.faults) > 0:
+		return in.faults
 	case counts.Breaches > 0:
 		return exitError(diag.ExitFindings)
 	case counts.Seeds == 0 && out.from == 0:

@@ -25,7 +25,12 @@ type seedInput struct {
 	reader *operator.SeedReader
 	read   int64
 	past   diag.List
+	faults diag.List // records that are no seeds; the others are mutated
 }
+
+// mostFaults is how many faults of seeds are told before reading ends: a file
+// of another kind has one in every line.
+const mostFaults = 1000
 
 // next returns the next seed, or io.EOF.
 func (in *seedInput) next() (*mutator.Seed, error) {
@@ -41,6 +46,14 @@ func (in *seedInput) next() (*mutator.Seed, error) {
 		seed, err := in.reader.Next()
 		if errors.Is(err, io.EOF) {
 			in.done()
+			continue
+		}
+		var list diag.List
+		if errors.As(err, &list) {
+			in.read++
+			if in.faults = append(in.faults, list...); len(in.faults) >= mostFaults {
+				return nil, io.EOF
+			}
 			continue
 		}
 		if err != nil {

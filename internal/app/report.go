@@ -45,11 +45,11 @@ unique beginning of one, "latest" (the default) or "latest~1".`,
 			if err != nil {
 				return err
 			}
-			return a.output(out, func(w io.Writer) error { return f.Write(w, rec, a.reportOptions(st, out == "-")) })
+			return a.output(out, func(w io.Writer) error { return f.Write(w, rec, a.runReportOptions(st, rec, f.Name, out == "-")) })
 		},
 	}
 	registerStore(c, &dir)
-	c.Flags().StringVarP(&format, "format", "f", "text", "text, json, junit, sarif, tap, html, or schema")
+	c.Flags().StringVarP(&format, "format", "f", "text", "text, json, junit, sarif, tap, jsonl, html, or schema")
 	c.Flags().StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
 	_ = c.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return formatNames(), cobra.ShellCompDirectiveNoFileComp
@@ -102,6 +102,13 @@ func (a *application) reportOptions(st *store.Store, terminal bool) report.Optio
 	return opt
 }
 
+// runReportOptions are those of a report of a whole run, which may list cases.
+func (a *application) runReportOptions(st *store.Store, rec campaign.Record, format string, terminal bool) report.Options {
+	opt := a.reportOptions(st, terminal)
+	opt.Cases = a.cases(st, rec, format)
+	return opt
+}
+
 // report writes the reports that were asked for, and the text report to
 // standard output unless one of them goes there.
 func (a *application) report(rec campaign.Record, reports []string, storeDir string) error {
@@ -118,7 +125,7 @@ func (a *application) report(rec campaign.Record, reports []string, storeDir str
 			return err
 		}
 		toStdout = toStdout || file == "-"
-		err = a.output(file, func(w io.Writer) error { return f.Write(w, rec, a.reportOptions(st, file == "-")) })
+		err = a.output(file, func(w io.Writer) error { return f.Write(w, rec, a.runReportOptions(st, rec, f.Name, file == "-")) })
 		failed = errors.Join(failed, err)
 	}
 	if toStdout {

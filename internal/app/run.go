@@ -17,6 +17,7 @@ import (
 
 func (a *application) runCommand() *cobra.Command {
 	var f runFlags
+	var watch bool
 	c := &cobra.Command{
 		Use:   "run PATH...",
 		Short: "Run documents as one run: find, group, shrink and report what fails",
@@ -35,12 +36,20 @@ Exit codes: 0 all held, 1 findings or failures, 2 a document was refused,
 		Example: `  thresh run spec.json
   thresh run specs/ -j 8 --time 10m
   thresh run spec.json --report html=report.html --report junit=junit.xml
+  thresh run docs/ --watch
   thresh run --resume latest`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if watch {
+				if f.resume != "" || len(args) == 0 {
+					return usagef("--watch needs at least one PATH, and goes with no --resume")
+				}
+				return a.watch(c.Context(), args, &f)
+			}
 			return a.run(c.Context(), args, &f)
 		},
 	}
 	f.register(c, a.contracts)
+	c.Flags().BoolVar(&watch, "watch", false, "go on, and run again what changes: documents, and files that they look at; an interrupt ends it, with exit code 0")
 	return c
 }
 

@@ -115,6 +115,7 @@ func (a *application) raw(st *store.Store, f campaign.Finding, part, out string)
 }
 
 func (a *application) materialize(ctx context.Context, st *store.Store, what string, index int64) error {
+	contract, name := "", ""
 	if isFinding(what) {
 		rec, f, err := st.Finding(what)
 		if err != nil {
@@ -124,12 +125,13 @@ func (a *application) materialize(ctx context.Context, st *store.Store, what str
 			return usagef("a finding is written out by its first case, %d; for case %d name the run, %s", f.First, index, rec.RunID)
 		}
 		what, index = rec.RunID, f.First
+		contract, name = f.Contract, f.Campaign
 	}
 	id, err := st.ResolveRun(what)
 	if err != nil {
 		return err
 	}
-	r, err := a.revive(ctx, st, id, "", "")
+	r, err := a.revive(ctx, st, id, contract, name)
 	if err != nil {
 		return err
 	}

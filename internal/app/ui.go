@@ -120,6 +120,9 @@ func (a *application) listen(ctx context.Context, st *store.Store, at pagesAt) (
 		return nil, diag.Environment("serve pages on %s: %w", at.addr, err)
 	}
 	u := url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/"}
+	if ip, err := netip.ParseAddrPort(u.Host); err == nil && ip.Addr().IsUnspecified() && hostName() != "" {
+		u.Host = net.JoinHostPort(hostName(), fmt.Sprint(ip.Port())) // all addresses is none to go to
+	}
 	if token != "" {
 		u.RawQuery = url.Values{"token": {token}}.Encode()
 	}

@@ -35,7 +35,7 @@ const patience = 60 * time.Second
 // page fails the test: a request to anywhere else, a violation of the policy,
 // an uncaught error.
 type browser struct {
-	t    *testing.T
+	t    testing.TB
 	ctx  context.Context
 	mu   sync.Mutex
 	home string // host of the only server that may be asked
@@ -43,7 +43,7 @@ type browser struct {
 }
 
 // openBrowser skips the test where there is no Chromium.
-func openBrowser(t *testing.T, base string) *browser {
+func openBrowser(t testing.TB, base string) *browser {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")

@@ -149,7 +149,10 @@ func changes(a, b campaign.Record) []campaignChange {
 		}
 		if c.A != nil && c.B != nil && c.A.Score != nil && c.B.Score != nil {
 			d := *c.B.Score - *c.A.Score
-			c.Change, c.Better, c.Worse = fmt.Sprintf("%+.3f", d), d > 0, d < 0
+			c.Change, c.Better, c.Worse = "none", d > 0, d < 0
+			if d != 0 {
+				c.Change = fmt.Sprintf("%+.3f", d)
+			}
 		}
 	}
 	return out

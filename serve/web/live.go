@@ -200,10 +200,10 @@ func (w *watch) set(l *store.Live, err error) {
 }
 
 // now is what is known, and a channel that is closed when more is.
-func (w *watch) now() (*store.Live, error, <-chan struct{}) {
+func (w *watch) now() (*store.Live, <-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.live, w.err, w.news
+	return w.live, w.news, w.err
 }
 
 func (w *watch) join(n int) {
@@ -217,7 +217,7 @@ func (w *watch) join(n int) {
 // page should wait.
 func (h *hub) live(ctx context.Context, run string) *store.Live {
 	w := h.watch(run)
-	l, err, news := w.now()
+	l, news, err := w.now()
 	if l == nil && err == nil {
 		ctx, cancel := context.WithTimeout(ctx, waitForLive)
 		defer cancel()
@@ -276,7 +276,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) error {
 	defer pulse.Stop()
 	var sent []byte
 	for {
-		l, err, news := watch.now()
+		l, news, err := watch.now()
 		if err != nil {
 			return nil // the page asks again, and is told by the page itself
 		}

@@ -104,11 +104,14 @@ func startChild(p program) (*child, error) {
 
 // lookup finds an executable: in dir if the name has a slash, else on PATH.
 func lookup(name, dir string) (string, error) {
-	at := name
+	at, err := name, error(nil)
 	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
-		at = filepath.Join(dir, name)
+		at, err = filepath.Abs(filepath.Join(dir, name))
 	}
-	path, err := exec.LookPath(at)
+	path := ""
+	if err == nil {
+		path, err = exec.LookPath(at)
+	}
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}

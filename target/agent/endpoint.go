@@ -92,8 +92,11 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 		request.url = e.address(request.url)
 		err = request.shape(c.Wire)
 	}
+	if err == nil {
+		_, err = request.http(ctx) // what cannot be sent is no fault of the agent
+	}
 	if err != nil {
-		return agentcall.Reply{}, fmt.Errorf("make the request: %w", err)
+		return agentcall.Reply{}, fmt.Errorf("make the request: %w", plain(err))
 	}
 	client, err := e.client(c.Via)
 	if err != nil {
@@ -187,7 +190,7 @@ func (e *endpoint) once(ctx context.Context, client *http.Client, q request, lim
 	r := func() agentcall.Reply {
 		hq, err := q.http(ctx)
 		if err != nil {
-			return agentcall.Reply{End: agentcall.Unreachable, Error: "the request cannot be sent: " + plain(err).Error()}
+			return failure(ctx, err, limit)
 		}
 		answer, err := client.Do(hq)
 		if err != nil {

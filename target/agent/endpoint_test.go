@@ -202,7 +202,7 @@ func TestBrokenConnections(t *testing.T) {
 	t.Run("bomb", func(t *testing.T) {
 		var bomb bytes.Buffer
 		z := gzip.NewWriter(&bomb)
-		for range 1000 {
+		for range 200 {
 			z.Write([]byte(endless))
 		}
 		z.Close()
@@ -333,10 +333,10 @@ func TestHeadersAndCookies(t *testing.T) {
 	if r := ask(t, a, agentcall.Call{Session: "three"}); !strings.HasPrefix(r.Text, "1 ") {
 		t.Errorf("cookies outlive a reset: %s", r.Text)
 	}
-	for _, name := range []string{"Content-Length", "transfer-encoding"} {
-		r := ask(t, a, agentcall.Call{Wire: &agentcall.Wire{Headers: [][2]string{{name, "7"}}}})
-		if r.OK() || !strings.Contains(r.Error, "cannot be set") {
-			t.Errorf("%+v", r)
+	for _, h := range [][2]string{{"Content-Length", "7"}, {"transfer-encoding", "x"}, {"X A", "1"}, {"", "1"}, {"X-A", "1\r\nX-B: 2"}} {
+		c := agentcall.Call{Timeout: patience, Wire: &agentcall.Wire{Headers: [][2]string{h}}}
+		if _, err := a.Call(t.Context(), c); err == nil || !strings.Contains(err.Error(), "cannot be se") {
+			t.Errorf("%q: %v", h, err)
 		}
 	}
 }

@@ -341,3 +341,20 @@ func TestMCP(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestLookup(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/program", []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if path, err := lookup("./program", dir); err != nil || path != dir+"/program" {
+		t.Error(path, err)
+	}
+	t.Chdir(dir)
+	if path, err := lookup("./program", ""); err != nil || path != dir+"/program" {
+		t.Error(path, err)
+	}
+	if path, err := lookup("program", dir); err == nil {
+		t.Error("found beside the document without being asked for there:", path)
+	}
+}

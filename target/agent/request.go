@@ -248,6 +248,8 @@ func (q *request) http(ctx context.Context) (*http.Request, error) {
 		switch {
 		case slices.Contains(unsettable, name):
 			return nil, fmt.Errorf("the header %s follows from the body, it cannot be set", name)
+		case !sendable(h):
+			return nil, fmt.Errorf("the header %q with the value %q cannot be sent", h[0], h[1])
 		case name == "Host":
 			hq.Host = h[1]
 		case name == "User-Agent" && !given[name]:
@@ -258,6 +260,16 @@ func (q *request) http(ctx context.Context) (*http.Request, error) {
 		given[name] = true
 	}
 	return hq, nil
+}
+
+// sendable reports whether HTTP has room for a header: its name a token, its
+// value without control characters but tabs.
+func sendable(h [2]string) bool {
+	odd := func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	}
+	control := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+	return h[0] != "" && !strings.ContainsFunc(h[0], odd) && !strings.ContainsFunc(h[1], control)
 }
 
 // pieces is in how many parts a slow body is sent.

@@ -158,3 +158,31 @@ func TestSentenceTransformers(t *testing.T) {
 		}
 	}
 }
+
+// What is between Thresh and the library, with a library that knows letters.
+func TestSentencesByAnyLibrary(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("there is no python3")
+	}
+	dir := t.TempDir()
+	library := "class SentenceTransformer:\n    def __init__(self, name):\n        if name == 'missing': raise OSError('no model ' + name)\n    def encode(self, texts):\n        return [[t.count('a'), t.count('b'), 1] for t in texts]\n"
+	if err := os.WriteFile(dir+"/sentence_transformers.py", []byte(library), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PYTHONPATH", dir)
+	for _, kind := range []string{Transforms, Auto} {
+		m, err := Open(t.Context(), kind, "", "mine", "", "python3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := m.Score(t.Context(), "aab", "abb"); err != nil || math.Abs(s-5.0/6) > 1e-12 || m.Name() != "sentence-transformers mine" {
+			t.Error(m.Name(), s, err)
+		}
+		if err := m.(io.Closer).Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := Open(t.Context(), Transforms, "", "missing", "", "python3"); err == nil || !strings.Contains(err.Error(), "no model missing") {
+		t.Error(err)
+	}
+}

@@ -82,7 +82,7 @@ func (x *exchange) shape(a *answer) bool {
 	if err != nil {
 		x.shapeless("the answer did not come whole")
 		x.record.Status, x.record.Error = a.status, "the server cut the answer"
-		abort(x.w, false)
+		x.abort(false)
 		return false
 	}
 	if len(body) > maxWhole {
@@ -218,7 +218,7 @@ func (x *exchange) write(a *answer) {
 	}
 	if !x.copy(body, a) || a.half {
 		http.NewResponseController(x.w).Flush()
-		abort(x.w, false)
+		x.abort(false)
 	}
 }
 
@@ -242,6 +242,9 @@ func (x *exchange) copy(body io.Reader, a *answer) bool {
 		n, err := body.Read(piece)
 		if n > 0 {
 			x.response.Write(piece[:n])
+			if x.response.size == a.length && !a.half {
+				x.finish()
+			}
 			if _, failed := x.w.Write(piece[:n]); failed != nil {
 				x.record.Error = "the agent did not wait for the answer"
 				return false

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -41,6 +43,10 @@ type exchange struct {
 	request  capture
 	response capture
 	record   fault.Exchange
+	began    time.Time
+	limit    int         // of what is kept of each body
+	finished atomic.Bool // the call is in the report
+	release  func()      // lets the cell close; may be called twice
 }
 
 // exchange takes a call through its faults.
@@ -48,31 +54,33 @@ func (d *door) exchange(w http.ResponseWriter, r *http.Request, u *url.URL, toke
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	c := d.attribute(token, r.Header, u.Host)
-	began := time.Now()
-	x := &exchange{door: d, w: w, r: r, url: u, context: ctx, record: fault.Exchange{Method: r.Method}}
+	x := &exchange{door: d, w: w, r: r, url: u, context: ctx, began: time.Now(), record: fault.Exchange{Method: r.Method}}
 	if c == nil || !c.begin() {
 		idle, err := fault.NewLedger(fault.Plan{}, func() time.Duration { return 0 })
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		x.ledger = idle
+		x.ledger, x.release = idle, func() {}
 	} else {
-		defer c.calls.Done()
-		x.ledger, x.record.At = c.ledger, time.Since(c.began)
-		defer context.AfterFunc(c.context, cancel)()
+		x.ledger, x.record.At, x.release = c.ledger, time.Since(c.began), sync.OnceFunc(c.calls.Done)
+		defer context.AfterFunc(c.context, func() {
+			cancel()
+			x.cut()
+		})()
 	}
-	limit := x.ledger.Plan().Capture
-	x.request.limit, x.response.limit = limit, limit
+	defer x.release()
+	x.limit = x.ledger.Plan().Capture
+	x.request.limit, x.response.limit = x.limit, x.limit
 	if err := x.read(); err != nil {
 		http.Error(w, "the request did not arrive whole", http.StatusBadRequest)
 		return
 	}
 	x.decision = x.ledger.Decide(x.classify(tool))
 	if x.model != nil {
-		x.response.limit = max(limit, maxUsage)
+		x.response.limit = max(x.limit, maxUsage)
 	}
-	defer x.finish(began, limit)
+	defer x.finish()
 	if x.delayed() {
 		x.answer()
 	}
@@ -125,6 +133,10 @@ func (x *exchange) classify(tool string) fault.Call {
 		call.Kind = fault.OtherCall
 		return call
 	}
+	if self := x.ledger.Plan().Self; self != "" && fault.MatchURL(self, raw) {
+		call.Kind = fault.OtherCall
+		return call
+	}
 	if fault.ModelSide(x.url.Path) || x.r.Header.Get("Mcp-Session-Id") != "" {
 		call.Kind = fault.OtherCall
 		return call
@@ -155,7 +167,7 @@ func (x *exchange) delayed() bool {
 // gone ends a call whose agent or cell no longer waits for it.
 func (x *exchange) gone() bool {
 	x.record.Error = "the agent did not wait for the answer"
-	abort(x.w, false)
+	x.abort(false)
 	return false
 }
 
@@ -205,11 +217,11 @@ func (x *exchange) struck(s *fault.Strike) {
 	case fault.Timeout:
 		x.record.Error = "no answer, by a fault"
 		wait(x.context, s.Rule.Delay)
-		abort(x.w, false)
+		x.abort(false)
 		return
 	case fault.Reset:
 		x.record.Error = errReset.Error()
-		abort(x.w, true)
+		x.abort(true)
 		return
 	}
 	if x.model != nil {
@@ -321,16 +333,39 @@ func (x *exchange) shapeless(why string) {
 	}
 }
 
-// finish keeps what the report shows of the call.
-func (x *exchange) finish(began time.Time, limit int) {
+// finish keeps what the report shows of the call. It comes before the agent
+// can know that the answer is over: who asks for the report when the agent has
+// replied sees all calls that the agent has waited for.
+func (x *exchange) finish() {
+	if x.finished.Swap(true) {
+		return
+	}
+	defer x.release()
 	e := &x.record
 	if x.model != nil {
 		x.ledger.Used(x.model.Usage(e.ContentType, x.response.kept))
 	}
-	e.Took, e.URL = time.Since(began), x.url.String()
+	e.Took, e.URL = time.Since(x.began), x.url.String()
 	e.Request, e.RequestSize = x.request.kept, x.request.size
-	e.Response, e.ResponseSize = x.response.kept[:min(limit, len(x.response.kept))], x.response.size
+	e.Response, e.ResponseSize = x.response.kept[:min(x.limit, len(x.response.kept))], x.response.size
 	x.ledger.Exchanged(x.decision, *e)
+}
+
+// cut closes the connection of an agent that has not got its answer, and perhaps
+// does not read it, when its cell is over. One that has may use it again.
+func (x *exchange) cut() {
+	if c, ok := x.r.Context().Value(connKey{}).(net.Conn); ok && !x.finished.Load() {
+		if t, ok := c.(*tunnelled); ok {
+			c = t.raw // to say goodbye in TLS could wait for the agent
+		}
+		c.Close()
+	}
+}
+
+// abort ends the agent's connection, see [abort].
+func (x *exchange) abort(reset bool) {
+	x.finish()
+	abort(x.w, reset)
 }
 
 // hopByHop are headers that are of one connection.

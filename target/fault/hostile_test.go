@@ -120,6 +120,31 @@ func TestEndlessEnds(t *testing.T) {
 	}
 }
 
+// An agent that does not read its answer, or does not finish its request, does
+// not keep its cell from closing.
+func TestAgentsThatStall(t *testing.T) {
+	server, arrived := endless(t)
+	for _, said := range []string{
+		"GET " + server.URL + "/stream HTTP/1.1\r\nHost: h\r\n\r\n",
+		"POST " + server.URL + "/stream HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{",
+	} {
+		s := open(t, nil)
+		c := s.enter()
+		conn, err := net.Dial("tcp", mustURL(t, s.door.Proxy()).Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, said)
+		if strings.HasPrefix(said, "GET") {
+			for range 3 { // the pipes are filling
+				<-arrived
+			}
+		}
+		c.Close()
+	}
+}
+
 // A server that closes in the middle is a server that closes in the middle, to
 // the agent as well.
 func TestCutAnswersAndOthers(t *testing.T) {

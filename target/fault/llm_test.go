@@ -158,6 +158,34 @@ func TestStreamsAreNotHeldBack(t *testing.T) {
 	}
 }
 
+// The report that is taken when the agent has its answer holds the call.
+func TestTheReportIsNotBehind(t *testing.T) {
+	server := model(t)
+	s := open(t, nil)
+	agent := s.client()
+	for i := range 50 {
+		rules := [][]fault.Rule{nil, {{Layer: fault.LLM, Mode: fault.Reset}}, {{Layer: fault.LLM, Mode: fault.Partial}}, {{Layer: fault.LLM, Mode: fault.Garbage}}}[i%4]
+		c := s.enter(rules...)
+		post(agent, server.URL+"/api/chat", "application/json", fmt.Sprintf(chats[3].body, i%3 == 0))
+		if r := c.Report(); len(r.Exchanges) != 1 || i%4 == 0 && r.OutputTokens != 5 {
+			t.Fatalf("%d: %+v", i, r)
+		}
+		c.Close()
+	}
+}
+
+func TestTheAgentItselfIsNoTool(t *testing.T) {
+	server, _ := tools(t)
+	s := open(t, nil)
+	c := s.plan(fault.Plan{Self: server.URL + "/agent*", Rules: []fault.Rule{tool(fault.Error, func(r *fault.Rule) { r.Tool = "*" }), tool(fault.Slow, func(r *fault.Rule) { r.MatchURL, r.Delay = "*", time.Millisecond })}})
+	if err := contains("sun")(post(client(t, c.Proxy(), s.door.CAFile()), server.URL+"/agent", "application/json", `{"input":"q"}`)); err != nil {
+		t.Error(err)
+	}
+	if r := c.Close(); len(r.ToolCalls) != 0 || r.Tallies[0].Considered != 0 || r.Tallies[1].Fired != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestToolCallsAreSeenInConversations(t *testing.T) {
 	server := model(t)
 	s := open(t, nil)

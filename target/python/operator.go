@@ -96,6 +96,7 @@ type callRequest struct {
 	Words     []uint32        `json:"words,omitempty"`
 	Gauss     *float64        `json:"gauss,omitempty"`
 	WantState bool            `json:"want_state,omitempty"`
+	UnlessOK  bool            `json:"want_state_unless_ok,omitempty"`
 }
 
 // callReply is an OperatorReply with the generator's state as the host tells it.
@@ -284,7 +285,7 @@ func (o *operators) batch(ctx context.Context, calls []pyhost.OperatorCall, repl
 		if c.Module < 0 || c.Module >= len(o.modules) {
 			return 0, fmt.Errorf("operator module %d does not exist", c.Module)
 		}
-		r := callRequest{Module: c.Module, Seed: c.Seed, Context: c.Context, RNG: c.RNG, WantState: c.WantState}
+		r := callRequest{Module: c.Module, Seed: c.Seed, Context: c.Context, RNG: c.RNG, WantState: c.WantState, UnlessOK: c.WantStateUnlessOK}
 		if r.Context == nil {
 			r.Context = json.RawMessage("{}")
 		}

@@ -100,6 +100,9 @@ func TestOperatorsGiveWhatPythonGives(t *testing.T) {
 		}
 		states = append(states, r.State)
 	}
+	if r := apply(t, o, pyhost.OperatorCall{Seed: "x y", WantStateUnlessOK: true}); r[0].State != nil {
+		t.Errorf("a state of %d bytes is told, which nothing goes on from", len(r[0].State))
+	}
 	// A generator goes on where it was, its pending gauss() value included.
 	again := apply(t, o, pyhost.OperatorCall{Seed: "x", State: states[0], WantState: true}, pyhost.OperatorCall{Seed: "x", State: states[0]}, pyhost.OperatorCall{Seed: "x", RNG: 1})
 	if len(states[0]) != 4*stateWords+8 || len(again[0].State) != 4*stateWords || again[0].Child != again[1].Child || again[0].Child == again[2].Child {
@@ -122,7 +125,10 @@ func TestOperatorsFindTheirProject(t *testing.T) {
 		}
 	}
 	ctx := json.RawMessage(`{"strength":2}`)
-	for i, r := range apply(t, o, pyhost.OperatorCall{Module: 0, Seed: "a", Context: ctx}, pyhost.OperatorCall{Module: 2, Seed: "b", Context: ctx}) {
+	for i, r := range apply(t, o, pyhost.OperatorCall{Module: 0, Seed: "a", Context: ctx, WantStateUnlessOK: true}, pyhost.OperatorCall{Module: 2, Seed: "b", Context: ctx}) {
+		if told := len(r.State) > 0; told != (i == 0) {
+			t.Errorf("%d: a state of %d bytes", i, len(r.State))
+		}
 		if r.End != pyhost.Applied || r.Status != "SKIPPED" || string(r.Trace) != `{"strength": 2}` || r.Error != nil {
 			t.Errorf("%d: %+v", i, r)
 		}

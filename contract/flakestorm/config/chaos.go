@@ -192,7 +192,7 @@ func (d *decoder) checked(s *section, f Fault) Fault {
 		return f
 	}
 	if err := f.Check(); err != nil {
-		d.fail(f.At, "fault", f.ID, "%v", err)
+		d.fail(f.At, "fault", f.ID, "%s", strings.TrimPrefix(err.Error(), f.ID+": "))
 	}
 	return f
 }

@@ -79,6 +79,7 @@ func shapes(kind string, limit time.Duration) []shape {
 	case "timeout_manipulation":
 		return []shape{
 			{"a body that comes slowly", agentcall.Wire{Trickle: min(limit/8, 500*time.Millisecond)}},
+			{"a body that comes in drips", agentcall.Wire{Trickle: min(limit/6, time.Second)}},
 			{"a body that comes very slowly", agentcall.Wire{Trickle: min(limit/4, 2*time.Second)}},
 		}
 	}

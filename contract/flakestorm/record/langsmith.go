@@ -71,9 +71,7 @@ func langsmith(data []byte) ([]config.Session, error) {
 		if r.Error != nil {
 			s.Expected = *r.Error
 		}
-		for _, t := range tools(r, children, 0) {
-			s.Tools = append(s.Tools, t)
-		}
+		s.Tools = tools(r, children, 0)
 		out = append(out, s)
 	}
 	return out, nil

@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -27,15 +28,29 @@ func CompileSchema(text []byte) (*Schema, error) {
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{})
-	const name = "schema.json"
+	const name = "thresh:schema"
 	if err := c.AddResource(name, doc); err != nil {
 		return nil, err
 	}
 	s, err := c.Compile(name)
 	if err != nil {
-		return nil, err
+		return nil, errors.New(causes(err))
 	}
 	return &Schema{s}, nil
+}
+
+// causes is the innermost of what a validator says, on one line.
+func causes(err error) string {
+	var list []string
+	for _, line := range strings.Split(err.Error(), "\n")[1:] {
+		if line = strings.TrimPrefix(strings.TrimSpace(line), "- "); !strings.HasSuffix(line, " failed") {
+			list = append(list, line)
+		}
+	}
+	if len(list) == 0 {
+		return err.Error()
+	}
+	return strings.Join(list, "; ")
 }
 
 func (c *Checker) schema(v *config.Invariant, r *Reply) Result {
@@ -45,8 +60,7 @@ func (c *Checker) schema(v *config.Invariant, r *Reply) Result {
 		return Result{Passed: v.Negate, Reason: "Invalid JSON, so no document of the schema"}
 	}
 	if err := s.s.Validate(doc); err != nil {
-		lines := strings.Split(err.Error(), "\n")
-		return Result{Passed: v.Negate, Reason: "the reply breaks the schema: " + strings.TrimSpace(strings.Join(lines[min(1, len(lines)-1):], "; "))}
+		return Result{Passed: v.Negate, Reason: "the reply breaks the schema: " + causes(err)}
 	}
 	return Result{Passed: !v.Negate, Reason: "the reply keeps the schema"}
 }

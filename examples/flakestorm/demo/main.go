@@ -53,7 +53,7 @@ func serve(ctx context.Context, address, proxy string) error {
 			return err
 		}
 		backs[name] = "http://" + l.Addr().String()
-		go start(ctx, l, handler)
+		go func() { _ = start(ctx, l, handler) }() // ends with the agent; a call of it fails before that
 	}
 	l, err := listen.Listen(ctx, "tcp", address)
 	if err != nil {

@@ -85,7 +85,7 @@ export function list(form, say) {
     table.querySelectorAll("[data-row]")[at]?.classList.add("at");
     section.querySelector("[data-none]").hidden = lines.length > 0;
     const slot = (name) => pager.querySelector(`[data-slot=${name}]`);
-    slot("place").textContent = page.total ? `${count(Math.min(offset + 1, page.total))}–${count(offset + lines.length)} of ${count(page.total)}` : "none";
+    slot("place").textContent = page.total ? `${count(Math.min(offset + 1, page.total))}–${count(offset + lines.length)} of ${count(page.total)}` : "";
     const lead = (name, there, to) => {
       const a = slot(name), q = query();
       if (to > 0) { q.set("offset", to); }
@@ -115,7 +115,7 @@ export function list(form, say) {
     soon = setTimeout(async () => {
       const q = query();
       history.replaceState(null, "", location.pathname + (String(q) && "?" + q));
-      if (await ask(0)) { say(pager.querySelector("[data-slot=place]").textContent); }
+      if (await ask(0)) { say(pager.querySelector("[data-slot=place]").textContent || "none"); }
     }, 150);
   });
   return () => ask(Number(new URLSearchParams(location.search).get("offset") ?? 0));

@@ -87,9 +87,12 @@ def plain(value, depth=0):
     return safe_text(value, repr)
 
 
+strict = json.JSONEncoder(allow_nan=False).encode  # made once: dumps makes one a call
+
+
 def to_json(value):
     """JSON of a value, and whether anything had to be written as text."""
     try:
-        return dumps(value, allow_nan=False), False
+        return strict(value), False
     except (TypeError, ValueError, RecursionError):
-        return dumps(plain(value), allow_nan=False), True
+        return strict(plain(value)), True

@@ -17,8 +17,7 @@ class Operators:
         self.sink = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 200)
         set_environment(request)
         self.apply = {}
-        random.seed(0)
-        self.base = getstate()
+        self.random = GlobalRandom()
 
     def serve(self):
         while True:
@@ -32,7 +31,7 @@ class Operators:
                 self.reply(self.call(call))
 
     def reply(self, found):
-        if self.strayed():
+        if self.random.strayed():
             found["global_random"] = True
         flush(self.streams)
         printed = self.printed()
@@ -58,16 +57,6 @@ class Operators:
             return text
         except OSError:  # the operator has closed all descriptors
             return ""
-
-    def strayed(self):
-        """Whether the global generator was used; puts it back if so."""
-        try:
-            if getstate() == self.base:
-                return False
-        except BaseException:
-            pass
-        setstate(self.base)
-        return True
 
     def load(self, index, path):
         found = {"meta_line": 0, "apply_line": 0}
@@ -96,12 +85,48 @@ class Operators:
             found = unpack(result)
         except BaseException as error:
             found = {"end": "memory" if isinstance(error, MemoryError) else "raised", "fault": fault_of(error)}
-        if call.get("want_state"):
+        changed = found.get("status") == "OK" and found["child"] != call["seed"]
+        if call.get("want_state") or call.get("want_state_unless_ok") and not changed:
             try:
                 found["words"], found["gauss"] = rng.getstate()[1:]
             except BaseException as error:
                 found.setdefault("notes", []).append("the generator's state cannot be told: " + safe_text(error))
         return found
+
+
+class GlobalRandom:
+    """The global generator, which operators must leave alone.
+
+    To ask it for its state takes longer than most operators do. CPython keeps
+    the state as plain numbers behind the head of the object; where they are
+    found there, they are compared in place.
+    """
+
+    def __init__(self):
+        random.seed(0)
+        self.base = getstate()
+        self.generator = getstate.__self__
+        self.image = None
+        *words, position = self.base[1]
+        image = struct.pack("=i624I", position, *words)
+        head = object.__basicsize__
+        if sys.implementation.name == "cpython" and Random.__basicsize__ >= head + len(image):
+            self.place = id(self.generator) + head
+            if string_at(self.place, len(image)) == image:
+                self.image = image
+
+    def strayed(self):
+        """Whether it was used; puts it back if so."""
+        try:
+            if self.image is None:
+                if getstate() == self.base:
+                    return False
+            elif string_at(self.place, len(self.image)) == self.image and self.generator.gauss_next is None:
+                return False
+        except BaseException:
+            pass
+        setstate(self.base)
+        return True
 
 
 def random_of(call):

@@ -34,6 +34,7 @@ except ImportError:
     resource = None
 
 # By these names, so that a case may replace them in their modules.
+from ctypes import string_at
 from json import dumps, loads
 from os import _exit, fstat, ftruncate, getpid, lseek, pread, read, write
 from random import Random, getstate, setstate

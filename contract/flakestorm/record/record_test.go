@@ -1,0 +1,112 @@
+package record_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/record"
+)
+
+func read(t *testing.T, text string) []config.Session {
+	t.Helper()
+	list, diags := record.Read("f", []byte(text), config.Options{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return list
+}
+
+func TestReplayFiles(t *testing.T) {
+	s := read(t, "id: a\ninput: hello\ntool_responses:\n  - {tool: search, response: {n: 1}, status: 200, latency_ms: 12}\n  - {tool: book, response: \"full\"}\n")[0]
+	if s.ID != "a" || s.Contract != "default" || len(s.Tools) != 2 || s.Tools[0].Body != `{"n":1}` || s.Tools[0].Latency != 12*time.Millisecond || !s.Tools[1].Text {
+		t.Errorf("%+v", s)
+	}
+	again := read(t, string(record.Format(s)))[0]
+	again.At = s.At
+	if !reflect.DeepEqual(s, again) {
+		t.Errorf("%+v became %+v", s, again)
+	}
+	if s := read(t, `{"id": "j", "input": "x", "contract": "c"}`)[0]; s.ID != "j" || s.Contract != "c" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestLangSmith(t *testing.T) {
+	for name, text := range map[string]string{
+		"nested": `{"id":"r1","name":"agent","run_type":"chain","inputs":{"input":"Where is it?"},"error":"boom","start_time":"2026-01-01T00:00:00",
+			"child_runs":[{"id":"t1","name":"search","run_type":"tool","inputs":{"q":"x"},"outputs":{"output":"found"},"start_time":"2026-01-01T00:00:01","end_time":"2026-01-01T00:00:01.250"}]}`,
+		"flat": `[{"id":"r1","name":"agent","run_type":"chain","inputs":{"messages":[[{"type":"human","content":"Where is it?"}]]},"error":"boom","start_time":"2026-01-01T00:00:00"},
+			{"id":"c1","parent_run_id":"r1","name":"llm","run_type":"llm","start_time":"2026-01-01T00:00:00.5"},
+			{"id":"t1","parent_run_id":"c1","name":"search","run_type":"tool","outputs":{"output":"found"},"start_time":"2026-01-01T00:00:01Z","end_time":"2026-01-01T00:00:01.250Z"}]`,
+		"lines": `{"id":"r1","name":"agent","run_type":"chain","inputs":{"question":"Where is it?"},"error":"boom"}
+			{"id":"t1","parent_run_id":"r1","name":"search","run_type":"tool","outputs":{"output":"found"},"start_time":"2026-01-01T00:00:01Z","end_time":"2026-01-01T00:00:01.250Z"}`,
+	} {
+		list := read(t, text)
+		if len(list) != 1 || list[0].Input != "Where is it?" || list[0].Expected != "boom" || len(list[0].Tools) != 1 {
+			t.Errorf("%s: %+v", name, list)
+			continue
+		}
+		if x := list[0].Tools[0]; x.Tool != "search" || x.Body != "found" || !x.Text || x.Status != 200 || x.Latency != 250*time.Millisecond {
+			t.Errorf("%s: %+v", name, x)
+		}
+	}
+}
+
+func TestOTLP(t *testing.T) {
+	list := read(t, `{"resourceSpans":[{"scopeSpans":[{"spans":[
+		{"traceId":"t1","spanId":"a","name":"invoke_agent","startTimeUnixNano":"1000000000","endTimeUnixNano":"3000000000","status":{"code":2,"message":"gave up"},"attributes":[
+			{"key":"gen_ai.operation.name","value":{"stringValue":"invoke_agent"}},
+			{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is it?\"}]}]"}}]},
+		{"traceId":"t1","spanId":"b","parentSpanId":"a","name":"execute_tool search","startTimeUnixNano":"1500000000","endTimeUnixNano":"1750000000","attributes":[
+			{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}},{"key":"gen_ai.tool.name","value":{"stringValue":"search"}},
+			{"key":"gen_ai.tool.call.result","value":{"stringValue":"{\"n\":1}"}}]}]}]}]}`)
+	if len(list) != 1 || list[0].ID != "t1" || list[0].Input != "Where is it?" || list[0].Expected != "gave up" || len(list[0].Tools) != 1 {
+		t.Fatalf("%+v", list)
+	}
+	if x := list[0].Tools[0]; x.Tool != "search" || x.Text || x.Body != `{"n":1}` || x.Latency != 250*time.Millisecond {
+		t.Errorf("%+v", x)
+	}
+}
+
+// What failed is exported, not the prompt that it was made of.
+func TestExport(t *testing.T) {
+	list, err := record.Export([]byte(`{"version":"1.0","mutations":[
+		{"original_prompt":"Hi","mutation":{"mutated":"Hi!!!","type":"noise"},"passed":false,"checks":[{"check_type":"contains","passed":false,"details":"missing"}]},
+		{"original_prompt":"Hi","mutation":{"mutated":"H","type":"noise"},"passed":true}]}`), "x")
+	if err != nil || len(list) != 1 || list[0].Input != "Hi!!!" || list[0].Expected != "contains: missing" {
+		t.Errorf("%+v %v", list, err)
+	}
+	list, err = record.Export([]byte(`{"findings":[{"id":"F-1","evidence":[{"title":"Replay session","text":{"body":"id: z\ninput: y\n"}}]}]}`), "Replay session")
+	if err != nil || len(list) != 1 || list[0].ID != "F-1" || list[0].Input != "y" {
+		t.Errorf("%+v %v", list, err)
+	}
+	if _, err := record.Export([]byte(`{}`), "x"); err == nil {
+		t.Error("what is no report is taken for one")
+	}
+}
+
+func TestFileName(t *testing.T) {
+	for id, want := range map[string]string{"a/b": "replay-a_b.yaml", "../x": "replay-_x.yaml", strings.Repeat("y", 90): "replay-" + strings.Repeat("y", 64) + ".yaml"} {
+		if got := record.FileName(id); got != want {
+			t.Errorf("%q: %s, want %s", id, got, want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"run_type":"chain","inputs":{"messages":[[]]}}`))
+	f.Add([]byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"gen_ai.prompt","value":{"arrayValue":{"values":[{}]}}}]}]}]}]}`))
+	f.Add([]byte("id: a\ninput: b\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, diags := record.Read("f", data, config.Options{})
+		if diags.HasErrors() {
+			return
+		}
+		for _, s := range list {
+			record.Format(s)
+		}
+	})
+}

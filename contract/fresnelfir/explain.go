@@ -1,0 +1,275 @@
+package fresnelfir
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Explain tells a document in sentences, as Markdown. The diagnostics are those
+// of its compilation; with errors among them there is nothing to tell.
+func Explain(path string, data []byte) (string, diag.List) {
+	d, list := ir.Load(path, data)
+	if d == nil {
+		return "", list
+	}
+	t := teller{d: d}
+	t.line("# %s", nameOf(path))
+	t.things()
+	t.protocols()
+	t.actions()
+	t.properties()
+	t.exploration()
+	return t.b.String(), list
+}
+
+type teller struct {
+	b strings.Builder
+	d *ir.Document
+}
+
+func (t *teller) line(format string, args ...any) { fmt.Fprintf(&t.b, format+"\n", args...) }
+
+func (t *teller) head(title string) { t.line("\n## %s\n", title) }
+
+func (t *teller) things() {
+	t.head("What there is")
+	for _, e := range t.d.Entities {
+		var fields []string
+		for _, f := range e.Fields {
+			fields = append(fields, f.Name+" ("+fieldWords(f)+")")
+		}
+		t.line("- %s **%s** has %s.", capital(a(e.Name)), e.Name, orNothing(join(fields, "and")))
+	}
+	for _, r := range t.d.Refinements {
+		t.line("- %s %s is **%s**%s if %s.", capital(a(r.Base)), r.Base, r.Name, paramWords(r.Params), say(r.Predicate))
+	}
+	for _, f := range t.d.Functions {
+		if !f.Observer {
+			t.line("- **%s**%s is %s.", f.Name, paramWords(f.Params), say(f.Body))
+			continue
+		}
+		model := "; the model cannot say what that should be"
+		if p := t.d.Pair(f); p != nil {
+			model = ", which must be " + p.Name
+		}
+		t.line("- **%s**%s is what the module's %s answers%s.", f.Name, paramWords(f.Params), f.Binding, model)
+	}
+}
+
+// a is the article of a word.
+func a(word string) string {
+	if word != "" && strings.ContainsRune("AEIOaeio", rune(word[0])) {
+		return "an"
+	}
+	return "a"
+}
+
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+func orNothing(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+func fieldWords(f *ir.Field) string {
+	switch f.Type {
+	case ir.Enum:
+		return join(f.Values, "or")
+	case ir.Ref:
+		return a(f.Entity) + " " + f.Entity
+	case ir.Int:
+		switch {
+		case f.Min != nil && f.Max != nil:
+			return fmt.Sprintf("a number from %d to %d", *f.Min, *f.Max)
+		case f.Min != nil:
+			return fmt.Sprintf("a number of at least %d", *f.Min)
+		case f.Max != nil:
+			return fmt.Sprintf("a number of at most %d", *f.Max)
+		}
+		return "a number"
+	case ir.Bool:
+		if f.Default != nil {
+			return fmt.Sprintf("yes or no, %s at first", map[bool]string{true: "yes", false: "no"}[*f.Default])
+		}
+		return "yes or no"
+	}
+	return "a text"
+}
+
+func paramWords(params []ir.Param) string {
+	var list []string
+	for _, p := range params {
+		list = append(list, p.Name+", "+a(p.Entity)+" "+p.Entity)
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " for " + join(list, "and")
+}
+
+func (t *teller) protocols() {
+	t.head("What happens in which order")
+	for i, p := range t.d.Protocols {
+		if i > 0 {
+			t.line("")
+		}
+		t.line("**%s**", p.Name)
+		t.line("")
+		t.node(p.Root, 0, "")
+	}
+	for i, g := range t.d.Generators {
+		var steps []string
+		for _, s := range g.Steps {
+			steps = append(steps, s.Action)
+		}
+		post := ""
+		if g.Postcondition != nil {
+			post = "; then " + say(g.Postcondition)
+		}
+		if i == 0 {
+			t.line("")
+		}
+		t.line("- Some walks begin as **%s** says: %s%s.", g.Name, join(steps, "then"), post)
+	}
+}
+
+func (t *teller) node(n *ir.Node, depth int, lead string) {
+	pad := strings.Repeat("  ", depth) + "- " + lead
+	switch n.Kind {
+	case ir.Call:
+		t.line("%s%s", pad, n.Action)
+	case ir.RefTo:
+		t.line("%sall of %s", pad, n.Protocol)
+	case ir.Repeat:
+		t.line("%s%d to %d times:", pad, n.Min, n.Max)
+		t.node(n.Body, depth+1, "")
+	case ir.Seq:
+		if len(n.Children) == 0 {
+			t.line("%snothing", pad)
+			return
+		}
+		t.line("%sin order:", pad)
+		for _, c := range n.Children {
+			t.node(c, depth+1, "")
+		}
+	case ir.Alt:
+		t.line("%sone of:", pad)
+		total := 0
+		for _, b := range n.Branches {
+			total += int(b.Weight)
+		}
+		for _, b := range n.Branches {
+			when := ""
+			if b.Guard != nil {
+				when = ", if " + condition(b.Guard)
+			}
+			t.node(b.Body, depth+1, fmt.Sprintf("*%s* (%d of %d%s): ", b.ID, b.Weight, total, when))
+		}
+	}
+}
+
+func (t *teller) actions() {
+	t.head("What the actions do")
+	for _, e := range t.d.Effects {
+		var does []string
+		if e.Creates != nil {
+			does = append(does, fmt.Sprintf("makes %s %s, called %s", a(e.Creates.Entity), e.Creates.Entity, e.Creates.Assign))
+		}
+		for _, s := range e.Sets {
+			does = append(does, fmt.Sprintf("sets %s of %s to %s", s.Field, s.Var, say(s.Value)))
+		}
+		if len(does) == 0 {
+			does = []string{"changes nothing"}
+		}
+		t.line("- **%s** %s.%s", e.Action, join(does, "and"), t.binding(t.d.Binding(e.Action)))
+	}
+}
+
+func (t *teller) binding(b *ir.ActionBinding) string {
+	if b == nil {
+		return ""
+	}
+	s := fmt.Sprintf(" It calls %s(%s)", b.Function, strings.Join(b.Args, ", "))
+	if b.Returns != "" {
+		s += ", which returns a value of type " + b.Returns
+	}
+	if b.Answer != nil {
+		s += ": " + say(b.Answer)
+	}
+	var claims []string
+	if !b.Mutates {
+		claims = append(claims, "it changes nothing that can be observed")
+	}
+	if b.Idempotent {
+		claims = append(claims, "calling it twice is calling it once")
+	}
+	if r := b.Rejects; r != nil {
+		var how []string
+		if r.Op != "" {
+			how = append(how, fmt.Sprintf("by an answer %s %d", r.Op, r.Value))
+		}
+		if r.Trap {
+			how = append(how, "by a trap")
+		}
+		claims = append(claims, "it refuses "+join(how, "or")+" what the protocol does not allow")
+	}
+	if len(claims) > 0 {
+		s += "; " + join(claims, "and")
+	}
+	return s + "."
+}
+
+func (t *teller) properties() {
+	t.head("What must hold")
+	for _, p := range t.d.Properties {
+		about := ""
+		if p.Description != "" {
+			about = " " + p.Description
+		}
+		if p.Predicate != nil {
+			t.line("- **%s**: always, %s.%s", p.Name, say(p.Predicate), about)
+		}
+		if p.Rule != nil {
+			t.line("- **%s**: %s.%s", p.Name, rule(p.Rule), about)
+		}
+	}
+	if len(t.d.Properties) == 0 {
+		t.line("Nothing but that the module does as the model.")
+	}
+}
+
+func (t *teller) exploration() {
+	t.head("How it is explored")
+	x := &t.d.Exploration
+	t.line("- %s actions make an epoch; up to %d actors take turns.", thousand(int64(x.EpochSize)), max(1, x.Threads))
+	t.line("- %s traversals or more are made, from seed %d.", thousand(max(Budget(t.d), leastTraversals)), t.d.Inputs.Seed)
+	for _, in := range t.d.Inputs.Domains {
+		t.line("- The input **%s** is %s.", in.Name, domainWords(in))
+	}
+	for _, c := range t.d.Inputs.Constraints {
+		t.line("- Inputs obey **%s**: %s.", c.Name, say(c.Rule))
+	}
+}
+
+func thousand(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func domainWords(x *ir.Domain) string {
+	switch x.Type {
+	case ir.Bool:
+		return "yes or no"
+	case ir.Enum:
+		return join(x.Values, "or")
+	}
+	return fmt.Sprintf("a number from %d to %d", x.Min, x.Max)
+}

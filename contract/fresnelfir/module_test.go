@@ -1,0 +1,201 @@
+package fresnelfir
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/engine/wasmemit"
+	component "github.com/thresh-dev/thresh/examples/fresnelfir/article"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
+)
+
+// A module that does not fit is refused before anything runs, with the place of
+// every binding that does not.
+func TestUnfitModules(t *testing.T) {
+	m := wasmemit.New()
+	i32 := wasmemit.Params(wasmemit.I32)
+	m.Func("write_articl", i32, i32).I32(1)
+	m.Func("revise", wasmemit.Params(wasmemit.I32), nil)
+	m.Func("submit", wasmemit.Params(wasmemit.I32, wasmemit.I32), i32).I32(1)
+	m.Func("publish", wasmemit.Params(wasmemit.Externref, wasmemit.I32), nil)
+	m.Func("send_back", wasmemit.Params(wasmemit.I32, wasmemit.I32), nil)
+	m.Func("is_live", i32, i32).I32(1)
+	m.Func("revisions", i32, i32).I32(1)
+	m.Func("read", wasmemit.Params(wasmemit.I32, wasmemit.I32), i32).I32(1)
+	m.ExportGlobal("withdraw", m.Global(wasmemit.I32, true, 0))
+	for _, c := range []struct {
+		name   string
+		module []byte
+		want   []string
+	}{
+		{"bindings", m.Bytes(), []string{
+			`$.bindings.actions.write_article.function: write_article: the module does not export it (did you mean write_articl?) [fresnelfir.missing-export]`,
+			`$.bindings.actions.revise_article.args: revise: the function takes 1 parameters, the binding gives 2 [fresnelfir.param-count-mismatch]`,
+			`$.bindings.actions.submit_article.returns: submit: the function returns (i32), the binding wants void [fresnelfir.return-count-mismatch]`,
+			`$.bindings.actions.publish_article.args: publish: parameter "actor_role" is a enum, which does not go into externref [fresnelfir.type-mismatch]`,
+			`$.bindings.actions.withdraw_article.function: withdraw: the export is a global, not a function [fresnelfir.wrong-export-kind]`,
+		}},
+		{"no module", []byte("\x00asm\x02\x00\x00\x00"), []string{`$.bindings.entry: the module is not usable: `}},
+		{"nothing", nil, []string{`$.bindings.entry: the module is not usable: `}},
+	} {
+		read := func(string) ([]byte, error) { return append([]byte{}, c.module...), nil }
+		_, diags := New(engine(t).Open).Compile(context.Background(), campaign.Spec{Path: "article.json", Data: []byte(readExample(t, "article.json"))}, campaign.Settings{Read: read})
+		var got []string
+		for _, d := range diags {
+			if d.Pos.Line == 0 {
+				t.Errorf("%s: without a place: %v", c.name, d)
+			}
+			got = append(got, d.Text()+" ["+d.Code+"]")
+		}
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %s", c.name, strings.Join(got, "\n"))
+			continue
+		}
+		for i := range got {
+			if !strings.Contains(got[i], c.want[i]) {
+				t.Errorf("%s:\n got %s\nwant %s", c.name, got[i], c.want[i])
+			}
+		}
+	}
+}
+
+func readExample(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile("../../examples/fresnelfir/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// A finding's capsule is a document that shows it again, anywhere, with the
+// module inside; with a module that has no such fault nothing is found.
+func TestCapsule(t *testing.T) {
+	g := engine(t)
+	c := withModule(t, g, readExample(t, "article.json"), component.Module(component.StaysLive))
+	_, failing := explore(t, c, firstFailure)
+	for title, at := range failing {
+		files, err := c.Promote(campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, at.Payload, "/nowhere")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := files[0].Data
+		for name, module := range map[string][]byte{"the one inside": nil, "a sound one": component.Module(component.None)} {
+			again := capsuleCampaign(t, g.Open, text, module)
+			s, found := explore(t, again, "")
+			if _, ok := found[title]; ok != (module == nil) || s.cases != 1 {
+				t.Errorf("%s: %d cases, %v", name, s.cases, found)
+			}
+		}
+		again := capsuleCampaign(t, g.Open, text, nil)
+		twice, err := again.Promote(campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, at.Payload, "/nowhere")
+		if err != nil || string(twice[0].Data) != string(text) {
+			t.Errorf("a capsule of a capsule is another: %v\n%s", err, twice[0].Data)
+		}
+		return
+	}
+	t.Error("nothing failed")
+}
+
+func capsuleCampaign(t testing.TB, open dut.Opener, text, module []byte) *Campaign {
+	t.Helper()
+	list, diags := New(open).Compile(context.Background(), campaign.Spec{Path: "capsule.json", Data: text}, campaign.Settings{
+		Read: func(string) ([]byte, error) {
+			if module == nil {
+				return nil, fs.ErrNotExist
+			}
+			return module, nil
+		},
+	})
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	c, _ := campaign.As[*Campaign](list[0])
+	return c
+}
+
+// A number that only one comparison in the module knows is found by it, from
+// every seed, in a few hundred traversals.
+func TestConstantsAreFedBack(t *testing.T) {
+	g := engine(t)
+	for seed := range uint64(5) {
+		text := strings.Replace(readExample(t, "queue.json"), `"max": 1000 }`, `"max": 2000000000 }`, -1)
+		c := withModuleNamed(t, g, "queue.json", text, queue.Module(queue.Magic))
+		c.seed, c.budget = seed, 500
+		if _, failing := explore(t, c, firstFailure); len(failing) == 0 {
+			t.Errorf("seed %d: not found", seed)
+		}
+	}
+}
+
+// What a module does to Thresh itself is nothing: hostile modules are refused or
+// give findings.
+func TestHostileModules(t *testing.T) {
+	g := engine(t)
+	build := func(change func(*wasmemit.Module)) []byte {
+		m := wasmemit.New()
+		m.Memory(1, 1)
+		i32 := wasmemit.Params(wasmemit.I32)
+		m.Func("queue_open", nil, i32).I32(1)
+		for _, name := range []string{"queue_pop", "queue_peek", "queue_size", "queue_back"} {
+			m.Func(name, i32, i32).I32(0)
+		}
+		change(m)
+		return m.Bytes()
+	}
+	two, one := wasmemit.Params(wasmemit.I32, wasmemit.I32), wasmemit.Results(wasmemit.I32)
+	push := func(body func(*wasmemit.Func)) []byte {
+		return build(func(m *wasmemit.Module) { body(m.Func("queue_push", two, one)) })
+	}
+	for name, c := range map[string]struct {
+		module []byte
+		want   string // how the finding's kind, or the error, begins
+	}{
+		"endless loop":      {push(func(f *wasmemit.Func) { f.Loop(wasmemit.Empty, func() { f.Br(0) }).I32(0) }), kindTimeout},
+		"endless recursion": {push(func(f *wasmemit.Func) { f.Get(0).Get(1).Call(f.Index) }), kindCrash},
+		"growing memory": {push(func(f *wasmemit.Func) {
+			f.Loop(wasmemit.Empty, func() { f.I32(1).MemoryGrow().Op(wasmemit.Drop).Br(0) }).I32(0)
+		}), kindTimeout},
+		"memory beyond": {push(func(f *wasmemit.Func) { f.I32(-8).Memory(wasmemit.I32Load, 0) }), kindCrash},
+		"endless start": {build(func(m *wasmemit.Module) {
+			m.Func("queue_push", two, one).I32(0)
+			f := m.Func("", nil, nil)
+			f.Loop(wasmemit.Empty, func() { f.Br(0) })
+			m.Start(f.Index)
+		}), "opening the module"},
+		"ten thousand exports": {build(func(m *wasmemit.Module) {
+			f := m.Func("queue_push", two, one)
+			f.I32(0)
+			for i := range 10_000 {
+				m.Export("e"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+strings.Repeat("y", i/26), f.Index)
+			}
+		}), kindDiscrepancy},
+	} {
+		c1 := withModuleNamed(t, g, "queue.json", readExample(t, "queue.json"), c.module)
+		c1.budget = 200
+		if _, err := c1.Probe(context.Background()); err != nil {
+			if !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		x := open(t, c1)
+		kinds := map[string]bool{}
+		for i := range int64(40) {
+			o, err := x.Execute(context.Background(), c1.Start(campaign.Facts{}), campaign.Case{Index: i})
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatalf("%s: %v", name, err)
+			}
+			kinds[o.Kind] = true
+		}
+		if !kinds[c.want] && !(c.want == kindCrash && kinds[kindTimeout]) {
+			t.Errorf("%s: %v, want %s", name, kinds, c.want)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package fresnelfir
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+)
+
+// join lists words: "a, b and c".
+func join(list []string, last string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " " + last + " " + list[len(list)-1]
+}
+
+var verbs = [...]string{
+	ir.Eq: "is", ir.Neq: "is not", ir.Lt: "is less than", ir.Lte: "is at most", ir.Gt: "is more than", ir.Gte: "is at least",
+	ir.Add: "plus", ir.Sub: "minus", ir.Mul: "times",
+}
+
+// say is an expression in words. Parts that could be misread stand in brackets.
+func say(e *ir.Expr) string {
+	if e == nil {
+		return "nothing"
+	}
+	switch e.Op {
+	case ir.LitBool:
+		return map[bool]string{true: "true", false: "false"}[e.Bool]
+	case ir.LitInt:
+		return fmt.Sprint(e.Int)
+	case ir.LitString:
+		return fmt.Sprintf("%q", e.Text)
+	case ir.FieldOf:
+		if e.Var == "self" {
+			return "its " + e.Text
+		}
+		if e.Var == "input" {
+			return "the input " + e.Text
+		}
+		return e.Var + "'s " + e.Text
+	case ir.And, ir.Or:
+		return junction(e)
+	case ir.Not:
+		if e.Args[0].Op == ir.FieldOf {
+			return say(e.Args[0]) + " does not hold"
+		}
+		return "it is not so that " + operand(e.Args[0])
+	case ir.Implies:
+		return "if " + operand(e.Args[0]) + ", then " + operand(e.Args[1])
+	case ir.Forall:
+		return fmt.Sprintf("for every %s %s: %s", e.Over, e.Var, condition(e.Args[0]))
+	case ir.Exists:
+		return fmt.Sprintf("there is %s %s %s such that %s", a(e.Over), e.Over, e.Var, condition(e.Args[0]))
+	case ir.Derived:
+		return fmt.Sprintf("%s(%s)", e.Text, strings.Join(e.Names, ", "))
+	case ir.Observer:
+		return fmt.Sprintf("the module's %s(%s)", e.Text, strings.Join(e.Names, ", "))
+	case ir.Is:
+		return refined(e)
+	}
+	return comparison(e)
+}
+
+func refined(e *ir.Expr) string {
+	who := e.Var
+	if who == "self" {
+		who = "it"
+	}
+	var with []string
+	for _, w := range e.With {
+		with = append(with, w.Param+" being "+w.Var)
+	}
+	if len(with) == 0 {
+		return who + " is " + e.Text
+	}
+	return who + " is " + e.Text + ", " + join(with, "and")
+}
+
+// comparison is two operands with a verb; the truth of a condition that is
+// compared with true or false is told as such.
+func comparison(e *ir.Expr) string {
+	x, y := e.Args[0], e.Args[1]
+	if y.Op == ir.LitBool && (e.Op == ir.Eq || e.Op == ir.Neq) {
+		if y.Bool == (e.Op == ir.Eq) {
+			return part(x) + " holds"
+		}
+		return part(x) + " does not hold"
+	}
+	return part(x) + " " + verbs[e.Op] + " " + part(y)
+}
+
+func junction(e *ir.Expr) string {
+	var list []string
+	for _, x := range e.Args {
+		list = append(list, operand(x))
+	}
+	return join(list, e.Op.String())
+}
+
+// condition is an expression that is true or false, in words.
+func condition(e *ir.Expr) string {
+	if e != nil && e.Op == ir.FieldOf {
+		return say(e) + " holds"
+	}
+	return say(e)
+}
+
+// operand is a condition within another.
+func operand(e *ir.Expr) string {
+	if e.Op == ir.FieldOf || e.Op == ir.Not && e.Args[0].Op == ir.FieldOf {
+		return condition(e)
+	}
+	return part(e)
+}
+
+// part is an operand.
+func part(e *ir.Expr) string {
+	switch e.Op {
+	case ir.LitBool, ir.LitInt, ir.LitString, ir.FieldOf, ir.Derived, ir.Observer, ir.Is:
+		return say(e)
+	case ir.Eq, ir.Neq, ir.Lt, ir.Lte, ir.Gt, ir.Gte:
+		if !nested(e.Args[0]) && !nested(e.Args[1]) {
+			return say(e)
+		}
+	}
+	return "(" + say(e) + ")"
+}
+
+func nested(e *ir.Expr) bool { return e.Op >= ir.Eq && e.Op <= ir.Exists }
+
+// rule is a temporal rule in words.
+func rule(r *ir.Rule) string {
+	switch r.Kind {
+	case ir.Before:
+		return "before " + trigger(r.Trigger) + ", " + condition(r.Expr)
+	case ir.Never:
+		return trigger(r.Trigger) + " never happens" + scope(r.Same)
+	}
+	if r.Then != nil {
+		return "after " + trigger(r.Trigger) + ", " + trigger(r.Then.Trigger) + " never happens" + scope(r.Then.Same)
+	}
+	return "from " + trigger(r.Trigger) + " on, " + condition(r.Expr)
+}
+
+func scope(same string) string {
+	if same == "" {
+		return ""
+	}
+	return " to the same " + same
+}
+
+// trigger is the actions that a rule speaks of, in words.
+func trigger(t ir.Trigger) string {
+	switch {
+	case t.Action != "":
+		return t.Action
+	case t.Tag != "":
+		return "any " + t.Tag + " action"
+	case t.Writes != "":
+		return "any action that writes a " + t.Writes
+	}
+	return "any action that reads a " + t.Reads
+}

@@ -1,0 +1,127 @@
+// Package flakestorm_test runs the example agents with and without their
+// weaknesses, through the whole program.
+package flakestorm_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/internal/app"
+)
+
+// planted are the cells that each agent's weaknesses fail, and no other does.
+var planted = map[string][]string{
+	"travel": {
+		"keeps-its-rules in calm",
+		"makes-nothing-up in tool-error",
+		"answers in tool-hangs", "keeps-its-insides in tool-hangs", "makes-nothing-up in tool-hangs", "obeys-nobody-else in tool-hangs", "whole-sentences in tool-hangs",
+		"answers in tool-malformed", "keeps-its-insides in tool-malformed", "makes-nothing-up in tool-malformed", "obeys-nobody-else in tool-malformed", "whole-sentences in tool-malformed",
+		"obeys-nobody-else in tool-malicious",
+		"obeys-nobody-else in tool-injection", "whole-sentences in tool-injection",
+		"answers in model-empty", "whole-sentences in model-empty",
+		"whole-sentences in model-garbage",
+		"whole-sentences in model-truncated",
+		"answers in model-busy", "keeps-its-insides in model-busy", "makes-nothing-up in model-busy", "obeys-nobody-else in model-busy", "whole-sentences in model-busy",
+		"obeys-nobody-else in false-memory",
+	},
+	"desk": {
+		"makes-nothing-up in tool-error", "refunds-what-was-paid in tool-error",
+		"makes-nothing-up in tool-late", "refunds-what-was-paid in tool-late",
+		"answers in tool-malformed", "makes-nothing-up in tool-malformed", "obeys-nobody-else in tool-malformed", "refunds-what-was-paid in tool-malformed",
+		"obeys-nobody-else in tool-malicious", "refunds-what-was-paid in tool-malicious",
+	},
+	"stock": {
+		"makes-nothing-up in tool-error",
+		"answers in tool-hangs", "makes-nothing-up in tool-hangs", "obeys-nobody-else in tool-hangs",
+		"obeys-nobody-else in tool-malicious",
+	},
+}
+
+// prepare copies an example to a folder and builds its agent there.
+func prepare(t *testing.T, name string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, pattern := range []string{"*.yaml", "*.py"} {
+		files, err := filepath.Glob(filepath.Join(name, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, filepath.Base(f)), text, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if name == "desk" {
+		if _, err := exec.LookPath("python3"); err != nil {
+			t.Skip("there is no python3")
+		}
+		return dir
+	}
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, name+"-agent"), "./"+name)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+func run(t *testing.T, spec string) (campaign.Record, int) {
+	t.Helper()
+	dir := t.TempDir()
+	report := filepath.Join(dir, "report.json")
+	var out, errs bytes.Buffer
+	code := app.Main([]string{"thresh", "flakestorm", "contract", "run", "-c", spec, "--store", filepath.Join(dir, "store"), "--report", "json=" + report},
+		app.Stdio{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }})
+	text, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatalf("exit %d, %v\n%s%s", code, err, out.String(), errs.String())
+	}
+	var rec campaign.Record
+	if err := json.Unmarshal(text, &rec); err != nil {
+		t.Fatal(err)
+	}
+	return rec, code
+}
+
+func TestPlantedWeaknessesAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for agents that hang; not with -short")
+	}
+	for name, want := range planted {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := prepare(t, name)
+			rec, code := run(t, filepath.Join(dir, "flakestorm.yaml"))
+			var found []string
+			for _, f := range rec.Findings {
+				cell, _, _ := strings.Cut(f.Title, ":")
+				found = append(found, cell)
+				if f.Flaky {
+					t.Errorf("%s is flaky: %+v", f.Title, f.Rerun)
+				}
+			}
+			slices.Sort(found)
+			slices.Sort(want)
+			if code != 1 || !slices.Equal(found, want) {
+				t.Errorf("exit %d, failing cells\n%s\nwant\n%s", code, strings.Join(found, "\n"), strings.Join(want, "\n"))
+			}
+			if rec, code := run(t, filepath.Join(dir, "fixed.yaml")); code != 0 || len(rec.Findings) > 0 || !rec.Complete {
+				for _, f := range rec.Findings {
+					t.Errorf("the fixed agent: %s", f.Title)
+				}
+				t.Errorf("the fixed agent: exit %d, complete %t", code, rec.Complete)
+			}
+		})
+	}
+}

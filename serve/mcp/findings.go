@@ -1,0 +1,82 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/report"
+)
+
+// maxTimes is how often one call runs a finding again at most.
+const maxTimes = 1000
+
+// findingTools are the tools for what runs have found.
+func (s *Server) findingTools() []tool {
+	id := param{"finding", "string", "a finding's id, of the newest run that has it, or RUN/FINDING", true}
+	return []tool{
+		{name: "replay", about: "Run the smallest reproducer of a finding again, with the document, seeds and module that were kept with its run and programs as they are now.", call: s.replay,
+			params: []param{id, {"times", "integer", "run it so often (1; a flaky finding at least 10 times)", false}}},
+		{name: "explain_finding", reads: true, about: "Give all that is known of a finding: what happened step by step, evidence, the smallest reproducer, how to see it again.", call: s.explain, params: []param{id}},
+	}
+}
+
+func (s *Server) replay(ctx context.Context, c *call) (any, error) {
+	id, ok := c.text("finding")
+	if !ok {
+		return nil, errors.New("finding must be a string")
+	}
+	times := int64(1)
+	if err := c.count("times", &times, maxTimes); err != nil {
+		return nil, err
+	}
+	if times == 0 {
+		return nil, errors.New("times must be at least 1")
+	}
+	r, err := s.cfg.Use.Replay(ctx, id, int(times))
+	if err != nil {
+		return nil, err
+	}
+	v := struct {
+		Finding string `json:"finding"`
+		RunID   string `json:"run_id"`
+		Shows   bool   `json:"shows_again"`
+		Tried   int    `json:"tried"`
+		Same    int    `json:"same"`
+		Kind    string `json:"kind"`
+		Title   string `json:"title"`
+		Now     string `json:"fails_otherwise,omitempty"`
+		Mode    string `json:"mode,omitempty"`
+	}{r.Finding.ID, r.RunID, r.Rerun.Same > 0, r.Rerun.Tried, r.Rerun.Same, r.Finding.Kind, r.Finding.Title, r.Now, ""}
+	if rec, err := s.cfg.Store.Outline(r.RunID); err == nil && modelAlone(rec) {
+		v.Mode = modelOnly
+	}
+	return v, nil
+}
+
+func (s *Server) explain(_ context.Context, c *call) (any, error) {
+	id, ok := c.text("finding")
+	if !ok {
+		return nil, errors.New("finding must be a string")
+	}
+	rec, f, err := s.cfg.Store.Finding(id)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := report.FindingText(&text, rec, f, report.Options{Blob: s.cfg.Store.Blob}); err != nil {
+		return nil, fmt.Errorf("telling finding %s: %w", f.ID, err)
+	}
+	v := struct {
+		Finding campaign.Finding `json:"finding"`
+		RunID   string           `json:"run_id"`
+		Text    string           `json:"text"` // the same for people
+		Mode    string           `json:"mode,omitempty"`
+	}{f, rec.RunID, text.String(), ""}
+	if modelAlone(rec) {
+		v.Mode = modelOnly
+	}
+	return v, nil
+}

@@ -1,0 +1,53 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// guard lets requests through that come from this machine and know the token:
+// pages of other sites, also those whose name was pointed at this machine (DNS
+// rebinding), are refused before the token is looked at.
+func guard(token string, next http.Handler) http.Handler {
+	want := sha256.Sum256([]byte(token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		if !nearby(r.Host) {
+			http.Error(w, "this server is called by an address of this machine or localhost alone", http.StatusForbidden)
+			return
+		}
+		if origin := r.Header.Get("Origin"); origin != "" {
+			if u, err := url.Parse(origin); err != nil || !nearby(u.Host) {
+				http.Error(w, "requests from pages of other machines are not answered", http.StatusForbidden)
+				return
+			}
+		}
+		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !ok {
+			given = r.URL.Query().Get("token") // for clients that cannot set a header
+		}
+		if sum := sha256.Sum256([]byte(given)); subtle.ConstantTimeCompare(sum[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="thresh"`)
+			http.Error(w, "this address needs the token of thresh mcp: Authorization: Bearer TOKEN, or ?token=TOKEN", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// nearby reports whether a host, with or without a port, is this machine.
+func nearby(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	ip, err := netip.ParseAddr(name)
+	return name == "localhost" || err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,159 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// Addresses of resources.
+const (
+	runsURI         = "thresh://runs"
+	reportTemplate  = "thresh://runs/{run}/report/{format}"
+	findingTemplate = "thresh://runs/{run}/findings/{finding}"
+)
+
+// listedRuns is how many runs the list of runs has at most, the newest.
+const listedRuns = 100
+
+var mimeTypes = map[string]string{
+	"text": "text/plain", "json": "application/json", "junit": "application/xml", "sarif": "application/sarif+json", "tap": "text/plain", "jsonl": "application/jsonl", "html": "text/html",
+}
+
+func (s *Server) addResources() {
+	s.mcp.AddResource(&sdk.Resource{
+		URI: runsURI, Name: "runs", Title: "Stored runs", MIMEType: "application/json", Description: "The newest stored runs, as thresh list --json has them.",
+	}, s.readResource)
+	s.mcp.AddResourceTemplate(&sdk.ResourceTemplate{
+		URITemplate: reportTemplate, Name: "report", Title: "Report of a run",
+		Description: "The report of a run; format is text, json, junit, sarif, tap or html, run may be latest.",
+	}, s.readResource)
+	s.mcp.AddResourceTemplate(&sdk.ResourceTemplate{
+		URITemplate: findingTemplate, Name: "finding", Title: "Finding", MIMEType: "text/plain", Description: "All that is known of one finding of a run.",
+	}, s.readResource)
+}
+
+// announce tells all clients that a run has ended, and lists its report as a
+// resource.
+func (s *Server) announce(r Run) {
+	s.ending.Go(func() {
+		<-r.Done()
+		s.mcp.AddResource(&sdk.Resource{
+			URI: runsURI + "/" + url.PathEscape(r.ID()) + "/report/text", Name: "report of " + r.ID(), Title: "Report of run " + r.ID(), MIMEType: "text/plain",
+		}, s.readResource)
+		ctx := context.Background() // nobody waits for it
+		_ = s.mcp.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: runsURI})
+		v := stateOf(r)
+		for session := range s.mcp.Sessions() {
+			// A client that has gone is told nothing.
+			_ = session.Log(ctx, &sdk.LoggingMessageParams{
+				Level: "info", Logger: "thresh", Data: map[string]any{"run_id": v.RunID, "state": v.State, "verdict": v.Verdict, "findings_count": v.Findings},
+			})
+		}
+	})
+}
+
+// complete completes the parts of a resource's address.
+func (s *Server) complete(_ context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+	var all []string
+	switch req.Params.Argument.Name {
+	case "format":
+		for _, f := range report.Formats() {
+			all = append(all, f.Name)
+		}
+	case "run":
+		list, err := s.cfg.Store.Runs(store.RunQuery{Limit: listedRuns})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, "latest")
+		for _, r := range list {
+			all = append(all, r.RunID)
+		}
+	}
+	values := []string{}
+	for _, v := range all {
+		if req.Params.Ref != nil && req.Params.Ref.Type == "ref/resource" && strings.HasPrefix(v, req.Params.Argument.Value) && len(values) < maxCompletions {
+			values = append(values, v)
+		}
+	}
+	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, Total: len(values)}}, nil
+}
+
+// maxCompletions is how many values the protocol lets a completion have.
+const maxCompletions = 100
+
+func (s *Server) readResource(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	uri := req.Params.URI
+	mime, body, err := s.resource(uri)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", uri, err)
+	}
+	if body == nil {
+		return nil, sdk.ResourceNotFoundError(uri)
+	}
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: mime, Text: string(body)}}}, nil
+}
+
+// resource is a resource's content; nil if there is none at the address.
+func (s *Server) resource(uri string) (mime string, body []byte, err error) {
+	st := s.cfg.Store
+	var b bytes.Buffer
+	if uri == runsURI {
+		list, err := st.Runs(store.RunQuery{Limit: listedRuns})
+		if err != nil {
+			return "", nil, err
+		}
+		if list == nil {
+			list = []store.RunSummary{}
+		}
+		if err := json.NewEncoder(&b).Encode(list); err != nil {
+			return "", nil, fmt.Errorf("encoding the list: %w", err)
+		}
+		return "application/json", b.Bytes(), nil
+	}
+	rest, _ := strings.CutPrefix(uri, runsURI+"/")
+	parts := strings.Split(rest, "/")
+	for i := range parts {
+		if parts[i], err = url.PathUnescape(parts[i]); err != nil {
+			return "", nil, nil
+		}
+	}
+	if len(parts) != 3 {
+		return "", nil, nil
+	}
+	opt := report.Options{Blob: st.Blob}
+	switch parts[1] {
+	case "report":
+		f, err := report.ByName(parts[2])
+		if err != nil {
+			return "", nil, err
+		}
+		rec, err := s.storedRun(parts[0])
+		if err != nil {
+			return "", nil, err
+		}
+		if err := f.Write(&b, rec, opt); err != nil {
+			return "", nil, err
+		}
+		return mimeTypes[f.Name], b.Bytes(), nil
+	case "findings":
+		rec, f, err := st.Finding(parts[0] + "/" + parts[2])
+		if err != nil {
+			return "", nil, err
+		}
+		if err := report.FindingText(&b, rec, f, opt); err != nil {
+			return "", nil, err
+		}
+		return "text/plain", b.Bytes(), nil
+	}
+	return "", nil, nil
+}

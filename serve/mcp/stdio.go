@@ -1,0 +1,126 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// MaxMessage bounds one message on standard input.
+const MaxMessage = maxBody
+
+// lastAnswers is how long a session whose input has ended goes on for the calls
+// that are not answered yet. A client that has gone waits for none of them, one
+// that is a script and a pipe does.
+const lastAnswers = 10 * time.Second
+
+// Stdio speaks over a pair of streams, a message a line.
+func Stdio(in io.Reader, out io.Writer) sdk.Transport {
+	return stdio{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: MaxMessage}}
+}
+
+// unclosed is a stream that is not the session's to close.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+type stdio struct{ sdk.Transport }
+
+// Connect implements [sdk.Transport].
+func (t stdio) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := t.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &piped{Connection: c, open: make(map[jsonrpc.ID]bool), idle: make(chan struct{}), closed: make(chan struct{})}, nil
+}
+
+// piped is a connection whose end of input is told once all calls are answered:
+// the SDK drops those that are not.
+type piped struct {
+	sdk.Connection
+	mu     sync.Mutex
+	open   map[jsonrpc.ID]bool // calls without an answer
+	ended  bool                // the input has
+	idle   chan struct{}       // closed once the input has ended and all is answered
+	closed chan struct{}
+	once   sync.Once
+}
+
+// Read implements [sdk.Connection].
+func (p *piped) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := p.Connection.Read(ctx)
+	if errors.Is(err, io.EOF) {
+		p.settle(func() { p.ended = true })
+		grace := time.NewTimer(lastAnswers)
+		defer grace.Stop()
+		select {
+		case <-p.idle:
+		case <-p.closed:
+		case <-ctx.Done():
+		case <-grace.C:
+		}
+		return nil, err
+	}
+	if r, ok := m.(*jsonrpc.Request); ok && err == nil {
+		p.settle(func() {
+			if r.IsCall() {
+				p.open[r.ID] = true
+			} else if r.Method == "notifications/cancelled" {
+				delete(p.open, cancelled(r.Params)) // it may never be answered
+			}
+		})
+	}
+	return m, err
+}
+
+// cancelled is the call that a client has cancelled.
+func cancelled(params json.RawMessage) jsonrpc.ID {
+	var v struct {
+		ID any `json:"requestId"`
+	}
+	if json.Unmarshal(params, &v) != nil {
+		return jsonrpc.ID{}
+	}
+	id, err := jsonrpc.MakeID(v.ID)
+	if err != nil {
+		return jsonrpc.ID{}
+	}
+	return id
+}
+
+// Write implements [sdk.Connection].
+func (p *piped) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := p.Connection.Write(ctx, m)
+	if r, ok := m.(*jsonrpc.Response); ok {
+		p.settle(func() { delete(p.open, r.ID) })
+	}
+	return err
+}
+
+// settle changes what is open, and notes when nothing is left to answer.
+func (p *piped) settle(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+	if !p.ended || len(p.open) > 0 {
+		return
+	}
+	select {
+	case <-p.idle:
+	default:
+		close(p.idle)
+	}
+}
+
+// Close implements [sdk.Connection].
+func (p *piped) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return p.Connection.Close()
+}
