@@ -58,7 +58,7 @@ func groups(dir, thresh, testscript string, cases, many int) (list [][]contender
 		return nil, nil, err
 	}
 	run := func(name, folder string, n int) contender {
-		return contender{name: "thresh run, " + name, cases: n, argv: []string{thresh, "run", folder, "--quiet"}, dir: dir}
+		return contender{name: "thresh run, " + name, cases: n, argv: []string{thresh, "run", folder, "--quiet", "--report", "json=report.json"}, dir: dir}
 	}
 	list = [][]contender{
 		{{name: "thresh --version", cases: 1, argv: []string{thresh, "--version"}, dir: dir}},

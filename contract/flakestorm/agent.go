@@ -65,7 +65,7 @@ func agentPlan(a *config.Agent, adv config.Advanced, dir string, getenv func(str
 		if a.Template != nil {
 			p.MCP.Arguments = *a.Template
 		}
-		p.MCP.Tool = a.Model
+		p.MCP.Tool = a.Tool
 	}
 	if len(argv) > 0 && a.Endpoint != "" && (a.Type == config.HTTP || a.Type == config.OpenAI || a.Type == config.MCP) {
 		p.Start = &agentcall.Start{Argv: argv, Dir: dir, Env: env, Ready: a.Ready, Patience: a.ReadyTimeout}

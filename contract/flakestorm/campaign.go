@@ -82,10 +82,6 @@ type payload struct {
 	Session   int                `json:"session,omitempty"`
 	Rule      int                `json:"rule,omitempty"`
 	Mutation  *mutation.Mutation `json:"mutation,omitempty"`
-	// Text is asked in place of the prompt, in a case that was made smaller.
-	Text *string `json:"text,omitempty"`
-	// Without are faults of the scenario that are left out, for the same.
-	Without []int `json:"without,omitempty"`
 	// Baselines are what behavior_unchanged compares with, by prompt.
 	Baselines map[string]baseline `json:"baselines,omitempty"`
 }
@@ -259,6 +255,7 @@ var (
 	_ campaign.Planner            = (*Campaign)(nil)
 	_ campaign.Exclusive          = (*Campaign)(nil)
 	_ campaign.Inputter[*state]   = (*Campaign)(nil)
+	_ campaign.Reducer            = (*Campaign)(nil)
 	_ campaign.Describer[*state]  = (*Campaign)(nil)
 	_ campaign.Summarizer[*state] = (*Campaign)(nil)
 	_ campaign.Warner[*state]     = (*Campaign)(nil)

@@ -194,7 +194,8 @@ func (b *builder) contract() {
 	b.c.invariants = k.Invariants
 }
 
-// schemas reads and compiles the schemas of invariants.
+// schemas reads and compiles the schemas of invariants, and refuses what could
+// not be checked.
 func (b *builder) schemas() {
 	b.c.schemas = make(map[string]*verify.Schema)
 	lists := [][]config.Invariant{b.cfg.Invariants, b.c.invariants}
@@ -204,6 +205,10 @@ func (b *builder) schemas() {
 	for _, list := range lists {
 		for i := range list {
 			v := &list[i]
+			if strings.HasPrefix(v.Type, "tool_") && b.c.reach.python && !b.c.reach.tools {
+				b.fail(diag.Diagnostic{Code: "flakestorm.cannot-check", Pos: v.At.In(b.spec.Path), Path: v.Path, Hint: "such as agent.tools: [my_agent:search]"},
+					"%s cannot be checked: the calls of a Python agent's tools are seen only if agent.tools or agent.tool_registry names them", v.Type)
+			}
 			if v.Type != "json_schema" || b.c.schemas[v.Path] != nil {
 				continue
 			}

@@ -118,7 +118,7 @@ func cut(s string, n int) string {
 // Describe implements [campaign.Describer]: what failed, the questions and
 // answers, the tools, the faults, the order of it all, and the session as a
 // replay file.
-func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, minimized []byte) []campaign.Exhibit {
+func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
 	list := []campaign.Exhibit{campaign.TextExhibit("What failed", o.Title)}
 	var x transcript
 	if json.Unmarshal(o.Attached(evidenceName), &x) != nil {
@@ -169,7 +169,7 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, mini
 		list = append(list, campaign.TableExhibit("Tools called", []string{"turn", "tool", "arguments"}, tools))
 	}
 	list = append(list, x.faults()...)
-	if s, ok := c.asSession(at, o, &x, minimized); ok {
+	if s, ok := c.asSession(at, o, &x); ok {
 		list = append(list, campaign.TextExhibit(SessionExhibit, string(record.Format(s))))
 	}
 	return list
@@ -240,7 +240,7 @@ func (x *transcript) faults() []campaign.Exhibit {
 
 // asSession is a failing case as a session to be replayed: the input that
 // failed, and what the tools had answered.
-func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript, minimized []byte) (config.Session, bool) {
+func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript) (config.Session, bool) {
 	if len(x.Turns) == 0 {
 		return config.Session{}, false
 	}
@@ -261,10 +261,6 @@ func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript
 			r.Text = false
 		}
 		s.Tools = append(s.Tools, r)
-	}
-	var p payload
-	if json.Unmarshal(minimized, &p) == nil && p.Text != nil {
-		s.Input = *p.Text
 	}
 	return s, true
 }

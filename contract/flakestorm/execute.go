@@ -99,18 +99,9 @@ func (t *trial) run(ctx context.Context, s *state) error {
 }
 
 func (t *trial) enter(ctx context.Context, s setting) (err error) {
-	s.without = t.p.Without
 	t.note.First = s.j.first
 	t.cell, err = t.x.enter(ctx, s)
 	return err
-}
-
-// text is what is asked: the prompt, or what it was made into.
-func (t *trial) text(prompt string) string {
-	if t.p.Text != nil {
-		return *t.p.Text
-	}
-	return prompt
 }
 
 // baseline asks without chaos and keeps the reply.
@@ -147,7 +138,7 @@ func (t *trial) mutation(ctx context.Context) error {
 	if err := t.enter(ctx, s); err != nil {
 		return err
 	}
-	u, err := t.cell.ask(ctx, t.text(m.Text), m.Wire, nil)
+	u, err := t.cell.ask(ctx, m.Text, m.Wire, nil)
 	if err != nil {
 		return err
 	}
@@ -171,7 +162,7 @@ func (t *trial) chaos(ctx context.Context) error {
 	if err := t.enter(ctx, setting{j: t.x.c.chaos, name: fmt.Sprintf("chaos %d", t.p.Prompt)}); err != nil {
 		return err
 	}
-	u, err := t.cell.ask(ctx, t.text(prompt), nil, nil)
+	u, err := t.cell.ask(ctx, prompt, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -229,7 +220,7 @@ func (t *trial) check(ctx context.Context, v *config.Invariant, u *turn, b basel
 // whatever is checked.
 func (t *trial) unanswered(u *turn, where string, severity campaign.Severity) error {
 	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, "agent-"+strings.ReplaceAll(string(u.Reply.End), " ", "-")
-	t.out.Title = fmt.Sprintf("%s: the agent gave no answer: %s: %s", t.what, u.Reply.End, firstLine(u.Reply.Error))
+	t.out.Title = fmt.Sprintf("%s: the agent gave no answer: %s: %s", t.what, u.Reply.End, cut(firstLine(u.Reply.Error), 160))
 	t.out.Signature = fmt.Sprintf("%s|no answer|%s", where, u.Reply.End)
 	t.out.Cause = []string{"no answer", string(u.Reply.End)}
 	u.Checks = append(u.Checks, checked{Type: "agent_error", Reason: u.Reply.Error})
@@ -311,7 +302,7 @@ func (t *trial) replay(ctx context.Context) error {
 	if err := t.enter(ctx, setting{name: "replay " + s.ID, recorded: s.recorded}); err != nil {
 		return err
 	}
-	u, err := t.cell.ask(ctx, t.text(s.Input), nil, s.history(&t.x.c.agent))
+	u, err := t.cell.ask(ctx, s.Input, nil, s.history(&t.x.c.agent))
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (x *executor) record(ctx context.Context, prompt string) (config.Session, a
 	t := transcript{Case: "recorded", Turns: []turn{*u}, Faults: report}
 	t.answers = t.settle()
 	sum := sha256.Sum256([]byte(prompt))
-	s, ok := x.c.asSession(campaign.Case{}, campaign.Outcome{}, &t, nil)
+	s, ok := x.c.asSession(campaign.Case{}, campaign.Outcome{}, &t)
 	if !ok {
 		return s, u.Reply, fmt.Errorf("there is nothing to record of an empty prompt")
 	}

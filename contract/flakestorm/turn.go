@@ -51,7 +51,6 @@ type checked struct {
 type setting struct {
 	j        injection
 	name     string // of the case: decides the seed
-	without  []int
 	recorded []fault.Recorded
 }
 
@@ -67,14 +66,13 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d\x00%s", x.c.seed, s.name)
 	plan := fault.Plan{Seed: h.Sum64(), Recorded: s.recorded, Capture: 4 << 10}
-	inner, reply := withoutRules(s.j, s.without)
-	plan.Rules = inner
+	plan.Rules = s.j.rules
 	for _, g := range x.c.cfg.Agent.Gateways {
 		plan.Names = append(plan.Names, fault.Named{Tool: g.Key, URL: g.Value + "*"})
 	}
 	cl := &cell{x: x, j: s.j, session: fmt.Sprintf("%016x", h.Sum64()), began: time.Now()}
-	if len(reply) > 0 {
-		l, err := fault.NewLedger(fault.Plan{Seed: plan.Seed, Rules: reply}, func() time.Duration { return time.Since(cl.began) })
+	if len(s.j.reply) > 0 {
+		l, err := fault.NewLedger(fault.Plan{Seed: plan.Seed, Rules: s.j.reply}, func() time.Duration { return time.Since(cl.began) })
 		if err != nil {
 			return nil, fmt.Errorf("planning the faults of the reply: %w", err)
 		}
@@ -88,25 +86,6 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 		cl.faults = f
 	}
 	return cl, nil
-}
-
-// withoutRules is the rules of an injection less some, told by their place.
-// They keep their place: what is left out can never strike.
-func withoutRules(j injection, without []int) (inner, reply []fault.Rule) {
-	never := 0.0
-	for i, r := range j.all() {
-		for _, w := range without {
-			if w == i {
-				r.Probability = &never
-			}
-		}
-		if i < len(j.rules) {
-			inner = append(inner, r)
-		} else {
-			reply = append(reply, r)
-		}
-	}
-	return inner, reply
 }
 
 // ask asks the agent once, inside the cell.

@@ -37,11 +37,14 @@ type writtenCapsule struct {
 // that one traversal: it fails until a module (--module FILE) or a model without
 // the fault is run in place of the one inside.
 func (c *Campaign) Promote(f campaign.Finding, payload []byte, _ string) ([]campaign.File, error) {
+	if c.plan.doc.Capsule != nil {
+		return []campaign.File{{Name: capsuleName, Data: c.doc.Data}}, nil // it is one
+	}
 	tr, inputs, err := c.retold(payload)
 	if err != nil {
 		return nil, err
 	}
-	text := bytes.TrimRight(c.plain(), " \t\r\n")
+	text := bytes.TrimRight(c.doc.Data, " \t\r\n")
 	hash := func(b []byte) string { sum := sha256.Sum256(b); return hex.EncodeToString(sum[:]) }
 	w := writtenCapsule{IRHash: hash(text), Seed: c.seed, Kind: f.Kind, Description: f.Title, Tape: hex.EncodeToString(payload), Inputs: inputs}
 	if n := len(tr.Steps); n > 0 {
@@ -58,17 +61,6 @@ func (c *Campaign) Promote(f campaign.Finding, payload []byte, _ string) ([]camp
 	}
 	data := append(bytes.TrimRight(text[:len(text)-1], " \t\r\n"), ",\n  \"capsule\": "...)
 	return []campaign.File{{Name: capsuleName, Data: append(append(data, b...), "\n}\n"...)}}, nil
-}
-
-// plain is the document's text without a capsule of its own.
-func (c *Campaign) plain() []byte {
-	x := c.plan.doc.Capsule
-	if x == nil {
-		return c.doc.Data
-	}
-	// Promote has put it at the end, after a comma.
-	at := bytes.LastIndexByte(bytes.TrimRight(c.doc.Data[:bytes.LastIndex(c.doc.Data[:x.Offset], []byte(`"capsule"`))], " \t\r\n"), ',')
-	return append(bytes.Clone(c.doc.Data[:at]), "\n}"...)
 }
 
 // retold runs a tape and tells its steps and its last inputs.

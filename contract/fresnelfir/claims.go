@@ -152,6 +152,11 @@ func (t *traversal) unchanged(action int, why string) {
 		return
 	}
 	name := t.p.program.Actions()[action].Name
+	if again := t.readings(nil); !slices.Equal(t.after, again) {
+		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: "observers", cause: "asked again", at: t.p.doc.Bindings.Place,
+			title: "an observer answers otherwise when it is asked again"})
+		return
+	}
 	for i := range t.before {
 		if i < len(t.after) && t.before[i] != t.after[i] {
 			t.note(fmt.Sprintf("an observer answers %s, and %s before", t.after[i], t.before[i]))

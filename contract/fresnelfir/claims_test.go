@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/engine/wasmemit"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/bank"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
 )
@@ -57,5 +58,30 @@ func TestClaims(t *testing.T) {
 		if steps, _ := smallest(t, camp, at, c.title); !slices.Equal(steps, strings.Fields(c.want)) {
 			t.Errorf("%s: made small: %v, want %s", c.name, steps, c.want)
 		}
+	}
+}
+
+// An observer that counts its calls is told as such, not as the fault of the
+// action before.
+func TestObserverThatChangesItself(t *testing.T) {
+	m := wasmemit.New()
+	asked := m.Global(wasmemit.I32, true, 0)
+	one, two := wasmemit.Params(wasmemit.I32), wasmemit.Params(wasmemit.I32, wasmemit.I32)
+	m.Func("queue_open", nil, one).I32(1)
+	m.Func("queue_push", two, one).I32(0)
+	for _, name := range []string{"queue_pop", "queue_peek", "queue_back"} {
+		m.Func(name, one, one).I32(1)
+	}
+	m.Func("queue_size", one, one).GlobalGet(asked).I32(1).Op(wasmemit.I32Add).GlobalSet(asked).GlobalGet(asked)
+	c := withModuleNamed(t, engine(t), "queue.json", bare(t, "queue.json"), m.Bytes())
+	c.budget = 500
+	_, failing := explore(t, c, "")
+	for title := range failing {
+		if strings.HasPrefix(title, "peek changes") {
+			t.Error(title)
+		}
+	}
+	if _, found := failing["an observer answers otherwise when it is asked again"]; !found {
+		t.Errorf("not found; found %v", failing)
 	}
 }

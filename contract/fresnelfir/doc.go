@@ -11,6 +11,11 @@
 // what its traversals reached decides, in Fold, how likely each branch is in
 // the next.
 //
+// With a module, every action is taken by model and module in lockstep: observers,
+// answers, refusals and what bindings claim are compared after each step. Edges of
+// the module's code and the numbers that it compares feed back into the campaign.
+// A finding can be written out as a capsule, a document that is run as that one case.
+//
 // Sub-packages: ir reads and checks documents, model evaluates them. The rules
 // come from the published contract text; decisions beyond it stand where they
 // are made. The package imports campaign, diag and engines; it touches no

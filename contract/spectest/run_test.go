@@ -308,6 +308,23 @@ func TestLongDocument(t *testing.T) {
 	}
 }
 
+// A document of ten megabytes is read like any other.
+func TestHugeDocument(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var b strings.Builder
+	one := blockDocument("id: C%d\ntype: text.file\npath: subject.txt\n")
+	for i := range 4 {
+		fmt.Fprintf(&b, "# Part %d\n\n"+one, i, i)
+		b.WriteString(strings.Repeat("Prose of a part, with ``` in it and <b>markup</b>.\n", 50_000))
+	}
+	b.WriteString("\n```yaml spec-test\nid: NEVER-CLOSED\n")
+	write(t, "subject.txt", nil)
+	got, _ := play(t, newContract(nil), b.String(), nil)
+	if b.Len() < 10_000_000 || len(got) != 5 || got[3] != "C3 pass" || !strings.HasSuffix(got[4], " fail schema") {
+		t.Errorf("%d bytes: %q", b.Len(), got)
+	}
+}
+
 func TestHTTP(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -106,7 +106,9 @@ func (a *application) mcpOverHTTP(ctx context.Context, srv *mcp.Server, addr str
 	case <-ctx.Done():
 	}
 	_ = h.Close() // streams of clients end here; they have no end of their own
-	<-over
+	if err := <-over; !errors.Is(err, http.ErrServerClosed) {
+		return diag.Environment("serve on %s: %w", l.Addr(), err)
+	}
 	return nil
 }
 

@@ -133,6 +133,9 @@ func TestMCPConformance(t *testing.T) {
 	if os.Getenv("THRESH_CI") == "" {
 		t.Skip("fetches the suite from npm: set THRESH_CI=1 to run it")
 	}
+	if testing.Short() {
+		t.Skip("it takes half a minute")
+	}
 	npx, err := exec.LookPath("npx")
 	if err != nil {
 		t.Skip("the suite comes from npm, and there is no npx here")

@@ -31,6 +31,9 @@ type service struct {
 // maxFailures is how often in a row an agent is started in vain.
 const maxFailures = 3
 
+// maxDraws is how often a port is drawn that is still free.
+const maxDraws = 5
+
 func newService(p *agentcall.Plan, extra []string) *service {
 	return &service{plan: p, extra: extra}
 }
@@ -63,14 +66,22 @@ func (s *service) ensure(ctx context.Context) (fresh bool, err error) {
 // start starts the agent and waits until it is ready. The lock is held.
 func (s *service) start(ctx context.Context) error {
 	p := s.plan.Start
-	port, err := freePort(ctx)
-	if err != nil {
-		return err
-	}
+	var port string
 	put := func(text string) string { return strings.ReplaceAll(text, agentcall.PortMark, port) }
-	if host := hostPort(put(s.plan.Address())); listens(ctx, host) == nil {
-		return diag.WithHint(diag.Environment("start the agent %s: somebody else listens on %s already", p.Argv[0], host),
-			"stop that program, or put {port} into the address so that a free port is used")
+	for tries := 1; ; tries++ {
+		var err error
+		if port, err = freePort(ctx); err != nil {
+			return err
+		}
+		host := hostPort(put(s.plan.Address()))
+		if listens(ctx, host) != nil {
+			break
+		}
+		// A drawn port may be taken by another program a moment later.
+		if tries == maxDraws || !strings.Contains(s.plan.Address(), agentcall.PortMark) {
+			return diag.WithHint(diag.Environment("start the agent %s: somebody else listens on %s already", p.Argv[0], host),
+				"stop that program, or put {port} into the address so that a free port is used")
+		}
 	}
 	prog := program{dir: p.Dir, limits: p.Limits, env: []string{"PORT=" + port}}
 	for _, a := range p.Argv {

@@ -67,6 +67,7 @@ type Agent struct {
 	Model        string   // of a chat endpoint
 	System       string   // system message of a chat endpoint
 	APIKey       string   // ${NAME}
+	Tool         string   // of an MCP server: what is called; "": prompts name it
 	Tools        []string // Python callables to wrap, module:function; module:registry in Registry
 	Registry     string
 	Interpreter  string // python

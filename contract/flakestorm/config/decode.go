@@ -175,7 +175,7 @@ func (d *decoder) own(s *section, a *Agent) {
 	if n := s.opt("tools"); n != nil {
 		a.Tools = d.texts(n, s.at("tools"))
 	}
-	a.Registry = s.text("tool_registry")
+	a.Registry, a.Tool = s.text("tool_registry"), s.text("tool")
 	a.Interpreter = s.text("python")
 	a.Isolate = s.opt("isolate") != nil && s.flag("isolate", false)
 	if s.opt("tool_gateways") != nil {
@@ -219,6 +219,9 @@ func (d *decoder) fits(s *section, a *Agent) {
 		if n := s.n.Get(key); n != nil && !python {
 			d.warn(n.Pos, "no-effect", s.at(key), "", "is for types python and langchain; type is %s", a.Type)
 		}
+	}
+	if n := s.n.Get("tool"); n != nil && a.Type != MCP {
+		d.warn(n.Pos, "no-effect", s.at("tool"), "", "is for type mcp; type is %s", a.Type)
 	}
 	for _, key := range []string{"model", "system", "api_key"} {
 		if n := s.n.Get(key); n != nil && a.Type != OpenAI {
