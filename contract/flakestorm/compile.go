@@ -74,7 +74,7 @@ func (b *builder) build() {
 	b.schemas()
 	b.mutations()
 	b.baselines()
-	if len(c.items()) == 0 && !b.list.HasErrors() {
+	if len(c.items()) == 0 && c.written == nil && !b.list.HasErrors() {
 		b.fail(diag.Diagnostic{Code: "flakestorm.vacuous", Hint: "--phase names the phases to run"}, "nothing would be tested: none of the phases %s is configured", strings.Join(c.phases, ", "))
 	}
 }

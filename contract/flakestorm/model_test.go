@@ -55,7 +55,7 @@ func TestModelsWriteMutations(t *testing.T) {
 	n := 0
 	m := models(t, func(prompt string) string {
 		if n++; n%3 == 0 {
-			return "Say \"hi\"\nto me" // the prompt itself
+			return "Output: \"\"" // no variant
 		}
 		return fmt.Sprintf("Rewritten: \"variant %d\"", n)
 	})
@@ -100,7 +100,7 @@ func TestJudge(t *testing.T) {
 // A mutated prompt is cut down to what makes the agent fail.
 func TestReduce(t *testing.T) {
 	s := answerer(t, obedient)
-	text := "agent: {endpoint: \"" + s.URL + "/chat\"}\ngolden_prompts: [Where is my order?]\ninvariants: [{type: excludes_pattern, patterns: [MARKER]}]\nmutations: {count: 20, types: [prompt_injection]}\n"
+	text := "agent: {endpoint: \"" + s.URL + "/chat\"}\ngolden_prompts: [Where is my order]\ninvariants: [{type: excludes_pattern, patterns: [MARKER]}]\nmutations: {count: 20, types: [prompt_injection]}\n"
 	list, diags := front().Compile(t.Context(), spec(t, text), settings())
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -124,7 +124,7 @@ func TestReduce(t *testing.T) {
 		}
 		small := reducer.Reduce(t.Context(), round.Payload(i), fails)
 		var p struct{ Mutation struct{ Text string } }
-		if err := json.Unmarshal(small, &p); err != nil || p.Mutation.Text != "MARKER" {
+		if err := json.Unmarshal(small, &p); err != nil || !strings.EqualFold(p.Mutation.Text, "marker") {
 			t.Errorf("%s became %q", round.Payload(i), p.Mutation.Text)
 		}
 		return
