@@ -144,6 +144,14 @@ func (r remote) Summarize(s any) []campaign.Exhibit {
 	return nil
 }
 
+// Warnings implements [campaign.Warner].
+func (r remote) Warnings(s any) []string {
+	if d, ok := campaign.As[campaign.Warner[any]](r.inner); ok {
+		return d.Warnings(r.before(s).inner)
+	}
+	return nil
+}
+
 // Score implements [campaign.Scorer].
 func (r remote) Score(s any) (float64, bool) {
 	if d, ok := campaign.As[campaign.Scorer[any]](r.inner); ok {

@@ -53,9 +53,10 @@ func (a *application) flakeContractRun() *cobra.Command {
 func (a *application) flakeContractValidate() *cobra.Command {
 	var path string
 	c := &cobra.Command{
-		Use:   "validate",
-		Short: "Say all that is wrong with the configuration, and where each fault is injected",
-		Args:  cobra.NoArgs,
+		Use:     "validate",
+		Short:   "Say all that is wrong with the configuration, and where each fault is injected",
+		Example: "  thresh flakestorm contract validate\n  thresh flakestorm contract validate --config tests/flakestorm.yaml",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			k, err := a.flakeCampaign(c.Context(), path, true, nil)
 			if err != nil {
@@ -83,9 +84,10 @@ func (a *application) flakeContractValidate() *cobra.Command {
 func (a *application) flakeContractScore() *cobra.Command {
 	var f flakeFlags
 	c := &cobra.Command{
-		Use:   "score",
-		Short: "Run the matrix and print its score alone, 0 to 100",
-		Args:  cobra.NoArgs,
+		Use:     "score",
+		Short:   "Run the matrix and print its score alone, 0 to 100",
+		Example: "  thresh flakestorm contract score --config tests/flakestorm.yaml",
+		Args:    cobra.NoArgs,
 	}
 	f.register(a, c)
 	f.registerMinScore(c)

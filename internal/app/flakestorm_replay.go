@@ -88,8 +88,9 @@ func (a *application) writeSessions(dir string, sessions []config.Session) ([]st
 func (a *application) flakeReplayExport() *cobra.Command {
 	var from, output string
 	c := &cobra.Command{
-		Use:   "export --from-report REPORT",
-		Short: "Turn the failures of a JSON report into replay files",
+		Use:     "export --from-report REPORT",
+		Short:   "Turn the failures of a JSON report into replay files",
+		Example: "  thresh flakestorm replay export --from-report reports/report.json",
 		Long: `Export writes a replay file for every failure of a report: the input that failed,
 not the prompt it was made of, and what the tools had answered. REPORT is a JSON
 report of thresh (--report json=FILE), or one of flakestorm itself.`,

@@ -45,8 +45,9 @@ func (a *application) flakeInit() *cobra.Command {
 func (a *application) flakeVerify() *cobra.Command {
 	var path string
 	c := &cobra.Command{
-		Use:   "verify",
-		Short: "Check the configuration, and whether agent and model answer",
+		Use:     "verify",
+		Short:   "Check the configuration, and whether agent and model answer",
+		Example: "  thresh flakestorm verify\n  thresh flakestorm verify --config tests/flakestorm.yaml",
 		Long: `Verify checks the configuration, sends the first golden prompt to the agent and,
 if a model is to write the mutations, a word to the model.
 

@@ -90,9 +90,7 @@ func TestKeysAndSearch(t *testing.T) {
 	b.key("j")
 	b.key("k")
 	b.key("j")
-	if at := b.eval(`document.activeElement.textContent`); at != ids[len(ids)-2] {
-		t.Errorf("the second line is not at the keys: %q", at)
-	}
+	b.until(`document.activeElement.textContent === '` + ids[len(ids)-2] + `'`)
 	b.key("?")
 	b.until(`document.getElementById('help').open`)
 	b.accessible("help")

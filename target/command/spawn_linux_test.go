@@ -361,7 +361,7 @@ func TestForkExecWay(t *testing.T) {
 	if res := b.run("exit 3"); res.ExitCode != 3 {
 		t.Errorf("exit %d", res.ExitCode)
 	}
-	if res := b.run("linger orphan"); res.Leftovers != 1 {
+	if res := b.run("linger late"); res.Leftovers != 1 {
 		t.Errorf("%d leftovers", res.Leftovers)
 	}
 	b.ground().image.path = append([]byte("/nowhere"), 0)

@@ -100,7 +100,10 @@ func obey(input string) {
 			fmt.Println(linger("linger", false))
 		case "session":
 			fmt.Println(linger("linger", true))
-		case "orphan":
+		case "orphan", "late":
+			if arg == "late" { // when all that is done to a new process has been done
+				time.Sleep(200 * time.Millisecond)
+			}
 			c := exec.Command("/proc/self/exe")
 			c.Env = []string{Variable + "=relay", raceEnv}
 			c.Stdout = os.Stdout

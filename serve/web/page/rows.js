@@ -81,8 +81,11 @@ export function list(form, say) {
       return row;
     });
     const at = [...table.querySelectorAll("[data-row]")].findIndex((r) => r.classList.contains("at"));
+    const held = table.contains(document.activeElement); // the keys stay where they were
     table.tBodies[0].replaceChildren(...lines);
-    table.querySelectorAll("[data-row]")[at]?.classList.add("at");
+    const row = table.querySelectorAll("[data-row]")[at];
+    row?.classList.add("at");
+    if (held) { row?.querySelector("a").focus({ preventScroll: true }); }
     section.querySelector("[data-none]").hidden = lines.length > 0;
     const slot = (name) => pager.querySelector(`[data-slot=${name}]`);
     slot("place").textContent = page.total ? `${count(Math.min(offset + 1, page.total))}–${count(offset + lines.length)} of ${count(page.total)}` : "";
