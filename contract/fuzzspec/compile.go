@@ -10,10 +10,12 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/bytemut"
+	"github.com/thresh-dev/thresh/engine/textop"
 )
 
 // Compile implements [campaign.Contract].
@@ -89,6 +91,14 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		}
 		part([]byte(bytemut.DeepVersion))
 		c.deep = &inputs
+	}
+	if s.text {
+		if !utf8.Valid(seed) {
+			return fail("fuzzspec.option", "--"+optMutators, "the text mutators need a seed that is UTF-8 text; reference and deep take any")
+		}
+		for _, o := range textop.Builtins() {
+			part([]byte(o.Meta().ID))
+		}
 	}
 	name := spec.CampaignID
 	if strings.TrimSpace(name) == "" {

@@ -71,7 +71,7 @@ const (
 // Options implements [campaign.Contract].
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
-		{Name: optMutators, Values: []string{"reference", "deep"}, Default: "reference", Usage: "how cases are made: as the contract's users know it, or dictionary, integers, blocks, splices, tokens, JSON and XML"},
+		{Name: optMutators, Values: []string{"reference", "deep", "text"}, Default: "reference", Usage: "how cases are made: as the contract's users know it; dictionary, integers, blocks, splices, tokens, JSON and XML; or the operators for texts"},
 		{Name: optDict, Many: true, Usage: "tokens for the deep mutators, an AFL dictionary `FILE`"},
 		{Name: optCorpus, Many: true, Usage: "further seeds for the deep mutators: every file in `FOLDER`"},
 		{Name: optGuided, Bool: true, Usage: "keep inputs that reach new code (needs a program built with afl-clang-fast or -lto; implies deep)"},

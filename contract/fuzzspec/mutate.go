@@ -28,6 +28,9 @@ func newMaker(c *Campaign) (maker, error) {
 	if c.deep != nil {
 		return newDeepMaker(c), nil
 	}
+	if c.set.text {
+		return newTextMaker(c)
+	}
 	m := &c.spec.Mutations
 	p := bytemut.Params{MaxOps: int(min(m.OpLimit(), 1<<30)), Strategies: m.Strategies}
 	if limit, ok := m.ByteLimit(); ok {

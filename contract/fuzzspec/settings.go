@@ -16,6 +16,7 @@ import (
 // settings are the options of the contract, decoded.
 type settings struct {
 	deep, guided bool
+	text         bool
 	executor     process.Executor
 	sandbox      bool
 	allowExec    []string
@@ -44,8 +45,9 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		campaignID: set.Get(OptCampaignID, ""), seed: set.Seed,
 	}
 	s.deep = s.guided || set.Get(optMutators, "reference") == "deep"
-	if s.guided && set.Get(optMutators, "deep") == "reference" {
-		refuse(optGuided, "needs --mutators deep, got reference")
+	s.text = set.Get(optMutators, "reference") == "text"
+	if got := set.Get(optMutators, "deep"); s.guided && got != "deep" {
+		refuse(optGuided, "needs --mutators deep, got %s", got)
 	}
 	if s.guided && s.executor != process.Auto && s.executor != process.AFL {
 		refuse(optGuided, "needs --executor afl, got %s: only the program's own instrumentation tells what it reached", s.executor)
@@ -144,6 +146,10 @@ func (s *settings) fingerprint() string {
 	if s.seed != nil {
 		seed = strconv.FormatInt(*s.seed, 10)
 	}
-	return fmt.Sprintf("deep=%t guided=%t sandbox=%t ok-exit=%v outputs=%s input=%s timeout=%g memory=%d file=%d start=%d count=%d seed=%s",
+	print := fmt.Sprintf("deep=%t guided=%t sandbox=%t ok-exit=%v outputs=%s input=%s timeout=%g memory=%d file=%d start=%d count=%d seed=%s",
 		s.deep, s.guided, s.sandbox, s.okExit, s.outputs, s.input, s.timeout, s.memory, s.fileSize, s.start, s.count, seed)
+	if s.text {
+		print += " text"
+	}
+	return print
 }
