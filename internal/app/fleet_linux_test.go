@@ -155,7 +155,6 @@ func (f *fleetLab) calm() any {
 func (f *fleetLab) during(cmd *exec.Cmd, every func() int, disturb func()) {
 	f.t.Helper()
 	drain(f.t, f.ticks)
-	must(f.t, f.ticks.SetReadDeadline(time.Time{}))
 	var out strings.Builder
 	cmd.Stderr = &out
 	must(f.t, cmd.Start())

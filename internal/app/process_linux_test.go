@@ -24,9 +24,12 @@ func (l *lab) ticker() *os.File {
 	return f
 }
 
-// drain takes what is left in the pipe of programs that ran before.
+// drain takes what is left in the pipe of programs that ran before, workers of
+// a killed coordinator among them, and lifts the deadline that woke the last
+// reader.
 func drain(t testing.TB, ticks *os.File) {
 	t.Helper()
+	must(t, ticks.SetReadDeadline(time.Time{}))
 	conn, err := ticks.SyscallConn()
 	must(t, err)
 	left := 0
@@ -40,7 +43,6 @@ func drain(t testing.TB, ticks *os.File) {
 // whether it lived to see that.
 func killAfter(t testing.TB, cmd *exec.Cmd, ticks *os.File, n int) bool {
 	t.Helper()
-	must(t, ticks.SetReadDeadline(time.Time{}))
 	drain(t, ticks)
 	must(t, cmd.Start())
 	ended := make(chan bool)
