@@ -108,7 +108,7 @@ type Campaign[S any] interface {
 type Any = Campaign[any]
 
 // Erase hides the state type of c. Optional interfaces of c ([Reducer],
-// [Describer], [Promoter], [Planner], [Namer], [Scorer]) stay reachable by [As].
+// [Describer], [Promoter], [Planner], [Namer], [Scorer], [Composer]) stay reachable by [As].
 func Erase[S any](c Campaign[S]) Any { return erased[S]{c} }
 
 type erased[S any] struct{ inner Campaign[S] }
@@ -259,6 +259,9 @@ type Materializer[S any] interface {
 // Scorer is implemented by campaigns that end in a number from 0 to 1.
 type Scorer[S any] interface{ Score(S) (float64, bool) }
 
+// Composer is implemented by campaigns whose score is the mean of others.
+type Composer[S any] interface{ Parts(S) []ScorePart }
+
 // Summarizer is implemented by campaigns that have something to show of
 // themselves as a whole.
 type Summarizer[S any] interface{ Summarize(S) []Exhibit }
@@ -267,6 +270,25 @@ type Summarizer[S any] interface{ Summarize(S) []Exhibit }
 // what of the document had no effect: a fault that never fired, a check that
 // was never made. It is shown to the user and kept with the run.
 type Warner[S any] interface{ Warnings(S) []string }
+
+// Disputer is implemented by campaigns that may execute a case more than once
+// and then compare: Disputes returns the cases that came out differently (a few
+// of them, by no order) and how many there were. The run makes a finding of
+// kind [KindNondeterminism] of them.
+type Disputer interface {
+	Disputes() (list []Dispute, all int64)
+}
+
+// Dispute is a case with two answers. The first is the one that counts.
+type Dispute struct {
+	Case          Case
+	Input         []byte  // the explicit input, as [Inputter] gives it; nil if the index is all there is
+	First, Second Outcome // without evidence
+}
+
+// KindNondeterminism is the kind of a finding that says that the target gives
+// different answers to equal cases.
+const KindNondeterminism = "nondeterminism"
 
 // The erased campaign forwards the optional interfaces that mention S.
 
@@ -309,6 +331,14 @@ func (e erased[S]) Summarize(s any) []Exhibit {
 func (e erased[S]) Warnings(s any) []string {
 	if d, ok := As[Warner[S]](e.inner); ok {
 		return d.Warnings(s.(S))
+	}
+	return nil
+}
+
+// Parts implements [Composer] for an erased campaign.
+func (e erased[S]) Parts(s any) []ScorePart {
+	if d, ok := As[Composer[S]](e.inner); ok {
+		return d.Parts(s.(S))
 	}
 	return nil
 }

@@ -38,6 +38,10 @@ type Table struct {
 	Columns []string   `json:"columns"`
 	Rows    [][]string `json:"rows"`
 	Numeric []bool     `json:"numeric,omitempty"` // per column: align right
+	Focus   []int      `json:"focus,omitempty"`   // rows to point at, counted from 0
+	// Cases are, per row, the index of the case that the row is about, so that a
+	// page can lead to it; nil: none. It may be shorter than Rows.
+	Cases []*int64 `json:"cases,omitempty"`
 }
 
 // Matrix is rates by row and column, each with its count and interval.
@@ -54,6 +58,9 @@ type MatrixCell struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 	Note  string  `json:"note,omitempty"`
+	// Case is the index of the case that shows the cell best, so that a page can
+	// lead to it: the first that failed if there is one. nil: none is known.
+	Case *int64 `json:"case,omitempty"`
 }
 
 // Diff is how one text became another, as a sequence of segments.
@@ -138,7 +145,8 @@ type Document struct {
 	Blocks []Block `json:"blocks"`
 }
 
-// Block is a range of 1-based lines, both ends included, with its verdict.
+// Block is a range of 1-based lines, both ends included, with its verdict. One
+// within another points at a part of it, such as what failed.
 type Block struct {
 	From    int     `json:"from"`
 	To      int     `json:"to"`

@@ -77,13 +77,23 @@ func (c *Counts) Add(v Verdict) {
 
 // CampaignRecord is one campaign of a stored run.
 type CampaignRecord struct {
-	Contract string    `json:"contract"`
-	Name     string    `json:"name"`
-	Identity string    `json:"identity"` // hex digest
-	Source   string    `json:"source"`   // document, as it was named on the command line
-	Cases    Counts    `json:"cases"`
-	Score    *float64  `json:"score,omitempty"`
-	Exhibits []Exhibit `json:"exhibits,omitempty"`
+	Contract string   `json:"contract"`
+	Name     string   `json:"name"`
+	Identity string   `json:"identity"` // hex digest
+	Source   string   `json:"source"`   // document, as it was named on the command line
+	Cases    Counts   `json:"cases"`
+	Score    *float64 `json:"score,omitempty"`
+	// Parts are what the score is made of, in the order of the contract.
+	Parts    []ScorePart `json:"parts,omitempty"`
+	Exhibits []Exhibit   `json:"exhibits,omitempty"`
+}
+
+// ScorePart is one of the scores that a campaign's score is the weighted mean
+// of. The weights of those that are there sum to 1.
+type ScorePart struct {
+	Name   string  `json:"name"`
+	Score  float64 `json:"score"`  // 0 to 1
+	Weight float64 `json:"weight"` // what it counts
 }
 
 // Record is everything that is said of one run, the value that every report

@@ -60,7 +60,7 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 			samples: make(map[string][]campaign.Sample), first: make(map[string]*campaign.Outcome),
 			digest: campaign.NewDigest(sha256.New(), c.Identity()),
 		}
-		a.groups = triage.NewGroups(a.id.Contract)
+		a.groups = triage.NewGroups(a.id.Contract, len(r.findings))
 		if redo != "" {
 			r.notes = appendNew(r.notes, a.id.Name+": run again without accelerator: "+redo)
 		}
@@ -84,6 +84,9 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 				rec.Score = &v
 			}
 		}
+		if s, ok := campaign.As[campaign.Composer[any]](c); ok {
+			rec.Parts = s.Parts(a.state)
+		}
 		if s, ok := campaign.As[campaign.Summarizer[any]](c); ok {
 			rec.Exhibits = s.Summarize(a.state)
 		}
@@ -92,7 +95,10 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 				r.warn("%s: %s", a.id.Name, text)
 			}
 		}
-		return a.triage(ctx)
+		if err := a.triage(ctx); err != nil {
+			return err
+		}
+		return a.disputed(ctx)
 	}
 }
 
@@ -150,6 +156,15 @@ func (a *attempt) workers() int {
 	return a.r.opt.Workers
 }
 
+// useful is how many lanes are worth opening: no more than there are cases.
+func (a *attempt) useful() int {
+	n := a.workers()
+	if p, ok := campaign.As[campaign.Planner](a.c); ok && p.Planned() > 0 {
+		n = int(min(int64(n), p.Planned()))
+	}
+	return n
+}
+
 // planned is how many cases the campaign plans, at least known of them.
 func (a *attempt) planned(known int64) int64 {
 	if p, ok := campaign.As[campaign.Planner](a.c); ok {
@@ -203,7 +218,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		return nil
 	}
 	if a.lanes == nil {
-		l, err := openLanes(ctx, a.c, a.workers(), a.cold)
+		l, err := openLanes(ctx, a.c, a.useful(), a.cold)
 		if err != nil {
 			return fmt.Errorf("starting the target: %w", err)
 		}

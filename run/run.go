@@ -57,7 +57,11 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 		}
 	}
 	stopProgress := r.startProgress()
-	err := r.campaigns(ctx)
+	inner, shelf := campaign.WithShelf(ctx)
+	err := r.campaigns(inner)
+	if cerr := shelf.Close(); err == nil && cerr != nil {
+		err = fmt.Errorf("closing what campaigns shared: %w", cerr)
+	}
 	r.live.phase.Store(ptr(PhaseDone))
 	stopProgress()
 	var je *journalError
@@ -182,7 +186,7 @@ func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, err
 		}
 	}
 	switch {
-	case total.Fail > 0:
+	case total.Fail > 0, len(r.findings) > 0:
 		rec.Verdict = "fail"
 	case rec.Verdict == "error", total.Error > 0, stopped == StoppedFatal:
 		rec.Verdict = "error"

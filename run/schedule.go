@@ -26,7 +26,7 @@ type sizing struct {
 }
 
 // singly is for executors that take one case at a time.
-var singly = sizing{4 * time.Millisecond, 512}
+var singly = sizing{16 * time.Millisecond, 512}
 
 // newSchedule hands out the cases from from to end to so many takers; the first
 // ranges have chunk cases.

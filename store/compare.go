@@ -18,6 +18,10 @@ type Comparison struct {
 	StillFailing []StillFailing     `json:"still_failing"` // in both
 	NotRun       []campaign.Finding `json:"not_run"`       // in A alone, but B cannot tell: it did not run those cases, or could not
 	SameDigest   bool               `json:"same_digest"`   // every case came to the same
+	// Scores are those of campaigns that both runs have, changed or not; Cells
+	// are the cells of their matrices that differ.
+	Scores []ScoreChange `json:"scores"`
+	Cells  []CellChange  `json:"cells"`
 	// Differences say what else than the target differs: campaigns that one
 	// run lacks or that have other cases, and runs that did not complete.
 	Differences []string `json:"differences"`
@@ -66,12 +70,15 @@ func (s *Store) CompareBriefly(a, b string) (Comparison, error) {
 }
 
 func compare(a, b campaign.Record) Comparison {
+	pairs := Counterparts(a, b)
+	names := renamed(pairs)
 	c := Comparison{
+		Scores: scores(pairs), Cells: cells(pairs),
 		A: a.RunID, B: b.RunID, SameDigest: a.Digest == b.Digest && a.Digest != "",
 		New: []campaign.Finding{}, Fixed: []campaign.Finding{}, StillFailing: []StillFailing{}, NotRun: []campaign.Finding{},
-		Differences: differences(a, b),
+		Differences: differences(a, b, names),
 	}
-	inA, inB := byID(a), byID(b)
+	inA, inB := byIdentity(a, names), byIdentity(b, names)
 	for id, f := range inB {
 		if _, both := inA[id]; !both {
 			c.New = append(c.New, f)
@@ -96,7 +103,7 @@ func compare(a, b campaign.Record) Comparison {
 		switch {
 		case both:
 			c.StillFailing = append(c.StillFailing, StillFailing{f, g})
-		case b.Complete && f.First < ran[campaignKey{f.Contract, f.Campaign}]:
+		case b.Complete && f.First < ran[nameIn(names, f)]:
 			c.Fixed = append(c.Fixed, f)
 		default:
 			c.NotRun = append(c.NotRun, f)
@@ -113,10 +120,29 @@ type campaignKey struct{ contract, name string }
 
 func (k campaignKey) String() string { return k.contract + " " + k.name }
 
-func byID(r campaign.Record) map[string]campaign.Finding {
+// nameIn is the name that a finding's campaign has in run B.
+func nameIn(names map[campaignKey]campaignKey, f campaign.Finding) campaignKey {
+	k := campaignKey{f.Contract, f.Campaign}
+	if to, ok := names[k]; ok {
+		return to
+	}
+	return k
+}
+
+// byIdentity tells findings apart by their ids or, since these depend on the
+// campaign's name, by their fingerprints where that is another in run B.
+func byIdentity(r campaign.Record, names map[campaignKey]campaignKey) map[string]campaign.Finding {
+	other := make(map[campaignKey]bool)
+	for _, to := range names {
+		other[to] = true
+	}
 	m := make(map[string]campaign.Finding, len(r.Findings))
 	for _, f := range r.Findings {
-		m[f.ID] = f
+		id := f.ID
+		if to := nameIn(names, f); other[to] && f.Fingerprint != "" {
+			id = to.String() + " " + f.Fingerprint
+		}
+		m[id] = f
 	}
 	return m
 }
@@ -126,7 +152,7 @@ func worstFirst(x, y campaign.Finding) int {
 }
 
 // differences says why the runs may differ though the target does not.
-func differences(a, b campaign.Record) []string {
+func differences(a, b campaign.Record, names map[campaignKey]campaignKey) []string {
 	list := []string{}
 	// A name may be used by several campaigns of a run; they are told apart by
 	// their order.
@@ -144,7 +170,13 @@ func differences(a, b campaign.Record) []string {
 	}
 	inA, orderA := identities(a)
 	inB, orderB := identities(b)
+	other := make(map[campaignKey]bool)
 	for _, k := range orderA {
+		if to, ok := names[k]; ok {
+			other[to] = true
+			list = append(list, fmt.Sprintf("campaign %v of %s is compared with %v of %s", k, a.RunID, to, b.RunID))
+			continue
+		}
 		switch digests, there := inB[k]; {
 		case !there:
 			list = append(list, fmt.Sprintf("campaign %v is in %s only", k, a.RunID))
@@ -153,7 +185,7 @@ func differences(a, b campaign.Record) []string {
 		}
 	}
 	for _, k := range orderB {
-		if len(inA[k]) == 0 {
+		if len(inA[k]) == 0 && !other[k] {
 			list = append(list, fmt.Sprintf("campaign %v is in %s only", k, b.RunID))
 		}
 	}

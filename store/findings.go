@@ -21,6 +21,7 @@ type FindingQuery struct {
 	Kind     string             // the contract's word for the class
 	Severity *campaign.Severity // exactly this one
 	Flaky    bool               // flaky ones alone
+	New      bool               // new ones alone, see [FindingSummary]
 	Text     string             // part of id, title, kind or campaign; letter case does not matter
 	Limit    int                // at most so many; 0: no limit
 	Offset   int                // leave out so many of the first
@@ -38,6 +39,7 @@ type FindingSummary struct {
 	Cases       int64             `json:"cases"`
 	Flaky       bool              `json:"flaky"`
 	First       int64             `json:"first_case"`
+	New         bool              `json:"new"` // no earlier run of the campaign has it, and there is one; the index tells
 }
 
 // finding is a finding of which no more is known.
@@ -65,7 +67,13 @@ type FindingPage struct {
 	Findings []FindingSummary `json:"findings"`
 }
 
-const findingWhere = ` FROM findings f WHERE f.run_id = @run
+// isNew is whether no earlier run of a finding's campaign has it, though there
+// is one.
+const isNew = `(EXISTS (SELECT 1 FROM campaigns c JOIN runs e USING (run_id)
+		WHERE c.contract = f.contract AND c.name = f.campaign AND e.created < r.created)
+	AND NOT EXISTS (SELECT 1 FROM findings g JOIN runs e USING (run_id) WHERE g.finding_id = f.finding_id AND e.created < r.created))`
+
+const findingWhere = ` FROM findings f JOIN runs r USING (run_id) WHERE f.run_id = @run AND (NOT @new OR ` + isNew + `)
 	AND (@contract = '' OR f.contract = @contract) AND (@campaign = '' OR f.campaign = @campaign)
 	AND (@kind = '' OR f.kind = @kind) AND (@severity < 0 OR f.severity = @severity) AND (NOT @flaky OR f.flaky)
 	AND (@text = '' OR f.finding_id LIKE @text ESCAPE '\' OR f.title LIKE @text ESCAPE '\'
@@ -89,13 +97,13 @@ func (s *Store) findings(q FindingQuery) (FindingPage, error) {
 	}
 	args := []any{
 		sql.Named("run", q.RunID), sql.Named("contract", q.Contract), sql.Named("campaign", q.Campaign), sql.Named("kind", q.Kind),
-		sql.Named("severity", severity), sql.Named("flaky", q.Flaky), sql.Named("text", likePart(q.Text)),
+		sql.Named("severity", severity), sql.Named("flaky", q.Flaky), sql.Named("new", q.New), sql.Named("text", likePart(q.Text)),
 	}
 	if err := s.db.QueryRow("SELECT count(*)"+findingWhere, args...).Scan(&page.Total); err != nil {
 		return page, err
 	}
 	rows, err := s.db.Query(`SELECT f.finding_id, f.fingerprint, f.contract, f.campaign, f.kind, f.title, f.severity, f.cases, f.flaky,
-	coalesce((SELECT first_case FROM details d WHERE d.run_id = f.run_id AND d.finding_id = f.finding_id), 0)`+
+	coalesce((SELECT first_case FROM details d WHERE d.run_id = f.run_id AND d.finding_id = f.finding_id), 0), `+isNew+
 		findingWhere+" ORDER BY f.severity DESC, f.finding_id LIMIT @limit OFFSET @offset",
 		append(args, sql.Named("limit", limitOf(q.Limit)), sql.Named("offset", max(0, q.Offset)))...)
 	if err != nil {
@@ -104,12 +112,50 @@ func (s *Store) findings(q FindingQuery) (FindingPage, error) {
 	defer rows.Close()
 	for rows.Next() {
 		var f FindingSummary
-		if err := rows.Scan(&f.ID, &f.Fingerprint, &f.Contract, &f.Campaign, &f.Kind, &f.Title, &f.Severity, &f.Cases, &f.Flaky, &f.First); err != nil {
+		if err := rows.Scan(&f.ID, &f.Fingerprint, &f.Contract, &f.Campaign, &f.Kind, &f.Title, &f.Severity, &f.Cases, &f.Flaky, &f.First, &f.New); err != nil {
 			return page, err
 		}
 		page.Findings = append(page.Findings, f)
 	}
 	return page, rows.Err()
+}
+
+// MarkNew tells of findings of a live run, which the index does not have yet,
+// whether they are new.
+func (s *Store) MarkNew(runID string, list []FindingSummary) error {
+	if len(list) == 0 {
+		return nil
+	}
+	err := s.markNew(runID, list)
+	if err != nil {
+		return diag.Environment("look for the findings of run %s in earlier runs: %w", runID, err)
+	}
+	return nil
+}
+
+func (s *Store) markNew(runID string, list []FindingSummary) error {
+	asked, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	rows, err := s.db.Query(`WITH f AS (SELECT value->>'id' AS finding_id, value->>'contract' AS contract, value->>'campaign' AS campaign FROM json_each(@list))
+		SELECT f.finding_id FROM f, runs r WHERE r.run_id = @run AND `+isNew, sql.Named("list", string(asked)), sql.Named("run", runID))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	fresh := make(map[string]bool)
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		fresh[id] = true
+	}
+	for i := range list {
+		list[i].New = fresh[list[i].ID]
+	}
+	return rows.Err()
 }
 
 // likePart is a pattern for what holds text; "" for no text.

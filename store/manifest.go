@@ -24,13 +24,6 @@ type Manifest struct {
 	Identities []campaign.Identity `json:"identities"`
 }
 
-// SpecRef is one document of a run.
-type SpecRef struct {
-	Path     string `json:"path"` // as the user named it
-	Contract string `json:"contract"`
-	Blob     string `json:"blob"` // its content
-}
-
 // runPrefix is the part of a run's name that its campaigns decide. Runs of the
 // same campaigns share it, and are told apart by the number behind it.
 func runPrefix(ids []campaign.Identity) string {

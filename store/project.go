@@ -196,10 +196,14 @@ func (s *Store) indexRun(p projection) error {
 		if err != nil {
 			return fmt.Errorf("index run %s: %w", id, err)
 		}
+		put, err := tx.Prepare("INSERT INTO campaigns VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)")
+		if err != nil {
+			return fmt.Errorf("index the campaigns of run %s: %w", id, err)
+		}
+		defer put.Close()
 		for n, c := range rec.Campaigns {
 			k := c.Cases
-			_, err := tx.Exec("INSERT INTO campaigns VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-				id, n, c.Contract, c.Name, c.Identity, c.Source, k.Planned, k.Run, k.Pass, k.Fail, k.Skip, k.Error, c.Score)
+			_, err := put.Exec(id, n, c.Contract, c.Name, c.Identity, c.Source, k.Planned, k.Run, k.Pass, k.Fail, k.Skip, k.Error, c.Score)
 			if err != nil {
 				return fmt.Errorf("index campaign %s of run %s: %w", c.Name, id, err)
 			}

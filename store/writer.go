@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	groupSize  = 64 << 10             // records are written when there are so many bytes of them,
-	groupDelay = 5 * time.Millisecond // or after so long,
-	syncEvery  = time.Second          // and forced to the disk this often
+	groupSize  = 64 << 10              // records are written when there are so many bytes of them,
+	groupDelay = 20 * time.Millisecond // or after so long,
+	syncEvery  = time.Second           // and forced to the disk this often
 )
 
 // Writer appends to the journal of one run and holds the run's lock. It is
@@ -63,7 +63,7 @@ func newWriter(s *Store, man Manifest, l *lock.Lock, f *os.File, off int64, enc 
 func (w *Writer) RunID() string { return w.id }
 
 // Append adds one record. It returns before the record is on the disk, which
-// takes some milliseconds for a kill of this process to do no harm, and at
+// takes some hundredths of a second for a kill of this process to do no harm, and at
 // most about a second for a crash of the machine to do none.
 func (w *Writer) Append(e Entry) error {
 	w.mu.Lock()

@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -22,8 +23,12 @@ type Confirmation struct {
 func (c Confirmation) Flaky() bool { return c.Rerun.Same < c.Rerun.Tried || c.Rerun.Tried == 0 }
 
 // Confirm runs a case n times and counts how often it fails with the same
-// fingerprint.
+// fingerprint. For a finding of nondeterminism, which no single outcome shows,
+// it counts the answers that differ from one more execution's.
 func Confirm(ctx context.Context, exec Execute, contract string, c campaign.Case, fingerprint string, n int) (Confirmation, error) {
+	if fingerprint == Nondeterminism(contract) {
+		return disagree(ctx, exec, c, n)
+	}
 	var conf Confirmation
 	for range n {
 		o, err := exec(ctx, c)
@@ -45,6 +50,26 @@ func Confirm(ctx context.Context, exec Execute, contract string, c campaign.Case
 		}
 		if conf.Rerun.Same == 0 {
 			conf.Outcome = o
+		}
+	}
+	return conf, nil
+}
+
+// disagree runs a case once, then n times more, and counts the answers that
+// differ from the first one.
+func disagree(ctx context.Context, exec Execute, c campaign.Case, n int) (conf Confirmation, err error) {
+	if conf.Outcome, err = exec(ctx, c); err != nil {
+		return conf, err
+	}
+	first := conf.Outcome.AppendFacts(nil)
+	for range n {
+		o, err := exec(ctx, c)
+		if err != nil {
+			return conf, err
+		}
+		conf.Rerun.Tried++
+		if !bytes.Equal(first, o.AppendFacts(nil)) {
+			conf.Rerun.Same++
 		}
 	}
 	return conf, nil

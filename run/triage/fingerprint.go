@@ -26,6 +26,12 @@ func Fingerprint(contract string, o *campaign.Outcome) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
+// Nondeterminism is the fingerprint of the finding that equal cases of a
+// contract's campaign get different answers.
+func Nondeterminism(contract string) string {
+	return Fingerprint(contract, &campaign.Outcome{Kind: campaign.KindNondeterminism})
+}
+
 // FindingID names a finding the same way in every run: the same problem of the
 // same campaign has the same id.
 func FindingID(id campaign.Identity, fingerprint string) string {

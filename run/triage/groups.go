@@ -6,8 +6,8 @@ import "github.com/thresh-dev/thresh/campaign"
 const (
 	// MaxSamples is how many distinct inputs a group keeps.
 	MaxSamples = 5
-	// MaxGroups is how many groups are told apart; the failing cases of any
-	// further one are counted together in the group with fingerprint Overflow.
+	// MaxGroups is how many groups a run tells apart; the failing cases of any
+	// further one are counted together in a group with fingerprint Overflow.
 	MaxGroups = 10_000
 )
 
@@ -31,13 +31,15 @@ type Sample struct {
 // Groups collects failing cases, which must come in case order.
 type Groups struct {
 	contract string
+	most     int
 	order    []*Group
 	byPrint  map[string]*Group
 }
 
-// NewGroups returns an empty collection for a contract's campaign.
-func NewGroups(contract string) *Groups {
-	return &Groups{contract: contract, byPrint: make(map[string]*Group)}
+// NewGroups returns an empty collection for a contract's campaign, which tells
+// so many groups apart as the campaigns of the run before it have left.
+func NewGroups(contract string, before int) *Groups {
+	return &Groups{contract: contract, most: max(MaxGroups-before, 0), byPrint: make(map[string]*Group)}
 }
 
 // Len is the number of groups.
@@ -51,7 +53,7 @@ func (g *Groups) All() []*Group { return g.order }
 func (g *Groups) Add(c campaign.Case, o *campaign.Outcome) (group *Group, sampled bool) {
 	print := Fingerprint(g.contract, o)
 	group, known := g.byPrint[print]
-	if !known && len(g.order) >= MaxGroups {
+	if !known && len(g.order) >= g.most {
 		print = Overflow
 		group, known = g.byPrint[print]
 	}

@@ -31,7 +31,7 @@ func TestFingerprintLayers(t *testing.T) {
 }
 
 func TestGroupsKeepDistinctInputsAndAreBounded(t *testing.T) {
-	g := NewGroups("c")
+	g := NewGroups("c", 0)
 	for i := range int64(100) {
 		o := failing("one")
 		o.Input = fmt.Sprint(i / 10)
@@ -47,6 +47,18 @@ func TestGroupsKeepDistinctInputsAndAreBounded(t *testing.T) {
 	last := g.All()[g.Len()-1]
 	if g.Len() != MaxGroups+1 || last.Fingerprint != Overflow || last.Cases != 501 {
 		t.Errorf("%d groups, the last %s with %d cases", g.Len(), last.Fingerprint, last.Cases)
+	}
+}
+
+// Earlier campaigns of a run use up what it tells apart.
+func TestGroupsOfARun(t *testing.T) {
+	g := NewGroups("c", MaxGroups-1)
+	for i := range 5 {
+		o := failing(fmt.Sprint("cause", i))
+		g.Add(campaign.Case{Index: int64(i)}, &o)
+	}
+	if all := g.All(); len(all) != 2 || all[1].Fingerprint != Overflow || all[1].Cases != 4 {
+		t.Errorf("%d groups, %+v", len(all), all[len(all)-1])
 	}
 }
 
@@ -107,5 +119,27 @@ func TestReduce(t *testing.T) {
 	cancel()
 	if _, err := Reduce(ctx, halver{}, exec, "c", Fingerprint("c", &o), c, 100, 0); err == nil {
 		t.Error("a cancelled reduction has no error")
+	}
+}
+
+// That equal cases get different answers shows in several executions alone.
+func TestConfirmNondeterminism(t *testing.T) {
+	for _, x := range []struct {
+		answers string // the verdicts, one after the other
+		same    int
+	}{{"pppp", 0}, {"ffff", 0}, {"pppf", 1}, {"fppp", 3}, {"pfpf", 2}} {
+		next := 0
+		exec := func(context.Context, campaign.Case) (campaign.Outcome, error) {
+			o := campaign.Outcome{Verdict: campaign.VerdictPass}
+			if x.answers[next] == 'f' {
+				o = campaign.Outcome{Verdict: campaign.VerdictFail, Kind: "crash", Title: "SIGSEGV"}
+			}
+			next++
+			return o, nil
+		}
+		conf, err := Confirm(t.Context(), exec, "x", campaign.Case{}, Nondeterminism("x"), 3)
+		if err != nil || conf.Rerun != (campaign.Rerun{Tried: 3, Same: x.same}) {
+			t.Errorf("%s: %+v, %v", x.answers, conf.Rerun, err)
+		}
 	}
 }

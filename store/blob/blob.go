@@ -32,6 +32,10 @@ import (
 // IDLen is the length of a blob's name in hex digits.
 const IDLen = 2 * sha256.Size
 
+// window is how far back the compression of a blob looks. The encoder keeps
+// that much twice for as long as the folder is open.
+const window = 1 << 20
+
 const (
 	suffix     = ".zst"
 	tempPrefix = ".put-"
@@ -53,7 +57,7 @@ func Open(path string) *Dir {
 		// One coder each, made when first needed: they are large, and many
 		// commands touch no blob.
 		enc: sync.OnceValues(func() (*zstd.Encoder, error) {
-			return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+			return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
 		}),
 		dec: sync.OnceValues(func() (*zstd.Decoder, error) {
 			return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))

@@ -1,0 +1,41 @@
+package campaign_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// thing counts how often it is closed.
+type thing struct{ closed int }
+
+func (t *thing) Close() error { t.closed++; return nil }
+
+func TestShelf(t *testing.T) {
+	ctx, shelf := campaign.WithShelf(context.Background())
+	a, b := &thing{}, &thing{}
+	s := campaign.ShelfOf(ctx)
+	if s.Put("x", a) != nil || a.closed != 0 {
+		t.Error("what is put on the shelf is closed")
+	}
+	if _, ok := s.Take("y"); ok {
+		t.Error("there is something of another name")
+	}
+	if got, ok := s.Take("x"); !ok || got != a {
+		t.Error("what was put there is gone")
+	}
+	if _, ok := s.Take("x"); ok {
+		t.Error("it is there twice")
+	}
+	if s.Put("x", a) != nil || shelf.Close() != nil || a.closed != 1 {
+		t.Errorf("what is left is closed %d times", a.closed)
+	}
+	if s.Put("x", b) != nil || b.closed != 1 {
+		t.Error("behind the end of the run something stays open")
+	}
+	none := campaign.ShelfOf(context.Background())
+	if _, ok := none.Take("x"); ok || none.Put("x", b) != nil || b.closed != 2 {
+		t.Error("without a shelf something stays open")
+	}
+}

@@ -1,0 +1,187 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// ScoreChange is a score as two runs have it; nil where one has none.
+type ScoreChange struct {
+	Contract string   `json:"contract"`
+	Campaign string   `json:"campaign"`
+	Part     string   `json:"part,omitempty"` // of the score; "": the score itself
+	A        *float64 `json:"a,omitempty"`
+	B        *float64 `json:"b,omitempty"`
+	// OtherParts says that the score is made of other parts in B than in A, so
+	// that the two are no measure for each other.
+	OtherParts bool `json:"other_parts,omitempty"`
+}
+
+// CellChange is a cell of a matrix that held in other parts of its runs.
+type CellChange struct {
+	Contract string               `json:"contract"`
+	Campaign string               `json:"campaign"`
+	Row      string               `json:"row"`
+	Column   string               `json:"column"`
+	A        *campaign.MatrixCell `json:"a,omitempty"` // nil: the run has no such cell
+	B        *campaign.MatrixCell `json:"b,omitempty"`
+}
+
+// Better reports whether the cell held more often in run B.
+func (c CellChange) Better() bool {
+	return c.B != nil && c.B.Total > 0 && (c.A == nil || c.A.Total == 0 || c.B.Hits*c.A.Total > c.A.Hits*c.B.Total)
+}
+
+// Counterparts pairs the campaigns of two runs: by contract and name, and the
+// only one of a contract with the only one, since the document of another
+// version of a program may have another name. nil stands for none.
+func Counterparts(a, b campaign.Record) [][2]*campaign.CampaignRecord {
+	only := func(r campaign.Record, contract string) *campaign.CampaignRecord {
+		var one *campaign.CampaignRecord
+		for i := range r.Campaigns {
+			switch {
+			case r.Campaigns[i].Contract != contract:
+			case one != nil:
+				return nil
+			default:
+				one = &r.Campaigns[i]
+			}
+		}
+		return one
+	}
+	var pairs [][2]*campaign.CampaignRecord
+	taken := make([]bool, len(b.Campaigns))
+	for i := range a.Campaigns {
+		x := &a.Campaigns[i]
+		at := slices.IndexFunc(b.Campaigns, func(y campaign.CampaignRecord) bool { return y.Contract == x.Contract && y.Name == x.Name })
+		if at < 0 && only(a, x.Contract) != nil && only(b, x.Contract) != nil {
+			at = slices.IndexFunc(b.Campaigns, func(y campaign.CampaignRecord) bool { return y.Contract == x.Contract })
+		}
+		if at < 0 || taken[at] {
+			pairs = append(pairs, [2]*campaign.CampaignRecord{x, nil})
+			continue
+		}
+		taken[at] = true
+		pairs = append(pairs, [2]*campaign.CampaignRecord{x, &b.Campaigns[at]})
+	}
+	for i := range b.Campaigns {
+		if !taken[i] {
+			pairs = append(pairs, [2]*campaign.CampaignRecord{nil, &b.Campaigns[i]})
+		}
+	}
+	return pairs
+}
+
+// renamed are the names that campaigns of run A have in run B, where they differ.
+func renamed(pairs [][2]*campaign.CampaignRecord) map[campaignKey]campaignKey {
+	m := make(map[campaignKey]campaignKey)
+	for _, p := range pairs {
+		if p[0] != nil && p[1] != nil && p[0].Name != p[1].Name {
+			m[campaignKey{p[0].Contract, p[0].Name}] = campaignKey{p[1].Contract, p[1].Name}
+		}
+	}
+	return m
+}
+
+// scores are those of campaigns that both runs have, whole first.
+func scores(pairs [][2]*campaign.CampaignRecord) []ScoreChange {
+	list := []ScoreChange{}
+	for _, p := range pairs {
+		a, b := p[0], p[1]
+		if a == nil || b == nil || a.Score == nil && b.Score == nil {
+			continue
+		}
+		same := func(x, y campaign.ScorePart) bool { return x.Name == y.Name }
+		list = append(list, ScoreChange{
+			Contract: b.Contract, Campaign: b.Name, A: a.Score, B: b.Score, OtherParts: !slices.EqualFunc(a.Parts, b.Parts, same),
+		})
+		var names []string
+		for _, x := range slices.Concat(a.Parts, b.Parts) {
+			if !slices.Contains(names, x.Name) {
+				names = append(names, x.Name)
+			}
+		}
+		for _, n := range names {
+			list = append(list, ScoreChange{Contract: b.Contract, Campaign: b.Name, Part: n, A: part(a.Parts, n), B: part(b.Parts, n)})
+		}
+	}
+	return list
+}
+
+func part(list []campaign.ScorePart, name string) *float64 {
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i].Score
+		}
+	}
+	return nil
+}
+
+// cells are those of the campaigns' matrices that differ, in the order of run
+// B; cells of rows and columns that A alone has come last.
+func cells(pairs [][2]*campaign.CampaignRecord) []CellChange {
+	list := []CellChange{}
+	for _, p := range pairs {
+		if p[0] == nil || p[1] == nil {
+			continue
+		}
+		inA, orderA := cellsOf(p[0])
+		inB, orderB := cellsOf(p[1])
+		seen := make(map[cellKey]bool)
+		for _, k := range slices.Concat(orderB, orderA) {
+			if !seen[k] && !alike(inA[k], inB[k]) {
+				list = append(list, CellChange{Contract: p[1].Contract, Campaign: p[1].Name, Row: k.row, Column: k.column, A: inA[k], B: inB[k]})
+			}
+			seen[k] = true
+		}
+	}
+	return list
+}
+
+// alike reports whether cells held in the same part of their runs; one without
+// runs is like none.
+func alike(a, b *campaign.MatrixCell) bool {
+	none := func(c *campaign.MatrixCell) bool { return c == nil || c.Total == 0 }
+	if none(a) || none(b) {
+		return none(a) && none(b)
+	}
+	return a.Hits*b.Total == b.Hits*a.Total
+}
+
+type cellKey struct {
+	matrix      int // of the campaign's matrices
+	row, column string
+	again       int // of cells with equal names
+}
+
+// cellsOf are the cells of a campaign's matrices.
+func cellsOf(c *campaign.CampaignRecord) (map[cellKey]*campaign.MatrixCell, []cellKey) {
+	m, order, matrices := make(map[cellKey]*campaign.MatrixCell), []cellKey(nil), 0
+	for i := range c.Exhibits {
+		x := c.Exhibits[i].Matrix
+		if x == nil {
+			continue
+		}
+		for r := range x.Cells {
+			for k := range x.Cells[r] {
+				key := cellKey{matrix: matrices, row: nameAt(x.Rows, r), column: nameAt(x.Columns, k)}
+				for m[key] != nil {
+					key.again++
+				}
+				m[key] = &x.Cells[r][k]
+				order = append(order, key)
+			}
+		}
+		matrices++
+	}
+	return m, order
+}
+
+func nameAt(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprint(i)
+}

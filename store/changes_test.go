@@ -1,0 +1,99 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+func scored(name string, score float64, parts []campaign.ScorePart, rows, columns []string, hits ...int64) campaign.Record {
+	m := &campaign.Matrix{Rows: rows, Columns: columns}
+	for r := range rows {
+		var cells []campaign.MatrixCell
+		for k := range columns {
+			n := hits[r*len(columns)+k]
+			cell := campaign.MatrixCell{Hits: n, Total: 4}
+			if n < 0 { // does not apply
+				cell = campaign.MatrixCell{Note: "N/A"}
+			}
+			cells = append(cells, cell)
+		}
+		m.Cells = append(m.Cells, cells)
+	}
+	return campaign.Record{RunID: name, Complete: true, Campaigns: []campaign.CampaignRecord{
+		{Contract: "flakestorm", Name: name, Score: &score, Parts: parts, Exhibits: []campaign.Exhibit{campaign.TextExhibit("x", "y"), {Kind: "matrix", Matrix: m}}},
+		{Contract: "fuzzspec", Name: "same"},
+	}}
+}
+
+// Two versions of a program, of documents with other names, are compared by
+// their scores and cells.
+func TestCompareScoresAndCells(t *testing.T) {
+	part := func(name string, score float64) campaign.ScorePart {
+		return campaign.ScorePart{Name: name, Score: score, Weight: 0.5}
+	}
+	a := scored("old.yaml", 0.5, []campaign.ScorePart{part("chaos", 0.5), part("contract", 0.5)},
+		[]string{"kind", "gone"}, []string{"calm", "storm"}, 4, 1, 2, -1)
+	b := scored("new.yaml", 0.75, []campaign.ScorePart{part("contract", 1), part("replay", 0.5)},
+		[]string{"kind", "new"}, []string{"calm", "storm"}, 3, 4, 4, -1)
+	found := func(id, name, fingerprint string) campaign.Finding {
+		return campaign.Finding{ID: id, Contract: "flakestorm", Campaign: name, Fingerprint: fingerprint}
+	}
+	a.Campaigns[0].Cases.Run, b.Campaigns[0].Cases.Run = 4, 4
+	a.Findings = []campaign.Finding{found("F-1", "old.yaml", "aa"), found("F-2", "old.yaml", "bb")}
+	b.Findings = []campaign.Finding{found("F-3", "new.yaml", "bb"), found("F-4", "new.yaml", "cc")}
+	c := compare(a, b)
+	if len(c.Fixed) != 1 || c.Fixed[0].ID != "F-1" || len(c.StillFailing) != 1 || c.StillFailing[0].B.ID != "F-3" || len(c.New) != 1 || len(c.NotRun) != 0 {
+		t.Errorf("findings of a renamed document: %+v", c)
+	}
+	if len(c.Differences) != 1 || c.Differences[0] != "campaign flakestorm old.yaml of old.yaml is compared with flakestorm new.yaml of new.yaml" {
+		t.Errorf("differences %q", c.Differences)
+	}
+	type score struct {
+		part   string
+		a, b   float64 // -1: none
+		others bool
+	}
+	var scores []score
+	value := func(v *float64) float64 {
+		if v == nil {
+			return -1
+		}
+		return *v
+	}
+	for _, s := range c.Scores {
+		if s.Campaign != "new.yaml" {
+			t.Errorf("%+v", s)
+		}
+		scores = append(scores, score{s.Part, value(s.A), value(s.B), s.OtherParts})
+	}
+	wantScores := []score{{"", 0.5, 0.75, true}, {"chaos", 0.5, -1, false}, {"contract", 0.5, 1, false}, {"replay", -1, 0.5, false}}
+	if len(scores) != len(wantScores) {
+		t.Fatalf("scores %+v", scores)
+	}
+	for i := range scores {
+		if scores[i] != wantScores[i] {
+			t.Errorf("score %+v, want %+v", scores[i], wantScores[i])
+		}
+	}
+	var cells []string
+	for _, x := range c.Cells {
+		word := "not better"
+		if x.Better() {
+			word = "better"
+		}
+		cells = append(cells, x.Row+" in "+x.Column+": "+word)
+	}
+	want := []string{"kind in calm: not better", "kind in storm: better", "new in calm: better", "gone in calm: not better"}
+	if len(cells) != len(want) {
+		t.Fatalf("cells %q", cells)
+	}
+	for i := range cells {
+		if cells[i] != want[i] {
+			t.Errorf("cell %q, want %q", cells[i], want[i])
+		}
+	}
+	if same := compare(a, a); len(same.Cells) != 0 || same.Scores[0].OtherParts {
+		t.Errorf("a run against itself: %+v", same)
+	}
+}
