@@ -40,7 +40,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 			body := steady(string(bytes.ToValidUTF8(text, []byte("\uFFFD"))))
 			out = append(out, campaign.Exhibit{
 				Kind: "text", Title: map[string]string{"stderr": "Standard error", "stdout": "Standard output"}[name],
-				Text: &campaign.Text{Body: body, Truncated: len(text) >= maxEvidence},
+				Text: &campaign.Text{Body: body, Truncated: len(text) >= maxEvidence, Marks: frames(body, o.Cause)},
 			})
 		}
 	}
@@ -68,7 +68,20 @@ func (c *Campaign) summary(at campaign.Case, o campaign.Outcome, input, minimize
 	return campaign.TableExhibit("What happened", []string{"", ""}, rows)
 }
 
-// strings2 joins the layers of a cause for people.
+// frames points at where a text first says what the case is known by: the
+// message, and the frames at the top of the stack.
+func frames(text string, cause []string) []campaign.Mark {
+	const short = 4 // a word like "exit" says nothing of a place
+	var list []campaign.Mark
+	for _, layer := range cause {
+		if at := strings.Index(text, layer); len(layer) > short && at >= 0 {
+			list = append(list, campaign.Mark{From: at, To: at + len(layer), Kind: "focus"})
+		}
+	}
+	return list
+}
+
+// causeText joins the layers of a cause for people.
 func causeText(layers []string) string { return strings.Join(layers, " / ") }
 
 func endedText(o campaign.Outcome) string {

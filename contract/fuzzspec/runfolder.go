@@ -77,7 +77,14 @@ func (f RunFolder) Write(r RunRecord) (kept KeptRun, err error) {
 	fail := func(doing string, err error) (KeptRun, error) {
 		return KeptRun{}, fmt.Errorf("keep run %s: %s: %w", f.id, doing, errors.Join(err, os.RemoveAll(stage)))
 	}
-	if err := os.RemoveAll(stage); err != nil { // once more would be in vain
+	if err := os.MkdirAll(runs, 0o755); err != nil {
+		return KeptRun{}, fmt.Errorf("keep run %s: make its folder: %w", f.id, err)
+	}
+	hold, err := holdStage(stage)
+	if hold != nil {
+		defer hold.Close()
+	}
+	if err != nil {
 		return KeptRun{}, fmt.Errorf("keep run %s: clean up after an earlier run: %w", f.id, err)
 	}
 	if err := recoverSwap(f.Dir(), old); err != nil {
@@ -170,6 +177,15 @@ func (f RunFolder) judge(kept *KeptRun, stage string, r *RunRecord) error {
 		return err
 	}
 	return writeSynced(filepath.Join(stage, fileRecord), record)
+}
+
+// emptyFolder removes what is in a folder.
+func emptyFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	return err
 }
 
 // recoverSwap finishes or undoes what [swap] was killed in.

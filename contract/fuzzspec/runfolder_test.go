@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -179,6 +180,24 @@ func TestAReusedRunFolderKeepsNothingOld(t *testing.T) {
 	names, _ := listing(t, root+"/runs")
 	if kept.CaseVerdict() != "FAIL" || slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, "stale") || strings.Contains(n, "left") }) {
 		t.Errorf("%s with %v", kept.CaseVerdict(), names)
+	}
+}
+
+// Two processes may run one campaign at once, and keep the same cases.
+func TestOneRunFolderIsWrittenByManyAtOnce(t *testing.T) {
+	root := t.TempDir()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 8 {
+				keepIn(t, root, nil, map[string]string{"out/a.json": "{}"})
+			}
+		})
+	}
+	wg.Wait()
+	entries, err := os.ReadDir(filepath.Join(root, "runs"))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%d folders, %v", len(entries), err)
 	}
 }
 

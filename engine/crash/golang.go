@@ -17,6 +17,11 @@ func readGo(t text) (report, bool) {
 			r := report{class: ClassPanic, kind: "go panic: " + kind, frames: goFrames(t, i)}
 			if custom {
 				r.what, r.message = "go panic", msg
+				if place := goPlace(t, i); place != "" {
+					// Its words may be the input's: which panic of a function it
+					// was is told by the line.
+					r.kind = "go panic at " + place
+				}
 			}
 			return r, true
 		case strings.HasPrefix(line, "fatal error: "):
@@ -123,6 +128,29 @@ func goFrames(t text, i int) []string {
 		own[i] = f[strings.LastIndexByte(f[:spanTo(f, "(")], '/')+1:]
 	}
 	return own
+}
+
+// goPlace is the file and line where the program panicked, by the trace after
+// line i: those of the first function that is not plumbing.
+func goPlace(t text, i int) string {
+	for i++; i < len(t.lines) && !strings.HasPrefix(t.lines[i], "goroutine "); i++ {
+	}
+	place := ""
+	for i++; i+1 < len(t.lines) && t.lines[i] != "" && !strings.HasPrefix(t.lines[i], "created by "); i++ {
+		f, source := t.lines[i], strings.TrimSpace(t.lines[i+1])
+		if strings.HasPrefix(f, "panic(") {
+			place = "" // the one before was called while another unwound the stack
+			continue
+		}
+		if f[0] == '\t' || place != "" || goPlumbing(goFunc(f)) {
+			continue
+		}
+		source, _, _ = strings.Cut(source, " +0x")
+		if file, line, ok := sourcePlace(source); ok {
+			place = file + ":" + line
+		}
+	}
+	return place
 }
 
 // goFunc reduces "main.(*Dec[...]).field(0x5acd20?)" to "main.(*Dec).field" and

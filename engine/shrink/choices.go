@@ -29,7 +29,20 @@ func Choices(ctx context.Context, start []uint64, run func([]uint64) (choice.Tap
 		}
 		return s.best.Values, s.stats
 	}
-	passes := []func(){s.shorten, s.dropSpans, s.zeroSpans, s.hoist, s.lower, s.together, s.sort, s.pairs, s.dropAndLower, s.windows}
+	// What is missing or equal first, since each number that is left costs tests
+	// in all passes behind; then what the numbers are.
+	coarse := []func(){s.clearNumbers, s.zeroSpans, s.dropSpans, s.clearNumbers, s.merge, s.sort, s.dropNamed, s.picks, s.hoist}
+	fine := []func(){s.together, s.pairs, s.lower, s.sort, s.join, s.dropNeighbours, s.dropAndLower}
+	for before := -1; before != s.version && s.stats.Err == nil; {
+		before = s.version
+		s.settle(coarse)
+		s.settle(fine)
+	}
+	return s.best.Values, s.stats
+}
+
+// settle goes through passes until none of them finds anything simpler.
+func (s *tapes) settle(passes []func()) {
 	for before := -1; before != s.version && s.stats.Err == nil; {
 		before = s.version
 		for _, pass := range passes {
@@ -37,7 +50,6 @@ func Choices(ctx context.Context, start []uint64, run func([]uint64) (choice.Tap
 			s.stats.Passes++
 		}
 	}
-	return s.best.Values, s.stats
 }
 
 // tapes is the state of one call of Choices.
@@ -46,6 +58,8 @@ type tapes struct {
 	run     func([]uint64) (choice.Tape, bool, error)
 	best    choice.Tape
 	known   map[string]struct{} // tapes that were run
+	last    choice.Tape         // what the last run took; valid until the next
+	shorter bool                // only a shorter tape is simpler for now
 	version int                 // counts changes of best
 	stats   Stats
 }
@@ -72,11 +86,16 @@ func (s *tapes) ask(values []uint64) bool {
 		s.stats.Err = fmt.Errorf("running a tape of %d choices: %w", len(values), err)
 		return false
 	}
+	s.last = tape
+	if held && s.shorter && len(tape.Values) >= len(s.best.Values) {
+		delete(s.known, key) // another pass may have use for it
+		return false
+	}
 	s.known[fingerprint(tape.Values)] = struct{}{}
 	if !held || s.stats.Tests > 1 && compareTapes(tape.Values, s.best.Values) >= 0 {
 		return false
 	}
-	s.best = choice.Tape{Values: slices.Clone(tape.Values), Spans: slices.Clone(tape.Spans)}
+	s.best = choice.Tape{Values: slices.Clone(tape.Values), Marks: slices.Clone(tape.Marks), Spans: slices.Clone(tape.Spans)}
 	s.version++
 	return true
 }
@@ -107,6 +126,34 @@ func (s *tapes) try(candidate []uint64) bool {
 		return false
 	}
 	return s.ask(candidate)
+}
+
+// tryShorter is try for what takes something away and pays for it elsewhere: if
+// nothing is gone in the end, it could be repeated as often as a number can be
+// lowered by one.
+func (s *tapes) tryShorter(candidate []uint64) bool {
+	s.shorter = true
+	defer func() { s.shorter = false }()
+	return s.try(candidate)
+}
+
+// replace puts other numbers in the place of a span. If the span then takes more
+// or fewer of them, what comes after it was read as something else; so it is
+// tried again with as many as it takes.
+func (s *tapes) replace(span int, by []uint64) bool {
+	x, b := s.best.Spans[span], s.best.Values
+	tests := s.stats.Tests
+	if s.try(slices.Concat(b[:x.From], by, b[x.To:])) {
+		return true
+	}
+	if s.stats.Tests == tests || s.stats.Err != nil || span >= len(s.last.Spans) {
+		return false
+	}
+	y := s.last.Spans[span]
+	if y.From != x.From || y.To-y.From == len(by) {
+		return false
+	}
+	return s.try(slices.Concat(b[:x.From], s.last.Values[y.From:y.To], b[x.To:]))
 }
 
 // without is the best tape less a range.

@@ -6,18 +6,6 @@ import (
 	"github.com/thresh-dev/thresh/engine/choice"
 )
 
-// shorten cuts the tape's end off: what is beyond it reads as zeros.
-func (s *tapes) shorten() {
-	for lo, hi := 0, len(s.best.Values); lo < hi && s.stats.Err == nil; {
-		mid := (lo + hi) / 2
-		if s.try(s.best.Values[:mid]) {
-			hi = min(mid, len(s.best.Values))
-		} else {
-			lo = mid + 1
-		}
-	}
-}
-
 // siblings are the spans directly below each other's parent, group by group,
 // outermost groups first.
 func (s *tapes) siblings() [][]choice.Span {
@@ -46,27 +34,45 @@ func (s *tapes) siblings() [][]choice.Span {
 	return groups
 }
 
-// dropSpans deletes runs of sibling spans: half of them, then fewer, down to
-// single ones, the last first, since what comes late more often hangs on what
-// came before than the other way round.
+// list reports whether a span begins with the flag that asks for it.
+func (s *tapes) list(x choice.Span) bool {
+	return x.To > x.From && s.best.Marks[x.From].Kind == choice.Flag && s.best.Values[x.From] == 1
+}
+
+// zeroSpans makes whole spans as simple as can be.
+func (s *tapes) zeroSpans() {
+	for k := 0; k < len(s.best.Spans) && s.stats.Err == nil; k++ {
+		x := s.best.Spans[k]
+		if x.To-x.From < 2 || s.list(x) {
+			continue // single numbers have a pass of their own
+		}
+		s.replace(k, make([]uint64, x.To-x.From))
+	}
+}
+
+// dropSpans deletes sibling spans, the last first, since what comes late more
+// often hangs on what came before than the other way round.
 func (s *tapes) dropSpans() {
 	for g := 0; s.stats.Err == nil; g++ {
 		groups := s.siblings()
 		if g >= len(groups) {
 			return
 		}
-		for size := len(groups[g]) / 2; ; size /= 2 {
-			size = max(size, 1)
-			s.dropRuns(g, size, size)
-			if size == 1 {
-				s.dropRuns(g, 2, 1) // neighbours that need each other
-				break
-			}
-		}
+		s.dropRuns(g, 1)
 	}
 }
 
-func (s *tapes) dropRuns(g, size, step int) {
+// dropNeighbours deletes two siblings that need each other.
+func (s *tapes) dropNeighbours() {
+	for g := 0; s.stats.Err == nil && g < len(s.siblings()); g++ {
+		s.dropRuns(g, 2)
+	}
+}
+
+// dropRuns deletes runs of at least so many siblings of a group. A run is twice
+// as long as the one before if that could go, and half as long if it could not.
+func (s *tapes) dropRuns(g, least int) {
+	size := least
 	for end := -1; s.stats.Err == nil; {
 		groups := s.siblings()
 		if g >= len(groups) {
@@ -76,18 +82,16 @@ func (s *tapes) dropRuns(g, size, step int) {
 		if end < 0 || end > len(list) {
 			end = len(list)
 		}
-		if end < size {
+		if size = min(size, end); size < least {
 			return
 		}
-		lo, hi := list[end-size].From, list[end-1].To
-		gone := false
-		if end > size && list[end-size-1].To < lo {
-			gone = s.try(s.without(list[end-size-1].To, hi)) // with what asked for it
-		}
-		if gone || s.try(s.without(lo, hi)) {
+		if s.dropRun(list, end-size, end) {
 			end -= size
+			size *= 2
+		} else if size > least {
+			size = max(least, size/2)
 		} else {
-			end -= step
+			end--
 		}
 		if end <= 0 {
 			return
@@ -95,59 +99,33 @@ func (s *tapes) dropRuns(g, size, step int) {
 	}
 }
 
-// zeroSpans makes whole spans as simple as can be.
-func (s *tapes) zeroSpans() {
-	for k := 0; k < len(s.best.Spans) && s.stats.Err == nil; k++ {
-		x := s.best.Spans[k]
-		if x.To-x.From < 2 {
-			continue // single numbers have a pass of their own
-		}
-		c := slices.Clone(s.best.Values)
-		clear(c[x.From:x.To])
-		s.try(c)
+// dropRun deletes some siblings, with what asks for them.
+func (s *tapes) dropRun(list []choice.Span, from, to int) bool {
+	lo, hi := list[from].From, list[to-1].To
+	if from > 0 && list[from-1].To < lo && s.try(s.without(list[from-1].To, hi)) {
+		return true
 	}
+	if from == 0 && to < len(list) && list[to].From > hi && s.try(s.without(lo, list[to].From)) {
+		return true
+	}
+	return s.try(s.without(lo, hi)) || s.full(list) && s.try(slices.Insert(s.without(lo, hi), list[len(list)-1].To-(hi-lo), 0))
 }
 
-// hoist puts a span in the place of one around it.
-func (s *tapes) hoist() {
-	for i := 0; i < len(s.best.Spans) && s.stats.Err == nil; i++ {
-		outer := s.best.Spans[i]
-		for j := i + 1; j < len(s.best.Spans) && s.best.Spans[j].From < outer.To; j++ {
-			inner := s.best.Spans[j]
-			if inner.To-inner.From == outer.To-outer.From {
-				continue
-			}
-			b := s.best.Values
-			if s.try(slices.Concat(b[:outer.From], b[inner.From:inner.To], b[outer.To:])) || s.hoistTurned(outer, j) {
-				j = i
-				if i >= len(s.best.Spans) {
-					return
-				}
-				outer = s.best.Spans[i]
-			}
-		}
+// full reports whether siblings are as many as there may be: then nothing says
+// that they end.
+func (s *tapes) full(list []choice.Span) bool {
+	last := list[len(list)-1]
+	if s.list(last) {
+		return true
 	}
+	return s.best.Marks[last.From].Kind != choice.Flag && len(list) > 1 && list[len(list)-2].To < last.From &&
+		(last.To == len(s.best.Values) || s.best.Marks[last.To].Kind != choice.Flag)
 }
 
-// hoistTurned is hoist with two neighbours within the inner span exchanged.
-func (s *tapes) hoistTurned(outer choice.Span, j int) bool {
-	b, inner := s.best.Values, s.best.Spans[j]
-	for k := j + 1; k < len(s.best.Spans) && s.best.Spans[k].To <= inner.To; k++ {
-		x := s.best.Spans[k]
-		for _, y := range s.best.Spans[k+1:] {
-			if y.From == x.To && y.To <= inner.To {
-				return s.try(slices.Concat(b[:outer.From], b[inner.From:x.From], b[y.From:y.To], b[x.From:x.To], b[y.To:inner.To], b[outer.To:]))
-			}
-		}
-	}
-	return false
-}
-
-// dropAndLower deletes a span and lowers what may count it: the number
-// right before it, or one of the two before all its siblings; or all numbers, since some may name what
-// comes after it.
-func (s *tapes) dropAndLower() {
-	const few = 48
+// dropNamed deletes a span and lowers what may count it or name it. Only what is
+// small already is worth so many tests.
+func (s *tapes) dropNamed() {
+	const few = 96
 	for g := 0; len(s.best.Values) <= few && s.stats.Err == nil; g++ {
 		groups := s.siblings()
 		if g >= len(groups) {
@@ -155,75 +133,100 @@ func (s *tapes) dropAndLower() {
 		}
 		for k := len(groups[g]) - 1; k >= 0; k-- {
 			if groups = s.siblings(); g < len(groups) && k < len(groups[g]) {
-				s.dropCounted(groups[g][k], groups[g][0].From)
+				s.dropAt(groups[g], k)
 			}
 		}
 	}
 }
 
-func (s *tapes) dropCounted(x choice.Span, first int) {
-	if i := x.From - 1; i >= first && s.best.Values[i] > 0 {
-		c := s.without(x.From, x.To)
-		c[i]--
-		if s.try(c) {
-			return
+// dropAt deletes sibling k and lowers one of the two numbers before all of them,
+// a quantity that may be how many there are or a pick that may have asked for it,
+// and the quantities among them that may name one which comes after it.
+func (s *tapes) dropAt(list []choice.Span, k int) {
+	x, first := list[k], list[0].From
+	named := s.without(x.From, x.To)
+	names := false
+	for i := first; i < len(named); i++ {
+		from := i
+		if i >= x.From {
+			from += x.To - x.From
+		}
+		if v := named[i]; s.quantity(from) && v > uint64(k) && v <= uint64(len(list)) {
+			named[i]--
+			names = true
 		}
 	}
 	for i, tries := first-1, 2; i >= 0 && tries > 0; i-- {
-		if s.best.Values[i] == 0 {
+		less := s.best.Values[i]
+		if less == 0 || s.best.Marks[i].Kind == choice.Flag {
 			continue
+		}
+		if less--; s.best.Marks[i].Kind == choice.Pick {
+			less = 0
 		}
 		tries--
 		c := s.without(x.From, x.To)
-		c[i]--
-		if s.try(c) {
+		if c[i] = less; s.tryShorter(c) {
 			return
 		}
-	}
-	c := s.without(x.From, x.To)
-	for i := range c {
-		if c[i] > 0 {
-			c[i]--
-		}
-	}
-	s.try(c)
-}
-
-// windows deletes one or two neighbouring numbers anywhere, whatever span they
-// are of: the end of one list and the beginning of the next, for one list of both.
-func (s *tapes) windows() {
-	const few = 40
-	for size := 2; size >= 1; size-- {
-		for lo := len(s.best.Values) - size; lo >= 0 && len(s.best.Values) <= few && s.stats.Err == nil; lo-- {
-			if lo+size <= len(s.best.Values) {
-				s.try(s.without(lo, lo+size))
+		if names {
+			c = slices.Clone(named)
+			if c[i] = less; s.tryShorter(c) {
+				return
 			}
 		}
 	}
+	if names {
+		s.tryShorter(named)
+	}
 }
 
-// sort puts sibling spans into order, the simplest first.
-func (s *tapes) sort() {
-	for g := 0; s.stats.Err == nil; g++ {
+// dropAndLower deletes a run of outermost siblings and takes one from a quantity
+// elsewhere: what a run of calls did to a number is often what a smaller one at
+// the start does as well. It is for what is nearly done.
+func (s *tapes) dropAndLower() {
+	const few, quantities = 10, 4
+	for again := true; again && s.stats.Err == nil; {
 		groups := s.siblings()
-		if g >= len(groups) {
-			return
-		}
-		for k := 1; k < len(groups[g]); k++ {
-			for n := k; n > 0 && n < len(groups[g]) && s.swap(groups[g][n-1], groups[g][n]); n-- {
-				if groups = s.siblings(); g >= len(groups) {
-					return
-				}
+		var large []int
+		for i, v := range s.best.Values {
+			if v > 0 && s.quantity(i) {
+				large = append(large, i)
 			}
 		}
+		if len(groups) == 0 || len(groups[0]) < 3 || len(groups[0]) > few || len(large) > quantities {
+			return
+		}
+		again = slices.ContainsFunc(large, func(i int) bool { return s.dropBeside(groups[0], i) })
 	}
 }
 
-// swap exchanges two neighbouring spans if that is simpler.
-func (s *tapes) swap(a, b choice.Span) bool {
-	v := s.best.Values
-	if b.To > len(v) || a.To > b.From {
-		return false
+// dropBeside deletes a run of two siblings or more that does not hold number i,
+// which becomes lower by one, the longest first.
+func (s *tapes) dropBeside(list []choice.Span, i int) bool {
+	for size := len(list) - 1; size > 1; size-- {
+		for k := 0; k+size <= len(list); k++ {
+			lo, hi := list[k].From, list[k+size-1].To
+			if lo <= i && i < hi {
+				continue
+			}
+			c := s.with(i, s.best.Values[i]-1)
+			if s.tryShorter(slices.Delete(c, lo, hi)) {
+				return true
+			}
+		}
 	}
-	return s.try(slices.Concat(v[:a.From], v[b.From:b.To], v[a.To:b.From], v[a.From:a.To], v[b.To:]))
+	return false
+}
+
+// join deletes the end of a list, alone and with what says that the next
+// begins, so that it goes on with what comes after it.
+func (s *tapes) join() {
+	for i := len(s.best.Values) - 2; i >= 0 && s.stats.Err == nil; i-- {
+		if i+1 < len(s.best.Values) && s.best.Marks[i].Kind == choice.Flag && s.best.Values[i] == 0 {
+			if !s.try(s.without(i, i+2)) {
+				s.try(s.without(i, i+1))
+			}
+		}
+	}
 }

@@ -1,65 +1,141 @@
 package shrink
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/thresh-dev/thresh/engine/choice"
 )
 
-// lower makes every number as small as it can be: 0, else the smallest that a
-// binary search finds.
-func (s *tapes) lower() {
-	for i := 0; i < len(s.best.Values) && s.stats.Err == nil; i++ {
-		s.lowerAt(i, func(v uint64) []uint64 { return s.with(i, v) })
+// quantity reports whether number i says how much.
+func (s *tapes) quantity(i int) bool { return s.best.Marks[i].Kind == choice.Number }
+
+// alike are the places of the quantities that have the limit which number i
+// has, so that it makes sense to look at them together, from i on.
+func (s *tapes) alike(i int) []int {
+	var list []int
+	for k := i; k < len(s.best.Values); k++ {
+		if s.best.Marks[k] == s.best.Marks[i] {
+			list = append(list, k)
+		}
 	}
+	return list
 }
 
-// lowerAt lowers number i by candidates that hold it at a value: it tries a few
-// small ones, and then halves what is left.
-func (s *tapes) lowerAt(i int, candidate func(uint64) []uint64) {
-	v := s.best.Values[i]
-	if v == 0 || s.try(candidate(0)) {
+// clearNumbers makes all quantities 0 at once, or all of one limit, or puts
+// their ranks in their places, which keeps what is equal and what is larger.
+func (s *tapes) clearNumbers() {
+	c := slices.Clone(s.best.Values)
+	for i := range c {
+		if s.quantity(i) {
+			c[i] = 0
+		}
+	}
+	if s.try(c) {
 		return
 	}
-	lo, p := uint64(0), uint64(1)
-	for p < v && !s.try(candidate(p)) {
-		if lo = p; p == 8 || p > v/2 {
-			p = v
-			break
-		}
-		p *= 2
-	}
-	if p == v && v-lo > 16 && !s.try(candidate(v-1)) && !s.try(candidate(v-2)) {
-		return // it cannot be lowered by a little: it is most likely needed as it is
-	}
-	for p-lo > 1 && s.stats.Err == nil && i < len(s.best.Values) {
-		mid := lo + (p-lo)/2
-		if s.try(candidate(mid)) {
-			p = mid
+	seen := map[choice.Mark]bool{}
+	for i := 0; i < len(s.best.Values) && s.stats.Err == nil; i++ {
+		if m := s.best.Marks[i]; !s.quantity(i) || seen[m] {
+			continue
 		} else {
-			lo = mid
+			seen[m] = true
+		}
+		list := s.alike(i)
+		c := slices.Clone(s.best.Values)
+		for _, k := range list {
+			c[k] = 0
+		}
+		if s.try(c) {
+			continue
+		}
+		var ranks []uint64
+		for _, k := range list {
+			ranks = append(ranks, s.best.Values[k])
+		}
+		slices.Sort(ranks)
+		ranks = slices.Compact(ranks)
+		c = slices.Clone(s.best.Values)
+		for _, k := range list {
+			r, _ := slices.BinarySearch(ranks, c[k])
+			c[k] = uint64(r)
+		}
+		s.try(c)
+	}
+}
+
+// lower makes every number as small as it can be.
+func (s *tapes) lower() {
+	for i := 0; i < len(s.best.Values) && s.stats.Err == nil; i++ {
+		if s.quantity(i) {
+			s.lowerAt(i, func(to uint64) []uint64 { return s.with(i, to) })
 		}
 	}
 }
 
-// begins reports whether a span begins at number i. If it is 1, it most likely
-// says that there is something, and not what.
-func (s *tapes) begins(i int) bool {
-	return slices.ContainsFunc(s.best.Spans, func(x choice.Span) bool { return x.From == i })
+// lowerAt lowers number i by candidates that hold it at a value. It goes down a
+// little first: what cannot be lowered so is most likely needed as it is. Then
+// the length in bits is halved, and then what is left.
+func (s *tapes) lowerAt(i int, candidate func(uint64) []uint64) {
+	v := s.best.Values[i]
+	if v == 0 || s.try(candidate(0)) || v == 1 {
+		return
+	}
+	step := uint64(1)
+	switch {
+	case s.try(candidate(v - 1)):
+		v--
+	case v > 2 && s.try(candidate(v-2)):
+		v -= 2
+		step = 2 // numbers that stand for 0, -1, 1, -2 ... keep their sign so
+	default:
+		return
+	}
+	odd := v % 2
+	fit := func(to uint64) uint64 {
+		if step == 2 && to%2 != odd {
+			return to + 1
+		}
+		return to
+	}
+	low := uint64(0) // is refused
+	for short, long := 0, bits.Len64(v); long-short > 1 && s.stats.Err == nil && i < len(s.best.Values); {
+		mid := (short + long) / 2
+		to := fit(1<<mid - 1)
+		if to < v && to > low && s.try(candidate(to)) {
+			v, long = to, mid
+		} else {
+			low, short = min(max(low, to), v), mid
+		}
+	}
+	for v-low > step && s.stats.Err == nil && i < len(s.best.Values) {
+		mid := fit(low + (v-low)/2)
+		if mid >= v {
+			return
+		}
+		if s.try(candidate(mid)) {
+			v = mid
+		} else {
+			low = mid
+		}
+	}
 }
 
-// together lowers numbers that are equal at once.
+// together lowers quantities that are equal at once.
 func (s *tapes) together() {
 	for i := 0; i < len(s.best.Values) && s.stats.Err == nil; i++ {
 		v := s.best.Values[i]
-		if v == 0 || v == 1 && s.begins(i) || slices.Index(s.best.Values, v) != i && v > 1 || !slices.Contains(s.best.Values[i+1:], v) {
+		if v == 0 || !s.quantity(i) || s.earlier(i) {
+			continue
+		}
+		list := slices.DeleteFunc(s.alike(i), func(k int) bool { return s.best.Values[k] != v })
+		if len(list) < 2 {
 			continue
 		}
 		s.lowerAt(i, func(to uint64) []uint64 {
-			was := s.best.Values[i]
 			c := slices.Clone(s.best.Values)
-			for k := range c {
-				if c[k] == was && (was > 1 || !s.begins(k)) {
+			for _, k := range list {
+				if k < len(c) {
 					c[k] = to
 				}
 			}
@@ -68,84 +144,12 @@ func (s *tapes) together() {
 	}
 }
 
-// near is how many later numbers are looked at together with one: more would
-// cost a test for every pair.
-const near = 8
-
-// pairs lowers two numbers together, for conditions on their difference, and
-// lowers one while it raises a later one, for conditions on sums.
-func (s *tapes) pairs() {
-	for i := 0; i < len(s.best.Values) && s.stats.Err == nil; i++ {
-		for j, count := i+1, 0; j < len(s.best.Values) && s.best.Values[i] > 0 && count < near; j++ {
-			if s.best.Values[j] < 2 && s.best.Values[i] < 2 {
-				continue // two flags
-			}
-			count++
-			s.shift(i, j, ^uint64(0))
-			s.shift(i, j, 1)
-			if i >= len(s.best.Values) || j >= len(s.best.Values) {
-				return
-			}
+// earlier reports whether a quantity before number i equals it.
+func (s *tapes) earlier(i int) bool {
+	for k := range i {
+		if s.best.Marks[k] == s.best.Marks[i] && s.best.Values[k] == s.best.Values[i] {
+			return true
 		}
 	}
-}
-
-// shift takes as much as can be from number i and adds it to number j, times
-// sign (1, or -1 in two's complement). Numbers that stand for 0, -1, 1, -2 ...
-// keep their sign if they are moved by even steps; a negative one that becomes
-// 0 moves by one more.
-func (s *tapes) shift(i, j int, sign uint64) {
-	move := func(d, more uint64) bool {
-		b := s.best.Values
-		if i >= len(b) || j >= len(b) || d == 0 || d > b[i] || sign != 1 && d > b[j] {
-			return false
-		}
-		c := slices.Clone(b)
-		c[i] -= d
-		c[j] += sign*d + more
-		return s.try(c)
-	}
-	v := s.best.Values[i]
-	if sign != 1 {
-		v = min(v, s.best.Values[j])
-	}
-	step := uint64(1)
-	switch {
-	case sign == 1 && v == 1:
-		move(1, 1)
-		return
-	case move(1, 0):
-	case v > 1 && move(2, 0):
-		step = 2
-	default:
-		return
-	}
-	// Some can go: all of it, or as much as halving finds.
-	if v = s.atMost(i, j, sign, v); move(v, 0) || move(v-v%2, 0) || move((v-1)-(v-1)%2, 0) {
-		return
-	}
-	for lo, hi := uint64(0), s.atMost(i, j, sign, v); hi-lo > 1 && hi > lo && s.stats.Err == nil; {
-		mid := lo + (hi-lo)/2
-		mid += mid % step
-		if mid >= hi {
-			return
-		}
-		if move(mid, 0) {
-			lo, hi = 0, s.atMost(i, j, sign, hi-mid)
-		} else {
-			hi = mid
-		}
-	}
-}
-
-// atMost bounds by how much number i can still be shifted.
-func (s *tapes) atMost(i, j int, sign, most uint64) uint64 {
-	b := s.best.Values
-	if i >= len(b) || j >= len(b) {
-		return 0
-	}
-	if sign != 1 {
-		most = min(most, b[j])
-	}
-	return min(most, b[i])
+	return false
 }

@@ -174,6 +174,7 @@ func (s *search) bytes() {
 	if len(s.best) > small && len(s.best) > n/4 {
 		s.flatten()
 	}
+	s.lengths(fits)
 	s.reduce(blocks(len(s.best)), fine-1, 1)
 }
 

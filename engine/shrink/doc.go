@@ -5,7 +5,7 @@
 // nothing is known of it but its answers. Answers are dear (each may run a
 // program), so the package works from the coarse to the fine: lines, the
 // structure that brackets, quotes, tags and commas suggest, tokens, characters,
-// bytes. What is left is then made plain, so that two inputs with the same cause
+// bytes; records and bodies that a binary length counts go with their length. What is left is then made plain, so that two inputs with the same cause
 // tend to end as the same bytes. The method is delta debugging (Zeller and
 // Hildebrandt, 2002) over nested units (Misherghi and Su, 2006); the order of
 // plainness is our own and stands in order.go.

@@ -64,6 +64,7 @@ func plan(input []byte) []pass {
 		first, second = second, first
 	}
 	return []pass{
+		{make: (*search).counted},
 		{make: first}, {make: second},
 		{make: (*search).blanks}, {make: (*search).tokens},
 		{make: small((*search).names)}, {make: small((*search).values)}, {make: (*search).runes},

@@ -234,14 +234,19 @@ func TestBytesKeepsTheBestAtAnError(t *testing.T) {
 func TestBytesStopsWhenCancelled(t *testing.T) {
 	cause := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(context.Background())
+	var last []byte
 	got, stats := Bytes(ctx, noise(200), func(b []byte) (bool, error) {
+		if ctx.Err() != nil {
+			t.Error("tested when cancelled")
+		}
 		if len(b) <= 100 && len(b) > 0 {
+			last = bytes.Clone(b)
 			cancel(cause)
 			return true, nil
 		}
 		return len(b) > 0, nil
 	})
-	if len(got) != 100 || !errors.Is(stats.Err, cause) {
+	if !bytes.Equal(got, last) || !errors.Is(stats.Err, cause) {
 		t.Errorf("%d bytes, %v", len(got), stats.Err)
 	}
 }

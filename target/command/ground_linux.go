@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 	"unsafe"
@@ -256,8 +255,10 @@ func (g *ground) collect(res *process.Result) (err error) {
 // brief is how long a wait keeps the scheduler in the dark. Most cases are over
 // by then, and having it take the processor away and give it back costs a short
 // case a fifth of its time. More would hold up the garbage collector and, with
-// a lane on every processor, the watchdogs.
-const brief = 2 * time.Millisecond
+// a lane on every processor, the watchdogs; less would make this timer the next
+// one of its processor more often than the tick is (4 ms on most kernels), and
+// to set that anew is dear on a virtual machine.
+const brief = 5 * time.Millisecond
 
 // wait waits for the end of a child without reaping it, and closes its
 // descriptor.
@@ -331,14 +332,4 @@ func (g *ground) close() error {
 		errs = append(errs, g.folder.close())
 	}
 	return errors.Join(errs...)
-}
-
-// ignoredSignals is the set of signals that this process ignores, which a
-// child would inherit.
-func ignoredSignals() uint64 {
-	status, _ := os.ReadFile("/proc/self/status")
-	_, rest, _ := strings.Cut(string(status), "SigIgn:\t")
-	word, _, _ := strings.Cut(rest, "\n")
-	set, _ := strconv.ParseUint(word, 16, 64)
-	return set
 }

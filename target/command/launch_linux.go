@@ -84,19 +84,9 @@ func pin[T any](p *launchpad, v *T) uintptr {
 	return uintptr(unsafe.Pointer(v))
 }
 
-// addSignalReset lets the signals of the child be as in a fresh login: none blocked,
-// none of those ignored that we ignore.
-func (p *launchpad) addSignalReset(ignored uint64) {
-	type sigaction struct {
-		handler, flags, restorer uintptr
-		mask                     uint64
-	}
-	def := pin(p, new(sigaction))
-	for sig := uintptr(1); sig <= 64; sig++ {
-		if ignored&(1<<(sig-1)) != 0 {
-			p.add(stepSignals, true, unix.SYS_RT_SIGACTION, sig, def, 0, 8)
-		}
-	}
+// addSignalReset lets no signal of the child be blocked. None is ignored: see
+// hearSignals.
+func (p *launchpad) addSignalReset() {
 	p.add(stepSignals, false, unix.SYS_RT_SIGPROCMASK, 2 /* SIG_SETMASK */, uintptr(unsafe.Pointer(&p.none)), 0, 8)
 }
 

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"os/signal"
 	"time"
+	"unsafe"
 
 	"github.com/thresh-dev/thresh/engine/process"
 	"golang.org/x/sys/unix"
@@ -15,6 +18,8 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 	// Children close what they inherit by themselves; but programs that others
 	// start for us, and ForkExec, go by the flag. Go sets it on all it opens.
 	unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+	deafenToChildren()
+	hearSignals()
 	g, err := newGround(plan, index, lanes)
 	if err != nil {
 		return nil, err
@@ -42,6 +47,28 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 	}
 	l.notes = append(g.notes, l.notes...)
 	return l, nil
+}
+
+// deafenToChildren keeps the kernel from interrupting this process with a
+// signal at each end and stop of a child. Nobody here asks for it, but the Go
+// runtime handles it, which costs every case some microseconds. Ends are waited
+// for as ever: the default action of SIGCHLD is to do nothing, which is not the
+// same as to ignore it.
+func deafenToChildren() {
+	var byDefault [4]uint64 // the kernel's struct sigaction
+	unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), uintptr(unsafe.Pointer(&byDefault[0])), 0, 8, 0, 0)
+}
+
+// hearSignals has this process handle, by doing nothing, the signals that it was
+// started to ignore (nohup, a job in the background), so that programs get them
+// with their default action: exec hands down what is ignored, not what is handled.
+// The Go runtime handles all others anyway.
+func hearSignals() {
+	for _, sig := range []os.Signal{unix.SIGHUP, unix.SIGINT} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 }
 
 // choose finds the accelerator of a lane, if there is to be one.

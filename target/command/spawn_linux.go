@@ -59,7 +59,7 @@ func (s *spawner) makePad() {
 		s.box.addSteps(p)
 	}
 	p.add(stepClose, false, unix.SYS_CLOSE_RANGE, 3, ^uintptr(0)>>32, 0)
-	p.addSignalReset(ignoredSignals())
+	p.addSignalReset()
 	s.exec = len(p.steps)
 	p.add(stepExec, false, unix.SYS_EXECVE)
 }

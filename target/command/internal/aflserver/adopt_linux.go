@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"github.com/thresh-dev/thresh/target/command/internal/forkline"
 	"golang.org/x/sys/unix"
@@ -37,7 +35,6 @@ func (s *Server) worthAdopting() bool {
 
 // adopt ends the server and takes its waiting process over.
 func (s *Server) adopt() error {
-	quietStops()
 	unix.Kill(s.pid, unix.SIGKILL)
 	for {
 		ws, err := forkline.Wait(s.pid)
@@ -118,21 +115,6 @@ func (s *Server) again() error {
 	s.changed()
 	return nil
 }
-
-// quietStops keeps the kernel from telling this process, by a signal, of every
-// stop of an adopted one. Ends are told as ever.
-var quietStops = sync.OnceFunc(func() {
-	// The kernel's own struct sigaction: handler, flags, and what we leave be.
-	var action [4]uint64
-	size := uintptr(8) // of a signal set
-	at := uintptr(unsafe.Pointer(&action[0]))
-	if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), 0, at, size, 0, 0); errno != 0 {
-		return // slower, but as right
-	}
-	const noChildStop = 1 // SA_NOCLDSTOP
-	action[1] |= noChildStop
-	unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), at, 0, size, 0, 0)
-})
 
 // parentOf reads the parent from /proc/PID/stat, where it is the second field
 // behind the parenthesised name.

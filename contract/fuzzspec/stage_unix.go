@@ -1,0 +1,41 @@
+//go:build unix
+
+package fuzzspec
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// holdStage makes a folder that nobody else makes at the same time, empty. Two
+// processes may keep the same case; the second waits. The hold goes with its
+// process, and stays with the folder when that is moved to its place.
+func holdStage(stage string) (hold *os.File, err error) {
+	for {
+		if err := os.Mkdir(stage, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			return nil, err
+		}
+		d, err := os.Open(stage)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+			err = syscall.Flock(int(d.Fd()), syscall.LOCK_EX)
+		}
+		if err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+		ours, err := d.Stat()
+		now, gone := os.Lstat(stage)
+		if err == nil && gone == nil && os.SameFile(ours, now) {
+			return d, emptyFolder(stage)
+		}
+		if err := errors.Join(err, d.Close()); err != nil {
+			return nil, err
+		}
+	}
+}
