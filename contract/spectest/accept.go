@@ -180,10 +180,10 @@ func (a *accepting) equation(n *node) (*yamltree.Node, speclang.Value, string) {
 // rewrite is where a scalar is written and what is to stand there; an empty
 // range if it is not written as one plain or quoted text.
 func (d *document) rewrite(n *yamltree.Node, v speclang.Value) (from, to int, text string) {
-	if n.Pos.Line < 1 || n.Pos.Line > len(d.lines) {
+	if n.Pos.Line < 1 || n.Pos.Line > d.lines.count {
 		return 0, 0, ""
 	}
-	from = d.lines[n.Pos.Line-1] + n.Pos.Col - 1
+	from = d.lines.start(d.text, n.Pos.Line) + n.Pos.Col - 1
 	rest := d.text[min(from, len(d.text)):]
 	text = v.JSON()
 	s, isText := v.Str()

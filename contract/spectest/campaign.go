@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 
@@ -26,6 +25,7 @@ type Campaign struct {
 	keeps   int64         // of which so many are this one's
 	targets Targets
 	environ func() []string
+	place   func() (*place, error)
 }
 
 // slot is one case to be run: where it is written, and the case itself unless
@@ -36,7 +36,10 @@ type slot struct {
 }
 
 // state is what a campaign knows between rounds: the verdicts so far.
-type state struct{ verdicts []campaign.Verdict }
+type state struct {
+	verdicts []campaign.Verdict
+	faults   []campaign.Block // lines at fault, of the first cases that fail
+}
 
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
@@ -71,24 +74,23 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 
 // Fold implements [campaign.Campaign].
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
-	next := &state{verdicts: slices.Clone(s.verdicts)}
+	next := &state{verdicts: slices.Clone(s.verdicts), faults: slices.Clip(s.faults)}
 	for _, o := range results {
 		next.verdicts = append(next.verdicts, o.Verdict)
+		if b, ok := fault(&o); ok && len(next.faults) < shownFaults {
+			next.faults = append(next.faults, b)
+		}
 	}
 	return next
 }
 
 // Open implements [campaign.Campaign].
-func (c *Campaign) Open(_ context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
-	dir, err := filepath.Abs(filepath.Dir(c.doc.path))
+func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+	p, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	return &executor{c: c, lane: lane, dir: dir, cwd: cwd, unit: -1, eval: newEvaluator()}, nil
+	return &executor{c: c, lane: lane, place: p, shelf: campaign.ShelfOf(ctx), unit: -1, eval: newEvaluator()}, nil
 }
 
 // Case returns case i of the campaign as it is written; the id of a case that
@@ -103,26 +105,6 @@ func (c *Campaign) Case(i int64) *Case {
 
 // Path is the document as the user named it.
 func (c *Campaign) Path() string { return c.doc.path }
-
-// Looks are the files that cases look at beside the document, as they are named
-// from the working directory.
-func (c *Campaign) Looks() []string {
-	var list []string
-	for i := range c.slots {
-		name := ""
-		switch cs := c.Case(int64(i)); {
-		case cs.text != nil:
-			name = cs.text.path
-		case cs.http != nil && scheme(cs.http.url) == "":
-			name = cs.http.url
-		}
-		if name != "" {
-			list = append(list, filepath.Join(filepath.Dir(c.doc.path), filepath.FromSlash(name)))
-		}
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
 
 // Name is the document's name in reports.
 func (c *Campaign) Name() string { return c.name }

@@ -130,16 +130,32 @@ func capabilities() []string {
 // topKeys are the keys that a case may have at its top level.
 func topKeys(kind string) []string {
 	list := []string{"assert", "assert_health", "expect", "harness", "id", "purpose", "purpose_lint", "requires", "tags", "title", "type"}
-	switch kind {
-	case typeTextFile:
-		list = append(list, "path")
-	case typeCLI:
-		list = append(list, "argv", "exit_code")
-	case typeHTTP:
-		list = append(list, "request")
-	}
+	list = append(list, ownKeys(kind)...)
 	slices.Sort(list)
 	return list
+}
+
+// ownKeys are those of one type alone.
+func ownKeys(kind string) []string {
+	switch kind {
+	case typeTextFile:
+		return []string{"path"}
+	case typeCLI:
+		return []string{"argv", "exit_code"}
+	case typeHTTP:
+		return []string{"request"}
+	}
+	return nil
+}
+
+// isTopKey reports whether a key is one of topKeys; every key of every case is
+// asked about.
+func isTopKey(kind, key string) bool {
+	switch key {
+	case "assert", "assert_health", "expect", "harness", "id", "purpose", "purpose_lint", "requires", "tags", "title", "type":
+		return true
+	}
+	return slices.Contains(ownKeys(kind), key)
 }
 
 // underHarness reports whether a key stands at the wrong level.

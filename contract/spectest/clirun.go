@@ -292,15 +292,8 @@ func executable(path string) error {
 // runPython runs module:function in a process of its own.
 func (x *executor) runPython(ctx context.Context, c *Case) (*ended, *Failure, error) {
 	e := &ended{cwd: x.cwd}
-	if x.python == nil {
-		if x.c.targets.Python == nil {
-			return e, nil, campaign.Fatal("%s cannot be run: %w", c.cli.entry, errNoTarget)
-		}
-		p, err := x.c.targets.Python(ctx, x.c.set.python)
-		if err != nil {
-			return e, nil, err
-		}
-		x.python = p
+	if err := x.openPython(ctx); err != nil {
+		return e, nil, err
 	}
 	r := c.cli
 	cmd := pyhost.Command{
@@ -336,6 +329,31 @@ func (x *executor) runPython(ctx context.Context, c *Case) (*ended, *Failure, er
 		return e, raised(c, res), nil
 	}
 	return e, nil, nil
+}
+
+// pythonShelf is the name under which hosts are left for later campaigns of the
+// run: each case is a process of its own, so they keep nothing of one.
+func (x *executor) pythonShelf() string { return "spectest python " + x.c.set.python }
+
+// openPython sees to it that the lane has a Python host.
+func (x *executor) openPython(ctx context.Context) error {
+	if x.python != nil {
+		return nil
+	}
+	if kept, ok := x.shelf.Take(x.pythonShelf()); ok {
+		x.python = kept.(pyhost.Commander) // nothing else is put there
+		x.told = x.python.Notes()
+		return nil
+	}
+	if x.c.targets.Python == nil {
+		return campaign.Fatal("Python functions cannot be run: %w", errNoTarget)
+	}
+	p, err := x.c.targets.Python(ctx, x.c.set.python)
+	if err != nil {
+		return err
+	}
+	x.python = p
+	return nil
 }
 
 // raised is the failure of a command that an exception ended. An exception of

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -21,6 +22,7 @@ import (
 // none if no case of it is asked for.
 func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
 	s, list := decodeSettings(set, k.getenv)
+	s.shared = &k.shared
 	if list.HasErrors() {
 		for i := range list {
 			list[i].Pos = diag.Pos{File: spec.Path}
@@ -28,7 +30,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 		return nil, list
 	}
 	doc := newDocument(spec.Path, spec.Data)
-	c := &Campaign{doc: doc, set: s, targets: k.targets, environ: k.environ, name: doc.name, kept: &k.kept}
+	c := k.campaign(doc, s)
 	list = doc.quotes()
 	ids := make(map[string]int)
 	for first := 0; first < doc.units(); first += portionUnits {
@@ -56,6 +58,14 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	}
 	c.id = campaign.Identity{Contract: k.Name(), Name: c.name, Digest: digest(spec.Data, set)}
 	return []campaign.Any{campaign.Erase[*state](c)}, list
+}
+
+// campaign is the campaign of a document, without cases.
+func (k *Contract) campaign(doc *document, s *settings) *Campaign {
+	return &Campaign{
+		doc: doc, set: s, targets: k.targets, environ: k.environ, name: doc.name, kept: &k.kept,
+		place: sync.OnceValues(func() (*place, error) { return locate(doc.path, s.root) }),
+	}
 }
 
 // digest is over all that decides the cases and how they are judged.
@@ -146,7 +156,7 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[string]int) diag
 				}
 				list = append(list, p)
 			} else {
-				ids[x.c.ID] = x.idAt.Line
+				ids[strings.Clone(x.c.ID)] = x.idAt.Line // not with the block that it is a part of
 			}
 			if c.set.checking && x.c.fault == nil {
 				list = append(list, c.selfMatches(x.c)...)
@@ -180,7 +190,7 @@ func (c *Case) expectsSchema() bool {
 // unit is the entries of one block of a Markdown document, or of a data file.
 func (d *document) unit(i int) []entry {
 	if d.format != "md" {
-		return d.read(0, len(d.text), 1, max(len(d.lines), 1))
+		return d.read(0, len(d.text), 1, max(d.lines.count, 1))
 	}
 	b := d.found[i]
 	first, last := d.lineOf(b.open), d.lineOf(b.open)

@@ -26,6 +26,7 @@ type Contract struct {
 	getenv  func(string) string
 	environ func() []string
 	kept    atomic.Int64 // cases that stay decoded, over all campaigns
+	shared  programs     // of all campaigns
 }
 
 // New returns the front door. Settings of SPEC_RUNNER_* and the environment of
@@ -55,7 +56,7 @@ func (*Contract) Detect(s campaign.Spec) bool {
 		if len(s.Data) > portionSize {
 			return fenceLine.Match(s.Data) // sure enough of a text that long
 		}
-		return fenceLine.Match(s.Data) && len(newDocument(s.Path, s.Data).found) > 0
+		return begins(s.Data) || fenceLine.Match(s.Data) && len(newDocument(s.Path, s.Data).found) > 0
 	}
 	return bytes.Contains(s.Data, []byte("id")) && dataCase.Match(s.Data)
 }

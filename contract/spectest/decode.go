@@ -132,20 +132,28 @@ func (d *decoder) decode(n *yamltree.Node) {
 // unknown tells of keys that nothing reads: a misspelt assert would let a case
 // pass that asserts nothing.
 func (d *decoder) unknown(n *yamltree.Node) {
-	known := topKeys(d.c.Type)
 	if !slices.Contains(caseTypes(), d.c.Type) {
 		return
 	}
 	for i := range n.Members {
 		key := textOf(&n.Members[i].Key)
-		if slices.Contains(known, key) || d.c.Type == typeCLI && slices.Contains(misplaced(), key) {
+		if isTopKey(d.c.Type, key) || d.c.Type == typeCLI && slices.Contains(misplaced(), key) {
 			continue
 		}
-		hint := diag.DidYouMean(key, known)
+		hint := diag.DidYouMean(key, topKeys(d.c.Type))
 		if underHarness(key) {
 			hint = "it belongs under harness"
 		}
 		d.warn(&n.Members[i].Key, "unknown-key", key, fmt.Sprintf("no %s case has a key %q; it is ignored", d.c.Type, key), hint)
+	}
+}
+
+// strange tells of keys of a mapping that nothing reads.
+func (d *decoder) strange(n *yamltree.Node, where string, known ...string) {
+	for i := range n.Members {
+		if key := textOf(&n.Members[i].Key); !slices.Contains(known, key) {
+			d.warn(&n.Members[i].Key, "unknown-key", where+"."+key, fmt.Sprintf("%s has no key %q; it is ignored", where, key), diag.DidYouMean(key, known))
+		}
 	}
 }
 
@@ -172,12 +180,7 @@ func (d *decoder) requires(n *yamltree.Node) {
 		d.schema(n, "requires", "requires", "requires must be a mapping")
 		return
 	}
-	for i := range n.Members {
-		key := textOf(&n.Members[i].Key)
-		if key != "capabilities" && key != "when_missing" {
-			d.warn(&n.Members[i].Key, "unknown-key", "requires."+key, fmt.Sprintf("requires has no key %q; it is ignored", key), diag.DidYouMean(key, []string{"capabilities", "when_missing"}))
-		}
-	}
+	d.strange(n, "requires", "capabilities", "when_missing")
 	caps, when := n.Get("capabilities"), "fail"
 	if w := n.Get("when_missing"); w != nil {
 		when = strings.ToLower(trimmed(w))
@@ -224,6 +227,7 @@ func (d *decoder) expect(n *yamltree.Node) {
 	if base == nil || base.Kind != yamltree.Map {
 		base = n // the keys themselves serve as the baseline
 	}
+	d.strange(n, "expect", "portable", "impl", "status", "category", "message_tokens")
 	e := &expectation{}
 	impl := n.Get("impl")
 	var own *yamltree.Node
@@ -233,6 +237,9 @@ func (d *decoder) expect(n *yamltree.Node) {
 	for _, layer := range []*yamltree.Node{base, own} {
 		if layer == nil || layer.Kind != yamltree.Map {
 			continue
+		}
+		if layer != n {
+			d.strange(layer, "expect", "status", "category", "message_tokens")
 		}
 		if v := layer.Get("status"); v != nil {
 			e.Status = trimmed(v)

@@ -16,6 +16,7 @@ import (
 const (
 	shownHolding = 16 << 10
 	shownFailing = 128 << 10
+	shownFaults  = 200 // lines that are marked in it
 )
 
 // Describe implements [campaign.Describer]: what was expected and what was
@@ -159,7 +160,7 @@ func (c *Campaign) block(cs *Case, f *Failure, v campaign.Verdict) campaign.Exhi
 		to = min(to, from+200)
 	}
 	var b strings.Builder
-	for n := from; n <= to && n <= len(c.doc.lines); n++ {
+	for n := from; n <= to && n <= c.doc.lines.count; n++ {
 		b.WriteString(c.doc.source(n) + "\n")
 	}
 	at := f.Line
@@ -168,12 +169,21 @@ func (c *Campaign) block(cs *Case, f *Failure, v campaign.Verdict) campaign.Exhi
 	}
 	return campaign.Exhibit{Kind: "document", Title: fmt.Sprintf("%s, lines %d to %d", c.name, from, to), Document: &campaign.Document{
 		Name: c.name, Body: strings.ToValidUTF8(b.String(), "\uFFFD"),
-		Blocks: []campaign.Block{{From: at - from + 1, To: at - from + 1, Verdict: v, Note: f.Category}},
+		Blocks: []campaign.Block{{From: at - from + 1, To: at - from + 1, Verdict: v, Note: f.summary()}},
 	}}
 }
 
+// fault is the line of the document that a case failed at, with why.
+func fault(o *campaign.Outcome) (campaign.Block, bool) {
+	var r result
+	if o.Verdict != campaign.VerdictFail || json.Unmarshal(o.Data, &r) != nil || r.Failure == nil || r.Failure.Line == 0 {
+		return campaign.Block{}, false
+	}
+	return campaign.Block{From: r.Failure.Line, To: r.Failure.Line, Verdict: o.Verdict, Note: r.Failure.summary()}, true
+}
+
 // Summarize implements [campaign.Summarizer]: the document with the verdict of
-// every block.
+// every block, and what failed at the line that did.
 func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 	limit := shownHolding
 	if slices.Contains(s.verdicts, campaign.VerdictFail) || slices.Contains(s.verdicts, campaign.VerdictError) {
@@ -204,9 +214,10 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 			last++
 		}
 		doc.Blocks = append(doc.Blocks, campaign.Block{
-			From: c.doc.lineOf(b.open), To: min(last, len(c.doc.lines)), Verdict: v, Note: strings.Join(notes[int32(unit)], ", "),
+			From: c.doc.lineOf(b.open), To: min(last, c.doc.lines.count), Verdict: v, Note: strings.Join(notes[int32(unit)], ", "),
 		})
 	}
+	doc.Blocks = append(doc.Blocks, s.faults...)
 	return []campaign.Exhibit{{Kind: "document", Title: "Document " + c.name, Document: doc}}
 }
 
@@ -221,17 +232,21 @@ func (c *Campaign) selfMatches(cs *Case) (list diag.List) {
 	if cs.text == nil || !cs.text.self || cs.tree == nil {
 		return nil
 	}
-	whole := unixLines(string(c.doc.text))
-	var b strings.Builder
-	for n := 1; n <= len(c.doc.lines); n++ {
-		if n < cs.From || n > cs.To {
-			b.WriteString(c.doc.source(n) + "\n")
-		}
+	text := c.doc.text
+	from, to := c.doc.lines.start(text, cs.From), len(text)
+	if cs.To < c.doc.lines.count {
+		to = c.doc.lines.start(text, cs.To+1)
 	}
-	rest := b.String()
+	own := func(value string) bool {
+		v := []byte(value)
+		if bytes.Contains(text, []byte("\r\n")) { // which the case sees as a line feed
+			v = bytes.ReplaceAll(v, []byte("\n"), []byte("\r\n"))
+		}
+		return bytes.Contains(text[from:to], v) && !bytes.Contains(text[:from], v) && !bytes.Contains(text[to:], v)
+	}
 	var walk func(n *node)
 	walk = func(n *node) {
-		if n.kind == leaf && n.op == "contain" && n.plain && n.target == "text" && strings.Contains(whole, n.value) && !strings.Contains(rest, n.value) {
+		if n.kind == leaf && n.op == "contain" && n.plain && n.target == "text" && own(n.value) {
 			p := c.doc.problem(n.at, "own-text", n.path, shown(n.value)+" stands in the case's own block and nowhere else in the document: the block decides the case", "name a file by path, or look for something else")
 			p.Level = diag.Warning
 			list = append(list, p)

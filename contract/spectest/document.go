@@ -20,7 +20,7 @@ type document struct {
 	name   string // in reports and digests
 	text   []byte // without a byte order mark; offsets and lines are those of the file but for the mark
 	format string // "md", "yaml" or "json"
-	lines  []int  // offset of every line
+	lines  places
 	found  []block
 	quoted []block // those in quotations, which are not run
 }
@@ -55,9 +55,7 @@ func newDocument(path string, data []byte) *document {
 		}
 	}
 	d := &document{path: path, name: campaignName(path), text: text, format: formatOf(path)}
-	for at := 0; at < len(text); at = lineEnd(text, at) {
-		d.lines = append(d.lines, at)
-	}
+	d.lines = findLines(text)
 	if d.format == "md" {
 		d.found, d.quoted = partition(blocks(text))
 	}
@@ -65,20 +63,14 @@ func newDocument(path string, data []byte) *document {
 }
 
 // lineOf is the 1-based line of an offset.
-func (d *document) lineOf(offset int) int {
-	i, exact := slices.BinarySearch(d.lines, offset)
-	if exact {
-		return i + 1
-	}
-	return max(i, 1)
-}
+func (d *document) lineOf(offset int) int { return d.lines.of(d.text, offset) }
 
 // source is the text of a 1-based line.
 func (d *document) source(n int) string {
-	if n < 1 || n > len(d.lines) {
+	if n < 1 || n > d.lines.count {
 		return ""
 	}
-	return string(line(d.text, d.lines[n-1]))
+	return string(line(d.text, d.lines.start(d.text, n)))
 }
 
 // problem is a diagnostic about a place in the document.

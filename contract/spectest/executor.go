@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,17 +19,16 @@ import (
 type executor struct {
 	c    *Campaign
 	lane campaign.Lane
-	dir  string // absolute folder of the document
-	cwd  string // of this process: commands start there
+	*place
 	eval *evaluator
 
 	unit     int // decoded last
 	decoded  []decoded
-	root     string // contract root, links resolved; "": not looked for yet
-	realDir  string
 	text     *string // the document itself
 	commands map[time.Duration]*commandLane
 	python   pyhost.Commander
+	shelf    *campaign.Shelf
+	told     []string // what the host has said in earlier campaigns
 	http     exchange.Client
 }
 
@@ -188,7 +186,7 @@ func (f *Failure) detail() string {
 // Notes says how cases were run.
 func (x *executor) Notes() []string {
 	if x.python != nil {
-		return x.python.Notes()
+		return slices.DeleteFunc(x.python.Notes(), func(n string) bool { return slices.Contains(x.told, n) })
 	}
 	return nil
 }
@@ -200,42 +198,10 @@ func (x *executor) Close() error {
 		errs = append(errs, l.runner.Close())
 	}
 	if x.python != nil {
-		errs = append(errs, x.python.Close())
+		errs = append(errs, x.shelf.Put(x.pythonShelf(), x.python))
 	}
 	if x.http != nil {
 		errs = append(errs, x.http.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// contractRoot is the folder that paths in the document must not leave: the
-// nearest above it that has a .git, or its own.
-func (x *executor) contractRoot() (root, dir string, err error) {
-	if x.root != "" {
-		return x.root, x.realDir, nil
-	}
-	if dir, err = filepath.EvalSymlinks(x.dir); err != nil {
-		return "", "", err
-	}
-	root = dir
-	if x.c.set.root != "" {
-		if root, err = filepath.Abs(x.c.set.root); err == nil {
-			root, err = filepath.EvalSymlinks(root)
-		}
-		if err != nil {
-			return "", "", fmt.Errorf("--%s: %w", optRoot, err)
-		}
-	} else {
-		for p := dir; ; p = filepath.Dir(p) {
-			if _, err := os.Lstat(filepath.Join(p, ".git")); err == nil {
-				root = p
-				break
-			}
-			if p == filepath.Dir(p) {
-				break
-			}
-		}
-	}
-	x.root, x.realDir = root, dir
-	return root, dir, nil
 }

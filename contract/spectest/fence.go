@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -22,7 +23,7 @@ type block struct {
 
 // markdown reads the structure of blocks alone: what stands inside a paragraph
 // does not matter here.
-func markdown() parser.Parser {
+var markdown = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(parser.WithBlockParsers(
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
 		util.Prioritized(parser.NewThematicBreakParser(), 200),
@@ -35,7 +36,7 @@ func markdown() parser.Parser {
 		util.Prioritized(parser.NewHTMLBlockParser(), 900),
 		util.Prioritized(parser.NewParagraphParser(), 1000),
 	))
-}
+})
 
 // blocks finds the spec-test blocks of a document, in order: the fenced code
 // blocks of CommonMark whose info string says so. A block that stands as an
@@ -91,35 +92,67 @@ func portionBlocks(src []byte) []block {
 
 // portionSize is about how much of a document is parsed at once, so that the
 // tree of a very long one is never in memory as a whole.
-const portionSize = 1 << 20
+const portionSize = 1 << 18
 
 // portion is the length of the first part of a long document that can be parsed
-// by itself: it ends before a heading that no fence and no piece of HTML holds.
+// by itself: it ends before a heading or a paragraph that no fence, list or
+// piece of HTML holds.
 func portion(src []byte) int {
 	if len(src) < 2*portionSize {
 		return len(src)
 	}
 	var char byte
 	length, blank := 0, false
+	html, comment := false, false
 	for at := 0; at < len(src); at = lineEnd(src, at) {
 		l := line(src, at)
+		empty := len(bytes.TrimSpace(l)) == 0
 		switch {
 		case length > 0:
 			if closes(l, char, length) {
 				length = 0
 			}
-		case bytes.Contains(l, []byte("<")):
-			return len(src) // what begins here may go on over blank lines
-		default:
+		case comment:
 			if c, n, _, ok := fenceOf(l); ok {
 				char, length = c, n
-			} else if blank && at >= portionSize && bytes.HasPrefix(l, []byte("#")) {
-				return at
+			}
+			comment = !bytes.Contains(l, []byte("-->"))
+		case bytes.HasPrefix(bytes.TrimLeft(l, " "), []byte("<!--")):
+			comment = !bytes.Contains(l, []byte("-->"))
+		case longHTML(l):
+			return len(src) // it may go on over blank lines
+		case blank && !empty && at >= portionSize && beginsAnew(l[0]):
+			return at
+		default:
+			html = !empty && (html || bytes.HasPrefix(bytes.TrimLeft(l, " "), []byte("<")))
+			if c, n, _, ok := fenceOf(l); ok {
+				if html {
+					return len(src) // where it ends depends on blank lines
+				}
+				char, length = c, n
 			}
 		}
-		blank = len(bytes.TrimSpace(l)) == 0
+		blank = empty && length == 0 && !comment
 	}
 	return len(src)
+}
+
+// beginsAnew reports whether a line with that first character, behind a blank
+// line, ends every list and quotation.
+func beginsAnew(c byte) bool {
+	return c == '#' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
+
+// longHTML reports whether a line may begin a piece of HTML that does not end
+// at a blank line, other than a comment.
+func longHTML(l []byte) bool {
+	l = bytes.ToLower(bytes.TrimLeft(l, " "))
+	for _, start := range []string{"<!", "<?", "<script", "<pre", "<style", "<textarea"} {
+		if bytes.HasPrefix(l, []byte(start)) {
+			return true
+		}
+	}
+	return false
 }
 
 // fenced is the block of a fenced code block, if it is one of ours.
@@ -168,6 +201,19 @@ func loose(src []byte, n ast.Node) []block {
 		at = b.end
 	}
 	return list
+}
+
+// begins reports whether the first line of a document that looks like a fence
+// opens a spec-test block: then there is one, whatever the rest is. Blanks
+// before it could make it part of a paragraph.
+func begins(src []byte) bool {
+	for at := 0; at < len(src); at = lineEnd(src, at) {
+		if l := line(src, at); bytes.HasPrefix(bytes.TrimLeft(l, " \t>"), []byte("```")) || bytes.HasPrefix(bytes.TrimLeft(l, " \t>"), []byte("~~~")) {
+			_, _, info, ok := fenceOf(l)
+			return ok && (l[0] == '`' || l[0] == '~') && isSpecTest(info)
+		}
+	}
+	return false
 }
 
 // isSpecTest reports whether an info string asks for the block to be run: the

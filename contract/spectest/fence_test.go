@@ -1,6 +1,8 @@
 package spectest
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,6 +42,29 @@ func TestBlocks(t *testing.T) {
 		}
 		if s := strings.Join(got, "|"); s != c.want {
 			t.Errorf("%s: %q, want %q", c.name, s, c.want)
+		}
+	}
+}
+
+// A long document has the blocks that it has when it is parsed as a whole.
+func TestPortions(t *testing.T) {
+	pieces := []string{
+		"# h\n", "text\n", "\n", "\n\n", "- item\n", "  more of it\n", "> quoted\n", "<div>\nx\n</div>\n\n", "<!-- one line -->\n", "a < b\n", "    code\n",
+		"<!--\nfar\n\n```yaml spec-test\nid: C\n```\n\n-->\n", "```yaml spec-test\nid: A\n\n# c\n\nx\n```\n", "~~~\n```yaml spec-test\n~~~\n", "  ```yaml spec-test\n  id: B\n  ```\n",
+	}
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var b strings.Builder
+		for b.Len() < 3*portionSize {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		doc := []byte(b.String())
+		n := portion(doc)
+		if n == len(doc) {
+			t.Errorf("document %d is not parted", seed)
+		}
+		if got, want := blocks(doc), portionBlocks(doc); !slices.Equal(got, want) {
+			t.Errorf("document %d, parted at %d, has %d blocks, want %d", seed, n, len(got), len(want))
 		}
 	}
 }

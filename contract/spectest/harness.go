@@ -164,6 +164,7 @@ func (d *decoder) setupFiles(n *yamltree.Node) {
 			d.schema(item, "setup-files", where, "setup_files item must be a mapping")
 			continue
 		}
+		d.strange(item, where, "path", "text")
 		p := item.Get("path")
 		if p.IsNull() {
 			d.schema(item, "setup-files", where, "setup_files item missing required key: path")
@@ -366,11 +367,7 @@ func (d *decoder) budgets(harness *yamltree.Node) {
 			*f.to = int(x.Int64())
 		}
 	}
-	for _, k := range keys(n) {
-		if !slices.Contains(names, k) {
-			d.warn(n.Get(k), "unknown-key", "harness.spec_lang."+k, fmt.Sprintf("harness.spec_lang has no key %q; it is ignored", k), diag.DidYouMean(k, names))
-		}
-	}
+	d.strange(n, "harness.spec_lang", names...)
 	d.c.timeout = time.Duration(ms) * time.Millisecond
 }
 

@@ -39,6 +39,7 @@ func (d *decoder) health(n *yamltree.Node) {
 			d.schema(policy, "assert-health", "assert_health", "assert_health must be a mapping")
 			return
 		}
+		d.strange(policy, "assert_health", "mode")
 		if m := policy.Get("mode"); m != nil {
 			mode, given, at = strings.ToLower(trimmed(m)), true, m.Pos
 		}

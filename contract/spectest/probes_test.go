@@ -184,7 +184,7 @@ func (k contract) one(t *testing.T, path, doc, text string) Result {
 	}
 	body := newDocument("case.spec.json", []byte(text))
 	d := newDocument(path, []byte(doc))
-	c := &Campaign{doc: d, set: s, name: campaignName(path), targets: k.targets, environ: k.environ}
+	c := k.Contract.campaign(d, s)
 	for _, e := range body.unit(0) {
 		cs, _, _ := decode(body, s, e)
 		c.slots = append(c.slots, slot{c: cs})

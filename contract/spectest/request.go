@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/yamltree"
 )
@@ -34,13 +33,7 @@ func (d *decoder) httpCall(n, harness *yamltree.Node) {
 		d.schema(q, "request", "request", "api.http requires a request mapping")
 		return
 	}
-	for i, k := range keys(q) {
-		switch k {
-		case "method", "url", "headers", "body_text", "body_json":
-		default:
-			d.warn(&q.Members[i].Key, "unknown-key", "request."+k, "request has no key \""+k+"\"; it is ignored", didYouMeanRequest(k))
-		}
-	}
+	d.strange(q, "request", "method", "url", "headers", "body_text", "body_json")
 	if m := q.Get("method"); !m.IsNull() {
 		r.method = strings.ToUpper(trimmed(m))
 	}
@@ -109,8 +102,4 @@ func scheme(u string) string {
 		return ""
 	}
 	return strings.ToLower(name)
-}
-
-func didYouMeanRequest(key string) string {
-	return diag.DidYouMean(key, []string{"method", "url", "headers", "body_text", "body_json"})
 }

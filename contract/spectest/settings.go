@@ -91,7 +91,8 @@ type settings struct {
 }
 
 // programs are compiled predicates of plain texts, which documents repeat from
-// case to case. They know no place, so cases can share them.
+// case to case, and folders from document to document. They know no place, so
+// cases can share them.
 type programs struct {
 	mu   sync.Mutex
 	list map[[2]string]*speclang.Program // by operator and operand

@@ -59,24 +59,28 @@ func unixLines(s string) string {
 // readInRoot reads a file that a document names relative to itself. Messages
 // name the file as the document does: they are the same wherever it lies.
 func (x *executor) readInRoot(name, what string) ([]byte, *Failure) {
-	root, dir, err := x.contractRoot()
-	if err != nil {
-		return nil, &Failure{Category: Runtime, Message: "finding the folder of the document: " + reason(err)}
-	}
-	escapes := &Failure{Category: Schema, Message: what + " escapes contract root: " + name}
 	if strings.ContainsRune(name, 0) {
 		return nil, &Failure{Category: Runtime, Message: what + " holds a NUL character"}
 	}
-	// Not cleaned: ".." after a link leads to where the link leads.
-	real, err := filepath.EvalSymlinks(dir + string(filepath.Separator) + filepath.FromSlash(name))
-	if err != nil {
-		if !within(root, filepath.Join(dir, filepath.FromSlash(name))) {
+	local := filepath.FromSlash(name)
+	real := x.dir + string(filepath.Separator) + local
+	if x.c.set.root != "" || !below(x.dir, local) {
+		dir, root, err := x.real()
+		if err != nil {
+			return nil, &Failure{Category: Runtime, Message: "finding the folder of the document: " + reason(err)}
+		}
+		escapes := &Failure{Category: Schema, Message: what + " escapes contract root: " + name}
+		// Not cleaned: ".." after a link leads to where the link leads.
+		real, err = filepath.EvalSymlinks(dir + string(filepath.Separator) + local)
+		if err != nil {
+			if !within(root, filepath.Join(dir, local)) {
+				return nil, escapes
+			}
+			return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s: %s", name, reason(err))}
+		}
+		if !within(root, real) {
 			return nil, escapes
 		}
-		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s: %s", name, reason(err))}
-	}
-	if !within(root, real) {
-		return nil, escapes
 	}
 	data, err := readFile(real)
 	if err != nil {

@@ -3,6 +3,7 @@ package spectest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -98,7 +99,7 @@ func (d *decoder) tree(n *yamltree.Node, target, path string) *node {
 	case n.Kind == yamltree.Seq:
 		g := &node{kind: must, target: target, path: path, at: d.c.pos(n)}
 		for i := range n.Items {
-			if child := d.tree(&n.Items[i], target, fmt.Sprintf("%s[%d]", path, i)); child != nil {
+			if child := d.tree(&n.Items[i], target, indexed(path, i)); child != nil {
 				g.children = append(g.children, child)
 			}
 		}
@@ -123,10 +124,13 @@ func (d *decoder) tree(n *yamltree.Node, target, path string) *node {
 	return nil
 }
 
+// indexed is the path of an item of a list.
+func indexed(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
 func (d *decoder) group(n *yamltree.Node, key, target, path string) *node {
 	var unknown []string
-	for _, k := range keys(n) {
-		if k != key && k != "target" {
+	for i := range n.Members {
+		if k := textOf(&n.Members[i].Key); k != key && k != "target" {
 			unknown = append(unknown, k)
 		}
 	}
@@ -160,7 +164,7 @@ func (d *decoder) group(n *yamltree.Node, key, target, path string) *node {
 	g := &node{kind: nodeKind(slices.Index(groupKeys(), key)), target: target, path: path, at: d.c.pos(n)}
 	for i := range list.Items {
 		item := &list.Items[i]
-		child := d.tree(item, target, fmt.Sprintf("%s[%d]", at, i))
+		child := d.tree(item, target, indexed(at, i))
 		if child == nil {
 			continue
 		}
@@ -222,11 +226,18 @@ func (d *decoder) leaf(n *yamltree.Node, target, path string) *node {
 
 // predicate compiles one value of an operator to a spec-lang program.
 func (d *decoder) predicate(op string, v *yamltree.Node, target, path string) *node {
-	subject := speclang.CallForm("subject")
 	p := &node{kind: leaf, target: target, path: path, at: d.c.pos(v), op: op, value: textOf(v)}
 	if d.set.source {
 		p.src = v
 	}
+	share := (op == "contain" || op == "regex") && v.Kind == yamltree.String
+	if share {
+		p.plain = true
+		if p.prog = d.set.shared.get(op, p.value); p.prog != nil {
+			return p
+		}
+	}
+	subject := speclang.CallForm("subject")
 	var form speclang.Form
 	switch op {
 	case "contain", "regex":
@@ -274,12 +285,6 @@ func (d *decoder) predicate(op string, v *yamltree.Node, target, path string) *n
 		form = speclang.FormOfYAML(v)
 	default: // an operator for a target that nothing provides
 		return p
-	}
-	share := (op == "contain" || op == "regex") && v.Kind == yamltree.String
-	if share {
-		if p.prog = d.set.shared.get(op, p.value); p.prog != nil {
-			return p
-		}
 	}
 	p.prog = speclang.Compile(form, speclang.Options{})
 	if share && len(p.prog.Problems()) == 0 {

@@ -24,7 +24,7 @@ type Request struct {
 type Response struct {
 	Status  int
 	Headers [][2]string // name and value, sorted by name; values of one name in their order
-	Body    []byte
+	Body    []byte      // as UTF-8 if the answer names another charset that is known
 	Elapsed time.Duration
 }
 

@@ -90,8 +90,8 @@ func tag(y *yaml.Node) string {
 	return ""
 }
 
-func (b *builder) unknownTag(y *yaml.Node, at Pos, fits string) error {
-	switch t := tag(y); t {
+func (b *builder) unknownTag(t string, at Pos, fits string) error {
+	switch t {
 	case "!!null", "!!bool", "!!int", "!!float", "!!binary", "!!timestamp", "!!omap", "!!pairs", "!!set", "!!str", "!!seq", "!!map":
 		return b.fail(Tag, at, fits, "a value that tag %s does not fit", t)
 	default:
@@ -124,7 +124,7 @@ func (b *builder) sequence(y *yaml.Node, n *Node, depth int) error {
 		n.Items = nil
 		return nil
 	}
-	return b.unknownTag(y, n.Pos, "another tag than a list's")
+	return b.unknownTag(tag(y), n.Pos, "another tag than a list's")
 }
 
 func (b *builder) mapping(y *yaml.Node, n *Node, depth int) error {
@@ -134,7 +134,7 @@ func (b *builder) mapping(y *yaml.Node, n *Node, depth int) error {
 	case "!!set":
 		n.Kind = Set
 	default:
-		return b.unknownTag(y, n.Pos, "another tag than a mapping's")
+		return b.unknownTag(tag(y), n.Pos, "another tag than a mapping's")
 	}
 	var merged []Member
 	own := make([]Member, 0, len(y.Content)/2)
@@ -199,7 +199,10 @@ func (b *builder) merge(y *yaml.Node, depth int) ([]Member, error) {
 // members gives a mapping its members: what is merged comes first and yields
 // to the mapping's own keys; of a repeated key the last value wins.
 func (b *builder) members(n *Node, merged, own []Member) error {
-	n.Members = make([]Member, 0, len(merged)+len(own))
+	n.Members = own[:0] // what is read of own is at least as far as what is written
+	if len(merged) > 0 {
+		n.Members = make([]Member, 0, len(merged)+len(own))
+	}
 	find := finder(len(merged) + len(own))
 	for i := range merged {
 		if at, found := find(n.Members, &merged[i].Key); found {

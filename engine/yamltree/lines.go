@@ -22,30 +22,37 @@ type lines struct {
 }
 
 func newLines(text string, offset int) *lines {
-	l := &lines{text: text, offset: offset, starts: []int{0}, ascii: true}
-	feeds := []int{0}
+	l := &lines{text: text, offset: offset, ascii: true}
+	l.starts = make([]int, 1, 2+strings.Count(text, "\n"))
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\n':
 			l.starts = append(l.starts, i+1)
-			feeds = append(feeds, i+1)
+			if l.feeds != nil {
+				l.feeds = append(l.feeds, i+1)
+			}
 		case c == '\r':
 			if !strings.HasPrefix(text[i+1:], "\n") {
-				l.starts = append(l.starts, i+1)
+				l.other(i + 1)
 			}
 		case c >= utf8.RuneSelf:
 			l.ascii = false
 			for _, b := range [...]string{"\u0085", "\u2028", "\u2029"} {
 				if strings.HasPrefix(text[i:], b) {
-					l.starts = append(l.starts, i+len(b))
+					l.other(i + len(b))
 				}
 			}
 		}
 	}
-	if len(feeds) != len(l.starts) {
-		l.feeds = feeds
-	}
 	return l
+}
+
+// other notes a line of the parser's alone.
+func (l *lines) other(start int) {
+	if l.feeds == nil {
+		l.feeds = slices.Clone(l.starts)
+	}
+	l.starts = append(l.starts, start)
 }
 
 // pos is the place of the parser's line and column, both 1-based.

@@ -13,7 +13,10 @@ import (
 )
 
 // Parse reads the one YAML document of a text. An error is always an [*Error].
-func Parse(text []byte, o Options) (*Document, error) {
+func Parse(text []byte, o Options) (*Document, error) { return parse(text, o, true) }
+
+// parse reads a text; direct is whether it may be read without the parser.
+func parse(text []byte, o Options, direct bool) (*Document, error) {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = defaultDepth
 	}
@@ -21,18 +24,25 @@ func Parse(text []byte, o Options) (*Document, error) {
 		o.MaxNodes = defaultNodes
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	b := &builder{o: o, lines: newLines(string(text), o.LineOffset), anchors: map[string]*yaml.Node{}, done: map[*yaml.Node]built{}}
+	b := &builder{o: o, lines: newLines(string(text), o.LineOffset)}
 	if err := b.characters(); err != nil {
 		return nil, err
 	}
 	if err := b.size(); err != nil {
 		return nil, err
 	}
+	d := &Document{lines: b.lines}
+	if direct {
+		var ok bool
+		if d.Root, ok = b.direct(); ok {
+			d.Duplicates = b.duplicates
+			return d, nil
+		}
+	}
 	root, err := b.read(text)
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{lines: b.lines}
 	if root == nil {
 		d.Root.Pos, d.Root.Text = b.lines.at(0), "None"
 		return d, nil
@@ -84,6 +94,7 @@ func (b *builder) size() error {
 
 // read returns the root of the only document, or nil if there is none.
 func (b *builder) read(text []byte) (root *yaml.Node, err error) {
+	b.anchors, b.done = make(map[string]*yaml.Node), make(map[*yaml.Node]built)
 	defer func() {
 		// The parser panics where its own invariants break; a text must not be
 		// able to end the program.

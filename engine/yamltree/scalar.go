@@ -74,7 +74,6 @@ func isTimestamp(text string) bool {
 func (b *builder) scalar(y *yaml.Node, n *Node) error {
 	const quotes = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle
 	const blocks = yaml.LiteralStyle | yaml.FoldedStyle
-	n.Raw, n.Text = y.Value, y.Value
 	n.Block = y.Style&blocks != 0
 	t := tag(y)
 	n.Quoted = y.Style&(quotes|blocks) != 0 || t == "!!str"
@@ -84,8 +83,14 @@ func (b *builder) scalar(y *yaml.Node, n *Node) error {
 			t = resolve(y.Value)
 		}
 	}
+	return b.value(n, y.Value, t)
+}
+
+// value makes a node the scalar that a text with a tag stands for.
+func (b *builder) value(n *Node, text, t string) error {
+	n.Raw, n.Text = text, text
 	bad := func(expected string) error {
-		return b.fail(Tag, n.Pos, expected, "%q is not a value of tag %s", clip(y.Value), t)
+		return b.fail(Tag, n.Pos, expected, "%q is not a value of tag %s", clip(text), t)
 	}
 	switch t {
 	case "!!str":
@@ -94,7 +99,7 @@ func (b *builder) scalar(y *yaml.Node, n *Node) error {
 		n.Kind, n.Text = Null, "None"
 	case "!!bool":
 		n.Kind = Bool
-		switch strings.ToLower(y.Value) {
+		switch strings.ToLower(text) {
 		case "yes", "true", "on":
 			n.Bool, n.Text = true, "True"
 		case "no", "false", "off":
@@ -103,33 +108,33 @@ func (b *builder) scalar(y *yaml.Node, n *Node) error {
 			return bad("true or false")
 		}
 	case "!!int":
-		v, ok := integer(y.Value)
+		v, ok := integer(text)
 		if !ok {
 			return bad(fmt.Sprintf("an integer of at most %d digits", maxDigits))
 		}
 		n.Kind, n.Text = Int, v
 	case "!!float":
-		v, ok := float(y.Value)
+		v, ok := float(text)
 		if !ok {
 			return bad("a number")
 		}
 		n.Kind, n.Text = Float, v
 	case "!!timestamp":
-		v, kind, ok := timestamp(y.Value)
+		v, kind, ok := timestamp(text)
 		if !ok {
 			return bad("a day that the calendar has, such as 2006-01-02, or quotes around a string")
 		}
 		n.Kind, n.Text = kind, v
 	case "!!binary":
-		v, ok := binary(y.Value)
+		v, ok := binary(text)
 		if !ok {
 			return bad("base64")
 		}
 		n.Kind, n.Text = Binary, v
 	case "!!value", "!!merge":
-		return b.fail(Tag, n.Pos, "quotes around it", "a plain %s that is not a key", y.Value)
+		return b.fail(Tag, n.Pos, "quotes around it", "a plain %s that is not a key", text)
 	default:
-		return b.unknownTag(y, n.Pos, "another tag than a scalar's")
+		return b.unknownTag(t, n.Pos, "another tag than a scalar's")
 	}
 	return nil
 }

@@ -17,12 +17,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/text/encoding/htmlindex"
 
 	"github.com/thresh-dev/thresh/engine/exchange"
 )
@@ -91,7 +94,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	if int64(len(data)) > r.MaxBody {
 		return exchange.Response{}, fmt.Errorf("the answer is larger than %d bytes", r.MaxBody)
 	}
-	out := exchange.Response{Status: answer.StatusCode, Body: data, Elapsed: time.Since(start)}
+	out := exchange.Response{Status: answer.StatusCode, Body: decoded(data, answer.Header.Get("Content-Type")), Elapsed: time.Since(start)}
 	for name, values := range answer.Header {
 		for _, v := range values {
 			out.Headers = append(out.Headers, [2]string{name, v})
@@ -99,6 +102,24 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	}
 	slices.SortStableFunc(out.Headers, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 	return out, nil
+}
+
+// decoded is a body in UTF-8, if its type names another charset that is known.
+func decoded(body []byte, kind string) []byte {
+	_, params, err := mime.ParseMediaType(kind)
+	charset := params["charset"]
+	if err != nil || charset == "" || strings.EqualFold(charset, "utf-8") {
+		return body
+	}
+	enc, err := htmlindex.Get(charset)
+	if err != nil {
+		return body
+	}
+	text, err := enc.NewDecoder().Bytes(body)
+	if err != nil {
+		return body
+	}
+	return text
 }
 
 // Close implements exchange.Client.

@@ -44,6 +44,9 @@ func TestDo(t *testing.T) {
 			http.Redirect(w, r, "/loop", http.StatusFound)
 		case "/large":
 			fmt.Fprint(w, strings.Repeat("x", 2000))
+		case "/latin", "/unheard":
+			w.Header().Set("Content-Type", "text/plain; charset="+map[string]string{"/latin": "ISO-8859-1", "/unheard": "x-unheard-of"}[r.URL.Path])
+			fmt.Fprint(w, "caf\xe9")
 		case "/slow":
 			<-r.Context().Done()
 		case "/cut":
@@ -70,6 +73,11 @@ func TestDo(t *testing.T) {
 	}
 	if r, err := do("/away"); err != nil || r.Status != http.StatusTeapot || !strings.HasPrefix(string(r.Body), "GET") {
 		t.Errorf("redirect: %v %d %q", err, r.Status, r.Body)
+	}
+	for path, want := range map[string]string{"/latin": "café", "/unheard": "caf\xe9"} {
+		if r, err := do(path); err != nil || string(r.Body) != want {
+			t.Errorf("%s: %v %q, want %q", path, err, r.Body, want)
+		}
 	}
 	for path, want := range map[string]string{"/loop": "redirects", "/large": "larger than 1000", "/cut": "cut"} {
 		if _, err := do(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "127.0.0.1") {

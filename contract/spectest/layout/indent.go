@@ -90,8 +90,11 @@ func (in *indenter) value(n *yamltree.Node, column int) {
 	c := in.s.at(n.Pos)
 	switch {
 	case c == '*':
+	case c == '&' && n.Kind == yamltree.Map && !n.Flow && len(n.Members) > 0 && n.Members[0].Key.Pos.Line > n.Pos.Line:
+		in.collection(n, column+step)
 	case c == '&' || c == '!':
-		in.unsure = true
+		plain := n.Kind < yamltree.Seq && !n.Block || n.Flow
+		in.unsure = in.unsure || !plain || !in.oneLine(n)
 	case (n.Kind == yamltree.Map || n.Kind == yamltree.Seq) && !n.Flow:
 		in.collection(n, column+step)
 	case n.Block:
@@ -103,7 +106,7 @@ func (in *indenter) value(n *yamltree.Node, column int) {
 			in.covered[l] = true
 		}
 	case n.Quoted || n.Flow:
-		end, ok := in.s.scan(n.Pos)
+		end, ok := in.s.scan(n.Pos, true)
 		if !ok && in.s.at(n.Pos) != 0 && !in.oneLine(n) {
 			in.unsure = true
 		}
@@ -145,7 +148,7 @@ func (in *indenter) lines() []string {
 			out[i] = in.element(n, list)
 			before = list[len(list)-1]
 		case strings.TrimSpace(text) == "":
-			if in.covered[n] {
+			if in.covered[n] && text != "" {
 				out[i] = shifted(text, before.new-before.old)
 			}
 		case !in.covered[n] && strings.HasPrefix(strings.TrimSpace(text), "#"):

@@ -110,9 +110,9 @@ func (s *source) end(n *yamltree.Node) (yamltree.Pos, bool) {
 		}
 		return s.end(&n.Items[len(n.Items)-1])
 	case c == '[' || c == '{':
-		return s.scan(n.Pos)
+		return s.scan(n.Pos, false)
 	case c == '"' || c == '\'':
-		return s.scan(n.Pos)
+		return s.scan(n.Pos, false)
 	}
 	if n.Raw == "" || !strings.HasPrefix(s.line(n.Pos.Line)[n.Pos.Col-1:], n.Raw) {
 		return n.Pos, false
@@ -120,9 +120,9 @@ func (s *source) end(n *yamltree.Node) (yamltree.Pos, bool) {
 	return yamltree.Pos{Line: n.Pos.Line, Col: n.Pos.Col + len(n.Raw)}, true
 }
 
-// scan finds the end of a bracket or a quoted text. It gives up on comments,
-// anchors, aliases and tags within brackets.
-func (s *source) scan(p yamltree.Pos) (yamltree.Pos, bool) {
+// scan finds the end of a bracket or a quoted text. It gives up on anchors,
+// aliases and tags within brackets, and on comments unless they may be there.
+func (s *source) scan(p yamltree.Pos, comments bool) (yamltree.Pos, bool) {
 	depth := 0
 	var quote, before byte = 0, ' '
 	for ; p.Line <= len(s.lines); p.Line, p.Col, before = p.Line+1, 1, ' ' {
@@ -146,6 +146,8 @@ func (s *source) scan(p yamltree.Pos) (yamltree.Pos, bool) {
 				if depth--; depth == 0 {
 					return yamltree.Pos{Line: p.Line, Col: p.Col + 1}, true
 				}
+			case c == '#' && before == ' ' && comments:
+				p.Col = len(s.line(p.Line))
 			case strings.IndexByte("#&*!", c) >= 0 && strings.IndexByte(" [{,", before) >= 0:
 				return p, false
 			}

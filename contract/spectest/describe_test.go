@@ -1,0 +1,42 @@
+package spectest
+
+import (
+	"iter"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// The document says at every block how it went, and at the line that failed
+// what was expected of it.
+func TestDocumentShowsWhatFailed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	doc := "# Notes\n\n" + blockDocument("id: A-1\ntype: text.file\npath: notes.txt\nassert:\n  - target: text\n    must:\n      - contain: [\"one\"]\n      - contain: [\"two\"]\n",
+		"id: A-2\ntype: text.file\npath: notes.txt\nassert:\n  - target: text\n    must:\n      - contain: [\"one\"]\n")
+	write(t, "notes.txt", []byte("one\n"))
+	k := newContract(nil)
+	_, outcomes := play(t, k, doc, nil)
+	camps, _ := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, campaign.Settings{Options: map[string][]string{}})
+	c, _ := campaign.As[*Campaign](camps[0])
+	var results iter.Seq2[campaign.Case, campaign.Outcome] = func(yield func(campaign.Case, campaign.Outcome) bool) {
+		for i, o := range outcomes {
+			if !yield(campaign.Case{Index: int64(i)}, o) {
+				return
+			}
+		}
+	}
+	shown := c.Summarize(c.Fold(c.Start(campaign.Facts{}), results))
+	if len(shown) != 1 || shown[0].Document == nil {
+		t.Fatalf("shown: %+v", shown)
+	}
+	want := []campaign.Block{
+		{From: 3, To: 12, Verdict: campaign.VerdictFail, Note: "A-1"},
+		{From: 14, To: 22, Verdict: campaign.VerdictPass, Note: "A-2"},
+		{From: 11, To: 11, Verdict: campaign.VerdictFail, Note: `expected text to contain "two"`},
+	}
+	if d := cmp.Diff(want, shown[0].Document.Blocks); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,96 @@
+package spectest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Looks are the files that cases depend on beside the document: those that they
+// look at, the programs that they run with the files named in their arguments,
+// and the Python modules of their functions. Some may not be there yet.
+func (c *Campaign) Looks() []string {
+	p, err := c.place()
+	if err != nil {
+		return nil // running says so
+	}
+	seen := make(map[string]bool)
+	x := &executor{c: c, place: p}
+	for i := range c.slots {
+		switch cs := c.Case(int64(i)); {
+		case cs.text != nil && !cs.text.self:
+			seen[filepath.Join(p.dir, filepath.FromSlash(cs.text.path))] = true
+		case cs.http != nil && scheme(cs.http.url) == "":
+			seen[filepath.Join(p.dir, filepath.FromSlash(cs.http.url))] = true
+		case cs.cli != nil && cs.fault == nil && !cs.skip:
+			x.programFiles(cs, seen)
+		}
+	}
+	var list []string
+	for name := range seen {
+		list = append(list, name)
+		// What a link leads to is what is built again.
+		if real, err := filepath.EvalSymlinks(name); err == nil && real != name {
+			list = append(list, real)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// programFiles adds the files that a cli.run case consists of.
+func (x *executor) programFiles(c *Case, seen map[string]bool) {
+	if c.cli.python {
+		for _, f := range []string{c.cli.entry, c.cli.before, c.cli.after} {
+			module, _, _ := strings.Cut(f, ":")
+			x.moduleFiles(strings.TrimSpace(module), seen)
+		}
+		return
+	}
+	if len(c.cli.command) == 0 {
+		return
+	}
+	path, err := x.program(c)
+	if err == nil || path != "" { // one that is named by its path may be built later
+		seen[path] = true
+	}
+	for _, word := range slices.Concat(c.cli.command[1:], c.cli.argv) {
+		if word == "" || strings.ContainsRune(word, 0) {
+			continue
+		}
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(x.cwd, word)
+		}
+		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+			seen[word] = true
+		}
+	}
+}
+
+// moduleFiles adds the file of a Python module and the modules beside it,
+// which it may import, if it is found where cases import from first.
+func (x *executor) moduleFiles(module string, seen map[string]bool) {
+	if module == "" {
+		return
+	}
+	name := filepath.Join(strings.Split(module, ".")...)
+	for _, dir := range []string{x.cwd, x.dir} {
+		for _, file := range []string{name + ".py", filepath.Join(name, "__init__.py")} {
+			full := filepath.Join(dir, file)
+			if _, err := os.Stat(full); err != nil {
+				continue
+			}
+			beside, _ := filepath.Glob(filepath.Join(escapeGlob(filepath.Dir(full)), "*.py")) // the pattern is well formed
+			for _, f := range beside {
+				seen[f] = true
+			}
+			return
+		}
+	}
+}
+
+// escapeGlob makes a path match itself alone.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
