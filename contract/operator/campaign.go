@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -45,6 +46,9 @@ type unit struct {
 type state struct {
 	done   int64 // cases so far
 	phase  int   // regular rounds done
+	within int64 // cases of the present one that are done, if it has parts
+	parts  int   // parts so far
+	hangs  mutator.Hangs
 	retry  []pick
 	tries  int   // rounds of replacements done
 	next   int32 // children asked of every unit in regular rounds
@@ -53,6 +57,7 @@ type state struct {
 	prints [][]mutator.Fingerprint
 	tally  *tally
 	learnt mutator.Bandit
+	earned []mutator.Reward // in the parts of the present round
 	m      *mutator.Mutator
 }
 
@@ -98,7 +103,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 func (c *Campaign) Start(campaign.Facts) *state {
 	return &state{
 		extra: make([]int32, len(c.units)), have: make([]int32, len(c.units)), prints: make([][]mutator.Fingerprint, len(c.units)),
-		tally: newTally(), learnt: c.recalled, m: c.base.Learned(c.recalled),
+		hangs: make(mutator.Hangs), tally: newTally(), learnt: c.recalled, m: c.base.Learned(c.recalled),
 	}
 }
 
@@ -119,18 +124,28 @@ func (c *Campaign) share(r int) int64 {
 // Round implements [campaign.Campaign].
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	n := int64(len(s.retry))
-	switch {
-	case s.phase < c.rounds() && c.picked != nil:
-		n = int64(len(c.picked))
-	case s.phase < c.rounds():
-		n = int64(len(c.units)) * c.share(s.phase)
+	if s.phase < c.rounds() {
+		n = c.regular(s.phase) - s.within
+		if len(c.plugins.Python) > 0 {
+			n = min(n, mutator.FirstBatch<<min(s.parts, 32))
+		}
 	}
 	return campaign.Round{Len: n}, n > 0
 }
 
+// regular is how many cases a regular round has. With operators in Python it is
+// made in parts, each twice as long as the one before, so that an operator that
+// hangs is given up before it has cost hours.
+func (c *Campaign) regular(phase int) int64 {
+	if c.picked != nil {
+		return int64(len(c.picked))
+	}
+	return int64(len(c.units)) * c.share(phase)
+}
+
 // job is the child of a case.
 func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
-	i := index - s.done
+	i := index - s.done + s.within
 	var child int64
 	switch {
 	case s.phase >= c.rounds():
@@ -149,12 +164,12 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 // cases, and policies learn.
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
 	next := &state{
-		done: s.done, phase: s.phase, tries: s.tries, next: s.next, extra: slices.Clone(s.extra), have: slices.Clone(s.have),
-		prints: slices.Clone(s.prints), tally: s.tally.clone(), learnt: s.learnt, m: s.m,
+		done: s.done, phase: s.phase, within: s.within, parts: s.parts, hangs: maps.Clone(s.hangs), tries: s.tries, next: s.next,
+		extra: slices.Clone(s.extra), have: slices.Clone(s.have), prints: slices.Clone(s.prints), tally: s.tally.clone(),
+		learnt: s.learnt, earned: slices.Clip(s.earned), m: s.m,
 	}
 	regular := s.phase < c.rounds()
 	owned := make(map[int32]bool) // units whose prints were copied
-	var rewards []mutator.Reward
 	odds := make(map[kind]map[string]float64)
 	for at, o := range results {
 		next.done++
@@ -163,10 +178,13 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			next.tally.errors++
 			continue
 		}
+		if ops := next.hangs.Count(f.applied); len(ops) > 0 {
+			next.m = next.m.GivingUp(ops...)
+		}
 		u, job := c.job(s, at.Index)
 		match := mutator.Unseen
 		if f.status == textop.OK {
-			if match = c.meet(next, u, f.print, owned); match == mutator.Unseen {
+			if match = c.meet(next, u, f.print, owned); !c.rejects(match) {
 				next.have[u]++
 			}
 		}
@@ -177,18 +195,22 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			if odds[k] == nil {
 				odds[k] = s.m.Odds(k.bucket, k.surface)
 			}
-			rewards = append(rewards, c.rewards(odds[k], job.Seed, &f, match, judged, verdict)...)
+			next.earned = append(next.earned, c.rewards(odds[k], job.Seed, &f, match, judged, verdict)...)
 		}
 	}
 	if regular {
-		next.phase++
+		next.within, next.parts = s.within+next.done-s.done, s.parts+1
+		if next.within < c.regular(s.phase) {
+			return next
+		}
+		next.phase, next.within = s.phase+1, 0
 		next.next += int32(c.share(s.phase))
 	} else {
 		next.tries++
 	}
-	if len(rewards) > 0 {
-		next.learnt = s.learnt.Learn(rewards)
-		next.m = c.base.Learned(next.learnt)
+	if len(next.earned) > 0 {
+		next.learnt = s.learnt.Learn(next.earned)
+		next.m, next.earned = next.m.Learned(next.learnt), nil
 	}
 	if next.phase >= c.rounds() {
 		next.retry = c.replacements(next)
@@ -196,17 +218,16 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	return next
 }
 
-// meet tells whether a unit has had a child's text already. Prints are needed
+// rejects reports whether a child that matches an earlier one does not count.
+func (c *Campaign) rejects(m mutator.Match) bool {
+	return m == mutator.Same && c.spec.Duplicates != KeepDuplicates || m == mutator.Near && c.spec.Duplicates == RejectNear
+}
+
+// meet tells how like an earlier child of the unit a child is. Prints are needed
 // only as long as the unit wants children.
 func (c *Campaign) meet(s *state, u int32, f mutator.Fingerprint, owned map[int32]bool) mutator.Match {
-	if c.spec.Duplicates == KeepDuplicates {
-		return mutator.Unseen
-	}
-	distance := -1
-	if c.spec.Duplicates == RejectNear {
-		distance = mutator.MaxDistance
-	}
-	if m := mutator.MatchAny(s.prints[u], f, distance); m != mutator.Unseen {
+	m := mutator.MatchAny(s.prints[u], f, mutator.MaxDistance)
+	if m == mutator.Same || c.rejects(m) {
 		return m
 	}
 	if !owned[u] {
@@ -216,7 +237,7 @@ func (c *Campaign) meet(s *state, u int32, f mutator.Fingerprint, owned map[int3
 		s.prints[u] = s.prints[u][1:]
 	}
 	s.prints[u] = append(s.prints[u], f)
-	return mutator.Unseen
+	return m
 }
 
 // replacements asks for a further child for every one that does not count.
@@ -255,7 +276,7 @@ func (c *Campaign) rewards(odds map[string]float64, seed *mutator.Seed, f *facts
 	switch {
 	case judged:
 		value = v.reward()
-	case c.oracle == "" && c.verdicts == nil && f.status == textop.OK && match == mutator.Unseen:
+	case c.oracle == "" && c.verdicts == nil && f.status == textop.OK && !c.rejects(match):
 		value = 1
 	}
 	var list []mutator.Reward

@@ -167,6 +167,7 @@ func (c *compiler) seeds(camp *Campaign, here bool) {
 			}
 		}
 		r := NewSeedReader(strings.NewReader(string(data)), path, "", spec.Buckets...)
+		r.Constraints = spec.Constraints
 		for {
 			seed, err := r.Next()
 			if errors.Is(err, io.EOF) {

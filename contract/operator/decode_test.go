@@ -214,3 +214,24 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// What is set for all seeds holds for those that set nothing themselves.
+func TestSeedsAreTrimmed(t *testing.T) {
+	r := operator.NewSeedReader(strings.NewReader("{\"text\": \"a \\nb\\t\"}\n{\"text\": \"a \\nb\\t\", \"constraints\": {}}\n"), "seeds.jsonl", "")
+	r.Constraints.TrimTrailing = true
+	for _, want := range []string{"a\nb", "a \nb\t"} {
+		if seed, err := r.Next(); err != nil || seed.Text != want {
+			t.Errorf("%+v %v, want %q", seed, err, want)
+		}
+	}
+}
+
+// A score is what Python makes a number of.
+func TestScores(t *testing.T) {
+	for text, want := range map[string]float64{"0.5": 0.5, `"0.25"`: 0.25, "true": 1, "false": 0, `" 7 "`: 7, "-3": -3, `"NaN"`: -1, `"high"`: -1, "null": -1, "[]": -1} {
+		list, found := operator.DecodeVerdicts("v.jsonl", []byte(`{"op_id": "op_a", "verdict": "PASS", "oracle_score": `+text+"}\n"))
+		if len(found) > 0 || len(list) != 1 || (list[0].Score == nil) != (want == -1) || list[0].Score != nil && *list[0].Score != want {
+			t.Errorf("%s: %+v %v", text, list, found)
+		}
+	}
+}

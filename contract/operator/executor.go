@@ -26,11 +26,12 @@ type executor struct {
 	host   pyhost.Operators
 	lane   *mutator.Lane
 	oracle *oracleLane
+	cold   bool // a few cases are looked at: those that hold show their child too
 }
 
 // Open implements [campaign.Campaign].
 func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
-	x := &executor{c: c}
+	x := &executor{c: c, cold: lane.Cold}
 	var err error
 	if x.host, err = c.plugins.Open(ctx); err != nil {
 		return nil, err
@@ -114,6 +115,9 @@ func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, eac
 			x.differs(child)
 		}
 		o := x.c.outcome(child)
+		if x.cold && len(o.Evidence) == 0 {
+			o.Evidence = evidence(child)
+		}
 		if x.oracle != nil && child.Status == textop.OK && o.Verdict == campaign.VerdictPass {
 			if err := x.oracle.judge(ctx, at.Index, child, &o); err != nil {
 				return err
@@ -210,14 +214,14 @@ func (c *Campaign) outcome(child *mutator.Child) campaign.Outcome {
 		o.Signature = strings.Join([]string{id, worst.Kind, place, text}, "\n")
 		o.Cause = []string{id, worst.Kind}
 		o.Input = hex.EncodeToString(sum[:])
-		o.Evidence = []campaign.Attachment{
-			{Name: "child", Data: mutator.AppendChild(nil, child)},
-			{Name: "seed", Data: []byte(child.Seed.Text)},
-			{Name: "breaches", Data: c.breachList(child)},
-		}
+		o.Evidence = append(evidence(child), campaign.Attachment{Name: "breaches", Data: c.breachList(child)})
 	}
 	o.Data = f.encode()
 	return o
+}
+
+func evidence(child *mutator.Child) []campaign.Attachment {
+	return []campaign.Attachment{{Name: "child", Data: mutator.AppendChild(nil, child)}, {Name: "seed", Data: []byte(child.Seed.Text)}}
 }
 
 // breachList is the breaches of a child, one a line with its place.

@@ -23,6 +23,9 @@ func statuses() [3]textop.Status {
 	return [...]textop.Status{textop.OK, textop.Skipped, textop.Invalid}
 }
 
+// hungCode is the code of an application that was stopped.
+const hungCode = 3
+
 func statusCode(s textop.Status) byte {
 	for i, x := range statuses() {
 		if x == s {
@@ -51,7 +54,11 @@ func (f *facts) encode() []byte {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(*f.score))
 	}
 	for _, a := range f.applied {
-		b = binary.AppendUvarint(b, uint64(a.Op)<<2|uint64(statusCode(a.Status)))
+		code := statusCode(a.Status)
+		if a.Hung {
+			code = hungCode
+		}
+		b = binary.AppendUvarint(b, uint64(a.Op)<<2|uint64(code))
 	}
 	return b
 }
@@ -90,11 +97,15 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 	}
 	for len(b) > 0 {
 		v, n := binary.Uvarint(b)
-		if n <= 0 || v&3 > 2 {
+		if n <= 0 {
 			return f, false
 		}
 		b = b[n:]
-		f.applied = append(f.applied, mutator.Applied{Op: int(v >> 2), Status: statuses()[v&3]})
+		a := mutator.Applied{Op: int(v >> 2), Status: textop.Invalid, Hung: v&3 == hungCode}
+		if !a.Hung {
+			a.Status = statuses()[v&3]
+		}
+		f.applied = append(f.applied, a)
 	}
 	return f, ok
 }

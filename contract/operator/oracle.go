@@ -56,8 +56,8 @@ const oracleFolders = "/usr/local/bin:/usr/bin:/bin"
 
 // answer is what an oracle may print: its last line, if that is a JSON object.
 type answer struct {
-	Verdict any      `json:"verdict"`
-	Score   *float64 `json:"oracle_score"`
+	Verdict any `json:"verdict"`
+	Score   any `json:"oracle_score"`
 }
 
 // judge runs the oracle on a child. The system under test failed if the oracle
@@ -78,7 +78,7 @@ func (o *oracleLane) judge(ctx context.Context, index int64, child *mutator.Chil
 	lines := bytes.Split(bytes.TrimSpace(res.Stdout), []byte("\n"))
 	var a answer
 	if json.Unmarshal(lines[len(lines)-1], &a) == nil {
-		f.score = a.Score
+		f.score = scoreOf(a.Score)
 		if j := mutator.ParseJudgement(a.Verdict); j != mutator.Unknown {
 			f.judgement = j
 		}

@@ -26,6 +26,7 @@ type recipe struct {
 	Testcase string             `json:"testcase_id"`
 	Child    int64              `json:"child_index"`
 	Odds     map[string]float64 `json:"odds,omitempty"` // of the operators, if they were learned
+	GivenUp  []string           `json:"given_up,omitempty"`
 }
 
 func (c *Campaign) recipe(s *state, job mutator.Job) *recipe {
@@ -42,6 +43,9 @@ func (c *Campaign) recipe(s *state, job mutator.Job) *recipe {
 	if job.Seed.Constraints != nil {
 		values := (&textop.Context{Constraints: *job.Seed.Constraints}).Values("")
 		r.Seed.Constraints, _ = json.Marshal(values["constraints"]) // was read from JSON
+	}
+	for _, op := range s.m.GivenUp() {
+		r.GivenUp = append(r.GivenUp, c.base.Registry().Entries()[op].Meta.ID)
 	}
 	return r
 }
@@ -80,6 +84,11 @@ func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, 
 	m := c.base
 	if r.Odds != nil {
 		m = m.Fixed(seed.Bucket, r.Odds)
+	}
+	for _, id := range r.GivenUp {
+		if op := m.Registry().Find(id); op >= 0 {
+			m = m.GivingUp(op)
+		}
 	}
 	return m, mutator.Job{Seed: seed, ID: r.Testcase, Index: r.Child}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
@@ -56,6 +57,9 @@ const maxLine = 16 << 20
 // SeedReader reads seeds one at a time, so that a stream of any length takes
 // the memory of one record.
 type SeedReader struct {
+	// Constraints hold for seeds that come without any.
+	Constraints textop.Constraints
+
 	path     string
 	format   Format
 	lines    *bufio.Reader
@@ -64,6 +68,7 @@ type SeedReader struct {
 	ended    bool
 	line     int
 	ordinal  int64
+	altered  bool // the present record's text is not what stands in the file
 	buckets  []textop.Bucket
 	warned   map[string]bool
 	warnings diag.List
@@ -134,8 +139,17 @@ func (s *SeedReader) record() (map[string]any, error) {
 		if err := d.Decode(&fields); err != nil || fields == nil || d.More() {
 			return nil, s.fault("seed-syntax", "", "is not one JSON object on a line: %s", shortError(err))
 		}
+		// The decoder replaces what UTF-8 does not have, such as half a surrogate pair.
+		s.altered = hasReplacement(fields) && !bytes.Contains(text, []byte("\ufffd")) && !bytes.Contains(bytes.ToLower(text), []byte(`\ufffd`))
 		return fields, nil
 	}
+}
+
+// hasReplacement reports whether the text of a record holds U+FFFD.
+func hasReplacement(fields map[string]any) bool {
+	_, v := lookup(fields, textFields)
+	text, _ := v.(string)
+	return strings.ContainsRune(text, utf8.RuneError)
 }
 
 func shortError(err error) string {
@@ -230,17 +244,17 @@ func (s *SeedReader) seed(f map[string]any) (*mutator.Seed, error) {
 		return nil, nil
 	}
 	seed := &mutator.Seed{Ordinal: s.ordinal}
-	key, v := lookup(f, textFields)
+	textKey, v := lookup(f, textFields)
 	text, ok := v.(string)
 	switch {
 	case v == nil:
 		return nil, s.fault("seed-text", "", "has no text: expected a field %s", strings.Join(textFields, ", "))
 	case !ok:
-		return nil, s.fault("seed-text", key, "must be a string")
+		return nil, s.fault("seed-text", textKey, "must be a string")
 	case strings.TrimSpace(text) == "":
-		return nil, s.fault("seed-text", key, "is blank: there is nothing to mutate")
+		return nil, s.fault("seed-text", textKey, "is blank: there is nothing to mutate")
 	}
-	key, v = lookup(f, idFields)
+	key, v := lookup(f, idFields)
 	switch id := v.(type) {
 	case nil:
 		seed.ID = fmt.Sprintf("line-%d", s.line)
@@ -260,11 +274,14 @@ func (s *SeedReader) seed(f map[string]any) (*mutator.Seed, error) {
 	if err := s.limits(seed, f); err != nil {
 		return nil, err
 	}
-	trim := textop.Constraints{}
+	limits := &s.Constraints
 	if seed.Constraints != nil {
-		trim = *seed.Constraints
+		limits = seed.Constraints
 	}
-	seed.Text = textop.Normalize(text, trim)
+	if s.altered || !utf8.ValidString(text) {
+		s.doubt("seed-utf8", textKey, "holds what UTF-8 does not have; it is taken as U+FFFD")
+	}
+	seed.Text = textop.Normalize(text, *limits)
 	s.ordinal++
 	return seed, nil
 }
@@ -344,6 +361,16 @@ func (s *SeedReader) limits(seed *mutator.Seed, f map[string]any) error {
 		seed.Constraints = &c.Constraints
 	}
 	return nil
+}
+
+// Doubt is a warning about the record that was read last.
+func (s *SeedReader) Doubt(code, message string) diag.Diagnostic {
+	return diag.Diagnostic{Code: "operator." + code, Level: diag.Warning, Pos: diag.Pos{File: s.path, Line: max(s.line, 1), Col: 1}, Message: message}
+}
+
+// doubt warns of a kind of thing once.
+func (s *SeedReader) doubt(code, path, message string) {
+	_ = s.found(path, diag.List{{Code: "operator." + code, Level: diag.Warning, Message: message}}) // no error
 }
 
 // found takes diagnostics about a value: errors are returned, and warnings kept

@@ -28,13 +28,22 @@ func (c *Campaign) summary(s *state) []campaign.Exhibit {
 	if e, ok := c.skewTable(t); ok {
 		list = append(list, e)
 	}
+	if ops := s.m.GivenUp(); len(ops) > 0 {
+		var rows [][]string
+		for _, op := range ops {
+			rows = append(rows, []string{c.base.Registry().Entries()[op].Meta.ID, strconv.Itoa(s.hangs[op])})
+		}
+		e := campaign.TableExhibit("Operators that were given up", []string{"operator", "times it hung"}, rows)
+		e.Table.Numeric = []bool{false, true}
+		list = append(list, e)
+	}
 	if e, ok := c.learnedTable(s); ok {
 		list = append(list, e)
 	}
 	if e, ok := c.verdictMatrix(t); ok {
 		list = append(list, e)
 	}
-	return list
+	return append(list, c.examples(s)...)
 }
 
 // childrenTable is the figures about all children.
@@ -58,19 +67,15 @@ func (c *Campaign) childrenTable(t *tally) campaign.Exhibit {
 		{"seeds", n(int64(len(c.units)))},
 		{"children wanted", n(c.Planned())},
 		{"children made", n(t.made)},
-		{"distinct", n(t.novelty.Unique)},
+		{"distinct", n(t.novelty.Distinct())},
 		{"equal to an earlier child of the seed", n(t.novelty.Same)},
+		{"near an earlier child of the seed", n(t.novelty.Near)},
+		{"unique ratio", fmt.Sprintf("%.4f", t.novelty.UniqueRatio())},
+		{"SKIPPED", n(t.children[textop.Skipped])},
+		{"INVALID", n(t.children[textop.Invalid])},
+		{"operators that took part", fmt.Sprintf("%d of %d", used, len(c.base.Registry().Entries()))},
+		{"entropy of operators", fmt.Sprintf("%.3f bits, %.3f of the most", bits, normal)},
 	}
-	if c.spec.Duplicates == RejectNear {
-		rows = append(rows, []string{"near an earlier child of the seed", n(t.novelty.Near)})
-	}
-	rows = append(rows,
-		[]string{"unique ratio", fmt.Sprintf("%.4f", t.novelty.UniqueRatio())},
-		[]string{"SKIPPED", n(t.children[textop.Skipped])},
-		[]string{"INVALID", n(t.children[textop.Invalid])},
-		[]string{"operators that took part", fmt.Sprintf("%d of %d", used, len(c.base.Registry().Entries()))},
-		[]string{"entropy of operators", fmt.Sprintf("%.3f bits, %.3f of the most", bits, normal)},
-	)
 	e := campaign.TableExhibit("Children", []string{"figure", "value"}, rows)
 	e.Table.Numeric = []bool{false, true}
 	return e

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
@@ -35,6 +38,31 @@ type verdictLine struct {
 	} `json:"mutation_trace"`
 }
 
+// scoreOf is an oracle's score, as a number or in any other form that Python
+// makes a number of; nil if there is none.
+func scoreOf(v any) *float64 {
+	var f float64
+	switch v := v.(type) {
+	case float64:
+		f = v
+	case bool:
+		if v {
+			f = 1
+		}
+	case string:
+		var err error
+		if f, err = strconv.ParseFloat(strings.TrimSpace(v), 64); err != nil {
+			return nil
+		}
+	default:
+		return nil
+	}
+	if math.IsNaN(f) {
+		return nil
+	}
+	return &f
+}
+
 // DecodeVerdicts reads lines of JSON with testcase_id or op_id, bucket_id,
 // verdict and oracle_score.
 func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
@@ -54,10 +82,7 @@ func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 			fault("is no verdict: %s", shortError(err))
 			continue
 		}
-		v := Verdict{Testcase: l.Testcase, Judgement: mutator.ParseJudgement(l.Verdict)}
-		if f, ok := l.Score.(float64); ok {
-			v.Score = &f
-		}
+		v := Verdict{Testcase: l.Testcase, Judgement: mutator.ParseJudgement(l.Verdict), Score: scoreOf(l.Score)}
 		if l.At != nil {
 			v.At = *l.At
 		}

@@ -25,7 +25,8 @@ func Entropy(counts []int64) (bits, normalized float64) {
 	return bits, bits / math.Log2(float64(kinds))
 }
 
-// Novelty counts how many of the texts made were new.
+// Novelty counts how many of the texts made were new: unlike all earlier ones,
+// near one of them, or the same.
 type Novelty struct{ Total, Unique, Near, Same int64 }
 
 // Count adds one text.
@@ -41,10 +42,13 @@ func (n *Novelty) Count(m Match) {
 	}
 }
 
-// UniqueRatio is the part that was new, 0 if there was none.
+// Distinct is how many texts were not the same as an earlier one.
+func (n *Novelty) Distinct() int64 { return n.Total - n.Same }
+
+// UniqueRatio is the part of the texts that is distinct, 0 if there are none.
 func (n *Novelty) UniqueRatio() float64 {
 	if n.Total == 0 {
 		return 0
 	}
-	return float64(n.Unique) / float64(n.Total)
+	return float64(n.Distinct()) / float64(n.Total)
 }

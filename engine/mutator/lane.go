@@ -41,6 +41,7 @@ type Child struct {
 type Applied struct {
 	Op     int // place in the registry
 	Status textop.Status
+	Hung   bool // it was stopped at the limit of time; Status is INVALID
 }
 
 // Breach is a rule of the contract that an operator broke.
@@ -258,7 +259,7 @@ func (l *Lane) begin(w *work, job Job, draw *pyrand.Rand) {
 		w.strength += int(draw.Below(uint64(span + 1)))
 	}
 	w.guard = textop.NewGuard(*w.limits)
-	w.guard.MaxChars = maxChars(w.limits, len(job.Seed.Text))
+	w.guard.MaxChars = maxChars(w.limits, job.Seed.Text)
 	if w.plan.turn {
 		w.turn = exactHash(job.Seed.ID) + uint64(job.Index)*uint64(cfg.Steps)
 	}
@@ -291,6 +292,10 @@ func (l *Lane) advance(w *work, draw, mutate *pyrand.Rand) (waits bool, err erro
 			w.partner = l.m.cfg.Partners[draw.Below(uint64(len(l.m.cfg.Partners)))]
 		}
 		e := &l.m.registry.entries[op]
+		if e.New == nil && slices.Contains(l.m.givenUp, op) {
+			l.forgo(w, op)
+			continue
+		}
 		if e.New == nil {
 			l.ask(w, op, mutate)
 			return true, nil
@@ -361,7 +366,7 @@ func (l *Lane) settle(w *work, op int, r *textop.Result) {
 		r.Trace.Extra = append(r.Trace.Extra, textop.Param{Key: "error", Value: r.Error})
 	}
 	c.Steps = append(c.Steps, r.Trace)
-	c.Applied = append(c.Applied, Applied{op, r.Status})
+	c.Applied = append(c.Applied, Applied{Op: op, Status: r.Status})
 	if r.Status == textop.OK || len(w.tried) > l.m.cfg.Redraws {
 		w.step, w.tried = w.step+1, w.tried[:0]
 	}

@@ -2,6 +2,7 @@ package mutator
 
 import (
 	"math/big"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/textop"
 )
@@ -41,6 +42,7 @@ type Mutator struct {
 	registry *Registry
 	cfg      Config
 	bandit   Bandit
+	givenUp  []int // operators that are not applied any more
 }
 
 // New returns a mutator.
@@ -107,9 +109,12 @@ func (m *Mutator) Candidates(b textop.Bucket, s textop.Surface) int {
 // maxChars is the length that children of a seed may have: what the
 // constraints say or else the default of the guard, but room for twice the
 // seed, so that a long seed is not beyond every operator.
-func maxChars(c *textop.Constraints, seed int) int {
-	if c.MaxChars > 0 {
+func maxChars(c *textop.Constraints, seed string) int {
+	switch {
+	case c.MaxChars > 0:
 		return c.MaxChars
+	case 2*len(seed) <= textop.DefaultMaxChars: // bytes are no fewer than code points
+		return textop.DefaultMaxChars
 	}
-	return max(textop.DefaultMaxChars, 2*seed)
+	return max(textop.DefaultMaxChars, 2*utf8.RuneCountInString(seed))
 }

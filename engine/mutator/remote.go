@@ -79,6 +79,7 @@ func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
 		}
 		w.answer(w.op, e, &a)
 		l.settle(w, w.op, &a.Result)
+		w.child.Applied[len(w.child.Applied)-1].Hung = reply.End == pyhost.Hung
 		waits, err := l.advance(w, &w.draw, &w.mutate)
 		if err != nil {
 			return nil, err

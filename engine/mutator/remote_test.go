@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -102,6 +103,45 @@ func TestStatesAreAskedForWhereNeeded(t *testing.T) {
 		}
 		if sparing.states >= generous.states {
 			t.Errorf("steps %d: %d states were told, %d of a generous host", steps, sparing.states, generous.states)
+		}
+	}
+}
+
+// listener is a host that keeps the context of the last call.
+type listener struct {
+	thrift
+	context string
+}
+
+func (h *listener) Apply(ctx context.Context, calls []pyhost.OperatorCall) ([]pyhost.OperatorReply, error) {
+	h.context = string(calls[len(calls)-1].Context)
+	return h.thrift.Apply(ctx, calls)
+}
+
+// A child may be twice as long as its seed, and 8,000 code points at least,
+// whatever number of bytes they take.
+func TestLimitCountsCodePoints(t *testing.T) {
+	meta, list := textop.ParseMeta(map[string]any{
+		"op_id": "op_test_0", "bucket_tags": []any{"PROMPT_INJECTION"}, "surface_compat": []any{"PROMPT_TEXT"},
+		"risk_level": "LOW", "strength_range": []any{json.Number("1"), json.Number("5")},
+	})
+	r, twice := mutator.NewRegistry([]mutator.Entry{{Meta: &meta, Kind: mutator.Python}})
+	if list = append(list, twice...); list.HasErrors() {
+		t.Fatal(list)
+	}
+	for text, want := range map[string]string{
+		strings.Repeat("가", 3000): `"max_chars":8000`,
+		strings.Repeat("가", 4001): `"max_chars":8002`,
+		strings.Repeat("a", 4000): `"max_chars":8000`,
+		strings.Repeat("a", 5000): `"max_chars":10000`,
+	} {
+		host := &listener{}
+		seed := &mutator.Seed{ID: "s", Text: text, Surface: textop.PromptText}
+		if err := mutator.New(r, config(mutator.Uniform, 1)).NewLane(host).Make(t.Context(), jobs(seed, 1), func(*mutator.Child) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(host.context, want) {
+			t.Errorf("%s is not in %s", want, host.context)
 		}
 	}
 }

@@ -87,6 +87,9 @@ type ToolCall struct {
 	Tool   string          `json:"tool"`
 	Args   json.RawMessage `json:"args"`   // positional arguments, an array
 	Kwargs json.RawMessage `json:"kwargs"` // keyword arguments, an object
+	// Named are all of them by the tool's parameters, an object; null for a tool
+	// that does not tell its parameters, or was called with others.
+	Named json.RawMessage `json:"named"`
 }
 
 // ToolAction is what happens to a tool's call.

@@ -13,7 +13,7 @@ type OperatorSet struct {
 	Python string // the interpreter, see [CommandOpener]
 	// Files are absolute paths of modules, loaded in this order. A module may
 	// import what its own project has: its package (by __init__.py files or by
-	// the relative imports it makes) is found, and so are folders above it.
+	// the relative imports it makes) is found, and so are its own folder and those above it.
 	Files      []string
 	SearchPath []string      // put before everything else in sys.path
 	LoadLimit  time.Duration // for importing one module; > 0

@@ -8,6 +8,11 @@
 // the general generator; [Batch] seeds several generators at once, for hot
 // loops that make a fresh one for every case and take few words of each.
 //
+// One thing is not Python's own: logarithms, sines and powers, which CPython
+// takes from its C library. Deviates that need them (Gauss, Normal, Exponential,
+// Gamma, Beta) are rounded to the nearest here, and differ from those of glibc by
+// one unit in the last place about once in a thousand times.
+//
 // The package imports the standard library alone. Floating-point methods round
 // every intermediate result to float64, so that a processor with fused
 // multiply-add gives the same numbers.

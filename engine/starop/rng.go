@@ -353,18 +353,25 @@ func (g *generator) shuffle(c call) (starlark.Value, error) {
 
 func (g *generator) sample(c call) (starlark.Value, error) {
 	var population starlark.Value
+	var counts starlark.Indexable
 	var k int
-	if err := c.unpack("population", &population, "k", &k); err != nil {
+	if len(c.args) > 2 {
+		return nil, fmt.Errorf("sample: counts must be given by its name")
+	}
+	if err := c.unpack("population", &population, "k", &k, "counts??", &counts); err != nil {
 		return nil, err
 	}
 	n, at, err := g.elements(c.name, population)
+	if err == nil && counts != nil {
+		n, at, err = repeated(n, at, counts)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if k < 0 || k > n {
 		return nil, fmt.Errorf("sample: k must be from 0 to %d, got %d", n, k)
 	}
-	if err := g.budget.Charge(16 * int64(n)); err != nil {
+	if err := g.budget.Charge(16 * min(int64(n), 21+12*int64(min(k, 1<<40)))); err != nil { // all of a short sequence, places of a long one
 		return nil, err
 	}
 	list := make([]starlark.Value, 0, k)
@@ -372,6 +379,31 @@ func (g *generator) sample(c call) (starlark.Value, error) {
 		list = append(list, at(i))
 	}
 	return starlark.NewList(list), nil
+}
+
+// repeated is a sequence of n elements in which each comes as often as counts
+// say.
+func repeated(n int, at func(int) starlark.Value, counts starlark.Indexable) (int, func(int) starlark.Value, error) {
+	if counts.Len() != n {
+		return 0, nil, fmt.Errorf("sample: the number of counts does not match the population")
+	}
+	const most = 1 << 30
+	ends, total := make([]int, n), 0
+	for i := range ends {
+		var count int
+		if err := starlark.AsInt(counts.Index(i), &count); err != nil {
+			return 0, nil, fmt.Errorf("sample: counts: %w", err)
+		}
+		if count < 0 || total+count > most {
+			return 0, nil, fmt.Errorf("sample: counts must not be negative, and at most %d in all", most)
+		}
+		total += count
+		ends[i] = total
+	}
+	if total == 0 {
+		return 0, nil, fmt.Errorf("sample: the total of counts must be greater than zero")
+	}
+	return total, func(i int) starlark.Value { return at(sort.SearchInts(ends, i+1)) }, nil
 }
 
 func (g *generator) randbytes(c call) (starlark.Value, error) {

@@ -47,6 +47,11 @@ func TestApply(t *testing.T) {
 		"context": {src: `def apply(s, ctx, rng): return ApplyResult("OK", "%d %s %s" % (ctx["strength"], ctx["surface"], ctx["metadata"]["testcase_id"]))`, status: "OK", child: "2 PROMPT_TEXT t:0"},
 		"chars":   {src: `def apply(s, ctx, rng): return ApplyResult("OK", "".join(reversed(chars(s))))`, status: "OK", child: "olléh"},
 		"rng":     {src: `def apply(s, ctx, rng): return ApplyResult("OK", str(rng.randrange(1000)))`, status: "OK", child: "637"},
+		"sample": {src: `def apply(s, ctx, rng): return ApplyResult("OK", "%s %s %s" % (rng.sample("abc", 4, counts = [3, 2, 1]), rng.sample(["x", "y"], k = 3, counts = [2, 2]), rng.sample(range(1000000000), 2)))`,
+			status: "OK", child: `["b", "a", "c", "b"] ["x", "x", "y"] [696831125, 55677006]`},
+		"counts":    {src: `def apply(s, ctx, rng): return ApplyResult("OK", str(rng.sample("abc", 4, counts = [3, 2])))`, status: "INVALID", child: "héllo", fault: "number of counts"},
+		"no counts": {src: `def apply(s, ctx, rng): return ApplyResult("OK", str(rng.sample("a", 0, counts = [0])))`, status: "INVALID", child: "héllo", fault: "greater than zero"},
+		"too many":  {src: `def apply(s, ctx, rng): return ApplyResult("OK", str(rng.sample(range(1 << 62), 1 << 61)))`, status: "INVALID", child: "héllo", fault: "MiB"},
 		"state": {src: `def apply(s, ctx, rng):
   state = rng.getstate()
   a = rng.random()

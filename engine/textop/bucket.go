@@ -48,8 +48,9 @@ type Concept struct {
 	LLM2023, LLM2025, LLM2026 int
 	// Agentic is the place in the OWASP list for agentic applications of 2026.
 	Agentic int
-	// ATLAS are MITRE ATLAS techniques that exercise the concept. They were
-	// collected by hand and have not been compared with a release of its data.
+	// ATLAS are MITRE ATLAS techniques that exercise the concept. Their numbers
+	// were compared with public texts that cite the data of 2026.06 to 2026.09,
+	// not with that data; which concept they belong to is our reading.
 	ATLAS []string
 	names []string // further names that documents use, letters only
 }
@@ -70,7 +71,7 @@ func Concepts() []Concept {
 		{PluginDesign, "Insecure Plugin Design", 7, 0, 0, 0, nil, []string{"insecureplugin"}},
 		{ModelTheft, "Model Theft", 10, 0, 0, 0, nil, nil},
 		{GoalHijack, "Agent Goal Hijack", 0, 0, 0, 1, []string{"AML.T0051.001"}, nil},
-		{ToolMisuse, "Tool Misuse and Exploitation", 0, 0, 0, 2, []string{"AML.T0053", "AML.T0086"}, nil},
+		{ToolMisuse, "Tool Misuse and Exploitation", 0, 0, 0, 2, []string{"AML.T0053", "AML.T0086", "AML.T0110"}, nil},
 		{PrivilegeAbuse, "Identity and Privilege Abuse", 0, 0, 0, 3, nil, nil},
 		{CodeExecution, "Unexpected Code Execution", 0, 0, 0, 5, nil, nil},
 		{ContextPoisoning, "Memory and Context Poisoning", 0, 0, 0, 6, []string{"AML.T0080", "AML.T0080.001"}, []string{"memorypoisoning"}},
@@ -112,8 +113,8 @@ func two(n int) string { return string([]byte{byte('0' + n/10), byte('0' + n%10)
 //
 // Of a numbered name the name decides, since lists renumber; a number that the
 // concept has in no edition is a warning. A name that no list has is a bucket
-// of the user's own, with a warning if it carries a number. A number alone is
-// refused, since it means other things in other editions.
+// of the user's own, with a warning if it carries a number or is nearly a
+// concept's. A number alone is refused, unless it means the same in all editions.
 func ParseBucket(text string) (Bucket, diag.List) {
 	list, place, rest := numbered(strings.TrimSpace(text))
 	concepts := Concepts()
@@ -127,6 +128,9 @@ func ParseBucket(text string) (Bucket, diag.List) {
 		if rest == "" && meanings(concepts, list, place) == "" {
 			return "", diag.List{{Code: "operator.bucket-unknown", Level: diag.Error, Hint: "write a name, such as " + string(PromptInjection),
 				Message: "bucket " + quoted(text) + " is in no edition of its list: they have the numbers 01 to 10"}}
+		}
+		if b, ok := everywhere(concepts, list, place); rest == "" && ok {
+			return b, nil
 		}
 		if rest == "" {
 			return "", diag.List{{Code: "operator.bucket-ambiguous", Level: diag.Error, Hint: "write a name or an edition, as in " + list + two(place) + ":2025",
@@ -152,14 +156,15 @@ func ParseBucket(text string) (Bucket, diag.List) {
 		return c.Bucket, nil
 	}
 	own := Bucket(slug(rest))
-	if list == "" {
-		return own, nil
-	}
 	names := make([]string, len(concepts))
 	for i, c := range concepts {
 		names[i] = string(c.Bucket)
 	}
-	return own, diag.List{{Code: "operator.bucket-unknown", Level: diag.Warning, Hint: diag.DidYouMean(string(own), names),
+	near := diag.DidYouMean(string(own), names)
+	if list == "" && near == "" {
+		return own, nil
+	}
+	return own, diag.List{{Code: "operator.bucket-unknown", Level: diag.Warning, Hint: near,
 		Message: "bucket " + quoted(text) + " is in no published list; taken as a bucket of your own, " + quoted(string(own))}}
 }
 
@@ -173,6 +178,17 @@ func byNumber(concepts []Concept, text, list string, place int, year string) (Bu
 	}
 	return "", diag.List{{Code: "operator.bucket-number", Level: diag.Error, Hint: "editions are LLM 2023, 2025, 2026 and ASI 2026, numbers 01 to 10",
 		Message: "bucket " + quoted(text) + " is in no published list"}}
+}
+
+// everywhere is the concept that has a number in every edition of a list.
+func everywhere(concepts []Concept, list string, place int) (Bucket, bool) {
+	i := slices.IndexFunc(concepts, func(c Concept) bool {
+		return !slices.ContainsFunc(c.editions(), func(e edition) bool { return e.list == list && e.place != place })
+	})
+	if i < 0 {
+		return "", false
+	}
+	return concepts[i].Bucket, true
 }
 
 func meanings(concepts []Concept, list string, place int) string {

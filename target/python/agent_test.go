@@ -87,6 +87,12 @@ func TestStyles(t *testing.T) {
 		{"agents:chain", pyhost.LangChain, "chained hi"},
 		{"agents:messages", pyhost.LangChain, "parts"},
 		{"agents:plain", pyhost.LangChain, "plain: hi"},
+		{"agents:graph", pyhost.LangChain, "heard hi"},
+		{"agents:question", pyhost.LangChain, "{'question': 'hi'}"},
+		{"agents:known", pyhost.LangChain, "{'input': 'hi'}"},
+		{"agents:model", pyhost.LangChain, "'hi'"},
+		{"agents:vague", pyhost.LangChain, "{'input': 'hi'}"},
+		{"agents:mute", pyhost.LangChain, "{'input': 'hi'}"},
 	} {
 		plan := agentPlan(t, tc.target)
 		plan.Style = tc.style
@@ -170,11 +176,12 @@ func TestAgentState(t *testing.T) {
 // script answers for tools and writes down what it saw.
 type script struct {
 	before, after pyhost.ToolAnswer
-	log           []string
+	log, named    []string
 }
 
 func (s *script) Called(c pyhost.ToolCall) pyhost.ToolAnswer {
 	s.log = append(s.log, c.Tool+string(c.Args)+string(c.Kwargs))
+	s.named = append(s.named, string(c.Named))
 	return s.before
 }
 
@@ -239,6 +246,23 @@ func TestAgentSources(t *testing.T) {
 	plan.Sources = map[string]string{"given": "import inner\ndef answer(x):\n    return inner.SIGN + x\n", "inner": "SIGN = '>'\n"}
 	if r := ask(t, openAgent(t, plan), "x", nil); r.Text != ">x" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Arguments are told by the names of the tool's parameters, however they were given.
+func TestArgumentsByName(t *testing.T) {
+	for call, want := range map[string]string{
+		`agents.search("a")`: `{"query": "a"}`, `agents.search("a", limit=1)`: `{"query": "a", "limit": 1}`, `agents.search("a", 2)`: `{"query": "a", "limit": 2}`,
+		`agents.search("a", 2, 3)`: `null`, `agents.several("a", "b")`: `null`, `agents.several(x=1)`: `{"x": 1}`,
+	} {
+		plan := agentPlan(t, "caller:run")
+		plan.Tools = []string{"agents:search", "agents:several"}
+		plan.Sources = map[string]string{"caller": "import agents\ndef run(_):\n    try:\n        " + call + "\n    except TypeError:\n        pass\n"}
+		var s script
+		ask(t, openAgent(t, plan), "", &s)
+		if !slices.Equal(s.named, []string{want}) {
+			t.Errorf("%s: %q, want %s", call, s.named, want)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@
 // Nothing that a case does is trusted to end by itself: it is killed at its time
 // limit, and what it leaves running is hunted down by the zygote, to which all
 // orphans come; a zygote that is hurt is replaced, and what it had below it is
-// found by the mark that it bears (see sweep_linux.go).
+// found by the mark that it bears (see target/lineage).
 //
 // The package imports engine/pyhost, engine/process and diag; it must not
 // import a contract, run, store or report. Start reading at zygote.go.

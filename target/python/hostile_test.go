@@ -80,7 +80,7 @@ func TestNothingIsLeft(t *testing.T) {
 	if _, err := os.Stat(top); err == nil {
 		t.Errorf("%s is still there", top)
 	}
-	if n := living(mark); n > 0 {
+	if n := mark.Living(); n > 0 {
 		t.Errorf("%d processes are still there", n)
 	}
 	b.c.lane = &lane{wake: [2]int{-1, -1}} // for the bench, which closes it too
@@ -115,7 +115,7 @@ func TestHostOutlivesNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-z.exited
-	if n := living(z.mark); n > 0 {
+	if n := z.mark.Living(); n > 0 {
 		t.Errorf("%d processes live on", n)
 	}
 }

@@ -116,8 +116,22 @@ func TestOperatorsFindTheirProject(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(other, "src"), os.DirFS(filepath.Join(dir, "ops/src"))); err != nil {
 		t.Fatal(err)
 	}
+	// A package whose modules are imported as if each of its folders were on the path.
+	for name, text := range map[string]string{
+		"__init__.py": "", "far_words.py": "", "ops/__init__.py": "", "ops/near_words.py": "",
+		"ops/op_packaged.py": "import far_words, near_words\nOPERATOR_META = {}\ndef apply(seed_text, ctx, rng): pass\n",
+	} {
+		path := filepath.Join(dir, "pkg", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	o := openOperators(t, pyhost.OperatorSet{Files: []string{
 		filepath.Join(dir, "ops/src/operators/op_relative.py"), filepath.Join(dir, "bad/op_wild.py"), filepath.Join(other, "src/operators/op_relative.py"),
+		filepath.Join(dir, "pkg/ops/op_packaged.py"),
 	}})
 	for _, m := range o.Modules() {
 		if m.Fault != nil {
@@ -206,6 +220,7 @@ func TestOperatorCalls(t *testing.T) {
 		{"killed", pyhost.Died, "ProcessEnded: the process ended: signal 9 (killed)", 0, "", false},
 		{"kill_host", pyhost.Died, "ProcessEnded: the process ended: it ended the host that had started it", 0, "", false},
 		{"close", pyhost.Died, "ProcessEnded: the process ended: exit status 71", 0, "", false},
+		{"bulky", pyhost.WrongType, "TypeError: what it gave takes 66 MiB as JSON; at most 60 are taken", 0, "", false},
 		{"patch", pyhost.Applied, "", 0, "", false},
 		{"fine", pyhost.Applied, "", 0, "", false},
 	}

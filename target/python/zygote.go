@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/target/lineage"
 )
 
 //go:embed host/*.py
@@ -42,7 +44,7 @@ type zygote struct {
 	cmd     *exec.Cmd
 	link    link
 	stderr  bounded
-	mark    mark
+	mark    lineage.Mark
 	exited  chan struct{} // closed when cmd has been waited for
 	// subreaper: orphans come to the zygote. Without, they are found by mark.
 	subreaper bool
@@ -122,7 +124,7 @@ func (z *zygote) greet(ctx context.Context) error {
 		return missing("%s is Python %s, older than %s", z.path, first.Python, oldest)
 	}
 	z.path, z.subreaper = first.Executable, first.Subreaper
-	z.mark, err = newMark(z.cmd.Process.Pid)
+	z.mark, err = lineage.New(z.cmd.Process.Pid)
 	if err != nil {
 		return fmt.Errorf("mark the Python host: %w", err)
 	}
@@ -234,7 +236,7 @@ func (z *zygote) killChild() error {
 // kill ends the zygote and everything below it.
 func (z *zygote) kill() {
 	z.cmd.Process.Kill()
-	z.mark.sweep()
+	z.mark.Sweep()
 }
 
 func (z *zygote) close() {

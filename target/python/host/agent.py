@@ -86,7 +86,8 @@ class Agent:
     def ask(self, value):
         agent = self.target
         if self.request["style"] == "langchain":
-            for name, given in (("ainvoke", {"input": value}), ("invoke", {"input": value}), ("arun", value), ("run", value)):
+            wrapped = runnable_input(agent, value)
+            for name, given in (("ainvoke", wrapped), ("invoke", wrapped), ("arun", value), ("run", value)):
                 if callable(getattr(agent, name, None)):
                     return getattr(agent, name)(given)
         elif callable(getattr(agent, "invoke", None)):
@@ -103,11 +104,11 @@ class Agent:
             self.waited += perf_counter() - began
         return answer
 
-    def before(self, name, args, kwargs):
-        return self.exchange({"called": {"tool": name, "args": plain(args), "kwargs": plain(kwargs)}})
+    def before(self, name, args, kwargs, function):
+        return self.exchange({"called": {"tool": name, "args": plain(args), "kwargs": plain(kwargs), "named": by_name(function, args, kwargs)}})
 
     def after(self, name, args, kwargs, result, error):
-        told = {"tool": name, "args": plain(args), "kwargs": plain(kwargs)}
+        told = {"tool": name, "args": plain(args), "kwargs": plain(kwargs), "named": None}
         answer = self.exchange({"returned": told, "result": result, "fault": fault_of(error) if error else None})
         if answer.get("action") == "replace":
             return answer.get("value")
@@ -127,7 +128,7 @@ class Agent:
                 token = self.inside.set(self.inside.get() + (name,))
                 self.awaited.append(name)
                 try:
-                    answer = self.before(name, args, kwargs)
+                    answer = self.before(name, args, kwargs, function)
                     await self.asyncio.sleep(answer.get("delay", 0) / 1e9)
                     if answer.get("action") in ("raise", "replace"):
                         return instead(answer)
@@ -149,7 +150,7 @@ class Agent:
                     return function(*args, **kwargs)
                 token = self.inside.set(self.inside.get() + (name,))
                 try:
-                    answer = self.before(name, args, kwargs)
+                    answer = self.before(name, args, kwargs, function)
                     sleep(answer.get("delay", 0) / 1e9)
                     if answer.get("action") in ("raise", "replace"):
                         return instead(answer)
@@ -215,6 +216,28 @@ class Agent:
         return False
 
 
+def runnable_input(runnable, prompt):
+    """The prompt in the form that a runnable says it takes; {"input": prompt}
+    for one that says nothing. A graph drops keys that it does not know, and
+    would be asked nothing."""
+    try:
+        schema = runnable.get_input_jsonschema()
+        while "$ref" in schema:
+            schema = schema["$defs"][schema["$ref"].rpartition("/")[2]]
+    except Exception:  # it is older, or not of LangChain, or cannot say
+        return {"input": prompt}
+    keys = schema.get("properties") or {}
+    if not keys:
+        forms = [form.get("type") for form in schema.get("anyOf", [schema])]
+        return prompt if "string" in forms else {"input": prompt}
+    if "input" in keys:
+        return {"input": prompt}
+    if "messages" in keys:
+        return {"messages": [{"role": "user", "content": prompt}]}
+    wanted = schema.get("required") or list(keys)
+    return {wanted[0] if len(wanted) == 1 else "input": prompt}
+
+
 async def settled(result):
     while inspect.isawaitable(result):
         result = await result
@@ -236,6 +259,9 @@ def text_of(result, style):
         for key in ("output", "text"):
             if result.get(key):
                 return text_of(result[key], style)
+        messages = result.get("messages")
+        if isinstance(messages, list) and messages:  # a graph's state: the last one answers
+            return text_of(messages[-1], style)
     content = getattr(result, "content", None)
     if isinstance(content, str):
         return content
@@ -243,6 +269,24 @@ def text_of(result, style):
         parts = [part if isinstance(part, str) else part.get("text", "") for part in content if isinstance(part, (str, dict))]
         return "".join(parts)
     return safe_text(result)
+
+
+def by_name(function, args, kwargs):
+    """The arguments of a call by the names of the parameters."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return None
+    found = {}
+    for name, value in bound.arguments.items():
+        kind = bound.signature.parameters[name].kind
+        if kind is inspect.Parameter.VAR_KEYWORD:
+            found.update(value)
+        elif kind is inspect.Parameter.VAR_POSITIONAL:
+            return None
+        else:
+            found[name] = value
+    return plain(found)
 
 
 def instead(answer):

@@ -5,6 +5,9 @@ import ast
 import importlib.util
 
 
+LARGEST_REPLY = 60 << 20  # less than Go takes for one frame
+
+
 def serve_operators(channel, request):
     Operators(channel, request).serve()
 
@@ -41,6 +44,8 @@ class Operators:
         if altered:
             found = dict(found, notes=found.get("notes", []) + ["values that JSON does not have are written as text"])
             text, _ = to_json(found)
+        if len(text) > LARGEST_REPLY:
+            text, _ = to_json(wrong("what it gave takes %d MiB as JSON; at most %d are taken" % (len(text) >> 20, LARGEST_REPLY >> 20)))
         try:
             self.channel.send_text(text)
         except OSError:
@@ -225,11 +230,11 @@ def import_file(path, tree):
     if root not in sys.path:
         sys.path.append(root)
     name = ".".join(names)
-    for _ in range(8):  # folders above may hold what it imports
+    for _ in range(8):  # its folder, or one above, may hold what it imports
         try:
             return import_as(name, path)
         except ModuleNotFoundError as error:
-            above = folder_of(error.name, root)
+            above = folder_of(error.name, folder)
             if above is None or above in sys.path:
                 raise
             sys.path.append(above)

@@ -27,6 +27,10 @@ def failing(text):
     raise ValueError("tool broke on " + text)
 
 
+def several(*args, **kwargs):
+    return len(args) + len(kwargs)
+
+
 TABLE = {"search": search, "weather": weather}
 held = [search]
 
@@ -151,7 +155,27 @@ class Messages:
         return Message([{"type": "text", "text": "part"}, "s"])
 
 
+class Runnable:
+    """One that says what it takes, as LangChain's do."""
+
+    def __init__(self, schema):
+        self.schema = schema
+
+    def get_input_jsonschema(self):
+        return self.schema
+
+    async def ainvoke(self, value):
+        if isinstance(value, dict) and "messages" in value:
+            return {"messages": value["messages"] + [Message("heard " + value["messages"][0]["content"])]}
+        return repr(value)
+
+
 invoked, chain, messages = Invoked(), Chain(), Messages()
+graph = Runnable({"$ref": "#/$defs/State", "$defs": {"State": {"properties": {"messages": {}, "left": {}}}}})
+question = Runnable({"properties": {"question": {}, "tone": {}}, "required": ["question"]})
+known = Runnable({"properties": {"messages": {}, "input": {}}})
+model = Runnable({"anyOf": [{"type": "string"}, {"type": "array"}]})
+vague, mute = Runnable({}), Runnable(None)
 
 
 def uses_search(prompt):

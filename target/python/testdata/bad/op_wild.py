@@ -50,6 +50,10 @@ def do_trace(rng):
     return Result("x", trace=[1])
 
 
+def do_bulky(rng):
+    return Result("\u00e9" * (11 << 20))
+
+
 def do_odd_trace(rng):
     return Result("x", trace={"nan": float("nan"), "object": Result, 1: {2, 1}, "text": "\u00e9"})
 

@@ -1,5 +1,0 @@
-//go:build unix && !linux
-
-package python
-
-func living(mark) int { return 0 }
