@@ -35,7 +35,7 @@ func (a adaptation) give(kind, target, cause string) bool {
 	if !slices.Contains(a.p.doc.Exploration.Directives, kind) {
 		return false
 	}
-	a.s.log = append(a.s.log, directive{a.s.epoch, kind, target, cause})
+	a.s.log = a.s.log.add(directive{a.s.epoch, kind, target, cause})
 	return true
 }
 
@@ -140,6 +140,7 @@ func (a adaptation) fold(fresh []event, failing map[string][]event) {
 		a.onPlateau()
 	}
 	a.floor(x.CoverageFloor)
+	s.weigh(a.p)
 }
 
 // onPlateau favours what was never reached, and every other time lets
@@ -162,7 +163,7 @@ func (a adaptation) onPlateau() {
 // sets a field that such a guard asks for.
 func (a adaptation) open() {
 	done := map[event]bool{}
-	for _, e := range slices.SortedFunc(maps.Keys(a.s.closed), compare) {
+	for _, e := range a.s.sortedClosed() {
 		e.kind, e.state = eventBranch, 0
 		if done[e] || a.s.branchHits(e.node, e.child) > 0 {
 			continue

@@ -19,7 +19,7 @@ func (p *plan) compileAttempts() {
 			}
 			action := p.leading(p.grammar.Nodes[at].Children[i], 0)
 			if action >= 0 && p.program.Actions()[action].Binding != nil && p.program.Actions()[action].Binding.Rejects != nil {
-				b.attempt = action
+				b.attempt, p.nodes[at].attempts = action, true
 			}
 		}
 	}

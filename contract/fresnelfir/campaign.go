@@ -22,6 +22,8 @@ type Campaign struct {
 	module   *module // nil: the model is explored alone
 	alone    string  // why it is
 	enclosed bool    // the module is the one inside of the document's capsule
+	// modulePath is where the module was looked for; "" if there is none.
+	modulePath string
 }
 
 // Identity implements [campaign.Campaign].
@@ -84,8 +86,10 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	next := s.clone()
 	var fresh []event
 	failing := map[string][]event{}
+	var t tally
 	for _, o := range results {
-		found, last := next.add(decodeTally(o.Data), c.plan)
+		t.decode(o.Data)
+		found, last := next.add(t, c.plan)
 		fresh = append(fresh, found...)
 		if o.Verdict == campaign.VerdictFail {
 			next.failed++
@@ -97,7 +101,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	adaptation{c.plan, next}.fold(fresh, failing)
 	hit, total := next.progress(c.plan)
 	if total > 0 {
-		next.curve = append(next.curve, [2]float64{float64(next.actions), 100 * float64(hit) / float64(total)})
+		next.curve = next.curve.add([2]float64{float64(next.actions), 100 * float64(hit) / float64(total)})
 	}
 	return next
 }

@@ -8,13 +8,22 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/diag"
 )
 
-// capsuleName is the file that [Campaign.Promote] writes.
-const capsuleName = "capsule.json"
+// Files that [Campaign.Promote] writes.
+const (
+	capsuleName    = "capsule.json"
+	regressionName = "regression.spec.md"
+)
+
+// Keeps implements [campaign.Keeper]: what stands beside a capsule runs it.
+func (*Contract) Keeps(path string) bool { return filepath.Base(path) == capsuleName }
 
 // writtenCapsule is a capsule as it stands in a file; [ir.Capsule] says what its keys
 // mean.
@@ -32,14 +41,28 @@ type writtenCapsule struct {
 	Module      string            `json:"module,omitempty"`
 }
 
-// Promote implements [campaign.Promoter]: the document with a capsule, which
-// holds the decisions of the traversal and the module. Running it is running
-// that one traversal: it fails until a module (--module FILE) or a model without
-// the fault is run in place of the one inside.
-func (c *Campaign) Promote(f campaign.Finding, payload []byte, _ string) ([]campaign.File, error) {
-	if c.plan.doc.Capsule != nil {
-		return []campaign.File{{Name: capsuleName, Data: c.doc.Data}}, nil // it is one
+// Promote implements [campaign.Promoter]: a capsule, which is the document with
+// the decisions of the traversal and the module inside, and a Spec-Test that runs
+// it. What the module shows is tried with the module as it is built then, what
+// the model alone shows in the document as it stands then: the test fails until
+// that is mended.
+func (c *Campaign) Promote(f campaign.Finding, payload []byte, dir string) ([]campaign.File, error) {
+	text := c.doc.Data
+	if d, _, _ := ir.Decode(c.doc.Path, text); d == nil || d.Capsule == nil { // it may be one itself
+		var err error
+		if text, err = c.capsule(f, payload); err != nil {
+			return nil, err
+		}
 	}
+	test, err := c.regression(f, dir)
+	if err != nil {
+		return nil, err
+	}
+	return []campaign.File{{Name: capsuleName, Data: text}, {Name: regressionName, Data: test}}, nil
+}
+
+// capsule is the document with a capsule.
+func (c *Campaign) capsule(f campaign.Finding, payload []byte) ([]byte, error) {
 	tr, inputs, err := c.retold(payload)
 	if err != nil {
 		return nil, err
@@ -60,7 +83,82 @@ func (c *Campaign) Promote(f campaign.Finding, payload []byte, _ string) ([]camp
 		return nil, fmt.Errorf("writing a capsule: %w", err)
 	}
 	data := append(bytes.TrimRight(text[:len(text)-1], " \t\r\n"), ",\n  \"capsule\": "...)
-	return []campaign.File{{Name: capsuleName, Data: append(append(data, b...), "\n}\n"...)}}, nil
+	return append(append(data, b...), "\n}\n"...), nil
+}
+
+// regression is a Spec-Test that holds while the finding does not show: paths
+// are those from the folder that it was written in, where it is run.
+func (c *Campaign) regression(f campaign.Finding, dir string) ([]byte, error) {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return nil, fmt.Errorf("finding this folder: %w", err)
+	}
+	file, err := filepath.Rel(here, filepath.Join(dir, capsuleName))
+	if err != nil {
+		return nil, fmt.Errorf("finding the way to %s: %w", dir, err)
+	}
+	argv := []string{"run", c.doc.Path, "--" + optCapsule, file, "--" + optModule, "none"}
+	what := "The model alone shows it: the test holds once " + c.doc.Path + " no longer does."
+	switch {
+	case slices.Contains(f.Cause, byModule):
+		argv = []string{"run", file, "--" + optModule, c.modulePath}
+		what = "The module shows it: the test holds once a build at " + c.modulePath + " no longer does. The one that did is inside of the capsule."
+	case c.module != nil:
+		argv[len(argv)-1] = c.modulePath
+	}
+	title, err := json.Marshal(f.Title)
+	if err != nil {
+		return nil, fmt.Errorf("writing a test: %w", err)
+	}
+	args, err := json.Marshal(append(argv, "--quiet"))
+	if err != nil {
+		return nil, fmt.Errorf("writing a test: %w", err)
+	}
+	return fmt.Appendf(nil, regression, f.ID, what, title, args), nil
+}
+
+// regression is a test in whose block strings stand as JSON, which YAML reads.
+const regression = `# %[1]s
+
+%[2]s
+It is run in the folder that it was written from.
+
+` + "```yaml spec-test" + `
+id: %[1]s
+type: cli.run
+title: %[3]s
+argv: %[4]s
+exit_code: 0
+harness:
+  entrypoint: thresh
+assert:
+  - target: stdout
+    must:
+      - contain: ["PASS  all held · 1 case "]
+` + "```\n"
+
+// capsuleOf is the capsule of another file, without its module: the document's
+// is run.
+func capsuleOf(path string, doc campaign.Spec, set campaign.Settings) (*ir.Capsule, diag.List) {
+	fail := func(message string) (*ir.Capsule, diag.List) {
+		return nil, diag.List{{Code: "fresnelfir.capsule", Pos: diag.Pos{File: doc.Path}, Message: message}}
+	}
+	if set.Read == nil {
+		return fail("there is nothing here to read capsules with")
+	}
+	text, err := set.Read(path)
+	if err != nil {
+		return fail(fmt.Sprintf("the capsule %s cannot be read: %v", path, err))
+	}
+	d, _, list := ir.Decode(path, text)
+	if list.HasErrors() {
+		return nil, list
+	}
+	if d.Capsule == nil {
+		return fail(path + " has no section capsule; thresh promote writes files that have one")
+	}
+	d.Capsule.Module = nil
+	return d.Capsule, nil
 }
 
 // retold runs a tape and tells its steps and its last inputs.

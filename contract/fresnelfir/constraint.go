@@ -140,7 +140,7 @@ func (r relation) value(d, place int) answer {
 	switch x.Type {
 	case ir.Bool:
 		return known(at == 1)
-	case ir.Enum:
+	case ir.Enum, ir.String:
 		return answer{known: true, op: ir.LitString, text: x.Values[at]}
 	}
 	return answer{known: true, op: ir.LitInt, n: int64(uint64(x.Min) + at)}

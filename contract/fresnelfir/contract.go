@@ -52,8 +52,9 @@ func (*Contract) Detect(s campaign.Spec) bool {
 
 // Names of the options.
 const (
-	optBudget = "budget"
-	optModule = "module"
+	optBudget  = "budget"
+	optCapsule = "capsule"
+	optModule  = "module"
 )
 
 // Options implements [campaign.Contract].
@@ -61,15 +62,21 @@ func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: optModule, Usage: "the WebAssembly module to explore with the model, in place of bindings.entry; `FILE` or none for the model alone"},
 		{Name: optBudget, Usage: "explore `N` traversals, in place of the number that the format's rule gives, or 10000 if that is more"},
+		{Name: optCapsule, Usage: "take the one traversal that the capsule in `FILE` holds, in this document"},
 	}
 }
 
-//go:embed starter/model.json
-var starter []byte
+var (
+	//go:embed starter/model.json
+	starter []byte
+	//go:embed starter/ticket.wasm
+	starterModule []byte // written by package examples/fresnelfir/ticket
+)
 
-// Starter implements [campaign.Contract].
+// Starter implements [campaign.Contract]: a model, and its module, which has a
+// fault.
 func (*Contract) Starter(string) []campaign.File {
-	return []campaign.File{{Name: "model.json", Data: bytes.Clone(starter)}}
+	return []campaign.File{{Name: "model.json", Data: bytes.Clone(starter)}, {Name: "ticket.wasm", Data: bytes.Clone(starterModule)}}
 }
 
 // Compile implements [campaign.Contract].
@@ -90,6 +97,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if list.HasErrors() {
 		return nil, list
 	}
+	vary(d)
 	c := &Campaign{doc: doc, plan: newPlan(d), seed: d.Inputs.Seed, budget: max(Budget(d), leastTraversals)}
 	for _, f := range c.plan.space.faults {
 		level := diag.Error
@@ -112,13 +120,22 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if list.HasErrors() {
 		return nil, list
 	}
+	var tape []byte // from another file than the document
+	if path := set.Get(optCapsule, ""); path != "" {
+		x, found := capsuleOf(path, doc, set)
+		if list = append(list, found...); list.HasErrors() {
+			return nil, list
+		}
+		d.Capsule, tape = x, x.Tape
+	}
 	if d.Capsule != nil {
 		c.budget = 1
 	}
-	code, why, found := k.moduleOf(doc, d, set)
+	code, path, why, found := k.moduleOf(doc, d, set)
 	if list = append(list, found...); list.HasErrors() {
 		return nil, list
 	}
+	c.modulePath = path
 	if code != nil {
 		c.module = newModule(c.plan, code, k.open, c.seed)
 		if found := c.module.inspect(c.plan, src, src.Within(d.Bindings.Place, "entry")); len(found) > 0 {
@@ -127,7 +144,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	}
 	c.alone = why
 	c.enclosed = code != nil && why == enclosed
-	c.id = campaign.Identity{Contract: k.Name(), Name: nameOf(doc.Path), Digest: digest(doc.Data, code, c.seed, uint64(c.budget))}
+	c.id = campaign.Identity{Contract: k.Name(), Name: nameOf(doc.Path), Digest: withTexts(digest(doc.Data, code, tape, c.seed, uint64(c.budget)), d)}
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
 
@@ -138,24 +155,24 @@ const enclosed = "it is inside of the capsule"
 const maxModule = 64 << 20
 
 // moduleOf reads the module: the one that --module names, else the document's
-// entry below its own folder. Without one the model is explored alone, and why
-// says so.
-func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Settings) (code []byte, why string, list diag.List) {
-	fail := func(code, format string, args ...any) ([]byte, string, diag.List) {
-		return nil, "", diag.List{{Code: "fresnelfir." + code, Pos: diag.Pos{File: doc.Path}, Path: "$.bindings.entry", Message: fmt.Sprintf(format, args...)}}
+// entry below its own folder; path is where it is looked for. Without one the
+// model is explored alone, and why says so.
+func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Settings) (code []byte, path, why string, list diag.List) {
+	fail := func(code, format string, args ...any) ([]byte, string, string, diag.List) {
+		return nil, "", "", diag.List{{Code: "fresnelfir." + code, Pos: diag.Pos{File: doc.Path}, Path: "$.bindings.entry", Message: fmt.Sprintf(format, args...)}}
 	}
 	asked := set.Get(optModule, "")
-	path := asked
+	path = asked
 	switch {
 	case asked == "none":
-		return nil, "no module was wanted", nil
+		return nil, "", "no module was wanted", nil
 	case asked != "":
 	case k.open == nil || set.Read == nil:
-		return nil, "there is nothing here to run modules with", nil
+		return nil, "", "there is nothing here to run modules with", nil
 	case d.Bindings.Entry == "":
-		return nil, "the document names no module", nil
+		return nil, "", "the document names no module", nil
 	case capsuleModule(d) != nil && !filepath.IsLocal(d.Bindings.Entry):
-		return capsuleModule(d), enclosed, nil
+		return capsuleModule(d), d.Bindings.Entry, enclosed, nil
 	case !filepath.IsLocal(d.Bindings.Entry):
 		return fail("entry", "must be a path below the document's folder, got %q; name a module elsewhere with --%s", d.Bindings.Entry, optModule)
 	default:
@@ -164,15 +181,15 @@ func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Sett
 	b, err := set.Read(path)
 	switch {
 	case err != nil && errors.Is(err, fs.ErrNotExist) && asked == "" && capsuleModule(d) != nil:
-		return capsuleModule(d), enclosed, nil
+		return capsuleModule(d), path, enclosed, nil
 	case err != nil && (asked != "" || !errors.Is(err, fs.ErrNotExist)):
 		return fail("module-unread", "the module %s cannot be read: %v", path, err)
 	case err != nil:
-		return nil, "there is no module at " + path, nil
+		return nil, "", "there is no module at " + path, nil
 	case len(b) > maxModule:
 		return fail("module-size", "the module %s has %d bytes; at most %d are allowed", path, len(b), maxModule)
 	}
-	return b, "", nil
+	return b, path, "", nil
 }
 
 // nameOf is what a campaign is called: the document's file name without its
@@ -186,7 +203,7 @@ func nameOf(path string) string {
 // seed leads to other cases.
 const exploration = "fresnelfir exploration 2"
 
-func digest(doc, code []byte, numbers ...uint64) string {
+func digest(doc, code, tape []byte, numbers ...uint64) string {
 	h := sha256.New()
 	h.Write([]byte(exploration))
 	for _, n := range numbers {
@@ -197,6 +214,7 @@ func digest(doc, code []byte, numbers ...uint64) string {
 	sum := sha256.Sum256(doc)
 	h.Write(sum[:])
 	h.Write(code)
+	h.Write(tape)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -232,4 +250,7 @@ func Budget(d *ir.Document) int64 {
 	return max(total, leastBudget)
 }
 
-var _ campaign.Contract = (*Contract)(nil)
+var (
+	_ campaign.Contract = (*Contract)(nil)
+	_ campaign.Keeper   = (*Contract)(nil)
+)

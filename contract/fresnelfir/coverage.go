@@ -36,6 +36,16 @@ type event struct {
 	child int
 }
 
+// hash is a number for an event whose highest bits tell most events apart.
+func (e event) hash() uint64 {
+	return (uint64(e.kind)<<56 ^ uint64(e.node)<<32 ^ uint64(e.child)<<16 ^ e.state) * 0x9e3779b97f4a7c15
+}
+
+// is reports whether two events are the same, those that are not by the first look.
+func (e *event) is(x *event) bool {
+	return e.state == x.state && e.child == x.child && e.node == x.node && e.kind == x.kind
+}
+
 func compare(a, b event) int {
 	for _, d := range [...]int{int(a.kind) - int(b.kind), a.node - b.node} {
 		if d != 0 {
@@ -53,56 +63,79 @@ func compare(a, b event) int {
 
 // coverage is what one traversal met.
 type coverage struct {
-	events []event
-	rows   [][]int // inputs, by their values' places
-	tape   []byte  // of a case that reached something new
-	last   event   // the branch that was taken last
+	events []event // each once, in the order in which they were met first
+	counts []int   // by event
+	places [places]uint8
+	rows   [][]int  // inputs, by their values' places
+	sums   []uint64 // of rows, told apart by them
+	tape   []byte   // of a case that reached something new
+	last   event    // the branch that was taken last
 	cut    int
 }
 
+// places is the size of the table that finds an event again. Events that were
+// met when it was three quarters full are listed as often as they are met.
+const places = 128
+
 func (c *coverage) reset() {
-	c.events, c.rows, c.cut, c.last = c.events[:0], c.rows[:0], 0, event{}
+	c.events, c.counts, c.rows, c.sums, c.cut, c.last = c.events[:0], c.counts[:0], c.rows[:0], c.sums[:0], 0, event{}
+	c.places = [places]uint8{}
 	c.tape = nil
 }
 
-func (c *coverage) node(at int) { c.events = append(c.events, event{kind: eventNode, node: at}) }
+// met counts an event.
+func (c *coverage) met(e event) {
+	h := e.hash() >> 57
+	for c.places[h] > 0 {
+		if i := int(c.places[h]) - 1; c.events[i].is(&e) {
+			c.counts[i]++
+			return
+		}
+		h = (h + 1) % places
+	}
+	c.events, c.counts = append(c.events, e), append(c.counts, 1)
+	if n := len(c.events); n <= places*3/4 {
+		c.places[h] = uint8(n)
+	}
+}
+
+func (c *coverage) node(at int) { c.met(event{kind: eventNode, node: at}) }
 
 func (c *coverage) taken(at int, state uint64, child int) {
 	c.last = event{eventBranch, at, state, child}
-	c.events = append(c.events, c.last)
+	c.met(c.last)
 }
 
 func (c *coverage) closed(at int, state uint64, child int) {
-	c.events = append(c.events, event{eventClosed, at, state, child})
+	c.met(event{eventClosed, at, state, child})
 }
 
 func (c *coverage) stuck(at int, state uint64) {
-	c.events = append(c.events, event{kind: eventStuck, node: at, state: state})
+	c.met(event{kind: eventStuck, node: at, state: state})
 }
 
-func (c *coverage) model(state uint64) {
-	c.events = append(c.events, event{kind: eventModel, state: state})
-}
+func (c *coverage) model(state uint64) { c.met(event{kind: eventModel, state: state}) }
 
-func (c *coverage) edge(at int) {
-	c.events = append(c.events, event{kind: eventEdge, child: at})
-}
+func (c *coverage) edge(at int) { c.met(event{kind: eventEdge, child: at}) }
 
-func (c *coverage) hint(d int, at uint64) {
-	c.events = append(c.events, event{kind: eventHint, node: d, state: at})
-}
+func (c *coverage) hint(d int, at uint64) { c.met(event{kind: eventHint, node: d, state: at}) }
 
-func (c *coverage) attempt(action int) {
-	c.events = append(c.events, event{kind: eventAttempt, node: action})
-}
+func (c *coverage) attempt(action int) { c.met(event{kind: eventAttempt, node: action}) }
 
 func (c *coverage) input(row []int) {
-	for _, r := range c.rows {
-		if slices.Equal(r, row) {
+	sum := uint64(0)
+	for _, v := range row {
+		sum = (sum ^ uint64(v)) * 0x9e3779b97f4a7c15
+	}
+	for i, x := range c.sums {
+		if x == sum && slices.Equal(c.rows[i], row) {
 			return
 		}
 	}
-	c.rows = append(c.rows, slices.Clone(row))
+	c.sums = append(c.sums, sum)
+	n := len(c.rows)
+	c.rows = slices.Grow(c.rows, 1)[:n+1]
+	c.rows[n] = append(c.rows[n][:0], row...) // in the memory of an earlier case
 }
 
 // tally is what one case adds to the campaign: events with their counts.
@@ -111,6 +144,7 @@ type tally struct {
 	events  []event
 	counts  []int
 	rows    [][]int
+	places  []int // of the values in rows
 	tape    []byte
 }
 
@@ -119,23 +153,17 @@ type tally struct {
 func (c *coverage) encode(actions int, tried []int64, failed bool) []byte {
 	if last := c.last; failed && last.kind == eventBranch {
 		last.kind = eventLast
-		c.events = append(c.events, last)
+		c.met(last)
 	}
-	slices.SortFunc(c.events, compare)
-	b := binary.AppendUvarint(nil, uint64(actions))
+	b := binary.AppendUvarint(make([]byte, 0, 8*len(c.events)+64), uint64(actions))
 	put := func(e event, n int) {
 		b = append(b, byte(e.kind))
 		for _, v := range [...]uint64{uint64(e.node), e.state, uint64(e.child), uint64(n)} {
 			b = binary.AppendUvarint(b, v)
 		}
 	}
-	for i := 0; i < len(c.events); {
-		j := i
-		for j < len(c.events) && c.events[j] == c.events[i] {
-			j++
-		}
-		put(c.events[i], j-i)
-		i = j
+	for i, e := range c.events {
+		put(e, c.counts[i])
 	}
 	if c.cut > 0 {
 		put(event{kind: eventCut}, c.cut)
@@ -158,8 +186,9 @@ func (c *coverage) encode(actions int, tried []int64, failed bool) []byte {
 	return b
 }
 
-// decodeTally reads what encode wrote; what is not that is cut off.
-func decodeTally(b []byte) tally {
+// decode reads what encode wrote, in the memory that t has; what is not that is
+// cut off.
+func (t *tally) decode(b []byte) {
 	next := func() uint64 {
 		v, n := binary.Uvarint(b)
 		if n <= 0 {
@@ -169,7 +198,8 @@ func decodeTally(b []byte) tally {
 		b = b[n:]
 		return v
 	}
-	t := tally{actions: int(next())}
+	*t = tally{events: t.events[:0], counts: t.counts[:0], rows: t.rows[:0], places: t.places[:0]}
+	t.actions = int(next())
 	for len(b) > 0 {
 		e := event{kind: eventKind(b[0])}
 		b = b[1:]
@@ -181,14 +211,13 @@ func decodeTally(b []byte) tally {
 			continue
 		}
 		if e.kind == eventInput {
-			row := make([]int, 0, min(n, len(b)))
+			from := len(t.places)
 			for range min(n, len(b)) {
-				row = append(row, int(next())+solve.Open)
+				t.places = append(t.places, int(next())+solve.Open)
 			}
-			t.rows = append(t.rows, row)
+			t.rows = append(t.rows, t.places[from:len(t.places):len(t.places)])
 			continue
 		}
 		t.events, t.counts = append(t.events, e), append(t.counts, n)
 	}
-	return t
 }

@@ -2,6 +2,7 @@ package fresnelfir
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
@@ -44,11 +45,15 @@ func (t *teller) things() {
 		t.line("- %s **%s** has %s.", capital(a(e.Name)), e.Name, orNothing(join(fields, "and")))
 	}
 	for _, r := range t.d.Refinements {
-		t.line("- %s %s is **%s**%s if %s.", capital(a(r.Base)), r.Base, r.Name, paramWords(r.Params), say(r.Predicate))
+		t.line("- %s %s is **%s**%s if %s.", capital(a(r.Base)), r.Base, r.Name, paramWords(r.Params), condition(r.Predicate))
 	}
 	for _, f := range t.d.Functions {
 		if !f.Observer {
-			t.line("- **%s**%s is %s.", f.Name, paramWords(f.Params), say(f.Body))
+			if f.Returns == "bool" {
+				t.line("- **%s**%s holds if %s.", f.Name, paramWords(f.Params), condition(f.Body))
+			} else {
+				t.line("- **%s**%s is %s.", f.Name, paramWords(f.Params), say(f.Body))
+			}
 			continue
 		}
 		model := "; the model cannot say what that should be"
@@ -129,7 +134,7 @@ func (t *teller) protocols() {
 		}
 		post := ""
 		if g.Postcondition != nil {
-			post = "; then " + say(g.Postcondition)
+			post = "; then " + condition(g.Postcondition)
 		}
 		if i == 0 {
 			t.line("")
@@ -232,7 +237,7 @@ func (t *teller) properties() {
 			about = " " + p.Description
 		}
 		if p.Predicate != nil {
-			t.line("- **%s**: always, %s.%s", p.Name, say(p.Predicate), about)
+			t.line("- **%s**: always, %s.%s", p.Name, condition(p.Predicate), about)
 		}
 		if p.Rule != nil {
 			t.line("- **%s**: %s.%s", p.Name, rule(p.Rule), about)
@@ -246,14 +251,43 @@ func (t *teller) properties() {
 func (t *teller) exploration() {
 	t.head("How it is explored")
 	x := &t.d.Exploration
-	t.line("- %s actions make an epoch; up to %d actors take turns.", thousand(int64(x.EpochSize)), max(1, x.Threads))
+	actors := "one actor walks at a time"
+	if x.Threads > 1 {
+		actors = fmt.Sprintf("up to %d actors take turns", x.Threads)
+	}
+	t.line("- %s actions make an epoch; %s.", thousand(int64(x.EpochSize)), actors)
 	t.line("- %s traversals or more are made, from seed %d.", thousand(max(Budget(t.d), leastTraversals)), t.d.Inputs.Seed)
 	for _, in := range t.d.Inputs.Domains {
 		t.line("- The input **%s** is %s.", in.Name, domainWords(in))
 	}
 	for _, c := range t.d.Inputs.Constraints {
-		t.line("- Inputs obey **%s**: %s.", c.Name, say(c.Rule))
+		t.line("- Inputs obey **%s**: %s.", c.Name, condition(c.Rule))
 	}
+	for _, x := range t.d.Inputs.Targets {
+		t.line("- %s.", targetWords(x, t.d.Domain(x.Domain)))
+	}
+}
+
+// targetWords is what a target wants covered; over is the input that it names, if it
+// names one.
+func targetWords(x ir.Target, over *ir.Domain) string {
+	switch x.Kind {
+	case ir.AllPairs:
+		return "Each pair of values of " + join(x.Over, "and") + " is to be tried"
+	case ir.TWay:
+		return fmt.Sprintf("Each combination of values of any %d of %s is to be tried", x.Strength, join(x.Over, "and"))
+	case ir.EachTransition:
+		return "Each call and each branch of " + x.Machine + " is to be reached"
+	}
+	var values []string
+	for _, v := range x.Values {
+		values = append(values, say(v))
+	}
+	all := "Of " + x.Domain + ", " + join(values, "and") + " are to be tried"
+	if over != nil && over.Type == ir.Int {
+		all += ", and the values at its ends"
+	}
+	return all
 }
 
 func thousand(n int64) string {
@@ -270,6 +304,12 @@ func domainWords(x *ir.Domain) string {
 		return "yes or no"
 	case ir.Enum:
 		return join(x.Values, "or")
+	case ir.String:
+		var texts []string
+		for _, v := range x.Values {
+			texts = append(texts, strconv.Quote(v))
+		}
+		return "the text " + join(texts, "or") + " or a variant of it"
 	}
 	return fmt.Sprintf("a number from %d to %d", x.Min, x.Max)
 }

@@ -1,8 +1,6 @@
 package fresnelfir
 
 import (
-	"slices"
-
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
@@ -34,24 +32,18 @@ func (c *Campaign) Explored(of any) Exploration {
 	if !ok {
 		s = newState(c.plan)
 	}
-	x := Exploration{Traversals: s.cases, Planned: c.budget, Actions: s.actions, Epochs: s.epoch, Curve: slices.Clip(s.curve)}
+	x := Exploration{Traversals: s.cases, Planned: c.budget, Actions: s.actions, Epochs: s.epoch, Curve: s.curve.all()}
 	if c.module == nil {
 		x.Alone = c.alone
-	}
-	taken := map[event]int64{}
-	for e, n := range s.hits {
-		if e.kind == eventBranch {
-			taken[event{kind: eventBranch, node: e.node, child: e.child}] += n
-		}
 	}
 	for at := range c.plan.nodes {
 		n := &c.plan.nodes[at]
 		if n.kind == walk.Call {
-			hits := s.hits[event{kind: eventNode, node: at}]
+			hits := s.hits.of(event{kind: eventNode, node: at})
 			x.Targets = append(x.Targets, Target{Name: n.id + " " + n.action, Status: status(hits), Hits: hits})
 		}
 		for i, b := range n.branches {
-			hits := taken[event{kind: eventBranch, node: at, child: i}]
+			hits := s.branchHits(at, i)
 			t := Target{Name: n.id + "#" + b.id, Status: status(hits), Hits: hits}
 			if b.weight == 0 {
 				t.Status, t.Why = "unreachable", "its weight is 0"

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/engine/choice"
 	"github.com/thresh-dev/thresh/engine/dut"
 )
@@ -42,7 +43,7 @@ func (s *space) constantsOf(constants []int64) {
 
 // place is where a number stands in an integer domain.
 func (d *domain) place(v int64) (uint64, bool) {
-	if v < d.source.Min || v > d.source.Max {
+	if d.source.Type != ir.Int || v < d.source.Min || v > d.source.Max {
 		return 0, false
 	}
 	return uint64(v) - uint64(d.source.Min), true
@@ -50,7 +51,7 @@ func (d *domain) place(v int64) (uint64, bool) {
 
 // wide reports whether a domain is too large to go through.
 func (s *space) wide() bool {
-	return slices.ContainsFunc(s.domains, func(d domain) bool { return !d.whole })
+	return slices.ContainsFunc(s.domains, func(d domain) bool { return !d.whole && d.source.Type == ir.Int })
 }
 
 // hint is a value to try for a large domain.
@@ -123,8 +124,10 @@ func (s *state) learn(d int, at uint64) {
 	if slices.Contains(s.hints[d], at) {
 		return
 	}
-	list := append(slices.Clip(s.hints[d]), at)
-	s.hints[d] = list[max(0, len(list)-maxHints):]
+	if len(s.hints[d]) == maxHints {
+		s.hints[d] = append(s.hints[d][:0], s.hints[d][1:]...)
+	}
+	s.hints[d] = append(s.hints[d], at)
 }
 
 // reach notes a point of the module's code; it reports whether it is new.

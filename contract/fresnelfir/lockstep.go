@@ -15,10 +15,8 @@ func (t *traversal) lockstep(action int, forbidden bool) bool {
 	d := t.dev
 	name := t.p.program.Actions()[action].Name
 	want, told := t.expected(action)
-	if t.p.claims[action].binding.Mutates || len(d.mod.unpaired) == 0 {
-		t.before = t.before[:0]
-	} else {
-		t.before = t.readings(t.before[:0])
+	if t.before = t.before[:0]; len(d.mod.unpaired) > 0 && !t.p.claims[action].binding.Mutates {
+		t.before = t.readings(t.before)
 	}
 	if err := d.call(action, t.given); err != nil {
 		t.fail(&failure{kind: kindSpec, level: byModel, title: name + " cannot be called: " + err.Error(), subject: name, cause: err.Error(), at: t.p.doc.Effect(name).Place})
@@ -37,15 +35,20 @@ func (t *traversal) lockstep(action int, forbidden bool) bool {
 		t.fail(f)
 		return false
 	}
-	t.note(d.reply.Value.String())
-	t.lastArgs, t.lastReply = append(t.lastArgs[:0], d.args...), d.reply
+	if t.trace != nil {
+		t.note(d.reply.Value.String())
+	}
+	c := &t.p.claims[action]
+	if c.steady || c.twice {
+		t.lastArgs, t.lastReply = append(t.lastArgs[:0], d.args...), d.reply
+	}
 	if got := d.answer(d.reply.Value, d.mod.actions[action].returns); told && got != want {
 		t.note(fmt.Sprintf("%s, the model says %s", d.reply.Value, t.m.Text(want)))
 		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: name, cause: "returns", at: t.p.claims[action].binding.Answer.Place,
 			title: "what " + name + " returns differs from the model"})
 		return false
 	}
-	if !t.p.claims[action].binding.Mutates && len(d.mod.unpaired) > 0 {
+	if len(d.mod.unpaired) > 0 && !c.binding.Mutates {
 		t.unchanged(action, "it mutates nothing")
 	}
 	return t.failed == nil
@@ -57,12 +60,15 @@ func (t *traversal) expected(action int) (model.Value, bool) {
 	if code == nil {
 		return model.Value{}, false
 	}
-	v, f := t.m.Eval(code)
-	if f.Spec() {
+	v, ok := t.m.Value(code)
+	if ok {
+		return v, true
+	}
+	if f := t.m.Fault(); f.Spec() {
 		name := t.p.program.Actions()[action].Name
 		t.fail(t.faulty(f, "the answer of "+name, name))
 	}
-	return v, f.Cause == model.NoFault
+	return v, false
 }
 
 // moduleFailed is the failure of the call that was made last.
@@ -107,11 +113,19 @@ func (t *traversal) compare(after string) {
 		if t.wide {
 			left *= wider
 		}
-		t.tuple = t.tuple[:0]
-		t.each(x.params, &left, func() bool {
-			t.ask(x, after)
-			return t.failed == nil
-		})
+		if len(x.params) == 1 { // as most have
+			live := t.m.Live(x.params[0])
+			for i := len(live) - 1; i >= max(0, len(live)-left) && t.failed == nil; i-- {
+				t.tuple = append(t.tuple[:0], live[i])
+				t.ask(x, after)
+			}
+		} else {
+			t.tuple = t.tuple[:0]
+			t.each(x.params, &left, func() bool {
+				t.ask(x, after)
+				return t.failed == nil
+			})
+		}
 		if t.failed != nil {
 			return
 		}
@@ -141,16 +155,15 @@ func (t *traversal) each(params []int, left *int, visit func() bool) bool {
 }
 
 func (t *traversal) ask(x *pair, after string) {
-	want, f := t.m.EvalWith(x.model, t.tuple)
-	if f.Cause != model.NoFault {
+	want, ok := t.m.ValueWith(x.model, t.tuple)
+	if !ok {
 		return // the model has nothing to say of these instances
 	}
 	d := t.dev
-	name := t.p.doc.Functions[x.observer].Name
 	reply := d.ask(x.observer, t.tuple)
-	d.reply = reply
 	if reply.Cause != dut.None {
-		bad := t.moduleFailed(name)
+		d.reply = reply
+		bad := t.moduleFailed(t.p.doc.Functions[x.observer].Name)
 		bad.at = t.p.doc.Functions[x.observer].Place
 		t.fail(bad)
 		return
@@ -159,6 +172,7 @@ func (t *traversal) ask(x *pair, after string) {
 	if got == want {
 		return
 	}
+	name := t.p.doc.Functions[x.observer].Name
 	var args []string
 	for _, i := range t.tuple {
 		args = append(args, t.m.Name(i))

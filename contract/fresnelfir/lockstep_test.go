@@ -62,6 +62,9 @@ func TestSoundModule(t *testing.T) {
 // Every planted fault of the module is found from every seed, told as what it
 // is, and comes down to the fewest actions that show it.
 func TestFaultyModules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many walks, one at a time: what goes on side by side is in TestContract")
+	}
 	g := engine(t)
 	write, submit, publish := "write_article", " submit_article", " publish_article"
 	live := write + submit + publish

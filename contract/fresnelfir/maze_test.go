@@ -61,6 +61,9 @@ func assertions(t testing.TB, g *wasm.Engine, seed uint64, steps int, guided boo
 // What the module compares with finds assertions that numbers drawn blindly do
 // not meet.
 func TestMazes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many walks, one at a time: what goes on side by side is in TestContract")
+	}
 	g := engine(t)
 	guided, blind := 0, 0
 	for seed := range uint64(2) {

@@ -2,7 +2,6 @@ package fresnelfir
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"strings"
@@ -130,72 +129,6 @@ func TestConstantsAreFedBack(t *testing.T) {
 		c.seed, c.budget = seed, 500
 		if _, failing := explore(t, c, firstFailure); len(failing) == 0 {
 			t.Errorf("seed %d: not found", seed)
-		}
-	}
-}
-
-// What a module does to Thresh itself is nothing: hostile modules are refused or
-// give findings.
-func TestHostileModules(t *testing.T) {
-	g := engine(t)
-	build := func(change func(*wasmemit.Module)) []byte {
-		m := wasmemit.New()
-		m.Memory(1, 1)
-		i32 := wasmemit.Params(wasmemit.I32)
-		m.Func("queue_open", nil, i32).I32(1)
-		for _, name := range []string{"queue_pop", "queue_peek", "queue_size", "queue_back"} {
-			m.Func(name, i32, i32).I32(0)
-		}
-		change(m)
-		return m.Bytes()
-	}
-	two, one := wasmemit.Params(wasmemit.I32, wasmemit.I32), wasmemit.Results(wasmemit.I32)
-	push := func(body func(*wasmemit.Func)) []byte {
-		return build(func(m *wasmemit.Module) { body(m.Func("queue_push", two, one)) })
-	}
-	for name, c := range map[string]struct {
-		module []byte
-		want   string // how the finding's kind, or the error, begins
-	}{
-		"endless loop":      {push(func(f *wasmemit.Func) { f.Loop(wasmemit.Empty, func() { f.Br(0) }).I32(0) }), kindTimeout},
-		"endless recursion": {push(func(f *wasmemit.Func) { f.Get(0).Get(1).Call(f.Index) }), kindCrash},
-		"growing memory": {push(func(f *wasmemit.Func) {
-			f.Loop(wasmemit.Empty, func() { f.I32(1).MemoryGrow().Op(wasmemit.Drop).Br(0) }).I32(0)
-		}), kindTimeout},
-		"memory beyond": {push(func(f *wasmemit.Func) { f.I32(-8).Memory(wasmemit.I32Load, 0) }), kindCrash},
-		"endless start": {build(func(m *wasmemit.Module) {
-			m.Func("queue_push", two, one).I32(0)
-			f := m.Func("", nil, nil)
-			f.Loop(wasmemit.Empty, func() { f.Br(0) })
-			m.Start(f.Index)
-		}), "opening the module"},
-		"ten thousand exports": {build(func(m *wasmemit.Module) {
-			f := m.Func("queue_push", two, one)
-			f.I32(0)
-			for i := range 10_000 {
-				m.Export("e"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+strings.Repeat("y", i/26), f.Index)
-			}
-		}), kindDiscrepancy},
-	} {
-		c1 := withModuleNamed(t, g, "queue.json", readExample(t, "queue.json"), c.module)
-		c1.budget = 200
-		if _, err := c1.Probe(context.Background()); err != nil {
-			if !strings.HasPrefix(err.Error(), c.want) {
-				t.Errorf("%s: %v", name, err)
-			}
-			continue
-		}
-		x := open(t, c1)
-		kinds := map[string]bool{}
-		for i := range int64(40) {
-			o, err := x.Execute(context.Background(), c1.Start(campaign.Facts{}), campaign.Case{Index: i})
-			if err != nil && !errors.Is(err, context.Canceled) {
-				t.Fatalf("%s: %v", name, err)
-			}
-			kinds[o.Kind] = true
-		}
-		if !kinds[c.want] && !(c.want == kindCrash && kinds[kindTimeout]) {
-			t.Errorf("%s: %v, want %s", name, kinds, c.want)
 		}
 	}
 }

@@ -40,7 +40,9 @@ type node struct {
 	id       string // "lifecycle/root/1/body"
 	kind     walk.Kind
 	branches []branch // of an alt
-	action   string   // of a call
+	weights  []float64
+	attempts bool   // some branch has an attempt
+	action   string // of a call
 }
 
 // branch is an alternative of an alt.
@@ -123,7 +125,7 @@ func (p *plan) add(n *ir.Node, rules map[string]int) int {
 			if b.Guard != nil {
 				x.guard = p.program.Condition(b.Guard)
 			}
-			info.branches = append(info.branches, x)
+			info.branches, info.weights = append(info.branches, x), append(info.weights, x.weight)
 		}
 	case ir.Repeat:
 		g.Kind, g.Min, g.Max = walk.Repeat, int(n.Min), int(n.Max)

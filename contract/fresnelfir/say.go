@@ -88,8 +88,18 @@ func comparison(e *ir.Expr) string {
 		}
 		return part(x) + " does not hold"
 	}
+	if (e.Op == ir.Eq || e.Op == ir.Neq) && (truth(x) || truth(y)) {
+		link := " exactly if "
+		if e.Op == ir.Neq {
+			link = " or else "
+		}
+		return operand(x) + link + operand(y)
+	}
 	return part(x) + " " + verbs[e.Op] + " " + part(y)
 }
+
+// truth reports whether an expression can only be true or false.
+func truth(e *ir.Expr) bool { return nested(e) || e.Op == ir.Is }
 
 func junction(e *ir.Expr) string {
 	var list []string

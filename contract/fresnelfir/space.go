@@ -16,7 +16,7 @@ import (
 // maxValues is how many values of a domain are told apart. Of a larger range
 // those count that tend to matter: its ends, what is next to them, what is
 // near 0, and every number that the document mentions. Where no constraint is
-// on such a domain, other values are drawn as well.
+// on such a domain, other values are drawn as well; of a string they are variants.
 const maxValues = 64
 
 // space is the inputs of a document: values by domain, the constraints on them
@@ -103,8 +103,8 @@ func (s *space) solver() *solve.Solver {
 
 // newDomain chooses the values that are told apart.
 func newDomain(doc *ir.Document, x *ir.Domain) domain {
-	d := domain{source: x, whole: x.Size() <= maxValues}
-	if d.whole {
+	d := domain{source: x, whole: x.Size() <= maxValues && x.Type != ir.String}
+	if d.whole || x.Type == ir.String {
 		for i := range x.Size() {
 			d.values = append(d.values, i)
 		}
@@ -157,7 +157,7 @@ func fitsField(x *ir.Domain, f *ir.Field) bool {
 		return false
 	}
 	for _, v := range x.Values {
-		if !slices.Contains(f.Values, v) {
+		if x.Type == ir.Enum && !slices.Contains(f.Values, v) {
 			return false
 		}
 	}
@@ -304,13 +304,13 @@ func (s *space) text(d, value int) string {
 	switch x.Type {
 	case ir.Bool:
 		return fmt.Sprint(at == 1)
-	case ir.Enum:
+	case ir.Enum, ir.String:
 		return x.Values[at]
 	}
 	return fmt.Sprint(int64(uint64(x.Min) + at))
 }
 
-// idle doubts domains that reach nothing.
+// idle doubts domains that reach nothing: what is asked of them cannot be covered.
 func (s *space) idle(in *ir.Inputs) {
 	for i, x := range in.Domains {
 		used := s.reached[i]
@@ -320,6 +320,11 @@ func (s *space) idle(in *ir.Inputs) {
 		if !used {
 			s.faults = append(s.faults, fault{at: x.Place, code: "idle-domain", doubt: true,
 				message: fmt.Sprintf("the input %q reaches nothing: no argument of an action, no field of the actor and no expression takes its value", x.Name)})
+			for k := range s.targets {
+				if t := &s.targets[k]; slices.Contains(t.params, i) && t.unreachable == "" {
+					t.unreachable = "nothing takes the input " + x.Name
+				}
+			}
 		}
 	}
 }
@@ -368,7 +373,8 @@ func (in *inputs) draw(src *choice.Source, m *model.Machine, domains []int, like
 
 // other decides on any value of a large domain, now and then, in place of at.
 func (in *inputs) other(src *choice.Source, d int, at uint64) uint64 {
-	size := in.s.domains[d].source.Size()
+	x := in.s.domains[d].source
+	size := x.Size() + uint64(len(x.Variants))
 	if hint, ok := in.hint(d); ok {
 		if src.Prefer(1, 2) == 1 {
 			at, in.row[d] = src.Prefer(hint, size), solve.Open
@@ -384,6 +390,10 @@ func (in *inputs) other(src *choice.Source, d int, at uint64) uint64 {
 func (in *inputs) constrained(d, k int, domains []int) {
 	if in.solver == nil {
 		in.solver = in.s.solver()
+	}
+	if !in.solver.Constrained(d) { // the conditions on it hold whatever it is
+		in.row[d] = k
+		return
 	}
 	at := slices.Index(domains, d)
 	n := len(in.s.domains[d].values)

@@ -15,27 +15,30 @@ type state struct {
 	cases    int64
 	actions  int64
 	failed   int64
-	hits     map[event]int64   // of nodes and of branches in their states
-	closed   map[event]int64   // guards that did not hold
-	stuck    map[event]int64   // alternatives with no branch open
-	tried    []int64           // by property
-	cut      int64             // walks that were cut
-	reached  []bool            // by input combination
-	learned  map[event]float64 // factors on a branch's weight, in its state
-	forced   map[event]int     // branches that are favoured, for so many more epochs
-	floors   map[event]float64 // factors that keep branches likely that were never taken
-	limit    int               // repetitions end early; 0: they do not
-	edges    []uint64          // points of the module's code that were reached, as bits
-	hints    [][]uint64        // by domain: places of values to try
-	tries    map[int]int64     // by action: how often it was tried though not allowed
-	timeouts map[event]int     // by branch: calls that did not end
-	skipped  map[event]int     // branches that are left aside, for so many more epochs
-	wide     int               // observers are asked about more instances, for so many more epochs
-	quiet    int               // epochs since anything new was reached
-	log      []directive       // what was decided, with its cause
-	corpus   [][]uint64        // tapes that reached something new, the latest last
-	models   int               // states of the model that were met
-	curve    [][2]float64      // coverage of calls and branches, by actions
+	hits     counter              // of nodes and of branches in their states
+	taken    counter              // of branches, in all states together
+	closed   counter              // guards that did not hold
+	stuck    counter              // alternatives with no branch open
+	tried    []int64              // by property
+	cut      int64                // walks that were cut
+	reached  []bool               // by input combination
+	learned  map[event]float64    // factors on a branch's weight, in its state
+	forced   map[event]int        // branches that are favoured, for so many more epochs
+	floors   map[event]float64    // factors that keep branches likely that were never taken
+	plain    [][]float64          // by node: weights of its branches, but for what was learned of states
+	weights  map[event][]float64  // the same with it, by alternative and state
+	limit    int                  // repetitions end early; 0: they do not
+	edges    []uint64             // points of the module's code that were reached, as bits
+	hints    [][]uint64           // by domain: places of values to try
+	tries    map[int]int64        // by action: how often it was tried though not allowed
+	timeouts map[event]int        // by branch: calls that did not end
+	skipped  map[event]int        // branches that are left aside, for so many more epochs
+	wide     int                  // observers are asked about more instances, for so many more epochs
+	quiet    int                  // epochs since anything new was reached
+	log      *history[directive]  // what was decided, with its cause
+	corpus   [][]uint64           // tapes that reached something new, the latest last
+	models   int                  // states of the model that were met
+	curve    *history[[2]float64] // coverage of calls and branches, by actions, after each epoch
 }
 
 // directive is a change to how the protocol is explored.
@@ -48,7 +51,7 @@ type directive struct {
 
 func newState(p *plan) *state {
 	return &state{
-		hits: map[event]int64{}, closed: map[event]int64{}, stuck: map[event]int64{}, tried: make([]int64, p.program.Properties()),
+		tried:   make([]int64, p.program.Properties()),
 		reached: make([]bool, len(p.space.targets)), learned: map[event]float64{}, forced: map[event]int{},
 		tries: map[int]int64{}, timeouts: map[event]int{}, skipped: map[event]int{},
 	}
@@ -56,12 +59,15 @@ func newState(p *plan) *state {
 
 func (s *state) clone() *state {
 	c := *s
-	c.hits, c.closed, c.stuck = maps.Clone(s.hits), maps.Clone(s.closed), maps.Clone(s.stuck)
+	c.hits, c.taken, c.closed, c.stuck = s.hits.clone(), s.taken.clone(), s.closed.clone(), s.stuck.clone()
 	c.learned, c.forced = maps.Clone(s.learned), maps.Clone(s.forced)
 	c.tries, c.skipped, c.timeouts = maps.Clone(s.tries), maps.Clone(s.skipped), maps.Clone(s.timeouts)
 	c.edges, c.hints = slices.Clone(s.edges), slices.Clone(s.hints)
 	c.tried, c.reached = slices.Clone(s.tried), slices.Clone(s.reached)
-	c.log, c.curve, c.corpus = slices.Clip(s.log), slices.Clip(s.curve), slices.Clip(s.corpus)
+	c.corpus = slices.Clip(s.corpus)
+	for i := range c.hints {
+		c.hints[i] = slices.Clone(c.hints[i])
+	}
 	return &c
 }
 
@@ -79,26 +85,44 @@ const forceFactor = 8
 // skipFactor is what is left of a branch's weight that is skipped.
 const skipFactor = 0.01
 
-// weight is how likely a branch is, among those that are open.
-func (s *state) weight(p *plan, at int, open uint64, child int) float64 {
-	w := p.nodes[at].branches[child].weight
-	if s == nil || w == 0 {
+// weigh works out how likely the branches are by what was learned, so that walks
+// need not.
+func (s *state) weigh(p *plan) {
+	s.plain, s.weights = make([][]float64, len(p.nodes)), map[event][]float64{}
+	for at := range p.nodes {
+		for i, b := range p.nodes[at].branches {
+			e, w := event{kind: eventBranch, node: at, child: i}, b.weight
+			if f, ok := s.floors[e]; ok {
+				w *= f
+			}
+			if s.forced[e] > 0 {
+				w *= forceFactor
+			}
+			if s.skipped[e] > 0 {
+				w *= skipFactor
+			}
+			s.plain[at] = append(s.plain[at], w)
+		}
+	}
+	for e, f := range s.learned {
+		k := event{eventBranch, e.node, e.state, 0}
+		if s.weights[k] == nil {
+			s.weights[k] = slices.Clone(s.plain[e.node])
+		}
+		s.weights[k][e.child] *= f
+	}
+}
+
+// weightsOf are how likely the branches of an alternative are, if all of them
+// are open; open are those that are.
+func (s *state) weightsOf(p *plan, at int, open uint64) []float64 {
+	if s == nil || s.plain == nil {
+		return p.nodes[at].weights
+	}
+	if w, ok := s.weights[p.key(at, open, 0)]; ok {
 		return w
 	}
-	if f, ok := s.learned[p.key(at, open, child)]; ok {
-		w *= f
-	}
-	plain := event{kind: eventBranch, node: at, child: child}
-	if f, ok := s.floors[plain]; ok {
-		w *= f
-	}
-	if s.forced[plain] > 0 {
-		w *= forceFactor
-	}
-	if s.skipped[plain] > 0 {
-		w *= skipFactor
-	}
-	return w
+	return s.plain[at]
 }
 
 // loopLimit reports whether a repetition is to end by what was learned.
@@ -115,20 +139,22 @@ func (s *state) add(t tally, p *plan) (fresh []event, last *event) {
 		n := int64(t.counts[i])
 		switch e.kind {
 		case eventNode, eventBranch, eventModel:
-			if e.kind == eventModel && s.hits[e] == 0 {
-				if s.models == maxModels {
-					continue
-				}
-				s.models++
+			if e.kind == eventModel && s.models == maxModels && s.hits.of(e) == 0 {
+				continue
 			}
-			if s.hits[e] == 0 {
+			if s.hits.add(e, n) == 0 {
 				fresh = append(fresh, e)
+				if e.kind == eventModel {
+					s.models++
+				}
 			}
-			s.hits[e] += n
+			if e.kind == eventBranch {
+				s.taken.add(event{kind: eventBranch, node: e.node, child: e.child}, n)
+			}
 		case eventClosed:
-			s.closed[e] += n
+			s.closed.add(e, n)
 		case eventStuck:
-			s.stuck[e] += n
+			s.stuck.add(e, n)
 		case eventTried:
 			if e.node < len(s.tried) {
 				s.tried[e.node] += n
@@ -171,7 +197,7 @@ const (
 // news reports whether a case reached something that the state does not know.
 func (s *state) news(events []event) bool {
 	return slices.ContainsFunc(events, func(e event) bool {
-		return (e.kind <= eventBranch || e.kind == eventModel && s.models < maxModels) && s.hits[e] == 0 || e.kind == eventEdge
+		return (e.kind <= eventBranch || e.kind == eventModel && s.models < maxModels) && s.hits.of(e) == 0 || e.kind == eventEdge
 	})
 }
 
@@ -186,26 +212,26 @@ func holds(c *combination, row []int) bool {
 
 // branchHits is how often a branch was taken, in any state.
 func (s *state) branchHits(at, child int) int64 {
-	n := int64(0)
-	for e, c := range s.hits {
-		if e.kind == eventBranch && e.node == at && e.child == child {
-			n += c
-		}
+	return s.taken.of(event{kind: eventBranch, node: at, child: child})
+}
+
+// sortedClosed are the branches that were met and closed, by alternative and state.
+func (s *state) sortedClosed() []event {
+	list := make([]event, 0, s.closed.used)
+	for e := range s.closed.all() {
+		list = append(list, e)
 	}
-	return n
+	slices.SortFunc(list, compare)
+	return list
 }
 
 // progress counts the calls and branches of the protocols that were reached.
 func (s *state) progress(p *plan) (hit, total int) {
-	taken := map[event]bool{}
-	for e := range s.hits {
-		taken[event{kind: e.kind, node: e.node, child: e.child}] = true
-	}
 	for at := range p.nodes {
 		n := &p.nodes[at]
 		if n.kind == walk.Call {
 			total++
-			if taken[event{kind: eventNode, node: at}] {
+			if s.hits.of(event{kind: eventNode, node: at}) > 0 {
 				hit++
 			}
 		}
@@ -214,10 +240,20 @@ func (s *state) progress(p *plan) (hit, total int) {
 				continue
 			}
 			total++
-			if taken[event{kind: eventBranch, node: at, child: i}] {
+			if s.branchHits(at, i) > 0 {
 				hit++
 			}
 		}
 	}
 	return hit, total
+}
+
+// byEpoch is the coverage of calls and branches after each epoch, from before
+// the first.
+func (s *state) byEpoch() [][2]float64 {
+	list := append([][2]float64{{}}, s.curve.all()...)
+	for i := range list {
+		list[i][0] = float64(i)
+	}
+	return list
 }

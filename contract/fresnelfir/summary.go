@@ -15,18 +15,22 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 		c.overview(s),
 		campaign.TableExhibit("Coverage of the protocols", []string{"target", "status", "hits"}, c.transitions(s)),
 	}
-	if rows := c.combinations(s); len(rows) > 0 {
+	m, paired := c.pairs(s)
+	if paired {
+		list = append(list, m)
+	}
+	if rows := c.combinations(s, paired); len(rows) > 0 {
 		list = append(list, campaign.TableExhibit("Coverage of the inputs", []string{"inputs", "status", "why"}, rows))
 	}
 	if rows := c.properties(s); len(rows) > 0 {
 		list = append(list, campaign.TableExhibit("Properties", []string{"property", "put to the test"}, rows))
 	}
 	list = append(list, c.graph(s))
-	if len(s.curve) > 1 {
-		list = append(list, campaign.SeriesExhibit("Coverage of the protocols over time", "actions", "% of calls and branches", campaign.Line{Name: "covered", Points: s.curve}))
+	if s.curve.len() > 0 {
+		list = append(list, campaign.SeriesExhibit("Coverage of the protocols over epochs", "epochs", "% of calls and branches", campaign.Line{Name: "covered", Points: s.byEpoch()}))
 	}
-	if len(s.log) > 0 {
-		list = append(list, campaign.TableExhibit("Directives", []string{"epoch", "directive", "target", "cause"}, directives(s.log)))
+	if s.log.len() > 0 {
+		list = append(list, campaign.TableExhibit("Directives", []string{"epoch", "directive", "target", "cause"}, directives(s.log.all())))
 	}
 	return list
 }
@@ -34,13 +38,13 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 func (c *Campaign) overview(s *state) campaign.Exhibit {
 	hit, total := s.progress(c.plan)
 	states := 0
-	for e := range s.hits {
+	for e := range s.hits.all() {
 		if e.kind == eventBranch {
 			states++
 		}
 	}
 	dead := int64(0)
-	for _, n := range s.stuck {
+	for _, n := range s.stuck.all() {
 		dead += n
 	}
 	mode := "model_only"
@@ -81,7 +85,7 @@ func (c *Campaign) transitions(s *state) [][]string {
 	for at := range c.plan.nodes {
 		n := &c.plan.nodes[at]
 		if n.kind == walk.Call {
-			hits := s.hits[event{kind: eventNode, node: at}]
+			hits := s.hits.of(event{kind: eventNode, node: at})
 			rows = append(rows, []string{n.id + " " + n.action, status(hits), strconv.FormatInt(hits, 10)})
 		}
 		for i, b := range n.branches {
@@ -99,14 +103,16 @@ func (c *Campaign) transitions(s *state) [][]string {
 // shownCombinations bounds the rows of the table of inputs.
 const shownCombinations = 500
 
-func (c *Campaign) combinations(s *state) [][]string {
+// combinations lists those that are to be covered; with paired, those alone
+// that are no pairs, which their matrix shows.
+func (c *Campaign) combinations(s *state, paired bool) [][]string {
 	var rows [][]string
+	more := 0
 	for i, t := range c.plan.space.targets {
-		if i == shownCombinations {
-			rows = append(rows, []string{fmt.Sprintf("and %d more", len(c.plan.space.targets)-i), "", ""})
-			break
-		}
 		switch {
+		case paired && len(t.params) == 2:
+		case len(rows) == shownCombinations:
+			more++
 		case t.unreachable != "":
 			rows = append(rows, []string{t.label, "unreachable", t.unreachable})
 		case s.reached[i]:
@@ -114,6 +120,9 @@ func (c *Campaign) combinations(s *state) [][]string {
 		default:
 			rows = append(rows, []string{t.label, "pending", ""})
 		}
+	}
+	if more > 0 {
+		rows = append(rows, []string{fmt.Sprintf("and %d more", more), "", ""})
 	}
 	return rows
 }
@@ -143,35 +152,4 @@ func directives(log []directive) [][]string {
 		rows = append(rows, []string{strconv.Itoa(d.epoch), d.kind, d.target, d.cause})
 	}
 	return rows
-}
-
-// graph is the protocols as they were walked.
-func (c *Campaign) graph(s *state) campaign.Exhibit {
-	g := &campaign.Graph{}
-	id := func(at int) string { return "n" + strconv.Itoa(at) }
-	kinds := [...]string{walk.Seq: "in order", walk.Alt: "one of", walk.Repeat: "repeat", walk.Refer: "ref"}
-	for at := range c.plan.nodes {
-		n, x := &c.plan.nodes[at], &c.plan.grammar.Nodes[at]
-		var label string
-		switch n.kind {
-		case walk.Call:
-			label = n.action
-		case walk.Repeat:
-			label = fmt.Sprintf("repeat %d to %d", x.Min, x.Max)
-		default:
-			label = kinds[n.kind]
-		}
-		g.Nodes = append(g.Nodes, campaign.Node{ID: id(at), Label: label, Hits: s.hits[event{kind: eventNode, node: at}]})
-		for i, child := range x.Children {
-			e := campaign.Edge{From: id(at), To: id(child)}
-			if n.kind == walk.Alt {
-				e.Label, e.Hits = n.branches[i].id, s.branchHits(at, i)
-			}
-			g.Edges = append(g.Edges, e)
-		}
-		if n.kind == walk.Refer {
-			g.Edges = append(g.Edges, campaign.Edge{From: id(at), To: id(c.plan.grammar.Rules[x.Rule])})
-		}
-	}
-	return campaign.Exhibit{Kind: "graph", Title: "Protocols", Graph: g}
 }

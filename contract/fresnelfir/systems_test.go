@@ -42,6 +42,9 @@ func system(t testing.TB, g *wasm.Engine, s systems.System, fault string, seed u
 // The modules without a fault give rise to no finding, and everything that can
 // be covered is.
 func TestSystemsAreSound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many walks, one at a time: what goes on side by side is in TestContract")
+	}
 	g := engine(t)
 	for _, s := range systems.All() {
 		for seed := range seeds() {
@@ -66,6 +69,9 @@ func TestSystemsAreSound(t *testing.T) {
 // Every fault is found within the default budget from every seed, and comes down
 // to few actions: the median is at most 1.2 times the least that any seed came to.
 func TestSystemsWithFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many walks, one at a time: what goes on side by side is in TestContract")
+	}
 	g := engine(t)
 	for _, s := range systems.All() {
 		var ratios []float64

@@ -52,7 +52,7 @@ func describe(m *model.Machine, i int32) string {
 	b.WriteString(m.Name(i))
 	for k, f := range m.Program().Document().Entities[m.EntityOf(i)].Fields {
 		if f.Name != "id" {
-			fmt.Fprintf(&b, " %s=%s", f.Name, m.Text(m.Get(i, k)))
+			fmt.Fprintf(&b, " %s=%s", f.Name, held(m.Text(m.Get(i, k)), f))
 		}
 	}
 	return b.String()
@@ -80,13 +80,30 @@ func (x *trace) begin(t *traversal, action int) {
 	x.was, x.count = snapshot(m, x.was[:0]), m.Instances()
 }
 
+// said is a value in a sentence: a text is quoted, since it may hold anything.
+func said(text string, of ir.Type) string {
+	if of == ir.String {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// held is the value of a field in a sentence.
+func held(text string, f *ir.Field) string {
+	if len(f.Texts) > 0 {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
 // argument is the value of a binding's argument as people read it.
 func (t *traversal) argument(name string) string {
 	m, p := t.m, t.p.program
 	src, _ := t.p.doc.Argument(name)
 	switch src.Kind {
 	case ir.ArgInput:
-		return m.Text(m.Input(p.Domain(src.Domain)))
+		d := p.Domain(src.Domain)
+		return said(m.Text(m.Input(d)), t.p.doc.Inputs.Domains[d].Type)
 	case ir.ArgWith:
 		return m.Text(t.given[src.With])
 	}
@@ -101,7 +118,7 @@ func (t *traversal) argument(name string) string {
 	if src.Kind == ir.ArgField {
 		for k, f := range t.p.doc.Entities[m.EntityOf(i)].Fields {
 			if f.Name == src.Field {
-				return m.Text(m.Get(i, k))
+				return said(m.Text(m.Get(i, k)), f.Type)
 			}
 		}
 	}
@@ -129,7 +146,7 @@ func (x *trace) end(t *traversal) {
 		}
 		for k, f := range t.p.doc.Entities[m.EntityOf(i)].Fields {
 			if v := m.Get(i, k); v != x.was[at] {
-				s.Changes = append(s.Changes, fmt.Sprintf("%s.%s: %s -> %s", m.Name(i), f.Name, m.Text(x.was[at]), m.Text(v)))
+				s.Changes = append(s.Changes, fmt.Sprintf("%s.%s: %s -> %s", m.Name(i), f.Name, held(m.Text(x.was[at]), f), held(m.Text(v), f)))
 			}
 			at++
 		}
@@ -193,7 +210,13 @@ func exhibits(data []byte) []campaign.Exhibit {
 			rows[i] = rows[i][:len(columns)]
 		}
 	}
-	list := []campaign.Exhibit{campaign.TableExhibit("Steps", columns, rows)}
+	steps := campaign.TableExhibit("Steps", columns, rows)
+	for i, s := range x.Steps {
+		if s.Result != "" { // what the model and the module disagree on first
+			steps.Table.Focus = append(steps.Table.Focus, len(x.Cast)+i)
+		}
+	}
+	list := []campaign.Exhibit{steps}
 	if x.Place != "" {
 		list = append(list, campaign.TextExhibit("Place in the document", x.Place))
 	}

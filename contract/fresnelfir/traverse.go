@@ -125,7 +125,7 @@ func (t *traversal) actors(threads int) {
 		t.alive, t.born = t.alive[:0], t.born[:0]
 		for i := range threads {
 			t.m.Act(i)
-			t.born = append(t.born, len(t.src.Tape().Values))
+			t.born = append(t.born, t.src.Len())
 			t.src.Begin()
 			if n := len(t.p.roots); n > 0 {
 				r := t.src.Draw(uint64(n))
@@ -165,7 +165,11 @@ func (t *traversal) instance(entity int, links []int) int32 {
 		if len(links) > 0 && links[k] >= 0 {
 			t.m.Set(i, k, t.m.Input(links[k]))
 		} else {
-			t.m.Set(i, k, t.fieldValue(i, k, f, t.src.Draw(fieldValues(f))))
+			n := t.src.Draw
+			if len(f.Texts) > 0 {
+				n = t.src.Skewed // the plain ones, which come first, as often as all variants
+			}
+			t.m.Set(i, k, t.fieldValue(i, k, f, n(fieldValues(f))))
 		}
 	}
 	if t.trace != nil {
@@ -199,6 +203,8 @@ func fieldValues(f *ir.Field) uint64 {
 			return uint64(high-low) + 1
 		}
 		return 3
+	case ir.String:
+		return max(uint64(len(f.Texts)), 1)
 	}
 	return 1
 }
@@ -247,7 +253,11 @@ func (t *traversal) fieldValue(i int32, field int, f *ir.Field, v uint64) model.
 	if x := t.m.Get(i, field); x.Kind != model.Unset {
 		return x // the id
 	}
-	x, _ := t.p.program.Symbol("")
+	text := ""
+	if len(f.Texts) > 0 {
+		text = f.Texts[v]
+	}
+	x, _ := t.p.program.Symbol(text)
 	return x
 }
 
@@ -255,7 +265,7 @@ func (t *traversal) fieldValue(i int32, field int, f *ir.Field, v uint64) model.
 func (t *traversal) step() {
 	at := t.next()
 	t.thread = t.alive[at]
-	t.turns = append(t.turns, turn{t.thread, len(t.src.Tape().Values) - 1})
+	t.turns = append(t.turns, turn{t.thread, t.src.Len() - 1})
 	t.m.Act(t.thread)
 	if len(t.p.guarded) > 0 {
 		t.in.draw(&t.src, t.m, t.p.guarded, t.likely())
@@ -356,22 +366,19 @@ func (t *traversal) Choose(at int) int {
 			return -1
 		}
 	}
-	if t.dev != nil {
+	if t.dev != nil && n.attempts {
 		if t.attempts(at, open); t.failed != nil {
 			return -1
 		}
 	}
-	t.weights = t.weights[:0]
+	t.weights = append(t.weights[:0], t.state.weightsOf(t.p, at, open)...)
 	total := 0.0
-	for i := range n.branches {
-		w := 0.0
-		if open>>(i&63)&1 == 1 {
-			w = t.state.weight(t.p, at, open, i)
-		} else {
+	for i, w := range t.weights {
+		if open>>(i&63)&1 == 0 {
+			w, t.weights[i] = 0, 0
 			t.seen.closed(at, open, i)
 		}
 		total += w
-		t.weights = append(t.weights, w)
 	}
 	if total <= 0 {
 		t.seen.stuck(at, open)
@@ -389,15 +396,14 @@ func (t *traversal) Choose(at int) int {
 // instance does not; one that is faulty is a finding.
 func (t *traversal) guard(b *branch) bool {
 	// Guards are the model's: what they say must not hang on a module's faults.
-	t.m.SetObserver(nil)
-	v, f := t.m.Eval(b.guard.Code)
-	if t.dev != nil {
-		t.m.SetObserver(t.dev)
+	v, ok := t.m.Modelled(b.guard.Code)
+	if ok {
+		return v == model.True
 	}
-	if f.Spec() {
+	if f := t.m.Fault(); f.Spec() {
 		t.fail(t.faulty(f, fmt.Sprintf("the guard of branch %q", b.id), "guard "+b.id))
 	}
-	return v == model.True
+	return false
 }
 
 // More implements [walk.Guide].

@@ -23,9 +23,27 @@ import (
 // Spans nest and are listed in the order in which they begin.
 type Span struct{ From, To int }
 
+// Kind is what a decision was about.
+type Kind uint8
+
+// The kinds of decisions.
+const (
+	Number Kind = iota // how much: Draw, Skewed and Prefer
+	Pick               // which of some: Weighted
+	Flag               // whether a repetition goes on: More
+)
+
+// Mark says what a number of a tape decided on, and that it was below Limit;
+// a limit of 0 stands for 2^64.
+type Mark struct {
+	Kind  Kind
+	Limit uint64
+}
+
 // Tape is the decisions of one generation.
 type Tape struct {
 	Values []uint64
+	Marks  []Mark // as many as there are values
 	Spans  []Span
 }
 
@@ -72,7 +90,12 @@ func (s *Source) told() bool {
 }
 
 func (s *Source) clear() {
-	s.tape.Values, s.tape.Spans, s.open = s.tape.Values[:0], s.tape.Spans[:0], s.open[:0]
+	s.tape.Values, s.tape.Marks, s.tape.Spans, s.open = s.tape.Values[:0], s.tape.Marks[:0], s.tape.Spans[:0], s.open[:0]
+}
+
+func (s *Source) note(v uint64, kind Kind, limit uint64) {
+	s.tape.Values = append(s.tape.Values, v)
+	s.tape.Marks = append(s.tape.Marks, Mark{kind, limit})
 }
 
 // next is SplitMix64 (Steele, Lea and Flood, 2014).
@@ -96,7 +119,7 @@ func (s *Source) Draw(n uint64) uint64 {
 	default:
 		v, _ = bits.Mul64(s.next(), n)
 	}
-	s.tape.Values = append(s.tape.Values, v)
+	s.note(v, Number, n)
 	return v
 }
 
@@ -113,7 +136,7 @@ func (s *Source) Skewed(n uint64) uint64 {
 			v >>= 1
 		}
 	}
-	s.tape.Values = append(s.tape.Values, v)
+	s.note(v, Number, n)
 	return v
 }
 
@@ -122,7 +145,7 @@ func (s *Source) Prefer(v, n uint64) uint64 {
 	if s.told() {
 		v = s.take(n)
 	}
-	s.tape.Values = append(s.tape.Values, v)
+	s.note(v, Number, n)
 	return v
 }
 
@@ -157,7 +180,7 @@ func (s *Source) Weighted(weights []float64) int {
 		}
 		i = (i + 1) % len(weights)
 	}
-	s.tape.Values = append(s.tape.Values, uint64(i))
+	s.note(uint64(i), Pick, uint64(len(weights)))
 	return i
 }
 
@@ -188,7 +211,7 @@ func (s *Source) More(count, most int) bool {
 	} else if float64(s.next()>>11)/(1<<53) >= 1/float64(most-count+1) {
 		v = 1
 	}
-	s.tape.Values = append(s.tape.Values, v)
+	s.note(v, Flag, 2)
 	return v == 1
 }
 
@@ -210,6 +233,9 @@ func (s *Source) End() {
 
 // Overrun reports whether more was asked for than the tape held.
 func (s *Source) Overrun() bool { return s.over }
+
+// Len is how many decisions were made so far.
+func (s *Source) Len() int { return len(s.tape.Values) }
 
 // Tape is what was decided so far. It is valid until the source is used again.
 func (s *Source) Tape() Tape {

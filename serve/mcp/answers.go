@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -16,6 +17,46 @@ func modeOf(alone string) string {
 		return modelOnly
 	}
 	return "model_and_module"
+}
+
+// modeOfCall is the mode of the campaign, run or finding that a call names, which
+// its answer says also if it is an error. A tool of models whose campaign there is
+// not has no module.
+func (s *Server) modeOfCall(t *tool, c *call) string {
+	if id, ok := c.text("run_id"); ok {
+		return s.modeOfRun(id)
+	}
+	if id, ok := c.text("finding"); ok {
+		if rec, _, err := s.cfg.Store.Finding(id); err == nil {
+			return modeOfRecord(rec)
+		}
+		return ""
+	}
+	if !slices.ContainsFunc(s.modelTools(), func(x tool) bool { return x.name == t.name }) {
+		return ""
+	}
+	k := &s.campaigns
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if x, err := k.find(c); err == nil {
+		return modeOf(x.model.Alone)
+	}
+	return modelOnly
+}
+
+// modeOfRun is the mode of a run; "" if it explores no model.
+func (s *Server) modeOfRun(id string) string {
+	if r := s.runs.find(id); r != nil {
+		if e, ok := r.Explored(); ok {
+			return modeOf(e.Alone)
+		}
+		return ""
+	}
+	rec, err := s.storedRun(id)
+	if err != nil {
+		return ""
+	}
+	return modeOfRecord(rec)
 }
 
 // modelTools are the eight tools of the format, and load_dut.

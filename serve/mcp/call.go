@@ -70,7 +70,7 @@ func answer(v any, isError bool) *sdk.CallToolResult {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return failed(fmt.Errorf("encoding the answer: %w", err))
+		return failed(fmt.Errorf("encoding the answer: %w", err), "")
 	}
 	text := bytes.TrimSpace(b.Bytes())
 	return &sdk.CallToolResult{
@@ -78,13 +78,15 @@ func answer(v any, isError bool) *sdk.CallToolResult {
 	}
 }
 
-// failed is the answer of a tool that cannot do what it was asked for.
-func failed(err error) *sdk.CallToolResult {
+// failed is the answer of a tool that cannot do what it was asked for; mode is
+// that of what it was asked about, if that explores a model.
+func failed(err error, mode string) *sdk.CallToolResult {
 	v := struct {
 		Error       string       `json:"error"`
+		Mode        string       `json:"mode,omitempty"`
 		Hint        string       `json:"hint,omitempty"`
 		Diagnostics []diagnostic `json:"diagnostics,omitempty"`
-	}{Error: err.Error(), Hint: diag.Hint(err)}
+	}{Error: err.Error(), Mode: mode, Hint: diag.Hint(err)}
 	var list diag.List
 	if errors.As(err, &list) {
 		v.Diagnostics = diagnostics(list)

@@ -165,7 +165,7 @@ func TestStartAgain(t *testing.T) {
 	u := &fakeUse{fail: errors.New("no disk")}
 	s := New(Config{Use: u})
 	ask(t, s, "fresnel_fir_compile", `{"ir_json":"{}"}`)
-	if text, isError := ask(t, s, "fresnel_fir_fuzz_start", one); !isError || text != `{"error":"no disk"}` {
+	if text, isError := ask(t, s, "fresnel_fir_fuzz_start", one); !isError || text != `{"error":"no disk","mode":"model_only"}` {
 		t.Errorf("start: %s", text)
 	}
 	u.fail = nil

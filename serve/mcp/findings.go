@@ -50,8 +50,8 @@ func (s *Server) replay(ctx context.Context, c *call) (any, error) {
 		Now     string `json:"fails_otherwise,omitempty"`
 		Mode    string `json:"mode,omitempty"`
 	}{r.Finding.ID, r.RunID, r.Rerun.Same > 0, r.Rerun.Tried, r.Rerun.Same, r.Finding.Kind, r.Finding.Title, r.Now, ""}
-	if rec, err := s.cfg.Store.Outline(r.RunID); err == nil && modelAlone(rec) {
-		v.Mode = modelOnly
+	if rec, err := s.cfg.Store.Outline(r.RunID); err == nil {
+		v.Mode = modeOfRecord(rec)
 	}
 	return v, nil
 }
@@ -74,9 +74,6 @@ func (s *Server) explain(_ context.Context, c *call) (any, error) {
 		RunID   string           `json:"run_id"`
 		Text    string           `json:"text"` // the same for people
 		Mode    string           `json:"mode,omitempty"`
-	}{f, rec.RunID, text.String(), ""}
-	if modelAlone(rec) {
-		v.Mode = modelOnly
-	}
+	}{f, rec.RunID, text.String(), modeOfRecord(rec)}
 	return v, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -148,7 +149,8 @@ func (s *Server) check(ctx context.Context, c *call) (any, error) {
 		Result      string       `json:"result"` // "pass" or "errors"
 		Campaigns   []planned    `json:"campaigns"`
 		Diagnostics []diagnostic `json:"diagnostics"`
-	}{"pass", []planned{}, diagnostics(found.Diagnostics)}
+		Mode        string       `json:"mode,omitempty"` // model_only if that of one campaign is
+	}{"pass", []planned{}, diagnostics(found.Diagnostics), ""}
 	if found.Diagnostics.HasErrors() || d.Strict && len(found.Diagnostics) > 0 {
 		v.Result = "errors"
 	}
@@ -156,6 +158,9 @@ func (s *Server) check(ctx context.Context, c *call) (any, error) {
 		p := planned{Contract: x.Contract, Name: x.Name, Cases: x.Cases}
 		if x.Model != nil {
 			p.Mode = modeOf(x.Model.Alone)
+			if v.Mode != modelOnly {
+				v.Mode = p.Mode
+			}
 		}
 		v.Campaigns = append(v.Campaigns, p)
 	}
@@ -261,14 +266,18 @@ func (s *Server) storedRun(ref string) (campaign.Record, error) {
 	return s.cfg.Store.Record(id)
 }
 
-// modelAlone reports whether a record warns that a model was explored alone.
-func modelAlone(rec campaign.Record) bool {
+// modeOfRecord is the mode of a run that has ended; "" if it explored no model.
+// One model without its module makes all of it model_only.
+func modeOfRecord(rec campaign.Record) string {
 	for _, w := range rec.Warnings {
 		if strings.Contains(w, "mode: "+modelOnly) {
-			return true
+			return modelOnly
 		}
 	}
-	return false
+	if slices.ContainsFunc(rec.Campaigns, func(x campaign.CampaignRecord) bool { return x.Contract == "fresnelfir" }) {
+		return modeOf("")
+	}
+	return ""
 }
 
 func (s *Server) runStatus(ctx context.Context, c *call) (any, error) {
@@ -288,9 +297,7 @@ func (s *Server) runStatus(ctx context.Context, c *call) (any, error) {
 		}
 		v := runState{RunID: rec.RunID, Findings: len(rec.Findings), Elapsed: rec.Environment.Seconds}
 		v.ended(&rec)
-		if modelAlone(rec) {
-			v.Mode = modelOnly
-		}
+		v.Mode = modeOfRecord(rec)
 		return v, nil
 	}
 	if wait > 0 {
@@ -357,9 +364,7 @@ func (s *Server) runFindings(_ context.Context, c *call) (any, error) {
 		for i, f := range rec.Findings {
 			all = append(all, runFinding{ID: f.ID, Seq: int64(i + 1), Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind, Title: f.Title, Severity: f.Severity.String(), Case: f.First, Flaky: &f.Flaky})
 		}
-		if modelAlone(rec) {
-			v.Mode = modelOnly
-		}
+		v.Mode = modeOfRecord(rec)
 	}
 	v.Total = len(all)
 	for _, f := range all {

@@ -134,17 +134,17 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		c := &call{req: req}
 		if len(req.Params.Arguments) > 0 {
 			if err := json.Unmarshal(req.Params.Arguments, &c.args); err != nil && !t.open {
-				return failed(fmt.Errorf("the arguments must be an object: %w", err)), nil
+				return failed(fmt.Errorf("the arguments must be an object: %w", err), s.modeOfCall(&t, c)), nil
 			}
 		}
 		if !t.open {
 			if err := t.refuse(c.args); err != nil {
-				return failed(err), nil
+				return failed(err, s.modeOfCall(&t, c)), nil
 			}
 		}
 		v, err := t.call(ctx, c)
 		if err != nil {
-			return failed(err), nil
+			return failed(err, s.modeOfCall(&t, c)), nil
 		}
 		return answer(v, false), nil
 	}
@@ -181,7 +181,7 @@ func (s *Server) unknownTool(next sdk.MethodHandler) sdk.MethodHandler {
 			if hint := diag.DidYouMean(p.Name, s.names); hint != "" {
 				err = fmt.Errorf("%w; %s", err, hint)
 			}
-			return failed(err), nil
+			return failed(err, ""), nil
 		}
 		return next(ctx, method, req)
 	}

@@ -13,7 +13,7 @@ import (
 // what follows from them: Actor, Vars and Newest. The diagnostics are in the
 // order of the text.
 func Check(doc *Document, src *Source) diag.List {
-	c := &checker{doc: doc, src: src, said: map[string]bool{}}
+	c := &checker{doc: doc, src: src, said: map[string]bool{}, wrong: src.wrong}
 	c.entities()
 	c.variables()
 	c.refinements()
@@ -36,13 +36,21 @@ type checker struct {
 	src  *Source
 	list diag.List
 	said map[string]bool // doubts that were told once
+	// wrong are the places that could not be read, of which enough was said.
+	wrong map[int]bool
 }
 
 func (c *checker) fail(at Place, code, hint, format string, args ...any) {
+	if c.wrong[at.Offset] {
+		return
+	}
 	c.list = append(c.list, c.src.Report(diag.Error, at, code, fmt.Sprintf(format, args...), hint))
 }
 
 func (c *checker) doubt(at Place, code, hint, format string, args ...any) {
+	if c.wrong[at.Offset] {
+		return
+	}
 	c.list = append(c.list, c.src.Report(diag.Warning, at, code, fmt.Sprintf(format, args...), hint))
 }
 
@@ -84,21 +92,21 @@ func (c *checker) entities() {
 		for _, f := range e.Fields {
 			switch f.Type {
 			case Enum:
-				c.enumValues(f.Place, f.Values)
+				c.values(f.Place, f.Type, f.Values)
 			case Int:
 				if f.Min != nil && f.Max != nil && *f.Min > *f.Max {
 					c.fail(f.Place, "int-bounds", "", "min must not be above max, got %d and %d", *f.Min, *f.Max)
 				}
 			case Ref:
-				c.entity(f.Place, f.Entity)
+				c.entity(c.src.Within(f.Place, "entity"), f.Entity)
 			}
 		}
 	}
 }
 
-func (c *checker) enumValues(at Place, values []string) {
+func (c *checker) values(at Place, of Type, values []string) {
 	if len(values) == 0 {
-		c.fail(at, "empty-enum", "", "an enum must have at least one value")
+		c.fail(at, "empty-enum", "", "%s must have at least one value", map[Type]string{Enum: "an enum", String: "a string input"}[of])
 	}
 	seen := map[string]bool{}
 	for _, v := range values {
@@ -132,7 +140,7 @@ func (c *checker) variables() {
 			continue
 		}
 		at, name, entity := e.Creates.Place, e.Creates.Assign, e.Creates.Entity
-		c.entity(at, entity)
+		c.entity(c.src.Within(at, "entity"), entity)
 		was, bound := d.Vars[name]
 		switch {
 		case name == "actor" || name == "self" || name == "input":
@@ -190,7 +198,7 @@ func (c *checker) actors() []string {
 func (c *checker) params(list []Param) map[string]string {
 	scope := map[string]string{}
 	for _, p := range list {
-		c.entity(p.Place, p.Entity)
+		c.entity(c.src.Within(p.Place, "type"), p.Entity)
 		if _, twice := scope[p.Name]; twice {
 			c.fail(p.Place, "duplicate-parameter", "", "the parameter %q is declared twice", p.Name)
 		}
@@ -201,7 +209,7 @@ func (c *checker) params(list []Param) map[string]string {
 
 func (c *checker) refinements() {
 	for _, r := range c.doc.Refinements {
-		c.entity(r.Place, r.Base)
+		c.entity(c.src.Within(r.Place, "base"), r.Base)
 		vars := c.params(r.Params)
 		vars["self"] = r.Base
 		c.predicate(r.Predicate, scope{vars: c.withActor(vars)})

@@ -45,11 +45,12 @@ func Decode(file string, text []byte) (*Document, *Source, diag.List) {
 		return nil, src, diag.List{at}
 	}
 	src.tree = tree
-	d := &decoder{src: src, maps: map[int]bool{}}
+	d := &decoder{src: src, maps: map[int]bool{}, wrong: map[int]bool{}}
 	doc := &Document{}
 	d.document(doc)
 	d.duplicates()
 	d.list.Sort()
+	src.wrong = d.wrong
 	doc.Extensions = d.extensions
 	for _, key := range Sections() {
 		if n := tree.Root.Get(key); n == nil || n.Kind != jsontree.Object {
@@ -61,8 +62,9 @@ func Decode(file string, text []byte) (*Document, *Source, diag.List) {
 
 // Source turns places into diagnostics.
 type Source struct {
-	file string
-	tree *jsontree.Document
+	file  string
+	tree  *jsontree.Document
+	wrong map[int]bool // offsets of what could not be read
 }
 
 // Report makes a diagnostic of a place.
@@ -77,7 +79,7 @@ func (s *Source) Report(level diag.Level, at Place, code, message, hint string) 
 // Within is the place of a value below another: keys lead to it, numbers to
 // elements of arrays.
 func (s *Source) Within(at Place, keys ...string) Place {
-	n := innermost(&s.tree.Root, at.Offset)
+	n, _ := innermost(&s.tree.Root, "$", at.Offset)
 	for i := range n.Members {
 		if n.Members[i].KeyOffset == at.Offset {
 			n = &n.Members[i].Value
@@ -104,13 +106,17 @@ type decoder struct {
 	list       diag.List
 	extensions []Extension
 	maps       map[int]bool // offsets of objects whose keys are names
+	wrong      map[int]bool // offsets of errors
 }
 
 func (d *decoder) fail(at Place, code, format string, args ...any) {
-	d.list = append(d.list, d.src.Report(diag.Error, at, code, fmt.Sprintf(format, args...), ""))
+	d.failHint(at, code, "", format, args...)
 }
 
 func (d *decoder) failHint(at Place, code, hint, format string, args ...any) {
+	if code != "missing-key" { // the rest of the object can be looked at
+		d.wrong[at.Offset] = true
+	}
 	d.list = append(d.list, d.src.Report(diag.Error, at, code, fmt.Sprintf(format, args...), hint))
 }
 
@@ -341,8 +347,8 @@ func describe(n *jsontree.Node) string {
 // named entries the last one counts, as in existing readers, and is a warning.
 func (d *decoder) duplicates() {
 	for _, dup := range d.src.tree.Duplicates {
-		at := Place{dup.Repeat, dup.Key}
-		owner := innermost(&d.src.tree.Root, dup.Repeat)
+		owner, path := innermost(&d.src.tree.Root, "$", dup.Repeat)
+		at := Place{dup.Repeat, child(path, dup.Key)}
 		line := d.src.tree.Position(dup.First).Line
 		if d.maps[owner.Offset] {
 			d.warn(at, "duplicate-key", "", "is defined twice; the definition on line %d has no effect", line)
@@ -353,20 +359,20 @@ func (d *decoder) duplicates() {
 }
 
 // innermost is the smallest object around an offset.
-func innermost(n *jsontree.Node, offset int) *jsontree.Node {
-	best := n
-	visit := func(v *jsontree.Node) {
+func innermost(n *jsontree.Node, path string, offset int) (*jsontree.Node, string) {
+	best, at := n, path
+	visit := func(v *jsontree.Node, path string) {
 		if v.Offset <= offset && offset < v.End {
-			if in := innermost(v, offset); in.Kind == jsontree.Object {
-				best = in
+			if in, p := innermost(v, path, offset); in.Kind == jsontree.Object {
+				best, at = in, p
 			}
 		}
 	}
 	for i := range n.Items {
-		visit(&n.Items[i])
+		visit(&n.Items[i], element(path, i))
 	}
 	for i := range n.Members {
-		visit(&n.Members[i].Value)
+		visit(&n.Members[i].Value, child(path, n.Members[i].Key))
 	}
-	return best
+	return best, at
 }

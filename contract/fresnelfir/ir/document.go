@@ -93,6 +93,7 @@ type Field struct {
 	Max     *int64   // likewise
 	Values  []string // of an enum, in declared order
 	Entity  string   // of a ref
+	Texts   []string // of a string: what instances of the harness have in it; none: ""
 }
 
 // Param is a parameter: an instance of an entity.
@@ -265,17 +266,19 @@ type Inputs struct {
 type Domain struct {
 	Place
 	Name     string
-	Type     Type     // Enum, Bool or Int
-	Values   []string // of an enum
+	Type     Type     // Enum, Bool, Int or, which is an extension, String
+	Values   []string // of an enum or a string
 	Min, Max int64    // of an int
+	Variants []string // of a string: texts that are tried in place of Values now and then
 }
 
-// Size is the number of values; ranges too large to count give the maximum.
+// Size is the number of values; ranges too large to count give the maximum. Variants do
+// not count.
 func (d *Domain) Size() uint64 {
 	switch d.Type {
 	case Bool:
 		return 2
-	case Enum:
+	case Enum, String:
 		return uint64(len(d.Values))
 	}
 	if d.Max < d.Min {

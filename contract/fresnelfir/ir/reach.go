@@ -25,13 +25,13 @@ func (c *checker) protocols() {
 				}
 			case Call:
 				if !slices.Contains(c.actionNames(), n.Action) {
-					c.fail(n.Place, "missing-effect", diag.DidYouMean(n.Action, c.actionNames()), "the action %q has no entry in effects", n.Action)
+					c.fail(c.src.Within(n.Place, "action"), "missing-effect", diag.DidYouMean(n.Action, c.actionNames()), "the action %q has no entry in effects", n.Action)
 				}
 				if !slices.Contains(bound, n.Action) {
-					c.fail(n.Place, "missing-binding", diag.DidYouMean(n.Action, bound), "the action %q has no entry in bindings.actions", n.Action)
+					c.fail(c.src.Within(n.Place, "action"), "missing-binding", diag.DidYouMean(n.Action, bound), "the action %q has no entry in bindings.actions", n.Action)
 				}
 			case RefTo:
-				c.known(n.Place, "dangling-protocol-ref", "a protocol", n.Protocol, protocolNames)
+				c.known(c.src.Within(n.Place, "protocol"), "dangling-protocol-ref", "a protocol", n.Protocol, protocolNames)
 			}
 		})
 	}

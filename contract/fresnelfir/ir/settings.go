@@ -132,14 +132,14 @@ func (d *decoder) inputs(x *Inputs, n *jsontree.Node, path string) {
 
 func (d *decoder) domain(name string, at Place, n *jsontree.Node) *Domain {
 	x := &Domain{Place: at, Name: name}
-	kind, ok := d.kindOf(n, at.Path, "enum", "bool", "int")
+	kind, ok := d.kindOf(n, at.Path, "enum", "bool", "int", "string")
 	if !ok {
 		return x
 	}
 	switch kind {
-	case "enum":
+	case "enum", "string":
 		o, _ := d.object(n, at.Path, "type", "values")
-		x.Type, x.Values = Enum, o.texts("values")
+		x.Type, x.Values = map[string]Type{"enum": Enum, "string": String}[kind], o.texts("values")
 	case "bool":
 		d.object(n, at.Path, "type")
 		x.Type = Bool

@@ -23,10 +23,10 @@ func (c *checker) generators() {
 		vars := c.doc.Vars
 		for _, s := range g.Steps {
 			if !slices.Contains(c.actionNames(), s.Action) {
-				c.fail(s.Place, "missing-effect", diag.DidYouMean(s.Action, c.actionNames()), "the action %q has no entry in effects", s.Action)
+				c.fail(c.src.Within(s.Place, "action"), "missing-effect", diag.DidYouMean(s.Action, c.actionNames()), "the action %q has no entry in effects", s.Action)
 			}
 			if c.doc.Binding(s.Action) == nil {
-				c.fail(s.Place, "missing-binding", "", "the action %q has no entry in bindings.actions", s.Action)
+				c.fail(c.src.Within(s.Place, "action"), "missing-binding", "", "the action %q has no entry in bindings.actions", s.Action)
 			}
 			for _, w := range s.With {
 				vars = c.with(w, vars)
@@ -124,8 +124,8 @@ func (c *checker) inputs() {
 	domains := names(in.Domains, func(x *Domain) string { return x.Name })
 	for _, x := range in.Domains {
 		switch {
-		case x.Type == Enum:
-			c.enumValues(x.Place, x.Values)
+		case x.Type == Enum, x.Type == String:
+			c.values(x.Place, x.Type, x.Values)
 		case x.Type == Int && x.Min > x.Max:
 			c.fail(x.Place, "int-bounds", "", "min must not be above max, got %d and %d", x.Min, x.Max)
 		}
@@ -159,12 +159,20 @@ func (c *checker) inputs() {
 	}
 }
 
-// mentions refuses what a rule over inputs cannot use, and doubts one that
-// names no domain.
+// mentions refuses what a rule over inputs cannot use, and comparisons of text
+// that names no domain; it doubts a rule that names none.
 func (c *checker) mentions(k Constraint) {
 	found := false
+	named := func(e *Expr) bool {
+		return e.Op == LitString && c.doc.Domain(e.Text) != nil || e.Op == FieldOf && e.Var == "input"
+	}
+	domains := names(c.doc.Inputs.Domains, func(x *Domain) string { return x.Name })
 	k.Rule.Walk(func(e *Expr) {
-		found = found || e.Op == LitString && c.doc.Domain(e.Text) != nil || e.Op == FieldOf && e.Var == "input"
+		found = found || named(e)
+		if e.Op >= Eq && e.Op <= Gte && !slices.ContainsFunc(e.Args, func(x *Expr) bool { return x.Op > LitString || named(x) }) && e.Args[0].Op == LitString {
+			c.known(e.Args[0].Place, "unknown-domain", "an input domain", e.Args[0].Text, domains)
+			found = true
+		}
 		switch e.Op {
 		case Forall, Exists, Derived, Observer, Is:
 			c.fail(e.Place, "constraint-operator", "", "a constraint is over input domains and cannot use %s", e.Op)
@@ -177,12 +185,15 @@ func (c *checker) mentions(k Constraint) {
 
 // member checks that a literal is a value of a domain.
 func (c *checker) member(v *Expr, x *Domain) {
+	if x.Type == Int && x.Min > x.Max || (x.Type == Enum || x.Type == String) && len(x.Values) == 0 {
+		return // which was told already
+	}
 	ok := false
 	want := "true or false"
 	switch x.Type {
 	case Bool:
 		ok = v.Op == LitBool
-	case Enum:
+	case Enum, String:
 		ok, want = v.Op == LitString && slices.Contains(x.Values, v.Text), "one of "+either(x.Values)
 	case Int:
 		ok, want = v.Op == LitInt && x.Min <= v.Int && v.Int <= x.Max, "an integer within the domain's bounds"

@@ -234,7 +234,7 @@ func (c *checker) comparison(e *Expr, s scope) {
 
 // literal checks that a string that meets an enum is one of its values.
 func (c *checker) literal(e *Expr, w kind) {
-	if e.Op == LitString && w.Type == Enum && !slices.Contains(w.values, e.Text) && c.doc.Domain(e.Text) == nil {
+	if e.Op == LitString && w.Type == Enum && len(w.values) > 0 && !slices.Contains(w.values, e.Text) && c.doc.Domain(e.Text) == nil {
 		c.fail(e.Place, "enum-value", diag.DidYouMean(e.Text, w.values), "must be %s, got %q", w, e.Text)
 	}
 }

@@ -85,30 +85,35 @@ func (m *Machine) Apply(action int) Fault {
 	}
 	for k := range a.sets {
 		s := &a.sets[k]
-		if f := m.assign(s); f.Cause != NoFault {
+		if !m.assign(s) {
 			m.Undo(start)
-			return f
+			return m.fault
 		}
 	}
 	return Fault{}
 }
 
-func (m *Machine) assign(s *set) Fault {
-	v, f := m.Eval(s.value)
-	if f.Cause != NoFault {
-		return f
+// assign carries a set out. It reports whether that could be done; if not, the
+// machine's fault says why.
+func (m *Machine) assign(s *set) bool {
+	v, ok := m.Value(s.value)
+	if !ok {
+		return false
 	}
 	i := s.target(m)
 	if i < 0 {
-		return Fault{Cause: Unbound, Expr: s.source.Value, Detail: s.source.Var}
+		m.fault = Fault{Cause: Unbound, Expr: s.source.Value, Detail: s.source.Var}
+		return false
 	}
 	d := s.declared
 	if v.Kind == Int && (d.Min != nil && v.N < *d.Min || d.Max != nil && v.N > *d.Max) {
-		return Fault{Cause: OutOfBounds, Expr: s.source.Value, Detail: fmt.Sprintf("%s.%s is set to %d, which is outside of its bounds", s.source.Var, d.Name, v.N)}
+		m.fault = Fault{Cause: OutOfBounds, Expr: s.source.Value, Detail: fmt.Sprintf("%s.%s is set to %d, which is outside of its bounds", s.source.Var, d.Name, v.N)}
+		return false
 	}
 	if s.allow != nil && !s.allow[v.N] {
-		return Fault{Cause: OutOfBounds, Expr: s.source.Value, Detail: fmt.Sprintf("%s.%s is set to %q, which is not one of %s", s.source.Var, d.Name, m.Text(v), strings.Join(d.Values, ", "))}
+		m.fault = Fault{Cause: OutOfBounds, Expr: s.source.Value, Detail: fmt.Sprintf("%s.%s is set to %q, which is not one of %s", s.source.Var, d.Name, m.Text(v), strings.Join(d.Values, ", "))}
+		return false
 	}
 	m.Set(i, s.field, v)
-	return Fault{}
+	return true
 }

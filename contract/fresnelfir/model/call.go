@@ -68,7 +68,7 @@ func (c *compiler) invoke(e *ir.Expr) Code {
 	}
 	most := c.most
 	return func(m *Machine) Value {
-		if m.observer == nil {
+		if m.observer == nil || m.alone {
 			if model == nil {
 				return m.failed(Unobservable, e, fn.name)
 			}
@@ -98,15 +98,14 @@ func (c *compiler) invoke(e *ir.Expr) Code {
 // Call compiles a call of a derived function with given instances: those that
 // [Machine.EvalWith] is handed.
 func (p *Program) Call(name string) Code {
-	fn := &p.functions[p.function(name)]
-	return func(m *Machine) Value { return fn.body(m) }
+	return p.functions[p.function(name)].body
 }
 
-// EvalWith evaluates the code of [Program.Call] with arguments.
-func (m *Machine) EvalWith(c Code, args []int32) (Value, Fault) {
+// ValueWith evaluates the code of [Program.Call] with arguments, as Value does.
+func (m *Machine) ValueWith(c Code, args []int32) (Value, bool) {
 	for need := 2*len(args) + 64; need > len(m.locals); {
 		m.locals = append(m.locals, make([]int32, need)...)
 	}
 	copy(m.locals, args)
-	return m.Eval(c)
+	return m.Value(c)
 }

@@ -100,11 +100,11 @@ func (c *compiler) expr(e *ir.Expr) Code {
 	case ir.FieldOf:
 		return c.field(e)
 	case ir.Eq:
-		return c.equal(e, true)
+		return c.direct(e, c.equal(e, true))
 	case ir.Neq:
-		return c.equal(e, false)
+		return c.direct(e, c.equal(e, false))
 	case ir.Lt, ir.Lte, ir.Gt, ir.Gte:
-		return c.order(e)
+		return c.direct(e, c.order(e))
 	case ir.And:
 		return c.all(e, False)
 	case ir.Or:
@@ -166,7 +166,7 @@ func (c *compiler) field(e *ir.Expr) Code {
 		}
 	}
 	c.reads |= x.column(int(field))
-	return func(m *Machine) Value {
+	slow := func(m *Machine) Value {
 		i := ref(m)
 		if i < 0 {
 			return m.failed(Unbound, e, e.Var)
@@ -177,6 +177,27 @@ func (c *compiler) field(e *ir.Expr) Code {
 		}
 		return v
 	}
+	if len(c.local) == 1 && c.isLocal(e.Var) { // such as the parameter of an observer's pair
+		return func(m *Machine) Value {
+			if i := m.locals[m.base]; i >= 0 {
+				if v := m.fields[m.insts[i].base+field]; v.Kind != Unset {
+					return v
+				}
+			}
+			return slow(m)
+		}
+	}
+	if slot, _, ok := c.variableField(e); ok {
+		return func(m *Machine) Value {
+			if i := m.env[slot]; i >= 0 {
+				if v := m.fields[m.insts[i].base+field]; v.Kind != Unset {
+					return v
+				}
+			}
+			return slow(m)
+		}
+	}
+	return slow
 }
 
 func (c *compiler) isLocal(name string) bool {

@@ -111,7 +111,7 @@ func (p *Program) declare() {
 			}
 			x.defaults = append(x.defaults, v)
 			x.columns |= x.column(i)
-			for _, word := range f.Values {
+			for _, word := range append(slices.Clip(f.Values), f.Texts...) {
 				p.symbols.intern(word)
 			}
 		}
@@ -145,7 +145,7 @@ func (p *Program) declare() {
 		p.newest[v] = p.Entity(e)
 	}
 	for _, x := range p.doc.Inputs.Domains {
-		for _, word := range x.Values {
+		for _, word := range append(slices.Clip(x.Values), x.Variants...) {
 			p.symbols.intern(word)
 		}
 	}
@@ -200,12 +200,17 @@ func (p *Program) Domain(name string) int {
 }
 
 // DomainValue is value i of a domain: false before true, the values of an enum
-// as declared, integers from the smallest.
+// as declared, those of a string before its variants, integers from the smallest.
 func (p *Program) DomainValue(domain int, i uint64) Value {
 	switch x := p.doc.Inputs.Domains[domain]; x.Type {
 	case ir.Bool:
 		return truth(i == 1)
 	case ir.Enum:
+		return Value{Symbol, p.symbols.index[x.Values[i]]}
+	case ir.String:
+		if n := uint64(len(x.Values)); i >= n {
+			return Value{Symbol, p.symbols.index[x.Variants[i-n]]}
+		}
 		return Value{Symbol, p.symbols.index[x.Values[i]]}
 	default:
 		return Number(int64(uint64(x.Min) + i))

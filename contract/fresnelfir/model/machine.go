@@ -28,6 +28,7 @@ type Machine struct {
 	env      []int32 // its variables
 	inputs   []Value // by domain
 	observer Observer
+	alone    bool // nobody is asked: see Modelled
 
 	locals []int32
 	base   int
@@ -286,15 +287,42 @@ func (m *Machine) failed(c Cause, e *ir.Expr, detail string) Value {
 // maxFuel bounds the work of one evaluation.
 const maxFuel = 1_000_000
 
-// Eval evaluates an expression for the acting thread.
-func (m *Machine) Eval(c Code) (Value, Fault) {
-	m.fault, m.fuel, m.base = Fault{}, maxFuel, 0
-	v := c(m)
-	if v.Kind == Unset {
-		if m.fault.Cause == NoFault {
-			m.fault.Cause = UnsetField
-		}
-		return v, m.fault
+// begin makes the machine ready for an evaluation. It is on the path of every
+// step, and to clear a fault that is not there costs as much as a small expression.
+func (m *Machine) begin() {
+	if m.fault.Cause != NoFault {
+		m.fault = Fault{}
 	}
-	return v, Fault{}
+	m.fuel, m.base = maxFuel, 0
+}
+
+// Value evaluates an expression for the acting thread. It reports whether there
+// is a value; if not, Fault says why.
+func (m *Machine) Value(c Code) (Value, bool) {
+	m.begin()
+	v := c(m)
+	if v.Kind == Unset && m.fault.Cause == NoFault {
+		m.fault.Cause = UnsetField
+	}
+	return v, v.Kind != Unset
+}
+
+// Fault is why the evaluation that was made last has no value.
+func (m *Machine) Fault() Fault { return m.fault }
+
+// Eval is Value and Fault in one.
+func (m *Machine) Eval(c Code) (Value, Fault) {
+	if v, ok := m.Value(c); ok {
+		return v, Fault{}
+	}
+	return Value{}, m.fault
+}
+
+// Modelled is Value by the model alone: observers are answered by the derived
+// functions that they are paired with.
+func (m *Machine) Modelled(c Code) (Value, bool) {
+	m.alone = true
+	v, ok := m.Value(c)
+	m.alone = false
+	return v, ok
 }

@@ -137,18 +137,22 @@ func (m *Machine) Check(breaches []Breach) []Breach {
 // verdict evaluates a property's condition. What is about nothing yet, or what
 // only a module could tell, is not put to the test.
 func (m *Machine) verdict(breaches []Breach, property int, about int32, c Condition) []Breach {
-	v, f := m.Eval(c.Code)
+	v, ok := m.Value(c.Code)
+	if ok && v.Kind == Bool {
+		if m.Tried[property]++; v == False {
+			breaches = append(breaches, Breach{Property: property, Instance: about})
+		}
+		return breaches
+	}
+	f := m.fault
 	switch {
 	case f.Cause == Unbound || f.Cause == Unobservable:
 		return breaches
-	case f.Cause == NoFault && v.Kind != Bool:
+	case ok:
 		f = Fault{Cause: NotACondition, Expr: c.Expr}
 	}
 	m.Tried[property]++
-	if f.Cause != NoFault || v == False {
-		breaches = append(breaches, Breach{property, about, f})
-	}
-	return breaches
+	return append(breaches, Breach{property, about, f})
 }
 
 // Before looks at what must hold before an action of the acting thread, in the

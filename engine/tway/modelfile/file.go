@@ -18,6 +18,7 @@ type File struct {
 	Conds    []Cond // as in Model.Conds
 	Strength int    // the strength that the file asks for; 0: it does not say
 	Model    tway.Model
+	dialect  Dialect
 }
 
 // Param is a parameter.
@@ -40,10 +41,11 @@ type Value struct {
 // Name is the name that constraints know a value by.
 func (v *Value) Name() string { return v.Names[0] }
 
-// Label is the name as rows show it: with a tilde if the value is invalid.
-func (v *Value) Label(alias int) string {
+// Label is the name of a value as rows show it: with a tilde, or what the model
+// has in its place, if the value is invalid.
+func (f *File) Label(v *Value, alias int) string {
 	if v.Invalid {
-		return "~" + v.Names[alias%len(v.Names)]
+		return f.dialect.Negative + v.Names[alias%len(v.Names)]
 	}
 	return v.Names[alias%len(v.Names)]
 }
@@ -57,21 +59,24 @@ type Cond struct {
 // Read reads a model. What the file is it finds out itself: XML, text with
 // ACTS's sections, otherwise PICT. The file is nil if the list has errors. The
 // model lacks only its strength where the file does not say one.
-func Read(name string, data []byte) (*File, diag.List) {
+func Read(name string, data []byte) (*File, diag.List) { return Dialect{}.Read(name, data) }
+
+// Read reads a model as the function Read does.
+func (d Dialect) Read(name string, data []byte) (*File, diag.List) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	r := &reader{name: name, lines: strings.Split(string(data), "\n"), f: &File{}}
+	r := &reader{name: name, lines: strings.Split(string(data), "\n"), f: &File{dialect: d.filled()}}
 	for i := range r.lines {
 		r.lines[i] = strings.TrimSuffix(r.lines[i], "\r")
 	}
 	switch {
 	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("<")):
-		r.f.Format = "acts-xml"
+		r.f.Format, r.f.dialect.CaseSensitive = "acts-xml", true
 		r.xml(data)
 	case hasSections(r.lines):
-		r.f.Format, r.fold = "acts", false
+		r.f.Format, r.f.dialect.CaseSensitive = "acts", true
 		r.acts()
 	default:
-		r.f.Format, r.fold = "pict", true
+		r.f.Format = "pict"
 		r.pict()
 	}
 	r.finish()
@@ -86,7 +91,6 @@ func Read(name string, data []byte) (*File, diag.List) {
 type reader struct {
 	name  string
 	lines []string
-	fold  bool // names and values are compared without regard to case
 	f     *File
 	list  diag.List
 }
@@ -114,10 +118,10 @@ func (r *reader) warn(p diag.Pos, code, message, hint string) {
 
 // equal compares names.
 func (r *reader) equal(a, b string) bool {
-	if r.fold {
-		return strings.EqualFold(a, b)
+	if r.f.dialect.CaseSensitive {
+		return a == b
 	}
-	return a == b
+	return strings.EqualFold(a, b)
 }
 
 // param is the number of a parameter, or -1.

@@ -229,6 +229,42 @@ func TestPict(t *testing.T) {
 	}
 }
 
+// A model may have other separators and signs, and tell cases apart.
+func TestDialect(t *testing.T) {
+	text := "Kind; a/A2; !A; b, c\nkind:1;!2\n{ Kind; kind }\n{Kind,kind}\nIF [Kind] LIKE \"a*\" THEN [kind] = 1;"
+	f, list := modelfile.Dialect{Separator: ";", Alias: "/", Negative: "!", CaseSensitive: true}.Read("m", []byte(text))
+	if f == nil {
+		t.Fatal(list)
+	}
+	var got []string
+	for _, p := range f.Params {
+		for i := range p.Values {
+			v := &p.Values[i]
+			got = append(got, strings.Join(v.Names, "|")+" "+f.Label(v, 1))
+		}
+	}
+	if d := cmp.Diff([]string{"a|A2 A2", "A !A", "b, c b, c", "1 1", "2 !2"}, got); d != "" || len(f.Model.Relations) != 2 {
+		t.Errorf("%d relations: %s", len(f.Model.Relations), d)
+	}
+	for row, want := range map[[2]int]solve.Truth{{0, 0}: solve.True, {0, 1}: solve.False, {1, 1}: solve.True} {
+		if holds := f.Model.Conds[0].Eval(row[:]); holds != want {
+			t.Errorf("of %v: %v, want %v", row, holds, want)
+		}
+	}
+	if rows, list := f.ReadRows("rows", []byte("kind\tKind\n!2\ta\n1\t!A\n"), true); fmt.Sprint(rows) != "[[0 1] [1 0]]" {
+		t.Errorf("rows %v, %v", rows, list)
+	}
+	f, list = modelfile.Dialect{Separator: " "}.Read("m", []byte("A:1  2 3 \nB: x y"))
+	if len(list) > 0 || len(f.Params[0].Values) != 3 || len(f.Params[1].Values) != 2 {
+		t.Errorf("blanks between values: %+v, %v", f, list)
+	}
+	for _, d := range []modelfile.Dialect{{Separator: ";;"}, {Alias: "\n"}, {Negative: "no"}} {
+		if d.Check() == nil {
+			t.Errorf("%+v is taken", d)
+		}
+	}
+}
+
 func TestActs(t *testing.T) {
 	text := `[System]
 -- a comment

@@ -1,6 +1,7 @@
 package modelfile
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,7 +73,7 @@ func (r *reader) parameter(i int, line string) {
 	at := indent(line)
 	sep := strings.IndexByte(line, ':')
 	if sep < 0 {
-		sep = strings.IndexByte(line, ',')
+		sep = strings.Index(line, r.f.dialect.Separator)
 	}
 	p := Param{pos: r.pos(i, at)}
 	if sep < 0 {
@@ -98,13 +99,16 @@ func (r *reader) parameter(i int, line string) {
 		r.wrong(r.pos(i, sep), "no-values", "the parameter "+quote(p.Name)+" needs values after its name", "")
 		return
 	}
-	for from := sep + 1; from <= len(line); {
-		to := strings.IndexByte(line[from:], ',')
+	between := r.f.dialect.Separator
+	for from := min(sep+1, len(line)); from <= len(line); {
+		to := strings.Index(line[from:], between)
 		if to < 0 {
 			to = len(line) - from
 		}
-		r.value(&p, i, from, line[from:from+to])
-		from += to + 1
+		if text := line[from : from+to]; !r.f.dialect.blank() || strings.TrimSpace(text) != "" {
+			r.value(&p, i, from, text)
+		}
+		from += to + len(between)
 	}
 	before := len(r.f.Params)
 	r.add(p)
@@ -133,10 +137,10 @@ func (r *reader) value(p *Param, i, col int, text string) {
 			v.Weight, text = min(w, 1<<20), strings.TrimSpace(text[:open])
 		}
 	}
-	for _, name := range strings.Split(text, "|") {
+	for _, name := range strings.Split(text, r.f.dialect.Alias) {
 		name = strings.TrimSpace(name)
-		if len(v.Names) == 0 && strings.HasPrefix(name, "~") {
-			v.Invalid, name = true, strings.TrimSpace(name[1:])
+		if len(v.Names) == 0 && strings.HasPrefix(name, r.f.dialect.Negative) {
+			v.Invalid, name = true, strings.TrimSpace(name[len(r.f.dialect.Negative):])
 		}
 		v.Names = append(v.Names, name)
 	}
@@ -152,15 +156,16 @@ func (r *reader) submodel(i int, line string) {
 	}
 	var rel tway.Relation
 	ok := true
+	between := r.separates(line[open+1 : end])
 	for from := open + 1; from <= end; {
-		to := strings.IndexByte(line[from:end], ',')
+		to := strings.Index(line[from:end], between)
 		if to < 0 {
 			to = end - from
 		}
 		text := line[from : from+to]
 		at := r.pos(i, from+indent(text))
 		name := strings.TrimSpace(text)
-		from += to + 1
+		from += to + len(between)
 		p := r.known(name, at)
 		if p < 0 {
 			ok = false
@@ -188,6 +193,17 @@ func (r *reader) submodel(i int, line string) {
 		return
 	}
 	r.f.Model.Relations = append(r.f.Model.Relations, rel)
+}
+
+// separates is what stands between the parameters of a sub-model: a comma, or
+// the separator of values if that gives known names and the comma does not.
+func (r *reader) separates(names string) string {
+	for _, s := range []string{",", r.f.dialect.Separator} {
+		if !slices.ContainsFunc(strings.Split(names, s), func(name string) bool { return r.param(strings.TrimSpace(name)) < 0 }) {
+			return s
+		}
+	}
+	return ","
 }
 
 // insert puts p into an ascending list, and reports whether it was not there.

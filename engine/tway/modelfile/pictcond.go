@@ -157,7 +157,7 @@ func (s *scanner) sign(negative bool) solve.Cond {
 		s.failed = true
 		return solve.Cond{}
 	}
-	return s.choose(p, s.place(from), "a tilde before a value makes it negative", func(v *Value) bool { return v.Invalid == negative })
+	return s.choose(p, s.place(from), s.f.dialect.Negative+" before a value makes it negative", func(v *Value) bool { return v.Invalid == negative })
 }
 
 // term reads [PARAMETER] RELATION VALUE, a set of values, a pattern or another
@@ -340,6 +340,6 @@ func (s *scanner) pattern(p, from int) solve.Cond {
 		s.fail(at, "syntax", "this text is not closed on its line", "")
 		return solve.Cond{}
 	}
-	pattern := []rune(strings.ToUpper(text))
-	return s.choose(p, s.place(from), "", func(v *Value) bool { return like(pattern, []rune(strings.ToUpper(v.Name()))) })
+	pattern := []rune(s.folded(text))
+	return s.choose(p, s.place(from), "", func(v *Value) bool { return like(pattern, []rune(s.folded(v.Name()))) })
 }

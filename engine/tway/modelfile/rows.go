@@ -26,7 +26,7 @@ type RowSet struct {
 // the model does not have are left out with a warning, as PICT does; where strict,
 // they are errors.
 func (f *File) ReadRows(name string, data []byte, strict bool) ([][]int, diag.List) {
-	r := &reader{name: name, lines: strings.Split(string(data), "\n"), f: f, fold: f.Format == "pict"}
+	r := &reader{name: name, lines: strings.Split(string(data), "\n"), f: f}
 	level := diag.Warning
 	if strict {
 		level = diag.Error
@@ -67,7 +67,7 @@ func (f *File) ReadRows(name string, data []byte, strict bool) ([][]int, diag.Li
 			if p < 0 || text == "*" {
 				continue
 			}
-			if row[p] = r.valueOf(p, strings.TrimPrefix(text, "~")); row[p] < 0 {
+			if row[p] = r.valueOf(p, strings.TrimPrefix(text, f.dialect.Negative)); row[p] < 0 {
 				row[p] = r.valueOf(p, text)
 			}
 			if row[p] < 0 && text != "" {
@@ -134,7 +134,7 @@ func (f *File) Labels(rows [][]int) [][]string {
 	out := make([][]string, len(rows))
 	for i, row := range rows {
 		for p, x := range row {
-			out[i] = append(out[i], f.Params[p].Values[x].Label(turn[p][x]))
+			out[i] = append(out[i], f.Label(&f.Params[p].Values[x], turn[p][x]))
 			turn[p][x]++
 		}
 	}

@@ -50,10 +50,15 @@ func (r *reader) order(numeric bool, a, b *Value) int {
 }
 
 func (r *reader) compare(a, b string) int {
-	if r.fold {
-		a, b = strings.ToUpper(a), strings.ToUpper(b)
+	return strings.Compare(r.folded(a), r.folded(b))
+}
+
+// folded is text as it is compared.
+func (r *reader) folded(s string) string {
+	if r.f.dialect.CaseSensitive {
+		return s
 	}
-	return strings.Compare(a, b)
+	return strings.ToUpper(s)
 }
 
 // choose is the condition that parameter p has a value which f takes. It warns

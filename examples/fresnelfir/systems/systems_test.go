@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/examples/fresnelfir/bank"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/systems"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/ticket"
 )
 
 var update = flag.Bool("update", false, "write the modules")
@@ -32,6 +33,11 @@ func written(t *testing.T, path string, want []byte) {
 // The one that the pages show.
 func TestFaultyModule(t *testing.T) {
 	written(t, "../faulty/bank.wasm", bank.Module(bank.RefusalCosts))
+}
+
+// The one that the starter brings along, with its planted fault.
+func TestStarterModule(t *testing.T) {
+	written(t, "../../../contract/fresnelfir/starter/ticket.wasm", ticket.Module(ticket.ReleasesNewest))
 }
 
 // The modules that stand beside the models are those that the packages write,

@@ -1,0 +1,121 @@
+// Command modelsim measures the exploration of models with a module: steps of
+// model and module together on one core, beside rapid, a stateful tester, on
+// the same system; restoring of memory; endless loops.
+//
+//	bash bench/models [--rounds N] [--seconds S]
+//
+// Contenders take turns within each round, in one process. What is told is
+// processor time of that process, garbage collection included, so that others
+// on the machine disturb it little. No figure makes it fail.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/target/wasm"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := bench(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "modelsim:", err)
+		os.Exit(1)
+	}
+}
+
+// contender is something to measure: run does a little of it, and says how many
+// units that were.
+type contender struct {
+	name string
+	unit string // "steps" are told by the second, anything else by the unit's time
+	run  func() (units int, err error)
+}
+
+func bench(ctx context.Context) error {
+	rounds := flag.Int("rounds", 5, "rounds, of which the median is shown")
+	seconds := flag.Float64("seconds", 1, "processor time of a contender in a round")
+	testing.Init() // rapid asks whether tests are to be short
+	flag.Parse()
+	engine, err := wasm.NewEngine("")
+	if err != nil {
+		return fmt.Errorf("starting the engine: %w", err)
+	}
+	defer engine.Close()
+	var list []contender
+	for _, add := range []func(context.Context, *wasm.Engine) ([]contender, error){campaigns, rivals, instances} {
+		more, err := add(ctx, engine)
+		if err != nil {
+			return err
+		}
+		list = append(list, more...)
+	}
+	took := make([][]float64, len(list)) // seconds of processor time a unit, by contender
+	for range *rounds {
+		for i, c := range list {
+			each, err := burst(ctx, c, *seconds)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			took[i] = append(took[i], each)
+		}
+	}
+	fmt.Printf("| %-58s | %16s | %16s | %16s |\n|%s|%s:|%s:|%s:|\n", "", "median", "best", "worst", dashes(60), dashes(17), dashes(17), dashes(17))
+	for i, c := range list {
+		slices.Sort(took[i])
+		n := len(took[i])
+		fmt.Printf("| %-58s | %16s | %16s | %16s |\n", c.name, c.tell(took[i][n/2]), c.tell(took[i][0]), c.tell(took[i][n-1]))
+	}
+	return nil
+}
+
+func dashes(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = '-'
+	}
+	return string(b)
+}
+
+// tell is a time a unit as it is read.
+func (c contender) tell(each float64) string {
+	if c.unit == "steps" {
+		return fmt.Sprintf("%.0f steps/s", 1/each)
+	}
+	return fmt.Sprintf("%.2f µs", each*1e6)
+}
+
+// burst runs a contender for a while and tells the processor time of a unit.
+func burst(ctx context.Context, c contender, seconds float64) (float64, error) {
+	begin, units := used(), 0
+	for {
+		n, err := c.run()
+		if err != nil {
+			return 0, err
+		}
+		if err := ctx.Err(); err != nil {
+			return 0, fmt.Errorf("measuring: %w", err)
+		}
+		units += n
+		if t := used() - begin; t.Seconds() >= seconds {
+			return t.Seconds() / float64(units), nil
+		}
+	}
+}
+
+// used is the processor time of this process so far.
+func used() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
