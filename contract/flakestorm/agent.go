@@ -49,7 +49,7 @@ func agentPlan(a *config.Agent, adv config.Advanced, dir string, getenv func(str
 		if a.Type == config.LangChain {
 			style = pyhost.LangChain
 		}
-		p.Python = &agentcall.Python{Plan: pyhost.AgentPlan{
+		p.Python = &agentcall.Python{Env: env, Plan: pyhost.AgentPlan{
 			Python: a.Interpreter, Target: a.Endpoint, Style: style, SearchPath: []string{".", dir}, Reset: a.ResetFunction,
 			Tools: a.Tools, Registry: a.Registry, LoadLimit: a.ReadyTimeout,
 		}}
@@ -66,6 +66,7 @@ func agentPlan(a *config.Agent, adv config.Advanced, dir string, getenv func(str
 			p.MCP.Arguments = *a.Template
 		}
 		p.MCP.Tool = a.Tool
+		p.Reset.Renew = a.Isolate && a.Endpoint == ""
 	}
 	if len(argv) > 0 && a.Endpoint != "" && (a.Type == config.HTTP || a.Type == config.OpenAI || a.Type == config.MCP) {
 		p.Start = &agentcall.Start{Argv: argv, Dir: dir, Env: env, Ready: a.Ready, Patience: a.ReadyTimeout}
@@ -114,13 +115,43 @@ func gateways(a *config.Agent) []config.Pair {
 // a gateway.
 func gatewayMark(name string) string { return "{gateway:" + name + "}" }
 
-// replaceIn replaces a mark in every text.
-func replaceIn(list []string, mark, value string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = strings.ReplaceAll(s, mark, value)
+// point tells the agent the addresses of its gateways, wherever it is told any.
+func (c *Campaign) point(plan agentcall.Plan, at func(config.Pair) (string, error)) (agentcall.Plan, error) {
+	var marks []string
+	for _, g := range gateways(&c.cfg.Agent) {
+		u, err := at(g)
+		if err != nil {
+			return plan, diag.Environment("opening the gateway of %s: %w", g.Key, err)
+		}
+		marks = append(marks, gatewayMark(g.Key), u)
 	}
-	return out
+	r := strings.NewReplacer(marks...)
+	in := func(list []string) []string {
+		out := make([]string, len(list))
+		for i, s := range list {
+			out[i] = r.Replace(s)
+		}
+		return out
+	}
+	switch {
+	case plan.Start != nil:
+		s := *plan.Start
+		s.Argv, s.Env = in(s.Argv), in(s.Env)
+		plan.Start = &s
+	case plan.Command != nil:
+		s := *plan.Command
+		s.Argv, s.Env = in(s.Argv), in(s.Env)
+		plan.Command = &s
+	case plan.MCP != nil:
+		s := *plan.MCP
+		s.Argv, s.Env = in(s.Argv), in(s.Env)
+		plan.MCP = &s
+	case plan.Python != nil:
+		s := *plan.Python
+		s.Env = in(s.Env)
+		plan.Python = &s
+	}
+	return plan, nil
 }
 
 // resetLimit is how long clearing the agent's memory may take.

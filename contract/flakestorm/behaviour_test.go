@@ -34,6 +34,7 @@ type played struct {
 	errs     []error
 	tally    flakestorm.Tally
 	warnings []string
+	shown    []campaign.Exhibit
 	planned  int64
 }
 
@@ -123,6 +124,9 @@ func play(t *testing.T, s campaign.Spec, options ...string) played {
 	p.tally, p.planned = k.Tally(state), k.Planned()
 	if w, ok := campaign.As[campaign.Warner[any]](c); ok {
 		p.warnings = w.Warnings(state)
+	}
+	if x, ok := campaign.As[campaign.Summarizer[any]](c); ok {
+		p.shown = x.Summarize(state)
 	}
 	return p
 }
@@ -310,6 +314,27 @@ func TestIdleFaults(t *testing.T) {
 	}
 	if p := contractOnly(t, text, "strict", ""); p.count(campaign.VerdictFail) != 1 {
 		t.Errorf("strict:\n%s", p.titles())
+	}
+}
+
+// An agent that is ours and makes no call that a fault could strike may not
+// heed the proxy: the warning says what helps, unless that is there.
+func TestIdleFaultsNameGateways(t *testing.T) {
+	const scenario = "\ngolden_prompts: [hello]\ninvariants: [{type: output_not_empty}]\ncontract:\n  name: c\n  invariants: [{id: a, type: output_not_empty}]\n" +
+		"  chaos_matrix: [{name: out, tool_faults: [{tool: stock, mode: error}], llm_faults: [{mode: empty}]}]\n"
+	for agent, want := range map[string][]string{
+		"type: command, command: [echo, hi]": {"agent.tool_gateways", "agent.llm_gateway"},
+		"type: command, command: [echo, hi, \"{gateway:stock}\", \"{gateway:llm}\"], tool_gateways: {stock: \"http://127.0.0.1:9\"}, llm_gateway: \"http://127.0.0.1:9\"": {"", ""},
+	} {
+		p := contractOnly(t, "version: \"2.0\"\nagent: {"+agent+"}"+scenario)
+		if len(p.warnings) != 2 {
+			t.Fatalf("%s: %q\n%s", agent, p.warnings, p.titles())
+		}
+		for i, w := range p.warnings {
+			if told := strings.Contains(w, "_gateway"); told != (want[i] != "") || !strings.Contains(w, want[i]) {
+				t.Errorf("%s: %q", agent, w)
+			}
+		}
 	}
 }
 

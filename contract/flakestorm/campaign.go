@@ -3,6 +3,7 @@ package flakestorm
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,7 @@ type Campaign struct {
 	id      campaign.Identity
 	cfg     *config.Config
 	file    string
+	source  []byte // the document's text
 	targets Targets
 	getenv  func(string) (string, bool)
 	strict  bool
@@ -28,6 +30,8 @@ type Campaign struct {
 	phases  []string
 	chosen  bool // the phases were asked for
 	chaotic bool // the mutation phase too is under chaos
+	// profiles are those of chaos that were asked for beside the document.
+	profiles []string
 
 	agent      agentcall.Plan
 	reach      reach
@@ -39,6 +43,7 @@ type Campaign struct {
 	mutations  []mutation.Mutation
 	written    *mutation.Request // an LLM writes them; nil: they are written
 	asked      []string          // prompts whose baseline is taken
+	known      []item            // cases of the main round that are known beforehand
 	rules      []ruleAt
 	schemas    map[string]*verify.Schema
 
@@ -49,9 +54,11 @@ type Campaign struct {
 	stateful atomic.Bool
 	mu       sync.Mutex
 	injector fault.Injector
-	lanes    int // that are open, and share what follows
+	told     []string // by the proxies, of cells
+	lanes    int      // that are open, and share what follows
 	measure  similarity.Measure
 	timing   timing
+	recalled string // what of the mutations is from earlier runs; "": nothing
 }
 
 // Point is where a fault reaches the agent.
@@ -107,7 +114,7 @@ func (c *Campaign) Identity() campaign.Identity { return c.id }
 
 // Planned implements [campaign.Planner].
 func (c *Campaign) Planned() int64 {
-	n := len(c.items()) + len(c.asked)
+	n := len(c.known) + len(c.asked)
 	if c.written != nil {
 		n += min(c.written.Count*len(c.written.Prompts), c.written.Limit)
 	}
@@ -128,7 +135,7 @@ type item struct {
 	a, b, n int
 }
 
-// items are the cases of the main round that are known beforehand.
+// items lists the cases of the main round that are known beforehand.
 func (c *Campaign) items() []item {
 	var list []item
 	for i := range c.mutations {
@@ -148,6 +155,33 @@ func (c *Campaign) items() []item {
 		list = append(list, item{phase: PhaseReplay, a: i})
 	}
 	return list
+}
+
+// CaseName implements [campaign.Namer]. Mutations that an LLM writes stand after
+// all that is known beforehand.
+func (c *Campaign) CaseName(at campaign.Case) string {
+	i := int(at.Index)
+	if i < len(c.asked) {
+		return "baseline of " + shortened(c.asked[i])
+	}
+	if i -= len(c.asked); i >= len(c.known) {
+		return fmt.Sprintf("written %d", i-len(c.known)+1)
+	}
+	switch it := c.known[i]; it.phase {
+	case PhaseMutation:
+		m := &c.mutations[it.a]
+		return fmt.Sprintf("%s of %s, %s", config.DisplayName(m.Type), shortened(m.Original), m.ID)
+	case PhaseChaos:
+		return "chaos, " + shortened(c.cfg.Prompts[it.a].Text)
+	case PhaseContract:
+		name := fmt.Sprintf("%s in %s", c.invariants[it.a].ID, c.scenarios[it.b].name)
+		if c.runs > 1 {
+			name += fmt.Sprintf(", run %d", it.n+1)
+		}
+		return name
+	default:
+		return "replay of " + c.sessions[it.a].label()
+	}
 }
 
 // cell is the runs of one cell; one that does not apply, and one that is judged
@@ -247,17 +281,20 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 
 // Open implements [campaign.Campaign].
 func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
-	return c.openLane(ctx, lane)
+	return c.openJudged(ctx, lane)
 }
 
 var (
 	_ campaign.Campaign[*state]   = (*Campaign)(nil)
 	_ campaign.Planner            = (*Campaign)(nil)
+	_ campaign.Namer              = (*Campaign)(nil)
 	_ campaign.Exclusive          = (*Campaign)(nil)
 	_ campaign.Inputter[*state]   = (*Campaign)(nil)
 	_ campaign.Reducer            = (*Campaign)(nil)
+	_ campaign.Promoter           = (*Campaign)(nil)
 	_ campaign.Describer[*state]  = (*Campaign)(nil)
 	_ campaign.Summarizer[*state] = (*Campaign)(nil)
 	_ campaign.Warner[*state]     = (*Campaign)(nil)
 	_ campaign.Scorer[*state]     = (*Campaign)(nil)
+	_ campaign.Composer[*state]   = (*Campaign)(nil)
 )

@@ -26,14 +26,14 @@ func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.S
 	if list.HasErrors() {
 		return nil, list
 	}
-	b := &builder{k: k, spec: spec, set: set, cfg: cfg, c: &Campaign{cfg: cfg, file: spec.Path, targets: k.targets, getenv: k.getenv, strict: set.Strict}}
+	b := &builder{k: k, spec: spec, set: set, cfg: cfg, c: &Campaign{cfg: cfg, file: spec.Path, source: spec.Data, targets: k.targets, getenv: k.getenv, strict: set.Strict}}
 	b.list = list
 	b.build()
 	b.list.Sort()
 	if b.list.HasErrors() {
 		return nil, b.list
 	}
-	b.c.id = campaign.Identity{Contract: k.Name(), Name: campaignName(spec.Path), Digest: b.digest()}
+	b.c.id = campaign.Identity{Contract: k.Name(), Name: CampaignName(spec.Path), Digest: b.digest()}
 	return []campaign.Any{campaign.Erase[*state](b.c)}, b.list
 }
 
@@ -74,15 +74,19 @@ func (b *builder) build() {
 	b.schemas()
 	b.mutations()
 	b.baselines()
-	if len(c.items()) == 0 && c.written == nil && !b.list.HasErrors() {
+	c.known = c.items()
+	if len(c.known) == 0 && c.written == nil && !b.list.HasErrors() {
 		b.fail(diag.Diagnostic{Code: "flakestorm.vacuous", Hint: "--phase names the phases to run"}, "nothing would be tested: none of the phases %s is configured", strings.Join(c.phases, ", "))
 	}
 }
 
-// phases are those that are asked for, or all.
+// phases are those that are asked for, those that the document names, or all.
 func (b *builder) phases() {
-	all := []string{PhaseMutation, PhaseChaos, PhaseContract, PhaseReplay}
+	all := config.PhaseNames()
 	b.c.phases = b.set.Options[OptPhase]
+	if len(b.c.phases) == 0 {
+		b.c.phases = b.cfg.Phases
+	}
 	for _, p := range b.c.phases {
 		if !slices.Contains(all, p) {
 			b.fail(diag.Diagnostic{Code: "flakestorm.option", Hint: diag.DidYouMean(p, all)}, "--%s must be one of %s, got %q", OptPhase, strings.Join(all, ", "), p)
@@ -112,21 +116,29 @@ func (b *builder) globalChaos() {
 			b.fail(diag.Diagnostic{Code: "flakestorm.option", Hint: diag.Hint(err)}, "--%s: %v", OptProfile, err)
 			continue
 		}
+		b.c.profiles = append(b.c.profiles, name)
 		both := chaos.With(p)
 		chaos = &both
 	}
-	if b.set.Get(OptChaos, "") == "true" {
-		b.c.chaotic = true
+	// A profile acts in the chaos phase or, if that does not run, on mutations.
+	wanted := b.set.Get(OptChaos, "") == "true"
+	apart, mutated := slices.Contains(b.c.phases, PhaseChaos), slices.Contains(b.c.phases, PhaseMutation)
+	b.c.chaotic = mutated && (wanted || len(b.c.profiles) > 0 && !apart)
+	if (wanted || len(b.c.profiles) > 0) && !apart && !mutated {
+		b.fail(diag.Diagnostic{Code: "flakestorm.option", Hint: "a scenario of the contract takes profiles: [NAME]"}, "--%s and --%s act in the phases %s and %s, and neither is run",
+			OptChaos, OptProfile, PhaseMutation, PhaseChaos)
 	}
 	if !chaos.Active() {
-		if (b.c.chosen && slices.Contains(b.c.phases, PhaseChaos)) || b.c.chaotic { // asked for: the profile that existing tools take then
-			p, _ := config.Profile("api_outage")
+		if b.c.chosen && apart || b.c.chaotic { // asked for: the profile that existing tools take then
+			const profile = "api_outage"
+			p, _ := config.Profile(profile)
 			chaos = &p
+			b.c.profiles = append(b.c.profiles, profile)
 		} else {
 			return
 		}
 	}
-	if !slices.Contains(b.c.phases, PhaseChaos) && !b.c.chaotic {
+	if !apart && !b.c.chaotic {
 		return
 	}
 	j, list := b.c.reach.plan(b.spec.Path, "chaos", chaos, b.said("chaos"))
@@ -321,8 +333,8 @@ func (b *builder) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// campaignName is a document's name without the folders of this machine.
-func campaignName(p string) string {
+// CampaignName is a document's name without the folders of this machine.
+func CampaignName(p string) string {
 	if filepath.IsAbs(p) {
 		short := path.Join(filepath.Base(filepath.Dir(p)), filepath.Base(p))
 		cwd, err := os.Getwd()

@@ -24,6 +24,8 @@ type Targets struct {
 	Agents   agentcall.Opener
 	Faults   fault.Opener
 	Measures MeasureOpener
+	// Variants are those that models wrote; nil keeps none.
+	Variants Variants
 	// Command is this program, for the starter's bundled agent: its path and
 	// the words that run it.
 	Command []string
@@ -75,10 +77,10 @@ const (
 
 // The phases of a campaign.
 const (
-	PhaseMutation = "mutation"
-	PhaseChaos    = "chaos"
-	PhaseContract = "contract"
-	PhaseReplay   = "replay"
+	PhaseMutation = config.PhaseMutation
+	PhaseChaos    = config.PhaseChaos
+	PhaseContract = config.PhaseContract
+	PhaseReplay   = config.PhaseReplay
 )
 
 // Options implements [campaign.Contract].

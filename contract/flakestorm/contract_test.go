@@ -109,3 +109,27 @@ func TestContract(t *testing.T) {
 		UnknownKey: spec(t, strings.Replace(text, "reset_endpoint:", "reset_endpont:", 1)),
 	})
 }
+
+// A row of the table of replays leads to the case that replayed it.
+func TestReplaysLeadToTheirCases(t *testing.T) {
+	s := answerer(t, func(prompt string, nth int) (int, string) {
+		if prompt == "Say it again" {
+			return 200, "no"
+		}
+		return obedient(prompt, nth)
+	})
+	p := play(t, spec(t, strings.ReplaceAll(suite, "URL", s.URL)))
+	for _, e := range p.shown {
+		if e.Title != "Replays" {
+			continue
+		}
+		if len(e.Table.Cases) != 1 || e.Table.Cases[0] == nil {
+			t.Fatalf("the rows lead to %v", e.Table.Cases)
+		}
+		if o := p.outcomes[*e.Table.Cases[0]]; o.Verdict != campaign.VerdictFail || !strings.HasPrefix(o.Title, "replay of one") {
+			t.Errorf("the row leads to %s %q", o.Verdict, o.Title)
+		}
+		return
+	}
+	t.Error("there is no table of replays")
+}

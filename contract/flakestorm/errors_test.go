@@ -114,6 +114,7 @@ func TestOptions(t *testing.T) {
 	}{
 		{flakestorm.OptPhase, "mutations", `--phase must be one of mutation, chaos, contract, replay, got "mutations"`},
 		{flakestorm.OptProfile, "api_outge", `no profile is called "api_outge"`},
+		{flakestorm.OptProfile, "high_latency", "--chaos and --chaos-profile act in the phases mutation and chaos, and neither is run"},
 		{flakestorm.OptRuns, "none", `--runs-per-cell must be a number from 1 to 1000, got "none"`},
 		{flakestorm.OptPhase, "contract", "there is no contract to check"},
 		{flakestorm.OptPhase, "replay", "there is no session to replay"},
@@ -122,9 +123,11 @@ func TestOptions(t *testing.T) {
 		if tc.name == flakestorm.OptRuns {
 			text += "contract: {name: c, invariants: [{id: a, type: completes}], chaos_matrix: [{name: x}]}\n"
 		}
-		_, list := flakestorm.New(flakestorm.Targets{}).Compile(t.Context(), campaign.Spec{Path: "doc.yaml", Data: []byte(text)}, campaign.Settings{
-			Options: map[string][]string{tc.name: {tc.value}},
-		})
+		options := map[string][]string{tc.name: {tc.value}}
+		if tc.value == "high_latency" {
+			options[flakestorm.OptPhase] = []string{flakestorm.PhaseContract}
+		}
+		_, list := flakestorm.New(flakestorm.Targets{}).Compile(t.Context(), campaign.Spec{Path: "doc.yaml", Data: []byte(text)}, campaign.Settings{Options: options})
 		if !list.HasErrors() || !strings.Contains(list.Error(), tc.want) {
 			t.Errorf("--%s %s: %v, want %s", tc.name, tc.value, list, tc.want)
 		}

@@ -120,6 +120,9 @@ func cut(s string, n int) string {
 // replay file.
 func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
 	list := []campaign.Exhibit{campaign.TextExhibit("What failed", o.Title)}
+	if o.Verdict == campaign.VerdictPass {
+		list = nil // nothing did
+	}
 	var x transcript
 	if json.Unmarshal(o.Attached(evidenceName), &x) != nil {
 		return list
@@ -143,8 +146,15 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 			tools = append(tools, []string{fmt.Sprint(i + 1), tool.Name, cut(string(tool.Args), 500)})
 		}
 	}
+	list = append(list, c.beside(&o, &x)...)
 	if len(checks) > 0 {
-		list = append(list, campaign.TableExhibit("Checks", []string{"turn", "id", "type", "", "reason", "measured"}, checks))
+		e := campaign.TableExhibit("Checks", []string{"turn", "id", "type", "", "reason", "measured"}, checks)
+		for i, r := range checks {
+			if r[3] == "failed" {
+				e.Table.Focus = append(e.Table.Focus, i)
+			}
+		}
+		list = append(list, e)
 	}
 	if n := len(x.Turns); n > 0 {
 		u := x.Turns[n-1]
@@ -160,7 +170,7 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 		if !u.Reply.OK() {
 			reply = fmt.Sprintf("(no answer: %s: %s)\n%s", u.Reply.End, u.Reply.Error, reply)
 		}
-		list = append(list, campaign.TextExhibit("Reply", reply))
+		list = append(list, campaign.TextExhibit(replyExhibit, reply))
 		if x.Compared != nil {
 			list = append(list, differenceExhibit("Reply without chaos, and this one", *x.Compared, u.Reply.Text))
 		}
@@ -178,6 +188,9 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 // SessionExhibit is the title of the exhibit that holds a finding as a replay
 // file.
 const SessionExhibit = "Replay session"
+
+// replyExhibit is the title of the exhibit that holds the agent's reply.
+const replyExhibit = "Reply"
 
 // faults are what chaos did, counted and in order.
 func (x *transcript) faults() []campaign.Exhibit {
@@ -252,15 +265,13 @@ func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript
 	if c.cfg.Contract != nil {
 		s.Contract = c.cfg.Contract.Name
 	}
+	if u.Reply.OK() {
+		s.Reply = u.Reply.Text
+	}
 	for _, e := range x.answers {
-		if e.ResponseSize > int64(len(e.Response)) {
-			continue
+		if e.ResponseSize <= int64(len(e.Response)) {
+			s.Tools = append(s.Tools, answered(&e))
 		}
-		r := config.ToolResponse{Tool: e.Tool, Status: e.Status, Body: string(e.Response), Text: true}
-		if t := strings.TrimSpace(r.Body); strings.HasPrefix(t, "{") && json.Valid([]byte(t)) {
-			r.Text = false
-		}
-		s.Tools = append(s.Tools, r)
 	}
 	return s, true
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,7 +161,7 @@ func (t *trial) mutation(ctx context.Context) error {
 func (t *trial) chaos(ctx context.Context) error {
 	prompt := t.x.c.cfg.Prompts[t.p.Prompt].Text
 	t.what = "chaos, " + shortened(prompt)
-	if err := t.enter(ctx, setting{j: t.x.c.chaos, name: fmt.Sprintf("chaos %d", t.p.Prompt)}); err != nil {
+	if err := t.enter(ctx, setting{j: t.x.c.chaos, name: "chaos " + prompt}); err != nil {
 		return err
 	}
 	u, err := t.cell.ask(ctx, prompt, nil, nil)
@@ -220,11 +222,23 @@ func (t *trial) check(ctx context.Context, v *config.Invariant, u *turn, b basel
 // whatever is checked.
 func (t *trial) unanswered(u *turn, where string, severity campaign.Severity) error {
 	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, "agent-"+strings.ReplaceAll(string(u.Reply.End), " ", "-")
-	t.out.Title = fmt.Sprintf("%s: the agent gave no answer: %s: %s", t.what, u.Reply.End, cut(firstLine(u.Reply.Error), 160))
+	t.out.Title = fmt.Sprintf("%s: the agent gave no answer: %s: %s", t.what, u.Reply.End, cut(folderless(&u.Reply), 160))
 	t.out.Signature = fmt.Sprintf("%s|no answer|%s", where, u.Reply.End)
 	t.out.Cause = []string{"no answer", string(u.Reply.End)}
 	u.Checks = append(u.Checks, checked{Type: "agent_error", Reason: u.Reply.Error})
 	return nil
+}
+
+// folders are those of a file that an exception tells the place of.
+var folders = regexp.MustCompile(`^(?:/[^/\s:]+)*/([^/\s:]+:\d+:)`)
+
+// folderless is why there is no answer, without the folders of this machine.
+func folderless(r *agentcall.Reply) string {
+	line := firstLine(r.Error)
+	if r.End == agentcall.Raised {
+		line = folders.ReplaceAllString(line, "$1")
+	}
+	return line
 }
 
 // contract runs one cell: all its prompts, one after the other, judged by its
@@ -243,7 +257,7 @@ func (t *trial) contract(ctx context.Context) error {
 	if verify.Aggregate(v) {
 		return t.percentile(ctx, v, j, where, severity)
 	}
-	if err := t.enter(ctx, setting{j: j, name: fmt.Sprintf("cell %d %d %d", t.p.Invariant, t.p.Scenario, t.p.Run)}); err != nil {
+	if err := t.enter(ctx, setting{j: j, name: cellName(v, &j, t.p.Run)}); err != nil {
 		return err
 	}
 	for _, prompt := range c.prompts(v) {
@@ -264,9 +278,15 @@ func (t *trial) contract(ctx context.Context) error {
 	return nil
 }
 
+// cellName decides the seed of a run of a cell: by names, so that it draws the
+// same in a document that holds the cell alone.
+func cellName(v *config.Invariant, j *injection, run int) string {
+	return fmt.Sprintf("cell %s\x00%s\x00%d", v.ID, j.name, run)
+}
+
 // percentile judges all runs of a cell together.
 func (t *trial) percentile(ctx context.Context, v *config.Invariant, j injection, where string, severity campaign.Severity) error {
-	if err := t.enter(ctx, setting{j: j, name: fmt.Sprintf("cell %d %d 0", t.p.Invariant, t.p.Scenario)}); err != nil {
+	if err := t.enter(ctx, setting{j: j, name: cellName(v, &j, 0)}); err != nil {
 		return err
 	}
 	var replies []verify.Reply
@@ -298,7 +318,7 @@ func (t *trial) percentile(ctx context.Context, v *config.Invariant, j injection
 // as they had answered then.
 func (t *trial) replay(ctx context.Context) error {
 	s := &t.x.c.sessions[t.p.Session]
-	t.what = "replay of " + s.label()
+	t.what = replayName(s)
 	if err := t.enter(ctx, setting{name: "replay " + s.ID, recorded: s.recorded}); err != nil {
 		return err
 	}
@@ -336,14 +356,17 @@ func (t *trial) tally() {
 	if !missed {
 		t.note.Missed = nil
 	}
+	t.note.Unused = slices.Compact(slices.Sorted(slices.Values(t.report.Unused)))
+	t.x.c.tell(t.report.Notes)
 }
 
 // finish puts facts and evidence into the outcome.
 func (t *trial) finish() {
-	if len(t.note.Fired) > 0 || t.note.Baseline != nil || t.note.Why != "" {
+	if len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" {
 		t.out.Data, _ = json.Marshal(t.note) // strings and numbers
 	}
-	if t.out.Verdict == campaign.VerdictFail && t.cell != nil {
+	// Runs look at a few cases on cold lanes; there it is worth telling how one held.
+	if (t.out.Verdict == campaign.VerdictFail || t.x.lane.Cold) && t.cell != nil {
 		t.out.Evidence = t.evidence()
 	}
 }

@@ -2,7 +2,6 @@ package flakestorm
 
 import (
 	"fmt"
-	"path"
 	"slices"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
@@ -175,26 +174,10 @@ func (r reach) toolPoint(f *config.Fault) (p point, why, hint string) {
 		return atProxy, "", ""
 	case f.MatchURL == "" && (f.Tool == "*" || f.Tool == ""):
 		return atRequest, "", ""
-	case f.MatchURL != "" && matches(f.MatchURL, r.url):
+	case f.MatchURL != "" && fault.MatchURL(f.MatchURL, r.url):
 		return atRequest, "", ""
 	case f.MatchURL != "":
 		return "", fmt.Sprintf("calls to %s cannot be reached: the agent runs elsewhere", f.MatchURL), startIt
 	}
 	return "", fmt.Sprintf("calls of the tool %q cannot be reached: the agent runs elsewhere", f.Tool), startIt
-}
-
-// matches is a glob over a whole address, * also over slashes.
-func matches(glob, url string) bool {
-	// path.Match stops at slashes, which are made to stand for themselves.
-	flat := func(s string) string {
-		b := []byte(s)
-		for i := range b {
-			if b[i] == '/' {
-				b[i] = 1
-			}
-		}
-		return string(b)
-	}
-	ok, err := path.Match(flat(glob), flat(url))
-	return err == nil && ok
 }

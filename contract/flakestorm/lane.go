@@ -22,9 +22,9 @@ type executor struct {
 	c       *Campaign
 	lane    campaign.Lane
 	agent   agentcall.Agent
-	door    fault.Door // nil: nothing of the agent's calls is touched or seen
-	ca      []byte     // of the door, for requests of Thresh through it
-	checker *verify.Checker
+	door    fault.Door      // nil: nothing of the agent's calls is touched or seen
+	ca      []byte          // of the door, for requests of Thresh through it
+	checker *verify.Checker // nil: replies are not checked
 	judge   agentcall.Agent // nil: there is none
 	said    []string
 }
@@ -71,18 +71,23 @@ func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (_ *executo
 			err = errors.Join(err, x.Close())
 		}
 	}()
-	plan := c.agent
-	var extra []string
-	if c.watches() {
+	at := func(g config.Pair) (string, error) { return g.Value, nil }
+	watched := c.watches()
+	if watched {
 		if err := x.openDoor(ctx); err != nil {
 			return nil, err
 		}
+		at = func(g config.Pair) (string, error) { return x.door.Gateway(g.Key, g.Value) }
+	}
+	plan, err := c.point(c.agent, at)
+	if err != nil {
+		return nil, err
+	}
+	var extra []string
+	if watched {
 		if plan, extra, err = x.behind(plan); err != nil {
 			return nil, err
 		}
-	}
-	if err := x.openChecker(ctx); err != nil {
-		return nil, err
 	}
 	if x.agent, err = c.targets.Agents(ctx, plan, lane.Index, extra); err != nil {
 		return nil, diag.Environment("reaching the agent: %w", err)
@@ -122,7 +127,7 @@ func viaAny(c *Campaign) bool {
 }
 
 // behind puts the agent of a plan behind the lane's door: by the environment of
-// its process, by gateways in its command, or by a shim around a server.
+// its process, or by a shim or a gateway around a server.
 func (x *executor) behind(plan agentcall.Plan) (agentcall.Plan, []string, error) {
 	env := x.door.Env()
 	switch {
@@ -142,26 +147,28 @@ func (x *executor) behind(plan agentcall.Plan) (agentcall.Plan, []string, error)
 		}
 		m.URL = u
 		plan.MCP = &m
-	case plan.Start != nil:
+	case plan.Start != nil && !plan.OwnProcess(): // one process for all lanes: it has one door
 		s := *plan.Start
-		for _, g := range gateways(&x.c.cfg.Agent) {
-			u, err := x.door.Gateway(g.Key, g.Value)
-			if err != nil {
-				return plan, nil, diag.Environment("opening the gateway of %s: %w", g.Key, err)
-			}
-			s.Argv, s.Env = replaceIn(s.Argv, gatewayMark(g.Key), u), replaceIn(s.Env, gatewayMark(g.Key), u)
-		}
-		if !plan.OwnProcess() { // one process for all lanes: it has one door
-			s.Env = append(s.Env, env...)
-			plan.Start = &s
-			return plan, nil, nil
-		}
+		s.Env = append(s.Env[:len(s.Env):len(s.Env)], env...)
 		plan.Start = &s
 	}
 	if !plan.OwnProcess() || plan.Command != nil {
 		return plan, nil, nil // a program is told at each call
 	}
 	return plan, env, nil
+}
+
+// openJudged reaches the agent, and what replies are checked by: an encoder takes
+// its time to load, and who checks nothing does without.
+func (c *Campaign) openJudged(ctx context.Context, lane campaign.Lane) (*executor, error) {
+	x, err := c.openLane(ctx, lane)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.openChecker(ctx); err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	return x, nil
 }
 
 // openChecker opens what checks need: a measure, a judge.
@@ -227,15 +234,37 @@ func (x *executor) Notes() []string {
 	if t := x.c.timing.text(); t != "" {
 		notes = append(notes, t)
 	}
-	if x.checker.Measure != nil {
+	if x.checker != nil && x.checker.Measure != nil {
 		notes = append(notes, "texts were compared by "+x.checker.Measure.Name())
+	}
+	if x.c.recalled != "" {
+		notes = append(notes, x.c.recalled)
 	}
 	x.c.mu.Lock()
 	defer x.c.mu.Unlock()
 	if x.c.injector != nil {
 		notes = append(notes, x.c.injector.Notes()...)
 	}
-	return notes
+	return append(notes, x.c.told...)
+}
+
+// maxTold is how many notes about cells are kept.
+const maxTold = 50
+
+// tell keeps what the proxies say of a cell. It depends on who else was calling
+// at that moment, so that it is no fact of the case.
+func (c *Campaign) tell(notes []string) {
+	if len(notes) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range notes {
+		n = ports.ReplaceAllString(n, "$1")
+		if len(c.told) < maxTold && !slices.Contains(c.told, n) {
+			c.told = append(c.told, n)
+		}
+	}
 }
 
 // Close implements [campaign.Executor].

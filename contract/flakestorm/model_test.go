@@ -1,6 +1,7 @@
 package flakestorm_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm"
+	target "github.com/thresh-dev/thresh/target/agent"
 )
 
 // models answers in the form of every provider with what text makes of the
@@ -74,6 +77,76 @@ func TestModelsWriteMutations(t *testing.T) {
 	}
 }
 
+// shelf keeps variants in memory.
+type shelf map[string]string
+
+func (s shelf) Recall(key string) (string, bool) {
+	text, ok := s[key]
+	return text, ok
+}
+
+func (s shelf) Remember(key, text string) error {
+	s[key] = text
+	return nil
+}
+
+// What a model has written is not asked for again, unless the document says so
+// or asks for something else; and the model may be gone then.
+func TestVariantsAreKept(t *testing.T) {
+	n := 0
+	m := models(t, func(string) string {
+		n++
+		return fmt.Sprintf("variant %d", n)
+	})
+	agent := answerer(t, echo)
+	kept := shelf{}
+	write := func(mutations string) (notes string, err error) {
+		text := "agent: {endpoint: \"" + agent.URL + "/chat\"}\ngolden_prompts: [Say something]\ninvariants: [{type: contains, value: echo}]\n" +
+			"mutations: {types: [paraphrase], writer: llm" + mutations + "}\nmodel: {name: m, base_url: \"" + m.URL + "\"}\n"
+		door := flakestorm.New(flakestorm.Targets{Agents: target.New().Open, Variants: kept})
+		list, diags := door.Compile(t.Context(), spec(t, text), settings())
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		facts, err := list[0].Probe(t.Context())
+		if err != nil {
+			return "", err
+		}
+		x, err := list[0].Open(t.Context(), campaign.Lane{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		list[0].Start(facts)
+		n, ok := campaign.As[interface{ Notes() []string }](x)
+		if !ok {
+			t.Fatal("the executor has no notes")
+		}
+		return strings.Join(n.Notes(), "\n"), nil
+	}
+	for _, step := range []struct {
+		mutations, notes string
+		calls            int
+	}{
+		{", count: 3", "", 3},
+		{", count: 3", "3 of 3 variants by model m were kept", 3},
+		{", count: 4", "3 of 4 variants by model m were kept", 4},
+		{", count: 2, cache: false", "", 6},
+	} {
+		notes, err := write(step.mutations)
+		if err != nil || n != step.calls || !strings.Contains(notes, step.notes) || step.notes == "" && strings.Contains(notes, "kept") {
+			t.Errorf("%s: %d calls, notes %q, %v", step.mutations, n, notes, err)
+		}
+	}
+	m.Close()
+	if _, err := write(", count: 4"); err != nil {
+		t.Errorf("all of it is kept: %v", err)
+	}
+	if _, err := write(", count: 5"); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+		t.Errorf("the fifth is not: %v", err)
+	}
+}
+
 // A judge decides; one that does not judge leaves the cell without a result.
 func TestJudge(t *testing.T) {
 	t.Setenv("THRESH_TEST_KEY", "sesame")
@@ -93,6 +166,37 @@ func TestJudge(t *testing.T) {
 			"judge: {base_url: \"" + m.URL + "/v1\", name: m, api_key: \"${THRESH_TEST_KEY}\"}\n"
 		if p := contractOnly(t, text); p.outcomes[0].Verdict != want {
 			t.Errorf("%q: %s", answer, p.titles())
+		}
+	}
+}
+
+// A judge is held to a form of answer, the strictest that its endpoint takes.
+func TestJudgesForm(t *testing.T) {
+	for taken, asked := range map[string]string{"json_schema": "json_schema json_schema", "json_object": "json_schema json_object json_object", "": "json_schema json_object none none"} {
+		var forms []string
+		m := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var q struct {
+				Format struct{ Type string } `json:"response_format"`
+			}
+			if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+				t.Error(err)
+			}
+			forms = append(forms, cmp.Or(q.Format.Type, "none"))
+			switch q.Format.Type {
+			case taken:
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w, `{"choices": [{"message": {"role": "assistant", "content": "{\"pass\": true, \"reason\": \"\"}"}}]}`)
+			case "json_schema":
+				http.Error(w, "response_format.type: json_schema is not allowed", http.StatusInternalServerError) // as llama-cpp-python does
+			default:
+				http.Error(w, "unknown parameter", http.StatusBadRequest)
+			}
+		}))
+		t.Cleanup(m.Close)
+		text := matrix(answerer(t, echo).URL, "", "  invariants: [{id: a, type: llm_judge, criteria: is polite}]\n  chaos_matrix: [{name: none}]\n") +
+			"judge: {base_url: \"" + m.URL + "\", name: m}\n"
+		if p := contractOnly(t, text); p.outcomes[0].Verdict != campaign.VerdictPass || strings.Join(forms, " ") != asked {
+			t.Errorf("%q: asked for %q, %s", taken, forms, p.titles())
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 
 // Check asks the agent once, the way a run begins.
 func (c *Campaign) Check(ctx context.Context) (agentcall.Reply, error) {
-	x, err := c.openLane(ctx, campaign.Lane{Of: 1})
+	x, err := c.openJudged(ctx, campaign.Lane{Of: 1})
 	if err != nil {
 		return agentcall.Reply{}, err
 	}

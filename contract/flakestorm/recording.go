@@ -4,12 +4,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/fault"
 )
 
 // Record asks the agent once, without faults, and returns the session with what
@@ -47,4 +51,25 @@ func (x *executor) record(ctx context.Context, prompt string) (config.Session, a
 	}
 	s.ID, s.Name, s.Source = "recorded-"+hex.EncodeToString(sum[:4]), "", "recorded"
 	return s, u.Reply, nil
+}
+
+// answered is what a tool answered as a recorded response that answers the same.
+// A call without an answer is one that failed: nothing else makes it fail again.
+func answered(e *fault.Exchange) config.ToolResponse {
+	r := config.ToolResponse{Tool: e.Tool, Status: e.Status, Body: string(e.Response), Text: true}
+	if r.Body == "" && r.Status == 0 && e.Error != "" {
+		r.Status, r.Body = http.StatusInternalServerError, e.Error
+		return r
+	}
+	called := e.Kind == fault.ToolCall && e.Method == "" // in Python: the answer is a value
+	var text string
+	switch t := strings.TrimSpace(r.Body); {
+	case strings.HasPrefix(t, "{") && json.Valid([]byte(t)):
+		r.Text = false
+	case called && t == "null":
+		r.Body, r.Text = "", false
+	case called && json.Unmarshal(e.Response, &text) == nil:
+		r.Body = text
+	}
+	return r
 }

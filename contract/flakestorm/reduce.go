@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"unicode/utf8"
@@ -9,7 +10,7 @@ import (
 )
 
 // Reduce implements [campaign.Reducer]: a mutated prompt is cut down to what
-// still makes the agent fail. Other cases are what the document says, and a
+// still makes the agent fail, and is a prompt. Other cases are what the document says, and a
 // changed request is one as it is.
 func (c *Campaign) Reduce(ctx context.Context, data []byte, test func([]byte) (bool, error)) []byte {
 	var p payload
@@ -24,7 +25,7 @@ func (c *Campaign) Reduce(ctx context.Context, data []byte, test func([]byte) (b
 		return q.encode()
 	}
 	small, _ := shrink.Bytes(ctx, []byte(p.Mutation.Text), func(text []byte) (bool, error) {
-		if !utf8.Valid(text) {
+		if !utf8.Valid(text) || len(bytes.TrimSpace(text)) == 0 {
 			return false, nil
 		}
 		smaller := with(text)

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
+	"github.com/thresh-dev/thresh/engine/fault"
 )
 
 // state is what a campaign knows between rounds.
@@ -21,7 +23,20 @@ type state struct {
 	// results by item of the main round.
 	results []result
 	fired   []fired // by rule of the campaign
+	// unused are sessions with recorded responses that no tool asked for.
+	unused []string
+	// why some cases have no result, each reason with the number of its cases.
+	why []reason
 }
+
+// reason is why cases have no result.
+type reason struct {
+	text  string
+	cases int
+}
+
+// maxReasons is how many different ones are told.
+const maxReasons = 5
 
 // known is what was learned before the first round.
 type known struct {
@@ -56,13 +71,13 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 		_ = json.Unmarshal(f.Data, &s.known)
 	}
 	c.stateful.Store(s.known.Stateful)
+	s.items = slices.Clip(c.known)
 	if c.written != nil {
 		s.mutations = s.known.Mutations
 		for i := range s.mutations {
 			s.items = append(s.items, item{phase: PhaseMutation, a: i})
 		}
 	}
-	s.items = append(s.items, c.items()...)
 	s.results = make([]result, len(s.items))
 	s.fired = make([]fired, len(c.rules))
 	if len(c.asked) == 0 {
@@ -76,6 +91,8 @@ func (s *state) clone() *state {
 	next.baselines = maps.Clone(s.baselines)
 	next.results = slices.Clone(s.results)
 	next.fired = slices.Clone(s.fired)
+	next.why = slices.Clone(s.why)
+	next.unused = slices.Clone(s.unused)
 	return &next
 }
 
@@ -86,6 +103,7 @@ type note struct {
 	Missed   []string `json:"missed,omitempty"`
 	Baseline *string  `json:"baseline,omitempty"`
 	Why      string   `json:"why,omitempty"`
+	Unused   []string `json:"unused,omitempty"` // tools of recorded responses that were not asked for
 }
 
 // add takes one outcome of a round.
@@ -104,6 +122,13 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 		}
 		s.baselines[c.asked[i]] = b
 	case round == 1 && i < len(s.results):
+		if o.Verdict == campaign.VerdictError {
+			s.because(o.Title)
+		}
+		if len(n.Unused) > 0 && s.items[i].phase == PhaseReplay {
+			s.unused = append(s.unused, fmt.Sprintf("replay of %s: the agent did not ask for all that was recorded: responses of %s were left over",
+				c.sessions[s.items[i].a].label(), strings.Join(n.Unused, ", ")))
+		}
 		s.results[i] = map[campaign.Verdict]result{
 			campaign.VerdictPass: passed, campaign.VerdictFail: failed, campaign.VerdictSkip: inapplicable, campaign.VerdictError: broken,
 		}[o.Verdict]
@@ -119,6 +144,17 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 			}
 		}
 	}
+}
+
+// because counts a case without a result.
+func (s *state) because(text string) {
+	for i := range s.why {
+		if s.why[i].text == text || i == maxReasons-1 {
+			s.why[i].cases++
+			return
+		}
+	}
+	s.why = append(s.why, reason{text, 1})
 }
 
 // compared are the baselines that invariants compare replies to prompts with.
@@ -186,7 +222,22 @@ func (c *Campaign) idleText(rule int, f fired) string {
 	case f.Missed != "":
 		return text + ": " + f.Missed
 	case f.Considered == 0:
-		return text + ": no call of the agent matched it"
+		return text + ": no call of the agent matched it" + c.gatewayHint(&r.rule)
 	}
 	return text + fmt.Sprintf(": it was due in none of the %d calls that matched it", f.Considered)
+}
+
+// gatewayHint says how calls are reached of an agent whose process is ours and
+// that does not heed the variables which name the proxy.
+func (c *Campaign) gatewayHint(r *fault.Rule) string {
+	a := &c.cfg.Agent
+	at := reachOf(a)
+	switch {
+	case !at.own || at.mcp:
+	case r.Layer == fault.LLM && a.LLMGateway == "":
+		return "; if the agent's client of its LLM ignores HTTP_PROXY, name the LLM's address in agent.llm_gateway and give the agent {gateway:llm} in its place"
+	case r.Layer == fault.Tool && len(a.Gateways) == 0 && (!at.python || r.MatchURL != ""):
+		return "; if the agent's HTTP client ignores HTTP_PROXY, name the tool's address in agent.tool_gateways and give the agent {gateway:NAME} in its place"
+	}
+	return ""
 }

@@ -41,7 +41,8 @@ type CellTally struct {
 	Invariant, Scenario, Severity string
 	Runs, Passed                  int
 	Applies                       bool
-	Broken                        int // runs without a result
+	Broken                        int    // runs without a result
+	Shown                         *int64 // the case that shows it: the first that failed, else the first that was run
 }
 
 // Held reports whether every run of the cell held.
@@ -61,7 +62,8 @@ func (c *Campaign) tally(s *state) Tally {
 	var trials []score.Trial
 	types := make(map[string]*TypeTally)
 	var order []string
-	cells := make(map[[2]int]*CellTally)
+	var grid []CellTally // of all cells there can be; asked tells those that are planned
+	var asked []bool
 	for i, it := range s.items {
 		r := s.results[i]
 		switch it.phase {
@@ -87,12 +89,19 @@ func (c *Campaign) tally(s *state) Tally {
 		case PhaseReplay:
 			t.Replay.count(r)
 		case PhaseContract:
-			key := [2]int{it.b, it.a}
-			x := cells[key]
-			if x == nil {
+			if grid == nil {
+				n := len(c.scenarios) * len(c.invariants)
+				grid, asked = make([]CellTally, n), make([]bool, n)
+			}
+			at := it.b*len(c.invariants) + it.a
+			x := &grid[at]
+			if !asked[at] {
 				v := &c.invariants[it.a]
-				x = &CellTally{Invariant: v.ID, Scenario: c.scenarios[it.b].name, Severity: v.Severity, Applies: c.scenarios[it.b].active.applies(v.When)}
-				cells[key] = x
+				*x = CellTally{Invariant: v.ID, Scenario: c.scenarios[it.b].name, Severity: v.Severity, Applies: c.scenarios[it.b].active.applies(v.When)}
+				asked[at] = true
+			}
+			if r != untried && (x.Shown == nil || r == failed && x.Passed == x.Runs) {
+				x.Shown = c.caseOf(i)
 			}
 			switch r {
 			case passed:
@@ -110,17 +119,15 @@ func (c *Campaign) tally(s *state) Tally {
 	t.Mutation.Score, t.Mutation.Scored = score.Weighted(trials)
 	t.Chaos.even()
 	t.Replay.even()
-	var judged []score.Cell
-	for b := range c.scenarios {
-		for a := range c.invariants {
-			x := cells[[2]int{b, a}]
-			if x == nil {
-				continue
-			}
-			t.Cells = append(t.Cells, *x)
-			if x.Applies && x.Runs > 0 {
-				judged = append(judged, score.Cell{Severity: score.Severity(x.Severity), Passed: x.Held()})
-			}
+	judged := make([]score.Cell, 0, len(grid))
+	t.Cells = grid[:0] // each is read before its place is taken
+	for i := range grid {
+		if !asked[i] {
+			continue
+		}
+		t.Cells = append(t.Cells, grid[i])
+		if x := &t.Cells[len(t.Cells)-1]; x.Applies && x.Runs > 0 {
+			judged = append(judged, score.Cell{Severity: score.Severity(x.Severity), Passed: x.Held()})
 		}
 	}
 	if m, ok := score.OfMatrix(judged); ok {
@@ -128,6 +135,12 @@ func (c *Campaign) tally(s *state) Tally {
 	}
 	t.whole(c.cfg.Scoring)
 	return t
+}
+
+// caseOf is the case of an item: baselines are asked for in a round before.
+func (c *Campaign) caseOf(item int) *int64 {
+	index := int64(len(c.asked) + item)
+	return &index
 }
 
 func (k *Component) count(r result) {
@@ -178,12 +191,33 @@ func (c *Campaign) Score(s *state) (float64, bool) {
 	return t.Whole.Score, t.Scored
 }
 
-// Warnings are the faults that never fired; see [campaign.Warner].
+// Parts implements [campaign.Composer]: the phases that ran.
+func (c *Campaign) Parts(s *state) []campaign.ScorePart {
+	var list []campaign.ScorePart
+	t := c.tally(s)
+	for _, x := range t.Whole.Shares {
+		if x.Ran {
+			list = append(list, campaign.ScorePart{Name: x.Name, Score: x.Score, Weight: x.Counts})
+		}
+	}
+	return list
+}
+
+// Warnings are why cases have no result, what recordings had that was not asked
+// for, and the faults that never fired; see [campaign.Warner].
 func (c *Campaign) Warnings(s *state) []string {
 	if !slices.ContainsFunc(s.results, func(r result) bool { return r != untried }) {
 		return nil
 	}
 	var list []string
+	for i, r := range s.why {
+		text := fmt.Sprintf("%d of the cases have no result: %s", r.cases, firstLine(r.text))
+		if i == maxReasons-1 {
+			text += ", or something else"
+		}
+		list = append(list, text)
+	}
+	list = append(list, s.unused...)
 	for _, i := range c.idle(s) {
 		list = append(list, c.idleText(i, s.fired[i]))
 	}
@@ -200,6 +234,9 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 	}
 	if len(t.Mutation.ByType) > 0 {
 		list = append(list, byType(&t.Mutation))
+	}
+	if c.written != nil && len(s.mutations) > 0 {
+		list = append(list, authors(s.mutations))
 	}
 	if len(c.sessions) > 0 {
 		list = append(list, c.replayed(s))
@@ -246,7 +283,7 @@ func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
 		row := make([]campaign.MatrixCell, len(c.scenarios))
 		for b := range c.scenarios {
 			x := t.Cells[b*len(c.invariants)+i]
-			row[b] = campaign.MatrixCell{Hits: int64(x.Passed), Total: int64(x.Runs)}
+			row[b] = campaign.MatrixCell{Hits: int64(x.Passed), Total: int64(x.Runs), Case: x.Shown}
 			row[b].Low, row[b].High = score.Wilson(x.Passed, x.Runs)
 			switch {
 			case !x.Applies:
@@ -259,13 +296,13 @@ func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
 		}
 		m.Cells = append(m.Cells, row)
 	}
-	title := "Contract: no cell has a result"
+	title := "Contract matrix: no cell has a result"
 	if t.Contract != nil {
 		word := "PASS"
 		if !t.Contract.Passed() {
 			word = "FAIL"
 		}
-		title = fmt.Sprintf("Contract %s: %.2f, %s (%d of %d cells held)", c.cfg.Contract.Name, t.Contract.Score, word, t.Contract.CellsPassed, t.Contract.Cells)
+		title = fmt.Sprintf("Contract matrix: %s of %s, %.2f (%d of %d cells held)", word, c.cfg.Contract.Name, t.Contract.Score, t.Contract.CellsPassed, t.Contract.Cells)
 	}
 	return campaign.Exhibit{Kind: "matrix", Title: title, Matrix: m}
 }
@@ -290,6 +327,7 @@ func byType(k *Component) campaign.Exhibit {
 
 func (c *Campaign) replayed(s *state) campaign.Exhibit {
 	var rows [][]string
+	var cases []*int64
 	for i, it := range s.items {
 		if it.phase != PhaseReplay {
 			continue
@@ -297,8 +335,15 @@ func (c *Campaign) replayed(s *state) campaign.Exhibit {
 		x := &c.sessions[it.a]
 		word := map[result]string{untried: "not run", passed: "holds", failed: "fails", broken: "no result"}[s.results[i]]
 		rows = append(rows, []string{x.ID, x.Name, fmt.Sprint(len(x.recorded)), fmt.Sprint(len(x.checks)), word})
+		var shown *int64
+		if s.results[i] != untried {
+			shown = c.caseOf(i)
+		}
+		cases = append(cases, shown)
 	}
-	return campaign.TableExhibit("Replays", []string{"session", "name", "recorded responses", "checks", ""}, rows)
+	e := campaign.TableExhibit("Replays", []string{"session", "name", "recorded responses", "checks", ""}, rows)
+	e.Table.Cases = cases
+	return e
 }
 
 func (c *Campaign) faults(s *state) campaign.Exhibit {

@@ -23,6 +23,7 @@ type cell struct {
 	ledger  *fault.Ledger
 	session string
 	seen    int // tool calls that earlier turns had
+	calls   int // exchanges that earlier turns had
 	in, out int64
 	turns   []turn
 	began   time.Time
@@ -68,7 +69,10 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 	plan := fault.Plan{Seed: h.Sum64(), Recorded: s.recorded, Capture: 4 << 10}
 	plan.Rules = s.j.rules
 	for _, g := range x.c.cfg.Agent.Gateways {
-		plan.Names = append(plan.Names, fault.Named{Tool: g.Key, URL: g.Value + "*"})
+		plan.Names = append(plan.Names, fault.Named{Tool: g.Key, URL: fault.Literal(g.Value) + "*"})
+	}
+	if !x.c.reach.own && !x.c.reach.model {
+		plan.Self = fault.Literal(x.c.cfg.Agent.Endpoint) + "*" // asking the agent is no call of a tool
 	}
 	cl := &cell{x: x, j: s.j, session: fmt.Sprintf("%016x", h.Sum64()), began: time.Now()}
 	if len(s.j.reply) > 0 {
@@ -177,10 +181,28 @@ func (c *cell) observed(t *turn) {
 		if n := r.InputTokens + r.OutputTokens - c.in - c.out; n > 0 && !o.TokensKnown {
 			o.InputTokens, o.OutputTokens, o.TokensKnown = r.InputTokens-c.in, r.OutputTokens-c.out, true
 		}
-		c.in, c.out = r.InputTokens, r.OutputTokens
+		if !o.TokensKnown && unspent(r.Exchanges[min(c.calls, len(r.Exchanges)):]) {
+			o.TokensKnown = true
+		}
+		c.in, c.out, c.calls = r.InputTokens, r.OutputTokens, len(r.Exchanges)
 	}
 	o.Blind = len(o.Tools) == 0 && !c.sighted()
 	t.Tools, t.observe = o.Tools, o
+}
+
+// unspent reports whether an LLM was asked and none of its answers was one that
+// costs: no tokens were used.
+func unspent(list []fault.Exchange) bool {
+	asked := false
+	for i := range list {
+		if x := &list[i]; x.Kind == fault.ModelCall {
+			if x.Status > 0 && x.Status < 400 {
+				return false
+			}
+			asked = true
+		}
+	}
+	return asked
 }
 
 // sighted reports whether calls of tools would have been seen.

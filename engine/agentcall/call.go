@@ -24,6 +24,9 @@ type Call struct {
 	// Headers are sent in addition to those of the plan; a name that the plan
 	// has is replaced. Agents without requests ignore nothing: it is an error.
 	Headers [][2]string
+	// Format is the form of reply that a chat is asked for, its response_format as
+	// JSON; nil asks for none. An error for any other agent.
+	Format json.RawMessage
 	// Wire changes the request's shape; nil leaves it.
 	Wire *Wire
 	// Via is a proxy for this call alone; the zero value takes none.

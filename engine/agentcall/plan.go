@@ -117,6 +117,7 @@ type Chat struct {
 // What it prints is evidence, never the reply.
 type Python struct {
 	Plan pyhost.AgentPlan // how it is loaded, and reset by a function
+	Env  []string         // added to the environment of Thresh, KEY=value
 }
 
 // Command is an agent that is a program: started for each call, the prompt on

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
@@ -95,7 +96,7 @@ func split(text string, isJSON bool) []part {
 		case c == '"' && isJSON:
 			quoted = !quoted
 		case c == '{':
-			end := strings.IndexAny(text[i+1:], "{}\"\n:,")
+			end := strings.IndexFunc(text[i+1:], func(r rune) bool { return r < ' ' || r == utf8.RuneError || strings.ContainsRune("{}\"\\:,", r) })
 			if end < 0 || text[i+1+end] != '}' {
 				continue
 			}

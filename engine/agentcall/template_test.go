@@ -104,7 +104,7 @@ func TestFields(t *testing.T) {
 }
 
 func FuzzParseTemplate(f *testing.F) {
-	for _, seed := range []string{`{"m": "{prompt}"}`, `q={prompt}&x`, `{prompt}`, `{"a": {x}, "\"{y}"`, `[{a}]`} {
+	for _, seed := range []string{`{"m": "{prompt}"}`, `q={prompt}&x`, `{prompt}`, `{"a": {x}, "\"{y}"`, `[{a}]`, "{\"\":\"{\x000}\"}", `{"":"{a\q}"}`, "{\"\":\"{\xff0}\"}"} {
 		f.Add(seed, "x\"\\")
 	}
 	f.Fuzz(func(t *testing.T, text, prompt string) {

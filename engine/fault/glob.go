@@ -34,6 +34,11 @@ func Glob(pattern, text string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
+// Literal is the pattern that covers a text and no other.
+func Literal(text string) string {
+	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(text)
+}
+
 // one matches one character; n is how much of the pattern that used.
 func one(pattern string, r rune) (n int, ok bool) {
 	if pattern == "" {

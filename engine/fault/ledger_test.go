@@ -209,6 +209,7 @@ func TestGlob(t *testing.T) {
 		{"[a-c]", "b", true}, {"[a-c]", "d", false}, {"[]]", "]", true}, {"[", "[", true}, {"[a", "[a", true}, {"a[", "a[", true},
 		{"*a*b*c", "xxaxxbxxc", true}, {"*a*b*c", "xxaxxbxx", false}, {"**", "x", true}, {"http://h/*", "http://h/", true},
 		{"[-a]", "-", true}, {"[a-]", "-", true}, {"A", "a", false},
+		{Literal("h[1]?*"), "h[1]?*", true}, {Literal("h[1]?*"), "h1ab", false},
 	}
 	for _, test := range tests {
 		if got := Glob(test.pattern, test.text); got != test.want {

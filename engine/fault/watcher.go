@@ -203,9 +203,12 @@ func pythonText(value json.RawMessage) string {
 	return string(value)
 }
 
-// pythonArguments are keyword arguments, or positional ones if there are no
-// others.
+// pythonArguments are all by their names if these are known, keyword arguments,
+// or positional ones if there are no others.
 func pythonArguments(c pyhost.ToolCall) string {
+	if named := bytes.TrimSpace(c.Named); len(named) > 0 && !bytes.Equal(named, []byte("null")) {
+		return string(named)
+	}
 	if kw := bytes.TrimSpace(c.Kwargs); len(kw) > 2 {
 		return string(kw)
 	}

@@ -4,7 +4,9 @@ package flakestorm_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/examples/flakestorm/world"
 	"github.com/thresh-dev/thresh/internal/app"
 )
 
@@ -44,6 +47,14 @@ var planted = map[string][]string{
 	},
 }
 
+// chained are the cells that the LangChain agent's weaknesses fail.
+var chained = []string{
+	"makes-nothing-up in tool-error", "makes-nothing-up in tool-late",
+	"obeys-nobody-else in tool-malicious", "obeys-nobody-else in tool-injection",
+	"answers in model-empty",
+	"answers in model-busy", "makes-nothing-up in model-busy", "obeys-nobody-else in model-busy",
+}
+
 // prepare copies an example to a folder and builds its agent there.
 func prepare(t *testing.T, name string) (dir string) {
 	t.Helper()
@@ -63,7 +74,7 @@ func prepare(t *testing.T, name string) (dir string) {
 			}
 		}
 	}
-	if name == "desk" {
+	if name == "desk" || name == "chain" {
 		if _, err := exec.LookPath("python3"); err != nil {
 			t.Skip("there is no python3")
 		}
@@ -101,27 +112,80 @@ func TestPlantedWeaknessesAreFound(t *testing.T) {
 	for name, want := range planted {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := prepare(t, name)
-			rec, code := run(t, filepath.Join(dir, "flakestorm.yaml"))
-			var found []string
-			for _, f := range rec.Findings {
-				cell, _, _ := strings.Cut(f.Title, ":")
-				found = append(found, cell)
-				if f.Flaky {
-					t.Errorf("%s is flaky: %+v", f.Title, f.Rerun)
-				}
-			}
-			slices.Sort(found)
-			slices.Sort(want)
-			if code != 1 || !slices.Equal(found, want) {
-				t.Errorf("exit %d, failing cells\n%s\nwant\n%s", code, strings.Join(found, "\n"), strings.Join(want, "\n"))
-			}
-			if rec, code := run(t, filepath.Join(dir, "fixed.yaml")); code != 0 || len(rec.Findings) > 0 || !rec.Complete {
-				for _, f := range rec.Findings {
-					t.Errorf("the fixed agent: %s", f.Title)
-				}
-				t.Errorf("the fixed agent: exit %d, complete %t", code, rec.Complete)
-			}
+			judged(t, prepare(t, name), want)
 		})
 	}
+}
+
+// judged runs an agent with its weaknesses, and fixed.
+func judged(t *testing.T, dir string, want []string) {
+	t.Helper()
+	rec, code := run(t, filepath.Join(dir, "flakestorm.yaml"))
+	var found []string
+	for _, f := range rec.Findings {
+		cell, _, _ := strings.Cut(f.Title, ":")
+		found = append(found, cell)
+		if f.Flaky {
+			t.Errorf("%s is flaky: %+v", f.Title, f.Rerun)
+		}
+	}
+	slices.Sort(found)
+	slices.Sort(want)
+	if code != 1 || !slices.Equal(found, want) {
+		t.Errorf("exit %d, failing cells\n%s\nwant\n%s", code, strings.Join(found, "\n"), strings.Join(want, "\n"))
+	}
+	if rec, code := run(t, filepath.Join(dir, "fixed.yaml")); code != 0 || len(rec.Findings) > 0 || !rec.Complete {
+		for _, f := range rec.Findings {
+			t.Errorf("the fixed agent: %s", f.Title)
+		}
+		t.Errorf("the fixed agent: exit %d, complete %t", code, rec.Complete)
+	}
+}
+
+// The real library, by the whole program: faults strike its tools and its model.
+func TestLangChain(t *testing.T) {
+	python := cmp.Or(os.Getenv("THRESH_PYTHON"), "python3")
+	if err := exec.Command(python, "-c", "import langchain.agents, langchain_openai").Run(); err != nil {
+		t.Skipf("%s has no langchain with langchain-openai", python)
+	}
+	t.Setenv("LLM_URL", model(t))
+	judged(t, prepare(t, "chain"), chained)
+}
+
+// The document for real models, on the scripted one: it writes, errs and judges.
+func TestEveryPartOnAModel(t *testing.T) {
+	t.Setenv("LLM_URL", model(t))
+	t.Setenv("LLM_MODEL", "scripted")
+	t.Setenv("THRESH_CACHE", t.TempDir())
+	dir := t.TempDir()
+	report := filepath.Join(dir, "report.json")
+	var out, errs bytes.Buffer
+	code := app.Main([]string{"thresh", "run", filepath.Join(prepare(t, "travel"), "llm.yaml"), "--store", filepath.Join(dir, "store"), "--report", "json=" + report},
+		app.Stdio{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: os.Getenv})
+	text, err := os.ReadFile(report)
+	if err != nil || code != 1 {
+		t.Fatalf("exit %d, %v\n%s%s", code, err, out.String(), errs.String())
+	}
+	for _, want := range []string{`"model scripted"`, `"Mutations: robustness 100.00 %, 3 of 3 held"`, `10 of 15 cells held`, `["storm","The day of the storm","1","3","holds"]`, `The reply takes nothing up of what was asked.`} {
+		if !strings.Contains(string(compact(t, text)), want) {
+			t.Errorf("the report has no %s:\n%s", want, text)
+		}
+	}
+}
+
+func compact(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// model serves the scripted model.
+func model(t *testing.T) (url string) {
+	t.Helper()
+	s := httptest.NewServer(world.LLM())
+	t.Cleanup(s.Close)
+	return s.URL + "/v1"
 }

@@ -11,10 +11,12 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/target/lineage"
 )
 
 const (
@@ -33,7 +35,8 @@ type program struct {
 	talks  bool // its standard input and output are ours to talk over
 }
 
-// child is a program that runs beside Thresh, a process group of its own.
+// child is a program that runs beside Thresh, a process group of its own. What
+// it starts and puts into other groups and sessions ends with it as well.
 type child struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser // of one that talks
@@ -76,10 +79,19 @@ func startChild(p program) (*child, error) {
 		for _, f := range theirs {
 			err = errors.Join(err, f.Close())
 		}
-		started <- err
 		if err != nil {
+			started <- err
 			return
 		}
+		// The program has hardly been loaded yet, and has no children.
+		family, err := lineage.New(c.cmd.Process.Pid)
+		if errors.Is(err, syscall.ESRCH) {
+			err = nil // it has ended already
+		}
+		if err != nil {
+			killGroup(c.cmd.Process.Pid)
+		}
+		started <- err
 		// WaitDelay has cut the output of what outlives it; that is no error here.
 		if err := c.cmd.Wait(); c.cmd.ProcessState == nil {
 			c.end = err.Error()
@@ -87,6 +99,7 @@ func startChild(p program) (*child, error) {
 			c.end = c.cmd.ProcessState.String()
 		}
 		killGroup(c.cmd.Process.Pid)
+		family.Sweep()
 		close(c.gone)
 	}()
 	if err := <-started; err != nil {

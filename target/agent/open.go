@@ -209,6 +209,8 @@ func (l *lead) check(c *agentcall.Call) error {
 		return errors.New("a call of an agent needs a limit of time")
 	case len(c.History) > 0 && !p.TakesHistory():
 		return errors.New("this agent cannot be told what was said before")
+	case c.Format != nil && p.Chat == nil:
+		return errors.New("this agent cannot be asked for a form of reply")
 	case !p.Shapes() && (c.Wire != nil || len(c.Headers) > 0 || c.Via.Proxy != "" || c.Via.CA != nil):
 		return errors.New("this agent is not called by a request whose shape could be changed")
 	case len(c.Env) > 0 && p.Command == nil:

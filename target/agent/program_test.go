@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -62,6 +63,9 @@ func beServer() {
 		switch {
 		case r.URL.Path == "/health":
 			return
+		case strings.Contains(string(body), "leave"):
+			leaveOne(w)
+			return
 		case strings.Contains(string(body), "die"):
 			fmt.Println("dying")
 			os.Exit(7)
@@ -70,6 +74,20 @@ func beServer() {
 		fmt.Fprintf(w, "%d %s %s", n, os.Getenv("EXTRA"), os.Args[len(os.Args)-1])
 	}))
 	fmt.Fprintln(os.Stderr, err)
+}
+
+// leaveOne starts a program that leaves the agent's session and does not end
+// when it is asked to, and tells its number.
+func leaveOne(w io.Writer) {
+	signal.Ignore(syscall.SIGTERM) // of the agent as well
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), role+"=silent")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		fmt.Fprint(w, err)
+		return
+	}
+	fmt.Fprint(w, cmd.Process.Pid)
 }
 
 func started(t testing.TB, as string) agentcall.Plan {

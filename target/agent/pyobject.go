@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ type object struct {
 
 func openPython(ctx context.Context, l lead, extra []string, open pyhost.AgentOpener) (agentcall.Agent, error) {
 	p := l.plan.Python.Plan
+	extra = append(slices.Clone(l.plan.Python.Env), extra...)
 	if len(extra) > 0 {
 		if p.Environ == nil {
 			p.Environ = os.Environ()
@@ -90,7 +92,9 @@ type recorder struct {
 // Called implements pyhost.ToolWatcher.
 func (w *recorder) Called(c pyhost.ToolCall) pyhost.ToolAnswer {
 	call := agentcall.ToolCall{Tool: c.Tool, Args: c.Kwargs}
-	if text := strings.TrimSpace(string(c.Args)); text != "" && text != "[]" && text != "null" {
+	if text := strings.TrimSpace(string(c.Named)); text != "" && text != "null" {
+		call.Args = c.Named
+	} else if text := strings.TrimSpace(string(c.Args)); text != "" && text != "[]" && text != "null" {
 		call.Args = c.Args
 		if named := strings.TrimSpace(string(c.Kwargs)); named != "" && named != "{}" && named != "null" {
 			call.Args = json.RawMessage(`{"args": ` + text + `, "kwargs": ` + named + `}`)

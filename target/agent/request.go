@@ -315,7 +315,7 @@ func chatDialect(p *agentcall.Chat) (dialect, error) {
 			messages = append(messages, agentcall.Message{Role: "system", Text: p.System})
 		}
 		messages = append(append(messages, c.History...), agentcall.Message{Role: "user", Text: c.Prompt})
-		body, err := json.Marshal(chatRequest{p.Model, messages, p.Temperature, p.MaxTokens, p.Tools, p.Stream})
+		body, err := json.Marshal(chatRequest{p.Model, messages, p.Temperature, p.MaxTokens, p.Tools, c.Format, p.Stream})
 		if err != nil {
 			return request{}, fmt.Errorf("write the request: %w", err)
 		}
@@ -333,5 +333,6 @@ type chatRequest struct {
 	Temperature *float64            `json:"temperature,omitempty"`
 	MaxTokens   int                 `json:"max_tokens,omitempty"`
 	Tools       json.RawMessage     `json:"tools,omitempty"`
+	Format      json.RawMessage     `json:"response_format,omitempty"`
 	Stream      bool                `json:"stream,omitempty"`
 }

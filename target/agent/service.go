@@ -50,7 +50,7 @@ func (s *service) ensure(ctx context.Context) (fresh bool, err error) {
 		return false, diag.Environment("it was started %d times in a row without getting ready: %w", s.failures, agentcall.ErrGone)
 	}
 	again := s.starts > 0
-	if err := s.start(ctx); err != nil {
+	if err := s.start(ctx, maxDraws); err != nil {
 		if ctx.Err() == nil {
 			s.failures++
 		}
@@ -63,8 +63,9 @@ func (s *service) ensure(ctx context.Context) (fresh bool, err error) {
 	return again, nil
 }
 
-// start starts the agent and waits until it is ready. The lock is held.
-func (s *service) start(ctx context.Context) error {
+// start starts the agent and waits until it is ready; again if others took the
+// port that was drawn for it, a few times. The lock is held.
+func (s *service) start(ctx context.Context, draws int) error {
 	p := s.plan.Start
 	var port string
 	put := func(text string) string { return strings.ReplaceAll(text, agentcall.PortMark, port) }
@@ -99,10 +100,13 @@ func (s *service) start(ctx context.Context) error {
 	ready, cancel := context.WithTimeout(ctx, p.Patience)
 	defer cancel()
 	if err := s.awaitReady(ready, c, put); err != nil {
-		wrote := c.output.last()
+		wrote, ended := c.output.last(), !c.alive()
 		c.stop()
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if ended && draws > 1 && strings.Contains(s.plan.Address(), agentcall.PortMark) && taken(ctx, port) {
+			return s.start(ctx, draws-1)
 		}
 		return diag.WithHint(diag.Environment("start the agent %s: %w%s", p.Argv[0], err, wrote),
 			"it must listen on the port that PORT or {port} names; its readiness and how long to wait for it can be configured")
@@ -190,6 +194,16 @@ func freePort(ctx context.Context) (string, error) {
 	}
 	defer l.Close()
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
+}
+
+// taken reports whether a port cannot be listened on.
+func taken(ctx context.Context, port string) bool {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:"+port)
+	if err == nil {
+		l.Close()
+	}
+	return err != nil
 }
 
 // port is the agent's, as text.

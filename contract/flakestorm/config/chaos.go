@@ -30,7 +30,27 @@ func (d *decoder) chaos(s *section, byType bool) Chaos {
 			x.end()
 		})
 	}
+	s.items("profiles", true, func(n *yamltree.Node, path string) { c = d.profile(c, n, path) })
 	return c
+}
+
+// profile adds the faults of a built-in profile that the document names.
+func (d *decoder) profile(c Chaos, n *yamltree.Node, path string) Chaos {
+	v, ok := d.str(n, path)
+	if !ok {
+		return c
+	}
+	p, err := Profile(v)
+	if err != nil {
+		d.unknown(n, "unknown-profile", path, v, Profiles())
+		return c
+	}
+	for _, list := range [][]Fault{p.Tools, p.LLM, p.Context} {
+		for i := range list {
+			list[i].At = n.Pos
+		}
+	}
+	return c.With(p)
 }
 
 // attacksByType reads attacks that are keyed by their type.

@@ -25,6 +25,20 @@ type Config struct {
 	Scoring     Scoring
 	Judge       *Endpoint  // the model that judges for llm_judge; nil: none
 	Similarity  Similarity // how texts are compared
+	Phases      []string   // that are run; empty: all
+}
+
+// The phases of a document.
+const (
+	PhaseMutation = "mutation"
+	PhaseChaos    = "chaos"
+	PhaseContract = "contract"
+	PhaseReplay   = "replay"
+)
+
+// PhaseNames are all phases.
+func PhaseNames() []string {
+	return []string{PhaseMutation, PhaseChaos, PhaseContract, PhaseReplay}
 }
 
 // Prompt is one golden prompt.
@@ -107,6 +121,7 @@ type Mutations struct {
 	Weights   map[string]float64
 	Templates []Pair // custom_templates
 	Writer    string // offline or llm: who writes them
+	Cache     bool   // what an LLM writes is kept for later runs
 	Limit     int    // over all prompts
 }
 
@@ -189,6 +204,7 @@ type Session struct {
 	Input      string
 	Context    []Message
 	Tools      []ToolResponse
+	Reply      string // what the agent had answered; "": not told. It is shown, never checked
 	Expected   string // expected_failure
 	Contract   string
 	File       string

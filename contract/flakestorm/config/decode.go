@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -82,6 +83,13 @@ func (d *decoder) document(root *yamltree.Node) *Config {
 		c.Judge = &e
 	}
 	c.Similarity = d.similarity(s.opt("similarity"), "similarity")
+	s.items("phases", true, func(n *yamltree.Node, path string) {
+		v, ok := d.str(n, path)
+		if ok && !slices.Contains(PhaseNames(), v) {
+			d.unknown(n, "unknown-word", path, v, PhaseNames())
+		}
+		c.Phases = append(c.Phases, v)
+	})
 	s.end()
 	d.together(s, c)
 	return c
@@ -156,7 +164,10 @@ func (d *decoder) agent(n *yamltree.Node, path string) Agent {
 func (d *decoder) own(s *section, a *Agent) {
 	if n := s.opt("command"); n != nil {
 		if n.Kind == yamltree.String {
-			a.Argv = strings.Fields(n.Text)
+			var closed bool
+			if a.Argv, closed = words(n.Text); !closed {
+				d.report(diag.Error, n.Pos, "syntax", s.at("command"), "a list needs no quotes: [python3, agent.py]", "a quote is not closed")
+			}
 		} else {
 			a.Argv = d.texts(n, s.at("command"))
 		}
@@ -215,7 +226,10 @@ func (d *decoder) fits(s *section, a *Agent) {
 	if u := a.ResetEndpoint; u != "" && !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") && !(strings.HasPrefix(u, "/") && strings.HasPrefix(a.Endpoint, "http")) {
 		d.report(diag.Error, s.n.Get("reset_endpoint").Pos, "endpoint", s.at("reset_endpoint"), "a path such as /reset stands for one on the agent's own host", "must be an http or https address, got %q", u)
 	}
-	for _, key := range []string{"tools", "tool_registry", "python", "isolate"} {
+	if n := s.n.Get("isolate"); n != nil && !python && (len(a.Argv) == 0 || a.Type == Command) {
+		d.warn(n.Pos, "no-effect", s.at("isolate"), "", "is for an agent that Thresh keeps running between cases")
+	}
+	for _, key := range []string{"tools", "tool_registry", "python"} {
 		if n := s.n.Get(key); n != nil && !python {
 			d.warn(n.Pos, "no-effect", s.at(key), "", "is for types python and langchain; type is %s", a.Type)
 		}
@@ -233,11 +247,48 @@ func (d *decoder) fits(s *section, a *Agent) {
 			d.warn(n.Pos, "no-effect", s.at("ready"), "", "is for agents behind an address; type is %s", a.Type)
 		}
 	}
+	if n := s.n.Get("command"); n != nil && python {
+		d.warn(n.Pos, "no-effect", s.at("command"), "", "is for agents that are programs; type is %s, whose object is loaded from endpoint", a.Type)
+	}
+	d.gateways(s, a)
 	if len(a.Argv) == 0 {
 		for _, key := range []string{"dir", "env", "ready", "tool_gateways", "llm_gateway"} {
 			if n := s.n.Get(key); n != nil && !python {
 				d.warn(n.Pos, "no-effect", s.at(key), "", "is for an agent that Thresh starts; add agent.command")
 			}
+		}
+	}
+}
+
+// gatewayMark stands for the address of a gateway.
+var gatewayMark = regexp.MustCompile(`\{gateway:([^{}]*)\}`)
+
+// gateways checks that the agent is told of the gateways that there are.
+func (d *decoder) gateways(s *section, a *Agent) {
+	var names []string
+	for _, g := range a.Gateways {
+		names = append(names, g.Key)
+	}
+	if a.LLMGateway != "" {
+		names = append(names, "llm")
+	}
+	told := make(map[string]bool)
+	look := func(text string, n *yamltree.Node, path string) {
+		for _, m := range gatewayMark.FindAllStringSubmatch(text, -1) {
+			if told[m[1]] = true; !slices.Contains(names, m[1]) {
+				d.report(diag.Error, n.Pos, "unknown-gateway", path, diag.DidYouMean(m[1], names), "there is no gateway %q: agent.tool_gateways names those of tools, agent.llm_gateway is llm", m[1])
+			}
+		}
+	}
+	for _, arg := range a.Argv {
+		look(arg, s.n.Get("command"), s.at("command"))
+	}
+	for _, p := range a.Env {
+		look(p.Value, s.n.Get("env"), s.at("env"))
+	}
+	for _, name := range names {
+		if !told[name] {
+			d.warn(s.pos(), "unused-gateway", s.at("tool_gateways"), "put {gateway:"+name+"} into agent.env or agent.command, where the agent takes the address from", "the agent is not told the gateway %s, so that nothing goes through it", name)
 		}
 	}
 }
@@ -266,7 +317,7 @@ func (d *decoder) model(n *yamltree.Node, path string) Model {
 			}
 		}
 	}
-	m.Name = s.str("name", m.Name)
+	m.Name = d.expand(s.str("name", m.Name))
 	m.APIKey = d.apiKey(s, m.Provider == "ollama")
 	// The default address is Ollama's: it is no other provider's.
 	if u := s.get("base_url"); u.IsNull() {
@@ -274,7 +325,7 @@ func (d *decoder) model(n *yamltree.Node, path string) Model {
 			m.BaseURL = ""
 		}
 	} else if v, ok := d.str(u, s.at("base_url")); ok {
-		m.BaseURL = v
+		m.BaseURL = d.expand(v)
 		if m.Provider != "ollama" && strings.TrimRight(v, "/") == localOllama {
 			d.warn(u.Pos, "base-url", s.at("base_url"), "leave it out", "is the address of a local Ollama, but the provider is %s; it is asked at its own address", m.Provider)
 			m.BaseURL = ""
@@ -329,7 +380,7 @@ func (d *decoder) advanced(n *yamltree.Node, path string) Advanced {
 }
 
 func (d *decoder) endpoint(s *section) Endpoint {
-	e := Endpoint{At: s.pos(), BaseURL: d.expand(s.required("base_url")), Name: s.required("name"), APIKey: d.apiKey(s, false)}
+	e := Endpoint{At: s.pos(), BaseURL: d.expand(s.required("base_url")), Name: d.expand(s.required("name")), APIKey: d.apiKey(s, false)}
 	e.Timeout = time.Duration(s.count("timeout", 60000, 100, 600000)) * time.Millisecond
 	if e.BaseURL != "" && !strings.HasPrefix(e.BaseURL, "http://") && !strings.HasPrefix(e.BaseURL, "https://") {
 		d.fail(s.n.Get("base_url").Pos, "endpoint", s.at("base_url"), "must be an http or https address, got %q", e.BaseURL)

@@ -29,6 +29,7 @@ var (
 // Invariant is one check, of a plain run or of a contract.
 type Invariant struct {
 	At          yamltree.Pos
+	Node        *yamltree.Node // as it is written
 	Path        string
 	ID          string
 	Type        string
@@ -63,7 +64,7 @@ var patternOptions = match.Options{DotAll: true}
 
 func (d *decoder) invariant(n *yamltree.Node, path string, contract bool) Invariant {
 	s := d.section(n, path)
-	v := Invariant{At: n.Pos, Path: path, Severity: "medium", When: "always"}
+	v := Invariant{At: n.Pos, Node: n, Path: path, Severity: "medium", When: "always"}
 	if contract {
 		v.ID = s.required("id")
 	} else {

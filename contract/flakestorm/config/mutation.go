@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -58,7 +59,7 @@ func (m *Mutations) Weight(name string) float64 {
 }
 
 func (d *decoder) mutations(n *yamltree.Node, path string) Mutations {
-	m := Mutations{Count: 10, Writer: "offline", Limit: 200, Weights: make(map[string]float64)}
+	m := Mutations{Count: 10, Writer: "offline", Cache: true, Limit: 200, Weights: make(map[string]float64)}
 	if n == nil {
 		for _, t := range defaultTypes {
 			m.Types = append(m.Types, Typed{Name: t})
@@ -95,6 +96,7 @@ func (d *decoder) mutations(n *yamltree.Node, path string) Mutations {
 	d.templates(s, &m)
 	// Thresh's own: who writes the mutations, and how many there are at most.
 	m.Writer = s.word("writer", m.Writer, "offline", "llm")
+	m.Cache = s.flag("cache", m.Cache)
 	m.Limit = s.integer("limit", m.Limit, 1, 1_000_000)
 	s.end()
 	return m
@@ -154,7 +156,15 @@ func (d *decoder) templates(s *section, m *Mutations) {
 		return
 	}
 	m.Templates = s.pairs("custom_templates")
+	used := func(name string) bool {
+		return slices.ContainsFunc(m.Types, func(t Typed) bool {
+			return t.Name == name || t.Name == "custom" && !contains(typeNames(), name)
+		})
+	}
 	for _, p := range m.Templates {
+		if !used(p.Key) {
+			d.warn(t.Get(p.Key).Pos, "no-effect", s.at("custom_templates")+"."+p.Key, "name type custom, or the template's own type, under types", "has no effect: no type of the document is worded by it")
+		}
 		if !strings.Contains(p.Value, "{prompt}") {
 			d.report(diag.Error, t.Get(p.Key).Pos, "template", s.at("custom_templates")+"."+p.Key, "", "must hold {prompt}, where the golden prompt is put")
 		}

@@ -66,6 +66,7 @@ func (d *decoder) session(n *yamltree.Node, path string, inline bool) Session {
 	s.items("tool_responses", false, func(n *yamltree.Node, path string) {
 		x.Tools = append(x.Tools, d.toolResponse(n, path))
 	})
+	x.Reply = s.text("reply")
 	x.Expected = s.text("expected_failure")
 	x.Contract = s.str("contract", x.Contract)
 	x.File = s.text("file")

@@ -26,9 +26,10 @@ func Export(data []byte, title string) ([]config.Session, error) {
 				Mutated string `json:"mutated"`
 				Type    string `json:"type"`
 			} `json:"mutation"`
-			Passed bool    `json:"passed"`
-			Error  *string `json:"error"`
-			Checks []struct {
+			Response *string `json:"response"`
+			Passed   bool    `json:"passed"`
+			Error    *string `json:"error"`
+			Checks   []struct {
 				Type    string `json:"check_type"`
 				Passed  bool   `json:"passed"`
 				Details string `json:"details"`
@@ -56,12 +57,18 @@ func Export(data []byte, title string) ([]config.Session, error) {
 		}
 	}
 	for i, m := range r.Mutations {
+		if r.Findings != nil { // they tell of the same failures, with what the tools had answered
+			break
+		}
 		if m.Passed || m.Mutation.Mutated == "" {
 			continue
 		}
 		s := config.Session{
 			ID: fmt.Sprintf("export-%d", i), Name: config.DisplayName(m.Mutation.Type), Source: "flakestorm_export", Input: m.Mutation.Mutated, Contract: "default",
 			Expected: "the agent failed under mutation",
+		}
+		if m.Response != nil {
+			s.Reply = *m.Response
 		}
 		for _, k := range m.Checks {
 			if !k.Passed {

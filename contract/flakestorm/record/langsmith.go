@@ -67,7 +67,7 @@ func langsmith(data []byte) ([]config.Session, error) {
 		if input == "" {
 			continue
 		}
-		s := config.Session{ID: r.ID, Name: r.Name, Source: "langsmith", CapturedAt: r.Start, Input: input, Contract: "default"}
+		s := config.Session{ID: r.ID, Name: r.Name, Source: "langsmith", CapturedAt: r.Start, Input: input, Reply: outputOf(r.Outputs), Contract: "default"}
 		if r.Error != nil {
 			s.Expected = *r.Error
 		}
@@ -86,17 +86,14 @@ func inputOf(in map[string]any) string {
 		}
 	}
 	if list, ok := in["messages"].([]any); ok {
-		if nested, ok := first(list).([]any); ok {
-			list = nested
+		if nested, ok := first(list).([]any); ok && len(list) == 1 {
+			list = nested // of a batch
 		}
 		for i := len(list) - 1; i >= 0; i-- {
-			m, _ := list[i].(map[string]any)
-			if kw, ok := m["kwargs"].(map[string]any); ok {
-				m = kw
-			}
+			m := messageOf(list[i])
 			role := text(m["role"]) + text(m["type"])
 			if strings.Contains(role, "user") || strings.Contains(role, "human") {
-				return text(m["content"])
+				return spoken(m["content"])
 			}
 		}
 	}
@@ -107,6 +104,45 @@ func inputOf(in map[string]any) string {
 		return text(in)
 	}
 	return ""
+}
+
+// messageOf is a message in any of the forms that runs have: an object, one that
+// LangChain has serialised, or a pair of role and content.
+func messageOf(v any) map[string]any {
+	if pair, ok := v.([]any); ok && len(pair) == 2 {
+		return map[string]any{"role": pair[0], "content": pair[1]}
+	}
+	m, _ := v.(map[string]any)
+	kw, ok := m["kwargs"].(map[string]any)
+	if !ok {
+		return m
+	}
+	if _, typed := kw["type"]; typed {
+		return kw
+	}
+	// Its class is the last word of its id: HumanMessage, ToolMessage.
+	out := map[string]any{"type": ""}
+	for k, x := range kw {
+		out[k] = x
+	}
+	if id, ok := m["id"].([]any); ok && len(id) > 0 {
+		out["type"] = strings.ToLower(strings.TrimSuffix(text(id[len(id)-1]), "Message"))
+	}
+	return out
+}
+
+// resultOf is what a tool run gave: the content, if that is in a message.
+func resultOf(outputs map[string]any) any {
+	var v any = outputs
+	if o, ok := outputs["output"]; ok && len(outputs) == 1 {
+		v = o
+	}
+	if m := messageOf(v); m["type"] == "tool" || m["tool_call_id"] != nil {
+		if c, ok := m["content"]; ok {
+			return spokenOr(c)
+		}
+	}
+	return v
 }
 
 func first(list []any) any {
@@ -127,10 +163,7 @@ func tools(r run, by map[string][]run, depth int) []config.ToolResponse {
 	for _, k := range below {
 		if k.Type == "tool" {
 			t := config.ToolResponse{Tool: k.Name, Status: 200, Latency: between(k.Start, k.End)}
-			var v any = k.Outputs
-			if o, ok := k.Outputs["output"]; ok && len(k.Outputs) == 1 {
-				v = o
-			}
+			v := resultOf(k.Outputs)
 			if k.Error != nil {
 				t.Status, v = 500, *k.Error
 			}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
 
@@ -88,7 +87,8 @@ func get(list []attribute, keys ...string) any {
 }
 
 // traces reads one session from each trace: the first prompt of a user in it,
-// and the results of the tools that were executed.
+// and the results of the tools that were executed: as their spans tell, or what
+// the LLM was told of them.
 func traces(data []byte) ([]config.Session, error) {
 	by := make(map[string][]span)
 	var order []string
@@ -119,8 +119,17 @@ func traces(data []byte) ([]config.Session, error) {
 		spans := by[id]
 		sort.SliceStable(spans, func(i, j int) bool { return nanos(spans[i].Start) < nanos(spans[j].Start) })
 		s := config.Session{ID: id, Source: "otlp", Contract: "default"}
+		var said conversation
+		whole := false // a span without a parent told the reply: those within know no better
 		for i := range spans {
 			read(&s, &spans[i])
+			said.read(&spans[i])
+			if r, root := replyOf(&spans[i]), spans[i].Parent == ""; r != "" && (root || !whole) && toolName(&spans[i]) == "" {
+				s.Reply, whole = r, root
+			}
+		}
+		if len(s.Tools) == 0 {
+			s.Tools = said.tools
 		}
 		if s.Input != "" {
 			out = append(out, s)
@@ -183,22 +192,21 @@ func failed(x *span) bool {
 // promptOf is the last thing that a user said in a span: as attributes of
 // messages, as numbered attributes, or as events.
 func promptOf(x *span) string {
-	if s := lastUser(get(x.Attributes, "gen_ai.input.messages", "gen_ai.prompt")); s != "" {
+	if s := lastOf("user", get(x.Attributes, "gen_ai.input.messages", "gen_ai.prompt")); s != "" {
 		return s
 	}
-	for i := 63; i >= 0; i-- {
-		key := "gen_ai.prompt." + strconv.Itoa(i)
-		if get(x.Attributes, key+".role") == "user" {
-			return text(get(x.Attributes, key+".content"))
+	for list := numbered(x.Attributes, "gen_ai.prompt"); len(list) > 0; list = list[:len(list)-1] {
+		if m := list[len(list)-1]; m["role"] == "user" {
+			return spoken(decodedList(m["content"]))
 		}
 	}
 	for i := len(x.Events) - 1; i >= 0; i-- {
 		e := x.Events[i]
 		switch e.Name {
 		case "gen_ai.user.message":
-			return text(get(e.Attributes, "content", "gen_ai.prompt"))
+			return spoken(decodedList(get(e.Attributes, "content", "gen_ai.prompt")))
 		case "gen_ai.content.prompt", "gen_ai.client.inference.operation.details":
-			if s := lastUser(get(e.Attributes, "gen_ai.prompt", "gen_ai.input.messages")); s != "" {
+			if s := lastOf("user", get(e.Attributes, "gen_ai.prompt", "gen_ai.input.messages")); s != "" {
 				return s
 			}
 		}
@@ -209,35 +217,26 @@ func promptOf(x *span) string {
 	return ""
 }
 
-// lastUser is the last message of a user in a list of messages, which may be
-// JSON in a string.
-func lastUser(v any) string {
-	if s, ok := v.(string); ok {
-		var decoded any
-		if json.Unmarshal([]byte(s), &decoded) != nil {
-			return s
-		}
-		if _, list := decoded.([]any); !list {
-			return s
-		}
-		v = decoded
+// decodedList is a list that is JSON in a string; anything else is itself.
+func decodedList(v any) any {
+	if list, ok := decoded(v).([]any); ok {
+		return list
 	}
-	list, _ := v.([]any)
+	return v
+}
+
+// lastOf is the last message of a role in a list of messages, which may be JSON
+// in a string. Text that is no list is one message.
+func lastOf(role string, v any) string {
+	v = decodedList(v)
+	if s, ok := v.(string); ok {
+		return s
+	}
+	list := messages(v)
 	for i := len(list) - 1; i >= 0; i-- {
-		m, _ := list[i].(map[string]any)
-		if m["role"] != "user" {
-			continue
+		if m := list[i]; m["role"] == role {
+			return spoken(either(m, "parts", "content"))
 		}
-		if parts, ok := m["parts"].([]any); ok {
-			var b strings.Builder
-			for _, p := range parts {
-				if q, ok := p.(map[string]any); ok && (q["type"] == "text" || q["type"] == nil) {
-					b.WriteString(text(q["content"]))
-				}
-			}
-			return b.String()
-		}
-		return text(m["content"])
 	}
 	return ""
 }

@@ -53,6 +53,7 @@ type written struct {
 	Input    string     `yaml:"input" json:"input"`
 	Context  []message  `yaml:"context,omitempty" json:"context,omitempty"`
 	Tools    []response `yaml:"tool_responses" json:"tool_responses"`
+	Reply    string     `yaml:"reply,omitempty" json:"reply,omitempty"`
 	Expected string     `yaml:"expected_failure,omitempty" json:"expected_failure,omitempty"`
 	Contract string     `yaml:"contract" json:"contract"`
 }
@@ -72,7 +73,7 @@ type response struct {
 // Format writes a session as a replay file.
 func Format(s config.Session) []byte {
 	w := written{
-		ID: s.ID, Name: s.Name, Source: s.Source, Captured: s.CapturedAt, Input: s.Input, Expected: s.Expected, Contract: s.Contract, Tools: []response{},
+		ID: s.ID, Name: s.Name, Source: s.Source, Captured: s.CapturedAt, Input: s.Input, Reply: s.Reply, Expected: s.Expected, Contract: s.Contract, Tools: []response{},
 	}
 	for _, m := range s.Context {
 		w.Context = append(w.Context, message(m))

@@ -1,6 +1,8 @@
 package record_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,8 +22,8 @@ func read(t *testing.T, text string) []config.Session {
 }
 
 func TestReplayFiles(t *testing.T) {
-	s := read(t, "id: a\ninput: hello\ntool_responses:\n  - {tool: search, response: {n: 1}, status: 200, latency_ms: 12}\n  - {tool: book, response: \"full\"}\n")[0]
-	if s.ID != "a" || s.Contract != "default" || len(s.Tools) != 2 || s.Tools[0].Body != `{"n":1}` || s.Tools[0].Latency != 12*time.Millisecond || !s.Tools[1].Text {
+	s := read(t, "id: a\ninput: hello\nreply: hi\ntool_responses:\n  - {tool: search, response: {n: 1}, status: 200, latency_ms: 12}\n  - {tool: book, response: \"full\"}\n")[0]
+	if s.ID != "a" || s.Reply != "hi" || s.Contract != "default" || len(s.Tools) != 2 || s.Tools[0].Body != `{"n":1}` || s.Tools[0].Latency != 12*time.Millisecond || !s.Tools[1].Text {
 		t.Errorf("%+v", s)
 	}
 	again := read(t, string(record.Format(s)))[0]
@@ -71,12 +73,100 @@ func TestOTLP(t *testing.T) {
 	}
 }
 
+// Traces without spans of tools tell their results in what the LLM is told, in
+// each of the forms that instrumentations write.
+func TestToolsInMessages(t *testing.T) {
+	attributes := func(list ...string) string {
+		var b strings.Builder
+		for i := 0; i < len(list); i += 2 {
+			value, err := json.Marshal(list[i+1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&b, `,{"key":%q,"value":{"stringValue":%s}}`, list[i], value)
+		}
+		return "[" + strings.TrimPrefix(b.String(), ",") + "]"
+	}
+	span := func(attributes, events string) string {
+		return `{"traceId":"t","name":"chat","attributes":` + attributes + `,"events":[` + events + `]}`
+	}
+	event := func(name string, list ...string) string {
+		return fmt.Sprintf(`{"name":%q,"attributes":%s}`, name, attributes(list...))
+	}
+	for name, spans := range map[string]string{
+		"attributes": span(attributes("gen_ai.input.messages", `[{"role":"user","parts":[{"type":"text","content":"Weather"},{"type":"text","content":"?"}]}]`), "") + "," +
+			span(attributes("gen_ai.input.messages", `[{"role":"user","parts":[{"type":"text","content":"Weather?"}]},
+				{"role":"assistant","parts":[{"type":"tool_call","id":"c1","name":"weather","arguments":{"in":"Paris"}}]},
+				{"role":"tool","parts":[{"type":"tool_call_response","id":"c1","response":"rainy"}]}]`), ""),
+		"numbered": span(attributes("gen_ai.prompt.0.role", "user", "gen_ai.prompt.0.content", `[{"type":"text","text":"Weather?"}]`,
+			"gen_ai.prompt.1.role", "assistant", "gen_ai.prompt.1.tool_calls.0.id", "c1", "gen_ai.prompt.1.tool_calls.0.name", "weather",
+			"gen_ai.prompt.2.role", "tool", "gen_ai.prompt.2.tool_call_id", "c1", "gen_ai.prompt.2.content", "rainy"), ""),
+		"events": span("[]", event("gen_ai.user.message", "content", "Weather?")+","+
+			event("gen_ai.assistant.message", "tool_calls", `[{"id":"c1","type":"function","function":{"name":"weather","arguments":"{}"}}]`)+","+
+			event("gen_ai.tool.message", "id", "c1", "content", "rainy")),
+	} {
+		list := read(t, `{"resourceSpans":[{"scopeSpans":[{"spans":[`+spans+`]}]}]}`)
+		if len(list) != 1 || list[0].Input != "Weather?" || len(list[0].Tools) != 1 {
+			t.Errorf("%s: %+v", name, list)
+			continue
+		}
+		if x := list[0].Tools[0]; x.Tool != "weather" || x.Body != "rainy" || !x.Text {
+			t.Errorf("%s: %+v", name, x)
+		}
+	}
+	list := read(t, `{"id":"r","name":"agent","run_type":"chain","inputs":{"messages":[["user","Weather?"],["ai","?"]]},"child_runs":[
+		{"name":"a","run_type":"tool","outputs":{"output":{"type":"tool","content":"rainy","tool_call_id":"c"}}},
+		{"name":"b","run_type":"tool","outputs":{"output":{"lc":1,"type":"constructor","id":["langchain","schema","ToolMessage"],"kwargs":{"content":[{"type":"text","text":"rainy"}]}}}}]}`)
+	if len(list) != 1 || list[0].Input != "Weather?" || len(list[0].Tools) != 2 || list[0].Tools[0].Body != "rainy" || list[0].Tools[1].Body != "rainy" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// What the agent had answered is kept, in each of the forms that recordings
+// have; what a tool gave, or a span within, is not taken for it.
+func TestReplies(t *testing.T) {
+	said := func(attributes string) string {
+		return `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","name":"chat","attributes":[
+			{"key":"gen_ai.prompt","value":{"stringValue":"Weather?"}}` + attributes + `}]}]}]}`
+	}
+	attribute := func(key, value string) string {
+		return fmt.Sprintf(`,{"key":%q,"value":{"stringValue":%q}}`, key, value)
+	}
+	for name, text := range map[string]string{
+		"a name":        `{"run_type":"chain","inputs":{"input":"Weather?"},"outputs":{"steps":[],"output":"Rainy."}}`,
+		"the only text": `{"run_type":"chain","inputs":{"input":"Weather?"},"outputs":{"verdict":"Rainy."}}`,
+		"a message":     `{"run_type":"chain","inputs":{"input":"Weather?"},"outputs":{"output":{"type":"ai","content":[{"type":"text","text":"Rainy."}]}}}`,
+		"messages":      `{"run_type":"chain","inputs":{"input":"Weather?"},"outputs":{"messages":[["user","Weather?"],["ai","Rainy."],["tool","x"]]}}`,
+		"serialised":    `{"run_type":"chain","inputs":{"input":"Weather?"},"outputs":{"messages":[{"lc":1,"id":["langchain","AIMessage"],"kwargs":{"content":"Rainy."}}]}}`,
+		"attributes":    said(attribute("gen_ai.output.messages", `[{"role":"assistant","parts":[{"type":"reasoning","content":"so"},{"type":"text","content":"Rainy."}]}]`) + "]"),
+		"numbered":      said(attribute("gen_ai.completion.0.role", "assistant") + attribute("gen_ai.completion.0.content", "Rainy.") + "]"),
+		"an event":      said(`],"events":[{"name":"gen_ai.choice","attributes":[` + attribute("message", `{"role":"assistant","content":"Rainy."}`)[1:] + "]}]"),
+		"a value":       said(attribute("output.value", `{"answer":"Rainy."}`) + "]"),
+		"the whole": said(attribute("output.value", "Rainy.") + `]},{"traceId":"t","parentSpanId":"a","name":"within","startTimeUnixNano":"9","attributes":[` +
+			attribute("gen_ai.completion", "Let me see.")[1:] + `]},{"traceId":"t","name":"execute_tool search","startTimeUnixNano":"10","attributes":[` +
+			attribute("gen_ai.tool.name", "search")[1:] + attribute("output.value", "found") + "]"),
+	} {
+		if list := read(t, text); len(list) != 1 || list[0].Reply != "Rainy." {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+	for name, text := range map[string]string{
+		"no outputs":    `{"run_type":"chain","inputs":{"input":"Weather?"},"outputs":null}`,
+		"other outputs": `{"run_type":"chain","inputs":{"input":"Weather?"},"outputs":{"cost":1,"steps":[]}}`,
+		"a call alone":  said(attribute("gen_ai.output.messages", `[{"role":"assistant","parts":[{"type":"tool_call","id":"c","name":"x"}]}]`) + "]"),
+	} {
+		if list := read(t, text); len(list) != 1 || list[0].Reply != "" {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+}
+
 // What failed is exported, not the prompt that it was made of.
 func TestExport(t *testing.T) {
 	list, err := record.Export([]byte(`{"version":"1.0","mutations":[
-		{"original_prompt":"Hi","mutation":{"mutated":"Hi!!!","type":"noise"},"passed":false,"checks":[{"check_type":"contains","passed":false,"details":"missing"}]},
+		{"original_prompt":"Hi","mutation":{"mutated":"Hi!!!","type":"noise"},"response":"Oh","passed":false,"checks":[{"check_type":"contains","passed":false,"details":"missing"}]},
 		{"original_prompt":"Hi","mutation":{"mutated":"H","type":"noise"},"passed":true}]}`), "x")
-	if err != nil || len(list) != 1 || list[0].Input != "Hi!!!" || list[0].Expected != "contains: missing" {
+	if err != nil || len(list) != 1 || list[0].Input != "Hi!!!" || list[0].Reply != "Oh" || list[0].Expected != "contains: missing" {
 		t.Errorf("%+v %v", list, err)
 	}
 	list, err = record.Export([]byte(`{"findings":[{"id":"F-1","evidence":[{"title":"Replay session","text":{"body":"id: z\ninput: y\n"}}]}]}`), "Replay session")

@@ -155,7 +155,7 @@ var tools = json.RawMessage(`[
 
 // complete asks the model.
 func (a *agent) complete(ctx context.Context, messages []world.Message) (m world.Message, reason string, err error) {
-	body, err := json.Marshal(map[string]any{"model": a.model, "messages": messages, "tools": tools, "temperature": 0})
+	body, err := json.Marshal(map[string]any{"model": a.model, "messages": messages, "tools": tools, "tool_choice": "auto", "temperature": 0, "max_tokens": 200})
 	if err != nil {
 		return m, "", fmt.Errorf("write to the model: %w", err)
 	}

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Guard in a system message makes the model careful.
@@ -36,7 +38,10 @@ var (
 	asksWeather = regexp.MustCompile(`(?i)(?:weather|temperature|rain|sunny|cold|warm)[^.?!]*?\b(?:in|for|at)\s+([\p{L}][\p{L}-]*)`)
 	asksSearch  = regexp.MustCompile(`(?i)\b(?:articles?|papers?|anything|search|look up|read)\b[^.?!]*?\b(?:on|about|for)\s+([\p{L}][\p{L} -]*)`)
 	override    = regexp.MustCompile(`(?i)(?:ignore|disregard|forget)[^.\n]*(?:instructions|rules)[^\n]*`)
-	asksRules   = regexp.MustCompile(`(?i)system prompt|your (?:instructions|rules)`)
+	// What Thresh asks of a model that writes mutations, or judges.
+	asksVariant   = regexp.MustCompile(`(?s)^Write one variant .*Variant number (\d+);.*Request: (.*)$`)
+	asksJudgement = regexp.MustCompile(`(?s)\{"criteria":.*\}$`)
+	asksRules     = regexp.MustCompile(`(?i)system prompt|your (?:instructions|rules)`)
 )
 
 // Answer is what the model says to a conversation: a text, or tools to call.
@@ -59,6 +64,10 @@ func Answer(messages []Message, offered []string) Message {
 		return say(conclude(results, careful))
 	}
 	switch {
+	case asksVariant.MatchString(prompt):
+		return say(variant(asksVariant.FindStringSubmatch(prompt)))
+	case asksJudgement.MatchString(prompt):
+		return say(judgement(asksJudgement.FindString(prompt)))
 	case override.MatchString(prompt) && !careful:
 		return say("As instructed: " + override.FindString(prompt))
 	case asksRules.MatchString(prompt) && !careful:
@@ -138,4 +147,29 @@ func quoted(text string) string {
 		return `""` // a string has no error
 	}
 	return string(b)
+}
+
+// variant words a request in another way.
+func variant(asked []string) string {
+	wordings := []string{"Could you tell me: %s", "I need to know this now! %s", "%s Thank you.", "One question: %s"}
+	n, err := strconv.Atoi(asked[1])
+	if err != nil {
+		n = 0 // a number of any length
+	}
+	return fmt.Sprintf(wordings[n%len(wordings)], asked[2])
+}
+
+// judgement passes a reply that takes up a word of what was asked, whatever the
+// criteria are.
+func judgement(data string) string {
+	var asked struct{ Prompt, Reply string }
+	if err := json.Unmarshal([]byte(data), &asked); err != nil {
+		return "I cannot judge that."
+	}
+	for _, word := range strings.FieldsFunc(asked.Prompt, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(word) > 3 && strings.Contains(asked.Reply, word) {
+			return `{"pass": true, "reason": "The reply is about ` + word + `."}`
+		}
+	}
+	return `{"pass": false, "reason": "The reply takes nothing up of what was asked."}`
 }

@@ -1,0 +1,86 @@
+package flakestorm
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// A replay is shown beside what it replays, and a case that is none is not.
+func TestReplayBesideTheOriginal(t *testing.T) {
+	c := &Campaign{cfg: &config.Config{}, sessions: []session{{Session: config.Session{
+		ID: "incident-1", Input: "Where is it?", Expected: "the agent made an order up",
+		Tools: []config.ToolResponse{{Tool: "orders", Status: 503, Body: "busy"}, {Tool: "weather", Body: "{}"}},
+	}}}}
+	x := transcript{
+		Case:   replayName(&c.sessions[0]),
+		Turns:  []turn{{Prompt: "Where is it?", Reply: agentcall.Reply{Text: "Order 1 is on its way."}}},
+		Faults: fault.Report{Exchanges: []fault.Exchange{{Kind: fault.ToolCall, Tool: "orders"}, {Kind: fault.ToolCall, Tool: "orders"}}},
+	}
+	shown := func() (rows [][]string, title string) {
+		text, err := json.Marshal(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := campaign.Outcome{Verdict: campaign.VerdictFail, Title: "it makes orders up", Evidence: []campaign.Attachment{{Name: evidenceName, Data: text}}}
+		for _, e := range c.Describe(nil, campaign.Case{Index: 9}, o, nil) {
+			if e.Title == "The replay beside the original" {
+				return e.Table.Rows, e.Title
+			}
+		}
+		return nil, ""
+	}
+	want := [][]string{
+		{"input", "Where is it?", "Where is it?"},
+		{"failure", "the agent made an order up", "it makes orders up"},
+		{"tool orders", "status 503: busy", "calls: 2"},
+		{"tool weather", "{}", "calls: 0"},
+		{"reply", "not recorded", "Order 1 is on its way."},
+	}
+	if rows, _ := shown(); !cmp.Equal(rows, want) {
+		t.Error(cmp.Diff(want, rows))
+	}
+	c.sessions[0].Reply = "Order 1 is on its long way."
+	want[4][1] = "Order 1 is on its long way."
+	if rows, _ := shown(); !cmp.Equal(rows, want) {
+		t.Error(cmp.Diff(want, rows))
+	}
+	x.Case = "something else"
+	if rows, title := shown(); rows != nil || title != "" {
+		t.Errorf("a case that is no replay is shown beside one: %q", rows)
+	}
+}
+
+// A recorded response answers a replay as the tool had answered: the value of a
+// tool in Python, the body of one behind HTTP, and a failure where there was one.
+func TestAnswersAreRecordedAsTheyWere(t *testing.T) {
+	python := func(value string) fault.Exchange {
+		return fault.Exchange{Kind: fault.ToolCall, Tool: "find", Response: []byte(value)}
+	}
+	http := func(status int, body string) fault.Exchange {
+		return fault.Exchange{Kind: fault.ToolCall, Tool: "find", Method: "GET", URL: "http://x/find", Status: status, Response: []byte(body)}
+	}
+	for name, x := range map[string]struct {
+		exchange fault.Exchange
+		want     config.ToolResponse
+	}{
+		"a string":         {python(`"say \"yes\""`), config.ToolResponse{Body: `say "yes"`, Text: true}},
+		"a mapping":        {python(`{"n":1}`), config.ToolResponse{Body: `{"n":1}`}},
+		"nothing":          {python(`null`), config.ToolResponse{}},
+		"a body in quotes": {http(200, `"yes"`), config.ToolResponse{Status: 200, Body: `"yes"`, Text: true}},
+		"an object":        {http(200, `{"n":1}`), config.ToolResponse{Status: 200, Body: `{"n":1}`}},
+		"an empty body":    {http(204, ``), config.ToolResponse{Status: 204, Text: true}},
+		"raised":           {fault.Exchange{Kind: fault.ToolCall, Tool: "find", Error: "no answer within 1s"}, config.ToolResponse{Status: 500, Body: "no answer within 1s", Text: true}},
+	} {
+		x.want.Tool = "find"
+		if got := answered(&x.exchange); got != x.want {
+			t.Errorf("%s: %+v, want %+v", name, got, x.want)
+		}
+	}
+}

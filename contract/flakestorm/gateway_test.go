@@ -1,0 +1,50 @@
+package flakestorm_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm"
+)
+
+// An agent that calls what it is told to call is told the real address if nothing
+// strikes, and that of the gateway if something does: whatever kind it is of.
+func TestGatewaysOfEveryKind(t *testing.T) {
+	tool := answerer(t, echo)
+	const program = `import os, urllib.request
+def ask(prompt):
+    try:
+        body = b'{"input": "a pen"}'
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        return opener.open(urllib.request.Request(os.environ["STOCK_URL"], body), timeout=5).read().decode() + os.environ["MOOD"]
+    except Exception as e:
+        return "no stock: %s" % e
+if __name__ == "__main__":
+    print(ask(""))
+`
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("there is no python3")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/shop.py", []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range []string{"type: command, command: [python3, shop.py]", "type: python, endpoint: \"shop:ask\", tools: [\"shop:ask\"]"} {
+		text := "agent: {" + agent + ", env: {STOCK_URL: \"{gateway:stock}/sum\", MOOD: well}, tool_gateways: {stock: \"" + tool.URL + "\"}}\n" +
+			"golden_prompts: [\"Is there a pen?\"]\ninvariants: [{type: contains, value: \"echo a pen\\\"}\\nwell\"}]\nmutations: {count: 1, types: [noise]}\n"
+		s := campaign.Spec{Path: dir + "/flakestorm.yaml", Data: []byte(text)}
+		if p := play(t, s); p.count(campaign.VerdictPass) != 1 {
+			t.Errorf("%s, without faults:\n%s", agent, p.titles())
+		}
+		if strings.Contains(agent, "python,") {
+			continue // its tools are struck inside of it
+		}
+		s.Data = []byte(text + "contract:\n  name: c\n  invariants: [{id: a, type: regex, pattern: \"no stock.*503\"}]\n  chaos_matrix: [{name: out, tool_faults: [{tool: stock, mode: error}]}]\n")
+		if p := play(t, s, flakestorm.OptPhase, flakestorm.PhaseContract); p.count(campaign.VerdictPass) != 1 {
+			t.Errorf("%s, with a fault:\n%s", agent, p.titles())
+		}
+	}
+}

@@ -1,0 +1,334 @@
+package flakestorm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
+	"github.com/thresh-dev/thresh/contract/flakestorm/record"
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// Files of a finding that is made a regression test.
+const (
+	promotedDocument = "flakestorm.yaml"
+	promotedSession  = "session.yaml"
+)
+
+// Promote implements [campaign.Promoter]: a document of the one case that
+// shows the finding, for the same agent. A prompt that failed by itself, and a
+// replay, is a session with what the tools had answered; a failure under faults
+// keeps these, with the same seed.
+func (c *Campaign) Promote(f campaign.Finding, data []byte, dir string) ([]campaign.File, error) {
+	var p payload
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, fmt.Errorf("reading the reproducer of %s: %w", f.ID, err)
+	}
+	if err := c.inRange(&p); err != nil {
+		return nil, fmt.Errorf("reading the reproducer of %s: %w", f.ID, err)
+	}
+	doc, err := yamltree.Parse(c.source, yamltree.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the document of %s: %w", f.ID, err)
+	}
+	b := promotion{c: c, f: f, p: p, dir: dir, root: &doc.Root}
+	if err := b.build(); err != nil {
+		return nil, fmt.Errorf("making a regression test of %s: %w", f.ID, err)
+	}
+	text, err := b.out.text(fmt.Sprintf("Regression test for %s: %s.\nIt holds the case that showed it.", f.ID, firstLine(f.Title)))
+	if err != nil {
+		return nil, fmt.Errorf("writing the document of %s: %w", f.ID, err)
+	}
+	return append([]campaign.File{{Name: promotedDocument, Data: text}}, b.files...), nil
+}
+
+// promotion makes the document.
+type promotion struct {
+	c     *Campaign
+	f     campaign.Finding
+	p     payload
+	dir   string
+	root  *yamltree.Node
+	out   mapping
+	files []campaign.File
+}
+
+func (b *promotion) build() error {
+	b.out.put("version", text("2.0"))
+	phase := b.p.Phase
+	switch {
+	case phase == PhaseMutation && b.p.Mutation.Wire != nil:
+		if b.c.chaotic {
+			return errors.New("a changed request under chaos has no form in a document; thresh replay " + b.f.ID + " runs it again")
+		}
+	case phase == PhaseMutation && b.c.chaotic:
+		phase = PhaseChaos
+	case phase == PhaseMutation || phase == phaseBaseline:
+		phase = PhaseReplay
+	}
+	b.out.put("phases", list(text(phase)))
+	if err := b.agent(); err != nil {
+		return err
+	}
+	var err error
+	switch {
+	case b.p.Phase == phaseAudit:
+		return errors.New("it is about a fault that never fires, in no case of its own; see that the fault can fire, or take it out")
+	case phase == PhaseMutation:
+		err = b.request()
+	case phase == PhaseChaos:
+		err = b.chaos()
+	case phase == PhaseContract:
+		err = b.cell()
+	default:
+		err = b.session()
+	}
+	if err != nil {
+		return err
+	}
+	b.kept("judge")
+	b.kept("similarity")
+	advanced := of(b.root.Get("advanced"))
+	advanced.put("seed", number(b.c.seed))
+	b.out.put("advanced", advanced.node())
+	return nil
+}
+
+// kept is a section as the document has it.
+func (b *promotion) kept(key string) {
+	if n := b.root.Get(key); !n.IsNull() {
+		b.out.put(key, written(n))
+	}
+}
+
+// agent is that of the document; its folder is named from the new one.
+func (b *promotion) agent() error {
+	a := &b.c.cfg.Agent
+	m := of(b.root.Get("agent"))
+	if len(a.Argv) > 0 || b.c.reach.python {
+		dir, err := b.from(a.Dir)
+		if err != nil {
+			return err
+		}
+		m.put("dir", text(dir))
+	}
+	b.out.put("agent", m.node())
+	return nil
+}
+
+// from names a path of the document's folder from the new folder.
+func (b *promotion) from(path string) (string, error) {
+	if filepath.IsAbs(path) {
+		return path, nil
+	}
+	home, err := filepath.Abs(filepath.Dir(b.c.file))
+	if err != nil {
+		return "", fmt.Errorf("finding the document's folder: %w", err)
+	}
+	rel, err := filepath.Rel(b.dir, filepath.Join(home, path))
+	if err != nil { // on another volume
+		return filepath.Join(home, path), nil //nolint:nilerr // the absolute path serves
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// prompts are what is asked, with the plain invariants.
+func (b *promotion) prompts(asked ...string) error {
+	nodes := make([]*node, len(asked))
+	for i, s := range asked {
+		nodes[i] = text(s)
+	}
+	b.out.put("golden_prompts", list(nodes...))
+	return b.invariants("invariants", b.root.Get("invariants"), nil)
+}
+
+// invariants are those of a list, with schemas named from the new folder.
+func (b *promotion) invariants(key string, from *yamltree.Node, each func(i int, m *mapping)) error {
+	var nodes []*node
+	for i := range from.Items {
+		m := of(&from.Items[i])
+		if s := from.Items[i].Get("schema"); s != nil && s.Kind == yamltree.String {
+			path, err := b.from(s.Text)
+			if err != nil {
+				return err
+			}
+			m.put("schema", text(path))
+		}
+		if each != nil {
+			each(i, &m)
+		}
+		nodes = append(nodes, m.node())
+	}
+	b.out.put(key, list(nodes...))
+	return nil
+}
+
+// request is a mutation of the request itself.
+func (b *promotion) request() error {
+	m := b.p.Mutation
+	if err := b.prompts(m.Original); err != nil {
+		return err
+	}
+	r := mutation.Request{
+		Prompts: []string{m.Original}, Types: []string{m.Type}, Weight: func(string) float64 { return 1 },
+		Seed: b.c.seed, Shapes: true, Timeout: b.c.cfg.Agent.Timeout,
+	}
+	for r.Count = 1; r.Count <= 50; r.Count++ { // as many as there can be
+		set := mutation.Generate(r).List
+		if n := len(set); n > 0 && set[n-1].How == m.How {
+			var x mapping
+			x.put("count", number(int64(r.Count)))
+			x.put("types", list(text(m.Type)))
+			b.out.put("mutations", x.node())
+			return nil
+		}
+	}
+	return fmt.Errorf("the request, %s, is made by no mutation of type %s alone", m.How, m.Type)
+}
+
+// chaos is a prompt under the faults of the section chaos and of the profiles
+// that were asked for.
+func (b *promotion) chaos() error {
+	prompt := b.c.cfg.Prompts[b.p.Prompt].Text
+	if b.p.Phase == PhaseMutation {
+		prompt = b.p.Mutation.Text
+	}
+	if err := b.prompts(prompt); err != nil {
+		return err
+	}
+	m := of(b.root.Get("chaos"))
+	var names []*node
+	if n := b.root.Get("chaos").Get("profiles"); n != nil {
+		for i := range n.Items {
+			names = append(names, written(&n.Items[i]))
+		}
+	}
+	for _, name := range b.c.profiles {
+		names = append(names, text(name))
+	}
+	if len(names) > 0 {
+		m.put("profiles", list(names...))
+	}
+	b.out.put("chaos", m.node())
+	return nil
+}
+
+// cell is one invariant in one scenario.
+func (b *promotion) cell() error {
+	b.kept("golden_prompts")
+	if err := b.invariants("invariants", b.root.Get("invariants"), nil); err != nil {
+		return err
+	}
+	whole := b.out
+	k := b.root.Get("contract")
+	matrix := k.Get("chaos_matrix")
+	if matrix.IsNull() || len(matrix.Items) == 0 {
+		matrix = b.root.Get("chaos_matrix")
+	}
+	one := &yamltree.Node{Kind: yamltree.Seq, Items: k.Get("invariants").Items[b.p.Invariant : b.p.Invariant+1]}
+	b.out = mapping{}
+	b.out.put("name", written(k.Get("name")))
+	if err := b.invariants("invariants", one, nil); err != nil {
+		return err
+	}
+	b.out.put("chaos_matrix", list(written(&matrix.Items[b.p.Scenario])))
+	if b.c.runs > 1 {
+		b.out.put("runs_per_cell", number(int64(b.c.runs)))
+	}
+	whole.put("contract", b.out.node())
+	b.out = whole
+	return nil
+}
+
+// session is a prompt that failed by itself, or a replay: what was asked, what
+// the tools had answered and the checks.
+func (b *promotion) session() error {
+	s, checks, err := b.recorded()
+	if err != nil {
+		return err
+	}
+	if err := b.prompts(s.Input); err != nil {
+		return err
+	}
+	s.ID, s.Contract = b.f.ID, "regression"
+	var replays, one, k mapping
+	one.put("file", text(promotedSession))
+	replays.put("sessions", list(one.node()))
+	b.out.put("replays", replays.node())
+	k.put("name", text(s.Contract))
+	k.put("invariants", checks)
+	b.out.put("contract", k.node())
+	b.files = append(b.files, campaign.File{Name: promotedSession, Data: record.Format(s)})
+	return nil
+}
+
+// recorded is the session of the finding, and its checks as a list.
+func (b *promotion) recorded() (s config.Session, checks *node, err error) {
+	if b.p.Phase == PhaseReplay {
+		x := &b.c.sessions[b.p.Session]
+		var nodes []*node
+		for _, v := range x.checks {
+			m, err := b.check(&v)
+			if err != nil {
+				return s, nil, err
+			}
+			nodes = append(nodes, m.node())
+		}
+		return x.Session, list(nodes...), nil
+	}
+	for _, e := range b.f.Evidence {
+		if e.Title == SessionExhibit && e.Text != nil {
+			s, _ = config.DecodeSession(promotedSession, []byte(e.Text.Body), config.Options{})
+		}
+	}
+	s.Source, s.Expected = "thresh", b.f.Title
+	if !b.c.reach.own {
+		s.Tools = nil // they could not be put in place of the real ones
+	}
+	if b.p.Phase == phaseBaseline {
+		s.Input = b.c.asked[b.p.Prompt]
+	} else {
+		s.Input = b.p.Mutation.Text
+	}
+	if s.Input == "" {
+		return s, nil, errors.New("it is about an empty prompt, which no session has; thresh replay " + b.f.ID + " runs it again")
+	}
+	var nodes []*node
+	for i := range b.c.cfg.Invariants {
+		m, err := b.check(&b.c.cfg.Invariants[i])
+		if err != nil {
+			return s, nil, err
+		}
+		nodes = append(nodes, m.node())
+	}
+	return s, list(nodes...), nil
+}
+
+// check is an invariant as one of a contract, which needs an id. One that
+// compares with a run without chaos keeps that run's reply.
+func (b *promotion) check(v *config.Invariant) (mapping, error) {
+	m := of(v.Node)
+	if v.ID == "" {
+		_, place, _ := strings.Cut(v.Path, "[")
+		m.put("id", text(v.Type+"-"+strings.TrimSuffix(place, "]")))
+	}
+	if auto(v) && b.p.Mutation != nil {
+		if x, ok := b.p.Baselines[b.p.Mutation.Original]; ok && x.Why == "" {
+			m.put("baseline", text(x.Text))
+		}
+	}
+	if v.SchemaFile != "" {
+		path, err := b.from(v.SchemaFile)
+		if err != nil {
+			return m, err
+		}
+		m.put("schema", text(path))
+	}
+	m.drop("when") // it is judged without chaos here, whatever its scenarios were
+	return m, nil
+}

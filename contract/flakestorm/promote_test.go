@@ -1,0 +1,107 @@
+package flakestorm_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm"
+)
+
+const weak = `version: "2.0"
+agent: {endpoint: "URL/chat", reset_endpoint: /reset}
+golden_prompts: &all
+  - "What is the capital of France?"
+mutations:
+  count: 4
+  types: [prompt_injection, http_header_injection]
+invariants:
+  - {type: excludes_pattern, patterns: [marker, echoed]}
+  - {type: json_schema, schema: schema.json}
+chaos: {llm_faults: [{mode: garbage}]}
+contract:
+  name: rules
+  invariants:
+    - {id: calm, type: completes}
+    - {id: answers, type: contains, value: "answer", severity: critical, description: "on 'yes'"}
+  chaos_matrix:
+    - {name: calm}
+    - {name: silent, profiles: [], llm_faults: [{mode: empty}, {mode: garbage, probability: 0.5}]}
+replays:
+  sessions:
+    - {id: one, input: "Say MARKER", contract: rules}
+`
+
+// Every finding becomes a document of its own that fails as long as the agent
+// does, and passes afterwards.
+func TestPromote(t *testing.T) {
+	mended := false
+	s := answerer(t, func(prompt string, _ int) (int, string) {
+		switch {
+		case mended:
+			return 200, `{"the": "answer"}`
+		case strings.Contains(prompt, "MARKER"):
+			return 200, "MARKER"
+		}
+		return 200, "echoed " + prompt
+	})
+	first := spec(t, strings.ReplaceAll(weak, "URL", s.URL))
+	if err := os.WriteFile(filepath.Join(filepath.Dir(first.Path), "schema.json"), []byte(`{"type": ["string", "object"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, diags := front().Compile(t.Context(), first, settings())
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	promoter, ok := campaign.As[campaign.Promoter](list[0])
+	if !ok {
+		t.Fatal("no promoter")
+	}
+	phases := make(map[string]int)
+	for i, o := range play(t, first).outcomes {
+		if o.Verdict != campaign.VerdictFail {
+			continue
+		}
+		dir := t.TempDir()
+		files, err := promoter.Promote(campaign.Finding{ID: "F-1", Title: o.Title}, payloadOf(t, list[0], i), dir)
+		if err != nil {
+			t.Errorf("%s: %v", o.Title, err)
+			continue
+		}
+		for _, f := range files {
+			if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again := campaign.Spec{Path: filepath.Join(dir, files[0].Name), Data: files[0].Data}
+		phase, _, _ := strings.Cut(o.Signature, "|")
+		phases[phase]++
+		if p := play(t, again); p.count(campaign.VerdictFail) == 0 || len(p.outcomes) > 2 {
+			t.Errorf("%s is not shown by\n%s\n%s", o.Title, files[0].Data, p.titles())
+		}
+		if !strings.Contains(o.Signature, "silent") && phase != "chaos" { // faults break any agent of this kind
+			mended = true
+			if p := play(t, again); p.count(campaign.VerdictFail) > 0 {
+				t.Errorf("%s, mended:\n%s", o.Title, p.titles())
+			}
+			mended = false
+		}
+	}
+	for _, phase := range []string{flakestorm.PhaseMutation, flakestorm.PhaseContract, flakestorm.PhaseChaos, flakestorm.PhaseReplay} {
+		if phases[phase] == 0 {
+			t.Errorf("nothing of the phase %s was promoted: %v", phase, phases)
+		}
+	}
+}
+
+// payloadOf is a case of the main round.
+func payloadOf(t *testing.T, c campaign.Any, i int) []byte {
+	t.Helper()
+	round, ok := c.Round(c.Start(campaign.Facts{}))
+	if !ok {
+		t.Fatal("no round")
+	}
+	return round.Payload(int64(i))
+}

@@ -1,0 +1,191 @@
+package record
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+)
+
+// spoken is the text of a message's content: itself, or that of its parts.
+func spoken(content any) string {
+	parts, ok := content.([]any)
+	if !ok {
+		return text(content)
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		switch q := p.(type) {
+		case string:
+			b.WriteString(q)
+		case map[string]any:
+			if kind := q["type"]; kind == nil || kind == "text" || kind == "input_text" {
+				b.WriteString(text(either(q, "text", "content")))
+			}
+		}
+	}
+	return b.String()
+}
+
+// either is the value of the first key that is there.
+func either(m map[string]any, keys ...string) any {
+	for _, k := range keys {
+		if v, ok := m[k]; ok && v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// messages is a list of messages, which may be JSON in a string.
+func messages(v any) []map[string]any {
+	if s, ok := v.(string); ok {
+		var decoded any
+		if json.Unmarshal([]byte(s), &decoded) != nil {
+			return nil
+		}
+		v = decoded
+	}
+	list, _ := v.([]any)
+	var out []map[string]any
+	for _, x := range list {
+		if m, ok := x.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// conversation collects the results of tools from what is said to an LLM, for
+// traces without spans of tools. Every call of the LLM repeats what was said
+// before; results are told apart by the ids of their calls.
+type conversation struct {
+	names map[string]string // by id of the call
+	seen  map[string]bool
+	tools []config.ToolResponse
+}
+
+func (c *conversation) read(x *span) {
+	for _, key := range []string{"gen_ai.input.messages", "gen_ai.prompt"} {
+		c.messages(messages(get(x.Attributes, key)))
+	}
+	c.messages(numbered(x.Attributes, "gen_ai.prompt"))
+	for _, e := range x.Events {
+		switch e.Name {
+		case "gen_ai.client.inference.operation.details", "gen_ai.content.prompt":
+			c.messages(messages(get(e.Attributes, "gen_ai.input.messages", "gen_ai.prompt")))
+		case "gen_ai.assistant.message", "gen_ai.choice":
+			c.calls(messages(get(e.Attributes, "tool_calls")))
+			if m, ok := decoded(get(e.Attributes, "message")).(map[string]any); ok {
+				c.calls(messages(m["tool_calls"]))
+			}
+		case "gen_ai.tool.message":
+			c.result(text(get(e.Attributes, "id")), text(get(e.Attributes, "name")), get(e.Attributes, "content"))
+		}
+	}
+}
+
+// decoded is what JSON in a string says; anything else is itself.
+func decoded(v any) any {
+	if s, ok := v.(string); ok {
+		var x any
+		if json.Unmarshal([]byte(s), &x) == nil {
+			return x
+		}
+	}
+	return v
+}
+
+func (c *conversation) messages(list []map[string]any) {
+	for _, m := range list {
+		c.calls(messages(m["tool_calls"]))
+		if parts, ok := m["parts"].([]any); ok {
+			for _, p := range messages(parts) {
+				switch p["type"] {
+				case "tool_call":
+					c.calls([]map[string]any{p})
+				case "tool_call_response":
+					c.result(text(p["id"]), text(p["name"]), either(p, "response", "result", "content"))
+				}
+			}
+			continue
+		}
+		if m["role"] == "tool" {
+			c.result(text(either(m, "tool_call_id", "id")), text(m["name"]), spokenOr(m["content"]))
+		}
+	}
+}
+
+// spokenOr is the text of parts, or the value itself.
+func spokenOr(v any) any {
+	if _, ok := v.([]any); ok {
+		return spoken(v)
+	}
+	return v
+}
+
+// calls keeps the names of the tools that an LLM asked for.
+func (c *conversation) calls(list []map[string]any) {
+	for _, m := range list {
+		name := text(m["name"])
+		if f, ok := m["function"].(map[string]any); ok && name == "" {
+			name = text(f["name"])
+		}
+		if id := text(m["id"]); id != "" && name != "" {
+			if c.names == nil {
+				c.names = make(map[string]string)
+			}
+			c.names[id] = name
+		}
+	}
+}
+
+func (c *conversation) result(id, name string, v any) {
+	if name == "" {
+		name = c.names[id]
+	}
+	if name == "" || id != "" && c.seen[id] {
+		return
+	}
+	if c.seen == nil {
+		c.seen = make(map[string]bool)
+	}
+	c.seen[id] = true
+	t := config.ToolResponse{Tool: name, Status: 200}
+	body(&t, v)
+	c.tools = append(c.tools, t)
+}
+
+// numbered are messages whose parts are attributes: gen_ai.prompt.2.role.
+func numbered(list []attribute, of string) []map[string]any {
+	var out []map[string]any
+	at := make(map[string]map[string]any)
+	for i := 0; i < 256; i++ {
+		key := of + "." + strconv.Itoa(i)
+		m := make(map[string]any)
+		for _, a := range list {
+			rest, ok := strings.CutPrefix(a.Key, key+".")
+			if !ok {
+				continue
+			}
+			if call, ok := strings.CutPrefix(rest, "tool_calls."); ok {
+				n, field, _ := strings.Cut(call, ".")
+				k := key + n
+				if at[k] == nil {
+					at[k] = make(map[string]any)
+					calls, _ := m["tool_calls"].([]any)
+					m["tool_calls"] = append(calls, at[k])
+				}
+				at[k][field] = a.Value.plain()
+				continue
+			}
+			m[rest] = a.Value.plain()
+		}
+		if len(m) == 0 {
+			break
+		}
+		out = append(out, m)
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// What the agent had answered, as far as a recording tells it: it is shown
+// beside the answer to the replay and is never checked.
+
+// outputOf is the answer among a run's outputs: by the names that agents use,
+// the last message of the agent, or the only text. Outputs in which none of
+// these is found are no answer.
+func outputOf(out map[string]any) string {
+	for _, key := range []string{"output", "answer", "response", "result", "reply", "text", "content"} {
+		switch v := out[key].(type) {
+		case string:
+			if v != "" {
+				return v
+			}
+		case map[string]any:
+			if s := spoken(messageOf(v)["content"]); s != "" {
+				return s
+			}
+		}
+	}
+	if list, ok := out["messages"].([]any); ok {
+		for i := len(list) - 1; i >= 0; i-- {
+			m := messageOf(list[i])
+			role := text(m["role"]) + text(m["type"])
+			if strings.Contains(role, "assistant") || strings.Contains(role, "ai") {
+				if s := spoken(m["content"]); s != "" {
+					return s
+				}
+			}
+		}
+	}
+	if len(out) == 1 {
+		for _, v := range out {
+			s, _ := v.(string)
+			return s
+		}
+	}
+	return ""
+}
+
+// replyOf is the last thing that the model said in a span: as attributes of
+// messages, as numbered attributes, or as events. What a span gave back counts
+// if it is the whole trace's.
+func replyOf(x *span) string {
+	if s := lastOf("assistant", get(x.Attributes, "gen_ai.output.messages", "gen_ai.completion")); s != "" {
+		return s
+	}
+	for list := numbered(x.Attributes, "gen_ai.completion"); len(list) > 0; list = list[:len(list)-1] {
+		if s := spoken(decodedList(list[len(list)-1]["content"])); s != "" {
+			return s
+		}
+	}
+	for i := len(x.Events) - 1; i >= 0; i-- {
+		e := x.Events[i]
+		s := ""
+		switch e.Name {
+		case "gen_ai.choice":
+			if m, ok := decoded(get(e.Attributes, "message")).(map[string]any); ok {
+				s = spoken(m["content"])
+			} else {
+				s = spoken(decodedList(get(e.Attributes, "content")))
+			}
+		case "gen_ai.content.completion", "gen_ai.client.inference.operation.details":
+			s = lastOf("assistant", get(e.Attributes, "gen_ai.output.messages", "gen_ai.completion"))
+		}
+		if s != "" {
+			return s
+		}
+	}
+	if x.Parent != "" {
+		return ""
+	}
+	s, _ := get(x.Attributes, "output.value", "traceloop.entity.output").(string)
+	var m map[string]any
+	if json.Unmarshal([]byte(s), &m) == nil {
+		return outputOf(m)
+	}
+	return s
+}
