@@ -16,7 +16,7 @@ type graphView struct {
 	W, H        int
 	Nodes       []nodeView
 	Edges       []edgeView
-	Table       *campaign.Table
+	Table       *tableView
 	Note        string
 }
 
@@ -73,7 +73,7 @@ func graphOf(title string, g *campaign.Graph) *graphView {
 		}
 		out.Nodes = append(out.Nodes, v)
 	}
-	out.Table = edgeTable(g)
+	out.Table = &tableView{Table: *edgeTable(g)}
 	out.Desc = fmt.Sprintf("%s and %s; %s never reached. The table below lists the edges.",
 		plural(len(shown.Nodes), "node"), plural(len(shown.Edges), "edge"), plural(never, "node"))
 	return out
@@ -127,7 +127,7 @@ func (d *graphDrawing) spread() {
 	need := 0.0
 	for _, w := range d.layout.ways {
 		if w.turned {
-			x, _ := d.middle(d.stops(w))
+			x, _ := d.labelled(w, d.stops(w))
 			need = max(need, d.label(w)-x+d.left+12)
 		}
 	}
@@ -189,13 +189,19 @@ func (d *graphDrawing) stops(w way) []stop {
 	return out
 }
 
-// middle is where a way's label stands.
-func (d *graphDrawing) middle(stops []stop) (x, y float64) {
-	if len(stops) == 0 {
+// labelled is where a way's label stands: on the curve, near the lower node if
+// the way leads there, where ways from one node are apart.
+func (d *graphDrawing) labelled(w way, stops []stop) (x, y float64) {
+	if len(stops) < 2 {
 		return 0, 0
 	}
-	m := len(stops) / 2
-	return (stops[m-1].x + stops[m].x) / 2, (stops[m-1].y + stops[m].y) / 2
+	if w.turned {
+		m := len(stops) / 2
+		return (stops[m-1].x + stops[m].x) / 2, (stops[m-1].y + stops[m].y) / 2
+	}
+	// Three quarters along the last curve, see [curve].
+	a, c := stops[len(stops)-2], stops[len(stops)-1]
+	return a.x + 0.84*(c.x-a.x), a.y + 0.7*(c.y-a.y)
 }
 
 func (d *graphDrawing) edge(w way) edgeView {
@@ -223,7 +229,7 @@ func (d *graphDrawing) edge(w way) edgeView {
 		stops[last].y -= tip
 	}
 	v.Path = curve(stops)
-	x, y := d.middle(stops)
+	x, y := d.labelled(w, stops)
 	v.LabelX, v.LabelY = px(x+6), px(y+4)
 	end, dir := stops[last], 1.0
 	if w.turned {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -19,6 +20,7 @@ type docLine struct {
 	Number  int
 	Verdict string // of the block that the line is in; ""
 	First   bool
+	At      bool // it is what the block around it is about
 	Text    []run
 	Notes   []string // of blocks that end here
 }
@@ -96,10 +98,17 @@ func docLines(doc *campaign.Document, lines []string, before int) []docLine {
 		if b == nil {
 			continue
 		}
-		out[i].Verdict, out[i].First = b.Verdict.String(), b.From == n
+		out[i].Verdict, out[i].First, out[i].At = b.Verdict.String(), b.From == n, within(doc, b)
 		if b.To == n && b.Note != "" {
 			out[i].Notes = []string{b.Note}
 		}
 	}
 	return out
+}
+
+// within reports whether a block lies in a longer one.
+func within(doc *campaign.Document, b *campaign.Block) bool {
+	return slices.ContainsFunc(doc.Blocks, func(x campaign.Block) bool {
+		return x.From <= b.From && b.To <= x.To && x.To-x.From > b.To-b.From
+	})
 }

@@ -15,7 +15,7 @@ type Exhibit struct {
 	Note  string
 
 	Text     []run
-	Table    *campaign.Table
+	Table    *tableView
 	Matrix   *matrixView
 	Diff     []run
 	Bytes    *dump
@@ -30,6 +30,12 @@ type run struct {
 	Text   string
 	Hidden bool
 	Mark   string // "changed", "added", "removed", "focus" or ""
+}
+
+// tableView is a table whose rows may lead to the cases that they are about.
+type tableView struct {
+	campaign.Table
+	Links []string // per row; "" for none
 }
 
 type matrixView struct {
@@ -49,6 +55,7 @@ type matrixCell struct {
 	Interval       string
 	Low, High, Dot string // of the interval, on a scale of 0 to 100
 	Note           string
+	Link           string // to the case that shows it; "" for none
 }
 
 // evidenceBudget is the text that a page shows at full length; texts after it
@@ -60,7 +67,10 @@ const (
 )
 
 // drawer draws the exhibits of one page and keeps its budget.
-type drawer struct{ left int }
+type drawer struct {
+	left int
+	link func(index int64) string // to a case of the campaign that is drawn; nil for none
+}
 
 func (d *drawer) limit() int {
 	if d.left > 0 {
@@ -83,9 +93,12 @@ func (d *drawer) exhibit(e *campaign.Exhibit) Exhibit {
 	case e.Table != nil:
 		t := *e.Table
 		t.Rows, v.Note = firstOf(t.Rows, rowCap, "row")
-		v.Table = &t
+		if t.Numeric == nil {
+			t.Numeric = numbers(&t)
+		}
+		v.Table = &tableView{t, d.rowLinks(&t)}
 	case e.Matrix != nil:
-		v.Matrix, v.Note = matrixOf(e.Matrix)
+		v.Matrix, v.Note = d.matrix(e.Matrix)
 	case e.Diff != nil:
 		v.Diff, v.Note = diffRuns(e.Diff, d.limit())
 	case e.Bytes != nil:
@@ -109,6 +122,48 @@ func (d *drawer) exhibit(e *campaign.Exhibit) Exhibit {
 		v.Note = "nothing to show of kind " + strconv.Quote(e.Kind)
 	}
 	return v
+}
+
+// rowLinks are where a table's rows lead.
+func (d *drawer) rowLinks(t *campaign.Table) []string {
+	if d.link == nil || len(t.Cases) == 0 {
+		return nil
+	}
+	out := make([]string, len(t.Rows))
+	for i := range min(len(out), len(t.Cases)) {
+		if c := t.Cases[i]; c != nil {
+			out[i] = d.link(*c)
+		}
+	}
+	return out
+}
+
+// linkAt is where a row leads; "" for nowhere.
+func linkAt(links []string, row int) string {
+	if row < len(links) {
+		return links[row]
+	}
+	return ""
+}
+
+// numbers is which columns of a table hold whole numbers alone.
+func numbers(t *campaign.Table) []bool {
+	out := make([]bool, len(t.Columns))
+	for i := range out {
+		n := 0
+		for _, r := range t.Rows {
+			if i >= len(r) || r[i] == "" {
+				continue
+			}
+			if _, err := strconv.ParseInt(r[i], 10, 64); err != nil {
+				n = 0
+				break
+			}
+			n++
+		}
+		out[i] = n > 0
+	}
+	return out
 }
 
 func (d *drawer) exhibits(es []campaign.Exhibit) []Exhibit {
@@ -175,7 +230,7 @@ func diffRuns(d *campaign.Diff, limit int) ([]run, string) {
 	return out, ""
 }
 
-func matrixOf(m *campaign.Matrix) (*matrixView, string) {
+func (d *drawer) matrix(m *campaign.Matrix) (*matrixView, string) {
 	names, note := firstOf(m.Rows, matrixCap, "row")
 	columns, more := firstOf(m.Columns, matrixCap, "column")
 	out := &matrixView{Columns: columns}
@@ -184,13 +239,17 @@ func matrixOf(m *campaign.Matrix) (*matrixView, string) {
 		for j := range columns {
 			c, ok := cellAt(m, i, j)
 			if !ok {
-				row.Cells = append(row.Cells, matrixCell{})
+				row.Cells = append(row.Cells, matrixCell{Note: c.Note})
 				continue
 			}
 			r := min(max(cellRate(c), 0), 1)
 			at := func(f float64) string { return px(2 + 96*min(max(finite(f), 0), 1)) }
+			link := ""
+			if c.Case != nil && d.link != nil {
+				link = d.link(*c.Case)
+			}
 			row.Cells = append(row.Cells, matrixCell{
-				There: true, Class: fmt.Sprintf("h%.0f", r*10),
+				There: true, Link: link, Class: fmt.Sprintf("h%.0f", r*10),
 				Rate: percent(cellRate(c)), Counts: count(c.Hits) + " of " + count(c.Total), Interval: interval(c),
 				Low: at(c.Low), High: at(c.High), Dot: at(r), Note: c.Note,
 			})

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -106,6 +107,9 @@ func (s *screen) table(t *campaign.Table) {
 	shown := make([][]string, len(rows))
 	for i, r := range rows {
 		shown[i] = visibleAll(r)
+		if len(shown[i]) > 0 && slices.Contains(t.Focus, i) {
+			shown[i][0] = "> " + shown[i][0]
+		}
 	}
 	s.grid(2, visibleAll(t.Columns), shown, t.Numeric)
 	s.remark(note)
@@ -149,19 +153,23 @@ func (s *screen) matrix(m *campaign.Matrix) {
 }
 
 func cellAt(m *campaign.Matrix, i, j int) (campaign.MatrixCell, bool) {
-	if i >= len(m.Cells) || j >= len(m.Cells[i]) || m.Cells[i][j].Total == 0 {
+	if i >= len(m.Cells) || j >= len(m.Cells[i]) {
 		return campaign.MatrixCell{}, false
 	}
-	return m.Cells[i][j], true
+	return m.Cells[i][j], m.Cells[i][j].Total > 0
 }
 
 func cellText(c campaign.MatrixCell) string {
-	return fmt.Sprintf("%s (%s/%s) %s", percent(cellRate(c)), count(c.Hits), count(c.Total), interval(c))
+	return strings.TrimSpace(fmt.Sprintf("%s (%s/%s) %s", percent(cellRate(c)), count(c.Hits), count(c.Total), interval(c)))
 }
 
 func cellRate(c campaign.MatrixCell) float64 { return float64(c.Hits) / float64(c.Total) }
 
+// interval is that of a cell; "" where the rate is no estimate.
 func interval(c campaign.MatrixCell) string {
+	if c.Low == c.High {
+		return ""
+	}
 	return "[" + percent(c.Low) + ", " + percent(c.High) + "]"
 }
 
@@ -262,13 +270,15 @@ func (s *screen) document(d *campaign.Document) {
 	s.remark(note)
 }
 
+// blockAt is the innermost block that a line is in; nil for none.
 func blockAt(d *campaign.Document, line int) *campaign.Block {
+	var at *campaign.Block
 	for i := range d.Blocks {
-		if b := &d.Blocks[i]; b.From <= line && line <= b.To {
-			return b
+		if b := &d.Blocks[i]; b.From <= line && line <= b.To && (at == nil || b.To-b.From < at.To-at.From) {
+			at = b
 		}
 	}
-	return nil
+	return at
 }
 
 func verdictStyle(v campaign.Verdict) string {

@@ -129,12 +129,15 @@ func matrixExhibit() campaign.Exhibit {
 	}
 	noted := cell(3, 8, 0.137, 0.694)
 	noted.Note = "two cases were flaky"
+	shown, held := int64(7), int64(12) // a finding begins with the one
+	worst, none := cell(0, 12, 0, 0.242), campaign.MatrixCell{Note: "N/A"}
+	noted.Case, worst.Case = &held, &shown
 	return campaign.Exhibit{Kind: "matrix", Title: "Held, by fault and golden prompt", Matrix: &campaign.Matrix{
 		Rows: []string{"no fault", "tool timeout", "malformed reply"}, Columns: []string{"refund", "order status", "翻译"},
 		Cells: [][]campaign.MatrixCell{
 			{cell(12, 12, 0.758, 1), cell(12, 12, 0.758, 1), cell(11, 12, 0.646, 0.985)},
-			{cell(9, 12, 0.468, 0.911), noted, cell(0, 12, 0, 0.242)},
-			{cell(10, 12, 0.552, 0.953), cell(8, 12, 0.391, 0.862), {}},
+			{cell(9, 12, 0.468, 0.911), noted, worst},
+			{cell(10, 12, 0.552, 0.953), cell(8, 12, 0.391, 0.862), none},
 		},
 	}}
 }

@@ -31,6 +31,10 @@ type Options struct {
 	// Reference is the base that the names of source documents are relative
 	// to, such as "https://example.org/repo/blob/main"; "" for none.
 	Reference string
+	// CaseLink is where a page leads from what shows a case, such as a cell of a
+	// matrix; "" for nowhere. Without it the single page leads to the finding
+	// that begins with the case.
+	CaseLink func(contract, campaign string, index int64) string
 }
 
 // Formats returns every format, in the order in which help texts list them.

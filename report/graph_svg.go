@@ -10,7 +10,7 @@ import (
 
 // graphStyle is what the pages' style sheet says of drawings, for one that
 // stands alone.
-const graphStyle = `<style>text{font:13px sans-serif;fill:#1f2328;text-anchor:middle}.edge-label{text-anchor:start;font-size:11px}.end{text-anchor:end}polygon{fill:#57606a}rect{fill:#f6f8fa;stroke:#57606a}.never rect{stroke-dasharray:4 3;fill:#fff}path{fill:none;stroke:#57606a}</style>`
+const graphStyle = `<style>text{font:13px sans-serif;fill:#1f2328;text-anchor:middle}.edge-label{text-anchor:start;font-size:11px;stroke:#fff;stroke-width:4px;paint-order:stroke}.end{text-anchor:end}polygon{fill:#57606a}rect{fill:#f6f8fa;stroke:#57606a}.never rect{stroke-dasharray:4 3;fill:#fff}path{fill:none;stroke:#57606a}</style>`
 
 // GraphSVG draws a graph exhibit as a drawing of its own.
 func GraphSVG(w io.Writer, e *campaign.Exhibit) error {

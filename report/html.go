@@ -56,6 +56,9 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 		return nil, fmt.Errorf("read the page's script: %w", err)
 	}
 	d := &drawer{left: evidenceBudget}
+	if opt.CaseLink == nil {
+		opt.CaseLink = findingLinks(rec)
+	}
 	p := &page{
 		RunView: runViewOf(rec, len(rec.Findings), opt, d),
 		CSS:     template.CSS(css), Script: template.JS(script),
@@ -72,6 +75,20 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 		p.Findings = append(p.Findings, v)
 	}
 	return p, nil
+}
+
+// findingLinks leads from a case to the finding that begins with it.
+func findingLinks(rec *campaign.Record) func(contract, campaign string, index int64) string {
+	type first struct {
+		contract, campaign string
+		index              int64
+	}
+	at := make(map[first]string, len(rec.Findings))
+	for i := len(rec.Findings) - 1; i >= 0; i-- { // of several the first
+		f := &rec.Findings[i]
+		at[first{f.Contract, f.Campaign, f.First}] = "#" + brief(f.ID)
+	}
+	return func(contract, campaign string, index int64) string { return at[first{contract, campaign, index}] }
 }
 
 // sourceHash is how a policy names an inline style or script.

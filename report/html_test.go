@@ -66,6 +66,44 @@ func TestPageShowsHostileTextAsText(t *testing.T) {
 	}
 }
 
+// A cell of a matrix leads to the finding that shows it, and nowhere if there
+// is none.
+func TestCellsLeadToFindings(t *testing.T) {
+	out := write(t, "html", richRecord(), Options{})
+	if !strings.Contains(out, `<td class="heat h0 leads"><a href="#F-3d90aa12"><b>0%</b> <span>0 of 12</span></a>`) || !strings.Contains(out, `id="F-3d90aa12"`) {
+		t.Error("the cell that failed does not lead to its finding")
+	}
+	if n := strings.Count(out, `leads"><a`); n != 1 {
+		t.Errorf("%d cells lead somewhere", n)
+	}
+	all := write(t, "html", richRecord(), Options{CaseLink: func(contract, campaign string, index int64) string {
+		return fmt.Sprintf("/%s/%s/%d", contract, campaign, index)
+	}})
+	if !strings.Contains(all, `href="/flakestorm/support-agent/12"`) {
+		t.Error("a cell does not lead where the option says")
+	}
+}
+
+// So does a row of a table that is about a case.
+func TestRowsLeadToCases(t *testing.T) {
+	rec := richRecord()
+	index := int64(12)
+	e := campaign.TableExhibit("Replays", []string{"session", "calls"}, [][]string{{"incident <1>", "2"}, {"other", "3"}, {"last", "4"}})
+	e.Table.Cases = []*int64{&index, nil}
+	for i := range rec.Campaigns {
+		rec.Campaigns[i].Exhibits = []campaign.Exhibit{e}
+	}
+	out := write(t, "html", rec, Options{CaseLink: func(contract, campaign string, index int64) string {
+		return fmt.Sprintf("/%s/%d", contract, index)
+	}})
+	if !strings.Contains(out, `<td><a href="/flakestorm/12"><bdi>incident &lt;1&gt;</bdi></a></td><td class="num">`) {
+		t.Error("the row does not lead to its case")
+	}
+	if n := strings.Count(out, `<td><a href="/flakestorm/`); n != 1 {
+		t.Errorf("%d rows of the campaign lead somewhere", n)
+	}
+}
+
 func TestPageAsksNobodyElse(t *testing.T) {
 	out := write(t, "html", richRecord(), Options{Reference: "https://example.org/repo"})
 	load := regexp.MustCompile(`(?i)\b(src|srcset|data|poster|action)=|@import|url\(|<link|<iframe|<object|<embed`)
@@ -150,31 +188,32 @@ func TestColorsHaveContrast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	light, rest, _ := strings.Cut(string(css), "@media (prefers-color-scheme: dark)")
-	dark, _, _ := strings.Cut(rest, "*, ::before")
+	both := regexp.MustCompile(`--([a-z-]+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\)`).FindAllStringSubmatch(string(css), -1)
 	pairs := [][2]string{
 		{"text", "bg"}, {"text", "panel"}, {"muted", "bg"}, {"muted", "panel"}, {"blue", "bg"}, {"blue", "panel"}, {"orange", "bg"},
 		{"orange", "panel"}, {"violet", "bg"}, {"violet", "panel"}, {"grey", "bg"}, {"bg", "orange"}, {"orange", "orange-soft"},
 		{"violet", "violet-soft"}, {"blue", "blue-soft"}, {"text", "orange-soft"}, {"text", "blue-soft"}, {"text", "violet-soft"},
 		{"text", "grey-soft"}, {"teal", "bg"}, {"rose", "bg"},
 	}
-	for scheme, part := range map[string]string{"light": light, "dark": dark} {
+	for i, scheme := range []string{"light", "dark"} {
 		colors := map[string][3]float64{}
-		for _, m := range regexp.MustCompile(`--([a-z-]+): #([0-9a-f]{6})`).FindAllStringSubmatch(part, -1) {
-			colors[m[1]] = linear(t, m[2])
+		for _, m := range both {
+			colors[m[1]] = linear(t, m[2+i])
 		}
 		for _, p := range pairs {
 			if c := contrast(colors[p[0]], colors[p[1]]); c < 4.5 {
 				t.Errorf("%s: %s on %s is %.2f to 1", scheme, p[0], p[1], c)
 			}
 		}
-		// The heat map's deepest ground is 41 % blue on the panel.
-		var deep [3]float64
-		for i := range deep {
-			deep[i] = toLinear(0.41*fromLinear(colors["blue"][i]) + 0.59*fromLinear(colors["panel"][i]))
-		}
-		if c := contrast(colors["text"], deep); c < 4.5 {
-			t.Errorf("%s: text on the deepest heat is %.2f to 1", scheme, c)
+		// The heat map's deepest grounds are so much of a colour on the panel.
+		for color, share := range map[string]float64{"blue": 0.41, "orange": 0.30} {
+			var deep [3]float64
+			for i := range deep {
+				deep[i] = toLinear(share*fromLinear(colors[color][i]) + (1-share)*fromLinear(colors["panel"][i]))
+			}
+			if c := contrast(colors["text"], deep); c < 4.5 {
+				t.Errorf("%s: text on the deepest %s heat is %.2f to 1", scheme, color, c)
+			}
 		}
 	}
 }

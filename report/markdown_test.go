@@ -79,3 +79,28 @@ func TestDocumentParts(t *testing.T) {
 		t.Errorf("lines %+v", lines)
 	}
 }
+
+// A block within another points at a part of it: its line alone is what the
+// reader is led to, with the note below it.
+func TestDocumentPointsAtWhatFailed(t *testing.T) {
+	doc := &campaign.Document{Body: "```\na\nb\nc\n```\n", Blocks: []campaign.Block{
+		{From: 1, To: 5, Verdict: campaign.VerdictFail, Note: "T-1"}, {From: 3, To: 3, Verdict: campaign.VerdictFail, Note: "b is 3"},
+	}}
+	parts, _ := (&drawer{left: evidenceBudget}).document(doc)
+	if len(parts) != 1 || len(parts[0].Lines) != 5 {
+		t.Fatalf("parts %+v", parts)
+	}
+	for i, l := range parts[0].Lines {
+		if l.At != (i == 2) || l.Verdict != "fail" {
+			t.Errorf("line %d: %+v", i+1, l)
+		}
+	}
+	if l := parts[0].Lines; l[2].Notes[0] != "b is 3" || l[4].Notes[0] != "T-1" || len(l[1].Notes) != 0 {
+		t.Errorf("notes: %+v", l)
+	}
+	s := newScreen(Options{})
+	s.document(doc)
+	if text := s.String(); !strings.Contains(text, "FAIL  3  b\n") || !strings.Contains(text, "^ b is 3") {
+		t.Errorf("on a terminal:\n%s", text)
+	}
+}

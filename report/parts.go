@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -29,6 +30,8 @@ func Parts() (*template.Template, error) {
 		"ascii":    func(b byte) string { return string(rune(printable(b))) },
 		"offset":   func(n int64) string { return fmt.Sprintf("%08x", n) },
 		"add":      func(a, b int64) int64 { return a + b },
+		"points":   func(rows []int, i int) bool { return slices.Contains(rows, i) },
+		"leads":    linkAt,
 		"numeric":  func(flags []bool, i int) bool { return i < len(flags) && flags[i] },
 		"lines":    func(n int) string { return plural(n, "line") },
 		"figure":   number,
@@ -103,7 +106,7 @@ type FindingView struct {
 	Command   string
 	Open      bool
 	Exhibits  []Exhibit
-	SampleSum *campaign.Table
+	SampleSum *tableView
 }
 
 // DrawRun lays a run out. How many findings it has is said apart, since the
@@ -146,9 +149,11 @@ func runViewOf(rec *campaign.Record, findings int, opt Options, d *drawer) *RunV
 	if findings == 1 {
 		found.Label = "finding"
 	}
-	v.Tiles = []tile{
-		cases, found, {"rate", rate(env.Rate), "cases a second"}, {"time", duration(env.Seconds), "time"},
+	if len(rec.Campaigns) == 1 && rec.Campaigns[0].Score != nil {
+		v.Tiles = append(v.Tiles, tile{"score", fmt.Sprintf("%.3f", finite(*rec.Campaigns[0].Score)), "score, of 1"})
 	}
+	v.Tiles = append(v.Tiles,
+		cases, found, tile{"rate", rate(env.Rate), "cases a second"}, tile{"time", duration(env.Seconds), "time"})
 	for i := range rec.Campaigns {
 		c := campaignViewOf(&rec.Campaigns[i], opt, d)
 		v.Scored, v.Shows = v.Scored || c.Score != "", v.Shows || len(c.Exhibits) > 0
@@ -172,6 +177,10 @@ func known(n int) string {
 
 func campaignViewOf(c *campaign.CampaignRecord, opt Options, d *drawer) campaignView {
 	n := c.Cases
+	if opt.CaseLink != nil {
+		d.link = func(index int64) string { return opt.CaseLink(c.Contract, c.Name, index) }
+		defer func() { d.link = nil }()
+	}
 	v := campaignView{CampaignRecord: c, Run: count(n.Run), Exhibits: d.exhibits(c.Exhibits)}
 	if n.Planned > n.Run {
 		v.Run += " of " + count(n.Planned)
@@ -222,7 +231,9 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 		v.Shown = count(f.Rerun.Same) + " of " + plural(f.Rerun.Tried, "re-run") + " failed the same way"
 	}
 	if m := f.Minimized; m != nil {
-		v.Minimal = strings.Replace(sizes(m), "->", "→", 1) + ", " + plural(m.Tries, "execution")
+		if !asItWas(f) {
+			v.Minimal = strings.Replace(sizes(m), "->", "→", 1) + ", " + plural(m.Tries, "execution")
+		}
 		if !m.Verified {
 			v.Minimal += "; not verified"
 		}
@@ -239,6 +250,6 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 		for _, s := range f.Samples {
 			t.Rows = append(t.Rows, []string{count(s.Case.Index), count(s.Case.Round), count(s.Size), s.Input})
 		}
-		v.SampleSum = t
+		v.SampleSum = &tableView{Table: *t}
 	}
 }

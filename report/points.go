@@ -169,5 +169,8 @@ func flakyLabel(f *campaign.Finding) string {
 	if !f.Flaky {
 		return ""
 	}
+	if f.Kind == campaign.KindNondeterminism {
+		return "flaky: " + count(f.Rerun.Same) + " of " + plural(f.Rerun.Tried, "re-run") + " gave another answer"
+	}
 	return "flaky: " + count(f.Rerun.Same) + " of " + plural(f.Rerun.Tried, "re-run") + " failed the same way"
 }

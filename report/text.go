@@ -24,11 +24,7 @@ func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 	}
 	s.campaigns(&rec)
 	for _, warning := range rec.Warnings {
-		lead := s.paint(yellow, "warning:") + " "
-		for _, l := range wrap(brief(warning), s.width-len("warning: ")) {
-			s.line(0, lead+l)
-			lead = "         "
-		}
+		s.warning(warning, opt.Width > 0)
 	}
 	if len(rec.Warnings) > 0 {
 		s.line(0, "")
@@ -38,6 +34,26 @@ func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 		return fmt.Errorf("write text report of run %s: %w", rec.RunID, err)
 	}
 	return nil
+}
+
+// warning writes one in the columns of a terminal; elsewhere it is one line, to
+// be searched for. A text that calls itself a warning is not called so again.
+func (s *screen) warning(text string, fold bool) {
+	text = brief(text)
+	if own, ok := strings.CutPrefix(text, "Warning: "); ok && fold {
+		text = own
+	} else if ok {
+		s.line(0, s.paint(yellow, text))
+		return
+	}
+	lead, lines := s.paint(yellow, "warning:")+" ", []string{text}
+	if fold {
+		lines = wrap(text, s.width-len("warning: "))
+	}
+	for _, l := range lines {
+		s.line(0, lead+l)
+		lead = "         "
+	}
 }
 
 // FindingText writes all that is known of one finding of rec, with every
@@ -72,6 +88,18 @@ func FindingText(w io.Writer, rec campaign.Record, f campaign.Finding, opt Optio
 	s.findingBody(&f, opt)
 	if _, err := io.WriteString(w, s.String()); err != nil {
 		return fmt.Errorf("write finding %s: %w", f.ID, err)
+	}
+	return nil
+}
+
+// ExhibitsText writes exhibits for a terminal.
+func ExhibitsText(w io.Writer, list []campaign.Exhibit, opt Options) error {
+	s := newScreen(opt)
+	for i := range list {
+		s.exhibit(&list[i])
+	}
+	if _, err := io.WriteString(w, s.String()); err != nil {
+		return fmt.Errorf("write exhibits: %w", err)
 	}
 	return nil
 }
@@ -140,9 +168,15 @@ func unpainted(s string) string {
 	}
 }
 
+// asItWas reports whether the smallest reproducer is the input that failed
+// first: there is nothing to say of it.
+func asItWas(f *campaign.Finding) bool {
+	return f.Minimized.Verified && len(f.Samples) > 0 && f.Samples[0].Blob != "" && f.Samples[0].Blob == f.Minimized.Blob
+}
+
 func (s *screen) minimized(f *campaign.Finding) {
 	m := f.Minimized
-	if m == nil {
+	if m == nil || asItWas(f) {
 		return
 	}
 	text := sizes(m) + ", " + plural(m.Tries, "execution")

@@ -27,6 +27,8 @@ func (s *Server) apiRoutes() []route {
 		{"GET /api/v1/runs/{run}/findings/{finding}/history", s.apiHistory},
 		{"GET /api/v1/specs", s.apiSpecs},
 		{"GET /api/v1/compare", s.apiCompare},
+		{"GET /api/v1/fleet", s.apiFleet},
+		{"GET /api/v1/fleet/events", s.fleetEvents},
 	}
 }
 
@@ -233,7 +235,9 @@ func (s *Server) apiCompare(w http.ResponseWriter, r *http.Request) error {
 		Fixed        []store.FindingSummary `json:"fixed"`
 		StillFailing []store.FindingSummary `json:"still_failing"` // as b has them
 		NotRun       []store.FindingSummary `json:"not_run"`
-	}{A: c.A, B: c.B, SameDigest: c.SameDigest, Differences: c.Differences, New: summaries(c.New), Fixed: summaries(c.Fixed), NotRun: summaries(c.NotRun),
+		Scores       []store.ScoreChange    `json:"scores"`
+		Cells        []store.CellChange     `json:"cells"`
+	}{A: c.A, B: c.B, SameDigest: c.SameDigest, Differences: c.Differences, Scores: c.Scores, Cells: c.Cells, New: summaries(c.New), Fixed: summaries(c.Fixed), NotRun: summaries(c.NotRun),
 		StillFailing: make([]store.FindingSummary, 0, len(c.StillFailing))}
 	for _, f := range c.StillFailing {
 		brief.StillFailing = append(brief.StillFailing, store.SummaryOf(f.B))

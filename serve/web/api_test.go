@@ -20,7 +20,7 @@ import (
 func TestAPIIsAsDescribed(t *testing.T) {
 	st := openStore(t, t.TempDir())
 	ids := history(t, st)
-	base, _ := serve(t, st)
+	base, _ := serve(t, st, func(c *web.Config) { c.Fleet = someFleet(ids[8]) })
 	live := begin(t, st)
 	cases(t, live, 0, 20)
 	defer live.Close()
@@ -75,6 +75,8 @@ func TestAPIIsAsDescribed(t *testing.T) {
 	check("/api/v1/runs/{run}/findings/{finding}/history", "")
 	check("/api/v1/specs", "?limit=3")
 	check("/api/v1/compare", "?a=latest~3&b=latest~2")
+	check("/api/v1/runs/{run}/findings", "?new=true")
+	check("/api/v1/fleet", "")
 	check("/api/v1/openapi.json", "")
 	for path := range api.Paths {
 		if !tried[path] && !strings.HasSuffix(path, "/events") {
@@ -115,6 +117,7 @@ func TestAPIRefuses(t *testing.T) {
 		{"/api/v1/runs/latest/findings?severity=bad", 400, "severity must be one of", ""},
 		{"/api/v1/runs/latest/findings/F-none", 404, "there is no finding", ""},
 		{"/api/v1/compare?a=latest", 400, "a and b must name runs", ""},
+		{"/api/v1/fleet", 404, "no fleet is watched here", "--fleet"},
 		{"/api/v1/nothing", 404, "there is no page", ""},
 	} {
 		a := ask(t, "GET", base+c.path)
@@ -133,7 +136,7 @@ func TestMetrics(t *testing.T) {
 	rec := rich(t)
 	rec.Campaigns[0].Name = "na\"me\\\nx"
 	keep(t, st, rec, 1, "done")
-	base, _ := serve(t, st)
+	base, _ := serve(t, st, func(c *web.Config) { c.Fleet = someFleet("r1") })
 	w := begin(t, st)
 	cases(t, w, 0, 30)
 	defer w.Close()
@@ -157,6 +160,7 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		`thresh_runs{status="running"} 1`, `thresh_campaign_score{contract="flakestorm",campaign="support-agent"} 0.8125`,
 		`thresh_campaign_cases{contract="fuzzspec",campaign="na\"me\\\nx"} 41250`,
+		`thresh_fleet_workers 2`, `thresh_fleet_lanes{state="busy"} 5`, `thresh_fleet_retries{run="r1"} 3`,
 		`thresh_live_cases{run="` + w.RunID() + `",verdict="fail"} 3`, `thresh_ui_requests_total{route="GET /{$}",code="200"} 1`,
 	} {
 		if !strings.Contains(body, want+"\n") {

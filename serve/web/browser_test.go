@@ -2,6 +2,8 @@ package web_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -42,12 +44,9 @@ type browser struct {
 	bad  []string
 }
 
-// openBrowser skips the test where there is no Chromium.
-func openBrowser(t testing.TB, base string) *browser {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
+// chromium starts the one browser that all tests share, each with cookies and
+// tabs of its own. end is called when they are over.
+var chromium = sync.OnceValues(func() (context.Context, error) {
 	exe := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if p, err := exec.LookPath(name); err == nil {
@@ -56,7 +55,7 @@ func openBrowser(t testing.TB, base string) *browser {
 		}
 	}
 	if exe == "" {
-		t.Skip("no Chromium is installed (chromium, google-chrome)")
+		return nil, errors.New("no Chromium is installed (chromium, google-chrome)")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(exe), chromedp.WSURLReadTimeout(patience))
 	if os.Getuid() == 0 {
@@ -64,7 +63,27 @@ func openBrowser(t testing.TB, base string) *browser {
 	}
 	actx, acancel := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(actx, chromedp.WithErrorf(func(string, ...any) {})) // events of newer versions are no errors
-	t.Cleanup(func() { cancel(); acancel() })
+	endBrowser = func() { cancel(); acancel() }
+	_, err := chromedp.Run(ctx, chromedp.Navigate("about:blank"))
+	return ctx, err
+})
+
+// endBrowser ends what chromium started.
+var endBrowser = func() {}
+
+// openBrowser skips the test where there is no Chromium.
+func openBrowser(t testing.TB, base string) *browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	shared, err := chromium()
+	if shared == nil {
+		t.Skip(err)
+	}
+	must(t, err)
+	ctx, cancel := chromedp.NewContext(shared, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
 	b := &browser{t: t, ctx: ctx}
 	if u, err := url.Parse(base); err == nil {
 		b.home = u.Host
@@ -237,15 +256,18 @@ var axe = sync.OnceValue(func() string {
 	return ""
 })
 
-// accessible fails the test for what axe-core calls serious or critical.
-func (b *browser) accessible(name string) {
+// accessible fails the test for what axe-core calls serious or critical: by all
+// of its rules, or by those that are named.
+func (b *browser) accessible(name string, rules ...string) {
 	b.t.Helper()
 	if axe() == "" {
 		b.t.Logf("%s is not checked by axe-core, which is not installed (npm install axe-core)", name)
 		return
 	}
 	do(b, chromedp.Evaluate[chromedp.Void](axe()))
-	if found := b.eval(`axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.filter(v => v.impact === 'serious' || v.impact === 'critical')
+	only, err := json.Marshal(rules)
+	must(b.t, err)
+	if found := b.eval(`axe.run(document, {resultTypes: ['violations'], ...(` + string(only) + ` && {runOnly: ` + string(only) + `})}).then(r => r.violations.filter(v => v.impact === 'serious' || v.impact === 'critical')
 		.map(v => v.id + ': ' + v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + ' ' + n.failureSummary.slice(0, 200)).join(' | ')).join('\n'))`); found != "" {
 		b.t.Errorf("%s: %s", name, found)
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/report"
@@ -19,6 +20,9 @@ type comparePage struct {
 	SameDigest bool
 	Notes      []string
 	Campaigns  []campaignChange
+	Scores     []scoreChange
+	Cells      []cellChange
+	MoreCells  int // that are not listed
 	Lists      []findingList
 	Panels     []panelPair
 }
@@ -32,6 +36,19 @@ type campaignChange struct {
 	Score          [2]string
 	Change         string
 	Better, Worse  bool
+}
+
+// scoreChange is a part of a campaign's score.
+type scoreChange struct {
+	store.ScoreChange
+	Before, After, Change string
+	Better, Worse         bool
+}
+
+// cellChange is a cell of a matrix that held in other parts of its runs.
+type cellChange struct {
+	store.CellChange
+	Before, After string
 }
 
 // findingList is findings that have one thing in common.
@@ -62,7 +79,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := comparePage{frame: s.frame("Compare", "compare"), A: q.Get("a"), B: q.Get("b")}
+	p := comparePage{frame: s.frame(r, "Compare", "compare"), A: q.Get("a"), B: q.Get("b")}
 	recent, err := s.recentRuns(r.Context())
 	if err != nil {
 		return err
@@ -96,6 +113,15 @@ func (s *Server) compare(p *comparePage) error {
 	p.Title = "Compare " + c.A + " with " + c.B
 	p.A, p.B, p.Done, p.SameDigest, p.Notes = c.A, c.B, true, c.SameDigest, c.Differences
 	p.Campaigns = changes(p.Runs[0].Record, p.Runs[1].Record)
+	for _, s := range c.Scores {
+		if s.Part != "" {
+			p.Scores = append(p.Scores, scoreChangeOf(s))
+		}
+	}
+	p.MoreCells = max(0, len(c.Cells)-shownChanges)
+	for _, x := range c.Cells[:len(c.Cells)-p.MoreCells] {
+		p.Cells = append(p.Cells, cellChange{x, rate(x.A), rate(x.B)})
+	}
 	still := findingList{Key: "still", Title: "Still failing", What: "in both runs", Run: c.B, Total: len(c.StillFailing)}
 	for _, f := range c.StillFailing[:min(len(c.StillFailing), shownChanges)] {
 		still.Findings = append(still.Findings, changedFinding{store.SummaryOf(f.B), &f.A.Cases})
@@ -118,65 +144,92 @@ func listOf(key, title, what, run string, fs []campaign.Finding) findingList {
 	return l
 }
 
-// changes sets the campaigns of two runs side by side, in B's order, then
-// those that A alone has.
+// changes sets the campaigns of two runs side by side, in A's order, then those
+// that B alone has.
 func changes(a, b campaign.Record) []campaignChange {
 	var out []campaignChange
-	place := make(map[[2]string]int)
-	at := func(c *campaign.CampaignRecord) *campaignChange {
-		k := [2]string{c.Contract, c.Name}
-		i, ok := place[k]
-		if !ok {
-			i = len(out)
-			place[k] = i
-			out = append(out, campaignChange{Contract: c.Contract, Name: c.Name})
+	for _, p := range store.Counterparts(a, b) {
+		c := campaignChange{A: p[0], B: p[1]}
+		last := c.B
+		if last == nil {
+			last = c.A
 		}
-		return &out[i]
-	}
-	for i := range b.Campaigns {
-		at(&b.Campaigns[i]).B = &b.Campaigns[i]
-	}
-	for i := range a.Campaigns {
-		at(&a.Campaigns[i]).A = &a.Campaigns[i]
+		c.Contract, c.Name = last.Contract, last.Name
+		out = append(out, c)
 	}
 	for i := range out {
 		c := &out[i]
 		for k, r := range [...]*campaign.CampaignRecord{c.A, c.B} {
-			c.Score[k] = "–"
-			if r != nil && r.Score != nil {
-				c.Score[k] = fmt.Sprintf("%.3f", *r.Score)
+			c.Score[k] = figure(nil)
+			if r != nil {
+				c.Score[k] = figure(r.Score)
 			}
 		}
 		if c.A != nil && c.B != nil && c.A.Score != nil && c.B.Score != nil {
-			d := *c.B.Score - *c.A.Score
-			c.Change, c.Better, c.Worse = "none", d > 0, d < 0
-			if d != 0 {
-				c.Change = fmt.Sprintf("%+.3f", d)
+			c.Change = moved(*c.A.Score, *c.B.Score)
+			c.Better, c.Worse = *c.B.Score > *c.A.Score, *c.B.Score < *c.A.Score
+		}
+	}
+	return out
+}
+
+func scoreChangeOf(s store.ScoreChange) scoreChange {
+	x := scoreChange{ScoreChange: s, Before: figure(s.A), After: figure(s.B)}
+	if s.A != nil && s.B != nil {
+		x.Change, x.Better, x.Worse = moved(*s.A, *s.B), *s.B > *s.A, *s.B < *s.A
+	}
+	return x
+}
+
+// figure is a score, or that there is none.
+func figure(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.3f", *v)
+}
+
+// moved is how a score changed.
+func moved(a, b float64) string {
+	if a == b {
+		return "none"
+	}
+	return fmt.Sprintf("%+.3f", b-a)
+}
+
+// rate is how often a cell of a matrix held.
+func rate(c *campaign.MatrixCell) string {
+	if c == nil || c.Total == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d of %d", c.Hits, c.Total)
+}
+
+// pairs is the exhibits of campaigns that both runs have under one title. What
+// follows a colon in a title is a figure of its run.
+func pairs(a, b campaign.Record) []panelPair {
+	type key struct{ title, kind string }
+	var out []panelPair
+	for _, p := range store.Counterparts(a, b) {
+		if p[0] == nil || p[1] == nil {
+			continue
+		}
+		of := make(map[key]*campaign.Exhibit)
+		for j := range p[0].Exhibits {
+			e := &p[0].Exhibits[j]
+			of[key{subject(e.Title), e.Kind}] = e
+		}
+		for j := range p[1].Exhibits {
+			e := &p[1].Exhibits[j]
+			if old := of[key{subject(e.Title), e.Kind}]; old != nil {
+				out = append(out, panelPair{p[1].Name, subject(e.Title), report.DrawExhibit(old), report.DrawExhibit(e)})
 			}
 		}
 	}
 	return out
 }
 
-// pairs is the exhibits of campaigns that both runs have under one title.
-func pairs(a, b campaign.Record) []panelPair {
-	type key struct{ contract, name, title, kind string }
-	of := make(map[key]*campaign.Exhibit)
-	for i := range a.Campaigns {
-		c := &a.Campaigns[i]
-		for j := range c.Exhibits {
-			of[key{c.Contract, c.Name, c.Exhibits[j].Title, c.Exhibits[j].Kind}] = &c.Exhibits[j]
-		}
-	}
-	var out []panelPair
-	for i := range b.Campaigns {
-		c := &b.Campaigns[i]
-		for j := range c.Exhibits {
-			e := &c.Exhibits[j]
-			if old := of[key{c.Contract, c.Name, e.Title, e.Kind}]; old != nil {
-				out = append(out, panelPair{c.Name, e.Title, report.DrawExhibit(old), report.DrawExhibit(e)})
-			}
-		}
-	}
-	return out
+func subject(title string) string {
+	s, _, _ := strings.Cut(title, ":")
+	return s
 }

@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,7 +153,27 @@ func (u uses) Promote(_ context.Context, run, finding string) ([]string, error) 
 func (uses) PromoteCommand(run, finding string) []string {
 	return []string{"thresh", "promote", run + "/" + finding}
 }
+
+// RunCase shows what was asked for, in words to beware of.
+func (uses) RunCase(_ context.Context, run, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
+	return campaign.Outcome{}, []campaign.Exhibit{campaign.TextExhibit("Reply", fmt.Sprintf("%s %s %s %d %s", run, contract, name, index, hostile))}, nil
+}
+
+func (uses) ReplayCommand(run string, index int64) []string {
+	return []string{"thresh", "replay", fmt.Sprintf("%s#%d", run, index)}
+}
 func (uses) ResumeCommand(run string) []string { return []string{"thresh", "run", "--resume", run} }
+
+// someFleet is a run and two workers, one of them with a name to beware of.
+func someFleet(run string) func() []web.Member {
+	return func() []web.Member {
+		return []web.Member{
+			{Role: "worker", ID: "w-2", Host: hostile, Labels: []string{hostile}, Lanes: 4, Busy: 1, Cases: 120, Rate: 12.5, Leases: 3},
+			{Role: "coordinator", ID: run, Host: "desk", Cases: 2120, Rate: 512.5, Leases: 19, InFlight: 8, Retries: 3, Stolen: 1},
+			{Role: "worker", ID: "w-1", Host: "builder", Runs: []string{run}, Labels: []string{"gpu"}, Lanes: 4, Busy: 4, Cases: 2000, Rate: 500, Leases: 16},
+		}
+	}
+}
 
 // serve serves a store on a port of its own until the test is over, and
 // returns the address without a slash at its end.
@@ -183,6 +205,16 @@ type answer struct {
 	body   string
 }
 
+// post sends a form as a page of the server does, and follows no redirect.
+func post(t testing.TB, address string, form url.Values) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(form.Encode()))
+	must(t, err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", "http://"+r.URL.Host)
+	return send(t, r)
+}
+
 // ask asks once, and follows no redirect.
 func ask(t testing.TB, method, url string, header ...string) answer {
 	t.Helper()
@@ -194,6 +226,11 @@ func ask(t testing.TB, method, url string, header ...string) answer {
 		}
 		r.Header.Set(header[i], header[i+1])
 	}
+	return send(t, r)
+}
+
+func send(t testing.TB, r *http.Request) answer {
+	t.Helper()
 	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := c.Do(r)
 	must(t, err)

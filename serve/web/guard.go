@@ -109,9 +109,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 			Name: tokenCookie, Value: q.Get("token"), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 		})
 		q.Del("token")
-		// A path of this server: one slash, so that it names no other host.
-		to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: q.Encode()}
-		http.Redirect(w, r, to.String(), http.StatusSeeOther)
+		http.Redirect(w, r, localPath(r.URL.Path, q.Encode()), http.StatusSeeOther)
 		return false
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="thresh"`)

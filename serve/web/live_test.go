@@ -3,6 +3,7 @@ package web_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -99,8 +100,8 @@ func TestStateOfALiveRun(t *testing.T) {
 	events(t, api+"/events", func(s web.State) bool { return s.Settled == 1 })
 	var page store.FindingPage
 	must(t, json.Unmarshal([]byte(ask(t, "GET", api+"/findings").body), &page))
-	if page.Total != 1 || page.Findings[0].ID != "F-11" {
-		t.Errorf("findings of the live run: %+v", page)
+	if page.Total != 1 || page.Findings[0].ID != "F-11" || page.Findings[0].New {
+		t.Errorf("findings of the live run, the first of its campaign: %+v", page)
 	}
 	if a := ask(t, "GET", base+"/runs/"+w.RunID()+"/findings/F-11"); a.code != 200 || !strings.Contains(a.body, "thresh replay F-11") {
 		t.Errorf("the finding's page: %d", a.code)
@@ -112,6 +113,48 @@ func TestStateOfALiveRun(t *testing.T) {
 	if a := ask(t, "GET", base+"/runs/"+w.RunID()); !strings.Contains(a.body, "thresh run --resume "+w.RunID()) {
 		t.Error("the page does not say how to go on")
 	}
+}
+
+// While a run goes on, what no earlier run of its campaign had is called new
+// already, and can be asked for.
+func TestNewFindingsOfALiveRun(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	base, _ := serve(t, st)
+	rec := rich(t)
+	rec.Campaigns, rec.Findings = rec.Campaigns[:1], []campaign.Finding{fault("F-11")}
+	rec.Campaigns[0].Contract, rec.Campaigns[0].Name = "fuzzspec", "first"
+	keep(t, st, rec, 5, "done")
+	w := begin(t, st)
+	cases(t, w, 0, 100)
+	settle(t, w, fault("F-11"))
+	settle(t, w, fault("F-12"))
+	settle(t, w, fault("F-13"))
+	api := base + "/api/v1/runs/" + w.RunID()
+	events(t, api+"/events", func(s web.State) bool { return s.Settled == 3 })
+	for query, want := range map[string]string{
+		"":                         "3 F-11:false F-12:true F-13:true",
+		"?offset=2":                "3 F-13:true",
+		"?new=true":                "2 F-12:true F-13:true",
+		"?new=true&limit=1":        "2 F-12:true",
+		"?new=true&offset=9":       "2",
+		"?new=true&q=f-13":         "1 F-13:true",
+		"?new=true&severity=note":  "0",
+		"?new=true&campaign=other": "0",
+	} {
+		var page store.FindingPage
+		must(t, json.Unmarshal([]byte(ask(t, "GET", api+"/findings"+query).body), &page))
+		got := fmt.Sprint(page.Total)
+		for _, f := range page.Findings {
+			got += fmt.Sprintf(" %s:%v", f.ID, f.New)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	if n := strings.Count(ask(t, "GET", base+"/runs/"+w.RunID()).body, `<span class="fresh">new</span>`); n != 2 {
+		t.Errorf("%d are called new on the page", n)
+	}
+	must(t, w.Close())
 }
 
 // The numbers of an open page move by themselves, survive a reload, and make

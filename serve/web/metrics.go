@@ -111,6 +111,7 @@ func (s *Server) metricsText(w http.ResponseWriter, r *http.Request) error {
 	if err := s.liveMetrics(&e, r); err != nil {
 		return err
 	}
+	s.fleetMetrics(&e)
 	s.ownMetrics(&e)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write([]byte(e.String()))

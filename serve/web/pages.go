@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,10 @@ type frame struct {
 	Nav     string // the entry of the navigation that is the page's
 	Events  string // address of the page's events; "" for none
 	Version string
+	Theme   string // "auto", "light" or "dark"
+	Themes  []string
+	Back    string // where the choice of a theme leads: to the page itself
+	Fleet   bool   // a fleet is watched
 }
 
 // show writes a page.
@@ -37,16 +42,26 @@ func (s *Server) show(w http.ResponseWriter, code int, name string, page any) er
 	return nil
 }
 
-func (s *Server) frame(title, nav string) frame {
-	return frame{Title: title, Nav: nav, Version: s.cfg.Version}
+func (s *Server) frame(r *http.Request, title, nav string) frame {
+	f := frame{Title: title, Nav: nav, Version: s.cfg.Version, Theme: themeOf(r), Themes: themes, Fleet: s.cfg.Fleet != nil}
+	back := *r.URL
+	if r.Method != http.MethodGet { // the answer to a form has no address of its own
+		back = url.URL{Path: path.Dir(r.URL.Path)}
+	}
+	f.Back = back.RequestURI()
+	return f
 }
 
 func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, err error) {
+	title := http.StatusText(code)
+	if code >= http.StatusInternalServerError {
+		title = "That did not work" // what did not is said below
+	}
 	page := struct {
 		frame
 		Code          int
 		Message, Hint string
-	}{s.frame(http.StatusText(code), ""), code, err.Error(), diag.Hint(err)}
+	}{s.frame(r, title, ""), code, err.Error(), diag.Hint(err)}
 	if s.show(w, code, "error-page.tmpl", page) != nil {
 		refuse(w, code, err.Error())
 	}
@@ -121,6 +136,7 @@ type runsPage struct {
 	Rows      []runRow
 	Pager     pager
 	Filtered  bool
+	Trend     []report.Exhibit // of the campaign that is asked for
 }
 
 // shownSpecs is how many trends the page of runs begins with.
@@ -136,13 +152,20 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p := runsPage{
-		frame: s.frame("Runs", "runs"), Query: q, Contracts: s.cfg.Contract, Verdicts: verdicts, Statuses: statuses,
+		frame: s.frame(r, "Runs", "runs"), Query: q, Contracts: s.cfg.Contract, Verdicts: verdicts, Statuses: statuses,
 		Pager:    pagerOf(r, q.Limit, q.Offset, len(list.Runs), list.Total),
 		Filtered: q.Text+q.Contract+q.Campaign+q.Verdict+q.Status != "",
 	}
 	p.Events = "/api/v1/events"
 	for _, x := range list.Runs {
 		p.Rows = append(p.Rows, runRow{x, runWord(x)})
+	}
+	if q.Contract != "" && q.Campaign != "" {
+		t, err := s.cfg.Store.Trend(q.Contract, q.Campaign, trendRuns)
+		if err != nil {
+			return err
+		}
+		p.Trend = trendCharts(t)
 	}
 	specs, total, err := s.cfg.Store.Trends(shownSpecs, trendPoints)
 	if err != nil {
@@ -190,10 +213,10 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p := runPage{
-		frame: s.frame("Run "+id, "runs"), Summary: d.Summary, Findings: list.Findings, Query: q,
+		frame: s.frame(r, "Run "+id, "runs"), Summary: d.Summary, Findings: list.Findings, Query: q,
 		Severity: r.URL.Query().Get("severity"), Severities: severities, Formats: report.Formats(),
 		Pager:    pagerOf(r, q.Limit, q.Offset, len(list.Findings), list.Total),
-		Filtered: q.Text+q.Contract+q.Campaign+q.Kind != "" || q.Severity != nil || q.Flaky,
+		Filtered: q.Text+q.Contract+q.Campaign+q.Kind != "" || q.Severity != nil || q.Flaky || q.New,
 	}
 	switch d.Summary.Status {
 	case "running":
@@ -206,7 +229,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	case "interrupted":
 		p.Resume = report.Shell(s.cfg.Use.ResumeCommand(id))
 	}
-	p.RunView = report.DrawRun(&d.Record, d.Summary.Findings, report.Options{})
+	p.RunView = report.DrawRun(&d.Record, d.Summary.Findings, report.Options{CaseLink: caseLink(id)})
 	if p.Earlier, err = s.earlier(d.Record, id); err != nil {
 		return err
 	}
@@ -283,7 +306,7 @@ func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, promoted []
 		return err
 	}
 	return s.show(w, http.StatusOK, "finding-page.tmpl", findingPage{
-		frame:       s.frame(f.ID+" "+f.Title, "runs"),
+		frame:       s.frame(r, f.ID+" "+f.Title, "runs"),
 		FindingView: report.DrawFinding(&f, report.Options{Blob: s.cfg.Store.Blob}),
 		RunID:       run, Promote: report.Shell(s.cfg.Use.PromoteCommand(run, f.ID)), Promoted: promoted, History: sightingViews(list),
 		Input: len(f.Samples) > 0 && f.Samples[0].Blob != "", Minimal: f.Minimized != nil && f.Minimized.Blob != "",

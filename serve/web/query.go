@@ -113,7 +113,7 @@ func runQuery(r *http.Request) (store.RunQuery, error) {
 }
 
 func findingQuery(r *http.Request, run string) (store.FindingQuery, error) {
-	v, err := query(r, "q", "contract", "campaign", "kind", "severity", "flaky", "limit", "offset")
+	v, err := query(r, "q", "contract", "campaign", "kind", "severity", "flaky", "new", "limit", "offset")
 	if err != nil {
 		return store.FindingQuery{}, err
 	}
@@ -128,10 +128,12 @@ func findingQuery(r *http.Request, run string) (store.FindingQuery, error) {
 		}
 		q.Severity = &s
 	}
-	if err := oneOf("flaky", v.Get("flaky"), "true", "false"); err != nil {
-		return q, err
+	for name, into := range map[string]*bool{"flaky": &q.Flaky, "new": &q.New} {
+		if err := oneOf(name, v.Get(name), "true", "false"); err != nil {
+			return q, err
+		}
+		*into = v.Get(name) == "true"
 	}
-	q.Flaky = v.Get("flaky") == "true"
 	q.Limit, q.Offset, err = window(v)
 	return q, err
 }
@@ -180,25 +182,38 @@ func (s *Server) findings(ctx context.Context, q store.FindingQuery) (store.Find
 	if l == nil {
 		return s.pageOf(q, nil)
 	}
-	page := store.FindingPage{Findings: []store.FindingSummary{}}
-	list := slices.Clone(l.Record.Findings)
-	slices.SortFunc(list, func(a, b campaign.Finding) int {
-		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.ID, b.ID))
-	})
+	return s.liveFindings(l.Record.Findings, q)
+}
+
+// liveFindings picks findings of a live run as the store does those of others.
+func (s *Server) liveFindings(all []campaign.Finding, q store.FindingQuery) (store.FindingPage, error) {
+	list := []store.FindingSummary{}
 	text := strings.ToLower(q.Text)
-	for i := range list {
-		f := &list[i]
+	for i := range all {
+		f := &all[i]
 		if q.Contract != "" && f.Contract != q.Contract || q.Campaign != "" && f.Campaign != q.Campaign || q.Kind != "" && f.Kind != q.Kind ||
 			q.Severity != nil && f.Severity != *q.Severity || q.Flaky && !f.Flaky ||
 			!strings.Contains(strings.ToLower(f.ID+"\n"+f.Title+"\n"+f.Kind+"\n"+f.Campaign), text) {
 			continue
 		}
-		if page.Total >= q.Offset && len(page.Findings) < q.Limit {
-			page.Findings = append(page.Findings, store.SummaryOf(*f))
-		}
-		page.Total++
+		list = append(list, store.SummaryOf(*f))
 	}
-	return page, nil
+	slices.SortFunc(list, func(a, b store.FindingSummary) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.ID, b.ID))
+	})
+	if q.New { // which are has to be known of all, else of those that are shown
+		if err := s.cfg.Store.MarkNew(q.RunID, list); err != nil {
+			return store.FindingPage{}, err
+		}
+		list = slices.DeleteFunc(list, func(f store.FindingSummary) bool { return !f.New })
+	}
+	page := store.FindingPage{Total: len(list)}
+	from := min(q.Offset, len(list))
+	page.Findings = list[from:min(len(list), from+q.Limit)]
+	if q.New {
+		return page, nil
+	}
+	return page, s.cfg.Store.MarkNew(q.RunID, page.Findings)
 }
 
 func (s *Server) pageOf(q store.FindingQuery, err error) (store.FindingPage, error) {

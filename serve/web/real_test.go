@@ -34,6 +34,7 @@ var binary = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	endBrowser()
 	if built != "" {
 		_ = os.RemoveAll(built) // a temporary folder
 	}
@@ -92,7 +93,7 @@ func TestPagesOfRealRuns(t *testing.T) {
 		if len(runs) != 1 {
 			t.Fatalf("%d runs of %s", len(runs), name)
 		}
-		page, err := st.Findings(store.FindingQuery{RunID: runs[0].RunID, Limit: 2})
+		page, err := st.Findings(store.FindingQuery{RunID: runs[0].RunID, Limit: 1})
 		must(t, err)
 		for _, l := range looks {
 			b.as(l)
@@ -101,12 +102,16 @@ func TestPagesOfRealRuns(t *testing.T) {
 				t.Errorf("the page of the run of %s does not name its campaign", name)
 			}
 			b.fits(name + "-" + l.name)
-			b.accessible(name + "-" + l.name)
+			if !l.dark && !l.phone { // the other looks are tried with pages of everything
+				b.accessible(name + "-" + l.name)
+			}
 			b.shoot("real-" + name + "-" + l.name)
 			for _, f := range page.Findings {
 				b.open(base + "/runs/" + runs[0].RunID + "/findings/" + f.ID)
 				b.fits(f.ID + "-" + l.name)
-				b.accessible(f.ID + "-" + l.name)
+				if !l.dark && !l.phone {
+					b.accessible(f.ID + "-" + l.name)
+				}
 				b.shoot("real-" + name + "-finding-" + l.name)
 			}
 		}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -13,8 +14,10 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/store"
 )
@@ -27,10 +30,15 @@ type UseCases interface {
 	// Promote writes a finding out as a regression test, as thresh promote does,
 	// and returns the names of the files as the user would name them.
 	Promote(ctx context.Context, runID, findingID string) (files []string, err error)
-	// PromoteCommand and ResumeCommand are the command lines that promote a
-	// finding and that go on with a run.
+	// RunCase runs one case of a run again, as thresh replay does, and returns
+	// what the campaign shows of it.
+	RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)
+	// PromoteCommand, ResumeCommand and ReplayCommand are the command lines that
+	// promote a finding, that go on with a run, and that run one case of a run
+	// of one campaign again.
 	PromoteCommand(runID, findingID string) []string
 	ResumeCommand(runID string) []string
+	ReplayCommand(runID string, index int64) []string
 }
 
 // Config is what a server needs.
@@ -42,6 +50,8 @@ type Config struct {
 	// Token is asked of every request; "" asks for none, which is for addresses
 	// that only this machine reaches.
 	Token string
+	// Fleet is who works for the fleet that is watched now; nil if none is.
+	Fleet func() []Member
 	// Hosts are names, without ports, that the server may be called by besides
 	// addresses and "localhost".
 	Hosts []string
@@ -54,6 +64,7 @@ type Server struct {
 	assets  map[string]asset // by name
 	hub     *hub
 	metrics metrics
+	single  sync.Mutex // held while a case is run: its target may stand no other
 	handler http.Handler
 }
 
@@ -100,19 +111,15 @@ func (s *Server) loadAssets() error {
 		return err
 	}
 	add("page.css", style)
-	for _, name := range [...]string{"web.css", "app.js", "live.js", "rows.js", "icon.svg"} {
+	// Scripts name each other by their digests too: those that are named come first.
+	for _, name := range [...]string{"web.css", "icon.svg", "rows.js", "live.js", "fleet.js", "app.js"} {
 		body, err := fs.ReadFile(pageFiles, "page/"+name)
 		if err != nil {
 			return err
 		}
-		if name == "app.js" { // scripts name each other by their digests too
-			for _, other := range [...]string{"live.js", "rows.js"} {
-				b, err := fs.ReadFile(pageFiles, "page/"+other)
-				if err != nil {
-					return err
-				}
-				add(other, b)
-				body = []byte(strings.ReplaceAll(string(body), "./"+other, s.assets[other].path))
+		if path.Ext(name) == ".js" {
+			for other, a := range s.assets {
+				body = bytes.ReplaceAll(body, []byte(`"./`+other+`"`), []byte(`"`+a.path+`"`))
 			}
 		}
 		add(name, body)
@@ -131,6 +138,8 @@ func (s *Server) routeList() []route {
 		{"GET /{$}", s.runsPage},
 		{"GET /runs/{run}", s.runPage},
 		{"GET /runs/{run}/findings/{finding}", s.findingPage},
+		{"GET /runs/{run}/cases/{case}", s.casePage},
+		{"POST /runs/{run}/cases/{case}", s.runCase},
 		{"GET /findings/{finding}", s.findFinding},
 		{"GET /compare", s.comparePage},
 		{"POST /runs/{run}/findings/{finding}/promote", s.promote},
@@ -138,6 +147,8 @@ func (s *Server) routeList() []route {
 		{"GET /runs/{run}/findings/{finding}/download/{part}", s.downloadInput},
 		{"GET /static/{digest}/{name}", s.static},
 		{"GET /metrics", s.metricsText},
+		{"GET /fleet", s.fleetPage},
+		{"POST /theme", s.chooseTheme},
 	}, s.apiRoutes()...)
 }
 

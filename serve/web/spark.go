@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -101,3 +103,35 @@ func plural(n int, word string) string {
 }
 
 func short(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }
+
+// trendRuns is how many runs the charts of one campaign go back.
+const trendRuns = 200
+
+// trendCharts is a campaign's history as charts: its score where there is one,
+// and what it found. There are none of a single run.
+func trendCharts(t store.SpecTrend) []report.Exhibit {
+	var score, found, failed campaign.Line
+	score.Name, found.Name, failed.Name = "score", "findings", "failing cases"
+	for i, p := range t.Points {
+		x := float64(i + 1)
+		if p.Score != nil {
+			score.Points = append(score.Points, [2]float64{x, *p.Score})
+		}
+		if p.Verdict != "" {
+			found.Points = append(found.Points, [2]float64{x, float64(p.Findings)})
+			failed.Points = append(failed.Points, [2]float64{x, float64(p.Failed)})
+		}
+	}
+	var list []report.Exhibit
+	add := func(title, y string, lines ...campaign.Line) {
+		e := campaign.SeriesExhibit(title, "run, oldest first", y, lines...)
+		list = append(list, report.DrawExhibit(&e))
+	}
+	if len(score.Points) > 1 {
+		add("Score over runs", "score", score)
+	}
+	if len(found.Points) > 1 {
+		add("Findings over runs", "number", found, failed)
+	}
+	return list
+}

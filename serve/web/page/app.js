@@ -1,7 +1,8 @@
 // What the pages do beyond being read: copying, keys, searching in place and
 // following a run. All of them can be read and used without it.
 import { follow } from "./live.js";
-import { count, duration, list, visible } from "./rows.js";
+import { watch } from "./fleet.js";
+import { count, duration, list, rate, visible } from "./rows.js";
 
 const all = (s) => [...document.querySelectorAll(s)];
 const said = document.getElementById("said");
@@ -37,7 +38,27 @@ addEventListener("afterprint", () => folded.forEach((d) => { d.open = false; }))
 // Lists.
 const form = document.querySelector("form[data-search]");
 const refresh = form ? list(form, say) : () => {};
-if (document.body.dataset.events) { follow(document.body.dataset.events, { count, duration, refresh, visible }); }
+const fleet = document.querySelector("[data-fleet]");
+if (fleet) {
+  watch(fleet, document.body.dataset.events);
+} else if (document.body.dataset.events) {
+  follow(document.body.dataset.events, { count, duration, rate, refresh, visible });
+}
+
+// Colours: the server keeps the choice and draws the next page with it.
+const theme = document.querySelector("[data-theme-form]");
+const themes = theme.elements.theme;
+theme.querySelector("button").hidden = true;
+themes.addEventListener("change", () => {
+  if (themes.value === "auto") { delete document.documentElement.dataset.theme; } else { document.documentElement.dataset.theme = themes.value; }
+  document.querySelector("meta[name=color-scheme]").content = themes.value === "auto" ? "light dark" : themes.value;
+  fetch(theme.action, { method: "POST", body: new URLSearchParams(new FormData(theme)), redirect: "manual" }).catch(() => theme.submit());
+});
+function nextTheme() {
+  themes.selectedIndex = (themes.selectedIndex + 1) % themes.options.length;
+  themes.dispatchEvent(new Event("change"));
+  say(`colours: ${themes.value}`);
+}
 
 // Keys.
 const help = document.getElementById("help");
@@ -65,6 +86,7 @@ const keys = {
   p: () => go("[data-pager] a[rel=prev]:not([hidden])"),
   u: () => go(document.querySelector("[data-up]") ? "[data-up]" : ".brand"),
   c: () => go("button.copy"),
+  t: nextTheme,
 };
 addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) { return; }

@@ -23,7 +23,7 @@ export function follow(address, tools) {
     put("cases-label", s.cases.planned > s.cases.run ? `of ${tools.count(s.cases.planned)} cases run` : "cases run");
     put("findings", tools.count(s.findings));
     put("findings-label", s.findings === 1 ? "finding" : "findings");
-    put("rate", s.cases_per_second < 10 ? s.cases_per_second.toFixed(1) + "/s" : tools.count(Math.round(s.cases_per_second)) + "/s");
+    put("rate", tools.rate(s.cases_per_second));
     put("time", tools.duration(s.seconds));
     put("phase", s.phase);
     put("campaign", tools.visible(s.of > 1 ? `${s.index} of ${s.of}: ${s.campaign}` : s.campaign));

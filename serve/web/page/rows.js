@@ -15,6 +15,8 @@ export const visible = (s) => s.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => {
   return n > 0xffff ? "\\U" + n.toString(16).padStart(8, "0") : "\\u" + n.toString(16).padStart(4, "0");
 });
 
+export const rate = (r) => (r < 10 ? r.toFixed(1) : count(Math.round(r))) + "/s";
+
 export function duration(s) {
   if (!(s > 0)) { return "0 s"; }
   if (s < 0.9995) { return Math.round(s * 1000) + " ms"; }
@@ -51,6 +53,7 @@ const fill = {
     slot("title").textContent = visible(f.title);
     slot("title").href = path("runs", run, "findings", f.id);
     slot("id").textContent = f.id;
+    slot("new").textContent = f.new ? "new" : "";
     slot("flaky").textContent = f.flaky ? "flaky" : "";
     slot("kind").textContent = visible(f.kind);
     slot("campaign").textContent = visible(f.campaign);

@@ -1,0 +1,50 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// themes are what colours pages can have; auto follows the system.
+var themes = []string{"auto", "light", "dark"}
+
+// themeCookie keeps the choice of a browser. A cookie, other than what scripts
+// can keep, is there before the page is drawn, so that nothing flashes, and
+// holds for every port that pages are served on.
+const themeCookie = "thresh-theme"
+
+func themeOf(r *http.Request) string {
+	if c, err := r.Cookie(themeCookie); err == nil && slices.Contains(themes, c.Value) {
+		return c.Value
+	}
+	return themes[0]
+}
+
+// chooseTheme keeps a choice and leads back to where it was made.
+func (s *Server) chooseTheme(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
+	theme := r.PostFormValue("theme")
+	if err := oneOf("theme", theme, themes...); err != nil {
+		return err
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: themeCookie, Value: theme, Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+	})
+	back, err := url.Parse(r.PostFormValue("back"))
+	if err != nil {
+		back = &url.URL{}
+	}
+	http.Redirect(w, r, localPath(back.Path, back.RawQuery), http.StatusSeeOther)
+	return nil
+}
+
+// localPath is an address of this server: one slash begins it, so that it
+// names no other host.
+func localPath(path, query string) string {
+	to := url.URL{Path: "/" + strings.TrimLeft(path, "/\\"), RawQuery: query}
+	return to.String()
+}
