@@ -36,6 +36,9 @@ func NewBundle(m store.Manifest, blob func(name string) ([]byte, error)) (Bundle
 		names = append(names, f)
 	}
 	for _, n := range names {
+		if _, there := b.Blobs[n]; there {
+			continue
+		}
 		data, err := blob(n)
 		if err != nil {
 			return b, fmt.Errorf("read %s for the fleet: %w", n, err)

@@ -1,10 +1,12 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -160,9 +162,17 @@ func (r remote) Score(s any) (float64, bool) {
 	return 0, false
 }
 
+// Parts implements [campaign.Composer].
+func (r remote) Parts(s any) []campaign.ScorePart {
+	if d, ok := campaign.As[campaign.Composer[any]](r.inner); ok {
+		return d.Parts(r.before(s).inner)
+	}
+	return nil
+}
+
 // A lease is to keep a worker busy for so long, and has so many cases at most.
 const (
-	leaseAim  = 200 * time.Millisecond
+	leaseAim  = 500 * time.Millisecond
 	leaseMost = 1 << 15
 )
 
@@ -185,6 +195,14 @@ func (l *remoteLane) ExecuteBatch(ctx context.Context, s any, cases []campaign.C
 	t := &ticket{
 		crew: l.r.crew, lo: cases[0].Index, left: len(cases),
 		lease: lease{Campaign: l.r.k, Cold: l.cold, State: name, Round: cases[0].Round, Base: st.base},
+	}
+	t.dispute = func(index int64, first, second campaign.Outcome) {
+		i, _ := slices.BinarySearchFunc(cases, index, func(c campaign.Case, at int64) int { return cmp.Compare(c.Index, at) })
+		d := campaign.Dispute{Case: campaign.Case{Round: cases[i].Round, Index: index}, First: first, Second: second}
+		if in, ok := campaign.As[campaign.Inputter[any]](l.r.inner); ok {
+			d.Input = in.Input(st.inner, cases[i])
+		}
+		l.r.crew.disputed(l.r.k, d)
 	}
 	t.wanted = make([]bool, cases[len(cases)-1].Index-t.lo+1)
 	for _, c := range cases {

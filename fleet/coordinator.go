@@ -55,7 +55,8 @@ type Coordinator struct {
 	crew    map[string]member   // workers seen lately, by id
 	unfit   map[string]string   // workers that cannot run the campaigns, and why
 	said    map[string][]string // the newest notes of each lane of a worker
-	differ  int64
+	late    []*ticket           // whose leases were given out more than once, the newest last
+	dispute []disputes          // by campaign
 
 	serial                                        atomic.Int64
 	leases, redelivered, stolen, quarantined, sum atomic.Int64
@@ -137,9 +138,15 @@ func (c *Coordinator) queue(ctx context.Context) error {
 	if err := c.link.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("clear the queue of an earlier coordinator: %w", err)
 	}
+	// The leases survive a server that is started again while the coordinator is
+	// up; the embedded server lives no longer than its coordinator.
+	storage := jetstream.FileStorage
+	if c.link.Embedded() {
+		storage = jetstream.MemoryStorage
+	}
 	js, err := c.link.js.CreateStream(ctx, jetstream.StreamConfig{
 		Name: name, Description: "leases of run " + c.ann.Run, Subjects: []string{c.subject("lease", ">")},
-		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Replicas: c.link.replicas,
+		Retention: jetstream.WorkQueuePolicy, Storage: storage, Replicas: c.link.replicas,
 	})
 	if err == nil {
 		c.js = js
@@ -308,9 +315,6 @@ func (c *Coordinator) notes() []string {
 	for _, id := range slices.Sorted(maps.Keys(c.unfit)) {
 		list = append(list, fmt.Sprintf("worker %s could not run it: %s", id, c.unfit[id]))
 	}
-	if c.differ > 0 {
-		list = append(list, fmt.Sprintf("%d cases came out differently on two workers: the target is not deterministic; the first answer counts", c.differ))
-	}
 	return list
 }
 
@@ -351,15 +355,6 @@ func (c *Coordinator) issue(ctx context.Context, t *ticket, reverse bool) error 
 	}
 }
 
-// forget drops a ticket; what still comes for it is stale.
-func (c *Coordinator) forget(t *ticket) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, id := range t.ids {
-		delete(c.tickets, id)
-	}
-}
-
 func (c *Coordinator) ticket(subject string) *ticket {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -391,11 +386,15 @@ func (c *Coordinator) reported(m *nats.Msg) {
 		_ = m.Respond([]byte(`{"stop":true}`)) // the worker asks again
 		return
 	}
-	select {
-	case t.inbox() <- m:
-	case <-t.over():
-		_ = m.Respond([]byte(`{"stop":true}`))
+	if !t.ended() {
+		select {
+		case t.inbox() <- m:
+			return
+		case <-t.over():
+		}
 	}
+	t.late(m)
+	_ = m.Respond([]byte(`{"stop":true}`))
 }
 
 // Close takes the run back from the fleet.

@@ -1,6 +1,11 @@
 package fleet
 
-import "github.com/thresh-dev/thresh/campaign"
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
 
 // WireSize is how many bytes an outcome takes in a report.
 func WireSize(index int64, o campaign.Outcome) int { return len(appendEntry(nil, index, &o)) }
@@ -13,4 +18,44 @@ func Decode(b []byte) ([]byte, error) {
 		again = appendEntry(again, entries[i].index, &entries[i].outcome)
 	}
 	return again, err
+}
+
+// Borrow takes a lease of cases as a worker would, gives it back, and returns a
+// function that reports an outcome for its first case all the same.
+func Borrow(ctx context.Context, l *Link, run string) (late func(campaign.Outcome) error, index int64, err error) {
+	c, err := l.js.Consumer(ctx, streamName(run), "workers")
+	if err != nil {
+		return nil, 0, err
+	}
+	for ctx.Err() == nil {
+		batch, err := c.Fetch(1)
+		if err != nil {
+			return nil, 0, err
+		}
+		for m := range batch.Messages() {
+			var ls lease
+			if err := json.Unmarshal(m.Data(), &ls); err != nil {
+				return nil, 0, err
+			}
+			if ls.Probe {
+				_ = m.Nak()
+				continue
+			}
+			answer, err := l.nc.RequestWithContext(ctx, prefix+"."+run+".claim."+ls.ID, mustJSON(claim{Worker: "late", Deliveries: 1}))
+			if err != nil {
+				return nil, 0, err
+			}
+			var g grant
+			if err := json.Unmarshal(answer.Data, &g); err != nil {
+				return nil, 0, err
+			}
+			at := g.Ranges[0][0]
+			return func(o campaign.Outcome) error {
+				head := mustJSON(report{Worker: "late", Last: true})
+				_, err := l.nc.RequestWithContext(ctx, prefix+"."+run+".report."+ls.ID, frame(head, appendEntry(nil, at, &o)))
+				return err
+			}, at, m.Nak()
+		}
+	}
+	return nil, 0, ctx.Err()
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -229,6 +231,59 @@ func TestWorkersComeAndGo(t *testing.T) {
 	}()
 	got := y.must(plain, true, func(s *fleet.Settings) { s.Waiting = func() { close(waited) } })
 	same(t, got, want)
+}
+
+// Two answers for one case are a finding, also if the second comes when nobody
+// waits for it any more.
+func TestWorkersDisagree(t *testing.T) {
+	y := newYard(t)
+	plain := &tally{rounds: 2, perRound: 40}
+	want := y.must(plain, false, nil)
+	borrowed, second, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	gated := *plain
+	var once sync.Once
+	gated.hook = func(_ campaign.Lane, at campaign.Case) error {
+		<-borrowed
+		if at.Index >= plain.perRound {
+			once.Do(func() { close(second) })
+			<-told
+		}
+		return nil
+	}
+	y.worker(&gated, 1, nil)
+	var index int64
+	got := y.must(plain, true, func(s *fleet.Settings) {
+		go func() {
+			defer close(told)
+			var late func(campaign.Outcome) error
+			err := errors.New("no queue yet")
+			for err != nil && t.Context().Err() == nil { // it is made in a moment
+				late, index, err = fleet.Borrow(t.Context(), y.link, s.Run)
+			}
+			close(borrowed)
+			<-second
+			for range 2 { // reports are sent again: it is one dispute
+				if err := late(campaign.Outcome{Verdict: campaign.VerdictFail, Title: "what nobody else sees"}); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	})
+	if got.Digest != want.Digest {
+		t.Errorf("digest %.12s; without a fleet %.12s: the first answer counts", got.Digest, want.Digest)
+	}
+	if len(got.Findings) != len(want.Findings)+1 {
+		t.Fatalf("%d findings, %d without a fleet", len(got.Findings), len(want.Findings))
+	}
+	f := got.Findings[len(got.Findings)-1]
+	row, first := f.Evidence[0].Table.Rows[0], "pass"
+	if index%97 == 5 {
+		first = "fail: it fell over"
+	}
+	if f.Kind != campaign.KindNondeterminism || !f.Flaky || f.Cases != 1 || f.First != index || f.Rerun != (campaign.Rerun{Tried: 1}) ||
+		!slices.Equal(row, []string{fmt.Sprint(index), first, "fail: what nobody else sees"}) {
+		t.Errorf("%+v\n%q", f, row)
+	}
 }
 
 func TestRedoAndFatalTravel(t *testing.T) {

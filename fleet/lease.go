@@ -29,7 +29,7 @@ type laneWork struct {
 
 // How outcomes are sent: after so long, or so many bytes, whatever is first.
 const (
-	reportEvery = 400 * time.Millisecond
+	reportEvery = time.Second
 	reportBytes = 256 << 10
 )
 

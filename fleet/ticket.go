@@ -1,11 +1,11 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -28,7 +28,9 @@ type ticket struct {
 	lo      int64
 	wanted  []bool // by index-lo
 	left    int
-	prints  map[int64][8]byte // of outcomes, once there are two leases
+	answers []byte   // facts of the outcomes so far, each after its length
+	where   []uint32 // by index-lo: where in answers, from 1; 0: no outcome
+	dispute func(index int64, first, second campaign.Outcome)
 	claims  map[string]uint64 // deliveries, by lease
 	excused map[string]uint64 // deliveries after which a worker gave the lease back
 	careful bool
@@ -46,7 +48,8 @@ const fatalDeaths = 3
 func (t *ticket) init() {
 	t.open.Do(func() {
 		t.in, t.done = make(chan *nats.Msg, 16), make(chan struct{})
-		t.claims, t.excused, t.prints = make(map[string]uint64), make(map[string]uint64), make(map[int64][8]byte)
+		t.claims, t.excused = make(map[string]uint64), make(map[string]uint64)
+		t.where = make([]uint32, len(t.wanted))
 		t.suspect = -1
 	})
 }
@@ -54,12 +57,23 @@ func (t *ticket) init() {
 func (t *ticket) inbox() chan<- *nats.Msg { t.init(); return t.in }
 func (t *ticket) over() <-chan struct{}   { t.init(); return t.done }
 
+// ended reports whether nobody waits for the ticket any more.
+func (t *ticket) ended() bool {
+	t.init()
+	select {
+	case <-t.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // grant says what is left, to a worker that has taken a lease.
 func (t *ticket) grant(id string, q claim) grant {
 	t.init()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.left == 0 {
+	if t.left == 0 || t.ended() {
 		return grant{Stale: true}
 	}
 	if seen := t.claims[id]; q.Deliveries > 1 && q.Deliveries != seen {
@@ -116,7 +130,7 @@ func (t *ticket) ranges() [][2]int64 {
 }
 
 // take marks a case as done; false means that it was not wanted any more. A
-// second answer that differs from the first is counted.
+// second answer that differs from the first is disputed.
 func (t *ticket) take(index int64, o *campaign.Outcome) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -124,17 +138,15 @@ func (t *ticket) take(index int64, o *campaign.Outcome) bool {
 	if i < 0 || i >= int64(len(t.wanted)) {
 		return false
 	}
-	sum := sha256.Sum256(o.AppendFacts(nil))
 	if !t.wanted[i] {
-		if first, ok := t.prints[index]; ok && !bytes.Equal(first[:], sum[:8]) {
-			t.crew.mu.Lock()
-			t.crew.differ++
-			t.crew.mu.Unlock()
-		}
+		t.compare(i, o)
 		return false
 	}
-	if len(t.ids) > 1 || len(t.claims) > 0 && t.careful {
-		t.prints[index] = [8]byte(sum[:8])
+	if at := len(t.answers); at < math.MaxUint32 {
+		t.answers = append(t.answers, 0, 0, 0, 0)
+		t.answers = o.AppendFacts(t.answers)
+		binary.LittleEndian.PutUint32(t.answers[at:], uint32(len(t.answers)-at-4))
+		t.where[i] = uint32(at) + 1
 	}
 	t.wanted[i] = false
 	t.left--
@@ -270,13 +282,17 @@ func (t *ticket) quarantine(each func(int64, campaign.Outcome) error) error {
 	return each(index, o)
 }
 
+// shareAfter is when a lease is slow enough for an idle worker to help; no shorter,
+// for the second lease costs as much as the first.
+const shareAfter = 800 * time.Millisecond
+
 // share puts a second lease out, from the other end, if it takes long and
 // somebody has nothing to do.
 func (t *ticket) share(ctx context.Context, so time.Duration) error {
 	t.mu.Lock()
 	left, shared, taken := t.left, t.back != "", len(t.claims) > 0
 	t.mu.Unlock()
-	if shared || !taken || left < 2 || t.lease.Explicit != nil || so < 4*leaseAim || t.crew.spare() == 0 {
+	if shared || !taken || left < 2 || t.lease.Explicit != nil || so < shareAfter || t.crew.spare() == 0 {
 		return nil
 	}
 	t.crew.stolen.Add(1)

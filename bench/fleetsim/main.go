@@ -39,7 +39,7 @@ func bench(args []string) error {
 	fs := flag.NewFlagSet("fleetsim", flag.ContinueOnError)
 	worker := fs.String("worker", "", "")
 	counts := fs.String("workers", "1,2,4,8,16", "numbers of workers, each with one lane")
-	cases := fs.Int64("cases", 400, "cases of 5 ms for each worker")
+	cases := fs.Int64("cases", 2000, "cases of 5 ms for each worker")
 	tiny := fs.Int64("tiny", 1_000_000, "cases that take no time")
 	simulate := fs.Bool("simulate", false, "the simulation alone")
 	if err := fs.Parse(args); err != nil {

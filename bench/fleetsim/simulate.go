@@ -30,10 +30,10 @@ type model struct {
 }
 
 const (
-	perCase  = 1.2e-6 // processor time of the coordinator, a case: that of cases that take no time
-	perLease = 1.2e-3 // the same, a lease: 30 µs a case of 5 ms with 16 workers, some 40 cases a lease
+	perCase  = 1.0e-6 // processor time of the coordinator, a case: that of cases that take no time
+	perLease = 1.1e-3 // the same, a lease: 12 µs a case of 5 ms with 16 workers, some 100 cases a lease
 	transit  = 1e-3   // from the end of one lease to the start of the next; assumed
-	aim      = 0.2    // what a lease is to keep a worker busy
+	aim      = 0.5    // what a lease is to keep a worker busy
 )
 
 // efficiency plays a campaign: one coordinator, which does one thing at a time,

@@ -1,0 +1,104 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// How many tickets are kept for answers that come late, and how many disputes
+// of a campaign.
+const (
+	lateTickets   = 64
+	disputesShown = 20
+)
+
+// forget drops a ticket; what still comes for it is stale. If somebody else may
+// still be busy with it, it stays a while, so that the answers can be compared.
+func (c *Coordinator) forget(t *ticket) {
+	t.mu.Lock()
+	several := len(t.ids) > 1
+	for _, deliveries := range t.claims {
+		several = several || deliveries > 1
+	}
+	t.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if several {
+		if c.late = append(c.late, t); len(c.late) <= lateTickets {
+			return
+		}
+		t, c.late = c.late[0], slices.Delete(c.late, 0, 1)
+	}
+	for _, id := range t.ids {
+		delete(c.tickets, id)
+	}
+}
+
+// disputes are the cases of a campaign that two workers answered differently.
+type disputes struct {
+	list []campaign.Dispute
+	all  int64
+}
+
+// disputed notes that a case has two answers.
+func (c *Coordinator) disputed(k int, d campaign.Dispute) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.dispute) <= k {
+		c.dispute = append(c.dispute, disputes{})
+	}
+	x := &c.dispute[k]
+	if x.all++; len(x.list) < disputesShown {
+		x.list = append(x.list, d)
+	}
+}
+
+// compare holds a second answer against the first. Cases that could not be
+// executed have none.
+func (t *ticket) compare(i int64, o *campaign.Outcome) {
+	if t.dispute == nil || t.where[i] == 0 || o.Verdict == campaign.VerdictError {
+		return
+	}
+	at := t.where[i] - 1
+	kept := t.answers[at+4:][:binary.LittleEndian.Uint32(t.answers[at:])]
+	if bytes.Equal(kept, o.AppendFacts(nil)) {
+		return
+	}
+	if first, ok := campaign.DecodeFacts(kept); ok && first.Verdict != campaign.VerdictError {
+		second := *o
+		second.Evidence = nil
+		t.where[i] = 0 // once is enough: reports are sent again
+		t.dispute(t.lo+i, first, second)
+	}
+}
+
+// late reads a report that comes when every case has its outcome: of a worker
+// that was believed lost, or of the slower of two.
+func (t *ticket) late(m *nats.Msg) {
+	_, body, err := unframe(m.Data)
+	if err != nil {
+		return
+	}
+	entries, err := decodeEntries(body) // what came as an object is not fetched for this
+	if err != nil {
+		return
+	}
+	for i := range entries {
+		t.take(entries[i].index, &entries[i].outcome)
+	}
+}
+
+// Disputes implements [campaign.Disputer].
+func (r remote) Disputes() (list []campaign.Dispute, all int64) {
+	r.crew.mu.Lock()
+	defer r.crew.mu.Unlock()
+	if r.k >= len(r.crew.dispute) {
+		return nil, 0
+	}
+	return slices.Clone(r.crew.dispute[r.k].list), r.crew.dispute[r.k].all
+}
