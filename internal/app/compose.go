@@ -56,7 +56,7 @@ func agents() flakestorm.Targets {
 		self = os.Args[0] // good enough for the starter's text
 	}
 	return flakestorm.Targets{
-		Agents: agent.New().Open, Faults: fault.Options{Shim: []string{self, shimCommand}}.Open, Measures: embed.Open,
+		Agents: agent.New().Open, Faults: fault.Options{Shim: []string{self, shimCommand}}.Open, Measures: embed.Open, Variants: variants{dir: cacheFolder(os.Getenv, "variants")},
 		Command: []string{self, flakedemo.Command},
 	}
 }

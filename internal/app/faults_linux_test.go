@@ -160,11 +160,11 @@ func TestStandardOutputThatIsFull(t *testing.T) {
 func TestTornJournal(t *testing.T) {
 	l := newLab(t, `printf . >"$LAB/ticks"; `+crasher)
 	ticks := l.ticker()
-	l.document(edits{"mutations.cases": 40})
+	l.document(edits{"mutations.cases": 200})
 	expect(t, l.run("--store", l.path("calm")), 1)
 	want, findings := l.report().Digest, len(l.report().Findings)
 	spec := l.path("spec.json")
-	if !killAfter(t, child(t, "thresh", "run", spec, "-j", "1", "--store", l.path("killed"), "--executor", "spawn"), ticks, 35) {
+	if !killAfter(t, child(t, "thresh", "run", spec, "-j", "1", "--store", l.path("killed"), "--executor", "spawn"), ticks, 150) {
 		t.Fatal("the process ended before it could be killed")
 	}
 	list, err := filepath.Glob(l.path("killed/runs/*/journal"))

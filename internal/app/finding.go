@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/run"
 	"github.com/thresh-dev/thresh/run/triage"
 	"github.com/thresh-dev/thresh/store"
@@ -105,7 +106,8 @@ func (a *application) replayCommand() *cobra.Command {
 seeds and settings that were kept with its run and the program as it is now.
 
 FINDING is a finding id (of the newest run that has it), or RUN/FINDING.
-RUN#CASE runs one case of a run by its index; the run must have one campaign.
+RUN#CASE runs one case of a run by its index, and shows what the format shows of
+it, also if it holds; the run must have one campaign.
 
 Exit codes: 1 it fails (again), 0 it does not (any longer), 3 it could not be run.`,
 		Example: `  thresh replay F-3fa9c1d2e0
@@ -133,28 +135,9 @@ func (a *application) replay(ctx context.Context, st *store.Store, what string, 
 	if runID, index, ok := strings.Cut(what, "#"); ok {
 		return a.replayCase(ctx, st, runID, index)
 	}
-	rec, f, err := st.Finding(what)
+	_, f, conf, err := a.confirm(ctx, st, what, times)
 	if err != nil {
 		return err
-	}
-	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	c, err := payload(st, f)
-	if err != nil {
-		return err
-	}
-	if f.Flaky {
-		times = max(times, 10)
-	}
-	exec := func(ctx context.Context, c campaign.Case) (campaign.Outcome, error) {
-		return r.exec.Execute(ctx, r.state, c)
-	}
-	conf, err := triage.Confirm(ctx, exec, f.Contract, c, f.Fingerprint, times)
-	if err != nil {
-		return diag.Environment("running case %d again: %w", c.Index, err)
 	}
 	if conf.Rerun.Same > 0 {
 		fmt.Fprintf(a.io.Out, "%s shows again (%d of %d): %s\n", f.ID, conf.Rerun.Same, conf.Rerun.Tried, printable(f.Title))
@@ -167,6 +150,35 @@ func (a *application) replay(ctx context.Context, st *store.Store, what string, 
 	return nil
 }
 
+// confirm runs the smallest reproducer of a stored finding again: so often, and
+// one that is flaky at least ten times.
+func (a *application) confirm(ctx context.Context, st *store.Store, what string, times int) (rec campaign.Record, f campaign.Finding, conf triage.Confirmation, err error) {
+	if rec, f, err = st.Finding(what); err != nil {
+		return rec, f, conf, err
+	}
+	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
+	if err != nil {
+		return rec, f, conf, err
+	}
+	defer r.close()
+	at, err := payload(st, f)
+	if err != nil {
+		return rec, f, conf, err
+	}
+	if f.Flaky {
+		times = max(times, 10)
+	}
+	exec := func(ctx context.Context, c campaign.Case) (campaign.Outcome, error) {
+		return r.exec.Execute(ctx, r.state, c)
+	}
+	if conf, err = triage.Confirm(ctx, exec, f.Contract, at, f.Fingerprint, times); err != nil {
+		return rec, f, conf, diag.Environment("running case %d again: %w", at.Index, err)
+	}
+	return rec, f, conf, nil
+}
+
+// replayCase runs one case of a run of one campaign again, and tells all that
+// its format shows of it.
 func (a *application) replayCase(ctx context.Context, st *store.Store, runID, index string) error {
 	n, err := strconv.ParseInt(index, 10, 64)
 	if err != nil || n < 0 {
@@ -176,24 +188,18 @@ func (a *application) replayCase(ctx context.Context, st *store.Store, runID, in
 	if err != nil {
 		return err
 	}
-	r, err := a.revive(ctx, st, id, "", "")
+	o, shown, err := a.runCase(ctx, st, id, "", "", n)
 	if err != nil {
 		return err
-	}
-	defer r.close()
-	c, state, err := run.CaseAt(r.campaign, r.index, r.journal, n)
-	if err != nil {
-		return diag.Refused("%w", err)
-	}
-	o, err := r.exec.Execute(ctx, state, c)
-	if err != nil {
-		return diag.Environment("running case %d: %w", n, err)
 	}
 	fmt.Fprintf(a.io.Out, "case %d: %s", n, o.Verdict)
 	if o.Title != "" {
 		fmt.Fprintf(a.io.Out, ": %s", printable(o.Title))
 	}
 	fmt.Fprintln(a.io.Out)
+	if err := report.ExhibitsText(a.io.Out, shown, a.reportOptions(st, true)); err != nil {
+		return err
+	}
 	switch o.Verdict {
 	case campaign.VerdictFail:
 		return exitError(diag.ExitFindings)
@@ -201,6 +207,29 @@ func (a *application) replayCase(ctx context.Context, st *store.Store, runID, in
 		return exitError(diag.ExitEnvironment)
 	}
 	return nil
+}
+
+// runCase runs one case of a stored campaign again, with what its format shows
+// of it; without a name the run must have one campaign.
+func (a *application) runCase(ctx context.Context, st *store.Store, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
+	r, err := a.revive(ctx, st, runID, contract, name)
+	if err != nil {
+		return campaign.Outcome{}, nil, err
+	}
+	defer r.close()
+	c, state, err := run.CaseAt(r.campaign, r.index, r.journal, index)
+	if err != nil {
+		return campaign.Outcome{}, nil, diag.Refused("%w", err)
+	}
+	o, err := r.exec.Execute(ctx, state, c)
+	if err != nil {
+		return campaign.Outcome{}, nil, diag.Environment("running case %d: %w", index, err)
+	}
+	var shown []campaign.Exhibit
+	if d, ok := campaign.As[campaign.Describer[any]](r.campaign); ok {
+		shown = d.Describe(state, c, o, nil)
+	}
+	return o, shown, nil
 }
 
 func (a *application) shrinkCommand() *cobra.Command {
@@ -234,6 +263,9 @@ func (a *application) shrink(ctx context.Context, st *store.Store, what string, 
 	rec, f, err := st.Finding(what)
 	if err != nil {
 		return err
+	}
+	if f.Kind == campaign.KindNondeterminism {
+		return diag.Refused("%s says that equal cases get different answers; no single one shows it, so none can be made smaller", f.ID)
 	}
 	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
 	if err != nil {

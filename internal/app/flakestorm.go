@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +39,7 @@ that score; a critical invariant that fails is exit code 1 whatever the score.`,
 	contract.AddCommand(a.flakeContractRun(), a.flakeContractValidate(), a.flakeContractScore())
 	replay := &cobra.Command{Use: "replay", Short: "Recorded sessions: run, export, record"}
 	replay.AddCommand(a.flakeReplayRun(), a.flakeReplayExport(), a.flakeReplayRecord())
-	c.AddCommand(a.flakeInit(), a.flakeVerify(), a.flakeRun(), contract, a.flakeChaos(), replay, a.flakeCI())
+	c.AddCommand(a.flakeInit(), a.flakeVerify(), a.flakeRun(), contract, a.flakeChaos(), replay, a.flakeCI(), a.flakeHistory())
 	return c
 }
 
@@ -48,6 +49,7 @@ type flakeFlags struct {
 	config   string
 	minScore float64
 	minGiven func() bool
+	own      string // file for a report in flakestorm's own shape; "": none
 }
 
 // register adds the flags. The options of the format are flags of the verbs
@@ -119,19 +121,33 @@ func (a *application) flakeExecute(ctx context.Context, f *flakeFlags, phases ..
 	if r.rec.RunID == "" {
 		return r, r.err
 	}
-	r.tally, err = a.flakeTally(ctx, f.store, r.rec.RunID)
+	r.tally, err = a.flakeTally(ctx, f, r.rec)
 	return r, err
 }
 
-// flakeTally adds up a stored run.
-func (a *application) flakeTally(ctx context.Context, dir, runID string) (flakestorm.Tally, error) {
+// flakePhases runs some phases of the configuration, or all, and reports the run
+// as thresh run does.
+func (a *application) flakePhases(ctx context.Context, f *flakeFlags, phases ...string) (flakeResult, error) {
+	r, err := a.flakeExecute(ctx, f, phases...)
+	if r.rec.RunID == "" {
+		return r, err
+	}
+	if unfinished := a.finish(r, f); unfinished != nil {
+		return r, unfinished // the grave thing to tell
+	}
+	return r, err
+}
+
+// flakeTally adds up a stored run, and writes the report in flakestorm's own
+// shape if one is wanted.
+func (a *application) flakeTally(ctx context.Context, f *flakeFlags, rec campaign.Record) (flakestorm.Tally, error) {
 	var t flakestorm.Tally
-	st, err := a.existingStore(dir)
+	st, err := a.existingStore(f.store)
 	if err != nil {
 		return t, err
 	}
 	defer st.Close()
-	j, err := st.OpenJournal(runID)
+	j, err := st.OpenJournal(rec.RunID)
 	if err != nil {
 		return t, err
 	}
@@ -146,10 +162,32 @@ func (a *application) flakeTally(ctx context.Context, dir, runID string) (flakes
 			if err != nil {
 				return t, err
 			}
-			return k.Tally(state), nil
+			if f.own != "" {
+				err = a.ownReport(f.own, k.OwnReport(state, rec, casesOf(j, i)))
+			}
+			return k.Tally(state), err
 		}
 	}
-	return t, diag.Refused("run %s is not one of a flakestorm configuration", runID)
+	return t, diag.Refused("run %s is not one of a flakestorm configuration", rec.RunID)
+}
+
+// casesOf are the outcomes of stored campaign k in case order.
+func casesOf(j *store.Journal, k int) iter.Seq2[campaign.Case, campaign.Outcome] {
+	return func(yield func(campaign.Case, campaign.Outcome) bool) {
+		for e := range run.Outcomes(j, k) {
+			if !yield(e.Case, e.Outcome) {
+				return
+			}
+		}
+	}
+}
+
+func (a *application) ownReport(file string, r flakestorm.OwnReport) error {
+	return a.output(file, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r)
+	})
 }
 
 // lastState is the state of stored campaign k after its last outcome.
@@ -267,11 +305,16 @@ func (a *application) flakeOutput(f *flakeFlags, output string) error {
 	case "html", "json":
 		now := time.Now()
 		name := strings.NewReplacer("{date}", now.Format("20060102"), "{time}", now.Format("150405"), "{timestamp}", now.Format("20060102-150405")).Replace(cfg.Output.Filename)
-		f.reports = append(f.reports, output+"="+filepath.Join(cfg.Output.Path, name+"."+output))
+		file := filepath.Join(cfg.Output.Path, name+"."+output)
+		if output == "json" {
+			f.own = file
+		} else {
+			f.reports = append(f.reports, output+"="+file)
+		}
 		if err := os.MkdirAll(cfg.Output.Path, 0o755); err != nil {
 			return diag.Environment("making the folder for reports: %w", err)
 		}
-		fmt.Fprintf(a.io.Err, "report: %s\n", filepath.Join(cfg.Output.Path, name+"."+output))
+		fmt.Fprintf(a.io.Err, "report: %s\n", file)
 		return nil
 	}
 	return usagef("--output must be html, json or terminal, got %q", output)

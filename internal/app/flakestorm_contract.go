@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -27,11 +28,8 @@ func (a *application) flakeContractRun() *cobra.Command {
 		if output != "" {
 			f.reports = append(f.reports, "html="+output)
 		}
-		r, err := a.flakeExecute(c.Context(), &f, flakestorm.PhaseContract)
-		if err != nil && r.rec.RunID == "" {
-			return err
-		}
-		if err := a.finish(r, &f); err != nil {
+		r, err := a.flakePhases(c.Context(), &f, flakestorm.PhaseContract)
+		if err != nil {
 			return err
 		}
 		m := r.tally.Contract
@@ -92,13 +90,11 @@ func (a *application) flakeContractScore() *cobra.Command {
 	f.register(a, c)
 	f.registerMinScore(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		r, err := a.flakeExecute(c.Context(), &f, flakestorm.PhaseContract)
-		if err != nil && r.rec.RunID == "" {
+		r, err := a.quietly().flakePhases(c.Context(), &f, flakestorm.PhaseContract)
+		if err != nil {
 			return err
 		}
-		if err := a.quietly().finish(r, &f); err != nil {
-			return err
-		}
+		a.lateWarnings(f.config, r.rec.Warnings)
 		m := r.tally.Contract
 		if m == nil {
 			return diag.Environment("no cell of the matrix has a result")
@@ -107,4 +103,18 @@ func (a *application) flakeContractScore() *cobra.Command {
 		return f.flakeExit(r, m.Score/100)
 	}
 	return c
+}
+
+// lateWarnings shows what is doubtful about a run whose report is not printed.
+// What is doubtful about its document, at a line of it, was shown before.
+func (a *application) lateWarnings(path string, list []string) {
+	for _, w := range list {
+		if rest, ok := strings.CutPrefix(w, path+":"); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			continue
+		}
+		if !strings.HasPrefix(w, "Warning: ") {
+			w = "warning: " + w
+		}
+		fmt.Fprintln(a.io.Err, printable(w))
+	}
 }

@@ -55,11 +55,8 @@ files first (LANGSMITH_API_KEY, and LANGSMITH_ENDPOINT for a server of your own)
 		for _, path := range args {
 			f.options.set(flakestorm.OptReplay, path)
 		}
-		r, err := a.flakeExecute(c.Context(), &f, flakestorm.PhaseReplay)
-		if err != nil && r.rec.RunID == "" {
-			return err
-		}
-		if err := a.finish(r, &f); err != nil {
+		r, err := a.flakePhases(c.Context(), &f, flakestorm.PhaseReplay)
+		if err != nil {
 			return err
 		}
 		fmt.Fprintf(a.io.Out, "Replays: %d of %d hold\n", r.tally.Replay.Passed, r.tally.Replay.Total)
@@ -124,7 +121,7 @@ func (a *application) flakeReplayRecord() *cobra.Command {
 		Use:   "record PROMPT",
 		Short: "Ask the agent once and keep what its tools answered as a replay file",
 		Long: `Record asks the agent once, without faults, while its calls go through Thresh, and
-writes the session as a replay file: the prompt and every tool's response.`,
+writes the session as a replay file: the prompt, every tool's response and the reply.`,
 		Example: `  thresh flakestorm replay record "Where is my order 4711?" -o replays`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -125,11 +125,8 @@ only with --chaos; --chaos-only asks the golden prompts as they are, under chaos
 		} else if cfg.Contract != nil {
 			phases = append(phases, flakestorm.PhaseContract)
 		}
-		r, err := a.flakeExecute(c.Context(), &f, phases...)
-		if err != nil && r.rec.RunID == "" {
-			return err
-		}
-		if err := a.finish(r, &f); err != nil {
+		r, err := a.flakePhases(c.Context(), &f, phases...)
+		if err != nil {
 			return err
 		}
 		a.flakeScores(&r.tally)
@@ -165,11 +162,8 @@ Profiles: ` + strings.Join(config.Profiles(), ", ") + `.`,
 		if profile != "" {
 			f.options.set(flakestorm.OptProfile, profile)
 		}
-		r, err := a.flakeExecute(c.Context(), &f, flakestorm.PhaseChaos)
-		if err != nil && r.rec.RunID == "" {
-			return err
-		}
-		if err := a.finish(r, &f); err != nil {
+		r, err := a.flakePhases(c.Context(), &f, flakestorm.PhaseChaos)
+		if err != nil {
 			return err
 		}
 		a.flakeScores(&r.tally)
@@ -198,11 +192,8 @@ once, and prints the score of each and of the whole.`,
 			return err
 		}
 		f.reports = append(f.reports, "html="+file)
-		r, err := a.flakeExecute(c.Context(), &f)
-		if err != nil && r.rec.RunID == "" {
-			return err
-		}
-		if err := a.finish(r, &f); err != nil {
+		r, err := a.flakePhases(c.Context(), &f)
+		if err != nil {
 			return err
 		}
 		return a.ciScores(&f, r)

@@ -75,24 +75,24 @@ func (f *fleetFlags) register(c *cobra.Command) {
 	_ = c.MarkFlagFilename("sign")
 }
 
-// join has the fleet run a job's cases. leave takes the run back.
-func (a *application) join(ctx context.Context, job *run.Job, m store.Manifest, f *runFlags) (leave func(), err error) {
+// join has the fleet run a job's cases, by the link that it returns. leave
+// takes the run back.
+func (a *application) join(ctx context.Context, job *run.Job, m store.Manifest, f *runFlags) (link *fleet.Link, leave func(), err error) {
 	set := fleet.Settings{
 		Run: job.Writer.RunID(), Identities: m.Identities, Require: f.fleet.require, CaseTimeout: f.caseTimeout, Patience: f.fleet.patience,
 	}
 	if f.fleet.sign != "" {
 		if set.Key, err = fleet.ReadPrivateKey(f.fleet.sign); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if set.Bundle, err = fleet.NewBundle(m, job.Store.Blob); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	access := f.fleet.accessFlags
 	access.Dir = f.store
-	link, err := a.connect(ctx, &access, "coordinator of "+set.Run)
-	if err != nil {
-		return nil, err
+	if link, err = a.connect(ctx, &access, "coordinator of "+set.Run); err != nil {
+		return nil, nil, err
 	}
 	if link.Embedded() {
 		fmt.Fprintf(a.io.Err, "workers: thresh worker --fleet %s\n", link.URL())
@@ -103,13 +103,13 @@ func (a *application) join(ctx context.Context, job *run.Job, m store.Manifest, 
 	c, err := fleet.Coordinate(ctx, link, set)
 	if err != nil {
 		link.Close()
-		return nil, diag.Environment("%w", err)
+		return nil, nil, diag.Environment("%w", err)
 	}
 	job.Campaigns = slices.Clone(job.Campaigns)
 	for k, x := range job.Campaigns {
 		job.Campaigns[k] = c.Wrap(k, x)
 	}
-	return func() {
+	return link, func() {
 		c.Close()
 		link.Close()
 	}, nil

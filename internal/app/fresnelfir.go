@@ -73,7 +73,10 @@ RUN is a run id, a unique beginning of one, "latest" (the default) or "latest~1"
 			}
 			for _, c := range list {
 				for _, e := range c.Exhibits {
-					if e.Table != nil && e.Title != "Directives" {
+					switch {
+					case e.Matrix != nil:
+						printTable(a.io.Out, c.Name+": "+e.Title, pairTable(e.Matrix))
+					case e.Table != nil && e.Title != "Directives":
 						printTable(a.io.Out, c.Name+": "+e.Title, e.Table)
 					}
 				}
@@ -83,6 +86,26 @@ RUN is a run id, a unique beginning of one, "latest" (the default) or "latest~1"
 	}
 	registerStore(c, &dir)
 	return c
+}
+
+// pairTable lists the pairs of a matrix that are to be covered.
+func pairTable(m *campaign.Matrix) *campaign.Table {
+	t := &campaign.Table{Columns: []string{"inputs", "status", "why"}}
+	for i, row := range m.Cells {
+		for k, cell := range row {
+			status := "pending"
+			switch {
+			case cell.Note != "":
+				status = "unreachable"
+			case cell.Total == 0: // nobody asked for it
+				continue
+			case cell.Hits > 0:
+				status = "hit"
+			}
+			t.Rows = append(t.Rows, []string{m.Rows[i] + ", " + m.Columns[k], status, cell.Note})
+		}
+	}
+	return t
 }
 
 // explored are the campaigns of the contract in a stored run.

@@ -130,8 +130,55 @@ func (a *application) showComparison(c store.Comparison) {
 	for _, f := range c.NotRun {
 		line("not run", f, "")
 	}
+	a.showScores(c)
 	for _, d := range c.Differences {
 		fmt.Fprintln(out, "  note: "+printable(d))
+	}
+}
+
+// shownCells is how many cells that changed are listed for people.
+const shownCells = 40
+
+// showScores prints how scores, their parts and the cells of matrices changed.
+func (a *application) showScores(c store.Comparison) {
+	figure := func(v *float64) string {
+		if v == nil {
+			return "-"
+		}
+		return fmt.Sprintf("%.3f", *v)
+	}
+	for _, s := range c.Scores {
+		name, change := "score of "+printable(s.Campaign), ""
+		if s.Part != "" {
+			name = "  " + printable(s.Part)
+		}
+		if s.A != nil && s.B != nil && *s.A != *s.B {
+			change = fmt.Sprintf(" (%+.3f)", *s.B-*s.A)
+		}
+		if s.OtherParts {
+			change = " (made of other parts)"
+		}
+		fmt.Fprintf(a.io.Out, "  %s: %s -> %s%s\n", name, figure(s.A), figure(s.B), change)
+	}
+	rate := func(m *campaign.MatrixCell) string {
+		if m == nil || m.Total == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%d of %d", m.Hits, m.Total)
+	}
+	for i, x := range c.Cells {
+		if i == shownCells {
+			fmt.Fprintf(a.io.Out, "  and %s more; --json has all\n", plural(int64(len(c.Cells)-i), "cell"))
+			break
+		}
+		word := "worse"
+		switch {
+		case x.A == nil || x.B == nil || x.A.Total == 0 || x.B.Total == 0:
+			word = "other"
+		case x.Better():
+			word = "better"
+		}
+		fmt.Fprintf(a.io.Out, "  %-14s %s in %s: %s -> %s\n", "cell "+word, printable(x.Row), printable(x.Column), rate(x.A), rate(x.B))
 	}
 }
 
@@ -140,12 +187,13 @@ func (a *application) compareCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "compare A B",
-		Short: "Compare the findings of two runs: new, fixed, still failing",
+		Short: "Compare two runs: findings new, fixed and still failing, scores, cells",
 		Long: `Compare says what changed from run A to run B. Runs are named by id, a unique
 beginning of one, "latest" or "latest~1".
 
 A finding of A is fixed if B ran the case that first showed it and found nothing
-of the kind; if B did not come to that case, it is "not run".
+of the kind; if B did not come to that case, it is "not run". Of campaigns that end in a score,
+Compare shows how it and its parts changed, and which cells of their matrices did.
 
 Exit codes: 0 nothing new in B, 1 B has findings that A has not.`,
 		Example: `  thresh compare latest~1 latest`,

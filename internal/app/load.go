@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
-	"sync"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -105,10 +104,11 @@ func (a *application) document(path string) (document, error) {
 		return document{}, err
 	}
 	defer f.Close()
-	var text bytes.Buffer
+	size := 0
 	if info, err := f.Stat(); err == nil { // so that a long one is not copied again and again
-		text.Grow(int(min(info.Size(), maxDocument)) + bytes.MinRead)
+		size = int(min(info.Size(), maxDocument))
 	}
+	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // Grow would round up
 	if _, err := text.ReadFrom(io.LimitReader(f, maxDocument+1)); err != nil {
 		return document{}, err
 	}
@@ -299,33 +299,16 @@ type storedSettings struct {
 	Options map[string][]string `json:"options,omitempty"`
 }
 
-// keptAtOnce is how many documents are written to the store at a time: a disk
-// flushes many files in nearly the time of one.
-const keptAtOnce = 16
-
 // manifest keeps everything that the run needs to be compiled again.
 func manifest(st *store.Store, c compiled, b *bundle, set campaign.Settings, cases int64, argv []string) (store.Manifest, error) {
 	m := store.Manifest{Command: argv, Version: Version, Files: make(map[string]string), Digests: b.digests}
-	m.Specs = make([]store.SpecRef, len(c.docs))
-	errs := make([]error, len(c.docs))
-	var wg sync.WaitGroup
-	room := make(chan struct{}, keptAtOnce)
+	texts := make([][]byte, len(c.docs))
 	for i, d := range c.docs {
-		room <- struct{}{}
-		wg.Go(func() {
-			blob, err := st.PutBlob(d.Data)
-			if err != nil {
-				errs[i] = diag.Environment("keeping %s in the store: %w", d.Path, err)
-			}
-			m.Specs[i] = store.SpecRef{Path: d.Path, Contract: d.contract.Name(), Blob: blob}
-			<-room
-		})
+		m.Specs = append(m.Specs, store.SpecRef{Path: d.Path, Contract: d.contract.Name()})
+		texts[i] = d.Data
 	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return m, err
-		}
+	if err := st.PutSpecs(m.Specs, texts); err != nil {
+		return m, diag.Environment("keeping the documents with the run: %w", err)
 	}
 	for path, data := range b.files {
 		blob, err := st.PutBlob(data)
@@ -348,12 +331,12 @@ func (a *application) stored(ctx context.Context, blob func(name string) ([]byte
 	if err := json.Unmarshal(m.Settings, &set); err != nil {
 		return c, set, nil, fmt.Errorf("reading the settings of run %s: %w", m.RunID, err)
 	}
-	for _, s := range m.Specs {
-		data, err := blob(s.Blob)
-		if err != nil {
-			return c, set, nil, fmt.Errorf("reading %s back from the store: %w", s.Path, err)
-		}
-		d := document{Spec: campaign.Spec{Path: s.Path, Data: data}}
+	texts, err := store.ReadSpecs(m.Specs, blob)
+	if err != nil {
+		return c, set, nil, err
+	}
+	for i, s := range m.Specs {
+		d := document{Spec: campaign.Spec{Path: s.Path, Data: texts[i]}}
 		for _, k := range a.contracts {
 			if k.Name() == s.Contract {
 				d.contract = k

@@ -14,7 +14,6 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/run/triage"
 	"github.com/thresh-dev/thresh/serve/mcp"
 )
 
@@ -69,6 +68,16 @@ func (u *useCases) documents(d mcp.Document, b *bundle) ([]document, campaign.Se
 	}
 	for name, v := range options {
 		set.Options[name] = v
+	}
+	for _, name := range []string{"module", "capsule"} { // options that are files
+		for i, v := range set.Options[name] {
+			if v == "none" {
+				continue
+			}
+			if set.Options[name][i], err = u.below(v); err != nil {
+				return nil, set, err
+			}
+		}
 	}
 	if d.Alone {
 		set.Options["module"] = []string{"none"}
@@ -212,28 +221,9 @@ func (u *useCases) Replay(ctx context.Context, finding string, times int) (mcp.R
 	if strings.Contains(finding, "#") {
 		return out, diag.Refused("a finding's id is wanted, got %q", finding)
 	}
-	rec, f, err := u.st.Finding(finding)
+	rec, f, conf, err := u.a.confirm(ctx, u.st, finding, times)
 	if err != nil {
 		return out, err
-	}
-	r, err := u.a.revive(ctx, u.st, rec.RunID, f.Contract, f.Campaign)
-	if err != nil {
-		return out, err
-	}
-	defer r.close()
-	at, err := payload(u.st, f)
-	if err != nil {
-		return out, err
-	}
-	if f.Flaky {
-		times = max(times, 10)
-	}
-	exec := func(ctx context.Context, c campaign.Case) (campaign.Outcome, error) {
-		return r.exec.Execute(ctx, r.state, c)
-	}
-	conf, err := triage.Confirm(ctx, exec, f.Contract, at, f.Fingerprint, times)
-	if err != nil {
-		return out, diag.Environment("running case %d again: %w", at.Index, err)
 	}
 	out = mcp.Replayed{RunID: rec.RunID, Finding: f, Rerun: conf.Rerun}
 	if conf.Rerun.Same == 0 && len(conf.Observed) > 0 {

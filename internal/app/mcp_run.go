@@ -49,9 +49,12 @@ func (u *useCases) Start(ctx context.Context, d mcp.Document) (mcp.Run, error) {
 		y := &watched{Any: x, r: r}
 		if model, ok := campaign.As[*fresnelfir.Campaign](x); ok {
 			y.model = model
+			e := exploration(model, nil)
 			if r.explored == nil {
-				e := exploration(model, nil)
 				y.first, r.explored = true, &e
+			}
+			if e.Alone != "" {
+				r.alone = e.Alone
 			}
 		}
 		c.campaigns[i] = y
@@ -92,6 +95,7 @@ type backgroundRun struct {
 	status   mcp.Status
 	found    []mcp.Seen
 	explored *mcp.Exploration // nil: it explores no model
+	alone    string           // why one of its models is explored alone
 	latest   func() mcp.Exploration
 	fruitful int
 }
@@ -134,6 +138,9 @@ func (r *backgroundRun) Explored() (mcp.Exploration, bool) {
 		x = latest()
 	}
 	x.Fruitful = fruitful
+	if r.alone != "" {
+		x.Alone = r.alone
+	}
 	return x, true
 }
 

@@ -262,6 +262,18 @@ func TestMCPFindings(t *testing.T) {
 			t.Errorf("%s does not say that the model is alone: %v", name, o)
 		}
 	}
+	for name, args := range map[string]map[string]any{ // errors say so as well
+		"fresnel_fir_fuzz_start": in, "load_dut": {"campaign_id": c.text("campaign_id")}, "fresnel_fir_findings": {"campaign_id": "campaign-0099"},
+		"run_findings": {"run_id": s.text("run_id"), "since_seqno": -1}, "replay": {"finding": f.text("id"), "times": 0},
+		"explain_finding": {"finding": f.text("id"), "more": true},
+	} {
+		if res := g.raw(name, args); !res.IsError || g.decode(res).text("mode") != "model_only" {
+			t.Errorf("%s is refused without saying that the model is alone: %v", name, g.decode(res))
+		}
+	}
+	if o := g.call("check_spec", map[string]any{"text": doc}); o.text("mode") != "model_only" {
+		t.Errorf("check_spec does not say that the model is alone: %v", o)
+	}
 	if o := g.call("replay", map[string]any{"finding": f.text("id"), "times": 3}); o.at("shows_again") != true || o.number("same") != 3 {
 		t.Errorf("replay: %v", o)
 	}
@@ -305,6 +317,9 @@ func TestMCPRefuses(t *testing.T) {
 	g.refuses("run_spec", nil, "either path or text")
 	g.refuses("run_spec", map[string]any{"path": "../article.json"}, "not below")
 	g.refuses("run_spec", map[string]any{"path": "none.json"}, "no such file")
+	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"module": "../x.wasm"}}, "not below")
+	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"capsule": "/etc/hostname"}}, "not below")
+	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"module": "other.wasm"}}, "other.wasm cannot be read")
 	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"budgt": 3}}, "budgt")
 	g.refuses("run_spec", map[string]any{"path": "article.json", "contract": "fuzzspec"}, "fuzzspec")
 	g.refuses("run_status", map[string]any{"run_id": "nothing"}, "nothing")

@@ -209,9 +209,14 @@ func (a *application) mutateStream(ctx context.Context, f *mutateFlags) error {
 	}
 	in := seedInput{a: a, f: f, given: m.Filter(), from: out.from}
 	defer in.close()
-	s := operator.Stream{Lane: m.NewLane(host), Children: f.children, Duplicates: operator.Duplicates(f.duplicates), All: f.all}
+	s := operator.Stream{Lane: m.NewLane(host), Children: f.children, Duplicates: operator.Duplicates(f.duplicates), All: f.all, GaveUp: func(op int) {
+		fmt.Fprintf(a.io.Err, "note: %s hung %d times and is given up: it is not applied any more (--exclude leaves it out)\n", m.Registry().Entries()[op].Meta.ID, mutator.GiveUpAfter)
+	}}
 	told := make(map[string]bool)
 	counts, err := s.Run(ctx, in.next, out.write, func(c *mutator.Child) { a.tellBreaches(m, c, told) })
+	if err == nil {
+		err = out.done()
+	}
 	if cerr := out.close(); err == nil {
 		err = cerr
 	}
@@ -239,10 +244,13 @@ func streamSummary(n *operator.Counts) string {
 	for _, part := range []struct {
 		n    int64
 		word string
-	}{{n.Equal, "equal rejected"}, {n.Near, "near rejected"}, {n.Skipped, "SKIPPED"}, {n.Invalid, "INVALID"}, {n.Short, "seeds short of children"}} {
+	}{{n.Equal, "equal rejected"}, {n.Near, "near rejected"}, {n.Skipped, "SKIPPED"}, {n.Invalid, "INVALID"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.word)
 		}
+	}
+	if n.Short > 0 {
+		text += ", " + countOf(n.Short, "seed", "seeds") + " short of children"
 	}
 	return text
 }

@@ -24,8 +24,30 @@ type seedInput struct {
 	file   *os.File
 	reader *operator.SeedReader
 	read   int64
+	twice  int // ids that came again
+	ids    map[string]bool
 	past   diag.List
 	faults diag.List // records that are no seeds; the others are mutated
+}
+
+// mostIDs is how many ids of seeds are told apart: a stream may have no end.
+const mostIDs = 1 << 16
+
+// mostTwice is how many ids that come again are told.
+const mostTwice = 20
+
+// meet doubts an id that an earlier seed has: their children have the same ids.
+func (in *seedInput) meet(id string) {
+	switch {
+	case in.ids[id] && in.twice < mostTwice:
+		in.twice++
+		in.past = append(in.past, in.reader.Doubt("seed-twice", fmt.Sprintf("the id %q is that of an earlier seed: children of both have the same testcase_id", id)))
+	case len(in.ids) < mostIDs:
+		if in.ids == nil {
+			in.ids = make(map[string]bool)
+		}
+		in.ids[id] = true
+	}
 }
 
 // mostFaults is how many faults of seeds are told before reading ends: a file
@@ -61,6 +83,7 @@ func (in *seedInput) next() (*mutator.Seed, error) {
 		}
 		seed.Ordinal = in.read
 		in.read++
+		in.meet(seed.ID)
 		if seed.Ordinal >= in.from {
 			in.route(seed)
 			return seed, nil
@@ -79,10 +102,9 @@ func (in *seedInput) route(seed *mutator.Seed) {
 }
 
 func (in *seedInput) open() error {
-	format := operator.Format(in.f.format)
 	if len(in.f.in) == 0 || in.f.in[in.opened] == "-" {
 		in.opened++
-		in.reader = operator.NewSeedReader(in.a.io.In, "standard input", format)
+		in.begin(in.a.io.In, "standard input")
 		return nil
 	}
 	name := in.f.in[in.opened]
@@ -92,8 +114,13 @@ func (in *seedInput) open() error {
 		return diag.Refused("%s: %s", name, reason(err))
 	}
 	in.file = file
-	in.reader = operator.NewSeedReader(file, name, format)
+	in.begin(file, name)
 	return nil
+}
+
+func (in *seedInput) begin(r io.Reader, name string) {
+	in.reader = operator.NewSeedReader(r, name, operator.Format(in.f.format))
+	in.reader.Constraints.TrimTrailing = in.f.trim
 }
 
 // done ends a file.
@@ -126,11 +153,15 @@ func (in *seedInput) warnings() diag.List {
 type childOutput struct {
 	w    *bufio.Writer
 	file *os.File
-	from int64 // the first seed that has no children in the file yet
+	from int64 // the first seed that may lack children in the file
+	// again is what the file holds from there on: the same children are made
+	// first, or else the file was begun with other flags. line is its next line.
+	again *bufio.Reader
+	line  int
 }
 
-// openChildren opens the output. A file that children are added to is cut
-// where its last seed begins, which may not have all of its children.
+// openChildren opens the output. A file that children are added to is gone
+// through again from its last seed on, which may not have all of its children.
 func (a *application) openChildren(f *mutateFlags, m *mutator.Mutator) (*childOutput, error) {
 	if f.out == "" || f.out == "-" {
 		return &childOutput{w: bufio.NewWriterSize(a.io.Out, 64<<10)}, nil
@@ -163,7 +194,7 @@ type kept struct {
 
 func (o *childOutput) resume(a *application, f *mutateFlags, m *mutator.Mutator) error {
 	r := bufio.NewReaderSize(o.file, 1<<20)
-	var at, cut int64
+	var at, last int64
 	torn := false
 	for line := 1; ; line++ {
 		text, err := r.ReadBytes('\n')
@@ -184,29 +215,60 @@ func (o *childOutput) resume(a *application, f *mutateFlags, m *mutator.Mutator)
 		if m.Derive(k.Testcase) != *k.Derived {
 			return diag.WithHint(diag.Refused("%s:%d: the child was made with another --seed-base or --rng-rule; nothing was changed", f.out, line), "give the flags that the file was begun with")
 		}
-		if k.Ordinal != o.from {
-			o.from, cut = k.Ordinal, at
+		if k.Ordinal != o.from || line == 1 {
+			o.from, last, o.line = k.Ordinal, at, line
 		}
 		at += int64(len(text))
 	}
 	if torn {
 		fmt.Fprintf(a.io.Err, "note: the last line of %s was torn; it is made again\n", f.out)
 	}
-	if err := o.file.Truncate(cut); err != nil {
+	if err := o.file.Truncate(at); err != nil {
 		return diag.Environment("cutting %s: %w", f.out, err)
 	}
-	if _, err := o.file.Seek(cut, io.SeekStart); err != nil {
+	if _, err := o.file.Seek(at, io.SeekStart); err != nil {
 		return diag.Environment("going on with %s: %w", f.out, err)
 	}
+	o.again = bufio.NewReader(io.NewSectionReader(o.file, last, at-last))
 	return nil
 }
 
 func (o *childOutput) write(line []byte) error {
+	if o.again != nil {
+		there, err := o.again.ReadBytes('\n')
+		switch {
+		case err == nil && bytes.Equal(there[:len(there)-1], line):
+			o.line++
+			return nil
+		case err == nil:
+			return o.other()
+		case !errors.Is(err, io.EOF):
+			return diag.Environment("reading %s: %w", o.file.Name(), err)
+		}
+		o.again = nil
+	}
 	if _, err := o.w.Write(line); err != nil {
 		return diag.Environment("writing children: %w", err)
 	}
 	if err := o.w.WriteByte('\n'); err != nil {
 		return diag.Environment("writing children: %w", err)
+	}
+	return nil
+}
+
+// other is the error for a file that holds what is not made now.
+func (o *childOutput) other() error {
+	return diag.WithHint(diag.Refused("%s:%d: another child stands there than is made now; nothing was changed", o.file.Name(), o.line),
+		"give the flags, the seeds and the operators that the file was begun with")
+}
+
+// done is called when all children were made.
+func (o *childOutput) done() error {
+	if o.again == nil {
+		return nil
+	}
+	if _, err := o.again.Peek(1); err == nil {
+		return o.other()
 	}
 	return nil
 }

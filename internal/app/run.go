@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/fleet"
 	"github.com/thresh-dev/thresh/run"
 	"github.com/thresh-dev/thresh/store"
 )
@@ -49,7 +50,7 @@ Exit codes: 0 all held, 1 findings or failures, 2 a document was refused,
 		},
 	}
 	f.register(c, a.contracts)
-	c.Flags().BoolVar(&watch, "watch", false, "go on, and run again what changes: documents, and files that they look at; an interrupt ends it, with exit code 0")
+	c.Flags().BoolVar(&watch, "watch", false, "go on, and run again what changes: documents, and the files and programs of their cases; an interrupt ends it, with exit code 0")
 	return c
 }
 
@@ -84,6 +85,7 @@ func (a *application) run(ctx context.Context, paths []string, f *runFlags) erro
 
 // execute compiles documents and runs them as a new run.
 func (a *application) execute(ctx context.Context, docs []document, f *runFlags) (campaign.Record, error) {
+	defer holdTexts(docs)()
 	var rec campaign.Record
 	b := newBundle()
 	set := b.fill(f.settings())
@@ -159,20 +161,22 @@ func (a *application) drive(ctx context.Context, job run.Job, m store.Manifest, 
 	if f.failFast && f.stop == nil {
 		f.stop = func(o *campaign.Outcome) bool { return o.Verdict == campaign.VerdictFail }
 	}
+	var link *fleet.Link
 	if f.fleet.on() {
 		if !f.workersGiven() {
 			f.workers = leasesInFlight
 		}
-		leave, err := a.join(ctx, &job, m, f)
+		l, leave, err := a.join(ctx, &job, m, f)
 		if err != nil {
 			_ = job.Writer.Close() // the error above is the one to tell
 			return campaign.Record{}, err
 		}
 		defer leave()
+		link = l
 	}
 	if f.ui {
 		var err error
-		if f.pagesOver, err = a.whileRunning(ctx, f.store, job.Writer.RunID()); err != nil {
+		if f.pagesOver, err = a.whileRunning(ctx, f.store, job.Writer.RunID(), link); err != nil {
 			_ = job.Writer.Close() // the error above is the one to tell
 			return campaign.Record{}, err
 		}

@@ -157,8 +157,9 @@ func (a *application) promoteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "promote FINDING",
 		Short: "Turn a finding into a regression test",
-		Long: `Promote writes documents of the finding's own format that fail while the fault
-is there and pass once it is gone. Run them with thresh run.`,
+		Long: `Promote writes documents that fail while the fault is there and pass once it is
+gone: of the finding's own format, or a Spec-Test and what it runs. Run them with
+thresh run.`,
 		Example: `  thresh promote F-3fa9c1d2e0 --to regressions
   thresh run regressions`,
 		Args: cobra.ExactArgs(1),

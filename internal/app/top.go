@@ -27,11 +27,8 @@ a pipe it prints a table every second, and with --once just one.`,
   thresh top --fleet nats://build-server:4222 --once`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !f.on() || strings.HasPrefix(f.URL, "embedded") {
+			if !f.on() {
 				return usagef("thresh top needs --fleet URL, the server of the fleet")
-			}
-			if err := f.validate(); err != nil {
-				return err
 			}
 			return a.top(c.Context(), &f, once)
 		},
@@ -43,16 +40,11 @@ a pipe it prints a table every second, and with --once just one.`,
 }
 
 func (a *application) top(ctx context.Context, f *accessFlags, once bool) error {
-	link, err := a.connect(ctx, f, "top")
+	w, unwatch, err := a.watchFleet(ctx, f, "top")
 	if err != nil {
 		return err
 	}
-	defer link.Close()
-	w, err := fleet.Watch(link)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
+	defer unwatch()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for n := 1; ; n++ {
@@ -72,6 +64,26 @@ func (a *application) top(ctx context.Context, f *accessFlags, once bool) error 
 			return nil
 		}
 	}
+}
+
+// watchFleet listens to the members of a fleet for the verb of that name, until
+// unwatch is called.
+func (a *application) watchFleet(ctx context.Context, f *accessFlags, verb string) (w *fleet.Watcher, unwatch func(), err error) {
+	if strings.HasPrefix(f.URL, "embedded") {
+		return nil, nil, usagef("thresh %s needs --fleet URL, the server of the fleet", verb)
+	}
+	if err := f.validate(); err != nil {
+		return nil, nil, err
+	}
+	link, err := a.connect(ctx, f, verb)
+	if err != nil {
+		return nil, nil, err
+	}
+	if w, err = fleet.Watch(link); err != nil {
+		link.Close()
+		return nil, nil, err
+	}
+	return w, func() { w.Close(); link.Close() }, nil
 }
 
 // fleetTable is the members of a fleet, runs first.

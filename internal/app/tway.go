@@ -17,20 +17,23 @@ import (
 // twayFlags are the flags of thresh tway.
 type twayFlags struct {
 	strength int
+	all      bool // combine all parameters
 	seed     int64
 	effort   int
 	format   string
 	rows     string
 	verify   string
+	dialect  modelfile.Dialect
+	drawn    bool // nobody chose the seed
 }
 
 // twayFormats are the ways in which rows are written.
-var twayFormats = []string{"table", "csv", "tsv", "json"}
+var twayFormats = []string{"table", "csv", "tsv", "json", "summary"}
 
 func (a *application) twayCommand() *cobra.Command {
 	var f twayFlags
 	c := &cobra.Command{
-		Use:   "tway MODEL",
+		Use:   "tway MODEL [SWITCH...]",
 		Short: "Write few rows of inputs that hold every combination of t parameters' values",
 		Long: `Tway reads a model of parameters, values and constraints (PICT, or ACTS as text
 or XML; - is standard input) and writes rows that together hold every combination of
@@ -45,14 +48,23 @@ the smallest array that patience can buy, 0 writes the first one that covers all
 Every array is checked, by other means than it was made, before it is written.
 With --verify, rows from a file are checked instead: other tools' or your own.
 
+Switches are those of PICT, in its own spelling, after the model: /o:3 /d:; /a:/
+/n:! /e:rows.txt /r:7 /c /s. With one of them rows are written as PICT does.
+
 Exit codes: 0 all that is possible is covered, 1 it is not (--verify) or could
 not be decided, 2 the model or the rows were refused.`,
 		Example: `  thresh tway model.txt
   thresh tway model.txt --strength 3 --format csv
   thresh tway model.txt --rows must.tsv       begin with rows of your own
-  thresh tway model.txt --verify rows.tsv     do these rows cover everything?`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.tway(args[0], f) },
+  thresh tway model.txt --verify rows.tsv     do these rows cover everything?
+  thresh tway model.txt /o:3 /e:must.txt      as PICT is called`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.switches(args[1:], c.Flags()); err != nil {
+				return err
+			}
+			return a.tway(args[0], f)
+		},
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
@@ -60,6 +72,10 @@ not be decided, 2 the model or the rows were refused.`,
 	fs.Int64Var(&f.seed, "seed", 1, "another seed gives other rows of the same worth")
 	fs.IntVar(&f.effort, "effort", 1, "how much work goes into fewer rows (0: none)")
 	fs.StringVar(&f.format, "format", "table", "how rows are written: "+strings.Join(twayFormats, ", "))
+	fs.StringVar(&f.dialect.Separator, "separator", ",", "`CHARACTER` between the values of a PICT model; space and tab are ones")
+	fs.StringVar(&f.dialect.Alias, "alias-separator", "|", "`CHARACTER` between the names of a value")
+	fs.StringVar(&f.dialect.Negative, "negative-prefix", "~", "`CHARACTER` before a value that is invalid")
+	fs.BoolVar(&f.dialect.CaseSensitive, "case-sensitive", false, "tell names and text of a PICT model apart by their case")
 	fs.StringVar(&f.rows, "rows", "", "begin with the rows of a `FILE` (tab- or comma-separated, or JSON); empty cells are filled")
 	fs.StringVar(&f.verify, "verify", "", "make no rows, check those of a `FILE`")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(twayFormats, cobra.ShellCompDirectiveNoFileComp))
@@ -72,8 +88,13 @@ func (f *twayFlags) validate() error {
 		return usagef("--strength must be from 1 to %d, got %d", tway.MaxStrength, f.strength)
 	case f.effort < 0 || f.effort > 1_000_000:
 		return usagef("--effort must be from 0 to 1000000, got %d", f.effort)
+	case f.verify != "" && f.format == "summary":
+		return usagef("--format summary writes no rows, and --verify makes none: give one of them")
 	case f.verify != "" && f.rows != "":
 		return usagef("--rows begins an array and --verify makes none: give one of them")
+	}
+	if err := f.dialect.Check(); err != nil {
+		return usagef("%w", err)
 	}
 	for _, known := range twayFormats {
 		if f.format == known {
@@ -88,19 +109,30 @@ func (f *twayFlags) validate() error {
 }
 
 func (a *application) tway(path string, f twayFlags) error {
+	for _, c := range []*string{&f.dialect.Separator, &f.dialect.Alias} {
+		if name, ok := map[string]string{"space": " ", "tab": "\t"}[*c]; ok {
+			*c = name
+		}
+	}
 	if err := f.validate(); err != nil {
 		return err
+	}
+	if f.drawn {
+		fmt.Fprintf(a.io.Err, "seed %d\n", f.seed)
 	}
 	data, err := a.readModel(path)
 	if err != nil {
 		return err
 	}
-	file, list := modelfile.Read(path, data)
+	file, list := f.dialect.Read(path, data)
 	a.warn(list)
-	if file == nil {
+	switch {
+	case file == nil:
 		return exitError(diag.ExitRefused)
+	case file.Format != "pict" && f.dialect != (modelfile.Dialect{Separator: ",", Alias: "|", Negative: "~"}):
+		return diag.Refused("%s: separators, signs and case can be told of PICT models alone; this is one for ACTS", path)
 	}
-	m := file.At(strengthOf(file, f.strength))
+	m := file.At(f.strengthOf(file))
 	if err := m.Check(); err != nil {
 		return diag.Refused("%s: %w", path, err)
 	}
@@ -126,10 +158,13 @@ func (a *application) tway(path string, f twayFlags) error {
 		return diag.Environment("the array is wrong, which is a fault of thresh: %d combinations missing, %d rows that break constraints",
 			len(verdict.Missing), len(verdict.Broken))
 	}
-	if err := writeRows(a.io.Out, file, array.Rows, f.format); err != nil {
+	about := a.io.Err
+	if f.format == "summary" {
+		about = a.io.Out
+	} else if err := writeRows(a.io.Out, file, array.Rows, f.format); err != nil {
 		return diag.Environment("writing the rows: %w", err)
 	}
-	a.summarizeArray(file, m, array)
+	summarizeArray(about, file, m, array)
 	if len(array.Unproven) > 0 {
 		return exitError(diag.ExitFindings)
 	}
@@ -138,10 +173,18 @@ func (a *application) tway(path string, f twayFlags) error {
 
 // strengthOf is the strength asked for, that of the file, or 2; one parameter
 // can only be combined by 1.
-func strengthOf(file *modelfile.File, asked int) int {
+func (f *twayFlags) strengthOf(file *modelfile.File) int {
 	switch {
-	case asked > 0:
-		return asked
+	case f.all:
+		n := 0
+		for i := range file.Params {
+			if file.Model.Outcome == nil || !file.Model.Outcome[i] {
+				n++
+			}
+		}
+		return n
+	case f.strength > 0:
+		return f.strength
 	case file.Strength > 0:
 		return file.Strength
 	}

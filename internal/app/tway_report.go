@@ -51,8 +51,7 @@ func writeRows(w io.Writer, file *modelfile.File, rows [][]int, format string) e
 const shownTuples = 20
 
 // summarizeArray tells what an array covers and what nothing can cover.
-func (a *application) summarizeArray(file *modelfile.File, m *tway.Model, array *tway.Array) {
-	w := a.io.Err
+func summarizeArray(w io.Writer, file *modelfile.File, m *tway.Model, array *tway.Array) {
 	for _, r := range array.Refused {
 		why := "it holds two invalid values"
 		if len(r.Conds) > 0 {
@@ -92,7 +91,7 @@ func tellTuples(w io.Writer, file *modelfile.File, list []tway.Tuple) {
 func tupleText(file *modelfile.File, t tway.Tuple) string {
 	var parts []string
 	for i, p := range t.Params {
-		parts = append(parts, file.Params[p].Name+"="+file.Params[p].Values[t.Values[i]].Label(0))
+		parts = append(parts, file.Params[p].Name+"="+file.Label(&file.Params[p].Values[t.Values[i]], 0))
 	}
 	return printable(strings.Join(parts, ", "))
 }

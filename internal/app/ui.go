@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/fleet"
 	"github.com/thresh-dev/thresh/serve/web"
 	"github.com/thresh-dev/thresh/store"
 )
@@ -34,13 +35,15 @@ func (a *application) uiCommand() *cobra.Command {
 	var dir, addr, to string
 	var open bool
 	var hosts []string
+	var access accessFlags
 	c := &cobra.Command{
 		Use:   "ui",
 		Short: "Show stored runs, and those that go on, in a browser",
 		Long: `Ui serves pages of the runs in the store: what is broken, is it new, how is it
 reproduced, is it better than before. Runs that go on are followed as they go,
 whatever process they are of. It prints its address and serves until it is
-interrupted.
+interrupted. With --fleet a page shows the workers and runs of a fleet as they go,
+as thresh top does.
 
 Only this machine reaches the default address. Any other address asks for a
 token, a random one or that of THRESH_UI_TOKEN; the printed address has it.`,
@@ -53,7 +56,15 @@ token, a random one or that of THRESH_UI_TOKEN; the printed address has it.`,
 				return err
 			}
 			defer st.Close()
-			p, err := a.listen(c.Context(), st, pagesAt{store: dir, addr: addr, hosts: hosts, promote: to})
+			at := pagesAt{store: dir, addr: addr, hosts: hosts, promote: to}
+			if access.on() {
+				var unwatch func()
+				if at.fleet, unwatch, err = a.watchFleet(c.Context(), &access, "ui"); err != nil {
+					return err
+				}
+				defer unwatch()
+			}
+			p, err := a.listen(c.Context(), st, at)
 			if err != nil {
 				return err
 			}
@@ -71,6 +82,7 @@ token, a random one or that of THRESH_UI_TOKEN; the printed address has it.`,
 	c.Flags().StringVar(&addr, "addr", loopback, "`HOST:PORT` to serve on; port 0 is a free one")
 	c.Flags().StringArrayVar(&hosts, "host", nil, "`NAME` that the server may be called by, besides addresses and localhost; repeatable")
 	c.Flags().BoolVar(&open, "open", false, "open the pages in a browser")
+	access.register(c, "show the fleet at the `URL` of a NATS server as well")
 	c.Flags().StringVar(&to, "promote-to", promoteFolder, "`FOLDER` for findings that are promoted in a page")
 	return c
 }
@@ -81,6 +93,7 @@ type pagesAt struct {
 	addr    string
 	hosts   []string
 	promote string
+	fleet   *fleet.Watcher // nil: none is watched
 }
 
 // pages is a server of pages that has begun.
@@ -105,6 +118,9 @@ func (a *application) listen(ctx context.Context, st *store.Store, at pagesAt) (
 		}
 	}
 	cfg := web.Config{Store: st, Use: uses{a, st, at}, Version: Version, Token: token, Hosts: at.hosts}
+	if at.fleet != nil {
+		cfg.Fleet = func() []web.Member { return members(at.fleet.Rows()) }
+	}
 	if h := hostName(); h != "" && !near {
 		cfg.Hosts = append(cfg.Hosts, h)
 	}
@@ -129,6 +145,18 @@ func (a *application) listen(ctx context.Context, st *store.Store, at pagesAt) (
 	p := &pages{url: u.String(), done: make(chan error, 1)}
 	go func() { p.done <- srv.Serve(ctx, l) }()
 	return p, nil
+}
+
+// members is a fleet as pages show it.
+func members(rows []fleet.Row) []web.Member {
+	list := make([]web.Member, len(rows))
+	for i, r := range rows {
+		list[i] = web.Member{
+			Role: r.Role, ID: r.ID, Host: r.Host, Runs: r.Runs, Labels: r.Labels, Lanes: r.Lanes, Busy: r.Busy, Cases: r.Cases, Rate: r.Rate,
+			Leases: r.Leases, InFlight: r.InFlight, Retries: r.Retries, Stolen: r.Stolen, Quarantined: r.Quarantined,
+		}
+	}
+	return list
 }
 
 // onLoopback reports whether an address is one that this machine alone reaches.
@@ -184,8 +212,16 @@ func (u uses) ResumeCommand(runID string) []string {
 	return argv
 }
 
+func (u uses) ReplayCommand(runID string, index int64) []string {
+	return append(reproduceCommand(u.at.store), fmt.Sprintf("%s#%d", runID, index))
+}
+
 func (u uses) Promote(ctx context.Context, runID, findingID string) ([]string, error) {
 	return u.a.promote(ctx, u.st, runID+"/"+findingID, u.at.promote)
+}
+
+func (u uses) RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
+	return u.a.runCase(ctx, u.st, runID, contract, name, index)
 }
 
 // promote writes a finding out as a regression test in a folder of its own,
@@ -194,6 +230,9 @@ func (a *application) promote(ctx context.Context, st *store.Store, what, to str
 	rec, f, err := st.Finding(what)
 	if err != nil {
 		return nil, err
+	}
+	if f.Kind == campaign.KindNondeterminism {
+		return nil, diag.Refused("%s says that equal cases get different answers; a test of one of them would pass now and then", f.ID)
 	}
 	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
 	if err != nil {
@@ -227,15 +266,22 @@ func (a *application) promote(ctx context.Context, st *store.Store, what, to str
 }
 
 // whileRunning serves the pages of a run while it goes, from a store of their
-// own. The returned function is called once all was said of the run: on a
-// terminal it goes on serving until interrupted.
-func (a *application) whileRunning(ctx context.Context, dir, runID string) (over func(), err error) {
+// own, with the fleet at a link if there is one. The returned function is called
+// once all was said of the run: on a terminal it goes on serving until
+// interrupted.
+func (a *application) whileRunning(ctx context.Context, dir, runID string, link *fleet.Link) (over func(), err error) {
 	st, err := store.Open(dir)
 	if err != nil {
 		return nil, err
 	}
+	at := pagesAt{store: dir, addr: loopback, promote: promoteFolder}
+	if link != nil {
+		if at.fleet, err = fleet.Watch(link); err != nil {
+			return nil, errors.Join(err, st.Close())
+		}
+	}
 	pctx, end := context.WithCancel(context.WithoutCancel(ctx))
-	p, err := a.listen(pctx, st, pagesAt{store: dir, addr: loopback, promote: promoteFolder})
+	p, err := a.listen(pctx, st, at)
 	if err != nil {
 		end()
 		return nil, errors.Join(err, st.Close())

@@ -21,15 +21,18 @@ import (
 // editor writes a file in several steps.
 const settled = 100 * time.Millisecond
 
-// watcher runs documents again when they, or files that they look at, change.
+// watcher runs documents again when they change, or what they depend on.
 type watcher struct {
 	a     *application
 	paths []string
 	f     *runFlags
 	fs    *fsnotify.Watcher
-	// looks is the files that a document looks at, by the document's path, all
+	// looks is the files that a document depends on, by the document's path, all
 	// of them absolute.
 	looks map[string][]string
+	// digests are of these files when they were last run with, "" of one that
+	// was not there: what a run writes anew without a change is no change.
+	digests map[string]string
 }
 
 // watch runs documents, and then those that have changed, until it is
@@ -43,7 +46,7 @@ func (a *application) watch(ctx context.Context, paths []string, f *runFlags) er
 		return diag.Environment("watching files: %w", err)
 	}
 	defer fsw.Close()
-	w := &watcher{a: a, paths: paths, f: f, fs: fsw, looks: make(map[string][]string)}
+	w := &watcher{a: a, paths: paths, f: f, fs: fsw, looks: make(map[string][]string), digests: make(map[string]string)}
 	if err := w.folders(); err != nil {
 		return err
 	}
@@ -117,22 +120,22 @@ func (w *watcher) run(ctx context.Context, changed []string) error {
 		w.a.warn(problems)
 	}
 	if len(docs) > 0 {
+		w.remember(ctx, docs)
 		rec, err := w.a.execute(ctx, docs, w.f)
 		var code exitError
 		if err = w.a.close(rec, w.f, err); err != nil && !errors.As(err, &code) && ctx.Err() == nil {
 			tell(*w.a.io, err)
 		}
-		w.remember(ctx, docs)
 	}
 	fmt.Fprintln(w.a.io.Err, "watching for changes; an interrupt ends it")
 	return nil
 }
 
 // looker is a campaign that can tell which files, besides its document, its
-// cases look at.
+// cases depend on.
 type looker interface{ Looks() []string }
 
-// remember notes which files documents look at, and watches their folders.
+// remember notes which files documents depend on, and watches their folders.
 func (w *watcher) remember(ctx context.Context, docs []document) {
 	for _, d := range docs {
 		abs, err := filepath.Abs(d.Path)
@@ -154,16 +157,28 @@ func (w *watcher) remember(ctx context.Context, docs []document) {
 			}
 		}
 	}
+	for _, d := range docs {
+		abs, _ := filepath.Abs(d.Path) // without looks if this fails
+		for _, file := range w.looks[abs] {
+			w.digests[file], _ = fileDigest(file) // "" if it is not there
+		}
+	}
 }
 
-// concerns reports whether a document, or a file that it looks at, is among
-// those that changed.
+// concerns reports whether a document is among the files that changed, or
+// depends on one that is not what it was.
 func (w *watcher) concerns(d document, changed []string) bool {
 	abs, err := filepath.Abs(d.Path)
 	if err != nil || slices.Contains(changed, abs) {
 		return true
 	}
-	return slices.ContainsFunc(w.looks[abs], func(f string) bool { return slices.Contains(changed, f) })
+	return slices.ContainsFunc(w.looks[abs], func(f string) bool {
+		if !slices.Contains(changed, f) {
+			return false
+		}
+		now, _ := fileDigest(f)
+		return now != w.digests[f]
+	})
 }
 
 // wait returns the files that changed, nil once the watch is over.

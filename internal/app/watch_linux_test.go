@@ -62,6 +62,21 @@ func TestWatch(t *testing.T) {
 	if got := told(); !strings.Contains(got, "c.spec.md") || !strings.Contains(got, "1 case") {
 		t.Errorf("once there is a new document:\n%s", got)
 	}
+	tool := func(says string) {
+		t.Helper()
+		file("bin/next", "#!/bin/sh\necho "+says+"\n")
+		must(t, os.Chmod(filepath.Join(dir, "bin/next"), 0o755))
+		must(t, os.Rename(filepath.Join(dir, "bin/next"), filepath.Join(dir, "bin/tool"))) // as a build does
+	}
+	tool("fine")
+	file("docs/d.spec.md", "```yaml spec-test\nid: RUN\ntype: cli.run\nharness: {entrypoint: bin/tool}\nassert: [{target: stdout, must: [{contain: [fine]}]}]\n```\n")
+	if got := told(); !strings.Contains(got, "d.spec.md") || !strings.Contains(got, "all held") {
+		t.Errorf("once there is a document that runs a program:\n%s", got)
+	}
+	tool("worse")
+	if got := told(); strings.Contains(got, "a.spec.md") || !strings.Contains(got, "RUN: expected stdout to contain") {
+		t.Errorf("once a program was built again:\n%s", got)
+	}
 	must(t, cmd.Process.Signal(os.Interrupt))
 	if _, err := io.Copy(io.Discard, out); err != nil {
 		t.Error(err)

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// cacheFolder is the folder of a kind of things that later runs can do without:
+// below THRESH_CACHE, or below thresh in the user's folder for such; "": there
+// is none.
+func cacheFolder(getenv func(string) string, kind string) string {
+	if dir := getenv("THRESH_CACHE"); dir != "" {
+		return filepath.Join(dir, kind)
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "thresh", kind)
+}
+
+// variants implements flakestorm.Variants: a file for each text, named by its
+// key. Without a folder nothing is kept.
+type variants struct{ dir string }
+
+func (v variants) path(key string) string { return filepath.Join(v.dir, key[:2], key[2:]+".txt") }
+
+// Recall implements flakestorm.Variants. What cannot be read is written anew.
+func (v variants) Recall(key string) (string, bool) {
+	if v.dir == "" {
+		return "", false
+	}
+	text, err := os.ReadFile(v.path(key))
+	return string(text), err == nil
+}
+
+// Remember implements flakestorm.Variants. Readers see a text whole or not at all.
+func (v variants) Remember(key, text string) error {
+	if v.dir == "" {
+		return nil
+	}
+	path := v.path(key)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("make the cache's folder: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
+	if err != nil {
+		return fmt.Errorf("write to the cache: %w", err)
+	}
+	_, err = f.WriteString(text)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // what went wrong before is the error to tell
+		return fmt.Errorf("write to the cache: %w", err)
+	}
+	return nil
+}
