@@ -10,6 +10,9 @@ import (
 const (
 	ordinaryHeap = 16 << 20
 	littleText   = 2 << 20
+	// leastGrowth, in per cent, keeps the collector from running all the time
+	// over what does hold pointers, however long the texts are.
+	leastGrowth = 10
 )
 
 // holdTexts makes the collector leave out the texts of documents when it
@@ -26,6 +29,6 @@ func holdTexts(docs []document) (release func()) {
 	if size < littleText || os.Getenv("GOGC") != "" {
 		return func() {}
 	}
-	before := debug.SetGCPercent(100 * ordinaryHeap / (ordinaryHeap + size))
+	before := debug.SetGCPercent(max(100*ordinaryHeap/(ordinaryHeap+size), leastGrowth))
 	return func() { debug.SetGCPercent(before) }
 }
