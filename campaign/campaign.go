@@ -212,10 +212,16 @@ type Namer interface {
 	CaseName(c Case) string
 }
 
+// Recorder is implemented by campaigns that may want the evidence of every case
+// kept with the run, also of those that hold; of the others it is kept of findings.
+type Recorder interface{ Records() bool }
+
 // Describer is implemented by campaigns that can show a case to people.
 type Describer[S any] interface {
 	// Describe returns exhibits for a failing case, and for its smallest
-	// reproducer when there is one (nil otherwise). It must be pure.
+	// reproducer when there is one (nil otherwise). It must be pure. Cases that
+	// held are shown too if they were run again, or if the campaign is a
+	// [Recorder].
 	Describe(state S, c Case, out Outcome, minimized []byte) []Exhibit
 }
 

@@ -10,6 +10,10 @@ import (
 type Spec struct {
 	Path string // as the user named it
 	Data []byte
+	// Release gives back the memory that Data takes, until it is looked at again:
+	// a long text lies in a file. It changes nothing that can be seen, and may be
+	// called at any time, by any goroutine. Nil: Data is in memory for good.
+	Release func()
 }
 
 // Option is a command-line setting that is special to one contract. It becomes

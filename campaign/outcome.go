@@ -91,7 +91,7 @@ type Outcome struct {
 	Data      []byte   // the contract's own facts, for Fold
 
 	Elapsed  time.Duration // time in the target
-	Evidence []Attachment  // kept for findings: standard error, outputs, transcripts
+	Evidence []Attachment  // kept for findings, and for what a [Recorder] records: standard error, outputs, transcripts
 }
 
 // Attachment is a named piece of evidence.
@@ -99,6 +99,16 @@ type Attachment struct {
 	Name string // "stderr", "stdout", "exec.json", ...
 	Data []byte
 }
+
+// MeasuredAttachment names the attachment that holds what may differ between
+// equal runs, such as milliseconds and scores. Reports that tell of every case
+// leave it out, so that equal runs have equal reports.
+const MeasuredAttachment = "measured.json"
+
+// RecordedAttachment names the attachment that holds what the surroundings of the
+// target had answered, for replays to answer the same. It stays as it was seen
+// first, also where it differs when the case is run again.
+const RecordedAttachment = "recorded.json"
 
 // Attached returns the attachment of that name, or nil.
 func (o Outcome) Attached(name string) []byte {

@@ -15,7 +15,8 @@ const (
 	rowCap      = 500      // rows of a table
 	lineCap     = 2000     // lines of a document
 	spanCap     = 300      // spans of a timeline
-	matrixCap   = 60       // rows, and columns, of a matrix
+	matrixCap   = 60       // rows, and columns, of a matrix in text
+	heatCap     = 120      // rows, and columns, of a matrix on a page
 	seriesCap   = 12       // lines of a series
 	pointCap    = 400      // points of a line
 	graphCap    = 60       // nodes of a graph

@@ -18,6 +18,9 @@ type Case struct {
 	Verdict  campaign.Verdict
 	Kind     string // of what is no pass
 	Title    string // of what is no pass: one line that says what happened
+	// Evidence is what the run kept of it; of most formats it does so of findings
+	// alone.
+	Evidence []campaign.Exhibit
 }
 
 // Cases yields the cases of a run by campaign and index. An error ends it.
@@ -44,6 +47,8 @@ func writeLines(w io.Writer, rec campaign.Record, opt Options) error {
 		Verdict  string `json:"verdict"`
 		Kind     string `json:"kind,omitempty"`
 		Title    string `json:"title,omitempty"`
+
+		Evidence []campaign.Exhibit `json:"evidence,omitempty"`
 	}
 	if opt.Cases != nil {
 		for c, err := range opt.Cases {
@@ -54,7 +59,7 @@ func writeLines(w io.Writer, rec campaign.Record, opt Options) error {
 				continue
 			}
 			of := &rec.Campaigns[c.Campaign]
-			if err := write(caseLine{"case", of.Contract, of.Name, of.Source, c.Index, c.Name, c.Verdict.String(), c.Kind, c.Title}); err != nil {
+			if err := write(caseLine{"case", of.Contract, of.Name, of.Source, c.Index, c.Name, c.Verdict.String(), c.Kind, c.Title, c.Evidence}); err != nil {
 				return err
 			}
 		}
@@ -118,7 +123,7 @@ func named(rec *campaign.Record, opt Options) ([]suite, error) {
 		case campaign.VerdictPass:
 			p.Status = held
 		case campaign.VerdictSkip:
-			p.Status = skipped
+			p.Status, p.Detail = skipped, c.Title
 		case campaign.VerdictFail:
 			p.Status, p.Name, p.Finding = failed, c.Title, shows(byCampaign[c.Campaign], c.Index)
 		default:

@@ -30,12 +30,12 @@ func TestCasesWithNamesStandForThemselves(t *testing.T) {
 	}
 	opt := listed(
 		Case{Index: 0, Name: "ONE"}, Case{Index: 1, Name: "TWO", Verdict: campaign.VerdictFail, Title: "two <is> wrong"},
-		Case{Index: 2, Name: "ONE"}, Case{Index: 3, Name: "SKIP", Verdict: campaign.VerdictSkip},
+		Case{Index: 2, Name: "ONE"}, Case{Index: 3, Name: "SKIP", Verdict: campaign.VerdictSkip, Title: "no #3 here"},
 		Case{Index: 4, Name: "ERR", Verdict: campaign.VerdictError, Title: "no such thing"}, Case{Index: 5, Name: "SIX", Verdict: campaign.VerdictFail, Title: "six"},
 		Case{Index: 6}, Case{Campaign: 99, Name: "NOWHERE"},
 	)
 	x := write(t, "junit", rec, opt)
-	for _, want := range []string{`name="ONE"`, `name="ONE (2)"`, `name="TWO"`, "one is wrong", `name="SKIP"`, `name="ERR"`, "no such thing", "of no case that is listed", `tests="7"`, `failures="3"`, `errors="1"`, `skipped="1"`} {
+	for _, want := range []string{`name="ONE"`, `name="ONE (2)"`, `name="TWO"`, "one is wrong", `name="SKIP"`, `<skipped message="no #3 here">`, `name="ERR"`, "no such thing", "of no case that is listed", `tests="7"`, `failures="3"`, `errors="1"`, `skipped="1"`} {
 		if !strings.Contains(x, want) {
 			t.Errorf("junit lacks %q:\n%s", want, x)
 		}
@@ -44,7 +44,7 @@ func TestCasesWithNamesStandForThemselves(t *testing.T) {
 		t.Error("cases that stand for themselves are counted as well")
 	}
 	tap := write(t, "tap", rec, opt)
-	for _, want := range []string{"ok 2 - ONE\n", "not ok 3 - two <is> wrong", "# SKIP", "not ok 6 - no such thing"} {
+	for _, want := range []string{"ok 2 - ONE\n", "not ok 3 - two <is> wrong", "SKIP # SKIP no \\#3 here\n", "not ok 6 - no such thing"} {
 		if !strings.Contains(tap, want) {
 			t.Errorf("tap lacks %q:\n%s", want, tap)
 		}

@@ -231,8 +231,8 @@ func diffRuns(d *campaign.Diff, limit int) ([]run, string) {
 }
 
 func (d *drawer) matrix(m *campaign.Matrix) (*matrixView, string) {
-	names, note := firstOf(m.Rows, matrixCap, "row")
-	columns, more := firstOf(m.Columns, matrixCap, "column")
+	names, note := firstOf(m.Rows, heatCap, "row")
+	columns, more := firstOf(m.Columns, heatCap, "column")
 	out := &matrixView{Columns: columns}
 	for i, name := range names {
 		row := matrixRow{Name: name}

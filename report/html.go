@@ -15,10 +15,12 @@ import (
 var pageFiles embed.FS
 
 // detailed is how many findings, the gravest first, the page shows in full,
-// and opened how many of these are unfolded when it is opened.
+// opened how many of these are unfolded when it is opened, and told how many
+// cases the page shows with what was kept of them.
 const (
 	detailed = 200
 	opened   = 3
+	told     = 200
 )
 
 // page is what the single file is made of: the run, and its findings.
@@ -29,6 +31,15 @@ type page struct {
 	Policy   string // content security policy
 	Findings []FindingView
 	Rest     []FindingView // as rows of a table
+	Cases    []caseView
+	Untold   int64 // further cases that evidence is kept of
+}
+
+// caseView is a case that the run keeps evidence of.
+type caseView struct {
+	Case
+	Anchor   string
+	Exhibits []Exhibit
 }
 
 func writeHTML(w io.Writer, rec campaign.Record, opt Options) error {
@@ -56,8 +67,12 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 		return nil, fmt.Errorf("read the page's script: %w", err)
 	}
 	d := &drawer{left: evidenceBudget}
+	cases, untold, err := casesOf(opt)
+	if err != nil {
+		return nil, fmt.Errorf("read the cases of run %s: %w", rec.RunID, err)
+	}
 	if opt.CaseLink == nil {
-		opt.CaseLink = findingLinks(rec)
+		opt.CaseLink = linksWithin(rec, cases)
 	}
 	p := &page{
 		RunView: runViewOf(rec, len(rec.Findings), opt, d),
@@ -74,7 +89,61 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 		v.detail(opt, d)
 		p.Findings = append(p.Findings, v)
 	}
+	// What is left of the page's room after the findings is the cases'.
+	for i := range cases {
+		v := caseView{Case: cases[i], Anchor: anchorOf(&cases[i])}
+		for k := range v.Evidence {
+			v.Exhibits = append(v.Exhibits, d.exhibit(&v.Evidence[k]))
+		}
+		p.Cases = append(p.Cases, v)
+	}
+	p.Untold = untold
 	return p, nil
+}
+
+// casesOf are the first cases that evidence is kept of, and how many more there
+// are.
+func casesOf(opt Options) (list []Case, more int64, err error) {
+	if opt.Cases == nil {
+		return nil, 0, nil
+	}
+	for c, err := range opt.Cases {
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case len(c.Evidence) == 0:
+		case len(list) < told:
+			list = append(list, c)
+		default:
+			more++
+		}
+	}
+	return list, more, nil
+}
+
+func anchorOf(c *Case) string { return fmt.Sprintf("case-%d-%d", c.Campaign, c.Index) }
+
+// linksWithin leads from a case to the finding that begins with it, or to what
+// is told of the case itself.
+func linksWithin(rec *campaign.Record, cases []Case) func(contract, campaign string, index int64) string {
+	finding := findingLinks(rec)
+	anchors := make(map[string]bool, len(cases))
+	for i := range cases {
+		anchors[anchorOf(&cases[i])] = true
+	}
+	return func(contract, name string, index int64) string {
+		if to := finding(contract, name, index); to != "" {
+			return to
+		}
+		for k := range rec.Campaigns {
+			if c := &rec.Campaigns[k]; c.Contract == contract && c.Name == name {
+				if to := anchorOf(&Case{Campaign: k, Index: index}); anchors[to] {
+					return "#" + to
+				}
+			}
+		}
+		return ""
+	}
 }
 
 // findingLinks leads from a case to the finding that begins with it.

@@ -2,7 +2,6 @@ package report
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
@@ -27,52 +26,49 @@ type document struct {
 	campaign.Record
 }
 
-func writeJSON(w io.Writer, rec campaign.Record, _ Options) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	doc := document{SchemaID, encodable(reflect.ValueOf(rec)).Interface().(campaign.Record)}
-	if err := enc.Encode(doc); err != nil {
+// caseEntry is a case of which the run keeps evidence, whatever came of it.
+type caseEntry struct {
+	Campaign int                `json:"campaign"` // index into the campaigns
+	Case     int64              `json:"case"`
+	Name     string             `json:"name,omitempty"`
+	Verdict  string             `json:"verdict"`
+	Kind     string             `json:"kind,omitempty"`
+	Title    string             `json:"title,omitempty"`
+	Evidence []campaign.Exhibit `json:"evidence"`
+}
+
+func writeJSON(w io.Writer, rec campaign.Record, opt Options) error {
+	e := newEncoder(w)
+	err := e.report(&rec, opt)
+	if ferr := e.w.Flush(); err == nil {
+		err = ferr
+	}
+	if err != nil {
 		return fmt.Errorf("write json report of run %s: %w", rec.RunID, err)
 	}
 	return nil
 }
 
-// encodable is a copy of v that JSON can hold without null: a nil slice is an
-// empty one, and a number that JSON lacks (NaN, infinity) is 0, for a report
-// must not be lost to one odd number in its evidence.
-func encodable(v reflect.Value) reflect.Value {
-	out := reflect.New(v.Type()).Elem()
-	switch v.Kind() {
-	case reflect.Struct:
-		out.Set(v)
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				out.Field(i).Set(encodable(v.Field(i)))
+func (e *encoder) report(rec *campaign.Record, opt Options) error {
+	e.begin('{')
+	if err := e.fields(reflect.ValueOf(document{SchemaID, *rec})); err != nil {
+		return err
+	}
+	if opt.Cases != nil {
+		e.key("cases")
+		e.begin('[')
+		for c, err := range opt.Cases {
+			if err != nil {
+				return err
+			}
+			e.next()
+			x := caseEntry{c.Campaign, c.Index, c.Name, c.Verdict.String(), c.Kind, c.Title, c.Evidence}
+			if err := e.value(reflect.ValueOf(x)); err != nil {
+				return err
 			}
 		}
-	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 && !v.IsNil() {
-			return v
-		}
-		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-		for i := range v.Len() {
-			out.Index(i).Set(encodable(v.Index(i)))
-		}
-	case reflect.Array:
-		for i := range v.Len() {
-			out.Index(i).Set(encodable(v.Index(i)))
-		}
-	case reflect.Pointer:
-		if !v.IsNil() {
-			p := reflect.New(v.Type().Elem())
-			p.Elem().Set(encodable(v.Elem()))
-			out.Set(p)
-		}
-	case reflect.Float64:
-		out.SetFloat(finite(v.Float()))
-	default:
-		out.Set(v)
+		e.end(']')
 	}
-	return out
+	e.end('}')
+	return e.w.WriteByte('\n')
 }

@@ -65,6 +65,36 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 	}
 }
 
+func TestJSONTellsCasesByItsSchema(t *testing.T) {
+	cases := []Case{
+		{Name: "answers in calm", Verdict: campaign.VerdictPass, Evidence: []campaign.Exhibit{campaign.TextExhibit("Reply", hostile)}},
+		{Index: 1, Verdict: campaign.VerdictSkip, Kind: "not-applicable", Title: "it does not apply"},
+	}
+	opt := Options{Cases: func(yield func(Case, error) bool) {
+		for _, c := range cases {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}}
+	text := write(t, "json", richRecord(), opt)
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compiledSchema(t).Validate(v); err != nil {
+		t.Error(err)
+	}
+	list := v.(map[string]any)["cases"].([]any)
+	if len(list) != 2 || list[0].(map[string]any)["evidence"].([]any)[0].(map[string]any)["text"].(map[string]any)["body"] != strings.ToValidUTF8(hostile, "\ufffd\ufffd") {
+		t.Errorf("%v", list)
+	}
+	page := write(t, "html", richRecord(), opt)
+	if !strings.Contains(page, `id="case-0-0"`) || strings.Contains(page, `id="case-0-1"`) {
+		t.Error("the page is to tell the case that evidence is kept of, and no other")
+	}
+}
+
 func TestSchemaRefusesWhatIsNotAReport(t *testing.T) {
 	s := compiledSchema(t)
 	good := write(t, "json", richRecord(), Options{})

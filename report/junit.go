@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -113,7 +114,9 @@ func junitOf(s suite, rec *campaign.Record, opt Options) junitSuite {
 		jc := junitCase{Class: class, Name: xmlText(p.ID), File: file}
 		switch p.Status {
 		case held:
-			jc.Out = &junitText{xmlText(p.Name)}
+			if p.Name != p.ID {
+				jc.Out = &junitText{xmlText(p.Name)}
+			}
 		case failed:
 			js.Failures++
 			jc.Failure = junitFailure(p, opt)
@@ -122,7 +125,7 @@ func junitOf(s suite, rec *campaign.Record, opt Options) junitSuite {
 			jc.Error = &junitProblem{Type: "error", Message: xmlText(p.Name), Body: xmlText(p.Detail)}
 		case skipped:
 			js.Skipped++
-			jc.Skipped = &junitSkipped{Message: xmlText(p.Name)}
+			jc.Skipped = &junitSkipped{Message: xmlText(cmp.Or(p.Detail, p.Name))}
 		}
 		js.Cases = append(js.Cases, jc)
 	}

@@ -70,7 +70,7 @@ func tapPoint(b *strings.Builder, at int, p point) {
 	case failed, errored:
 		word = "not ok"
 	case skipped:
-		directive = " # SKIP"
+		directive = strings.TrimRight(" # SKIP "+tapText(p.Detail), " ")
 	}
 	fmt.Fprintf(b, "%s %d - %s%s\n", word, at, tapText(p.Name), directive)
 	if f := p.Finding; f != nil {
@@ -84,7 +84,7 @@ func tapPoint(b *strings.Builder, at int, p point) {
 		block.value("flaky", f.Flaky)
 		block.value("reproduce", shellQuote(f.Reproduce))
 		block.close()
-	} else if p.Detail != "" {
+	} else if p.Detail != "" && p.Status != skipped {
 		block := tapBlock{b}
 		block.open()
 		block.value("message", p.Detail)

@@ -9,8 +9,12 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// textFindings is how many findings the text report gives a block each.
-const textFindings = 50
+// textFindings is how many findings the text report gives a block each, and
+// textTitles how many more it names.
+const (
+	textFindings = 50
+	textTitles   = 1000
+)
 
 func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 	s := newScreen(opt)
@@ -18,8 +22,14 @@ func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 	for _, f := range fs[:min(len(fs), textFindings)] {
 		s.findingBlock(f)
 	}
-	if more := len(fs) - textFindings; more > 0 {
-		s.line(0, fmt.Sprintf("and %s that are no graver; the json report holds them all", plural(more, "more finding")))
+	if more := fs[min(len(fs), textFindings):]; len(more) > 0 {
+		s.line(0, fmt.Sprintf("and %s that are no graver:", plural(len(more), "more finding")))
+		for _, f := range more[:min(len(more), textTitles)] {
+			s.findingTitle(f)
+		}
+		if left := len(more) - textTitles; left > 0 {
+			s.line(0, fmt.Sprintf("and %s; the json report holds them all", plural(left, "more finding")))
+		}
 		s.line(0, "")
 	}
 	s.campaigns(&rec)
@@ -112,8 +122,8 @@ func (s *screen) findingBlock(f *campaign.Finding) {
 	s.line(0, "")
 }
 
-// findingHead writes severity, id and title, then the finding's figures.
-func (s *screen) findingHead(f *campaign.Finding) {
+// findingTitle writes severity, id and title.
+func (s *screen) findingTitle(f *campaign.Finding) {
 	word := strings.ToUpper(f.Severity.String())
 	id := visible(f.ID)
 	indent := textWidth(word) + 1 + textWidth(id) + 2
@@ -129,6 +139,11 @@ func (s *screen) findingHead(f *campaign.Finding) {
 			lead = strings.Repeat(" ", indent)
 		}
 	}
+}
+
+// findingHead writes a finding's title, then its figures.
+func (s *screen) findingHead(f *campaign.Finding) {
+	s.findingTitle(f)
 	figures := []string{visible(f.Contract + " " + f.Campaign), visible(f.Kind), plural(f.Cases, "case"), "first is case " + count(f.First)}
 	if l := flakyLabel(f); l != "" {
 		figures = append(figures, s.paint(yellow, l))

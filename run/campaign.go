@@ -25,7 +25,7 @@ type attempt struct {
 	counts  campaign.Counts
 	groups  *triage.Groups
 	samples map[string][]campaign.Sample // by fingerprint, beside the group's own
-	first   map[string]*campaign.Outcome // by fingerprint: the first case with its evidence
+	seen    map[string][]attached        // by fingerprint: the evidence of the first case
 	digest  *campaign.Digest
 	state   any
 	limit   int64 // cases that may be run; 0: no limit
@@ -57,7 +57,7 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 	for {
 		a := &attempt{
 			r: r, k: k, number: number, cold: redo != "", c: c, id: c.Identity(), limit: r.opt.Cases,
-			samples: make(map[string][]campaign.Sample), first: make(map[string]*campaign.Outcome),
+			samples: make(map[string][]campaign.Sample), seen: make(map[string][]attached),
 			digest: campaign.NewDigest(sha256.New(), c.Identity()),
 		}
 		a.groups = triage.NewGroups(a.id.Contract, len(r.findings))
@@ -88,7 +88,7 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 			rec.Parts = s.Parts(a.state)
 		}
 		if s, ok := campaign.As[campaign.Summarizer[any]](c); ok {
-			rec.Exhibits = s.Summarize(a.state)
+			r.show(rec, s.Summarize(a.state))
 		}
 		if w, ok := campaign.As[campaign.Warner[any]](c); ok {
 			for _, text := range w.Warnings(a.state) {
@@ -237,7 +237,10 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	if r.stopReason() != "" {
 		sched.stop()
 	}
-	done := col.known()
+	done, records := col.known(), false
+	if x, ok := campaign.As[campaign.Recorder](a.c); ok {
+		records = x.Records()
+	}
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := make(chan []result, 4*len(a.lanes.open))
@@ -247,7 +250,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		w := &worker{
 			exec: lane, state: a.state, round: round, number: number, base: base,
 			campaign: a.k, attempt: a.number, sched: sched, done: done, journal: r.job.Writer, since: r.created,
-			out: out, deadline: newDeadline(r.opt.CaseTimeout), evidence: &r.evidence,
+			out: out, deadline: newDeadline(r.opt.CaseTimeout), evidence: &r.evidence, records: records,
 		}
 		wg.Go(func() {
 			if errs[i] = w.run(wctx); errs[i] != nil {
@@ -264,6 +267,9 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 			col.executed(&batch[i])
 		}
 		sched.advance(col.seq.Next())
+		if err := a.noteDisputes(); err != nil && col.err == nil {
+			col.err, col.cut = err, true
+		}
 		if col.cut {
 			sched.stop()
 		}

@@ -3,8 +3,10 @@ package run
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/run/triage"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -131,14 +133,10 @@ func (a *attempt) sample(at campaign.Case, o *campaign.Outcome) error {
 // meet journals a finding that is met for the first time, so that a kill
 // before triage loses neither it nor its evidence.
 func (a *attempt) meet(fingerprint string, at campaign.Case, o *campaign.Outcome) error {
-	if p, known := a.r.history.first[printKey(a.k, fingerprint)]; known {
-		for name, blob := range p.Evidence {
-			if data, err := a.r.job.Store.Blob(blob); err == nil {
-				o.Evidence = append(o.Evidence, campaign.Attachment{Name: name, Data: data})
-			}
+	if p, known := a.r.history.first[printKey(a.k, fingerprint)]; known && (len(p.Evidence) > 0 || len(o.Evidence) == 0) {
+		for _, name := range slices.Sorted(maps.Keys(p.Evidence)) {
+			a.seen[fingerprint] = append(a.seen[fingerprint], attached{name, p.Evidence[name]})
 		}
-		first := *o
-		a.first[fingerprint] = &first
 		return nil
 	}
 	p := provisional{Fingerprint: fingerprint, Case: at.Index, Title: o.Title, Evidence: make(map[string]string)}
@@ -148,10 +146,26 @@ func (a *attempt) meet(fingerprint string, at campaign.Case, o *campaign.Outcome
 			return fmt.Errorf("keeping the evidence of case %d: %w", at.Index, err)
 		}
 		p.Evidence[e.Name] = blob
+		a.seen[fingerprint] = append(a.seen[fingerprint], attached{e.Name, blob})
 	}
-	first := *o
-	a.first[fingerprint] = &first
 	return a.r.note(store.KindFinding, a.k, findingEntry{Provisional: &p})
+}
+
+// attached is an attachment that the store keeps: the evidence of thousands of
+// findings would be too much for memory.
+type attached struct{ name, blob string }
+
+// firstOf is the outcome of the first case of a group with its evidence.
+func (a *attempt) firstOf(g *triage.Group) (campaign.Outcome, error) {
+	o := g.Outcome
+	for _, e := range a.seen[g.Fingerprint] {
+		data, err := a.r.job.Store.Blob(e.blob)
+		if err != nil {
+			return o, fmt.Errorf("reading back the evidence of case %d: %w", g.Samples[0].Case.Index, err)
+		}
+		o.Evidence = append(o.Evidence, campaign.Attachment{Name: e.name, Data: data})
+	}
+	return o, nil
 }
 
 // folding feeds outcomes, in batches, to a contract's Fold.

@@ -11,26 +11,78 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
+// disputes are the cases of a campaign that came out in two ways.
+type disputes struct {
+	All   int64     `json:"all"`
+	Shown []dispute `json:"shown"` // a few of them
+}
+
+type dispute struct {
+	Case   int64  `json:"case"`
+	Round  int    `json:"round,omitempty"`
+	Input  string `json:"input,omitempty"` // blob
+	Size   int64  `json:"size,omitempty"`
+	First  []byte `json:"first"` // facts of the outcome that counts
+	Second []byte `json:"second"`
+}
+
+func (d *disputes) add(more disputes) {
+	d.All += more.All
+	d.Shown = append(d.Shown, more.Shown...)
+}
+
+// noteDisputes writes what is new of disputes to the journal, so that they
+// outlive an interrupted run: the cases are not executed again.
+func (a *attempt) noteDisputes() error {
+	x, ok := campaign.As[campaign.Disputer](a.c)
+	if !ok {
+		return nil
+	}
+	list, all := x.Disputes()
+	known := a.r.disputes[a.k]
+	if all == known.All {
+		return nil
+	}
+	news := disputes{All: all - known.All}
+	for _, d := range list[len(known.Shown):] {
+		e := dispute{Case: d.Case.Index, Round: d.Case.Round, Size: int64(len(d.Input)), First: d.First.AppendFacts(nil), Second: d.Second.AppendFacts(nil)}
+		if d.Input != nil {
+			blob, err := a.r.job.Store.PutBlob(d.Input)
+			if err != nil {
+				return fmt.Errorf("keeping the input of case %d: %w", e.Case, err)
+			}
+			e.Input = blob
+		}
+		news.Shown = append(news.Shown, e)
+	}
+	known.add(news)
+	a.r.disputes[a.k] = known
+	return a.r.note(store.KindFinding, a.k, findingEntry{Disputed: &news})
+}
+
 // disputed makes a finding of the cases that were executed more than once and
 // came out differently. Unlike other findings it may be missing from an equal
 // run: whether a case is executed twice depends on what happens to workers.
 func (a *attempt) disputed(ctx context.Context) error {
+	if err := a.noteDisputes(); err != nil {
+		return err
+	}
+	all := disputes{}
+	if a.k < len(a.r.history.disputed) {
+		all.add(a.r.history.disputed[a.k])
+	}
+	all.add(a.r.disputes[a.k])
+	if all.All == 0 {
+		return nil
+	}
 	fingerprint := triage.Nondeterminism(a.id.Contract)
 	f, known := a.r.history.settled[printKey(a.k, fingerprint)]
-	var list []campaign.Dispute
-	var all int64
-	if d, ok := campaign.As[campaign.Disputer](a.c); ok {
-		list, all = d.Disputes()
-	}
-	if all > 0 && ctx.Err() == nil {
-		fresh, err := a.dispute(ctx, fingerprint, list, all)
-		if err != nil {
+	if (!known || f.Cases < all.All) && ctx.Err() == nil {
+		var err error
+		if f, err = a.dispute(ctx, fingerprint, all); err != nil {
 			return err
 		}
-		if known {
-			fresh.Cases += f.Cases // other cases: those of the process before are not executed again
-		}
-		f, known = fresh, true
+		known = true
 		if err := a.r.note(store.KindFinding, a.k, findingEntry{Settled: &f}); err != nil {
 			return err
 		}
@@ -43,36 +95,36 @@ func (a *attempt) disputed(ctx context.Context) error {
 
 // dispute turns disputes into one finding, and runs the first case again to see
 // whether one machine alone shows it.
-func (a *attempt) dispute(ctx context.Context, fingerprint string, list []campaign.Dispute, all int64) (campaign.Finding, error) {
-	slices.SortFunc(list, func(x, y campaign.Dispute) int { return cmp.Compare(x.Case.Index, y.Case.Index) })
+func (a *attempt) dispute(ctx context.Context, fingerprint string, all disputes) (campaign.Finding, error) {
+	list := slices.SortedFunc(slices.Values(all.Shown), func(x, y dispute) int { return cmp.Compare(x.Case, y.Case) })
 	f := campaign.Finding{
 		ID: triage.FindingID(a.id, fingerprint), Fingerprint: fingerprint, Contract: a.id.Contract, Campaign: a.id.Name,
 		Kind: campaign.KindNondeterminism, Title: "equal cases get different answers", Severity: campaign.SeverityMedium,
-		Cases: all, Flaky: true, First: list[0].Case.Index,
+		Cases: all.All, Flaky: true, First: list[0].Case,
 	}
 	f.Reproduce = append(slices.Clone(a.r.opt.Reproduce), f.ID)
 	answers := &campaign.Table{Columns: []string{"case", "answer that counts", "other answer"}, Numeric: []bool{true, false, false}}
 	for _, d := range list {
-		answers.Rows = append(answers.Rows, []string{fmt.Sprint(d.Case.Index), answer(&d.First), answer(&d.Second)})
-		s := campaign.Sample{Case: d.Case, Input: d.First.Input}
-		if d.Input != nil {
-			blob, err := a.r.job.Store.PutBlob(d.Input)
-			if err != nil {
-				return f, fmt.Errorf("keeping the input of case %d: %w", d.Case.Index, err)
-			}
-			s.Blob, s.Size = blob, int64(len(d.Input))
-		}
+		answers.Rows = append(answers.Rows, []string{fmt.Sprint(d.Case), answer(d.First), answer(d.Second)})
 		if len(f.Samples) < triage.MaxSamples {
-			f.Samples = append(f.Samples, s)
+			first, _ := campaign.DecodeFacts(d.First)
+			f.Samples = append(f.Samples, campaign.Sample{
+				Case: campaign.Case{Round: d.Round, Index: d.Case}, Input: first.Input, Blob: d.Input, Size: d.Size,
+			})
 		}
 	}
 	f.Evidence = []campaign.Exhibit{{Kind: "table", Title: "Answers", Table: answers}}
+	c := f.Samples[0].Case
+	if blob := list[0].Input; blob != "" {
+		var err error
+		if c.Payload, err = a.r.job.Store.Blob(blob); err != nil {
+			return f, fmt.Errorf("reading the input of case %d: %w", c.Index, err)
+		}
+	}
 	l, err := openLanes(ctx, a.c, 1, true)
 	if err != nil {
 		return f, fmt.Errorf("starting the target to confirm findings: %w", err)
 	}
-	c := list[0].Case
-	c.Payload = list[0].Input
 	conf, err := triage.Confirm(ctx, settler{a: a, exec: l.open[0]}.execute, a.id.Contract, c, fingerprint, max(a.r.opt.Reruns, 1))
 	if _, cerr := l.close(); err == nil && cerr != nil {
 		return f, fmt.Errorf("closing the target: %w", cerr)
@@ -85,7 +137,8 @@ func (a *attempt) dispute(ctx context.Context, fingerprint string, list []campai
 }
 
 // answer is an outcome in a line.
-func answer(o *campaign.Outcome) string {
+func answer(facts []byte) string {
+	o, _ := campaign.DecodeFacts(facts)
 	if o.Title != "" {
 		return o.Verdict.String() + ": " + o.Title
 	}

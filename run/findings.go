@@ -42,16 +42,17 @@ func (a *attempt) triage(ctx context.Context) error {
 		return fmt.Errorf("starting the target to confirm findings: %w", err)
 	}
 	found := make([]campaign.Finding, len(groups))
+	shown := newShowing(a.r.findingRoom)
 	errs := make([]error, len(groups))
 	tctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for i := range workers {
-		s := settler{a: a, exec: l.open[i]}
+		s := settler{a: a, exec: l.open[i], shown: shown}
 		wg.Go(func() {
 			for n := range next {
-				found[n], errs[n] = s.settle(tctx, groups[n], n < shrinkFindings)
+				found[n], errs[n] = s.settle(tctx, groups[n], n)
 				if errs[n] != nil {
 					cancel()
 				}
@@ -79,22 +80,25 @@ func (a *attempt) triage(ctx context.Context) error {
 			return err
 		}
 	}
+	a.r.unshown += shown.brief(found)
+	a.r.findingRoom = shown.room
 	a.r.findings = append(a.r.findings, found...)
 	return nil
 }
 
 // settler turns groups into findings on one lane.
 type settler struct {
-	a    *attempt
-	exec campaign.Executor[any]
+	a     *attempt
+	exec  campaign.Executor[any]
+	shown *showing
 }
 
 func (s settler) execute(ctx context.Context, c campaign.Case) (campaign.Outcome, error) {
 	return s.exec.Execute(ctx, s.a.state, c)
 }
 
-// settle confirms one group and makes it small.
-func (s settler) settle(ctx context.Context, g *triage.Group, small bool) (campaign.Finding, error) {
+// settle confirms the n-th group and makes it small if it is one of the first.
+func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.Finding, error) {
 	a := s.a
 	f := campaign.Finding{
 		ID: triage.FindingID(a.id, g.Fingerprint), Fingerprint: g.Fingerprint, Contract: a.id.Contract, Campaign: a.id.Name,
@@ -105,6 +109,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, small bool) (campa
 	f.Reproduce = append(slices.Clone(a.r.opt.Reproduce), f.ID)
 	if old, ok := a.r.history.settled[printKey(a.k, g.Fingerprint)]; ok && old.First == f.First {
 		old.Cases, old.Samples, old.Reproduce = f.Cases, f.Samples, f.Reproduce
+		s.shown.offer(n, sizeOf(old.Evidence))
 		return old, nil
 	}
 	c := f.Samples[0].Case
@@ -122,10 +127,12 @@ func (s settler) settle(ctx context.Context, g *triage.Group, small bool) (campa
 	f.Rerun, f.Flaky = conf.Rerun, conf.Flaky()
 	shown := conf.Outcome
 	if conf.Rerun.Same == 0 {
-		shown = *a.first[g.Fingerprint]
+		if shown, err = a.firstOf(g); err != nil {
+			return f, err
+		}
 	}
 	var smallest []byte
-	if r, ok := campaign.As[campaign.Reducer](a.c); ok && small && !f.Flaky && a.r.opt.Shrink > 0 && c.Payload != nil {
+	if r, ok := campaign.As[campaign.Reducer](a.c); ok && n < shrinkFindings && !f.Flaky && a.r.opt.Shrink > 0 && c.Payload != nil {
 		a.r.live.phase.Store(ptr(PhaseShrink))
 		red, err := triage.Reduce(ctx, r, s.execute, a.id.Contract, g.Fingerprint, c, a.r.opt.Shrink, conf.Slowest)
 		if err != nil {
@@ -145,6 +152,9 @@ func (s settler) settle(ctx context.Context, g *triage.Group, small bool) (campa
 	}
 	if d, ok := campaign.As[campaign.Describer[any]](a.c); ok {
 		f.Evidence = append(f.Evidence, d.Describe(a.state, c, shown, smallest)...)
+	}
+	if !s.shown.offer(n, sizeOf(f.Evidence)) {
+		f.Evidence = briefly(f.Evidence)
 	}
 	return f, a.r.note(store.KindFinding, a.k, findingEntry{Settled: &f})
 }

@@ -17,6 +17,7 @@ type history struct {
 	facts    []*campaign.Facts // per campaign, of its newest attempt
 	first    map[string]provisional
 	settled  map[string]campaign.Finding // per fingerprint and campaign
+	disputed []disputes                  // per campaign
 	seconds  float64
 	points   []campaign.ProgressPoint
 }
@@ -30,10 +31,11 @@ type provisional struct {
 	Evidence    map[string]string `json:"evidence,omitempty"` // attachment name to blob
 }
 
-// findingEntry is the payload of a KindFinding journal entry: one of the two.
+// findingEntry is the payload of a KindFinding journal entry: one of the three.
 type findingEntry struct {
 	Provisional *provisional      `json:"provisional,omitempty"`
 	Settled     *campaign.Finding `json:"settled,omitempty"`
+	Disputed    *disputes         `json:"disputed,omitempty"` // those since the entry before
 }
 
 type redoEntry struct {
@@ -47,7 +49,7 @@ func (r *runner) readHistory() error {
 	n := len(r.job.Campaigns)
 	h := history{
 		attempts: make([]int, n), redo: make([]string, n), facts: make([]*campaign.Facts, n),
-		first: make(map[string]provisional), settled: make(map[string]campaign.Finding),
+		first: make(map[string]provisional), settled: make(map[string]campaign.Finding), disputed: make([]disputes, n),
 	}
 	base := 0.0 // seconds run by processes before the current one
 	for e, err := range r.job.Journal.Entries() {
@@ -80,6 +82,9 @@ func (r *runner) readHistory() error {
 			}
 			if s := f.Settled; s != nil {
 				h.settled[printKey(e.Campaign, s.Fingerprint)] = *s
+			}
+			if d := f.Disputed; d != nil {
+				h.disputed[e.Campaign].add(*d)
 			}
 		case store.KindProgress:
 			var p campaign.ProgressPoint

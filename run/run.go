@@ -31,11 +31,11 @@ type Job struct {
 // far as it goes, with every error but those of the store. An interruption
 // (ctx ended) is not an error: the record says so and the run can be resumed.
 func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
-	if len(job.Campaigns) == 0 {
+	if len(job.Campaigns) == 0 && !opt.AllowEmpty {
 		return campaign.Record{}, diag.Refused("nothing to run: no campaign was given")
 	}
 	opt.Workers = max(opt.Workers, 1)
-	r := &runner{job: job, opt: opt, start: time.Now(), digest: sha256.New()}
+	r := &runner{job: job, opt: opt, start: time.Now(), digest: sha256.New(), disputes: make(map[int]disputes), findingRoom: findingsShown, campaignRoom: campaignsShown}
 	r.live.campaigns = len(job.Campaigns)
 	for _, w := range opt.Warnings {
 		r.warn("%s", w)
@@ -79,11 +79,15 @@ type runner struct {
 	created time.Time // of the run
 
 	history  history
-	digest   hash.Hash // over the digests of the campaigns
+	disputes map[int]disputes // met by this process, by campaign
+	digest   hash.Hash        // over the digests of the campaigns
 	records  []campaign.CampaignRecord
 	findings []campaign.Finding
 	warnings []string
 	notes    []string
+
+	findingRoom, campaignRoom int // what is left of findingsShown and campaignsShown
+	unshown, unshownCampaigns int // what there was no room for
 
 	sched    atomic.Pointer[schedule]
 	stopWhy  atomic.Pointer[string]
@@ -164,6 +168,7 @@ func (r *runner) campaigns(ctx context.Context) error {
 // finish makes the record, saves it and decides the verdict.
 func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, error) {
 	stopped := r.stopReason()
+	r.tellUnshown()
 	switch {
 	case runErr != nil && ctx.Err() == nil:
 		stopped = StoppedFatal
@@ -218,10 +223,7 @@ func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, err
 	case StoppedFatal:
 		status = "error"
 	}
-	if err := r.note(store.KindEnd, 0, rec); err != nil {
-		return rec, diag.Environment("%w", err)
-	}
-	if err := r.job.Writer.SaveRecord(rec, status); err != nil {
+	if err := r.job.Writer.Finish(rec, status, time.Since(r.created)); err != nil {
 		return rec, diag.Environment("saving the run's record: %w", err)
 	}
 	if runErr != nil {

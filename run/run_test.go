@@ -131,7 +131,12 @@ func newFixture(t *testing.T) *fixture {
 
 func (f *fixture) run(ctx context.Context, c *counter, opt run.Options) (campaign.Record, error) {
 	f.t.Helper()
-	job := run.Job{Campaigns: []campaign.Any{campaign.Erase[sum](c)}, Sources: []string{"numbers"}, Store: f.store}
+	return f.runs(ctx, campaign.Erase[sum](c), opt)
+}
+
+func (f *fixture) runs(ctx context.Context, c campaign.Any, opt run.Options) (campaign.Record, error) {
+	f.t.Helper()
+	job := run.Job{Campaigns: []campaign.Any{c}, Sources: []string{"numbers"}, Store: f.store}
 	var err error
 	if f.id == "" {
 		job.Writer, err = f.store.Begin(store.Manifest{Identities: []campaign.Identity{c.Identity()}})

@@ -2,13 +2,17 @@ package run
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/run/triage"
 	"github.com/thresh-dev/thresh/store"
 )
+
+// ErrUntried is the error of a run that ended before its target was tried: it
+// has no cases.
+var ErrUntried = errors.New("the run ended before its target was tried")
 
 // FirstState is the state of stored campaign k before its first round.
 func FirstState(c campaign.Any, k int, j *store.Journal) (any, error) {
@@ -24,7 +28,7 @@ func FirstState(c campaign.Any, k int, j *store.Journal) (any, error) {
 			return c.Start(facts), nil
 		}
 	}
-	return nil, fmt.Errorf("the run ended before its target was tried")
+	return nil, ErrUntried
 }
 
 // CaseAt is case index of stored campaign k, with its explicit input if the
@@ -90,32 +94,6 @@ func lastAttempt(j *store.Journal, k int) int {
 	return attempt
 }
 
-// Outcomes is the outcomes of stored campaign k in case order, up to the first
-// case that has none. Its memory is bounded by how far results ran ahead.
-func Outcomes(j *store.Journal, k int) iter.Seq[store.Entry] {
-	return func(yield func(store.Entry) bool) {
-		past := replayOf(j, k, lastAttempt(j, k))
-		defer past.stop()
-		waiting := make(map[int64]store.Entry)
-		next := int64(0)
-		for past.ok {
-			waiting[past.head.Case.Index] = past.head
-			past.advance()
-			for {
-				e, ok := waiting[next]
-				if !ok {
-					break
-				}
-				delete(waiting, next)
-				next++
-				if !yield(e) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // SaveMinimized keeps a smaller reproducer of a stored finding: in the run's
 // journal, its record and the index.
 func SaveMinimized(st *store.Store, rec campaign.Record, f campaign.Finding, from campaign.Case, red triage.Reduced, c campaign.Any, state any) error {
@@ -160,15 +138,8 @@ func SaveMinimized(st *store.Store, rec campaign.Record, f campaign.Finding, fro
 	if err == nil {
 		err = w.Append(store.Entry{Kind: store.KindFinding, Campaign: k, Data: settled})
 	}
-	record, rerr := json.Marshal(rec)
 	if err == nil {
-		err = rerr
-	}
-	if err == nil {
-		err = w.Append(store.Entry{Kind: store.KindEnd, Data: record})
-	}
-	if err == nil {
-		err = w.SaveRecord(rec, "done")
+		err = w.Finish(rec, "done", 0)
 	}
 	if cerr := w.Close(); err == nil {
 		err = cerr

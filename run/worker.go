@@ -91,6 +91,7 @@ type worker struct {
 	out      chan<- []result
 	deadline *deadline
 	evidence *atomic.Int64 // bytes of evidence on their way to the collector
+	records  bool          // the evidence of every case is journalled
 }
 
 // maxEvidence is how much evidence results may hold on their way; beyond it
@@ -182,12 +183,19 @@ func (w *worker) at(i int64) campaign.Case {
 
 // keep journals an outcome and puts it on its way to the collector.
 func (w *worker) keep(i int64, o campaign.Outcome, batch *[]result) error {
+	var seen []campaign.Attachment
+	if w.records {
+		seen = o.Evidence
+	}
+	if o.Verdict != campaign.VerdictFail {
+		o.Evidence = nil // findings alone need it from here on
+	}
 	o.Evidence = w.admit(o.Evidence)
 	r := result{index: i, outcome: o, at: time.Since(w.since)}
 	err := w.journal.Append(store.Entry{
 		Kind: store.KindOutcome, Campaign: w.campaign, Attempt: w.attempt,
 		Case: campaign.Case{Round: w.number, Index: i}, Outcome: o, At: r.at,
-	})
+	}, seen...)
 	if err != nil {
 		return &journalError{err}
 	}

@@ -269,7 +269,7 @@ WHERE c.contract = @contract AND c.name = @campaign GROUP BY r.run_id`+newestFir
 func (s *Store) indexParts(tx *sql.Tx, id string, rec *campaign.Record) error {
 	outline := *rec
 	outline.RunID, outline.Findings = id, []campaign.Finding{}
-	body, err := s.pack.pack(outline)
+	body, err := s.pack.packRecord(&outline)
 	if err == nil {
 		_, err = tx.Exec("INSERT INTO outlines VALUES (?,?)", id, body)
 	}

@@ -127,7 +127,7 @@ func (f *Follower) read() error {
 			f.part.seconds = max(f.part.seconds, e.At.Seconds())
 		case KindEnd:
 			var rec campaign.Record
-			if json.Unmarshal(e.Data, &rec) == nil && rec.RunID == f.part.man.RunID {
+			if readRecord(e.Data, &rec) == nil && rec.RunID == f.part.man.RunID {
 				for i := range rec.Findings {
 					rec.Findings[i] = briefly(rec.Findings[i])
 				}

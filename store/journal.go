@@ -30,6 +30,7 @@ const (
 	KindCampaignEnd = journal.KindCampaignEnd
 	KindEnd         = journal.KindEnd
 	KindResumed     = journal.KindResumed
+	KindEvidence    = journal.KindEvidence
 )
 
 // Journal reads what a run wrote up to the moment it was opened.

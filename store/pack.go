@@ -1,12 +1,19 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/thresh-dev/thresh/campaign"
 )
+
+// packWindow is how far back compression looks; the encoder keeps that much twice.
+const packWindow = 512 << 10
 
 // packer makes values small for the index: JSON, compressed. Its coders are
 // made when first needed.
@@ -19,7 +26,7 @@ type packer struct {
 
 func (p *packer) ready() error {
 	p.once.Do(func() {
-		if p.enc, p.err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest)); p.err == nil {
+		if p.enc, p.err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(packWindow)); p.err == nil {
 			p.dec, p.err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 		}
 	})
@@ -35,6 +42,22 @@ func (p *packer) pack(v any) ([]byte, error) {
 		return nil, err
 	}
 	return p.enc.EncodeAll(data, nil), nil
+}
+
+// packRecord is pack for a record, which may have very many campaigns.
+func (p *packer) packRecord(rec *campaign.Record) ([]byte, error) {
+	if len(rec.Campaigns)+len(rec.Findings) <= fewParts {
+		return p.pack(rec)
+	}
+	var b bytes.Buffer
+	enc, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(packWindow))
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(writeRecord(enc, rec), enc.Close()); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 func (p *packer) unpack(b []byte, v any) error {

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +11,6 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/store/blob"
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
@@ -45,7 +46,7 @@ func project(j *Journal, live bool) (projection, error) {
 		switch e.Kind {
 		case KindEnd:
 			var rec campaign.Record
-			if err := json.Unmarshal(e.Data, &rec); err == nil && rec.RunID == j.manifest.RunID {
+			if err := readRecord(e.Data, &rec); err == nil && rec.RunID == j.manifest.RunID {
 				p.rec, ended = rec, true
 			}
 		case KindResumed:
@@ -62,11 +63,11 @@ func project(j *Journal, live bool) (projection, error) {
 		return p, nil
 	}
 	p.status = endStatus(p.rec)
-	data, err := json.Marshal(p.rec)
-	if err != nil {
+	h := sha256.New()
+	if err := writeRecord(h, &p.rec); err != nil {
 		return p, fmt.Errorf("encode the record of run %s: %w", p.rec.RunID, err)
 	}
-	p.blob = blob.ID(data)
+	p.blob = hex.EncodeToString(h.Sum(nil))
 	return p, nil
 }
 
@@ -217,40 +218,6 @@ func (s *Store) indexRun(p projection) error {
 		}
 		return s.indexParts(tx, id, rec)
 	})
-}
-
-// SaveRecord puts the run's record into the index and keeps all of it as a
-// blob. Status is "running", "done", "interrupted" or "error". The caller also
-// writes a final record to the journal (KindEnd), which is what the index can
-// be made again from.
-func (w *Writer) SaveRecord(rec campaign.Record, status string) error {
-	switch status {
-	case statusRunning, statusDone, statusInterrupted, statusError:
-	default:
-		return fmt.Errorf("save the record of run %s: no status %q", w.id, status)
-	}
-	data, err := json.Marshal(rec)
-	if err != nil {
-		return fmt.Errorf("encode the record of run %s: %w", w.id, err)
-	}
-	s := w.store
-	id, err := s.PutBlob(data)
-	if err != nil {
-		return err
-	}
-	var old string
-	err = s.db.QueryRow("SELECT record FROM runs WHERE run_id = ?", w.id).Scan(&old)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return environment(err)
-	}
-	if err := s.indexRun(projection{manifest: w.man, status: status, rec: rec, blob: id}); err != nil {
-		return environment(err)
-	}
-	if old != "" && old != id {
-		// A record names its run, so no other run can refer to it.
-		return environment(s.blobs.Remove(old))
-	}
-	return nil
 }
 
 // setStatus changes the status of a run, and nothing else that is known of it.

@@ -1,10 +1,15 @@
 package store
 
 import (
-	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"sync"
+
+	"github.com/thresh-dev/thresh/store/blob"
 )
 
 // SpecRef is one document of a run.
@@ -31,68 +36,120 @@ const sheaf = 1 << 20
 const keptAtOnce = 16
 
 // PutSpecs keeps the texts of documents and notes in refs where they are.
-func (s *Store) PutSpecs(refs []SpecRef, texts [][]byte) error {
+// release is called as they have been read, see [campaign.Spec].
+func (s *Store) PutSpecs(refs []SpecRef, texts [][]byte, release func()) error {
+	s.wrote.Store(true)
 	errs := make([]error, len(refs))
+	blobs := 0
 	var wg sync.WaitGroup
 	room := make(chan struct{}, keptAtOnce)
+	var joined []byte
 	for n := 0; len(refs) > 0; n++ {
 		several, size := 1, len(texts[0])
 		for several < len(refs) && size+len(texts[several]) <= sheaf {
 			size += len(texts[several])
 			several++
 		}
-		some, theirs := refs[:several], texts[:several]
+		some := refs[:several]
+		text := texts[0]
+		if several > 1 {
+			joined = slices.Grow(joined[:0], size)
+			from := 0
+			for i, t := range texts[:several] {
+				joined = append(joined, t...)
+				some[i].Part = &Part{From: from, Size: len(t)}
+				from += len(t)
+			}
+			text = joined
+		}
+		packed, err := s.packSpecs(text, release)
+		blobs++
+		for i := range some {
+			some[i].Blob = packed.ID
+		}
+		refs, texts = refs[several:], texts[several:]
+		if err != nil {
+			errs[n] = fmt.Errorf("keep %s: %w", some[0].Path, err)
+			continue
+		}
 		room <- struct{}{}
 		wg.Go(func() {
-			errs[n] = s.putSheaf(some, theirs)
+			if err := s.blobs.PutPacked(packed); err != nil {
+				errs[n] = fmt.Errorf("keep %s: %w", some[0].Path, err)
+			}
 			<-room
 		})
-		refs, texts = refs[several:], texts[several:]
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	if blobs > 1 {
+		s.blobs.Rest()
+	}
+	return environment(errors.Join(errs...))
 }
 
-// putSheaf keeps documents in one blob.
-func (s *Store) putSheaf(refs []SpecRef, texts [][]byte) error {
-	text := texts[0]
-	if len(texts) > 1 {
-		text = bytes.Join(texts, nil)
+// packSpecs makes a blob ready; a long one is kept at once, in little memory.
+func (s *Store) packSpecs(text []byte, release func()) (blob.Packed, error) {
+	if len(text) <= sheaf {
+		defer release()
+		return s.blobs.Pack(text)
 	}
-	blob, err := s.PutBlob(text)
-	if err != nil {
-		return fmt.Errorf("keep %s: %w", refs[0].Path, err)
+	h := sha256.New()
+	_, _ = io.Copy(h, &releasing{text: text, release: release}) // neither fails
+	p := blob.Packed{ID: hex.EncodeToString(h.Sum(nil))}
+	there, err := s.blobs.Refresh(p.ID)
+	if there || err != nil {
+		return p, err
 	}
-	from := 0
-	for i := range refs {
-		refs[i].Blob = blob
-		if len(refs) > 1 {
-			refs[i].Part = &Part{From: from, Size: len(texts[i])}
-		}
-		from += len(texts[i])
-	}
-	return nil
+	_, err = s.blobs.PutFrom(&releasing{text: text, release: release})
+	return p, err
 }
 
-// ReadSpecs returns the texts of documents; blob reads a content.
-func ReadSpecs(refs []SpecRef, blob func(name string) ([]byte, error)) ([][]byte, error) {
-	texts := make([][]byte, len(refs))
+// releasing reads a text and gives its memory back as it goes.
+type releasing struct {
+	text    []byte
+	read    int
+	release func()
+}
+
+// Len is how much is left to read.
+func (r *releasing) Len() int { return len(r.text) }
+
+// Read implements [io.Reader].
+func (r *releasing) Read(p []byte) (int, error) {
+	n := copy(p, r.text)
+	if n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	r.text = r.text[n:]
+	if r.read += n; r.read >= sheaf {
+		r.release()
+		r.read = 0
+	}
+	return n, nil
+}
+
+// ReadSpecs calls each for documents with their texts, in order; blob reads a
+// content, of which no more than one is held at a time. An error of each ends it.
+func ReadSpecs(refs []SpecRef, blob func(name string) ([]byte, error), each func(r SpecRef, text []byte) error) error {
 	name, held := "", []byte(nil)
-	for i, r := range refs {
+	for _, r := range refs {
 		if r.Blob != name || held == nil {
 			var err error
 			if held, err = blob(r.Blob); err != nil {
-				return nil, fmt.Errorf("read %s back from the store: %w", r.Path, err)
+				return fmt.Errorf("read %s back from the store: %w", r.Path, err)
 			}
 			name = r.Blob
 		}
-		texts[i] = held
+		text := held
 		if p := r.Part; p != nil {
 			if p.From < 0 || p.Size < 0 || p.From > len(held) || p.Size > len(held)-p.From {
-				return nil, fmt.Errorf("read %s back from the store: blob %s has no bytes %d to %d", r.Path, r.Blob, p.From, p.From+p.Size)
+				return fmt.Errorf("read %s back from the store: blob %s has no bytes %d to %d", r.Path, r.Blob, p.From, p.From+p.Size)
 			}
-			texts[i] = held[p.From : p.From+p.Size : p.From+p.Size]
+			text = held[p.From : p.From+p.Size : p.From+p.Size]
+		}
+		if err := each(r, text); err != nil {
+			return err
 		}
 	}
-	return texts, nil
+	return nil
 }

@@ -18,7 +18,7 @@ func TestSpecs(t *testing.T) {
 	}
 	texts[7] = nil
 	texts[100] = []byte(strings.Repeat("long ", sheaf))
-	if err := s.PutSpecs(refs, texts); err != nil {
+	if err := s.PutSpecs(refs, texts, func() {}); err != nil {
 		t.Fatal(err)
 	}
 	names := make(map[string]int)
@@ -29,10 +29,15 @@ func TestSpecs(t *testing.T) {
 		t.Errorf("500 documents are in %d blobs", len(names))
 	}
 	reads := 0
-	got, err := ReadSpecs(refs, func(name string) ([]byte, error) {
+	var got [][]byte
+	keep := func(_ SpecRef, text []byte) error {
+		got = append(got, text)
+		return nil
+	}
+	err := ReadSpecs(refs, func(name string) ([]byte, error) {
 		reads++
 		return s.Blob(name)
-	})
+	}, keep)
 	if err != nil || reads != len(names) {
 		t.Fatal(reads, err)
 	}
@@ -42,11 +47,11 @@ func TestSpecs(t *testing.T) {
 		}
 	}
 	one := []SpecRef{{Path: "one"}}
-	if err := s.PutSpecs(one, texts[:1]); err != nil || one[0].Part != nil {
+	if err := s.PutSpecs(one, texts[:1], func() {}); err != nil || one[0].Part != nil {
 		t.Errorf("a document alone is a part: %+v %v", one, err)
 	}
 	refs[3].Part = &Part{From: 1 << 40, Size: 1}
-	if _, err := ReadSpecs(refs, s.Blob); err == nil || !strings.Contains(err.Error(), "read 3 back") {
+	if err := ReadSpecs(refs, s.Blob, keep); err == nil || !strings.Contains(err.Error(), "read 3 back") {
 		t.Errorf("a part beyond its blob: %v", err)
 	}
 }

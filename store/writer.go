@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/store/journal"
 	"github.com/thresh-dev/thresh/store/lock"
@@ -33,14 +34,16 @@ type Writer struct {
 
 	mu     sync.Mutex
 	enc    journal.Encoder
-	buf    []byte // records not yet written
-	err    error  // of the first write that failed, or of use after Close
+	buf    []byte   // records not yet written
+	seen   evidence // of outcomes among them
+	err    error    // of the first write that failed, or of use after Close
 	closed bool
 
 	io    sync.Mutex // held while writing, taken before mu
 	f     *os.File
 	off   int64  // end of the last whole record in f
 	spare []byte // swapped with buf
+	other evidence
 
 	wake chan struct{} // there are records to write
 	stop chan struct{}
@@ -62,10 +65,11 @@ func newWriter(s *Store, man Manifest, l *lock.Lock, f *os.File, off int64, enc 
 // RunID is the run's name.
 func (w *Writer) RunID() string { return w.id }
 
-// Append adds one record. It returns before the record is on the disk, which
+// Append adds one record, and with an outcome what was seen in its case, which
+// readers that ask for it get with the outcome. It returns before the record is on the disk, which
 // takes some hundredths of a second for a kill of this process to do no harm, and at
 // most about a second for a crash of the machine to do none.
-func (w *Writer) Append(e Entry) error {
+func (w *Writer) Append(e Entry, seen ...campaign.Attachment) error {
 	w.mu.Lock()
 	if w.err != nil || w.closed {
 		defer w.mu.Unlock()
@@ -73,13 +77,15 @@ func (w *Writer) Append(e Entry) error {
 	}
 	before := len(w.buf)
 	var err error
-	w.buf, err = w.enc.Append(w.buf, &e)
-	size := len(w.buf)
+	if w.buf, err = w.enc.Append(w.buf, &e); err == nil && len(seen) > 0 {
+		w.seen.add(&e, seen)
+	}
+	full := len(w.buf) >= groupSize || len(w.seen.raw) >= evidenceSize
 	w.mu.Unlock()
 	switch {
 	case err != nil:
 		return err
-	case size >= groupSize:
+	case full:
 		return w.flush()
 	case before == 0:
 		select {
@@ -165,11 +171,27 @@ func (w *Writer) flush() error {
 	w.mu.Lock()
 	b, err := w.buf, w.err
 	w.buf = w.spare[:0]
+	w.seen, w.other = w.other, w.seen
 	w.mu.Unlock()
 	w.spare = b
 	if err != nil || len(b) == 0 {
 		return err
 	}
+	// Evidence first: where an outcome is, what was seen in its case is too.
+	record, err := w.other.record(&w.store.pack)
+	if err != nil {
+		return w.fail(err)
+	}
+	if len(record) > 0 {
+		if err := w.write(record); err != nil {
+			return err
+		}
+	}
+	return w.write(b)
+}
+
+// write appends records to the file.
+func (w *Writer) write(b []byte) error {
 	n, err := w.f.WriteAt(b, w.off)
 	if err != nil {
 		w.off += int64(journal.WholeRecords(b[:n]))

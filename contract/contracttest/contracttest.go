@@ -178,8 +178,9 @@ func (f Fixture) options(t *testing.T) {
 }
 
 func (f Fixture) workers(t *testing.T) {
-	one := f.session(t).run(t.Context(), run.Options{Workers: 1, Shrink: 100})
-	many := f.session(t).run(t.Context(), run.Options{Workers: 7, Shrink: 100})
+	alone, crew := f.session(t), f.session(t)
+	one := alone.run(t.Context(), run.Options{Workers: 1, Shrink: 100})
+	many := crew.run(t.Context(), run.Options{Workers: 7, Shrink: 100})
 	if one.Verdict != "fail" || len(one.Findings) != f.Findings {
 		for _, x := range one.Findings {
 			t.Logf("found %s: %s %v (%d cases, first %d, flaky %t)", x.Kind, x.Title, x.Cause, x.Cases, x.First, x.Flaky)
@@ -187,6 +188,52 @@ func (f Fixture) workers(t *testing.T) {
 		t.Errorf("verdict %s with %d findings, want fail with %d", one.Verdict, len(one.Findings), f.Findings)
 	}
 	same(t, one, many)
+	sameEvidence(t, alone, crew)
+}
+
+// sameEvidence compares what is kept of every case of a [campaign.Recorder]: there
+// is something of each that did not only skip, and it is the same but for what
+// was measured.
+func sameEvidence(t *testing.T, a, b *session) {
+	t.Helper()
+	x, y := a.kept(), b.kept()
+	if len(x) != len(y) {
+		t.Errorf("evidence of %d and of %d cases", len(x), len(y))
+	}
+	for at, text := range x {
+		if y[at] != text {
+			t.Errorf("case %d of campaign %d has other evidence in an equal run:\n%s\n%s", at[1], at[0], text, y[at])
+		}
+	}
+}
+
+// kept is the evidence of every case, by campaign and index.
+func (s *session) kept() map[[2]int64]string {
+	s.t.Helper()
+	j, err := s.store.OpenJournal(s.runID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer j.Close()
+	all := make(map[[2]int64]string)
+	for k, c := range s.f.compile(s.t) {
+		if r, ok := campaign.As[campaign.Recorder](c); !ok || !r.Records() {
+			continue
+		}
+		for e := range run.Cases(j, k) {
+			text := ""
+			for _, x := range e.Outcome.Evidence {
+				if x.Name != campaign.MeasuredAttachment {
+					text += x.Name + " " + string(x.Data) + "\n"
+				}
+			}
+			if text == "" && (e.Outcome.Verdict == campaign.VerdictPass || e.Outcome.Verdict == campaign.VerdictFail) {
+				s.t.Errorf("nothing is kept of case %d, which came to %s", e.Case.Index, e.Outcome.Verdict)
+			}
+			all[[2]int64{int64(k), e.Case.Index}] = text
+		}
+	}
+	return all
 }
 
 // same compares all that equal runs have in common.
@@ -214,7 +261,8 @@ func same(t *testing.T, a, b campaign.Record) {
 }
 
 func (f Fixture) resume(t *testing.T) {
-	whole := f.session(t).run(t.Context(), run.Options{Workers: 2, Shrink: 100})
+	first := f.session(t)
+	whole := first.run(t.Context(), run.Options{Workers: 2, Shrink: 100})
 	total := int64(0)
 	for _, c := range whole.Campaigns {
 		total += c.Cases.Run
@@ -246,6 +294,7 @@ func (f Fixture) resume(t *testing.T) {
 		t.Fatal("the run did not come to its end")
 	}
 	same(t, whole, rec)
+	sameEvidence(t, first, s)
 }
 
 func (f Fixture) findings(t *testing.T) {

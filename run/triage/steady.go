@@ -14,14 +14,14 @@ import (
 const varies = "<varies>"
 
 // steady merges the evidence of two occurrences of a finding: words that
-// differ are masked. Texts whose words do not match up stay as the first has
+// differ are masked, but in what is there to be replayed. Texts whose words do not match up stay as the first has
 // them.
 func steady(first, again []campaign.Attachment) []campaign.Attachment {
 	out := make([]campaign.Attachment, len(first))
 	for i, a := range first {
 		out[i] = a
 		for _, b := range again {
-			if b.Name == a.Name && !bytes.Equal(a.Data, b.Data) {
+			if a.Name != campaign.RecordedAttachment && b.Name == a.Name && !bytes.Equal(a.Data, b.Data) {
 				out[i].Data = mergeWords(a.Data, b.Data)
 			}
 		}

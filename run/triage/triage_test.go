@@ -75,6 +75,10 @@ func TestSteady(t *testing.T) {
 			t.Errorf("%q and %q: %q, want %q", c.a, c.b, got[0].Data, c.want)
 		}
 	}
+	recorded := []campaign.Attachment{{Name: campaign.RecordedAttachment, Data: []byte(`{"at": 1}`)}}
+	if got := steady(recorded, []campaign.Attachment{{Name: campaign.RecordedAttachment, Data: []byte(`{"at": 2}`)}}); string(got[0].Data) != `{"at": 1}` {
+		t.Errorf("what is to be replayed became %s", got[0].Data)
+	}
 }
 
 // halver halves a payload for as long as that holds.

@@ -10,6 +10,7 @@
 package blob
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -33,7 +34,7 @@ import (
 const IDLen = 2 * sha256.Size
 
 // window is how far back the compression of a blob looks. The encoder keeps
-// that much twice for as long as the folder is open.
+// that much twice, from the first blob on until [Dir.Rest].
 const window = 1 << 20
 
 const (
@@ -46,19 +47,42 @@ const (
 // processes.
 type Dir struct {
 	path string
-	enc  func() (*zstd.Encoder, error)
+	enc  encoder
 	dec  func() (*zstd.Decoder, error)
+}
+
+// encoder compresses one content at a time.
+type encoder struct {
+	mu sync.Mutex
+	z  *zstd.Encoder // made when it is needed
+}
+
+func (e *encoder) pack(data []byte) ([]byte, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.z == nil {
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
+		if err != nil {
+			return nil, err
+		}
+		e.z = z
+	}
+	return e.z.EncodeAll(data, make([]byte, 0, len(data)/8+64)), nil // given nothing, it makes room for all of data
+}
+
+// Rest lets go of what compressing takes, until it is needed again: more than
+// most of what is put.
+func (d *Dir) Rest() {
+	d.enc.mu.Lock()
+	defer d.enc.mu.Unlock()
+	d.enc.z = nil
 }
 
 // Open returns the blobs in the folder, which must exist.
 func Open(path string) *Dir {
 	return &Dir{
 		path: path,
-		// One coder each, made when first needed: they are large, and many
-		// commands touch no blob.
-		enc: sync.OnceValues(func() (*zstd.Encoder, error) {
-			return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
-		}),
+		// Made when first needed: it is large, and many commands read no blob.
 		dec: sync.OnceValues(func() (*zstd.Decoder, error) {
 			return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 		}),
@@ -80,31 +104,84 @@ func (d *Dir) file(id string) string { return filepath.Join(d.path, id[:2], id+s
 // Put keeps data and returns its name. A blob that is there already is not
 // written again, but counts as put now: see [Dir.Sweep].
 func (d *Dir) Put(data []byte) (string, error) {
-	id := ID(data)
-	if there, err := d.refresh(id); there || err != nil {
-		return id, err
-	}
-	enc, err := d.enc()
+	p, err := d.Pack(data)
 	if err != nil {
-		return "", fmt.Errorf("keep blob %s: %w", id, err)
+		return "", err
 	}
-	err = d.write(func(w io.Writer) (string, error) {
-		_, err := w.Write(enc.EncodeAll(data, nil))
-		return id, err
-	})
-	if err != nil {
-		return "", fmt.Errorf("keep blob %s: %w", id, err)
-	}
-	return id, nil
+	return p.ID, d.PutPacked(p)
 }
 
-// PutFrom keeps all that r has, in constant memory, and returns its name.
+// Packed is a content that is ready to be written.
+type Packed struct {
+	ID    string
+	bytes []byte // nil: the blob is there
+}
+
+// Pack compresses data, which is not needed any more then.
+func (d *Dir) Pack(data []byte) (Packed, error) {
+	p := Packed{ID: ID(data)}
+	there, err := d.Refresh(p.ID)
+	if there || err != nil {
+		return p, err
+	}
+	if p.bytes, err = d.enc.pack(data); err != nil {
+		return p, fmt.Errorf("keep blob %s: %w", p.ID, err)
+	}
+	return p, nil
+}
+
+// PackFrom is [Dir.Pack] for content that is written in pieces, of which no more
+// is held than what is left of it once it is compressed.
+func (d *Dir) PackFrom(write func(io.Writer) error) (Packed, error) {
+	var p Packed
+	var b bytes.Buffer
+	enc, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return p, err
+	}
+	h := sha256.New()
+	if err := write(io.MultiWriter(h, enc)); err != nil {
+		return p, errors.Join(err, enc.Close())
+	}
+	if err := enc.Close(); err != nil {
+		return p, err
+	}
+	return Packed{ID: sum(h), bytes: b.Bytes()}, nil
+}
+
+// Bytes is the compressed content; nil if [Dir.Pack] found the blob there.
+func (p Packed) Bytes() []byte { return p.bytes }
+
+// IsPacked reports whether data begins as compressed content does.
+func IsPacked(data []byte) bool { return bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}) }
+
+// PutPacked keeps what was packed.
+func (d *Dir) PutPacked(p Packed) error {
+	if p.bytes == nil {
+		return nil
+	}
+	err := d.write(func(w io.Writer) (string, error) {
+		_, err := w.Write(p.bytes)
+		return p.ID, err
+	})
+	if err != nil {
+		return fmt.Errorf("keep blob %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+// PutFrom keeps all that r has, in constant memory, and returns its name. If r
+// knows how much it has (Len, as bytes.Reader has it), that is written with it,
+// and [Dir.Get] makes no more room than it takes.
 func (d *Dir) PutFrom(r io.Reader) (string, error) {
 	id := ""
 	err := d.write(func(w io.Writer) (string, error) {
-		enc, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+		enc, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			return "", err
+		}
+		if known, ok := r.(interface{ Len() int }); ok {
+			enc.ResetContentSize(w, int64(known.Len()))
 		}
 		h := sha256.New()
 		if _, err := io.Copy(io.MultiWriter(h, enc), r); err != nil {
@@ -124,9 +201,9 @@ func (d *Dir) PutFrom(r io.Reader) (string, error) {
 
 func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// refresh reports whether the blob is there, and if so sets its time to now,
+// Refresh reports whether the blob is there, and if so sets its time to now,
 // so that no collector takes it for an old one before it is referred to.
-func (d *Dir) refresh(id string) (bool, error) {
+func (d *Dir) Refresh(id string) (bool, error) {
 	path := d.file(id)
 	if fi, err := os.Stat(path); err != nil || fi.Size() == 0 {
 		return false, nil

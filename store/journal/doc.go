@@ -19,6 +19,14 @@
 //	data    = the rest of the body
 //	crc     = CRC-32C of length and body, little endian
 //
+// A record of evidence holds the lowest and the highest index of its cases as
+// uvarints and then, compressed by zstd, for each case uvarint campaign, attempt,
+// index and number of attachments, and these as name and content, each with its
+// length before it. It stands before the outcomes of its cases.
+//
+// What ends a run is its record in JSON. A long one is compressed by zstd; behind
+// it, in a skippable frame, the names of blobs in it stand as they are.
+//
 // Differences instead of absolute values make a passing case cost about 11
 // bytes; they cost nothing in safety, since reading stops at the first record
 // that is not whole. A length of 0 is never written: the zeros that some file

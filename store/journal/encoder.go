@@ -99,6 +99,17 @@ func (enc *Encoder) Append(dst []byte, e *Entry) ([]byte, error) {
 	return dst, nil
 }
 
+// AppendAside appends a record with data alone that every encoder's records may
+// follow, also those that were encoded before it: it is at the place and at the
+// time of whatever record it comes to stand behind.
+func AppendAside(dst []byte, kind Kind, data []byte) []byte {
+	start := len(dst)
+	dst = binary.AppendUvarint(dst, uint64(len(data)+2))
+	dst = append(dst, byte(kind)|samePlace, 0)
+	dst = append(dst, data...)
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
 // WholeRecords returns the length of the longest prefix of b that ends at the
 // end of a record, where b is records that an [Encoder] made, cut anywhere.
 func WholeRecords(b []byte) int {

@@ -22,6 +22,7 @@ const (
 	KindCampaignEnd Kind = 8  // a campaign is over
 	KindEnd         Kind = 9  // the run is over; carries its record
 	KindResumed     Kind = 10 // the run was taken up again
+	KindEvidence    Kind = 11 // what was seen in cases whose outcomes follow it
 )
 
 const maxKind Kind = 127
@@ -30,6 +31,7 @@ var kindNames = [...]string{
 	KindManifest: "manifest", KindFacts: "facts", KindOutcome: "outcome", KindRedo: "redo",
 	KindWarning: "warning", KindFinding: "finding", KindProgress: "progress",
 	KindCampaignEnd: "campaign-end", KindEnd: "end", KindResumed: "resumed",
+	KindEvidence: "evidence",
 }
 
 func (k Kind) String() string {
