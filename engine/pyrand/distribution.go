@@ -1,6 +1,10 @@
 package pyrand
 
-import "math"
+import (
+	"math"
+
+	"github.com/thresh-dev/thresh/engine/glibm"
+)
 
 // Uniform returns a number between a and b: uniform(a, b).
 func (r *Rand) Uniform(a, b float64) float64 {
@@ -11,10 +15,21 @@ func (r *Rand) Uniform(a, b float64) float64 {
 // mode: triangular(low, high, mode).
 func (r *Rand) Triangular(low, high, mode float64) float64 {
 	u := r.Float64()
-	if high == low {
+	if high-low == 0 {
 		return low
 	}
-	c := (mode - low) / (high - low)
+	return triangular(u, low, high, (mode-low)/(high-low))
+}
+
+// TriangularMiddle is Triangular with the mode in the middle, as triangular(low,
+// high) has it: exactly there, whatever the rounding of (low+high)/2.
+func (r *Rand) TriangularMiddle(low, high float64) float64 {
+	return triangular(r.Float64(), low, high, 0.5)
+}
+
+// triangular is the number for a uniform deviate u, and c, the part of the range
+// that is below the mode.
+func triangular(u, low, high, c float64) float64 {
 	if u > c {
 		u, c = 1-u, 1-c
 		low, high = high, low
@@ -29,11 +44,10 @@ func (r *Rand) Gauss(mean, deviation float64) float64 {
 	if r.hasPending {
 		r.hasPending = false
 	} else {
-		angle := r.Float64() * (2 * math.Pi)
-		radius := math.Sqrt(-2 * logarithm(1-r.Float64()))
-		sin, cos := sinCos(angle)
-		z = cos * radius
-		r.pendingGauss, r.hasPending = sin*radius, true
+		angle := float64(r.Float64() * (2 * math.Pi))
+		radius := math.Sqrt(-2 * glibm.Log(1-r.Float64()))
+		z = float64(glibm.Cos(angle) * radius)
+		r.pendingGauss, r.hasPending = float64(glibm.Sin(angle)*radius), true
 	}
 	return mean + float64(z*deviation)
 }
@@ -41,12 +55,12 @@ func (r *Rand) Gauss(mean, deviation float64) float64 {
 // Normal returns a normally distributed number by the method of Kinderman and
 // Monahan: normalvariate(mean, deviation).
 func (r *Rand) Normal(mean, deviation float64) float64 {
-	magic := 4 * math.Exp(-0.5) / math.Sqrt2
+	magic := 4 * glibm.Exp(-0.5) / math.Sqrt2
 	for {
 		u1 := r.Float64()
 		u2 := 1 - r.Float64()
 		z := float64(magic*(u1-0.5)) / u2
-		if z*z/4 <= -logarithm(u2) {
+		if z*z/4 <= -glibm.Log(u2) {
 			return mean + float64(z*deviation)
 		}
 	}
@@ -55,7 +69,7 @@ func (r *Rand) Normal(mean, deviation float64) float64 {
 // Exponential returns an exponentially distributed number with the given
 // rate: expovariate(rate).
 func (r *Rand) Exponential(rate float64) float64 {
-	return -logarithm(1-r.Float64()) / rate
+	return -glibm.Log(1-r.Float64()) / rate
 }
 
 // Gamma returns a gamma distributed number, with mean shape*scale:
@@ -65,31 +79,31 @@ func (r *Rand) Gamma(shape, scale float64) float64 {
 	mustBePositive(shape > 0 && scale > 0 && shape <= math.MaxFloat64)
 	switch {
 	case shape > 1:
-		return r.gammaAbove(shape) * scale
+		return float64(r.gammaAbove(shape) * scale)
 	case shape == 1:
-		return -logarithm(1-r.Float64()) * scale
+		return float64(-glibm.Log(1-r.Float64()) * scale)
 	default:
-		return r.gammaBelow(shape) * scale
+		return float64(r.gammaBelow(shape) * scale)
 	}
 }
 
 // gammaAbove is for a shape above 1: Cheng's method of 1977.
 func (r *Rand) gammaAbove(shape float64) float64 {
 	lambda := math.Sqrt(float64(2*shape) - 1)
-	b := shape - logarithm(4)
+	b := shape - glibm.Log(4)
 	c := shape + lambda
-	accept := 1 + logarithm(4.5)
+	accept := 1 + glibm.Log(4.5)
 	for {
 		u := r.Float64()
 		if u <= 1e-7 || u >= 0.9999999 {
 			continue
 		}
 		u2 := 1 - r.Float64()
-		v := logarithm(u/(1-u)) / lambda
-		x := shape * exponential(pair{v, 0}).hi
-		z := u * u * u2
+		v := glibm.Log(u/(1-u)) / lambda
+		x := float64(shape * glibm.Exp(v))
+		z := float64(u * u * u2)
 		t := b + float64(c*v) - x
-		if t+accept-float64(4.5*z) >= 0 || t >= logarithm(z) {
+		if t+accept-float64(4.5*z) >= 0 || t >= glibm.Log(z) {
 			return x
 		}
 	}
@@ -99,15 +113,15 @@ func (r *Rand) gammaAbove(shape float64) float64 {
 func (r *Rand) gammaBelow(shape float64) float64 {
 	b := (math.E + shape) / math.E
 	for {
-		p := b * r.Float64()
+		p := float64(b * r.Float64())
 		var x float64
 		if p <= 1 {
-			x = power(p, 1/shape)
+			x = glibm.Pow(p, 1/shape)
 		} else {
-			x = -logarithm((b - p) / shape)
+			x = -glibm.Log((b - p) / shape)
 		}
 		u := r.Float64()
-		if p > 1 && u <= power(x, shape-1) || p <= 1 && u <= exponential(pair{-x, 0}).hi {
+		if p > 1 && u <= glibm.Pow(x, shape-1) || p <= 1 && u <= glibm.Exp(-x) {
 			return x
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,243 +18,254 @@ import (
 	"github.com/thresh-dev/thresh/engine/pyrand"
 )
 
-// livePython makes the calls of every line of its input: the kind and text of a
-// seed, then method names with arguments.
-const livePython = `
-import json, random, struct, sys, zlib
-kinds = {"int": int, "str": str, "bytes": bytes.fromhex, "float": float.fromhex}
-def shown(v):
-    if isinstance(v, float): return v.hex()
-    if isinstance(v, bytes): return v.hex()
-    if isinstance(v, list): return " ".join(map(str, v))
-    return str(v)
-for line in sys.stdin:
-    (kind, seed), calls = json.loads(line)
-    rng, state, out = random.Random(kinds[kind](seed)), None, []
-    for name, *args in calls:
-        if name == "getstate":
-            state = rng.getstate()
-            v = zlib.crc32(struct.pack("<625I", *state[1]))
-        elif name == "setstate":
-            v = rng.setstate(state) if state else None
-        elif name == "shuffle":
-            v = list(range(args[0]))
-            rng.shuffle(v)
-        elif name == "choices":
-            v = rng.choices(range(args[0]), k=args[1])
-        elif name == "weighted":
-            v = rng.choices(range(len(args[0])), args[0], k=args[1])
-        elif name == "sample":
-            v = rng.sample(range(args[0]), args[1])
-        elif name == "choice":
-            v = rng.choice(range(args[0]))
-        else:
-            v = getattr(rng, name)(*args)
-        out.append(shown(v))
-    print(json.dumps(out))
-`
-
-// liveCall is a call for both sides: its name and arguments for Python, and
-// what makes it here.
-type liveCall struct {
-	words []any
-	draw  func(*pyrand.Rand) string
+// script is a sequence of calls as testdata/live.py takes it, and what they
+// return here.
+type script struct {
+	rng     *pyrand.Rand
+	seed    [2]string
+	calls   [][]any
+	results []string
 }
 
-// closeEnough is how many units in the last place a method may differ by: the
-// C library of Python rounds logarithms and the like by its own rules, and
-// betavariate divides two such numbers.
-func closeEnough(name string) int64 {
-	switch name {
-	case "gauss", "normalvariate", "expovariate", "gammavariate":
-		return 2
-	case "betavariate":
-		return 4
-	}
-	return 0
+func (s *script) add(result string, words ...any) {
+	s.calls = append(s.calls, words)
+	s.results = append(s.results, result)
 }
 
-func hexFloat(v float64) string { return strconv.FormatFloat(v, 'x', -1, 64) }
+// shown is a float64 by its bits.
+func shown(v float64) string { return fmt.Sprintf("%016x", math.Float64bits(v)) }
 
 func joined[T any](list []T) string { return strings.Trim(fmt.Sprint(list), "[]") }
-
-// liveCalls draws a sequence of calls.
-func liveCalls(dice *rand.Rand) []liveCall {
-	var state []byte
-	number := func() float64 { return float64(dice.IntN(4000)-2000) / 64 }
-	positive := func() float64 { return float64(1+dice.IntN(400)) / 64 }
-	two := func(name string, a, b float64, draw func(*pyrand.Rand, float64, float64) float64) liveCall {
-		return liveCall{[]any{name, a, b}, func(r *pyrand.Rand) string { return hexFloat(draw(r, a, b)) }}
-	}
-	one := func() liveCall {
-		n, k := 1+dice.IntN(200), dice.IntN(12)
-		lo, hi := dice.Int64N(1<<40)-1<<39, int64(1)<<dice.IntN(42)
-		switch dice.IntN(20) {
-		case 0:
-			return liveCall{[]any{"getrandbits", n}, func(r *pyrand.Rand) string { return r.BigBits(n).String() }}
-		case 1:
-			step := int64(1 + dice.IntN(9))
-			return liveCall{[]any{"randrange", lo, lo + hi, step}, func(r *pyrand.Rand) string { return fmt.Sprint(r.RangeStep(lo, lo+hi, step)) }}
-		case 2:
-			return liveCall{[]any{"randint", lo, lo + hi}, func(r *pyrand.Rand) string { return fmt.Sprint(r.Int(lo, lo+hi)) }}
-		case 3:
-			return liveCall{[]any{"choice", n}, func(r *pyrand.Rand) string { return fmt.Sprint(r.Index(n)) }}
-		case 4:
-			return liveCall{[]any{"choices", n, k}, func(r *pyrand.Rand) string { return joined(r.Choices(n, k)) }}
-		case 5:
-			weights := make([]float64, n)
-			for i := range weights {
-				weights[i] = positive()
-			}
-			return liveCall{[]any{"weighted", weights, k}, func(r *pyrand.Rand) string { return joined(r.WeightedChoices(weights, k)) }}
-		case 6:
-			return liveCall{[]any{"shuffle", n}, func(r *pyrand.Rand) string {
-				list := make([]int, n)
-				for i := range list {
-					list[i] = i
-				}
-				r.Shuffle(n, func(i, j int) { list[i], list[j] = list[j], list[i] })
-				return joined(list)
-			}}
-		case 7:
-			k := dice.IntN(n + 1)
-			return liveCall{[]any{"sample", n, k}, func(r *pyrand.Rand) string { return joined(r.Sample(n, k)) }}
-		case 8:
-			return liveCall{[]any{"randbytes", n}, func(r *pyrand.Rand) string { return hex.EncodeToString(r.Bytes(n)) }}
-		case 9:
-			return two("uniform", number(), number(), (*pyrand.Rand).Uniform)
-		case 10:
-			a, b, c := number(), number(), number()
-			mode := min(a, b) + (max(a, b)-min(a, b))*math.Abs(c)/32
-			return liveCall{[]any{"triangular", min(a, b), max(a, b), mode}, func(r *pyrand.Rand) string { return hexFloat(r.Triangular(min(a, b), max(a, b), mode)) }}
-		case 11, 12:
-			return two("gauss", number(), positive(), (*pyrand.Rand).Gauss)
-		case 13:
-			return two("normalvariate", number(), positive(), (*pyrand.Rand).Normal)
-		case 14:
-			rate := positive()
-			return liveCall{[]any{"expovariate", rate}, func(r *pyrand.Rand) string { return hexFloat(r.Exponential(rate)) }}
-		case 15:
-			return two("betavariate", positive(), positive(), (*pyrand.Rand).Beta)
-		case 16:
-			return two("gammavariate", positive(), positive(), (*pyrand.Rand).Gamma)
-		case 17:
-			return liveCall{[]any{"getstate"}, func(r *pyrand.Rand) string {
-				state = r.AppendState(nil)
-				return fmt.Sprint(crc32.ChecksumIEEE(state[:2500]))
-			}}
-		case 18:
-			return liveCall{[]any{"setstate"}, func(r *pyrand.Rand) string {
-				if state != nil {
-					if err := r.SetState(state); err != nil {
-						return err.Error()
-					}
-				}
-				return "None"
-			}}
-		}
-		return liveCall{[]any{"random"}, func(r *pyrand.Rand) string { return hexFloat(r.Float64()) }}
-	}
-	calls := make([]liveCall, 1+dice.IntN(12))
-	for i := range calls {
-		calls[i] = one()
-	}
-	return calls
-}
 
 // liveSeed draws a seed: how Python is told of it, and the generator.
 func liveSeed(dice *rand.Rand) ([2]string, *pyrand.Rand) {
 	data := make([]byte, dice.IntN(30))
+	if dice.IntN(50) == 0 {
+		data = make([]byte, 2400+dice.IntN(300)) // a key about as long as the state
+	}
 	for i := range data {
 		data[i] = byte(dice.Uint32())
 	}
-	switch dice.IntN(4) {
+	switch dice.IntN(6) {
 	case 0:
-		text := strings.ToValidUTF8(string(data)+"씨앗", "é")
+		text := strings.ToValidUTF8(string(data), "é") + []string{"", "씨앗", "🌱"}[dice.IntN(3)]
 		return [2]string{"str", text}, pyrand.NewString(text)
 	case 1:
-		return [2]string{"bytes", hex.EncodeToString(data)}, pyrand.NewBytes(data)
+		kind := []string{"bytes", "bytearray"}[dice.IntN(2)]
+		return [2]string{kind, hex.EncodeToString(data)}, pyrand.NewBytes(data)
 	case 2:
 		v := dice.NormFloat64() * math.Exp(10*dice.NormFloat64())
-		return [2]string{"float", hexFloat(v)}, pyrand.NewFloat(v)
+		if dice.IntN(4) == 0 {
+			v = []float64{0, math.Copysign(0, -1), 1, -1, -2, math.Inf(1), math.Inf(-1), 5e-324, math.MaxFloat64, 1 << 61, 1<<61 - 1<<8, -0.5}[dice.IntN(12)]
+		}
+		return [2]string{"float", strconv.FormatFloat(v, 'x', -1, 64)}, pyrand.NewFloat(v)
+	case 3:
+		n := int64(dice.IntN(2))
+		return [2]string{"bool", []string{"False", "True"}[n]}, pyrand.New(n)
 	}
 	n := new(big.Int).SetBytes(data)
 	if dice.IntN(2) == 0 {
 		n.Neg(n)
 	}
-	return [2]string{"int", n.String()}, pyrand.NewBig(n)
+	if n.IsInt64() && dice.IntN(2) == 0 {
+		return [2]string{"int", n.String()}, pyrand.New(n.Int64())
+	}
+	text := n.String()
+	if len(text) > 4000 { // more than Python reads
+		n.Rsh(n, 8000)
+		text = n.String()
+	}
+	return [2]string{"int", text}, pyrand.NewBig(n)
 }
 
-// TestLivePython makes 10,000 random sequences of calls here and in python3.
-func TestLivePython(t *testing.T) {
-	python, err := exec.LookPath("python3")
+// step makes one random call; exact is whether the C library of Python is the
+// one whose deviates are expected.
+func (s *script) step(dice *rand.Rand, exact bool) {
+	r := s.rng
+	number := func() float64 { return float64(dice.IntN(4000)-2000) / 64 * dice.Float64() }
+	positive := func() float64 {
+		switch dice.IntN(8) {
+		case 0:
+			return 1
+		case 1:
+			return math.Ldexp(1+dice.Float64(), dice.IntN(40)-30)
+		}
+		return float64(1+dice.IntN(400)) / 64 * (1 - dice.Float64())
+	}
+	two := func(name string, a, b float64, draw func(float64, float64) float64) {
+		s.add(shown(draw(a, b)), name, a, b)
+	}
+	kinds := 22
+	if !exact {
+		kinds = 16
+	}
+	n := 1 + dice.IntN(200)
+	lo, hi := dice.Int64N(1<<40)-1<<39, int64(1)<<dice.IntN(42)
+	switch dice.IntN(kinds) {
+	case 0:
+		s.add(r.BigBits(n-1).String(), "getrandbits", n-1)
+	case 1:
+		step := int64(1 + dice.IntN(9))
+		s.add(fmt.Sprint(r.RangeStep(lo, lo+hi, step)), "randrange", lo, lo+hi, step)
+	case 2:
+		step := -int64(1 + dice.IntN(9))
+		s.add(fmt.Sprint(r.RangeStep(lo+hi, lo, step)), "randrange", lo+hi, lo, step)
+	case 3:
+		s.add(fmt.Sprint(r.Int(lo, lo+hi)), "randint", lo, lo+hi)
+	case 4:
+		m := new(big.Int).Lsh(big.NewInt(lo|1), uint(n))
+		m.Abs(m)
+		s.add(r.BigBelow(m).String(), "randrange", m.String())
+	case 5:
+		s.add(fmt.Sprint(r.Index(n)), "choice", n)
+	case 6:
+		k := dice.IntN(12)
+		s.add(joined(r.Choices(n, k)), "choices", n, k)
+	case 7:
+		weights := make([]float64, n)
+		for i := range weights {
+			weights[i] = positive() * float64(dice.IntN(3))
+		}
+		weights[dice.IntN(n)] = 1
+		s.add(joined(r.WeightedChoices(weights, 6)), "weighted", weights, 6)
+	case 8:
+		list := make([]int, n)
+		for i := range list {
+			list[i] = i
+		}
+		r.Shuffle(n, func(i, j int) { list[i], list[j] = list[j], list[i] })
+		s.add(joined(list), "shuffle", n)
+	case 9:
+		if dice.IntN(2) == 0 {
+			n *= 1 + dice.IntN(1000) // so that places are kept in a set
+		}
+		k := dice.IntN(min(n, 200) + 1)
+		s.add(joined(r.Sample(n, k)), "sample", n, k)
+	case 10:
+		s.add(hex.EncodeToString(r.Bytes(n-1)), "randbytes", n-1)
+	case 11:
+		two("uniform", number(), number(), r.Uniform)
+	case 12:
+		a, b := number(), number()
+		mode := a + (b-a)*dice.Float64()
+		if dice.IntN(3) == 0 {
+			s.add(shown(r.TriangularMiddle(a, b)), "triangular", a, b)
+			return
+		}
+		s.add(shown(r.Triangular(a, b, mode)), "triangular", a, b, mode)
+	case 13:
+		s.add(hex.EncodeToString(r.AppendState(nil)), "getstate")
+	case 14:
+		_, other := liveSeed(dice)
+		for range dice.IntN(700) {
+			other.Uint32()
+		}
+		if exact && dice.IntN(2) == 0 {
+			other.Gauss(0, 1) // leaves one pending
+		}
+		state := other.AppendState(nil)
+		result := "None"
+		if err := r.SetState(state); err != nil {
+			result = err.Error()
+		}
+		s.add(result, "setstate", hex.EncodeToString(state))
+	case 15:
+		if dice.IntN(4) == 0 {
+			seed, other := liveSeed(dice)
+			*r = *other
+			s.add("None", "seed", seed[0], seed[1])
+			return
+		}
+		s.add(shown(r.Float64()), "random")
+	case 16, 17:
+		two("gauss", number(), positive(), r.Gauss)
+	case 18:
+		two("normalvariate", number(), positive(), r.Normal)
+	case 19:
+		rate := positive()
+		s.add(shown(r.Exponential(rate)), "expovariate", rate)
+	case 20:
+		two("betavariate", positive(), positive(), r.Beta)
+	case 21:
+		two("gammavariate", positive(), positive(), r.Gamma)
+	}
+}
+
+func liveScript(dice *rand.Rand, exact bool) *script {
+	s := new(script)
+	s.seed, s.rng = liveSeed(dice)
+	for range 1 + dice.IntN(12) {
+		s.step(dice, exact)
+	}
+	return s
+}
+
+// python runs testdata/live.py on scripts: what it says of itself, and its
+// answers.
+func python(t *testing.T, scripts []*script) (about string, answers [][]string) {
+	t.Helper()
+	path, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("python3 is not here")
 	}
-	const sequences = 10_000
-	dice := rand.New(rand.NewPCG(4, 2026))
-	var in bytes.Buffer
-	var calls [sequences][]liveCall
-	var rngs [sequences]*pyrand.Rand
-	for i := range calls {
-		var seed [2]string
-		seed, rngs[i] = liveSeed(dice)
-		calls[i] = liveCalls(dice)
-		list := make([][]any, len(calls[i]))
-		for k, c := range calls[i] {
-			list[k] = c.words
-		}
-		line, err := json.Marshal([]any{seed, list})
-		if err != nil {
+	var in, said bytes.Buffer
+	encode := json.NewEncoder(&in)
+	for _, s := range scripts {
+		if err := encode.Encode([]any{s.seed, s.calls}); err != nil {
 			t.Fatal(err)
 		}
-		in.Write(append(line, '\n'))
 	}
-	sent := in.String()
-	cmd := exec.Command(python, "-c", livePython)
-	cmd.Stdin = &in
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	cmd := exec.Command(path, "testdata/live.py")
+	cmd.Stdin, cmd.Stderr = &in, &said
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("python3: %v\n%s", err, said.String())
 	}
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	lines.Buffer(nil, 1<<20)
-	requests := strings.Split(sent, "\n")
-	rounded := 0
-	for i := range calls {
-		if !lines.Scan() {
-			t.Fatalf("python3 answered %d of %d sequences", i, sequences)
-		}
-		var want []string
-		if err := json.Unmarshal(lines.Bytes(), &want); err != nil {
+	lines.Scan()
+	about = lines.Text()
+	for lines.Scan() {
+		var list []string
+		if err := json.Unmarshal(lines.Bytes(), &list); err != nil {
 			t.Fatal(err)
 		}
-		for k, c := range calls[i] {
-			name := c.words[0].(string)
-			switch apart := difference(c.draw(rngs[i]), want[k]); {
-			case apart > closeEnough(name):
-				t.Fatalf("sequence %d, call %d, %v: %d units apart, python3 has %s\n%s", i, k, c.words, apart, want[k], requests[i])
-			case apart > 0:
-				rounded++
+		answers = append(answers, list)
+	}
+	if len(answers) != len(scripts) {
+		t.Fatalf("python3 answered %d of %d sequences", len(answers), len(scripts))
+	}
+	return about, answers
+}
+
+// TestLivePython makes 10,000 random sequences of calls here and in python3,
+// whose results must be the same to the last bit.
+func TestLivePython(t *testing.T) {
+	about, _ := python(t, nil)
+	if minor, _ := strconv.Atoi(strings.SplitN(about+"..", ".", 3)[1]); minor < 9 {
+		t.Skipf("python3 is %s, whose generators have no randbytes", about)
+	}
+	exact := strings.HasSuffix(about, " glibc fused")
+	if !exact {
+		t.Logf("without gauss, normalvariate, expovariate, betavariate and gammavariate, which are those of glibc with fused multiply-add: python3 is %s", about)
+	}
+	dice := rand.New(rand.NewPCG(4, 2026))
+	scripts := make([]*script, 10_000)
+	calls := 0
+	for i := range scripts {
+		scripts[i] = liveScript(dice, exact)
+		calls += len(scripts[i].calls)
+	}
+	_, answers := python(t, scripts)
+	for i, s := range scripts {
+		if slices.Equal(s.results, answers[i]) {
+			continue
+		}
+		for k, want := range answers[i] {
+			if s.results[k] != want {
+				t.Fatalf("sequence %d with seed %s, call %d, %.300v: %.300s, python3 has %.300s", i, s.seed, k, s.calls[k], s.results[k], want)
 			}
 		}
 	}
-	t.Logf("%d deviates are rounded differently", rounded)
-}
-
-// difference is 0 for equal texts, and for numbers that are written in
-// hexadecimal how many units in the last place they are apart.
-func difference(got, want string) int64 {
-	if got == want {
-		return 0
-	}
-	a, err1 := strconv.ParseFloat(got, 64)
-	b, err2 := strconv.ParseFloat(want, 64)
-	if err1 != nil || err2 != nil || !strings.Contains(got, "x") || math.Signbit(a) != math.Signbit(b) {
-		return math.MaxInt64
-	}
-	d := int64(math.Float64bits(a)) - int64(math.Float64bits(b))
-	return max(d, -d)
+	t.Logf("%d calls are the same as in python3 %s", calls, about)
 }

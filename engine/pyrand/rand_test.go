@@ -200,3 +200,17 @@ func BenchmarkGroupSeed(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkGauss(b *testing.B) {
+	r := pyrand.New(1)
+	for range b.N {
+		r.Gauss(0, 1)
+	}
+}
+
+func BenchmarkBeta(b *testing.B) {
+	r := pyrand.New(1)
+	for range b.N {
+		r.Beta(0.5, 2.5)
+	}
+}
