@@ -46,24 +46,38 @@ func groups(dir, thresh, testscript string, cases, many int) (list [][]contender
 	}
 	put("one/a.spec.md", one.String())
 	put("command/a.spec.md", command.String())
-	for _, folder := range []string{"one", "files", "many", "tenth"} {
+	for _, folder := range []string{"one", "files", "many", "tenth", "spread", "list", "failing"} {
 		put(folder+"/subject.txt", subject)
 	}
-	for folder, n := range map[string]int{"many": many, "tenth": many / 10} {
+	document := func(name string, n int, form string) {
 		if err == nil {
-			err = writeCases(filepath.Join(dir, folder, "a.spec.md"), n)
+			err = writeCases(filepath.Join(dir, name), n, form)
 		}
 	}
+	document("tenth/a.spec.md", many/10, fileCase)
+	document("many/a.spec.md", many, fileCase)
+	documents := min(spread, many)
+	for i := range documents {
+		document(fmt.Sprintf("spread/f%05d.spec.md", i), many/documents, fileCase)
+	}
+	document("list/a.spec.yaml", many, listed(fileCase))
+	document("failing/a.spec.md", many, strings.Replace(fileCase, `"beta"`, `"gamma %[1]d"`, 1))
 	if err != nil {
 		return nil, nil, err
 	}
 	run := func(name, folder string, n int) contender {
 		return contender{name: "thresh run, " + name, cases: n, argv: []string{thresh, "run", folder, "--quiet", "--report", "json=report.json"}, dir: dir}
 	}
+	failing := run("text.file, as many that all fail", "failing", many)
+	failing.fails = true
 	list = [][]contender{
 		{{name: "thresh --version", cases: 1, argv: []string{thresh, "--version"}, dir: dir}},
 		{run("text.file, one document", "one", cases), run("text.file, a document each", "files", cases)},
-		{run("text.file, a long document", "tenth", many/10), run("text.file, one ten times as long", "many", many)},
+		{
+			run("text.file, a long document", "tenth", many/10), run("text.file, one ten times as long", "many", many),
+			run(fmt.Sprintf("text.file, as many in %d documents", documents), "spread", many/documents*documents), run("text.file, as many in one YAML list", "list/a.spec.yaml", many),
+			failing,
+		},
 	}
 	commands := []contender{
 		{name: "bare Go loop, a temporary folder a case", cases: cases, alone: func(ctx context.Context) error { return bare(ctx, dir, cases) }},
@@ -73,16 +87,26 @@ func groups(dir, thresh, testscript string, cases, many int) (list [][]contender
 	return append(list, append(commands, peers...)), missing, err
 }
 
+// spread is how many documents many cases are spread over, if there are as many.
+const spread = 1000
+
+// listed is the form of a case as an item of a list in YAML.
+func listed(form string) string {
+	_, text, _ := strings.Cut(form, "spec-test\n")
+	text, _, _ = strings.Cut(text, "```")
+	return "- " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}
+
 // writeCases writes a document of so many cases, a case at a time: what this
 // process holds at its peak counts as a peak of the programs that it starts.
-func writeCases(path string, n int) error {
+func writeCases(path string, n int, form string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(f)
 	for i := range n {
-		fmt.Fprintf(w, fileCase, i) // an error stays until Flush
+		fmt.Fprintf(w, form, i) // an error stays until Flush
 	}
 	return errors.Join(w.Flush(), f.Close())
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -175,94 +174,4 @@ func (a *accepting) equation(n *node) (*yamltree.Node, speclang.Value, string) {
 		return nil, none, "the language has no literal for " + r.Value.TypeName()
 	}
 	return literal, r.Value, ""
-}
-
-// rewrite is where a scalar is written and what is to stand there; an empty
-// range if it is not written as one plain or quoted text.
-func (d *document) rewrite(n *yamltree.Node, v speclang.Value) (from, to int, text string) {
-	if n.Pos.Line < 1 || n.Pos.Line > d.lines.count {
-		return 0, 0, ""
-	}
-	from = d.lines.start(d.text, n.Pos.Line) + n.Pos.Col - 1
-	rest := d.text[min(from, len(d.text)):]
-	text = v.JSON()
-	s, isText := v.Str()
-	switch {
-	case len(rest) == 0:
-		return 0, 0, ""
-	case rest[0] == '"':
-		for i := 1; i < len(rest); i++ {
-			if rest[i] == '\\' {
-				i++
-			} else if rest[i] == '"' {
-				return from, from + i + 1, text
-			}
-		}
-	case rest[0] == '\'':
-		if isText && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
-			text = "'" + strings.ReplaceAll(s, "'", "''") + "'"
-		}
-		for i := 1; i < len(rest); i++ {
-			if rest[i] == '\'' && i+1 < len(rest) && rest[i+1] == '\'' {
-				i++
-			} else if rest[i] == '\'' {
-				return from, from + i + 1, text
-			}
-		}
-	case n.Raw != "" && strings.IndexByte("&*!|>", rest[0]) < 0 && bytes.HasPrefix(rest, []byte(n.Raw)):
-		return from, from + len(n.Raw), text
-	}
-	return 0, 0, ""
-}
-
-// likeliest is the part of a text that is to be expected in place of want, ""
-// if nothing is like it. For a want of several lines it is as many lines, from
-// the one most like the first; for one line, as many words.
-func likeliest(want, text string) string {
-	body := strings.TrimSuffix(want, "\n")
-	lines := strings.Split(text, "\n")
-	if !strings.Contains(body, "\n") {
-		return strings.TrimSpace(likeliestWords(body, lines))
-	}
-	no, _ := nearest(body, text)
-	count := strings.Count(body, "\n") + 1
-	if no == 0 || no-1+count > len(lines) {
-		return ""
-	}
-	have := strings.Join(lines[no-1:no-1+count], "\n") + want[len(body):]
-	if have == want || !strings.Contains(text, have) {
-		return ""
-	}
-	return have
-}
-
-// likeliestWords is the words in a row, as many as want has, that are most like
-// it. A stop behind them is theirs only if want has one.
-func likeliestWords(want string, lines []string) string {
-	count := len(strings.Fields(want))
-	wanted := pairs(strings.ToLower(want))
-	best, found := 0.3, ""
-	for _, l := range lines[:min(len(lines), nearLines)] {
-		var starts, ends []int
-		for i := 0; i < len(l); i++ {
-			blank := l[i] == ' ' || l[i] == '\t'
-			before := i == 0 || l[i-1] == ' ' || l[i-1] == '\t'
-			if !blank && before {
-				starts = append(starts, i)
-			}
-			if !blank && (i+1 == len(l) || l[i+1] == ' ' || l[i+1] == '\t') {
-				ends = append(ends, i+1)
-			}
-		}
-		for i := 0; count > 0 && i+count <= len(starts); i++ {
-			part := l[starts[i]:ends[i+count-1]]
-			if trimmed := strings.TrimRight(part, ".,;:!?"); trimmed != "" && strings.TrimRight(want, ".,;:!?") == want {
-				part = trimmed
-			}
-			if like := likeness(wanted, pairs(strings.ToLower(part))); like > best {
-				best, found = like, part
-			}
-		}
-	}
-	return found
 }

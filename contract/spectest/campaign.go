@@ -4,36 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"index/suffixarray"
 	"iter"
 	"os"
 	"slices"
-	"sync/atomic"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
 // Campaign is a compiled document. A case is a place in slots; it has no input
 // that could be made smaller.
 type Campaign struct {
-	id      campaign.Identity
-	name    string
-	doc     *document
-	set     *settings
-	slots   []slot
-	written int           // cases of the document, whether they are run or not
-	kept    *atomic.Int64 // cases that are decoded, in all campaigns
-	keeps   int64         // of which so many are this one's
-	targets Targets
-	environ func() []string
-	place   func() (*place, error)
+	id       campaign.Identity
+	contract *Contract
+	name     string
+	doc      *document
+	set      *settings
+	slots    []slot
+	written  int            // cases of the document, whether they are run or not
+	torn     map[int32]bool // blocks with a part that cannot be read by itself
+	prose    *suffixarray.Index
+	scanned  int // bytes that were searched for what cases look for
+
+	mu    sync.Mutex
+	lanes int                 // that are open
+	own   *fileText           // the document as its cases see it, while there are lanes that need it
+	held  map[int32][]decoded // of units that are not decoded when they are run
+	keeps *int64              // cases of held; nil: none
 }
 
-// slot is one case to be run: where it is written, and the case itself unless
-// it is to be decoded when it is run.
-type slot struct {
-	unit, item int32
-	c          *Case
-}
+// slot is where one case to be run is written.
+type slot struct{ unit, item int32 }
 
 // state is what a campaign knows between rounds: the verdicts so far.
 type state struct {
@@ -86,19 +90,59 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 
 // Open implements [campaign.Campaign].
 func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
-	p, err := c.place()
+	p, err := locate(c.doc.path, c.set.root)
 	if err != nil {
 		return nil, err
 	}
-	return &executor{c: c, lane: lane, place: p, shelf: campaign.ShelfOf(ctx), unit: -1, eval: newEvaluator()}, nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lanes++
+	return &executor{c: c, lane: lane, place: p, held: c.held, shelf: campaign.ShelfOf(ctx), unit: -1, eval: newEvaluator()}, nil
+}
+
+// leave is called when a lane is closed. With the last one goes the text, and, if
+// other campaigns have not been given room for theirs, what was held so that
+// cases start sooner, but not what would be dear to make again.
+func (c *Campaign) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lanes--; c.lanes > 0 {
+		return
+	}
+	if c.own = nil; c.contract.kept.Load() < retained {
+		return
+	}
+	for unit, cases := range c.held {
+		if len(cases) == 1 {
+			delete(c.held, unit)
+			*c.keeps--
+			c.contract.kept.Add(-1)
+		}
+	}
+}
+
+// ownText is the document as its cases see it, one for all lanes.
+func (c *Campaign) ownText() *fileText {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.own == nil {
+		c.own = &fileText{invalid: !utf8.Valid(c.doc.text)}
+		if !c.own.invalid {
+			c.own.text = speclang.StringValue(unixLines(string(c.doc.text)))
+		}
+	}
+	return c.own
 }
 
 // Case returns case i of the campaign as it is written; the id of a case that
 // has none is made of its place.
 func (c *Campaign) Case(i int64) *Case {
-	s := &c.slots[i]
-	if s.c != nil {
-		return s.c
+	s := c.slots[i]
+	c.mu.Lock()
+	held := c.held[s.unit]
+	c.mu.Unlock()
+	if held != nil {
+		return held[s.item].c
 	}
 	return c.doc.decodeUnit(int(s.unit), c.set)[s.item].c
 }

@@ -29,8 +29,9 @@ func caseTypes() []string { return []string{typeHTTP, typeCLI, typeTextFile} }
 type Case struct {
 	ID, Type, Title string
 	Tags            []string
-	From, To        int // first and last line of its block
+	From, To        int // first and last line of its block, or of its place in the block's list
 	at              yamltree.Pos
+	about           yamltree.Pos // of what the case looks at: its path, url or entrypoint; Line 0: not written
 
 	fault  *Failure // what is wrong with the case itself: it fails without being run
 	skip   bool     // a capability is missing and the case says to be skipped then
@@ -55,6 +56,7 @@ type Failure struct {
 	Op       string `json:"op,omitempty"`
 	Want     string `json:"want,omitempty"` // what was expected, for people
 	Text     string `json:"text,omitempty"` // the expected text, when there is one to compare with
+	Saw      string `json:"saw,omitempty"`  // what was there instead, in words
 	Line     int    `json:"line,omitempty"` // of what failed, in the document
 	Col      int    `json:"col,omitempty"`
 
@@ -82,6 +84,7 @@ type textFile struct {
 type cliRun struct {
 	argv     []string
 	exit     int64
+	exitAt   yamltree.Pos
 	entry    string   // as written
 	command  []string // of an entrypoint that is a command line
 	python   bool     // of one that is module:function

@@ -114,7 +114,7 @@ func (x *executor) environment(c *Case, temp string) []string {
 		return slices.ContainsFunc(c.cli.env, func(s setting) bool { return s.name == name })
 	}
 	allow := x.c.set.allow
-	for _, kv := range x.c.environ() {
+	for _, kv := range x.c.contract.environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		if name == "" || gone(name) || allow != nil && !slices.Contains(allow, name) {
 			continue
@@ -157,11 +157,11 @@ func (x *executor) commandLane(ctx context.Context, limit time.Duration) (*comma
 	if l := x.commands[limit]; l != nil {
 		return l, nil
 	}
-	if x.c.targets.Commands == nil {
+	if x.c.contract.targets.Commands == nil {
 		return nil, campaign.Fatal("command lines cannot be run: %w", errNoTarget)
 	}
 	l := &commandLane{x: x}
-	r, err := x.c.targets.Commands(ctx, process.Plan{
+	r, err := x.c.contract.targets.Commands(ctx, process.Plan{
 		Command: l.command, PerCase: true, Input: "stdin", Dirs: []string{"tmp"}, Stdin: true, Timeout: limit,
 		Limits: process.Limits{Output: maxOutput, FileSize: maxFile}, Executor: process.Spawn,
 	}, x.lane.Index, x.lane.Of, true)
@@ -345,10 +345,10 @@ func (x *executor) openPython(ctx context.Context) error {
 		x.told = x.python.Notes()
 		return nil
 	}
-	if x.c.targets.Python == nil {
+	if x.c.contract.targets.Python == nil {
 		return campaign.Fatal("Python functions cannot be run: %w", errNoTarget)
 	}
-	p, err := x.c.targets.Python(ctx, x.c.set.python)
+	p, err := x.c.contract.targets.Python(ctx, x.c.set.python)
 	if err != nil {
 		return err
 	}
@@ -381,7 +381,7 @@ func raised(c *Case, res pyhost.CommandResult) *Failure {
 			f.Category = Schema
 		}
 	case pyhost.PhaseExit:
-		f.Category = Schema
+		f.Category, f.Message = Schema, "what the function ended with is no exit code: "+text
 	}
 	return f
 }

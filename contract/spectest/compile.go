@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -21,33 +20,37 @@ import (
 // Compile implements [campaign.Contract]. A document becomes one campaign, or
 // none if no case of it is asked for.
 func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
-	s, list := decodeSettings(set, k.getenv)
-	s.shared = &k.shared
+	s, list := k.settings(set)
 	if list.HasErrors() {
 		for i := range list {
 			list[i].Pos = diag.Pos{File: spec.Path}
 		}
 		return nil, list
 	}
-	doc := newDocument(spec.Path, spec.Data)
+	doc := readDocument(spec, &k.readers)
+	doc.split()
 	c := k.campaign(doc, s)
-	list = doc.quotes()
-	ids := make(map[string]int)
-	for first := 0; first < doc.units(); first += portionUnits {
-		units := doc.decodeUnits(ctx, s, first, min(first+portionUnits, doc.units()))
-		if err := ctx.Err(); err != nil {
-			return nil, diag.List{{Code: "spectest.interrupted", Pos: diag.Pos{File: spec.Path}, Message: err.Error()}}
+	list, more := c.chooseAll(ctx)
+	if len(c.torn) > 0 {
+		if c.keeps != nil {
+			k.kept.Add(-*c.keeps)
 		}
-		list = append(list, c.choose(first, units, ids)...)
+		doc.join(c.torn)
+		c = k.campaign(doc, s)
+		list, more = c.chooseAll(ctx)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, diag.List{{Code: "spectest.interrupted", Pos: diag.Pos{File: spec.Path}, Message: err.Error()}}
 	}
 	c.shuffle()
-	kept := c.kept
-	runtime.AddCleanup(c, func(n int64) { kept.Add(-n) }, c.keeps)
+	if c.keeps != nil {
+		runtime.AddCleanup(c, func(n *int64) { k.kept.Add(-*n) }, c.keeps)
+	}
 	list.Sort()
 	if list.HasErrors() {
 		return nil, list
 	}
-	if more := len(list) - toldWarnings; more > 0 && !s.checking {
+	if more += len(list) - toldWarnings; more > 0 && !s.checking {
 		last := list[toldWarnings]
 		last.Code, last.Path, last.Hint = "spectest.more", "", "thresh check tells all"
 		last.Message = fmt.Sprintf("%d warnings from here on are not shown", more)
@@ -56,23 +59,22 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	if len(c.slots) == 0 {
 		return nil, list
 	}
-	c.id = campaign.Identity{Contract: k.Name(), Name: c.name, Digest: digest(spec.Data, set)}
+	c.id = campaign.Identity{Contract: k.Name(), Name: c.name, Digest: digest(spec.Data, set, doc.release)}
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
 
 // campaign is the campaign of a document, without cases.
 func (k *Contract) campaign(doc *document, s *settings) *Campaign {
-	return &Campaign{
-		doc: doc, set: s, targets: k.targets, environ: k.environ, name: doc.name, kept: &k.kept,
-		place: sync.OnceValues(func() (*place, error) { return locate(doc.path, s.root) }),
-	}
+	return &Campaign{doc: doc, set: s, contract: k, name: doc.name}
 }
 
 // digest is over all that decides the cases and how they are judged.
-func digest(data []byte, set campaign.Settings) string {
+func digest(data []byte, set campaign.Settings, release func()) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "spectest 1\x00%d\x00", len(data))
-	h.Write(data)
+	for _, piece := range pieces(data, release) {
+		h.Write(piece)
+	}
 	options, _ := json.Marshal(set.Options) // strings alone; keys sorted
 	h.Write(options)
 	if set.Seed != nil {
@@ -88,7 +90,12 @@ type decoded struct {
 	faults, warnings diag.List
 }
 
-// decodeUnit decodes the cases of one block, or of a whole file.
+// unreadable reports whether a fault is that a text cannot be read.
+func unreadable(d diag.Diagnostic) bool {
+	return d.Code == "spectest.yaml" || d.Code == "spectest.json"
+}
+
+// decodeUnit decodes the cases of one unit.
 func (d *document) decodeUnit(i int, s *settings) []decoded {
 	var list []decoded
 	for _, e := range d.unit(i) {
@@ -107,7 +114,7 @@ const toldWarnings = 50
 
 // portionUnits is how many blocks are decoded before it is looked at what they
 // say: what is decoded is not kept for all of a long document.
-const portionUnits = 256
+const portionUnits = 64
 
 // decodeUnits decodes units, several at a time.
 func (d *document) decodeUnits(ctx context.Context, s *settings, from, to int) [][]decoded {
@@ -132,16 +139,45 @@ func (d *document) decodeUnits(ctx context.Context, s *settings, from, to int) [
 // retained is how many cases stay decoded, over all documents. Beyond it a case
 // that has a block of its own is decoded again when it is run: memory is bounded
 // by the text of the documents, not by what it means.
-const retained = 2000
+const retained = 512
+
+// idKey stands for an id where very many are looked up.
+type idKey [16]byte
+
+func keyOf(id string) idKey {
+	sum := sha256.Sum256([]byte(id))
+	return idKey(sum[:len(idKey{})])
+}
+
+// chooseAll decodes the cases of the document and selects those to run. more is
+// how many warnings there are beyond those that are returned.
+func (c *Campaign) chooseAll(ctx context.Context) (list diag.List, more int) {
+	list = c.doc.passedOver()
+	ids := make(map[idKey]int32)
+	for first := 0; first < c.doc.units() && ctx.Err() == nil; first += portionUnits {
+		units := c.doc.decodeUnits(ctx, c.set, first, min(first+portionUnits, c.doc.units()))
+		list = append(list, c.choose(first, units, ids)...)
+		if most := 20 * toldWarnings; len(list) > most && !c.set.checking {
+			more += len(list) - most
+			list = list[:most]
+		}
+		c.doc.release()
+	}
+	return list, more
+}
 
 // choose selects the cases to run and says what is wrong with them. A run goes
 // on with the faulty ones: they fail, with the reason. A check refuses them,
 // unless they are there to be faulty.
-func (c *Campaign) choose(first int, units [][]decoded, ids map[string]int) diag.List {
+func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) diag.List {
 	var list diag.List
 	for u, cases := range units {
+		unit, before := int32(first+u), len(c.slots)
 		for i, x := range cases {
 			c.written++
+			if slices.ContainsFunc(x.faults, unreadable) && c.doc.isPart(int(unit)) {
+				c.tear(c.doc.blockOf(unit))
+			}
 			if !c.set.takes(c.name, c.written, x.c) {
 				continue
 			}
@@ -149,25 +185,28 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[string]int) diag
 			if c.set.checking && !x.c.expectsSchema() {
 				list = append(list, x.faults...)
 			}
-			if line, twice := ids[x.c.ID]; twice && x.c.ID != "" {
+			id := keyOf(x.c.ID)
+			if line, twice := ids[id]; twice && x.c.ID != "" {
 				p := c.doc.problem(x.idAt, "duplicate-id", "id", fmt.Sprintf("the id %s is used twice", x.c.ID), fmt.Sprintf("the first is on line %d", line))
 				if !c.set.checking {
 					p.Level = diag.Warning
 				}
 				list = append(list, p)
 			} else {
-				ids[strings.Clone(x.c.ID)] = x.idAt.Line // not with the block that it is a part of
+				ids[id] = int32(x.idAt.Line)
 			}
 			if c.set.checking && x.c.fault == nil {
 				list = append(list, c.selfMatches(x.c)...)
 			}
-			s := slot{unit: int32(first + u), item: int32(i)}
-			if len(cases) > 1 || c.kept.Load() < retained {
-				s.c = x.c
-				c.keeps++
-				c.kept.Add(1)
+			c.slots = append(c.slots, slot{unit, int32(i)})
+		}
+		if len(c.slots) > before && (len(cases) > 1 || c.contract.kept.Load() < retained) {
+			if c.held == nil {
+				c.held, c.keeps = make(map[int32][]decoded), new(int64)
 			}
-			c.slots = append(c.slots, s)
+			c.held[unit] = cases
+			*c.keeps += int64(len(cases))
+			c.contract.kept.Add(int64(len(cases)))
 		}
 	}
 	return list
@@ -187,49 +226,28 @@ func (c *Case) expectsSchema() bool {
 	return e != nil && e.Status == "fail" && c.fault != nil && e.Category == c.fault.Category
 }
 
-// unit is the entries of one block of a Markdown document, or of a data file.
-func (d *document) unit(i int) []entry {
-	if d.format != "md" {
-		return d.read(0, len(d.text), 1, max(d.lines.count, 1))
-	}
-	b := d.found[i]
-	first, last := d.lineOf(b.open), d.lineOf(b.open)
-	if b.end > b.start {
-		last = d.lineOf(b.end - 1)
-	}
-	if !b.closed {
-		p := d.problem(yamltree.Pos{Line: first, Col: 1}, "unclosed-block", "", "the block is never closed", "close it with a fence of the same characters, at least as long")
-		return []entry{{from: first, to: last, fault: &p}}
-	}
-	return d.read(b.start, b.end, first, last+1)
-}
-
-// units is how many there are.
-func (d *document) units() int {
-	if d.format != "md" {
-		return 1
-	}
-	return len(d.found)
-}
-
-// quotes takes blocks that stand in a quotation out of the document and tells
-// of them: they are no part of what it says itself.
-func (d *document) quotes() diag.List {
+// passedOver tells of blocks that are not run: those in a quotation are no part
+// of what the document says itself, others only look like blocks of cases.
+func (d *document) passedOver() diag.List {
 	var list diag.List
-	for _, b := range d.quoted {
-		p := d.problem(yamltree.Pos{Line: d.lineOf(b.open), Col: 1}, "quoted-block", "", "a block in a quotation is not run", "")
+	for _, b := range d.passed {
+		at := yamltree.Pos{Line: d.lineOf(b.open), Col: 1}
+		p := d.problem(at, "quoted-block", "", "a block in a quotation is not run", "")
+		if b.near {
+			p = d.problem(at, "near-block", "", "the block is not run: the words yaml and spec-test are not both behind its fence", "```yaml spec-test opens a block of cases")
+		}
 		p.Level = diag.Warning
 		list = append(list, p)
 	}
 	return list
 }
 
-// partition parts blocks that stand in a quotation from the others.
-func partition(list []block) (found, quoted []block) {
+// partition parts blocks that are not run from the others.
+func partition(list []block) (found, passed []block) {
 	for _, b := range list {
-		if b.quoted {
-			quoted = append(quoted, b)
+		if b.quoted || b.near {
+			passed = append(passed, b)
 		}
 	}
-	return slices.DeleteFunc(list, func(b block) bool { return b.quoted }), quoted
+	return slices.DeleteFunc(list, func(b block) bool { return b.quoted || b.near }), passed
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -27,6 +28,11 @@ type Contract struct {
 	environ func() []string
 	kept    atomic.Int64 // cases that stay decoded, over all campaigns
 	shared  programs     // of all campaigns
+	readers sync.Pool    // of *yamltree.Reader
+
+	mu   sync.Mutex
+	set  *settings // those that were asked for last
+	from settingsFrom
 }
 
 // New returns the front door. Settings of SPEC_RUNNER_* and the environment of
@@ -56,7 +62,14 @@ func (*Contract) Detect(s campaign.Spec) bool {
 		if len(s.Data) > portionSize {
 			return fenceLine.Match(s.Data) // sure enough of a text that long
 		}
-		return begins(s.Data) || fenceLine.Match(s.Data) && len(newDocument(s.Path, s.Data).found) > 0
+		if begins(s.Data) {
+			return true
+		}
+		if !fenceLine.Match(s.Data) {
+			return false
+		}
+		d := newDocument(s.Path, s.Data)
+		return len(d.found) > 0 || len(d.passed) > 0 && strings.HasSuffix(s.Path, ".spec.md")
 	}
 	return bytes.Contains(s.Data, []byte("id")) && dataCase.Match(s.Data)
 }

@@ -2,6 +2,7 @@ package spectest
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -274,5 +275,66 @@ func needPython(t *testing.T) {
 	t.Helper()
 	if _, err := lookPython(); err != nil {
 		t.Skipf("needs python3: %v", err)
+	}
+}
+
+// Cases may share parts by aliases and merge keys as often as they like: what
+// they stand for is counted once a case, not multiplied.
+func TestSharedParts(t *testing.T) {
+	const n = 3000
+	var b strings.Builder
+	b.WriteString("```yaml spec-test\n- &base\n  id: A-0\n  type: text.file\n  assert:\n    - &group\n      target: text\n      must:\n" +
+		strings.Repeat("        - contain: [\"id: A-0\", \"text.file\", \"assert\"]\n", 10))
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&b, "- {<<: *base, id: A-%d, assert: [*group]}\n", i)
+	}
+	b.WriteString("```\n")
+	camps, list := newContract(nil).Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(b.String())}, campaign.Settings{Options: map[string][]string{}})
+	if len(list) > 0 || len(camps) != 1 {
+		t.Fatal(list)
+	}
+	c, _ := campaign.As[*Campaign](camps[0])
+	for i := range int64(n) {
+		if cs := c.Case(i); cs.fault != nil || cs.ID != fmt.Sprintf("A-%d", i) || len(cs.tree.children) != 1 {
+			t.Fatalf("case %d: %+v", i, cs)
+		}
+	}
+}
+
+// A document that gives its memory back as it goes is the same document, with
+// line ends of any kind.
+func TestRelease(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n", "\r"} {
+		var b strings.Builder
+		for i := range 4000 {
+			fmt.Fprintf(&b, "## C-%[1]d\n\n%[2]s\n\n```yaml spec-test\nid: C-%[1]d\ntype: text.file\nassert: [{target: text, must: [{contain: [C-%[1]d]}]}]\n```\n\n", i, strings.Repeat("text ", 50))
+		}
+		data := []byte(strings.ReplaceAll(b.String(), "\n", end))
+		released := 0
+		compile := func(release func()) *Campaign {
+			camps, list := newContract(nil).Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: data, Release: release}, campaign.Settings{Options: map[string][]string{}})
+			if list.HasErrors() || len(camps) != 1 {
+				t.Fatal(list)
+			}
+			c, _ := campaign.As[*Campaign](camps[0])
+			return c
+		}
+		plain, lean := compile(nil), compile(func() { released++ })
+		if plain.id != lean.id || lean.Planned() != 4000 || released < 5 {
+			t.Errorf("%q: %d cases, released %d times, %v and %v", end, lean.Planned(), released, plain.id, lean.id)
+		}
+		for _, i := range []int64{0, 1, 1000, 3999} {
+			if a, b := plain.Case(i), lean.Case(i); a.ID != b.ID || a.From != b.From || a.From != int(i)*10+5 {
+				t.Errorf("%q: case %d: %s in line %d, and %s in line %d", end, i, a.ID, a.From, b.ID, b.From)
+			}
+		}
+	}
+}
+
+// A pattern means what it means to a shell and to Python.
+func TestPatternOfOthers(t *testing.T) {
+	d := Discovery{Pattern: "[!r]*.spec.md", Formats: []string{"md"}}
+	if got := d.Order("x", []string{"x/a.spec.md", "x/r.spec.md", "x/!.spec.md"}); !slices.Equal(got, []string{"x/!.spec.md", "x/a.spec.md"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -30,13 +30,17 @@ func decode(doc *document, set *settings, e entry) (*Case, diag.List, diag.List)
 		return d.c, d.faults, nil
 	}
 	for _, t := range e.twice {
-		d.fail(Schema, t.Repeat, "duplicate-key", "", fmt.Sprintf("key %q stands twice in one mapping", t.Key), fmt.Sprintf("it stands on line %d already", t.First.Line))
+		d.fail(Schema, t.Repeat, "duplicate-key", "", twiceIn(t), fmt.Sprintf("it stands on line %d already", t.First.Line))
 	}
 	d.decode(e.node)
 	if d.c.skip {
 		d.c.fault = nil
 	}
 	return d.c, d.faults, d.warnings
+}
+
+func twiceIn(t yamltree.Duplicate) string {
+	return fmt.Sprintf("key %q stands twice in one mapping", t.Key)
 }
 
 // fail tells a fault; the first of them is the case's own.

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/diag"
 )
 
 // The sizes up to which a whole document is kept with its verdicts: one that
@@ -73,44 +73,88 @@ func (c *Campaign) explain(cs *Case, f *Failure, o campaign.Outcome) string {
 		}
 	}
 	fmt.Fprintf(&b, "expected: %s\n", clipped(f.Want, 400))
-	actual := o.Attached("actual")
-	if actual == nil {
-		return b.String()
+	if f.Saw != "" {
+		fmt.Fprintf(&b, "because:  %s\n", clipped(f.Saw, 400))
 	}
-	text := strings.TrimSuffix(string(actual), "\n")
-	switch n := strings.Count(text, "\n") + 1; {
-	case text == "":
-		b.WriteString("actual:   nothing\n")
-	case n == 1:
-		fmt.Fprintf(&b, "actual:   %s\n", shown(text))
-	default:
-		fmt.Fprintf(&b, "actual:   %d lines\n", n)
-	}
-	if no, near := nearest(f.wanted(), text); no > 0 && strings.Contains(text, "\n") {
-		fmt.Fprintf(&b, "nearest:  line %d: %s\n", no, shown(near))
+	if actual := o.Attached("actual"); actual != nil {
+		f.looked(&b, strings.TrimSuffix(string(actual), "\n"))
+	} else if said := o.Attached("stderr"); f.Op == "exit_code" && len(said) > 0 {
+		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+		fmt.Fprintf(&b, "stderr:   %s\n", shown(lines[len(lines)-1]))
 	}
 	return b.String()
 }
 
+// looked says what was there: all of a short text, the number of lines of a
+// longer one and what in it is most like what was expected.
+func (f *Failure) looked(b *strings.Builder, text string) {
+	count := strings.Count(text, "\n") + 1
+	no, near := 0, ""
+	op, refused := strings.CutPrefix(f.Op, "cannot ")
+	switch {
+	case refused && op == "contain" && f.Text != "":
+		if i := strings.Index(text, f.Text); i >= 0 && count > 1 {
+			no = strings.Count(text[:i], "\n") + 1
+			near = strings.Split(text, "\n")[no-1]
+		}
+	case count > 1 && !refused:
+		no, near = nearest(f.wanted(), text)
+	}
+	switch {
+	case text == "":
+		b.WriteString("actual:   nothing\n")
+		return
+	case count == 1:
+		fmt.Fprintf(b, "actual:   %s\n", shown(text))
+		return
+	case no == 0 && count <= 5 && len(text) <= 300:
+		fmt.Fprintf(b, "actual:   %s\n", shown(text))
+		return
+	}
+	fmt.Fprintf(b, "actual:   %d lines\n", count)
+	if no == 0 {
+		return
+	}
+	if refused {
+		fmt.Fprintf(b, "found:    line %d: %s\n", no, shown(excerpt(f.wanted(), near)))
+		return
+	}
+	if want := f.wanted(); strings.Contains(strings.TrimSuffix(want, "\n"), "\n") {
+		at, instead := differing(want, text, no)
+		lines := strings.Split(text, "\n")
+		if at > len(lines) {
+			fmt.Fprintf(b, "nearest:  ends at line %d, without %s\n", len(lines), shown(instead))
+			return
+		}
+		fmt.Fprintf(b, "nearest:  line %d: %s\n          not %s\n", at, shown(lines[at-1]), shown(instead))
+		return
+	}
+	fmt.Fprintf(b, "nearest:  line %d: %s\n", no, shown(excerpt(f.wanted(), near)))
+}
+
+// escapes are classes and places in a pattern, which are no text.
+var escapes = regexp.MustCompile(`\\[A-Za-z]|\(\?[A-Za-z]*[:)]?|\{[0-9,]*\}|\[[^]]*\]`)
+
 // wanted is the text that nearness is measured by.
 func (f *Failure) wanted() string {
 	switch strings.TrimPrefix(f.Op, "cannot ") {
-	case "contain":
+	case "contain", "evaluate":
 		return f.Text
 	case "regex":
+		literal := escapes.ReplaceAllString(f.Text, " ")
 		return strings.Map(func(r rune) rune { // what is left is what must be there literally, more or less
 			if strings.ContainsRune(`\^$.|?*+()[]{}`, r) {
 				return ' '
 			}
 			return r
-		}, f.Text)
+		}, literal)
 	}
 	return ""
 }
 
 // difference compares an expected text with the lines nearest to it.
 func difference(f *Failure, actual string) (campaign.Exhibit, bool) {
-	if f.Op != "contain" || f.Text == "" || len(f.Text) > 16<<10 {
+	if f.Op != "contain" && f.Op != "evaluate" || f.Text == "" || len(f.Text) > 16<<10 {
 		return campaign.Exhibit{}, false
 	}
 	want := strings.Split(f.Text, "\n")
@@ -195,7 +239,7 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 	worst := make(map[int32]campaign.Verdict)
 	notes := make(map[int32][]string)
 	for i, v := range s.verdicts {
-		unit := c.slots[i].unit
+		unit := c.doc.blockOf(c.slots[i].unit)
 		if old, ok := worst[unit]; !ok || rank(v) > rank(old) {
 			worst[unit] = v
 		}
@@ -204,7 +248,7 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 		}
 	}
 	doc := &campaign.Document{Name: c.name, Body: strings.ToValidUTF8(string(c.doc.text), "\uFFFD")}
-	for unit, b := range c.doc.found {
+	for unit, b := range c.doc.found.all() {
 		v, ok := worst[int32(unit)]
 		if !ok {
 			continue
@@ -224,37 +268,4 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 // rank orders verdicts by how much a reader wants to know of them.
 func rank(v campaign.Verdict) int {
 	return slices.Index([]campaign.Verdict{campaign.VerdictSkip, campaign.VerdictPass, campaign.VerdictError, campaign.VerdictFail}, v)
-}
-
-// selfMatches warns of a case whose own text decides it: without path, what it
-// looks for stands in its own block.
-func (c *Campaign) selfMatches(cs *Case) (list diag.List) {
-	if cs.text == nil || !cs.text.self || cs.tree == nil {
-		return nil
-	}
-	text := c.doc.text
-	from, to := c.doc.lines.start(text, cs.From), len(text)
-	if cs.To < c.doc.lines.count {
-		to = c.doc.lines.start(text, cs.To+1)
-	}
-	own := func(value string) bool {
-		v := []byte(value)
-		if bytes.Contains(text, []byte("\r\n")) { // which the case sees as a line feed
-			v = bytes.ReplaceAll(v, []byte("\n"), []byte("\r\n"))
-		}
-		return bytes.Contains(text[from:to], v) && !bytes.Contains(text[:from], v) && !bytes.Contains(text[to:], v)
-	}
-	var walk func(n *node)
-	walk = func(n *node) {
-		if n.kind == leaf && n.op == "contain" && n.plain && n.target == "text" && own(n.value) {
-			p := c.doc.problem(n.at, "own-text", n.path, shown(n.value)+" stands in the case's own block and nowhere else in the document: the block decides the case", "name a file by path, or look for something else")
-			p.Level = diag.Warning
-			list = append(list, p)
-		}
-		for _, child := range n.children {
-			walk(child)
-		}
-	}
-	walk(cs.tree)
-	return list
 }

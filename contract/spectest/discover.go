@@ -73,7 +73,9 @@ func (d Discovery) takes(folder, path string) (bool, string) {
 		if strings.ToLower(filepath.Ext(name)) != ".md" {
 			return false, "its name does not end in .md"
 		}
-		if ok, err := filepath.Match(pattern, name); err != nil || !ok {
+		// A class that begins with an exclamation mark is Python's and the shell's
+		// way to say that it is the others.
+		if ok, err := filepath.Match(strings.ReplaceAll(pattern, "[!", "[^"), name); err != nil || !ok {
 			return false, "its name does not match " + pattern + "; --case-file-pattern names another pattern"
 		}
 	default:

@@ -3,12 +3,16 @@ package spectest
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/yamltree"
@@ -16,18 +20,21 @@ import (
 
 // document is a text with its cases, not understood yet.
 type document struct {
-	path   string // as the user named it
-	name   string // in reports and digests
-	text   []byte // without a byte order mark; offsets and lines are those of the file but for the mark
-	format string // "md", "yaml" or "json"
-	lines  places
-	found  []block
-	quoted []block // those in quotations, which are not run
+	path    string // as the user named it
+	name    string // in reports and digests
+	text    []byte // without a byte order mark; offsets and lines are those of the file but for the mark
+	format  string // "md", "yaml" or "json"
+	lines   places
+	found   spans
+	parts   []part     // of found, if they are taken apart, see split
+	passed  []block    // those that are not run
+	release func()     // see [campaign.Spec]
+	readers *sync.Pool // of *yamltree.Reader
 }
 
 // entry is one case as it is written: a mapping, or the reason why there is none.
 type entry struct {
-	from, to int // first and last line of its block
+	from, to int // first and last line: of its block, or of its place in the block's list
 	node     *yamltree.Node
 	twice    []yamltree.Duplicate // keys that stand twice within it
 	fault    *diag.Diagnostic
@@ -45,21 +52,58 @@ func formatOf(name string) string {
 }
 
 func newDocument(path string, data []byte) *document {
-	text := bytes.TrimPrefix(data, []byte("\ufeff"))
-	if i := bytes.IndexByte(text, '\r'); i >= 0 {
-		text = slices.Clone(text)
-		for ; i < len(text); i++ {
-			if text[i] == '\r' && (i+1 == len(text) || text[i+1] != '\n') {
-				text[i] = '\n'
+	return readDocument(campaign.Spec{Path: path, Data: data}, new(sync.Pool))
+}
+
+func readDocument(spec campaign.Spec, readers *sync.Pool) *document {
+	d := &document{path: spec.Path, name: campaignName(spec.Path), format: formatOf(spec.Path), release: spec.Release, readers: readers}
+	if d.release == nil {
+		d.release = func() {}
+	}
+	d.text = lineFeeds(bytes.TrimPrefix(spec.Data, []byte("\ufeff")), d.release)
+	d.lines = findLines(d.text, d.release)
+	if d.format == "md" {
+		found, passed := partition(blocks(d.text, d.release))
+		d.found, d.passed = spansOf(found), passed
+	}
+	return d
+}
+
+// pieceSize is how much of a text is gone through before its memory is given back.
+const pieceSize = 1 << 20
+
+// pieces goes through a text; release is called after each piece of a long one.
+func pieces(text []byte, release func()) iter.Seq2[int, []byte] {
+	return func(yield func(from int, piece []byte) bool) {
+		for from := 0; from < len(text); from += pieceSize {
+			if !yield(from, text[from:min(from+pieceSize, len(text))]) {
+				return
+			}
+			if len(text) > pieceSize {
+				release()
 			}
 		}
 	}
-	d := &document{path: path, name: campaignName(path), text: text, format: formatOf(path)}
-	d.lines = findLines(text)
-	if d.format == "md" {
-		d.found, d.quoted = partition(blocks(text))
+}
+
+// lineFeeds makes carriage returns that end a line by themselves line feeds.
+func lineFeeds(text []byte, release func()) []byte {
+	alone := func(i int) bool { return text[i] == '\r' && (i+1 == len(text) || text[i+1] != '\n') }
+	for from, piece := range pieces(text, release) {
+		for i := range piece {
+			if piece[i] != '\r' || !alone(from+i) {
+				continue
+			}
+			text = slices.Clone(text)
+			for i := from + i; i < len(text); i++ {
+				if alone(i) {
+					text[i] = '\n'
+				}
+			}
+			return text
+		}
 	}
-	return d
+	return text
 }
 
 // lineOf is the 1-based line of an offset.
@@ -88,6 +132,9 @@ func (d *document) problem(at yamltree.Pos, code, where, message, hint string) d
 func (d *document) read(start, end, from, to int) []entry {
 	root, twice, fault := d.tree(start, end)
 	if fault != nil {
+		if n := d.opensWithin(start, end); n > 0 {
+			fault.Hint = fmt.Sprintf("another block opens within this one, on line %d: is the one of line %d closed?", n, from)
+		}
 		return []entry{{from: from, to: to, fault: fault}}
 	}
 	if !root.Truthy() && d.format != "json" {
@@ -110,6 +157,14 @@ func (d *document) read(start, end, from, to int) []entry {
 	list := make([]entry, len(nodes))
 	for i, n := range nodes {
 		list[i] = entry{from: from, to: to, node: n}
+		if most := caseNodesSpare + end - start; !n.Within(most) {
+			p := d.problem(n.Pos, "yaml", "", fmt.Sprintf("a case of more than %d values, each alias counted as all it stands for", most), multiplied)
+			list[i].node, list[i].fault = nil, &p
+			continue
+		}
+		if root.Kind == yamltree.Seq {
+			list[i].from, list[i].to = itemLines(nodes, i, from, to)
+		}
 		if n.Kind != yamltree.Map {
 			p := d.problem(n.Pos, "case-shape", "", "a case must be a mapping, not "+n.Kind.String(), "a block holds one mapping or a list of mappings")
 			list[i].node, list[i].fault = nil, &p
@@ -127,47 +182,99 @@ func (d *document) read(start, end, from, to int) []entry {
 	return list
 }
 
-// nodesSpare is how many values and keys a text may have beyond one a byte:
-// none that is written out needs more, one that multiplies aliases does.
-const nodesSpare = 10_000
+// opensWithin is the first line of a block's body that looks as if it opened
+// another block, 0 if none does.
+func (d *document) opensWithin(start, end int) int {
+	for at := start; d.format == "md" && at < end; at = lineEnd(d.text, at) {
+		if _, _, info, ok := fenceOf(line(d.text, at)); ok && isSpecTest(info) {
+			return d.lineOf(at)
+		}
+	}
+	return 0
+}
+
+// itemLines are the lines of one case of a list that stands on the lines from
+// to to: as far as the next case. A case that is an alias has the whole list.
+func itemLines(nodes []*yamltree.Node, i, from, to int) (first, last int) {
+	first, last = nodes[i].Pos.Line, to
+	if i+1 < len(nodes) {
+		last = max(nodes[i+1].Pos.Line-1, first)
+	}
+	if first < from || last > to || i > 0 && first < nodes[i-1].Pos.Line || i+1 < len(nodes) && nodes[i+1].Pos.Line < first {
+		return from, to
+	}
+	return first, last
+}
+
+// The values and keys that a text of cases, and one case of it, may have beyond
+// one a byte, each alias counted as all it stands for. What is written out needs
+// none of it. Ten thousand cases that share their parts have far fewer; what
+// multiplies aliases by aliases has more.
+const (
+	nodesSpare     = 1_500_000
+	caseNodesSpare = 50_000
+)
+
+const multiplied = "aliases may not multiply what is written"
 
 func (d *document) tree(start, end int) (*yamltree.Node, []yamltree.Duplicate, *diag.Diagnostic) {
 	body := d.text[start:end]
 	if d.format == "json" {
-		doc, err := jsontree.Parse(body, jsontree.Options{})
-		if err != nil {
-			p := d.problem(yamltree.Pos{Line: 1, Col: 1}, "json", "", err.Error(), "")
-			var je *jsontree.Error
-			if errors.As(err, &je) {
-				p = d.problem(yamltree.Pos{Line: je.Position.Line, Col: je.Position.Col}, "json", "", je.Message(), "")
-			}
-			return nil, nil, &p
-		}
-		root := fromJSON(&doc.Root, doc)
-		var twice []yamltree.Duplicate
-		for _, t := range doc.Duplicates {
-			first, again := doc.Position(t.First), doc.Position(t.Repeat)
-			twice = append(twice, yamltree.Duplicate{Key: t.Key, First: yamltree.Pos(first), Repeat: yamltree.Pos(again)})
-		}
-		return &root, twice, nil
+		return d.jsonTree(body, start)
 	}
 	if len(body) == 0 {
 		return &yamltree.Node{}, nil, nil
 	}
-	doc, err := yamltree.Parse(body, yamltree.Options{LineOffset: d.lineOf(start) - 1, MaxNodes: nodesSpare + len(body)})
+	r, ok := d.readers.Get().(*yamltree.Reader)
+	if !ok {
+		r = new(yamltree.Reader)
+	}
+	defer d.readers.Put(r)
+	doc, err := r.Parse(body, yamltree.Options{LineOffset: d.lineOf(start) - 1, MaxNodes: nodesSpare + len(body)})
 	if err != nil {
 		p := d.problem(yamltree.Pos{Line: d.lineOf(start), Col: 1}, "yaml", "", err.Error(), "")
 		var ye *yamltree.Error
 		if errors.As(err, &ye) {
 			hint := ye.Expected
 			if ye.Class == yamltree.Size {
-				hint = "aliases may not multiply what is written"
+				hint = multiplied
 			}
 			p = d.problem(ye.Pos, "yaml", "", ye.Problem, hint)
 		}
 		return nil, nil, &p
 	}
 	return &doc.Root, doc.Duplicates, nil
+}
+
+// jsonTree reads a text in JSON that begins at an offset.
+func (d *document) jsonTree(body []byte, start int) (*yamltree.Node, []yamltree.Duplicate, *diag.Diagnostic) {
+	line, col := d.lineOf(start)-1, 0
+	if d.parts != nil { // a comma or a bracket follows
+		body = bytes.TrimRight(body, " \t\r\n,]")
+		col = start - lineStart(d.text, start)
+	}
+	doc, err := jsontree.Parse(body, jsontree.Options{})
+	if err != nil {
+		p := d.problem(yamltree.Pos{Line: 1, Col: 1}, "json", "", err.Error(), "")
+		var je *jsontree.Error
+		if errors.As(err, &je) {
+			p = d.problem(yamltree.Pos{Line: je.Position.Line, Col: je.Position.Col}, "json", "", je.Message(), "")
+		}
+		return nil, nil, &p
+	}
+	place := func(offset int) yamltree.Pos {
+		p := doc.Position(offset)
+		if p.Line == 1 {
+			p.Col += col
+		}
+		return yamltree.Pos{Line: p.Line + line, Col: p.Col}
+	}
+	root := fromJSON(&doc.Root, place)
+	var twice []yamltree.Duplicate
+	for _, t := range doc.Duplicates {
+		twice = append(twice, yamltree.Duplicate{Key: t.Key, First: place(t.First), Repeat: place(t.Repeat)})
+	}
+	return &root, twice, nil
 }
 
 // campaignName is the document's name in reports and digests: its path from the

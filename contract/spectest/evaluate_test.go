@@ -1,6 +1,8 @@
 package spectest
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,25 +46,52 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
+// formatted is a document laid out, all of it.
+func formatted(t *testing.T, path, doc string) string {
+	t.Helper()
+	form, left := Format(path, []byte(doc))
+	if len(left) > 0 {
+		t.Errorf("%s: %v", path, left)
+	}
+	return string(form)
+}
+
+// What cannot be read is left alone and told, and nothing is lost with it.
+func TestFormatUnread(t *testing.T) {
+	doc := "\ufeff- ~~~YML x spec-test\n  id:  A\n  harness:\n      env: {}\n  ~~~\n\n```yaml spec-test\nid: [\n```\n```yaml spec-test\nid: A\nid: B\n```\n```yaml spec-test\nid: C\n"
+	form, left := Format("a.spec.md", []byte(doc))
+	want := strings.Replace(strings.Replace(doc, "YML x spec-test", "yaml spec-test x", 1), "      env", "    env", 1)
+	if string(form) != want {
+		t.Errorf("%q, want %q", form, want)
+	}
+	var lines []int
+	for _, d := range left {
+		lines = append(lines, d.Pos.Line)
+	}
+	if !slices.Equal(lines, []int{9, 12, 14}) || left.HasErrors() {
+		t.Errorf("%v", left)
+	}
+}
+
 func TestFormat(t *testing.T) {
 	const doc = "\ufeff# T\n\n~~~YML  Spec-Test x\nid: A\nassert:\n- target: text\n  must:\n  - evaluate:\n    - [eq, 1, 1] \n~~~\n\n" +
-		"```yaml spec-test\nid: B # kept\n```\n\n````\n```yml spec-test\nid:   C\n  \n```\n````\n\n- item\n\n  ```yaml spec-test\n  id: D\n  tags:\n      - x\n  ```\n\n```yml spec-test\nnever: closed\n"
+		"```yaml spec-test\nid: B # kept\n```\n\n````\n```yml spec-test\nid:   C\n  \n```\n````\n\n- item\n\n  ```yaml spec-test\n  id: D\n  tags:\n      - x\n  ```\n"
 	const want = "\ufeff# T\n\n~~~yaml spec-test x\nid: A\nassert:\n  - target: text\n    must:\n      - evaluate:\n          - [\"eq\", 1, 1]\n~~~\n\n" +
-		"```yaml spec-test\nid: B # kept\n```\n\n````\n```yml spec-test\nid:   C\n  \n```\n````\n\n- item\n\n  ```yaml spec-test\n  id: D\n  tags:\n    - x\n  ```\n\n```yml spec-test\nnever: closed\n"
-	got := string(Format("a.spec.md", []byte(doc)))
+		"```yaml spec-test\nid: B # kept\n```\n\n````\n```yml spec-test\nid:   C\n  \n```\n````\n\n- item\n\n  ```yaml spec-test\n  id: D\n  tags:\n    - x\n  ```\n"
+	got := formatted(t, "a.spec.md", doc)
 	if got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if again := string(Format("a.spec.md", []byte(got))); again != got {
+	if again := formatted(t, "a.spec.md", got); again != got {
 		t.Errorf("a second time %q", again)
 	}
-	if got := string(Format("a.spec.yaml", []byte("id: A\nharness:\n    env: {}\n"))); got != "id: A\nharness:\n  env: {}\n" {
+	if got := formatted(t, "a.spec.yaml", "id: A\nharness:\n    env: {}\n"); got != "id: A\nharness:\n  env: {}\n" {
 		t.Errorf("%q", got)
 	}
-	if got := string(Format("a.spec.json", []byte(`{ "id":1}`))); got != `{ "id":1}` {
+	if got := formatted(t, "a.spec.json", `{ "id":1}`); got != `{ "id":1}` {
 		t.Errorf("%q", got)
 	}
-	if got := string(Format("a.spec.md", []byte("a\rb\n\n```yaml spec-test\rid: A\r```\r"))); got != "a\rb\n\n```yaml spec-test\rid: A\r```\r" {
+	if got := formatted(t, "a.spec.md", "a\rb\n\n```yaml spec-test\rid: A\r```\r"); got != "a\rb\n\n```yaml spec-test\rid: A\r```\r" {
 		t.Errorf("%q", got)
 	}
 }

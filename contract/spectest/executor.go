@@ -22,9 +22,11 @@ type executor struct {
 	*place
 	eval *evaluator
 
-	unit     int // decoded last
+	held     map[int32][]decoded
+	own      *fileText // the document itself
+	unit     int       // decoded last
+	read     int       // bytes that were decoded since memory was given back
 	decoded  []decoded
-	text     *string // the document itself
 	commands map[time.Duration]*commandLane
 	python   pyhost.Commander
 	shelf    *campaign.Shelf
@@ -79,18 +81,34 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 
 // caseAt is a case of the campaign, decoded if it is not yet.
 func (x *executor) caseAt(i int64) *Case {
-	s := &x.c.slots[i]
-	if s.c != nil {
-		return s.c
+	s := x.c.slots[i]
+	if held := x.held[s.unit]; held != nil {
+		return held[s.item].c
 	}
 	if int(s.unit) != x.unit {
 		x.unit, x.decoded = int(s.unit), x.c.doc.decodeUnit(int(s.unit), x.c.set)
+		if x.read += x.c.doc.size(x.unit); x.read > pieceSize {
+			x.read = 0
+			x.c.doc.release()
+		}
 	}
 	return x.decoded[s.item].c
 }
 
 // attempt runs a case once. The error says that the environment failed.
 func (x *executor) attempt(ctx context.Context, c *Case) (*Failure, evidence, error) {
+	f, notes, err := x.tryOnce(ctx, c)
+	if f != nil && f.Line == 0 { // it did not come as far as an assertion
+		at := c.about
+		if f.Op == "exit_code" {
+			at = c.cli.exitAt
+		}
+		f.Line, f.Col = at.Line, at.Col
+	}
+	return f, notes, err
+}
+
+func (x *executor) tryOnce(ctx context.Context, c *Case) (*Failure, evidence, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -194,6 +212,8 @@ func (x *executor) Notes() []string {
 // Close implements [campaign.Executor].
 func (x *executor) Close() error {
 	var errs []error
+	x.c.doc.release()
+	x.c.leave()
 	for _, l := range x.commands {
 		errs = append(errs, l.runner.Close())
 	}

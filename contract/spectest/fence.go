@@ -2,9 +2,11 @@ package spectest
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -19,6 +21,7 @@ type block struct {
 	end    int // just past the body: offset of the closing fence's line, if there is one
 	quoted bool
 	closed bool
+	near   bool // not a block of ours, but perhaps meant to be
 }
 
 // markdown reads the structure of blocks alone: what stands inside a paragraph
@@ -42,26 +45,40 @@ var markdown = sync.OnceValue(func() parser.Parser {
 // blocks of CommonMark whose info string says so. A block that stands as an
 // example inside a longer fence is text. Existing documents hide blocks in HTML
 // comments or indent them far; those count as well, as they always did.
-func blocks(src []byte) []block {
-	if !bytes.Contains(src, []byte("spec-test")) && !bytes.Contains(bytes.ToLower(src), []byte("spec-test")) {
+func blocks(src []byte, release func()) []block {
+	if !bytes.Contains(src, []byte("spec-test")) && !specTest.Match(src) {
 		return nil
 	}
 	var list []block
 	for at := 0; at < len(src); {
+		if b, n := longFence(src[at:]); n > 0 {
+			if _, _, info, _ := fenceOf(line(src, at)); isSpecTest(info) || looksLikeSpecTest(info) {
+				list = append(list, block{open: at, start: b.start + at, end: b.end + at, closed: b.closed, near: !isSpecTest(info)})
+			}
+			at += n
+			release()
+			continue
+		}
 		n := portion(src[at:])
 		for _, b := range portionBlocks(src[at : at+n]) {
 			b.open, b.start, b.end = b.open+at, b.start+at, b.end+at
 			list = append(list, b)
 		}
-		at += n
+		if at += n; n < len(src) {
+			release()
+		}
 	}
 	return list
 }
 
+// specTest is the word that is in every block's first line.
+var specTest = regexp.MustCompile("(?i)spec-test")
+
 // portionBlocks finds the blocks of a whole document or of a portion of one.
 func portionBlocks(src []byte) []block {
 	var list []block
-	root := markdown().Parse(text.NewReader(src))
+	var open unclosed
+	root := markdown().Parse(text.NewReader(shallow(src)))
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // no callback fails
 		if !entering {
 			return ast.WalkContinue, nil
@@ -71,10 +88,8 @@ func portionBlocks(src []byte) []block {
 			if b, ok := fenced(src, n); ok {
 				list = append(list, b)
 			}
-		case *ast.HTMLBlock:
-			list = append(list, loose(src, n)...)
-		case *ast.CodeBlock:
-			list = append(list, loose(src, n)...)
+		case *ast.HTMLBlock, *ast.CodeBlock, *ast.Paragraph:
+			list = append(list, loose(src, n, &open)...)
 		}
 		return ast.WalkContinue, nil
 	})
@@ -88,6 +103,29 @@ func portionBlocks(src []byte) []block {
 		end = b.end
 		return false
 	})
+}
+
+// deepest is how many blanks a line may have before the mark of a list item or
+// a quotation. Lists that are nested a thousand deep take the parser minutes.
+const deepest = 200
+
+// shallow is a text of the same length in which marks that stand deeper are
+// letters.
+func shallow(src []byte) []byte {
+	copied := false
+	for at := 0; at < len(src); at = lineEnd(src, at) {
+		blanks := 0
+		for at+blanks < len(src) && (src[at+blanks] == ' ' || src[at+blanks] == '\t') {
+			blanks++
+		}
+		if first := at + blanks; blanks > deepest && first < len(src) && bytes.IndexByte([]byte("-+*>0123456789"), src[first]) >= 0 {
+			if !copied {
+				src, copied = bytes.Clone(src), true
+			}
+			src[first] = 'x'
+		}
+	}
+	return src
 }
 
 // portionSize is about how much of a document is parsed at once, so that the
@@ -123,6 +161,8 @@ func portion(src []byte) int {
 			return len(src) // it may go on over blank lines
 		case blank && !empty && at >= portionSize && beginsAnew(l[0]):
 			return at
+		case blank && !html && startsLongFence(src[at:]):
+			return at
 		default:
 			html = !empty && (html || bytes.HasPrefix(bytes.TrimLeft(l, " "), []byte("<")))
 			if c, n, _, ok := fenceOf(l); ok {
@@ -135,6 +175,37 @@ func portion(src []byte) int {
 		blank = empty && length == 0 && !comment
 	}
 	return len(src)
+}
+
+func startsLongFence(src []byte) bool {
+	_, n := longFence(src)
+	return n > 0
+}
+
+// longFence is the fenced block that a text begins with, and the length of all
+// of it, if it is a long one: nobody needs a tree to know where it ends. A length
+// of 0 means that there is none for sure.
+func longFence(src []byte) (b block, length int) {
+	char, n, _, ok := fenceOf(line(src, 0))
+	if !ok || src[0] != char {
+		return b, 0
+	}
+	b.start = lineEnd(src, 0)
+	for at := b.start; ; at = lineEnd(src, at) {
+		l := line(src, at)
+		switch {
+		case at == len(src):
+		case !closes(l, char, n):
+			continue
+		case len(l) >= 4 && len(bytes.TrimLeft(l[:4], " \t")) == 0:
+			return b, 0 // too far in to close it for some
+		}
+		if b.end = at; at < portionSize {
+			return b, 0
+		}
+		b.closed = at < len(src)
+		return b, lineEnd(src, at)
+	}
 }
 
 // beginsAnew reports whether a line with that first character, behind a blank
@@ -157,10 +228,14 @@ func longHTML(l []byte) bool {
 
 // fenced is the block of a fenced code block, if it is one of ours.
 func fenced(src []byte, n *ast.FencedCodeBlock) (block, bool) {
-	if n.Info == nil || !isSpecTest(string(n.Info.Segment.Value(src))) {
+	if n.Info == nil {
 		return block{}, false
 	}
-	b := block{open: lineStart(src, n.Info.Segment.Start)}
+	info := string(n.Info.Segment.Value(src))
+	b := block{open: lineStart(src, n.Info.Segment.Start), near: !isSpecTest(info)}
+	if b.near && !looksLikeSpecTest(info) {
+		return block{}, false
+	}
 	for p := n.Parent(); p != nil; p = p.Parent() {
 		b.quoted = b.quoted || p.Kind() == ast.KindBlockquote
 	}
@@ -169,13 +244,33 @@ func fenced(src []byte, n *ast.FencedCodeBlock) (block, bool) {
 	if k := n.Lines().Len(); k > 0 {
 		b.end = lineEnd(src, max(n.Lines().At(k-1).Stop-1, n.Lines().At(k-1).Start))
 	}
-	char, length, _, _ := fenceOf(line(src, b.open))
+	char, length := fenceBefore(src, n.Info.Segment.Start)
 	b.closed = b.quoted || closes(line(src, b.end), char, length)
 	return b, true
 }
 
-// loose finds blocks by their lines alone in a piece of HTML or indented code.
-func loose(src []byte, n ast.Node) []block {
+// fenceBefore is the fence in front of an info string. What stands before it on
+// its line may be the mark of a list item.
+func fenceBefore(src []byte, info int) (char byte, length int) {
+	fence := bytes.TrimRight(src[:info], " \t")
+	char = fence[len(fence)-1]
+	return char, len(fence) - len(bytes.TrimRight(fence, string(char)))
+}
+
+// unclosed is how long fences of backticks and of tildes are, at least, that are
+// known to be closed nowhere: nobody looks for their ends again.
+type unclosed [2]int
+
+func (u *unclosed) of(char byte) *int {
+	if char == '`' {
+		return &u[0]
+	}
+	return &u[1]
+}
+
+// loose finds blocks by their lines alone in a piece of HTML, indented code or
+// a paragraph, of which lines are a part that are indented far.
+func loose(src []byte, n ast.Node, open *unclosed) []block {
 	lines := n.Lines()
 	if lines.Len() == 0 {
 		return nil
@@ -187,16 +282,21 @@ func loose(src []byte, n ast.Node) []block {
 		if !ok {
 			continue
 		}
+		known, ours := open.of(char), isSpecTest(info)
+		if !ours && *known > 0 && length >= *known {
+			continue // no fence at all, but text that looks like one
+		}
 		b := block{open: at, start: lineEnd(src, at)}
 		for b.end = b.start; b.end < len(src) && !b.closed; {
 			if b.closed = closes(line(src, b.end), char, length); !b.closed {
 				b.end = lineEnd(src, b.end)
 			}
 		}
-		if isSpecTest(info) {
+		if ours {
 			list = append(list, b)
 		} else if !b.closed {
-			continue // no fence at all, but text that looks like one
+			*known = length
+			continue
 		}
 		at = b.end
 	}
@@ -221,6 +321,15 @@ func begins(src []byte) bool {
 func isSpecTest(info string) bool {
 	words := strings.Fields(strings.ToLower(info))
 	return slices.Contains(words, "spec-test") && (slices.Contains(words, "yaml") || slices.Contains(words, "yml"))
+}
+
+// looksLikeSpecTest reports whether an info string has a word of ours, in
+// whatever way it is written.
+func looksLikeSpecTest(info string) bool {
+	words := strings.FieldsFunc(strings.ToLower(info), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;{}.", r) })
+	return slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains([]string{"spec-test", "spec-tests", "spec_test", "spectest"}, w)
+	})
 }
 
 // fenceOf takes a line apart that opens a fence.

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,15 +15,17 @@ func TestBlocks(t *testing.T) {
 		{"longer close", "```yaml spec-test\nid: A\n``````\n", "id: A\n"},
 		{"shorter close", "````yaml spec-test\na\n```\nb\n````\n", "a\n```\nb\n"},
 		{"other character", "```yaml spec-test\na\n~~~\n```\n", "a\n~~~\n"},
-		{"attributes", "```{.yaml .spec-test}\nid: A\n```\n", ""},
-		{"joined words", "```yaml,spec-test\nid: A\n```\n", ""},
+		{"attributes", "```{.yaml .spec-test}\nid: A\n```\n", "near:id: A\n"},
+		{"joined words", "```yaml,spec-test\nid: A\n```\n", "near:id: A\n"},
 		{"example in a longer fence", "````\n```yaml spec-test\nid: A\n```\n````\n", ""},
 		{"example in a tilde fence", "~~~md\n```yaml spec-test\nid: A\n```\n~~~\n", ""},
 		{"quoted", "> ```yaml spec-test\n> id: A\n> ```\n", "quoted:> id: A\n"},
 		{"comment", "<!--\n```yaml spec-test\nid: A\n\ntype: x\n```\n-->\n", "id: A\n\ntype: x\n"},
 		{"details without a blank line", "<details>\n```yaml spec-test\nid: A\n\ntype: x\n```\n</details>\n", "id: A\n\ntype: x\n"},
 		{"list item", "- item\n\n  ```yaml spec-test\n  id: A\n  type: x\n  ```\n", "  id: A\n  type: x\n"},
+		{"first thing of an item", "- ```yaml spec-test\n  id: A\n  ```\n", "  id: A\n"},
 		{"deep indent", "text\n\n        ```yaml spec-test\n        id: A\n        ```\n", "        id: A\n"},
+		{"far behind a paragraph", "text\n        ```yaml spec-test\n        id: A\n\n        type: x\n        ```\n", "        id: A\n\n        type: x\n"},
 		{"unclosed", "```yaml spec-test\nid: A\n", "unclosed:id: A\n"},
 		{"empty", "```yaml spec-test\n```\n", ""},
 		{"crlf", "```yaml spec-test\r\nid: A\r\n```\r\n", "id: A\r\n"},
@@ -30,10 +33,13 @@ func TestBlocks(t *testing.T) {
 		{"inline", "``` yaml spec-test ```\nid: A\n", ""},
 	} {
 		var got []string
-		for _, b := range blocks([]byte(c.doc)) {
+		for _, b := range blocks([]byte(c.doc), func() {}) {
 			body := c.doc[b.start:b.end]
 			if b.quoted {
 				body = "quoted:" + body
+			}
+			if b.near {
+				body = "near:" + body
 			}
 			if !b.closed {
 				body = "unclosed:" + body
@@ -63,8 +69,61 @@ func TestPortions(t *testing.T) {
 		if n == len(doc) {
 			t.Errorf("document %d is not parted", seed)
 		}
-		if got, want := blocks(doc), portionBlocks(doc); !slices.Equal(got, want) {
+		if got, want := blocks(doc, func() {}), portionBlocks(doc); !slices.Equal(got, want) {
 			t.Errorf("document %d, parted at %d, has %d blocks, want %d", seed, n, len(got), len(want))
+		}
+	}
+}
+
+// A block that is long itself is where it is when all is parsed.
+func TestLongBlocks(t *testing.T) {
+	body := strings.Repeat("- id: A\n\n  k: |\n    ~~~\n", portionSize/20)
+	pieces := []string{
+		"```yaml spec-test\n" + body + "```\n", "````\n```yaml spec-test\n" + body + "```\n````\n", "~~~ yaml spec-tests\n" + body + "   ~~~~  \n",
+		"```yaml spec-test\n" + body + "    ```\n" + body + "```\n", "- item\n", "\n", "\n", "\n", "<div>\n", "text\n", "> quoted\n", "<!-- far\n", "-->\n", "  ```yaml spec-test\n  id: B\n  ```\n", "# h\n",
+		"```yaml `spec-test`\n",
+	}
+	long := 0
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		var b strings.Builder
+		for b.Len() < 3*portionSize {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		doc := []byte(b.String())
+		got, want := blocks(doc, func() {}), portionBlocks(doc)
+		if !slices.Equal(got, want) {
+			t.Fatalf("document %d has the blocks %v, want %v", seed, got, want)
+		}
+		if slices.ContainsFunc(got, func(b block) bool { return b.end-b.start > portionSize }) {
+			long++
+		}
+		if n := bytes.LastIndex(doc, []byte("```")); n > 0 { // never closed, perhaps
+			if got, want := blocks(doc[:n], func() {}), portionBlocks(doc[:n]); !slices.Equal(got, want) {
+				t.Fatalf("document %d, cut, has the blocks %v, want %v", seed, got, want)
+			}
+		}
+	}
+	if long < 4 {
+		t.Errorf("only %d documents have a long block", long)
+	}
+}
+
+// What is built to make a parser slow takes no longer than other text.
+func TestHostileMarkdown(t *testing.T) {
+	lists := ""
+	for i := range 700 {
+		lists += strings.Repeat("  ", i) + "- a\n"
+	}
+	for name, rest := range map[string]string{
+		"fences that are closed nowhere":      strings.Repeat("    ```x\n", 25_000),
+		"fences in HTML":                      "<div>\n" + strings.Repeat("~~~x\n", 25_000),
+		"fences in a paragraph":               "x\n" + strings.Repeat("     ```x\n", 25_000),
+		"fences that are closed nowhere, too": "<div>\n" + strings.Repeat("````x\n~~~\n\n", 12_000),
+		"nested lists":                        lists,
+	} {
+		if got := blocks([]byte("```yaml spec-test\nid: A\n```\n\n"+rest), func() {}); len(got) != 1 {
+			t.Errorf("%s: %d blocks", name, len(got))
 		}
 	}
 }
@@ -73,7 +132,7 @@ func FuzzBlocks(f *testing.F) {
 	f.Add([]byte("- x\n  ```yaml spec-test\n  a\n```\n<!--\n~~~ yml spec-test\n"))
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		end := 0
-		for _, b := range blocks(doc) {
+		for _, b := range blocks(doc, func() {}) {
 			if b.open < end || b.start < b.open || b.end < b.start || b.end > len(doc) {
 				t.Fatalf("%+v after %d of %d", b, end, len(doc))
 			}

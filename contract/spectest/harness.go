@@ -78,7 +78,7 @@ func (d *decoder) cliRun(n, harness *yamltree.Node) {
 		case !v.IsInt64():
 			d.schema(x, "exit-code", "exit_code", "exit_code is no number that a process can end with")
 		default:
-			r.exit = v.Int64()
+			r.exit, r.exitAt = v.Int64(), x.Pos
 		}
 	}
 }
@@ -267,6 +267,7 @@ func (d *decoder) entrypoint(harness *yamltree.Node) {
 		at = d.c.pos(n)
 	}
 	if !n.IsNull() {
+		d.c.about = n.Pos
 		if n.Kind == yamltree.Seq {
 			for i := range n.Items {
 				r.command = append(r.command, textOf(&n.Items[i]))
@@ -376,7 +377,7 @@ const defaultPredicateTime = 200 * time.Millisecond
 
 func jsonBytes(n *yamltree.Node) []byte {
 	j := toJSON(n)
-	b := jsontree.Compact.Append(nil, &j)
+	b := jsontree.Style{ASCII: true, Kept: true}.Append(nil, &j)
 	if !json.Valid(b) { // not-a-number and infinities have no form in JSON
 		return []byte("{}")
 	}

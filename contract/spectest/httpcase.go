@@ -99,10 +99,10 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("api.http cannot fetch a URL of scheme %q", kind)}, nil
 	}
 	if x.http == nil {
-		if x.c.targets.HTTP == nil {
+		if x.c.contract.targets.HTTP == nil {
 			return nil, nil, campaign.Fatal("HTTP requests cannot be made: %w", errNoTarget)
 		}
-		client, err := x.c.targets.HTTP()
+		client, err := x.c.contract.targets.HTTP()
 		if err != nil {
 			return nil, nil, fmt.Errorf("getting ready to make HTTP requests: %w", err)
 		}

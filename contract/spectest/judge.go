@@ -3,6 +3,7 @@ package spectest
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,9 +100,12 @@ func (e *evaluator) node(n *node) *Failure {
 	f := e.group(n, fmt.Sprintf("'cannot' failed: %d branch(es) passed", passed))
 	f.Want = "no branch of " + f.Path + " to hold, but " + first.path + " does" + first.describe()
 	if l := first.only(); l != nil {
+		f.Want = l.wantNot()
 		f.Target, f.Op, f.Text = l.target, "cannot "+l.op, l.value
 		f.Line, f.Col = l.at.Line, l.at.Col
 		f.actual = e.actual(l)
+	} else if all := first.leaves(); len(all) > 0 {
+		f.Target, f.actual = all[0].target, e.actual(all[0])
 	}
 	return f
 }
@@ -153,13 +157,66 @@ func (e *evaluator) leaf(n *node) *Failure {
 	case r.Err != nil && n.op == "json_type" && r.Err.Category == speclang.Schema:
 		// Text that is no JSON is of no JSON type: an assertion that does not
 		// hold, so that a can group may go on to the next branch.
-		return e.at(n, Assertion, "the text is not JSON", n.want(), &v)
+		f := e.at(n, Assertion, "the text is not JSON", n.want(), &v)
+		f.Saw = "the text is not JSON"
+		return f
 	case r.Err != nil:
 		return e.at(n, string(r.Err.Category), r.Err.Message, "", nil)
 	case r.Truthy():
 		return nil
 	}
-	return e.at(n, Assertion, "expected "+n.want(), n.want(), &v)
+	f = e.at(n, Assertion, "expected "+n.want(), n.want(), &v)
+	switch n.op {
+	case "evaluate":
+		e.decisive(f, n, v)
+	case "json_type":
+		f.Saw = "it is JSON of type " + jsonType(v)
+	}
+	return f
+}
+
+// jsonType is the type of a text or value that is known to be JSON.
+func jsonType(v speclang.Value) string {
+	if s, ok := v.Str(); ok {
+		if parsed, err := speclang.ParseJSON(s); err == nil {
+			v = parsed
+		}
+	}
+	return v.TypeName()
+}
+
+// decisive says which part of an expression does not hold, and what its
+// operands are. Two texts that should be equal can be compared.
+func (e *evaluator) decisive(f *Failure, n *node, subject speclang.Value) {
+	e.deadline, e.overtime = time.Time{}, 0
+	if e.c.timeout > 0 {
+		e.deadline = time.Now().Add(e.c.timeout)
+	}
+	d, ok := n.prog.Decide(subject, e.c.limits, e.host)
+	if !ok {
+		return
+	}
+	var saw []string
+	for _, o := range d.Operands {
+		if !o.Literal && o.Form != `["subject"]` {
+			saw = append(saw, clipped(o.Form, 120)+" is "+clipped(o.Value.JSON(), 120))
+		}
+	}
+	f.Saw = strings.Join(saw, ", ")
+	if d.Part != n.prog.String() {
+		f.Saw = strings.TrimPrefix(f.Saw+" in "+clipped(d.Part, 160)+", which does not hold", " in ")
+	}
+	if d.Symbol != "eq" {
+		return
+	}
+	for i, o := range d.Operands {
+		want, text := o.Value.Str()
+		have, also := d.Operands[1-i].Value.Str()
+		if o.Literal && text && also {
+			f.Text, f.actual = want, &have
+			return
+		}
+	}
 }
 
 // eval evaluates a predicate of the case against a subject.
@@ -186,6 +243,9 @@ func (e *evaluator) at(n *node, category, detail, want string, v *speclang.Value
 	}
 	if v != nil {
 		text := textual(*v)
+		if n.op == "contain" || n.op == "regex" {
+			text = v.Text() // which is what they have looked at
+		}
 		f.actual = &text
 	}
 	return f
@@ -202,10 +262,10 @@ func (e *evaluator) actual(n *node) *string {
 
 // textual is a subject as people read it.
 func textual(v speclang.Value) string {
-	if k := v.Kind(); k == speclang.Dict || k == speclang.List {
-		return v.JSON()
+	if s, ok := v.Str(); ok {
+		return s
 	}
-	return v.Text()
+	return v.JSON()
 }
 
 // only is the leaf that a node comes down to, nil if there are several.
@@ -219,11 +279,27 @@ func (n *node) only() *node {
 	return n
 }
 
-func (n *node) describe() string {
+// leaves are what a node comes down to that is one leaf as it is written,
+// perhaps with several values; nil if it is more.
+func (n *node) leaves() []*node {
 	if l := n.only(); l != nil {
-		return ": " + l.want()
+		return []*node{l}
 	}
-	return ""
+	if n.kind != must || slices.ContainsFunc(n.children, func(c *node) bool { return c.kind != leaf }) {
+		return nil
+	}
+	return n.children
+}
+
+func (n *node) describe() string {
+	var wants []string
+	for _, l := range n.leaves() {
+		wants = append(wants, l.want())
+	}
+	if len(wants) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(wants, " and ")
 }
 
 // want is what a leaf expects, in words.
@@ -239,6 +315,21 @@ func (n *node) want() string {
 		return "the path that " + n.target + " names to exist"
 	}
 	return n.target + " to satisfy " + clipped(n.value, 200)
+}
+
+// wantNot is what a leaf of a cannot group expects, in words.
+func (n *node) wantNot() string {
+	switch n.op {
+	case "contain":
+		return n.target + " not to contain " + shown(n.value)
+	case "regex":
+		return n.target + " not to match " + shown(n.value)
+	case "json_type":
+		return n.target + " not to be JSON of type " + n.value
+	case "exists":
+		return "the path that " + n.target + " names not to exist"
+	}
+	return n.target + " not to satisfy " + clipped(n.value, 200)
 }
 
 // shown is a text in quotes, in one line of bearable length.

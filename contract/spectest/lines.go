@@ -14,13 +14,16 @@ type places struct {
 
 const stride = 64
 
-func findLines(text []byte) places {
+func findLines(text []byte, release func()) places {
 	var p places
-	for at := 0; at < len(text); at = lineEnd(text, at) {
-		if p.count%stride == 0 {
-			p.marks = append(p.marks, at)
+	at := 0
+	for from, piece := range pieces(text, release) {
+		for ; at < from+len(piece); at = lineEnd(text, at) {
+			if p.count%stride == 0 {
+				p.marks = append(p.marks, at)
+			}
+			p.count++
 		}
-		p.count++
 	}
 	return p
 }

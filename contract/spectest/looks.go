@@ -11,7 +11,7 @@ import (
 // look at, the programs that they run with the files named in their arguments,
 // and the Python modules of their functions. Some may not be there yet.
 func (c *Campaign) Looks() []string {
-	p, err := c.place()
+	p, err := locate(c.doc.path, c.set.root)
 	if err != nil {
 		return nil // running says so
 	}

@@ -14,7 +14,8 @@ const (
 
 // nearest is the number, from 1, and the text of the line that is most like the
 // first line of want; 0 if none is like it. Likeness is the share of pairs of
-// neighbouring bytes that two lines have in common.
+// neighbouring bytes that two lines have in common, or, of a line that is much
+// longer, how many of the wanted ones it has.
 func nearest(want, text string) (int, string) {
 	want, _, _ = strings.Cut(strings.TrimSpace(want), "\n")
 	wanted := pairs(strings.ToLower(want))
@@ -27,7 +28,12 @@ func nearest(want, text string) (int, string) {
 		if no++; no > nearLines {
 			break
 		}
-		if like := likeness(wanted, pairs(strings.ToLower(strings.TrimSpace(line)))); like > best {
+		have := pairs(strings.ToLower(strings.TrimSpace(line)))
+		like := likeness(wanted, have)
+		if share := contained(wanted, have); share > 0.6 {
+			like = max(like, share-0.25) // a line of its own is nearer than a part of another
+		}
+		if like > best {
 			best, bestNo, bestLine = like, no, line
 		}
 	}
@@ -48,6 +54,61 @@ func likeness(wanted, have map[[2]byte]int) float64 {
 		return 0
 	}
 	return 2 * float64(common) / float64(total)
+}
+
+// contained is the share of the wanted pairs that a text has.
+func contained(wanted, have map[[2]byte]int) float64 {
+	common, total := 0, 0
+	for p, n := range wanted {
+		common += min(n, have[p])
+		total += n
+	}
+	return float64(common) / float64(total)
+}
+
+// excerpt is the part of a long line that is most like what was wanted.
+func excerpt(want, line string) string {
+	want, _, _ = strings.Cut(strings.TrimSpace(want), "\n")
+	const around = 12
+	if len(line) <= 2*len(want)+4*around || len(line) > 1<<16 {
+		return line
+	}
+	wanted := pairs(strings.ToLower(want))
+	best, from := -1.0, 0
+	for at := 0; at+len(want) <= len(line); at += max(1, len(want)/8) {
+		if like := contained(wanted, pairs(strings.ToLower(line[at:at+len(want)]))); like > best {
+			best, from = like, at
+		}
+	}
+	to := min(len(line), from+len(want)+around)
+	if from = max(0, from-around); from > 0 {
+		for from < to && line[from]&0xc0 == 0x80 {
+			from++
+		}
+	}
+	cut := clipped(line[from:], to-from)
+	if from > 0 {
+		cut = "…" + cut
+	}
+	return cut
+}
+
+// differing is the first line at which a text stops to be what is wanted, if
+// line no of it is where that would begin: its number, and the line wanted in
+// its place.
+func differing(want, text string, no int) (int, string) {
+	lines := strings.Split(text, "\n")[no-1:]
+	wanted := strings.Split(strings.TrimSuffix(want, "\n"), "\n")
+	for i, w := range wanted {
+		if i >= len(lines) {
+			return no + i, w
+		}
+		same := lines[i] == w || i == 0 && strings.HasSuffix(lines[i], w) || i == len(wanted)-1 && strings.HasPrefix(lines[i], w)
+		if !same {
+			return no + i, w
+		}
+	}
+	return no, wanted[0]
 }
 
 func pairs(s string) map[[2]byte]int {

@@ -185,9 +185,9 @@ func (k contract) one(t *testing.T, path, doc, text string) Result {
 	body := newDocument("case.spec.json", []byte(text))
 	d := newDocument(path, []byte(doc))
 	c := k.Contract.campaign(d, s)
-	for _, e := range body.unit(0) {
-		cs, _, _ := decode(body, s, e)
-		c.slots = append(c.slots, slot{c: cs})
+	c.held, c.keeps = map[int32][]decoded{0: body.decodeUnit(0, s)}, new(int64)
+	for i := range c.held[0] {
+		c.slots = append(c.slots, slot{item: int32(i)})
 	}
 	return c.results(t)[0]
 }

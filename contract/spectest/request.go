@@ -19,7 +19,7 @@ func (d *decoder) textFile(n *yamltree.Node) {
 	if p.IsNull() {
 		return
 	}
-	f.path, f.self = textOf(p), false
+	f.path, f.self, d.c.about = textOf(p), false, p.Pos
 	if filepath.IsAbs(f.path) {
 		d.schema(p, "path", "path", "text.file path must be relative: %s", f.path)
 	}
@@ -44,7 +44,7 @@ func (d *decoder) httpCall(n, harness *yamltree.Node) {
 		d.schema(q.Get("method"), "request", "request.method", "api.http request.method is no method: %s", r.method)
 	}
 	if u := q.Get("url"); !u.IsNull() {
-		r.url = trimmed(u)
+		r.url, d.c.about = trimmed(u), u.Pos
 	}
 	if r.url == "" {
 		d.schema(q, "request", "request.url", "api.http request.url is required")
@@ -75,7 +75,7 @@ func (d *decoder) httpCall(n, harness *yamltree.Node) {
 		r.body = []byte(textOf(text))
 	case json != nil:
 		j := toJSON(json)
-		r.body = jsontree.Style{}.Append(nil, &j)
+		r.body = jsontree.Style{Kept: true}.Append(nil, &j)
 		typed := false
 		for _, h := range r.headers {
 			typed = typed || h[0] == "Content-Type"

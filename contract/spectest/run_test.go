@@ -353,7 +353,7 @@ assert:
 `, `
 id: JSON
 type: api.http
-request: {method: post, url: " @/echo ", headers: {X-Own: 1}, body_json: {a: [1, null]}}
+request: {method: post, url: " @/echo ", headers: {X-Own: 1}, body_json: {z: 0, a: [1, null]}}
 assert:
   - {target: headers, must: [{regex: ["(?m)^X-Method: POST$"]}]}
   - target: body_json
@@ -362,7 +362,7 @@ assert:
       - evaluate:
           - [eq, [get, [subject], type], application/json]
           - [eq, [get, [subject], own], "1"]
-          - [eq, [get, [subject], body], '{"a":[1,null]}']
+          - [eq, [get, [subject], body], '{"z":0,"a":[1,null]}']
 `, `
 id: EMPTY
 type: api.http

@@ -131,6 +131,34 @@ type filter struct {
 	pattern  *match.Pattern
 }
 
+// settings are those that options and environment ask for. All documents of a
+// run ask for the same.
+func (k *Contract) settings(set campaign.Settings) (*settings, diag.List) {
+	from := settingsFrom{options: fmt.Sprintf("%q", set.Options), health: k.getenv(envHealth), safe: k.getenv(envSafe), allow: k.getenv(envAllow), entry: k.getenv(envEntrypoint), check: set.Check}
+	if set.Seed != nil {
+		from.seed, from.seeded = *set.Seed, true
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.set != nil && k.from == from {
+		return k.set, nil
+	}
+	s, list := decodeSettings(set, k.getenv)
+	s.shared = &k.shared
+	if len(list) == 0 {
+		k.set, k.from = s, from
+	}
+	return s, list
+}
+
+// settingsFrom is all that settings are decoded from.
+type settingsFrom struct {
+	options                    string
+	seed                       int64
+	seeded, check              bool
+	health, safe, allow, entry string
+}
+
 // decodeSettings reads options and environment. A fault concerns the command
 // line, so it has no place in a document.
 func decodeSettings(set campaign.Settings, getenv func(string) string) (*settings, diag.List) {
@@ -257,8 +285,9 @@ func (f filter) takes(c *Case) bool {
 	})
 }
 
-// takes reports whether a case is to be run. Cases are dealt to shards by what
-// they are called, so that documents of one case each are spread as well.
+// takes reports whether a case is to be run. The cases of a document are dealt to
+// shards in turn; which one is first depends on the document's name, so that
+// documents of one case each are spread as well.
 func (s *settings) takes(document string, index int, c *Case) bool {
 	for _, f := range s.filters {
 		if !f.takes(c) {
@@ -269,6 +298,6 @@ func (s *settings) takes(document string, index int, c *Case) bool {
 		return true
 	}
 	h := fnv.New32a()
-	fmt.Fprintf(h, "%s\x00%s\x00%d", document, c.ID, index)
-	return h.Sum32()%s.of == s.shard-1
+	h.Write([]byte(document))
+	return (uint64(h.Sum32())+uint64(index))%uint64(s.of) == uint64(s.shard-1)
 }

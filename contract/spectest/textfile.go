@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/speclang"
@@ -17,9 +18,12 @@ import (
 const maxSubject = 64 << 20
 
 // fileText is the subject of a text.file case.
-type fileText struct{ text speclang.Value }
+type fileText struct {
+	text    speclang.Value
+	invalid bool // it is not UTF-8
+}
 
-func (s fileText) subject(target string) (speclang.Value, *Failure) {
+func (s *fileText) subject(target string) (speclang.Value, *Failure) {
 	if target != "text" {
 		return speclang.Value{}, &Failure{Category: Schema, Message: "unknown assert target for text.file: " + target}
 	}
@@ -29,14 +33,13 @@ func (s fileText) subject(target string) (speclang.Value, *Failure) {
 // readText reads what a text.file case looks at.
 func (x *executor) readText(c *Case) (subjects, *Failure) {
 	if c.text.self {
-		if x.text == nil {
-			t := unixLines(string(x.c.doc.text))
-			x.text = &t
+		if x.own == nil {
+			x.own = x.c.ownText()
 		}
-		if !utf8.ValidString(*x.text) {
+		if x.own.invalid {
 			return nil, &Failure{Category: Schema, Message: "the document is not UTF-8 text"}
 		}
-		return fileText{speclang.StringValue(*x.text)}, nil
+		return x.own, nil
 	}
 	data, f := x.readInRoot(c.text.path, "text.file path")
 	if f != nil {
@@ -45,7 +48,7 @@ func (x *executor) readText(c *Case) (subjects, *Failure) {
 	if !utf8.Valid(data) {
 		return nil, &Failure{Category: Schema, Message: fmt.Sprintf("%s is not UTF-8 text", c.text.path)}
 	}
-	return fileText{speclang.StringValue(unixLines(string(data)))}, nil
+	return &fileText{text: speclang.StringValue(unixLines(string(data)))}, nil
 }
 
 // unixLines makes every line end a line feed.
@@ -96,7 +99,7 @@ func within(root, path string) bool {
 
 // readFile reads a regular file of bounded size.
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe would wait for its writer
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -121,7 +122,29 @@ func (d *decoder) tree(n *yamltree.Node, target, path string) *node {
 		return d.group(n, groups[0], target, path)
 	}
 	d.schema(&n.Member(groups[1]).Key, "group-keys", path, "assert group must include exactly one key (must/can/cannot), got: %s", strings.Join(groups, ", "))
+	target = d.inherited(n, target, path)
+	for _, key := range groups { // for what is wrong in them
+		for i := range n.Get(key).Items {
+			d.tree(&n.Get(key).Items[i], target, indexed(path+"."+key, i))
+		}
+	}
 	return nil
+}
+
+// inherited is the target that the items of a group have: its own, or that of
+// the group around it.
+func (d *decoder) inherited(n *yamltree.Node, target, path string) string {
+	t := n.Get("target")
+	if t == nil {
+		return target
+	}
+	if name := trimmed(t); name != "" {
+		target = name
+	}
+	if known := targets(d.c.Type); known != nil && !slices.Contains(known, target) && target != "" {
+		d.warn(t, "unknown-target", path, fmt.Sprintf("%s has no target %q: what looks at it fails", d.c.Type, target), diag.DidYouMean(target, known))
+	}
+	return target
 }
 
 // indexed is the path of an item of a list.
@@ -141,16 +164,8 @@ func (d *decoder) group(n *yamltree.Node, key, target, path string) *node {
 			hint = "operators stand in the items of the group's list"
 		}
 		d.fail(Schema, d.c.pos(n), "group-keys", path, "unknown key in assert group: "+unknown[0], hint)
-		return nil
 	}
-	if t := n.Get("target"); t != nil {
-		if name := trimmed(t); name != "" {
-			target = name
-		}
-		if known := targets(d.c.Type); known != nil && !slices.Contains(known, target) && target != "" {
-			d.warn(t, "unknown-target", path, fmt.Sprintf("%s has no target %q: what looks at it fails", d.c.Type, target), diag.DidYouMean(target, known))
-		}
-	}
+	target = d.inherited(n, target, path)
 	list := n.Get(key)
 	at := path + "." + key
 	switch {
@@ -179,7 +194,7 @@ func (d *decoder) group(n *yamltree.Node, key, target, path string) *node {
 func (d *decoder) leaf(n *yamltree.Node, target, path string) *node {
 	if t := n.Member("target"); t != nil {
 		d.schema(&t.Key, "leaf-target", path, "leaf assertion must not include key: target; move target to a parent group")
-		return nil
+		target = cmp.Or(target, trimmed(&t.Value))
 	}
 	if target == "" {
 		d.schema(n, "leaf-target", path, "assertion leaf requires inherited target from a parent group")
@@ -190,6 +205,10 @@ func (d *decoder) leaf(n *yamltree.Node, target, path string) *node {
 	for i := range n.Members {
 		op, list := textOf(&n.Members[i].Key), &n.Members[i].Value
 		at := &n.Members[i].Key
+		if op == "target" {
+			total++ // the leaf is not empty
+			continue
+		}
 		if list.Kind != yamltree.Seq {
 			hint := "write it as [" + strings.TrimSpace(list.Raw) + "]"
 			if list.Raw == "" || list.Kind == yamltree.Map {
@@ -229,6 +248,9 @@ func (d *decoder) predicate(op string, v *yamltree.Node, target, path string) *n
 	p := &node{kind: leaf, target: target, path: path, at: d.c.pos(v), op: op, value: textOf(v)}
 	if d.set.source {
 		p.src = v
+	}
+	if op == "contain" && target == "body_json" && strings.Contains(p.value, `"`) {
+		d.warn(v, "operand", path, "body_json is looked at as Python prints it, with quotes such as 'these'", "look at body_text, or evaluate an expression")
 	}
 	share := (op == "contain" || op == "regex") && v.Kind == yamltree.String
 	if share {

@@ -11,8 +11,8 @@ import (
 
 // fromJSON makes a YAML tree of a JSON one, so that cases in either format are
 // understood by the same code.
-func fromJSON(n *jsontree.Node, doc *jsontree.Document) yamltree.Node {
-	y := yamltree.Node{Pos: yamltree.Pos(doc.Position(n.Offset)), Text: n.Text, Raw: n.Text, Bool: n.Bool, Flow: true}
+func fromJSON(n *jsontree.Node, place func(offset int) yamltree.Pos) yamltree.Node {
+	y := yamltree.Node{Pos: place(n.Offset), Text: n.Text, Raw: n.Text, Bool: n.Bool, Flow: true}
 	switch n.Kind {
 	case jsontree.Bool:
 		y.Kind = yamltree.Bool
@@ -25,13 +25,13 @@ func fromJSON(n *jsontree.Node, doc *jsontree.Document) yamltree.Node {
 	case jsontree.Array:
 		y.Kind, y.Items = yamltree.Seq, make([]yamltree.Node, len(n.Items))
 		for i := range n.Items {
-			y.Items[i] = fromJSON(&n.Items[i], doc)
+			y.Items[i] = fromJSON(&n.Items[i], place)
 		}
 	case jsontree.Object:
 		y.Kind, y.Members = yamltree.Map, make([]yamltree.Member, len(n.Members))
 		for i, m := range n.Members {
-			key := yamltree.Node{Kind: yamltree.String, Quoted: true, Text: m.Key, Raw: m.Key, Pos: yamltree.Pos(doc.Position(m.KeyOffset))}
-			y.Members[i] = yamltree.Member{Key: key, Value: fromJSON(&m.Value, doc)}
+			key := yamltree.Node{Kind: yamltree.String, Quoted: true, Text: m.Key, Raw: m.Key, Pos: place(m.KeyOffset)}
+			y.Members[i] = yamltree.Member{Key: key, Value: fromJSON(&m.Value, place)}
 		}
 	}
 	return y

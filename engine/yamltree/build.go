@@ -17,11 +17,13 @@ type built struct {
 // builder makes a tree of the parser's nodes, in the order of the text.
 type builder struct {
 	o          Options
+	r          *Reader
 	lines      *lines
 	nodes      int
 	anchors    map[string]*yaml.Node
 	done       map[*yaml.Node]built // anchored nodes that are complete
 	duplicates []Duplicate
+	surrogates map[string]string // escapes as written, by what stands in for them; nil: none
 }
 
 func (b *builder) count(n int, at Pos) error {

@@ -23,6 +23,20 @@ type direct struct {
 	items   []Node
 }
 
+// keep keeps the memory of what was not complete for the next text, without
+// what it held.
+func (r *Reader) keep(d *direct) {
+	if cap(d.members) > mostKept || cap(d.items) > mostKept {
+		return
+	}
+	clear(d.members[:cap(d.members)])
+	clear(d.items[:cap(d.items)])
+	r.members, r.items = d.members[:0], d.items[:0]
+}
+
+// mostKept bounds what is kept of a text with very many members or items.
+const mostKept = 64
+
 // longestKey bounds a key that stands on the line of its value. The parser
 // bounds it a little farther, in characters.
 const longestKey = 1000
@@ -38,7 +52,8 @@ func (b *builder) direct() (root Node, ok bool) {
 			return root, false
 		}
 	}
-	d := direct{b: b, text: l.text}
+	d := direct{b: b, text: l.text, members: b.r.members, items: b.r.items}
+	defer b.r.keep(&d)
 	d.toContent()
 	if !d.eof {
 		root, ok = d.block(0)

@@ -63,6 +63,24 @@ type Member struct {
 	Merged bool // came out of a merge key <<
 }
 
+// Within reports whether a node has at most so many values and keys, itself and
+// all that aliases stand for included.
+func (n *Node) Within(most int) bool { return n.less(most) >= 0 }
+
+// less is what is left of most without the node, negative if it is not enough.
+func (n *Node) less(most int) int {
+	most--
+	for i := 0; i < len(n.Items) && most >= 0; i++ {
+		most = n.Items[i].less(most)
+	}
+	for i := 0; i < len(n.Members) && most >= 0; i++ {
+		if most = n.Members[i].Key.less(most); most >= 0 {
+			most = n.Members[i].Value.less(most)
+		}
+	}
+	return most
+}
+
 // Get returns the value of a string key, or nil if the node has none.
 func (n *Node) Get(key string) *Node {
 	if m := n.Member(key); m != nil {

@@ -13,10 +13,20 @@ import (
 )
 
 // Parse reads the one YAML document of a text. An error is always an [*Error].
-func Parse(text []byte, o Options) (*Document, error) { return parse(text, o, true) }
+func Parse(text []byte, o Options) (*Document, error) { return new(Reader).Parse(text, o) }
+
+// Reader reads texts one after the other in the same memory. It is for one
+// goroutine at a time; the zero value is ready.
+type Reader struct {
+	members []Member
+	items   []Node
+}
+
+// Parse is [Parse].
+func (r *Reader) Parse(text []byte, o Options) (*Document, error) { return r.parse(text, o, true) }
 
 // parse reads a text; direct is whether it may be read without the parser.
-func parse(text []byte, o Options, direct bool) (*Document, error) {
+func (r *Reader) parse(text []byte, o Options, direct bool) (*Document, error) {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = defaultDepth
 	}
@@ -24,7 +34,7 @@ func parse(text []byte, o Options, direct bool) (*Document, error) {
 		o.MaxNodes = defaultNodes
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	b := &builder{o: o, lines: newLines(string(text), o.LineOffset)}
+	b := &builder{o: o, r: r, lines: newLines(string(text), o.LineOffset)}
 	if err := b.characters(); err != nil {
 		return nil, err
 	}
@@ -102,7 +112,7 @@ func (b *builder) read(text []byte) (root *yaml.Node, err error) {
 			root, err = nil, b.fail(Syntax, b.lines.at(0), "", "YAML that the parser cannot read: %v", r)
 		}
 	}()
-	d := yaml.NewDecoder(bytes.NewReader(text))
+	d := yaml.NewDecoder(bytes.NewReader(b.standIns(text)))
 	var first, second yaml.Node
 	if err := d.Decode(&first); err != nil {
 		if errors.Is(err, io.EOF) {

@@ -83,7 +83,7 @@ func (b *builder) scalar(y *yaml.Node, n *Node) error {
 			t = resolve(y.Value)
 		}
 	}
-	return b.value(n, y.Value, t)
+	return b.value(n, b.meant(y.Value), t)
 }
 
 // value makes a node the scalar that a text with a tag stands for.

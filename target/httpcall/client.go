@@ -4,14 +4,17 @@
 // An answer is an answer whatever its status. What goes wrong on the way is an
 // error whose text names no address of this machine and no port that was drawn
 // for the occasion, so that equal failures read the same. Cookies are not kept,
-// proxies are taken from the environment, redirects are followed, and a body
-// that is larger than asked for is an error and not a part of one.
+// proxies are taken from the environment, redirects are followed, a body that
+// is packed with gzip is unpacked, and one that is larger than asked for is an
+// error and not a part of one. The names of headers are given as the server
+// writes them.
 //
 // The package knows no contract; its values stand in engine/exchange.
 package httpcall
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -20,12 +23,15 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"github.com/thresh-dev/thresh/engine/exchange"
 )
@@ -46,7 +52,7 @@ type Client struct {
 func Open() (exchange.Client, error) {
 	t := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, DisableCompression: true,
-		ForceAttemptHTTP2: true, MaxResponseHeaderBytes: maxHeaders,
+		MaxResponseHeaderBytes: maxHeaders, DialContext: dial, DialTLSContext: dialTLS,
 	}
 	c := &http.Client{Transport: t, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
@@ -70,7 +76,9 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	if r.Body != nil {
 		body = bytes.NewReader(r.Body)
 	}
-	q, err := http.NewRequestWithContext(ctx, r.Method, r.URL, body)
+	var conn net.Conn // of the last request, when one was redirected to another
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { conn = i.Conn }})
+	q, err := http.NewRequestWithContext(ctx, r.Method, escaped(r.URL), body)
 	if err != nil {
 		return exchange.Response{}, fmt.Errorf("make the request: %w", plain(err))
 	}
@@ -87,7 +95,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 		return exchange.Response{}, told(ctx, r, err)
 	}
 	defer answer.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(answer.Body, r.MaxBody+1))
+	data, err := read(answer, r.MaxBody)
 	if err != nil {
 		return exchange.Response{}, told(ctx, r, fmt.Errorf("read the answer: %w", err))
 	}
@@ -95,13 +103,62 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 		return exchange.Response{}, fmt.Errorf("the answer is larger than %d bytes", r.MaxBody)
 	}
 	out := exchange.Response{Status: answer.StatusCode, Body: decoded(data, answer.Header.Get("Content-Type")), Elapsed: time.Since(start)}
+	if len(answer.TransferEncoding) > 0 { // which net/http takes out
+		answer.Header["Transfer-Encoding"] = answer.TransferEncoding
+	}
+	var written map[string]string
+	if c, ok := conn.(*headConn); ok {
+		written = c.names()
+	}
 	for name, values := range answer.Header {
+		if n := written[name]; n != "" {
+			name = n
+		}
 		for _, v := range values {
 			out.Headers = append(out.Headers, [2]string{name, v})
 		}
 	}
 	slices.SortStableFunc(out.Headers, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 	return out, nil
+}
+
+// read reads a body, unpacked if the server has packed it: it was not asked to,
+// but some always do.
+func read(answer *http.Response, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	coding := strings.ToLower(answer.Header.Get("Content-Encoding"))
+	if err != nil || len(data) == 0 || int64(len(data)) > most || coding != "gzip" && coding != "x-gzip" {
+		return data, err
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("unpack it: %w", err)
+	}
+	if data, err = io.ReadAll(io.LimitReader(unpacked, most+1)); err != nil {
+		return nil, fmt.Errorf("unpack it: %w", err)
+	}
+	return data, nil
+}
+
+// escaped is a URL without blanks and characters beyond ASCII behind the host,
+// which people write and servers refuse.
+func escaped(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	at := strings.IndexAny(rest, "/?#")
+	if at < 0 {
+		return url
+	}
+	at += len(url) - len(rest)
+	var b strings.Builder
+	b.WriteString(url[:at])
+	for _, c := range []byte(url[at:]) {
+		if c <= ' ' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
 }
 
 // decoded is a body in UTF-8, if its type names another charset that is known.
@@ -115,7 +172,7 @@ func decoded(body []byte, kind string) []byte {
 	if err != nil {
 		return body
 	}
-	text, err := enc.NewDecoder().Bytes(body)
+	text, _, err := transform.Bytes(unicode.BOMOverride(enc.NewDecoder()), body)
 	if err != nil {
 		return body
 	}
@@ -136,7 +193,7 @@ func told(ctx context.Context, r exchange.Request, err error) error {
 	case errors.Is(err, context.Canceled):
 		return context.Canceled
 	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("no whole answer within %s: %w", r.Timeout, context.DeadlineExceeded)
+		return late{r.Timeout}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return errors.New("the connection was refused")
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -148,6 +205,12 @@ func told(ctx context.Context, r exchange.Request, err error) error {
 	}
 	return plain(err)
 }
+
+// late says that a request has had its time.
+type late struct{ limit time.Duration }
+
+func (e late) Error() string { return fmt.Sprintf("no whole answer within %s", e.limit) }
+func (late) Unwrap() error   { return context.DeadlineExceeded }
 
 // plain is an error without the method and URL that net/http puts before it.
 func plain(err error) error {

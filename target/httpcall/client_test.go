@@ -1,13 +1,18 @@
 package httpcall_test
 
 import (
+	"compress/gzip"
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +52,19 @@ func TestDo(t *testing.T) {
 		case "/latin", "/unheard":
 			w.Header().Set("Content-Type", "text/plain; charset="+map[string]string{"/latin": "ISO-8859-1", "/unheard": "x-unheard-of"}[r.URL.Path])
 			fmt.Fprint(w, "caf\xe9")
+		case "/wide": // with its byte order mark
+			w.Header().Set("Content-Type", "application/json; charset=utf-16")
+			fmt.Fprint(w, "\xfe\xff\x00{\x00}")
+		case "/packed", "/bomb", "/torn":
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			fmt.Fprint(z, strings.Repeat("z", map[string]int{"/packed": 3, "/bomb": 100_000, "/torn": 3}[r.URL.Path]))
+			z.Flush()
+			if r.URL.Path != "/torn" {
+				z.Close()
+			}
+		case "/a b/é":
+			fmt.Fprint(w, r.URL.RequestURI())
 		case "/slow":
 			<-r.Context().Done()
 		case "/cut":
@@ -74,12 +92,14 @@ func TestDo(t *testing.T) {
 	if r, err := do("/away"); err != nil || r.Status != http.StatusTeapot || !strings.HasPrefix(string(r.Body), "GET") {
 		t.Errorf("redirect: %v %d %q", err, r.Status, r.Body)
 	}
-	for path, want := range map[string]string{"/latin": "café", "/unheard": "caf\xe9"} {
+	for path, want := range map[string]string{
+		"/latin": "café", "/unheard": "caf\xe9", "/wide": "{}", "/packed": "zzz", "/a b/é?q=a b&é": "/a%20b/%C3%A9?q=a%20b&%C3%A9",
+	} {
 		if r, err := do(path); err != nil || string(r.Body) != want {
 			t.Errorf("%s: %v %q, want %q", path, err, r.Body, want)
 		}
 	}
-	for path, want := range map[string]string{"/loop": "redirects", "/large": "larger than 1000", "/cut": "cut"} {
+	for path, want := range map[string]string{"/loop": "redirects", "/large": "larger than 1000", "/cut": "cut", "/bomb": "larger than 1000", "/torn": "cut"} {
 		if _, err := do(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
@@ -92,6 +112,45 @@ func TestDo(t *testing.T) {
 	cancel()
 	if _, err = c.Do(ctx, exchange.Request{Method: "GET", URL: s.URL + "/echo"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestNamesOfHeaders(t *testing.T) {
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/away" {
+			w.Header()["X-AWAY"] = []string{"1"}
+			http.Redirect(w, r, "/", http.StatusFound)
+			return
+		}
+		w.WriteHeader(http.StatusEarlyHints)
+		w.Header()["ETag"] = []string{`"1"`}
+		w.Header()["x-lower"] = []string{"a", "b"}
+		w.Header()["Date"] = nil
+		w.(http.Flusher).Flush()
+		fmt.Fprint(w, "x-body: b\r\n\r\n")
+	}
+	plain, secret := httptest.NewServer(http.HandlerFunc(answer)), httptest.NewUnstartedServer(http.HandlerFunc(answer))
+	secret.EnableHTTP2 = true
+	secret.StartTLS()
+	defer plain.Close()
+	defer secret.Close()
+	c := client(t)
+	urls := []string{plain.URL, plain.URL + "/away"}
+	if runtime.GOOS == "linux" { // where a variable says whom to trust
+		trusted := filepath.Join(t.TempDir(), "trusted.pem")
+		data := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secret.Certificate().Raw})
+		if err := os.WriteFile(trusted, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("SSL_CERT_FILE", trusted)
+		urls = append(urls, secret.URL)
+	}
+	want := [][2]string{{"ETag", `"1"`}, {"Transfer-Encoding", "chunked"}, {"x-lower", "a"}, {"x-lower", "b"}}
+	for _, url := range urls {
+		r, err := c.Do(t.Context(), exchange.Request{Method: "GET", URL: url, MaxBody: 100, Timeout: 20 * time.Second})
+		if err != nil || !slices.Equal(r.Headers, want) {
+			t.Errorf("%s: %v %q", url, err, r.Headers)
+		}
 	}
 }
 

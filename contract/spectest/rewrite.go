@@ -1,0 +1,170 @@
+package spectest
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/speclang"
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
+
+// rewrite is where a scalar is written and what is to stand there; an empty
+// range if it is not written as one plain or quoted text, or as the lines of a
+// literal block.
+func (d *document) rewrite(n *yamltree.Node, v speclang.Value) (from, to int, text string) {
+	if n.Pos.Line < 1 || n.Pos.Line > d.lines.count {
+		return 0, 0, ""
+	}
+	from = d.lines.start(d.text, n.Pos.Line) + n.Pos.Col - 1
+	rest := d.text[min(from, len(d.text)):]
+	text = v.JSON()
+	s, isText := v.Str()
+	switch {
+	case len(rest) == 0:
+		return 0, 0, ""
+	case rest[0] == '"':
+		for i := 1; i < len(rest); i++ {
+			if rest[i] == '\\' {
+				i++
+			} else if rest[i] == '"' {
+				return from, from + i + 1, text
+			}
+		}
+	case rest[0] == '\'':
+		if isText && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
+			text = "'" + strings.ReplaceAll(s, "'", "''") + "'"
+		}
+		for i := 1; i < len(rest); i++ {
+			if rest[i] == '\'' && i+1 < len(rest) && rest[i+1] == '\'' {
+				i++
+			} else if rest[i] == '\'' {
+				return from, from + i + 1, text
+			}
+		}
+	case rest[0] == '|' && isText:
+		return d.rewriteBlock(from, s)
+	case n.Raw != "" && strings.IndexByte("&*!|>", rest[0]) < 0 && bytes.HasPrefix(rest, []byte(n.Raw)):
+		return from, from + len(n.Raw), text
+	}
+	return 0, 0, ""
+}
+
+// rewriteBlock is where the lines of a literal block stand whose mark is at an
+// offset, and the lines that are to stand there. The text must be one that the
+// block's mark can give: it ends in a line feed unless the mark takes that away.
+func (d *document) rewriteBlock(mark int, s string) (from, to int, text string) {
+	from = lineEnd(d.text, mark)
+	head := string(bytes.TrimSpace(d.text[mark:from]))
+	body, fed := strings.CutSuffix(s, "\n")
+	if head != "|" && head != "|-" || fed != (head == "|") || body == "" || strings.HasSuffix(body, "\n") || strings.ContainsRune("\n\t ", rune(body[0])) ||
+		strings.ContainsFunc(body, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == 0xfffd }) {
+		return 0, 0, ""
+	}
+	first := line(d.text, from)
+	indent := first[:len(first)-len(bytes.TrimLeft(first, " "))]
+	if len(indent) == 0 {
+		return 0, 0, ""
+	}
+	to = from
+	for at := from; at < len(d.text); at = lineEnd(d.text, at) {
+		l := line(d.text, at)
+		if len(bytes.TrimSpace(l)) > 0 {
+			if !bytes.HasPrefix(l, indent) {
+				break
+			}
+			to = at + len(l)
+		}
+	}
+	feed := "\n"
+	if bytes.HasSuffix(d.text[:from], []byte("\r\n")) {
+		feed = "\r\n"
+	}
+	var b strings.Builder
+	for i, l := range strings.Split(body, "\n") {
+		if i > 0 {
+			b.WriteString(feed)
+		}
+		if l != "" {
+			b.WriteString(string(indent) + l)
+		}
+	}
+	return from, to, b.String()
+}
+
+// likeliest is the part of a text that is to be expected in place of want, ""
+// if nothing is like it. For a want of several lines it is as many lines, from
+// the one most like the first; for one line, as many words.
+func likeliest(want, text string) string {
+	body := strings.TrimSuffix(want, "\n")
+	lines := strings.Split(text, "\n")
+	if !strings.Contains(body, "\n") {
+		return strings.TrimSpace(likeliestWords(body, lines))
+	}
+	count := strings.Count(body, "\n") + 1
+	no := alike(strings.Split(body, "\n"), lines)
+	if no == 0 {
+		no, _ = nearest(body, text)
+	}
+	if no == 0 || no-1+count > len(lines) {
+		return ""
+	}
+	have := strings.Join(lines[no-1:no-1+count], "\n") + want[len(body):]
+	if have == want || !strings.Contains(text, have) {
+		return ""
+	}
+	return have
+}
+
+// alike is the line, from 1, from which most lines are as wanted; 0: none.
+func alike(wanted, lines []string) int {
+	best, no := 0, 0
+	for at := 0; at+len(wanted) <= min(len(lines), nearLines); at++ {
+		same := 0
+		for i, w := range wanted {
+			if lines[at+i] == w {
+				same++
+			}
+		}
+		if same > best {
+			best, no = same, at+1
+		}
+	}
+	return no
+}
+
+// likeliestWords is the words in a row, about as many as want has, that are most
+// like it. A stop behind them is theirs only if want has one.
+func likeliestWords(want string, lines []string) string {
+	words := len(strings.Fields(want))
+	wanted := pairs(strings.ToLower(want))
+	best, found := 0.3, ""
+	for _, l := range lines[:min(len(lines), nearLines)] {
+		var starts, ends []int
+		for i := 0; i < len(l); i++ {
+			blank := l[i] == ' ' || l[i] == '\t'
+			before := i == 0 || l[i-1] == ' ' || l[i-1] == '\t'
+			if !blank && before {
+				starts = append(starts, i)
+			}
+			if !blank && (i+1 == len(l) || l[i+1] == ' ' || l[i+1] == '\t') {
+				ends = append(ends, i+1)
+			}
+		}
+		for i := range starts {
+			for count := max(words-1, 1); count <= words+2 && i+count <= len(starts); count++ {
+				part := l[starts[i]:ends[i+count-1]]
+				if trimmed := strings.TrimRight(part, ".,;:!?"); trimmed != "" && strings.TrimRight(want, ".,;:!?") == want {
+					part = trimmed
+				}
+				like := likeness(wanted, pairs(strings.ToLower(part)))
+				if count != words {
+					like -= 0.05
+				}
+				if like > best {
+					best, found = like, part
+				}
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,91 @@
+package spectest
+
+import (
+	"index/suffixarray"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/speclang"
+)
+
+// maxScanned is how many bytes of a document, each time they are gone through,
+// may be searched for what patterns and expressions find in it. A long document
+// has thousands of them; words are looked up in an index.
+const maxScanned = 64 << 20
+
+// selfMatches warns of a case whose own text decides it: without path, what it
+// looks for stands in its own block, and in no text but blocks of cases.
+func (c *Campaign) selfMatches(cs *Case) (list diag.List) {
+	if cs.text == nil || !cs.text.self || cs.tree == nil {
+		return nil
+	}
+	text := c.doc.text
+	from, to := c.doc.lines.start(text, cs.From), len(text)
+	if cs.To < c.doc.lines.count {
+		to = c.doc.lines.start(text, cs.To+1)
+	}
+	block := unixLines(string(text[from:to]))
+	if c.prose == nil {
+		c.prose = c.doc.prose()
+	}
+	warn := func(n *node, what string) {
+		p := c.doc.problem(n.at, "own-text", n.path, what+": the block decides the case", "name a file by path, or look for something else")
+		p.Level = diag.Warning
+		list = append(list, p)
+	}
+	var walk func(n *node)
+	walk = func(n *node) {
+		for _, child := range n.children {
+			walk(child)
+		}
+		if n.kind != leaf || n.target != "text" || n.prog == nil {
+			return
+		}
+		switch {
+		case n.op == "contain" && n.plain:
+			if n.value != "" && strings.Contains(block, n.value) && len(c.prose.Lookup([]byte(n.value), 1)) == 0 {
+				warn(n, shown(n.value)+" stands in the case's own block and nowhere in the text around the blocks")
+			}
+		case c.scanned >= maxScanned:
+		case n.op == "regex" && n.plain:
+			if c.holds(n, block) && !c.holds(n, string(c.prose.Bytes())) {
+				warn(n, shown(n.value)+" matches in the case's own block and nowhere in the text around the blocks")
+			}
+		case n.op == "evaluate" && !strings.Contains(n.value, "path_exists"):
+			if c.holds(n, unixLines(string(text))) != c.holds(n, unixLines(string(text[:from])+string(text[to:]))) {
+				warn(n, "the expression comes to something else without the case's own block")
+			}
+		}
+	}
+	walk(cs.tree)
+	return list
+}
+
+// holds reports whether a predicate is true of a text.
+func (c *Campaign) holds(n *node, text string) bool {
+	c.scanned += len(text)
+	r := n.prog.Eval(speclang.StringValue(text), speclang.DefaultLimits(), speclang.Host{})
+	if r.Err != nil {
+		c.scanned += maxScanned / 8 // it may have taken its time
+		return false
+	}
+	return r.Value.Truthy()
+}
+
+// prose is an index of the document without its blocks of cases. A long
+// document has thousands of cases that look for something in it.
+func (d *document) prose() *suffixarray.Index {
+	var b strings.Builder
+	if d.format == "md" {
+		at := 0
+		for _, x := range d.found.all() {
+			b.Write(d.text[at:x.open])
+			b.WriteByte(0) // no match spans a block
+			if at = x.end; x.closed {
+				at = lineEnd(d.text, x.end)
+			}
+		}
+		b.Write(d.text[at:])
+	}
+	return suffixarray.New([]byte(unixLines(b.String())))
+}

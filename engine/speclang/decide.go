@@ -1,0 +1,82 @@
+package speclang
+
+// Decision is why an expression has no true value: the part of it that decides,
+// and what the operands of that part came to.
+type Decision struct {
+	Part     string // as compact JSON
+	Symbol   string
+	Operands []Operand
+}
+
+// Operand is an operand of a decisive part.
+type Operand struct {
+	Form    string // as compact JSON
+	Literal bool   // it is a value that is written out
+	Value   Value
+}
+
+// Decide finds the part that makes the program's value false for a subject. It
+// evaluates parts by themselves, each within the limits, so it looks into what
+// has no variables of its own. The second result is false if there is nothing
+// to tell: the value is true or there is none, or no such part decides.
+func (p *Program) Decide(subject Value, l Limits, h Host) (Decision, bool) {
+	eval := func(f *Form) (Value, bool) {
+		r := Compile(*f, p.options).Eval(subject, l, h)
+		return r.Value, r.Err == nil
+	}
+	f := &p.form
+	for f.Kind == Call && len(f.Items) > 1 {
+		symbol, _ := f.Items[0].Value.Str()
+		operands := f.Items[1:]
+		next := (*Form)(nil)
+		switch {
+		case symbol == "and":
+			for i := range operands {
+				v, ok := eval(&operands[i])
+				if !ok {
+					return Decision{}, false
+				}
+				if !v.Truthy() {
+					next = &operands[i]
+					break
+				}
+			}
+		case symbol == "or" && len(operands) == 1:
+			next = &operands[0]
+		case symbol == "if" && len(operands) == 3:
+			v, ok := eval(&operands[0])
+			if !ok {
+				return Decision{}, false
+			}
+			if next = &operands[2]; v.Truthy() {
+				next = &operands[1]
+			}
+		default:
+			return decision(f, symbol, operands, eval)
+		}
+		if next == nil {
+			return Decision{}, false
+		}
+		f = next
+	}
+	return Decision{}, false
+}
+
+func decision(f *Form, symbol string, operands []Form, eval func(*Form) (Value, bool)) (Decision, bool) {
+	switch symbol {
+	case "let", "fn", "call", "var":
+		return Decision{}, false
+	}
+	if v, ok := eval(f); !ok || v.Truthy() {
+		return Decision{}, false
+	}
+	d := Decision{Part: f.String(), Symbol: symbol}
+	for i := range operands {
+		v, ok := eval(&operands[i])
+		if !ok {
+			return Decision{}, false
+		}
+		d.Operands = append(d.Operands, Operand{Form: operands[i].String(), Literal: operands[i].Kind == Scalar, Value: v})
+	}
+	return d, true
+}
