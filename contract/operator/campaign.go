@@ -3,7 +3,6 @@ package operator
 import (
 	"context"
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -46,9 +45,6 @@ type unit struct {
 type state struct {
 	done   int64 // cases so far
 	phase  int   // regular rounds done
-	within int64 // cases of the present one that are done, if it has parts
-	parts  int   // parts so far
-	hangs  mutator.Hangs
 	retry  []pick
 	tries  int   // rounds of replacements done
 	next   int32 // children asked of every unit in regular rounds
@@ -57,7 +53,6 @@ type state struct {
 	prints [][]mutator.Fingerprint
 	tally  *tally
 	learnt mutator.Bandit
-	earned []mutator.Reward // in the parts of the present round
 	m      *mutator.Mutator
 }
 
@@ -83,27 +78,33 @@ func (c *Campaign) Planned() int64 {
 	return int64(len(c.units)) * c.spec.Children
 }
 
-// Probe implements [campaign.Campaign]: an environment without python3 is told
-// before the first case.
+// Probe implements [campaign.Campaign]: an environment without python3, and
+// operators that hang, are told before the first case.
 func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	if c.plugins.HostErr != nil {
 		return campaign.Facts{}, c.plugins.HostErr
 	}
-	if c.oracle == "" {
-		return campaign.Facts{}, nil
+	if c.oracle != "" {
+		o, err := c.openOracle(ctx, campaign.Lane{Of: 1, Cold: true})
+		if err != nil {
+			return campaign.Facts{}, err
+		}
+		if err := o.Close(); err != nil {
+			return campaign.Facts{}, err
+		}
 	}
-	o, err := c.openOracle(ctx, campaign.Lane{Of: 1, Cold: true})
+	endless, err := c.plugins.Trial(ctx, c.base.Filter())
 	if err != nil {
 		return campaign.Facts{}, err
 	}
-	return campaign.Facts{}, o.Close()
+	return trialFacts(endless)
 }
 
 // Start implements [campaign.Campaign].
-func (c *Campaign) Start(campaign.Facts) *state {
+func (c *Campaign) Start(f campaign.Facts) *state {
 	return &state{
 		extra: make([]int32, len(c.units)), have: make([]int32, len(c.units)), prints: make([][]mutator.Fingerprint, len(c.units)),
-		hangs: make(mutator.Hangs), tally: newTally(), learnt: c.recalled, m: c.base.Learned(c.recalled),
+		tally: newTally(), learnt: c.recalled, m: GiveUp(c.base.Learned(c.recalled), endlessOf(f)),
 	}
 }
 
@@ -125,17 +126,12 @@ func (c *Campaign) share(r int) int64 {
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	n := int64(len(s.retry))
 	if s.phase < c.rounds() {
-		n = c.regular(s.phase) - s.within
-		if len(c.plugins.Python) > 0 {
-			n = min(n, mutator.FirstBatch<<min(s.parts, 32))
-		}
+		n = c.regular(s.phase)
 	}
 	return campaign.Round{Len: n}, n > 0
 }
 
-// regular is how many cases a regular round has. With operators in Python it is
-// made in parts, each twice as long as the one before, so that an operator that
-// hangs is given up before it has cost hours.
+// regular is how many cases a regular round has.
 func (c *Campaign) regular(phase int) int64 {
 	if c.picked != nil {
 		return int64(len(c.picked))
@@ -145,7 +141,7 @@ func (c *Campaign) regular(phase int) int64 {
 
 // job is the child of a case.
 func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
-	i := index - s.done + s.within
+	i := index - s.done
 	var child int64
 	switch {
 	case s.phase >= c.rounds():
@@ -164,11 +160,11 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 // cases, and policies learn.
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
 	next := &state{
-		done: s.done, phase: s.phase, within: s.within, parts: s.parts, hangs: maps.Clone(s.hangs), tries: s.tries, next: s.next,
+		done: s.done, phase: s.phase, tries: s.tries, next: s.next,
 		extra: slices.Clone(s.extra), have: slices.Clone(s.have), prints: slices.Clone(s.prints), tally: s.tally.clone(),
-		learnt: s.learnt, earned: slices.Clip(s.earned), m: s.m,
+		learnt: s.learnt, m: s.m,
 	}
-	regular := s.phase < c.rounds()
+	var earned []mutator.Reward
 	owned := make(map[int32]bool) // units whose prints were copied
 	odds := make(map[kind]map[string]float64)
 	for at, o := range results {
@@ -177,9 +173,6 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if !ok {
 			next.tally.errors++
 			continue
-		}
-		if ops := next.hangs.Count(f.applied); len(ops) > 0 {
-			next.m = next.m.GivingUp(ops...)
 		}
 		u, job := c.job(s, at.Index)
 		match := mutator.Unseen
@@ -195,22 +188,18 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			if odds[k] == nil {
 				odds[k] = s.m.Odds(k.bucket, k.surface)
 			}
-			next.earned = append(next.earned, c.rewards(odds[k], job.Seed, &f, match, judged, verdict)...)
+			earned = append(earned, c.rewards(odds[k], job.Seed, &f, match, judged, verdict)...)
 		}
 	}
-	if regular {
-		next.within, next.parts = s.within+next.done-s.done, s.parts+1
-		if next.within < c.regular(s.phase) {
-			return next
-		}
-		next.phase, next.within = s.phase+1, 0
+	if s.phase < c.rounds() {
+		next.phase++
 		next.next += int32(c.share(s.phase))
 	} else {
 		next.tries++
 	}
-	if len(next.earned) > 0 {
-		next.learnt = s.learnt.Learn(next.earned)
-		next.m, next.earned = next.m.Learned(next.learnt), nil
+	if len(earned) > 0 {
+		next.learnt = s.learnt.Learn(earned)
+		next.m = next.m.Learned(next.learnt)
 	}
 	if next.phase >= c.rounds() {
 		next.retry = c.replacements(next)

@@ -105,12 +105,8 @@ for i in range(60):
 	for i := range 60 {
 		calls = append(calls, mutator.Call(&plugins.Entries[0], text, ctx, derive.Seed(fmt.Sprintf("s:%d", i))))
 	}
-	replies, err := host.Apply(t.Context(), calls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range replies {
-		a := mutator.Answer(&plugins.Entries[0], text, ctx, &replies[i])
+	err = host.Apply(t.Context(), calls, func(_ int, reply *pyhost.OperatorReply) error {
+		a := mutator.Answer(&plugins.Entries[0], text, ctx, reply)
 		var r struct {
 			Trace struct {
 				Params map[string]any `json:"params"`
@@ -124,6 +120,10 @@ for i in range(60):
 			t.Fatal(err)
 		}
 		got.Write(append(line, '\n'))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if a, b := normal(t, want), normal(t, got.Bytes()); a != b {
 		t.Errorf("python3 gives\n%s\nthe host gives\n%s", a, b)

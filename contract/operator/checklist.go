@@ -52,8 +52,11 @@ type Checked struct {
 	Path     string
 }
 
-// Holds reports whether a box can be ticked.
-func (c *Checked) Holds(box int) bool { return len(c.Faults[box]) == 0 }
+// Holds reports whether a box can be ticked: a snapshot must be there, and
+// elsewhere a warning does not matter.
+func (c *Checked) Holds(box int) bool {
+	return !c.Faults[box].HasErrors() && (box != boxSnapshot || len(c.Faults[box]) == 0)
+}
 
 // probe is one application that an operator is checked by.
 type probe struct {
@@ -109,12 +112,12 @@ func (p *Plugins) apply(ctx context.Context, host pyhost.Operators, e *mutator.E
 	if e.New == nil {
 		var out []mutator.Answered
 		for _, pr := range list {
-			replies, err := host.Apply(ctx, []pyhost.OperatorCall{mutator.Call(e, pr.text, pr.context(), derive.Seed(pr.testcase))})
+			a, end, err := applyRemote(ctx, host, e, pr.text, pr.context(), derive.Seed(pr.testcase))
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, mutator.Answer(e, pr.text, pr.context(), &replies[0]))
-			if replies[0].End == pyhost.Hung {
+			out = append(out, a)
+			if end == pyhost.Hung {
 				break
 			}
 		}
@@ -126,11 +129,23 @@ func (p *Plugins) apply(ctx context.Context, host pyhost.Operators, e *mutator.E
 	}
 	out := make([]mutator.Answered, len(list))
 	for i, pr := range list {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		var rng pyrand.Rand
 		rng.SeedUint64(derive.Seed(pr.testcase))
 		out[i] = mutator.Apply(op, e, pr.text, pr.context(), &rng)
 	}
 	return out, nil
+}
+
+// applyRemote makes one application in the host.
+func applyRemote(ctx context.Context, host pyhost.Operators, e *mutator.Entry, text string, c *textop.Context, seed uint64) (a mutator.Answered, end pyhost.CallEnd, err error) {
+	err = host.Apply(ctx, []pyhost.OperatorCall{mutator.Call(e, text, c, seed)}, func(_ int, r *pyhost.OperatorReply) error {
+		a, end = mutator.Answer(e, text, c, r), r.End
+		return nil
+	})
+	return a, end, err
 }
 
 // ApplyOnce applies one operator to one text, with the generator Random(seed).
@@ -141,11 +156,8 @@ func (p *Plugins) ApplyOnce(ctx context.Context, e *mutator.Entry, text string, 
 			return mutator.Answered{}, err
 		}
 		defer host.Close()
-		replies, err := host.Apply(ctx, []pyhost.OperatorCall{mutator.Call(e, text, c, seed)})
-		if err != nil {
-			return mutator.Answered{}, err
-		}
-		return mutator.Answer(e, text, c, &replies[0]), nil
+		a, _, err := applyRemote(ctx, host, e, text, c, seed)
+		return a, err
 	}
 	op, err := e.New()
 	if err != nil {
@@ -237,6 +249,9 @@ func (c *Checked) answer(p *probe, a *mutator.Answered) {
 	c.Answered = true
 	if a.GlobalRandom {
 		c.fault(boxRandom, a.At, "uses the global random generator: only rng may be drawn from (OC-7.1)")
+	}
+	for _, advice := range a.Result.Advice {
+		c.warn(boxApply, a.At, "%s: %s", p.words(), advice)
 	}
 	for _, b := range a.Result.Breaches {
 		box := boxTrace

@@ -19,13 +19,14 @@ func (h *endless) Modules() []pyhost.OperatorModule {
 		`{"op_id": "op_lex_endless", "bucket_tags": ["PROMPT_INJECTION"], "surface_compat": ["PROMPT_TEXT"], "risk_level": "LOW", "strength_range": [1, 5]}`)}}
 }
 
-func (h *endless) Apply(_ context.Context, calls []pyhost.OperatorCall) ([]pyhost.OperatorReply, error) {
+func (h *endless) Apply(_ context.Context, calls []pyhost.OperatorCall, reply func(int, *pyhost.OperatorReply) error) error {
 	h.calls += len(calls)
-	replies := make([]pyhost.OperatorReply, len(calls))
-	for i := range replies {
-		replies[i] = pyhost.OperatorReply{End: pyhost.Hung, Fault: &pyhost.Fault{Class: "TimeLimit", Message: "no answer within 5s"}}
+	for i := range calls {
+		if err := reply(i, &pyhost.OperatorReply{End: pyhost.Hung, Fault: &pyhost.Fault{Class: "TimeLimit", Message: "no answer within 5s"}}); err != nil {
+			return err
+		}
 	}
-	return replies, nil
+	return nil
 }
 
 func (h *endless) Notes() []string { return nil }

@@ -106,12 +106,7 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		return nil
 	}
 	cfg := spec.Config()
-	for i := range camp.seeds {
-		if len(cfg.Partners) == maxPartners {
-			break
-		}
-		cfg.Partners = append(cfg.Partners, camp.seeds[i].Text)
-	}
+	cfg.Partners = PartnerTexts(camp.seeds)
 	camp.base = mutator.New(registry, cfg)
 	if plugins.HostErr == nil {
 		c.candidates(camp)
@@ -126,9 +121,6 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	camp.id = campaign.Identity{Contract: c.k.Name(), Name: name, Digest: hex.EncodeToString(c.digest.Sum(nil))}
 	return camp
 }
-
-// maxPartners bounds the texts that operators may cross a seed with.
-const maxPartners = 1000
 
 // spec decodes the document; a file of seeds is run by the defaults.
 func (c *compiler) spec() (spec *Spec, seedsHere bool) {
@@ -198,7 +190,7 @@ func (c *compiler) seeds(camp *Campaign, here bool) {
 		}
 		c.list = append(c.list, r.Warnings()...)
 		if n := r.Blocked(); n > 0 {
-			c.list = append(c.list, diag.Diagnostic{Code: "operator.seed-blocked", Level: diag.Warning, Pos: diag.Pos{File: path, Line: 1, Col: 1}, Message: fmt.Sprintf("%d records are not mutated: their is_mutable is false", n)})
+			c.list = append(c.list, diag.Diagnostic{Code: "operator.seed-blocked", Level: diag.Warning, Pos: diag.Pos{File: path, Line: 1, Col: 1}, Message: fmt.Sprintf("records with is_mutable false: %d are not mutated", n)})
 		}
 	}
 	if len(camp.seeds) == 0 && !c.list.HasErrors() {

@@ -320,7 +320,9 @@ func (d *decoder) constraints(n *jsontree.Node, at string) {
 		return
 	}
 	var raw map[string]any
-	if err := json.Unmarshal([]byte(jsontree.Compact.Format(n)), &raw); err != nil {
+	numbers := json.NewDecoder(strings.NewReader(jsontree.Compact.Format(n)))
+	numbers.UseNumber() // plug-ins are to get 3 as 3, not as 3.0
+	if err := numbers.Decode(&raw); err != nil {
 		d.fail(n, "type", at, "cannot be read: %v", err)
 		return
 	}

@@ -156,6 +156,7 @@ func TestSeedReader(t *testing.T) {
 		"preferred bucket": {"s.jsonl", record, []textop.Bucket{textop.OutputHandling}, []mutator.Seed{{ID: "r1", Text: "target\nline", Bucket: textop.OutputHandling, BucketTag: "LLM02_INSECURE_OUTPUT", Surface: textop.PromptText, SurfaceTag: "email_body"}}},
 		"normalized_v1":    {"s", "\ufeff{\"record_id\": \"r2\", \"dataset_name\": \"d\", \"input_primary\": \"안녕\", \"input_secondary\": null, \"raw_json\": {}}", nil, []mutator.Seed{{ID: "r2", Text: "안녕", Surface: textop.PromptText}}},
 		"not mutable":      {"s.jsonl", "{\"id\": 1, \"text\": \"a\", \"is_mutable\": false}\n\n{\"id\": 2, \"text\": \"b\"}\n", nil, []mutator.Seed{{ID: "2", Text: "b", Surface: textop.PromptText}}},
+		"table of pandas":  {"s.csv", "text,is_mutable,bucket_tags\na,False,\nb,True,\"[\"\"LLM01_PROMPT_INJECTION\"\", \"\"dos\"\"]\"\nc,FALSE,\nd,0,\n", nil, []mutator.Seed{{ID: "line-3", Text: "b", Bucket: textop.PromptInjection, BucketTag: "LLM01_PROMPT_INJECTION", Surface: textop.PromptText}}},
 		"lines": {"s.txt", "one\n\n  two \r\nthree", nil, []mutator.Seed{
 			{ID: "line-1", Text: "one", Surface: textop.PromptText}, {ID: "line-3", Text: "  two ", Surface: textop.PromptText, Ordinal: 1}, {ID: "line-4", Text: "three", Surface: textop.PromptText, Ordinal: 2},
 		}},
@@ -163,10 +164,36 @@ func TestSeedReader(t *testing.T) {
 			{ID: "a", Text: "two\nlines", Bucket: textop.Disclosure, BucketTag: "LLM06_SENSITIVE_INFO_DISCLOSURE", Surface: textop.PromptText, Strength: textop.Range{Min: 3, Max: 3}},
 			{ID: "b", Text: "x", Surface: textop.PromptText, Ordinal: 1},
 		}},
-		"child": {"s.jsonl", `{"schema_version":"thresh.child.v1","testcase_id":"a:3","seed_id":"a","bucket_id":"","surface":"","child_text":"c","constraints":{"max_chars":9}}`, nil, []mutator.Seed{{ID: "a:3", Text: "c", Surface: textop.PromptText, Constraints: &textop.Constraints{MaxChars: 9}}}},
+		"child": {"s.jsonl", `{"schema_version":"thresh.child.v1","testcase_id":"a:3","seed_id":"a","bucket_id":"","surface":"","child_text":"c","constraints":{"max_chars":9}}`, nil, []mutator.Seed{{ID: "a:3", Text: "c", Surface: textop.PromptText, Constraints: &textop.Constraints{MaxChars: 9, Given: map[string]any{"max_chars": json.Number("9")}}}}},
 	} {
 		if diff := cmp.Diff(c.want, all(c.file, c.text, c.prefer...)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// What cannot be read costs itself alone, and later records keep their lines.
+func TestSeedReaderGoesOn(t *testing.T) {
+	for name, c := range map[string]struct{ text, fault, seed string }{
+		"a line too long": {"{\"text\": \"a\"}\n{\"text\": \"" + strings.Repeat("x", 17<<20) + "\"}\n{\"text\": \"b\"}\n", "s.jsonl:2:1: error: is a line of more than 16 MiB", "line-3"},
+		"half a pair":     {"{\"text\": \"a\"}\n{\"text\": 1}\n{\"text\": \"b \\ud800\"}\n", "s.jsonl:2:10: error: text: must be a string", "line-3"},
+		"UTF-16":          {"\xff\xfea\x00\n\x00", "s.jsonl:1:1: error: is UTF-16: expected UTF-8", ""},
+	} {
+		r := operator.NewSeedReader(strings.NewReader(c.text), "s.jsonl", "")
+		var faults, last string
+		for {
+			seed, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				faults += err.Error()
+				continue
+			}
+			last = seed.ID
+		}
+		if !strings.HasPrefix(faults, c.fault) || last != c.seed {
+			t.Errorf("%s: %q, the last seed is %q", name, faults, last)
 		}
 	}
 }

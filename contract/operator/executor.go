@@ -103,17 +103,10 @@ func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, eac
 		}
 	}
 	x.lane.Use(m)
-	again, err := x.again(ctx, jobs)
-	if err != nil {
-		return err
-	}
 	i := 0
-	return x.lane.Make(ctx, jobs, func(child *mutator.Child) error {
+	return makeChildren(ctx, x.lane, jobs, func(child *mutator.Child) error {
 		at := cases[i]
 		i++
-		if first, ok := again[child.ID]; ok && !bytes.Equal(first, mutator.AppendChild(nil, child)) {
-			x.differs(child)
-		}
 		o := x.c.outcome(child)
 		if x.cold && len(o.Evidence) == 0 {
 			o.Evidence = evidence(child)
@@ -126,47 +119,6 @@ func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, eac
 		return each(at, o)
 	})
 }
-
-// One in repeatEvery children that Python operators may have had a part in is
-// made twice: what differs then does not depend on the generator alone.
-const repeatEvery = 8
-
-// again makes some of the children beforehand, to compare them.
-func (x *executor) again(ctx context.Context, jobs []mutator.Job) (map[string][]byte, error) {
-	if x.host == nil {
-		return nil, nil
-	}
-	var twice []mutator.Job
-	for _, j := range jobs {
-		if len(jobs) == 1 || mutator.FingerprintOf(j.ID).Exact%repeatEvery == 0 {
-			twice = append(twice, j)
-		}
-	}
-	first := make(map[string][]byte, len(twice))
-	err := x.lane.Make(ctx, twice, func(c *mutator.Child) error {
-		first[c.ID] = mutator.AppendChild(nil, c)
-		return nil
-	})
-	return first, err
-}
-
-// differs blames the first operator from outside for a child that came out
-// differently.
-func (x *executor) differs(child *mutator.Child) {
-	entries := x.c.base.Registry().Entries()
-	for i, a := range child.Applied {
-		if e := &entries[a.Op]; e.Kind == mutator.Python {
-			child.Breaches = append(child.Breaches, mutator.Breach{
-				Op: a.Op, Step: i, Kind: breachRepeat, At: e.Source,
-				Text: "gives another result for the same text, context and generator (OC-5.3)",
-			})
-			return
-		}
-	}
-}
-
-// breachRepeat is the kind of a child that cannot be made again.
-const breachRepeat = "nondeterministic"
 
 // weight orders breaches: the one that a case is known by comes first.
 func weight(kind string) campaign.Severity {

@@ -23,9 +23,6 @@ func statuses() [3]textop.Status {
 	return [...]textop.Status{textop.OK, textop.Skipped, textop.Invalid}
 }
 
-// hungCode is the code of an application that was stopped.
-const hungCode = 3
-
 func statusCode(s textop.Status) byte {
 	for i, x := range statuses() {
 		if x == s {
@@ -54,11 +51,7 @@ func (f *facts) encode() []byte {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(*f.score))
 	}
 	for _, a := range f.applied {
-		code := statusCode(a.Status)
-		if a.Hung {
-			code = hungCode
-		}
-		b = binary.AppendUvarint(b, uint64(a.Op)<<2|uint64(code))
+		b = binary.AppendUvarint(b, uint64(a.Op)<<2|uint64(statusCode(a.Status)))
 	}
 	return b
 }
@@ -101,11 +94,10 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 			return f, false
 		}
 		b = b[n:]
-		a := mutator.Applied{Op: int(v >> 2), Status: textop.Invalid, Hung: v&3 == hungCode}
-		if !a.Hung {
-			a.Status = statuses()[v&3]
+		if v&3 > 2 {
+			return f, false
 		}
-		f.applied = append(f.applied, a)
+		f.applied = append(f.applied, mutator.Applied{Op: int(v >> 2), Status: statuses()[v&3]})
 	}
 	return f, ok
 }

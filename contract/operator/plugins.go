@@ -2,11 +2,13 @@ package operator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +29,7 @@ type Disk struct {
 // Plugins are operators from files.
 type Plugins struct {
 	Entries []mutator.Entry
-	Python  []string // absolute paths of the Python modules, by Entry.Module
+	Python  []string // absolute paths of the Python modules that can be used, by Entry.Module
 	Faults  diag.List
 	// HostErr says that Python modules were found and cannot be loaded, because
 	// of the environment and not because of them.
@@ -75,6 +77,9 @@ func LoadPlugins(ctx context.Context, paths []string, disk Disk, open pyhost.Ope
 	if len(modules) > 0 {
 		p.python(ctx, modules)
 	}
+	slices.SortStableFunc(p.Faults, func(a, b diag.Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
+	})
 	return p
 }
 
@@ -152,11 +157,14 @@ func (p *Plugins) python(ctx context.Context, files []module) {
 		return
 	}
 	defer host.Close()
+	all := p.Python
+	p.Python = nil // a module that hangs is not to be waited for again
 	for i, m := range host.Modules() {
 		name := files[i].path
 		if meta := p.module(name, files[i].src, &m); meta != nil {
+			p.Python = append(p.Python, all[i])
 			p.Entries = append(p.Entries, mutator.Entry{
-				Meta: meta, Kind: mutator.Python, Module: i, Source: diag.Pos{File: name, Line: max(m.ApplyLine, 1), Col: 1},
+				Meta: meta, Kind: mutator.Python, Module: len(p.Python) - 1, Source: diag.Pos{File: name, Line: max(m.ApplyLine, 1), Col: 1},
 			})
 		}
 	}
@@ -199,7 +207,10 @@ func (p *Plugins) module(name string, src []byte, m *pyhost.OperatorModule) *tex
 	for _, d := range found {
 		field, _, _ := strings.Cut(d.Path, "[")
 		line := m.MetaLine
-		for i := max(m.MetaLine-1, 0); i < len(lines) && i < m.MetaLine+200; i++ {
+		for i := max(m.MetaLine-1, 0); i < len(lines); i++ {
+			if i >= m.MetaLine && lines[i] != "" && !strings.ContainsRune(" \t}])#", rune(lines[i][0])) {
+				break // the next statement
+			}
 			if strings.Contains(lines[i], `"`+field+`"`) || strings.Contains(lines[i], `'`+field+`'`) {
 				line = i + 1
 				break

@@ -116,11 +116,11 @@ func (c *Campaign) Promote(f campaign.Finding, payload []byte, _ string) ([]camp
 }
 
 // promoteSeeds is the reproducer's seed. Where an operator may have crossed it
-// with another seed, those are there as well, in their places.
+// with another seed, those are there as well.
 func (c *Campaign) promoteSeeds(r *recipe) ([]byte, error) {
 	list := []promotedSeed{{r.Seed.ID, r.Seed.Text, r.Seed.Bucket, r.Seed.Surface, r.Seed.Strength, r.Seed.Constraints}}
 	if c.crosses(r) {
-		others := c.seeds[:min(len(c.seeds), maxPartners)]
+		others := partners(c.seeds)
 		at := slices.IndexFunc(others, func(s mutator.Seed) bool { return s.ID == r.Seed.ID })
 		own := list[0]
 		list = list[:0]

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -39,10 +38,14 @@ func FormatOf(name string, head []byte) Format {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".csv":
 		return CSV
-	case ".jsonl", ".ndjson":
+	case ".jsonl", ".ndjson", ".json":
 		return JSONL
 	}
-	if bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, []byte(mark)), " \t\r\n"), []byte("{")) {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(mark)), " \t\r\n")
+	if rest, ok := bytes.CutPrefix(head, []byte("[")); ok { // refused there: not one object on a line
+		head = bytes.TrimLeft(rest, " \t\r\n")
+	}
+	if bytes.HasPrefix(head, []byte("{")) {
 		return JSONL
 	}
 	return Lines
@@ -66,7 +69,10 @@ type SeedReader struct {
 	table    *csv.Reader
 	header   []string
 	ended    bool
+	refused  error // what the whole file is refused for; told by the first Next
 	line     int
+	text     []byte // of the present record, unless it is CSV
+	width    int    // fields of the present record, if it is CSV
 	ordinal  int64
 	altered  bool // the present record's text is not what stands in the file
 	buckets  []textop.Bucket
@@ -80,8 +86,12 @@ type SeedReader struct {
 // prefer counts, or else the first.
 func NewSeedReader(r io.Reader, name string, format Format, prefer ...textop.Bucket) *SeedReader {
 	s := &SeedReader{path: name, format: format, lines: bufio.NewReaderSize(r, 64<<10), buckets: prefer, warned: make(map[string]bool)}
-	if head, _ := s.lines.Peek(512); s.format == "" { // what cannot be read is met again by Next
+	head, _ := s.lines.Peek(512) // what cannot be read is met again by Next
+	if s.format == "" {
 		s.format = FormatOf(name, head)
+	}
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		s.refused = s.fault("seed-encoding", "", "is UTF-16: expected UTF-8")
 	}
 	if s.format == CSV {
 		s.table = csv.NewReader(s.lines)
@@ -114,119 +124,7 @@ func (s *SeedReader) Warnings() diag.List { return s.warnings }
 func (s *SeedReader) Blocked() int64 { return s.blocked }
 
 func (s *SeedReader) fault(code, path, format string, args ...any) error {
-	return diag.List{{Code: "operator." + code, Pos: diag.Pos{File: s.path, Line: max(s.line, 1), Col: 1}, Path: path, Message: fmt.Sprintf(format, args...)}}
-}
-
-// record reads the fields of the next record.
-func (s *SeedReader) record() (map[string]any, error) {
-	if s.format == CSV {
-		return s.row()
-	}
-	for {
-		text, err := s.next()
-		if err != nil {
-			return nil, err
-		}
-		if len(bytes.TrimSpace(text)) == 0 {
-			continue
-		}
-		if s.format == Lines {
-			return map[string]any{"id": fmt.Sprintf("line-%d", s.line), "text": string(bytes.TrimRight(text, "\r\n"))}, nil
-		}
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber()
-		var fields map[string]any
-		if err := d.Decode(&fields); err != nil || fields == nil || d.More() {
-			return nil, s.fault("seed-syntax", "", "is not one JSON object on a line: %s", shortError(err))
-		}
-		// The decoder replaces what UTF-8 does not have, such as half a surrogate pair.
-		s.altered = hasReplacement(fields) && !bytes.Contains(text, []byte("\ufffd")) && !bytes.Contains(bytes.ToLower(text), []byte(`\ufffd`))
-		return fields, nil
-	}
-}
-
-// hasReplacement reports whether the text of a record holds U+FFFD.
-func hasReplacement(fields map[string]any) bool {
-	_, v := lookup(fields, textFields)
-	text, _ := v.(string)
-	return strings.ContainsRune(text, utf8.RuneError)
-}
-
-func shortError(err error) string {
-	if err == nil {
-		return "something else is there"
-	}
-	return strings.TrimPrefix(err.Error(), "json: ")
-}
-
-// next reads a line.
-func (s *SeedReader) next() ([]byte, error) {
-	var line []byte
-	for {
-		part, err := s.lines.ReadSlice('\n')
-		line = append(line, part...)
-		if err == nil || errors.Is(err, io.EOF) && len(line) > 0 {
-			s.line++
-			if s.line == 1 {
-				line = bytes.TrimPrefix(line, []byte(mark))
-			}
-			return line, nil
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			if errors.Is(err, io.EOF) {
-				return nil, io.EOF
-			}
-			return nil, fmt.Errorf("reading seeds from %s: %w", s.path, err)
-		}
-		if len(line) > maxLine {
-			s.line++
-			return nil, s.fault("seed-size", "", "is a line of more than %d MiB", maxLine>>20)
-		}
-	}
-}
-
-// row reads a row of CSV.
-func (s *SeedReader) row() (map[string]any, error) {
-	for {
-		if s.ended { // without columns there are no records
-			return nil, io.EOF
-		}
-		row, err := s.table.Read()
-		if errors.Is(err, io.EOF) {
-			return nil, io.EOF
-		}
-		var bad *csv.ParseError
-		if errors.As(err, &bad) {
-			s.line = bad.Line
-			return nil, s.fault("seed-syntax", "", "is not CSV: %v", bad.Err)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading seeds from %s: %w", s.path, err)
-		}
-		s.line, _ = s.table.FieldPos(0)
-		if s.header == nil {
-			s.header = slices.Clone(row)
-			s.header[0] = strings.TrimPrefix(s.header[0], mark)
-			for i := range s.header {
-				s.header[i] = strings.ToLower(strings.TrimSpace(s.header[i]))
-			}
-			if !slices.ContainsFunc(textFields, func(f string) bool { return slices.Contains(s.header, f) }) {
-				s.ended = true
-				return nil, s.fault("seed-header", "", "the first row names no column for the text: expected one of %s", strings.Join(textFields, ", "))
-			}
-			continue
-		}
-		if len(row) > len(s.header) {
-			return nil, s.fault("seed-syntax", "", "has %d fields: the first row names %d columns", len(row), len(s.header))
-		}
-		fields := make(map[string]any, len(row))
-		for i, v := range row {
-			if v != "" {
-				fields[s.header[i]] = v
-			}
-		}
-		return fields, nil
-	}
+	return diag.List{{Code: "operator." + code, Pos: diag.Pos{File: s.path, Line: max(s.line, 1), Col: s.column(path)}, Path: path, Message: fmt.Sprintf(format, args...)}}
 }
 
 // The fields that a seed's text, id, bucket and surface are looked for in, the
@@ -240,8 +138,8 @@ var (
 
 // seed makes a seed of a record; nil if the record must not be mutated.
 func (s *SeedReader) seed(f map[string]any) (*mutator.Seed, error) {
-	if v, ok := f["is_mutable"]; ok && (v == false || v == "false" || v == "0") {
-		return nil, nil
+	if may, err := s.mutable(f["is_mutable"]); err != nil || !may {
+		return nil, err
 	}
 	seed := &mutator.Seed{Ordinal: s.ordinal}
 	textKey, v := lookup(f, textFields)
@@ -286,6 +184,21 @@ func (s *SeedReader) seed(f map[string]any) (*mutator.Seed, error) {
 	return seed, nil
 }
 
+// mutable reads whether a record may be mutated, as the programs that write
+// tables spell it.
+func (s *SeedReader) mutable(v any) (bool, error) {
+	if v == nil {
+		return true, nil
+	}
+	switch strings.ToLower(strings.TrimSpace(fmt.Sprint(v))) {
+	case "true", "1", "yes":
+		return true, nil
+	case "false", "0", "no":
+		return false, nil
+	}
+	return false, s.fault("seed-mutable", "is_mutable", "must be true or false")
+}
+
 // route reads bucket and surface.
 func (s *SeedReader) route(seed *mutator.Seed, f map[string]any) error {
 	key, v := lookup(f, bucketFields)
@@ -293,7 +206,7 @@ func (s *SeedReader) route(seed *mutator.Seed, f map[string]any) error {
 	switch v := v.(type) {
 	case nil:
 	case string:
-		if tags = []string{v}; s.format == CSV {
+		if tags = []string{v}; s.format == CSV && json.Unmarshal([]byte(v), &tags) != nil {
 			tags = strings.FieldsFunc(v, func(r rune) bool { return r == ';' || r == '|' })
 		}
 	case []any:
@@ -314,6 +227,9 @@ func (s *SeedReader) route(seed *mutator.Seed, f map[string]any) error {
 		b, found := textop.ParseBucket(tag)
 		if err := s.found(key, found); err != nil {
 			return err
+		}
+		if i == 1 && len(s.buckets) == 0 {
+			s.doubt("seed-buckets", key, "has several buckets: the first one counts")
 		}
 		if i == 0 || slices.Contains(s.buckets, b) && !slices.Contains(s.buckets, seed.Bucket) {
 			seed.Bucket, seed.BucketTag = b, tag
@@ -339,8 +255,10 @@ func (s *SeedReader) limits(seed *mutator.Seed, f map[string]any) error {
 	for _, key := range []string{"strength", "constraints"} {
 		if v := f[key]; v != nil {
 			if text, ok := v.(string); ok && s.format == CSV {
-				if err := json.Unmarshal([]byte(text), &v); err != nil {
-					return s.fault("seed-"+key, key, "is not JSON: %s", shortError(err))
+				d := json.NewDecoder(strings.NewReader(text))
+				d.UseNumber() // plug-ins are to get 3 as 3, not as 3.0
+				if v = nil; d.Decode(&v) != nil || d.More() {
+					return s.fault("seed-"+key, key, "is %q: expected %s", text, map[string]string{"strength": "an integer", "constraints": "an object as JSON"}[key])
 				}
 			}
 			raw[key] = v
@@ -378,16 +296,18 @@ func (s *SeedReader) doubt(code, path, message string) {
 func (s *SeedReader) found(path string, list diag.List) error {
 	var errs diag.List
 	for _, d := range list {
-		d.Pos = diag.Pos{File: s.path, Line: s.line, Col: 1}
 		if d.Path == "" {
 			d.Path = path
 		}
+		d.Pos = diag.Pos{File: s.path, Line: s.line, Col: 1}
 		if d.Level == diag.Error {
+			d.Pos.Col = s.column(d.Path)
 			errs = append(errs, d)
 			continue
 		}
 		if !s.warned[d.Message] && len(s.warnings) < 100 {
 			s.warned[d.Message] = true
+			d.Pos.Col = s.column(d.Path)
 			s.warnings = append(s.warnings, d)
 		}
 	}

@@ -16,12 +16,6 @@ type Stream struct {
 	Children   int64 // wanted for each seed
 	Duplicates Duplicates
 	All        bool // give children that did not come about as well
-	// GaveUp is told of operators that have hung too often: they are not applied
-	// any more. Nil: nobody wants to know.
-	GaveUp func(op int)
-
-	size  int64 // of the present window
-	hangs mutator.Hangs
 }
 
 // Counts is what a stream came to.
@@ -34,9 +28,12 @@ type Counts struct {
 	Breaches        int64
 }
 
-// window is how many children are made between two looks at the input, and at
-// operators that hung; with operators in a host it is small at first.
-const window = 512
+// window is how many children are made between two looks at the input, or fewer
+// if the seeds are long.
+const (
+	window      = 512
+	windowBytes = 4 << 20
+)
 
 // attempts is how many children are made for each that is wanted, at most.
 const attempts = 4
@@ -56,13 +53,9 @@ type source struct {
 // their order.
 func (s *Stream) Run(ctx context.Context, next func() (*mutator.Seed, error), write func(line []byte) error, breach func(*mutator.Child)) (Counts, error) {
 	var n Counts
-	s.size, s.hangs = window, make(mutator.Hangs)
-	if s.Lane.Remote() {
-		s.size = mutator.FirstBatch
-	}
 	for {
 		var batch []*source
-		for int64(len(batch))*s.Children < s.size {
+		for size := int64(0); int64(len(batch))*s.Children < window && size < windowBytes; {
 			seed, err := next()
 			if errors.Is(err, io.EOF) {
 				break
@@ -71,6 +64,7 @@ func (s *Stream) Run(ctx context.Context, next func() (*mutator.Seed, error), wr
 				return n, err
 			}
 			batch = append(batch, s.source(seed))
+			size += int64(len(seed.Text)) * s.Children
 		}
 		if len(batch) == 0 {
 			return n, nil
@@ -115,13 +109,13 @@ func (s *Stream) batch(ctx context.Context, batch []*source, n *Counts, write fu
 	jobs := make([]mutator.Job, 0, window)
 	owners := make([]*source, 0, window)
 	var line []byte
+	size := 0 // of the jobs' seeds
 	flush := func() error {
 		i := 0
-		var giveUp []int
-		err := s.Lane.Make(ctx, jobs, func(c *mutator.Child) error {
+		size = 0
+		err := makeChildren(ctx, s.Lane, jobs, func(c *mutator.Child) error {
 			x := owners[i]
 			i++
-			giveUp = append(giveUp, s.hangs.Count(c.Applied)...)
 			if len(c.Breaches) > 0 {
 				n.Breaches++
 				breach(c)
@@ -138,8 +132,6 @@ func (s *Stream) batch(ctx context.Context, batch []*source, n *Counts, write fu
 			return write(line)
 		})
 		jobs, owners = jobs[:0], owners[:0]
-		s.size = min(2*s.size, window)
-		s.giveUp(giveUp)
 		return err
 	}
 	for {
@@ -157,7 +149,8 @@ func (s *Stream) batch(ctx context.Context, batch []*source, n *Counts, write fu
 				owners = append(owners, x)
 				x.asked++
 				asked = true
-				if int64(len(jobs)) >= s.size {
+				size += len(x.seed.Text)
+				if len(jobs) >= window || size >= windowBytes {
 					if err := flush(); err != nil {
 						return err
 					}
@@ -166,15 +159,6 @@ func (s *Stream) batch(ctx context.Context, batch []*source, n *Counts, write fu
 		}
 		if err := flush(); err != nil || !asked {
 			return err
-		}
-	}
-}
-
-func (s *Stream) giveUp(ops []int) {
-	s.Lane.GiveUp(ops...)
-	for _, op := range ops {
-		if s.GaveUp != nil {
-			s.GaveUp(op)
 		}
 	}
 }

@@ -28,15 +28,6 @@ func (c *Campaign) summary(s *state) []campaign.Exhibit {
 	if e, ok := c.skewTable(t); ok {
 		list = append(list, e)
 	}
-	if ops := s.m.GivenUp(); len(ops) > 0 {
-		var rows [][]string
-		for _, op := range ops {
-			rows = append(rows, []string{c.base.Registry().Entries()[op].Meta.ID, strconv.Itoa(s.hangs[op])})
-		}
-		e := campaign.TableExhibit("Operators that were given up", []string{"operator", "times it hung"}, rows)
-		e.Table.Numeric = []bool{false, true}
-		list = append(list, e)
-	}
 	if e, ok := c.learnedTable(s); ok {
 		list = append(list, e)
 	}

@@ -79,7 +79,7 @@ func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 		}
 		var l verdictLine
 		if err := json.Unmarshal(text, &l); err != nil {
-			fault("is no verdict: %s", shortError(err))
+			fault("is no verdict: %s", strings.TrimPrefix(err.Error(), "json: "))
 			continue
 		}
 		v := Verdict{Testcase: l.Testcase, Judgement: mutator.ParseJudgement(l.Verdict), Score: scoreOf(l.Score)}

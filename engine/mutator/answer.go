@@ -1,6 +1,10 @@
 package mutator
 
 import (
+	"strconv"
+	"strings"
+	"unicode"
+
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/pyrand"
 	"github.com/thresh-dev/thresh/engine/textop"
@@ -28,6 +32,28 @@ func Apply(op textop.Operator, e *Entry, seed string, ctx *textop.Context, rng *
 	a := Answered{Result: textop.Run(op, seed, ctx, rng), At: e.Source}
 	if w, ok := op.(witness); ok {
 		a.Fault, a.At, a.Printed = w.Witness()
+		a.Fault = oneLine(a.Fault)
 	}
 	return a
+}
+
+// oneLine makes a message of an operator fit to be shown: it may hold anything,
+// and be of any length.
+func oneLine(message string) string {
+	const most = 300
+	var b strings.Builder
+	n := 0
+	for _, r := range message {
+		if n++; n > most {
+			b.WriteString("...")
+			break
+		}
+		if unicode.IsPrint(r) || r == ' ' {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRune(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
 }

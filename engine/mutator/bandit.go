@@ -1,6 +1,7 @@
 package mutator
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -15,6 +16,11 @@ type Reward struct {
 	Arm
 	Value       float64
 	Probability float64
+}
+
+// compare orders arms by bucket and operator.
+func (a Arm) compare(b Arm) int {
+	return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Op, b.Op))
 }
 
 // armState is what is known of an arm.
@@ -35,8 +41,12 @@ type Bandit struct {
 // (2002) derive it from the horizon, which is not known here.
 const exploration = 0.1
 
-// Learn is the bandit after a round's rewards, in case order.
+// Learn is the bandit after a round's rewards, in whatever order they are.
 func (b Bandit) Learn(rewards []Reward) Bandit {
+	rewards = slices.Clone(rewards)
+	slices.SortFunc(rewards, func(x, y Reward) int { // sums of floats depend on their order
+		return cmp.Or(x.Arm.compare(y.Arm), cmp.Compare(x.Probability, y.Probability), cmp.Compare(x.Value, y.Value))
+	})
 	next := Bandit{arms: maps.Clone(b.arms)}
 	if next.arms == nil {
 		next.arms = make(map[Arm]armState)
@@ -109,18 +119,7 @@ func (b Bandit) Mean(a Arm) (n int64, mean float64) {
 
 // Arms are the arms with a reward, by bucket and operator.
 func (b Bandit) Arms() []Arm {
-	return slices.SortedFunc(maps.Keys(b.arms), func(x, y Arm) int {
-		if x.Bucket != y.Bucket {
-			if x.Bucket < y.Bucket {
-				return -1
-			}
-			return 1
-		}
-		if x.Op < y.Op {
-			return -1
-		}
-		return 1
-	})
+	return slices.SortedFunc(maps.Keys(b.arms), Arm.compare)
 }
 
 // exp3 is the weights of EXP3 (Auer and others 2002), in the order of ops.

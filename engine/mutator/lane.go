@@ -41,7 +41,7 @@ type Child struct {
 type Applied struct {
 	Op     int // place in the registry
 	Status textop.Status
-	Hung   bool // it was stopped at the limit of time; Status is INVALID
+	After  uint64 // hash of the text after it, if there are operators of a [Remote]
 }
 
 // Breach is a rule of the contract that an operator broke.
@@ -57,7 +57,7 @@ type Breach struct {
 const (
 	BreachFault  = "exception"     // it raised, met a limit, hung, or returned no result
 	BreachResult = "result"        // what it returned breaks a rule of the contract
-	BreachPrints = "prints"        // it wrote to standard output or error
+	BreachPrints = "prints"        // it wrote to standard output
 	BreachRandom = "global-random" // it used the global generator (OC-7.1)
 )
 
@@ -340,9 +340,10 @@ func (l *Lane) context(w *work, e *Entry) {
 	c := &l.ctx
 	c.Bucket, c.Surface, c.BucketTag, c.SurfaceTag = s.Bucket, s.Surface, s.BucketTag, s.SurfaceTag
 	c.Strength, c.Constraints, c.Partner, c.Options = w.strength, *w.limits, w.partner, l.m.cfg.Options
-	c.Constraints.MaxChars = w.guard.MaxChars
 	c.Metadata = nil
-	if e.Kind != Builtin { // those read none
+	if e.Kind == Builtin {
+		c.Constraints.MaxChars = w.guard.MaxChars
+	} else { // these are told what was asked for, and nothing of the engine's own
 		c.Metadata = map[string]any{"seed_id": s.ID, "testcase_id": w.child.ID, "child_index": w.child.Index, "step_id": len(w.child.Steps)}
 	}
 }
@@ -366,7 +367,11 @@ func (l *Lane) settle(w *work, op int, r *textop.Result) {
 		r.Trace.Extra = append(r.Trace.Extra, textop.Param{Key: "error", Value: r.Error})
 	}
 	c.Steps = append(c.Steps, r.Trace)
-	c.Applied = append(c.Applied, Applied{Op: op, Status: r.Status})
+	applied := Applied{Op: op, Status: r.Status}
+	if l.remotes {
+		applied.After = exactHash(c.Text)
+	}
+	c.Applied = append(c.Applied, applied)
 	if r.Status == textop.OK || len(w.tried) > l.m.cfg.Redraws {
 		w.step, w.tried = w.step+1, w.tried[:0]
 	}

@@ -53,42 +53,44 @@ func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
 	for i, w := range waiting {
 		calls[i] = w.call
 	}
-	replies, err := l.remote.Apply(ctx, calls)
+	left := waiting[:0]
+	err := l.remote.Apply(ctx, calls, func(i int, reply *pyhost.OperatorReply) error {
+		w := waiting[i]
+		again, err := l.take(w, reply)
+		if again {
+			left = append(left, w) // at a place that was read
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("applying operators in their host: %w", err)
 	}
-	left := waiting[:0]
-	for i, w := range waiting {
-		e, reply := &l.m.registry.entries[w.op], &replies[i]
-		l.context(w, e)
-		a := Answer(e, w.child.Text, &l.ctx, reply)
-		if len(reply.State) == 0 && w.call.WantStateUnlessOK && reply.End == pyhost.Applied && !w.takes(&a.Result) {
-			// The operator said OK to what is not taken on. Another one goes on from
-			// where it left the generator, so it is asked again, for that.
-			w.call.WantState, w.call.WantStateUnlessOK = true, false
-			left = append(left, w)
-			continue
-		}
-		if len(reply.State) > 0 {
-			if err := w.mutate.SetState(reply.State); err != nil {
-				return nil, fmt.Errorf("operator %s: its host: %w", e.Meta.ID, err)
-			}
-			w.fresh = false
-		} else if w.fresh { // the state was not asked for, or died with the host
-			w.mutate.SeedUint64(w.child.Derived)
-		}
-		w.answer(w.op, e, &a)
-		l.settle(w, w.op, &a.Result)
-		w.child.Applied[len(w.child.Applied)-1].Hung = reply.End == pyhost.Hung
-		waits, err := l.advance(w, &w.draw, &w.mutate)
-		if err != nil {
-			return nil, err
-		}
-		if waits {
-			left = append(left, w)
-		}
-	}
 	return left, nil
+}
+
+// take takes a child on by what its operator gave, until it is done or waits
+// again.
+func (l *Lane) take(w *work, reply *pyhost.OperatorReply) (waits bool, err error) {
+	e := &l.m.registry.entries[w.op]
+	l.context(w, e)
+	a := Answer(e, w.child.Text, &l.ctx, reply)
+	if len(reply.State) == 0 && w.call.WantStateUnlessOK && reply.End == pyhost.Applied && !w.takes(&a.Result) {
+		// The operator said OK to what is not taken on. Another one goes on from
+		// where it left the generator, so it is asked again, for that.
+		w.call.WantState, w.call.WantStateUnlessOK = true, false
+		return true, nil
+	}
+	if len(reply.State) > 0 {
+		if err := w.mutate.SetState(reply.State); err != nil {
+			return false, fmt.Errorf("operator %s: %w", e.Meta.ID, err)
+		}
+		w.fresh = false
+	} else if w.fresh { // the state was not asked for, or died with the host
+		w.mutate.SeedUint64(w.child.Derived)
+	}
+	w.answer(w.op, e, &a)
+	l.settle(w, w.op, &a.Result)
+	return l.advance(w, &w.draw, &w.mutate)
 }
 
 // takes reports whether settle takes the child of a result on.
@@ -120,6 +122,7 @@ func Answer(e *Entry, seed string, ctx *textop.Context, reply *pyhost.OperatorRe
 			if f.Message != "" {
 				a.Fault += ": " + f.Message
 			}
+			a.Fault = oneLine(a.Fault)
 			if f.Line > 0 {
 				a.At = diag.Pos{File: asNamed(f.File, e.Source.File), Line: f.Line, Col: 1}
 			}

@@ -27,18 +27,16 @@ func (h *thrift) Modules() []pyhost.OperatorModule { return nil }
 func (h *thrift) Notes() []string                  { return nil }
 func (h *thrift) Close() error                     { return nil }
 
-func (h *thrift) Apply(_ context.Context, calls []pyhost.OperatorCall) ([]pyhost.OperatorReply, error) {
-	replies := make([]pyhost.OperatorReply, len(calls))
+func (h *thrift) Apply(_ context.Context, calls []pyhost.OperatorCall, reply func(int, *pyhost.OperatorReply) error) error {
 	for i, c := range calls {
 		var rng pyrand.Rand
 		rng.SeedUint64(c.RNG)
 		if c.State != nil {
 			if err := rng.SetState(c.State); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		r := &replies[i]
-		*r = pyhost.OperatorReply{End: pyhost.Applied, Status: "OK"}
+		r := &pyhost.OperatorReply{End: pyhost.Applied, Status: "OK"}
 		switch rng.Below(4) {
 		case 0:
 			r.Child = c.Seed + "\x01"
@@ -56,8 +54,11 @@ func (h *thrift) Apply(_ context.Context, calls []pyhost.OperatorCall) ([]pyhost
 			r.State = rng.AppendState(nil)
 			h.states++
 		}
+		if err := reply(i, r); err != nil {
+			return err
+		}
 	}
-	return replies, nil
+	return nil
 }
 
 // Children do not depend on how often a host is asked for its generator's
@@ -107,41 +108,53 @@ func TestStatesAreAskedForWhereNeeded(t *testing.T) {
 	}
 }
 
-// listener is a host that keeps the context of the last call.
-type listener struct {
-	thrift
-	context string
+// endless gives a child that is longer than any limit, and keeps what it was told
+// of limits.
+type endless struct {
+	meta *textop.Meta
+	told textop.Constraints
 }
 
-func (h *listener) Apply(ctx context.Context, calls []pyhost.OperatorCall) ([]pyhost.OperatorReply, error) {
-	h.context = string(calls[len(calls)-1].Context)
-	return h.thrift.Apply(ctx, calls)
+func (o *endless) Meta() *textop.Meta { return o.meta }
+
+func (o *endless) Apply(seed string, ctx *textop.Context, _ *pyrand.Rand) textop.Result {
+	o.told = ctx.Constraints
+	child := strings.Repeat("나", 20_000)
+	n := utf8.RuneCountInString(seed)
+	return textop.Result{Status: textop.OK, Child: child, Trace: textop.Step{OpID: o.meta.ID, Status: textop.OK, LenBefore: n, LenAfter: 20_000}}
 }
 
 // A child may be twice as long as its seed, and 8,000 code points at least,
-// whatever number of bytes they take.
+// whatever number of bytes they take. A plug-in is told of a limit that was
+// asked for, and not of this one.
 func TestLimitCountsCodePoints(t *testing.T) {
 	meta, list := textop.ParseMeta(map[string]any{
 		"op_id": "op_test_0", "bucket_tags": []any{"PROMPT_INJECTION"}, "surface_compat": []any{"PROMPT_TEXT"},
 		"risk_level": "LOW", "strength_range": []any{json.Number("1"), json.Number("5")},
 	})
-	r, twice := mutator.NewRegistry([]mutator.Entry{{Meta: &meta, Kind: mutator.Python}})
+	op := &endless{meta: &meta}
+	r, twice := mutator.NewRegistry([]mutator.Entry{{Meta: &meta, Kind: mutator.Python, New: func() (textop.Operator, error) { return op, nil }}})
 	if list = append(list, twice...); list.HasErrors() {
 		t.Fatal(list)
 	}
-	for text, want := range map[string]string{
-		strings.Repeat("가", 3000): `"max_chars":8000`,
-		strings.Repeat("가", 4001): `"max_chars":8002`,
-		strings.Repeat("a", 4000): `"max_chars":8000`,
-		strings.Repeat("a", 5000): `"max_chars":10000`,
+	for _, tc := range []struct {
+		seed        string
+		asked, want int
+	}{
+		{strings.Repeat("가", 3000), 0, 8000},
+		{strings.Repeat("가", 4001), 0, 8002},
+		{strings.Repeat("a", 4000), 0, 8000},
+		{strings.Repeat("a", 5000), 0, 10_000},
+		{strings.Repeat("a", 5000), 30_000, 20_000},
 	} {
-		host := &listener{}
-		seed := &mutator.Seed{ID: "s", Text: text, Surface: textop.PromptText}
-		if err := mutator.New(r, config(mutator.Uniform, 1)).NewLane(host).Make(t.Context(), jobs(seed, 1), func(*mutator.Child) error { return nil }); err != nil {
+		seed := &mutator.Seed{ID: "s", Text: tc.seed, Surface: textop.PromptText, Constraints: &textop.Constraints{MaxChars: tc.asked}}
+		if err := mutator.New(r, config(mutator.Uniform, 1)).NewLane(nil).Make(t.Context(), jobs(seed, 1), func(c *mutator.Child) error {
+			if n := utf8.RuneCountInString(c.Text); n != tc.want || c.Steps[0].LenAfter != n || op.told.MaxChars != tc.asked {
+				t.Errorf("%d code points, max_chars %d: %d code points, the operator was told %d", utf8.RuneCountInString(tc.seed), tc.asked, n, op.told.MaxChars)
+			}
+			return nil
+		}); err != nil {
 			t.Fatal(err)
-		}
-		if !strings.Contains(host.context, want) {
-			t.Errorf("%s is not in %s", want, host.context)
 		}
 	}
 }

@@ -178,9 +178,6 @@ func (b *Box) Call(fn starlark.Value, args ...starlark.Value) (starlark.Value, e
 // Printed is what the last call printed, or the top level before the first.
 func (b *Box) Printed() string { return b.printed.String() }
 
-// Cancel ends the running call. It may be called from any goroutine.
-func (b *Box) Cancel(reason string) { b.thread.Cancel(reason) }
-
 // Error is a call that failed.
 type Error struct {
 	Pos     diag.Pos // in the program; Line 0: not known

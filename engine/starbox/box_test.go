@@ -72,6 +72,7 @@ func TestHostile(t *testing.T) {
 		"max":        {"def f():\n  return max(range(1000000000000))", "32 MiB"},
 		"spread":     {"def f():\n  return max(*range(1000000000))", "32 MiB"},
 		"replace":    {"def f():\n  s = 'a' * 100000\n  return s.replace('a', s)", "32 MiB"},
+		"replacing":  {"def f():\n  s = 'ab' * 100000\n  for i in range(1000): s = s.replace('a', 'b').replace('b', 'a')\n  return s", "steps"},
 		"join":       {"def f():\n  s = 'a' * 100000\n  return s.join(s.elems())", "32 MiB"},
 		"format":     {"def f():\n  return ('{0}' * 100000).format('a' * 100000)", "32 MiB"},
 		"percent":    {"def f():\n  s = 'a' * 1000000\n  return '%s%s%s' % ([s] * 20, s, s)", "MiB"},

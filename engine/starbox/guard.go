@@ -374,7 +374,9 @@ func (b *Budget) stringMethod(s, name string, args starlark.Tuple, kwargs []star
 		}
 		before, _ := starlark.AsString(args[0])
 		after, _ := starlark.AsString(args[1])
-		return b.Charge(n + product(int64(strings.Count(s, before)), int64(len(after))))
+		found := int64(strings.Count(s, before))
+		b.thread.Steps += uint64(found)
+		return b.Charge(n + product(found, int64(len(after))))
 	case "format":
 		most := int64(0)
 		for _, v := range args {

@@ -43,9 +43,6 @@ func (s *Source) New() (*Operator, error) {
 // Meta implements [textop.Operator].
 func (o *Operator) Meta() *textop.Meta { return &o.source.Meta }
 
-// Cancel ends a running Apply. It may be called from any goroutine.
-func (o *Operator) Cancel(reason string) { o.box.Cancel(reason) }
-
 // Witness says what the last Apply did beside its result: the fault that made
 // it INVALID, if it did not return one itself, where in the file that is, and
 // what was printed.

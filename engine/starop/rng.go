@@ -156,11 +156,12 @@ func (g *generator) triangular(c call) (starlark.Value, error) {
 	if err := c.unpack("low?", &low, "high?", &high, "mode?", &mode); err != nil {
 		return nil, err
 	}
-	top := (low + high) / 2
-	if mode != starlark.None {
-		if err := top.Unpack(mode); err != nil {
-			return nil, fmt.Errorf("triangular: mode: %w", err)
-		}
+	if mode == starlark.None {
+		return starlark.Float(g.rand.TriangularMiddle(float64(low), float64(high))), nil
+	}
+	var top number
+	if err := top.Unpack(mode); err != nil {
+		return nil, fmt.Errorf("triangular: mode: %w", err)
 	}
 	return starlark.Float(g.rand.Triangular(float64(low), float64(high), float64(top))), nil
 }

@@ -2,6 +2,7 @@ package starop_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -32,7 +33,7 @@ func run(t *testing.T, src, text string, seed uint64) (textop.Result, string, st
 	}
 	var rng pyrand.Rand
 	rng.SeedUint64(seed)
-	r := textop.Run(op, text, &textop.Context{Strength: 2, Surface: textop.PromptText, Metadata: map[string]any{"testcase_id": "t:0"}}, &rng)
+	r := textop.Run(op, text, &textop.Context{Strength: 2, Surface: textop.PromptText, Constraints: textop.Constraints{Given: map[string]any{"large": json.Number("12345678901234567890123")}}, Metadata: map[string]any{"testcase_id": "t:0"}}, &rng)
 	fault, at, printed := op.Witness()
 	if fault != "" {
 		fault = at.String() + ": " + fault
@@ -41,10 +42,11 @@ func run(t *testing.T, src, text string, seed uint64) (textop.Result, string, st
 }
 
 func TestApply(t *testing.T) {
-	for name, c := range map[string]struct{ src, status, child, fault, breach, printed string }{
+	for name, c := range map[string]struct{ src, status, child, fault, breach, advice, printed string }{
 		"result":  {src: `def apply(seed_text, ctx, rng): return ApplyResult("OK", seed_text + "!")`, status: "OK", child: "héllo!"},
 		"dict":    {src: `def apply(s, ctx, rng): return {"status": "OK", "child_text": s + "!", "error": None, "trace": {"op_id": "op_test_one", "status": "OK", "params": {}, "len_before": nchars(s), "len_after": nchars(s) + 1}}`, status: "OK", child: "héllo!"},
 		"context": {src: `def apply(s, ctx, rng): return ApplyResult("OK", "%d %s %s" % (ctx["strength"], ctx["surface"], ctx["metadata"]["testcase_id"]))`, status: "OK", child: "2 PROMPT_TEXT t:0"},
+		"large":   {src: `def apply(s, ctx, rng): return ApplyResult("OK", str(ctx["constraints"]["large"] + 1))`, status: "OK", child: "12345678901234567890124"},
 		"chars":   {src: `def apply(s, ctx, rng): return ApplyResult("OK", "".join(reversed(chars(s))))`, status: "OK", child: "olléh"},
 		"rng":     {src: `def apply(s, ctx, rng): return ApplyResult("OK", str(rng.randrange(1000)))`, status: "OK", child: "637"},
 		"sample": {src: `def apply(s, ctx, rng): return ApplyResult("OK", "%s %s %s" % (rng.sample("abc", 4, counts = [3, 2, 1]), rng.sample(["x", "y"], k = 3, counts = [2, 2]), rng.sample(range(1000000000), 2)))`,
@@ -64,7 +66,7 @@ func TestApply(t *testing.T) {
 		"wrong child":  {src: `def apply(s, ctx, rng): return {"status": "OK", "child_text": 7, "trace": {}}`, status: "INVALID", child: "héllo", fault: "child_text is a int"},
 		"no fields":    {src: `def apply(s, ctx, rng): return {"status": "OK", "child_text": s}`, status: "INVALID", child: "héllo", fault: "the result has no trace"},
 		"status":       {src: `def apply(s, ctx, rng): return ApplyResult("DONE", s + "!")`, status: "INVALID", child: "héllo", breach: `status is "DONE"`},
-		"sneaky":       {src: `def apply(s, ctx, rng): return ApplyResult("SKIPPED", s + "!")`, status: "SKIPPED", child: "héllo", breach: "although the status is SKIPPED"},
+		"sneaky":       {src: `def apply(s, ctx, rng): return ApplyResult("SKIPPED", s + "!")`, status: "SKIPPED", child: "héllo", advice: "although the status is SKIPPED"},
 		"lengths":      {src: `def apply(s, ctx, rng): return ApplyResult("OK", s + "!", trace = {"op_id": "op_test_one", "status": "OK", "params": {}, "len_before": len(s), "len_after": 6})`, status: "OK", child: "héllo!", breach: "len_before 6: the seed has 5"},
 		"no trace":     {src: `def apply(s, ctx, rng): return ApplyResult("OK", s + "!", trace = {"op_id": "op_test_one"})`, status: "OK", child: "héllo!", breach: "the trace has no params"},
 		"raises":       {src: "def apply(s, ctx, rng):\n  return s[99]", status: "INVALID", child: "héllo", fault: "op_test.star:3:11: string index 99 out of range"},
@@ -83,6 +85,9 @@ func TestApply(t *testing.T) {
 			}
 			if !strings.Contains(fault, c.fault) || c.fault == "" && fault != "" {
 				t.Errorf("fault %q, want %q", fault, c.fault)
+			}
+			if advice := strings.Join(r.Advice, "\n"); !strings.Contains(advice, c.advice) || c.advice == "" && advice != "" {
+				t.Errorf("advice %q, want %q", advice, c.advice)
 			}
 			if !strings.Contains(breaches, c.breach) || c.breach == "" && breaches != "" {
 				t.Errorf("breaches %q, want %q", breaches, c.breach)

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"go.starlark.net/starlark"
@@ -88,7 +90,7 @@ func plain(v starlark.Value, depth int) (any, error) {
 	case starlark.Bool:
 		return bool(v), nil
 	case starlark.String:
-		return textop.Normalize(string(v), textop.Constraints{}), nil
+		return strings.ToValidUTF8(string(v), "\ufffd"), nil
 	case starlark.Int:
 		if n, ok := v.Int64(); ok {
 			return n, nil
@@ -169,8 +171,8 @@ func lift(v any) (starlark.Value, error) {
 	case float64:
 		return starlark.Float(v), nil
 	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return starlark.MakeInt64(n), nil
+		if n, ok := new(big.Int).SetString(v.String(), 10); ok {
+			return starlark.MakeBigInt(n), nil
 		}
 		f, err := v.Float64()
 		return starlark.Float(f), err

@@ -48,9 +48,8 @@ type Concept struct {
 	LLM2023, LLM2025, LLM2026 int
 	// Agentic is the place in the OWASP list for agentic applications of 2026.
 	Agentic int
-	// ATLAS are MITRE ATLAS techniques that exercise the concept. Their numbers
-	// were compared with public texts that cite the data of 2026.06 to 2026.09,
-	// not with that data; which concept they belong to is our reading.
+	// ATLAS are MITRE ATLAS techniques that exercise the concept. All of them are
+	// in release 2026.09 of its data; which concept they belong to is our reading.
 	ATLAS []string
 	names []string // further names that documents use, letters only
 }
@@ -59,23 +58,23 @@ type Concept struct {
 func Concepts() []Concept {
 	return []Concept{
 		{PromptInjection, "Prompt Injection", 1, 1, 1, 0, []string{"AML.T0051.000", "AML.T0051.001", "AML.T0054", "AML.T0068"}, []string{"injection", "jailbreak"}},
-		{OutputHandling, "Improper Output Handling", 2, 5, 10, 0, nil, []string{"insecureoutput", "insecureoutputhandling", "improperoutput"}},
-		{Poisoning, "Data and Model Poisoning", 3, 4, 5, 0, []string{"AML.T0070", "AML.T0099"}, []string{"datapoisoning", "trainingdatapoisoning", "modelpoisoning"}},
+		{OutputHandling, "Improper Output Handling", 2, 5, 10, 0, []string{"AML.T0077"}, []string{"insecureoutput", "insecureoutputhandling", "improperoutput"}},
+		{Poisoning, "Data and Model Poisoning", 3, 4, 5, 0, []string{"AML.T0020", "AML.T0070", "AML.T0099"}, []string{"datapoisoning", "trainingdatapoisoning", "modelpoisoning"}},
 		{Consumption, "Unbounded Consumption", 4, 10, 6, 0, []string{"AML.T0029", "AML.T0034"}, []string{"modeldenialofservice", "denialofservice", "dos", "modeldos"}},
-		{SupplyChain, "Supply Chain", 5, 3, 4, 4, nil, []string{"supplychainvulnerabilities", "agenticsupplychain", "agenticsupplychainvulnerabilities"}},
+		{SupplyChain, "Supply Chain", 5, 3, 4, 4, []string{"AML.T0010"}, []string{"supplychainvulnerabilities", "agenticsupplychain", "agenticsupplychainvulnerabilities"}},
 		{Disclosure, "Sensitive Information Disclosure", 6, 2, 2, 0, []string{"AML.T0057"}, []string{"sensitiveinfodisclosure", "sensitiveinformation", "dataleakage"}},
 		{Agency, "Excessive Agency", 8, 6, 3, 0, []string{"AML.T0053"}, nil},
 		{PromptLeak, "System Prompt Leakage", 0, 7, 8, 0, []string{"AML.T0056"}, []string{"hiddencontextexposure", "promptleakage", "promptextraction"}},
 		{VectorWeakness, "Vector and Embedding Weaknesses", 0, 8, 9, 0, []string{"AML.T0070"}, []string{"vectorandembedding", "embeddingweaknesses"}},
 		{Misinformation, "Misinformation", 9, 9, 7, 0, []string{"AML.T0031"}, []string{"overreliance", "hallucination", "misinformationorhallucination"}},
 		{PluginDesign, "Insecure Plugin Design", 7, 0, 0, 0, nil, []string{"insecureplugin"}},
-		{ModelTheft, "Model Theft", 10, 0, 0, 0, nil, nil},
+		{ModelTheft, "Model Theft", 10, 0, 0, 0, []string{"AML.T0024.002"}, nil},
 		{GoalHijack, "Agent Goal Hijack", 0, 0, 0, 1, []string{"AML.T0051.001"}, nil},
 		{ToolMisuse, "Tool Misuse and Exploitation", 0, 0, 0, 2, []string{"AML.T0053", "AML.T0086", "AML.T0110"}, nil},
 		{PrivilegeAbuse, "Identity and Privilege Abuse", 0, 0, 0, 3, nil, nil},
-		{CodeExecution, "Unexpected Code Execution", 0, 0, 0, 5, nil, nil},
+		{CodeExecution, "Unexpected Code Execution", 0, 0, 0, 5, []string{"AML.T0050"}, []string{"unexpectedcodeexecutionrce"}},
 		{ContextPoisoning, "Memory and Context Poisoning", 0, 0, 0, 6, []string{"AML.T0080", "AML.T0080.001"}, []string{"memorypoisoning"}},
-		{AgentMessaging, "Insecure Inter-Agent Communication", 0, 0, 0, 7, nil, []string{"interagentcommunication"}},
+		{AgentMessaging, "Insecure Inter-Agent Communication", 0, 0, 0, 7, nil, []string{"interagentcommunication", "insecureinteragentcomms"}},
 		{CascadingFailures, "Cascading Failures", 0, 0, 0, 8, nil, nil},
 		{TrustExploitation, "Human-Agent Trust Exploitation", 0, 0, 0, 9, nil, nil},
 		{RogueAgents, "Rogue Agents", 0, 0, 0, 10, nil, nil},
@@ -109,7 +108,8 @@ func two(n int) string { return string([]byte{byte('0' + n/10), byte('0' + n%10)
 // ParseBucket reads what documents and command lines write for a bucket: a
 // concept ("prompt-injection"), a title or name in any spelling
 // ("PROMPT_INJECTION"), a numbered name ("LLM06_SENSITIVE_INFO_DISCLOSURE",
-// "ASI02_TOOL_MISUSE"), or a number with its edition ("LLM06:2023").
+// "ASI02_TOOL_MISUSE", "LLM06:2025 Excessive Agency"), or a number with its
+// edition ("LLM06:2023").
 //
 // Of a numbered name the name decides, since lists renumber; a number that the
 // concept has in no edition is a warning. A name that no list has is a bucket
@@ -118,8 +118,11 @@ func two(n int) string { return string([]byte{byte('0' + n/10), byte('0' + n%10)
 func ParseBucket(text string) (Bucket, diag.List) {
 	list, place, rest := numbered(strings.TrimSpace(text))
 	concepts := Concepts()
+	year := ""
 	if list != "" {
-		if year, ok := strings.CutPrefix(rest, ":"); ok && strings.Trim(year, "0123456789") == "" {
+		year, rest = dated(rest)
+		rest = strings.TrimLeft(rest, "_-: ")
+		if year != "" && rest == "" {
 			return byNumber(concepts, text, list, place, year)
 		}
 		if rest == "" && list == "ASI" { // one edition so far
@@ -136,9 +139,6 @@ func ParseBucket(text string) (Bucket, diag.List) {
 			return "", diag.List{{Code: "operator.bucket-ambiguous", Level: diag.Error, Hint: "write a name or an edition, as in " + list + two(place) + ":2025",
 				Message: "bucket " + quoted(text) + " means different things in different editions: " + meanings(concepts, list, place)}}
 		}
-		rest = strings.TrimLeft(rest, "_-: ")
-	} else {
-		rest = strings.TrimSpace(text)
 	}
 	key := letters(rest)
 	if key == "" {
@@ -149,9 +149,15 @@ func ParseBucket(text string) (Bucket, diag.List) {
 		if key != letters(string(c.Bucket)) && key != letters(c.Title) && !slices.Contains(c.names, key) {
 			continue
 		}
-		if list != "" && !slices.ContainsFunc(c.editions(), func(e edition) bool { return e.list == list && e.place == place }) {
+		if list != "" && !slices.ContainsFunc(c.editions(), func(e edition) bool {
+			return e.list == list && e.place == place && (year == "" || e.year == year)
+		}) {
+			which := "no edition"
+			if year != "" {
+				which += " of " + year
+			}
 			return c.Bucket, diag.List{{Code: "operator.bucket-number", Level: diag.Warning, Hint: "the name decides; its numbers are " + strings.Join(c.IDs(), ", "),
-				Message: "bucket " + quoted(text) + ": no edition gives " + c.Title + " the number " + list + two(place)}}
+				Message: "bucket " + quoted(text) + ": " + which + " gives " + c.Title + " the number " + list + two(place)}}
 		}
 		return c.Bucket, nil
 	}
@@ -217,15 +223,26 @@ func numbered(text string) (list string, place int, rest string) {
 	return strings.ToUpper(text[:3]), int(a)*10 + int(b), text[5:]
 }
 
-// letters is the text's letters and digits in lower case: the spelling-free
-// form in which names are compared.
+// dated splits ":2025 Name" into the year and what follows; the year is empty if
+// the text does not begin like that.
+func dated(text string) (year, rest string) {
+	after, ok := strings.CutPrefix(text, ":")
+	rest = strings.TrimLeft(after, "0123456789")
+	if year = after[:len(after)-len(rest)]; !ok || year == "" {
+		return "", text
+	}
+	return year, rest
+}
+
+// letters is the text's letters and digits in lower case, with "and" for "&": the
+// spelling-free form in which names are compared.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == ' ' || r == ':' || r == '.' {
+		if strings.ContainsRune("_- :.()", r) {
 			return -1
 		}
 		return r
-	}, strings.ToLower(text))
+	}, strings.ReplaceAll(strings.ToLower(text), "&", "and"))
 }
 
 // slug turns a name into a bucket of the user's own.

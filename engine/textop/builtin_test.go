@@ -171,14 +171,19 @@ func TestStrengthGrows(t *testing.T) {
 	}
 }
 
-// Encodings, ciphers of whole texts and smuggled texts hide the plaintext.
+// Encodings, ciphers and smuggled texts hide the plaintext: no word of it is to
+// be read, and no number, in any script.
 func TestEncodingsHide(t *testing.T) {
+	seeds := append(slices.Clone(texts[:5]),
+		"Summarise figures of 20251104, then chapter 98761234.", "비밀번호는 20251234 입니다", "パスワードを教えて 電話0312345678", "الرجاء تلخيص التقرير ١٩٨٤٥٦٧",
+		"Παρακαλώ ΔΙΑΒΆΣΤΕ ΤΨΣΦΧ", "Пожалуйста ЁЖИК ґанок", "कृपया पढ़कर १२३४५६७", "กรุณาอ่านรายงาน ๑๒๓๔๕๖๗", "ქართული ტექსტი", "Հայերեն տեքստ", "Ｆｕｌｌｗｉｄｔｈ １２３４５６７",
+		"Người Việt đọc chữ", "ÜBERGRÖẞE Çalışma ığdır", "አማርኛ ጽሑፍ", "𝐛𝐨𝐥𝐝 𝟏𝟐𝟑𝟒𝟓𝟔𝟕", "\u1112\u1161\u11ab\u1100\u1173\u11af\u110b\u1175\u1107\u1175\u1106\u1175\u11af")
 	for _, op := range textop.Builtins() {
 		m := op.Meta()
-		if !strings.HasPrefix(m.ID, "op_enc_") && !strings.HasSuffix(m.ID, "_smuggle") && !slices.Contains([]string{"op_cipher_rot13", "op_cipher_rot47", "op_cipher_caesar", "op_cipher_atbash", "op_cipher_reverse"}, m.ID) {
+		if !strings.HasPrefix(m.ID, "op_enc_") && !strings.HasPrefix(m.ID, "op_cipher_") && !strings.HasSuffix(m.ID, "_smuggle") {
 			continue
 		}
-		for _, seed := range texts[:5] {
+		for _, seed := range seeds {
 			for strength := 1; strength <= 5; strength++ {
 				r := textop.Run(op, seed, &textop.Context{Strength: strength}, pyrand.New(1))
 				if r.Status != textop.OK {
@@ -190,8 +195,8 @@ func TestEncodingsHide(t *testing.T) {
 				if strength > 2 { // a line around the code may share words with the seed
 					continue
 				}
-				for _, word := range strings.FieldsFunc(seed, func(r rune) bool { return !unicode.IsLetter(r) }) {
-					if len([]rune(word)) >= 5 && strings.Contains(r.Child, word) {
+				for _, word := range strings.FieldsFunc(seed, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+					if len([]rune(word)) >= 4 && strings.Contains(r.Child, word) {
 						t.Errorf("%s at strength %d shows %q: %q", m.ID, strength, word, r.Child)
 						break
 					}
@@ -208,7 +213,7 @@ func TestClustersSurvive(t *testing.T) {
 	seed := strings.Repeat("one "+family+" two "+accent+" three "+syllable+". four "+family+accent+"! ", 4)
 	for _, op := range textop.Builtins() {
 		m := op.Meta()
-		if !slices.ContainsFunc([]string{"op_typo_", "op_res_", "op_struct_", "op_aug_", "op_cross_", "op_cipher_re", "op_cipher_word", "op_cipher_rail"}, func(p string) bool { return strings.HasPrefix(m.ID, p) }) {
+		if !slices.ContainsFunc([]string{"op_typo_", "op_res_", "op_struct_", "op_aug_", "op_cross_", "op_cipher_re", "op_cipher_rail"}, func(p string) bool { return strings.HasPrefix(m.ID, p) }) {
 			continue
 		}
 		for n := range int64(60) {

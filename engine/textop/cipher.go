@@ -5,66 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// alphabet is a run of code points that a cipher turns round in itself.
-type alphabet struct{ first, size rune }
-
-// alphabets are the scripts that ciphers know beside the Latin letters, which
-// have a faster way. All are letters, so that no mark loses its base.
-var alphabets = []alphabet{
-	{'α', 25}, {'Α', 17}, {'а', 32}, {'А', 32}, {'א', 27}, {'ء', 26}, {'ف', 10}, {'अ', 53},
-	{'ぁ', 86}, {'ァ', 90}, {'一', 20992}, {'가', 11172},
-}
-
-// turn moves a letter by a share of its alphabet: shift of 26 places for Latin
-// letters, as many in proportion for others. Other characters stay.
-func turn(r rune, shift int) rune {
-	switch {
-	case r >= 'a' && r <= 'z':
-		return 'a' + (r-'a'+rune(shift))%26
-	case r >= 'A' && r <= 'Z':
-		return 'A' + (r-'A'+rune(shift))%26
-	case r < 0x370:
-		return r
-	}
-	for _, a := range alphabets {
-		if r >= a.first && r < a.first+a.size {
-			return a.first + (r-a.first+a.size*rune(shift)/26)%a.size
-		}
-	}
-	return r
-}
-
-// turnBack undoes turn.
-func turnBack(r rune, shift int) rune {
-	if r < 0x370 {
-		return turn(r, 26-shift)
-	}
-	for _, a := range alphabets {
-		if r >= a.first && r < a.first+a.size {
-			return a.first + (r-a.first+a.size-a.size*rune(shift)/26)%a.size
-		}
-	}
-	return r
-}
-
-// mirror turns an alphabet round: first letter for last.
-func mirror(r rune) rune {
-	switch {
-	case r >= 'a' && r <= 'z':
-		return 'a' + 'z' - r
-	case r >= 'A' && r <= 'Z':
-		return 'A' + 'Z' - r
-	case r < 0x370:
-		return r
-	}
-	for _, a := range alphabets {
-		if r >= a.first && r < a.first+a.size {
-			return a.first + a.size - 1 - (r - a.first)
-		}
-	}
-	return r
-}
-
 // rot47 turns the 94 printable ASCII characters by half.
 func rot47(r rune) rune {
 	if r > ' ' && r <= '~' {
@@ -94,7 +34,7 @@ func ciphers() []builtin {
 	cipher := func(id, name, purpose, origin string, apply func(d *draft, out []byte) []byte, invert func(text string, s *Step) (string, error)) builtin {
 		b := builtin{
 			meta: Meta{
-				ID: "op_cipher_" + id, BucketTags: tags(PromptInjection, InputRobustness), SurfaceTags: anywhere(), Risk: Medium,
+				ID: "op_" + id, BucketTags: tags(PromptInjection, InputRobustness), SurfaceTags: anywhere(), Risk: Medium,
 				Purpose: purpose, StrengthDoc: strength, Origin: origin,
 				Params: []ParamSpec{{Name: "frame", Kind: "int", Doc: "which of the lines before the text to use, at strength 3 and more"}},
 			},
@@ -129,20 +69,20 @@ func ciphers() []builtin {
 	}
 	const pyrit = "PyRIT converters"
 	return []builtin{
-		cipher("rot13", "ROT13", "Turn every letter by half its alphabet, in any script.", "garak probes.encoding ROT13; promptfoo rot13",
+		cipher("cipher_rot13", "ROT13", "Turn every letter by half its alphabet, in any script, and every digit by five (known as ROT18).", "garak probes.encoding ROT13; promptfoo rot13",
 			func(d *draft, out []byte) []byte {
 				return cipherText(out, d.text, func(r rune) rune { return turn(r, 13) })
 			},
 			mapping(func(r rune) rune { return turnBack(r, 13) })),
-		cipher("rot47", "ROT47", "Turn every printable character by half, digits and punctuation included.", pyrit,
+		cipher("cipher_rot47", "ROT47", "Turn every printable character by half, digits and punctuation included.", pyrit,
 			func(d *draft, out []byte) []byte { return cipherText(out, d.text, rot47) },
 			mapping(func(r rune) rune {
-				if r < 0x370 {
+				if r > ' ' && r <= '~' {
 					return rot47(r)
 				}
 				return turnBack(r, 13)
 			})),
-		cipher("caesar", "a Caesar cipher", "Turn every letter by a drawn number of places.", "PyRIT CaesarConverter",
+		cipher("cipher_caesar", "a Caesar cipher", "Turn every letter by a drawn number of places, and digits in proportion.", "PyRIT CaesarConverter",
 			func(d *draft, out []byte) []byte {
 				shift := 1 + d.index("shift", 25)
 				return cipherText(out, d.text, func(r rune) rune { return turn(r, shift) })
@@ -151,10 +91,10 @@ func ciphers() []builtin {
 				shift := 1 + s.Params.Int("shift")
 				return string(cipherText(nil, text, func(r rune) rune { return turnBack(r, shift) })), nil
 			}),
-		cipher("atbash", "the Atbash cipher", "Turn the alphabet round: the first letter for the last.", "PyRIT AtbashConverter; garak probes.encoding Atbash",
+		cipher("cipher_atbash", "the Atbash cipher", "Turn the alphabet round: the first letter for the last, and 0 for 9.", "PyRIT AtbashConverter; garak probes.encoding Atbash",
 			func(d *draft, out []byte) []byte { return cipherText(out, d.text, mirror) },
 			mapping(mirror)),
-		cipher("vigenere", "a Vigenère cipher", "Turn letters by the letters of a drawn key word, in turn.", "PyRIT converters; classic",
+		cipher("cipher_vigenere", "a Vigenère cipher", "Turn letters and digits by the letters of a drawn key word, in turn.", "PyRIT converters; classic",
 			func(d *draft, out []byte) []byte {
 				key := d.choice("key", keys)
 				d.note("key_length", len(key))
@@ -168,16 +108,16 @@ func ciphers() []builtin {
 				}
 				return string(cipherText(nil, text, func(r rune) rune { return turnBack(r, keyStep(key, &n)) })), nil
 			}),
-		cipher("reverse", "text written backwards", "Write the text from its last character to its first, keeping each whole.", "FlipAttack (arXiv 2410.02832); PyRIT FlipConverter",
+		cipher("cipher_reverse", "text written backwards", "Write the text from its last character to its first, keeping each whole.", "FlipAttack (arXiv 2410.02832); PyRIT FlipConverter",
 			reversed(appendReversed),
 			func(text string, _ *Step) (string, error) { return string(appendReversed(nil, text)), nil }),
-		cipher("reverse_words", "text with every word backwards", "Write every word backwards and leave the words in order.", "FlipAttack (arXiv 2410.02832)",
+		cipher("cipher_reverse_words", "text with every word backwards", "Write every word backwards and leave the words in order.", "FlipAttack (arXiv 2410.02832)",
 			reversed(appendEachReversed),
 			func(text string, _ *Step) (string, error) { return string(appendEachReversed(nil, text)), nil }),
-		cipher("word_order", "text with its words in reverse order", "Put the words in reverse order and leave the words as they are.", "FlipAttack (arXiv 2410.02832)",
+		cipher("struct_word_order", "text with its words in reverse order", "Put the words in reverse order and leave the words as they are: this hides the sentence, and no word.", "FlipAttack (arXiv 2410.02832)",
 			func(d *draft, out []byte) []byte { return appendWordsReversed(out, d.text) },
 			func(text string, _ *Step) (string, error) { return string(appendWordsReversed(nil, text)), nil }),
-		cipher("rail_fence", "a rail fence cipher", "Deal the characters onto rails and read the rails one after the other.", "classic; PyRIT converters hold others of its kind",
+		cipher("cipher_rail_fence", "a rail fence cipher", "Deal the characters onto rails and read the rails one after the other.", "classic; PyRIT converters hold others of its kind",
 			func(d *draft, out []byte) []byte {
 				rails := 2 + d.index("rails", 4)
 				return appendRails(out, d.text, rails)

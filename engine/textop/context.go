@@ -35,13 +35,19 @@ type Context struct {
 
 // Constraints limit what an operator may make.
 type Constraints struct {
-	MaxChars     int            // code points; 0: no limit
-	TrimTrailing bool           // key trim_trailing: see Normalize
-	SchemaMode   SchemaMode     // see Guard
-	Placeholder  string         // see Guard
-	KeepControls bool           // key keep_controls: see Guard
-	Further      map[string]any // other keys, for plug-ins
+	MaxChars     int        // code points; 0: no limit
+	TrimTrailing bool       // key trim_trailing: see Normalize
+	SchemaMode   SchemaMode // see Guard
+	Placeholder  string     // see Guard
+	KeepControls bool       // key keep_controls: see Guard
+	// Given is all keys as they were given, for plug-ins: they may read others, and
+	// tell 0 or null from what was not given. What flags set beside it stands in
+	// the fields alone.
+	Given map[string]any
 }
+
+// contextFields are the keys of the contract, and the one of Context.Partner.
+var contextFields = []string{"bucket_id", "surface", "strength", "partner_text", "constraints", "metadata"}
 
 // ParseContext reads a context from a JSON object. Absent keys have the
 // contract's defaults; a value of the wrong kind is an error, with the key as
@@ -69,7 +75,7 @@ func NewContext(raw map[string]any, found *diag.List) *Context {
 	c := &Context{Strength: 1}
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		v := raw[key]
-		if v == nil {
+		if v == nil && slices.Contains(contextFields, key) {
 			continue // null is absent
 		}
 		switch key {
@@ -107,6 +113,7 @@ func NewContext(raw map[string]any, found *diag.List) *Context {
 func (f *faults) constraints(path string, v any) Constraints {
 	var c Constraints
 	raw := f.object(path, v)
+	c.Given = raw
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		v, at := raw[key], path+"."+key
 		if v == nil {
@@ -133,11 +140,6 @@ func (f *faults) constraints(path string, v any) Constraints {
 			default:
 				f.add(at, "is "+describe(v)+`: expected false, true, "suffix" or "blank"`)
 			}
-		default:
-			if c.Further == nil {
-				c.Further = make(map[string]any)
-			}
-			c.Further[key] = v
 		}
 	}
 	return c
@@ -184,7 +186,7 @@ func (c *Context) Values(surfaceTag string) map[string]any {
 		v["surface"] = surfaceTag
 	}
 	v["strength"] = c.Strength
-	limits := maps.Clone(c.Constraints.Further)
+	limits := maps.Clone(c.Constraints.Given)
 	if limits == nil {
 		limits = make(map[string]any)
 	}
@@ -196,15 +198,6 @@ func (c *Context) Values(surfaceTag string) map[string]any {
 	}
 	if c.Constraints.KeepControls {
 		limits["keep_controls"] = true
-	}
-	switch c.Constraints.SchemaMode {
-	case SchemaSuffix:
-		limits["schema_mode"] = true
-	case SchemaBlank:
-		limits["schema_mode"] = string(SchemaBlank)
-	}
-	if c.Constraints.Placeholder != "" {
-		limits["placeholder"] = c.Constraints.Placeholder
 	}
 	v["constraints"] = limits
 	v["metadata"] = map[string]any{}

@@ -242,19 +242,19 @@ func TestRunHolds(t *testing.T) {
 		"good":            {answer("OK", "child", 4, 5), "", textop.OK, "child", "", 0},
 		"no change":       {answer("OK", "seed", 4, 4), "", textop.Skipped, "seed", "no_change", 0},
 		"skipped":         {answer("SKIPPED", "seed", 4, 4), "", textop.Skipped, "seed", "", 0},
-		"changed skip":    {answer("SKIPPED", "child", 4, 5), "", textop.Skipped, "seed", "", 1},
+		"changed skip":    {answer("SKIPPED", "child", 4, 5), "", textop.Skipped, "seed", "", 0}, // is advised against
 		"wrong lengths":   {answer("OK", "child", 1, 1), "", textop.OK, "child", "", 2},
 		"too long":        {answer("OK", "very long child", 4, 15), "", textop.Skipped, "seed", "max_chars_exceeded", 1},
 		"too long, B":     {answer("OK", "very long child", 4, 15), textop.RefuseLong, textop.Invalid, "seed", "max_chars_exceeded", 1},
-		"unknown status":  {answer("FINE", "child", 4, 5), "", textop.Invalid, "seed", "", 2},
-		"not text":        {answer("OK", "a\xff", 4, 2), "", textop.Invalid, "seed", "", 2},
+		"unknown status":  {answer("FINE", "child", 4, 5), "", textop.Invalid, "seed", "", 1},
+		"not text":        {answer("OK", "a\xff", 4, 2), "", textop.Invalid, "seed", "", 1},
 		"silent invalid":  {answer("INVALID", "seed", 4, 4), "", textop.Invalid, "seed", "", 1},
 		"panic":           {func(string) textop.Result { panic("boom") }, "", textop.Invalid, "seed", "", 0},
 		"trace of others": {func(string) textop.Result { return textop.Result{Status: textop.OK, Child: "child"} }, "", textop.OK, "child", "", 4},
 	} {
 		op := &stub{textop.Meta{ID: "op_x_y", OverLength: c.over}, c.apply}
 		r := textop.Run(op, "seed", &textop.Context{Constraints: textop.Constraints{MaxChars: 10}}, pyrand.New(1))
-		if r.Status != c.status || r.Child != c.child || r.Trace.Reason() != c.reason || len(r.Breaches) != c.breaches || (r.Error != "") != (r.Status == textop.Invalid) {
+		if r.Status != c.status || r.Child != c.child || r.Trace.Reason() != c.reason || len(r.Breaches) != c.breaches || len(r.Advice) > 0 != (name == "changed skip") || (r.Error != "") != (r.Status == textop.Invalid) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if r.Trace.OpID != "op_x_y" || r.Trace.Status != r.Status || r.Trace.LenBefore != 4 || r.Trace.LenAfter != len(r.Child) {

@@ -143,6 +143,9 @@ func (g Guard) truncate(out *Guarded) {
 		out.Placeholder = true
 	}
 	out.Len = utf8.RuneCountInString(out.Text)
+	if len(out.Text) < len(whole)/2 {
+		out.Text = strings.Clone(out.Text) // lets go of the rest
+	}
 }
 
 // cut returns the longest beginning of at most n code points that tears no

@@ -61,7 +61,7 @@ func ParseMeta(raw map[string]any) (Meta, diag.List) {
 		reported[d.Path] = reported[d.Path] || d.Level == diag.Error
 	}
 	for _, d := range m.Validate() {
-		if field, _, _ := strings.Cut(d.Path, "["); !reported[field] {
+		if field, _, _ := strings.Cut(d.Path, "["); !reported[field] && !reported[d.Path] {
 			l.list = append(l.list, d)
 		}
 	}
@@ -112,7 +112,6 @@ func (f *faults) texts(path string, v any) []string {
 		s, ok := e.(string)
 		if !ok {
 			f.add(fmt.Sprintf("%s[%d]", path, i), "is "+describe(e)+": expected a string")
-			continue
 		}
 		out = append(out, s)
 	}

@@ -50,9 +50,10 @@ type Result struct {
 	Trace  Step
 	Error  string // a short message if Status is Invalid
 	// Breaches are the rules of the contract that the operator broke and Run
-	// mended, such as a changed text with status SKIPPED. Built-in operators
-	// have none.
+	// mended, such as a false length. Built-in operators have none.
 	Breaches []string
+	// Advice is what the contract recommends and the operator does otherwise.
+	Advice []string
 }
 
 // Step is the trace of one application: OC-5.1 of the contract.

@@ -1,0 +1,246 @@
+package operator
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// record reads the fields of the next record.
+func (s *SeedReader) record() (map[string]any, error) {
+	if err := s.refused; err != nil {
+		s.refused, s.ended = nil, true
+		return nil, err
+	}
+	if s.ended {
+		return nil, io.EOF
+	}
+	if s.format == CSV {
+		return s.row()
+	}
+	for {
+		text, err := s.next()
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		if s.text = text; s.format == Lines {
+			return map[string]any{"id": fmt.Sprintf("line-%d", s.line), "text": string(bytes.TrimRight(text, "\r\n"))}, nil
+		}
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		var fields map[string]any
+		if err := d.Decode(&fields); err != nil || fields == nil || d.More() {
+			return nil, s.noObject()
+		}
+		if countKeys(text) > len(fields) {
+			s.doubtRepeats()
+		}
+		// The decoder replaces what UTF-8 does not have, such as half a surrogate pair.
+		s.altered = hasReplacement(fields) && !bytes.Contains(text, []byte("\ufffd")) && !bytes.Contains(bytes.ToLower(text), []byte(`\ufffd`))
+		return fields, nil
+	}
+}
+
+// noObject says why the present line is not one JSON object, and where.
+func (s *SeedReader) noObject() error {
+	const code, what = "seed-syntax", "is not one JSON object on a line: "
+	doc, err := jsontree.Parse(s.text, jsontree.Options{LoneSurrogates: true})
+	var bad *jsontree.Error
+	switch {
+	case errors.As(err, &bad):
+		return diag.List{{Code: "operator." + code, Pos: diag.Pos{File: s.path, Line: s.line, Col: bad.Position.Col}, Message: what + bad.Message()}}
+	case err != nil:
+		return s.fault(code, "", what+"%v", err)
+	}
+	return s.fault(code, "", what+"it is %s", doc.Root.Kind)
+}
+
+// countKeys counts the keys of an object of JSON, repeated ones as well.
+func countKeys(text []byte) int {
+	n, depth := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i = stringEnd(text, i)
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ':':
+			if depth == 1 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// stringEnd is where the string that begins at i ends.
+func stringEnd(text []byte, i int) int {
+	for i++; ; i++ {
+		k := bytes.IndexByte(text[i:], '"')
+		if k < 0 {
+			return len(text)
+		}
+		i += k
+		escapes := 0
+		for text[i-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i
+		}
+	}
+}
+
+// doubtRepeats warns of fields that the present record has twice.
+func (s *SeedReader) doubtRepeats() {
+	doc, err := jsontree.Parse(s.text, jsontree.Python())
+	if err != nil { // the other decoder has read it
+		return
+	}
+	for _, d := range doc.Duplicates {
+		s.doubt("seed-repeat", d.Key, "stands there twice: the last one counts")
+	}
+}
+
+// column is where a field of the present record stands in its line, or 1.
+func (s *SeedReader) column(path string) int {
+	key, rest, nested := strings.Cut(path, ".")
+	switch s.format {
+	case CSV:
+		if i := slices.Index(s.header, key); i >= 0 && i < s.width {
+			_, col := s.table.FieldPos(i)
+			return col
+		}
+	case JSONL:
+		if path == "" {
+			return 1
+		}
+		doc, err := jsontree.Parse(s.text, jsontree.Python())
+		if err != nil {
+			return 1
+		}
+		n := doc.Root.Get(key)
+		if inner := n; nested && inner != nil {
+			if inner = inner.Get(rest); inner != nil {
+				n = inner
+			}
+		}
+		if n != nil {
+			return doc.Position(n.Offset).Col
+		}
+	}
+	return 1
+}
+
+// hasReplacement reports whether the text of a record holds U+FFFD.
+func hasReplacement(fields map[string]any) bool {
+	_, v := lookup(fields, textFields)
+	text, _ := v.(string)
+	return strings.ContainsRune(text, utf8.RuneError)
+}
+
+// next reads a line.
+func (s *SeedReader) next() ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := s.lines.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; long {
+			line = line[:0] // the rest of it is passed over
+		} else {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		switch {
+		case err == nil || errors.Is(err, io.EOF) && (len(line) > 0 || long):
+			s.line++
+			if s.line == 1 {
+				line = bytes.TrimPrefix(line, []byte(mark))
+			}
+			if long {
+				return nil, s.fault("seed-size", "", "is a line of more than %d MiB", maxLine>>20)
+			}
+			return line, nil
+		case errors.Is(err, io.EOF):
+			return nil, io.EOF
+		}
+		return nil, fmt.Errorf("reading seeds from %s: %w", s.path, err)
+	}
+}
+
+// row reads a row of CSV.
+func (s *SeedReader) row() (map[string]any, error) {
+	for {
+		row, err := s.table.Read()
+		if errors.Is(err, io.EOF) {
+			return nil, io.EOF
+		}
+		s.width = len(row)
+		var bad *csv.ParseError
+		if errors.As(err, &bad) {
+			return nil, diag.List{{
+				Code: "operator.seed-syntax", Pos: diag.Pos{File: s.path, Line: bad.Line, Col: max(bad.Column, 1)},
+				Message: fmt.Sprintf("is not CSV: %v, in the record that begins in line %d", bad.Err, bad.StartLine),
+			}}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading seeds from %s: %w", s.path, err)
+		}
+		s.line, _ = s.table.FieldPos(0)
+		if s.header == nil {
+			if err := s.columns(row); err != nil {
+				s.ended = true // without columns there are no records
+				return nil, err
+			}
+			continue
+		}
+		if len(row) > len(s.header) {
+			return nil, s.fault("seed-syntax", "", "has %d fields: the first row names %d columns", len(row), len(s.header))
+		}
+		fields := make(map[string]any, len(row))
+		for i, v := range row {
+			if v != "" {
+				fields[s.header[i]] = v
+			}
+		}
+		return fields, nil
+	}
+}
+
+// columns reads the names of columns.
+func (s *SeedReader) columns(row []string) error {
+	s.header = slices.Clone(row)
+	s.header[0] = strings.TrimPrefix(s.header[0], mark)
+	var twice diag.List
+	for i := range s.header {
+		s.header[i] = strings.ToLower(strings.TrimSpace(s.header[i]))
+		if s.header[i] != "" && slices.Contains(s.header[:i], s.header[i]) {
+			line, col := s.table.FieldPos(i)
+			twice = append(twice, diag.Diagnostic{Code: "operator.seed-header", Pos: diag.Pos{File: s.path, Line: line, Col: col}, Message: fmt.Sprintf("the column %q is there twice", s.header[i])})
+		}
+	}
+	if len(twice) > 0 {
+		return twice
+	}
+	if !slices.ContainsFunc(textFields, func(f string) bool { return slices.Contains(s.header, f) }) {
+		return s.fault("seed-header", "", "the first row names no column for the text: expected one of %s", strings.Join(textFields, ", "))
+	}
+	return nil
+}
