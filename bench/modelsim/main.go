@@ -42,6 +42,7 @@ type contender struct {
 
 func bench(ctx context.Context) error {
 	rounds := flag.Int("rounds", 5, "rounds, of which the median is shown")
+	seeds := flag.Int("seeds", 0, "tell instead how many calls each planted fault of the queue takes, over so many seeds")
 	seconds := flag.Float64("seconds", 1, "processor time of a contender in a round")
 	testing.Init() // rapid asks whether tests are to be short
 	flag.Parse()
@@ -50,6 +51,9 @@ func bench(ctx context.Context) error {
 		return fmt.Errorf("starting the engine: %w", err)
 	}
 	defer engine.Close()
+	if *seeds > 0 {
+		return hunts(ctx, engine, *seeds)
+	}
 	var list []contender
 	for _, add := range []func(context.Context, *wasm.Engine) ([]contender, error){campaigns, rivals, instances} {
 		more, err := add(ctx, engine)

@@ -30,17 +30,7 @@ type ring interface {
 // without a module, so that what the module costs is seen. After each step both
 // observers are asked, as Thresh does.
 func rivals(ctx context.Context, g *wasm.Engine) ([]contender, error) {
-	bind := func(function string, result dut.Kind, params ...dut.Kind) dut.Binding {
-		b := dut.Binding{Function: function, Result: result}
-		for _, k := range params {
-			b.Params = append(b.Params, dut.Param{Name: "x", Kind: k})
-		}
-		return b
-	}
-	d, err := g.Open(ctx, dut.Plan{Binary: queue.Module(queue.None), Coverage: true, Bindings: []dut.Binding{
-		bind("queue_open", dut.Ref), bind("queue_push", dut.Int, dut.Ref, dut.Int), bind("queue_pop", dut.Int, dut.Ref),
-		bind("queue_peek", dut.Int, dut.Ref), bind("queue_size", dut.Int, dut.Ref), bind("queue_back", dut.Int, dut.Ref),
-	}})
+	d, err := g.Open(ctx, ringPlan(queue.Module(queue.None)))
 	if err != nil {
 		return nil, fmt.Errorf("opening the queue: %w", err)
 	}
@@ -58,6 +48,21 @@ func rivals(ctx context.Context, g *wasm.Engine) ([]contender, error) {
 		{"rapid: the same queue and module", "steps", func() (int, error) { return check(module, &module.err) }},
 		{"rapid: a queue in Go, no module", "steps", func() (int, error) { return check(&goRing{}, nil) }},
 	}, nil
+}
+
+// ringPlan is how rapid calls a module of the queue: its actions, then its observers.
+func ringPlan(module []byte) dut.Plan {
+	bind := func(function string, result dut.Kind, params ...dut.Kind) dut.Binding {
+		b := dut.Binding{Function: function, Result: result}
+		for _, k := range params {
+			b.Params = append(b.Params, dut.Param{Name: "x", Kind: k})
+		}
+		return b
+	}
+	return dut.Plan{Binary: module, Coverage: true, Bindings: []dut.Binding{
+		bind("queue_open", dut.Ref), bind("queue_push", dut.Int, dut.Ref, dut.Int), bind("queue_pop", dut.Int, dut.Ref),
+		bind("queue_peek", dut.Int, dut.Ref), bind("queue_size", dut.Int, dut.Ref), bind("queue_back", dut.Int, dut.Ref),
+	}}
 }
 
 // moduleRing is the queue in the module.

@@ -27,8 +27,8 @@ type adaptation struct {
 	s *state
 }
 
-func (a adaptation) listens(signal string) bool {
-	return slices.Contains(a.p.doc.Exploration.Signals, signal)
+func (p *plan) listens(signal string) bool {
+	return slices.Contains(p.doc.Exploration.Signals, signal)
 }
 
 func (a adaptation) give(kind, target, cause string) bool {
@@ -115,28 +115,28 @@ func (a adaptation) fold(fresh []event, failing map[string][]event) {
 	age(s.skipped)
 	s.wide = max(0, s.wide-1)
 	s.limit = 0
-	if len(fresh) > 0 {
+	if slices.ContainsFunc(fresh, func(e event) bool { return !e.ofModel() }) {
 		s.quiet = 0
 	} else {
 		s.quiet++
 	}
-	if a.listens("coverage_delta") {
+	if a.p.listens("coverage_delta") {
 		for _, e := range fresh {
 			a.adjust(e, newFactor, "coverage_delta")
 		}
 	}
-	if a.listens("guard_failure") {
+	if a.p.listens("guard_failure") {
 		a.open()
 	}
 	for _, kind := range slices.Sorted(maps.Keys(failing)) {
-		if !a.listens(kind) {
+		if !a.p.listens(kind) {
 			continue
 		}
 		for _, e := range failing[kind] {
 			a.failing(kind, e)
 		}
 	}
-	if s.quiet >= plateau && a.listens("coverage_plateau") {
+	if s.quiet >= plateau && a.p.listens("coverage_plateau") {
 		a.onPlateau()
 	}
 	a.floor(x.CoverageFloor)
@@ -148,7 +148,7 @@ func (a adaptation) fold(fresh []event, failing map[string][]event) {
 func (a adaptation) onPlateau() {
 	for at := range a.p.nodes {
 		for i := range a.p.nodes[at].branches {
-			if a.p.nodes[at].branches[i].weight > 0 && a.s.branchHits(at, i) == 0 {
+			if a.p.nodes[at].branches[i].unreachable == "" && a.s.branchHits(at, i) == 0 {
 				a.force(event{kind: eventBranch, node: at, child: i}, "coverage_plateau")
 			}
 		}
@@ -188,7 +188,7 @@ func (a adaptation) floor(share float64) {
 		for i := range branches {
 			w := branches[i].weight
 			total += w
-			if w > 0 && a.s.branchHits(at, i) == 0 {
+			if branches[i].unreachable == "" && a.s.branchHits(at, i) == 0 {
 				cold += w
 				never = append(never, i)
 			}

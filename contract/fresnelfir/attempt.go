@@ -48,17 +48,21 @@ type stretch struct{ from, to int }
 // onceInFour are the weights of doing something that is not part of a walk.
 var onceInFour = []float64{3, 1}
 
+// onceInTwo are the weights of leaving something and of doing it. What is forbidden
+// is half of what a module has to get right.
+var onceInTwo = []float64{1, 1}
+
 // attempts tries one of the actions that the closed branches of an alternative
 // begin with, now and then.
-func (t *traversal) attempts(at int, open uint64) {
+func (t *traversal) attempts(at int) {
 	branches := t.p.nodes[at].branches
 	t.forbidden = t.forbidden[:0]
 	for i := range branches {
-		if a := branches[i].attempt; a >= 0 && open>>(i&63)&1 == 0 {
+		if a := branches[i].attempt; a >= 0 && t.shut[i] {
 			t.forbidden = append(t.forbidden, i)
 		}
 	}
-	if len(t.forbidden) == 0 || t.src.Weighted(onceInFour) == 0 {
+	if len(t.forbidden) == 0 || t.dev == nil && t.src.Prefer(0, 2) == 0 || t.dev != nil && t.src.Weighted(onceInTwo) == 0 {
 		return
 	}
 	from := len(t.src.Tape().Values)
@@ -74,7 +78,9 @@ func (t *traversal) attempts(at int, open uint64) {
 			return // for these inputs it would be allowed
 		}
 	}
-	t.attempt(b)
+	if t.dev != nil {
+		t.attempt(b)
+	}
 }
 
 // attempt calls an action that the model does not allow. The module has to
@@ -94,7 +100,7 @@ func (t *traversal) attempt(b *branch) {
 	switch {
 	case d.refused(b.attempt):
 		t.note("refuses, as it should")
-		t.compare("refusing " + a.Name)
+		t.compare(t.p.claims[b.attempt].refusing)
 	case d.reply.Cause != dut.None:
 		t.fail(t.moduleFailed(a.Name))
 	default:

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/choice"
@@ -77,7 +78,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	if s.cases > 0 {
 		n = (size*s.cases + s.actions) / (s.actions + 1)
 	}
-	n = min(max(n, minCases), maxCases)
+	n = min(max(n, minCases, int64(len(s.leads))), maxCases)
 	return campaign.Round{Len: min(n, c.budget-s.cases)}, true
 }
 
@@ -87,18 +88,29 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	var fresh []event
 	failing := map[string][]event{}
 	var t tally
-	for _, o := range results {
+	for at, o := range results {
 		t.decode(o.Data)
 		found, last := next.add(t, c.plan)
+		if from, _ := c.begin(s, at.Index); from != nil && at.Payload == nil {
+			next.credit(from.number, len(found) > 0)
+		}
 		fresh = append(fresh, found...)
 		if o.Verdict == campaign.VerdictFail {
 			next.failed++
+			if len(o.Cause) > 0 {
+				next.fails(o.Kind, o.Signature, o.Cause[0])
+			}
+			if o.Kind == kindProperty && slices.Contains(o.Cause, byModel) {
+				next.breaks(c.plan.doc, o.Signature)
+			}
 			if last != nil && len(failing[o.Kind]) == 0 {
 				failing[o.Kind] = append(failing[o.Kind], *last)
 			}
 		}
 	}
-	adaptation{c.plan, next}.fold(fresh, failing)
+	learn := adaptation{c.plan, next}
+	learn.fold(fresh, failing)
+	learn.hunt(c)
 	hit, total := next.progress(c.plan)
 	if total > 0 {
 		next.curve = next.curve.add([2]float64{float64(next.actions), 100 * float64(hit) / float64(total)})
@@ -107,8 +119,15 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 }
 
 // Open implements [campaign.Campaign].
-func (c *Campaign) Open(ctx context.Context, _ campaign.Lane) (campaign.Executor[*state], error) {
-	return c.open(ctx)
+func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+	x, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !lane.Cold {
+		x.t.moments = &moments{most: maxMomentBytes}
+	}
+	return x, nil
 }
 
 // open makes an executor, with an instance of the module if there is one.
@@ -155,12 +174,20 @@ func (x *executor) Close() error {
 
 // prepare sets a traversal up for a case.
 func (c *Campaign) prepare(t *traversal, s *state, at campaign.Case) error {
-	t.state, t.row, t.trace = s, choice.Key(c.seed, uint64(at.Index), 2), nil
+	t.state, t.row, t.trace, t.from = s, choice.Key(c.seed, uint64(at.Index), 2), nil, nil
+	t.lenient = 0
 	if at.Payload == nil {
-		key := choice.Key(c.seed, uint64(at.Index))
-		t.src.Reset(key)
-		if s != nil && len(s.corpus) > 0 {
-			c.extend(t, s, key)
+		if s != nil && t.row&3 != 0 {
+			t.lenient = s.broken
+		}
+		t.from, t.key = c.begin(s, at.Index)
+		switch way := s.lead(at.Index); {
+		case way != nil:
+			t.src.Extend(way, t.key)
+		case t.from != nil:
+			t.src.Extend(t.from.tape, t.key)
+		default:
+			t.src.Reset(t.key)
 		}
 		return nil
 	}
@@ -174,18 +201,6 @@ func (c *Campaign) prepare(t *traversal, s *state, at campaign.Case) error {
 	return nil
 }
 
-// extend lets every other case begin like one that reached something new, the
-// latest of them more often, and go on from some way along it.
-func (c *Campaign) extend(t *traversal, s *state, key uint64) {
-	pick := choice.Random(choice.Key(key, 1))
-	if pick.Draw(2) == 0 {
-		return
-	}
-	n := uint64(len(s.corpus))
-	tape := s.corpus[n-1-min(pick.Draw(n), pick.Draw(n))]
-	t.src.Extend(tape[:uint64(len(tape))-min(pick.Skewed(uint64(len(tape))+1), uint64(len(tape)))], key)
-}
-
 // Execute implements [campaign.Executor].
 func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campaign.Outcome, error) {
 	t := x.t
@@ -197,27 +212,65 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	if t.dev != nil && t.dev.broken != nil {
 		return campaign.Outcome{}, t.dev.broken
 	}
-	if t.dev != nil && s != nil && at.Payload == nil {
+	explored := at.Payload == nil && s != nil
+	if t.dev != nil && explored {
 		t.traceModule(s)
 	}
-	if at.Payload == nil && s != nil && t.failed == nil && s.news(t.seen.events) {
-		t.seen.tape = choice.Encode(t.src.Tape().Values)
-	}
 	var o campaign.Outcome
-	o.Data = t.seen.encode(t.actions, t.m.Tried, t.failed != nil)
-	f := t.failed
+	f, restored, known := t.failed, t.restored, t.failed != nil && t.failed == t.passed
+	o.Data = t.seen.encode(t.actions-t.begun, t.m.Tried, f != nil)
+	found := explored && x.c.plan.collects && slices.ContainsFunc(t.seen.events, s.lacks)
+	if f == nil && !found {
+		return o, nil
+	}
+	values := slices.Clone(t.src.Tape().Values)
+	if found {
+		cuts, ok := x.find(s, values)
+		if restored && !ok {
+			return campaign.Outcome{}, astray("something new was met")
+		}
+		if len(cuts) > 0 {
+			o.Data = encodeTape(o.Data, choice.Encode(values), cuts)
+		}
+	}
 	if f == nil {
 		return o, nil
 	}
-	tape := choice.Encode(t.src.Tape().Values)
+	tape := choice.Encode(values)
 	sum := sha256.Sum256(tape)
 	o.Verdict, o.Severity, o.Kind, o.Title = campaign.VerdictFail, f.severity(), f.kind, f.title
 	o.Signature, o.Cause, o.Input = f.subject, []string{f.cause, f.level}, hex.EncodeToString(sum[:])
+	if explored && known {
+		return o, nil // its steps were told when it was new
+	}
 	o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.tell(tape)}}
+	if restored && !f.same(t.failed) {
+		return campaign.Outcome{}, astray(f.title)
+	}
 	return o, nil
 }
 
-// tell runs a failing case again and notes every step.
+// astray asks for the campaign to be run without states of the module that are
+// gone back to: what was met from one is not met from the start.
+func astray(what string) error {
+	return &campaign.RedoError{Reason: fmt.Sprintf("%s in a traversal that began with a kept state of the module, and not in the same one from the start", what)}
+}
+
+// find takes the steps of a case that reached something new again, from the
+// start, and tells where on the tape those end that did. ok says that the steps
+// came to the same.
+func (x *executor) find(s *state, values []uint64) (cuts []int, ok bool) {
+	t := x.t
+	f, actions, sketch := t.failed, t.actions, t.m.Sketch(-1)
+	t.from, t.finder = nil, &finder{known: s, edges: map[int]bool{}}
+	t.src.Follow(values)
+	t.run()
+	cuts, t.finder = t.finder.cuts, nil
+	ok = t.actions == actions && t.m.Sketch(-1) == sketch && slices.Equal(t.src.Tape().Values, values)
+	return cuts, ok && (f == t.failed || f != nil && f.same(t.failed))
+}
+
+// tell runs a failing case again, from the start, and notes every step.
 func (x *executor) tell(tape []byte) []byte {
 	t := x.t
 	if err := x.c.prepare(t, nil, campaign.Case{Payload: tape}); err != nil {

@@ -13,7 +13,8 @@ import (
 // What a binding says of its action is held against the module:
 //
 //	mutates: false     no observer answers otherwise after the call
-//	idempotent: true   a second call changes nothing, and does not fail
+//	idempotent: true   a second call changes nothing, and does not fail; nor does
+//	                   the effect, done a second time, change the model
 //	reads, writes      a call that mutates nothing answers the same for the same
 //	                   arguments until an action was taken that writes something
 //	                   that it reads
@@ -30,6 +31,8 @@ type claims struct {
 	writes  []int // entities; nil: all, if it mutates
 	steady  bool  // answers are to be the same while nothing is written that it reads
 	twice   bool  // is to be called twice now and then
+	// again and refusing are a second call and a refusal, as findings tell them.
+	again, refusing string
 }
 
 // hooked reports whether the document's event hooks capture something of an
@@ -41,7 +44,7 @@ func (p *plan) hooked(action, what string) bool {
 
 func (p *plan) compileClaims() {
 	for _, a := range p.program.Actions() {
-		c := claims{binding: a.Binding}
+		c := claims{binding: a.Binding, again: "a second " + a.Name, refusing: "refusing " + a.Name}
 		if b := a.Binding; b != nil {
 			entities := func(names []string) (list []int) {
 				for _, n := range names {
@@ -127,6 +130,7 @@ func hashValues(args []dut.Value) uint64 {
 // readings asks the observers that no derived function answers for; the model
 // cannot say what they should be, but some actions must not change them.
 func (t *traversal) readings(list []dut.Value) []dut.Value {
+	t.readers = t.readers[:0]
 	for _, x := range t.dev.mod.unpaired {
 		left := maxReadings
 		t.tuple = t.tuple[:0]
@@ -135,7 +139,7 @@ func (t *traversal) readings(list []dut.Value) []dut.Value {
 			if reply.Cause != dut.None {
 				reply.Value = dut.Text(reply.Cause.String())
 			}
-			list = append(list, reply.Value)
+			list, t.readers = append(list, reply.Value), append(t.readers, x.observer)
 			return true
 		})
 	}
@@ -152,32 +156,41 @@ func (t *traversal) unchanged(action int, why string) {
 		return
 	}
 	name := t.p.program.Actions()[action].Name
-	if again := t.readings(nil); !slices.Equal(t.after, again) {
-		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: "observers", cause: "asked again", at: t.p.doc.Bindings.Place,
-			title: "an observer answers otherwise when it is asked again"})
+	if k, again := differs(t.after, t.readings(nil)); k >= 0 {
+		f := t.p.doc.Functions[t.readers[k]]
+		t.note(fmt.Sprintf("%s answers %s, and %s when it is asked again", f.Name, t.after[k], again))
+		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: f.Name, cause: "asked again", at: f.Place,
+			title: f.Name + " answers otherwise when it is asked again"})
 		return
 	}
-	for i := range t.before {
-		if i < len(t.after) && t.before[i] != t.after[i] {
-			t.note(fmt.Sprintf("an observer answers %s, and %s before", t.after[i], t.before[i]))
-			break
-		}
+	if k, after := differs(t.before, t.after); k >= 0 {
+		t.note(fmt.Sprintf("%s answers %s, and %s before", t.p.doc.Functions[t.readers[k]].Name, after, t.before[k]))
 	}
 	t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: name, cause: why, at: t.p.claims[action].binding.Place,
 		title: name + " changes what observers see, though " + why})
 }
 
-// twice calls an action a second time, with the same arguments, and takes that
-// back.
+// differs is the first of two lists of readings that is another in the second, and
+// what it is there; -1 if there is none.
+func differs(a, b []dut.Value) (int, dut.Value) {
+	for k := range a {
+		if k < len(b) && a[k] != b[k] {
+			return k, b[k]
+		}
+	}
+	return -1, dut.Value{}
+}
+
+// twice calls an action a second time, with the same arguments. The traversal
+// goes on from there: what a second call changed may show later only.
 func (t *traversal) twice(action int) {
 	if !t.p.claims[action].twice || t.src.Weighted(onceInFour) == 0 {
 		return
 	}
 	d := t.dev
 	name := t.p.program.Actions()[action].Name
-	was, note := d.inst.Snapshot(), ""
 	if t.trace != nil {
-		note = t.trace.answer()
+		note := t.trace.answer()
 		defer func() {
 			if t.failed == nil {
 				t.note(note + ", and the same when called twice")
@@ -185,8 +198,11 @@ func (t *traversal) twice(action int) {
 		}()
 	}
 	t.before = t.readings(t.before[:0])
-	d.reply = d.inst.Call(d.mod.actions[action].binding, t.lastArgs)
-	switch {
+	want, told := t.expected(action)
+	as := &d.mod.actions[action].returns
+	switch d.reply = d.inst.Call(d.mod.actions[action].binding, t.lastArgs); {
+	case t.failed != nil:
+		return
 	case d.refused(action):
 	case d.reply.Cause != dut.None:
 		f := t.moduleFailed(name)
@@ -194,14 +210,17 @@ func (t *traversal) twice(action int) {
 		f.cause += " when called twice"
 		t.fail(f)
 		return
-	}
-	if t.compare("a second " + name); t.failed == nil {
-		t.unchanged(action, "it is idempotent and was called twice")
-	}
-	if t.failed != nil {
+	case told && d.answer(d.reply.Value, as) != want, !told && !t.p.claims[action].binding.Mutates && d.reply.Value != t.lastReply.Value:
+		is := t.m.Text(want)
+		if !told {
+			is = d.read(t.lastReply.Value, as)
+		}
+		t.note(fmt.Sprintf("%s when called twice, and should be %s", d.read(d.reply.Value, as), is))
+		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: name, cause: "returns when called twice", at: t.p.claims[action].binding.Place,
+			title: "a second " + name + " returns what it should not"})
 		return
 	}
-	if err := d.inst.Restore(was); err != nil {
-		d.broken = fmt.Errorf("going back to before a second %s: %w", name, err)
+	if t.compare(t.p.claims[action].again); t.failed == nil {
+		t.unchanged(action, "it is idempotent and was called twice")
 	}
 }

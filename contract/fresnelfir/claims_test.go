@@ -81,7 +81,116 @@ func TestObserverThatChangesItself(t *testing.T) {
 			t.Error(title)
 		}
 	}
-	if _, found := failing["an observer answers otherwise when it is asked again"]; !found {
+	if _, found := failing["size answers otherwise when it is asked again"]; !found {
 		t.Errorf("not found; found %v", failing)
+	}
+}
+
+// register is a model of registers that actors share: a generator makes the
+// one that all of them use.
+func register(bump string) string {
+	both := `"reg_id"`
+	return document(map[string]string{
+		"entities": `{"User": {"fields": {"id": {"type": "string"}}}, "Register": {"fields": {"value": {"type": "int", "min": 0, "max": 900}}}}`,
+		"protocols": `{"use": {"root": {"type": "repeat", "min": 0, "max": 8, "body": {"type": "alt", "branches": [
+  {"id": "set", "weight": 2, "guard": ["gte", ["field", "reg", "value"], 0], "body": {"type": "call", "action": "set"}},
+  {"id": "get", "weight": 2, "guard": ["gte", ["field", "reg", "value"], 0], "body": {"type": "call", "action": "get"}},
+  {"id": "bump", "weight": 1, "guard": ["and", ["gte", ["field", "reg", "value"], 0], ["lt", ["field", "reg", "value"], 899]], "body": {"type": "call", "action": "bump"}}]}}}}`,
+		"generators": `{"shared": {"sequence": [{"action": "make"}]}}`,
+		"effects": `{"make": {"creates": {"entity": "Register", "assign": "reg"}, "sets": [{"target": ["reg", "value"], "value": 0}]},
+  "set": {"sets": [{"target": ["reg", "value"], "value": ["field", "input", "number"]}]}, "get": {},
+  "bump": {"sets": [{"target": ["reg", "value"], "value": ` + bump + `}]}}`,
+		"inputs": `{"domains": {"number": {"type": "int", "min": 1, "max": 3}}, "constraints": [], "coverage": {"targets": [], "seed": 1, "reproducible": true}}`,
+		"bindings": `{"make": ` + binding("make", "", "Register", `"mutates": true, "idempotent": false, "reads": [], "writes": ["Register"]`) + `,
+  "set": ` + binding("set", both+`, "actor_id", "number"`, "int", `"mutates": true, "idempotent": true, "reads": [], "writes": ["Register"], "answer": 0`) + `,
+  "get": ` + binding("get", both+`, "actor_id"`, "int", `"mutates": false, "idempotent": true, "reads": ["Register"], "writes": [], "answer": ["field", "reg", "value"]`) + `,
+  "bump": ` + binding("bump", both, "void", `"mutates": true, "idempotent": true, "reads": [], "writes": ["Register"]`) + `}`,
+	})
+}
+
+// registerModule has the value of a register at its handle times 64; what each
+// actor saw of it last is behind that, four bytes each.
+func registerModule(set, get func(*wasmemit.Func)) []byte {
+	m := wasmemit.New()
+	m.Memory(1, 1)
+	count := m.Global(wasmemit.I32, true, 0)
+	i := wasmemit.I32
+	m.Func("make", nil, wasmemit.Results(i)).GlobalGet(count).I32(1).Op(wasmemit.I32Add).GlobalSet(count).GlobalGet(count)
+	set(m.Func("set", wasmemit.Params(i, i, i), wasmemit.Results(i)))
+	get(m.Func("get", wasmemit.Params(i, i), wasmemit.Results(i)))
+	f := m.Func("bump", wasmemit.Params(i), nil) // to 7, and on by one if the model asks for that
+	at(f).I32(7).Memory(wasmemit.I32Store, 0)
+	return m.Bytes()
+}
+
+func at(f *wasmemit.Func) *wasmemit.Func { return f.Get(0).I32(64).Op(wasmemit.I32Mul) }
+
+// own is where what an actor saw is.
+func own(f *wasmemit.Func) *wasmemit.Func {
+	return at(f).Get(1).I32(4).Op(wasmemit.I32Mul).Op(wasmemit.I32Add)
+}
+
+// What is claimed of calls is held against modules that break it where no observer
+// looks: it shows in what later calls answer, or in what the second of two does.
+func TestClaimsThatAnswersShow(t *testing.T) {
+	g := engine(t)
+	set := func(f *wasmemit.Func) { at(f).Get(2).Memory(wasmemit.I32Store, 0).I32(0) }
+	get := func(f *wasmemit.Func) { at(f).Memory(wasmemit.I32Load, 0) }
+	for name, c := range map[string]struct {
+		set, get func(*wasmemit.Func)
+		bump     string
+		title    string
+		level    string
+		want     string
+	}{
+		"sound": {set: set, get: get, bump: "7"},
+		"setting what is there clears it": {set: func(f *wasmemit.Func) {
+			at(f).Get(2).I32(0)
+			at(f).Memory(wasmemit.I32Load, 0).Get(2).Op(wasmemit.I32Ne).Op(wasmemit.Select).Memory(wasmemit.I32Store, 0).I32(0)
+		}, get: get, bump: "7", title: "what get returns differs from the model", level: byModule, want: "make set get"},
+		"a second call tells that it is the second": {set: func(f *wasmemit.Func) {
+			at(f).Memory(wasmemit.I32Load, 0).Get(2).Op(wasmemit.I32Eq)
+			at(f).Get(2).Memory(wasmemit.I32Store, 0)
+		}, get: get, bump: "7", title: "a second set returns what it should not", level: byModule, want: "make set"},
+		"what is read is written": {set: set, get: func(f *wasmemit.Func) {
+			at(f).Memory(wasmemit.I32Load, 0)
+			at(f)
+			at(f).Memory(wasmemit.I32Load, 0).I32(1).Op(wasmemit.I32Add).Memory(wasmemit.I32Store, 0)
+		}, bump: "7", title: "a second get returns what it should not", level: byModule, want: "make get"},
+		"an actor reads what it saw before": {set: func(f *wasmemit.Func) { // no order of all calls explains the answers
+			own(f).Get(2).Memory(wasmemit.I32Store, 4)
+			at(f).Get(2).Memory(wasmemit.I32Store, 0).I32(0)
+		}, get: func(f *wasmemit.Func) {
+			own(f)
+			at(f).Memory(wasmemit.I32Load, 0)
+			own(f).Memory(wasmemit.I32Load, 4)
+			own(f).Memory(wasmemit.I32Load, 4).Op(wasmemit.I32Eqz).Op(wasmemit.Select).Memory(wasmemit.I32Store, 4)
+			own(f).Memory(wasmemit.I32Load, 4)
+		}, bump: "7", title: "what get returns differs from the model", level: byModule, want: "make set set get"},
+		"the model is not idempotent itself": {set: set, get: get, bump: `["add", ["field", "reg", "value"], 1]`,
+			title: "bump is said to be idempotent, and its effect changes more when it is done twice", level: byModel, want: "make bump"},
+	} {
+		camp := withModuleNamed(t, g, "m.json", register(c.bump), registerModule(c.set, c.get))
+		camp.budget = 1000
+		_, failing := explore(t, camp, "")
+		if c.title == "" && len(failing) > 0 {
+			t.Errorf("%s: %v", name, failing)
+		}
+		if c.title == "" {
+			continue
+		}
+		found, is := failing[c.title]
+		if !is {
+			t.Errorf("%s: not found; found %v", name, failing)
+			continue
+		}
+		steps, tests := smallest(t, camp, found, c.title)
+		if !slices.Equal(steps, strings.Fields(c.want)) || tests > 250 {
+			t.Errorf("%s: made small by %d executions: %v, want %s", name, tests, steps, c.want)
+		}
+		o, err := open(t, camp).Execute(t.Context(), nil, found)
+		if err != nil || !slices.Contains(o.Cause, c.level) {
+			t.Errorf("%s: %v, %v, want %s", name, o.Cause, err, c.level)
+		}
 	}
 }

@@ -143,5 +143,5 @@ func (r relation) value(d, place int) answer {
 	case ir.Enum, ir.String:
 		return answer{known: true, op: ir.LitString, text: x.Values[at]}
 	}
-	return answer{known: true, op: ir.LitInt, n: int64(uint64(x.Min) + at)}
+	return answer{known: true, op: ir.LitInt, n: x.Integer(at)}
 }

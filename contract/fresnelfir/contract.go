@@ -34,20 +34,26 @@ func (*Contract) Summary() string {
 	return "explore a JSON model of entities, protocols and properties for what breaks it (FresnelFir IR)"
 }
 
-// Detect implements [campaign.Contract]: a JSON object with most of the
-// format's ten sections, also one that cannot be read to its end.
+// Detect implements [campaign.Contract]: a JSON object with most of the format's
+// ten sections, or three of those that hardly any other format has; also one that
+// cannot be read to its end.
 func (*Contract) Detect(s campaign.Spec) bool {
-	text := bytes.TrimLeft(s.Data, " \t\r\n")
+	text := bytes.TrimLeft(bytes.TrimPrefix(s.Data, []byte("\ufeff")), " \t\r\n")
 	if !bytes.HasPrefix(text, []byte("{")) {
 		return false
 	}
-	found := 0
+	found, rare := 0, 0
 	for _, key := range ir.Sections() {
-		if bytes.Contains(text, []byte(`"`+key+`"`)) {
-			found++
+		if !bytes.Contains(text, []byte(`"`+key+`"`)) {
+			continue
+		}
+		found++
+		switch key {
+		case "entities", "refinements", "protocols", "effects", "generators", "bindings":
+			rare++
 		}
 	}
-	return found >= 7
+	return found >= 7 || rare >= 3
 }
 
 // Names of the options.
@@ -201,7 +207,7 @@ func nameOf(path string) string {
 
 // exploration is the version of how cases are made: it changes when the same
 // seed leads to other cases.
-const exploration = "fresnelfir exploration 2"
+const exploration = "fresnelfir exploration 3"
 
 func digest(doc, code, tape []byte, numbers ...uint64) string {
 	h := sha256.New()

@@ -11,19 +11,20 @@ import (
 type eventKind uint8
 
 const (
-	eventNode    eventKind = iota // a call was reached
-	eventBranch                   // a branch was taken, in an abstract state
-	eventClosed                   // a branch's guard did not hold there
-	eventStuck                    // no branch was open
-	eventInput                    // an input was used; child is its place in rows
-	eventTried                    // a property was put to the test
-	eventModel                    // a state of the model: what its instances are like
-	eventTape                     // the tape of a case that reached something new
-	eventLast                     // the branch that was taken last before a failure
-	eventCut                      // a walk was cut: references too deep, or a loop without actions
-	eventEdge                     // a point of the module's code, that the campaign had not reached
-	eventHint                     // a value of a domain to try; node is the domain, state the place
-	eventAttempt                  // an action was tried that the model did not allow
+	eventNode      eventKind = iota // a call was reached
+	eventBranch                     // a branch was taken, in an abstract state
+	eventClosed                     // a branch's guard did not hold there
+	eventStuck                      // no branch was open
+	eventInput                      // an input was used; child is its place in rows
+	eventTried                      // a property was put to the test
+	eventModel                      // a state of the model: what its instances are like
+	eventSituation                  // an alternative was come to in such a state, with some of its branches open
+	eventTape                       // the tape of a case that reached something new; node is how many places follow it
+	eventLast                       // the branch that was taken last before a failure
+	eventCut                        // a walk was cut: references too deep, or a loop without actions
+	eventEdge                       // a point of the module's code, that the campaign had not reached
+	eventHint                       // a value of a domain to try; node is the domain, state the place
+	eventAttempt                    // an action was tried that the model did not allow
 )
 
 // event is one thing that a traversal met. The abstract state of an alternative
@@ -68,7 +69,6 @@ type coverage struct {
 	places [places]uint8
 	rows   [][]int  // inputs, by their values' places
 	sums   []uint64 // of rows, told apart by them
-	tape   []byte   // of a case that reached something new
 	last   event    // the branch that was taken last
 	cut    int
 }
@@ -80,7 +80,6 @@ const places = 128
 func (c *coverage) reset() {
 	c.events, c.counts, c.rows, c.sums, c.cut, c.last = c.events[:0], c.counts[:0], c.rows[:0], c.sums[:0], 0, event{}
 	c.places = [places]uint8{}
-	c.tape = nil
 }
 
 // met counts an event.
@@ -116,6 +115,10 @@ func (c *coverage) stuck(at int, state uint64) {
 
 func (c *coverage) model(state uint64) { c.met(event{kind: eventModel, state: state}) }
 
+func (c *coverage) situation(at int, state uint64) {
+	c.met(event{kind: eventSituation, node: at, state: state})
+}
+
 func (c *coverage) edge(at int) { c.met(event{kind: eventEdge, child: at}) }
 
 func (c *coverage) hint(d int, at uint64) { c.met(event{kind: eventHint, node: d, state: at}) }
@@ -146,6 +149,7 @@ type tally struct {
 	rows    [][]int
 	places  []int // of the values in rows
 	tape    []byte
+	cuts    []int // where steps of the tape end that reached something new
 }
 
 // encode writes what a case adds. tried is, by property, how often it was put
@@ -173,15 +177,24 @@ func (c *coverage) encode(actions int, tried []int64, failed bool) []byte {
 			put(event{kind: eventTried, node: p}, int(n))
 		}
 	}
-	if c.tape != nil {
-		put(event{kind: eventTape}, len(c.tape))
-		b = append(b, c.tape...)
-	}
 	for _, r := range c.rows {
 		put(event{kind: eventInput}, len(r))
 		for _, v := range r {
 			b = binary.AppendUvarint(b, uint64(v-solve.Open))
 		}
+	}
+	return b
+}
+
+// encodeTape adds the tape of a case, and places on it, to what the case adds.
+func encodeTape(b, tape []byte, cuts []int) []byte {
+	b = append(b, byte(eventTape))
+	for _, v := range [...]int{len(cuts), 0, 0, len(tape)} {
+		b = binary.AppendUvarint(b, uint64(v))
+	}
+	b = append(b, tape...)
+	for _, at := range cuts {
+		b = binary.AppendUvarint(b, uint64(at))
 	}
 	return b
 }
@@ -198,7 +211,7 @@ func (t *tally) decode(b []byte) {
 		b = b[n:]
 		return v
 	}
-	*t = tally{events: t.events[:0], counts: t.counts[:0], rows: t.rows[:0], places: t.places[:0]}
+	*t = tally{events: t.events[:0], counts: t.counts[:0], rows: t.rows[:0], places: t.places[:0], cuts: t.cuts[:0]}
 	t.actions = int(next())
 	for len(b) > 0 {
 		e := event{kind: eventKind(b[0])}
@@ -208,6 +221,9 @@ func (t *tally) decode(b []byte) {
 		if e.kind == eventTape {
 			n = min(n, len(b))
 			t.tape, b = b[:n], b[n:]
+			for range min(e.node, len(b)) {
+				t.cuts = append(t.cuts, int(next()))
+			}
 			continue
 		}
 		if e.kind == eventInput {

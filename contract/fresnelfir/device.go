@@ -25,7 +25,7 @@ type module struct {
 type call struct {
 	binding int // in the plan
 	args    []argument
-	returns int // entity of the answer, if it is a handle; -1: none
+	returns result
 	refuses func(int64) bool
 	answer  model.Code // what it returns, before the effect; nil: not told
 	trap    bool       // a trap is a refusal
@@ -56,15 +56,13 @@ func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
 		m.actions = append(m.actions, m.action(p, a))
 	}
 	for i, f := range p.doc.Functions {
-		c := call{binding: -1, returns: -1}
+		c := call{binding: -1}
 		if f.Observer {
-			b := dut.Binding{Function: f.Binding, Result: resultKind(p.doc, f.Returns)}
+			b := dut.Binding{Function: f.Binding, Result: resultKinds[f.Result.Type], Unsigned: f.Result.Unsigned}
 			for _, x := range f.Params {
 				b.Params = append(b.Params, dut.Param{Name: x.Name, Kind: dut.Ref})
 			}
-			if p.doc.Entity(f.Returns) != nil {
-				c.returns = p.program.Entity(f.Returns)
-			}
+			c.returns = p.result(f.Result)
 			c.binding = len(m.plan.Bindings)
 			m.plan.Bindings = append(m.plan.Bindings, b)
 			m.places = append(m.places, bound{f.Place, "binding", "params"})
@@ -88,19 +86,19 @@ func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
 }
 
 func (m *module) action(p *plan, a model.Action) call {
-	c := call{binding: -1, returns: -1}
+	c := call{binding: -1}
 	x := a.Binding
 	if x == nil {
 		return c
 	}
-	b := dut.Binding{Function: x.Function, Result: resultKind(p.doc, x.Returns)}
+	b := dut.Binding{Function: x.Function, Result: resultKinds[x.Result.Type], Unsigned: x.Result.Unsigned}
 	for _, name := range x.Args {
 		src, _ := p.doc.Argument(name)
 		arg := p.argumentOf(src)
 		c.args = append(c.args, arg)
 		b.Params = append(b.Params, dut.Param{Name: name, Kind: arg.kind})
 	}
-	c.returns = p.program.Entity(x.Returns)
+	c.returns = p.result(x.Result)
 	if x.Answer != nil {
 		c.answer = p.program.Condition(x.Answer).Code
 	}
@@ -132,19 +130,22 @@ func compareTo(op string, a, b int64) bool {
 	return a > b
 }
 
-func resultKind(d *ir.Document, name string) dut.Kind {
-	switch name {
-	case "", "void", "null":
-		return dut.Void
-	case "bool", "boolean":
-		return dut.Bool
-	case "string":
-		return dut.String
+// resultKinds are how answers cross into the harness.
+var resultKinds = [...]dut.Kind{ir.NoType: dut.Void, ir.String: dut.String, ir.Bool: dut.Bool, ir.Int: dut.Int, ir.Enum: dut.Enum, ir.Ref: dut.Ref}
+
+// result is what an answer is to the model.
+type result struct {
+	entity int           // of a handle; -1: it is none
+	values []model.Value // of an enum, by the place that crosses
+}
+
+func (p *plan) result(of ir.ValueType) result {
+	r := result{entity: p.program.Entity(of.Entity)}
+	for _, word := range of.Values {
+		v, _ := p.program.Symbol(word)
+		r.values = append(r.values, v)
 	}
-	if d.Entity(name) != nil {
-		return dut.Ref
-	}
-	return dut.Int
+	return r
 }
 
 // argumentOf says how an argument is computed and what kind of value it is.
@@ -301,7 +302,7 @@ func (d *device) refused(action int) bool {
 func (d *device) born(action int, i int32) {
 	n := len(d.handles)
 	d.handle(i)
-	if c := &d.mod.actions[action]; c.returns >= 0 && c.returns == d.machine.EntityOf(i) && int(i) >= n {
+	if c := &d.mod.actions[action]; c.returns.entity >= 0 && c.returns.entity == d.machine.EntityOf(i) && int(i) >= n {
 		d.handles[i] = d.reply.Value.Int
 	}
 }
@@ -313,7 +314,7 @@ func (d *device) Observe(function int, args []int32) (model.Value, error) {
 	if reply.Cause != dut.None {
 		return model.Value{}, fmt.Errorf("%s: %s", d.mod.plan.Bindings[d.mod.observers[function].binding].Function, d.fault())
 	}
-	return d.answer(reply.Value, d.mod.observers[function].returns), nil
+	return d.answer(reply.Value, &d.mod.observers[function].returns), nil
 }
 
 func (d *device) ask(function int, args []int32) dut.Reply {
@@ -324,10 +325,14 @@ func (d *device) ask(function int, args []int32) dut.Reply {
 	return d.inst.Call(d.mod.observers[function].binding, d.args)
 }
 
-// answer turns a module's value to one of the model; entity is what a handle
-// is of.
-func (d *device) answer(v dut.Value, entity int) model.Value {
+// answer turns a module's value to one of the model.
+func (d *device) answer(v dut.Value, as *result) model.Value {
 	switch v.Kind {
+	case dut.Enum:
+		if v.Int >= 0 && v.Int < int64(len(as.values)) {
+			return as.values[v.Int]
+		}
+		return model.Foreign
 	case dut.Bool:
 		if v.Int != 0 {
 			return model.True
@@ -339,12 +344,28 @@ func (d *device) answer(v dut.Value, entity int) model.Value {
 		}
 		return model.Foreign
 	case dut.Ref:
-		if i := d.instance(entity, v.Int); i != model.None {
+		if i := d.instance(as.entity, v.Int); i != model.None {
 			return model.Identity(i)
+		}
+		if v.Int == 0 || v.Int == -1 { // no instance goes by it: as "" crosses into the module, or as usual
+			nothing, _ := d.p.program.Symbol("")
+			return nothing
 		}
 		return model.Foreign
 	}
 	return model.Number(v.Int)
+}
+
+// read is a module's value as people read it: the value of an enum and an
+// instance by their names.
+func (d *device) read(v dut.Value, as *result) string {
+	switch x := d.answer(v, as); {
+	case v.Kind == dut.Enum && x == model.Foreign:
+		return fmt.Sprintf("%d, which is the place of no value", v.Int)
+	case v.Kind == dut.Enum, v.Kind == dut.Ref && x != model.Foreign && d.machine.Text(x) != "":
+		return d.machine.Text(x)
+	}
+	return v.String()
 }
 
 // fault is the last call's fault as people read it.

@@ -31,7 +31,15 @@ type teller struct {
 	d *ir.Document
 }
 
-func (t *teller) line(format string, args ...any) { fmt.Fprintf(&t.b, format+"\n", args...) }
+// line tells a line, which stays one whatever the document's names and descriptions hold.
+func (t *teller) line(format string, args ...any) {
+	for i, x := range args {
+		if s, ok := x.(string); ok {
+			args[i] = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(s)
+		}
+	}
+	fmt.Fprintf(&t.b, format+"\n", args...)
+}
 
 func (t *teller) head(title string) { t.line("\n## %s\n", title) }
 
@@ -82,6 +90,20 @@ func orNothing(s string) string {
 }
 
 func fieldWords(f *ir.Field) string {
+	words := valueWords(f)
+	switch d := f.Default; {
+	case d == nil:
+	case d.Op == ir.LitBool:
+		words += ", " + map[bool]string{true: "yes", false: "no"}[d.Bool] + " at first"
+	case d.Op == ir.LitString && f.Type == ir.Enum:
+		words += ", " + d.Text + " at first"
+	default:
+		words += ", " + say(d) + " at first"
+	}
+	return words
+}
+
+func valueWords(f *ir.Field) string {
 	switch f.Type {
 	case ir.Enum:
 		return join(f.Values, "or")
@@ -98,9 +120,6 @@ func fieldWords(f *ir.Field) string {
 		}
 		return "a number"
 	case ir.Bool:
-		if f.Default != nil {
-			return fmt.Sprintf("yes or no, %s at first", map[bool]string{true: "yes", false: "no"}[*f.Default])
-		}
 		return "yes or no"
 	}
 	return "a text"

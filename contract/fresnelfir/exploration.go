@@ -1,6 +1,8 @@
 package fresnelfir
 
 import (
+	"fmt"
+
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
@@ -22,7 +24,7 @@ type Target struct {
 	Name   string
 	Status string // "hit", "pending" or "unreachable"
 	Hits   int64  // of a combination of inputs: 1 once it was hit
-	Why    string // why it is unreachable
+	Why    string // why it is unreachable, or what was done in vain to reach it
 }
 
 // Explored is how far the campaign is in a state of it, as package run has it:
@@ -40,28 +42,34 @@ func (c *Campaign) Explored(of any) Exploration {
 		n := &c.plan.nodes[at]
 		if n.kind == walk.Call {
 			hits := s.hits.of(event{kind: eventNode, node: at})
-			x.Targets = append(x.Targets, Target{Name: n.id + " " + n.action, Status: status(hits), Hits: hits})
+			x.Targets = append(x.Targets, s.target(n.id+" "+n.action, hits, n.unreachable))
 		}
 		for i, b := range n.branches {
-			hits := s.branchHits(at, i)
-			t := Target{Name: n.id + "#" + b.id, Status: status(hits), Hits: hits}
-			if b.weight == 0 {
-				t.Status, t.Why = "unreachable", "its weight is 0"
-			}
-			x.Targets = append(x.Targets, t)
+			x.Targets = append(x.Targets, s.target(n.id+"#"+b.id, s.branchHits(at, i), b.unreachable))
 		}
 	}
 	for i, k := range c.plan.space.targets {
-		t := Target{Name: k.label, Status: "pending", Why: k.unreachable}
-		switch {
-		case k.unreachable != "":
-			t.Status = "unreachable"
-		case s.reached[i]:
-			t.Status, t.Hits = "hit", 1
+		hits := int64(0)
+		if s.reached[i] {
+			hits = 1
 		}
-		x.Targets = append(x.Targets, t)
+		x.Targets = append(x.Targets, s.target(k.label, hits, k.unreachable))
 	}
 	return x
+}
+
+// target is one target as it stands. What nothing was proven of may be out of
+// reach all the same: if the search for it has come to its end, that is said.
+func (s *state) target(name string, hits int64, unreachable string) Target {
+	t := Target{Name: name, Status: status(hits), Hits: hits}
+	switch {
+	case hits > 0:
+	case unreachable != "":
+		t.Status, t.Why = "unreachable", unreachable
+	case s.searched > 0 && s.gaveUp():
+		t.Why = fmt.Sprintf("the search gave up after %d moves of the model", s.searched)
+	}
+	return t
 }
 
 // Trigger is the last action of the traversal that a case's payload stands for,

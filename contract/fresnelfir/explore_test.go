@@ -3,6 +3,7 @@ package fresnelfir
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -213,4 +214,43 @@ func BenchmarkTraversals(b *testing.B) {
 		n++
 	}
 	b.ReportMetric(float64(actions)/b.Elapsed().Seconds(), "actions/s")
+}
+
+// An alternative may have any number of branches: one that is open opens no other.
+func TestManyBranches(t *testing.T) {
+	var branches, actions, effects []string
+	for i := range 130 {
+		guard := "true"
+		if i < 66 {
+			guard = "false"
+		}
+		name := fmt.Sprint("a", i)
+		branches = append(branches, `{"id": "`+name+`", "weight": 1, "guard": ["eq", `+guard+`, true], "body": {"type": "call", "action": "`+name+`"}}`)
+		actions = append(actions, `"`+name+`": `+binding(name, "", "void", `"mutates": true, "idempotent": false, "reads": [], "writes": []`))
+		effects = append(effects, `"`+name+`": {}`)
+	}
+	c := compileText(t, document(map[string]string{
+		"protocols": `{"p": {"root": {"type": "repeat", "min": 1, "max": 9, "body": {"type": "alt", "branches": [` + strings.Join(branches, ", ") + `]}}}}`,
+		"effects":   "{" + strings.Join(effects, ", ") + "}", "bindings": "{" + strings.Join(actions, ", ") + "}",
+	}))
+	c.budget = 500
+	s, failing := explore(t, c, "")
+	if len(failing) > 0 {
+		t.Error(failing)
+	}
+	taken := 0
+	for at := range c.plan.nodes {
+		for i := range c.plan.nodes[at].branches {
+			hits := s.branchHits(at, i)
+			if i < 66 && hits > 0 {
+				t.Errorf("branch %d is closed and was taken", i)
+			}
+			if hits > 0 {
+				taken++
+			}
+		}
+	}
+	if taken != 64 {
+		t.Errorf("%d branches were taken of 64 that are open", taken)
+	}
 }

@@ -33,10 +33,38 @@ type failure struct {
 	at      ir.Place // in the document
 }
 
+// same reports whether two failures are the same to people.
+func (f *failure) same(x *failure) bool {
+	return x != nil && f.kind == x.kind && f.title == x.title && f.subject == x.subject && f.cause == x.cause && f.level == x.level
+}
+
+// failureKey tells failures apart.
+func failureKey(kind, subject, cause string) string { return kind + "\x00" + subject + "\x00" + cause }
+
 func (t *traversal) fail(f *failure) {
 	if t.failed == nil {
 		t.failed = f
 	}
+}
+
+// breached fails if a property does not hold, unless it is passed over: what the
+// model is known to break must not hide what else there is. A traversal goes on
+// then, and fails for it in the end if for nothing else.
+func (t *traversal) breached(when string) bool {
+	for _, b := range t.breach {
+		f := t.broken(b, when)
+		if f.kind != kindProperty || f.level != byModel || t.passing>>b.Property&1 == 0 {
+			t.fail(f)
+			return true
+		}
+		if t.passed == nil {
+			t.passed, t.blamed = f, t.seen.last
+		}
+		if t.trace != nil {
+			t.trace.passed = append(t.trace.passed, f.title)
+		}
+	}
+	return false
 }
 
 // broken is the failure of a property; when says at which moment.

@@ -1,6 +1,7 @@
 package fresnelfir
 
 import (
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -46,7 +47,7 @@ func (d *domain) place(v int64) (uint64, bool) {
 	if d.source.Type != ir.Int || v < d.source.Min || v > d.source.Max {
 		return 0, false
 	}
-	return uint64(v) - uint64(d.source.Min), true
+	return d.source.Number(v), true
 }
 
 // wide reports whether a domain is too large to go through.
@@ -77,13 +78,8 @@ func (t *traversal) hint(d int) (uint64, bool) {
 // campaign has not reached, and inputs that might turn a comparison.
 func (t *traversal) traceModule(s *state) {
 	x := t.dev.inst.Take()
-	for w, word := range x.Edges {
-		if w < len(s.edges) {
-			word &^= s.edges[w]
-		}
-		for ; word != 0; word &= word - 1 {
-			t.seen.edge(w*64 + bits.TrailingZeros64(word))
-		}
+	for at := range s.fresh(x) {
+		t.seen.edge(at)
 	}
 	left := maxHintsOfCase
 	for _, c := range x.Compares {
@@ -96,6 +92,22 @@ func (t *traversal) traceModule(s *state) {
 		for d := range t.p.space.domains {
 			if left > 0 && !t.p.space.domains[d].whole {
 				left -= t.suggest(d, c)
+			}
+		}
+	}
+}
+
+// fresh are the points of the module's code in a trace that were not reached before.
+func (s *state) fresh(x *dut.Trace) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for w, word := range x.Edges {
+			if w < len(s.edges) {
+				word &^= s.edges[w]
+			}
+			for ; word != 0; word &= word - 1 {
+				if !yield(w*64 + bits.TrailingZeros64(word)) {
+					return
+				}
 			}
 		}
 	}

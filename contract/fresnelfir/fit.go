@@ -30,7 +30,7 @@ func (m *module) inspect(p *plan, src *ir.Source, entry ir.Place) diag.List {
 		switch p.Mismatch {
 		case dut.ParamCountMismatch, dut.TypeMismatch:
 			keys = []string{at.params}
-		case dut.ReturnCountMismatch:
+		case dut.ReturnCountMismatch, dut.ReturnTypeMismatch:
 			keys = []string{"returns"}
 		}
 		hint := ""
@@ -46,6 +46,7 @@ func (m *module) inspect(p *plan, src *ir.Source, entry ir.Place) diag.List {
 var mismatchCodes = [...]string{
 	dut.MissingExport: "missing-export", dut.WrongExportKind: "wrong-export-kind", dut.ParamCountMismatch: "param-count-mismatch",
 	dut.ReturnCountMismatch: "return-count-mismatch", dut.TypeMismatch: "type-mismatch", dut.NoMemory: "no-memory",
+	dut.ReturnTypeMismatch: "return-type-mismatch",
 }
 
 // bound is where a binding stands in the document: the object that has its

@@ -61,12 +61,13 @@ func (t *traversal) condition(s *start) {
 		return
 	}
 	v, f := t.m.Eval(s.post.Code)
+	if f.Cause == model.Unobservable || v == model.True {
+		return
+	}
 	what := fmt.Sprintf("the postcondition of generator %q", s.gen.Name)
-	switch {
-	case f.Cause == model.Unobservable:
-	case f.Cause != model.NoFault:
+	if f.Cause != model.NoFault {
 		t.fail(t.faulty(f, what, "generator "+s.gen.Name))
-	case v != model.True:
+	} else {
 		t.fail(&failure{kind: kindSpec, level: byModel, title: what + " does not hold", subject: "generator " + s.gen.Name, cause: "postcondition", at: s.gen.Postcondition.Place})
 	}
 }

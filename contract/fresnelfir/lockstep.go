@@ -36,14 +36,14 @@ func (t *traversal) lockstep(action int, forbidden bool) bool {
 		return false
 	}
 	if t.trace != nil {
-		t.note(d.reply.Value.String())
+		t.note(d.read(d.reply.Value, &d.mod.actions[action].returns))
 	}
 	c := &t.p.claims[action]
 	if c.steady || c.twice {
 		t.lastArgs, t.lastReply = append(t.lastArgs[:0], d.args...), d.reply
 	}
-	if got := d.answer(d.reply.Value, d.mod.actions[action].returns); told && got != want {
-		t.note(fmt.Sprintf("%s, the model says %s", d.reply.Value, t.m.Text(want)))
+	if as := &d.mod.actions[action].returns; told && d.answer(d.reply.Value, as) != want {
+		t.note(fmt.Sprintf("%s, the model says %s", d.read(d.reply.Value, as), t.m.Text(want)))
 		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: name, cause: "returns", at: t.p.claims[action].binding.Answer.Place,
 			title: "what " + name + " returns differs from the model"})
 		return false
@@ -168,8 +168,8 @@ func (t *traversal) ask(x *pair, after string) {
 		t.fail(bad)
 		return
 	}
-	got := d.answer(reply.Value, d.mod.observers[x.observer].returns)
-	if got == want {
+	as := &d.mod.observers[x.observer].returns
+	if d.answer(reply.Value, as) == want {
 		return
 	}
 	name := t.p.doc.Functions[x.observer].Name
@@ -177,7 +177,7 @@ func (t *traversal) ask(x *pair, after string) {
 	for _, i := range t.tuple {
 		args = append(args, t.m.Name(i))
 	}
-	t.note(fmt.Sprintf("%s(%s) is %s, the model says %s", name, strings.Join(args, ", "), t.m.Text(got), t.m.Text(want)))
+	t.note(fmt.Sprintf("%s(%s) is %s, the model says %s", name, strings.Join(args, ", "), d.read(reply.Value, as), t.m.Text(want)))
 	t.fail(&failure{kind: kindDiscrepancy, level: byModule, title: fmt.Sprintf("%s differs from the model after %s", name, after),
 		subject: name, cause: "after " + after, at: t.p.doc.Functions[x.observer].Place})
 }

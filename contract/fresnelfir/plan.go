@@ -25,6 +25,12 @@ type plan struct {
 	// feeds are, by branch, the branches that lead to an action which sets a
 	// field that the branch's guard asks for.
 	feeds map[event][]event
+	// breaking is, by property, how far the model is from a breach of it.
+	breaking []model.Distance
+	// moves says, by entity and field, that some effect sets it.
+	moves [][]bool
+	// collects says that what reaches something new is kept to begin with again.
+	collects bool
 	// claims are what the bindings say of their actions, by action.
 	claims []claims
 }
@@ -43,6 +49,8 @@ type node struct {
 	weights  []float64
 	attempts bool   // some branch has an attempt
 	action   string // of a call
+	// unreachable says why nothing leads here; "" if something may.
+	unreachable string
 }
 
 // branch is an alternative of an alt.
@@ -50,7 +58,11 @@ type branch struct {
 	id     string
 	weight float64
 	guard  model.Condition
-	open   bool // has no guard
+	open   bool       // has no guard
+	parts  []conjunct // of the guard
+	far    model.Distance
+	// unreachable says why it is never taken; "" if it may be.
+	unreachable string
 	// attempt is the action to try though the guard does not hold; -1: none.
 	attempt int
 }
@@ -81,6 +93,7 @@ type startBind struct {
 
 func newPlan(doc *ir.Document) *plan {
 	p := &plan{doc: doc, program: model.Compile(doc), actor: -1}
+	p.collects = p.listens("coverage_delta")
 	if doc.Actor != "" {
 		p.actor = p.program.Entity(doc.Actor)
 	}
@@ -97,7 +110,12 @@ func newPlan(doc *ir.Document) *plan {
 	for _, g := range doc.Generators {
 		p.starts = append(p.starts, p.compileStart(g))
 	}
+	for i := range p.program.Properties() {
+		p.breaking = append(p.breaking, p.program.Breaking(i))
+	}
 	p.compileInputs()
+	p.compileMoves()
+	p.prove()
 	p.compileFeeds()
 	p.compileAttempts()
 	p.compileClaims()
@@ -123,7 +141,7 @@ func (p *plan) add(n *ir.Node, rules map[string]int) int {
 			g.Children = append(g.Children, p.add(b.Body, rules))
 			x := branch{id: b.ID, weight: float64(b.Weight), open: b.Guard == nil}
 			if b.Guard != nil {
-				x.guard = p.program.Condition(b.Guard)
+				x.guard, x.parts, x.far = p.program.Condition(b.Guard), p.compileParts(b.Guard), p.program.Distance(b.Guard, true)
 			}
 			info.branches, info.weights = append(info.branches, x), append(info.weights, x.weight)
 		}

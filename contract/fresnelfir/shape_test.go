@@ -42,3 +42,17 @@ func TestGraph(t *testing.T) {
 		t.Errorf("edges seen: %v", seen)
 	}
 }
+
+// A model is known by most of its sections, or by some that are rare, also where
+// it cannot be read.
+func TestDetect(t *testing.T) {
+	all := document(map[string]string{})
+	for text, want := range map[string]bool{
+		all: true, "\ufeff" + all: true, all[:300]: true, `{"entities": {}, "effects": {}, "bindings": {}}`: true,
+		`{"properties": {}, "functions": {}, "inputs": {}}`: false, `["entities", "effects", "bindings"]`: false, "": false,
+	} {
+		if got := New(nil).Detect(campaign.Spec{Data: []byte(text)}); got != want {
+			t.Errorf("%.40q: %v", text, got)
+		}
+	}
+}

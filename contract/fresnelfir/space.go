@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
-	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
-	"github.com/thresh-dev/thresh/engine/choice"
 	"github.com/thresh-dev/thresh/engine/solve"
 	"github.com/thresh-dev/thresh/engine/tway"
 )
@@ -77,7 +75,7 @@ func newSpace(p *plan, reached []bool) space {
 		s.cover(in)
 	case solve.Unsat:
 		core, _ := solver.Conflict(nil, solve.DefaultNodes)
-		s.faults = append(s.faults, fault{at: in.Constraints[0].Place, code: "no-input", message: "the constraints exclude every input: " + s.named(core)})
+		s.faults = append(s.faults, fault{at: in.Constraints[append(core, 0)[0]].Place, code: "no-input", message: "the constraints exclude every input: " + s.named(core)})
 	default:
 		s.faults = append(s.faults, fault{at: in.Place, code: "no-input", message: "no input was found that the constraints allow, within the budget of the search"})
 	}
@@ -93,12 +91,14 @@ func (s *space) named(conds []int) string {
 	return strings.Join(list, ", ")
 }
 
-func (s *space) solver() *solve.Solver {
+func (s *space) solver() *solve.Solver { return s.solverOf(s.conds) }
+
+func (s *space) solverOf(conds []solve.Cond) *solve.Solver {
 	sizes := make([]int, len(s.domains))
 	for i := range s.domains {
 		sizes[i] = len(s.domains[i].values)
 	}
-	return solve.New(sizes, s.conds)
+	return solve.New(sizes, conds)
 }
 
 // newDomain chooses the values that are told apart.
@@ -125,11 +125,12 @@ func newDomain(doc *ir.Document, x *ir.Domain) domain {
 		}
 	})
 	list = slices.DeleteFunc(list, func(v int64) bool { return v < x.Min || v > x.Max })
-	slices.Sort(list)
-	list = slices.Compact(list)
-	for _, v := range list[:min(len(list), 4*maxValues)] {
-		d.values = append(d.values, uint64(v)-uint64(x.Min))
+	for _, v := range list {
+		d.values = append(d.values, x.Number(v))
 	}
+	slices.Sort(d.values)
+	d.values = slices.Compact(d.values)
+	d.values = d.values[:min(len(d.values), 4*maxValues)]
 	return d
 }
 
@@ -280,13 +281,13 @@ func (s *space) boundary(t ir.Target, seen map[string]bool) {
 			case ir.LitString:
 				places = append(places, uint64(slices.Index(d.source.Values, v.Text)))
 			default:
-				places = append(places, uint64(v.Int)-uint64(d.source.Min))
+				places = append(places, d.source.Number(v.Int))
 			}
 		}
-		if last := d.source.Size() - 1; d.source.Type == ir.Int {
-			places = append(places, 0, last)
-			if last > 1 {
-				places = append(places, 1, last-1)
+		if x := d.source; x.Type == ir.Int {
+			places = append(places, x.Number(x.Min), x.Number(x.Max))
+			if x.Size() > 2 {
+				places = append(places, x.Number(x.Min+1), x.Number(x.Max-1))
 			}
 		}
 		for _, at := range places {
@@ -307,7 +308,7 @@ func (s *space) text(d, value int) string {
 	case ir.Enum, ir.String:
 		return x.Values[at]
 	}
-	return fmt.Sprint(int64(uint64(x.Min) + at))
+	return fmt.Sprint(x.Integer(at))
 }
 
 // idle doubts domains that reach nothing: what is asked of them cannot be covered.
@@ -325,96 +326,6 @@ func (s *space) idle(in *ir.Inputs) {
 					t.unreachable = "nothing takes the input " + x.Name
 				}
 			}
-		}
-	}
-}
-
-// inputs are the inputs of one traversal.
-type inputs struct {
-	s      *space
-	solver *solve.Solver // nil until it is needed
-	row    []int         // the place of each value; solve.Open where the value is another
-	fixed  []int
-	hint   func(d int) (uint64, bool) // a value to try, or none
-}
-
-func (in *inputs) reset(s *space) {
-	in.s = s
-	in.row = append(in.row[:0], s.first...)
-}
-
-// draw decides on new values for some domains, such that all constraints hold.
-// like is a row to take them from where that can be, or nil.
-func (in *inputs) draw(src *choice.Source, m *model.Machine, domains []int, like []int) {
-	p := m.Program()
-	for _, d := range domains {
-		x := &in.s.domains[d]
-		n := uint64(len(x.values))
-		var k int
-		if like != nil {
-			k = int(src.Prefer(uint64(like[d]), n))
-		} else {
-			k = int(src.Draw(n))
-		}
-		free := !slices.ContainsFunc(in.s.conds, func(c solve.Cond) bool { return slices.Contains(c.Vars, d) })
-		if free {
-			in.row[d] = k
-			at := x.values[k]
-			if !x.whole {
-				at = in.other(src, d, at)
-			}
-			m.SetInput(d, p.DomainValue(d, at))
-			continue
-		}
-		in.constrained(d, k, domains)
-		m.SetInput(d, p.DomainValue(d, x.values[in.row[d]]))
-	}
-}
-
-// other decides on any value of a large domain, now and then, in place of at.
-func (in *inputs) other(src *choice.Source, d int, at uint64) uint64 {
-	x := in.s.domains[d].source
-	size := x.Size() + uint64(len(x.Variants))
-	if hint, ok := in.hint(d); ok {
-		if src.Prefer(1, 2) == 1 {
-			at, in.row[d] = src.Prefer(hint, size), solve.Open
-		}
-	} else if src.Weighted(onceInFour) == 1 {
-		at, in.row[d] = src.Draw(size), solve.Open
-	}
-	return at
-}
-
-// constrained gives a domain the first value from k on that the others allow:
-// those that are still to be drawn may change for it, the rest stay.
-func (in *inputs) constrained(d, k int, domains []int) {
-	if in.solver == nil {
-		in.solver = in.s.solver()
-	}
-	if !in.solver.Constrained(d) { // the conditions on it hold whatever it is
-		in.row[d] = k
-		return
-	}
-	at := slices.Index(domains, d)
-	n := len(in.s.domains[d].values)
-	for i := range n {
-		in.fixed = append(in.fixed[:0], in.row...)
-		for _, later := range domains[at+1:] {
-			in.fixed[later] = solve.Open
-		}
-		for v := range in.fixed {
-			if !in.solver.Constrained(v) {
-				in.fixed[v] = 0 // no condition is on it
-			}
-		}
-		in.fixed[d] = (k + i) % n
-		if a := in.solver.Solve(solve.Query{Fixed: in.fixed}); a.Status == solve.Sat {
-			for v, x := range a.Row {
-				if in.solver.Constrained(v) {
-					in.row[v] = x
-				}
-			}
-			return
 		}
 	}
 }

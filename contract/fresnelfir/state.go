@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/engine/choice"
 	"github.com/thresh-dev/thresh/engine/walk"
 )
@@ -36,8 +37,18 @@ type state struct {
 	wide     int                  // observers are asked about more instances, for so many more epochs
 	quiet    int                  // epochs since anything new was reached
 	log      *history[directive]  // what was decided, with its cause
-	corpus   [][]uint64           // tapes that reached something new, the latest last
-	models   int                  // states of the model that were met
+	corpus   []entry              // beginnings that reached something new, by number
+	entries  int64                // that the corpus ever had
+	numbers  int                  // in the tapes of the corpus
+	leads    [][]uint64           // ways that the search has found, for the next cases
+	searches int                  // that found nothing
+	searched int                  // moves of searches for what is uncovered
+	idle     int                  // searches while nothing was uncovered
+	idled    int                  // their moves
+	through  int64                // one more than the entries that the corpus had when a search had no move left
+	failures map[string]bool      // that were met, by failureKey and by subject
+	broken   uint64               // properties that the model alone breaks, as bits
+	models   int                  // states of the model, and situations, that were met
 	curve    *history[[2]float64] // coverage of calls and branches, by actions, after each epoch
 }
 
@@ -53,7 +64,7 @@ func newState(p *plan) *state {
 	return &state{
 		tried:   make([]int64, p.program.Properties()),
 		reached: make([]bool, len(p.space.targets)), learned: map[event]float64{}, forced: map[event]int{},
-		tries: map[int]int64{}, timeouts: map[event]int{}, skipped: map[event]int{},
+		tries: map[int]int64{}, timeouts: map[event]int{}, skipped: map[event]int{}, failures: map[string]bool{},
 	}
 }
 
@@ -64,7 +75,7 @@ func (s *state) clone() *state {
 	c.tries, c.skipped, c.timeouts = maps.Clone(s.tries), maps.Clone(s.skipped), maps.Clone(s.timeouts)
 	c.edges, c.hints = slices.Clone(s.edges), slices.Clone(s.hints)
 	c.tried, c.reached = slices.Clone(s.tried), slices.Clone(s.reached)
-	c.corpus = slices.Clip(s.corpus)
+	c.corpus = slices.Clone(s.corpus)
 	for i := range c.hints {
 		c.hints[i] = slices.Clone(c.hints[i])
 	}
@@ -130,6 +141,26 @@ func (s *state) loopLimit(p *plan, at, count int) bool {
 	return s != nil && s.limit > 0 && count >= max(s.limit, p.grammar.Nodes[at].Min)
 }
 
+// maxFailures is how many failures are told from new ones.
+const maxFailures = 1000
+
+// fails notes a failure.
+func (s *state) fails(kind, subject, cause string) {
+	if k := failureKey(kind, subject, cause); !s.failures[k] && len(s.failures) < maxFailures {
+		s.failures = maps.Clone(s.failures) // the state before has it too
+		s.failures[k], s.failures[subject] = true, true
+	}
+}
+
+// breaks notes that the model alone breaks a property.
+func (s *state) breaks(doc *ir.Document, property string) {
+	for i, x := range doc.Properties {
+		if x.Name == property {
+			s.broken |= 1 << i
+		}
+	}
+}
+
 // add folds one case in: it returns what the case reached first, and the branch
 // that it took last if it failed.
 func (s *state) add(t tally, p *plan) (fresh []event, last *event) {
@@ -138,13 +169,13 @@ func (s *state) add(t tally, p *plan) (fresh []event, last *event) {
 	for i, e := range t.events {
 		n := int64(t.counts[i])
 		switch e.kind {
-		case eventNode, eventBranch, eventModel:
-			if e.kind == eventModel && s.models == maxModels && s.hits.of(e) == 0 {
+		case eventNode, eventBranch, eventModel, eventSituation:
+			if e.ofModel() && s.models == maxModels && s.hits.of(e) == 0 {
 				continue
 			}
 			if s.hits.add(e, n) == 0 {
 				fresh = append(fresh, e)
-				if e.kind == eventModel {
+				if e.ofModel() {
 					s.models++
 				}
 			}
@@ -180,25 +211,22 @@ func (s *state) add(t tally, p *plan) (fresh []event, last *event) {
 	}
 	if len(fresh) > 0 && t.tape != nil {
 		if tape, err := choice.Decode(t.tape); err == nil {
-			s.corpus = append(s.corpus, tape)
-			s.corpus = s.corpus[max(0, len(s.corpus)-maxCorpus):]
+			s.collect(tape, t.cuts)
 		}
 	}
 	return fresh, last
 }
 
-// maxModels is how many states of the model are told apart; later ones are
-// nothing new. maxCorpus is how many tapes are kept.
-const (
-	maxModels = 1 << 14
-	maxCorpus = 512
-)
+// maxModels is how many states of the model, and situations in them, are told
+// apart; later ones are nothing new.
+const maxModels = 1 << 15
 
-// news reports whether a case reached something that the state does not know.
-func (s *state) news(events []event) bool {
-	return slices.ContainsFunc(events, func(e event) bool {
-		return (e.kind <= eventBranch || e.kind == eventModel && s.models < maxModels) && s.hits.of(e) == 0 || e.kind == eventEdge
-	})
+// ofModel reports whether an event is about a state of the model.
+func (e *event) ofModel() bool { return e.kind == eventModel || e.kind == eventSituation }
+
+// lacks reports whether an event is something new to the state.
+func (s *state) lacks(e event) bool {
+	return (e.kind <= eventBranch || e.ofModel() && s.models < maxModels) && s.hits.of(e) == 0 || e.kind == eventEdge
 }
 
 func holds(c *combination, row []int) bool {
@@ -225,18 +253,19 @@ func (s *state) sortedClosed() []event {
 	return list
 }
 
-// progress counts the calls and branches of the protocols that were reached.
+// progress counts the calls and branches of the protocols that were reached, of
+// those that can be.
 func (s *state) progress(p *plan) (hit, total int) {
 	for at := range p.nodes {
 		n := &p.nodes[at]
-		if n.kind == walk.Call {
+		if n.kind == walk.Call && n.unreachable == "" {
 			total++
 			if s.hits.of(event{kind: eventNode, node: at}) > 0 {
 				hit++
 			}
 		}
 		for i := range n.branches {
-			if n.branches[i].weight == 0 {
+			if n.branches[i].unreachable != "" {
 				continue
 			}
 			total++

@@ -2,6 +2,7 @@ package fresnelfir
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -13,7 +14,7 @@ import (
 func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 	list := []campaign.Exhibit{
 		c.overview(s),
-		campaign.TableExhibit("Coverage of the protocols", []string{"target", "status", "hits"}, c.transitions(s)),
+		table("Coverage of the protocols", []string{"target", "status", "hits", "why"}, c.transitions(s)),
 	}
 	m, paired := c.pairs(s)
 	if paired {
@@ -33,6 +34,18 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 		list = append(list, campaign.TableExhibit("Directives", []string{"epoch", "directive", "target", "cause"}, directives(s.log.all())))
 	}
 	return list
+}
+
+// table is a table without its last column if nothing stands in it.
+func table(title string, columns []string, rows [][]string) campaign.Exhibit {
+	last := len(columns) - 1
+	if !slices.ContainsFunc(rows, func(r []string) bool { return r[last] != "" }) {
+		columns = columns[:last]
+		for i := range rows {
+			rows[i] = rows[i][:last]
+		}
+	}
+	return campaign.TableExhibit(title, columns, rows)
 }
 
 func (c *Campaign) overview(s *state) campaign.Exhibit {
@@ -61,6 +74,9 @@ func (c *Campaign) overview(s *state) campaign.Exhibit {
 		{"dead ends: no branch was open", fmt.Sprint(dead)},
 		{"walks that were cut: refs too deep, or loops without actions", fmt.Sprint(s.cut)},
 	}
+	if n := s.searched + s.idled; n > 0 {
+		rows = append(rows, []string{"moves of the model alone, in searches", fmt.Sprint(n)})
+	}
 	if c.module != nil {
 		rows = append(rows, []string{"points of the module's code reached", fmt.Sprint(s.edgesReached())})
 		for a, x := range c.plan.program.Actions() {
@@ -79,22 +95,20 @@ func status(hits int64) string {
 	return "pending"
 }
 
-// transitions lists every call and every branch with its hits.
+// transitions lists every call and every branch with its hits, and why those that
+// have none do not, as far as that is known.
 func (c *Campaign) transitions(s *state) [][]string {
 	var rows [][]string
+	add := func(t Target) {
+		rows = append(rows, []string{t.Name, t.Status, strconv.FormatInt(t.Hits, 10), t.Why})
+	}
 	for at := range c.plan.nodes {
 		n := &c.plan.nodes[at]
 		if n.kind == walk.Call {
-			hits := s.hits.of(event{kind: eventNode, node: at})
-			rows = append(rows, []string{n.id + " " + n.action, status(hits), strconv.FormatInt(hits, 10)})
+			add(s.target(n.id+" "+n.action, s.hits.of(event{kind: eventNode, node: at}), n.unreachable))
 		}
 		for i, b := range n.branches {
-			hits := s.branchHits(at, i)
-			st := status(hits)
-			if b.weight == 0 {
-				st = "unreachable"
-			}
-			rows = append(rows, []string{n.id + "#" + b.id, st, strconv.FormatInt(hits, 10)})
+			add(s.target(n.id+"#"+b.id, s.branchHits(at, i), b.unreachable))
 		}
 	}
 	return rows
@@ -118,7 +132,7 @@ func (c *Campaign) combinations(s *state, paired bool) [][]string {
 		case s.reached[i]:
 			rows = append(rows, []string{t.label, "hit", ""})
 		default:
-			rows = append(rows, []string{t.label, "pending", ""})
+			rows = append(rows, []string{t.label, "pending", s.target(t.label, 0, "").Why})
 		}
 	}
 	if more > 0 {
@@ -132,11 +146,40 @@ func (c *Campaign) properties(s *state) [][]string {
 	for i, n := range s.tried {
 		times := strconv.FormatInt(n, 10)
 		if n == 0 {
-			times = "never: it says nothing of this run"
+			times = "never: " + c.untested(i)
 		}
 		rows = append(rows, []string{c.plan.program.Property(i), times})
 	}
 	return rows
+}
+
+// untested says why a property was never put to the test.
+func (c *Campaign) untested(property int) string {
+	if c.module == nil && c.plan.program.Observes(property) {
+		return "it asks the module, and there is none"
+	}
+	return "it says nothing of this run"
+}
+
+// shownWarnings bounds the properties that are warned of one by one.
+const shownWarnings = 10
+
+// Warnings implements [campaign.Warner]: the properties that were never put to the
+// test. A capsule, which is one traversal, need not do that with all.
+func (c *Campaign) Warnings(s *state) []string {
+	if c.plan.doc.Capsule != nil {
+		return nil
+	}
+	var list []string
+	for i, n := range s.tried {
+		if n == 0 {
+			list = append(list, fmt.Sprintf("the property %s was never put to the test: %s", c.plan.program.Property(i), c.untested(i)))
+		}
+	}
+	if more := len(list) - shownWarnings; more > 0 {
+		list = append(list[:shownWarnings], fmt.Sprintf("%d more properties were never put to the test", more))
+	}
+	return list
 }
 
 // shownDirectives is how many directives are listed: the last ones.

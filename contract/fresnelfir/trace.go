@@ -20,6 +20,7 @@ type trace struct {
 	Place      string      `json:"place,omitempty"` // of what does not hold, in the document
 	Generation int         `json:"-"`               // actions that were applied
 	via        []string
+	passed     []string      // properties that do not hold and are passed over
 	was        []model.Value // fields before the step
 	count      int
 	state      dut.Snapshot // of the module before the step; nil: not wanted
@@ -151,6 +152,10 @@ func (x *trace) end(t *traversal) {
 			at++
 		}
 	}
+	for _, what := range x.passed {
+		s.Changes = append(s.Changes, what+", which is known")
+	}
+	x.passed = nil
 	if x.state != nil {
 		blocks, globals := t.dev.inst.Changed(x.state)
 		s.Effects = fmt.Sprintf("%d blocks of memory and %d globals changed", blocks, globals)

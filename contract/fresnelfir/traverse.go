@@ -2,8 +2,8 @@ package fresnelfir
 
 import (
 	"fmt"
+	"math"
 
-	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
 	"github.com/thresh-dev/thresh/engine/choice"
 	"github.com/thresh-dev/thresh/engine/dut"
@@ -24,30 +24,48 @@ type traversal struct {
 	walkers []walk.Walker
 	alive   []int // threads that have not ended
 
-	state   *state // what was learned; nil: nothing
-	row     uint64 // the row of the covering array to begin with
-	threads int
-	thread  int    // the acting one
-	born    []int  // by thread: where on the tape its making begins
-	turns   []turn // in order
-	weights []float64
-	breach  []model.Breach
+	state    *state   // what was learned; nil: nothing
+	from     *entry   // what to begin with; nil: the start
+	key      uint64   // what decides on the way from there
+	moments  *moments // nil: none are kept
+	restored bool     // it began with a moment that was kept
+	finder   *finder  // nil: nothing is to be found
+	row      uint64   // the row of the covering array to begin with
+	wanted   *wish    // the inputs to use where they can be; nil: any
+	threads  int
+	thread   int    // the acting one
+	born     []int  // by thread: where on the tape its making begins
+	turns    []turn // in order
+	weights  []float64
+	breach   []model.Breach
+	lenient  uint64   // the properties to pass over, if the tape does not say, as bits
+	passing  uint64   // those that are passed over
+	passed   *failure // the first of them that did not hold
+	blamed   event    // the branch that was taken last before that
 
 	actions int
+	begun   int // actions that led to where its own part begins
 	seen    coverage
 	failed  *failure
 	trace   *trace                 // nil: not wanted
 	dev     *device                // the module in step with the model; nil: the model alone
+	mod     *module                // what dev runs; without dev, what the steps would be taken with
 	given   map[string]model.Value // arguments that a generator's step gives
 	tuple   []int32
 
 	wide          bool // observers are asked about more instances
 	forbidden     []int
+	linked        []int    // domains that an instance's fields are drawn from
+	same          []int    // the inputs that the acting instance before was made from
+	drew          []uint64 // what was drawn for its fields
+	shut          []bool   // by branch of the present alternative
 	attempted     []stretch
 	before, after []dut.Value // readings
+	readers       []int       // by reading: the observer
 	lastArgs      []dut.Value
 	lastReply     dut.Reply
-	versions      []int // by entity: how often it was written
+	versions      []int  // by entity: how often it was written
+	sketch        uint64 // of the model, after the last action
 	memos         []memo
 }
 
@@ -62,23 +80,73 @@ func newTraversal(p *plan) *traversal {
 
 // attach lets the traversal run a module in step with the model.
 func (t *traversal) attach(d *device) {
-	t.dev = d
+	t.dev, t.mod = d, d.mod
 	t.m.SetObserver(d)
 }
 
-// run walks from start to end. The source has been set up by the caller.
+// run walks from where it is to begin to the end. The source has been set up by
+// the caller.
 func (t *traversal) run() {
-	t.threads = 1 + int(t.src.Draw(uint64(t.p.doc.Exploration.Threads)))
-	t.actions, t.failed, t.turns = 0, nil, t.turns[:0]
+	t.travel()
+	if t.failed == nil && t.passed != nil && t.p.doc.Capsule == nil { // a capsule is about one failure
+		t.failed, t.seen.last = t.passed, t.blamed
+	}
+}
+
+func (t *traversal) travel() {
+	t.restored = false
+	if t.from == nil {
+		t.start()
+		t.walk(math.MaxInt)
+		return
+	}
+	if x := t.moments.of(t.from); x != nil {
+		t.restored = true
+		t.goBack(x, t.key)
+	} else {
+		t.start()
+		t.walk(len(t.from.tape))
+		if t.moments != nil && t.failed == nil {
+			t.moments.keep(t.from, t.moment())
+		}
+	}
+	t.depart()
+	t.walk(math.MaxInt)
+}
+
+// noting reports whether somebody wants to know which states of the model are met:
+// a campaign that learns, or a search.
+func (t *traversal) noting() bool { return t.state != nil || t.in.plain }
+
+// wish says which inputs to use from now on where they can be; nil: any.
+func (t *traversal) wish(x *wish) {
+	if t.wanted, t.in.exact = x, nil; x != nil {
+		t.in.exact = x.exact
+	}
+}
+
+// clear forgets an earlier case.
+func (t *traversal) clear() {
+	t.actions, t.begun, t.failed, t.passed, t.turns = 0, 0, nil, nil, t.turns[:0]
 	t.seen.reset()
-	t.in.reset(&t.p.space)
 	t.memos, t.attempted = t.memos[:0], t.attempted[:0]
-	if t.wide = false; t.dev != nil && len(t.dev.mod.pairs) > 0 {
+	clear(t.versions)
+}
+
+// start comes to where the first step is taken.
+func (t *traversal) start() {
+	t.clear()
+	t.in.reset(&t.p.space)
+	t.threads = 1 + int(t.src.Draw(uint64(t.p.doc.Exploration.Threads)))
+	if t.wide = false; t.mod != nil && len(t.mod.pairs) > 0 {
 		wide := uint64(0)
 		if t.state != nil && t.state.wide > 0 {
 			wide = 1
 		}
 		t.wide = t.src.Prefer(wide, 2) == 1
+	}
+	if t.passing = 0; t.p.program.Properties() > 0 {
+		t.passing = t.src.Prefer(t.lenient, 0)
 	}
 	begin := 0
 	if n := len(t.p.starts); n > 0 {
@@ -90,12 +158,26 @@ func (t *traversal) run() {
 		t.generate(&t.p.starts[begin-1])
 		t.src.End()
 	}
-	for t.failed == nil && len(t.alive) > 0 && t.actions < maxSteps {
+	t.sketch = t.m.Sketch(t.p.actor)
+	if t.finder != nil {
+		t.finder.look(t)
+	}
+}
+
+// walk takes steps until nobody has one to take, or so many decisions were made.
+func (t *traversal) walk(decisions int) {
+	for t.failed == nil && t.going() && t.src.Len() < decisions {
 		t.src.Begin()
 		t.step()
 		t.src.End()
+		if t.finder != nil {
+			t.finder.look(t)
+		}
 	}
 }
+
+// going reports whether there is a step to take.
+func (t *traversal) going() bool { return len(t.alive) > 0 && t.actions < maxSteps }
 
 // chooseStart decides on a generator; 0 is none.
 func (t *traversal) chooseStart(n int) int {
@@ -143,122 +225,7 @@ func (t *traversal) actors(threads int) {
 			return
 		}
 	}
-	t.fail(t.broken(t.breach[0], "in the start state"))
-}
-
-// instance makes an instance and gives all of its fields a value. links are the
-// domains that some are drawn from.
-func (t *traversal) instance(entity int, links []int) int32 {
-	var linked []int
-	for _, d := range links {
-		if d >= 0 {
-			linked = append(linked, d)
-		}
-	}
-	if len(linked) > 0 {
-		t.in.draw(&t.src, t.m, linked, t.likely())
-		t.seen.input(t.in.row)
-	}
-	i := t.m.Create(entity)
-	t.versions[entity]++
-	for k, f := range t.p.doc.Entities[entity].Fields {
-		if len(links) > 0 && links[k] >= 0 {
-			t.m.Set(i, k, t.m.Input(links[k]))
-		} else {
-			n := t.src.Draw
-			if len(f.Texts) > 0 {
-				n = t.src.Skewed // the plain ones, which come first, as often as all variants
-			}
-			t.m.Set(i, k, t.fieldValue(i, k, f, n(fieldValues(f))))
-		}
-	}
-	if t.trace != nil {
-		t.trace.made(t.m, i)
-	}
-	return i
-}
-
-// likely is a row of the covering array, or, as often, nil: rows alone would
-// never bring the same values together twice in a row.
-func (t *traversal) likely() []int {
-	rows := t.p.space.rows
-	t.row = choice.Key(t.row)
-	if len(rows) == 0 || t.row&1 == 1 {
-		return nil
-	}
-	return rows[t.row>>1%uint64(len(rows))]
-}
-
-// fieldValues is how many values of a field an instance may be given that the
-// harness makes. Of wide integers these are 0, or what is nearest to it, and
-// the ends of the range.
-func fieldValues(f *ir.Field) uint64 {
-	switch f.Type {
-	case ir.Bool:
-		return 2
-	case ir.Enum:
-		return uint64(len(f.Values))
-	case ir.Int:
-		if low, high, small := smallRange(f); small {
-			return uint64(high-low) + 1
-		}
-		return 3
-	case ir.String:
-		return max(uint64(len(f.Texts)), 1)
-	}
-	return 1
-}
-
-func smallRange(f *ir.Field) (low, high int64, small bool) {
-	if f.Min == nil || f.Max == nil {
-		return 0, 0, false
-	}
-	return *f.Min, *f.Max, uint64(*f.Max)-uint64(*f.Min) < maxValues
-}
-
-// fieldValue is value v of those that a field of instance i may be given.
-func (t *traversal) fieldValue(i int32, field int, f *ir.Field, v uint64) model.Value {
-	switch f.Type {
-	case ir.Bool:
-		if v == 1 {
-			return model.True
-		}
-		return model.False
-	case ir.Enum:
-		x, _ := t.p.program.Symbol(f.Values[v])
-		return x
-	case ir.Int:
-		if low, _, small := smallRange(f); small {
-			return model.Number(low + int64(v))
-		}
-		zero := int64(0)
-		if f.Min != nil {
-			zero = max(zero, *f.Min)
-		}
-		if f.Max != nil {
-			zero = min(zero, *f.Max)
-		}
-		switch {
-		case v == 1 && f.Min != nil:
-			return model.Number(*f.Min)
-		case v == 2 && f.Max != nil:
-			return model.Number(*f.Max)
-		}
-		return model.Number(zero)
-	case ir.Ref:
-		if e := t.p.program.Entity(f.Entity); len(t.m.Live(e)) > 0 {
-			return model.Identity(t.m.Live(e)[0])
-		}
-	}
-	if x := t.m.Get(i, field); x.Kind != model.Unset {
-		return x // the id
-	}
-	text := ""
-	if len(f.Texts) > 0 {
-		text = f.Texts[v]
-	}
-	x, _ := t.p.program.Symbol(text)
-	return x
+	t.breached("in the start state")
 }
 
 // step lets one thread go on to its next action and carries that out.
@@ -317,26 +284,33 @@ func (t *traversal) perform(action int) {
 			return
 		}
 	}
-	if len(t.breach) > 0 {
-		t.fail(t.broken(t.breach[0], "before "+a.Name))
+	if len(t.breach) > 0 && t.breached("before "+a.Name) {
 		return
 	}
 	if f := t.m.Apply(action); f.Cause != model.NoFault {
 		t.fail(t.faulty(f, "the effect of "+a.Name, a.Name))
 		return
 	}
+	if a.Binding != nil && a.Binding.Idempotent && !t.m.Settled(action) {
+		t.fail(&failure{kind: kindSpec, level: byModel, subject: a.Name, cause: "idempotent", at: a.Binding.Place,
+			title: a.Name + " is said to be idempotent, and its effect changes more when it is done twice"})
+		return
+	}
 	if t.dev != nil && a.Assigns() >= 0 {
 		t.dev.born(action, t.m.Var(a.Assigns()))
 	}
 	t.breach = t.m.After(action, t.breach[:0])
-	if t.breach = t.m.Check(t.breach); len(t.breach) > 0 {
-		t.fail(t.broken(t.breach[0], "after "+a.Name))
+	if t.breach = t.m.Check(t.breach); len(t.breach) > 0 && t.breached("after "+a.Name) {
+		// nothing that comes later is looked at
 	} else if t.dev != nil {
 		t.check(action)
+	} else if t.mod != nil && t.mod.actions[action].binding >= 0 && t.p.claims[action].twice {
+		t.src.Prefer(0, 2) // as a module would be called twice
 	}
 	t.m.Commit()
-	if t.state != nil {
-		t.seen.model(t.m.Sketch(t.p.actor))
+	if t.noting() {
+		t.sketch = t.m.Sketch(t.p.actor)
+		t.seen.model(t.sketch)
 	}
 }
 
@@ -356,25 +330,26 @@ func (t *traversal) check(action int) {
 // Choose implements [walk.Guide].
 func (t *traversal) Choose(at int) int {
 	n := &t.p.nodes[at]
-	open := uint64(0)
+	open := uint64(0) // what is learned is kept by; of more than 64 branches several share a bit
+	t.shut = t.shut[:0]
 	for i := range n.branches {
 		b := &n.branches[i]
-		if b.open || t.guard(b) {
+		if t.shut = append(t.shut, !b.open && !t.guard(b)); !t.shut[i] {
 			open |= 1 << (i & 63)
 		}
 		if t.failed != nil {
 			return -1
 		}
 	}
-	if t.dev != nil && n.attempts {
-		if t.attempts(at, open); t.failed != nil {
+	if t.mod != nil && n.attempts {
+		if t.attempts(at); t.failed != nil {
 			return -1
 		}
 	}
 	t.weights = append(t.weights[:0], t.state.weightsOf(t.p, at, open)...)
 	total := 0.0
 	for i, w := range t.weights {
-		if open>>(i&63)&1 == 0 {
+		if t.shut[i] {
 			w, t.weights[i] = 0, 0
 			t.seen.closed(at, open, i)
 		}
@@ -383,6 +358,9 @@ func (t *traversal) Choose(at int) int {
 	if total <= 0 {
 		t.seen.stuck(at, open)
 		return -1
+	}
+	if t.noting() {
+		t.seen.situation(at, (t.sketch^open*0x9e3779b97f4a7c15)>>32)
 	}
 	i := t.src.Weighted(t.weights)
 	t.seen.taken(at, open, i)

@@ -53,6 +53,7 @@ type Source struct {
 	follow []uint64 // the tape to follow; beyond its end every decision is 0, unless
 	replay bool     // it is only the beginning (extend)
 	extend bool
+	least  bool // beyond its end decisions are the least, but for preferences (least)
 	tape   Tape
 	open   []int // spans that have not ended
 	over   bool  // a decision was asked for beyond the tape's end
@@ -67,13 +68,13 @@ func Random(key uint64) *Source {
 
 // Reset makes s a source like that of [Random], in the memory it has.
 func (s *Source) Reset(key uint64) {
-	s.state, s.follow, s.replay, s.extend, s.over = key, nil, false, false, false
+	s.state, s.follow, s.replay, s.extend, s.least, s.over = key, nil, false, false, false, false
 	s.clear()
 }
 
 // Follow makes s take the decisions that a tape holds.
 func (s *Source) Follow(values []uint64) {
-	s.follow, s.replay, s.extend, s.over = values, true, false, false
+	s.follow, s.replay, s.extend, s.least, s.over = values, true, false, false, false
 	s.clear()
 }
 
@@ -82,6 +83,25 @@ func (s *Source) Follow(values []uint64) {
 func (s *Source) Extend(values []uint64, key uint64) {
 	s.Follow(values)
 	s.state, s.extend = key, true
+}
+
+// Resume makes s go on by a key as [Source.Extend] does once it has come to the
+// end of the tape: its decisions count as made, though nobody asked for them.
+// What each was about is not known.
+func (s *Source) Resume(values []uint64, key uint64) {
+	s.Extend(values, key)
+	s.tape.Values = append(s.tape.Values, values...)
+	for range values {
+		s.tape.Marks = append(s.tape.Marks, Mark{})
+	}
+}
+
+// Try makes s go on, after what was decided already, with some decisions; those
+// behind them are the least that may be, but for what is preferred. Trying one
+// list after another goes through all that can be decided.
+func (s *Source) Try(values []uint64) {
+	s.follow = append(append(make([]uint64, 0, len(s.tape.Values)+len(values)), s.tape.Values...), values...)
+	s.replay, s.extend, s.least, s.over = true, false, true, false
 }
 
 // told reports whether a tape says what is decided next.
@@ -142,7 +162,7 @@ func (s *Source) Skewed(n uint64) uint64 {
 
 // Prefer decides on v, which is below n, unless a tape says otherwise.
 func (s *Source) Prefer(v, n uint64) uint64 {
-	if s.told() {
+	if s.told() && !(s.least && len(s.tape.Values) >= len(s.follow)) {
 		v = s.take(n)
 	}
 	s.note(v, Number, n)

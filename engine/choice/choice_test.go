@@ -106,4 +106,27 @@ func TestExtend(t *testing.T) {
 	if s.Overrun() {
 		t.Error("the tape was to be left")
 	}
+	extended := slices.Clone(s.Tape().Values)
+	s.Resume(whole[:10], 4)
+	for range 10 {
+		s.Draw(1000)
+	}
+	if tape := s.Tape(); !slices.Equal(tape.Values, extended) || len(tape.Marks) != 20 {
+		t.Errorf("resumed: %v with %d marks, extended: %v", tape.Values, len(tape.Marks), extended)
+	}
+}
+
+// What is tried goes through all that can be decided, with what is preferred as
+// it is.
+func TestTry(t *testing.T) {
+	s := choice.Random(1)
+	s.Draw(5)
+	s.Resume([]uint64{4}, 0)
+	s.Try([]uint64{2})
+	if got := []uint64{s.Draw(3), s.Prefer(7, 9), s.Draw(0), uint64(s.Weighted([]float64{0, 1, 1}))}; !slices.Equal(got, []uint64{2, 7, 0, 1}) {
+		t.Errorf("tried: %v", got)
+	}
+	if got := s.Tape().Values; !slices.Equal(got, []uint64{4, 2, 7, 0, 1}) {
+		t.Errorf("the tape is %v", got)
+	}
 }

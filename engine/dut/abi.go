@@ -92,6 +92,7 @@ const (
 	ReturnCountMismatch
 	TypeMismatch
 	NoMemory // strings cannot be passed
+	ReturnTypeMismatch
 )
 
 // BindProblem is one binding that does not fit.
@@ -223,10 +224,10 @@ func lifting(k Kind, results []ValType) (Lifting, Mismatch, bool) {
 	case k == String && results[0] == TypeI64:
 		return FromPacked, 0, true
 	case k == String:
-		return FromPointerToPair, TypeMismatch, results[0] == TypeI32
+		return FromPointerToPair, ReturnTypeMismatch, results[0] == TypeI32
 	}
 	i := slices.Index([]ValType{TypeI32, TypeI64, TypeF32, TypeF64}, results[0])
-	return FromI32 + Lifting(max(i, 0)), TypeMismatch, i >= 0
+	return FromI32 + Lifting(max(i, 0)), ReturnTypeMismatch, i >= 0
 }
 
 // findAllocator gives the first allocator whose signature is the one known of it.

@@ -59,6 +59,7 @@ type Binding struct {
 	Function string
 	Params   []Param
 	Result   Kind
+	Unsigned bool // an int that comes back in 32 bits has no sign
 }
 
 // Param is one parameter of a binding.

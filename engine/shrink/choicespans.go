@@ -122,6 +122,17 @@ func (s *tapes) full(list []choice.Span) bool {
 		(last.To == len(s.best.Values) || s.best.Marks[last.To].Kind != choice.Flag)
 }
 
+// fullEnd is where the siblings end of which one begins at from, if they are as
+// many as there may be; -1 if not.
+func (s *tapes) fullEnd(from int) int {
+	for _, list := range s.siblings() {
+		if slices.ContainsFunc(list, func(x choice.Span) bool { return x.From == from }) && s.full(list) {
+			return list[len(list)-1].To
+		}
+	}
+	return -1
+}
+
 // dropNamed deletes a span and lowers what may count it or name it. Only what is
 // small already is worth so many tests.
 func (s *tapes) dropNamed() {

@@ -1,6 +1,9 @@
 package shrink
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // merge takes a number away, with the span that it is in, and adds it to the
 // next of its limit, for conditions on sums.
@@ -14,15 +17,47 @@ func (s *tapes) merge() {
 		if len(list) < 2 || list[1] < to {
 			continue
 		}
-		for more := range uint64(2) {
+		for _, sum := range s.sums(i, list[1]) {
 			c := slices.Clone(s.best.Values)
-			c[list[1]] += min(c[i]+1-more, s.best.Marks[i].Limit-1-c[list[1]])
-			if s.tryShorter(slices.Delete(c, from, to)) {
+			c[list[1]] = sum
+			end := s.fullEnd(from)
+			if c = slices.Delete(c, from, to); s.tryShorter(c) || end >= 0 && s.tryShorter(slices.Insert(c, end-(to-from), 0)) {
 				i = max(i-(to-from), from) - 1
 				break
 			}
 		}
 	}
+}
+
+// sums are what the numbers i and j, which have one limit, may come to together:
+// numbers that stand for 0, -1, 1, -2 ... as integers of so many bits do, and
+// others as far as their limit.
+func (s *tapes) sums(i, j int) []uint64 {
+	a, b, limit := s.best.Values[i], s.best.Values[j], s.best.Marks[i].Limit
+	plain, carry := bits.Add64(a, b, 0)
+	full := func(sum uint64) bool { return carry == 1 || limit > 0 && sum >= limit }
+	var signed uint64
+	switch {
+	case a&1 == b&1:
+		if signed = plain + a&1; full(signed) {
+			signed = 2*limit - 1 - signed // beyond one end of the range it goes on from the other
+		}
+	default:
+		even, odd := a, b
+		if a&1 == 1 {
+			even, odd = b, a
+		}
+		if signed = odd - even; even > odd {
+			signed = even - odd - 1
+		}
+	}
+	if full(plain) {
+		plain = limit - 1
+	}
+	if plain == signed {
+		return []uint64{plain}
+	}
+	return []uint64{signed, plain}
 }
 
 // around is the innermost span of more than one number that number i is in.

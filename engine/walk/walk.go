@@ -13,7 +13,10 @@
 // [Walker.Next].
 package walk
 
-import "errors"
+import (
+	"encoding/binary"
+	"errors"
+)
 
 // Kind is what a node does.
 type Kind uint8
@@ -143,6 +146,30 @@ func (w *Walker) Node() int { return w.at }
 
 // Status is the answer that Next gave last.
 func (w *Walker) Status() Status { return w.status }
+
+// Over reports whether a walk has nothing left to do.
+func (w *Walker) Over() bool { return len(w.stack) == 0 || w.status != Called }
+
+// Sketch adds to b where a walk stands. How often a repetition that may go on
+// or end has gone round does not count: what it can come to is about the same.
+func (w *Walker) Sketch(b []byte) []byte {
+	b = append(b, byte(w.status))
+	for _, f := range w.stack {
+		next := f.next
+		if n := &w.g.Nodes[f.node]; n.Kind == Repeat && next >= n.Min && next < n.Max {
+			next = n.Min
+		}
+		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(f.node)), uint64(next))
+	}
+	return append(b, 0xff)
+}
+
+// Copy makes w the same walk as another one, in the memory that w has.
+func (w *Walker) Copy(of *Walker) {
+	stack := append(w.stack[:0], of.stack...)
+	*w = *of
+	w.stack = stack
+}
 
 // Settle goes on as far as no alternative and no action is met: it leaves nodes
 // that are done, enters those that come next, and asks whether repetitions go

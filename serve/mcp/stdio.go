@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,13 +23,9 @@ const lastAnswers = 10 * time.Second
 
 // Stdio speaks over a pair of streams, a message a line.
 func Stdio(in io.Reader, out io.Writer) sdk.Transport {
-	return stdio{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: MaxMessage}}
+	w := &whole{out: out}
+	return stdio{&sdk.IOTransport{Reader: io.NopCloser(&lines{in: bufio.NewReader(in), out: w}), Writer: w, MaxLineLength: MaxMessage + 2}}
 }
-
-// unclosed is a stream that is not the session's to close.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
 
 type stdio struct{ sdk.Transport }
 

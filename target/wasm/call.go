@@ -167,6 +167,9 @@ func (x *instance) lift(f *function, r *dut.Reply) {
 		return
 	case dut.FromI32:
 		r.Value.Int = int64(int32(uint32(f.stack[0])))
+		if f.kinds.Unsigned {
+			r.Value.Int = int64(uint32(f.stack[0]))
+		}
 	case dut.FromI64:
 		r.Value.Int = int64(f.stack[0])
 	case dut.FromF32, dut.FromF64:

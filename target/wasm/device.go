@@ -45,6 +45,7 @@ func (d *device) begin(ctx context.Context) error {
 		return errors.Join(err, x.Close())
 	}
 	d.ready = x.snapshot()
+	d.ready.own = 0 // every state shares it
 	x.forget()
 	d.spare = x
 	return nil

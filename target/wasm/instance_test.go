@@ -14,6 +14,25 @@ import (
 	e "github.com/thresh-dev/thresh/engine/wasmemit"
 )
 
+// A call, what was traced of it, and going back allocate nothing.
+func TestCallAllocatesNothing(t *testing.T) {
+	p := bankPlan()
+	p.Coverage, p.Compares = true, true
+	_, x := open(t, p)
+	args := ints(3)
+	if n := testing.AllocsPerRun(100, func() {
+		if r := x.Call(bankAdd, args); r.Cause != dut.None {
+			t.Fatal(r.Cause)
+		}
+		x.Take()
+		if err := x.Reset(); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 func TestCallsAndFaults(t *testing.T) {
 	_, x := open(t, bankPlan())
 	for _, c := range []struct {

@@ -28,7 +28,7 @@ type state struct {
 	globals []uint64
 	world   world
 	calls   *called // of modules that are restored by repeating calls
-	own     int     // bytes that no earlier state has
+	own     int     // bytes that the state after start does not have, at most
 }
 
 // Size implements [dut.Snapshot].
@@ -98,7 +98,7 @@ func (x *instance) view() []byte {
 func (x *instance) Snapshot() dut.Snapshot { return x.snapshot() }
 
 func (x *instance) snapshot() *state {
-	s := &state{code: x.device.code, blocks: x.base.blocks, globals: x.getGlobals(nil), world: x.world, calls: x.calls}
+	s := &state{code: x.device.code, blocks: x.base.blocks, globals: x.getGlobals(nil), world: x.world, calls: x.calls, own: x.base.own}
 	memory, dirty := x.view(), x.dirt()
 	n := len(memory) / blockSize
 	shared := true

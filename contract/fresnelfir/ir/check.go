@@ -100,7 +100,19 @@ func (c *checker) entities() {
 			case Ref:
 				c.entity(c.src.Within(f.Place, "entity"), f.Entity)
 			}
+			c.initial(e, f)
 		}
+	}
+}
+
+// initial checks what a field begins with.
+func (c *checker) initial(e *Entity, f *Field) {
+	switch v := f.Default; {
+	case v == nil || v.Op == Faulty:
+	case v.Op > LitString:
+		c.fail(v.Place, "default", "", "must be a value, got an expression")
+	default:
+		c.assigned(e, f, v, c.expr(v, scope{}))
 	}
 }
 
@@ -228,16 +240,23 @@ func (c *checker) withActor(vars map[string]string) map[string]string {
 func (c *checker) functions() {
 	for _, f := range c.doc.Functions {
 		vars := c.params(f.Params)
-		want := returnType(c.doc, f.Returns)
-		if want.Type == NoType {
-			c.doubt(c.src.Within(f.Place, "returns"), "unknown-return-type", diag.DidYouMean(f.Returns, c.typeNames()), "is %q, which is no type of the document: answers are taken as integers", f.Returns)
-		}
 		c.models(f)
-		if f.Body == nil {
+		if f.Observer {
 			continue
 		}
-		if got := c.expr(f.Body, scope{vars: c.withActor(vars)}); !got.fits(want) {
+		got := c.expr(f.Body, scope{vars: c.withActor(vars)})
+		f.Result = c.answers(f.Place, f.Returns, got)
+		if want := returnType(c.doc, f.Returns); !got.fits(want) {
 			c.fail(f.Body.Place, "return-type", "", "must be %s, as the function returns, got %s", want, got)
+		}
+	}
+	for _, f := range c.doc.Functions {
+		if f.Observer {
+			says := ValueType{}
+			if pair := c.doc.Pair(f); pair != nil {
+				says = pair.Result
+			}
+			f.Result = c.answers(f.Place, f.Returns, says)
 		}
 	}
 }
@@ -334,17 +353,20 @@ func (c *checker) set(e *Effect, s Set) {
 	if entity == nil {
 		return
 	}
-	f := c.fieldOf(s.Place, entity, s.Field)
-	if f == nil || s.Value == nil {
-		return
+	if f := c.fieldOf(s.Place, entity, s.Field); f != nil && s.Value != nil {
+		c.assigned(entity, f, s.Value, got)
 	}
+}
+
+// assigned checks a value that a field is given.
+func (c *checker) assigned(e *Entity, f *Field, v *Expr, got ValueType) {
 	want := fieldType(f)
 	if !got.fits(want) {
-		c.fail(s.Value.Place, "value-type", "", "must be %s for %s.%s, got %s", want, entity.Name, f.Name, got)
+		c.fail(v.Place, "value-type", "", "must be %s for %s.%s, got %s", want, e.Name, f.Name, got)
 		return
 	}
-	c.literal(s.Value, want)
-	if v := s.Value; v.Op == LitInt && (f.Min != nil && v.Int < *f.Min || f.Max != nil && v.Int > *f.Max) {
-		c.fail(v.Place, "int-bounds", "", "must be within the bounds of %s.%s, got %d", entity.Name, f.Name, v.Int)
+	c.literal(v, want)
+	if v.Op == LitInt && (f.Min != nil && v.Int < *f.Min || f.Max != nil && v.Int > *f.Max) {
+		c.fail(v.Place, "int-bounds", "", "must be within the bounds of %s.%s, got %d", e.Name, f.Name, v.Int)
 	}
 }

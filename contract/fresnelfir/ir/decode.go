@@ -295,8 +295,11 @@ func limit(bits uint) *big.Int {
 	return new(big.Int).Sub(new(big.Int).Lsh(one, bits), one)
 }
 
+// u32 is what a count must be.
+const u32 = "an integer from 0 to 4294967295"
+
 func (o object) u32(key string) uint32 {
-	if v, ok := o.number(key, "an integer from 0 to 4294967295", new(big.Int), limit(32)); ok {
+	if v, ok := o.number(key, u32, new(big.Int), limit(32)); ok {
 		return uint32(v.Uint64())
 	}
 	return 0

@@ -88,7 +88,7 @@ type Field struct {
 	Name    string
 	Type    Type
 	Format  string   // of a string, for people
-	Default *bool    // of a bool
+	Default *Expr    // a literal; but for a bool an extension
 	Min     *int64   // of an int; nil: no bound
 	Max     *int64   // likewise
 	Values  []string // of an enum, in declared order
@@ -120,6 +120,7 @@ type Function struct {
 	Binding  string // of an observer: the export that it calls
 	Models   string // extension: the derived function that says what the observer answers
 	Returns  string
+	Result   ValueType // what Returns stands for; set by Check
 }
 
 // Protocol is a grammar of action sequences.
@@ -262,35 +263,6 @@ type Inputs struct {
 	Reproducible bool
 }
 
-// Domain is the values that an input may have.
-type Domain struct {
-	Place
-	Name     string
-	Type     Type     // Enum, Bool, Int or, which is an extension, String
-	Values   []string // of an enum or a string
-	Min, Max int64    // of an int
-	Variants []string // of a string: texts that are tried in place of Values now and then
-}
-
-// Size is the number of values; ranges too large to count give the maximum. Variants do
-// not count.
-func (d *Domain) Size() uint64 {
-	switch d.Type {
-	case Bool:
-		return 2
-	case Enum, String:
-		return uint64(len(d.Values))
-	}
-	if d.Max < d.Min {
-		return 0
-	}
-	n := uint64(d.Max) - uint64(d.Min)
-	if n+1 == 0 {
-		return n
-	}
-	return n + 1
-}
-
 // Constraint is a rule over domains.
 type Constraint struct {
 	Place
@@ -335,7 +307,8 @@ type ActionBinding struct {
 	Place
 	Action, Function string
 	Args             []string
-	Returns          string // its type; "" for none
+	Returns          string    // its type; "" for none
+	Result           ValueType // what Returns stands for; set by Check
 	Mutates          bool
 	Idempotent       bool
 	Reads, Writes    []string

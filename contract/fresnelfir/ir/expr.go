@@ -10,7 +10,7 @@ import (
 // Op is the operator of an expression.
 type Op uint8
 
-// The operators. The last three are arithmetic, which only the value of an
+// The operators. Add, Sub and Mul are arithmetic, which only the value of an
 // effect may use: an extension, in a place that existing readers leave open.
 const (
 	LitBool Op = iota
@@ -35,6 +35,7 @@ const (
 	Add
 	Sub
 	Mul
+	Faulty // could not be read, which was told; its operands are what could be
 )
 
 // words are the operators as they are written.
@@ -77,7 +78,7 @@ type Argument struct{ Param, Var string }
 // MaxDepth is how deep operators may be nested: the root is at depth 0.
 const MaxDepth = 64
 
-// expr reads an expression, or nil if it has faults.
+// expr reads an expression; what of it has faults is Faulty.
 func (d *decoder) expr(n *jsontree.Node, path string) *Expr {
 	p := exprReader{decoder: d}
 	return p.read(n, path, 0)
@@ -89,6 +90,13 @@ type exprReader struct {
 }
 
 func (p *exprReader) read(n *jsontree.Node, path string, depth int) *Expr {
+	if e := p.whole(n, path, depth); e != nil {
+		return e
+	}
+	return &Expr{Place: place(n, path), Op: Faulty}
+}
+
+func (p *exprReader) whole(n *jsontree.Node, path string, depth int) *Expr {
 	e := &Expr{Place: place(n, path)}
 	if depth > MaxDepth {
 		p.fail(e.Place, "depth", "expressions may be nested %d deep", MaxDepth)
@@ -180,7 +188,7 @@ func (p *exprReader) operator(e *Expr, n *jsontree.Node, depth int) *Expr {
 		ok = arity(len(args) == 2, "exactly 2 arguments")
 	}
 	if !ok {
-		return nil
+		e.Op = Faulty
 	}
 	return p.operands(e, args, 1, depth)
 }
@@ -214,14 +222,8 @@ func (p *exprReader) words(e *Expr, args []jsontree.Node, ok bool, into ...*stri
 }
 
 func (p *exprReader) operands(e *Expr, args []jsontree.Node, first, depth int) *Expr {
-	ok := true
 	for i := range args {
-		a := p.read(&args[i], element(e.Path, first+i), depth+1)
-		ok = ok && a != nil
-		e.Args = append(e.Args, a)
-	}
-	if !ok {
-		return nil
+		e.Args = append(e.Args, p.read(&args[i], element(e.Path, first+i), depth+1))
 	}
 	return e
 }

@@ -248,6 +248,17 @@ func (t Trigger) Matches(d *Document, action string) bool {
 	return b.Idempotent
 }
 
+// meant reports whether a trigger speaks of something that there is.
+func (c *checker) meant(t Trigger) bool {
+	switch {
+	case t.Action != "":
+		return slices.Contains(c.actionNames(), t.Action)
+	case t.Tag != "":
+		return slices.Contains(Tags(), t.Tag)
+	}
+	return c.doc.Entity(t.Writes+t.Reads) != nil
+}
+
 // exercised warns of properties that no traversal can put to the test.
 func (c *checker) exercised() {
 	called := slices.Sorted(maps.Keys(c.called()))
@@ -268,7 +279,7 @@ func (c *checker) exercised() {
 		if p.Rule != nil {
 			for r := p.Rule; r != nil; r = r.Then {
 				t := r.Trigger
-				if !slices.ContainsFunc(called, func(a string) bool { return t.Matches(c.doc, a) }) && (t.Action == "" || slices.Contains(c.actionNames(), t.Action)) {
+				if !slices.ContainsFunc(called, func(a string) bool { return t.Matches(c.doc, a) }) && c.meant(t) {
 					c.doubt(r.Trigger.Place, "never-exercised", "", "the property %q is never put to the test: no protocol and no generator calls an action that its trigger speaks of", p.Name)
 				}
 			}

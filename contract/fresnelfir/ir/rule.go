@@ -50,7 +50,7 @@ func Tags() []string { return []string{"idempotent", "mutating", "readonly"} }
 
 var ruleWords = []string{"before", "after", "never"}
 
-// rule reads a temporal rule, or nil if it has faults.
+// rule reads a temporal rule, or nil if nothing can be said of it.
 func (d *decoder) rule(n *jsontree.Node, path string) *Rule {
 	r := &Rule{Place: place(n, path)}
 	word := ruleWord(n)
@@ -70,7 +70,6 @@ func (d *decoder) rule(n *jsontree.Node, path string) *Rule {
 		d.fail(r.Place, "temporal-rule", "%s takes a trigger and what must hold, got %s", word, count(parts, "part"))
 		return nil
 	}
-	before := len(d.list)
 	r.Trigger = d.trigger(&n.Items[1], element(path, 1))
 	if parts == 2 {
 		v, at := &n.Items[2], element(path, 2)
@@ -84,9 +83,6 @@ func (d *decoder) rule(n *jsontree.Node, path string) *Rule {
 		default:
 			r.Expr = d.expr(v, at)
 		}
-	}
-	if d.list[before:].HasErrors() {
-		return nil
 	}
 	return r
 }

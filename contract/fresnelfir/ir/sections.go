@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"math/big"
 	"strconv"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -101,7 +102,7 @@ func (d *decoder) field(name string, at Place, n *jsontree.Node) *Field {
 		return f
 	}
 	keys := map[string][]string{
-		"string": {"type", "format?"}, "bool": {"type", "default?"}, "int": {"type", "min?", "max?"}, "enum": {"type", "values"}, "ref": {"type", "entity"},
+		"string": {"type", "format?", "default?"}, "bool": {"type", "default?"}, "int": {"type", "min?", "max?", "default?"}, "enum": {"type", "values", "default?"}, "ref": {"type", "entity"},
 	}[kind]
 	o, _ := d.object(n, at.Path, keys...)
 	switch kind {
@@ -109,17 +110,15 @@ func (d *decoder) field(name string, at Place, n *jsontree.Node) *Field {
 		f.Type, f.Format = String, o.optional("format")
 	case "bool":
 		f.Type = Bool
-		if v, _ := o.some("default"); v != nil {
-			b := o.truth("default")
-			f.Default = &b
-		}
 	case "int":
 		f.Type, f.Min, f.Max = Int, o.i64("min"), o.i64("max")
 	case "enum":
 		f.Type, f.Values = Enum, o.texts("values")
 	case "ref":
 		f.Type, f.Entity = Ref, o.text("entity")
+		return f
 	}
+	f.Default = o.exprOf("default")
 	return f
 }
 
@@ -225,7 +224,10 @@ func (d *decoder) node(n *jsontree.Node, path, id string) *Node {
 func (d *decoder) branch(n *jsontree.Node, path, id string) *Branch {
 	b := &Branch{Place: place(n, path)}
 	if o, ok := d.object(n, path, "id", "weight", "guard?", "body"); ok {
-		b.ID, b.Weight, b.Guard = o.text("id"), o.u32("weight"), o.exprOf("guard")
+		b.ID, b.Guard, b.Weight = o.text("id"), o.exprOf("guard"), 1 // what has no weight that can be read is no branch without one
+		if w, ok := o.number("weight", u32, new(big.Int), limit(32)); ok {
+			b.Weight = uint32(w.Uint64())
+		}
 		if v, p := o.get("body"); v != nil {
 			b.Body = d.node(v, p, id+"#"+b.ID)
 		}

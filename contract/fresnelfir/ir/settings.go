@@ -179,9 +179,9 @@ func (d *decoder) target(n *jsontree.Node, path string) (Target, bool) {
 		if v, path := o.get("values"); v != nil {
 			d.items(v, path, func(path string, v *jsontree.Node) {
 				e := d.expr(v, path)
-				if e != nil && e.Op > LitString {
+				if e.Op > LitString && e.Op != Faulty {
 					d.fail(e.Place, "type", "must be a value, got %s", describe(v))
-				} else if e != nil {
+				} else if e.Op != Faulty {
 					t.Values = append(t.Values, e)
 				}
 			})

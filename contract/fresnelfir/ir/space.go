@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
 )
@@ -43,6 +44,9 @@ func (c *checker) generators() {
 // hold from then on.
 func (c *checker) with(w With, vars map[string]string) map[string]string {
 	if w.Literal != nil {
+		if w.Literal.Op == Faulty {
+			return vars
+		}
 		if w.Literal.Op > LitString {
 			c.fail(w.Place, "generator-value", "", "must be a value, an instance to generate or a name to bind")
 			return vars
@@ -218,12 +222,15 @@ func (c *checker) bindings() {
 				c.fail(c.src.Within(a.Place, "args", strconv.Itoa(i)), "unknown-argument", c.argumentHint(name), "the argument %q stands for nothing: it names no variable, no field of one and no input domain", name)
 			}
 		}
-		if k := returnType(c.doc, a.Returns); a.Returns != "" && k.Type == NoType {
-			c.doubt(c.src.Within(a.Place, "returns"), "unknown-return-type", diag.DidYouMean(a.Returns, c.typeNames()), "is %q, which is no type of the document: answers are taken as integers", a.Returns)
+		got := c.expr(a.Answer, scope{vars: c.doc.Vars, inputs: true, loose: true})
+		if a.Rejects != nil && a.Rejects.Op != "" {
+			got.Unsigned = false // what is returned may be below 0
 		}
-		if got, want := c.expr(a.Answer, scope{vars: c.doc.Vars, inputs: true, loose: true}), returnType(c.doc, a.Returns); a.Answer != nil && (a.Returns == "" || !got.fits(want)) {
+		a.Result = c.answers(a.Place, a.Returns, got)
+		if want := returnType(c.doc, a.Returns); a.Answer != nil && (a.Returns == "" || !got.fits(want)) {
 			c.fail(a.Answer.Place, "return-type", "", "must be what the action returns, %q, got %s", a.Returns, got)
 		}
+		c.claims(a)
 		for key, list := range map[string][]string{"reads": a.Reads, "writes": a.Writes} {
 			for i, e := range list {
 				if c.doc.Entity(e) == nil {
@@ -241,6 +248,21 @@ func (c *checker) bindings() {
 		if !slices.Contains(captures, w) {
 			c.doubt(c.src.Within(b.Place, "event_hooks", "capture", strconv.Itoa(i)), "unknown-word", diag.DidYouMean(w, captures), "%q means nothing", w)
 		}
+	}
+}
+
+// claims doubts what a binding claims that contradicts itself or the effect.
+func (c *checker) claims(a *ActionBinding) {
+	e := c.doc.Effect(a.Action)
+	switch {
+	case a.Mutates:
+	case e != nil && (e.Creates != nil || len(e.Sets) > 0):
+		c.doubt(c.src.Within(a.Place, "mutates"), "claims", "", "is false, and the effect of %q changes the model", a.Action)
+	case len(a.Writes) > 0:
+		c.doubt(c.src.Within(a.Place, "mutates"), "claims", "", "is false, and %q is said to write %s", a.Action, strings.Join(a.Writes, ", "))
+	}
+	if a.Idempotent && e != nil && e.Creates != nil {
+		c.doubt(c.src.Within(a.Place, "idempotent"), "claims", "", "is true, and %q creates an instance each time it is taken: it is not called twice", a.Action)
 	}
 }
 

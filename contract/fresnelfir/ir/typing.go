@@ -2,6 +2,7 @@ package ir
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,21 +10,25 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// kind is the type of an expression.
-type kind struct {
+// ValueType is the type of an expression, or of what a function or an action
+// answers; NoType if nothing says what it is.
+type ValueType struct {
 	Type
-	values []string // of an enum
-	entity string   // of a ref
+	Values []string // of an enum, in declared order
+	Entity string   // of a ref
+	// Unsigned says that an int is never below 0 and may be too large for 32 bits
+	// with a sign: in 32 bits it crosses without one.
+	Unsigned bool
 }
 
-func (k kind) String() string {
+func (k ValueType) String() string {
 	switch k.Type {
 	case NoType:
 		return "a value"
 	case Enum:
-		return "one of " + either(k.values)
+		return "one of " + either(k.Values)
 	case Ref:
-		return "a " + k.entity
+		return "a " + k.Entity
 	case Int:
 		return "an int"
 	}
@@ -32,41 +37,79 @@ func (k kind) String() string {
 
 // text reports whether values of the type are strings: enum values and
 // references are.
-func (k kind) text() bool { return k.Type == String || k.Type == Enum || k.Type == Ref }
+func (k ValueType) text() bool { return k.Type == String || k.Type == Enum || k.Type == Ref }
 
 // fits reports whether a value of type k may stand where w is wanted. What was
 // reported already fits anywhere.
-func (k kind) fits(w kind) bool {
+func (k ValueType) fits(w ValueType) bool {
 	if k.Type == NoType || w.Type == NoType {
 		return true
 	}
 	if k.Type == Enum && w.Type == Enum {
-		return slices.ContainsFunc(k.values, func(v string) bool { return slices.Contains(w.values, v) })
+		return slices.ContainsFunc(k.Values, func(v string) bool { return slices.Contains(w.Values, v) })
 	}
 	if k.Type == Ref && w.Type == Ref {
-		return k.entity == w.entity
+		return k.Entity == w.Entity
 	}
 	return k.Type == w.Type || k.text() && w.text()
 }
 
-func fieldType(f *Field) kind { return kind{f.Type, f.Values, f.Entity} }
+func fieldType(f *Field) ValueType {
+	unsigned := f.Min != nil && f.Max != nil && beyond32(*f.Min, *f.Max)
+	return ValueType{f.Type, f.Values, f.Entity, unsigned}
+}
 
-func domainType(x *Domain) kind { return kind{Type: x.Type, values: x.Values} }
+func domainType(x *Domain) ValueType {
+	return ValueType{Type: x.Type, Values: x.Values, Unsigned: beyond32(x.Min, x.Max)}
+}
+
+func beyond32(low, high int64) bool { return low >= 0 && high > math.MaxInt32 }
 
 // returnType is the type that a type's name stands for; NoType if none.
-func returnType(d *Document, name string) kind {
+func returnType(d *Document, name string) ValueType {
 	switch strings.ToLower(name) {
 	case "bool", "boolean":
-		return kind{Type: Bool}
-	case "int", "integer", "i32", "i64", "u32", "u64":
-		return kind{Type: Int}
+		return ValueType{Type: Bool}
+	case "int", "integer", "i32", "i64":
+		return ValueType{Type: Int}
+	case "u32", "u64":
+		return ValueType{Type: Int, Unsigned: true}
 	case "string":
-		return kind{Type: String}
+		return ValueType{Type: String}
 	}
 	if d.Entity(name) != nil {
-		return kind{Type: Ref, entity: name}
+		return ValueType{Type: Ref, Entity: name}
 	}
-	return kind{}
+	entity, field, _ := strings.Cut(name, ".")
+	if e := d.Entity(entity); e != nil && e.Field(field) != nil {
+		return fieldType(e.Field(field))
+	}
+	return ValueType{}
+}
+
+// answers is the type of what returns a value of a type of that name: if the
+// document has none of that name, the type of what the model says is answered.
+// Of whatever else, answers are integers.
+func (c *checker) answers(at Place, name string, says ValueType) ValueType {
+	if name == "" || name == "void" || name == "null" {
+		return ValueType{}
+	}
+	want := returnType(c.doc, name)
+	if want.Type != NoType {
+		want.Unsigned = want.Unsigned || says.Unsigned
+		return want
+	}
+	hint, taken := diag.DidYouMean(name, c.typeNames()), "as integers"
+	if says.Type == NoType {
+		says.Type = Int
+	} else {
+		taken = "as what the model says they are, " + says.String()
+	}
+	if hint == "" && strings.EqualFold(name, "enum") {
+		hint = `name the field that has its values: "Entity.field"`
+	}
+	c.doubt(c.src.Within(at, "returns"), "unknown-return-type", hint, "is %q, which is no type of the document: answers are taken %s", name, taken)
+	return says
 }
 
 // scope is what an expression may name.
@@ -145,80 +188,88 @@ func (c *checker) predicate(e *Expr, s scope) {
 	if e == nil {
 		return
 	}
-	if got := c.expr(e, s); !got.fits(kind{Type: Bool}) {
+	if got := c.expr(e, s); !got.fits(ValueType{Type: Bool}) {
 		c.fail(e.Place, "not-a-condition", "", "must be true or false, got %s", got)
 	}
 }
 
 // expr returns the type of an expression and reports its faults.
-func (c *checker) expr(e *Expr, s scope) kind {
+func (c *checker) expr(e *Expr, s scope) ValueType {
 	if e == nil {
-		return kind{}
+		return ValueType{}
 	}
 	switch e.Op {
 	case LitBool:
-		return kind{Type: Bool}
+		return ValueType{Type: Bool}
 	case LitInt:
-		return kind{Type: Int}
+		return ValueType{Type: Int}
 	case LitString:
 		if x := c.doc.Domain(e.Text); s.domain && x != nil {
 			return domainType(x)
 		}
-		return kind{Type: String}
+		return ValueType{Type: String}
 	case FieldOf:
 		return c.field(e, s)
 	case Eq, Neq, Lt, Lte, Gt, Gte:
 		c.comparison(e, s)
-		return kind{Type: Bool}
+		return ValueType{Type: Bool}
 	case Add, Sub, Mul:
+		all := ValueType{Type: Int}
 		for _, a := range e.Args {
-			if got := c.expr(a, s); !got.fits(kind{Type: Int}) {
+			got := c.expr(a, s)
+			if !got.fits(ValueType{Type: Int}) {
 				c.fail(a.Place, "operand-type", "", "%s takes integers, got %s", e.Op, got)
 			}
+			all.Unsigned = all.Unsigned || got.Unsigned
 		}
-		return kind{Type: Int}
+		return all
 	case And, Or, Not, Implies:
 		for _, a := range e.Args {
-			if got := c.expr(a, s); !got.fits(kind{Type: Bool}) {
+			if got := c.expr(a, s); !got.fits(ValueType{Type: Bool}) {
 				c.fail(a.Place, "operand-type", "", "%s takes conditions, got %s", e.Op, got)
 			}
 		}
-		return kind{Type: Bool}
+		return ValueType{Type: Bool}
 	case Forall, Exists:
 		if c.entity(e.Place, e.Over) != nil {
 			c.predicate(e.Args[0], s.with(e.Var, e.Over))
 		}
-		return kind{Type: Bool}
+		return ValueType{Type: Bool}
 	case Derived, Observer:
 		return c.call(e, s)
 	case Is:
 		c.refinementTest(e, s)
+	case Faulty:
+		for _, a := range e.Args {
+			c.expr(a, s)
+		}
+		return ValueType{}
 	}
-	return kind{Type: Bool}
+	return ValueType{Type: Bool}
 }
 
-func (c *checker) field(e *Expr, s scope) kind {
+func (c *checker) field(e *Expr, s scope) ValueType {
 	if e.Var == "input" && (s.inputs || s.domain) {
 		if c.known(e.Place, "unknown-domain", "an input domain", e.Text, names(c.doc.Inputs.Domains, func(x *Domain) string { return x.Name })) {
 			return domainType(c.doc.Domain(e.Text))
 		}
-		return kind{}
+		return ValueType{}
 	}
 	entity := c.doc.Entity(c.variable(e.Place, e.Var, s))
 	if entity == nil {
-		return kind{}
+		return ValueType{}
 	}
 	if f := c.fieldOf(e.Place, entity, e.Text); f != nil {
 		return fieldType(f)
 	}
-	return kind{}
+	return ValueType{}
 }
 
 func (c *checker) comparison(e *Expr, s scope) {
 	a, b := c.expr(e.Args[0], s), c.expr(e.Args[1], s)
 	if e.Op > Neq {
-		for i, k := range []kind{a, b} {
-			if !k.fits(kind{Type: Int}) {
+		for i, k := range []ValueType{a, b} {
+			if !k.fits(ValueType{Type: Int}) {
 				c.fail(e.Args[i].Place, "operand-type", "", "%s compares integers, got %s", e.Op, k)
 			}
 		}
@@ -233,9 +284,9 @@ func (c *checker) comparison(e *Expr, s scope) {
 }
 
 // literal checks that a string that meets an enum is one of its values.
-func (c *checker) literal(e *Expr, w kind) {
-	if e.Op == LitString && w.Type == Enum && len(w.values) > 0 && !slices.Contains(w.values, e.Text) && c.doc.Domain(e.Text) == nil {
-		c.fail(e.Place, "enum-value", diag.DidYouMean(e.Text, w.values), "must be %s, got %q", w, e.Text)
+func (c *checker) literal(e *Expr, w ValueType) {
+	if e.Op == LitString && w.Type == Enum && len(w.Values) > 0 && !slices.Contains(w.Values, e.Text) && c.doc.Domain(e.Text) == nil {
+		c.fail(e.Place, "enum-value", diag.DidYouMean(e.Text, w.Values), "must be %s, got %q", w, e.Text)
 	}
 }
 
@@ -246,7 +297,7 @@ func (c *checker) argument(at Place, name, want, param string, s scope) {
 	}
 }
 
-func (c *checker) call(e *Expr, s scope) kind {
+func (c *checker) call(e *Expr, s scope) ValueType {
 	f := c.doc.Function(e.Text)
 	if f == nil || f.Observer != (e.Op == Observer) {
 		var of []string
@@ -260,7 +311,7 @@ func (c *checker) call(e *Expr, s scope) kind {
 			hint = "it is of the other kind"
 		}
 		c.fail(e.Place, "unknown-function", hint, "%q is no %s function of the document", e.Text, e.Op)
-		return kind{}
+		return ValueType{}
 	}
 	if len(e.Names) != len(f.Params) {
 		c.fail(e.Place, "argument-count", "", "%s takes %s, got %d", f.Name, count(len(f.Params), "argument"), len(e.Names))
@@ -269,11 +320,7 @@ func (c *checker) call(e *Expr, s scope) kind {
 	for i, p := range f.Params {
 		c.argument(e.Place, e.Names[i], p.Entity, p.Name, s)
 	}
-	k := returnType(c.doc, f.Returns)
-	if k.Type == NoType {
-		return kind{Type: Int}
-	}
-	return k
+	return returnType(c.doc, f.Returns)
 }
 
 func (c *checker) refinementTest(e *Expr, s scope) {

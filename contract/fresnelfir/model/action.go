@@ -38,7 +38,7 @@ func (p *Program) compileActions() {
 			}
 			a.sets = append(a.sets, x)
 		}
-		a.subject = p.subject(&a)
+		a.subject, a.steady = p.subject(&a), steady(e)
 		p.actions = append(p.actions, a)
 	}
 }
@@ -91,6 +91,42 @@ func (m *Machine) Apply(action int) Fault {
 		}
 	}
 	return Fault{}
+}
+
+// Settled reports whether the effect of an action that has just been applied
+// would change nothing if it were applied again. Creating an instance is not looked at.
+func (m *Machine) Settled(action int) bool {
+	a := &m.p.actions[action]
+	if a.creates >= 0 || a.steady {
+		return true
+	}
+	start, dirty := len(m.undo), m.dirty
+	settled := true
+	for k := range a.sets {
+		settled = settled && m.assign(&a.sets[k])
+	}
+	for i, c := range m.undo[start:] {
+		again := slices.ContainsFunc(m.undo[start:start+i], func(x change) bool { return x.at == c.at })
+		settled = settled && (again || m.fields[c.at] == c.was)
+	}
+	m.Undo(start)
+	m.dirty = dirty
+	return settled
+}
+
+// steady reports whether nothing that an effect sets decides on what it sets.
+func steady(e *ir.Effect) bool {
+	set := map[string]bool{}
+	for _, s := range e.Sets {
+		set[s.Field] = true
+	}
+	clean := true
+	for _, s := range e.Sets {
+		s.Value.Walk(func(x *ir.Expr) {
+			clean = clean && (x.Op <= ir.LitString || x.Op == ir.FieldOf && !set[x.Text] || x.Op >= ir.Add)
+		})
+	}
+	return clean
 }
 
 // assign carries a set out. It reports whether that could be done; if not, the

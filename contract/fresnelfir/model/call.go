@@ -37,19 +37,24 @@ func (c *compiler) arguments(names []string) []reference {
 	return list
 }
 
-func (c *compiler) test(e *ir.Expr) Code {
-	r := c.p.doc.Refinement(e.Text)
+// tested are the variables that a test of a refinement is about: the one that is
+// tested, and the refinement's parameters.
+func (p *Program) tested(e *ir.Expr) []string {
 	names := []string{e.Var}
-	for _, p := range r.Params {
-		name := p.Name
+	for _, x := range p.doc.Refinement(e.Text).Params {
+		name := x.Name
 		for _, a := range e.With {
-			if a.Param == p.Name {
+			if a.Param == x.Name {
 				name = a.Var
 			}
 		}
 		names = append(names, name)
 	}
-	fn := c.p.refined[e.Text]
+	return names
+}
+
+func (c *compiler) test(e *ir.Expr) Code {
+	fn, names := c.p.refined[e.Text], c.p.tested(e)
 	c.reads |= fn.reads
 	return c.call(e, fn, c.arguments(names), names)
 }

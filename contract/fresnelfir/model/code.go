@@ -88,15 +88,22 @@ func (p *Program) withEntity(g *ir.Generator, w ir.With) int {
 	return -1
 }
 
+// literal is the value that a literal stands for.
+func (p *Program) literal(e *ir.Expr) Value {
+	switch e.Op {
+	case ir.LitBool:
+		return truth(e.Bool)
+	case ir.LitInt:
+		return Number(e.Int)
+	}
+	return p.symbols.intern(e.Text)
+}
+
 // expr compiles an expression.
 func (c *compiler) expr(e *ir.Expr) Code {
 	switch e.Op {
-	case ir.LitBool:
-		return constant(truth(e.Bool))
-	case ir.LitInt:
-		return constant(Number(e.Int))
-	case ir.LitString:
-		return constant(c.p.symbols.intern(e.Text))
+	case ir.LitBool, ir.LitInt, ir.LitString:
+		return constant(c.p.literal(e))
 	case ir.FieldOf:
 		return c.field(e)
 	case ir.Eq:
@@ -306,6 +313,9 @@ func (c *compiler) quantifier(e *ir.Expr) Code {
 	stop := truth(e.Op == ir.Exists)
 	other := Value{Bool, 1 - stop.N}
 	return func(m *Machine) Value {
+		if len(m.live[entity]) == 0 {
+			m.empty = true
+		}
 		for _, i := range m.live[entity] {
 			if m.fuel--; m.fuel < 0 {
 				return m.failed(Endless, e, "")

@@ -61,6 +61,7 @@ type Action struct {
 	assign  int // slot
 	sets    []set
 	subject int // slot of the instance that the action is about; -1: none
+	steady  bool
 	before  []int
 	after   []int // rules that the action triggers or that may forbid it
 }
@@ -101,7 +102,7 @@ func (p *Program) declare() {
 		for i, f := range e.Fields {
 			v := Value{}
 			if f.Default != nil {
-				v = truth(*f.Default)
+				v = p.literal(f.Default)
 			}
 			if f.Type == ir.Bool || f.Type == ir.Enum {
 				x.plain = append(x.plain, i)
@@ -200,7 +201,7 @@ func (p *Program) Domain(name string) int {
 }
 
 // DomainValue is value i of a domain: false before true, the values of an enum
-// as declared, those of a string before its variants, integers from the smallest.
+// as declared, those of a string before its variants, integers the nearest to 0 first.
 func (p *Program) DomainValue(domain int, i uint64) Value {
 	switch x := p.doc.Inputs.Domains[domain]; x.Type {
 	case ir.Bool:
@@ -213,7 +214,7 @@ func (p *Program) DomainValue(domain int, i uint64) Value {
 		}
 		return Value{Symbol, p.symbols.index[x.Values[i]]}
 	default:
-		return Number(int64(uint64(x.Min) + i))
+		return Number(x.Integer(i))
 	}
 }
 

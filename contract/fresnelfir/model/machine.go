@@ -29,6 +29,7 @@ type Machine struct {
 	inputs   []Value // by domain
 	observer Observer
 	alone    bool // nobody is asked: see Modelled
+	empty    bool // a quantifier went over no instance at all
 
 	locals []int32
 	base   int

@@ -358,3 +358,26 @@ func TestEvalAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// One step of the model: what must hold before it, its effect, rules and
+// invariants after it, all taken back.
+func TestStepAllocatesNothing(t *testing.T) {
+	p := compile(t, `{"v": {"type": "invariant", "predicate": ["forall", "d", "Document", ["lte", ["field", "d", "size"], 9]]},
+  "b": {"type": "temporal", "rule": ["before", {"tag": "mutating"}, ["eq", ["field", "actor", "authenticated"], true]]},
+  "n": {"type": "temporal", "rule": ["after", "delete", ["never", "grow", {"same": "entity"}]]}}`)
+	w := newWorld(p, "member", true)
+	w.Apply(p.Action("create"))
+	grow := p.Action("grow")
+	var breaches []model.Breach
+	if n := testing.AllocsPerRun(100, func() {
+		at := w.Mark()
+		breaches = w.Before(grow, breaches[:0])
+		fault := w.Apply(grow)
+		breaches = w.Check(w.After(grow, breaches))
+		if w.Undo(at); len(breaches) > 0 || fault.Cause != model.NoFault {
+			t.Fatal(breaches, fault)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

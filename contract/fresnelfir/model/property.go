@@ -134,12 +134,17 @@ func (m *Machine) Check(breaches []Breach) []Breach {
 	return breaches
 }
 
-// verdict evaluates a property's condition. What is about nothing yet, or what
-// only a module could tell, is not put to the test.
+// verdict evaluates a property's condition. What is about nothing yet, what holds
+// since there is no instance that it speaks of, or what only a module could tell,
+// is not put to the test.
 func (m *Machine) verdict(breaches []Breach, property int, about int32, c Condition) []Breach {
+	m.empty = false
 	v, ok := m.Value(c.Code)
 	if ok && v.Kind == Bool {
-		if m.Tried[property]++; v == False {
+		if v == False || !m.empty {
+			m.Tried[property]++
+		}
+		if v == False {
 			breaches = append(breaches, Breach{Property: property, Instance: about})
 		}
 		return breaches

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir"
+	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
+	"github.com/thresh-dev/thresh/target/wasm"
+)
+
+// A hunt counts the calls of actions until a planted fault of the queue shows for
+// the first time: a figure that no load on the machine changes. Both sides look
+// for the same: one queue or two, each answer, both observers of each queue after
+// each call, what must be refused, numbers from 1 to 1000.
+
+// mostCalls ends a hunt that finds nothing.
+const mostCalls = 300_000
+
+// hunts tells how many calls each side needs for each fault, over some seeds.
+func hunts(ctx context.Context, g *wasm.Engine, seeds int) error {
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(mostCalls), "rapid.nofailfile": "true", "rapid.shrinktime": "1ns"} {
+		if err := flag.Set(name, value); err != nil {
+			return fmt.Errorf("setting up rapid: %w", err)
+		}
+	}
+	fmt.Printf("\nCalls of actions until the fault shows: median (worst) of %d seeds, at most %d each.\n\n", seeds, mostCalls)
+	fmt.Printf("| %-55s | %20s | %20s |\n|%s|%s:|%s:|\n", "queue", "thresh", "rapid", dashes(57), dashes(21), dashes(21))
+	text, err := os.ReadFile("examples/fresnelfir/queue.json")
+	if err != nil {
+		return fmt.Errorf("reading the model: %w", err)
+	}
+	for _, fault := range queue.Faults() {
+		var ours, theirs []int
+		for seed := range int64(seeds) {
+			n, err := explorer(ctx, g, text, queue.Module(fault), seed)
+			if err != nil {
+				return fmt.Errorf("%s: %w", fault, err)
+			}
+			ours = append(ours, n)
+			if n, err = hunter(ctx, g, queue.Module(fault), seed); err != nil {
+				return fmt.Errorf("%s: %w", fault, err)
+			}
+			theirs = append(theirs, n)
+		}
+		fmt.Printf("| %-55s | %20s | %20s |\n", fault, told(ours), told(theirs))
+	}
+	return nil
+}
+
+// told is the median and the worst of some counts; -1 is one that found nothing.
+func told(counts []int) string {
+	for i, n := range counts {
+		if n < 0 {
+			counts[i] = mostCalls
+		}
+	}
+	slices.Sort(counts)
+	say := func(n int) string {
+		if n >= mostCalls {
+			return "none"
+		}
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s (%s)", say(counts[len(counts)/2]), say(counts[len(counts)-1]))
+}
+
+// counted opens modules whose calls of the first so many bindings are counted.
+func counted(g *wasm.Engine, actions int, calls *int) dut.Opener {
+	return func(ctx context.Context, p dut.Plan) (dut.Device, error) {
+		d, err := g.Open(ctx, p)
+		return countedDevice{d, actions, calls}, err
+	}
+}
+
+type countedDevice struct {
+	dut.Device
+	actions int
+	calls   *int
+}
+
+func (d countedDevice) Open(ctx context.Context) (dut.Instance, error) {
+	x, err := d.Device.Open(ctx)
+	return countedInstance{x, d.actions, d.calls}, err
+}
+
+type countedInstance struct {
+	dut.Instance
+	actions int
+	calls   *int
+}
+
+func (x countedInstance) Call(binding int, args []dut.Value) dut.Reply {
+	if binding < x.actions {
+		*x.calls++
+	}
+	return x.Instance.Call(binding, args)
+}
+
+// explorer is Thresh with the example's model as it stands.
+func explorer(ctx context.Context, g *wasm.Engine, text, module []byte, seed int64) (int, error) {
+	calls, actions := 0, 6 // the example's; observers are bound behind them
+	list, diags := fresnelfir.New(counted(g, actions, &calls)).Compile(ctx, campaign.Spec{Path: "queue.json", Data: text}, campaign.Settings{
+		Seed: &seed, Read: func(string) ([]byte, error) { return module, nil },
+	})
+	if diags.HasErrors() || len(list) != 1 {
+		return 0, fmt.Errorf("the model is refused: %v", diags)
+	}
+	x, err := list[0].Open(ctx, campaign.Lane{})
+	if err != nil {
+		return 0, fmt.Errorf("starting the module: %w", err)
+	}
+	defer x.Close()
+	state, next, found := list[0].Start(campaign.Facts{}), int64(0), -1
+	for found < 0 && calls < mostCalls {
+		r, more := list[0].Round(state)
+		if !more {
+			break
+		}
+		var failed error
+		state = list[0].Fold(state, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for i := range r.Len {
+				at, before := campaign.Case{Index: next + i}, calls
+				o, err := x.Execute(ctx, state, at)
+				if failed = err; err != nil {
+					return
+				}
+				if o.Verdict == campaign.VerdictFail {
+					found = before + (calls-before)/2 // a case that fails is run again, to tell its steps
+					return
+				}
+				if !yield(at, o) {
+					return
+				}
+			}
+		})
+		if next += r.Len; failed != nil {
+			return 0, fmt.Errorf("case %d: %w", next, failed)
+		}
+	}
+	return found, nil
+}
+
+// hunter is a test by rapid that says the same.
+func hunter(ctx context.Context, g *wasm.Engine, module []byte, seed int64) (found int, err error) {
+	if err := flag.Set("rapid.seed", strconv.FormatInt(seed+1, 10)); err != nil {
+		return 0, fmt.Errorf("setting up rapid: %w", err)
+	}
+	calls := 0
+	d, err := counted(g, 4, &calls)(ctx, ringPlan(module))
+	if err != nil {
+		return 0, fmt.Errorf("opening the queue: %w", err)
+	}
+	defer d.Close()
+	inst, err := d.Open(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("starting the queue: %w", err)
+	}
+	defer inst.Close()
+	over := false
+	found = -1
+	defer func() {
+		if r := recover(); r != nil && r != any(errStop) { // how a test ends that failed
+			panic(r)
+		}
+	}()
+	rapid.Check(&quiet{}, func(t *rapid.T) {
+		if over || calls >= mostCalls && found < 0 {
+			over = true
+			t.FailNow()
+		}
+		if err := inst.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		want := func(got dut.Reply, want int64) int64 {
+			if found < 0 && (got.Cause != dut.None || got.Value.Int != want && want != any64) {
+				found = calls
+			}
+			if found >= 0 {
+				t.Fatal("the fault shows")
+			}
+			return got.Value.Int
+		}
+		queues := make([]dut.Value, 1+rapid.IntRange(0, 1).Draw(t, "second queue"))
+		model := make([][]int64, len(queues))
+		for i := range queues {
+			queues[i] = dut.Number(dut.Ref, want(inst.Call(0, nil), any64))
+		}
+		which := func(t *rapid.T) int { return rapid.IntRange(0, len(queues)-1).Draw(t, "queue") }
+		oldest := func(i int) int64 { return append(model[i], -1)[0] }
+		t.Repeat(map[string]func(*rapid.T){
+			"push": func(t *rapid.T) {
+				i, v := which(t), rapid.Int64Range(1, 1000).Draw(t, "number")
+				answer := int64(-1)
+				if len(model[i]) < 3 {
+					model[i], answer = append(slices.Clone(model[i]), v), 0
+				}
+				want(inst.Call(1, []dut.Value{queues[i], dut.Number(dut.Int, v)}), answer)
+			},
+			"pop": func(t *rapid.T) {
+				i := which(t)
+				answer := oldest(i)
+				model[i] = model[i][min(1, len(model[i])):]
+				want(inst.Call(2, queues[i:i+1]), answer)
+			},
+			"peek": func(t *rapid.T) {
+				i := which(t)
+				want(inst.Call(3, queues[i:i+1]), oldest(i))
+			},
+			"": func(*rapid.T) {
+				for i := range queues {
+					back := int64(0)
+					if n := len(model[i]); n > 0 {
+						back = model[i][n-1]
+					}
+					want(inst.Call(4, queues[i:i+1]), int64(len(model[i])))
+					want(inst.Call(5, queues[i:i+1]), back)
+				}
+			},
+		})
+	})
+	return found, nil
+}
+
+// any64 is wanted of a call that may answer anything.
+const any64 = -1 << 63

@@ -1,0 +1,177 @@
+package fresnelfir
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/choice"
+)
+
+// What the harness makes itself: acting instances, and those that generators ask for.
+
+// instance makes an instance and gives all of its fields a value. links are the
+// domains that some are drawn from. What actions change begins with its default,
+// or else the simplest value, as the module knows of no other; the rest is drawn.
+func (t *traversal) instance(entity int, links []int) int32 {
+	t.linked = t.linked[:0]
+	for _, d := range links {
+		if d >= 0 {
+			t.linked = append(t.linked, d)
+		}
+	}
+	alike := t.alike(links)
+	if len(t.linked) > 0 {
+		like := t.likely()
+		if alike && t.wanted == nil {
+			t.same = append(t.same[:0], t.in.row...)
+			like = t.same
+		}
+		t.in.draw(&t.src, t.m, t.linked, like)
+		t.seen.input(t.in.row)
+	}
+	if len(t.drew) < len(links) {
+		t.drew = make([]uint64, len(links))
+	}
+	i := t.m.Create(entity)
+	t.versions[entity]++
+	for k, f := range t.p.doc.Entities[entity].Fields {
+		switch {
+		case len(links) > 0 && links[k] >= 0:
+			t.m.Set(i, k, t.m.Input(links[k]))
+		case t.p.moves[entity][k]:
+			if t.m.Get(i, k).Kind == model.Unset {
+				t.m.Set(i, k, t.fieldValue(i, k, f, 0))
+			}
+		default:
+			n, v := fieldValues(f), uint64(0)
+			switch {
+			case alike:
+				v = t.src.Prefer(t.drew[k], n)
+			case len(f.Texts) > 0:
+				v = t.src.Skewed(n) // the plain ones, which come first, as often as all variants
+			default:
+				v = t.src.Draw(n)
+			}
+			if len(links) > 0 {
+				t.drew[k] = v
+			}
+			t.m.Set(i, k, t.fieldValue(i, k, f, v))
+		}
+	}
+	if t.trace != nil {
+		t.trace.made(t.m, i)
+	}
+	return i
+}
+
+// alike decides that an acting instance is to be like the one before it: that two
+// may do what few may would else be too rare.
+func (t *traversal) alike(links []int) bool {
+	return len(links) > 0 && len(t.born) > 1 && choice.Key(t.row, 5)&1 == 0 &&
+		!slices.ContainsFunc(t.linked, func(d int) bool { return t.in.row[d] < 0 })
+}
+
+func (p *plan) compileMoves() {
+	set := map[[2]string]bool{}
+	for _, e := range p.doc.Effects {
+		for _, s := range e.Sets {
+			for _, k := range p.targets(s.Var, s.Field) {
+				set[k] = true
+			}
+		}
+	}
+	for _, e := range p.doc.Entities {
+		moves := make([]bool, len(e.Fields))
+		for k, f := range e.Fields {
+			moves[k] = set[[2]string{e.Name, f.Name}]
+		}
+		p.moves = append(p.moves, moves)
+	}
+}
+
+// likely is a row of the covering array, or, as often, nil: rows alone would
+// never bring the same values together twice in a row.
+func (t *traversal) likely() []int {
+	if t.wanted != nil {
+		return t.wanted.row
+	}
+	rows := t.p.space.rows
+	t.row = choice.Key(t.row)
+	if len(rows) == 0 || t.row&1 == 1 {
+		return nil
+	}
+	return rows[t.row>>1%uint64(len(rows))]
+}
+
+// fieldValues is how many values of a field an instance may be given that the
+// harness makes. Of wide integers these are 0, or what is nearest to it, and
+// the ends of the range.
+func fieldValues(f *ir.Field) uint64 {
+	switch f.Type {
+	case ir.Bool:
+		return 2
+	case ir.Enum:
+		return uint64(len(f.Values))
+	case ir.Int:
+		if low, high, small := smallRange(f); small {
+			return uint64(high-low) + 1
+		}
+		return 3
+	case ir.String:
+		return max(uint64(len(f.Texts)), 1)
+	}
+	return 1
+}
+
+func smallRange(f *ir.Field) (low, high int64, small bool) {
+	if f.Min == nil || f.Max == nil {
+		return 0, 0, false
+	}
+	return *f.Min, *f.Max, uint64(*f.Max)-uint64(*f.Min) < maxValues
+}
+
+// fieldValue is value v of those that a field of instance i may be given.
+func (t *traversal) fieldValue(i int32, field int, f *ir.Field, v uint64) model.Value {
+	switch f.Type {
+	case ir.Bool:
+		if v == 1 {
+			return model.True
+		}
+		return model.False
+	case ir.Enum:
+		x, _ := t.p.program.Symbol(f.Values[v])
+		return x
+	case ir.Int:
+		if low, high, small := smallRange(f); small {
+			return model.Number(ir.Integer(low, high, v))
+		}
+		zero := int64(0)
+		if f.Min != nil {
+			zero = max(zero, *f.Min)
+		}
+		if f.Max != nil {
+			zero = min(zero, *f.Max)
+		}
+		switch {
+		case v == 1 && f.Min != nil:
+			return model.Number(*f.Min)
+		case v == 2 && f.Max != nil:
+			return model.Number(*f.Max)
+		}
+		return model.Number(zero)
+	case ir.Ref:
+		if e := t.p.program.Entity(f.Entity); len(t.m.Live(e)) > 0 {
+			return model.Identity(t.m.Live(e)[0])
+		}
+	}
+	if x := t.m.Get(i, field); x.Kind != model.Unset {
+		return x // the id
+	}
+	text := ""
+	if len(f.Texts) > 0 {
+		text = f.Texts[v]
+	}
+	x, _ := t.p.program.Symbol(text)
+	return x
+}

@@ -1,0 +1,144 @@
+package fresnelfir
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/maze"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/systems"
+)
+
+// outcomes runs a campaign with executors that take turns, and tells all that came of it.
+func outcomes(t *testing.T, c *Campaign, executors ...*executor) (told []string, restored int) {
+	t.Helper()
+	s := c.Start(campaign.Facts{})
+	for {
+		r, more := c.Round(s)
+		if !more {
+			return append(told, fmt.Sprint(s.actions, len(s.corpus), s.entries)), restored
+		}
+		first := s.cases
+		s = c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for i := range r.Len {
+				at := campaign.Case{Index: first + i}
+				x := executors[at.Index%int64(len(executors))]
+				o, err := x.Execute(context.Background(), s, at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if x.t.restored {
+					restored++
+				}
+				told = append(told, fmt.Sprintf("%s %s %s %x", o.Title, o.Input, o.Attached("steps"), o.Data))
+				if !yield(at, o) {
+					return
+				}
+			}
+		})
+	}
+}
+
+// What a case comes to does not depend on which moments are kept: none, all, or
+// few, by one executor or by several that each have seen other cases.
+func TestKeptMomentsChangeNothing(t *testing.T) {
+	g := engine(t)
+	campaigns := map[string]*Campaign{}
+	for _, s := range systems.All() {
+		for _, fault := range []string{"", s.Faults[0]} {
+			campaigns[s.Name+" "+fault] = system(t, g, s, fault, 3)
+		}
+	}
+	module, _ := maze.Module(1)
+	campaigns["maze"] = withModuleNamed(t, g, "maze.json", string(maze.Document()), module)
+	for name, c := range campaigns {
+		t.Run(name, func(t *testing.T) {
+			c.budget = 600
+			if name == "maze" { // where few cases are without a finding, which is told by a run of its own
+				c.budget = 1500
+			}
+			want, _ := outcomes(t, c, open(t, c))
+			with := func(bytes int) *executor {
+				x := open(t, c)
+				x.t.moments = &moments{most: bytes}
+				return x
+			}
+			for how, list := range map[string][]*executor{
+				"kept": {with(maxMomentBytes)}, "few kept": {with(60_000)}, "three executors": {with(maxMomentBytes), with(60_000), open(t, c)},
+			} {
+				got, restored := outcomes(t, c, list...)
+				if restored == 0 {
+					t.Errorf("%s: no moment was gone back to", how)
+				}
+				for i := range want {
+					if i >= len(got) || got[i] != want[i] {
+						t.Fatalf("%s: case %d is\n%s, without moments\n%s", how, i, got[min(i, len(got)-1)], want[i])
+					}
+				}
+			}
+		})
+	}
+}
+
+// forgetful is a module whose kept states are lost: all of them are the start.
+type forgetful struct{ dut.Device }
+
+func (f forgetful) Open(ctx context.Context) (dut.Instance, error) {
+	x, err := f.Device.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return forgetfulInstance{x}, nil
+}
+
+type forgetfulInstance struct{ dut.Instance }
+
+func (f forgetfulInstance) Restore(dut.Snapshot) error { return f.Reset() }
+
+// What only a kept state of the module shows is no finding: the campaign is run
+// again without any, and says why.
+func TestWrongMomentsAreTold(t *testing.T) {
+	g := engine(t)
+	c := system(t, g, systems.All()[0], "", 1)
+	open := c.module.open
+	c.module.open = func(ctx context.Context, p dut.Plan) (dut.Device, error) {
+		d, err := open(ctx, p)
+		return forgetful{d}, err
+	}
+	run := func(cold bool) error {
+		x, err := c.Open(t.Context(), campaign.Lane{Cold: cold})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		s := c.Start(campaign.Facts{})
+		for range 20 {
+			r, _ := c.Round(s)
+			first := s.cases
+			s = c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+				for i := range r.Len {
+					at := campaign.Case{Index: first + i}
+					var o campaign.Outcome
+					if o, err = x.Execute(t.Context(), s, at); err == nil && o.Verdict == campaign.VerdictFail {
+						t.Errorf("found: %s", o.Title)
+					}
+					if err != nil || !yield(at, o) {
+						return
+					}
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if _, redo := campaign.IsRedo(run(false)); !redo {
+		t.Error("a module that is not brought back to its states goes unnoticed")
+	}
+	if err := run(true); err != nil {
+		t.Errorf("without kept states: %v", err)
+	}
+}

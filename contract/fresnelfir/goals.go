@@ -1,0 +1,285 @@
+package fresnelfir
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/solve"
+	"github.com/thresh-dev/thresh/engine/walk"
+)
+
+// goals is what a campaign has not covered yet and may: calls, branches, branches
+// in states in which they were seen open, properties that were never put to the
+// test, and combinations of inputs.
+type goals struct {
+	p        *plan
+	s        *state
+	events   []event // calls and branches; with a state, pairs
+	branches []event // those of them that have a guard and were never taken
+	untried  []int   // properties
+	inputs   []int   // combinations
+	missing  []wish  // inputs that have some of them
+	aims     []aim
+	found    []string
+	have     map[event]bool // what this search has found
+	failures map[string]bool
+}
+
+func (c *Campaign) goals(s *state) *goals {
+	p := c.plan
+	g := &goals{p: p, s: s, have: map[event]bool{}, failures: map[string]bool{}}
+	for at := range p.nodes {
+		n := &p.nodes[at]
+		if n.unreachable != "" {
+			continue
+		}
+		if e := (event{kind: eventNode, node: at}); n.kind == walk.Call && s.hits.of(e) == 0 {
+			g.events = append(g.events, e)
+		}
+		for i := range n.branches {
+			e := event{kind: eventBranch, node: at, child: i}
+			if b := &n.branches[i]; b.unreachable == "" && s.branchHits(at, i) == 0 {
+				if g.events = append(g.events, e); !b.open {
+					g.branches = append(g.branches, e)
+				}
+			}
+		}
+	}
+	g.pairs()
+	for i, n := range s.tried {
+		if n == 0 {
+			g.untried = append(g.untried, i)
+		}
+	}
+	for i := range p.space.targets {
+		if k := &p.space.targets[i]; k.unreachable == "" && !s.reached[i] && len(g.inputs) < maxInputs {
+			g.inputs = append(g.inputs, i)
+			if at := slices.IndexFunc(p.space.rows, func(row []int) bool { return holds(k, row) }); at >= 0 && len(g.missing) < maxRows {
+				g.missing = append(g.missing, wish{row: whole(p.space.rows[at])})
+			}
+		}
+	}
+	g.choose()
+	return g
+}
+
+// uncovered reports whether anything is.
+func (g *goals) uncovered() bool { return len(g.events)+len(g.untried)+len(g.inputs) > 0 }
+
+// maxInputs is how many combinations one search looks for.
+const maxInputs = 256
+
+// whole is a row with a value for every domain.
+func whole(row []int) []int {
+	row = slices.Clone(row)
+	for d, v := range row {
+		if v == solve.Open {
+			row[d] = 0
+		}
+	}
+	return row
+}
+
+// pairs adds the branches that were open in a state of their alternative that
+// was met, and never taken in it.
+func (g *goals) pairs() {
+	states := map[event]bool{}
+	for e := range g.s.closed.all() {
+		states[event{kind: eventBranch, node: e.node, state: e.state}] = true
+	}
+	for e := range states {
+		branches := g.p.nodes[e.node].branches
+		for i := range branches[:min(len(branches), 64)] {
+			pair := event{eventBranch, e.node, e.state, i}
+			if e.state>>i&1 == 1 && branches[i].unreachable == "" && g.s.branchHits(e.node, i) > 0 && g.s.hits.of(pair) == 0 {
+				g.events = append(g.events, pair)
+			}
+		}
+	}
+	slices.SortFunc(g.events, compare)
+}
+
+// name is what is uncovered, as people read it.
+func (g *goals) name(e event) string {
+	n := &g.p.nodes[e.node]
+	switch {
+	case e.kind == eventSituation:
+		return n.id + " in another state of the model"
+	case e.kind == eventNode:
+		return n.id + " " + n.action
+	case e.state != 0 && g.s.branchHits(e.node, e.child) > 0:
+		return fmt.Sprintf("%s#%s in another state", n.id, n.branches[e.child].id)
+	}
+	return n.id + "#" + n.branches[e.child].id
+}
+
+// reached reports whether what the traversal has met last is something new, also
+// to this search.
+func (g *goals) reached(t *traversal) bool {
+	was := len(g.found)
+	for _, e := range t.seen.events {
+		if e.kind != eventModel && !g.have[e] && g.s.lacks(e) {
+			g.have[e] = true
+			g.found = append(g.found, g.name(e))
+		}
+		for k := range g.aims {
+			x := &g.aims[k]
+			x.over = x.over || x.property == "" && e.kind == eventBranch && e.node == x.branch.node && e.child == x.branch.child
+		}
+	}
+	for _, i := range g.untried {
+		if e := (event{kind: eventTried, node: i}); t.m.Tried[i] > 0 && !g.have[e] {
+			g.have[e] = true
+			g.found = append(g.found, g.p.program.Property(i))
+		}
+	}
+	for _, row := range t.seen.rows {
+		for _, i := range g.inputs {
+			if e := (event{kind: eventInput, node: i}); !g.have[e] && holds(&g.p.space.targets[i], row) {
+				g.have[e] = true
+				g.found = append(g.found, g.p.space.targets[i].label)
+			}
+		}
+	}
+	return len(g.found) > was
+}
+
+// failed reports whether the traversal failed as none has before, also in this
+// search.
+func (g *goals) failed(t *traversal) bool {
+	f := t.failed
+	if f == nil {
+		return false
+	}
+	k := failureKey(f.kind, f.subject, f.cause)
+	if g.s.failures[k] || g.failures[k] {
+		return false
+	}
+	g.failures[k] = true
+	g.found = append(g.found, f.title)
+	for i := range g.aims {
+		g.aims[i].over = g.aims[i].over || g.aims[i].property == f.subject
+	}
+	return true
+}
+
+// maxRows is how many inputs one state is tried with.
+const maxRows = 12
+
+// wish is inputs to use where they can be: places by domain, of those that are
+// told apart, and of any in some large domains.
+type wish struct {
+	row   []int
+	exact map[int]uint64
+}
+
+// wishes are inputs to try from where the traversal is: what they are, those that
+// open a branch which was never taken, and those that have a combination which is
+// uncovered. There is always one.
+func (g *goals) wishes(t *traversal, atStart bool) []wish {
+	s := &g.p.space
+	list := []wish{{row: slices.Clone(s.first)}}
+	if len(s.domains) == 0 {
+		return list
+	}
+	if !atStart {
+		for _, i := range t.alive {
+			t.m.Act(i)
+			for _, e := range g.branches {
+				if len(list) == maxRows {
+					break
+				}
+				if x, ok := g.opening(t, e); ok {
+					list = append(list, x)
+				}
+			}
+		}
+	}
+	list = append(list, g.missing...)
+	if atStart { // actors are what the inputs say
+		for _, row := range s.rows[:min(len(s.rows), maxRows)] {
+			list = append(list, wish{row: whole(row)})
+		}
+	}
+	return list
+}
+
+// openingNodes bounds the solver's search for inputs that open a branch.
+const openingNodes = 2000
+
+// opening is inputs for which a guard holds in the state that the model is in,
+// where all of it that asks for no input does; not ok if there are none, or none were found.
+func (g *goals) opening(t *traversal, e event) (x wish, ok bool) {
+	parts := g.p.nodes[e.node].branches[e.child].parts
+	x.exact = map[int]uint64{}
+	asks := false
+	for k := range parts {
+		if asks = asks || parts[k].inputs; !parts[k].inputs && !holdsAlone(t.m, parts[k].code) {
+			return x, false
+		}
+	}
+	if !asks {
+		return x, false
+	}
+	conds := slices.Clip(g.p.space.conds)
+	for k := range parts {
+		part := &parts[k]
+		switch {
+		case !part.inputs:
+		case part.wide >= 0 && !g.p.space.domains[part.wide].whole && !g.p.space.bound(part.wide):
+			if !g.exactly(t.m, part, x.exact) {
+				return x, false
+			}
+		default:
+			conds = append(conds, g.asked(t.m, part, x.exact))
+		}
+	}
+	a := g.p.space.solverOf(conds).Solve(solve.Query{Nodes: openingNodes})
+	x.row = whole(a.Row)
+	return x, a.Status == solve.Sat
+}
+
+// exactly finds the value of a large domain with which a comparison holds: what
+// it is compared with, or what is next to that.
+func (g *goals) exactly(m *model.Machine, part *conjunct, exact map[int]uint64) bool {
+	d := part.wide
+	if at, ok := exact[d]; ok {
+		m.SetInput(d, g.p.program.DomainValue(d, at))
+		return holdsAlone(m, part.code)
+	}
+	other, ok := m.Modelled(part.other)
+	if !ok || other.Kind != model.Int {
+		return false
+	}
+	for _, off := range [...]int64{0, -1, 1} {
+		if at, in := g.p.space.domains[d].place(other.N + off); in {
+			m.SetInput(d, model.Number(other.N+off))
+			if holdsAlone(m, part.code) {
+				exact[d] = at
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// asked is a part of a guard as a condition of the solver.
+func (g *goals) asked(m *model.Machine, part *conjunct, exact map[int]uint64) solve.Cond {
+	p := g.p
+	return solve.Cond{Vars: p.guarded, Eval: func(row []int) solve.Truth {
+		for _, d := range p.guarded {
+			if row[d] == solve.Open {
+				return solve.Unknown
+			}
+		}
+		for _, d := range p.guarded {
+			at, ok := exact[d]
+			if !ok {
+				at = p.space.domains[d].values[row[d]]
+			}
+			m.SetInput(d, p.program.DomainValue(d, at))
+		}
+		return solve.Of(holdsAlone(m, part.code))
+	}}
+}

@@ -1,0 +1,104 @@
+package model
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// Snapshot is a state of a machine that can be gone back to. It is never
+// changed, so that many machines of one program may go back to it.
+type Snapshot struct {
+	insts  []instance
+	fields []Value
+	envs   [][]int32
+	marks  []mark // what they remember of variables is never changed
+	inputs []Value
+	dirty  uint64
+}
+
+// Save returns the machine's state.
+func (m *Machine) Save() *Snapshot {
+	s := &Snapshot{
+		insts: slices.Clone(m.insts), fields: slices.Clone(m.fields), marks: slices.Clone(m.marks),
+		inputs: slices.Clone(m.inputs), dirty: m.dirty, envs: make([][]int32, len(m.envs)),
+	}
+	vars := len(m.p.vars)
+	all := make([]int32, 0, vars*len(m.envs))
+	for i, e := range m.envs {
+		all = append(all, e...)
+		s.envs[i] = all[i*vars : (i+1)*vars : (i+1)*vars]
+	}
+	return s
+}
+
+// Load brings the machine to a state, in the memory that it has. What came
+// before cannot be undone. Tried counts go on.
+func (m *Machine) Load(s *Snapshot) {
+	m.Reset(len(s.envs))
+	m.insts, m.fields, m.marks = append(m.insts, s.insts...), append(m.fields, s.fields...), append(m.marks, s.marks...)
+	for i := range m.insts {
+		e := m.insts[i].entity
+		m.live[e] = append(m.live[e], int32(i))
+	}
+	for i, e := range s.envs {
+		copy(m.envs[i], e)
+	}
+	copy(m.inputs, s.inputs)
+	m.dirty = s.dirty
+}
+
+// Size is roughly how many bytes a snapshot takes.
+func (s *Snapshot) Size() int {
+	n := 8*len(s.insts) + 16*len(s.fields) + 16*len(s.inputs) + 40*len(s.marks) + 24*len(s.envs) + 128
+	for _, e := range s.envs {
+		n += 4 * len(e)
+	}
+	return n
+}
+
+// Key adds to b what tells the machine's state from others: instances with their
+// fields, variables and what rules remember, not the inputs.
+func (m *Machine) Key(b []byte) []byte {
+	for _, x := range m.insts {
+		b = binary.AppendVarint(b, int64(x.entity))
+	}
+	b = append(b, 0xff)
+	for _, v := range m.fields {
+		b = binary.AppendVarint(append(b, byte(v.Kind)), v.N)
+	}
+	for _, e := range m.envs {
+		for _, i := range e {
+			b = binary.AppendVarint(b, int64(i))
+		}
+	}
+	for _, k := range m.marks {
+		b = binary.AppendVarint(binary.AppendVarint(b, int64(k.rule)), int64(k.key))
+		for _, i := range k.env {
+			b = binary.AppendVarint(b, int64(i))
+		}
+	}
+	return b
+}
+
+// maxCounted is how many instances of an entity Facts tells apart.
+const maxCounted = 4
+
+// Facts adds to list a number for each thing that is true of the machine's state
+// by itself: that some instance's field has a value, or that there are so many
+// instances of an entity. Which instance it is does not count.
+func (m *Machine) Facts(list []uint64) []uint64 {
+	for _, x := range m.insts {
+		e := &m.p.entities[x.entity]
+		for k := range e.defaults {
+			v := m.fields[int(x.base)+k]
+			if v.Kind == Symbol && v.N < 0 {
+				v.N = -1
+			}
+			list = append(list, mix(mix(uint64(e.first+k)<<8|uint64(v.Kind))^uint64(v.N)))
+		}
+	}
+	for e, live := range m.live {
+		list = append(list, mix(^uint64(e*maxCounted+min(len(live), maxCounted-1))))
+	}
+	return list
+}

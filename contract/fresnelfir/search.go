@@ -1,0 +1,232 @@
+package fresnelfir
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/choice"
+)
+
+// When an epoch has shown nothing new and something is still uncovered, the
+// model is searched for a way to it. A step of the model alone is cheap, so that
+// every decision of a step can be gone through: from each state that was found,
+// the nearest to what is wanted first, all next steps are taken. Ways that reach
+// something new become tapes, with which the next epoch's first cases begin on
+// the module. The search is counted in moves, so that it is the same everywhere.
+
+// Bounds of the search.
+const (
+	firstMoves  = 500    // of the first search; each that finds nothing is followed by one twice as long
+	mostMoves   = 32_000 // of all together
+	idleMoves   = 4_000  // of the first search where nothing is uncovered; the next is twice as long, and so on,
+	idleShare   = 32     // where that makes no more than one move beyond these for so many actions
+	maxLeads    = 16     // ways that one search tells
+	maxFan      = 256    // steps from one state
+	replayShare = 8      // steps of a tape that count as one move
+	maxRoots    = 64     // states that a search begins with, of starts and of the corpus each
+	maxLimit    = 16     // values of a field of an acting instance that are gone through
+)
+
+// search is one search.
+type search struct {
+	t     *traversal // of the model alone
+	s     *state
+	goals *goals
+	known map[string]bool // states that were met
+	front frontier
+	moves int
+	most  int
+	over  bool // all that it can come to was gone through
+	leads [][]uint64
+	key   []byte
+}
+
+// lookFor searches the model for ways to what is uncovered, and to what must not be.
+func (c *Campaign) lookFor(s *state, g *goals, most int) *search {
+	t := newTraversal(c.plan)
+	t.mod, t.in.plain, t.lenient = c.module, true, s.broken
+	x := &search{t: t, s: s, goals: g, known: map[string]bool{}, most: most}
+	x.front.aims, x.front.facts = g.aims, map[uint64]bool{}
+	for k := range g.aims {
+		x.front.queues = append(x.front.queues, nearest{aim: k})
+	}
+	for more := range min(int(c.plan.doc.Exploration.Threads), 2) {
+		x.starts(uint64(more), most*(more+1)/8)
+	}
+	for from := max(0, len(s.corpus)-maxRoots); from < len(s.corpus) && x.moves < most/2; from++ {
+		x.root(s.corpus[from].tape)
+	}
+	for x.going() {
+		next := x.front.next()
+		if next == nil {
+			x.over = true
+			break
+		}
+		next.done = true
+		x.expand(next)
+		x.front.leave(next)
+	}
+	return x
+}
+
+func (x *search) going() bool { return x.moves < x.most && len(x.leads) < maxLeads }
+
+// starts goes through the ways in which a traversal may begin, with one thread
+// more than more.
+func (x *search) starts(more uint64, most int) {
+	for _, like := range x.goals.wishes(x.t, true) {
+		if x.moves > most {
+			return
+		}
+		x.t.wish(&like)
+		x.each(maxRoots, func(m choice.Mark, _ int) bool { return m.Limit > 0 && m.Limit <= maxLimit }, func(try []uint64) {
+			x.t.src.Reset(0)
+			x.t.src.Try(append([]uint64{more}, try...))
+			x.t.start()
+		}, 1, 0)
+	}
+}
+
+// root adds the state that a tape leads to.
+func (x *search) root(tape []uint64) {
+	t := x.t
+	t.wish(nil)
+	t.src.Extend(tape, 0)
+	t.start()
+	t.walk(len(tape))
+	x.moves += 1 + t.actions/replayShare
+	if t.src.Len() == len(tape) {
+		x.arrive(0)
+	}
+}
+
+// expand takes all next steps from a state.
+func (x *search) expand(from *spot) {
+	t := x.t
+	t.goBack(from.at, 0)
+	for i, like := range x.goals.wishes(t, false) {
+		t.wish(&like)
+		drawn := false
+		x.each(maxFan, func(m choice.Mark, at int) bool { return m.Kind != choice.Number || at == 0 && t.threads > 1 }, func(try []uint64) {
+			t.goBack(from.at, 0)
+			t.src.Try(try)
+			t.seen.reset()
+			clear(t.m.Tried)
+			t.src.Begin()
+			t.step()
+			t.src.End()
+			drawn = drawn || len(t.seen.rows) > 0
+		}, len(from.at.tape), from.depth+1)
+		if i == 0 && !drawn {
+			break // no step depends on inputs
+		}
+	}
+}
+
+// each goes through the decisions that free says may be made otherwise, behind
+// the first ones on the tape, like an odometer; run makes them.
+func (x *search) each(most int, free func(m choice.Mark, at int) bool, run func(try []uint64), behind, depth int) {
+	t := x.t
+	var try []uint64
+	for range most {
+		if !x.going() {
+			return
+		}
+		x.moves++
+		run(try)
+		tape := t.src.Tape()
+		made, marks := tape.Values[min(behind, len(tape.Values)):], tape.Marks[min(behind, len(tape.Values)):]
+		last := len(made)
+		if n := len(try); n > 0 && (n > len(made) || made[n-1] < try[n-1]) {
+			last = n - 1 // there was no such decision: it came out as an earlier one
+		} else {
+			x.arrive(depth)
+		}
+		try = append([]uint64(nil), made[:min(last, len(made))]...)
+		at := len(try) - 1
+		for ; at >= 0; at-- {
+			if m := marks[at]; free(m, at) && (m.Limit == 0 || try[at]+1 < m.Limit) {
+				break
+			}
+		}
+		if at < 0 {
+			return
+		}
+		try = try[:at+1]
+		try[at]++
+	}
+}
+
+// arrive looks at the state that the traversal is in.
+func (x *search) arrive(depth int) {
+	t := x.t
+	if x.goals.reached(t) || x.goals.failed(t) {
+		x.leads = append(x.leads, slices.Clone(t.src.Tape().Values))
+	}
+	if t.failed != nil || !t.going() {
+		return
+	}
+	x.key = t.m.Key(x.key[:0])
+	for _, i := range t.alive {
+		x.key = t.walkers[i].Sketch(append(x.key, byte(i)))
+	}
+	if !x.known[string(x.key)] {
+		x.known[string(x.key)] = true
+		x.front.add(t, x.goals.distances(t), depth)
+	}
+}
+
+// hunt searches if that is called for: the last epoch has shown nothing new, and
+// the document lets branches be forced for it. Where nothing is uncovered, a
+// search has less to come to, and fewer moves.
+func (a adaptation) hunt(c *Campaign) {
+	s := a.s
+	s.leads = nil
+	if !a.p.listens("coverage_plateau") && !a.p.listens("guard_failure") || !slices.Contains(a.p.doc.Exploration.Directives, "force") {
+		return
+	}
+	if s.quiet == 0 || s.cases >= c.budget || s.gaveUp() {
+		return
+	}
+	g := c.goals(s)
+	most, sum := min(firstMoves<<min(s.searches, 6), mostMoves-s.searched), &s.searched
+	if !g.uncovered() {
+		most, sum = idleMoves<<min(s.idle, 12), &s.idled
+		if s.idled+most > idleMoves+int(s.actions/idleShare) {
+			return
+		}
+	}
+	x := c.lookFor(s, g, most)
+	*sum += x.moves
+	if s.leads = x.leads; len(x.leads) == 0 && sum == &s.searched {
+		s.searches++
+	} else if len(x.leads) == 0 {
+		s.idle++
+	}
+	if x.over {
+		s.through = s.entries + 1
+	}
+	for _, name := range g.found {
+		a.give("force", name, "search")
+	}
+}
+
+// gaveUp reports whether no further search is made: there were enough of them, or
+// the last one went through all that it could come to and nothing has changed since.
+func (s *state) gaveUp() bool {
+	return s.searched+firstMoves > mostMoves || s.through == s.entries+1 && len(s.leads) == 0
+}
+
+// lead is the way that a case is to take; nil: it is free.
+func (s *state) lead(index int64) []uint64 {
+	if s == nil || index < s.cases || index-s.cases >= int64(len(s.leads)) {
+		return nil
+	}
+	return s.leads[index-s.cases]
+}
+
+// holdsAlone reports whether a condition holds by the model alone.
+func holdsAlone(m *model.Machine, code model.Code) bool {
+	v, ok := m.Modelled(code)
+	return ok && v == model.True
+}
