@@ -53,10 +53,16 @@ func agentPlan(a *config.Agent, adv config.Advanced, dir string, getenv func(str
 			Python: a.Interpreter, Target: a.Endpoint, Style: style, SearchPath: []string{".", dir}, Reset: a.ResetFunction,
 			Tools: a.Tools, Registry: a.Registry, LoadLimit: a.ReadyTimeout,
 		}}
+		if a.Template != nil && style == pyhost.LangChain { // a function takes the prompt as it is
+			p.Python.Template, p.Python.Fields = *a.Template, a.ParseStructured
+		}
 		p.Reset.Renew = a.Isolate
 		p.Concurrency = 0 // each lane has its own process
 	case config.Command:
-		p.Command = &agentcall.Command{Argv: argv, Dir: dir, Env: env, ResponsePath: a.ResponsePath}
+		p.Command = &agentcall.Command{Argv: argv, Dir: dir, Env: env, ResponsePath: a.ResponsePath, Fields: a.ParseStructured}
+		if a.Template != nil {
+			p.Command.Template = *a.Template
+		}
 	case config.MCP:
 		p.MCP = &agentcall.MCP{URL: a.Endpoint, Headers: pairs(a.Headers)}
 		if a.Endpoint == "" {

@@ -272,6 +272,17 @@ func TestWhenAndScore(t *testing.T) {
 	}
 }
 
+// Of checks that fail outside the contract the severest decides.
+func TestSeverestDecides(t *testing.T) {
+	s := answerer(t, echo)
+	text := "agent: {endpoint: " + s.URL + "}\ngolden_prompts: [hi]\nchaos: {llm_faults: [{mode: empty}]}\n" +
+		"invariants: [{type: output_not_empty, severity: low}, {id: says, type: contains, value: echo, severity: critical}, {type: contains, value: x}]\n"
+	p := play(t, spec(t, text), flakestorm.OptPhase, flakestorm.PhaseChaos)
+	if o := p.outcomes[0]; o.Severity != campaign.SeverityCritical || !strings.Contains(o.Title, "says: ") || p.tally.CriticalFailed() {
+		t.Errorf("%v: %s", o.Severity, o.Title)
+	}
+}
+
 // The matrix at the top level serves a contract without its own.
 func TestTopLevelMatrix(t *testing.T) {
 	s := answerer(t, echo)

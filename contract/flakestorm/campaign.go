@@ -50,6 +50,8 @@ type Campaign struct {
 	// Points say where each fault reaches the agent.
 	Points []Point
 
+	authored atomic.Pointer[[]mutation.Mutation] // those that an LLM wrote, once they are known
+
 	seeing   bool // calls of the agent are to be seen though nothing strikes them
 	stateful atomic.Bool
 	mu       sync.Mutex
@@ -81,14 +83,18 @@ func (c *Campaign) addRules(j injection) injection {
 
 // payload is a case, wholly: it executes the same way in any state.
 type payload struct {
-	Phase     string             `json:"phase"`
-	Prompt    int                `json:"prompt,omitempty"`
-	Scenario  int                `json:"scenario,omitempty"`
-	Invariant int                `json:"invariant,omitempty"`
-	Run       int                `json:"run,omitempty"`
-	Session   int                `json:"session,omitempty"`
-	Rule      int                `json:"rule,omitempty"`
-	Mutation  *mutation.Mutation `json:"mutation,omitempty"`
+	Phase     string `json:"phase"`
+	Prompt    int    `json:"prompt,omitempty"`
+	Scenario  int    `json:"scenario,omitempty"`
+	Invariant int    `json:"invariant,omitempty"`
+	Run       int    `json:"run,omitempty"`
+	Session   int    `json:"session,omitempty"`
+	Rule      int    `json:"rule,omitempty"`
+	// Before is how many cases of its phase come before it, if the section chaos
+	// has faults that strike after some calls: over that section's phase these
+	// count on, one call for each case before. Cells count from their start.
+	Before   int                `json:"before,omitempty"`
+	Mutation *mutation.Mutation `json:"mutation,omitempty"`
 	// Baselines are what behavior_unchanged compares with, by prompt.
 	Baselines map[string]baseline `json:"baselines,omitempty"`
 }
@@ -165,12 +171,14 @@ func (c *Campaign) CaseName(at campaign.Case) string {
 		return "baseline of " + shortened(c.asked[i])
 	}
 	if i -= len(c.asked); i >= len(c.known) {
-		return fmt.Sprintf("written %d", i-len(c.known)+1)
+		if list := c.authored.Load(); list != nil && i-len(c.known) < len(*list) {
+			return mutationName(&(*list)[i-len(c.known)])
+		}
+		return fmt.Sprintf("mutation %d that the model wrote", i-len(c.known)+1)
 	}
 	switch it := c.known[i]; it.phase {
 	case PhaseMutation:
-		m := &c.mutations[it.a]
-		return fmt.Sprintf("%s of %s, %s", config.DisplayName(m.Type), shortened(m.Original), m.ID)
+		return mutationName(&c.mutations[it.a])
 	case PhaseChaos:
 		return "chaos, " + shortened(c.cfg.Prompts[it.a].Text)
 	case PhaseContract:
@@ -182,6 +190,10 @@ func (c *Campaign) CaseName(at campaign.Case) string {
 	default:
 		return "replay of " + c.sessions[it.a].label()
 	}
+}
+
+func mutationName(m *mutation.Mutation) string {
+	return fmt.Sprintf("%s of %s, %s", config.DisplayName(m.Type), shortened(m.Original), m.ID)
 }
 
 // cell is the runs of one cell; one that does not apply, and one that is judged
@@ -233,9 +245,12 @@ func (c *Campaign) payload(s *state, it item) payload {
 	switch it.phase {
 	case PhaseMutation:
 		p.Mutation = &s.mutations[it.a]
+		if c.chaotic {
+			p.Before = c.before(it.a)
+		}
 		p.Baselines = s.compared(c.cfg.Invariants, p.Mutation.Original)
 	case PhaseChaos:
-		p.Prompt = it.a
+		p.Prompt, p.Before = it.a, c.before(it.a)
 		p.Baselines = s.compared(c.cfg.Invariants, c.cfg.Prompts[it.a].Text)
 	case PhaseContract:
 		p.Invariant, p.Scenario, p.Run = it.a, it.b, it.n
@@ -245,6 +260,16 @@ func (c *Campaign) payload(s *state, it item) payload {
 		p.Session = it.a
 	}
 	return p
+}
+
+// before is how many calls the section chaos counts before so many cases.
+func (c *Campaign) before(cases int) int {
+	for _, r := range c.chaos.all() {
+		if r.AfterCalls > 1 {
+			return cases
+		}
+	}
+	return 0
 }
 
 // prompts are those of a cell.

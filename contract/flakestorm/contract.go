@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"regexp"
@@ -55,6 +56,9 @@ var topLevel = regexp.MustCompile(`(?m)^["']?(golden_prompts|agent|invariants)["
 // Detect implements [campaign.Contract]: a YAML mapping with the sections agent
 // and golden_prompts.
 func (*Contract) Detect(s campaign.Spec) bool {
+	if !bytes.Contains(s.Data, []byte("golden_prompts")) {
+		return false // whatever else is in it, and it may be long
+	}
 	found := make(map[string]bool)
 	for _, m := range topLevel.FindAllSubmatch(s.Data, -1) {
 		found[string(m[1])] = true
@@ -62,8 +66,8 @@ func (*Contract) Detect(s campaign.Spec) bool {
 	if found["golden_prompts"] && (found["agent"] || found["invariants"]) {
 		return true
 	}
-	text := strings.TrimSpace(string(s.Data))
-	return strings.HasPrefix(text, "{") && strings.Contains(text, `"golden_prompts"`) && strings.Contains(text, `"agent"`)
+	text := bytes.TrimSpace(s.Data)
+	return bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"golden_prompts"`)) && bytes.Contains(text, []byte(`"agent"`))
 }
 
 // Names of the options.
@@ -72,6 +76,7 @@ const (
 	OptProfile = "chaos-profile"
 	OptChaos   = "chaos"
 	OptReplay  = "replay"
+	OptOnly    = "replay-only"
 	OptRuns    = "runs-per-cell"
 )
 
@@ -90,6 +95,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: OptProfile, Many: true, Usage: "add a built-in `PROFILE` of faults to those of the document: " + strings.Join(config.Profiles(), ", ")},
 		{Name: OptChaos, Bool: true, Usage: "inject the document's faults into the mutation phase too"},
 		{Name: OptReplay, Many: true, Usage: "replay the sessions of a `PATH` beside those of the document: a file or a folder"},
+		{Name: OptOnly, Bool: true, Usage: "replay the sessions of --replay alone, not those of the document"},
 		{Name: OptRuns, Usage: "runs of each contract cell, in place of the document's `N`"},
 	}
 }

@@ -118,6 +118,7 @@ func TestOptions(t *testing.T) {
 		{flakestorm.OptRuns, "none", `--runs-per-cell must be a number from 1 to 1000, got "none"`},
 		{flakestorm.OptPhase, "contract", "there is no contract to check"},
 		{flakestorm.OptPhase, "replay", "there is no session to replay"},
+		{flakestorm.OptOnly, "true", "--replay-only needs --replay"},
 	} {
 		text := "agent: {endpoint: \"http://localhost:1/\"}\ngolden_prompts: [hi]\ninvariants: [{type: completes}]\n"
 		if tc.name == flakestorm.OptRuns {

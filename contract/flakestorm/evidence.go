@@ -14,16 +14,23 @@ import (
 	"github.com/thresh-dev/thresh/engine/fault"
 )
 
-// Attachments of a failing case. What differs from one run of a case to the
+// Attachments of a case. What differs from one run of a case to the
 // next is kept apart, since evidence that is not steady is dropped whole.
 const (
-	evidenceName = "cell.json"     // what was asked, answered, checked and struck
-	measuredName = "measured.json" // milliseconds, tokens, scores
-	toolsName    = "tools.json"    // what tools were sent and had answered
+	evidenceName = "cell.json"                 // what was asked, answered, checked and struck
+	measuredName = campaign.MeasuredAttachment // milliseconds, tokens, scores
+	toolsName    = campaign.RecordedAttachment // what tools were sent and had answered
 )
 
-// maxText is how much of a reply evidence keeps.
-const maxText = 32 << 10
+// How much evidence keeps of a text: of the last one of a failing case, of any
+// other, and of all of these together.
+const (
+	maxText  = 32 << 10
+	maxOther = 4 << 10
+	maxAll   = 64 << 10
+	// maxAnswers is how much of what tools had answered is kept of a failing case.
+	maxAnswers = 1 << 20
+)
 
 // transcript is the evidence of a case.
 type transcript struct {
@@ -42,30 +49,48 @@ type transcript struct {
 // ports are those of this machine, which are drawn anew for every process.
 var ports = regexp.MustCompile(`\b(127\.0\.0\.1|localhost|\[::1\]):\d{2,5}\b`)
 
-func (t *trial) evidence() []campaign.Attachment {
+// Records implements [campaign.Recorder].
+func (c *Campaign) Records() bool { return c.cfg.Output.Evidence != config.EvidenceFailures }
+
+// evidence is what was seen in a case; whole tells also what tools had answered,
+// and the last reply at length.
+func (t *trial) evidence(whole bool) []campaign.Attachment {
+	if !whole && !t.x.c.Records() {
+		return nil
+	}
 	x := transcript{Case: t.what, Faults: t.report}
 	var figures []string
-	for _, u := range t.cell.turns {
-		u.Reply.Text = cut(u.Reply.Text, maxText)
+	last := len(t.cell.turns) - 1
+	limit := max(maxOther/16, min(maxOther, maxAll/max(1, last)))
+	for i, u := range t.cell.turns {
+		if whole && i == last {
+			limit = maxText
+		}
+		u.Reply.Text = kept(u.Reply.Text, limit)
 		u.Reply.Value, u.Reply.Copies, u.Reply.Tools = nil, nil, nil
-		u.Prompt, u.Sent = cut(u.Prompt, maxText), cut(u.Sent, maxText)
-		u.Checks = slices.Clone(u.Checks)
+		u.Prompt, u.Sent = kept(u.Prompt, limit), kept(u.Sent, limit)
+		u.Checks, u.Tools = slices.Clone(u.Checks), slices.Clone(u.Tools)
 		for i := range u.Checks {
 			figures = append(figures, u.Checks[i].Measure)
 			u.Checks[i].Measure = ""
+			u.Checks[i].Reason = kept(u.Checks[i].Reason, maxOther)
+		}
+		for i := range u.Tools {
+			u.Tools[i].Args = redacted(u.Tools[i].Args)
 		}
 		x.Turns = append(x.Turns, u)
 	}
 	if m := t.p.Mutation; m != nil {
-		x.Original, x.How = m.Original, m.How
+		x.Original, x.How = kept(m.Original, limit), m.How
 	}
-	if n := len(x.Turns); n > 0 {
-		key := x.Turns[n-1].Prompt
+	if last >= 0 {
+		key := t.cell.turns[last].Prompt
 		if t.p.Mutation != nil {
 			key = t.p.Mutation.Original
 		}
 		if b, ok := t.p.Baselines[key]; ok && b.Why == "" {
-			x.Compared = &b.Text
+			text := kept(b.Text, limit)
+			x.Compared = &text
 		}
 	}
 	answers := x.settle()
@@ -73,10 +98,45 @@ func (t *trial) evidence() []campaign.Attachment {
 	if strings.Join(figures, "") != "" {
 		list = append(list, attachment(measuredName, figures))
 	}
-	if len(answers) > 0 {
-		list = append(list, attachment(toolsName, answers))
+	if whole && len(answers) > 0 {
+		list = append(list, attachment(toolsName, bounded(answers)))
 	}
 	return list
+}
+
+// bounded are answers without the bodies of those beyond what evidence keeps
+// of a case, which are told to be missing.
+func bounded(answers []fault.Exchange) []fault.Exchange {
+	room := maxAnswers
+	for i := range answers {
+		e := &answers[i]
+		e.Request = e.Request[:min(len(e.Request), maxOther)]
+		if room -= len(e.Response); room < 0 {
+			e.Response = nil
+		}
+	}
+	return answers
+}
+
+// kept is what evidence keeps of a text; of a longer one it says how long it was.
+func kept(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return fmt.Sprintf("%s […] (%d of %d bytes)", strings.ToValidUTF8(s[:n], ""), n, len(s))
+}
+
+// redacted is a tool's arguments without the secrets that stand in them.
+func redacted(args json.RawMessage) json.RawMessage {
+	if len(args) == 0 {
+		return args
+	}
+	text := fault.Redact(string(args))
+	if len(text) <= maxOther && json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	quoted, _ := json.Marshal(kept(text, maxOther)) // a string
+	return quoted
 }
 
 // settle takes clocks and drawn ports out of what chaos did, and the bodies,
@@ -143,7 +203,11 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 			checks = append(checks, []string{fmt.Sprint(i + 1), k.ID, k.Type, word, k.Reason, figure})
 		}
 		for _, tool := range u.Tools {
-			tools = append(tools, []string{fmt.Sprint(i + 1), tool.Name, cut(string(tool.Args), 500)})
+			args := ""
+			if string(tool.Args) != "null" { // not known
+				args = cut(string(tool.Args), 500)
+			}
+			tools = append(tools, []string{fmt.Sprint(i + 1), tool.Name, args})
 		}
 	}
 	list = append(list, c.beside(&o, &x)...)
@@ -155,6 +219,9 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 			}
 		}
 		list = append(list, e)
+	}
+	if len(x.Turns) > 1 {
+		list = append(list, x.conversation())
 	}
 	if n := len(x.Turns); n > 0 {
 		u := x.Turns[n-1]
@@ -179,10 +246,25 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 		list = append(list, campaign.TableExhibit("Tools called", []string{"turn", "tool", "arguments"}, tools))
 	}
 	list = append(list, x.faults()...)
-	if s, ok := c.asSession(at, o, &x); ok {
+	// A case that held and was not run again tells no answers of its tools.
+	if s, ok := c.asSession(at, o, &x); ok && (o.Verdict == campaign.VerdictFail || len(x.answers) > 0 || len(tools) == 0) {
 		list = append(list, campaign.TextExhibit(SessionExhibit, string(record.Format(s))))
 	}
 	return list
+}
+
+// conversation is all that was asked and answered; the last turn stands at length
+// elsewhere.
+func (x *transcript) conversation() campaign.Exhibit {
+	rows := make([][]string, len(x.Turns))
+	for i, u := range x.Turns {
+		reply := u.Reply.Text
+		if !u.Reply.OK() {
+			reply = fmt.Sprintf("(no answer: %s: %s)", u.Reply.End, u.Reply.Error)
+		}
+		rows[i] = []string{fmt.Sprint(i + 1), cut(u.Prompt, 500), cut(reply, 500)}
+	}
+	return campaign.TableExhibit("Turns", []string{"turn", "prompt", "reply"}, rows)
 }
 
 // SessionExhibit is the title of the exhibit that holds a finding as a replay
@@ -218,9 +300,9 @@ func (x *transcript) faults() []campaign.Exhibit {
 	}
 	struck := make(map[int]bool)
 	for _, e := range x.Faults.Exchanges {
-		note := fmt.Sprintf("%s %s: status %d", e.Method, e.URL, e.Status)
-		if e.Error != "" {
-			note += ", " + e.Error
+		note := e.Error
+		if e.Method != "" { // neither a pipe nor a function has any of this
+			note = strings.TrimSuffix(fmt.Sprintf("%s %s: status %d, %s", e.Method, e.URL, e.Status, e.Error), ", ")
 		}
 		add(string(e.Kind), e.Tool, "call", note)
 		for _, v := range x.Faults.Events {
@@ -269,9 +351,11 @@ func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript
 		s.Reply = u.Reply.Text
 	}
 	for _, e := range x.answers {
-		if e.ResponseSize <= int64(len(e.Response)) {
-			s.Tools = append(s.Tools, answered(&e))
+		if e.ResponseSize > int64(len(e.Response)) {
+			s.LeftOut = append(s.LeftOut, fmt.Sprintf("call %d, an answer of %s with %d bytes", e.Call, e.Tool, e.ResponseSize))
+			continue
 		}
+		s.Tools = append(s.Tools, answered(&e))
 	}
 	return s, true
 }

@@ -67,9 +67,9 @@ func (c *Campaign) inRange(p *payload) error {
 	case phaseBaseline:
 		ok = in(p.Prompt, len(c.asked))
 	case PhaseMutation:
-		ok = p.Mutation != nil
+		ok = p.Mutation != nil && p.Before >= 0
 	case PhaseChaos:
-		ok = in(p.Prompt, len(c.cfg.Prompts))
+		ok = in(p.Prompt, len(c.cfg.Prompts)) && p.Before >= 0
 	case PhaseContract:
 		ok = in(p.Invariant, len(c.invariants)) && in(p.Scenario, len(c.scenarios))
 	case PhaseReplay:
@@ -135,7 +135,7 @@ func (t *trial) mutation(ctx context.Context) error {
 	t.what = fmt.Sprintf("%s of %s", config.DisplayName(m.Type), shortened(m.Original))
 	s := setting{name: "mutation " + m.ID}
 	if t.x.c.chaotic {
-		s.j = t.x.c.chaos
+		s.j, s.before = t.x.c.chaos, t.p.Before
 	}
 	if err := t.enter(ctx, s); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (t *trial) mutation(ctx context.Context) error {
 func (t *trial) chaos(ctx context.Context) error {
 	prompt := t.x.c.cfg.Prompts[t.p.Prompt].Text
 	t.what = "chaos, " + shortened(prompt)
-	if err := t.enter(ctx, setting{j: t.x.c.chaos, name: "chaos " + prompt}); err != nil {
+	if err := t.enter(ctx, setting{j: t.x.c.chaos, name: "chaos " + prompt, before: t.p.Before}); err != nil {
 		return err
 	}
 	u, err := t.cell.ask(ctx, prompt, nil, nil)
@@ -176,11 +176,12 @@ func (t *trial) chaos(ctx context.Context) error {
 
 // invariants checks a reply against all invariants of plain runs.
 func (t *trial) invariants(ctx context.Context, u *turn, where string, b baseline) error {
-	return t.judge(ctx, u, where, t.x.c.cfg.Invariants, campaign.SeverityMedium, b)
+	return t.judge(ctx, u, where, t.x.c.cfg.Invariants, campaign.SeverityNote, b)
 }
 
-// judge checks a reply; the first check that fails decides the outcome.
-func (t *trial) judge(ctx context.Context, u *turn, where string, list []config.Invariant, severity campaign.Severity, b baseline) error {
+// judge checks a reply; the first of the severest checks that fail decides the
+// outcome. It is as severe as its invariant, and no less than least.
+func (t *trial) judge(ctx context.Context, u *turn, where string, list []config.Invariant, least campaign.Severity, b baseline) error {
 	for i := range list {
 		v := &list[i]
 		r, err := t.check(ctx, v, u, b)
@@ -188,7 +189,8 @@ func (t *trial) judge(ctx context.Context, u *turn, where string, list []config.
 			return err
 		}
 		u.Checks = append(u.Checks, checked{ID: v.ID, Type: v.Type, Passed: r.Passed, Reason: r.Reason, Measure: r.Measure})
-		if !r.Passed && t.out.Verdict == campaign.VerdictPass {
+		severity := max(least, severityOf(v.Severity))
+		if !r.Passed && (t.out.Verdict == campaign.VerdictPass || severity > t.out.Severity) {
 			t.broke(v, where, r, severity)
 		}
 	}
@@ -268,7 +270,7 @@ func (t *trial) contract(ctx context.Context) error {
 		if !u.Reply.OK() {
 			return t.unanswered(u, where, severity)
 		}
-		if err := t.judge(ctx, u, where, c.invariants[t.p.Invariant:t.p.Invariant+1], severity, t.p.Baselines[prompt]); err != nil {
+		if err := t.judge(ctx, u, where, c.invariants[t.p.Invariant:t.p.Invariant+1], campaign.SeverityNote, t.p.Baselines[prompt]); err != nil {
 			return err
 		}
 		if t.out.Verdict != campaign.VerdictPass {
@@ -365,9 +367,9 @@ func (t *trial) finish() {
 	if len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" {
 		t.out.Data, _ = json.Marshal(t.note) // strings and numbers
 	}
-	// Runs look at a few cases on cold lanes; there it is worth telling how one held.
-	if (t.out.Verdict == campaign.VerdictFail || t.x.lane.Cold) && t.cell != nil {
-		t.out.Evidence = t.evidence()
+	if t.cell != nil {
+		// Runs look at a few cases on cold lanes: these tell everything.
+		t.out.Evidence = t.evidence(t.out.Verdict == campaign.VerdictFail || t.x.lane.Cold)
 	}
 }
 

@@ -126,10 +126,25 @@ func viaAny(c *Campaign) bool {
 	return c.chaos.via || slices.ContainsFunc(c.scenarios, func(j injection) bool { return j.via })
 }
 
+// given are the variables that the agent's process is told by the document.
+func given(p agentcall.Plan) []string {
+	switch {
+	case p.Start != nil:
+		return p.Start.Env
+	case p.Command != nil:
+		return p.Command.Env
+	case p.MCP != nil:
+		return p.MCP.Env
+	case p.Python != nil:
+		return p.Python.Env
+	}
+	return nil
+}
+
 // behind puts the agent of a plan behind the lane's door: by the environment of
 // its process, or by a shim or a gateway around a server.
 func (x *executor) behind(plan agentcall.Plan) (agentcall.Plan, []string, error) {
-	env := x.door.Env()
+	env := x.door.Env(given(plan))
 	switch {
 	case plan.MCP != nil && plan.MCP.URL == "":
 		m := *plan.MCP
@@ -147,7 +162,16 @@ func (x *executor) behind(plan agentcall.Plan) (agentcall.Plan, []string, error)
 		}
 		m.URL = u
 		plan.MCP = &m
-	case plan.Start != nil && !plan.OwnProcess(): // one process for all lanes: it has one door
+	case plan.MCP != nil: // its address is known once it runs
+		m := *plan.MCP
+		ca, err := os.ReadFile(x.door.CAFile())
+		if err != nil {
+			return plan, nil, diag.Environment("reading the proxy's certificate: %w", err)
+		}
+		m.Via = agentcall.Via{Proxy: x.door.Proxy(), CA: ca}
+		plan.MCP = &m
+	}
+	if plan.Start != nil && !plan.OwnProcess() { // one process for all lanes: it has one door
 		s := *plan.Start
 		s.Env = append(s.Env[:len(s.Env):len(s.Env)], env...)
 		plan.Start = &s

@@ -77,6 +77,18 @@ func TestModelsWriteMutations(t *testing.T) {
 	}
 }
 
+// A model that refuses says why; what it did not write is made offline.
+func TestModelsThatRefuse(t *testing.T) {
+	t.Setenv("THRESH_TEST_KEY", "wrong")
+	m := models(t, func(string) string { return "" })
+	agent := answerer(t, echo)
+	p := play(t, spec(t, "agent: {endpoint: \""+agent.URL+"/chat\"}\ngolden_prompts: [Say hi to me]\ninvariants: [{type: contains, value: echo}]\n"+
+		"mutations: {count: 2, types: [paraphrase], writer: llm}\nmodel: {provider: openai, name: m, api_key: \"${THRESH_TEST_KEY}\", base_url: \""+m.URL+"/v1\"}\n"))
+	if want := "the model did not write 2 mutations (HTTP 404: 404 page not found); these were made offline"; len(p.facts.Warnings) != 1 || p.facts.Warnings[0] != want || p.tally.Mutation.Passed != 2 {
+		t.Errorf("%q, %+v", p.facts.Warnings, p.tally.Mutation)
+	}
+}
+
 // shelf keeps variants in memory.
 type shelf map[string]string
 

@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"encoding/json"
 	"iter"
 	"strings"
 	"time"
@@ -11,7 +12,8 @@ import (
 
 // OwnReport is a run in the shape of flakestorm's own JSON reports, which
 // scripts of its users read. What follows ResilienceScores is added, and no
-// reply is told that a run does not keep: those of tests that held.
+// reply is told that a run does not keep: with output.evidence: failures, those
+// of tests that held.
 type OwnReport struct {
 	Version          string             `json:"version"`
 	StartedAt        string             `json:"started_at"`
@@ -123,7 +125,10 @@ func (c *Campaign) OwnReport(last any, rec campaign.Record, outcomes iter.Seq2[c
 		if !ok {
 			continue
 		}
-		m.Mutation.CreatedAt, m.Response = began, replyOf(rec.Findings, at.Index)
+		m.Mutation.CreatedAt = began
+		if !m.seen(&o) {
+			m.Response = replyOf(rec.Findings, at.Index)
+		}
 		r.Mutations = append(r.Mutations, m)
 	}
 	r.Statistics = statistics(r.Mutations)
@@ -167,6 +172,23 @@ func (c *Campaign) ownMutation(s *state, it item, o *campaign.Outcome) (m OwnMut
 		m.Checks = append(m.Checks, OwnCheck{Type: o.Cause[0], Details: o.Title})
 	}
 	return m, true
+}
+
+// seen takes reply and checks from the evidence of the case, if the run keeps it.
+func (m *OwnMutation) seen(o *campaign.Outcome) bool {
+	var x transcript
+	if json.Unmarshal(o.Attached(evidenceName), &x) != nil || len(x.Turns) == 0 {
+		return false
+	}
+	u := &x.Turns[len(x.Turns)-1]
+	if u.Reply.OK() {
+		m.Response = &u.Reply.Text
+	}
+	m.Checks = []OwnCheck{}
+	for _, k := range u.Checks {
+		m.Checks = append(m.Checks, OwnCheck{Type: k.Type, Passed: k.Passed, Details: k.Reason})
+	}
+	return true
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

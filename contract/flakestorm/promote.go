@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -198,7 +199,9 @@ func (b *promotion) chaos() error {
 	if b.p.Phase == PhaseMutation {
 		prompt = b.p.Mutation.Text
 	}
-	if err := b.prompts(prompt); err != nil {
+	// Calls that after_calls counted before are made by the same prompt; the last
+	// is the case.
+	if err := b.prompts(slices.Repeat([]string{prompt}, b.p.Before+1)...); err != nil {
 		return err
 	}
 	m := of(b.root.Get("chaos"))

@@ -53,23 +53,36 @@ func (x *executor) record(ctx context.Context, prompt string) (config.Session, a
 	return s, u.Reply, nil
 }
 
-// answered is what a tool answered as a recorded response that answers the same.
-// A call without an answer is one that failed: nothing else makes it fail again.
+// answered is what a tool answered as a recorded response that answers the same:
+// the value of one in Python, with its type, or the exception that it raised;
+// the body of one behind HTTP, with what it was declared as; the result of one of
+// an MCP server; as much as came by a connection that ended before. A call that
+// failed in another way gets an error: nothing else makes it fail again.
 func answered(e *fault.Exchange) config.ToolResponse {
-	r := config.ToolResponse{Tool: e.Tool, Status: e.Status, Body: string(e.Response), Text: true}
-	if r.Body == "" && r.Status == 0 && e.Error != "" {
-		r.Status, r.Body = http.StatusInternalServerError, e.Error
-		return r
+	r := config.ToolResponse{Tool: e.Tool, Status: e.Status, Body: string(e.Response), Text: true, ContentType: e.ContentType, Raises: e.Raised, Connection: string(e.Ended)}
+	if e.Kind == fault.MCPCall && e.Ended == "" {
+		if result, failure := fault.MCPResult(e.ContentType, e.Response); result != nil {
+			return config.ToolResponse{Tool: e.Tool, Body: string(result)}
+		} else if failure != "" {
+			return config.ToolResponse{Tool: e.Tool, Status: http.StatusInternalServerError, Body: failure, Text: true}
+		}
 	}
-	called := e.Kind == fault.ToolCall && e.Method == "" // in Python: the answer is a value
+	called := e.Kind == fault.ToolCall && e.Method == "" // in Python
 	var text string
 	switch t := strings.TrimSpace(r.Body); {
-	case strings.HasPrefix(t, "{") && json.Valid([]byte(t)):
-		r.Text = false
+	case e.Ended != "":
+		r.Text = r.Body != ""
+	case r.Body == "" && r.Status == 0 && e.Error != "":
+		r.Status, r.Body = http.StatusInternalServerError, e.Error
+	case called && json.Unmarshal(e.Response, &text) == nil && t != "null":
+		r.Body = text
 	case called && t == "null":
 		r.Body, r.Text = "", false
-	case called && json.Unmarshal(e.Response, &text) == nil:
-		r.Body = text
+	case called, strings.HasPrefix(t, "{") && json.Valid([]byte(t)):
+		r.Text = false
+	}
+	if !r.Text && strings.HasPrefix(r.ContentType, "application/json") {
+		r.ContentType = "" // as it would be declared anyway
 	}
 	return r
 }

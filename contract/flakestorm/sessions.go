@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/record"
@@ -48,6 +49,25 @@ func (b *builder) sessions() {
 	if !slices.Contains(b.c.phases, PhaseReplay) {
 		return
 	}
+	paths := b.set.Options[OptReplay]
+	only := b.set.Get(OptOnly, "") == "true"
+	if only && len(paths) == 0 {
+		b.fail(diag.Diagnostic{Code: "flakestorm.option"}, "--%s needs --%s: there would be no session to replay", OptOnly, OptReplay)
+		return
+	}
+	if !only {
+		b.configured()
+	}
+	for _, path := range paths {
+		b.replayPath(path)
+	}
+	if b.c.chosen && len(b.c.sessions) == 0 && len(b.c.phases) == 1 && !b.list.HasErrors() {
+		b.fail(diag.Diagnostic{Code: "flakestorm.vacuous", Hint: "name sessions under replays.sessions, or a file or folder of replay files"}, "there is no session to replay")
+	}
+}
+
+// configured are the sessions that the document holds or names.
+func (b *builder) configured() {
 	for i := range b.cfg.Replays.Sessions {
 		s := b.cfg.Replays.Sessions[i]
 		if s.File == "" {
@@ -65,12 +85,6 @@ func (b *builder) sessions() {
 			Code: "flakestorm.live-source", Level: diag.Warning, Pos: s.At.In(b.spec.Path), Path: fmt.Sprintf("replays.sources[%d]", i),
 			Hint: "thresh flakestorm replay run --from-langsmith fetches it into files; then name these under replays.sessions",
 		}, "a live source is not read in a run, whose cases must be the same each time")
-	}
-	for _, path := range b.set.Options[OptReplay] {
-		b.replayPath(path)
-	}
-	if b.c.chosen && len(b.c.sessions) == 0 && len(b.c.phases) == 1 && !b.list.HasErrors() {
-		b.fail(diag.Diagnostic{Code: "flakestorm.vacuous", Hint: "name sessions under replays.sessions, or a file or folder of replay files"}, "there is no session to replay")
 	}
 }
 
@@ -119,13 +133,14 @@ func (b *builder) session(s config.Session, file, dir string) {
 	out := session{Session: s, file: file}
 	at := diag.Diagnostic{Code: "flakestorm.session", Pos: s.At.In(file), Level: diag.Warning}
 	for _, t := range s.Tools {
-		r := fault.Recorded{Tool: t.Tool, Status: t.Status, Latency: t.Latency}
-		r.Response = json.RawMessage(t.Body)
-		if t.Text {
+		r := fault.Recorded{Tool: t.Tool, Status: t.Status, ContentType: t.ContentType, Raises: t.Raises, Ended: fault.Ending(t.Connection), Latency: t.Latency}
+		switch {
+		case t.Text && !utf8.ValidString(t.Body):
+			r.Bytes = []byte(t.Body)
+		case t.Text:
 			r.Response, _ = json.Marshal(t.Body) // a string
-		}
-		if t.Body == "" && !t.Text {
-			r.Response = nil
+		case t.Body != "":
+			r.Response = json.RawMessage(t.Body)
 		}
 		out.recorded = append(out.recorded, r)
 	}

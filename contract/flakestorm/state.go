@@ -74,6 +74,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 	s.items = slices.Clip(c.known)
 	if c.written != nil {
 		s.mutations = s.known.Mutations
+		c.authored.Store(&s.mutations)
 		for i := range s.mutations {
 			s.items = append(s.items, item{phase: PhaseMutation, a: i})
 		}
@@ -235,9 +236,9 @@ func (c *Campaign) gatewayHint(r *fault.Rule) string {
 	switch {
 	case !at.own || at.mcp:
 	case r.Layer == fault.LLM && a.LLMGateway == "":
-		return "; if the agent's client of its LLM ignores HTTP_PROXY, name the LLM's address in agent.llm_gateway and give the agent {gateway:llm} in its place"
+		return "; if the agent's client of its LLM ignores HTTP_PROXY, as those in Go and Ruby do for servers on this machine, name the LLM's address in agent.llm_gateway and give the agent {gateway:llm} in its place"
 	case r.Layer == fault.Tool && len(a.Gateways) == 0 && (!at.python || r.MatchURL != ""):
-		return "; if the agent's HTTP client ignores HTTP_PROXY, name the tool's address in agent.tool_gateways and give the agent {gateway:NAME} in its place"
+		return "; if the agent's HTTP client ignores HTTP_PROXY, as those in Go and Ruby do for servers on this machine, name the tool's address in agent.tool_gateways and give the agent {gateway:NAME} in its place"
 	}
 	return ""
 }

@@ -297,12 +297,14 @@ func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
 		m.Cells = append(m.Cells, row)
 	}
 	title := "Contract matrix: no cell has a result"
-	if t.Contract != nil {
-		word := "PASS"
-		if !t.Contract.Passed() {
-			word = "FAIL"
+	if k := t.Contract; k != nil {
+		title = fmt.Sprintf("Contract matrix of %s: %.2f, %d of %d cells held", c.cfg.Contract.Name, k.Score, k.CellsPassed, k.Cells)
+		switch {
+		case k.CriticalFailed:
+			title += "; FAIL: a critical invariant failed"
+		case k.CellsPassed < k.Cells:
+			title += "; no critical invariant failed"
 		}
-		title = fmt.Sprintf("Contract matrix: %s of %s, %.2f (%d of %d cells held)", word, c.cfg.Contract.Name, t.Contract.Score, t.Contract.CellsPassed, t.Contract.Cells)
 	}
 	return campaign.Exhibit{Kind: "matrix", Title: title, Matrix: m}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -48,11 +50,19 @@ type checked struct {
 	Measure string `json:"measure,omitempty"`
 }
 
+// How much is kept of each body that an agent sends or gets: in a run, and of a
+// session that is recorded, where all of it is wanted.
+const (
+	captured   = 64 << 10
+	recordable = 8 << 20
+)
+
 // setting is what a cell is entered with.
 type setting struct {
 	j        injection
 	name     string // of the case: decides the seed
 	recorded []fault.Recorded
+	before   int // calls that after_calls counts as made before
 }
 
 // enter clears the agent's memory and opens a cell. An error means that the
@@ -66,7 +76,10 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d\x00%s", x.c.seed, s.name)
-	plan := fault.Plan{Seed: h.Sum64(), Recorded: s.recorded, Capture: 4 << 10}
+	plan := fault.Plan{Seed: h.Sum64(), Before: s.before, Recorded: s.recorded, Capture: captured}
+	if x.c.seeing {
+		plan.Capture = recordable
+	}
 	plan.Rules = s.j.rules
 	for _, g := range x.c.cfg.Agent.Gateways {
 		plan.Names = append(plan.Names, fault.Named{Tool: g.Key, URL: fault.Literal(g.Value) + "*"})
@@ -76,7 +89,7 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 	}
 	cl := &cell{x: x, j: s.j, session: fmt.Sprintf("%016x", h.Sum64()), began: time.Now()}
 	if len(s.j.reply) > 0 {
-		l, err := fault.NewLedger(fault.Plan{Seed: plan.Seed, Rules: s.j.reply}, func() time.Duration { return time.Since(cl.began) })
+		l, err := fault.NewLedger(fault.Plan{Seed: plan.Seed, Before: s.before, Rules: s.j.reply}, func() time.Duration { return time.Since(cl.began) })
 		if err != nil {
 			return nil, fmt.Errorf("planning the faults of the reply: %w", err)
 		}
@@ -104,7 +117,7 @@ func (c *cell) ask(ctx context.Context, prompt string, wire *agentcall.Wire, his
 				call.Watcher = c.faults.Watcher()
 			}
 		case x.c.agent.Command != nil:
-			call.Env = c.faults.Env()
+			call.Env = c.faults.Env(x.c.agent.Command.Env)
 		case x.c.agent.Shapes():
 			call.Headers = c.faults.Headers()
 			if c.j.via {
@@ -170,11 +183,7 @@ func (c *cell) observed(t *turn) {
 		r := c.faults.Report()
 		if len(o.Tools) == 0 { // else the reply tells of the same calls
 			for _, s := range r.ToolCalls[min(c.seen, len(r.ToolCalls)):] {
-				args := json.RawMessage(s.Arguments)
-				if !json.Valid(args) {
-					args = nil
-				}
-				o.Tools = append(o.Tools, verify.Tool{Name: s.Tool, Args: args})
+				o.Tools = append(o.Tools, called(s))
 			}
 		}
 		c.seen = len(r.ToolCalls)
@@ -188,6 +197,30 @@ func (c *cell) observed(t *turn) {
 	}
 	o.Blind = len(o.Tools) == 0 && !c.sighted()
 	t.Tools, t.observe = o.Tools, o
+}
+
+// called is a call with its arguments as they were seen: JSON, or the query or
+// form of a request.
+func called(s fault.SeenCall) verify.Tool {
+	t := verify.Tool{Name: s.Tool}
+	if json.Valid([]byte(s.Arguments)) {
+		t.Args = json.RawMessage(s.Arguments)
+		return t
+	}
+	values, err := url.ParseQuery(s.Arguments)
+	if s.Source != fault.SeenOnWire || err != nil || s.Arguments != "" && !strings.Contains(s.Arguments, "=") {
+		return t
+	}
+	fields := make(map[string]any, len(values))
+	for key, list := range values {
+		fields[key] = list
+		if len(list) == 1 {
+			fields[key] = list[0]
+		}
+	}
+	t.Args, _ = json.Marshal(fields) // strings
+	t.Texts = true
+	return t
 }
 
 // unspent reports whether an LLM was asked and none of its answers was one that

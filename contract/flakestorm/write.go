@@ -79,11 +79,8 @@ type Variants interface {
 	Remember(key, text string) error
 }
 
-// answer is what a model said; not ok: nothing of use.
-type answer struct {
-	text string
-	ok   bool
-}
+// answer is what a model said, or why it said nothing of use.
+type answer struct{ text, failure string }
 
 // write has the model write the mutations, one after the other, unless it wrote
 // them for an earlier run. What it cannot write is written offline, and told: a
@@ -101,7 +98,7 @@ func (c *Campaign) write(ctx context.Context) ([]mutation.Mutation, []string, er
 		}
 		asked++
 		if text, ok := c.recall(m, i); ok {
-			answers[i] = answer{text, true}
+			answers[i] = answer{text: text}
 		} else {
 			calls = append(calls, i)
 		}
@@ -114,7 +111,7 @@ func (c *Campaign) write(ctx context.Context) ([]mutation.Mutation, []string, er
 	if n := asked - len(calls); n > 0 {
 		c.recalled = fmt.Sprintf("%d of %d variants by model %s were kept from earlier runs", n, asked, c.cfg.Model.Name)
 	}
-	offline := make(map[string]int)
+	offline, failed := make(map[string]int), make(map[string]int)
 	seen := make(map[string]bool)
 	for i := range set.List {
 		a, ok := answers[i]
@@ -123,7 +120,11 @@ func (c *Campaign) write(ctx context.Context) ([]mutation.Mutation, []string, er
 		}
 		m := &set.List[i]
 		text := clean(a.text, m.Original)
-		if !a.ok || seen[text] || !mutation.Valid(m.Type, m.Original, text) {
+		switch {
+		case a.failure != "":
+			failed[a.failure]++
+			continue
+		case seen[text], !mutation.Valid(m.Type, m.Original, text):
 			offline[m.Type]++
 			continue
 		}
@@ -131,6 +132,9 @@ func (c *Campaign) write(ctx context.Context) ([]mutation.Mutation, []string, er
 		m.Text, m.How, m.ID = text, "model "+c.cfg.Model.Name, mutation.ID(m.Original, text, m.Type)
 	}
 	var told []string
+	for _, why := range slices.Sorted(mapKeys(failed)) {
+		told = append(told, fmt.Sprintf("the model did not write %d mutations (%s); these were made offline", failed[why], why))
+	}
 	for _, t := range slices.Sorted(mapKeys(offline)) {
 		told = append(told, fmt.Sprintf("the model wrote %d mutations of type %s that are no variants of their prompts; these were made offline", offline[t], t))
 	}
@@ -152,8 +156,12 @@ func (c *Campaign) request(ctx context.Context, a agentcall.Agent, list []mutati
 		if reply.End == agentcall.Unreachable {
 			return diag.WithHint(diag.Environment("the model %s of %s cannot be reached: %s", c.cfg.Model.Name, c.cfg.Model.Provider, firstLine(reply.Error)), "mutations.writer: offline needs no model")
 		}
-		answers[i] = answer{reply.Text, reply.OK()}
-		if !reply.OK() || c.targets.Variants == nil || !c.cfg.Mutations.Cache {
+		if !reply.OK() {
+			answers[i] = answer{failure: firstLine(reply.Error)}
+			continue
+		}
+		answers[i] = answer{text: reply.Text}
+		if c.targets.Variants == nil || !c.cfg.Mutations.Cache {
 			continue
 		}
 		if err := c.targets.Variants.Remember(c.variantKey(m, i), reply.Text); err != nil {

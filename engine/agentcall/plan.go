@@ -72,7 +72,9 @@ func (p *Plan) Shapes() bool { return p.HTTP != nil || p.Chat != nil }
 
 // TakesHistory reports whether a call's History reaches the agent.
 func (p *Plan) TakesHistory() bool {
-	return p.Chat != nil || p.HTTP != nil && strings.Contains(p.HTTP.Template, "{"+historyField+"}")
+	mark := "{" + historyField + "}"
+	return p.Chat != nil || p.HTTP != nil && strings.Contains(p.HTTP.Template, mark) || p.Python != nil && strings.Contains(p.Python.Template, mark) ||
+		p.Command != nil && strings.Contains(p.Command.Template, mark)
 }
 
 // HTTP is an agent behind any HTTP endpoint.
@@ -118,6 +120,11 @@ type Chat struct {
 type Python struct {
 	Plan pyhost.AgentPlan // how it is loaded, and reset by a function
 	Env  []string         // added to the environment of Thresh, KEY=value
+	// Template gives the input in JSON, such as an object with all inputs of a
+	// chain; "" is the prompt, in the form that the agent takes.
+	Template string
+	// Fields has the prompt's lines of the form "key: value" fill {key}.
+	Fields bool
 }
 
 // Command is an agent that is a program: started for each call, the prompt on
@@ -127,6 +134,11 @@ type Command struct {
 	Argv []string // {prompt} inside an argument stands for the prompt
 	Dir  string
 	Env  []string // added to the environment of Thresh, KEY=value
+	// Template gives the standard input, also if Argv holds {prompt}; "" is the
+	// bare prompt.
+	Template string
+	// Fields has the prompt's lines of the form "key: value" fill {key}.
+	Fields bool
 	// ResponsePath, if not "", says that standard output is JSON and where the
 	// answer stands in it.
 	ResponsePath string
@@ -144,6 +156,8 @@ type MCP struct {
 	URL  string
 	// Headers are sent with every request to URL.
 	Headers [][2]string
+	// Via is the proxy on the way to URL.
+	Via Via
 	// Tool is called with Arguments, a [Template] that gives a JSON object; "" is
 	// {"input": prompt}. With no Tool a prompt must be an object with the tool's
 	// name as "tool" and its "arguments".

@@ -48,7 +48,7 @@ func (l *Ledger) Prompt(input string) string {
 	d := &Decision{Call: Call{Kind: OtherCall, Names: []string{"prompt"}}}
 	for i := range l.rules {
 		r := &l.rules[i]
-		if r.Layer != Context || r.At != AtPrompt || !r.due(l.plan.Seed, i, &d.Call) {
+		if r.Layer != Context || r.At != AtPrompt || !r.due(l.plan.Seed, l.plan.Before, i, &d.Call) {
 			continue
 		}
 		r.struck++

@@ -32,8 +32,10 @@ type Door interface {
 	// Env is all that a process needs to call through the door, as KEY=value:
 	// HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, upper and lower case, NO_PROXY
 	// empty, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE,
-	// NODE_EXTRA_CA_CERTS, NODE_USE_ENV_PROXY and such.
-	Env() []string
+	// NODE_EXTRA_CA_CERTS, NODE_USE_ENV_PROXY and such, and what Node, Python
+	// and Java are to load. given are the variables that the process has beyond
+	// those of Thresh: what they have it load stays.
+	Env(given []string) []string
 	// Gateway is a URL that stands for upstream, for agents that are told where
 	// their tools and LLMs are. Calls go by the tool's name.
 	Gateway(tool, upstream string) (string, error)
@@ -52,7 +54,7 @@ type Cell interface {
 	// Proxy, Env, Gateway and Shim are those of the door with the cell's token in
 	// them: for agents that are started or configured for each invocation.
 	Proxy() string
-	Env() []string
+	Env(given []string) []string
 	Gateway(tool, upstream string) (string, error)
 	Shim(server string, argv []string) ([]string, error)
 	// Headers are a traceparent to call the agent with. An agent that passes it

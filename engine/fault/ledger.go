@@ -123,7 +123,7 @@ func (l *Ledger) Decide(c Call) *Decision {
 	var due []Strike
 	for i := range l.rules {
 		r := &l.rules[i]
-		if r.matches(&c) && r.due(l.plan.Seed, i, &c) {
+		if r.matches(&c) && r.due(l.plan.Seed, l.plan.Before, i, &c) {
 			due = append(due, Strike{Rule: r.Rule, Nth: r.struck + 1, index: i})
 		}
 	}
@@ -137,7 +137,7 @@ func (l *Ledger) Decide(c Call) *Decision {
 }
 
 // due counts a call and reports whether the rule's trigger is met.
-func (r *ruleState) due(seed uint64, index int, c *Call) bool {
+func (r *ruleState) due(seed uint64, before, index int, c *Call) bool {
 	r.tally.Considered++
 	subject := plainName(c.Name())
 	if subject == "" {
@@ -145,7 +145,7 @@ func (r *ruleState) due(seed uint64, index int, c *Call) bool {
 	}
 	r.subjects[subject]++
 	switch {
-	case r.tally.Considered < r.AfterCalls, r.Times > 0 && r.struck >= r.Times:
+	case before+r.tally.Considered < r.AfterCalls, r.Times > 0 && r.struck >= r.Times:
 		return false
 	case len(r.Calls) > 0 && !slices.Contains(r.Calls, r.tally.Considered):
 		return false
@@ -296,6 +296,7 @@ func (l *Ledger) Note(text string) {
 
 // Exchanged records a call with its answer.
 func (l *Ledger) Exchanged(d *Decision, e Exchange) {
+	e.redact()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.Call, e.Kind, e.Tool, e.Faults = d.Number, d.Call.Kind, d.Call.Name(), d.fired
@@ -345,9 +346,6 @@ func (l *Ledger) Report() Report {
 	r.Events, r.ToolCalls, r.Notes = slices.Clone(r.Events), slices.Clone(r.ToolCalls), slices.Clone(r.Notes)
 	r.Exchanges = slices.Clone(r.Exchanges)
 	slices.SortStableFunc(r.Exchanges, func(a, b Exchange) int { return a.Call - b.Call })
-	for i := range r.Exchanges {
-		r.Exchanges[i].redact()
-	}
 	for i := range r.ToolCalls {
 		r.ToolCalls[i].Arguments = Redact(r.ToolCalls[i].Arguments)
 	}

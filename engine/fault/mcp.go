@@ -93,6 +93,23 @@ func (m *Message) Recorded(r *Recorded) []byte {
 	return m.Result(string(reply.Body), reply.Status >= 400)
 }
 
+// MCPResult is the result in an answer of an MCP server, or the message of its
+// error; an answer over HTTP may be a stream of events.
+func MCPResult(contentType string, body []byte) (result json.RawMessage, failure string) {
+	for _, f := range frames(contentType, body) {
+		m := ParseMCP(f.data)
+		if m == nil || !m.Answer {
+			continue
+		}
+		if n := m.root.Get("error"); n != nil {
+			failure, _ = n.Get("message").Str()
+			return nil, failure
+		}
+		return m.ResultJSON(), ""
+	}
+	return nil, ""
+}
+
 // As is an answer under another identifier.
 func (m *Message) As(id string) []byte {
 	n := m.root.Get("id")

@@ -11,6 +11,8 @@ type Plan struct {
 	// seeds, and the same cell has the same seed in every run.
 	Seed  uint64
 	Rules []Rule
+	// Before is how many calls [Trigger.AfterCalls] counts as made before the cell.
+	Before int
 	// Names gives tools that are reached by URL the names that the user knows
 	// them by. The first that matches counts.
 	Names []Named
@@ -47,9 +49,27 @@ const (
 type Recorded struct {
 	Tool     string          `json:"tool"`               // one of the names of a call
 	Response json.RawMessage `json:"response,omitempty"` // a JSON string is a text body
+	Bytes    []byte          `json:"bytes,omitempty"`    // the body, if it is no text; Response is empty then
 	Status   int             `json:"status,omitempty"`   // 0 is 200
-	Latency  time.Duration   `json:"latency,omitempty"`  // waited before the answer
+	// ContentType is what the body was declared as; "": what it looks like.
+	ContentType string `json:"content_type,omitempty"`
+	// Raises is the class of the exception that a tool in Python raised, with
+	// Response as its message.
+	Raises string `json:"raises,omitempty"`
+	// Ended says that the connection ended before the answer was whole: the
+	// response is as much of it as had come.
+	Ended   Ending        `json:"ended,omitempty"`
+	Latency time.Duration `json:"latency,omitempty"` // waited before the answer
 }
+
+// Ending is how a connection ended without a whole answer; "": it did not.
+type Ending string
+
+// The endings.
+const (
+	WasClosed Ending = "closed"
+	WasReset  Ending = "reset"
+)
 
 // Kind is what a call is, as far as faults care.
 type Kind string

@@ -41,6 +41,14 @@ func RedactURL(raw string) string {
 
 func (e *Exchange) redact() {
 	e.URL = RedactURL(e.URL)
-	e.Request = []byte(Redact(string(e.Request)))
-	e.Response = []byte(Redact(string(e.Response)))
+	for _, b := range []struct {
+		body *[]byte
+		size *int64
+	}{{&e.Request, &e.RequestSize}, {&e.Response, &e.ResponseSize}} {
+		whole := int64(len(*b.body)) >= *b.size
+		*b.body = []byte(Redact(string(*b.body)))
+		if whole { // it is so still
+			*b.size = int64(len(*b.body))
+		}
+	}
 }

@@ -59,6 +59,8 @@ type Exchange struct {
 	ResponseSize int64         `json:"response_size"`
 	Faults       []string      `json:"faults,omitempty"` // rules that fired
 	Error        string        `json:"error,omitempty"`  // why no whole answer came
+	Ended        Ending        `json:"ended,omitempty"`  // of the connection, if no whole answer came by it
+	Raised       string        `json:"raised,omitempty"` // by a tool in Python: its class, with Response as its message
 }
 
 // Source is how a tool's call was seen.

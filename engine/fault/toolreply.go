@@ -36,12 +36,25 @@ func (s *Strike) ModelAnswer(r *Request, reply func(text string) Reply) (Reply, 
 		return r.Failure(s.Rule.Status, s.Rule.Message, 0), true
 	case Malformed:
 		whole := reply("This answer breaks off.")
-		whole.Body = whole.Body[:len(whole.Body)/2]
+		whole.Body = brokenOff(whole.Body)
 		return whole, true
 	case Malicious:
 		return reply(s.Rule.Payload), true
 	}
 	return Reply{}, false
+}
+
+// brokenOff is the first half of an answer. A stream breaks off inside of an
+// event that ends as if it were whole: clients pass over one that does not end.
+func brokenOff(body []byte) []byte {
+	half := len(body) / 2
+	data := []byte("data: {")
+	at := bytes.LastIndex(body[:half], data)
+	if at < 0 || !bytes.HasPrefix(body, []byte("data:")) && !bytes.HasPrefix(body, []byte("event:")) {
+		return body[:half]
+	}
+	length := bytes.IndexByte(body[at:], '\n')
+	return append(bytes.Clone(body[:at+max(len(data)+1, length/2)]), "\n\n"...)
 }
 
 func modelName(r *Request) string {
@@ -92,10 +105,19 @@ func (r *Recorded) Reply() Reply {
 	if out.Status == 0 {
 		out.Status = 200
 	}
+	if out.Status == 200 && r.Raises != "" {
+		out.Status = 500
+	}
 	var text string
-	if json.Unmarshal(r.Response, &text) == nil {
+	switch {
+	case r.Bytes != nil:
+		out.Body, out.ContentType = r.Bytes, "application/octet-stream"
+	case json.Unmarshal(r.Response, &text) == nil:
 		out.Body = []byte(text)
 		out.ContentType = typeOf(out.Body)
+	}
+	if r.ContentType != "" {
+		out.ContentType = r.ContentType
 	}
 	return out
 }

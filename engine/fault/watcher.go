@@ -45,7 +45,7 @@ func (w *Watcher) Called(c pyhost.ToolCall) pyhost.ToolAnswer {
 	}
 	if answer.Action != "" && answer.Action != pyhost.Replace {
 		w.shapeless(d)
-		w.exchanged(d, c, nil, answer.Message)
+		w.exchanged(d, c, quoted(answer.Message), answer.Class)
 		return answer
 	}
 	if answer.Action == pyhost.Replace {
@@ -81,6 +81,15 @@ func (w *Watcher) start(d *Decision) pyhost.ToolAnswer {
 	case d.Recorded != nil:
 		w.ledger.Replayed(d, "the recorded response")
 		reply := d.Recorded.Reply()
+		switch d.Recorded.Ended {
+		case WasReset:
+			return pyhost.ToolAnswer{Action: pyhost.Raise, Delay: d.Recorded.Latency, Class: "ConnectionResetError", Message: "connection reset by peer"}
+		case WasClosed:
+			return pyhost.ToolAnswer{Action: pyhost.Raise, Delay: d.Recorded.Latency, Class: "ConnectionError", Message: "the connection ended before the answer did"}
+		}
+		if class := d.Recorded.Raises; class != "" {
+			return pyhost.ToolAnswer{Action: pyhost.Raise, Delay: d.Recorded.Latency, Class: class, Message: string(reply.Body)}
+		}
 		if reply.Status >= 400 {
 			return pyhost.ToolAnswer{Action: pyhost.Raise, Delay: d.Recorded.Latency, Class: "RuntimeError", Message: fmt.Sprintf("HTTP %d: %s", reply.Status, reply.Body)}
 		}
@@ -104,14 +113,14 @@ func (w *Watcher) Returned(c pyhost.ToolCall, result json.RawMessage, fault *pyh
 	}
 	if fault != nil {
 		w.shapeless(d)
-		w.exchanged(d, c, nil, fault.String())
+		w.exchanged(d, c, quoted(fault.Message), fault.Class)
 		return pyhost.ToolAnswer{}
 	}
 	answer := w.shape(d, result)
 	if answer.Value != nil {
 		result = answer.Value
 	}
-	w.exchanged(d, c, result, answer.Message)
+	w.exchanged(d, c, result, "")
 	return answer
 }
 
@@ -215,10 +224,15 @@ func pythonArguments(c pyhost.ToolCall) string {
 	return string(c.Args)
 }
 
-func (w *Watcher) exchanged(d *Decision, c pyhost.ToolCall, result json.RawMessage, failure string) {
+// exchanged keeps a call with its result, or with the message of what it raised.
+func (w *Watcher) exchanged(d *Decision, c pyhost.ToolCall, result json.RawMessage, raised string) {
 	limit := w.ledger.plan.Capture
 	request := pythonArguments(c)
-	e := Exchange{At: w.ledger.clock(), RequestSize: int64(len(request)), ResponseSize: int64(len(result)), Error: failure}
+	e := Exchange{At: w.ledger.clock(), RequestSize: int64(len(request)), ResponseSize: int64(len(result)), Raised: raised}
+	var message string
+	if raised != "" && json.Unmarshal(result, &message) == nil {
+		e.Error = raised + ": " + message
+	}
 	e.Request = []byte(request[:min(limit, len(request))])
 	e.Response = bytes.Clone(result[:min(limit, len(result))])
 	w.ledger.Exchanged(d, e)

@@ -79,13 +79,13 @@ func TestPythonToolsStaleAndReplayed(t *testing.T) {
 	if got, _ := through(w, "t", `"second"`); got != `"first"` {
 		t.Error(got)
 	}
-	w = NewWatcher(ledger(t, Plan{Recorded: []Recorded{{Tool: "t", Response: []byte(`{"a":1}`), Latency: time.Second}, {Tool: "t", Response: []byte(`"no"`), Status: 404}, {Tool: "t"}}}))
+	w = NewWatcher(ledger(t, Plan{Recorded: []Recorded{{Tool: "t", Response: []byte(`{"a":1}`), Latency: time.Second}, {Tool: "t", Response: []byte(`"no"`), Status: 404}, {Tool: "t"}, {Tool: "t", Ended: WasReset}, {Tool: "t", Response: []byte(`"ha"`), Ended: WasClosed}}}))
 	var got []string
-	for range 4 {
+	for range 6 {
 		v, _ := through(w, "t", `"real"`)
 		got = append(got, v)
 	}
-	want := []string{`{"a":1}`, "RuntimeError: HTTP 404: no", "null", "RuntimeError: no response of t is left in the recording that is replayed"}
+	want := []string{`{"a":1}`, "RuntimeError: HTTP 404: no", "null", "ConnectionResetError: connection reset by peer", "ConnectionError: the connection ended before the answer did", "RuntimeError: no response of t is left in the recording that is replayed"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -69,7 +69,8 @@ type AgentReply struct {
 	End AgentEnd `json:"end"`
 	// Text is str(result) for a result without a better text: a str is itself,
 	// a message with a text as .content is that; LangChain's mapping gives the
-	// first of output and text that is set.
+	// first of output and text that is set. It is cut at 16 Mi characters, and
+	// has no Value then.
 	Text string `json:"text"`
 	// Value is the result as JSON, objects as far as they can be written down.
 	Value json.RawMessage `json:"value,omitempty"`

@@ -36,8 +36,8 @@ type OperatorModule struct {
 	// AttributeError and TypeError). A module that hung or ended the process
 	// has class "Hung" or "Died".
 	Fault *Fault
-	// Printed is what the module wrote to standard output and error while it
-	// was imported, at most 4 KiB.
+	// Printed is what the module wrote to standard output while it was
+	// imported, at most 4 KiB.
 	Printed string
 	// GlobalRandom: the module used the global generator while it was imported.
 	GlobalRandom bool
@@ -87,7 +87,9 @@ type OperatorReply struct {
 	// GlobalRandom: the operator drew from, or seeded, the global generator.
 	// That is set back to the same state before every call.
 	GlobalRandom bool `json:"global_random,omitempty"`
-	// Printed is what it wrote to standard output and error, at most 4 KiB.
+	// Printed is what it wrote to standard output, at most 4 KiB. Standard error
+	// is for logs: only of a call that ended the process it is kept, as the
+	// traceback of Fault.
 	Printed string `json:"printed,omitempty"`
 	// Notes tell what JSON or UTF-8 could not hold and how it was replaced:
 	// lone surrogates in the child, a trace with objects or NaN in it.
@@ -100,11 +102,12 @@ type OperatorReply struct {
 type Operators interface {
 	// Modules is the result of loading, one for each of OperatorSet.Files.
 	Modules() []OperatorModule
-	// Apply makes the calls in order and returns a reply for each. A call that
-	// hangs or ends the process costs that call alone: the process is replaced,
-	// the modules are loaded again, and the rest goes on. An error means that
-	// the environment failed. Replies are valid until the next Apply.
-	Apply(ctx context.Context, calls []OperatorCall) ([]OperatorReply, error)
+	// Apply makes the calls in order and gives the reply of each, by its place,
+	// to reply, as soon as it is there: replies may be large. A call that hangs or
+	// ends the process costs that call alone: the process is replaced, the modules
+	// are loaded again, and the rest goes on. An error means that the environment
+	// failed, or is reply's own.
+	Apply(ctx context.Context, calls []OperatorCall, reply func(i int, r *OperatorReply) error) error
 	// Notes says what the lane went through: replacements of the process.
 	Notes() []string
 	Close() error

@@ -30,6 +30,7 @@ type dialect struct {
 	retries int
 	build   func(c *agentcall.Call, session string) (request, error)
 	read    reader
+	chat    *chat // nil: it is none
 }
 
 func openEndpoint(l lead) (agentcall.Agent, error) {
@@ -49,8 +50,11 @@ func openEndpoint(l lead) (agentcall.Agent, error) {
 
 func newTransport() *http.Transport {
 	return &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second,
-		MaxResponseHeaderBytes: 1 << 20, ForceAttemptHTTP2: true}
+		MaxResponseHeaderBytes: maxHeaders, ForceAttemptHTTP2: true}
 }
+
+// maxHeaders is how many bytes of headers a reply may have.
+const maxHeaders = 1 << 20
 
 // forget drops the cookies.
 func (e *endpoint) forget() error {
@@ -87,24 +91,20 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 	if session == "" {
 		session = fmt.Sprintf("thresh-%d-%d", e.lane, e.calls)
 	}
-	request, err := e.build(&c, session)
-	if err == nil {
-		request.url = e.address(request.url)
-		err = request.shape(c.Wire)
-	}
-	if err == nil {
-		_, err = request.http(ctx) // what cannot be sent is no fault of the agent
-	}
-	if err != nil {
-		return agentcall.Reply{}, fmt.Errorf("make the request: %w", plain(err))
-	}
 	client, err := e.client(c.Via)
 	if err != nil {
 		return agentcall.Reply{}, err
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	reply := e.copies(limited, client, request, c)
+	var reply agentcall.Reply
+	for again := true; again; again = e.chat.yields(&reply) {
+		request, err := e.shaped(ctx, &c, session)
+		if err != nil {
+			return agentcall.Reply{}, err
+		}
+		reply = e.copies(limited, client, request, c)
+	}
 	if ctx.Err() != nil {
 		return agentcall.Reply{}, ctx.Err()
 	}
@@ -114,6 +114,22 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 		reply.Printed = e.service.printed()
 	}
 	return reply, nil
+}
+
+// shaped is the request of a call.
+func (e *endpoint) shaped(ctx context.Context, c *agentcall.Call, session string) (request, error) {
+	q, err := e.build(c, session)
+	if err == nil {
+		q.url = e.address(q.url)
+		err = q.shape(c.Wire)
+	}
+	if err == nil {
+		_, err = q.http(ctx) // what cannot be sent is no fault of the agent
+	}
+	if err != nil {
+		return q, fmt.Errorf("make the request: %w", plain(err))
+	}
+	return q, nil
 }
 
 // revive starts the agent again if it was started and has died.
@@ -268,7 +284,12 @@ func (e *endpoint) Forgets() bool { return e.plan.Reset.URL != "" || e.plan.Rese
 func (e *endpoint) Tools() []string { return nil }
 
 // Notes implements agentcall.Agent.
-func (e *endpoint) Notes() []string { return e.notes() }
+func (e *endpoint) Notes() []string {
+	if e.chat == nil {
+		return e.notes()
+	}
+	return append(e.notes(), e.chat.notes...)
+}
 
 // Close implements agentcall.Agent.
 func (e *endpoint) Close() error {

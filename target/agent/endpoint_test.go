@@ -87,6 +87,7 @@ func TestReplies(t *testing.T) {
 		{"error", json, `{"error": "broke"}`, 200, agentcall.Reported, `{"error": "broke"}`, "Agent error: broke"},
 		{"status", "text/plain", "Service Unavailable", 503, agentcall.Refused, "", "HTTP 503: Service Unavailable"},
 		{"redirect", "", "", 307, agentcall.Refused, "", "HTTP 307"},
+		{"redirect that says where to", "/chat/", "", 307, agentcall.Refused, "", "HTTP 307: it leads on to /chat/, and redirects are no answers"},
 		{"script as text", page, `<script>alert("x")</script>`, 200, agentcall.Answered, `<script>alert("x")</script>`, ""},
 		{"script in JSON", json, `{"output": "</script><script>"}`, 200, agentcall.Answered, "</script><script>", ""},
 		{"page", page, " <!DOCTYPE html><html>x</html>", 200, agentcall.Malformed, " <!DOCTYPE html><html>x</html>", "the reply is a page of HTML, not an answer"},
@@ -94,6 +95,9 @@ func TestReplies(t *testing.T) {
 		{"Latin 1 in JSON", json + "; charset=latin1", "{\"output\": \"caf\xe9\"}", 200, agentcall.Answered, "café", ""},
 		{"Shift JIS", "text/plain; charset=shift_jis", "\x93\xfa\x96\x7b", 200, agentcall.Answered, "日本", ""},
 		{"UTF-16 by its mark", json, "\xff\xfe{\x00}\x00", 200, agentcall.Answered, "{}", ""},
+		{"UTF-16 without a mark", json, "{\x00\"\x00x\x00\"\x00:\x001\x00}\x00", 200, agentcall.Answered, "1", ""},
+		{"UTF-16 the other way round", json, "\x00{\x00\"\x00x\x00\"\x00:\x001\x00}", 200, agentcall.Answered, "1", ""},
+		{"the same key twice", json, `{"output": "a", "output": "b"}`, 200, agentcall.Answered, "b", ""},
 		{"UTF-8 with a mark", json, "\ufeff{\"output\": \"x\"}", 200, agentcall.Answered, "x", ""},
 		{"undeclared charset", "text/plain", "caf\xe9", 200, agentcall.Malformed, "caf�", "the reply is no UTF-8, and names no other charset"},
 		{"unknown charset", "text/plain; charset=klingon", "x", 200, agentcall.Malformed, "x", `the reply is in the charset "klingon", which is not known`},
@@ -106,6 +110,9 @@ func TestReplies(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			plan := post(serve(t, func(w http.ResponseWriter, r *http.Request) {
 				w.Header()["Content-Type"] = []string{tc.kind}
+				if strings.HasPrefix(tc.kind, "/") {
+					w.Header().Set("Location", tc.kind)
+				}
 				w.WriteHeader(tc.status)
 				io.WriteString(w, tc.body)
 			}))
@@ -161,6 +168,17 @@ func TestBrokenConnections(t *testing.T) {
 		{"encoded unasked", func(c net.Conn) {
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\nx")
 		}, 0, agentcall.Malformed, ""},
+		{"gzip that is none", func(c net.Conn) {
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 20\r\n\r\nplain text all along")
+		}, 0, agentcall.Malformed, ""},
+		{"headers without end", func(c net.Conn) {
+			io.WriteString(c, "HTTP/1.1 200 OK\r\n")
+			for {
+				if _, err := io.WriteString(c, "X: "+endless[:4096]+"\r\n"); err != nil {
+					return
+				}
+			}
+		}, 0, agentcall.TooLarge, ""},
 		{"a reply without end", func(c net.Conn) {
 			io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
 			for {
@@ -465,6 +483,38 @@ func TestChat(t *testing.T) {
 	kind, reply = "text/event-stream", "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n"
 	if r := ask(t, a, agentcall.Call{}); r.Text != "a" || r.Chunks != 1 || r.First == 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Models that refuse a temperature, and a limit by its old name, are asked again
+// without; any other refusal stands.
+func TestChatThatTakesLess(t *testing.T) {
+	var bodies []string
+	zero := 0.0
+	a := open(t, agentcall.Plan{Chat: &agentcall.Chat{Model: "m", MaxTokens: 5, Temperature: &zero, URL: serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(body))
+		for _, word := range []string{"max_tokens", "temperature", "no"} {
+			if strings.Contains(string(body), `"`+word+`"`) {
+				http.Error(w, "Unsupported parameter: '"+word+"', use 'max_completion_tokens'", http.StatusBadRequest)
+				return
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"choices": [{"message": {"content": "hi"}}]}`)
+	})}})
+	for _, tc := range []struct {
+		prompt string
+		asked  int
+		end    agentcall.End
+	}{{"q", 3, agentcall.Answered}, {"q", 1, agentcall.Answered}, {"no", 1, agentcall.Refused}} {
+		bodies = nil
+		if r := ask(t, a, agentcall.Call{Prompt: tc.prompt}); r.End != tc.end || len(bodies) != tc.asked || !strings.Contains(bodies[tc.asked-1], `"max_completion_tokens":5`) {
+			t.Errorf("%+v after %q", r, bodies)
+		}
+	}
+	if notes := a.Notes(); len(notes) != 1 || !strings.Contains(notes[0], "takes no temperature") {
+		t.Error(notes)
 	}
 }
 

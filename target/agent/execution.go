@@ -68,7 +68,7 @@ func (x *execution) ready(ctx context.Context, limit time.Duration) error {
 	limits := x.plan.Command.Limits
 	limits.Output = x.plan.MaxReply
 	runner, err := x.open(ctx, process.Plan{
-		Command: x.command, PerCase: true, Input: "input/prompt.txt", Stdin: !x.inArguments(),
+		Command: x.command, PerCase: true, Input: "input/prompt.txt", Stdin: x.plan.Command.Template != "" || !x.inArguments(),
 		Timeout: limit, Limits: limits, Executor: process.Spawn,
 	}, x.lane, x.lane+1, true)
 	if err != nil {
@@ -92,6 +92,28 @@ func (x *execution) command(process.Paths) process.Command {
 	return c
 }
 
+// input is what the program reads.
+func (x *execution) input(c *agentcall.Call) string {
+	if p := x.plan.Command; p.Template != "" {
+		text, _ := filled(p.Template, p.Fields, c)
+		return text
+	}
+	return c.Prompt
+}
+
+// filled is a template with what a call asks in its places, and its form.
+func filled(template string, fields bool, c *agentcall.Call) (string, agentcall.Form) {
+	t := agentcall.ParseTemplate(template)
+	v := agentcall.Values{Prompt: c.Prompt, Session: c.Session, History: c.History}
+	if fields {
+		v.Fields = agentcall.Fields(c.Prompt)
+	}
+	if t.Form() == agentcall.FormJSON {
+		return t.JSON(v), agentcall.FormJSON
+	}
+	return t.Text(v, agentcall.EscapeNone), t.Form()
+}
+
 // Call implements agentcall.Agent.
 func (x *execution) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, error) {
 	if err := x.check(&c); err != nil {
@@ -111,7 +133,7 @@ func (x *execution) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply
 	x.current = &c
 	defer func() { x.current = nil }()
 	x.calls++
-	res, err := x.runner.Run(ctx, process.Case{Index: x.calls, RunID: fmt.Sprintf("call-%d", x.calls), Input: []byte(c.Prompt)})
+	res, err := x.runner.Run(ctx, process.Case{Index: x.calls, RunID: fmt.Sprintf("call-%d", x.calls), Input: []byte(x.input(&c))})
 	if ctx.Err() != nil {
 		return agentcall.Reply{}, ctx.Err()
 	}

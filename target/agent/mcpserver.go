@@ -79,7 +79,9 @@ func (s *server) connect(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		s.transport = newTransport()
+		if s.transport, err = through(p.Via); err != nil {
+			return err
+		}
 		transport = &mcp.StreamableClientTransport{Endpoint: s.address(p.URL), MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: -1,
 			HTTPClient: &http.Client{Transport: &metered{s.transport, s.meter, p.Headers}}}
 	}
@@ -243,12 +245,12 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 			return fail(r, agentcall.Died, "the agent's program ended during the call: %s", how)
 		}
 	}
-	if wire != nil || errors.Is(err, mcp.ErrConnectionClosed) {
+	if wire != nil || errors.Is(err, mcp.ErrConnectionClosed) || s.meter.broken.Load() {
 		return fail(r, agentcall.Cut, "the connection ended before the reply did")
 	}
 	f := failure(ctx, err, limit)
-	if f.End == agentcall.Unreachable && s.child != nil {
-		f.End = agentcall.Malformed // a pipe is always reached; what came is no MCP
+	if f.End == agentcall.Unreachable && (s.child != nil || s.meter.reached.Load()) {
+		f.End = agentcall.Malformed // it was reached, as a pipe always is; what came is no MCP
 	}
 	return fail(r, f.End, "%s", f.Error)
 }

@@ -17,19 +17,25 @@ type meter struct {
 	most    int64
 	read    atomic.Int64 // bytes since begin
 	tooMuch atomic.Bool
+	reached atomic.Bool // an answer to an HTTP request has begun
+	broken  atomic.Bool // and ended before it was whole
 }
 
 // begin starts to count for a call.
 func (m *meter) begin() {
 	m.read.Store(0)
-	m.tooMuch.Store(false)
+	for _, flag := range []*atomic.Bool{&m.tooMuch, &m.reached, &m.broken} {
+		flag.Store(false)
+	}
 }
 
 func (m *meter) size() int64 { return m.read.Load() }
 func (m *meter) over() bool  { return m.tooMuch.Load() }
 
 // lines bounds the lines of a stream.
-func (m *meter) lines(r io.ReadCloser) io.ReadCloser { return &gauge{r, m, 0, true} }
+func (m *meter) lines(r io.ReadCloser) io.ReadCloser {
+	return &gauge{ReadCloser: r, meter: m, lines: true}
+}
 
 // gauge is a stream whose messages are bounded: its lines, or all of it.
 type gauge struct {
@@ -37,6 +43,8 @@ type gauge struct {
 	meter *meter
 	held  int64 // bytes of the message so far
 	lines bool
+	// The stream is open all the time, and ends when the session does.
+	standing bool
 }
 
 func (g *gauge) Read(p []byte) (int, error) {
@@ -49,6 +57,9 @@ func (g *gauge) Read(p []byte) (int, error) {
 	if g.held > g.meter.most {
 		g.meter.tooMuch.Store(true)
 		return n, errTooLarge
+	}
+	if err != nil && err != io.EOF && !errors.Is(err, context.Canceled) && !g.standing {
+		g.meter.broken.Store(true)
 	}
 	return n, err
 }
@@ -81,6 +92,7 @@ func (m *metered) RoundTrip(q *http.Request) (*http.Response, error) {
 		answer.Body = http.NoBody
 		return answer, nil
 	}
-	answer.Body = &gauge{answer.Body, m.meter, 0, false}
+	m.meter.reached.Store(true)
+	answer.Body = &gauge{ReadCloser: answer.Body, meter: m.meter, standing: q.Method == http.MethodGet}
 	return answer, nil
 }

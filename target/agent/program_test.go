@@ -1,16 +1,20 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"os"
 	"os/exec"
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -226,13 +230,15 @@ func shell(t *testing.T, script string) agentcall.Plan {
 
 func TestCommands(t *testing.T) {
 	for _, tc := range []struct {
-		name, script, argument, path string
-		limit                        time.Duration
-		end                          agentcall.End
-		text, err                    string
+		name, script, argument, path, template string
+		limit                                  time.Duration
+		end                                    agentcall.End
+		text, err                              string
 	}{
 		{name: "standard input", script: "cat; echo; echo note >&2", end: agentcall.Answered, text: "say \"hi\""},
 		{name: "argument", script: `printf %s "$1"; cat`, argument: "<{prompt}>", end: agentcall.Answered, text: "<say \"hi\">"},
+		{name: "template", script: "cat", template: `{"q": "{prompt}", "at": "{where}"}`, path: "q", end: agentcall.Answered, text: "say \"hi\""},
+		{name: "template and argument", script: `printf %s "$1"; cat`, argument: "{prompt}: ", template: "<{prompt}>", end: agentcall.Answered, text: "say \"hi\": <say \"hi\">"},
 		{name: "environment", script: `echo $A $B $C`, end: agentcall.Answered, text: "plan extra call"},
 		{name: "exit code", script: "echo half; echo broken >&2; exit 4", end: agentcall.Refused, text: "half", err: "exit code 4: broken"},
 		{name: "signal", script: "kill -9 $$", end: agentcall.Died, err: "the program was ended by signal 9"},
@@ -246,6 +252,7 @@ func TestCommands(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			plan := shell(t, tc.script)
 			plan.MaxReply, plan.Command.ResponsePath = 1000, tc.path
+			plan.Command.Template, plan.Command.Fields = tc.template, true
 			if tc.argument != "" {
 				plan.Command.Argv = append(plan.Command.Argv, tc.argument)
 			}
@@ -354,10 +361,45 @@ func TestMCP(t *testing.T) {
 			}
 		})
 	}
+	proxy, through := forwarding(t)
+	byURL.MCP.Via.Proxy, byURL.MCP.Tool = proxy, "echo"
+	if r := ask(t, open(t, byURL), agentcall.Call{Prompt: "x"}); r.Text != "1 x\ne" || through.Load() == 0 {
+		t.Errorf("%+v, %d requests through the proxy", r, through.Load())
+	}
+	for end, strike := range map[agentcall.End]http.HandlerFunc{
+		agentcall.Cut: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", "100")
+			io.WriteString(w, "{")
+		},
+		agentcall.Malformed: func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
+	} {
+		byURL.MCP.Via.Proxy = serve(t, func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if bytes.Contains(body, []byte("tools/call")) {
+				strike(w, r)
+				return
+			}
+			(&httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}}).ServeHTTP(w, r)
+		})
+		if r := ask(t, open(t, byURL), agentcall.Call{Prompt: "x"}); r.End != end {
+			t.Errorf("%+v, not %s", r, end)
+		}
+	}
 	stdio.MCP.Env[0] = role + "=no mcp"
 	if _, err := New().Open(t.Context(), stdio, 0, nil); err == nil || !strings.Contains(err.Error(), "connect to the MCP server") {
 		t.Error(err)
 	}
+}
+
+// forwarding is a proxy that counts what goes through it.
+func forwarding(t *testing.T) (address string, through *atomic.Int64) {
+	through = new(atomic.Int64)
+	pass := &httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) { through.Add(1) }}
+	s := httptest.NewServer(pass)
+	t.Cleanup(s.Close)
+	return s.URL, through
 }
 
 func TestLookup(t *testing.T) {

@@ -46,9 +46,9 @@ func (o *object) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 		return agentcall.Reply{}, err
 	}
 	defer done()
-	input, err := json.Marshal(c.Prompt)
+	input, err := o.input(&c)
 	if err != nil {
-		return agentcall.Reply{}, fmt.Errorf("write the prompt: %w", err)
+		return agentcall.Reply{}, err
 	}
 	seen := &recorder{watcher: c.Watcher}
 	reply, err := o.caller.Call(ctx, pyhost.AgentCall{Input: input, Timeout: c.Timeout, Watcher: seen})
@@ -80,6 +80,23 @@ func (o *object) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 		r = fail(r, agentcall.Died, "the agent's process ended during the call: %s", reply.Fault)
 	}
 	return r, nil
+}
+
+// input is what the agent is called with.
+func (o *object) input(c *agentcall.Call) (json.RawMessage, error) {
+	prompt := c.Prompt
+	if p := o.plan.Python; p.Template != "" {
+		text, form := filled(p.Template, p.Fields, c)
+		if form == agentcall.FormJSON {
+			return json.RawMessage(text), nil
+		}
+		prompt = text
+	}
+	input, err := json.Marshal(prompt)
+	if err != nil {
+		return nil, fmt.Errorf("write the prompt: %w", err)
+	}
+	return input, nil
 }
 
 // recorder writes down the calls of tools on their way to a watcher.

@@ -105,6 +105,16 @@ func TestPythonAgent(t *testing.T) {
 	if r := ask(t, a, agentcall.Call{}); r.Text != "1" {
 		t.Errorf("%+v", r)
 	}
+	plan.Python.Template, plan.Python.Fields = `{"question": "{prompt}", "topic": "{topic}"}`, true
+	plan.Python.Plan.Tools, plan.Python.Plan.Target, plan.Python.Plan.Reset = nil, "builtins:str", ""
+	shaped, err := New().Open(t.Context(), plan, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shaped.Close()
+	if r := ask(t, shaped, agentcall.Call{Prompt: "Topic: \"tea\""}); r.Text != `{'question': 'Topic: "tea"', 'topic': '"tea"'}` {
+		t.Errorf("%+v", r)
+	}
 	if _, err := a.Call(t.Context(), agentcall.Call{Timeout: patience, Via: agentcall.Via{Proxy: "http://p"}}); err == nil {
 		t.Error("a proxy for no request")
 	}

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"bytes"
+	"compress/flate"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -38,7 +40,11 @@ func (rd *reader) reply(ctx context.Context, answer *http.Response, began time.T
 	}
 	if answer.StatusCode/100 != 2 {
 		r.End = agentcall.Refused
-		r.Error = strings.TrimSuffix(fmt.Sprintf("HTTP %d: %s", answer.StatusCode, excerpt(answer.Body)), ": ")
+		says := excerpt(answer.Body)
+		if to := destination(answer); to != "" {
+			says = "it leads on to " + to + ", and redirects are no answers"
+		}
+		r.Error = strings.TrimSuffix(fmt.Sprintf("HTTP %d: %s", answer.StatusCode, says), ": ")
 		return r
 	}
 	if coding := answer.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
@@ -74,6 +80,19 @@ func (rd *reader) reply(ctx context.Context, answer *http.Response, began time.T
 		return fail(r, agentcall.Malformed, "the reply is a page of HTML, not an answer")
 	}
 	return r
+}
+
+// destination is where a redirect leads to, on the same host without its name
+// and port; "" if it is none.
+func destination(answer *http.Response) string {
+	to, err := answer.Location()
+	if err != nil || answer.StatusCode/100 != 3 {
+		return ""
+	}
+	if to.Host == answer.Request.URL.Host {
+		to.Scheme, to.Host = "", ""
+	}
+	return excerpt(strings.NewReader(to.Redacted()))
 }
 
 // isJSON reports whether a media type is JSON.
@@ -164,9 +183,14 @@ func fail(r agentcall.Reply, end agentcall.End, format string, args ...any) agen
 // beginning says.
 func decode(body []byte, charset string) (string, error) {
 	if charset == "" || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8") {
-		if bytes.HasPrefix(body, []byte{0xff, 0xfe}) || bytes.HasPrefix(body, []byte{0xfe, 0xff}) {
+		switch {
+		case bytes.HasPrefix(body, []byte{0xff, 0xfe}) || bytes.HasPrefix(body, []byte{0xfe, 0xff}):
 			charset = "utf-16"
-		} else {
+		case bytes.HasPrefix(body, []byte("{\x00")) || bytes.HasPrefix(body, []byte("[\x00")): // JSON, as its own rules tell it
+			charset = "utf-16le"
+		case bytes.HasPrefix(body, []byte("\x00{")) || bytes.HasPrefix(body, []byte("\x00[")):
+			charset = "utf-16be"
+		default:
 			body = bytes.TrimPrefix(body, []byte("\ufeff"))
 			if !utf8.Valid(body) {
 				return "", errors.New("the reply is no UTF-8, and names no other charset")
@@ -203,6 +227,7 @@ func failure(ctx context.Context, err error, limit time.Duration) agentcall.Repl
 	var dns *net.DNSError
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
+	var corrupt flate.CorruptInputError
 	switch {
 	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
 		return fail(r, agentcall.TimedOut, "no whole reply within %s", limit)
@@ -216,6 +241,10 @@ func failure(ctx context.Context, err error, limit time.Duration) agentcall.Repl
 		return fail(r, agentcall.Cut, "the connection ended before the reply did")
 	case errors.As(err, &op) && op.Op != "dial" && op.Op != "proxyconnect":
 		return fail(r, agentcall.Cut, "the connection failed: %v", op.Err)
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
+		return fail(r, agentcall.Malformed, "the reply is no gzip, as which it is declared")
+	case strings.Contains(err.Error(), "response header"): // no other sign: there are too many of them
+		return fail(r, agentcall.TooLarge, "the headers of the reply are larger than %d bytes", maxHeaders)
 	case strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), "invalid header"):
 		return fail(r, agentcall.Malformed, "the reply is no HTTP: %v", plain(err))
 	}

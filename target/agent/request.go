@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -297,42 +295,4 @@ func (t *trickle) Read(p []byte) (int, error) {
 	n := copy(p, t.left[:min(t.piece, len(t.left))])
 	t.left = t.left[n:]
 	return n, nil
-}
-
-// chatDialect is how OpenAI-compatible endpoints are asked.
-func chatDialect(p *agentcall.Chat) (dialect, error) {
-	if p.Tools != nil && !json.Valid(p.Tools) {
-		return dialect{}, errors.New("the tools of the chat are not JSON")
-	}
-	at := p.URL
-	if u, err := url.Parse(p.URL); err == nil && !strings.HasSuffix(u.Path, "/chat/completions") {
-		u.Path = strings.TrimSuffix(u.Path, "/") + "/chat/completions"
-		at = u.String()
-	}
-	build := func(c *agentcall.Call, session string) (request, error) {
-		var messages []agentcall.Message
-		if p.System != "" {
-			messages = append(messages, agentcall.Message{Role: "system", Text: p.System})
-		}
-		messages = append(append(messages, c.History...), agentcall.Message{Role: "user", Text: c.Prompt})
-		body, err := json.Marshal(chatRequest{p.Model, messages, p.Temperature, p.MaxTokens, p.Tools, c.Format, p.Stream})
-		if err != nil {
-			return request{}, fmt.Errorf("write the request: %w", err)
-		}
-		q := request{method: http.MethodPost, url: at}
-		q.setHeaders(p.Headers, c.Headers, session)
-		q.send(body, "application/json")
-		return q, nil
-	}
-	return dialect{retries: p.Retries, build: build, read: reader{chat: true}}, nil
-}
-
-type chatRequest struct {
-	Model       string              `json:"model"`
-	Messages    []agentcall.Message `json:"messages"`
-	Temperature *float64            `json:"temperature,omitempty"`
-	MaxTokens   int                 `json:"max_tokens,omitempty"`
-	Tools       json.RawMessage     `json:"tools,omitempty"`
-	Format      json.RawMessage     `json:"response_format,omitempty"`
-	Stream      bool                `json:"stream,omitempty"`
 }

@@ -59,7 +59,7 @@ func (x *exchange) send(a *answer) {
 		l.Fired(d, s, s.Change())
 	}
 	if s := d.Find(fault.Partial); s != nil {
-		if a.length > 1 {
+		if a.length > 1 && x.bodied(a) {
 			a.half = true
 			l.Fired(d, s, s.Change())
 		} else {
@@ -67,8 +67,12 @@ func (x *exchange) send(a *answer) {
 		}
 	}
 	if s := d.Find(fault.Bandwidth); s != nil {
-		a.rate = s.Rule.Rate
-		l.Fired(d, s, s.Change())
+		if x.bodied(a) {
+			a.rate = s.Rule.Rate
+			l.Fired(d, s, s.Change())
+		} else {
+			l.Missed(d, s, "the answer has no body to slow down")
+		}
 	}
 	x.write(a)
 }
@@ -113,7 +117,7 @@ func (x *exchange) shape(a *answer) bool {
 		body = x.inside(a, contentType, encoding, body)
 	}
 	if s := d.Find(fault.Duplicate); s != nil {
-		if len(body) == 0 {
+		if len(body) == 0 || !x.bodied(a) {
 			l.Missed(d, s, "the answer has no body to repeat")
 		} else {
 			body = slices.Concat(body, body)
@@ -137,6 +141,10 @@ func (x *exchange) inside(a *answer, contentType, encoding string, body []byte) 
 	}
 	injected, texts := d.At(fault.AtToolResult), d.TextFaults()
 	switch {
+	case !x.bodied(a):
+		missed(append(injected, texts...), "the answer has no body")
+	case a.status/100 == 3 && a.header.Get("Location") != "":
+		missed(append(injected, texts...), fmt.Sprintf("the server redirects, %d", a.status))
 	case encoding != "":
 		missed(append(injected, texts...), "the answer is compressed as "+encoding)
 	case a.status >= 400:
@@ -209,7 +217,7 @@ func (x *exchange) write(a *answer) {
 	}
 	x.record.Status, x.record.ContentType = a.status, a.header.Get("Content-Type")
 	x.w.WriteHeader(a.status)
-	if x.r.Method == http.MethodHead || !bodyAllowed(a.status) {
+	if !x.bodied(a) {
 		return
 	}
 	body := a.body
@@ -220,6 +228,11 @@ func (x *exchange) write(a *answer) {
 		http.NewResponseController(x.w).Flush()
 		x.abort(false)
 	}
+}
+
+// bodied reports whether the agent gets a body, be it an empty one.
+func (x *exchange) bodied(a *answer) bool {
+	return x.r.Method != http.MethodHead && bodyAllowed(a.status)
 }
 
 func bodyAllowed(status int) bool {

@@ -43,7 +43,7 @@ func (c *cell) Proxy() string {
 }
 
 // Env implements fault.Cell.
-func (c *cell) Env() []string { return environment(c.Proxy(), c.door.CAFile()) }
+func (c *cell) Env(given []string) []string { return environment(c.Proxy(), c.door.proxy.dir, given) }
 
 // Gateway implements fault.Cell.
 func (c *cell) Gateway(tool, upstream string) (string, error) {
@@ -78,20 +78,4 @@ func (c *cell) Close() fault.Report {
 	c.cancel()
 	c.calls.Wait()
 	return c.ledger.Report()
-}
-
-// environment is what a process needs to call through a proxy.
-func environment(proxy, ca string) []string {
-	var env []string
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
-		env = append(env, name+"="+proxy, strings.ToLower(name)+"="+proxy)
-	}
-	env = append(env, "NO_PROXY=", "no_proxy=", "NODE_USE_ENV_PROXY=1", "GLOBAL_AGENT_HTTP_PROXY="+proxy, "GLOBAL_AGENT_HTTPS_PROXY="+proxy)
-	for _, name := range []string{
-		"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "DENO_CERT", "GIT_SSL_CAINFO",
-		"AWS_CA_BUNDLE", "PIP_CERT", "HTTPLIB2_CA_CERTS", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
-	} {
-		env = append(env, name+"="+ca)
-	}
-	return env
 }

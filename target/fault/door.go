@@ -78,7 +78,7 @@ func (d *door) Proxy() string { return "http://" + d.listen.Addr().String() }
 func (d *door) CAFile() string { return d.proxy.caFile() }
 
 // Env implements fault.Door.
-func (d *door) Env() []string { return environment(d.Proxy(), d.CAFile()) }
+func (d *door) Env(given []string) []string { return environment(d.Proxy(), d.proxy.dir, given) }
 
 // Gateway implements fault.Door.
 func (d *door) Gateway(tool, upstream string) (string, error) { return d.gateway(tool, upstream, "-") }

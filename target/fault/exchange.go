@@ -185,6 +185,10 @@ func (x *exchange) answer() {
 			x.gone()
 			return
 		}
+		if d.Recorded.Ended != "" {
+			x.broken(d.Recorded)
+			return
+		}
 		if x.message != nil {
 			x.send(whole(fault.Reply{Status: http.StatusOK, ContentType: "application/json", Body: x.message.Recorded(d.Recorded)}))
 			return
@@ -204,6 +208,18 @@ func (x *exchange) answer() {
 	default:
 		x.forward()
 	}
+}
+
+// broken gives the agent a recorded answer that it had got a part of, if any.
+func (x *exchange) broken(r *fault.Recorded) {
+	a := whole(r.Reply())
+	if a.length == 0 || r.Ended == fault.WasReset {
+		x.record.Error = "no whole answer, by the recording"
+		x.abort(r.Ended == fault.WasReset)
+		return
+	}
+	a.half, a.length = true, 2*a.length
+	x.send(a)
 }
 
 func (x *exchange) modelReply(text string) fault.Reply {
@@ -364,6 +380,10 @@ func (x *exchange) cut() {
 
 // abort ends the agent's connection, see [abort].
 func (x *exchange) abort(reset bool) {
+	x.record.Ended = fault.WasClosed
+	if reset {
+		x.record.Ended = fault.WasReset
+	}
 	x.finish()
 	abort(x.w, reset)
 }

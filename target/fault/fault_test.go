@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -442,18 +443,94 @@ func TestReplayTouchesNothingReal(t *testing.T) {
 	s := open(t, nil)
 	c := s.plan(fault.Plan{
 		Capture: 100, Names: []fault.Named{{Tool: "forecast", URL: server.URL + "/weather*"}},
-		Recorded: []fault.Recorded{{Tool: "forecast", Response: []byte(`{"recorded":true}`)}, {Tool: "forecast", Response: []byte(`"gone"`), Status: 410}},
+		Recorded: []fault.Recorded{{Tool: "forecast", Response: []byte(`{"recorded":true}`)}, {Tool: "forecast", Response: []byte(`"gone"`), Status: 410},
+			{Tool: "forecast", Ended: fault.WasReset}, {Tool: "forecast", Ended: fault.WasClosed}, {Tool: "forecast", Response: []byte(`"{\"half"`), Ended: fault.WasClosed}},
 	})
-	for _, check := range []func(got) error{want(200, `{"recorded":true}`), want(410, "gone"), contains("no response of forecast is left")} {
+	part := func(body string) func(got) error {
+		return func(g got) error {
+			if g.err == nil || g.body != body {
+				return fmt.Errorf("got %+v, wanted no whole answer, but %q of it", g, body)
+			}
+			return nil
+		}
+	}
+	for _, check := range []func(got) error{want(200, `{"recorded":true}`), want(410, "gone"), part(""), part(""), part(`{"half`), contains("no response of forecast is left")} {
 		if err := check(get(s.client(), server.URL+"/weather?x=1")); err != nil {
 			t.Error(err)
 		}
 	}
-	if r := c.Close(); calls.Load() != 0 || len(r.Events) != 3 || r.Exchanges[1].Status != 410 || string(r.Exchanges[1].Response) != "gone" {
+	r := c.Close()
+	if r.Exchanges[2].Ended != fault.WasReset || r.Exchanges[4].Ended != fault.WasClosed || r.Exchanges[5].Ended != "" {
+		t.Errorf("%+v", r.Exchanges)
+	}
+	if calls.Load() != 0 || len(r.Events) != 6 || r.Exchanges[1].Status != 410 || string(r.Exchanges[1].Response) != "gone" {
 		t.Errorf("%d real calls, %+v", calls.Load(), r)
 	}
 }
 
+// What speaks HTTP/2 alone, as gRPC does, gets its real server, and that is told.
+func TestForeignTunnels(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) }))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	s := open(t, nil)
+	c := s.enter(tool(fault.Error, nil))
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	proxy, err := url.Parse(c.Proxy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := new(http.Protocols)
+	alone.SetHTTP2(true)
+	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy), TLSClientConfig: &tls.Config{RootCAs: roots}, Protocols: alone}}
+	defer client.CloseIdleConnections()
+	if err := want(200, "HTTP/2.0")(get(client, server.URL)); err != nil {
+		t.Error(err)
+	}
+	echo, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer echo.Close()
+	go func() {
+		if conn, err := echo.Accept(); err == nil {
+			io.Copy(conn, conn)
+			conn.Close()
+		}
+	}()
+	conn, err := net.Dial("tcp", proxy.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "CONNECT %[1]s HTTP/1.1\r\nHost: %[1]s\r\n\r\nPRI * HTTP/2.0\r\n\r\n", echo.Addr())
+	said := make([]byte, len("HTTP/1.1 200 Connection established\r\n\r\nPRI * HTTP/2.0\r\n\r\n"))
+	if _, err := io.ReadFull(conn, said); err != nil || !strings.HasSuffix(string(said), "PRI * HTTP/2.0\r\n\r\n") {
+		t.Errorf("%q %v", said, err)
+	}
+	if r := c.Close(); len(r.Notes) != 2 || !strings.Contains(r.Notes[0], "HTTP/2 alone") || r.Tallies[0].Considered != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+const javaProgram = `
+import java.net.URI;
+import java.net.http.*;
+
+class Get {
+    public static void main(String[] urls) throws Exception {
+        for (String url : urls) {
+            var r = HttpClient.newHttpClient().send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString());
+            System.out.println(r.body() + " " + r.statusCode());
+        }
+    }
+}
+`
+
+// Clients are reached as they are, those as well that ask no variable for a
+// proxy, or trust no file that one names.
 func TestRealPrograms(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "real answer") }))
 	defer server.Close()
@@ -461,6 +538,11 @@ func TestRealPrograms(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
 	urls := []string{server.URL, server.URL, plain.URL, plain.URL}
+	modern := []string{"node", "-e", "process.exit(Number(process.versions.node.split('.')[0]) >= 18 ? 0 : 1)"}
+	source := filepath.Join(t.TempDir(), "Get.java")
+	if err := os.WriteFile(source, []byte(javaProgram), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	programs := []struct {
 		name string
 		argv []string // the URLs follow; a line for each is written
@@ -479,8 +561,12 @@ for url in sys.argv[1:]:
     r = requests.get(url)
     print(r.text, r.status_code)`}, []string{"python3", "-c", "import requests"}},
 		{"node", []string{"node", "-e", `
-(async () => { for (const url of process.argv.slice(1)) { const r = await fetch(url); console.log(await r.text(), r.status) } })()`},
-			[]string{"node", "-e", "process.exit(Number(process.versions.node.split('.')[0]) >= 24 ? 0 : 1)"}},
+(async () => { for (const url of process.argv.slice(1)) { const r = await fetch(url); console.log(await r.text(), r.status) } })()`}, modern},
+		{"node http", []string{"node", "-e", `
+(async () => { for (const url of process.argv.slice(1)) await new Promise((done, fail) => {
+  require(url.split(':')[0]).get(url, (r) => { let text = ''; r.on('data', (d) => text += d); r.on('end', () => done(console.log(text, r.statusCode))) }).on('error', fail)
+}) })()`}, modern},
+		{"java", []string{"java", "-XX:TieredStopAtLevel=1", source}, []string{"javac", "-version"}},
 	}
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
@@ -490,8 +576,8 @@ for url in sys.argv[1:]:
 			s := open(t, roots)
 			c := s.enter(tool(fault.Error, func(r *fault.Rule) { r.Calls = []int{2, 4} }))
 			cmd := exec.Command(p.argv[0], append(p.argv[1:], urls...)...)
-			cmd.Env = append(os.Environ(), c.Env()...)
-			out, err := cmd.CombinedOutput()
+			cmd.Env = append(os.Environ(), c.Env(nil)...)
+			out, err := cmd.Output()
 			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 			if err != nil || len(lines) != len(urls) {
 				t.Fatalf("%s %v", out, err)

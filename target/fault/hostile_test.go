@@ -280,3 +280,37 @@ func TestTheRunEndsTheProxy(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Faults on a body fire where there is one that the agent reads, and nowhere else.
+func TestAnswersWithoutABody(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/gone":
+			w.WriteHeader(http.StatusNoContent)
+		case "/moved":
+			http.Redirect(w, r, "/gone", http.StatusFound)
+		default:
+			io.WriteString(w, "some words")
+		}
+	}))
+	defer server.Close()
+	for _, rule := range []fault.Rule{
+		{ID: "i", Layer: fault.Context, Mode: fault.IndirectInjection}, tool(fault.Partial, nil), tool(fault.Duplicate, nil),
+		tool(fault.Bandwidth, func(r *fault.Rule) { r.Rate = 1 << 20 }),
+	} {
+		s := open(t, nil)
+		c := s.enter(rule)
+		for _, path := range []string{"/moved", "/gone"} { // a redirect's own page is for people
+			if g := get(s.client(), server.URL+path); rule.Mode == fault.IndirectInjection && (g.err != nil || g.status != 204) {
+				t.Errorf("%s: %+v", rule.Mode, g)
+			}
+		}
+		if g := read(s.client().Head(server.URL + "/words")); g.err != nil || g.body != "" {
+			t.Errorf("%s: %+v", rule.Mode, g)
+		}
+		k := c.Close().Tallies[0]
+		if rule.Mode == fault.IndirectInjection && k.Fired != 0 || k.Fired > 1 || len(k.Missed) == 0 {
+			t.Errorf("%s: %+v", rule.Mode, k)
+		}
+	}
+}

@@ -151,10 +151,10 @@ func TestMCPFaults(t *testing.T) {
 		}
 		t.Run(way.name+" replay", func(t *testing.T) {
 			s := open(t, nil)
-			c := s.plan(fault.Plan{Recorded: []fault.Recorded{{Tool: "find_book", Response: []byte(`"recorded"`)}, {Tool: "library.find_book", Response: []byte(`{"content":[{"type":"text","text":"whole"}],"isError":true}`)}}})
+			c := s.plan(fault.Plan{Recorded: []fault.Recorded{{Tool: "find_book", Response: []byte(`"recorded"`)}, {Tool: "library.find_book", Response: []byte(`{"content":[{"type":"text","text":"whole"}],"isError":true}`)}, {Tool: "library.find_book", Response: []byte(`"{"`), ContentType: "application/json", Ended: fault.WasClosed}}})
 			session := way.connect(t, s, c)
 			got := []string{find(session), find(session), find(session)}
-			for i, want := range []string{"recorded", "failed: whole", "failed: no response of find_book is left"} {
+			for i, want := range []string{"recorded", "failed: whole", "error: "} {
 				if !strings.HasPrefix(got[i], want) {
 					t.Errorf("call %d: %q, want %q", i+1, got[i], want)
 				}

@@ -35,7 +35,7 @@ type Options struct {
 type Proxy struct {
 	shim      []string
 	authority *authority
-	dir       string // of the file with certificates
+	dir       string // of the certificates and of what clients load
 	transport *http.Transport
 	context   context.Context
 	cancel    context.CancelFunc
@@ -62,7 +62,10 @@ func (o Options) Open(ctx context.Context) (fault.Injector, error) {
 		return nil, fmt.Errorf("make a folder for the certificates: %w", err)
 	}
 	p := &Proxy{shim: o.Shim, authority: a, dir: dir, doors: map[*door]bool{}}
-	if err := a.write(p.caFile()); err != nil {
+	if err = a.write(p.caFile()); err == nil {
+		err = writeClients(dir)
+	}
+	if err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
@@ -80,7 +83,7 @@ func (o Options) Open(ctx context.Context) (fault.Injector, error) {
 	return p, nil
 }
 
-func (p *Proxy) caFile() string { return filepath.Join(p.dir, "ca.pem") }
+func (p *Proxy) caFile() string { return filepath.Join(p.dir, authorityFile) }
 
 // Door implements fault.Injector.
 func (p *Proxy) Door() (fault.Door, error) {

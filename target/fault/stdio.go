@@ -184,7 +184,7 @@ func (r *relay) struck(p *pendingCall, line []byte) {
 		r.answer(p, m.Failure(fault.RequestTimeout, "request timed out"), "no answer, by a fault")
 	case s != nil && s.Rule.Mode == fault.Reset:
 		l.Fired(d, s, "the connection to the server was cut before an answer")
-		r.done(p, nil, errReset.Error())
+		r.ended(p, nil, fault.WasReset, errReset.Error())
 		r.cut()
 	case s != nil:
 		l.Fired(d, s, s.Change())
@@ -194,6 +194,11 @@ func (r *relay) struck(p *pendingCall, line []byte) {
 	case d.Recorded != nil:
 		l.Replayed(d, "the recorded response")
 		wait(ctx, d.Recorded.Latency)
+		if d.Recorded.Ended != "" {
+			r.ended(p, nil, d.Recorded.Ended, "no whole answer, by the recording")
+			r.cut()
+			return
+		}
 		r.shaped(p, m.Recorded(d.Recorded))
 	case d.Refused:
 		l.Replayed(d, "refused: not in the recording")
@@ -250,7 +255,7 @@ func (r *relay) shaped(p *pendingCall, body []byte) error {
 	}
 	if s := d.Find(fault.Partial); s != nil {
 		l.Fired(d, s, "half of the message, then the connection closed")
-		r.done(p, body[:len(body)/2], "")
+		r.ended(p, body[:len(body)/2], fault.WasClosed, "")
 		err := r.toAgent.write(body[:len(body)/2])
 		r.cut()
 		return err
@@ -284,14 +289,17 @@ func (r *relay) answer(p *pendingCall, body []byte, why string) error {
 }
 
 // done keeps what the report shows of a call.
-func (r *relay) done(p *pendingCall, body []byte, why string) {
+func (r *relay) done(p *pendingCall, body []byte, why string) { r.ended(p, body, "", why) }
+
+// ended is done for a call whose connection ends with it.
+func (r *relay) ended(p *pendingCall, body []byte, how fault.Ending, why string) {
 	l := p.cell.ledger
 	limit := l.Plan().Capture
 	request := p.message.Bytes()
 	l.Exchanged(p.decision, fault.Exchange{
 		At: p.began.Sub(p.cell.began), Took: time.Since(p.began), Error: why,
 		Request: request[:min(limit, len(request))], RequestSize: int64(len(request)),
-		Response: bytes.Clone(body[:min(limit, len(body))]), ResponseSize: int64(len(body)),
+		Response: bytes.Clone(body[:min(limit, len(body))]), ResponseSize: int64(len(body)), Ended: how,
 	})
 }
 

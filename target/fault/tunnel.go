@@ -55,11 +55,15 @@ func (d *door) tunnel(w http.ResponseWriter, r *http.Request, token string) {
 		raw.Close()
 		return
 	}
+	if d.passes(r, p, raw, token) {
+		stop()
+		return
+	}
 	t := &tunnelled{Conn: p, scheme: "http", host: r.Host, token: token, raw: raw}
 	if port == "80" {
 		t.host = host
 	}
-	if first[0] == 0x16 { // a TLS record with a handshake
+	if first[0] == handshakeRecord {
 		t.scheme = "https"
 		if port == "443" {
 			t.host = host

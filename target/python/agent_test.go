@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
@@ -57,6 +58,7 @@ func TestAgents(t *testing.T) {
 		{"stream", "xhi", `"xhi"`},
 		{"structure", "{'answer': 'hi', 'n': 1}", `{"answer": "hi", "n": 1}`},
 		{"nothing", "None", "null"},
+		{"in_a_thread", "hi", `"hi"`},
 	} {
 		r := ask(t, a, []string{tc.name, "hi"}, nil)
 		if r.End != pyhost.Answered || r.Text != tc.text || string(r.Value) != tc.value {
@@ -67,6 +69,12 @@ func TestAgents(t *testing.T) {
 		}
 	}
 	if r := ask(t, a, []string{"broken", "x"}, nil); r.End != pyhost.AgentRaise || !r.Fault.Is("KeyError") || r.Fault.Line == 0 {
+		t.Errorf("%+v", r)
+	}
+	if r := ask(t, a, []string{"unspeakable", "x"}, nil); r.End != pyhost.AgentRaise || !r.Fault.Is("ValueError") {
+		t.Errorf("%+v", r)
+	}
+	if r := ask(t, a, []string{"opaque", "x"}, nil); r.End != pyhost.AgentRaise || !strings.Contains(r.Fault.Message, "returned a agents.Opaque, which has no text") {
 		t.Errorf("%+v", r)
 	}
 	for range 2 {
@@ -89,6 +97,7 @@ func TestStyles(t *testing.T) {
 		{"agents:plain", pyhost.LangChain, "plain: hi"},
 		{"agents:graph", pyhost.LangChain, "heard hi"},
 		{"agents:question", pyhost.LangChain, "{'question': 'hi'}"},
+		{"agents:several_inputs", pyhost.LangChain, "ValueError: the runnable takes several inputs, context, question: agent.request_template says what each is"},
 		{"agents:known", pyhost.LangChain, "{'input': 'hi'}"},
 		{"agents:model", pyhost.LangChain, "'hi'"},
 		{"agents:vague", pyhost.LangChain, "{'input': 'hi'}"},
@@ -96,9 +105,18 @@ func TestStyles(t *testing.T) {
 	} {
 		plan := agentPlan(t, tc.target)
 		plan.Style = tc.style
-		if r := ask(t, openAgent(t, plan), "hi", nil); r.End != pyhost.Answered || r.Text != tc.text {
+		r := ask(t, openAgent(t, plan), "hi", nil)
+		if r.End == pyhost.AgentRaise {
+			r.Text = fmt.Sprintf("%s: %s", r.Fault.Class, r.Fault.Message)
+		}
+		if r.Text != tc.text {
 			t.Errorf("%s: %+v", tc.target, r)
 		}
+	}
+	plan := agentPlan(t, "agents:several_inputs")
+	plan.Style = pyhost.LangChain
+	if r := ask(t, openAgent(t, plan), map[string]string{"question": "a", "context": "b"}, nil); r.Text != "{'context': 'b', 'question': 'a'}" {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -201,6 +219,7 @@ func TestTools(t *testing.T) {
 		return openAgent(t, plan)
 	}
 	byName := open("", "agents:search", "agents:weather")
+	boxed := []string{`search["x"]{}`, `search -> {"found": "x"}`, `weather["x"]{}`, `weather -> "x: fair"`}
 	registry, table, objects := open("agents:registry"), open("agents:TABLE"), open("agents:objects")
 	for _, tc := range []struct {
 		name, target, input string
@@ -219,6 +238,11 @@ func TestTools(t *testing.T) {
 		{"registry", "uses_registry", "search", registry, script{}, "{'hits': ['q', 'q', 'q']}", []string{`search["q"]{}`, `search -> {"hits": ["q", "q", "q"]}`}},
 		{"mapping", "uses_weather", "Oslo", table, script{before: replace(`"storm"`)}, "storm", []string{`weather["Oslo"]{}`}},
 		{"objects", "uses_object", "x", objects, script{}, "found x, found x", []string{`lookup["x"]{}`, `lookup -> "found x"`, `lookup["x"]{}`, `lookup -> "found x"`}},
+		{"hidden registry", "uses_hidden", "x", open("agents:hidden"), script{}, "{'hits': ['x', 'x', 'x']}", []string{`search["x"]{}`, `search -> {"hits": ["x", "x", "x"]}`}},
+		{"methods", "uses_box", "x", open("agents:box"), script{}, "{'found': 'x'} x: fair 6", boxed},
+		{"methods by name", "uses_box", "x", open("", "agents:box.search", "agents:box.weather"), script{}, "{'found': 'x'} x: fair 6", []string{`box.search["x"]{}`, `box.search -> {"found": "x"}`, `box.weather["x"]{}`, `box.weather -> "x: fair"`}},
+		{"methods of a class", "uses_box", "x", open("", "agents:Box.search", "agents:Box.dice"), script{}, "{'found': 'x'} x: fair 6", []string{`Box.search["x"]{}`, `Box.search -> {"found": "x"}`, `Box.dice[6]{}`, `Box.dice -> 6`}},
+		{"a list of descriptions", "uses_box", "x", open("agents:listed"), script{}, "{'found': 'x'} x: fair 6", boxed[:2]},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if r := ask(t, tc.a, []string{tc.target, tc.input}, &tc.script); r.Text != tc.text {
@@ -238,6 +262,35 @@ func TestTools(t *testing.T) {
 	}
 	if !slices.Equal(registry.Tools(), []string{"failing", "search"}) {
 		t.Errorf("tools %q", registry.Tools())
+	}
+}
+
+// values answers calls of tools by their names.
+type values map[string]pyhost.ToolAnswer
+
+func (v values) Called(c pyhost.ToolCall) pyhost.ToolAnswer { return v[c.Tool] }
+
+func (values) Returned(pyhost.ToolCall, json.RawMessage, *pyhost.Fault) pyhost.ToolAnswer {
+	return pyhost.ToolAnswer{}
+}
+
+// What stands in for a tool's result is what the tool says that it returns:
+// records and tuples have come by way of JSON.
+func TestResultsKeepTheirTypes(t *testing.T) {
+	plan := agentPlan(t, "agents:uses_types")
+	plan.Tools = []string{"agents:typed", "agents:paired", "agents:missing"}
+	a := openAgent(t, plan)
+	want := "Quote(price=2.5) (3, 4) KeyError('k')"
+	w := values{
+		"typed": {Action: pyhost.Replace, Value: json.RawMessage(`{"price":2.5}`)}, "paired": {Action: pyhost.Replace, Value: json.RawMessage(`[3,4]`)},
+		"missing": {Action: pyhost.Raise, Class: "KeyError", Message: "'k'"},
+	}
+	if r := ask(t, a, "", w); r.Text != want {
+		t.Errorf("%+v, want %q", r, want)
+	}
+	w["typed"] = pyhost.ToolAnswer{Action: pyhost.Replace, Value: json.RawMessage(`{"cost":2.5}`)}
+	if r := ask(t, a, "", w); !strings.HasPrefix(r.Text, "{'cost': 2.5}") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -48,6 +48,7 @@ func TestHostile(t *testing.T) {
 		{[]string{"own_stdout"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "somewhere\n" }},
 		{[]string{"thread_left"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "returned\n" }},
 		{[]string{"exit_handler_hangs"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "told\n" }},
+		{[]string{"exit_handler_prints"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "told\n" && len(r.Stderr) == 0 }},
 		{[]string{"kill_parent"}, nil, pyhost.Signaled, func(r pyhost.CommandResult) bool { return r.Fault != nil && r.Fault.Class == "HostKilled" }},
 		{[]string{"stop_parent"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return string(r.Stdout) == "stopped\n" }},
 		{[]string{"child_writes_later"}, nil, pyhost.Finished, func(r pyhost.CommandResult) bool { return r.Leftovers > 0 && string(r.Stdout) == "now\n" }},

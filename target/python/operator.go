@@ -61,11 +61,10 @@ type operators struct {
 	modules []pyhost.OperatorModule
 	loaded  bool     // modules say all there is to say
 	session *session // nil: to be made anew
-	// sink is where all output goes. The host takes out what a call has printed
-	// before it goes on; only of a call without a reply something is left in it.
-	sink    *os.File
-	lost    map[pyhost.CallEnd]int // processes, by why they were replaced
-	replies []pyhost.OperatorReply
+	// sinks are where stdout and stderr go. The host takes out what a call has
+	// written before it goes on; only of a call without a reply something is left.
+	sinks [2]*os.File
+	lost  map[pyhost.CallEnd]int // processes, by why they were replaced
 }
 
 type operatorsRequest struct {
@@ -124,8 +123,10 @@ func (o *operators) Notes() []string {
 func (o *operators) Close() error {
 	o.drop()
 	var err error
-	if o.sink != nil {
-		err = o.sink.Close()
+	for _, sink := range o.sinks {
+		if sink != nil {
+			err = errors.Join(err, sink.Close())
+		}
 	}
 	return errors.Join(err, o.lane.close())
 }
@@ -144,10 +145,10 @@ func (o *operators) drop() *ending {
 // hangs or dies is left out, with a fault, and loading starts over without it.
 func (o *operators) ensure(ctx context.Context) error {
 	for o.session == nil {
-		if err := o.emptySink(); err != nil {
+		if err := o.emptySinks(); err != nil {
 			return err
 		}
-		s, err := o.lane.open(ctx, "", 0, o.sink)
+		s, err := o.lane.open(ctx, "", 0, &o.sinks)
 		if err != nil {
 			return err
 		}
@@ -200,7 +201,8 @@ func (o *operators) load(ctx context.Context, i int) error {
 		}
 		fault.Class = map[pyhost.CallEnd]string{pyhost.Hung: "Hung", pyhost.Died: "Died"}[end]
 		fault.File, fault.Line = m.File, 1
-		m.Fault, m.Printed = fault, o.printed()
+		fault.Traceback = o.left(1)
+		m.Fault, m.Printed = fault, o.left(0)
 		return nil
 	}
 	if !o.loaded {
@@ -239,46 +241,47 @@ func describe(end *ending) string {
 	}
 }
 
-// emptySink makes a new sink: what is still alive of an old process may hold
-// the old one.
-func (o *operators) emptySink() (err error) {
-	if o.sink != nil {
-		o.sink.Close()
+// emptySinks makes new sinks: what is still alive of an old process may hold
+// the old ones.
+func (o *operators) emptySinks() (err error) {
+	for i, sink := range o.sinks {
+		if sink != nil {
+			sink.Close()
+		}
+		if o.sinks[i], err = o.lane.folder.anonymous(); err != nil {
+			return err
+		}
 	}
-	o.sink, err = o.lane.folder.anonymous()
-	return err
+	return nil
 }
 
-// printed is what a call without a reply has printed.
-func (o *operators) printed() string {
+// left is the beginning of what a call without a reply has written to stdout
+// (0) or stderr (1).
+func (o *operators) left(stream int) string {
 	var text [printedLimit]byte
-	n, _ := o.sink.ReadAt(text[:], 0) // what cannot be read is not told
+	n, _ := o.sinks[stream].ReadAt(text[:], 0) // what cannot be read is not told
 	return strings.ToValidUTF8(string(text[:n]), "\ufffd")
 }
 
 // Apply implements pyhost.Operators.
-func (o *operators) Apply(ctx context.Context, calls []pyhost.OperatorCall) ([]pyhost.OperatorReply, error) {
+func (o *operators) Apply(ctx context.Context, calls []pyhost.OperatorCall, reply func(int, *pyhost.OperatorReply) error) error {
 	defer o.lane.follow(ctx)()
-	if cap(o.replies) < len(calls) {
-		o.replies = make([]pyhost.OperatorReply, len(calls))
-	}
-	o.replies = o.replies[:len(calls)]
-	clear(o.replies)
 	for done := 0; done < len(calls); {
 		if err := o.ensure(ctx); err != nil {
-			return nil, err
+			return err
 		}
-		n, err := o.batch(ctx, calls[done:], o.replies[done:])
+		n, err := o.batch(ctx, calls[done:], func(i int, r *pyhost.OperatorReply) error { return reply(done+i, r) })
 		if err != nil {
-			return nil, err
+			o.drop() // replies that nobody hears may be on their way
+			return err
 		}
 		done += n
 	}
-	return o.replies, nil
+	return nil
 }
 
 // batch makes some calls, at least one, and returns how many.
-func (o *operators) batch(ctx context.Context, calls []pyhost.OperatorCall, replies []pyhost.OperatorReply) (int, error) {
+func (o *operators) batch(ctx context.Context, calls []pyhost.OperatorCall, each func(int, *pyhost.OperatorReply) error) (int, error) {
 	var requests []callRequest
 	for size := 0; len(requests) < min(batch, len(calls)) && size < batchBytes; {
 		c := &calls[len(requests)]
@@ -314,12 +317,14 @@ func (o *operators) batch(ctx context.Context, calls []pyhost.OperatorCall, repl
 				return i, err
 			}
 			fault.File, fault.Line = o.modules[requests[i].Module].File, o.modules[requests[i].Module].ApplyLine
-			replies[i] = pyhost.OperatorReply{End: end, Fault: fault, Printed: o.printed()}
-			return i + 1, nil
+			fault.Traceback = o.left(1)
+			return i + 1, each(i, &pyhost.OperatorReply{End: end, Fault: fault, Printed: o.left(0)})
 		}
-		replies[i] = reply.OperatorReply
 		if reply.Words != nil {
-			replies[i].State = encodeState(reply.Words, reply.Gauss)
+			reply.State = encodeState(reply.Words, reply.Gauss)
+		}
+		if err := each(i, &reply.OperatorReply); err != nil {
+			return i + 1, err
 		}
 		if reply.End == pyhost.NoMemory { // what it holds on to would fail the next
 			o.lost[pyhost.NoMemory]++

@@ -5,6 +5,7 @@ package python
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,7 +42,11 @@ func openOperators(t testing.TB, set pyhost.OperatorSet) pyhost.Operators {
 
 func apply(t testing.TB, o pyhost.Operators, calls ...pyhost.OperatorCall) []pyhost.OperatorReply {
 	t.Helper()
-	replies, err := o.Apply(context.Background(), calls)
+	replies := make([]pyhost.OperatorReply, len(calls))
+	err := o.Apply(context.Background(), calls, func(i int, r *pyhost.OperatorReply) error {
+		replies[i] = *r
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +154,38 @@ func TestOperatorsFindTheirProject(t *testing.T) {
 	}
 }
 
+// Two folders may have modules of one name, also of operators and of what is
+// imported late.
+func TestFoldersOfOperatorsAreApart(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for _, folder := range []string{"one", "two"} {
+		for name, text := range map[string]string{
+			"words.py": "TEXT = %q\n", "late/__init__.py": "TEXT = %q + '!'\n",
+			"op_words.py": "import words\nOPERATOR_META = {'op_id': %q}\ndef apply(seed_text, ctx, rng):\n    from late import TEXT\n    return dict(status='OK', child_text=words.TEXT + TEXT, trace={})\n",
+		} {
+			path := filepath.Join(dir, folder, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, fmt.Appendf(nil, text, folder), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files = append(files, filepath.Join(dir, folder, "op_words.py"))
+	}
+	o := openOperators(t, pyhost.OperatorSet{Files: files})
+	var calls []pyhost.OperatorCall
+	for i := range 6 {
+		calls = append(calls, pyhost.OperatorCall{Module: i % 2, Context: json.RawMessage("{}")})
+	}
+	for i, r := range apply(t, o, calls...) {
+		if want := []string{"oneone!", "twotwo!"}[i%2]; r.Child != want {
+			t.Errorf("call %d: %q, want %q: %+v", i, r.Child, want, r.Fault)
+		}
+	}
+}
+
 func TestOperatorModules(t *testing.T) {
 	dir := filepath.Join(code(t), "bad")
 	cases := []struct {
@@ -214,13 +251,15 @@ func TestOperatorCalls(t *testing.T) {
 		{"global", pyhost.Applied, "", 0, "", true},
 		{"global", pyhost.Applied, "", 0, "", true},
 		{"reseed", pyhost.Applied, "", 0, "", true},
-		{"print", pyhost.Applied, "", 0, "hello\ntrouble\nchild\n", false},
+		{"print", pyhost.Applied, "", 0, "hello\nchild\n", false},
+		{"fork", pyhost.Applied, "", 0, "", false},
+		{"annals", pyhost.WrongType, "TypeError: the trace takes 1.4 MiB as JSON; at most 1 are taken", 0, "", false},
 		{"much", pyhost.Applied, "", 0, strings.Repeat("y", printedLimit), false},
 		{"die", pyhost.Died, "ProcessEnded: the process ended: exit status 3", 0, "", false},
 		{"killed", pyhost.Died, "ProcessEnded: the process ended: signal 9 (killed)", 0, "", false},
 		{"kill_host", pyhost.Died, "ProcessEnded: the process ended: it ended the host that had started it", 0, "", false},
 		{"close", pyhost.Died, "ProcessEnded: the process ended: exit status 71", 0, "", false},
-		{"bulky", pyhost.WrongType, "TypeError: what it gave takes 66 MiB as JSON; at most 60 are taken", 0, "", false},
+		{"bulky", pyhost.WrongType, "TypeError: what it gave takes 66.0 MiB as JSON; at most 60 are taken", 0, "", false},
 		{"patch", pyhost.Applied, "", 0, "", false},
 		{"fine", pyhost.Applied, "", 0, "", false},
 	}
@@ -284,7 +323,7 @@ func TestCancelledOperators(t *testing.T) {
 	o := openOperators(t, pyhost.OperatorSet{Files: []string{filepath.Join(code(t), "bad/op_wild.py")}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := o.Apply(ctx, wild("sleep")); err != context.Canceled {
+	if err := o.Apply(ctx, wild("sleep"), func(int, *pyhost.OperatorReply) error { return nil }); err != context.Canceled {
 		t.Errorf("%v", err)
 	}
 	if r := apply(t, o, wild("fine")...); r[0].End != pyhost.Applied {

@@ -60,8 +60,8 @@ func (l *lane) follow(ctx context.Context) (stop func()) {
 }
 
 // open forks a child, on a new zygote if the old one is gone.
-// Its output is kept up to a limit or, with a sink, goes to that file.
-func (l *lane) open(ctx context.Context, stdin string, limit int64, sink *os.File) (*session, error) {
+// Its output is kept up to a limit or, with sinks, stdout and stderr go to these files.
+func (l *lane) open(ctx context.Context, stdin string, limit int64, sinks *[2]*os.File) (*session, error) {
 	for attempt := 0; ; attempt++ {
 		if l.zygote == nil {
 			var err error
@@ -70,7 +70,7 @@ func (l *lane) open(ctx context.Context, stdin string, limit int64, sink *os.Fil
 			}
 			l.replaced++
 		}
-		s, err := l.fork(ctx, stdin, limit, sink)
+		s, err := l.fork(ctx, stdin, limit, sinks)
 		if err == nil {
 			l.sessions++
 			return s, nil
@@ -144,7 +144,7 @@ type stream struct {
 	frozen bool  // what comes now is dropped
 }
 
-func (l *lane) fork(ctx context.Context, stdin string, limit int64, sink *os.File) (s *session, err error) {
+func (l *lane) fork(ctx context.Context, stdin string, limit int64, sinks *[2]*os.File) (s *session, err error) {
 	s = &session{lane: l, channel: link{fd: -1}}
 	s.out[0].fd, s.out[1].fd = -1, -1
 	given := [4]int{-1, -1, -1, -1} // the child's ends
@@ -160,8 +160,8 @@ func (l *lane) fork(ctx context.Context, stdin string, limit int64, sink *os.Fil
 		return nil, err
 	}
 	for i := range s.out {
-		if sink != nil {
-			if given[1+i], err = unix.FcntlInt(sink.Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+		if sinks != nil {
+			if given[1+i], err = unix.FcntlInt(sinks[i].Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil {
 				return nil, fmt.Errorf("copy a descriptor: %w", err)
 			}
 			continue

@@ -27,7 +27,7 @@ import (
 var hostFiles embed.FS
 
 // hostOrder is the order in which the files of the host are joined.
-var hostOrder = []string{"wire", "fault", "zygote", "command", "operators", "agent"}
+var hostOrder = []string{"wire", "fault", "zygote", "command", "operators", "tools", "agent"}
 
 // Waits for our own code, not for the user's. They are long, because the
 // machine may be busy, and end in an error, because it may be broken.

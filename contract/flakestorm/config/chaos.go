@@ -221,7 +221,7 @@ func (d *decoder) checked(s *section, f Fault) Fault {
 func Profile(name string) (Chaos, error) {
 	half, third, fifth := 0.5, 0.3, 0.2
 	rule := func(r fault.Rule) []Fault {
-		r.ID = fmt.Sprintf("profile %s %s %s", name, r.Layer, r.Mode)
+		r.ID = strings.TrimSpace(fmt.Sprintf("profile %s %s %s %s", name, r.Layer, r.Mode, r.DriftType))
 		return []Fault{{Rule: r}}
 	}
 	tool := func(r fault.Rule) []Fault { r.Layer, r.Tool = fault.Tool, "*"; return rule(r) }

@@ -134,7 +134,14 @@ type Typed struct {
 // Output is the section output.
 type Output struct {
 	Format, Path, Filename string
+	Evidence               string // of which cases it is kept: EvidenceAll or EvidenceFailures
 }
+
+// The values of output.evidence.
+const (
+	EvidenceAll      = "all"
+	EvidenceFailures = "failures"
+)
 
 // Advanced is the section advanced.
 type Advanced struct {
@@ -208,6 +215,9 @@ type Session struct {
 	Expected   string // expected_failure
 	Contract   string
 	File       string
+	// LeftOut are answers of tools that were too large to be recorded. Files
+	// tell of them in a comment.
+	LeftOut []string
 }
 
 // Message is an item of a session's context.
@@ -215,11 +225,18 @@ type Message struct{ Role, Content string }
 
 // ToolResponse is what a tool had answered.
 type ToolResponse struct {
-	Tool    string
-	Body    string // JSON, unless Text
-	Text    bool   // Body is plain text
-	Status  int
-	Latency time.Duration
+	Tool   string
+	Body   string // JSON, unless Text
+	Text   bool   // Body is plain text
+	Status int
+	// ContentType is what the body was declared as; "": not told.
+	ContentType string
+	// Raises is the class of what a tool in Python raised; Body is its message.
+	Raises string
+	// Connection is how it ended before the answer was whole, closed or reset; ""
+	// if it did not. Body is as much as had come.
+	Connection string
+	Latency    time.Duration
 }
 
 // Source is an item of replays.sources.

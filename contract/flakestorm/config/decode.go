@@ -137,7 +137,7 @@ func (d *decoder) agent(n *yamltree.Node, path string) Agent {
 	s := d.section(n, path)
 	a := Agent{At: n.Pos, Type: HTTP}
 	a.Type = s.word("type", HTTP, HTTP, Python, LangChain, OpenAI, Command, MCP)
-	a.Endpoint = d.expand(s.str("endpoint", ""))
+	a.Endpoint = s.expanded("endpoint", s.str("endpoint", ""))
 	a.Method = strings.ToUpper(s.str("method", "POST"))
 	methods := []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 	if !slices.Contains(methods, a.Method) {
@@ -149,10 +149,10 @@ func (d *decoder) agent(n *yamltree.Node, path string) Agent {
 		}
 	}
 	a.ResponsePath = s.text("response_path")
-	a.Query = d.expandAll(s.pairs("query_params"))
+	a.Query = s.expandedPairs("query_params")
 	a.ParseStructured = s.flag("parse_structured_input", true)
 	a.Timeout = time.Duration(s.integer("timeout", 30000, 1000, 300000)) * time.Millisecond
-	a.Headers = d.expandAll(s.pairs("headers"))
+	a.Headers = s.expandedPairs("headers")
 	a.ResetEndpoint = s.text("reset_endpoint")
 	a.ResetFunction = s.text("reset_function")
 	d.own(s, &a)
@@ -177,7 +177,7 @@ func (d *decoder) own(s *section, a *Agent) {
 	}
 	a.Dir = s.text("dir")
 	if n := s.opt("env"); n != nil {
-		a.Env = d.expandAll(s.pairs("env"))
+		a.Env = s.expandedPairs("env")
 	}
 	a.Ready = s.text("ready")
 	a.ReadyTimeout = time.Duration(s.count("ready_timeout", 30000, 100, 600000)) * time.Millisecond
@@ -190,9 +190,9 @@ func (d *decoder) own(s *section, a *Agent) {
 	a.Interpreter = s.text("python")
 	a.Isolate = s.opt("isolate") != nil && s.flag("isolate", false)
 	if s.opt("tool_gateways") != nil {
-		a.Gateways = d.expandAll(s.pairs("tool_gateways"))
+		a.Gateways = s.expandedPairs("tool_gateways")
 	}
-	a.LLMGateway = d.expand(s.text("llm_gateway"))
+	a.LLMGateway = s.expanded("llm_gateway", s.text("llm_gateway"))
 	if s.n == nil {
 		return
 	}
@@ -240,6 +240,18 @@ func (d *decoder) fits(s *section, a *Agent) {
 	for _, key := range []string{"model", "system", "api_key"} {
 		if n := s.n.Get(key); n != nil && a.Type != OpenAI {
 			d.warn(n.Pos, "no-effect", s.at(key), "", "is for type openai; type is %s", a.Type)
+		}
+	}
+	templated := []string{HTTP, LangChain, Command, MCP}
+	for _, k := range []struct {
+		key   string
+		types []string
+	}{
+		{"method", []string{HTTP}}, {"request_template", templated}, {"response_path", []string{HTTP, Command}},
+		{"query_params", []string{HTTP}}, {"parse_structured_input", templated}, {"headers", []string{HTTP, OpenAI, MCP}},
+	} {
+		if n := s.n.Get(k.key); !n.IsNull() && !slices.Contains(k.types, a.Type) {
+			d.warn(n.Pos, "no-effect", s.at(k.key), "", "has no effect: type is %s, and it is for %s", a.Type, strings.Join(k.types, ", "))
 		}
 	}
 	if a.Type == Command || python {
@@ -317,7 +329,7 @@ func (d *decoder) model(n *yamltree.Node, path string) Model {
 			}
 		}
 	}
-	m.Name = d.expand(s.str("name", m.Name))
+	m.Name = s.expanded("name", s.str("name", m.Name))
 	m.APIKey = d.apiKey(s, m.Provider == "ollama")
 	// The default address is Ollama's: it is no other provider's.
 	if u := s.get("base_url"); u.IsNull() {
@@ -325,7 +337,7 @@ func (d *decoder) model(n *yamltree.Node, path string) Model {
 			m.BaseURL = ""
 		}
 	} else if v, ok := d.str(u, s.at("base_url")); ok {
-		m.BaseURL = d.expand(v)
+		m.BaseURL = s.expanded("base_url", v)
 		if m.Provider != "ollama" && strings.TrimRight(v, "/") == localOllama {
 			d.warn(u.Pos, "base-url", s.at("base_url"), "leave it out", "is the address of a local Ollama, but the provider is %s; it is asked at its own address", m.Provider)
 			m.BaseURL = ""
@@ -351,7 +363,7 @@ func (d *decoder) apiKey(s *section, any bool) string {
 }
 
 func (d *decoder) output(n *yamltree.Node, path string) Output {
-	o := Output{Format: "html", Path: "./reports", Filename: "flakestorm-{date}-{time}"}
+	o := Output{Format: "html", Path: "./reports", Filename: "flakestorm-{date}-{time}", Evidence: EvidenceAll}
 	if n == nil {
 		return o
 	}
@@ -359,6 +371,7 @@ func (d *decoder) output(n *yamltree.Node, path string) Output {
 	o.Format = s.word("format", o.Format, "html", "json", "terminal")
 	o.Path = s.str("path", o.Path)
 	o.Filename = s.str("filename_template", o.Filename)
+	o.Evidence = s.word("evidence", o.Evidence, EvidenceAll, EvidenceFailures)
 	s.end()
 	return o
 }
@@ -380,7 +393,7 @@ func (d *decoder) advanced(n *yamltree.Node, path string) Advanced {
 }
 
 func (d *decoder) endpoint(s *section) Endpoint {
-	e := Endpoint{At: s.pos(), BaseURL: d.expand(s.required("base_url")), Name: d.expand(s.required("name")), APIKey: d.apiKey(s, false)}
+	e := Endpoint{At: s.pos(), BaseURL: s.expanded("base_url", s.required("base_url")), Name: s.expanded("name", s.required("name")), APIKey: d.apiKey(s, false)}
 	e.Timeout = time.Duration(s.count("timeout", 60000, 100, 600000)) * time.Millisecond
 	if e.BaseURL != "" && !strings.HasPrefix(e.BaseURL, "http://") && !strings.HasPrefix(e.BaseURL, "https://") {
 		d.fail(s.n.Get("base_url").Pos, "endpoint", s.at("base_url"), "must be an http or https address, got %q", e.BaseURL)

@@ -1,10 +1,15 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/yamltree"
+)
 
 // expand replaces $NAME and ${NAME} the way Python's os.path.expandvars does: a
-// variable that is not set stays as it is written, and nothing escapes it.
-func (d *decoder) expand(text string) string {
+// variable that is not set stays as it is written, which is told, and nothing
+// escapes it. The text is that of a node at a path.
+func (d *decoder) expand(text string, n *yamltree.Node, path string) string {
 	if d.opt.Getenv == nil || !strings.Contains(text, "$") {
 		return text
 	}
@@ -20,6 +25,9 @@ func (d *decoder) expand(text string) string {
 			b.WriteString(v)
 			i += length
 		case length > 0: // its own letters hold no further variable
+			if n != nil && name != "" && (name[0] > '9' || name[0] < '0') { // $5 is an amount
+				d.warn(n.Pos, "unset", path, "", "the variable %s is not set: the text stays %s", name, text[i:i+length])
+			}
 			b.WriteString(text[i : i+length])
 			i += length
 		default:
@@ -30,9 +38,16 @@ func (d *decoder) expand(text string) string {
 	return b.String()
 }
 
-func (d *decoder) expandAll(list []Pair) []Pair {
+// expanded is the text of a key, with variables replaced.
+func (s *section) expanded(key, text string) string {
+	return s.d.expand(text, s.n.Get(key), s.at(key))
+}
+
+// expandedPairs are pairs whose values have variables replaced.
+func (s *section) expandedPairs(key string) []Pair {
+	list := s.pairs(key)
 	for i := range list {
-		list[i].Value = d.expand(list[i].Value)
+		list[i].Value = s.d.expand(list[i].Value, s.n.Get(key).Get(list[i].Key), s.at(key)+"."+list[i].Key)
 	}
 	return list
 }

@@ -72,7 +72,12 @@ func (d *decoder) invariant(n *yamltree.Node, path string, contract bool) Invari
 	}
 	v.Type = s.required("type")
 	if v.Type != "" && !slices.Contains(InvariantTypes, v.Type) {
-		d.unknown(s.n.Get("type"), "unknown-invariant", s.at("type"), v.Type, InvariantTypes)
+		// Words that documents were told of, and that never were types.
+		if hint := map[string]string{"not_contains": "write contains with negate: true", "refusal": "write refusal_check"}[v.Type]; hint != "" {
+			d.report(diag.Error, s.n.Get("type").Pos, "unknown-invariant", s.at("type"), hint, "must be one of %s, got %q", strings.Join(InvariantTypes, ", "), v.Type)
+		} else {
+			d.unknown(s.n.Get("type"), "unknown-invariant", s.at("type"), v.Type, InvariantTypes)
+		}
 	}
 	v.Description = s.text("description")
 	v.Severity = d.rated(s, "severity", v.Severity, Severities, contract)
@@ -83,8 +88,7 @@ func (d *decoder) invariant(n *yamltree.Node, path string, contract bool) Invari
 	v.MaxMS = s.number("max_ms", 0, 0, math.MaxInt32)
 	v.Threshold = orElse(s.number("threshold", 0.8, 0, 1), 0.8)
 	v.Alike = orElse(s.number("similarity_threshold", 0.75, 0, 1), 0.75)
-	if s.get("dangerous_prompts") != nil {
-		s.flag("dangerous_prompts", true)
+	if s.get("dangerous_prompts") != nil && !s.flag("dangerous_prompts", true) {
 		d.warn(s.n.Get("dangerous_prompts").Pos, "no-effect", s.at("dangerous_prompts"), "", "has no effect: replies are checked whatever the prompt is")
 	}
 	if n := s.get("probes"); n != nil && !contract {
@@ -111,10 +115,14 @@ func (d *decoder) rated(s *section, key, def string, words []string, contract bo
 		return def
 	}
 	if !contract {
-		if slices.Contains(words, v) {
-			return v
+		switch {
+		case !slices.Contains(words, v):
+			return def // free text, as in existing tools
+		case key == "when" && v != def:
+			d.warn(n.Pos, "no-effect", s.at(key), "put the invariant under contract.invariants", "conditions are looked at in contract invariants alone")
+			return def
 		}
-		return def // free text without a meaning in plain runs
+		return v
 	}
 	if !slices.Contains(words, v) {
 		what := "it counts as always"
@@ -144,6 +152,7 @@ func (d *decoder) measured(s *section, v *Invariant) {
 			d.fail(n.Pos, "type", s.at("arguments"), "must be a mapping, got %s", shown(n))
 		}
 		v.Arguments = n.JSON()
+		d.wanted(n, s.at("arguments"))
 	}
 	if n := s.opt("schema"); n != nil {
 		switch n.Kind {
@@ -206,14 +215,14 @@ func (d *decoder) needs(s *section, v *Invariant) {
 	case "llm_judge":
 		need(v.Criteria != "", "criteria")
 	}
-	if v.Negate && slices.Contains([]string{"latency", "tokens", "cost", "completes", "output_not_empty", "valid_json", "excludes_pii", "refusal_check", "similarity", "json_schema", "tool_called", "tool_not_called", "tool_arguments", "llm_judge"}, v.Type) {
-		switch v.Type {
-		case "latency", "valid_json", "output_not_empty", "completes", "excludes_pii", "refusal_check", "similarity":
-			d.warn(s.n.Get("negate").Pos, "no-effect", s.at("negate"), "", "type %s is not negated", v.Type)
-			v.Negate = false
-		}
+	if v.Negate && slices.Contains(notNegated, v.Type) {
+		d.warn(s.n.Get("negate").Pos, "no-effect", s.at("negate"), "", "type %s is not negated", v.Type)
+		v.Negate = false
 	}
 }
+
+// notNegated are the types that existing tools do not negate either.
+var notNegated = []string{"latency", "valid_json", "output_not_empty", "completes", "excludes_pii", "refusal_check", "similarity"}
 
 func (d *decoder) compile(s *section, v *Invariant) {
 	if v.Pattern == "" {
@@ -225,6 +234,22 @@ func (d *decoder) compile(s *section, v *Invariant) {
 		return
 	}
 	v.Regex = p
+}
+
+// wanted checks the patterns that arguments of a tool are to match.
+func (d *decoder) wanted(n *yamltree.Node, path string) {
+	for i := range n.Members {
+		m := &n.Members[i]
+		at := path + "." + m.Key.Text
+		p := m.Value.Get("matches")
+		if p == nil || p.Kind != yamltree.String || len(m.Value.Members) != 1 {
+			d.wanted(&m.Value, at)
+			continue
+		}
+		if _, err := match.Compile(p.Text, patternOptions); err != nil {
+			d.fail(p.Pos, "pattern", at+".matches", "not a regular expression: %v", err)
+		}
+	}
 }
 
 func (d *decoder) contract(n *yamltree.Node, path string) *Contract {

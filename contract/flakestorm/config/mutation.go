@@ -148,11 +148,7 @@ func (d *decoder) weights(s *section, m *Mutations, names []string) {
 func (d *decoder) templates(s *section, m *Mutations) {
 	t := s.get("custom_templates")
 	if t == nil {
-		for _, x := range m.Types {
-			if x.Name == "custom" {
-				d.report(diag.Error, x.At, "no-template", s.at("custom_templates"), `such as custom_templates: {polite: "Please: {prompt}"}`, "type custom needs templates of your own, and the document has none")
-			}
-		}
+		d.withoutTemplates(s, m)
 		return
 	}
 	m.Templates = s.pairs("custom_templates")
@@ -169,4 +165,21 @@ func (d *decoder) templates(s *section, m *Mutations) {
 			d.report(diag.Error, t.Get(p.Key).Pos, "template", s.at("custom_templates")+"."+p.Key, "", "must hold {prompt}, where the golden prompt is put")
 		}
 	}
+}
+
+// withoutTemplates leaves type custom out of a document that has no templates,
+// as existing tools do, who find nothing to send to their model.
+func (d *decoder) withoutTemplates(s *section, m *Mutations) {
+	custom := func(t Typed) bool { return t.Name == "custom" }
+	i := slices.IndexFunc(m.Types, custom)
+	if i < 0 {
+		return
+	}
+	at, hint := m.Types[i].At, `such as custom_templates: {polite: "Please: {prompt}"}`
+	if rest := slices.DeleteFunc(slices.Clone(m.Types), custom); len(rest) > 0 {
+		m.Types = rest
+		d.doubt(at, "no-template", s.at("custom_templates"), hint, "type custom needs templates of your own, and the document has none; it is left out")
+		return
+	}
+	d.report(diag.Error, at, "no-template", s.at("custom_templates"), hint, "type custom needs templates of your own, and the document has none")
 }

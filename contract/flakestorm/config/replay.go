@@ -88,17 +88,18 @@ func (d *decoder) session(n *yamltree.Node, path string, inline bool) Session {
 
 func (d *decoder) toolResponse(n *yamltree.Node, path string) ToolResponse {
 	s := d.section(n, path)
-	r := ToolResponse{Tool: s.required("tool"), Status: s.count("status", 0, 0, 999)}
+	r := ToolResponse{Tool: s.required("tool"), Status: s.count("status", 0, 0, 999), ContentType: s.text("content_type"), Raises: s.text("raises")}
+	r.Connection = s.word("connection", "", "closed", "reset")
 	r.Latency = time.Duration(s.count("latency_ms", 0, 0, math.MaxInt32)) * time.Millisecond
 	if v := s.opt("response"); v != nil {
 		switch v.Kind {
-		case yamltree.String:
+		case yamltree.String, yamltree.Binary:
 			r.Body, r.Text = v.Text, true
-		case yamltree.Map:
+		case yamltree.Map, yamltree.Seq, yamltree.Int, yamltree.Float, yamltree.Bool:
 			tree := v.JSON()
-			r.Body = jsontree.Compact.Format(&tree)
+			r.Body = jsontree.Style{Kept: true}.Format(&tree)
 		default:
-			d.fail(v.Pos, "type", s.at("response"), "must be a string, a mapping or null, got %s", shown(v))
+			d.fail(v.Pos, "type", s.at("response"), "must be a value that JSON has, got %s; quote it to mean the text", shown(v))
 		}
 	}
 	s.end()

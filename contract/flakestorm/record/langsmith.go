@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -13,17 +14,37 @@ import (
 
 // run is what is read of a LangSmith run, as its API and its exports have it.
 type run struct {
-	ID       string         `json:"id"`
-	Name     string         `json:"name"`
-	Type     string         `json:"run_type"`
-	Inputs   map[string]any `json:"inputs"`
-	Outputs  map[string]any `json:"outputs"`
-	Error    *string        `json:"error"`
-	Start    string         `json:"start_time"`
-	End      string         `json:"end_time"`
-	Parent   string         `json:"parent_run_id"`
-	Trace    string         `json:"trace_id"`
-	Children []run          `json:"child_runs"`
+	ID       string  `json:"id"`
+	Name     string  `json:"name"`
+	Type     string  `json:"run_type"`
+	Inputs   fields  `json:"inputs"`
+	Outputs  fields  `json:"outputs"`
+	Error    *string `json:"error"`
+	Start    string  `json:"start_time"`
+	End      string  `json:"end_time"`
+	Parent   string  `json:"parent_run_id"`
+	Trace    string  `json:"trace_id"`
+	Children []run   `json:"child_runs"`
+}
+
+// fields are what a run was given or gave. Bulk exports have them as JSON in a
+// string.
+type fields map[string]any
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *fields) UnmarshalJSON(data []byte) error {
+	var v any
+	if err := exact(data, &v); err != nil {
+		return err
+	}
+	switch x := decoded(v).(type) {
+	case map[string]any:
+		*f = x
+	case nil:
+	default:
+		*f = fields{"output": x}
+	}
+	return nil
 }
 
 // langsmith reads an export: one run, a list of runs, an object with a list
@@ -41,12 +62,12 @@ func langsmith(data []byte) ([]config.Session, error) {
 			Runs []run `json:"runs"`
 		}
 		switch {
-		case json.Unmarshal(raw, &list) == nil:
+		case exact(raw, &list) == nil:
 			runs = append(runs, list...)
-		case json.Unmarshal(raw, &holder) == nil && len(holder.Runs) > 0:
+		case exact(raw, &holder) == nil && len(holder.Runs) > 0:
 			runs = append(runs, holder.Runs...)
 		default:
-			if err := json.Unmarshal(raw, &one); err != nil {
+			if err := exact(raw, &one); err != nil {
 				return nil, fmt.Errorf("reading a LangSmith export: %w", err)
 			}
 			runs = append(runs, one)
@@ -59,10 +80,7 @@ func langsmith(data []byte) ([]config.Session, error) {
 		}
 	}
 	var out []config.Session
-	for _, r := range runs {
-		if r.Parent != "" {
-			continue
-		}
+	for _, r := range roots(runs) {
 		input := inputOf(r.Inputs)
 		if input == "" {
 			continue
@@ -75,6 +93,36 @@ func langsmith(data []byte) ([]config.Session, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// roots are the runs that no other one belongs to; of an export of something
+// within a trace, those whose parents were left out.
+func roots(runs []run) []run {
+	var whole, within []run
+	known := make(map[string]bool, len(runs))
+	for _, r := range runs {
+		known[r.ID] = true
+	}
+	for _, r := range runs {
+		switch {
+		case r.Parent == "":
+			whole = append(whole, r)
+		case !known[r.Parent] && r.Type != "tool":
+			within = append(within, r)
+		}
+	}
+	if len(whole) == 0 {
+		return within
+	}
+	return whole
+}
+
+// exact decodes JSON with its numbers as they are written: 7.0 is another one
+// than 7.
+func exact(data []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return d.Decode(to)
 }
 
 // inputOf is the prompt among a run's inputs: by the names that agents use, or
@@ -113,6 +161,12 @@ func messageOf(v any) map[string]any {
 		return map[string]any{"role": pair[0], "content": pair[1]}
 	}
 	m, _ := v.(map[string]any)
+	if data, ok := m["data"].(map[string]any); ok && data["type"] == nil && m["type"] != nil {
+		data["type"] = m["type"]
+		return data
+	} else if ok && data["type"] == m["type"] {
+		return data
+	}
 	kw, ok := m["kwargs"].(map[string]any)
 	if !ok {
 		return m
@@ -157,7 +211,12 @@ func tools(r run, by map[string][]run, depth int) []config.ToolResponse {
 	if depth > 50 {
 		return nil
 	}
-	below := append(append([]run(nil), r.Children...), by[r.ID]...)
+	below := slices.Clone(r.Children)
+	for _, k := range by[r.ID] { // which an export may hold twice
+		if !slices.ContainsFunc(r.Children, func(c run) bool { return c.ID == k.ID }) {
+			below = append(below, k)
+		}
+	}
 	sort.SliceStable(below, func(i, j int) bool { return below[i].Start < below[j].Start })
 	var out []config.ToolResponse
 	for _, k := range below {

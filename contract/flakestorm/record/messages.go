@@ -70,7 +70,9 @@ func (c *conversation) read(x *span) {
 	for _, key := range []string{"gen_ai.input.messages", "gen_ai.prompt"} {
 		c.messages(messages(get(x.Attributes, key)))
 	}
-	c.messages(numbered(x.Attributes, "gen_ai.prompt"))
+	for _, of := range told {
+		c.messages(numbered(x.Attributes, of))
+	}
 	for _, e := range x.Events {
 		switch e.Name {
 		case "gen_ai.client.inference.operation.details", "gen_ai.content.prompt":
@@ -90,7 +92,9 @@ func (c *conversation) read(x *span) {
 func decoded(v any) any {
 	if s, ok := v.(string); ok {
 		var x any
-		if json.Unmarshal([]byte(s), &x) == nil {
+		d := json.NewDecoder(strings.NewReader(s))
+		d.UseNumber() // 7.0 is another number than 7
+		if d.Decode(&x) == nil && !d.More() {
 			return x
 		}
 	}
@@ -153,34 +157,42 @@ func (c *conversation) result(id, name string, v any) {
 	}
 	c.seen[id] = true
 	t := config.ToolResponse{Tool: name, Status: 200}
-	body(&t, v)
+	body(&t, structured(v))
 	c.tools = append(c.tools, t)
 }
 
-// numbered are messages whose parts are attributes: gen_ai.prompt.2.role.
+// numbered are messages whose parts are attributes: gen_ai.prompt.2.role, or
+// llm.input_messages.2.message.role as OpenInference has them.
 func numbered(list []attribute, of string) []map[string]any {
 	var out []map[string]any
-	at := make(map[string]map[string]any)
 	for i := 0; i < 256; i++ {
 		key := of + "." + strconv.Itoa(i)
-		m := make(map[string]any)
+		m, nested := make(map[string]any), make(map[string]map[string]any)
+		// within keeps a part of something that a message has several of.
+		within := func(name, rest string, v any) {
+			n, field, _ := strings.Cut(rest, ".")
+			at := nested[name+n]
+			if at == nil {
+				at = make(map[string]any)
+				nested[name+n] = at
+				items, _ := m[name].([]any)
+				m[name] = append(items, at)
+			}
+			at[field[strings.LastIndexByte(field, '.')+1:]] = v
+		}
 		for _, a := range list {
 			rest, ok := strings.CutPrefix(a.Key, key+".")
 			if !ok {
 				continue
 			}
+			rest = strings.TrimPrefix(rest, "message.")
 			if call, ok := strings.CutPrefix(rest, "tool_calls."); ok {
-				n, field, _ := strings.Cut(call, ".")
-				k := key + n
-				if at[k] == nil {
-					at[k] = make(map[string]any)
-					calls, _ := m["tool_calls"].([]any)
-					m["tool_calls"] = append(calls, at[k])
-				}
-				at[k][field] = a.Value.plain()
-				continue
+				within("tool_calls", call, a.Value.plain())
+			} else if part, ok := strings.CutPrefix(rest, "contents."); ok {
+				within("content", part, a.Value.plain())
+			} else {
+				m[rest] = a.Value.plain()
 			}
-			m[rest] = a.Value.plain()
 		}
 		if len(m) == 0 {
 			break
@@ -188,4 +200,29 @@ func numbered(list []attribute, of string) []map[string]any {
 		out = append(out, m)
 	}
 	return out
+}
+
+// lists are the names of attributes with numbered messages: what an LLM is told,
+// and what it answers.
+var (
+	told  = []string{"gen_ai.prompt", "llm.input_messages"}
+	spoke = []string{"gen_ai.completion", "llm.output_messages"}
+)
+
+// gave is the result of a tool that its span tells: what is in a message, or
+// beside the arguments of a callback, if that is how it was written down.
+func gave(v any) any {
+	m, ok := structured(v).(map[string]any)
+	if !ok {
+		return structured(v)
+	}
+	if o, ok := m["output"]; ok && len(m) == 2 && m["kwargs"] != nil {
+		if m, ok = o.(map[string]any); !ok {
+			return structured(o)
+		}
+	}
+	if k := messageOf(m); k["type"] == "tool" || k["tool_call_id"] != nil {
+		return structured(spokenOr(k["content"]))
+	}
+	return m
 }

@@ -20,14 +20,22 @@ type span struct {
 	Start      json.Number `json:"startTimeUnixNano"`
 	End        json.Number `json:"endTimeUnixNano"`
 	Attributes []attribute `json:"attributes"`
-	Events     []struct {
-		Name       string      `json:"name"`
-		Attributes []attribute `json:"attributes"`
-	} `json:"events"`
-	Status struct {
+	Events     []event     `json:"events"`
+	Status     struct {
 		Code    json.RawMessage `json:"code"`
 		Message string          `json:"message"`
 	} `json:"status"`
+}
+
+type resourceSpans struct {
+	Scopes []struct {
+		Spans []span `json:"spans"`
+	} `json:"scopeSpans"`
+}
+
+type event struct {
+	Name       string      `json:"name"`
+	Attributes []attribute `json:"attributes"`
 }
 
 type attribute struct {
@@ -88,31 +96,48 @@ func get(list []attribute, keys ...string) any {
 
 // traces reads one session from each trace: the first prompt of a user in it,
 // and the results of the tools that were executed: as their spans tell, or what
-// the LLM was told of them.
+// the LLM was told of them. Logs stand for events of the spans that they name:
+// instrumentations write what was said as the one or the other.
 func traces(data []byte) ([]config.Session, error) {
 	by := make(map[string][]span)
 	var order []string
+	at := func(id string) {
+		if by[id] == nil {
+			order = append(order, id)
+		}
+	}
+	var logs []logRecord
 	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
 		var doc struct {
-			Resources []struct {
+			Resources []resourceSpans `json:"resourceSpans"`
+			Batches   []resourceSpans `json:"batches"` // as Tempo names them
+			Logs      []struct {
 				Scopes []struct {
-					Spans []span `json:"spans"`
-				} `json:"scopeSpans"`
-			} `json:"resourceSpans"`
+					Records []logRecord `json:"logRecords"`
+				} `json:"scopeLogs"`
+			} `json:"resourceLogs"`
 		}
 		if err := d.Decode(&doc); err != nil {
 			return nil, fmt.Errorf("reading OTLP traces: %w", err)
 		}
-		for _, r := range doc.Resources {
+		for _, r := range append(doc.Resources, doc.Batches...) {
 			for _, sc := range r.Scopes {
 				for _, s := range sc.Spans {
-					if by[s.TraceID] == nil {
-						order = append(order, s.TraceID)
-					}
+					at(s.TraceID)
 					by[s.TraceID] = append(by[s.TraceID], s)
 				}
 			}
 		}
+		for _, r := range doc.Logs {
+			for _, sc := range r.Scopes {
+				logs = append(logs, sc.Records...)
+			}
+		}
+	}
+	sort.SliceStable(logs, func(i, j int) bool { return nanos(logs[i].when()) < nanos(logs[j].when()) })
+	for i := range logs {
+		at(logs[i].TraceID)
+		by[logs[i].TraceID] = logs[i].join(by[logs[i].TraceID])
 	}
 	var out []config.Session
 	for _, id := range order {
@@ -153,13 +178,16 @@ func read(s *config.Session, x *span) {
 	if tool := toolName(x); tool != "" {
 		t := config.ToolResponse{Tool: tool, Status: 200, Latency: time.Duration(max(0, nanos(x.End)-nanos(x.Start))).Truncate(time.Millisecond)}
 		v := get(x.Attributes, "gen_ai.tool.call.result", "gen_ai.tool.message", "output.value", "traceloop.entity.output")
+		if s, ok := v.(string); ok && get(x.Attributes, "traceloop.entity.output") == v {
+			v = decoded(s) // it is JSON, whatever the tool gave
+		}
 		if failed(x) {
 			t.Status = 500
 			if v == nil {
 				v = x.Status.Message
 			}
 		}
-		body(&t, v)
+		body(&t, gave(v))
 		s.Tools = append(s.Tools, t)
 		return
 	}
@@ -176,6 +204,9 @@ func toolName(x *span) string {
 		return strings.TrimPrefix(x.Name, "execute_tool ")
 	}
 	if n, ok := get(x.Attributes, "gen_ai.tool.name").(string); ok {
+		return n
+	}
+	if n, ok := get(x.Attributes, "tool.name").(string); ok && get(x.Attributes, "openinference.span.kind") == "TOOL" {
 		return n
 	}
 	if get(x.Attributes, "openinference.span.kind") == "TOOL" || get(x.Attributes, "traceloop.span.kind") == "tool" {
@@ -195,9 +226,11 @@ func promptOf(x *span) string {
 	if s := lastOf("user", get(x.Attributes, "gen_ai.input.messages", "gen_ai.prompt")); s != "" {
 		return s
 	}
-	for list := numbered(x.Attributes, "gen_ai.prompt"); len(list) > 0; list = list[:len(list)-1] {
-		if m := list[len(list)-1]; m["role"] == "user" {
-			return spoken(decodedList(m["content"]))
+	for _, of := range told {
+		for list := numbered(x.Attributes, of); len(list) > 0; list = list[:len(list)-1] {
+			if m := list[len(list)-1]; m["role"] == "user" && m["content"] != nil {
+				return spoken(decodedList(m["content"]))
+			}
 		}
 	}
 	for i := len(x.Events) - 1; i >= 0; i-- {
@@ -211,10 +244,17 @@ func promptOf(x *span) string {
 			}
 		}
 	}
-	if s, ok := get(x.Attributes, "input.value").(string); ok {
-		return s
+	whole := get(x.Attributes, "input.value", "traceloop.entity.input")
+	m, ok := decoded(whole).(map[string]any)
+	if !ok {
+		return text(whole)
 	}
-	return ""
+	if in, ok := m["inputs"].(map[string]any); ok {
+		m = in
+	} else if args, ok := m["args"].([]any); ok && len(args) > 0 { // of a function
+		return text(args[0])
+	}
+	return inputOf(m)
 }
 
 // decodedList is a list that is JSON in a string; anything else is itself.

@@ -20,7 +20,7 @@ func Read(file string, data []byte, o config.Options) ([]config.Session, diag.Li
 		var list []config.Session
 		var err error
 		switch {
-		case bytes.Contains(text, []byte(`"resourceSpans"`)) || bytes.Contains(text, []byte(`"scopeSpans"`)):
+		case bytes.Contains(text, []byte(`"scopeSpans"`)) || bytes.Contains(text, []byte(`"scopeLogs"`)):
 			list, err = traces(text)
 		case bytes.Contains(text, []byte(`"run_type"`)) || bytes.Contains(text, []byte(`"child_runs"`)) || bytes.Contains(text, []byte(`"inputs"`)):
 			list, err = langsmith(text)
@@ -67,6 +67,9 @@ type response struct {
 	Tool      string `yaml:"tool" json:"tool"`
 	Response  any    `yaml:"response" json:"response"`
 	Status    int    `yaml:"status,omitempty" json:"status,omitempty"`
+	Type      string `yaml:"content_type,omitempty" json:"content_type,omitempty"`
+	Raises    string `yaml:"raises,omitempty" json:"raises,omitempty"`
+	Ended     string `yaml:"connection,omitempty" json:"connection,omitempty"`
 	LatencyMS int64  `yaml:"latency_ms,omitempty" json:"latency_ms,omitempty"`
 }
 
@@ -79,19 +82,19 @@ func Format(s config.Session) []byte {
 		w.Context = append(w.Context, message(m))
 	}
 	for _, t := range s.Tools {
-		r := response{Tool: t.Tool, Response: t.Body, Status: t.Status, LatencyMS: t.Latency.Milliseconds()}
-		if !t.Text {
-			var v map[string]any
-			if json.Unmarshal([]byte(t.Body), &v) == nil {
-				r.Response = v
-			}
-			if t.Body == "" {
-				r.Response = nil
-			}
+		r := response{Tool: t.Tool, Response: t.Body, Status: t.Status, Type: t.ContentType, Raises: t.Raises, Ended: t.Connection, LatencyMS: t.Latency.Milliseconds()}
+		switch {
+		case !t.Text && t.Body == "":
+			r.Response = nil
+		case !t.Text:
+			r.Response = asYAML(t.Body)
 		}
 		w.Tools = append(w.Tools, r)
 	}
 	var b bytes.Buffer
+	for _, what := range s.LeftOut {
+		fmt.Fprintf(&b, "# left out: %s\n", strings.Join(strings.Fields(what), " "))
+	}
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	_ = e.Encode(w) // plain values
@@ -127,16 +130,25 @@ func text(v any) string {
 	return string(b)
 }
 
-// body makes a tool's result a recorded response.
+// body makes a tool's result a recorded response: a string is one, whatever
+// stands in it.
 func body(r *config.ToolResponse, v any) {
 	switch x := v.(type) {
 	case nil:
 	case string:
 		r.Body, r.Text = x, true
-		if t := strings.TrimSpace(x); strings.HasPrefix(t, "{") && json.Valid([]byte(t)) {
-			r.Text = false
-		}
 	default:
 		r.Body = text(v)
 	}
+}
+
+// structured is what was written down as text because the place takes nothing
+// else: an object or a list in JSON. Other text is what it is.
+func structured(v any) any {
+	if s, ok := v.(string); ok {
+		if t := strings.TrimSpace(s); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
+			return decoded(t)
+		}
+	}
+	return v
 }

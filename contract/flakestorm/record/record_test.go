@@ -36,6 +36,33 @@ func TestReplayFiles(t *testing.T) {
 	}
 }
 
+// What a tool gave has the same type, the same number and the same order when
+// it is read again.
+func TestValuesAreReadAsTheyWere(t *testing.T) {
+	for _, body := range []string{`null`, `true`, `7`, `7.0`, `12345678901234567890`, `1e-07`, `1e+22`, `"x"`, `[]`, `{}`, `[1,"2",[3.5],{"b":1,"a":null}]`,
+		`{"z":"yes","a":"no","010":"010","1:30":"1:30","d":"2026-01-01","e":"","n":"null","f":"1e5","m":" a\n  b ","t":"~","k":"key: # value","<<":"="}`} {
+		s := config.Session{ID: "a", Source: "recorded", Input: "x", Contract: "c", Tools: []config.ToolResponse{{Tool: "t", Body: body}}}
+		if body == `null` {
+			s.Tools[0].Body = ""
+		}
+		var text string
+		if json.Unmarshal([]byte(body), &text) == nil && body != `null` {
+			s.Tools[0].Body, s.Tools[0].Text = text, true
+		}
+		file := string(record.Format(s))
+		if again := read(t, file)[0]; !reflect.DeepEqual(again.Tools, s.Tools) {
+			t.Errorf("%s became %+v by way of\n%s", body, again.Tools, file)
+		}
+	}
+	s := config.Session{ID: "a", Source: "recorded", Input: "x", Contract: "c", LeftOut: []string{"call 3"}, Tools: []config.ToolResponse{
+		{Tool: "t", Body: "gone", Text: true, Raises: "KeyError"}, {Tool: "t", Body: "<p>\xff", Text: true, Status: 200, ContentType: "text/html"},
+		{Tool: "t", Connection: "reset"}, {Tool: "t", Body: "{", Text: true, Connection: "closed"}}}
+	again := read(t, string(record.Format(s)))[0]
+	if !reflect.DeepEqual(again.Tools, s.Tools) || !strings.HasPrefix(string(record.Format(s)), "# left out: call 3\n") {
+		t.Errorf("%+v", again)
+	}
+}
+
 func TestLangSmith(t *testing.T) {
 	for name, text := range map[string]string{
 		"nested": `{"id":"r1","name":"agent","run_type":"chain","inputs":{"input":"Where is it?"},"error":"boom","start_time":"2026-01-01T00:00:00",
@@ -43,6 +70,11 @@ func TestLangSmith(t *testing.T) {
 		"flat": `[{"id":"r1","name":"agent","run_type":"chain","inputs":{"messages":[[{"type":"human","content":"Where is it?"}]]},"error":"boom","start_time":"2026-01-01T00:00:00"},
 			{"id":"c1","parent_run_id":"r1","name":"llm","run_type":"llm","start_time":"2026-01-01T00:00:00.5"},
 			{"id":"t1","parent_run_id":"c1","name":"search","run_type":"tool","outputs":{"output":"found"},"start_time":"2026-01-01T00:00:01Z","end_time":"2026-01-01T00:00:01.250Z"}]`,
+		"within a trace, and told twice": `[{"id":"r1","parent_run_id":"left out","name":"agent","run_type":"chain","inputs":{"input":"Where is it?"},"error":"boom",
+			"child_runs":[{"id":"t1","name":"search","run_type":"tool","outputs":{"output":"found"},"start_time":"2026-01-01T00:00:01Z","end_time":"2026-01-01T00:00:01.250Z"}]},
+			{"id":"t1","parent_run_id":"r1","name":"search","run_type":"tool","outputs":{"output":"found"},"start_time":"2026-01-01T00:00:01Z","end_time":"2026-01-01T00:00:01.250Z"}]`,
+		"in bulk": `{"id":"r1","name":"agent","run_type":"chain","inputs":"{\"input\":\"Where is it?\"}","outputs":null,"error":"boom"}
+			{"id":"t1","parent_run_id":"r1","name":"search","run_type":"tool","inputs":"x","outputs":"{\"output\":\"found\"}","start_time":"2026-01-01T00:00:01Z","end_time":"2026-01-01T00:00:01.250Z"}`,
 		"lines": `{"id":"r1","name":"agent","run_type":"chain","inputs":{"question":"Where is it?"},"error":"boom"}
 			{"id":"t1","parent_run_id":"r1","name":"search","run_type":"tool","outputs":{"output":"found"},"start_time":"2026-01-01T00:00:01Z","end_time":"2026-01-01T00:00:01.250Z"}`,
 	} {
@@ -114,11 +146,59 @@ func TestToolsInMessages(t *testing.T) {
 			t.Errorf("%s: %+v", name, x)
 		}
 	}
+	for name, spans := range map[string]string{
+		"OpenInference, of a model": span(attributes("llm.input_messages.0.message.role", "user", "llm.input_messages.0.message.contents.0.message_content.type", "text",
+			"llm.input_messages.0.message.contents.0.message_content.text", "Weather?",
+			"llm.input_messages.1.message.role", "assistant", "llm.input_messages.1.message.tool_calls.0.tool_call.id", "c1",
+			"llm.input_messages.1.message.tool_calls.0.tool_call.function.name", "weather",
+			"llm.input_messages.2.message.role", "tool", "llm.input_messages.2.message.tool_call_id", "c1", "llm.input_messages.2.message.content", `{"t": 7.0}`,
+			"llm.output_messages.0.message.role", "assistant", "llm.output_messages.0.message.content", "Rainy."), ""),
+		"OpenInference, of a graph": span(attributes("openinference.span.kind", "CHAIN", "input.value", `{"messages": [{"role": "user", "content": "Weather?"}]}`,
+			"output.value", `{"messages": [{"type": "human", "data": {"content": "Weather?", "type": "human"}}, {"type": "ai", "data": {"content": "Rainy.", "type": "ai"}}]}`), "") + "," +
+			span(attributes("openinference.span.kind", "TOOL", "tool.name", "weather", "input.value", "Oslo",
+				"output.value", `{"type": "tool", "data": {"content": "{\"t\": 7.0}", "tool_call_id": "c1", "type": "tool"}}`), ""),
+		"OpenLLMetry, of a graph": span(attributes("traceloop.span.kind", "workflow", "traceloop.entity.input", `{"inputs": {"messages": [{"role": "user", "content": "Weather?"}]}, "tags": []}`,
+			"traceloop.entity.output", `{"outputs": {"messages": [{"lc": 1, "id": ["AIMessage"], "kwargs": {"content": "Rainy.", "type": "ai"}}]}, "kwargs": {}}`), "") + "," +
+			span(attributes("gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", "weather",
+				"gen_ai.tool.call.result", `{"output": {"lc": 1, "id": ["ToolMessage"], "kwargs": {"content": "{\"t\": 7.0}", "tool_call_id": "c1"}}, "kwargs": {}}`), ""),
+		"OpenLLMetry, of functions": span(attributes("traceloop.span.kind", "workflow", "traceloop.entity.input", `{"args": ["Weather?"], "kwargs": {}}`, "traceloop.entity.output", `"Rainy."`), "") + "," +
+			span(attributes("traceloop.span.kind", "tool", "traceloop.entity.name", "weather", "traceloop.entity.output", `{"t": 7.0}`), ""),
+	} {
+		list := read(t, `{"resourceSpans":[{"scopeSpans":[{"spans":[`+strings.ReplaceAll(spans, `"name":"chat"`, `"name":"weather.tool"`)+`]}]}]}`)
+		if len(list) != 1 || list[0].Input != "Weather?" || list[0].Reply != "Rainy." || len(list[0].Tools) != 1 {
+			t.Errorf("%s: %+v", name, list)
+			continue
+		}
+		if x := list[0].Tools[0]; x.Tool != "weather" || x.Body != `{"t":7.0}` || x.Text {
+			t.Errorf("%s: %+v", name, x)
+		}
+	}
 	list := read(t, `{"id":"r","name":"agent","run_type":"chain","inputs":{"messages":[["user","Weather?"],["ai","?"]]},"child_runs":[
 		{"name":"a","run_type":"tool","outputs":{"output":{"type":"tool","content":"rainy","tool_call_id":"c"}}},
 		{"name":"b","run_type":"tool","outputs":{"output":{"lc":1,"type":"constructor","id":["langchain","schema","ToolMessage"],"kwargs":{"content":[{"type":"text","text":"rainy"}]}}}}]}`)
 	if len(list) != 1 || list[0].Input != "Weather?" || len(list[0].Tools) != 2 || list[0].Tools[0].Body != "rainy" || list[0].Tools[1].Body != "rainy" {
 		t.Errorf("%+v", list)
+	}
+}
+
+// What was said may stand in logs, beside the spans or without them.
+func TestLogsOfTraces(t *testing.T) {
+	body := func(members string) string { return `"body":{"kvlistValue":{"values":[` + members + `]}}` }
+	text := func(key, value string) string {
+		return fmt.Sprintf(`{"key":%q,"value":{"stringValue":%q}}`, key, value)
+	}
+	logs := `{"resourceLogs":[{"scopeLogs":[{"logRecords":[
+		{"traceId":"t","spanId":"b","timeUnixNano":"3","eventName":"gen_ai.choice",` + body(`{"key":"message","value":{"kvlistValue":{"values":[`+text("content", "Rainy.")+`]}}}`) + `},
+		{"traceId":"t","spanId":"a","observedTimeUnixNano":"1","eventName":"gen_ai.user.message",` + body(text("content", "Weather?")) + `},
+		{"traceId":"t","spanId":"a","timeUnixNano":"2","attributes":[` + text("event.name", "gen_ai.choice") + `],` + body(`{"key":"message","value":{"kvlistValue":{"values":[{"key":"tool_calls","value":
+			{"arrayValue":{"values":[{"kvlistValue":{"values":[`+text("id", "c1")+`,{"key":"function","value":{"kvlistValue":{"values":[`+text("name", "weather")+`]}}}]}}]}}}]}}}`) + `},
+		{"traceId":"t","spanId":"b","timeUnixNano":"2","eventName":"gen_ai.tool.message",` + body(text("id", "c1")+","+text("content", "rainy")) + `}]}]}]}`
+	spans := `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","spanId":"a","name":"chat"},{"traceId":"t","spanId":"b","name":"chat","startTimeUnixNano":"2"}]}]}]}`
+	for _, data := range []string{logs, spans + "\n" + logs, logs + "\n" + strings.Replace(spans, "resourceSpans", "batches", 1)} {
+		list := read(t, data)
+		if len(list) != 1 || list[0].Input != "Weather?" || list[0].Reply != "Rainy." || len(list[0].Tools) != 1 || list[0].Tools[0].Tool != "weather" || list[0].Tools[0].Body != "rainy" {
+			t.Errorf("%+v", list)
+		}
 	}
 }
 

@@ -1,9 +1,6 @@
 package record
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // What the agent had answered, as far as a recording tells it: it is shown
 // beside the answer to the replay and is never checked.
@@ -51,9 +48,11 @@ func replyOf(x *span) string {
 	if s := lastOf("assistant", get(x.Attributes, "gen_ai.output.messages", "gen_ai.completion")); s != "" {
 		return s
 	}
-	for list := numbered(x.Attributes, "gen_ai.completion"); len(list) > 0; list = list[:len(list)-1] {
-		if s := spoken(decodedList(list[len(list)-1]["content"])); s != "" {
-			return s
+	for _, of := range spoke {
+		for list := numbered(x.Attributes, of); len(list) > 0; list = list[:len(list)-1] {
+			if s := spoken(decodedList(list[len(list)-1]["content"])); s != "" {
+				return s
+			}
 		}
 	}
 	for i := len(x.Events) - 1; i >= 0; i-- {
@@ -76,10 +75,15 @@ func replyOf(x *span) string {
 	if x.Parent != "" {
 		return ""
 	}
-	s, _ := get(x.Attributes, "output.value", "traceloop.entity.output").(string)
-	var m map[string]any
-	if json.Unmarshal([]byte(s), &m) == nil {
-		return outputOf(m)
+	whole := get(x.Attributes, "output.value", "traceloop.entity.output")
+	m, ok := decoded(whole).(map[string]any)
+	if s, said := decoded(whole).(string); said {
+		return s // a function's, as JSON
+	} else if !ok {
+		return text(whole)
 	}
-	return s
+	if out, ok := m["outputs"].(map[string]any); ok {
+		m = out
+	}
+	return outputOf(m)
 }

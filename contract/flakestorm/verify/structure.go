@@ -2,10 +2,12 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,7 +29,8 @@ func CompileSchema(text []byte) (*Schema, error) {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
 	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{})
+	c.UseLoader(nothingElse{})
+	c.UseRegexpEngine(pattern)
 	const name = "thresh:schema"
 	if err := c.AddResource(name, doc); err != nil {
 		return nil, err
@@ -37,6 +40,36 @@ func CompileSchema(text []byte) (*Schema, error) {
 		return nil, errors.New(causes(err))
 	}
 	return &Schema{s}, nil
+}
+
+// nothingElse loads no schema.
+type nothingElse struct{}
+
+// Load implements [jsonschema.URLLoader].
+func (nothingElse) Load(string) (any, error) {
+	return nil, errors.New("it is not fetched; what a schema refers to must stand in it, such as in $defs")
+}
+
+// pattern reads one of a schema: if not as Go does, in whose expressions d is a
+// digit of ASCII as it is for schemas, then with look-around and back-references.
+func pattern(text string) (jsonschema.Regexp, error) {
+	p, err := regexp.Compile(text)
+	if err == nil {
+		return p, nil
+	}
+	if b, berr := match.Compile(text, match.Options{ASCII: true}); berr == nil {
+		return backtracking{b}, nil
+	}
+	return nil, err
+}
+
+type backtracking struct{ *match.Pattern }
+
+// MatchString implements [jsonschema.Regexp]. A search that takes too long finds
+// nothing: the text is not shown to keep the schema.
+func (b backtracking) MatchString(s string) bool {
+	ok, err := b.Search(s)
+	return ok && err == nil
 }
 
 // causes is the innermost of what a validator says, on one line.
@@ -71,7 +104,7 @@ func tools(v *config.Invariant, r *Reply) (Result, error) {
 		return Result{}, fmt.Errorf("%s: calls of tools cannot be seen: neither the reply lists them nor do they go through Thresh", v.Path)
 	}
 	var names []string
-	called, closest := false, ""
+	called, known, closest := false, true, ""
 	for _, t := range r.Tools {
 		names = append(names, t.Name)
 		if ok, err := path.Match(v.Tool, t.Name); err != nil || !ok {
@@ -83,14 +116,22 @@ func tools(v *config.Invariant, r *Reply) (Result, error) {
 		if v.Type != "tool_arguments" {
 			continue
 		}
-		why, err := arguments(v.Arguments, t.Args)
+		got, err := jsontree.Parse(t.Args, jsontree.Python())
 		if err != nil {
-			return Result{}, err
+			known = false
+			continue
+		}
+		why, err := unlike("", &v.Arguments, &got.Root, t.Texts)
+		if err != nil {
+			return Result{}, fmt.Errorf("%s: %w", v.Path, err)
 		}
 		if why == "" {
 			return Result{Passed: !v.Negate, Reason: fmt.Sprintf("%s was called with the arguments", v.Tool)}, nil
 		}
 		closest = why
+	}
+	if !known {
+		return Result{}, fmt.Errorf("%s: the arguments of a call of %s cannot be seen: neither JSON, nor a form or query", v.Path, v.Tool)
 	}
 	seen := "no tool was called"
 	if len(names) > 0 {
@@ -109,34 +150,36 @@ func tools(v *config.Invariant, r *Reply) (Result, error) {
 	return Result{Passed: !v.Negate, Reason: v.Tool + " was not called, as it must be"}, nil
 }
 
-// arguments says what is not as wanted, "" if all is. Keys that are not wanted
-// may have any value; a wanted {matches: PATTERN} is searched for in a string.
-func arguments(want jsontree.Node, args json.RawMessage) (string, error) {
-	got, err := jsontree.Parse(args, jsontree.Python())
-	if err != nil {
-		return "the arguments are not known", nil
+// unlike says what of a value is not as wanted, "" if all is. Keys that are not
+// wanted may have any value; a wanted {matches: PATTERN} is searched for in a
+// string. In texts, as the values of a query are, 7 is "7".
+func unlike(at string, want, have *jsontree.Node, texts bool) (string, error) {
+	if have == nil {
+		return at + " is missing", nil
 	}
-	for i := range want.Members {
-		m := &want.Members[i]
-		have := got.Root.Get(m.Key)
-		if have == nil {
-			return m.Key + " is missing", nil
+	if p := want.Get("matches"); p != nil && len(want.Members) == 1 && p.Kind == jsontree.String {
+		re, err := match.Compile(p.Text, match.Options{DotAll: true})
+		if err != nil {
+			return "", fmt.Errorf("the pattern for argument %s: %w", at, err)
 		}
-		if p := m.Value.Get("matches"); p != nil && len(m.Value.Members) == 1 && p.Kind == jsontree.String {
-			re, err := match.Compile(p.Text, match.Options{DotAll: true})
-			if err != nil {
-				return "", fmt.Errorf("the pattern for argument %s: %w", m.Key, err)
-			}
-			if ok, err := re.Search(have.Text); err != nil || !ok || have.Kind != jsontree.String {
-				return fmt.Sprintf("%s does not match %s", m.Key, p.Text), err
-			}
-			continue
+		if ok, err := re.Search(have.Text); err != nil || !ok || have.Kind != jsontree.String {
+			return fmt.Sprintf("%s does not match %s", at, p.Text), err
 		}
-		if canonical(&m.Value) != canonical(have) {
-			return fmt.Sprintf("%s is %s", m.Key, clip(jsontree.Compact.Format(have))), nil
-		}
+		return "", nil
 	}
-	return "", nil
+	if want.Kind == jsontree.Object && have.Kind == jsontree.Object {
+		for i := range want.Members {
+			m := &want.Members[i]
+			if why, err := unlike(strings.TrimPrefix(at+"."+m.Key, "."), &m.Value, have.Get(m.Key), texts); why != "" || err != nil {
+				return why, err
+			}
+		}
+		return "", nil
+	}
+	if canonical(want) == canonical(have) || texts && have.Kind == jsontree.String && canonical(want) == have.Text {
+		return "", nil
+	}
+	return fmt.Sprintf("%s is %s", cmp.Or(at, "all"), clip(jsontree.Compact.Format(have))), nil
 }
 
 // canonical is a value as text that is equal for equal values.

@@ -28,6 +28,9 @@ type Reply struct {
 type Tool struct {
 	Name string
 	Args json.RawMessage // an object or an array; nil: not known
+	// Texts tells that all values in Args are strings for want of another type:
+	// those of a query or a form.
+	Texts bool `json:",omitempty"`
 }
 
 // Judge is a model that judges replies.

@@ -26,7 +26,8 @@ func invariant(t *testing.T, yaml string) config.Invariant {
 
 // The checks of existing tools, and what they are known to get wrong.
 func TestChecks(t *testing.T) {
-	tools := []verify.Tool{{Name: "search", Args: json.RawMessage(`{"q":"paris","n":3}`)}, {Name: "book", Args: json.RawMessage(`["x"]`)}}
+	tools := []verify.Tool{{Name: "search", Args: json.RawMessage(`{"q":"paris","n":3,"in":{"unit":"C","days":[1,2]}}`)},
+		{Name: "book", Args: json.RawMessage(`["x"]`)}, {Name: "fetch", Args: json.RawMessage(`{"page":"7","tag":["a","b"]}`), Texts: true}, {Name: "send"}}
 	for _, tc := range []struct {
 		yaml, text string
 		passed     bool
@@ -79,6 +80,13 @@ func TestChecks(t *testing.T) {
 		{`{type: tool_arguments, tool: search, arguments: {n: 3.0, q: {matches: "^par"}}}`, "", true, ""},
 		{`{type: tool_arguments, tool: search, arguments: {q: rome}}`, "", false, `q is "paris"`},
 		{`{type: tool_arguments, tool: search, arguments: {z: 1}}`, "", false, "z is missing"},
+		{`{type: tool_arguments, tool: search, arguments: {n: "3"}}`, "", false, `n is 3`},
+		{`{type: tool_arguments, tool: search, arguments: {in: {unit: {matches: "^[CF]$"}}}}`, "", true, ""},
+		{`{type: tool_arguments, tool: search, arguments: {in: {days: [1]}}}`, "", false, `in.days is [1,2]`},
+		{`{type: tool_arguments, tool: search, arguments: {in: {unit: {matches: "^F$"}}}}`, "", false, `in.unit does not match`},
+		{`{type: tool_arguments, tool: book, arguments: {q: x}}`, "", false, `all is ["x"]`},
+		{`{type: tool_arguments, tool: fetch, arguments: {page: 7, tag: [a, b]}}`, "", true, ""},
+		{`{type: tool_arguments, tool: fetch, arguments: {page: 8}}`, "", false, `page is "7"`},
 		{`{type: tokens, max: 30}`, "", true, ""},
 		{`{type: tokens, max: 29}`, "", false, "above 29"},
 		{`{type: cost, max: 0.00005, input_price: 1, output_price: 2}`, "", true, ""},
@@ -138,6 +146,34 @@ func TestCannotCheck(t *testing.T) {
 		r, err := (&verify.Checker{Judge: broken{}}).Check(t.Context(), &v, &verify.Reply{Blind: true}, "")
 		if err == nil || r.Passed {
 			t.Errorf("%s: %+v, want an error", yaml, r)
+		}
+	}
+	v := invariant(t, `{type: tool_arguments, tool: send, arguments: {to: me}}`)
+	r, err := new(verify.Checker).Check(t.Context(), &v, &verify.Reply{Tools: []verify.Tool{{Name: "send"}}}, "")
+	if err == nil || !strings.Contains(err.Error(), "cannot be seen") {
+		t.Errorf("arguments that were not seen: %+v %v", r, err)
+	}
+}
+
+// Schemas are of the draft that they name, and their patterns may look around.
+func TestDraftsOfSchemas(t *testing.T) {
+	for schema, want := range map[string]bool{
+		`{"$schema":"http://json-schema.org/draft-04/schema#","properties":{"a":{"minimum":1,"exclusiveMinimum":true}}}`:                      false,
+		`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"b":{"items":[{"const":1}],"additionalItems":false}}}`:            false,
+		`{"$schema":"https://json-schema.org/draft/2019-09/schema","$defs":{"n":{"type":"integer"}},"properties":{"a":{"$ref":"#/$defs/n"}}}`: true,
+		`{"properties":{"b":{"prefixItems":[{"const":1}],"items":{"const":2}}},"unevaluatedProperties":false,"required":["a"]}`:               false,
+		`{"properties":{"c":{"pattern":"^(?=.*[A-Z])(?!.*x)"}}}`:                                                                              true,
+		`{"properties":{"c":{"pattern":"^(?!.*[A-Z])"}}}`:                                                                                     false,
+	} {
+		s, err := verify.CompileSchema([]byte(schema))
+		if err != nil {
+			t.Errorf("%s: %v", schema, err)
+			continue
+		}
+		v := invariant(t, `{type: json_schema, schema: {type: object}}`)
+		c := &verify.Checker{Schemas: map[string]*verify.Schema{v.Path: s}}
+		if r, err := c.Check(t.Context(), &v, &verify.Reply{Text: `{"a":1,"b":[1,2],"c":"aB"}`}, ""); err != nil || r.Passed != want {
+			t.Errorf("%s: %+v %v", schema, r, err)
 		}
 	}
 }

@@ -8,6 +8,9 @@ import threading
 from collections.abc import Mapping, MutableMapping
 
 
+LONGEST = 16 << 20  # characters of a reply
+
+
 def serve_agent(channel, request):
     Agent(channel, request).serve()
 
@@ -15,8 +18,9 @@ def serve_agent(channel, request):
 class Agent:
     def __init__(self, channel, request):
         import asyncio  # by agents alone: it takes as long as all else together
+        import concurrent.futures  # which asyncio has imported
 
-        self.asyncio = asyncio
+        self.asyncio, self.futures = asyncio, concurrent.futures
         self.channel = channel
         self.request = request
         self.lock = threading.Lock()  # tools may be called by threads
@@ -33,6 +37,7 @@ class Agent:
     def serve(self):
         try:
             set_environment(self.request)
+            follow_search_path(self.request["path"])
             sys.meta_path.append(Sources(self.request["sources"]))
             self.target = named(self.request["target"])
             self.reset = named(self.request["reset"]) if self.request["reset"] else None
@@ -66,6 +71,8 @@ class Agent:
         began, self.waited = perf_counter(), 0.0
         try:
             result = call()
+            if isinstance(result, self.futures.Future):  # of a thread's work
+                result = self.asyncio.wrap_future(result, loop=self.loop)
             if inspect.isawaitable(result) or hasattr(result, "__aiter__"):
                 left = limit - (perf_counter() - began)
                 task = self.loop.create_task(settled(result))
@@ -77,7 +84,10 @@ class Agent:
                 result = task.result()
             if inspect.isgenerator(result):
                 result = joined(list(result))
-            found = {"end": "answered", "text": text_of(result, self.request["style"]), "value": result}
+            text = text_of(result, self.request["style"])
+            if len(text) > LONGEST:  # Go has had enough of it before
+                text, result = text[:LONGEST], None
+            found = {"end": "answered", "text": text, "value": result}
         except BaseException as error:
             found = {"end": "raised", "fault": fault_of(error)}
         found["latency"] = int((perf_counter() - began - self.waited) * 1e9)
@@ -86,7 +96,7 @@ class Agent:
     def ask(self, value):
         agent = self.target
         if self.request["style"] == "langchain":
-            wrapped = runnable_input(agent, value)
+            wrapped = runnable_input(agent, value) if isinstance(value, str) else value
             for name, given in (("ainvoke", wrapped), ("invoke", wrapped), ("arun", value), ("run", value)):
                 if callable(getattr(agent, name, None)):
                     return getattr(agent, name)(given)
@@ -107,11 +117,11 @@ class Agent:
     def before(self, name, args, kwargs, function):
         return self.exchange({"called": {"tool": name, "args": plain(args), "kwargs": plain(kwargs), "named": by_name(function, args, kwargs)}})
 
-    def after(self, name, args, kwargs, result, error):
+    def after(self, name, args, kwargs, result, error, function):
         told = {"tool": name, "args": plain(args), "kwargs": plain(kwargs), "named": None}
         answer = self.exchange({"returned": told, "result": result, "fault": fault_of(error) if error else None})
         if answer.get("action") == "replace":
-            return answer.get("value")
+            return rebuilt(answer.get("value"), function)
         if answer.get("action") == "raise":
             raise exception_of(answer)
         if error:
@@ -131,13 +141,13 @@ class Agent:
                     answer = self.before(name, args, kwargs, function)
                     await self.asyncio.sleep(answer.get("delay", 0) / 1e9)
                     if answer.get("action") in ("raise", "replace"):
-                        return instead(answer)
+                        return instead(answer, function)
                     result = error = None
                     try:
                         result = await function(*args, **kwargs)
                     except Exception as raised:
                         error = raised
-                    return self.after(name, args, kwargs, result, error)
+                    return self.after(name, args, kwargs, result, error, function)
                 finally:
                     self.awaited.remove(name)
                     self.inside.reset(token)
@@ -153,13 +163,13 @@ class Agent:
                     answer = self.before(name, args, kwargs, function)
                     sleep(answer.get("delay", 0) / 1e9)
                     if answer.get("action") in ("raise", "replace"):
-                        return instead(answer)
+                        return instead(answer, function)
                     result = error = None
                     try:
                         result = function(*args, **kwargs)
                     except Exception as raised:
                         error = raised
-                    return self.after(name, args, kwargs, result, error)
+                    return self.after(name, args, kwargs, result, error, function)
                 finally:
                     self.inside.reset(token)
 
@@ -177,48 +187,66 @@ class Agent:
             if not callable(tool):
                 raise TypeError("tool %s cannot be called" % text)
             name = text.rpartition(":")[2].strip()
-            replace_everywhere(tool, self.wrapper(name, tool))
+            wrapped = self.wrapper(name, tool)
+            holder, _, attribute = text.strip().rpartition(".")
+            if ":" in holder:
+                wrapped = set_attribute(named(holder), attribute, wrapped, lambda this: self.wrapper(name, functools.partial(tool, this)))
+            replace_everywhere(tool, wrapped)
             self.names.append(name)
 
     def wrap_registry(self, text):
         registry = named(text)
         tools = tools_of(registry)
         if tools is None:
-            raise TypeError("tool registry %s has no tools: it is neither a mapping nor a list, nor has it an attribute tools" % text)
+            raise TypeError("tool registry %s has no tools: it is neither a mapping nor a list, nor has it an attribute that is one of functions" % text)
         before = len(self.names)
         for key, tool in list(tools.items()) if isinstance(tools, Mapping) else list(enumerate(tools)):
-            name = key if isinstance(key, str) else getattr(tool, "name", None) or getattr(tool, "__name__", str(key))
+            name = key if isinstance(key, str) else name_of(tool) or str(key)
             if self.wrap_object(tool, name):
                 continue
-            if not callable(tool):
+            holder, at, function = tools, key, tool
+            if isinstance(tool, MutableMapping):  # a function beside what is said of it
+                holder, at, function = tool, *only_function(tool)
+            if not callable(function):
                 raise TypeError("tool %s of %s cannot be called" % (name, text))
-            wrapped = self.wrapper(name, tool)
-            if isinstance(tools, (MutableMapping, list)):
-                tools[key] = wrapped
-            replace_everywhere(tool, wrapped)
+            wrapped = self.wrapper(name, function)
+            if isinstance(holder, (MutableMapping, list)):
+                holder[at] = wrapped
+            if inspect.ismethod(function) and hasattr(function.__self__, "__dict__"):
+                set_attribute(function.__self__, function.__name__, wrapped, None)
+            replace_everywhere(function, wrapped)
             self.names.append(name)
         if len(self.names) == before:
             raise LookupError("tool registry %s is empty" % text)
 
     def wrap_object(self, tool, name):
         """Wraps a tool that is an object, by the methods that do its work."""
-        if inspect.isroutine(tool) or inspect.isclass(tool):
+        if inspect.isroutine(tool) or inspect.isclass(tool) or isinstance(tool, Mapping):
             return False
         name = name or getattr(tool, "name", None) or type(tool).__name__
-        for methods in (("func", "coroutine"), ("_run", "_arun"), ("run", "arun"), ("invoke", "ainvoke")):
-            present = [method for method in methods if callable(getattr(tool, method, None))]
+        for present in workers_of(tool):
             for method in present:
                 # Frozen and validating classes are gone round.
                 object.__setattr__(tool, method, self.wrapper(name, getattr(tool, method)))
-            if present:
-                self.names.append(name)
-                return True
+            self.names.append(name)
+            return True
         return False
+
+
+def follow_search_path(before):
+    """Adds the entries of PYTHONPATH, which Python itself has read for the
+    warm parent, and what they would have it load when it starts."""
+    entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[len(before) : len(before)] = [entry for entry in entries if entry and entry not in sys.path]
+    try:
+        importlib.import_module("thresh_clients")  # of the fault proxy
+    except ImportError:
+        pass
 
 
 def runnable_input(runnable, prompt):
     """The prompt in the form that a runnable says it takes; {"input": prompt}
-    for one that says nothing. A graph drops keys that it does not know, and
+    for one that says nothing, and an error for one that takes several. A graph drops keys that it does not know, and
     would be asked nothing."""
     try:
         schema = runnable.get_input_jsonschema()
@@ -235,6 +263,8 @@ def runnable_input(runnable, prompt):
     if "messages" in keys:
         return {"messages": [{"role": "user", "content": prompt}]}
     wanted = schema.get("required") or list(keys)
+    if len(wanted) > 1 and schema.get("required"):
+        raise ValueError("the runnable takes several inputs, %s: agent.request_template says what each is" % ", ".join(wanted))
     return {wanted[0] if len(wanted) == 1 else "input": prompt}
 
 
@@ -268,7 +298,10 @@ def text_of(result, style):
     if isinstance(content, list):  # parts of a message
         parts = [part if isinstance(part, str) else part.get("text", "") for part in content if isinstance(part, (str, dict))]
         return "".join(parts)
-    return safe_text(result)
+    kind = type(result)
+    if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:  # its address is no answer
+        raise TypeError("the agent returned a %s.%s, which has no text" % (kind.__module__, kind.__qualname__))
+    return str(result)  # if it raises, the agent gave no answer
 
 
 def by_name(function, args, kwargs):
@@ -289,10 +322,31 @@ def by_name(function, args, kwargs):
     return plain(found)
 
 
-def instead(answer):
+def instead(answer, function):
     if answer["action"] == "raise":
         raise exception_of(answer)
-    return answer.get("value")
+    return rebuilt(answer.get("value"), function)
+
+
+def rebuilt(value, function):
+    """The value as what the function says that it returns: it came by way of
+    JSON, in which objects are mappings, and tuples and sets are lists."""
+    import typing  # by agents alone, as asyncio
+
+    try:
+        cls = typing.get_type_hints(function).get("return")
+        cls = typing.get_origin(cls) or cls
+        if isinstance(value, dict) and hasattr(cls, "model_validate"):
+            return cls.model_validate(value)
+        if isinstance(value, dict) and hasattr(cls, "__dataclass_fields__"):
+            return cls(**value)
+        if isinstance(value, list) and hasattr(cls, "_fields"):
+            return cls(*value)
+        if isinstance(value, list) and cls in (tuple, set, frozenset):
+            return cls(value)
+    except Exception:  # nothing tells, or it does not fit: an attack may have changed it
+        pass
+    return value
 
 
 def exception_of(answer):
@@ -300,6 +354,8 @@ def exception_of(answer):
     module, _, name = name.rpartition(".")
     try:
         cls = getattr(importlib.import_module(module) if module else builtins, name)
+        if issubclass(cls, KeyError) and message[:1] in "'\"":  # its text is the repr of the key
+            message = message[1:-1]
         return cls(message) if issubclass(cls, Exception) else RuntimeError(message)
     except Exception:
         return RuntimeError(message)
@@ -317,33 +373,6 @@ def named(text):
         except AttributeError:
             raise AttributeError("module %s has no %s" % (module, attribute)) from None
     return found
-
-
-def tools_of(registry):
-    if isinstance(registry, (Mapping, list, tuple)):
-        return registry
-    for name in ("tools", "_tools"):
-        tools = getattr(registry, name, None)
-        if inspect.isroutine(tools):
-            tools = tools()
-        if isinstance(tools, (Mapping, list, tuple)):
-            return tools
-    return None
-
-
-def replace_everywhere(old, new):
-    """Puts new wherever a module, an object or a container holds old."""
-    own_places = (getattr(new, "__dict__", None), vars(sys.modules["__main__"]))
-    for holder in gc.get_referrers(old):
-        if any(holder is place for place in own_places):
-            continue
-        if isinstance(holder, dict):
-            for key in [key for key, value in holder.items() if value is old]:
-                holder[key] = new
-        elif isinstance(holder, list):
-            for at, value in enumerate(holder):
-                if value is old:
-                    holder[at] = new
 
 
 class Sources:

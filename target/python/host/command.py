@@ -75,8 +75,20 @@ class Command:
     def freeze(self, wanted):
         """Ends the capture; what comes later is not the command's output."""
         flush(self.streams)
+        self.silence()
         self.tell({"frozen": True, "wanted": wanted})
         return self.texts() if wanted else ("", "")
+
+    def silence(self):
+        """Lets what this process prints from now on go nowhere. Go reads the
+        pipes a little later, and would find what exit handlers have printed."""
+        try:
+            nowhere = os_open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+            for fd in (1, 2):
+                dup2(nowhere, fd)
+            close(nowhere)
+        except OSError:  # no descriptor is left
+            pass
 
     def texts(self):
         texts = self.channel.receive()
@@ -100,6 +112,8 @@ class Command:
 
     def finish(self, fault):
         flush(self.streams)
+        if getpid() == self.pid:
+            self.silence()
         self.tell({"phase": self.phase, "end": True, "exit": self.exit, "fault": fault})
         try:
             atexit._run_exitfuncs()

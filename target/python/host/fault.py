@@ -84,7 +84,21 @@ def plain(value, depth=0):
         return [plain(item, depth + 1) for item in value]
     if isinstance(value, (set, frozenset)):
         return sorted((plain(item, depth + 1) for item in value), key=safe_text)
+    fields = fields_of(value)
+    if fields is not None:
+        return plain(fields, depth + 1)
     return safe_text(value, repr)
+
+
+def fields_of(value):
+    """An object that is a record, of dataclasses or pydantic, as a mapping."""
+    names = getattr(type(value), "__dataclass_fields__", None) or getattr(type(value), "model_fields", None)
+    if isinstance(names, dict) and not isinstance(value, type):
+        try:
+            return {name: getattr(value, name) for name in names}
+        except Exception:
+            pass
+    return None
 
 
 strict = json.JSONEncoder(allow_nan=False).encode  # made once: dumps makes one a call

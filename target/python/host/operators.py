@@ -6,6 +6,7 @@ import importlib.util
 
 
 LARGEST_REPLY = 60 << 20  # less than Go takes for one frame
+LARGEST_TRACE = 1 << 20  # traces are kept until their children are written
 
 
 def serve_operators(channel, request):
@@ -15,11 +16,13 @@ def serve_operators(channel, request):
 class Operators:
     def __init__(self, channel, request):
         self.channel = channel
+        self.pid = getpid()
         self.streams = open_streams(False)
-        # Output goes to a file: what a call has printed is what is in it then.
-        self.sink = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 200)
+        # Output goes to files: what a call has printed is what is in them then.
+        self.sinks = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 200) for fd in (1, 2)]
         set_environment(request)
         self.apply = {}
+        self.folders = Folders()
         self.random = GlobalRandom()
 
     def serve(self):
@@ -34,10 +37,12 @@ class Operators:
                 self.reply(self.call(call))
 
     def reply(self, found):
+        if getpid() != self.pid:  # a fork of an operator that came back to us
+            _exit(0)
         if self.random.strayed():
             found["global_random"] = True
         flush(self.streams)
-        printed = self.printed()
+        printed, _ = map(self.taken, self.sinks)  # stderr is for logs
         if printed:
             found["printed"] = printed
         text, altered = to_json(found)
@@ -45,26 +50,31 @@ class Operators:
             found = dict(found, notes=found.get("notes", []) + ["values that JSON does not have are written as text"])
             text, _ = to_json(found)
         if len(text) > LARGEST_REPLY:
-            text, _ = to_json(wrong("what it gave takes %d MiB as JSON; at most %d are taken" % (len(text) >> 20, LARGEST_REPLY >> 20)))
+            text, _ = to_json(wrong(too_large("what it gave", len(text), LARGEST_REPLY)))
+        elif len(text) > LARGEST_TRACE and "trace" in found:
+            size = len(to_json(found["trace"])[0])
+            if size > LARGEST_TRACE:
+                text, _ = to_json(wrong(too_large("the trace", size, LARGEST_TRACE)))
         try:
             self.channel.send_text(text)
         except OSError:
             _exit(71)
 
-    def printed(self):
+    def taken(self, sink):
         try:
-            size = lseek(self.sink, 0, os.SEEK_CUR)
-            if not size:
+            if not lseek(sink, 0, os.SEEK_CUR):
                 return ""
-            text = pread(self.sink, 4096, 0).decode("utf-8", "replace")
-            ftruncate(self.sink, 0)
-            lseek(self.sink, 0, os.SEEK_SET)
+            text = pread(sink, 4096, 0).decode("utf-8", "replace")
+            ftruncate(sink, 0)
+            lseek(sink, 0, os.SEEK_SET)
             return text
         except OSError:  # the operator has closed all descriptors
             return ""
 
     def load(self, index, path):
         found = {"meta_line": 0, "apply_line": 0}
+        folder = os.path.dirname(path)
+        self.folders.enter(folder)
         try:
             tree = ast.parse(read_source(path), path)
             found["meta_line"], found["apply_line"] = definition(tree, "OPERATOR_META"), definition(tree, "apply")
@@ -75,15 +85,16 @@ class Operators:
                 found["fault"] = fault
             else:
                 found["meta"] = meta
-                self.apply[index] = apply
+                self.apply[index] = apply, folder
         except BaseException as error:
             found["fault"] = fault_of(error)
         return found
 
     def call(self, call):
-        apply = self.apply.get(call["module"])
+        apply, folder = self.apply.get(call["module"], (None, None))
         if apply is None:
             return {"end": "unusable"}
+        self.folders.enter(folder)
         rng = random_of(call)
         try:
             result = apply(call["seed"], call["ctx"], rng)
@@ -97,6 +108,42 @@ class Operators:
             except BaseException as error:
                 found.setdefault("notes", []).append("the generator's state cannot be told: " + safe_text(error))
         return found
+
+
+class Folders:
+    """What operators import from beside them, folder by folder.
+
+    Two folders may hold modules of one name. Each has its own, as it would in a
+    process of its own; what is installed is shared.
+    """
+
+    def __init__(self):
+        self.base = list(sys.path)
+        self.present = None
+        self.own = {}  # modules of the present folder
+        self.size = None  # of sys.modules and sys.path, when they were looked for
+        self.others = {}
+
+    def enter(self, folder):
+        if folder == self.present:
+            return
+        if self.size != (len(sys.modules), len(sys.path)):
+            added = [os.path.join(entry, "") for entry in sys.path if entry not in self.base]
+            self.own = {name: module for name, module in list(sys.modules.items()) if is_under(module, added)}
+        for name in self.own:
+            sys.modules.pop(name, None)
+        self.others[self.present] = list(sys.path), self.own
+        sys.path[:], self.own = self.others.pop(folder, (self.base, {}))
+        sys.modules.update(self.own)
+        self.present, self.size = folder, (len(sys.modules), len(sys.path))
+
+
+def is_under(module, folders):
+    try:
+        places = [module.__file__] if module.__file__ else module.__path__
+        return any(place.startswith(folder) for place in places for folder in folders)
+    except BaseException:  # built in, or no module
+        return False
 
 
 class GlobalRandom:
@@ -175,6 +222,10 @@ def unpack(result):
     return found
 
 
+def too_large(what, size, most):
+    return "%s takes %.1f MiB as JSON; at most %d are taken" % (what, size / (1 << 20), most >> 20)
+
+
 def wrong(message):
     return {"end": "wrong type", "fault": complaint(TypeError, message)}
 
@@ -228,7 +279,7 @@ def import_file(path, tree):
         root, name = os.path.split(root)
         names.insert(0, name)
     if root not in sys.path:
-        sys.path.append(root)
+        sys.path.insert(0, root)  # as python3 has the folder of what it runs
     name = ".".join(names)
     for _ in range(8):  # its folder, or one above, may hold what it imports
         try:

@@ -36,7 +36,7 @@ except ImportError:
 # By these names, so that a case may replace them in their modules.
 from ctypes import string_at
 from json import dumps, loads
-from os import _exit, fstat, ftruncate, getpid, lseek, pread, read, write
+from os import _exit, close, dup2, fstat, ftruncate, getpid, lseek, open as os_open, pread, read, write
 from random import Random, getstate, setstate
 from time import perf_counter, sleep
 

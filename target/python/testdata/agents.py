@@ -1,6 +1,7 @@
 # Agents and tools for the tests.
 import asyncio
 import concurrent.futures
+import dataclasses
 import os
 import time
 
@@ -45,6 +46,35 @@ class Registry:
 
 registry = Registry()
 empty = {}
+
+
+class Hidden:
+    """A registry that keeps its tools to itself, beside what is said of them."""
+
+    def __init__(self):
+        self.version = 1
+        self.entries = {"search": {"description": "finds", "fn": search}}
+
+    def call(self, name, *args):
+        return self.entries[name]["fn"](*args)
+
+
+class Box:
+    """Tools that are methods."""
+
+    def search(self, query):
+        return {"found": query}
+
+    async def weather(self, city):
+        return city + ": fair"
+
+    @staticmethod
+    def dice(sides):
+        return sides
+
+
+hidden, box = Hidden(), Box()
+listed = [{"name": "search", "handler": box.search}]
 
 
 class Tool:
@@ -104,6 +134,27 @@ def structure(prompt):
 
 def nothing(prompt):
     return None
+
+
+class Unspeakable:
+    def __str__(self):
+        raise ValueError("no words")
+
+
+def unspeakable(prompt):
+    return Unspeakable()
+
+
+class Opaque:
+    pass
+
+
+def opaque(prompt):
+    return Opaque()
+
+
+def in_a_thread(prompt):
+    return concurrent.futures.ThreadPoolExecutor().submit(str, prompt)
 
 
 def broken(prompt):
@@ -173,6 +224,7 @@ class Runnable:
 invoked, chain, messages = Invoked(), Chain(), Messages()
 graph = Runnable({"$ref": "#/$defs/State", "$defs": {"State": {"properties": {"messages": {}, "left": {}}}}})
 question = Runnable({"properties": {"question": {}, "tone": {}}, "required": ["question"]})
+several_inputs = Runnable({"properties": {"context": {}, "question": {}}, "required": ["context", "question"]})
 known = Runnable({"properties": {"messages": {}, "input": {}}})
 model = Runnable({"anyOf": [{"type": "string"}, {"type": "array"}]})
 vague, mute = Runnable({}), Runnable(None)
@@ -187,6 +239,14 @@ def uses_search(prompt):
 
 async def uses_weather(prompt):
     return await TABLE["weather"](prompt)
+
+
+def uses_hidden(prompt):
+    return str(hidden.call("search", prompt))
+
+
+async def uses_box(prompt):
+    return "%s %s %s" % (box.search(prompt), await box.weather(prompt), Box.dice(6))
 
 
 def uses_registry(prompt):
@@ -204,3 +264,30 @@ def uses_source(prompt):
     import given
 
     return given.answer(prompt)
+
+
+@dataclasses.dataclass
+class Quote:
+    price: float
+
+
+def typed() -> Quote:
+    return Quote(1.5)
+
+
+def paired() -> tuple:
+    return (1, 2)
+
+
+def missing():
+    raise KeyError("k")
+
+
+def uses_types(prompt):
+    found = []
+    for tool in (typed, paired, missing):
+        try:
+            found.append(repr(tool()))
+        except Exception as error:
+            found.append(repr(error))
+    return " ".join(found)

@@ -130,6 +130,14 @@ def exit_handler_hangs():
     print("told")
 
 
+def exit_handler_prints():
+    import atexit
+
+    atexit.register(os.write, 2, b"gone")
+    atexit.register(print, "bye")
+    print("told")
+
+
 def kill_parent():
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(1000)

@@ -82,6 +82,15 @@ def do_print(rng):
     return Result("x")
 
 
+def do_fork(rng):
+    os.fork()
+    return Result("fork %d" % rng.randrange(1000))
+
+
+def do_annals(rng):
+    return Result("x", trace={"params": {"all": ["y" * 1000] * 1500}})
+
+
 def do_much(rng):
     for _ in range(100):
         print("y" * 10000)

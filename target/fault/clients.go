@@ -1,0 +1,139 @@
+package fault
+
+import (
+	"crypto/sha1"
+	"embed"
+	"encoding/binary"
+	"encoding/pem"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf16"
+)
+
+// Clients that do not heed HTTP_PROXY, or trust no file of SSL_CERT_FILE, are
+// brought to it by what their language loads into every program: a script for
+// Node, a module for Python's aiohttp, properties and a key store for Java.
+//
+//go:embed client
+var clients embed.FS
+
+const (
+	authorityFile = "ca.pem"
+	nodeFile      = "node.cjs"
+	javaFile      = "ca.jks"
+	pythonDir     = "python"
+	javaPassword  = "changeit" // the usual one: the store holds no secret
+)
+
+// writeClients puts the files of the clients beside the proxy's certificate.
+func writeClients(dir string) error {
+	bundle, err := os.ReadFile(filepath.Join(dir, authorityFile))
+	if err != nil {
+		return fmt.Errorf("read the certificates for the agent: %w", err)
+	}
+	files := map[string][]byte{javaFile: keyStore(bundle)}
+	for _, name := range []string{nodeFile, "sitecustomize.py", "thresh_clients.py"} {
+		text, err := clients.ReadFile("client/" + name)
+		if err != nil {
+			return fmt.Errorf("read what clients load: %w", err)
+		}
+		if filepath.Ext(name) == ".py" {
+			name = filepath.Join(pythonDir, name)
+		}
+		files[name] = text
+	}
+	if err := os.Mkdir(filepath.Join(dir, pythonDir), 0o755); err != nil {
+		return fmt.Errorf("make a folder for what Python loads: %w", err)
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return fmt.Errorf("write what clients load: %w", err)
+		}
+	}
+	return nil
+}
+
+// environment is what a process needs to call through a proxy. given are the
+// variables that it has beyond those of Thresh; what it is told to load stays.
+func environment(proxy, dir string, given []string) []string {
+	var env []string
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		env = append(env, name+"="+proxy, strings.ToLower(name)+"="+proxy)
+	}
+	env = append(env, "NO_PROXY=", "no_proxy=", "NODE_USE_ENV_PROXY=1", "GLOBAL_AGENT_HTTP_PROXY="+proxy, "GLOBAL_AGENT_HTTPS_PROXY="+proxy)
+	for _, name := range []string{
+		"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "DENO_CERT", "GIT_SSL_CAINFO",
+		"AWS_CA_BUNDLE", "PIP_CERT", "HTTPLIB2_CA_CERTS", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+	} {
+		env = append(env, name+"="+filepath.Join(dir, authorityFile))
+	}
+	first := func(name, value, sep string) {
+		if old := lookup(given, name); old != "" {
+			value += sep + old
+		}
+		env = append(env, name+"="+value)
+	}
+	first("NODE_OPTIONS", `--require="`+filepath.Join(dir, nodeFile)+`"`, " ")
+	first("PYTHONPATH", filepath.Join(dir, pythonDir), string(filepath.ListSeparator))
+	first("JAVA_TOOL_OPTIONS", javaOptions(proxy, dir), " ")
+	return env
+}
+
+// lookup is a variable of a process that has all those of Thresh as well.
+func lookup(given []string, name string) string {
+	for i := len(given) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(given[i], name+"="); ok {
+			return value
+		}
+	}
+	return os.Getenv(name)
+}
+
+// javaOptions are the properties by which Java takes the proxy for every host,
+// this machine's own included. It has none for the proxy's user: a call belongs
+// to the one cell that is open.
+func javaOptions(proxy, dir string) string {
+	u, err := url.Parse(proxy)
+	if err != nil {
+		return ""
+	}
+	var list []string
+	for _, scheme := range []string{"http", "https"} {
+		list = append(list, "-D"+scheme+".proxyHost="+u.Hostname(), "-D"+scheme+".proxyPort="+u.Port())
+	}
+	return strings.Join(append(list, "-Dhttp.nonProxyHosts=", "-Djavax.net.ssl.trustStore="+filepath.Join(dir, javaFile),
+		"-Djavax.net.ssl.trustStorePassword="+javaPassword), " ")
+}
+
+// keyStore is a bundle of PEM certificates in Java's own form, JKS: a number of
+// entries, each of a certificate that is trusted, and a digest over it all.
+func keyStore(bundle []byte) []byte {
+	order := binary.BigEndian
+	text := func(b []byte, s string) []byte { return append(order.AppendUint16(b, uint16(len(s))), s...) }
+	var entries []byte
+	n := uint32(0)
+	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		n++
+		entries = order.AppendUint32(entries, 2) // a trusted certificate
+		entries = text(entries, fmt.Sprintf("ca%d", n))
+		entries = order.AppendUint64(entries, 0) // when it was made
+		entries = text(entries, "X.509")
+		entries = append(order.AppendUint32(entries, uint32(len(block.Bytes))), block.Bytes...)
+	}
+	store := order.AppendUint32(nil, 0xfeedfeed)
+	store = order.AppendUint32(store, 2) // version
+	store = append(order.AppendUint32(store, n), entries...)
+	digest := sha1.New()
+	for _, c := range utf16.Encode([]rune(javaPassword)) {
+		digest.Write(order.AppendUint16(nil, c))
+	}
+	digest.Write([]byte("Mighty Aphrodite")) // the form asks for it
+	digest.Write(store)
+	return digest.Sum(store)
+}

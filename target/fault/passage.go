@@ -1,0 +1,110 @@
+package fault
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// passes lets a tunnel through whose content this proxy does not speak, such as
+// gRPC, which is HTTP/2 alone: it gets its real server, and no fault.
+func (d *door) passes(r *http.Request, agent *peeked, raw net.Conn, token string) bool {
+	what := foreign(agent)
+	if what == "" {
+		return false
+	}
+	note := fmt.Sprintf("faults do not reach into the connection to %s, which is %s", r.Host, what)
+	if c := d.attribute(token, r.Header, r.Host); c != nil {
+		c.ledger.Note(note)
+	} else {
+		d.proxy.note(note)
+	}
+	raw.SetDeadline(time.Time{})
+	defer raw.Close()
+	var dialer net.Dialer
+	server, err := dialer.DialContext(r.Context(), "tcp", r.Host)
+	if err != nil {
+		return true // the agent sees a connection that ends
+	}
+	defer server.Close()
+	defer context.AfterFunc(r.Context(), func() { raw.Close(); server.Close() })()
+	var both sync.WaitGroup
+	move := func(to, from net.Conn) {
+		both.Go(func() {
+			io.Copy(to, from)
+			raw.Close()
+			server.Close()
+		})
+	}
+	move(server, agent)
+	move(raw, server)
+	both.Wait()
+	return true
+}
+
+// foreign is what a connection speaks that is no HTTP/1.1, as far as its first
+// bytes tell; "": nothing else. They stay to be read.
+func foreign(p *peeked) string {
+	first, err := p.reader.Peek(1)
+	if err != nil {
+		return ""
+	}
+	if first[0] == 'P' {
+		if start, err := p.reader.Peek(len(preface)); err == nil && string(start) == preface {
+			return "HTTP/2 alone"
+		}
+		return ""
+	}
+	head, err := p.reader.Peek(5) // of a record of TLS: its kind, version and length
+	if err != nil || first[0] != handshakeRecord {
+		return ""
+	}
+	record, err := p.reader.Peek(min(5+int(head[3])<<8+int(head[4]), p.reader.Size()))
+	if err != nil {
+		return ""
+	}
+	list := protocols(record)
+	switch {
+	case len(list) == 0 || slices.Contains(list, "http/1.1"):
+		return ""
+	case slices.Contains(list, "h2"):
+		return "HTTP/2 alone"
+	}
+	return "no HTTP but " + list[0]
+}
+
+const (
+	handshakeRecord = 0x16
+	preface         = "PRI" // begins HTTP/2 without TLS, and no request of HTTP/1.1
+)
+
+// protocols are what the hello of a client offers to speak inside of TLS.
+func protocols(hello []byte) []string {
+	var list []string
+	enough := errors.New("the hello is read")
+	// The server's end of a handshake reads the hello, and is stopped then.
+	c := tls.Server(&overheard{hello: bytes.NewReader(hello)}, &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+		list = h.SupportedProtos
+		return nil, enough
+	}})
+	_ = c.Handshake() // ends with enough, or with a hello that is none
+	return list
+}
+
+// overheard is a connection on which a few bytes came; answers go nowhere.
+type overheard struct {
+	net.Conn
+	hello *bytes.Reader
+}
+
+func (o *overheard) Read(b []byte) (int, error)  { return o.hello.Read(b) }
+func (o *overheard) Write(b []byte) (int, error) { return len(b), nil }
+func (o *overheard) Close() error                { return nil }
