@@ -343,8 +343,7 @@ func (c *Coordinator) issue(ctx context.Context, t *ticket, reverse bool) error 
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded),
-			errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrConnectionClosed), settling(err):
+		case errors.Is(err, nats.ErrConnectionClosed), settling(err):
 			select { // a server that is away comes back, or the user gives up
 			case <-ctx.Done():
 			case <-time.After(500 * time.Millisecond):

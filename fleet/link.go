@@ -114,26 +114,33 @@ func redact(urls string) string {
 // buckets makes what all runs share. In a cluster of three everything is kept
 // three times.
 func (l *Link) buckets(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
 	if len(l.nc.DiscoveredServers())+1 >= 3 || len(l.nc.Servers()) >= 3 {
 		l.replicas = 3
 	}
-	for {
-		actx, stop := context.WithTimeout(ctx, 10*time.Second)
-		_, err := l.js.CreateOrUpdateKeyValue(actx, jetstream.KeyValueConfig{
+	return settled(ctx, func() error {
+		ctx, stop := context.WithTimeout(ctx, 10*time.Second)
+		defer stop()
+		_, err := l.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 			Bucket: runsBucket, Description: "runs that want workers", TTL: announceFor, Replicas: l.replicas,
 		})
 		if err == nil {
-			_, err = l.js.CreateOrUpdateObjectStore(actx, jetstream.ObjectStoreConfig{
+			_, err = l.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
 				Bucket: objectBucket, Description: "documents and logs of runs", TTL: 7 * 24 * time.Hour, Replicas: l.replicas,
 			})
 		}
-		stop()
-		if err == nil || ctx.Err() != nil || !settling(err) {
+		return err
+	})
+}
+
+// settled does what a cluster refuses while it elects its leaders, as when it
+// comes up or has lost a server, again and again for a minute.
+func settled(ctx context.Context, do func() error) error {
+	for end := time.Now().Add(time.Minute); ; {
+		err := do()
+		if err == nil || ctx.Err() != nil || !settling(err) || time.Now().After(end) {
 			return err
 		}
-		select { // a cluster that is just coming up elects its leaders
+		select {
 		case <-ctx.Done():
 		case <-time.After(300 * time.Millisecond):
 		}
@@ -143,7 +150,8 @@ func (l *Link) buckets(ctx context.Context) error {
 // settling reports an error that a cluster gives while it has no leader.
 func settling(err error) bool {
 	var api *jetstream.APIError
-	return errors.As(err, &api) && api.Code == 503 || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded)
+	return errors.As(err, &api) && api.Code == 503 || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout) ||
+		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // embed starts a server in this process.
@@ -205,27 +213,31 @@ func (l *Link) Close() {
 
 // put keeps an object under the digest of its content, unless it is there.
 func (l *Link) put(ctx context.Context, name string, data []byte) error {
-	objects, err := l.js.ObjectStore(ctx, objectBucket)
-	if err != nil {
-		return fmt.Errorf("open the objects of the fleet: %w", err)
-	}
-	if _, err := objects.GetInfo(ctx, name); err == nil {
+	return settled(ctx, func() error {
+		objects, err := l.js.ObjectStore(ctx, objectBucket)
+		if err != nil {
+			return fmt.Errorf("open the objects of the fleet: %w", err)
+		}
+		if _, err := objects.GetInfo(ctx, name); err == nil {
+			return nil
+		}
+		if _, err := objects.PutBytes(ctx, name, data); err != nil {
+			return fmt.Errorf("keep an object of %d bytes for the fleet: %w", len(data), err)
+		}
 		return nil
-	}
-	if _, err := objects.PutBytes(ctx, name, data); err != nil {
-		return fmt.Errorf("keep an object of %d bytes for the fleet: %w", len(data), err)
-	}
-	return nil
+	})
 }
 
-func (l *Link) get(ctx context.Context, name string) ([]byte, error) {
-	objects, err := l.js.ObjectStore(ctx, objectBucket)
-	if err != nil {
-		return nil, fmt.Errorf("open the objects of the fleet: %w", err)
-	}
-	data, err := objects.GetBytes(ctx, name)
-	if err != nil {
-		return nil, fmt.Errorf("fetch object %s of the fleet: %w", name, err)
-	}
-	return data, nil
+func (l *Link) get(ctx context.Context, name string) (data []byte, err error) {
+	err = settled(ctx, func() error {
+		objects, err := l.js.ObjectStore(ctx, objectBucket)
+		if err != nil {
+			return fmt.Errorf("open the objects of the fleet: %w", err)
+		}
+		if data, err = objects.GetBytes(ctx, name); err != nil {
+			return fmt.Errorf("fetch object %s of the fleet: %w", name, err)
+		}
+		return nil
+	})
+	return data, err
 }
