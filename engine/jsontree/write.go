@@ -9,12 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// Style says how a tree is written. Members are always sorted by code point of
-// their key, so that equal values give equal bytes.
+// Style says how a tree is written. Members are sorted by code point of their
+// key, so that equal values give equal bytes, unless their order is kept.
 type Style struct {
 	Indent int  // spaces a level, each member on its own line; 0: all on one line
 	Spaced bool // on one line: a space after commas and colons
 	ASCII  bool // escape everything but printable ASCII
+	Kept   bool // members stay in their order
 }
 
 // The styles of the records that Thresh writes: Pretty for files, Compact for
@@ -60,7 +61,10 @@ func (s Style) node(b []byte, n *Node, level int) []byte {
 			return append(b, "{}"...)
 		}
 		b = append(b, '{')
-		members := sortedMembers(n.Members)
+		members := n.Members
+		if !s.Kept {
+			members = sortedMembers(members)
+		}
 		for i := range members {
 			b = s.separate(b, i, level+1)
 			b = append(s.quote(b, members[i].Key), ':')

@@ -1,77 +1,179 @@
 package app
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/run"
 	"github.com/thresh-dev/thresh/store"
 )
 
 // cases are the cases of a run as its journal has them, for the formats that
 // list cases; nil for the others, and for a run of which the cases are not kept
-// any more. Formats that speak of tests list those that have names.
+// any more. Formats that speak of tests list those that have names, and those
+// that show evidence what is kept of cases beside the findings.
 func (a *application) cases(st *store.Store, rec campaign.Record, format string) report.Cases {
-	if !slices.Contains([]string{"junit", "tap", "jsonl"}, format) {
+	var wanted func(campaign.Any) bool
+	switch format {
+	case "junit", "tap":
+		wanted = func(x campaign.Any) bool { _, ok := campaign.As[campaign.Namer](x); return ok }
+	case "jsonl":
+		wanted = func(campaign.Any) bool { return true }
+	case "json", "html":
+		wanted = records
+	default:
 		return nil
 	}
-	lists, err := a.judged(st, rec.RunID, format == "jsonl")
+	past, err := a.past(st, rec.RunID)
 	if err != nil {
 		fmt.Fprintf(a.io.Err, "note: the %s report does not list the cases one by one: %s\n", format, printable(err.Error()))
 		return nil
 	}
+	defer past.close()
+	if !slices.ContainsFunc(past.campaigns, wanted) {
+		return nil
+	}
 	return func(yield func(report.Case, error) bool) {
-		for _, list := range lists {
-			for _, c := range list {
-				if !yield(c, nil) {
-					return
-				}
+		past, err := a.past(st, rec.RunID)
+		if err != nil {
+			yield(report.Case{}, err)
+			return
+		}
+		defer past.close()
+		for k, x := range past.campaigns {
+			if wanted(x) && !past.cases(k, format == "junit" || format == "tap", yield) {
+				return
 			}
 		}
 	}
 }
 
-// judged is the cases of every campaign of a run by index, those of its last
-// attempt; with all also of campaigns that name no cases.
-func (a *application) judged(st *store.Store, runID string, all bool) ([][]report.Case, error) {
+// records tells whether the evidence of all cases of a campaign is kept.
+func records(x campaign.Any) bool {
+	r, ok := campaign.As[campaign.Recorder](x)
+	return ok && r.Records()
+}
+
+// past is a stored run to be told about: its journal, and its campaigns, of
+// which nothing is opened.
+type past struct {
+	runID     string
+	journal   *store.Journal
+	campaigns []campaign.Any
+}
+
+func (a *application) past(st *store.Store, runID string) (*past, error) {
 	j, err := st.OpenJournal(runID)
 	if err != nil {
 		return nil, err
 	}
-	defer j.Close()
+	if a.ran.id == runID {
+		return &past{runID: runID, journal: j, campaigns: a.ran.campaigns}, nil
+	}
 	c, _, _, err := a.stored(context.Background(), st.Blob, j.Manifest())
+	if err != nil {
+		j.Close()
+		return nil, err
+	}
+	return &past{runID: runID, journal: j, campaigns: c.campaigns}, nil
+}
+
+func (p *past) close() { p.journal.Close() }
+
+// cases yields the cases of campaign k; bare ones without evidence.
+func (p *past) cases(k int, bare bool, yield func(report.Case, error) bool) bool {
+	show := func(campaign.Case, campaign.Outcome) []campaign.Exhibit { return nil }
+	if x := p.campaigns[k]; !bare && records(x) {
+		var err error
+		switch show, err = p.shows(k); {
+		case errors.Is(err, run.ErrUntried):
+			return true // no cases
+		case err != nil:
+			return yield(report.Case{}, err)
+		}
+	}
+	namer, named := campaign.As[campaign.Namer](p.campaigns[k])
+	if named && bare {
+		// Starting tells a campaign what was learned of its target, which may name
+		// cases.
+		if _, err := run.FirstState(p.campaigns[k], k, p.journal); err != nil {
+			return true
+		}
+	}
+	for e := range run.Cases(p.journal, k) {
+		e.Outcome.Evidence = slices.DeleteFunc(e.Outcome.Evidence, func(x campaign.Attachment) bool { return x.Name == campaign.MeasuredAttachment })
+		c := report.Case{Campaign: k, Index: e.Case.Index, Verdict: e.Outcome.Verdict, Kind: e.Outcome.Kind, Title: e.Outcome.Title, Evidence: show(e.Case, e.Outcome)}
+		if named {
+			c.Name = namer.CaseName(e.Case)
+		}
+		if !yield(c, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// shows tells what is shown of cases of campaign k by the evidence that was kept.
+func (p *past) shows(k int) (func(campaign.Case, campaign.Outcome) []campaign.Exhibit, error) {
+	x := p.campaigns[k]
+	d, ok := campaign.As[campaign.Describer[any]](x)
+	if !ok {
+		return nil, fmt.Errorf("the cases of %s have nothing to show", x.Identity().Contract)
+	}
+	state, err := run.FirstState(x, k, p.journal)
 	if err != nil {
 		return nil, err
 	}
-	isNamer := func(x campaign.Any) bool { _, ok := campaign.As[campaign.Namer](x); return ok }
-	if !all && !slices.ContainsFunc(c.campaigns, isNamer) {
-		return nil, nil
+	return func(at campaign.Case, o campaign.Outcome) []campaign.Exhibit {
+		if len(o.Evidence) == 0 {
+			return nil
+		}
+		return d.Describe(state, at, o, nil)
+	}, nil
+}
+
+// keptCase is what is kept of one case of a run; without a name the run must
+// have one campaign.
+func (a *application) keptCase(st *store.Store, runID, contract, name string, index int64) (o campaign.Outcome, shown []campaign.Exhibit, err error) {
+	p, err := a.past(st, runID)
+	if err != nil {
+		return o, nil, err
 	}
-	lists, attempts := make([][]report.Case, len(c.campaigns)), make([]int, len(c.campaigns))
-	for e, err := range j.Entries() {
-		if err != nil {
-			return nil, err
-		}
-		if e.Kind != store.KindOutcome || e.Campaign >= len(lists) || e.Attempt < attempts[e.Campaign] {
-			continue
-		}
-		at := e.Campaign
-		if e.Attempt > attempts[at] {
-			attempts[at], lists[at] = e.Attempt, nil
-		}
-		lists[at] = append(lists[at], report.Case{Campaign: at, Index: e.Case.Index, Verdict: e.Outcome.Verdict, Kind: e.Outcome.Kind, Title: e.Outcome.Title})
+	defer p.close()
+	k, err := p.find(contract, name)
+	if err != nil {
+		return o, nil, err
 	}
-	for i, list := range lists {
-		slices.SortStableFunc(list, func(a, b report.Case) int { return cmp.Compare(a.Index, b.Index) })
-		n, ok := campaign.As[campaign.Namer](c.campaigns[i])
-		for k := range list {
-			if ok {
-				list[k].Name = n.CaseName(campaign.Case{Index: list[k].Index})
-			}
+	id := p.campaigns[k].Identity()
+	at, o, err := st.CaseOf(runID, id.Contract, id.Name, index)
+	if err != nil || len(o.Evidence) == 0 {
+		return o, nil, err
+	}
+	show, err := p.shows(k)
+	if err != nil {
+		return o, nil, err
+	}
+	shown = show(at, o)
+	if namer, ok := campaign.As[campaign.Namer](p.campaigns[k]); ok && o.Title == "" {
+		o.Title = namer.CaseName(at) // of one that failed the title says what happened
+	}
+	return o, shown, nil
+}
+
+// find is the campaign of that contract and name; without a name the only one.
+func (p *past) find(contract, name string) (int, error) {
+	if name == "" && len(p.campaigns) > 1 {
+		return 0, diag.Refused("run %s has %d campaigns; name a finding", p.runID, len(p.campaigns))
+	}
+	for k, x := range p.campaigns {
+		if id := x.Identity(); name == "" || id.Contract == contract && id.Name == name {
+			return k, nil
 		}
 	}
-	return lists, nil
+	return 0, diag.Refused("run %s has no campaign %q", p.runID, name)
 }

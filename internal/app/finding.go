@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -180,9 +179,9 @@ func (a *application) confirm(ctx context.Context, st *store.Store, what string,
 // replayCase runs one case of a run of one campaign again, and tells all that
 // its format shows of it.
 func (a *application) replayCase(ctx context.Context, st *store.Store, runID, index string) error {
-	n, err := strconv.ParseInt(index, 10, 64)
-	if err != nil || n < 0 {
-		return usagef("the case in RUN#CASE must be an index from 0, got %q", index)
+	n, err := caseIndex(index)
+	if err != nil {
+		return err
 	}
 	id, err := st.ResolveRun(runID)
 	if err != nil {

@@ -56,7 +56,7 @@ type flakeFlags struct {
 // that have them by name; the others set them.
 func (f *flakeFlags) register(a *application, c *cobra.Command) {
 	f.runFlags.register(c, []campaign.Contract{a.flakestorm()})
-	for _, name := range []string{flakestorm.OptPhase, flakestorm.OptReplay, flakestorm.OptChaos, flakestorm.OptProfile, "resume"} {
+	for _, name := range []string{flakestorm.OptPhase, flakestorm.OptReplay, flakestorm.OptOnly, flakestorm.OptChaos, flakestorm.OptProfile, "resume"} {
 		_ = c.Flags().MarkHidden(name) // a flag that was just registered
 	}
 	registerConfig(c, &f.config)
@@ -171,10 +171,10 @@ func (a *application) flakeTally(ctx context.Context, f *flakeFlags, rec campaig
 	return t, diag.Refused("run %s is not one of a flakestorm configuration", rec.RunID)
 }
 
-// casesOf are the outcomes of stored campaign k in case order.
+// casesOf are the outcomes of stored campaign k with their evidence.
 func casesOf(j *store.Journal, k int) iter.Seq2[campaign.Case, campaign.Outcome] {
 	return func(yield func(campaign.Case, campaign.Outcome) bool) {
-		for e := range run.Outcomes(j, k) {
+		for e := range run.Cases(j, k) {
 			if !yield(e.Case, e.Outcome) {
 				return
 			}

@@ -55,6 +55,9 @@ files first (LANGSMITH_API_KEY, and LANGSMITH_ENDPOINT for a server of your own)
 		for _, path := range args {
 			f.options.set(flakestorm.OptReplay, path)
 		}
+		if len(args) > 0 || then {
+			f.options.set(flakestorm.OptOnly, "true")
+		}
 		r, err := a.flakePhases(c.Context(), &f, flakestorm.PhaseReplay)
 		if err != nil {
 			return err
@@ -135,6 +138,9 @@ writes the session as a replay file: the prompt, every tool's response and the r
 			}
 			if id != "" {
 				s.ID = id
+			}
+			for _, what := range s.LeftOut {
+				fmt.Fprintf(a.io.Err, "warning: %s is left out: a replay refuses what was asked there\n", printable(what))
 			}
 			if !reply.OK() {
 				fmt.Fprintf(a.io.Err, "the agent gave no answer: %s: %s\n", reply.End, printable(reply.Error))

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,6 +23,15 @@ import (
 type application struct {
 	io        *Stdio
 	contracts []campaign.Contract
+	// texts is where documents are held; nil: on the heap, for verbs that go on
+	// after a run, and those that make none.
+	texts *texts
+	// ran is the last run of this process, whose campaigns need not be compiled
+	// again to be told about.
+	ran struct {
+		id        string
+		campaigns []campaign.Any
+	}
 }
 
 // document is a spec together with the contract it is of.
@@ -31,9 +39,6 @@ type document struct {
 	campaign.Spec
 	contract campaign.Contract
 }
-
-// maxDocument bounds what is read as a document.
-const maxDocument = 64 << 20
 
 // documents reads the paths that the user named: files must be documents of
 // some contract, folders are searched for documents. The problems are all that
@@ -71,7 +76,7 @@ func (a *application) documents(paths []string, set campaign.Settings) (docs []d
 			problems = append(problems, diag.Diagnostic{
 				Code: "input.unknown-format", Pos: diag.Pos{File: path},
 				Message: "not a document of " + a.formats(),
-				Hint:    "a FuzzSpec is a JSON object whose schema_version is \"llmfuzz.fuzzspec.v1\"; thresh init writes one to begin with",
+				Hint:    formatHint(path),
 			})
 			continue
 		}
@@ -90,6 +95,14 @@ func faults(ctx context.Context, docs []document, set campaign.Settings) diag.Li
 	return c.warnings
 }
 
+// formatHint says what would make a file of that name a document.
+func formatHint(path string) string {
+	if filepath.Ext(path) == ".md" {
+		return "a block of test cases opens with ```yaml spec-test; thresh init spectest writes a document to begin with"
+	}
+	return "a FuzzSpec is a JSON object whose schema_version is \"llmfuzz.fuzzspec.v1\"; thresh init writes one to begin with"
+}
+
 func (a *application) formats() string {
 	names := make([]string, len(a.contracts))
 	for i, c := range a.contracts {
@@ -104,49 +117,32 @@ func (a *application) document(path string) (document, error) {
 		return document{}, err
 	}
 	defer f.Close()
-	size := 0
-	if info, err := f.Stat(); err == nil { // so that a long one is not copied again and again
-		size = int(min(info.Size(), maxDocument))
-	}
-	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // Grow would round up
-	if _, err := text.ReadFrom(io.LimitReader(f, maxDocument+1)); err != nil {
+	x, err := a.texts.read(f)
+	if err != nil {
 		return document{}, err
 	}
-	data := text.Bytes()
-	if len(data) > maxDocument {
-		return document{}, fmt.Errorf("larger than %d MiB, which no document needs", maxDocument>>20)
-	}
-	d := document{Spec: campaign.Spec{Path: path, Data: data}}
+	d := document{Spec: campaign.Spec{Path: path, Data: x.data}}
 	for _, c := range a.contracts {
 		if c.Detect(d.Spec) {
 			d.contract = c
 			break
 		}
 	}
+	if d.contract != nil {
+		x = a.texts.keep(x)
+		d.Data, d.Release = x.data, x.release
+	}
 	return d, nil
 }
 
 // search finds the documents in a folder and the folders in it, in path order.
-// Hidden folders, what is no document and what runs have left is passed over.
+// What is no document and what runs have left is passed over.
 // What a contract does not take from folders is told in left.
 func (a *application) search(root string, set campaign.Settings) (docs []document, left diag.List, err error) {
-	var paths []string
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && path != root && strings.HasPrefix(d.Name(), ".") {
-			return filepath.SkipDir
-		}
-		if d.Type().IsRegular() {
-			paths = append(paths, path)
-		}
-		return nil
-	})
+	paths, left, err := filesIn(root)
 	if err != nil {
-		return nil, nil, diag.Environment("searching %s for documents: %w", root, err)
+		return nil, nil, err
 	}
-	sort.Strings(paths)
 	for _, p := range paths {
 		switch filepath.Ext(p) {
 		case ".json", ".yaml", ".yml", ".md":
@@ -154,6 +150,10 @@ func (a *application) search(root string, set campaign.Settings) (docs []documen
 			continue
 		}
 		d, err := a.document(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			left = append(left, diag.Diagnostic{Code: "input.unreadable", Level: diag.Warning, Pos: diag.Pos{File: p}, Message: "the document is gone: it was there when the folder was searched"})
+			continue
+		}
 		if err != nil {
 			return nil, nil, diag.Environment("%s: %s", p, reason(err))
 		}
@@ -175,6 +175,36 @@ func (a *application) search(root string, set campaign.Settings) (docs []documen
 		docs = append(docs, d)
 	}
 	return docs, left, nil
+}
+
+// filesIn are the files in a folder and the folders in it, but for hidden ones,
+// in path order. Links to files are taken, links to folders may lead in circles.
+func filesIn(root string) (paths []string, left diag.List, err error) {
+	top := strings.TrimSuffix(root, "/") + "/" // with the slash a link is followed
+	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == top:
+			return err
+		case err != nil: // it may hold no document, and -r may not be asked for
+			left = append(left, diag.Diagnostic{Code: "input.unreadable", Level: diag.Warning, Pos: diag.Pos{File: path}, Message: "not searched for documents: " + reason(err)})
+		case d.IsDir() && path != top && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case d.Type().IsRegular() || d.Type()&fs.ModeSymlink != 0 && isFile(path):
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, diag.Environment("searching %s for documents: %w", root, err)
+	}
+	sort.Strings(paths)
+	return paths, left, nil
+}
+
+// isFile reports whether a link leads to a file.
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
 }
 
 // reason is an error without the path that the message around it names.
@@ -303,11 +333,15 @@ type storedSettings struct {
 func manifest(st *store.Store, c compiled, b *bundle, set campaign.Settings, cases int64, argv []string) (store.Manifest, error) {
 	m := store.Manifest{Command: argv, Version: Version, Files: make(map[string]string), Digests: b.digests}
 	texts := make([][]byte, len(c.docs))
+	release := func() {}
 	for i, d := range c.docs {
+		if d.Release != nil {
+			release = d.Release // which is that of all
+		}
 		m.Specs = append(m.Specs, store.SpecRef{Path: d.Path, Contract: d.contract.Name()})
 		texts[i] = d.Data
 	}
-	if err := st.PutSpecs(m.Specs, texts); err != nil {
+	if err := st.PutSpecs(m.Specs, texts, release); err != nil {
 		return m, diag.Environment("keeping the documents with the run: %w", err)
 	}
 	for path, data := range b.files {
@@ -331,21 +365,22 @@ func (a *application) stored(ctx context.Context, blob func(name string) ([]byte
 	if err := json.Unmarshal(m.Settings, &set); err != nil {
 		return c, set, nil, fmt.Errorf("reading the settings of run %s: %w", m.RunID, err)
 	}
-	texts, err := store.ReadSpecs(m.Specs, blob)
-	if err != nil {
-		return c, set, nil, err
-	}
-	for i, s := range m.Specs {
-		d := document{Spec: campaign.Spec{Path: s.Path, Data: texts[i]}}
+	err = store.ReadSpecs(m.Specs, blob, func(s store.SpecRef, data []byte) error {
+		x := a.texts.keep(text{data: data})
+		d := document{Spec: campaign.Spec{Path: s.Path, Data: x.data, Release: x.release}}
 		for _, k := range a.contracts {
 			if k.Name() == s.Contract {
 				d.contract = k
 			}
 		}
 		if d.contract == nil {
-			return c, set, nil, diag.Refused("run %s is of contract %s, which this version does not know", m.RunID, s.Contract)
+			return diag.Refused("run %s is of contract %s, which this version does not know", m.RunID, s.Contract)
 		}
 		c.docs = append(c.docs, d)
+		return nil
+	})
+	if err != nil {
+		return c, set, nil, err
 	}
 	if set.Options == nil {
 		set.Options = make(map[string][]string) // as the flags give it when none is given

@@ -33,6 +33,7 @@ type mutateFlags struct {
 	rule       string
 	policy     string
 	stats      string
+	partners   string
 	maxChars   int
 	controls   bool
 	trim       bool
@@ -94,6 +95,7 @@ environment failed.`,
 	f.operatorSource.register(c)
 	fs.StringVar(&f.policy, "policy", string(mutator.Uniform), "how operators are chosen: uniform, round-robin, or ucb1 and exp3 by --stats")
 	fs.StringVar(&f.stats, "stats", "", "statistics `FILE` that ucb1 and exp3 choose by; thresh operator stats makes it")
+	fs.StringVar(&f.partners, "partners", "", "seeds of `FILE` are what operators that cross two texts cross with; without it they are skipped")
 	fs.IntVar(&f.maxChars, "max-chars", 0, "longest child, in code points (0: 8000, or twice the seed if that is more)")
 	fs.BoolVar(&f.controls, "keep-controls", false, "keep control characters, and choose operators that work by them")
 	fs.BoolVar(&f.trim, "trim-trailing", false, "remove blanks at the ends of the seeds' lines")
@@ -145,6 +147,9 @@ func (a *application) mutator(ctx context.Context, f *mutateFlags) (*mutator.Mut
 	cfg.Filter.Controls = false
 	r, plugins, err := a.registry(ctx, &f.operatorSource)
 	if err != nil {
+		return nil, nil, err
+	}
+	if cfg.Partners, err = partnersOf(f); err != nil {
 		return nil, nil, err
 	}
 	m := mutator.New(r, cfg)
@@ -203,15 +208,20 @@ func (a *application) mutateStream(ctx context.Context, f *mutateFlags) error {
 	if host != nil {
 		defer host.Close()
 	}
+	endless, err := plugins.Trial(ctx, m.Filter())
+	if err != nil {
+		return err
+	}
+	if len(endless) > 0 {
+		fmt.Fprintf(a.io.Err, "note: %s (--exclude leaves them out)\n", operator.EndlessWords(endless))
+	}
 	out, err := a.openChildren(f, m)
 	if err != nil {
 		return err
 	}
 	in := seedInput{a: a, f: f, given: m.Filter(), from: out.from}
 	defer in.close()
-	s := operator.Stream{Lane: m.NewLane(host), Children: f.children, Duplicates: operator.Duplicates(f.duplicates), All: f.all, GaveUp: func(op int) {
-		fmt.Fprintf(a.io.Err, "note: %s hung %d times and is given up: it is not applied any more (--exclude leaves it out)\n", m.Registry().Entries()[op].Meta.ID, mutator.GiveUpAfter)
-	}}
+	s := operator.Stream{Lane: operator.GiveUp(m, endless).NewLane(host), Children: f.children, Duplicates: operator.Duplicates(f.duplicates), All: f.all}
 	told := make(map[string]bool)
 	counts, err := s.Run(ctx, in.next, out.write, func(c *mutator.Child) { a.tellBreaches(m, c, told) })
 	if err == nil {
@@ -233,7 +243,7 @@ func (a *application) mutateStream(ctx context.Context, f *mutateFlags) error {
 	case counts.Seeds == 0 && out.from == 0:
 		return diag.Refused("there is no seed in the input")
 	case counts.Children == 0 && counts.Seeds > 0:
-		return diag.WithHint(diag.Refused("no child came about: no operator was applicable to any of %d seeds", counts.Seeds), "thresh operator list shows which operators serve a bucket and a surface")
+		return diag.WithHint(diag.Refused("no child came about: no operator was applicable to %s", countOf(counts.Seeds, "seed", "seeds")), "thresh operator list shows which operators serve a bucket and a surface")
 	}
 	return nil
 }
@@ -265,7 +275,6 @@ func countOf(n int64, one, many string) string {
 // tellBreaches shows how operators broke the contract, each way once.
 func (a *application) tellBreaches(m *mutator.Mutator, c *mutator.Child, told map[string]bool) {
 	const most = 50
-	var list diag.List
 	for _, b := range c.Breaches {
 		id := m.Registry().Entries()[b.Op].Meta.ID
 		key := id + b.Kind + b.At.String()
@@ -273,17 +282,16 @@ func (a *application) tellBreaches(m *mutator.Mutator, c *mutator.Child, told ma
 			continue
 		}
 		told[key] = true
-		list = append(list, diag.Diagnostic{Code: "operator." + b.Kind, Pos: b.At, Path: id, Message: b.Text, Hint: "first met in " + c.ID})
+		a.warn(diag.List{{Code: "operator." + b.Kind, Pos: b.At, Path: id, Message: b.Text, Hint: "first met in " + c.ID}})
 	}
-	a.warn(list)
 }
 
 // mutateOnce applies one operator to one text.
 func (a *application) mutateOnce(c *cobra.Command, f *mutateFlags) error {
-	if f.testcase == "" {
+	if !c.Flags().Changed("testcase-id") { // the empty id is one, too
 		return usagef("--op needs --testcase-id, which with --seed-base decides the result")
 	}
-	for _, name := range []string{"in", "out", "resume", "children", "steps", "policy", "stats", "duplicates", "all", "format", "include", "exclude", "risk-max"} {
+	for _, name := range []string{"in", "out", "resume", "children", "steps", "policy", "stats", "partners", "duplicates", "all", "format", "include", "exclude", "risk-max"} {
 		if c.Flags().Changed(name) {
 			return usagef("--%s is for streams of seeds; with --op one text is read from standard input", name)
 		}
@@ -332,6 +340,9 @@ func (a *application) mutateOnce(c *cobra.Command, f *mutateFlags) error {
 	}
 	if answer.GlobalRandom {
 		say(mutator.BreachRandom, "uses the global random generator (OC-7.1)")
+	}
+	for _, advice := range answer.Result.Advice {
+		say("advice", advice)
 	}
 	for _, b := range answer.Result.Breaches {
 		say(mutator.BreachResult, b)

@@ -23,6 +23,7 @@ type seedInput struct {
 	opened int
 	file   *os.File
 	reader *operator.SeedReader
+	name   string // of what is read
 	read   int64
 	twice  int // ids that came again
 	ids    map[string]bool
@@ -119,6 +120,7 @@ func (in *seedInput) open() error {
 }
 
 func (in *seedInput) begin(r io.Reader, name string) {
+	in.name = name
 	in.reader = operator.NewSeedReader(r, name, operator.Format(in.f.format))
 	in.reader.Constraints.TrimTrailing = in.f.trim
 }
@@ -127,7 +129,7 @@ func (in *seedInput) begin(r io.Reader, name string) {
 func (in *seedInput) done() {
 	in.past = append(in.past, in.reader.Warnings()...)
 	if n := in.reader.Blocked(); n > 0 {
-		in.past = append(in.past, diag.Diagnostic{Code: "operator.seed-blocked", Level: diag.Warning, Message: fmt.Sprintf("%d records are not mutated: their is_mutable is false", n)})
+		in.past = append(in.past, diag.Diagnostic{Code: "operator.seed-blocked", Level: diag.Warning, Pos: diag.Pos{File: in.name, Line: 1, Col: 1}, Message: fmt.Sprintf("records with is_mutable false: %d are not mutated", n)})
 	}
 	in.reader = nil
 	in.close()
@@ -147,6 +149,40 @@ func (in *seedInput) warnings() diag.List {
 		list = append(list, in.reader.Warnings()...)
 	}
 	return list
+}
+
+// partnersOf reads the texts that seeds are crossed with.
+func partnersOf(f *mutateFlags) ([]string, error) {
+	if f.partners == "" {
+		return nil, nil
+	}
+	file, err := os.Open(f.partners)
+	if err != nil {
+		return nil, diag.Refused("%s: %s", f.partners, reason(err))
+	}
+	defer file.Close()
+	r := operator.NewSeedReader(file, f.partners, "")
+	r.Constraints.TrimTrailing = f.trim
+	var seeds []mutator.Seed
+	var faults diag.List
+	for {
+		seed, err := r.Next()
+		var list diag.List
+		switch {
+		case errors.Is(err, io.EOF) && len(faults) > 0:
+			return nil, faults
+		case errors.Is(err, io.EOF) && len(seeds) == 0:
+			return nil, diag.Refused("%s: there is no seed in it", f.partners)
+		case errors.Is(err, io.EOF):
+			return operator.PartnerTexts(seeds), nil
+		case errors.As(err, &list):
+			faults = append(faults, list...)
+		case err != nil:
+			return nil, err
+		default:
+			seeds = append(seeds, *seed)
+		}
+	}
 }
 
 // childOutput is where children go.

@@ -73,14 +73,14 @@ func (a *application) showChecked(c *operator.Checked, updated bool) diag.List {
 	var list diag.List
 	fmt.Fprintf(a.io.Out, "%s  %s\n", c.Entry.Meta.ID, c.Entry.Source)
 	for i, text := range operator.Boxes() {
-		faults := c.Faults[i]
+		faults, holds := c.Faults[i], c.Holds(i)
 		if updated && c.Snapshot != nil && i == len(operator.Boxes())-1 {
-			faults = nil
+			faults, holds = nil, true
 			text = "snapshot written to " + c.Path
 		}
 		mark := "[x]"
 		switch {
-		case len(faults) > 0:
+		case !holds:
 			mark = "[ ]"
 		case !c.Answered && i > 1 && i < len(operator.Boxes())-1:
 			mark = "[?]" // there was no result to look at

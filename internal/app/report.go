@@ -1,7 +1,7 @@
 package app
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -146,11 +146,7 @@ func (a *application) output(file string, write func(io.Writer) error) error {
 		}
 		return nil
 	}
-	var buf bytes.Buffer
-	if err := write(&buf); err != nil {
-		return diag.Environment("writing %s: %w", file, err)
-	}
-	if err := writeWhole(file, buf.Bytes(), 0o644); err != nil {
+	if err := writeWholly(file, 0o644, write); err != nil {
 		return diag.Environment("writing %s: %s", file, reason(err))
 	}
 	return nil
@@ -158,15 +154,27 @@ func (a *application) output(file string, write func(io.Writer) error) error {
 
 // writeWhole writes a file so that no reader ever sees a part of it.
 func writeWhole(file string, data []byte, mode os.FileMode) error {
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(file, data, mode) // a device or a pipe
+	return writeWholly(file, mode, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// writeWholly is [writeWhole] for what is written in pieces.
+func writeWholly(file string, mode os.FileMode, write func(io.Writer) error) error {
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // a device or a pipe
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, mode)
+		if err != nil {
+			return err
+		}
+		return errors.Join(writeBuffered(f, write), f.Close())
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(file), ".thresh-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp.Name())
-	if _, err := tmp.Write(data); err != nil {
+	if err := writeBuffered(tmp, write); err != nil {
 		tmp.Close()
 		return err
 	}
@@ -181,4 +189,12 @@ func writeWhole(file string, data []byte, mode os.FileMode) error {
 		return fmt.Errorf("putting it in place: %w", err)
 	}
 	return nil
+}
+
+func writeBuffered(w io.Writer, write func(io.Writer) error) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	if err := write(b); err != nil {
+		return err
+	}
+	return b.Flush()
 }

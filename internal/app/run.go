@@ -59,6 +59,7 @@ func (a *application) run(ctx context.Context, paths []string, f *runFlags) erro
 	if err := f.validate(); err != nil {
 		return err
 	}
+	a.texts = &texts{dir: f.store}
 	if f.resume != "" {
 		if len(paths) > 0 {
 			return usagef("--resume takes the documents from the stored run; name no PATH with it")
@@ -76,6 +77,9 @@ func (a *application) run(ctx context.Context, paths []string, f *runFlags) erro
 	if err != nil {
 		return err
 	}
+	if f.allowEmpty {
+		problems = a.passEmpty(problems)
+	}
 	if len(problems) > 0 {
 		return append(problems, faults(ctx, docs, f.settings())...)
 	}
@@ -83,9 +87,23 @@ func (a *application) run(ctx context.Context, paths []string, f *runFlags) erro
 	return a.close(rec, f, err)
 }
 
+// passEmpty tells of folders without documents instead of refusing them.
+func (a *application) passEmpty(problems diag.List) diag.List {
+	var empty, others diag.List
+	for _, p := range problems {
+		if p.Level == diag.Warning || p.Code == "input.empty-folder" {
+			p.Level = diag.Warning
+			empty = append(empty, p)
+			continue
+		}
+		others = append(others, p)
+	}
+	a.warn(empty)
+	return others
+}
+
 // execute compiles documents and runs them as a new run.
 func (a *application) execute(ctx context.Context, docs []document, f *runFlags) (campaign.Record, error) {
-	defer holdTexts(docs)()
 	var rec campaign.Record
 	b := newBundle()
 	set := b.fill(f.settings())
@@ -94,6 +112,9 @@ func (a *application) execute(ctx context.Context, docs []document, f *runFlags)
 		return rec, err
 	}
 	a.warn(c.warnings)
+	if len(c.campaigns) == 0 && !f.allowEmpty {
+		return rec, diag.WithHint(diag.Refused("no case is left to run"), "a filter may ask for what no case has, or a shard have none; --allow-empty lets that pass")
+	}
 	st, err := a.openStore(f.store)
 	if err != nil {
 		return rec, err
@@ -158,6 +179,7 @@ func (a *application) drive(ctx context.Context, job run.Job, m store.Manifest, 
 	if n := f.workers + 1; runtime.GOMAXPROCS(0) < n {
 		runtime.GOMAXPROCS(n)
 	}
+	a.ran.id, a.ran.campaigns = job.Writer.RunID(), job.Campaigns
 	if f.failFast && f.stop == nil {
 		f.stop = func(o *campaign.Outcome) bool { return o.Verdict == campaign.VerdictFail }
 	}

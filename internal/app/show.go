@@ -20,13 +20,16 @@ func (a *application) showCommand() *cobra.Command {
 	var dir, raw, out string
 	var materialize int64
 	c := &cobra.Command{
-		Use:   "show [RUN|FINDING]",
-		Short: "Look at a stored run or finding",
+		Use:   "show [RUN|FINDING|RUN#CASE]",
+		Short: "Look at a stored run, finding or case",
 		Long: `Show prints the report of a run, or all that is known of a finding: evidence,
 samples, the smallest reproducer.
 
 RUN is a run id, a unique beginning of one, "latest" (the default) or "latest~1".
 FINDING is a finding id, of the newest run that has it, or RUN/FINDING.
+RUN#CASE is one case by its index, with the evidence that the run kept of it; the
+run must have one campaign. Formats that keep none of cases that hold say so, and
+thresh replay RUN#CASE runs the case again.
 
 With --raw it writes bytes that the store keeps for a finding: "minimized" or
 "input". With --materialize it runs a case of a run again and writes it out as
@@ -34,6 +37,7 @@ files, the way users of its format know it, and prints their folder; of a
 finding it is the first case, whatever CASE says.`,
 		Example: `  thresh show                               the newest run
   thresh show F-3fa9c1d2e0
+  thresh show latest#17                     one case of it
   thresh show F-3fa9c1d2e0 --raw minimized > crash.bin
   thresh show latest --materialize 17`,
 		Args: cobra.MaximumNArgs(1),
@@ -46,6 +50,9 @@ finding it is the first case, whatever CASE says.`,
 			what := first(args, "latest")
 			if c.Flags().Changed("materialize") {
 				return a.materialize(c.Context(), st, what, materialize)
+			}
+			if runID, index, ok := strings.Cut(what, "#"); ok && raw == "" {
+				return a.showCase(st, runID, index, out)
 			}
 			if isFinding(what) {
 				rec, f, err := st.Finding(what)
@@ -78,6 +85,45 @@ finding it is the first case, whatever CASE says.`,
 	c.Flags().StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
 	c.Flags().Int64Var(&materialize, "materialize", 0, "write `CASE` of the run out as files")
 	return c
+}
+
+// showCase prints what is kept of a case of a run of one campaign.
+func (a *application) showCase(st *store.Store, ref, index, out string) error {
+	n, err := caseIndex(index)
+	if err != nil {
+		return err
+	}
+	id, err := st.ResolveRun(ref)
+	if err != nil {
+		return err
+	}
+	o, shown, err := a.keptCase(st, id, "", "", n)
+	if err != nil {
+		return err
+	}
+	return a.output(out, func(w io.Writer) error {
+		line := fmt.Sprintf("case %d: %s", n, o.Verdict)
+		if o.Title != "" {
+			line += ": " + printable(o.Title)
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+		if len(shown) == 0 {
+			_, err := fmt.Fprintf(w, "The run keeps no more of it; thresh replay %s#%d runs it again.\n", id, n)
+			return err
+		}
+		return report.ExhibitsText(w, shown, a.reportOptions(st, out == "-"))
+	})
+}
+
+// caseIndex is the CASE of RUN#CASE.
+func caseIndex(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, usagef("the case in RUN#CASE must be an index from 0, got %q", text)
+	}
+	return n, nil
 }
 
 // isFinding tells the name of a finding from that of a run.

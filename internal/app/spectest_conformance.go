@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -63,6 +62,7 @@ func (a *application) conformance(ctx context.Context, paths []string, report st
 	if err != nil {
 		return diag.Environment("finding this program, which stands in for the suite's function: %w", err)
 	}
+	a.texts = &texts{dir: f.store}
 	set := f.settings()
 	if !slices.ContainsFunc(set.Options["alias"], func(v string) bool { return strings.HasPrefix(v, conformanceModule+"=") }) {
 		f.options.set("alias", conformanceModule+"="+shellQuote(exe)+" "+conformanceCommand)
@@ -127,10 +127,12 @@ func (a *application) spectestDocuments(paths []string, set campaign.Settings) (
 		}
 		list := []string{p}
 		if info.IsDir() {
-			if list, err = files(p); err != nil {
-				return nil, diag.Environment("searching %s for documents: %w", p, err)
+			found, unread, err := filesIn(p)
+			if err != nil {
+				return nil, err
 			}
-			list = d.Order(p, list)
+			a.warn(unread)
+			list = d.Order(p, found)
 		}
 		for _, name := range list {
 			doc, err := a.document(name)
@@ -151,18 +153,6 @@ func (a *application) spectestDocuments(paths []string, set campaign.Settings) (
 		}
 	}
 	return docs, nil
-}
-
-// files are the regular files in a folder and the folders in it.
-func files(dir string) ([]string, error) {
-	var list []string
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			list = append(list, path)
-		}
-		return err
-	})
-	return list, err
 }
 
 // conformanceResults reads the results of a run back from its journal. failed

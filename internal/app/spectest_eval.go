@@ -78,12 +78,15 @@ func (a *application) subject(file string, text bool) (speclang.Value, error) {
 	case "":
 		return speclang.NullValue(), nil
 	case "-":
-		data, err = io.ReadAll(io.LimitReader(a.io.In, maxDocument))
+		data, err = io.ReadAll(io.LimitReader(a.io.In, maxDocument+1))
 	default:
 		data, err = os.ReadFile(file)
 	}
 	if err != nil {
 		return speclang.Value{}, diag.Refused("--subject %s: %s", file, reason(err))
+	}
+	if len(data) > maxDocument {
+		return speclang.Value{}, diag.Refused("--subject %s: larger than %d MiB", file, maxDocument>>20)
 	}
 	if text {
 		return speclang.StringValue(string(data)), nil

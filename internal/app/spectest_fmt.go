@@ -21,12 +21,14 @@ func (a *application) spectestFmt() *cobra.Command {
 		Long: `Fmt lays blocks out: two columns of indentation a level, one blank behind a dash,
 evaluate expressions in brackets, broken at 60 columns, and yaml spec-test behind
 the fence. It changes neither what a block means nor comments, order or the text
-around blocks; what is laid out already stays as it is, byte for byte.
+around blocks; what is laid out already stays as it is, byte for byte, and so
+does a block that cannot be read, which is told.
 
 Without a flag it prints what would change, as a diff. PATH - is a document on
 standard input, which goes to standard output laid out.
 
-Exit codes: 0 done, with --check 1 if a document is not in form, 2 usage.`,
+Exit codes: 0 done, with --check 1 if a document is not in form or a block cannot
+be read, 2 usage.`,
 		Example: `  thresh spectest fmt docs/
   thresh spectest fmt --write docs/
   thresh spectest fmt --check docs/     for CI`,
@@ -36,12 +38,7 @@ Exit codes: 0 done, with --check 1 if a document is not in form, 2 usage.`,
 				return usagef("--check and --write exclude each other")
 			}
 			if len(args) == 1 && args[0] == "-" {
-				data, err := io.ReadAll(io.LimitReader(a.io.In, maxDocument))
-				if err != nil {
-					return diag.Environment("reading standard input: %w", err)
-				}
-				_, err = a.io.Out.Write(spectest.Format("-", data))
-				return err
+				return a.formatStdin()
 			}
 			return a.formatDocuments(args, &options, check, write)
 		},
@@ -52,14 +49,30 @@ Exit codes: 0 done, with --check 1 if a document is not in form, 2 usage.`,
 	return c
 }
 
+func (a *application) formatStdin() error {
+	data, err := io.ReadAll(io.LimitReader(a.io.In, maxDocument+1))
+	if err != nil {
+		return diag.Environment("reading standard input: %w", err)
+	}
+	if len(data) > maxDocument {
+		return diag.Refused("the document on standard input is larger than %d MiB", maxDocument>>20)
+	}
+	form, left := spectest.Format("-", data)
+	a.warn(left)
+	_, err = a.io.Out.Write(form)
+	return err
+}
+
 func (a *application) formatDocuments(paths []string, options *optionFlags, check, write bool) error {
 	docs, err := a.foundDocuments(paths, options)
 	if err != nil {
 		return err
 	}
 	changed := false
+	var left diag.List
 	for _, d := range docs {
-		form := spectest.Format(d.Path, d.Data)
+		form, unread := spectest.Format(d.Path, d.Data)
+		left = append(left, unread...)
 		if string(form) == string(d.Data) {
 			continue
 		}
@@ -79,7 +92,8 @@ func (a *application) formatDocuments(paths []string, options *optionFlags, chec
 			return diag.Environment("writing to standard output: %w", err)
 		}
 	}
-	if check && changed {
+	a.warn(left)
+	if check && (changed || len(left) > 0) {
 		return exitError(diag.ExitFindings)
 	}
 	return nil

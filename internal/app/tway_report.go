@@ -59,8 +59,12 @@ func summarizeArray(w io.Writer, file *modelfile.File, m *tway.Model, array *twa
 		}
 		fmt.Fprintf(w, "warning: given row %d is left out: %s\n", r.Row+1, why)
 	}
-	fmt.Fprintf(w, "%s, strength %d: %s cover %s (no array has fewer than %s)\n", plural(int64(len(m.Levels)), "parameter"), m.Strength,
-		plural(int64(len(array.Rows)), "row"), plural(array.Tuples, "combination"), plural(int64(array.Lower), "row"))
+	cover := "cover"
+	if len(array.Rows) == 1 {
+		cover = "covers"
+	}
+	fmt.Fprintf(w, "%s, strength %d: %s %s %s (no array has fewer than %s)\n", plural(int64(len(m.Levels)), "parameter"), m.Strength,
+		plural(int64(len(array.Rows)), "row"), cover, plural(array.Tuples, "combination"), plural(int64(array.Lower), "row"))
 	if n := len(array.Unreachable); n > 0 {
 		fmt.Fprintf(w, "%s that no row can hold:\n", plural(int64(n), "smallest combination"))
 		for _, u := range array.Unreachable[:min(n, shownTuples)] {

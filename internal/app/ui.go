@@ -220,6 +220,10 @@ func (u uses) Promote(ctx context.Context, runID, findingID string) ([]string, e
 	return u.a.promote(ctx, u.st, runID+"/"+findingID, u.at.promote)
 }
 
+func (u uses) KeptCase(runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
+	return u.a.keptCase(u.st, runID, contract, name, index)
+}
+
 func (u uses) RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
 	return u.a.runCase(ctx, u.st, runID, contract, name, index)
 }

@@ -28,8 +28,16 @@ type casePage struct {
 	Replay                    string // "" for a run of several campaigns
 }
 
-// casePage leads to the finding that begins with a case, and says of any other
-// case what the journal has.
+// tell has the page show an outcome.
+func (p *casePage) tell(o campaign.Outcome, shown []campaign.Exhibit) {
+	p.Outcome = o
+	for i := range shown {
+		p.Exhibits = append(p.Exhibits, report.DrawExhibit(&shown[i]))
+	}
+}
+
+// casePage leads to the finding that begins with a case, and shows of any other
+// case what the run keeps.
 func (s *Server) casePage(w http.ResponseWriter, r *http.Request) error {
 	if _, err := query(r, "contract", "campaign"); err != nil {
 		return err
@@ -46,14 +54,15 @@ func (s *Server) casePage(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, "/runs/"+url.PathEscape(p.RunID)+"/findings/"+url.PathEscape(id), http.StatusSeeOther)
 		return nil
 	}
-	if p.Case, p.Outcome, err = s.cfg.Store.CaseOf(p.RunID, p.Contract, p.Campaign, p.Case.Index); err != nil {
+	o, shown, err := s.cfg.Use.KeptCase(p.RunID, p.Contract, p.Campaign, p.Case.Index)
+	if err != nil {
 		return err
 	}
+	p.tell(o, shown)
 	return s.show(w, http.StatusOK, "case-page.tmpl", p)
 }
 
-// runCase runs a case again and shows what came of it: of cases that hold a
-// run keeps no more than that they do.
+// runCase runs a case again and shows what came of it.
 func (s *Server) runCase(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.caseOf(r)
 	if err != nil {
@@ -67,10 +76,8 @@ func (s *Server) runCase(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.Outcome, p.Again = o, true
-	for i := range shown {
-		p.Exhibits = append(p.Exhibits, report.DrawExhibit(&shown[i]))
-	}
+	p.tell(o, shown)
+	p.Again = true
 	return s.show(w, http.StatusOK, "case-page.tmpl", p)
 }
 

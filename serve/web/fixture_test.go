@@ -143,7 +143,10 @@ func history(t testing.TB, st *store.Store) (ids []string) {
 }
 
 // uses answers for what pages ask of the program.
-type uses struct{ promoted chan string }
+type uses struct {
+	promoted chan string
+	st       *store.Store
+}
 
 func (u uses) Promote(_ context.Context, run, finding string) ([]string, error) {
 	u.promoted <- run + "/" + finding
@@ -152,6 +155,15 @@ func (u uses) Promote(_ context.Context, run, finding string) ([]string, error) 
 
 func (uses) PromoteCommand(run, finding string) []string {
 	return []string{"thresh", "promote", run + "/" + finding}
+}
+
+// KeptCase is what the store has, and of case 12 evidence in words to beware of.
+func (u uses) KeptCase(run, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
+	_, o, err := u.st.CaseOf(run, contract, name, index)
+	if err != nil || index != 12 {
+		return o, nil, err
+	}
+	return o, []campaign.Exhibit{campaign.TextExhibit("Reply", "kept <b>as text</b>")}, nil
 }
 
 // RunCase shows what was asked for, in words to beware of.
@@ -179,7 +191,7 @@ func someFleet(run string) func() []web.Member {
 // returns the address without a slash at its end.
 func serve(t testing.TB, st *store.Store, change ...func(*web.Config)) (string, uses) {
 	t.Helper()
-	u := uses{make(chan string, 8)}
+	u := uses{make(chan string, 8), st}
 	cfg := web.Config{Store: st, Use: u, Version: "test", Contract: []string{"fuzzspec", "flakestorm", "fresnelfir", "spectest", "operator"}}
 	for _, f := range change {
 		f(&cfg)

@@ -1,12 +1,10 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/thresh-dev/thresh/diag"
 )
@@ -102,34 +100,10 @@ func (s *Server) fleetEvents(w http.ResponseWriter, r *http.Request) error {
 	if err := s.noFleet(); err != nil {
 		return err
 	}
-	s.metrics.streams.Add(1)
-	defer s.metrics.streams.Add(-1)
-	out := newStream(w)
-	tick, pulse := time.NewTicker(runsEvery), time.NewTicker(pulseEvery)
-	defer tick.Stop()
-	defer pulse.Stop()
-	var last []byte
-	for {
+	return s.changes(w, r, "fleet", func() (compared, told []byte, err error) {
 		now, err := json.Marshal(s.fleet())
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(now, last) {
-			if out.event("fleet", now) != nil {
-				return nil
-			}
-			last = now
-		}
-		select {
-		case <-tick.C:
-		case <-pulse.C:
-			if out.pulse() != nil {
-				return nil
-			}
-		case <-r.Context().Done():
-			return nil
-		}
-	}
+		return now, now, err
+	})
 }
 
 // fleetMetrics says who works for the watched fleet.

@@ -307,8 +307,22 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// listEvents tells that the list of runs has changed.
+// listEvents tells that the list of runs has changed. The first event comes at
+// once: the list may have changed since the page was made.
 func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) error {
+	return s.changes(w, r, "runs", func() (compared, told []byte, err error) {
+		list, err := s.listRuns(r.Context(), store.RunQuery{Limit: pageSize})
+		if err != nil {
+			return nil, nil, err
+		}
+		compared, err = json.Marshal(list)
+		return compared, fmt.Appendf(nil, `{"total":%d}`, list.Total), err
+	})
+}
+
+// changes looks once a second and tells what is to be told of a look that
+// compares unequal to the last. An error ends the stream; the browser asks again.
+func (s *Server) changes(w http.ResponseWriter, r *http.Request, event string, look func() (compared, told []byte, err error)) error {
 	s.metrics.streams.Add(1)
 	defer s.metrics.streams.Add(-1)
 	out := newStream(w)
@@ -317,17 +331,12 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	defer pulse.Stop()
 	var last []byte
 	for {
-		list, err := s.listRuns(r.Context(), store.RunQuery{Limit: pageSize})
+		now, told, err := look()
 		if err != nil {
-			return nil // ends the stream; the browser asks again
-		}
-		now, err := json.Marshal(list)
-		if err != nil {
-			return err
+			return nil
 		}
 		if !bytes.Equal(now, last) {
-			// The first is told too: the list may have changed since the page was made.
-			if out.event("runs", fmt.Appendf(nil, `{"total":%d}`, list.Total)) != nil {
+			if out.event(event, told) != nil {
 				return nil
 			}
 			last = now

@@ -195,6 +195,9 @@ func TestCellsLeadOn(t *testing.T) {
 	b.open(base + "/runs/" + rec.RunID)
 	b.do(`[...document.querySelectorAll('.heat a')].find(a => a.textContent.includes('3 of 8')).click()`)
 	b.until(`location.pathname.endsWith('/cases/12') && document.body.textContent.includes('thresh replay \'` + rec.RunID + `#12')`)
+	if text := b.eval("document.querySelector('pre.text').textContent"); !strings.Contains(text, "kept <b>as text</b>") {
+		t.Errorf("what was kept of the case: %s", text)
+	}
 	b.shoot("case")
 	b.do(`document.querySelector('button.act').click()`)
 	b.until(`document.body.textContent.includes('run again just now') && document.querySelector('pre.text').textContent.startsWith('` + rec.RunID + ` flakestorm support-agent 12 </script><img')`)

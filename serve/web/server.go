@@ -30,6 +30,8 @@ type UseCases interface {
 	// Promote writes a finding out as a regression test, as thresh promote does,
 	// and returns the names of the files as the user would name them.
 	Promote(ctx context.Context, runID, findingID string) (files []string, err error)
+	// KeptCase is what a run keeps of one case, with what its format shows of it.
+	KeptCase(runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)
 	// RunCase runs one case of a run again, as thresh replay does, and returns
 	// what the campaign shows of it.
 	RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)
