@@ -44,11 +44,5 @@ func (s *Sequence) Add(index int64, o Outcome, release func(int64, Outcome) bool
 // Next is the index of the oldest case without a result.
 func (s *Sequence) Next() int64 { return s.next }
 
-// Has reports whether the case has a result, released or waiting.
-func (s *Sequence) Has(index int64) bool {
-	_, ok := s.waiting[index]
-	return ok || index < s.next
-}
-
 // Waiting is the number of results held back.
 func (s *Sequence) Waiting() int { return len(s.waiting) }

@@ -30,9 +30,6 @@ const (
 	Lines Format = "lines"
 )
 
-// Formats are all formats.
-func Formats() []Format { return []Format{JSONL, CSV, Lines} }
-
 // FormatOf guesses the format from a file's name and its first bytes.
 func FormatOf(name string, head []byte) Format {
 	switch strings.ToLower(path.Ext(name)) {

@@ -153,15 +153,6 @@ func (s *Seen) Meet(f Fingerprint) Match {
 // Len is the number of texts remembered.
 func (s *Seen) Len() int { return len(s.ring) }
 
-// Clone is a copy that grows on its own.
-func (s *Seen) Clone() *Seen {
-	c := NewSeen(s.capacity, s.distance)
-	for i := range s.ring {
-		c.Add(s.ring[(s.next+i)%len(s.ring)])
-	}
-	return c
-}
-
 func (s *Seen) forget(f Fingerprint) {
 	delete(s.exact, f.Exact)
 	if s.distance < 0 {

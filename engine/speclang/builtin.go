@@ -54,18 +54,6 @@ var builtins = [...]builtin{
 	}},
 }
 
-// specialForms are the symbols that decide themselves what is evaluated.
-var specialForms = [...]string{"if", "let", "fn", "call", "var", "and", "or", "subject"}
-
-// Symbols are the names that a list may start with, special forms first.
-func Symbols() []string {
-	list := append([]string(nil), specialForms[:]...)
-	for i := range builtins {
-		list = append(list, builtins[i].symbol)
-	}
-	return list
-}
-
 func onTexts(f func(text, part string) bool) func(*machine, *expr, Value, Value) (Value, *Error) {
 	return func(m *machine, _ *expr, a, b Value) (Value, *Error) {
 		return BoolValue(f(m.text(a), m.text(b))), nil

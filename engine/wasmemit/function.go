@@ -60,9 +60,6 @@ func (f *Func) GlobalSet(g Index) *Func { return f.index(0x24, g) }
 // Call calls a function of the module.
 func (f *Func) Call(g Index) *Func { return f.index(0x10, g) }
 
-// ReturnCall calls a function in place of this one.
-func (f *Func) ReturnCall(g Index) *Func { return f.index(0x12, g) }
-
 // CallIndirect calls through table 0; the element's index is on the stack.
 func (f *Func) CallIndirect(typ Index) *Func {
 	f.index(0x11, typ)
