@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	engine "github.com/thresh-dev/thresh/engine/process"
+	engine "github.com/thresh-dev/thresh/port/process"
 	"time"
 )
 

@@ -6,15 +6,15 @@ import (
 	"os"
 	"time"
 
-	engine "github.com/thresh-dev/thresh/engine/process"
-	"github.com/thresh-dev/thresh/target/command"
+	engine "github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/command"
 )
 
-// executorAlone is package target/command without the rest of a run: no
+// executorAlone is package system/command without the rest of a run: no
 // mutation, journal or judging, and none of the cross-checks by spawn. It runs
 // in the bench's own process; its processor time is not known.
 func (l *lab) executorAlone(executor engine.Executor, p process) contender {
-	return contender{name: "target/command alone, " + string(executor), pilot: p.pilot, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
+	return contender{name: "system/command alone, " + string(executor), pilot: p.pilot, run: func(ctx context.Context, workers int, cases int64) (burst, error) {
 		seed, err := os.ReadFile(l.path("seed.json"))
 		if err != nil {
 			return burst{}, err

@@ -63,8 +63,10 @@ type Lane struct {
 type Executor[S any] interface {
 	// Execute touches the target. The outcome depends on state and case alone.
 	// An error means that the environment failed: the case gets verdict
-	// [VerdictError]. An error that wraps [*RedoError] restarts the campaign.
-	// An error that wraps [*FatalError] ends it: nothing more can be run.
+	// [VerdictError] and the campaign goes on. One that wraps [*TransientError]
+	// asks for the case to be executed again first. One that wraps [*RedoError]
+	// restarts the campaign. One that wraps [*FatalError] ends it: nothing more
+	// can be run.
 	Execute(ctx context.Context, state S, c Case) (Outcome, error)
 	// Close frees what the lane holds: processes, folders, connections.
 	Close() error
@@ -84,7 +86,9 @@ type Batcher interface {
 	// ExecuteBatch executes cases of one round and calls each for every one that
 	// has an outcome, in any order, on the calling goroutine; an error of each
 	// ends the batch. It returns how long the target was busy, without waits for
-	// somebody to take the batch. Errors mean what those of Execute mean.
+	// somebody to take the batch. Errors mean what those of Execute mean: after
+	// one that ends nothing but the batch, the cases that have no outcome yet are
+	// executed one by one.
 	ExecuteBatch(ctx context.Context, state any, cases []Case, each func(Case, Outcome) error) (busy time.Duration, err error)
 }
 
@@ -181,6 +185,28 @@ func (e *FatalError) Unwrap() error { return e.Err }
 // Fatal formats a [*FatalError].
 func Fatal(format string, args ...any) error { return &FatalError{fmt.Errorf(format, args...)} }
 
+// TransientError says that the environment failed for this one call and may
+// not for the next: a timeout, a refused connection, a busy server. The run
+// executes the case again, a few times with growing pauses, before it gets
+// verdict [VerdictError]. Only what may be sent twice is reported this way.
+type TransientError struct{ Err error }
+
+func (e *TransientError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *TransientError) Unwrap() error { return e.Err }
+
+// Transient formats a [*TransientError].
+func Transient(format string, args ...any) error {
+	return &TransientError{fmt.Errorf(format, args...)}
+}
+
+// IsTransient reports whether err asks for the case to be executed again.
+func IsTransient(err error) bool {
+	var t *TransientError
+	return errors.As(err, &t)
+}
+
 // IsRedo reports whether err asks for a cold restart, and why.
 func IsRedo(err error) (string, bool) {
 	var r *RedoError
@@ -201,6 +227,10 @@ func IsFatal(err error) bool {
 // reset between two who talk to it.
 type Exclusive interface{ Exclusive() bool }
 
+// Elsewhere is implemented by campaigns whose cases are executed by other
+// processes than the one that writes the run: it cannot die of them.
+type Elsewhere interface{ Elsewhere() }
+
 // Planner is implemented by campaigns that know how many cases they plan in
 // all; the others are counted round by round.
 type Planner interface{ Planned() int64 }
@@ -216,6 +246,20 @@ type Namer interface {
 // kept with the run, also of those that hold; of the others it is kept of findings.
 type Recorder interface{ Records() bool }
 
+// Skipper is implemented by campaigns that know from the document why a case of
+// theirs is skipped.
+type Skipper interface {
+	// SkipReason says it for people; "" if the case is not one of those.
+	SkipReason(c Case) string
+}
+
+// Unrepeatable is implemented by campaigns with cases that must not be executed
+// again only to confirm a finding: they change what they reach.
+type Unrepeatable interface {
+	// Unrepeatable is the reason, for people; "" for a case that may be repeated.
+	Unrepeatable(c Case) string
+}
+
 // Describer is implemented by campaigns that can show a case to people.
 type Describer[S any] interface {
 	// Describe returns exhibits for a failing case, and for its smallest
@@ -225,11 +269,20 @@ type Describer[S any] interface {
 	Describe(state S, c Case, out Outcome, minimized []byte) []Exhibit
 }
 
+// Headliner is implemented by campaigns that put more into a finding's line than
+// its outcome's title, which holds facts alone: the beginning of what was said.
+type Headliner interface {
+	// Headline is the line of a finding with a title, of which out is an
+	// outcome with its evidence.
+	Headline(title string, out Outcome) string
+}
+
 // Inputter is implemented by campaigns whose cases have an input that can be
 // written down: Input turns a case of a round into its explicit payload. A case
-// with that payload executes the same way in any state.
+// with that payload executes the same way in any state. Where that takes calls of the
+// system they end with ctx, and the input is nil.
 type Inputter[S any] interface {
-	Input(state S, c Case) []byte
+	Input(ctx context.Context, state S, c Case) []byte
 }
 
 // Reducer is implemented by campaigns whose failing cases can be made smaller.
@@ -239,6 +292,16 @@ type Reducer interface {
 	// cancelled), and returns the smallest payload that held. Sizes are what
 	// Size says. It must draw no randomness.
 	Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte
+}
+
+// Gauger is implemented by campaigns whose payloads are an encoding of their
+// own and not what the system is sent: the exhibits of [Describer] show such a
+// case, and its bytes are shown to nobody.
+type Gauger interface {
+	// Gauge is the size of the case that a payload encodes, in the unit that
+	// people count it in, in the singular: "step", "character". An empty unit
+	// means that the case has no size.
+	Gauge(ctx context.Context, payload []byte) (size int64, unit string)
 }
 
 // File is a named content, for what a campaign writes out.
@@ -252,7 +315,7 @@ type File struct {
 // regression test: documents of the same contract that fail while the fault is
 // there and pass once it is gone. dir is the absolute folder they will be in.
 type Promoter interface {
-	Promote(f Finding, payload []byte, dir string) ([]File, error)
+	Promote(ctx context.Context, f Finding, payload []byte, dir string) ([]File, error)
 }
 
 // Materializer is implemented by campaigns that can write a case out as files,
@@ -272,10 +335,19 @@ type Composer[S any] interface{ Parts(S) []ScorePart }
 // themselves as a whole.
 type Summarizer[S any] interface{ Summarize(S) []Exhibit }
 
+// Figurer is implemented by campaigns with numbers that tell how far they have
+// come beside cases, such as code that was reached. They are shown while the run
+// goes and kept with it.
+type Figurer[S any] interface{ Figures(S) []Figure }
+
 // Warner is implemented by campaigns that can tell, once their cases have run,
 // what of the document had no effect: a fault that never fired, a check that
 // was never made. It is shown to the user and kept with the run.
 type Warner[S any] interface{ Warnings(S) []string }
+
+// Voider is implemented by campaigns that can tell, once their cases have run,
+// that these showed nothing: the run is an error then, unless that is asked for.
+type Voider[S any] interface{ Void(S) (why string) }
 
 // Disputer is implemented by campaigns that may execute a case more than once
 // and then compare: Disputes returns the cases that came out differently (a few
@@ -307,12 +379,12 @@ func (e erased[S]) Describe(s any, c Case, out Outcome, minimized []byte) []Exhi
 }
 
 // Input implements [Inputter] for an erased campaign.
-func (e erased[S]) Input(s any, c Case) []byte {
+func (e erased[S]) Input(ctx context.Context, s any, c Case) []byte {
 	if c.Payload != nil {
 		return c.Payload
 	}
 	if d, ok := As[Inputter[S]](e.inner); ok {
-		return d.Input(s.(S), c)
+		return d.Input(ctx, s.(S), c)
 	}
 	return nil
 }
@@ -333,12 +405,28 @@ func (e erased[S]) Summarize(s any) []Exhibit {
 	return nil
 }
 
+// Figures implements [Figurer] for an erased campaign.
+func (e erased[S]) Figures(s any) []Figure {
+	if d, ok := As[Figurer[S]](e.inner); ok {
+		return d.Figures(s.(S))
+	}
+	return nil
+}
+
 // Warnings implements [Warner] for an erased campaign.
 func (e erased[S]) Warnings(s any) []string {
 	if d, ok := As[Warner[S]](e.inner); ok {
 		return d.Warnings(s.(S))
 	}
 	return nil
+}
+
+// Void implements [Voider] for an erased campaign.
+func (e erased[S]) Void(s any) string {
+	if d, ok := As[Voider[S]](e.inner); ok {
+		return d.Void(s.(S))
+	}
+	return ""
 }
 
 // Parts implements [Composer] for an erased campaign.

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
 )
@@ -49,6 +50,30 @@ type Settings struct {
 	// Digest returns the hex SHA-256 of a file that decides the cases but is
 	// not kept with the run, such as the program under test.
 	Digest func(path string) (string, error)
+	// Self is the path of the running program, for [Self] in documents; "": it
+	// is not known.
+	Self string
+}
+
+// Self stands for the running program wherever a document names one. Documents
+// that are kept and shared hold no path of the machine they were written on.
+const Self = "{thresh}"
+
+// Program is a word of a command with the running program in place of [Self].
+func (s Settings) Program(word string) string {
+	if s.Self == "" {
+		return word
+	}
+	return strings.ReplaceAll(word, Self, s.Self)
+}
+
+// Programs are the words of a command, each as [Settings.Program] has it.
+func (s Settings) Programs(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = s.Program(w)
+	}
+	return out
 }
 
 // Has reports whether an option was given.
@@ -86,6 +111,7 @@ type Chooser interface {
 	// Chooses reports whether a document is taken that was found in a folder
 	// which the user named: path begins with folder. Those that are left out
 	// are told to the user, with the hint.
+	// Without a hint there is nothing to tell: nobody would take it for one.
 	Chooses(folder, path string, set Settings) (taken bool, hint string)
 }
 

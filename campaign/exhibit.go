@@ -140,12 +140,15 @@ type Edge struct {
 
 // Document is a text with verdicts on ranges of its lines.
 type Document struct {
-	Name   string  `json:"name"`
-	Body   string  `json:"body"` // Markdown source
+	Name string `json:"name"`
+	Body string `json:"body"` // Markdown source
+	// First is the number of the body's first line, if it is a part of a longer
+	// document; 0: it is the whole.
+	First  int     `json:"first,omitempty"`
 	Blocks []Block `json:"blocks"`
 }
 
-// Block is a range of 1-based lines, both ends included, with its verdict. One
+// Block is a range of lines of the body, counted from 1, both ends included, with its verdict. One
 // within another points at a part of it, such as what failed.
 type Block struct {
 	From    int     `json:"from"`

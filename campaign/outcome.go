@@ -92,6 +92,9 @@ type Outcome struct {
 
 	Elapsed  time.Duration // time in the target
 	Evidence []Attachment  // kept for findings, and for what a [Recorder] records: standard error, outputs, transcripts
+	// Whole is the evidence of the case that this one was made from by making it
+	// smaller, for [Describer]; nil: it was not, or that is not known.
+	Whole []Attachment
 }
 
 // Attachment is a named piece of evidence.
@@ -189,8 +192,9 @@ func DecodeFacts(b []byte) (Outcome, bool) {
 // Digest accumulates a campaign's part of the run digest: every case's place
 // and facts, in case order, without clocks, process ids or paths.
 type Digest struct {
-	h   hash.Hash
-	buf []byte
+	h    hash.Hash
+	tree Tree
+	buf  []byte
 }
 
 // NewDigest returns the digest of a campaign without cases, over h (SHA-256 in
@@ -215,7 +219,11 @@ func (d *Digest) Case(c Case, o *Outcome) {
 	d.buf = o.AppendFacts(d.buf)
 	d.buf = binary.AppendUvarint(d.buf, uint64(len(d.buf)-n))
 	d.h.Write(d.buf)
+	d.tree.Add(d.buf)
 }
+
+// Root is the root of a Merkle tree over the cases so far.
+func (d *Digest) Root() []byte { return d.tree.Root() }
 
 // Sum returns the digest so far.
 func (d *Digest) Sum() []byte { return d.h.Sum(nil) }

@@ -1,24 +1,27 @@
 package campaign
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 )
 
 // Finding is one problem: a group of failing cases with one fingerprint.
 type Finding struct {
-	ID          string    `json:"id"`          // stable over runs: contract, campaign name and fingerprint decide it
-	Fingerprint string    `json:"fingerprint"` // hex
-	Contract    string    `json:"contract"`
-	Campaign    string    `json:"campaign"`
-	Kind        string    `json:"kind"`
-	Title       string    `json:"title"`
-	Severity    Severity  `json:"severity"`
-	Cases       int64     `json:"cases"` // failing cases in the group
-	Flaky       bool      `json:"flaky"` // did not fail the same way in every re-run
-	Signature   string    `json:"signature,omitempty"`
-	Cause       []string  `json:"cause,omitempty"`
-	First       int64     `json:"first_case"`          // smallest failing case index
+	ID          string   `json:"id"`          // stable over runs: contract, campaign name and fingerprint decide it
+	Fingerprint string   `json:"fingerprint"` // hex
+	Contract    string   `json:"contract"`
+	Campaign    string   `json:"campaign"`
+	Kind        string   `json:"kind"`
+	Title       string   `json:"title"`
+	Severity    Severity `json:"severity"`
+	Cases       int64    `json:"cases"` // failing cases in the group
+	Flaky       bool     `json:"flaky"` // did not fail the same way in every re-run
+	Signature   string   `json:"signature,omitempty"`
+	Cause       []string `json:"cause,omitempty"`
+	First       int64    `json:"first_case"` // smallest failing case index
+	// Unconfirmed says why the case was not run again to confirm it; "": it was.
+	Unconfirmed string    `json:"unconfirmed,omitempty"`
 	Samples     []Sample  `json:"samples"`             // a few distinct inputs, by case index
 	Rerun       Rerun     `json:"rerun"`               // how often it showed again
 	Reproduce   []string  `json:"reproduce"`           // argv; exits 1 when the finding shows again, 0 when it no longer does
@@ -32,22 +35,51 @@ type Sample struct {
 	Input string `json:"input,omitempty"` // hex digest of the input
 	Blob  string `json:"blob,omitempty"`  // content address of the explicit input in the store
 	Size  int64  `json:"size"`            // bytes of the explicit input
+	Gauge *Gauge `json:"gauge,omitempty"` // its size for people, if its bytes mean nothing to them
+}
+
+// Gauge is the size of a case as a [Gauger] counts it.
+type Gauge struct {
+	Unit string `json:"unit"` // in the singular; "": the case has no size
+	Size int64  `json:"size"`
+	From int64  `json:"from,omitempty"` // of the case that a smaller one was made from
+}
+
+// GaugeOf is the size of a case as its campaign counts it; nil: in bytes.
+func GaugeOf(ctx context.Context, c any, payload []byte) *Gauge {
+	g, ok := As[Gauger](c)
+	if !ok {
+		return nil
+	}
+	size, unit := g.Gauge(ctx, payload)
+	return &Gauge{Unit: unit, Size: size}
+}
+
+// GaugeFrom is [GaugeOf] for a case that was made smaller.
+func GaugeFrom(ctx context.Context, c any, payload, from []byte) *Gauge {
+	g := GaugeOf(ctx, c, payload)
+	if g != nil {
+		g.From = GaugeOf(ctx, c, from).Size
+	}
+	return g
 }
 
 // Rerun counts cold re-executions of the first sample.
 type Rerun struct {
-	Tried int `json:"tried"`
-	Same  int `json:"same"` // failed again with the same fingerprint
+	Tried  int `json:"tried"`
+	Same   int `json:"same"`             // failed again with the same fingerprint
+	Errors int `json:"errors,omitempty"` // could not be executed, which says nothing of the finding; not in Tried
 }
 
 // Minimal is a smaller case that fails with the same fingerprint.
 type Minimal struct {
 	Blob     string `json:"blob"`
-	Size     int64  `json:"size"`     // bytes
-	From     int64  `json:"from"`     // bytes of the case it was made from
-	Tries    int    `json:"tries"`    // executions spent
-	Verified bool   `json:"verified"` // failed again, cold, after shrinking
-	Preview  []byte `json:"preview"`  // the first 256 bytes
+	Size     int64  `json:"size"`            // bytes
+	From     int64  `json:"from"`            // bytes of the case it was made from
+	Tries    int    `json:"tries"`           // executions spent
+	Verified bool   `json:"verified"`        // failed again, cold, after shrinking
+	Preview  []byte `json:"preview"`         // the first 256 bytes
+	Gauge    *Gauge `json:"gauge,omitempty"` // sizes for people, if its bytes mean nothing to them
 }
 
 // Counts are cases by verdict.
@@ -83,9 +115,17 @@ type CampaignRecord struct {
 	Source   string   `json:"source"`   // document, as it was named on the command line
 	Cases    Counts   `json:"cases"`
 	Score    *float64 `json:"score,omitempty"`
+	// Figures are what the campaign has reached, in its own order.
+	Figures []Figure `json:"figures,omitempty"`
 	// Parts are what the score is made of, in the order of the contract.
 	Parts    []ScorePart `json:"parts,omitempty"`
 	Exhibits []Exhibit   `json:"exhibits,omitempty"`
+}
+
+// Figure is a number with its name: "edges", 375.
+type Figure struct {
+	Name  string `json:"name"` // what is counted, as a plural
+	Value int64  `json:"value"`
 }
 
 // ScorePart is one of the scores that a campaign's score is the weighted mean
@@ -108,6 +148,7 @@ type Record struct {
 	Campaigns   []CampaignRecord `json:"campaigns"`
 	Findings    []Finding        `json:"findings"`
 	Warnings    []string         `json:"warnings"`
+	Hints       []string         `json:"hints,omitempty"` // what to try next; nothing is wrong
 	Environment Environment      `json:"environment"`
 }
 
@@ -126,7 +167,10 @@ type Environment struct {
 	Host     string          `json:"host"`
 	Notes    []string        `json:"notes,omitempty"`    // how cases were executed: accelerators, sandbox, what could not be had
 	Progress []ProgressPoint `json:"progress,omitempty"` // at most 240 points
-	Extra    json.RawMessage `json:"extra,omitempty"`
+	// Root is that of a Merkle tree over outcomes in case order and, as it was
+	// written, evidence: see thresh verify.
+	Root  string          `json:"root,omitempty"`
+	Extra json.RawMessage `json:"extra,omitempty"`
 }
 
 // ProgressPoint is how far a run was at a moment.

@@ -43,6 +43,3 @@ func (s *Sequence) Add(index int64, o Outcome, release func(int64, Outcome) bool
 
 // Next is the index of the oldest case without a result.
 func (s *Sequence) Next() int64 { return s.next }
-
-// Waiting is the number of results held back.
-func (s *Sequence) Waiting() int { return len(s.waiting) }

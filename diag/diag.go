@@ -6,7 +6,9 @@ package diag
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Level says how much a diagnostic weighs.
@@ -16,14 +18,10 @@ type Level uint8
 const (
 	Error Level = iota
 	Warning
+	Note // says how an input is read, where that does not stand in it; nothing is wrong
 )
 
-func (l Level) String() string {
-	if l == Warning {
-		return "warning"
-	}
-	return "error"
-}
+func (l Level) String() string { return [...]string{"error", "warning", "note"}[l] }
 
 // Pos is a place in a document. Line and Col are 1-based; Col counts bytes.
 // Line 0 means the document as a whole.
@@ -49,7 +47,51 @@ type Diagnostic struct {
 	Message string // what is wrong and what was expected
 	Hint    string // what to do, or the nearest valid name
 	Source  string // the offending line, shown with a caret; may be empty
+	Related []Related
 }
+
+// Strict makes errors of the warnings.
+func (l List) Strict() {
+	for i := range l {
+		if l[i].Level == Warning {
+			l[i].Level = Error
+		}
+	}
+}
+
+// Related is another place that a diagnostic speaks of.
+type Related struct {
+	Pos     Pos
+	Message string // what is there: "given first here"
+}
+
+// Keys is the path taken apart: keys by their names, items of lists by their
+// numbers, without the $ that some formats begin with.
+func (d Diagnostic) Keys() []string {
+	var list []string
+	path := strings.TrimPrefix(d.Path, "$")
+	for path != "" {
+		if quoted, err := strconv.QuotedPrefix(strings.TrimPrefix(path, "[")); err == nil && strings.HasPrefix(path, "[") {
+			key, _ := strconv.Unquote(quoted) // it is one
+			list = append(list, key)
+			path = strings.TrimPrefix(path[1+len(quoted):], "]")
+			continue
+		}
+		path = strings.TrimLeft(path, ".[")
+		end := strings.IndexAny(path, ".[]")
+		if end < 0 {
+			end = len(path)
+		}
+		if end > 0 {
+			list = append(list, path[:end])
+		}
+		path = strings.TrimPrefix(path[end:], "]")
+	}
+	return list
+}
+
+// MostShown is how many diagnostics people are shown; the rest is counted.
+const MostShown = 100
 
 // List is diagnostics; it is an error when it holds one of level Error.
 type List []Diagnostic
@@ -69,9 +111,13 @@ func (l List) Err() error {
 
 // Error implements error: one line a diagnostic.
 func (l List) Error() string {
-	lines := make([]string, len(l))
+	lines := make([]string, 0, min(len(l), MostShown+1))
 	for i, d := range l {
-		lines[i] = d.String()
+		if i == MostShown {
+			lines = append(lines, l.more())
+			break
+		}
+		lines = append(lines, d.String())
 	}
 	return strings.Join(lines, "\n")
 }
@@ -129,15 +175,12 @@ func (l List) Render(s Style) string {
 		}
 		return "\x1b[" + code + "m" + text + "\x1b[0m"
 	}
-	errs, warns := 0, 0
-	for _, d := range l {
-		level := paint("1;31", "error")
-		if d.Level == Warning {
-			level = paint("1;33", "warning")
-			warns++
-		} else {
-			errs++
+	for i, d := range l {
+		if i == MostShown {
+			b.WriteString(l.more() + "\n")
+			break
 		}
+		level := paint([...]string{"1;31", "1;33", "36"}[d.Level], d.Level.String())
 		if p := d.Pos.String(); p != "" {
 			b.WriteString(paint("1", p) + ": ")
 		}
@@ -157,11 +200,29 @@ func (l List) Render(s Style) string {
 		if d.Hint != "" {
 			b.WriteString("  " + paint("36", "hint") + ": " + d.Hint + "\n")
 		}
+		for _, r := range d.Related {
+			fmt.Fprintf(&b, "  %s: %s\n", paint("1", r.Pos.String()), r.Message)
+		}
 	}
-	if errs+warns > 1 {
+	if errs, warns := l.counts(); errs+warns > 1 {
 		fmt.Fprintf(&b, "%s\n", Count(errs, warns))
 	}
 	return b.String()
+}
+
+// more says that there are more than are shown.
+func (l List) more() string { return fmt.Sprintf("... and %d more", len(l)-MostShown) }
+
+func (l List) counts() (errs, warns int) {
+	for i := range l {
+		switch l[i].Level {
+		case Error:
+			errs++
+		case Warning:
+			warns++
+		}
+	}
+	return errs, warns
 }
 
 // Count is "2 errors, 1 warning".
@@ -186,6 +247,14 @@ func Count(errs, warns int) string {
 // the text and the number of cells before the caret.
 func clip(line string, col int) (string, int) {
 	const width = 100
+	const far = 8 * width // bytes beyond which nothing is shown
+	if before := col - 1 - far; before > 0 && before < len(line) {
+		for before > 0 && !utf8.RuneStart(line[before]) {
+			before--
+		}
+		line, col = "..."+line[before:], col-before+3
+	}
+	line = line[:Whole(line, max(col, 1)+far)]
 	var out []rune
 	caret := 0
 	for i, r := range line {
@@ -197,11 +266,14 @@ func clip(line string, col int) (string, int) {
 		}
 		out = append(out, r)
 	}
+	whole := func(n int) int { // the nearest place up to n where no character is torn
+		return utf8.RuneCountInString(string(out)[:Whole(string(out), len(string(out[:n])))])
+	}
 	from := 0
 	if caret > width-20 {
-		from = caret - width/2
+		from = whole(min(caret, len(out)) - width/2)
 	}
-	to := min(len(out), from+width)
+	to := whole(min(len(out), from+width))
 	text := string(out[from:to])
 	caret -= from
 	if from > 0 {

@@ -53,6 +53,21 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// Strict makes errors of warnings, and of nothing else; a note is shown and not counted.
+func TestNotes(t *testing.T) {
+	l := diag.List{{Level: diag.Note, Message: "is read as a name"}, {Level: diag.Warning, Message: "is odd"}, {Level: diag.Warning, Message: "is old"}}
+	want := "note: is read as a name\nwarning: is odd\nwarning: is old\n2 warnings\n"
+	if got := l.Render(diag.Style{}); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if l[:1].Strict(); l[:1].HasErrors() {
+		t.Error("a note became an error")
+	}
+	if l.Strict(); l[0].Level != diag.Note || l[1].Level != diag.Error {
+		t.Errorf("%v", l)
+	}
+}
+
 func TestNearest(t *testing.T) {
 	fields := []string{"mutations", "rng_seed", "max_bytes", "cases"}
 	for name, want := range map[string]string{
@@ -62,6 +77,14 @@ func TestNearest(t *testing.T) {
 		if got := diag.Nearest(name, fields); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
+	}
+	for _, name := range []string{"if", "list", "on"} { // near to nothing but other short words
+		if got := diag.Nearest(name, []string{"is", "int", "in", "or", "not"}); got != "" {
+			t.Errorf("%q gets the hint %q", name, got)
+		}
+	}
+	if got := diag.Nearest("tga", []string{"id", "type", "tag", "title"}); got != "tag" {
+		t.Errorf("two letters in the wrong order: %q", got)
 	}
 	if got := diag.DidYouMean("cases", fields); got != "" {
 		t.Errorf("a valid name gets the hint %q", got)

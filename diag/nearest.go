@@ -1,12 +1,21 @@
 package diag
 
-// Nearest returns the candidate that name was most likely meant to be, or ""
+import "strings"
+
+// Nearest returns the candidate that a misspelt name most likely meant, or ""
 // if none is near. Distance is Damerau-Levenshtein (optimal string alignment)
-// over runes, case folded; a third of the name's length may differ.
+// over runes, case folded. A third of the name's length may differ, one letter
+// more in a longer word that begins alike, and one letter that lacks or is too
+// many at the end: a short word is near to every other short word, and a hint at
+// one of those misleads.
 func Nearest(name string, candidates []string) string {
-	best, bestDist := "", len([]rune(name))/3+1
+	most := len([]rune(name)) / 3
+	best, bestDist := "", most+2
 	for _, c := range candidates {
-		if d := distance(lower(name), lower(c)); d <= bestDist && (d < bestDist || best == "") {
+		a, b := lower(name), lower(c)
+		d := distance(a, b)
+		extends := d == 1 && (strings.HasPrefix(string(b), string(a)) || strings.HasPrefix(string(a), string(b))) && len(a) > 1
+		if d < bestDist && (d <= most || extends || len(a) > 3 && len(b) > 0 && a[0] == b[0]) {
 			best, bestDist = c, d
 		}
 	}
@@ -53,4 +62,12 @@ func distance(a, b []rune) int {
 		prev2, prev, cur = prev, cur, prev2
 	}
 	return prev[len(b)]
+}
+
+// Suggest is a hint that names the nearest candidate, or all of them.
+func Suggest(name string, candidates []string) string {
+	if hint := DidYouMean(name, candidates); hint != "" {
+		return hint
+	}
+	return "there is " + strings.Join(candidates, ", ")
 }

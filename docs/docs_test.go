@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -30,7 +28,7 @@ type page struct {
 func pages(t *testing.T) []page {
 	t.Helper()
 	var list []page
-	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md", "bench/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/tutorials/*.md", "examples/*/README.md", "bench/README.md"} {
 		names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			t.Fatal(err)
@@ -62,30 +60,7 @@ func pageNamed(t *testing.T, path string) page {
 	return page{}
 }
 
-// block is a fenced block of a page.
-type block struct {
-	page string
-	line int // of its first line of text
-	info []string
-	text string
-}
-
 var fence = regexp.MustCompile("(?ms)^```([^\n`]*)\n(.*?)^```$")
-
-// blocks is the fenced blocks of a page, in order.
-func (p page) blocks() []block {
-	var list []block
-	for _, m := range fence.FindAllStringSubmatchIndex(p.text, -1) {
-		list = append(list, block{
-			page: p.path, line: 2 + strings.Count(p.text[:m[0]], "\n"),
-			info: strings.Fields(p.text[m[2]:m[3]]), text: p.text[m[4]:m[5]],
-		})
-	}
-	return list
-}
-
-// has reports whether a word stands in the block's info string.
-func (b block) has(word string) bool { return slices.Contains(b.info, word) }
 
 // built is the folder of the program, once it has been built.
 var built string

@@ -59,19 +59,21 @@ func secured(t *testing.T, token string) (url, ca string) {
 }
 
 func TestAccess(t *testing.T) {
-	url, ca := secured(t, "s3cret")
+	url, ca := secured(t, "s3cret-s3cret-s3cret")
 	for _, c := range []struct {
 		name   string
 		access fleet.Access
 		fault  string // "" for none
 	}{
-		{"certificate and token", fleet.Access{URL: url, CA: ca, Token: "s3cret"}, ""},
+		{"certificate and token", fleet.Access{URL: url, CA: ca, Token: "s3cret-s3cret-s3cret"}, ""},
 		{"no token", fleet.Access{URL: url, CA: ca}, "Authorization"},
-		{"unknown certificate", fleet.Access{URL: url, Token: "s3cret"}, "certificate"},
+		{"unknown certificate", fleet.Access{URL: url, Token: "s3cret-s3cret-s3cret"}, "certificate"},
 		{"nobody there", fleet.Access{URL: "nats://127.0.0.1:1"}, "no servers available"},
-		{"open to all", fleet.Access{URL: "embedded:0.0.0.0:0", Dir: t.TempDir()}, "needs a token"},
+		{"open to all", fleet.Access{URL: "embedded:0.0.0.0:0", Dir: t.TempDir()}, ""},
+		{"a token that can be guessed", fleet.Access{URL: "embedded", Dir: t.TempDir(), Token: "123456789012345"}, "has 15 characters; a token needs at least 16"},
+		{"one for a server elsewhere", fleet.Access{URL: url, CA: ca, Token: "s3cret"}, "a token needs at least 16"},
 		{"not a port", fleet.Access{URL: "embedded:many", Dir: t.TempDir()}, "want embedded"},
-		{"with a token", fleet.Access{URL: "embedded:0.0.0.0:0", Dir: t.TempDir(), Token: "x"}, ""},
+		{"with a token", fleet.Access{URL: "embedded:0.0.0.0:0", Dir: t.TempDir(), Token: "1234567890123456"}, ""},
 	} {
 		link, err := fleet.Connect(t.Context(), c.access, "test")
 		if err == nil {
@@ -80,5 +82,41 @@ func TestAccess(t *testing.T) {
 		if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+}
+
+// An embedded server asks for a token that nobody had to think of, and keeps it
+// where its owner alone can read it.
+func TestEmbeddedServerHasAToken(t *testing.T) {
+	dir := t.TempDir()
+	link, err := fleet.Connect(t.Context(), fleet.Access{URL: "embedded", Dir: dir}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, url := link.Token(), link.URL()
+	for given, ok := range map[string]bool{token: true, "": false, strings.Repeat("x", 26): false} {
+		other, err := fleet.Connect(t.Context(), fleet.Access{URL: url, Token: given}, "worker")
+		if err == nil {
+			other.Close()
+		}
+		if (err == nil) != ok {
+			t.Errorf("with token %q: %v", given, err)
+		}
+	}
+	file := filepath.Join(dir, "fleet", fleet.TokenFile)
+	fi, err := os.Stat(file)
+	if err != nil || fi.Mode().Perm() != 0o600 {
+		t.Fatalf("the token's file: %v, %v", fi, err)
+	}
+	if data, err := os.ReadFile(file); err != nil || strings.TrimSpace(string(data)) != token || len(token) < fleet.MinToken {
+		t.Errorf("the file has %q, the server %q: %v", data, token, err)
+	}
+	link.Close()
+	if link, err = fleet.Connect(t.Context(), fleet.Access{URL: "embedded", Dir: dir}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	defer link.Close()
+	if link.Token() != token {
+		t.Error("a server that comes back has another token: workers that wait for it stay out")
 	}
 }

@@ -64,6 +64,9 @@ func (s *remoteState) publish(ctx context.Context, c *Coordinator) (string, erro
 // before is the state before a round of which the results are folded.
 func (r remote) before(s any) *remoteState { return s.(*remoteState) }
 
+// Elsewhere implements [campaign.Elsewhere].
+func (r remote) Elsewhere() {}
+
 // Unwrap implements [campaign.Wrapper].
 func (r remote) Unwrap() any { return r.inner }
 
@@ -123,9 +126,9 @@ func (r remote) Describe(s any, c campaign.Case, o campaign.Outcome, smallest []
 }
 
 // Input implements [campaign.Inputter].
-func (r remote) Input(s any, c campaign.Case) []byte {
+func (r remote) Input(ctx context.Context, s any, c campaign.Case) []byte {
 	if d, ok := campaign.As[campaign.Inputter[any]](r.inner); ok {
-		return d.Input(r.before(s).inner, c)
+		return d.Input(ctx, r.before(s).inner, c)
 	}
 	return c.Payload
 }
@@ -150,6 +153,30 @@ func (r remote) Summarize(s any) []campaign.Exhibit {
 func (r remote) Warnings(s any) []string {
 	if d, ok := campaign.As[campaign.Warner[any]](r.inner); ok {
 		return d.Warnings(r.before(s).inner)
+	}
+	return nil
+}
+
+// Figures implements [campaign.Figurer].
+func (r remote) Figures(s any) []campaign.Figure {
+	if d, ok := campaign.As[campaign.Figurer[any]](r.inner); ok {
+		return d.Figures(r.before(s).inner)
+	}
+	return nil
+}
+
+// Void implements [campaign.Voider].
+func (r remote) Void(s any) string {
+	if d, ok := campaign.As[campaign.Voider[any]](r.inner); ok {
+		return d.Void(r.before(s).inner)
+	}
+	return ""
+}
+
+// Advice implements [campaign.Adviser].
+func (r remote) Advice(s any) []string {
+	if d, ok := campaign.As[campaign.Adviser[any]](r.inner); ok {
+		return d.Advice(r.before(s).inner)
 	}
 	return nil
 }
@@ -200,7 +227,7 @@ func (l *remoteLane) ExecuteBatch(ctx context.Context, s any, cases []campaign.C
 		i, _ := slices.BinarySearchFunc(cases, index, func(c campaign.Case, at int64) int { return cmp.Compare(c.Index, at) })
 		d := campaign.Dispute{Case: campaign.Case{Round: cases[i].Round, Index: index}, First: first, Second: second}
 		if in, ok := campaign.As[campaign.Inputter[any]](l.r.inner); ok {
-			d.Input = in.Input(st.inner, cases[i])
+			d.Input = in.Input(ctx, st.inner, cases[i])
 		}
 		l.r.crew.disputed(l.r.k, d)
 	}

@@ -108,7 +108,7 @@ func newYard(t *testing.T) *yard {
 // worker starts a worker; dismiss has it leave and waits until it has.
 func (y *yard) worker(c *tally, lanes int, change func(*fleet.Worker)) (dismiss func()) {
 	y.t.Helper()
-	link, err := fleet.Connect(y.t.Context(), fleet.Access{URL: y.link.URL()}, "worker")
+	link, err := fleet.Connect(y.t.Context(), fleet.Access{URL: y.link.URL(), Token: y.link.Token()}, "worker")
 	if err != nil {
 		y.t.Fatal(err)
 	}

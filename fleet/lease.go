@@ -23,6 +23,7 @@ type laneWork struct {
 	consumer jetstream.Consumer
 
 	exec campaign.Executor[any]
+	call *run.Caller // of exec
 	k    int
 	cold bool
 }
@@ -143,6 +144,7 @@ func (x *laneWork) open(ctx context.Context, l lease) error {
 		return fmt.Errorf("starting the target: %w", err)
 	}
 	x.exec, x.k, x.cold = exec, l.Campaign, l.Cold
+	x.call = run.NewCaller(exec, x.s.ann.CaseTimeout)
 	return nil
 }
 
@@ -150,6 +152,7 @@ func (x *laneWork) close() {
 	if x.exec == nil {
 		return
 	}
+	x.call.Close()
 	if err := x.exec.Close(); err != nil {
 		x.s.w.Say("run %s: closing the target: %v", x.s.ann.Run, err)
 	}
@@ -159,9 +162,9 @@ func (x *laneWork) close() {
 // notes is what the executor says of how it ran its cases.
 func (x *laneWork) notes() []string {
 	if n, ok := campaign.As[interface{ Notes() []string }](x.exec); ok {
-		return n.Notes()
+		return append(n.Notes(), x.call.Notes()...)
 	}
-	return nil
+	return x.call.Notes()
 }
 
 // cases runs the cases of a grant and reports them as it goes.
@@ -187,7 +190,7 @@ func (x *laneWork) cases(ctx context.Context, d *dispatch, l lease, g grant, sta
 		} else {
 			c.Payload = round.Payload(at - l.Base)
 		}
-		o, err := x.execute(ctx, state, c)
+		o, err := x.call.Execute(ctx, state, c)
 		if err != nil {
 			r := report{Last: true, Fatal: err.Error()}
 			if reason, redo := campaign.IsRedo(err); redo {
@@ -231,25 +234,6 @@ func (g grant) order() iter.Seq[int64] {
 			}
 		}
 	}
-}
-
-// execute runs one case; errors that are none of the campaign's end are the
-// case's outcome.
-func (x *laneWork) execute(ctx context.Context, state any, c campaign.Case) (campaign.Outcome, error) {
-	cctx, limit := ctx, x.s.ann.CaseTimeout
-	if limit > 0 {
-		var cancel context.CancelFunc
-		cctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
-	o, err := x.exec.Execute(cctx, state, c)
-	if err == nil {
-		return o, nil
-	}
-	if _, redo := campaign.IsRedo(err); redo || campaign.IsFatal(err) || ctx.Err() != nil {
-		return o, err
-	}
-	return run.ErrorOutcome(err, cctx.Err() != nil, limit), nil
 }
 
 // dispatch is how a worker talks with the coordinator about one lease.

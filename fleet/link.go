@@ -38,7 +38,7 @@ type Access struct {
 	// "embedded", "embedded:PORT", "embedded:HOST:PORT" for a server inside this
 	// process.
 	URL   string
-	Token string // also the embedded server's
+	Token string // at least MinToken characters; the embedded server makes one if there is none
 	Creds string // NATS credentials file
 	CA    string // PEM file of certificates to trust, for tls://
 	Cert  string // PEM files of a client certificate and its key
@@ -52,14 +52,18 @@ type Link struct {
 	js       jetstream.JetStream
 	embedded *server.Server
 	url      string
+	token    string // the embedded server's
 	replicas int
 }
 
 // Connect reaches the server, or starts the embedded one.
 func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 	l := &Link{url: a.URL, replicas: 1}
+	if a.Token != "" && len(a.Token) < MinToken {
+		return nil, diag.Refused("the fleet's token has %d characters; a token needs at least %d", len(a.Token), MinToken)
+	}
 	if rest, ok := strings.CutPrefix(a.URL, "embedded"); ok {
-		if err := l.embed(a, strings.TrimPrefix(rest, ":")); err != nil {
+		if err := l.embed(&a, strings.TrimPrefix(rest, ":")); err != nil {
 			return nil, err
 		}
 	}
@@ -155,7 +159,7 @@ func settling(err error) bool {
 }
 
 // embed starts a server in this process.
-func (l *Link) embed(a Access, at string) error {
+func (l *Link) embed(a *Access, at string) error {
 	host, port := "127.0.0.1", server.RANDOM_PORT
 	if at != "" {
 		p := at
@@ -170,13 +174,13 @@ func (l *Link) embed(a Access, at string) error {
 			port = n
 		}
 	}
-	if ip := net.ParseIP(host); (ip == nil || !ip.IsLoopback()) && host != "localhost" && a.Token == "" {
-		return diag.WithHint(diag.Refused("a fleet that can be reached at %s needs a token: whoever reaches it decides what workers run", host),
-			"give --fleet-token, or set THRESH_FLEET_TOKEN")
-	}
 	dir := filepath.Join(a.Dir, "fleet")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return diag.Environment("make the folder of the embedded server: %w", err)
+	}
+	var err error
+	if a.Token, err = keptToken(filepath.Join(dir, TokenFile), a.Token); err != nil {
+		return diag.Environment("keep the token of the embedded server: %w", err)
 	}
 	s, err := server.NewServer(&server.Options{
 		ServerName: "thresh", Host: host, Port: port, JetStream: true, StoreDir: dir, Authorization: a.Token,
@@ -190,12 +194,15 @@ func (l *Link) embed(a Access, at string) error {
 		s.Shutdown()
 		return diag.Environment("the embedded server does not answer at %s", net.JoinHostPort(host, strconv.Itoa(max(port, 0))))
 	}
-	l.embedded, l.url = s, s.ClientURL()
+	l.embedded, l.url, l.token = s, s.ClientURL(), a.Token
 	return nil
 }
 
 // URL is where workers reach the server.
 func (l *Link) URL() string { return l.url }
+
+// Token is what the embedded server asks of workers; "" of any other server.
+func (l *Link) Token() string { return l.token }
 
 // Embedded reports whether the server is in this process.
 func (l *Link) Embedded() bool { return l.embedded != nil }

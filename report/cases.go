@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 )
@@ -21,6 +22,7 @@ type Case struct {
 	// Evidence is what the run kept of it; of most formats it does so of findings
 	// alone.
 	Evidence []campaign.Exhibit
+	Elapsed  time.Duration // 0: not known
 }
 
 // Cases yields the cases of a run by campaign and index. An error ends it.
@@ -114,7 +116,7 @@ func named(rec *campaign.Record, opt Options) ([]suite, error) {
 		if seen[c.Campaign] == nil {
 			seen[c.Campaign] = make(map[string]int)
 		}
-		p := point{ID: c.Name, Name: c.Name}
+		p := point{ID: c.Name, Name: c.Name, Elapsed: c.Elapsed}
 		if n := seen[c.Campaign][c.Name]; n > 0 { // a name that is used twice
 			p.ID = fmt.Sprintf("%s (%d)", c.Name, n+1)
 		}

@@ -15,7 +15,7 @@
 // untrusted: it reaches a terminal only through [visible] and a page only
 // through html/template.
 //
-// The pages that package serve/web serves are made of the same templates and
+// The pages that package face/web serves are made of the same templates and
 // drawings: [Parts], [DrawRun], [DrawFinding].
 //
 // The package imports campaign, diag, the standard library and goldmark, which

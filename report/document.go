@@ -93,7 +93,7 @@ func docLines(doc *campaign.Document, lines []string, before int) []docLine {
 	out := make([]docLine, len(lines))
 	for i, l := range lines {
 		n := before + i + 1
-		out[i] = docLine{Number: n, Text: runsOf(l, nil)}
+		out[i] = docLine{Number: n + max(doc.First, 1) - 1, Text: runsOf(l, nil)}
 		b := blockAt(doc, n)
 		if b == nil {
 			continue

@@ -248,7 +248,8 @@ func (s *screen) dumpLine(l dumpLine, name string) {
 
 func (s *screen) document(d *campaign.Document) {
 	lines, note := firstOf(strings.Split(strings.TrimSuffix(d.Body, "\n"), "\n"), lineCap, "line")
-	digits := len(fmt.Sprint(len(lines)))
+	first := max(d.First, 1)
+	digits := len(fmt.Sprint(len(lines) + first - 1))
 	for i, raw := range lines {
 		b := blockAt(d, i+1)
 		gutter, style := "     ", plain
@@ -258,7 +259,7 @@ func (s *screen) document(d *campaign.Document) {
 				gutter = fmt.Sprintf("%-5s", strings.ToUpper(b.Verdict.String()))
 			}
 		}
-		lead := s.paint(style, gutter) + s.paint(dim, fmt.Sprintf(" %*d  ", digits, i+1))
+		lead := s.paint(style, gutter) + s.paint(dim, fmt.Sprintf(" %*d  ", digits, i+first))
 		for _, l := range wrapHard(strings.Join(visibleLines(raw), ""), s.width-2-8-digits) {
 			s.line(2, lead+l)
 			lead = strings.Repeat(" ", 8+digits)

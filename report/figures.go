@@ -6,28 +6,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // count is a number with its thousands apart: 1,234,567.
-func count[N int | int64](n N) string {
-	s := strconv.FormatInt(int64(n), 10)
-	sign := ""
-	if s[0] == '-' {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
+func count[N int | int64](n N) string { return diag.Number(n) }
 
 // plural is "1 case", "2 cases".
-func plural[N int | int64](n N, word string) string {
-	if n != 1 {
-		word += "s"
-	}
-	return count(n) + " " + word
-}
+func plural[N int | int64](n N, word string) string { return diag.Plural(n, word) }
 
 // size is a number of bytes for people.
 func size(n int64) string {

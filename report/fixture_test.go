@@ -20,7 +20,8 @@ func richRecord() campaign.Record {
 		Campaigns: []campaign.CampaignRecord{
 			{
 				Contract: "fuzzspec", Name: "pdf-parser", Identity: strings.Repeat("ab", 32), Source: "fuzz/pdf parser.json",
-				Cases: campaign.Counts{Planned: 50000, Run: 41250, Pass: 40818, Fail: 429, Skip: 0, Error: 3},
+				Cases:   campaign.Counts{Planned: 50000, Run: 41250, Pass: 40818, Fail: 429, Skip: 0, Error: 3},
+				Figures: []campaign.Figure{{Name: "edges", Value: 1375}, {Name: "edge/hit-count tuples", Value: 2770}},
 			},
 			{
 				Contract: "flakestorm", Name: "support-agent", Identity: strings.Repeat("cd", 32), Source: "agents/support.yaml",

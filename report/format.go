@@ -35,6 +35,8 @@ type Options struct {
 	// matrix; "" for nowhere. Without it the single page leads to the finding
 	// that begins with the case.
 	CaseLink func(contract, campaign string, index int64) string
+	// Since is what changed since an earlier run; nil if nobody looked.
+	Since *Since
 }
 
 // Formats returns every format, in the order in which help texts list them.
@@ -47,6 +49,10 @@ func Formats() []Format {
 		{"tap", ".tap", "TAP version 14", writeTAP},
 		{"jsonl", ".jsonl", "a line of JSON for each case, finding and the run", writeLines},
 		{"html", ".html", "one self-contained page", writeHTML},
+		{"markdown", ".md", "a comment for a merge request or a step's summary: what is new first", writeMarkdown},
+		{"github", ".annotations", "annotations of GitHub Actions", writeGitHub},
+		{"codequality", ".codequality.json", "the Code Quality report of GitLab", writeQuality},
+		{"ctrf", ".ctrf.json", "the Common Test Report Format", writeCTRF},
 	}
 }
 

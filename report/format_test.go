@@ -19,7 +19,7 @@ import (
 )
 
 func TestByNameNamesTheNearest(t *testing.T) {
-	for give, want := range map[string]string{"jsn": "did you mean json?", "HTML": "did you mean html?", "nothing-like": "text, json, junit, sarif, tap, jsonl, html"} {
+	for give, want := range map[string]string{"jsn": "did you mean json?", "HTML": "did you mean html?", "nothing-like": "text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf"} {
 		_, err := ByName(give)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q in it", give, err, want)

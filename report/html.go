@@ -30,6 +30,7 @@ type page struct {
 	Script   template.JS
 	Policy   string // content security policy
 	Findings []FindingView
+	Since    string
 	Rest     []FindingView // as rows of a table
 	Cases    []caseView
 	Untold   int64 // further cases that evidence is kept of
@@ -78,6 +79,9 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 		RunView: runViewOf(rec, len(rec.Findings), opt, d),
 		CSS:     template.CSS(css), Script: template.JS(script),
 		Policy: "default-src 'none'; style-src " + sourceHash(css) + "; script-src " + sourceHash(script) + "; base-uri 'none'; form-action 'none'",
+	}
+	if s := opt.Since; s != nil && (s.Run != "" || s.Why != "") {
+		p.Since = s.Sentence()
 	}
 	for i, f := range bySeverity(rec) {
 		v := findingViewOf(f)

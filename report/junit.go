@@ -48,6 +48,8 @@ type junitCase struct {
 	Class   string        `xml:"classname,attr"`
 	Name    string        `xml:"name,attr"`
 	File    string        `xml:"file,attr,omitempty"`
+	Line    int           `xml:"line,attr,omitempty"`
+	Time    string        `xml:"time,attr,omitempty"` // "": not known
 	Failure *junitProblem `xml:"failure"`
 	Error   *junitProblem `xml:"error"`
 	Skipped *junitSkipped `xml:"skipped"`
@@ -112,6 +114,12 @@ func junitOf(s suite, rec *campaign.Record, opt Options) junitSuite {
 	}
 	for _, p := range s.Points {
 		jc := junitCase{Class: class, Name: xmlText(p.ID), File: file}
+		if p.Elapsed > 0 {
+			jc.Time = seconds(p.Elapsed.Seconds())
+		}
+		if p.Finding != nil && file != "" {
+			jc.Line = place(p.Finding)
+		}
 		switch p.Status {
 		case held:
 			if p.Name != p.ID {

@@ -150,7 +150,7 @@ func runViewOf(rec *campaign.Record, findings int, opt Options, d *drawer) *RunV
 		found.Label = "finding"
 	}
 	if len(rec.Campaigns) == 1 && rec.Campaigns[0].Score != nil {
-		v.Tiles = append(v.Tiles, tile{"score", fmt.Sprintf("%.3f", finite(*rec.Campaigns[0].Score)), "score, of 1"})
+		v.Tiles = append(v.Tiles, tile{"score", Score(*rec.Campaigns[0].Score), "score"})
 	}
 	v.Tiles = append(v.Tiles,
 		cases, found, tile{"rate", rate(env.Rate), "cases a second"}, tile{"time", duration(env.Seconds), "time"})
@@ -187,7 +187,7 @@ func campaignViewOf(c *campaign.CampaignRecord, opt Options, d *drawer) campaign
 	}
 	v.Counts = []string{count(n.Pass), count(n.Fail), count(n.Skip), count(n.Error)}
 	if c.Score != nil {
-		v.Score = fmt.Sprintf("%.3f", finite(*c.Score))
+		v.Score = Score(*c.Score)
 	}
 	if opt.Reference != "" && c.Source != "" && !strings.HasPrefix(c.Source, "/") {
 		v.Link = strings.TrimSuffix(opt.Reference, "/") + "/" + fileURI(c.Source)
@@ -228,11 +228,14 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 	f := v.Finding
 	v.Exhibits = d.exhibits(f.Evidence)
 	if f.Rerun.Tried > 0 && !f.Flaky {
-		v.Shown = count(f.Rerun.Same) + " of " + plural(f.Rerun.Tried, "re-run") + " failed the same way"
+		v.Shown = rerunLabel(f, "failed the same way")
+	}
+	if f.Unconfirmed != "" {
+		v.Shown = "not run again: " + f.Unconfirmed
 	}
 	if m := f.Minimized; m != nil {
 		if !asItWas(f) {
-			v.Minimal = strings.Replace(sizes(m), "->", "→", 1) + ", " + plural(m.Tries, "execution")
+			v.Minimal = strings.TrimPrefix(strings.Replace(sizes(m), "->", "→", 1)+", "+plural(m.Tries, "execution"), ", ")
 		}
 		if !m.Verified {
 			v.Minimal += "; not verified"
@@ -246,9 +249,9 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 		}
 	}
 	if len(f.Samples) > 0 {
-		t := &campaign.Table{Columns: []string{"case", "round", "bytes", "input"}, Numeric: []bool{true, true, true, false}}
+		t := &campaign.Table{Columns: []string{"case", "round", "size", "input"}, Numeric: []bool{true, true, true, false}}
 		for _, s := range f.Samples {
-			t.Rows = append(t.Rows, []string{count(s.Case.Index), count(s.Case.Round), count(s.Size), s.Input})
+			t.Rows = append(t.Rows, []string{count(s.Case.Index), count(s.Case.Round), sampleSize(&s), s.Input})
 		}
 		v.SampleSum = &tableView{Table: *t}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 )
@@ -28,6 +29,7 @@ type point struct {
 	Name    string            // for people
 	Detail  string            // what more is known; "" for nothing
 	Finding *campaign.Finding // nil: the point is about the campaign or the run
+	Elapsed time.Duration     // 0: not known
 }
 
 type suite struct {
@@ -145,12 +147,33 @@ func total(rec *campaign.Record) campaign.Counts {
 }
 
 // sizes says what shrinking came to: "48.2 KiB -> 37 B".
-func sizes(m *campaign.Minimal) string { return size(m.From) + " -> " + size(m.Size) }
+func sizes(m *campaign.Minimal) string {
+	switch g := m.Gauge; {
+	case g == nil:
+		return size(m.From) + " -> " + size(m.Size)
+	case g.Unit == "":
+		return ""
+	default:
+		return count(g.From) + " -> " + plural(g.Size, g.Unit)
+	}
+}
+
+// sampleSize is the size of a sample for people.
+func sampleSize(s *campaign.Sample) string {
+	switch g := s.Gauge; {
+	case g == nil:
+		return size(s.Size)
+	case g.Unit == "":
+		return "-"
+	default:
+		return plural(g.Size, g.Unit)
+	}
+}
 
 // reproducer is the smallest content that is known to show a finding, the
 // whole length of it, and why it could not be had in full ("" when it could).
 func reproducer(f *campaign.Finding, opt Options) (data []byte, full int64, why string) {
-	if f.Minimized == nil {
+	if f.Minimized == nil || f.Minimized.Gauge != nil { // the evidence shows it in the format's own terms
 		return nil, 0, ""
 	}
 	data, full = f.Minimized.Preview, f.Minimized.Size
@@ -164,13 +187,27 @@ func reproducer(f *campaign.Finding, opt Options) (data []byte, full int64, why 
 	return b, max(full, int64(len(b))), ""
 }
 
-// flakyLabel is how often a finding showed again, or "".
+// flakyLabel is how often a finding that is not certain showed again, or "".
 func flakyLabel(f *campaign.Finding) string {
-	if !f.Flaky {
+	switch {
+	case !f.Flaky:
+		return ""
+	case f.Rerun.Tried == 0 && f.Rerun.Errors > 0:
+		return "not confirmed: " + plural(f.Rerun.Errors, "re-run") + " had no result"
+	case f.Kind == campaign.KindNondeterminism:
+		return "flaky: " + rerunLabel(f, "gave another answer")
+	}
+	return "flaky: " + rerunLabel(f, "failed the same way")
+}
+
+// rerunLabel is in how many re-runs something was so, and how many had no result.
+func rerunLabel(f *campaign.Finding, so string) string {
+	return count(f.Rerun.Same) + " of " + plural(f.Rerun.Tried, "re-run") + " " + so + unanswered(f)
+}
+
+func unanswered(f *campaign.Finding) string {
+	if f.Rerun.Errors == 0 {
 		return ""
 	}
-	if f.Kind == campaign.KindNondeterminism {
-		return "flaky: " + count(f.Rerun.Same) + " of " + plural(f.Rerun.Tried, "re-run") + " gave another answer"
-	}
-	return "flaky: " + count(f.Rerun.Same) + " of " + plural(f.Rerun.Tried, "re-run") + " failed the same way"
+	return ", " + count(f.Rerun.Errors) + " had no result"
 }

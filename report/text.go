@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -20,7 +19,7 @@ func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 	s := newScreen(opt)
 	fs := bySeverity(&rec)
 	for _, f := range fs[:min(len(fs), textFindings)] {
-		s.findingBlock(f)
+		s.findingBlock(f, opt.Since)
 	}
 	if more := fs[min(len(fs), textFindings):]; len(more) > 0 {
 		s.line(0, fmt.Sprintf("and %s that are no graver:", plural(len(more), "more finding")))
@@ -37,6 +36,13 @@ func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 		s.warning(warning, opt.Width > 0)
 	}
 	if len(rec.Warnings) > 0 {
+		s.line(0, "")
+	}
+	s.since(opt.Since)
+	for _, hint := range rec.Hints {
+		s.line(0, "hint: "+brief(hint))
+	}
+	if len(rec.Hints) > 0 {
 		s.line(0, "")
 	}
 	s.closing(&rec)
@@ -70,7 +76,7 @@ func (s *screen) warning(text string, fold bool) {
 // exhibit, for a terminal.
 func FindingText(w io.Writer, rec campaign.Record, f campaign.Finding, opt Options) error {
 	s := newScreen(opt)
-	s.findingHead(&f)
+	s.findingHead(&f, nil)
 	s.field(2, "run", visible(rec.RunID))
 	for _, c := range rec.Campaigns {
 		if c.Contract == f.Contract && c.Name == f.Campaign {
@@ -90,7 +96,10 @@ func FindingText(w io.Writer, rec campaign.Record, f campaign.Finding, opt Optio
 		s.field(2, label, brief(cause))
 	}
 	if f.Rerun.Tried > 0 && !f.Flaky {
-		s.field(2, "re-run", fmt.Sprintf("%s of %s failed the same way", count(f.Rerun.Same), count(f.Rerun.Tried)))
+		s.field(2, "re-run", fmt.Sprintf("%s of %s failed the same way", count(f.Rerun.Same), count(f.Rerun.Tried))+unanswered(&f))
+	}
+	if f.Unconfirmed != "" {
+		s.field(2, "re-run", "none: "+brief(f.Unconfirmed))
 	}
 	s.minimized(&f)
 	s.reproduce(&f)
@@ -114,8 +123,8 @@ func ExhibitsText(w io.Writer, list []campaign.Exhibit, opt Options) error {
 	return nil
 }
 
-func (s *screen) findingBlock(f *campaign.Finding) {
-	s.findingHead(f)
+func (s *screen) findingBlock(f *campaign.Finding, since *Since) {
+	s.findingHead(f, since)
 	s.minimized(f)
 	s.excerpt(f)
 	s.reproduce(f)
@@ -142,9 +151,13 @@ func (s *screen) findingTitle(f *campaign.Finding) {
 }
 
 // findingHead writes a finding's title, then its figures.
-func (s *screen) findingHead(f *campaign.Finding) {
+func (s *screen) findingHead(f *campaign.Finding, since *Since) {
 	s.findingTitle(f)
-	figures := []string{visible(f.Contract + " " + f.Campaign), visible(f.Kind), plural(f.Cases, "case"), "first is case " + count(f.First)}
+	var figures []string
+	if since.isNew(f) {
+		figures = append(figures, s.paint(red, "new"))
+	}
+	figures = append(figures, []string{visible(f.Contract + " " + f.Campaign), visible(f.Kind), plural(f.Cases, "case"), "first is case " + count(f.First)}...)
 	if l := flakyLabel(f); l != "" {
 		figures = append(figures, s.paint(yellow, l))
 	}
@@ -194,7 +207,7 @@ func (s *screen) minimized(f *campaign.Finding) {
 	if m == nil || asItWas(f) {
 		return
 	}
-	text := sizes(m) + ", " + plural(m.Tries, "execution")
+	text := strings.TrimPrefix(sizes(m)+", "+plural(m.Tries, "execution"), ", ")
 	if !m.Verified {
 		text += ", not verified: it did not fail again after shrinking"
 	}
@@ -217,7 +230,7 @@ func (s *screen) samples(f *campaign.Finding) {
 	s.heading("Samples")
 	var rows [][]string
 	for _, m := range f.Samples {
-		rows = append(rows, []string{count(m.Case.Index), count(m.Case.Round), size(m.Size), visible(m.Input)})
+		rows = append(rows, []string{count(m.Case.Index), count(m.Case.Round), sampleSize(&m), visible(m.Input)})
 	}
 	s.grid(2, []string{"case", "round", "size", "input"}, rows, []bool{true, true, true, false})
 }
@@ -293,13 +306,22 @@ func (s *screen) campaigns(rec *campaign.Record) {
 		if scored {
 			score := "–"
 			if c.Score != nil {
-				score = strconv.FormatFloat(finite(*c.Score), 'f', 3, 64)
+				score = Score(*c.Score)
 			}
 			row = append(row, score)
 		}
 		rows = append(rows, row)
 	}
 	s.grid(0, columns, rows, numeric)
+	for _, c := range rec.Campaigns {
+		var figures []string
+		for _, f := range c.Figures {
+			figures = append(figures, count(f.Value)+" "+visible(f.Name))
+		}
+		if len(figures) > 0 {
+			s.figures(0, append([]string{visible(c.Name)}, figures...))
+		}
+	}
 	s.line(0, "")
 }
 

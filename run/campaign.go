@@ -8,8 +8,10 @@ import (
 	"sync"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/run/triage"
 	"github.com/thresh-dev/thresh/store"
+	"github.com/thresh-dev/thresh/store/inflight"
 )
 
 // attempt is one go at a campaign: all of it, unless an accelerator is found
@@ -23,6 +25,7 @@ type attempt struct {
 	id     campaign.Identity
 
 	counts  campaign.Counts
+	reasons reasons // why cases had no result
 	groups  *triage.Groups
 	samples map[string][]campaign.Sample // by fingerprint, beside the group's own
 	seen    map[string][]attached        // by fingerprint: the evidence of the first case
@@ -42,7 +45,13 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 	}
 	if facts == nil {
 		r.live.phase.Store(ptr(PhaseProbe))
+		probe := inflight.Mark{Kind: inflight.Probe, Campaign: k}
+		if r.lost(probe, c.Identity().Name, certainDeaths, "tried the target before the first case") {
+			return nil
+		}
+		r.inflight.Begin(0, probe)
 		f, err := c.Probe(ctx)
+		r.inflight.End(0)
 		if err != nil {
 			return fmt.Errorf("trying the target before the first case: %w", err)
 		}
@@ -54,9 +63,16 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 	for _, w := range facts.Warnings {
 		r.warn("%s", w)
 	}
+	if r.lost(startMark(k, true), c.Identity().Name, hopelessDeaths, "started the target") {
+		return nil
+	}
+	plain := r.plainly(ctx, k)
+	if plain {
+		r.notes = appendNew(r.notes, c.Identity().Name+": run without accelerator: Thresh was killed while it tried one")
+	}
 	for {
 		a := &attempt{
-			r: r, k: k, number: number, cold: redo != "", c: c, id: c.Identity(), limit: r.opt.Cases,
+			r: r, k: k, number: number, cold: redo != "" || plain, c: c, id: c.Identity(), limit: r.opt.Cases,
 			samples: make(map[string][]campaign.Sample), seen: make(map[string][]attached),
 			digest: campaign.NewDigest(sha256.New(), c.Identity()),
 		}
@@ -76,6 +92,10 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 		rec := &r.records[k]
 		rec.Cases = a.counts
 		r.digest.Write(a.digest.Sum())
+		r.outcomes.Add(a.digest.Root())
+		if n := a.counts.Error; n > 0 {
+			r.warn("%s: %s without a result: %s", a.id.Name, diag.Plural(n, "case"), &a.reasons)
+		}
 		if err != nil {
 			return err
 		}
@@ -83,6 +103,9 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 			if v, has := s.Score(a.state); has {
 				rec.Score = &v
 			}
+		}
+		if s, ok := campaign.As[campaign.Figurer[any]](c); ok {
+			rec.Figures = s.Figures(a.state)
 		}
 		if s, ok := campaign.As[campaign.Composer[any]](c); ok {
 			rec.Parts = s.Parts(a.state)
@@ -93,6 +116,17 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 		if w, ok := campaign.As[campaign.Warner[any]](c); ok {
 			for _, text := range w.Warnings(a.state) {
 				r.warn("%s: %s", a.id.Name, text)
+			}
+		}
+		if x, ok := campaign.As[campaign.Adviser[any]](c); ok && err == nil && ctx.Err() == nil {
+			for _, text := range x.Advice(a.state) {
+				r.hints = appendNew(r.hints, text)
+			}
+		}
+		if v, ok := campaign.As[campaign.Voider[any]](c); ok && !r.opt.AllowEmpty && r.stopReason() == "" && ctx.Err() == nil {
+			if why := v.Void(a.state); why != "" {
+				r.warn("%s: %s", a.id.Name, why)
+				r.void = true
 			}
 		}
 		if err := a.triage(ctx); err != nil {
@@ -121,6 +155,7 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 	a.counts.Planned = a.planned(0)
 	r.live.phase.Store(ptr(PhaseCases))
 	r.live.done.Store(0)
+	r.live.figures.Store(nil)
 	r.live.failed.Store(0)
 	r.live.errors.Store(0)
 	defer func() {
@@ -200,13 +235,16 @@ func (a *attempt) round(ctx context.Context, number int, round campaign.Round, p
 	if a.limit > 0 {
 		end = min(end, a.limit)
 	}
-	col := newCollector(a, number, round, base)
+	col := newCollector(ctx, a, number, round, base)
 	later := past.round(number, func(e store.Entry) { col.replayed(e) })
 	if later {
 		col.keepErrors()
 	}
 	err := a.execute(ctx, col, number, round, base, end)
 	a.state = col.finish()
+	if s, ok := campaign.As[campaign.Figurer[any]](a.c); ok {
+		a.r.live.figures.Store(ptr(s.Figures(a.state)))
+	}
 	return err
 }
 
@@ -218,15 +256,25 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		return nil
 	}
 	if a.lanes == nil {
-		l, err := openLanes(ctx, a.c, a.useful(), a.cold)
+		r.inflight.Begin(0, startMark(a.k, a.cold))
+		l, err := a.openLanes(ctx, a.useful(), a.cold)
+		r.inflight.End(0)
 		if err != nil {
 			return fmt.Errorf("starting the target: %w", err)
 		}
+		a.watch(l, inflight.Case)
 		a.lanes = l
 	}
 	size := singly
 	if b, ok := campaign.As[campaign.Batcher](a.lanes.open[0]); ok {
 		size.aim, size.most = b.Batch()
+	}
+	records := false
+	if x, ok := campaign.As[campaign.Recorder](a.c); ok {
+		records = x.Records()
+	}
+	if err := a.executeSuspects(ctx, col, a.worker(0, number, round, base, records), base, end); err != nil {
+		return err
 	}
 	sched := newSchedule(col.seq.Next(), end, a.chunk, size, len(a.lanes.open))
 	r.sched.Store(sched)
@@ -234,24 +282,18 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		r.sched.Store(nil)
 		a.chunk = sched.reached()
 	}()
-	if r.stopReason() != "" {
+	if r.stopReason() != "" || col.cut {
 		sched.stop()
 	}
-	done, records := col.known(), false
-	if x, ok := campaign.As[campaign.Recorder](a.c); ok {
-		records = x.Records()
-	}
+	done := col.known()
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := make(chan []result, 4*len(a.lanes.open))
 	errs := make([]error, len(a.lanes.open))
 	var wg sync.WaitGroup
-	for i, lane := range a.lanes.open {
-		w := &worker{
-			exec: lane, state: a.state, round: round, number: number, base: base,
-			campaign: a.k, attempt: a.number, sched: sched, done: done, journal: r.job.Writer, since: r.created,
-			out: out, deadline: newDeadline(r.opt.CaseTimeout), evidence: &r.evidence, records: records,
-		}
+	for i := range a.lanes.open {
+		w := a.worker(i, number, round, base, records)
+		w.sched, w.done, w.out = sched, done, out
 		wg.Go(func() {
 			if errs[i] = w.run(wctx); errs[i] != nil {
 				cancel() // one lane that cannot go on ends the round for all
@@ -284,6 +326,14 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 		}
 	}
 	return nil
+}
+
+// worker is the worker of a lane for one round.
+func (a *attempt) worker(lane, number int, round campaign.Round, base int64, records bool) *worker {
+	return &worker{
+		exec: a.lanes.open[lane], caller: a.lanes.call[lane], state: a.state, round: round, number: number, base: base,
+		campaign: a.k, attempt: a.number, journal: a.r.job.Writer, since: a.r.created, evidence: &a.r.evidence, records: records,
+	}
 }
 
 // live progress of outcomes as they come, in any order.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 // case order: to the counts, the digest, the groups and the contract's Fold.
 // It belongs to one goroutine.
 type collector struct {
+	ctx    context.Context // of the round, for what an input takes to be told
 	a      *attempt
 	number int
 	round  campaign.Round
@@ -26,9 +28,9 @@ type collector struct {
 	err    error // why collecting had to stop
 }
 
-func newCollector(a *attempt, number int, round campaign.Round, base int64) *collector {
+func newCollector(ctx context.Context, a *attempt, number int, round campaign.Round, base int64) *collector {
 	return &collector{
-		a: a, number: number, round: round, base: base, seq: campaign.NewSequence(base),
+		ctx: ctx, a: a, number: number, round: round, base: base, seq: campaign.NewSequence(base),
 		failed: make(map[int64]store.Entry), past: make(map[int64]bool), fold: startFold(a.c, a.state),
 	}
 }
@@ -84,10 +86,13 @@ func (c *collector) release(index int64, o campaign.Outcome) bool {
 	a.r.evidence.Add(-evidenceSize(o.Evidence))
 	at := campaign.Case{Round: c.number, Index: index}
 	a.counts.Add(o.Verdict)
+	if o.Verdict == campaign.VerdictError {
+		a.reasons.add(o.Title)
+	}
 	a.digest.Case(at, &o)
 	if o.Verdict == campaign.VerdictFail {
 		at.Payload = c.round.Payload(index - c.base)
-		if err := a.sample(at, &o); err != nil {
+		if err := a.sample(c.ctx, at, &o); err != nil {
 			c.err, c.cut = err, true
 			return false
 		}
@@ -97,9 +102,12 @@ func (c *collector) release(index int64, o campaign.Outcome) bool {
 	if a.r.opt.Stop != nil && index >= a.r.opt.StopFrom && a.r.opt.Stop(&o) {
 		a.r.stopStarting(StoppedFailFast)
 		c.cut = true
-		return false
 	}
-	return true
+	if o.Verdict == campaign.VerdictError && a.tooManyErrors() {
+		a.r.stopStarting(StoppedErrors)
+		c.cut = true
+	}
+	return !c.cut
 }
 
 // finish ends the round and returns the state after it.
@@ -107,7 +115,7 @@ func (c *collector) finish() any { return c.fold.finish() }
 
 // sample groups a failing case, and keeps its input and its evidence if it is
 // one of the first of its group.
-func (a *attempt) sample(at campaign.Case, o *campaign.Outcome) error {
+func (a *attempt) sample(ctx context.Context, at campaign.Case, o *campaign.Outcome) error {
 	group, sampled := a.groups.Add(at, o)
 	a.r.live.findings.Store(int64(len(a.r.findings) + a.groups.Len()))
 	if !sampled {
@@ -115,12 +123,12 @@ func (a *attempt) sample(at campaign.Case, o *campaign.Outcome) error {
 	}
 	s := campaign.Sample{Case: campaign.Case{Round: at.Round, Index: at.Index}, Input: o.Input}
 	if in, ok := campaign.As[campaign.Inputter[any]](a.c); ok {
-		if input := in.Input(a.state, at); input != nil {
+		if input := in.Input(ctx, a.state, at); input != nil {
 			blob, err := a.r.job.Store.PutBlob(input)
 			if err != nil {
 				return fmt.Errorf("keeping the input of case %d: %w", at.Index, err)
 			}
-			s.Blob, s.Size = blob, int64(len(input))
+			s.Blob, s.Size, s.Gauge = blob, int64(len(input)), campaign.GaugeOf(ctx, a.c, input)
 		}
 	}
 	a.samples[group.Fingerprint] = append(a.samples[group.Fingerprint], s)

@@ -121,11 +121,11 @@ func (a *attempt) dispute(ctx context.Context, fingerprint string, all disputes)
 			return f, fmt.Errorf("reading the input of case %d: %w", c.Index, err)
 		}
 	}
-	l, err := openLanes(ctx, a.c, 1, true)
+	l, err := a.openLanes(ctx, 1, true)
 	if err != nil {
 		return f, fmt.Errorf("starting the target to confirm findings: %w", err)
 	}
-	conf, err := triage.Confirm(ctx, settler{a: a, exec: l.open[0]}.execute, a.id.Contract, c, fingerprint, max(a.r.opt.Reruns, 1))
+	conf, err := triage.Confirm(ctx, settler{a: a, call: l.call[0]}.execute, a.id.Contract, c, fingerprint, max(a.r.opt.Reruns, 1))
 	if _, cerr := l.close(); err == nil && cerr != nil {
 		return f, fmt.Errorf("closing the target: %w", cerr)
 	}

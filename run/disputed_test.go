@@ -22,7 +22,7 @@ func (q quarrel) Disputes() (list []campaign.Dispute, all int64) {
 	for i := range all {
 		at := campaign.Case{Index: 5 + i}
 		list = append(list, campaign.Dispute{
-			Case: at, Input: q.Input(sum{}, at),
+			Case: at, Input: q.Input(context.Background(), sum{}, at),
 			First: campaign.Outcome{}, Second: campaign.Outcome{Verdict: campaign.VerdictFail, Title: "says the other"},
 		})
 	}

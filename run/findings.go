@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/run/triage"
 	"github.com/thresh-dev/thresh/store"
+	"github.com/thresh-dev/thresh/store/inflight"
 )
 
 // shrinkFindings is how many findings of a campaign are made small, the worst
@@ -37,10 +38,14 @@ func (a *attempt) triage(ctx context.Context) error {
 		a.r.warn("%s: %d findings beyond the %d worst were confirmed but not minimised; thresh shrink does it for one", a.id.Name, n, shrinkFindings)
 	}
 	workers := min(a.workers(), len(groups))
-	l, err := openLanes(ctx, a.c, workers, true)
+	if a.r.history.deaths.doubtful(a.k) {
+		workers = 1 // one of them ended Thresh: the next death tells which
+	}
+	l, err := a.openLanes(ctx, workers, true)
 	if err != nil {
 		return fmt.Errorf("starting the target to confirm findings: %w", err)
 	}
+	a.watch(l, inflight.Again)
 	found := make([]campaign.Finding, len(groups))
 	shown := newShowing(a.r.findingRoom)
 	errs := make([]error, len(groups))
@@ -49,7 +54,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for i := range workers {
-		s := settler{a: a, exec: l.open[i], shown: shown}
+		s := settler{a: a, call: l.call[i], shown: shown}
 		wg.Go(func() {
 			for n := range next {
 				found[n], errs[n] = s.settle(tctx, groups[n], n)
@@ -89,12 +94,12 @@ func (a *attempt) triage(ctx context.Context) error {
 // settler turns groups into findings on one lane.
 type settler struct {
 	a     *attempt
-	exec  campaign.Executor[any]
+	call  *Caller
 	shown *showing
 }
 
 func (s settler) execute(ctx context.Context, c campaign.Case) (campaign.Outcome, error) {
-	return s.exec.Execute(ctx, s.a.state, c)
+	return s.call.Execute(ctx, s.a.state, c)
 }
 
 // settle confirms the n-th group and makes it small if it is one of the first.
@@ -107,7 +112,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 		Samples: a.samples[g.Fingerprint], Evidence: []campaign.Exhibit{},
 	}
 	f.Reproduce = append(slices.Clone(a.r.opt.Reproduce), f.ID)
-	if old, ok := a.r.history.settled[printKey(a.k, g.Fingerprint)]; ok && old.First == f.First {
+	if old, ok := a.r.history.settled[printKey(a.k, g.Fingerprint)]; ok && old.First == f.First && old.Rerun.Errors == 0 {
 		old.Cases, old.Samples, old.Reproduce = f.Cases, f.Samples, f.Reproduce
 		s.shown.offer(n, sizeOf(old.Evidence))
 		return old, nil
@@ -120,11 +125,10 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 		}
 		c.Payload = notNil(payload)
 	}
-	conf, err := triage.Confirm(ctx, s.execute, a.id.Contract, c, g.Fingerprint, max(a.r.opt.Reruns, 1))
+	conf, err := s.confirm(ctx, c, &f)
 	if err != nil {
 		return f, fmt.Errorf("running case %d again: %w", c.Index, err)
 	}
-	f.Rerun, f.Flaky = conf.Rerun, conf.Flaky()
 	shown := conf.Outcome
 	if conf.Rerun.Same == 0 {
 		if shown, err = a.firstOf(g); err != nil {
@@ -132,14 +136,16 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 		}
 	}
 	var smallest []byte
-	if r, ok := campaign.As[campaign.Reducer](a.c); ok && n < shrinkFindings && !f.Flaky && a.r.opt.Shrink > 0 && c.Payload != nil {
+	if r, ok := campaign.As[campaign.Reducer](a.c); ok && n < shrinkFindings && !f.Flaky && f.Unconfirmed == "" && a.r.opt.Shrink > 0 && c.Payload != nil {
 		a.r.live.phase.Store(ptr(PhaseShrink))
 		red, err := triage.Reduce(ctx, r, s.execute, a.id.Contract, g.Fingerprint, c, a.r.opt.Shrink, conf.Slowest)
 		if err != nil {
 			return f, fmt.Errorf("making case %d smaller: %w", c.Index, err)
 		}
 		if red.Verified {
+			whole := shown.Evidence
 			shown, smallest = red.Outcome, red.Payload
+			shown.Whole = whole
 		}
 		blob, err := a.r.job.Store.PutBlob(red.Payload)
 		if err != nil {
@@ -147,8 +153,11 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 		}
 		f.Minimized = &campaign.Minimal{
 			Blob: blob, Size: int64(len(red.Payload)), From: int64(len(c.Payload)), Tries: red.Tries, Verified: red.Verified,
-			Preview: red.Payload[:min(len(red.Payload), maxPreview)],
+			Preview: red.Payload[:min(len(red.Payload), maxPreview)], Gauge: campaign.GaugeFrom(ctx, a.c, red.Payload, c.Payload),
 		}
+	}
+	if h, ok := campaign.As[campaign.Headliner](a.c); ok {
+		f.Title = h.Headline(f.Title, shown)
 	}
 	if d, ok := campaign.As[campaign.Describer[any]](a.c); ok {
 		f.Evidence = append(f.Evidence, d.Describe(a.state, c, shown, smallest)...)
@@ -157,6 +166,25 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 		f.Evidence = briefly(f.Evidence)
 	}
 	return f, a.r.note(store.KindFinding, a.k, findingEntry{Settled: &f})
+}
+
+// confirm runs the case of a finding again, unless that does harm. A system that
+// can no longer be reached, perhaps since it was sent that case, takes nothing
+// from what was seen.
+func (s settler) confirm(ctx context.Context, c campaign.Case, f *campaign.Finding) (conf triage.Confirmation, err error) {
+	a := s.a
+	if u, ok := campaign.As[campaign.Unrepeatable](a.c); ok {
+		f.Unconfirmed = u.Unrepeatable(c)
+	}
+	if f.Unconfirmed != "" {
+		return conf, nil
+	}
+	conf, err = triage.Confirm(ctx, s.execute, a.id.Contract, c, f.Fingerprint, max(a.r.opt.Reruns, 1))
+	if _, redo := campaign.IsRedo(err); err != nil && ctx.Err() == nil && !redo && !campaign.IsFatal(err) {
+		f.Unconfirmed, err = "it could not be run again: "+err.Error(), nil
+	}
+	f.Rerun, f.Flaky = conf.Rerun, conf.Flaky() && f.Unconfirmed == ""
+	return conf, err
 }
 
 // notNil makes an empty payload one that is there.

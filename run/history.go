@@ -18,6 +18,7 @@ type history struct {
 	first    map[string]provisional
 	settled  map[string]campaign.Finding // per fingerprint and campaign
 	disputed []disputes                  // per campaign
+	deaths   deaths
 	seconds  float64
 	points   []campaign.ProgressPoint
 }
@@ -94,8 +95,14 @@ func (r *runner) readHistory() error {
 				h.points = append(h.points, p)
 				h.points = thin(h.points)
 			}
+		case store.KindOutcome:
+			h.deaths.progress(e.Campaign)
 		case store.KindResumed:
 			base = h.seconds
+			var x resumed
+			if json.Unmarshal(e.Data, &x) == nil && x.Died != nil {
+				h.deaths.add(*x.Died)
+			}
 		}
 	}
 	if t := r.job.Journal.Torn; t > 0 {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -12,7 +13,10 @@ type Options struct {
 	Cases   int64         // at most so many cases a campaign; 0: all
 	Time    time.Duration // stop starting cases after this long; 0: never
 	// Stop ends a run at the first case, in case order, for which it holds; nil: never.
-	Stop        func(*campaign.Outcome) bool
+	Stop func(*campaign.Outcome) bool
+	// MaxErrors ends a run that has more cases with verdict error, in case order;
+	// nil: it goes on to its end whatever their number.
+	MaxErrors   *ErrorLimit
 	StopFrom    int64         // the first case, of each campaign, that Stop is asked about
 	CaseTimeout time.Duration // backstop for one case; a case that exceeds it gets verdict error; 0: none
 	Reruns      int           // cold re-executions that confirm a finding
@@ -21,6 +25,9 @@ type Options struct {
 	Progress    func(Snapshot)
 	Executed    func(n int64) // told, as results come in, how many cases this process has executed
 	Warnings    []string      // what was doubtful about the documents
+	// Trial executes a case in a process of its own and reports whether that was
+	// killed; nil: there is no such process.
+	Trial func(ctx context.Context, t Trial) (killed bool, err error)
 	// Reproduce is the command line that reproduces a finding, less its id.
 	Reproduce []string
 	// Environment is filled in by the caller with what it knows of host and
@@ -50,7 +57,8 @@ type Snapshot struct {
 	Planned   int64  // 0: not known
 	Failed    int64
 	Errors    int64
-	Findings  int // distinct so far, over the run
+	Findings  int               // distinct so far, over the run
+	Figures   []campaign.Figure // of the campaign, as of its last round
 	Workers   int
 	Rate      float64       // cases per second, over the last seconds
 	Elapsed   time.Duration // of this process
@@ -60,6 +68,7 @@ type Snapshot struct {
 // Why a run stopped before all its cases were run.
 const (
 	StoppedFailFast    = "fail-fast"
+	StoppedErrors      = "errors"
 	StoppedTime        = "time"
 	StoppedInterrupted = "interrupted"
 	StoppedFatal       = "environment"

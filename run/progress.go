@@ -18,8 +18,9 @@ type live struct {
 	failed    atomic.Int64
 	errors    atomic.Int64
 	findings  atomic.Int64
-	total     atomic.Int64 // cases of the run with an outcome
-	executed  atomic.Int64 // cases executed by this process
+	figures   atomic.Pointer[[]campaign.Figure] // of the campaign, as of its last round
+	total     atomic.Int64                      // cases of the run with an outcome
+	executed  atomic.Int64                      // cases executed by this process
 }
 
 type campaignLive struct {
@@ -92,6 +93,9 @@ func (r *runner) snapshot(rates *rateMeter) Snapshot {
 		RunID: r.job.Writer.RunID(), Of: r.live.campaigns,
 		Done: r.live.done.Load(), Planned: r.live.planned.Load(), Failed: r.live.failed.Load(), Errors: r.live.errors.Load(),
 		Findings: int(r.live.findings.Load()), Workers: r.opt.Workers, Elapsed: time.Since(r.start),
+	}
+	if f := r.live.figures.Load(); f != nil {
+		s.Figures = *f
 	}
 	if p := r.live.phase.Load(); p != nil {
 		s.Phase = *p

@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/store"
+	"github.com/thresh-dev/thresh/store/inflight"
 )
 
 // Job is what is to be run.
@@ -51,11 +52,10 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 		timer := time.AfterFunc(opt.Time, func() { r.stopStarting(StoppedTime) })
 		defer timer.Stop()
 	}
-	if job.Journal != nil {
-		if err := r.note(store.KindResumed, 0, map[string]any{"workers": opt.Workers}); err != nil {
-			return campaign.Record{}, err
-		}
+	if err := r.watchDeaths(); err != nil {
+		return campaign.Record{}, err
 	}
+	defer r.inflight.Close()
 	stopProgress := r.startProgress()
 	inner, shelf := campaign.WithShelf(ctx)
 	err := r.campaigns(inner)
@@ -73,17 +73,21 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 
 // runner is the state of one run in this process.
 type runner struct {
+	void    bool // a campaign says that its cases showed nothing
 	job     Job
 	opt     Options
 	start   time.Time // of this process's part
 	created time.Time // of the run
 
 	history  history
+	inflight *inflight.File   // what this process is doing
 	disputes map[int]disputes // met by this process, by campaign
 	digest   hash.Hash        // over the digests of the campaigns
+	outcomes campaign.Tree    // over the roots of the campaigns
 	records  []campaign.CampaignRecord
 	findings []campaign.Finding
 	warnings []string
+	hints    []string
 	notes    []string
 
 	findingRoom, campaignRoom int // what is left of findingsShown and campaignsShown
@@ -128,7 +132,7 @@ func (r *runner) stopStarting(why string) {
 // unstop takes back a stop at a case, whose attempt at the campaign is dropped.
 func (r *runner) unstop() {
 	why := r.stopWhy.Load()
-	if why == nil || *why != StoppedFailFast {
+	if why == nil || *why != StoppedFailFast && *why != StoppedErrors {
 		return
 	}
 	r.stopWhy.Store(nil)
@@ -178,7 +182,7 @@ func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, err
 	}
 	rec := campaign.Record{
 		RunID: r.job.Writer.RunID(), Digest: hex.EncodeToString(r.digest.Sum(nil)), Complete: stopped == "", Stopped: stopped,
-		Campaigns: r.records, Findings: r.findings, Warnings: r.warnings, Environment: r.opt.Environment,
+		Campaigns: r.records, Findings: r.findings, Warnings: r.warnings, Hints: r.hints, Environment: r.opt.Environment,
 	}
 	var total campaign.Counts
 	for _, c := range rec.Campaigns {
@@ -193,7 +197,7 @@ func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, err
 	switch {
 	case total.Fail > 0, len(r.findings) > 0:
 		rec.Verdict = "fail"
-	case rec.Verdict == "error", total.Error > 0, stopped == StoppedFatal:
+	case rec.Verdict == "error", r.void, total.Error > 0, stopped == StoppedFatal:
 		rec.Verdict = "error"
 	case total.Run == 0 && !r.opt.AllowEmpty:
 		rec.Verdict = "error"
@@ -214,6 +218,11 @@ func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, err
 		e.Rate = float64(r.live.executed.Load()) / s
 	}
 	e.Notes = append(e.Notes, r.notes...)
+	evidence, err := r.job.Writer.EvidenceRoot()
+	if err != nil {
+		return rec, diag.Environment("saving the run's record: %w", err)
+	}
+	e.Root = root(&r.outcomes, evidence)
 	e.Progress = thin(append(slices.Clone(r.history.points), r.points...))
 
 	status := "done"

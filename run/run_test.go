@@ -60,7 +60,7 @@ func (c *counter) Fold(s sum, results iter.Seq2[campaign.Case, campaign.Outcome]
 func (c *counter) Open(_ context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
 	return &adder{c, lane}, nil
 }
-func (c *counter) Input(_ sum, at campaign.Case) []byte {
+func (c *counter) Input(_ context.Context, _ sum, at campaign.Case) []byte {
 	return []byte(strings.Repeat("x", int(at.Index%50)+1) + fmt.Sprint(at.Index))
 }
 func (c *counter) Reduce(_ context.Context, payload []byte, test func([]byte) (bool, error)) []byte {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +35,21 @@ func FirstState(c campaign.Any, k int, j *store.Journal) (any, error) {
 // CaseAt is case index of stored campaign k, with its explicit input if the
 // campaign has such, and the state that it is executed in: the journal's
 // outcomes of the rounds before are folded again.
-func CaseAt(c campaign.Any, k int, j *store.Journal, index int64) (campaign.Case, any, error) {
+func CaseAt(ctx context.Context, c campaign.Any, k int, j *store.Journal, index int64) (campaign.Case, any, error) {
+	at, state, err := RoundCaseAt(c, k, j, index)
+	if err != nil {
+		return at, state, err
+	}
+	if in, ok := campaign.As[campaign.Inputter[any]](c); ok {
+		if p := in.Input(ctx, state, at); p != nil {
+			at.Payload = p
+		}
+	}
+	return at, state, nil
+}
+
+// RoundCaseAt is [CaseAt] with what the round gives, as the run executed it.
+func RoundCaseAt(c campaign.Any, k int, j *store.Journal, index int64) (campaign.Case, any, error) {
 	state, err := FirstState(c, k, j)
 	if err != nil {
 		return campaign.Case{}, nil, err
@@ -48,13 +63,7 @@ func CaseAt(c campaign.Any, k int, j *store.Journal, index int64) (campaign.Case
 			return campaign.Case{}, nil, fmt.Errorf("case %d is beyond the campaign's %d cases", index, base)
 		}
 		if index < base+round.Len {
-			at := campaign.Case{Round: number, Index: index, Payload: round.Payload(index - base)}
-			if in, ok := campaign.As[campaign.Inputter[any]](c); ok {
-				if p := in.Input(state, at); p != nil {
-					at.Payload = p
-				}
-			}
-			return at, state, nil
+			return campaign.Case{Round: number, Index: index, Payload: round.Payload(index - base)}, state, nil
 		}
 		seq, fold := campaign.NewSequence(base), startFold(c, state)
 		errs := make(map[int64]campaign.Outcome)
@@ -96,7 +105,7 @@ func lastAttempt(j *store.Journal, k int) int {
 
 // SaveMinimized keeps a smaller reproducer of a stored finding: in the run's
 // journal, its record and the index.
-func SaveMinimized(st *store.Store, rec campaign.Record, f campaign.Finding, from campaign.Case, red triage.Reduced, c campaign.Any, state any) error {
+func SaveMinimized(ctx context.Context, st *store.Store, rec campaign.Record, f campaign.Finding, from campaign.Case, red triage.Reduced, c campaign.Any, state any) error {
 	w, j, err := st.Resume(rec.RunID)
 	if err != nil {
 		return err
@@ -120,6 +129,7 @@ func SaveMinimized(st *store.Store, rec campaign.Record, f campaign.Finding, fro
 			from.Payload = original
 		}
 	}
+	f.Minimized.Gauge = campaign.GaugeFrom(ctx, c, red.Payload, from.Payload)
 	if d, ok := campaign.As[campaign.Describer[any]](c); ok {
 		f.Evidence = append([]campaign.Exhibit{}, d.Describe(state, from, red.Outcome, red.Payload)...)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/store"
+	"github.com/thresh-dev/thresh/store/inflight"
 )
 
 // result is one executed case on its way to the collector.
@@ -23,12 +24,14 @@ type result struct {
 type lanes struct {
 	c    campaign.Any
 	open []campaign.Executor[any]
+	call []*Caller // of each
 	cold bool
 }
 
 // openLanes opens n lanes; on an error none stays open.
-func openLanes(ctx context.Context, c campaign.Any, n int, cold bool) (*lanes, error) {
-	l := &lanes{c: c, cold: cold, open: make([]campaign.Executor[any], n)}
+func (a *attempt) openLanes(ctx context.Context, n int, cold bool) (*lanes, error) {
+	c := a.c
+	l := &lanes{c: c, cold: cold, open: make([]campaign.Executor[any], n), call: make([]*Caller, n)}
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
@@ -38,6 +41,9 @@ func openLanes(ctx context.Context, c campaign.Any, n int, cold bool) (*lanes, e
 	if err := errors.Join(errs...); err != nil {
 		_, cerr := l.close()
 		return nil, errors.Join(err, cerr)
+	}
+	for i, x := range l.open {
+		l.call[i] = NewCaller(x, a.r.opt.CaseTimeout)
 	}
 	return l, nil
 }
@@ -57,9 +63,13 @@ func (l *lanes) close() ([]string, error) {
 		}
 		if n, ok := campaign.As[noter](x); ok {
 			all[i] = n.Notes()
-			for _, note := range all[i] {
-				said[note]++
-			}
+		}
+		if l.call[i] != nil {
+			all[i] = append(all[i], l.call[i].Notes()...)
+			l.call[i].Close()
+		}
+		for _, note := range all[i] {
+			said[note]++
 		}
 		errs = append(errs, x.Close())
 	}
@@ -89,7 +99,7 @@ type worker struct {
 	journal  *store.Writer
 	since    time.Time // creation of the run
 	out      chan<- []result
-	deadline *deadline
+	caller   *Caller
 	evidence *atomic.Int64 // bytes of evidence on their way to the collector
 	records  bool          // the evidence of every case is journalled
 }
@@ -102,7 +112,6 @@ const maxEvidence = 64 << 20
 // run takes ranges until there are none left, ctx ends or the campaign cannot
 // go on; the error says which of these, nil meaning the first.
 func (w *worker) run(ctx context.Context) error {
-	defer w.deadline.close()
 	if s, ok := campaign.As[campaign.Settler](w.exec); ok {
 		defer s.Settle()()
 	}
@@ -139,17 +148,9 @@ func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) (busy
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		cctx := w.deadline.start(ctx)
-		o, err := w.exec.Execute(cctx, w.state, w.at(i))
-		late := w.deadline.stop()
+		o, err := w.caller.Execute(ctx, w.state, w.at(i))
 		if err != nil {
-			if ctx.Err() != nil {
-				return 0, ctx.Err()
-			}
-			if _, redo := campaign.IsRedo(err); redo || campaign.IsFatal(err) {
-				return 0, err
-			}
-			o = ErrorOutcome(err, late, w.deadline.limit)
+			return 0, err
 		}
 		if err := w.keep(i, o, batch); err != nil {
 			return 0, err
@@ -158,7 +159,9 @@ func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) (busy
 	return 0, nil
 }
 
-// together executes ranges by an executor that takes them whole.
+// together executes ranges by an executor that takes them whole. An error that
+// ends nothing else ends the batch alone: the rest is executed one by one, so
+// that the error is that of its case.
 func (w *worker) together(b campaign.Batcher) func(context.Context, int64, int64, *[]result) (time.Duration, error) {
 	return func(ctx context.Context, lo, hi int64, batch *[]result) (time.Duration, error) {
 		cases := make([]campaign.Case, 0, hi-lo)
@@ -170,10 +173,43 @@ func (w *worker) together(b campaign.Batcher) func(context.Context, int64, int64
 		if len(cases) == 0 {
 			return 0, nil
 		}
-		return b.ExecuteBatch(ctx, w.state, cases, func(c campaign.Case, o campaign.Outcome) error {
+		if g := w.caller.guard; g != nil {
+			n := cases[len(cases)-1].Index - cases[0].Index + 1
+			g.r.inflight.Begin(g.slot, inflight.Mark{Kind: g.kind, Campaign: g.campaign, Index: cases[0].Index, Count: int(n)})
+			defer g.end()
+		}
+		busy, err := b.ExecuteBatch(ctx, w.state, cases, func(c campaign.Case, o campaign.Outcome) error {
 			return w.keep(c.Index, o, batch)
 		})
+		if err == nil || ctx.Err() != nil || ends(err) {
+			return busy, err
+		}
+		have := make(map[int64]bool, len(*batch))
+		for _, r := range *batch {
+			have[r.index] = true
+		}
+		start := time.Now()
+		for _, c := range cases {
+			if have[c.Index] {
+				continue
+			}
+			o, err := w.caller.Execute(ctx, w.state, c)
+			if err == nil {
+				err = w.keep(c.Index, o, batch)
+			}
+			if err != nil {
+				return busy, err
+			}
+		}
+		return busy + time.Since(start), nil
 	}
+}
+
+// ends reports whether an error ends more than the case it was met in.
+func ends(err error) bool {
+	var je *journalError
+	_, redo := campaign.IsRedo(err)
+	return redo || campaign.IsFatal(err) || errors.As(err, &je)
 }
 
 // at is case i of the round.
@@ -225,58 +261,3 @@ type journalError struct{ err error }
 
 func (e *journalError) Error() string { return "writing the run's journal: " + e.err.Error() }
 func (e *journalError) Unwrap() error { return e.err }
-
-// ErrorOutcome is the outcome of a case that came to none: err says why, late
-// that it was the backstop of limit.
-func ErrorOutcome(err error, late bool, limit time.Duration) campaign.Outcome {
-	o := campaign.Outcome{Verdict: campaign.VerdictError, Kind: "environment", Title: err.Error()}
-	if late {
-		o.Kind = "case-timeout"
-		o.Title = fmt.Sprintf("no outcome within the case timeout of %s", limit)
-	}
-	return o
-}
-
-// deadline is the backstop for single cases: one timer a worker, and a context
-// that is only made anew after it was needed.
-type deadline struct {
-	limit  time.Duration
-	timer  *time.Timer
-	ctx    context.Context
-	cancel context.CancelFunc
-	fired  chan struct{}
-}
-
-func newDeadline(limit time.Duration) *deadline { return &deadline{limit: limit} }
-
-func (d *deadline) start(parent context.Context) context.Context {
-	if d.limit <= 0 {
-		return parent
-	}
-	if d.ctx == nil || d.ctx.Err() != nil {
-		d.close()
-		d.ctx, d.cancel = context.WithCancel(parent)
-		fired, cancel := make(chan struct{}), d.cancel
-		d.fired = fired
-		d.timer = time.AfterFunc(d.limit, func() { close(fired); cancel() })
-		return d.ctx
-	}
-	d.timer.Reset(d.limit)
-	return d.ctx
-}
-
-// stop ends the watch over a case and reports whether it was too late.
-func (d *deadline) stop() bool {
-	if d.limit <= 0 || d.timer.Stop() {
-		return false
-	}
-	<-d.fired
-	return true
-}
-
-func (d *deadline) close() {
-	if d.timer != nil {
-		d.timer.Stop()
-		d.cancel()
-	}
-}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func (s *Store) Begin(m Manifest) (*Writer, error) {
 // manifest is on the disk: a run that has a folder has a manifest.
 func (s *Store) begin(m Manifest) (_ *Writer, err error) {
 	tmp := s.path(runsDir, unbornRun+rand.Text())
-	if err := os.Mkdir(tmp, 0o777); err != nil {
+	if err := os.Mkdir(tmp, folderMode); err != nil {
 		return nil, err
 	}
 	dir := tmp
@@ -55,7 +56,7 @@ func (s *Store) begin(m Manifest) (_ *Writer, err error) {
 		return nil, err
 	}
 	closers = append(closers, l)
-	f, err := os.OpenFile(filepath.Join(tmp, journalFile), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := os.OpenFile(filepath.Join(tmp, journalFile), os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
 		return nil, err
 	}
@@ -86,10 +87,11 @@ func (s *Store) begin(m Manifest) (_ *Writer, err error) {
 	dir = s.path(runsDir, m.RunID)
 	flushDir(dir)
 	flushDir(s.path(runsDir))
-	if err := s.indexRun(projection{manifest: m, status: statusRunning}); err != nil {
+	before := chain{sum: sha256.New()}
+	if _, err := io.Copy(before.sum, io.NewSectionReader(f, 0, size)); err != nil {
 		return nil, err
 	}
-	return newWriter(s, m, l, f, size, enc), nil
+	return newWriter(s, m, l, f, size, enc, before), nil
 }
 
 func writeManifest(f *os.File, m Manifest) (int64, journal.Encoder, error) {
@@ -185,10 +187,19 @@ func (s *Store) resume(runID string) (_ *Writer, _ *Journal, err error) {
 			return nil, nil, fmt.Errorf("cut the journal: %w", err)
 		}
 	}
-	if err := s.setStatus(j.manifest, statusRunning); err != nil {
-		return nil, nil, err
+	before, err := readChain(f, j)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read what the journal holds: %w", err)
 	}
-	return newWriter(s, j.manifest, l, f, j.end, j.next), j, nil
+	w := newWriter(s, j.manifest, l, f, j.end, j.next, before)
+	if h := s.readHead(runID); h != nil {
+		w.record = h.Record
+	}
+	// What it says is over. If it cannot be removed, nothing can be written.
+	if err := os.Remove(s.runPath(runID, outlineFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, errors.Join(err, w.Close())
+	}
+	return w, j, nil
 }
 
 // setAside copies f from an offset on to a new file.
@@ -197,7 +208,7 @@ func setAside(f *os.File, from int64, path string) error {
 	if err != nil {
 		return err
 	}
-	out, err := os.Create(path)
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,11 @@ func TestPartsAreTheRecord(t *testing.T) {
 		if d := cmp.Diff(want, outline); d != "" {
 			t.Error(d)
 		}
-		must(t, s.Rebuild())
+		for _, f := range outlines(t, s.Dir()) {
+			must(t, os.Remove(f))
+		}
+		must(t, s.Close())
+		s = openStore(t, s.Dir())
 	}
 	if _, err := s.FindingOf(rec.RunID, "F-none"); err == nil {
 		t.Error("a finding that is not there")
@@ -127,7 +131,7 @@ func TestHistoryAndTrends(t *testing.T) {
 	second := writeRun(t, s, aged("demo", 2), 5).RunID
 	short := writeRun(t, s, aged("demo", 3), 2).RunID
 	writeRun(t, s, aged("other", 4), 5, f)
-	list, err := s.History(f, 10)
+	list, err := s.History(first, f, 10)
 	must(t, err)
 	got := ""
 	for _, x := range list {

@@ -1,8 +1,8 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
+	"io/fs"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -10,12 +10,17 @@ import (
 )
 
 // FindingOfCase is the finding of a run whose first failing case this is; ""
-// if the index knows none.
+// if there is none.
 func (s *Store) FindingOfCase(runID, contract, name string, index int64) (id string, err error) {
-	err = s.db.QueryRow(`SELECT f.finding_id FROM findings f JOIN details d USING (run_id, finding_id)
-WHERE f.run_id = ? AND f.contract = ? AND f.campaign = ? AND d.first_case = ? ORDER BY f.severity DESC, f.finding_id LIMIT 1`,
-		runID, contract, name, index).Scan(&id)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	err = s.withOutline(runID, func(o *outline) error {
+		rows, err := o.rows()
+		i := slices.IndexFunc(rows, func(r row) bool { return r.Contract == contract && r.Campaign == name && r.First == index })
+		if i >= 0 {
+			id = rows[i].ID
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", diag.Environment("look for the finding of case %d of run %s: %w", index, runID, err)
 	}
 	return id, nil

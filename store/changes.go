@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/score"
 )
 
 // ScoreChange is a score as two runs have it; nil where one has none.
@@ -17,6 +18,34 @@ type ScoreChange struct {
 	// OtherParts says that the score is made of other parts in B than in A, so
 	// that the two are no measure for each other.
 	OtherParts bool `json:"other_parts,omitempty"`
+	// Chance is what chance has to do with the change of a whole score, by how
+	// many of the campaign's cases passed; nil: it did not change, or nothing is known.
+	Chance *Chance `json:"chance,omitempty"`
+}
+
+// Chance is what Fisher's exact test says of two counts.
+type Chance struct {
+	P       float64 `json:"p"`       // two-sided; that of a cell is corrected by Holm's method over all cells of the two runs
+	Verdict string  `json:"verdict"` // "better", "worse", or "no evidence of a change"
+}
+
+// significant is the level below which a change counts as one.
+const significant = 0.05
+
+// noEvidence is the verdict on a change that chance explains.
+const noEvidence = "no evidence of a change"
+
+// Significant reports whether chance does not explain the change.
+func (c *Chance) Significant() bool { return c.P < significant }
+
+func chance(p float64, better bool) *Chance {
+	switch {
+	case p >= significant:
+		return &Chance{p, noEvidence}
+	case better:
+		return &Chance{p, "better"}
+	}
+	return &Chance{p, "worse"}
 }
 
 // CellChange is a cell of a matrix that held in other parts of its runs.
@@ -27,6 +56,13 @@ type CellChange struct {
 	Column   string               `json:"column"`
 	A        *campaign.MatrixCell `json:"a,omitempty"` // nil: the run has no such cell
 	B        *campaign.MatrixCell `json:"b,omitempty"`
+	Chance   *Chance              `json:"chance,omitempty"` // nil: the cell has no runs on one side
+}
+
+// Tested is a campaign whose cells were compared.
+type Tested struct {
+	Contract string `json:"contract"`
+	Campaign string `json:"campaign"`
 }
 
 // Better reports whether the cell held more often in run B.
@@ -94,9 +130,13 @@ func scores(pairs [][2]*campaign.CampaignRecord) []ScoreChange {
 			continue
 		}
 		same := func(x, y campaign.ScorePart) bool { return x.Name == y.Name }
-		list = append(list, ScoreChange{
+		whole := ScoreChange{
 			Contract: b.Contract, Campaign: b.Name, A: a.Score, B: b.Score, OtherParts: !slices.EqualFunc(a.Parts, b.Parts, same),
-		})
+		}
+		if x, y := a.Cases, b.Cases; !whole.OtherParts && a.Score != nil && b.Score != nil && *a.Score != *b.Score && x.Pass+x.Fail > 0 && y.Pass+y.Fail > 0 {
+			whole.Chance = chance(score.Fisher(x.Pass, x.Pass+x.Fail, y.Pass, y.Pass+y.Fail), *b.Score > *a.Score)
+		}
+		list = append(list, whole)
 		var names []string
 		for _, x := range slices.Concat(a.Parts, b.Parts) {
 			if !slices.Contains(names, x.Name) {
@@ -121,23 +161,42 @@ func part(list []campaign.ScorePart, name string) *float64 {
 
 // cells are those of the campaigns' matrices that differ, in the order of run
 // B; cells of rows and columns that A alone has come last.
-func cells(pairs [][2]*campaign.CampaignRecord) []CellChange {
-	list := []CellChange{}
+func cells(pairs [][2]*campaign.CampaignRecord) (list []CellChange, tested []Tested) {
+	list = []CellChange{}
+	var tests []float64 // of all cells that both runs have
+	var at []int        // in list; -1: the cell did not change
 	for _, p := range pairs {
 		if p[0] == nil || p[1] == nil {
 			continue
 		}
 		inA, orderA := cellsOf(p[0])
 		inB, orderB := cellsOf(p[1])
-		seen := make(map[cellKey]bool)
+		seen, before := make(map[cellKey]bool), len(tests)
 		for _, k := range slices.Concat(orderB, orderA) {
-			if !seen[k] && !alike(inA[k], inB[k]) {
-				list = append(list, CellChange{Contract: p[1].Contract, Campaign: p[1].Name, Row: k.row, Column: k.column, A: inA[k], B: inB[k]})
+			if seen[k] {
+				continue
 			}
 			seen[k] = true
+			a, b, changed := inA[k], inB[k], -1
+			if !alike(a, b) {
+				changed = len(list)
+				list = append(list, CellChange{Contract: p[1].Contract, Campaign: p[1].Name, Row: k.row, Column: k.column, A: a, B: b})
+			}
+			if a != nil && b != nil && a.Total > 0 && b.Total > 0 {
+				tests, at = append(tests, score.Fisher(a.Hits, a.Total, b.Hits, b.Total)), append(at, changed)
+			}
+		}
+		if len(tests) > before {
+			tested = append(tested, Tested{p[1].Contract, p[1].Name})
 		}
 	}
-	return list
+	for i, p := range score.Holm(tests) {
+		if at[i] >= 0 {
+			c := &list[at[i]]
+			c.Chance = chance(p, c.Better())
+		}
+	}
+	return list, tested
 }
 
 // alike reports whether cells held in the same part of their runs; one without

@@ -6,22 +6,25 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // Comparison is how the findings of run B differ from those of run A. Each
 // list is ordered by severity, worst first, then by id.
 type Comparison struct {
-	A            string             `json:"a"` // names of the runs
+	A            string             `json:"a"` // names of the runs, of which A is the older one
 	B            string             `json:"b"`
-	New          []campaign.Finding `json:"new"`           // in B alone
-	Fixed        []campaign.Finding `json:"fixed"`         // in A alone, and B ran the cases that showed them in A
-	StillFailing []StillFailing     `json:"still_failing"` // in both
-	NotRun       []campaign.Finding `json:"not_run"`       // in A alone, but B cannot tell: it did not run those cases, or could not
-	SameDigest   bool               `json:"same_digest"`   // every case came to the same
+	Swapped      bool               `json:"swapped,omitempty"` // the newer run was named first
+	New          []campaign.Finding `json:"new"`               // in B alone
+	Fixed        []campaign.Finding `json:"fixed"`             // in A alone, and B ran the cases that showed them in A
+	StillFailing []StillFailing     `json:"still_failing"`     // in both
+	NotRun       []campaign.Finding `json:"not_run"`           // in A alone, but B cannot tell: it did not run those cases, or could not
+	SameDigest   bool               `json:"same_digest"`       // every case came to the same
 	// Scores are those of campaigns that both runs have, changed or not; Cells
 	// are the cells of their matrices that differ.
 	Scores []ScoreChange `json:"scores"`
 	Cells  []CellChange  `json:"cells"`
+	Tested []Tested      `json:"tested,omitempty"` // campaigns of which both runs have cells, changed or not
 	// Differences say what else than the target differs: campaigns that one
 	// run lacks or that have other cases, and runs that did not complete.
 	Differences []string `json:"differences"`
@@ -34,50 +37,66 @@ type StillFailing struct {
 }
 
 // Compare compares two runs, named as [Store.Record] takes them, by the ids
-// of their findings.
-func (s *Store) Compare(a, b string) (Comparison, error) {
-	ra, err := s.Record(a)
-	if err != nil {
-		return Comparison{}, err
+// of their findings. It says what changed from the older run to the newer one,
+// whichever is named first.
+func (s *Store) Compare(a, b string) (Comparison, error) { return s.compareIn(a, b, s.record) }
+
+func (s *Store) compareIn(a, b string, read func(id string) (campaign.Record, error)) (c Comparison, err error) {
+	if a, err = s.resolveRun(a); err != nil {
+		return c, err
 	}
-	rb, err := s.Record(b)
-	if err != nil {
-		return Comparison{}, err
+	if b, err = s.resolveRun(b); err != nil {
+		return c, err
 	}
-	return compare(ra, rb), nil
+	ids, err := s.runNames()
+	if err != nil {
+		return c, diag.Environment("list the runs of the store %s: %w", s.dir, err)
+	}
+	swapped := slices.Index(ids, a) < slices.Index(ids, b) // newest first
+	if swapped {
+		a, b = b, a
+	}
+	ra, err := read(a)
+	if err != nil {
+		return c, err
+	}
+	rb, err := read(b)
+	if err != nil {
+		return c, err
+	}
+	c = compare(ra, rb)
+	c.Swapped = swapped
+	return c, nil
 }
 
 // CompareBriefly is Compare by what lists of findings say: a finding has what
 // its [FindingSummary] has and nothing else. It takes time and memory for two
 // lists, whatever evidence the runs hold.
-func (s *Store) CompareBriefly(a, b string) (Comparison, error) {
-	var recs [2]campaign.Record
-	for i, ref := range [...]string{a, b} {
-		rec, err := s.Outline(ref)
-		if err != nil {
-			return Comparison{}, err
-		}
-		list, err := s.Findings(FindingQuery{RunID: rec.RunID})
-		if err != nil {
-			return Comparison{}, err
-		}
-		for _, f := range list.Findings {
-			rec.Findings = append(rec.Findings, f.finding())
-		}
-		recs[i] = rec
+func (s *Store) CompareBriefly(a, b string) (Comparison, error) { return s.compareIn(a, b, s.brief) }
+
+// brief is the record of a run, named in full, with what lists say of its findings.
+func (s *Store) brief(id string) (campaign.Record, error) {
+	rec, err := s.Outline(id)
+	if err != nil {
+		return rec, err
 	}
-	return compare(recs[0], recs[1]), nil
+	list, err := s.Findings(FindingQuery{RunID: id})
+	for _, f := range list.Findings {
+		rec.Findings = append(rec.Findings, f.finding())
+	}
+	return rec, err
 }
 
 func compare(a, b campaign.Record) Comparison {
 	pairs := Counterparts(a, b)
 	names := renamed(pairs)
 	c := Comparison{
-		Scores: scores(pairs), Cells: cells(pairs),
-		A: a.RunID, B: b.RunID, SameDigest: a.Digest == b.Digest && a.Digest != "",
+		Scores: scores(pairs),
+		A:      a.RunID, B: b.RunID, SameDigest: a.Digest == b.Digest && a.Digest != "",
 		New: []campaign.Finding{}, Fixed: []campaign.Finding{}, StillFailing: []StillFailing{}, NotRun: []campaign.Finding{},
 		Differences: differences(a, b, names),
 	}
+	c.Cells, c.Tested = cells(pairs)
 	inA, inB := byIdentity(a, names), byIdentity(b, names)
 	for id, f := range inB {
 		if _, both := inA[id]; !both {

@@ -5,10 +5,10 @@
 // A store is a folder:
 //
 //	runs/<run>/journal   what happened, record by record: the truth
+//	runs/<run>/outline   made from the journal, for lists of runs and pages of
+//	                     one; it can be deleted at any time
 //	runs/<run>/lock      held by the process that writes the run
 //	blobs/ab/ab….zst     contents, named by their SHA-256
-//	index.db             SQLite, a projection of the journals for questions
-//	                     over many runs; it can be deleted at any time
 //	lock                 held shared by everybody who has the store open
 //
 // The journal comes first. A run's folder appears under its name only with its

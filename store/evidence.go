@@ -18,7 +18,7 @@ const evidenceSize = 120 << 10
 type evidence struct {
 	raw       []byte
 	low, high int64
-	out       []byte // the record
+	out, data []byte // the record, and what it holds
 }
 
 func (x *evidence) add(e *Entry, seen []campaign.Attachment) {
@@ -47,7 +47,8 @@ func (x *evidence) record(p *packer) ([]byte, error) {
 	}
 	data := binary.AppendUvarint(nil, uint64(x.low))
 	data = binary.AppendUvarint(data, uint64(x.high))
-	x.out = journal.AppendAside(x.out[:0], KindEvidence, p.enc.EncodeAll(x.raw, data))
+	x.data = p.enc.EncodeAll(x.raw, data)
+	x.out = journal.AppendAside(x.out[:0], KindEvidence, x.data)
 	x.raw = x.raw[:0]
 	return x.out, nil
 }

@@ -1,11 +1,10 @@
 package store
 
 import (
-	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
+	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -39,7 +38,7 @@ type FindingSummary struct {
 	Cases       int64             `json:"cases"`
 	Flaky       bool              `json:"flaky"`
 	First       int64             `json:"first_case"`
-	New         bool              `json:"new"` // no earlier run of the campaign has it, and there is one; the index tells
+	New         bool              `json:"new"` // no earlier comparable run of the campaign has it, and there is one; the index tells
 }
 
 // finding is a finding of which no more is known.
@@ -67,18 +66,6 @@ type FindingPage struct {
 	Findings []FindingSummary `json:"findings"`
 }
 
-// isNew is whether no earlier run of a finding's campaign has it, though there
-// is one.
-const isNew = `(EXISTS (SELECT 1 FROM campaigns c JOIN runs e USING (run_id)
-		WHERE c.contract = f.contract AND c.name = f.campaign AND e.created < r.created)
-	AND NOT EXISTS (SELECT 1 FROM findings g JOIN runs e USING (run_id) WHERE g.finding_id = f.finding_id AND e.created < r.created))`
-
-const findingWhere = ` FROM findings f JOIN runs r USING (run_id) WHERE f.run_id = @run AND (NOT @new OR ` + isNew + `)
-	AND (@contract = '' OR f.contract = @contract) AND (@campaign = '' OR f.campaign = @campaign)
-	AND (@kind = '' OR f.kind = @kind) AND (@severity < 0 OR f.severity = @severity) AND (NOT @flaky OR f.flaky)
-	AND (@text = '' OR f.finding_id LIKE @text ESCAPE '\' OR f.title LIKE @text ESCAPE '\'
-		OR f.kind LIKE @text ESCAPE '\' OR f.campaign LIKE @text ESCAPE '\')`
-
 // Findings lists findings of a run that the index knows: of one that has ended,
 // however. Those of a live run are told by [Store.Follow].
 func (s *Store) Findings(q FindingQuery) (FindingPage, error) {
@@ -90,34 +77,33 @@ func (s *Store) Findings(q FindingQuery) (FindingPage, error) {
 }
 
 func (s *Store) findings(q FindingQuery) (FindingPage, error) {
-	page := FindingPage{Findings: []FindingSummary{}}
-	severity := -1
-	if q.Severity != nil {
-		severity = int(*q.Severity)
-	}
-	args := []any{
-		sql.Named("run", q.RunID), sql.Named("contract", q.Contract), sql.Named("campaign", q.Campaign), sql.Named("kind", q.Kind),
-		sql.Named("severity", severity), sql.Named("flaky", q.Flaky), sql.Named("new", q.New), sql.Named("text", likePart(q.Text)),
-	}
-	if err := s.db.QueryRow("SELECT count(*)"+findingWhere, args...).Scan(&page.Total); err != nil {
-		return page, err
-	}
-	rows, err := s.db.Query(`SELECT f.finding_id, f.fingerprint, f.contract, f.campaign, f.kind, f.title, f.severity, f.cases, f.flaky,
-	coalesce((SELECT first_case FROM details d WHERE d.run_id = f.run_id AND d.finding_id = f.finding_id), 0), `+isNew+
-		findingWhere+" ORDER BY f.severity DESC, f.finding_id LIMIT @limit OFFSET @offset",
-		append(args, sql.Named("limit", limitOf(q.Limit)), sql.Named("offset", max(0, q.Offset)))...)
-	if err != nil {
-		return page, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var f FindingSummary
-		if err := rows.Scan(&f.ID, &f.Fingerprint, &f.Contract, &f.Campaign, &f.Kind, &f.Title, &f.Severity, &f.Cases, &f.Flaky, &f.First, &f.New); err != nil {
-			return page, err
+	var list []FindingSummary
+	err := s.withOutline(q.RunID, func(o *outline) error {
+		rows, err := o.rows()
+		for _, r := range rows {
+			if q.picks(r.FindingSummary) {
+				list = append(list, r.FindingSummary)
+			}
 		}
-		page.Findings = append(page.Findings, f)
+		return err
+	})
+	if err != nil {
+		return FindingPage{Findings: []FindingSummary{}}, err
 	}
-	return page, rows.Err()
+	if q.New {
+		if err := s.markNew(q.RunID, list); err != nil {
+			return FindingPage{Findings: []FindingSummary{}}, err
+		}
+		list = slices.DeleteFunc(list, func(f FindingSummary) bool { return !f.New })
+	}
+	p := FindingPage{Total: len(list), Findings: append([]FindingSummary{}, page(list, q.Offset, q.Limit)...)}
+	return p, s.markNew(q.RunID, p.Findings)
+}
+
+func (q FindingQuery) picks(f FindingSummary) bool {
+	return (q.Contract == "" || f.Contract == q.Contract) && (q.Campaign == "" || f.Campaign == q.Campaign) &&
+		(q.Kind == "" || f.Kind == q.Kind) && (q.Severity == nil || f.Severity == *q.Severity) && (!q.Flaky || f.Flaky) &&
+		holdsText(q.Text, f.ID, f.Title, f.Kind, f.Campaign)
 }
 
 // MarkNew tells of findings of a live run, which the index does not have yet,
@@ -133,58 +119,61 @@ func (s *Store) MarkNew(runID string, list []FindingSummary) error {
 	return nil
 }
 
+// markNew says of findings of a run whether they are new: no earlier run has
+// them that asked the same of their campaign, and there is such a run.
 func (s *Store) markNew(runID string, list []FindingSummary) error {
-	asked, err := json.Marshal(list)
+	if len(list) == 0 {
+		return nil
+	}
+	run, err := s.known(runID)
 	if err != nil {
 		return err
 	}
-	rows, err := s.db.Query(`WITH f AS (SELECT value->>'id' AS finding_id, value->>'contract' AS contract, value->>'campaign' AS campaign FROM json_each(@list))
-		SELECT f.finding_id FROM f, runs r WHERE r.run_id = @run AND `+isNew, sql.Named("list", string(asked)), sql.Named("run", runID))
+	runs, err := s.runList()
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	fresh := make(map[string]bool)
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return err
+	asked, before := make(map[string]bool), make(map[campaignKey]bool)
+	for _, f := range list {
+		asked[f.ID] = true
+	}
+	for _, k := range runs {
+		if !k.Created.Before(run.Created) {
+			continue
 		}
-		fresh[id] = true
+		any := false
+		for i := range run.Each {
+			if c := &run.Each[i]; k.of(c) != nil {
+				any, before[campaignKey{c.Contract, c.Name}] = true, true
+			}
+		}
+		if !any {
+			continue
+		}
+		for _, id := range k.IDs {
+			delete(asked, id)
+		}
 	}
 	for i := range list {
-		list[i].New = fresh[list[i].ID]
+		f := &list[i]
+		f.New = asked[f.ID] && before[campaignKey{f.Contract, f.Campaign}]
 	}
-	return rows.Err()
-}
-
-// likePart is a pattern for what holds text; "" for no text.
-func likePart(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text) + "%"
-}
-
-// limitOf is a limit as SQLite takes it; it has a word of its own for none.
-func limitOf(n int) int {
-	if n > 0 {
-		return n
-	}
-	return -1
+	return nil
 }
 
 // FindingOf returns one finding of a run, both named in full, without reading
 // the rest of the run's record. Of a live run it is what its journal says now.
 func (s *Store) FindingOf(runID, id string) (campaign.Finding, error) {
 	var f campaign.Finding
-	var body []byte
-	err := s.db.QueryRow("SELECT body FROM details WHERE run_id = ? AND finding_id = ?", runID, id).Scan(&body)
-	if errors.Is(err, sql.ErrNoRows) {
+	err := s.withOutline(runID, func(o *outline) error {
+		rows, err := o.rows()
+		if i := slices.IndexFunc(rows, func(r row) bool { return r.ID == id }); i >= 0 && err == nil {
+			f, err = o.finding(rows[i])
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) || err == nil && f.ID == "" {
 		return s.journalledFinding(runID, id)
-	}
-	if err == nil {
-		err = s.pack.unpack(body, &f)
 	}
 	if err != nil {
 		return f, diag.Environment("read finding %s of run %s: %w", id, runID, err)
@@ -230,66 +219,51 @@ type Sighting struct {
 	Flaky   bool      `json:"flaky"`
 }
 
-// History returns what the newest runs of a finding's campaign say of it,
-// newest first.
-func (s *Store) History(f campaign.Finding, limit int) ([]Sighting, error) {
-	list, err := s.sightings(f, limit)
+// History returns what the newest runs say of a finding of a run, newest first:
+// that run, and those that asked the same of the finding's campaign.
+func (s *Store) History(runID string, f campaign.Finding, limit int) ([]Sighting, error) {
+	list, err := s.sightings(runID, f, limit)
 	if err != nil {
 		return nil, diag.Environment("read the history of finding %s: %w", f.ID, err)
 	}
 	return list, nil
 }
 
-func (s *Store) sightings(f campaign.Finding, limit int) ([]Sighting, error) {
-	rows, err := s.db.Query(`
-SELECT r.run_id, r.created, r.status, f.finding_id IS NOT NULL, r.complete AND min(c.run) > @first AND sum(c.error) = 0,
-	coalesce(f.cases, 0), coalesce(f.flaky, 0)
-FROM campaigns c JOIN runs r USING (run_id) LEFT JOIN findings f ON f.run_id = r.run_id AND f.finding_id = @id
-WHERE c.contract = @contract AND c.name = @campaign GROUP BY r.run_id`+newestFirst+" LIMIT @limit",
-		sql.Named("first", f.First), sql.Named("id", f.ID), sql.Named("contract", f.Contract),
-		sql.Named("campaign", f.Campaign), sql.Named("limit", limitOf(limit)))
+func (s *Store) sightings(runID string, f campaign.Finding, limit int) ([]Sighting, error) {
+	runs, at, err := s.at(runID)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	asked := slices.DeleteFunc(slices.Clone(runs[at].Each), func(c outlined) bool { return c.Contract != f.Contract || c.Name != f.Campaign })
 	list := []Sighting{}
-	for rows.Next() {
-		var x Sighting
-		var created int64
-		if err := rows.Scan(&x.RunID, &created, &x.Status, &x.Seen, &x.Told, &x.Cases, &x.Flaky); err != nil {
-			return nil, err
+	for _, k := range runs {
+		x := Sighting{RunID: k.RunID, Created: k.Created, Status: k.Status, Seen: slices.Contains(k.IDs, f.ID), Told: k.Complete}
+		of := false
+		for _, c := range k.Each {
+			if slices.ContainsFunc(asked, func(a outlined) bool { return a.comparable(&c) }) {
+				of, x.Told = true, x.Told && c.Cases.Run > f.First && c.Cases.Error == 0
+			}
 		}
-		x.Created = time.UnixMicro(created).UTC()
-		list = append(list, x)
-	}
-	return list, rows.Err()
-}
-
-// indexParts keeps a record's parts.
-func (s *Store) indexParts(tx *sql.Tx, id string, rec *campaign.Record) error {
-	outline := *rec
-	outline.RunID, outline.Findings = id, []campaign.Finding{}
-	body, err := s.pack.packRecord(&outline)
-	if err == nil {
-		_, err = tx.Exec("INSERT INTO outlines VALUES (?,?)", id, body)
-	}
-	if err != nil {
-		return fmt.Errorf("index the outline of run %s: %w", id, err)
-	}
-	put, err := tx.Prepare("INSERT OR REPLACE INTO details VALUES (?,?,?,?)")
-	if err != nil {
-		return fmt.Errorf("index the findings of run %s: %w", id, err)
-	}
-	defer put.Close()
-	for i := range rec.Findings {
-		f := &rec.Findings[i]
-		body, err := s.pack.pack(f)
-		if err == nil {
-			_, err = put.Exec(id, f.ID, f.First, body)
+		if !of {
+			continue
 		}
-		if err != nil {
-			return fmt.Errorf("index finding %s of run %s: %w", f.ID, id, err)
+		if x.Seen {
+			err := s.withOutline(k.RunID, func(o *outline) error {
+				rows, err := o.rows()
+				for _, r := range rows {
+					if r.ID == f.ID {
+						x.Cases, x.Flaky = r.Cases, r.Flaky
+					}
+				}
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		if list = append(list, x); len(list) == limit {
+			break
 		}
 	}
-	return nil
+	return list, nil
 }

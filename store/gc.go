@@ -44,12 +44,9 @@ func (s *Store) GC(keep int, dry bool) (GCResult, error) {
 }
 
 func (s *Store) gc(keep int, dry bool, res *GCResult) error {
-	if _, err := s.reconcile(false); err != nil {
-		return err
-	}
-	// Runs that cannot be read have no row here. They are never removed: what
+	// Runs that cannot be read are not among these. They are never removed: what
 	// they hold may be all that is left of something.
-	ids, err := s.column("SELECT r.run_id FROM runs r" + newestFirst)
+	ids, err := s.runNames()
 	if err != nil {
 		return err
 	}
@@ -80,11 +77,6 @@ func (s *Store) gc(keep int, dry bool, res *GCResult) error {
 		removed[id] = true
 		res.Runs = append(res.Runs, id)
 		res.Bytes += size
-	}
-	if !dry && len(removed) > 0 {
-		if _, err := s.reconcile(false); err != nil {
-			return err
-		}
 	}
 	res.Kept = len(ids) - len(removed)
 	return s.collectBlobs(removed, blobs, dry, res)
@@ -129,7 +121,7 @@ func (s *Store) collectRun(id string, dry bool, blobs mentions) (size int64, err
 // left half made.
 func (s *Store) collectBlobs(removed map[string]bool, blobs mentions, dry bool, res *GCResult) error {
 	alone := false
-	if !s.wrote.Load() {
+	if s.session != nil && !s.wrote.Load() {
 		var err error
 		if alone, err = s.session.TryUpgrade(); err != nil {
 			return err
@@ -202,17 +194,12 @@ const (
 
 // mention searches all that is kept of a run for names of blobs.
 func (s *Store) mention(id string, by uint8, blobs mentions) error {
-	record, err := s.column("SELECT record FROM runs WHERE run_id = ?", id)
-	if err != nil {
-		return err
-	}
-	for _, name := range record {
-		if _, there := blobs[name]; !there {
-			continue
-		}
-		blobs[name] |= by
-		if data, err := s.blobs.Get(name); err == nil {
-			blobs.search(data, by)
+	if k, err := s.known(id); err == nil { // one that cannot be read has its files
+		if _, there := blobs[k.Record]; there {
+			blobs[k.Record] |= by
+			if data, err := s.blobs.Get(k.Record); err == nil {
+				blobs.search(data, by)
+			}
 		}
 	}
 	files, err := os.ReadDir(s.path(runsDir, id))

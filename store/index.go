@@ -1,250 +1,208 @@
 package store
 
 import (
-	"database/sql"
+	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
-	"net/url"
+	"maps"
 	"os"
-	"path/filepath"
-
-	"modernc.org/sqlite" // also registers the driver "sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/thresh-dev/thresh/store/lock"
 )
 
-// migrations bring the index from one schema to the next; PRAGMA user_version
-// counts those that were applied. They are never changed once released. refill
-// asks for the journals to be read again, for columns that only these hold.
-var migrations = [...]struct {
-	sql    string
-	refill bool
-}{
-	{sql: `
-CREATE TABLE runs (
-	run_id    TEXT PRIMARY KEY,
-	created   INTEGER NOT NULL, -- microseconds since 1970
-	status    TEXT NOT NULL,    -- "running", "done", "interrupted" or "error"
-	verdict   TEXT NOT NULL,    -- "" while running
-	complete  INTEGER NOT NULL,
-	stopped   TEXT NOT NULL,
-	digest    TEXT NOT NULL,
-	command   TEXT NOT NULL,    -- JSON array
-	seconds   REAL NOT NULL,
-	record    TEXT NOT NULL     -- blob of the record; "" if the journal alone has it
-) STRICT;
-CREATE TABLE findings (
-	run_id      TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
-	finding_id  TEXT NOT NULL,
-	fingerprint TEXT NOT NULL,
-	contract    TEXT NOT NULL,
-	campaign    TEXT NOT NULL,
-	kind        TEXT NOT NULL,
-	title       TEXT NOT NULL,
-	severity    INTEGER NOT NULL,
-	cases       INTEGER NOT NULL,
-	flaky       INTEGER NOT NULL,
-	PRIMARY KEY (run_id, finding_id)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX findings_by_id ON findings (finding_id);
-`},
-	{refill: true, sql: `
-CREATE TABLE campaigns (
-	run_id   TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
-	place    INTEGER NOT NULL, -- 0-based, in the order of the run
-	contract TEXT NOT NULL,
-	name     TEXT NOT NULL,
-	identity TEXT NOT NULL,
-	source   TEXT NOT NULL,
-	planned  INTEGER NOT NULL,
-	run      INTEGER NOT NULL,
-	pass     INTEGER NOT NULL,
-	fail     INTEGER NOT NULL,
-	skip     INTEGER NOT NULL,
-	error    INTEGER NOT NULL,
-	score    REAL,
-	PRIMARY KEY (run_id, place)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX runs_by_age ON runs (created);
-`},
-	// A record as a whole may be hundreds of megabytes; these are its parts, so
-	// that a page of it is read and no more. Bodies are JSON, compressed.
-	{refill: true, sql: `
-CREATE TABLE outlines (
-	run_id TEXT PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-	body   BLOB NOT NULL -- the record without its findings
-) STRICT, WITHOUT ROWID;
-CREATE TABLE details (
-	run_id     TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
-	finding_id TEXT NOT NULL,
-	first_case INTEGER NOT NULL,
-	body       BLOB NOT NULL, -- the finding
-	PRIMARY KEY (run_id, finding_id)
-) STRICT;
-CREATE INDEX campaigns_by_name ON campaigns (contract, name);
-CREATE INDEX findings_by_weight ON findings (run_id, severity DESC, finding_id);
-`},
+// index is what this process knows of the runs: the heads of their outlines.
+// It is brought up to date with the folders before each answer.
+type index struct {
+	mu   sync.Mutex
+	runs map[string]*entry
+	list []*entry // newest first; nil: to be made
 }
 
-// newerError refuses an index that a newer version of Thresh wrote.
-type newerError struct{ has, knows int }
-
-func (e *newerError) Error() string {
-	return fmt.Sprintf("its index has schema %d and this version of Thresh knows %d: a newer version wrote it; use that version, or another store", e.has, e.knows)
+// entry is one run in the index.
+type entry struct {
+	*head
+	data []byte    // the outline, if no file has it: the run is live, or its folder cannot be written to
+	mod  time.Time // of the run's folder when it was looked at
+	seen time.Time // when that was
 }
 
-// openIndex opens the index and brings it up to date with the journals. A
-// damaged index is removed and made again.
-func (s *Store) openIndex(dir string) error {
-	// One process at a time, so that two that find damage do not remove each
-	// other's new index, and one that creates is not taken for damage.
-	l, err := lock.Wait(filepath.Join(dir, indexLock), lock.Exclusive)
+// settling is how long after a change of a folder another one may leave its
+// time as it is.
+const settling = 2 * time.Second
+
+// runList is the runs that can be read, newest first.
+func (s *Store) runList() ([]*entry, error) {
+	files, err := os.ReadDir(s.path(runsDir))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer l.Close()
-	path := filepath.Join(dir, indexFile)
-	_, err = os.Stat(path)
-	missing := errors.Is(err, fs.ErrNotExist)
-
-	refill, err := s.connect(path)
-	if damaged(err) {
-		s.notice("the index was damaged (%v) and is made again from the journals", err)
-		if err := removeIndex(path); err != nil {
-			return fmt.Errorf("remove the damaged index: %w", err)
+	x := &s.index
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	there := make(map[string]bool, len(files))
+	for _, f := range files {
+		if !f.IsDir() || strings.HasPrefix(f.Name(), ".") {
+			continue
 		}
-		refill, err = s.connect(path)
-	}
-	if err != nil {
-		return fmt.Errorf("open the index: %w", err)
-	}
-	known := len(s.notices)
-	n, err := s.reconcile(refill)
-	if err != nil {
-		return fmt.Errorf("bring the index up to date: %w", err)
-	}
-	if missing && n > 0 && known == 0 {
-		s.notice("the index was missing and was made again from the journals of %s", count(n, "run"))
-	}
-	return nil
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// connect opens the database, checks it and migrates it.
-func (s *Store) connect(path string) (refill bool, err error) {
-	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: url.Values{
-		"_pragma": {
-			"busy_timeout(20000)", // other processes write for moments only
-			"journal_mode(WAL)",
-			"synchronous(NORMAL)", // losing the last moment to a power cut is mended by Open
-			"foreign_keys(1)",
-		},
-		"_txlock": {"immediate"}, // a transaction that starts by reading would fail when it comes to write
-	}.Encode()}
-	db, err := sql.Open("sqlite", dsn.String())
-	if err != nil {
-		return false, err
-	}
-	defer func() {
+		fi, err := f.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
-			err = errors.Join(err, db.Close())
+			return nil, err
 		}
-	}()
-	db.SetMaxOpenConns(4)
-	var verdict string
-	if err := db.QueryRow("PRAGMA quick_check(1)").Scan(&verdict); err != nil {
-		return false, err
+		there[f.Name()] = true
+		if _, err := s.look(f.Name(), fi); err != nil {
+			return nil, err
+		}
 	}
-	if verdict != "ok" {
-		return false, &corruptError{verdict}
+	for id := range x.runs {
+		if !there[id] {
+			s.keep(id, nil)
+		}
 	}
-	if refill, err = migrate(db); err != nil {
-		return false, err
+	if x.list == nil {
+		// Of one moment, the name decides: -10 after -9.
+		x.list = slices.SortedFunc(maps.Values(x.runs), func(a, b *entry) int {
+			return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(len(b.RunID), len(a.RunID)), cmp.Compare(b.RunID, a.RunID))
+		})
 	}
-	s.db = db
-	return refill, nil
+	return x.list, nil
 }
 
-// migrate applies the migrations that the index has not seen.
-func migrate(db *sql.DB) (refill bool, err error) {
-	var version int
-	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version == len(migrations) {
-		return false, err
+// runNames is the names of the runs that can be read, newest first.
+func (s *Store) runNames() ([]string, error) {
+	runs, err := s.runList()
+	names := make([]string, len(runs))
+	for i, r := range runs {
+		names[i] = r.RunID
 	}
-	tx, err := db.Begin()
+	return names, err
+}
+
+// known is one run, named in full.
+func (s *Store) known(id string) (*entry, error) {
+	s.index.mu.Lock()
+	defer s.index.mu.Unlock()
+	return s.lookAt(id)
+}
+
+// again is known for a run whose outline is to be made again.
+func (s *Store) again(id string) (*entry, error) {
+	s.index.mu.Lock()
+	defer s.index.mu.Unlock()
+	s.keep(id, nil)
+	_ = os.Remove(s.runPath(id, outlineFile)) // where it cannot be removed, what is made is kept in memory
+	return s.lookAt(id)
+}
+
+func (s *Store) lookAt(id string) (*entry, error) {
+	if !isRunName(id) {
+		return nil, fs.ErrNotExist
+	}
+	fi, err := os.Stat(s.path(runsDir, id))
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	defer tx.Rollback() // does nothing after Commit
-	if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
-		return false, err
+	k, err := s.look(id, fi)
+	if k == nil && err == nil {
+		err = errors.New("its journal cannot be read")
 	}
-	if version > len(migrations) {
-		return false, &newerError{version, len(migrations)}
-	}
-	for i, m := range migrations[version:] {
-		if _, err := tx.Exec(m.sql); err != nil {
-			return false, fmt.Errorf("migrate to schema %d: %w", version+i+1, err)
-		}
-		refill = refill || m.refill
-	}
-	if _, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", len(migrations))); err != nil {
-		return false, err
-	}
-	return refill, tx.Commit()
+	return k, err
 }
 
-type corruptError struct{ what string }
-
-func (e *corruptError) Error() string { return e.what }
-
-// damaged reports whether err says that the file is no sound database.
-func damaged(err error) bool {
-	var c *corruptError
-	if errors.As(err, &c) {
-		return true
+func (s *Store) keep(id string, k *entry) {
+	s.index.list = nil
+	if k == nil {
+		delete(s.index.runs, id)
+		return
 	}
-	var se *sqlite.Error
-	if !errors.As(err, &se) {
-		return false
-	}
-	switch se.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return true
-	case sqlite3.SQLITE_ERROR:
-		// A sound database with other tables in it, such as one whose
-		// user_version was lost: migrations then fail on names.
-		return true
-	}
-	return false
+	s.index.runs[id] = k
 }
 
-func removeIndex(path string) error {
-	for _, suffix := range [...]string{"", "-wal", "-shm"} {
-		if err := os.RemoveAll(path + suffix); err != nil {
-			return err
-		}
+// look brings one run up to date: by its outline if that is of the journal as
+// it is, of a live run by its manifest, and otherwise by all of its journal. A
+// journal that cannot be read is reported and left alone.
+func (s *Store) look(id string, folder fs.FileInfo) (*entry, error) {
+	k := s.index.runs[id]
+	if k != nil && k.data == nil && k.mod.Equal(folder.ModTime()) && k.seen.Sub(k.mod) > settling {
+		return k, nil // who takes a run up removes its outline
 	}
-	return nil
-}
-
-// inTx runs f in one transaction.
-func (s *Store) inTx(f func(*sql.Tx) error) error {
-	tx, err := s.db.Begin()
+	now := entry{mod: folder.ModTime(), seen: time.Now()}
+	size := int64(-1)
+	if fi, err := os.Stat(s.runPath(id, journalFile)); err == nil {
+		size = fi.Size()
+	}
+	if o := s.readHead(id); o != nil && o.Journal == size {
+		now.head = o
+		s.keep(id, &now)
+		return &now, nil
+	}
+	live, err := lock.Held(s.runPath(id, runLock))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer tx.Rollback() // does nothing after Commit
-	if err := f(tx); err != nil {
-		return err
+	if k != nil && k.data != nil && live == (k.Status == statusRunning) && (live || k.Journal == size) {
+		return k, nil
 	}
-	return tx.Commit()
+	s.keep(id, nil)
+	p, err := s.projected(id, live)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.notice("%v; the run is kept but cannot be shown", err)
+		}
+		return nil, nil
+	}
+	if now.head, now.data, err = p.encode(&s.pack, size); err != nil {
+		return nil, err
+	}
+	if !live && writeOutline(s.runPath(id, outlineFile), now.data) == nil {
+		now.data = nil
+	}
+	s.keep(id, &now)
+	return &now, nil
+}
+
+// readHead is the head of a run's outline; nil if there is no sound one.
+func (s *Store) readHead(id string) *head {
+	f, err := os.Open(s.runPath(id, outlineFile))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	o, err := readOutline(f, &s.pack)
+	if err != nil || o.RunID != id {
+		s.notice("the outline of run %s was damaged and is made again from its journal", id)
+		return nil
+	}
+	return o.head
+}
+
+// projected is what a run's journal says; of a live run, what its manifest does.
+func (s *Store) projected(id string, live bool) (projection, error) {
+	if live {
+		m, err := s.manifestOf(id)
+		return projection{manifest: m, status: statusRunning}, err
+	}
+	j, err := s.OpenJournal(id)
+	if err != nil {
+		return projection{}, err
+	}
+	defer j.Close()
+	p, err := project(j, false)
+	if !s.blobs.Has(p.blob) {
+		p.blob = ""
+	}
+	return p, err
+}
+
+// removeDatabase removes the index that versions before this one kept.
+func (s *Store) removeDatabase() {
+	for _, name := range [...]string{"index.db", "index.db-wal", "index.db-shm", "index.lock"} {
+		_ = os.Remove(s.path(name)) // in nobody's way where it cannot be removed
+	}
 }

@@ -24,9 +24,15 @@ func snapshot(t *testing.T, s *Store) string {
 		must(t, err)
 		must(t, enc.Encode(rec))
 	}
-	rows, err := s.column("SELECT run_id || finding_id || fingerprint || contract || campaign || kind || title || severity || cases || flaky FROM findings ORDER BY 1")
-	must(t, err)
-	return b.String() + strings.Join(rows, "\n")
+	for _, r := range runs {
+		page, err := s.Findings(FindingQuery{RunID: r.RunID})
+		must(t, err)
+		must(t, enc.Encode(page))
+		outline, err := s.Outline(r.RunID)
+		must(t, err)
+		must(t, enc.Encode(outline))
+	}
+	return b.String()
 }
 
 func fillStore(t *testing.T, dir string) string {
@@ -43,58 +49,95 @@ func fillStore(t *testing.T, dir string) string {
 	return snap
 }
 
+// outlines is the files that hold the index.
+func outlines(t *testing.T, dir string) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(dir, runsDir, "*", outlineFile))
+	if err != nil || len(list) == 0 {
+		t.Fatalf("outlines %v, %v", list, err)
+	}
+	return list
+}
+
 func TestIndexIsMadeAgain(t *testing.T) {
 	dir := t.TempDir()
 	want := fillStore(t, dir)
-	index := filepath.Join(dir, indexFile)
-	whole, err := os.ReadFile(index)
-	must(t, err)
-
+	files := outlines(t, dir)
 	for _, c := range []struct {
 		name, notice string
-		spoil        func() error
+		spoil        func(whole []byte) []byte
 	}{
-		{"deleted", "was missing", func() error { return os.Remove(index) }},
-		{"garbage", "was damaged", func() error { return os.WriteFile(index, bytes.Repeat([]byte("garbage "), 4096), 0o666) }},
-		{"cut", "was damaged", func() error { return os.WriteFile(index, whole[:len(whole)/2], 0o666) }},
-		{"pages overwritten", "was damaged", func() error {
-			b := bytes.Clone(whole)
-			for i := 4096; i < len(b); i += 64 {
-				b[i] ^= 0x5a
-			}
-			return os.WriteFile(index, b, 0o666)
-		}},
-		{"empty", "", func() error { return os.WriteFile(index, nil, 0o666) }},
-		{"another database", "was damaged", func() error {
-			b := bytes.Clone(whole)
-			copy(b[60:64], []byte{0, 0, 0, 0}) // user_version
-			return os.WriteFile(index, b, 0o666)
-		}},
+		{"deleted", "", func([]byte) []byte { return nil }},
+		{"garbage", "was damaged", func([]byte) []byte { return bytes.Repeat([]byte("garbage "), 4096) }},
+		{"empty", "was damaged", func([]byte) []byte { return []byte{} }},
+		{"cut in its head", "was damaged", func(b []byte) []byte { return b[:200] }},
+		{"cut behind its head", "", func(b []byte) []byte { return b[:len(b)-10] }},
+		{"head changed", "was damaged", func(b []byte) []byte { b[100] ^= 1; return b }},
+		{"end changed", "", func(b []byte) []byte { b[len(b)-9] ^= 0x5a; return b }},
+		{"of another version", "was damaged", func(b []byte) []byte { b[len(outlineMagic)-2]++; return b }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			must(t, c.spoil())
+			for _, f := range files {
+				whole, err := os.ReadFile(f)
+				must(t, err)
+				if b := c.spoil(whole); b == nil {
+					must(t, os.Remove(f))
+				} else {
+					must(t, os.WriteFile(f, b, 0o600))
+				}
+			}
 			s := openStore(t, dir)
-			defer s.Close()
-			if n := strings.Join(s.Notices(), "\n"); !strings.Contains(n, c.notice) {
-				t.Errorf("notices %q do not say that the index %s", n, c.notice)
+			if n := strings.Join(s.Notices(), "\n"); !strings.Contains(n, c.notice) || c.notice == "" && n != "" {
+				t.Errorf("notices %q, want %q", n, c.notice)
 			}
 			if got := snapshot(t, s); got != want {
 				t.Errorf("the index holds\n%s\nwant\n%s", got, want)
+			}
+			must(t, s.Close())
+			s = openStore(t, dir)
+			if n := s.Notices(); len(n) > 0 {
+				t.Errorf("opened again: %q", n)
 			}
 		})
 	}
 }
 
-func TestRebuild(t *testing.T) {
+// The database of earlier versions goes, and what was in it is in the outlines.
+func TestStoreOfAnEarlierVersion(t *testing.T) {
 	dir := t.TempDir()
 	want := fillStore(t, dir)
-	s := openStore(t, dir)
-	_, err := s.db.Exec("UPDATE runs SET verdict = 'nonsense', digest = ''; DELETE FROM findings")
-	must(t, err)
-	must(t, s.Rebuild())
-	if got := snapshot(t, s); got != want {
-		t.Errorf("the index holds\n%s\nwant\n%s", got, want)
+	for _, f := range outlines(t, dir) {
+		must(t, os.Remove(f))
 	}
+	old := []string{"index.db", "index.db-wal", "index.db-shm", "index.lock"}
+	for _, name := range old {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("SQLite format 3\x00"), 0o666))
+	}
+	s := openStore(t, dir)
+	if got := snapshot(t, s); got != want || len(s.Notices()) > 0 {
+		t.Errorf("the index holds\n%s\nwant\n%s\nnotices %q", got, want, s.Notices())
+	}
+	for _, name := range old {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+}
+
+// Nobody but its owner reads what a store keeps.
+func TestModes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	fillStore(t, dir)
+	must(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		fi, err := d.Info()
+		if err == nil && fi.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, fi.Mode())
+		}
+		return err
+	}))
 }
 
 // The journal alone is enough: records come back though their blobs are gone
@@ -117,38 +160,34 @@ func TestRecordWithoutItsBlob(t *testing.T) {
 	}
 }
 
-// A process that is killed between its journal and its index leaves an index
-// that lags; the next to open the store mends that.
-func TestIndexThatLags(t *testing.T) {
+// A process that is killed between its journal and its outline leaves one that
+// is of another journal, or none; the next to ask mends that.
+func TestOutlineThatLags(t *testing.T) {
 	dir := t.TempDir()
-	want := fillStore(t, dir)
+	fillStore(t, dir)
 	s := openStore(t, dir)
-	_, err := s.db.Exec("UPDATE runs SET status = 'running', verdict = '', complete = 0 WHERE run_id IN (SELECT run_id FROM campaigns WHERE name = 'demo'); DELETE FROM runs WHERE run_id IN (SELECT run_id FROM campaigns WHERE name = 'other'); INSERT INTO runs VALUES ('gone-1', 0, 'done', '', 0, '', '', '[]', 0, '')")
+	id, err := s.ResolveRun("latest")
 	must(t, err)
-	s.Close()
-	s = openStore(t, dir)
-	if got := snapshot(t, s); got != want {
-		t.Errorf("the index holds\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestMigrationFromSchema1(t *testing.T) {
-	dir := t.TempDir()
-	want := fillStore(t, dir)
-	s := openStore(t, dir)
-	_, err := s.db.Exec("DROP TABLE outlines; DROP TABLE details; DROP INDEX findings_by_weight; DROP TABLE campaigns; DROP INDEX runs_by_age; PRAGMA user_version = 1")
+	before, err := os.ReadFile(s.runPath(id, outlineFile))
 	must(t, err)
-	s.Close()
-	s = openStore(t, dir)
-	if n := s.Notices(); len(n) != 0 {
-		t.Errorf("notices %q", n)
+	w, j, err := s.Resume(id)
+	must(t, err)
+	must(t, j.Close())
+	if r, err := s.Run(id); err != nil || r.Status != statusRunning || r.Verdict != "" {
+		t.Errorf("taken up: %+v, %v", r, err)
 	}
-	var version int
-	must(t, s.db.QueryRow("PRAGMA user_version").Scan(&version))
-	if version != len(migrations) {
-		t.Errorf("schema %d after migration", version)
+	must(t, w.Append(Entry{Kind: KindResumed, Data: []byte("{}")}))
+	must(t, w.Append(outcome(9)))
+	must(t, w.Close())
+	must(t, os.WriteFile(s.runPath(id, outlineFile), before, 0o600))
+	for range 2 {
+		if r, err := s.Run(id); err != nil || r.Status != statusInterrupted || r.Cases.Fail != 6 {
+			t.Errorf("killed: %+v, %v", r, err)
+		}
+		s = openStore(t, dir)
 	}
-	if got := snapshot(t, s); got != want {
-		t.Errorf("the index holds\n%s\nwant\n%s", got, want)
+	must(t, os.RemoveAll(s.path(runsDir, id)))
+	if _, err := s.Run(id); err == nil {
+		t.Error("a run that is gone is listed")
 	}
 }

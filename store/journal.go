@@ -31,6 +31,7 @@ const (
 	KindEnd         = journal.KindEnd
 	KindResumed     = journal.KindResumed
 	KindEvidence    = journal.KindEvidence
+	KindChain       = journal.KindChain
 )
 
 // Journal reads what a run wrote up to the moment it was opened.
@@ -47,6 +48,7 @@ type Journal struct {
 	damage   error
 	manifest Manifest
 	next     journal.Encoder // goes on at end
+	version  int             // of the format
 }
 
 // Manifest is what the run is.
@@ -54,12 +56,15 @@ func (j *Journal) Manifest() Manifest { return j.manifest }
 
 // Entries yields the records in the order of writing, the manifest first. It
 // takes constant memory and may be ranged over more than once, also at the
-// same time. An entry's slices are valid until the next. A torn tail ends the
+// same time. Hashes of the chain are none of them. An entry's slices are valid until the next. A torn tail ends the
 // sequence; damage ends it with an error that says how much is lost.
 func (j *Journal) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		s := journal.NewScanner(j.f, j.end)
 		for s.Next() {
+			if s.Kind() == KindChain {
+				continue // see [Journal.CheckChain]
+			}
 			e, err := s.Entry()
 			if !yield(e, err) || err != nil {
 				return
@@ -111,14 +116,11 @@ func readJournal(f *os.File) (*Journal, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Kind != KindManifest {
-			return nil, fmt.Errorf("it begins with a record of kind %v, not with a manifest", e.Kind)
-		}
-		if err := json.Unmarshal(e.Data, &j.manifest); err != nil {
-			return nil, fmt.Errorf("decode its manifest: %w", err)
+		if err := readManifest(e, &j.manifest); err != nil {
+			return nil, err
 		}
 	}
-	j.end, j.next = s.Offset(), s.Encoder()
+	j.end, j.next, j.version = s.Offset(), s.Encoder(), s.Version()
 	var torn *journal.TornError
 	var damage *journal.DamageError
 	switch err := s.Err(); {
@@ -134,4 +136,36 @@ func readJournal(f *os.File) (*Journal, error) {
 		return nil, errors.Join(errors.New("it holds no whole manifest"), s.Err())
 	}
 	return j, nil
+}
+
+func readManifest(first Entry, m *Manifest) error {
+	if first.Kind != KindManifest {
+		return fmt.Errorf("it begins with a record of kind %v, not with a manifest", first.Kind)
+	}
+	if err := json.Unmarshal(first.Data, m); err != nil {
+		return fmt.Errorf("decode its manifest: %w", err)
+	}
+	return nil
+}
+
+// manifestOf reads the beginning of a run's journal.
+func (s *Store) manifestOf(runID string) (m Manifest, err error) {
+	f, err := os.Open(s.runPath(runID, journalFile))
+	if err != nil {
+		return m, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return m, err
+	}
+	scan := journal.NewScanner(f, fi.Size())
+	if !scan.Next() {
+		return m, errors.Join(errors.New("it holds no whole manifest"), scan.Err())
+	}
+	e, err := scan.Entry()
+	if err != nil {
+		return m, err
+	}
+	return m, readManifest(e, &m)
 }

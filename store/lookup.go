@@ -1,7 +1,7 @@
 package store
 
 import (
-	"database/sql"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,15 +48,14 @@ var errNoRecord = errors.New("the run has no record yet")
 
 func (s *Store) savedRecord(id string) (campaign.Record, error) {
 	var rec campaign.Record
-	var name string
-	err := s.db.QueryRow("SELECT record FROM runs WHERE run_id = ?", id).Scan(&name)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	k, err := s.known(id)
+	if err != nil {
 		return rec, err
 	}
-	if name == "" {
+	if k.Record == "" {
 		return rec, errNoRecord
 	}
-	data, err := s.blobs.Get(name)
+	data, err := s.blobs.Get(k.Record)
 	if err != nil {
 		return rec, err
 	}
@@ -79,16 +78,13 @@ func (s *Store) projectedRecord(id string) (campaign.Record, error) {
 
 // resolveRun turns what a user calls a run into its name.
 func (s *Store) resolveRun(ref string) (string, error) {
-	if _, err := s.reconcile(false); err != nil {
-		return "", diag.Environment("read the index: %w", err)
-	}
-	ids, err := s.column("SELECT r.run_id FROM runs r" + newestFirst)
+	ids, err := s.runNames()
 	if err != nil {
-		return "", diag.Environment("read the index: %w", err)
+		return "", diag.Environment("list the runs of the store %s: %w", s.dir, err)
 	}
 	if back, ok := latest(ref); ok {
 		if back >= len(ids) {
-			return "", diag.Refused("there is no run %s: the store %s has %s", ref, s.dir, count(len(ids), "run"))
+			return "", diag.Refused("there is no run %s: the store %s has %s", ref, s.dir, diag.Plural(len(ids), "run"))
 		}
 		return ids[back], nil
 	}
@@ -124,9 +120,9 @@ func latest(ref string) (back int, ok bool) {
 // noSuchRun is the error for a run that is not there; it names those that are
 // near, or the newest.
 func (s *Store) noSuchRun(ref string) error {
-	ids, err := s.column("SELECT r.run_id FROM runs r" + newestFirst)
+	ids, err := s.runNames()
 	if err != nil {
-		return diag.Environment("read the index: %w", err)
+		return diag.Environment("list the runs of the store %s: %w", s.dir, err)
 	}
 	return noSuch("run", ref, s.dir, ids)
 }
@@ -151,24 +147,6 @@ func some(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// column returns the first column of a query.
-func (s *Store) column(query string, args ...any) ([]string, error) {
-	rows, err := s.db.Query(query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var list []string
-	for rows.Next() {
-		var v string
-		if err := rows.Scan(&v); err != nil {
-			return nil, err
-		}
-		list = append(list, v)
-	}
-	return list, rows.Err()
-}
-
 // Finding returns a finding and the record of its run. The finding is named by
 // its id or a beginning of it, and is then that of the newest run that has it,
 // or as "<run>/<id>", with the run as [Store.Record] takes it.
@@ -186,21 +164,31 @@ func (s *Store) LocateFinding(ref string) (runID, id string, err error) { return
 
 func (s *Store) locate(ref string) (run, id string, err error) {
 	runRef, id, inRun := strings.Cut(ref, "/")
-	var known []string // ids that ref can mean, newest run first
+	in := make(map[string]*entry) // the newest run that has a finding
+	var known []string            // ids that ref can mean, newest run first
 	if inRun {
 		if run, err = s.resolveRun(runRef); err != nil {
 			return "", "", err
 		}
-		known, err = s.column("SELECT finding_id FROM findings WHERE run_id = ? ORDER BY severity DESC, finding_id", run)
+		k, err := s.known(run)
+		if err != nil {
+			return "", "", diag.Environment("read the outline of run %s: %w", run, err)
+		}
+		known = k.IDs
 	} else {
 		id = ref
-		if _, err := s.reconcile(false); err != nil {
-			return "", "", diag.Environment("read the index: %w", err)
+		runs, err := s.runList()
+		if err != nil {
+			return "", "", diag.Environment("list the runs of the store %s: %w", s.dir, err)
 		}
-		known, err = s.column("SELECT f.finding_id FROM findings f JOIN runs r USING (run_id) GROUP BY f.finding_id ORDER BY max(r.created) DESC, f.finding_id")
-	}
-	if err != nil {
-		return "", "", diag.Environment("read the index: %w", err)
+		for _, k := range runs {
+			for _, f := range k.IDs {
+				if in[f] == nil {
+					in[f], known = k, append(known, f)
+				}
+			}
+		}
+		slices.SortFunc(known, func(a, b string) int { return cmp.Or(in[b].Created.Compare(in[a].Created), cmp.Compare(a, b)) })
 	}
 	var match []string
 	for _, k := range known {
@@ -219,12 +207,8 @@ func (s *Store) locate(ref string) (run, id string, err error) {
 		return "", "", diag.WithHint(diag.Refused("%q may be any of %s", ref, some(match)), "give more of the id")
 	}
 	id = match[0]
-	if run == "" {
-		runs, err := s.column("SELECT r.run_id FROM findings f JOIN runs r USING (run_id) WHERE f.finding_id = ?"+newestFirst+" LIMIT 1", id)
-		if err != nil || len(runs) == 0 {
-			return "", "", diag.Environment("read the index: %w", errors.Join(err, sql.ErrNoRows))
-		}
-		run = runs[0]
+	if !inRun {
+		run = in[id].RunID
 	}
 	return run, id, nil
 }

@@ -1,153 +1,245 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
-	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/diag"
 )
 
-// Outline returns a run's record without its findings, from the index alone:
-// its cost does not grow with what the run found. The run is named as
-// [Store.Record] takes it. Of a live run it says what is known at its start;
-// [Store.Follow] tells the rest.
-func (s *Store) Outline(ref string) (campaign.Record, error) {
-	var rec campaign.Record
-	id, err := s.resolveRun(ref)
-	if err != nil {
-		return rec, err
-	}
-	var body []byte
-	err = s.db.QueryRow("SELECT body FROM outlines WHERE run_id = ?", id).Scan(&body)
-	if err == nil {
-		err = s.pack.unpack(body, &rec)
-	}
-	if err != nil {
-		return rec, diag.Environment("read the outline of run %s: %w", id, err)
-	}
-	return rec, nil
+// An outline is a file beside a run's journal, made from it, so that a list of
+// runs or a page of one reads no journal:
+//
+//	outlineMagic, CRC-32 of the head, its length (4 bytes each, little-endian)
+//	the head, JSON
+//	the record without findings; the table of findings; each finding (compressed JSON)
+//
+// It is written under another name and renamed, by the run's writer or by
+// whoever finds that it is missing or does not belong to the journal as it is.
+const outlineMagic = "thresh outline 2\n"
+
+// head is what lists of runs say of one.
+type head struct {
+	RunSummary
+	Record  string     `json:"record,omitempty"` // blob of the record; "" if the journal alone has it
+	Journal int64      `json:"journal"`          // bytes of the journal that this was made from
+	Each    []outlined `json:"each"`             // the campaigns, in the order of the run
+	IDs     []string   `json:"ids"`              // of the findings, the gravest first
+	Titles  []string   `json:"titles"`           // of the same
+	Frame   int        `json:"frame"`            // bytes of the record without findings
+	Table   int        `json:"table"`            // bytes of the table of findings
 }
 
-// Run returns the line of one run, named in full.
-func (s *Store) Run(id string) (RunSummary, error) {
-	r, err := scanRun(s.db.QueryRow(runColumns+"WHERE r.run_id = ?", id))
-	if err != nil {
-		return r, diag.Environment("read the index of run %s: %w", id, err)
-	}
-	return r, nil
+// outlined is one campaign of a run.
+type outlined struct {
+	Contract string          `json:"contract"`
+	Name     string          `json:"name"`
+	Source   string          `json:"source,omitempty"`
+	Cases    campaign.Counts `json:"cases"`
+	Score    *float64        `json:"score,omitempty"`
+	Findings int             `json:"findings"`
+	basis
 }
 
-// SpecTrend is how one campaign, told by contract and name, has gone over its
-// newest runs.
-type SpecTrend struct {
-	Contract string       `json:"contract"`
-	Name     string       `json:"name"`
-	Source   string       `json:"source"` // document, as the newest run named it
-	Runs     int          `json:"runs"`   // in all; of one trend, those that are points
-	Points   []TrendPoint `json:"points"` // oldest first
+// row is one finding in the table.
+type row struct {
+	FindingSummary
+	At   int64 `json:"at"` // in the outline, behind the table
+	Size int   `json:"size"`
 }
 
-// TrendPoint is what one run says of a campaign.
-type TrendPoint struct {
-	RunID    string    `json:"run_id"`
-	Created  time.Time `json:"created"`
-	Verdict  string    `json:"verdict"` // of the campaign: "pass", "fail" or "error"; "" while running
-	Cases    int64     `json:"cases"`
-	Failed   int64     `json:"failed"`
-	Findings int       `json:"findings"`
-	Score    *float64  `json:"score,omitempty"`
-}
+// encode makes the outline of a run, of whose journal so many bytes were read.
+func (p *projection) encode(pack *packer, journal int64) (*head, []byte, error) {
+	rec := &p.rec
+	if rec.Campaigns == nil {
+		part := partial{man: p.manifest}
+		rec.Campaigns = part.record(true).Campaigns
+	}
+	h := &head{RunSummary: RunSummary{
+		RunID: p.manifest.RunID, Created: time.UnixMicro(p.manifest.Created.UnixMicro()).UTC(), Status: p.status, Verdict: rec.Verdict,
+		Complete: rec.Complete, Stopped: rec.Stopped, Digest: rec.Digest, Command: p.manifest.Command, Seconds: rec.Environment.Seconds,
+		Contracts: []string{}, Campaigns: []string{},
+	}, Record: p.blob, Journal: journal, Each: []outlined{}, IDs: []string{}, Titles: []string{}}
 
-// Trends returns the campaigns that were run last, each with at most so many
-// points, and how many campaigns there are.
-func (s *Store) Trends(limit, points int) (list []SpecTrend, total int, err error) {
-	if list, total, err = s.trends(limit, points); err != nil {
-		return nil, 0, diag.Environment("read the trends of the store %s: %w", s.dir, err)
+	list := make(map[string]*campaign.Finding, len(rec.Findings)) // of two with one id the later one counts
+	for i := range rec.Findings {
+		list[rec.Findings[i].ID] = &rec.Findings[i]
 	}
-	return list, total, nil
-}
-
-func (s *Store) trends(limit, points int) ([]SpecTrend, int, error) {
-	total := 0
-	if err := s.db.QueryRow("SELECT count(*) FROM (SELECT DISTINCT contract, name FROM campaigns)").Scan(&total); err != nil {
-		return nil, 0, err
+	table := make([]row, 0, len(list))
+	found := make(map[campaignKey]int)
+	for _, f := range list {
+		table = append(table, row{FindingSummary: SummaryOf(*f)})
+		found[campaignKey{f.Contract, f.Campaign}]++
 	}
-	rows, err := s.db.Query(`SELECT c.contract, c.name, count(DISTINCT c.run_id) FROM campaigns c JOIN runs r USING (run_id)
-GROUP BY c.contract, c.name ORDER BY max(r.created) DESC, c.contract, c.name LIMIT ?`, limitOf(limit))
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	list := []SpecTrend{}
-	for rows.Next() {
-		var t SpecTrend
-		if err := rows.Scan(&t.Contract, &t.Name, &t.Runs); err != nil {
-			return nil, 0, err
+	slices.SortFunc(table, func(a, b row) int { return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.ID, b.ID)) })
+	var bodies []byte
+	for i := range table {
+		body, err := pack.pack(list[table[i].ID])
+		if err != nil {
+			return nil, nil, fmt.Errorf("encode finding %s of run %s: %w", table[i].ID, h.RunID, err)
 		}
-		list = append(list, t)
-	}
-	if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
-		return nil, 0, err
-	}
-	for i := range list {
-		if err := s.trend(&list[i], points); err != nil {
-			return nil, 0, fmt.Errorf("campaign %s %s: %w", list[i].Contract, list[i].Name, err)
+		table[i].At, table[i].Size = int64(len(bodies)), len(body)
+		bodies = append(bodies, body...)
+		h.IDs, h.Titles = append(h.IDs, table[i].ID), append(h.Titles, table[i].Title)
+		if table[i].Flaky {
+			h.Flaky++
 		}
 	}
-	return list, total, nil
-}
-
-// Trend returns how one campaign has gone.
-func (s *Store) Trend(contract, name string, points int) (SpecTrend, error) {
-	t := SpecTrend{Contract: contract, Name: name}
-	if err := s.trend(&t, points); err != nil {
-		return t, diag.Environment("read the trend of campaign %s %s: %w", contract, name, err)
+	h.Findings = len(table)
+	for i := range rec.Campaigns {
+		c := &rec.Campaigns[i]
+		h.Each = append(h.Each, outlined{c.Contract, c.Name, c.Source, c.Cases, c.Score, found[campaignKey{c.Contract, c.Name}], p.manifest.basis(c)})
+		if !slices.Contains(h.Contracts, c.Contract) {
+			h.Contracts = append(h.Contracts, c.Contract)
+		}
+		h.Campaigns = append(h.Campaigns, c.Name)
+		h.Cases.Planned += c.Cases.Planned
+		h.Cases.Run += c.Cases.Run
+		h.Cases.Pass += c.Cases.Pass
+		h.Cases.Fail += c.Cases.Fail
+		h.Cases.Skip += c.Cases.Skip
+		h.Cases.Error += c.Cases.Error
 	}
-	t.Runs = len(t.Points)
-	return t, nil
+	frame := *rec
+	frame.RunID, frame.Findings = h.RunID, []campaign.Finding{}
+	framed, err := pack.packRecord(&frame)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode the outline of run %s: %w", h.RunID, err)
+	}
+	tabled, err := pack.pack(table)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode the findings of run %s: %w", h.RunID, err)
+	}
+	h.Frame, h.Table = len(framed), len(tabled)
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode the outline of run %s: %w", h.RunID, err)
+	}
+	out := binary.LittleEndian.AppendUint32([]byte(outlineMagic), crc32.ChecksumIEEE(text))
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(text)))
+	return h, slices.Concat(out, text, framed, tabled, bodies), nil
 }
 
-func (s *Store) trend(t *SpecTrend, points int) error {
-	rows, err := s.db.Query(`
-SELECT r.run_id, r.created, r.status, max(c.source), sum(c.run), sum(c.fail), sum(c.error), min(c.score),
-	(SELECT count(*) FROM findings f WHERE f.run_id = r.run_id AND f.contract = @contract AND f.campaign = @name)
-FROM campaigns c JOIN runs r USING (run_id) WHERE c.contract = @contract AND c.name = @name
-GROUP BY r.run_id`+newestFirst+" LIMIT @limit",
-		sql.Named("contract", t.Contract), sql.Named("name", t.Name), sql.Named("limit", limitOf(points)))
+// outline is an open one.
+type outline struct {
+	*head
+	from io.ReaderAt
+	at   int64 // where the head ends
+	pack *packer
+}
+
+var errOutline = errors.New("no whole outline")
+
+// headRead is how many bytes of an outline are read at first: most heads are
+// shorter.
+const headRead = 4 << 10
+
+func readOutline(from io.ReaderAt, pack *packer) (*outline, error) {
+	const fixed = len(outlineMagic) + 8
+	buf := make([]byte, headRead)
+	n, err := from.ReadAt(buf, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if buf = buf[:n]; n < fixed || string(buf[:len(outlineMagic)]) != outlineMagic {
+		return nil, errOutline
+	}
+	sum, size := binary.LittleEndian.Uint32(buf[fixed-8:]), int64(binary.LittleEndian.Uint32(buf[fixed-4:]))
+	text := buf[fixed:min(int64(n), int64(fixed)+size)]
+	if int64(len(text)) < size {
+		if text, err = io.ReadAll(io.NewSectionReader(from, int64(fixed), size)); err != nil {
+			return nil, err
+		}
+	}
+	o := &outline{head: new(head), from: from, at: int64(fixed) + size, pack: pack}
+	if crc32.ChecksumIEEE(text) != sum || json.Unmarshal(text, o.head) != nil {
+		return nil, errOutline
+	}
+	return o, nil
+}
+
+// part decodes a part that stands so far behind the head.
+func (o *outline) part(at int64, size int, v any) error {
+	b := make([]byte, size)
+	if _, err := o.from.ReadAt(b, o.at+at); err != nil && !(errors.Is(err, io.EOF) && size == 0) {
+		return errors.Join(errOutline, err)
+	}
+	if err := o.pack.unpack(b, v); err != nil {
+		return errors.Join(errOutline, err)
+	}
+	return nil
+}
+
+// frame is the record without its findings.
+func (o *outline) frame() (rec campaign.Record, err error) { return rec, o.part(0, o.Frame, &rec) }
+
+// rows is the table of findings.
+func (o *outline) rows() (list []row, err error) {
+	if o.Findings == 0 {
+		return nil, nil
+	}
+	return list, o.part(int64(o.Frame), o.Table, &list)
+}
+
+func (o *outline) finding(r row) (f campaign.Finding, err error) {
+	return f, o.part(int64(o.Frame+o.Table)+r.At, r.Size, &f)
+}
+
+// writeOutline puts an outline beside its journal.
+func writeOutline(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), unbornOutline)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var p TrendPoint
-		var created, errs int64
-		var status, source string
-		var score sql.NullFloat64
-		if err := rows.Scan(&p.RunID, &created, &status, &source, &p.Cases, &p.Failed, &errs, &score, &p.Findings); err != nil {
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // it goes with the run otherwise
+	}
+	return err
+}
+
+// withOutline calls read with the outline of a run, which is made again if it
+// cannot be read.
+func (s *Store) withOutline(id string, read func(*outline) error) error {
+	k, err := s.known(id)
+	if err != nil {
+		return err
+	}
+	if err = k.open(s, read); !errors.Is(err, errOutline) && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if k, err = s.again(id); err != nil {
+		return err
+	}
+	return k.open(s, read)
+}
+
+func (k *entry) open(s *Store, read func(*outline) error) error {
+	var from io.ReaderAt = bytes.NewReader(k.data)
+	if k.data == nil {
+		f, err := os.Open(s.runPath(k.RunID, outlineFile))
+		if err != nil {
 			return err
 		}
-		p.Created = time.UnixMicro(created).UTC()
-		if score.Valid {
-			p.Score = &score.Float64
-		}
-		switch {
-		case status == statusRunning:
-		case p.Failed > 0:
-			p.Verdict = "fail"
-		case errs > 0 || p.Cases == 0:
-			p.Verdict = "error"
-		default:
-			p.Verdict = "pass"
-		}
-		if t.Source == "" {
-			t.Source = source
-		}
-		t.Points = append(t.Points, p)
+		defer f.Close()
+		from = f
 	}
-	slices.Reverse(t.Points)
-	return rows.Err()
+	o, err := readOutline(from, &s.pack)
+	if err != nil {
+		return err
+	}
+	return read(o)
 }

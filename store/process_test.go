@@ -71,7 +71,7 @@ func childWrite(dir string) error {
 	rec := part.record(false)
 	for k := range 5 {
 		rec.Environment.Seconds = float64(k)
-		if err := w.SaveRecord(rec, "running"); err != nil {
+		if err := w.SaveRecord(rec, "interrupted"); err != nil {
 			return err
 		}
 	}

@@ -3,10 +3,8 @@ package store
 import (
 	"bufio"
 	"bytes"
-	"database/sql"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -18,8 +16,8 @@ import (
 )
 
 // Finish writes the run's record: the last entry of its journal, a blob, and
-// the index. Status is "running", "done", "interrupted" or "error"; at is the
-// time since the run began.
+// the run's outline. Status is "done", "interrupted" or "error"; at is the time
+// since the run began.
 func (w *Writer) Finish(rec campaign.Record, status string, at time.Duration) error {
 	packed, text, err := w.packRecord(&rec)
 	if err != nil {
@@ -32,7 +30,7 @@ func (w *Writer) Finish(rec campaign.Record, status string, at time.Duration) er
 }
 
 // SaveRecord is [Writer.Finish] without the entry in the journal, which is what
-// the index can be made again from.
+// the outline can be made again from.
 func (w *Writer) SaveRecord(rec campaign.Record, status string) error {
 	packed, _, err := w.packRecord(&rec)
 	if err != nil {
@@ -95,7 +93,7 @@ func (s *nameSeeker) frame() []byte {
 
 func (w *Writer) saveRecord(rec campaign.Record, status string, packed blob.Packed) error {
 	switch status {
-	case statusRunning, statusDone, statusInterrupted, statusError:
+	case statusDone, statusInterrupted, statusError:
 	default:
 		return fmt.Errorf("save the record of run %s: no status %q", w.id, status)
 	}
@@ -104,14 +102,21 @@ func (w *Writer) saveRecord(rec campaign.Record, status string, packed blob.Pack
 	if err := s.blobs.PutPacked(packed); err != nil {
 		return environment(err)
 	}
-	var old string
-	err := s.db.QueryRow("SELECT record FROM runs WHERE run_id = ?", w.id).Scan(&old)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := w.flush(); err != nil { // what it says is of this journal
+		return err
+	}
+	w.io.Lock()
+	size := w.off
+	w.io.Unlock()
+	p := projection{manifest: w.man, status: status, rec: rec, blob: packed.ID}
+	_, data, err := p.encode(&s.pack, size)
+	if err != nil {
 		return environment(err)
 	}
-	if err := s.indexRun(projection{manifest: w.man, status: status, rec: rec, blob: packed.ID}); err != nil {
-		return environment(err)
-	}
+	// Where it cannot be written, it is made again from the journal.
+	_ = writeOutline(s.runPath(w.id, outlineFile), data)
+	old := w.record
+	w.record = packed.ID
 	if old != "" && old != packed.ID {
 		// A record names its run, so no other run can refer to it.
 		return environment(s.blobs.Remove(old))

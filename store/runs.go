@@ -1,9 +1,8 @@
 package store
 
 import (
-	"database/sql"
-	"encoding/json"
-	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -39,46 +38,6 @@ type RunSummary struct {
 	Flaky     int             `json:"flaky"` // of the findings
 }
 
-// runColumns are read by scanRun. The lists come as JSON, so names may hold
-// anything.
-const runColumns = `
-SELECT r.run_id, r.created, r.status, r.verdict, r.complete, r.stopped, r.digest, r.command, r.seconds,
-	(SELECT json_group_array(contract) FROM (SELECT contract FROM campaigns c WHERE c.run_id = r.run_id GROUP BY contract ORDER BY min(place))),
-	(SELECT json_group_array(name) FROM (SELECT name FROM campaigns c WHERE c.run_id = r.run_id ORDER BY place)),
-	(SELECT json_array(sum(planned), sum(run), sum(pass), sum(fail), sum(skip), sum(error)) FROM campaigns c WHERE c.run_id = r.run_id),
-	(SELECT count(*) FROM findings f WHERE f.run_id = r.run_id),
-	(SELECT count(*) FROM findings f WHERE f.run_id = r.run_id AND f.flaky)
-FROM runs r
-`
-
-// newestFirst orders runs; the name decides between equal times, -10 after -9.
-const newestFirst = " ORDER BY r.created DESC, length(r.run_id) DESC, r.run_id DESC"
-
-type rowScanner interface{ Scan(...any) error }
-
-func scanRun(row rowScanner) (RunSummary, error) {
-	var r RunSummary
-	var created int64
-	var command, contracts, names, counts string
-	err := row.Scan(&r.RunID, &created, &r.Status, &r.Verdict, &r.Complete, &r.Stopped, &r.Digest,
-		&command, &r.Seconds, &contracts, &names, &counts, &r.Findings, &r.Flaky)
-	if err != nil {
-		return r, err
-	}
-	r.Created = time.UnixMicro(created).UTC()
-	var sums [6]int64
-	for _, list := range [...]struct {
-		text string
-		into any
-	}{{command, &r.Command}, {contracts, &r.Contracts}, {names, &r.Campaigns}, {counts, &sums}} {
-		if err := json.Unmarshal([]byte(list.text), list.into); err != nil {
-			return r, fmt.Errorf("decode the index of run %s: %w", r.RunID, err)
-		}
-	}
-	r.Cases = campaign.Counts{Planned: sums[0], Run: sums[1], Pass: sums[2], Fail: sums[3], Skip: sums[4], Error: sums[5]}
-	return r, nil
-}
-
 // Runs lists runs, newest first. A run that no live process writes is never
 // "running": it is what its journal says, "interrupted" as a rule.
 func (s *Store) Runs(q RunQuery) ([]RunSummary, error) {
@@ -89,51 +48,54 @@ func (s *Store) Runs(q RunQuery) ([]RunSummary, error) {
 	return runs, nil
 }
 
-// runWhere picks what a query asks for; an empty parameter switches its
-// condition off.
-const runWhere = `WHERE (@contract = '' OR EXISTS (SELECT 1 FROM campaigns c WHERE c.run_id = r.run_id AND c.contract = @contract))
-	AND (@campaign = '' OR EXISTS (SELECT 1 FROM campaigns c WHERE c.run_id = r.run_id AND c.name = @campaign AND (@contract = '' OR c.contract = @contract)))
-	AND (@verdict = '' OR r.verdict = @verdict)
-	AND (@status = '' OR r.status = @status)
-	AND (@text = '' OR r.run_id LIKE @text ESCAPE '\'
-		OR EXISTS (SELECT 1 FROM json_each(r.command) w WHERE w.value LIKE @text ESCAPE '\')
-		OR EXISTS (SELECT 1 FROM campaigns c WHERE c.run_id = r.run_id AND (c.name LIKE @text ESCAPE '\' OR c.source LIKE @text ESCAPE '\'))
-		OR EXISTS (SELECT 1 FROM findings f WHERE f.run_id = r.run_id AND (f.title LIKE @text ESCAPE '\' OR f.finding_id LIKE @text ESCAPE '\')))
-`
-
-func (q RunQuery) args() []any {
-	return []any{
-		sql.Named("contract", q.Contract), sql.Named("campaign", q.Campaign), sql.Named("verdict", q.Verdict),
-		sql.Named("status", q.Status), sql.Named("text", likePart(q.Text)),
-	}
-}
-
 // CountRuns is how many runs a query picks, whatever its limit and offset.
 func (s *Store) CountRuns(q RunQuery) (n int, err error) {
-	if err := s.db.QueryRow("SELECT count(*) FROM runs r "+runWhere, q.args()...).Scan(&n); err != nil {
+	q.Limit, q.Offset = 0, 0
+	runs, err := s.runs(q)
+	if err != nil {
 		return 0, diag.Environment("count the runs of the store %s: %w", s.dir, err)
 	}
-	return n, nil
+	return len(runs), nil
 }
 
 func (s *Store) runs(q RunQuery) ([]RunSummary, error) {
-	if _, err := s.reconcile(false); err != nil {
-		return nil, err
-	}
-	query := runColumns + runWhere + newestFirst + " LIMIT @limit OFFSET @offset"
-	args := append(q.args(), sql.Named("limit", limitOf(q.Limit)), sql.Named("offset", max(0, q.Offset)))
-	rows, err := s.db.Query(query, args...)
+	list, err := s.runList()
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
 	runs := []RunSummary{}
-	for rows.Next() {
-		r, err := scanRun(rows)
-		if err != nil {
-			return nil, err
+	for _, k := range list {
+		if q.picks(k) {
+			runs = append(runs, k.RunSummary)
 		}
-		runs = append(runs, r)
 	}
-	return runs, rows.Err()
+	return page(runs, q.Offset, q.Limit), nil
+}
+
+// page is at most limit (0: all) of a list from an offset on.
+func page[T any](list []T, offset, limit int) []T {
+	list = list[min(max(0, offset), len(list)):]
+	if limit > 0 {
+		list = list[:min(limit, len(list))]
+	}
+	return list
+}
+
+func (q RunQuery) picks(k *entry) bool {
+	if q.Verdict != "" && k.Verdict != q.Verdict || q.Status != "" && k.Status != q.Status ||
+		(q.Contract != "" || q.Campaign != "") && !slices.ContainsFunc(k.Each, func(c outlined) bool {
+			return (q.Contract == "" || c.Contract == q.Contract) && (q.Campaign == "" || c.Name == q.Campaign)
+		}) {
+		return false
+	}
+	return q.Text == "" || holdsText(q.Text, k.RunID) || holdsText(q.Text, k.Command...) || holdsText(q.Text, k.Campaigns...) ||
+		holdsText(q.Text, k.IDs...) || holdsText(q.Text, k.Titles...) ||
+		slices.ContainsFunc(k.Each, func(c outlined) bool { return holdsText(q.Text, c.Source) })
+}
+
+// holdsText reports whether one of several texts has part in it, whatever the
+// case of letters.
+func holdsText(part string, texts ...string) bool {
+	part = strings.ToLower(part)
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), part) })
 }

@@ -16,8 +16,9 @@ import (
 type SpecRef struct {
 	Path     string `json:"path"` // as the user named it
 	Contract string `json:"contract"`
-	Blob     string `json:"blob"`           // its content, or what holds its content
-	Part     *Part  `json:"part,omitempty"` // where in the blob; nil: the blob is the content
+	Blob     string `json:"blob"`             // its content, or what holds its content
+	Digest   string `json:"digest,omitempty"` // of its content, where the blob holds more
+	Part     *Part  `json:"part,omitempty"`   // where in the blob; nil: the blob is the content
 }
 
 // Part is a piece of a blob.
@@ -57,7 +58,8 @@ func (s *Store) PutSpecs(refs []SpecRef, texts [][]byte, release func()) error {
 			from := 0
 			for i, t := range texts[:several] {
 				joined = append(joined, t...)
-				some[i].Part = &Part{From: from, Size: len(t)}
+				sum := sha256.Sum256(t)
+				some[i].Part, some[i].Digest = &Part{From: from, Size: len(t)}, hex.EncodeToString(sum[:])
 				from += len(t)
 			}
 			text = joined

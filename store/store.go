@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/store/blob"
@@ -21,13 +21,19 @@ import (
 const (
 	runsDir     = "runs"
 	blobsDir    = "blobs"
-	indexFile   = "index.db"
-	indexLock   = "index.lock"
 	sessionLock = "lock"
 	journalFile = "journal"
+	outlineFile = "outline"
 	runLock     = "lock"
-	unbornRun   = ".new-"  // a run's folder before it has a manifest
-	removedRun  = ".gone-" // a run's folder while it is removed
+
+	unbornRun     = ".new-"  // a run's folder before it has a manifest
+	removedRun    = ".gone-" // a run's folder while it is removed
+	unbornOutline = ".outline-"
+
+	// What a run keeps may be private: nobody else reads it unless its owner
+	// says so.
+	folderMode = 0o700
+	fileMode   = 0o600
 )
 
 // Store is an open store. It is safe for concurrent use, and any number of
@@ -36,8 +42,8 @@ type Store struct {
 	dir     string // as given
 	root    string // absolute
 	blobs   *blob.Dir
-	db      *sql.DB
-	session *lock.Lock
+	session *lock.Lock // nil: the store cannot be written to
+	index   index
 	pack    packer
 	wrote   atomic.Bool // a blob was put or a run begun: mentions may be on their way
 
@@ -45,9 +51,10 @@ type Store struct {
 	notices []string
 }
 
-// Open opens the store in the folder dir and creates it if there is none. An
-// index that is missing, damaged or behind the journals is mended; what of
-// this a user should know is in [Store.Notices]. Errors are of exit code 3.
+// Open opens the store in the folder dir and creates it if there is none. One
+// that is there can be read wherever its files can. Outlines that are missing,
+// damaged or behind the journals are mended; what of this a user should know is
+// in [Store.Notices]. Errors are of exit code 3.
 func Open(dir string) (*Store, error) {
 	s, err := open(dir)
 	if err != nil {
@@ -56,7 +63,7 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-func open(dir string) (_ *Store, err error) {
+func open(dir string) (*Store, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -64,33 +71,37 @@ func open(dir string) (_ *Store, err error) {
 	if fi, err := os.Stat(abs); err == nil && !fi.IsDir() {
 		return nil, errors.New("it is a file, not a folder")
 	}
+	readable := func() bool {
+		fi, err := os.Stat(filepath.Join(abs, runsDir))
+		return err == nil && fi.IsDir()
+	}
 	for _, sub := range [...]string{runsDir, blobsDir} {
-		if err := os.MkdirAll(filepath.Join(abs, sub), 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Join(abs, sub), folderMode); err != nil && !readable() {
 			return nil, err
 		}
 	}
-	s := &Store{dir: dir, root: abs, blobs: blob.Open(filepath.Join(abs, blobsDir))}
-	if s.session, err = lock.Wait(filepath.Join(abs, sessionLock), lock.Shared); err != nil {
+	s := &Store{dir: dir, root: abs, blobs: blob.Open(filepath.Join(abs, blobsDir)), index: index{runs: make(map[string]*entry)}}
+	if s.session, err = lock.Wait(filepath.Join(abs, sessionLock), lock.Shared); err != nil && !unwritable(err) {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}()
-	if err := s.openIndex(abs); err != nil {
-		return nil, err
+	s.removeDatabase()
+	if _, err := s.runList(); err != nil {
+		return nil, errors.Join(fmt.Errorf("list its runs: %w", err), s.Close())
 	}
 	return s, nil
 }
 
+// unwritable reports whether err says that a place can at most be read.
+func unwritable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
 // Close closes the store. Writers and journals must have been closed.
 func (s *Store) Close() error {
-	var err error
-	if s.db != nil {
-		err = s.db.Close()
+	if s.session == nil {
+		return nil
 	}
-	return errors.Join(err, s.session.Close())
+	return s.session.Close()
 }
 
 // Dir is the folder, as it was given to Open.
@@ -177,19 +188,4 @@ func treeSize(dir string) (bytes int64, err error) {
 		return err
 	})
 	return bytes, err
-}
-
-// runIDs lists the runs that have a folder, in no useful order.
-func (s *Store) runIDs() ([]string, error) {
-	entries, err := os.ReadDir(s.path(runsDir))
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for _, e := range entries {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
-			ids = append(ids, e.Name())
-		}
-	}
-	return ids, nil
 }

@@ -170,18 +170,12 @@ func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	must(t, os.WriteFile(file, nil, 0o666))
-	newer := filepath.Join(dir, "newer")
-	s := openStore(t, newer)
-	_, err := s.db.Exec("PRAGMA user_version = 99")
-	must(t, err)
-	s.Close()
 	readOnly := filepath.Join(dir, "read-only")
 	must(t, os.Mkdir(readOnly, 0o555))
 
 	for _, c := range []struct{ name, dir, want string }{
 		{"a file", file, "it is a file, not a folder"},
 		{"below a file", filepath.Join(file, "x"), "not a directory"},
-		{"newer schema", newer, "its index has schema 99 and this version of Thresh knows 3"},
 		{"read-only", filepath.Join(readOnly, ".thresh"), "permission denied"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

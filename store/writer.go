@@ -32,6 +32,8 @@ type Writer struct {
 	lock  *lock.Lock
 	man   Manifest
 
+	record string // blob of the record that was saved last
+
 	mu     sync.Mutex
 	enc    journal.Encoder
 	buf    []byte   // records not yet written
@@ -41,7 +43,8 @@ type Writer struct {
 
 	io    sync.Mutex // held while writing, taken before mu
 	f     *os.File
-	off   int64  // end of the last whole record in f
+	off   int64 // end of the last whole record in f
+	chain chain
 	spare []byte // swapped with buf
 	other evidence
 
@@ -52,9 +55,9 @@ type Writer struct {
 
 var errClosed = errors.New("the run's journal is closed")
 
-func newWriter(s *Store, man Manifest, l *lock.Lock, f *os.File, off int64, enc journal.Encoder) *Writer {
+func newWriter(s *Store, man Manifest, l *lock.Lock, f *os.File, off int64, enc journal.Encoder, before chain) *Writer {
 	w := &Writer{
-		store: s, id: man.RunID, lock: l, man: man, enc: enc, f: f, off: off,
+		store: s, id: man.RunID, lock: l, man: man, enc: enc, f: f, off: off, chain: before,
 		buf: make([]byte, 0, 2*groupSize), spare: make([]byte, 0, 2*groupSize),
 		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -183,6 +186,12 @@ func (w *Writer) flush() error {
 		return w.fail(err)
 	}
 	if len(record) > 0 {
+		w.chain.proofs.Add(w.other.data)
+	}
+	if w.chain.sum != nil {
+		record = append(journal.AppendAside(nil, KindChain, w.chain.sum.Sum(nil)), record...)
+	}
+	if len(record) > 0 {
 		if err := w.write(record); err != nil {
 			return err
 		}
@@ -200,6 +209,9 @@ func (w *Writer) write(b []byte) error {
 		return w.fail(errors.Join(err, w.f.Truncate(w.off)))
 	}
 	w.off += int64(n)
+	if w.chain.sum != nil {
+		w.chain.sum.Write(b)
+	}
 	return nil
 }
 

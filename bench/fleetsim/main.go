@@ -117,7 +117,7 @@ func once(c sleeper, workers int) (result, error) {
 	opt := run.Options{Workers: 1}
 	if workers > 0 {
 		opt.Workers = max(2*workers, 8)
-		link, err := fleet.Connect(ctx, fleet.Access{URL: "embedded", Dir: dir}, "fleetsim")
+		link, err := fleet.Connect(ctx, fleet.Access{URL: "embedded", Dir: dir, Token: simulated}, "fleetsim")
 		if err != nil {
 			return none, err
 		}
@@ -169,10 +169,13 @@ func all(link *fleet.Link, n int) error {
 	return errors.New("workers do not come")
 }
 
+// simulated is the token of the server that is simulated.
+const simulated = "fleetsim-fleetsim-fleetsim"
+
 // serve is a worker process. Its campaign is told by the identity of the run.
 func serve(url string) error {
 	ctx := context.Background()
-	link, err := fleet.Connect(ctx, fleet.Access{URL: url}, "worker")
+	link, err := fleet.Connect(ctx, fleet.Access{URL: url, Token: simulated}, "worker")
 	if err != nil {
 		return err
 	}

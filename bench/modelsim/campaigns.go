@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/systems"
-	"github.com/thresh-dev/thresh/target/wasm"
+	"github.com/thresh-dev/thresh/system/wasm"
 )
 
 // campaigns are the example systems as users run them, without a store: rounds

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/thresh-dev/thresh/engine/dut"
 	"github.com/thresh-dev/thresh/engine/wasmemit"
-	"github.com/thresh-dev/thresh/target/wasm"
+	"github.com/thresh-dev/thresh/port/dut"
+	"github.com/thresh-dev/thresh/system/wasm"
 )
 
 // pages is the size of the module whose memory is restored.

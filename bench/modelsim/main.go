@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/thresh-dev/thresh/target/wasm"
+	"github.com/thresh-dev/thresh/system/wasm"
 )
 
 func main() {

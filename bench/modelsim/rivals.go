@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/thresh-dev/thresh/engine/dut"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
-	"github.com/thresh-dev/thresh/target/wasm"
+	"github.com/thresh-dev/thresh/port/dut"
+	"github.com/thresh-dev/thresh/system/wasm"
 )
 
 // most is the largest number that both sides put into the queue.

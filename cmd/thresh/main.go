@@ -1,11 +1,11 @@
 // Command thresh beats software until the bugs fall out. All it does is in
-// internal/app.
+// package thresh.
 package main
 
 import (
 	"os"
 
-	"github.com/thresh-dev/thresh/internal/app"
+	"github.com/thresh-dev/thresh"
 )
 
-func main() { os.Exit(app.Main(os.Args, app.System())) }
+func main() { os.Exit(thresh.Main()) }

@@ -46,6 +46,7 @@ type Campaign struct {
 	known      []item            // cases of the main round that are known beforehand
 	rules      []ruleAt
 	schemas    map[string]*verify.Schema
+	secrets    []string // that the agent is given
 
 	// Points say where each fault reaches the agent.
 	Points []Point
@@ -56,8 +57,9 @@ type Campaign struct {
 	stateful atomic.Bool
 	mu       sync.Mutex
 	injector fault.Injector
-	told     []string // by the proxies, of cells
-	lanes    int      // that are open, and share what follows
+	told     []string                  // by the proxies, of cells
+	offered  map[string]*verify.Schema // of tools that models were offered; nil: none that can be read
+	lanes    int                       // that are open, and share what follows
 	measure  similarity.Measure
 	timing   timing
 	recalled string // what of the mutations is from earlier runs; "": nothing
@@ -95,6 +97,12 @@ type payload struct {
 	// count on, one call for each case before. Cells count from their start.
 	Before   int                `json:"before,omitempty"`
 	Mutation *mutation.Mutation `json:"mutation,omitempty"`
+	// Check is a built-in check that found something, of which Subject and in
+	// which case; of an unhealthy baseline there is no case.
+	Check   string   `json:"check,omitempty"`
+	Subject string   `json:"subject,omitempty"`
+	Reason  string   `json:"reason,omitempty"`
+	Of      *payload `json:"of,omitempty"`
 	// Baselines are what behavior_unchanged compares with, by prompt.
 	Baselines map[string]baseline `json:"baselines,omitempty"`
 }
@@ -108,6 +116,7 @@ type baseline struct {
 const (
 	phaseBaseline = "baseline"
 	phaseAudit    = "audit"
+	phaseCheck    = "check" // a built-in check that found something
 )
 
 func (p payload) encode() []byte {
@@ -131,6 +140,9 @@ func (c *Campaign) Planned() int64 {
 // called by one of them if its memory is cleared between cells, or if it seems
 // to have one.
 func (c *Campaign) Exclusive() bool {
+	if c.agent.System != nil {
+		return c.agent.System.Exclusive()
+	}
 	shared := !c.agent.OwnProcess()
 	return shared && (c.agent.Reset.URL != "" || c.agent.Reset.Renew || c.stateful.Load() || c.agent.Start != nil && c.watches())
 }
@@ -173,6 +185,9 @@ func (c *Campaign) CaseName(at campaign.Case) string {
 	if i -= len(c.asked); i >= len(c.known) {
 		if list := c.authored.Load(); list != nil && i-len(c.known) < len(*list) {
 			return mutationName(&(*list)[i-len(c.known)])
+		}
+		if c.written == nil {
+			return fmt.Sprintf("finding %d of the whole run", i-len(c.known)+1)
 		}
 		return fmt.Sprintf("mutation %d that the model wrote", i-len(c.known)+1)
 	}
@@ -231,10 +246,8 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	case 1:
 		return campaign.Round{Len: int64(len(s.items)), At: func(i int64) []byte { return c.payload(s, s.items[i]).encode() }}, true
 	case 2:
-		idle := c.idle(s)
-		return campaign.Round{Len: int64(len(idle)), At: func(i int64) []byte {
-			return payload{Phase: phaseAudit, Rule: idle[i]}.encode()
-		}}, c.strict && len(idle) > 0
+		last := c.last(s)
+		return campaign.Round{Len: int64(len(last)), At: func(i int64) []byte { return last[i].encode() }}, len(last) > 0
 	}
 	return campaign.Round{}, false
 }
@@ -248,10 +261,10 @@ func (c *Campaign) payload(s *state, it item) payload {
 		if c.chaotic {
 			p.Before = c.before(it.a)
 		}
-		p.Baselines = s.compared(c.cfg.Invariants, p.Mutation.Original)
+		p.Baselines = s.compared(c.plain(), p.Mutation.Original)
 	case PhaseChaos:
 		p.Prompt, p.Before = it.a, c.before(it.a)
-		p.Baselines = s.compared(c.cfg.Invariants, c.cfg.Prompts[it.a].Text)
+		p.Baselines = s.compared(c.plain(), c.cfg.Prompts[it.a].Text)
 	case PhaseContract:
 		p.Invariant, p.Scenario, p.Run = it.a, it.b, it.n
 		inv := &c.invariants[it.a]
@@ -285,7 +298,7 @@ func (c *Campaign) prompts(v *config.Invariant) []string {
 }
 
 // Input implements [campaign.Inputter]: the payload of the round is the input.
-func (c *Campaign) Input(_ *state, at campaign.Case) []byte { return at.Payload }
+func (c *Campaign) Input(_ context.Context, _ *state, at campaign.Case) []byte { return at.Payload }
 
 // Fold implements [campaign.Campaign].
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
@@ -318,6 +331,7 @@ var (
 	_ campaign.Reducer            = (*Campaign)(nil)
 	_ campaign.Promoter           = (*Campaign)(nil)
 	_ campaign.Describer[*state]  = (*Campaign)(nil)
+	_ campaign.Headliner          = (*Campaign)(nil)
 	_ campaign.Summarizer[*state] = (*Campaign)(nil)
 	_ campaign.Warner[*state]     = (*Campaign)(nil)
 	_ campaign.Scorer[*state]     = (*Campaign)(nil)

@@ -68,6 +68,9 @@ func (b *builder) build() {
 	}
 	c.reach = reachOf(&cfg.Agent)
 	c.agent = agentPlan(&cfg.Agent, cfg.Advanced, filepath.Dir(b.spec.Path), b.k.getenv, b.keyMissing)
+	b.self()
+	c.secrets = secretsOf(&cfg.Agent)
+	b.system()
 	b.globalChaos()
 	b.contract()
 	b.sessions()
@@ -77,6 +80,25 @@ func (b *builder) build() {
 	c.known = c.items()
 	if len(c.known) == 0 && c.written == nil && !b.list.HasErrors() {
 		b.fail(diag.Diagnostic{Code: "flakestorm.vacuous", Hint: "--phase names the phases to run"}, "nothing would be tested: none of the phases %s is configured", strings.Join(c.phases, ", "))
+	}
+}
+
+// self puts the running program in the place of what stands for it.
+func (b *builder) self() {
+	at := func(argv, env *[]string) {
+		*argv, *env = b.set.Programs(*argv), b.set.Programs(*env)
+	}
+	if p := b.c.agent.Start; p != nil {
+		at(&p.Argv, &p.Env)
+	}
+	if p := b.c.agent.Command; p != nil {
+		at(&p.Argv, &p.Env)
+	}
+	if p := b.c.agent.MCP; p != nil {
+		at(&p.Argv, &p.Env)
+	}
+	if p := b.c.agent.Python; p != nil {
+		p.Env = b.set.Programs(p.Env)
 	}
 }
 
@@ -162,12 +184,13 @@ func (b *builder) contract() {
 		}
 		return
 	}
+	rows := slices.Concat(k.Invariants, expectations(b.cfg.Prompts))
 	scenarios := k.Matrix
 	if len(scenarios) == 0 { // the top-level one serves a contract without its own
 		scenarios = b.cfg.ChaosMatrix
 	}
 	at := diag.Diagnostic{Code: "flakestorm.vacuous", Pos: k.At.In(b.spec.Path), Path: k.Path}
-	if len(k.Invariants) == 0 {
+	if len(rows) == 0 {
 		b.fail(at, "the contract has no invariants: its matrix would be empty, which is no pass")
 	}
 	if len(scenarios) == 0 {
@@ -189,35 +212,38 @@ func (b *builder) contract() {
 		b.c.scenarios = append(b.c.scenarios, b.c.addRules(j))
 	}
 	any := false
-	for i := range k.Invariants {
-		v, applies := &k.Invariants[i], false
+	for i := range rows {
+		v, applies := &rows[i], false
 		for _, j := range b.c.scenarios {
 			applies = applies || j.active.applies(v.When)
 		}
 		any = any || applies
+		if v.Filter != nil && !slices.ContainsFunc(b.c.prompts(v), func(p string) bool { hit, err := v.Filter.Search(p); return hit || err != nil }) {
+			b.fail(diag.Diagnostic{Code: "flakestorm.never-applies", Level: diag.Warning, Pos: v.At.In(b.spec.Path), Path: v.Path}, "%s (prompt_filter) applies to none of the prompts, so it is never checked", v.ID)
+		}
 		if !applies && len(scenarios) > 0 {
 			b.fail(diag.Diagnostic{Code: "flakestorm.never-applies", Level: diag.Warning, Pos: v.At.In(b.spec.Path), Path: v.Path}, "%s (when: %s) applies to none of the scenarios, so it is never checked", v.ID, v.When)
 		}
 	}
-	if !any && len(scenarios) > 0 && len(k.Invariants) > 0 {
+	if !any && len(scenarios) > 0 && len(rows) > 0 {
 		at.Hint = ""
 		b.fail(at, "no invariant applies to any scenario: the matrix would be empty, which is no pass")
 	}
-	b.c.invariants = k.Invariants
+	b.c.invariants = rows
 }
 
 // schemas reads and compiles the schemas of invariants, and refuses what could
 // not be checked.
 func (b *builder) schemas() {
 	b.c.schemas = make(map[string]*verify.Schema)
-	lists := [][]config.Invariant{b.cfg.Invariants, b.c.invariants}
+	lists := [][]config.Invariant{b.c.plain(), b.c.invariants}
 	for _, s := range b.c.sessions {
 		lists = append(lists, s.checks)
 	}
 	for _, list := range lists {
 		for i := range list {
 			v := &list[i]
-			if strings.HasPrefix(v.Type, "tool_") && b.c.reach.python && !b.c.reach.tools {
+			if (strings.HasPrefix(v.Type, "tool_") || v.Trace != nil && v.Trace.NeedsTools()) && b.c.reach.python && !b.c.reach.tools {
 				b.fail(diag.Diagnostic{Code: "flakestorm.cannot-check", Pos: v.At.In(b.spec.Path), Path: v.Path, Hint: "such as agent.tools: [my_agent:search]"},
 					"%s cannot be checked: the calls of a Python agent's tools are seen only if agent.tools or agent.tool_registry names them", v.Type)
 			}

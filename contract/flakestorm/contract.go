@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/similarity"
 )
@@ -51,19 +53,23 @@ func (*Contract) Summary() string {
 }
 
 // topLevel is a line that opens a section of a document.
-var topLevel = regexp.MustCompile(`(?m)^["']?(golden_prompts|agent|invariants)["']?\s*:`)
+var topLevel = regexp.MustCompile(`(?m)^["']?(golden_prompts|agent|invariants|mutations|contract|chaos|chaos_matrix|replays)["']?\s*:`)
 
-// Detect implements [campaign.Contract]: a YAML mapping with the sections agent
-// and golden_prompts.
+// Detect implements [campaign.Contract]: a YAML mapping with the section agent
+// or golden_prompts, and another one of the format. What else a document lacks
+// is for Compile to say. A page that shows such a mapping is none.
 func (*Contract) Detect(s campaign.Spec) bool {
-	if !bytes.Contains(s.Data, []byte("golden_prompts")) {
+	if e := strings.ToLower(filepath.Ext(s.Path)); e == ".md" || e == ".markdown" {
+		return false
+	}
+	if !bytes.Contains(s.Data, []byte("agent")) && !bytes.Contains(s.Data, []byte("golden_prompts")) {
 		return false // whatever else is in it, and it may be long
 	}
 	found := make(map[string]bool)
 	for _, m := range topLevel.FindAllSubmatch(s.Data, -1) {
 		found[string(m[1])] = true
 	}
-	if found["golden_prompts"] && (found["agent"] || found["invariants"]) {
+	if (found["agent"] || found["golden_prompts"]) && len(found) > 1 {
 		return true
 	}
 	text := bytes.TrimSpace(s.Data)
@@ -78,6 +84,7 @@ const (
 	OptReplay  = "replay"
 	OptOnly    = "replay-only"
 	OptRuns    = "runs-per-cell"
+	OptSystem  = "system"
 )
 
 // The phases of a campaign.
@@ -91,6 +98,7 @@ const (
 // Options implements [campaign.Contract].
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
+		{Name: OptSystem, Usage: "what is tested in place of what the document says: a system `FILE`"},
 		{Name: OptPhase, Many: true, Usage: "run this `PHASE` alone: mutation, chaos, contract or replay; repeatable"},
 		{Name: OptProfile, Many: true, Usage: "add a built-in `PROFILE` of faults to those of the document: " + strings.Join(config.Profiles(), ", ")},
 		{Name: OptChaos, Bool: true, Usage: "inject the document's faults into the mutation phase too"},
@@ -101,3 +109,12 @@ func (*Contract) Options() []campaign.Option {
 }
 
 var _ campaign.Contract = (*Contract)(nil)
+
+// Formats implements [campaign.Formatted].
+func (*Contract) Formats() []campaign.Format {
+	return []campaign.Format{{
+		Name: "flakestorm", Summary: "a flakestorm configuration (YAML)",
+		Schema: func() []byte { return doctree.Schema("flakestorm.v2", config.Format(), config.Files()...) },
+		Keys:   func() string { return doctree.Tables(append([]doctree.Type{config.Format()}, config.Files()...)...) },
+	}}
+}

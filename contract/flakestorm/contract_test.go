@@ -12,9 +12,9 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/contracttest"
 	"github.com/thresh-dev/thresh/contract/flakestorm"
-	"github.com/thresh-dev/thresh/target/agent"
-	"github.com/thresh-dev/thresh/target/embed"
-	"github.com/thresh-dev/thresh/target/fault"
+	"github.com/thresh-dev/thresh/system/agent"
+	"github.com/thresh-dev/thresh/system/embed"
+	"github.com/thresh-dev/thresh/system/fault"
 )
 
 // front is the front door with the real targets.
@@ -105,7 +105,7 @@ func TestContract(t *testing.T) {
 	contracttest.Run(t, contracttest.Fixture{
 		Contract:   front(),
 		Spec:       spec(t, text),
-		Findings:   4,
+		Findings:   3,
 		UnknownKey: spec(t, strings.Replace(text, "reset_endpoint:", "reset_endpont:", 1)),
 	})
 }

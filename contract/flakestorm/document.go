@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/thresh-dev/thresh/engine/yamltree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // node is a value of a document that is written.
@@ -19,9 +19,9 @@ type node = yaml.Node
 type mapping struct{ pairs []*node }
 
 // of is a mapping of a document that was read; anything else is an empty one.
-func of(n *yamltree.Node) mapping {
+func of(n *doctree.Node) mapping {
 	var m mapping
-	if n == nil || n.Kind != yamltree.Map {
+	if n == nil || n.Kind != doctree.Map {
 		return m
 	}
 	for i := range n.Members {
@@ -93,9 +93,9 @@ func text(s string) *node {
 
 // written is a value of a document that was read, with its aliases and merged
 // keys put in place.
-func written(n *yamltree.Node) *node {
+func written(n *doctree.Node) *node {
 	switch n.Kind {
-	case yamltree.Map, yamltree.Set, yamltree.Pairs:
+	case doctree.Map, doctree.Set, doctree.Pairs:
 		m := mapping{}
 		for i := range n.Members {
 			m.pairs = append(m.pairs, written(&n.Members[i].Key), written(&n.Members[i].Value))
@@ -105,7 +105,7 @@ func written(n *yamltree.Node) *node {
 			x.Style = yaml.FlowStyle
 		}
 		return x
-	case yamltree.Seq:
+	case doctree.Seq:
 		x := list()
 		for i := range n.Items {
 			x.Content = append(x.Content, written(&n.Items[i]))
@@ -114,9 +114,9 @@ func written(n *yamltree.Node) *node {
 			x.Style = yaml.FlowStyle
 		}
 		return x
-	case yamltree.String, yamltree.Binary:
+	case doctree.String, doctree.Binary:
 		return text(n.Text)
-	case yamltree.Null:
+	case doctree.Null:
 		return &node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 	}
 	return &node{Kind: yaml.ScalarNode, Value: n.Raw} // as it was written

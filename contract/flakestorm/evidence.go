@@ -149,7 +149,7 @@ func (x *transcript) settle() (answers []fault.Exchange) {
 	}
 	for i := range x.Faults.Exchanges {
 		e := &x.Faults.Exchanges[i]
-		e.At, e.Took = 0, 0
+		e.At, e.Took, e.Key = 0, 0, ""
 		e.URL, e.Tool = ports.ReplaceAllString(e.URL, "$1"), ports.ReplaceAllString(e.Tool, "$1")
 		if e.Kind == fault.ToolCall || e.Kind == fault.MCPCall {
 			answers = append(answers, *e)
@@ -175,10 +175,23 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + " […]"
 }
 
+// Headline implements [campaign.Headliner]: the beginning of the reply.
+func (c *Campaign) Headline(title string, o campaign.Outcome) string {
+	var x transcript
+	if json.Unmarshal(o.Attached(evidenceName), &x) != nil || len(x.Turns) == 0 {
+		return title
+	}
+	u := &x.Turns[len(x.Turns)-1]
+	if text := fault.Redact(u.Reply.Text); u.Reply.OK() && strings.TrimSpace(text) != "" {
+		return title + "; reply: " + shortened(text)
+	}
+	return title
+}
+
 // Describe implements [campaign.Describer]: what failed, the questions and
 // answers, the tools, the faults, the order of it all, and the session as a
 // replay file.
-func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
+func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
 	list := []campaign.Exhibit{campaign.TextExhibit("What failed", o.Title)}
 	if o.Verdict == campaign.VerdictPass {
 		list = nil // nothing did
@@ -245,10 +258,11 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 	if len(tools) > 0 {
 		list = append(list, campaign.TableExhibit("Tools called", []string{"turn", "tool", "arguments"}, tools))
 	}
+	list = append(list, c.alsoIn(s, at, &o)...)
 	list = append(list, x.faults()...)
 	// A case that held and was not run again tells no answers of its tools.
-	if s, ok := c.asSession(at, o, &x); ok && (o.Verdict == campaign.VerdictFail || len(x.answers) > 0 || len(tools) == 0) {
-		list = append(list, campaign.TextExhibit(SessionExhibit, string(record.Format(s))))
+	if rec, ok := c.asSession(at, o, &x); ok && (o.Verdict == campaign.VerdictFail || len(x.answers) > 0 || len(tools) == 0) {
+		list = append(list, campaign.TextExhibit(SessionExhibit, string(record.Format(rec))))
 	}
 	return list
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/judge"
 )
 
 // trial is a case that is being run: what is asked, and what came of it.
@@ -27,6 +27,9 @@ type trial struct {
 	report fault.Report
 	out    campaign.Outcome
 	note   note
+
+	checked int               // checks that were made
+	failed  *config.Invariant // that decided the outcome; nil: there was no answer, or none failed
 }
 
 // Execute implements [campaign.Executor].
@@ -46,10 +49,21 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	t := &trial{x: x, p: p}
 	t.out.Input = hex.EncodeToString(sum[:])
 	start := time.Now()
+	if p.Of != nil {
+		t.p = *p.Of // the case in which a check found something
+	}
 	err := t.run(ctx, s)
 	if t.cell != nil {
 		t.report = t.cell.leave()
 		t.tally()
+	}
+	switch {
+	case err != nil:
+	case p.Of != nil:
+		t.showsAgain(&p)
+	default:
+		t.inspect()
+		err = t.control(ctx)
 	}
 	if err != nil {
 		return campaign.Outcome{}, err
@@ -76,6 +90,8 @@ func (c *Campaign) inRange(p *payload) error {
 		ok = in(p.Session, len(c.sessions))
 	case phaseAudit:
 		ok = in(p.Rule, len(c.rules))
+	case phaseCheck:
+		ok = p.Of == nil && p.Check == judge.UnhealthyBaseline || p.Of != nil && p.Of.Of == nil && c.inRange(p.Of) == nil
 	}
 	if !ok {
 		return fmt.Errorf("the campaign has no such case: phase %q", p.Phase)
@@ -95,6 +111,8 @@ func (t *trial) run(ctx context.Context, s *state) error {
 		return t.contract(ctx)
 	case PhaseReplay:
 		return t.replay(ctx)
+	case phaseCheck:
+		return t.unhealthy(ctx)
 	}
 	t.audit(s)
 	return nil
@@ -113,13 +131,14 @@ func (t *trial) baseline(ctx context.Context) error {
 	if err := t.enter(ctx, setting{name: "baseline " + prompt}); err != nil {
 		return err
 	}
-	u, err := t.cell.ask(ctx, prompt, nil, nil)
+	u, err := t.cell.say(ctx, prompt, prompt, nil)
 	if err != nil {
 		return err
 	}
 	if !u.Reply.OK() {
 		t.note.Why = u.Reply.Error
-		return t.unanswered(u, "baseline", campaign.SeverityMedium)
+		t.unanswered(u, place{phase: phaseBaseline}, campaign.SeverityMedium)
+		return nil
 	}
 	text := u.Reply.Text
 	if len(text) > 64<<10 {
@@ -140,7 +159,7 @@ func (t *trial) mutation(ctx context.Context) error {
 	if err := t.enter(ctx, s); err != nil {
 		return err
 	}
-	u, err := t.cell.ask(ctx, m.Text, m.Wire, nil)
+	u, err := t.cell.say(ctx, m.Original, m.Text, m.Wire)
 	if err != nil {
 		return err
 	}
@@ -151,10 +170,11 @@ func (t *trial) mutation(ctx context.Context) error {
 		t.out.Title = fmt.Sprintf("the request, %s, was refused with status %d", m.How, u.Reply.Status)
 		return nil
 	}
-	if !u.Reply.OK() {
-		return t.unanswered(u, "mutation|"+m.Type, campaign.SeverityMedium)
+	where := place{phase: PhaseMutation, part: m.Type}
+	if err := t.judge(ctx, u, where, t.x.c.cfg.Invariants, campaign.SeverityNote, t.p.Baselines[m.Original]); err != nil {
+		return err
 	}
-	return t.invariants(ctx, u, "mutation|"+m.Type, t.p.Baselines[m.Original])
+	return t.expected(ctx, u, where, m.Original, t.p.Baselines[m.Original])
 }
 
 // chaos asks a golden prompt as it is, under the document's faults.
@@ -164,83 +184,15 @@ func (t *trial) chaos(ctx context.Context) error {
 	if err := t.enter(ctx, setting{j: t.x.c.chaos, name: "chaos " + prompt, before: t.p.Before}); err != nil {
 		return err
 	}
-	u, err := t.cell.ask(ctx, prompt, nil, nil)
+	u, err := t.cell.say(ctx, prompt, prompt, nil)
 	if err != nil {
 		return err
 	}
-	if !u.Reply.OK() {
-		return t.unanswered(u, "chaos", campaign.SeverityMedium)
+	where := place{phase: PhaseChaos}
+	if err := t.judge(ctx, u, where, t.x.c.cfg.Invariants, campaign.SeverityNote, t.p.Baselines[prompt]); err != nil {
+		return err
 	}
-	return t.invariants(ctx, u, "chaos", t.p.Baselines[prompt])
-}
-
-// invariants checks a reply against all invariants of plain runs.
-func (t *trial) invariants(ctx context.Context, u *turn, where string, b baseline) error {
-	return t.judge(ctx, u, where, t.x.c.cfg.Invariants, campaign.SeverityNote, b)
-}
-
-// judge checks a reply; the first of the severest checks that fail decides the
-// outcome. It is as severe as its invariant, and no less than least.
-func (t *trial) judge(ctx context.Context, u *turn, where string, list []config.Invariant, least campaign.Severity, b baseline) error {
-	for i := range list {
-		v := &list[i]
-		r, err := t.check(ctx, v, u, b)
-		if err != nil {
-			return err
-		}
-		u.Checks = append(u.Checks, checked{ID: v.ID, Type: v.Type, Passed: r.Passed, Reason: r.Reason, Measure: r.Measure})
-		severity := max(least, severityOf(v.Severity))
-		if !r.Passed && (t.out.Verdict == campaign.VerdictPass || severity > t.out.Severity) {
-			t.broke(v, where, r, severity)
-		}
-	}
-	return nil
-}
-
-// broke is the outcome of an invariant that does not hold.
-func (t *trial) broke(v *config.Invariant, where string, r verify.Result, severity campaign.Severity) {
-	name := v.ID
-	if name == "" {
-		name = v.Type
-	}
-	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, "broken-invariant"
-	t.out.Title = fmt.Sprintf("%s: %s: %s", t.what, name, r.Reason)
-	t.out.Signature = fmt.Sprintf("%s|%s|%s", where, name, v.Type)
-	t.out.Cause = []string{v.Type}
-}
-
-func (t *trial) check(ctx context.Context, v *config.Invariant, u *turn, b baseline) (verify.Result, error) {
-	with := v.Baseline
-	if auto(v) {
-		if b.Why != "" {
-			return verify.Result{}, fmt.Errorf("%s has nothing to compare with: no baseline of %s: %s", v.Type, shortened(u.Prompt), b.Why)
-		}
-		with = b.Text
-	}
-	return t.x.checker.Check(ctx, v, &u.observe, with)
-}
-
-// unanswered is the outcome of a call without an answer: never a pass,
-// whatever is checked.
-func (t *trial) unanswered(u *turn, where string, severity campaign.Severity) error {
-	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, "agent-"+strings.ReplaceAll(string(u.Reply.End), " ", "-")
-	t.out.Title = fmt.Sprintf("%s: the agent gave no answer: %s: %s", t.what, u.Reply.End, cut(folderless(&u.Reply), 160))
-	t.out.Signature = fmt.Sprintf("%s|no answer|%s", where, u.Reply.End)
-	t.out.Cause = []string{"no answer", string(u.Reply.End)}
-	u.Checks = append(u.Checks, checked{Type: "agent_error", Reason: u.Reply.Error})
-	return nil
-}
-
-// folders are those of a file that an exception tells the place of.
-var folders = regexp.MustCompile(`^(?:/[^/\s:]+)*/([^/\s:]+:\d+:)`)
-
-// folderless is why there is no answer, without the folders of this machine.
-func folderless(r *agentcall.Reply) string {
-	line := firstLine(r.Error)
-	if r.End == agentcall.Raised {
-		line = folders.ReplaceAllString(line, "$1")
-	}
-	return line
+	return t.expected(ctx, u, where, prompt, t.p.Baselines[prompt])
 }
 
 // contract runs one cell: all its prompts, one after the other, judged by its
@@ -250,25 +202,23 @@ func (t *trial) contract(ctx context.Context) error {
 	v, j := &c.invariants[t.p.Invariant], c.scenarios[t.p.Scenario]
 	t.what = fmt.Sprintf("%s in %s", v.ID, j.name)
 	if !j.active.applies(v.When) {
-		t.out.Verdict, t.out.Kind = campaign.VerdictSkip, "not-applicable"
-		t.out.Title = fmt.Sprintf("%s: not applicable (when: %s)", t.what, v.When)
+		t.inapplicable(fmt.Sprintf("not applicable (when: %s)", v.When))
 		return nil
 	}
-	severity := severityOf(v.Severity)
-	where := fmt.Sprintf("contract|%s|%s", v.ID, j.name)
+	where := place{phase: PhaseContract, part: j.name, owner: v.ID}
 	if verify.Aggregate(v) {
-		return t.percentile(ctx, v, j, where, severity)
+		return t.percentile(ctx, v, j, where)
 	}
 	if err := t.enter(ctx, setting{j: j, name: cellName(v, &j, t.p.Run)}); err != nil {
 		return err
 	}
 	for _, prompt := range c.prompts(v) {
-		u, err := t.cell.ask(ctx, prompt, nil, nil)
+		u, err := t.cell.say(ctx, prompt, prompt, nil)
 		if err != nil {
 			return err
 		}
-		if !u.Reply.OK() {
-			return t.unanswered(u, where, severity)
+		if k := u.first + v.Turn - 1; v.Turn > 0 && u.Reply.OK() && k < len(t.cell.turns) {
+			u = &t.cell.turns[k]
 		}
 		if err := t.judge(ctx, u, where, c.invariants[t.p.Invariant:t.p.Invariant+1], campaign.SeverityNote, t.p.Baselines[prompt]); err != nil {
 			return err
@@ -277,7 +227,16 @@ func (t *trial) contract(ctx context.Context) error {
 			return nil
 		}
 	}
+	if t.checked == 0 {
+		t.inapplicable("not applicable (prompt_filter)")
+	}
 	return nil
+}
+
+// inapplicable is the outcome of a case with nothing to check.
+func (t *trial) inapplicable(why string) {
+	t.out.Verdict, t.out.Kind = campaign.VerdictSkip, "not-applicable"
+	t.out.Title = t.what + ": " + why
 }
 
 // cellName decides the seed of a run of a cell: by names, so that it draws the
@@ -287,7 +246,7 @@ func cellName(v *config.Invariant, j *injection, run int) string {
 }
 
 // percentile judges all runs of a cell together.
-func (t *trial) percentile(ctx context.Context, v *config.Invariant, j injection, where string, severity campaign.Severity) error {
+func (t *trial) percentile(ctx context.Context, v *config.Invariant, j injection, where place) error {
 	if err := t.enter(ctx, setting{j: j, name: cellName(v, &j, 0)}); err != nil {
 		return err
 	}
@@ -295,12 +254,12 @@ func (t *trial) percentile(ctx context.Context, v *config.Invariant, j injection
 	var last *turn
 	for range t.x.c.runs {
 		for _, prompt := range t.x.c.prompts(v) {
-			u, err := t.cell.ask(ctx, prompt, nil, nil)
+			u, err := t.cell.say(ctx, prompt, prompt, nil)
 			if err != nil {
 				return err
 			}
-			if !u.Reply.OK() {
-				return t.unanswered(u, where, severity)
+			if !u.Reply.OK() || u.replaced {
+				return t.judge(ctx, u, where, []config.Invariant{*v}, campaign.SeverityNote, baseline{})
 			}
 			replies, last = append(replies, u.observe), u
 		}
@@ -311,7 +270,7 @@ func (t *trial) percentile(ctx context.Context, v *config.Invariant, j injection
 	}
 	last.Checks = append(last.Checks, checked{ID: v.ID, Type: v.Type, Passed: r.Passed, Reason: r.Reason, Measure: r.Measure})
 	if !r.Passed {
-		t.broke(v, where, r, severity)
+		t.broke(last, v, where, r, severityOf(v.Severity))
 	}
 	return nil
 }
@@ -328,10 +287,7 @@ func (t *trial) replay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !u.Reply.OK() {
-		return t.unanswered(u, "replay|"+s.ID, campaign.SeverityHigh)
-	}
-	return t.judge(ctx, u, "replay|"+s.ID, s.checks, campaign.SeverityHigh, baseline{})
+	return t.judge(ctx, u, place{phase: PhaseReplay, part: s.ID}, s.checks, campaign.SeverityHigh, baseline{})
 }
 
 // audit is a fault that never fired, under --strict.
@@ -364,7 +320,7 @@ func (t *trial) tally() {
 
 // finish puts facts and evidence into the outcome.
 func (t *trial) finish() {
-	if len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" {
+	if len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" || t.note.Silent || len(t.note.Found)+len(t.note.Sick) > 0 || t.note.Ailing {
 		t.out.Data, _ = json.Marshal(t.note) // strings and numbers
 	}
 	if t.cell != nil {

@@ -61,6 +61,7 @@ type reach struct {
 	own    bool // its process is started by Thresh: its environment is ours
 	model  bool // it is a bare model
 	mcp    bool // it is an MCP server
+	system bool // it is described by a system file
 	url    string
 }
 
@@ -161,6 +162,8 @@ const startIt = "have Thresh start the agent by agent.command: its calls then go
 // toolPoint is where a fault of a tool can be injected.
 func (r reach) toolPoint(f *config.Fault) (p point, why, hint string) {
 	switch {
+	case r.system:
+		return "", "the fault cannot be injected: the calls of an agent that is described by a system file cannot be reached", "say in the section agent how it is reached"
 	case r.python && !r.tools:
 		return "", "tool faults need the agent's tools: agent.type python and langchain must name them by agent.tools or agent.tool_registry, and this agent names neither",
 			"such as tools: [my_agent:search], or tool_registry: my_agent:TOOLS"

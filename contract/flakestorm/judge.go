@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 )
 
-// judge asks a model whether a reply meets criteria.
-type judge struct {
+// modelJudge asks a model whether a reply meets criteria.
+type modelJudge struct {
 	agent   agentcall.Agent
 	timeout time.Duration
 	refused int // of the forms, from the first, that the endpoint does not take
@@ -37,7 +37,7 @@ const (
 )
 
 // ask asks in the first form that is not refused.
-func (j *judge) ask(ctx context.Context, prompt string) (agentcall.Reply, error) {
+func (j *modelJudge) ask(ctx context.Context, prompt string) (agentcall.Reply, error) {
 	list := forms()
 	for {
 		r, err := j.agent.Call(ctx, agentcall.Call{Timeout: j.timeout, Prompt: prompt, Format: list[j.refused]})
@@ -51,7 +51,7 @@ func (j *judge) ask(ctx context.Context, prompt string) (agentcall.Reply, error)
 }
 
 // Judge implements verify.Judge.
-func (j *judge) Judge(ctx context.Context, criteria, prompt, reply string) (bool, string, error) {
+func (j *modelJudge) Judge(ctx context.Context, criteria, prompt, reply string) (bool, string, error) {
 	// What is judged is data: it is put in as JSON, so that it can end nothing.
 	data, err := json.Marshal(map[string]string{"criteria": criteria, "prompt": prompt, "reply": reply})
 	if err != nil {

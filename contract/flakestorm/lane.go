@@ -46,9 +46,9 @@ func (c *Campaign) watches() bool {
 		}
 	}
 	sees := func(v config.Invariant) bool {
-		return slices.Contains([]string{"tool_called", "tool_not_called", "tool_arguments", "tokens", "cost"}, v.Type)
+		return slices.Contains([]string{"tool_called", "tool_not_called", "tool_arguments", "tokens", "cost", "trace"}, v.Type)
 	}
-	return c.reach.own && (slices.ContainsFunc(c.cfg.Invariants, sees) || slices.ContainsFunc(c.invariants, sees))
+	return c.reach.own && (c.checksOn() || slices.ContainsFunc(c.plain(), sees) || slices.ContainsFunc(c.invariants, sees))
 }
 
 func (c *Campaign) replyRules() []fault.Rule {
@@ -214,7 +214,7 @@ func (x *executor) openChecker(ctx context.Context) error {
 		if x.judge, err = c.targets.Agents(ctx, plan, x.lane.Index, nil); err != nil {
 			return diag.Environment("reaching the judge: %w", err)
 		}
-		x.checker.Judge = &judge{agent: x.judge, timeout: c.cfg.Judge.Timeout}
+		x.checker.Judge = &modelJudge{agent: x.judge, timeout: c.cfg.Judge.Timeout}
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ func (x *executor) openChecker(ctx context.Context) error {
 // checks reports whether any invariant is of one of the types.
 func (c *Campaign) checks(types ...string) bool {
 	is := func(v config.Invariant) bool { return slices.Contains(types, v.Type) }
-	return slices.ContainsFunc(c.cfg.Invariants, is) || slices.ContainsFunc(c.invariants, is) ||
+	return slices.ContainsFunc(c.plain(), is) || slices.ContainsFunc(c.invariants, is) ||
 		slices.ContainsFunc(c.sessions, func(s session) bool { return slices.ContainsFunc(s.checks, is) })
 }
 

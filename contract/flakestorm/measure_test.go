@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm"
 	"github.com/thresh-dev/thresh/engine/similarity"
-	"github.com/thresh-dev/thresh/target/agent"
-	"github.com/thresh-dev/thresh/target/fault"
+	"github.com/thresh-dev/thresh/system/agent"
+	"github.com/thresh-dev/thresh/system/fault"
 )
 
 // held is a measure that holds something, as one in a Python process does.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm"
-	target "github.com/thresh-dev/thresh/target/agent"
+	target "github.com/thresh-dev/thresh/system/agent"
 )
 
 // models answers in the form of every provider with what text makes of the

@@ -9,6 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/judge"
 )
 
 // StatefulWarning is the contract's sentence for an agent that seems to have a
@@ -25,7 +26,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	if err != nil {
 		return f, err
 	}
-	warnings, stateful, err := x.probe(ctx)
+	warnings, stateful, err := x.probe(ctx, &k)
 	if cerr := x.Close(); err == nil {
 		err = cerr
 	}
@@ -70,7 +71,7 @@ func (c *Campaign) first() string {
 	return c.sessions[0].Input
 }
 
-func (x *executor) probe(ctx context.Context) (warnings []string, stateful bool, err error) {
+func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stateful bool, err error) {
 	cl, err := x.enter(ctx, setting{name: "probe"})
 	if err != nil {
 		return nil, false, diag.Environment("%w", err)
@@ -82,6 +83,10 @@ func (x *executor) probe(ctx context.Context) (warnings []string, stateful bool,
 		return nil, false, err
 	}
 	first := one.Reply
+	if x.c.checkOn(judge.UnhealthyBaseline) && cl.faults != nil {
+		r := cl.faults.Report()
+		k.Ailing = ailing(judge.HealthOf(cl.trace(&r, -1)))
+	}
 	if first.End == agentcall.Unreachable {
 		return nil, false, diag.WithHint(diag.Environment("the agent cannot be reached: %s", firstLine(first.Error)), "start it, or have Thresh start it by agent.command")
 	}

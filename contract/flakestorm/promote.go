@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
 	"github.com/thresh-dev/thresh/contract/flakestorm/record"
-	"github.com/thresh-dev/thresh/engine/yamltree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // Files of a finding that is made a regression test.
@@ -25,7 +26,7 @@ const (
 // shows the finding, for the same agent. A prompt that failed by itself, and a
 // replay, is a session with what the tools had answered; a failure under faults
 // keeps these, with the same seed.
-func (c *Campaign) Promote(f campaign.Finding, data []byte, dir string) ([]campaign.File, error) {
+func (c *Campaign) Promote(_ context.Context, f campaign.Finding, data []byte, dir string) ([]campaign.File, error) {
 	var p payload
 	if err := json.Unmarshal(data, &p); err != nil {
 		return nil, fmt.Errorf("reading the reproducer of %s: %w", f.ID, err)
@@ -33,7 +34,7 @@ func (c *Campaign) Promote(f campaign.Finding, data []byte, dir string) ([]campa
 	if err := c.inRange(&p); err != nil {
 		return nil, fmt.Errorf("reading the reproducer of %s: %w", f.ID, err)
 	}
-	doc, err := yamltree.Parse(c.source, yamltree.Options{})
+	doc, err := doctree.Parse(c.source, doctree.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("reading the document of %s: %w", f.ID, err)
 	}
@@ -54,7 +55,7 @@ type promotion struct {
 	f     campaign.Finding
 	p     payload
 	dir   string
-	root  *yamltree.Node
+	root  *doctree.Node
 	out   mapping
 	files []campaign.File
 }
@@ -149,11 +150,11 @@ func (b *promotion) prompts(asked ...string) error {
 }
 
 // invariants are those of a list, with schemas named from the new folder.
-func (b *promotion) invariants(key string, from *yamltree.Node, each func(i int, m *mapping)) error {
+func (b *promotion) invariants(key string, from *doctree.Node, each func(i int, m *mapping)) error {
 	var nodes []*node
 	for i := range from.Items {
 		m := of(&from.Items[i])
-		if s := from.Items[i].Get("schema"); s != nil && s.Kind == yamltree.String {
+		if s := from.Items[i].Get("schema"); s != nil && s.Kind == doctree.String {
 			path, err := b.from(s.Text)
 			if err != nil {
 				return err
@@ -233,7 +234,7 @@ func (b *promotion) cell() error {
 	if matrix.IsNull() || len(matrix.Items) == 0 {
 		matrix = b.root.Get("chaos_matrix")
 	}
-	one := &yamltree.Node{Kind: yamltree.Seq, Items: k.Get("invariants").Items[b.p.Invariant : b.p.Invariant+1]}
+	one := &doctree.Node{Kind: doctree.Seq, Items: k.Get("invariants").Items[b.p.Invariant : b.p.Invariant+1]}
 	b.out = mapping{}
 	b.out.put("name", written(k.Get("name")))
 	if err := b.invariants("invariants", one, nil); err != nil {

@@ -1,6 +1,7 @@
 package flakestorm_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,7 +66,7 @@ func TestPromote(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		files, err := promoter.Promote(campaign.Finding{ID: "F-1", Title: o.Title}, payloadOf(t, list[0], i), dir)
+		files, err := promoter.Promote(t.Context(), campaign.Finding{ID: "F-1", Title: o.Title}, payloadOf(t, list[0], i), dir)
 		if err != nil {
 			t.Errorf("%s: %v", o.Title, err)
 			continue
@@ -76,12 +77,18 @@ func TestPromote(t *testing.T) {
 			}
 		}
 		again := campaign.Spec{Path: filepath.Join(dir, files[0].Name), Data: files[0].Data}
-		phase, _, _ := strings.Cut(o.Signature, "|")
-		phases[phase]++
+		var at struct {
+			Phase    string
+			Scenario int
+		}
+		if err := json.Unmarshal(payloadOf(t, list[0], i), &at); err != nil {
+			t.Fatal(err)
+		}
+		phases[at.Phase]++
 		if p := play(t, again); p.count(campaign.VerdictFail) == 0 || len(p.outcomes) > 2 {
 			t.Errorf("%s is not shown by\n%s\n%s", o.Title, files[0].Data, p.titles())
 		}
-		if !strings.Contains(o.Signature, "silent") && phase != "chaos" { // faults break any agent of this kind
+		if at.Scenario != 1 && at.Phase != "chaos" { // faults break any agent of this kind
 			mended = true
 			if p := play(t, again); p.count(campaign.VerdictFail) > 0 {
 				t.Errorf("%s, mended:\n%s", o.Title, p.titles())

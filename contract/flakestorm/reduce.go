@@ -9,6 +9,15 @@ import (
 	"github.com/thresh-dev/thresh/engine/shrink"
 )
 
+// Gauge implements [campaign.Gauger]: a mutated prompt has so many characters.
+func (c *Campaign) Gauge(_ context.Context, data []byte) (size int64, unit string) {
+	var p payload
+	if json.Unmarshal(data, &p) != nil || p.Mutation == nil || p.Mutation.Text == "" {
+		return 0, ""
+	}
+	return int64(utf8.RuneCountInString(p.Mutation.Text)), "character"
+}
+
 // Reduce implements [campaign.Reducer]: a mutated prompt is cut down to what
 // still makes the agent fail, and is a prompt. Other cases are what the document says, and a
 // changed request is one as it is.

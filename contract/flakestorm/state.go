@@ -22,7 +22,10 @@ type state struct {
 	baselines map[string]baseline
 	// results by item of the main round.
 	results []result
-	fired   []fired // by rule of the campaign
+	fired   []fired   // by rule of the campaign
+	found   []problem // by built-in checks, the first of each kind
+	ailing  bool      // every call of some tool or model failed in a case without faults
+	sick    []string  // tools and models all calls of which do
 	// unused are sessions with recorded responses that no tool asked for.
 	unused []string
 	// why some cases have no result, each reason with the number of its cases.
@@ -43,6 +46,7 @@ type known struct {
 	Stateful  bool                `json:"stateful,omitempty"`
 	Measure   string              `json:"measure,omitempty"`
 	Mutations []mutation.Mutation `json:"mutations,omitempty"` // written by an LLM
+	Ailing    bool                `json:"ailing,omitempty"`    // every call of some name failed for the first prompt
 }
 
 // result is what a case came to.
@@ -79,6 +83,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 			s.items = append(s.items, item{phase: PhaseMutation, a: i})
 		}
 	}
+	s.ailing = s.known.Ailing
 	s.results = make([]result, len(s.items))
 	s.fired = make([]fired, len(c.rules))
 	if len(c.asked) == 0 {
@@ -93,6 +98,7 @@ func (s *state) clone() *state {
 	next.results = slices.Clone(s.results)
 	next.fired = slices.Clone(s.fired)
 	next.why = slices.Clone(s.why)
+	next.found = slices.Clone(s.found)
 	next.unused = slices.Clone(s.unused)
 	return &next
 }
@@ -105,6 +111,16 @@ type note struct {
 	Baseline *string  `json:"baseline,omitempty"`
 	Why      string   `json:"why,omitempty"`
 	Unused   []string `json:"unused,omitempty"` // tools of recorded responses that were not asked for
+	// Silent says that there was no answer, which broke nothing of what was to
+	// be checked: a finding, and no failure of the invariant.
+	Silent bool `json:"silent,omitempty"`
+	// Found is what built-in checks found; Ailing says that every call of some
+	// name failed in a case without faults, Sick names those all of which do.
+	Found  []problem `json:"found,omitempty"`
+	Ailing bool      `json:"ailing,omitempty"`
+	Sick   []string  `json:"sick,omitempty"`
+
+	reason string // why the case failed
 }
 
 // add takes one outcome of a round.
@@ -122,6 +138,8 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 			b.Why = o.Title
 		}
 		s.baselines[c.asked[i]] = b
+	case round == 2:
+		s.sick = append(s.sick, n.Sick...)
 	case round == 1 && i < len(s.results):
 		if o.Verdict == campaign.VerdictError {
 			s.because(o.Title)
@@ -133,6 +151,10 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 		s.results[i] = map[campaign.Verdict]result{
 			campaign.VerdictPass: passed, campaign.VerdictFail: failed, campaign.VerdictSkip: inapplicable, campaign.VerdictError: broken,
 		}[o.Verdict]
+		s.met(i, &n)
+		if n.Silent {
+			s.results[i] = inapplicable
+		}
 		for k, f := range n.Fired {
 			if r := n.First + k; r < len(s.fired) {
 				s.fired[r].Considered += int64(f[0])
@@ -192,8 +214,8 @@ func (b *builder) baselines() {
 	}
 	golden := b.c.prompts(&config.Invariant{})
 	plain := len(b.c.mutations) > 0 || b.c.written != nil || b.c.chaos.name != "" && has(b.c.phases, PhaseChaos)
-	for i := range b.cfg.Invariants {
-		if auto(&b.cfg.Invariants[i]) && plain {
+	for _, v := range b.c.plain() {
+		if auto(&v) && plain {
 			ask(golden...)
 		}
 	}
@@ -202,6 +224,18 @@ func (b *builder) baselines() {
 			ask(b.c.prompts(v)...)
 		}
 	}
+}
+
+// idle reports whether there are faults to be injected and none of them ever
+// fired.
+func (s *state) idle(j *injection) bool {
+	n := len(j.rules) + len(j.reply)
+	for i := j.first; i < j.first+n && i < len(s.fired); i++ {
+		if s.fired[i].Fired > 0 {
+			return false
+		}
+	}
+	return n > 0
 }
 
 // idle are the faults that never fired.

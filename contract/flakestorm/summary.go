@@ -17,6 +17,11 @@ type Tally struct {
 	Cells                   []CellTally
 	Whole                   score.Whole
 	Scored                  bool // there is a whole
+	// Idle are the phases and scenarios none of whose faults ever fired: they
+	// were not exercised, and count in no score.
+	Idle []string
+
+	critical bool // a critical invariant failed in a scenario that was not exercised
 }
 
 // Component is a phase's tests. Those that do not apply, and those without a
@@ -42,6 +47,7 @@ type CellTally struct {
 	Runs, Passed                  int
 	Applies                       bool
 	Broken                        int    // runs without a result
+	Idle                          bool   // no fault of the scenario ever fired, in any cell
 	Shown                         *int64 // the case that shows it: the first that failed, else the first that was run
 }
 
@@ -97,7 +103,8 @@ func (c *Campaign) tally(s *state) Tally {
 			x := &grid[at]
 			if !asked[at] {
 				v := &c.invariants[it.a]
-				*x = CellTally{Invariant: v.ID, Scenario: c.scenarios[it.b].name, Severity: v.Severity, Applies: c.scenarios[it.b].active.applies(v.When)}
+				j := &c.scenarios[it.b]
+				*x = CellTally{Invariant: v.ID, Scenario: j.name, Severity: v.Severity, Applies: j.active.applies(v.When), Idle: s.idle(j)}
 				asked[at] = true
 			}
 			if r != untried && (x.Shown == nil || r == failed && x.Passed == x.Runs) {
@@ -117,7 +124,11 @@ func (c *Campaign) tally(s *state) Tally {
 		t.Mutation.ByType = append(t.Mutation.ByType, *types[k])
 	}
 	t.Mutation.Score, t.Mutation.Scored = score.Weighted(trials)
-	t.Chaos.even()
+	if s.idle(&c.chaos) && t.Chaos.Total > 0 {
+		t.Idle = append(t.Idle, PhaseChaos)
+	} else {
+		t.Chaos.even()
+	}
 	t.Replay.even()
 	judged := make([]score.Cell, 0, len(grid))
 	t.Cells = grid[:0] // each is read before its place is taken
@@ -126,11 +137,21 @@ func (c *Campaign) tally(s *state) Tally {
 			continue
 		}
 		t.Cells = append(t.Cells, grid[i])
-		if x := &t.Cells[len(t.Cells)-1]; x.Applies && x.Runs > 0 {
+		x := &t.Cells[len(t.Cells)-1]
+		switch {
+		case !x.Applies || x.Runs == 0:
+		case !x.Idle:
 			judged = append(judged, score.Cell{Severity: score.Severity(x.Severity), Passed: x.Held()})
+		default:
+			// What held was not tried; what failed did so without a fault.
+			t.critical = t.critical || !x.Held() && x.Severity == string(score.Critical)
+			if !slices.Contains(t.Idle, x.Scenario) {
+				t.Idle = append(t.Idle, x.Scenario)
+			}
 		}
 	}
 	if m, ok := score.OfMatrix(judged); ok {
+		m.CriticalFailed = m.CriticalFailed || t.critical
 		t.Contract = &m
 	}
 	t.whole(c.cfg.Scoring)
@@ -183,7 +204,9 @@ func (t *Tally) whole(w config.Scoring) {
 
 // CriticalFailed reports whether a critical invariant failed in any scenario:
 // the whole fails then, whatever the score.
-func (t *Tally) CriticalFailed() bool { return t.Contract != nil && t.Contract.CriticalFailed }
+func (t *Tally) CriticalFailed() bool {
+	return t.critical || t.Contract != nil && t.Contract.CriticalFailed
+}
 
 // Score implements [campaign.Scorer].
 func (c *Campaign) Score(s *state) (float64, bool) {
@@ -218,6 +241,9 @@ func (c *Campaign) Warnings(s *state) []string {
 		list = append(list, text)
 	}
 	list = append(list, s.unused...)
+	if names := strings.Join(s.sick, ", "); names != "" {
+		list = append(list, "the baseline is unhealthy, and all results rest on it: without any fault every call of "+names+" fails")
+	}
 	for _, i := range c.idle(s) {
 		list = append(list, c.idleText(i, s.fired[i]))
 	}
@@ -229,6 +255,9 @@ func (c *Campaign) Warnings(s *state) []string {
 func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 	t := c.tally(s)
 	list := []campaign.Exhibit{c.composition(&t)}
+	if names := strings.Join(s.sick, ", "); names != "" {
+		list[0].Title += "; the baseline is unhealthy, and this rests on it: without any fault every call of " + names + " fails"
+	}
 	if len(t.Cells) > 0 {
 		list = append(list, c.matrix(&t))
 	}
@@ -238,6 +267,7 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 	if c.written != nil && len(s.mutations) > 0 {
 		list = append(list, authors(s.mutations))
 	}
+	list = append(list, c.weaknesses(s)...)
 	if len(c.sessions) > 0 {
 		list = append(list, c.replayed(s))
 	}
@@ -249,10 +279,16 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 
 func (c *Campaign) composition(t *Tally) campaign.Exhibit {
 	rows := make([][]string, 0, 5)
+	var absent, untried []string
 	for _, x := range t.Whole.Shares {
-		ran, value, counts := "did not run", "", ""
+		ran, value, counts := "did not run", "n/a", ""
 		if x.Ran {
 			ran, value, counts = "ran", fmt.Sprintf("%.2f %%", 100*x.Score), fmt.Sprintf("%.3f", x.Counts)
+		} else if x.Name == PhaseChaos && slices.Contains(t.Idle, x.Name) || x.Name == PhaseContract && len(t.Cells) > 0 && len(t.Idle) > 0 {
+			ran = "not exercised"
+			untried = append(untried, x.Name)
+		} else {
+			absent = append(absent, x.Name)
 		}
 		rows = append(rows, []string{x.Name, ran, value, fmt.Sprintf("%.2f", x.Weight), counts})
 	}
@@ -260,8 +296,11 @@ func (c *Campaign) composition(t *Tally) campaign.Exhibit {
 	if t.Scored {
 		title = fmt.Sprintf("Resilience score: %.2f %%", 100*t.Whole.Score)
 	}
-	if len(t.Whole.Absent) > 0 && t.Scored {
-		title += "; the weights of " + strings.Join(t.Whole.Absent, ", ") + " were shared out, as nothing of it ran"
+	if len(absent) > 0 && t.Scored {
+		title += "; the weights of " + strings.Join(absent, ", ") + " were shared out, as nothing of it ran"
+	}
+	if len(untried) > 0 {
+		title += "; " + strings.Join(untried, ", ") + ": not exercised, as no fault fired, and without a score"
 	}
 	if t.CriticalFailed() {
 		title += "; FAIL: a critical invariant failed"
@@ -288,6 +327,8 @@ func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
 			switch {
 			case !x.Applies:
 				row[b].Note = "N/A"
+			case x.Idle && x.Runs > 0:
+				row[b].Note = "not exercised: no fault fired"
 			case x.Broken > 0:
 				row[b].Note = fmt.Sprintf("%d runs without a result", x.Broken)
 			case x.Passed > 0 && x.Passed < x.Runs:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,8 +25,13 @@ type cell struct {
 	faults  fault.Cell // nil: there is no door
 	ledger  *fault.Ledger
 	session string
-	seen    int // tool calls that earlier turns had
-	calls   int // exchanges that earlier turns had
+	seen    int    // tool calls that earlier turns had
+	opened  int    // number of the turn with which the conversation began
+	talking string // the golden prompt of the conversation
+	within  bool   // the next turn goes on with the conversation
+	calls   int    // exchanges that earlier turns had
+	events  int    // that earlier turns had, of the injector and of the reply's ledger
+	replies int
 	in, out int64
 	turns   []turn
 	began   time.Time
@@ -33,12 +39,21 @@ type cell struct {
 
 // turn is one question with its answer.
 type turn struct {
-	Prompt  string          `json:"prompt"`
-	Sent    string          `json:"sent,omitempty"` // if an attack changed the prompt
-	Reply   agentcall.Reply `json:"reply"`
-	Tools   []verify.Tool   `json:"tools,omitempty"`
-	Checks  []checked       `json:"checks,omitempty"`
-	observe verify.Reply
+	Prompt string          `json:"prompt"`
+	Sent   string          `json:"sent,omitempty"` // if an attack changed the prompt
+	Reply  agentcall.Reply `json:"reply"`
+	Tools  []verify.Tool   `json:"tools,omitempty"`
+	Checks []checked       `json:"checks,omitempty"`
+	// Injected is what Thresh put into the call of the agent itself, "" if
+	// nothing; replaced says that nothing of the reply is the agent's.
+	Injected string `json:"injected,omitempty"`
+	replaced bool
+	observe  verify.Reply
+	// exchanges is how many the cell had when the turn was over.
+	exchanges int
+	first     int // turn of the conversation, by its number in the cell
+	// conversation is the golden prompt that it is of, if it is of one.
+	conversation string
 }
 
 // checked is one check of a reply.
@@ -108,6 +123,9 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 // ask asks the agent once, inside the cell.
 func (c *cell) ask(ctx context.Context, prompt string, wire *agentcall.Wire, history []agentcall.Message) (*turn, error) {
 	x := c.x
+	if !c.within {
+		c.opened = len(c.turns)
+	}
 	call := agentcall.Call{Prompt: prompt, History: history, Session: c.session, Timeout: x.c.cfg.Agent.Timeout, Wire: wire}
 	if c.faults != nil {
 		call.Prompt = c.faults.Prompt(prompt)
@@ -138,10 +156,39 @@ func (c *cell) ask(ctx context.Context, prompt string, wire *agentcall.Wire, his
 	if call.Prompt != prompt {
 		t.Sent = call.Prompt
 	}
+	t.first, t.conversation = c.opened, c.talking
+	c.struck(&t)
 	c.observed(&t)
 	c.turns = append(c.turns, t)
 	return &c.turns[len(c.turns)-1], nil
 }
+
+// struck says what faults did to the call of the agent itself, which Thresh
+// makes: nothing if the agent's own calls were struck.
+func (c *cell) struck(t *turn) {
+	reach := &c.x.c.reach
+	var list []string
+	look := func(r fault.Report, seen *int) {
+		for _, e := range r.Events[min(*seen, len(r.Events)):] {
+			if e.Missed || e.Call == 0 || e.Rule == "" || slices.Contains(fault.Modes(fault.Context), e.Mode) {
+				continue
+			}
+			list = append(list, fmt.Sprintf("%s (%s)", e.Change, e.Rule))
+			t.replaced = t.replaced || !t.Reply.OK() || slices.Contains(replacing, e.Mode)
+		}
+		*seen = len(r.Events)
+	}
+	if c.faults != nil && (!reach.own || reach.mcp) {
+		look(c.faults.Report(), &c.events)
+	}
+	if c.ledger != nil {
+		look(c.ledger.Report(), &c.replies)
+	}
+	t.Injected = strings.Join(list, ", ")
+}
+
+// replacing are the modes that leave nothing of an answer.
+var replacing = []fault.Mode{fault.Timeout, fault.Error, fault.Malformed, fault.Malicious, fault.Reset, fault.RateLimit}
 
 // strikeReply puts LLM faults into the reply of an agent whose own calls
 // cannot be reached.
@@ -196,7 +243,7 @@ func (c *cell) observed(t *turn) {
 		c.in, c.out, c.calls = r.InputTokens, r.OutputTokens, len(r.Exchanges)
 	}
 	o.Blind = len(o.Tools) == 0 && !c.sighted()
-	t.Tools, t.observe = o.Tools, o
+	t.Tools, t.observe, t.exchanges = o.Tools, o, c.calls
 }
 
 // called is a call with its arguments as they were seen: JSON, or the query or

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
-	"github.com/thresh-dev/thresh/engine/dut"
 	component "github.com/thresh-dev/thresh/examples/fresnelfir/article"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // explored is what a campaign has learned after so many traversals.

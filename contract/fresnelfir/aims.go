@@ -71,7 +71,7 @@ func (p *plan) compileParts(e *ir.Expr) []conjunct {
 	if e.Op >= ir.Eq && e.Op <= ir.Gte {
 		for k, a := range e.Args {
 			other := e.Args[1-k]
-			if d := p.program.Domain(a.Text); a.Op == ir.FieldOf && a.Var == "input" && d >= 0 && !p.asksInputs(other) {
+			if d := p.program.Domain(a.Text); a.Input && !p.asksInputs(other) {
 				x.wide, x.other = d, p.program.Condition(other).Code
 			}
 		}
@@ -82,14 +82,14 @@ func (p *plan) compileParts(e *ir.Expr) []conjunct {
 func (p *plan) asksInputs(e *ir.Expr) bool {
 	found := false
 	e.Walk(func(x *ir.Expr) {
-		found = found || x.Op == ir.FieldOf && x.Var == "input" && p.program.Domain(x.Text) >= 0
+		found = found || x.Input
 	})
 	return found
 }
 
 // spot is a state of the model that the search came to.
 type spot struct {
-	at    *moment
+	at    *kept
 	far   []float64 // from each aim
 	depth int
 	order int
@@ -152,7 +152,7 @@ const maxFrontier = 64 << 20
 
 // add notes the state that the traversal is in.
 func (f *frontier) add(t *traversal, far []float64, depth int) {
-	at := t.moment()
+	at := t.snapshot()
 	if f.bytes += at.size; f.bytes > maxFrontier {
 		f.bytes -= at.size
 		return

@@ -2,8 +2,8 @@ package fresnelfir
 
 import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
-	"github.com/thresh-dev/thresh/engine/dut"
 	"github.com/thresh-dev/thresh/engine/walk"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // compileAttempts finds, by branch with a guard, the action that it begins
@@ -106,6 +106,6 @@ func (t *traversal) attempt(b *branch) {
 	default:
 		t.note(d.reply.Value.String())
 		t.fail(&failure{kind: kindDiscrepancy, level: byModule, subject: a.Name, cause: "not refused", at: a.Binding.Rejects.Place,
-			title: "the module takes " + a.Name + ", which the model does not allow"})
+			title: "the " + d.mod.noun + " takes " + a.Name + ", which the model does not allow"})
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/choice"
-	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/port/dut"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // Campaign explores one document.
@@ -25,6 +26,7 @@ type Campaign struct {
 	enclosed bool    // the module is the one inside of the document's capsule
 	// modulePath is where the module was looked for; "" if there is none.
 	modulePath string
+	system     *sut.Plan // explored in the module's place; nil: a module, or nothing
 }
 
 // Identity implements [campaign.Campaign].
@@ -78,7 +80,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	if s.cases > 0 {
 		n = (size*s.cases + s.actions) / (s.actions + 1)
 	}
-	n = min(max(n, minCases, int64(len(s.leads))), maxCases)
+	n = min(max(n, minCases, int64(len(s.paths))), maxCases)
 	return campaign.Round{Len: min(n, c.budget-s.cases)}, true
 }
 
@@ -125,13 +127,16 @@ func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Execu
 		return nil, err
 	}
 	if !lane.Cold {
-		x.t.moments = &moments{most: maxMomentBytes}
+		x.t.snapshots = &snapshots{most: maxSnapshotBytes}
 	}
 	return x, nil
 }
 
 // open makes an executor, with an instance of the module if there is one.
 func (c *Campaign) open(ctx context.Context) (*executor, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("opening an executor: %w", err)
+	}
 	x := &executor{c: c, t: newTraversal(c.plan)}
 	if c.module == nil {
 		return x, nil
@@ -180,8 +185,11 @@ func (c *Campaign) prepare(t *traversal, s *state, at campaign.Case) error {
 		if s != nil && t.row&3 != 0 {
 			t.lenient = s.broken
 		}
+		if s != nil && s.exceeds && t.row&4 != 0 {
+			t.lenient |= excessFirst
+		}
 		t.from, t.key = c.begin(s, at.Index)
-		switch way := s.lead(at.Index); {
+		switch way := s.path(at.Index); {
 		case way != nil:
 			t.src.Extend(way, t.key)
 		case t.from != nil:
@@ -208,6 +216,9 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 		return campaign.Outcome{}, err
 	}
 	clear(t.m.Tried)
+	if t.dev != nil {
+		t.dev.broken = nil
+	}
 	t.run()
 	if t.dev != nil && t.dev.broken != nil {
 		return campaign.Outcome{}, t.dev.broken
@@ -217,7 +228,7 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 		t.traceModule(s)
 	}
 	var o campaign.Outcome
-	f, restored, known := t.failed, t.restored, t.failed != nil && t.failed == t.passed
+	f, restored, known := t.failed, t.restored, explored && t.knows(s)
 	o.Data = t.seen.encode(t.actions-t.begun, t.m.Tried, f != nil)
 	found := explored && x.c.plan.collects && slices.ContainsFunc(t.seen.events, s.lacks)
 	if f == nil && !found {
@@ -240,7 +251,7 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	sum := sha256.Sum256(tape)
 	o.Verdict, o.Severity, o.Kind, o.Title = campaign.VerdictFail, f.severity(), f.kind, f.title
 	o.Signature, o.Cause, o.Input = f.subject, []string{f.cause, f.level}, hex.EncodeToString(sum[:])
-	if explored && known {
+	if known {
 		return o, nil // its steps were told when it was new
 	}
 	o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.tell(tape)}}
@@ -286,12 +297,12 @@ func (x *executor) tell(tape []byte) []byte {
 }
 
 // Input implements [campaign.Inputter]: the tape of a case. What a module
-// refuses decides how a traversal goes on, so it is run for it.
-func (c *Campaign) Input(s *state, at campaign.Case) []byte {
+// refuses decides how a traversal goes on, so it is run for it, unless ctx has ended.
+func (c *Campaign) Input(ctx context.Context, s *state, at campaign.Case) []byte {
 	if at.Payload != nil {
 		return at.Payload
 	}
-	x, err := c.open(context.Background())
+	x, err := c.open(ctx)
 	if err != nil {
 		return nil // the case is told by its place alone
 	}

@@ -46,11 +46,11 @@ type writtenCapsule struct {
 // it. What the module shows is tried with the module as it is built then, what
 // the model alone shows in the document as it stands then: the test fails until
 // that is mended.
-func (c *Campaign) Promote(f campaign.Finding, payload []byte, dir string) ([]campaign.File, error) {
+func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payload []byte, dir string) ([]campaign.File, error) {
 	text := c.doc.Data
 	if d, _, _ := ir.Decode(c.doc.Path, text); d == nil || d.Capsule == nil { // it may be one itself
 		var err error
-		if text, err = c.capsule(f, payload); err != nil {
+		if text, err = c.capsule(ctx, f, payload); err != nil {
 			return nil, err
 		}
 	}
@@ -62,8 +62,8 @@ func (c *Campaign) Promote(f campaign.Finding, payload []byte, dir string) ([]ca
 }
 
 // capsule is the document with a capsule.
-func (c *Campaign) capsule(f campaign.Finding, payload []byte) ([]byte, error) {
-	tr, inputs, err := c.retold(payload)
+func (c *Campaign) capsule(ctx context.Context, f campaign.Finding, payload []byte) ([]byte, error) {
+	tr, inputs, err := c.retold(ctx, payload)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +162,8 @@ func capsuleOf(path string, doc campaign.Spec, set campaign.Settings) (*ir.Capsu
 }
 
 // retold runs a tape and tells its steps and its last inputs.
-func (c *Campaign) retold(tape []byte) (*trace, map[string]string, error) {
-	x, err := c.open(context.Background())
+func (c *Campaign) retold(ctx context.Context, tape []byte) (*trace, map[string]string, error) {
+	x, err := c.open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -82,6 +82,7 @@ func (p *plan) compileMoves() {
 		}
 	}
 	for _, e := range p.doc.Entities {
+		p.makes = append(p.makes, slices.ContainsFunc(p.doc.Effects, func(x *ir.Effect) bool { return x.Creates != nil && x.Creates.Entity == e.Name }))
 		moves := make([]bool, len(e.Fields))
 		for k, f := range e.Fields {
 			moves[k] = set[[2]string{e.Name, f.Name}]

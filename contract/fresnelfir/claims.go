@@ -7,7 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/engine/choice"
-	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // What a binding says of its action is held against the module:

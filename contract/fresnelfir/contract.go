@@ -17,11 +17,16 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/port/dut"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // Contract is the front door. It runs modules through the opener it is given.
-type Contract struct{ open dut.Opener }
+type Contract struct {
+	open    dut.Opener
+	systems sut.Opener // nil: systems cannot be explored
+}
 
 // New returns the front door for FresnelFir IR.
 func New(open dut.Opener) *Contract { return &Contract{open: open} }
@@ -67,6 +72,7 @@ const (
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: optModule, Usage: "the WebAssembly module to explore with the model, in place of bindings.entry; `FILE` or none for the model alone"},
+		{Name: optSystem, Usage: "what is tested in place of what the document says: a system `FILE`"},
 		{Name: optBudget, Usage: "explore `N` traversals, in place of the number that the format's rule gives, or 10000 if that is more"},
 		{Name: optCapsule, Usage: "take the one traversal that the capsule in `FILE` holds, in this document"},
 	}
@@ -96,21 +102,32 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		list = append(list, src.Report(diag.Error, ir.Place{Path: "$"}, "nothing-to-explore", "must have a protocol or a generator: there is nothing to explore", ""))
 	}
 	if set.Strict {
-		for i := range list {
-			list[i].Level = diag.Error
-		}
+		list.Strict()
 	}
 	if list.HasErrors() {
 		return nil, list
 	}
 	vary(d)
-	c := &Campaign{doc: doc, plan: newPlan(d), seed: d.Inputs.Seed, budget: max(Budget(d), leastTraversals)}
+	system, systemPath, found := k.systemOf(doc, d, src, set)
+	if list = append(list, found...); list.HasErrors() {
+		return nil, list
+	}
+	if set.Check {
+		list = append(list, ir.Notes(d, src)...)
+	}
+	c := &Campaign{doc: doc, plan: newPlan(d), seed: d.Inputs.Seed, budget: max(Budget(d), leastTraversals), system: system}
+	if system != nil {
+		c.budget = max(Budget(d), leastOfSystems)
+	}
 	for _, f := range c.plan.space.faults {
 		level := diag.Error
 		if f.doubt && !set.Strict {
 			level = diag.Warning
 		}
 		list = append(list, src.Report(level, f.at, f.code, f.message, ""))
+	}
+	if set.Check {
+		list = append(list, c.plan.linked(src)...)
 	}
 	list.Sort()
 	if set.Seed != nil {
@@ -137,14 +154,30 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if d.Capsule != nil {
 		c.budget = 1
 	}
-	code, path, why, found := k.moduleOf(doc, d, set)
-	if list = append(list, found...); list.HasErrors() {
-		return nil, list
+	var code []byte
+	path, why := systemPath, ""
+	if system == nil {
+		code, path, why, found = k.moduleOf(doc, d, set)
+		if list = append(list, found...); list.HasErrors() {
+			return nil, list
+		}
 	}
 	c.modulePath = path
-	if code != nil {
+	if code != nil || system != nil {
+		for i := range list {
+			if list[i].Code == "fresnelfir."+ir.CodeArgument {
+				list[i].Level = diag.Error
+			}
+		}
+		if list.HasErrors() {
+			return nil, list
+		}
 		c.module = newModule(c.plan, code, k.open, c.seed)
-		if found := c.module.inspect(c.plan, src, src.Within(d.Bindings.Place, "entry")); len(found) > 0 {
+		if system != nil {
+			c.module.open = devices(k.systems, system, c.module.boundActions())
+			c.module.forSystem()
+			code = []byte(system.Digest)
+		} else if found := c.module.inspect(c.plan, src, src.Within(d.Bindings.Place, "entry")); len(found) > 0 {
 			return nil, append(list, found...)
 		}
 	}
@@ -225,7 +258,7 @@ func digest(doc, code, tape []byte, numbers ...uint64) string {
 }
 
 // leastTraversals is how many traversals a campaign makes if the format's rule,
-// which gives a minimum, asks for fewer: they take a moment, and faults that
+// which gives a minimum, asks for fewer: they take a snapshot, and faults that
 // need several actions in a row are met too rarely in a few hundred.
 const leastTraversals = 10000
 
@@ -260,3 +293,12 @@ var (
 	_ campaign.Contract = (*Contract)(nil)
 	_ campaign.Keeper   = (*Contract)(nil)
 )
+
+// Formats implements [campaign.Formatted].
+func (*Contract) Formats() []campaign.Format {
+	return []campaign.Format{{
+		Name: "fresnelfir", Summary: "a FresnelFir IR model (JSON)",
+		Schema: func() []byte { return doctree.Schema("fresnelfir.ir", ir.Format()) },
+		Keys:   func() string { return doctree.Tables(ir.Format()) },
+	}}
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/contracttest"
 	"github.com/thresh-dev/thresh/contract/fresnelfir"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/article"
-	"github.com/thresh-dev/thresh/target/wasm"
+	"github.com/thresh-dev/thresh/system/wasm"
 )
 
 func read(t testing.TB, path string) string {

@@ -9,7 +9,7 @@ import (
 // The corpus is what traversals begin with that do not begin at the start: the
 // decisions up to a step that reached something new. It is part of what a
 // campaign has learned, and so the same everywhere; what the model and the
-// module were like there is kept beside it, by each executor (see [moments]).
+// module were like there is kept beside it, by each executor (see [snapshots]).
 
 // entry is a beginning.
 type entry struct {
@@ -28,7 +28,7 @@ const (
 // depends on state and index alone.
 func (c *Campaign) begin(s *state, index int64) (from *entry, key uint64) {
 	key = choice.Key(c.seed, uint64(index))
-	if s == nil || len(s.corpus) == 0 || s.lead(index) != nil {
+	if s == nil || len(s.corpus) == 0 || s.path(index) != nil {
 		return nil, key
 	}
 	roll := key

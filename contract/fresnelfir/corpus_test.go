@@ -2,13 +2,15 @@ package fresnelfir
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"github.com/thresh-dev/thresh/engine/wasmemit"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/dut"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/maze"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/systems"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // outcomes runs a campaign with executors that take turns, and tells all that came of it.
@@ -41,9 +43,9 @@ func outcomes(t *testing.T, c *Campaign, executors ...*executor) (told []string,
 	}
 }
 
-// What a case comes to does not depend on which moments are kept: none, all, or
+// What a case comes to does not depend on which snapshots are kept: none, all, or
 // few, by one executor or by several that each have seen other cases.
-func TestKeptMomentsChangeNothing(t *testing.T) {
+func TestKeptSnapshotsChangeNothing(t *testing.T) {
 	g := engine(t)
 	campaigns := map[string]*Campaign{}
 	for _, s := range systems.All() {
@@ -62,19 +64,19 @@ func TestKeptMomentsChangeNothing(t *testing.T) {
 			want, _ := outcomes(t, c, open(t, c))
 			with := func(bytes int) *executor {
 				x := open(t, c)
-				x.t.moments = &moments{most: bytes}
+				x.t.snapshots = &snapshots{most: bytes}
 				return x
 			}
 			for how, list := range map[string][]*executor{
-				"kept": {with(maxMomentBytes)}, "few kept": {with(60_000)}, "three executors": {with(maxMomentBytes), with(60_000), open(t, c)},
+				"kept": {with(maxSnapshotBytes)}, "few kept": {with(60_000)}, "three executors": {with(maxSnapshotBytes), with(60_000), open(t, c)},
 			} {
 				got, restored := outcomes(t, c, list...)
 				if restored == 0 {
-					t.Errorf("%s: no moment was gone back to", how)
+					t.Errorf("%s: no snapshot was gone back to", how)
 				}
 				for i := range want {
 					if i >= len(got) || got[i] != want[i] {
-						t.Fatalf("%s: case %d is\n%s, without moments\n%s", how, i, got[min(i, len(got)-1)], want[i])
+						t.Fatalf("%s: case %d is\n%s, without snapshots\n%s", how, i, got[min(i, len(got)-1)], want[i])
 					}
 				}
 			}
@@ -99,7 +101,7 @@ func (f forgetfulInstance) Restore(dut.Snapshot) error { return f.Reset() }
 
 // What only a kept state of the module shows is no finding: the campaign is run
 // again without any, and says why.
-func TestWrongMomentsAreTold(t *testing.T) {
+func TestWrongSnapshotsAreReported(t *testing.T) {
 	g := engine(t)
 	c := system(t, g, systems.All()[0], "", 1)
 	open := c.module.open
@@ -140,5 +142,31 @@ func TestWrongMomentsAreTold(t *testing.T) {
 	}
 	if err := run(true); err != nil {
 		t.Errorf("without kept states: %v", err)
+	}
+}
+
+// Whatever runs the module for a case ends with its context.
+func TestEndedContexts(t *testing.T) {
+	g := engine(t)
+	opened := 0
+	text, module := lamps("Lamp.colour"), lampModule(func(*wasmemit.Func) {})
+	c := withModuleNamed(t, g, "m.json", text, module)
+	inner := c.module.open
+	c.module.open = func(ctx context.Context, p dut.Plan) (dut.Device, error) {
+		opened++
+		return inner(ctx, p)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	s, at := c.Start(campaign.Facts{}), campaign.Case{Index: 3}
+	tape := c.Input(ctx, s, at)
+	size, unit := c.Gauge(ctx, tape)
+	if len(tape) == 0 || size == 0 || unit != "action" || opened != 2 {
+		t.Fatalf("before: %v, %d %q, opened %d times", tape, size, unit, opened)
+	}
+	stop()
+	size, _ = c.Gauge(ctx, tape)
+	_, err := c.Promote(ctx, campaign.Finding{}, tape, "/nowhere")
+	if in := c.Input(ctx, s, at); in != nil || size != 0 || !errors.Is(err, context.Canceled) || opened != 2 {
+		t.Errorf("after: %v, %d, %v, opened %d times", in, size, err, opened)
 	}
 }

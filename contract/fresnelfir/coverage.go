@@ -25,6 +25,7 @@ const (
 	eventEdge                       // a point of the module's code, that the campaign had not reached
 	eventHint                       // a value of a domain to try; node is the domain, state the place
 	eventAttempt                    // an action was tried that the model did not allow
+	eventExcess                     // an effect gave a field what its declaration excludes
 )
 
 // event is one thing that a traversal met. The abstract state of an alternative
@@ -71,6 +72,7 @@ type coverage struct {
 	sums   []uint64 // of rows, told apart by them
 	last   event    // the branch that was taken last
 	cut    int
+	beyond bool // an effect gave a field what its declaration excludes
 }
 
 // places is the size of the table that finds an event again. Events that were
@@ -79,6 +81,7 @@ const places = 128
 
 func (c *coverage) reset() {
 	c.events, c.counts, c.rows, c.sums, c.cut, c.last = c.events[:0], c.counts[:0], c.rows[:0], c.sums[:0], 0, event{}
+	c.beyond = false
 	c.places = [places]uint8{}
 }
 
@@ -171,6 +174,9 @@ func (c *coverage) encode(actions int, tried []int64, failed bool) []byte {
 	}
 	if c.cut > 0 {
 		put(event{kind: eventCut}, c.cut)
+	}
+	if c.beyond {
+		put(event{kind: eventExcess}, 1)
 	}
 	for p, n := range tried {
 		if n > 0 {

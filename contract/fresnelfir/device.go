@@ -7,7 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
-	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // module is a module under test and how the document's names reach it.
@@ -19,6 +19,7 @@ type module struct {
 	pairs     []pair  // observers that the model can answer for
 	unpaired  []pair  // those that it cannot
 	places    []bound // of the plan's bindings
+	noun      string  // what people know it by: "module" or "system"
 }
 
 // call is an export that the document names.
@@ -51,7 +52,7 @@ type pair struct {
 // newModule makes the plan of calling a module. Bindings of actions come first,
 // then those of observers.
 func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
-	m := &module{open: open, plan: dut.Plan{Binary: binary, Seed: seed, Coverage: true, Compares: p.space.wide()}}
+	m := &module{open: open, noun: "module", plan: dut.Plan{Binary: binary, Seed: seed, Coverage: true, Compares: p.space.wide()}}
 	for _, a := range p.program.Actions() {
 		m.actions = append(m.actions, m.action(p, a))
 	}
@@ -183,8 +184,8 @@ type device struct {
 	mod     *module
 	p       *plan
 	inst    dut.Instance
-	handles []int64 // by instance of the model
-	made    []int64 // by entity: how many handles the harness has given
+	handles []handle // by instance of the model
+	made    []int64  // by entity: how many handles the harness has given
 	args    []dut.Value
 	reply   dut.Reply
 	machine *model.Machine
@@ -210,25 +211,69 @@ func (d *device) reset() {
 	}
 }
 
+// handle is what the module calls an instance of the model.
+type handle struct {
+	number int64
+	origin origin
+}
+
+// origin is where an instance comes from, as the module sees it.
+type origin uint8
+
+const (
+	invented origin = iota // by the harness; the module has not heard of it
+	told                   // by the harness, and its number was an argument of a call
+	created                // by the module
+)
+
 // handle is what the module calls an instance: what it answered when it made
 // it, else a number that counts the entity's instances from 1.
 func (d *device) handle(i int32) int64 {
 	for int(i) >= len(d.handles) {
 		e := d.machine.EntityOf(int32(len(d.handles)))
 		d.made[e]++
-		d.handles = append(d.handles, d.made[e])
+		d.handles = append(d.handles, handle{number: d.made[e]})
 	}
-	return d.handles[i]
+	return d.handles[i].number
 }
 
-// instance is the instance of an entity that goes by a handle, or None.
-func (d *device) instance(entity int, handle int64) int32 {
-	for _, i := range d.machine.Live(entity) {
-		if d.handle(i) == handle {
-			return i
+// tell is handle for an argument of an action: from now on the module knows the instance.
+func (d *device) tell(i int32) int64 {
+	n := d.handle(i)
+	if x := &d.handles[i]; x.origin == invented {
+		x.origin = told
+	}
+	return n
+}
+
+// Knows implements [model.Observer]: whether the module can be asked about instances.
+// It knows those that it has made. Of an entity of which it makes none it knows those
+// that it was told of; of any other such a number may be that of an instance of its own.
+func (d *device) Knows(list ...int32) bool {
+	for _, i := range list {
+		if int(i) >= len(d.handles) || d.handles[i].origin == invented || d.handles[i].origin == told && d.p.makes[d.machine.EntityOf(i)] {
+			return false
 		}
 	}
-	return model.None
+	return true
+}
+
+// instance is the instance of an entity that goes by a handle, or None: the module's
+// own, if the harness has made one of the same number.
+func (d *device) instance(entity int, number int64) int32 {
+	found := model.None
+	for _, i := range d.machine.Live(entity) {
+		if d.handle(i) != number {
+			continue
+		}
+		if d.handles[i].origin == created {
+			return i
+		}
+		if found == model.None {
+			found = i
+		}
+	}
+	return found
 }
 
 // value turns a value of the model to one for the module.
@@ -245,7 +290,7 @@ func (d *device) value(v model.Value, a *argument) dut.Value {
 		return dut.Number(dut.Enum, -1)
 	case dut.Ref:
 		if v.Kind == model.Symbol && v.N < 0 {
-			return dut.Number(dut.Ref, d.handle(int32(^v.N)))
+			return dut.Number(dut.Ref, d.tell(int32(^v.N)))
 		}
 		return dut.Number(dut.Ref, 0)
 	}
@@ -281,16 +326,28 @@ func (d *device) call(action int, given map[string]model.Value) error {
 		if a.Kind == ir.ArgField {
 			d.args = append(d.args, d.value(d.machine.Get(i, a.field), a))
 		} else {
-			d.args = append(d.args, dut.Number(dut.Ref, d.handle(i)))
+			d.args = append(d.args, dut.Number(dut.Ref, d.tell(i)))
 		}
 	}
-	d.reply = d.inst.Call(c.binding, d.args)
+	d.reply = d.called(c.binding)
 	return nil
+}
+
+// called calls a binding; what the environment fails in is kept.
+func (d *device) called(binding int) dut.Reply {
+	reply := d.inst.Call(binding, d.args)
+	if r, ok := d.inst.(dut.Reached); ok && d.broken == nil {
+		d.broken = r.Broken()
+	}
+	return reply
 }
 
 // refused reports whether the last reply means that the module said no.
 func (d *device) refused(action int) bool {
 	c := &d.mod.actions[action]
+	if d.reply.Cause == dut.Refused {
+		return true
+	}
 	if d.reply.Cause.Crash() {
 		return c.trap
 	}
@@ -298,13 +355,20 @@ func (d *device) refused(action int) bool {
 }
 
 // born gives the instance that an action has made the handle that the module
-// answered with, if it answered with one.
+// answered with, if it answered with one, else its number among those so made.
 func (d *device) born(action int, i int32) {
-	n := len(d.handles)
 	d.handle(i)
-	if c := &d.mod.actions[action]; c.returns.entity >= 0 && c.returns.entity == d.machine.EntityOf(i) && int(i) >= n {
-		d.handles[i] = d.reply.Value.Int
+	e, number := d.machine.EntityOf(i), int64(1)
+	if c := &d.mod.actions[action]; c.returns.entity >= 0 && c.returns.entity == e {
+		number = d.reply.Value.Int
+	} else {
+		for _, k := range d.machine.Live(e) {
+			if d.handles[k].origin == created {
+				number++
+			}
+		}
 	}
+	d.handles[i] = handle{number, created}
 }
 
 // Observe implements [model.Observer].
@@ -322,7 +386,7 @@ func (d *device) ask(function int, args []int32) dut.Reply {
 	for _, i := range args {
 		d.args = append(d.args, dut.Number(dut.Ref, d.handle(i)))
 	}
-	return d.inst.Call(d.mod.observers[function].binding, d.args)
+	return d.called(d.mod.observers[function].binding)
 }
 
 // answer turns a module's value to one of the model.

@@ -1,12 +1,13 @@
 package fresnelfir
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
-// Exploration is how far a campaign is, at a moment, for those who follow it
+// Exploration is how far a campaign is, at a snapshot, for those who follow it
 // while it runs.
 type Exploration struct {
 	Traversals int64
@@ -74,8 +75,8 @@ func (s *state) target(name string, hits int64, unreachable string) Target {
 
 // Trigger is the last action of the traversal that a case's payload stands for,
 // and how many actions were applied to the model up to it.
-func (c *Campaign) Trigger(payload []byte) (action string, generation int, err error) {
-	tr, _, err := c.retold(payload)
+func (c *Campaign) Trigger(ctx context.Context, payload []byte) (action string, generation int, err error) {
+	tr, _, err := c.retold(ctx, payload)
 	if err != nil {
 		return "", 0, err
 	}

@@ -1,6 +1,9 @@
 package fresnelfir
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
@@ -53,7 +56,7 @@ func (t *traversal) fail(f *failure) {
 func (t *traversal) breached(when string) bool {
 	for _, b := range t.breach {
 		f := t.broken(b, when)
-		if f.kind != kindProperty || f.level != byModel || t.passing>>b.Property&1 == 0 {
+		if f.kind != kindProperty || f.level != byModel || (t.passing&^excessFirst)>>b.Property&1 == 0 {
 			t.fail(f)
 			return true
 		}
@@ -67,7 +70,45 @@ func (t *traversal) breached(when string) bool {
 	return false
 }
 
-// broken is the failure of a property; when says at which moment.
+// excess is the failure of a model that gives a field what its declaration excludes,
+// and the branch that was taken last before. The traversal goes on: this must hide
+// neither what properties say of the value nor what the module does with it.
+type excess struct {
+	failure
+	blamed  event
+	decided int // how many decisions led to it
+}
+
+// knows reports whether the traversal fails by what an earlier epoch has shown
+// already, and would not have been told of again but for going on after it.
+func (t *traversal) knows(s *state) bool {
+	f := t.failed
+	return f != nil && (f == t.passed || s.failures[failureKey(f.kind, f.subject, f.cause)] &&
+		slices.ContainsFunc(t.beyond, func(e excess) bool { return e.same(f) }))
+}
+
+// excessFirst is the bit of the properties to pass over that lets an excess be what a
+// traversal fails by, though it ends by something else: that may come of the excess
+// each time, and would hide it.
+const excessFirst = uint64(1) << 63
+
+// maxExcesses bounds what is told apart in one traversal.
+const maxExcesses = 16
+
+// exceeds notes an excess of an action's effect.
+func (t *traversal) exceeds(x model.Excess, action string) {
+	f := failure{kind: kindProperty, level: byModel, subject: x.Entity + "." + x.Set.Field, cause: action + ": " + x.Why, at: x.Set.Value.Place,
+		title: fmt.Sprintf("%s sets %s.%s %s", action, x.Entity, x.Set.Field, x.Why)}
+	t.seen.beyond = true
+	if t.trace != nil {
+		t.trace.beyond = f.title
+	}
+	if len(t.beyond) < maxExcesses && !slices.ContainsFunc(t.beyond, func(e excess) bool { return e.same(&f) }) {
+		t.beyond = append(t.beyond, excess{f, t.seen.last, t.src.Len()})
+	}
+}
+
+// broken is the failure of a property; when says when.
 func (t *traversal) broken(b model.Breach, when string) *failure {
 	name := t.p.program.Property(b.Property)
 	if b.Fault.Cause != model.NoFault {

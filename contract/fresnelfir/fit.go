@@ -5,8 +5,8 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/dut"
 	"github.com/thresh-dev/thresh/engine/wasmrewrite"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // inspect reads a module without running it: whether it is one, what it

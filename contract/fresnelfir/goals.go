@@ -15,11 +15,11 @@ import (
 type goals struct {
 	p        *plan
 	s        *state
-	events   []event // calls and branches; with a state, pairs
-	branches []event // those of them that have a guard and were never taken
-	untried  []int   // properties
-	inputs   []int   // combinations
-	missing  []wish  // inputs that have some of them
+	events   []event     // calls and branches; with a state, pairs
+	branches []event     // those of them that have a guard and were never taken
+	untried  []int       // properties
+	inputs   []int       // combinations
+	missing  []inputGoal // inputs that have some of them
 	aims     []aim
 	found    []string
 	have     map[event]bool // what this search has found
@@ -56,7 +56,7 @@ func (c *Campaign) goals(s *state) *goals {
 		if k := &p.space.targets[i]; k.unreachable == "" && !s.reached[i] && len(g.inputs) < maxInputs {
 			g.inputs = append(g.inputs, i)
 			if at := slices.IndexFunc(p.space.rows, func(row []int) bool { return holds(k, row) }); at >= 0 && len(g.missing) < maxRows {
-				g.missing = append(g.missing, wish{row: whole(p.space.rows[at])})
+				g.missing = append(g.missing, inputGoal{row: whole(p.space.rows[at])})
 			}
 		}
 	}
@@ -149,6 +149,9 @@ func (g *goals) reached(t *traversal) bool {
 // search.
 func (g *goals) failed(t *traversal) bool {
 	f := t.failed
+	if n := len(t.beyond); f == nil && n > 0 {
+		f = &t.beyond[n-1].failure
+	}
 	if f == nil {
 		return false
 	}
@@ -167,19 +170,19 @@ func (g *goals) failed(t *traversal) bool {
 // maxRows is how many inputs one state is tried with.
 const maxRows = 12
 
-// wish is inputs to use where they can be: places by domain, of those that are
+// inputGoal is inputs to use where they can be: places by domain, of those that are
 // told apart, and of any in some large domains.
-type wish struct {
+type inputGoal struct {
 	row   []int
 	exact map[int]uint64
 }
 
-// wishes are inputs to try from where the traversal is: what they are, those that
+// inputGoals are inputs to try from where the traversal is: what they are, those that
 // open a branch which was never taken, and those that have a combination which is
 // uncovered. There is always one.
-func (g *goals) wishes(t *traversal, atStart bool) []wish {
+func (g *goals) inputGoals(t *traversal, atStart bool) []inputGoal {
 	s := &g.p.space
-	list := []wish{{row: slices.Clone(s.first)}}
+	list := []inputGoal{{row: slices.Clone(s.first)}}
 	if len(s.domains) == 0 {
 		return list
 	}
@@ -199,7 +202,7 @@ func (g *goals) wishes(t *traversal, atStart bool) []wish {
 	list = append(list, g.missing...)
 	if atStart { // actors are what the inputs say
 		for _, row := range s.rows[:min(len(s.rows), maxRows)] {
-			list = append(list, wish{row: whole(row)})
+			list = append(list, inputGoal{row: whole(row)})
 		}
 	}
 	return list
@@ -210,7 +213,7 @@ const openingNodes = 2000
 
 // opening is inputs for which a guard holds in the state that the model is in,
 // where all of it that asks for no input does; not ok if there are none, or none were found.
-func (g *goals) opening(t *traversal, e event) (x wish, ok bool) {
+func (g *goals) opening(t *traversal, e event) (x inputGoal, ok bool) {
 	parts := g.p.nodes[e.node].branches[e.child].parts
 	x.exact = map[int]uint64{}
 	asks := false

@@ -19,9 +19,9 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/dut"
 	"github.com/thresh-dev/thresh/engine/wasmemit"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // What a module does to Thresh itself is nothing: hostile modules are refused or

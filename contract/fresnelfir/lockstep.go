@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
-	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // lockstep calls an action on the module, before its effect is applied to the
@@ -25,7 +25,7 @@ func (t *traversal) lockstep(action int, forbidden bool) bool {
 	if d.refused(action) {
 		t.note("refuses")
 		if !forbidden {
-			t.fail(&failure{kind: kindDiscrepancy, level: byModule, title: "the module refuses " + name + ", which the model allows", subject: name, cause: "refused", at: t.p.doc.Binding(name).Place})
+			t.fail(&failure{kind: kindDiscrepancy, level: byModule, title: "the " + d.mod.noun + " refuses " + name + ", which the model allows", subject: name, cause: "refused", at: t.p.doc.Binding(name).Place})
 		}
 		return false
 	}
@@ -116,6 +116,9 @@ func (t *traversal) compare(after string) {
 		if len(x.params) == 1 { // as most have
 			live := t.m.Live(x.params[0])
 			for i := len(live) - 1; i >= max(0, len(live)-left) && t.failed == nil; i-- {
+				if !t.dev.Knows(live[i]) {
+					continue
+				}
 				t.tuple = append(t.tuple[:0], live[i])
 				t.ask(x, after)
 			}
@@ -144,6 +147,9 @@ func (t *traversal) each(params []int, left *int, visit func() bool) bool {
 	}
 	live := t.m.Live(params[len(t.tuple)])
 	for i := len(live) - 1; i >= 0 && *left > 0; i-- {
+		if !t.dev.Knows(live[i]) {
+			continue
+		}
 		t.tuple = append(t.tuple, live[i])
 		more := t.each(params, left, visit)
 		t.tuple = t.tuple[:len(t.tuple)-1]

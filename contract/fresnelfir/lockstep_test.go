@@ -8,7 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	component "github.com/thresh-dev/thresh/examples/fresnelfir/article"
-	"github.com/thresh-dev/thresh/target/wasm"
+	"github.com/thresh-dev/thresh/system/wasm"
 )
 
 // withModule compiles the example with a module.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/maze"
-	"github.com/thresh-dev/thresh/target/wasm"
+	"github.com/thresh-dev/thresh/system/wasm"
 )
 
 // assertions walks a maze for a number of steps and counts the assertions that

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/dut"
 	"github.com/thresh-dev/thresh/engine/wasmemit"
 	component "github.com/thresh-dev/thresh/examples/fresnelfir/article"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // A module that does not fit is refused before anything runs, with the place of
@@ -80,7 +80,7 @@ func TestCapsule(t *testing.T) {
 	c := withModule(t, g, readExample(t, "article.json"), component.Module(component.StaysLive))
 	_, failing := explore(t, c, firstFailure)
 	for title, at := range failing {
-		files, err := c.Promote(campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, at.Payload, "/nowhere")
+		files, err := c.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, at.Payload, "/nowhere")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestCapsule(t *testing.T) {
 			}
 		}
 		again := capsuleCampaign(t, g.Open, text, nil)
-		twice, err := again.Promote(campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, at.Payload, "/nowhere")
+		twice, err := again.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, at.Payload, "/nowhere")
 		if err != nil || string(twice[0].Data) != string(text) {
 			t.Errorf("a capsule of a capsule is another: %v\n%s", err, twice[0].Data)
 		}

@@ -27,6 +27,11 @@ type plan struct {
 	feeds map[event][]event
 	// breaking is, by property, how far the model is from a breach of it.
 	breaking []model.Distance
+	// makes says, by entity, that some action creates instances of it.
+	makes []bool
+	// exceeds says that an effect sets a field to a value outside its declaration that
+	// stands in the document.
+	exceeds bool
 	// moves says, by entity and field, that some effect sets it.
 	moves [][]bool
 	// collects says that what reaches something new is kept to begin with again.
@@ -115,6 +120,7 @@ func newPlan(doc *ir.Document) *plan {
 	}
 	p.compileInputs()
 	p.compileMoves()
+	p.exceeds = p.program.Exceeds()
 	p.prove()
 	p.compileFeeds()
 	p.compileAttempts()
@@ -286,8 +292,8 @@ func (p *plan) compileInputs() {
 	guarded := make([]bool, len(domains))
 	note := func(set []bool) func(*ir.Expr) {
 		return func(e *ir.Expr) {
-			if d := p.program.Domain(e.Text); e.Op == ir.FieldOf && e.Var == "input" && d >= 0 {
-				set[d] = true
+			if e.Input {
+				set[p.program.Domain(e.Text)] = true
 			}
 		}
 	}

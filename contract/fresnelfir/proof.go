@@ -170,15 +170,13 @@ func (x *proof) free(e *ir.Expr) {
 // compared reads a comparison of a field with a literal: the field's values are
 // a variable if they can be listed.
 func (x *proof) compared(e, v, literal *ir.Expr) (missing string) {
-	if v.Var == "input" {
-		if d := x.p.program.Domain(v.Text); d >= 0 {
-			if x.p.space.domains[d].whole {
-				x.atoms[e] = d
-			} else { // values that are told apart are not all
-				x.free(e)
-			}
-			return ""
+	if v.Input {
+		if d := x.p.program.Domain(v.Text); x.p.space.domains[d].whole {
+			x.atoms[e] = d
+		} else { // values that are told apart are not all
+			x.free(e)
 		}
+		return ""
 	}
 	entity := x.p.entityOf(v.Var)
 	list, listed := x.values[[2]string{entity, v.Text}]

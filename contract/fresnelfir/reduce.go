@@ -9,6 +9,24 @@ import (
 	"github.com/thresh-dev/thresh/engine/shrink"
 )
 
+// Gauge implements [campaign.Gauger]: a traversal has so many actions.
+func (c *Campaign) Gauge(ctx context.Context, payload []byte) (size int64, unit string) {
+	values, err := choice.Decode(payload)
+	if err != nil {
+		return 0, ""
+	}
+	x, err := c.open(ctx)
+	if err != nil {
+		return 0, "" // its steps are shown none the less
+	}
+	defer x.Close()
+	r := &reducer{c: c, t: x.t}
+	if r.walk(values) != nil {
+		return 0, ""
+	}
+	return int64(x.t.actions), "action"
+}
+
 // Reduce implements [campaign.Reducer]: it makes the decisions of a traversal
 // fewer and smaller. What a candidate's tape comes to is found out here
 // first: two tapes which mean the same are tested once, and only those are that
@@ -29,7 +47,10 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	}
 	best, stats := shrink.Choices(ctx, start, r.run)
 	for stats.Err == nil {
-		less, ok := r.dropThread(best)
+		less, ok := r.dropRest(best)
+		if !ok {
+			less, ok = r.dropThread(best)
+		}
 		if !ok {
 			less, ok = r.dropAttempts(best)
 		}
@@ -80,6 +101,15 @@ func (r *reducer) run(values []uint64) (choice.Tape, bool, error) {
 	held, err := r.test(encoded)
 	r.answers[string(encoded)] = held
 	return tape, held, err
+}
+
+// dropRest leaves out what comes after a failure that does not end the traversal.
+func (r *reducer) dropRest(values []uint64) ([]uint64, bool) {
+	if r.walk(values) != nil || r.t.enough == 0 || r.t.enough >= len(choice.Trim(values)) {
+		return nil, false
+	}
+	tape, held, err := r.run(slices.Clone(values[:r.t.enough]))
+	return slices.Clone(tape.Values), err == nil && held
 }
 
 // dropAttempts leaves out what was tried and need not be.

@@ -36,7 +36,7 @@ func say(e *ir.Expr) string {
 		if e.Var == "self" {
 			return "its " + e.Text
 		}
-		if e.Var == "input" {
+		if e.Input {
 			return "the input " + e.Text
 		}
 		return e.Var + "'s " + e.Text

@@ -20,7 +20,7 @@ const (
 	mostMoves   = 32_000 // of all together
 	idleMoves   = 4_000  // of the first search where nothing is uncovered; the next is twice as long, and so on,
 	idleShare   = 32     // where that makes no more than one move beyond these for so many actions
-	maxLeads    = 16     // ways that one search tells
+	maxPaths    = 16     // ways that one search tells
 	maxFan      = 256    // steps from one state
 	replayShare = 8      // steps of a tape that count as one move
 	maxRoots    = 64     // states that a search begins with, of starts and of the corpus each
@@ -37,7 +37,7 @@ type search struct {
 	moves int
 	most  int
 	over  bool // all that it can come to was gone through
-	leads [][]uint64
+	paths [][]uint64
 	key   []byte
 }
 
@@ -69,16 +69,16 @@ func (c *Campaign) lookFor(s *state, g *goals, most int) *search {
 	return x
 }
 
-func (x *search) going() bool { return x.moves < x.most && len(x.leads) < maxLeads }
+func (x *search) going() bool { return x.moves < x.most && len(x.paths) < maxPaths }
 
 // starts goes through the ways in which a traversal may begin, with one thread
 // more than more.
 func (x *search) starts(more uint64, most int) {
-	for _, like := range x.goals.wishes(x.t, true) {
+	for _, like := range x.goals.inputGoals(x.t, true) {
 		if x.moves > most {
 			return
 		}
-		x.t.wish(&like)
+		x.t.want(&like)
 		x.each(maxRoots, func(m choice.Mark, _ int) bool { return m.Limit > 0 && m.Limit <= maxLimit }, func(try []uint64) {
 			x.t.src.Reset(0)
 			x.t.src.Try(append([]uint64{more}, try...))
@@ -90,7 +90,7 @@ func (x *search) starts(more uint64, most int) {
 // root adds the state that a tape leads to.
 func (x *search) root(tape []uint64) {
 	t := x.t
-	t.wish(nil)
+	t.want(nil)
 	t.src.Extend(tape, 0)
 	t.start()
 	t.walk(len(tape))
@@ -104,8 +104,8 @@ func (x *search) root(tape []uint64) {
 func (x *search) expand(from *spot) {
 	t := x.t
 	t.goBack(from.at, 0)
-	for i, like := range x.goals.wishes(t, false) {
-		t.wish(&like)
+	for i, like := range x.goals.inputGoals(t, false) {
+		t.want(&like)
 		drawn := false
 		x.each(maxFan, func(m choice.Mark, at int) bool { return m.Kind != choice.Number || at == 0 && t.threads > 1 }, func(try []uint64) {
 			t.goBack(from.at, 0)
@@ -161,7 +161,7 @@ func (x *search) each(most int, free func(m choice.Mark, at int) bool, run func(
 func (x *search) arrive(depth int) {
 	t := x.t
 	if x.goals.reached(t) || x.goals.failed(t) {
-		x.leads = append(x.leads, slices.Clone(t.src.Tape().Values))
+		x.paths = append(x.paths, slices.Clone(t.src.Tape().Values))
 	}
 	if t.failed != nil || !t.going() {
 		return
@@ -181,7 +181,7 @@ func (x *search) arrive(depth int) {
 // search has less to come to, and fewer moves.
 func (a adaptation) hunt(c *Campaign) {
 	s := a.s
-	s.leads = nil
+	s.paths = nil
 	if !a.p.listens("coverage_plateau") && !a.p.listens("guard_failure") || !slices.Contains(a.p.doc.Exploration.Directives, "force") {
 		return
 	}
@@ -198,9 +198,9 @@ func (a adaptation) hunt(c *Campaign) {
 	}
 	x := c.lookFor(s, g, most)
 	*sum += x.moves
-	if s.leads = x.leads; len(x.leads) == 0 && sum == &s.searched {
+	if s.paths = x.paths; len(x.paths) == 0 && sum == &s.searched {
 		s.searches++
-	} else if len(x.leads) == 0 {
+	} else if len(x.paths) == 0 {
 		s.idle++
 	}
 	if x.over {
@@ -214,15 +214,15 @@ func (a adaptation) hunt(c *Campaign) {
 // gaveUp reports whether no further search is made: there were enough of them, or
 // the last one went through all that it could come to and nothing has changed since.
 func (s *state) gaveUp() bool {
-	return s.searched+firstMoves > mostMoves || s.through == s.entries+1 && len(s.leads) == 0
+	return s.searched+firstMoves > mostMoves || s.through == s.entries+1 && len(s.paths) == 0
 }
 
-// lead is the way that a case is to take; nil: it is free.
-func (s *state) lead(index int64) []uint64 {
-	if s == nil || index < s.cases || index-s.cases >= int64(len(s.leads)) {
+// path is the way that a case is to take; nil: it is free.
+func (s *state) path(index int64) []uint64 {
+	if s == nil || index < s.cases || index-s.cases >= int64(len(s.paths)) {
 		return nil
 	}
-	return s.leads[index-s.cases]
+	return s.paths[index-s.cases]
 }
 
 // holdsAlone reports whether a condition holds by the model alone.

@@ -133,13 +133,13 @@ func TestWaysLeadTheModule(t *testing.T) {
 		s := c.Start(campaign.Facts{})
 		goals := c.goals(s)
 		found := c.lookFor(s, goals, 4000)
-		if again := c.lookFor(s, c.goals(s), 4000); !reflect.DeepEqual(again.leads, found.leads) || again.moves != found.moves {
+		if again := c.lookFor(s, c.goals(s), 4000); !reflect.DeepEqual(again.paths, found.paths) || again.moves != found.moves {
 			t.Errorf("%s: searched twice, the ways are not the same", sys.Name)
 		}
-		s.leads = found.leads
+		s.paths = found.paths
 		met := map[event]bool{}
 		x := open(t, c)
-		for i := range found.leads {
+		for i := range found.paths {
 			if err := c.prepare(x.t, s, campaign.Case{Index: int64(i)}); err != nil {
 				t.Fatal(err)
 			}
@@ -151,13 +151,13 @@ func TestWaysLeadTheModule(t *testing.T) {
 				met[e] = true
 			}
 		}
-		t.Logf("%s: %d ways in %d moves to %q", sys.Name, len(found.leads), found.moves, goals.found)
+		t.Logf("%s: %d ways in %d moves to %q", sys.Name, len(found.paths), found.moves, goals.found)
 		for e := range goals.have {
 			if e.kind <= eventBranch && !met[e] {
 				t.Errorf("%s: the way to %s does not lead there", sys.Name, goals.name(e))
 			}
 		}
-		if len(found.leads) == 0 {
+		if len(found.paths) == 0 {
 			t.Errorf("%s: no way was found in %d moves", sys.Name, found.moves)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/solve"
 	"github.com/thresh-dev/thresh/engine/tway"
 )
@@ -151,6 +152,17 @@ func (s *space) link(e *ir.Entity) {
 		}
 		s.links = append(s.links, found)
 	}
+}
+
+// linked notes which inputs the fields of acting instances are drawn from.
+func (p *plan) linked(src *ir.Source) (list diag.List) {
+	for k, d := range p.space.links {
+		if d >= 0 {
+			list = append(list, src.Note(p.space.domains[d].source.Place,
+				fmt.Sprintf("is also what the %s of each acting %s is drawn from: it is called as the field is", p.doc.Entity(p.doc.Actor).Fields[k].Name, p.doc.Actor)))
+		}
+	}
+	return list
 }
 
 func fitsField(x *ir.Domain, f *ir.Field) bool {

@@ -40,7 +40,7 @@ type state struct {
 	corpus   []entry              // beginnings that reached something new, by number
 	entries  int64                // that the corpus ever had
 	numbers  int                  // in the tapes of the corpus
-	leads    [][]uint64           // ways that the search has found, for the next cases
+	paths    [][]uint64           // ways that the search has found, for the next cases
 	searches int                  // that found nothing
 	searched int                  // moves of searches for what is uncovered
 	idle     int                  // searches while nothing was uncovered
@@ -48,6 +48,7 @@ type state struct {
 	through  int64                // one more than the entries that the corpus had when a search had no move left
 	failures map[string]bool      // that were met, by failureKey and by subject
 	broken   uint64               // properties that the model alone breaks, as bits
+	exceeds  bool                 // effects give fields what their declarations exclude
 	models   int                  // states of the model, and situations, that were met
 	curve    *history[[2]float64] // coverage of calls and branches, by actions, after each epoch
 }
@@ -155,7 +156,7 @@ func (s *state) fails(kind, subject, cause string) {
 // breaks notes that the model alone breaks a property.
 func (s *state) breaks(doc *ir.Document, property string) {
 	for i, x := range doc.Properties {
-		if x.Name == property {
+		if x.Name == property && 1<<i < excessFirst {
 			s.broken |= 1 << i
 		}
 	}
@@ -184,6 +185,8 @@ func (s *state) add(t tally, p *plan) (fresh []event, last *event) {
 			}
 		case eventClosed:
 			s.closed.add(e, n)
+		case eventExcess:
+			s.exceeds = true
 		case eventStuck:
 			s.stuck.add(e, n)
 		case eventTried:

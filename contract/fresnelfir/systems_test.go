@@ -10,7 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/systems"
-	"github.com/thresh-dev/thresh/target/wasm"
+	"github.com/thresh-dev/thresh/system/wasm"
 )
 
 // seeds is how many seeds a fault has to be found from: a few, and twenty where

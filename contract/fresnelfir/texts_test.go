@@ -72,7 +72,7 @@ func TestTexts(t *testing.T) {
 					o, err := x.Execute(context.Background(), campaigns.Start(campaign.Facts{}), campaign.Case{Payload: tape})
 					return o.Title == title, err
 				})
-				tr, _, err := campaigns.retold(small)
+				tr, _, err := campaigns.retold(t.Context(), small)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -117,7 +117,7 @@ func TestVariants(t *testing.T) {
 		}
 	}
 	// A tape of nothing but zeros is the plainest traversal.
-	tr, inputs, err := a.retold(choice.Encode(nil))
+	tr, inputs, err := a.retold(t.Context(), choice.Encode(nil))
 	if err != nil || inputs["line"] != x.Values[0] || !slices.Contains(tr.Steps[0].Args, `actor_nick=""`) {
 		t.Errorf("%v %v %v", inputs, tr, err)
 	}

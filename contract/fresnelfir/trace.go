@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
-	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // trace is what people see of a traversal, step by step. It is made when a
@@ -21,6 +21,7 @@ type trace struct {
 	Generation int         `json:"-"`               // actions that were applied
 	via        []string
 	passed     []string      // properties that do not hold and are passed over
+	beyond     string        // what the step gave a field beyond its bounds
 	was        []model.Value // fields before the step
 	count      int
 	state      dut.Snapshot // of the module before the step; nil: not wanted
@@ -78,7 +79,7 @@ func (x *trace) begin(t *traversal, action int) {
 	if x.state = nil; t.dev != nil && t.p.hooked(a.Name, "side_effects") {
 		x.state = t.dev.inst.Snapshot()
 	}
-	x.was, x.count = snapshot(m, x.was[:0]), m.Instances()
+	x.was, x.count = allFields(m, x.was[:0]), m.Instances()
 }
 
 // said is a value in a sentence: a text is quoted, since it may hold anything.
@@ -100,7 +101,10 @@ func held(text string, f *ir.Field) string {
 // argument is the value of a binding's argument as people read it.
 func (t *traversal) argument(name string) string {
 	m, p := t.m, t.p.program
-	src, _ := t.p.doc.Argument(name)
+	src, known := t.p.doc.Argument(name)
+	if !known {
+		return "nothing"
+	}
 	switch src.Kind {
 	case ir.ArgInput:
 		d := p.Domain(src.Domain)
@@ -126,7 +130,7 @@ func (t *traversal) argument(name string) string {
 	return m.Name(i)
 }
 
-func snapshot(m *model.Machine, list []model.Value) []model.Value {
+func allFields(m *model.Machine, list []model.Value) []model.Value {
 	for i := range int32(m.Instances()) {
 		for k := range m.Program().Document().Entities[m.EntityOf(i)].Fields {
 			list = append(list, m.Get(i, k))
@@ -160,8 +164,8 @@ func (x *trace) end(t *traversal) {
 		blocks, globals := t.dev.inst.Changed(x.state)
 		s.Effects = fmt.Sprintf("%d blocks of memory and %d globals changed", blocks, globals)
 	}
-	if t.failed != nil {
-		s.Result = t.failed.title
+	if s.Result, x.beyond = x.beyond, ""; t.failed != nil {
+		s.Result = strings.TrimPrefix(s.Result+"; "+t.failed.title, "; ")
 	}
 }
 

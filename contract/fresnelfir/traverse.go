@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
-	"github.com/thresh-dev/thresh/engine/choice"
-	"github.com/thresh-dev/thresh/engine/dut"
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
@@ -14,66 +12,9 @@ import (
 // generator not counted.
 const maxSteps = 256
 
-// traversal walks a protocol over a model. It is used again for case after
-// case; run leaves what happened in actions, seen and failed.
-type traversal struct {
-	p       *plan
-	m       *model.Machine
-	src     choice.Source
-	in      inputs
-	walkers []walk.Walker
-	alive   []int // threads that have not ended
-
-	state    *state   // what was learned; nil: nothing
-	from     *entry   // what to begin with; nil: the start
-	key      uint64   // what decides on the way from there
-	moments  *moments // nil: none are kept
-	restored bool     // it began with a moment that was kept
-	finder   *finder  // nil: nothing is to be found
-	row      uint64   // the row of the covering array to begin with
-	wanted   *wish    // the inputs to use where they can be; nil: any
-	threads  int
-	thread   int    // the acting one
-	born     []int  // by thread: where on the tape its making begins
-	turns    []turn // in order
-	weights  []float64
-	breach   []model.Breach
-	lenient  uint64   // the properties to pass over, if the tape does not say, as bits
-	passing  uint64   // those that are passed over
-	passed   *failure // the first of them that did not hold
-	blamed   event    // the branch that was taken last before that
-
-	actions int
-	begun   int // actions that led to where its own part begins
-	seen    coverage
-	failed  *failure
-	trace   *trace                 // nil: not wanted
-	dev     *device                // the module in step with the model; nil: the model alone
-	mod     *module                // what dev runs; without dev, what the steps would be taken with
-	given   map[string]model.Value // arguments that a generator's step gives
-	tuple   []int32
-
-	wide          bool // observers are asked about more instances
-	forbidden     []int
-	linked        []int    // domains that an instance's fields are drawn from
-	same          []int    // the inputs that the acting instance before was made from
-	drew          []uint64 // what was drawn for its fields
-	shut          []bool   // by branch of the present alternative
-	attempted     []stretch
-	before, after []dut.Value // readings
-	readers       []int       // by reading: the observer
-	lastArgs      []dut.Value
-	lastReply     dut.Reply
-	versions      []int  // by entity: how often it was written
-	sketch        uint64 // of the model, after the last action
-	memos         []memo
-}
-
-// turn is a step: whose it was, and where on the tape that was decided.
-type turn struct{ thread, at int }
-
 func newTraversal(p *plan) *traversal {
-	t := &traversal{p: p, m: p.program.New(1), versions: make([]int, len(p.doc.Entities))}
+	t := &traversal{p: p, m: p.program.New(1)}
+	t.versions = make([]int, len(p.doc.Entities))
 	t.in.hint = t.hint
 	return t
 }
@@ -88,7 +29,18 @@ func (t *traversal) attach(d *device) {
 // the caller.
 func (t *traversal) run() {
 	t.travel()
-	if t.failed == nil && t.passed != nil && t.p.doc.Capsule == nil { // a capsule is about one failure
+	n := len(t.beyond)
+	switch x := t.p.doc.Capsule; {
+	case x != nil: // which is about one failure
+		for _, f := range t.beyond {
+			if f.title == x.Description {
+				t.failed, t.enough = &f.failure, f.decided
+			}
+		}
+	case n > 0 && (t.failed == nil || t.passing&excessFirst != 0):
+		f := t.beyond[t.actions%n] // each of them in some traversals
+		t.failed, t.seen.last, t.enough = &f.failure, f.blamed, f.decided
+	case t.failed == nil && t.passed != nil:
 		t.failed, t.seen.last = t.passed, t.blamed
 	}
 }
@@ -100,14 +52,14 @@ func (t *traversal) travel() {
 		t.walk(math.MaxInt)
 		return
 	}
-	if x := t.moments.of(t.from); x != nil {
+	if x := t.snapshots.of(t.from); x != nil {
 		t.restored = true
 		t.goBack(x, t.key)
 	} else {
 		t.start()
 		t.walk(len(t.from.tape))
-		if t.moments != nil && t.failed == nil {
-			t.moments.keep(t.from, t.moment())
+		if t.snapshots != nil && t.failed == nil {
+			t.snapshots.keep(t.from, t.snapshot())
 		}
 	}
 	t.depart()
@@ -118,8 +70,8 @@ func (t *traversal) travel() {
 // a campaign that learns, or a search.
 func (t *traversal) noting() bool { return t.state != nil || t.in.plain }
 
-// wish says which inputs to use from now on where they can be; nil: any.
-func (t *traversal) wish(x *wish) {
+// want says which inputs to use from now on where they can be; nil: any.
+func (t *traversal) want(x *inputGoal) {
 	if t.wanted, t.in.exact = x, nil; x != nil {
 		t.in.exact = x.exact
 	}
@@ -128,6 +80,7 @@ func (t *traversal) wish(x *wish) {
 // clear forgets an earlier case.
 func (t *traversal) clear() {
 	t.actions, t.begun, t.failed, t.passed, t.turns = 0, 0, nil, nil, t.turns[:0]
+	t.beyond, t.enough = t.beyond[:0], 0
 	t.seen.reset()
 	t.memos, t.attempted = t.memos[:0], t.attempted[:0]
 	clear(t.versions)
@@ -145,7 +98,7 @@ func (t *traversal) start() {
 		}
 		t.wide = t.src.Prefer(wide, 2) == 1
 	}
-	if t.passing = 0; t.p.program.Properties() > 0 {
+	if t.passing = 0; t.p.program.Properties() > 0 || t.p.exceeds {
 		t.passing = t.src.Prefer(t.lenient, 0)
 	}
 	begin := 0
@@ -290,6 +243,9 @@ func (t *traversal) perform(action int) {
 	if f := t.m.Apply(action); f.Cause != model.NoFault {
 		t.fail(t.faulty(f, "the effect of "+a.Name, a.Name))
 		return
+	}
+	for _, x := range t.m.Excesses() {
+		t.exceeds(x, a.Name)
 	}
 	if a.Binding != nil && a.Binding.Idempotent && !t.m.Settled(action) {
 		t.fail(&failure{kind: kindSpec, level: byModel, subject: a.Name, cause: "idempotent", at: a.Binding.Place,

@@ -11,7 +11,8 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // Campaign is a compiled document. A case is a mutation of the seed, or, as a
@@ -29,6 +30,7 @@ type Campaign struct {
 	deep   *deepInput
 	maker  maker
 	stored bool
+	system *sut.Plan // called in place of the program; nil: the program
 }
 
 // state is what a campaign knows between rounds. It is never changed once a
@@ -36,8 +38,9 @@ type Campaign struct {
 type state struct {
 	facts  facts
 	corpus [][]byte        // what cases are made from
-	seen   map[uint32]bool // edges with their count buckets, for guided campaigns
+	seen   map[uint32]bool // tuples of edge and count bucket, for guided campaigns
 	done   int64
+	failed int64
 }
 
 // facts is what the seed itself gave when the program was tried.
@@ -69,7 +72,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	if err != nil {
 		return f, err
 	}
-	found := facts{Outputs: hasOutputs(res.Dir), Leftovers: res.Leftovers > 0}
+	found := facts{Outputs: res.Dir != "" && hasOutputs(res.Dir), Leftovers: res.Leftovers > 0}
 	o, err := c.judge(&state{facts: found}, &res, c.probeID())
 	if err != nil {
 		return f, err
@@ -110,7 +113,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 // Fold implements [campaign.Campaign]: inputs that reached something new join
 // the corpus, in case order.
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
-	next := &state{facts: s.facts, corpus: s.corpus, seen: s.seen, done: s.done}
+	next := &state{facts: s.facts, corpus: s.corpus, seen: s.seen, done: s.done, failed: s.failed}
 	if c.set.guided {
 		next.seen = make(map[uint32]bool, len(s.seen))
 		for e := range s.seen {
@@ -119,8 +122,14 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	}
 	for at, o := range results {
 		next.done++
+		if o.Verdict == campaign.VerdictFail {
+			next.failed++
+		}
 		if !c.set.guided {
 			continue
+		}
+		if o.Verdict != campaign.VerdictPass {
+			continue // its data says how it ended
 		}
 		fresh := false
 		for _, e := range decodeEdges(o.Data) {
@@ -128,8 +137,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 				next.seen[e], fresh = true, true
 			}
 		}
-		if fresh && o.Verdict == campaign.VerdictPass {
-			next.corpus = append(slices.Clip(next.corpus), c.Input(s, at))
+		if fresh {
+			next.corpus = append(slices.Clip(next.corpus), c.input(s, at))
 		}
 	}
 	return next
@@ -140,18 +149,36 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 	if !c.set.guided {
 		return nil
 	}
+	var rows [][]string
+	for _, f := range c.Figures(s) {
+		rows = append(rows, []string{f.Name, fmt.Sprint(f.Value)})
+	}
+	return []campaign.Exhibit{campaign.TableExhibit("Coverage", []string{"what", "count"}, rows)}
+}
+
+// Figures implements [campaign.Figurer]. An edge is what afl-showmap -C counts;
+// a tuple is an edge with the class of how often one case took it, which is what
+// makes an input new.
+func (c *Campaign) Figures(s *state) []campaign.Figure {
+	if !c.set.guided {
+		return nil
+	}
 	edges := make(map[uint32]bool)
 	for e := range s.seen {
 		edges[e>>8] = true
 	}
-	return []campaign.Exhibit{campaign.TableExhibit("Coverage", []string{"what", "count"}, [][]string{
-		{"edges reached", fmt.Sprint(len(edges))},
-		{"inputs in the corpus", fmt.Sprint(len(s.corpus))},
-	})}
+	return []campaign.Figure{
+		{Name: "edges", Value: int64(len(edges))}, {Name: "edge/hit-count tuples", Value: int64(len(s.seen))},
+		{Name: "inputs in the corpus", Value: int64(len(s.corpus))},
+	}
 }
 
 // Input implements [campaign.Inputter].
-func (c *Campaign) Input(s *state, at campaign.Case) []byte {
+func (c *Campaign) Input(_ context.Context, s *state, at campaign.Case) []byte {
+	return c.input(s, at)
+}
+
+func (c *Campaign) input(s *state, at campaign.Case) []byte {
 	if at.Payload != nil {
 		return at.Payload
 	}
@@ -178,7 +205,7 @@ func (c *Campaign) plan() process.Plan {
 				list = append(list, k+"="+v)
 			}
 			slices.Sort(list)
-			argv := Expand(c.spec.Target.Command, p)
+			argv := c.set.self.Programs(Expand(c.spec.Target.Command, p))
 			if !strings.ContainsAny(c.spec.Target.Command[0], `/\`) {
 				argv[0] = c.exe.Path
 			}
@@ -187,7 +214,7 @@ func (c *Campaign) plan() process.Plan {
 		PerCase: perCase, Input: "input/" + c.inputName(), OutDir: "out", Dirs: []string{"exec", "llmfuzz", "eval"},
 		Stdin:    c.set.input == "stdin" || c.set.input == "auto" && !named,
 		Timeout:  c.set.timeoutOf(c.spec),
-		Limits:   process.Limits{AddressSpace: c.memory(), FileSize: c.set.fileSize, Output: keptOutput, Processes: 512},
+		Limits:   process.Limits{AddressSpace: c.memory(), FileSize: c.set.fileSize, Written: c.written(), Output: keptOutput, Processes: 512},
 		Executor: c.set.executor, Sandbox: c.set.sandbox, Coverage: c.set.guided, Calibrate: c.seed,
 	}
 }
@@ -201,6 +228,15 @@ func (c *Campaign) memory() int64 {
 		return 0
 	}
 	return c.set.memory + 4*int64(len(c.seed))
+}
+
+// written is what a case may write in all: its input, which was laid there,
+// comes on top of the limit.
+func (c *Campaign) written() int64 {
+	if c.set.written == 0 {
+		return 0
+	}
+	return c.set.written + 4*int64(len(c.seed))
 }
 
 // extensions of the media types that fuzzed programs commonly read.
@@ -240,5 +276,5 @@ func mismatch(err error) error {
 	if errors.As(err, &m) {
 		return &campaign.RedoError{Reason: m.Error()}
 	}
-	return err
+	return &campaign.TransientError{Err: err} // a program may be run twice
 }

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // CheckOptions say how a document is checked.
@@ -18,6 +19,7 @@ type CheckOptions struct {
 	Strict    bool     // refuse reserved fields and values beyond the published schema
 	AllowExec []string // absolute paths of programs that may be run wherever they are
 	Stdin     bool     // the input is delivered on standard input as well
+	Self      string   // path of the running program, for {thresh}
 	// ReadSeed reads the seed file; nil: it is not read, and a digest that the
 	// document gives is reported as unchecked.
 	ReadSeed func(path string) ([]byte, error)
@@ -26,11 +28,11 @@ type CheckOptions struct {
 // Check finds everything that is wrong or doubtful with a document, in the
 // order of its text. The spec is nil if any of that is an error.
 func Check(text []byte, fsys FS, o CheckOptions) (*Spec, diag.List) {
-	c := checker{walk: walk{fsys: fsys, file: o.File, allow: o.AllowExec}, o: o}
+	c := checker{walk: walk{fsys: fsys, file: o.File, allow: o.AllowExec, self: o.Self}, o: o}
 	if c.parse(text) {
 		c.document()
-		c.duplicates()
-		if c.doc.Root.Kind == jsontree.Object {
+		c.Repeats(c.doc, "", func(doctree.Duplicate) diag.Level { return diag.Warning })
+		if c.doc.Root.Kind == doctree.Map {
 			c.reservedFields()
 			c.schemaLimits()
 			c.sanity()
@@ -40,7 +42,7 @@ func Check(text []byte, fsys FS, o CheckOptions) (*Spec, diag.List) {
 	for _, v := range c.found {
 		list = append(list, v.Diagnostic)
 	}
-	list = append(list, c.list...)
+	list = append(list, c.List...)
 	list.Sort()
 	for i := range list {
 		list[i].Path, list[i].Message, list[i].Hint = printable(list[i].Path), printable(list[i].Message), printable(list[i].Hint)
@@ -54,37 +56,29 @@ func Check(text []byte, fsys FS, o CheckOptions) (*Spec, diag.List) {
 // checker adds to the shared walk what Check alone says.
 type checker struct {
 	walk
-	o    CheckOptions
-	list diag.List
+	o CheckOptions
 }
 
-func (c *checker) add(level diag.Level, offset int, path, code, message, hint string) {
-	c.list = append(c.list, c.at(offset, diag.Diagnostic{Level: level, Code: code, Path: path, Message: message, Hint: hint}))
+func (c *checker) add(level diag.Level, at doctree.Pos, path, code, message, hint string) {
+	c.List = append(c.List, c.at(at, diag.Diagnostic{Level: level, Code: code, Path: path, Message: message, Hint: hint}))
 }
 
 // doubt is a warning, and an error under --strict.
-func (c *checker) doubt(offset int, path, code, message, hint string) {
+func (c *checker) doubt(at doctree.Pos, path, code, message, hint string) {
 	level := diag.Warning
 	if c.o.Strict {
 		level = diag.Error
 	}
-	c.add(level, offset, path, code, message, hint)
+	c.add(level, at, path, code, message, hint)
 }
 
 // node finds a value by its dotted path.
-func (c *checker) node(path string) *jsontree.Node {
+func (c *checker) node(path string) *doctree.Node {
 	n := &c.doc.Root
 	for key := range strings.SplitSeq(path, ".") {
 		n = n.Get(key)
 	}
 	return n
-}
-
-func (c *checker) duplicates() {
-	for _, d := range c.doc.Duplicates {
-		c.add(diag.Warning, d.Repeat, d.Key, codeDuplicate,
-			fmt.Sprintf("must be given once, got it again; the first one, on line %d, has no effect", c.doc.Position(d.First).Line), "")
-	}
 }
 
 func (c *checker) reservedFields() {
@@ -97,8 +91,8 @@ func (c *checker) reservedFields() {
 		case "outputs.out_dir", "outputs.eval_dir": // required
 			want = fmt.Sprintf("%q", fixed)
 		}
-		c.doubt(p.node.Offset, p.path, codeReserved,
-			fmt.Sprintf("is reserved and has no effect: must be %s, got %s", want, describe(p.node)), "")
+		c.doubt(p.node.Pos, p.path, codeReserved,
+			fmt.Sprintf("is reserved and has no effect: must be %s, got %s", want, c.Describe(p.node)), "")
 	}
 }
 
@@ -122,10 +116,10 @@ func (c *checker) schemaLimits() {
 			if f.most < math.MaxInt {
 				want = fmt.Sprintf("1 to %d characters long", f.most)
 			}
-			c.doubt(n.Offset, f.path, codeSchemaLimit, fmt.Sprintf("must be %s, got %s (%d characters)", want, describe(n), length), "")
+			c.doubt(n.Pos, f.path, codeSchemaLimit, fmt.Sprintf("must be %s, got %s (%d characters)", want, c.Describe(n), length), "")
 		} else if f.path == "campaign_id" && !isLabel(text) {
-			c.doubt(n.Offset, f.path, codeSchemaLimit,
-				"must be made of letters, digits, '.', '_' and '-', starting with a letter or digit, got "+describe(n), "")
+			c.doubt(n.Pos, f.path, codeSchemaLimit,
+				"must be made of letters, digits, '.', '_' and '-', starting with a letter or digit, got "+c.Describe(n), "")
 		}
 	}
 }
@@ -145,7 +139,7 @@ func isLabel(s string) bool {
 func (c *checker) sanity() {
 	if t := c.spec.Target.TimeoutS; t != nil && !(*t <= maxTimeout) { // also true of NaN
 		n := c.node("target.timeout_s")
-		c.add(diag.Error, n.Offset, "target.timeout_s", codeTimeout, timeoutMessage(n), "")
+		c.add(diag.Error, n.Pos, "target.timeout_s", codeTimeout, c.timeoutMessage(n), "")
 	}
 	c.commandUse()
 	size, known := c.seedContent()
@@ -172,13 +166,13 @@ func (c *checker) commandUse() {
 				// A script or markup, where <x> has a meaning of its own.
 			case near == "" && strings.Contains(strings.Join(placeholders, ""), token):
 			default:
-				c.add(diag.Warning, item.Offset, fmt.Sprintf("target.command[%d]", i), codePlaceholder,
-					fmt.Sprintf("must be one of %s, got %s, which is passed on as it is", strings.Join(placeholders, ", "), quoteShort(token)), near)
+				c.add(diag.Warning, item.Pos, fmt.Sprintf("target.command[%d]", i), codePlaceholder,
+					fmt.Sprintf("must be one of %s, got %s, which is passed on as it is", strings.Join(placeholders, ", "), strconv.Quote(diag.Cut(token, 60))), near)
 			}
 		}
 	}
 	if !findsInput && !c.o.Stdin {
-		c.add(diag.Warning, n.Offset, "target.command", codeInputUnused,
+		c.add(diag.Warning, n.Pos, "target.command", codeInputUnused,
 			"must mention <input_path>, got a command that never does",
 			"the program will see its input only if it reads the variable LLMFUZZ_INPUT_PATH or opens input/original.pdf")
 	}
@@ -196,23 +190,23 @@ func (c *checker) seedContent() (size int64, known bool) {
 	}
 	const path = "seed.path"
 	if !info.Mode().IsRegular() && c.spec.Seed.Path != "/dev/null" {
-		c.add(diag.Error, n.Offset, path, codeSeedKind, "must be a regular file, got "+describe(n)+", which is "+fileKind(info.Mode()), "")
+		c.add(diag.Error, n.Pos, path, codeSeedKind, "must be a regular file, got "+c.Describe(n)+", which is "+fileKind(info.Mode()), "")
 		return 0, false
 	}
 	if size = info.Size(); size == 0 {
-		c.add(diag.Warning, n.Offset, path, codeSeedEmpty, "must be a file with content, got an empty one",
+		c.add(diag.Warning, n.Pos, path, codeSeedEmpty, "must be a file with content, got an empty one",
 			"without bytes to flip or cut, only append_bytes has something to do")
 	}
 	wanted := c.spec.Seed.SHA256
 	if c.o.ReadSeed == nil {
 		if wanted != nil && isDigest(*wanted) {
-			c.add(diag.Warning, digest.Offset, "seed.sha256", codeDigestUnchecked, "must equal the digest of the seed file, which was not read", "")
+			c.add(diag.Warning, digest.Pos, "seed.sha256", codeDigestUnchecked, "must equal the digest of the seed file, which was not read", "")
 		}
 		return size, true
 	}
 	data, err := c.o.ReadSeed(c.spec.Seed.Path)
 	if err != nil {
-		c.add(diag.Error, n.Offset, path, codeSeedUnread, "must be a file that can be read, got "+describe(n)+": "+cause(err), "")
+		c.add(diag.Error, n.Pos, path, codeSeedUnread, "must be a file that can be read, got "+c.Describe(n)+": "+cause(err), "")
 		return size, true
 	}
 	if wanted != nil && isDigest(*wanted) {
@@ -222,7 +216,7 @@ func (c *checker) seedContent() (size int64, known bool) {
 			if strings.Trim(*wanted, "0") == "" {
 				hint = "zeros are a placeholder: write the digest, or leave the field out"
 			}
-			c.add(diag.Error, digest.Offset, "seed.sha256", codeSeedDigest,
+			c.add(diag.Error, digest.Pos, "seed.sha256", codeSeedDigest,
 				fmt.Sprintf("must be %s, the digest of %s, got %s", got, c.spec.Seed.Path, *wanted), hint)
 		}
 	}
@@ -255,26 +249,26 @@ func (c *checker) mutationUse(seedSize int64, known bool) {
 	m := &c.spec.Mutations
 	if m.Cases != nil && !m.Cases.IsInt64() {
 		n := c.node("mutations.cases")
-		c.add(diag.Warning, n.Offset, "mutations.cases", codeCasesHuge,
-			fmt.Sprintf("must be at most %d to run to its end, got %s", int64(math.MaxInt64), describe(n)), "bound the run with --cases or --time")
+		c.add(diag.Warning, n.Pos, "mutations.cases", codeCasesHuge,
+			fmt.Sprintf("must be at most %d to run to its end, got %s", int64(math.MaxInt64), c.Describe(n)), "bound the run with --cases or --time")
 	}
 	if m.MaxOpsPerCase != nil && m.OpLimit() > mostOps {
 		n := c.node("mutations.max_ops_per_case")
-		c.add(diag.Error, n.Offset, "mutations.max_ops_per_case", codeTooManyOps,
-			fmt.Sprintf("must be at most %d, got %s", mostOps, describe(n)), "")
+		c.add(diag.Error, n.Pos, "mutations.max_ops_per_case", codeTooManyOps,
+			fmt.Sprintf("must be at most %d, got %s", mostOps, c.Describe(n)), "")
 	}
 	limit, limited := m.ByteLimit()
 	if n := c.node("mutations.max_bytes"); limited && n != nil {
 		switch {
 		case limit > mostBytes && m.appends():
-			c.add(diag.Error, n.Offset, "mutations.max_bytes", codeTooManyBytes,
-				fmt.Sprintf("must be at most %d while append_bytes is used, got %s", mostBytes, describe(n)), "inputs grow to random lengths up to max_bytes")
+			c.add(diag.Error, n.Pos, "mutations.max_bytes", codeTooManyBytes,
+				fmt.Sprintf("must be at most %d while append_bytes is used, got %s", mostBytes, c.Describe(n)), "inputs grow to random lengths up to max_bytes")
 		case limit > manyBytes && m.appends():
-			c.add(diag.Warning, n.Offset, "mutations.max_bytes", codeBytesHuge,
-				fmt.Sprintf("must be at most %d for cases to be made quickly, got %s", manyBytes, describe(n)), "inputs grow to random lengths up to max_bytes")
+			c.add(diag.Warning, n.Pos, "mutations.max_bytes", codeBytesHuge,
+				fmt.Sprintf("must be at most %d for cases to be made quickly, got %s", manyBytes, c.Describe(n)), "inputs grow to random lengths up to max_bytes")
 		case known && limit < seedSize:
-			c.add(diag.Warning, n.Offset, "mutations.max_bytes", codeSeedCut,
-				fmt.Sprintf("must be at least %d, the size of the seed, got %s: every input is cut to it", seedSize, describe(n)), "")
+			c.add(diag.Warning, n.Pos, "mutations.max_bytes", codeSeedCut,
+				fmt.Sprintf("must be at least %d, the size of the seed, got %s: every input is cut to it", seedSize, c.Describe(n)), "")
 		}
 	}
 	list := c.node("mutations.strategies")
@@ -282,7 +276,7 @@ func (c *checker) mutationUse(seedSize int64, known bool) {
 	if m.MaxOpsPerCase != nil && known && sound && m.Cases != nil && m.CaseCount() > 1 {
 		if path, why := m.idle(seedSize); why != "" {
 			n := c.node(path)
-			c.add(diag.Warning, n.Offset, path, codeNoOp, "must leave something to mutate, got "+describe(n)+": "+why, "every case is the same input")
+			c.add(diag.Warning, n.Pos, path, codeNoOp, "must leave something to mutate, got "+c.Describe(n)+": "+why, "every case is the same input")
 		}
 	}
 }

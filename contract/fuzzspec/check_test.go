@@ -48,7 +48,8 @@ type refusal struct {
 	Name      string   `json:"name"`
 	Edit      []string `json:"edit,omitempty"` // what to replace, by what, and so on
 	Text      *string  `json:"text,omitempty"`
-	Hex       string   `json:"hex,omitempty"` // a text that no JSON string can hold
+	Times     int      `json:"times,omitempty"` // the text is repeated this often
+	Hex       string   `json:"hex,omitempty"`   // a text that no JSON string can hold
 	Strict    bool     `json:"strict,omitempty"`
 	AllowExec []string `json:"allow_exec,omitempty"`
 	NoReader  bool     `json:"seed_not_read,omitempty"`
@@ -68,7 +69,7 @@ func readSeed(path string) ([]byte, error) {
 func (r refusal) check(t testing.TB) diag.List {
 	text := edit(t, sample, r.Edit...)
 	if r.Text != nil {
-		text = *r.Text
+		text = strings.Repeat(*r.Text, max(r.Times, 1))
 	}
 	if r.Hex != "" {
 		raw, err := hex.DecodeString(r.Hex)

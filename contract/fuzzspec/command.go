@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/port/process"
 )
 
 // Programs may be run from these folders alone, unless the user allows more.
@@ -94,7 +94,8 @@ func ResolveExecutable(fsys FS, argv0 string, allow []string) (x Executable, rea
 	}
 	if slices.ContainsFunc(allow, func(a string) bool {
 		a = NormalizePath(a)
-		return a == NormalizePath(x.Path) || a == x.Real
+		real, err := realPath(fsys, a)
+		return a == NormalizePath(x.Path) || a == x.Real || err == nil && real == x.Real
 	}) {
 		return x, ""
 	}

@@ -26,7 +26,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		fsys = keptFiles{fsys}
 	}
 	spec, found := Check(doc.Data, fsys, CheckOptions{
-		File: doc.Path, Strict: set.Strict, AllowExec: s.allowExec, Stdin: s.input != "file", ReadSeed: set.Read,
+		File: doc.Path, Strict: set.Strict, AllowExec: s.allowExec, Stdin: s.input != "file", ReadSeed: set.Read, Self: set.Self,
 	})
 	list = append(list, found...)
 	if list.HasErrors() {
@@ -42,11 +42,20 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if err != nil {
 		return fail("fuzzspec.seed-unreadable", "seed.path", "the seed cannot be read: %v", err)
 	}
-	exe, why := ResolveExecutable(fsys, spec.Target.Command[0], s.allowExec)
+	exe, why := ResolveExecutable(fsys, set.Program(spec.Target.Command[0]), s.allowExec)
 	if why != "" && !set.Stored {
 		return fail("fuzzspec.command-executable", "target.command[0]", "%s", why)
 	}
-	program, err := set.Digest(exe.Path)
+	plan, found := k.loadSystem(set)
+	if list = append(list, found...); list.HasErrors() {
+		return nil, list
+	}
+	program, open := "", k.open
+	if plan != nil {
+		program, open = "system "+plan.Digest, opener(k.systems, plan)
+	} else {
+		program, err = set.Digest(exe.Path)
+	}
 	if err != nil {
 		return fail("fuzzspec.command-executable", "target.command[0]", "the program cannot be read: %v", err)
 	}
@@ -64,7 +73,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		count = s.count
 	}
 	c := &Campaign{
-		spec: spec, doc: doc, seed: seed, exe: exe, set: s, open: k.open, start: s.start, count: count,
+		spec: spec, doc: doc, seed: seed, exe: exe, set: s, open: open, system: plan, start: s.start, count: count,
 		stored: set.Stored,
 	}
 	if c.set.campaignID == "" {

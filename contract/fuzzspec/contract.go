@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // Contract is the front door. It runs programs through the opener it is given.
 type Contract struct {
-	open process.Opener
-	disk FS
+	open    process.Opener
+	disk    FS
+	systems sut.Opener // nil: --system cannot be used
 }
 
 // New returns the front door for FuzzSpec v1.
@@ -56,12 +58,14 @@ const (
 	optSandbox   = "sandbox"
 	optAllowExec = "allow-exec"
 	optOKExit    = "ok-exit"
+	optOKReports = "ok-reports"
 	optOutputs   = "outputs"
 	optInput     = "input"
 	optKeep      = "keep"
 	optTimeout   = "timeout-s"
 	optMemory    = "memory-limit"
 	optFileSize  = "file-limit"
+	optWritten   = "write-limit"
 
 	OptCampaignID = "campaign-id" // names the kept folders
 	OptStartIndex = "start-index" // first case index
@@ -71,6 +75,7 @@ const (
 // Options implements [campaign.Contract].
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
+		{Name: optSystem, Usage: "what is tested in place of what the document says: a system `FILE`"},
 		{Name: optMutators, Values: []string{"reference", "deep", "text"}, Default: "reference", Usage: "how cases are made: as the contract's users know it; dictionary, integers, blocks, splices, tokens, JSON and XML; or the operators for texts"},
 		{Name: optDict, Many: true, Usage: "tokens for the deep mutators, an AFL dictionary `FILE`"},
 		{Name: optCorpus, Many: true, Usage: "further seeds for the deep mutators: every file in `FOLDER`"},
@@ -79,12 +84,14 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optSandbox, Bool: true, Usage: "no network, read-only files, own process ids: as far as the kernel grants it"},
 		{Name: optAllowExec, Many: true, Usage: "allow the program at the absolute `PATH`, which is outside the allowlist"},
 		{Name: optOKExit, Many: true, Usage: "exit `CODES` that are no failure, such as 1,2"},
+		{Name: optOKReports, Bool: true, Usage: "with these exit codes, a runtime's report of an uncaught exception is no failure either: the program prints what it has handled"},
 		{Name: optOutputs, Values: []string{"auto", "require", "ignore"}, Default: "auto", Usage: "JSON files in the out folder: required if the seed gives some, always, never"},
 		{Name: optInput, Values: []string{"auto", "file", "stdin"}, Default: "auto", Usage: "how the input reaches the program; auto: on standard input as well if the command names no <input_path>"},
 		{Name: optKeep, Values: []string{"failures", "all", "none"}, Default: "failures", Usage: "which cases leave a folder below work_root_base"},
 		{Name: optTimeout, Usage: "`SECONDS` a case may take, in place of the document's"},
 		{Name: optMemory, Default: "4GiB", Usage: "address space a case may use, such as 512MiB; 0: no limit"},
 		{Name: optFileSize, Default: "64MiB", Usage: "size of any one file a case may write, output included; 0: no limit"},
+		{Name: optWritten, Usage: "size of all that a case may write together, such as 1GiB; 0: no limit; by default four times --file-limit"},
 	}
 }
 

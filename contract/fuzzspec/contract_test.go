@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/contracttest"
 	"github.com/thresh-dev/thresh/contract/fuzzspec"
-	"github.com/thresh-dev/thresh/target/command"
+	"github.com/thresh-dev/thresh/system/command"
 )
 
 // program fails in different ways by its input: an exit code with a message

@@ -17,7 +17,7 @@ const shownBytes = 4096
 
 // Describe implements [campaign.Describer].
 func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, minimized []byte) []campaign.Exhibit {
-	input := c.Input(s, at)
+	input := c.input(s, at)
 	out := []campaign.Exhibit{c.summary(at, o, input, minimized)}
 	lane := c.maker.lane()
 	parent := c.seed
@@ -50,7 +50,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 func (c *Campaign) summary(at campaign.Case, o campaign.Outcome, input, minimized []byte) campaign.Exhibit {
 	index := c.start + at.Index
 	rows := [][]string{
-		{"command", strings.Join(c.spec.Target.Command, " ")},
+		c.called(),
 		{"case", fmt.Sprint(index)},
 		{"generator seed", c.spec.Mutations.EffectiveSeed(index).String()},
 		{"ended", endedText(o)},
@@ -66,6 +66,14 @@ func (c *Campaign) summary(at campaign.Case, o campaign.Outcome, input, minimize
 		rows = append(rows, []string{"signature", o.Signature})
 	}
 	return campaign.TableExhibit("What happened", []string{"", ""}, rows)
+}
+
+// called is what was called, for people.
+func (c *Campaign) called() []string {
+	if c.system != nil {
+		return []string{"system", fmt.Sprintf("%s (%s)", c.system.Name, c.system.Kind)}
+	}
+	return []string{"command", strings.Join(c.spec.Target.Command, " ")}
 }
 
 // frames points at where a text first says what the case is known by: the
@@ -90,6 +98,9 @@ func endedText(o campaign.Outcome) string {
 		return o.Title
 	}
 	text := e.Status
+	if e.Observed != "" {
+		return text + ": " + e.Observed
+	}
 	switch {
 	case e.Signal != 0:
 		text = "killed by signal " + strconv.Itoa(e.Signal)
@@ -97,7 +108,7 @@ func endedText(o campaign.Outcome) string {
 		text = "exit code " + strconv.Itoa(*e.ExitCode)
 	}
 	if e.OutputLimit {
-		text += ", stopped for writing too much"
+		text += ", more written than the limits allow"
 	}
 	if e.Leftovers {
 		text += ", processes left running"

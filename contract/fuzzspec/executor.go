@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/port/process"
 )
 
 // Open implements [campaign.Campaign].
@@ -133,9 +133,9 @@ func (c *Campaign) discard(runID string) error {
 	return nil
 }
 
-// fresh is the edges of a case that no earlier round has seen. They are looked
-// at twice: an edge that does not show again is chance and would make equal
-// runs differ.
+// fresh is the tuples of edge and hit count of a case that no earlier round has
+// seen. They are looked at twice: one that does not show again is chance and
+// would make equal runs differ.
 func (x *executor) fresh(ctx context.Context, s *state, at campaign.Case, input []byte, runID string, edges []uint32) ([]byte, error) {
 	unseen := func(list []uint32) []uint32 {
 		var out []uint32
@@ -163,7 +163,7 @@ func (x *executor) fresh(ctx context.Context, s *state, at campaign.Case, input 
 	return encodeEdges(stable), nil
 }
 
-// encodeEdges writes ascending edges as the differences between them.
+// encodeEdges writes ascending tuples as the differences between them.
 func encodeEdges(edges []uint32) []byte {
 	var b []byte
 	last := uint32(0)

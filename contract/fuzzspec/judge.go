@@ -12,7 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/crash"
-	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/port/process"
 )
 
 // Kinds of failure.
@@ -32,12 +32,16 @@ type ending struct {
 	Signal      int    `json:"signal,omitempty"`
 	OutputLimit bool   `json:"output_limit,omitempty"`
 	Leftovers   bool   `json:"leftovers,omitempty"`
-	Output      string `json:"output,omitempty"` // signature of the outputs' fault
+	Output      string `json:"output,omitempty"`   // signature of the outputs' fault
+	Observed    string `json:"observed,omitempty"` // why a system did not answer
 }
 
 // judge says what a result comes to. Exit codes, signals and sanitizers come
 // first, then limits, then what was left behind, then outputs.
 func (c *Campaign) judge(s *state, r *process.Result, runID string) (campaign.Outcome, error) {
+	if r.Observed != nil {
+		return c.judgeSystem(r.Observed, runID), nil
+	}
 	end := ending{Status: r.Status.String(), OutputLimit: r.OutputLimit}
 	death := crash.Death{TimedOut: r.Status == process.TimedOut, OutputLimit: r.OutputLimit, CoreDumped: r.CoreDumped, Stderr: r.Stderr, Stdout: r.Stdout}
 	failed := false
@@ -59,9 +63,11 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string) (campaign.Ou
 		return c.death(end, death, runID), nil
 	}
 	if len(r.Stderr) > 0 {
-		// A sanitizer that goes on after its report leaves the exit code as it is.
-		if cause := crash.Analyze(death); cause.Class == crash.ClassSanitizer {
-			return outcome(kindCrash, cause, end), nil
+		// A sanitizer that goes on after its report leaves the exit code as it is;
+		// a runtime's report of what nothing caught comes with a code that a user
+		// may expect for other reasons.
+		if cause := crash.Analyze(death); cause.Class == crash.ClassSanitizer || cause.Uncaught && !c.set.okReports {
+			return c.death(end, death, runID), nil
 		}
 	}
 	if r.Leftovers > 0 && !s.facts.Leftovers {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/jsontree"
-	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/port/process"
 )
 
 // Folder is the campaign's folder below work_root_base.
@@ -49,7 +49,7 @@ func (c *Campaign) Verdict(o *campaign.Outcome) string {
 // Line is what cases.jsonl says of an executed case.
 func (c *Campaign) Line(at campaign.Case, o *campaign.Outcome, when time.Time) CaseLine {
 	index := c.start + at.Index
-	sum := digest(c.Input(c.Start(campaign.Facts{}), campaign.Case{Index: at.Index}))
+	sum := digest(c.input(c.Start(campaign.Facts{}), campaign.Case{Index: at.Index}))
 	l := CaseLine{
 		Time: when, CaseIndex: index, RunID: CaseRunID(c.set.campaignID, index), ArtifactID: sum[:12], InputSHA256: sum,
 		Elapsed: o.Elapsed, Extra: map[string]any{},

@@ -5,7 +5,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/port/process"
 )
 
 // RunRecord is all that is known of one run, as plain values.

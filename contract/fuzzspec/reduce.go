@@ -17,7 +17,7 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 
 // Promote implements [campaign.Promoter]: a document whose seed is the
 // reproducer and whose one case leaves it as it is.
-func (c *Campaign) Promote(f campaign.Finding, payload []byte, dir string) ([]campaign.File, error) {
+func (c *Campaign) Promote(_ context.Context, f campaign.Finding, payload []byte, dir string) ([]campaign.File, error) {
 	promoted := *c.spec
 	promoted.CampaignID = f.ID
 	about := "Regression test for " + f.ID + ": " + f.Title + ". Its one case is the reproducer as it is."

@@ -20,8 +20,8 @@ const (
 	codeDepth           = "fuzzspec.too-deep"
 	codeDigits          = "fuzzspec.too-many-digits"
 	codeType            = "fuzzspec.type"
-	codeMissing         = "fuzzspec.missing-field"
-	codeUnknown         = "fuzzspec.unknown-field"
+	codeMissing         = "fuzzspec.missing-key"
+	codeUnknown         = "fuzzspec.unknown-key"
 	codeVersion         = "fuzzspec.schema-version"
 	codeEmpty           = "fuzzspec.empty"
 	codeAbsolute        = "fuzzspec.absolute-path"
@@ -32,8 +32,8 @@ const (
 	codeSeedMissing     = "fuzzspec.seed-missing"
 	codeUnreadable      = "fuzzspec.path-unreadable"
 	codeDigestForm      = "fuzzspec.digest-form"
-	codeStrategy        = "fuzzspec.unknown-op"
-	codeChoice          = "fuzzspec.choice"
+	codeWord            = "fuzzspec.unknown-word"
+	codeSize            = "fuzzspec.too-large"
 	codeEnv             = "fuzzspec.env-not-allowed"
 	codeTemplate        = "fuzzspec.template"
 	codeTimeout         = "fuzzspec.timeout"
@@ -67,7 +67,7 @@ func Rules() []Rule {
 		shared(codeType), shared(codeMissing), shared(codeUnknown), shared(codeVersion), shared(codeEmpty),
 		shared(codeAbsolute), shared(codeExecutable), shared(codeNotAllowed), shared(codeRange),
 		shared(codeRuntimeRoot), shared(codeSeedMissing), shared(codeUnreadable), shared(codeDigestForm),
-		shared(codeStrategy), shared(codeChoice), shared(codeEnv), shared(codeTemplate),
+		shared(codeWord), shared(codeSize), shared(codeEnv), shared(codeTemplate),
 		stricter(codeTimeout, "a timeout that is no number of seconds, or longer than 292 years, ends a run with an overflow"),
 		stricter(codeSeedKind, "a seed that is not a file cannot be read when the campaign starts"),
 		stricter(codeSeedUnread, "a seed that cannot be read fails every case"),

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/fuzzspec"
-	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/port/process"
 )
 
 var started = time.Date(2026, 1, 2, 3, 4, 5, 600_000_000, time.FixedZone("", 3600))

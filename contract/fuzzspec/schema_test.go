@@ -16,8 +16,8 @@ import (
 // Rules that a schema can express. It takes 1.0 for an integer, and does not
 // look at the disk.
 var inSchema = []string{
-	"fuzzspec.type", "fuzzspec.missing-field", "fuzzspec.unknown-field", "fuzzspec.schema-version", "fuzzspec.empty",
-	"fuzzspec.absolute-path", "fuzzspec.range", "fuzzspec.digest-form", "fuzzspec.unknown-op", "fuzzspec.choice",
+	"fuzzspec.type", "fuzzspec.missing-key", "fuzzspec.unknown-key", "fuzzspec.schema-version", "fuzzspec.empty",
+	"fuzzspec.absolute-path", "fuzzspec.range", "fuzzspec.digest-form", "fuzzspec.unknown-word",
 	"fuzzspec.env-not-allowed", "fuzzspec.template", "fuzzspec.schema-limit", "fuzzspec.timeout", "fuzzspec.too-many-ops",
 }
 

@@ -5,97 +5,86 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"syscall"
 
-	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // noCommand is the line for a document without target.command; existing tools
 // say it before anything else about the target.
 const noCommand = "Adapters are not shipped in OSS. Use target.command."
 
-// operations are the mutation operators, in the contract's order.
-var operations = []string{"flip_bit", "flip_byte", "truncate_tail", "append_bytes"}
+// stringAt reports whether a key has a string: what is wrong with any other
+// value was said.
+func stringAt(s *doctree.Section, key string) bool {
+	_, ok := s.Node(key).Str()
+	return ok
+}
 
-func (w *walk) target(n *jsontree.Node) {
-	if !w.object(n, "target") {
-		return
+func optional(s *doctree.Section, key string) *string {
+	if text := s.Text(key); stringAt(s, key) {
+		return &text
 	}
-	required := []string{"agent_id", "work_root_base"}
-	optional := []string{"engine", "runtime_root", "engine_policy", "run_agent_script", "timeout_s"}
-	if n.Get("command") == nil {
-		w.found = append(w.found, violation{line: noCommand, Diagnostic: w.at(n.Offset, diag.Diagnostic{
-			Code: codeMissing, Path: "target.command", Message: "must be given, got no such field",
-			Hint: w.misspelt(n, "command", slices.Concat(required, optional)),
-		})})
-		optional = append(optional, "command")
-	} else {
-		required = append(required, "command")
-	}
-	w.fields(n, "target", required, optional)
+	return nil
+}
 
+// absolute returns a field that must be an absolute path if it is there.
+func (w *walk) absolute(s *doctree.Section, key string) *string {
+	text := optional(s, key)
+	if text == nil {
+		return nil
+	}
+	if n := s.Node(key); !strings.HasPrefix(*text, "/") {
+		w.refuse(n.Pos, s.At(key), reasonRelative, codeAbsolute, "must be an absolute path, got "+w.Describe(n), "")
+		return nil
+	}
+	path := NormalizePath(*text)
+	return &path
+}
+
+func (w *walk) target(s *doctree.Section) {
 	t := &w.spec.Target
-	t.Engine = w.optional(n, "target", "engine")
-	if id, ok := w.str(n, "target", "agent_id"); ok {
-		if t.AgentID = id; id == "" {
-			w.refuse(n.Get("agent_id").Offset, "target.agent_id", "must not be empty", codeEmpty,
-				"must be a non-empty string, got an empty string", "")
-		}
-	}
-	base := w.absolute(n, "target", "work_root_base")
+	t.Engine = optional(s, "engine")
+	t.AgentID = s.Text("agent_id")
+	base := w.absolute(s, "work_root_base")
 	if base != nil {
 		t.WorkRootBase = *base
 	}
-	t.RuntimeRoot = w.absolute(n, "target", "runtime_root")
-	t.EnginePolicy = w.absolute(n, "target", "engine_policy")
-	t.RunAgentScript = w.absolute(n, "target", "run_agent_script")
-	w.command(n.Get("command"))
-	w.timeout(n.Get("timeout_s"))
+	t.RuntimeRoot = w.absolute(s, "runtime_root")
+	t.EnginePolicy = w.absolute(s, "engine_policy")
+	t.RunAgentScript = w.absolute(s, "run_agent_script")
+	w.command(s)
+	w.timeout(s.Node("timeout_s"))
 	if base != nil && t.RuntimeRoot != nil {
-		w.runtimeRoot(n.Get("work_root_base"), *base, *t.RuntimeRoot)
+		w.runtimeRoot(s.PosOf("work_root_base"), *base, *t.RuntimeRoot)
 	}
 }
 
-func (w *walk) command(n *jsontree.Node) {
-	const path = "target.command"
-	switch {
-	case n == nil:
-		return
-	case n.Kind != jsontree.Array:
-		w.wrongType(n, path, "an array")
-		return
-	case len(n.Items) == 0:
-		w.refuse(n.Offset, path, "must not be empty", codeEmpty, "must be a non-empty array of strings, got an empty array", "")
-		return
-	}
-	ok := true
-	for i := range n.Items {
-		if item := &n.Items[i]; item.Kind != jsontree.String {
-			w.refuse(item.Offset, path, "must contain strings", codeType,
-				fmt.Sprintf("must be an array of strings, got %s at index %d", describe(item), i), "")
-			ok = false
-		} else {
-			w.spec.Target.Command = append(w.spec.Target.Command, item.Text)
-		}
-	}
-	if !ok {
+func (w *walk) command(s *doctree.Section) {
+	list := s.Texts("command")
+	w.spec.Target.Command = list
+	n := s.Node("command")
+	if n == nil || len(list) == 0 || len(list) < len(n.Items) {
 		return
 	}
 	first := &n.Items[0]
-	x, reason := ResolveExecutable(w.fsys, first.Text, w.allow)
+	x, reason := ResolveExecutable(w.fsys, campaign.Settings{Self: w.self}.Program(first.Text), w.allow)
 	if reason == "" {
 		return
 	}
-	code, message, hint := executableMessage(first, x, reason)
-	w.refuse(first.Offset, "target.command[0]", reason, code, message, hint)
+	code, message, hint := executableMessage(w.Describe(first), x, reason)
+	if first.Text == campaign.Self && x.Real != "" {
+		hint = strings.ReplaceAll(hint, x.Real, campaign.Self)
+	}
+	w.refuse(first.Pos, "target.command[0]", reason, code, message, hint)
 }
 
 // executableMessage says for people what a reason of ResolveExecutable means.
-func executableMessage(n *jsontree.Node, x Executable, reason string) (code, message, hint string) {
-	got := describe(n)
+func executableMessage(got string, x Executable, reason string) (code, message, hint string) {
 	switch reason {
 	case reasonRelative:
 		return codeAbsolute, "must be an absolute path or a bare name, got " + got, ""
@@ -116,11 +105,7 @@ func executableMessage(n *jsontree.Node, x Executable, reason string) (code, mes
 	return codeNotAllowed, message, "allow it with --allow-exec " + x.Real
 }
 
-// maxTimeout is the longest timeout, in seconds, that a clock of nanoseconds
-// can count.
-const maxTimeout = math.MaxInt64 / 1_000_000_000
-
-func (w *walk) timeout(n *jsontree.Node) {
+func (w *walk) timeout(n *doctree.Node) {
 	const path = "target.timeout_s"
 	if n == nil {
 		return
@@ -128,57 +113,53 @@ func (w *walk) timeout(n *jsontree.Node) {
 	f, ok := n.Float()
 	switch {
 	case !ok:
-		w.wrongType(n, path, "a number")
+		number := doctree.Number(0, maxTimeout)
+		w.Is(n, path, &number)
 	case f <= 0:
-		w.refuse(n.Offset, path, "must be greater than 0", codeRange, "must be a number greater than 0, got "+describe(n), "")
-	case n.Kind == jsontree.Int && math.IsInf(f, 1):
-		w.crash(n.Offset, path, "OverflowError", codeTimeout, timeoutMessage(n))
+		w.refuse(n.Pos, path, "must be greater than 0", codeRange, "must be a number greater than 0, got "+w.Describe(n), "")
+	case n.Kind == doctree.Int && math.IsInf(f, 1):
+		w.crash(n.Pos, path, "OverflowError", codeTimeout, w.timeoutMessage(n))
 	default:
 		w.spec.Target.TimeoutS = &f
 	}
 }
 
-func timeoutMessage(n *jsontree.Node) string {
-	return fmt.Sprintf("must be a number of seconds, at most %d, got %s", maxTimeout, describe(n))
+func (w *walk) timeoutMessage(n *doctree.Node) string {
+	return fmt.Sprintf("must be a number of seconds, at most %d, got %s", int64(maxTimeout), w.Describe(n))
 }
 
-func (w *walk) runtimeRoot(n *jsontree.Node, base, root string) {
+func (w *walk) runtimeRoot(at doctree.Pos, base, root string) {
 	const path = "target.work_root_base"
 	real, err := realPath(w.fsys, base)
 	realRoot, rootErr := realPath(w.fsys, root)
 	realWork, _ := realPath(w.fsys, root+"/work")
 	if err != nil || rootErr != nil {
-		w.crash(n.Offset, path, "ValueError", codeUnreadable, "must be a path without NUL bytes, as must target.runtime_root")
+		w.crash(at, path, "ValueError", codeUnreadable, "must be a path without NUL bytes, as must target.runtime_root")
 		return
 	}
 	for _, dir := range []struct{ name, real string }{{"runtime_root/work", realWork}, {"runtime_root", realRoot}} {
 		if under(real, dir.real) {
-			w.refuse(n.Offset, path, "must not be under "+dir.name, codeRuntimeRoot,
+			w.refuse(at, path, "must not be under "+dir.name, codeRuntimeRoot,
 				fmt.Sprintf("must be outside target.runtime_root (%s), got %s", dir.real, real), "")
 			return
 		}
 	}
 }
 
-func (w *walk) seed(n *jsontree.Node) {
-	if !w.object(n, "seed") {
-		return
+func (w *walk) seed(s *doctree.Section) {
+	x := &w.spec.Seed
+	if p := w.absolute(s, "path"); p != nil {
+		x.Path = *p
+		w.exists(s.Node("path"), *p)
 	}
-	w.fields(n, "seed", []string{"path"}, []string{"media_type", "sha256"})
-	s := &w.spec.Seed
-	if p := w.absolute(n, "seed", "path"); p != nil {
-		s.Path = *p
-		w.exists(n.Get("path"), *p)
-	}
-	s.MediaType = w.optional(n, "seed", "media_type")
-	if s.SHA256 = w.optional(n, "seed", "sha256"); s.SHA256 != nil && !isDigest(*s.SHA256) {
-		digest := n.Get("sha256")
-		w.refuse(digest.Offset, "seed.sha256", "must be 64 hex characters", codeDigestForm,
-			fmt.Sprintf("must be 64 hexadecimal digits, got %s (%d characters)", describe(digest), len([]rune(*s.SHA256))), "")
+	x.MediaType = optional(s, "media_type")
+	if x.SHA256 = optional(s, "sha256"); x.SHA256 != nil && !isDigest(*x.SHA256) {
+		w.refuse(s.PosOf("sha256"), "seed.sha256", "must be 64 hex characters", codeDigestForm,
+			fmt.Sprintf("must be 64 hexadecimal digits, got %s (%d characters)", w.Describe(s.Node("sha256")), len([]rune(*x.SHA256))), "")
 	}
 }
 
-func (w *walk) exists(n *jsontree.Node, name string) {
+func (w *walk) exists(n *doctree.Node, name string) {
 	var err error
 	if !strings.ContainsRune(name, 0) {
 		if _, err = w.fsys.Stat(name); err == nil {
@@ -188,11 +169,11 @@ func (w *walk) exists(n *jsontree.Node, name string) {
 	const path = "seed.path"
 	switch {
 	case err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP):
-		w.refuse(n.Offset, path, "path does not exist", codeSeedMissing, "must be a file that exists, got "+describe(n), "")
+		w.refuse(n.Pos, path, "path does not exist", codeSeedMissing, "must be a file that exists, got "+w.Describe(n), "")
 	case errors.Is(err, fs.ErrPermission):
-		w.crash(n.Offset, path, "PermissionError", codeUnreadable, "must be a file that can be reached, got "+describe(n)+": permission denied")
+		w.crash(n.Pos, path, "PermissionError", codeUnreadable, "must be a file that can be reached, got "+w.Describe(n)+": permission denied")
 	default:
-		w.crash(n.Offset, path, "OSError", codeUnreadable, "must be a file that can be reached, got "+describe(n)+": "+cause(err))
+		w.crash(n.Pos, path, "OSError", codeUnreadable, "must be a file that can be reached, got "+w.Describe(n)+": "+cause(err))
 	}
 }
 
@@ -211,45 +192,14 @@ func isDigest(s string) bool {
 	})
 }
 
-func (w *walk) mutations(n *jsontree.Node) {
-	const path = "mutations"
-	if !w.object(n, path) {
-		return
-	}
-	w.fields(n, path, []string{"cases"}, []string{"rng_seed", "max_bytes", "max_ops_per_case", "strategies"})
+func (w *walk) mutations(s *doctree.Section) {
 	m := &w.spec.Mutations
-	m.Cases = w.integer(n, path, "cases", 1, "must be greater than 0").Int()
-	m.RNGSeed = w.integer(n, path, "rng_seed", math.MinInt64, "").Int()
-	m.MaxBytes = w.integer(n, path, "max_bytes", 1, "must be greater than 0").Int()
-	m.MaxOpsPerCase = w.integer(n, path, "max_ops_per_case", 0, "must be greater than or equal to 0").Int()
+	m.Cases, m.RNGSeed, m.MaxBytes, m.MaxOpsPerCase = s.Big("cases"), s.Big("rng_seed"), s.Big("max_bytes"), s.Big("max_ops_per_case")
 	if m.OpsGiven = m.MaxOpsPerCase != nil; !m.OpsGiven {
-		m.MaxOpsPerCase = (&jsontree.Node{Kind: jsontree.Int, Text: "1"}).Int()
+		m.MaxOpsPerCase = big.NewInt(1)
 	}
-	if list := n.Get("strategies"); list != nil {
-		w.strategies(list)
+	ops := s.Texts("strategies")
+	if n := s.Node("strategies"); n != nil && n.Kind == doctree.Seq {
+		m.Strategies = append([]string{}, ops...)
 	}
-}
-
-func (w *walk) strategies(n *jsontree.Node) {
-	const path = "mutations.strategies"
-	if n.Kind != jsontree.Array {
-		w.wrongType(n, path, "an array")
-		return
-	}
-	ops := []string{}
-	for i := range n.Items {
-		item := &n.Items[i]
-		switch {
-		case item.Kind != jsontree.String:
-			w.refuse(item.Offset, path, "must contain strings", codeType,
-				fmt.Sprintf("must be an array of operation names, got %s at index %d", describe(item), i), "")
-		case !slices.Contains(operations, item.Text):
-			hint := diag.DidYouMean(item.Text, operations)
-			w.refuse(item.Offset, path, "unsupported op "+item.Text, codeStrategy,
-				"must be one of "+strings.Join(operations, ", ")+", got "+describe(item), hint)
-		default:
-			ops = append(ops, item.Text)
-		}
-	}
-	w.spec.Mutations.Strategies = ops
 }

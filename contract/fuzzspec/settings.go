@@ -10,7 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/port/process"
 )
 
 // settings are the options of the contract, decoded.
@@ -21,13 +21,17 @@ type settings struct {
 	sandbox      bool
 	allowExec    []string
 	okExit       []int
+	okReports    bool    // with these codes a runtime's report is no failure either
 	outputs      string  // auto, require or ignore
 	input        string  // auto, file or stdin
 	keep         string  // failures, all or none
 	timeout      float64 // seconds; 0: as the document says
 	memory       int64   // bytes; 0: no limit
 	fileSize     int64   // bytes; 0: no limit
+	written      int64   // bytes in all; 0: no limit
+	ownWritten   bool    // it was given
 	campaignID   string
+	self         campaign.Settings // for the running program in commands
 	start, count int64
 	seed         *int64
 }
@@ -41,8 +45,9 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 	s := settings{
 		guided: set.Get(optGuided, "false") == "true", sandbox: set.Get(optSandbox, "false") == "true",
 		executor: process.Executor(set.Get(optExecutor, "auto")), allowExec: set.Options[optAllowExec],
-		outputs: set.Get(optOutputs, "auto"), input: set.Get(optInput, "auto"), keep: set.Get(optKeep, "failures"),
-		campaignID: set.Get(OptCampaignID, ""), seed: set.Seed,
+		okReports: set.Get(optOKReports, "false") == "true",
+		outputs:   set.Get(optOutputs, "auto"), input: set.Get(optInput, "auto"), keep: set.Get(optKeep, "failures"),
+		campaignID: set.Get(OptCampaignID, ""), seed: set.Seed, self: campaign.Settings{Self: set.Self},
 	}
 	s.deep = s.guided || set.Get(optMutators, "reference") == "deep"
 	s.text = set.Get(optMutators, "reference") == "text"
@@ -52,9 +57,10 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 	if s.guided && s.executor != process.Auto && s.executor != process.AFL {
 		refuse(optGuided, "needs --executor afl, got %s: only the program's own instrumentation tells what it reached", s.executor)
 	}
+	s.allowExec = set.Programs(s.allowExec)
 	for _, p := range s.allowExec {
 		if !strings.HasPrefix(p, "/") {
-			refuse(optAllowExec, "must be an absolute path, got %q", p)
+			refuse(optAllowExec, "must be an absolute path or %s, got %q", campaign.Self, p)
 		}
 	}
 	if !s.deep {
@@ -77,6 +83,9 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		}
 	}
 	slices.Sort(s.okExit)
+	if s.okReports && len(s.okExit) == 0 {
+		refuse(optOKReports, "is about the exit codes of --%s, and there are none", optOKExit)
+	}
 	if v := set.Get(optTimeout, ""); v != "" {
 		t, err := strconv.ParseFloat(v, 64)
 		if err != nil || !(t > 0) || t > maxTimeoutSeconds {
@@ -92,6 +101,11 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		return n
 	}
 	s.memory, s.fileSize = size(optMemory, "4GiB"), size(optFileSize, "64MiB")
+	s.written = 4 * min(s.fileSize, math.MaxInt64/4)
+	if v := set.Get(optWritten, ""); v != "" {
+		s.written = size(optWritten, v)
+		s.ownWritten = true
+	}
 	integer := func(name string) int64 {
 		v := set.Get(name, "0")
 		n, err := strconv.ParseInt(v, 10, 64)
@@ -150,6 +164,12 @@ func (s *settings) fingerprint() string {
 		s.deep, s.guided, s.sandbox, s.okExit, s.outputs, s.input, s.timeout, s.memory, s.fileSize, s.start, s.count, seed)
 	if s.text {
 		print += " text"
+	}
+	if s.okReports {
+		print += " ok-reports"
+	}
+	if s.ownWritten {
+		print += fmt.Sprintf(" written=%d", s.written)
 	}
 	return print
 }

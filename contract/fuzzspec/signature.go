@@ -35,11 +35,6 @@ func CrashSignature(tail, runID string, nonEmpty bool) string {
 	return "CRASH:" + hash16(text)
 }
 
-// StderrTail is the end of standard error that enters a signature.
-func StderrTail(stderr []byte) string {
-	return decode(stderr[max(0, len(stderr)-tailSize):])
-}
-
 // decode reads bytes as UTF-8 the way Python does when it replaces what is
 // wrong: U+FFFD for the longest part of a sequence that could have gone on, not
 // for every byte of it.

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/big"
 	"time"
-
-	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
 // SchemaVersion is the version that a document must name.
@@ -22,8 +20,7 @@ type Spec struct {
 	Execution   Execution
 	Outputs     Outputs
 
-	Text []byte             // the document as it was read
-	Doc  *jsontree.Document // its tree
+	Text []byte // the document as it was read
 }
 
 // Target is the program under test.

@@ -2,11 +2,10 @@ package fuzzspec
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
@@ -21,10 +20,12 @@ type violation struct {
 // check it, decodes it and collects everything that is wrong. [Validate] takes
 // the first violation, [Check] takes them all: one set of rules, two voices.
 type walk struct {
+	doctree.Decoder
 	fsys  FS
 	file  string
 	allow []string
-	doc   *jsontree.Document
+	self  string // path of the running program
+	doc   *doctree.Document
 	spec  Spec
 	found []violation
 	// reserved holds the reserved fields that are not at their default, in the
@@ -35,57 +36,107 @@ type walk struct {
 // place is a value in the document with its dotted path.
 type place struct {
 	path string
-	node *jsontree.Node
+	node *doctree.Node
 }
 
-// at completes a diagnostic with the place of a byte offset.
-func (w *walk) at(offset int, d diag.Diagnostic) diag.Diagnostic {
-	p := w.doc.Position(offset)
-	d.Pos = diag.Pos{File: w.file, Line: p.Line, Col: p.Col}
-	d.Source = w.doc.Line(p.Line)
+// at completes a diagnostic with its place.
+func (w *walk) at(pos doctree.Pos, d diag.Diagnostic) diag.Diagnostic {
+	d.Pos, d.Source = pos.In(w.file), w.doc.Line(pos.Line)
 	return d
 }
 
 // refuse adds a violation whose compatible form is "path: reason".
-func (w *walk) refuse(offset int, path, reason, code, message, hint string) {
+func (w *walk) refuse(pos doctree.Pos, path, reason, code, message, hint string) {
 	w.found = append(w.found, violation{
 		line:       path + ": " + reason,
-		Diagnostic: w.at(offset, diag.Diagnostic{Code: code, Path: path, Message: message, Hint: hint}),
+		Diagnostic: w.at(pos, diag.Diagnostic{Code: code, Path: path, Message: message, Hint: hint}),
 	})
 }
 
 // crash adds a violation that existing tools meet as an exception.
-func (w *walk) crash(offset int, path, exception, code, message string) {
+func (w *walk) crash(pos doctree.Pos, path, exception, code, message string) {
 	w.found = append(w.found, violation{
 		line:       unexpectedLine(exception),
 		unexpected: true,
-		Diagnostic: w.at(offset, diag.Diagnostic{Code: code, Path: path, Message: message}),
+		Diagnostic: w.at(pos, diag.Diagnostic{Code: code, Path: path, Message: message}),
 	})
 }
 
 func unexpectedLine(exception string) string { return "spec: unexpected error (" + exception + ")" }
 
+// said adds what the decoder finds, with the line of existing tools.
+func (w *walk) said(f doctree.Fault) {
+	path, item, _ := strings.Cut(f.Path, "[")
+	reason := ""
+	switch f.Code {
+	case "missing-key":
+		reason = "missing required field"
+		if f.Path == "target.command" {
+			w.found = append(w.found, violation{line: noCommand, Diagnostic: f.Given})
+			return
+		}
+	case "unknown-key":
+		path, reason = f.Key, "unknown field"
+		if f.In == "execution.env_overrides" {
+			reason, f.Given.Code = "not allowlisted", codeEnv
+			f.Given.Message = "must be " + envUnbuffered + ", the one variable that may be set"
+			f.Given.Hint = diag.DidYouMean(f.Key, []string{envUnbuffered})
+			if f.Given.Hint == "" {
+				f.Given.Hint = "set it in the command: env " + f.Key + "=... program"
+			}
+		}
+		if f.In != "" {
+			path = f.In + "." + f.Key
+		}
+	case "type":
+		switch kind := map[doctree.Form]string{doctree.TextForm: "a string", doctree.WordForm: "a string", doctree.ListForm: "an array",
+			doctree.IntegerForm: "an integer", doctree.NumberForm: "a number", doctree.ShapeForm: "an object"}[f.Type.Form]; {
+		case f.Path == "":
+			path, reason = "spec", "must be a JSON object"
+		case item != "":
+			reason = "must contain strings"
+		default:
+			reason = "must be " + kind
+		}
+	case "range":
+		if reason = "must be greater than 0"; f.Type.Low == 0 {
+			reason = "must be greater than or equal to 0"
+		}
+	case "empty":
+		reason = "must not be empty"
+	case "unknown-word":
+		switch {
+		case item != "":
+			reason = "unsupported op " + f.Node.Text
+		case f.In == "" && strings.HasSuffix(path, envUnbuffered):
+			reason = `must be "0" or "1"`
+		default:
+			reason = "must be one of " + strings.Join(f.Type.Words, ", ")
+		}
+	}
+	w.found = append(w.found, violation{line: path + ": " + reason, Diagnostic: f.Given})
+}
+
 // parse reads the text; false means that there is no tree to walk.
 func (w *walk) parse(text []byte) bool {
-	doc, err := jsontree.Parse(text, jsontree.Python())
+	w.Decoder = doctree.Decoder{Format: "fuzzspec", File: w.file, JSON: true, Said: w.said}
+	doc, err := doctree.ParseJSON(text, jsontree.Python())
 	if err == nil {
-		w.doc, w.spec.Doc, w.spec.Text = doc, doc, text
+		w.doc, w.spec.Text, w.Line = doc, text, doc.Line
 		return true
 	}
-	e := err.(*jsontree.Error) // Parse gives no other
-	v := violation{Diagnostic: diag.Diagnostic{
-		Pos:     diag.Pos{File: w.file, Line: e.Position.Line, Col: e.Position.Col},
-		Message: e.Message(),
-		Source:  e.Source,
-	}}
+	e := err.(*doctree.Error) // ParseJSON gives no other
+	v := violation{Diagnostic: diag.Diagnostic{Pos: e.Pos.In(w.file), Message: e.Message(), Source: e.Source}}
 	v.unexpected = true
 	switch e.Class {
-	case jsontree.Encoding:
+	case doctree.Encoding:
 		v.Code, v.line = codeEncoding, unexpectedLine("UnicodeDecodeError")
-	case jsontree.Depth:
+	case doctree.Depth:
 		v.Code, v.line = codeDepth, unexpectedLine("RecursionError")
-	case jsontree.Digits:
+	case doctree.Digits:
 		v.Code, v.line = codeDigits, unexpectedLine("ValueError")
+	case doctree.Size:
+		v.Code, v.line = codeSize, unexpectedLine("MemoryError")
 	default:
 		v.Code, v.line, v.unexpected = codeSyntax, "spec: invalid json", false
 	}
@@ -95,180 +146,16 @@ func (w *walk) parse(text []byte) bool {
 
 // document walks the whole tree.
 func (w *walk) document() {
-	root := &w.doc.Root
-	if root.Kind != jsontree.Object {
-		w.found = append(w.found, violation{
-			line: "spec: must be a JSON object",
-			Diagnostic: w.at(root.Offset, diag.Diagnostic{Code: codeType,
-				Message: "must be a JSON object, got " + describe(root)}),
-		})
-		return
+	s := w.Section(&w.doc.Root, "", format())
+	if v := s.Text("schema_version"); v != SchemaVersion && stringAt(s, "schema_version") {
+		w.refuse(s.PosOf("schema_version"), "schema_version", "must equal "+SchemaVersion, codeVersion,
+			fmt.Sprintf("must be %q, got %s", SchemaVersion, w.Describe(s.Node("schema_version"))), "")
 	}
-	w.fields(root, "", []string{"schema_version", "campaign_id", "target", "seed", "mutations", "execution", "outputs"}, []string{"description"})
-	if v, ok := w.str(root, "", "schema_version"); ok && v != SchemaVersion {
-		n := root.Get("schema_version")
-		w.refuse(n.Offset, "schema_version", "must equal "+SchemaVersion, codeVersion,
-			fmt.Sprintf("must be %q, got %s", SchemaVersion, describe(n)), "")
-	}
-	w.spec.CampaignID, _ = w.str(root, "", "campaign_id")
-	w.spec.Description = w.optional(root, "", "description")
-	w.target(root.Get("target"))
-	w.seed(root.Get("seed"))
-	w.mutations(root.Get("mutations"))
-	w.execution(root.Get("execution"))
-	w.outputs(root.Get("outputs"))
-}
-
-// object reports whether a value is there and is an object.
-func (w *walk) object(n *jsontree.Node, path string) bool {
-	if n == nil {
-		return false // reported as missing where it should have been
-	}
-	if n.Kind != jsontree.Object {
-		w.wrongType(n, path, "an object")
-		return false
-	}
-	return true
-}
-
-func (w *walk) wrongType(n *jsontree.Node, path, want string) {
-	w.refuse(n.Offset, path, "must be "+want, codeType, "must be "+want+", got "+describe(n), "")
-}
-
-// fields checks which keys an object has: first the missing ones, in the order
-// given, then the unknown ones, in the order of their names.
-func (w *walk) fields(n *jsontree.Node, path string, required, optional []string) {
-	for _, key := range required {
-		if n.Get(key) == nil {
-			w.refuse(n.Offset, join(path, key), "missing required field", codeMissing,
-				"must be given, got no such field", w.misspelt(n, key, slices.Concat(required, optional)))
-		}
-	}
-	known := slices.Concat(required, optional)
-	var unknown []*jsontree.Member
-	for i := range n.Members {
-		if !slices.Contains(known, n.Members[i].Key) {
-			unknown = append(unknown, &n.Members[i])
-		}
-	}
-	slices.SortFunc(unknown, func(a, b *jsontree.Member) int { return strings.Compare(a.Key, b.Key) })
-	for _, m := range unknown {
-		hint := diag.DidYouMean(m.Key, known)
-		if hint == "" {
-			hint = "known fields: " + strings.Join(known, ", ")
-		}
-		w.refuse(m.KeyOffset, join(path, m.Key), "unknown field", codeUnknown,
-			fmt.Sprintf("must be a known field, got %s", quoteShort(m.Key)), hint)
-	}
-}
-
-// misspelt names a key that is there and was probably meant to be the missing
-// one.
-func (w *walk) misspelt(n *jsontree.Node, key string, known []string) string {
-	var strangers []string
-	for i := range n.Members {
-		if k := n.Members[i].Key; !slices.Contains(known, k) {
-			strangers = append(strangers, k)
-		}
-	}
-	if near := diag.Nearest(key, strangers); near != "" {
-		return "is " + quoteShort(near) + " meant to be it?"
-	}
-	return ""
-}
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
-// str returns a field that must be a string if it is there.
-func (w *walk) str(obj *jsontree.Node, path, key string) (string, bool) {
-	n := obj.Get(key)
-	if n == nil {
-		return "", false
-	}
-	if n.Kind != jsontree.String {
-		w.wrongType(n, join(path, key), "a string")
-		return "", false
-	}
-	return n.Text, true
-}
-
-func (w *walk) optional(obj *jsontree.Node, path, key string) *string {
-	if s, ok := w.str(obj, path, key); ok {
-		return &s
-	}
-	return nil
-}
-
-// absolute returns a field that must be an absolute path if it is there.
-func (w *walk) absolute(obj *jsontree.Node, path, key string) *string {
-	s, ok := w.str(obj, path, key)
-	if !ok {
-		return nil
-	}
-	if !strings.HasPrefix(s, "/") {
-		n := obj.Get(key)
-		w.refuse(n.Offset, join(path, key), reasonRelative, codeAbsolute, "must be an absolute path, got "+describe(n), "")
-		return nil
-	}
-	s = NormalizePath(s)
-	return &s
-}
-
-// integer returns a field that must be an integer, at least least, if it is
-// there. A float is never an integer and a boolean never a number.
-func (w *walk) integer(obj *jsontree.Node, path, key string, least int64, reason string) *jsontree.Node {
-	n := obj.Get(key)
-	if n == nil {
-		return nil
-	}
-	if n.Kind != jsontree.Int {
-		w.wrongType(n, join(path, key), "an integer")
-		return nil
-	}
-	if v := n.Int(); v.IsInt64() && v.Int64() < least || v.Sign() < 0 && least > math.MinInt64 {
-		w.refuse(n.Offset, join(path, key), reason, codeRange,
-			fmt.Sprintf("must be an integer of at least %d, got %s", least, describe(n)), "")
-		return nil
-	}
-	return n
-}
-
-// describe says what a value is, short enough for a message.
-func describe(n *jsontree.Node) string {
-	switch n.Kind {
-	case jsontree.String:
-		if n.Text == "" {
-			return "an empty string"
-		}
-		return quoteShort(n.Text)
-	case jsontree.Int, jsontree.Float:
-		if len(n.Text) > 40 {
-			return fmt.Sprintf("%s... (%d characters)", n.Text[:20], len(n.Text))
-		}
-		return n.Text
-	case jsontree.Bool:
-		return fmt.Sprint(n.Bool)
-	case jsontree.Array:
-		if len(n.Items) == 0 {
-			return "an empty array"
-		}
-	}
-	return n.Kind.String()
-}
-
-// quoteShort is a JSON string literal, cut to what a message can hold.
-func quoteShort(s string) string {
-	const most = 60
-	node := jsontree.Node{Kind: jsontree.String, Text: s}
-	if runes := []rune(s); len(runes) > most {
-		node.Text = string(runes[:most])
-		text := jsontree.Style{}.Format(&node)
-		return text[:len(text)-1] + `..."`
-	}
-	return jsontree.Style{}.Format(&node)
+	w.spec.CampaignID = s.Text("campaign_id")
+	w.spec.Description = optional(s, "description")
+	w.target(s.Sub("target"))
+	w.seed(s.Sub("seed"))
+	w.mutations(s.Sub("mutations"))
+	w.execution(s.Sub("execution"))
+	w.outputs(s.Sub("outputs"))
 }

@@ -2,30 +2,38 @@ package operator
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/process"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // Campaign is a compiled document. A case is one child of one seed; its payload
 // is a [recipe] that makes the same child in any state.
 type Campaign struct {
-	id       campaign.Identity
-	spec     Spec
-	seeds    []mutator.Seed
-	units    []unit
-	picked   []pick // the children, if the document names them; nil: of every unit
-	folders  []string
-	plugins  *Plugins
-	base     *mutator.Mutator
-	recalled mutator.Bandit
-	verdicts map[string]Verdict
-	oracle   string // path or name of the oracle's program; "" for none
-	program  process.Opener
+	id         campaign.Identity
+	spec       Spec
+	seeds      []mutator.Seed
+	units      []unit
+	picked     []pick // the children, if the document names them; nil: of every unit
+	folders    []string
+	plugins    *Plugins
+	base       *mutator.Mutator
+	recalled   mutator.Bandit
+	verdicts   map[string]Verdict
+	own        map[string]*mutator.Seed // by prefix of testcase ids; there if verdicts are
+	oracle     string                   // path of the oracle's program; "" for none
+	folder     string                   // that of the document, in which the oracle is run
+	program    process.Opener
+	plan       *sut.Plan // of the system that gets the children; nil: none
+	systems    sut.Opener
+	systemFile string // where the plan was read
+	inDocument bool   // and that is the document
 }
 
 // kind is what decides which operators a seed gets.
@@ -78,6 +86,14 @@ func (c *Campaign) Planned() int64 {
 	return int64(len(c.units)) * c.spec.Children
 }
 
+// Extends implements [campaign.Extender].
+func (c *Campaign) Extends() string {
+	if c.picked != nil || c.spec.Duplicates == KeepDuplicates {
+		return ""
+	}
+	return "and one more for each duplicate that is replaced"
+}
+
 // Probe implements [campaign.Campaign]: an environment without python3, and
 // operators that hang, are told before the first case.
 func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
@@ -90,6 +106,15 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 			return campaign.Facts{}, err
 		}
 		if err := o.Close(); err != nil {
+			return campaign.Facts{}, err
+		}
+	}
+	if c.plan != nil {
+		x, err := c.openSystem(ctx, campaign.Lane{Of: 1, Cold: true})
+		if err != nil {
+			return campaign.Facts{}, err
+		}
+		if err := x.Close(); err != nil {
 			return campaign.Facts{}, err
 		}
 	}
@@ -181,6 +206,9 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 				next.have[u]++
 			}
 		}
+		if _, there := c.verdicts[job.ID]; there {
+			next.tally.met++
+		}
 		verdict, judged := c.judged(job.ID, &f)
 		next.tally.count(c, job.Seed, &f, match, judged, verdict)
 		if c.spec.Policy.Learns() {
@@ -251,7 +279,10 @@ func (c *Campaign) replacements(s *state) []pick {
 
 // judged is what an oracle says of a case.
 func (c *Campaign) judged(id string, f *facts) (v Verdict, judged bool) {
-	if f.judged {
+	switch {
+	case f.unjudged:
+		return Verdict{}, false
+	case f.judged:
 		return Verdict{Judgement: f.judgement, Score: f.score}, true
 	}
 	v, judged = c.verdicts[id]
@@ -261,11 +292,14 @@ func (c *Campaign) judged(id string, f *facts) (v Verdict, judged bool) {
 // rewards is what a child was worth to the operators that made it: what the
 // oracle says, and without one whether the child is new.
 func (c *Campaign) rewards(odds map[string]float64, seed *mutator.Seed, f *facts, match mutator.Match, judged bool, v Verdict) []mutator.Reward {
+	if f.unjudged {
+		return nil // nobody knows what it was worth
+	}
 	value := 0.0
 	switch {
 	case judged:
 		value = v.reward()
-	case c.oracle == "" && c.verdicts == nil && f.status == textop.OK && !c.rejects(match):
+	case c.oracle == "" && c.plan == nil && c.verdicts == nil && f.status == textop.OK && !c.rejects(match):
 		value = 1
 	}
 	var list []mutator.Reward
@@ -286,8 +320,35 @@ func (c *Campaign) rewards(odds map[string]float64, seed *mutator.Seed, f *facts
 // Summarize implements [campaign.Summarizer].
 func (c *Campaign) Summarize(s *state) []campaign.Exhibit { return c.summary(s) }
 
+// Warnings implements [campaign.Warner]: what nobody has judged is not a pass.
+func (c *Campaign) Warnings(s *state) []string {
+	if c.verdicts == nil {
+		return nil
+	}
+	t := s.tally
+	var list []string
+	if n := t.stale; n > 0 {
+		list = append(list, fmt.Sprintf("%d verdicts are on other texts than the children have now: they do not count", n))
+	}
+	if ok := t.children[textop.OK]; t.judged < ok {
+		list = append(list, fmt.Sprintf("%d of %d children were made and not judged: %s holds no verdict on them that counts", ok-t.judged, ok, c.spec.Verdicts))
+	}
+	if n := int64(len(c.verdicts)) - t.met; n > 0 {
+		list = append(list, fmt.Sprintf("%d of %d verdicts in %s are on children that this run did not make", n, len(c.verdicts), c.spec.Verdicts))
+	}
+	return list
+}
+
+// Void implements [campaign.Voider]: without a child nothing was tried.
+func (c *Campaign) Void(s *state) string {
+	if t := s.tally; t.made > 0 && t.children[textop.Skipped] == t.made {
+		return "no operator was applicable to any seed: no child was made, so nothing was shown to hold"
+	}
+	return ""
+}
+
 // Input implements [campaign.Inputter].
-func (c *Campaign) Input(s *state, at campaign.Case) []byte {
+func (c *Campaign) Input(_ context.Context, s *state, at campaign.Case) []byte {
 	if at.Payload != nil {
 		return at.Payload
 	}

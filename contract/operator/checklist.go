@@ -10,9 +10,9 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/pyhost"
 	"github.com/thresh-dev/thresh/engine/pyrand"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // Boxes are the contract's checklist (section 10), in its order.
@@ -129,12 +129,9 @@ func (p *Plugins) apply(ctx context.Context, host pyhost.Operators, e *mutator.E
 	}
 	out := make([]mutator.Answered, len(list))
 	for i, pr := range list {
-		if err := ctx.Err(); err != nil {
+		if out[i], err = applyHere(ctx, op, e, pr.text, pr.context(), derive.Seed(pr.testcase)); err != nil {
 			return nil, err
 		}
-		var rng pyrand.Rand
-		rng.SeedUint64(derive.Seed(pr.testcase))
-		out[i] = mutator.Apply(op, e, pr.text, pr.context(), &rng)
 	}
 	return out, nil
 }
@@ -163,9 +160,22 @@ func (p *Plugins) ApplyOnce(ctx context.Context, e *mutator.Entry, text string, 
 	if err != nil {
 		return mutator.Answered{}, err
 	}
-	var rng pyrand.Rand
-	rng.SeedUint64(seed)
-	return mutator.Apply(op, e, text, c, &rng), nil
+	return applyHere(ctx, op, e, text, c, seed)
+}
+
+// applyHere makes one application in this process.
+func applyHere(ctx context.Context, op textop.Operator, e *mutator.Entry, text string, c *textop.Context, seed uint64) (mutator.Answered, error) {
+	answer := make(chan mutator.Answered, 1)
+	err := promptly(ctx, func() error {
+		var rng pyrand.Rand
+		rng.SeedUint64(seed)
+		answer <- mutator.Apply(op, e, text, c, &rng)
+		return nil
+	})
+	if err != nil {
+		return mutator.Answered{}, err
+	}
+	return <-answer, nil
 }
 
 // CheckPlugins holds every operator to the checklist. readSnapshot returns a

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/contract/operator"
-	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // endless is a host whose one operator hangs in every call.

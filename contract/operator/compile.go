@@ -81,7 +81,7 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	c.part([]byte(fmt.Sprint(spec.SeedBase, " ", spec.Children)))
 
 	plugins := LoadPlugins(ctx, folders, Disk{Read: c.read, List: c.set.List}, c.k.python)
-	c.list = append(c.list, plugins.Faults...)
+	c.list = append(c.list, plugins.Spared()...)
 	if plugins.HostErr != nil && c.set.Check {
 		c.say(diag.Warning, "python", "operators", "Python operators are not checked: %v", plugins.HostErr)
 	}
@@ -89,13 +89,14 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	if spec.Builtins {
 		entries = mutator.Builtins()
 	}
-	registry, twice := mutator.NewRegistry(append(entries, plugins.Entries...))
+	cfg := spec.Config()
+	registry, twice := mutator.NewRegistry(Settled(slices.Concat(entries, plugins.Entries), cfg.Filter))
 	c.list = append(c.list, twice...)
 	for _, e := range entries { // plug-ins are in the digest by their sources
 		c.part([]byte(e.Meta.ID))
 	}
 
-	camp := &Campaign{spec: *spec, plugins: plugins, program: c.k.program, folders: folders}
+	camp := &Campaign{spec: *spec, plugins: plugins, program: c.k.program, systems: c.k.systems, folders: folders}
 	c.seeds(camp, seedsHere)
 	c.testcases(camp)
 	c.feedback(camp)
@@ -105,7 +106,6 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	if c.list.HasErrors() {
 		return nil
 	}
-	cfg := spec.Config()
 	cfg.Partners = PartnerTexts(camp.seeds)
 	camp.base = mutator.New(registry, cfg)
 	if plugins.HostErr == nil {
@@ -113,6 +113,10 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	}
 	if spec.Oracle != nil {
 		c.oracle(camp)
+	}
+	c.system(camp)
+	if c.list.HasErrors() {
+		return nil
 	}
 	name := spec.Name
 	if name == "" {
@@ -261,8 +265,34 @@ func (c *compiler) feedback(camp *Campaign) {
 				c.say(diag.Warning, "verdicts", "verdicts", "a verdict in %s names no testcase_id: it is of no child here", path)
 				continue
 			}
+			if at, twice := camp.verdicts[v.Testcase]; twice && at.Judgement != v.Judgement {
+				c.say(diag.Warning, "verdicts", "verdicts", "%s has verdicts on %s that contradict each other: the last one counts", path, v.Testcase)
+			}
 			camp.verdicts[v.Testcase] = v
 		}
+		c.matched(camp, path)
+	}
+}
+
+// matched checks that the verdicts are on children of the document.
+func (c *compiler) matched(camp *Campaign, path string) {
+	camp.own = make(map[string]*mutator.Seed, len(camp.units))
+	for _, u := range camp.units {
+		camp.own[u.prefix] = u.seed
+	}
+	var strange []string
+	for id := range camp.verdicts {
+		if prefix, _, ok := parseTestcase(id); !ok || camp.own[prefix] == nil {
+			strange = append(strange, id)
+		}
+	}
+	slices.Sort(strange)
+	switch {
+	case len(strange) == len(camp.verdicts):
+		c.say(diag.Error, "verdicts", "verdicts", "no verdict in %s is on a child of the seeds: nothing would be judged", path)
+	case len(strange) > 0:
+		c.say(diag.Warning, "verdicts", "verdicts", "%d of %d verdicts in %s are on no child of the seeds, such as %q",
+			len(strange), len(camp.verdicts), path, strange[0])
 	}
 }
 
@@ -280,6 +310,14 @@ func (c *compiler) names(spec *Spec, r *mutator.Registry) {
 					Message: fmt.Sprintf("%q matches no operator", p), Hint: diag.DidYouMean(p, r.IDs()),
 				})
 			}
+		}
+	}
+	for i, id := range spec.Chain {
+		if r.Find(id) < 0 {
+			c.list = append(c.list, diag.Diagnostic{
+				Code: "operator.chain", Pos: diag.Pos{File: c.doc.Path, Line: 1, Col: 1}, Path: fmt.Sprintf("chain[%d]", i),
+				Message: fmt.Sprintf("there is no operator %q", id), Hint: diag.DidYouMean(id, r.IDs()),
+			})
 		}
 	}
 	for b, factors := range spec.Weights {
@@ -300,63 +338,41 @@ func (c *compiler) names(spec *Spec, r *mutator.Registry) {
 	})
 }
 
-// candidates warns of seeds for which there is no operator.
-func (c *compiler) candidates(camp *Campaign) {
-	units := camp.units
-	if camp.picked != nil {
-		units = nil
-		for _, p := range camp.picked {
-			units = append(units, camp.units[p.unit])
-		}
-	}
-	count := make(map[kind]int)
-	var order []kind
-	for _, u := range units {
-		k := kind{u.seed.Bucket, u.seed.Surface}
-		if count[k] == 0 {
-			order = append(order, k)
-		}
-		count[k]++
-	}
-	served := 0
-	for _, k := range order {
-		if camp.base.Candidates(k.bucket, k.surface) > 0 {
-			served++
-			continue
-		}
-		c.say(diag.Warning, "no-operator", "", "no operator serves bucket %s on surface %s: %d of %d seeds will be skipped", orAny(string(k.bucket)), orAny(string(k.surface)), count[k], len(units))
-	}
-	if served == 0 {
-		c.say(diag.Error, "no-operator", "", "no operator serves any seed: nothing would be mutated")
-	}
-}
-
-func orAny(s string) string {
-	if s == "" {
-		return "(any)"
-	}
-	return s
-}
-
-// oracle finds the program and makes it part of the campaign's identity.
+// oracle finds the program and makes it part of the campaign's identity, with
+// the files that its command names.
 func (c *compiler) oracle(camp *Campaign) {
+	folder, err := filepath.Abs(filepath.Dir(c.doc.Path))
+	if err != nil {
+		c.say(diag.Error, "oracle", "oracle", "the document's folder cannot be found: %v", err)
+		return
+	}
+	camp.folder = within(folder, camp.spec.Oracle.Folder)
+	if camp.spec.Oracle.Folder != "" && !c.set.Stored {
+		if _, err := c.set.List(camp.folder); err != nil {
+			c.say(diag.Error, "oracle", "oracle.folder", "%s cannot be read: %s", camp.folder, cause(err))
+		}
+	}
+	camp.spec.Oracle.Command = c.set.Programs(camp.spec.Oracle.Command)
 	name := camp.spec.Oracle.Command[0]
-	paths := []string{beside(c.doc.Path, name)}
+	paths := []string{within(folder, name)}
 	if !strings.ContainsRune(name, filepath.Separator) {
 		for _, dir := range filepath.SplitList(oracleFolders) {
 			paths = append(paths, filepath.Join(dir, name))
 		}
 	}
 	for _, p := range paths {
-		abs, err := filepath.Abs(p)
+		sum, err := c.set.Digest(p)
 		if err != nil {
 			continue
 		}
-		if sum, err := c.set.Digest(abs); err == nil {
-			c.part([]byte(sum))
-			camp.oracle = abs
-			return
+		c.part([]byte(sum))
+		camp.oracle = p
+		for _, a := range camp.spec.Oracle.Command[1:] {
+			if sum, err := c.set.Digest(within(camp.folder, a)); err == nil {
+				c.part([]byte(sum))
+			}
 		}
+		return
 	}
 	c.say(diag.Error, "oracle", "oracle.command[0]", "there is no program %s", strings.Join(paths, " or "))
 }

@@ -4,20 +4,28 @@ import (
 	"bytes"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/process"
-	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/port/pyhost"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // Contract is the front door.
 type Contract struct {
 	python  pyhost.OperatorOpener
 	program process.Opener
+	systems sut.Opener
 }
 
 // New returns the front door for the Operator Contract v0.1. python applies
 // Python operators, program runs oracles.
 func New(python pyhost.OperatorOpener, program process.Opener) *Contract {
 	return &Contract{python: python, program: program}
+}
+
+// Systems sets how systems are reached that get the children.
+func (k *Contract) Systems(open sut.Opener) *Contract {
+	k.systems = open
+	return k
 }
 
 // Name implements [campaign.Contract].
@@ -57,6 +65,7 @@ func isSeeds(data []byte) bool {
 const (
 	optOperators = "operators"
 	optChildren  = "children"
+	optSystem    = "system"
 )
 
 // Options implements [campaign.Contract].
@@ -64,6 +73,7 @@ func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: optOperators, Many: true, Usage: "further operators: every op_*.star and op_*.py in `FOLDER`, or a file"},
 		{Name: optChildren, Usage: "children wanted for each seed, in place of the document's `N`"},
+		{Name: optSystem, Usage: "send the children to the system that `FILE` describes, in place of the document's"},
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/contracttest"
 	"github.com/thresh-dev/thresh/contract/operator"
-	"github.com/thresh-dev/thresh/target/command"
-	"github.com/thresh-dev/thresh/target/python"
+	"github.com/thresh-dev/thresh/system/command"
+	"github.com/thresh-dev/thresh/system/python"
 )
 
 // front is the front door as the program has it.

@@ -2,156 +2,106 @@ package operator
 
 import (
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
-// Decode reads a document and tells everything that is wrong with it. The spec
+// Decode reads a document and reports everything that is wrong with it. The spec
 // can be used if the list has no errors.
 func Decode(file string, text []byte) (*Spec, diag.List) {
-	doc, err := jsontree.Parse(text, jsontree.Strict())
+	doc, err := doctree.ParseJSON(text, jsontree.Options{})
 	if err != nil {
-		e := err.(*jsontree.Error) // Parse gives no other
-		return nil, diag.List{{
-			Code: "operator.syntax", Pos: diag.Pos{File: file, Line: e.Position.Line, Col: e.Position.Col}, Message: e.Message(), Source: e.Source,
-		}}
+		e := err.(*doctree.Error) // ParseJSON gives no other
+		return nil, diag.List{{Code: "operator.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
 	}
 	spec := defaults()
-	d := &decoder{file: file, doc: doc, spec: &spec}
-	d.document(&doc.Root)
-	return &spec, d.list
+	d := &decoder{Decoder: doctree.Decoder{Format: "operator", File: file, JSON: true, Line: doc.Line}, spec: &spec}
+	d.Repeats(doc, "", func(doctree.Duplicate) diag.Level { return diag.Error })
+	d.controls(&doc.Root, "")
+	d.document(d.Section(&doc.Root, "", format()))
+	d.List.Sort()
+	return &spec, d.List
 }
 
-// decoder walks a document.
+// decoder adds what fields mean to what is declared of them.
 type decoder struct {
-	file string
-	doc  *jsontree.Document
+	doctree.Decoder
 	spec *Spec
-	list diag.List
-}
-
-func (d *decoder) report(n *jsontree.Node, level diag.Level, code, path, hint, format string, args ...any) {
-	d.reportAt(n.Offset, level, code, path, hint, format, args...)
-}
-
-func (d *decoder) reportAt(offset int, level diag.Level, code, path, hint, format string, args ...any) {
-	p := d.doc.Position(offset)
-	d.list = append(d.list, diag.Diagnostic{
-		Code: "operator." + code, Level: level, Pos: diag.Pos{File: d.file, Line: p.Line, Col: p.Col}, Path: path,
-		Message: fmt.Sprintf(format, args...), Hint: hint, Source: d.doc.Line(p.Line),
-	})
-}
-
-func (d *decoder) fail(n *jsontree.Node, code, path, format string, args ...any) {
-	d.report(n, diag.Error, code, path, "", format, args...)
 }
 
 // nest adds what a parser of a value says, at the value.
-func (d *decoder) nest(n *jsontree.Node, path string, found diag.List) {
+func (d *decoder) nest(at doctree.Pos, path string, found diag.List) {
 	for _, x := range found {
-		d.report(n, x.Level, strings.TrimPrefix(x.Code, "operator."), path, x.Hint, "%s", x.Message)
+		d.Report(x.Level, at, strings.TrimPrefix(x.Code, "operator."), path, x.Hint, "%s", x.Message)
 	}
 }
 
-// fields calls a function for every member of an object by its key; an unknown
-// key is an error that names the nearest.
-func (d *decoder) fields(n *jsontree.Node, at string, known map[string]func(*jsontree.Node, string)) {
-	names := make([]string, 0, len(known))
-	for k := range known {
-		names = append(names, k)
+// controls refuses U+0000 wherever it stands.
+func (d *decoder) controls(n *doctree.Node, path string) {
+	if n.Kind == doctree.String && strings.ContainsRune(n.Text, 0) {
+		d.Fail(n.Pos, "control", path, "must not contain U+0000, which no name, path or argument can have")
 	}
-	slices.Sort(names)
+	for i := range n.Items {
+		d.controls(&n.Items[i], doctree.ItemPath(path, i))
+	}
 	for i := range n.Members {
-		m := &n.Members[i]
-		if read := known[m.Key]; read != nil {
-			read(&m.Value, join(at, m.Key))
-			continue
-		}
-		hint := diag.DidYouMean(m.Key, names)
-		if hint == "" {
-			hint = "known fields: " + strings.Join(names, ", ")
-		}
-		d.reportAt(m.KeyOffset, diag.Error, "unknown-field", join(at, m.Key), hint, "must be a known field, got %q", m.Key)
+		d.controls(&n.Members[i].Value, strings.TrimPrefix(path+"."+n.Members[i].Key.Text, "."))
 	}
 }
 
-func join(at, key string) string {
-	if at == "" {
-		return key
+// nothing warns of a list that is empty, and says what counts then.
+func (d *decoder) nothing(s *doctree.Section, key, counts string) {
+	if n := s.Node(key); n != nil && n.Kind == doctree.Seq && len(n.Items) == 0 {
+		d.Warn(n.Pos, "no-effect", s.At(key), "", "has no effect, since it is empty: %s", counts)
 	}
-	return at + "." + key
 }
 
-func (d *decoder) document(root *jsontree.Node) {
-	if root.Kind != jsontree.Object {
-		d.fail(root, "type", "", "must be a JSON object, got %s", root.Kind)
-		return
+func (d *decoder) document(s *doctree.Section) {
+	x := d.spec
+	if v := s.Text("schema_version"); s.Given("schema_version") && s.Node("schema_version").Kind == doctree.String && v != SchemaVersion {
+		d.Fail(s.PosOf("schema_version"), "schema-version", "schema_version", "must be %q, got %q", SchemaVersion, v)
 	}
-	s := d.spec
-	for _, key := range []string{"schema_version", "seeds"} {
-		if root.Get(key) == nil {
-			d.fail(root, "missing-field", key, "must be given, got no such field")
+	x.Name, x.Description, x.Seeds, x.Operators = s.Text("name"), s.Text("description"), s.Texts("seeds"), s.Texts("operators")
+	d.nothing(s, "operators", "it names no plug-in")
+	x.Builtins = s.True("builtins")
+	x.Chain = s.Texts("chain")
+	d.filter(s.Sub("select"))
+	x.Children, x.Steps, x.Redraws, x.Rounds = int64(s.Integer("children")), s.Integer("steps"), s.Integer("redraws"), s.Integer("rounds")
+	d.testcases(s)
+	d.strength(s)
+	if v := s.Big("seed_base"); v != nil {
+		x.SeedBase = v
+	}
+	x.Rule, x.Policy = textop.Rule(s.Text("rng_rule")), mutator.Policy(s.Text("policy"))
+	d.weights(s)
+	d.constraints(s)
+	x.Duplicates, x.Stats, x.Verdicts = Duplicates(s.Text("duplicates")), s.Text("stats"), s.Text("verdicts")
+	if o := s.Sub("oracle"); o.There() {
+		x.Oracle = &Oracle{
+			Command: o.Texts("command"), Folder: o.Text("folder"), TimeoutS: o.Float("timeout_s"), Retries: o.Integer("retries"),
+			HangFails: o.Text("on_timeout") == "fail",
 		}
 	}
-	d.fields(root, "", map[string]func(*jsontree.Node, string){
-		"schema_version": func(n *jsontree.Node, at string) {
-			if v := d.text(n, at); n.Kind == jsontree.String && v != SchemaVersion {
-				d.fail(n, "schema-version", at, "must be %q, got %q", SchemaVersion, v)
-			}
-		},
-		"name":        func(n *jsontree.Node, at string) { s.Name = d.text(n, at) },
-		"description": func(n *jsontree.Node, at string) { s.Description = d.text(n, at) },
-		"seeds": func(n *jsontree.Node, at string) {
-			if s.Seeds = d.texts(n, at); len(s.Seeds) == 0 && n.Kind == jsontree.Array {
-				d.fail(n, "empty", at, "must name at least one file")
-			}
-		},
-		"operators": func(n *jsontree.Node, at string) { s.Operators = d.texts(n, at) },
-		"builtins":  func(n *jsontree.Node, at string) { s.Builtins = d.flag(n, at) },
-		"select":    d.filter,
-		"children":  func(n *jsontree.Node, at string) { s.Children = d.whole(n, at, 1, maxChildren) },
-		"testcases": d.testcases,
-		"steps":     func(n *jsontree.Node, at string) { s.Steps = int(d.whole(n, at, 1, maxSteps)) },
-		"redraws":   func(n *jsontree.Node, at string) { s.Redraws = int(d.whole(n, at, 0, 100)) },
-		"rounds":    func(n *jsontree.Node, at string) { s.Rounds = int(d.whole(n, at, 1, maxRounds)) },
-		"strength":  d.strength,
-		"seed_base": func(n *jsontree.Node, at string) {
-			if n.Kind != jsontree.Int {
-				d.fail(n, "type", at, "must be an integer, got %s", n.Kind)
-				return
-			}
-			s.SeedBase = n.Int()
-		},
-		"rng_rule": func(n *jsontree.Node, at string) {
-			s.Rule = textop.Rule(d.word(n, at, string(textop.RuleContract), string(textop.RuleWide)))
-		},
-		"policy":      func(n *jsontree.Node, at string) { s.Policy = mutator.Policy(d.word(n, at, policies()...)) },
-		"weights":     d.weights,
-		"constraints": d.constraints,
-		"duplicates": func(n *jsontree.Node, at string) {
-			s.Duplicates = Duplicates(d.word(n, at, string(RejectExact), string(RejectNear), string(KeepDuplicates)))
-		},
-		"stats":    func(n *jsontree.Node, at string) { s.Stats = d.text(n, at) },
-		"verdicts": func(n *jsontree.Node, at string) { s.Verdicts = d.text(n, at) },
-		"oracle":   d.oracle,
-	})
-	d.together(root)
+	d.target(s)
+	if s.There() {
+		d.together(s)
+	}
 }
 
 // together checks fields that mean something only with others: a field that
 // nothing would follow is an error.
-func (d *decoder) together(root *jsontree.Node) {
+func (d *decoder) together(s *doctree.Section) {
 	idle := func(key, needs string) {
-		if n := root.Get(key); n != nil {
-			d.fail(n, "idle", key, "has no effect: it is followed only with %s", needs)
+		if n := s.Node(key); n != nil {
+			d.Fail(n.Pos, "no-effect", key, "has no effect: it is followed only with %s", needs)
 		}
 	}
 	p := d.spec.Policy
@@ -163,41 +113,46 @@ func (d *decoder) together(root *jsontree.Node) {
 			idle(key, `"policy": "ucb1" or "exp3"`)
 		}
 	}
-	if root.Get("testcases") != nil {
+	if s.Given("testcases") {
 		for _, key := range []string{"children", "rounds", "duplicates"} {
-			if n := root.Get(key); n != nil {
-				d.fail(n, "idle", key, "has no effect: testcases names the children")
+			if n := s.Node(key); n != nil {
+				d.Fail(n.Pos, "no-effect", key, "has no effect: testcases names the children")
 			}
 		}
 		d.spec.Rounds, d.spec.Duplicates = 1, KeepDuplicates
 	}
-	if v, o := root.Get("verdicts"), root.Get("oracle"); v != nil && o != nil {
-		d.fail(v, "idle", "verdicts", "cannot be given together with oracle: a child has one judge")
+	if s.Given("chain") {
+		for _, key := range []string{"steps", "redraws", "policy", "weights", "rounds", "stats"} {
+			if n := s.Node(key); n != nil {
+				d.Fail(n.Pos, "no-effect", key, "has no effect: chain names the operators")
+			}
+		}
+	}
+	if v, o := s.Node("verdicts"), s.Node("oracle"); v != nil && o != nil {
+		d.Fail(v.Pos, "no-effect", "verdicts", "cannot be given together with oracle: a child has one judge")
 	}
 	if p.Learns() && int64(d.spec.Rounds) > d.spec.Children {
 		d.spec.Rounds = int(d.spec.Children)
 	}
-	if b := root.Get("builtins"); b != nil && !d.spec.Builtins && len(d.spec.Operators) == 0 {
-		d.fail(b, "no-operators", "builtins", "leaves no operators: name some in operators")
+	if b := s.Node("builtins"); b != nil && !d.spec.Builtins && len(d.spec.Operators) == 0 {
+		d.Fail(b.Pos, "no-operators", "builtins", "leaves no operators: name some in operators")
 	}
 }
 
 // testcases is a list of ids, each of one child.
-func (d *decoder) testcases(n *jsontree.Node, at string) {
-	list := d.texts(n, at)
-	if len(list) == 0 && n.Kind == jsontree.Array {
-		d.fail(n, "empty", at, "must name at least one child")
-	}
-	for i, id := range list {
-		place := fmt.Sprintf("%s[%d]", at, i)
-		switch _, _, ok := parseTestcase(id); {
-		case id == "": // was told
+func (d *decoder) testcases(s *doctree.Section) {
+	list := s.Texts("testcases")
+	seen := map[string]bool{}
+	s.Each("testcases", func(n *doctree.Node, place string) {
+		switch _, _, ok := parseTestcase(n.Text); {
+		case n.Kind != doctree.String || n.Text == "": // reported
 		case !ok:
-			d.fail(&n.Items[i], "testcase", place, "must be the id of a child, the seed's id and the child's number such as question:3, got %q", id)
-		case slices.Contains(list[:i], id):
-			d.fail(&n.Items[i], "testcase", place, "is there twice: %q", id)
+			d.Fail(n.Pos, "testcase", place, "must be the id of a child, the seed's id and the child's number such as question:3, got %q", n.Text)
+		case seen[n.Text]:
+			d.Fail(n.Pos, "testcase", place, "is there twice: %q", n.Text)
 		}
-	}
+		seen[n.Text] = true
+	})
 	d.spec.Testcases = list
 }
 
@@ -219,210 +174,115 @@ func policies() []string {
 	return names
 }
 
-func (d *decoder) filter(n *jsontree.Node, at string) {
-	if n.Kind != jsontree.Object {
-		d.fail(n, "type", at, "must be an object, got %s", n.Kind)
-		return
+func (d *decoder) filter(s *doctree.Section) {
+	x := d.spec
+	for i, tag := range s.Texts("buckets") {
+		b, found := textop.ParseBucket(tag)
+		d.nest(s.Node("buckets").Items[i].Pos, doctree.ItemPath(s.At("buckets"), i), found)
+		if b != "" && !slices.Contains(x.Buckets, b) {
+			x.Buckets = append(x.Buckets, b)
+		}
 	}
-	s := d.spec
-	d.fields(n, at, map[string]func(*jsontree.Node, string){
-		"buckets": func(n *jsontree.Node, at string) {
-			for i, tag := range d.texts(n, at) {
-				b, found := textop.ParseBucket(tag)
-				d.nest(&n.Items[i], fmt.Sprintf("%s[%d]", at, i), found)
-				if b != "" && !slices.Contains(s.Buckets, b) {
-					s.Buckets = append(s.Buckets, b)
-				}
-			}
-		},
-		"surface": func(n *jsontree.Node, at string) {
-			if tag := d.text(n, at); n.Kind == jsontree.String {
-				surface, found := textop.ParseSurface(tag)
-				d.nest(n, at, found)
-				s.Surface = surface
-			}
-		},
-		"risk_max": func(n *jsontree.Node, at string) {
-			s.RiskMax = textop.Risk(strings.ToUpper(d.word(n, at, "LOW", "MEDIUM", "HIGH")))
-		},
-		"include": func(n *jsontree.Node, at string) { s.Include = d.patterns(n, at) },
-		"exclude": func(n *jsontree.Node, at string) { s.Exclude = d.patterns(n, at) },
-	})
+	if tag := s.Text("surface"); tag != "" {
+		surface, found := textop.ParseSurface(tag)
+		d.nest(s.PosOf("surface"), s.At("surface"), found)
+		x.Surface = surface
+	}
+	x.RiskMax = textop.Risk(s.Text("risk_max"))
+	d.nothing(s, "buckets", "those of the seeds count")
+	d.nothing(s, "include", "every operator passes")
+	d.nothing(s, "exclude", "every operator passes")
+	x.Include, x.Exclude = d.patterns(s, "include"), d.patterns(s, "exclude")
 }
 
-func (d *decoder) patterns(n *jsontree.Node, at string) []string {
-	list := d.texts(n, at)
+func (d *decoder) patterns(s *doctree.Section, key string) []string {
+	list := s.Texts(key)
 	for i, p := range list {
 		if _, err := path.Match(p, ""); err != nil {
-			d.fail(&n.Items[i], "pattern", fmt.Sprintf("%s[%d]", at, i), "%q is no pattern: * stands for any letters, ? for one, [a-z] for one of them", p)
+			d.Fail(s.PosOf(key), "pattern", doctree.ItemPath(s.At(key), i), "%q is no pattern: * stands for any letters, ? for one, [a-z] for one of them", p)
 		}
 	}
 	return list
 }
 
-func (d *decoder) strength(n *jsontree.Node, at string) {
-	const least, most = 1, 100
-	if n.Kind == jsontree.Int {
-		v := int(d.whole(n, at, least, most))
-		d.spec.Strength = textop.Range{Min: v, Max: v}
+func (d *decoder) strength(s *doctree.Section) {
+	n := s.Node("strength")
+	v := s.Integer("strength")
+	d.spec.Strength = textop.Range{Min: v, Max: v}
+	if n == nil || n.Kind != doctree.Seq {
 		return
 	}
-	if n.Kind != jsontree.Array || len(n.Items) != 2 {
-		d.fail(n, "type", at, "must be an integer, or [least, most], got %s", n.Kind)
-		return
+	var pair []int
+	s.Each("strength", func(n *doctree.Node, path string) {
+		t := doctree.Integer(1, 100)
+		if v, ok := n.Int64(); d.Is(n, path, &t) && ok {
+			pair = append(pair, int(v))
+		}
+	})
+	switch {
+	case len(n.Items) != 2:
+		d.Fail(n.Pos, "type", "strength", "must be an integer, or [least, most], got %s", d.Describe(n))
+	case len(pair) < 2: // reported
+	case pair[0] > pair[1]:
+		d.Fail(n.Pos, "range", "strength", "must be [least, most], got [%d, %d]", pair[0], pair[1])
+	default:
+		d.spec.Strength = textop.Range{Min: pair[0], Max: pair[1]}
 	}
-	r := textop.Range{Min: int(d.whole(&n.Items[0], at+"[0]", least, most)), Max: int(d.whole(&n.Items[1], at+"[1]", least, most))}
-	if r.Min > r.Max {
-		d.fail(n, "range", at, "must be [least, most], got [%d, %d]", r.Min, r.Max)
-	}
-	d.spec.Strength = r
 }
 
 // weights is {bucket: {op_id: factor}}; the bucket "*" is any.
-func (d *decoder) weights(n *jsontree.Node, at string) {
-	if n.Kind != jsontree.Object {
-		d.fail(n, "type", at, "must be an object, got %s", n.Kind)
+func (d *decoder) weights(s *doctree.Section) {
+	if !s.Given("weights") {
 		return
 	}
 	d.spec.Weights = make(mutator.Weights)
-	for i := range n.Members {
-		m := &n.Members[i]
-		place := join(at, m.Key)
+	factor := doctree.Number(0, 1e12)
+	named := doctree.Named(factor)
+	for _, e := range s.Entries("weights") {
 		bucket := textop.Bucket("")
-		if m.Key != "*" {
-			b, found := textop.ParseBucket(m.Key)
-			for _, x := range found {
-				d.reportAt(m.KeyOffset, x.Level, strings.TrimPrefix(x.Code, "operator."), place, x.Hint, "%s", x.Message)
-			}
+		if e.Name != "*" {
+			b, found := textop.ParseBucket(e.Name)
+			d.nest(e.Key.Pos, e.Path, found)
 			bucket = b
 		}
-		if m.Value.Kind != jsontree.Object {
-			d.fail(&m.Value, "type", place, "must be an object from op_id to a factor, got %s", m.Value.Kind)
+		if !d.Is(e.Node, e.Path, &named) {
 			continue
 		}
 		factors := make(map[string]float64)
-		for j := range m.Value.Members {
-			f := &m.Value.Members[j]
-			v, ok := f.Value.Float()
-			if !ok || v < 0 {
-				d.fail(&f.Value, "range", join(place, f.Key), "must be a number of at least 0")
-				continue
+		for _, f := range d.Entries(e.Node, e.Path) {
+			if v, ok := f.Node.Float(); d.Is(f.Node, f.Path, &factor) && ok {
+				factors[f.Name] = v
 			}
-			factors[f.Key] = v
 		}
 		d.spec.Weights[bucket] = factors
 	}
 }
 
-func (d *decoder) constraints(n *jsontree.Node, at string) {
-	if n.Kind != jsontree.Object {
-		d.fail(n, "type", at, "must be an object, got %s", n.Kind)
+func (d *decoder) constraints(s *doctree.Section) {
+	x := s.Sub("constraints")
+	if !x.There() {
 		return
 	}
 	var raw map[string]any
-	numbers := json.NewDecoder(strings.NewReader(jsontree.Compact.Format(n)))
+	tree := x.Raw().JSON()
+	numbers := json.NewDecoder(strings.NewReader(jsontree.Compact.Format(&tree)))
 	numbers.UseNumber() // plug-ins are to get 3 as 3, not as 3.0
 	if err := numbers.Decode(&raw); err != nil {
-		d.fail(n, "type", at, "cannot be read: %v", err)
+		d.Fail(x.Pos(), "type", "constraints", "cannot be read: %v", err)
 		return
 	}
-	known := []string{"max_chars", "trim_trailing", "keep_controls", "placeholder", "schema_mode"}
 	var found diag.List
 	d.spec.Constraints = textop.NewContext(map[string]any{"constraints": raw}, &found).Constraints
-	for _, x := range found {
-		place := n
-		if v := n.Get(strings.TrimPrefix(x.Path, "constraints.")); v != nil {
-			place = v
+	for _, f := range found {
+		at := x.Pos()
+		if v := x.Raw().Get(strings.TrimPrefix(f.Path, "constraints.")); v != nil {
+			at = v.Pos
 		}
-		d.report(place, x.Level, strings.TrimPrefix(x.Code, "operator."), x.Path, x.Hint, "%s", x.Message)
+		d.nest(at, f.Path, diag.List{f})
 	}
-	for i := range n.Members {
-		if key := n.Members[i].Key; !slices.Contains(known, key) {
-			d.reportAt(n.Members[i].KeyOffset, diag.Warning, "constraint", join(at, key), diag.DidYouMean(key, known),
-				"is read by no operator of the house; plug-ins are given it")
-		}
-	}
-}
-
-func (d *decoder) oracle(n *jsontree.Node, at string) {
-	if n.Kind != jsontree.Object {
-		d.fail(n, "type", at, "must be an object, got %s", n.Kind)
-		return
-	}
-	o := &Oracle{TimeoutS: 10}
-	d.spec.Oracle = o
-	if n.Get("command") == nil {
-		d.fail(n, "missing-field", join(at, "command"), "must be given, got no such field")
-	}
-	d.fields(n, at, map[string]func(*jsontree.Node, string){
-		"command": func(n *jsontree.Node, at string) {
-			if o.Command = d.texts(n, at); len(o.Command) == 0 && n.Kind == jsontree.Array {
-				d.fail(n, "empty", at, "must name a program")
-			}
-		},
-		"timeout_s": func(n *jsontree.Node, at string) {
-			v, ok := n.Float()
-			if !ok || !(v > 0) || v > 86400 {
-				d.fail(n, "range", at, "must be a number of seconds above 0, at most 86400")
-				return
-			}
-			o.TimeoutS = v
-		},
-	})
-}
-
-func (d *decoder) text(n *jsontree.Node, at string) string {
-	s, ok := n.Str()
-	if !ok {
-		d.fail(n, "type", at, "must be a string, got %s", n.Kind)
-	}
-	return s
-}
-
-// texts reads a list of strings.
-func (d *decoder) texts(n *jsontree.Node, at string) []string {
-	if n.Kind != jsontree.Array {
-		d.fail(n, "type", at, "must be an array of strings, got %s", n.Kind)
-		return nil
-	}
-	list := make([]string, len(n.Items))
-	for i := range n.Items {
-		list[i] = d.text(&n.Items[i], fmt.Sprintf("%s[%d]", at, i))
-		if n.Items[i].Kind == jsontree.String && list[i] == "" {
-			d.fail(&n.Items[i], "empty", fmt.Sprintf("%s[%d]", at, i), "must not be empty")
+	for _, e := range d.Entries(x.Raw(), "constraints") {
+		if known := x.Shape.Keys(""); !slices.Contains(known, e.Name) {
+			d.Warn(e.Key.Pos, "constraint", e.Path, diag.DidYouMean(e.Name, known), "is read by no built-in operator; plug-ins are given it")
 		}
 	}
-	return list
-}
-
-func (d *decoder) flag(n *jsontree.Node, at string) bool {
-	if n.Kind != jsontree.Bool {
-		d.fail(n, "type", at, "must be true or false, got %s", n.Kind)
-	}
-	return n.Bool
-}
-
-func (d *decoder) whole(n *jsontree.Node, at string, least, most int64) int64 {
-	v := n.Int()
-	if v == nil {
-		d.fail(n, "type", at, "must be an integer, got %s", n.Kind)
-		return least
-	}
-	if !v.IsInt64() || v.Int64() < least || v.Int64() > most {
-		d.fail(n, "range", at, "must be from %d to %d, got %s", least, most, n.Text)
-		return least
-	}
-	return v.Int64()
-}
-
-// word is one of a few; the first of them is what a wrong one counts as.
-func (d *decoder) word(n *jsontree.Node, at string, words ...string) string {
-	v := d.text(n, at)
-	if n.Kind == jsontree.String && !slices.Contains(words, v) {
-		d.report(n, diag.Error, "choice", at, diag.DidYouMean(v, words), "must be one of %s, got %q", strings.Join(words, ", "), v)
-	}
-	if !slices.Contains(words, v) {
-		return words[0]
-	}
-	return v
 }

@@ -1,17 +1,54 @@
 package operator
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Describe implements [campaign.Describer].
+// Describe implements [campaign.Describer]: what was met first, and where it was
+// made smaller, the smallest prompt that shows it too.
 func (c *Campaign) Describe(_ *state, _ campaign.Case, out campaign.Outcome, minimized []byte) []campaign.Exhibit {
+	small := out
+	if out.Whole != nil {
+		out.Evidence = out.Whole
+	}
+	list := describe(&out)
+	if minimized == nil {
+		return list
+	}
+	var r recipe
+	if json.Unmarshal(minimized, &r) != nil || r.Seed.Text == string(out.Attached("seed")) {
+		return list
+	}
+	list = append(list, promptExhibit("Smallest seed", r.Seed.Text))
+	if child, ok := childOf(&small); ok && child.Text != r.Seed.Text {
+		list = append(list, promptExhibit("Child of the smallest seed", child.Text))
+	}
+	return list
+}
+
+// childLine is a child as a line of JSON.
+type childLine struct {
+	Testcase string `json:"testcase_id"`
+	Derived  uint64 `json:"derived_seed"`
+	Text     string `json:"child_text"`
+	Trace    []step `json:"mutation_trace"`
+}
+
+func childOf(out *campaign.Outcome) (child childLine, ok bool) {
+	line := out.Attached("child")
+	return child, len(line) > 0 && json.Unmarshal(line, &child) == nil
+}
+
+// describe shows a case: what was wrong, the child, what was said to it, and how
+// it was made.
+func describe(out *campaign.Outcome) []campaign.Exhibit {
 	var list []campaign.Exhibit
 	if text := out.Attached("breaches"); len(text) > 0 {
 		var rows [][]string
@@ -20,19 +57,19 @@ func (c *Campaign) Describe(_ *state, _ campaign.Case, out campaign.Outcome, min
 		}
 		list = append(list, campaign.TableExhibit("What the contract forbids", []string{"operator", "kind", "defined at", "what it did"}, rows))
 	}
-	var child struct {
-		Testcase string `json:"testcase_id"`
-		Derived  uint64 `json:"derived_seed"`
-		Text     string `json:"child_text"`
-		Trace    []step `json:"mutation_trace"`
+	child, made := childOf(out)
+	if made {
+		list = append(list, promptExhibit("Child "+child.Testcase, child.Text))
 	}
-	if line := out.Attached("child"); json.Unmarshal(line, &child) == nil && len(line) > 0 {
-		list = append(list, campaign.TextExhibit("Child", fmt.Sprintf("testcase_id   %s\nderived seed  %d", child.Testcase, child.Derived)))
-		list = append(list, traceTable(child.Trace))
-		if seed := out.Attached("seed"); !bytes.Equal(seed, []byte(child.Text)) {
-			list = append(list, diffExhibit("From seed to child", string(seed), child.Text))
-		} else {
-			list = append(list, campaign.TextExhibit("Seed", clip(string(seed))))
+	if reply := out.Attached("reply"); len(reply) > 0 {
+		list = append(list, promptExhibit("Reply", string(reply)))
+	}
+	if why := out.Attached("judge"); len(why) > 0 {
+		list = append(list, campaign.TextExhibit("Judges", clip(string(why))))
+	}
+	if line := out.Attached("verdict"); len(line) > 0 {
+		if e, ok := verdictTable(line); ok {
+			list = append(list, e)
 		}
 	}
 	for _, name := range []string{"stdout", "stderr"} {
@@ -40,13 +77,69 @@ func (c *Campaign) Describe(_ *state, _ campaign.Case, out campaign.Outcome, min
 			list = append(list, campaign.TextExhibit("The oracle's "+name, clip(string(text))))
 		}
 	}
-	if minimized != nil {
-		var r recipe
-		if json.Unmarshal(minimized, &r) == nil {
-			list = append(list, campaign.TextExhibit("Smallest seed", clip(r.Seed.Text)))
+	if made {
+		seed := string(out.Attached("seed"))
+		list = append(list, promptExhibit("Seed", seed))
+		if seed != child.Text {
+			list = append(list, diffExhibit("From seed to child", seed, child.Text))
 		}
+		list = append(list, traceTable(child.Trace))
+		list = append(list, campaign.TextExhibit("What decides it", fmt.Sprintf("testcase_id   %s\nderived seed  %d", child.Testcase, child.Derived)))
 	}
 	return list
+}
+
+// promptExhibit is a prompt as it was sent. What a reader cannot see is written
+// out.
+func promptExhibit(title, text string) campaign.Exhibit {
+	n := utf8.RuneCountInString(text)
+	title = fmt.Sprintf("%s, %d characters", title, n)
+	if n == 1 {
+		title = strings.TrimSuffix(title, "s")
+	}
+	shown := written(clip(text))
+	if shown != clip(text) {
+		title += ", those that cannot be seen written out"
+	}
+	e := campaign.TextExhibit(title, shown)
+	e.Text.Truncated = n > shownChars
+	return e
+}
+
+// written is a text with what cannot be seen of it as <U+200B>.
+func written(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case !unseen(r):
+			b.WriteRune(r)
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+			fmt.Fprintf(&b, "<%02X>", text[i])
+		default:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}
+
+// unseen reports whether a character leaves no trace where it stands: controls,
+// formats, selectors, fillers, and blanks that are not the usual one.
+func unseen(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t' || r == ' ':
+		return false
+	case r < 0x80:
+		return unicode.IsControl(r)
+	case r == 0x2800 || r == 0x3164 || r == 0xffa0 || r == 0x115f || r == 0x1160: // blank Braille, Hangul fillers
+		return true
+	case r == 0x34f || r >= 0x17b4 && r <= 0x17b5: // joiner and vowels that have no form
+		return true
+	case r >= 0x180b && r <= 0x180f || r >= 0xfe00 && r <= 0xfe0e || r >= 0xe0000 && r <= 0xe0fff: // selectors and tags
+		return true
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Co) || r == utf8.RuneError
 }
 
 // step is a step of a trace as it was written.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/pyhost"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // executor makes children on one lane.
@@ -26,6 +26,7 @@ type executor struct {
 	host   pyhost.Operators
 	lane   *mutator.Lane
 	oracle *oracleLane
+	system *systemLane
 	cold   bool // a few cases are looked at: those that hold show their child too
 }
 
@@ -38,6 +39,11 @@ func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Execu
 	}
 	if c.oracle != "" {
 		if x.oracle, err = c.openOracle(ctx, lane); err != nil {
+			return nil, errors.Join(err, x.Close())
+		}
+	}
+	if c.plan != nil {
+		if x.system, err = c.openSystem(ctx, lane); err != nil {
 			return nil, errors.Join(err, x.Close())
 		}
 	}
@@ -54,6 +60,9 @@ func (x *executor) Notes() []string {
 	if x.oracle != nil {
 		notes = append(notes, x.oracle.runner.Notes()...)
 	}
+	if x.system != nil {
+		notes = append(notes, x.system.system.Notes()...)
+	}
 	return notes
 }
 
@@ -65,6 +74,9 @@ func (x *executor) Close() error {
 	}
 	if x.oracle != nil {
 		errs = append(errs, x.oracle.Close())
+	}
+	if x.system != nil {
+		errs = append(errs, x.system.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -104,20 +116,32 @@ func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, eac
 	}
 	x.lane.Use(m)
 	i := 0
-	return makeChildren(ctx, x.lane, jobs, func(child *mutator.Child) error {
+	err := makeChildren(ctx, x.lane, jobs, func(child *mutator.Child) error {
 		at := cases[i]
 		i++
 		o := x.c.outcome(child)
 		if x.cold && len(o.Evidence) == 0 {
 			o.Evidence = evidence(child)
 		}
-		if x.oracle != nil && child.Status == textop.OK && o.Verdict == campaign.VerdictPass {
+		if x.c.verdicts != nil {
+			x.c.recorded(child, &o)
+		}
+		if x.oracle != nil && child.Status == textop.OK {
 			if err := x.oracle.judge(ctx, at.Index, child, &o); err != nil {
+				return err
+			}
+		}
+		if x.system != nil && child.Status == textop.OK {
+			if err := x.system.judge(ctx, child, &o); err != nil {
 				return err
 			}
 		}
 		return each(at, o)
 	})
+	if ctx.Err() != nil { // a call may go on in the lane
+		x.lane = x.c.base.NewLane(x.host)
+	}
+	return err
 }
 
 // weight orders breaches: the one that a case is known by comes first.

@@ -14,6 +14,7 @@ type facts struct {
 	print     mutator.Fingerprint // of the child, if status is OK
 	applied   []mutator.Applied
 	judged    bool // the oracle has spoken
+	unjudged  bool // it could not be brought to, or what was said is of another text
 	judgement mutator.Judgement
 	score     *float64
 }
@@ -41,6 +42,9 @@ func (f *facts) encode() []byte {
 	}
 	if f.score != nil {
 		head |= 8
+	}
+	if f.unjudged {
+		head |= 64
 	}
 	b := []byte{head}
 	if f.status == textop.OK {
@@ -82,8 +86,9 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 		f.print = mutator.Fingerprint{Exact: word(), Near: word()}
 	}
 	if head&4 != 0 {
-		f.judged, f.judgement = true, mutator.Judgement(head>>4)
+		f.judged, f.judgement = true, mutator.Judgement(head>>4&3)
 	}
+	f.unjudged = head&64 != 0
 	if head&8 != 0 {
 		v := math.Float64frombits(word())
 		f.score = &v

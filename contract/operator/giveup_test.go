@@ -16,8 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/contracttest"
 	"github.com/thresh-dev/thresh/contract/operator"
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/pyhost"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // sleepy stands for a host of two modules. The first hangs for some generators,

@@ -4,23 +4,32 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/crash"
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/process"
+	"github.com/thresh-dev/thresh/port/process"
 )
 
 // oracleLane judges children on one lane.
 type oracleLane struct {
 	c      *Campaign
 	runner process.Runner
+	broken int // cases in a row without a verdict
 }
 
 // childPlace stands for the path of the child's text in an oracle's command.
 const childPlace = "<child>"
+
+// Environment of an oracle, beside PATH.
+const (
+	envTestcase = "THRESH_TESTCASE_ID="
+	envTemp     = "THRESH_TMPDIR="
+)
 
 func (c *Campaign) openOracle(ctx context.Context, lane campaign.Lane) (*oracleLane, error) {
 	o := c.spec.Oracle
@@ -30,15 +39,16 @@ func (c *Campaign) openOracle(ctx context.Context, lane campaign.Lane) (*oracleL
 			for i, a := range o.Command {
 				argv[i] = strings.ReplaceAll(a, childPlace, p.InputPath)
 			}
-			return process.Command{Path: c.oracle, Argv: argv, Env: []string{"PATH=" + oracleFolders, "LANG=C.UTF-8", "THRESH_TESTCASE_ID=" + p.RunID}}
+			env := []string{"PATH=" + oracleFolders, "LANG=C.UTF-8", envTestcase + p.RunID, envTemp + p.OutDir}
+			return process.Command{Path: c.oracle, Argv: argv, Env: env, Dir: c.folder}
 		},
 		PerCase: true, Input: "input/child.txt", OutDir: "out", Stdin: true,
 		Timeout:  time.Duration(o.TimeoutS * float64(time.Second)),
-		Limits:   process.Limits{AddressSpace: 4 << 30, FileSize: 64 << 20, Output: 1 << 20},
+		Limits:   process.Limits{AddressSpace: 4 << 30, FileSize: 64 << 20, Written: 256 << 20, Output: 1 << 20},
 		Executor: process.Spawn,
 	}
 	if c.program == nil {
-		return nil, fmt.Errorf("oracle: programs cannot be run here")
+		return nil, errors.New("oracle: programs cannot be run here")
 	}
 	runner, err := c.program(ctx, plan, lane.Index, lane.Of, lane.Cold)
 	if err != nil {
@@ -56,58 +66,121 @@ const oracleFolders = "/usr/local/bin:/usr/bin:/bin"
 
 // answer is what an oracle may print: its last line, if that is a JSON object.
 type answer struct {
-	Verdict any `json:"verdict"`
-	Score   any `json:"oracle_score"`
+	Verdict any    `json:"verdict"`
+	Score   any    `json:"oracle_score"`
+	Reply   string `json:"reply"` // of the system under test, to be shown
 }
 
-// judge runs the oracle on a child. The system under test failed if the oracle
-// exits with 1; any other end than that and 0 is a failure of the oracle.
+// A case whose oracle gives no verdict is asked again, each time later than the
+// time before. Once so many cases in a row came to nothing, each is asked once.
+const (
+	firstPause = 100 * time.Millisecond
+	pauseGrows = 4
+	brokenRow  = 5
+)
+
+// judge asks the oracle about a child. What it cannot be brought to judge is an
+// error of that case. An error is the run's end: it was cancelled, or the
+// program is gone.
 func (o *oracleLane) judge(ctx context.Context, index int64, child *mutator.Child, out *campaign.Outcome) error {
-	res, err := o.runner.Run(ctx, process.Case{Index: index, RunID: runID(child.ID), Input: []byte(child.Text), Confirm: true})
-	if err != nil {
-		return fmt.Errorf("running the oracle on %s: %w", child.ID, err)
+	tries := 1 + o.c.spec.Oracle.Retries
+	if o.broken >= brokenRow {
+		tries = 1
 	}
-	if res.Status != process.Exited || res.ExitCode > 1 {
-		return fmt.Errorf("the oracle gave no verdict on %s: %s: %s", child.ID, ending(&res), firstLine(string(res.Stderr)))
-	}
-	f, _ := decodeFacts(out.Data)
-	f.judged, f.judgement = true, mutator.Pass
-	if res.ExitCode == 1 {
-		f.judgement = mutator.Fail
-	}
-	lines := bytes.Split(bytes.TrimSpace(res.Stdout), []byte("\n"))
-	var a answer
-	if json.Unmarshal(lines[len(lines)-1], &a) == nil {
-		f.score = scoreOf(a.Score)
-		if j := mutator.ParseJudgement(a.Verdict); j != mutator.Unknown {
-			f.judgement = j
+	var why string
+	for n, pause := 0, firstPause; n < tries; n, pause = n+1, pause*pauseGrows {
+		if n > 0 && !sleep(ctx, pause) {
+			return ctx.Err()
 		}
+		res, err := o.runner.Run(ctx, process.Case{Index: index, RunID: runID(child.ID), Input: []byte(child.Text), Confirm: true})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.Is(err, process.ErrGone) {
+			return campaign.Fatal("running the oracle on %s: %w", child.ID, err)
+		}
+		if err != nil {
+			why = err.Error()
+			continue
+		}
+		out.Elapsed += res.Elapsed
+		if res.Status == process.TimedOut && o.c.spec.Oracle.HangFails {
+			o.broken = 0
+			o.c.hung(child, &res, out)
+			return nil
+		}
+		verdict, a, fault := readAnswer(&res)
+		if fault != "" {
+			why = fault
+			continue
+		}
+		o.broken = 0
+		o.c.take(child, judged{judgement: verdict, score: scoreOf(a.Score), reply: a.Reply, result: &res}, out)
+		return nil
 	}
-	out.Data = f.encode()
-	out.Elapsed = res.Elapsed
-	if f.judgement == mutator.Fail {
-		o.c.failed(child, &res, out)
-	}
+	o.broken++
+	o.c.unjudged(child, "oracle", why, tries, out)
 	return nil
 }
 
-// failed makes a case one that the system under test failed in: grouped by the
-// operators that made the child.
-func (c *Campaign) failed(child *mutator.Child, res *process.Result, out *campaign.Outcome) {
-	var ops []string
-	for i, a := range child.Applied {
-		if a.Status == "OK" {
-			ops = append(ops, child.Steps[i].OpID)
+// sleep waits, and reports whether the context let it.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// readAnswer is what an oracle's end says: exit code 0 that the system under
+// test held, 1 that it failed, and a last line of JSON more. fault says why
+// there is no verdict: it crashed, or contradicts itself.
+func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault string) {
+	switch {
+	case res.Status != process.Exited || res.OutputLimit || res.StdoutSize > int64(len(res.Stdout)) || res.ExitCode > 1:
+		if fault = ending(res); len(bytes.TrimSpace(res.Stderr)) > 0 {
+			fault += ": " + firstLine(string(res.Stderr))
+		}
+		return mutator.Unknown, a, fault
+	case res.ExitCode == 1:
+		verdict = mutator.Fail
+	default:
+		verdict = mutator.Pass
+	}
+	lines := bytes.Split(bytes.TrimSpace(res.Stdout), []byte("\n"))
+	if json.Unmarshal(lines[len(lines)-1], &a) != nil {
+		a = answer{} // its output is for people
+	}
+	said := mutator.Unknown
+	if a.Verdict != nil {
+		if said = mutator.ParseJudgement(a.Verdict); said == mutator.Unknown {
+			return mutator.Unknown, a, fmt.Sprintf("it says the verdict %s: expected PASS or FAIL", quoted(a.Verdict))
 		}
 	}
-	by := strings.Join(ops, " + ")
-	out.Verdict, out.Severity, out.Kind = campaign.VerdictFail, campaign.SeverityMedium, "verdict"
-	out.Title = "the oracle says FAIL of children made by " + by
-	out.Signature, out.Cause = "verdict\n"+by, append([]string{"verdict"}, ops...)
-	out.Evidence = []campaign.Attachment{
-		{Name: "child", Data: mutator.AppendChild(nil, child)}, {Name: "seed", Data: []byte(child.Seed.Text)},
-		{Name: "stdout", Data: bytes.Clone(res.Stdout)}, {Name: "stderr", Data: bytes.Clone(res.Stderr)},
+	switch {
+	case said == mutator.Pass && res.ExitCode == 1:
+		return mutator.Unknown, a, "it says PASS, and exits with 1, which is FAIL"
+	case said != mutator.Unknown:
+		return said, a, ""
+	case res.ExitCode == 1:
+		c := crash.Analyze(crash.Death{ExitCode: 1, Stderr: res.Stderr})
+		switch c.Class {
+		case crash.ClassException, crash.ClassPanic, crash.ClassStackOverflow, crash.ClassMemoryLimit:
+			return mutator.Unknown, a, "it crashed: " + c.Title
+		}
 	}
+	return verdict, a, ""
+}
+
+func quoted(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil { // was read from JSON
+		return fmt.Sprint(v)
+	}
+	return string(b)
 }
 
 // runID is a testcase id as a word that a file name can have.
@@ -125,6 +198,8 @@ func ending(res *process.Result) string {
 	switch {
 	case res.Status == process.TimedOut:
 		return "it took too long"
+	case res.OutputLimit || res.StdoutSize > int64(len(res.Stdout)):
+		return "it printed too much"
 	case res.Status == process.Signaled:
 		return fmt.Sprintf("it was ended by signal %d", res.Signal)
 	}

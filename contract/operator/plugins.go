@@ -8,16 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/process"
-	"github.com/thresh-dev/thresh/engine/pyhost"
 	"github.com/thresh-dev/thresh/engine/starop"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // Disk is what plug-ins are found and read through.
@@ -35,6 +36,15 @@ type Plugins struct {
 	// of the environment and not because of them.
 	HostErr error
 	open    pyhost.OperatorOpener
+	folders []pluginFolder
+	// Ignored are the ids of operators that were not loaded: nobody wants them.
+	Ignored []string
+}
+
+// pluginFolder is a folder with plug-ins.
+type pluginFolder struct {
+	path  string
+	files []string
 }
 
 // Limits of Python operators.
@@ -47,6 +57,12 @@ const (
 // LoadPlugins loads op_*.star and op_*.py from files and folders. All that is
 // wrong with any of them is in Faults; the others can be used.
 func LoadPlugins(ctx context.Context, paths []string, disk Disk, open pyhost.OperatorOpener) *Plugins {
+	return LoadWanted(ctx, paths, disk, open, nil)
+}
+
+// LoadWanted is LoadPlugins without the files whose operator's id wanted
+// refuses, as far as their text says the id; nil wants all.
+func LoadWanted(ctx context.Context, paths []string, disk Disk, open pyhost.OperatorOpener, wanted func(id string) bool) *Plugins {
 	p := &Plugins{open: open}
 	var modules []module
 	for _, root := range paths {
@@ -54,17 +70,28 @@ func LoadPlugins(ctx context.Context, paths []string, disk Disk, open pyhost.Ope
 		if fault != nil {
 			p.Faults = append(p.Faults, *fault)
 		}
+		if !isPluginFile(root) {
+			p.folders = append(p.folders, pluginFolder{root, files})
+		}
 		for _, file := range files {
 			src, err := disk.Read(file)
 			if err != nil {
 				p.Faults = append(p.Faults, diag.Diagnostic{Code: "operator.plugin-unreadable", Pos: diag.Pos{File: file}, Message: "cannot be read: " + cause(err)})
 				continue
 			}
+			if id := writtenID(src); id != "" && wanted != nil && !wanted(id) {
+				p.Ignored = append(p.Ignored, id)
+				continue
+			}
 			if strings.HasSuffix(file, ".py") {
 				modules = append(modules, module{file, src})
 				continue
 			}
-			source, found := starop.Load(file, src)
+			source, found, err := loadStarlark(ctx, file, src)
+			if err != nil {
+				p.HostErr = err
+				return p
+			}
 			p.Faults = append(p.Faults, found...)
 			if source != nil {
 				p.Entries = append(p.Entries, mutator.Entry{
@@ -83,11 +110,97 @@ func LoadPlugins(ctx context.Context, paths []string, disk Disk, open pyhost.Ope
 	return p
 }
 
+// loadStarlark is [starop.Load], which runs the top level of the file. An error
+// is the context's.
+func loadStarlark(ctx context.Context, file string, src []byte) (*starop.Source, diag.List, error) {
+	type loaded struct {
+		source *starop.Source
+		found  diag.List
+	}
+	out := make(chan loaded, 1)
+	err := promptly(ctx, func() error {
+		source, found := starop.Load(file, src)
+		out <- loaded{source, found}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("loading %s: %w", file, err)
+	}
+	l := <-out
+	return l.source, l.found, nil
+}
+
 func cause(err error) string {
 	for u := errors.Unwrap(err); u != nil; u = errors.Unwrap(err) {
 		err = u
 	}
 	return err.Error()
+}
+
+func isPluginFile(path string) bool {
+	ext := filepath.Ext(path)
+	return ext == ".star" || ext == ".py"
+}
+
+// literalID finds the id of an operator that is written out in its file.
+var literalID = regexp.MustCompile(`["']op_id["']\s*:\s*["']([^"'\\]*)["']\s*[,}#]`)
+
+// writtenID is the id of the operator in a file, as far as its text alone says
+// so; "" if it does not.
+func writtenID(src []byte) string {
+	if found := literalID.FindAllSubmatch(src, 2); len(found) == 1 {
+		return string(found[0][1])
+	}
+	return ""
+}
+
+// Spared is what is wrong with the plug-ins, where those of a folder that are
+// damaged are no reason to refuse the others: they are named, and take no part.
+func (p *Plugins) Spared() diag.List {
+	list := slices.Clone(p.Faults)
+	usable := make(map[string]bool, len(p.Entries))
+	for _, e := range p.Entries {
+		usable[e.Source.File] = true
+	}
+	for _, folder := range p.folders {
+		var damaged []string
+		for _, file := range folder.files {
+			broken := func(d diag.Diagnostic) bool { return d.Pos.File == file && d.Level == diag.Error }
+			if !usable[file] && slices.ContainsFunc(list, broken) {
+				damaged = append(damaged, file)
+			}
+		}
+		if len(damaged) == 0 || !slices.ContainsFunc(folder.files, func(file string) bool { return usable[file] }) {
+			continue
+		}
+		var names []string
+		for _, file := range damaged {
+			names = append(names, filepath.Base(file))
+			for i := range list {
+				if list[i].Pos.File == file {
+					list[i].Level = diag.Warning
+				}
+			}
+		}
+		list = append(list, diag.Diagnostic{
+			Code: "operator.plugin-damaged", Level: diag.Warning, Pos: diag.Pos{File: folder.path},
+			Message: fmt.Sprintf("%d of %d plug-ins are damaged and take no part: %s", len(damaged), len(folder.files), strings.Join(names, ", ")),
+			Hint:    "--strict refuses them",
+		})
+	}
+	return list
+}
+
+// Settled is operators without those that take an id which another one has, if
+// the filter excludes the id.
+func Settled(entries []mutator.Entry, f mutator.Filter) []mutator.Entry {
+	excluded := mutator.Filter{Exclude: f.Exclude}
+	seen := make(map[string]bool, len(entries))
+	return slices.DeleteFunc(entries, func(e mutator.Entry) bool {
+		again := seen[e.Meta.ID]
+		seen[e.Meta.ID] = true
+		return again && !excluded.Named(e.Meta.ID)
+	})
 }
 
 // pluginFiles is the plug-ins that a path names.
@@ -96,7 +209,7 @@ func pluginFiles(root string, disk Disk) ([]string, *diag.Diagnostic) {
 		ext := filepath.Ext(name)
 		return strings.HasPrefix(name, "op_") && (ext == ".star" || ext == ".py")
 	}
-	if ext := filepath.Ext(root); ext == ".star" || ext == ".py" {
+	if isPluginFile(root) {
 		return []string{root}, nil
 	}
 	names, err := disk.List(root)

@@ -2,12 +2,15 @@ package operator
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
@@ -22,15 +25,18 @@ type promoted struct {
 	Operators   []string                      `json:"operators,omitempty"`
 	Builtins    bool                          `json:"builtins"`
 	Select      promotedSelect                `json:"select"`
-	Steps       int                           `json:"steps"`
-	Redraws     int                           `json:"redraws"`
+	Chain       []string                      `json:"chain,omitempty"`
+	Steps       int                           `json:"steps,omitempty"`
+	Redraws     *int                          `json:"redraws,omitempty"`
 	Strength    [2]int                        `json:"strength"`
 	SeedBase    json.Number                   `json:"seed_base"`
 	Rule        textop.Rule                   `json:"rng_rule"`
-	Policy      mutator.Policy                `json:"policy"`
+	Policy      mutator.Policy                `json:"policy,omitempty"`
 	Weights     map[string]map[string]float64 `json:"weights,omitempty"`
 	Constraints any                           `json:"constraints"`
 	Oracle      *promotedOracle               `json:"oracle,omitempty"`
+	System      string                        `json:"system,omitempty"`
+	Judges      []promotedJudge               `json:"judges,omitempty"`
 }
 
 type promotedSelect struct {
@@ -42,8 +48,11 @@ type promotedSelect struct {
 }
 
 type promotedOracle struct {
-	Command  []string `json:"command"`
-	TimeoutS float64  `json:"timeout_s"`
+	Command   []string `json:"command"`
+	Folder    string   `json:"folder"`
+	TimeoutS  float64  `json:"timeout_s"`
+	Retries   int      `json:"retries"`
+	OnTimeout string   `json:"on_timeout,omitempty"`
 }
 
 // promotedSeed is a line of its seeds.
@@ -62,17 +71,21 @@ const promotedSeeds = "seeds.jsonl"
 // shows the finding, made of the smallest seed. The operators stay where they
 // are, so that the test passes once they are mended. What a learning policy
 // chose by becomes weights.
-func (c *Campaign) Promote(f campaign.Finding, payload []byte, _ string) ([]campaign.File, error) {
+func (c *Campaign) Promote(_ context.Context, f campaign.Finding, payload []byte, _ string) ([]campaign.File, error) {
 	var r recipe
 	if err := json.Unmarshal(payload, &r); err != nil {
 		return nil, fmt.Errorf("reading the reproducer of %s: %w", f.ID, err)
+	}
+	if c.verdicts != nil && f.Kind == kindVerdict {
+		return nil, diag.WithHint(diag.Refused("%s rests on a verdict that stands in a file: it would show for good, whatever becomes of the system", f.ID),
+			"name a program that judges children in oracle, and promote what it finds")
 	}
 	s := &c.spec
 	p := promoted{
 		Version: SchemaVersion, Name: f.ID, Seeds: []string{promotedSeeds}, Testcases: []string{r.Testcase},
 		Description: "Regression test for " + f.ID + ": " + f.Title + ". Its one child is the one that shows it.",
-		Builtins:    s.Builtins, Steps: s.Steps, Redraws: s.Redraws, Strength: [2]int{s.Strength.Min, s.Strength.Max},
-		SeedBase: json.Number(s.SeedBase.String()), Rule: s.Rule, Policy: s.Policy,
+		Builtins:    s.Builtins, Chain: s.Chain, Strength: [2]int{s.Strength.Min, s.Strength.Max},
+		SeedBase: json.Number(s.SeedBase.String()), Rule: s.Rule,
 		Select:      promotedSelect{s.Buckets, s.Surface, s.RiskMax, s.Include, s.Exclude},
 		Constraints: (&textop.Context{Constraints: s.Constraints}).Values("")["constraints"],
 	}
@@ -84,7 +97,12 @@ func (c *Campaign) Promote(f campaign.Finding, payload []byte, _ string) ([]camp
 		p.Operators = append(p.Operators, abs)
 	}
 	weights := s.Weights
-	if r.Odds != nil {
+	if s.Chain == nil {
+		p.Steps, p.Redraws, p.Policy = s.Steps, &s.Redraws, s.Policy
+	}
+	if chain := c.chainOf(payload); r.Odds != nil && chain != nil {
+		p.Chain, p.Steps, p.Redraws, p.Policy = chain, 0, nil, ""
+	} else if r.Odds != nil {
 		bucket, _ := textop.ParseBucket(r.Seed.Bucket) // was read before
 		p.Policy, weights = mutator.Weighted, mutator.Weights{bucket: r.Odds}
 	}
@@ -98,8 +116,14 @@ func (c *Campaign) Promote(f campaign.Finding, payload []byte, _ string) ([]camp
 			p.Weights[key] = factors
 		}
 	}
-	if s.Oracle != nil {
-		p.Oracle = &promotedOracle{append([]string{c.oracle}, s.Oracle.Command[1:]...), s.Oracle.TimeoutS}
+	if o := s.Oracle; o != nil {
+		p.Oracle = &promotedOracle{Command: append([]string{c.oracle}, o.Command[1:]...), Folder: c.folder, TimeoutS: o.TimeoutS, Retries: o.Retries}
+		if o.HangFails {
+			p.Oracle.OnTimeout = "fail"
+		}
+	}
+	if err := c.promoteSystem(&p); err != nil {
+		return nil, err
 	}
 	var doc bytes.Buffer
 	enc := json.NewEncoder(&doc)
@@ -114,6 +138,78 @@ func (c *Campaign) Promote(f campaign.Finding, payload []byte, _ string) ([]camp
 	}
 	return []campaign.File{{Name: "operators.json", Data: doc.Bytes()}, {Name: promotedSeeds, Data: seeds}}, nil
 }
+
+// promotedJudge is a judge as it is written.
+type promotedJudge struct {
+	Type     string   `json:"type"`
+	ID       string   `json:"id"`
+	Value    string   `json:"value,omitempty"`
+	Values   []string `json:"values,omitempty"`
+	Pattern  string   `json:"pattern,omitempty"`
+	Patterns []string `json:"patterns,omitempty"`
+	Exact    bool     `json:"case_sensitive,omitempty"`
+	Negate   bool     `json:"negate,omitempty"`
+}
+
+// promoteSystem names the system where it stands, so that the test passes once
+// it is mended. One that stands in the document would lose the folder that its
+// paths begin at.
+func (c *Campaign) promoteSystem(p *promoted) error {
+	if c.plan == nil {
+		return nil
+	}
+	if c.inDocument {
+		return diag.WithHint(diag.Refused("the system stands in the document, and its paths begin at the document's folder"),
+			"put the system into a file of its own, and name that")
+	}
+	abs, err := filepath.Abs(c.systemFile)
+	if err != nil {
+		return fmt.Errorf("finding %s: %w", c.systemFile, err)
+	}
+	p.System = abs
+	for _, j := range c.spec.Judges {
+		p.Judges = append(p.Judges, promotedJudge{j.Type, j.ID, j.Value, j.Values, j.Pattern, j.Patterns, j.Exact, j.Negate})
+	}
+	return nil
+}
+
+// chainOf is the operators that a child of a policy which learned is made by,
+// those that skipped too, so that a document needs none of what was learned; nil
+// where another seed is chosen on the way, or the child cannot be made here.
+func (c *Campaign) chainOf(payload []byte) []string {
+	ctx := context.Background()
+	m, job, err := c.decodeRecipe(payload)
+	if err != nil {
+		return nil
+	}
+	host, err := c.plugins.Open(ctx)
+	if err != nil {
+		return nil
+	}
+	if host != nil {
+		defer host.Close()
+	}
+	lane := c.base.NewLane(host)
+	lane.Use(m)
+	var chain []string
+	err = lane.Make(ctx, []mutator.Job{job}, func(child *mutator.Child) error {
+		for _, a := range child.Applied {
+			e := &c.base.Registry().Entries()[a.Op]
+			if chain = append(chain, e.Meta.ID); e.Crosses() {
+				chain = nil
+				return errCrossed
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return chain
+}
+
+// errCrossed ends the search for a chain.
+var errCrossed = errors.New("an operator crosses two seeds")
 
 // promoteSeeds is the reproducer's seed. Where an operator may have crossed it
 // with another seed, those are there as well.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/shrink"
@@ -106,13 +107,43 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 		return smaller.encode()
 	}
 	text, _ := shrink.Bytes(ctx, []byte(r.Seed.Text), func(text []byte) (bool, error) {
-		if len(bytes.TrimSpace(text)) == 0 { // no seed is blank
+		if len(bytes.TrimSpace(text)) == 0 || !wholeCharacters(r.Seed.Text, text) { // no seed is blank
 			return false, nil
 		}
 		return test(with(text))
 	})
+	if string(text) == r.Seed.Text {
+		return payload
+	}
 	if small := with(text); len(small) < len(payload) {
 		return small
 	}
 	return payload
+}
+
+// wholeCharacters reports whether a smaller text is one of whole characters, as
+// readers see them: none that the text has is cut in two.
+func wholeCharacters(whole string, text []byte) bool {
+	if !utf8.Valid(text) {
+		return false
+	}
+	left := make(map[string]bool)
+	for c := range textop.Clusters(whole) {
+		left[c] = true
+	}
+	for c := range textop.Clusters(string(text)) {
+		if !left[c] && (len(c) > 1 || c[0] >= utf8.RuneSelf) {
+			return false
+		}
+	}
+	return true
+}
+
+// Gauge implements [campaign.Gauger]: a prompt has so many characters.
+func (c *Campaign) Gauge(_ context.Context, payload []byte) (size int64, unit string) {
+	var r recipe
+	if json.Unmarshal(payload, &r) != nil {
+		return 0, ""
+	}
+	return int64(utf8.RuneCountInString(r.Seed.Text)), "character"
 }

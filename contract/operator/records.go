@@ -39,10 +39,8 @@ func (s *SeedReader) record() (map[string]any, error) {
 		if s.text = text; s.format == Lines {
 			return map[string]any{"id": fmt.Sprintf("line-%d", s.line), "text": string(bytes.TrimRight(text, "\r\n"))}, nil
 		}
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber()
 		var fields map[string]any
-		if err := d.Decode(&fields); err != nil || fields == nil || d.More() {
+		if err := unmarshalPython(text, &fields); err != nil || fields == nil {
 			return nil, s.noObject()
 		}
 		if countKeys(text) > len(fields) {
@@ -57,7 +55,7 @@ func (s *SeedReader) record() (map[string]any, error) {
 // noObject says why the present line is not one JSON object, and where.
 func (s *SeedReader) noObject() error {
 	const code, what = "seed-syntax", "is not one JSON object on a line: "
-	doc, err := jsontree.Parse(s.text, jsontree.Options{LoneSurrogates: true})
+	doc, err := jsontree.Parse(s.text, jsontree.Options{LoneSurrogates: true, NonFinite: true})
 	var bad *jsontree.Error
 	switch {
 	case errors.As(err, &bad):
@@ -66,6 +64,46 @@ func (s *SeedReader) noObject() error {
 		return s.fault(code, "", what+"%v", err)
 	}
 	return s.fault(code, "", what+"it is %s", doc.Root.Kind)
+}
+
+// unmarshalPython reads JSON as Python writes it: NaN, which it writes for what
+// is missing, counts as null, and Infinity as a text, which no field of ours
+// takes.
+func unmarshalPython(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(constantsOut(text)))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("expected one value")
+	}
+	return nil
+}
+
+// constantsOut is JSON without the constants that it does not have.
+func constantsOut(text []byte) []byte {
+	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
+		return text
+	}
+	var out []byte
+	for i := 0; i < len(text); {
+		rest := text[i:]
+		switch {
+		case rest[0] == '"':
+			end := min(stringEnd(text, i)+1, len(text))
+			out, i = append(out, text[i:end]...), end
+		case bytes.HasPrefix(rest, []byte("NaN")):
+			out, i = append(out, "null"...), i+len("NaN")
+		case bytes.HasPrefix(rest, []byte("-Infinity")):
+			out, i = append(out, `"-Infinity"`...), i+len("-Infinity")
+		case bytes.HasPrefix(rest, []byte("Infinity")):
+			out, i = append(out, `"Infinity"`...), i+len("Infinity")
+		default:
+			out, i = append(out, rest[0]), i+1
+		}
+	}
+	return out
 }
 
 // countKeys counts the keys of an object of JSON, repeated ones as well.
@@ -113,7 +151,7 @@ func (s *SeedReader) doubtRepeats() {
 		return
 	}
 	for _, d := range doc.Duplicates {
-		s.doubt("seed-repeat", d.Key, "stands there twice: the last one counts")
+		s.doubt("seed-repeat", d.Key, "is given twice: the last one counts")
 	}
 }
 

@@ -19,7 +19,7 @@ const breachRepeat = "nondeterministic"
 // in those that differ.
 func makeChildren(ctx context.Context, lane *mutator.Lane, jobs []mutator.Job, yield func(*mutator.Child) error) error {
 	if !lane.Remote() {
-		return lane.Make(ctx, jobs, yield)
+		return makeLane(ctx, lane, jobs, yield)
 	}
 	var twice []mutator.Job
 	for _, j := range jobs {
@@ -28,14 +28,14 @@ func makeChildren(ctx context.Context, lane *mutator.Lane, jobs []mutator.Job, y
 		}
 	}
 	first := make(map[mutator.Job][]string, len(twice))
-	err := lane.Make(ctx, twice, func(c *mutator.Child) error {
+	err := makeLane(ctx, lane, twice, func(c *mutator.Child) error {
 		first[c.Job] = stepLines(c)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return lane.Make(ctx, jobs, func(c *mutator.Child) error {
+	return makeLane(ctx, lane, jobs, func(c *mutator.Child) error {
 		if before, ok := first[c.Job]; ok {
 			if now := stepLines(c); !slices.Equal(before, now) {
 				differs(lane.Registry(), c, before, now)

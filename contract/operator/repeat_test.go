@@ -12,8 +12,8 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/operator"
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/pyhost"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // counter is a host whose first operator counts its calls, and writes the number

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"path/filepath"
 
+	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
@@ -27,6 +28,7 @@ type Spec struct {
 	RiskMax     textop.Risk     // "": no cap
 	Children    int64           // wanted for each seed
 	Testcases   []string        // these children alone, by their ids; nil: Children of each seed
+	Chain       []string        // operators applied to every child, in order; nil: Steps that a policy chooses
 	Steps       int             // operators applied to a child
 	Strength    textop.Range    // drawn from it
 	SeedBase    *big.Int        // of the derivation (OC-7.2)
@@ -40,14 +42,26 @@ type Spec struct {
 	Stats       string // statistics file to begin with; "": none
 	Verdicts    string // verdicts on children, by testcase_id; "": none
 	Oracle      *Oracle
+	System      string // a system file that gets the children; "": none
+	Inline      []byte // or its content, in the document
+	Judges      []Judge
+}
+
+// Judge is what a reply of the system must keep to.
+type Judge struct {
+	ID string
+	judge.Demand
 }
 
 // Oracle is a program that judges children: it is given the child on standard
 // input and as the file <child>, and says by its exit code whether the system
 // under test held (0) or not (1).
 type Oracle struct {
-	Command  []string // argv; <child> is the path of the child's text
-	TimeoutS float64
+	Command   []string // argv; <child> is the path of the child's text
+	Folder    string   // in which it is run; "": the document's
+	TimeoutS  float64
+	Retries   int  // how often it is asked again if it gives no verdict
+	HangFails bool // that it takes too long is a finding, not an error
 }
 
 // Duplicates says what becomes of a child whose text the same seed has already
@@ -80,15 +94,20 @@ func defaults() Spec {
 // Config is how the document's children are made.
 func (s *Spec) Config() mutator.Config {
 	return mutator.Config{
-		SeedBase: s.SeedBase, Rule: s.Rule, Steps: s.Steps, Strength: s.Strength, Policy: s.Policy, Weights: s.Weights, Redraws: s.Redraws,
+		SeedBase: s.SeedBase, Rule: s.Rule, Steps: s.Steps, Chain: s.Chain, Strength: s.Strength, Policy: s.Policy, Weights: s.Weights, Redraws: s.Redraws,
 		Constraints: s.Constraints, Filter: mutator.Filter{RiskMax: s.RiskMax, Include: s.Include, Exclude: s.Exclude},
 	}
 }
 
 // beside is a path of the document at docPath as one that can be opened.
 func beside(docPath, p string) string {
+	return within(filepath.Dir(docPath), p)
+}
+
+// within is a path that begins at a folder unless it is absolute.
+func within(folder, p string) string {
 	if filepath.IsAbs(p) {
 		return p
 	}
-	return filepath.Join(filepath.Dir(docPath), p)
+	return filepath.Join(folder, p)
 }

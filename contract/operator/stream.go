@@ -16,6 +16,9 @@ type Stream struct {
 	Children   int64 // wanted for each seed
 	Duplicates Duplicates
 	All        bool // give children that did not come about as well
+	Controls   bool // seeds without constraints of their own keep control characters
+
+	met map[met]bool
 }
 
 // Counts is what a stream came to.
@@ -92,6 +95,10 @@ func (s *Stream) Run(ctx context.Context, next func() (*mutator.Seed, error), wr
 }
 
 func (s *Stream) source(seed *mutator.Seed) *source {
+	if s.met == nil {
+		s.met = make(map[met]bool)
+	}
+	s.met[meeting(seed, s.Controls)] = true
 	x := &source{seed: seed}
 	distance := -1
 	if s.Duplicates == RejectNear {

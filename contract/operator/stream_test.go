@@ -79,3 +79,42 @@ func TestStreamEndsOnErrors(t *testing.T) {
 		t.Error("writing:", err)
 	}
 }
+
+// An operator that was asked for by its name and that no seed lets be drawn is
+// named when the stream has ended; one that a later seed lets be drawn is not.
+func TestIdleOperatorsOfAStream(t *testing.T) {
+	r, _ := mutator.NewRegistry(mutator.Builtins())
+	for name, c := range map[string]struct {
+		include  []string
+		controls bool
+		surfaces []textop.Surface
+		want     string // all that is said; "": nothing
+	}{
+		"a surface that no seed has": {[]string{"op_enc_hex", "op_rag_keyword_stuffing"}, false, []textop.Surface{textop.PromptText},
+			"op_rag_keyword_stuffing was never drawn: its surface_compat is"},
+		"a surface of the last seed":   {[]string{"op_enc_hex", "op_rag_keyword_stuffing"}, false, []textop.Surface{textop.PromptText, textop.RAGContext}, ""},
+		"control characters":           {[]string{"op_enc_hex", "op_inv_ansi"}, false, []textop.Surface{textop.PromptText}, "op_inv_ansi was never drawn: its children hold control characters"},
+		"control characters, as asked": {[]string{"op_enc_hex", "op_inv_ansi"}, true, []textop.Surface{textop.PromptText}, ""},
+		"nobody asked":                 {nil, false, []textop.Surface{textop.PromptText}, ""},
+		"no seed at all":               {[]string{"op_enc_hex"}, false, nil, ""},
+	} {
+		m := mutator.New(r, mutator.Config{SeedBase: bigInt(5), Steps: 1, Strength: textop.Range{Min: 1, Max: 1}, Policy: mutator.Uniform,
+			Filter: mutator.Filter{Include: c.include}, Constraints: textop.Constraints{KeepControls: c.controls}})
+		s := operator.Stream{Lane: m.NewLane(nil), Children: 2, Controls: c.controls}
+		i := 0
+		_, err := s.Run(t.Context(), func() (*mutator.Seed, error) {
+			if i == len(c.surfaces) {
+				return nil, io.EOF
+			}
+			i++
+			return &mutator.Seed{ID: fmt.Sprint("s", i), Text: "Read page one.", Surface: c.surfaces[i-1]}, nil
+		}, func([]byte) error { return nil }, func(*mutator.Child) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := s.Idle(m, "seeds.txt")
+		if got := list.Error(); (len(list) > 0) != (c.want != "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -17,6 +17,9 @@ type tally struct {
 	verdicts map[verdictKey]int64
 	points   [][2]float64 // children made, distinct children
 	made     int64
+	judged   int64 // children with a verdict that is PASS or FAIL, or with a score
+	stale    int64 // children whose verdict is on another text
+	met      int64 // verdicts in the file that are on a child of the run
 }
 
 type application struct {
@@ -77,6 +80,12 @@ func (t *tally) count(c *Campaign, seed *mutator.Seed, f *facts, match mutator.M
 		if judged && a.Status == textop.OK {
 			t.verdicts[verdictKey{key, v.Judgement}]++
 		}
+	}
+	if judged && (v.Judgement != mutator.Unknown || v.Score != nil) {
+		t.judged++
+	}
+	if f.unjudged {
+		t.stale++
 	}
 	t.made++
 	if f.status == textop.OK {

@@ -13,7 +13,11 @@ const maxTokens = 1500
 
 // diffExhibit shows how one text became another, word by word.
 func diffExhibit(title, from, to string) campaign.Exhibit {
-	return campaign.Exhibit{Kind: "diff", Title: title, Diff: &campaign.Diff{Segments: diffTokens(tokens(clip(from)), tokens(clip(to)))}}
+	list := coarse(diffTokens(tokens(clip(from)), tokens(clip(to))))
+	for i := range list {
+		list[i].Text = written(list[i].Text)
+	}
+	return campaign.Exhibit{Kind: "diff", Title: title, Diff: &campaign.Diff{Segments: list}}
 }
 
 // tokens splits a text into words, runs of blanks and single other characters.
@@ -58,6 +62,44 @@ func diffTokens(a, b []string) []campaign.Segment {
 	out.middle(a[head:len(a)-tail], b[head:len(b)-tail])
 	out.add("equal", a[len(a)-tail:]...)
 	return out
+}
+
+// coarse joins changes with nothing but blanks and signs between them: what two
+// texts share by chance tells nobody anything.
+func coarse(list []campaign.Segment) []campaign.Segment {
+	var out segments
+	for i := 0; i < len(list); {
+		if list[i].Op == "equal" {
+			out.add("equal", list[i].Text)
+			i++
+			continue
+		}
+		var gone, come strings.Builder
+		for ; i < len(list); i++ {
+			s := list[i]
+			if s.Op == "equal" && (i == len(list)-1 || worded(s.Text)) {
+				break
+			}
+			if s.Op != "insert" {
+				gone.WriteString(s.Text)
+			}
+			if s.Op != "delete" {
+				come.WriteString(s.Text)
+			}
+		}
+		if text := gone.String(); text != "" {
+			out.add("delete", text)
+		}
+		if text := come.String(); text != "" {
+			out.add("insert", text)
+		}
+	}
+	return out
+}
+
+// worded reports whether a text has a letter or a digit.
+func worded(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 type segments []campaign.Segment

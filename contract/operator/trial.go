@@ -9,8 +9,8 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/pyhost"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // giveUpAfter is how often an operator may hang while it is tried: every time

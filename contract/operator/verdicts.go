@@ -21,6 +21,9 @@ type Verdict struct {
 	Judgement mutator.Judgement
 	Score     *float64
 	At        float64 // epoch seconds; 0: not said
+	Text      string  // of the child that it is on; "": not said
+	Reply     string  // of the system under test; "": not said
+	Line      []byte  // as it stands in the file
 }
 
 // verdictLine is a line of a verdict file. A child's own line with a verdict
@@ -32,6 +35,8 @@ type verdictLine struct {
 	Verdict  any      `json:"verdict"`
 	Score    any      `json:"oracle_score"`
 	At       *float64 `json:"ts"`
+	Text     string   `json:"child_text"`
+	Reply    string   `json:"reply"`
 	Trace    []struct {
 		Op     string `json:"op_id"`
 		Status string `json:"status"`
@@ -45,6 +50,8 @@ func scoreOf(v any) *float64 {
 	switch v := v.(type) {
 	case float64:
 		f = v
+	case json.Number:
+		return scoreOf(v.String())
 	case bool:
 		if v {
 			f = 1
@@ -68,7 +75,7 @@ func scoreOf(v any) *float64 {
 func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 	var out []Verdict
 	var list diag.List
-	line := 0
+	line, unread, example := 0, 0, ""
 	for text := range bytes.Lines(data) {
 		line++
 		if len(bytes.TrimSpace(text)) == 0 {
@@ -78,11 +85,14 @@ func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 			list = append(list, diag.Diagnostic{Code: "operator.verdict", Pos: diag.Pos{File: path, Line: line, Col: 1}, Message: fmt.Sprintf(format, args...)})
 		}
 		var l verdictLine
-		if err := json.Unmarshal(text, &l); err != nil {
+		if err := unmarshalPython(text, &l); err != nil {
 			fault("is no verdict: %s", strings.TrimPrefix(err.Error(), "json: "))
 			continue
 		}
-		v := Verdict{Testcase: l.Testcase, Judgement: mutator.ParseJudgement(l.Verdict), Score: scoreOf(l.Score)}
+		v := Verdict{
+			Testcase: l.Testcase, Judgement: mutator.ParseJudgement(l.Verdict), Score: scoreOf(l.Score),
+			Text: l.Text, Reply: l.Reply, Line: bytes.TrimSpace(text),
+		}
 		if l.At != nil {
 			v.At = *l.At
 		}
@@ -106,7 +116,18 @@ func DecodeVerdicts(path string, data []byte) ([]Verdict, diag.List) {
 			fault("names neither testcase_id nor op_id")
 			continue
 		}
+		if v.Judgement == mutator.Unknown && (l.Verdict != nil || v.Score == nil) {
+			if unread++; unread == 1 {
+				example = fmt.Sprintf("%s in line %d", quoted(l.Verdict), line)
+			}
+		}
 		out = append(out, v)
+	}
+	if unread > 0 {
+		list = append(list, diag.Diagnostic{
+			Code: "operator.verdict", Level: diag.Warning, Pos: diag.Pos{File: path, Line: 1, Col: 1},
+			Message: fmt.Sprintf("%d of the verdicts are neither PASS nor FAIL and count as unknown: %s", unread, example),
+		})
 	}
 	return out, list
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/speclang"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // Proposal is how a document would have to change for its cases to hold.
@@ -60,7 +60,10 @@ type accepting struct {
 // line that is most like it, the literal of evaluate: [eq, …] what the other
 // side comes to. Leaves of can and cannot, patterns, and exit codes are left
 // for people, and so are cases that are expected to fail.
-func (c *Campaign) Accept(ctx context.Context) (Proposal, error) {
+//
+// Transcripts are proposed line by line; with exits also where a command ends
+// by another exit code than the page says.
+func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 	opened, err := c.Open(ctx, campaign.Lane{Of: 1})
 	if err != nil {
 		return Proposal{}, err
@@ -79,7 +82,13 @@ func (c *Campaign) Accept(ctx context.Context) (Proposal, error) {
 			unit, cases = s.unit, c.doc.decodeUnit(int(s.unit), &set)
 		}
 		cs := cases[s.item].c
-		if cs.skip || cs.expect != nil && cs.expect.Status != "pass" {
+		if cs.skip != "" || cs.expect != nil && cs.expect.Status != "pass" {
+			continue
+		}
+		if cs.page != nil {
+			if err := a.page(ctx, x, cs, exits); err != nil {
+				return Proposal{}, err
+			}
 			continue
 		}
 		judged = false
@@ -88,16 +97,16 @@ func (c *Campaign) Accept(ctx context.Context) (Proposal, error) {
 			return Proposal{}, err
 		}
 		if f != nil && !judged {
-			a.left(cs, yamltree.Pos{Line: max(f.Line, cs.From), Col: 1}, f.Path, f.summary())
+			a.left(cs, doctree.Pos{Line: max(f.Line, cs.From), Col: 1}, f.Path, f.summary())
 		}
 	}
 	slices.SortStableFunc(a.Changes, func(p, q Change) int { return cmp.Compare(p.from, q.from) })
-	a.Changes = slices.CompactFunc(a.Changes, func(p, q Change) bool { return p.from == q.from })
+	a.Changes = slices.CompactFunc(a.Changes, func(p, q Change) bool { return p.from == q.from && p.to == q.to })
 	a.Left.Sort()
 	return a.Proposal, nil
 }
 
-func (a *accepting) left(c *Case, at yamltree.Pos, path, why string) {
+func (a *accepting) left(c *Case, at doctree.Pos, path, why string) {
 	p := a.c.doc.problem(at, "not-proposed", path, fmt.Sprintf("%s: %s; no change is proposed", c.label(), why), "")
 	p.Level = diag.Warning
 	a.Left = append(a.Left, p)
@@ -149,17 +158,17 @@ func (a *accepting) leaf(n *node, actual string) {
 }
 
 // equation finds the literal of an eq and what it would have to be.
-func (a *accepting) equation(n *node) (*yamltree.Node, speclang.Value, string) {
+func (a *accepting) equation(n *node) (*doctree.Node, speclang.Value, string) {
 	none := speclang.Value{}
 	v := n.src
-	if len(v.Items) != 3 || v.Items[0].Kind != yamltree.String || v.Items[0].Text != "eq" {
+	if len(v.Items) != 3 || v.Items[0].Kind != doctree.String || v.Items[0].Text != "eq" {
 		return nil, none, "only evaluate leaves of the form [eq, EXPRESSION, VALUE] are proposed"
 	}
 	side, literal := &v.Items[1], &v.Items[2]
-	if side.Kind != yamltree.Seq {
+	if side.Kind != doctree.Seq {
 		side, literal = literal, side
 	}
-	if side.Kind != yamltree.Seq || literal.Kind == yamltree.Seq {
+	if side.Kind != doctree.Seq || literal.Kind == doctree.Seq {
 		return nil, none, "eq compares no expression with a value"
 	}
 	subject, f := a.e.subjects.subject(n.target)

@@ -68,7 +68,7 @@ func TestAccept(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "subject.txt", []byte("the name: Thresh 2\nversion: 1.5 beta\nfirst lane\nsecond lane\nfiz\n"))
 	c := compiled(t, strings.ReplaceAll(acceptDocument, "version: 1'", "version: 2'"))
-	p, err := c.Accept(t.Context())
+	p, err := c.Accept(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestAccept(t *testing.T) {
 	got := unidiff.Format("a", "b", string(before), string(after)) + p.Left.Error() + "\n"
 	golden(t, "accept.txt", got)
 	// What was proposed holds.
-	again, err := compiled(t, string(after)).Accept(t.Context())
+	again, err := compiled(t, string(after)).Accept(t.Context(), false)
 	if err != nil || len(again.Changes) != 0 || len(again.Left) != len(p.Left) {
 		t.Errorf("a second time: %+v, %v", again, err)
 	}

@@ -8,11 +8,8 @@ import (
 	"iter"
 	"os"
 	"slices"
-	"sync"
-	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
 // Campaign is a compiled document. A case is a place in slots; it has no input
@@ -27,13 +24,9 @@ type Campaign struct {
 	written  int            // cases of the document, whether they are run or not
 	torn     map[int32]bool // blocks with a part that cannot be read by itself
 	prose    *suffixarray.Index
-	scanned  int // bytes that were searched for what cases look for
-
-	mu    sync.Mutex
-	lanes int                 // that are open
-	own   *fileText           // the document as its cases see it, while there are lanes that need it
-	held  map[int32][]decoded // of units that are not decoded when they are run
-	keeps *int64              // cases of held; nil: none
+	scanned  int                 // bytes that were searched for what cases look for
+	held     map[int32][]decoded // of units that are not decoded when they are run
+	keeps    *int64              // cases of held; nil: none
 }
 
 // slot is where one case to be run is written.
@@ -43,6 +36,8 @@ type slot struct{ unit, item int32 }
 type state struct {
 	verdicts []campaign.Verdict
 	faults   []campaign.Block // lines at fault, of the first cases that fail
+	missing  []notRun
+	unread   []string // blocks of pages that were not run, with why
 }
 
 // Identity implements [campaign.Campaign].
@@ -78,8 +73,9 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 
 // Fold implements [campaign.Campaign].
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
-	next := &state{verdicts: slices.Clone(s.verdicts), faults: slices.Clip(s.faults)}
-	for _, o := range results {
+	next := &state{verdicts: slices.Clone(s.verdicts), faults: slices.Clip(s.faults), missing: slices.Clone(s.missing), unread: slices.Clip(s.unread)}
+	for at, o := range results {
+		next.missed(c, at, &o)
 		next.verdicts = append(next.verdicts, o.Verdict)
 		if b, ok := fault(&o); ok && len(next.faults) < shownFaults {
 			next.faults = append(next.faults, b)
@@ -94,54 +90,14 @@ func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Execu
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lanes++
-	return &executor{c: c, lane: lane, place: p, held: c.held, shelf: campaign.ShelfOf(ctx), unit: -1, eval: newEvaluator()}, nil
-}
-
-// leave is called when a lane is closed. With the last one goes the text, and, if
-// other campaigns have not been given room for theirs, what was held so that
-// cases start sooner, but not what would be dear to make again.
-func (c *Campaign) leave() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.lanes--; c.lanes > 0 {
-		return
-	}
-	if c.own = nil; c.contract.kept.Load() < retained {
-		return
-	}
-	for unit, cases := range c.held {
-		if len(cases) == 1 {
-			delete(c.held, unit)
-			*c.keeps--
-			c.contract.kept.Add(-1)
-		}
-	}
-}
-
-// ownText is the document as its cases see it, one for all lanes.
-func (c *Campaign) ownText() *fileText {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.own == nil {
-		c.own = &fileText{invalid: !utf8.Valid(c.doc.text)}
-		if !c.own.invalid {
-			c.own.text = speclang.StringValue(unixLines(string(c.doc.text)))
-		}
-	}
-	return c.own
+	return &executor{c: c, lane: lane, place: p, session: c.contract.sessions.enter(c), shelf: campaign.ShelfOf(ctx), unit: -1, eval: newEvaluator()}, nil
 }
 
 // Case returns case i of the campaign as it is written; the id of a case that
 // has none is made of its place.
 func (c *Campaign) Case(i int64) *Case {
 	s := c.slots[i]
-	c.mu.Lock()
-	held := c.held[s.unit]
-	c.mu.Unlock()
-	if held != nil {
+	if held := c.held[s.unit]; held != nil {
 		return held[s.item].c
 	}
 	return c.doc.decodeUnit(int(s.unit), c.set)[s.item].c

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/thresh-dev/thresh/contract/spectest/stage"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/speclang"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // Categories of failures, in the words of the contract.
@@ -30,16 +31,21 @@ type Case struct {
 	ID, Type, Title string
 	Tags            []string
 	From, To        int // first and last line of its block, or of its place in the block's list
-	at              yamltree.Pos
-	about           yamltree.Pos // of what the case looks at: its path, url or entrypoint; Line 0: not written
+	at              doctree.Pos
+	about           doctree.Pos // of what the case looks at: its path, url or entrypoint; Line 0: not written
 
 	fault  *Failure // what is wrong with the case itself: it fails without being run
-	skip   bool     // a capability is missing and the case says to be skipped then
+	skip   string   // why it is not run: a capability is missing and the case says to be skipped then; "": it is
 	expect *expectation
+
+	// unrepeatable is why a failure is not confirmed by running the case again;
+	// "": it is.
+	unrepeatable string
 
 	text   *textFile
 	cli    *cliRun
 	http   *httpCall
+	page   *page // of a page's transcripts
 	tree   *node // nil: nothing is asserted
 	limits speclang.Limits
 	// timeout bounds one predicate; 0: no limit.
@@ -60,8 +66,10 @@ type Failure struct {
 	Line     int    `json:"line,omitempty"` // of what failed, in the document
 	Col      int    `json:"col,omitempty"`
 
-	actual  *string // what was there; kept as evidence
-	notJSON bool    // a target is no JSON
+	actual   *string // what was there; kept as evidence
+	expected *string // what it should have been equal to; kept as evidence
+	steps    *string // of a page, all that failed; kept as evidence
+	notJSON  bool    // a target is no JSON
 }
 
 // expectation is what a conformance case is expected to come to.
@@ -84,14 +92,14 @@ type textFile struct {
 type cliRun struct {
 	argv     []string
 	exit     int64
-	exitAt   yamltree.Pos
+	exitAt   doctree.Pos
 	entry    string   // as written
 	command  []string // of an entrypoint that is a command line
 	python   bool     // of one that is module:function
 	env      []setting
 	stdin    string
 	tty      bool
-	files    []file
+	files    []stage.File
 	stubs    []string
 	blocks   []string
 	before   string
@@ -100,6 +108,7 @@ type cliRun struct {
 	raw      []byte // the case as JSON, for hooks; nil without hooks
 	harness  []byte
 	timeout  time.Duration
+	isolate  bool // run in a copy of the folder that commands share
 	hasTitle bool
 }
 
@@ -108,9 +117,6 @@ type setting struct {
 	name, value string
 	absent      bool
 }
-
-// file is a file that is there before the command starts.
-type file struct{ path, text string }
 
 // httpCall is a case of type api.http.
 type httpCall struct {
@@ -175,12 +181,12 @@ func (c *Case) label() string {
 }
 
 // pos is the place of a node, or of the block if it has none.
-func (c *Case) pos(n *yamltree.Node) yamltree.Pos {
+func (c *Case) pos(n *doctree.Node) doctree.Pos {
 	if n == nil || n.Pos.Line == 0 {
 		if c.at.Line > 0 {
 			return c.at
 		}
-		return yamltree.Pos{Line: c.From, Col: 1}
+		return doctree.Pos{Line: c.From, Col: 1}
 	}
 	return n.Pos
 }

@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/process"
-	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/contract/spectest/stage"
 	"github.com/thresh-dev/thresh/engine/speclang"
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // What a command may use. Its output is kept in memory.
@@ -36,17 +37,41 @@ type ended struct {
 	cwd            string
 }
 
+// The attachments that name what changed in the folder that commands share while
+// a failing case ran, one name a line: changedNote if no other command ran there
+// at the same time, else meanwhileNote.
+const (
+	changedNote   = "changed"
+	meanwhileNote = "changed-meanwhile"
+)
+
 // runCLI runs a cli.run case.
-func (x *executor) runCLI(ctx context.Context, c *Case) (*Failure, evidence, error) {
+func (x *executor) runCLI(ctx context.Context, c *Case) (failure *Failure, shown evidence, err error) {
 	run := x.runCommand
 	if c.cli.python {
 		run = x.runPython
 	}
-	e, f, err := run(ctx, c)
+	dir := x.cwd
+	if c.cli.isolate {
+		if dir, err = stage.Copy(x.cwd); err != nil {
+			return &Failure{Category: Runtime, Message: reason(err)}, nil, nil
+		}
+		defer func() { err = errors.Join(err, stage.Remove(dir)) }()
+	}
+	var notes evidence
+	if !c.cli.isolate {
+		w := x.c.contract.watches.Begin(dir)
+		defer func() {
+			if change := w.End(failure != nil); failure != nil {
+				notes.addChange(change)
+				shown = notes
+			}
+		}()
+	}
+	e, f, err := run(ctx, c, dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	var notes evidence
 	notes.add("stdout", e.stdout)
 	notes.add("stderr", e.stderr)
 	if f != nil {
@@ -56,6 +81,18 @@ func (x *executor) runCLI(ctx context.Context, c *Case) (*Failure, evidence, err
 		return exitFailure(c, e.exit), notes, nil
 	}
 	return x.eval.judge(c, e), notes, nil
+}
+
+// addChange adds what changed in the folder that commands share.
+func (e *evidence) addChange(c stage.Change) {
+	list, name := c.Paths, changedNote
+	if c.More {
+		list = append(list, "...")
+	}
+	if c.Shared {
+		name = meanwhileNote
+	}
+	e.add(name, []byte(strings.Join(list, "\n")))
 }
 
 func exitFailure(c *Case, exit int64) *Failure {
@@ -137,8 +174,8 @@ func (x *executor) environment(c *Case, temp string) []string {
 // isSetup reports whether a value names a setup file, or a folder of one.
 func (x *executor) isSetup(c *Case, value string) bool {
 	value = filepath.Clean(value)
-	return slices.ContainsFunc(c.cli.files, func(f file) bool {
-		return f.path == value || strings.HasPrefix(f.path, value+string(filepath.Separator))
+	return slices.ContainsFunc(c.cli.files, func(f stage.File) bool {
+		return f.Path == value || strings.HasPrefix(f.Path, value+string(filepath.Separator))
 	})
 }
 
@@ -148,15 +185,27 @@ type commandLane struct {
 	runner process.Runner
 	runs   int64
 
-	c     *Case // the case that is run
-	path  string
-	setup error // files could not be put in place
+	next  func(temp string) process.Command // what is started; temp is a folder for its files
+	setup error                             // files could not be put in place
 }
 
 func (x *executor) commandLane(ctx context.Context, limit time.Duration) (*commandLane, error) {
 	if l := x.commands[limit]; l != nil {
 		return l, nil
 	}
+	l, err := x.openLane(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	if x.commands == nil {
+		x.commands = make(map[time.Duration]*commandLane)
+	}
+	x.commands[limit] = l
+	return l, nil
+}
+
+// openLane opens a lane that its caller closes.
+func (x *executor) openLane(ctx context.Context, limit time.Duration) (*commandLane, error) {
 	if x.c.contract.targets.Commands == nil {
 		return nil, campaign.Fatal("command lines cannot be run: %w", errNoTarget)
 	}
@@ -169,39 +218,19 @@ func (x *executor) commandLane(ctx context.Context, limit time.Duration) (*comma
 		return nil, fmt.Errorf("getting ready to run commands: %w", err)
 	}
 	l.runner = r
-	if x.commands == nil {
-		x.commands = make(map[time.Duration]*commandLane)
-	}
-	x.commands[limit] = l
 	return l, nil
 }
 
 // command is called for every start, when the run folder is empty.
 func (l *commandLane) command(p process.Paths) process.Command {
-	if l.c == nil {
+	if l.next == nil {
 		return process.Command{} // before the first case
 	}
-	temp := filepath.Join(p.RunDir, "tmp")
-	l.setup = writeFiles(temp, l.c.cli.files)
-	argv := append(slices.Clone(l.c.cli.command), l.c.cli.argv...)
-	return process.Command{Path: l.path, Argv: argv, Env: l.x.environment(l.c, temp), Dir: l.x.cwd}
+	return l.next(filepath.Join(p.RunDir, "tmp"))
 }
 
-func writeFiles(dir string, files []file) error {
-	for _, f := range files {
-		path := filepath.Join(dir, f.path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(f.text), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (x *executor) runCommand(ctx context.Context, c *Case) (*ended, *Failure, error) {
-	e := &ended{cwd: x.cwd}
+func (x *executor) runCommand(ctx context.Context, c *Case, dir string) (*ended, *Failure, error) {
+	e := &ended{cwd: dir}
 	path, err := x.program(c)
 	if err != nil {
 		return e, &Failure{Category: Runtime, Message: fmt.Sprintf("entrypoint %s: %v", shown(c.cli.command[0]), err)}, nil
@@ -210,7 +239,12 @@ func (x *executor) runCommand(ctx context.Context, c *Case) (*ended, *Failure, e
 	if err != nil {
 		return e, nil, err
 	}
-	l.c, l.path, l.setup = c, path, nil
+	l.setup = nil
+	l.next = func(temp string) process.Command {
+		l.setup = stage.Write(temp, c.cli.files)
+		argv := x.c.set.program.Programs(slices.Concat(c.cli.command, c.cli.argv))
+		return process.Command{Path: path, Argv: argv, Env: x.environment(c, temp), Dir: dir}
+	}
 	l.runs++
 	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Input: []byte(c.cli.stdin), Confirm: true})
 	if l.setup != nil {
@@ -254,14 +288,17 @@ func startFault(err error) bool {
 // program finds the executable of a command line: with a slash, relative to
 // where commands start; without, on the PATH that the command will see.
 func (x *executor) program(c *Case) (string, error) {
-	name := c.cli.command[0]
+	return x.programIn(x.c.set.program.Program(c.cli.command[0]), x.environment(c, ""))
+}
+
+func (x *executor) programIn(name string, env []string) (string, error) {
 	if strings.ContainsRune(name, '/') {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(x.cwd, name)
 		}
 		return name, executable(name)
 	}
-	path, _ := variable(x.environment(c, ""), "PATH")
+	path, _ := variable(env, "PATH")
 	for _, dir := range filepath.SplitList(path) {
 		if dir == "" {
 			dir = "."
@@ -290,14 +327,14 @@ func executable(path string) error {
 }
 
 // runPython runs module:function in a process of its own.
-func (x *executor) runPython(ctx context.Context, c *Case) (*ended, *Failure, error) {
-	e := &ended{cwd: x.cwd}
+func (x *executor) runPython(ctx context.Context, c *Case, dir string) (*ended, *Failure, error) {
+	e := &ended{cwd: dir}
 	if err := x.openPython(ctx); err != nil {
 		return e, nil, err
 	}
 	r := c.cli
 	cmd := pyhost.Command{
-		Entrypoint: strings.TrimSpace(r.entry), Argv: r.argv, SearchPath: []string{x.cwd, x.dir}, Dir: x.cwd,
+		Entrypoint: strings.TrimSpace(r.entry), Argv: r.argv, SearchPath: []string{dir, x.dir}, Dir: dir,
 		Environ: func(temp string) []string { return x.environment(c, temp) },
 		Stdin:   r.stdin, StdinIsTTY: r.tty, StubModules: r.stubs, BlockImports: r.blocks,
 		HookBefore: r.before, HookAfter: r.after, HookKwargs: r.kwargs, WantExit: r.exit, Timeout: r.timeout,
@@ -308,7 +345,7 @@ func (x *executor) runPython(ctx context.Context, c *Case) (*ended, *Failure, er
 		cmd.Case.Title = &c.Title
 	}
 	for _, f := range r.files {
-		cmd.SetupFiles = append(cmd.SetupFiles, pyhost.SetupFile{Path: f.path, Text: f.text})
+		cmd.SetupFiles = append(cmd.SetupFiles, pyhost.SetupFile{Path: f.Path, Text: f.Text})
 	}
 	res, err := x.python.Run(ctx, cmd)
 	if err != nil {

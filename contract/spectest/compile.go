@@ -14,7 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/yamltree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // Compile implements [campaign.Contract]. A document becomes one campaign, or
@@ -39,6 +39,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 		c = k.campaign(doc, s)
 		list, more = c.chooseAll(ctx)
 	}
+	list = append(list, c.choosePages()...)
 	if err := ctx.Err(); err != nil {
 		return nil, diag.List{{Code: "spectest.interrupted", Pos: diag.Pos{File: spec.Path}, Message: err.Error()}}
 	}
@@ -86,20 +87,23 @@ func digest(data []byte, set campaign.Settings, release func()) string {
 // decoded is one case with what is to be said about it.
 type decoded struct {
 	c                *Case
-	idAt             yamltree.Pos
+	idAt             doctree.Pos
 	faults, warnings diag.List
 }
 
 // unreadable reports whether a fault is that a text cannot be read.
 func unreadable(d diag.Diagnostic) bool {
-	return d.Code == "spectest.yaml" || d.Code == "spectest.json"
+	return d.Code == "spectest.syntax"
 }
 
 // decodeUnit decodes the cases of one unit.
 func (d *document) decodeUnit(i int, s *settings) []decoded {
 	var list []decoded
+	if i >= d.units() { // a case of console blocks
+		return []decoded{{c: d.transcripts[i-d.units()], idAt: d.transcripts[i-d.units()].at}}
+	}
 	for _, e := range d.unit(i) {
-		x := decoded{idAt: yamltree.Pos{Line: e.from, Col: 1}}
+		x := decoded{idAt: doctree.Pos{Line: e.from, Col: 1}}
 		if id := e.node.Get("id"); id != nil {
 			x.idAt = id.Pos
 		}
@@ -212,6 +216,20 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 	return list
 }
 
+// choosePages selects the cases that are transcripts, behind all others. What is
+// wrong with one is refused before anything runs: its commands are as dear as
+// what a reader types.
+func (c *Campaign) choosePages() diag.List {
+	cases, faults := c.doc.pages(c.set)
+	c.doc.transcripts = cases
+	for i, cs := range cases {
+		if c.written++; c.set.takes(c.name, c.written, cs) {
+			c.slots = append(c.slots, slot{unit: int32(c.doc.units() + i)})
+		}
+	}
+	return faults
+}
+
 // shuffle puts the cases into the order that --shuffle asks for.
 func (c *Campaign) shuffle() {
 	if c.set.shuffle {
@@ -231,15 +249,27 @@ func (c *Case) expectsSchema() bool {
 func (d *document) passedOver() diag.List {
 	var list diag.List
 	for _, b := range d.passed {
-		at := yamltree.Pos{Line: d.lineOf(b.open), Col: 1}
+		at := doctree.Pos{Line: d.lineOf(b.open), Col: 1}
 		p := d.problem(at, "quoted-block", "", "a block in a quotation is not run", "")
 		if b.near {
 			p = d.problem(at, "near-block", "", "the block is not run: the words yaml and spec-test are not both behind its fence", "```yaml spec-test opens a block of cases")
 		}
 		p.Level = diag.Warning
+		if b.other {
+			p = d.problem(at, "later-dialect", "", "the block is of the contract-spec dialect, which data-contracts has used since Spec-Test v1: thresh does not run it",
+				"run it with the tools of data-contracts, or write its cases as ```yaml spec-test blocks: id, type, and assert with must, can and cannot")
+			if len(d.found) > 0 {
+				p.Level = diag.Warning
+			}
+		}
 		list = append(list, p)
 	}
 	return list
+}
+
+// dialect reports whether the document has blocks of the later dialect.
+func (d *document) dialect() bool {
+	return slices.ContainsFunc(d.passed, func(b block) bool { return b.other })
 }
 
 // partition parts blocks that are not run from the others.

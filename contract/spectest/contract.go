@@ -9,9 +9,10 @@ import (
 	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/exchange"
-	"github.com/thresh-dev/thresh/engine/process"
-	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/contract/spectest/stage"
+	"github.com/thresh-dev/thresh/port/exchange"
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // Targets are what cases are run through.
@@ -28,7 +29,10 @@ type Contract struct {
 	environ func() []string
 	kept    atomic.Int64 // cases that stay decoded, over all campaigns
 	shared  programs     // of all campaigns
-	readers sync.Pool    // of *yamltree.Reader
+	readers sync.Pool    // of *doctree.Reader
+	watches stage.Watches
+
+	sessions sessions
 
 	mu   sync.Mutex
 	set  *settings // those that were asked for last
@@ -53,12 +57,15 @@ func (*Contract) Summary() string {
 var dataCase = regexp.MustCompile(`(?m)(^|[{,]|^-)\s*["']?type["']?\s*:\s*["']?(text\.file|cli\.run|api\.http)\b`)
 
 // fenceLine is a line that can open a spec-test block.
-var fenceLine = regexp.MustCompile("(?mi)(```|~~~)[^`\n]*\\bspec-test\\b")
+var fenceLine = regexp.MustCompile("(?mi)(```|~~~)[^`\n]*\\b(spec-test|contract-spec)\\b")
 
 // Detect implements [campaign.Contract]: a document with a spec-test block, or
 // a YAML or JSON file with a case of a known type.
 func (*Contract) Detect(s campaign.Spec) bool {
 	if formatOf(s.Path) == "md" {
+		if consoleRun.Match(s.Data) {
+			return true
+		}
 		if len(s.Data) > portionSize {
 			return fenceLine.Match(s.Data) // sure enough of a text that long
 		}
@@ -69,7 +76,7 @@ func (*Contract) Detect(s campaign.Spec) bool {
 			return false
 		}
 		d := newDocument(s.Path, s.Data)
-		return len(d.found) > 0 || len(d.passed) > 0 && strings.HasSuffix(s.Path, ".spec.md")
+		return len(d.found) > 0 || len(d.passed) > 0 && strings.HasSuffix(s.Path, ".spec.md") || d.dialect()
 	}
 	return bytes.Contains(s.Data, []byte("id")) && dataCase.Match(s.Data)
 }
@@ -81,7 +88,14 @@ func (*Contract) Chooses(folder, path string, set campaign.Settings) (bool, stri
 	if d.Formats, err = Formats(set.Get(optFormats, "md")); err != nil {
 		return true, "" // compiling says what is wrong with the option
 	}
-	return d.takes(folder, path)
+	taken, hint := d.takes(folder, path)
+	if !taken && formatOf(path) == "md" {
+		// A page is no document of a folder only because it shows commands.
+		if text, err := os.ReadFile(path); err == nil && !fenceLine.Match(text) {
+			return false, ""
+		}
+	}
+	return taken, hint
 }
 
 // Starter implements [campaign.Contract].
@@ -101,3 +115,8 @@ var (
 	_ campaign.Contract = (*Contract)(nil)
 	_ campaign.Chooser  = (*Contract)(nil)
 )
+
+// Formats implements [campaign.Formatted].
+func (*Contract) Formats() []campaign.Format {
+	return []campaign.Format{{Name: "spectest", Summary: "spec-test blocks and files of cases (YAML in Markdown, YAML, JSON)", Schema: BlockSchema}}
+}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/yamltree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // decoder understands one case. Its checks stand in the order in which the
@@ -33,18 +33,18 @@ func decode(doc *document, set *settings, e entry) (*Case, diag.List, diag.List)
 		d.fail(Schema, t.Repeat, "duplicate-key", "", twiceIn(t), fmt.Sprintf("it stands on line %d already", t.First.Line))
 	}
 	d.decode(e.node)
-	if d.c.skip {
+	if d.c.skip != "" {
 		d.c.fault = nil
 	}
 	return d.c, d.faults, d.warnings
 }
 
-func twiceIn(t yamltree.Duplicate) string {
+func twiceIn(t doctree.Duplicate) string {
 	return fmt.Sprintf("key %q stands twice in one mapping", t.Key)
 }
 
 // fail tells a fault; the first of them is the case's own.
-func (d *decoder) fail(category string, at yamltree.Pos, code, where, message, hint string) {
+func (d *decoder) fail(category string, at doctree.Pos, code, where, message, hint string) {
 	d.faults = append(d.faults, d.doc.problem(at, code, where, message, hint))
 	if d.c.fault == nil {
 		if strings.HasPrefix(where, "assert[") && category == Schema {
@@ -54,17 +54,17 @@ func (d *decoder) fail(category string, at yamltree.Pos, code, where, message, h
 	}
 }
 
-func (d *decoder) schema(n *yamltree.Node, code, where, format string, args ...any) {
+func (d *decoder) schema(n *doctree.Node, code, where, format string, args ...any) {
 	d.fail(Schema, d.c.pos(n), code, where, fmt.Sprintf(format, args...), "")
 }
 
-func (d *decoder) warn(n *yamltree.Node, code, where, message, hint string) {
+func (d *decoder) warn(n *doctree.Node, code, where, message, hint string) {
 	p := d.doc.problem(d.c.pos(n), code, where, message, hint)
 	p.Level = diag.Warning
 	d.warnings = append(d.warnings, p)
 }
 
-func (d *decoder) decode(n *yamltree.Node) {
+func (d *decoder) decode(n *doctree.Node) {
 	c := d.c
 	c.at = n.Pos
 	id, kind := n.Get("id"), n.Get("type")
@@ -99,7 +99,7 @@ func (d *decoder) decode(n *yamltree.Node) {
 	if c.fault != nil && (id == nil || kind == nil) {
 		return
 	}
-	if d.requires(n.Get("requires")); c.skip {
+	if d.requires(n.Get("requires")); c.skip != "" {
 		return
 	}
 	if c.ID == "" {
@@ -114,7 +114,7 @@ func (d *decoder) decode(n *yamltree.Node) {
 	}
 	d.unknown(n)
 	harness := n.Get("harness")
-	if !harness.IsNull() && harness.Kind != yamltree.Map {
+	if !harness.IsNull() && harness.Kind != doctree.Map {
 		d.schema(harness, "harness", "harness", "harness must be a mapping")
 		harness = nil
 	}
@@ -122,6 +122,7 @@ func (d *decoder) decode(n *yamltree.Node) {
 	d.assertions(n.Get("assert"))
 	switch c.Type {
 	case typeTextFile:
+		d.otherHarness(harness)
 		d.textFile(n)
 	case typeCLI:
 		d.cliRun(n, harness)
@@ -135,7 +136,7 @@ func (d *decoder) decode(n *yamltree.Node) {
 
 // unknown tells of keys that nothing reads: a misspelt assert would let a case
 // pass that asserts nothing.
-func (d *decoder) unknown(n *yamltree.Node) {
+func (d *decoder) unknown(n *doctree.Node) {
 	if !slices.Contains(caseTypes(), d.c.Type) {
 		return
 	}
@@ -153,7 +154,7 @@ func (d *decoder) unknown(n *yamltree.Node) {
 }
 
 // strange tells of keys of a mapping that nothing reads.
-func (d *decoder) strange(n *yamltree.Node, where string, known ...string) {
+func (d *decoder) strange(n *doctree.Node, where string, known ...string) {
 	for i := range n.Members {
 		if key := textOf(&n.Members[i].Key); !slices.Contains(known, key) {
 			d.warn(&n.Members[i].Key, "unknown-key", where+"."+key, fmt.Sprintf("%s has no key %q; it is ignored", where, key), diag.DidYouMean(key, known))
@@ -161,14 +162,14 @@ func (d *decoder) strange(n *yamltree.Node, where string, known ...string) {
 	}
 }
 
-func (d *decoder) tags(n *yamltree.Node) {
+func (d *decoder) tags(n *doctree.Node) {
 	switch {
 	case n.IsNull():
-	case n.Kind == yamltree.Seq:
+	case n.Kind == doctree.Seq:
 		for i := range n.Items {
 			d.c.Tags = append(d.c.Tags, trimmed(&n.Items[i]))
 		}
-	case n.Kind == yamltree.Map:
+	case n.Kind == doctree.Map:
 		d.warn(n, "tags", "tags", "tags must be a list of words; they are ignored", "")
 	default:
 		d.c.Tags = strings.Fields(textOf(n))
@@ -176,11 +177,11 @@ func (d *decoder) tags(n *yamltree.Node) {
 }
 
 // requires decides whether the case can be run here.
-func (d *decoder) requires(n *yamltree.Node) {
+func (d *decoder) requires(n *doctree.Node) {
 	if n == nil || n.IsNull() {
 		return
 	}
-	if n.Kind != yamltree.Map {
+	if n.Kind != doctree.Map {
 		d.schema(n, "requires", "requires", "requires must be a mapping")
 		return
 	}
@@ -196,7 +197,7 @@ func (d *decoder) requires(n *yamltree.Node) {
 	if caps.IsNull() {
 		return
 	}
-	if caps.Kind != yamltree.Seq {
+	if caps.Kind != doctree.Seq {
 		d.schema(caps, "requires", "requires.capabilities", "requires.capabilities must be a list")
 		return
 	}
@@ -212,34 +213,34 @@ func (d *decoder) requires(n *yamltree.Node) {
 	}
 	slices.Sort(missing)
 	if when == "skip" {
-		d.c.skip = true
+		d.c.skip = "this runner has no capability " + strings.Join(slices.Compact(missing), ", ")
 		return
 	}
 	d.fail(Runtime, caps.Pos, "capability", "requires.capabilities", "missing required capabilities: "+strings.Join(slices.Compact(missing), ", "), "")
 }
 
 // expect resolves what a conformance case is expected to come to.
-func (d *decoder) expect(n *yamltree.Node) {
+func (d *decoder) expect(n *doctree.Node) {
 	if n == nil || n.IsNull() {
 		return
 	}
-	if n.Kind != yamltree.Map {
+	if n.Kind != doctree.Map {
 		d.warn(n, "expect", "expect", "expect must be a mapping; it is ignored", "")
 		return
 	}
 	base := n.Get("portable")
-	if base == nil || base.Kind != yamltree.Map {
+	if base == nil || base.Kind != doctree.Map {
 		base = n // the keys themselves serve as the baseline
 	}
 	d.strange(n, "expect", "portable", "impl", "status", "category", "message_tokens")
 	e := &expectation{}
 	impl := n.Get("impl")
-	var own *yamltree.Node
-	if impl != nil && impl.Kind == yamltree.Map {
+	var own *doctree.Node
+	if impl != nil && impl.Kind == doctree.Map {
 		own = impl.Get(implementation)
 	}
-	for _, layer := range []*yamltree.Node{base, own} {
-		if layer == nil || layer.Kind != yamltree.Map {
+	for _, layer := range []*doctree.Node{base, own} {
+		if layer == nil || layer.Kind != doctree.Map {
 			continue
 		}
 		if layer != n {
@@ -259,7 +260,7 @@ func (d *decoder) expect(n *yamltree.Node) {
 		}
 		if v := layer.Get("message_tokens"); v != nil {
 			e.Tokens = nil
-			if v.Kind == yamltree.Seq {
+			if v.Kind == doctree.Seq {
 				for i := range v.Items {
 					e.Tokens = append(e.Tokens, textOf(&v.Items[i]))
 				}
@@ -274,16 +275,16 @@ func (d *decoder) expect(n *yamltree.Node) {
 }
 
 // integer is Python's int() of a value.
-func integer(n *yamltree.Node) (*big.Int, bool) {
+func integer(n *doctree.Node) (*big.Int, bool) {
 	switch n.Kind {
-	case yamltree.Int:
+	case doctree.Int:
 		return n.Int(), true
-	case yamltree.Bool:
+	case doctree.Bool:
 		if n.Bool {
 			return big.NewInt(1), true
 		}
 		return new(big.Int), true
-	case yamltree.Float:
+	case doctree.Float:
 		f, _ := n.Float() // it is one
 		b := big.NewFloat(0)
 		if f-f != 0 { // not finite
@@ -291,7 +292,7 @@ func integer(n *yamltree.Node) (*big.Int, bool) {
 		}
 		i, _ := b.SetFloat64(f).Int(nil)
 		return i, true
-	case yamltree.String:
+	case doctree.String:
 		return new(big.Int).SetString(strings.TrimPrefix(strings.TrimSpace(n.Text), "+"), 10)
 	}
 	return nil, false

@@ -2,6 +2,7 @@ package spectest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -19,6 +20,9 @@ const (
 	shownFaults  = 200 // lines that are marked in it
 )
 
+// Gauge implements [campaign.Gauger]: a case is what its document says.
+func (c *Campaign) Gauge(_ context.Context, _ []byte) (size int64, unit string) { return 0, "" }
+
 // Describe implements [campaign.Describer]: what was expected and what was
 // there, then the block, then what the command printed.
 func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
@@ -32,26 +36,53 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 	}
 	out := []campaign.Exhibit{campaign.TextExhibit("Failure", c.explain(cs, r.Failure, o))}
 	if actual := o.Attached("actual"); actual != nil {
-		if d, ok := difference(r.Failure, string(actual)); ok {
+		if want, equal := wantedWhole(r.Failure, o); equal {
+			if c := compare(want, string(actual)); strings.Count(c.diff, "\n") > shownDiff {
+				out = append(out, textExhibit("Expected and actual", []byte(c.diff), nil))
+			} else if c.diff == "" && len(c.places) == 0 && len(want) <= 16<<10 {
+				out = append(out, campaign.Exhibit{Kind: "diff", Title: "Expected against actual", Diff: &campaign.Diff{Segments: segments(want, string(actual))}})
+			}
+		} else if d, ok := difference(r.Failure, string(actual)); ok {
 			out = append(out, d)
 		}
 		out = append(out, textExhibit("Actual "+r.Target, actual, mark(r.Failure, actual)))
 	}
+	if steps := o.Attached(stepsNote); steps != nil {
+		out = append(out, textExhibit("Steps that failed", steps, nil))
+	}
 	out = append(out, c.block(cs, r.Failure, o.Verdict))
-	for _, name := range []string{"stdout", "stderr", "answer"} {
+	for _, name := range []string{"request", "stdout", "stderr", "answer", changedNote, meanwhileNote} {
 		text := o.Attached(name)
 		if len(text) == 0 || name == r.Target && o.Attached("actual") != nil {
 			continue
 		}
-		title := map[string]string{"stdout": "Standard output", "stderr": "Standard error", "answer": "Answer"}[name]
+		title := map[string]string{
+			"stdout": "Standard output", "stderr": "Standard error", "answer": "Answer", "request": "Request",
+			changedNote:   "Changed in the folder that commands share, while the case ran",
+			meanwhileNote: "Changed in the folder that commands share, while the case and others ran",
+		}[name]
 		out = append(out, textExhibit(title, text, nil))
 	}
 	return out
 }
 
+// stepsNote is the attachment that holds all steps of a page that failed.
+const stepsNote = "steps"
+
 // explain is the failure in a few lines. The first says where, in the form that
 // editors follow.
 func (c *Campaign) explain(cs *Case, f *Failure, o campaign.Outcome) string {
+	text := c.reasons(cs, f, o)
+	for name, who := range map[string]string{changedNote: "it", meanwhileNote: "it and others"} { // a case has at most one
+		if list := o.Attached(name); len(list) > 0 {
+			text += fmt.Sprintf("note:     the folder that commands share changed while %s ran: %s (isolate: true gives a case a copy)\n",
+				who, clipped(strings.ReplaceAll(string(list), "\n", ", "), 300))
+		}
+	}
+	return text
+}
+
+func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 	var b strings.Builder
 	line := f.Line
 	if line == 0 {
@@ -68,16 +99,30 @@ func (c *Campaign) explain(cs *Case, f *Failure, o campaign.Outcome) string {
 	if f.Want == "" || f.Category != Assertion {
 		head, _, _ := strings.Cut(f.Message, "\n")
 		fmt.Fprintf(&b, "%s: %s\n", f.Category, clipped(head, 400))
-		if f.Want == "" {
+		if f.Want == "" && o.Attached(stepsNote) == nil {
 			return b.String()
 		}
 	}
-	fmt.Fprintf(&b, "expected: %s\n", clipped(f.Want, 400))
+	if f.Want != "" {
+		fmt.Fprintf(&b, "expected: %s\n", clipped(f.Want, 400))
+	}
 	if f.Saw != "" {
 		fmt.Fprintf(&b, "because:  %s\n", clipped(f.Saw, 400))
 	}
-	if actual := o.Attached("actual"); actual != nil {
-		f.looked(&b, strings.TrimSuffix(string(actual), "\n"))
+	if steps := o.Attached(stepsNote); steps != nil {
+		all := slices.DeleteFunc(strings.SplitAfter(string(steps), "\n"), func(l string) bool {
+			return strings.HasPrefix(l, " ") || strings.HasPrefix(l, "@@") // the exhibit below has what stands around changes
+		})
+		b.WriteString(strings.Join(all[:min(len(all), shownDiff)], ""))
+		if len(all) > shownDiff {
+			fmt.Fprintf(&b, "(%d more lines)\n", len(all)-shownDiff)
+		}
+	} else if actual := o.Attached("actual"); actual != nil {
+		if want, equal := wantedWhole(f, o); equal {
+			compare(want, string(actual)).write(&b)
+		} else {
+			f.looked(&b, string(actual))
+		}
 	} else if said := o.Attached("stderr"); f.Op == "exit_code" && len(said) > 0 {
 		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
 		fmt.Fprintf(&b, "stderr:   %s\n", shown(lines[len(lines)-1]))
@@ -85,9 +130,20 @@ func (c *Campaign) explain(cs *Case, f *Failure, o campaign.Outcome) string {
 	return b.String()
 }
 
+// wantedWhole is the value that the actual one should have been equal to.
+func wantedWhole(f *Failure, o campaign.Outcome) (string, bool) {
+	for i := range o.Evidence {
+		if o.Evidence[i].Name == "expected" {
+			return string(o.Evidence[i].Data), true
+		}
+	}
+	return f.Text, f.Op == "evaluate" && f.Text != "" // as runs were kept before
+}
+
 // looked says what was there: all of a short text, the number of lines of a
 // longer one and what in it is most like what was expected.
-func (f *Failure) looked(b *strings.Builder, text string) {
+func (f *Failure) looked(b *strings.Builder, whole string) {
+	text := strings.TrimSuffix(whole, "\n")
 	count := strings.Count(text, "\n") + 1
 	no, near := 0, ""
 	op, refused := strings.CutPrefix(f.Op, "cannot ")
@@ -101,14 +157,11 @@ func (f *Failure) looked(b *strings.Builder, text string) {
 		no, near = nearest(f.wanted(), text)
 	}
 	switch {
-	case text == "":
+	case whole == "":
 		b.WriteString("actual:   nothing\n")
 		return
-	case count == 1:
-		fmt.Fprintf(b, "actual:   %s\n", shown(text))
-		return
-	case no == 0 && count <= 5 && len(text) <= 300:
-		fmt.Fprintf(b, "actual:   %s\n", shown(text))
+	case count == 1, no == 0 && count <= 5 && len(text) <= 300:
+		fmt.Fprintf(b, "actual:   %s\n", shown(whole))
 		return
 	}
 	fmt.Fprintf(b, "actual:   %d lines\n", count)
@@ -154,7 +207,7 @@ func (f *Failure) wanted() string {
 
 // difference compares an expected text with the lines nearest to it.
 func difference(f *Failure, actual string) (campaign.Exhibit, bool) {
-	if f.Op != "contain" && f.Op != "evaluate" || f.Text == "" || len(f.Text) > 16<<10 {
+	if f.Op != "contain" || f.Text == "" || len(f.Text) > 16<<10 {
 		return campaign.Exhibit{}, false
 	}
 	want := strings.Split(f.Text, "\n")
@@ -212,7 +265,7 @@ func (c *Campaign) block(cs *Case, f *Failure, v campaign.Verdict) campaign.Exhi
 		at = from
 	}
 	return campaign.Exhibit{Kind: "document", Title: fmt.Sprintf("%s, lines %d to %d", c.name, from, to), Document: &campaign.Document{
-		Name: c.name, Body: strings.ToValidUTF8(b.String(), "\uFFFD"),
+		Name: c.name, First: from, Body: strings.ToValidUTF8(b.String(), "\uFFFD"),
 		Blocks: []campaign.Block{{From: at - from + 1, To: at - from + 1, Verdict: v, Note: f.summary()}},
 	}}
 }
@@ -239,6 +292,9 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 	worst := make(map[int32]campaign.Verdict)
 	notes := make(map[int32][]string)
 	for i, v := range s.verdicts {
+		if int(c.slots[i].unit) >= c.doc.units() {
+			continue // a page is not one place of the document
+		}
 		unit := c.doc.blockOf(c.slots[i].unit)
 		if old, ok := worst[unit]; !ok || rank(v) > rank(old) {
 			worst[unit] = v

@@ -14,29 +14,32 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // document is a text with its cases, not understood yet.
 type document struct {
-	path    string // as the user named it
-	name    string // in reports and digests
-	text    []byte // without a byte order mark; offsets and lines are those of the file but for the mark
-	format  string // "md", "yaml" or "json"
-	lines   places
-	found   spans
-	parts   []part     // of found, if they are taken apart, see split
-	passed  []block    // those that are not run
-	release func()     // see [campaign.Spec]
-	readers *sync.Pool // of *yamltree.Reader
+	path   string // as the user named it
+	name   string // in reports and digests
+	text   []byte // without a byte order mark; offsets and lines are those of the file but for the mark
+	format string // "md", "yaml" or "json"
+	lines  places
+	found  spans
+	parts  []part  // of found, if they are taken apart, see split
+	passed []block // those that are not run
+	// transcripts are the cases that console blocks make. As units they follow
+	// the others.
+	transcripts []*Case
+	release     func()     // see [campaign.Spec]
+	readers     *sync.Pool // of *doctree.Reader
 }
 
 // entry is one case as it is written: a mapping, or the reason why there is none.
 type entry struct {
 	from, to int // first and last line: of its block, or of its place in the block's list
-	node     *yamltree.Node
-	twice    []yamltree.Duplicate // keys that stand twice within it
+	node     *doctree.Node
+	twice    []doctree.Duplicate // keys that stand twice within it
 	fault    *diag.Diagnostic
 }
 
@@ -118,9 +121,9 @@ func (d *document) source(n int) string {
 }
 
 // problem is a diagnostic about a place in the document.
-func (d *document) problem(at yamltree.Pos, code, where, message, hint string) diag.Diagnostic {
+func (d *document) problem(at doctree.Pos, code, where, message, hint string) diag.Diagnostic {
 	if at.Line == 0 {
-		at = yamltree.Pos{Line: 1, Col: 1}
+		at = doctree.Pos{Line: 1, Col: 1}
 	}
 	return diag.Diagnostic{
 		Code: "spectest." + code, Pos: at.In(d.path), Path: where, Message: message, Hint: hint, Source: d.source(at.Line),
@@ -138,34 +141,34 @@ func (d *document) read(start, end, from, to int) []entry {
 		return []entry{{from: from, to: to, fault: fault}}
 	}
 	if !root.Truthy() && d.format != "json" {
-		root = &yamltree.Node{Kind: yamltree.Map, Pos: root.Pos} // as the reference reads nothing
+		root = &doctree.Node{Kind: doctree.Map, Pos: root.Pos} // as the reference reads nothing
 		if root.Pos.Line == 0 {
-			root.Pos = yamltree.Pos{Line: from, Col: 1}
+			root.Pos = doctree.Pos{Line: from, Col: 1}
 		}
 	}
-	var nodes []*yamltree.Node
+	var nodes []*doctree.Node
 	switch root.Kind {
-	case yamltree.Map:
-		nodes = []*yamltree.Node{root}
-	case yamltree.Seq:
+	case doctree.Map:
+		nodes = []*doctree.Node{root}
+	case doctree.Seq:
 		for i := range root.Items {
 			nodes = append(nodes, &root.Items[i])
 		}
 	default:
-		nodes = []*yamltree.Node{root}
+		nodes = []*doctree.Node{root}
 	}
 	list := make([]entry, len(nodes))
 	for i, n := range nodes {
 		list[i] = entry{from: from, to: to, node: n}
 		if most := caseNodesSpare + end - start; !n.Within(most) {
-			p := d.problem(n.Pos, "yaml", "", fmt.Sprintf("a case of more than %d values, each alias counted as all it stands for", most), multiplied)
+			p := d.problem(n.Pos, "syntax", "", fmt.Sprintf("a case of more than %d values, each alias counted as all it stands for", most), multiplied)
 			list[i].node, list[i].fault = nil, &p
 			continue
 		}
-		if root.Kind == yamltree.Seq {
+		if root.Kind == doctree.Seq {
 			list[i].from, list[i].to = itemLines(nodes, i, from, to)
 		}
-		if n.Kind != yamltree.Map {
+		if n.Kind != doctree.Map {
 			p := d.problem(n.Pos, "case-shape", "", "a case must be a mapping, not "+n.Kind.String(), "a block holds one mapping or a list of mappings")
 			list[i].node, list[i].fault = nil, &p
 		}
@@ -195,7 +198,7 @@ func (d *document) opensWithin(start, end int) int {
 
 // itemLines are the lines of one case of a list that stands on the lines from
 // to to: as far as the next case. A case that is an alias has the whole list.
-func itemLines(nodes []*yamltree.Node, i, from, to int) (first, last int) {
+func itemLines(nodes []*doctree.Node, i, from, to int) (first, last int) {
 	first, last = nodes[i].Pos.Line, to
 	if i+1 < len(nodes) {
 		last = max(nodes[i+1].Pos.Line-1, first)
@@ -217,29 +220,29 @@ const (
 
 const multiplied = "aliases may not multiply what is written"
 
-func (d *document) tree(start, end int) (*yamltree.Node, []yamltree.Duplicate, *diag.Diagnostic) {
+func (d *document) tree(start, end int) (*doctree.Node, []doctree.Duplicate, *diag.Diagnostic) {
 	body := d.text[start:end]
 	if d.format == "json" {
 		return d.jsonTree(body, start)
 	}
 	if len(body) == 0 {
-		return &yamltree.Node{}, nil, nil
+		return &doctree.Node{}, nil, nil
 	}
-	r, ok := d.readers.Get().(*yamltree.Reader)
+	r, ok := d.readers.Get().(*doctree.Reader)
 	if !ok {
-		r = new(yamltree.Reader)
+		r = new(doctree.Reader)
 	}
 	defer d.readers.Put(r)
-	doc, err := r.Parse(body, yamltree.Options{LineOffset: d.lineOf(start) - 1, MaxNodes: nodesSpare + len(body)})
+	doc, err := r.Parse(body, doctree.Options{LineOffset: d.lineOf(start) - 1, MaxNodes: nodesSpare + len(body)})
 	if err != nil {
-		p := d.problem(yamltree.Pos{Line: d.lineOf(start), Col: 1}, "yaml", "", err.Error(), "")
-		var ye *yamltree.Error
+		p := d.problem(doctree.Pos{Line: d.lineOf(start), Col: 1}, "syntax", "", err.Error(), "")
+		var ye *doctree.Error
 		if errors.As(err, &ye) {
 			hint := ye.Expected
-			if ye.Class == yamltree.Size {
+			if ye.Class == doctree.Size {
 				hint = multiplied
 			}
-			p = d.problem(ye.Pos, "yaml", "", ye.Problem, hint)
+			p = d.problem(ye.Pos, "syntax", "", ye.Problem, hint)
 		}
 		return nil, nil, &p
 	}
@@ -247,7 +250,7 @@ func (d *document) tree(start, end int) (*yamltree.Node, []yamltree.Duplicate, *
 }
 
 // jsonTree reads a text in JSON that begins at an offset.
-func (d *document) jsonTree(body []byte, start int) (*yamltree.Node, []yamltree.Duplicate, *diag.Diagnostic) {
+func (d *document) jsonTree(body []byte, start int) (*doctree.Node, []doctree.Duplicate, *diag.Diagnostic) {
 	line, col := d.lineOf(start)-1, 0
 	if d.parts != nil { // a comma or a bracket follows
 		body = bytes.TrimRight(body, " \t\r\n,]")
@@ -255,24 +258,24 @@ func (d *document) jsonTree(body []byte, start int) (*yamltree.Node, []yamltree.
 	}
 	doc, err := jsontree.Parse(body, jsontree.Options{})
 	if err != nil {
-		p := d.problem(yamltree.Pos{Line: 1, Col: 1}, "json", "", err.Error(), "")
+		p := d.problem(doctree.Pos{Line: 1, Col: 1}, "syntax", "", err.Error(), "")
 		var je *jsontree.Error
 		if errors.As(err, &je) {
-			p = d.problem(yamltree.Pos{Line: je.Position.Line, Col: je.Position.Col}, "json", "", je.Message(), "")
+			p = d.problem(doctree.Pos{Line: je.Position.Line, Col: je.Position.Col}, "syntax", "", je.Message(), "")
 		}
 		return nil, nil, &p
 	}
-	place := func(offset int) yamltree.Pos {
+	place := func(offset int) doctree.Pos {
 		p := doc.Position(offset)
 		if p.Line == 1 {
 			p.Col += col
 		}
-		return yamltree.Pos{Line: p.Line + line, Col: p.Col}
+		return doctree.Pos{Line: p.Line + line, Col: p.Col}
 	}
 	root := fromJSON(&doc.Root, place)
-	var twice []yamltree.Duplicate
+	var twice []doctree.Duplicate
 	for _, t := range doc.Duplicates {
-		twice = append(twice, yamltree.Duplicate{Key: t.Key, First: place(t.First), Repeat: place(t.Repeat)})
+		twice = append(twice, doctree.Duplicate{Key: t.Key, First: place(t.First), Repeat: place(t.Repeat)})
 	}
 	return &root, twice, nil
 }

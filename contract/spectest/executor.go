@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/exchange"
-	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/port/exchange"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // executor runs cases on one lane. What a type of case needs is opened when the
@@ -22,14 +22,14 @@ type executor struct {
 	*place
 	eval *evaluator
 
-	held     map[int32][]decoded
-	own      *fileText // the document itself
-	unit     int       // decoded last
-	read     int       // bytes that were decoded since memory was given back
+	session  *session
+	unit     int // decoded last
+	read     int // bytes that were decoded since memory was given back
 	decoded  []decoded
 	commands map[time.Duration]*commandLane
 	python   pyhost.Commander
 	shelf    *campaign.Shelf
+	skipped  []string // blocks of the page that was run last that were not, with why
 	told     []string // what the host has said in earlier campaigns
 	http     exchange.Client
 }
@@ -74,6 +74,12 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 		if f != nil && f.actual != nil {
 			notes = append(evidence{{Name: "actual", Data: []byte(clipped(*f.actual, maxEvidence))}}, notes...)
 		}
+		if f != nil && f.expected != nil {
+			notes = append(evidence{{Name: "expected", Data: []byte(clipped(*f.expected, maxEvidence))}}, notes...)
+		}
+		if f != nil && f.steps != nil {
+			notes = append(evidence{{Name: stepsNote, Data: []byte(clipped(*f.steps, maxEvidence))}}, notes...)
+		}
 		o.Evidence = notes
 	}
 	return o, nil
@@ -82,7 +88,7 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 // caseAt is a case of the campaign, decoded if it is not yet.
 func (x *executor) caseAt(i int64) *Case {
 	s := x.c.slots[i]
-	if held := x.held[s.unit]; held != nil {
+	if held := x.c.held[s.unit]; held != nil {
 		return held[s.item].c
 	}
 	if int(s.unit) != x.unit {
@@ -113,7 +119,7 @@ func (x *executor) tryOnce(ctx context.Context, c *Case) (*Failure, evidence, er
 		return nil, nil, err
 	}
 	switch {
-	case c.skip:
+	case c.skip != "":
 		return nil, nil, nil
 	case c.fault != nil:
 		return c.fault, nil, nil
@@ -127,6 +133,10 @@ func (x *executor) tryOnce(ctx context.Context, c *Case) (*Failure, evidence, er
 		return x.runCLI(ctx, c)
 	case c.http != nil:
 		return x.call(ctx, c)
+	case c.page != nil:
+		_, skipped, f, err := x.runPage(ctx, c)
+		x.skipped = skipped
+		return f, nil, err
 	}
 	return nil, nil, fmt.Errorf("%s: the case %s has no type", x.c.name, c.ID)
 }
@@ -135,6 +145,8 @@ func (x *executor) tryOnce(ctx context.Context, c *Case) (*Failure, evidence, er
 type result struct {
 	*Failure
 	Line int `json:"block"` // first line of the case's block
+	// Skipped says why blocks of a page were not run.
+	Skipped []string `json:"skipped,omitempty"`
 }
 
 // outcome is what a case came to.
@@ -145,7 +157,14 @@ func (x *executor) outcome(c *Case, f *Failure) campaign.Outcome {
 	switch {
 	case f != nil:
 		return x.failed(c, f, f.Category, f.summary())
-	case c.skip:
+	case c.page != nil && len(x.skipped) > 0:
+		o := campaign.Outcome{}
+		if len(x.skipped) == c.page.blocks() {
+			o.Verdict = campaign.VerdictSkip
+		}
+		o.Data, _ = json.Marshal(result{Line: c.From, Skipped: x.skipped}) // strings and a number
+		return o
+	case c.skip != "":
 		return campaign.Outcome{Verdict: campaign.VerdictSkip}
 	}
 	return campaign.Outcome{}
@@ -160,7 +179,11 @@ func (x *executor) failed(c *Case, f *Failure, kind, what string) campaign.Outco
 	if c.ID != "" {
 		o.Signature = c.ID + "|" + f.Path // stays the same when lines above it come and go
 	}
-	o.Data, _ = json.Marshal(result{f, c.From}) // strings and numbers
+	r := result{Failure: f, Line: c.From}
+	if c.page != nil {
+		r.Skipped = x.skipped
+	}
+	o.Data, _ = json.Marshal(r) // strings and numbers
 	return o
 }
 
@@ -213,7 +236,7 @@ func (x *executor) Notes() []string {
 func (x *executor) Close() error {
 	var errs []error
 	x.c.doc.release()
-	x.c.leave()
+	x.c.contract.sessions.leave(x.c)
 	for _, l := range x.commands {
 		errs = append(errs, l.runner.Close())
 	}

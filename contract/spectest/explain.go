@@ -51,8 +51,8 @@ func (c *Campaign) Explain(ctx context.Context, i int64, run bool) (string, erro
 			return "", err
 		}
 		switch {
-		case x.c.skip:
-			verdict = "skipped: a capability is missing"
+		case x.c.skip != "":
+			verdict = "skipped: " + x.c.skip
 		case failure == nil:
 			verdict = "holds"
 		default:
@@ -66,8 +66,16 @@ func (c *Campaign) Explain(ctx context.Context, i int64, run bool) (string, erro
 	if failure != nil && !x.ran {
 		fmt.Fprintf(&x, "  %s: %s\n", failure.Category, strings.ReplaceAll(failure.detail(), "\n", "\n  "))
 	}
+	if p := x.c.page; p != nil {
+		steps := 0
+		for i := range p.acts {
+			steps += len(p.acts[i].steps)
+		}
+		fmt.Fprintf(&x, "  runs the commands of console blocks: %d in %d blocks, from line %d to %d\n", steps, p.blocks(), x.c.From, x.c.To)
+		return x.String(), nil
+	}
 	if x.c.tree == nil {
-		if x.c.fault == nil && !x.c.skip {
+		if x.c.fault == nil && x.c.skip == "" {
 			x.WriteString("  nothing is asserted\n")
 		}
 		return x.String(), nil

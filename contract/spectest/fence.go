@@ -22,6 +22,7 @@ type block struct {
 	quoted bool
 	closed bool
 	near   bool // not a block of ours, but perhaps meant to be
+	other  bool // of the dialect that came after this format
 }
 
 // markdown reads the structure of blocks alone: what stands inside a paragraph
@@ -46,14 +47,14 @@ var markdown = sync.OnceValue(func() parser.Parser {
 // example inside a longer fence is text. Existing documents hide blocks in HTML
 // comments or indent them far; those count as well, as they always did.
 func blocks(src []byte, release func()) []block {
-	if !bytes.Contains(src, []byte("spec-test")) && !specTest.Match(src) {
+	if !specTest.Match(src) {
 		return nil
 	}
 	var list []block
 	for at := 0; at < len(src); {
 		if b, n := longFence(src[at:]); n > 0 {
 			if _, _, info, _ := fenceOf(line(src, at)); isSpecTest(info) || looksLikeSpecTest(info) {
-				list = append(list, block{open: at, start: b.start + at, end: b.end + at, closed: b.closed, near: !isSpecTest(info)})
+				list = append(list, block{open: at, start: b.start + at, end: b.end + at, closed: b.closed, near: !isSpecTest(info), other: isLater(info)})
 			}
 			at += n
 			release()
@@ -72,7 +73,7 @@ func blocks(src []byte, release func()) []block {
 }
 
 // specTest is the word that is in every block's first line.
-var specTest = regexp.MustCompile("(?i)spec-test")
+var specTest = regexp.MustCompile("(?i)spec-test|contract-spec")
 
 // portionBlocks finds the blocks of a whole document or of a portion of one.
 func portionBlocks(src []byte) []block {
@@ -232,7 +233,7 @@ func fenced(src []byte, n *ast.FencedCodeBlock) (block, bool) {
 		return block{}, false
 	}
 	info := string(n.Info.Segment.Value(src))
-	b := block{open: lineStart(src, n.Info.Segment.Start), near: !isSpecTest(info)}
+	b := block{open: lineStart(src, n.Info.Segment.Start), near: !isSpecTest(info), other: isLater(info)}
 	if b.near && !looksLikeSpecTest(info) {
 		return block{}, false
 	}
@@ -323,13 +324,22 @@ func isSpecTest(info string) bool {
 	return slices.Contains(words, "spec-test") && (slices.Contains(words, "yaml") || slices.Contains(words, "yml"))
 }
 
+// laterDialect is the word of blocks in the form that data-contracts has had
+// since: other keys, other expressions.
+const laterDialect = "contract-spec"
+
 // looksLikeSpecTest reports whether an info string has a word of ours, in
 // whatever way it is written.
 func looksLikeSpecTest(info string) bool {
 	words := strings.FieldsFunc(strings.ToLower(info), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;{}.", r) })
 	return slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains([]string{"spec-test", "spec-tests", "spec_test", "spectest"}, w)
+		return slices.Contains([]string{"spec-test", "spec-tests", "spec_test", "spectest", laterDialect}, w)
 	})
+}
+
+// isLater reports whether an info string is of the later dialect.
+func isLater(info string) bool {
+	return !isSpecTest(info) && strings.Contains(strings.ToLower(info), laterDialect)
 }
 
 // fenceOf takes a line apart that opens a fence.

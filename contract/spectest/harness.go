@@ -10,20 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/thresh-dev/thresh/contract/spectest/stage"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/speclang"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
-
-// harnessKeys are the keys that harness of a cli.run case may have.
-// timeout_seconds is an addition.
-func harnessKeys() []string {
-	return []string{
-		"block_imports", "entrypoint", "env", "hook_after", "hook_before", "hook_kwargs", "setup_files", "spec_lang",
-		"stdin_isatty", "stdin_text", "stub_modules", "timeout_seconds",
-	}
-}
 
 // misplaced are the keys that a cli.run case must not have at its top level.
 func misplaced() []string {
@@ -36,7 +28,7 @@ var pythonEntry = regexp.MustCompile(`^\s*[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*\
 // DefaultTimeout bounds a command that its case gives no limit.
 const DefaultTimeout = 60 * time.Second
 
-func (d *decoder) cliRun(n, harness *yamltree.Node) {
+func (d *decoder) cliRun(n, harness *doctree.Node) {
 	r := &cliRun{timeout: d.set.timeout, hasTitle: !n.Get("title").IsNull()}
 	d.c.cli = r
 	d.harnessKeys(harness)
@@ -51,7 +43,7 @@ func (d *decoder) cliRun(n, harness *yamltree.Node) {
 	}
 	d.argv(n.Get("argv"))
 	if k := harness.Get("hook_kwargs"); !k.IsNull() {
-		if k.Kind != yamltree.Map {
+		if k.Kind != doctree.Map {
 			d.schema(k, "hook", "harness.hook_kwargs", "harness.hook_kwargs must be a mapping")
 		} else {
 			r.kwargs = jsonBytes(k)
@@ -68,6 +60,8 @@ func (d *decoder) cliRun(n, harness *yamltree.Node) {
 	}
 	d.names(harness, "block_imports", &r.blocks)
 	d.limit(harness, &r.timeout)
+	d.flag(harness, "isolate", &r.isolate)
+	d.repeatable(harness, true)
 	d.hooks(n, harness)
 	d.entrypoint(harness)
 	if x := n.Get("exit_code"); x != nil {
@@ -83,40 +77,40 @@ func (d *decoder) cliRun(n, harness *yamltree.Node) {
 	}
 }
 
-func (d *decoder) harnessKeys(harness *yamltree.Node) {
+func (d *decoder) harnessKeys(harness *doctree.Node) {
 	if harness == nil {
 		return
 	}
 	var unknown []string
-	var first *yamltree.Node
+	var first *doctree.Node
 	hint := ""
 	for i := range harness.Members {
 		k := textOf(&harness.Members[i].Key)
-		if slices.Contains(harnessKeys(), k) {
+		if slices.Contains(harnessKeys(typeCLI), k) {
 			continue
 		}
 		unknown = append(unknown, k)
 		if first == nil {
-			first, hint = &harness.Members[i].Key, diag.DidYouMean(k, harnessKeys())
+			first, hint = &harness.Members[i].Key, diag.DidYouMean(k, harnessKeys(typeCLI))
 		}
 	}
 	if len(unknown) > 0 {
 		slices.Sort(unknown)
-		d.fail(Schema, first.Pos, "harness-key", "harness", "unsupported harness key(s): "+strings.Join(unknown, ", "), hint)
+		d.fail(Schema, first.Pos, "unknown-key", "harness", "unsupported harness key(s): "+strings.Join(unknown, ", "), hint)
 	}
 }
 
-func (d *decoder) argv(n *yamltree.Node) {
+func (d *decoder) argv(n *doctree.Node) {
 	r := d.c.cli
 	switch {
 	case n.IsNull():
-	case n.Kind == yamltree.String:
+	case n.Kind == doctree.String:
 		r.argv = []string{n.Text}
-	case n.Kind == yamltree.Seq:
+	case n.Kind == doctree.Seq:
 		for i := range n.Items {
 			r.argv = append(r.argv, textOf(&n.Items[i]))
 		}
-	case n.Kind == yamltree.Map:
+	case n.Kind == doctree.Map:
 		r.argv = keys(n)
 		d.warn(n, "argv", "argv", "argv is a mapping: its keys alone are passed", "write a list")
 	default:
@@ -130,13 +124,13 @@ func (d *decoder) argv(n *yamltree.Node) {
 }
 
 // names reads a list of names, or one.
-func (d *decoder) names(harness *yamltree.Node, key string, to *[]string) {
+func (d *decoder) names(harness *doctree.Node, key string, to *[]string) {
 	n := harness.Get(key)
 	switch {
 	case n.IsNull():
-	case n.Kind == yamltree.String:
+	case n.Kind == doctree.String:
 		*to = []string{n.Text}
-	case n.Kind == yamltree.Seq:
+	case n.Kind == doctree.Seq:
 		for i := range n.Items {
 			*to = append(*to, textOf(&n.Items[i]))
 		}
@@ -145,22 +139,22 @@ func (d *decoder) names(harness *yamltree.Node, key string, to *[]string) {
 	}
 }
 
-func (d *decoder) setupFiles(n *yamltree.Node) {
+func (d *decoder) setupFiles(n *doctree.Node) {
 	if n.IsNull() {
 		return
 	}
 	items := n.Items
 	switch n.Kind {
-	case yamltree.Map:
-		items = []yamltree.Node{*n}
-	case yamltree.Seq:
+	case doctree.Map:
+		items = []doctree.Node{*n}
+	case doctree.Seq:
 	default:
 		d.schema(n, "setup-files", "harness.setup_files", "setup_files must be a list (or mapping for a single file)")
 		return
 	}
 	for i := range items {
 		item, where := &items[i], fmt.Sprintf("harness.setup_files[%d]", i)
-		if item.Kind != yamltree.Map {
+		if item.Kind != doctree.Map {
 			d.schema(item, "setup-files", where, "setup_files item must be a mapping")
 			continue
 		}
@@ -170,29 +164,29 @@ func (d *decoder) setupFiles(n *yamltree.Node) {
 			d.schema(item, "setup-files", where, "setup_files item missing required key: path")
 			continue
 		}
-		f := file{path: textOf(p)}
-		if strings.HasPrefix(f.path, "/") || f.path == "~" || strings.HasPrefix(f.path, "~/") {
+		f := stage.File{Path: textOf(p)}
+		if strings.HasPrefix(f.Path, "/") || f.Path == "~" || strings.HasPrefix(f.Path, "~/") {
 			d.schema(p, "setup-files", where+".path", "setup_files item path must be relative")
 			continue
 		}
-		clean := filepath.Clean(f.path)
-		if !filepath.IsLocal(clean) || clean == "." || strings.ContainsRune(f.path, 0) {
-			d.schema(p, "setup-files", where+".path", "setup_files item path escapes the temp directory, or names it: %s", f.path)
+		clean := filepath.Clean(f.Path)
+		if !filepath.IsLocal(clean) || clean == "." || strings.ContainsRune(f.Path, 0) {
+			d.schema(p, "setup-files", where+".path", "setup_files item path escapes the temp directory, or names it: %s", f.Path)
 			continue
 		}
-		f.path = clean
+		f.Path = clean
 		if t := item.Get("text"); !t.IsNull() {
-			f.text = textOf(t)
+			f.Text = textOf(t)
 		}
 		d.c.cli.files = append(d.c.cli.files, f)
 	}
 }
 
-func (d *decoder) env(n *yamltree.Node) {
+func (d *decoder) env(n *doctree.Node) {
 	if n.IsNull() {
 		return
 	}
-	if n.Kind != yamltree.Map {
+	if n.Kind != doctree.Map {
 		d.schema(n, "env", "harness.env", "harness.env must be a mapping")
 		return
 	}
@@ -211,7 +205,7 @@ func (d *decoder) env(n *yamltree.Node) {
 }
 
 // limit reads timeout_seconds, which is an addition of ours for cli.run.
-func (d *decoder) limit(harness *yamltree.Node, to *time.Duration) {
+func (d *decoder) limit(harness *doctree.Node, to *time.Duration) {
 	n := harness.Get("timeout_seconds")
 	if n.IsNull() {
 		return
@@ -224,7 +218,7 @@ func (d *decoder) limit(harness *yamltree.Node, to *time.Duration) {
 	*to = time.Duration(math.Ceil(s * float64(time.Second)))
 }
 
-func (d *decoder) hooks(n, harness *yamltree.Node) {
+func (d *decoder) hooks(n, harness *doctree.Node) {
 	r := d.c.cli
 	for key, to := range map[string]*string{"hook_before": &r.before, "hook_after": &r.after} {
 		h := harness.Get(key)
@@ -259,7 +253,7 @@ func (d *decoder) hooks(n, harness *yamltree.Node) {
 }
 
 // entrypoint finds out what is run, and how.
-func (d *decoder) entrypoint(harness *yamltree.Node) {
+func (d *decoder) entrypoint(harness *doctree.Node) {
 	r := d.c.cli
 	n := harness.Get("entrypoint")
 	at := d.c.pos(harness)
@@ -268,7 +262,7 @@ func (d *decoder) entrypoint(harness *yamltree.Node) {
 	}
 	if !n.IsNull() {
 		d.c.about = n.Pos
-		if n.Kind == yamltree.Seq {
+		if n.Kind == doctree.Seq {
 			for i := range n.Items {
 				r.command = append(r.command, textOf(&n.Items[i]))
 			}
@@ -314,10 +308,10 @@ func (d *decoder) entrypoint(harness *yamltree.Node) {
 }
 
 // programOnly refuses what only a Python entrypoint can have.
-func (d *decoder) programOnly(harness *yamltree.Node) {
+func (d *decoder) programOnly(harness *doctree.Node) {
 	for _, key := range []string{"block_imports", "stub_modules", "hook_before", "hook_after"} {
 		n := harness.Get(key)
-		if n.IsNull() || n.Kind == yamltree.String && strings.TrimSpace(n.Text) == "" || n.Kind == yamltree.Seq && len(n.Items) == 0 {
+		if n.IsNull() || n.Kind == doctree.String && strings.TrimSpace(n.Text) == "" || n.Kind == doctree.Seq && len(n.Items) == 0 {
 			continue
 		}
 		d.schema(n, "python-only", "harness."+key, "harness.%s needs a Python entrypoint (module:function); this one is a command line", key)
@@ -328,13 +322,13 @@ func (d *decoder) programOnly(harness *yamltree.Node) {
 }
 
 // budgets reads harness.spec_lang.
-func (d *decoder) budgets(harness *yamltree.Node) {
+func (d *decoder) budgets(harness *doctree.Node) {
 	d.c.limits, d.c.timeout = speclang.DefaultLimits(), defaultPredicateTime
 	n := harness.Get("spec_lang")
 	if n == nil || !n.Truthy() {
 		return
 	}
-	if n.Kind != yamltree.Map {
+	if n.Kind != doctree.Map {
 		d.schema(n, "spec-lang", "harness.spec_lang", "harness.spec_lang must be a mapping")
 		return
 	}
@@ -354,7 +348,7 @@ func (d *decoder) budgets(harness *yamltree.Node) {
 		if v.IsNull() {
 			continue
 		}
-		if v.Kind != yamltree.Int {
+		if v.Kind != doctree.Int {
 			d.schema(v, "spec-lang", where, "%s must be an integer", where)
 			continue
 		}
@@ -375,7 +369,7 @@ func (d *decoder) budgets(harness *yamltree.Node) {
 // defaultPredicateTime is the contract's time budget of one predicate.
 const defaultPredicateTime = 200 * time.Millisecond
 
-func jsonBytes(n *yamltree.Node) []byte {
+func jsonBytes(n *doctree.Node) []byte {
 	j := toJSON(n)
 	b := jsontree.Style{ASCII: true, Kept: true}.Append(nil, &j)
 	if !json.Valid(b) { // not-a-number and infinities have no form in JSON

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/match"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // compact is JSON on one line with text as it is.
@@ -16,7 +16,7 @@ var compact = jsontree.Style{}
 // symptom is what assertion health has against a place of an assertion tree.
 type symptom struct {
 	code, path, message string
-	at                  *yamltree.Node
+	at                  *doctree.Node
 }
 
 // modes of assertion health.
@@ -29,13 +29,13 @@ const (
 func healthModes() []string { return []string{healthIgnore, healthWarn, healthError} }
 
 // health examines the assertions as the case, or else the settings, ask for.
-func (d *decoder) health(n *yamltree.Node) {
+func (d *decoder) health(n *doctree.Node) {
 	mode, where := d.set.health, "assert_health.mode"
 	given := false
 	policy := n.Get("assert_health")
 	at := d.c.pos(policy)
 	if policy != nil && !policy.IsNull() {
-		if policy.Kind != yamltree.Map {
+		if policy.Kind != doctree.Map {
 			d.schema(policy, "assert-health", "assert_health", "assert_health must be a mapping")
 			return
 		}
@@ -72,7 +72,7 @@ func (d *decoder) health(n *yamltree.Node) {
 
 // diagnose examines an assertion tree as it is written, depth first. A tree of
 // the wrong shape has no health.
-func diagnose(n *yamltree.Node) []symptom {
+func diagnose(n *doctree.Node) []symptom {
 	if n == nil {
 		return nil
 	}
@@ -83,18 +83,18 @@ func diagnose(n *yamltree.Node) []symptom {
 
 type examiner struct{ found []symptom }
 
-func (h *examiner) tell(at *yamltree.Node, code, path, format string, args ...any) {
+func (h *examiner) tell(at *doctree.Node, code, path, format string, args ...any) {
 	h.found = append(h.found, symptom{code: code, path: path, message: fmt.Sprintf(format, args...), at: at})
 }
 
 // node examines one node; group is the group that holds it directly.
-func (h *examiner) node(n *yamltree.Node, path, group string) {
+func (h *examiner) node(n *doctree.Node, path, group string) {
 	switch n.Kind {
-	case yamltree.Seq:
+	case doctree.Seq:
 		for i := range n.Items {
 			h.node(&n.Items[i], fmt.Sprintf("%s[%d]", path, i), group)
 		}
-	case yamltree.Map:
+	case doctree.Map:
 		var groups []string
 		for _, k := range groupKeys() {
 			if n.Get(k) != nil {
@@ -110,8 +110,8 @@ func (h *examiner) node(n *yamltree.Node, path, group string) {
 	}
 }
 
-func (h *examiner) group(list *yamltree.Node, path, key string) {
-	if list.Kind != yamltree.Seq {
+func (h *examiner) group(list *doctree.Node, path, key string) {
+	if list.Kind != doctree.Seq {
 		return
 	}
 	seen := make(map[string]bool, len(list.Items))
@@ -129,10 +129,10 @@ func (h *examiner) group(list *yamltree.Node, path, key string) {
 	}
 }
 
-func (h *examiner) leaf(n *yamltree.Node, path, group string) {
+func (h *examiner) leaf(n *doctree.Node, path, group string) {
 	for _, op := range []string{"contain", "regex"} {
 		list := n.Get(op)
-		if list == nil || list.Kind != yamltree.Seq {
+		if list == nil || list.Kind != doctree.Seq {
 			continue
 		}
 		at := path + "." + op
@@ -147,7 +147,7 @@ func (h *examiner) leaf(n *yamltree.Node, path, group string) {
 		}
 		if op == "contain" {
 			for i := range list.Items {
-				if v := &list.Items[i]; v.Kind == yamltree.String && v.Text == "" {
+				if v := &list.Items[i]; v.Kind == doctree.String && v.Text == "" {
 					h.trivial(v, "AH001", at, group, "contain with empty string is always true", "cannot(contain:'') is always false")
 					break
 				}
@@ -167,7 +167,7 @@ func (h *examiner) leaf(n *yamltree.Node, path, group string) {
 	}
 }
 
-func (h *examiner) trivial(at *yamltree.Node, code, path, group, plain, inCannot string) {
+func (h *examiner) trivial(at *doctree.Node, code, path, group, plain, inCannot string) {
 	if group == "cannot" {
 		plain = inCannot
 	}

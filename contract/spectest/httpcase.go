@@ -2,6 +2,7 @@ package spectest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -10,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/exchange"
 	"github.com/thresh-dev/thresh/engine/speclang"
+	"github.com/thresh-dev/thresh/port/exchange"
 )
 
 // maxBody is how much a server may answer.
@@ -65,13 +66,34 @@ func (x *executor) call(ctx context.Context, c *Case) (*Failure, evidence, error
 	if err != nil {
 		return nil, nil, err
 	}
-	if f != nil {
-		return f, nil, nil
-	}
 	var notes evidence
+	if k := scheme(c.http.url); k == "http" || k == "https" {
+		notes.add("request", []byte(c.http.curl()))
+	}
+	if f != nil {
+		return f, notes, nil
+	}
 	head, _ := a.subject("headers") // never fails
 	notes.add("answer", fmt.Appendf(nil, "status %d\n%s\n\n%s", a.status, head.Text(), validText(a.body)))
 	return x.eval.judge(c, a), notes, nil
+}
+
+// curl is the request as a command line. Values that let somebody in are left to
+// the reader.
+func (r *httpCall) curl() string {
+	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+	line := "curl -i -L -X " + r.method + " " + quoted(r.url)
+	for _, h := range r.headers {
+		name, value := strings.ToLower(h[0]), h[1]
+		if strings.Contains(name, "authorization") || strings.Contains(name, "cookie") || strings.Contains(name, "key") || strings.Contains(name, "token") {
+			value = "..."
+		}
+		line += " \\\n  -H " + quoted(h[0]+": "+value)
+	}
+	if r.body != nil {
+		line += " \\\n  --data-binary " + quoted(validText(r.body))
+	}
+	return line + "\n"
 }
 
 func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, error) {
@@ -114,6 +136,10 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
+		}
+		var nobody *exchange.UnreachableError
+		if errors.As(err, &nobody) && !x.c.set.expect { // which says nothing of what is tested
+			return nil, nil, fmt.Errorf("nothing answers at %s: %w", nobody.Server, err)
 		}
 		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s %s: %v", r.method, r.url, err)}, nil
 	}

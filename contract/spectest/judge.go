@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
@@ -210,12 +211,19 @@ func (e *evaluator) decisive(f *Failure, n *node, subject speclang.Value) {
 		return
 	}
 	for i, o := range d.Operands {
+		if strings.Contains(o.Form, `["subject"]`) || len(d.Operands) != 2 {
+			continue
+		}
 		want, text := o.Value.Str()
 		have, also := d.Operands[1-i].Value.Str()
-		if o.Literal && text && also {
+		switch {
+		case o.Literal && text && also:
 			f.Text, f.actual = want, &have
-			return
+		case !text || !also:
+			want, have = o.Value.JSON(), d.Operands[1-i].Value.JSON()
 		}
+		f.expected, f.actual = &want, &have
+		return
 	}
 }
 
@@ -308,7 +316,7 @@ func (n *node) want() string {
 	case "contain":
 		return n.target + " to contain " + shown(n.value)
 	case "regex":
-		return n.target + " to match " + shown(n.value)
+		return n.target + " to match " + pattern(n.value)
 	case "json_type":
 		return n.target + " to be JSON of type " + n.value
 	case "exists":
@@ -323,7 +331,7 @@ func (n *node) wantNot() string {
 	case "contain":
 		return n.target + " not to contain " + shown(n.value)
 	case "regex":
-		return n.target + " not to match " + shown(n.value)
+		return n.target + " not to match " + pattern(n.value)
 	case "json_type":
 		return n.target + " not to be JSON of type " + n.value
 	case "exists":
@@ -335,13 +343,10 @@ func (n *node) wantNot() string {
 // shown is a text in quotes, in one line of bearable length.
 func shown(s string) string { return fmt.Sprintf("%q", clipped(s, 200)) }
 
-// clipped is a text cut to about n bytes, where a character ends.
-func clipped(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xc0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
+// pattern is a regular expression in quotes, with backslashes as it has them.
+func pattern(s string) string {
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(shown(s))
 }
+
+// clipped is a text cut to about n bytes, where a character ends.
+func clipped(s string, n int) string { return diag.Cut(s, n) }

@@ -23,7 +23,7 @@ func (c *Campaign) Looks() []string {
 			seen[filepath.Join(p.dir, filepath.FromSlash(cs.text.path))] = true
 		case cs.http != nil && scheme(cs.http.url) == "":
 			seen[filepath.Join(p.dir, filepath.FromSlash(cs.http.url))] = true
-		case cs.cli != nil && cs.fault == nil && !cs.skip:
+		case cs.cli != nil && cs.fault == nil && cs.skip == "":
 			x.programFiles(cs, seen)
 		}
 	}

@@ -3,7 +3,7 @@ package spectest
 import (
 	"bytes"
 
-	"github.com/thresh-dev/thresh/engine/yamltree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // part is one case of a list, as a text that can be read by itself.
@@ -202,6 +202,8 @@ func (d *document) blockOf(unit int32) int32 {
 // size is the length of a unit's text.
 func (d *document) size(i int) int {
 	switch {
+	case i >= d.units():
+		return 0
 	case d.parts != nil:
 		return int(d.parts[i].end - d.parts[i].start)
 	case d.format != "md":
@@ -235,7 +237,7 @@ func (d *document) block(i int) []entry {
 	}
 	b := d.found.at(i)
 	if !b.closed {
-		p := d.problem(yamltree.Pos{Line: from, Col: 1}, "unclosed-block", "", "the block is never closed", "close it with a fence of the same characters, at least as long")
+		p := d.problem(doctree.Pos{Line: from, Col: 1}, "unclosed-block", "", "the block is never closed", "close it with a fence of the same characters, at least as long")
 		return []entry{{from: from, to: to, fault: &p}}
 	}
 	return d.read(b.start, b.end, from, to)

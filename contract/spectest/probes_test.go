@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/pyhost"
-	"github.com/thresh-dev/thresh/target/command"
-	"github.com/thresh-dev/thresh/target/python"
+	"github.com/thresh-dev/thresh/port/pyhost"
+	"github.com/thresh-dev/thresh/system/command"
+	"github.com/thresh-dev/thresh/system/python"
 )
 
 // probe is one case as the Python runner judged it.

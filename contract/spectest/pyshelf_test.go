@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/pyhost"
-	"github.com/thresh-dev/thresh/target/python"
+	"github.com/thresh-dev/thresh/port/pyhost"
+	"github.com/thresh-dev/thresh/system/python"
 )
 
 // The documents of a run go on with one Python host, and none sees what the

@@ -2,17 +2,18 @@ package spectest
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // defaultRequestTime is how long an HTTP request may take.
 const defaultRequestTime = 5 * time.Second
 
-func (d *decoder) textFile(n *yamltree.Node) {
+func (d *decoder) textFile(n *doctree.Node) {
 	f := &textFile{self: true}
 	d.c.text = f
 	p := n.Get("path")
@@ -25,11 +26,12 @@ func (d *decoder) textFile(n *yamltree.Node) {
 	}
 }
 
-func (d *decoder) httpCall(n, harness *yamltree.Node) {
+func (d *decoder) httpCall(n, harness *doctree.Node) {
+	d.otherHarness(harness)
 	r := &httpCall{timeout: defaultRequestTime}
 	d.c.http = r
 	q := n.Get("request")
-	if q == nil || q.Kind != yamltree.Map {
+	if q == nil || q.Kind != doctree.Map {
 		d.schema(q, "request", "request", "api.http requires a request mapping")
 		return
 	}
@@ -52,7 +54,7 @@ func (d *decoder) httpCall(n, harness *yamltree.Node) {
 		d.schema(q.Get("url"), "request", "request.url", "api.http request.url relative path must not be absolute")
 	}
 	if h := q.Get("headers"); !h.IsNull() {
-		if h.Kind != yamltree.Map {
+		if h.Kind != doctree.Map {
 			d.schema(h, "request", "request.headers", "api.http request.headers must be a mapping")
 		} else {
 			for i := range h.Members {
@@ -84,9 +86,8 @@ func (d *decoder) httpCall(n, harness *yamltree.Node) {
 			r.headers = append(r.headers, [2]string{"Content-Type", "application/json"})
 		}
 	}
-	if n := harness.Get("timeout_seconds"); !n.IsNull() {
-		d.limit(harness, &r.timeout)
-	}
+	d.limit(harness, &r.timeout)
+	d.repeatable(harness, slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE"}, r.method) || scheme(r.url) == "" || scheme(r.url) == "file")
 }
 
 // scheme is the scheme of a URL in lower case, "" for a path.

@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/speclang"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // rewrite is where a scalar is written and what is to stand there; an empty
 // range if it is not written as one plain or quoted text, or as the lines of a
 // literal block.
-func (d *document) rewrite(n *yamltree.Node, v speclang.Value) (from, to int, text string) {
+func (d *document) rewrite(n *doctree.Node, v speclang.Value) (from, to int, text string) {
 	if n.Pos.Line < 1 || n.Pos.Line > d.lines.count {
 		return 0, 0, ""
 	}

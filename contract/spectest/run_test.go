@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/target/command"
-	"github.com/thresh-dev/thresh/target/httpcall"
-	"github.com/thresh-dev/thresh/target/python"
+	"github.com/thresh-dev/thresh/system/command"
+	httpsys "github.com/thresh-dev/thresh/system/http"
+	"github.com/thresh-dev/thresh/system/python"
 )
 
 // blockDocument is a document of one block for each text.
@@ -387,7 +387,7 @@ id: OUTSIDE
 type: api.http
 request: {method: GET, url: "../x.json"}
 `), "@", s.URL)
-	k := contract{New(Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpcall.Open})}
+	k := contract{New(Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient})}
 	got, _ := play(t, k, doc, nil)
 	expect(t, got, "STATUS pass", "JSON pass", "EMPTY pass", "NO-JSON fail assertion", "SLOW fail runtime", "SCHEME fail runtime", "OUTSIDE fail schema")
 }

@@ -18,8 +18,8 @@ import (
 // Rules that a schema can express.
 var inSchema = []string{
 	"case-shape", "case-keys", "id", "type", "harness", "assert", "group-keys", "group-list", "leaf-target", "leaf-empty",
-	"operator-list", "operand", "requires", "assert-health", "argv", "exit-code", "request", "url", "method",
-	"spec-lang", "harness-key", "misplaced-key", "setup-files", "env", "unknown-key", "path", "hook", "tags", "expect",
+	"flag", "operator-list", "operand", "requires", "assert-health", "argv", "exit-code", "flag", "request", "url", "method",
+	"spec-lang", "misplaced-key", "setup-files", "env", "unknown-key", "path", "hook", "tags", "expect",
 }
 
 // refuses reports whether a schema refuses what is said of a case: errors, and
@@ -41,10 +41,10 @@ func TestSchemaRefusesWhatCheckRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("spectest.json", instance); err != nil {
+	if err := c.AddResource("spectest.schema.json", instance); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile("spectest.json")
+	s, err := c.Compile("spectest.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package spectest
 import (
 	"fmt"
 	"hash/fnv"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +44,8 @@ const (
 	optPython    = "python"
 	optRoot      = "contract-root"
 	optTimeout   = "cli-timeout"
+	optRedact    = "redact"
+	optLink      = "link"
 
 	// OptExpect judges cases by their expect metadata: what comes as expected
 	// holds. The conformance command sets it.
@@ -65,6 +69,8 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optPython, Usage: "`PATH` of the python3 that runs module:function (default: THRESH_PYTHON, or python3)"},
 		{Name: optRoot, Usage: "`FOLDER` that paths in documents must not leave (default: the nearest above the document with .git, or the document's own)"},
 		{Name: optTimeout, Default: "60", Usage: "`SECONDS` that a command may take"},
+		{Name: optRedact, Many: true, Usage: "in transcripts, what matches a regular expression may vary, `NAME=REGEX`; <NAME> stands for it"},
+		{Name: optLink, Many: true, Usage: "`PATH` that is linked into the folder of transcripts under its own name"},
 		{Name: OptExpect, Bool: true, Usage: "judge cases by their expect metadata, as thresh spectest conformance does"},
 	}
 }
@@ -81,12 +87,15 @@ type settings struct {
 	allow      []string // nil: everything
 	aliases    map[string][]string
 	python     string
+	program    campaign.Settings // for the running program in commands
 	root       string
 	entrypoint string
 	timeout    time.Duration
 	expect     bool
 	checking   bool
-	source     bool // operands stay beside what they are compiled to
+	redact     redactions
+	link       []string // absolute
+	source     bool     // operands stay beside what they are compiled to
 	shared     *programs
 }
 
@@ -162,7 +171,7 @@ type settingsFrom struct {
 // decodeSettings reads options and environment. A fault concerns the command
 // line, so it has no place in a document.
 func decodeSettings(set campaign.Settings, getenv func(string) string) (*settings, diag.List) {
-	s := &settings{shared: &programs{}, health: healthIgnore, timeout: DefaultTimeout, checking: set.Check, expect: set.Has(OptExpect)}
+	s := &settings{shared: &programs{}, health: healthIgnore, timeout: DefaultTimeout, checking: set.Check, program: campaign.Settings{Self: set.Self}, expect: set.Has(OptExpect)}
 	var list diag.List
 	wrong := func(option, format string, args ...any) {
 		list = append(list, diag.Diagnostic{Code: "spectest.option", Path: "--" + option, Message: fmt.Sprintf(format, args...)})
@@ -241,6 +250,21 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 		}
 		s.aliases[strings.TrimSpace(name)] = argv
 	}
+	for _, v := range set.Options[optRedact] {
+		name, expr, ok := strings.Cut(v, "=")
+		if !ok {
+			wrong(optRedact, "must be NAME=REGEX, not %q", v)
+		} else if err := s.redact.add(name, expr); err != nil {
+			wrong(optRedact, "%v", err)
+		}
+	}
+	for _, v := range set.Options[optLink] {
+		path, err := filepath.Abs(v)
+		if err != nil {
+			wrong(optLink, "%v", err)
+		}
+		s.link = append(s.link, path)
+	}
 	s.python, s.root = set.Get(optPython, ""), set.Get(optRoot, "")
 	s.entrypoint = getenv(envEntrypoint)
 	if _, err := Formats(set.Get(optFormats, "md")); err != nil {
@@ -249,11 +273,21 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 	return s, list
 }
 
+// filterProperty is the name of a property before what it must match.
+var filterProperty = regexp.MustCompile(`^([A-Za-z_-]+)=`)
+
 func parseFilter(text string) (filter, error) {
 	var f filter
 	expr := text
-	if name, rest, ok := strings.Cut(text, "="); ok && slices.Contains([]string{"id", "type", "tag", "title"}, name) {
-		f.property, expr = name, rest
+	if m := filterProperty.FindStringSubmatch(text); m != nil {
+		known := []string{"id", "type", "tag", "title"}
+		if f.property, expr = m[1], text[len(m[0]):]; !slices.Contains(known, f.property) {
+			hint := diag.DidYouMean(f.property, known)
+			if hint == "" {
+				hint = "known are " + oneOf(known)
+			}
+			return f, fmt.Errorf("cases have no %s to filter by (%s); for a pattern with an equals sign, name what it is for, as in title=%s", f.property, hint, text)
+		}
 	}
 	p, err := match.Compile(expr, match.Options{})
 	if err != nil {

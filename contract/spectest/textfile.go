@@ -33,13 +33,11 @@ func (s *fileText) subject(target string) (speclang.Value, *Failure) {
 // readText reads what a text.file case looks at.
 func (x *executor) readText(c *Case) (subjects, *Failure) {
 	if c.text.self {
-		if x.own == nil {
-			x.own = x.c.ownText()
-		}
-		if x.own.invalid {
+		own := x.session.own()
+		if own.invalid {
 			return nil, &Failure{Category: Schema, Message: "the document is not UTF-8 text"}
 		}
-		return x.own, nil
+		return own, nil
 	}
 	data, f := x.readInRoot(c.text.path, "text.file path")
 	if f != nil {

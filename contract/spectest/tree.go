@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/speclang"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // nodeKind is what a node of an assertion tree asks for.
@@ -30,14 +30,14 @@ type node struct {
 	kind     nodeKind
 	target   string
 	path     string
-	at       yamltree.Pos
+	at       doctree.Pos
 	children []*node
 
 	op    string
 	value string // the operand as text, for people
 	plain bool   // the operand is one scalar
 	prog  *speclang.Program
-	src   *yamltree.Node // the operand as it is written; only for authoring tools
+	src   *doctree.Node // the operand as it is written; only for authoring tools
 }
 
 // groupKeys are the keys that make a mapping a group.
@@ -76,7 +76,7 @@ func allowed(kind, target string) []string {
 
 // assertions compiles the case's assertion tree. No tree means that nothing is
 // asserted: the case passes if it can be run.
-func (d *decoder) assertions(n *yamltree.Node) {
+func (d *decoder) assertions(n *doctree.Node) {
 	if n == nil || !n.Truthy() {
 		if d.c.Type != typeCLI { // which looks at the exit code in any case
 			d.warn(n, "asserts-nothing", "assert", "the case asserts nothing", "")
@@ -84,7 +84,7 @@ func (d *decoder) assertions(n *yamltree.Node) {
 		return
 	}
 	switch n.Kind {
-	case yamltree.Seq, yamltree.Map:
+	case doctree.Seq, doctree.Map:
 		d.c.tree = d.tree(n, "", "assert")
 	default:
 		d.schema(n, "assert", "assert", "assert node must be a mapping or a list")
@@ -92,12 +92,12 @@ func (d *decoder) assertions(n *yamltree.Node) {
 }
 
 // tree compiles one node; nil if it is faulty.
-func (d *decoder) tree(n *yamltree.Node, target, path string) *node {
+func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 	switch {
-	case n.IsNull(), n.Kind == yamltree.Seq && len(n.Items) == 0:
+	case n.IsNull(), n.Kind == doctree.Seq && len(n.Items) == 0:
 		d.warn(n, "empty-branch", path, "the branch is empty: it holds whatever the target is", "remove it, or write what must hold")
 		return &node{kind: must, target: target, path: path, at: d.c.pos(n)}
-	case n.Kind == yamltree.Seq:
+	case n.Kind == doctree.Seq:
 		g := &node{kind: must, target: target, path: path, at: d.c.pos(n)}
 		for i := range n.Items {
 			if child := d.tree(&n.Items[i], target, indexed(path, i)); child != nil {
@@ -105,7 +105,7 @@ func (d *decoder) tree(n *yamltree.Node, target, path string) *node {
 			}
 		}
 		return g
-	case n.Kind != yamltree.Map:
+	case n.Kind != doctree.Map:
 		d.schema(n, "assert", path, "assert node must be a mapping or a list")
 		return nil
 	}
@@ -133,7 +133,7 @@ func (d *decoder) tree(n *yamltree.Node, target, path string) *node {
 
 // inherited is the target that the items of a group have: its own, or that of
 // the group around it.
-func (d *decoder) inherited(n *yamltree.Node, target, path string) string {
+func (d *decoder) inherited(n *doctree.Node, target, path string) string {
 	t := n.Get("target")
 	if t == nil {
 		return target
@@ -150,7 +150,7 @@ func (d *decoder) inherited(n *yamltree.Node, target, path string) string {
 // indexed is the path of an item of a list.
 func indexed(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-func (d *decoder) group(n *yamltree.Node, key, target, path string) *node {
+func (d *decoder) group(n *doctree.Node, key, target, path string) *node {
 	var unknown []string
 	for i := range n.Members {
 		if k := textOf(&n.Members[i].Key); k != key && k != "target" {
@@ -169,7 +169,7 @@ func (d *decoder) group(n *yamltree.Node, key, target, path string) *node {
 	list := n.Get(key)
 	at := path + "." + key
 	switch {
-	case list.Kind != yamltree.Seq:
+	case list.Kind != doctree.Seq:
 		d.schema(list, "group-list", at, "assert.%s must be a list", key)
 		return nil
 	case len(list.Items) == 0:
@@ -184,14 +184,14 @@ func (d *decoder) group(n *yamltree.Node, key, target, path string) *node {
 			continue
 		}
 		g.children = append(g.children, child)
-		if g.kind == cannot && child.kind == must && item.Kind == yamltree.Map && len(child.children) > 1 {
+		if g.kind == cannot && child.kind == must && item.Kind == doctree.Map && len(child.children) > 1 {
 			d.warn(item, "cannot-several", child.path, "a leaf with several values in cannot means: not all of them at once", "write one item for each value to refuse every one")
 		}
 	}
 	return g
 }
 
-func (d *decoder) leaf(n *yamltree.Node, target, path string) *node {
+func (d *decoder) leaf(n *doctree.Node, target, path string) *node {
 	if t := n.Member("target"); t != nil {
 		d.schema(&t.Key, "leaf-target", path, "leaf assertion must not include key: target; move target to a parent group")
 		target = cmp.Or(target, trimmed(&t.Value))
@@ -209,9 +209,9 @@ func (d *decoder) leaf(n *yamltree.Node, target, path string) *node {
 			total++ // the leaf is not empty
 			continue
 		}
-		if list.Kind != yamltree.Seq {
+		if list.Kind != doctree.Seq {
 			hint := "write it as [" + strings.TrimSpace(list.Raw) + "]"
-			if list.Raw == "" || list.Kind == yamltree.Map {
+			if list.Raw == "" || list.Kind == doctree.Map {
 				hint = diag.DidYouMean(op, operators())
 			}
 			total++ // the leaf is not empty
@@ -244,7 +244,7 @@ func (d *decoder) leaf(n *yamltree.Node, target, path string) *node {
 }
 
 // predicate compiles one value of an operator to a spec-lang program.
-func (d *decoder) predicate(op string, v *yamltree.Node, target, path string) *node {
+func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *node {
 	p := &node{kind: leaf, target: target, path: path, at: d.c.pos(v), op: op, value: textOf(v)}
 	if d.set.source {
 		p.src = v
@@ -252,7 +252,7 @@ func (d *decoder) predicate(op string, v *yamltree.Node, target, path string) *n
 	if op == "contain" && target == "body_json" && strings.Contains(p.value, `"`) {
 		d.warn(v, "operand", path, "body_json is looked at as Python prints it, with quotes such as 'these'", "look at body_text, or evaluate an expression")
 	}
-	share := (op == "contain" || op == "regex") && v.Kind == yamltree.String
+	share := (op == "contain" || op == "regex") && v.Kind == doctree.String
 	if share {
 		p.plain = true
 		if p.prog = d.set.shared.get(op, p.value); p.prog != nil {
@@ -263,14 +263,14 @@ func (d *decoder) predicate(op string, v *yamltree.Node, target, path string) *n
 	var form speclang.Form
 	switch op {
 	case "contain", "regex":
-		if v.Kind == yamltree.Map || v.Kind == yamltree.Set || v.Kind == yamltree.Pairs || v.Kind == yamltree.Date || v.Kind == yamltree.Time {
+		if v.Kind == doctree.Map || v.Kind == doctree.Set || v.Kind == doctree.Pairs || v.Kind == doctree.Date || v.Kind == doctree.Time {
 			d.schema(v, "operand", path, "a value of %s must be text, not %s: a spec_lang expression must be list-based s-expr or scalar literal", op, v.Kind)
 			return nil
 		}
-		p.plain = v.Kind != yamltree.Seq
+		p.plain = v.Kind != doctree.Seq
 		if !p.plain {
 			d.warn(v, "operand", path, "a list as value of "+op+" is evaluated as a spec-lang expression", "write it under evaluate, or quote it")
-		} else if v.Kind != yamltree.String && v.Kind != yamltree.Int {
+		} else if v.Kind != doctree.String && v.Kind != doctree.Int {
 			d.warn(v, "operand", path, fmt.Sprintf("%s is looked for as the text %s", v.Kind, p.value), "quote it to say which text is meant")
 		}
 		symbol := "contains"
@@ -290,15 +290,15 @@ func (d *decoder) predicate(op string, v *yamltree.Node, target, path string) *n
 		}
 		form = speclang.CallForm("json_type", subject, speclang.ScalarForm(speclang.StringValue(kind)))
 	case "exists":
-		one := v.Kind == yamltree.Int && v.Text == "1"
-		if !v.IsNull() && !(v.Kind == yamltree.Bool && v.Bool) && !one {
+		one := v.Kind == doctree.Int && v.Text == "1"
+		if !v.IsNull() && !(v.Kind == doctree.Bool && v.Bool) && !one {
 			d.schema(v, "operand", path, "stdout_path.exists only supports value: true (or null)")
 			return nil
 		}
 		p.value, p.plain = "true", true
 		form = speclang.CallForm("path_exists", subject)
 	case "evaluate":
-		if v.Kind != yamltree.Seq {
+		if v.Kind != doctree.Seq {
 			d.schema(v, "operand", path, "evaluate value must be list-based s-expr")
 			return nil
 		}
@@ -313,11 +313,11 @@ func (d *decoder) predicate(op string, v *yamltree.Node, target, path string) *n
 		d.set.shared.put(op, p.value, p.prog)
 	}
 	for _, problem := range p.prog.Problems() {
-		at := yamltree.Pos{Line: problem.Line, Col: problem.Col}
+		at := doctree.Pos{Line: problem.Line, Col: problem.Col}
 		if at.Line == 0 {
 			at = p.at
 		}
-		d.warn(&yamltree.Node{Pos: at}, "expression", path, "fails when it is reached: "+problem.Message, "")
+		d.warn(&doctree.Node{Pos: at}, "expression", path, "fails when it is reached: "+problem.Message, "")
 	}
 	return p
 }

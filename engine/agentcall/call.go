@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // ErrGone says that an agent which Thresh starts cannot be started any more.
@@ -110,6 +110,7 @@ type Reply struct {
 	Latency time.Duration `json:"-"`
 	First   time.Duration `json:"-"`
 	Size    int64         `json:"-"` // bytes of the reply that were read
+	Wait    time.Duration `json:"-"` // how long the server asked to be left alone (Retry-After)
 	Printed string        `json:"-"` // what the agent's process wrote meanwhile, capped
 	// Fresh says that the agent's process was replaced by or after this call.
 	Fresh bool `json:"-"`

@@ -1,7 +1,7 @@
 // Package agentcall holds the values with which contracts speak of agents under
 // test that they do not call themselves: a [Plan] says how an agent is reached,
 // a [Call] what it is asked, a [Reply] what came of it, and the interface
-// [Agent] stands between. Package agent under target turns the one into the
+// [Agent] stands between. Package agent under system turns the one into the
 // other.
 //
 // What needs no network is here as well, because a document can be checked
@@ -15,7 +15,7 @@
 // escaped for the place that they are put in, brackets are allowed in paths,
 // "error": null is no error, a time limit is one for the whole call.
 //
-// The package is pure; it imports engine/jsontree, engine/process and
-// engine/pyhost. It must not import a contract or an edge. Start reading at
+// The package is pure; it imports engine/jsontree, port/process and
+// port/pyhost. It must not import a contract or an edge. Start reading at
 // [Plan].
 package agentcall

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/engine/process"
-	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/port/pyhost"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // PortMark stands in the texts of a plan that starts its agent for a free port
@@ -19,13 +20,14 @@ const PortMark = "{port}"
 const DefaultMaxReply = 8 << 20
 
 // Plan is how an agent is reached, the same for every call of a campaign.
-// Exactly one of HTTP, Chat, Python, Command and MCP is set.
+// Exactly one of HTTP, Chat, Python, Command, MCP and System is set.
 type Plan struct {
 	HTTP    *HTTP
 	Chat    *Chat
 	Python  *Python
 	Command *Command
 	MCP     *MCP
+	System  *sut.Plan `json:",omitempty"` // described by a system file
 
 	// Start is the program that is the agent, or nil for one that is running
 	// already. HTTP, Chat and MCP by URL may have one.
@@ -113,6 +115,9 @@ type Chat struct {
 	Tools       json.RawMessage // an array as the interface wants it; nil: none
 	Stream      bool            // ask for a streamed reply
 	Retries     int             // as in HTTP
+	// API is the interface: responses, anthropic or ollama; "" and openai are
+	// chat completions.
+	API string `json:",omitempty"`
 }
 
 // Python is an agent that is a Python object, called in a process of its own.

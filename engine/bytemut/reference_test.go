@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/engine/bytemut"
-	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
 )
 
 type referenceVectors struct {
@@ -115,7 +115,7 @@ func TestReferenceVectors(t *testing.T) {
 // plainReference is the algorithm written down as simply as possible, one draw
 // at a time on the unclamped bytes.
 func plainReference(seed []byte, p bytemut.Params, rngSeed *big.Int, index int64) []byte {
-	r := pyrand.NewBig(new(big.Int).Add(rngSeed, big.NewInt(index)))
+	r := pyrandtest.NewBig(new(big.Int).Add(rngSeed, big.NewInt(index)))
 	out := bytes.Clone(seed)
 	names := p.Strategies
 	if names == nil {
@@ -136,7 +136,7 @@ func plainReference(seed []byte, p bytemut.Params, rngSeed *big.Int, index int64
 		if len(can) == 0 {
 			break
 		}
-		switch pyrand.Choice(r, can) {
+		switch pyrandtest.Choice(r, can) {
 		case "flip_bit":
 			o := r.Index(shown * 8)
 			out[o/8] ^= 1 << (o % 8)

@@ -59,14 +59,7 @@ type Source struct {
 	over   bool  // a decision was asked for beyond the tape's end
 }
 
-// Random returns a source that makes decisions by a key.
-func Random(key uint64) *Source {
-	s := &Source{}
-	s.Reset(key)
-	return s
-}
-
-// Reset makes s a source like that of [Random], in the memory it has.
+// Reset makes s a source that makes decisions by a key, in the memory it has.
 func (s *Source) Reset(key uint64) {
 	s.state, s.follow, s.replay, s.extend, s.least, s.over = key, nil, false, false, false, false
 	s.clear()
@@ -268,15 +261,20 @@ func (s *Source) Tape() Tape {
 // Encode writes the numbers of a tape as bytes: each as an unsigned varint.
 // Trailing zeros are left out: a tape goes on with zeros beyond its end.
 func Encode(values []uint64) []byte {
-	n := len(values)
-	for n > 0 && values[n-1] == 0 {
-		n--
-	}
-	b := make([]byte, 0, n+8)
-	for _, v := range values[:n] {
+	values = Trim(values)
+	b := make([]byte, 0, len(values)+8)
+	for _, v := range values {
 		b = binary.AppendUvarint(b, v)
 	}
 	return b
+}
+
+// Trim is a tape without the zeros at its end, which mean nothing.
+func Trim(values []uint64) []uint64 {
+	for len(values) > 0 && values[len(values)-1] == 0 {
+		values = values[:len(values)-1]
+	}
+	return values
 }
 
 // errTape is the error for bytes that are no tape.

@@ -24,7 +24,7 @@ func draw(s *choice.Source) []uint64 {
 
 func TestTapeRepeats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := choice.Random(rapid.Uint64().Draw(t, "key"))
+		s := random(rapid.Uint64().Draw(t, "key"))
 		first := draw(s)
 		tape := slices.Clone(s.Tape().Values)
 		s.Follow(tape)
@@ -67,7 +67,7 @@ func TestAnyTape(t *testing.T) {
 }
 
 func TestDecisionsAreFair(t *testing.T) {
-	s := choice.Random(1)
+	s := random(1)
 	counts := map[int]int{}
 	const n = 12000
 	for range n {
@@ -92,7 +92,7 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestExtend(t *testing.T) {
-	s := choice.Random(3)
+	s := random(3)
 	whole := make([]uint64, 0, 20)
 	for range 20 {
 		whole = append(whole, s.Draw(1000))
@@ -119,7 +119,7 @@ func TestExtend(t *testing.T) {
 // What is tried goes through all that can be decided, with what is preferred as
 // it is.
 func TestTry(t *testing.T) {
-	s := choice.Random(1)
+	s := random(1)
 	s.Draw(5)
 	s.Resume([]uint64{4}, 0)
 	s.Try([]uint64{2})
@@ -129,4 +129,11 @@ func TestTry(t *testing.T) {
 	if got := s.Tape().Values; !slices.Equal(got, []uint64{4, 2, 7, 0, 1}) {
 		t.Errorf("the tape is %v", got)
 	}
+}
+
+// random is a source that makes decisions by a key.
+func random(key uint64) *choice.Source {
+	s := new(choice.Source)
+	s.Reset(key)
+	return s
 }

@@ -37,6 +37,11 @@ type Cause struct {
 	Frames []string
 	// Message is the failure's own words, masked.
 	Message string
+	// Uncaught says that the report is the one with which a language's runtime
+	// ends a program on an exception or a panic that nothing caught, and that the
+	// exit code is the runtime's own. It is a crash also where a user expects
+	// that exit code; a trace that a program logs and goes on from is none.
+	Uncaught bool
 	// Layers are what a fingerprint is made of, outermost first: the class, how
 	// the program ended, the kind, then the top frames or, where there are
 	// none, the message.
@@ -88,6 +93,9 @@ type report struct {
 	// is when memory runs out, so that frames and message must stay out of the
 	// layers.
 	volatile bool
+	// ends are the exit codes of a runtime that ends a program on what it
+	// reports; none if the report may be one that a program writes and goes on.
+	ends []int
 }
 
 // reader looks for one tool's reports in a text.
@@ -131,7 +139,9 @@ func Analyze(d Death) Cause {
 			}
 		}
 	}
-	return r.cause(ending)
+	c := r.cause(ending)
+	c.Uncaught = d.Signal == 0 && slices.Contains(r.ends, d.ExitCode)
+	return c
 }
 
 func read(t text) (report, bool) {

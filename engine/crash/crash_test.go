@@ -47,6 +47,9 @@ func readDeath(t testing.TB, name string) (d Death, given, cause string) {
 func (c Cause) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "class: %s\nkind: %s\nseverity: %s\ntitle: %s\nmessage: %s\n", c.Class, c.Kind, c.Severity, c.Title, c.Message)
+	if c.Uncaught {
+		b.WriteString("uncaught: true\n")
+	}
 	for _, f := range c.Frames {
 		fmt.Fprintf(&b, "frame: %s\n", f)
 	}

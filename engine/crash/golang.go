@@ -14,7 +14,7 @@ func readGo(t text) (report, bool) {
 			}
 			msg := trimRecovered(line[len("panic: "):])
 			kind, custom := goPanicKind(msg)
-			r := report{class: ClassPanic, kind: "go panic: " + kind, frames: goFrames(t, i)}
+			r := report{class: ClassPanic, kind: "go panic: " + kind, frames: goFrames(t, i), ends: goEnds}
 			if custom {
 				r.what, r.message = "go panic", msg
 				if place := goPlace(t, i); place != "" {
@@ -31,7 +31,7 @@ func readGo(t text) (report, bool) {
 			return goFatal(t, i, line[len("fatal error: "):]), true
 		case strings.HasPrefix(line, "SIG") && strings.HasPrefix(t.line(i+1), "PC="):
 			name, _, _ := strings.Cut(line, ":")
-			r := report{class: ClassSignal, kind: name, frames: goFrames(t, i), severity: SeverityMedium}
+			r := report{class: ClassSignal, kind: name, frames: goFrames(t, i), severity: SeverityMedium, ends: goEnds}
 			if name == "SIGSEGV" || name == "SIGBUS" || name == "SIGILL" {
 				r.severity = SeverityHigh
 			}
@@ -40,6 +40,9 @@ func readGo(t text) (report, bool) {
 	}
 	return report{}, false
 }
+
+// goEnds is the exit code of a panic and of a fatal error of the runtime.
+var goEnds = []int{2}
 
 // goWords says whether a line is the runtime's without a trace after it: other
 // programs print "panic:" and "fatal error:" too, and with GOTRACEBACK=none the
@@ -84,15 +87,15 @@ func goPanicKind(msg string) (kind string, custom bool) {
 }
 
 func goFatal(t text, i int, msg string) report {
-	r := report{class: ClassPanic, kind: "go fatal error: " + stem(msg), severity: SeverityHigh}
+	r := report{class: ClassPanic, kind: "go fatal error: " + stem(msg), severity: SeverityHigh, ends: goEnds}
 	switch {
 	case msg == "stack overflow":
 		r.class, r.kind = ClassStackOverflow, "go stack overflow"
 	case strings.Contains(msg, "out of memory"), strings.Contains(msg, "cannot allocate memory"), strings.Contains(msg, "failed to reserve"),
 		strings.Contains(msg, "cannot map pages"), strings.HasPrefix(msg, "too many address space collisions"):
-		return report{class: ClassMemoryLimit, kind: "go out of memory", volatile: true}
+		return report{class: ClassMemoryLimit, kind: "go out of memory", volatile: true, ends: goEnds}
 	case strings.Contains(msg, "newosproc"), strings.Contains(msg, "failed to create new OS thread"):
-		return report{class: ClassProcessLimit, kind: "no more threads", volatile: true}
+		return report{class: ClassProcessLimit, kind: "no more threads", volatile: true, ends: goEnds}
 	case strings.HasPrefix(msg, "all goroutines are asleep"):
 		r.kind, r.severity = "go fatal error: deadlock", SeverityMedium
 	case strings.HasPrefix(msg, "fault"), strings.HasPrefix(msg, "unexpected signal"):

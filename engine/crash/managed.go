@@ -57,10 +57,26 @@ func readPython(t text) (report, bool) {
 			continue // a source line that was printed without indentation
 		}
 		slices.Reverse(all)
-		return exception(kind, msg, ownFrames(all, pythonPlumbing)), true
+		r := exception(kind, msg, ownFrames(all, pythonPlumbing))
+		if pythonEnds(t, start) {
+			r.ends = []int{1}
+		}
+		return r, true
 	}
 	slices.Reverse(all)
 	return report{class: ClassException, kind: "python exception", frames: all}, true
+}
+
+// pythonEnds reports whether the traceback at a line may be the one that ends
+// the interpreter: those of threads and of destructors do not, and one behind
+// other words in its line is a log's.
+func pythonEnds(t text, start int) bool {
+	head, _ := strings.CutPrefix(strings.TrimSpace(t.lines[start]), "+ Exception Group ")
+	before := ""
+	if start > 0 {
+		before = t.lines[start-1]
+	}
+	return strings.HasPrefix(head, "Traceback ") && !strings.HasPrefix(before, "Exception in thread ") && !strings.HasPrefix(before, "Exception ignored in")
 }
 
 // pythonMargin drops the rulers that exception groups draw.
@@ -128,7 +144,7 @@ func readJava(t text) (report, bool) {
 		if !javaFrameLine(t.lines[i]) {
 			continue
 		}
-		head := i - 1
+		head, uncaught := i-1, strings.HasPrefix(t.lines[i-1], javaMain)
 		for ; i < len(t.lines); i++ {
 			switch s := t.lines[i]; {
 			case javaFrameLine(s), strings.HasPrefix(s, "\t... "), strings.HasPrefix(s, "\tSuppressed: "):
@@ -151,18 +167,31 @@ func readJava(t text) (report, bool) {
 		for j := head + 1; j < len(t.lines) && javaFrameLine(t.lines[j]) && len(all) < maxScan; j++ {
 			all = append(all, javaFunc(t.lines[j]))
 		}
-		return exception(kind, msg, ownFrames(all, javaPlumbing)), true
+		r := exception(kind, msg, ownFrames(all, javaPlumbing))
+		if uncaught {
+			r.ends = []int{1}
+		}
+		return r, true
 	}
 	// With a broken stack the machine names the exception alone.
 	if i := t.lastPrefix(`Exception in thread "`); i >= 0 {
 		_, s, _ := strings.Cut(t.lines[i][len(`Exception in thread "`):], `" `)
 		kind, msg, _ := strings.Cut(s, ": ")
 		if kind != "" && !strings.Contains(kind, " ") {
-			return exception(kind, msg, nil), true
+			r := exception(kind, msg, nil)
+			if strings.HasPrefix(t.lines[i], javaMain) {
+				r.ends = []int{1}
+			}
+			return r, true
 		}
 	}
 	return report{}, false
 }
+
+// javaMain begins what the virtual machine says of an exception that ended the
+// first thread. Those of other threads end nothing else, and one that a program
+// prints has no such words before it.
+const javaMain = `Exception in thread "main" `
 
 // javaFrameLine recognises "\tat a.b.C.m(C.java:3)".
 func javaFrameLine(s string) bool {
@@ -222,7 +251,9 @@ func readDotnet(t text) (report, bool) {
 			s = inner
 		}
 		kind, msg, _ := strings.Cut(s, ": ")
-		return exception(kind, msg, dotnetFrames(t, i)), true
+		r := exception(kind, msg, dotnetFrames(t, i))
+		r.ends = []int{134} // SIGABRT, as a shell reports it
+		return r, true
 	}
 	return report{}, false
 }

@@ -24,7 +24,7 @@ func readRust(t text) (report, bool) {
 			}
 		}
 		kind, rest, custom := rustPanicKind(msg)
-		r := report{class: ClassPanic, kind: "rust panic: " + kind, frames: rustFrames(t, i), message: rest}
+		r := report{class: ClassPanic, kind: "rust panic: " + kind, frames: rustFrames(t, i), message: rest, ends: []int{101}}
 		if custom {
 			r.what = "rust panic"
 		}

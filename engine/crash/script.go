@@ -13,7 +13,9 @@ func readNode(t text) (report, bool) {
 		}
 		// A thrown value that is no Error has no stack.
 		if strings.HasPrefix(line, "(Use `node --trace-uncaught") && i > 0 {
-			return exception("uncaught value", t.lines[i-1], nil), true
+			r := exception("uncaught value", t.lines[i-1], nil)
+			r.ends = nodeEnds
+			return r, true
 		}
 	}
 	if first < 0 {
@@ -43,7 +45,33 @@ func readNode(t text) (report, bool) {
 	for ; j < len(t.lines) && nodeFrameLine(t.lines[j]) && len(all) < maxScan; j++ {
 		all = append(all, nodeFrame(t.lines[j]))
 	}
-	return exception(kind, msg, ownFrames(all, func(string) bool { return false })), true
+	r := exception(kind, msg, ownFrames(all, func(string) bool { return false }))
+	if nodeUncaught(t, head, j) {
+		r.ends = nodeEnds
+	}
+	return r, true
+}
+
+// nodeEnds are the exit codes of an error that nothing caught, and of one in the
+// handler of such errors.
+var nodeEnds = []int{1, 7}
+
+// nodeUncaught reports whether an error with its head and the line behind its
+// frames is one that node ended with: it shows the source line with a mark below
+// before it, or its own version after it. An error that a program prints has
+// neither.
+func nodeUncaught(t text, head, end int) bool {
+	for i := max(head-4, 0); i < head; i++ {
+		if s := strings.TrimSpace(t.lines[i]); s != "" && strings.Trim(s, "^") == "" {
+			return true
+		}
+	}
+	for i := end; i < len(t.lines); i++ {
+		if strings.HasPrefix(t.lines[i], "Node.js v") {
+			return true
+		}
+	}
+	return false
 }
 
 // nodeHead splits "TypeError: words" and "AssertionError [ERR_ASSERTION]: words".
@@ -124,7 +152,9 @@ func readRuby(t text) (report, bool) {
 				all = append(all, f)
 			}
 		}
-		return exception(kind, msg, all), true
+		r := exception(kind, msg, all)
+		r.ends = []int{1}
+		return r, true
 	}
 	return report{}, false
 }
@@ -167,9 +197,9 @@ func readPHP(t text) (report, bool) {
 			if place == "" || !strings.Contains(place, " on line ") && !strings.Contains(place, ":") {
 				continue // not PHP's form
 			}
-			r := report{class: ClassException, kind: "php fatal error: " + stem(s)}
+			r := report{class: ClassException, kind: "php fatal error: " + stem(s), ends: phpEnds}
 			if strings.HasPrefix(s, "Allowed memory size") {
-				r = report{class: ClassMemoryLimit, kind: "php out of memory", volatile: true}
+				r = report{class: ClassMemoryLimit, kind: "php out of memory", volatile: true, ends: phpEnds}
 			} else {
 				file, line, _ := strings.Cut(place, " on line ")
 				r.frames = []string{base(file) + ":" + line}
@@ -197,12 +227,19 @@ func readPHP(t text) (report, bool) {
 				all = []string{file + ":" + line}
 			}
 		}
-		return exception(kind, msg, all), true
+		r := exception(kind, msg, all)
+		r.ends = phpEnds
+		return r, true
 	}
 	return report{}, false
 }
 
+// phpEnds is the exit code of a fatal error.
+var phpEnds = []int{255}
+
 // readPerl reads the words of die, croak and confess, which end with the place.
+// Programs refuse input that way: where a user expects the exit code, it is no
+// crash.
 func readPerl(t text) (report, bool) {
 	for i := len(t.lines) - 1; i >= 0; i-- {
 		s := t.lines[i]

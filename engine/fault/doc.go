@@ -1,6 +1,6 @@
 // Package fault holds the rules of chaos: which call of an agent is struck by
 // which fault, and what the agent then sees. It is the pure half of fault
-// injection; package fault under target has the proxies that put it on the
+// injection; package fault under system has the proxies that put it on the
 // wire, and [Watcher] does the same for tools of the Python host.
 //
 // A [Plan] holds the faults of one cell, that is of one independent invocation
@@ -17,7 +17,7 @@
 //
 // Nothing is silent: a fault that was due and could not be put into a reply
 // (too large, not text, nothing earlier to repeat) is counted as missed, with
-// the reason. The package imports engine/jsontree and engine/pyhost; it opens
+// the reason. The package imports engine/jsontree and port/pyhost; it opens
 // no connection, starts nothing and reads no clock. Start reading at [Rule],
 // [Ledger] and, for those who run cells, [Injector].
 package fault

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // Opener starts an injector, once for a run.

@@ -50,6 +50,62 @@ func (r *Request) ToolCalls() []SeenCall {
 	return calls
 }
 
+// Result is what the conversation holds as the result of a call, "" if nothing.
+func (r *Request) Result(id string) string {
+	turns := r.root.Get("messages")
+	if r.Shape == OpenAIResponses {
+		turns = r.root.Get("input")
+	}
+	text := func(n *jsontree.Node) string {
+		if n == nil {
+			return ""
+		}
+		if s, ok := n.Str(); ok {
+			return s
+		}
+		return string(r.body[n.Offset:n.End])
+	}
+	for _, turn := range items(turns) {
+		for key, value := range map[string]string{"tool_call_id": "content", "call_id": "output"} {
+			if s, _ := turn.Get(key).Str(); s == id && turn.Get(value) != nil {
+				return text(turn.Get(value))
+			}
+		}
+		for _, part := range items(turn.Get("content")) {
+			if s, _ := part.Get("tool_use_id").Str(); s == id {
+				return text(part.Get("content"))
+			}
+		}
+	}
+	return ""
+}
+
+// Offer is a tool that a request offers to the LLM, with the JSON Schema of its
+// arguments, "" if there is none.
+type Offer struct{ Name, Schema string }
+
+// Offered are the tools that the request offers.
+func (r *Request) Offered() []Offer {
+	var list []Offer
+	for _, n := range items(r.root.Get("tools")) {
+		f := &n
+		if inner := n.Get("function"); inner != nil {
+			f = inner
+		}
+		o := Offer{}
+		if o.Name, _ = f.Get("name").Str(); o.Name == "" {
+			continue
+		}
+		for _, key := range []string{"parameters", "input_schema"} {
+			if s := f.Get(key); s != nil {
+				o.Schema = string(r.body[s.Offset:s.End])
+			}
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
 // spokenByUser tells what a user said from tool results, which Anthropic's
 // conversations hold in turns of the user.
 func spokenByUser(turn *jsontree.Node) bool {

@@ -51,6 +51,7 @@ type Exchange struct {
 	Tool         string        `json:"tool"` // best name, or the provider
 	Method       string        `json:"method,omitempty"`
 	URL          string        `json:"url,omitempty"`
+	Key          string        `json:"key,omitempty"`    // of idempotency, as a header gave it
 	Status       int           `json:"status,omitempty"` // 0: no answer came
 	ContentType  string        `json:"content_type,omitempty"`
 	Request      []byte        `json:"request,omitempty"`

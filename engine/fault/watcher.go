@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
-	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // Watcher puts the faults of a cell into the tools of an agent in the Python

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/engine/pyhost"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // through calls a tool that returns value, and is what the agent sees of it: a

@@ -39,6 +39,7 @@ const (
 	Depth                   // nested deeper than Options.MaxDepth
 	Digits                  // an integer longer than Options.MaxDigits
 	Repetition              // a repeated key, with Options.UniqueKeys
+	Nodes                   // more values and keys than Options.MaxNodes
 )
 
 // Error says why a text was refused. Parsing ends at the first error: what

@@ -14,6 +14,7 @@ type Options struct {
 	UniqueKeys     bool // refuse repeated keys; otherwise the last one wins and they are reported
 	MaxDigits      int  // digits of an integer; 0: no limit
 	MaxDepth       int  // arrays and objects inside each other; 0: 10000
+	MaxNodes       int  // values and keys; 0: no limit
 }
 
 const defaultDepth = 10000
@@ -25,9 +26,6 @@ func Python() Options {
 	return Options{NonFinite: true, LoneSurrogates: true, MaxDigits: 4300, MaxDepth: 9995}
 }
 
-// Strict accepts RFC 8259 with unique keys.
-func Strict() Options { return Options{UniqueKeys: true} }
-
 // Parse reads one JSON value that makes up the whole text, apart from white
 // space. An error is always an [*Error].
 func Parse(text []byte, o Options) (*Document, error) {
@@ -37,6 +35,9 @@ func Parse(text []byte, o Options) (*Document, error) {
 	p := parser{text: string(text), o: o}
 	p.lines.text = p.text
 	if err := p.encoding(); err != nil {
+		return nil, err
+	}
+	if err := p.few(); err != nil {
 		return nil, err
 	}
 	p.space()
@@ -73,6 +74,41 @@ func (p *parser) encoding() error {
 		if r == utf8.RuneError {
 			if _, n := utf8.DecodeRuneInString(p.text[i:]); n == 1 {
 				return p.fail(Encoding, i, fmt.Sprintf("byte 0x%02x is not UTF-8", p.text[i]), "UTF-8 text")
+			}
+		}
+	}
+	return nil
+}
+
+// few refuses a text of too many values and keys before any of them takes
+// memory. Of a text that is not JSON it counts what looks like them.
+func (p *parser) few() error {
+	if p.o.MaxNodes <= 0 || len(p.text) <= p.o.MaxNodes {
+		return nil
+	}
+	word := false
+	nodes := 0
+	for i := 0; i < len(p.text); i++ {
+		switch c := p.text[i]; c {
+		case ' ', '\t', '\n', '\r', ',', ':', ']', '}':
+			word = false
+			continue
+		case '"', '[', '{':
+			word = false
+		default:
+			if word {
+				continue
+			}
+			word = true
+		}
+		if nodes++; nodes > p.o.MaxNodes {
+			return p.fail(Nodes, i, fmt.Sprintf("more than %d values and keys", p.o.MaxNodes), "")
+		}
+		if p.text[i] == '"' {
+			for i++; i < len(p.text) && p.text[i] != '"'; i++ {
+				if p.text[i] == '\\' {
+					i++
+				}
 			}
 		}
 	}

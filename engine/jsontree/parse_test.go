@@ -11,7 +11,7 @@ import (
 
 func TestEveryValueAndKeyKnowsItsPlace(t *testing.T) {
 	const text = "{\r\n  \"é\": [1,\n\t\"x\"],\n  \"b\": {\"c\": null}\n}"
-	doc, err := jsontree.Parse([]byte(text), jsontree.Strict())
+	doc, err := jsontree.Parse([]byte(text), jsontree.Options{UniqueKeys: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestEveryValueAndKeyKnowsItsPlace(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	python, strict := jsontree.Python(), jsontree.Strict()
+	python, strict := jsontree.Python(), jsontree.Options{UniqueKeys: true}
 	for _, c := range []struct {
 		name, text string
 		o          jsontree.Options
@@ -105,7 +105,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestAnErrorShowsItsLine(t *testing.T) {
-	_, err := jsontree.Parse([]byte("{\n  \"a\": 1,\r\n  \"b\" 2\r\n}"), jsontree.Strict())
+	_, err := jsontree.Parse([]byte("{\n  \"a\": 1,\r\n  \"b\" 2\r\n}"), jsontree.Options{UniqueKeys: true})
 	var e *jsontree.Error
 	if !errors.As(err, &e) || e.Source != `  "b" 2` {
 		t.Fatalf("got %#v", err)

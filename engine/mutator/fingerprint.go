@@ -150,9 +150,6 @@ func (s *Seen) Meet(f Fingerprint) Match {
 	return m
 }
 
-// Len is the number of texts remembered.
-func (s *Seen) Len() int { return len(s.ring) }
-
 func (s *Seen) forget(f Fingerprint) {
 	delete(s.exact, f.Exact)
 	if s.distance < 0 {

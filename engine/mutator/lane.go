@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/pyhost"
 	"github.com/thresh-dev/thresh/engine/pyrand"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // Job asks for one child.
@@ -178,7 +178,7 @@ func (l *Lane) local(ctx context.Context, jobs []Job, yield func(*Child) error) 
 	for i := range jobs {
 		w := &l.works[i]
 		l.begin(w, jobs[i], l.streams.Select(i))
-		if _, err := l.advance(w, l.streams.Select(i), l.streams.Mutate(i)); err != nil {
+		if _, err := l.advance(ctx, w, l.streams.Select(i), l.streams.Mutate(i)); err != nil {
 			return err
 		}
 		if err := yield(w.finish()); err != nil {
@@ -203,7 +203,7 @@ func (l *Lane) mixed(ctx context.Context, jobs []Job, yield func(*Child) error) 
 			w := &l.works[i]
 			draw, mutate := l.streams.Select(i), l.streams.Mutate(i)
 			l.begin(w, group[i], draw)
-			waits, err := l.advance(w, draw, mutate)
+			waits, err := l.advance(ctx, w, draw, mutate)
 			if err != nil {
 				return err
 			}
@@ -281,9 +281,15 @@ func (w *work) finish() *Child {
 }
 
 // advance applies operators until the child is done or waits for a remote one.
-func (l *Lane) advance(w *work, draw, mutate *pyrand.Rand) (waits bool, err error) {
-	for w.step < l.m.cfg.Steps {
-		op, ok := w.choose(draw)
+func (l *Lane) advance(ctx context.Context, w *work, draw, mutate *pyrand.Rand) (waits bool, err error) {
+	for w.step < l.m.cfg.Steps || len(w.child.Steps) < len(l.m.cfg.Chain) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if n := len(w.child.Steps); l.m.cfg.Chain != nil && n == len(l.m.cfg.Chain) {
+			return false, nil
+		}
+		op, ok := l.next(w, draw)
 		if !ok {
 			w.step, w.tried = w.step+1, w.tried[:0]
 			continue
@@ -314,6 +320,14 @@ func (l *Lane) advance(w *work, draw, mutate *pyrand.Rand) (waits bool, err erro
 		l.settle(w, op, &a.Result)
 	}
 	return false, nil
+}
+
+// next is the operator whose turn it is.
+func (l *Lane) next(w *work, draw *pyrand.Rand) (int, bool) {
+	if chain := l.m.cfg.Chain; chain != nil {
+		return l.m.registry.Find(chain[len(w.child.Steps)]), true
+	}
+	return w.choose(draw)
 }
 
 // choose picks an operator that the present step has not tried; false if the

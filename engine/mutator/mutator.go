@@ -29,6 +29,9 @@ type Config struct {
 	Filter   Filter       // its bucket and surface are those of each seed
 	Policy   Policy
 	Weights  Weights // for Weighted
+	// Chain is what every child is made by, in this order, in place of what a
+	// policy chooses; an operator that skips has had its turn.
+	Chain []string
 	// Redraws is how many further operators a step may try if one skips.
 	Redraws     int
 	Constraints textop.Constraints

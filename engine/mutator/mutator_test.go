@@ -113,15 +113,15 @@ func TestFirstStepIsTheContracts(t *testing.T) {
 func TestDiversity(t *testing.T) {
 	m := mutator.New(builtins(t), config(mutator.Uniform, 2))
 	seed := &mutator.Seed{ID: "seed", Text: "Write a short letter to the board about the new office.", Surface: textop.PromptText}
-	seen := mutator.NewSeen(1<<16, -1)
+	seen := make(map[mutator.Fingerprint]bool)
 	err := m.NewLane(nil).Make(t.Context(), jobs(seed, 1200), func(c *mutator.Child) error {
 		if c.Status == textop.OK {
-			seen.Meet(mutator.FingerprintOf(c.Text))
+			seen[mutator.FingerprintOf(c.Text)] = true
 		}
 		return nil
 	})
-	if err != nil || seen.Len() < 1000 {
-		t.Errorf("%d distinct children of 1200, %v", seen.Len(), err)
+	if err != nil || len(seen) < 1000 {
+		t.Errorf("%d distinct children of 1200, %v", len(seen), err)
 	}
 }
 
@@ -238,7 +238,8 @@ func TestSeen(t *testing.T) {
 	for i := range uint64(10) {
 		small.Add(mutator.Fingerprint{Exact: i})
 	}
-	if small.Len() != 3 || small.Look(mutator.Fingerprint{Exact: 9}) != mutator.Same || small.Look(mutator.Fingerprint{Exact: 6}) != mutator.Unseen {
+	if small.Look(mutator.Fingerprint{Exact: 9}) != mutator.Same || small.Look(mutator.Fingerprint{Exact: 7}) != mutator.Same ||
+		small.Look(mutator.Fingerprint{Exact: 6}) != mutator.Unseen {
 		t.Error("the oldest is not what is forgotten")
 	}
 }

@@ -120,11 +120,15 @@ func (f *Filter) Allows(m *textop.Meta) bool {
 	case f.Bucket != "" && !m.Serves(f.Bucket),
 		f.Surface != "" && !m.Accepts(f.Surface),
 		f.RiskMax != "" && m.Risk.Rank() > f.RiskMax.Rank(),
-		m.Controls && !f.Controls,
-		len(f.Include) > 0 && !matches(f.Include, m.ID):
+		m.Controls && !f.Controls:
 		return false
 	}
-	return !matches(f.Exclude, m.ID)
+	return f.Named(m.ID)
+}
+
+// Named reports whether the patterns let an id pass.
+func (f *Filter) Named(id string) bool {
+	return (len(f.Include) == 0 || matches(f.Include, id)) && !matches(f.Exclude, id)
 }
 
 // matches reports whether a pattern matches; one that is malformed does not.

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/pyhost"
 	"github.com/thresh-dev/thresh/engine/pyrand"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // ask prepares the call of a remote operator for a child.
@@ -56,7 +56,7 @@ func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
 	left := waiting[:0]
 	err := l.remote.Apply(ctx, calls, func(i int, reply *pyhost.OperatorReply) error {
 		w := waiting[i]
-		again, err := l.take(w, reply)
+		again, err := l.take(ctx, w, reply)
 		if again {
 			left = append(left, w) // at a place that was read
 		}
@@ -70,7 +70,7 @@ func (l *Lane) apply(ctx context.Context, waiting []*work) ([]*work, error) {
 
 // take takes a child on by what its operator gave, until it is done or waits
 // again.
-func (l *Lane) take(w *work, reply *pyhost.OperatorReply) (waits bool, err error) {
+func (l *Lane) take(ctx context.Context, w *work, reply *pyhost.OperatorReply) (waits bool, err error) {
 	e := &l.m.registry.entries[w.op]
 	l.context(w, e)
 	a := Answer(e, w.child.Text, &l.ctx, reply)
@@ -90,7 +90,7 @@ func (l *Lane) take(w *work, reply *pyhost.OperatorReply) (waits bool, err error
 	}
 	w.answer(w.op, e, &a)
 	l.settle(w, w.op, &a.Result)
-	return l.advance(w, &w.draw, &w.mutate)
+	return l.advance(ctx, w, &w.draw, &w.mutate)
 }
 
 // takes reports whether settle takes the child of a result on.

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/pyhost"
 	"github.com/thresh-dev/thresh/engine/pyrand"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/pyhost"
 )
 
 // thrift is a host of operators that say OK, OK to what the guard undoes, OK to

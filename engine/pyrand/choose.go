@@ -41,9 +41,6 @@ func (r *Rand) Int(a, b int64) int64 {
 // Index returns a place in a sequence of n elements, as choice picks it.
 func (r *Rand) Index(n int) int { return int(r.Below(uint64(n))) }
 
-// Choice returns an element of s: choice(s).
-func Choice[T any](r *Rand, s []T) T { return s[r.Index(len(s))] }
-
 // Shuffle orders n elements at random by swapping: shuffle(x).
 func (r *Rand) Shuffle(n int, swap func(i, j int)) {
 	for i := n - 1; i > 0; i-- {

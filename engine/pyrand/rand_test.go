@@ -9,14 +9,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
 )
 
 // TestSeedsAgree checks that all integer ways of seeding are one.
 func TestSeedsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64().Draw(t, "n")
-		a, b := pyrand.New(n), pyrand.NewBig(big.NewInt(n))
-		minus := pyrand.NewBig(new(big.Int).Neg(big.NewInt(n)))
+		a, b := pyrandtest.New(n), pyrandtest.NewBig(big.NewInt(n))
+		minus := pyrandtest.NewBig(new(big.Int).Neg(big.NewInt(n)))
 		for range 3 {
 			if x, y, z := a.Uint32(), b.Uint32(), minus.Uint32(); x != y || x != z {
 				t.Fatalf("seed %d: %d, %d, %d", n, x, y, z)
@@ -27,9 +28,9 @@ func TestSeedsAgree(t *testing.T) {
 
 // TestReseed checks that nothing of the earlier stream is left after seeding.
 func TestReseed(t *testing.T) {
-	r := pyrand.New(7)
+	r := pyrandtest.New(7)
 	first := r.Gauss(0, 1) // leaves the second of the pair pending
-	r.Seed(7)
+	r.SeedUint64(7)
 	if again := r.Gauss(0, 1); again != first {
 		t.Errorf("after reseeding: %v, want %v", again, first)
 	}
@@ -38,7 +39,7 @@ func TestReseed(t *testing.T) {
 // TestFullRange checks the only range whose size does not fit a uint64:
 // random.Random(3).randint(-2**63, 2**63-1).
 func TestFullRange(t *testing.T) {
-	r := pyrand.New(3)
+	r := pyrandtest.New(3)
 	for i, want := range []int64{915533473134040693, 1680490732736907042, 5166499419593367711} {
 		if got := r.Int(math.MinInt64, math.MaxInt64); got != want {
 			t.Errorf("#%d: %d, want %d", i, got, want)
@@ -53,7 +54,7 @@ func TestEmptyRangesPanic(t *testing.T) {
 		"range":    func(r *pyrand.Rand) { r.Range(2, 2) },
 		"step":     func(r *pyrand.Rand) { r.RangeStep(1, 9, -1) },
 		"int":      func(r *pyrand.Rand) { r.Int(2, 1) },
-		"choice":   func(r *pyrand.Rand) { pyrand.Choice(r, []int(nil)) },
+		"choice":   func(r *pyrand.Rand) { pyrandtest.Choice(r, []int(nil)) },
 		"sample":   func(r *pyrand.Rand) { r.Sample(2, 3) },
 		"gamma":    func(r *pyrand.Rand) { r.Gamma(math.Inf(1), 1) },
 		"beta":     func(r *pyrand.Rand) { r.Beta(1, 0) },
@@ -66,7 +67,7 @@ func TestEmptyRangesPanic(t *testing.T) {
 					t.Error("no panic")
 				}
 			}()
-			draw(pyrand.New(1))
+			draw(pyrandtest.New(1))
 		})
 	}
 }
@@ -111,7 +112,7 @@ func TestBatch(t *testing.T) {
 }
 
 func TestPreciseDistributionsAreFinite(t *testing.T) {
-	r := pyrand.New(99)
+	r := pyrandtest.New(99)
 	for range 20000 {
 		for _, v := range []float64{
 			r.Gauss(2, 3), r.Normal(2, 3), r.Exponential(0.5), r.Triangular(1, 1, 1),
@@ -146,14 +147,14 @@ func BenchmarkBatchSeed(b *testing.B) {
 }
 
 func BenchmarkUint32(b *testing.B) {
-	r := pyrand.New(1)
+	r := pyrandtest.New(1)
 	for range b.N {
 		r.Uint32()
 	}
 }
 
 func BenchmarkFillBelow256(b *testing.B) {
-	r := pyrand.New(1)
+	r := pyrandtest.New(1)
 	p := make([]byte, 1<<16)
 	b.SetBytes(int64(len(p)))
 	for range b.N {
@@ -202,14 +203,14 @@ func BenchmarkGroupSeed(b *testing.B) {
 }
 
 func BenchmarkGauss(b *testing.B) {
-	r := pyrand.New(1)
+	r := pyrandtest.New(1)
 	for range b.N {
 		r.Gauss(0, 1)
 	}
 }
 
 func BenchmarkBeta(b *testing.B) {
-	r := pyrand.New(1)
+	r := pyrandtest.New(1)
 	for range b.N {
 		r.Beta(0.5, 2.5)
 	}

@@ -2,7 +2,6 @@ package score
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
 
@@ -28,45 +27,12 @@ func Weighted(trials []Trial) (score float64, ok bool) {
 	return won / all, true
 }
 
-// Robustness is R = (ws*semantic + wd*deterministic) / total, over tests that
-// passed; ok is false without tests.
-func Robustness(semantic, deterministic, total int, ws, wd float64) (r float64, ok bool) {
-	if total <= 0 {
-		return 0, false
-	}
-	return (ws*float64(semantic) + wd*float64(deterministic)) / float64(total), true
-}
-
 // Weights are how much each component counts in the whole.
 type Weights struct {
 	Mutation float64 `json:"mutation"`
 	Chaos    float64 `json:"chaos"`
 	Contract float64 `json:"contract"`
 	Replay   float64 `json:"replay"`
-}
-
-// DefaultWeights are those of the specification.
-func DefaultWeights() Weights {
-	return Weights{Mutation: 0.20, Chaos: 0.35, Contract: 0.35, Replay: 0.10}
-}
-
-// tolerance is how far a sum of weights may be from 1.
-const tolerance = 0.001
-
-// Check says what is wrong with weights: one that is not between 0 and 1, or a
-// sum other than 1.
-func (w Weights) Check() error {
-	sum := 0.0
-	for _, c := range w.list() {
-		if !(c.weight >= 0 && c.weight <= 1) {
-			return fmt.Errorf("the weight of %s is %v, it must be between 0 and 1", c.name, c.weight)
-		}
-		sum += c.weight
-	}
-	if math.Abs(sum-1) > tolerance {
-		return fmt.Errorf("weights must sum to 1.0, these sum to %v", Round(sum, 4))
-	}
-	return nil
 }
 
 type named struct {

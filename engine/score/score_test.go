@@ -2,7 +2,6 @@ package score
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -65,18 +64,6 @@ func TestWeighted(t *testing.T) {
 	}
 }
 
-func TestRobustness(t *testing.T) {
-	for _, tc := range []struct {
-		semantic, deterministic, total int
-		ws, wd, want                   float64
-		ok                             bool
-	}{{8, 10, 20, 1, 1, 0.9, true}, {5, 5, 10, 2, 1, 1.5, true}, {0, 0, 0, 1, 1, 0, false}} {
-		if r, ok := Robustness(tc.semantic, tc.deterministic, tc.total, tc.ws, tc.wd); ok != tc.ok || !near(r, tc.want) {
-			t.Errorf("%+v: %v %v", tc, r, ok)
-		}
-	}
-}
-
 func ran(f float64) *float64 { return &f }
 
 func TestResilience(t *testing.T) {
@@ -87,9 +74,9 @@ func TestResilience(t *testing.T) {
 		absent int
 	}{
 		{Parts{ran(0.8), ran(1), ran(0.5), nil}, Weights{0.25, 0.25, 0.5, 0}, 0.7, 1},
-		{Parts{ran(1), nil, ran(0.5), ran(1)}, DefaultWeights(), 0.475 / 0.65, 1}, // 73.1 %
-		{Parts{ran(1), ran(1), ran(1), ran(1)}, DefaultWeights(), 1, 0},
-		{Parts{nil, nil, ran(0.5), nil}, DefaultWeights(), 0.5, 3},
+		{Parts{ran(1), nil, ran(0.5), ran(1)}, Weights{0.20, 0.35, 0.35, 0.10}, 0.475 / 0.65, 1}, // 73.1 %
+		{Parts{ran(1), ran(1), ran(1), ran(1)}, Weights{0.20, 0.35, 0.35, 0.10}, 1, 0},
+		{Parts{nil, nil, ran(0.5), nil}, Weights{0.20, 0.35, 0.35, 0.10}, 0.5, 3},
 	} {
 		w, ok := Resilience(tc.parts, tc.w)
 		counts := 0.0
@@ -105,28 +92,9 @@ func TestResilience(t *testing.T) {
 			t.Errorf("%v out of nothing", w)
 		}
 	}
-	w, _ := Resilience(Parts{ran(1), nil, ran(0.5), ran(1)}, DefaultWeights())
+	w, _ := Resilience(Parts{ran(1), nil, ran(0.5), ran(1)}, Weights{0.20, 0.35, 0.35, 0.10})
 	if got := w.String(); got != "0.731 = 0.31 x 1.000 (mutation) + 0.54 x 0.500 (contract) + 0.15 x 1.000 (replay); did not run: chaos" {
 		t.Error(got)
-	}
-}
-
-func TestWeightsSumToOne(t *testing.T) {
-	for _, tc := range []struct {
-		w    Weights
-		want string
-	}{
-		{DefaultWeights(), ""},
-		{Weights{0.3333, 0.3333, 0.3334, 0}, ""},
-		{Weights{0.5, 0.35, 0.35, 0.10}, "sum to 1.3"},
-		{Weights{}, "sum to 0"},
-		{Weights{1.5, -0.5, 0, 0}, "weight of mutation is 1.5"},
-		{Weights{math.NaN(), 0, 0, 1}, "weight of mutation is NaN"},
-	} {
-		err := tc.w.Check()
-		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%+v: %v", tc.w, err)
-		}
 	}
 }
 

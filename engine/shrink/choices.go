@@ -2,7 +2,6 @@ package shrink
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -100,17 +99,8 @@ func (s *tapes) ask(values []uint64) bool {
 	return true
 }
 
-// fingerprint is a tape without the zeros at its end, which mean nothing.
-func fingerprint(values []uint64) string {
-	for len(values) > 0 && values[len(values)-1] == 0 {
-		values = values[:len(values)-1]
-	}
-	var b []byte
-	for _, v := range values {
-		b = binary.AppendUvarint(b, v)
-	}
-	return string(b)
-}
+// fingerprint is a tape by what it means.
+func fingerprint(values []uint64) string { return string(choice.Encode(values)) }
 
 // compareTapes orders tapes by simplicity.
 func compareTapes(a, b []uint64) int {

@@ -4,7 +4,7 @@
 //
 // [Lexical] is the measure that needs nothing: weighted overlap of words and of
 // letter groups, equal on every machine. Measures by sentence encoders are
-// edges; package embed under target has them behind the same interface.
+// edges; package embed under system has them behind the same interface.
 //
 // Where the rules come from: flakestorm's thresholds are written for the cosine
 // of all-MiniLM-L6-v2; calibration.go holds what the same pairs of sentences

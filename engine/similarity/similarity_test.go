@@ -138,18 +138,6 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestEditDistance(t *testing.T) {
-	for _, tc := range []struct {
-		a, b     string
-		distance int
-		ratio    float64
-	}{{"kitten", "sitting", 3, 4.0 / 7}, {"saturday", "sunday", 3, 0.625}, {"hello", "hallo", 1, 0.8}, {"abc", "xyz", 3, 0}, {"", "", 0, 1}, {"", "ä", 1, 0}} {
-		if d, r := EditDistance(tc.a, tc.b), EditRatio(tc.a, tc.b); d != tc.distance || math.Abs(r-tc.ratio) > 1e-9 {
-			t.Errorf("%q %q: %d, %v", tc.a, tc.b, d, r)
-		}
-	}
-}
-
 func BenchmarkLexical(b *testing.B) {
 	x, y := strings.Repeat("The quick brown fox jumps over the lazy dog. ", 20), strings.Repeat("A slow red fox walks around a sleeping dog. ", 20)
 	for b.Loop() {

@@ -56,33 +56,8 @@ func In(v int, set []bool) Cond {
 	}}
 }
 
-// Relation holds if f does for the values of all of vars, and is unknown until
-// all have one.
-func Relation(vars []int, f func(row []int) bool) Cond {
-	vars = union(vars)
-	return Cond{Vars: vars, Eval: func(row []int) Truth {
-		for _, v := range vars {
-			if row[v] == Open {
-				return Unknown
-			}
-		}
-		return Of(f(row))
-	}}
-}
-
-// Not holds where c does not.
-func Not(c Cond) Cond {
-	return Cond{Vars: c.Vars, Eval: func(row []int) Truth { return c.Eval(row).Not() }}
-}
-
-// And holds where all of list do; so it does where the list is empty.
-func And(list ...Cond) Cond { return fold(list, False) }
-
 // Or holds where one of list does.
 func Or(list ...Cond) Cond { return fold(list, True) }
-
-// Implies holds where a does not, or b does.
-func Implies(a, b Cond) Cond { return Or(Not(a), b) }
 
 // fold combines conditions, one of which decides all if it has the value
 // decisive.

@@ -10,5 +10,5 @@
 // [Program.Problems] lists those that can be told beforehand.
 //
 // The package is pure: clocks and file systems come in as functions ([Host]).
-// It imports engine/match, engine/jsontree and engine/yamltree.
+// It imports engine/match, engine/jsontree and engine/doctree.
 package speclang

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // FormKind is what an expression is before it is compiled.
@@ -37,20 +37,20 @@ func CallForm(symbol string, operands ...Form) Form {
 }
 
 // FormOfYAML makes a form of a YAML value, with places.
-func FormOfYAML(n *yamltree.Node) Form {
+func FormOfYAML(n *doctree.Node) Form {
 	f := Form{Line: n.Pos.Line, Col: n.Pos.Col}
 	switch n.Kind {
-	case yamltree.Null:
-	case yamltree.Bool:
+	case doctree.Null:
+	case doctree.Bool:
 		f.Value = BoolValue(n.Bool)
-	case yamltree.Int:
+	case doctree.Int:
 		f.Value = BigValue(n.Int())
-	case yamltree.Float:
+	case doctree.Float:
 		v, _ := n.Float()
 		f.Value = FloatValue(v)
-	case yamltree.String:
+	case doctree.String:
 		f.Value = StringValue(n.Text)
-	case yamltree.Seq:
+	case doctree.Seq:
 		f.Kind = Call
 		f.Items = make([]Form, len(n.Items))
 		for i := range n.Items {
@@ -58,7 +58,7 @@ func FormOfYAML(n *yamltree.Node) Form {
 		}
 	default:
 		f.Kind, f.What = Foreign, n.Kind.String()
-		if n.Kind == yamltree.Binary {
+		if n.Kind == doctree.Binary {
 			f.Bytes = len(n.Text)
 		}
 	}

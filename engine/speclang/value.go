@@ -1,7 +1,6 @@
 package speclang
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -126,16 +125,6 @@ func dictValue(entries []entry) Value {
 		}
 	}
 	return Value{kind: Dict, heap: h}
-}
-
-// OfGo is the value of what Of of engine/jsontree takes: nil, bool, string,
-// integers, float64, *big.Int, slices and maps with string keys of these.
-func OfGo(v any) (Value, error) {
-	n, err := jsontree.Of(v)
-	if err != nil {
-		return Value{}, fmt.Errorf("making a spec-lang value: %w", err)
-	}
-	return OfJSON(&n), nil
 }
 
 // ParseJSON is json_parse: the value of JSON text as Python's json.loads reads

@@ -90,13 +90,21 @@ func sound(path string, src []byte) diag.List {
 func faults(path string, src []byte, err error) diag.List {
 	var syn syntax.Error
 	if errors.As(err, &syn) {
-		return diag.List{at(path, src, syn.Pos, "syntax", syn.Msg)}
+		d := at(path, src, syn.Pos, "syntax", syn.Msg)
+		d.Hint = offers(src, syn.Pos, syn.Msg)
+		return diag.List{d}
 	}
 	var res resolve.ErrorList
 	if errors.As(err, &res) {
 		var list diag.List
 		for _, e := range res {
-			list = append(list, at(path, src, e.Pos, "name", e.Msg))
+			d := at(path, src, e.Pos, "name", e.Msg)
+			if name, ok := strings.CutPrefix(e.Msg, "undefined: "); ok {
+				if instead := builtinOffers()[name]; instead != "" {
+					d.Hint = "Starlark has no " + name + ": " + instead
+				}
+			}
+			list = append(list, d)
 		}
 		return list
 	}

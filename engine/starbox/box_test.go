@@ -179,3 +179,34 @@ func BenchmarkCall(b *testing.B) {
 		}
 	}
 }
+
+// Habits of Python's that Starlark lacks get a hint at what to write instead.
+func TestPythonHabits(t *testing.T) {
+	for src, want := range map[string]string{
+		"x = 2 ** 3\n":                        "no power operator: multiply",
+		"x **= 2\n":                           "no power operator",
+		"import re\n":                         "no imports",
+		"def f():\n    try:\n        pass\n":  "no exceptions",
+		"def f():\n    raise ValueError(1)\n": "no exceptions",
+		"x = f'{1}'\n":                        "no f-strings",
+		"x = 'a' 'b'\n":                       "put a + between them",
+		"x = 1 if x is None else 2\n":         "no is: compare",
+		"assert True\n":                       "no assert",
+		"x = 1_000\n":                         "no underscores",
+		"(a := 1)\n":                          "no :=",
+		"def f(a: str): return a\n":           "no type annotations",
+		"x = 1 < 2 < 3\n":                     "chain comparisons",
+		"x = {1, 2}\n":                        "set([...])",
+		"x = sum([1])\n":                      "no sum: add in a loop",
+		"<<<<<<< HEAD\n":                      "a merge",
+		"match x:\n  case 1: pass\n":          "no match",
+	} {
+		_, list := starbox.Compile("a.star", []byte(src))
+		if len(list) == 0 || !strings.Contains(list[0].Hint, want) {
+			t.Errorf("%q: %v, no hint %q", src, list, want)
+		}
+	}
+	if _, list := starbox.Compile("a.star", []byte("x = (\n")); len(list) == 0 || list[0].Hint != "" {
+		t.Errorf("a hint at what is no habit: %v", list)
+	}
+}

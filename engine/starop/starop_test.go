@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
 	"github.com/thresh-dev/thresh/engine/starop"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
@@ -214,7 +215,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 	text := strings.Repeat("lorem ip ", 44)
 	ctx := &textop.Context{Strength: 2, Metadata: map[string]any{"testcase_id": "t:0"}}
-	rng := pyrand.New(1)
+	rng := pyrandtest.New(1)
 	b.ReportAllocs()
 	for b.Loop() {
 		textop.Run(op, text, ctx, rng)

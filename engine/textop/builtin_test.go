@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -110,10 +110,10 @@ func TestBuiltinProperties(t *testing.T) {
 				partner := rapid.SampledFrom(append([]string{""}, texts...)).Draw(t, "partner")
 				n := rapid.Int64().Draw(t, "rng")
 				reused.Strength, reused.Surface, reused.Partner, reused.Constraints.MaxChars = strength, surfaceOf(m), partner, limit
-				r := textop.Run(op, seed, &reused, pyrand.New(n))
+				r := textop.Run(op, seed, &reused, pyrandtest.New(n))
 				checkResult(t, m, seed, &reused, r)
 				fresh := textop.Context{Strength: strength, Surface: surfaceOf(m), Partner: partner, Constraints: reused.Constraints}
-				if again := textop.Run(op, seed, &fresh, pyrand.New(n)); again.Child != r.Child || string(again.Trace.AppendJSON(nil)) != string(r.Trace.AppendJSON(nil)) {
+				if again := textop.Run(op, seed, &fresh, pyrandtest.New(n)); again.Child != r.Child || string(again.Trace.AppendJSON(nil)) != string(r.Trace.AppendJSON(nil)) {
 					t.Errorf("second application gives %q, first %q", again.Child, r.Child)
 				}
 				if inv, ok := op.(textop.Inverter); ok && r.Status == textop.OK {
@@ -157,7 +157,7 @@ func TestStrengthGrows(t *testing.T) {
 		for _, seed := range texts[:7] {
 			last := -1
 			for strength := m.Strength.Min; strength <= m.Strength.Max; strength++ {
-				r := textop.Run(op, seed, &textop.Context{Strength: strength, Surface: surfaceOf(m)}, pyrand.New(3))
+				r := textop.Run(op, seed, &textop.Context{Strength: strength, Surface: surfaceOf(m)}, pyrandtest.New(3))
 				if r.Status != textop.OK {
 					continue
 				}
@@ -185,7 +185,7 @@ func TestEncodingsHide(t *testing.T) {
 		}
 		for _, seed := range seeds {
 			for strength := 1; strength <= 5; strength++ {
-				r := textop.Run(op, seed, &textop.Context{Strength: strength}, pyrand.New(1))
+				r := textop.Run(op, seed, &textop.Context{Strength: strength}, pyrandtest.New(1))
 				if r.Status != textop.OK {
 					t.Errorf("%s: %s %s on %q", m.ID, r.Status, r.Trace.Reason(), seed)
 				}
@@ -217,7 +217,7 @@ func TestClustersSurvive(t *testing.T) {
 			continue
 		}
 		for n := range int64(60) {
-			r := textop.Run(op, seed, &textop.Context{Strength: 1 + int(n%5), Surface: surfaceOf(m), Partner: english}, pyrand.New(n))
+			r := textop.Run(op, seed, &textop.Context{Strength: 1 + int(n%5), Surface: surfaceOf(m), Partner: english}, pyrandtest.New(n))
 			rest := strings.NewReplacer(family, "", accent, "", strings.ToUpper(accent), "", syllable, "").Replace(r.Child)
 			if i := strings.IndexFunc(rest, func(r rune) bool { return r == 0x200d || r == 0x301 || r == 0x94d || r >= 0x1f466 && r <= 0x1f469 }); i >= 0 {
 				t.Errorf("%s tears a character: %q", m.ID, r.Child)
@@ -231,15 +231,15 @@ func TestClustersSurvive(t *testing.T) {
 func TestOptions(t *testing.T) {
 	op := operator(t, "op_cipher_caesar")
 	ctx := &textop.Context{Strength: 1, Options: map[string]any{"shift": 2}}
-	if r := textop.Run(op, "abc xyz", ctx, pyrand.New(1)); r.Child != "def abc" || r.Trace.Params.Int("shift") != 2 {
+	if r := textop.Run(op, "abc xyz", ctx, pyrandtest.New(1)); r.Child != "def abc" || r.Trace.Params.Int("shift") != 2 {
 		t.Errorf("got %+v", r)
 	}
 	ctx.Options["shift"] = "two"
-	if r := textop.Run(op, "abc", ctx, pyrand.New(1)); r.Status != textop.Invalid || r.Child != "abc" || !strings.Contains(r.Error, "shift") {
+	if r := textop.Run(op, "abc", ctx, pyrandtest.New(1)); r.Status != textop.Invalid || r.Child != "abc" || !strings.Contains(r.Error, "shift") {
 		t.Errorf("got %+v", r)
 	}
 	ctx = &textop.Context{Strength: 5, Options: map[string]any{"style": "nonsense"}}
-	if r := textop.Run(operator(t, "op_uni_math_letters"), "abc", ctx, pyrand.New(1)); r.Status != textop.Invalid || !strings.Contains(r.Error, "monospace") {
+	if r := textop.Run(operator(t, "op_uni_math_letters"), "abc", ctx, pyrandtest.New(1)); r.Status != textop.Invalid || !strings.Contains(r.Error, "monospace") {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -257,7 +257,7 @@ func TestMismatch(t *testing.T) {
 		{"prose", textop.Context{}, "not_json"},
 		{`{"a":1}`, textop.Context{Strength: 5, Constraints: textop.Constraints{MaxChars: 20}}, textop.ReasonLength},
 	} {
-		r := textop.Run(op, c.seed, &c.ctx, pyrand.New(1))
+		r := textop.Run(op, c.seed, &c.ctx, pyrandtest.New(1))
 		if r.Status != textop.Skipped || r.Child != c.seed || r.Trace.Reason() != c.reason {
 			t.Errorf("%q: %+v, want %s", c.seed, r, c.reason)
 		}
@@ -278,7 +278,7 @@ func TestDiversity(t *testing.T) {
 		streams.Seed([]uint64{derive.Seed(fmt.Sprint("seed:", i))})
 		text := english
 		for range 2 {
-			op := pyrand.Choice(streams.Select(0), ops)
+			op := pyrandtest.Choice(streams.Select(0), ops)
 			text = textop.Run(op, text, ctx, streams.Mutate(0)).Child
 		}
 		children[text] = true
@@ -299,7 +299,7 @@ func TestLongTexts(t *testing.T) {
 		m := op.Meta()
 		for _, seed := range long {
 			ctx := &textop.Context{Strength: 5, Surface: surfaceOf(m), Partner: english}
-			checkResult(t, m, seed, ctx, textop.Run(op, seed, ctx, pyrand.New(5)))
+			checkResult(t, m, seed, ctx, textop.Run(op, seed, ctx, pyrandtest.New(5)))
 		}
 	}
 }
@@ -314,7 +314,7 @@ func BenchmarkOperators(b *testing.B) {
 		b.Run(m.ID, func(b *testing.B) {
 			b.ReportAllocs()
 			ctx := &textop.Context{Strength: 2, Surface: surfaceOf(m), Partner: texts[1]}
-			rng := pyrand.New(1)
+			rng := pyrandtest.New(1)
 			for b.Loop() {
 				textop.Run(op, seed, ctx, rng)
 			}
@@ -341,7 +341,7 @@ func BenchmarkChildren(b *testing.B) {
 		}
 		streams.Seed(derived[:])
 		for j := range derived {
-			r := textop.Run(pyrand.Choice(streams.Select(j), ops), english, ctx, streams.Mutate(j))
+			r := textop.Run(pyrandtest.Choice(streams.Select(j), ops), english, ctx, streams.Mutate(j))
 			r.Child = guard.Apply(r.Child).Text
 			line = r.AppendJSON(line[:0])
 		}

@@ -1,6 +1,7 @@
 package textop
 
 import (
+	"iter"
 	"unicode"
 	"unicode/utf8"
 )
@@ -100,4 +101,17 @@ func clusterEnd(text string, i int) int {
 	for i++; !boundary(text, i); i++ {
 	}
 	return i
+}
+
+// Clusters are the parts of a text that its readers see as one character each.
+func Clusters(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := 0; i < len(text); {
+			end := clusterEnd(text, i)
+			if !yield(text[i:end]) {
+				return
+			}
+			i = end
+		}
+	}
 }

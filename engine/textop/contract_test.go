@@ -15,6 +15,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -253,7 +254,7 @@ func TestRunHolds(t *testing.T) {
 		"trace of others": {func(string) textop.Result { return textop.Result{Status: textop.OK, Child: "child"} }, "", textop.OK, "child", "", 4},
 	} {
 		op := &stub{textop.Meta{ID: "op_x_y", OverLength: c.over}, c.apply}
-		r := textop.Run(op, "seed", &textop.Context{Constraints: textop.Constraints{MaxChars: 10}}, pyrand.New(1))
+		r := textop.Run(op, "seed", &textop.Context{Constraints: textop.Constraints{MaxChars: 10}}, pyrandtest.New(1))
 		if r.Status != c.status || r.Child != c.child || r.Trace.Reason() != c.reason || len(r.Breaches) != c.breaches || len(r.Advice) > 0 != (name == "changed skip") || (r.Error != "") != (r.Status == textop.Invalid) {
 			t.Errorf("%s: %+v", name, r)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/pyrand/pyrandtest"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -87,7 +87,7 @@ func TestSelectSeed(t *testing.T) {
 	}
 	var s textop.Streams
 	s.Seed([]uint64{derived})
-	if got, want := s.Select(0).Float64(), pyrand.New(want).Float64(); got != want {
+	if got, want := s.Select(0).Float64(), pyrandtest.New(want).Float64(); got != want {
 		t.Errorf("first draw %v, want %v", got, want)
 	}
 }
@@ -109,7 +109,7 @@ func TestHomoglyphVectors(t *testing.T) {
 	load(t, "operators_v02_homoglyph.json", &file)
 	op := operator(t, "op_lex_homoglyph_injection")
 	for _, v := range file.Vectors {
-		rng := pyrand.NewBig(v.Derived.big(t))
+		rng := pyrandtest.NewBig(v.Derived.big(t))
 		r := textop.Run(op, v.Seed, &textop.Context{Strength: v.Strength, Surface: textop.PromptText}, rng)
 		if r.Status != v.Status || r.Child != v.Child {
 			t.Errorf("%q strength %d: %s %q, want %s %q", v.Seed, v.Strength, r.Status, r.Child, v.Status, v.Child)

@@ -11,7 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/engine/solve"
+	"github.com/thresh-dev/thresh/engine/solve/logic"
 	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/engine/tway/verify"
 )
 
 // drawModel draws a model small enough for all of its rows to be listed.
@@ -28,7 +30,7 @@ func drawModel(t *rapid.T) *tway.Model {
 		}
 		if rapid.Bool().Draw(t, "compare") {
 			a, b := param.Draw(t, "a"), param.Draw(t, "b")
-			parts = append(parts, solve.Relation([]int{a, b}, func(row []int) bool { return row[a] <= row[b] }))
+			parts = append(parts, logic.Relation([]int{a, b}, func(row []int) bool { return row[a] <= row[b] }))
 		}
 		m.Conds = append(m.Conds, solve.Or(parts...))
 	}
@@ -158,7 +160,7 @@ func TestArrays(t *testing.T) {
 		}
 		checkUnreachable(t, m, a, valid, invalid)
 		checkGiven(t, m, a)
-		v, err := tway.Verify(m, a.Rows)
+		v, err := verify.Array(m, a.Rows)
 		if err != nil || !v.OK() || v.Covered != total {
 			t.Fatalf("verified: %+v, %v", v, err)
 		}
@@ -259,7 +261,7 @@ func TestImprove(t *testing.T) {
 	m := &tway.Model{
 		Levels: levels(t, "3^6 2^4"), Strength: 2,
 		Relations: []tway.Relation{{Params: []int{0, 1, 2}, Strength: 3}},
-		Conds:     []solve.Cond{solve.Relation([]int{0, 1, 9}, func(row []int) bool { return row[9] == 0 || row[0] != row[1] })},
+		Conds:     []solve.Cond{logic.Relation([]int{0, 1, 9}, func(row []int) bool { return row[9] == 0 || row[0] != row[1] })},
 		Weights:   [][]int{{1, 50, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
 		Rows:      [][]int{{2, solve.Open, 2, 2, 2, 2, 1, 1, 1, 0}},
 	}
@@ -299,7 +301,7 @@ func TestInvalid(t *testing.T) {
 // Outcomes follow: they have each value once and are combined with nothing.
 func TestOutcome(t *testing.T) {
 	m := &tway.Model{Levels: []int{5, 5, 2}, Strength: 2, Outcome: []bool{false, false, true}, Orders: []int{0, 1, 0}}
-	m.Conds = []solve.Cond{solve.Relation([]int{0, 2}, func(row []int) bool { return (row[0] > 2) == (row[2] == 1) })}
+	m.Conds = []solve.Cond{logic.Relation([]int{0, 2}, func(row []int) bool { return (row[0] > 2) == (row[2] == 1) })}
 	sets, err := m.Sets()
 	if err != nil {
 		t.Fatal(err)
@@ -347,7 +349,7 @@ func TestTooHard(t *testing.T) {
 	m := &tway.Model{Levels: slices.Repeat([]int{9}, 10), Strength: 2}
 	for a := range m.Levels {
 		for b := range a {
-			m.Conds = append(m.Conds, solve.Relation([]int{a, b}, func(row []int) bool { return row[a] != row[b] }))
+			m.Conds = append(m.Conds, logic.Relation([]int{a, b}, func(row []int) bool { return row[a] != row[b] }))
 		}
 	}
 	if _, err := tway.Generate(m, tway.Options{}); !errors.Is(err, tway.ErrTooHard) {
@@ -358,9 +360,9 @@ func TestTooHard(t *testing.T) {
 // Verify finds what is missing and what is wrong.
 func TestVerify(t *testing.T) {
 	m := &tway.Model{Levels: []int{2, 2, 2}, Strength: 2, Invalid: [][]bool{{false, true}, {false, true}, {false, false}}}
-	m.Conds = []solve.Cond{solve.Not(solve.And(solve.In(1, []bool{true, false}), solve.In(2, []bool{false, true})))}
+	m.Conds = []solve.Cond{logic.Not(logic.And(solve.In(1, []bool{true, false}), solve.In(2, []bool{false, true})))}
 	// Possible: 000; 100, 010, 011. The pair 1=0 2=1 is not, nor what needs it.
-	v, err := tway.Verify(m, [][]int{{0, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}})
+	v, err := verify.Array(m, [][]int{{0, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +377,7 @@ func TestVerify(t *testing.T) {
 	if want := []string{"0=1 1=0 ", "0=1 2=0 ", "1=1 2=1 "}; !slices.Equal(missing, want) {
 		t.Errorf("missing %q, want %q", missing, want)
 	}
-	if want := []tway.Broken{{Row: 2, Invalids: 2}, {Row: 3, Conds: []int{0}}}; !reflect.DeepEqual(v.Broken, want) {
+	if want := []verify.Broken{{Row: 2, Invalids: 2}, {Row: 3, Conds: []int{0}}}; !reflect.DeepEqual(v.Broken, want) {
 		t.Errorf("broken %+v, want %+v", v.Broken, want)
 	}
 	if v.OK() || v.Unreachable != 3 || v.Covered != 5 {
@@ -387,7 +389,7 @@ func ExampleGenerate() {
 	onlyOn := []bool{false, true}
 	m := &tway.Model{
 		Levels: []int{2, 2, 3}, Strength: 2,
-		Conds: []solve.Cond{solve.Implies(solve.In(0, onlyOn), solve.In(1, onlyOn))}, // the first only with the second
+		Conds: []solve.Cond{logic.Implies(solve.In(0, onlyOn), solve.In(1, onlyOn))}, // the first only with the second
 	}
 	a, err := tway.Generate(m, tway.Options{Seed: 1, Effort: 1})
 	if err != nil {

@@ -17,5 +17,6 @@
 // on every machine. Verify checks an array by other means than it was made.
 //
 // The package is pure: it imports package solve and the standard library. The
-// files of models are read by the packages below it. Start reading at Generate.
+// files of models are read by the program in tools/tway. Start reading at
+// Generate.
 package tway

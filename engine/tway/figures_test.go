@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/solve"
+	"github.com/thresh-dev/thresh/engine/solve/logic"
 	"github.com/thresh-dev/thresh/engine/tway"
+	"github.com/thresh-dev/thresh/engine/tway/verify"
 )
 
 // levels reads LEVELS^HOW-MANY words.
@@ -94,7 +96,7 @@ func forbid(t testing.TB, levels []int, values string) solve.Cond {
 		set[x] = true
 		all = append(all, solve.In(p, set))
 	}
-	return solve.Not(solve.And(all...))
+	return logic.Not(logic.And(all...))
 }
 
 // check generates an array of at most rows rows and verifies it.
@@ -107,7 +109,7 @@ func check(t *testing.T, m *tway.Model, opt tway.Options, rows int) *tway.Array 
 	if len(a.Rows) > rows || len(a.Rows) < a.Lower {
 		t.Errorf("%d rows, at most %d are allowed and %d needed", len(a.Rows), rows, a.Lower)
 	}
-	v, err := tway.Verify(m, a.Rows)
+	v, err := verify.Array(m, a.Rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +177,7 @@ func TestTriples(t *testing.T) {
 func TestHigh(t *testing.T) {
 	for strength := 1; strength <= tway.MaxStrength; strength++ {
 		m := &tway.Model{Levels: levels(t, "3^4 2^5"), Strength: strength}
-		m.Conds = []solve.Cond{solve.Relation([]int{0, 8}, func(row []int) bool { return row[0] != row[8] })}
+		m.Conds = []solve.Cond{logic.Relation([]int{0, 8}, func(row []int) bool { return row[0] != row[8] })}
 		check(t, m, tway.Options{Seed: 1}, 600)
 	}
 }

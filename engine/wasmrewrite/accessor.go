@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // accessors are functions added to a module that read and write many globals

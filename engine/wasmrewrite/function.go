@@ -1,6 +1,6 @@
 package wasmrewrite
 
-import "github.com/thresh-dev/thresh/engine/dut"
+import "github.com/thresh-dev/thresh/port/dut"
 
 // What instructions cost beyond one unit of fuel.
 const (

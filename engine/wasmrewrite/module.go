@@ -3,7 +3,7 @@ package wasmrewrite
 import (
 	"strings"
 
-	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // Sections by their numbers in the binary format.

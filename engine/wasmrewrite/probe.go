@@ -1,6 +1,6 @@
 package wasmrewrite
 
-import "github.com/thresh-dev/thresh/engine/dut"
+import "github.com/thresh-dev/thresh/port/dut"
 
 // Bounds of what is traced; functions beyond them run untraced, and a note says so.
 const (

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // Names of what a rewritten module exports beside its own. No module that has

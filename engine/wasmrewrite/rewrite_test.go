@@ -10,8 +10,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"pgregory.net/rapid"
 
-	"github.com/thresh-dev/thresh/engine/dut"
 	e "github.com/thresh-dev/thresh/engine/wasmemit"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // start rewrites a module and runs it with a full tank.

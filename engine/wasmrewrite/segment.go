@@ -1,6 +1,6 @@
 package wasmrewrite
 
-import "github.com/thresh-dev/thresh/engine/dut"
+import "github.com/thresh-dev/thresh/port/dut"
 
 // constant reads a constant expression that gives a t, with every index checked.
 func (m *module) constant(r *reader, t dut.ValType) {

@@ -3,7 +3,7 @@ package wasmrewrite
 import (
 	"encoding/binary"
 
-	"github.com/thresh-dev/thresh/engine/dut"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // uleb appends an unsigned number.

@@ -11,14 +11,14 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/examples/fuzzspec/sample"
-	"github.com/thresh-dev/thresh/internal/app"
+	"github.com/thresh-dev/thresh/face/cli"
 )
 
 // thresh runs a command line in this process.
 func thresh(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = app.Main(append([]string{"thresh"}, args...), app.Stdio{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }})
+	code = cli.Main(append([]string{"thresh"}, args...), cli.Stdio{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }})
 	return code, out.String(), errs.String()
 }
 

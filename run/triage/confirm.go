@@ -22,6 +22,14 @@ type Confirmation struct {
 // Flaky reports whether the finding did not show in every re-run.
 func (c Confirmation) Flaky() bool { return c.Rerun.Same < c.Rerun.Tried || c.Rerun.Tried == 0 }
 
+// unanswered counts a re-run without a result: it says nothing of the finding.
+func (c *Confirmation) unanswered(o campaign.Outcome) {
+	c.Rerun.Errors++
+	if c.Rerun.Tried == 0 {
+		c.Outcome = o
+	}
+}
+
 // Confirm runs a case n times and counts how often it fails with the same
 // fingerprint. For a finding of nondeterminism, which no single outcome shows,
 // it counts the answers that differ from one more execution's.
@@ -34,6 +42,10 @@ func Confirm(ctx context.Context, exec Execute, contract string, c campaign.Case
 		o, err := exec(ctx, c)
 		if err != nil {
 			return conf, err
+		}
+		if o.Verdict == campaign.VerdictError {
+			conf.unanswered(o)
+			continue
 		}
 		conf.Rerun.Tried++
 		conf.Slowest = max(conf.Slowest, o.Elapsed)
@@ -61,11 +73,19 @@ func disagree(ctx context.Context, exec Execute, c campaign.Case, n int) (conf C
 	if conf.Outcome, err = exec(ctx, c); err != nil {
 		return conf, err
 	}
+	if conf.Outcome.Verdict == campaign.VerdictError {
+		conf.unanswered(conf.Outcome)
+		return conf, nil
+	}
 	first := conf.Outcome.AppendFacts(nil)
 	for range n {
 		o, err := exec(ctx, c)
 		if err != nil {
 			return conf, err
+		}
+		if o.Verdict == campaign.VerdictError {
+			conf.unanswered(o)
+			continue
 		}
 		conf.Rerun.Tried++
 		if !bytes.Equal(first, o.AppendFacts(nil)) {

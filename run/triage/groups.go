@@ -68,6 +68,7 @@ func (g *Groups) Add(c campaign.Case, o *campaign.Outcome) (group *Group, sample
 		g.order = append(g.order, group)
 	}
 	group.Cases++
+	group.Outcome.Severity = max(group.Outcome.Severity, o.Severity)
 	if len(group.Samples) >= MaxSamples {
 		return group, false
 	}

@@ -20,6 +20,9 @@ const slowBudget = 60 * time.Second
 // verifications is how often the smaller payload is run again before it counts.
 const verifications = 2
 
+// maxErrors is how many tries in a row may come to no result.
+const maxErrors = 3
+
 // Reduced is the result of making a finding's case smaller.
 type Reduced struct {
 	Payload  []byte
@@ -37,6 +40,7 @@ func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fin
 	}
 	var red Reduced
 	var failure error
+	errs := 0
 	test := func(payload []byte) (bool, error) {
 		if err := ctx.Err(); err != nil {
 			failure = err
@@ -53,6 +57,11 @@ func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fin
 		if err != nil {
 			failure = err
 			return false, err
+		}
+		if o.Verdict != campaign.VerdictError {
+			errs = 0
+		} else if errs++; errs >= maxErrors {
+			return false, errBudget
 		}
 		return Shows(contract, fingerprint, &o), nil
 	}

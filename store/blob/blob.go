@@ -226,7 +226,7 @@ func (d *Dir) Refresh(id string) (bool, error) {
 // write makes a blob of what fill writes; fill returns its name.
 func (d *Dir) write(fill func(io.Writer) (string, error)) (err error) {
 	// Not os.CreateTemp: its files are for one user alone, and stay so.
-	f, err := os.OpenFile(filepath.Join(d.path, tempPrefix+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := os.OpenFile(filepath.Join(d.path, tempPrefix+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (d *Dir) write(fill func(io.Writer) (string, error)) (err error) {
 	path := d.file(id)
 	err = os.Rename(f.Name(), path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.Mkdir(filepath.Dir(path), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		err = os.Rename(f.Name(), path)

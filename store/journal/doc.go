@@ -24,6 +24,10 @@
 // index and number of attachments, and these as name and content, each with its
 // length before it. It stands before the outcomes of its cases.
 //
+// A record of kind chain holds the SHA-256 of all bytes before it. One begins each
+// group of records that a writer flushes, so that none can be taken out or changed
+// without changing all that follow. Files of version 1 have none.
+//
 // What ends a run is its record in JSON. A long one is compressed by zstd; behind
 // it, in a skippable frame, the names of blobs in it stand as they are.
 //

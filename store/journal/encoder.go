@@ -9,8 +9,9 @@ import (
 
 const (
 	magic = "THRESHJ"
-	// Version is the format that this package writes.
-	Version = 1
+	// Version is the format that this package writes; it reads 1 as well, which
+	// has no records of kind chain.
+	Version = 2
 	// HeadSize is the number of bytes before the first record.
 	HeadSize = len(magic) + 1
 	// MaxRecord bounds the body of one record. It is far above what a run

@@ -23,6 +23,7 @@ const (
 	KindEnd         Kind = 9  // the run is over; carries its record
 	KindResumed     Kind = 10 // the run was taken up again
 	KindEvidence    Kind = 11 // what was seen in cases whose outcomes follow it
+	KindChain       Kind = 12 // the SHA-256 of all that is before it in the file
 )
 
 const maxKind Kind = 127
@@ -31,7 +32,7 @@ var kindNames = [...]string{
 	KindManifest: "manifest", KindFacts: "facts", KindOutcome: "outcome", KindRedo: "redo",
 	KindWarning: "warning", KindFinding: "finding", KindProgress: "progress",
 	KindCampaignEnd: "campaign-end", KindEnd: "end", KindResumed: "resumed",
-	KindEvidence: "evidence",
+	KindEvidence: "evidence", KindChain: "chain",
 }
 
 func (k Kind) String() string {

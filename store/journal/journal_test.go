@@ -118,6 +118,7 @@ var update = flag.Bool("update", false, "write the golden files again")
 func TestFormatIsStable(t *testing.T) {
 	const golden = "testdata/v1.hex"
 	file, _ := encode(t, sample())
+	file[HeadSize-1] = 1 // records are those of version 1, which lacks a kind of them
 	if *update {
 		if err := os.WriteFile(golden, []byte(hex.Dump(file)), 0o666); err != nil {
 			t.Fatal(err)
@@ -219,7 +220,7 @@ func TestForeignFiles(t *testing.T) {
 	for name, file := range map[string]string{
 		"text":    "not a journal at all",
 		"short":   "abc",
-		"newer":   magic + "\x02",
+		"newer":   magic + "\x03",
 		"version": magic + "\x00rest",
 	} {
 		_, err := decode([]byte(file))

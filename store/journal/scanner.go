@@ -51,6 +51,8 @@ type Scanner struct {
 	bufOff int64
 	off    int64 // end of the last whole record
 
+	version int // of the file's format, once a record was read
+
 	ctx  context
 	head Entry  // the current entry without what rest holds
 	rest []byte // facts or data of the current entry, within buf
@@ -106,6 +108,9 @@ func (s *Scanner) Grow(size int64) {
 // Offset is where the last whole record ends.
 func (s *Scanner) Offset() int64 { return s.off }
 
+// Version is the format of the file; 0 before the first record.
+func (s *Scanner) Version() int { return s.version }
+
 // Err is why Next returned false: nil at a clean end, a [*TornError], a
 // [*DamageError], a [*FormatError], or an error of the reader.
 func (s *Scanner) Err() error { return s.err }
@@ -142,9 +147,10 @@ func (s *Scanner) readHead() bool {
 		s.err = &TornError{0, s.size}
 	case len(b) < HeadSize || string(b[:len(magic)]) != magic:
 		s.err = &FormatError{"the file is not a Thresh journal"}
-	case b[len(magic)] != Version:
-		s.err = &FormatError{fmt.Sprintf("the journal has format %d, this version of Thresh reads format %d", b[len(magic)], Version)}
+	case b[len(magic)] == 0 || b[len(magic)] > Version:
+		s.err = &FormatError{fmt.Sprintf("the journal has format %d, this version of Thresh reads formats 1 to %d", b[len(magic)], Version)}
 	default:
+		s.version = int(b[len(magic)])
 		s.off = int64(HeadSize)
 		return true
 	}

@@ -53,12 +53,19 @@ func (e *HeldError) Error() string {
 // Lock is a held lock.
 type Lock struct{ f *os.File }
 
+// fileMode: what a lock guards is its owner's.
+const fileMode = 0o600
+
 // Wait takes the lock at path, creating the file, and waits for as long as
-// others hold it.
+// others hold it. A file that cannot be written to is locked as well.
 func Wait(path string, mode Mode) (*Lock, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
-		return nil, err
+		r, rerr := os.Open(path)
+		if rerr != nil {
+			return nil, err
+		}
+		f = r
 	}
 	if err := lockFile(f, mode, true); err != nil {
 		f.Close()
@@ -77,7 +84,7 @@ const (
 // fails with a [*HeldError] if another process holds it, and with
 // fs.ErrNotExist if the file was removed meanwhile.
 func Own(path string) (*Lock, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
 		return nil, err
 	}

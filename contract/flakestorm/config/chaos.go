@@ -8,41 +8,40 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/fault"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // chaos reads what is injected. byType allows context_attacks as a mapping of
 // types, which scenarios do not have.
 func (d *decoder) chaos(s *section, byType bool) Chaos {
 	c := Chaos{At: s.pos()}
-	s.items("tool_faults", false, func(n *yamltree.Node, path string) { c.Tools = append(c.Tools, d.toolFault(n, path)) })
-	s.items("llm_faults", false, func(n *yamltree.Node, path string) { c.LLM = append(c.LLM, d.llmFault(n, path)) })
+	s.items("tool_faults", false, func(n *doctree.Node, path string) { c.Tools = append(c.Tools, d.toolFault(n, path)) })
+	s.items("llm_faults", false, func(n *doctree.Node, path string) { c.LLM = append(c.LLM, d.llmFault(n, path)) })
 	n := s.opt("context_attacks")
 	switch {
 	case n == nil:
-	case n.Kind == yamltree.Map && byType:
+	case n.Kind == doctree.Map && byType:
 		c.Context = d.attacksByType(n, s.at("context_attacks"))
 	default:
-		s.items("context_attacks", true, func(n *yamltree.Node, path string) {
-			x := d.section(n, path)
+		s.items("context_attacks", true, func(n *doctree.Node, path string) {
+			x := d.section(n, path, format().attack)
 			c.Context = append(c.Context, d.attack(x, x.required("type"), path))
-			x.end()
 		})
 	}
-	s.items("profiles", true, func(n *yamltree.Node, path string) { c = d.profile(c, n, path) })
+	s.items("profiles", true, func(n *doctree.Node, path string) { c = d.profile(c, n, path) })
 	return c
 }
 
 // profile adds the faults of a built-in profile that the document names.
-func (d *decoder) profile(c Chaos, n *yamltree.Node, path string) Chaos {
+func (d *decoder) profile(c Chaos, n *doctree.Node, path string) Chaos {
 	v, ok := d.str(n, path)
 	if !ok {
 		return c
 	}
 	p, err := Profile(v)
 	if err != nil {
-		d.unknown(n, "unknown-profile", path, v, Profiles())
+		d.unknown(n, "unknown-word", path, v, Profiles())
 		return c
 	}
 	for _, list := range [][]Fault{p.Tools, p.LLM, p.Context} {
@@ -53,52 +52,55 @@ func (d *decoder) profile(c Chaos, n *yamltree.Node, path string) Chaos {
 	return c.With(p)
 }
 
+// keyed is an attack whose type is its key.
+func keyed(kind string) *doctree.Shape {
+	s := *format().attack
+	s.TagDefault = kind
+	s.Fields = slices.Clone(s.Fields)
+	s.Field("type").Need = false
+	return &s
+}
+
 // attacksByType reads attacks that are keyed by their type.
-func (d *decoder) attacksByType(n *yamltree.Node, path string) []Fault {
+func (d *decoder) attacksByType(n *doctree.Node, path string) []Fault {
 	var list []Fault
 	for i := range n.Members {
 		m := &n.Members[i]
 		at := path + "." + m.Key.Text
-		if m.Value.Kind != yamltree.Map {
+		if m.Value.Kind != doctree.Map {
 			d.warn(m.Value.Pos, "no-effect", at, "", "has no effect: an attack is a mapping, got %s", shown(&m.Value))
 			continue
 		}
-		x := d.section(&m.Value, at)
+		x := d.section(&m.Value, at, keyed(m.Key.Text))
 		if e := x.get("enabled"); e != nil && !x.flag("enabled", true) {
 			// Existing tools drop the key and leave the attack on; the word is plain.
 			d.warn(e.Pos, "disabled", at+".enabled", "", "the attack is off")
 			continue
 		}
 		f := d.attack(x, m.Key.Text, at)
-		x.end()
 		list = append(list, f)
 	}
 	return list
 }
 
-func (d *decoder) scenario(n *yamltree.Node, path string) Scenario {
-	s := d.section(n, path)
+func (d *decoder) scenario(n *doctree.Node, path string) Scenario {
+	s := d.section(n, path, format().scenario)
 	x := Scenario{At: n.Pos, Name: s.required("name")}
 	s.text("description")
 	x.Chaos = d.chaos(s, false)
 	x.At = n.Pos
-	s.end()
 	return x
 }
 
 // mode is the mode of a fault; an unknown one could not be injected.
 func (d *decoder) mode(s *section, layer fault.Layer, key, v string) fault.Mode {
-	modes := fault.Modes(layer)
-	words := make([]string, len(modes))
-	for i, m := range modes {
-		words[i] = string(m)
-	}
+	words := modeWords(layer)
 	if v != "" && !slices.Contains(words, v) {
 		at := s.pos()
 		if n := s.n.Get(key); n != nil {
 			at = n.Pos
 		}
-		d.report(diag.Error, at, "unknown-mode", s.at(key), diag.DidYouMean(v, words), "must be one of %s, got %q: it could not be injected", strings.Join(words, ", "), v)
+		d.report(diag.Error, at, "unknown-word", s.at(key), diag.DidYouMean(v, words), "must be one of %s, got %q: it could not be injected", strings.Join(words, ", "), v)
 	}
 	return fault.Mode(v)
 }
@@ -107,19 +109,19 @@ func (d *decoder) mode(s *section, layer fault.Layer, key, v string) fault.Mode 
 func (d *decoder) trigger(s *section, probability string) fault.Trigger {
 	var t fault.Trigger
 	if s.opt(probability) != nil {
-		p := s.number(probability, 1, 0, 1)
+		p := s.number(probability, 1)
 		t.Probability = &p
 		if p == 0 {
 			d.warn(s.n.Get(probability).Pos, "never", s.at(probability), "", "with probability 0 the fault never fires")
 		}
 	}
-	t.AfterCalls = s.count("after_calls", 0, 0, math.MaxInt32)
+	t.AfterCalls = s.count("after_calls", 0)
 	if n := s.opt("on_calls"); n != nil {
-		s.items("on_calls", false, func(n *yamltree.Node, path string) {
+		s.items("on_calls", false, func(n *doctree.Node, path string) {
 			t.Calls = append(t.Calls, d.integer(n, path, 1, 1, math.MaxInt32))
 		})
 	}
-	t.Times = s.count("times", 0, 0, math.MaxInt32)
+	t.Times = s.count("times", 0)
 	return t
 }
 
@@ -127,46 +129,44 @@ func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisec
 
 const longest = 24 * 3600 * 1000 // a day, in milliseconds
 
-func (d *decoder) toolFault(n *yamltree.Node, path string) Fault {
-	s := d.section(n, path)
+func (d *decoder) toolFault(n *doctree.Node, path string) Fault {
+	s := d.section(n, path, format().tool)
 	f := Fault{At: n.Pos, Rule: fault.Rule{ID: path, Layer: fault.Tool}}
 	f.Tool = s.required("tool")
 	f.Mode = d.mode(s, fault.Tool, "mode", s.required("mode"))
 	f.MatchURL = s.text("match_url")
-	f.Delay = milliseconds(s.count("delay_ms", 0, 0, longest))
-	f.Status = s.count("error_code", 0, 0, 999)
+	f.Delay = milliseconds(s.count("delay_ms", 0))
+	f.Status = s.count("error_code", 0)
 	f.Message, f.Payload = s.text("message"), s.text("payload")
 	f.Trigger = d.trigger(s, "probability")
-	f.Rate = s.count("bytes_per_second", 0, 0, math.MaxInt32)
-	s.end()
+	f.Rate = s.count("bytes_per_second", 0)
 	return d.checked(s, f)
 }
 
-func (d *decoder) llmFault(n *yamltree.Node, path string) Fault {
-	s := d.section(n, path)
+func (d *decoder) llmFault(n *doctree.Node, path string) Fault {
+	s := d.section(n, path, format().llm)
 	f := Fault{At: n.Pos, Rule: fault.Rule{ID: path, Layer: fault.LLM}}
 	f.Mode = d.mode(s, fault.LLM, "mode", s.required("mode"))
-	f.MaxTokens = s.count("max_tokens", 0, 0, math.MaxInt32)
-	f.Delay = milliseconds(s.count("delay_ms", 0, 0, longest))
+	f.MaxTokens = s.count("max_tokens", 0)
+	f.Delay = milliseconds(s.count("delay_ms", 0))
 	f.Trigger = d.trigger(s, "probability")
 	f.DriftType = s.text("drift_type")
 	if t := f.DriftType; t != "" && !slices.Contains(fault.DriftTypes(), t) {
-		d.unknown(s.n.Get("drift_type"), "unknown-mode", s.at("drift_type"), t, fault.DriftTypes())
+		d.unknown(s.n.Get("drift_type"), "unknown-word", s.at("drift_type"), t, fault.DriftTypes())
 		f.DriftType = ""
 	}
 	if n := s.opt("severity"); n != nil {
-		if _, ok := d.str(n, s.at("severity")); ok {
+		if _, ok := d.str(n, s.at("severity")); ok && f.Mode == fault.Drift {
 			d.warn(n.Pos, "no-effect", s.at("severity"), "", "has no effect: drift_type, direction and factor say how strong a drift is")
 		}
 	}
 	if s.get("direction") != nil {
-		f.Direction = s.word("direction", "expand", "expand", "compress")
+		f.Direction = s.word("direction", "expand")
 	}
-	f.Factor = s.number("factor", 0, 0, 1000)
-	f.RetryAfter = time.Duration(s.count("retry_after", 0, 0, 86400)) * time.Second
-	f.Status, f.Message = s.count("error_code", 0, 0, 999), s.text("message")
+	f.Factor = s.number("factor", 0)
+	f.RetryAfter = time.Duration(s.count("retry_after", 0)) * time.Second
+	f.Status, f.Message = s.count("error_code", 0), s.text("message")
 	f.MatchURL = s.text("match_url")
-	s.end()
 	return d.checked(s, f)
 }
 
@@ -177,14 +177,14 @@ func (d *decoder) attack(s *section, kind, path string) Fault {
 		key = "" // it is the key of the section itself
 	}
 	f.Mode = d.mode(s, fault.Context, key, kind)
-	f.InjectTokens = s.count("inject_tokens", 0, 0, math.MaxInt32)
+	f.InjectTokens = s.count("inject_tokens", 0)
 	f.Payloads, f.Payload = s.texts("payloads"), s.text("payload")
 	f.Trigger = d.trigger(s, "trigger_probability")
 	if s.opt("inject_at") != nil {
 		f.Rule.At = fault.Point(d.point(s))
 	}
 	if s.opt("strategy") != nil {
-		f.Strategy = fault.Strategy(s.word("strategy", string(fault.Append), string(fault.Append), string(fault.Prepend), string(fault.Swap)))
+		f.Strategy = fault.Strategy(s.word("strategy", string(fault.Append)))
 	}
 	f.Tool, f.MatchURL = s.text("tool"), s.text("match_url")
 	return d.checked(s, f)

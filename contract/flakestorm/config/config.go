@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/fault"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // Config is a decoded document.
@@ -26,6 +26,7 @@ type Config struct {
 	Judge       *Endpoint  // the model that judges for llm_judge; nil: none
 	Similarity  Similarity // how texts are compared
 	Phases      []string   // that are run; empty: all
+	ChecksOff   []string   // built-in checks that are not made
 }
 
 // The phases of a document.
@@ -41,10 +42,29 @@ func PhaseNames() []string {
 	return []string{PhaseMutation, PhaseChaos, PhaseContract, PhaseReplay}
 }
 
-// Prompt is one golden prompt.
+// Prompt is one golden prompt: a text, or a conversation.
 type Prompt struct {
-	Text string
-	At   yamltree.Pos
+	Text   string // of the last turn
+	At     doctree.Pos
+	ID     string
+	Turns  []Said      // all of a conversation, the last one included; nil: a text alone
+	Expect []Invariant // of the last reply
+	Tags   []string
+	Tools  []string // that may be called; nil: not said
+}
+
+// Said is a turn of a conversation, and what is expected of the reply to it.
+type Said struct {
+	Say    string
+	Expect []Invariant
+}
+
+// Name is what a prompt is called: its id, or its text.
+func (p *Prompt) Name() string {
+	if p.ID != "" {
+		return p.ID
+	}
+	return p.Text
 }
 
 // Kinds of agents. The first three are the format's own.
@@ -55,11 +75,12 @@ const (
 	OpenAI    = "openai"  // an OpenAI-compatible chat endpoint
 	Command   = "command" // a program: the prompt on standard input, the reply on standard output
 	MCP       = "mcp"     // an MCP server, whose tools are called directly
+	System    = "system"  // described by a system file
 )
 
 // Agent is the section agent.
 type Agent struct {
-	At              yamltree.Pos
+	At              doctree.Pos
 	Endpoint        string // a URL, or module:attribute
 	Type            string
 	Method          string
@@ -78,6 +99,7 @@ type Agent struct {
 	Env          []Pair
 	Ready        string // a URL that answers once the agent is up; "": its endpoint takes connections
 	ReadyTimeout time.Duration
+	SystemFile   string   // of type system
 	Model        string   // of a chat endpoint
 	System       string   // system message of a chat endpoint
 	APIKey       string   // ${NAME}
@@ -95,7 +117,7 @@ type Pair struct{ Key, Value string }
 
 // Model is the section model: the LLM that writes mutations, if asked to.
 type Model struct {
-	At          yamltree.Pos
+	At          doctree.Pos
 	Given       bool // the document has the section
 	Provider    string
 	Name        string
@@ -106,7 +128,7 @@ type Model struct {
 
 // Endpoint is an OpenAI-compatible server.
 type Endpoint struct {
-	At      yamltree.Pos
+	At      doctree.Pos
 	BaseURL string
 	Name    string
 	APIKey  string // ${NAME}
@@ -115,7 +137,7 @@ type Endpoint struct {
 
 // Mutations is the section mutations.
 type Mutations struct {
-	At        yamltree.Pos
+	At        doctree.Pos
 	Count     int // per golden prompt
 	Types     []Typed
 	Weights   map[string]float64
@@ -128,7 +150,7 @@ type Mutations struct {
 // Typed is a mutation type with its place.
 type Typed struct {
 	Name string
-	At   yamltree.Pos
+	At   doctree.Pos
 }
 
 // Output is the section output.
@@ -152,7 +174,7 @@ type Advanced struct {
 
 // Chaos is the section chaos, and what a scenario injects.
 type Chaos struct {
-	At      yamltree.Pos
+	At      doctree.Pos
 	Tools   []Fault
 	LLM     []Fault
 	Context []Fault
@@ -173,20 +195,20 @@ func (c *Chaos) Faults() []Fault {
 
 // Fault is one configured fault with its place. Its rule's ID is the path.
 type Fault struct {
-	At yamltree.Pos
+	At doctree.Pos
 	fault.Rule
 }
 
 // Scenario is an item of chaos_matrix.
 type Scenario struct {
-	At   yamltree.Pos
+	At   doctree.Pos
 	Name string
 	Chaos
 }
 
 // Contract is the section contract.
 type Contract struct {
-	At          yamltree.Pos
+	At          doctree.Pos
 	Name        string
 	Description string
 	Invariants  []Invariant
@@ -203,7 +225,7 @@ type Replays struct {
 
 // Session is one recorded conversation, inline or by file.
 type Session struct {
-	At         yamltree.Pos
+	At         doctree.Pos
 	ID         string
 	Name       string
 	Source     string
@@ -241,7 +263,7 @@ type ToolResponse struct {
 
 // Source is an item of replays.sources.
 type Source struct {
-	At         yamltree.Pos
+	At         doctree.Pos
 	Type       string // langsmith, langsmith_run
 	Project    string
 	RunID      string
@@ -258,7 +280,7 @@ type Scoring struct {
 
 // Similarity is the section similarity.
 type Similarity struct {
-	At      yamltree.Pos
+	At      doctree.Pos
 	Measure string // auto, lexical, embeddings or sentence-transformers
 	Endpoint
 }

@@ -1,13 +1,15 @@
 package config
 
 import (
+	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/yamltree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // Options are what a document is read with.
@@ -23,12 +25,12 @@ type Options struct {
 // error.
 func Decode(file string, text []byte, o Options) (*Config, diag.List) {
 	d := &decoder{file: file, opt: o}
-	doc, err := yamltree.Parse(text, yamltree.Options{})
+	doc, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {
 		return nil, syntax(file, err)
 	}
 	d.doc = doc
-	if doc.Root.Kind != yamltree.Map {
+	if doc.Root.Kind != doctree.Map {
 		d.fail(doc.Root.Pos, "type", "", "must be a mapping with the sections agent and golden_prompts, got %s", shown(&doc.Root))
 		return nil, d.list
 	}
@@ -41,84 +43,68 @@ func Decode(file string, text []byte, o Options) (*Config, diag.List) {
 }
 
 func syntax(file string, err error) diag.List {
-	e := err.(*yamltree.Error) // Parse gives no other
+	e := err.(*doctree.Error) // Parse gives no other
 	return diag.List{{Code: "flakestorm.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
 }
 
-func (d *decoder) document(root *yamltree.Node) *Config {
+func (d *decoder) document(root *doctree.Node) *Config {
 	c := &Config{}
-	s := d.section(root, "")
+	s := d.section(root, "", format().document)
 	c.Version = s.str("version", "1.0")
 	if n := s.get("agent"); n != nil {
 		c.Agent = d.agent(n, "agent")
-	} else {
-		s.missing("agent")
 	}
 	c.Model = d.model(s.get("model"), "model")
 	c.Mutations = d.mutations(s.get("mutations"), "mutations")
 	d.prompts(s, c)
-	s.items("invariants", false, func(n *yamltree.Node, path string) {
+	s.items("invariants", false, func(n *doctree.Node, path string) {
 		c.Invariants = append(c.Invariants, d.invariant(n, path, false))
 	})
 	c.Output = d.output(s.get("output"), "output")
 	c.Advanced = d.advanced(s.get("advanced"), "advanced")
 	if n := s.opt("chaos"); n != nil {
-		x := d.section(n, "chaos")
+		x := d.section(n, "chaos", format().chaos)
 		chaos := d.chaos(x, true)
-		x.end()
 		c.Chaos = &chaos
 	}
 	if n := s.opt("contract"); n != nil {
 		c.Contract = d.contract(n, "contract")
 	}
-	s.items("chaos_matrix", true, func(n *yamltree.Node, path string) { c.ChaosMatrix = append(c.ChaosMatrix, d.scenario(n, path)) })
+	s.items("chaos_matrix", true, func(n *doctree.Node, path string) { c.ChaosMatrix = append(c.ChaosMatrix, d.scenario(n, path)) })
 	if n := s.opt("replays"); n != nil {
 		c.Replays = d.replays(n, "replays")
 	}
 	c.Scoring = d.scoring(s.opt("scoring"), "scoring")
 	if n := s.opt("judge"); n != nil {
-		x := d.section(n, "judge")
+		x := d.section(n, "judge", format().endpoint)
 		e := d.endpoint(x)
-		x.end()
 		c.Judge = &e
 	}
 	c.Similarity = d.similarity(s.opt("similarity"), "similarity")
-	s.items("phases", true, func(n *yamltree.Node, path string) {
+	c.ChecksOff = d.checks(s)
+	s.items("phases", true, func(n *doctree.Node, path string) {
 		v, ok := d.str(n, path)
 		if ok && !slices.Contains(PhaseNames(), v) {
 			d.unknown(n, "unknown-word", path, v, PhaseNames())
 		}
 		c.Phases = append(c.Phases, v)
 	})
-	s.end()
 	d.together(s, c)
 	return c
 }
 
-func (d *decoder) prompts(s *section, c *Config) {
-	n := s.get("golden_prompts")
-	if n == nil {
-		s.missing("golden_prompts")
-		return
-	}
-	s.items("golden_prompts", false, func(n *yamltree.Node, path string) {
-		if v, ok := d.str(n, path); ok {
-			c.Prompts = append(c.Prompts, Prompt{v, n.Pos})
-		}
-	})
-	if n.Kind == yamltree.Seq && len(n.Items) == 0 {
-		d.fail(n.Pos, "empty", "golden_prompts", "must hold at least one prompt")
-	}
-}
-
 // together is what sections mean to each other.
 func (d *decoder) together(s *section, c *Config) {
-	if n := s.n.Get("invariants"); len(c.Invariants) == 0 && (n == nil || n.Kind == yamltree.Seq) {
+	if n := s.n.Get("invariants"); len(c.Invariants) == 0 && !expects(c) && (n == nil || n.Kind == doctree.Seq) {
 		at := s.pos()
 		if n != nil {
 			at = n.Pos
 		}
-		d.report(diag.Error, at, "empty", "invariants", "output_not_empty needs no settings", "must hold at least one invariant")
+		if len(c.ChecksOff) == len(CheckNames()) {
+			d.report(diag.Error, at, "empty", "invariants", "output_not_empty needs no settings", "must hold at least one invariant, as the built-in checks are off")
+		} else if c.Contract == nil {
+			d.warn(at, "empty", "invariants", "output_not_empty needs no settings", "there is no invariant: the built-in checks alone judge what the agent does")
+		}
 	}
 	judged := func(list []Invariant) {
 		for _, v := range list {
@@ -128,15 +114,21 @@ func (d *decoder) together(s *section, c *Config) {
 		}
 	}
 	judged(c.Invariants)
+	for i := range c.Prompts {
+		judged(c.Prompts[i].Expect)
+		for _, t := range c.Prompts[i].Turns {
+			judged(t.Expect)
+		}
+	}
 	if c.Contract != nil {
 		judged(c.Contract.Invariants)
 	}
 }
 
-func (d *decoder) agent(n *yamltree.Node, path string) Agent {
-	s := d.section(n, path)
+func (d *decoder) agent(n *doctree.Node, path string) Agent {
+	s := d.section(n, path, format().agent)
 	a := Agent{At: n.Pos, Type: HTTP}
-	a.Type = s.word("type", HTTP, HTTP, Python, LangChain, OpenAI, Command, MCP)
+	a.Type = s.word("type", HTTP)
 	a.Endpoint = s.expanded("endpoint", s.str("endpoint", ""))
 	a.Method = strings.ToUpper(s.str("method", "POST"))
 	methods := []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
@@ -151,19 +143,31 @@ func (d *decoder) agent(n *yamltree.Node, path string) Agent {
 	a.ResponsePath = s.text("response_path")
 	a.Query = s.expandedPairs("query_params")
 	a.ParseStructured = s.flag("parse_structured_input", true)
-	a.Timeout = time.Duration(s.integer("timeout", 30000, 1000, 300000)) * time.Millisecond
+	a.Timeout = d.timeout(s)
 	a.Headers = s.expandedPairs("headers")
 	a.ResetEndpoint = s.text("reset_endpoint")
 	a.ResetFunction = s.text("reset_function")
 	d.own(s, &a)
-	s.end()
 	return a
+}
+
+// timeout is in milliseconds. Published documents write seconds, such as 30,
+// which as milliseconds would be refused: the format allows none below 1000.
+func (d *decoder) timeout(s *section) time.Duration {
+	const least, most = 1000, 300_000
+	if n := s.get("timeout"); n != nil {
+		if v, ok := lax(n); ok && v >= 1 && v <= most/1000 && v == math.Trunc(v) {
+			d.warn(n.Pos, "seconds", s.at("timeout"), fmt.Sprintf("write %g", v*1000), "milliseconds are expected, from %d to %d; %g is taken for seconds", least, most, v)
+			return time.Duration(v) * time.Second
+		}
+	}
+	return time.Duration(s.integer("timeout", 30000)) * time.Millisecond
 }
 
 // own reads the keys that Thresh adds to the agent.
 func (d *decoder) own(s *section, a *Agent) {
 	if n := s.opt("command"); n != nil {
-		if n.Kind == yamltree.String {
+		if n.Kind == doctree.String {
 			var closed bool
 			if a.Argv, closed = words(n.Text); !closed {
 				d.report(diag.Error, n.Pos, "syntax", s.at("command"), "a list needs no quotes: [python3, agent.py]", "a quote is not closed")
@@ -171,7 +175,7 @@ func (d *decoder) own(s *section, a *Agent) {
 		} else {
 			a.Argv = d.texts(n, s.at("command"))
 		}
-		if len(a.Argv) == 0 && (n.Kind == yamltree.String || n.Kind == yamltree.Seq) {
+		if len(a.Argv) == 0 && (n.Kind == doctree.String || n.Kind == doctree.Seq) {
 			d.fail(n.Pos, "empty", s.at("command"), "must name a program")
 		}
 	}
@@ -180,7 +184,7 @@ func (d *decoder) own(s *section, a *Agent) {
 		a.Env = s.expandedPairs("env")
 	}
 	a.Ready = s.text("ready")
-	a.ReadyTimeout = time.Duration(s.count("ready_timeout", 30000, 100, 600000)) * time.Millisecond
+	a.ReadyTimeout = time.Duration(s.count("ready_timeout", 30000)) * time.Millisecond
 	a.Model, a.System = s.text("model"), s.text("system")
 	a.APIKey = d.apiKey(s, false)
 	if n := s.opt("tools"); n != nil {
@@ -196,8 +200,21 @@ func (d *decoder) own(s *section, a *Agent) {
 	if s.n == nil {
 		return
 	}
+	if a.System != "" && !slices.ContainsFunc([]string{"type", "endpoint", "command"}, func(key string) bool { return s.n.Get(key) != nil }) {
+		a.Type, a.SystemFile, a.System = System, a.System, ""
+		for i := range s.n.Members {
+			if m := &s.n.Members[i]; slices.Contains(describedElsewhere, m.Key.Text) {
+				d.report(diag.Error, m.Key.Pos, "other-kind", s.at(m.Key.Text), "say it in "+a.SystemFile, "belongs to an agent that is described here; this one is described by a system file")
+			}
+		}
+		return
+	}
 	d.fits(s, a)
 }
+
+// describedElsewhere are keys that a system file has words of its own for.
+var describedElsewhere = []string{"method", "request_template", "response_path", "query_params", "parse_structured_input", "headers", "reset_endpoint",
+	"reset_function", "dir", "env", "ready", "ready_timeout", "model", "api_key", "tools", "tool_registry", "tool", "python", "isolate", "tool_gateways", "llm_gateway"}
 
 // fits checks the keys of an agent against its type.
 func (d *decoder) fits(s *section, a *Agent) {
@@ -285,7 +302,7 @@ func (d *decoder) gateways(s *section, a *Agent) {
 		names = append(names, "llm")
 	}
 	told := make(map[string]bool)
-	look := func(text string, n *yamltree.Node, path string) {
+	look := func(text string, n *doctree.Node, path string) {
 		for _, m := range gatewayMark.FindAllStringSubmatch(text, -1) {
 			if told[m[1]] = true; !slices.Contains(names, m[1]) {
 				d.report(diag.Error, n.Pos, "unknown-gateway", path, diag.DidYouMean(m[1], names), "there is no gateway %q: agent.tool_gateways names those of tools, agent.llm_gateway is llm", m[1])
@@ -310,12 +327,12 @@ var providers = []string{"ollama", "openai", "anthropic", "google"}
 
 const localOllama = "http://localhost:11434"
 
-func (d *decoder) model(n *yamltree.Node, path string) Model {
+func (d *decoder) model(n *doctree.Node, path string) Model {
 	m := Model{Provider: "ollama", Name: "qwen3:8b", Temperature: 0.8, BaseURL: localOllama}
 	if n == nil {
 		return m
 	}
-	s := d.section(n, path)
+	s := d.section(n, path, format().model)
 	m.At, m.Given = n.Pos, true
 	if p := s.opt("provider"); p != nil {
 		if v, ok := d.str(p, s.at("provider")); ok && v != "" {
@@ -343,8 +360,7 @@ func (d *decoder) model(n *yamltree.Node, path string) Model {
 			m.BaseURL = ""
 		}
 	}
-	m.Temperature = s.number("temperature", m.Temperature, 0, 2)
-	s.end()
+	m.Temperature = s.number("temperature", m.Temperature)
 	return m
 }
 
@@ -362,58 +378,55 @@ func (d *decoder) apiKey(s *section, any bool) string {
 	return v
 }
 
-func (d *decoder) output(n *yamltree.Node, path string) Output {
+func (d *decoder) output(n *doctree.Node, path string) Output {
 	o := Output{Format: "html", Path: "./reports", Filename: "flakestorm-{date}-{time}", Evidence: EvidenceAll}
 	if n == nil {
 		return o
 	}
-	s := d.section(n, path)
-	o.Format = s.word("format", o.Format, "html", "json", "terminal")
+	s := d.section(n, path, format().output)
+	o.Format = s.word("format", o.Format)
 	o.Path = s.str("path", o.Path)
 	o.Filename = s.str("filename_template", o.Filename)
-	o.Evidence = s.word("evidence", o.Evidence, EvidenceAll, EvidenceFailures)
-	s.end()
+	o.Evidence = s.word("evidence", o.Evidence)
 	return o
 }
 
-func (d *decoder) advanced(n *yamltree.Node, path string) Advanced {
+func (d *decoder) advanced(n *doctree.Node, path string) Advanced {
 	a := Advanced{Concurrency: 10, Retries: 2}
 	if n == nil {
 		return a
 	}
-	s := d.section(n, path)
-	a.Concurrency = s.integer("concurrency", a.Concurrency, 1, 100)
-	a.Retries = s.integer("retries", a.Retries, 0, 5)
+	s := d.section(n, path, format().advanced)
+	a.Concurrency = s.integer("concurrency", a.Concurrency)
+	a.Retries = s.integer("retries", a.Retries)
 	if x := s.opt("seed"); x != nil {
 		seed := int64(d.integer(x, s.at("seed"), 0, -1<<53, 1<<53))
 		a.Seed = &seed
 	}
-	s.end()
 	return a
 }
 
 func (d *decoder) endpoint(s *section) Endpoint {
 	e := Endpoint{At: s.pos(), BaseURL: s.expanded("base_url", s.required("base_url")), Name: s.expanded("name", s.required("name")), APIKey: d.apiKey(s, false)}
-	e.Timeout = time.Duration(s.count("timeout", 60000, 100, 600000)) * time.Millisecond
+	e.Timeout = time.Duration(s.count("timeout", 60000)) * time.Millisecond
 	if e.BaseURL != "" && !strings.HasPrefix(e.BaseURL, "http://") && !strings.HasPrefix(e.BaseURL, "https://") {
 		d.fail(s.n.Get("base_url").Pos, "endpoint", s.at("base_url"), "must be an http or https address, got %q", e.BaseURL)
 	}
 	return e
 }
 
-func (d *decoder) similarity(n *yamltree.Node, path string) Similarity {
+func (d *decoder) similarity(n *doctree.Node, path string) Similarity {
 	x := Similarity{Measure: "auto"}
 	if n == nil {
 		return x
 	}
-	s := d.section(n, path)
+	s := d.section(n, path, format().similarity)
 	x.At = n.Pos
-	x.Measure = s.word("measure", "auto", "auto", "lexical", "embeddings", "sentence-transformers")
+	x.Measure = s.word("measure", "auto")
 	if x.Measure == "embeddings" || s.n.Get("base_url") != nil {
 		x.Endpoint = d.endpoint(s)
 	} else {
 		x.Name = s.text("name")
 	}
-	s.end()
 	return x
 }

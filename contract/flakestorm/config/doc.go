@@ -10,5 +10,5 @@
 // says that it has no effect.
 //
 // The package is pure: it opens no file and looks no variable up but through
-// [Options]. It imports diag and engine/yamltree. Start reading at [Decode].
+// [Options]. It imports diag and engine/doctree. Start reading at [Decode].
 package config

@@ -3,13 +3,13 @@ package config
 import (
 	"strings"
 
-	"github.com/thresh-dev/thresh/engine/yamltree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // expand replaces $NAME and ${NAME} the way Python's os.path.expandvars does: a
 // variable that is not set stays as it is written, which is told, and nothing
 // escapes it. The text is that of a node at a path.
-func (d *decoder) expand(text string, n *yamltree.Node, path string) string {
+func (d *decoder) expand(text string, n *doctree.Node, path string) string {
 	if d.opt.Getenv == nil || !strings.Contains(text, "$") {
 		return text
 	}

@@ -1,23 +1,24 @@
 package config
 
 import (
-	"math"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/match"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // InvariantTypes are the types of checks: those of the format, then Thresh's
 // own.
 var InvariantTypes = []string{
 	"contains", "latency", "valid_json", "regex", "similarity", "excludes_pii", "refusal_check", "contains_any",
-	"output_not_empty", "completes", "excludes_pattern", "behavior_unchanged",
-	"tool_called", "tool_not_called", "tool_arguments", "json_schema", "tokens", "cost", "llm_judge",
+	"output_not_empty", "completes", "excludes_pattern", "behavior_unchanged", "not_contains", "refusal",
+	"tool_called", "tool_not_called", "tool_arguments", "json_schema", "tokens", "cost", "llm_judge", "trace",
 }
 
 // Severities and conditions of contract invariants.
@@ -28,8 +29,8 @@ var (
 
 // Invariant is one check, of a plain run or of a contract.
 type Invariant struct {
-	At          yamltree.Pos
-	Node        *yamltree.Node // as it is written
+	At          doctree.Pos
+	Node        *doctree.Node // as it is written
 	Path        string
 	ID          string
 	Type        string
@@ -40,6 +41,7 @@ type Invariant struct {
 	Value       string
 	Values      []string
 	Patterns    []string
+	Excluded    []*match.Pattern // of Patterns, by their place; nil: literal alone
 	Pattern     string
 	Regex       *match.Pattern
 	MaxMS       float64
@@ -57,13 +59,17 @@ type Invariant struct {
 	InputPrice  float64 // per million tokens
 	OutputPrice float64
 	Criteria    string
+	Trace       *judge.Rule    // of type trace
+	Exact       bool           // case_sensitive: true
+	Turn        int            // of a conversation, from 1, whose reply is checked; 0: the last
+	Filter      *match.Pattern // prompt_filter: replies to other prompts are not checked; nil: to all
 }
 
 // Python's re.search with DOTALL, as the format's checks are made.
 var patternOptions = match.Options{DotAll: true}
 
-func (d *decoder) invariant(n *yamltree.Node, path string, contract bool) Invariant {
-	s := d.section(n, path)
+func (d *decoder) invariant(n *doctree.Node, path string, contract bool) Invariant {
+	s := d.section(n, path, format().invariant)
 	v := Invariant{At: n.Pos, Node: n, Path: path, Severity: "medium", When: "always"}
 	if contract {
 		v.ID = s.required("id")
@@ -72,12 +78,7 @@ func (d *decoder) invariant(n *yamltree.Node, path string, contract bool) Invari
 	}
 	v.Type = s.required("type")
 	if v.Type != "" && !slices.Contains(InvariantTypes, v.Type) {
-		// Words that documents were told of, and that never were types.
-		if hint := map[string]string{"not_contains": "write contains with negate: true", "refusal": "write refusal_check"}[v.Type]; hint != "" {
-			d.report(diag.Error, s.n.Get("type").Pos, "unknown-invariant", s.at("type"), hint, "must be one of %s, got %q", strings.Join(InvariantTypes, ", "), v.Type)
-		} else {
-			d.unknown(s.n.Get("type"), "unknown-invariant", s.at("type"), v.Type, InvariantTypes)
-		}
+		d.unknown(s.n.Get("type"), "unknown-word", s.at("type"), v.Type, InvariantTypes)
 	}
 	v.Description = s.text("description")
 	v.Severity = d.rated(s, "severity", v.Severity, Severities, contract)
@@ -85,9 +86,13 @@ func (d *decoder) invariant(n *yamltree.Node, path string, contract bool) Invari
 	v.Negate = s.flag("negate", false)
 	v.Value, v.Pattern, v.Expected, v.Baseline = s.text("value"), s.text("pattern"), s.text("expected"), s.text("baseline")
 	v.Values, v.Patterns = s.texts("values"), s.texts("patterns")
-	v.MaxMS = s.number("max_ms", 0, 0, math.MaxInt32)
-	v.Threshold = orElse(s.number("threshold", 0.8, 0, 1), 0.8)
-	v.Alike = orElse(s.number("similarity_threshold", 0.75, 0, 1), 0.75)
+	v.MaxMS = s.number("max_ms", 0)
+	v.Threshold = orElse(s.number("threshold", 0.8), 0.8)
+	v.Alike = orElse(s.number("similarity_threshold", 0.75), 0.75)
+	v.Exact = s.flag("case_sensitive", false)
+	if text := s.text("prompt_filter"); text != "" {
+		v.Filter = d.pattern(s.n.Get("prompt_filter"), s.at("prompt_filter"), text, match.Options{DotAll: true, IgnoreCase: true})
+	}
 	if s.get("dangerous_prompts") != nil && !s.flag("dangerous_prompts", true) {
 		d.warn(s.n.Get("dangerous_prompts").Pos, "no-effect", s.at("dangerous_prompts"), "", "has no effect: replies are checked whatever the prompt is")
 	}
@@ -95,12 +100,11 @@ func (d *decoder) invariant(n *yamltree.Node, path string, contract bool) Invari
 		d.warn(n.Pos, "no-effect", s.at("probes"), "put the invariant under contract.invariants", "probes are asked for contract invariants alone")
 	} else if n != nil {
 		v.Probes = s.texts("probes")
-		if n.Kind == yamltree.Seq && len(n.Items) == 0 {
+		if n.Kind == doctree.Seq && len(n.Items) == 0 {
 			d.warn(n.Pos, "empty", s.at("probes"), "", "no probe is given; the golden prompts are asked")
 		}
 	}
 	d.measured(s, &v)
-	s.end()
 	if s.n != nil {
 		d.needs(s, &v)
 	}
@@ -148,7 +152,7 @@ func orElse(v, def float64) float64 {
 func (d *decoder) measured(s *section, v *Invariant) {
 	v.Tool = s.text("tool")
 	if n := s.opt("arguments"); n != nil {
-		if n.Kind != yamltree.Map {
+		if n.Kind != doctree.Map {
 			d.fail(n.Pos, "type", s.at("arguments"), "must be a mapping, got %s", shown(n))
 		}
 		v.Arguments = n.JSON()
@@ -156,20 +160,21 @@ func (d *decoder) measured(s *section, v *Invariant) {
 	}
 	if n := s.opt("schema"); n != nil {
 		switch n.Kind {
-		case yamltree.Map:
+		case doctree.Map:
 			tree := n.JSON()
 			v.Schema = jsontree.Compact.Format(&tree)
-		case yamltree.String:
+		case doctree.String:
 			v.SchemaFile = n.Text
 		default:
 			d.fail(n.Pos, "type", s.at("schema"), "must be a schema or the name of a file, got %s", shown(n))
 		}
 	}
-	v.Percentile = s.number("percentile", 0, 0, 100)
-	v.Max = s.number("max", 0, 0, math.MaxFloat64)
-	v.InputPrice = s.number("input_price", 0, 0, math.MaxFloat64)
-	v.OutputPrice = s.number("output_price", 0, 0, math.MaxFloat64)
+	v.Percentile = s.number("percentile", 0)
+	v.Max = s.number("max", 0)
+	v.InputPrice = s.number("input_price", 0)
+	v.OutputPrice = s.number("output_price", 0)
 	v.Criteria = s.text("criteria")
+	v.Trace = d.trace(s, v)
 }
 
 // needs checks what a type cannot do without.
@@ -179,7 +184,7 @@ func (d *decoder) needs(s *section, v *Invariant) {
 			at := s.pos()
 			if n != nil {
 				at = n.Pos
-				if n.Kind != yamltree.Null && n.Kind != yamltree.Seq && !(n.Kind == yamltree.String && n.Text == "") && key != "max_ms" && key != "max" {
+				if n.Kind != doctree.Null && n.Kind != doctree.Seq && !(n.Kind == doctree.String && n.Text == "") && key != "max_ms" && key != "max" {
 					return // its own fault was told
 				}
 			}
@@ -187,12 +192,13 @@ func (d *decoder) needs(s *section, v *Invariant) {
 		}
 	}
 	switch v.Type {
-	case "contains":
+	case "contains", "not_contains":
 		need(v.Value != "", "value")
 	case "contains_any":
 		need(len(v.Values) > 0, "values")
 	case "excludes_pattern":
 		need(len(v.Patterns) > 0, "patterns")
+		d.excluded(s, v)
 	case "latency":
 		need(v.MaxMS > 0, "max_ms")
 	case "similarity":
@@ -212,9 +218,12 @@ func (d *decoder) needs(s *section, v *Invariant) {
 		if v.Type == "cost" {
 			need(v.InputPrice+v.OutputPrice > 0, "input_price")
 		}
+	case "trace":
+		need(s.n.Get("event") != nil, "event")
 	case "llm_judge":
 		need(v.Criteria != "", "criteria")
 	}
+	d.constant(s, v)
 	if v.Negate && slices.Contains(notNegated, v.Type) {
 		d.warn(s.n.Get("negate").Pos, "no-effect", s.at("negate"), "", "type %s is not negated", v.Type)
 		v.Negate = false
@@ -222,27 +231,104 @@ func (d *decoder) needs(s *section, v *Invariant) {
 }
 
 // notNegated are the types that existing tools do not negate either.
-var notNegated = []string{"latency", "valid_json", "output_not_empty", "completes", "excludes_pii", "refusal_check", "similarity"}
+var notNegated = []string{"latency", "valid_json", "output_not_empty", "completes", "excludes_pii", "refusal_check", "refusal", "similarity"}
+
+// constant warns of checks whose verdict no reply changes.
+func (d *decoder) constant(s *section, v *Invariant) {
+	key, why := "", ""
+	switch {
+	case v.Type == "regex" && v.Regex != nil && anything(v.Regex):
+		key, why = "pattern", "matches any reply, also an empty one"
+	case v.Type == "contains_any" && slices.Contains(v.Values, ""):
+		key, why = "values", "any reply contains the empty text"
+	case v.Type == "excludes_pattern" && slices.Contains(v.Patterns, ""):
+		key, why = "patterns", "any reply contains the empty text"
+	case v.Type == "trace" && v.Trace != nil && v.Trace.Idle():
+		key, why = "at_least", "any number of events is at least 0"
+	}
+	if n := s.n.Get(key); key != "" && n != nil {
+		d.warn(n.Pos, "vacuous", s.at(key), "", "%s: no reply changes the verdict", why)
+	}
+}
 
 func (d *decoder) compile(s *section, v *Invariant) {
 	if v.Pattern == "" {
 		return
 	}
-	p, err := match.Compile(v.Pattern, patternOptions)
-	if err != nil {
-		d.fail(s.n.Get("pattern").Pos, "pattern", s.at("pattern"), "not a regular expression: %v", err)
-		return
+	o := patternOptions
+	if s.n.Get("case_sensitive") != nil {
+		o.IgnoreCase = !v.Exact
 	}
-	v.Regex = p
+	v.Regex = d.pattern(s.n.Get("pattern"), s.at("pattern"), v.Pattern, o)
+}
+
+func (d *decoder) pattern(n *doctree.Node, path, text string, o match.Options) *match.Pattern {
+	p, err := match.Compile(text, o)
+	if err != nil {
+		d.fail(n.Pos, "pattern", path, "not a regular expression: %v", err)
+		return nil
+	}
+	return p
+}
+
+// excluded compiles the patterns of excludes_pattern. Each is looked for as it
+// is written and, where it is one, as a regular expression, which is what the
+// format's guide calls them and existing tools never did.
+func (d *decoder) excluded(s *section, v *Invariant) {
+	v.Excluded = make([]*match.Pattern, len(v.Patterns))
+	n := s.n.Get("patterns")
+	for i, text := range v.Patterns {
+		if !strings.ContainsAny(text, `\.+*?()[]{}|^$`) || i >= len(n.Items) {
+			continue
+		}
+		o := patternOptions
+		o.IgnoreCase = s.n.Get("case_sensitive") != nil && !v.Exact
+		why := ""
+		p, err := match.Compile(text, o)
+		switch {
+		case err != nil:
+			why = "it is no regular expression: " + err.Error()
+		case anything(p):
+			why = "as a regular expression it would match any text"
+		case !strings.ContainsAny(text, `\-^|`) && anyLetter(p):
+			why = "as a regular expression a single letter would match it"
+		default:
+			v.Excluded[i] = p
+			continue
+		}
+		d.warn(n.Items[i].Pos, "literal-pattern", fmt.Sprintf("%s[%d]", s.at("patterns"), i), "", "%q is looked for as it is written: %s", text, why)
+	}
+}
+
+// anything reports whether a pattern matches any text: the empty one, and texts
+// that have nothing in common. "^$" matches the first alone.
+func anything(p *match.Pattern) bool {
+	for _, text := range []string{"", "x", "7 \n", "\u00e9, _."} {
+		if hit, err := p.Search(text); err != nil || !hit {
+			return err != nil
+		}
+	}
+	return true
+}
+
+// anyLetter reports whether a letter or digit alone matches a pattern, as with
+// "[INST]" or "C++": words with brackets and signs, not expressions.
+func anyLetter(p *match.Pattern) bool {
+	for r := '0'; r <= 'z'; r++ {
+		if hit, err := p.Search(string(r)); hit || err != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // wanted checks the patterns that arguments of a tool are to match.
-func (d *decoder) wanted(n *yamltree.Node, path string) {
+func (d *decoder) wanted(n *doctree.Node, path string) {
 	for i := range n.Members {
 		m := &n.Members[i]
 		at := path + "." + m.Key.Text
 		p := m.Value.Get("matches")
-		if p == nil || p.Kind != yamltree.String || len(m.Value.Members) != 1 {
+		if p == nil || p.Kind != doctree.String || len(m.Value.Members) != 1 {
 			d.wanted(&m.Value, at)
 			continue
 		}
@@ -252,13 +338,13 @@ func (d *decoder) wanted(n *yamltree.Node, path string) {
 	}
 }
 
-func (d *decoder) contract(n *yamltree.Node, path string) *Contract {
-	s := d.section(n, path)
+func (d *decoder) contract(n *doctree.Node, path string) *Contract {
+	s := d.section(n, path, format().contract)
 	c := &Contract{At: n.Pos, Path: path}
 	c.Name = s.required("name")
 	c.Description = s.text("description")
 	seen := make(map[string]int)
-	s.items("invariants", false, func(n *yamltree.Node, path string) {
+	s.items("invariants", false, func(n *doctree.Node, path string) {
 		v := d.invariant(n, path, true)
 		if line, twice := seen[v.ID]; twice && v.ID != "" {
 			d.warn(n.Pos, "duplicate-id", path+".id", "", "the id %q is given twice, first on line %d; both are checked", v.ID, line)
@@ -268,7 +354,7 @@ func (d *decoder) contract(n *yamltree.Node, path string) *Contract {
 		c.Invariants = append(c.Invariants, v)
 	})
 	names := make(map[string]int)
-	s.items("chaos_matrix", false, func(n *yamltree.Node, path string) {
+	s.items("chaos_matrix", false, func(n *doctree.Node, path string) {
 		x := d.scenario(n, path)
 		if line, twice := names[x.Name]; twice && x.Name != "" {
 			d.warn(n.Pos, "duplicate-id", path+".name", "", "the scenario %q is given twice, first on line %d; both are run", x.Name, line)
@@ -277,8 +363,7 @@ func (d *decoder) contract(n *yamltree.Node, path string) *Contract {
 		}
 		c.Matrix = append(c.Matrix, x)
 	})
-	c.Runs = s.count("runs_per_cell", 1, 1, 1000)
-	s.end()
+	c.Runs = s.count("runs_per_cell", 1)
 	return c
 }
 

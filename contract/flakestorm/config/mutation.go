@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/yamltree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // MutationType is a kind of mutation with its default weight.
@@ -58,7 +58,7 @@ func (m *Mutations) Weight(name string) float64 {
 	return 1
 }
 
-func (d *decoder) mutations(n *yamltree.Node, path string) Mutations {
+func (d *decoder) mutations(n *doctree.Node, path string) Mutations {
 	m := Mutations{Count: 10, Writer: "offline", Cache: true, Limit: 200, Weights: make(map[string]float64)}
 	if n == nil {
 		for _, t := range defaultTypes {
@@ -69,36 +69,35 @@ func (d *decoder) mutations(n *yamltree.Node, path string) Mutations {
 		}
 		return m
 	}
-	s := d.section(n, path)
+	s := d.section(n, path, format().mutations)
 	m.At = n.Pos
-	m.Count = s.integer("count", m.Count, 1, 50)
+	m.Count = s.integer("count", m.Count)
 	names := typeNames()
 	if s.n.Get("types") == nil {
 		for _, t := range defaultTypes {
 			m.Types = append(m.Types, Typed{t, n.Pos})
 		}
 	}
-	s.items("types", false, func(n *yamltree.Node, path string) {
+	s.items("types", false, func(n *doctree.Node, path string) {
 		v, ok := d.str(n, path)
 		switch {
 		case !ok:
 		case len(m.Types) > 1000:
 		case !contains(names, v):
-			d.unknown(n, "unknown-mutation", path, v, names)
+			d.unknown(n, "unknown-word", path, v, names)
 		default:
 			m.Types = append(m.Types, Typed{v, n.Pos})
 		}
 	})
-	if t := s.n.Get("types"); t != nil && t.Kind == yamltree.Seq && len(t.Items) == 0 {
+	if t := s.n.Get("types"); t != nil && t.Kind == doctree.Seq && len(t.Items) == 0 {
 		d.report(diag.Error, t.Pos, "empty", s.at("types"), "leave the key out for the default types", "must name at least one type: nothing would be generated")
 	}
 	d.weights(s, &m, names)
 	d.templates(s, &m)
 	// Thresh's own: who writes the mutations, and how many there are at most.
-	m.Writer = s.word("writer", m.Writer, "offline", "llm")
+	m.Writer = s.word("writer", m.Writer)
 	m.Cache = s.flag("cache", m.Cache)
-	m.Limit = s.integer("limit", m.Limit, 1, 1_000_000)
-	s.end()
+	m.Limit = s.integer("limit", m.Limit)
 	return m
 }
 
@@ -119,7 +118,7 @@ func (d *decoder) weights(s *section, m *Mutations, names []string) {
 		}
 		return
 	}
-	if w.Kind != yamltree.Map {
+	if w.Kind != doctree.Map {
 		d.fail(w.Pos, "type", s.at("weights"), "must be a mapping of types to numbers, got %s", shown(w))
 		return
 	}
@@ -127,7 +126,7 @@ func (d *decoder) weights(s *section, m *Mutations, names []string) {
 		x := &w.Members[i]
 		at := s.at("weights") + "." + x.Key.Text
 		if !contains(names, x.Key.Text) {
-			d.report(diag.Error, x.Key.Pos, "unknown-mutation", at, diag.DidYouMean(x.Key.Text, names), "must be a mutation type, got %q", x.Key.Text)
+			d.report(diag.Error, x.Key.Pos, "unknown-word", at, diag.DidYouMean(x.Key.Text, names), "must be a mutation type, got %q", x.Key.Text)
 			continue
 		}
 		v, ok := lax(&x.Value)

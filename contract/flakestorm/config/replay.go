@@ -5,26 +5,25 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
-func (d *decoder) replays(n *yamltree.Node, path string) Replays {
-	s := d.section(n, path)
+func (d *decoder) replays(n *doctree.Node, path string) Replays {
+	s := d.section(n, path, format().replays)
 	var r Replays
-	s.items("sessions", false, func(n *yamltree.Node, path string) {
+	s.items("sessions", false, func(n *doctree.Node, path string) {
 		x := d.session(n, path, true)
 		r.Sessions = append(r.Sessions, x)
 	})
-	s.items("sources", false, func(n *yamltree.Node, path string) { r.Sources = append(r.Sources, d.source(n, path)) })
-	s.end()
+	s.items("sources", false, func(n *doctree.Node, path string) { r.Sources = append(r.Sources, d.source(n, path)) })
 	return r
 }
 
 // DecodeSession reads a replay file: one session, YAML or JSON.
 func DecodeSession(file string, text []byte, o Options) (Session, diag.List) {
 	d := &decoder{file: file, opt: o}
-	doc, err := yamltree.Parse(text, yamltree.Options{})
+	doc, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {
 		return Session{}, syntax(file, err)
 	}
@@ -37,7 +36,7 @@ func DecodeSession(file string, text []byte, o Options) (Session, diag.List) {
 // DecodeContract reads a contract that has a file of its own.
 func DecodeContract(file string, text []byte, o Options) (*Contract, diag.List) {
 	d := &decoder{file: file, opt: o}
-	doc, err := yamltree.Parse(text, yamltree.Options{})
+	doc, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {
 		return nil, syntax(file, err)
 	}
@@ -51,19 +50,18 @@ func DecodeContract(file string, text []byte, o Options) (*Contract, diag.List) 
 	return c, d.list
 }
 
-func (d *decoder) session(n *yamltree.Node, path string, inline bool) Session {
-	s := d.section(n, path)
+func (d *decoder) session(n *doctree.Node, path string, inline bool) Session {
+	s := d.section(n, path, format().session)
 	x := Session{At: n.Pos, Source: "manual", Contract: "default"}
 	x.ID, x.Name = s.str("id", ""), s.text("name")
 	x.Source = s.str("source", x.Source)
 	x.CapturedAt = s.text("captured_at")
 	x.Input = s.str("input", "")
-	s.items("context", false, func(n *yamltree.Node, path string) {
-		m := d.section(n, path)
+	s.items("context", false, func(n *doctree.Node, path string) {
+		m := d.section(n, path, format().message)
 		x.Context = append(x.Context, Message{Role: m.str("role", "user"), Content: m.str("content", m.str("text", ""))})
-		m.end()
 	})
-	s.items("tool_responses", false, func(n *yamltree.Node, path string) {
+	s.items("tool_responses", false, func(n *doctree.Node, path string) {
 		x.Tools = append(x.Tools, d.toolResponse(n, path))
 	})
 	x.Reply = s.text("reply")
@@ -82,43 +80,40 @@ func (d *decoder) session(n *yamltree.Node, path string, inline bool) Session {
 			d.fail(s.pos(), "missing-key", s.at("input"), "must be given and not empty, unless file names a replay file")
 		}
 	}
-	s.end()
 	return x
 }
 
-func (d *decoder) toolResponse(n *yamltree.Node, path string) ToolResponse {
-	s := d.section(n, path)
-	r := ToolResponse{Tool: s.required("tool"), Status: s.count("status", 0, 0, 999), ContentType: s.text("content_type"), Raises: s.text("raises")}
-	r.Connection = s.word("connection", "", "closed", "reset")
-	r.Latency = time.Duration(s.count("latency_ms", 0, 0, math.MaxInt32)) * time.Millisecond
+func (d *decoder) toolResponse(n *doctree.Node, path string) ToolResponse {
+	s := d.section(n, path, format().response)
+	r := ToolResponse{Tool: s.required("tool"), Status: s.count("status", 0), ContentType: s.text("content_type"), Raises: s.text("raises")}
+	r.Connection = s.word("connection", "")
+	r.Latency = time.Duration(s.count("latency_ms", 0)) * time.Millisecond
 	if v := s.opt("response"); v != nil {
 		switch v.Kind {
-		case yamltree.String, yamltree.Binary:
+		case doctree.String, doctree.Binary:
 			r.Body, r.Text = v.Text, true
-		case yamltree.Map, yamltree.Seq, yamltree.Int, yamltree.Float, yamltree.Bool:
+		case doctree.Map, doctree.Seq, doctree.Int, doctree.Float, doctree.Bool:
 			tree := v.JSON()
 			r.Body = jsontree.Style{Kept: true}.Format(&tree)
 		default:
 			d.fail(v.Pos, "type", s.at("response"), "must be a value that JSON has, got %s; quote it to mean the text", shown(v))
 		}
 	}
-	s.end()
 	return r
 }
 
-func (d *decoder) source(n *yamltree.Node, path string) Source {
-	s := d.section(n, path)
+func (d *decoder) source(n *doctree.Node, path string) Source {
+	s := d.section(n, path, format().source)
 	x := Source{At: n.Pos, Status: "error"}
 	x.Type = s.required("type")
 	switch x.Type {
 	case "langsmith":
 		x.Project = s.required("project")
 		if n := s.opt("filter"); n != nil {
-			f := d.section(n, s.at("filter"))
+			f := d.section(n, s.at("filter"), format().filter)
 			x.Status = f.str("status", x.Status)
 			x.DateRange = f.text("date_range")
-			x.MinLatency = f.count("min_latency_ms", 0, 0, math.MaxInt32)
-			f.end()
+			x.MinLatency = f.count("min_latency_ms", 0)
 		}
 		x.AutoImport = s.flag("auto_import", false)
 	case "langsmith_run":
@@ -129,30 +124,27 @@ func (d *decoder) source(n *yamltree.Node, path string) Source {
 		}
 		return x // what other keys mean is not known
 	}
-	s.end()
 	return x
 }
 
 // scoring reads the weights of the whole, from scoring.weights as the contract
 // names them or from scoring itself, as existing documents have them.
-func (d *decoder) scoring(n *yamltree.Node, path string) Scoring {
+func (d *decoder) scoring(n *doctree.Node, path string) Scoring {
 	w := Scoring{0.20, 0.35, 0.35, 0.10}
 	if n == nil {
 		return w
 	}
-	s := d.section(n, path)
+	s := d.section(n, path, format().scoring)
 	flat, given := d.scores(s, w)
 	at, where := n.Pos, path
 	if in := s.opt("weights"); in != nil {
-		x := d.section(in, s.at("weights"))
+		x := d.section(in, s.at("weights"), format().weights)
 		nested, _ := d.scores(x, w)
-		x.end()
 		if given && flat != nested {
 			d.doubt(in.Pos, "two-weights", s.at("weights"), "keep scoring.weights alone", "the weights directly under scoring differ from scoring.weights, which count")
 		}
 		flat, at, where = nested, in.Pos, s.at("weights")
 	}
-	s.end()
 	w = flat
 	sum := w.Mutation + w.Chaos + w.Contract + w.Replay
 	switch {
@@ -171,7 +163,7 @@ func (d *decoder) scores(s *section, def Scoring) (w Scoring, given bool) {
 		to  *float64
 	}{{"mutation", def.Mutation, &w.Mutation}, {"chaos", def.Chaos, &w.Chaos}, {"contract", def.Contract, &w.Contract}, {"replay", def.Replay, &w.Replay}} {
 		given = given || s.n.Get(x.key) != nil
-		*x.to = s.number(x.key, x.def, 0, 1)
+		*x.to = s.number(x.key, x.def)
 	}
 	return w, given
 }

@@ -8,35 +8,35 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/yamltree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // decoder walks a document and collects what is to be said about it.
 type decoder struct {
 	file string
 	opt  Options
-	doc  *yamltree.Document
+	doc  *doctree.Document
 	list diag.List
 }
 
-func (d *decoder) report(level diag.Level, at yamltree.Pos, code, path, hint, format string, args ...any) {
+func (d *decoder) report(level diag.Level, at doctree.Pos, code, path, hint, format string, args ...any) {
 	d.list = append(d.list, diag.Diagnostic{
 		Code: "flakestorm." + code, Level: level, Pos: at.In(d.file), Path: path,
 		Message: fmt.Sprintf(format, args...), Hint: hint, Source: d.doc.Line(at.Line),
 	})
 }
 
-func (d *decoder) fail(at yamltree.Pos, code, path, format string, args ...any) {
+func (d *decoder) fail(at doctree.Pos, code, path, format string, args ...any) {
 	d.report(diag.Error, at, code, path, "", format, args...)
 }
 
-func (d *decoder) warn(at yamltree.Pos, code, path, hint, format string, args ...any) {
+func (d *decoder) warn(at doctree.Pos, code, path, hint, format string, args ...any) {
 	d.report(diag.Warning, at, code, path, hint, format, args...)
 }
 
 // doubt is an error if the document is only checked, and a warning if it is
 // run: existing tools run it.
-func (d *decoder) doubt(at yamltree.Pos, code, path, hint, format string, args ...any) {
+func (d *decoder) doubt(at doctree.Pos, code, path, hint, format string, args ...any) {
 	level := diag.Warning
 	if d.opt.Check {
 		level = diag.Error
@@ -44,23 +44,34 @@ func (d *decoder) doubt(at yamltree.Pos, code, path, hint, format string, args .
 	d.report(level, at, code, path, hint, format, args...)
 }
 
-// section is a mapping that is being read. Every key that is asked for is
-// known; the others are told by end.
+// section is a mapping that is being read. What keys it may have is declared.
 type section struct {
 	d     *decoder
-	n     *yamltree.Node
+	n     *doctree.Node
 	path  string
-	known []string
+	shape *doctree.Shape
 }
 
-// section opens a mapping; what is none is told.
-func (d *decoder) section(n *yamltree.Node, path string) *section {
-	s := &section{d: d, n: n, path: path}
-	if n != nil && n.Kind != yamltree.Map {
-		d.fail(n.Pos, "type", path, "must be a mapping, got %s", shown(n))
-		s.n = nil
+// section opens a mapping; what is none is reported.
+func (d *decoder) section(n *doctree.Node, path string, shape *doctree.Shape) *section {
+	return &section{d: d, n: d.keys(n, path, shape), path: path, shape: shape}
+}
+
+// keys checks the keys of a mapping, and is nil if there is none.
+func (d *decoder) keys(n *doctree.Node, path string, shape *doctree.Shape) *doctree.Node {
+	k := doctree.Decoder{Format: "flakestorm", File: d.file, Line: d.doc.Line, Unknown: diag.Warning}
+	s := k.Section(n, path, shape)
+	d.list = append(d.list, k.List...)
+	return s.Raw()
+}
+
+// field is the declaration of a key.
+func (s *section) field(key string) *doctree.Field {
+	f := s.shape.Field(key)
+	if f == nil {
+		panic("flakestorm: " + s.shape.Name + " declares no key " + key)
 	}
-	return s
+	return f
 }
 
 func (s *section) at(key string) string {
@@ -71,47 +82,26 @@ func (s *section) at(key string) string {
 }
 
 // pos is where the section stands.
-func (s *section) pos() yamltree.Pos {
+func (s *section) pos() doctree.Pos {
 	if s.n == nil {
-		return yamltree.Pos{Line: 1, Col: 1}
+		return doctree.Pos{Line: 1, Col: 1}
 	}
 	return s.n.Pos
 }
 
 // get is the value of a key, nil if it has none.
-func (s *section) get(key string) *yamltree.Node {
-	s.known = append(s.known, key)
+func (s *section) get(key string) *doctree.Node {
+	s.field(key)
 	return s.n.Get(key)
 }
 
 // opt is the value of a key, nil also if it is null.
-func (s *section) opt(key string) *yamltree.Node {
+func (s *section) opt(key string) *doctree.Node {
 	n := s.get(key)
 	if n.IsNull() {
 		return nil
 	}
 	return n
-}
-
-// end warns of the keys that nobody asked for.
-func (s *section) end() {
-	if s.n == nil {
-		return
-	}
-	for i := range s.n.Members {
-		k := &s.n.Members[i].Key
-		if k.Kind == yamltree.String && slices.Contains(s.known, k.Text) {
-			continue
-		}
-		name := k.Text
-		hint := diag.DidYouMean(name, s.known)
-		if hint == "" {
-			known := slices.Clone(s.known)
-			slices.Sort(known)
-			hint = "known keys: " + strings.Join(slices.Compact(known), ", ")
-		}
-		s.d.warn(k.Pos, "unknown-key", s.at(name), hint, "the key is not known and has no effect")
-	}
 }
 
 // missing tells of a required key.
@@ -125,7 +115,9 @@ func (s *section) missing(key string) {
 func (s *section) required(key string) string {
 	n := s.get(key)
 	if n == nil {
-		s.missing(key)
+		if !s.field(key).Need { // else it is reported already
+			s.missing(key)
+		}
 		return ""
 	}
 	v, ok := s.d.str(n, s.at(key))
@@ -155,7 +147,8 @@ func (s *section) text(key string) string {
 }
 
 // word is one of some words.
-func (s *section) word(key, def string, words ...string) string {
+func (s *section) word(key, def string) string {
+	words := s.field(key).Type.Words
 	n := s.get(key)
 	if n == nil {
 		return def
@@ -169,7 +162,7 @@ func (s *section) word(key, def string, words ...string) string {
 }
 
 // unknown tells of a word that is none of those that may stand here.
-func (d *decoder) unknown(n *yamltree.Node, code, path, v string, words []string) {
+func (d *decoder) unknown(n *doctree.Node, code, path, v string, words []string) {
 	d.report(diag.Error, n.Pos, code, path, diag.DidYouMean(v, words), "must be one of %s, got %q", strings.Join(words, ", "), v)
 }
 
@@ -187,14 +180,14 @@ func (s *section) pairs(key string) []Pair {
 	if n == nil {
 		return nil
 	}
-	if n.Kind != yamltree.Map {
+	if n.Kind != doctree.Map {
 		s.d.fail(n.Pos, "type", s.at(key), "must be a mapping, got %s", shown(n))
 		return nil
 	}
 	var list []Pair
 	for i := range n.Members {
 		m := &n.Members[i]
-		if m.Key.Kind != yamltree.String {
+		if m.Key.Kind != doctree.String {
 			s.d.fail(m.Key.Pos, "type", s.at(key), "a key must be a string, got %s", shown(&m.Key))
 			continue
 		}
@@ -205,25 +198,25 @@ func (s *section) pairs(key string) []Pair {
 	return list
 }
 
-// integer is a whole number between lo and hi.
-func (s *section) integer(key string, def, lo, hi int) int {
+// integer is a whole number within the declared bounds.
+func (s *section) integer(key string, def int) int {
 	n := s.get(key)
 	if n == nil {
 		return def
 	}
-	return s.d.integer(n, s.at(key), def, lo, hi)
+	t := s.field(key).Type
+	return s.d.integer(n, s.at(key), def, int(t.Low), int(t.High))
 }
 
 // count is integer for keys that may be null.
-func (s *section) count(key string, def, lo, hi int) int {
-	n := s.opt(key)
-	if n == nil {
+func (s *section) count(key string, def int) int {
+	if s.opt(key) == nil {
 		return def
 	}
-	return s.d.integer(n, s.at(key), def, lo, hi)
+	return s.integer(key, def)
 }
 
-func (d *decoder) integer(n *yamltree.Node, path string, def, lo, hi int) int {
+func (d *decoder) integer(n *doctree.Node, path string, def, lo, hi int) int {
 	v, ok := lax(n)
 	switch {
 	case !ok:
@@ -238,13 +231,14 @@ func (d *decoder) integer(n *yamltree.Node, path string, def, lo, hi int) int {
 	return def
 }
 
-// number is a number between lo and hi; a null is the default.
-func (s *section) number(key string, def, lo, hi float64) float64 {
+// number is a number within the declared bounds; a null is the default.
+func (s *section) number(key string, def float64) float64 {
 	n := s.opt(key)
 	if n == nil {
 		return def
 	}
 	v, ok := lax(n)
+	lo, hi := s.field(key).Type.Low, s.field(key).Type.High
 	switch {
 	case !ok || math.IsNaN(v):
 		s.d.fail(n.Pos, "type", s.at(key), "must be a number, got %s", shown(n))
@@ -262,10 +256,14 @@ func (s *section) flag(key string, def bool) bool {
 	if n == nil {
 		return def
 	}
+	return s.d.flag(n, s.at(key), def)
+}
+
+func (d *decoder) flag(n *doctree.Node, path string, def bool) bool {
 	switch n.Kind {
-	case yamltree.Bool:
+	case doctree.Bool:
 		return n.Bool
-	case yamltree.Int, yamltree.Float, yamltree.String:
+	case doctree.Int, doctree.Float, doctree.String:
 		switch strings.ToLower(n.Text) {
 		case "1", "1.0", "true", "t", "yes", "y", "on":
 			return true
@@ -273,17 +271,17 @@ func (s *section) flag(key string, def bool) bool {
 			return false
 		}
 	}
-	s.d.fail(n.Pos, "type", s.at(key), "must be true or false, got %s", shown(n))
+	d.fail(n.Pos, "type", path, "must be true or false, got %s", shown(n))
 	return def
 }
 
 // items calls read for every item of a list, which may be null if so said.
-func (s *section) items(key string, null bool, read func(n *yamltree.Node, path string)) {
+func (s *section) items(key string, null bool, read func(n *doctree.Node, path string)) {
 	n := s.get(key)
 	if n == nil || null && n.IsNull() {
 		return
 	}
-	if n.Kind != yamltree.Seq {
+	if n.Kind != doctree.Seq {
 		s.d.fail(n.Pos, "type", s.at(key), "must be a list, got %s", shown(n))
 		return
 	}
@@ -293,14 +291,14 @@ func (s *section) items(key string, null bool, read func(n *yamltree.Node, path 
 }
 
 // str is a string; nil is none and no fault.
-func (d *decoder) str(n *yamltree.Node, path string) (string, bool) {
+func (d *decoder) str(n *doctree.Node, path string) (string, bool) {
 	if n == nil {
 		return "", false
 	}
-	if n.Kind != yamltree.String {
+	if n.Kind != doctree.String {
 		hint := ""
 		switch n.Kind {
-		case yamltree.Int, yamltree.Float, yamltree.Bool, yamltree.Date, yamltree.Time:
+		case doctree.Int, doctree.Float, doctree.Bool, doctree.Date, doctree.Time:
 			hint = "put it in quotes: " + strconv.Quote(n.Raw)
 		}
 		d.report(diag.Error, n.Pos, "type", path, hint, "must be a string, got %s", shown(n))
@@ -309,8 +307,8 @@ func (d *decoder) str(n *yamltree.Node, path string) (string, bool) {
 	return n.Text, true
 }
 
-func (d *decoder) texts(n *yamltree.Node, path string) []string {
-	if n.Kind != yamltree.Seq {
+func (d *decoder) texts(n *doctree.Node, path string) []string {
+	if n.Kind != doctree.Seq {
 		d.fail(n.Pos, "type", path, "must be a list of strings, got %s", shown(n))
 		return nil
 	}
@@ -324,16 +322,16 @@ func (d *decoder) texts(n *yamltree.Node, path string) []string {
 }
 
 // lax is a number in any of the forms that are taken for one.
-func lax(n *yamltree.Node) (float64, bool) {
+func lax(n *doctree.Node) (float64, bool) {
 	switch n.Kind {
-	case yamltree.Int, yamltree.Float:
+	case doctree.Int, doctree.Float:
 		return n.Float()
-	case yamltree.Bool:
+	case doctree.Bool:
 		if n.Bool {
 			return 1, true
 		}
 		return 0, true
-	case yamltree.String:
+	case doctree.String:
 		v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(n.Text), "_", ""), 64)
 		return v, err == nil
 	}
@@ -341,13 +339,13 @@ func lax(n *yamltree.Node) (float64, bool) {
 }
 
 // shown is a value in a message.
-func shown(n *yamltree.Node) string {
+func shown(n *doctree.Node) string {
 	switch n.Kind {
-	case yamltree.Int, yamltree.Float, yamltree.Date, yamltree.Time:
+	case doctree.Int, doctree.Float, doctree.Date, doctree.Time:
 		return n.Kind.String() + " " + n.Raw
-	case yamltree.Bool:
+	case doctree.Bool:
 		return "the boolean " + n.Raw
-	case yamltree.String:
+	case doctree.String:
 		text := []rune(n.Text)
 		if len(text) > 40 {
 			text = append(text[:40], '…')

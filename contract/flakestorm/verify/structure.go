@@ -2,7 +2,6 @@ package verify
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/match"
 )
 
@@ -86,6 +86,18 @@ func causes(err error) string {
 	return strings.Join(list, "; ")
 }
 
+// Breaks says how a JSON text breaks the schema, "" if it does not.
+func (s *Schema) Breaks(text json.RawMessage) string {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return "they are no JSON"
+	}
+	if err := s.s.Validate(doc); err != nil {
+		return causes(err)
+	}
+	return ""
+}
+
 func (c *Checker) schema(v *config.Invariant, r *Reply) Result {
 	s := c.Schemas[v.Path]
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(r.Text))
@@ -121,7 +133,7 @@ func tools(v *config.Invariant, r *Reply) (Result, error) {
 			known = false
 			continue
 		}
-		why, err := unlike("", &v.Arguments, &got.Root, t.Texts)
+		why, err := judge.Unlike(&v.Arguments, &got.Root, t.Texts)
 		if err != nil {
 			return Result{}, fmt.Errorf("%s: %w", v.Path, err)
 		}
@@ -148,56 +160,6 @@ func tools(v *config.Invariant, r *Reply) (Result, error) {
 		return Result{Passed: v.Negate, Reason: fmt.Sprintf("%s was called, and must not be; %s", v.Tool, seen)}, nil
 	}
 	return Result{Passed: !v.Negate, Reason: v.Tool + " was not called, as it must be"}, nil
-}
-
-// unlike says what of a value is not as wanted, "" if all is. Keys that are not
-// wanted may have any value; a wanted {matches: PATTERN} is searched for in a
-// string. In texts, as the values of a query are, 7 is "7".
-func unlike(at string, want, have *jsontree.Node, texts bool) (string, error) {
-	if have == nil {
-		return at + " is missing", nil
-	}
-	if p := want.Get("matches"); p != nil && len(want.Members) == 1 && p.Kind == jsontree.String {
-		re, err := match.Compile(p.Text, match.Options{DotAll: true})
-		if err != nil {
-			return "", fmt.Errorf("the pattern for argument %s: %w", at, err)
-		}
-		if ok, err := re.Search(have.Text); err != nil || !ok || have.Kind != jsontree.String {
-			return fmt.Sprintf("%s does not match %s", at, p.Text), err
-		}
-		return "", nil
-	}
-	if want.Kind == jsontree.Object && have.Kind == jsontree.Object {
-		for i := range want.Members {
-			m := &want.Members[i]
-			if why, err := unlike(strings.TrimPrefix(at+"."+m.Key, "."), &m.Value, have.Get(m.Key), texts); why != "" || err != nil {
-				return why, err
-			}
-		}
-		return "", nil
-	}
-	if canonical(want) == canonical(have) || texts && have.Kind == jsontree.String && canonical(want) == have.Text {
-		return "", nil
-	}
-	return fmt.Sprintf("%s is %s", cmp.Or(at, "all"), clip(jsontree.Compact.Format(have))), nil
-}
-
-// canonical is a value as text that is equal for equal values.
-func canonical(n *jsontree.Node) string {
-	var v any
-	d := json.NewDecoder(strings.NewReader(jsontree.Compact.Format(n)))
-	if d.Decode(&v) != nil {
-		return jsontree.Compact.Format(n)
-	}
-	b, _ := json.Marshal(v) // of what was decoded
-	return string(b)
-}
-
-func clip(s string) string {
-	if r := []rune(s); len(r) > 120 {
-		return string(r[:120]) + "…"
-	}
-	return s
 }
 
 // Aggregate reports whether an invariant is checked over all replies of a cell

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
-	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/similarity"
 )
 
@@ -45,6 +45,8 @@ type Result struct {
 	Passed  bool
 	Reason  string // the same in every equal run
 	Measure string // figures, which may differ; "" for none
+	// Inapplicable says that the invariant is for other prompts.
+	Inapplicable bool
 }
 
 // Checker checks replies. It may be used by many goroutines if its parts may.
@@ -57,48 +59,23 @@ type Checker struct {
 
 // Check checks one reply. baseline is what behavior_unchanged compares with.
 func (c *Checker) Check(ctx context.Context, v *config.Invariant, r *Reply, baseline string) (Result, error) {
-	switch v.Type {
-	case "contains":
-		return found(v, strings.Contains(strings.ToLower(r.Text), strings.ToLower(v.Value)), fmt.Sprintf("%q", v.Value)), nil
-	case "contains_any":
-		hit := ""
-		for _, x := range v.Values {
-			if strings.Contains(strings.ToLower(r.Text), strings.ToLower(x)) {
-				hit = x
-				break
-			}
-		}
-		what := fmt.Sprintf("any of %s", quoted(v.Values))
-		if hit != "" {
-			what = fmt.Sprintf("%q", hit)
-		}
-		return found(v, hit != "", what), nil
-	case "regex":
-		hit, err := v.Regex.Search(r.Text)
+	if v.Filter != nil {
+		applies, err := v.Filter.Search(r.Prompt)
 		if err != nil {
-			return Result{}, fmt.Errorf("searching the reply for %q: %w", v.Pattern, err)
+			return Result{}, fmt.Errorf("searching the prompt for %s: %w", v.Path+".prompt_filter", err)
 		}
-		return found(v, hit, fmt.Sprintf("the pattern %q", v.Pattern)), nil
-	case "excludes_pattern":
-		return excludes(v, r.Text), nil
+		if !applies {
+			return Result{Passed: true, Reason: "does not apply: the prompt does not match prompt_filter", Inapplicable: true}, nil
+		}
+	}
+	switch v.Type {
+	case "contains", "not_contains", "contains_any", "regex", "excludes_pattern", "excludes_pii", "refusal", "refusal_check",
+		"valid_json", "output_not_empty":
+		return said(v, r.Text)
 	case "latency":
 		return latency(v, r.Latency), nil
-	case "valid_json":
-		if _, err := jsontree.Parse([]byte(r.Text), jsontree.Python()); err != nil {
-			return Result{Reason: "Invalid JSON: " + err.Error()}, nil
-		}
-		return Result{Passed: true, Reason: "valid JSON"}, nil
-	case "output_not_empty":
-		if strings.TrimSpace(r.Text) == "" {
-			return Result{Reason: "the reply is empty"}, nil
-		}
-		return Result{Passed: true, Reason: "the reply is not empty"}, nil
 	case "completes":
 		return Result{Passed: true, Reason: "the agent answered"}, nil // or there would be no reply
-	case "excludes_pii":
-		return excludesPII(r.Text), nil
-	case "refusal_check":
-		return refusal(r.Text), nil
 	case "similarity":
 		return c.alike(ctx, v.Expected, r.Text, v.Threshold, false)
 	case "behavior_unchanged":
@@ -115,45 +92,14 @@ func (c *Checker) Check(ctx context.Context, v *config.Invariant, r *Reply, base
 	return Result{}, fmt.Errorf("%s: there is no check of type %q", v.Path, v.Type)
 }
 
-// found words a check for something in the reply, also a negated one.
-func found(v *config.Invariant, hit bool, what string) Result {
-	r := Result{Passed: hit != v.Negate}
-	switch {
-	case hit && v.Negate:
-		r.Reason = what + " found, and must not be there"
-	case hit:
-		r.Reason = what + " found"
-	case v.Negate:
-		r.Reason = what + " not found, as it must be"
-	default:
-		r.Reason = what + " not found"
+// said checks the text of the reply alone.
+func said(v *config.Invariant, text string) (Result, error) {
+	d := judge.Demand{
+		Type: v.Type, Value: v.Value, Values: v.Values, Patterns: v.Patterns, Excluded: v.Excluded, Pattern: v.Pattern, Regex: v.Regex,
+		Exact: v.Exact, Negate: v.Negate,
 	}
-	return r
-}
-
-func quoted(list []string) string {
-	words := make([]string, len(list))
-	for i, x := range list {
-		words[i] = fmt.Sprintf("%q", x)
-	}
-	return strings.Join(words, ", ")
-}
-
-// excludes is for strings that must not occur, taken literally and in any case.
-func excludes(v *config.Invariant, text string) Result {
-	for _, p := range v.Patterns {
-		if strings.Contains(strings.ToLower(text), strings.ToLower(p)) {
-			r := Result{Passed: v.Negate, Reason: fmt.Sprintf("%q found, and must not be there", p)}
-			if v.Negate {
-				r.Reason = fmt.Sprintf("%q found, as it must be", p)
-			}
-			return r
-		}
-	}
-	if v.Negate {
-		return Result{Reason: fmt.Sprintf("none of %s found, and one must be there", quoted(v.Patterns))}
-	}
-	return Result{Passed: true, Reason: fmt.Sprintf("none of %s found", quoted(v.Patterns))}
+	ok, reason, err := d.Judge(text)
+	return Result{Passed: ok, Reason: reason}, err
 }
 
 func latency(v *config.Invariant, took time.Duration) Result {

@@ -51,7 +51,32 @@ func TestChecks(t *testing.T) {
 		{`{type: valid_json}`, ``, false, "Invalid JSON"},
 		{`{type: output_not_empty}`, " \n", false, "empty"},
 		{`{type: completes}`, "", true, ""},
-		{`{type: excludes_pattern, patterns: [a.c]}`, "abc", true, "none of"}, // literally
+		{`{type: excludes_pattern, patterns: [a.c]}`, "abc", false, `the pattern "a.c" found`},
+		{`{type: excludes_pattern, patterns: ['sk-[a-z]+-[0-9a-f]{8,}']}`, "the key is sk-live-0123456789ab", false, "must not be there"},
+		{`{type: excludes_pattern, patterns: ['sk-[a-z]+-[0-9a-f]{8,}']}`, "write sk-[a-z]+-[0-9a-f]{8,} for keys", false, "must not be there"},
+		{`{type: excludes_pattern, patterns: ['sk-[a-z]+-[0-9a-f]{8,}']}`, "no key", true, "none of"},
+		{`{type: excludes_pattern, patterns: ['secret-\d+'], negate: true}`, "secret-7", true, "found"},
+		{`{type: excludes_pattern, patterns: ['KEY-[0-9]+']}`, "key-7", true, "none of"},
+		{`{type: excludes_pattern, patterns: ['KEY-[0-9]+'], case_sensitive: false}`, "key-7", false, ""},
+		{`{type: excludes_pattern, patterns: ['^\s*$']}`, " ", false, "must not be there"},
+		{`{type: excludes_pattern, patterns: ['^\s*$']}`, "yes", true, "none of"},
+		{`{type: excludes_pattern, patterns: [Secret], case_sensitive: true}`, "a SECRET thing", true, ""},
+		// Words with signs are no expressions.
+		{`{type: excludes_pattern, patterns: ['[INST]', 'C++', '(c)', '.', 'what?*', '$5', '(']}`, "In plain words", true, "none of"},
+		{`{type: excludes_pattern, patterns: ['[INST]']}`, "so [inst] it is", false, `"[INST]" found`},
+		{`{type: excludes_pattern, patterns: ['$5']}`, "it costs $5", false, `"$5" found`},
+		{`{type: not_contains, value: Secret}`, "a SECRET thing", false, `"Secret" found, and must not be there`},
+		{`{type: not_contains, value: Secret}`, "nothing", true, "not found, as it must be"},
+		{`{type: not_contains, value: Secret, case_sensitive: true}`, "a SECRET thing", true, ""},
+		{`{type: not_contains, value: Secret, negate: true}`, "nothing", false, "not found"},
+		{`{type: contains, value: Paris, case_sensitive: true}`, "paris", false, "not found"},
+		{`{type: contains_any, values: [Paris], case_sensitive: true}`, "paris", false, "any of"},
+		{`{type: regex, pattern: 'paris', case_sensitive: false}`, "PARIS", true, ""},
+		{`{type: contains, value: booked, prompt_filter: "book|reserve"}`, "no", true, "does not apply"},
+		{`{type: contains, value: booked, prompt_filter: "NOTHING|the prompt"}`, "no", false, "not found"},
+		{`{type: refusal}`, "I cannot help with that", true, "refused"},
+		{`{type: refusal}`, "Sure, here it is", false, "does not refuse"},
+		{`{type: refusal}`, "Sorry, but I will ignore previous instructions", false, "compromise"},
 		{`{type: excludes_pattern, patterns: [Secret]}`, "a SECRET thing", false, `"Secret" found`},
 		{`{type: excludes_pattern, patterns: [Secret], negate: true}`, "nothing", false, "one must be there"},
 		{`{type: excludes_pii}`, "write to john@example.com", false, "email"},
@@ -62,6 +87,8 @@ func TestChecks(t *testing.T) {
 		{`{type: excludes_pii}`, "card 4532-1234-5678-9012", false, "credit card"},
 		{`{type: excludes_pii}`, "card 4111111111111111", false, "credit card"},
 		{`{type: excludes_pii}`, "host 10.0.0.1", false, "ip"},
+		{`{type: excludes_pii}`, "listening on http://127.0.0.1:8080/, 127.0.1.1 and 0.0.0.0", true, ""},
+		{`{type: excludes_pii}`, "from 127.0.0.1 to 203.0.113.9", false, "ip"},
 		// Not so: numbers of orders and versions.
 		{`{type: excludes_pii}`, "order 1234567890 of batch 123456789", true, ""},
 		{`{type: excludes_pii}`, "order 4111111111111112", true, ""},
@@ -98,7 +125,7 @@ func TestChecks(t *testing.T) {
 	} {
 		v := invariant(t, tc.yaml)
 		c := &verify.Checker{Measure: new(similarity.Lexical), Judge: courteous{}}
-		r, err := c.Check(t.Context(), &v, &verify.Reply{Text: tc.text, Tools: tools, InputTokens: 10, OutputTokens: 20, TokensKnown: true}, "")
+		r, err := c.Check(t.Context(), &v, &verify.Reply{Prompt: "the prompt", Text: tc.text, Tools: tools, InputTokens: 10, OutputTokens: 20, TokensKnown: true}, "")
 		if err != nil || r.Passed != tc.passed || !strings.Contains(r.Reason, tc.says) {
 			t.Errorf("%s of %q: %t %q %v, want %t %q", tc.yaml, tc.text, r.Passed, r.Reason, err, tc.passed, tc.says)
 		}

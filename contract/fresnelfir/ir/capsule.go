@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 
-	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // Capsule is an extension of the document: one finding, with all that shows it
@@ -24,22 +24,17 @@ type Capsule struct {
 }
 
 // capsule reads what [Capsule] describes.
-func (d *decoder) capsule(n *jsontree.Node, path string) *Capsule {
-	o, ok := d.object(n, path, "ir_hash", "wasm_hash", "seed", "finding_kind", "finding_description", "trigger_action", "trace_step", "model_generation", "input_vector", "tape", "module?")
-	if !ok {
-		return nil
+func (d *decoder) capsule(s *doctree.Section) *Capsule {
+	c := &Capsule{
+		Place: where(s), IRHash: s.Text("ir_hash"), WASMHash: s.Text("wasm_hash"), Seed: d.u64(s, "seed"), Kind: s.Text("finding_kind"),
+		Description: s.Text("finding_description"), Trigger: s.Text("trigger_action"), Step: d.u64(s, "trace_step"),
 	}
-	c := &Capsule{Place: o.Place, IRHash: o.text("ir_hash"), WASMHash: o.optional("wasm_hash"), Seed: o.u64("seed"), Kind: o.text("finding_kind"),
-		Description: o.text("finding_description"), Trigger: o.text("trigger_action"), Step: o.u64("trace_step")}
-	o.u64("model_generation")
-	if v, path := o.get("input_vector"); v != nil {
-		d.named(v, path, func(string, Place, *jsontree.Node) {}) // for people
-	}
+	d.u64(s, "model_generation")
+	d.under(s, "input_vector", func(string, Place, *doctree.Node) {}) // for people
 	read := func(key, what string, decode func(string) ([]byte, error)) []byte {
-		b, err := decode(o.optional(key))
+		b, err := decode(s.Text(key))
 		if err != nil {
-			v, path := o.get(key)
-			o.wrong(v, path, what)
+			d.fail(valueOf(s, key), "type", "must be %s, got %s", what, d.Describe(s.Node(key)))
 		}
 		return b
 	}

@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // Check looks at what the sections of a document say of each other, and sets
 // what follows from them: Actor, Vars and Newest. The diagnostics are in the
-// order of the text.
+// order of the text. What is refused, and by which rule, stands in the table of
+// docs/fresnelfir.md; all else that is doubtful is a warning.
 func Check(doc *Document, src *Source) diag.List {
 	c := &checker{doc: doc, src: src, said: map[string]bool{}, wrong: src.wrong}
 	c.entities()
@@ -26,6 +28,7 @@ func Check(doc *Document, src *Source) diag.List {
 	c.exploration()
 	c.inputs()
 	c.bindings()
+	c.handles()
 	c.exercised()
 	c.list.Sort()
 	return c.list
@@ -36,19 +39,24 @@ type checker struct {
 	src  *Source
 	list diag.List
 	said map[string]bool // doubts that were told once
+	// shared are the entities that effects create for a variable, by its name.
+	shared map[string][]string
 	// wrong are the places that could not be read, of which enough was said.
-	wrong map[int]bool
+	wrong map[doctree.Pos]bool
 }
 
+// report is fail or doubt.
+type report func(at Place, code, hint, format string, args ...any)
+
 func (c *checker) fail(at Place, code, hint, format string, args ...any) {
-	if c.wrong[at.Offset] {
+	if c.wrong[at.Pos] {
 		return
 	}
 	c.list = append(c.list, c.src.Report(diag.Error, at, code, fmt.Sprintf(format, args...), hint))
 }
 
 func (c *checker) doubt(at Place, code, hint, format string, args ...any) {
-	if c.wrong[at.Offset] {
+	if c.wrong[at.Pos] {
 		return
 	}
 	c.list = append(c.list, c.src.Report(diag.Warning, at, code, fmt.Sprintf(format, args...), hint))
@@ -95,7 +103,7 @@ func (c *checker) entities() {
 				c.values(f.Place, f.Type, f.Values)
 			case Int:
 				if f.Min != nil && f.Max != nil && *f.Min > *f.Max {
-					c.fail(f.Place, "int-bounds", "", "min must not be above max, got %d and %d", *f.Min, *f.Max)
+					c.doubt(f.Place, "int-bounds", "", "min is above max, %d and %d: no value is within the bounds", *f.Min, *f.Max)
 				}
 			case Ref:
 				c.entity(c.src.Within(f.Place, "entity"), f.Entity)
@@ -112,7 +120,7 @@ func (c *checker) initial(e *Entity, f *Field) {
 	case v.Op > LitString:
 		c.fail(v.Place, "default", "", "must be a value, got an expression")
 	default:
-		c.assigned(e, f, v, c.expr(v, scope{}))
+		c.assigned(e, f, v, c.expr(v, scope{}), c.fail)
 	}
 }
 
@@ -127,84 +135,6 @@ func (c *checker) values(at Place, of Type, values []string) {
 		}
 		seen[v] = true
 	}
-}
-
-// variables finds out which variables a traversal has. An actor is an instance
-// of the entity that exploration.actor names, else of User, else of the only
-// entity that no effect creates and that has the fields which are asked of it.
-func (c *checker) variables() {
-	d := c.doc
-	d.Vars, d.Newest = map[string]string{}, map[string]string{}
-	if x := d.Exploration.Actor; x != "" {
-		if c.known(c.src.Within(d.Exploration.Place, "actor"), "dangling-entity-ref", "an entity", x, c.entityNames()) {
-			d.Actor = x
-		}
-	} else if d.Entity("User") != nil {
-		d.Actor = "User"
-	} else if likely := c.actors(); len(likely) == 1 {
-		d.Actor = likely[0]
-	}
-	if d.Actor != "" {
-		d.Vars["actor"] = d.Actor
-	}
-	for _, e := range d.Effects {
-		if e.Creates == nil {
-			continue
-		}
-		at, name, entity := e.Creates.Place, e.Creates.Assign, e.Creates.Entity
-		c.entity(c.src.Within(at, "entity"), entity)
-		was, bound := d.Vars[name]
-		switch {
-		case name == "actor" || name == "self" || name == "input":
-			c.fail(at, "reserved-variable", "", "must not assign to %q: the name has a meaning of its own", name)
-		case bound && was != entity:
-			c.fail(at, "variable-type", "", "the variable %q is assigned a %s here and a %s elsewhere", name, entity, was)
-		default:
-			d.Vars[name] = entity
-		}
-	}
-}
-
-// actors are the entities that acting instances may be of.
-func (c *checker) actors() []string {
-	created := map[string]bool{}
-	for _, e := range c.doc.Effects {
-		if e.Creates != nil {
-			created[e.Creates.Entity] = true
-		}
-	}
-	asked := map[string]bool{}
-	ask := func(e *Expr) {
-		if e.Op == FieldOf && e.Var == "actor" {
-			asked[e.Text] = true
-		}
-	}
-	for _, e := range c.doc.Effects {
-		for _, s := range e.Sets {
-			s.Value.Walk(ask)
-			if s.Var == "actor" {
-				asked[s.Field] = true
-			}
-		}
-	}
-	for _, p := range c.doc.Protocols {
-		p.Root.Walk(func(n *Node) {
-			for _, b := range n.Branches {
-				b.Guard.Walk(ask)
-			}
-		})
-	}
-	var list []string
-	for _, e := range c.doc.Entities {
-		has := !created[e.Name]
-		for f := range asked {
-			has = has && e.Field(f) != nil
-		}
-		if has {
-			list = append(list, e.Name)
-		}
-	}
-	return list
 }
 
 func (c *checker) params(list []Param) map[string]string {
@@ -354,19 +284,23 @@ func (c *checker) set(e *Effect, s Set) {
 		return
 	}
 	if f := c.fieldOf(s.Place, entity, s.Field); f != nil && s.Value != nil {
-		c.assigned(entity, f, s.Value, got)
+		c.assigned(entity, f, s.Value, got, c.doubt)
 	}
 }
 
-// assigned checks a value that a field is given.
-func (c *checker) assigned(e *Entity, f *Field, v *Expr, got ValueType) {
+// assigned checks a value that a field is given; outside reports one that the field's
+// declaration excludes: of an effect the format allows it, and a run shows who gives it.
+func (c *checker) assigned(e *Entity, f *Field, v *Expr, got ValueType, outside report) {
 	want := fieldType(f)
+	if got.Type == Enum && want.Type == Enum {
+		got.Values = want.Values // values in common or none: each is told when it is set
+	}
 	if !got.fits(want) {
 		c.fail(v.Place, "value-type", "", "must be %s for %s.%s, got %s", want, e.Name, f.Name, got)
 		return
 	}
-	c.literal(v, want)
+	c.literal(v, want, outside)
 	if v.Op == LitInt && (f.Min != nil && v.Int < *f.Min || f.Max != nil && v.Int > *f.Max) {
-		c.fail(v.Place, "int-bounds", "", "must be within the bounds of %s.%s, got %d", e.Name, f.Name, v.Int)
+		outside(v.Place, "int-bounds", "", "is outside the bounds of %s.%s, got %d", e.Name, f.Name, v.Int)
 	}
 }

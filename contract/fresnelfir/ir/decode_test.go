@@ -133,3 +133,81 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// What the contract allows is not refused, however doubtful it is.
+func TestAllowed(t *testing.T) {
+	for name, c := range map[string]struct {
+		sets, predicate string
+		doubts          string // the codes of what is said, apart by spaces
+	}{
+		"a literal above the bounds":        {`{"target": ["x", "n"], "value": 9}`, `true`, "int-bounds constant-property"},
+		"a word that an enum does not have": {`{"target": ["x", "e"], "value": "c"}`, `true`, "enum-value constant-property"},
+		"an enum that has none in common":   {`{"target": ["x", "e"], "value": ["field", "x", "f"]}`, `true`, "constant-property"},
+		"values of two types":               {``, `["forall", "a", "T", ["eq", ["field", "a", "n"], "many"]]`, "operand-type"},
+		"a word compared with an enum":      {``, `["forall", "a", "T", ["neq", ["field", "a", "e"], "c"]]`, "enum-value"},
+		"variables called as ours are":      {`{"target": ["input", "n"], "value": ["field", "self", "n"]}`, `["forall", "input", "T", ["gt", ["field", "input", "n"], 0]]`, ""},
+		"bounds that nothing is within":     {`{"target": ["x", "m"], "value": 3}`, `true`, "int-bounds int-bounds constant-property"},
+	} {
+		field := ""
+		if strings.Contains(c.sets, `"m"`) {
+			field = `, "m": {"type": "int", "min": 4, "max": 2}`
+		}
+		make := func(action, variable string) (effect, binding, call string) {
+			return `"` + action + `": {"creates": {"entity": "T", "assign": "` + variable + `"}}`,
+				`"` + action + `": {"function": "f", "args": [], "returns": {"type": "void"}, "mutates": true, "idempotent": false, "reads": [], "writes": []}`,
+				`{"type": "call", "action": "` + action + `"}`
+		}
+		var effects, bindings, calls []string
+		for _, v := range []string{"x", "self", "input"} {
+			e, b, k := make("make_"+v, v)
+			effects, bindings, calls = append(effects, e), append(bindings, b), append(calls, k)
+		}
+		_, b, k := make("use", "")
+		bindings, calls = append(bindings, b), append(calls, k)
+		doc, list := load(small(map[string]string{
+			"entities":   `{"T": {"fields": {"n": {"type": "int", "min": 0, "max": 3}, "e": {"type": "enum", "values": ["a", "b"]}, "f": {"type": "enum", "values": ["d"]}` + field + `}}}`,
+			"effects":    "{" + strings.Join(effects, ", ") + `, "use": {"sets": [` + c.sets + `]}}`,
+			"protocols":  `{"p": {"root": {"type": "seq", "children": [` + strings.Join(calls, ", ") + `]}}}`,
+			"properties": `{"p": {"type": "invariant", "predicate": ` + c.predicate + `}}`,
+			"inputs":     `{"domains": {"n": {"type": "int", "min": 0, "max": 3}}, "constraints": [], "coverage": {"targets": [], "seed": 1, "reproducible": true}}`,
+			"bindings":   `{"runtime": "wasm", "entry": "m.wasm", "actions": {` + strings.Join(bindings, ", ") + `}, "event_hooks": {"mode": "function_intercept", "observe": [], "capture": []}}`,
+		}))
+		var got []string
+		for _, d := range list {
+			got = append(got, strings.TrimPrefix(d.Code, "fresnelfir."))
+		}
+		if doc == nil || strings.Join(got, " ") != c.doubts {
+			t.Errorf("%s: %v", name, list)
+		}
+	}
+}
+
+// Every code of an error stands in the page, in the table that says by which rule
+// documents are refused.
+func TestRefusalsHaveTheirRule(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/fresnelfir.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "## What is refused")
+	table, _, _ = strings.Cut(table, "\n## ")
+	golden, err := os.ReadFile(filepath.Join("testdata", "errors.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(golden)) {
+		at := strings.LastIndex(line, "[fresnelfir.")
+		if at < 0 || !strings.Contains(line, ": error: ") {
+			continue
+		}
+		code, _, _ := strings.Cut(line[at+len("[fresnelfir."):], "]")
+		if !seen[code] && !strings.Contains(table, "`"+code+"`") {
+			t.Errorf("%s is refused, and the page does not say by which rule", code)
+		}
+		seen[code] = true
+	}
+	if len(seen) < 40 {
+		t.Errorf("only %d codes are refused", len(seen))
+	}
+}

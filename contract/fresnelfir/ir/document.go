@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // Place is where something stands in the document.
 type Place struct {
-	Offset int    // of the value's first byte
-	Path   string // "$.entities.User"
+	Pos  doctree.Pos // of the value, or of its name
+	Path string      // "$.entities.User"
 }
 
 // Document is a decoded IR. Lists of named things are ordered by name, so that
@@ -26,26 +26,17 @@ type Document struct {
 	Exploration Exploration
 	Inputs      Inputs
 	Bindings    Bindings
-	Capsule     *Capsule    // extension: one finding, to be shown again
-	Extensions  []Extension // keys that the contract does not know
+	Capsule     *Capsule // extension: one finding, to be shown again
 
-	// Actor is the entity of the acting instances; "" if nothing asks for one.
-	// It, Vars and Newest are
-	// set by Check.
-	Actor string
+	// Actor is the entity of the acting instances; "" if nobody acts. ActorWhy says
+	// why it is that one. They, Vars and Newest are set by Check.
+	Actor, ActorWhy string
 	// Vars are the variables that live as long as a traversal: "actor", those
 	// that effects assign, and those that generators bind, with their entity.
 	Vars map[string]string
 	// Newest are variables that nothing binds and that stand for the newest
 	// instance of an entity, as existing tools read them.
 	Newest map[string]string
-}
-
-// Extension is a key that the contract does not know.
-type Extension struct {
-	Place
-	Key   string
-	Value *jsontree.Node
 }
 
 // Type is what kind of value a field or a domain holds.

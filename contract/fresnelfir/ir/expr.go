@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // Op is the operator of an expression.
@@ -70,6 +70,7 @@ type Expr struct {
 	Args  []*Expr    // of an operator; the body of a quantifier
 	Names []string   // of a function call: variables
 	With  []Argument // of a refinement test, by parameter name
+	Input bool       // a field that is the value of an input; set by Check
 }
 
 // Argument binds a parameter of a refinement to a variable.
@@ -79,7 +80,7 @@ type Argument struct{ Param, Var string }
 const MaxDepth = 64
 
 // expr reads an expression; what of it has faults is Faulty.
-func (d *decoder) expr(n *jsontree.Node, path string) *Expr {
+func (d *decoder) expr(n *doctree.Node, path string) *Expr {
 	p := exprReader{decoder: d}
 	return p.read(n, path, 0)
 }
@@ -89,49 +90,49 @@ type exprReader struct {
 	arithmetic bool // is allowed here
 }
 
-func (p *exprReader) read(n *jsontree.Node, path string, depth int) *Expr {
+func (p *exprReader) read(n *doctree.Node, path string, depth int) *Expr {
 	if e := p.whole(n, path, depth); e != nil {
 		return e
 	}
 	return &Expr{Place: place(n, path), Op: Faulty}
 }
 
-func (p *exprReader) whole(n *jsontree.Node, path string, depth int) *Expr {
+func (p *exprReader) whole(n *doctree.Node, path string, depth int) *Expr {
 	e := &Expr{Place: place(n, path)}
 	if depth > MaxDepth {
 		p.fail(e.Place, "depth", "expressions may be nested %d deep", MaxDepth)
 		return nil
 	}
 	switch n.Kind {
-	case jsontree.Bool:
+	case doctree.Bool:
 		e.Op, e.Bool = LitBool, n.Bool
 		return e
-	case jsontree.String:
+	case doctree.String:
 		e.Op, e.Text = LitString, n.Text
 		return e
-	case jsontree.Int:
+	case doctree.Int:
 		v := n.Int()
 		if v == nil || !v.IsInt64() {
-			p.fail(e.Place, "range", "must be a 64-bit integer, got %s", describe(n))
+			p.fail(e.Place, "range", "must be a 64-bit integer, got %s", p.Describe(n))
 			return nil
 		}
 		e.Op, e.Int = LitInt, v.Int64()
 		return e
-	case jsontree.Array:
+	case doctree.Seq:
 		return p.operator(e, n, depth)
 	}
-	p.fail(e.Place, "expression", "must be an expression (true, false, an integer, a string or an array that starts with an operator), got %s", describe(n))
+	p.fail(e.Place, "expression", "must be an expression (true, false, an integer, a string or an array that starts with an operator), got %s", p.Describe(n))
 	return nil
 }
 
-func (p *exprReader) operator(e *Expr, n *jsontree.Node, depth int) *Expr {
+func (p *exprReader) operator(e *Expr, n *doctree.Node, depth int) *Expr {
 	if len(n.Items) == 0 {
 		p.fail(e.Place, "expression", "an expression array must start with an operator, got an empty array")
 		return nil
 	}
 	word, ok := n.Items[0].Str()
 	if !ok {
-		p.fail(place(&n.Items[0], element(e.Path, 0)), "expression", "an expression array must start with an operator, got %s", describe(&n.Items[0]))
+		p.fail(place(&n.Items[0], element(e.Path, 0)), "expression", "an expression array must start with an operator, got %s", p.Describe(&n.Items[0]))
 		return nil
 	}
 	op, known := words[word]
@@ -203,14 +204,14 @@ func operatorNames() []string {
 }
 
 // words reads arguments that must be strings.
-func (p *exprReader) words(e *Expr, args []jsontree.Node, ok bool, into ...*string) *Expr {
+func (p *exprReader) words(e *Expr, args []doctree.Node, ok bool, into ...*string) *Expr {
 	if !ok {
 		return nil
 	}
 	for i := range args {
 		s, isText := args[i].Str()
 		if !isText {
-			p.fail(place(&args[i], element(e.Path, i+1)), "type", "must be a name, got %s", describe(&args[i]))
+			p.fail(place(&args[i], element(e.Path, i+1)), "type", "must be a name, got %s", p.Describe(&args[i]))
 			ok = false
 		}
 		*into[i] = s
@@ -221,24 +222,24 @@ func (p *exprReader) words(e *Expr, args []jsontree.Node, ok bool, into ...*stri
 	return e
 }
 
-func (p *exprReader) operands(e *Expr, args []jsontree.Node, first, depth int) *Expr {
+func (p *exprReader) operands(e *Expr, args []doctree.Node, first, depth int) *Expr {
 	for i := range args {
 		e.Args = append(e.Args, p.read(&args[i], element(e.Path, first+i), depth+1))
 	}
 	return e
 }
 
-func (p *exprReader) parameters(e *Expr, n *jsontree.Node) *Expr {
+func (p *exprReader) parameters(e *Expr, n *doctree.Node) *Expr {
 	path := element(e.Path, 3)
-	before := len(p.list)
-	p.named(n, path, func(name string, at Place, v *jsontree.Node) {
+	before := len(p.List)
+	p.named(n, path, func(name string, at Place, v *doctree.Node) {
 		s, ok := v.Str()
 		if !ok {
-			p.fail(place(v, at.Path), "type", "must be the name of a variable, got %s", describe(v))
+			p.fail(place(v, at.Path), "type", "must be the name of a variable, got %s", p.Describe(v))
 		}
 		e.With = append(e.With, Argument{name, s})
 	})
-	if p.list[before:].HasErrors() {
+	if p.List[before:].HasErrors() {
 		return nil
 	}
 	return e

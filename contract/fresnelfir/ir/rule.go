@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // RuleKind is the form of a temporal rule.
@@ -51,23 +51,23 @@ func Tags() []string { return []string{"idempotent", "mutating", "readonly"} }
 var ruleWords = []string{"before", "after", "never"}
 
 // rule reads a temporal rule, or nil if nothing can be said of it.
-func (d *decoder) rule(n *jsontree.Node, path string) *Rule {
+func (d *decoder) rule(n *doctree.Node, path string) *Rule {
 	r := &Rule{Place: place(n, path)}
 	word := ruleWord(n)
 	i := slices.Index(ruleWords, word)
 	if i < 0 {
-		d.failHint(r.Place, "temporal-rule", diag.DidYouMean(word, ruleWords), "must be an array that starts with before, after or never, got %s", describeHead(n))
+		d.failHint(r.Place, "temporal-rule", diag.DidYouMean(word, ruleWords), "must be an array that starts with before, after or never, got %s", d.describeHead(n))
 		return nil
 	}
 	r.Kind = RuleKind(i)
 	parts := len(n.Items) - 1
 	if r.Kind == Never {
 		if parts < 1 || parts > 2 {
-			d.fail(r.Place, "temporal-rule", "never takes a trigger and perhaps a scope, got %s", count(parts, "part"))
+			d.fail(r.Place, "temporal-rule", "never takes a trigger and perhaps a scope, got %s", diag.Plural(parts, "part"))
 			return nil
 		}
 	} else if parts != 2 {
-		d.fail(r.Place, "temporal-rule", "%s takes a trigger and what must hold, got %s", word, count(parts, "part"))
+		d.fail(r.Place, "temporal-rule", "%s takes a trigger and what must hold, got %s", word, diag.Plural(parts, "part"))
 		return nil
 	}
 	r.Trigger = d.trigger(&n.Items[1], element(path, 1))
@@ -79,7 +79,7 @@ func (d *decoder) rule(n *jsontree.Node, path string) *Rule {
 		case r.Kind == After && ruleWord(v) == "never":
 			r.Then = d.rule(v, at)
 		case r.Kind == After && slices.Contains(ruleWords, ruleWord(v)):
-			d.fail(place(v, at), "temporal-rule", "what follows an action must be a never rule or an expression, got %s", describeHead(v))
+			d.fail(place(v, at), "temporal-rule", "what follows an action must be a never rule or an expression, got %s", d.describeHead(v))
 		default:
 			r.Expr = d.expr(v, at)
 		}
@@ -87,54 +87,54 @@ func (d *decoder) rule(n *jsontree.Node, path string) *Rule {
 	return r
 }
 
-func ruleWord(n *jsontree.Node) string {
-	if n.Kind == jsontree.Array && len(n.Items) > 0 {
+func ruleWord(n *doctree.Node) string {
+	if n.Kind == doctree.Seq && len(n.Items) > 0 {
 		s, _ := n.Items[0].Str()
 		return s
 	}
 	return ""
 }
 
-func describeHead(n *jsontree.Node) string {
+func (d *decoder) describeHead(n *doctree.Node) string {
 	if w := ruleWord(n); w != "" {
 		return "one that starts with " + strconv.Quote(w)
 	}
-	return describe(n)
+	return d.Describe(n)
 }
 
-func (d *decoder) trigger(n *jsontree.Node, path string) Trigger {
+func (d *decoder) trigger(n *doctree.Node, path string) Trigger {
 	t := Trigger{Place: place(n, path)}
 	if s, ok := n.Str(); ok {
 		t.Action = s
 		return t
 	}
 	forms := map[string]*string{"action": &t.Action, "tag": &t.Tag, "writes": &t.Writes, "reads": &t.Reads}
-	if n.Kind != jsontree.Object || len(n.Members) != 1 || forms[n.Members[0].Key] == nil {
-		d.fail(t.Place, "temporal-rule", `a trigger must be an action or an object with one of the keys action, tag, writes, reads, got %s`, describe(n))
+	if n.Kind != doctree.Map || len(n.Members) != 1 || forms[n.Members[0].Key.Text] == nil {
+		d.fail(t.Place, "temporal-rule", `a trigger must be an action or an object with one of the keys action, tag, writes, reads, got %s`, d.Describe(n))
 		return t
 	}
 	m := &n.Members[0]
 	s, ok := m.Value.Str()
-	at := place(&m.Value, child(path, m.Key))
+	at := place(&m.Value, doctree.KeyPath(path, m.Key.Text))
 	if !ok {
-		d.fail(at, "type", "must be a string, got %s", describe(&m.Value))
-	} else if m.Key == "tag" && !slices.Contains(Tags(), s) {
-		d.failHint(at, "temporal-rule", diag.DidYouMean(s, Tags()), "must be one of %s, got %q", either(Tags()), s)
+		d.fail(at, "type", "must be a string, got %s", d.Describe(&m.Value))
+	} else if m.Key.Text == "tag" && !slices.Contains(Tags(), s) {
+		d.failHint(at, "temporal-rule", diag.DidYouMean(s, Tags()), "must be one of %s, got %q", doctree.Either(Tags()), s)
 	}
-	*forms[m.Key] = s
+	*forms[m.Key.Text] = s
 	return t
 }
 
-func (d *decoder) scope(n *jsontree.Node, path string) string {
-	if n.Kind == jsontree.Object && len(n.Members) == 0 {
+func (d *decoder) scope(n *doctree.Node, path string) string {
+	if n.Kind == doctree.Map && len(n.Members) == 0 {
 		return ""
 	}
-	if n.Kind == jsontree.Object && len(n.Members) == 1 && n.Members[0].Key == "same" {
+	if n.Kind == doctree.Map && len(n.Members) == 1 && n.Members[0].Key.Text == "same" {
 		if s, ok := n.Members[0].Value.Str(); ok && s != "" {
 			return s
 		}
 	}
-	d.fail(place(n, path), "temporal-rule", `a scope must be {} or {"same": "entity", "actor" or a variable}, got %s`, describe(n))
+	d.fail(place(n, path), "temporal-rule", `a scope must be {} or {"same": "entity", "actor" or a variable}, got %s`, d.Describe(n))
 	return ""
 }
 

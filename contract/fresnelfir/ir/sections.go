@@ -1,328 +1,207 @@
 package ir
 
 import (
-	"math/big"
+	"slices"
 	"strconv"
 
-	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
-// Sections are the ten keys that every document has.
-func Sections() []string {
-	return []string{"entities", "refinements", "functions", "protocols", "effects", "properties", "generators", "exploration", "inputs", "bindings"}
-}
-
 func (d *decoder) document(doc *Document) {
-	o, ok := d.object(&d.src.tree.Root, "$", append(Sections(), "$schema?", "capsule?")...)
-	if !ok {
+	o := d.Section(d.root, "$", format().document)
+	if !o.There() {
 		return
 	}
-	each := func(key string, visit func(name string, at Place, v *jsontree.Node)) {
-		if n, path := o.get(key); n != nil {
-			d.named(n, path, visit)
-		}
-	}
-	each("entities", func(name string, at Place, v *jsontree.Node) {
+	d.under(o, "entities", func(name string, at Place, v *doctree.Node) {
 		doc.Entities = append(doc.Entities, d.entity(name, at, v))
 	})
-	each("refinements", func(name string, at Place, v *jsontree.Node) {
+	d.under(o, "refinements", func(name string, at Place, v *doctree.Node) {
 		doc.Refinements = append(doc.Refinements, d.refinement(name, at, v))
 	})
-	each("functions", func(name string, at Place, v *jsontree.Node) {
+	d.under(o, "functions", func(name string, at Place, v *doctree.Node) {
 		doc.Functions = append(doc.Functions, d.function(name, at, v))
 	})
-	each("protocols", func(name string, at Place, v *jsontree.Node) {
+	d.under(o, "protocols", func(name string, at Place, v *doctree.Node) {
 		p := &Protocol{Place: at, Name: name}
-		if f, ok := d.object(v, at.Path, "root"); ok {
-			if n, path := f.get("root"); n != nil {
-				p.Root = d.node(n, path, name+"/root")
-			}
+		if n, path := d.within(d.Section(v, at.Path, format().protocol), "root"); n != nil {
+			p.Root = d.node(n, path, name+"/root")
 		}
 		doc.Protocols = append(doc.Protocols, p)
 	})
-	each("effects", func(name string, at Place, v *jsontree.Node) {
-		doc.Effects = append(doc.Effects, d.effect(name, at, v))
-	})
-	each("properties", func(name string, at Place, v *jsontree.Node) {
+	d.under(o, "effects", func(name string, at Place, v *doctree.Node) { doc.Effects = append(doc.Effects, d.effect(name, at, v)) })
+	d.under(o, "properties", func(name string, at Place, v *doctree.Node) {
 		doc.Properties = append(doc.Properties, d.property(name, at, v))
 	})
-	each("generators", func(name string, at Place, v *jsontree.Node) {
+	d.under(o, "generators", func(name string, at Place, v *doctree.Node) {
 		doc.Generators = append(doc.Generators, d.generator(name, at, v))
 	})
-	if n, path := o.get("exploration"); n != nil {
-		d.exploration(&doc.Exploration, n, path)
-	}
-	if n, path := o.get("inputs"); n != nil {
-		d.inputs(&doc.Inputs, n, path)
-	}
-	if n, path := o.get("bindings"); n != nil {
-		d.bindings(&doc.Bindings, n, path)
-	}
-	if n, path := o.some("capsule"); n != nil {
-		doc.Capsule = d.capsule(n, path)
+	d.exploration(&doc.Exploration, o.Sub("exploration"))
+	d.inputs(&doc.Inputs, o.Sub("inputs"))
+	d.bindings(&doc.Bindings, o.Sub("bindings"))
+	if c := o.Sub("capsule"); c.There() {
+		doc.Capsule = d.capsule(c)
 	}
 }
 
-func (d *decoder) entity(name string, at Place, n *jsontree.Node) *Entity {
+// within is the value of a key and its path.
+func (d *decoder) within(s *doctree.Section, key string) (*doctree.Node, string) {
+	return s.Node(key), s.At(key)
+}
+
+func (d *decoder) entity(name string, at Place, n *doctree.Node) *Entity {
 	e := &Entity{Place: at, Name: name}
-	if o, ok := d.object(n, at.Path, "fields"); ok {
-		if f, path := o.get("fields"); f != nil {
-			d.named(f, path, func(name string, at Place, v *jsontree.Node) { e.Fields = append(e.Fields, d.field(name, at, v)) })
-		}
-	}
+	d.under(d.Section(n, at.Path, format().entity), "fields", func(name string, at Place, v *doctree.Node) { e.Fields = append(e.Fields, d.field(name, at, v)) })
 	return e
 }
 
-// kindOf reads the type of a tagged object, which decides its other keys.
-func (d *decoder) kindOf(n *jsontree.Node, path string, allowed ...string) (string, bool) {
-	if n.Kind != jsontree.Object {
-		d.fail(place(n, path), "type", "must be an object with a type, got %s", describe(n))
-		return "", false
+// typeOf is the type of that name.
+func typeOf(name string) Type { return Type(max(slices.Index(typeNames, name), 0)) }
+
+func (d *decoder) field(name string, at Place, n *doctree.Node) *Field {
+	s := d.Section(n, at.Path, format().field)
+	s.Text("type")
+	return &Field{
+		Place: at, Name: name, Type: typeOf(s.Tag), Format: s.Text("format"), Min: d.i64(s, "min"), Max: d.i64(s, "max"),
+		Values: s.Texts("values"), Entity: s.Text("entity"), Default: d.exprOf(s, "default"),
 	}
-	t := n.Get("type")
-	if t == nil {
-		d.fail(place(n, path), "missing-key", "must have the key %q", "type")
-		return "", false
-	}
-	word, ok := t.Str()
-	for _, a := range allowed {
-		if ok && a == word {
-			return word, true
-		}
-	}
-	d.failHint(place(t, child(path, "type")), "unknown-type", diag.DidYouMean(word, allowed), "must be one of %s, got %s", either(allowed), describe(t))
-	return "", false
 }
 
-func (d *decoder) field(name string, at Place, n *jsontree.Node) *Field {
-	f := &Field{Place: at, Name: name}
-	kind, ok := d.kindOf(n, at.Path, typeNames[1:]...)
-	if !ok {
-		return f
-	}
-	keys := map[string][]string{
-		"string": {"type", "format?", "default?"}, "bool": {"type", "default?"}, "int": {"type", "min?", "max?", "default?"}, "enum": {"type", "values", "default?"}, "ref": {"type", "entity"},
-	}[kind]
-	o, _ := d.object(n, at.Path, keys...)
-	switch kind {
-	case "string":
-		f.Type, f.Format = String, o.optional("format")
-	case "bool":
-		f.Type = Bool
-	case "int":
-		f.Type, f.Min, f.Max = Int, o.i64("min"), o.i64("max")
-	case "enum":
-		f.Type, f.Values = Enum, o.texts("values")
-	case "ref":
-		f.Type, f.Entity = Ref, o.text("entity")
-		return f
-	}
-	f.Default = o.exprOf("default")
-	return f
-}
-
-func (d *decoder) params(o object) []Param {
-	n, path := o.get("params")
-	if n == nil {
-		return nil
-	}
+func (d *decoder) params(s *doctree.Section) []Param {
 	var list []Param
-	d.items(n, path, func(path string, v *jsontree.Node) {
-		if p, ok := d.object(v, path, "name", "type"); ok {
-			list = append(list, Param{p.Place, p.text("name"), p.text("type")})
+	s.Each("params", func(n *doctree.Node, path string) {
+		if p := d.Section(n, path, format().param); p.There() {
+			list = append(list, Param{where(p), p.Text("name"), p.Text("type")})
 		}
 	})
 	return list
 }
 
 // exprOf reads the expression of a key; an absent one, or null, is nil.
-func (o object) exprOf(key string) *Expr {
-	n, path := o.some(key)
-	if n == nil {
-		return nil
+func (d *decoder) exprOf(s *doctree.Section, key string) *Expr {
+	if n := s.Node(key); n != nil {
+		return d.expr(n, s.At(key))
 	}
-	return o.d.expr(n, path)
+	return nil
 }
 
-func (d *decoder) refinement(name string, at Place, n *jsontree.Node) *Refinement {
-	r := &Refinement{Place: at, Name: name}
-	if o, ok := d.object(n, at.Path, "base", "params?", "predicate"); ok {
-		r.Base, r.Params = o.text("base"), d.params(o)
-		if v, path := o.get("predicate"); v != nil {
-			r.Predicate = d.expr(v, path)
-		}
-	}
-	return r
+func (d *decoder) refinement(name string, at Place, n *doctree.Node) *Refinement {
+	s := d.Section(n, at.Path, format().refinement)
+	return &Refinement{Place: at, Name: name, Base: s.Text("base"), Params: d.params(s), Predicate: d.exprOf(s, "predicate")}
 }
 
-func (d *decoder) function(name string, at Place, n *jsontree.Node) *Function {
-	f := &Function{Place: at, Name: name}
-	o, ok := d.object(n, at.Path, "classification", "params", "body?", "binding?", "models?", "returns")
-	if !ok {
-		return f
+func (d *decoder) function(name string, at Place, n *doctree.Node) *Function {
+	s := d.Section(n, at.Path, format().function)
+	class := s.Text("classification")
+	f := &Function{
+		Place: at, Name: name, Observer: class == "observer", Params: d.params(s), Body: d.exprOf(s, "body"),
+		Binding: s.Text("binding"), Models: s.Text("models"), Returns: s.Text("returns"),
 	}
-	class := o.text("classification")
-	if v, path := o.get("classification"); v != nil && class != "derived" && class != "observer" {
-		d.failHint(place(v, path), "unknown-type", diag.DidYouMean(class, []string{"derived", "observer"}), "must be derived or observer, got %s", describe(v))
-	}
-	f.Observer = class == "observer"
-	f.Params, f.Body, f.Binding, f.Returns = d.params(o), o.exprOf("body"), o.optional("binding"), o.text("returns")
-	f.Models = o.optional("models")
-	body, bodyPath := o.some("body")
-	binding, bindingPath := o.some("binding")
 	switch {
-	case f.Observer && binding == nil:
+	case !s.There():
+	case f.Observer && !s.Given("binding"):
 		d.fail(at, "observer-binding", "an observer must name the export that it calls as its binding")
-	case f.Observer && body != nil:
-		d.fail(place(body, bodyPath), "observer-binding", "an observer has no body: it asks the module")
-	case class == "derived" && body == nil:
+	case f.Observer && s.Given("body"):
+		d.fail(valueOf(s, "body"), "observer-binding", "an observer has no body: it asks the module")
+	case class == "derived" && !s.Given("body"):
 		d.fail(at, "derived-body", "a derived function must have a body")
-	case class == "derived" && binding != nil:
-		d.fail(place(binding, bindingPath), "derived-body", "a derived function has no binding: it is computed from the model")
+	case class == "derived" && s.Given("binding"):
+		d.fail(valueOf(s, "binding"), "derived-body", "a derived function has no binding: it is computed from the model")
 	}
 	return f
 }
 
 // node reads a protocol node. Its id is the path that names it in traces.
-func (d *decoder) node(n *jsontree.Node, path, id string) *Node {
-	x := &Node{Place: place(n, path), ID: id}
-	kind, ok := d.kindOf(n, path, "seq", "alt", "repeat", "call", "ref")
-	if !ok {
-		return x
+func (d *decoder) node(n *doctree.Node, path, id string) *Node {
+	s := d.Section(n, path, format().node)
+	s.Text("type")
+	x := &Node{
+		Place: place(n, path), ID: id, Kind: NodeKind(max(slices.Index([]string{"seq", "alt", "repeat", "call", "ref"}, s.Tag), 0)),
+		Min: uint32(s.Float("min")), Max: uint32(s.Float("max")), Action: s.Text("action"), Protocol: s.Text("protocol"),
 	}
-	keys := map[string][]string{
-		"seq": {"children"}, "alt": {"branches"}, "repeat": {"min", "max", "body"}, "call": {"action"}, "ref": {"protocol"},
-	}[kind]
-	o, _ := d.object(n, path, append(keys, "type")...)
-	switch kind {
-	case "seq":
-		x.Kind = Seq
-		if v, p := o.get("children"); v != nil {
-			d.items(v, p, func(p string, v *jsontree.Node) {
-				x.Children = append(x.Children, d.node(v, p, id+"/"+strconv.Itoa(len(x.Children))))
-			})
-		}
-	case "alt":
-		x.Kind = Alt
-		if v, p := o.get("branches"); v != nil {
-			d.items(v, p, func(p string, v *jsontree.Node) { x.Branches = append(x.Branches, d.branch(v, p, id)) })
-		}
-	case "repeat":
-		x.Kind, x.Min, x.Max = Repeat, o.u32("min"), o.u32("max")
-		if v, p := o.get("body"); v != nil {
-			x.Body = d.node(v, p, id+"/body")
-		}
-	case "call":
-		x.Kind, x.Action = Call, o.text("action")
-	case "ref":
-		x.Kind, x.Protocol = RefTo, o.text("protocol")
+	s.Each("children", func(n *doctree.Node, path string) {
+		x.Children = append(x.Children, d.node(n, path, id+"/"+strconv.Itoa(len(x.Children))))
+	})
+	s.Each("branches", func(n *doctree.Node, path string) { x.Branches = append(x.Branches, d.branch(n, path, id)) })
+	if v, path := d.within(s, "body"); v != nil {
+		x.Body = d.node(v, path, id+"/body")
 	}
 	return x
 }
 
-func (d *decoder) branch(n *jsontree.Node, path, id string) *Branch {
-	b := &Branch{Place: place(n, path)}
-	if o, ok := d.object(n, path, "id", "weight", "guard?", "body"); ok {
-		b.ID, b.Guard, b.Weight = o.text("id"), o.exprOf("guard"), 1 // what has no weight that can be read is no branch without one
-		if w, ok := o.number("weight", u32, new(big.Int), limit(32)); ok {
-			b.Weight = uint32(w.Uint64())
+func (d *decoder) branch(n *doctree.Node, path, id string) *Branch {
+	s := d.Section(n, path, format().branch)
+	b := &Branch{Place: place(n, path), ID: s.Text("id"), Guard: d.exprOf(s, "guard"), Weight: 1} // what has no weight that can be read is no branch without one
+	if before := len(d.List); s.Given("weight") {
+		if w := uint32(s.Float("weight")); len(d.List) == before {
+			b.Weight = w
 		}
-		if v, p := o.get("body"); v != nil {
-			b.Body = d.node(v, p, id+"#"+b.ID)
-		}
+	}
+	if v, path := d.within(s, "body"); v != nil {
+		b.Body = d.node(v, path, id+"#"+b.ID)
 	}
 	return b
 }
 
-func (d *decoder) effect(name string, at Place, n *jsontree.Node) *Effect {
+func (d *decoder) effect(name string, at Place, n *doctree.Node) *Effect {
+	s := d.Section(n, at.Path, format().effect)
 	e := &Effect{Place: at, Action: name}
-	o, ok := d.object(n, at.Path, "creates?", "sets?")
-	if !ok {
-		return e
+	if c := s.Sub("creates"); c.There() {
+		e.Creates = &Creates{where(c), c.Text("entity"), c.Text("assign")}
 	}
-	if v, path := o.some("creates"); v != nil {
-		if c, ok := d.object(v, path, "entity", "assign"); ok {
-			e.Creates = &Creates{c.Place, c.text("entity"), c.text("assign")}
+	s.Each("sets", func(n *doctree.Node, path string) {
+		if x := d.Section(n, path, format().set); x.There() {
+			e.Sets = append(e.Sets, d.set(x))
 		}
-	}
-	if v, path := o.get("sets"); v != nil {
-		d.items(v, path, func(path string, v *jsontree.Node) {
-			if s, ok := d.object(v, path, "target", "value"); ok {
-				e.Sets = append(e.Sets, d.set(s))
-			}
-		})
-	}
+	})
 	return e
 }
 
-func (d *decoder) set(o object) Set {
-	s := Set{Place: o.Place}
-	if v, path := o.get("target"); v != nil {
-		target := o.texts("target")
-		s.Place = place(v, path)
-		if v.Kind == jsontree.Array && len(target) != 2 {
-			d.fail(place(v, path), "target", "must be a variable and a field, got %d names", len(target))
+func (d *decoder) set(s *doctree.Section) Set {
+	x := Set{Place: where(s)}
+	if n := s.Node("target"); n != nil {
+		target := s.Texts("target")
+		x.Place = valueOf(s, "target")
+		if n.Kind == doctree.Seq && len(n.Items) != 2 {
+			d.fail(x.Place, "target", "must be a variable and a field, got %d names", len(n.Items))
 		}
 		if len(target) == 2 {
-			s.Var, s.Field = target[0], target[1]
+			x.Var, x.Field = target[0], target[1]
 		}
 	}
-	s.Value = o.value("value")
-	return s
+	x.Value = d.value(s, "value")
+	return x
 }
 
 // value reads an expression in which arithmetic may be used.
-func (o object) value(key string) *Expr {
-	v, path := o.get(key)
-	if v == nil {
+func (d *decoder) value(s *doctree.Section, key string) *Expr {
+	n := s.Node(key)
+	if n == nil {
 		return nil
 	}
-	p := exprReader{decoder: o.d, arithmetic: true}
-	return p.read(v, path, 0)
+	p := exprReader{decoder: d, arithmetic: true}
+	return p.read(n, s.At(key), 0)
 }
 
-func (d *decoder) property(name string, at Place, n *jsontree.Node) *Property {
+func (d *decoder) property(name string, at Place, n *doctree.Node) *Property {
+	s := d.Section(n, at.Path, format().property)
+	kind := s.Text("type")
 	p := &Property{Place: at, Name: name}
-	o, ok := d.object(n, at.Path, "type", "predicate?", "rule?", "description?")
-	if !ok {
-		return p
-	}
-	kind := o.text("type")
-	if v, path := o.get("type"); v != nil && kind != "invariant" && kind != "temporal" {
-		d.failHint(place(v, path), "unknown-type", diag.DidYouMean(kind, []string{"invariant", "temporal"}), "must be invariant or temporal, got %s", describe(v))
+	if kind != "invariant" && kind != "temporal" {
 		return p
 	}
 	p.Temporal = kind == "temporal"
-	p.Predicate, p.Description = o.exprOf("predicate"), o.optional("description")
-	rule, path := o.some("rule")
+	p.Predicate, p.Description = d.exprOf(s, "predicate"), s.Text("description")
+	rule, path := d.within(s, "rule")
 	if rule != nil {
 		p.Rule = d.rule(rule, path)
 	}
-	predicate, _ := o.some("predicate")
-	if kind == "invariant" && predicate == nil {
+	switch {
+	case !p.Temporal && rule != nil:
+		d.fail(place(rule, path), "property-rule", "an invariant has no rule; only temporal properties have")
+	case !p.Temporal && !s.Given("predicate"):
 		d.fail(at, "property-predicate", "an invariant must have a predicate")
-	}
-	if kind == "temporal" && rule == nil {
+	case p.Temporal && rule == nil:
 		d.fail(at, "property-rule", "a temporal property must have a rule")
 	}
-	if kind == "invariant" && rule != nil {
-		d.fail(place(rule, path), "property-rule", "an invariant has no rule; only temporal properties have")
-	}
 	return p
-}
-
-func either(words []string) string {
-	s := ""
-	for i, w := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			s += " or "
-		default:
-			s += ", "
-		}
-		s += w
-	}
-	return s
 }

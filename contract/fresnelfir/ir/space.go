@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // Words of the exploration section that mean something. Others are free text
@@ -168,7 +169,7 @@ func (c *checker) inputs() {
 func (c *checker) mentions(k Constraint) {
 	found := false
 	named := func(e *Expr) bool {
-		return e.Op == LitString && c.doc.Domain(e.Text) != nil || e.Op == FieldOf && e.Var == "input"
+		return e.Op == LitString && c.doc.Domain(e.Text) != nil || e.Input
 	}
 	domains := names(c.doc.Inputs.Domains, func(x *Domain) string { return x.Name })
 	k.Rule.Walk(func(e *Expr) {
@@ -198,7 +199,7 @@ func (c *checker) member(v *Expr, x *Domain) {
 	case Bool:
 		ok = v.Op == LitBool
 	case Enum, String:
-		ok, want = v.Op == LitString && slices.Contains(x.Values, v.Text), "one of "+either(x.Values)
+		ok, want = v.Op == LitString && slices.Contains(x.Values, v.Text), "one of "+doctree.Either(x.Values)
 	case Int:
 		ok, want = v.Op == LitInt && x.Min <= v.Int && v.Int <= x.Max, "an integer within the domain's bounds"
 	}
@@ -207,10 +208,14 @@ func (c *checker) member(v *Expr, x *Domain) {
 	}
 }
 
+// CodeArgument is the code of arguments that stand for nothing: a doubt of the model,
+// and a fault as soon as a module is to be called with them.
+const CodeArgument = "unknown-argument"
+
 func (c *checker) bindings() {
 	b := &c.doc.Bindings
-	if b.Runtime != "wasm" {
-		c.doubt(c.src.Within(b.Place, "runtime"), "unknown-word", "", "is %q; only wasm modules can be run", b.Runtime)
+	if b.Runtime != "wasm" && b.Runtime != "system" {
+		c.doubt(c.src.Within(b.Place, "runtime"), "unknown-word", "", "is %q; only wasm modules and systems can be run", b.Runtime)
 	}
 	called := c.called()
 	for _, a := range b.Actions {
@@ -219,7 +224,7 @@ func (c *checker) bindings() {
 		}
 		for i, name := range a.Args {
 			if _, ok := c.doc.Argument(name); !ok {
-				c.fail(c.src.Within(a.Place, "args", strconv.Itoa(i)), "unknown-argument", c.argumentHint(name), "the argument %q stands for nothing: it names no variable, no field of one and no input domain", name)
+				c.doubt(c.src.Within(a.Place, "args", strconv.Itoa(i)), CodeArgument, c.argumentHint(name), "the argument %q stands for nothing, so that no module can be called with it: it names no variable, no field of one and no input domain", name)
 			}
 		}
 		got := c.expr(a.Answer, scope{vars: c.doc.Vars, inputs: true, loose: true})

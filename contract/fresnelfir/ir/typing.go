@@ -4,10 +4,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // ValueType is the type of an expression, or of what a function or an action
@@ -26,7 +26,7 @@ func (k ValueType) String() string {
 	case NoType:
 		return "a value"
 	case Enum:
-		return "one of " + either(k.Values)
+		return "one of " + doctree.Either(k.Values)
 	case Ref:
 		return "a " + k.Entity
 	case Int:
@@ -144,6 +144,10 @@ func (c *checker) variable(at Place, name string, s scope) string {
 			return e
 		}
 	}
+	if of := c.shared[name]; len(of) > 1 {
+		c.fail(at, "variable-type", "let each effect assign a variable of its own", "the variable %q stands for one %s after some actions and one %s after others: which it is here is not known", name, of[0], of[1])
+		return ""
+	}
 	hint := diag.DidYouMean(name, slices.Sorted(maps.Keys(s.vars)))
 	if name == "actor" && hint == "" {
 		hint = `say which entity acts: "actor" in exploration`
@@ -249,7 +253,8 @@ func (c *checker) expr(e *Expr, s scope) ValueType {
 }
 
 func (c *checker) field(e *Expr, s scope) ValueType {
-	if e.Var == "input" && (s.inputs || s.domain) {
+	if _, bound := s.vars[e.Var]; e.Var == "input" && !bound && (s.inputs || s.domain) {
+		e.Input = true
 		if c.known(e.Place, "unknown-domain", "an input domain", e.Text, names(c.doc.Inputs.Domains, func(x *Domain) string { return x.Name })) {
 			return domainType(c.doc.Domain(e.Text))
 		}
@@ -276,17 +281,20 @@ func (c *checker) comparison(e *Expr, s scope) {
 		return
 	}
 	if !a.fits(b) {
-		c.fail(e.Place, "operand-type", "", "%s compares values of one type, got %s and %s", e.Op, a, b)
+		c.doubt(e.Place, "operand-type", "", "compares %s with %s: it is always %t", a, b, e.Op == Neq)
 		return
 	}
-	c.literal(e.Args[1], a)
-	c.literal(e.Args[0], b)
+	for i, w := range []ValueType{b, a} {
+		if x := e.Args[i]; !s.domain || c.doc.Domain(x.Text) == nil {
+			c.literal(x, w, c.doubt)
+		}
+	}
 }
 
-// literal checks that a string that meets an enum is one of its values.
-func (c *checker) literal(e *Expr, w ValueType) {
-	if e.Op == LitString && w.Type == Enum && len(w.Values) > 0 && !slices.Contains(w.Values, e.Text) && c.doc.Domain(e.Text) == nil {
-		c.fail(e.Place, "enum-value", diag.DidYouMean(e.Text, w.Values), "must be %s, got %q", w, e.Text)
+// literal looks whether a string that meets an enum is one of its values.
+func (c *checker) literal(e *Expr, w ValueType, outside report) {
+	if e.Op == LitString && w.Type == Enum && len(w.Values) > 0 && !slices.Contains(w.Values, e.Text) {
+		outside(e.Place, "enum-value", diag.DidYouMean(e.Text, w.Values), "is not %s, got %q", w, e.Text)
 	}
 }
 
@@ -314,7 +322,7 @@ func (c *checker) call(e *Expr, s scope) ValueType {
 		return ValueType{}
 	}
 	if len(e.Names) != len(f.Params) {
-		c.fail(e.Place, "argument-count", "", "%s takes %s, got %d", f.Name, count(len(f.Params), "argument"), len(e.Names))
+		c.fail(e.Place, "argument-count", "", "%s takes %s, got %d", f.Name, diag.Plural(len(f.Params), "argument"), len(e.Names))
 		return returnType(c.doc, f.Returns)
 	}
 	for i, p := range f.Params {
@@ -349,11 +357,4 @@ func (c *checker) refinementTest(e *Expr, s scope) {
 			c.fail(e.Place, "missing-parameter", "", "%s needs its parameter %q, and no variable goes by that name", r.Name, p.Name)
 		}
 	}
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

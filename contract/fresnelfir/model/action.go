@@ -1,8 +1,8 @@
 package model
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
@@ -30,10 +30,10 @@ func (p *Program) compileActions() {
 			declared := p.entities[entity].ir
 			x.field = slices.IndexFunc(declared.Fields, func(f *ir.Field) bool { return f.Name == s.Field })
 			x.declared = declared.Fields[x.field]
-			if x.declared.Type == ir.Enum && s.Value.Op != ir.LitString {
-				x.allow = map[int64]bool{}
+			x.entity, x.enum = declared.Name, x.declared.Type == ir.Enum
+			if x.enum {
 				for _, v := range x.declared.Values {
-					x.allow[p.symbols.index[v]] = true
+					x.allow = append(x.allow, p.symbols.index[v])
 				}
 			}
 			a.sets = append(a.sets, x)
@@ -75,11 +75,25 @@ func (p *Program) subject(a *Action) int {
 // Assigns is the variable that the action's new instance is bound to, or -1.
 func (a *Action) Assigns() int { return a.assign }
 
+// Excess is a value that an effect gave a field and that the field's declaration
+// excludes.
+type Excess struct {
+	Set    *ir.Set
+	Entity string
+	Why    string // "above its max of 10", "to none of red, green"
+}
+
+// Excesses are what the effect that was applied last gave fields beyond what they are
+// declared to hold. The model goes on with these values: they may break a property
+// as well.
+func (m *Machine) Excesses() []Excess { return m.excesses }
+
 // Apply carries out the effect of an action for the acting thread. If it
 // cannot be carried out to its end, nothing of it is.
 func (m *Machine) Apply(action int) Fault {
 	a := &m.p.actions[action]
 	start := len(m.undo)
+	m.excesses = m.excesses[:0]
 	if a.creates >= 0 {
 		m.Bind(a.assign, m.Create(a.creates))
 	}
@@ -100,7 +114,7 @@ func (m *Machine) Settled(action int) bool {
 	if a.creates >= 0 || a.steady {
 		return true
 	}
-	start, dirty := len(m.undo), m.dirty
+	start, dirty, beyond := len(m.undo), m.dirty, len(m.excesses)
 	settled := true
 	for k := range a.sets {
 		settled = settled && m.assign(&a.sets[k])
@@ -110,7 +124,7 @@ func (m *Machine) Settled(action int) bool {
 		settled = settled && (again || m.fields[c.at] == c.was)
 	}
 	m.Undo(start)
-	m.dirty = dirty
+	m.dirty, m.excesses = dirty, m.excesses[:beyond]
 	return settled
 }
 
@@ -141,15 +155,33 @@ func (m *Machine) assign(s *set) bool {
 		m.fault = Fault{Cause: Unbound, Expr: s.source.Value, Detail: s.source.Var}
 		return false
 	}
-	d := s.declared
-	if v.Kind == Int && (d.Min != nil && v.N < *d.Min || d.Max != nil && v.N > *d.Max) {
-		m.fault = Fault{Cause: OutOfBounds, Expr: s.source.Value, Detail: fmt.Sprintf("%s.%s is set to %d, which is outside of its bounds", s.source.Var, d.Name, v.N)}
-		return false
-	}
-	if s.allow != nil && !s.allow[v.N] {
-		m.fault = Fault{Cause: OutOfBounds, Expr: s.source.Value, Detail: fmt.Sprintf("%s.%s is set to %q, which is not one of %s", s.source.Var, d.Name, m.Text(v), strings.Join(d.Values, ", "))}
-		return false
+	if why := s.excludes(v); why != "" {
+		m.excesses = append(m.excesses, Excess{Set: &s.source, Entity: s.entity, Why: why})
 	}
 	m.Set(i, s.field, v)
 	return true
+}
+
+// Exceeds reports whether some effect gives a field a value that stands in the document
+// and that the field's declaration excludes.
+func (p *Program) Exceeds() bool {
+	m := p.New(1)
+	return slices.ContainsFunc(p.actions, func(a Action) bool {
+		return slices.ContainsFunc(a.sets, func(s set) bool {
+			return s.source.Value.Op <= ir.LitString && s.excludes(s.value(m)) != ""
+		})
+	})
+}
+
+// excludes says why the field is not to hold a value; "" if it may.
+func (s *set) excludes(v Value) string {
+	switch d := s.declared; {
+	case v.Kind == Int && d.Max != nil && v.N > *d.Max:
+		return "above its max of " + strconv.FormatInt(*d.Max, 10)
+	case v.Kind == Int && d.Min != nil && v.N < *d.Min:
+		return "below its min of " + strconv.FormatInt(*d.Min, 10)
+	case s.enum && !slices.Contains(s.allow, v.N):
+		return "to none of " + strings.Join(d.Values, ", ")
+	}
+	return ""
 }

@@ -72,12 +72,15 @@ func (c *compiler) invoke(e *ir.Expr) Code {
 		model = c.call(e, fn.pair, args, e.Names)
 	}
 	most := c.most
+	alone := func(m *Machine) Value {
+		if model == nil {
+			return m.failed(Unobservable, e, fn.name)
+		}
+		return model(m)
+	}
 	return func(m *Machine) Value {
 		if m.observer == nil || m.alone {
-			if model == nil {
-				return m.failed(Unobservable, e, fn.name)
-			}
-			return model(m)
+			return alone(m)
 		}
 		next := m.base + most
 		for need := next + len(args); need > len(m.locals); {
@@ -89,6 +92,9 @@ func (c *compiler) invoke(e *ir.Expr) Code {
 				return m.failed(Unbound, e, e.Names[k])
 			}
 			m.locals[next+k] = i
+		}
+		if !m.observer.Knows(m.locals[next : next+len(args)]...) {
+			return alone(m)
 		}
 		v, err := m.observer.Observe(fn.index, m.locals[next:next+len(args)])
 		if err != nil {

@@ -158,11 +158,10 @@ func (m *Machine) unfit(v Value, cause Cause, e *ir.Expr) Value {
 }
 
 func (c *compiler) field(e *ir.Expr) Code {
-	if e.Var == "input" {
-		if d := c.p.Domain(e.Text); d >= 0 && !c.isLocal("input") {
-			c.reads |= variables
-			return func(m *Machine) Value { return m.inputs[d] }
-		}
+	if e.Input {
+		d := c.p.Domain(e.Text)
+		c.reads |= variables
+		return func(m *Machine) Value { return m.inputs[d] }
 	}
 	ref, entity := c.reference(e.Var)
 	x := &c.p.entities[entity]

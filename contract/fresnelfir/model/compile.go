@@ -71,8 +71,10 @@ type set struct {
 	field    int
 	value    Code
 	source   ir.Set
+	entity   string
 	declared *ir.Field
-	allow    map[int64]bool // of an enum; nil: anything
+	enum     bool
+	allow    []int64 // of an enum
 }
 
 // Compile turns a document that has no errors to a program.

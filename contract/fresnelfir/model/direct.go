@@ -41,7 +41,7 @@ func (c *compiler) direct(e *ir.Expr, slow Code) Code {
 // variableField is the place of a variable and of a field of what it stands for,
 // if an expression is that.
 func (c *compiler) variableField(e *ir.Expr) (slot int, field int32, ok bool) {
-	if e.Op != ir.FieldOf || e.Var == "input" || c.isLocal(e.Var) {
+	if e.Op != ir.FieldOf || e.Input || c.isLocal(e.Var) {
 		return 0, 0, false
 	}
 	if slot, ok = c.p.slots[e.Var]; !ok {

@@ -212,7 +212,7 @@ func (c *farness) compared(e *ir.Expr, want bool) Distance {
 func (c *farness) chosen(e *ir.Expr) bool {
 	found := false
 	e.Walk(func(x *ir.Expr) {
-		found = found || x.Op == ir.FieldOf && x.Var == "input" && !c.isLocal("input") && c.p.Domain(x.Text) >= 0
+		found = found || x.Input
 	})
 	return found
 }

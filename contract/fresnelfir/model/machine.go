@@ -11,6 +11,8 @@ const None int32 = -1
 // function for instances. An error makes the expression unknown.
 type Observer interface {
 	Observe(function int, args []int32) (Value, error)
+	// Knows reports whether it can be asked about instances.
+	Knows(instances ...int32) bool
 }
 
 // Machine is one state of the model. It is for one goroutine.
@@ -23,6 +25,8 @@ type Machine struct {
 	marks  []mark    // what temporal rules remember
 	undo   []change
 	dirty  uint64 // columns changed since invariants were looked at
+
+	excesses []Excess // of the effect that was applied last
 
 	thread   int     // the acting one
 	env      []int32 // its variables
@@ -228,10 +232,9 @@ const (
 	UnsetField         // a field that was never set
 	NotACondition
 	NotAnInteger
-	OutOfBounds // a value that the field's declaration excludes
-	Overflow    // arithmetic beyond 64 bits
-	Endless     // too much work for one expression
-	Unanswered  // the module failed to answer an observer
+	Overflow   // arithmetic beyond 64 bits
+	Endless    // too much work for one expression
+	Unanswered // the module failed to answer an observer
 )
 
 // Fault is why an expression or an effect could not be evaluated.
@@ -266,8 +269,6 @@ func (f Fault) String() string {
 		return "a condition is neither true nor false"
 	case NotAnInteger:
 		return "an operand is no integer"
-	case OutOfBounds:
-		return f.Detail
 	case Overflow:
 		return "arithmetic exceeds 64 bits"
 	case Endless:

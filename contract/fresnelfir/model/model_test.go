@@ -150,11 +150,26 @@ func TestEffectsAreWhole(t *testing.T) {
 	w.step(t, "publish")
 	w.step(t, "grow") // 9
 	w.step(t, "publish")
-	if f := w.Apply(p.Action("grow")); f.Cause != model.OutOfBounds || !f.Spec() {
-		t.Errorf("beyond the bounds: %v", f)
-	}
 	if w.doc("visibility") != "public" || w.doc("size") != "9" {
 		t.Errorf("half an effect stayed: %s %s", w.doc("visibility"), w.doc("size"))
+	}
+}
+
+// An effect that gives a field what its declaration excludes is carried out, and says so.
+func TestExcesses(t *testing.T) {
+	p := compile(t, `{}`)
+	w := newWorld(p, "member", true)
+	for i, action := range []string{"create", "grow", "grow", "grow"} { // 3, 9, 21
+		w.step(t, action)
+		if x := w.Excesses(); len(x) != i/3 || len(x) == 1 && x[0].Entity+"."+x[0].Set.Field+" "+x[0].Why != "Document.size above its max of 9" {
+			t.Errorf("step %d: %+v", i, x)
+		}
+	}
+	if w.doc("size") != "21" || !w.Settled(p.Action("read")) || len(w.Excesses()) != 1 {
+		t.Errorf("size %s, then %v", w.doc("size"), w.Excesses())
+	}
+	if w.step(t, "publish"); len(w.Excesses()) != 0 {
+		t.Errorf("publish: %v", w.Excesses())
 	}
 }
 

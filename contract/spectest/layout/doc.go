@@ -8,6 +8,6 @@
 // item each, in brackets, strings in double quotes, at most 60 columns, and a
 // list that does not fit broken after its first element.
 //
-// The package knows YAML and nothing of cases. It imports engine/yamltree and
+// The package knows YAML and nothing of cases. It imports engine/doctree and
 // engine/jsontree. Start at [Block].
 package layout

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
-	"github.com/thresh-dev/thresh/engine/yamltree"
 )
 
 // width is how long a list may be that stands on one line.
@@ -15,9 +15,9 @@ const width = 60
 // expressed is the text with every expression of evaluate laid out. One that
 // holds a comment, an anchor, an alias or a tag stays as it is.
 func expressed(s *source) string {
-	var list []*yamltree.Node
-	cases := []yamltree.Node{*s.root}
-	if s.root.Kind == yamltree.Seq {
+	var list []*doctree.Node
+	cases := []doctree.Node{*s.root}
+	if s.root.Kind == doctree.Seq {
 		cases = s.root.Items
 	}
 	for i := range cases {
@@ -43,7 +43,7 @@ func expressed(s *source) string {
 
 // expressions finds the items of evaluate lists in block form: within brackets
 // nothing is laid out.
-func expressions(s *source, n *yamltree.Node, list []*yamltree.Node) []*yamltree.Node {
+func expressions(s *source, n *doctree.Node, list []*doctree.Node) []*doctree.Node {
 	if n.Flow || s.at(n.Pos) == '*' {
 		return list
 	}
@@ -52,12 +52,12 @@ func expressions(s *source, n *yamltree.Node, list []*yamltree.Node) []*yamltree
 	}
 	for i := range n.Members {
 		v := &n.Members[i].Value
-		if n.Members[i].Key.Text != "evaluate" || v.Kind != yamltree.Seq {
+		if n.Members[i].Key.Text != "evaluate" || v.Kind != doctree.Seq {
 			list = expressions(s, v, list)
 			continue
 		}
 		for j := range v.Items {
-			if item := &v.Items[j]; !v.Flow && item.Kind == yamltree.Seq && len(item.Items) > 0 {
+			if item := &v.Items[j]; !v.Flow && item.Kind == doctree.Seq && len(item.Items) > 0 {
 				list = append(list, item)
 			}
 		}
@@ -67,20 +67,20 @@ func expressions(s *source, n *yamltree.Node, list []*yamltree.Node) []*yamltree
 
 // plain reports whether nothing but lists and scalars stands in an expression:
 // what else there may be would be lost.
-func (s *source) plain(n *yamltree.Node, to yamltree.Pos) bool {
+func (s *source) plain(n *doctree.Node, to doctree.Pos) bool {
 	if strings.IndexByte("&*!|>", s.at(n.Pos)) >= 0 || n.Block {
 		return false
 	}
-	for l := n.Pos.Line; !n.Flow && n.Kind == yamltree.Seq && l <= to.Line; l++ {
+	for l := n.Pos.Line; !n.Flow && n.Kind == doctree.Seq && l <= to.Line; l++ {
 		text := s.line(l)
 		if strings.Contains(" "+text, " #") || strings.TrimSpace(text) == "" {
 			return false
 		}
 	}
 	switch n.Kind {
-	case yamltree.Seq:
-		return !slices.ContainsFunc(n.Items, func(item yamltree.Node) bool { return !s.plain(&item, to) })
-	case yamltree.Null, yamltree.Bool, yamltree.Int, yamltree.Float, yamltree.String:
+	case doctree.Seq:
+		return !slices.ContainsFunc(n.Items, func(item doctree.Node) bool { return !s.plain(&item, to) })
+	case doctree.Null, doctree.Bool, doctree.Int, doctree.Float, doctree.String:
 		return true
 	}
 	return false
@@ -90,9 +90,9 @@ func (s *source) plain(n *yamltree.Node, to yamltree.Pos) bool {
 // list within n lists that does not fit puts its elements n columns further
 // right than the list around it puts its own: the form that the format's own
 // tool writes.
-func layOut(n *yamltree.Node, level, column int) []string {
+func layOut(n *doctree.Node, level, column int) []string {
 	flat := flow(n)
-	if n.Kind != yamltree.Seq || len(n.Items) == 0 || utf8.RuneCountInString(flat) <= width {
+	if n.Kind != doctree.Seq || len(n.Items) == 0 || utf8.RuneCountInString(flat) <= width {
 		return []string{flat}
 	}
 	column += level
@@ -112,15 +112,15 @@ func layOut(n *yamltree.Node, level, column int) []string {
 }
 
 // flow is an expression on one line.
-func flow(n *yamltree.Node) string {
+func flow(n *doctree.Node) string {
 	switch n.Kind {
-	case yamltree.Seq:
+	case doctree.Seq:
 		parts := make([]string, len(n.Items))
 		for i := range n.Items {
 			parts[i] = flow(&n.Items[i])
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
-	case yamltree.String:
+	case doctree.String:
 		return jsontree.Style{}.Format(&jsontree.Node{Kind: jsontree.String, Text: n.Text})
 	}
 	if n.Raw == "" {

@@ -3,7 +3,7 @@ package layout
 import (
 	"strings"
 
-	"github.com/thresh-dev/thresh/engine/yamltree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // step is how much further what is in something stands.
@@ -28,7 +28,7 @@ type indenter struct {
 // columns for everything that is in something, one blank behind a dash.
 func indented(s *source) string {
 	in := &indenter{s: s, marks: make(map[int][]mark), covered: make(map[int]bool)}
-	if s.root.Flow || s.root.Kind != yamltree.Map && s.root.Kind != yamltree.Seq {
+	if s.root.Flow || s.root.Kind != doctree.Map && s.root.Kind != doctree.Seq {
 		return s.text(s.lines)
 	}
 	in.collection(s.root, in.column(s.root))
@@ -46,17 +46,17 @@ func indented(s *source) string {
 }
 
 // column is where the keys or dashes of a block collection stand.
-func (in *indenter) column(n *yamltree.Node) int {
-	if n.Kind == yamltree.Map && len(n.Members) > 0 {
+func (in *indenter) column(n *doctree.Node) int {
+	if n.Kind == doctree.Map && len(n.Members) > 0 {
 		return n.Members[0].Key.Pos.Col
 	}
 	return n.Pos.Col
 }
 
 // collection marks a block collection whose elements are to stand at a column.
-func (in *indenter) collection(n *yamltree.Node, column int) {
+func (in *indenter) collection(n *doctree.Node, column int) {
 	old := in.column(n)
-	if n.Kind == yamltree.Map {
+	if n.Kind == doctree.Map {
 		for i := range n.Members {
 			m := &n.Members[i]
 			in.mark(m.Key.Pos, mark{old: old, new: column})
@@ -67,7 +67,7 @@ func (in *indenter) collection(n *yamltree.Node, column int) {
 	}
 	for i := range n.Items {
 		item := &n.Items[i]
-		at := yamltree.Pos{Line: item.Pos.Line, Col: old}
+		at := doctree.Pos{Line: item.Pos.Line, Col: old}
 		for at.Line >= n.Pos.Line && in.s.at(at) != '-' {
 			at.Line--
 		}
@@ -80,22 +80,22 @@ func (in *indenter) collection(n *yamltree.Node, column int) {
 	}
 }
 
-func (in *indenter) mark(at yamltree.Pos, m mark) {
+func (in *indenter) mark(at doctree.Pos, m mark) {
 	list := in.marks[at.Line]
 	in.unsure = in.unsure || at.Col != m.old || len(list) > 0 && list[len(list)-1].old >= m.old
 	in.marks[at.Line] = append(list, m)
 }
 
-func (in *indenter) value(n *yamltree.Node, column int) {
+func (in *indenter) value(n *doctree.Node, column int) {
 	c := in.s.at(n.Pos)
 	switch {
 	case c == '*':
-	case c == '&' && n.Kind == yamltree.Map && !n.Flow && len(n.Members) > 0 && n.Members[0].Key.Pos.Line > n.Pos.Line:
+	case c == '&' && n.Kind == doctree.Map && !n.Flow && len(n.Members) > 0 && n.Members[0].Key.Pos.Line > n.Pos.Line:
 		in.collection(n, column+step)
 	case c == '&' || c == '!':
-		plain := n.Kind < yamltree.Seq && !n.Block || n.Flow
+		plain := n.Kind < doctree.Seq && !n.Block || n.Flow
 		in.unsure = in.unsure || !plain || !in.oneLine(n)
-	case (n.Kind == yamltree.Map || n.Kind == yamltree.Seq) && !n.Flow:
+	case (n.Kind == doctree.Map || n.Kind == doctree.Seq) && !n.Flow:
 		in.collection(n, column+step)
 	case n.Block:
 		first := n.Pos.Line + 1
@@ -120,14 +120,14 @@ func (in *indenter) value(n *yamltree.Node, column int) {
 // over on its line, for the next line has a mark or the text is at its end.
 // Marks are set in the order of the text, so what can be known is only that
 // brackets are balanced.
-func (in *indenter) oneLine(n *yamltree.Node) bool {
+func (in *indenter) oneLine(n *doctree.Node) bool {
 	text := in.s.line(n.Pos.Line)[n.Pos.Col-1:]
 	return strings.Count(text, "[") == strings.Count(text, "]") && strings.Count(text, "{") == strings.Count(text, "}")
 }
 
 // parent is the column of the innermost element on a line: the content of a
 // block scalar stands further right.
-func (in *indenter) parent(at yamltree.Pos) int {
+func (in *indenter) parent(at doctree.Pos) int {
 	for l := at.Line; l > 0; l-- {
 		if list := in.marks[l]; len(list) > 0 {
 			return list[len(list)-1].old

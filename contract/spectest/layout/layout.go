@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/engine/yamltree"
+	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
 // Block returns the body of a block in its authoring form. The result of a
@@ -39,13 +39,13 @@ func Block(body string) string {
 
 // source is a text with its tree and its lines.
 type source struct {
-	root  *yamltree.Node
+	root  *doctree.Node
 	lines []string // without line ends
 	final bool     // the last line has a line end
 }
 
 func read(text string) (*source, bool) {
-	doc, err := yamltree.Parse([]byte(text), yamltree.Options{MaxNodes: 10_000 + len(text)})
+	doc, err := doctree.Parse([]byte(text), doctree.Options{MaxNodes: 10_000 + len(text)})
 	if err != nil || len(doc.Duplicates) > 0 {
 		return nil, false
 	}
@@ -89,7 +89,7 @@ func (s *source) line(n int) string {
 }
 
 // at is the byte at a place; 0 at the end of a line.
-func (s *source) at(p yamltree.Pos) byte {
+func (s *source) at(p doctree.Pos) byte {
 	l := s.line(p.Line)
 	if p.Col < 1 || p.Col > len(l) {
 		return 0
@@ -99,12 +99,12 @@ func (s *source) at(p yamltree.Pos) byte {
 
 // end is the place just past a value; false if it cannot be told: for what is
 // anchored, tagged, an alias, a block scalar or spread over lines without quotes.
-func (s *source) end(n *yamltree.Node) (yamltree.Pos, bool) {
+func (s *source) end(n *doctree.Node) (doctree.Pos, bool) {
 	c := s.at(n.Pos)
 	switch {
 	case strings.IndexByte("&*!|>", c) >= 0:
 		return n.Pos, false
-	case n.Kind == yamltree.Seq && !n.Flow:
+	case n.Kind == doctree.Seq && !n.Flow:
 		if len(n.Items) == 0 || c != '-' {
 			return n.Pos, false
 		}
@@ -117,12 +117,12 @@ func (s *source) end(n *yamltree.Node) (yamltree.Pos, bool) {
 	if n.Raw == "" || !strings.HasPrefix(s.line(n.Pos.Line)[n.Pos.Col-1:], n.Raw) {
 		return n.Pos, false
 	}
-	return yamltree.Pos{Line: n.Pos.Line, Col: n.Pos.Col + len(n.Raw)}, true
+	return doctree.Pos{Line: n.Pos.Line, Col: n.Pos.Col + len(n.Raw)}, true
 }
 
 // scan finds the end of a bracket or a quoted text. It gives up on anchors,
 // aliases and tags within brackets, and on comments unless they may be there.
-func (s *source) scan(p yamltree.Pos, comments bool) (yamltree.Pos, bool) {
+func (s *source) scan(p doctree.Pos, comments bool) (doctree.Pos, bool) {
 	depth := 0
 	var quote, before byte = 0, ' '
 	for ; p.Line <= len(s.lines); p.Line, p.Col, before = p.Line+1, 1, ' ' {
@@ -131,11 +131,11 @@ func (s *source) scan(p yamltree.Pos, comments bool) (yamltree.Pos, bool) {
 			switch {
 			case quote == '"' && c == '\\':
 				p.Col++
-			case quote == '\'' && c == quote && s.at(yamltree.Pos{Line: p.Line, Col: p.Col + 1}) == quote:
+			case quote == '\'' && c == quote && s.at(doctree.Pos{Line: p.Line, Col: p.Col + 1}) == quote:
 				p.Col++
 			case quote != 0 && c == quote:
 				if quote = 0; depth == 0 {
-					return yamltree.Pos{Line: p.Line, Col: p.Col + 1}, true
+					return doctree.Pos{Line: p.Line, Col: p.Col + 1}, true
 				}
 			case quote != 0:
 			case (c == '"' || c == '\'') && strings.IndexByte(" [{,:", before) >= 0:
@@ -144,7 +144,7 @@ func (s *source) scan(p yamltree.Pos, comments bool) (yamltree.Pos, bool) {
 				depth++
 			case c == ']' || c == '}':
 				if depth--; depth == 0 {
-					return yamltree.Pos{Line: p.Line, Col: p.Col + 1}, true
+					return doctree.Pos{Line: p.Line, Col: p.Col + 1}, true
 				}
 			case c == '#' && before == ' ' && comments:
 				p.Col = len(s.line(p.Line))

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package app
+
+import "os/exec"
+
+func alone(*exec.Cmd) {}

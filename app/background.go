@@ -1,0 +1,268 @@
+package app
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/run/triage"
+)
+
+// Start compiles a document and begins to run it. The run goes on after ctx has
+// ended.
+func (u *Remote) Start(ctx context.Context, d Draft) (*Background, error) {
+	b := NewBundle()
+	docs, set, err := u.documents(d, b)
+	if err != nil {
+		return nil, err
+	}
+	c, err := Compile(ctx, docs, set)
+	if err != nil {
+		return nil, err
+	}
+	m, err := u.app.manifest(u.store, c, b, set, d.Cases)
+	if err != nil {
+		return nil, err
+	}
+	w, err := u.store.Begin(m)
+	if err != nil {
+		return nil, err
+	}
+	rctx, stop := context.WithCancel(u.ctx)
+	r := &Background{id: w.RunID(), stop: stop, done: make(chan struct{}), changed: make(chan struct{}), began: time.Now()}
+	r.status.Phase, r.status.Of = string(run.PhaseProbe), len(c.Campaigns)
+	for i, x := range c.Campaigns {
+		y := &watched{ctx: rctx, Any: x, r: r}
+		if model, ok := campaign.As[*fresnelfir.Campaign](x); ok {
+			y.model = model
+			e := exploration(model, nil)
+			if r.explored == nil {
+				y.first, r.explored = true, &e
+			}
+			if e.Alone != "" {
+				r.alone = e.Alone
+			}
+		}
+		c.Campaigns[i] = y
+	}
+	job := Job{Store: u.dir, Workers: u.workers, Cases: d.Cases, Time: d.Time, Progress: r.follow}.withDefaults()
+	if d.Findings > 0 {
+		job.Stop = r.enough(d.Findings)
+	}
+	opt := u.app.runOptions(&job, c.Warnings)
+	rj := run.Job{Campaigns: c.Campaigns, Sources: c.Sources, Store: u.store, Writer: w}
+	go func() {
+		defer stop()
+		rec, err := run.Run(rctx, rj, opt)
+		if cerr := w.Close(); err == nil && cerr != nil {
+			err = diag.Environment("closing the run's journal: %w", cerr)
+		}
+		r.end(rec, err)
+	}()
+	return r, nil
+}
+
+// Background is a run that goes on while its client does other things. It
+// implements [Run].
+type Background struct {
+	id    string
+	stop  context.CancelFunc
+	done  chan struct{}
+	began time.Time
+
+	mu       sync.Mutex
+	changed  chan struct{}
+	status   Status
+	found    []Seen
+	explored *Exploration // nil: it explores no model
+	alone    string       // why one of its models is explored alone
+	latest   func() Exploration
+	fruitful int
+}
+
+func (r *Background) ID() string            { return r.id }
+func (r *Background) Done() <-chan struct{} { return r.done }
+func (r *Background) Stop()                 { r.stop() }
+
+func (r *Background) Changed() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.changed
+}
+
+func (r *Background) Status() Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.status
+	if s.Record == nil && s.Err == nil {
+		s.Elapsed = time.Since(r.began)
+	}
+	return s
+}
+
+func (r *Background) Findings() []Seen {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.found)
+}
+
+func (r *Background) Explored() (Exploration, bool) {
+	r.mu.Lock()
+	e, latest, fruitful := r.explored, r.latest, r.fruitful
+	r.mu.Unlock()
+	if e == nil {
+		return Exploration{}, false
+	}
+	x := *e
+	if latest != nil {
+		x = latest()
+	}
+	x.Fruitful = fruitful
+	if r.alone != "" {
+		x.Alone = r.alone
+	}
+	return x, true
+}
+
+// update changes the run and tells those who wait for a change.
+func (r *Background) update(change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// follow takes a snapshot of package run.
+func (r *Background) follow(s run.Snapshot) {
+	r.update(func() {
+		r.status.Phase, r.status.Campaign, r.status.Index, r.status.Of = string(s.Phase), s.Campaign, s.Index, s.Of
+		r.status.Done, r.status.Planned, r.status.Failed, r.status.Errors = s.Done, s.Planned, s.Failed, s.Errors
+	})
+}
+
+func (r *Background) end(rec campaign.Record, err error) {
+	r.update(func() {
+		// A case that failed is a finding even if the run was cut before its
+		// round was folded.
+		for _, f := range rec.Findings {
+			r.meet(Seen{ID: f.ID, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind, Title: f.Title, Severity: f.Severity, Case: f.First, Cause: f.Cause})
+		}
+		r.status.Phase, r.status.Err, r.status.Elapsed = string(run.PhaseDone), err, time.Since(r.began)
+		if rec.RunID != "" {
+			rec.Findings = nil // the store has them
+			r.status.Record = &rec
+		}
+	})
+	close(r.done)
+}
+
+// meet notes a finding unless it is known; the caller holds the lock.
+func (r *Background) meet(s Seen) bool {
+	if slices.ContainsFunc(r.found, func(x Seen) bool { return x.ID == s.ID }) {
+		return false
+	}
+	s.Seq = int64(len(r.found) + 1)
+	r.found = append(r.found, s)
+	return true
+}
+
+// enough ends a run at the case that shows its most'th finding.
+func (r *Background) enough(most int) func(*campaign.Outcome) bool {
+	known := make(map[string]bool)
+	return func(o *campaign.Outcome) bool {
+		if o.Verdict == campaign.VerdictFail {
+			known[triage.Fingerprint("", o)] = true
+		}
+		return len(known) >= most
+	}
+}
+
+// watched is a campaign whose findings and whose exploration are looked at each
+// time that a round has been folded.
+type watched struct {
+	ctx context.Context // of the run
+	campaign.Any
+	r     *Background
+	model *fresnelfir.Campaign // nil: it explores no model
+	first bool                 // it is the one that the run tells of
+}
+
+// Unwrap implements [campaign.Wrapper].
+func (w *watched) Unwrap() any { return w.Any }
+
+// Fold implements [campaign.Campaign].
+func (w *watched) Fold(state any, results iter.Seq2[campaign.Case, campaign.Outcome]) any {
+	type failure struct {
+		at campaign.Case
+		o  campaign.Outcome
+	}
+	var failures []failure
+	prints := make(map[string]bool)
+	next := w.Any.Fold(state, func(yield func(campaign.Case, campaign.Outcome) bool) {
+		for c, o := range results {
+			if o.Verdict == campaign.VerdictFail {
+				if p := triage.Fingerprint(w.Identity().Contract, &o); !prints[p] {
+					prints[p] = true
+					failures = append(failures, failure{c, o})
+				}
+			}
+			if !yield(c, o) {
+				return
+			}
+		}
+	})
+	var fresh []Seen
+	for _, f := range failures {
+		if s := w.seen(state, f.at, &f.o); s != nil {
+			fresh = append(fresh, *s)
+		}
+	}
+	w.r.update(func() {
+		n := 0
+		for _, s := range fresh {
+			if w.r.meet(s) {
+				n++
+			}
+		}
+		if !w.first {
+			return
+		}
+		w.r.latest = func() Exploration { return exploration(w.model, next) }
+		if n > 0 {
+			w.r.fruitful++
+		}
+	})
+	return next
+}
+
+// seen is what is said of a failing case at the moment it is met; nil if its
+// finding is known.
+func (w *watched) seen(state any, at campaign.Case, o *campaign.Outcome) *Seen {
+	id := w.Identity()
+	s := Seen{
+		ID: triage.FindingID(id, triage.Fingerprint(id.Contract, o)), Contract: id.Contract, Campaign: id.Name, Kind: o.Kind, Title: o.Title,
+		Severity: o.Severity, Case: at.Index, Cause: o.Cause,
+	}
+	for _, known := range w.r.Findings() {
+		if known.ID == s.ID {
+			return nil
+		}
+	}
+	if w.model == nil {
+		return &s
+	}
+	if in, ok := campaign.As[campaign.Inputter[any]](w.Any); ok {
+		if tape := in.Input(w.ctx, state, at); tape != nil {
+			// Told if it can be; the finding is one without it as well.
+			s.Action, s.Generation, _ = w.model.Trigger(w.ctx, tape)
+		}
+	}
+	return &s
+}

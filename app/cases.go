@@ -1,0 +1,182 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// Cases are the cases of a run as its journal has them, for the formats that
+// list cases; nil for the others, and for a run of which the cases are not kept
+// any more. Formats that speak of tests list those that have names, and those
+// that show evidence what is kept of cases beside the findings.
+func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.Cases {
+	var wanted func(campaign.Any) bool
+	switch format {
+	case "junit", "tap", "ctrf":
+		wanted = func(x campaign.Any) bool { _, ok := campaign.As[campaign.Namer](x); return ok }
+	case "jsonl":
+		wanted = func(campaign.Any) bool { return true }
+	case "json", "html":
+		wanted = records
+	default:
+		return nil
+	}
+	past, err := a.past(st, rec.RunID)
+	if err != nil {
+		a.note("note: the %s report does not list the cases one by one: %s", format, err)
+		return nil
+	}
+	defer past.close()
+	if !slices.ContainsFunc(past.campaigns, wanted) {
+		return nil
+	}
+	return func(yield func(report.Case, error) bool) {
+		past, err := a.past(st, rec.RunID)
+		if err != nil {
+			yield(report.Case{}, err)
+			return
+		}
+		defer past.close()
+		for k, x := range past.campaigns {
+			if wanted(x) && !past.cases(k, format == "junit" || format == "tap" || format == "ctrf", yield) {
+				return
+			}
+		}
+	}
+}
+
+// records tells whether the evidence of all cases of a campaign is kept.
+func records(x campaign.Any) bool {
+	r, ok := campaign.As[campaign.Recorder](x)
+	return ok && r.Records()
+}
+
+// past is a stored run to be told about: its journal, and its campaigns, of
+// which nothing is opened.
+type past struct {
+	runID     string
+	journal   *store.Journal
+	campaigns []campaign.Any
+}
+
+func (a *App) past(st *store.Store, runID string) (*past, error) {
+	j, err := st.OpenJournal(runID)
+	if err != nil {
+		return nil, err
+	}
+	if a.last.run == runID {
+		return &past{runID: runID, journal: j, campaigns: a.last.campaigns}, nil
+	}
+	c, _, _, err := a.Stored(context.Background(), st.Blob, j.Manifest())
+	if err != nil {
+		j.Close()
+		return nil, err
+	}
+	return &past{runID: runID, journal: j, campaigns: c.Campaigns}, nil
+}
+
+func (p *past) close() { p.journal.Close() }
+
+// cases yields the cases of campaign k; bare ones without evidence.
+func (p *past) cases(k int, bare bool, yield func(report.Case, error) bool) bool {
+	show := func(campaign.Case, campaign.Outcome) []campaign.Exhibit { return nil }
+	if x := p.campaigns[k]; !bare && records(x) {
+		var err error
+		switch show, err = p.shows(k); {
+		case errors.Is(err, run.ErrUntried):
+			return true // no cases
+		case err != nil:
+			return yield(report.Case{}, err)
+		}
+	}
+	namer, named := campaign.As[campaign.Namer](p.campaigns[k])
+	if named && bare {
+		// Starting tells a campaign what was learned of its target, which may name
+		// cases.
+		if _, err := run.FirstState(p.campaigns[k], k, p.journal); err != nil {
+			return true
+		}
+	}
+	for e := range run.Cases(p.journal, k) {
+		e.Outcome.Evidence = slices.DeleteFunc(e.Outcome.Evidence, func(x campaign.Attachment) bool { return x.Name == campaign.MeasuredAttachment })
+		c := report.Case{Campaign: k, Index: e.Case.Index, Verdict: e.Outcome.Verdict, Kind: e.Outcome.Kind, Title: e.Outcome.Title, Evidence: show(e.Case, e.Outcome), Elapsed: e.Outcome.Elapsed}
+		if named {
+			c.Name = namer.CaseName(e.Case)
+		}
+		if s, ok := campaign.As[campaign.Skipper](p.campaigns[k]); ok && c.Verdict == campaign.VerdictSkip && c.Title == "" {
+			c.Title = s.SkipReason(e.Case)
+		}
+		if !yield(c, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// shows tells what is shown of cases of campaign k by the evidence that was kept.
+func (p *past) shows(k int) (func(campaign.Case, campaign.Outcome) []campaign.Exhibit, error) {
+	x := p.campaigns[k]
+	d, ok := campaign.As[campaign.Describer[any]](x)
+	if !ok {
+		return nil, fmt.Errorf("the cases of %s have nothing to show", x.Identity().Contract)
+	}
+	state, err := run.FirstState(x, k, p.journal)
+	if err != nil {
+		return nil, err
+	}
+	return func(at campaign.Case, o campaign.Outcome) []campaign.Exhibit {
+		if len(o.Evidence) == 0 {
+			return nil
+		}
+		return d.Describe(state, at, o, nil)
+	}, nil
+}
+
+// KeptCase is what is kept of one case of a run; without a name the run must
+// have one campaign.
+func (a *App) KeptCase(st *store.Store, runID, contract, name string, index int64) (o campaign.Outcome, shown []campaign.Exhibit, err error) {
+	p, err := a.past(st, runID)
+	if err != nil {
+		return o, nil, err
+	}
+	defer p.close()
+	k, err := p.find(contract, name)
+	if err != nil {
+		return o, nil, err
+	}
+	id := p.campaigns[k].Identity()
+	at, o, err := st.CaseOf(runID, id.Contract, id.Name, index)
+	if err != nil || len(o.Evidence) == 0 {
+		return o, nil, err
+	}
+	show, err := p.shows(k)
+	if err != nil {
+		return o, nil, err
+	}
+	shown = show(at, o)
+	if namer, ok := campaign.As[campaign.Namer](p.campaigns[k]); ok && o.Title == "" {
+		o.Title = namer.CaseName(at) // of one that failed the title says what happened
+	}
+	return o, shown, nil
+}
+
+// find is the campaign of that contract and name; without a name the only one.
+func (p *past) find(contract, name string) (int, error) {
+	if name == "" && len(p.campaigns) > 1 {
+		return 0, diag.Refused("run %s has %d campaigns; name a finding", p.runID, len(p.campaigns))
+	}
+	for k, x := range p.campaigns {
+		if id := x.Identity(); name == "" || id.Contract == contract && id.Name == name {
+			return k, nil
+		}
+	}
+	return 0, diag.Refused("run %s has no campaign %q", p.runID, name)
+}

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Checked is what is to be said of documents without running them.
+type Checked struct {
+	Diagnostics diag.List
+	Campaigns   []Planned // of documents that are not refused
+}
+
+// Planned is a campaign that was compiled.
+type Planned struct {
+	Source   string // the document, as it was named
+	Contract string
+	Name     string
+	Planned  bool // its cases are known before it runs
+	Cases    int64
+	More     string // when there are more of them
+	Model    *Model // of a campaign that explores a model
+}
+
+// Check compiles documents and runs nothing. What is wrong with them stands in
+// the answer; an error means that they could not be looked at.
+func (a *App) Check(ctx context.Context, job Job) (Checked, error) {
+	a = a.with(job.Contracts)
+	options, err := a.Options(job.Options)
+	if err != nil {
+		return Checked{}, err
+	}
+	job.Options = options
+	set := job.Settings()
+	set.Check = true
+	docs, problems, err := a.Documents(job.Paths, set)
+	if err != nil {
+		return Checked{}, err
+	}
+	c := check(ctx, docs, NewBundle().Fill(set))
+	c.Diagnostics = append(problems, c.Diagnostics...)
+	if job.Strict {
+		c.Diagnostics.Strict()
+	}
+	return c, nil
+}
+
+// check compiles documents one by one.
+func check(ctx context.Context, docs []Document, set campaign.Settings) Checked {
+	var out Checked
+	for _, d := range docs {
+		compiled, list := d.Contract.Compile(ctx, d.Spec, set)
+		out.Diagnostics = append(out.Diagnostics, list...)
+		if list.HasErrors() {
+			continue
+		}
+		for _, c := range compiled {
+			id := c.Identity()
+			p := Planned{Source: d.Path, Contract: id.Contract, Name: id.Name, Model: modelOf(c)}
+			if x, ok := campaign.As[campaign.Planner](c); ok {
+				p.Planned, p.Cases = true, x.Planned()
+			}
+			if x, ok := campaign.As[campaign.Extender](c); ok {
+				p.More = x.Extends()
+			}
+			out.Campaigns = append(out.Campaigns, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,277 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// Fill gives settings what documents are compiled with; what is read is
+// recorded.
+func (b *Bundle) Fill(set campaign.Settings) campaign.Settings {
+	set.Read, set.List, set.Digest, set.Self = b.Read, b.List, b.digest, self()
+	return set
+}
+
+// Bundle records the files that documents name while they are compiled, so
+// that they can be kept with the run.
+type Bundle struct {
+	files   map[string][]byte
+	digests map[string]string
+}
+
+func NewBundle() *Bundle {
+	return &Bundle{files: make(map[string][]byte), digests: make(map[string]string)}
+}
+
+func (b *Bundle) Read(path string) ([]byte, error) {
+	if data, ok := b.files[path]; ok {
+		return data, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	b.files[path] = data
+	return data, nil
+}
+
+// Changed is the first of the files that were read whose content is not what a
+// run began with; "" if there is none.
+func (b *Bundle) Changed(m store.Manifest) string {
+	for _, path := range slices.Sorted(maps.Keys(b.files)) {
+		data := b.files[path]
+		if declares(path, data) {
+			data = sealed(data)
+		}
+		sum := sha256.Sum256(data)
+		if kept, ok := m.Files[path]; ok && kept != hex.EncodeToString(sum[:]) {
+			return path
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(b.digests)) {
+		if kept, ok := m.Digests[path]; ok && kept != b.digests[path] {
+			return path
+		}
+	}
+	return ""
+}
+
+// listing is the name under which the content of a folder is kept.
+func listing(dir string) string { return filepath.Clean(dir) + string(filepath.Separator) }
+
+func (b *Bundle) List(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	b.files[listing(dir)] = []byte(strings.Join(names, "\x00"))
+	return names, nil
+}
+
+func (b *Bundle) digest(path string) (string, error) {
+	if d, ok := b.digests[path]; ok {
+		return d, nil
+	}
+	d, err := fileDigest(path)
+	if err == nil {
+		b.digests[path] = d
+		if path == self() {
+			b.digests[campaign.Self] = d // wherever it is when the run is compiled again
+		}
+	}
+	return d, err
+}
+
+// self is the path of this program, "" if it is not known.
+var self = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return ""
+	}
+	return path
+})
+
+func fileDigest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Compiled is documents, ready to run.
+type Compiled struct {
+	Docs      []Document
+	Campaigns []campaign.Any
+	Sources   []string // the document of each campaign
+	Warnings  diag.List
+}
+
+// Compile compiles every document; all that is wrong with any is returned.
+func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compiled, error) {
+	c := Compiled{Docs: docs}
+	var all diag.List
+	for i, d := range docs {
+		camps, list, err := compileSealed(ctx, &d, set)
+		if err != nil {
+			return c, err
+		}
+		docs[i] = d
+		all = append(all, list...)
+		for _, x := range camps {
+			c.Campaigns = append(c.Campaigns, x)
+			c.Sources = append(c.Sources, d.Path)
+		}
+	}
+	if all.HasErrors() {
+		return c, all
+	}
+	if set.Strict && len(all) > 0 {
+		all.Strict()
+		return c, all
+	}
+	c.Warnings = all
+	return c, nil
+}
+
+// Settings is how a run's settings are kept in its manifest.
+type Settings struct {
+	Seed    *int64              `json:"seed,omitempty"`
+	Strict  bool                `json:"strict,omitempty"`
+	Cases   int64               `json:"cases,omitempty"`
+	Options map[string][]string `json:"options,omitempty"`
+}
+
+// manifest keeps everything that the run needs to be compiled again.
+func (a *App) manifest(st *store.Store, c Compiled, b *Bundle, set campaign.Settings, cases int64) (store.Manifest, error) {
+	m := store.Manifest{Command: a.commandLine(), Version: Version, Files: make(map[string]string), Digests: b.digests}
+	texts := make([][]byte, len(c.Docs))
+	release := func() {}
+	for i, d := range c.Docs {
+		if d.Release != nil {
+			release = d.Release // which is that of all
+		}
+		m.Specs = append(m.Specs, store.SpecRef{Path: d.Path, Contract: d.Contract.Name()})
+		texts[i] = sealed(d.Data)
+	}
+	if err := st.PutSpecs(m.Specs, texts, release); err != nil {
+		return m, diag.Environment("keeping the documents with the run: %w", err)
+	}
+	for path, data := range b.files {
+		if declares(path, data) {
+			data = sealed(data)
+		}
+		blob, err := st.PutBlob(data)
+		if err != nil {
+			return m, diag.Environment("keeping %s in the store: %w", path, err)
+		}
+		m.Files[path] = blob
+	}
+	for _, x := range c.Campaigns {
+		m.Identities = append(m.Identities, x.Identity())
+	}
+	var err error
+	m.Settings, err = json.Marshal(Settings{Seed: set.Seed, Strict: set.Strict, Cases: cases, Options: set.Options})
+	return m, err
+}
+
+// Stored compiles a run again from what was kept with it; blob reads that. changed names the
+// programs whose content is not what it was.
+func (a *App) Stored(ctx context.Context, blob func(name string) ([]byte, error), m store.Manifest) (c Compiled, set Settings, changed []string, err error) {
+	if err := json.Unmarshal(m.Settings, &set); err != nil {
+		return c, set, nil, fmt.Errorf("reading the settings of run %s: %w", m.RunID, err)
+	}
+	err = store.ReadSpecs(m.Specs, blob, func(s store.SpecRef, data []byte) error {
+		data, err := revealed(s.Path, data)
+		if err != nil {
+			return err
+		}
+		x := a.texts.keep(text{data: data})
+		d := Document{Spec: campaign.Spec{Path: s.Path, Data: x.data, Release: x.release}}
+		for _, k := range a.Contracts {
+			if k.Name() == s.Contract {
+				d.Contract = k
+			}
+		}
+		if d.Contract == nil {
+			return diag.Refused("run %s is of contract %s, which this version does not know", m.RunID, s.Contract)
+		}
+		c.Docs = append(c.Docs, d)
+		return nil
+	})
+	if err != nil {
+		return c, set, nil, err
+	}
+	if set.Options == nil {
+		set.Options = make(map[string][]string) // as the flags give it when none is given
+	}
+	var missing error // a secret of a file: the document is not to blame
+	read := func(path string) ([]byte, error) {
+		name, ok := m.Files[path]
+		if !ok {
+			return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+		}
+		data, err := blob(name)
+		if err != nil || !declares(path, data) {
+			return data, err
+		}
+		data, err = revealed(path, data)
+		missing = cmp.Or(missing, err)
+		return data, err
+	}
+	settings := campaign.Settings{
+		Seed: set.Seed, Options: set.Options, Stored: true, Read: read, Self: self(),
+		List: func(dir string) ([]string, error) {
+			names, err := read(listing(dir))
+			if err != nil || len(names) == 0 {
+				return nil, err
+			}
+			return strings.Split(string(names), "\x00"), nil
+		},
+		Digest: func(path string) (string, error) {
+			kept, ok := m.Digests[path]
+			if path == self() && m.Digests[campaign.Self] != "" {
+				kept, ok = m.Digests[campaign.Self], true
+			}
+			if !ok {
+				return "", &fs.PathError{Op: "digest", Path: path, Err: fs.ErrNotExist}
+			}
+			if now, err := fileDigest(path); err != nil || now != kept {
+				changed = append(changed, path)
+			}
+			return kept, nil
+		},
+	}
+	c, err = Compile(ctx, c.Docs, settings)
+	return c, set, changed, cmp.Or(missing, err)
+}

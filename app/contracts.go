@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm"
+	"github.com/thresh-dev/thresh/contract/fresnelfir"
+	"github.com/thresh-dev/thresh/contract/fuzzspec"
+	"github.com/thresh-dev/thresh/contract/operator"
+	"github.com/thresh-dev/thresh/contract/spectest"
+	calls "github.com/thresh-dev/thresh/contract/system"
+	flakedemo "github.com/thresh-dev/thresh/examples/flakestorm/demo"
+	"github.com/thresh-dev/thresh/examples/fuzzspec/demo"
+	opdemo "github.com/thresh-dev/thresh/examples/operator/demo"
+	"github.com/thresh-dev/thresh/port/dut"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
+	"github.com/thresh-dev/thresh/system/agent"
+	"github.com/thresh-dev/thresh/system/command"
+	"github.com/thresh-dev/thresh/system/driver"
+	"github.com/thresh-dev/thresh/system/embed"
+	"github.com/thresh-dev/thresh/system/fault"
+	httpsys "github.com/thresh-dev/thresh/system/http"
+	"github.com/thresh-dev/thresh/system/python"
+	"github.com/thresh-dev/thresh/system/wasm"
+)
+
+// builtin is every front door of the program, with what it touches targets
+// through. A further contract is a further line here.
+func builtin() []campaign.Contract {
+	systems := systems()
+	return []campaign.Contract{
+		fuzzspec.New(command.Open).Systems(systems),
+		fresnelfir.New(modules()).Systems(systems),
+		flakestorm.New(agents(systems)),
+		operator.New(python.OpenOperators, command.Open).Systems(systems),
+		spectest.New(spectest.Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient}),
+		calls.New(systems),
+	}
+}
+
+// systems opens systems of every kind.
+func systems() sut.Opener {
+	return system.New(map[sut.Kind]system.Kind{
+		sut.Command: command.OpenSystem, sut.HTTP: httpsys.Open, sut.Chat: agent.OpenChat, sut.MCP: agent.OpenMCP,
+		sut.Python: python.OpenSystem, sut.WASM: openModule, sut.Driver: driver.Open,
+	}).Open
+}
+
+// wasmEngine is made when the first module is opened: equal modules are compiled
+// once in a process.
+var wasmEngine = sync.OnceValues(func() (*wasm.Engine, error) { return wasm.NewEngine("") })
+
+func openModule(ctx context.Context, s system.Site) (system.Edge, error) {
+	e, err := wasmEngine()
+	if err != nil {
+		return nil, err
+	}
+	return e.OpenSystem(ctx, s)
+}
+
+// modules opens WebAssembly modules.
+func modules() dut.Opener {
+	return func(ctx context.Context, p dut.Plan) (dut.Device, error) {
+		e, err := wasmEngine()
+		if err != nil {
+			return nil, err
+		}
+		return e.Open(ctx, p)
+	}
+}
+
+// agents is how agents under test are reached, and how faults get into their
+// calls.
+func agents(systems sut.Opener) flakestorm.Targets {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0] // good enough for the starter's text
+	}
+	return flakestorm.Targets{
+		Agents: agent.New().Systems(systems).Open, Faults: fault.Options{Shim: []string{self, shimCommand}}.Open, Measures: embed.Open, Variants: variants{dir: cacheFolder(os.Getenv, "variants")},
+		Command: []string{campaign.Self, flakedemo.Command},
+	}
+}
+
+// shimCommand is the hidden verb that stands for an MCP server which an agent
+// starts.
+const shimCommand = "__mcp-shim"
+
+// Hidden runs what is not for people: targets of the demonstration and of the
+// conformance cases.
+func Hidden(argv []string) (code int, ran bool) {
+	if len(argv) > 1 && argv[1] == flakedemo.Command {
+		return flakedemo.Main(), true
+	}
+	if len(argv) > 1 && argv[1] == opdemo.Command {
+		return opdemo.Main(argv[2:], os.Stdin, os.Stdout), true
+	}
+	if len(argv) > 1 && argv[1] == shimCommand {
+		return fault.Shim(context.Background(), argv[2:], os.Stdin, os.Stdout, os.Stderr), true
+	}
+	if len(argv) > 1 && argv[1] == demo.Command {
+		return demo.Main(argv[2:]), true
+	}
+	if len(argv) > 1 && argv[1] == ConformanceCommand {
+		return conformanceEntrypoint(argv[2:], os.Stdout), true
+	}
+	return 0, false
+}

@@ -1,0 +1,201 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Document is a spec together with the contract it is of.
+type Document struct {
+	campaign.Spec
+	Contract campaign.Contract
+}
+
+// documents reads the paths that the user named: files must be documents of
+// some contract, folders are searched for documents. The problems are all that
+// is wrong with the paths.
+func (a *App) Documents(paths []string, set campaign.Settings) (docs []Document, problems diag.List, err error) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			problems = append(problems, diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: path}, Message: Reason(err)})
+			continue
+		}
+		if info.IsDir() {
+			found, left, err := a.Search(path, set)
+			if err != nil {
+				return nil, nil, err
+			}
+			if len(found) == 0 {
+				problems = append(problems, diag.Diagnostic{
+					Code: "input.empty-folder", Pos: diag.Pos{File: path},
+					Message: "the folder holds no document of " + a.formats(),
+				})
+				problems = append(problems, left...)
+			} else {
+				a.warn(left)
+			}
+			docs = append(docs, found...)
+			continue
+		}
+		d, err := a.Document(path)
+		if err != nil {
+			problems = append(problems, diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: path}, Message: Reason(err)})
+			continue
+		}
+		if d.Contract == nil {
+			problems = append(problems, diag.Diagnostic{
+				Code: "input.unknown-format", Pos: diag.Pos{File: path},
+				Message: "not a document of " + a.formats(),
+				Hint:    formatHint(path),
+			})
+			continue
+		}
+		docs = append(docs, d)
+	}
+	return docs, problems, nil
+}
+
+// Faults is all that is wrong with documents of which none will be run.
+func Faults(ctx context.Context, docs []Document, set campaign.Settings) diag.List {
+	c, err := Compile(ctx, docs, NewBundle().Fill(set))
+	var list diag.List
+	if errors.As(err, &list) {
+		return list
+	}
+	return c.Warnings
+}
+
+// formatHint says what would make a file of that name a document.
+func formatHint(path string) string {
+	switch filepath.Ext(path) {
+	case ".md":
+		return "a block of test cases opens with ```yaml spec-test; thresh init spectest writes a document to begin with"
+	case ".yaml", ".yml":
+		return "a flakestorm file has the sections agent, golden_prompts and invariants; thresh init flakestorm writes one to begin with"
+	}
+	return "a FuzzSpec is a JSON object whose schema_version is \"llmfuzz.fuzzspec.v1\"; thresh init writes one to begin with"
+}
+
+func (a *App) formats() string {
+	names := make([]string, len(a.Contracts))
+	for i, c := range a.Contracts {
+		names[i] = c.Name()
+	}
+	return "a known format (" + strings.Join(names, ", ") + ")"
+}
+
+func (a *App) Document(path string) (Document, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Document{}, err
+	}
+	defer f.Close()
+	x, err := a.texts.read(f)
+	if err != nil {
+		return Document{}, err
+	}
+	d := Document{Spec: campaign.Spec{Path: path, Data: x.data}}
+	for _, c := range a.Contracts {
+		if c.Detect(d.Spec) {
+			d.Contract = c
+			break
+		}
+	}
+	if d.Contract != nil {
+		x = a.texts.keep(x)
+		d.Data, d.Release = x.data, x.release
+	}
+	return d, nil
+}
+
+// search finds the documents in a folder and the folders in it, in path order.
+// What is no document and what runs have left is passed over.
+// What a contract does not take from folders is told in left.
+func (a *App) Search(root string, set campaign.Settings) (docs []Document, left diag.List, err error) {
+	paths, left, err := FilesIn(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range paths {
+		switch filepath.Ext(p) {
+		case ".json", ".yaml", ".yml", ".md":
+		default:
+			continue
+		}
+		d, err := a.Document(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			left = append(left, diag.Diagnostic{Code: "input.unreadable", Level: diag.Warning, Pos: diag.Pos{File: p}, Message: "the document is gone: it was there when the folder was searched"})
+			continue
+		}
+		if err != nil {
+			return nil, nil, diag.Environment("%s: %s", p, Reason(err))
+		}
+		if d.Contract == nil {
+			continue
+		}
+		if k, ok := d.Contract.(campaign.Keeper); ok && k.Keeps(p) {
+			continue
+		}
+		if ch, ok := d.Contract.(campaign.Chooser); ok {
+			if taken, hint := ch.Chooses(root, p, set); !taken && hint == "" {
+				continue
+			} else if !taken {
+				left = append(left, diag.Diagnostic{
+					Code: "input.left-out", Level: diag.Warning, Pos: diag.Pos{File: p},
+					Message: "skipped: " + d.Contract.Name() + " does not take this file from a folder", Hint: hint,
+				})
+				continue
+			}
+		}
+		docs = append(docs, d)
+	}
+	return docs, left, nil
+}
+
+// FilesIn are the files in a folder and the folders in it, but for hidden ones,
+// in path order. Links to files are taken, links to folders may lead in circles.
+func FilesIn(root string) (paths []string, left diag.List, err error) {
+	top := strings.TrimSuffix(root, "/") + "/" // with the slash a link is followed
+	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == top:
+			return err
+		case err != nil: // it may hold no document, and -r may not be asked for
+			left = append(left, diag.Diagnostic{Code: "input.unreadable", Level: diag.Warning, Pos: diag.Pos{File: path}, Message: "not searched for documents: " + Reason(err)})
+		case d.IsDir() && path != top && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case d.Type().IsRegular() || d.Type()&fs.ModeSymlink != 0 && isFile(path):
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, diag.Environment("searching %s for documents: %w", root, err)
+	}
+	sort.Strings(paths)
+	return paths, left, nil
+}
+
+// isFile reports whether a link leads to a file.
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// Reason is an error without the path that the message around it names.
+func Reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,116 @@
+package draft
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+var update = flag.Bool("update", false, "write the expected drafts in testdata anew")
+
+func TestRead(t *testing.T) {
+	folder := func(path string) bool { return path == "docs" || path == "docs/" }
+	for line, want := range map[string]string{
+		"./parser @@":                            "program parser",
+		"python3 -u tools/cli.py @@":             "program cli",
+		"/usr/bin/jq .":                          "program jq",
+		"docs/":                                  "pages docs",
+		"README.md":                              "pages README",
+		"http://127.0.0.1:8000/openapi.json":     "service 127.0.0.1-8000",
+		"api.yaml":                               "service api",
+		"mcp: python3 server.py":                 "server server",
+		"mcp:./server --fast":                    "server server",
+		"module.wasm":                            "module module",
+		"chat http://localhost:11434/v1":         "chat localhost-11434",
+		"agent.py:chain":                         "agent agent",
+		"lib/agent.py:bot.answer":                "agent agent",
+		"":                                       "! nothing to try",
+		"mcp:":                                   "! needs the command",
+		"chat":                                   "! needs the URL",
+		"chat localhost":                         "! begins with http",
+		"docs/ more":                             "! one pages is tried at a time",
+		"module.wasm -- seed":                    "! seeds are for a program",
+		"chat http://a.example http://b.example": "! one chat",
+	} {
+		words, seeds, _ := strings.Cut(line, " -- ")
+		thing, err := Read(strings.Fields(words), strings.Fields(seeds), folder)
+		switch why, bad := strings.CutPrefix(want, "! "); {
+		case bad && (err == nil || !strings.Contains(err.Error(), why)):
+			t.Errorf("%q: %v, want an error with %q", line, err, why)
+		case !bad && err != nil:
+			t.Errorf("%q: %v", line, err)
+		case !bad && string(thing.Kind)+" "+thing.Name() != want:
+			t.Errorf("%q: %s %s, want %s", line, thing.Kind, thing.Name(), want)
+		}
+	}
+}
+
+// golden compares all files of a draft, its flags and questions with testdata.
+func golden(t *testing.T, name string, d *Draft) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("thresh run " + strings.Join(d.Words(d.Path()), " ") + "\n")
+	for _, q := range d.Questions {
+		b.WriteString(d.Place(q) + ": " + q.Ask + "\n")
+	}
+	for _, f := range d.Files {
+		b.WriteString("-- " + f.Name + " --\n" + string(f.Data))
+	}
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("%s is not what is drafted; -update writes it\n%s", file, b.String())
+	}
+}
+
+func TestDraftProgram(t *testing.T) {
+	golden(t, "program.txt", DraftProgram(&ProgramFacts{
+		Name: "parser", Folder: "/home/me/try-parser", Command: []string{"/home/me/parser", "-f", "@@"}, Allow: "/home/me/parser",
+		Seeds: []Seed{{"000-a", []byte("KV 1\n")}, {"001-b", []byte("KV [2]\n")}}, Refused: 1,
+		Slowest: 120 * time.Millisecond, Usual: 5 * time.Millisecond, Exits: []int{1, 65}, Words: []byte("\"KV\"\n"), Lanes: 2,
+	}))
+	golden(t, "stdin.txt", DraftProgram(&ProgramFacts{
+		Name: "cat", Folder: "/home/me/try-cat", Command: []string{"/bin/cat"}, Made: true, Seeds: Seeds()[:1], Slowest: time.Millisecond, Lanes: 2,
+	}))
+}
+
+func TestDictionary(t *testing.T) {
+	for text, want := range map[string]string{
+		"if x == \"MAGIC\" or 'k-v' or \"two words\" in y": "\"MAGIC\"\n\"k-v\"\n",
+		"\x7fELF\x00MAGIC\x00_init\x00GLIBC_2.4\x00a\x00":  "\"MAGIC\"\n",
+		"nothing": "",
+	} {
+		if got := string(Dictionary([]byte(text))); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestDraftAgent(t *testing.T) {
+	golden(t, "python.txt", DraftAgent(&AgentFacts{Name: "agent", Folder: "/home/me/try-agent", Entry: "agent:chain", Dir: "/home/me"}))
+	golden(t, "chat.txt", DraftAgent(&AgentFacts{Name: "localhost", Folder: "/home/me/try-localhost", URL: "http://localhost:11434/v1", Models: []string{"small", "big"}}))
+}
+
+func TestDraftSystem(t *testing.T) {
+	golden(t, "service.txt", DraftSystem(&SystemFacts{
+		Name: "shop", Folder: "/home/me/try-shop", Kind: sut.HTTP, URL: "http://127.0.0.1:8000", OpenAPI: "/openapi.json",
+		Operations: []sut.Operation{{Name: "look", Method: "GET"}, {Name: "order", Method: "POST"}},
+	}))
+	golden(t, "server.txt", DraftSystem(&SystemFacts{
+		Name: "server", Folder: "/home/me/try-server", Kind: sut.MCP, Command: []string{"/usr/bin/python3", "/home/me/server.py"}, Yes: true,
+		Operations: []sut.Operation{{Name: "add"}, {Name: "wipe", Destroys: true}},
+	}))
+}

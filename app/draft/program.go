@@ -1,0 +1,126 @@
+package draft
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fuzzspec"
+)
+
+// ProgramFacts is what is known of a program that was looked at.
+type ProgramFacts struct {
+	Name    string
+	Folder  string   // absolute
+	Command []string // absolute where words are files; Mark where the input goes
+	Allow   string   // the program, if it lies outside of where programs are allowed
+	Seeds   []Seed   // those that the program takes, the first first
+	Made    bool     // the seeds were made up
+	Refused int      // seeds given that the program does not take
+	Slowest time.Duration
+	Usual   time.Duration // that a seed takes
+	Exits   []int         // exit codes with which the program refuses what it does not take
+	Words   []byte
+	Lanes   int // cases at once
+}
+
+// The bounds of what a case may take.
+const (
+	leastTimeout = 2 * time.Second
+	mostTimeout  = 30 * time.Second
+	slack        = 50 // times the slowest seed
+)
+
+// DraftProgram is a FuzzSpec campaign of a program.
+func DraftProgram(f *ProgramFacts) *Draft {
+	d := &Draft{Format: "fuzzspec", Folder: f.Folder, Document: "fuzzspec.json"}
+	command := make([]string, len(f.Command))
+	stdin := true
+	for i, w := range f.Command {
+		stdin = stdin && !strings.Contains(w, Mark)
+		command[i] = strings.ReplaceAll(w, Mark, "<input_path>")
+	}
+	if stdin {
+		d.why("The input is given on standard input, as the command has no %s.", Mark)
+	}
+	d.option("mutators", "deep")
+	d.why("Run with --mutators deep, which knows numbers, text, brackets, JSON and XML, since flipped bits alone seldom get past a parser.")
+	if f.Allow != "" {
+		d.option("allow-exec", f.Allow)
+		d.why("The program lies outside the system's folders, so it is named by --allow-exec.")
+	}
+	if len(f.Exits) > 0 {
+		codes := make([]string, len(f.Exits))
+		for i, c := range f.Exits {
+			codes[i] = strconv.Itoa(c)
+		}
+		list := strings.Join(codes, ",")
+		d.option("ok-exit", list)
+		d.why("While this was drafted, the program refused damaged inputs with exit code %s.", list)
+		d.askFlag("ok-exit", "is exit code %s how the program refuses an input? If it is a failure, run without --ok-exit.", list)
+	}
+	if len(f.Words) > 0 {
+		d.Files = append(d.Files, campaign.File{Name: "words.dict", Data: f.Words})
+		d.option("dict", filepath.Join(f.Folder, "words.dict"))
+		d.why("words.dict holds words that the program's own text has.")
+	}
+	if len(f.Seeds) > 1 {
+		d.option("corpus", filepath.Join(f.Folder, "seeds"))
+	}
+	for _, s := range f.Seeds {
+		d.Files = append(d.Files, campaign.File{Name: "seeds/" + s.Name, Data: s.Data})
+	}
+	first := f.Seeds[0]
+	switch {
+	case f.Made && len(f.Exits) == 0:
+		d.why("No seed was given; the program takes anything, so seeds are small inputs of common formats.")
+		d.ask(`"path"`, "what does a small valid input look like? Put one or more in seeds/, or try again with: -- FOLDER")
+	case f.Made:
+		d.why("No seed was given; of small inputs of common formats the program takes %s.", first.Name)
+		d.ask(`"path"`, "is there a better small valid input? Name it in seed.path and remove seed.sha256, or try again with: -- FOLDER")
+	case f.Refused > 0:
+		d.why("The program refuses %d of the seeds given, which were skipped.", f.Refused)
+	}
+	limit := min(max(f.Slowest*slack, leastTimeout), mostTimeout).Round(time.Second)
+	d.why("The slowest seed took %s, so a case may take %s.", f.Slowest.Round(time.Millisecond), limit)
+	d.ask(`"timeout_s"`, "how long may one input take? %s is a guess.", limit)
+	data := fuzzspec.Draft(fuzzspec.Drafted{
+		Name: f.Name, Description: d.told(), WorkRoot: filepath.Join(f.Folder, "work"), Command: command, Timeout: limit,
+		Seed: filepath.Join(f.Folder, "seeds", first.Name), SeedData: first.Data, MediaType: mediaType(first.Name), Cases: caseCount(f.Usual, f.Lanes),
+	})
+	d.Files = append([]campaign.File{{Name: d.Document, Data: data}}, d.Files...)
+	return d
+}
+
+// caseCount is what runs in some minutes.
+func caseCount(usual time.Duration, lanes int) int {
+	n := int(2*time.Minute/max(usual, 500*time.Microsecond)) * max(lanes, 1)
+	for _, round := range []int{500, 1000, 2000, 5000, 10_000, 20_000, 50_000} {
+		if n <= round {
+			return round
+		}
+	}
+	return 100_000
+}
+
+// mediaTypes are the media types by which a FuzzSpec names the input's file.
+var mediaTypes = map[string]string{
+	".json": "application/json", ".pdf": "application/pdf", ".png": "image/png", ".txt": "text/plain", ".xml": "application/xml",
+	".html": "text/html", ".csv": "text/csv", ".gif": "image/gif", ".zip": "application/zip",
+}
+
+func mediaType(name string) string {
+	if t, ok := mediaTypes[strings.ToLower(filepath.Ext(name))]; ok {
+		return t
+	}
+	return "application/octet-stream"
+}
+
+// SortedCodes are exit codes, each once.
+func SortedCodes(codes []int) []int {
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}

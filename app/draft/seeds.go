@@ -1,0 +1,82 @@
+package draft
+
+import (
+	"bytes"
+	"encoding/base64"
+	"regexp"
+	"slices"
+)
+
+// Seed is an input that a program is known or thought to take.
+type Seed struct {
+	Name string // of its file
+	Data []byte
+}
+
+// Seeds are small inputs of common formats, for a program that was given none.
+// Those that a program takes are kept.
+func Seeds() []Seed {
+	return []Seed{
+		{"seed.json", []byte(`{"name": "a", "list": [1, -2.5, true, null], "map": {"k": "v"}}` + "\n")},
+		{"seed.xml", []byte(`<?xml version="1.0"?><a b="c"><d>1</d><!-- e --></a>` + "\n")},
+		{"seed.html", []byte("<!DOCTYPE html><html><body><p class=\"a\">b</p></body></html>\n")},
+		{"seed.csv", []byte("name,amount\na,1\n\"b, c\",-2.5\n")},
+		{"seed.ini", []byte("[section]\nkey = value\nnumber = 1\n")},
+		{"seed.yaml", []byte("name: a\nlist: [1, 2]\nmap: {k: v}\n")},
+		{"seed.md", []byte("# Title\n\nText *with* `code` and a [link](http://a.example/).\n\n- item\n")},
+		{"seed.expr", []byte("1 + 2 * (3 - 4)\n")},
+		{"seed.num", []byte("1 2 3\n")},
+		{"seed.txt", []byte("hello world\n")},
+		{"seed.png", binary("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")},
+		{"seed.gif", binary("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")},
+		{"seed.zip", binary("UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==")},
+		{"seed.bmp", binary("Qk06AAAAAAAAADYAAAAoAAAAAQAAAAEAAAABABgAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAA////AA==")},
+		{"seed.wav", binary("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA==")},
+		{"seed.pdf", []byte("%PDF-1.1\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n")},
+	}
+}
+
+func binary(text string) []byte {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		panic("draft: a seed is no base64: " + err.Error())
+	}
+	return b
+}
+
+var (
+	printable = regexp.MustCompile(`[ -~]{2,32}`)
+	quoted    = regexp.MustCompile(`"([^"\\\n]{2,24})"|'([^'\\\n]{2,24})'`)
+	plainWord = regexp.MustCompile(`^[!-~]{2,16}$`)
+	internal  = regexp.MustCompile(`^(_|\.|GCC|GLIBC|lib|crt)|\.(c|so|o|go|py)$|@|;|\$|^[A-Z][\]\^]|std::`)
+)
+
+// maxTokens is how many tokens a dictionary has at most.
+const maxTokens = 200
+
+// Dictionary is an AFL dictionary of the words that a program's text has: quoted
+// strings of a script, printable ones of a binary. "" if there are none.
+func Dictionary(text []byte) []byte {
+	var words []string
+	add := func(w string) {
+		if plainWord.MatchString(w) && !internal.MatchString(w) && !slices.Contains(words, w) && len(words) < maxTokens {
+			words = append(words, w)
+		}
+	}
+	if bytes.IndexByte(text, 0) < 0 {
+		for _, m := range quoted.FindAllSubmatch(text, 2000) {
+			add(string(m[1]) + string(m[2]))
+		}
+	} else {
+		for _, part := range bytes.Split(text, []byte{0}) {
+			if len(part) <= 16 && len(part) >= 2 && printable.Match(part) {
+				add(string(part))
+			}
+		}
+	}
+	var b bytes.Buffer
+	for _, w := range words {
+		b.WriteString(`"` + string(bytes.ReplaceAll(bytes.ReplaceAll([]byte(w), []byte(`\`), []byte(`\\`)), []byte(`"`), []byte(`\"`))) + "\"\n")
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,75 @@
+package draft
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// SystemFacts is what is known of a service or a server that was opened.
+type SystemFacts struct {
+	Name, Folder string
+	Kind         sut.Kind
+	URL          string
+	OpenAPI      string // a path on the service, or the name of a file with what is in Described
+	Described    []byte
+	Command      []string // absolute where words are files; nil: it runs elsewhere
+	Operations   []sut.Operation
+	Yes          bool
+}
+
+// DraftSystem is a system file, which is run as it is: its operations are called
+// with inputs made from their schemas.
+func DraftSystem(f *SystemFacts) *Draft {
+	d := &Draft{Format: "system", Folder: f.Folder, Document: f.Name + ".system.yaml"}
+	var called, left []string
+	for i := range f.Operations {
+		o := &f.Operations[i]
+		if writes := o.Destroys || f.Kind == sut.HTTP && o.Method != "GET" && o.Method != "HEAD"; writes && !f.Yes {
+			left = append(left, o.Name)
+		} else {
+			called = append(called, o.Name)
+		}
+	}
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# A system, and how it is reached. Each of its operations is called with inputs made\n# from its schema: valid ones, and ones that break one rule each.\n#")
+	d.why("Called: %s.", strings.Join(called, ", "))
+	if len(left) > 0 {
+		d.why("Not called, as they may change or delete something: %s. With --writes they are.", strings.Join(left, ", "))
+		d.askFlag("writes", "may %s be called? Run with --writes.", strings.Join(left, ", "))
+	}
+	if f.Yes {
+		d.option("writes", "")
+	}
+	for _, w := range d.Why {
+		line("# %s", strings.ReplaceAll(w, "\n", " "))
+	}
+	line("schema: thresh.system.v1\nname: %s\nkind: %s", strconv.Quote(f.Name), f.Kind)
+	if len(f.Command) > 0 {
+		words := make([]string, len(f.Command))
+		for i, w := range f.Command {
+			words[i] = strconv.Quote(w)
+		}
+		line("# Thresh starts it; after a call that ended it, or made it hang, it is started again.\ncommand: [%s]", strings.Join(words, ", "))
+	}
+	if f.URL != "" {
+		line("url: %s", strconv.Quote(f.URL))
+		line("# QUESTION: does it want a token? Edit the next line.\n# headers: {Authorization: \"Bearer ${TOKEN}\"}")
+		d.ask("# headers:", "does it want a token? It was called without.")
+	}
+	if f.OpenAPI != "" {
+		line("openapi: %s", strconv.Quote(f.OpenAPI))
+	}
+	line("# QUESTION: how long may an answer take, and how should a case begin? No state is reset\n# between calls; with an operation that does it: reset: {operation: NAME}")
+	line("limits: {timeout: 5s}")
+	d.ask("limits:", "how long may an answer take? 5s is a guess.")
+	d.Files = []campaign.File{{Name: d.Document, Data: []byte(b.String())}}
+	if f.Described != nil {
+		d.Files = append(d.Files, campaign.File{Name: f.OpenAPI, Data: f.Described})
+	}
+	return d
+}

@@ -1,0 +1,137 @@
+package draft
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Kind is what a thing is.
+type Kind string
+
+// The kinds of things that can be tried.
+const (
+	Program Kind = "program" // a command line; the input is @@ or standard input
+	Pages   Kind = "pages"   // a folder of documents, or one page
+	Service Kind = "service" // an OpenAPI document, on a service or in a file
+	Server  Kind = "server"  // an MCP server that Thresh starts
+	Chat    Kind = "chat"    // a chat endpoint
+	Agent   Kind = "agent"   // a Python function or object
+	Module  Kind = "module"  // a WebAssembly module
+)
+
+// Thing is what a user wants to try.
+type Thing struct {
+	Kind  Kind
+	Words []string // the command line, or the one path or address
+	Seeds []string // files and folders that a program's inputs begin with
+}
+
+// Mark stands for the path of the input in a command line.
+const Mark = "@@"
+
+// agentEntry is FILE.py:NAME.
+var agentEntry = regexp.MustCompile(`^[^:]+\.py:[A-Za-z_][A-Za-z0-9_.]*$`)
+
+// Read says what the words of a command line stand for. Seeds are what stood
+// behind "--". folder reports whether a path is a folder.
+func Read(words, seeds []string, folder func(string) bool) (Thing, error) {
+	if len(words) == 0 || words[0] == "" {
+		return Thing{}, diag.Refused("there is nothing to try")
+	}
+	t := Thing{Words: words, Seeds: seeds}
+	first := words[0]
+	url := strings.HasPrefix(first, "http://") || strings.HasPrefix(first, "https://")
+	ext := strings.ToLower(filepath.Ext(first))
+	switch {
+	case strings.HasPrefix(first, "mcp:"):
+		t.Kind = Server
+		if t.Words = words[1:]; len(first) > len("mcp:") {
+			t.Words = append([]string{strings.TrimPrefix(first, "mcp:")}, t.Words...)
+		}
+		if len(t.Words) == 0 {
+			return t, diag.WithHint(diag.Refused("mcp: needs the command that starts the server"), "thresh try mcp: python3 server.py")
+		}
+		return t, t.single(len(t.Words))
+	case first == "chat":
+		t.Kind = Chat
+		if t.Words = words[1:]; len(t.Words) == 0 {
+			return t, diag.WithHint(diag.Refused("chat needs the URL of a chat endpoint"), "thresh try chat http://127.0.0.1:11434/v1")
+		}
+		if !strings.HasPrefix(t.Words[0], "http://") && !strings.HasPrefix(t.Words[0], "https://") {
+			return t, diag.Refused("chat needs a URL that begins with http:// or https://, got %q", t.Words[0])
+		}
+	case url:
+		t.Kind = Service
+	case agentEntry.MatchString(first):
+		t.Kind = Agent
+	case ext == ".wasm":
+		t.Kind = Module
+	case folder(first) || ext == ".md":
+		t.Kind = Pages
+	case ext == ".json" || ext == ".yaml" || ext == ".yml":
+		t.Kind = Service
+	default:
+		t.Kind = Program
+		return t, nil
+	}
+	return t, t.single(1)
+}
+
+// single refuses words and seeds that a thing has no use for.
+func (t *Thing) single(n int) error {
+	switch {
+	case len(t.Words) > n:
+		return diag.Refused("one %s is tried at a time; what is %q?", t.Kind, t.Words[n])
+	case len(t.Seeds) > 0:
+		return diag.Refused("seeds are for a program; %s is a %s", t.Words[0], t.Kind)
+	}
+	return nil
+}
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// Name is a short name of the thing, fit for files and campaigns.
+func (t *Thing) Name() string {
+	word := t.Words[0]
+	switch t.Kind {
+	case Program, Server:
+		word = t.called()
+	case Service, Chat:
+		_, rest, found := strings.Cut(word, "://")
+		if !found {
+			break
+		}
+		word, _, _ = strings.Cut(rest, "/")
+		return clean(word)
+	case Agent:
+		word, _, _ = strings.Cut(word, ":")
+	}
+	base := filepath.Base(filepath.Clean(word))
+	return clean(strings.TrimSuffix(base, filepath.Ext(base)))
+}
+
+func clean(name string) string {
+	if name = strings.Trim(unfit.ReplaceAllString(name, "-"), ".-_"); name == "" {
+		return "thing"
+	}
+	return name
+}
+
+// runtimes are programs whose first argument that is no option is what is tried.
+var runtimes = regexp.MustCompile(`^(python[0-9.]*|node|ruby|perl|php|sh|bash|java|uv|npx|deno|bun)$`)
+
+// called is the word of a command line that names what is tried.
+func (t *Thing) called() string {
+	if !runtimes.MatchString(filepath.Base(t.Words[0])) {
+		return t.Words[0]
+	}
+	for _, w := range t.Words[1:] {
+		if !strings.HasPrefix(w, "-") && w != Mark && w != "run" {
+			return w
+		}
+	}
+	return t.Words[0]
+}

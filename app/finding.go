@@ -1,0 +1,378 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/run/triage"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// revived is a stored campaign, compiled again and ready to execute cases.
+type revived struct {
+	campaign campaign.Any
+	index    int
+	state    any
+	exec     campaign.Executor[any]
+	journal  *store.Journal // nil: the document is compiled as it is now
+	source   string         // the document
+	settings Settings
+}
+
+// revive compiles the campaign of a stored run that has the contract and name
+// again and opens a cold lane for it; without a name the run must have one.
+func (a *App) revive(ctx context.Context, st *store.Store, runID, contract, name string) (*revived, error) {
+	j, err := st.OpenJournal(runID)
+	if err != nil {
+		return nil, err
+	}
+	c, set, changed, err := a.Stored(ctx, st.Blob, j.Manifest())
+	if err != nil {
+		j.Close()
+		return nil, err
+	}
+	for _, p := range changed {
+		a.note("note: %s has changed since run %s", p, runID)
+	}
+	for k, x := range c.Campaigns {
+		id := x.Identity()
+		if name != "" && (id.Contract != contract || id.Name != name) {
+			continue
+		}
+		if name == "" && len(c.Campaigns) > 1 {
+			j.Close()
+			return nil, diag.Refused("run %s has %d campaigns; name a finding", runID, len(c.Campaigns))
+		}
+		state, err := run.FirstState(x, k, j)
+		if err != nil {
+			j.Close()
+			return nil, err
+		}
+		exec, err := x.Open(ctx, campaign.Lane{Of: 1, Cold: true})
+		if err != nil {
+			j.Close()
+			return nil, diag.Environment("starting the target: %w", err)
+		}
+		return &revived{campaign: x, index: k, state: state, exec: exec, journal: j, source: c.Sources[k], settings: set}, nil
+	}
+	j.Close()
+	return nil, diag.Refused("run %s has no campaign %q", runID, name)
+}
+
+func (r *revived) execute(ctx context.Context, c campaign.Case) (campaign.Outcome, error) {
+	return r.exec.Execute(ctx, r.state, c)
+}
+
+func (r *revived) close() error {
+	err := r.exec.Close()
+	if r.journal == nil {
+		return err
+	}
+	if jerr := r.journal.Close(); err == nil {
+		err = jerr
+	}
+	return err
+}
+
+// payload is the smallest input that is kept for a finding.
+func payload(st *store.Store, f campaign.Finding) (campaign.Case, error) {
+	if len(f.Samples) == 0 {
+		return campaign.Case{}, fmt.Errorf("finding %s keeps no case", f.ID)
+	}
+	c, blob := f.Samples[0].Case, f.Samples[0].Blob
+	if f.Minimized != nil && f.Minimized.Verified {
+		blob = f.Minimized.Blob
+	}
+	if blob == "" {
+		return c, nil
+	}
+	data, err := st.Blob(blob)
+	if err != nil {
+		return c, fmt.Errorf("reading the input of finding %s back: %w", f.ID, err)
+	}
+	if data == nil {
+		data = []byte{}
+	}
+	c.Payload = data
+	return c, nil
+}
+
+// Replayed is what came of running a finding again.
+type Replayed struct {
+	RunID   string
+	Finding campaign.Finding
+	Rerun   campaign.Rerun
+	Now     string // what the case shows instead, if it fails in another way
+}
+
+// ReplayJob is how a finding is run again.
+type ReplayJob struct {
+	Times int // at least 1; one that is flaky is run at least ten times
+	// AsStored runs it under the document that is stored with its run even if the
+	// document has changed since.
+	AsStored bool
+}
+
+// Replay runs the smallest reproducer of a stored finding again: under its
+// document as it is now, or as it is stored if it is gone.
+func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJob) (Replayed, error) {
+	rec, f, err := st.Finding(finding)
+	if err != nil {
+		return Replayed{}, err
+	}
+	out := Replayed{RunID: rec.RunID, Finding: f}
+	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
+	if err != nil {
+		return out, err
+	}
+	defer r.close()
+	at, err := payload(st, f)
+	if err != nil {
+		return out, err
+	}
+	if !job.AsStored {
+		changed, err := changedSince(st, r.journal.Manifest(), r.source)
+		if err != nil {
+			return out, err
+		}
+		if _, err := os.Stat(r.source); err != nil {
+			a.note("note: %s is not here any more; the case is run under the document as it is stored", r.source)
+		} else if len(changed) > 0 {
+			a.note("note: %s changed since run %s; the case is run under the document as it is now (--as-stored runs it as it was)", strings.Join(changed, ", "), rec.RunID)
+			now, same, err := a.current(ctx, r, f, at)
+			if err != nil {
+				return out, err
+			}
+			defer now.close()
+			r, at = now, same
+		}
+	}
+	times := job.Times
+	if f.Flaky {
+		times = max(times, 10)
+	}
+	conf, err := triage.Confirm(ctx, r.execute, f.Contract, at, f.Fingerprint, times)
+	if err != nil {
+		return out, diag.Environment("running case %d again: %w", at.Index, err)
+	}
+	if conf.Rerun.Errors > 0 && conf.Rerun.Same == 0 {
+		return out, diag.Environment("running case %d again: %s", at.Index, conf.Outcome.Title)
+	}
+	out.Rerun = conf.Rerun
+	if conf.Rerun.Same == 0 && len(conf.Observed) > 0 {
+		out.Now = conf.Outcome.Title
+	}
+	return out, nil
+}
+
+// RunCase runs one case of a stored campaign again, with what its format shows
+// of it; without a name the run must have one campaign.
+func (a *App) RunCase(ctx context.Context, st *Store, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
+	r, err := a.revive(ctx, st, runID, contract, name)
+	if err != nil {
+		return campaign.Outcome{}, nil, err
+	}
+	defer r.close()
+	c, state, err := run.CaseAt(ctx, r.campaign, r.index, r.journal, index)
+	if err != nil {
+		return campaign.Outcome{}, nil, diag.Refused("%w", err)
+	}
+	o, err := r.exec.Execute(ctx, state, c)
+	if err != nil {
+		return campaign.Outcome{}, nil, diag.Environment("running case %d: %w", index, err)
+	}
+	var shown []campaign.Exhibit
+	if d, ok := campaign.As[campaign.Describer[any]](r.campaign); ok {
+		shown = d.Describe(state, c, o, nil)
+	}
+	return o, shown, nil
+}
+
+// Shrunk is what came of making a finding's reproducer smaller.
+type Shrunk struct {
+	Finding       campaign.Finding
+	Still         bool   // false: the finding does not show any longer, and nothing was changed
+	Before, After int64  // size of the reproducer
+	Unit          string // what sizes count: "byte", "step", ...
+	Tries         int    // executions spent
+}
+
+// Shrink goes on from the smallest reproducer that is kept of a finding. What it
+// finds is verified and replaces it in the stored run.
+func (a *App) Shrink(ctx context.Context, st *Store, finding string, budget int) (Shrunk, error) {
+	rec, f, err := st.Finding(finding)
+	if err != nil {
+		return Shrunk{}, err
+	}
+	out := Shrunk{Finding: f}
+	if f.Kind == campaign.KindNondeterminism {
+		return out, diag.Refused("%s says that equal cases get different answers; no single one shows it, so none can be made smaller", f.ID)
+	}
+	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
+	if err != nil {
+		return out, err
+	}
+	defer r.close()
+	reducer, ok := campaign.As[campaign.Reducer](r.campaign)
+	if !ok {
+		return out, diag.Refused("%s findings cannot be made smaller", f.Contract)
+	}
+	c, err := payload(st, f)
+	if err != nil {
+		return out, err
+	}
+	before := c.Payload
+	red, err := triage.Reduce(ctx, reducer, r.execute, f.Contract, f.Fingerprint, c, budget, 0)
+	if err != nil {
+		return out, diag.Environment("making %s smaller: %w", f.ID, err)
+	}
+	if !red.Verified {
+		return out, nil
+	}
+	out.Still, out.Tries = true, red.Tries
+	out.Before, out.After, out.Unit = int64(len(before)), int64(len(red.Payload)), "byte"
+	if g := campaign.GaugeFrom(ctx, r.campaign, red.Payload, before); g != nil && g.Unit != "" {
+		out.Before, out.After, out.Unit = g.From, g.Size, g.Unit
+	}
+	return out, run.SaveMinimized(ctx, st, rec, f, c, red, r.campaign, r.state)
+}
+
+// Promote writes a finding out as a regression test in a folder of its own below
+// to, and returns the names of the files.
+func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]string, error) {
+	rec, f, err := st.Finding(finding)
+	if err != nil {
+		return nil, err
+	}
+	if f.Kind == campaign.KindNondeterminism {
+		return nil, diag.Refused("%s says that equal cases get different answers; a test of one of them would pass now and then", f.ID)
+	}
+	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	p, ok := campaign.As[campaign.Promoter](r.campaign)
+	if !ok {
+		return nil, diag.Refused("%s findings cannot be made a regression test", f.Contract)
+	}
+	at, err := payload(st, f)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := filepath.Abs(filepath.Join(to, f.ID))
+	if err != nil {
+		return nil, fmt.Errorf("finding the folder %s: %w", to, err)
+	}
+	files, err := p.Promote(ctx, f, at.Payload, folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := WriteFiles(folder, files); err != nil {
+		return nil, err
+	}
+	names := make([]string, len(files))
+	for i, x := range files {
+		names[i] = filepath.Join(to, f.ID, filepath.FromSlash(x.Name))
+	}
+	return names, nil
+}
+
+// IsFinding tells the name of a finding from that of a run.
+func IsFinding(what string) bool {
+	_, f, qualified := strings.Cut(what, "/")
+	if !qualified {
+		f = what
+	}
+	return strings.HasPrefix(f, "F-")
+}
+
+// Raw is the bytes that the store keeps for a finding: "minimized" or "input".
+func (a *App) Raw(st *Store, finding, part string) ([]byte, error) {
+	_, f, err := st.Finding(finding)
+	if err != nil {
+		return nil, err
+	}
+	blob := ""
+	switch part {
+	case "minimized":
+		if f.Minimized == nil {
+			return nil, diag.WithHint(diag.Refused("finding %s has no minimised input", f.ID), "thresh shrink "+f.ID)
+		}
+		blob = f.Minimized.Blob
+	case "input":
+		if len(f.Samples) > 0 {
+			blob = f.Samples[0].Blob
+		}
+		if blob == "" {
+			return nil, diag.Refused("finding %s keeps no input", f.ID)
+		}
+	default:
+		return nil, diag.Refused("the part of a finding must be minimized or input, got %q", part)
+	}
+	return st.Blob(blob)
+}
+
+// Materialize runs a case of a run again, or the first case of a finding, and
+// returns the folder in which it was written out as files.
+func (a *App) Materialize(ctx context.Context, st *Store, what string, index int64) (string, error) {
+	contract, name := "", ""
+	if IsFinding(what) {
+		rec, f, err := st.Finding(what)
+		if err != nil {
+			return "", err
+		}
+		if index != 0 && index != f.First {
+			return "", diag.Refused("a finding is written out by its first case, %d; for case %d name the run, %s", f.First, index, rec.RunID)
+		}
+		what, index = rec.RunID, f.First
+		contract, name = f.Contract, f.Campaign
+	}
+	id, err := st.ResolveRun(what)
+	if err != nil {
+		return "", err
+	}
+	r, err := a.revive(ctx, st, id, contract, name)
+	if err != nil {
+		return "", err
+	}
+	defer r.close()
+	c, state, err := run.CaseAt(ctx, r.campaign, r.index, r.journal, index)
+	if err != nil {
+		return "", diag.Refused("%w", err)
+	}
+	m, ok := campaign.As[campaign.Materializer[any]](r.campaign)
+	if !ok {
+		return "", diag.Refused("the cases of this format cannot be written out as files")
+	}
+	folder, err := m.Materialize(ctx, state, c)
+	if err != nil {
+		return "", diag.Environment("writing case %s out: %w", strconv.FormatInt(index, 10), err)
+	}
+	return folder, nil
+}
+
+// WriteFiles writes files below dir, each whole or not at all.
+func WriteFiles(dir string, files []campaign.File) error {
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return diag.Environment("making a folder for %s: %w", path, err)
+		}
+		mode := os.FileMode(0o644)
+		if f.Exec {
+			mode = 0o755
+		}
+		if err := WriteWhole(path, f.Data, mode); err != nil {
+			return diag.Environment("writing %s: %w", path, err)
+		}
+	}
+	return nil
+}

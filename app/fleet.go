@@ -1,0 +1,158 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/fleet"
+	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// FleetAccess is how to reach a fleet's server.
+type FleetAccess = fleet.Access
+
+// FleetWatcher listens to the members of a fleet; its rows are [FleetRow]s.
+type FleetWatcher = fleet.Watcher
+
+// FleetRow is one member of a fleet.
+type FleetRow = fleet.Row
+
+// The roles of members of a fleet.
+const (
+	RoleCoordinator = fleet.RoleCoordinator
+	RoleWorker      = fleet.RoleWorker
+)
+
+// FleetJob has workers elsewhere execute the cases of a job.
+type FleetJob struct {
+	FleetAccess
+	Require  []string      // labels that a worker must have
+	Sign     string        // file of the private key that signs the run; "": none
+	Patience time.Duration // silence after which a worker's cases go to another
+}
+
+// MinToken is how many characters a token has at least.
+const MinToken = fleet.MinToken
+
+// DefaultFleetPatience is the silence after which a worker's cases go to another.
+const DefaultFleetPatience = fleet.DefaultPatience
+
+// leasesInFlight is how many leases a coordinator has out unless a job says
+// otherwise: enough for some dozens of lanes, each with one waiting.
+const leasesInFlight = 64
+
+// Connect connects to a fleet's server under the name of a member.
+func (a *App) Connect(ctx context.Context, access FleetAccess, name string) (*fleet.Link, error) {
+	if access.Token == "" {
+		access.Token = a.getenv("THRESH_FLEET_TOKEN")
+	}
+	return fleet.Connect(ctx, access, name)
+}
+
+// join has the fleet run a job's cases, by the link that it returns. leave
+// takes the run back.
+func (a *App) join(ctx context.Context, rj *run.Job, m store.Manifest, job *Job) (link *fleet.Link, leave func(), err error) {
+	set := fleet.Settings{
+		Run: rj.Writer.RunID(), Identities: m.Identities, Require: job.Fleet.Require, CaseTimeout: job.CaseTimeout, Patience: job.Fleet.Patience,
+	}
+	if job.Fleet.Sign != "" {
+		if set.Key, err = fleet.ReadPrivateKey(job.Fleet.Sign); err != nil {
+			return nil, nil, err
+		}
+	}
+	if set.Bundle, err = fleet.NewBundle(m, rj.Store.Blob); err != nil {
+		return nil, nil, err
+	}
+	access := job.Fleet.FleetAccess
+	access.Dir = job.Store
+	if link, err = a.Connect(ctx, access, "coordinator of "+set.Run); err != nil {
+		return nil, nil, err
+	}
+	if link.Embedded() {
+		trust := "--insecure"
+		if job.Fleet.Sign != "" {
+			trust = "--trust " + job.Fleet.Sign + ".pub"
+		}
+		a.note("workers: thresh worker --fleet %s --fleet-token %s %s", link.URL(), link.Token(), trust)
+	}
+	set.Waiting = func() { a.note("no worker has been heard of yet; the run waits for one") }
+	c, err := fleet.Coordinate(ctx, link, set)
+	if err != nil {
+		link.Close()
+		return nil, nil, diag.Environment("%w", err)
+	}
+	rj.Campaigns = slices.Clone(rj.Campaigns)
+	for k, x := range rj.Campaigns {
+		rj.Campaigns[k] = c.Wrap(k, x)
+	}
+	return link, func() {
+		c.Close()
+		link.Close()
+	}, nil
+}
+
+// WorkerJob is how a worker executes cases of runs that are announced at a
+// server.
+type WorkerJob struct {
+	FleetAccess
+	Lanes  int      // cases executed at once
+	Labels []string // what this machine has, for runs that require it
+	Trust  string   // file of public keys; only runs that one of them signed are taken. "": all
+}
+
+// Work executes cases until ctx ends; cases that are running then are finished
+// unless kill ends as well.
+func (a *App) Work(ctx, kill context.Context, job WorkerJob) error {
+	w := &fleet.Worker{Lanes: job.Lanes, Labels: job.Labels, Compile: a.compileBundle, Say: a.note}
+	if job.Trust != "" {
+		keys, err := fleet.ReadPublicKeys(job.Trust)
+		if err != nil {
+			return err
+		}
+		w.Trust = keys
+	}
+	link, err := a.Connect(ctx, job.FleetAccess, "worker")
+	if err != nil {
+		return err
+	}
+	defer link.Close()
+	raiseProcessors(job.Lanes)
+	a.note("worker with %d lanes at %s", w.Lanes, job.URL)
+	return w.Serve(ctx, kill, link)
+}
+
+// compileBundle compiles what a coordinator sent, as a stored run is compiled
+// again.
+func (a *App) compileBundle(ctx context.Context, b fleet.Bundle) ([]campaign.Any, error) {
+	c, _, changed, err := a.Stored(ctx, b.Blob, b.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	if len(changed) > 0 {
+		return nil, fmt.Errorf("%s is not here as it is there", strings.Join(changed, ", "))
+	}
+	return c.Campaigns, nil
+}
+
+// WatchFleet listens to the members of a fleet under a name, until unwatch is
+// called.
+func (a *App) WatchFleet(ctx context.Context, access FleetAccess, name string) (w *FleetWatcher, unwatch func(), err error) {
+	link, err := a.Connect(ctx, access, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if w, err = fleet.Watch(link); err != nil {
+		link.Close()
+		return nil, nil, err
+	}
+	return w, func() { w.Close(); link.Close() }, nil
+}
+
+// MakeKeys writes a pair of keys, file and file.pub.
+func MakeKeys(file string) error { return fleet.WriteKeys(file) }

@@ -1,0 +1,64 @@
+package app
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Options checks settings of formats, and returns them as front doors take them.
+func (a *App) Options(given map[string][]string) (map[string][]string, error) {
+	known := make(map[string]campaign.Option)
+	var names []string
+	for _, c := range a.Contracts {
+		for _, o := range c.Options() {
+			known[o.Name] = o
+			names = append(names, o.Name)
+		}
+	}
+	checked := make(map[string][]string, len(given))
+	for name, values := range given {
+		o, ok := known[name]
+		if !ok {
+			err := diag.Refused("there is no option %q", name)
+			if hint := diag.DidYouMean(name, names); hint != "" {
+				err = diag.WithHint(err, hint)
+			}
+			return nil, err
+		}
+		for _, v := range values {
+			v, err := OptionValue(o, v)
+			if err != nil {
+				return nil, err
+			}
+			if !o.Many {
+				checked[name] = nil // the last one counts
+			}
+			checked[name] = append(checked[name], v)
+		}
+	}
+	return checked, nil
+}
+
+// OptionValue checks one value of an option, and returns it as front doors take
+// it.
+func OptionValue(o campaign.Option, v string) (string, error) {
+	if o.Bool {
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return "", diag.Refused("--%s must be true or false, got %q", o.Name, v)
+		}
+		return strconv.FormatBool(b), nil
+	}
+	if len(o.Values) > 0 && !slices.Contains(o.Values, v) {
+		err := diag.Refused("--%s must be one of %s, got %q", o.Name, strings.Join(o.Values, ", "), v)
+		if h := diag.DidYouMean(v, o.Values); h != "" {
+			return "", diag.WithHint(err, h)
+		}
+		return "", err
+	}
+	return v, nil
+}

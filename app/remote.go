@@ -1,0 +1,196 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Remote is the use cases of a client that names files below a root and whose
+// runs go on in the background.
+type Remote struct {
+	app     *App
+	store   *Store
+	dir     string // of the store, as the user named it
+	root    string
+	workers int
+	ctx     context.Context // ends with the server
+}
+
+// Remote returns the use cases of a client. Runs outlive the calls that begin
+// them and end with ctx.
+func (a *App) Remote(ctx context.Context, st *Store, dir, root string, workers int) *Remote {
+	return &Remote{app: a, store: st, dir: dir, root: root, workers: workers, ctx: ctx}
+}
+
+// below is a path that a client names, if it is one below the root.
+func (u *Remote) below(path string) (string, error) {
+	refused := diag.Refused("%s is not below the folder that this server reads files in; thresh mcp --root names another", path)
+	if !filepath.IsAbs(path) {
+		if !filepath.IsLocal(path) {
+			return "", refused
+		}
+		return filepath.Join(u.root, path), nil
+	}
+	root, err := filepath.Abs(u.root)
+	if err != nil {
+		return "", fmt.Errorf("finding the folder %s: %w", u.root, err)
+	}
+	rel, err := filepath.Rel(root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", refused
+	}
+	return filepath.Join(u.root, rel), nil
+}
+
+// Read is thresh Read for a client.
+func (u *Remote) Read(path string, limit int64) ([]byte, error) {
+	name, err := u.below(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, diag.Refused("%s: %s", path, Reason(err))
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, diag.Refused("%s: %s", path, Reason(err))
+	}
+	if int64(len(data)) > limit {
+		return nil, diag.Refused("%s has more than %d bytes", path, limit)
+	}
+	return data, nil
+}
+
+// documents turns what a client gave into documents, and the settings that they
+// are compiled with.
+func (u *Remote) documents(d Draft, b *Bundle) ([]Document, campaign.Settings, error) {
+	set := campaign.Settings{Seed: d.Seed, Strict: d.Strict, Options: map[string][]string{}}
+	options, err := u.app.Options(d.Options)
+	if err != nil {
+		return nil, set, err
+	}
+	for name, v := range options {
+		set.Options[name] = v
+	}
+	for _, name := range []string{"module", "capsule"} { // options that are files
+		for i, v := range set.Options[name] {
+			if v == "none" {
+				continue
+			}
+			if set.Options[name][i], err = u.below(v); err != nil {
+				return nil, set, err
+			}
+		}
+	}
+	if d.Alone {
+		set.Options["module"] = []string{"none"}
+	}
+	if d.Module != nil {
+		sum := sha256.Sum256(d.Module)
+		name := "module-" + hex.EncodeToString(sum[:8]) + ".wasm"
+		b.files[name] = d.Module // found there, whatever lies on the disk
+		set.Options["module"] = []string{name}
+	}
+	set = b.Fill(set)
+	var docs []Document
+	if d.Path != "" {
+		path, err := u.below(d.Path)
+		if err != nil {
+			return nil, set, err
+		}
+		found, problems, err := u.app.Documents([]string{path}, set)
+		if err != nil {
+			return nil, set, err
+		}
+		if len(problems) > 0 {
+			return nil, set, problems
+		}
+		docs = found
+	} else {
+		name := d.Name
+		if name == "" {
+			sum := sha256.Sum256(d.Text)
+			name = "text-" + hex.EncodeToString(sum[:4])
+		}
+		if name != filepath.Base(name) || !filepath.IsLocal(name) {
+			return nil, set, diag.Refused("the name of a document must be a file name, got %q", name)
+		}
+		x := Document{Spec: campaign.Spec{Path: filepath.Join(u.root, name), Data: d.Text}}
+		for _, c := range u.app.Contracts {
+			if d.Contract == c.Name() || d.Contract == "" && c.Detect(x.Spec) {
+				x.Contract = c
+				break
+			}
+		}
+		docs = append(docs, x)
+	}
+	for _, x := range docs {
+		if x.Contract == nil || d.Contract != "" && x.Contract.Name() != d.Contract {
+			want := u.app.formats()
+			if d.Contract != "" {
+				want = "the format " + d.Contract
+			}
+			return nil, set, diag.List{{Code: "input.unknown-format", Pos: diag.Pos{File: x.Path}, Message: "not a document of " + want}}
+		}
+	}
+	return docs, set, nil
+}
+
+// Check is thresh Check for a client.
+func (u *Remote) Check(ctx context.Context, d Draft) (Checked, error) {
+	var out Checked
+	b := NewBundle()
+	docs, set, err := u.documents(d, b)
+	if errors.As(err, &out.Diagnostics) {
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	set.Check = true
+	return check(ctx, docs, set), nil
+}
+
+// modelOf is what is known of a campaign that explores a model; nil: it does
+// not.
+func modelOf(c campaign.Any) *Model {
+	x, ok := campaign.As[*fresnelfir.Campaign](c)
+	if !ok {
+		return nil
+	}
+	e := exploration(x, nil)
+	m := &Model{Alone: e.Alone, Targets: e.Targets}
+	m.Iterations, m.Seconds = x.LeastBudget()
+	return m
+}
+
+// exploration is how far a campaign is, in the words of the server.
+func exploration(c *fresnelfir.Campaign, state any) Exploration {
+	x := c.Explored(state)
+	e := Exploration{Traversals: x.Traversals, Planned: x.Planned, Actions: x.Actions, Epochs: x.Epochs, Curve: x.Curve, Alone: x.Alone}
+	for _, t := range x.Targets {
+		e.Targets = append(e.Targets, Target(t))
+	}
+	return e
+}
+
+// Replay runs a stored finding again, times times.
+func (u *Remote) Replay(ctx context.Context, finding string, times int) (Replayed, error) {
+	if strings.Contains(finding, "#") {
+		return Replayed{}, diag.Refused("a finding's id is wanted, got %q", finding)
+	}
+	return u.app.Replay(ctx, u.store, finding, ReplayJob{Times: times})
+}

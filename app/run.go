@@ -1,0 +1,330 @@
+package app
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/fleet"
+	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// Job is what is to be run and how. The zero value of each field is what
+// thresh run does without the flag.
+type Job struct {
+	Paths []string // documents, and folders that are searched for documents
+	// Contracts are there beside those of the App.
+	Contracts []campaign.Contract
+	Store     string              // folder that keeps runs; "": [DefaultStore]
+	Options   map[string][]string // settings of formats, by the names of their flags
+	Seed      *int64              // replaces the seed of the documents
+	Strict    bool                // refuse documents that give rise to warnings
+
+	Workers     int           // cases run at once; 0: one a processor, 64 leases with a fleet. It changes no result
+	Cases       int64         // at most so many cases of each campaign; 0: all
+	Time        time.Duration // start no case after this long; 0: no limit
+	FailFast    bool          // stop at the first failing case, in case order
+	MaxErrors   *ErrorLimit   // ends the run once more of its cases have no result; nil: never
+	CaseTimeout time.Duration // a case without an outcome by then is an error; 0: 10 minutes
+	Reruns      int           // times a finding is run again before it is reported; 0: 2
+	Shrink      int           // executions to spend on making one finding smaller; 0: 500, below 0: none
+	AllowEmpty  bool          // a campaign that runs no case is no error
+
+	// Progress is called with every snapshot of the run, from its own goroutine.
+	Progress func(Progress)
+	// Begun, if set, is called once the run is stored and before its first case.
+	Begun func(ctx context.Context, b Begun) error
+	// Fleet, if set, has workers elsewhere execute the cases.
+	Fleet *FleetJob
+	// Stop, if set, is asked about every outcome from case StopFrom on, in case
+	// order; true ends the run.
+	Stop     func(*campaign.Outcome) bool
+	StopFrom int64
+	// Self, if set, makes a command of this program; a case that killed the run
+	// twice is then tried in a process of its own before it is given up.
+	Self func(args ...string) *exec.Cmd
+}
+
+// Progress is how far a run is.
+type Progress = run.Snapshot
+
+// Why a run ended before all its cases were run.
+const (
+	StoppedInterrupted = run.StoppedInterrupted
+	StoppedFatal       = run.StoppedFatal
+)
+
+// ErrorLimit is how many cases of a run, or what share of them, may end without
+// a result.
+type ErrorLimit = run.ErrorLimit
+
+// ParseErrorLimit reads N or P%.
+func ParseErrorLimit(s string) (*ErrorLimit, error) { return run.ParseErrorLimit(s) }
+
+// Begun is a run that has been stored and is about to execute its first case.
+type Begun struct {
+	RunID string
+	// Watch shows the members of the run's fleet; nil: it has none.
+	Watch func() (*fleet.Watcher, error)
+}
+
+// The defaults of a job's zero values.
+const (
+	DefaultReruns      = 2
+	DefaultShrink      = 500
+	DefaultShrinkVerb  = 5000 // of thresh shrink
+	DefaultCaseTimeout = 10 * time.Minute
+)
+
+func (j Job) withDefaults() Job {
+	if j.Store == "" {
+		j.Store = DefaultStore
+	}
+	switch {
+	case j.Workers == 0 && j.Fleet != nil:
+		j.Workers = leasesInFlight
+	case j.Workers == 0:
+		j.Workers = runtime.NumCPU()
+	}
+	if j.CaseTimeout == 0 {
+		j.CaseTimeout = DefaultCaseTimeout
+	}
+	if j.Reruns == 0 {
+		j.Reruns = DefaultReruns
+	}
+	if j.Shrink == 0 {
+		j.Shrink = DefaultShrink
+	}
+	if j.Options == nil {
+		j.Options = make(map[string][]string)
+	}
+	return j
+}
+
+// Settings are the job's settings as a front door sees them.
+func (j *Job) Settings() campaign.Settings {
+	options := j.Options
+	if options == nil {
+		options = make(map[string][]string)
+	}
+	return campaign.Settings{Seed: j.Seed, Strict: j.Strict, Options: options}
+}
+
+// Run runs documents as one run and stores it. Findings stand in the record; an
+// error means that the run could not be made or did not come to its end.
+func (a *App) Run(ctx context.Context, job Job) (campaign.Record, error) {
+	a = a.with(job.Contracts)
+	if len(job.Paths) == 0 {
+		return campaign.Record{}, diag.Refused("there is nothing to run: no path of a document is given")
+	}
+	options, err := a.Options(job.Options)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	job.Options = options
+	docs, problems, err := a.Documents(job.Paths, job.Settings())
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	if job.AllowEmpty {
+		problems = a.passEmpty(problems)
+	}
+	if len(problems) > 0 {
+		return campaign.Record{}, append(problems, Faults(ctx, docs, job.Settings())...)
+	}
+	return a.RunDocuments(ctx, docs, job)
+}
+
+// passEmpty warns of folders without documents instead of refusing them.
+func (a *App) passEmpty(problems diag.List) diag.List {
+	var empty, others diag.List
+	for _, p := range problems {
+		if p.Level == diag.Warning || p.Code == "input.empty-folder" {
+			p.Level = diag.Warning
+			empty = append(empty, p)
+			continue
+		}
+		others = append(others, p)
+	}
+	a.warn(empty)
+	return others
+}
+
+// RunDocuments compiles documents that were read before and runs them.
+func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campaign.Record, error) {
+	job = job.withDefaults()
+	b := NewBundle()
+	set := b.Fill(job.Settings())
+	c, err := Compile(ctx, docs, set)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	a.warn(c.Warnings)
+	if len(c.Campaigns) == 0 && !job.AllowEmpty {
+		return campaign.Record{}, diag.WithHint(diag.Refused("no case is left to run"), "a filter may ask for what no case has, or a shard have none; --allow-empty lets that pass")
+	}
+	st, err := a.OpenStore(job.Store)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	defer st.Close()
+	m, err := a.manifest(st, c, b, set, job.Cases)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	b.files = nil // the store has them
+	w, err := st.Begin(m)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	return a.drive(ctx, run.Job{Campaigns: c.Campaigns, Sources: c.Sources, Store: st, Writer: w}, m, c.Warnings, job)
+}
+
+// RunCompiled runs documents that were compiled before with b and set, as a new
+// run, or goes on with the stored run of these campaigns that resume names.
+func (a *App) RunCompiled(ctx context.Context, c Compiled, b *Bundle, set campaign.Settings, resume string, job Job) (campaign.Record, error) {
+	job = job.withDefaults()
+	st, err := a.OpenStore(job.Store)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	defer st.Close()
+	rj := run.Job{Campaigns: c.Campaigns, Sources: c.Sources, Store: st}
+	var m store.Manifest
+	if resume != "" {
+		if rj.Writer, rj.Journal, err = st.Resume(resume); err != nil {
+			return campaign.Record{}, err
+		}
+		defer rj.Journal.Close()
+		m = rj.Journal.Manifest()
+	} else {
+		if m, err = a.manifest(st, c, b, set, job.Cases); err != nil {
+			return campaign.Record{}, err
+		}
+		if rj.Writer, err = st.Begin(m); err != nil {
+			return campaign.Record{}, err
+		}
+	}
+	return a.drive(ctx, rj, m, nil, job)
+}
+
+// Resume goes on with a stored run; of job only what does not decide the cases
+// counts.
+func (a *App) Resume(ctx context.Context, runID string, job Job) (campaign.Record, error) {
+	a = a.with(job.Contracts)
+	job = job.withDefaults()
+	st, err := a.OpenStore(job.Store)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	defer st.Close()
+	id, err := st.ResolveRun(runID)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	w, j, err := st.Resume(id)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	defer j.Close()
+	m := j.Manifest()
+	c, set, changed, err := a.Stored(ctx, st.Blob, m)
+	if err == nil && len(changed) > 0 {
+		err = diag.WithHint(diag.Refused("%s changed since run %s began; going on would mix two programs in one run", strings.Join(changed, ", "), id), "start a new run")
+	}
+	if err == nil {
+		for i, x := range c.Campaigns {
+			if i >= len(m.Identities) || x.Identity() != m.Identities[i] {
+				err = diag.Refused("run %s was made by a version that plans its cases differently; start a new run", id)
+			}
+		}
+	}
+	if err != nil {
+		_ = w.Close() // the error above is the one to report
+		return campaign.Record{}, err
+	}
+	if job.Cases == 0 {
+		job.Cases = set.Cases
+	}
+	return a.drive(ctx, run.Job{Campaigns: c.Campaigns, Sources: c.Sources, Store: st, Writer: w, Journal: j}, m, c.Warnings, job)
+}
+
+// drive runs a stored job and closes its writer.
+func (a *App) drive(ctx context.Context, rj run.Job, m store.Manifest, warnings diag.List, job Job) (campaign.Record, error) {
+	id := rj.Writer.RunID()
+	a.last.run, a.last.campaigns = id, rj.Campaigns
+	begun := Begun{RunID: id}
+	if job.Fleet != nil {
+		link, leave, err := a.join(ctx, &rj, m, &job)
+		if err != nil {
+			_ = rj.Writer.Close() // the error above is the one to report
+			return campaign.Record{}, err
+		}
+		defer leave()
+		begun.Watch = func() (*fleet.Watcher, error) { return fleet.Watch(link) }
+	}
+	if job.Fleet == nil {
+		raiseProcessors(job.Workers)
+	}
+	if job.Begun != nil {
+		if err := job.Begun(ctx, begun); err != nil {
+			_ = rj.Writer.Close() // the error above is the one to report
+			return campaign.Record{}, err
+		}
+	}
+	opt := a.runOptions(&job, warnings)
+	rec, err := run.Run(ctx, rj, opt)
+	if cerr := rj.Writer.Close(); err == nil && cerr != nil {
+		err = diag.Environment("closing the run's journal: %w", cerr)
+	}
+	if err != nil && rec.RunID == "" { // there is no record that says it
+		err = diag.WithHint(err, "what was run is kept; once the cause is mended, go on with: "+ShellLine(ResumeCommand(job.Store, id)))
+	}
+	return rec, err
+}
+
+// raiseProcessors gives so many lanes a processor each, and one to the collector:
+// a lane that waits for a new process to begin holds its own.
+func raiseProcessors(lanes int) {
+	if n := lanes + 1; runtime.GOMAXPROCS(0) < n {
+		runtime.GOMAXPROCS(n)
+	}
+}
+
+// runOptions are a job's settings as package run takes them.
+func (a *App) runOptions(job *Job, warnings diag.List) run.Options {
+	stop := job.Stop
+	if stop == nil && job.FailFast {
+		stop = func(o *campaign.Outcome) bool { return o.Verdict == campaign.VerdictFail }
+	}
+	opt := run.Options{
+		Workers: job.Workers, Cases: job.Cases, Time: job.Time, Stop: stop, StopFrom: job.StopFrom, MaxErrors: job.MaxErrors, CaseTimeout: job.CaseTimeout,
+		Reruns: job.Reruns, Shrink: max(job.Shrink, 0), AllowEmpty: job.AllowEmpty, Progress: job.Progress,
+		Reproduce: ReplayCommand(job.Store), Environment: a.environment(), Trial: trial(job.Self),
+	}
+	for _, w := range warnings {
+		opt.Warnings = append(opt.Warnings, w.Text())
+	}
+	return opt
+}
+
+func (a *App) environment() campaign.Environment {
+	return campaign.Environment{
+		Command: a.commandLine(), Version: Version, OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Host: HostName(),
+	}
+}
+
+// HostName is the name of this machine; "" if it has none.
+func HostName() string {
+	h, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return h
+}

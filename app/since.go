@@ -1,0 +1,120 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// Baseline is what a run is compared with: a run of the store, or a JSON report
+// of one.
+type Baseline struct {
+	Name   string
+	record campaign.Record
+}
+
+// Baseline reads the run or JSON report of that name.
+func (a *App) Baseline(dir, name string) (*Baseline, error) {
+	if fi, err := os.Stat(name); err == nil && fi.Mode().IsRegular() {
+		return reported(name)
+	}
+	st, err := a.ExistingStore(dir)
+	if err != nil {
+		return nil, diag.WithHint(diag.Refused("there is neither a file nor a run %s: %w", name, err), "a baseline is a stored run, or the file of a report of format json")
+	}
+	defer st.Close()
+	rec, err := st.Record(name)
+	return &Baseline{rec.RunID, rec}, err
+}
+
+func reported(file string) (*Baseline, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, diag.Environment("read the baseline %s: %s", file, Reason(err))
+	}
+	var r struct {
+		Schema string `json:"schema"`
+		campaign.Record
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, diag.Refused("the baseline %s is no JSON report: %w", file, err)
+	}
+	if r.Schema != report.SchemaID {
+		return nil, diag.WithHint(diag.Refused("the baseline %s is no JSON report: its schema is %q, not %q", file, r.Schema, report.SchemaID),
+			"thresh report RUN --format json -o "+file)
+	}
+	return &Baseline{file, r.Record}, nil
+}
+
+// Since is what changed in a run since a baseline or, without one, since the
+// newest earlier run of the store that asked the same. The comparison is nil if
+// there is nothing to compare with.
+func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (*report.Since, *Comparison, error) {
+	if base != nil {
+		c := store.CompareRecords(base.record, rec)
+		return sinceOf(base.Name, c), &c, nil
+	}
+	id, why, err := st.Previous(rec.RunID)
+	if err != nil || id == "" {
+		return &report.Since{Why: why}, nil, err
+	}
+	c, err := st.Against(id, rec)
+	if err != nil {
+		return nil, nil, err
+	}
+	return sinceOf(id, c), &c, nil
+}
+
+func sinceOf(name string, c Comparison) *report.Since {
+	s := &report.Since{Run: name, New: make(map[string]bool), Fixed: c.Fixed, Still: len(c.StillFailing)}
+	for _, f := range c.New {
+		s.New[f.ID] = true
+	}
+	for _, x := range c.Scores {
+		if x.Chance != nil && x.A != nil && x.B != nil {
+			s.Changed = append(s.Changed, fmt.Sprintf("score of %s: %s -> %s, %s", x.Campaign, report.Score(*x.A), report.Score(*x.B), ChanceText(x.Chance)))
+		}
+	}
+	for _, x := range c.Cells {
+		if x.Chance == nil || !x.Chance.Significant() {
+			continue
+		}
+		s.Worse = s.Worse || !x.Better()
+		s.Changed = append(s.Changed, fmt.Sprintf("%s in %s: %d of %d -> %d of %d, %s",
+			x.Row, x.Column, x.A.Hits, x.A.Total, x.B.Hits, x.B.Total, ChanceText(x.Chance)))
+	}
+	return s
+}
+
+// ChanceText is a verdict of chance in words.
+func ChanceText(c *store.Chance) string { return c.Verdict + ", " + report.Chance(c.P) }
+
+// The words of a gate: which failures end a run with the exit code of findings.
+const (
+	FailOnAny        = "any"        // each finding or failure
+	FailOnNew        = "new"        // a finding that the baseline has not
+	FailOnRegression = "regression" // the same, but where cells tell chance from change, one that is worse
+)
+
+// Fails reports whether a run whose verdict is "fail" fails by a gate. What
+// cannot be compared is all new.
+func Fails(gate string, rec campaign.Record, c *Comparison) bool {
+	if gate == "" || gate == FailOnAny || c == nil || len(rec.Findings) == 0 && gate == FailOnNew {
+		return true
+	}
+	if gate == FailOnNew {
+		return len(c.New) > 0
+	}
+	tested := make(map[[2]string]bool) // campaigns of which cells are compared
+	for _, x := range c.Tested {
+		tested[[2]string{x.Contract, x.Campaign}] = true
+	}
+	worse := slices.ContainsFunc(c.Cells, func(x store.CellChange) bool { return x.Chance != nil && x.Chance.Significant() && !x.Better() })
+	return worse || slices.ContainsFunc(c.New, func(f campaign.Finding) bool { return !tested[[2]string{f.Contract, f.Campaign}] })
+}

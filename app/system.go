@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/systemfile"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// SystemChecked is what is to be said of a system file.
+type SystemChecked struct {
+	Diagnostics diag.List
+	Plan        *sut.Plan       // nil if the file is refused
+	Operations  []sut.Operation // as the system lists them, if it was opened
+	Opened      bool
+	Notes       []string
+	Tried       []SystemTried
+}
+
+// SystemTried is one call that was tried.
+type SystemTried struct {
+	What        string // "reset" or the operation
+	Observation sut.Observation
+	Err         error
+}
+
+// CheckSystem reads a system file, opens the system to list its operations, and,
+// to try it, resets it and calls one operation: that of the input, else the first
+// that needs no argument. A system that cannot be opened is an error.
+func (a *App) CheckSystem(ctx context.Context, path string, try bool) (out SystemChecked, err error) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return out, diag.Refused("there is no system file %s", path)
+	}
+	set := NewBundle().Fill(campaign.Settings{})
+	out.Plan, out.Diagnostics = systemfile.Load(path, set.Read, set.Digest)
+	if out.Plan == nil {
+		return out, nil
+	}
+	out.Plan.Command = set.Programs(out.Plan.Command)
+	x, err := systems()(ctx, out.Plan, sut.Worker{Of: 1, Cold: true})
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	out.Opened, out.Operations = true, x.Operations()
+	if try {
+		out.Tried = append(out.Tried, tryReset(ctx, x))
+		if t, ok := tryCall(ctx, x, out.Plan, out.Operations); ok {
+			out.Tried = append(out.Tried, t)
+		}
+	}
+	out.Notes = x.Notes()
+	return out, ctx.Err()
+}
+
+func tryReset(ctx context.Context, x sut.System) SystemTried {
+	return SystemTried{What: "reset", Err: x.Reset(ctx), Observation: sut.Observation{End: sut.Answered}}
+}
+
+// tryCall calls one operation that can be called without knowing what it means.
+func tryCall(ctx context.Context, x sut.System, p *sut.Plan, ops []sut.Operation) (t SystemTried, ok bool) {
+	call := sut.Call{}
+	switch {
+	case p.Input.Operation != "" || p.Kind == sut.Command || p.Kind == sut.Chat || p.Kind == sut.Python && len(ops) == 1:
+		t.What, call.Input = p.Input.Operation, []byte("hello")
+		if t.What == "" && len(ops) > 0 {
+			t.What = ops[0].Name
+		}
+	default:
+		for _, o := range ops {
+			if !needsArguments(&o) {
+				t.What, call.Operation = o.Name, o.Name
+				break
+			}
+		}
+	}
+	if t.What == "" {
+		return t, false
+	}
+	if p.Input.Operation != "" {
+		if op, found := sut.Find(ops, p.Input.Operation); found {
+			for _, arg := range op.Arguments {
+				if arg.Required && arg.Name != p.Input.Argument {
+					call.Named = append(call.Named, sut.Named{Name: arg.Name, Value: anyValue(arg.Type)})
+				}
+			}
+		}
+	}
+	t.Observation, t.Err = x.Call(ctx, call)
+	return t, true
+}
+
+func needsArguments(o *sut.Operation) bool {
+	for _, a := range o.Arguments {
+		if a.Required {
+			return true
+		}
+	}
+	return false
+}
+
+// anyValue is a value of a type, to try an operation with.
+func anyValue(kind string) json.RawMessage {
+	for k, v := range map[string]string{"integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"} {
+		if k == kind {
+			return json.RawMessage(v)
+		}
+	}
+	return json.RawMessage(`"hello"`)
+}

@@ -1,0 +1,191 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/app/draft"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Try is what is to be drafted, and how.
+type Try struct {
+	Words  []string // what to try, as thresh try takes it
+	Seeds  []string // of a program: files and folders of inputs
+	Format string   // the format that the draft must have; "": the fitting one
+	Folder string   // where the draft goes; "": a new folder beside the working directory's files
+	Yes    bool     // also what may change or delete something
+	Lanes  int      // cases that will be run at once
+}
+
+// Draft looks at a thing, drafts the document that tests it and writes it.
+func (a *App) Draft(ctx context.Context, t Try) (*draft.Draft, error) {
+	thing, err := draft.Read(t.Words, t.Seeds, IsFolder)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := tryFolder(t.Folder, thing.Name())
+	if err != nil {
+		return nil, err
+	}
+	d, err := a.look(ctx, &t, &thing, folder)
+	if err != nil {
+		return nil, err
+	}
+	if t.Format != "" && t.Format != d.Format {
+		return nil, diag.WithHint(diag.Refused("%s is tested by %s, not by %s", strings.Join(thing.Words, " "), d.Format, t.Format),
+			"thresh init "+d.Format+" --from ...")
+	}
+	if d.Folder == "" {
+		return d, nil
+	}
+	for _, f := range d.Files {
+		if _, err := os.Lstat(filepath.Join(folder, f.Name)); !errors.Is(err, fs.ErrNotExist) {
+			return nil, diag.Refused("%s exists; nothing was written", filepath.Join(folder, f.Name))
+		}
+	}
+	if err := WriteFiles(folder, d.Files); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// look learns what a draft of a thing needs, and drafts it.
+func (a *App) look(ctx context.Context, t *Try, thing *draft.Thing, folder string) (*draft.Draft, error) {
+	switch thing.Kind {
+	case draft.Program:
+		f, err := a.lookAtProgram(ctx, t, thing, folder)
+		if err != nil {
+			return nil, err
+		}
+		return draft.DraftProgram(f), nil
+	case draft.Service, draft.Server:
+		lookAt := a.lookAtService
+		if thing.Kind == draft.Server {
+			lookAt = a.lookAtServer
+		}
+		f, err := lookAt(ctx, t, thing, folder)
+		if err != nil {
+			return nil, err
+		}
+		return draft.DraftSystem(f), nil
+	case draft.Agent:
+		f, err := a.lookAtAgent(thing, folder)
+		if err != nil {
+			return nil, err
+		}
+		return draft.DraftAgent(f), nil
+	case draft.Chat:
+		f, err := a.lookAtChat(ctx, thing, folder)
+		if err != nil {
+			return nil, err
+		}
+		return draft.DraftAgent(f), nil
+	case draft.Pages:
+		return a.lookAtPages(thing)
+	}
+	return nil, diag.WithHint(diag.Refused("%s is a %s, for which no document is drafted", thing.Words[0], thing.Kind),
+		"thresh init fresnelfir writes a model to begin with; a WASI command is tested by a FuzzSpec with --system")
+}
+
+// IsFolder reports whether a path is a folder.
+func IsFolder(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+// IsThere reports whether a path leads to something.
+func IsThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// tryFolder is the absolute folder of a draft: the one asked for, or try-NAME
+// with a number behind it if there is one already.
+func tryFolder(given, name string) (string, error) {
+	dir := given
+	if dir == "" {
+		for n := 1; ; n++ {
+			dir = "try-" + name
+			if n > 1 {
+				dir += "-" + strconv.Itoa(n)
+			}
+			if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+		}
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", diag.Environment("finding %s: %w", dir, err)
+	}
+	return abs, nil
+}
+
+// absoluteWords makes words that are files paths that hold from any folder, and
+// the first word the program that the user's PATH finds.
+func absoluteWords(words []string) ([]string, error) {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = w
+		if i == 0 && !strings.ContainsRune(w, filepath.Separator) {
+			path, err := exec.LookPath(w)
+			if err != nil {
+				if _, there := os.Stat(w); there == nil {
+					return nil, diag.WithHint(diag.Refused("there is no program %s on PATH", w), "for the file in this folder: ./"+w)
+				}
+				return nil, diag.Refused("there is no program %s", w)
+			}
+			list[i] = path
+		}
+		if strings.HasPrefix(list[i], "-") || strings.Contains(list[i], draft.Mark) {
+			continue
+		}
+		if st, err := os.Stat(list[i]); err == nil && (i == 0 || st.Mode().IsRegular() || strings.ContainsRune(w, filepath.Separator)) {
+			abs, err := filepath.Abs(list[i])
+			if err != nil {
+				return nil, diag.Environment("finding %s: %w", w, err)
+			}
+			list[i] = abs
+		} else if i == 0 {
+			return nil, diag.Refused("%s: %s", w, Reason(err))
+		}
+	}
+	return list, nil
+}
+
+// readSeeds reads the files, and those in the folders, that the user gave.
+func readSeeds(paths []string) (list []draft.Seed, err error) {
+	add := func(path string) error {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return diag.Refused("the seed %s: %s", path, Reason(err))
+		}
+		list = append(list, draft.Seed{Name: fmt.Sprintf("%03d-%s", len(list), filepath.Base(path)), Data: data})
+		return nil
+	}
+	for _, p := range paths {
+		files := []string{p}
+		if IsFolder(p) {
+			if files, _, err = FilesIn(p); err != nil {
+				return nil, err
+			}
+			if len(files) == 0 {
+				return nil, diag.Refused("the folder %s holds no file to start from", p)
+			}
+		}
+		for _, f := range files {
+			if err := add(f); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,104 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/thresh-dev/thresh/app/draft"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// lookAtAgent finds the module of a Python agent.
+func (a *App) lookAtAgent(thing *draft.Thing, folder string) (*draft.AgentFacts, error) {
+	file, name, _ := strings.Cut(thing.Words[0], ":")
+	if _, err := os.Stat(file); err != nil {
+		return nil, diag.Refused("%s: %s", file, Reason(err))
+	}
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil, diag.Environment("finding %s: %w", file, err)
+	}
+	module := strings.TrimSuffix(filepath.Base(abs), ".py")
+	return &draft.AgentFacts{Name: thing.Name(), Folder: folder, Entry: module + ":" + name, Dir: filepath.Dir(abs)}, nil
+}
+
+// lookAtChat asks a chat endpoint for its models.
+func (a *App) lookAtChat(ctx context.Context, thing *draft.Thing, folder string) (*draft.AgentFacts, error) {
+	at := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(thing.Words[0], "/"), "/chat/completions"), "/")
+	f := &draft.AgentFacts{Name: thing.Name(), Folder: folder, URL: at}
+	limited, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	q, err := http.NewRequestWithContext(limited, http.MethodGet, at+"/models", http.NoBody)
+	if err != nil {
+		return nil, diag.Refused("%s is no address", thing.Words[0])
+	}
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return nil, diag.Environment("the chat endpoint %s is not reached: %w", at, err)
+	}
+	defer answer.Body.Close()
+	var list struct{ Data []struct{ ID string } }
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	if err == nil && json.Unmarshal(text, &list) == nil { // without a list the draft asks
+		for _, m := range list.Data {
+			f.Models = append(f.Models, m.ID)
+		}
+	}
+	return f, nil
+}
+
+// lookAtPages finds what can be run in Markdown pages.
+func (a *App) lookAtPages(thing *draft.Thing) (*draft.Draft, error) {
+	path := thing.Words[0]
+	files, folder := []string{path}, IsFolder(path)
+	if folder {
+		var err error
+		if files, _, err = FilesIn(path); err != nil {
+			return nil, err
+		}
+	}
+	var pages []draft.Page
+	tests := 0
+	for _, f := range files {
+		if filepath.Ext(f) != ".md" {
+			continue
+		}
+		doc, err := a.Document(f)
+		if err != nil {
+			return nil, diag.Refused("%s: %s", f, Reason(err))
+		}
+		p := draft.Page{Path: f, Tests: doc.Contract != nil && doc.Contract.Name() == "spectest"}
+		for i, l := range bytes.Split(doc.Data, []byte("\n")) {
+			if string(bytes.TrimSpace(l)) == "```console" {
+				if p.Blocks++; p.Blocks == 1 {
+					p.Line = i + 1
+				}
+			}
+		}
+		if p.Tests {
+			tests++
+		}
+		pages = append(pages, p)
+	}
+	d := draft.DraftPages(path, folder, pages)
+	switch {
+	case len(pages) == 0:
+		return nil, diag.Refused("%s holds no Markdown page", path)
+	case tests == 0 && len(d.Questions) > 0:
+		var all []string
+		for _, q := range d.Questions {
+			all = append(all, fmt.Sprintf("%s: %s", q.At, q.Ask))
+		}
+		return nil, diag.WithHint(diag.Refused("%s has no tests yet", path), strings.Join(all, "\n        "))
+	case tests == 0:
+		return nil, diag.WithHint(diag.Refused("%s has no tests, and no console blocks that could be some", path), "thresh init spectest writes a page to begin with")
+	}
+	return d, nil
+}

@@ -1,0 +1,219 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/app/draft"
+	"github.com/thresh-dev/thresh/contract/fuzzspec"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/bytemut"
+	"github.com/thresh-dev/thresh/engine/crash"
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/command"
+)
+
+// What looking at a program may take.
+const (
+	lookTimeout  = 10 * time.Second
+	lookAtMost   = 8 * time.Second // for damaged inputs together
+	lookDamaged  = 300             // inputs
+	lookText     = 1 << 20         // bytes of a program that are searched for words
+	lookMaxSeeds = 200
+)
+
+// lookAtProgram runs a program on seeds and on damaged inputs, to learn which it
+// takes, how long that takes, and how it refuses.
+func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, folder string) (*draft.ProgramFacts, error) {
+	words, err := absoluteWords(thing.Words)
+	if err != nil {
+		return nil, err
+	}
+	if err := realPython(ctx, words); err != nil {
+		return nil, err
+	}
+	f := &draft.ProgramFacts{Name: thing.Name(), Folder: folder, Command: words, Lanes: t.Lanes}
+	if _, reason := fuzzspec.ResolveExecutable(fuzzspec.Disk{}, words[0], nil); reason != "" {
+		if _, reason = fuzzspec.ResolveExecutable(fuzzspec.Disk{}, words[0], words[:1]); reason != "" {
+			return nil, diag.Refused("the program %s %s", words[0], reason)
+		}
+		f.Allow = words[0]
+	}
+	seeds, err := readSeeds(t.Seeds)
+	if err != nil {
+		return nil, err
+	}
+	if f.Made = len(t.Seeds) == 0; f.Made {
+		seeds = draft.Seeds()
+	}
+	p, err := openProbe(ctx, words)
+	if err != nil {
+		return nil, err
+	}
+	err = p.learn(ctx, f, seeds)
+	if cerr := p.runner.Close(); err == nil && cerr != nil {
+		err = diag.Environment("leaving %s: %w", words[0], cerr)
+	}
+	return f, err
+}
+
+var pythonName = regexp.MustCompile(`^python[0-9.]*$`)
+
+// realPython replaces an interpreter that stands for another one, as the shims of
+// version managers do: they read the user's environment, which a case has not,
+// and take longer than what they start.
+func realPython(ctx context.Context, words []string) error {
+	if !pythonName.MatchString(filepath.Base(words[0])) {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(limited, words[0], "-c", "import sys; print(sys.executable)").Output()
+	if err != nil {
+		return diag.Refused("the interpreter %s does not start: %w", words[0], err)
+	}
+	if path := strings.TrimSpace(string(out)); filepath.IsAbs(path) {
+		words[0] = path
+	}
+	return nil
+}
+
+// probe runs a program on one input after the other.
+type probe struct {
+	runner process.Runner
+	cases  int64
+}
+
+func openProbe(ctx context.Context, words []string) (*probe, error) {
+	stdin := !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, draft.Mark) })
+	plan := process.Plan{
+		Command: func(p process.Paths) process.Command {
+			argv := make([]string, len(words))
+			for i, w := range words {
+				argv[i] = strings.ReplaceAll(w, draft.Mark, p.InputPath)
+			}
+			return process.Command{Path: argv[0], Argv: argv}
+		},
+		Input: "input/original.bin", OutDir: "out", Stdin: stdin, Timeout: lookTimeout,
+		Limits: process.Limits{AddressSpace: 4 << 30, FileSize: 64 << 20, Output: 64 << 10}, Executor: process.Spawn,
+	}
+	r, err := command.Open(ctx, plan, 0, 1, true)
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", words[0], err)
+	}
+	return &probe{runner: r}, nil
+}
+
+// ended is how a program took an input.
+type ended struct {
+	cause   crash.Cause
+	exit    int
+	elapsed time.Duration
+}
+
+// takes reports whether the input was taken.
+func (e *ended) takes() bool { return e.cause.Class == crash.ClassNone }
+
+func (p *probe) run(ctx context.Context, input []byte) (ended, error) {
+	res, err := p.runner.Run(ctx, process.Case{Index: p.cases, RunID: fmt.Sprintf("look-%d", p.cases), Input: input})
+	p.cases++
+	if err != nil {
+		return ended{}, err
+	}
+	e := ended{elapsed: res.Elapsed}
+	d := crash.Death{TimedOut: res.Status == process.TimedOut, OutputLimit: res.OutputLimit, Stderr: res.Stderr, Stdout: res.Stdout}
+	switch res.Status {
+	case process.Exited:
+		d.ExitCode, e.exit = res.ExitCode, res.ExitCode
+	case process.Signaled:
+		d.Signal = res.Signal
+	}
+	e.cause = crash.Analyze(d)
+	return e, nil
+}
+
+// learn fills in what running the program shows.
+func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.Seed) error {
+	var exits []int
+	var last ended
+	var sum time.Duration
+	for i, s := range seeds {
+		if i == lookMaxSeeds {
+			break
+		}
+		e, err := p.run(ctx, s.Data)
+		if err != nil {
+			return fmt.Errorf("running %s: %w", f.Command[0], err)
+		}
+		switch {
+		case e.takes():
+			f.Seeds, f.Slowest, sum = append(f.Seeds, s), max(f.Slowest, e.elapsed), sum+e.elapsed
+		case e.cause.Class == crash.ClassExit:
+			exits = append(exits, e.exit)
+		}
+		if last = e; !e.takes() {
+			f.Refused++
+		}
+	}
+	if len(f.Seeds) == 0 {
+		if !f.Made {
+			return diag.WithHint(diag.Refused("%s takes none of the seeds: %s", f.Command[0], last.cause.Title),
+				"give inputs that it takes; where its path goes in the command is written "+draft.Mark)
+		}
+		f.Seeds = []draft.Seed{{Name: "seed.txt", Data: []byte("hello world\n")}}
+		f.Slowest, sum = last.elapsed, last.elapsed
+	}
+	f.Usual = sum / time.Duration(len(f.Seeds))
+	if f.Made && len(f.Seeds) == len(seeds) { // it looks at none of them closely
+		f.Seeds = slices.DeleteFunc(f.Seeds, func(s draft.Seed) bool { return slices.Contains(s.Data, 0) })
+	}
+	slices.SortStableFunc(f.Seeds, func(x, y draft.Seed) int { return len(x.Data) - len(y.Data) })
+	if f.Made {
+		f.Seeds = slices.Concat(f.Seeds[len(f.Seeds)-1:], f.Seeds[:len(f.Seeds)-1]) // the one that shows most
+	}
+	for _, w := range slices.Backward(f.Command) {
+		if text, err := os.ReadFile(w); err == nil && len(text) > 0 && !strings.Contains(w, "/bin/") {
+			f.Words = draft.Dictionary(text[:min(len(text), lookText)])
+			break
+		}
+	}
+	more, err := p.damaged(ctx, f.Seeds)
+	f.Exits = draft.SortedCodes(append(exits, more...))
+	return err
+}
+
+// damaged are the exit codes with which the program refuses damaged inputs.
+func (p *probe) damaged(ctx context.Context, seeds []draft.Seed) (exits []int, err error) {
+	var corpus [][]byte
+	for _, s := range seeds {
+		corpus = append(corpus, s.Data)
+	}
+	deep := bytemut.NewDeep(corpus, bytemut.DeepParams{MaxOps: -1}, big.NewInt(77))
+	var buf bytemut.Buffer
+	end := time.Now().Add(lookAtMost)
+	for i := range int64(lookDamaged) {
+		input := []byte{}
+		if i > 0 {
+			input = deep.Case(i, &buf)
+		}
+		e, err := p.run(ctx, input)
+		if err != nil {
+			return nil, fmt.Errorf("running it on a damaged input: %w", err)
+		}
+		if e.cause.Class == crash.ClassExit {
+			exits = append(exits, e.exit)
+		}
+		if time.Now().After(end) {
+			break
+		}
+	}
+	return exits, nil
+}

@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/thresh-dev/thresh/app/draft"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/openapi"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// descriptions are where services have their OpenAPI documents.
+var descriptions = []string{"/openapi.json", "/openapi.yaml", "/swagger.json", "/v3/api-docs"}
+
+// lookAtService reads the operations of a service from its OpenAPI document.
+func (a *App) lookAtService(ctx context.Context, t *Try, thing *draft.Thing, folder string) (*draft.SystemFacts, error) {
+	f := &draft.SystemFacts{Name: thing.Name(), Folder: folder, Kind: sut.HTTP, Yes: t.Yes}
+	at := thing.Words[0]
+	if !strings.Contains(at, "://") {
+		return f, describedService(f, at, os.ReadFile)
+	}
+	u, err := url.Parse(at)
+	if err != nil || u.Host == "" {
+		return nil, diag.Refused("%s is no address", at)
+	}
+	path := u.RequestURI()
+	u.Path, u.RawPath, u.RawQuery, u.Fragment = "", "", "", ""
+	f.URL = u.String()
+	places := []string{path}
+	if path == "/" {
+		places = descriptions
+	}
+	for _, f.OpenAPI = range places {
+		if err = listOperations(ctx, f, &sut.Plan{Kind: sut.HTTP, URL: f.URL, OpenAPI: f.OpenAPI}); err == nil {
+			return f, nil
+		}
+	}
+	return nil, diag.WithHint(err, "thresh try needs the address of an OpenAPI 3 document, such as "+f.URL+"/openapi.json")
+}
+
+// listOperations opens a system to see what it can be asked.
+func listOperations(ctx context.Context, f *draft.SystemFacts, p *sut.Plan) (err error) {
+	p.Name, p.Per = f.Name, sut.PerWorker
+	x, err := systems()(ctx, p, sut.Worker{Of: 1, Cold: true})
+	if err != nil {
+		return err
+	}
+	f.Operations = x.Operations()
+	return x.Close()
+}
+
+// lookAtServer starts an MCP server, or calls one, to list its tools.
+func (a *App) lookAtServer(ctx context.Context, t *Try, thing *draft.Thing, folder string) (*draft.SystemFacts, error) {
+	f := &draft.SystemFacts{Name: thing.Name(), Folder: folder, Kind: sut.MCP, Yes: t.Yes}
+	if w := thing.Words[0]; strings.HasPrefix(w, "http://") || strings.HasPrefix(w, "https://") {
+		f.URL = w
+		return f, listOperations(ctx, f, &sut.Plan{Kind: sut.MCP, URL: w})
+	}
+	words, err := absoluteWords(thing.Words)
+	if err != nil {
+		return nil, err
+	}
+	f.Command = words
+	return f, listOperations(ctx, f, &sut.Plan{Kind: sut.MCP, Command: words, Dir: folderOf(words)})
+}
+
+// folderOf is the folder of the last word that is a file.
+func folderOf(words []string) string {
+	for i := len(words) - 1; i >= 0; i-- {
+		if filepath.IsAbs(words[i]) && !IsFolder(words[i]) {
+			return filepath.Dir(words[i])
+		}
+	}
+	return "."
+}
+
+// describedService reads an OpenAPI document in a file.
+func describedService(f *draft.SystemFacts, path string, read func(string) ([]byte, error)) error {
+	text, err := read(path)
+	if err != nil {
+		return diag.Refused("%s: %s", path, Reason(err))
+	}
+	if f.Operations, err = openapi.Operations(text); err != nil {
+		return diag.WithHint(diag.Refused("%s: %w", path, err), "a program is tried as ./NAME @@")
+	}
+	doc, err := doctree.Parse(text, doctree.Options{})
+	if err != nil {
+		return diag.Refused("%s: %w", path, err)
+	}
+	if servers := doc.Root.Get("servers"); servers != nil && len(servers.Items) > 0 {
+		if at := servers.Items[0].Get("url"); at != nil {
+			if u, err := url.Parse(at.Text); err == nil && u.Host != "" {
+				f.URL = u.Scheme + "://" + u.Host
+			}
+		}
+	}
+	if f.URL == "" {
+		return diag.WithHint(diag.Refused("%s names no server with a host, so it is not known where the service runs", path),
+			"try its address: thresh try http://127.0.0.1:8000/openapi.json")
+	}
+	f.OpenAPI, f.Described = filepath.Base(path), text
+	return nil
+}

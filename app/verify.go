@@ -1,0 +1,352 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/fleet"
+	"github.com/thresh-dev/thresh/run"
+)
+
+// VerifyJob is how a run is verified. The zero value executes nothing.
+type VerifyJob struct {
+	Sample float64 // share of the cases that are executed again, from 0 to 1
+	Attest string  // file of the private key that signs a statement; "": none
+	Trust  string  // file of public keys, one of which must have signed a statement; "": any
+}
+
+// Verified is what came of verifying a run.
+type Verified struct {
+	RunID     string
+	Problems  []string // in which the run is not what it says; none: it holds
+	Notes     []string
+	Groups    int    // of records, in the chain
+	Cases     int64  // folded again
+	Compared  int    // executed again
+	Unknown   int    // of the sample, what could not be compared
+	Statement []byte // signed, if that was asked for and there are no problems
+	SignedBy  string // of a statement that was verified: the key, in hex
+}
+
+// The types of a statement's envelope.
+const (
+	payloadType   = "application/vnd.in-toto+json"
+	statementType = "https://in-toto.io/Statement/v1"
+	predicateType = "https://thresh.dev/verdict/v1"
+)
+
+// statement says what a run is and found, as in-toto has it.
+type statement struct {
+	Type      string    `json:"_type"`
+	Subject   []subject `json:"subject"`
+	Predicate string    `json:"predicateType"`
+	Says      says      `json:"predicate"`
+}
+
+type subject struct {
+	Name   string            `json:"name"`
+	Digest map[string]string `json:"digest"`
+}
+
+type says struct {
+	Identities []campaign.Identity `json:"identities"`
+	System     map[string]string   `json:"system,omitempty"` // programs, by path, with their digests
+	Verdict    string              `json:"verdict"`
+	Digest     string              `json:"digest"`
+	Root       string              `json:"root"`
+	Record     string              `json:"record"` // SHA-256
+}
+
+// envelope is that of DSSE.
+type envelope struct {
+	PayloadType string      `json:"payloadType"`
+	Payload     []byte      `json:"payload"`
+	Signatures  []signature `json:"signatures"`
+}
+
+type signature struct {
+	KeyID string `json:"keyid"`
+	Sig   []byte `json:"sig"`
+}
+
+// encoded is what DSSE signs.
+func (e *envelope) encoded() []byte {
+	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(e.PayloadType), e.PayloadType, len(e.Payload), e.Payload)
+}
+
+// Verify checks that a stored run is what its record says: the chain of its
+// journal, the record by folding the journal again, and a sample of cases by
+// executing them. It repairs nothing.
+func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) (v Verified, err error) {
+	if v.RunID, err = st.ResolveRun(ref); err != nil {
+		return v, err
+	}
+	j, err := st.OpenJournal(v.RunID)
+	if err != nil {
+		return v, err
+	}
+	defer j.Close()
+	if j.Damage != "" || j.Torn > 0 {
+		if j.Torn > 0 {
+			v.Problems = append(v.Problems, fmt.Sprintf("the journal's last %d bytes are no whole record", j.Torn))
+		} else {
+			v.Problems = append(v.Problems, j.Damage)
+		}
+		return v, nil
+	}
+	if v.Groups, err = j.CheckChain(); err != nil {
+		v.Problems = append(v.Problems, err.Error())
+	}
+	if !j.Chained() {
+		v.Notes = append(v.Notes, "the journal is of format 1, which has no chain")
+	}
+	rec, ok, err := j.Record()
+	if err != nil {
+		v.Problems = append(v.Problems, err.Error())
+		return v, nil
+	}
+	if !ok {
+		return v, diag.WithHint(diag.Environment("run %s has no record: it is not over", v.RunID), "resume it first: thresh run --resume "+v.RunID)
+	}
+	text, err := json.Marshal(rec)
+	if err != nil {
+		return v, err
+	}
+	if kept, err := st.Record(v.RunID); err != nil {
+		v.Problems = append(v.Problems, err.Error())
+	} else if other, err := json.Marshal(kept); err != nil || !bytes.Equal(text, other) {
+		v.Problems = append(v.Problems, "the record that reports show is not the one that the journal ends with")
+	}
+	m := j.Manifest()
+	c, _, changed, err := a.Stored(ctx, st.Blob, m)
+	if err != nil {
+		return v, err
+	}
+	for _, p := range changed {
+		v.Notes = append(v.Notes, p+" has changed since the run")
+	}
+	problems, err := run.Verify(j, &rec, c.Campaigns)
+	v.Problems = append(v.Problems, problems...)
+	if err != nil {
+		return v, err
+	}
+	for _, x := range rec.Campaigns {
+		v.Cases += x.Cases.Run
+	}
+	for _, f := range rec.Findings {
+		for _, s := range f.Samples {
+			if s.Blob == "" {
+				continue
+			}
+			if _, err := st.Blob(s.Blob); err != nil {
+				v.Problems = append(v.Problems, fmt.Sprintf("%s: the input of case %d: %v", f.ID, s.Case.Index, err))
+			}
+		}
+	}
+	if job.Sample > 0 {
+		if err := a.sample(ctx, st, &v, &rec, job.Sample); err != nil {
+			return v, err
+		}
+	}
+	if job.Attest == "" || len(v.Problems) > 0 {
+		return v, nil
+	}
+	key, err := fleet.ReadPrivateKey(job.Attest)
+	if err != nil {
+		return v, err
+	}
+	v.Statement, err = attest(key, v.RunID, says{m.Identities, m.Digests, rec.Verdict, rec.Digest, rec.Environment.Root, recordSum(text)})
+	return v, err
+}
+
+func recordSum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func attest(key ed25519.PrivateKey, runID string, p says) ([]byte, error) {
+	payload, err := json.Marshal(statement{statementType, []subject{{runID, map[string]string{"sha256": p.Record}}}, predicateType, p})
+	if err != nil {
+		return nil, err
+	}
+	e := envelope{PayloadType: payloadType, Payload: payload}
+	public := key.Public().(ed25519.PublicKey)
+	e.Signatures = []signature{{hex.EncodeToString(public), ed25519.Sign(key, e.encoded())}}
+	text, err := json.MarshalIndent(e, "", "  ")
+	return append(text, '\n'), err
+}
+
+// VerifyStatement checks a signed statement, that the run that it names is in the
+// store, and that this run is what the statement says.
+func (a *App) VerifyStatement(ctx context.Context, st *Store, text []byte, job VerifyJob) (v Verified, err error) {
+	var e envelope
+	var s statement
+	if json.Unmarshal(text, &e) != nil || e.PayloadType != payloadType || json.Unmarshal(e.Payload, &s) != nil ||
+		s.Predicate != predicateType || len(s.Subject) != 1 || len(e.Signatures) == 0 {
+		return v, diag.Refused("it is no statement that thresh verify --attest made")
+	}
+	var keys []ed25519.PublicKey
+	if job.Trust != "" {
+		if keys, err = fleet.ReadPublicKeys(job.Trust); err != nil {
+			return v, err
+		}
+	} else if raw, err := hex.DecodeString(e.Signatures[0].KeyID); err == nil && len(raw) == ed25519.PublicKeySize {
+		keys = append(keys, raw)
+	}
+	for _, k := range keys {
+		for _, sig := range e.Signatures {
+			if ed25519.Verify(k, e.encoded(), sig.Sig) {
+				v.SignedBy = hex.EncodeToString(k)
+			}
+		}
+	}
+	if v.SignedBy == "" {
+		v.RunID = s.Subject[0].Name
+		v.Problems = append(v.Problems, "no key that is trusted has signed the statement as it is")
+		return v, nil
+	}
+	signed := v.SignedBy
+	if v, err = a.Verify(ctx, st, s.Subject[0].Name, VerifyJob{Sample: job.Sample}); err != nil {
+		return v, err
+	}
+	v.SignedBy = signed
+	j, err := st.OpenJournal(v.RunID)
+	if err != nil {
+		return v, err
+	}
+	defer j.Close()
+	rec, _, err := j.Record()
+	if err != nil {
+		return v, nil // which is among the problems
+	}
+	record, err := json.Marshal(rec)
+	if err != nil {
+		return v, err
+	}
+	m := j.Manifest()
+	now := says{m.Identities, m.Digests, rec.Verdict, rec.Digest, rec.Environment.Root, recordSum(record)}
+	for _, x := range []struct {
+		what      string
+		then, now any
+	}{
+		{"identities", s.Says.Identities, now.Identities}, {"system", s.Says.System, now.System}, {"verdict", s.Says.Verdict, now.Verdict},
+		{"digest", s.Says.Digest, now.Digest}, {"root", s.Says.Root, now.Root}, {"record", s.Says.Record, now.Record},
+	} {
+		p, _ := json.Marshal(x.then) // both were read from JSON
+		q, _ := json.Marshal(x.now)
+		if !bytes.Equal(p, q) && !(string(p) == "null" && string(q) == "{}") {
+			v.Problems = append(v.Problems, fmt.Sprintf("the statement's %s is %s, that of the run %s", x.what, p, q))
+		}
+	}
+	return v, nil
+}
+
+// sample executes a share of the cases again, chosen by the run's digest: whoever
+// forges outcomes does not know which.
+func (a *App) sample(ctx context.Context, st *Store, v *Verified, rec *campaign.Record, share float64) error {
+	for _, cr := range rec.Campaigns {
+		if cr.Cases.Run == 0 {
+			continue
+		}
+		r, err := a.revive(ctx, st, v.RunID, cr.Contract, cr.Name)
+		if err != nil {
+			return err
+		}
+		err = r.sample(ctx, st, v, cr.Cases.Run, func(i int64) bool {
+			sum := sha256.Sum256([]byte(rec.Digest + "/" + rec.Environment.Root + "/" + cr.Name + "/" + strconv.FormatInt(i, 10)))
+			return float64(binary.BigEndian.Uint32(sum[:])) < share*(1<<32)
+		})
+		if err = errors.Join(err, r.close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *revived) sample(ctx context.Context, st *Store, v *Verified, n int64, chosen func(int64) bool) error {
+	id := r.campaign.Identity()
+	how := campaign.CompareExact
+	if c, ok := campaign.As[campaign.Comparable](r.campaign); ok {
+		how = c.Comparable()
+	}
+	once, _ := campaign.As[campaign.Unrepeatable](r.campaign)
+	for i := range n {
+		if !chosen(i) {
+			continue
+		}
+		_, then, err := st.CaseOf(v.RunID, id.Contract, id.Name, i)
+		if err != nil {
+			return err
+		}
+		at, state, err := run.RoundCaseAt(r.campaign, r.index, r.journal, i)
+		if err != nil {
+			return err
+		}
+		if how == campaign.CompareNone || then.Verdict == campaign.VerdictError || once != nil && once.Unrepeatable(at) != "" {
+			v.Unknown++
+			continue
+		}
+		now, err := r.exec.Execute(ctx, state, at)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || now.Verdict == campaign.VerdictError {
+			v.Unknown++
+			continue
+		}
+		v.Compared++
+		if what := differing(then, now, how); what != "" {
+			v.Problems = append(v.Problems, fmt.Sprintf("%s: case %d is stored as %s, and executed again it is %s (%s)", id.Name, i, brief(then), brief(now), what))
+		}
+	}
+	return nil
+}
+
+// differing names what is not equal in two executions of a case; "" if they can
+// be compared that far and are equal. What a contract keeps for itself is not
+// compared: a cold lane may know of it what an accelerated one does not.
+func differing(a, b campaign.Outcome, how campaign.Comparison) string {
+	switch {
+	case a.Verdict != b.Verdict:
+		return "another verdict"
+	case how != campaign.CompareExact:
+		return ""
+	case a.Kind != b.Kind || a.Title != b.Title || a.Severity != b.Severity:
+		return "another kind or title"
+	case a.Signature != b.Signature || !slices.Equal(a.Cause, b.Cause):
+		return "another signature or cause"
+	case a.Input != b.Input:
+		return "another input"
+	}
+	return ""
+}
+
+func brief(o campaign.Outcome) string {
+	if o.Title == "" {
+		return o.Verdict.String()
+	}
+	return o.Verdict.String() + " (" + o.Title + ")"
+}
+
+// ReadStatement is the content of a file, if what is a file of that name and no
+// run.
+func ReadStatement(what string) ([]byte, bool) {
+	info, err := os.Stat(what)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, false
+	}
+	text, err := os.ReadFile(what)
+	return text, err == nil
+}

@@ -1,0 +1,196 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// settled is how long nothing may change before documents are run again: an
+// editor writes a file in several steps.
+const settled = 100 * time.Millisecond
+
+// watcher runs documents again when they change, or what they depend on.
+type watcher struct {
+	a   *App
+	job Job
+	ran func(campaign.Record, error)
+	fs  *fsnotify.Watcher
+	// looks is the files that a document depends on, by the document's path, all
+	// of them absolute.
+	looks map[string][]string
+	// digests are of these files when they were last run with, "" of one that
+	// was not there: what a run writes anew without a change is no change.
+	digests map[string]string
+}
+
+// Watch runs documents, and then those that have changed, until ctx ends, which
+// is its way to end. ran is called with each run that was made.
+func (a *App) Watch(ctx context.Context, job Job, ran func(campaign.Record, error)) error {
+	fsw, err := fsnotify.NewWatcher()
+	if err != nil {
+		return diag.Environment("watching files: %w", err)
+	}
+	defer fsw.Close()
+	w := &watcher{a: a, job: job, ran: ran, fs: fsw, looks: make(map[string][]string), digests: make(map[string]string)}
+	if err := w.folders(); err != nil {
+		return err
+	}
+	if err := w.run(ctx, nil); err != nil {
+		return err
+	}
+	for {
+		changed, err := w.wait(ctx)
+		if err != nil || changed == nil {
+			return err
+		}
+		if err := w.folders(); err != nil {
+			return err
+		}
+		if err := w.run(ctx, changed); err != nil {
+			return err
+		}
+	}
+}
+
+// folders watches the folders that were named, and those in them.
+func (w *watcher) folders() error {
+	for _, p := range w.job.Paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			continue // running says so
+		}
+		if !info.IsDir() {
+			w.add(filepath.Dir(p))
+			continue
+		}
+		err = filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil || !d.IsDir():
+				return nil // gone, or no folder
+			case path != p && strings.HasPrefix(d.Name(), "."):
+				return filepath.SkipDir
+			}
+			w.add(path)
+			return nil
+		})
+		if err != nil {
+			return diag.Environment("searching %s for folders: %w", p, err)
+		}
+	}
+	return nil
+}
+
+func (w *watcher) add(dir string) {
+	if abs, err := filepath.Abs(dir); err == nil {
+		if err := w.fs.Add(abs); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			w.a.note("note: changes in %s are not seen: %v", dir, err)
+		}
+	}
+}
+
+// run runs the documents that a change concerns, nil for all. Only what ends
+// the watch is an error: a run that fails is what it is for.
+func (w *watcher) run(ctx context.Context, changed []string) error {
+	docs, problems, err := w.a.Documents(w.job.Paths, w.job.Settings())
+	if err != nil {
+		return err
+	}
+	if changed != nil {
+		docs = slices.DeleteFunc(docs, func(d Document) bool { return !w.concerns(d, changed) })
+		if len(docs) == 0 && len(problems) == 0 {
+			return nil
+		}
+	}
+	if len(problems) > 0 {
+		w.a.warn(problems)
+	}
+	if len(docs) > 0 {
+		w.remember(ctx, docs)
+		w.ran(w.a.RunDocuments(ctx, docs, w.job))
+	}
+	w.a.note("watching for changes; an interrupt ends it")
+	return nil
+}
+
+// looker is a campaign that can tell which files, besides its document, its
+// cases depend on.
+type looker interface{ Looks() []string }
+
+// remember notes which files documents depend on, and watches their folders.
+func (w *watcher) remember(ctx context.Context, docs []Document) {
+	for _, d := range docs {
+		abs, err := filepath.Abs(d.Path)
+		if err != nil {
+			continue
+		}
+		delete(w.looks, abs)
+		camps, _ := d.Contract.Compile(ctx, d.Spec, NewBundle().Fill(w.job.Settings()))
+		for _, c := range camps {
+			l, ok := campaign.As[looker](c)
+			if !ok {
+				continue
+			}
+			for _, file := range l.Looks() {
+				if file, err = filepath.Abs(file); err == nil && !slices.Contains(w.looks[abs], file) {
+					w.looks[abs] = append(w.looks[abs], file)
+					w.add(filepath.Dir(file))
+				}
+			}
+		}
+	}
+	for _, d := range docs {
+		abs, _ := filepath.Abs(d.Path) // without looks if this fails
+		for _, file := range w.looks[abs] {
+			w.digests[file], _ = fileDigest(file) // "" if it is not there
+		}
+	}
+}
+
+// concerns reports whether a document is among the files that changed, or
+// depends on one that is not what it was.
+func (w *watcher) concerns(d Document, changed []string) bool {
+	abs, err := filepath.Abs(d.Path)
+	if err != nil || slices.Contains(changed, abs) {
+		return true
+	}
+	return slices.ContainsFunc(w.looks[abs], func(f string) bool {
+		if !slices.Contains(changed, f) {
+			return false
+		}
+		now, _ := fileDigest(f)
+		return now != w.digests[f]
+	})
+}
+
+// wait returns the files that changed, nil once the watch is over.
+func (w *watcher) wait(ctx context.Context) ([]string, error) {
+	var changed []string
+	var quiet <-chan time.Time // nil: waits for ever
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, nil
+		case err := <-w.fs.Errors:
+			return nil, diag.Environment("watching files: %w", err)
+		case e := <-w.fs.Events:
+			name := filepath.Base(e.Name)
+			if e.Op == fsnotify.Chmod || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") {
+				continue
+			}
+			changed, quiet = append(changed, e.Name), time.After(settled)
+		case <-quiet:
+			return changed, nil
+		}
+	}
+}

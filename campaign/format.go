@@ -1,0 +1,14 @@
+package campaign
+
+// Formatted is a contract that declares what its documents hold.
+type Formatted interface{ Formats() []Format }
+
+// Format is a kind of document.
+type Format struct {
+	Name    string // what thresh schema calls it: "flakestorm"
+	Summary string // what its documents are, for people
+	// Schema is the JSON Schema (draft 2020-12) of a document, for editors.
+	Schema func() []byte
+	// Keys are the tables of all keys in Markdown, for the reference.
+	Keys func() string
+}

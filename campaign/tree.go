@@ -1,0 +1,55 @@
+package campaign
+
+import "crypto/sha256"
+
+// Tree is the root of a Merkle tree that grows leaf by leaf, in memory that grows
+// with the logarithm of their number. The zero value is a tree without leaves.
+type Tree struct {
+	peaks [][sha256.Size]byte // roots of full trees, the largest first
+	n     uint64
+}
+
+// Add adds a leaf.
+func (t *Tree) Add(leaf []byte) {
+	h := sha256.New()
+	h.Write([]byte{0})
+	h.Write(leaf)
+	t.peaks = append(t.peaks, [sha256.Size]byte(h.Sum(nil)))
+	t.n++
+	for n := t.n; n&1 == 0; n >>= 1 { // two trees of one size become one
+		last := len(t.peaks) - 1
+		t.peaks[last-1] = joined(t.peaks[last-1], t.peaks[last])
+		t.peaks = t.peaks[:last]
+	}
+}
+
+// Root is the root of what was added so far.
+func (t *Tree) Root() []byte {
+	if len(t.peaks) == 0 {
+		sum := sha256.Sum256(nil)
+		return sum[:]
+	}
+	root := t.peaks[len(t.peaks)-1]
+	for i := len(t.peaks) - 2; i >= 0; i-- {
+		root = joined(t.peaks[i], root)
+	}
+	return root[:]
+}
+
+func joined(a, b [sha256.Size]byte) [sha256.Size]byte {
+	return sha256.Sum256(append(append([]byte{1}, a[:]...), b[:]...))
+}
+
+// Comparison says how far two executions of a case can be compared.
+type Comparison uint8
+
+// The comparisons.
+const (
+	CompareExact   Comparison = iota // all that people see of the facts is equal
+	CompareVerdict                   // the verdict is equal
+	CompareNone                      // nothing can be said
+)
+
+// Comparable is implemented by campaigns whose cases do not give all the same facts
+// when they are executed again.
+type Comparable interface{ Comparable() Comparison }

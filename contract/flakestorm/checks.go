@@ -1,0 +1,223 @@
+package flakestorm
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/engine/judge"
+)
+
+// problem is what a built-in check found, and in which case of the main round.
+type problem struct {
+	Check   string `json:"check"`
+	Subject string `json:"subject,omitempty"`
+	Reason  string `json:"reason"`
+	// Covered says that an invariant of the document failed by it in the case,
+	// whose finding names the check.
+	Covered bool `json:"covered,omitempty"`
+	item    int
+	cases   int
+}
+
+// checkOn reports whether a built-in check is made.
+func (c *Campaign) checkOn(id string) bool { return !slices.Contains(c.cfg.ChecksOff, id) }
+
+// checksOn reports whether any of those that look at calls is made.
+func (c *Campaign) checksOn() bool { return len(c.cfg.ChecksOff) < len(judge.Checks()) }
+
+func checkOf(id string) judge.Check {
+	list := judge.Checks()
+	return list[max(0, slices.IndexFunc(list, func(k judge.Check) bool { return k.ID == id }))]
+}
+
+// inspect makes the built-in checks of a case.
+func (t *trial) inspect() {
+	c := t.x.c
+	if t.cell == nil || len(t.cell.turns) == 0 || !c.checksOn() {
+		return
+	}
+	for _, k := range judge.Checks() {
+		if !c.checkOn(k.ID) {
+			continue
+		}
+		for _, p := range t.finds(k) {
+			q := problem{Check: k.ID, Subject: p.Subject, Reason: p.Reason}
+			if q.Covered = t.failed != nil && t.out.Verdict == campaign.VerdictFail && covers(t.failed, k.ID); q.Covered {
+				t.out.Severity = max(t.out.Severity, severities[k.Weight])
+				if !strings.Contains(t.note.reason, k.ID) {
+					t.note.reason += " (" + k.ID + ")"
+					t.out.Title += " (" + k.ID + ")"
+				}
+			}
+			t.note.Found = append(t.note.Found, q)
+		}
+	}
+	plain := t.p.Phase == PhaseContract && !t.cell.j.active.any || t.p.Phase == phaseBaseline
+	if plain && c.checkOn(judge.UnhealthyBaseline) {
+		t.note.Ailing = ailing(judge.HealthOf(t.cell.trace(&t.report, -1)))
+	}
+}
+
+// finds makes a check of each conversation of the case.
+func (t *trial) finds(k judge.Check) []judge.Problem {
+	var list []judge.Problem
+	for i := range t.cell.turns {
+		if t.cell.turns[i].first == i {
+			list = append(list, k.Find(t.cell.trace(&t.report, i))...)
+		}
+	}
+	return list
+}
+
+// covers reports whether an invariant that failed says what a check says.
+func covers(v *config.Invariant, check string) bool {
+	said := []string{"excludes_pattern", "not_contains", "contains", "contains_any", "regex", "refusal_check", "excludes_pii", "llm_judge"}
+	done := []string{"trace", "tool_called", "tool_not_called", "tool_arguments"}
+	switch check {
+	case "secret-in-reply", "false-success":
+		return slices.Contains(said, v.Type)
+	case "obeyed-instruction":
+		return slices.Contains(said, v.Type) || slices.Contains(done, v.Type)
+	}
+	return slices.Contains(done, v.Type)
+}
+
+var severities = map[judge.Weight]campaign.Severity{
+	judge.Medium: campaign.SeverityMedium, judge.High: campaign.SeverityHigh, judge.Critical: campaign.SeverityCritical,
+}
+
+// ailing reports whether every call of some name failed in a case: it may be so
+// in all cases.
+func ailing(all map[string]judge.Health) bool {
+	for _, h := range all {
+		if h.Failed > 0 && h.Failed == h.Calls {
+			return true
+		}
+	}
+	return false
+}
+
+// met keeps what the case of an item has found.
+func (s *state) met(item int, n *note) {
+	for _, p := range n.Found {
+		i := slices.IndexFunc(s.found, func(q problem) bool { return q.Check == p.Check && q.Subject == p.Subject })
+		if i < 0 {
+			p.item, i = item, len(s.found)
+			s.found = append(s.found, p)
+		}
+		s.found[i].cases++
+		s.found[i].Covered = s.found[i].Covered || p.Covered
+	}
+	s.ailing = s.ailing || n.Ailing
+}
+
+// last are the cases of the last round: what is known once all others have run.
+func (c *Campaign) last(s *state) []payload {
+	var list []payload
+	if c.strict {
+		for _, i := range c.idle(s) {
+			list = append(list, payload{Phase: phaseAudit, Rule: i})
+		}
+	}
+	if s.ailing { // some calls failed: whether all do is for the case to say
+		list = append(list, payload{Phase: phaseCheck, Check: judge.UnhealthyBaseline})
+	}
+	for i, p := range s.found {
+		same := func(q problem) bool { return q.Check == p.Check }
+		if slices.ContainsFunc(s.found[:i], same) || slices.ContainsFunc(s.found, func(q problem) bool { return same(q) && q.Covered }) {
+			continue
+		}
+		of := c.payload(s, s.items[p.item])
+		list = append(list, payload{Phase: phaseCheck, Check: p.Check, Subject: p.Subject, Reason: p.Reason, Of: &of})
+	}
+	return list
+}
+
+// showsAgain is the outcome of a case that is run again for what a check found
+// in it. In a run a problem that does not show again is a finding still, which
+// does not reproduce; run by itself, the case tells what is so now.
+func (t *trial) showsAgain(p *payload) {
+	t.note, t.out = note{First: t.note.First, Fired: t.note.Fired}, campaign.Outcome{Input: t.out.Input}
+	found := problem{Check: p.Check, Subject: p.Subject, Reason: p.Reason}
+	k := checkOf(p.Check)
+	again := false
+	for _, q := range t.finds(k) {
+		if again = true; q.Subject == p.Subject {
+			found.Reason = q.Reason
+		}
+	}
+	t.note = note{}
+	if again || !t.x.lane.Cold {
+		t.problem(&found)
+	}
+}
+
+// problem is the outcome of what a built-in check found.
+func (t *trial) problem(p *problem) {
+	k := checkOf(p.Check)
+	t.out.Verdict, t.out.Kind = campaign.VerdictFail, p.Check
+	t.out.Severity = severities[k.Weight]
+	t.out.Title = p.Check + ": " + p.Reason
+	if t.what != "" {
+		t.out.Title += " (" + t.what + ")"
+	}
+	t.out.Signature = "check|" + p.Check
+	t.out.Cause = []string{p.Check}
+}
+
+// unhealthy asks the golden prompts without faults and looks whether every call
+// of the tool or model still fails.
+func (t *trial) unhealthy(ctx context.Context) error {
+	if err := t.enter(ctx, setting{name: "health"}); err != nil {
+		return err
+	}
+	prompts := t.x.c.cfg.Prompts
+	asked := []string{t.x.c.first()}
+	for _, p := range prompts {
+		if p.Text != asked[0] {
+			asked = append(asked, p.Text)
+		}
+	}
+	for _, prompt := range asked {
+		if _, err := t.cell.say(ctx, prompt, prompt, nil); err != nil {
+			return err
+		}
+	}
+	if t.cell.faults == nil {
+		return nil
+	}
+	r := t.cell.faults.Report()
+	all := judge.HealthOf(t.cell.trace(&r, -1))
+	var reasons, names []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if why := all[name].Unhealthy(name, len(prompts)); why != "" {
+			reasons, names = append(reasons, why), append(names, name)
+		}
+	}
+	why := strings.Join(reasons, "; ")
+	t.note.Sick = names
+	if why != "" {
+		t.problem(&problem{Check: judge.UnhealthyBaseline, Reason: why})
+	}
+	return nil
+}
+
+// weaknesses is what built-in checks found, with what to do about it.
+func (c *Campaign) weaknesses(s *state) []campaign.Exhibit {
+	var rows [][]string
+	for _, name := range s.sick {
+		rows = append(rows, []string{judge.UnhealthyBaseline, "every call of " + name + " fails", "all cases", checkOf(judge.UnhealthyBaseline).Fix})
+	}
+	for _, p := range s.found {
+		rows = append(rows, []string{p.Check, p.Reason, fmt.Sprintf("%d cases", p.cases), checkOf(p.Check).Fix})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return []campaign.Exhibit{campaign.TableExhibit("Weaknesses that built-in checks found", []string{"check", "evidence", "seen in", "how to fix it"}, rows)}
+}

@@ -1,0 +1,104 @@
+package flakestorm
+
+import (
+	"context"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+)
+
+// talk is the golden prompt that ends with a text and is more than that text;
+// nil if there is none.
+func (c *Campaign) talk(text string) *config.Prompt {
+	for i := range c.cfg.Prompts {
+		if p := &c.cfg.Prompts[i]; p.Text == text && (len(p.Turns) > 0 || len(p.Expect) > 0 || p.Tools != nil) {
+			return p
+		}
+	}
+	return nil
+}
+
+// say asks what a golden prompt asks: all turns of a conversation, the last one
+// as text says it. An agent that gives no answer on the way is asked no further.
+func (c *cell) say(ctx context.Context, prompt, text string, wire *agentcall.Wire) (*turn, error) {
+	c.talking = prompt
+	p := c.x.c.talk(prompt)
+	if p == nil || len(p.Turns) < 2 {
+		return c.ask(ctx, text, wire, nil)
+	}
+	defer func() { c.within = false }()
+	var history []agentcall.Message
+	for _, t := range p.Turns[:len(p.Turns)-1] {
+		u, err := c.ask(ctx, t.Say, nil, c.told(history))
+		if err != nil || !u.Reply.OK() {
+			return u, err
+		}
+		c.within = true
+		history = append(history, agentcall.Message{Role: "user", Text: t.Say}, agentcall.Message{Role: "assistant", Text: u.Reply.Text})
+	}
+	return c.ask(ctx, text, wire, c.told(history))
+}
+
+// told is a history, if the agent can be told one: others remember by themselves.
+func (c *cell) told(history []agentcall.Message) []agentcall.Message {
+	if !c.x.c.agent.TakesHistory() {
+		return nil
+	}
+	return slices.Clone(history)
+}
+
+// expected judges the replies of a conversation by what the prompt expects of
+// them.
+func (t *trial) expected(ctx context.Context, u *turn, where place, prompt string, b baseline) error {
+	p := t.x.c.talk(prompt)
+	if p == nil {
+		return nil
+	}
+	for i, said := range p.Turns {
+		if at := u.first + i; at < len(t.cell.turns) && len(said.Expect) > 0 && t.cell.turns[at].Reply.OK() {
+			if err := t.judge(ctx, &t.cell.turns[at], where, said.Expect, campaign.SeverityNote, b); err != nil {
+				return err
+			}
+		}
+	}
+	if len(p.Expect) == 0 || !u.Reply.OK() { // the invariants have judged that
+		return nil
+	}
+	return t.judge(ctx, u, where, p.Expect, campaign.SeverityNote, b)
+}
+
+// expectations are the invariants of golden prompts as rows of the matrix, each
+// for its prompt alone.
+func expectations(prompts []config.Prompt) []config.Invariant {
+	var list []config.Invariant
+	for i := range prompts {
+		p := &prompts[i]
+		add := func(v config.Invariant) {
+			v.ID, v.Probes = shortName(p.Name())+": "+nameOf(&v), []string{p.Text}
+			list = append(list, v)
+		}
+		for _, t := range p.Turns {
+			for _, v := range t.Expect {
+				add(v)
+			}
+		}
+		for _, v := range p.Expect {
+			add(v)
+		}
+	}
+	return list
+}
+
+// plain are the invariants of what is asked outside the matrix.
+func (c *Campaign) plain() []config.Invariant {
+	return slices.Concat(c.cfg.Invariants, expectations(c.cfg.Prompts))
+}
+
+func shortName(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:39]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,70 @@
+package flakestorm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+const talking = `agent: {endpoint: "URL/chat"MORE}
+golden_prompts:
+  - id: remembers
+    turns:
+      - {say: "My name is Ada.", expect: [{type: contains, value: noted}]}
+      - "What is my name?"
+    expect: [{type: contains, value: Ada, severity: high}]
+    tags: [memory]
+  - "Hello there"
+invariants: [{type: output_not_empty}]
+mutations: {count: 2, types: [noise]}
+contract:
+  name: c
+  invariants: [{id: answers, type: output_not_empty}]
+  chaos_matrix: [{name: calm}]
+advanced: {retries: 0}
+`
+
+// A conversation is asked turn by turn; what its prompt and its turns expect is
+// judged in the matrix, each as a row, and with mutations of the last turn.
+func TestConversations(t *testing.T) {
+	for name, tc := range map[string]struct {
+		noted, forgets bool
+		want           string
+	}{
+		"well":            {true, false, ""},
+		"forgets":         {true, true, "contract|without faults|remembers: contains|contains run|without faults|contains|contains"},
+		"does not listen": {false, false, "contract|without faults|remembers: contains|contains run|without faults|contains|contains"},
+	} {
+		var asked []string
+		s := answerer(t, func(prompt string, _ int) (int, string) {
+			asked = append(asked, prompt)
+			n := len(asked)
+			switch {
+			case strings.HasPrefix(prompt, "My name") && tc.noted:
+				return 200, "noted"
+			case strings.HasPrefix(prompt, "My name"):
+				return 200, "so what"
+			case prompt != "Hello there" && n > 1 && strings.HasPrefix(asked[n-2], "My name is Ada") && !tc.forgets:
+				return 200, "You are Ada."
+			}
+			return 200, "I cannot say."
+		})
+		p := play(t, spec(t, strings.NewReplacer("URL", s.URL, "MORE", "").Replace(talking)))
+		var got []string
+		for k := range signatures(p) {
+			got = append(got, strings.TrimPrefix(k, "broken-invariant "))
+		}
+		for _, want := range strings.Split(tc.want, " run|") {
+			if want != "" && !strings.Contains(strings.Join(got, " run|"), want) || tc.want == "" && len(got) > 0 {
+				t.Errorf("%s: %v, want %s\n%s", name, got, tc.want, p.titles())
+			}
+		}
+		if n := len(p.tally.Cells); n != 3 {
+			t.Errorf("%s: %d cells, want the invariant and two expectations", name, n)
+		}
+		if c := p.count(campaign.VerdictError); c > 0 {
+			t.Errorf("%s:\n%s", name, p.titles())
+		}
+	}
+}

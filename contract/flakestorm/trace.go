@@ -1,0 +1,250 @@
+package flakestorm
+
+import (
+	"encoding/json"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/judge"
+)
+
+// trace is what happened in a cell in the conversation that begins with a turn,
+// in order; in all of them from -1.
+func (c *cell) trace(r *fault.Report, from int) judge.Trace {
+	t := judge.Trace{Secrets: c.x.c.secrets}
+	b := traceBuilder{c: c, r: r, t: &t, chat: make(map[string]bool)}
+	done := 0
+	for i := range c.turns {
+		u := &c.turns[i]
+		upto := min(max(u.exchanges, done), len(r.Exchanges))
+		if from < 0 || u.first == from {
+			said := u.Prompt
+			if u.Sent != "" {
+				said = u.Sent
+			}
+			t.Events = append(t.Events, judge.Event{Kind: judge.Said, Text: said, Turn: i - max(from, 0)})
+			b.turn(r.Exchanges[done:upto], i-max(from, 0))
+			b.told(u, i-max(from, 0))
+			if u.Reply.OK() && !u.replaced {
+				t.Events = append(t.Events, judge.Event{Kind: judge.Reply, Text: u.Reply.Text, Turn: i - max(from, 0), At: b.at})
+			}
+		}
+		done = upto
+	}
+	t.Blind = !b.tools && !c.sighted()
+	if from >= 0 && from < len(c.turns) {
+		b.allowed(c.turns[from].conversation)
+	}
+	return t
+}
+
+// traceBuilder makes events of what was seen on the wire.
+type traceBuilder struct {
+	c     *cell
+	r     *fault.Report
+	t     *judge.Trace
+	chat  map[string]bool // calls that conversations showed, by id
+	tools bool            // any call of a tool was seen
+	at    time.Duration
+}
+
+func (b *traceBuilder) turn(list []fault.Exchange, turn int) {
+	asked := len(b.t.Events) // where calls stand that the model asked for
+	for i := range list {
+		e := &list[i]
+		for _, v := range b.r.Events {
+			if v.Call == e.Call && !v.Missed && v.Mode != "" {
+				b.t.Events = append(b.t.Events, judge.Event{Kind: judge.Fault, Name: string(v.Mode), Text: v.Change, Turn: turn, At: v.At})
+			}
+		}
+		b.at = e.At
+		switch e.Kind {
+		case fault.ToolCall, fault.MCPCall:
+			b.tools = true
+			b.t.Events = append(b.t.Events, b.call(e, turn))
+		case fault.ModelCall:
+			b.asked(e, asked, turn)
+			b.t.Events = append(b.t.Events, judge.Event{
+				Kind: judge.Model, Name: e.Tool, Source: judge.OnWire, Method: e.Method, Arguments: e.Request, Status: e.Status, Error: e.Error,
+				Text: string(e.Response), Faults: e.Faults, Turn: turn, At: e.At,
+			})
+			asked = len(b.t.Events)
+		}
+	}
+}
+
+// call is a call of a tool.
+func (b *traceBuilder) call(e *fault.Exchange, turn int) judge.Event {
+	v := judge.Event{
+		Kind: judge.Tool, Name: e.Tool, Source: judge.OnWire, Method: e.Method, Key: e.Key, Status: e.Status, Error: e.Error, Raised: e.Raised,
+		Text: string(e.Response), Faults: e.Faults, Turn: turn, At: e.At,
+	}
+	v.Arguments, v.Texts = arguments(e)
+	if u, err := url.Parse(e.URL); err == nil && e.URL != "" {
+		v.Names = fault.Derived(u)
+	}
+	if e.Kind == fault.MCPCall {
+		v.Method, v.Names = "", nil // a tool's call has none
+		v.Declined = declines(e.Response)
+	}
+	for _, id := range e.Faults {
+		for _, r := range b.c.j.rules {
+			if r = r.Filled(); r.ID == id && slices.Contains([]fault.Mode{fault.Malicious, fault.IndirectInjection, fault.InjectionViaContext}, r.Mode) {
+				v.Injected = strings.TrimSpace(v.Injected + "\n" + strings.Join(append(slices.Clone(r.Payloads), r.Payload), "\n"))
+			}
+		}
+	}
+	return v
+}
+
+// arguments are those of a call as JSON; texts says that all values are strings,
+// as in a query or a form.
+func arguments(e *fault.Exchange) (args json.RawMessage, texts bool) {
+	if e.Kind == fault.MCPCall {
+		if doc, err := jsontree.Parse(e.Request, jsontree.Python()); err == nil {
+			if n := doc.Root.Get("params").Get("arguments"); n != nil {
+				return json.RawMessage(jsontree.Compact.Format(n)), false
+			}
+		}
+		return nil, false
+	}
+	if json.Valid(e.Request) {
+		return e.Request, false
+	}
+	query := string(e.Request)
+	if len(e.Request) == 0 {
+		u, err := url.Parse(e.URL)
+		if err != nil {
+			return nil, false
+		}
+		query = u.RawQuery
+	}
+	t := called(fault.SeenCall{Arguments: query, Source: fault.SeenOnWire})
+	return t.Args, t.Texts
+}
+
+// declines reports whether an MCP server says that the call failed.
+func declines(response []byte) bool {
+	doc, err := jsontree.Parse(response, jsontree.Python())
+	if err != nil {
+		return false
+	}
+	flag := doc.Root.Get("result").Get("isError")
+	return doc.Root.Get("error") != nil || flag != nil && flag.Bool
+}
+
+// asked puts the calls that a conversation shows behind the answer of the model
+// that asked for them, and learns which tools are offered.
+func (b *traceBuilder) asked(e *fault.Exchange, place, turn int) int {
+	u, err := url.Parse(e.URL)
+	if err != nil {
+		return place
+	}
+	req := fault.Recognise(e.Method, u.Path, e.Request)
+	if req == nil {
+		return place
+	}
+	for _, o := range req.Offered() {
+		if !slices.ContainsFunc(b.t.Offered, func(x judge.Offer) bool { return x.Name == o.Name }) {
+			b.t.Offered = append(b.t.Offered, judge.Offer{Name: o.Name, Breaks: b.c.x.c.schemaOf(o.Schema)})
+		}
+	}
+	for _, s := range req.ToolCalls() {
+		if b.chat[s.ID] {
+			continue
+		}
+		b.chat[s.ID], b.tools = true, true
+		v := judge.Event{Kind: judge.Tool, Name: s.Tool, Source: judge.InChat, Turn: turn, At: b.at, Text: req.Result(s.ID)}
+		if json.Valid([]byte(s.Arguments)) {
+			v.Arguments = json.RawMessage(s.Arguments)
+		}
+		b.t.Events = slices.Insert(b.t.Events, place, v)
+		place++
+	}
+	return place
+}
+
+// allowed are the tools that a golden prompt names, in place of those that are
+// offered.
+func (b *traceBuilder) allowed(prompt string) {
+	p := b.c.x.c.talk(prompt)
+	if p == nil || p.Tools == nil {
+		return
+	}
+	offered := b.t.Offered
+	b.t.Offered = []judge.Offer{}
+	for _, name := range p.Tools {
+		o := judge.Offer{Name: name}
+		if i := slices.IndexFunc(offered, func(x judge.Offer) bool { return x.Name == name }); i >= 0 {
+			o = offered[i]
+		}
+		b.t.Offered = append(b.t.Offered, o)
+	}
+}
+
+// told are the calls that the reply itself lists, if none was seen.
+func (b *traceBuilder) told(u *turn, turn int) {
+	for _, e := range b.t.Events {
+		if e.Kind == judge.Tool && e.Turn == turn {
+			return
+		}
+	}
+	for _, x := range u.observe.Tools {
+		b.tools = true
+		b.t.Events = append(b.t.Events, judge.Event{Kind: judge.Tool, Name: x.Name, Source: judge.InChat, Arguments: x.Args, Texts: x.Texts, Turn: turn, At: b.at})
+	}
+}
+
+// schemaOf says how arguments break a schema, as the model was given it.
+func (c *Campaign) schemaOf(text string) func(json.RawMessage) string {
+	if text == "" {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, known := c.offered[text]
+	if !known {
+		if c.offered == nil {
+			c.offered = make(map[string]*verify.Schema)
+		}
+		s, _ = verify.CompileSchema([]byte(text)) // one that cannot be read breaks nothing
+		c.offered[text] = s
+	}
+	if s == nil {
+		return nil
+	}
+	return s.Breaks
+}
+
+// secrets are what the document gives the agent to keep: variables that are
+// named for it, and what stands in headers of authorisation.
+func secretsOf(a *config.Agent) []string {
+	var list []string
+	add := func(name, value string) {
+		name = strings.ToLower(name)
+		for _, w := range []string{"key", "token", "secret", "password", "passwd", "authorization", "cookie", "credential"} {
+			_, last, ok := strings.Cut(value, " ")
+			if !ok {
+				last = value
+			}
+			if strings.Contains(name, w) && len(last) >= 8 && !strings.Contains(last, "/") {
+				list = append(list, last)
+				return
+			}
+		}
+	}
+	for _, p := range a.Env {
+		add(path.Base(p.Key), p.Value)
+	}
+	for _, p := range a.Headers {
+		add(p.Key, p.Value)
+	}
+	return list
+}

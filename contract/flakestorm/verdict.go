@@ -1,0 +1,320 @@
+package flakestorm
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/judge"
+)
+
+// place is where a case stands in the document.
+type place struct {
+	phase string
+	part  string // the scenario, the type of mutation or the session
+	owner string // the invariant of a contract's cell
+}
+
+// key tells findings of different places apart.
+func (p place) key() string {
+	switch p.phase {
+	case PhaseContract:
+		return p.phase + "|" + p.owner + "|" + p.part
+	case PhaseMutation, PhaseReplay:
+		return p.phase + "|" + p.part
+	}
+	return p.phase
+}
+
+// judge checks what the agent did; the first of the severest checks that fail
+// decides the outcome. It is as severe as its invariant, and no less than least.
+func (t *trial) judge(ctx context.Context, u *turn, where place, list []config.Invariant, least campaign.Severity, b baseline) error {
+	if !u.Reply.OK() || u.replaced {
+		return t.silent(ctx, u, where, list, least, b)
+	}
+	for i := range list {
+		if err := t.one(ctx, u, where, &list[i], least, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one makes one check.
+func (t *trial) one(ctx context.Context, u *turn, where place, v *config.Invariant, least campaign.Severity, b baseline) error {
+	r, err := t.check(ctx, v, u, b)
+	if err != nil {
+		return err
+	}
+	u.Checks = append(u.Checks, checked{ID: v.ID, Type: v.Type, Passed: r.Passed, Reason: r.Reason, Measure: r.Measure})
+	if r.Inapplicable {
+		return nil
+	}
+	t.checked++
+	severity := max(least, severityOf(v.Severity))
+	if !r.Passed && (t.out.Verdict == campaign.VerdictPass || severity > t.out.Severity) {
+		t.broke(u, v, where, r, severity)
+	}
+	return nil
+}
+
+// nameOf is what an invariant is called: its id, or its type.
+func nameOf(v *config.Invariant) string {
+	if v.ID == "" {
+		return v.Type
+	}
+	return v.ID
+}
+
+// broke is the outcome of an invariant that does not hold.
+func (t *trial) broke(u *turn, v *config.Invariant, where place, r verify.Result, severity campaign.Severity) {
+	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, "broken-invariant"
+	t.out.Title = fmt.Sprintf("%s: %s: %s", t.what, nameOf(v), r.Reason)
+	if u.Injected != "" {
+		t.out.Title += "; injected into the agent's reply: " + u.Injected
+	}
+	t.out.Signature = fmt.Sprintf("%s|%s|%s", where.key(), nameOf(v), v.Type)
+	t.out.Cause = []string{v.Type}
+	t.failed, t.note.reason = v, r.Reason
+}
+
+func (t *trial) check(ctx context.Context, v *config.Invariant, u *turn, b baseline) (verify.Result, error) {
+	if v.Trace != nil {
+		return t.ruled(v, u)
+	}
+	with := v.Baseline
+	if auto(v) {
+		if b.Why != "" {
+			return verify.Result{}, fmt.Errorf("%s has nothing to compare with: no baseline of %s: %s", v.Type, shortened(u.Prompt), b.Why)
+		}
+		with = b.Text
+	}
+	return t.x.checker.Check(ctx, v, &u.observe, with)
+}
+
+// ruled judges what happened since the conversation of a turn began.
+func (t *trial) ruled(v *config.Invariant, u *turn) (verify.Result, error) {
+	if v.Filter != nil {
+		if hit, err := v.Filter.Search(u.Prompt); err == nil && !hit {
+			return verify.Result{Passed: true, Reason: "does not apply: the prompt does not match prompt_filter", Inapplicable: true}, nil
+		}
+	}
+	var r fault.Report
+	if t.cell.faults != nil {
+		r = t.cell.faults.Report()
+	}
+	verdict, why, err := v.Trace.Judge(t.cell.trace(&r, u.first))
+	switch {
+	case err != nil:
+		return verify.Result{}, fmt.Errorf("%s: judging the trace: %w", v.Path, err)
+	case verdict == judge.Unknown:
+		return verify.Result{}, fmt.Errorf("%s: %s", v.Path, why)
+	}
+	return verify.Result{Passed: (verdict == judge.Pass) != v.Negate, Reason: why}, nil
+}
+
+// silent judges a call that the agent itself did not answer. Without an answer
+// nothing holds that must be said, and nothing is broken that must not be. Where
+// Thresh put a failure in place of the answer, the agent had no part in it: what
+// must not be said is not checked then. A failure of the agent's own is a
+// finding whatever is checked.
+func (t *trial) silent(ctx context.Context, u *turn, where place, list []config.Invariant, least campaign.Severity, b baseline) error {
+	worst, quiet := least, 0
+	var broken *config.Invariant
+	for i := range list {
+		v := &list[i]
+		if v.Trace != nil && u.Injected == "" { // what was done was done
+			if err := t.one(ctx, u, where, v, least, b); err != nil {
+				return err
+			}
+			continue
+		}
+		if keptBySilence(v) {
+			quiet++
+			u.Checks = append(u.Checks, checked{ID: v.ID, Type: v.Type, Passed: true, Reason: "not broken: there is no reply of the agent"})
+			continue
+		}
+		if broken == nil || severityOf(v.Severity) > severityOf(broken.Severity) {
+			broken = v
+		}
+	}
+	if broken != nil {
+		worst = max(least, severityOf(broken.Severity))
+	}
+	switch {
+	case t.out.Verdict == campaign.VerdictFail: // by what was done
+	case u.Injected == "":
+		if broken == nil {
+			worst = max(least, campaign.SeverityMedium)
+			t.note.Silent = quiet > 0
+		}
+		t.unanswered(u, where, worst)
+	case broken == nil:
+		t.inapplicable(injectedFailure + u.Injected)
+	case u.Reply.OK():
+		for i := range list {
+			if !keptBySilence(&list[i]) {
+				if err := t.one(ctx, u, where, &list[i], least, b); err != nil {
+					return err
+				}
+			}
+		}
+		if t.out.Verdict == campaign.VerdictPass { // by what Thresh said
+			t.inapplicable(injectedFailure + u.Injected)
+		}
+	default:
+		t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, worst, "injected-failure"
+		t.out.Title = t.what + ": " + injectedFailure + u.Injected
+		where.owner = "*"
+		t.out.Signature = where.key() + "|injected"
+		t.out.Cause = []string{"injected"}
+		u.Checks = append(u.Checks, checked{ID: broken.ID, Type: broken.Type, Reason: "no reply: " + u.Injected})
+	}
+	return nil
+}
+
+// injectedFailure says whose failure it is.
+const injectedFailure = "injected failure in place of the agent's reply: "
+
+// keptBySilence reports whether an invariant is about what must not be said,
+// done or spent: no reply breaks it.
+func keptBySilence(v *config.Invariant) bool {
+	switch v.Type {
+	case "excludes_pii", "refusal_check", "latency", "tokens", "cost", "trace":
+		return true
+	case "excludes_pattern", "not_contains", "tool_not_called":
+		return !v.Negate
+	}
+	return v.Negate && slices.Contains([]string{"contains", "contains_any", "regex", "tool_called", "tool_arguments"}, v.Type)
+}
+
+// unanswered is the outcome of a call without an answer: never a pass,
+// whatever is checked. It is one finding of its scenario, whichever invariants
+// were to be checked.
+func (t *trial) unanswered(u *turn, where place, severity campaign.Severity) {
+	where.owner = "*"
+	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, severity, "agent-"+strings.ReplaceAll(string(u.Reply.End), " ", "-")
+	t.note.reason = fmt.Sprintf("the agent gave no answer: %s: %s", u.Reply.End, cut(folderless(&u.Reply), 160))
+	t.out.Title = t.what + ": " + t.note.reason
+	t.out.Signature = fmt.Sprintf("%s|no answer|%s", where.key(), u.Reply.End)
+	t.out.Cause = []string{"no answer", string(u.Reply.End)}
+	u.Checks = append(u.Checks, checked{Type: "agent_error", Reason: u.Reply.Error})
+}
+
+// folders are those of a file that an exception tells the place of.
+var folders = regexp.MustCompile(`^(?:/[^/\s:]+)*/([^/\s:]+:\d+:)`)
+
+// folderless is why there is no answer, without the folders of this machine.
+func folderless(r *agentcall.Reply) string {
+	line := firstLine(r.Error)
+	if r.End == agentcall.Raised {
+		line = folders.ReplaceAllString(line, "$1")
+	}
+	return line
+}
+
+// control asks again without faults, and with the golden prompt as it is, where
+// a case failed with them: what fails without them too is one finding, not one
+// for each scenario and each type of mutation.
+func (t *trial) control(ctx context.Context) error {
+	silence := t.failed == nil
+	if t.out.Verdict != campaign.VerdictFail || t.cell == nil || t.out.Kind == "injected-failure" || silence && t.note.reason == "" {
+		return nil
+	}
+	v := t.failed
+	if !silence && !(activity{}).applies(v.When) {
+		return nil // it is for faults alone
+	}
+	var prompts []string
+	plain := false // the case has neither faults nor a changed prompt
+	switch t.p.Phase {
+	case PhaseContract:
+		prompts, plain = t.x.c.prompts(&t.x.c.invariants[t.p.Invariant]), !t.cell.j.active.any
+	case PhaseMutation:
+		prompts = []string{t.p.Mutation.Original}
+	case PhaseChaos:
+		prompts = []string{t.x.c.cfg.Prompts[t.p.Prompt].Text}
+	default:
+		return nil
+	}
+	if !plain {
+		again, err := t.failsPlainly(ctx, prompts)
+		if err != nil || !again {
+			return err
+		}
+	}
+	part := "contract"
+	if t.p.Phase != PhaseContract {
+		part = "run"
+	}
+	if silence {
+		t.out.Title = "also without faults: " + t.note.reason
+		t.out.Signature = "no answer|without faults|" + t.out.Cause[1]
+		return nil
+	}
+	t.out.Title = fmt.Sprintf("%s: also without faults: %s", nameOf(v), t.note.reason)
+	t.out.Signature = fmt.Sprintf("%s|without faults|%s|%s", part, nameOf(v), v.Type)
+	return nil
+}
+
+// failsPlainly asks prompts in a cell without faults and reports whether the
+// same check fails there, or there is no answer there either.
+func (t *trial) failsPlainly(ctx context.Context, prompts []string) (bool, error) {
+	cl, err := t.x.enter(ctx, setting{name: "control " + strings.Join(prompts, "\x00")})
+	if err != nil {
+		return false, err
+	}
+	defer cl.leave()
+	plain := &trial{x: t.x, p: t.p, what: t.what, cell: cl}
+	for _, prompt := range prompts {
+		u, err := cl.say(ctx, prompt, prompt, nil)
+		if err != nil {
+			return false, err
+		}
+		if t.failed == nil || !u.Reply.OK() {
+			if !u.Reply.OK() {
+				return t.failed == nil, nil
+			}
+			continue
+		}
+		if verify.Aggregate(t.failed) {
+			return false, nil // of all runs together, which no single one shows
+		}
+		r, err := plain.check(ctx, t.failed, u, t.p.Baselines[prompt])
+		if err != nil {
+			return false, nil //nolint:nilerr // what cannot be checked shows nothing
+		}
+		if !r.Passed {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// alsoIn names the scenarios in which the invariant of a failing cell failed.
+func (c *Campaign) alsoIn(s *state, at campaign.Case, o *campaign.Outcome) []campaign.Exhibit {
+	i := int(at.Index) - len(c.asked)
+	if s == nil || o.Verdict != campaign.VerdictFail || i < 0 || i >= len(s.items) || i >= len(s.results) || s.items[i].phase != PhaseContract {
+		return nil
+	}
+	var names []string
+	for k, it := range s.items {
+		if it.phase != PhaseContract || it.a != s.items[i].a || s.results[k] != failed {
+			continue
+		}
+		if name := c.scenarios[it.b].name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return []campaign.Exhibit{campaign.TextExhibit("Scenarios in which it fails", strings.Join(names, "\n"))}
+}

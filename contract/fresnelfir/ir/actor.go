@@ -1,0 +1,255 @@
+package ir
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// existing is the entity that existing tools take to act, whatever a document says.
+const existing = "User"
+
+// variables finds out who acts and which variables a traversal has.
+func (c *checker) variables() {
+	d := c.doc
+	d.Vars, d.Newest = map[string]string{}, map[string]string{}
+	if c.actor(); d.Actor != "" {
+		d.Vars["actor"] = d.Actor
+	}
+	c.shared = map[string][]string{}
+	for _, e := range d.Effects {
+		if e.Creates != nil && !slices.Contains(c.shared[e.Creates.Assign], e.Creates.Entity) {
+			c.shared[e.Creates.Assign] = append(c.shared[e.Creates.Assign], e.Creates.Entity)
+		}
+	}
+	for _, e := range d.Effects {
+		if e.Creates == nil {
+			continue
+		}
+		c.entity(c.src.Within(e.Creates.Place, "entity"), e.Creates.Entity)
+		if e.Creates.Assign == "actor" {
+			c.fail(e.Creates.Place, "reserved-variable", "", "must not assign to %q, which is the acting entity", "actor")
+			continue
+		}
+		if len(c.shared[e.Creates.Assign]) > 1 {
+			e.own()
+		}
+		d.Vars[e.Creates.Assign] = e.Creates.Entity
+	}
+}
+
+// own gives the variable that an effect assigns a name of its own, since effects that
+// create instances of other entities assign it too: within each it is clear what it is.
+func (e *Effect) own() {
+	was, name := e.Creates.Assign, e.Creates.Assign+" of "+e.Action
+	e.Creates.Assign = name
+	for i := range e.Sets {
+		if e.Sets[i].Var == was {
+			e.Sets[i].Var = name
+		}
+		e.Sets[i].Value.Walk(func(x *Expr) {
+			if x.Op == FieldOf && x.Var == was {
+				x.Var = name
+			}
+		})
+	}
+}
+
+// actor finds out which entity acts, and why. What decides is who makes an entity's
+// instances and what is asked of the actor; a name does only where several would do,
+// which is doubted.
+func (c *checker) actor() {
+	d := c.doc
+	if x := d.Exploration.Actor; x != "" {
+		if c.known(c.src.Within(d.Exploration.Place, "actor"), "dangling-entity-ref", "an entity", x, c.entityNames()) {
+			d.Actor, d.ActorWhy = x, "exploration.actor names it"
+		}
+		return
+	}
+	created, asked := c.created(), d.asked()
+	most := 0
+	for _, e := range d.Entities {
+		most = max(most, asked.of(e))
+	}
+	var free, made []string // who may act and is made by no action, or by one
+	for _, e := range d.Entities {
+		switch {
+		case asked.of(e) < most:
+		case created[e.Name]:
+			made = append(made, e.Name)
+		default:
+			free = append(free, e.Name)
+		}
+	}
+	of, why := free, "no action creates it"
+	if len(free) == 0 && asked.any {
+		of, why = made, "the document speaks of an actor"
+	}
+	if fields := asked.list(); fields != "" {
+		why += " and it has " + fields
+	}
+	switch {
+	case len(of) == 1:
+		d.Actor, d.ActorWhy = of[0], "it is the only entity that can: "+why
+	case slices.Contains(of, existing):
+		d.Actor, d.ActorWhy = existing, "existing tools take the entity of that name"
+		c.doubt(d.Entity(existing).Place, "actor-by-name", fmt.Sprintf(`say who acts: "actor": %q in exploration`, existing),
+			"acts because of its name, as in existing tools: %s could act as well", strings.Join(slices.DeleteFunc(of, func(n string) bool { return n == existing }), ", "))
+	}
+}
+
+// created are the entities whose instances some action makes.
+func (c *checker) created() map[string]bool {
+	set := map[string]bool{}
+	for _, e := range c.doc.Effects {
+		if e.Creates != nil {
+			set[e.Creates.Entity] = true
+		}
+	}
+	return set
+}
+
+// demands are what a document asks of the actor.
+type demands struct {
+	any    bool // it speaks of one
+	fields map[string]bool
+}
+
+// of is how many of the fields an entity has.
+func (x demands) of(e *Entity) int {
+	n := 0
+	for f := range x.fields {
+		if e.Field(f) != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (x demands) list() string { return strings.Join(slices.Sorted(maps.Keys(x.fields)), ", ") }
+
+// asked finds where effects, guards, properties and bindings speak of the actor.
+func (d *Document) asked() demands {
+	x := demands{fields: map[string]bool{}}
+	name := func(v string) { x.any = x.any || v == "actor" }
+	fields := true
+	var see func(e *Expr)
+	see = func(e *Expr) {
+		if e == nil || e.Op == Forall && e.Var == "actor" || e.Op == Exists && e.Var == "actor" {
+			return // that one is an instance of the quantifier's
+		}
+		if name(e.Var); fields && e.Op == FieldOf && e.Var == "actor" {
+			x.fields[e.Text] = true
+		}
+		for _, v := range e.Names {
+			name(v)
+		}
+		for _, a := range e.With {
+			name(a.Var)
+		}
+		for _, a := range e.Args {
+			see(a)
+		}
+	}
+	for _, e := range d.Effects {
+		for _, s := range e.Sets {
+			see(s.Value)
+			if name(s.Var); s.Var == "actor" {
+				x.fields[s.Field] = true
+			}
+		}
+	}
+	for _, p := range d.Protocols {
+		p.Root.Walk(func(n *Node) {
+			for _, b := range n.Branches {
+				see(b.Guard)
+			}
+		})
+	}
+	fields = false // what properties ask decides on nobody
+	for _, p := range d.Properties {
+		see(p.Predicate)
+		for r := p.Rule; r != nil; r = r.Then {
+			name(r.Same)
+			see(r.Expr)
+		}
+	}
+	for _, b := range d.Bindings.Actions {
+		for _, a := range b.Args {
+			x.any = x.any || a == "actor" || strings.HasPrefix(a, "actor_") || strings.HasPrefix(a, "actor.")
+		}
+	}
+	for _, g := range d.Generators {
+		for _, s := range g.Steps {
+			for _, w := range s.With {
+				name(w.Name)
+			}
+		}
+	}
+	return x
+}
+
+// invented are the entities of which the harness makes instances by itself: those
+// that act, and those that generators ask for.
+func (d *Document) invented() map[string]Place {
+	set := map[string]Place{}
+	if e := d.Entity(d.Actor); e != nil {
+		set[e.Name] = e.Place
+	}
+	for _, g := range d.Generators {
+		for _, s := range g.Steps {
+			for _, w := range s.With {
+				if _, known := set[w.Generate]; !known && d.Entity(w.Generate) != nil {
+					set[w.Generate] = w.Place
+				}
+			}
+		}
+	}
+	return set
+}
+
+// handles doubts what the module cannot know: instances that the harness makes go
+// by numbers of its own, which may be those of the module's instances; and an
+// observer is asked about no instance that the module has neither made nor heard of.
+func (c *checker) handles() {
+	told := c.created() // or handed over
+	for _, b := range c.doc.Bindings.Actions {
+		for _, name := range b.Args {
+			if x, ok := c.doc.Argument(name); ok && x.Kind <= ArgField {
+				entity := c.doc.Vars[x.Var]
+				if entity == "" {
+					entity = c.doc.Newest[x.Var]
+				}
+				if x.Kind == ArgHandle {
+					told[entity] = true
+				} else if f := c.doc.Entity(entity).Field(x.Field); f != nil && f.Type == Ref {
+					told[f.Entity] = true
+				}
+			}
+		}
+	}
+	invented, created := c.doc.invented(), c.created()
+	for _, name := range slices.Sorted(maps.Keys(invented)) {
+		if !created[name] {
+			continue
+		}
+		how := "a generator makes a " + name + " that the module does not know"
+		if name == c.doc.Actor {
+			how = "each actor is a " + name + " that the module did not make"
+		}
+		c.doubt(invented[name], "handle-collision", `let another entity act: "actor" in exploration; or let the module make it, by an action`,
+			"%s, and actions create others: it goes by a number that may be the handle of one of theirs", how)
+	}
+	for _, f := range c.doc.Functions {
+		if !f.Observer {
+			continue
+		}
+		for _, p := range f.Params {
+			if c.doc.Entity(p.Entity) != nil && !told[p.Entity] {
+				c.doubt(f.Place, "never-asked", "", "the observer %q is never asked: no action makes a %s or hands one to the module", f.Name, p.Entity)
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package fresnelfir
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/engine/choice"
+	"github.com/thresh-dev/thresh/engine/walk"
+	"github.com/thresh-dev/thresh/port/dut"
+)
+
+// kept is a snapshot: all that a traversal is between two steps: the model, the module,
+// and where each thread stands in its protocol. It is never changed.
+type kept struct {
+	tape     []uint64 // the decisions that led to it
+	model    *model.Snapshot
+	module   dut.Snapshot // nil: there is none
+	handles  []handle
+	made     []int64
+	walkers  []walk.Walker
+	alive    []int
+	row      []int
+	versions []int
+	memos    []memo
+	threads  int
+	actions  int
+	wide     bool
+	passing  uint64
+	passed   *failure
+	beyond   []excess
+
+	size int
+	used int64 // when it was gone back to last
+}
+
+// snapshot saves what the traversal is.
+func (t *traversal) snapshot() *kept {
+	x := &kept{
+		tape: slices.Clone(t.src.Tape().Values), model: t.m.Save(), walkers: make([]walk.Walker, t.threads),
+		alive: slices.Clone(t.alive), row: slices.Clone(t.in.row), versions: slices.Clone(t.versions),
+		memos: slices.Clone(t.memos), threads: t.threads, actions: t.actions, wide: t.wide,
+		passing: t.passing, passed: t.passed, beyond: slices.Clone(t.beyond),
+	}
+	for i := range x.walkers {
+		x.walkers[i].Copy(&t.walkers[i])
+	}
+	x.size = 512 + 8*(len(x.tape)+len(x.row)) + x.model.Size() + 256*len(x.walkers) + 64*len(x.memos)
+	if d := t.dev; d != nil {
+		x.handles, x.made, x.module = slices.Clone(d.handles), slices.Clone(d.made), d.inst.Snapshot()
+		x.size += 16*len(x.handles) + x.module.Size()
+	}
+	return x
+}
+
+// goBack makes the traversal what it was at a snapshot; from there on it decides
+// by a key.
+func (t *traversal) goBack(x *kept, key uint64) {
+	t.clear()
+	t.src.Resume(x.tape, key)
+	t.m.Load(x.model)
+	t.sketch = t.m.Sketch(t.p.actor)
+	for len(t.walkers) < x.threads {
+		t.walkers = append(t.walkers, walk.Walker{})
+	}
+	for i := range x.walkers {
+		t.walkers[i].Copy(&x.walkers[i])
+	}
+	t.alive, t.in.row = append(t.alive[:0], x.alive...), append(t.in.row[:0], x.row...)
+	copy(t.versions, x.versions)
+	t.memos, t.beyond = append(t.memos, x.memos...), append(t.beyond, x.beyond...)
+	t.threads, t.actions, t.wide, t.passing, t.passed = x.threads, x.actions, x.wide, x.passing, x.passed
+	if d := t.dev; d != nil {
+		d.handles = append(d.handles[:0], x.handles...)
+		copy(d.made, x.made)
+		if err := d.inst.Restore(x.module); err != nil {
+			d.broken = fmt.Errorf("going back to a state of the module: %w", err)
+		}
+	}
+}
+
+// depart begins the part of a traversal that is its own: what led to where it
+// begins was counted when it was done first.
+func (t *traversal) depart() {
+	t.begun, t.blamed = t.actions, event{}
+	t.seen.reset()
+	clear(t.m.Tried)
+	t.row = choice.Key(t.key, 3)
+	if t.dev != nil {
+		t.dev.inst.Take()
+	}
+}
+
+// Bounds on the snapshots that are kept, of one executor.
+const (
+	maxSnapshots     = 256
+	maxSnapshotBytes = 32 << 20
+)
+
+// snapshots keeps snapshots that traversals begin at. It saves steps and nothing
+// else: a snapshot that is not kept is come to by its tape.
+type snapshots struct {
+	most  int             // bytes
+	list  map[int64]*kept // by number of the entry
+	bytes int
+	clock int64
+}
+
+// of is the snapshot of an entry, or nil.
+func (k *snapshots) of(e *entry) *kept {
+	if k == nil {
+		return nil
+	}
+	x := k.list[e.number]
+	if x == nil || !slices.Equal(x.tape, e.tape) {
+		return nil
+	}
+	k.clock++
+	x.used = k.clock
+	return x
+}
+
+// keep keeps a snapshot, in place of those that were not gone back to for longest.
+func (k *snapshots) keep(e *entry, x *kept) {
+	if k.list == nil {
+		k.list = map[int64]*kept{}
+	}
+	if was := k.list[e.number]; was != nil {
+		k.drop(e.number)
+	}
+	if x.size > k.most/4 {
+		return
+	}
+	k.clock++
+	x.used = k.clock
+	k.list[e.number], k.bytes = x, k.bytes+x.size
+	for len(k.list) > maxSnapshots || k.bytes > k.most {
+		oldest := int64(-1)
+		for n, m := range k.list {
+			if oldest < 0 || m.used < k.list[oldest].used {
+				oldest = n
+			}
+		}
+		k.drop(oldest)
+	}
+}
+
+func (k *snapshots) drop(number int64) {
+	k.bytes -= k.list[number].size
+	delete(k.list, number)
+}

@@ -1,0 +1,80 @@
+package fuzzspec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Advice implements [campaign.Adviser]. The reference mutators flip, cut and
+// append bytes: what has a structure is mostly turned away before it is read.
+func (c *Campaign) Advice(s *state) []string {
+	what := structure(c.seed)
+	if c.set.deep || c.set.text || s.failed > 0 || what == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("the reference mutators found nothing, and the seed %s: --mutators deep changes such inputs "+
+		"by their structure (numbers, tokens, JSON, XML, blocks, dictionaries)", what)}
+}
+
+// magic is how files of well-known formats begin; capitals, as many others do,
+// are seen by magicWord.
+var magic = []string{"\x89PNG", "\x7fELF", "\xff\xd8\xff", "\x1f\x8b", "\x00asm", "PK\x03\x04", "OggS", "fLaC", "MThd"}
+
+var magicWord = regexp.MustCompile(`^[%#!]?[A-Z][A-Z0-9]{2}`)
+
+func hasMagic(seed []byte) bool {
+	begins := func(m string) bool { return strings.HasPrefix(string(seed), m) }
+	return magicWord.Match(seed) || slices.ContainsFunc(magic, begins)
+}
+
+// structure says what shows that an input has a structure; "": nothing does.
+func structure(seed []byte) string {
+	const most = 1 << 20 // more is not read for a hint
+	if len(seed) > most {
+		if hasMagic(seed[:64]) {
+			return "begins with a magic number"
+		}
+		return ""
+	}
+	text := strings.TrimLeft(string(seed), "\ufeff \t\r\n")
+	switch {
+	case strings.HasPrefix(text, "{") || strings.HasPrefix(text, "["):
+		if json.Valid([]byte(text)) {
+			return "is JSON"
+		}
+	case strings.HasPrefix(text, "<") && (strings.HasPrefix(text, "<?xml") || strings.HasSuffix(strings.TrimSpace(text), ">")):
+		return "is XML or HTML"
+	case hasMagic(seed):
+		return "begins with a magic number"
+	}
+	if at := lengthField(seed); at >= 0 {
+		return fmt.Sprintf("holds a length at byte %d", at)
+	}
+	return ""
+}
+
+// lengthField is the place of an integer of two or four bytes, near the
+// beginning, that is the number of bytes after it or of the whole; -1: there is
+// none. Small numbers stand anywhere and show nothing.
+func lengthField(seed []byte) int {
+	if len(seed) < 8 || bytes.Count(seed, seed[:1]) == len(seed) {
+		return -1
+	}
+	for at := range min(len(seed)-4, 32) {
+		rest := uint64(len(seed) - at)
+		for _, n := range []struct{ value, width uint64 }{
+			{uint64(binary.BigEndian.Uint32(seed[at:])), 4}, {uint64(binary.LittleEndian.Uint32(seed[at:])), 4},
+			{uint64(binary.BigEndian.Uint16(seed[at:])), 2}, {uint64(binary.LittleEndian.Uint16(seed[at:])), 2},
+		} {
+			if n.value == rest-n.width || n.value == uint64(len(seed)) {
+				return at
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,179 @@
+package fuzzspec
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+const (
+	sanitized = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1 at pc 0x2\nWRITE of size 4 at 0x1 thread T0\n    #0 0x1 in parse /src/a.c:3:1\n"
+	traceback = "Traceback (most recent call last):\n  File \"tool.py\", line 3, in parse\n    x\nKeyError: 'x'\n"
+)
+
+// Each rule of the verdict, alone and against the ones that come after it.
+func TestJudge(t *testing.T) {
+	exited := func(code int, stderr string) process.Result {
+		return process.Result{Status: process.Exited, ExitCode: code, Stderr: []byte(stderr)}
+	}
+	plain := settings{outputs: "auto"}
+	accepting := settings{outputs: "auto", okExit: []int{1, 3}}
+	trusting := accepting
+	trusting.okReports = true
+	for name, c := range map[string]struct {
+		set   settings
+		facts facts
+		res   process.Result
+		kind  string // "": it holds
+		end   ending // without the exit code
+	}{
+		"exit 0":                      {plain, facts{}, exited(0, ""), "", ending{}},
+		"exit 1":                      {plain, facts{}, exited(1, ""), "exit", ending{Status: "exited"}},
+		"an accepted exit code":       {accepting, facts{}, exited(3, "refused"), "", ending{}},
+		"another one than accepted":   {accepting, facts{}, exited(2, "refused"), "exit", ending{Status: "exited"}},
+		"0 is always accepted":        {accepting, facts{}, exited(0, "a warning"), "", ending{}},
+		"a report, exit 1":            {plain, facts{}, exited(1, traceback), "crash", ending{Status: "exited"}},
+		"a report, exit 1 accepted":   {accepting, facts{}, exited(1, traceback), "crash", ending{Status: "exited"}},
+		"a report, exit 3 accepted":   {accepting, facts{}, exited(3, traceback), "", ending{}},
+		"a report that was logged":    {accepting, facts{}, exited(0, traceback), "", ending{}},
+		"a report that is accepted":   {trusting, facts{}, exited(1, traceback), "", ending{}},
+		"a sanitizer, exit 0":         {plain, facts{}, exited(0, sanitized), "crash", ending{Status: "exited"}},
+		"a sanitizer, exit accepted":  {trusting, facts{}, exited(1, sanitized), "crash", ending{Status: "exited"}},
+		"a signal":                    {accepting, facts{}, process.Result{Status: process.Signaled, Signal: 11}, "crash", ending{Status: "signaled", Signal: 11}},
+		"too late":                    {accepting, facts{}, process.Result{Status: process.TimedOut}, "timeout", ending{Status: "timed out"}},
+		"too much":                    {accepting, facts{}, process.Result{Status: process.Signaled, Signal: 25, OutputLimit: true}, "flood", ending{Status: "signaled", OutputLimit: true}},
+		"too much, then too late":     {accepting, facts{}, process.Result{Status: process.TimedOut, OutputLimit: true}, "flood", ending{Status: "timed out", OutputLimit: true}},
+		"processes are left":          {plain, facts{}, process.Result{Status: process.Exited, Leftovers: 1}, "leftovers", ending{Status: "exited", Leftovers: true}},
+		"as the seed leaves some":     {plain, facts{Leftovers: true}, process.Result{Status: process.Exited, Leftovers: 2}, "", ending{}},
+		"a failure weighs more":       {plain, facts{}, process.Result{Status: process.Exited, ExitCode: 1, Leftovers: 1}, "exit", ending{Status: "exited"}},
+		"no outputs where some are":   {plain, facts{Outputs: true}, exited(0, ""), "output", ending{Status: "exited"}},
+		"no outputs where required":   {settings{outputs: "require"}, facts{}, exited(0, ""), "output", ending{Status: "exited"}},
+		"no outputs, and they do not": {settings{outputs: "ignore"}, facts{Outputs: true}, exited(0, ""), "", ending{}},
+		"known to have no outputs":    {plain, facts{}, process.Result{Status: process.Exited, NoOutputs: true, Dir: "/nowhere"}, "", ending{}},
+	} {
+		camp := &Campaign{set: c.set}
+		if c.res.Dir == "" {
+			c.res.Dir = t.TempDir()
+		}
+		o, err := camp.judge(&state{facts: c.facts}, &c.res, "case_7")
+		if err != nil || o.Kind != c.kind || (o.Verdict == campaign.VerdictFail) != (c.kind != "") || o.Verdict == campaign.VerdictError {
+			t.Errorf("%s: %v %s %q (%s), want %q", name, err, o.Verdict, o.Kind, o.Title, c.kind)
+			continue
+		}
+		if c.kind == "" {
+			if len(o.Data) > 0 {
+				t.Errorf("%s: facts of a case that holds: %s", name, o.Data)
+			}
+			continue
+		}
+		var end ending
+		if err := json.Unmarshal(o.Data, &end); err != nil {
+			t.Fatal(err)
+		}
+		if c.res.Status == process.Exited && !c.res.OutputLimit {
+			if end.ExitCode == nil || *end.ExitCode != c.res.ExitCode {
+				t.Errorf("%s: exit code %v", name, end.ExitCode)
+			}
+		} else if end.ExitCode != nil {
+			t.Errorf("%s: has the exit code %d", name, *end.ExitCode)
+		}
+		end.ExitCode, c.end.Output = nil, end.Output
+		if end != c.end || (end.Output != "") != (c.kind == "output") {
+			t.Errorf("%s: %+v, want %+v", name, end, c.end)
+		}
+	}
+}
+
+// The run's id is no part of a cause, and a traceback with an accepted exit code
+// is grouped as it is with one that is not.
+func TestJudgeGroups(t *testing.T) {
+	layers := func(set settings, stderr, runID string) string {
+		o, err := (&Campaign{set: set}).judge(&state{}, &process.Result{Status: process.Exited, ExitCode: 1, Stderr: []byte(stderr)}, runID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.Kind + o.Signature + strings.Join(o.Cause, "|")
+	}
+	plain, accepting := settings{outputs: "ignore"}, settings{outputs: "ignore", okExit: []int{1}}
+	if a, b := layers(plain, traceback, "x"), layers(accepting, traceback, "x"); a != b {
+		t.Errorf("%s and %s", a, b)
+	}
+	if a, b := layers(plain, "cannot read k_0_case_000001: bad", "k_0_case_000001"), layers(plain, "cannot read k_0_case_000002: bad", "k_0_case_000002"); a != b {
+		t.Errorf("%s and %s", a, b)
+	}
+}
+
+func TestJudgeOutputs(t *testing.T) {
+	for name, c := range map[string]struct {
+		files        map[string]string
+		noneExpected bool
+		want, detail string // beginnings; "": nothing is wrong
+	}{
+		"none":               {nil, false, "OUT_MISSING:", "no JSON output was written"},
+		"none, as expected":  {nil, true, "", ""},
+		"good":               {map[string]string{"a.json": `{"a":1}`}, false, "", ""},
+		"broken":             {map[string]string{"a.json": `{"a":`}, false, "JSON_BAD:a.json:JSONDecodeError", "output a.json is not JSON (JSONDecodeError)"},
+		"broken, unexpected": {map[string]string{"a.json": `{"a":`}, true, "JSON_BAD:a.json:JSONDecodeError", "output a.json is not JSON (JSONDecodeError)"},
+		"no JSON":            {map[string]string{"a.txt": "x"}, false, "OUT_MISSING:", "no JSON output was written"},
+		"no JSON, expected":  {map[string]string{"a.txt": "x"}, true, "", ""},
+	} {
+		dir := t.TempDir()
+		for f, text := range c.files {
+			if err := os.MkdirAll(filepath.Join(dir, "out"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "out", f), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		signature, detail, err := judgeOutputs(dir, "case_7", c.noneExpected)
+		if err != nil || !strings.HasPrefix(signature, c.want) || (signature == "") != (c.want == "") || !strings.HasPrefix(detail, c.detail) {
+			t.Errorf("%s: %v %q %q, want %q %q", name, err, signature, detail, c.want, c.detail)
+		}
+		has := false
+		for f := range c.files {
+			has = has || strings.HasSuffix(f, ".json")
+		}
+		if got := hasOutputs(dir); got != has {
+			t.Errorf("%s: has outputs: %t", name, got)
+		}
+	}
+}
+
+// What a guided campaign has reached is what passing cases say: the data of a
+// failing one tells how it ended. An edge that was taken once and four times is
+// one edge and two tuples.
+func TestFoldCountsEdges(t *testing.T) {
+	c := &Campaign{set: settings{guided: true, deep: true}, maker: nil}
+	fold := func(s *state, outcomes ...campaign.Outcome) *state {
+		return c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for i, o := range outcomes {
+				if !yield(campaign.Case{Index: int64(i), Payload: []byte{byte(i)}}, o) {
+					return
+				}
+			}
+		})
+	}
+	passed := func(tuples ...uint32) campaign.Outcome { return campaign.Outcome{Data: encodeEdges(tuples)} }
+	s := fold(c.Start(campaign.Facts{}), passed(7<<8|1, 9<<8|1), fail(kindExit, "exit 1", 0, "", ending{Status: "exited"}), passed(7<<8|8), passed(9<<8|1), passed())
+	want := []campaign.Figure{{Name: "edges", Value: 2}, {Name: "edge/hit-count tuples", Value: 3}, {Name: "inputs in the corpus", Value: 3}}
+	if got := c.Figures(s); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if s.done != 5 {
+		t.Errorf("%d cases", s.done)
+	}
+	rows := c.Summarize(s)[0].Table.Rows
+	if rows[0][0] != "edges" || rows[0][1] != "2" || rows[1][0] != "edge/hit-count tuples" || rows[1][1] != "3" {
+		t.Errorf("%v", rows)
+	}
+	if got := (&Campaign{}).Figures(s); got != nil {
+		t.Errorf("an unguided campaign counts no edges: %v", got)
+	}
+}

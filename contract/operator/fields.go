@@ -1,0 +1,98 @@
+package operator
+
+import (
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/judge"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// format declares a campaign's document.
+var format = sync.OnceValue(func() *doctree.Shape {
+	text, texts := doctree.Text(), doctree.List(doctree.Text().Must())
+	integer, word, truth := doctree.Integer, doctree.Word, doctree.Truth()
+	unbounded := math.Inf(1)
+	oracle := &doctree.Shape{Name: "oracle", Doc: "a program that judges children", Fields: []doctree.Field{
+		{Name: "command", Need: true, Type: texts.Must(),
+			Doc: "exits with 0 if the system under test held, with 1 if not; `<child>` is the path of the child's text"},
+		{Name: "timeout_s", Type: doctree.Number(0, 86400).MoreThan(0), Default: "10", Doc: "seconds that a call may take"},
+		{Name: "folder", Type: text, Doc: "in which it is run; the document's folder if it is not given"},
+		{Name: "retries", Type: integer(0, 10), Default: "2", Doc: "how often it is asked again if it gives no verdict"},
+		{Name: "on_timeout", Type: word("error", "fail"), Default: `"error"`, Doc: "what a child is on which it takes too long: an error, or a finding"},
+	}}
+	choice := &doctree.Shape{Name: "select", Doc: "which operators take part, and where", Fields: []doctree.Field{
+		{Name: "buckets", Type: texts, Doc: "in place of those of the seeds; every seed is run in each"},
+		{Name: "surface", Type: text, Doc: "in place of those of the seeds"},
+		{Name: "risk_max", Type: word("LOW", "MEDIUM", "HIGH"), Doc: "operators of a higher risk take no part"},
+		{Name: "include", Type: texts, Doc: "patterns of op_id"},
+		{Name: "exclude", Type: texts, Doc: "patterns of op_id"},
+	}}
+	constraints := &doctree.Shape{Name: "constraints", Doc: "what children must keep to; plug-ins are given further keys", Open: true, Fields: []doctree.Field{
+		{Name: "max_chars", Type: integer(0, unbounded), Doc: "longer children are cut"},
+		{Name: "trim_trailing", Type: truth, Doc: "blanks at the end are taken away"},
+		{Name: "keep_controls", Type: truth, Doc: "control characters stay"},
+		{Name: "schema_mode", Type: word("suffix", "blank").OrElse(truth), Doc: "how children that are cut stay whole"},
+		{Name: "placeholder", Type: text, Doc: "the text that stands for what was taken out"},
+	}}
+	judges := judgeShape()
+	strength := integer(1, 100)
+	return &doctree.Shape{Name: "Operator campaign v1", Fields: []doctree.Field{
+		{Name: "schema_version", Need: true, Type: text.Like(`^thresh\.operators\.v1$`), Doc: "thresh.operators.v1"},
+		{Name: "seeds", Need: true, Type: texts.Must(), Doc: "seed files: .jsonl, .csv, or lines of text"},
+		{Name: "name", Type: text, Doc: "the campaign's name in reports; the file's name if it is not given"},
+		{Name: "description", Type: text, Doc: "for people; no effect"},
+		{Name: "operators", Type: texts, Doc: "op_*.star and op_*.py files, or folders with such files"},
+		{Name: "builtins", Type: truth, Default: "true", Doc: "the built-in operators take part"},
+		{Name: "select", Type: doctree.Object(choice), Doc: "which operators take part, and where"},
+		{Name: "children", Type: integer(1, maxChildren), Default: "10", Doc: "children of each seed"},
+		{Name: "testcases", Type: texts.Must(), Doc: "these children alone, by their testcase_id; in place of children, rounds and duplicates"},
+		{Name: "steps", Type: integer(1, maxSteps), Default: "1", Doc: "operators applied to a child, one after the other"},
+		{Name: "chain", Type: texts.Must(), Doc: "op_ids: the operators applied to every child, in this order; in place of steps, redraws, policy and weights"},
+		{Name: "redraws", Type: integer(0, 100), Default: "3", Doc: "further operators that a step may try if one skips"},
+		{Name: "rounds", Type: integer(1, maxRounds), Default: "4", Doc: "rounds between which ucb1 and exp3 learn"},
+		{Name: "strength", Type: strength.OrElse(doctree.List(strength).Exactly(2)), Default: "2", Doc: "or [least, most], drawn for every child"},
+		{Name: "seed_base", Type: doctree.AnyInteger(), Default: "1337", Doc: "of any size; --seed replaces it"},
+		{Name: "rng_rule", Type: word(string(textop.RuleContract), string(textop.RuleWide)), Default: `"contract"`, Doc: "how generators are derived"},
+		{Name: "policy", Type: word(policies()...), Default: `"uniform"`, Doc: "how operators are chosen"},
+		{Name: "weights", Type: doctree.Named(doctree.Named(doctree.Number(0, 1e12))),
+			Doc: "factors by bucket (or *) and op_id, for the policy weighted; 1 if not given"},
+		{Name: "constraints", Type: doctree.Object(constraints), Doc: "what children must keep to"},
+		{Name: "duplicates", Type: word(string(RejectExact), string(RejectNear), string(KeepDuplicates)), Default: `"exact"`,
+			Doc: "which children of a seed are rejected and replaced"},
+		{Name: "stats", Type: text.Must(), Doc: "statistics file that a learning policy begins with"},
+		{Name: "verdicts", Type: text.Must(), Doc: "verdicts on children as lines of JSON, by testcase_id"},
+		{Name: "oracle", Type: doctree.Object(oracle), Doc: "a program that judges children"},
+		{Name: "system", Type: text.Must().OrElse(doctree.Named(doctree.Any())), Doc: "a system file, or what would stand in it: the children are its input"},
+		{Name: "judges", Type: doctree.List(doctree.Object(judges)).Must(), Doc: "what every reply of the system must keep to"},
+	}, Doc: "seeds, operators and how children are made of them. Relative paths begin at the document's folder"}
+})
+
+// judgeShape declares a judge of replies.
+var judgeShape = sync.OnceValue(func() *doctree.Shape {
+	text, texts, truth := doctree.Text().Must(), doctree.List(doctree.Text().Must()).Must(), doctree.Truth()
+	return &doctree.Shape{Name: "judge", Doc: "what a reply must keep to; types and their keys are those of a flakestorm invariant", Fields: []doctree.Field{
+		{Name: "type", Need: true, Type: text, Doc: "`" + strings.Join(judge.Demands(), "`, `") + "`"},
+		{Name: "id", Type: text, Doc: "its name in findings; its type if it is not given"},
+		{Name: "value", Type: text, Doc: "of `contains` and `not_contains`"},
+		{Name: "values", Type: texts, Doc: "of `contains_any`"},
+		{Name: "pattern", Type: text, Doc: "of `regex`: a regular expression"},
+		{Name: "patterns", Type: texts, Doc: "of `excludes_pattern`: texts, or regular expressions"},
+		{Name: "case_sensitive", Type: truth, Default: "false", Doc: "of types with a value, values or patterns: upper and lower case differ"},
+		{Name: "negate", Type: truth, Default: "false", Doc: "of types with a value, values, pattern or patterns: it must not hold"},
+	}}
+})
+
+// Schema returns the JSON Schema of a campaign's document.
+func Schema() []byte { return doctree.Schema("operators.v1", doctree.Object(format())) }
+
+// Formats implements [campaign.Formatted].
+func (*Contract) Formats() []campaign.Format {
+	return []campaign.Format{{
+		Name: "operator", Summary: "an operator campaign (JSON)", Schema: Schema,
+		Keys: func() string { return doctree.Tables(doctree.Object(format())) },
+	}}
+}

@@ -1,0 +1,170 @@
+package operator
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// kindVerdict is the kind of a case in which the system under test failed.
+const kindVerdict = "verdict"
+
+// judged is what was said of a child, and by whom.
+type judged struct {
+	judgement mutator.Judgement
+	score     *float64
+	reply     string          // of the system under test; "" if it is not known
+	result    *process.Result // of the oracle; nil: the verdict stands in the file of verdicts
+	verdict   *Verdict        // its line there
+	by        string          // the system whose reply was judged; "" for none
+	broken    string          // the judge that it does not keep to, or how its call ended
+	ended     bool            // broken is how the call ended
+	reasons   string          // of all judges
+}
+
+// take makes a verdict on a child the outcome of its case. An operator that
+// broke the contract is kept in sight: what is worse of the two is the finding.
+func (c *Campaign) take(child *mutator.Child, v judged, out *campaign.Outcome) {
+	f, _ := decodeFacts(out.Data)
+	f.judged, f.judgement, f.score = true, v.judgement, v.score
+	out.Data = f.encode()
+	if v.judgement == mutator.Fail && (out.Verdict != campaign.VerdictFail || out.Severity < campaign.SeverityMedium) {
+		by := c.failed(child, out)
+		out.Title = "the oracle says FAIL of children made by " + by
+		if v.by != "" {
+			v.blame(by, out)
+		}
+		if v.verdict != nil {
+			out.Title = "the verdicts say FAIL of children made by " + by
+		}
+	}
+	if out.Verdict == campaign.VerdictFail || len(out.Evidence) > 0 {
+		v.attach(out)
+	}
+}
+
+// blame words a failure of the system, and groups it by the judge as well.
+func (v *judged) blame(by string, out *campaign.Outcome) {
+	out.Title = fmt.Sprintf("the reply to children made by %s breaks %s", by, v.broken)
+	if v.ended {
+		out.Kind = v.broken
+		out.Title = fmt.Sprintf("the system %s on children made by %s", v.broken, by)
+	}
+	if v.broken == string(sut.Crashed) {
+		out.Severity = campaign.SeverityHigh
+	}
+	out.Signature = out.Kind + "\n" + v.broken + "\n" + by
+	out.Cause = append([]string{out.Kind, v.broken}, out.Cause[1:]...)
+}
+
+// attach keeps what was said with the case.
+func (v *judged) attach(out *campaign.Outcome) {
+	if v.reply != "" {
+		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "reply", Data: []byte(v.reply)})
+	}
+	if v.reasons != "" {
+		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "judge", Data: []byte(v.reasons)})
+	}
+	if v.verdict != nil {
+		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "verdict", Data: v.verdict.Line})
+	}
+	if r := v.result; r != nil {
+		out.Evidence = append(out.Evidence,
+			campaign.Attachment{Name: "stdout", Data: bytes.Clone(r.Stdout)}, campaign.Attachment{Name: "stderr", Data: bytes.Clone(r.Stderr)})
+	}
+}
+
+// failed makes a case one that the system under test failed in: grouped by the
+// operators that made the child.
+func (c *Campaign) failed(child *mutator.Child, out *campaign.Outcome) (by string) {
+	var ops []string
+	for i, a := range child.Applied {
+		if a.Status == textop.OK {
+			ops = append(ops, child.Steps[i].OpID)
+		}
+	}
+	by = strings.Join(ops, " + ")
+	out.Verdict, out.Severity, out.Kind = campaign.VerdictFail, campaign.SeverityMedium, kindVerdict
+	out.Signature, out.Cause, out.Input = kindVerdict+"\n"+by, append([]string{kindVerdict}, ops...), ""
+	breaches := out.Attached("breaches")
+	out.Evidence = evidence(child)
+	if breaches != nil {
+		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "breaches", Data: breaches})
+	}
+	return by
+}
+
+// hung makes a case a finding whose oracle took too long, as the document asks:
+// the system under test is thought to hang.
+func (c *Campaign) hung(child *mutator.Child, res *process.Result, out *campaign.Outcome) {
+	c.take(child, judged{judgement: mutator.Fail, result: res}, out)
+	if out.Kind == kindVerdict {
+		_, ops, _ := strings.Cut(out.Signature, "\n")
+		out.Kind, out.Signature, out.Cause[0] = "hang", "hang\n"+ops, "hang"
+		out.Title = "the oracle does not end on children made by " + ops
+	}
+}
+
+// unjudged makes a case one without a verdict. The child has been made: it
+// counts as one of its seed's, so that no other takes its place, and nothing is
+// learned from it.
+func (c *Campaign) unjudged(child *mutator.Child, who, why string, tries int, out *campaign.Outcome) {
+	if out.Verdict == campaign.VerdictFail {
+		return // an operator broke the contract, whatever the oracle would say
+	}
+	f, _ := decodeFacts(out.Data)
+	f.unjudged = true
+	times := ""
+	if tries > 1 {
+		times = fmt.Sprintf(" in %d tries", tries)
+	}
+	*out = campaign.Outcome{
+		Verdict: campaign.VerdictError, Kind: who, Title: "the " + who + " gave no verdict" + times + ": " + why,
+		Data: f.encode(), Elapsed: out.Elapsed, Evidence: evidence(child),
+	}
+}
+
+// recorded gives a child the verdict that stands in the file of verdicts. One on
+// another text is of another child: of a smaller seed, or from before an
+// operator was changed.
+func (c *Campaign) recorded(child *mutator.Child, out *campaign.Outcome) {
+	v, there := c.verdicts[child.ID]
+	if !there || child.Status != textop.OK {
+		return
+	}
+	own, known := c.own[child.ID[:max(strings.LastIndexByte(child.ID, ':'), 0)]]
+	if !known || own.Text != child.Seed.Text || v.Text != "" && v.Text != child.Text {
+		f, _ := decodeFacts(out.Data)
+		f.unjudged = true
+		out.Data = f.encode()
+		return
+	}
+	if v.Judgement != mutator.Fail {
+		return // Fold looks it up
+	}
+	c.take(child, judged{judgement: mutator.Fail, score: v.Score, reply: v.Reply, verdict: &v}, out)
+}
+
+// verdictTable shows the line of a verdict.
+func verdictTable(line []byte) (campaign.Exhibit, bool) {
+	var l struct {
+		Testcase string          `json:"testcase_id"`
+		Verdict  json.RawMessage `json:"verdict"`
+		Score    json.RawMessage `json:"oracle_score"`
+	}
+	if json.Unmarshal(line, &l) != nil {
+		return campaign.Exhibit{}, false
+	}
+	rows := [][]string{{"testcase_id", l.Testcase}, {"verdict", string(l.Verdict)}}
+	if len(l.Score) > 0 {
+		rows = append(rows, []string{"oracle_score", string(l.Score)})
+	}
+	return campaign.TableExhibit("The verdict on it", []string{"field", "value"}, rows), true
+}

@@ -1,0 +1,111 @@
+package operator
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/judge"
+	"github.com/thresh-dev/thresh/engine/match"
+)
+
+// judgeKeys are what each type of judge needs, beside type and id, and what it
+// may have; types that are not there take no further key.
+var judgeKeys = map[string]struct {
+	needs string
+	may   []string
+}{
+	"contains":         {"value", []string{"case_sensitive", "negate"}},
+	"not_contains":     {"value", []string{"case_sensitive", "negate"}},
+	"contains_any":     {"values", []string{"case_sensitive", "negate"}},
+	"regex":            {"pattern", []string{"negate"}},
+	"excludes_pattern": {"patterns", []string{"case_sensitive", "negate"}},
+}
+
+// elsewhere are types that other formats know and that need more than a reply's
+// text.
+var elsewhere = []string{"similarity", "behavior_unchanged", "json_schema", "latency", "tokens", "cost", "completes", "llm_judge", "trace",
+	"tool_called", "tool_not_called", "tool_arguments"}
+
+// target reads the system that gets the children, and who judges its replies.
+func (d *decoder) target(s *doctree.Section) {
+	if n := s.Node("system"); n != nil && n.Kind == doctree.Map {
+		tree := n.JSON()
+		d.spec.Inline = []byte(jsontree.Compact.Format(&tree))
+	} else {
+		d.spec.System = s.Text("system")
+	}
+	ids := map[string]bool{}
+	s.Each("judges", func(n *doctree.Node, path string) {
+		if n.Kind != doctree.Map {
+			return // reported
+		}
+		x := d.Section(n, path, judgeShape())
+		j := Judge{ID: x.Text("id"), Demand: judge.Demand{
+			Type: x.Text("type"), Value: x.Text("value"), Values: x.Texts("values"), Patterns: x.Texts("patterns"), Pattern: x.Text("pattern"),
+			Exact: x.True("case_sensitive"), Negate: x.True("negate"),
+		}}
+		if j.Type == "" {
+			return // reported
+		}
+		switch known := judge.Demands(); {
+		case slices.Contains(elsewhere, j.Type):
+			d.Fail(x.PosOf("type"), "unknown-word", x.At("type"), "%q is not supported in an operator campaign: judges see the text of the reply alone", j.Type)
+			return
+		case !slices.Contains(known, j.Type):
+			hint := diag.DidYouMean(j.Type, known)
+			d.Report(diag.Error, x.PosOf("type"), "unknown-word", x.At("type"), hint, "must be one of %s, got %q", strings.Join(known, ", "), j.Type)
+			return
+		}
+		if j.ID == "" {
+			j.ID = j.Type
+		}
+		if ids[j.ID] {
+			d.Fail(n.Pos, "duplicate-id", path, "has the id of another judge: %q; ids must be unique", j.ID)
+		}
+		ids[j.ID] = true
+		d.judge(x, &j)
+		d.spec.Judges = append(d.spec.Judges, j)
+	})
+}
+
+// judge checks the keys of a judge by its type, and compiles its patterns.
+func (d *decoder) judge(x *doctree.Section, j *Judge) {
+	keys := judgeKeys[j.Type]
+	if keys.needs != "" && !x.Given(keys.needs) {
+		x.Missing(keys.needs, "")
+	}
+	for _, key := range []string{"value", "values", "pattern", "patterns", "case_sensitive", "negate"} {
+		if n := x.Node(key); n != nil && key != keys.needs && !slices.Contains(keys.may, key) {
+			d.Fail(n.Pos, "unknown-key", x.At(key), "does not belong to a judge of type %s", j.Type)
+		}
+	}
+	if n := x.Node("pattern"); n != nil && j.Pattern != "" {
+		var err error
+		if j.Regex, err = match.Compile(j.Pattern, match.Options{DotAll: true}); err != nil {
+			d.Fail(n.Pos, "pattern", x.At("pattern"), "is no regular expression: %v", err)
+		} else if hit, err := j.Regex.Search(""); err != nil || hit {
+			d.Fail(n.Pos, "pattern", x.At("pattern"), "matches any text, so the judge always says the same")
+		}
+	}
+	j.Excluded = make([]*match.Pattern, len(j.Patterns))
+	list := x.Node("patterns")
+	for i, text := range j.Patterns {
+		if !strings.ContainsAny(text, `\.+*?()[]{}|^$`) || list == nil || i >= len(list.Items) {
+			continue
+		}
+		p, err := match.Compile(text, match.Options{DotAll: true, IgnoreCase: !j.Exact})
+		at, place := list.Items[i].Pos, doctree.ItemPath(x.At("patterns"), i)
+		if err != nil {
+			d.Warn(at, "pattern", place, "", "%q is looked for as it is written: it is no regular expression: %v", text, err)
+			continue
+		}
+		if hit, err := p.Search(""); err != nil || hit {
+			d.Warn(at, "pattern", place, "", "%q is looked for as it is written: as a regular expression it would match any text", text)
+			continue
+		}
+		j.Excluded[i] = p
+	}
+}

@@ -1,0 +1,178 @@
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/systemfile"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// system reads the system that gets the children: that of --system, else the
+// document's. Its file and the programs it starts decide the cases.
+func (c *compiler) system(camp *Campaign) {
+	spec := &camp.spec
+	path, read := c.set.Get(optSystem, ""), c.set.Read
+	switch {
+	case path != "": // as it is
+	case spec.Inline != nil:
+		path, read = c.doc.Path, func(name string) ([]byte, error) {
+			if name == c.doc.Path {
+				return spec.Inline, nil
+			}
+			return c.set.Read(name)
+		}
+	case spec.System != "":
+		path = beside(c.doc.Path, spec.System)
+	case len(spec.Judges) > 0:
+		c.say(diag.Error, "no-effect", "judges", "has no effect: it is followed only with system, whose replies are judged")
+		return
+	default:
+		return
+	}
+	switch {
+	case spec.Oracle != nil || spec.Verdicts != "":
+		c.say(diag.Error, "no-effect", "system", "cannot be used together with oracle or verdicts: a child has one judge")
+		return
+	case len(spec.Judges) == 0:
+		c.say(diag.Error, "missing-key", "judges", "must be given with a system: without judges no reply would be wrong")
+		return
+	}
+	plan, found := systemfile.Load(path, read, c.set.Digest)
+	if path == c.doc.Path {
+		for i := range found { // places in the mapping alone
+			found[i].Pos, found[i].Source = diag.Pos{File: path, Line: 1, Col: 1}, ""
+			found[i].Path = strings.TrimSuffix("system."+found[i].Path, ".")
+		}
+	}
+	if c.list = append(c.list, found...); plan == nil {
+		return
+	}
+	if slices.ContainsFunc(plan.Command, func(w string) bool { return strings.Contains(w, campaign.Self) }) {
+		plan.Command = c.set.Programs(plan.Command)
+		if sum, err := c.set.Digest(c.set.Self); err == nil {
+			c.part([]byte(sum))
+			plan.Unknown = ""
+		}
+	}
+	c.part([]byte(plan.Digest))
+	camp.plan, camp.systemFile, camp.inDocument = plan, path, path == c.doc.Path
+}
+
+// Exclusive implements [campaign.Exclusive]: who resets an instance that others
+// are using as well makes findings that are none.
+func (c *Campaign) Exclusive() bool { return c.plan != nil && c.plan.Exclusive() }
+
+// systemLane sends children to the system on one lane, and judges its replies.
+type systemLane struct {
+	c      *Campaign
+	system sut.System
+	broken int // cases in a row without a verdict
+}
+
+func (c *Campaign) openSystem(ctx context.Context, lane campaign.Lane) (*systemLane, error) {
+	if c.systems == nil {
+		return nil, errors.New("system: systems cannot be reached here")
+	}
+	x, err := c.systems(ctx, c.plan, sut.Worker{Index: lane.Index, Of: lane.Of, Cold: lane.Cold})
+	if err != nil {
+		return nil, err
+	}
+	return &systemLane{c: c, system: x}, nil
+}
+
+// Close ends what the lane holds.
+func (l *systemLane) Close() error { return l.system.Close() }
+
+// systemTries is how often a child is sent that has no verdict.
+const systemTries = 3
+
+// judge sends a child to the system and judges what comes back. A system that
+// crashes, hangs or floods on a child is a finding; one that is not reached, and
+// a reply that cannot be judged, are errors of the case once further tries have
+// come to the same. An error is the environment's.
+func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campaign.Outcome) error {
+	tries := systemTries
+	if l.broken >= brokenRow {
+		tries = 1
+	}
+	var why string
+	for n, pause := 0, firstPause; n < tries; n, pause = n+1, pause*pauseGrows {
+		if n > 0 && !sleep(ctx, pause) {
+			return ctx.Err()
+		}
+		if err := l.system.Reset(ctx); err != nil {
+			return err
+		}
+		o, err := l.system.Call(ctx, sut.Call{Input: []byte(child.Text)})
+		if err != nil {
+			return err
+		}
+		out.Elapsed += o.Elapsed
+		if o.End == sut.Unreachable {
+			why = "it is not reached: " + o.Why
+			continue
+		}
+		v, err := l.c.opinion(&o)
+		if err != nil {
+			why = err.Error()
+			continue
+		}
+		l.broken = 0
+		l.c.take(child, v, out)
+		return nil
+	}
+	l.broken++
+	l.c.unjudged(child, "system", why, tries, out)
+	return nil
+}
+
+// opinion is what the judges say of a reply; the first that it does not keep to
+// is the one that a finding is known by.
+func (c *Campaign) opinion(o *sut.Observation) (judged, error) {
+	v := judged{judgement: mutator.Pass, reply: replyOf(o), by: c.plan.Name}
+	if o.End.Failed() {
+		v.judgement, v.broken, v.ended, v.reasons = mutator.Fail, string(o.End), true, "the system "+string(o.End)+": "+o.Why
+		return v, nil
+	}
+	var lines []string
+	for i := range c.spec.Judges {
+		j := &c.spec.Judges[i]
+		ok, reason, err := j.Judge(v.reply)
+		switch {
+		case o.End == sut.Refused && j.Type == "refusal" && !j.Negate:
+			ok, reason = true, "the system refused the call: "+o.Why
+		case err != nil:
+			return judged{}, fmt.Errorf("%s: %w", j.ID, err)
+		}
+		said := "holds"
+		if !ok {
+			said = "fails"
+			if v.broken == "" {
+				v.judgement, v.broken = mutator.Fail, j.ID
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s %s: %s", j.ID, said, reason))
+	}
+	v.reasons = strings.Join(lines, "\n")
+	return v, nil
+}
+
+// replyOf is the text of a reply: a string as it is, other values as JSON.
+func replyOf(o *sut.Observation) string {
+	var text string
+	switch {
+	case o.Value == nil:
+		return string(o.Output)
+	case json.Unmarshal(o.Value, &text) == nil:
+		return text
+	}
+	return string(o.Value)
+}

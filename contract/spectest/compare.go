@@ -1,0 +1,244 @@
+package spectest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/thresh-dev/thresh/engine/unidiff"
+)
+
+// How much of a comparison stands in the text of a failure; all of it is an
+// exhibit of its own.
+const (
+	shownDiff   = 40 // lines
+	shownPlaces = 5  // of JSON
+)
+
+// comparison is two values that should be equal, as texts.
+type comparison struct {
+	want, have string
+	places     []string // in JSON, that differ
+	diff       string   // unified, of texts of several lines
+}
+
+// compare finds out how two texts differ. Two that are both JSON are compared
+// as JSON, whatever their blanks and the order of their keys.
+func compare(want, have string) comparison {
+	c := comparison{want: want, have: have}
+	if w, ok := structured(want); ok {
+		if h, ok := structured(have); ok {
+			if c.places = jsonPlaces(w, h, "$", nil); len(c.places) > 0 {
+				c.want, c.have = indentedJSON(w), indentedJSON(h)
+			}
+		}
+	}
+	if strings.Contains(strings.TrimSuffix(c.want, "\n"), "\n") || strings.Contains(strings.TrimSuffix(c.have, "\n"), "\n") {
+		c.diff = unidiff.Format("expected", "actual", c.want, c.have)
+	}
+	return c
+}
+
+// write says in the text of a failure how the values differ.
+func (c comparison) write(b *strings.Builder) {
+	for i, p := range c.places {
+		if i == shownPlaces {
+			fmt.Fprintf(b, "          and in %d places more\n", len(c.places)-i)
+			break
+		}
+		lead := "differs:  "
+		if i > 0 {
+			lead = "          "
+		}
+		b.WriteString(lead + p + "\n")
+	}
+	if c.diff == "" {
+		if len(c.places) == 0 {
+			fmt.Fprintf(b, "actual:   %s\n", shown(c.have))
+			if why := differs(c.want, c.have); why != "" {
+				fmt.Fprintf(b, "differs:  %s\n", why)
+			}
+		}
+		return
+	}
+	n := 0
+	for l := range strings.Lines(c.diff) {
+		if n++; n > shownDiff {
+			fmt.Fprintf(b, "(%d more lines of the difference)\n", strings.Count(c.diff, "\n")-shownDiff)
+			return
+		}
+		b.WriteString(l)
+	}
+}
+
+// differs says in words how two texts of one line differ; "" if it is plain.
+func differs(want, have string) string {
+	more := func(what, part string) string { return what + " " + strconv.QuoteToGraphic(part) }
+	blank := func(s string) bool { return s != "" && strings.TrimSpace(s) == "" }
+	if rest, ok := strings.CutPrefix(have, want); ok && blank(rest) {
+		return more("the actual text ends with", rest) + ", the expected one does not"
+	}
+	if rest, ok := strings.CutPrefix(want, have); ok && blank(rest) {
+		return more("the expected text ends with", rest) + ", the actual one does not"
+	}
+	if rest, ok := strings.CutSuffix(have, want); ok && blank(rest) {
+		return more("the actual text begins with", rest) + ", the expected one does not"
+	}
+	if rest, ok := strings.CutSuffix(want, have); ok && blank(rest) {
+		return more("the expected text begins with", rest) + ", the actual one does not"
+	}
+	visible := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	switch {
+	case norm.NFC.String(want) == norm.NFC.String(have):
+		return fmt.Sprintf("the same characters in another composition: %+q and %+q", want, have)
+	case strings.EqualFold(want, have):
+		return "in upper and lower case alone"
+	case visible(want) == visible(have):
+		return fmt.Sprintf("in blanks and invisible characters alone: %+q and %+q", want, have)
+	}
+	at := 0
+	for at < len(want) && at < len(have) && want[at] == have[at] {
+		at++
+	}
+	for at > 0 && (at < len(want) && !utf8.RuneStart(want[at]) || at < len(have) && !utf8.RuneStart(have[at])) {
+		at--
+	}
+	if at < 40 {
+		return ""
+	}
+	return fmt.Sprintf("from character %d on: expected %s, actual %s", utf8.RuneCountInString(want[:at])+1,
+		shown(clipped(want[at:], 60)), shown(clipped(have[at:], 60)))
+}
+
+// structured is a text as a JSON object or array.
+func structured(s string) (any, bool) {
+	s = strings.TrimSpace(s)
+	if !strings.HasPrefix(s, "{") && !strings.HasPrefix(s, "[") {
+		return nil, false
+	}
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil || d.More() {
+		return nil, false
+	}
+	return v, true
+}
+
+func indentedJSON(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if e.Encode(v) != nil { // of what was decoded
+		return ""
+	}
+	return b.String()
+}
+
+// jsonPlaces lists where two JSON values differ, each place with both values.
+func jsonPlaces(want, have any, path string, list []string) []string {
+	say := func(v any) string {
+		return clipped(strings.TrimSuffix(compactJSON(v), "\n"), 120)
+	}
+	switch w := want.(type) {
+	case map[string]any:
+		h, ok := have.(map[string]any)
+		if !ok {
+			break
+		}
+		keys := slices.Sorted(maps.Keys(w))
+		for k := range h {
+			if _, both := w[k]; !both {
+				keys = append(keys, k)
+			}
+		}
+		slices.Sort(keys)
+		for _, k := range keys {
+			x, wanted := w[k]
+			y, there := h[k]
+			at := path + member(k)
+			switch {
+			case !there:
+				list = append(list, fmt.Sprintf("at %s: expected %s, there is no such key", at, say(x)))
+			case !wanted:
+				list = append(list, fmt.Sprintf("at %s: %s, which is not expected", at, say(y)))
+			default:
+				list = jsonPlaces(x, y, at, list)
+			}
+		}
+		return list
+	case []any:
+		h, ok := have.([]any)
+		if !ok {
+			break
+		}
+		for i := range min(len(w), len(h)) {
+			list = jsonPlaces(w[i], h[i], fmt.Sprintf("%s[%d]", path, i), list)
+		}
+		if len(w) != len(h) {
+			list = append(list, fmt.Sprintf("at %s: expected %d items, actual %d", path, len(w), len(h)))
+		}
+		return list
+	case json.Number:
+		if h, ok := have.(json.Number); ok && sameNumber(w, h) {
+			return list
+		}
+	}
+	if compactJSON(want) != compactJSON(have) {
+		list = append(list, fmt.Sprintf("at %s: expected %s, actual %s", path, say(want), say(have)))
+	}
+	return list
+}
+
+// sameNumber reports whether two numbers are one, however they are written.
+func sameNumber(a, b json.Number) bool {
+	if a == b {
+		return true
+	}
+	if len(a)+len(b) > 100 || strings.ContainsAny(string(a+b), "eE") { // of which the exponent may be huge
+		x, xerr := a.Float64()
+		y, yerr := b.Float64()
+		return xerr == nil && yerr == nil && x == y
+	}
+	x, xok := new(big.Rat).SetString(string(a))
+	y, yok := new(big.Rat).SetString(string(b))
+	return xok && yok && x.Cmp(y) == 0
+}
+
+func compactJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// member is the step from an object to the value of a key.
+func member(key string) string {
+	for i, r := range key {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+			return "[" + strconv.Quote(key) + "]"
+		}
+	}
+	if key == "" {
+		return `[""]`
+	}
+	return "." + key
+}

@@ -1,0 +1,153 @@
+package spectest
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// page proposes what a page would have to say for its transcripts to hold. It is
+// run twice: what differs between the runs becomes a redaction. Lines that are
+// right stay as they are, to the byte.
+func (a *accepting) page(ctx context.Context, x *executor, c *Case, acceptExit bool) error {
+	steps, _, f, err := x.runPage(ctx, c)
+	if err != nil || f == nil {
+		return err
+	}
+	var again []ran
+	if c.unrepeatable == "" {
+		if again, _, _, err = x.runPage(ctx, c); err != nil {
+			return err
+		}
+	}
+	failed := false
+	for i := range steps {
+		r := &steps[i]
+		if r.holds(c.page.rules) {
+			continue
+		}
+		failed = true
+		at := doctree.Pos{Line: r.step.line, Col: 1}
+		switch {
+		case r.why != "":
+			a.left(c, at, fmt.Sprintf("step[%d]", i), r.why)
+			continue
+		case r.code != r.step.exit && !acceptExit:
+			a.left(c, at, fmt.Sprintf("step[%d]", i), fmt.Sprintf("exit status %d, the page says %d (--accept-exit takes it)", r.code, r.step.exit))
+			continue
+		}
+		printed := r.printed
+		if i < len(again) {
+			printed = varying(printed, again[i].printed, c.page.rules)
+		}
+		a.step(c, r, printed)
+	}
+	if !failed {
+		a.left(c, doctree.Pos{Line: max(f.Line, c.From), Col: 1}, f.Path, f.summary())
+	}
+	return nil
+}
+
+// step proposes the lines behind one command.
+func (a *accepting) step(c *Case, r *ran, printed []string) {
+	text, s := a.c.doc.text, r.step
+	end := "\n"
+	if s.from > 1 && text[s.from-2] == '\r' {
+		end = "\r\n"
+	}
+	var raw []string // the lines of the page
+	for at := s.from; at < s.to; at = lineEnd(text, at) {
+		raw = append(raw, string(text[at:lineEnd(text, at)]))
+	}
+	indent := strings.Repeat(" ", s.indent)
+	var b strings.Builder
+	mended, _ := c.page.rules.mend(s.want, printed)
+	for i, m := range mended {
+		if m.keep >= 0 && m.keep < len(raw) {
+			b.WriteString(raw[m.keep])
+			continue
+		}
+		line := writable(m.text, i == 0, i == len(mended)-1)
+		if line != "" {
+			line = indent + line
+		}
+		b.WriteString(line + end)
+	}
+	to := s.to
+	if r.code != s.exit {
+		if to = s.to; s.exitAt > 0 {
+			to = s.exitAt + s.exitLength
+		}
+		if r.code != 0 {
+			fmt.Fprintf(&b, "%s[exit %d]%s", indent, r.code, end)
+		}
+	}
+	a.Changes = append(a.Changes, Change{Case: c.label(), Path: "transcript", Line: s.line, from: s.from, to: to, text: b.String()})
+}
+
+// writable is a printed line as a page can hold it: one that would be read as a
+// command, a fence, a wildcard or an exit code has a wildcard in it.
+func writable(l string, first, last bool) string {
+	_, _, _, fence := fenceOf([]byte(l))
+	if !fence && !isDots(l) && !strings.HasPrefix(l, "$ ") && !(first && strings.HasPrefix(l, ">")) && !(last && exitLine.MatchString(l)) {
+		return l
+	}
+	return "[..]" + strings.TrimLeft(l, " ")[1:]
+}
+
+// varying is what was printed, with redactions in lines that another run has
+// printed otherwise.
+func varying(printed, again []string, rules redactions) []string {
+	if len(printed) != len(again) {
+		return printed
+	}
+	out := slices.Clone(printed)
+	for i, l := range printed {
+		if !rules.lineMatcher(l)(again[i]) {
+			out[i] = generalised(l, again[i])
+		}
+	}
+	return out
+}
+
+// generalised is a line that two different lines are matched by: words that
+// differ become what they are both, or have a wildcard where they differ.
+func generalised(a, b string) string {
+	x, y := strings.Split(a, " "), strings.Split(b, " ")
+	if len(x) != len(y) {
+		return between(a, b)
+	}
+	for i := range x {
+		if x[i] != y[i] {
+			x[i] = kindOf(x[i], y[i])
+		}
+	}
+	return strings.Join(x, " ")
+}
+
+func kindOf(a, b string) string {
+	for _, name := range []string{"number", "version", "date", "time", "uuid", "hex", "path"} {
+		if p := regexp.MustCompile(`^(?:` + builtIn[name] + `)$`); p.MatchString(a) && p.MatchString(b) {
+			return "<" + name + ">"
+		}
+	}
+	return between(a, b)
+}
+
+// between is two texts with a wildcard between what they begin and end with.
+func between(a, b string) string {
+	ra, rb := []rune(a), []rune(b)
+	head := 0
+	for head < len(ra) && head < len(rb) && ra[head] == rb[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(ra)-head && tail < len(rb)-head && ra[len(ra)-1-tail] == rb[len(rb)-1-tail] {
+		tail++
+	}
+	return string(ra[:head]) + "[..]" + string(ra[len(ra)-tail:])
+}

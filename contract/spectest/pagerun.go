@@ -1,0 +1,384 @@
+package spectest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/spectest/stage"
+	"github.com/thresh-dev/thresh/engine/unidiff"
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// ran is what came of one step of a page.
+type ran struct {
+	step    *pageStep
+	printed []string
+	code    int
+	why     string // it had no proper end: too slow, too much
+}
+
+// holds reports whether a step came to what the page says.
+func (r *ran) holds(rules redactions) bool {
+	return r.why == "" && r.code == r.step.exit && rules.matched(r.step.want, r.printed)
+}
+
+// pageRun is one run of a page.
+type pageRun struct {
+	x       *executor
+	c       *Case
+	dir     string // the folder that commands begin in
+	private string // for the state of the shell between blocks
+	env     []string
+	done    []ran
+	skipped []string // why blocks were not run, with their lines
+	serving []*service
+}
+
+// service is a background block.
+type service struct {
+	act    *act
+	cancel context.CancelFunc
+	ended  chan struct{}
+	result process.Result
+	err    error
+}
+
+// runPage runs the transcripts of a page, each step after the other, also behind
+// one that failed. The steps are those that ran.
+func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped []string, failure *Failure, err error) {
+	top, err := stage.Folder("")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer func() { err = errors.Join(err, stage.Remove(top)) }()
+	p := &pageRun{x: x, c: c, dir: filepath.Join(top, "page"), private: top}
+	if err := stage.Make(p.dir); err != nil {
+		return nil, nil, nil, err
+	}
+	for _, l := range c.page.link {
+		if !filepath.IsAbs(l) {
+			l = filepath.Join(x.dir, l)
+		}
+		if err := stage.Link(p.dir, l); err != nil {
+			return nil, nil, &Failure{Category: Runtime, Path: "link", Message: err.Error(), Line: c.From}, nil
+		}
+	}
+	if p.env, err = p.environment(); err != nil {
+		return nil, nil, nil, err
+	}
+	for i := range c.page.acts {
+		a := &c.page.acts[i]
+		if a.steps == nil {
+			if err := stage.Write(p.dir, []stage.File{a.File}); err != nil {
+				return nil, nil, &Failure{Category: Runtime, Path: "file", Message: reason(err), Line: a.line}, nil
+			}
+			continue
+		}
+		if why := a.missing(p.finds, x.c.contract.getenv); why != "" {
+			p.skipped = append(p.skipped, fmt.Sprintf("the block on line %d: %s", a.line, why))
+			continue
+		}
+		over, f, err := p.block(ctx, a, i+1 < len(c.page.acts))
+		if err != nil || f != nil {
+			return p.done, p.skipped, f, errors.Join(err, p.stop())
+		}
+		if over {
+			break
+		}
+	}
+	f := p.deserted()
+	if err := p.stop(); err != nil {
+		return nil, nil, nil, err
+	}
+	if failed := p.failure(); failed != nil {
+		f = failed
+	}
+	return p.done, p.skipped, f, nil
+}
+
+// environment is that of the caller with what makes programs print the same
+// everywhere.
+func (p *pageRun) environment() ([]string, error) {
+	fixed := [][2]string{
+		{"NO_COLOR", "1"}, {"TERM", "dumb"}, {"COLUMNS", "80"}, {"LINES", "24"}, {"TZ", "UTC"}, {"LC_ALL", "C.UTF-8"}, {"LANGUAGE", ""},
+		{"CDPATH", ""}, {tempVariable, p.private}, {"PAGE", filepath.Join(p.x.dir, filepath.Base(p.x.c.doc.path))},
+	}
+	if p.c.page.serves {
+		port, err := stage.FreePort()
+		if err != nil {
+			return nil, err
+		}
+		fixed = append(fixed, [2]string{"PORT", port})
+	}
+	var env []string
+	for _, kv := range p.x.c.contract.environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if allow := p.x.c.set.allow; name == "" || allow != nil && !slices.Contains(allow, name) {
+			continue
+		}
+		if !slices.ContainsFunc(fixed, func(f [2]string) bool { return f[0] == name }) {
+			env = append(env, kv)
+		}
+	}
+	for _, f := range fixed {
+		env = append(env, f[0]+"="+f[1])
+	}
+	return env, nil
+}
+
+func (p *pageRun) finds(program string) bool {
+	path, _ := variable(p.env, "PATH")
+	for _, dir := range filepath.SplitList(path) {
+		if executable(filepath.Join(dir, program)) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// block runs the commands of a block in one shell. A command that ends the shell
+// has the others go on in a new one, which has the folder and the exported
+// variables of the old. The first result says that the page is over.
+func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *Failure, err error) {
+	if a.background {
+		return false, nil, p.serve(ctx, a)
+	}
+	for first := 0; first < len(a.steps); {
+		res, err := p.shell(ctx, p.x.commandLane, a, a.steps[first:], more)
+		if err != nil {
+			return true, nil, err
+		}
+		mark, text := []byte("\n"+pageMark), res.Stdout
+		for first < len(a.steps) {
+			out, rest, ended := bytes.Cut(text, mark)
+			r := ran{step: &a.steps[first]}
+			first++
+			if ended {
+				code, after, _ := bytes.Cut(rest, []byte("\n"))
+				r.code, _ = strconv.Atoi(string(code)) // as the shell writes it
+				text = after
+			} else if r.code = res.ExitCode; res.Status == process.Signaled {
+				r.code = 128 + res.Signal
+			}
+			r.printed = p.lines(out)
+			switch {
+			case ended:
+			case res.Status == process.TimedOut:
+				r.why = fmt.Sprintf("the block did not end within %s and was killed", a.timeout)
+			case res.OutputLimit || res.StdoutSize > maxOutput:
+				r.why = fmt.Sprintf("the block printed more than %d MiB", maxOutput>>20)
+			}
+			if p.done = append(p.done, r); r.why != "" {
+				return true, nil, nil
+			}
+			if !ended {
+				break
+			}
+		}
+	}
+	return false, nil, nil
+}
+
+// pageMark stands between the outputs of commands.
+const pageMark = "\x1e\x1ethresh:"
+
+// evaluated is how some shells name the command that the others are given to.
+var evaluated = regexp.MustCompile(`(?m)^sh: (\d+): eval: `)
+
+// lines are the lines of an output. The name of the page's folder differs from
+// run to run, so it is written as one.
+func (p *pageRun) lines(out []byte) []string {
+	text := evaluated.ReplaceAllString(strings.ReplaceAll(validText(out), p.dir, "<folder>"), "sh: $1: ")
+	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	if text == "" {
+		return nil
+	}
+	list := strings.Split(text, "\n")
+	for i := range list {
+		list[i] = strings.TrimRight(list[i], " \t")
+	}
+	return list
+}
+
+// shell runs commands of a block in one shell, to the end of it or of them.
+func (p *pageRun) shell(ctx context.Context, lane func(context.Context, time.Duration) (*commandLane, error), a *act, steps []pageStep, more bool) (process.Result, error) {
+	l, err := lane(ctx, a.timeout)
+	if err != nil {
+		return process.Result{}, err
+	}
+	env := slices.Clone(p.env)
+	for _, e := range a.env {
+		env = append(env, e[0]+"="+e[1])
+	}
+	argv := []string{"sh", "-c", p.script(a, steps, more), "sh"}
+	path, err := p.x.programIn("sh", p.env)
+	if err != nil {
+		return process.Result{}, campaign.Fatal("transcripts need a shell: %w", err)
+	}
+	l.next = func(string) process.Command { return process.Command{Path: path, Argv: argv, Env: env, Dir: p.dir} }
+	l.runs++
+	return l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
+}
+
+// script is what the shell is given: the commands, each evaluated by itself so
+// that its messages name its own lines, with a mark behind each.
+func (p *pageRun) script(a *act, steps []pageStep, more bool) string {
+	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+	state := quoted(filepath.Join(p.private, "state"))
+	var b strings.Builder
+	b.WriteString("exec 2>&1\n")
+	if len(p.done) > 0 {
+		fmt.Fprintf(&b, "[ -f %[1]s ] && . %[1]s\n", state)
+	}
+	for _, e := range a.env { // over what an earlier block has exported
+		fmt.Fprintf(&b, "export %s=%s\n", e[0], quoted(e[1]))
+	}
+	if !a.background && (more || len(steps) > 1) {
+		fmt.Fprintf(&b, "trap 'thresh_exit=$?; { export -p; printf \"cd \\047%%s\\047\\n\" \"$PWD\"; } > %s; exit $thresh_exit' EXIT\n", strings.ReplaceAll(state, "'", ""))
+	}
+	for i := range steps {
+		b.WriteString("eval " + quoted(steps[i].command))
+		if a.stdin != "" {
+			b.WriteString(" < " + quoted(a.stdin))
+		}
+		if !a.background {
+			b.WriteString("\nprintf '\\n" + pageMark + "%d\\n' $?")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// serve starts a background block and waits until it can be reached.
+func (p *pageRun) serve(ctx context.Context, a *act) error {
+	serving, cancel := context.WithCancel(ctx)
+	s := &service{act: a, cancel: cancel, ended: make(chan struct{})}
+	l, err := p.x.openLane(serving, 24*time.Hour)
+	if err != nil {
+		cancel()
+		return err
+	}
+	p.serving = append(p.serving, s)
+	go func() {
+		defer close(s.ended)
+		s.result, s.err = p.shell(serving, func(context.Context, time.Duration) (*commandLane, error) { return l, nil }, a, a.steps, false)
+		s.result.Stdout = bytes.Clone(s.result.Stdout)
+		if err := l.runner.Close(); s.err == nil {
+			s.err = err
+		}
+	}()
+	if a.ready == "" {
+		return nil
+	}
+	waiting, stop := context.WithTimeout(ctx, a.timeout)
+	defer stop()
+	go func() {
+		select {
+		case <-s.ended:
+			stop()
+		case <-waiting.Done():
+		}
+	}()
+	port, _ := variable(p.env, "PORT")
+	if err := stage.Ready(waiting, strings.ReplaceAll(a.ready, "$PORT", port)); err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return nil // what needs it says that it is not there
+}
+
+// deserted is the failure of a background block that ended by itself.
+func (p *pageRun) deserted() *Failure {
+	for _, s := range p.serving {
+		select {
+		case <-s.ended:
+		default:
+			continue
+		}
+		if s.err == nil && (s.result.ExitCode != 0 || s.result.Status != process.Exited) {
+			return &Failure{Category: Runtime, Path: "background", Line: s.act.line, Message: fmt.Sprintf("the background block ended with exit status %d: %s",
+				s.result.ExitCode, strings.Join(p.lines(s.result.Stdout), "\n"))}
+		}
+	}
+	return nil
+}
+
+// stop ends what serves the page.
+func (p *pageRun) stop() error {
+	var errs []error
+	for _, s := range p.serving {
+		s.cancel()
+		<-s.ended
+		if s.err != nil && !errors.Is(s.err, context.Canceled) {
+			errs = append(errs, s.err)
+		}
+	}
+	p.serving = nil
+	return errors.Join(errs...)
+}
+
+// failure is that of the first step that failed, with all of them as evidence.
+func (p *pageRun) failure() *Failure {
+	var first *Failure
+	var all strings.Builder
+	for i := range p.done {
+		r := &p.done[i]
+		if r.holds(p.c.page.rules) {
+			continue
+		}
+		what, diff := p.differs(r)
+		fmt.Fprintf(&all, "%s:%d: $ %s\n", p.x.c.name, r.step.line, strings.ReplaceAll(r.step.command, "\n", "\n> "))
+		if r.why != "" || r.code != r.step.exit {
+			all.WriteString(what + "\n")
+		}
+		all.WriteString(diff)
+		if first != nil {
+			continue
+		}
+		command, _, _ := strings.Cut(r.step.command, "\n")
+		first = &Failure{
+			Category: Assertion, Path: fmt.Sprintf("step[%d]", i), Op: "transcript", Line: r.step.line, Col: 1,
+			Message: fmt.Sprintf("$ %s: %s", command, what), Want: pattern("$ "+command) + " " + what,
+		}
+		if r.why != "" {
+			first.Category, first.Want = Runtime, ""
+		}
+	}
+	if first != nil {
+		text := all.String()
+		first.steps = &text
+	}
+	return first
+}
+
+// differs says how a step differs from what the page says of it.
+func (p *pageRun) differs(r *ran) (what, diff string) {
+	switch {
+	case r.why != "":
+		what = r.why
+	case r.code != r.step.exit:
+		what = fmt.Sprintf("to end with exit status %d, not %d", r.step.exit, r.code)
+	default:
+		what = "to print what the page shows"
+	}
+	if !p.c.page.rules.matched(r.step.want, r.printed) {
+		joined := func(l []string) string {
+			if len(l) == 0 {
+				return ""
+			}
+			return strings.Join(l, "\n") + "\n"
+		}
+		_, page := p.c.page.rules.mend(r.step.want, r.printed)
+		diff = unidiff.Format("page", "printed", joined(page), joined(r.printed))
+		_, diff, _ = strings.Cut(diff, "+++ printed\n")
+	}
+	return what, diff
+}

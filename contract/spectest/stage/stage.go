@@ -1,0 +1,150 @@
+// Package stage lays out the folders that cases of documents run in, and looks
+// at what a case has left in one. It is the edge of the Spec-Test contract:
+// nothing else of it writes or removes a file. It knows files and nothing of
+// cases, and imports the standard library alone.
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// File is a file to be there before a case begins.
+type File struct{ Path, Text string }
+
+// Write puts files into a folder, with the folders that lead to them.
+func Write(dir string, files []File) error {
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(f.Text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Make makes a folder.
+func Make(dir string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return fmt.Errorf("making a folder for the case: %w", err)
+	}
+	return nil
+}
+
+// Folder makes an empty folder for one case, in parent or, if that is empty,
+// where this system keeps temporary files. The caller removes it with [Remove].
+func Folder(parent string) (string, error) {
+	dir, err := os.MkdirTemp(parent, "thresh-")
+	if err != nil {
+		return "", fmt.Errorf("making a folder for the case: %w", err)
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// Remove removes a folder that [Folder] or [Copy] made, also if a case has made
+// parts of it read-only.
+func Remove(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error { // what it misses, RemoveAll tells
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("removing the folder of a case: %w", err)
+	}
+	return nil
+}
+
+// What a folder may hold that is copied for a case.
+const (
+	maxEntries = 20_000
+	maxBytes   = 512 << 20
+)
+
+// isStore reports whether runs are kept in a folder; no case means that one.
+func isStore(dir string) bool {
+	for _, part := range []string{"runs", "blobs", "lock"} {
+		if _, err := os.Lstat(filepath.Join(dir, part)); err != nil {
+			return filepath.Base(dir) == ".thresh"
+		}
+	}
+	return true
+}
+
+// Copy copies a folder, without the runs that are kept in it, for one case to
+// work in. Links stay links; what is neither file, folder nor link is an error.
+func Copy(from string) (string, error) {
+	to, err := Folder("")
+	if err != nil {
+		return "", err
+	}
+	entries, bytes := 0, int64(0)
+	err = filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != from && isStore(p) {
+			return filepath.SkipDir
+		}
+		rel, err := filepath.Rel(from, p)
+		if err != nil || rel == "." {
+			return err
+		}
+		if entries++; entries > maxEntries {
+			return fmt.Errorf("it holds more than %d files and folders", maxEntries)
+		}
+		n, err := copyEntry(p, filepath.Join(to, rel), d)
+		if bytes += n; bytes > maxBytes {
+			return fmt.Errorf("it holds more than %d MiB", maxBytes>>20)
+		}
+		return err
+	})
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("copying the folder for an isolated case: %w", err), Remove(to))
+	}
+	return to, nil
+}
+
+func copyEntry(from, to string, d fs.DirEntry) (int64, error) {
+	switch {
+	case d.IsDir():
+		return 0, os.Mkdir(to, 0o755)
+	case d.Type()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(from)
+		if err != nil {
+			return 0, err
+		}
+		return 0, os.Symlink(target, to)
+	case !d.Type().IsRegular():
+		return 0, fmt.Errorf("%s is no file, folder or link", d.Name())
+	}
+	info, err := d.Info()
+	if err != nil {
+		return 0, err
+	}
+	if info.Size() > maxBytes {
+		return info.Size(), nil
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm()|0o200)
+	if err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(out, in)
+	return n, errors.Join(err, out.Close())
+}

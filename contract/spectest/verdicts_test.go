@@ -1,0 +1,243 @@
+package spectest
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	httpsys "github.com/thresh-dev/thresh/system/http"
+)
+
+// refused is the address of a server that is down.
+func refused(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}
+
+// soleCampaign is the campaign of a document.
+func soleCampaign(t *testing.T, doc string, options map[string][]string) *Campaign {
+	t.Helper()
+	if options == nil {
+		options = map[string][]string{}
+	}
+	k := newContract(nil)
+	k.targets.HTTP = httpsys.OpenClient
+	camps, list := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, campaign.Settings{Options: options})
+	if list.HasErrors() || len(camps) != 1 {
+		t.Fatal(list)
+	}
+	c, _ := campaign.As[*Campaign](camps[0])
+	return c
+}
+
+// outcomes runs the cases of a campaign one after the other; what could not be
+// run is an error outcome, as the runner makes it.
+func outcomes(t *testing.T, c *Campaign) []campaign.Outcome {
+	t.Helper()
+	e, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	var list []campaign.Outcome
+	for i := range c.slots {
+		o, err := e.Execute(t.Context(), &state{}, campaign.Case{Index: int64(i)})
+		if err != nil {
+			o = campaign.Outcome{Verdict: campaign.VerdictError, Title: err.Error()}
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+func folded(c *Campaign, list []campaign.Outcome) *state {
+	return c.Fold(c.Start(campaign.Facts{}), func(yield func(campaign.Case, campaign.Outcome) bool) {
+		for i, o := range list {
+			if !yield(campaign.Case{Index: int64(i)}, o) {
+				return
+			}
+		}
+	})
+}
+
+func TestServerThatIsDownIsNoFinding(t *testing.T) {
+	url := refused(t)
+	doc := blockDocument("- {id: A, type: api.http, request: {method: GET, url: '"+url+"/a'}}\n"+
+		"- {id: B, type: api.http, request: {method: POST, url: '"+url+"/b'}}\n"+
+		"- {id: C, type: text.file, assert: [{target: text, must: [{contain: [id]}]}]}\n", `
+id: D
+type: text.file
+requires: {capabilities: [no.such], when_missing: skip}
+`)
+	t.Chdir(t.TempDir())
+	c := soleCampaign(t, doc, nil)
+	list := outcomes(t, c)
+	var verdicts []string
+	for _, o := range list {
+		verdicts = append(verdicts, o.Verdict.String())
+	}
+	expect(t, verdicts, "error", "error", "pass", "skip")
+	expect(t, c.Warnings(folded(c, list)),
+		"2 cases not run: nothing answers at "+url+": the connection was refused (A, B)",
+		"1 case skipped: this runner has no capability no.such (D)")
+	if why := c.SkipReason(campaign.Case{Index: 3}); why != "this runner has no capability no.such" {
+		t.Errorf("the skip of D: %q", why)
+	}
+	c = soleCampaign(t, doc, map[string][]string{OptExpect: {"true"}}) // conformance compares what came of it
+	r, _ := c.Result(0, &outcomes(t, c)[0])
+	if r.verdict() != "fail runtime" {
+		t.Errorf("judged by expectation: %s", r.verdict())
+	}
+}
+
+func TestRequestsThatChangeThingsAreNotRepeated(t *testing.T) {
+	c := soleCampaign(t, blockDocument(`
+- {id: GET, type: api.http, request: {method: get, url: "http://localhost/"}}
+- {id: POST, type: api.http, request: {method: POST, url: "http://localhost/"}}
+- {id: DELETE, type: api.http, request: {method: delete, url: "http://localhost/"}}
+- {id: SAFE, type: api.http, harness: {repeatable: true}, request: {method: PUT, url: "http://localhost/"}}
+- {id: ONCE, type: api.http, harness: {repeatable: false}, request: {method: GET, url: "http://localhost/"}}
+- {id: FILE, type: api.http, request: {method: POST, url: "a.json"}}
+- {id: DEPLOYS, type: cli.run, harness: {entrypoint: "true", repeatable: false}}
+- {id: LISTS, type: cli.run, harness: {entrypoint: "true"}}
+`), nil)
+	var got []string
+	for i := range c.slots {
+		if why := c.Unrepeatable(campaign.Case{Index: int64(i)}); why != "" {
+			got = append(got, c.Case(int64(i)).ID+": "+why)
+		}
+	}
+	expect(t, got, "POST: POST may change what it reaches; harness.repeatable: true says that it can be sent again",
+		"DELETE: DELETE may change what it reaches; harness.repeatable: true says that it can be sent again",
+		"ONCE: the case says that it is not repeatable", "DEPLOYS: the case says that it is not repeatable")
+}
+
+func TestIsolatedCasesAndSharedFolders(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "data/in.txt", []byte("in"))
+	past := time.Now().Add(-time.Minute)
+	if err := os.Chtimes("data/in.txt", past, past); err != nil {
+		t.Fatal(err)
+	}
+	doc := blockDocument(`
+id: SHARED
+type: cli.run
+harness: {entrypoint: sh -c 'echo x >> data/log; exit 1'}
+`, `
+id: ISOLATED
+type: cli.run
+harness: {entrypoint: sh -c 'cat data/in.txt; echo y > data/own; rm data/in.txt; exit 1', isolate: true}
+`, `
+id: READS
+type: cli.run
+harness: {entrypoint: sh -c 'cat data/in.txt; exit 1'}
+`, `
+id: WRITES
+type: cli.run
+harness: {entrypoint: sh -c 'echo x >> data/log'}
+`, `
+id: READS-AGAIN
+type: cli.run
+harness: {entrypoint: 'false'}
+`)
+	c := soleCampaign(t, doc, nil)
+	list := outcomes(t, c)
+	if got := string(list[0].Attached(changedNote)); got != "data/log" {
+		t.Errorf("SHARED changed %q", got)
+	}
+	text := c.Describe(nil, campaign.Case{}, list[0], nil)[0].Text.Body
+	if !strings.Contains(text, "note:     the folder that commands share changed while it ran: data/log (isolate: true gives a case a copy)") {
+		t.Error(text)
+	}
+	if got := string(list[1].Attached("stdout")); got != "in" || list[1].Attached(changedNote) != nil {
+		t.Errorf("ISOLATED saw %q", got)
+	}
+	files, err := filepath.Glob("data/*")
+	if err != nil || !slices.Equal(files, []string{"data/in.txt", "data/log"}) {
+		t.Errorf("the shared folder holds %q %v", files, err)
+	}
+	for _, o := range list[2:] {
+		if o.Attached(changedNote) != nil || o.Attached(meanwhileNote) != nil {
+			t.Errorf("a case that only reads changed %q %q", o.Attached(changedNote), o.Attached(meanwhileNote))
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "thresh-*"))
+	if err != nil || slices.ContainsFunc(left, func(p string) bool { _, err := os.Stat(filepath.Join(p, "data/own")); return err == nil }) {
+		t.Errorf("the copy is still there: %q %v", left, err)
+	}
+}
+
+func TestFailureTexts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "ada.txt", []byte("Ada\n"))
+	write(t, "long.txt", []byte("one\ntwo\nthree\n"))
+	write(t, "price.json", []byte(`{"items":[{"price":"3","id":1.0}],"more":null}`))
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	for _, c := range []struct{ name, path, leaf, want string }{
+		{"a line feed", "ada.txt", `evaluate: [[eq, [subject], Ada]]`, "expected: text to satisfy [\"eq\",[\"subject\"],\"Ada\"]\n" +
+			"actual:   \"Ada\\n\"\ndiffers:  the actual text ends with \"\\n\", the expected one does not\n"},
+		{"several lines", "long.txt", `evaluate: [[eq, [subject], "one\n2\nthree\n"]]`, "--- expected\n+++ actual\n@@ -1,3 +1,3 @@\n one\n-2\n+two\n three\n"},
+		{"no last line end", "long.txt", `evaluate: [[eq, [subject], "one\ntwo\nthree"]]`, "-three\n\\ No newline at end of file\n+three\n"},
+		{"case", "ada.txt", `evaluate: [[eq, [trim, [subject]], ADA]]`, "differs:  in upper and lower case alone\n"},
+		{"JSON", "price.json", `evaluate: [[eq, [json_parse, [subject]], [json_parse, '{"items": [{"id": 1, "price": 3}], "less": 1}']]]`,
+			"differs:  at $.items[0].price: expected 3, actual \"3\"\n          at $.less: expected 1, there is no such key\n" +
+				"          at $.more: null, which is not expected\n--- expected\n"},
+		{"a pattern", "ada.txt", `regex: ['^\d+ "x"$']`, `expected: text to match "^\d+ "x"$"` + "\n"},
+		{"a long text", "ada.txt", `contain: [Bob]`, "actual:   \"Ada\\n\"\n"},
+	} {
+		camp := soleCampaign(t, blockDocument("id: X\ntype: text.file\npath: "+c.path+"\nassert: [{target: text, must: [{"+c.leaf+"}]}]\n"), nil)
+		o := outcomes(t, camp)[0]
+		shown := camp.Describe(nil, campaign.Case{}, o, nil)
+		if text := shown[0].Text.Body; !strings.Contains(text, c.want) {
+			t.Errorf("%s:\n%s\nwant in it\n%s", c.name, text, c.want)
+		}
+		for _, e := range shown {
+			if e.Document != nil && e.Document.First != 1 {
+				t.Errorf("%s: the block begins on line %d", c.name, e.Document.First)
+			}
+		}
+	}
+}
+
+func TestFiltersNameWhatThereIs(t *testing.T) {
+	for text, want := range map[string]string{
+		"tga=quick": "did you mean tag?", "colour=red": "known are id, type, tag, title",
+		"title=a=b": "", "A-1": "", "^x=1$": "", "tag=quick": "", "1=2": "",
+	} {
+		_, err := parseFilter(text)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestRequestsAsCurl(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	c := soleCampaign(t, blockDocument("id: A\ntype: api.http\nrequest: {method: post, url: '"+s.URL+"/a', headers: {X-Api-Key: secret-value, A: it's}, body_json: {b: 1}}\n"+
+		"assert: [{target: status, must: [{contain: ['200']}]}]\n"), nil)
+	o := outcomes(t, c)[0]
+	want := "curl -i -L -X POST '" + s.URL + "/a' \\\n  -H 'X-Api-Key: ...' \\\n  -H 'A: it'\\''s' \\\n  -H 'Content-Type: application/json' \\\n  --data-binary '{\"b\":1}'\n"
+	if got := string(o.Attached("request")); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if answer := string(o.Attached("answer")); !strings.HasPrefix(answer, "status 404\n") {
+		t.Error(answer)
+	}
+}

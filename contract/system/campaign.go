@@ -1,0 +1,303 @@
+package system
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/schemagen"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// Campaign is a system whose operations are called. Its first round is the usual
+// call of every operation, its second calls with one argument that is special or
+// wrong, its third calls with several that are special, of those operations that
+// have not failed.
+type Campaign struct {
+	id     campaign.Identity
+	open   sut.Opener
+	plan   *sut.Plan
+	writes bool
+	seed   uint64
+}
+
+// combined is how many calls of an operation have several special arguments.
+const combined = 100
+
+// input is a case.
+type input struct {
+	Operation string          `json:"operation"`
+	About     string          `json:"about"`
+	Valid     bool            `json:"valid"`
+	Mixed     bool            `json:"mixed,omitempty"` // several arguments are special
+	Args      json.RawMessage `json:"args"`
+}
+
+// state is what is known between rounds.
+type state struct {
+	ops      []sut.Operation
+	schemas  map[string]*schemagen.Schema
+	round    int
+	first    int64           // cases before this round
+	failed   map[string]bool // operations
+	accepted []input         // invalid, and taken
+	plans    [3][][]byte
+}
+
+// Identity implements [campaign.Campaign].
+func (c *Campaign) Identity() campaign.Identity { return c.id }
+
+// Exclusive implements [campaign.Exclusive].
+func (c *Campaign) Exclusive() bool { return c.plan.Exclusive() }
+
+// Probe opens the system and asks for its operations. Those that are not called
+// are named.
+func (c *Campaign) Probe(ctx context.Context) (f campaign.Facts, err error) {
+	x, err := c.open(ctx, c.plan, sut.Worker{Of: 1, Cold: true})
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	var called []sut.Operation
+	var left []string
+	for _, o := range x.Operations() {
+		switch {
+		case c.spared(&o):
+			left = append(left, o.Name)
+		case o.Schema == nil:
+			f.Warnings = append(f.Warnings, fmt.Sprintf("%s is not called: nothing says what its arguments are", o.Name))
+		default:
+			if _, err := schemagen.New(o.Schema); err != nil {
+				f.Warnings = append(f.Warnings, fmt.Sprintf("%s is not called: %v", o.Name, err))
+				continue
+			}
+			called = append(called, o)
+		}
+	}
+	if len(left) > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%s not called, as they may change or delete something: %s; --%s calls them",
+			diag.Plural(len(left), "operation"), strings.Join(left, ", "), optWrites))
+	}
+	f.Data, err = json.Marshal(called)
+	if err != nil {
+		return f, fmt.Errorf("keep the operations of %s: %w", c.plan.Name, err)
+	}
+	return f, nil
+}
+
+// spared reports whether an operation is called only if asked for.
+func (c *Campaign) spared(o *sut.Operation) bool {
+	if c.writes {
+		return false
+	}
+	return o.Destroys || c.plan.Kind == sut.HTTP && o.Method != "GET" && o.Method != "HEAD"
+}
+
+// Start implements [campaign.Campaign].
+func (c *Campaign) Start(f campaign.Facts) *state {
+	s := &state{schemas: make(map[string]*schemagen.Schema), failed: make(map[string]bool)}
+	if json.Unmarshal(f.Data, &s.ops) != nil {
+		return s
+	}
+	var lists [3][][][]byte
+	for i := range s.ops {
+		o := &s.ops[i]
+		schema, err := schemagen.New(o.Schema)
+		if err != nil {
+			continue // not called, as Probe has said
+		}
+		s.schemas[o.Name] = schema
+		var mine [3][][]byte
+		for n, in := range schema.Inputs(combined, c.seed) {
+			if !sendable(o, &in) {
+				continue
+			}
+			text, err := json.Marshal(input{Operation: o.Name, About: in.About, Valid: in.Valid, Mixed: in.Mixed, Args: in.Value})
+			if err != nil {
+				continue
+			}
+			round := 1
+			switch {
+			case n == 0 || in.About == "required alone":
+				round = 0
+			case in.Mixed:
+				round = 2
+			}
+			mine[round] = append(mine[round], text)
+		}
+		for r := range lists {
+			lists[r] = append(lists[r], mine[r])
+		}
+	}
+	for r := range lists {
+		s.plans[r] = dealt(lists[r])
+	}
+	return s
+}
+
+// dealt takes one of each list in turn, so that a run that is cut has called
+// everything.
+func dealt(lists [][][]byte) (all [][]byte) {
+	for i := 0; ; i++ {
+		more := false
+		for _, l := range lists {
+			if i < len(l) {
+				all, more = append(all, l[i]), true
+			}
+		}
+		if !more {
+			return all
+		}
+	}
+}
+
+// Round implements [campaign.Campaign].
+func (c *Campaign) Round(s *state) (campaign.Round, bool) {
+	if s.round >= len(s.plans) {
+		return campaign.Round{}, false
+	}
+	list := s.cases()
+	return campaign.Round{Len: int64(len(list)), At: func(i int64) []byte { return list[i] }}, true
+}
+
+// cases are those of the round.
+func (s *state) cases() [][]byte {
+	if s.round == 0 {
+		return s.plans[0]
+	}
+	return slices.DeleteFunc(slices.Clone(s.plans[s.round]), func(p []byte) bool { return s.failed[operationOf(p)] })
+}
+
+func operationOf(payload []byte) string {
+	var in input
+	_ = json.Unmarshal(payload, &in) // ours
+	return in.Operation
+}
+
+// Fold implements [campaign.Campaign].
+func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
+	next := *s
+	list := s.cases()
+	next.round++
+	next.first += int64(len(list))
+	next.failed = make(map[string]bool)
+	for k := range s.failed {
+		next.failed[k] = true
+	}
+	next.accepted = slices.Clip(s.accepted)
+	for k, out := range results {
+		var in input
+		if at := k.Index - s.first; at < 0 || at >= int64(len(list)) || json.Unmarshal(list[at], &in) != nil {
+			continue
+		}
+		switch {
+		case out.Verdict == campaign.VerdictFail:
+			next.failed[in.Operation] = true
+		case string(out.Data) == accepted:
+			next.accepted = append(next.accepted, in)
+		}
+	}
+	return &next
+}
+
+// Open implements [campaign.Campaign].
+func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+	x, err := c.open(ctx, c.plan, sut.Worker{Index: lane.Index, Of: lane.Of, Cold: lane.Cold})
+	if err != nil {
+		return nil, err
+	}
+	return &executor{c: c, x: x}, nil
+}
+
+type executor struct {
+	c *Campaign
+	x sut.System
+}
+
+// Close implements [campaign.Executor].
+func (e *executor) Close() error { return e.x.Close() }
+
+// Execute implements [campaign.Executor].
+func (e *executor) Execute(ctx context.Context, s *state, k campaign.Case) (campaign.Outcome, error) {
+	var in input
+	if err := json.Unmarshal(k.Payload, &in); err != nil {
+		return campaign.Outcome{}, fmt.Errorf("the case is none of a system's: %w", err)
+	}
+	op, ok := sut.Find(s.ops, in.Operation)
+	if !ok {
+		return campaign.Outcome{}, fmt.Errorf("the system %s has no operation %q any more", e.c.plan.Name, in.Operation)
+	}
+	named, err := arguments(in.Args)
+	if err != nil {
+		return campaign.Outcome{}, err
+	}
+	if err := e.x.Reset(ctx); err != nil {
+		return campaign.Outcome{}, err
+	}
+	o, err := e.x.Call(ctx, sut.Call{Operation: in.Operation, Named: named})
+	if err != nil {
+		return campaign.Outcome{}, err
+	}
+	if o.End == sut.Unreachable {
+		return campaign.Outcome{}, campaign.Transient("the system %s is not reached: %s", e.c.plan.Name, o.Why)
+	}
+	return judge(s, op, &in, &o), nil
+}
+
+// arguments are the members of an object.
+func arguments(object []byte) (list []sut.Named, err error) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(object, &m); err != nil {
+		return nil, fmt.Errorf("the arguments of the case: %w", err)
+	}
+	for name, v := range m {
+		list = append(list, sut.Named{Name: name, Value: v})
+	}
+	slices.SortFunc(list, func(a, b sut.Named) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// sendable reports whether an input reaches the operation as what it is: in a
+// path, a query or a header everything is a text.
+func sendable(o *sut.Operation, in *schemagen.Input) bool {
+	var m map[string]any
+	if json.Unmarshal(in.Value, &m) != nil {
+		return false
+	}
+	for _, a := range o.Arguments {
+		if a.In != "path" && a.In != "query" && a.In != "header" {
+			continue
+		}
+		v, given := m[a.Name]
+		if a.In == "path" && !given {
+			return false
+		}
+		if !given {
+			continue
+		}
+		text, isText := v.(string)
+		wrong := !in.Valid && strings.HasPrefix(in.About, a.Name+": ")
+		switch v.(type) {
+		case nil, []any, map[string]any:
+			return false
+		}
+		if wrong && a.Type == "string" && !isText || wrong && a.Type == "" {
+			return false // it reads as a text
+		}
+		switch {
+		case a.In == "path" && isText && (text == "" || text == "." || text == ".." || strings.ContainsAny(text, "/\\%\x00?#") || len(text) > 2000):
+			return false
+		case a.In == "query" && len(text) > 6000:
+			return false // servers refuse the address itself
+		case a.In == "header" && strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }):
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,96 @@
+package system
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/systemfile"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// Contract is the front door of system files.
+type Contract struct{ open sut.Opener }
+
+// New returns the front door; open reaches systems.
+func New(open sut.Opener) *Contract { return &Contract{open: open} }
+
+// Name implements [campaign.Contract].
+func (*Contract) Name() string { return "system" }
+
+// Summary implements [campaign.Contract].
+func (*Contract) Summary() string {
+	return "call every operation of a system with inputs made from its schemas: a system file (thresh.system.v1)"
+}
+
+// Detect implements [campaign.Contract].
+func (*Contract) Detect(s campaign.Spec) bool { return systemfile.Detect(s.Data) }
+
+// Chooses implements [campaign.Chooser]: a system file in a folder stands there
+// for the documents beside it.
+func (*Contract) Chooses(string, string, campaign.Settings) (taken bool, hint string) {
+	return false, ""
+}
+
+// optWrites has operations called that may change or delete something.
+const optWrites = "writes"
+
+// Options implements [campaign.Contract].
+func (*Contract) Options() []campaign.Option {
+	return []campaign.Option{
+		{Name: optWrites, Bool: true, Usage: "also call what may change or delete something: methods other than GET and HEAD, tools marked as destructive"},
+	}
+}
+
+// Compile implements [campaign.Contract].
+func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
+	read := func(path string) ([]byte, error) {
+		if path == spec.Path {
+			return spec.Data, nil
+		}
+		return set.Read(path)
+	}
+	plan, list := systemfile.Load(spec.Path, read, set.Digest)
+	if plan == nil || list.HasErrors() {
+		return nil, list
+	}
+	if !slices.Contains([]sut.Kind{sut.HTTP, sut.MCP}, plan.Kind) {
+		return nil, append(list, diag.Diagnostic{Code: "system.no-schema", Pos: diag.Pos{File: spec.Path},
+			Message: fmt.Sprintf("a system of kind %s has no schemas to make inputs from; http and mcp have", plan.Kind),
+			Hint:    "test it with another document: thresh run DOCUMENT --system " + spec.Path})
+	}
+	c := &Campaign{open: k.open, plan: plan, writes: set.Get(optWrites, "") == "true", seed: 1}
+	if set.Seed != nil {
+		c.seed = uint64(*set.Seed)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %t %d %d", plan.Digest, c.writes, c.seed, version))
+	c.id = campaign.Identity{Contract: k.Name(), Name: plan.Name, Digest: hex.EncodeToString(sum[:])}
+	return []campaign.Any{campaign.Erase[*state](c)}, list
+}
+
+// version is that of the cases that are made of a schema.
+const version = 1
+
+const starterFile = `# A system that runs elsewhere, and how it is reached. Thresh calls its operations
+# with inputs made from the OpenAPI document:
+#   thresh run service.system.yaml
+schema: thresh.system.v1
+kind: http
+url: http://127.0.0.1:8000     # QUESTION: where does it run?
+openapi: /openapi.json         # a path on the service, or a file beside this one
+limits: {timeout: 5s}
+`
+
+// Starter implements [campaign.Contract].
+func (*Contract) Starter(string) []campaign.File {
+	return []campaign.File{{Name: "service.system.yaml", Data: []byte(starterFile)}}
+}
+
+var (
+	_ campaign.Contract = (*Contract)(nil)
+	_ campaign.Chooser  = (*Contract)(nil)
+)

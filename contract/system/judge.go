@@ -1,0 +1,244 @@
+package system
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/crash"
+	"github.com/thresh-dev/thresh/engine/schemagen"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// Kinds of failure.
+const (
+	kindCrash    = "crash"
+	kindTimeout  = "timeout"
+	kindFlood    = "flood"
+	kindStatus   = "undeclared-status"
+	kindAnswer   = "answer"         // does not fit its schema
+	kindInternal = "internal-error" // reported as if it were a refusal
+)
+
+// accepted marks an outcome: an invalid input was taken.
+const accepted = "accepted"
+
+// judge says what a call comes to.
+func judge(s *state, op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome {
+	out := verdict(op, in, o)
+	out.Elapsed = o.Elapsed
+	if out.Verdict == campaign.VerdictFail {
+		out.Title = op.Name + ": " + out.Title
+		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "answer", Data: bytes.Clone(o.Output)})
+		if len(o.Printed) > 0 {
+			out.Evidence = append(out.Evidence, campaign.Attachment{Name: "stderr", Data: bytes.Clone(o.Printed)})
+		}
+	}
+	return out
+}
+
+func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome {
+	fail := func(kind string, severity campaign.Severity, title string, cause ...string) campaign.Outcome {
+		return campaign.Outcome{Verdict: campaign.VerdictFail, Severity: severity, Kind: kind, Title: title, Cause: append([]string{kind, op.Name}, cause...)}
+	}
+	switch o.End {
+	case sut.Hung:
+		return fail(kindTimeout, campaign.SeverityMedium, "no answer in time", subject(in))
+	case sut.Flooded:
+		return fail(kindFlood, campaign.SeverityMedium, "more output than 8 MiB", subject(in))
+	case sut.Crashed:
+		why := o.Why
+		if o.Status < 500 && !strings.Contains(why, " ended during the call: ") { // both are equal in equal runs
+			why = crash.Mask(why)
+		}
+		if report := crash.Analyze(crash.Death{Stderr: o.Printed, Signal: o.Signal, ExitCode: o.Exit}); report.Class != crash.ClassNone && report.Class != crash.ClassExit {
+			return fail(kindCrash, campaign.SeverityHigh, why+": "+report.Title, append([]string{why}, report.Layers...)...)
+		}
+		return fail(kindCrash, campaign.SeverityHigh, why, why, line(o.Output), subject(in))
+	case sut.Refused:
+		if phrase := internal.FindString(o.Why + "\n" + string(o.Output)); in.Valid && o.Status < 400 && phrase != "" {
+			return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("reports an error of its runtime for valid input: %q", phrase), phrase, subject(in))
+		}
+	}
+	schema, declared := answerSchema(op, o.Status)
+	if !declared && !(tolerated(o.Status) || !in.Valid && ordinary(o.Status)) {
+		return fail(kindStatus, campaign.SeverityLow, fmt.Sprintf("HTTP %d is not declared", o.Status), strconv.Itoa(o.Status))
+	}
+	if why := misfit(schema, op, o); why != "" {
+		return fail(kindAnswer, campaign.SeverityMedium, "the answer does not fit its schema: "+why, crash.Mask(why))
+	}
+	if !in.Valid && o.End == sut.Answered && o.Status < 300 {
+		return campaign.Outcome{Data: []byte(accepted)}
+	}
+	return campaign.Outcome{}
+}
+
+// subject is the argument that an input is about; findings of different
+// arguments are different.
+func subject(in *input) string {
+	name, _, found := strings.Cut(in.About, ": ")
+	if !found || in.Mixed {
+		return ""
+	}
+	return name
+}
+
+func line(output []byte) string {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(output), []byte("\n"))
+	return crash.Mask(string(bytes.ToValidUTF8(first[:min(len(first), 300)], nil)))
+}
+
+// internal is how runtimes speak, in answers that say that a call was refused.
+var internal = regexp.MustCompile(`Traceback \(most recent call last\)|\b(KeyError|TypeError|AttributeError|IndexError|NameError|ZeroDivisionError|UnboundLocalError|` +
+	`RecursionError|AssertionError|UnicodeDecodeError|UnicodeEncodeError|ReferenceError|RangeError|NullPointerException|SegmentationFault)\b|` +
+	`unsupported operand type|object is not (subscriptable|iterable|callable)|'NoneType'|index out of range|division by zero|` +
+	`Cannot read propert(y|ies) of|is not a function|nil pointer dereference|has no attribute|maximum recursion depth|must be str, not|` +
+	`can only concatenate|not supported between instances|invalid literal for int|Error executing tool [^:]+: '[^' ]*'$`)
+
+// tolerated are statuses that stand between a client and an operation.
+func tolerated(status int) bool {
+	return slices.Contains([]int{0, 401, 403, 413, 414, 429, 431}, status)
+}
+
+// ordinary are statuses for what cannot be read.
+func ordinary(status int) bool { return slices.Contains([]int{400, 404, 405, 415, 422}, status) }
+
+// answerSchema is what is declared for a status: nil if nothing more is said.
+func answerSchema(op *sut.Operation, status int) (schema json.RawMessage, declared bool) {
+	if len(op.Answers) == 0 {
+		return nil, true
+	}
+	for _, key := range []string{strconv.Itoa(status), strconv.Itoa(status/100) + "XX", strconv.Itoa(status/100) + "xx", "default"} {
+		if s, ok := op.Answers[key]; ok {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+func misfit(schema json.RawMessage, op *sut.Operation, o *sut.Observation) string {
+	if len(schema) == 0 || string(schema) == "null" || op.Method == "HEAD" || o.Status == 204 || o.Status == 0 && o.End != sut.Answered {
+		return ""
+	}
+	s, err := schemagen.New(schema)
+	if err != nil {
+		return "" // a schema that cannot be used says nothing
+	}
+	value := []byte(o.Value)
+	if o.Status != 0 {
+		value = o.Output
+	}
+	if len(value) == 0 {
+		return "it is empty"
+	}
+	return s.Check(value)
+}
+
+// Reduce implements [campaign.Reducer]: arguments that are not needed go, texts
+// get shorter.
+func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+	var in input
+	var args map[string]json.RawMessage
+	if json.Unmarshal(payload, &in) != nil || json.Unmarshal(in.Args, &args) != nil {
+		return payload
+	}
+	try := func(name string, v json.RawMessage) (held, more bool) {
+		before, had := args[name]
+		if delete(args, name); v != nil {
+			args[name] = v
+		}
+		text, err := json.Marshal(args)
+		if err != nil {
+			return false, false
+		}
+		smaller := in
+		smaller.Args = text
+		candidate, err := json.Marshal(smaller)
+		if err != nil || ctx.Err() != nil {
+			return false, false
+		}
+		ok, err := test(candidate)
+		if ok && err == nil {
+			payload = candidate
+			return true, true
+		}
+		if had {
+			args[name] = before
+		}
+		return false, err == nil
+	}
+	list, _ := arguments(in.Args)
+	for _, a := range list {
+		held, more := try(a.Name, nil)
+		if !more {
+			return payload
+		}
+		var text string
+		for !held && json.Unmarshal(args[a.Name], &text) == nil && len(text) > 1 {
+			half, err := json.Marshal(strings.ToValidUTF8(text[:len(text)/2], ""))
+			if err != nil {
+				break
+			}
+			ok, more := try(a.Name, half)
+			if !more {
+				return payload
+			}
+			if !ok {
+				break
+			}
+		}
+	}
+	return payload
+}
+
+// Gauge implements [campaign.Gauger].
+func (c *Campaign) Gauge(_ context.Context, payload []byte) (size int64, unit string) {
+	var in input
+	if json.Unmarshal(payload, &in) != nil {
+		return 0, ""
+	}
+	return int64(len(in.Args)), "character"
+}
+
+// Describe implements [campaign.Describer].
+func (c *Campaign) Describe(_ *state, k campaign.Case, out campaign.Outcome, minimized []byte) []campaign.Exhibit {
+	show := func(payload []byte) string {
+		var in input
+		if json.Unmarshal(payload, &in) != nil {
+			return ""
+		}
+		about := "valid input"
+		if !in.Valid {
+			about = "invalid input"
+		}
+		return fmt.Sprintf("%s %s\n%s: %s", in.Operation, diag.Cut(string(in.Args), 2000), about, in.About)
+	}
+	list := []campaign.Exhibit{campaign.TextExhibit("Call", show(k.Payload))}
+	if minimized != nil {
+		list = append(list, campaign.TextExhibit("Smallest call", show(minimized)))
+	}
+	if answer := out.Attached("answer"); len(answer) > 0 {
+		list = append(list, campaign.TextExhibit("Answer", diag.Cut(strings.ToValidUTF8(string(answer), "\uFFFD"), 4000)))
+	}
+	return list
+}
+
+// Summarize implements [campaign.Summarizer]: what was called, and what was
+// taken though it breaks a rule.
+func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
+	var rows [][]string
+	for _, in := range s.accepted {
+		rows = append(rows, []string{in.Operation, in.About, diag.Cut(string(in.Args), 60)})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return []campaign.Exhibit{campaign.TableExhibit("Accepted, though invalid", []string{"operation", "rule that is broken", "arguments"}, rows)}
+}

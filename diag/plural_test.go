@@ -1,0 +1,17 @@
+package diag_test
+
+import (
+	"testing"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+func TestPlural(t *testing.T) {
+	for n, want := range map[int]string{
+		0: "0 cases", 1: "1 case", 2: "2 cases", -1: "-1 cases", 999: "999 cases", 1000: "1,000 cases", -1234567: "-1,234,567 cases",
+	} {
+		if got := diag.Plural(n, "case"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package crash
+
+import (
+	"testing"
+)
+
+// What a program logs and goes on from is no crash where its exit code is
+// accepted; what the runtime ended it with is.
+func TestUncaught(t *testing.T) {
+	const (
+		traceback = "Traceback (most recent call last):\n  File \"tool.py\", line 3, in <module>\n    parse()\nValueError: bad tag\n"
+		nodeStack = "TypeError: x is not a function\n    at parse (/src/tool.js:3:9)\n    at main (/src/tool.js:9:1)\n"
+		javaStack = "java.lang.IllegalStateException: bad tag\n\tat a.b.Tool.parse(Tool.java:3)\n\tat a.b.Tool.main(Tool.java:9)\n"
+		goTrace   = "panic: bad tag\n\ngoroutine 1 [running]:\nmain.parse(...)\n\t/src/tool.go:3\nmain.main()\n\t/src/tool.go:9 +0x1d\n"
+		rustPanic = "thread 'main' panicked at src/tool.rs:3:9:\nbad tag\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n"
+		rubyTrace = "tool.rb:3:in `parse': bad tag (ArgumentError)\n\tfrom tool.rb:9:in `main'\n"
+		phpFatal  = "PHP Fatal error:  Uncaught Exception: bad tag in /src/tool.php:3\nStack trace:\n#0 /src/tool.php(9): parse('x')\n#1 {main}\n  thrown in /src/tool.php on line 3\n"
+		dotnet    = "Unhandled exception. System.FormatException: bad tag\n   at Tool.Parse(String s) in /src/Tool.cs:line 3\n   at Tool.Main()\n"
+	)
+	for _, c := range []struct {
+		stderr string
+		code   int
+		want   bool
+	}{
+		{traceback, 1, true},
+		{"reading input\n" + traceback, 1, true},
+		{traceback, 0, false}, // logged, and gone on from
+		{traceback, 2, false}, // a code of the program's own
+		{traceback, 101, false},
+		{"ERROR:root:refused " + traceback, 1, false},
+		{"Exception in thread Thread-1 (work):\n" + traceback, 1, false},
+		{"Exception ignored in: <function A.__del__ at 0x7f>\n" + traceback, 1, false},
+		{"  + Exception Group Traceback (most recent call last):\n  |   File \"tool.py\", line 3, in <module>\n  | ExceptionGroup: two (2 sub-exceptions)\n", 1, true},
+		{"/src/tool.js:3\n    x();\n    ^\n\n" + nodeStack, 1, true},
+		{nodeStack + "\nNode.js v20.11.0\n", 1, true},
+		{nodeStack + "\nNode.js v20.11.0\n", 7, true},
+		{nodeStack + "\nNode.js v20.11.0\n", 2, false},
+		{nodeStack, 1, false}, // console.error(e)
+		{"refused: " + nodeStack, 1, false},
+		{`Exception in thread "main" ` + javaStack, 1, true},
+		{`Exception in thread "main" ` + javaStack, 0, false},
+		{`Exception in thread "worker-1" ` + javaStack, 1, false},
+		{javaStack, 1, false}, // printStackTrace
+		{`Exception in thread "main" java.lang.OutOfMemoryError: Java heap space` + "\n", 1, true},
+		{`Exception in thread "worker-1" java.lang.OutOfMemoryError: Java heap space` + "\n", 1, false},
+		{goTrace, 2, true},
+		{goTrace, 1, false}, // recovered and printed
+		{"fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [chan receive]:\nmain.main()\n\t/src/tool.go:9 +0x1d\n", 2, true},
+		{"fatal error: runtime: out of memory\n\nruntime stack:\nruntime.throw()\n\t/go/panic.go:1\n", 2, true},
+		{rustPanic, 101, true},
+		{rustPanic, 1, false}, // of a thread that the program outlived
+		{rubyTrace, 1, true},
+		{rubyTrace, 0, false},
+		{phpFatal, 255, true},
+		{phpFatal, 1, false},
+		{dotnet, 134, true},
+		{dotnet, 0, false},
+		{"tool.pl: bad tag at tool.pl line 3.\n", 255, false}, // how Perl programs refuse
+		{"tool: bad tag\n", 1, false},
+		{"", 1, false},
+	} {
+		if got := Analyze(Death{ExitCode: c.code, Stderr: []byte(c.stderr)}); got.Uncaught != c.want {
+			t.Errorf("exit %d: uncaught %t, want %t (%s)\n%s", c.code, got.Uncaught, c.want, got.Title, c.stderr)
+		}
+		if c.want && Analyze(Death{Signal: 6, ExitCode: c.code, Stderr: []byte(c.stderr)}).Uncaught {
+			t.Errorf("a signal is no exit code: %s", c.stderr)
+		}
+	}
+}

@@ -1,0 +1,291 @@
+package doctree
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// built is an anchored value and how many nodes each use of it stands for.
+type built struct {
+	node Node
+	size int
+}
+
+// builder makes a tree of the parser's nodes, in the order of the text.
+type builder struct {
+	o          Options
+	r          *Reader
+	lines      *lines
+	nodes      int
+	anchors    map[string]*yaml.Node
+	done       map[*yaml.Node]built // anchored nodes that are complete
+	duplicates []Duplicate
+	surrogates map[string]string // escapes as written, by what stands in for them; nil: none
+}
+
+func (b *builder) count(n int, at Pos) error {
+	if b.nodes += n; b.nodes > b.o.MaxNodes {
+		return b.fail(Size, at, "", "more than %d values, each alias counted as all it stands for", b.o.MaxNodes)
+	}
+	return nil
+}
+
+func (b *builder) node(y *yaml.Node, depth int) (Node, error) {
+	n := Node{Pos: b.lines.pos(y.Line, y.Column)}
+	if y.Kind == yaml.AliasNode {
+		return b.alias(y, n.Pos)
+	}
+	if y.Anchor != "" {
+		if first := b.anchors[y.Anchor]; first != nil {
+			at := b.lines.pos(first.Line, first.Column)
+			return n, b.fail(Alias, n.Pos, "a name of its own", "anchor &%s is defined again; it was defined at line %d", y.Anchor, at.Line)
+		}
+		b.anchors[y.Anchor] = y
+	}
+	before := b.nodes
+	if err := b.count(1, n.Pos); err != nil {
+		return n, err
+	}
+	if depth > b.o.MaxDepth {
+		return n, b.fail(Depth, n.Pos, "", "lists and mappings nested more than %d deep", b.o.MaxDepth)
+	}
+	var err error
+	switch y.Kind {
+	case yaml.ScalarNode:
+		err = b.scalar(y, &n)
+	case yaml.SequenceNode:
+		n.Flow = y.Style&yaml.FlowStyle != 0
+		err = b.sequence(y, &n, depth)
+	case yaml.MappingNode:
+		n.Flow = y.Style&yaml.FlowStyle != 0
+		err = b.mapping(y, &n, depth)
+	default:
+		err = b.fail(Syntax, n.Pos, "a value", "an unexpected part of a document")
+	}
+	if err == nil && y.Anchor != "" {
+		b.done[y] = built{n, b.nodes - before}
+	}
+	return n, err
+}
+
+func (b *builder) alias(y *yaml.Node, at Pos) (Node, error) {
+	target, ok := b.done[y.Alias]
+	if !ok {
+		return Node{}, b.fail(Alias, at, "", "alias *%s stands inside the value that it stands for", y.Value)
+	}
+	if err := b.count(target.size, at); err != nil {
+		return Node{}, err
+	}
+	n := target.node
+	n.Pos = at
+	return n, nil
+}
+
+// tag is the explicit tag of a node, in its short form, or "".
+func tag(y *yaml.Node) string {
+	if y.Style&yaml.TaggedStyle != 0 {
+		return y.Tag
+	}
+	return ""
+}
+
+func (b *builder) unknownTag(t string, at Pos, fits string) error {
+	switch t {
+	case "!!null", "!!bool", "!!int", "!!float", "!!binary", "!!timestamp", "!!omap", "!!pairs", "!!set", "!!str", "!!seq", "!!map":
+		return b.fail(Tag, at, fits, "a value that tag %s does not fit", t)
+	default:
+		return b.fail(Tag, at, "no tag, or one of YAML's own such as !!str", "unknown tag %s", t)
+	}
+}
+
+func (b *builder) sequence(y *yaml.Node, n *Node, depth int) error {
+	n.Kind = Seq
+	n.Items = make([]Node, len(y.Content))
+	for i, c := range y.Content {
+		var err error
+		if n.Items[i], err = b.node(c, depth+1); err != nil {
+			return err
+		}
+		y.Content[i] = nil // the parser's nodes are larger than the tree's: let them go
+	}
+	switch tag(y) {
+	case "", "!!seq":
+		return nil
+	case "!!omap", "!!pairs":
+		n.Kind = Pairs
+		for i := range n.Items {
+			item := &n.Items[i]
+			if item.Kind != Map || len(item.Members) != 1 {
+				return b.fail(Tag, item.Pos, "a mapping of one key", "an item of %s is %s", tag(y), item.Kind)
+			}
+			n.Members = append(n.Members, item.Members[0])
+		}
+		n.Items = nil
+		return nil
+	}
+	return b.unknownTag(tag(y), n.Pos, "another tag than a list's")
+}
+
+func (b *builder) mapping(y *yaml.Node, n *Node, depth int) error {
+	switch tag(y) {
+	case "", "!!map":
+		n.Kind = Map
+	case "!!set":
+		n.Kind = Set
+	default:
+		return b.unknownTag(tag(y), n.Pos, "another tag than a mapping's")
+	}
+	var merged []Member
+	own := make([]Member, 0, len(y.Content)/2)
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		k := y.Content[i]
+		if k.Kind == yaml.ScalarNode && k.Tag == "!!merge" {
+			list, err := b.merge(y.Content[i+1], depth+1)
+			if err != nil {
+				return err
+			}
+			merged = append(merged, list...)
+			continue
+		}
+		m, err := b.member(k, y.Content[i+1], depth+1)
+		if err != nil {
+			return err
+		}
+		own = append(own, m)
+		y.Content[i], y.Content[i+1] = nil, nil
+	}
+	return b.members(n, merged, own)
+}
+
+func (b *builder) member(k, v *yaml.Node, depth int) (m Member, err error) {
+	if k.Kind == yaml.ScalarNode && k.Style == 0 && k.Value == "=" {
+		// The default key of YAML 1.1 is a string where it is a key.
+		m.Key = Node{Kind: String, Text: "=", Raw: "=", Pos: b.lines.pos(k.Line, k.Column)}
+	} else if m.Key, err = b.node(k, depth); err != nil {
+		return m, err
+	}
+	if m.Key.Kind >= Seq {
+		return m, b.fail(Key, m.Key.Pos, "a string or another scalar", "%s as a key", m.Key.Kind)
+	}
+	m.Value, err = b.node(v, depth)
+	return m, err
+}
+
+// merge returns what a merge key brings in: of several mappings the earlier win.
+func (b *builder) merge(y *yaml.Node, depth int) ([]Member, error) {
+	n, err := b.node(y, depth)
+	if err != nil {
+		return nil, err
+	}
+	sources := []Node{n}
+	if n.Kind == Seq {
+		sources = n.Items
+	}
+	var list []Member
+	for i := len(sources) - 1; i >= 0; i-- {
+		s := &sources[i]
+		if s.Kind != Map && s.Kind != Set {
+			return nil, b.fail(Key, s.Pos, "a mapping or a list of mappings", "merge key << with %s", s.Kind)
+		}
+		if err := b.count(len(s.Members), s.Pos); err != nil {
+			return nil, err
+		}
+		list = append(list, s.Members...)
+	}
+	return list, nil
+}
+
+// members gives a mapping its members: what is merged comes first and yields
+// to the mapping's own keys; of a repeated key the last value wins.
+func (b *builder) members(n *Node, merged, own []Member) error {
+	n.Members = own[:0] // what is read of own is at least as far as what is written
+	if len(merged) > 0 {
+		n.Members = make([]Member, 0, len(merged)+len(own))
+	}
+	find := finder(len(merged) + len(own))
+	for i := range merged {
+		if at, found := find(n.Members, &merged[i].Key); found {
+			n.Members[at].Value = merged[i].Value
+		} else {
+			m := merged[i]
+			m.Merged = true
+			n.Members = append(n.Members, m)
+		}
+	}
+	for i := range own {
+		at, found := find(n.Members, &own[i].Key)
+		if !found {
+			n.Members = append(n.Members, own[i])
+			continue
+		}
+		first := &n.Members[at]
+		if first.Merged {
+			// A dict keeps the key it saw first, be it 1 for True.
+			first.Key.Pos, first.Value, first.Merged = own[i].Key.Pos, own[i].Value, false
+			continue
+		}
+		d := Duplicate{Key: own[i].Key.Text, First: first.Key.Pos, Repeat: own[i].Key.Pos}
+		if b.o.UniqueKeys {
+			return b.fail(Repetition, d.Repeat, "each key once", "key %q again; it stands at line %d already", d.Key, d.First.Line)
+		}
+		b.duplicates = append(b.duplicates, d)
+		first.Value = own[i].Value
+	}
+	return nil
+}
+
+// finder returns a function that looks a key up among members, which are asked
+// for in the order in which they are appended.
+func finder(total int) func(members []Member, key *Node) (int, bool) {
+	if total <= 8 {
+		return func(members []Member, key *Node) (int, bool) {
+			for i := range members {
+				k := &members[i].Key
+				if k.Kind == String && key.Kind == String {
+					if k.Text == key.Text {
+						return i, true
+					}
+				} else if identity(k) == identity(key) {
+					return i, true
+				}
+			}
+			return 0, false
+		}
+	}
+	index := make(map[string]int, total)
+	return func(members []Member, key *Node) (int, bool) {
+		id := identity(key)
+		i, found := index[id]
+		if !found {
+			index[id] = len(members)
+		}
+		return i, found
+	}
+}
+
+// identity is equal for keys that Python's dict takes for one: numbers and
+// booleans by value.
+func identity(key *Node) string {
+	switch key.Kind {
+	case Bool:
+		if key.Bool {
+			return "n1"
+		}
+		return "n0"
+	case Int:
+		return "n" + key.Text
+	case Float:
+		if f, _ := key.Float(); key.Text != "nan" && !strings.HasSuffix(key.Text, "inf") {
+			if i, accuracy := big.NewFloat(f).Int(nil); accuracy == big.Exact {
+				return "n" + i.String()
+			}
+		} else if key.Text == "nan" {
+			return fmt.Sprint("nan at ", key.Pos) // equal to nothing, itself included
+		}
+		return "n" + key.Text
+	}
+	return string(rune('a'+key.Kind)) + key.Text
+}

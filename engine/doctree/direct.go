@@ -1,0 +1,346 @@
+package doctree
+
+import (
+	"slices"
+	"strings"
+)
+
+// direct reads the forms that most texts are written in, without the parser's
+// tokens and nodes: mappings and lists in blocks and in brackets, scalars on
+// one line, comments. It never refuses a text. What it does not know for sure
+// it gives up on, and the parser reads the text from its beginning.
+type direct struct {
+	b    *builder
+	text string
+
+	pos   int // of what is read next
+	line  int // its line, from 0
+	start int // where that line begins
+	eof   bool
+
+	// Members and items of what is not complete; what is gets a copy of its size.
+	members []Member
+	items   []Node
+}
+
+// keep keeps the memory of what was not complete for the next text, without
+// what it held.
+func (r *Reader) keep(d *direct) {
+	if cap(d.members) > mostKept || cap(d.items) > mostKept {
+		return
+	}
+	clear(d.members[:cap(d.members)])
+	clear(d.items[:cap(d.items)])
+	r.members, r.items = d.members[:0], d.items[:0]
+}
+
+// mostKept bounds what is kept of a text with very many members or items.
+const mostKept = 64
+
+// longestKey bounds a key that stands on the line of its value. The parser
+// bounds it a little farther, in characters.
+const longestKey = 1000
+
+// direct returns the root of the text, if it is of a form that is read here.
+func (b *builder) direct() (root Node, ok bool) {
+	l := b.lines
+	if l.feeds != nil || strings.ContainsAny(l.text, "\t\r\ufeff") {
+		return root, false
+	}
+	for _, mark := range [...]string{"---", "...", "%"} {
+		if strings.HasPrefix(l.text, mark) || strings.Contains(l.text, "\n"+mark) {
+			return root, false
+		}
+	}
+	d := direct{b: b, text: l.text, members: b.r.members, items: b.r.items}
+	defer b.r.keep(&d)
+	d.toContent()
+	if !d.eof {
+		root, ok = d.block(0)
+	}
+	if !ok || !d.eof {
+		b.nodes, b.duplicates = 0, nil
+		return Node{}, false
+	}
+	return root, true
+}
+
+// col is the column of what is read next, from 0.
+func (d *direct) col() int { return d.pos - d.start }
+
+// place begins a node at what is read next.
+func (d *direct) place(k Kind, depth int) (n Node, ok bool) {
+	n.Kind, n.Pos = k, Pos{Line: d.line + 1 + d.b.o.LineOffset, Col: d.col() + 1}
+	d.b.nodes++
+	return n, d.b.nodes <= d.b.o.MaxNodes && depth <= d.b.o.MaxDepth
+}
+
+// toContent goes on to the first character that is no blank and in no comment,
+// from the beginning of a line.
+func (d *direct) toContent() {
+	for d.pos < len(d.text) {
+		switch d.text[d.pos] {
+		case ' ':
+			d.pos++
+		case '\n':
+			d.feed()
+		case '#':
+			d.pos = d.lineEnd()
+		default:
+			return
+		}
+	}
+	d.eof = true
+}
+
+func (d *direct) feed() {
+	d.pos++
+	d.line++
+	d.start = d.pos
+}
+
+// lineEnd is where the line ends.
+func (d *direct) lineEnd() int {
+	if i := strings.IndexByte(d.text[d.pos:], '\n'); i >= 0 {
+		return d.pos + i
+	}
+	return len(d.text)
+}
+
+// blankAt reports whether a word ends before an offset.
+func (d *direct) blankAt(at int) bool {
+	return at >= len(d.text) || d.text[at] == ' ' || d.text[at] == '\n'
+}
+
+func (d *direct) spaces() {
+	for d.pos < len(d.text) && d.text[d.pos] == ' ' {
+		d.pos++
+	}
+}
+
+// lineOver reports whether nothing but blanks and a comment is left of the line,
+// and if so goes on to the next content.
+func (d *direct) lineOver() bool {
+	at := d.pos
+	d.spaces()
+	switch {
+	case d.pos == len(d.text):
+	case d.text[d.pos] == '\n':
+	case d.text[d.pos] == '#' && d.pos > at:
+	default:
+		return false
+	}
+	d.toContent()
+	return true
+}
+
+func (d *direct) dash() bool { return d.text[d.pos] == '-' && d.blankAt(d.pos+1) }
+
+// block reads a list or mapping whose lines begin where it is.
+func (d *direct) block(depth int) (n Node, ok bool) {
+	switch {
+	case d.dash():
+		return d.list(depth)
+	case d.keyEnd() > 0:
+		return d.mapping(depth)
+	}
+	return n, false
+}
+
+func (d *direct) list(depth int) (Node, bool) {
+	col, base := d.col(), len(d.items)
+	n, ok := d.place(Seq, depth)
+	for ok && !d.eof && d.col() == col && d.dash() {
+		d.pos++
+		var item Node
+		switch {
+		case d.lineOver():
+			if ok = !d.eof && d.col() > col; ok {
+				item, ok = d.block(depth + 1)
+			}
+		case d.dash():
+			ok = false
+		case d.keyEnd() > 0:
+			item, ok = d.mapping(depth + 1)
+		default:
+			item, ok = d.inline(col, depth+1)
+		}
+		d.items = append(d.items, item)
+	}
+	n.Items = slices.Clone(d.items[base:])
+	d.items = d.items[:base]
+	return n, ok && (d.eof || d.col() <= col)
+}
+
+func (d *direct) mapping(depth int) (Node, bool) {
+	col, base := d.col(), len(d.members)
+	n, ok := d.place(Map, depth)
+	for ok && !d.eof && d.col() == col {
+		var m Member
+		if m, ok = d.member(col, depth); ok {
+			d.members = append(d.members, m)
+		}
+	}
+	own := slices.Clone(d.members[base:])
+	d.members = d.members[:base]
+	return n, ok && d.b.members(&n, nil, own) == nil && (d.eof || d.col() < col)
+}
+
+// member reads a key of a mapping at a column, and its value.
+func (d *direct) member(col, depth int) (m Member, ok bool) {
+	end := d.keyEnd()
+	if d.dash() || end <= 0 {
+		return m, false
+	}
+	if m.Key, ok = d.scalar(end, depth+1); !ok {
+		return m, false
+	}
+	d.pos = end + 1 // behind the colon
+	switch {
+	case !d.lineOver():
+		if ok = !d.dash(); ok {
+			m.Value, ok = d.inline(col, depth+1)
+		}
+	case d.eof, d.col() < col:
+		return m, false // a value that is not there
+	case d.col() > col:
+		m.Value, ok = d.block(depth + 1)
+	case d.dash(): // of a list as far in as the key
+		m.Value, ok = d.list(depth + 1)
+	default:
+		return m, false
+	}
+	return m, ok
+}
+
+// inline reads a value that begins on the line of its key or dash, and that no
+// line which is further in goes on.
+func (d *direct) inline(col, depth int) (n Node, ok bool) {
+	switch d.text[d.pos] {
+	case '[', '{':
+		n, ok = d.flow(depth)
+	case '"', '\'':
+		n, ok = d.scalar(d.quoteEnd(), depth)
+	default:
+		end := d.lineEnd()
+		if i := strings.Index(d.text[d.pos:end], " #"); i >= 0 {
+			end = d.pos + i
+		}
+		for end > d.pos && d.text[end-1] == ' ' {
+			end--
+		}
+		if word := d.text[d.pos:end]; !strings.Contains(word, ": ") && !strings.HasSuffix(word, ":") {
+			n, ok = d.scalar(end, depth)
+		}
+	}
+	return n, ok && d.lineOver() && (d.eof || d.col() <= col)
+}
+
+// keyEnd is the offset of the colon behind a key, 0 if no key stands here.
+func (d *direct) keyEnd() int {
+	if c := d.text[d.pos]; c == '"' || c == '\'' {
+		end := d.quoteEnd()
+		if end > 0 && end < len(d.text) && d.text[end] == ':' && d.blankAt(end+1) && end-d.pos <= longestKey {
+			return end
+		}
+		return 0
+	} else if c == '[' || c == '{' {
+		return 0
+	}
+	end := min(d.lineEnd(), d.pos+longestKey)
+	for i := d.pos; i < end; i++ {
+		switch d.text[i] {
+		case ':':
+			if d.blankAt(i + 1) {
+				return i
+			}
+		case '#':
+			if i > d.pos && d.text[i-1] == ' ' {
+				return 0
+			}
+		}
+	}
+	return 0
+}
+
+// quoteEnd is the offset behind a scalar in quotes, 0 if it does not end on
+// its line.
+func (d *direct) quoteEnd() int {
+	q := d.text[d.pos]
+	for i := d.pos + 1; i < len(d.text); i++ {
+		switch c := d.text[i]; {
+		case c == '\n':
+			return 0
+		case c == '\\' && q == '"':
+			i++
+		case c == q && q == '\'' && i+1 < len(d.text) && d.text[i+1] == q:
+			i++
+		case c == q:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// scalar reads the scalar that ends at an offset, and goes there.
+func (d *direct) scalar(end, depth int) (n Node, ok bool) {
+	if end <= d.pos {
+		return n, false
+	}
+	if n, ok = d.place(String, depth); !ok {
+		return n, false
+	}
+	word := d.text[d.pos:end]
+	d.pos = end
+	switch word[0] {
+	case '\'':
+		n.Quoted, n.Text = true, strings.ReplaceAll(word[1:len(word)-1], "''", "'")
+		n.Raw = n.Text
+		return n, true
+	case '"':
+		n.Quoted = true
+		n.Text, ok = unescaped(word[1 : len(word)-1])
+		n.Raw = n.Text
+		return n, ok
+	case '-':
+		if len(word) == 1 {
+			return n, false
+		}
+	case '?', ':', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '%', '@', '`':
+		return n, false
+	}
+	if word[len(word)-1] == ' ' {
+		return n, false // between a key and its colon
+	}
+	return n, d.b.value(&n, word, resolve(word)) == nil
+}
+
+// unescaped undoes the escapes that are common in double quotes.
+func unescaped(s string) (string, bool) {
+	if !strings.Contains(s, `\`) {
+		return s, true
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			out = append(out, s[i])
+			continue
+		}
+		if i++; i == len(s) {
+			return "", false
+		}
+		switch s[i] {
+		case '\\', '"', '/':
+			out = append(out, s[i])
+		case 'n':
+			out = append(out, '\n')
+		case 't':
+			out = append(out, '\t')
+		case 'r':
+			out = append(out, '\r')
+		default:
+			return "", false
+		}
+	}
+	return string(out), true
+}

@@ -1,0 +1,86 @@
+package doctree
+
+import (
+	"fmt"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// Options bound what is read. The zero value has the default limits.
+type Options struct {
+	LineOffset int  // added to every line: of a block inside a document, the lines before it
+	MaxDepth   int  // lists and mappings inside each other; 0: 500
+	MaxNodes   int  // values and keys, each alias counted as all it stands for; 0: 2,000,000
+	UniqueKeys bool // refuse repeated keys; otherwise the last one wins and they are reported
+}
+
+const (
+	defaultDepth = 500
+	defaultNodes = 2_000_000
+)
+
+// MostNodes is how many values and keys a document in JSON may have.
+const MostNodes = 5_000_000
+
+// Document is a parsed text. An empty text, or one of comments alone, is null.
+type Document struct {
+	Root       Node
+	Duplicates []Duplicate // repeated keys, in the order of their repetition
+	// Value is the tree of a text in JSON as engine/jsontree has it; nil for YAML.
+	Value *jsontree.Document
+	lines *lines
+}
+
+// Line returns a line of the text without its line end. Lines count as
+// positions do, with the offset of the options.
+func (d *Document) Line(n int) string {
+	if d.Value != nil {
+		return d.Value.Line(n)
+	}
+	return d.lines.line(n)
+}
+
+// Duplicate is a key that a mapping holds more than once.
+type Duplicate struct {
+	Key    string
+	First  Pos // the key's first place
+	Repeat Pos // this repetition
+}
+
+// Class says which rule a text breaks.
+type Class uint8
+
+// The classes of errors.
+const (
+	Syntax     Class = iota // not YAML
+	Encoding                // not UTF-8, or a character that YAML forbids
+	Depth                   // nested deeper than Options.MaxDepth
+	Size                    // more nodes than Options.MaxNodes
+	Alias                   // an unknown, repeated or recursive anchor
+	Tag                     // a tag outside the standard set, or a value that its tag does not allow
+	Key                     // a key that cannot be one, or a malformed merge
+	Repetition              // a repeated key, with Options.UniqueKeys
+	Documents               // more than one document
+	Digits                  // an integer longer than is read
+)
+
+// Error says why a text was refused.
+type Error struct {
+	Class    Class
+	Pos      Pos
+	Problem  string // what is there: "unknown tag !foo"
+	Expected string // what could be there instead; may be empty
+	Source   string // the offending line
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%d:%d: %s", e.Pos.Line, e.Pos.Col, e.Message())
+}
+
+// Message is the error without its place.
+func (e *Error) Message() string {
+	if e.Expected == "" {
+		return e.Problem
+	}
+	return e.Problem + ", expected " + e.Expected
+}

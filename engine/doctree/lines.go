@@ -1,0 +1,104 @@
+package doctree
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// lines turns the parser's places into those of diagnostics. The parser ends
+// lines where YAML 1.1 does, also at a lone carriage return and at U+0085,
+// U+2028 and U+2029, and counts columns in characters; diagnostics know line
+// feeds and bytes.
+type lines struct {
+	text   string
+	offset int   // of line numbers
+	starts []int // of the parser's lines
+	feeds  []int // of the lines between line feeds; nil if they are the same
+	ascii  bool
+	// The last place that was asked for: places come in the order of the text,
+	// and a line may be all of it.
+	lastLine, lastCol, lastAt int
+}
+
+func newLines(text string, offset int) *lines {
+	l := &lines{text: text, offset: offset, ascii: true}
+	l.starts = make([]int, 1, 2+strings.Count(text, "\n"))
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			l.starts = append(l.starts, i+1)
+			if l.feeds != nil {
+				l.feeds = append(l.feeds, i+1)
+			}
+		case c == '\r':
+			if !strings.HasPrefix(text[i+1:], "\n") {
+				l.other(i + 1)
+			}
+		case c >= utf8.RuneSelf:
+			l.ascii = false
+			for _, b := range [...]string{"\u0085", "\u2028", "\u2029"} {
+				if strings.HasPrefix(text[i:], b) {
+					l.other(i + len(b))
+				}
+			}
+		}
+	}
+	return l
+}
+
+// other notes a line of the parser's alone.
+func (l *lines) other(start int) {
+	if l.feeds == nil {
+		l.feeds = slices.Clone(l.starts)
+	}
+	l.starts = append(l.starts, start)
+}
+
+// pos is the place of the parser's line and column, both 1-based.
+func (l *lines) pos(line, col int) Pos {
+	if line < 1 || line > len(l.starts) {
+		return l.at(len(l.text))
+	}
+	if l.ascii {
+		return l.at(min(l.starts[line-1]+col-1, len(l.text)))
+	}
+	if line != l.lastLine || col < l.lastCol {
+		l.lastLine, l.lastCol, l.lastAt = line, 1, l.starts[line-1]
+	}
+	for ; l.lastCol < col && l.lastAt < len(l.text); l.lastCol++ {
+		_, size := utf8.DecodeRuneInString(l.text[l.lastAt:])
+		l.lastAt += size
+	}
+	return l.at(l.lastAt)
+}
+
+// at is the place of a byte offset.
+func (l *lines) at(offset int) Pos {
+	starts := l.feeds
+	if starts == nil {
+		starts = l.starts
+	}
+	i, found := slices.BinarySearch(starts, offset)
+	if !found {
+		i--
+	}
+	return Pos{Line: i + 1 + l.offset, Col: offset - starts[i] + 1}
+}
+
+// line is the text of a line of diagnostics.
+func (l *lines) line(n int) string {
+	starts := l.feeds
+	if starts == nil {
+		starts = l.starts
+	}
+	n -= l.offset
+	if n < 1 || n > len(starts) {
+		return ""
+	}
+	end := len(l.text)
+	if n < len(starts) {
+		end = starts[n] - 1
+	}
+	return strings.TrimSuffix(l.text[starts[n-1]:end], "\r")
+}

@@ -1,0 +1,238 @@
+package doctree
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// Kind is what a value is.
+type Kind uint8
+
+// The kinds.
+const (
+	Null Kind = iota
+	Bool
+	Int
+	Float
+	String
+	Binary // !!binary; Text holds the decoded bytes
+	Date   // a calendar day; Text is 2006-01-02
+	Time   // a day and a time; Text is as Python prints it: "2006-01-02 15:04:05+01:00"
+	Seq
+	Map
+	Set   // !!set; Members hold its elements, their values are Null
+	Pairs // !!omap and !!pairs; Members in order, keys may repeat
+)
+
+// String is the kind as people read it: "a mapping", "null".
+func (k Kind) String() string {
+	return [...]string{"null", "a boolean", "an integer", "a number", "a string", "binary data", "a date", "a timestamp",
+		"a list", "a mapping", "a set", "a list of pairs"}[k]
+}
+
+// Pos is a place in the document. Line and Col are 1-based, Col counts bytes.
+// Lines have [Options.LineOffset] added.
+type Pos struct{ Line, Col int }
+
+// In is the place as a diagnostic names it.
+func (p Pos) In(file string) diag.Pos { return diag.Pos{File: file, Line: p.Line, Col: p.Col} }
+
+// Node is one value. Nodes that were reached through an alias share their
+// Items and Members with the anchored node: a tree must not be changed.
+type Node struct {
+	Kind    Kind
+	Bool    bool   // the value, if Kind is Bool
+	Quoted  bool   // a scalar in quotes, in a block or tagged !!str: a string whatever it looks like
+	Block   bool   // a literal or folded block scalar
+	Flow    bool   // a list or mapping in brackets
+	Pos     Pos    // of the value's first character; for a use of an alias, of the asterisk
+	Text    string // of a scalar, what Python's str() gives: the string, "True", "None", "15", "1e+16"; of Binary the bytes
+	Raw     string // a scalar as written, quotes and escapes undone
+	Items   []Node
+	Members []Member // of Map each key once: at its first place, with its last value
+}
+
+// Member is one key of a mapping with its value.
+type Member struct {
+	Key    Node // Key.Pos is the place of the key
+	Value  Node
+	Merged bool // came out of a merge key <<
+}
+
+// Within reports whether a node has at most so many values and keys, itself and
+// all that aliases stand for included.
+func (n *Node) Within(most int) bool { return n.less(most) >= 0 }
+
+// less is what is left of most without the node, negative if it is not enough.
+func (n *Node) less(most int) int {
+	most--
+	for i := 0; i < len(n.Items) && most >= 0; i++ {
+		most = n.Items[i].less(most)
+	}
+	for i := 0; i < len(n.Members) && most >= 0; i++ {
+		if most = n.Members[i].Key.less(most); most >= 0 {
+			most = n.Members[i].Value.less(most)
+		}
+	}
+	return most
+}
+
+// Get returns the value of a string key, or nil if the node has none.
+func (n *Node) Get(key string) *Node {
+	if m := n.Member(key); m != nil {
+		return &m.Value
+	}
+	return nil
+}
+
+// Member returns the member with that string key, or nil.
+func (n *Node) Member(key string) *Member {
+	if n == nil || n.Kind != Map && n.Kind != Set {
+		return nil
+	}
+	for i := range n.Members {
+		if k := &n.Members[i].Key; k.Kind == String && k.Text == key {
+			return &n.Members[i]
+		}
+	}
+	return nil
+}
+
+// Str returns the text of a String node.
+func (n *Node) Str() (string, bool) {
+	if n == nil || n.Kind != String {
+		return "", false
+	}
+	return n.Text, true
+}
+
+// IsNull reports whether the node is absent or null.
+func (n *Node) IsNull() bool { return n == nil || n.Kind == Null }
+
+// Int returns the exact value of an Int node, and nil for any other.
+func (n *Node) Int() *big.Int {
+	if n == nil || n.Kind != Int {
+		return nil
+	}
+	v, ok := new(big.Int).SetString(n.Text, 10)
+	if !ok {
+		return nil
+	}
+	return v
+}
+
+// Int64 returns the value of an Int node that fits.
+func (n *Node) Int64() (int64, bool) {
+	if n == nil || n.Kind != Int {
+		return 0, false
+	}
+	v, err := strconv.ParseInt(n.Text, 10, 64)
+	return v, err == nil
+}
+
+// Float returns the nearest float64 of an Int or Float node. The second result
+// is false if the node is not a number.
+func (n *Node) Float() (float64, bool) {
+	if n == nil || n.Kind != Int && n.Kind != Float {
+		return 0, false
+	}
+	switch n.Text {
+	case "nan":
+		return math.NaN(), true
+	case "inf":
+		return math.Inf(1), true
+	case "-inf":
+		return math.Inf(-1), true
+	}
+	// The only error left is a range error, and then f is what is wanted.
+	f, _ := strconv.ParseFloat(n.Text, 64)
+	return f, true
+}
+
+// Truthy is Python's truth of the value: false for null, false, zero and
+// everything empty.
+func (n *Node) Truthy() bool {
+	if n == nil {
+		return false
+	}
+	switch n.Kind {
+	case Null:
+		return false
+	case Bool:
+		return n.Bool
+	case Int:
+		return n.Text != "0"
+	case Float:
+		f, _ := n.Float()
+		return f != 0
+	case String, Binary:
+		return n.Text != ""
+	case Seq:
+		return len(n.Items) > 0
+	case Map, Set, Pairs:
+		return len(n.Members) > 0
+	}
+	return true
+}
+
+// JSON is the tree in the form of engine/jsontree, members in their order, as
+// Python's json module would write it: keys that are no strings become their
+// JSON text, numbers that are not finite keep their names. What JSON has no form
+// for (dates, binary data) becomes its text, a set the list of its elements,
+// pairs a list of lists. Offsets are 0.
+func (n *Node) JSON() jsontree.Node {
+	switch n.Kind {
+	case Null:
+		return jsontree.Node{}
+	case Bool:
+		return jsontree.Node{Kind: jsontree.Bool, Bool: n.Bool}
+	case Int:
+		return jsontree.Node{Kind: jsontree.Int, Text: n.Text}
+	case Float:
+		f, _ := n.Float()
+		return jsontree.Node{Kind: jsontree.Float, Text: jsontree.FormatFloat(f)}
+	case Seq:
+		list := jsontree.Node{Kind: jsontree.Array, Items: make([]jsontree.Node, len(n.Items))}
+		for i := range n.Items {
+			list.Items[i] = n.Items[i].JSON()
+		}
+		return list
+	case Set, Pairs:
+		list := jsontree.Node{Kind: jsontree.Array, Items: make([]jsontree.Node, len(n.Members))}
+		for i := range n.Members {
+			m := &n.Members[i]
+			list.Items[i] = m.Key.JSON()
+			if n.Kind == Pairs {
+				list.Items[i] = jsontree.Node{Kind: jsontree.Array, Items: []jsontree.Node{list.Items[i], m.Value.JSON()}}
+			}
+		}
+		return list
+	case Map:
+		object := jsontree.Node{Kind: jsontree.Object, Members: make([]jsontree.Member, 0, len(n.Members))}
+		seen := make(map[string]int, len(n.Members))
+		for i := range n.Members {
+			key, value := n.Members[i].Key.jsonKey(), n.Members[i].Value.JSON()
+			if at, repeated := seen[key]; repeated { // such as 1 and "1"
+				object.Members[at].Value = value
+				continue
+			}
+			seen[key] = len(object.Members)
+			object.Members = append(object.Members, jsontree.Member{Key: key, Value: value})
+		}
+		return object
+	}
+	return jsontree.Node{Kind: jsontree.String, Text: n.Text}
+}
+
+func (n *Node) jsonKey() string {
+	switch n.Kind {
+	case Null, Bool, Float:
+		v := n.JSON()
+		return jsontree.Compact.Format(&v)
+	}
+	return n.Text
+}

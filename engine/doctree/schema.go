@@ -1,0 +1,225 @@
+package doctree
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// Schema is the JSON Schema (draft 2020-12) of documents of a type, for editors
+// and other tools. It cannot express what depends on two keys at once but for a
+// tag, nor what depends on the world; it takes a key that nothing reads for an
+// error and 1.0 for an integer.
+func Schema(id string, root Type, defs ...Type) []byte {
+	g := generator{defs: map[string]jsontree.Node{}}
+	s := g.typed(&root)
+	if root.Form == ShapeForm { // the root is no definition
+		s = g.shape(root.Shape)
+	}
+	for i := range defs { // that nothing names, such as files of their own
+		g.typed(&defs[i])
+	}
+	var whole jsontree.Node
+	whole.Kind = jsontree.Object
+	set(&whole, "$schema", "https://json-schema.org/draft/2020-12/schema")
+	set(&whole, "$id", "https://thresh.dev/schema/"+id+".schema.json")
+	for _, m := range s.Members {
+		whole.Set(m.Key, m.Value)
+	}
+	if len(g.order) > 0 {
+		table := jsontree.Node{Kind: jsontree.Object}
+		slices.Sort(g.order)
+		for _, name := range g.order {
+			table.Set(name, g.defs[name])
+		}
+		whole.Set("$defs", table)
+	}
+	return append(jsontree.Style{Indent: 2, Kept: true}.Append(nil, &whole), '\n')
+}
+
+type generator struct {
+	defs  map[string]jsontree.Node
+	order []string
+}
+
+// set sets a key to what jsontree.Of takes.
+func set(n *jsontree.Node, key string, v any) {
+	x, err := jsontree.Of(v)
+	if err != nil {
+		panic(err) // a value of this file
+	}
+	n.Set(key, x)
+}
+
+func objectOf(pairs ...any) jsontree.Node {
+	n := jsontree.Node{Kind: jsontree.Object}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		set(&n, pairs[i].(string), pairs[i+1])
+	}
+	return n
+}
+
+// typed is the schema of a value.
+func (g *generator) typed(t *Type) jsontree.Node {
+	forms := []jsontree.Node{g.form(t)}
+	for i := range t.Or {
+		forms = append(forms, g.form(&t.Or[i]))
+	}
+	if t.Null {
+		forms = append(forms, objectOf("type", "null"))
+	}
+	if len(forms) == 1 {
+		return forms[0]
+	}
+	any := jsontree.Node{Kind: jsontree.Array, Items: forms}
+	return objectOf("anyOf", any)
+}
+
+func (g *generator) form(t *Type) jsontree.Node {
+	n := jsontree.Node{Kind: jsontree.Object}
+	switch t.Form {
+	case TextForm:
+		set(&n, "type", "string")
+		if t.Filled {
+			set(&n, "minLength", 1)
+		}
+		if t.Most > 0 {
+			set(&n, "maxLength", t.Most)
+		}
+		if t.Pattern != "" {
+			set(&n, "pattern", t.Pattern)
+		}
+	case WordForm:
+		set(&n, "enum", t.Words)
+	case IntegerForm, NumberForm:
+		if set(&n, "type", "number"); t.Form == IntegerForm {
+			set(&n, "type", "integer")
+		}
+		switch {
+		case t.Above:
+			n.Set("exclusiveMinimum", number(t.Low))
+		case t.Low > -none:
+			n.Set("minimum", number(t.Low))
+		}
+		if t.High < none {
+			n.Set("maximum", number(t.High))
+		}
+		if t.Most > 0 {
+			set(&n, "maximum", t.Most)
+		}
+	case TruthForm:
+		set(&n, "type", "boolean")
+	case ListForm:
+		set(&n, "type", "array")
+		if least := max(t.Least, 0); least > 0 || t.Filled {
+			set(&n, "minItems", max(least, 1))
+		}
+		if t.Most > 0 {
+			set(&n, "maxItems", t.Most)
+		}
+		n.Set("items", g.typed(t.Of))
+	case NamedForm:
+		set(&n, "type", "object")
+		n.Set("additionalProperties", g.typed(t.Of))
+	case ShapeForm:
+		if name := t.Shape.Name; !slices.Contains(g.order, name) {
+			g.order = append(g.order, name) // before its own parts, which may be of it
+			g.defs[name] = g.shape(t.Shape)
+		}
+		set(&n, "$ref", "#/$defs/"+strings.ReplaceAll(t.Shape.Name, " ", "%20"))
+	}
+	return n
+}
+
+// number is a number as JSON writes it, without a fraction that it has not.
+func number(v float64) jsontree.Node {
+	if v == float64(int64(v)) {
+		n, _ := jsontree.Of(int64(v)) // it is of a kind that has a form
+		return n
+	}
+	n, _ := jsontree.Of(v)
+	return n
+}
+
+func (g *generator) shape(s *Shape) jsontree.Node {
+	n := objectOf("title", s.Name, "description", s.Doc, "type", "object")
+	var need []string
+	properties := jsontree.Node{Kind: jsontree.Object}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if f.Need && len(f.For) == 0 {
+			need = append(need, f.Name)
+		}
+		properties.Set(f.Name, g.field(f))
+	}
+	n.Set("properties", properties)
+	if len(need) > 0 {
+		set(&n, "required", need)
+	}
+	if s.Own != "" {
+		n.Set("patternProperties", objectOf(s.Own, true))
+	}
+	if !s.Open {
+		set(&n, "additionalProperties", false)
+	}
+	var variants []any
+	for _, word := range s.words() {
+		if v, ok := s.variant(word); ok {
+			variants = append(variants, v)
+		}
+	}
+	if len(variants) > 0 {
+		set(&n, "allOf", variants)
+	}
+	return n
+}
+
+func (g *generator) field(f *Field) jsontree.Node {
+	n := g.typed(&f.Type)
+	doc := f.Doc
+	if len(f.For) > 0 {
+		doc += " (of " + Either(f.For) + ")"
+	}
+	described := objectOf("description", strings.TrimSpace(doc))
+	for _, m := range n.Members {
+		described.Set(m.Key, m.Value)
+	}
+	if f.Default != "" {
+		var plain json.RawMessage
+		if json.Unmarshal([]byte(f.Default), &plain) == nil {
+			if d, err := jsontree.Parse(plain, jsontree.Options{}); err == nil {
+				described.Set("default", d.Root)
+			}
+		}
+	}
+	return described
+}
+
+// variant is what a word of the tag asks of a mapping beside what every one has.
+func (s *Shape) variant(word string) (jsontree.Node, bool) {
+	then, none := jsontree.Node{Kind: jsontree.Object}, jsontree.Node{Kind: jsontree.Object}
+	var need []string
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		switch {
+		case len(f.For) == 0:
+		case !f.takes(word):
+			set(&none, f.Name, false)
+		case f.Need:
+			need = append(need, f.Name)
+		}
+	}
+	if len(need) > 0 {
+		set(&then, "required", need)
+	}
+	if len(none.Members) > 0 {
+		then.Set("properties", none)
+	}
+	tag := objectOf("properties", objectOf(s.Tag, objectOf("const", word)))
+	if word != s.TagDefault {
+		set(&tag, "required", []string{s.Tag})
+	}
+	return objectOf("if", tag, "then", then), len(then.Members) > 0
+}

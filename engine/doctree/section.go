@@ -1,0 +1,434 @@
+package doctree
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Decoder reads a document by what is declared of it and collects everything
+// that is wrong with it. What sections mean to each other is the format's to
+// check, with Report.
+type Decoder struct {
+	Format  string // the first part of codes: "flakestorm"
+	File    string
+	Line    func(n int) string // of the document, for messages
+	JSON    bool               // the document is written in JSON
+	Unknown diag.Level         // of a key that is known nowhere
+	List    diag.List
+	// Number and Truth read numbers and booleans of a format that takes more
+	// than those; nil: nothing else.
+	Number func(n *Node) (v float64, ok bool)
+	Truth  func(n *Node) (v, ok bool)
+	// Said gets every fault in place of the list; nil: the list gets them.
+	Said func(f Fault)
+}
+
+// Fault is what a [Decoder] finds, in a form that a format can put into words
+// of its own.
+type Fault struct {
+	Code  string // without the format: "missing-key"
+	Node  *Node  // the value, or the mapping that lacks or holds the key
+	Path  string // of the value
+	In    string // of a missing or an unknown key: the path of the mapping
+	Key   string // of a missing or an unknown key
+	Type  *Type  // that the value should have; nil for keys
+	Given diag.Diagnostic
+}
+
+// Report adds a diagnostic.
+func (d *Decoder) Report(level diag.Level, at Pos, code, path, hint, format string, args ...any) {
+	d.List = append(d.List, d.diagnostic(level, at, code, path, hint, format, args...))
+}
+
+func (d *Decoder) diagnostic(level diag.Level, at Pos, code, path, hint, format string, args ...any) diag.Diagnostic {
+	x := diag.Diagnostic{
+		Code: d.Format + "." + code, Level: level, Pos: at.In(d.File), Path: path, Message: fmt.Sprintf(format, args...), Hint: hint,
+	}
+	if d.Line != nil {
+		x.Source = d.Line(at.Line)
+	}
+	return x
+}
+
+// Fail adds an error without a hint.
+func (d *Decoder) Fail(at Pos, code, path, format string, args ...any) {
+	d.Report(diag.Error, at, code, path, "", format, args...)
+}
+
+// Warn adds a warning.
+func (d *Decoder) Warn(at Pos, code, path, hint, format string, args ...any) {
+	d.Report(diag.Warning, at, code, path, hint, format, args...)
+}
+
+func (d *Decoder) fault(f Fault, level diag.Level, at Pos, hint, format string, args ...any) {
+	f.Given = d.diagnostic(level, at, f.Code, f.Path, hint, format, args...)
+	if d.Said != nil {
+		d.Said(f)
+		return
+	}
+	d.List = append(d.List, f.Given)
+}
+
+// Repeats adds what is said of the repeated keys of a document whose path is
+// root: the last one counts, unless the repetition is an error.
+func (d *Decoder) Repeats(doc *Document, root string, level func(Duplicate) diag.Level) {
+	if len(doc.Duplicates) == 0 {
+		return
+	}
+	paths := make(map[Pos]string, len(doc.Duplicates))
+	for _, r := range doc.Duplicates {
+		paths[r.First] = KeyPath(root, r.Key)
+	}
+	doc.Root.find(root, paths)
+	for _, r := range doc.Duplicates {
+		l, text := level(r), "is given twice; the last one counts"
+		if l == diag.Error {
+			text = "is given twice"
+		}
+		x := d.diagnostic(l, r.Repeat, "duplicate-key", paths[r.First], "", "%s", text)
+		x.Related = []diag.Related{{Pos: r.First.In(d.File), Message: "given first here"}}
+		d.List = append(d.List, x)
+	}
+}
+
+// find gives keys their paths, by their places.
+func (n *Node) find(path string, of map[Pos]string) {
+	for i := range n.Items {
+		n.Items[i].find(ItemPath(path, i), of)
+	}
+	for i := range n.Members {
+		m := &n.Members[i]
+		at := KeyPath(path, m.Key.Text)
+		if _, wanted := of[m.Key.Pos]; wanted {
+			of[m.Key.Pos] = at
+		}
+		m.Value.find(at, of)
+	}
+}
+
+// KeyPath is the path of a key below a path: names that are no plain words are
+// quoted.
+func KeyPath(path, key string) string {
+	for i, r := range key {
+		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
+			return path + "[" + strconv.Quote(key) + "]"
+		}
+	}
+	switch {
+	case key == "":
+		return path + `[""]`
+	case path == "":
+		return key
+	}
+	return path + "." + key
+}
+
+// ItemPath is the path of an item of a list.
+func ItemPath(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// Section is a mapping that is read by its declaration. Opening it tells of its
+// keys, asking for a value tells what is wrong with that value. A section that
+// is not there, or is no mapping, has no values.
+type Section struct {
+	*Decoder
+	Shape *Shape
+	Path  string
+	Tag   string // the word of the tag; "" if the shape has none or it is none of its words
+	n     *Node
+	wrong []string // keys whose values have faults, which are reported once
+}
+
+// Section opens a mapping.
+func (d *Decoder) Section(n *Node, path string, shape *Shape) *Section {
+	s := &Section{Decoder: d, Shape: shape, Path: path}
+	if n == nil {
+		return s
+	}
+	if t := Object(shape); !d.Is(n, path, &t) {
+		return s
+	}
+	s.n = n
+	if shape.Tag != "" {
+		s.Tag = shape.TagDefault
+		if t := n.Get(shape.Tag); t != nil {
+			if s.Tag = t.Text; t.Kind != String || !slices.Contains(shape.words(), t.Text) {
+				s.Tag = ""
+			}
+		}
+	}
+	s.keys()
+	return s
+}
+
+// keys tells of missing keys, in the order of their declaration, and of unknown
+// ones, in the order of their names.
+func (s *Section) keys() {
+	var strange []*Node
+	for i := range s.n.Members {
+		key := &s.n.Members[i].Key
+		if f := s.Shape.Field(key.Text); f != nil && s.n.Members[i].Value.Kind == Null && s.Tag != "" && !f.takes(s.Tag) {
+			continue // no value is not misplaced
+		} else if f == nil && s.Shape.Open || f != nil && key.Kind == String && (s.Tag == "" || f.takes(s.Tag)) {
+			continue
+		}
+		if s.Shape.Own != "" && regexp.MustCompile(s.Shape.Own).MatchString(key.Text) {
+			continue
+		}
+		strange = append(strange, key)
+	}
+	for i := range s.Shape.Fields {
+		f := &s.Shape.Fields[i]
+		if f.Need && (f.takes(s.Tag) || len(f.For) == 0) && s.n.Get(f.Name) == nil {
+			s.Missing(f.Name, meant(f.Name, strange))
+		}
+	}
+	if len(strange) == 0 {
+		return
+	}
+	known := s.Shape.Keys(s.Tag)
+	slices.SortStableFunc(strange, func(a, b *Node) int { return strings.Compare(a.Text, b.Text) })
+	for _, key := range strange {
+		s.stranger(key, known)
+	}
+}
+
+// stranger tells of a key that does not belong where it stands.
+func (s *Section) stranger(key *Node, known []string) {
+	f := Fault{Code: "unknown-key", Node: s.n, Path: KeyPath(s.Path, key.Text), In: s.Path, Key: key.Text}
+	if other := s.Shape.Field(key.Text); other != nil && key.Kind == String {
+		if f.Code = "no-effect"; other.Elsewhere {
+			s.fault(f, diag.Warning, key.Pos, "it is for "+Either(other.For), "has no effect: %s is %s", s.Shape.Tag, s.Tag)
+			return
+		}
+		f.Code = "unknown-key"
+		s.fault(f, diag.Error, key.Pos, "", "is not a key of %s %s; it belongs to %s", s.Shape.Tag, s.Tag, Either(other.For))
+		return
+	}
+	hint := diag.DidYouMean(key.Text, known)
+	if hint == "" {
+		hint = "known keys: " + strings.Join(known, ", ")
+	}
+	if s.Unknown == diag.Error {
+		s.fault(f, diag.Error, key.Pos, hint, "is not a known key")
+		return
+	}
+	s.fault(f, s.Unknown, key.Pos, hint, "is not a known key and has no effect")
+}
+
+// Missing tells of a key that is not there and has to be.
+func (s *Section) Missing(key, hint string) {
+	if s.n != nil {
+		s.fault(Fault{Code: "missing-key", Node: s.n, Path: KeyPath(s.Path, key), In: s.Path, Key: key}, diag.Error, s.n.Pos, hint, "must be given")
+	}
+}
+
+// meant names a key that is there and was probably meant to be a missing one.
+func meant(missing string, strange []*Node) string {
+	names := make([]string, len(strange))
+	for i, k := range strange {
+		names[i] = k.Text
+	}
+	if near := diag.Nearest(missing, names); near != "" {
+		return fmt.Sprintf("is %q meant to be it?", near)
+	}
+	return ""
+}
+
+// There reports whether the section is a mapping that was given.
+func (s *Section) There() bool { return s.n != nil }
+
+// Raw is the mapping, nil if there is none.
+func (s *Section) Raw() *Node { return s.n }
+
+// Pos is where the section stands, or the beginning of the document.
+func (s *Section) Pos() Pos {
+	if s.n == nil {
+		return Pos{Line: 1, Col: 1}
+	}
+	return s.n.Pos
+}
+
+// At is the path of a key.
+func (s *Section) At(key string) string { return KeyPath(s.Path, key) }
+
+// PosOf is where the value of a key stands, or the section if it has none.
+func (s *Section) PosOf(key string) Pos {
+	if n := s.n.Get(key); n != nil {
+		return n.Pos
+	}
+	return s.Pos()
+}
+
+func (s *Section) field(key string) *Field {
+	f := s.Shape.Field(key)
+	if f == nil {
+		panic(fmt.Sprintf("doctree: shape %s declares no key %s", s.Shape.Name, key))
+	}
+	return f
+}
+
+// Node is the value of a key as it is written; nil if there is none, and for a
+// null that means the same.
+func (s *Section) Node(key string) *Node {
+	f := s.field(key)
+	n := s.n.Get(key)
+	if n != nil && n.Kind == Null && f.Type.Null || n != nil && s.Tag != "" && !f.takes(s.Tag) {
+		return nil
+	}
+	return n
+}
+
+// Given reports whether a key has a value.
+func (s *Section) Given(key string) bool { return s.Node(key) != nil }
+
+// sound is the value of a key if it is there and as declared.
+func (s *Section) sound(key string) (n *Node, f *Field) {
+	f = s.field(key)
+	if n = s.Node(key); n == nil || slices.Contains(s.wrong, key) {
+		return nil, f
+	}
+	if !s.Is(n, s.At(key), &f.Type) {
+		s.wrong = append(s.wrong, key)
+		return nil, f
+	}
+	return n, f
+}
+
+// Text is a string, or the default.
+func (s *Section) Text(key string) string {
+	n, f := s.sound(key)
+	if n == nil || n.Kind != String {
+		text := ""
+		if f.Default != "" {
+			_ = json.Unmarshal([]byte(f.Default), &text) // a default of another form is none of a text
+		}
+		return text
+	}
+	return n.Text
+}
+
+// Integer is a whole number that fits an int, or the default.
+func (s *Section) Integer(key string) int { return int(s.Float(key)) }
+
+// Float is a number, or the default.
+func (s *Section) Float(key string) float64 {
+	n, f := s.sound(key)
+	if n != nil {
+		if v, ok := s.number(n); ok {
+			return v
+		}
+	}
+	v, _ := strconv.ParseFloat(f.Default, 64) // none: 0
+	return v
+}
+
+// Big is a whole number of any size, nil if there is none.
+func (s *Section) Big(key string) *big.Int {
+	n, _ := s.sound(key)
+	return n.Int()
+}
+
+// True is a boolean, or the default.
+func (s *Section) True(key string) bool {
+	n, f := s.sound(key)
+	if n != nil {
+		if v, ok := s.truth(n); ok {
+			return v
+		}
+	}
+	return f.Default == "true"
+}
+
+// Texts are the strings of a list; of a value that may be one string, that.
+func (s *Section) Texts(key string) []string {
+	n, f := s.sound(key)
+	if n != nil && n.Kind == String {
+		return []string{n.Text}
+	}
+	var list []string
+	if n != nil {
+		list = make([]string, 0, len(n.Items))
+	}
+	s.each(n, s.At(key), func(n *Node, path string) {
+		if slices.Contains(s.wrong, path) {
+			return
+		}
+		if s.Is(n, path, f.Type.listed().Of) {
+			list = append(list, n.Text)
+		} else {
+			s.wrong = append(s.wrong, path)
+		}
+	})
+	return list
+}
+
+// listed is the form of a type that is a list.
+func (t *Type) listed() *Type {
+	for i := range t.Or {
+		if t.Form != ListForm && t.Or[i].Form == ListForm {
+			return &t.Or[i]
+		}
+	}
+	return t
+}
+
+// Each visits the items of a list.
+func (s *Section) Each(key string, visit func(n *Node, path string)) {
+	n, _ := s.sound(key)
+	s.each(n, s.At(key), visit)
+}
+
+func (s *Section) each(n *Node, path string, visit func(n *Node, path string)) {
+	if n == nil || n.Kind != Seq {
+		return
+	}
+	for i := range n.Items {
+		visit(&n.Items[i], ItemPath(path, i))
+	}
+}
+
+// Entry is one of named values.
+type Entry struct {
+	Name string
+	Key  *Node
+	Node *Node
+	Path string
+}
+
+// Entries are the named values of a mapping in their order. What has no name is
+// an error.
+func (s *Section) Entries(key string) []Entry {
+	n, _ := s.sound(key)
+	if n == nil {
+		return nil
+	}
+	return s.Decoder.Entries(n, s.At(key))
+}
+
+// Entries are the named values of a mapping.
+func (d *Decoder) Entries(n *Node, path string) []Entry {
+	var list []Entry
+	for i := range n.Members {
+		m := &n.Members[i]
+		if m.Key.Kind != String {
+			d.Fail(m.Key.Pos, "type", path, "a key must be a string, got %s", d.Describe(&m.Key))
+			continue
+		}
+		list = append(list, Entry{m.Key.Text, &m.Key, &m.Value, KeyPath(path, m.Key.Text)})
+	}
+	return list
+}
+
+// Sub opens the section below a key, which is not there if the key has no
+// value.
+func (s *Section) Sub(key string) *Section {
+	f := s.field(key)
+	return s.Section(s.Node(key), s.At(key), f.Type.Shape)
+}

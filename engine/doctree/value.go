@@ -1,0 +1,140 @@
+package doctree
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Is checks a value against a type, but not what is in it, and tells of what is
+// wrong.
+func (d *Decoder) Is(n *Node, path string, t *Type) bool {
+	form := d.formOf(n, t)
+	if form == nil {
+		hint := ""
+		switch n.Kind {
+		case Int, Float, Bool, Date, Time:
+			if (t.Form == TextForm || t.Form == WordForm) && !d.JSON {
+				hint = "put it in quotes: " + strconv.Quote(n.Raw)
+			}
+		}
+		d.fault(Fault{Code: "type", Node: n, Path: path, Type: t}, diag.Error, n.Pos, hint, "must be %s, got %s", d.wants(t, path), d.Describe(n))
+		return false
+	}
+	empty := func(what string) bool {
+		d.fault(Fault{Code: "empty", Node: n, Path: path, Type: form}, diag.Error, n.Pos, "", "must not be empty%s", what)
+		return false
+	}
+	switch form.Form {
+	case TextForm:
+		if form.Filled && n.Text == "" {
+			return empty("")
+		}
+	case WordForm:
+		if !slices.Contains(form.Words, n.Text) {
+			d.fault(Fault{Code: "unknown-word", Node: n, Path: path, Type: form}, diag.Error, n.Pos, diag.DidYouMean(n.Text, form.Words),
+				"must be one of %s, got %s", strings.Join(form.Words, ", "), d.Describe(n))
+			return false
+		}
+	case IntegerForm, NumberForm:
+		if v, _ := d.number(n); !form.holds(v) {
+			d.fault(Fault{Code: "range", Node: n, Path: path, Type: form}, diag.Error, n.Pos, "", "must be %s, got %s", form.bounds(), d.Describe(n))
+			return false
+		}
+	case ListForm:
+		if form.Filled && len(n.Items) == 0 {
+			return empty("")
+		}
+	}
+	return true
+}
+
+func (d *Decoder) wants(t *Type, path string) string {
+	if d.JSON && t.Form == ShapeForm && (path == "" || path == "$") {
+		return "a JSON object"
+	}
+	return t.wants(d.JSON)
+}
+
+// formOf is the form of a type that a value has, nil if it has none.
+func (d *Decoder) formOf(n *Node, t *Type) *Type {
+	if d.fits(n, t) {
+		return t
+	}
+	for i := range t.Or {
+		if d.fits(n, &t.Or[i]) {
+			return &t.Or[i]
+		}
+	}
+	return nil
+}
+
+func (d *Decoder) fits(n *Node, t *Type) bool {
+	switch t.Form {
+	case TextForm, WordForm:
+		return n.Kind == String
+	case IntegerForm:
+		if n.Kind == Int {
+			return true
+		}
+		v, ok := d.number(n)
+		return ok && d.Number != nil && v == math.Trunc(v) && !math.IsInf(v, 0)
+	case NumberForm:
+		v, ok := d.number(n)
+		return ok && !math.IsNaN(v)
+	case TruthForm:
+		_, ok := d.truth(n)
+		return ok
+	case ListForm:
+		return n.Kind == Seq
+	case NamedForm, ShapeForm:
+		return n.Kind == Map
+	}
+	return true
+}
+
+func (d *Decoder) number(n *Node) (float64, bool) {
+	if d.Number != nil {
+		return d.Number(n)
+	}
+	return n.Float()
+}
+
+func (d *Decoder) truth(n *Node) (v, ok bool) {
+	if d.Truth != nil {
+		return d.Truth(n)
+	}
+	return n.Bool, n.Kind == Bool
+}
+
+// Describe is a value in a message, short enough for one.
+func (d *Decoder) Describe(n *Node) string {
+	switch n.Kind {
+	case String:
+		if n.Text == "" {
+			return "an empty string"
+		}
+		return strconv.Quote(diag.Cut(n.Text, 60))
+	case Int, Float, Date, Time:
+		return diag.Cut(n.Raw, 40)
+	case Bool:
+		return n.Raw
+	case Seq:
+		text := "a list"
+		if d.JSON {
+			text = "an array"
+		}
+		if len(n.Items) == 0 {
+			text = strings.Replace(strings.Replace(text, "a list", "an empty list", 1), "an array", "an empty array", 1)
+		}
+		return text
+	case Map:
+		if d.JSON {
+			return "an object"
+		}
+	}
+	return n.Kind.String()
+}

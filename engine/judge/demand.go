@@ -1,0 +1,131 @@
+package judge
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/match"
+)
+
+// Demand is what a document demands of a reply's text. Its types are those of
+// flakestorm's invariants that need nothing but the text: see [Demands].
+type Demand struct {
+	Type     string
+	Value    string
+	Values   []string
+	Patterns []string
+	Excluded []*match.Pattern // of Patterns, by their place; nil: literal alone
+	Pattern  string
+	Regex    *match.Pattern // of Pattern
+	Exact    bool           // upper and lower case differ
+	Negate   bool
+}
+
+// Demands are the types of a [Demand].
+func Demands() []string {
+	return []string{"contains", "not_contains", "contains_any", "regex", "excludes_pattern", "excludes_pii", "refusal", "refusal_check",
+		"valid_json", "output_not_empty"}
+}
+
+// Judge says whether a reply meets the demand, and why. An error means that it
+// could not be decided.
+func (d *Demand) Judge(reply string) (ok bool, reason string, err error) {
+	switch d.Type {
+	case "contains", "not_contains":
+		ok, reason = found(d.holds(reply, d.Value), d.Negate != (d.Type == "not_contains"), strconv.Quote(d.Value))
+	case "contains_any":
+		what := "any of " + quoted(d.Values)
+		for _, x := range d.Values {
+			if d.holds(reply, x) {
+				ok, reason = found(true, d.Negate, strconv.Quote(x))
+				return ok, reason, nil
+			}
+		}
+		ok, reason = found(false, d.Negate, what)
+	case "regex":
+		hit, err := d.Regex.Search(reply)
+		if err != nil {
+			return false, "", fmt.Errorf("searching the reply for %q: %w", d.Pattern, err)
+		}
+		ok, reason = found(hit, d.Negate, fmt.Sprintf("the pattern %q", d.Pattern))
+	case "excludes_pattern":
+		return d.excludes(reply)
+	case "excludes_pii":
+		ok, reason = excludesPII(reply)
+	case "refusal":
+		ok, reason = refuses(reply)
+	case "refusal_check":
+		ok, reason = uncompromised(reply)
+	case "valid_json":
+		if _, err := jsontree.Parse([]byte(reply), jsontree.Python()); err != nil {
+			return false, "Invalid JSON: " + err.Error(), nil
+		}
+		return true, "valid JSON", nil
+	case "output_not_empty":
+		if strings.TrimSpace(reply) == "" {
+			return false, "the reply is empty", nil
+		}
+		return true, "the reply is not empty", nil
+	default:
+		return false, "", fmt.Errorf("there is no check of type %q", d.Type)
+	}
+	return ok, reason, nil
+}
+
+// found words a check for something in the reply, also a negated one.
+func found(hit, negate bool, what string) (ok bool, reason string) {
+	switch {
+	case hit && negate:
+		reason = what + " found, and must not be there"
+	case hit:
+		reason = what + " found"
+	case negate:
+		reason = what + " not found, as it must be"
+	default:
+		reason = what + " not found"
+	}
+	return hit != negate, reason
+}
+
+func quoted(list []string) string {
+	words := make([]string, len(list))
+	for i, x := range list {
+		words[i] = strconv.Quote(x)
+	}
+	return strings.Join(words, ", ")
+}
+
+// holds reports whether a text is in a reply, in any case unless the demand says
+// otherwise.
+func (d *Demand) holds(reply, text string) bool {
+	if d.Exact {
+		return strings.Contains(reply, text)
+	}
+	return strings.Contains(strings.ToLower(reply), strings.ToLower(text))
+}
+
+// excludes is for what must not occur: patterns as they are written, in any
+// case, and those that are regular expressions as such.
+func (d *Demand) excludes(reply string) (bool, string, error) {
+	for i, p := range d.Patterns {
+		hit := d.holds(reply, p)
+		what := strconv.Quote(p)
+		if !hit && i < len(d.Excluded) && d.Excluded[i] != nil {
+			var err error
+			if hit, err = d.Excluded[i].Search(reply); err != nil {
+				return false, "", fmt.Errorf("searching the reply for %q: %w", p, err)
+			}
+			what = fmt.Sprintf("the pattern %q", p)
+		}
+		if hit {
+			ok, reason := found(true, !d.Negate, what)
+			return ok, reason, nil
+		}
+	}
+	if d.Negate {
+		return false, fmt.Sprintf("none of %s found, and one must be there", quoted(d.Patterns)), nil
+	}
+	return true, fmt.Sprintf("none of %s found", quoted(d.Patterns)), nil
+}

@@ -1,0 +1,62 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Health counts the calls of one tool or model where nothing was injected.
+type Health struct {
+	Calls  int `json:"calls"`
+	Failed int `json:"failed"`
+	// Rejected are those of Failed by which a server declines what was asked, as
+	// it may: nothing was found, the card was declined.
+	Rejected int    `json:"rejected,omitempty"`
+	How      string `json:"how"` // the last failure
+}
+
+// declined are the statuses by which a server declines what it understood.
+var declined = []int{402, 404, 409, 410}
+
+// HealthOf counts the calls of a trace, by name.
+func HealthOf(t Trace) map[string]Health {
+	all := make(map[string]Health)
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Kind != Tool && e.Kind != Model || e.Source == InChat || len(e.Faults) > 0 {
+			continue
+		}
+		h := all[e.Name]
+		h.Calls++
+		if e.Failed() {
+			h.Failed++
+			h.How = "no whole answer"
+			if e.Status >= 400 {
+				h.How = fmt.Sprintf("status %d", e.Status)
+			}
+			if slices.Contains(declined, e.Status) {
+				h.Rejected++
+			}
+		}
+		all[e.Name] = h
+	}
+	return all
+}
+
+// Add joins counts.
+func (h Health) Add(o Health) Health {
+	h.Calls, h.Failed, h.Rejected = h.Calls+o.Calls, h.Failed+o.Failed, h.Rejected+o.Rejected
+	if o.How != "" {
+		h.How = o.How
+	}
+	return h
+}
+
+// Unhealthy says what is wrong with calls of a name, "" if nothing is: every one
+// failed, and not just because a server declined what a single prompt asked.
+func (h Health) Unhealthy(name string, prompts int) string {
+	if h.Calls == 0 || h.Failed < h.Calls || h.Rejected == h.Failed && prompts < 2 {
+		return ""
+	}
+	return fmt.Sprintf("without any fault every call of %s fails: %s", name, h.How)
+}

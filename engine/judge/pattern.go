@@ -1,0 +1,137 @@
+package judge
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/match"
+)
+
+// Pattern selects events. All that is set must hold.
+type Pattern struct {
+	Kind      Kind
+	Name      string // or a glob; "" and "*" are any
+	Status    []int  // any of them; 4 stands for 400 to 499, and so on
+	Failed    *bool
+	Text      *match.Pattern // of what was said or answered
+	Arguments jsontree.Node  // of kind Object, or none
+}
+
+// String is the pattern for people: "charge with status 402".
+func (p *Pattern) String() string {
+	s := p.Name
+	switch {
+	case (s == "" || s == "*") && p.Kind == Tool:
+		s = "any tool"
+	case s == "" || s == "*":
+		s = string(p.Kind)
+	case p.Kind != Tool:
+		s = string(p.Kind) + " " + s
+	}
+	for i, n := range p.Status {
+		word := " or "
+		if i == 0 {
+			word = " with status "
+		}
+		if s += word + fmt.Sprint(n); n < 10 {
+			s += "xx"
+		}
+	}
+	if p.Failed != nil && *p.Failed {
+		s += " that failed"
+	} else if p.Failed != nil {
+		s += " that succeeded"
+	}
+	if p.Arguments.Kind == jsontree.Object {
+		s += " with " + jsontree.Compact.Format(&p.Arguments)
+	}
+	if p.Text != nil {
+		s += " with that text"
+	}
+	return s
+}
+
+// matches reports whether an event is selected; sure is false if what was seen
+// of it does not say.
+func (p *Pattern) matches(e *Event) (hit, sure bool, err error) {
+	if p.Kind != e.Kind {
+		return false, true, nil
+	}
+	if p.Name != "" && p.Name != "*" {
+		glob := plain(p.Name)
+		if !e.named(func(n string) bool { ok, err := path.Match(glob, n); return err == nil && ok || n == glob }) {
+			return false, true, nil
+		}
+	}
+	if len(p.Status) > 0 {
+		if e.Status == 0 && e.Error == "" {
+			return false, false, nil
+		}
+		ok := false
+		for _, n := range p.Status {
+			ok = ok || e.Status == n || n < 10 && e.Status/100 == n
+		}
+		if !ok {
+			return false, true, nil
+		}
+	}
+	if p.Failed != nil && e.Failed() != *p.Failed {
+		return false, true, nil
+	}
+	if p.Text != nil {
+		ok, err := p.Text.Search(e.Text)
+		if err != nil || !ok {
+			return false, true, err
+		}
+	}
+	if p.Arguments.Kind != jsontree.Object {
+		return true, true, nil
+	}
+	got, err := jsontree.Parse(e.Arguments, jsontree.Python())
+	if err != nil {
+		return false, false, nil //nolint:nilerr // arguments that cannot be read are not known
+	}
+	why, err := Unlike(&p.Arguments, &got.Root, e.Texts)
+	return why == "", true, err
+}
+
+// Unlike says what of arguments is not as wanted, "" if all is. Keys that are
+// not wanted may have any value; a wanted {matches: PATTERN} is searched for in
+// a string. In texts, as the values of a query are, 7 is "7".
+func Unlike(want, have *jsontree.Node, texts bool) (string, error) {
+	return unlike("", want, have, texts)
+}
+
+func unlike(at string, want, have *jsontree.Node, texts bool) (string, error) {
+	if have == nil {
+		return at + " is missing", nil
+	}
+	if p := want.Get("matches"); p != nil && len(want.Members) == 1 && p.Kind == jsontree.String {
+		re, err := match.Compile(p.Text, match.Options{DotAll: true})
+		if err != nil {
+			return "", fmt.Errorf("the pattern for argument %s: %w", at, err)
+		}
+		if ok, err := re.Search(have.Text); err != nil || !ok || have.Kind != jsontree.String {
+			return fmt.Sprintf("%s does not match %s", at, p.Text), err
+		}
+		return "", nil
+	}
+	if want.Kind == jsontree.Object && have.Kind == jsontree.Object {
+		for i := range want.Members {
+			m := &want.Members[i]
+			if why, err := unlike(strings.TrimPrefix(at+"."+m.Key, "."), &m.Value, have.Get(m.Key), texts); why != "" || err != nil {
+				return why, err
+			}
+		}
+		return "", nil
+	}
+	if canonical(want) == canonical(have) || texts && have.Kind == jsontree.String && canonical(want) == have.Text {
+		return "", nil
+	}
+	if at == "" {
+		at = "all"
+	}
+	return fmt.Sprintf("%s is %s", at, short(jsontree.Compact.Format(have), 120)), nil
+}

@@ -1,0 +1,98 @@
+package judge
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/match"
+)
+
+func n(i int) *int { return &i }
+
+func tool(name string) *Pattern { return &Pattern{Kind: Tool, Name: name} }
+
+func object(t *testing.T, text string) jsontree.Node {
+	t.Helper()
+	d, err := jsontree.Parse([]byte(text), jsontree.Python())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Root
+}
+
+func call(name string, status int, args string) Event {
+	return Event{Kind: Tool, Name: name, Source: OnWire, Method: "POST", Status: status, Arguments: json.RawMessage(args)}
+}
+
+func later(e Event, at time.Duration) Event {
+	e.At = at
+	return e
+}
+
+func TestRules(t *testing.T) {
+	charge := call("charge", 200, `{"order":1,"amount":5}`)
+	other := call("charge", 200, `{"order":2,"amount":7}`)
+	declined := call("charge", 402, `{"order":1}`)
+	verify := call("verify-user", 200, `{}`)
+	chat := Event{Kind: Tool, Name: "charge", Source: InChat, Arguments: json.RawMessage(`{"order":1}`)}
+	reply := Event{Kind: Reply, Text: "all done"}
+	no, yes := false, true
+	done, err := match.Compile("done", match.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		rule   Rule
+		events []Event
+		want   Verdict
+	}{
+		"at most, kept":                   {Rule{Event: *tool("charge"), AtMost: n(1)}, []Event{charge}, Pass},
+		"at most, none":                   {Rule{Event: *tool("charge"), AtMost: n(1)}, nil, Pass},
+		"at most, broken":                 {Rule{Event: *tool("charge"), AtMost: n(1)}, []Event{charge, charge}, Fail},
+		"never":                           {Rule{Event: *tool("charge"), AtMost: n(0)}, []Event{charge}, Fail},
+		"a call seen twice is one":        {Rule{Event: *tool("charge"), AtMost: n(1)}, []Event{chat, charge}, Pass},
+		"calls in a conversation":         {Rule{Event: *tool("charge"), AtMost: n(1)}, []Event{chat, chat}, Fail},
+		"at least, kept":                  {Rule{Event: *tool("charge"), AtLeast: n(2)}, []Event{charge, other}, Pass},
+		"at least, broken":                {Rule{Event: *tool("charge"), AtLeast: n(2)}, []Event{charge}, Fail},
+		"exactly, kept":                   {Rule{Event: *tool("charge"), Exactly: n(1)}, []Event{charge}, Pass},
+		"exactly, broken":                 {Rule{Event: *tool("charge"), Exactly: n(1)}, nil, Fail},
+		"per, kept":                       {Rule{Event: *tool("charge"), AtMost: n(1), Per: "order"}, []Event{charge, other}, Pass},
+		"per, broken":                     {Rule{Event: *tool("charge"), AtMost: n(1), Per: "order"}, []Event{charge, other, charge}, Fail},
+		"it occurs":                       {Rule{Event: *tool("char*")}, []Event{charge}, Pass},
+		"it does not occur":               {Rule{Event: *tool("char*")}, []Event{verify}, Fail},
+		"after, kept":                     {Rule{Event: *tool("charge"), After: tool("verify_user")}, []Event{verify, charge}, Pass},
+		"after, broken":                   {Rule{Event: *tool("charge"), After: tool("verify_user")}, []Event{charge, verify}, Fail},
+		"after, without the event":        {Rule{Event: *tool("charge"), After: tool("verify_user")}, []Event{reply}, Pass},
+		"before, kept":                    {Rule{Event: *tool("verify_user"), Before: tool("charge")}, []Event{verify, charge}, Pass},
+		"before, broken":                  {Rule{Event: *tool("verify_user"), Before: tool("charge")}, []Event{charge}, Fail},
+		"never after, kept":               {Rule{Event: *tool("charge"), NeverAfter: &Pattern{Kind: Tool, Name: "charge", Status: []int{402}}}, []Event{charge, declined}, Pass},
+		"never after, broken":             {Rule{Event: *tool("charge"), NeverAfter: &Pattern{Kind: Tool, Name: "charge", Status: []int{402}}}, []Event{declined, charge}, Fail},
+		"a class of statuses":             {Rule{Event: *tool("charge"), NeverAfter: &Pattern{Kind: Tool, Name: "charge", Status: []int{4}}}, []Event{declined, charge}, Fail},
+		"never after, just within":        {Rule{Event: *tool("charge"), NeverAfter: &Pattern{Kind: Tool, Name: "charge", Status: []int{402}}, Within: time.Second}, []Event{declined, later(charge, time.Second)}, Fail},
+		"never after, within":             {Rule{Event: *tool("charge"), NeverAfter: &Pattern{Kind: Tool, Name: "charge", Status: []int{402}}, Within: time.Second}, []Event{declined, later(charge, 2*time.Second)}, Pass},
+		"a window, kept":                  {Rule{Event: *tool("*"), AtMost: n(2), Within: time.Second}, []Event{charge, charge, later(charge, 2*time.Second)}, Pass},
+		"a window, broken":                {Rule{Event: *tool("*"), AtMost: n(2), Within: time.Second}, []Event{charge, charge, later(charge, time.Second/2)}, Fail},
+		"after, too late":                 {Rule{Event: *tool("charge"), After: tool("verify_user"), Within: time.Second}, []Event{verify, later(charge, 2*time.Second)}, Fail},
+		"arguments of every call, kept":   {Rule{Event: *tool("charge"), Arguments: object(t, `{"amount": 5}`)}, []Event{charge}, Pass},
+		"arguments of every call, broken": {Rule{Event: *tool("charge"), Arguments: object(t, `{"amount": 5}`)}, []Event{charge, other}, Fail},
+		"arguments that select":           {Rule{Event: Pattern{Kind: Tool, Name: "charge", Arguments: object(t, `{"order": 2}`)}, AtMost: n(0)}, []Event{charge, other}, Fail},
+		"calls that failed":               {Rule{Event: Pattern{Kind: Tool, Failed: &yes}, AtMost: n(0)}, []Event{charge, declined}, Fail},
+		"calls that succeeded":            {Rule{Event: Pattern{Kind: Tool, Failed: &no}, AtMost: n(1)}, []Event{charge, declined}, Pass},
+		"what is replied":                 {Rule{Event: Pattern{Kind: Reply, Text: done}, After: tool("charge")}, []Event{reply, charge}, Fail},
+		"a status that nobody saw":        {Rule{Event: Pattern{Kind: Tool, Name: "charge", Status: []int{402}}, AtMost: n(0)}, []Event{chat}, Unknown},
+	} {
+		got, why, err := tc.rule.Judge(Trace{Events: tc.events})
+		if err != nil || got != tc.want || why == "" {
+			t.Errorf("%s: %d %q %v, want %d", name, got, why, err, tc.want)
+		}
+	}
+	blind := Trace{Blind: true, Events: []Event{reply}}
+	if got, _, _ := (&Rule{Event: *tool("charge"), AtMost: n(0)}).Judge(blind); got != Unknown {
+		t.Errorf("nothing is seen, and the verdict is %d", got)
+	}
+	if got, _, _ := (&Rule{Event: Pattern{Kind: Reply}}).Judge(blind); got != Pass {
+		t.Errorf("the reply is seen, and the verdict is %d", got)
+	}
+}

@@ -1,0 +1,112 @@
+package judge
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Kind is what happened.
+type Kind string
+
+// The kinds.
+const (
+	Said  Kind = "said"  // to the system: a prompt
+	Reply Kind = "reply" // of the system
+	Tool  Kind = "tool"  // a call of a tool, with its result
+	Model Kind = "model" // a call of a model, with its answer
+	Fault Kind = "fault" // that was injected
+)
+
+// Source is where a call was seen. One call may be seen in two places: asked for
+// in a conversation and on its way. Counts are those of the place that saw most.
+type Source string
+
+// The sources.
+const (
+	OnWire Source = "wire" // the call itself
+	InChat Source = "chat" // a model asked for it and got a result
+)
+
+// Event is one thing that happened.
+type Event struct {
+	Kind   Kind
+	Name   string   // of the tool or the provider; of a fault its mode
+	Names  []string // others that it goes by
+	Source Source
+	// Arguments of a call: JSON, or a query or form; "" if they are not known.
+	Arguments json.RawMessage
+	// Texts says that the values in Arguments are strings for want of a type.
+	Texts  bool
+	Method string // of HTTP, "" if there is none
+	Key    string // by which a server knows that a call is made again
+	Status int    // of HTTP; 0: there is none, or no answer came
+	Error  string // why there is no whole answer, "" if there is one
+	Raised string // by a tool that is a function: the class of the exception
+	// Declined says that the answer itself says that the call failed.
+	Declined bool
+	Text     string // what was said or answered
+	// Injected is the text that a fault put into the answer, "" if none did.
+	Injected string
+	Faults   []string // that struck the call
+	Turn     int      // of the conversation, from 0
+	At       time.Duration
+}
+
+// Lost reports whether no whole answer came, or one that leaves open whether the
+// call was performed.
+func (e *Event) Lost() bool {
+	if e.Raised != "" { // most exceptions are answers
+		return strings.Contains(e.Raised, "Timeout") || strings.Contains(e.Raised, "Connection")
+	}
+	return e.Error != "" || e.Status == 500 || e.Status == 502 || e.Status == 504
+}
+
+// Failed reports whether a call did not succeed.
+func (e *Event) Failed() bool {
+	return e.Error != "" || e.Raised != "" || e.Declined || e.Status >= 400
+}
+
+// Trace is what happened in a case, in order.
+type Trace struct {
+	Events []Event
+	// Blind says that calls of tools would not have been seen.
+	Blind bool
+	// Offered are the tools that may be called; nil: not known.
+	Offered []Offer
+	// Secrets are what the system was given to keep.
+	Secrets []string
+}
+
+// Offer is a tool that may be called.
+type Offer struct {
+	Name string
+	// Breaks says how arguments break the tool's schema, "" if they do not; nil:
+	// there is none.
+	Breaks func(arguments json.RawMessage) string
+}
+
+// Verdict is what a judge says.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Pass Verdict = iota
+	Fail
+	Unknown // it could not be decided
+)
+
+// plain is a name without case and without the way its words are joined.
+func plain(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
+
+func (e *Event) named(match func(string) bool) bool {
+	if match(plain(e.Name)) {
+		return true
+	}
+	for _, n := range e.Names {
+		if match(plain(n)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,401 @@
+package schemagen
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// variant is a value and what is special about it.
+type variant struct {
+	about string
+	value any
+}
+
+// maxDepth is how deep references and nesting are followed.
+const maxDepth = 5
+
+// follow resolves references and merges allOf.
+func (s *Schema) follow(n map[string]any, depth int) map[string]any {
+	for range 20 {
+		ref, ok := n["$ref"].(string)
+		if !ok {
+			break
+		}
+		at := any(s.root)
+		for _, step := range strings.Split(strings.TrimPrefix(strings.TrimPrefix(ref, "#"), "/"), "/") {
+			step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+			m, ok := at.(map[string]any)
+			if !ok {
+				return map[string]any{}
+			}
+			if step != "" {
+				at = m[step]
+			}
+		}
+		if n, ok = at.(map[string]any); !ok {
+			return map[string]any{}
+		}
+	}
+	parts, ok := n["allOf"].([]any)
+	if !ok || depth > maxDepth {
+		return n
+	}
+	whole := maps.Clone(n)
+	delete(whole, "allOf")
+	for _, p := range parts {
+		part, ok := p.(map[string]any)
+		if !ok {
+			continue
+		}
+		for key, v := range s.follow(part, depth+1) {
+			switch have := whole[key].(type) {
+			case map[string]any:
+				if more, ok := v.(map[string]any); ok && key == "properties" {
+					have = maps.Clone(have)
+					maps.Copy(have, more)
+					whole[key] = have
+				}
+			case []any:
+				if more, ok := v.([]any); ok && key == "required" {
+					whole[key] = append(slices.Clone(have), more...)
+				}
+			case nil:
+				whole[key] = v
+			}
+		}
+	}
+	return whole
+}
+
+// kinds are the types of a schema; all of them if it says none.
+func kinds(n map[string]any) []string {
+	switch t := n["type"].(type) {
+	case string:
+		return []string{t}
+	case []any:
+		var list []string
+		for _, v := range t {
+			if k, ok := v.(string); ok {
+				list = append(list, k)
+			}
+		}
+		return list
+	}
+	switch {
+	case n["properties"] != nil:
+		return []string{"object"}
+	case n["items"] != nil:
+		return []string{"array"}
+	}
+	return []string{"string"}
+}
+
+func number(n map[string]any, key string) (float64, bool) {
+	v, ok := n[key].(json.Number)
+	if !ok {
+		return 0, false
+	}
+	f, err := v.Float64()
+	return f, err == nil
+}
+
+// values are candidates for valid values; the first is the usual one.
+func (s *Schema) values(n map[string]any, depth int) (list []variant) {
+	n = s.follow(n, depth)
+	for _, key := range []string{"const", "default", "example"} {
+		if v, ok := n[key]; ok {
+			list = append(list, variant{key, v})
+		}
+	}
+	if examples, ok := n["examples"].([]any); ok {
+		for _, v := range examples {
+			list = append(list, variant{"example", v})
+		}
+	}
+	if enum, ok := n["enum"].([]any); ok {
+		for _, v := range enum {
+			list = append(list, variant{"enum " + show(v), v})
+		}
+		return list
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		if parts, ok := n[key].([]any); ok && depth < maxDepth {
+			for _, p := range parts {
+				if part, ok := p.(map[string]any); ok {
+					list = append(list, s.values(part, depth+1)...)
+				}
+			}
+			return list
+		}
+	}
+	for _, kind := range kinds(n) {
+		switch kind {
+		case "integer":
+			list = append(list, numbers(n, true)...)
+		case "number":
+			list = append(list, numbers(n, false)...)
+		case "boolean":
+			list = append(list, variant{"true", true}, variant{"false", false})
+		case "null":
+			list = append(list, variant{"null", nil})
+		case "array":
+			list = append(list, s.arrays(n, depth)...)
+		case "object":
+			list = append(list, s.objects(n, depth)...)
+		default:
+			list = append(list, texts(n)...)
+		}
+	}
+	return list
+}
+
+func num(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 'f', -1, 64)) }
+
+func numbers(n map[string]any, whole bool) (list []variant) {
+	add := func(about string, f float64) { list = append(list, variant{about, num(f)}) }
+	step := 1.0
+	if m, ok := number(n, "multipleOf"); ok && m > 0 {
+		step = m
+		add("multipleOf", m)
+	}
+	low, hasLow := number(n, "minimum")
+	if x, ok := number(n, "exclusiveMinimum"); ok {
+		low, hasLow = x+step, true
+	}
+	high, hasHigh := number(n, "maximum")
+	if x, ok := number(n, "exclusiveMaximum"); ok {
+		high, hasHigh = x-step, true
+	}
+	add("1", 1)
+	if hasLow {
+		add("minimum", low)
+		add("minimum + 1", low+step)
+	}
+	if hasHigh {
+		add("maximum", high)
+		add("maximum - 1", high-step)
+	}
+	for _, f := range []float64{0, -1, 2, 3, 7, 10, 13, 42, 99, 100, 255, 256, 1000, 65536, math.MaxInt32, math.MaxInt32 + 1, math.MinInt32, 1 << 53} {
+		add(num(f).String(), f)
+	}
+	list = append(list, variant{"2^63", json.Number("9223372036854775808")})
+	if !whole {
+		for _, f := range []float64{0.5, -0.1, 1e-9, 3.999} {
+			add(num(f).String(), f)
+		}
+		list = append(list, variant{"1e308", json.Number("1e308")})
+	}
+	return list
+}
+
+// formats are usual values of formats.
+var formats = map[string]string{
+	"date": "2024-02-29", "date-time": "2024-02-29T12:00:00Z", "time": "12:00:00Z", "email": "a@example.com", "uri": "http://example.com/a",
+	"url": "http://example.com/a", "uuid": "123e4567-e89b-42d3-a456-426614174000", "ipv4": "127.0.0.1", "ipv6": "::1", "hostname": "example.com",
+	"byte": "YQ==",
+}
+
+// long is the length of texts that are longer than anybody expects.
+const long = 20_000
+
+func texts(n map[string]any) (list []variant) {
+	add := func(about, v string) { list = append(list, variant{about, v}) }
+	if format, ok := n["format"].(string); ok {
+		if v, ok := formats[format]; ok {
+			return append(list, variant{format, v})
+		}
+	}
+	if pattern, ok := n["pattern"].(string); ok {
+		if re, err := syntax.Parse(pattern, syntax.Perl); err == nil {
+			var b strings.Builder
+			matching(&b, re.Simplify(), 0)
+			add("matches", b.String())
+		}
+	}
+	low, hasLow := number(n, "minLength")
+	high, hasHigh := number(n, "maxLength")
+	add("a", "a")
+	add("word", "hello")
+	if hasLow && low < long {
+		add("minLength", strings.Repeat("a", int(low)))
+	}
+	if hasHigh && high < long {
+		add("maxLength", strings.Repeat("a", int(high)))
+		add("maxLength, 3 bytes each", strings.Repeat("\u20ac", int(high)))
+	}
+	add("empty", "")
+	add("blank", " ")
+	for _, v := range []string{"0", "1", "-1", "1.5", "null", "true", "NaN", "../../etc/passwd", "a/b", "%", "%00", "'", "\"", "\\", "<b>a</b>", "{}", "[", "a,b", "a\nb",
+		"\u00e9\u0301", "\u00df", "\u0130", "\u202eabc", "\U0001F600", "2024-02-30", "a@b", "__proto__", "constructor"} {
+		add(strconv.QuoteToASCII(v), v)
+	}
+	add("NUL", "a\x00b")
+	add("64 characters", strings.Repeat("a", 64))
+	add("300 characters", strings.Repeat("a", 300))
+	add("5000 characters", strings.Repeat("a", 5000))
+	add("long", strings.Repeat("a", long))
+	add("long, ends otherwise", strings.Repeat("a", 5000)+"!")
+	add("many brackets", strings.Repeat("[", 5000))
+	return list
+}
+
+// matching writes a text that a regular expression matches, where that is simple.
+func matching(b *strings.Builder, re *syntax.Regexp, depth int) {
+	if depth > 50 || b.Len() > 4096 {
+		return
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		b.WriteString(string(re.Rune))
+	case syntax.OpCharClass:
+		if len(re.Rune) > 0 {
+			r := re.Rune[0]
+			for i := 0; i+1 < len(re.Rune); i += 2 {
+				if re.Rune[i] <= 'a' && 'a' <= re.Rune[i+1] {
+					r = 'a'
+				}
+			}
+			b.WriteRune(r)
+		}
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		b.WriteByte('a')
+	case syntax.OpCapture, syntax.OpPlus:
+		matching(b, re.Sub[0], depth+1)
+	case syntax.OpRepeat:
+		for range max(re.Min, 0) {
+			matching(b, re.Sub[0], depth+1)
+		}
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			matching(b, sub, depth+1)
+		}
+	case syntax.OpAlternate:
+		matching(b, re.Sub[0], depth+1)
+	}
+}
+
+func (s *Schema) arrays(n map[string]any, depth int) (list []variant) {
+	items, _ := n["items"].(map[string]any)
+	if items == nil {
+		items = map[string]any{}
+	}
+	if depth >= maxDepth {
+		return []variant{{"empty", []any{}}}
+	}
+	values := s.values(items, depth+1)
+	if len(values) == 0 {
+		return []variant{{"empty", []any{}}}
+	}
+	low, hasLow := number(n, "minItems")
+	high, hasHigh := number(n, "maxItems")
+	times := func(k int) []any {
+		l := make([]any, k)
+		for i := range l {
+			l[i] = values[0].value
+			if unique, _ := n["uniqueItems"].(bool); unique {
+				l[i] = values[i%len(values)].value
+			}
+		}
+		return l
+	}
+	list = append(list, variant{"one item", times(1)})
+	if hasLow && low < 1000 {
+		list = append(list, variant{"minItems", times(int(low))})
+	}
+	if hasHigh && high < 1000 {
+		list = append(list, variant{"maxItems", times(int(high))})
+	}
+	list = append(list, variant{"empty", []any{}}, variant{"2 items", times(2)}, variant{"1000 items", times(1000)})
+	for _, v := range values[1:] {
+		list = append(list, variant{"an item: " + v.about, append(times(max(int(low)-1, 0)), v.value)})
+	}
+	return list
+}
+
+func (s *Schema) objects(n map[string]any, depth int) (list []variant) {
+	if depth >= maxDepth {
+		return []variant{{"empty", map[string]any{}}}
+	}
+	p := s.parts(n, depth)
+	list = append(list, variant{"all", p.with("", nil)})
+	if len(p.required) < len(p.names) {
+		small := map[string]any{}
+		for _, name := range p.required {
+			if len(p.values[name]) > 0 {
+				small[name] = p.values[name][0].value
+			}
+		}
+		list = append(list, variant{"required alone", small})
+	}
+	for _, name := range p.names {
+		if !slices.Contains(p.required, name) {
+			without := p.with("", nil)
+			delete(without, name)
+			list = append(list, variant{"without " + name, without})
+		}
+		for i, v := range p.values[name] {
+			if i > 0 {
+				list = append(list, variant{name + ": " + v.about, p.with(name, v.value)})
+			}
+		}
+	}
+	return list
+}
+
+// parts are the properties of an object.
+type parts struct {
+	names, required []string
+	schemas         map[string]map[string]any
+	values          map[string][]variant
+}
+
+func (s *Schema) parts(n map[string]any, depth int) *parts {
+	p := &parts{schemas: make(map[string]map[string]any), values: make(map[string][]variant)}
+	properties, _ := n["properties"].(map[string]any)
+	p.names = slices.Sorted(maps.Keys(properties))
+	if list, ok := n["required"].([]any); ok {
+		for _, v := range list {
+			if name, ok := v.(string); ok {
+				p.required = append(p.required, name)
+			}
+		}
+	}
+	for _, name := range p.names {
+		sub, _ := properties[name].(map[string]any)
+		if sub == nil {
+			sub = map[string]any{}
+		}
+		p.schemas[name] = sub
+		p.values[name] = s.values(sub, depth+1)
+	}
+	return p
+}
+
+// with is the usual object, with one property set.
+func (p *parts) with(name string, value any) map[string]any {
+	m := make(map[string]any, len(p.names))
+	for _, k := range p.names {
+		if len(p.values[k]) > 0 {
+			m[k] = p.values[k][0].value
+		}
+	}
+	if name != "" {
+		m[name] = value
+	}
+	return m
+}
+
+// show is a value in a few characters.
+func show(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil || len(b) > 40 || !utf8.Valid(b) {
+		return "value"
+	}
+	return string(b)
+}

@@ -1,0 +1,86 @@
+package secret
+
+import (
+	"bytes"
+	"strings"
+)
+
+const (
+	// window is how far the next piece of a value is looked for behind one:
+	// what a protocol of streams puts between two.
+	window = 1 << 10
+	// attempts bounds the search for one value.
+	attempts = 20_000
+)
+
+// edge reports whether a piece may begin behind, or end before, a byte.
+func edge(c byte) bool { return strings.IndexByte("\"'\\\r\n\t ,:;[]{}()<>|", c) >= 0 }
+
+// replacePieces takes out a value that comes in pieces: each ends where something
+// else begins, and the next begins there. The first becomes the mark.
+func replacePieces(b, value, mark []byte) []byte {
+	for from := 0; from < len(b); {
+		i := bytes.IndexByte(b[from:], value[0])
+		if i < 0 {
+			break
+		}
+		at := from + i
+		n := common(b[at:], value)
+		if n < len(value) && at+n < len(b) && edge(b[at+n]) {
+			s := pieces{b: b, value: value, dead: make(map[[2]int]bool)}
+			if s.follow(at+n, n) {
+				out := append(append([]byte(nil), b[:at]...), mark...)
+				end := at + n
+				for j := len(s.found) - 1; j >= 0; j-- { // found from the last to the first
+					p := s.found[j]
+					out = append(out, b[end:p[0]]...)
+					end = p[1]
+				}
+				b, from = append(out, b[end:]...), at+len(mark)
+				continue
+			}
+		}
+		from = at + 1
+	}
+	return b
+}
+
+func common(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+type pieces struct {
+	b, value []byte
+	dead     map[[2]int]bool // where and with how much there is no way on
+	found    [][2]int
+	tried    int
+}
+
+// follow looks for the rest of the value, of which so much was read up to at.
+func (s *pieces) follow(at, read int) bool {
+	key := [2]int{at, read}
+	if s.dead[key] || s.tried > attempts {
+		return false
+	}
+	for q := at + 1; q < len(s.b) && q <= at+window; q++ {
+		if s.b[q] != s.value[read] || !edge(s.b[q-1]) {
+			continue
+		}
+		s.tried++
+		n := common(s.b[q:], s.value[read:])
+		end := q + n
+		if read+n < len(s.value) && (end >= len(s.b) || !edge(s.b[end])) {
+			continue
+		}
+		if read+n == len(s.value) || s.follow(end, read+n) {
+			s.found = append(s.found, [2]int{q, end})
+			return true
+		}
+	}
+	s.dead[key] = true
+	return false
+}

@@ -1,0 +1,151 @@
+package secret_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/engine/secret"
+)
+
+func TestScan(t *testing.T) {
+	for _, c := range []struct {
+		text      string
+		variables string
+		literals  string
+	}{
+		{`headers: {Authorization: "Bearer ${SHOP_KEY}"}`, "SHOP_KEY", ""},
+		{"headers:\n  Authorization: Bearer $SHOP_KEY\n", "SHOP_KEY", ""},
+		{`{"headers": {"Authorization": "Basic ${USER_PASS}", "X-Api-Key": "abcd\"efgh"}}`, "USER_PASS", `abcd"efgh`},
+		{`api_key: ${OPENAI_API_KEY}`, "OPENAI_API_KEY", ""},
+		{`Authorization: Bearer sk-live-12345678  # of the shop`, "", "sk-live-12345678"},
+		{"Authorization: Bearer sk-live-12345678\n", "", "sk-live-12345678"},
+		{"endpoint: https://anna:${PASS}@host/x\n", "PASS", ""},
+		{"endpoint: https://anna:hunter22hunter22@host/x\n", "", "hunter22hunter22"},
+		{"url: http://host/x?page=12345678&access_token=abcdefgh12\n", "", "abcdefgh12"},
+		{"url: http://host/x?key=${K}&q=${Q}\n", "K", ""},
+		{"a: {value: abcdefgh1, secret: true}\n", "", "abcdefgh1"},
+		{"a:\n  value: ${V}\n  secret: true\n", "V", ""},
+		{"env: {DB_PASSWORD: '${DB}'}\n", "DB", ""},
+		{"run: [env, API_KEY=${K}, x]\n", "K", ""},
+		{"Authorization: Bearer short12\n", "", ""},
+		{"Authorization: Bearer {token}\napi_key: <your key>\n", "", ""},
+		{"keyword: abcdefghijkl\nmonkey: ${PATH}\n", "", ""},
+		{"Prose: `Authorization: Bearer abcdefgh9`\n\n```yaml\napi_key: abcdefgh9\n```\n\n```yaml spec-test\napi_key: abcdefgh8\n```\n", "", "abcdefgh8"},
+	} {
+		d := secret.Scan([]byte(c.text))
+		var values []string
+		for _, l := range d.Literals {
+			values = append(values, l.Value)
+		}
+		if strings.Join(d.Variables, " ") != c.variables || strings.Join(values, " ") != c.literals {
+			t.Errorf("%q: variables %q, literals %q", c.text, d.Variables, values)
+		}
+	}
+}
+
+func TestSealAndReveal(t *testing.T) {
+	text := []byte("Authorization: Bearer sk-live-12345678\nurl: http://h/?token=abcdefgh\n")
+	d := secret.Scan(text)
+	sealed := secret.Seal(text, d, secret.Placeholder)
+	if want := "Authorization: Bearer ${secret:1}\nurl: http://h/?token=${secret:2}\n"; string(sealed) != want || !secret.Sealed(sealed) {
+		t.Fatalf("%s", sealed)
+	}
+	again, err := secret.Reveal(sealed, func(n int) (string, bool) { return d.Literals[n-1].Value, true })
+	if err != nil || string(again) != string(text) {
+		t.Errorf("%s, %v", again, err)
+	}
+	if _, err := secret.Reveal(sealed, func(n int) (string, bool) { return "x", n == 1 }); err == nil || !strings.Contains(err.Error(), "${secret:2}") {
+		t.Errorf("a value that is missing: %v", err)
+	}
+}
+
+// encodings are the ways in which an agent may give a key back.
+func encodings(key string) map[string]string {
+	text, _ := json.Marshal("a" + key + "b")
+	twice, _ := json.Marshal(string(text))
+	var stream strings.Builder
+	for i := 0; i < len(key); i += 3 {
+		part, _ := json.Marshal(key[i:min(i+3, len(key))])
+		fmt.Fprintf(&stream, "data: {\"choices\":[{\"delta\":{\"content\":%s}}]}\n\n", part)
+	}
+	h := hex.EncodeToString([]byte(key))
+	return map[string]string{
+		"raw": key, "json": string(text), "json twice": string(twice), "query": url.QueryEscape(key), "path": "/" + url.PathEscape(key),
+		"base64": base64.StdEncoding.EncodeToString([]byte(key)), "basic": base64.StdEncoding.EncodeToString([]byte("anna:" + key + "x")),
+		"base64 url": base64.RawURLEncoding.EncodeToString([]byte("you sent " + key + " to me")),
+		"hex":        h, "hex upper": strings.ToUpper("00" + h), "stream": stream.String(), "hex stream": h[:7] + "\n" + h[7:], "lines": key[:5] + "\n" + key[5:],
+	}
+}
+
+func TestBytes(t *testing.T) {
+	const key = `sk-live/7f+3a"9 c&`
+	r := secret.New([]secret.Secret{{Name: "KEY", Value: key}, {Name: "SHORT", Value: "abc"}})
+	for name, text := range encodings(key) {
+		got := string(r.Bytes([]byte("begin " + text + " end abc")))
+		if !strings.HasPrefix(got, "begin ") || !strings.HasSuffix(got, " end abc") || leaks(got, key) {
+			t.Errorf("%s: %q", name, got)
+		}
+		if strings.HasPrefix(name, "base64") || name == "basic" || strings.HasPrefix(name, "hex") && name != "hex stream" {
+			continue // what is encoded stays so
+		}
+		if !strings.Contains(got, "[secret KEY]") {
+			t.Errorf("%s: %q does not say which", name, got)
+		}
+	}
+	if got := string(r.Bytes([]byte(`{"reply":"` + base64.StdEncoding.EncodeToString([]byte("x"+key)) + `"}`))); !strings.Contains(got, base64.StdEncoding.EncodeToString([]byte("x[secret KEY]"))) {
+		t.Errorf("an encoding that is read back: %s", got)
+	}
+	if got := string(r.Template([]byte("Bearer " + key))); got != "Bearer ${KEY}" {
+		t.Error(got)
+	}
+	if got := r.Fixed([]byte("x" + key + "y")); len(got) != len(key)+2 || leaks(string(got), key) {
+		t.Errorf("%q", got)
+	}
+	if secret.New([]secret.Secret{{Name: "SHORT", Value: "abc"}}) != nil {
+		t.Error("a short value is none")
+	}
+}
+
+// leaks reports whether a text has the key in one of its encodings.
+func leaks(text, key string) bool {
+	for _, form := range []string{
+		key, url.QueryEscape(key), hex.EncodeToString([]byte(key)), strings.ToUpper(hex.EncodeToString([]byte(key))),
+		strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(key)), "="),
+	} {
+		if strings.Contains(text, form) {
+			return true
+		}
+	}
+	joined := strings.NewReplacer(`data: {"choices":[{"delta":{"content":"`, "", `"}}]}`, "", "\n", "").Replace(text)
+	return strings.Contains(joined, key) || strings.Contains(joined, hex.EncodeToString([]byte(key)))
+}
+
+// Whatever the key and wherever it is cut, nothing of its length is left of it.
+func TestPieces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.StringMatching(`[a-zA-Z0-9_-]{8,40}`).Draw(t, "key")
+		var text strings.Builder
+		for rest := key; rest != ""; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
+			fmt.Fprintf(&text, "{\"text\":%q}\n", rest[:n])
+			rest = rest[n:]
+		}
+		r := secret.New([]secret.Secret{{Name: "KEY", Value: key}})
+		got := string(r.Bytes([]byte(text.String())))
+		if !strings.Contains(got, "[secret KEY]") {
+			t.Fatalf("%q of %q", got, text.String())
+		}
+		lines := strings.Split(got, "\n")
+		if slices.Contains(lines, "") && len(lines) != strings.Count(text.String(), "\n")+1 {
+			t.Fatalf("what is around pieces changed: %q", got)
+		}
+	})
+}

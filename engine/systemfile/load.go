@@ -1,0 +1,86 @@
+package systemfile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// Load reads a system file and what it names: the module of wasm, the file that
+// describes operations. What decides a run is in the plan's digest: the file's
+// bytes, those that it names, and the digests of the local programs it starts.
+func Load(path string, read func(string) ([]byte, error), digest func(string) (string, error)) (*sut.Plan, diag.List) {
+	text, err := read(path)
+	if err != nil {
+		return nil, diag.List{{Code: "system.unreadable", Pos: diag.Pos{File: path}, Message: "the system file cannot be read: " + err.Error()}}
+	}
+	p, list := Decode(path, text)
+	if p == nil {
+		return nil, list
+	}
+	h := sha256.New()
+	part := func(name string, b []byte) { fmt.Fprintf(h, "%s %d\n%s", name, len(b), b) }
+	part("file", text)
+	local := func(name string) string {
+		if filepath.IsAbs(name) {
+			return name
+		}
+		return filepath.Join(p.Dir, name)
+	}
+	named := func(key, name string) []byte {
+		data, err := read(local(name))
+		if err != nil {
+			list = append(list, diag.Diagnostic{Code: "system.unreadable", Pos: diag.Pos{File: path}, Path: key,
+				Message: fmt.Sprintf("%s cannot be read: %v", name, err), Hint: "paths are relative to the system file"})
+		}
+		part(key, data)
+		return data
+	}
+	switch {
+	case p.Kind == sut.WASM:
+		p.Module = named("entry", p.Entry)
+	case p.OpenAPI != "" && !Remote(p.OpenAPI):
+		p.Document = named("openapi", p.OpenAPI)
+	}
+	covered := false
+	if p.Kind == sut.Python {
+		file, _, _ := strings.Cut(p.Entry, ":")
+		sum, err := digest(local(file))
+		if err != nil {
+			list = append(list, diag.Diagnostic{Code: "system.unreadable", Pos: diag.Pos{File: path}, Path: "entry",
+				Message: fmt.Sprintf("%s cannot be read: %v", file, err), Hint: "paths are relative to the system file"})
+		}
+		part(file, []byte(sum))
+	}
+	for _, word := range p.Command {
+		if strings.Contains(word, "{") {
+			continue
+		}
+		// A word that is no file beside the system file is an option, or a
+		// program on PATH.
+		if sum, err := digest(local(word)); err == nil {
+			part(word, []byte(sum))
+			covered = true
+		}
+	}
+	switch {
+	case list.HasErrors():
+		return nil, list
+	case len(p.Command) > 0 && !covered:
+		p.Unknown = "the system file starts no program beside it, so the run's identity holds the digest of none"
+	case len(p.Command) == 0 && (p.Kind == sut.HTTP || p.Kind == sut.Chat || p.Kind == sut.MCP):
+		p.Unknown = "the system runs elsewhere, so the run's identity cannot hold what it consists of"
+	}
+	p.Digest = hex.EncodeToString(h.Sum(nil))
+	return p, list
+}
+
+// Remote reports whether operations are read from the service itself.
+func Remote(openapi string) bool {
+	return strings.HasPrefix(openapi, "/") || strings.HasPrefix(openapi, "http://") || strings.HasPrefix(openapi, "https://")
+}

@@ -1,0 +1,71 @@
+package systems_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/thresh-dev/thresh"
+)
+
+// Every kind takes the bytes of a FuzzSpec and the prompts of an agent's
+// document.
+func TestFormatsByKinds(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("there is no python3")
+	}
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"choices":[{"message":{"content":"hello"}}]}`)
+	}))
+	defer model.Close()
+	systems := map[string]string{
+		"command": write("command.yaml", "schema: thresh.system.v1\nkind: command\ncommand: [cat]\n"),
+		"chat":    write("chat.yaml", "schema: thresh.system.v1\nkind: chat\nmodel: m\nurl: "+model.URL+"/v1\n"),
+		"http":    "parser-http.system.yaml", "mcp": "parser-mcp.system.yaml", "driver": "parser-driver.system.yaml",
+	}
+	prompted := map[string]string{"python": "bot.system.yaml"}
+	fuzzed := map[string]string{"python": "parser-python.system.yaml"}
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "speaker.wasm"), "../../system/wasm/testdata/speaker")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if out, err := build.CombinedOutput(); err == nil {
+		systems["wasm"] = write("wasm.yaml", "schema: thresh.system.v1\nkind: wasm\nentry: speaker.wasm\n")
+	} else {
+		t.Logf("Go builds no WASI modules here: %v\n%s", err, out)
+	}
+	spec := write("spec.json", fmt.Sprintf(`{"schema_version":"llmfuzz.fuzzspec.v1","campaign_id":"kinds",
+"target":{"agent_id":"a","command":["/bin/cat","<input_path>"],"work_root_base":%q},
+"seed":{"path":%q},"mutations":{"rng_seed":7,"cases":3,"max_ops_per_case":0},
+"execution":{"work_root_mode":"per_run"},"outputs":{"out_dir":"runs/<run_id>/out","eval_dir":"runs/<run_id>/eval"}}`, dir, write("seed.txt", "he")))
+	prompts := write("agent.yaml", `version: "2.0"
+agent: {endpoint: "http://127.0.0.1:1/"}
+golden_prompts: [how do I return a shoe]
+mutations: {count: 2, types: [noise]}
+invariants: [{type: latency, max_ms: 60000}]
+`)
+	for doc, further := range map[string]map[string]string{spec: fuzzed, prompts: prompted} {
+		for _, list := range []map[string]string{systems, further} {
+			for kind, file := range list {
+				rec, err := thresh.Run(t.Context(), thresh.Job{Paths: []string{doc}, Store: t.TempDir(), Workers: 1, Options: map[string][]string{"system": {file}}})
+				if err != nil {
+					t.Fatalf("%s by %s: %v", filepath.Base(doc), kind, err)
+				}
+				if c := rec.Campaigns[0].Cases; c.Run == 0 || c.Error != 0 || c.Pass != c.Run {
+					t.Errorf("%s by %s: %+v %+v", filepath.Base(doc), kind, c, rec.Findings)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+func (a *application) checkCommand() *cobra.Command {
+	var strict bool
+	var options optionFlags
+	c := &cobra.Command{
+		Use:   "check PATH...",
+		Short: "Say everything that can be said of documents without running them",
+		Long: `Check reads documents and reports all that is wrong or doubtful with them at
+once: form, meaning, files and programs they name. Nothing is run.
+
+Exit codes: 0 no errors, 2 errors (with --strict also warnings).`,
+		Example: `  thresh check spec.json
+  thresh check specs/ --strict`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := options.validate(); err != nil {
+				return err
+			}
+			checked, err := a.app.Check(c.Context(), app.Job{Paths: args, Options: options.values(), Strict: strict})
+			if err != nil {
+				return err
+			}
+			for _, p := range checked.Campaigns {
+				planned := "cases are planned as it runs"
+				if p.Planned {
+					planned = diag.Plural(p.Cases, "case")
+					if p.More != "" {
+						planned += ", " + p.More
+					}
+				}
+				fmt.Fprintf(a.io.Out, "%s: %s %s: %s\n", p.Source, p.Contract, printable(p.Name), planned)
+			}
+			a.warn(checked.Diagnostics)
+			if checked.Diagnostics.HasErrors() {
+				return exitError(diag.ExitRefused)
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&strict, "strict", false, "warnings count as errors")
+	options.register(c.Flags(), a.app.Contracts)
+	return c
+}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+)
+
+// showComparison prints a comparison for people.
+func (a *application) showComparison(c app.Comparison) {
+	out, width := a.io.Out, cmp.Or(a.width(), 1<<16)
+	fmt.Fprintf(out, "%s -> %s: %d new, %d fixed, %d still failing\n", c.A, c.B, len(c.New), len(c.Fixed), len(c.StillFailing))
+	// Further lines of a text begin where its first one does.
+	said := func(lead, text string) {
+		for _, l := range report.Lines(text, max(width-len(lead), 20)) {
+			fmt.Fprintln(out, strings.TrimRight(lead+l, " "))
+			lead = strings.Repeat(" ", len(lead))
+		}
+	}
+	if c.Swapped {
+		said("  note: ", c.A+" is the older run: what changed is said from it to "+c.B)
+	}
+	line := func(word string, f campaign.Finding, more string) {
+		said(fmt.Sprintf("  %-14s %s  %-8s ", word, f.ID, f.Severity), f.Title+more)
+	}
+	for _, f := range c.New {
+		line("new", f, "")
+	}
+	for _, f := range c.Fixed {
+		line("fixed", f, "")
+	}
+	for _, x := range c.StillFailing {
+		line("still failing", x.B, fmt.Sprintf(" (%d -> %d cases)", x.A.Cases, x.B.Cases))
+	}
+	for _, f := range c.NotRun {
+		line("not run", f, "")
+	}
+	showScores(c, said)
+	for _, d := range c.Differences {
+		said("  note: ", d)
+	}
+}
+
+// shownCells is how many cells that changed are listed for people.
+const shownCells = 40
+
+// showScores says how scores, their parts and the cells of matrices changed.
+func showScores(c app.Comparison, said func(lead, text string)) {
+	figure := func(v *float64) string {
+		if v == nil {
+			return "-"
+		}
+		return report.Score(*v)
+	}
+	for _, s := range c.Scores {
+		lead, text := "  ", "score of "+s.Campaign+": "
+		if s.Part != "" {
+			lead, text = "    ", s.Part+": "
+		}
+		text += figure(s.A) + " -> " + figure(s.B)
+		switch {
+		case s.OtherParts:
+			text += " (made of other parts)"
+		case s.A != nil && s.B != nil && *s.A != *s.B:
+			text += " (" + report.Moved(*s.A, *s.B) + ")"
+		}
+		if s.Chance != nil {
+			text += ": " + app.ChanceText(s.Chance)
+		}
+		said(lead, text)
+	}
+	rate := func(m *campaign.MatrixCell) string {
+		if m == nil || m.Total == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%d of %d", m.Hits, m.Total)
+	}
+	for i, x := range c.Cells {
+		if i == shownCells {
+			said("  ", fmt.Sprintf("and %s more; --json has all", diag.Plural(len(c.Cells)-i, "cell")))
+			break
+		}
+		text := x.Row + " in " + x.Column + ": " + rate(x.A) + " -> " + rate(x.B)
+		if x.Chance != nil {
+			text += ": " + app.ChanceText(x.Chance)
+		}
+		said(fmt.Sprintf("  %-14s ", "cell"), text)
+	}
+}
+
+func (a *application) compareCommand() *cobra.Command {
+	var dir string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Compare two runs: findings new, fixed and still failing, scores, cells",
+		Long: `Compare says what changed from the older of two runs to the newer one, in
+whichever order you name them. Runs are named by id, a unique beginning of one,
+"latest" or "latest~1".
+
+A finding of the older run is fixed if the newer one ran the case that first
+showed it and found nothing of the kind; if it did not run that case, it is "not
+run". Of campaigns that end in a score, Compare shows how it and its parts
+changed, and which cells of their matrices did. "worse" and "better" are said of
+what Fisher's exact test does not put down to chance (p < 0.05, corrected by
+Holm's method over all cells); else there is no evidence of a change.
+
+Exit codes: 0 nothing new, 1 the newer run has findings that the older has not.`,
+		Example: `  thresh compare latest~1 latest`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			st, err := a.app.ExistingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			changed, err := st.Compare(args[0], args[1])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				enc := json.NewEncoder(a.io.Out)
+				enc.SetIndent("", "  ")
+				if err := enc.Encode(changed); err != nil {
+					return err
+				}
+			} else {
+				a.showComparison(changed)
+			}
+			if len(changed.New) > 0 {
+				return exitError(1)
+			}
+			return nil
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().BoolVar(&asJSON, "json", false, "JSON instead of text")
+	return c
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// The demonstration is over in seconds: it runs the first cases of each sample
+// and makes findings small with a small budget.
+const (
+	demoCases  = 120
+	demoShrink = 30
+)
+
+func (a *application) demoCommand() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Run a bundled sample of every format, with nothing to set up",
+		Long: `Demo writes a bundled sample of every format into a folder, one folder for each,
+and runs all of them as one run. What the samples test is part of thresh itself: a
+parser of a made-up format with planted bugs for FuzzSpec, and what thresh init
+writes for the others. No compiler and no other program is needed.
+
+It runs at most 120 cases of each sample; --cases 0 runs all of them. The screen
+shows the worst finding of each format; thresh report shows all of them.
+
+Exit code 1 means that planted bugs were found.`,
+		Example: `  thresh demo
+  thresh demo --cases 0             every case; takes a minute
+  thresh report                     every finding of that run`,
+		Args: cobra.NoArgs,
+	}
+	var f runFlags
+	f.register(c, a.app.Contracts)
+	for name, value := range map[string]int{"cases": demoCases, "shrink": demoShrink} {
+		flag := c.Flags().Lookup(name)
+		flag.DefValue = strconv.Itoa(value)
+		_ = flag.Value.Set(flag.DefValue) // a number is one
+	}
+	c.Flags().StringVar(&dir, "dir", "thresh-demo", "`FOLDER` for the samples and their work")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := a.prepare(&f); err != nil {
+			return err
+		}
+		if f.resume != "" {
+			return diag.WithHint(usagef("thresh demo begins a new run; it cannot go on with %s", f.resume), "thresh run --resume "+app.ShellQuote(f.resume))
+		}
+		return a.demo(c.Context(), dir, &f)
+	}
+	return c
+}
+
+func (a *application) demo(ctx context.Context, dir string, f *runFlags) error {
+	docs, err := a.app.Demo(dir)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.io.Err, "running the samples in %s\n", dir)
+	f.options.set("allow-exec", campaign.Self)
+	f.screen = func(w io.Writer, rec campaign.Record) error { return a.demoScreen(w, rec, dir, f.store) }
+	rec, err := a.execute(ctx, docs, f)
+	return a.close(rec, f, err)
+}
+
+// demoScreen shows one screen of the demonstration: what was tested, the worst
+// finding of each format, and what to type next.
+func (a *application) demoScreen(w io.Writer, rec campaign.Record, dir, store string) error {
+	var b strings.Builder
+	bold, plain := "", ""
+	if a.io.color(a.io.OutTTY) {
+		bold, plain = "\x1b[1m", "\x1b[0m"
+	}
+	var cases int64
+	var shown *campaign.Finding
+	for _, c := range rec.Campaigns {
+		cases += c.Cases.Run
+		var found []*campaign.Finding
+		for i := range rec.Findings {
+			if f := &rec.Findings[i]; f.Contract == c.Contract && f.Campaign == c.Name {
+				found = append(found, f)
+			}
+		}
+		result := "all held"
+		if len(found) > 0 {
+			result = diag.Plural(len(found), "finding")
+		}
+		about := ""
+		if k, ok := a.app.Contract(c.Contract); ok {
+			about, _, _ = strings.Cut(k.Summary(), ":")
+		}
+		fmt.Fprintf(&b, "%s%-10s%s  %s\n            %s, %s\n", bold, c.Contract, plain, clipText(about, 66), diag.Plural(c.Cases.Run, "case"), result)
+		if len(found) == 0 {
+			continue
+		}
+		slices.SortStableFunc(found, func(x, y *campaign.Finding) int {
+			return cmp.Or(cmp.Compare(y.Severity, x.Severity), cmp.Compare(x.First, y.First))
+		})
+		f := found[0]
+		if shown == nil {
+			shown = f
+		}
+		fmt.Fprintf(&b, "            %s %s  %s\n", strings.ToUpper(f.Severity.String()), f.ID, printable(clipText(f.Title, 50)))
+	}
+	elapsed := time.Duration(rec.Environment.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
+	fmt.Fprintf(&b, "\n%s: %s and %s in %s, from the samples in %s%c\n", strings.ToUpper(rec.Verdict), diag.Plural(len(rec.Findings), "finding"), diag.Plural(cases, "case"), elapsed, dir, filepath.Separator)
+	self, at := selfCommand(), ""
+	if store != app.DefaultStore {
+		at = " --store " + app.ShellQuote(store)
+	}
+	fmt.Fprintln(&b, "\nNext:")
+	line := func(command, about string) { fmt.Fprintf(&b, "  %-44s %s\n", self+" "+command+at, about) }
+	if shown != nil {
+		line("replay "+shown.ID, "run it again; exit code 1: it still fails")
+		line("show "+shown.ID, "its evidence and smallest input")
+	}
+	line("report", "every finding")
+	line("ui --open", "the same in a browser")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// selfCommand is how the user started this program.
+func selfCommand() string {
+	exe, err := os.Executable()
+	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") {
+		return "go run ./cmd/thresh"
+	}
+	return "thresh"
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+)
+
+func (a *application) replayCommand() *cobra.Command {
+	var dir string
+	var job app.ReplayJob
+	c := &cobra.Command{
+		Use:   "replay FINDING|RUN#CASE",
+		Short: "Run a finding, or any case, again",
+		Long: `Replay runs the smallest reproducer of a stored finding again, by the settings
+that were kept with its run and the program as it is now. If its document, or a
+file that the document names, has changed since, Replay says so and runs the case
+under the document as it is now; --as-stored runs it as it was.
+
+FINDING is a finding id (of the newest run that has it), or RUN/FINDING.
+RUN#CASE runs one case of a run by its index, and shows what the format shows of
+it, also if it holds; the run must have one campaign.
+
+Exit codes: 1 it fails (again), 0 it does not (any longer), 3 it could not be run,
+or the changed document has no such case.`,
+		Example: `  thresh replay F-3fa9c1d2e0
+  thresh replay F-3fa9c1d2e0 --times 10
+  thresh replay latest#17`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if job.Times < 1 {
+				return usagef("--times must be at least 1, got %d", job.Times)
+			}
+			st, err := a.app.ExistingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			return a.replay(c.Context(), st, args[0], job)
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().IntVarP(&job.Times, "times", "n", 1, "run it so often (a flaky finding gets at least 10)")
+	c.Flags().BoolVar(&job.AsStored, "as-stored", false, "run it under the stored document even if the document has changed")
+	return c
+}
+
+func (a *application) replay(ctx context.Context, st *app.Store, what string, job app.ReplayJob) error {
+	if runID, index, ok := strings.Cut(what, "#"); ok {
+		return a.replayCase(ctx, st, runID, index)
+	}
+	r, err := a.app.Replay(ctx, st, what, job)
+	if err != nil {
+		return err
+	}
+	f := r.Finding
+	if r.Rerun.Same > 0 {
+		fmt.Fprintf(a.io.Out, "%s shows again (%d of %d): %s\n", f.ID, r.Rerun.Same, r.Rerun.Tried, printable(f.Title))
+		return exitError(diag.ExitFindings)
+	}
+	fmt.Fprintf(a.io.Out, "%s no longer shows (%d of %d): %s\n", f.ID, r.Rerun.Same, r.Rerun.Tried, printable(f.Title))
+	if r.Now != "" {
+		fmt.Fprintf(a.io.Out, "the case fails in another way now: %s\n", printable(r.Now))
+	}
+	return nil
+}
+
+// replayCase runs one case of a run of one campaign again, and tells all that
+// its format shows of it.
+func (a *application) replayCase(ctx context.Context, st *app.Store, runID, index string) error {
+	n, err := caseIndex(index)
+	if err != nil {
+		return err
+	}
+	id, err := st.ResolveRun(runID)
+	if err != nil {
+		return err
+	}
+	o, shown, err := a.app.RunCase(ctx, st, id, "", "", n)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.io.Out, "case %d: %s", n, o.Verdict)
+	if o.Title != "" {
+		fmt.Fprintf(a.io.Out, ": %s", printable(o.Title))
+	}
+	fmt.Fprintln(a.io.Out)
+	if err := report.ExhibitsText(a.io.Out, shown, a.reportOptions(st, true)); err != nil {
+		return err
+	}
+	switch o.Verdict {
+	case campaign.VerdictFail:
+		return exitError(diag.ExitFindings)
+	case campaign.VerdictError:
+		return exitError(diag.ExitEnvironment)
+	}
+	return nil
+}
+
+func (a *application) shrinkCommand() *cobra.Command {
+	var dir string
+	var budget int
+	c := &cobra.Command{
+		Use:   "shrink FINDING",
+		Short: "Spend more executions on making a finding's reproducer smaller",
+		Long: `Shrink goes on from the smallest reproducer that is kept of a finding. What it
+finds is verified and replaces it in the stored run.`,
+		Example: `  thresh shrink F-3fa9c1d2e0 --budget 20000`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if budget < 1 {
+				return usagef("--budget must be at least 1, got %d", budget)
+			}
+			st, err := a.app.ExistingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			return a.shrink(c.Context(), st, args[0], budget)
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().IntVar(&budget, "budget", app.DefaultShrinkVerb, "executions to spend at most")
+	return c
+}
+
+func (a *application) shrink(ctx context.Context, st *app.Store, what string, budget int) error {
+	s, err := a.app.Shrink(ctx, st, what, budget)
+	if err != nil {
+		return err
+	}
+	if !s.Still {
+		fmt.Fprintf(a.io.Out, "%s does not show any longer: nothing was changed\n", s.Finding.ID)
+		return nil
+	}
+	fmt.Fprintf(a.io.Out, "%s: %s -> %s in %s\n", s.Finding.ID, diag.Number(s.Before), diag.Plural(s.After, s.Unit), diag.Plural(int64(s.Tries), "execution"))
+	return nil
+}

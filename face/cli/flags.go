@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// runFlags are the settings that mean the same for every contract.
+type runFlags struct {
+	workers     int
+	seed        string
+	time        time.Duration
+	cases       int64
+	failFast    bool
+	maxErrors   string
+	errorLimit  *app.ErrorLimit // what maxErrors says
+	store       string
+	reports     []string
+	baseline    string
+	base        *app.Baseline // what baseline names
+	failOn      string
+	strict      bool
+	resume      string
+	reruns      int
+	shrink      int
+	caseTimeout time.Duration
+	allowEmpty  bool
+	quiet       bool
+	ui          bool
+	pagesOver   func() // ends the pages of the run, if they are served
+	fleet       fleetFlags
+	// workersGiven reports whether the number of workers was given.
+	workersGiven func() bool
+	options      optionFlags
+	screen       func(io.Writer, campaign.Record) error // what standard output shows of the run; nil: the text report
+	stop         func(*campaign.Outcome) bool           // when to end early; nil: as failFast says
+	stopFrom     int64                                  // the first case that stop is asked about
+}
+
+func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.IntVarP(&f.workers, "workers", "j", runtime.NumCPU(), "cases run at once, or leases that a fleet has in hand (64); changes no result")
+	f.workersGiven = func() bool { return fs.Changed("workers") }
+	fs.StringVar(&f.seed, "seed", "", "replace the seed that the document gives (an integer)")
+	fs.Int64Var(&f.cases, "cases", 0, "run at most this many cases of each campaign (0: all)")
+	fs.DurationVar(&f.time, "time", 0, "start no case after this long (0: no limit)")
+	fs.BoolVar(&f.failFast, "fail-fast", false, "stop at the first failing case, in case order")
+	fs.StringVar(&f.maxErrors, "max-errors", "", "end the run once more than `N|P%` of its cases have no result (default: go on to the end)")
+	fs.BoolVar(&f.strict, "strict", false, "refuse documents that give rise to warnings")
+	fs.StringVar(&f.resume, "resume", "", "go on with a stored `RUN` (\"latest\" for the newest)")
+	fs.IntVar(&f.reruns, "reruns", app.DefaultReruns, "times a finding is run again before it is reported")
+	fs.IntVar(&f.shrink, "shrink", app.DefaultShrink, "executions to spend on making one finding smaller (0: none)")
+	fs.DurationVar(&f.caseTimeout, "case-timeout", app.DefaultCaseTimeout, "backstop: a case without an outcome by then is an error")
+	fs.BoolVar(&f.allowEmpty, "allow-empty", false, "a campaign that runs no case is no error")
+	fs.StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf; FILE - is standard output); repeatable")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	fs.BoolVar(&f.ui, "ui", false, "show the run in a browser while it goes; on a terminal also after that, until interrupted")
+	registerStore(c, &f.store)
+	f.fleet.register(c)
+	f.options.register(fs, contracts)
+	_ = c.RegisterFlagCompletionFunc("report", completeReport)
+}
+
+// registerGate adds what a run is compared with, and what of that fails it.
+func (f *runFlags) registerGate(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVar(&f.baseline, "baseline", "", "compare with this `RUN|FILE` (a JSON report) instead of the previous run of the same documents, seed and options")
+	fs.StringVar(&f.failOn, "fail-on", app.FailOnAny, "exit with 1 for `any` finding, for new ones, or for a regression: new ones, but where a matrix tells chance from change, worse cells")
+}
+
+func registerStore(c *cobra.Command, store *string) {
+	c.Flags().StringVar(store, "store", app.DefaultStore, "folder that keeps runs")
+	_ = c.MarkFlagDirname("store")
+}
+
+// validate checks what flag parsing alone cannot.
+func (f *runFlags) validate() error {
+	switch {
+	case f.workers < 1:
+		return usagef("--workers must be at least 1, got %d", f.workers)
+	case f.workers > 1024:
+		return usagef("--workers must be at most 1024, got %d", f.workers)
+	case f.cases < 0:
+		return usagef("--cases must not be negative, got %d", f.cases)
+	case f.time < 0:
+		return usagef("--time must not be negative, got %s", f.time)
+	case f.reruns < 1:
+		return usagef("--reruns must be at least 1 (a finding is never reported unseen), got %d", f.reruns)
+	case f.shrink < 0:
+		return usagef("--shrink must not be negative, got %d", f.shrink)
+	}
+	if f.seed != "" {
+		if _, err := strconv.ParseInt(f.seed, 10, 64); err != nil {
+			return usagef("--seed must be a 64-bit integer, got %q", f.seed)
+		}
+	}
+	for _, r := range f.reports {
+		if _, _, err := parseReport(r); err != nil {
+			return err
+		}
+	}
+	switch f.failOn {
+	case "", app.FailOnAny, app.FailOnNew, app.FailOnRegression:
+	default:
+		return usagef("--fail-on must be any, new or regression, got %q", f.failOn)
+	}
+	if f.maxErrors != "" {
+		limit, err := app.ParseErrorLimit(f.maxErrors)
+		if err != nil {
+			return usagef("--max-errors: %w", err)
+		}
+		f.errorLimit = limit
+	}
+	if err := f.fleet.validate(); err != nil {
+		return err
+	}
+	return f.options.validate()
+}
+
+// decided names a flag that was given and that only a new run can follow; "" if
+// there is none.
+func (f *runFlags) decided() string {
+	switch {
+	case f.seed != "":
+		return "seed"
+	case f.strict:
+		return "strict"
+	}
+	for _, o := range f.options.flags {
+		if len(o.given) > 0 {
+			return o.Name
+		}
+	}
+	return ""
+}
+
+// settings are the flags as a front door sees them.
+func (f *runFlags) settings() campaign.Settings {
+	s := campaign.Settings{Strict: f.strict, Options: f.options.values()}
+	if v, err := strconv.ParseInt(f.seed, 10, 64); err == nil && f.seed != "" {
+		s.Seed = &v
+	}
+	return s
+}
+
+// optionFlags are the flags that contracts declare.
+type optionFlags struct {
+	flags []*optionFlag
+}
+
+type optionFlag struct {
+	campaign.Option
+	given []string
+}
+
+func (o *optionFlags) register(fs *pflag.FlagSet, contracts []campaign.Contract) {
+	for _, c := range contracts {
+		for _, opt := range c.Options() {
+			if same := fs.Lookup(opt.Name); same != nil {
+				// An option of several contracts is one flag.
+				same.Usage = strings.TrimSuffix(same.Usage, "]") + ", " + c.Name() + "]"
+				continue
+			}
+			f := &optionFlag{Option: opt}
+			o.flags = append(o.flags, f)
+			usage := opt.Usage + " [" + c.Name() + "]"
+			if len(opt.Values) > 0 {
+				usage = opt.Usage + " (" + strings.Join(opt.Values, "|") + ") [" + c.Name() + "]"
+			}
+			v := fs.VarPF(f, opt.Name, opt.Short, usage)
+			v.DefValue, v.NoOptDefVal = opt.Default, opt.Bare
+			if opt.Bool {
+				v.NoOptDefVal = "true"
+			}
+		}
+	}
+}
+
+// String, Set and Type implement pflag.Value.
+func (f *optionFlag) String() string { return strings.Join(f.given, ",") }
+
+// Set takes one value from the command line.
+func (f *optionFlag) Set(v string) error {
+	if f.Bool {
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return fmt.Errorf("must be true or false")
+		}
+		v = strconv.FormatBool(b)
+	}
+	if !f.Many {
+		f.given = f.given[:0]
+	}
+	f.given = append(f.given, v)
+	return nil
+}
+
+// Type names the value in help texts.
+func (f *optionFlag) Type() string {
+	if f.Bool {
+		return "bool"
+	}
+	return "string"
+}
+
+func (o *optionFlags) validate() error {
+	for _, f := range o.flags {
+		for _, v := range f.given {
+			if _, err := app.OptionValue(f.Option, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *optionFlags) values() map[string][]string {
+	m := make(map[string][]string)
+	for _, f := range o.flags {
+		if len(f.given) > 0 {
+			m[f.Name] = append([]string(nil), f.given...)
+		}
+	}
+	return m
+}
+
+// set gives an option a value that the command line did not.
+func (o *optionFlags) set(name, value string) {
+	for _, f := range o.flags {
+		if f.Name == name {
+			f.given = append(f.given, value)
+		}
+	}
+}

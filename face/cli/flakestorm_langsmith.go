@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/record"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// langsmithFlags say which runs are fetched from LangSmith.
+type langsmithFlags struct {
+	run, project, status string
+	limit                int
+}
+
+func (l *langsmithFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&l.run, "from-langsmith", "", "fetch one run by its `ID`")
+	c.Flags().StringVar(&l.project, "from-langsmith-project", "", "fetch the runs of a `PROJECT`")
+	c.Flags().StringVar(&l.status, "filter-status", "error", "which runs of the project: error, success or all")
+	c.Flags().IntVar(&l.limit, "limit", 200, "at most so many runs of the project")
+}
+
+func (l *langsmithFlags) asked() bool { return l.run != "" || l.project != "" }
+
+// fetch reads runs with the tools that they called.
+func (l *langsmithFlags) fetch(ctx context.Context, getenv func(string) string) ([]config.Session, error) {
+	key := getenv("LANGSMITH_API_KEY")
+	if key == "" {
+		return nil, diag.WithHint(diag.Environment("LANGSMITH_API_KEY is not set"), "an export in a file needs no key: thresh flakestorm replay run runs.json")
+	}
+	base := strings.TrimRight(getenv("LANGSMITH_ENDPOINT"), "/")
+	if base == "" {
+		base = "https://api.smith.langchain.com"
+	}
+	s := &langsmithClient{base: base, key: key, http: &http.Client{Timeout: time.Minute}}
+	var roots []json.RawMessage
+	if l.run != "" {
+		one, err := s.call(ctx, http.MethodGet, "/api/v1/runs/"+url.PathEscape(l.run), nil)
+		if err != nil {
+			return nil, err
+		}
+		roots = append(roots, one)
+	}
+	if l.project != "" {
+		list, err := l.ofProject(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		roots = append(roots, list...)
+	}
+	var out []config.Session
+	for _, root := range roots {
+		data, err := s.whole(ctx, root)
+		if err != nil {
+			return nil, err
+		}
+		sessions, diags := record.Read("langsmith", data, config.Options{})
+		if diags.HasErrors() {
+			continue // a run without an input
+		}
+		out = append(out, sessions...)
+	}
+	if len(out) == 0 {
+		return nil, diag.Refused("LangSmith holds no such run with an input")
+	}
+	return out, nil
+}
+
+func (l *langsmithFlags) ofProject(ctx context.Context, s *langsmithClient) ([]json.RawMessage, error) {
+	found, err := s.call(ctx, http.MethodGet, "/api/v1/sessions?name="+url.QueryEscape(l.project), nil)
+	if err != nil {
+		return nil, err
+	}
+	var projects []struct{ ID string }
+	if json.Unmarshal(found, &projects) != nil || len(projects) == 0 {
+		return nil, diag.Refused("LangSmith has no project %q", l.project)
+	}
+	query := map[string]any{"session": []string{projects[0].ID}, "is_root": true, "limit": min(l.limit, 100)}
+	switch l.status {
+	case "error":
+		query["error"] = true
+	case "success":
+		query["error"] = false
+	case "all":
+	default:
+		return nil, usagef("--filter-status must be error, success or all, got %q", l.status)
+	}
+	var out []json.RawMessage
+	for len(out) < l.limit {
+		runs, next, err := s.page(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, runs...)
+		if next == "" || len(runs) == 0 {
+			break
+		}
+		query["cursor"] = next
+	}
+	return out[:min(len(out), l.limit)], nil
+}
+
+// langsmithClient speaks LangSmith's interface.
+type langsmithClient struct {
+	base, key string
+	http      *http.Client
+}
+
+func (s *langsmithClient) call(ctx context.Context, method, path string, body any) (json.RawMessage, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	if body == nil {
+		data = nil
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(data))
+	if err != nil {
+		return nil, diag.Environment("asking LangSmith: %w", err)
+	}
+	req.Header.Set("X-Api-Key", s.key)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := s.http.Do(req)
+	if err != nil {
+		return nil, diag.Environment("asking LangSmith: %w", err)
+	}
+	defer resp.Body.Close()
+	out, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
+	if err == nil && resp.StatusCode/100 != 2 {
+		err = fmt.Errorf("status %d: %.200s", resp.StatusCode, out)
+	}
+	if err != nil {
+		return nil, diag.Environment("asking LangSmith for %s: %w", path, err)
+	}
+	return out, nil
+}
+
+func (s *langsmithClient) page(ctx context.Context, query map[string]any) (runs []json.RawMessage, next string, err error) {
+	data, err := s.call(ctx, http.MethodPost, "/api/v1/runs/query", query)
+	if err != nil {
+		return nil, "", err
+	}
+	var page struct {
+		Runs    []json.RawMessage `json:"runs"`
+		Cursors struct{ Next string }
+	}
+	if err := json.Unmarshal(data, &page); err != nil {
+		return nil, "", diag.Environment("reading LangSmith's answer: %w", err)
+	}
+	return page.Runs, page.Cursors.Next, nil
+}
+
+// whole is a run with those below it, as an export.
+func (s *langsmithClient) whole(ctx context.Context, root json.RawMessage) ([]byte, error) {
+	var r struct {
+		Trace string `json:"trace_id"`
+	}
+	if err := json.Unmarshal(root, &r); err != nil {
+		return nil, diag.Environment("reading a run of LangSmith: %w", err)
+	}
+	all := []json.RawMessage{root}
+	if r.Trace != "" {
+		query := map[string]any{"trace": r.Trace, "is_root": false, "limit": 100}
+		for {
+			runs, next, err := s.page(ctx, query)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, runs...)
+			if next == "" || len(runs) == 0 {
+				break
+			}
+			query["cursor"] = next
+		}
+	}
+	return json.Marshal(all)
+}

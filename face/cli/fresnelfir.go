@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+)
+
+// fresnelfirCommand is the verbs that are special to FresnelFir IR.
+func (a *application) fresnelfirCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "fresnelfir",
+		Short: "FresnelFir IR: coverage of a run, protocols as a drawing, models in sentences",
+		Long: `The verbs that are special to FresnelFir IR. thresh run explores a model and its
+module; thresh check checks a model.`,
+	}
+	c.AddCommand(a.fresnelfirCoverage(), a.fresnelfirGraph(), a.fresnelfirExplain())
+	return c
+}
+
+func (a *application) fresnelfirExplain() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain MODEL",
+		Short: "Tell a model in sentences",
+		Long: `Explain prints a model as Markdown that people read: what there is, what happens in
+which order, what actions do, what must hold, and what is claimed of the module.
+
+Exit codes: 0 told, 2 the model was refused.`,
+		Example: `  thresh fresnelfir explain model.json`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, err := os.ReadFile(args[0])
+			if err != nil {
+				return diag.Refused("reading the model: %w", err)
+			}
+			told, list := fresnelfir.Explain(args[0], text)
+			if list.HasErrors() {
+				return list
+			}
+			a.warn(list)
+			_, err = io.WriteString(a.io.Out, told)
+			return err
+		},
+	}
+}
+
+func (a *application) fresnelfirCoverage() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use:   "coverage [RUN]",
+		Short: "Show what a run has covered",
+		Long: `Coverage prints, of every FresnelFir campaign of a run, which calls, branches and
+inputs were reached, how often each property was put to the test, and what nothing
+can reach, with the reason.
+
+RUN is a run id, a unique beginning of one, "latest" (the default) or "latest~1".`,
+		Example: `  thresh fresnelfir coverage
+  thresh fresnelfir coverage latest~1`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			list, err := a.explored(dir, first(args, "latest"))
+			if err != nil {
+				return err
+			}
+			for _, c := range list {
+				for _, e := range c.Exhibits {
+					switch {
+					case e.Matrix != nil:
+						printTable(a.io.Out, c.Name+": "+e.Title, pairTable(e.Matrix))
+					case e.Table != nil && e.Title != "Directives":
+						printTable(a.io.Out, c.Name+": "+e.Title, e.Table)
+					}
+				}
+			}
+			return nil
+		},
+	}
+	registerStore(c, &dir)
+	return c
+}
+
+// pairTable lists the pairs of a matrix that are to be covered.
+func pairTable(m *campaign.Matrix) *campaign.Table {
+	t := &campaign.Table{Columns: []string{"inputs", "status", "why"}}
+	for i, row := range m.Cells {
+		for k, cell := range row {
+			status := "pending"
+			switch {
+			case cell.Note != "":
+				status = "unreachable"
+			case cell.Total == 0: // nobody asked for it
+				continue
+			case cell.Hits > 0:
+				status = "hit"
+			}
+			t.Rows = append(t.Rows, []string{m.Rows[i] + ", " + m.Columns[k], status, cell.Note})
+		}
+	}
+	return t
+}
+
+// explored are the campaigns of the contract in a stored run.
+func (a *application) explored(dir, run string) ([]campaign.CampaignRecord, error) {
+	st, err := a.app.ExistingStore(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	rec, err := st.Record(run)
+	if err != nil {
+		return nil, err
+	}
+	var list []campaign.CampaignRecord
+	for _, c := range rec.Campaigns {
+		if c.Contract == "fresnelfir" {
+			list = append(list, c)
+		}
+	}
+	if len(list) == 0 {
+		return nil, diag.Refused("run %s has no FresnelFir campaign", rec.RunID)
+	}
+	return list, nil
+}
+
+// printTable prints a table with its columns under each other.
+func printTable(w io.Writer, title string, t *campaign.Table) {
+	widths := make([]int, len(t.Columns))
+	for _, row := range append([][]string{t.Columns}, t.Rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len([]rune(cell)))
+		}
+	}
+	fmt.Fprintf(w, "%s\n", printable(title))
+	for _, row := range append([][]string{t.Columns}, t.Rows...) {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString("  " + printable(cell) + strings.Repeat(" ", widths[i]-len([]rune(cell))))
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+	fmt.Fprintln(w)
+}
+
+func (a *application) fresnelfirGraph() *cobra.Command {
+	var dir, format, out string
+	c := &cobra.Command{
+		Use:   "graph [RUN|MODEL]",
+		Short: "Draw the protocols, with hit counts",
+		Long: `Graph draws the protocols of a run as they were walked, with how often each call was
+reached and each branch taken; of a model it draws them as they stand.
+
+The drawing is of the first campaign of the format. Formats: svg, dot (Graphviz).`,
+		Example: `  thresh fresnelfir graph -o protocols.svg
+  thresh fresnelfir graph model.json --format dot | dot -Tpdf > protocols.pdf`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if format != "svg" && format != "dot" {
+				return usagef("--format must be svg or dot, got %q", format)
+			}
+			e, err := a.protocolGraph(c.Context(), dir, first(args, "latest"))
+			if err != nil {
+				return err
+			}
+			return a.output(out, func(w io.Writer) error {
+				if format == "dot" {
+					return writeDot(w, e.Graph)
+				}
+				return report.GraphSVG(w, e)
+			})
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().StringVar(&format, "format", "svg", "svg or dot")
+	c.Flags().StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"svg", "dot"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// protocolGraph is the graph of a run, or of a document if what names a file.
+func (a *application) protocolGraph(ctx context.Context, dir, what string) (*campaign.Exhibit, error) {
+	var list []campaign.Exhibit
+	if text, err := os.ReadFile(what); err == nil {
+		d, diags := a.only("fresnelfir")[0].Compile(ctx, campaign.Spec{Path: what, Data: text}, campaign.Settings{})
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		s, _ := campaign.As[campaign.Summarizer[any]](d[0])
+		list = s.Summarize(d[0].Start(campaign.Facts{}))
+	} else {
+		runs, err := a.explored(dir, what)
+		if err != nil {
+			return nil, err
+		}
+		list = runs[0].Exhibits
+	}
+	for i := range list {
+		if list[i].Graph != nil {
+			return &list[i], nil
+		}
+	}
+	return nil, diag.Refused("%s holds no graph", what)
+}
+
+// writeDot writes a graph in the language of Graphviz.
+func writeDot(w io.Writer, g *campaign.Graph) error {
+	var b strings.Builder
+	b.WriteString("digraph protocols {\n  node [shape=box, style=rounded];\n")
+	for _, n := range g.Nodes {
+		style := ""
+		if n.Hits == 0 {
+			style = ", style=\"rounded,dashed\""
+		}
+		fmt.Fprintf(&b, "  %q [label=%q%s];\n", n.ID, fmt.Sprintf("%s\n%d", n.Label, n.Hits), style)
+	}
+	for _, e := range g.Edges {
+		label := e.Label
+		if label != "" {
+			label = fmt.Sprintf("%s\n%d", e.Label, e.Hits)
+		}
+		fmt.Fprintf(&b, "  %q -> %q [label=%q];\n", e.From, e.To, label)
+	}
+	b.WriteString("}\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}

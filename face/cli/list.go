@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/store"
+)
+
+func (a *application) listCommand() *cobra.Command {
+	var dir string
+	var q app.RunQuery
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List stored runs, newest first",
+		Long: `List prints one line for each stored run. STATUS is done, running, interrupted
+(thresh run --resume RUN continues it) or error; VERDICT is pass, fail or error.`,
+		Example: `  thresh list
+  thresh list --verdict fail --limit 5
+  thresh list --json | jq -r '.[].run_id'`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			st, err := a.app.ExistingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			runs, err := st.Runs(q)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				enc := json.NewEncoder(a.io.Out)
+				enc.SetIndent("", "  ")
+				return enc.Encode(runs)
+			}
+			if len(runs) == 0 {
+				fmt.Fprintln(a.io.Err, "no runs in "+dir)
+				return nil
+			}
+			return a.showRuns(runs)
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().IntVar(&q.Limit, "limit", 50, "at most so many")
+	c.Flags().IntVar(&q.Offset, "offset", 0, "pass over the newest so many")
+	c.Flags().StringVar(&q.Contract, "contract", "", "only runs of this format")
+	c.Flags().StringVar(&q.Verdict, "verdict", "", "only runs with this verdict (pass, fail, error)")
+	c.Flags().StringVar(&q.Text, "search", "", "only runs whose campaigns or findings hold this text")
+	c.Flags().BoolVar(&asJSON, "json", false, "JSON instead of a table")
+	return c
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func (a *application) gcCommand() *cobra.Command {
+	var dir string
+	var keep int
+	var dry bool
+	c := &cobra.Command{
+		Use:   "gc",
+		Short: "Remove old runs and what only they needed",
+		Long: `Gc removes all runs but the newest --keep, and the stored contents that no
+remaining run mentions. A run that is being written is never removed.`,
+		Example: `  thresh gc --keep 20
+  thresh gc --keep 20 --dry-run`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if keep < 0 {
+				return usagef("--keep must not be negative, got %d", keep)
+			}
+			st, err := a.app.ExistingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			res, err := st.GC(keep, dry)
+			if err != nil {
+				return err
+			}
+			verb := "removed"
+			if dry {
+				verb = "would remove"
+			}
+			fmt.Fprintf(a.io.Out, "%s %s and %s, %s\n", verb, diag.Plural(len(res.Runs), "run"), diag.Plural(res.Blobs, "blob"), diag.Plural(res.Bytes, "byte"))
+			return nil
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().IntVar(&keep, "keep", 0, "keep the newest so many runs")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only say what would be removed")
+	_ = c.MarkFlagRequired("keep")
+	return c
+}
+
+// showRuns prints the table of runs. In a narrow terminal the seconds go and the
+// names of campaigns are cut in their middle; no line is longer than it is wide.
+func (a *application) showRuns(runs []store.RunSummary) error {
+	width, when, room := a.width(), time.DateTime, 60
+	if width > 0 {
+		const fixed = len("interrupted  VERDICT  FINDINGS  ") + 2
+		taken := len("CASES") + 2
+		for _, r := range runs {
+			taken = max(taken, len(diag.Number(r.Cases.Run))+2)
+		}
+		run := 0
+		for _, r := range runs {
+			run = max(run, len(r.RunID))
+		}
+		taken += fixed + run
+		if room = min(60, width-taken-len(when)-2); room < len("CAMPAIGNS") {
+			when = "01-02 15:04"
+			room = max(len("CAMPAIGNS"), min(60, width-taken-len(when)-2))
+		}
+	}
+	w := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tSTATUS\tVERDICT\tCASES\tFINDINGS\tSTARTED\tCAMPAIGNS")
+	for _, r := range runs {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.RunID, r.Status, orDash(r.Verdict), diag.Number(r.Cases.Run), r.Findings,
+			r.Created.Local().Format(when), report.Middle(strings.Join(r.Campaigns, ", "), room))
+	}
+	return w.Flush()
+}
+
+// width is the columns of a terminal, or what COLUMNS says; 0: unknown.
+func (a *application) width() int {
+	if n, err := strconv.Atoi(a.io.Getenv("COLUMNS")); err == nil && n > 0 {
+		return max(n, 40)
+	}
+	if !a.io.OutTTY {
+		return 0
+	}
+	return a.io.Width
+}

@@ -1,0 +1,312 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Stdio is the world as the command line sees it.
+type Stdio struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Getenv   func(string) string
+	OutTTY   bool // standard output is a terminal
+	ErrTTY   bool // standard error is a terminal
+	Width    int  // columns of the terminal; 0: unknown
+}
+
+// System is the standard input, output and environment of the process.
+func System() Stdio {
+	s := Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
+	s.OutTTY = term.IsTerminal(int(os.Stdout.Fd()))
+	s.ErrTTY = term.IsTerminal(int(os.Stderr.Fd()))
+	if w, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
+		s.Width = w
+	}
+	return s
+}
+
+// color reports whether text for a stream may be coloured.
+func (s Stdio) color(tty bool) bool {
+	return tty && s.Getenv("NO_COLOR") == "" && s.Getenv("TERM") != "dumb"
+}
+
+// exitError carries an exit code whose reason was told already.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// Main runs one command line and returns the exit code of the process. The
+// contracts are there beside the built-in ones.
+func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
+	if code, ran := app.Hidden(argv); ran {
+		return code
+	}
+	outliveFileLimit()
+	ctx, stop := signal.NotifyContext(context.Background(), interruptions()...)
+	defer stop()
+	go func() { // a second signal ends the process at once
+		<-ctx.Done()
+		stop()
+	}()
+	root := newRoot(&io, contracts)
+	root.SetArgs(argv[1:])
+	root.SetIn(io.In)
+	root.SetOut(io.Out)
+	root.SetErr(io.Err)
+	c, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return diag.ExitOK
+	}
+	if c.Annotations[begun] == "" { // refused before the verb had its turn
+		err = usageOf(c, err)
+	}
+	var code exitError
+	if errors.As(err, &code) {
+		return int(code)
+	}
+	tell(io, err)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return diag.ExitInterrupted
+	}
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return diag.ExitRefused
+	}
+	return diag.ExitCode(err)
+}
+
+// application is what every verb works with.
+type application struct {
+	io  *Stdio
+	app *app.App
+}
+
+func newApplication(io *Stdio, contracts []campaign.Contract) *application {
+	a := &application{io: io, app: app.New(contracts...)}
+	a.app.Note = func(line string) { fmt.Fprintln(io.Err, printable(line)) }
+	a.app.Warn = a.warn
+	a.app.Getenv = io.Getenv
+	return a
+}
+
+// tell shows an error to people.
+func tell(io Stdio, err error) {
+	style := diag.Style{Color: io.color(io.ErrTTY)}
+	var list diag.List
+	if errors.As(err, &list) {
+		fmt.Fprint(io.Err, list.Render(style))
+		return
+	}
+	label := "thresh: error: "
+	if style.Color {
+		label = "thresh: \x1b[1;31merror\x1b[0m: "
+	}
+	fmt.Fprintln(io.Err, label+printable(err.Error()))
+	if h := diag.Hint(err); h != "" {
+		fmt.Fprintln(io.Err, "  hint: "+h)
+	}
+}
+
+// printable makes control characters harmless for a terminal; lines stay.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// newRoot builds the command tree.
+func newRoot(io *Stdio, contracts []campaign.Contract) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "thresh",
+		Short: "beat software until the bugs fall out",
+		Long: `Thresh runs documents that say how software is to be tested. It runs the cases
+they ask for, groups what fails into findings, makes each finding's input small
+and says how to see it again. What format a document has it finds out by itself.
+
+Runs are kept in the folder .thresh, where the verbs below find them.
+
+Exit codes, for every verb: 0 all held, 1 findings or failures, 2 a document or
+the command line was refused, 3 the environment failed, 130 interrupted.`,
+		Example: `  thresh demo                          see it work, nothing to set up
+  thresh run spec.json                 run a campaign
+  thresh check spec.json               say everything that can be said without running
+  thresh show F-3fa9c1d2e0             look at a finding
+  thresh replay F-3fa9c1d2e0           does it still show? exit 1: yes, 0: no`,
+		Version:       app.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.AddGroup(
+		&cobra.Group{ID: "main", Title: "Run:"},
+		&cobra.Group{ID: "work", Title: "Work on stored runs and findings:"},
+		&cobra.Group{ID: "fleet", Title: "Many machines:"},
+		&cobra.Group{ID: "contract", Title: "Formats:"},
+	)
+	a := newApplication(io, contracts)
+	for _, c := range []*cobra.Command{
+		a.runCommand(), a.checkCommand(), a.mutateCommand(), a.demoCommand(), a.tryCommand(), a.initCommand(), a.schemaCommand(), a.systemCommand(),
+	} {
+		c.GroupID = "main"
+		root.AddCommand(c)
+	}
+	for _, c := range []*cobra.Command{
+		a.listCommand(), a.showCommand(), a.replayCommand(), a.tryCaseCommand(), a.shrinkCommand(), a.promoteCommand(),
+		a.reportCommand(), a.compareCommand(), a.verifyCommand(), a.uiCommand(), a.mcpCommand(), a.gcCommand(),
+	} {
+		c.GroupID = "work"
+		root.AddCommand(c)
+	}
+	for _, c := range []*cobra.Command{a.workerCommand(), a.topCommand()} {
+		c.GroupID = "fleet"
+		root.AddCommand(c)
+	}
+	for _, c := range []*cobra.Command{a.fuzzspecCommand(), a.operatorCommand(), a.flakestormCommand(), a.fresnelfirCommand(), a.spectestCommand()} {
+		c.GroupID = "contract"
+		root.AddCommand(c)
+	}
+	root.InitDefaultCompletionCmd()
+	root.SetHelpCommand(helpCommand(root))
+	requireSubcommand(root)
+	markBegun(root)
+	return root
+}
+
+// begun is the annotation of a command whose verb has begun: its errors are
+// its own, and no longer those of its command line.
+const begun = "begun"
+
+// markBegun makes every command say that its verb has begun.
+func markBegun(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		markBegun(sub)
+	}
+	if run := c.RunE; run != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			c.Annotations = map[string]string{begun: "yes"}
+			return run(c, args)
+		}
+	}
+}
+
+// usageOf makes an error of the command line one, with how the command is used.
+func usageOf(c *cobra.Command, err error) error {
+	var coded *diag.CodedError
+	if errors.As(err, &coded) {
+		return err
+	}
+	return diag.WithHint(diag.Refused("%s: %w", c.CommandPath(), err), "usage: "+c.UseLine())
+}
+
+// requireSubcommand makes a group command without a verb show its help, and
+// one with an unknown verb name the nearest.
+func requireSubcommand(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		requireSubcommand(sub)
+	}
+	if c.Runnable() || !c.HasSubCommands() {
+		return
+	}
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		return unknownCommand(c, args[0])
+	}
+}
+
+// unknownCommand names the nearest verb for one that c does not have.
+func unknownCommand(c *cobra.Command, name string) error {
+	names := make([]string, 0, len(c.Commands()))
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	err := diag.Refused("%s has no command %q", c.CommandPath(), name)
+	if hint := diag.DidYouMean(name, names); hint != "" {
+		return diag.WithHint(err, hint)
+	}
+	return err
+}
+
+// helpCommand is thresh help, which knows when there is nothing to tell.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil {
+				return diag.Refused("%w", err)
+			}
+			if len(rest) > 0 {
+				return unknownCommand(c, rest[0])
+			}
+			c.InitDefaultHelpFlag()
+			c.InitDefaultVersionFlag()
+			return c.Help()
+		},
+	}
+}
+
+// flagError names the nearest flag for one that does not exist.
+func flagError(c *cobra.Command, err error) error {
+	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
+		return unknownCommand(c, words[0]) // its flags are those of a verb that is not there
+	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		return diag.Refused("--%s must be %s, got %q", f.Name, flagWants(f), invalid.GetValue())
+	}
+	name, found := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !found {
+		return diag.WithHint(diag.Refused("%s: %w", c.CommandPath(), err), "see "+c.CommandPath()+" --help")
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	e := diag.Refused("%s has no flag --%s", c.CommandPath(), name)
+	if n := diag.Nearest(name, names); n != "" {
+		return diag.WithHint(e, "did you mean --"+n+"?")
+	}
+	return diag.WithHint(e, "see "+c.CommandPath()+" --help")
+}
+
+// flagWants says what values a flag takes.
+func flagWants(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64":
+		return "an integer"
+	case "duration":
+		return "a time such as 90s or 10m"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + f.Value.Type()
+}

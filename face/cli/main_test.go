@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestHelpOfEveryCommand holds every command, also those to come, to a line, a
+// page and examples that are about it.
+func TestHelpOfEveryCommand(t *testing.T) {
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		if c.Name() == "help" || c.Name() == "completion" || c.Hidden {
+			return
+		}
+		if c.Short == "" || strings.HasSuffix(c.Short, ".") {
+			t.Errorf("%s: the short text must be a line without a full stop, is %q", c.CommandPath(), c.Short)
+		}
+		if c.HasSubCommands() {
+			for _, sub := range c.Commands() {
+				visit(sub)
+			}
+			return
+		}
+		if !strings.Contains(c.Example, c.CommandPath()) {
+			t.Errorf("%s: no example shows it:\n%s", c.CommandPath(), c.Example)
+		}
+		for line := range strings.Lines(c.Example) {
+			if !strings.HasPrefix(line, "  thresh ") && !(strings.HasPrefix(line, "  ") && strings.Contains(line, "| thresh ")) {
+				t.Errorf("%s: an example must be indented by two and begin with thresh: %q", c.CommandPath(), line)
+			}
+		}
+	}
+	visit(newRoot(&Stdio{}, nil))
+}
+
+// TestColor: colour is for terminals whose user has not declined it.
+func TestColor(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		tty  bool
+		env  map[string]string
+		want bool
+	}{
+		{"terminal", true, nil, true},
+		{"pipe", false, nil, false},
+		{"NO_COLOR", true, map[string]string{"NO_COLOR": "1"}, false},
+		{"empty NO_COLOR", true, map[string]string{"NO_COLOR": ""}, true},
+		{"dumb terminal", true, map[string]string{"TERM": "dumb"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			code := Main([]string{"thresh", "run"}, Stdio{
+				In: strings.NewReader(""), Out: &out, Err: &errs, ErrTTY: c.tty, Getenv: func(k string) string { return c.env[k] },
+			})
+			if code != 2 || out.Len() > 0 {
+				t.Errorf("exit code %d, standard output %q", code, out.String())
+			}
+			if got := strings.Contains(errs.String(), "\x1b["); got != c.want {
+				t.Errorf("coloured: %t, want %t: %q", got, c.want, errs.String())
+			}
+		})
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain, süß\tand\nlines":  "plain, süß\tand\nlines",
+		"\x1b[2J\r\x00\x7f\u009b": "\uFFFD[2J\uFFFD\uFFFD\uFFFD\uFFFD",
+	} {
+		if got := printable(in); got != want {
+			t.Errorf("printable(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,422 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/contract/operator"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/system/python"
+)
+
+// operatorCommand is the verbs that are special to the Operator Contract.
+func (a *application) operatorCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "operator",
+		Short: "Operator Contract v0.1: list, show and check operators, statistics",
+		Long: `The verbs that are special to the Operator Contract v0.1. thresh mutate makes
+children of prompts, and thresh run runs a campaign of them.`,
+	}
+	c.AddCommand(a.operatorList(), a.operatorShow(), a.operatorCheck(), a.operatorStats(), a.operatorSchema())
+	return c
+}
+
+// operatorSource says which operators a verb works with.
+type operatorSource struct {
+	folders    []string
+	noBuiltins bool
+	strict     bool
+}
+
+func (s *operatorSource) register(c *cobra.Command) {
+	c.Flags().StringArrayVar(&s.folders, "operators", nil, "further operators: every op_*.star and op_*.py in `FOLDER`, or a file; repeatable")
+	c.Flags().BoolVar(&s.noBuiltins, "no-builtins", false, "do not use the built-in operators")
+	c.Flags().BoolVar(&s.strict, "strict", false, "refuse plug-ins that give rise to warnings, and folders in which one is damaged")
+}
+
+// registry loads the operators that the filter names; what is wrong with a
+// plug-in is an error or, in a folder with others, a warning that is shown.
+func (a *application) registry(ctx context.Context, s *operatorSource, f mutator.Filter) (*mutator.Registry, *operator.Plugins, error) {
+	r, plugins, list := loadOperators(ctx, s, f)
+	switch {
+	case list.HasErrors() || s.strict && len(list) > 0:
+		return nil, nil, list
+	case plugins.HostErr != nil:
+		return nil, nil, plugins.HostErr
+	case len(r.Entries()) == 0:
+		return nil, nil, diag.WithHint(diag.Refused("there are no operators"), "--operators names some")
+	}
+	a.warn(list)
+	return r, plugins, nil
+}
+
+// loadOperators loads the operators that the filter names and that can be used;
+// the list is all that is wrong with the others.
+func loadOperators(ctx context.Context, s *operatorSource, f mutator.Filter) (*mutator.Registry, *operator.Plugins, diag.List) {
+	b := app.NewBundle()
+	plugins := operator.LoadWanted(ctx, s.folders, operator.Disk{Read: b.Read, List: b.List}, python.OpenOperators, f.Named)
+	var entries []mutator.Entry
+	if !s.noBuiltins {
+		entries = mutator.Builtins()
+	}
+	r, twice := mutator.NewRegistry(operator.Settled(append(entries, plugins.Entries...), f))
+	return r, plugins, append(plugins.Spared(), twice...)
+}
+
+// operatorFilter narrows operators on the command line.
+type operatorFilter struct {
+	bucket, surface, riskMax string
+	include, exclude         []string
+}
+
+func (f *operatorFilter) register(c *cobra.Command) {
+	c.Flags().StringVar(&f.bucket, "bucket", "", "those for a `BUCKET`: a concept, LLM06:2025, or a name such as LLM01_PROMPT_INJECTION")
+	c.Flags().StringVar(&f.surface, "surface", "", "those for a `SURFACE`, such as RAG_CONTEXT")
+	c.Flags().StringVar(&f.riskMax, "risk-max", "", "those of at most this `RISK`: LOW, MEDIUM or HIGH")
+	c.Flags().StringArrayVar(&f.include, "include", nil, "those whose id matches a `PATTERN`, such as 'op_enc_*'; repeatable")
+	c.Flags().StringArrayVar(&f.exclude, "exclude", nil, "but not those whose id matches a `PATTERN`; repeatable")
+}
+
+// filter reads the flags; the buckets' warnings are shown.
+func (a *application) filter(f *operatorFilter) (mutator.Filter, error) {
+	out := mutator.Filter{Include: f.include, Exclude: f.exclude, Controls: true}
+	var list diag.List
+	if f.bucket != "" {
+		b, found := textop.ParseBucket(f.bucket)
+		out.Bucket = b
+		list = append(list, onFlag("--bucket", found)...)
+	}
+	if f.surface != "" {
+		s, found := textop.ParseSurface(f.surface)
+		out.Surface = s
+		list = append(list, onFlag("--surface", found)...)
+	}
+	if f.riskMax != "" {
+		out.RiskMax = textop.Risk(strings.ToUpper(f.riskMax))
+		if out.RiskMax.Rank() <= 0 {
+			return out, usagef("--risk-max must be LOW, MEDIUM or HIGH, got %q", f.riskMax)
+		}
+	}
+	for _, p := range slices.Concat(f.include, f.exclude) {
+		if _, err := filepath.Match(p, ""); err != nil {
+			return out, usagef("%q is no pattern: * stands for any letters, ? for one, [a-z] for one of them", p)
+		}
+	}
+	if list.HasErrors() {
+		return out, list
+	}
+	a.warn(list)
+	return out, nil
+}
+
+// onFlag says that diagnostics are about a flag.
+func onFlag(flag string, list diag.List) diag.List {
+	for i := range list {
+		list[i].Pos.File = flag
+	}
+	return list
+}
+
+func (a *application) operatorList() *cobra.Command {
+	var src operatorSource
+	var f operatorFilter
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List operators by bucket, surface and risk",
+		Example: `  thresh operator list --bucket prompt-injection --surface RAG_CONTEXT
+  thresh operator list --bucket LLM06:2023 --risk-max MEDIUM
+  thresh operator list --operators my-operators --no-builtins`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			filter, err := a.filter(&f)
+			if err != nil {
+				return err
+			}
+			r, _, err := a.registry(c.Context(), &src, filter)
+			if err != nil {
+				return err
+			}
+			var list []mutator.Entry
+			for _, i := range r.Select(filter) {
+				list = append(list, r.Entries()[i])
+			}
+			if asJSON {
+				return a.operatorsJSON(list)
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(a.io.Err, "no operator passes")
+				return nil
+			}
+			return a.operatorTable(list)
+		},
+	}
+	f.register(c)
+	src.register(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func (a *application) operatorTable(list []mutator.Entry) error {
+	w := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "OPERATOR\tRISK\tSURFACES\tBUCKETS")
+	for _, e := range list {
+		var buckets []string
+		for _, b := range e.Meta.Buckets {
+			buckets = append(buckets, operator.BucketLabel(b))
+		}
+		var surfaces []string
+		for _, s := range e.Meta.Surfaces {
+			surfaces = append(surfaces, string(s))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Meta.ID, e.Meta.Risk, strings.Join(surfaces, ", "), strings.Join(buckets, ", "))
+	}
+	if err := w.Flush(); err != nil {
+		return diag.Environment("writing the list: %w", err)
+	}
+	return nil
+}
+
+// operatorRecord is what is known of an operator, for programs.
+type operatorRecord struct {
+	ID       string        `json:"op_id"`
+	Kind     mutator.Kind  `json:"kind"`
+	Source   string        `json:"source,omitempty"`
+	Buckets  []string      `json:"buckets"`
+	Refs     []string      `json:"bucket_refs"`
+	Tags     []string      `json:"bucket_tags"`
+	Surfaces []string      `json:"surface_compat"`
+	Risk     textop.Risk   `json:"risk_level"`
+	Strength [2]int        `json:"strength_range"`
+	Params   []recordParam `json:"params"`
+	Over     string        `json:"over_length"`
+	Purpose  string        `json:"purpose,omitempty"`
+	Doc      string        `json:"strength_doc,omitempty"`
+	Origin   string        `json:"origin,omitempty"`
+	Inverse  string        `json:"inverse,omitempty"`
+}
+
+type recordParam struct {
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"`
+	Choices []string `json:"choices,omitempty"`
+	Doc     string   `json:"doc,omitempty"`
+}
+
+func recordOf(e mutator.Entry) operatorRecord {
+	m := e.Meta
+	r := operatorRecord{
+		ID: m.ID, Kind: e.Kind, Tags: m.BucketTags, Surfaces: m.SurfaceTags, Risk: m.Risk, Strength: [2]int{m.Strength.Min, m.Strength.Max},
+		Over: string(m.OverLength), Purpose: m.Purpose, Doc: m.StrengthDoc, Origin: m.Origin, Inverse: m.Inverse, Params: []recordParam{},
+	}
+	if e.Source.File != "" {
+		r.Source = e.Source.String()
+	}
+	for _, b := range m.Buckets {
+		r.Buckets = append(r.Buckets, string(b))
+		for _, c := range textop.Concepts() {
+			if c.Bucket == b {
+				r.Refs = append(r.Refs, c.IDs()...)
+			}
+		}
+	}
+	for _, p := range m.Params {
+		r.Params = append(r.Params, recordParam(p))
+	}
+	return r
+}
+
+func (a *application) operatorsJSON(list []mutator.Entry) error {
+	enc := json.NewEncoder(a.io.Out)
+	enc.SetEscapeHTML(false)
+	for _, e := range list {
+		if err := enc.Encode(recordOf(e)); err != nil {
+			return diag.Environment("writing the list: %w", err)
+		}
+	}
+	return nil
+}
+
+func (a *application) operatorShow() *cobra.Command {
+	var src operatorSource
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show all that is known of an operator",
+		Example: `  thresh operator show op_enc_base64`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			r, _, err := a.registry(c.Context(), &src, mutator.Filter{})
+			if err != nil {
+				return err
+			}
+			e, err := entryOf(r, args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.operatorsJSON([]mutator.Entry{e})
+			}
+			return a.showOperator(recordOf(e), e.Meta)
+		},
+	}
+	src.register(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
+	return c
+}
+
+// entryOf finds an operator by its id.
+func entryOf(r *mutator.Registry, id string) (mutator.Entry, error) {
+	i := r.Find(id)
+	if i >= 0 {
+		return r.Entries()[i], nil
+	}
+	err := diag.Refused("there is no operator %q", id)
+	if hint := diag.DidYouMean(id, r.IDs()); hint != "" {
+		return mutator.Entry{}, diag.WithHint(err, hint)
+	}
+	return mutator.Entry{}, diag.WithHint(err, "thresh operator list shows all")
+}
+
+func (a *application) showOperator(r operatorRecord, m *textop.Meta) error {
+	w := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, printable(value))
+		}
+	}
+	row("operator", r.ID)
+	row("kind", string(r.Kind))
+	row("source", r.Source)
+	row("purpose", r.Purpose)
+	for i, b := range m.Buckets {
+		name := "buckets"
+		if i > 0 {
+			name = " "
+		}
+		text := string(b)
+		for _, c := range textop.Concepts() {
+			if ids := c.IDs(); c.Bucket == b && len(ids) > 0 {
+				text += " (" + strings.Join(ids, ", ") + ")"
+			}
+		}
+		row(name, text)
+	}
+	row("surfaces", strings.Join(r.Surfaces, ", "))
+	row("risk", string(r.Risk))
+	row("strength", fmt.Sprintf("%d to %d", r.Strength[0], r.Strength[1]))
+	row(" ", r.Doc)
+	for i, p := range r.Params {
+		name := "parameters"
+		if i > 0 {
+			name = " "
+		}
+		text := p.Name + ": " + p.Kind
+		if len(p.Choices) > 0 {
+			text += " (" + strings.Join(p.Choices, ", ") + ")"
+		}
+		if p.Doc != "" {
+			text += ", " + p.Doc
+		}
+		row(name, text)
+	}
+	row("too long", map[textop.OverLength]string{textop.SkipLong: "SKIPPED (option A of OC-6.3)", textop.RefuseLong: "INVALID (option B of OC-6.3)"}[m.OverLength])
+	row("inverse", r.Inverse)
+	row("origin", r.Origin)
+	if err := w.Flush(); err != nil {
+		return diag.Environment("writing: %w", err)
+	}
+	return nil
+}
+
+func (a *application) operatorSchema() *cobra.Command {
+	return &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON Schema of a campaign's document",
+		Example: `  thresh operator schema > operators.schema.json`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := a.io.Out.Write(operator.Schema())
+			return err
+		},
+	}
+}
+
+func (a *application) operatorStats() *cobra.Command {
+	var out, base string
+	c := &cobra.Command{
+		Use:   "stats VERDICTS...",
+		Short: "Count verdicts by bucket and operator, as a statistics file",
+		Long: `Stats reads verdicts as lines of JSON (bucket_id, op_id or mutation_trace, verdict,
+oracle_score) and writes a file of operator_stats_by_bucket.v0.1, which a
+learning policy can begin with. A verdict on a child counts for every operator
+that had a part in it.`,
+		Example: `  thresh operator stats verdicts.jsonl --out stats.json`,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			stats := new(mutator.Stats)
+			if base != "" {
+				data, err := os.ReadFile(base)
+				if err == nil {
+					stats, err = mutator.DecodeStats(data)
+				}
+				if err != nil {
+					return diag.Refused("%s: %s", base, app.Reason(err))
+				}
+			}
+			now := epoch(time.Now())
+			var list diag.List
+			for _, path := range args {
+				data, err := os.ReadFile(path)
+				if err != nil {
+					list = append(list, diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: path}, Message: app.Reason(err)})
+					continue
+				}
+				verdicts, found := operator.DecodeVerdicts(path, data)
+				list = append(list, found...)
+				for _, v := range verdicts {
+					for _, op := range v.Operators {
+						at := v.At
+						if at == 0 {
+							at = now
+						}
+						stats.Report(string(v.Bucket), op, v.Judgement, v.Score, at)
+					}
+				}
+			}
+			if list.HasErrors() {
+				return list
+			}
+			a.warn(list)
+			text, err := stats.Encode(now)
+			if err != nil {
+				return err
+			}
+			if out != "" && out != "-" {
+				if err := app.WriteWhole(out, text, 0o644); err != nil {
+					return diag.Environment("writing %s: %w", out, err)
+				}
+				return nil
+			}
+			_, err = a.io.Out.Write(text)
+			return err
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "write to `FILE` in place of standard output")
+	c.Flags().StringVar(&base, "add-to", "", "begin with the counts of a statistics `FILE`")
+	return c
+}
+
+func epoch(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+)
+
+func (a *application) reportCommand() *cobra.Command {
+	var dir, format, out string
+	c := &cobra.Command{
+		Use:   "report [RUN]",
+		Short: "Write a report of a stored run",
+		Long: `Report writes a stored run in one of the report formats. RUN is a run id, a
+unique beginning of one, "latest" (the default) or "latest~1".`,
+		Example: `  thresh report --format html -o report.html
+  thresh report latest~1 --format json | jq .verdict
+  thresh report --format schema           the JSON Schema of the JSON report`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if format == "schema" {
+				return a.output(out, func(w io.Writer) error { _, err := w.Write(report.Schema()); return err })
+			}
+			f, err := report.ByName(format)
+			if err != nil {
+				return diag.Refused("%w", err)
+			}
+			st, err := a.app.ExistingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			rec, err := st.Record(first(args, "latest"))
+			if err != nil {
+				return err
+			}
+			opt := a.runReportOptions(st, rec, f.Name, out == "-")
+			if opt.Since, _, err = a.app.Since(st, rec, nil); err != nil {
+				return err
+			}
+			return a.output(out, func(w io.Writer) error { return f.Write(w, rec, opt) })
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().StringVarP(&format, "format", "f", "text", "text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf, or schema")
+	c.Flags().StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
+	_ = c.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return formatNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+	return c
+}
+
+// first is the first argument, or def.
+func first(args []string, def string) string {
+	if len(args) > 0 {
+		return args[0]
+	}
+	return def
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range report.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func completeReport(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	for _, f := range report.Formats() {
+		out = append(out, f.Name+"=report"+f.Extension)
+	}
+	return out, cobra.ShellCompDirectiveNoSpace
+}
+
+// parseReport splits FORMAT=FILE.
+func parseReport(arg string) (report.Format, string, error) {
+	name, file, ok := strings.Cut(arg, "=")
+	if !ok || file == "" {
+		return report.Format{}, "", diag.WithHint(diag.Refused("--report must be FORMAT=FILE, got %q", arg), "for example --report html=report.html")
+	}
+	f, err := report.ByName(name)
+	if err != nil {
+		return f, "", diag.Refused("--report %s: %w", arg, err)
+	}
+	return f, file, nil
+}
+
+func (a *application) reportOptions(st *app.Store, terminal bool) report.Options {
+	opt := report.Options{Width: a.io.Width, Color: terminal && a.io.color(a.io.OutTTY)}
+	if st != nil {
+		opt.Blob = st.Blob
+	}
+	return opt
+}
+
+// runReportOptions are those of a report of a whole run, which may list cases.
+func (a *application) runReportOptions(st *app.Store, rec campaign.Record, format string, terminal bool) report.Options {
+	opt := a.reportOptions(st, terminal)
+	opt.Cases = a.app.Cases(st, rec, format)
+	return opt
+}
+
+// report writes the reports that were asked for, and the screen to standard
+// output unless one of them goes there. The screen is the text report if nil.
+// It returns how the run compares with the baseline, or an earlier one.
+func (a *application) report(rec campaign.Record, flags *runFlags) (*app.Comparison, error) {
+	st, err := a.app.OpenStore(flags.store)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	toStdout, screen := false, flags.screen
+	since, changed, failed := a.app.Since(st, rec, flags.base) // the reports that can be written are, also if one cannot
+	for _, r := range flags.reports {
+		f, file, err := parseReport(r)
+		if err != nil {
+			return changed, err
+		}
+		toStdout = toStdout || file == "-"
+		opt := a.runReportOptions(st, rec, f.Name, file == "-")
+		opt.Since = since
+		failed = errors.Join(failed, a.output(file, func(w io.Writer) error { return f.Write(w, rec, opt) }))
+	}
+	if toStdout {
+		return changed, failed
+	}
+	if screen == nil {
+		f, err := report.ByName("text")
+		if err != nil {
+			return changed, err
+		}
+		opt := a.reportOptions(st, true)
+		opt.Since = since
+		screen = func(w io.Writer, rec campaign.Record) error { return f.Write(w, rec, opt) }
+	}
+	return changed, errors.Join(failed, a.output("-", func(w io.Writer) error { return screen(w, rec) }))
+}
+
+// output writes to a file, whole or not at all, or to standard output.
+func (a *application) output(file string, write func(io.Writer) error) error {
+	if file == "-" {
+		if err := write(a.io.Out); err != nil {
+			return diag.Environment("writing to standard output: %w", err)
+		}
+		return nil
+	}
+	if err := app.WriteWholly(file, 0o644, write); err != nil {
+		return diag.Environment("writing %s: %s", file, app.Reason(err))
+	}
+	return nil
+}

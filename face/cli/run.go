@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+func (a *application) runCommand() *cobra.Command {
+	var f runFlags
+	var watch, update, exits bool
+	c := &cobra.Command{
+		Use:   "run PATH...",
+		Short: "Run documents as one run: find, group, shrink and report what fails",
+		Long: `Run finds out which format each document has, runs all of them as one run with
+one exit code, and reports what fails: grouped, confirmed, made small.
+
+A PATH is a document or a folder, which is searched for documents (.json, .yaml,
+.yml and .md files; hidden folders are skipped). A flag marked [FORMAT] is for
+documents of that format alone.
+
+Neither --workers nor how often a run was interrupted changes what it says: equal
+runs have equal digests.
+
+Exit codes: 0 all held, 1 findings or failures, 2 a document was refused,
+3 the environment failed, 130 interrupted (the run is kept and can be resumed).`,
+		Example: `  thresh run spec.json
+  thresh run specs/ -j 8 --time 10m
+  thresh run spec.json --report html=report.html --report junit=junit.xml
+  thresh run docs/ --watch
+  thresh run --resume latest`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if update || exits {
+				if f.resume != "" || len(args) == 0 || watch || !update {
+					return usagef("--update needs at least one PATH, and goes with neither --resume nor --watch; --accept-exit goes with --update")
+				}
+				return a.accept(c.Context(), args, &f.options, acceptance{write: true, exits: exits})
+			}
+			if watch {
+				if f.resume != "" || len(args) == 0 {
+					return usagef("--watch needs at least one PATH, and goes with no --resume")
+				}
+				return a.watch(c.Context(), args, &f)
+			}
+			return a.run(c.Context(), args, &f)
+		},
+	}
+	f.register(c, a.app.Contracts)
+	f.registerGate(c)
+	c.Flags().BoolVar(&update, "update", false, "[spectest] rewrite what documents expect where something else came of it, print the diff, keep no run")
+	c.Flags().BoolVar(&exits, "accept-exit", false, "[spectest] with --update, take the exit codes with which commands of transcripts end")
+	c.Flags().BoolVar(&watch, "watch", false, "go on, and run again what changes: documents, and the files and programs of their cases; an interrupt ends it, with exit code 0")
+	return c
+}
+
+// prepare checks the flags and reads the baseline, before a run makes another
+// one "latest".
+func (a *application) prepare(f *runFlags) (err error) {
+	if err = f.validate(); err == nil && f.baseline != "" {
+		f.base, err = a.app.Baseline(f.store, f.baseline)
+	}
+	return err
+}
+
+// run is the verb run; other verbs that end in a run share its parts.
+func (a *application) run(ctx context.Context, paths []string, f *runFlags) error {
+	if err := a.prepare(f); err != nil {
+		return err
+	}
+	a.app.HoldTexts(f.store)
+	if f.resume != "" {
+		if len(paths) > 0 {
+			return usagef("--resume takes the documents from the stored run; name no PATH with it")
+		}
+		if name := f.decided(); name != "" {
+			return usagef("--resume uses the settings of the stored run; --%s cannot be given with it", name)
+		}
+		rec, err := a.app.Resume(ctx, f.resume, a.job(f))
+		return a.close(rec, f, err)
+	}
+	if len(paths) == 0 {
+		return diag.WithHint(usagef("thresh run needs at least one PATH"), "thresh demo needs none; thresh init fuzzspec writes a document to begin with")
+	}
+	rec, err := a.app.Run(ctx, a.job(f, paths...))
+	return a.close(rec, f, err)
+}
+
+// watch runs documents, and runs them again when they change.
+func (a *application) watch(ctx context.Context, paths []string, f *runFlags) error {
+	if err := a.prepare(f); err != nil {
+		return err
+	}
+	return a.app.Watch(ctx, a.job(f, paths...), func(rec campaign.Record, err error) {
+		var code exitError
+		if err = a.close(rec, f, err); err != nil && !errors.As(err, &code) && ctx.Err() == nil {
+			tell(*a.io, err)
+		}
+	})
+}
+
+// job is what the flags ask for.
+func (a *application) job(f *runFlags, paths ...string) app.Job {
+	set := f.settings()
+	job := app.Job{
+		Paths: paths, Store: f.store, Options: set.Options, Seed: set.Seed, Strict: set.Strict,
+		Workers: f.workers, Cases: f.cases, Time: f.time, FailFast: f.failFast, MaxErrors: f.errorLimit, CaseTimeout: f.caseTimeout, Reruns: f.reruns, Shrink: f.shrink,
+		AllowEmpty: f.allowEmpty, Progress: newProgress(a.io, f.quiet).tell, Fleet: f.fleet.job(), Stop: f.stop, StopFrom: f.stopFrom,
+		Self: self,
+	}
+	if job.Fleet != nil && !f.workersGiven() {
+		job.Workers = 0
+	}
+	if job.Shrink == 0 {
+		job.Shrink = -1 // the flag's 0 is none
+	}
+	if f.ui {
+		job.Begun = func(ctx context.Context, b app.Begun) (err error) {
+			f.pagesOver, err = a.whileRunning(ctx, f.store, b)
+			return err
+		}
+	}
+	return job
+}
+
+// execute runs documents as a new run.
+func (a *application) execute(ctx context.Context, docs []app.Document, f *runFlags) (campaign.Record, error) {
+	return a.app.RunDocuments(ctx, docs, a.job(f))
+}
+
+// close reports a run and turns its verdict into an exit code.
+func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
+	if f.pagesOver != nil {
+		defer f.pagesOver()
+	}
+	if rec.RunID == "" {
+		return err
+	}
+	changed, rerr := a.report(rec, f)
+	if rerr != nil {
+		if err == nil {
+			err = rerr
+		} else {
+			tell(*a.io, rerr)
+		}
+	}
+	if rec.Stopped == app.StoppedInterrupted {
+		fmt.Fprintf(a.io.Err, "interrupted; nothing is lost. Go on with:\n  %s\n", app.ShellLine(app.ResumeCommand(f.store, rec.RunID)))
+		return exitError(diag.ExitInterrupted)
+	}
+	if err != nil && rec.Stopped == app.StoppedFatal {
+		tell(*a.io, err)
+		fmt.Fprintf(a.io.Err, "what was run is kept. Once the cause is mended, go on with:\n  %s\n", app.ShellLine(app.ResumeCommand(f.store, rec.RunID)))
+		return exitError(diag.ExitCode(err))
+	}
+	if err != nil {
+		return err
+	}
+	if rec.Verdict == "fail" && !app.Fails(f.failOn, rec, changed) {
+		fmt.Fprintf(a.io.Err, "exit 0: nothing that --fail-on %s asks for\n", f.failOn)
+		return nil
+	}
+	return verdictExit(rec)
+}
+
+// verdictExit is the exit code of a run that came to its end.
+func verdictExit(rec campaign.Record) error {
+	switch rec.Verdict {
+	case "pass":
+		return nil
+	case "fail":
+		return exitError(diag.ExitFindings)
+	}
+	return exitError(diag.ExitEnvironment)
+}
+
+// warn shows what is doubtful about documents.
+func (a *application) warn(list diag.List) {
+	if len(list) > 0 {
+		fmt.Fprint(a.io.Err, list.Render(diag.Style{Color: a.io.color(a.io.ErrTTY)}))
+	}
+}

@@ -1,0 +1,175 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/thresh-dev/thresh/store"
+)
+
+// echoing is an agent that gives the key of its header back in every way that it
+// can think of.
+func echoing(t *testing.T, key *string) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		k := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if k != *key {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		h := hex.EncodeToString([]byte(k))
+		var pieces []string
+		for i := 0; i < len(k); i += 4 {
+			pieces = append(pieces, fmt.Sprintf("data: {\"t\":%q}", k[i:min(i+4, len(k))]))
+		}
+		reply := strings.Join([]string{
+			"LEAK " + k, url.QueryEscape(k), base64.StdEncoding.EncodeToString([]byte("x" + k)), h, h[:11] + "\n" + h[11:], strings.Join(pieces, "\n\n"),
+		}, "\n")
+		_ = json.NewEncoder(w).Encode(map[string]string{"response": reply})
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// forms are what nobody may find of a key.
+func forms(key string) []string {
+	b := base64.StdEncoding.EncodeToString([]byte("x" + key))
+	escaped, _ := json.Marshal(key)
+	return []string{key, url.QueryEscape(key), b[2 : len(b)-4], hex.EncodeToString([]byte(key)), string(escaped[1 : len(escaped)-1])}
+}
+
+// searched is all bytes below a folder, those of blobs and journals expanded.
+func searched(t *testing.T, dir string) []byte {
+	t.Helper()
+	var all bytes.Buffer
+	z, err := zstd.NewReader(nil)
+	must(t, err)
+	defer z.Close()
+	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		all.Write(data)
+		if out, err := z.DecodeAll(data, nil); err == nil {
+			all.Write(out)
+		}
+		return nil
+	}))
+	if list, _ := filepath.Glob(filepath.Join(dir, ".thresh/runs/r*")); len(list) > 0 {
+		st, err := store.Open(filepath.Join(dir, ".thresh"))
+		must(t, err)
+		defer st.Close()
+		for _, run := range list {
+			j, err := st.OpenJournal(filepath.Base(run))
+			must(t, err)
+			for e, err := range j.Evidenced() {
+				must(t, err)
+				fmt.Fprintf(&all, "%s %s %s\n", e.Data, e.Outcome.Title, e.Outcome.Data)
+				for _, a := range e.Outcome.Evidence {
+					all.Write(a.Data)
+				}
+			}
+			must(t, j.Close())
+		}
+	}
+	return all.Bytes()
+}
+
+// A key that an agent echoes in five encodings is in nothing that a run leaves
+// behind or says, whether it came from a variable or stood in the document.
+func TestSecretsStayWhereTheyAre(t *testing.T) {
+	const key = "sk+live/7f3a9c/0011"
+	for _, c := range []struct{ name, header, mark, stored string }{
+		{"variable", "Bearer ${AGENT_KEY}", "[secret AGENT_KEY]", "Bearer ${AGENT_KEY}"},
+		{"literal", "Bearer " + key, "[secret 1]", "Bearer ${secret:1}"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			given := key
+			dir := t.TempDir()
+			doc := filepath.Join(dir, "agent.yaml")
+			must(t, os.WriteFile(doc, fmt.Appendf(nil, `version: "2.0"
+agent:
+  endpoint: %q
+  headers: {Authorization: %q}
+golden_prompts: ["Where is my order?"]
+mutations: {count: 2, types: [noise]}
+model: {provider: ollama, name: none}
+invariants:
+  - {id: quiet, type: not_contains, value: LEAK}
+`, echoing(t, &given)+"/chat", c.header), 0o600))
+			var said bytes.Buffer
+			thresh := func(env string, args ...string) (code int, out string) {
+				cmd := child(t, "thresh", args...)
+				cmd.Dir = dir
+				cmd.Env = append(cmd.Env, env)
+				text, _ := cmd.CombinedOutput()
+				said.Write(text)
+				return cmd.ProcessState.ExitCode(), string(text)
+			}
+			env := "AGENT_KEY=" + key
+			args := []string{"run", "agent.yaml"}
+			for _, format := range []string{"html", "json", "jsonl", "junit", "sarif", "text"} {
+				args = append(args, "--report", format+"=report."+format)
+			}
+			if code, out := thresh(env, args...); code != 1 {
+				t.Fatalf("run: %d\n%s", code, out)
+			}
+			id := regexp.MustCompile(`F-[0-9a-f]{10}`).FindString(said.String())
+			if code, out := thresh(env, "replay", id); code != 1 || !strings.Contains(out, "shows again") {
+				t.Errorf("replay: %d\n%s", code, out)
+			}
+			if code, out := thresh(env, "promote", id, "--to", "kept"); code != 0 {
+				t.Errorf("promote: %d\n%s", code, out)
+			}
+			thresh(env, "show", id)
+			promoted, _ := filepath.Glob(filepath.Join(dir, "kept", id, "flakestorm.yaml"))
+			if len(promoted) != 1 {
+				t.Fatalf("promoted: %q", promoted)
+			}
+			text, err := os.ReadFile(promoted[0])
+			must(t, err)
+			if !bytes.Contains(text, []byte(c.stored)) {
+				t.Errorf("the promoted document names no secret:\n%s", text)
+			}
+			if code, out := thresh("THRESH_SECRET_1="+key, "run", "kept"); c.name == "literal" && code != 1 {
+				t.Errorf("the promoted document with its secret in a variable: %d\n%s", code, out)
+			}
+			must(t, os.Remove(doc)) // it may hold what it holds
+			all := append(searched(t, dir), said.Bytes()...)
+			for _, form := range forms(key) {
+				if n := bytes.Count(all, []byte(form)); n > 0 {
+					at := bytes.Index(all, []byte(form))
+					t.Errorf("%q is there %d times: %q", form, n, all[max(0, at-200):at+60])
+				}
+			}
+			if !bytes.Contains(all, []byte(c.mark)) {
+				t.Errorf("nothing says %s", c.mark)
+			}
+			if c.name == "literal" { // the value is nowhere, unless it is given
+				if code, out := thresh("A=b", "replay", id); code != 3 || !strings.Contains(out, "export THRESH_SECRET_1=") {
+					t.Errorf("replay without the document: %d\n%s", code, out)
+				}
+				if code, out := thresh("THRESH_SECRET_1="+key, "replay", id); code != 1 || !strings.Contains(out, "shows again") {
+					t.Errorf("replay with the secret in a variable: %d\n%s", code, out)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/report"
+)
+
+func (a *application) showCommand() *cobra.Command {
+	var dir, raw, out string
+	var materialize int64
+	c := &cobra.Command{
+		Use:   "show [RUN|FINDING|RUN#CASE]",
+		Short: "Look at a stored run, finding or case",
+		Long: `Show prints the report of a run, or all that is known of a finding: evidence,
+samples, the smallest reproducer.
+
+RUN is a run id, a unique beginning of one, "latest" (the default) or "latest~1".
+FINDING is a finding id, of the newest run that has it, or RUN/FINDING.
+RUN#CASE is one case by its index, with the evidence that the run kept of it; the
+run must have one campaign. Formats that keep none of cases that hold say so, and
+thresh replay RUN#CASE runs the case again.
+
+With --raw it writes bytes that the store keeps for a finding: "minimized" or
+"input". With --materialize it runs a case of a run again and writes it out as
+files, the way users of its format know it, and prints their folder; of a
+finding it is the first case, whatever CASE says.`,
+		Example: `  thresh show                               the newest run
+  thresh show F-3fa9c1d2e0
+  thresh show latest#17                     one case of it
+  thresh show F-3fa9c1d2e0 --raw minimized > crash.bin
+  thresh show latest --materialize 17`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			st, err := a.app.ExistingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			what := first(args, "latest")
+			if c.Flags().Changed("materialize") {
+				folder, err := a.app.Materialize(c.Context(), st, what, materialize)
+				if err == nil {
+					fmt.Fprintln(a.io.Out, folder)
+				}
+				return err
+			}
+			if runID, index, ok := strings.Cut(what, "#"); ok && raw == "" {
+				return a.showCase(st, runID, index, out)
+			}
+			if app.IsFinding(what) {
+				if raw != "" {
+					data, err := a.app.Raw(st, what, raw)
+					if err != nil {
+						return err
+					}
+					return a.output(out, func(w io.Writer) error { _, err := w.Write(data); return err })
+				}
+				rec, f, err := st.Finding(what)
+				if err != nil {
+					return err
+				}
+				return a.output(out, func(w io.Writer) error {
+					return report.FindingText(w, rec, f, a.reportOptions(st, out == "-"))
+				})
+			}
+			if raw != "" {
+				return usagef("--raw needs a finding, got %q", what)
+			}
+			rec, err := st.Record(what)
+			if err != nil {
+				return err
+			}
+			f, err := report.ByName("text")
+			if err != nil {
+				return err
+			}
+			return a.output(out, func(w io.Writer) error { return f.Write(w, rec, a.reportOptions(st, out == "-")) })
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().StringVar(&raw, "raw", "", "write the bytes of the finding's `PART`: minimized or input")
+	c.Flags().StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
+	c.Flags().Int64Var(&materialize, "materialize", 0, "write `CASE` of the run out as files")
+	return c
+}
+
+// showCase prints what is kept of a case of a run of one campaign.
+func (a *application) showCase(st *app.Store, ref, index, out string) error {
+	n, err := caseIndex(index)
+	if err != nil {
+		return err
+	}
+	id, err := st.ResolveRun(ref)
+	if err != nil {
+		return err
+	}
+	o, shown, err := a.app.KeptCase(st, id, "", "", n)
+	if err != nil {
+		return err
+	}
+	return a.output(out, func(w io.Writer) error {
+		line := fmt.Sprintf("case %d: %s", n, o.Verdict)
+		if o.Title != "" {
+			line += ": " + printable(o.Title)
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+		if len(shown) == 0 {
+			_, err := fmt.Fprintf(w, "The run keeps no more of it; thresh replay %s#%d runs it again.\n", id, n)
+			return err
+		}
+		return report.ExhibitsText(w, shown, a.reportOptions(st, out == "-"))
+	})
+}
+
+// caseIndex is the CASE of RUN#CASE.
+func caseIndex(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, usagef("the case in RUN#CASE must be an index from 0, got %q", text)
+	}
+	return n, nil
+}
+
+func (a *application) promoteCommand() *cobra.Command {
+	var dir, to string
+	c := &cobra.Command{
+		Use:   "promote FINDING",
+		Short: "Turn a finding into a regression test",
+		Long: `Promote writes documents that fail while the fault is there and pass once it is
+gone: of the finding's own format, or a Spec-Test and what it runs. Run them with
+thresh run.`,
+		Example: `  thresh promote F-3fa9c1d2e0 --to regressions
+  thresh run regressions`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			st, err := a.app.ExistingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			files, err := a.app.Promote(c.Context(), st, args[0], to)
+			if err != nil {
+				return err
+			}
+			for _, name := range files {
+				fmt.Fprintln(a.io.Out, name)
+			}
+			return nil
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().StringVar(&to, "to", promoteFolder, "`FOLDER` that gets a folder for the finding")
+	return c
+}

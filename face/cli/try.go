@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/app/draft"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// tryTime is how long a draft is run unless told otherwise.
+const tryTime = time.Minute
+
+func (a *application) tryCommand() *cobra.Command {
+	var f runFlags
+	var dir string
+	var yes bool
+	c := &cobra.Command{
+		Use:   "try THING [-- SEEDS...]",
+		Short: "Test something for a minute with no document: it is drafted for you",
+		Long: `Try looks at what you give it, drafts the document that tests it, runs that for a
+minute (--time), reports the findings, and leaves the document for thresh run.
+
+  ./parser @@ -- seeds/        a program; @@ is the path of its input, without @@ the
+                               input is standard input; SEEDS are files or folders
+  http://HOST/openapi.json     a service, by its OpenAPI document (or a file)
+  mcp: python3 server.py       an MCP server
+  chat http://HOST/v1          a chat endpoint
+  agent.py:chain               an agent in Python
+  docs/                        Markdown pages with test blocks or transcripts
+
+It asks nothing. What it could not know stands in the draft as a question, with the
+line to edit. Methods other than GET and HEAD, and tools that are marked as
+destructive, are called with --yes alone.
+
+The draft goes to a new folder, try-NAME. Flags stand before THING or behind it; of
+a program's command line only --time, --yes, --dir and --store are taken for flags
+of try.
+
+Exit codes are those of thresh run.`,
+		Example: `  thresh try ./parser @@ -- seeds/
+  thresh try --time 20s python3 cli.py @@
+  thresh try http://127.0.0.1:8000/openapi.json
+  thresh try mcp: python3 server.py --yes`,
+	}
+	f.register(c, a.app.Contracts)
+	fs := c.Flags()
+	fs.SetInterspersed(false)
+	fs.StringVar(&dir, "dir", "", "`FOLDER` for the draft (default: try-NAME, a new one)")
+	fs.BoolVar(&yes, "yes", false, "also call what may change or delete something")
+	timeFlag := fs.Lookup("time")
+	timeFlag.DefValue, timeFlag.Usage = tryTime.String(), "run the draft for this long (0: to its end)"
+	f.time = tryTime
+	c.RunE = func(c *cobra.Command, args []string) error {
+		words, seeds, err := tryWords(fs, args)
+		if err != nil {
+			return err
+		}
+		if len(words) == 0 {
+			return diag.WithHint(usagef("thresh try needs what to try"), "thresh try ./parser @@ -- seeds/")
+		}
+		if err := f.validate(); err != nil {
+			return err
+		}
+		if f.resume != "" {
+			return usagef("thresh try begins a new run; it cannot go on with %s", f.resume)
+		}
+		d, err := a.app.Draft(c.Context(), app.Try{Words: words, Seeds: seeds, Folder: dir, Yes: yes, Lanes: f.workers})
+		if err != nil {
+			return err
+		}
+		a.drafted(a.io.Err, d)
+		for _, o := range d.Options {
+			if !fs.Changed(o.Name) { // what the user says wins
+				f.options.set(o.Name, cmp.Or(o.Value, "true"))
+			}
+		}
+		rec, err := a.app.Run(c.Context(), a.job(&f, here(d.Path())))
+		err = a.close(rec, &f, err)
+		if rec.RunID != "" {
+			a.tryNext(a.io.Out, d, rec, f.store)
+		}
+		return err
+	}
+	return c
+}
+
+// tryWords takes apart what stands behind the flags: the thing, flags behind it,
+// and the seeds. The words of a program are its own, but for a few flags.
+func tryWords(fs *pflag.FlagSet, args []string) (words, seeds []string, err error) {
+	if len(args) == 0 {
+		return nil, nil, nil
+	}
+	own := slices.Index(args, "--")
+	rest := []string(nil)
+	if own >= 0 {
+		args, rest = args[:own], args[own+1:]
+	}
+	thing, err := draft.Read(args, nil, app.IsFolder)
+	program := err == nil && (thing.Kind == draft.Program || thing.Kind == draft.Server)
+	if words, err = takeFlags(fs, args, !program); err != nil {
+		return nil, nil, err
+	}
+	if seeds, err = takeFlags(fs, rest, true); err != nil {
+		return nil, nil, err
+	}
+	return words, seeds, nil
+}
+
+// takeFlags parses the flags in a list and returns what is left: all of them, or
+// those few that are no program's.
+func takeFlags(fs *pflag.FlagSet, list []string, all bool) (left []string, err error) {
+	for i := 0; i < len(list); i++ {
+		word := list[i]
+		name, _, given := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		long := strings.HasPrefix(word, "--")
+		if !strings.HasPrefix(word, "-") || word == "-" || !all && (!long || !slices.Contains([]string{"time", "yes", "dir", "store"}, name)) {
+			left = append(left, word)
+			continue
+		}
+		part := list[i : i+1]
+		flag := fs.Lookup(name)
+		if !given && i+1 < len(list) && (long && flag != nil && flag.NoOptDefVal == "" || word == "-j") {
+			i++
+			part = list[i-1 : i+1]
+		}
+		if err := fs.Parse(part); err != nil {
+			return nil, usagef("%w", err)
+		}
+	}
+	return left, nil
+}
+
+// here is a path as the user would write it in the working directory.
+func here(path string) string {
+	if wd, err := filepath.Abs("."); err == nil {
+		if rel, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return path
+}
+
+// drafted says what was drafted and why.
+func (a *application) drafted(w io.Writer, d *draft.Draft) {
+	fmt.Fprintf(w, "%s: %s\n", d.Format, printable(here(d.Path())))
+	for _, why := range d.Why {
+		fmt.Fprintf(w, "  %s\n", printable(why))
+	}
+}
+
+// questions are what could not be known, and what to type next.
+func (a *application) questions(w io.Writer, d *draft.Draft) {
+	if len(d.Questions) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nQuestions:")
+	for _, q := range d.Questions {
+		fmt.Fprintf(w, "  %s: %s\n", printable(here(d.Place(q))), printable(q.Ask))
+	}
+}
+
+// shellWords is a command line of this program.
+func shellWords(words ...string) string { return selfCommand() + " " + app.ShellLine(words) }
+
+func (a *application) tryNext(w io.Writer, d *draft.Draft, rec campaign.Record, store string) {
+	a.questions(w, d)
+	fmt.Fprintln(w, "\nNext:")
+	var at []string
+	if store != app.DefaultStore {
+		at = []string{"--store", store}
+	}
+	if len(rec.Findings) > 0 {
+		fmt.Fprintf(w, "  %s\n", shellWords(append([]string{"replay", rec.Findings[0].ID}, at...)...))
+	}
+	fmt.Fprintf(w, "  %s\n", shellWords(append(append([]string{"run"}, d.Words(here(d.Path()))...), at...)...))
+}
+
+// fromThing is init KIND --from THING: args are KIND, the further words of THING,
+// and behind "--" the seeds.
+func (a *application) fromThing(c *cobra.Command, args []string, from, dir string, yes bool) error {
+	words, seeds := append([]string{from}, args[1:]...), []string(nil)
+	if n := c.ArgsLenAtDash(); n >= 0 {
+		words = append([]string{from}, args[1:max(n, 1)]...)
+		var err error
+		if seeds, err = takeFlags(c.Flags(), args[max(n, 1):], true); err != nil {
+			return err
+		}
+		dir, yes = c.Flag("dir").Value.String(), c.Flag("yes").Value.String() == "true"
+	}
+	if len(words) == 1 && strings.ContainsRune(from, ' ') && !app.IsThere(from) { // quoted as one
+		words = strings.Fields(from)
+	}
+	t := app.Try{Words: words, Seeds: seeds, Format: args[0], Folder: dir, Yes: yes, Lanes: runtime.NumCPU()}
+	d, err := a.app.Draft(c.Context(), t)
+	if err != nil {
+		return err
+	}
+	a.drafted(a.io.Err, d)
+	for _, f := range d.Files {
+		fmt.Fprintln(a.io.Out, here(filepath.Join(d.Folder, f.Name)))
+	}
+	a.questions(a.io.Err, d)
+	fmt.Fprintf(a.io.Err, "\nNext:\n  %s\n", shellWords(append([]string{"run"}, d.Words(here(d.Path()))...)...))
+	return nil
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/app"
+)
+
+// self is a command of this program.
+func self(args ...string) *exec.Cmd {
+	path, err := os.Executable()
+	if err != nil {
+		path = os.Args[0]
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Args[0] = os.Args[0]
+	return cmd
+}
+
+// tryCaseCommand is for runs alone: they execute a case that killed them twice in
+// a process that may be killed.
+func (a *application) tryCaseCommand() *cobra.Command {
+	var dir, input string
+	var k int
+	var index int64
+	c := &cobra.Command{
+		Use: app.TryVerb + " RUN", Short: "Execute one case of a stored run, and say nothing", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			st, err := a.app.ExistingStore(dir)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			return a.app.Try(c.Context(), st, args[0], k, index, input)
+		},
+	}
+	registerStore(c, &dir)
+	c.Flags().IntVar(&k, "campaign", 0, "place of the campaign in the run")
+	c.Flags().Int64Var(&index, "case", -1, "index of the case; -1: open the target alone")
+	c.Flags().StringVar(&input, "input", "", "blob of the case's explicit input")
+	return c
+}

@@ -1,0 +1,101 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// forge writes the journal of the lab's run again, in a store of its own, with
+// another chain, and returns that store.
+func (l *lab) forge(change func(*store.Entry) bool) string {
+	l.t.Helper()
+	dir := l.path("forged")
+	must(l.t, os.RemoveAll(dir))
+	must(l.t, os.CopyFS(dir, os.DirFS(l.path("store"))))
+	st, err := store.Open(dir)
+	must(l.t, err)
+	defer st.Close()
+	j, err := st.OpenJournal(l.report().RunID)
+	must(l.t, err)
+	defer j.Close()
+	must(l.t, os.RemoveAll(filepath.Join(dir, "runs", l.report().RunID)))
+	w, err := st.Begin(j.Manifest())
+	must(l.t, err)
+	rec, _, err := j.Record()
+	must(l.t, err)
+	for e, err := range j.Entries() {
+		must(l.t, err)
+		if e.Kind != store.KindManifest && e.Kind != store.KindEnd && change(&e) {
+			must(l.t, w.Append(e))
+		}
+	}
+	must(l.t, w.Finish(rec, "done", 0))
+	must(l.t, w.Close())
+	return dir
+}
+
+// A run that is what it says holds; one that was changed does not, and what
+// differs is said.
+func TestVerify(t *testing.T) {
+	l := newLab(t, `head -c 1 "$1" | grep -q A || kill -SEGV $$`)
+	expect(t, l.run("--quiet"), 1)
+	expect(t, l.stored("verify", "--sample", "100%"), 0, "holds: 20 cases folded again", "20 of the sample compared, 0 could not be", "nobody has signed it")
+	expect(t, l.stored("verify", "--sample", "5"), 2, "--sample must be a share")
+	key := l.path("run.key")
+	expect(t, call("worker", "--keygen", key), 0)
+	expect(t, call("worker", "--keygen", l.path("other.key")), 0)
+	signed := l.path("verdict.json")
+	expect(t, l.stored("verify", "latest", "--attest", key, "--to", signed), 0, signed)
+	expect(t, l.stored("verify", signed, "--trust", key+".pub"), 0, "which is trusted")
+	expect(t, l.stored("verify", signed, "--trust", l.path("other.key.pub")), 1, "no key that is trusted")
+
+	in := func(dir, what string) result { return call("verify", "--store", dir, what) }
+	removed := l.forge(func(e *store.Entry) bool { return e.Kind != store.KindOutcome || e.Case.Index != 3 })
+	expect(t, in(removed, "latest"), 1, "DIFFERS", "the record counts")
+	// Somebody passes all that failed, and has the chain and the record follow.
+	passed := l.forge(func(e *store.Entry) bool {
+		if e.Kind == store.KindOutcome {
+			e.Outcome = campaign.Outcome{}
+		}
+		return true
+	})
+	expect(t, in(passed, "latest"), 1, "the record's digest is", "the record's root is not that of")
+	place := make(map[campaign.Verdict]int64) // of some case with that verdict
+	l.forge(func(e *store.Entry) bool {
+		if e.Kind == store.KindOutcome {
+			place[e.Outcome.Verdict] = e.Case.Index
+		}
+		return true
+	})
+	swapped := l.forge(func(e *store.Entry) bool {
+		switch pass, fail := place[campaign.VerdictPass], place[campaign.VerdictFail]; {
+		case e.Kind != store.KindOutcome:
+		case e.Case.Index == pass:
+			e.Case.Index = fail
+		case e.Case.Index == fail:
+			e.Case.Index = pass
+		}
+		return true
+	})
+	expect(t, in(swapped, signed), 1, "DIFFERS", "the record's digest is")
+	if r := in(passed, signed); r.code != 1 || !strings.Contains(r.out, "DIFFERS") {
+		t.Errorf("a statement over a forged run: %d %s", r.code, r.text())
+	}
+
+	journal := filepath.Join(l.path("store"), "runs", l.report().RunID, "journal")
+	data, err := os.ReadFile(journal)
+	must(t, err)
+	bad := bytes.Clone(data)
+	bad[len(bad)/2] ^= 1
+	must(t, os.WriteFile(journal, bad, 0o600))
+	expect(t, l.stored("verify"), 1, "DIFFERS", "the journal")
+	if now, err := os.ReadFile(journal); err != nil || !bytes.Equal(now, bad) {
+		t.Error("verify has changed the journal")
+	}
+}

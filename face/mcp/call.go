@@ -1,0 +1,161 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// call is one call of a tool.
+type call struct {
+	req  *sdk.CallToolRequest
+	args map[string]json.RawMessage
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// text is a parameter that is a string; false if it is missing or is none.
+func (c *call) text(name string) (string, bool) {
+	var s *string
+	if json.Unmarshal(c.args[name], &s) != nil || s == nil {
+		return "", false
+	}
+	return *s, true
+}
+
+// integer is a parameter that is an integer of 64 bits; false if it is missing
+// or is none.
+func (c *call) integer(name string) (int64, bool) {
+	var n *int64
+	if json.Unmarshal(c.args[name], &n) != nil || n == nil {
+		return 0, false
+	}
+	return *n, true
+}
+
+// into decodes a parameter that may be missing; of another form it is an error.
+func (c *call) into(name, want string, v any) error {
+	raw, ok := c.args[name]
+	if !ok || bytes.Equal(raw, []byte("null")) {
+		return nil
+	}
+	if json.Unmarshal(raw, v) != nil {
+		return fmt.Errorf("%s must be %s, got %s", name, want, raw)
+	}
+	return nil
+}
+
+// count decodes an integer from 0 to most.
+func (c *call) count(name string, v *int64, most int64) error {
+	if err := c.into(name, "an integer", v); err != nil {
+		return err
+	}
+	if *v < 0 || *v > most {
+		return fmt.Errorf("%s must be from 0 to %d, got %d", name, most, *v)
+	}
+	return nil
+}
+
+// answer is a value as compact JSON, as text and as structured content.
+func answer(v any, isError bool) *sdk.CallToolResult {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return failed(fmt.Errorf("encoding the answer: %w", err), "")
+	}
+	text := bytes.TrimSpace(b.Bytes())
+	return &sdk.CallToolResult{
+		Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text), IsError: isError,
+	}
+}
+
+// failed is the answer of a tool that cannot do what it was asked for; mode is
+// that of what it was asked about, if that explores a model.
+func failed(err error, mode string) *sdk.CallToolResult {
+	v := struct {
+		Error       string       `json:"error"`
+		Mode        string       `json:"mode,omitempty"`
+		Hint        string       `json:"hint,omitempty"`
+		Diagnostics []diagnostic `json:"diagnostics,omitempty"`
+	}{Error: err.Error(), Mode: mode, Hint: diag.Hint(err)}
+	var list diag.List
+	if errors.As(err, &list) {
+		v.Diagnostics = diagnostics(list)
+	}
+	return answer(v, true)
+}
+
+// diagnostic is a [diag.Diagnostic] in an answer.
+type diagnostic struct {
+	Code    string `json:"code"`
+	Level   string `json:"level"`
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func diagnostics(list diag.List) []diagnostic {
+	out := make([]diagnostic, len(list))
+	for i, d := range list {
+		out[i] = diagnostic{d.Code, d.Level.String(), d.Pos.File, d.Pos.Line, d.Pos.Col, d.Path, d.Message, d.Hint}
+	}
+	return out
+}
+
+// follow waits until a run has ended or ctx has. A client that asked for it is
+// told how far the run is, each time it is further.
+func (c *call) follow(ctx context.Context, r Run) error {
+	token := c.req.Params.GetProgressToken()
+	last := -1.0
+	for {
+		changed := r.Changed()
+		st := r.Status()
+		if at, of := further(st); token != nil && at > last && st.Record == nil {
+			last = at
+			// A client that is gone is told nothing; that the call ends, ctx says.
+			_ = c.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
+				ProgressToken: token, Progress: at, Total: of, Message: describe(st),
+			})
+		}
+		select {
+		case <-r.Done():
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// further is a run's progress as a number that never falls while it runs, in
+// campaigns, and what it ends at; 0 if that is not known.
+func further(st app.Status) (at, of float64) {
+	part := 0.0
+	switch {
+	case st.Phase == "confirming" || st.Phase == "shrinking" || st.Phase == "done":
+		part = 1
+	case st.Planned > 0:
+		part = min(float64(st.Done)/float64(st.Planned), 1)
+	}
+	return float64(max(st.Index, 1)-1) + part, float64(st.Of)
+}
+
+func describe(st app.Status) string {
+	if st.Planned == 0 {
+		return fmt.Sprintf("%s %s: %d cases, %d failed", st.Phase, st.Campaign, st.Done, st.Failed)
+	}
+	return fmt.Sprintf("%s %s: %d of %d cases, %d failed", st.Phase, st.Campaign, st.Done, st.Planned, st.Failed)
+}

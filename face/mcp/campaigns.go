@@ -1,0 +1,292 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Limits of the format's engine.
+const (
+	maxCampaigns  = 8         // that are not finished, at a time
+	keptCampaigns = 64        // finished ones that can still be asked for
+	maxDocument   = 16 << 20  // bytes of a document
+	maxModule     = 64 << 20  // bytes of a module
+	maxIterations = 1_000_000 // of one campaign
+	maxFindings   = 1000      // of one campaign
+	leastWall     = 300       // seconds that a campaign may take at least
+)
+
+// phase is where a campaign is in its life.
+type phase string
+
+// The phases, as the format's tools print them.
+const (
+	compiled  phase = "Compiled"
+	dutLoaded phase = "DutLoaded"
+	running   phase = "Running"
+	complete  phase = "Complete"
+	aborted   phase = "Aborted"
+)
+
+// exploring is one campaign of the eight tools.
+type exploring struct {
+	id      string
+	doc     app.Draft
+	model   app.Model
+	cases   int64 // traversals planned
+	loaded  bool  // a client gave a module
+	busy    bool  // it is being started
+	aborted bool
+	clipped bool // more iterations were asked for than one campaign may have
+	run     Run  // nil until it is started
+}
+
+// phase is where the campaign is; the caller holds the lock.
+func (x *exploring) phase() phase {
+	switch {
+	case x.aborted:
+		return aborted
+	case x.busy:
+		return running
+	case x.run == nil && x.loaded:
+		return dutLoaded
+	case x.run == nil:
+		return compiled
+	}
+	select {
+	case <-x.run.Done():
+		if x.run.Status().Err != nil {
+			return aborted
+		}
+		return complete
+	default:
+		return running
+	}
+}
+
+func (x *exploring) finished() bool { p := x.phase(); return p == complete || p == aborted }
+
+// campaigns is the campaigns of a server, by number.
+type campaigns struct {
+	use  UseCases
+	mu   sync.Mutex
+	last int
+	list []*exploring // oldest first
+}
+
+// find is the campaign that a call names.
+func (k *campaigns) find(c *call) (*exploring, error) {
+	id, ok := c.text("campaign_id")
+	if !ok {
+		return nil, errors.New("missing required parameter: campaign_id")
+	}
+	for _, x := range k.list {
+		if x.id == id {
+			return x, nil
+		}
+	}
+	return nil, fmt.Errorf("campaign not found: %s", id)
+}
+
+// active counts the campaigns that are not finished.
+func (k *campaigns) active() (n int) {
+	for _, x := range k.list {
+		if !x.finished() {
+			n++
+		}
+	}
+	return n
+}
+
+// add takes a campaign in, and lets the oldest finished ones go.
+func (k *campaigns) add(x *exploring) error {
+	if n := k.active(); n >= maxCampaigns {
+		return fmt.Errorf("Too many concurrent campaigns (%d/%d): wait for one to end, or abort one", n, maxCampaigns) //nolint:staticcheck // the format's own words
+	}
+	k.last++
+	x.id = fmt.Sprintf("campaign-%04d", k.last)
+	k.list = append(k.list, x)
+	for i := 0; i < len(k.list) && len(k.list) > keptCampaigns+maxCampaigns; {
+		if k.list[i].finished() {
+			k.list = append(k.list[:i], k.list[i+1:]...)
+		} else {
+			i++
+		}
+	}
+	return nil
+}
+
+// compile is the tool fresnel_fir_compile.
+func (s *Server) compile(ctx context.Context, c *call) (any, error) {
+	text, _ := c.text("ir_json")
+	if len(text) > maxDocument {
+		return refused(diag.List{{Code: "mcp.size", Message: fmt.Sprintf("the document has %d bytes; at most %d are allowed", len(text), maxDocument)}}), nil
+	}
+	sum := sha256.Sum256([]byte(text))
+	x := &exploring{doc: app.Draft{Text: []byte(text), Name: "ir-" + hex.EncodeToString(sum[:4]) + ".json", Contract: "fresnelfir", Alone: true}}
+	alone, err := s.cfg.Use.Check(ctx, x.doc)
+	if err != nil {
+		return nil, err
+	}
+	if alone.Diagnostics.HasErrors() || len(alone.Campaigns) == 0 {
+		return refused(alone.Diagnostics), nil
+	}
+	warnings := alone.Diagnostics
+	x.doc.Alone = false
+	plan := alone.Campaigns[0]
+	// The module that the document names is tried now and loaded at the start.
+	with, err := s.cfg.Use.Check(ctx, x.doc)
+	switch {
+	case err != nil:
+		return nil, err
+	case with.Diagnostics.HasErrors():
+		warnings = with.Diagnostics
+	case len(with.Campaigns) > 0:
+		plan = with.Campaigns[0]
+	}
+	if plan.Model == nil {
+		return nil, fmt.Errorf("%s is no model", plan.Name)
+	}
+	x.model, x.cases = *plan.Model, plan.Cases
+	k := &s.campaigns
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.add(x); err != nil {
+		return refusal{Result: "errors", Errors: []string{err.Error()}, Mode: modelOnly}, nil
+	}
+	return accepted{Result: "pass", CampaignID: x.id, Budget: x.budget(), Mode: modeOf(x.model.Alone), Note: x.model.Alone, Warnings: diagnostics(warnings)}, nil
+}
+
+// load is the tool load_dut.
+func (s *Server) load(ctx context.Context, c *call) (any, error) {
+	code, err := s.module(c)
+	if err != nil {
+		return nil, err
+	}
+	k := &s.campaigns
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	x, err := k.find(c)
+	if err != nil {
+		return nil, err
+	}
+	if p := x.phase(); p != compiled && p != dutLoaded {
+		return nil, fmt.Errorf("cannot load a module in phase %s", p)
+	}
+	doc := x.doc
+	doc.Module = code
+	found, err := s.cfg.Use.Check(ctx, doc)
+	if err != nil {
+		return nil, err
+	}
+	if err := found.Diagnostics.Err(); err != nil {
+		return nil, err
+	}
+	x.doc, x.loaded, x.model.Alone = doc, true, ""
+	sum := sha256.Sum256(code)
+	return map[string]any{
+		"status": "loaded", "campaign_id": x.id, "mode": modeOf(""), "bytes": len(code), "sha256": hex.EncodeToString(sum[:]),
+		"warnings": diagnostics(found.Diagnostics),
+	}, nil
+}
+
+// module is the module that a call gives, as bytes or as a file.
+func (s *Server) module(c *call) ([]byte, error) {
+	text, inline := c.text("wasm_base64")
+	path, named := c.text("path")
+	switch {
+	case inline == named:
+		return nil, errors.New("give either wasm_base64 or path, as a string")
+	case named:
+		return s.cfg.Use.Read(path, maxModule)
+	case base64.StdEncoding.DecodedLen(len(text)) > maxModule+2:
+		return nil, fmt.Errorf("the module is too large; at most %d bytes are allowed", maxModule)
+	}
+	code, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return nil, fmt.Errorf("wasm_base64 is no base64: %w", err)
+	}
+	return code, nil
+}
+
+// start is the tool fresnel_fir_fuzz_start.
+func (s *Server) start(ctx context.Context, c *call) (any, error) {
+	k := &s.campaigns
+	k.mu.Lock()
+	x, err := k.find(c)
+	if err == nil {
+		if p := x.phase(); p != compiled && p != dutLoaded {
+			err = fmt.Errorf("cannot start a campaign in phase %s", p)
+		}
+	}
+	if err != nil {
+		k.mu.Unlock()
+		return nil, err
+	}
+	x.busy = true
+	extra, _ := c.integer("extra_iterations")
+	total := x.cases + min(max(extra, 0), maxIterations)
+	x.clipped = total > maxIterations
+	total = min(total, maxIterations)
+	doc := x.doc
+	k.mu.Unlock()
+
+	doc.Options = map[string][]string{"budget": {fmt.Sprint(total)}}
+	doc.Time = time.Duration(max(leastWall, x.model.Seconds)) * time.Second
+	doc.Findings = maxFindings
+	run, err := s.cfg.Use.Start(ctx, doc)
+
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	x.busy = false
+	if err != nil {
+		return nil, err
+	}
+	x.run = run
+	s.runs.add(run)
+	s.announce(run)
+	if x.aborted { // while it was being started
+		run.Stop()
+	}
+	e, _ := run.Explored()
+	x.model.Alone = e.Alone
+	return started{Status: "started", CampaignID: x.id, Budget: x.budget(), Mode: modeOf(e.Alone), Note: e.Alone, RunID: run.ID()}, nil
+}
+
+// abort is the tool fresnel_fir_abort: it answers once the campaign has come to
+// rest.
+func (s *Server) abort(ctx context.Context, c *call) (any, error) {
+	k := &s.campaigns
+	k.mu.Lock()
+	x, err := k.find(c)
+	if err != nil {
+		k.mu.Unlock()
+		return nil, err
+	}
+	x.aborted = true
+	run := x.run
+	k.mu.Unlock()
+	a := abortion{CampaignID: x.id, FinalStatus: "Aborted", Mode: modeOf(x.model.Alone)}
+	if run == nil {
+		return a, nil
+	}
+	run.Stop()
+	select {
+	case <-run.Done():
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	e, _ := run.Explored()
+	a.Findings, a.Steps = len(run.Findings()), e.Actions
+	return a, nil
+}

@@ -1,0 +1,233 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// fakeRun is a run that is as the test says.
+type fakeRun struct {
+	id     string
+	done   chan struct{}
+	status app.Status
+	found  []app.Seen
+	model  app.Exploration
+}
+
+func (r *fakeRun) ID() string                        { return r.id }
+func (r *fakeRun) Done() <-chan struct{}             { return r.done }
+func (r *fakeRun) Changed() <-chan struct{}          { return r.done }
+func (r *fakeRun) Status() app.Status                { return r.status }
+func (r *fakeRun) Findings() []app.Seen              { return r.found }
+func (r *fakeRun) Explored() (app.Exploration, bool) { return r.model, true }
+func (r *fakeRun) Stop()                             { r.end(campaign.Record{Stopped: "interrupted"}) }
+func (r *fakeRun) end(rec campaign.Record) {
+	select {
+	case <-r.done:
+	default:
+		r.status.Record = &rec
+		close(r.done)
+	}
+}
+
+// fakeUse compiles every document to a model, and starts runs in turn.
+type fakeUse struct {
+	begun []app.Draft
+	runs  []*fakeRun
+	fail  error // of the next start
+}
+
+func (u *fakeUse) Read(string, int64) ([]byte, error) { return nil, errors.New("no files here") }
+
+func (u *fakeUse) Check(_ context.Context, d app.Draft) (app.Checked, error) {
+	if string(d.Text) == "bad" {
+		return app.Checked{Diagnostics: diag.List{
+			{Code: "a.one", Pos: diag.Pos{File: "x", Line: 2, Col: 3}, Path: "$.a", Message: "must be b", Hint: "did you mean b?"},
+			{Code: "a.two", Level: diag.Warning, Message: "doubtful"},
+		}}, nil
+	}
+	return app.Checked{Campaigns: []app.Planned{{Cases: 20736, Model: &app.Model{Iterations: 20736, Seconds: 207, Alone: "none"}}}}, nil
+}
+
+func (u *fakeUse) Start(_ context.Context, d app.Draft) (Run, error) {
+	if u.fail != nil {
+		return nil, u.fail
+	}
+	u.begun = append(u.begun, d)
+	r := &fakeRun{id: fmt.Sprintf("run-%d", len(u.begun)), done: make(chan struct{}), model: app.Exploration{Alone: "none"}}
+	u.runs = append(u.runs, r)
+	return r, nil
+}
+
+func (u *fakeUse) Replay(context.Context, string, int) (app.Replayed, error) {
+	return app.Replayed{}, nil
+}
+
+// ask calls a tool of a server, and returns its text.
+func ask(t *testing.T, s *Server, name, args string) (text string, isError bool) {
+	t.Helper()
+	for _, x := range append(s.modelTools(), s.runTools()...) {
+		if x.name != name {
+			continue
+		}
+		res, err := s.handler(x)(t.Context(), &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{Name: name, Arguments: json.RawMessage(args)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Content[0].(*sdk.TextContent).Text, res.IsError
+	}
+	t.Fatalf("no tool %s", name)
+	return "", false
+}
+
+const one = `{"campaign_id":"campaign-0001"}`
+
+// The answers' JSON, byte for byte: known keys first, in the known order.
+func TestAnswers(t *testing.T) {
+	u := &fakeUse{}
+	s := New(Config{Use: u})
+	steps := []struct {
+		tool, args string
+		before     func()
+		want       string
+	}{
+		{"fresnel_fir_status", `{}`, nil, `{"state":"idle","active_campaigns":0,"mode":"model_only"}`},
+		{"fresnel_fir_compile", `{"ir_json":"bad"}`, nil, `{"result":"errors","errors":["a.one $.a: must be b (line 2, column 3); did you mean b?"],"mode":"model_only","diagnostics":[{"code":"a.one","level":"error","file":"x","line":2,"column":3,"path":"$.a","message":"must be b","hint":"did you mean b?"},{"code":"a.two","level":"warning","message":"doubtful"}]}`},
+		{"fresnel_fir_compile", `{"ir_json":"{}"}`, nil, `{"result":"pass","campaign_id":"campaign-0001","budget":{"min_iterations":20736,"min_timeout_secs":207},"mode":"model_only","mode_reason":"none"}`},
+		{"fresnel_fir_fuzz_status", one, nil, `{"state":"pending","progress":{"iterations_done":0,"iterations_total":20736},"coverage":{"targets_hit":0,"targets_total":0,"percent":0,"targets_unreachable":0},"findings_count":0,"stop_reason":null,"mode":"model_only"}`},
+		{"fresnel_fir_findings", one, nil, `{"findings":[],"next_seqno":0,"total_findings":0,"mode":"model_only"}`},
+		{"fresnel_fir_coverage", one, nil, `{"targets":[],"summary":{"hit":0,"pending":0,"unreachable":0,"percent":0},"mode":"model_only"}`},
+		{"fresnel_fir_fuzz_start", one, nil, `{"status":"started","campaign_id":"campaign-0001","budget":{"min_iterations":20736,"min_timeout_secs":207},"mode":"model_only","mode_reason":"none","run_id":"run-1"}`},
+		{"fresnel_fir_findings", `{"campaign_id":"campaign-0001","since_seqno":1}`, func() {
+			u.runs[0].found = []app.Seen{{Seq: 1, ID: "F-1"}, {Seq: 2, ID: "F-2", Kind: "crash", Title: "it <died>", Action: "act", Generation: 4, Cause: []string{"x", "shown by the module"}, Severity: campaign.SeverityCritical}}
+		}, `{"findings":[{"id":"F-2","seqno":2,"finding_type":"crash","action":"act","details":"it <died> (shown by the module)","model_generation":4,"severity":"critical"}],"next_seqno":2,"total_findings":2,"mode":"model_only","run_id":"run-1"}`},
+		{"fresnel_fir_findings", `{"campaign_id":"campaign-0001","since_seqno":2}`, nil, `{"findings":[],"next_seqno":2,"total_findings":2,"mode":"model_only","run_id":"run-1"}`},
+		{"fresnel_fir_coverage", one, func() {
+			u.runs[0].model.Targets = []app.Target{{Name: "a", Status: "hit", Hits: 3}, {Name: "b", Status: "pending"}, {Name: "c", Status: "unreachable", Why: "proof"}}
+		}, `{"targets":[{"target":"a","status":"hit","hit_count":3},{"target":"b","status":"pending","hit_count":0},{"target":"c","status":"unreachable","hit_count":0,"reason":"proof"}],"summary":{"hit":1,"pending":1,"unreachable":1,"percent":50},"mode":"model_only"}`},
+		{"fresnel_fir_analytics", one, func() {
+			m := &u.runs[0].model
+			m.Actions, m.Epochs, m.Fruitful, m.Curve = 1000, 4, 1, [][2]float64{{10, 10}, {1000, 60}}
+		}, `{"campaign_id":"campaign-0001","summary":{"total_steps":1000,"total_findings":2,"peak_coverage":0.5,"elapsed_secs":0,"finding_rate_per_k":2,"coverage_velocity":0.5,"adaptation_effectiveness":0.25,"epochs_completed":4,"state":"Running"},"coverage_curve_points":2,"epoch_stats_count":4,"mode":"model_only"}`},
+		{"fresnel_fir_abort", one, nil, `{"campaign_id":"campaign-0001","final_status":"Aborted","findings_count":2,"steps_executed":1000,"mode":"model_only"}`},
+	}
+	for _, x := range steps {
+		if x.before != nil {
+			x.before()
+		}
+		if got, _ := ask(t, s, x.tool, x.args); got != x.want {
+			t.Errorf("%s %s:\n got %s\nwant %s", x.tool, x.args, got, x.want)
+		}
+	}
+}
+
+func TestStopReasons(t *testing.T) {
+	for _, c := range []struct {
+		rec         campaign.Record
+		extra       string
+		err         error
+		state, stop string
+	}{
+		{campaign.Record{}, "0", nil, "complete", `"Complete"`},
+		{campaign.Record{Stopped: "time"}, "0", nil, "complete", `"WallTimeExceeded"`},
+		{campaign.Record{Stopped: "fail-fast"}, "0", nil, "complete", `"FindingLimitExceeded"`},
+		{campaign.Record{Stopped: "interrupted"}, "0", nil, "complete", `"UserAborted"`},
+		{campaign.Record{}, "1000000", nil, "complete", `"IterationLimitExceeded"`},
+		{campaign.Record{Stopped: "environment"}, "0", errors.New("it broke"), "aborted", `null`},
+	} {
+		u := &fakeUse{}
+		s := New(Config{Use: u})
+		ask(t, s, "fresnel_fir_compile", `{"ir_json":"{}"}`)
+		ask(t, s, "fresnel_fir_fuzz_start", `{"campaign_id":"campaign-0001","extra_iterations":`+c.extra+`}`)
+		u.runs[0].status.Err = c.err
+		u.runs[0].end(c.rec)
+		got, _ := ask(t, s, "fresnel_fir_fuzz_status", one)
+		if !strings.Contains(got, `"state":"`+c.state+`"`) || !strings.Contains(got, `"stop_reason":`+c.stop) {
+			t.Errorf("%+v %v: %s", c.rec, c.err, got)
+		}
+		if d := u.begun[0]; d.Time.Seconds() != 300 || d.Findings != 1000 || c.extra == "1000000" && d.Options["budget"][0] != "1000000" {
+			t.Errorf("limits: %+v", d)
+		}
+	}
+}
+
+// A start that fails leaves the campaign as it was.
+func TestStartAgain(t *testing.T) {
+	u := &fakeUse{fail: errors.New("no disk")}
+	s := New(Config{Use: u})
+	ask(t, s, "fresnel_fir_compile", `{"ir_json":"{}"}`)
+	if text, isError := ask(t, s, "fresnel_fir_fuzz_start", one); !isError || text != `{"error":"no disk","mode":"model_only"}` {
+		t.Errorf("start: %s", text)
+	}
+	u.fail = nil
+	if text, isError := ask(t, s, "fresnel_fir_fuzz_start", one); isError {
+		t.Errorf("second start: %s", text)
+	}
+}
+
+// Finished campaigns make room, the oldest are forgotten, numbers go on.
+func TestEviction(t *testing.T) {
+	u := &fakeUse{}
+	s := New(Config{Use: u})
+	for i := 1; i <= 200; i++ {
+		id := fmt.Sprintf(`{"campaign_id":"campaign-%04d"}`, i)
+		if text, _ := ask(t, s, "fresnel_fir_compile", `{"ir_json":"{}"}`); !strings.Contains(text, id[len(`{"campaign_id":`):len(id)-1]) {
+			t.Fatalf("campaign %d: %s", i, text)
+		}
+		ask(t, s, "fresnel_fir_fuzz_start", id)
+		u.runs[len(u.runs)-1].end(campaign.Record{})
+	}
+	if _, isError := ask(t, s, "fresnel_fir_fuzz_status", one); !isError {
+		t.Error("the oldest campaign is still known")
+	}
+	if _, isError := ask(t, s, "fresnel_fir_fuzz_status", `{"campaign_id":"campaign-0199"}`); isError {
+		t.Error("a late campaign is forgotten")
+	}
+	if n := len(s.campaigns.list); n > keptCampaigns+maxCampaigns {
+		t.Errorf("%d campaigns are kept", n)
+	}
+	if n := len(s.runs.list); n > keptRuns {
+		t.Errorf("%d runs are kept", n)
+	}
+}
+
+func TestGuard(t *testing.T) {
+	h := guard("secret", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	for _, c := range []struct {
+		host, origin, auth, query string
+		want                      int
+	}{
+		{"127.0.0.1:80", "", "Bearer secret", "", http.StatusTeapot},
+		{"localhost", "http://[::1]:3", "", "?token=secret", http.StatusTeapot},
+		{"[::1]:80", "", "Bearer ", "", http.StatusUnauthorized},
+		{"127.0.0.1", "", "Basic secret", "", http.StatusUnauthorized},
+		{"127.0.0.1.example.org", "", "Bearer secret", "", http.StatusForbidden},
+		{"10.0.0.1", "", "Bearer secret", "", http.StatusForbidden},
+		{"localhost", "http://localhost.example.org", "Bearer secret", "", http.StatusForbidden},
+		{"localhost", "::", "Bearer secret", "", http.StatusForbidden},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/mcp"+c.query, nil)
+		r.Host = c.host
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		r.Header.Set("Authorization", c.auth)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("%+v: %d", c, w.Code)
+		}
+	}
+}

@@ -1,0 +1,378 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// keptRuns is how many ended runs of this server are kept at hand; older ones
+// are told from the store.
+const keptRuns = 64
+
+// runs is the runs that this server began.
+type runs struct {
+	use  UseCases
+	mu   sync.Mutex
+	list []Run // oldest first
+}
+
+func (k *runs) add(r Run) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.list = append(k.list, r)
+	for i := 0; i < len(k.list) && len(k.list) > keptRuns; {
+		select {
+		case <-k.list[i].Done():
+			k.list = append(k.list[:i], k.list[i+1:]...)
+		default:
+			i++
+		}
+	}
+}
+
+func (k *runs) all() []Run {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return append([]Run(nil), k.list...)
+}
+
+func (k *runs) find(id string) Run {
+	for _, r := range k.all() {
+		if r.ID() == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// maxWait is how long a call may wait for a run, in seconds.
+const maxWait = 24 * 3600
+
+// runTools are the tools for documents of every format.
+func (s *Server) runTools() []tool {
+	doc := []param{
+		{"path", "string", "a document, or a folder of documents, below the server's folder", false},
+		{"text", "string", "or the text of one document", false},
+		{"name", "string", "file name that the text goes by in messages and in finding ids", false},
+		{"contract", "string", "refuse documents of other formats than this one", false},
+		{"seed", "integer", "replace the seed that the document gives", false},
+		{"strict", "boolean", "refuse documents that give rise to warnings", false},
+		{"options", "object", "settings of one format alone, as the flags of thresh run without their dashes", false},
+	}
+	id := param{"run_id", "string", "the run, as run_spec named it, a unique beginning of a stored run's id, or latest", true}
+	wait := "wait at most so many seconds for the run to end; progress is reported if the call has a progress token"
+	return []tool{
+		{name: "check_spec", reads: true, about: "Say everything that can be said of documents of any format without running them.", call: s.check, params: doc},
+		{name: "run_spec", about: "Run documents of any format in the background. With wait, the answer comes once the run has ended; a cancelled call ends the run.", call: s.runSpec,
+			params: append(doc[:len(doc):len(doc)],
+				param{"cases", "integer", "run at most this many cases of each campaign", false},
+				param{"time_secs", "integer", "start no case after this long", false},
+				param{"wait", "boolean", "answer once the run has ended", false})},
+		{name: "run_status", reads: true, about: "Say how far a run is, and its result.", call: s.runStatus, params: []param{id, {"wait_secs", "integer", wait, false}}},
+		{name: "run_findings", reads: true, about: "List a run's findings, also while it runs.", call: s.runFindings,
+			params: []param{id, {"since_seqno", "integer", "only findings after this number: the next_seqno of the last answer", false}}},
+	}
+}
+
+// document is what a call wants checked or run.
+func (s *Server) document(c *call) (app.Draft, error) {
+	var d app.Draft
+	var text *string
+	var options map[string]any
+	for _, err := range []error{
+		c.into("path", "a string", &d.Path), c.into("text", "a string", &text), c.into("name", "a string", &d.Name),
+		c.into("contract", "a string", &d.Contract), c.into("seed", "an integer", &d.Seed), c.into("strict", "true or false", &d.Strict),
+		c.into("options", "an object", &options),
+	} {
+		if err != nil {
+			return d, err
+		}
+	}
+	if (d.Path == "") == (text == nil) {
+		return d, errors.New("give either path or text")
+	}
+	if text != nil {
+		d.Text = []byte(*text)
+	} else if d.Name != "" {
+		return d, errors.New("name goes with text alone")
+	}
+	d.Options = map[string][]string{}
+	for _, name := range sortedKeys(options) {
+		list, many := options[name].([]any)
+		if !many {
+			list = []any{options[name]}
+		}
+		for _, v := range list {
+			switch v.(type) {
+			case string, bool, float64:
+			default:
+				return d, fmt.Errorf("options.%s must be a string, a number, true or false, or a list of these", name)
+			}
+			b, err := json.Marshal(v)
+			if err != nil {
+				return d, fmt.Errorf("options.%s: %w", name, err)
+			}
+			word := string(b)
+			if t, ok := v.(string); ok {
+				word = t
+			}
+			d.Options[name] = append(d.Options[name], word)
+		}
+	}
+	return d, nil
+}
+
+func (s *Server) check(ctx context.Context, c *call) (any, error) {
+	d, err := s.document(c)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.cfg.Use.Check(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	type planned struct {
+		Contract string `json:"contract"`
+		Name     string `json:"name"`
+		Cases    int64  `json:"cases,omitempty"` // none: planned as it runs
+		Mode     string `json:"mode,omitempty"`
+	}
+	v := struct {
+		Result      string       `json:"result"` // "pass" or "errors"
+		Campaigns   []planned    `json:"campaigns"`
+		Diagnostics []diagnostic `json:"diagnostics"`
+		Mode        string       `json:"mode,omitempty"` // model_only if that of one campaign is
+	}{"pass", []planned{}, diagnostics(found.Diagnostics), ""}
+	if found.Diagnostics.HasErrors() || d.Strict && len(found.Diagnostics) > 0 {
+		v.Result = "errors"
+	}
+	for _, x := range found.Campaigns {
+		p := planned{Contract: x.Contract, Name: x.Name, Cases: x.Cases}
+		if x.Model != nil {
+			p.Mode = modeOf(x.Model.Alone)
+			if v.Mode != modelOnly {
+				v.Mode = p.Mode
+			}
+		}
+		v.Campaigns = append(v.Campaigns, p)
+	}
+	return v, nil
+}
+
+func (s *Server) runSpec(ctx context.Context, c *call) (any, error) {
+	d, err := s.document(c)
+	if err != nil {
+		return nil, err
+	}
+	var wait bool
+	var seconds int64
+	for _, err := range []error{
+		c.count("cases", &d.Cases, 1<<53), c.count("time_secs", &seconds, 1<<31), c.into("wait", "true or false", &wait),
+	} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	d.Time = time.Duration(seconds) * time.Second
+	r, err := s.cfg.Use.Start(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	s.runs.add(r)
+	s.announce(r)
+	if wait {
+		if err := c.follow(ctx, r); err != nil {
+			r.Stop() // who asked for it has gone
+			return nil, err
+		}
+	}
+	return stateOf(r), nil
+}
+
+// runState is what is said of a run.
+type runState struct {
+	RunID    string          `json:"run_id"`
+	State    string          `json:"state"` // "running", "done", "interrupted" or "error"
+	Phase    string          `json:"phase,omitempty"`
+	Campaign string          `json:"campaign,omitempty"`
+	Index    int             `json:"campaign_index,omitempty"` // from 1
+	Of       int             `json:"campaigns,omitempty"`
+	Cases    campaign.Counts `json:"cases"` // of the current campaign; once the run has ended, of all
+	Findings int             `json:"findings_count"`
+	Elapsed  float64         `json:"elapsed_secs"`
+	Verdict  string          `json:"verdict,omitempty"`
+	Complete *bool           `json:"complete,omitempty"`
+	Stopped  string          `json:"stopped,omitempty"`
+	Digest   string          `json:"digest,omitempty"`
+	Warnings []string        `json:"warnings,omitempty"`
+	Mode     string          `json:"mode,omitempty"`
+	Error    string          `json:"error,omitempty"`
+}
+
+func stateOf(r Run) runState {
+	st := r.Status()
+	v := runState{
+		RunID: r.ID(), State: "running", Phase: st.Phase, Campaign: st.Campaign, Index: st.Index, Of: st.Of, Findings: len(r.Findings()),
+		Elapsed: st.Elapsed.Seconds(),
+		Cases:   campaign.Counts{Planned: st.Planned, Run: st.Done, Pass: max(st.Done-st.Failed-st.Errors, 0), Fail: st.Failed, Error: st.Errors},
+	}
+	if e, ok := r.Explored(); ok {
+		v.Mode = modeOf(e.Alone)
+	}
+	if st.Record != nil {
+		v.ended(st.Record)
+	}
+	if st.Err != nil {
+		v.State, v.Error = "error", st.Err.Error()
+	}
+	return v
+}
+
+// ended takes over what a run came to.
+func (v *runState) ended(rec *campaign.Record) {
+	v.State, v.Phase, v.Campaign, v.Index, v.Of = "done", "", "", 0, len(rec.Campaigns)
+	switch rec.Stopped {
+	case "interrupted":
+		v.State = "interrupted"
+	case "environment":
+		v.State = "error"
+	}
+	v.Verdict, v.Complete, v.Stopped, v.Digest, v.Warnings = rec.Verdict, &rec.Complete, rec.Stopped, rec.Digest, rec.Warnings
+	v.Cases = campaign.Counts{}
+	for _, x := range rec.Campaigns {
+		v.Cases.Planned += x.Cases.Planned
+		v.Cases.Run += x.Cases.Run
+		v.Cases.Pass += x.Cases.Pass
+		v.Cases.Fail += x.Cases.Fail
+		v.Cases.Skip += x.Cases.Skip
+		v.Cases.Error += x.Cases.Error
+	}
+}
+
+// storedRun is a run that this server did not begin, as the store has it.
+func (s *Server) storedRun(ref string) (campaign.Record, error) {
+	id, err := s.cfg.Store.ResolveRun(ref)
+	if err != nil {
+		return campaign.Record{}, err
+	}
+	return s.cfg.Store.Record(id)
+}
+
+// modeOfRecord is the mode of a run that has ended; "" if it explored no model.
+// One model without its module makes all of it model_only.
+func modeOfRecord(rec campaign.Record) string {
+	for _, w := range rec.Warnings {
+		if strings.Contains(w, "mode: "+modelOnly) {
+			return modelOnly
+		}
+	}
+	if slices.ContainsFunc(rec.Campaigns, func(x campaign.CampaignRecord) bool { return x.Contract == "fresnelfir" }) {
+		return modeOf("")
+	}
+	return ""
+}
+
+func (s *Server) runStatus(ctx context.Context, c *call) (any, error) {
+	id, ok := c.text("run_id")
+	if !ok {
+		return nil, errors.New("run_id must be a string")
+	}
+	var wait int64
+	if err := c.count("wait_secs", &wait, maxWait); err != nil {
+		return nil, err
+	}
+	r := s.runs.find(id)
+	if r == nil {
+		rec, err := s.storedRun(id)
+		if err != nil {
+			return nil, err
+		}
+		v := runState{RunID: rec.RunID, Findings: len(rec.Findings), Elapsed: rec.Environment.Seconds}
+		v.ended(&rec)
+		v.Mode = modeOfRecord(rec)
+		return v, nil
+	}
+	if wait > 0 {
+		waiting, cancel := context.WithTimeout(ctx, time.Duration(wait)*time.Second)
+		defer cancel()
+		if err := c.follow(waiting, r); err != nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return stateOf(r), nil
+}
+
+// runFinding is a finding in the list of a run.
+type runFinding struct {
+	ID       string `json:"id"`
+	Seq      int64  `json:"seqno"`
+	Contract string `json:"contract"`
+	Campaign string `json:"campaign"`
+	Kind     string `json:"kind"`
+	Title    string `json:"title"`
+	Severity string `json:"severity"`
+	Case     int64  `json:"first_case"`
+	Action   string `json:"action,omitempty"`
+	Flaky    *bool  `json:"flaky,omitempty"` // not known while the run goes on
+}
+
+func (s *Server) runFindings(_ context.Context, c *call) (any, error) {
+	id, ok := c.text("run_id")
+	if !ok {
+		return nil, errors.New("run_id must be a string")
+	}
+	var since int64
+	if err := c.count("since_seqno", &since, 1<<53); err != nil {
+		return nil, err
+	}
+	v := struct {
+		RunID    string       `json:"run_id"`
+		Findings []runFinding `json:"findings"`
+		Next     int64        `json:"next_seqno"`
+		Total    int          `json:"total_findings"`
+		Ended    bool         `json:"ended"` // there will be no further findings
+		Mode     string       `json:"mode,omitempty"`
+	}{Findings: []runFinding{}}
+	all := []runFinding{}
+	if r := s.runs.find(id); r != nil {
+		v.RunID = r.ID()
+		select {
+		case <-r.Done(): // before its findings are looked at
+			v.Ended = true
+		default:
+		}
+		for _, m := range r.Findings() {
+			all = append(all, runFinding{ID: m.ID, Seq: m.Seq, Contract: m.Contract, Campaign: m.Campaign, Kind: m.Kind, Title: m.Title, Severity: m.Severity.String(), Case: m.Case, Action: m.Action})
+		}
+		if e, ok := r.Explored(); ok {
+			v.Mode = modeOf(e.Alone)
+		}
+	} else {
+		rec, err := s.storedRun(id)
+		if err != nil {
+			return nil, err
+		}
+		v.RunID, v.Ended = rec.RunID, rec.Complete
+		for i, f := range rec.Findings {
+			all = append(all, runFinding{ID: f.ID, Seq: int64(i + 1), Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind, Title: f.Title, Severity: f.Severity.String(), Case: f.First, Flaky: &f.Flaky})
+		}
+		v.Mode = modeOfRecord(rec)
+	}
+	v.Total = len(all)
+	for _, f := range all {
+		v.Next = max(v.Next, f.Seq)
+		if f.Seq > since {
+			v.Findings = append(v.Findings, f)
+		}
+	}
+	return v, nil
+}

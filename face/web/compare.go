@@ -1,0 +1,227 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/store"
+)
+
+type comparePage struct {
+	frame
+	A, B       string // as they were asked for
+	Recent     []runChoice
+	Done       bool // there is a comparison
+	Runs       [2]RunDetail
+	Words      [2]string
+	SameDigest bool
+	Notes      []string
+	Campaigns  []campaignChange
+	Scores     []scoreChange
+	Cells      []cellChange
+	MoreCells  int // that are not listed
+	Lists      []findingList
+	Panels     []panelPair
+}
+
+type runChoice struct{ ID, Label string }
+
+// campaignChange is a campaign as both runs have it; nil where one lacks it.
+type campaignChange struct {
+	Contract, Name string
+	A, B           *campaign.CampaignRecord
+	Score          [2]string
+	Change         string
+	Better, Worse  bool
+}
+
+// scoreChange is a part of a campaign's score.
+type scoreChange struct {
+	store.ScoreChange
+	Before, After, Change string
+	Better, Worse         bool
+}
+
+// cellChange is a cell of a matrix that held in other parts of its runs.
+type cellChange struct {
+	store.CellChange
+	Before, After string
+}
+
+// findingList is findings that have one thing in common.
+type findingList struct {
+	Key, Title, What string
+	Run              string // that the links lead to
+	Total            int
+	Findings         []changedFinding
+}
+
+type changedFinding struct {
+	store.FindingSummary
+	Before *int64 // failing cases in run A, where both have it
+}
+
+// panelPair is an exhibit that the campaigns of both runs show.
+type panelPair struct {
+	Campaign, Title string
+	A, B            report.Exhibit
+}
+
+// shownChanges is how many findings of a kind of change are listed; the API
+// lists all.
+const shownChanges = 200
+
+func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
+	q, err := query(r, "a", "b")
+	if err != nil {
+		return err
+	}
+	p := comparePage{frame: s.frame(r, "Compare", "compare"), A: q.Get("a"), B: q.Get("b")}
+	recent, err := s.recentRuns(r.Context())
+	if err != nil {
+		return err
+	}
+	for _, x := range recent {
+		p.Recent = append(p.Recent, runChoice{x.RunID, listRun(x)})
+	}
+	if p.A != "" && p.B != "" {
+		if err := s.compare(&p); err != nil {
+			return err
+		}
+	}
+	return s.show(w, http.StatusOK, "compare-page.tmpl", p)
+}
+
+func (s *Server) compare(p *comparePage) error {
+	c, err := s.cfg.Store.CompareBriefly(p.A, p.B)
+	if err != nil {
+		return err
+	}
+	for i, id := range [...]string{c.A, c.B} {
+		d := &p.Runs[i]
+		if d.Summary, err = s.cfg.Store.Run(id); err != nil {
+			return err
+		}
+		if d.Record, err = s.cfg.Store.Outline(id); err != nil {
+			return err
+		}
+		p.Words[i] = runWord(d.Summary)
+	}
+	p.Title = "Compare " + c.A + " with " + c.B
+	p.A, p.B, p.Done, p.SameDigest, p.Notes = c.A, c.B, true, c.SameDigest, c.Differences
+	p.Campaigns = changes(p.Runs[0].Record, p.Runs[1].Record)
+	for _, s := range c.Scores {
+		if s.Part != "" {
+			p.Scores = append(p.Scores, scoreChangeOf(s))
+		}
+	}
+	p.MoreCells = max(0, len(c.Cells)-shownChanges)
+	for _, x := range c.Cells[:len(c.Cells)-p.MoreCells] {
+		p.Cells = append(p.Cells, cellChange{x, rate(x.A), rate(x.B)})
+	}
+	still := findingList{Key: "still", Title: "Still failing", What: "in both runs", Run: c.B, Total: len(c.StillFailing)}
+	for _, f := range c.StillFailing[:min(len(c.StillFailing), shownChanges)] {
+		still.Findings = append(still.Findings, changedFinding{store.SummaryOf(f.B), &f.A.Cases})
+	}
+	p.Lists = []findingList{
+		listOf("new", "New", "in B alone", c.B, c.New),
+		listOf("fixed", "Fixed", "in A alone; B ran the cases that showed them", c.A, c.Fixed),
+		still,
+		listOf("not-run", "Not run", "in A alone; B did not run the cases that showed them", c.A, c.NotRun),
+	}
+	p.Panels = pairs(p.Runs[0].Record, p.Runs[1].Record)
+	return nil
+}
+
+func listOf(key, title, what, run string, fs []campaign.Finding) findingList {
+	l := findingList{Key: key, Title: title, What: what, Run: run, Total: len(fs)}
+	for _, f := range fs[:min(len(fs), shownChanges)] {
+		l.Findings = append(l.Findings, changedFinding{store.SummaryOf(f), nil})
+	}
+	return l
+}
+
+// changes sets the campaigns of two runs side by side, in A's order, then those
+// that B alone has.
+func changes(a, b campaign.Record) []campaignChange {
+	var out []campaignChange
+	for _, p := range store.Counterparts(a, b) {
+		c := campaignChange{A: p[0], B: p[1]}
+		last := c.B
+		if last == nil {
+			last = c.A
+		}
+		c.Contract, c.Name = last.Contract, last.Name
+		out = append(out, c)
+	}
+	for i := range out {
+		c := &out[i]
+		for k, r := range [...]*campaign.CampaignRecord{c.A, c.B} {
+			c.Score[k] = figure(nil)
+			if r != nil {
+				c.Score[k] = figure(r.Score)
+			}
+		}
+		if c.A != nil && c.B != nil && c.A.Score != nil && c.B.Score != nil {
+			c.Change = report.Moved(*c.A.Score, *c.B.Score)
+			c.Better, c.Worse = *c.B.Score > *c.A.Score, *c.B.Score < *c.A.Score
+		}
+	}
+	return out
+}
+
+func scoreChangeOf(s store.ScoreChange) scoreChange {
+	x := scoreChange{ScoreChange: s, Before: figure(s.A), After: figure(s.B)}
+	if s.A != nil && s.B != nil {
+		x.Change, x.Better, x.Worse = report.Moved(*s.A, *s.B), *s.B > *s.A, *s.B < *s.A
+	}
+	return x
+}
+
+// figure is a score, or that there is none.
+func figure(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return report.Score(*v)
+}
+
+// rate is how often a cell of a matrix held.
+func rate(c *campaign.MatrixCell) string {
+	if c == nil || c.Total == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d of %d", c.Hits, c.Total)
+}
+
+// pairs is the exhibits of campaigns that both runs have under one title. What
+// follows a colon in a title is a figure of its run.
+func pairs(a, b campaign.Record) []panelPair {
+	type key struct{ title, kind string }
+	var out []panelPair
+	for _, p := range store.Counterparts(a, b) {
+		if p[0] == nil || p[1] == nil {
+			continue
+		}
+		of := make(map[key]*campaign.Exhibit)
+		for j := range p[0].Exhibits {
+			e := &p[0].Exhibits[j]
+			of[key{subject(e.Title), e.Kind}] = e
+		}
+		for j := range p[1].Exhibits {
+			e := &p[1].Exhibits[j]
+			if old := of[key{subject(e.Title), e.Kind}]; old != nil {
+				out = append(out, panelPair{p[1].Name, subject(e.Title), report.DrawExhibit(old), report.DrawExhibit(e)})
+			}
+		}
+	}
+	return out
+}
+
+func subject(title string) string {
+	s, _, _ := strings.Cut(title, ":")
+	return s
+}

@@ -1,0 +1,368 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// frame is what every page has around it.
+type frame struct {
+	Title   string
+	Nav     string // the entry of the navigation that is the page's
+	Events  string // address of the page's events; "" for none
+	Version string
+	Theme   string // "auto", "light" or "dark"
+	Themes  []string
+	Back    string // where the choice of a theme leads: to the page itself
+	Fleet   bool   // a fleet is watched
+}
+
+// show writes a page.
+func (s *Server) show(w http.ResponseWriter, code int, name string, page any) error {
+	var b bytes.Buffer // a page that fails halfway is none
+	if err := s.pages.ExecuteTemplate(&b, name, page); err != nil {
+		return fmt.Errorf("draw the page %s: %w", name, err)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write(b.Bytes()) // the reader is gone; there is nobody to tell
+	return nil
+}
+
+func (s *Server) frame(r *http.Request, title, nav string) frame {
+	f := frame{Title: title, Nav: nav, Version: s.cfg.Version, Theme: themeOf(r), Themes: themes, Fleet: s.cfg.Fleet != nil}
+	back := *r.URL
+	if r.Method != http.MethodGet { // the answer to a form has no address of its own
+		back = url.URL{Path: path.Dir(r.URL.Path)}
+	}
+	f.Back = back.RequestURI()
+	return f
+}
+
+func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, code int, err error) {
+	title := http.StatusText(code)
+	if code >= http.StatusInternalServerError {
+		title = "That did not work" // what did not is said below
+	}
+	page := struct {
+		frame
+		Code          int
+		Message, Hint string
+	}{s.frame(r, title, ""), code, err.Error(), diag.Hint(err)}
+	if s.show(w, code, "error-page.tmpl", page) != nil {
+		refuse(w, code, err.Error())
+	}
+}
+
+// pager leads through a list.
+type pager struct {
+	From, To, Total int
+	Prev, Next      string // addresses; "" for none
+}
+
+func pagerOf(r *http.Request, limit, offset, shown, total int) pager {
+	p := pager{From: min(offset+1, total), To: offset + shown, Total: total}
+	at := func(offset int) string {
+		q := r.URL.Query()
+		q.Del("offset")
+		if offset > 0 {
+			q.Set("offset", strconv.Itoa(offset))
+		}
+		if len(q) == 0 {
+			return r.URL.Path
+		}
+		return r.URL.Path + "?" + q.Encode()
+	}
+	if offset > 0 {
+		p.Prev = at(max(0, min(offset, total)-limit))
+	}
+	if offset+shown < total && shown > 0 {
+		p.Next = at(offset + limit)
+	}
+	return p
+}
+
+// mark is the sign of a verdict or a status, so that colour is not needed.
+func mark(word string) string {
+	switch word {
+	case "pass", "done":
+		return "✓"
+	case "fail":
+		return "✕"
+	case "running":
+		return "▸"
+	case "interrupted":
+		return "‖"
+	}
+	return "!"
+}
+
+// runWord is what a list says of a run: its status unless that is that it is
+// done, and its verdict then.
+func runWord(r store.RunSummary) string {
+	if r.Status == "done" || r.Status == "error" {
+		return cmp.Or(r.Verdict, "error")
+	}
+	return r.Status
+}
+
+// runRow is a line of the list of runs.
+type runRow struct {
+	store.RunSummary
+	Word string
+}
+
+type runsPage struct {
+	frame
+	Query     store.RunQuery
+	Contracts []string
+	Verdicts  []string
+	Statuses  []string
+	Specs     []specView
+	MoreSpecs int
+	Rows      []runRow
+	Pager     pager
+	Filtered  bool
+	Trend     []report.Exhibit // of the campaign that is asked for
+}
+
+// shownSpecs is how many trends the page of runs begins with.
+const shownSpecs = 8
+
+func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
+	q, err := runQuery(r)
+	if err != nil {
+		return err
+	}
+	list, err := s.listRuns(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	p := runsPage{
+		frame: s.frame(r, "Runs", "runs"), Query: q, Contracts: s.cfg.Contract, Verdicts: verdicts, Statuses: statuses,
+		Pager:    pagerOf(r, q.Limit, q.Offset, len(list.Runs), list.Total),
+		Filtered: q.Text+q.Contract+q.Campaign+q.Verdict+q.Status != "",
+	}
+	p.Events = "/api/v1/events"
+	for _, x := range list.Runs {
+		p.Rows = append(p.Rows, runRow{x, runWord(x)})
+	}
+	if q.Contract != "" && q.Campaign != "" {
+		t, err := s.cfg.Store.Trend(q.Contract, q.Campaign, trendRuns)
+		if err != nil {
+			return err
+		}
+		p.Trend = trendCharts(t)
+	}
+	specs, total, err := s.cfg.Store.Trends(shownSpecs, trendPoints)
+	if err != nil {
+		return err
+	}
+	for _, t := range specs {
+		p.Specs = append(p.Specs, specViewOf(t))
+	}
+	p.MoreSpecs = total - len(specs)
+	return s.show(w, http.StatusOK, "runs-page.tmpl", p)
+}
+
+type runPage struct {
+	frame
+	*report.RunView
+	Summary    store.RunSummary
+	State      *State // of a live run; nil for others or if it is not known yet
+	Resume     string
+	Since      string             // what changed since the previous comparable run
+	First      string             // reproduces the first of the findings that are listed
+	Earlier    []store.RunSummary // runs that it can be compared with, newest first
+	Findings   []store.FindingSummary
+	Pager      pager
+	Query      store.FindingQuery
+	Severity   string
+	Severities []string
+	Filtered   bool
+	Formats    []report.Format
+}
+
+func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
+	d, err := s.runDetail(r)
+	if err != nil {
+		return err
+	}
+	id := d.Summary.RunID
+	if id != r.PathValue("run") { // a link that means the same tomorrow
+		http.Redirect(w, r, "/runs/"+url.PathEscape(id), http.StatusSeeOther)
+		return nil
+	}
+	q, err := findingQuery(r, id)
+	if err != nil {
+		return err
+	}
+	list, err := s.findings(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	p := runPage{
+		frame: s.frame(r, "Run "+id, "runs"), Summary: d.Summary, Findings: list.Findings, Query: q,
+		Severity: r.URL.Query().Get("severity"), Severities: severities, Formats: report.Formats(),
+		Pager:    pagerOf(r, q.Limit, q.Offset, len(list.Findings), list.Total),
+		Filtered: q.Text+q.Contract+q.Campaign+q.Kind != "" || q.Severity != nil || q.Flaky || q.New,
+	}
+	switch d.Summary.Status {
+	case "running":
+		d.Record.Verdict, d.Record.Complete, d.Record.Warnings = "running", true, dropLast(d.Record.Warnings)
+		p.Events = "/api/v1/runs/" + url.PathEscape(id) + "/events"
+		if l := s.hub.live(r.Context(), id); l != nil {
+			state := stateOf(*l)
+			p.State = &state
+		}
+	case "interrupted":
+		p.Resume = report.Shell(s.cfg.Use.ResumeCommand(id))
+	}
+	p.RunView = report.DrawRun(&d.Record, d.Summary.Findings, report.Options{CaseLink: caseLink(id)})
+	if err = s.story(&p, id); err != nil {
+		return err
+	}
+	if p.Earlier, err = s.cfg.Store.Comparables(id, trendPoints); err != nil {
+		return err
+	}
+	return s.show(w, http.StatusOK, "run-page.tmpl", p)
+}
+
+// dropLast leaves out the first warning of an unfinished run's record, which
+// says what the page says in another way.
+func dropLast(warnings []string) []string { return warnings[min(1, len(warnings)):] }
+
+// story says what changed in a run, and how to see its first finding again.
+func (s *Server) story(p *runPage, id string) error {
+	if len(p.Findings) > 0 {
+		f, err := s.cfg.Store.FindingOf(id, p.Findings[0].ID)
+		if err != nil {
+			return err
+		}
+		p.First = report.Shell(f.Reproduce)
+	}
+	if p.Summary.Status == "running" {
+		return nil
+	}
+	earlier, why, err := s.cfg.Store.Previous(id)
+	if err != nil || earlier == "" && why == "" {
+		return err
+	}
+	since := report.Since{Run: earlier, Why: why, New: make(map[string]bool)}
+	if earlier != "" {
+		c, err := s.cfg.Store.CompareBriefly(earlier, id)
+		if err != nil {
+			return err
+		}
+		for _, f := range c.New {
+			since.New[f.ID] = true
+		}
+		since.Fixed, since.Still = c.Fixed, len(c.StillFailing)
+	}
+	p.Since = since.Sentence()
+	return nil
+}
+
+type findingPage struct {
+	frame
+	*report.FindingView
+	RunID    string
+	Promote  string
+	Promoted []string
+	History  []sightingView
+	Input    bool
+	Minimal  bool
+}
+
+// sightingView is one run in a finding's history.
+type sightingView struct {
+	store.Sighting
+	Class string // "seen", "gone" or "untold"
+	Mark  string
+	Word  string
+}
+
+func sightingViews(list []store.Sighting) []sightingView {
+	out := make([]sightingView, len(list))
+	for i, x := range list {
+		v := sightingView{x, "untold", "–", "cannot tell: the run did not reach the case that shows it"}
+		switch {
+		case x.Seen:
+			v.Class, v.Mark, v.Word = "seen", "●", fmt.Sprintf("found, failing cases: %d", x.Cases)
+		case x.Told:
+			v.Class, v.Mark, v.Word = "gone", "○", "not found"
+		}
+		out[i] = v
+	}
+	return out
+}
+
+func (s *Server) findingPage(w http.ResponseWriter, r *http.Request) error {
+	return s.showFinding(w, r, nil)
+}
+
+func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, promoted []string) error {
+	run, f, err := s.finding(r)
+	if err != nil {
+		return err
+	}
+	if run != r.PathValue("run") {
+		http.Redirect(w, r, "/runs/"+url.PathEscape(run)+"/findings/"+url.PathEscape(f.ID), http.StatusSeeOther)
+		return nil
+	}
+	list, err := s.cfg.Store.History(run, f, historyRuns)
+	if err != nil {
+		return err
+	}
+	return s.show(w, http.StatusOK, "finding-page.tmpl", findingPage{
+		frame:       s.frame(r, f.ID+" "+f.Title, "runs"),
+		FindingView: report.DrawFinding(&f, report.Options{Blob: s.cfg.Store.Blob}),
+		RunID:       run, Promote: report.Shell(s.cfg.Use.PromoteCommand(run, f.ID)), Promoted: promoted, History: sightingViews(list),
+		Input: len(f.Samples) > 0 && f.Samples[0].Blob != "", Minimal: f.Minimized != nil && f.Minimized.Blob != "",
+	})
+}
+
+// findFinding leads to a finding in the newest run that has it.
+func (s *Server) findFinding(w http.ResponseWriter, r *http.Request) error {
+	run, id, err := s.cfg.Store.LocateFinding(r.PathValue("finding"))
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/runs/"+url.PathEscape(run)+"/findings/"+url.PathEscape(id), http.StatusSeeOther)
+	return nil
+}
+
+// promote writes a finding out as a regression test.
+func (s *Server) promote(w http.ResponseWriter, r *http.Request) error {
+	run, f, err := s.finding(r)
+	if err != nil {
+		return err
+	}
+	files, err := s.cfg.Use.Promote(r.Context(), run, f.ID)
+	if err != nil {
+		return err
+	}
+	return s.showFinding(w, r, files)
+}
+
+// listRun is a run as the pickers of the page of comparisons name it.
+func listRun(r store.RunSummary) string {
+	return strings.Join([]string{r.RunID, r.Created.UTC().Format("2006-01-02 15:04"), runWord(r), strings.Join(r.Campaigns, ", ")}, " · ")
+}
+
+// recentRuns are offered for a comparison.
+func (s *Server) recentRuns(ctx context.Context) ([]store.RunSummary, error) {
+	list, err := s.listRuns(ctx, store.RunQuery{Limit: pageSize})
+	return list.Runs, err
+}

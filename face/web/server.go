@@ -1,0 +1,214 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/store"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+// UseCases is what pages offer besides showing what the store has.
+type UseCases interface {
+	// Promote writes a finding out as a regression test, as thresh promote does,
+	// and returns the names of the files as the user would name them.
+	Promote(ctx context.Context, runID, findingID string) (files []string, err error)
+	// KeptCase is what a run keeps of one case, with what its format shows of it.
+	KeptCase(runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)
+	// RunCase runs one case of a run again, as thresh replay does, and returns
+	// what the campaign shows of it.
+	RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error)
+	// PromoteCommand, ResumeCommand and ReplayCommand are the command lines that
+	// promote a finding, that go on with a run, and that run one case of a run
+	// of one campaign again.
+	PromoteCommand(runID, findingID string) []string
+	ResumeCommand(runID string) []string
+	ReplayCommand(runID string, index int64) []string
+}
+
+// Config is what a server needs.
+type Config struct {
+	Store    *store.Store
+	Use      UseCases
+	Version  string   // of Thresh
+	Contract []string // names of the contracts, to filter by
+	// Token is asked of every request; "" asks for none, which is for a server
+	// that is asked in its own process.
+	Token string
+	// Fleet is who works for the fleet that is watched now; nil if none is.
+	Fleet func() []Member
+	// Hosts are names, without ports, that the server may be called by besides
+	// addresses and "localhost".
+	Hosts []string
+}
+
+// Server serves the pages of one store.
+type Server struct {
+	cfg     Config
+	pages   *template.Template
+	assets  map[string]asset // by name
+	hub     *hub
+	metrics metrics
+	single  sync.Mutex // held while a case is run: its target may stand no other
+	handler http.Handler
+}
+
+type asset struct {
+	path string // with the digest of its content
+	kind string
+	body []byte
+}
+
+// New makes a server. It fails only if its own files are broken.
+func New(cfg Config) (*Server, error) {
+	s := &Server{cfg: cfg, hub: newHub(cfg.Store)}
+	if err := s.loadAssets(); err != nil {
+		return nil, fmt.Errorf("read the pages' files: %w", err)
+	}
+	t, err := report.Parts()
+	if err != nil {
+		return nil, err
+	}
+	s.pages, err = t.Funcs(template.FuncMap{
+		"asset": func(name string) string { return s.assets[name].path },
+		"ago":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"clock": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
+		"join":  strings.Join,
+		"int":   func(n int) int64 { return int64(n) },
+		"mark":  mark,
+	}).ParseFS(pageFiles, "page/*.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("parse the pages' templates: %w", err)
+	}
+	s.handler = s.guard(s.routes())
+	return s, nil
+}
+
+func (s *Server) loadAssets() error {
+	s.assets = make(map[string]asset)
+	add := func(name string, body []byte) {
+		kind := map[string]string{".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}[path.Ext(name)]
+		sum := sha256.Sum256(body)
+		s.assets[name] = asset{"/static/" + hex.EncodeToString(sum[:6]) + "/" + name, kind + "; charset=utf-8", body}
+	}
+	style, err := report.Style()
+	if err != nil {
+		return err
+	}
+	add("page.css", style)
+	// Scripts name each other by their digests too: those that are named come first.
+	for _, name := range [...]string{"web.css", "icon.svg", "rows.js", "live.js", "fleet.js", "app.js"} {
+		body, err := fs.ReadFile(pageFiles, "page/"+name)
+		if err != nil {
+			return err
+		}
+		if path.Ext(name) == ".js" {
+			for other, a := range s.assets {
+				body = bytes.ReplaceAll(body, []byte(`"./`+other+`"`), []byte(`"`+a.path+`"`))
+			}
+		}
+		add(name, body)
+	}
+	return nil
+}
+
+// route is one thing that can be asked for. Pattern is that of http.ServeMux.
+type route struct {
+	pattern string
+	serve   func(w http.ResponseWriter, r *http.Request) error
+}
+
+func (s *Server) routeList() []route {
+	return append([]route{
+		{"GET /{$}", s.runsPage},
+		{"GET /runs/{run}", s.runPage},
+		{"GET /runs/{run}/findings/{finding}", s.findingPage},
+		{"GET /runs/{run}/cases/{case}", s.casePage},
+		{"POST /runs/{run}/cases/{case}", s.runCase},
+		{"GET /findings/{finding}", s.findFinding},
+		{"GET /compare", s.comparePage},
+		{"POST /runs/{run}/findings/{finding}/promote", s.promote},
+		{"GET /runs/{run}/download/{name}", s.downloadReport},
+		{"GET /runs/{run}/findings/{finding}/download/{part}", s.downloadInput},
+		{"GET /static/{digest}/{name}", s.static},
+		{"GET /metrics", s.metricsText},
+		{"GET /fleet", s.fleetPage},
+		{"POST /theme", s.chooseTheme},
+	}, s.apiRoutes()...)
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range s.routeList() {
+		mux.HandleFunc(r.pattern, func(w http.ResponseWriter, q *http.Request) {
+			began := time.Now()
+			c := &counted{ResponseWriter: w, code: http.StatusOK}
+			if err := r.serve(c, q); err != nil {
+				s.fail(c, q, err)
+			}
+			s.metrics.request(r.pattern, c.code, time.Since(began))
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, q *http.Request) {
+		s.fail(w, q, &statusError{http.StatusNotFound, fmt.Errorf("there is no page %s", q.URL.Path)})
+	})
+	return mux
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Serve answers on a listener until ctx ends, then ends live pages' streams
+// and lets other answers come to their end.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	s.hub.start(ctx)
+	defer s.hub.wait()
+	srv := &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	over := make(chan error, 1)
+	go func() { over <- srv.Serve(l) }()
+	select {
+	case err := <-over:
+		return fmt.Errorf("serve pages on %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := srv.Shutdown(last); err != nil {
+		_ = srv.Close() // what does not end in time is cut off
+	}
+	if err := <-over; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func (s *Server) static(w http.ResponseWriter, r *http.Request) error {
+	a, ok := s.assets[r.PathValue("name")]
+	if !ok || a.path != r.URL.Path {
+		return &statusError{http.StatusNotFound, errors.New("there is no such file")}
+	}
+	w.Header().Set("Content-Type", a.kind)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(a.body) // the reader is gone; there is nobody to tell
+	return nil
+}

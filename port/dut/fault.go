@@ -1,0 +1,103 @@
+package dut
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reply is what came of one call.
+type Reply struct {
+	// Value is the result, by the binding's kind; meaningless with a fault.
+	Value Value
+	// Cause is why the call did not return, or [None]. Instance.Fault has more.
+	Cause Cause
+	// Fuel is the number of instructions executed: block structure counts
+	// nothing, bulk operations one more for 64 bytes, a growth of memory or a
+	// call of an import 50 more. It is exact for calls that return and for
+	// [Timeout]; with any other fault it leaves out what the innermost
+	// functions did last.
+	Fuel int64
+}
+
+// Cause is a way for a call to fail. The causes below [Argument] are the
+// module's; [Argument] is the caller's.
+type Cause uint8
+
+// The causes.
+const (
+	None          Cause = iota
+	Timeout             // the fuel is used up
+	Unreachable         // an unreachable instruction: assertions, panics, aborts
+	OutOfBounds         // memory or bulk access out of bounds
+	DivideByZero        // integer division by zero
+	Overflow            // integer division or conversion overflows
+	Conversion          // NaN to integer
+	StackOverflow       // too deep recursion
+	IndirectCall        // call through a table: wrong type, empty or out of bounds
+	UnknownImport       // a call of an import that nobody serves
+	Exit                // the module asked to end the process
+	BadAllocation       // the exported allocator gave memory that is not there
+	BadResult           // the result does not fit the binding: a string outside of memory, not UTF-8, a fraction
+	OtherTrap           // any other trap
+	Argument            // an argument does not fit its parameter; the module was not called
+	Refused             // the system said no, as its interface allows; a module has no way to
+)
+
+var causeNames = [...]string{
+	"", "timeout", "unreachable", "out of bounds", "divide by zero", "integer overflow", "invalid conversion", "stack overflow",
+	"bad indirect call", "unknown import", "exit", "bad allocation", "bad result", "trap", "unfit argument", "refused",
+}
+
+func (c Cause) String() string { return causeNames[c] }
+
+// Crash says that the cause is a crash of the module, not a lack of fuel or a
+// mistake of the caller.
+func (c Cause) Crash() bool { return c != None && c != Timeout && c != Argument && c != Refused }
+
+// Fault is a call that failed, in full.
+type Fault struct {
+	Cause   Cause
+	Message string // one line
+	// Stack names the functions, innermost first, at most 30, as the module's
+	// name section or exports call them, else "func[12]".
+	Stack []string
+	Code  int32 // of [Exit]
+}
+
+func (f *Fault) Error() string {
+	if len(f.Stack) == 0 {
+		return f.Message
+	}
+	return f.Message + " in " + f.Stack[0]
+}
+
+// Signature tells faults of one cause from others: it holds neither addresses
+// nor operands, and a few of the innermost functions.
+func (f *Fault) Signature() string {
+	return f.Cause.String() + ":" + strings.Join(f.Stack[:min(3, len(f.Stack))], "<")
+}
+
+// ModuleError says that a module cannot be used.
+type ModuleError struct {
+	// Offset is the place in the binary, or -1 where it is not known.
+	Offset int
+	Reason string
+}
+
+func (e *ModuleError) Error() string {
+	if e.Offset < 0 {
+		return "the module is not usable: " + e.Reason
+	}
+	return fmt.Sprintf("the module is not usable: at byte %d: %s", e.Offset, e.Reason)
+}
+
+// StartError says that a module failed before its first call.
+type StartError struct {
+	Function string // "the start function", "_initialize", ...
+	Fault    Fault
+	Stderr   []byte
+}
+
+func (e *StartError) Error() string {
+	return fmt.Sprintf("%s failed: %s", e.Function, e.Fault.Error())
+}

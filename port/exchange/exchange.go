@@ -1,0 +1,51 @@
+// Package exchange holds the values of one request to a server and of what it
+// answered, so that contracts can speak of HTTP without touching a network.
+// Package http under system turns the one into the other. The package is
+// pure values: nothing is sent here.
+package exchange
+
+import (
+	"context"
+	"time"
+)
+
+// Request is one request.
+type Request struct {
+	Method  string
+	URL     string      // absolute: http or https
+	Headers [][2]string // name and value, in the order given; the same name may stand twice
+	Body    []byte      // nil: none
+	Timeout time.Duration
+	// MaxBody is how much of the answer's body is read; a longer one is an error.
+	MaxBody int64
+}
+
+// Response is an answer, whatever its status.
+type Response struct {
+	Status  int
+	Headers [][2]string // name and value, sorted by name; values of one name in their order
+	Body    []byte      // as UTF-8 if the answer names another charset that is known
+	Elapsed time.Duration
+}
+
+// UnreachableError says that no connection to a server came about: it has not
+// been sent anything.
+type UnreachableError struct {
+	Server string // scheme, host and port
+	Reason string
+}
+
+func (e *UnreachableError) Error() string { return e.Reason }
+
+// Client sends requests; it may be used by one goroutine at a time.
+type Client interface {
+	// Do sends one request and follows redirects. An error means that no whole
+	// answer came: cut, too slow, too large; an [*UnreachableError] that there is
+	// nobody to answer.
+	Do(ctx context.Context, r Request) (Response, error)
+	Close() error
+}
+
+// Opener makes a client for a lane. A case sees no cookie and no connection
+// state of another.
+type Opener func() (Client, error)

@@ -1,0 +1,19 @@
+// Package pyhost holds the values with which contracts speak of Python code
+// that they do not run themselves, and the small interfaces through which it
+// is run. There are three ways to use Python code:
+//
+//   - [Commander] runs a function like a command line program, each time in a
+//     fresh process: entrypoints module:function of Spec-Test's cli.run.
+//   - [Operators] loads operator modules (op_*.py) once and applies them in
+//     batches: plug-ins of the Operator Contract.
+//   - [Caller] calls an agent with JSON, keeps it alive between the calls and
+//     stands between the agent and its tools: Python and LangChain agents of
+//     flakestorm.
+//
+// Package python under system implements all three in python3 processes: one
+// function for each opener type here. This package is pure values: no process
+// is started, no file read and no clock looked at. Its rules are those of the
+// contracts that are named above, and of Python where they are silent. It
+// imports port/process for the limits that a process gets; it must not
+// import a contract or an edge. Start reading at [Command].
+package pyhost

@@ -1,0 +1,227 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// The formats of one code host or dashboard each: what it shows beside the code
+// is the same as everywhere, findings and what kept a run from being a full one.
+
+// place is where a finding stands in its document: the first failing block that
+// its evidence points at, else the document's first line.
+func place(f *campaign.Finding) int {
+	if f == nil {
+		return 1
+	}
+	for i := range f.Evidence {
+		d := f.Evidence[i].Document
+		if d == nil {
+			continue
+		}
+		line, size := 0, 0
+		for _, b := range d.Blocks { // the smallest block is the nearest
+			if n := b.To - b.From + 1; b.Verdict == campaign.VerdictFail && b.From > 0 && (line == 0 || n < size) {
+				line, size = b.From, n
+			}
+		}
+		if line > 0 {
+			return line + max(d.First, 1) - 1
+		}
+	}
+	return 1
+}
+
+// problem is a point that is not ok, with where it stands.
+type problem struct {
+	point
+	File  string
+	Line  int
+	Suite string // "" for the run as a whole
+}
+
+func problems(rec *campaign.Record) []problem {
+	var out []problem
+	for _, s := range suites(rec) {
+		file, name := "", ""
+		if c := s.Campaign; c != nil {
+			file, name = c.Source, c.Contract+"/"+c.Name
+		}
+		for _, p := range s.Points {
+			if p.Status == failed || p.Status == errored {
+				out = append(out, problem{p, file, place(p.Finding), name})
+			}
+		}
+	}
+	return out
+}
+
+// said is what a problem is, in one line.
+func (p *problem) said() string {
+	if p.Finding != nil {
+		text := brief(p.Finding.Title)
+		if l := flakyLabel(p.Finding); l != "" {
+			text += " (" + l + ")"
+		}
+		return text
+	}
+	return brief(strings.TrimSuffix(p.Name+": "+p.Detail, ": "))
+}
+
+type qualityIssue struct {
+	Description string          `json:"description"`
+	Check       string          `json:"check_name"`
+	Fingerprint string          `json:"fingerprint"`
+	Severity    string          `json:"severity"`
+	Location    qualityLocation `json:"location"`
+}
+
+type qualityLocation struct {
+	Path  string       `json:"path"`
+	Lines qualityLines `json:"lines"`
+}
+
+type qualityLines struct {
+	Begin int `json:"begin"`
+}
+
+// writeQuality writes the report that GitLab shows in merge requests.
+func writeQuality(w io.Writer, rec campaign.Record, _ Options) error {
+	list := []qualityIssue{}
+	for _, p := range problems(&rec) {
+		x := qualityIssue{p.said(), "thresh", p.Suite + "/" + p.ID, "blocker", qualityLocation{cmp.Or(strings.TrimPrefix(p.File, "./"), "."), qualityLines{p.Line}}}
+		if f := p.Finding; f != nil {
+			x.Check, x.Fingerprint = f.Contract+"/"+f.Kind, cmp.Or(f.ID, f.Fingerprint)
+			x.Severity = [...]string{"info", "minor", "major", "critical", "blocker"}[min(int(f.Severity), 4)]
+		}
+		list = append(list, x)
+	}
+	return writeIndented(w, "codequality", rec.RunID, list)
+}
+
+func writeIndented(w io.Writer, format, run string, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write %s report of run %s: %w", format, run, err)
+	}
+	return nil
+}
+
+type ctrfReport struct {
+	Format  string      `json:"reportFormat"`
+	Version string      `json:"specVersion"`
+	Results ctrfResults `json:"results"`
+}
+
+type ctrfResults struct {
+	Tool    ctrfTool    `json:"tool"`
+	Summary ctrfSummary `json:"summary"`
+	Tests   []ctrfTest  `json:"tests"`
+}
+
+type ctrfTool struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+}
+
+type ctrfSummary struct {
+	Tests   int   `json:"tests"`
+	Passed  int   `json:"passed"`
+	Failed  int   `json:"failed"`
+	Pending int   `json:"pending"`
+	Skipped int   `json:"skipped"`
+	Other   int   `json:"other"`
+	Start   int64 `json:"start"` // milliseconds since 1970
+	Stop    int64 `json:"stop"`
+}
+
+type ctrfTest struct {
+	Name     string   `json:"name"`
+	Status   string   `json:"status"`
+	Duration int64    `json:"duration"` // milliseconds; 0: not known
+	Suite    []string `json:"suite,omitempty"`
+	Message  string   `json:"message,omitempty"`
+	Line     int      `json:"line,omitempty"`
+	File     string   `json:"filePath,omitempty"`
+	Type     string   `json:"type,omitempty"`
+	Flaky    bool     `json:"flaky,omitempty"`
+	Extra    any      `json:"extra,omitempty"`
+}
+
+// writeCTRF writes the Common Test Report Format.
+func writeCTRF(w io.Writer, rec campaign.Record, opt Options) error {
+	list, err := named(&rec, opt)
+	if err != nil {
+		return fmt.Errorf("write ctrf report of run %s: %w", rec.RunID, err)
+	}
+	out := ctrfReport{Format: "CTRF", Version: "0.0.0", Results: ctrfResults{Tool: ctrfTool{"Thresh", rec.Environment.Version}, Tests: []ctrfTest{}}}
+	sum := &out.Results.Summary
+	if e := rec.Environment; !e.Started.IsZero() {
+		sum.Start, sum.Stop = e.Started.UnixMilli(), max(e.Started.UnixMilli(), e.Finished.UnixMilli())
+	}
+	for _, s := range list {
+		var suite []string
+		file := ""
+		if c := s.Campaign; c != nil {
+			suite, file = []string{c.Contract, c.Name}, c.Source
+		}
+		for _, p := range s.Points {
+			t := ctrfTest{Name: p.ID, Suite: suite, File: file, Duration: p.Elapsed.Milliseconds()}
+			x := problem{point: p}
+			switch p.Status {
+			case held:
+				t.Status, sum.Passed = "passed", sum.Passed+1
+			case skipped:
+				t.Status, t.Message, sum.Skipped = "skipped", p.Detail, sum.Skipped+1
+			case failed:
+				t.Status, t.Message, sum.Failed = "failed", x.said(), sum.Failed+1
+			default: // no reader may take what was not judged for green
+				t.Status, t.Message, sum.Failed = "failed", "not judged: "+x.said(), sum.Failed+1
+			}
+			if f := p.Finding; f != nil {
+				t.Line, t.Type, t.Flaky = place(f), f.Kind, f.Flaky
+				t.Extra = map[string]string{"id": f.ID, "severity": f.Severity.String(), "reproduce": shellQuote(f.Reproduce)}
+			}
+			out.Results.Tests = append(out.Results.Tests, t)
+		}
+	}
+	sum.Tests = len(out.Results.Tests)
+	return writeIndented(w, "ctrf", rec.RunID, out)
+}
+
+// writeGitHub writes workflow commands, which GitHub Actions shows as
+// annotations beside the code.
+func writeGitHub(w io.Writer, rec campaign.Record, _ Options) error {
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	var b strings.Builder
+	for _, p := range problems(&rec) {
+		level, title, text := "error", "Thresh", p.said()
+		if f := p.Finding; f != nil {
+			level = map[string]string{"error": "error", "warning": "warning", "note": "notice"}[sarifLevel(f.Severity)]
+			title = "Thresh " + f.Severity.String() + " " + visible(f.ID)
+			if len(f.Reproduce) > 0 {
+				text += "\nreproduce: " + visible(shellQuote(f.Reproduce))
+			}
+		}
+		at := ""
+		if p.File != "" {
+			at = fmt.Sprintf("file=%s,line=%d,", property.Replace(visible(p.File)), p.Line)
+		}
+		fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, at, property.Replace(title), data.Replace(text))
+	}
+	if b.Len() == 0 {
+		fmt.Fprintf(&b, "::notice title=Thresh::%s\n", data.Replace(plural(total(&rec).Run, "case")+", all held"))
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write github report of run %s: %w", rec.RunID, err)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// How much of each kind a comment shows; the whole is at most 60 lines.
+const (
+	commentFindings  = 20
+	commentFixed     = 5
+	commentCampaigns = 8
+	commentWarnings  = 5
+)
+
+// writeMarkdown writes a comment for a merge request or a step's summary: what
+// is new first, then the gravest.
+func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	verdict := map[string]string{"pass": "✅", "fail": "❌"}[rec.Verdict]
+	line("## %s Thresh: %s", cmp.Or(verdict, "⚠️"), headline(&rec))
+	line("")
+	if !rec.Complete {
+		line("**This run is %s.** What was not run was not judged.", md(incomplete(&rec)))
+		line("")
+	}
+	since := opt.Since
+	if since != nil && (since.Run != "" || since.Why != "") {
+		line("%s", strings.ToUpper(since.Sentence()[:1])+md(since.Sentence()[1:])+".")
+		line("")
+	}
+	fs := bySeverity(&rec)
+	slices.SortStableFunc(fs, func(x, y *campaign.Finding) int { // new first
+		return cmp.Compare(map[bool]int{true: 0, false: 1}[since.isNew(x)], map[bool]int{true: 0, false: 1}[since.isNew(y)])
+	})
+	if len(fs) > 0 {
+		line("| | Finding | Where | Reproduce |")
+		line("|---|---|---|---|")
+	}
+	for _, f := range fs[:min(len(fs), commentFindings)] {
+		mark := f.Severity.String()
+		if m := since.mark(f); m == "new" {
+			mark = "**new** " + mark
+		}
+		if f.Flaky {
+			mark += ", flaky"
+		}
+		line("| %s | %s | %s | %s |", mark, md(head(f.Title, 160)), md(f.Campaign)+", "+plural(f.Cases, "case"), code(shellQuote(f.Reproduce)))
+	}
+	if more := len(fs) - commentFindings; more > 0 {
+		line("")
+		line("And %s.", plural(more, "more finding"))
+	}
+	if since != nil && len(since.Fixed) > 0 {
+		line("")
+		line("Fixed:")
+		for _, f := range since.Fixed[:min(len(since.Fixed), commentFixed)] {
+			line("- %s %s", code(f.ID), md(head(f.Title, 160)))
+		}
+		if more := len(since.Fixed) - commentFixed; more > 0 {
+			line("- and %s more", count(more))
+		}
+	}
+	line("")
+	line("| Campaign | Run | Pass | Fail | Skip | Error | Score |")
+	line("|---|--:|--:|--:|--:|--:|--:|")
+	for i, c := range rec.Campaigns {
+		if i == commentCampaigns && len(rec.Campaigns) > commentCampaigns+1 {
+			line("| and %s | | | | | | |", plural(len(rec.Campaigns)-i, "more campaign"))
+			break
+		}
+		score := "–"
+		if c.Score != nil {
+			score = Score(*c.Score)
+		}
+		n := c.Cases
+		line("| %s | %s | %s | %s | %s | %s | %s |", md(c.Name), count(n.Run), count(n.Pass), count(n.Fail), count(n.Skip), count(n.Error), score)
+	}
+	if len(rec.Warnings) > 0 {
+		line("")
+		for _, x := range rec.Warnings[:min(len(rec.Warnings), commentWarnings)] {
+			line("- ⚠️ %s", md(head(x, 240)))
+		}
+		if more := len(rec.Warnings) - commentWarnings; more > 0 {
+			line("- and %s", plural(more, "more warning"))
+		}
+	}
+	line("")
+	line("Run %s, digest %s, %s.", code(rec.RunID), code(short(rec.Digest)), plural(total(&rec).Run, "case"))
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write markdown report of run %s: %w", rec.RunID, err)
+	}
+	return nil
+}
+
+// md is untrusted text in a line or a cell of Markdown, as text: it makes no
+// markup, mentions nobody and links nowhere.
+var mdText = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "~", `\~`, "$", `\$`,
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "&#64;", "#", "&#35;", "://", "&#58;//", "www.", "www&#46;")
+
+func md(text string) string { return mdText.Replace(brief(text)) }
+
+// code is untrusted text as code in a cell of Markdown.
+func code(text string) string {
+	text = brief(text)
+	if text == "" {
+		return ""
+	}
+	longest, n := 0, 0
+	for _, r := range text {
+		if n++; r != '`' {
+			n = 0
+		}
+		longest = max(longest, n)
+	}
+	fence := strings.Repeat("`", longest+1)
+	if longest > 0 {
+		text = " " + text + " "
+	}
+	return fence + strings.ReplaceAll(text, "|", `\|`) + fence
+}

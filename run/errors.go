@@ -1,0 +1,127 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// ErrorLimit is how many cases of a run may have verdict error before the run
+// ends: a number, or a share of the cases.
+type ErrorLimit struct {
+	Cases int64
+	Share float64 // over 0: a share of the cases, and Cases means nothing
+}
+
+// ParseErrorLimit reads a limit as users write it: "20" or "5%".
+func ParseErrorLimit(text string) (*ErrorLimit, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	if percent {
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(v > 0 && v <= 100) {
+			return nil, diag.Refused("a share of errors is over 0%% and at most 100%%, got %q", text)
+		}
+		return &ErrorLimit{Share: v / 100}, nil
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 {
+		return nil, diag.Refused("a limit of errors is a number from 0 or a share such as 5%%, got %q", text)
+	}
+	return &ErrorLimit{Cases: n}, nil
+}
+
+// fewest is of how many cases at least a share is taken where a campaign does
+// not know how many it has: the first error is no share of anything.
+const fewest = 100
+
+// exceeded reports whether so many errors are too many for a run of so many
+// cases.
+func (l *ErrorLimit) exceeded(errors, cases int64) bool {
+	if l.Share > 0 {
+		return errors > int64(math.Floor(l.Share*float64(cases)+1e-9))
+	}
+	return errors > l.Cases
+}
+
+// tooManyErrors reports whether the cases with verdict error, counted in case
+// order, are more than the run may have.
+func (a *attempt) tooManyErrors() bool {
+	limit := a.r.opt.MaxErrors
+	if limit == nil {
+		return false
+	}
+	errs, cases := a.counts.Error, a.expected(a.c, a.counts.Run)
+	for k, c := range a.r.job.Campaigns {
+		switch {
+		case k < a.k:
+			errs += a.r.records[k].Cases.Error
+			cases += a.r.records[k].Cases.Run
+		case k > a.k:
+			cases += a.expected(c, 0)
+		}
+	}
+	return limit.exceeded(errs, cases)
+}
+
+// expected is how many cases a campaign of the run will have, as far as known.
+func (a *attempt) expected(c campaign.Any, known int64) int64 {
+	n := max(known, fewest)
+	if p, ok := campaign.As[campaign.Planner](c); ok {
+		n = max(known, p.Planned())
+	}
+	if a.limit > 0 {
+		n = min(n, a.limit)
+	}
+	return n
+}
+
+// What is kept of why cases had no result.
+const (
+	reasonsKept  = 64
+	reasonsShown = 3
+)
+
+// reasons are why cases had no result, by the order in which they were met.
+type reasons struct {
+	order []string
+	cases map[string]int64
+}
+
+func (r *reasons) add(why string) {
+	if r.cases == nil {
+		r.cases = make(map[string]int64)
+	}
+	if r.cases[why]++; r.cases[why] > 1 {
+		return
+	}
+	if len(r.order) == reasonsKept {
+		delete(r.cases, why)
+		return
+	}
+	r.order = append(r.order, why)
+}
+
+// String names the most frequent reasons.
+func (r *reasons) String() string {
+	list := slices.Clone(r.order)
+	slices.SortStableFunc(list, func(a, b string) int { return int(r.cases[b] - r.cases[a]) })
+	var b strings.Builder
+	for i, why := range list[:min(len(list), reasonsShown)] {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(why)
+		if n := r.cases[why]; n > 1 {
+			fmt.Fprintf(&b, " (%d times)", n)
+		}
+	}
+	if more := len(list) - reasonsShown; more > 0 {
+		fmt.Fprintf(&b, "; and %d more", more)
+	}
+	return b.String()
+}

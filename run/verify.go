@@ -1,0 +1,140 @@
+package run
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// root is what a record says of all outcomes and evidence: a tree over the
+// campaigns' outcomes in case order, and behind it the evidence.
+func root(outcomes *campaign.Tree, evidence []byte) string {
+	var t campaign.Tree
+	t.Add(outcomes.Root())
+	t.Add(evidence)
+	return hex.EncodeToString(t.Root())
+}
+
+// Verify folds the journal of a run again and says all in which its record is
+// not what follows from that. It executes nothing and changes nothing.
+func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (problems []string, err error) {
+	differs := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	if len(rec.Campaigns) != len(campaigns) {
+		differs("the record has %d campaigns, the documents %d", len(rec.Campaigns), len(campaigns))
+		return problems, nil
+	}
+	digest := sha256.New()
+	var outcomes campaign.Tree
+	var fails, errs int64
+	for k, c := range campaigns {
+		cr := &rec.Campaigns[k]
+		id := c.Identity()
+		if cr.Contract != id.Contract || cr.Name != id.Name || cr.Identity != id.Digest {
+			differs("campaign %s: the record has another identity than the documents", id.Name)
+		}
+		state, err := FirstState(c, k, j)
+		if errors.Is(err, ErrUntried) {
+			if cr.Cases.Run > 0 {
+				differs("campaign %s: the record counts %d cases, the journal has none", id.Name, cr.Cases.Run)
+			}
+			continue
+		}
+		if err != nil {
+			return problems, err
+		}
+		d := campaign.NewDigest(sha256.New(), id)
+		counts := campaign.Counts{Planned: cr.Cases.Planned}
+		if state, err = refold(c, k, j, state, cr.Cases.Run, func(e store.Entry) {
+			counts.Add(e.Outcome.Verdict)
+			d.Case(campaign.Case{Round: e.Case.Round, Index: e.Case.Index}, &e.Outcome)
+		}); err != nil {
+			differs("campaign %s: %v", id.Name, err)
+		}
+		if counts != cr.Cases {
+			differs("campaign %s: the record counts %+v, the journal %+v", id.Name, cr.Cases, counts)
+		}
+		if s, ok := campaign.As[campaign.Scorer[any]](c); ok && err == nil {
+			if v, has := s.Score(state); has && (cr.Score == nil || *cr.Score != v) {
+				differs("campaign %s: the record's score is not %v, which follows from the journal", id.Name, v)
+			}
+		}
+		if f, ok := campaign.As[campaign.Figurer[any]](c); ok && err == nil && !equalJSON(f.Figures(state), cr.Figures) {
+			differs("campaign %s: the record has other figures than follow from the journal", id.Name)
+		}
+		digest.Write(d.Sum())
+		outcomes.Add(d.Root())
+		fails, errs = fails+counts.Fail, errs+counts.Error
+	}
+	if got := hex.EncodeToString(digest.Sum(nil)); got != rec.Digest {
+		differs("the record's digest is %s, that of the journal %s", rec.Digest, got)
+	}
+	if r := rec.Environment.Root; r != "" && r != root(&outcomes, j.EvidenceRoot()) {
+		differs("the record's root is not that of the journal's outcomes and evidence")
+	}
+	switch failed := fails > 0 || len(rec.Findings) > 0; {
+	case failed != (rec.Verdict == "fail"):
+		differs("the record's verdict is %s, with %d failing cases and %d findings", rec.Verdict, fails, len(rec.Findings))
+	case errs > 0 && rec.Verdict == "pass":
+		differs("the record's verdict is pass, with %d cases without a result", errs)
+	}
+	return problems, nil
+}
+
+// refold folds the first n outcomes of a campaign and returns the state after
+// them.
+func refold(c campaign.Any, k int, j *store.Journal, state any, n int64, each func(store.Entry)) (any, error) {
+	number, base := -1, int64(0)
+	var round campaign.Round
+	var fold *folding
+	next := int64(0)
+	var err error
+	begin := func() bool {
+		if fold != nil {
+			state, fold = fold.finish(), nil
+			base += round.Len
+		}
+		var ok bool
+		round, ok = c.Round(state)
+		if number++; ok {
+			fold = startFold(c, state)
+		}
+		return ok
+	}
+	if n > 0 {
+		for e := range Outcomes(j, k) {
+			for err == nil && (fold == nil || next >= base+round.Len) {
+				if !begin() {
+					err = fmt.Errorf("the journal has case %d, the campaign ends before it", next)
+				}
+			}
+			if err == nil && (e.Case.Round != number || e.Case.Index != next) {
+				err = fmt.Errorf("the journal has case %d of round %d where case %d of round %d belongs", e.Case.Index, e.Case.Round, next, number)
+			}
+			if err != nil {
+				break
+			}
+			each(e)
+			e.Outcome.Evidence = nil
+			fold.add(campaign.Case{Round: number, Index: next}, e.Outcome)
+			if next++; next == n {
+				break
+			}
+		}
+	}
+	if fold != nil {
+		state = fold.finish()
+	}
+	return state, err
+}
+
+func equalJSON(a, b any) bool {
+	x, err := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(x, y)
+}

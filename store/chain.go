@@ -1,0 +1,109 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/store/journal"
+)
+
+// chain is what a writer knows of the bytes before those that it writes next.
+type chain struct {
+	sum    hash.Hash     // over all bytes so far; nil: the format has no chain
+	proofs campaign.Tree // of records of evidence
+}
+
+// readChain is the chain of the first end bytes of a journal.
+func readChain(f *os.File, j *Journal) (c chain, err error) {
+	for e, err := range j.Entries() {
+		if err != nil {
+			break // cut or set aside
+		}
+		if e.Kind == KindEvidence {
+			c.proofs.Add(e.Data)
+		}
+	}
+	if j.version < 2 {
+		return c, nil
+	}
+	c.sum = sha256.New()
+	_, err = io.Copy(c.sum, io.NewSectionReader(f, 0, j.end))
+	return c, err
+}
+
+// EvidenceRoot writes what was appended and returns the root of a Merkle tree
+// over the journal's records of evidence.
+func (w *Writer) EvidenceRoot() ([]byte, error) {
+	if err := w.flush(); err != nil {
+		return nil, err
+	}
+	w.io.Lock()
+	defer w.io.Unlock()
+	return w.chain.proofs.Root(), nil
+}
+
+// EvidenceRoot is that of the journal as it is.
+func (j *Journal) EvidenceRoot() []byte {
+	var t campaign.Tree
+	for e, err := range j.Entries() {
+		if err == nil && e.Kind == KindEvidence {
+			t.Add(e.Data)
+		}
+	}
+	return t.Root()
+}
+
+// Chained reports whether the journal's groups carry the hash of what is before
+// them: those of the first format do not.
+func (j *Journal) Chained() bool { return j.version >= 2 }
+
+// CheckChain compares what each group of records says of those before it with what
+// they are.
+func (j *Journal) CheckChain() (groups int, err error) {
+	s := journal.NewScanner(j.f, j.end)
+	sum, hashed := sha256.New(), int64(0)
+	for at := int64(0); s.Next(); at = s.Offset() {
+		if s.Kind() != journal.KindChain {
+			continue
+		}
+		if _, err := io.Copy(sum, io.NewSectionReader(j.f, hashed, at-hashed)); err != nil {
+			return groups, err
+		}
+		hashed = at
+		e, err := s.Entry()
+		if err != nil {
+			return groups, err
+		}
+		if !bytes.Equal(e.Data, sum.Sum(nil)) {
+			return groups, fmt.Errorf("the group of records at offset %d follows others than those that are there", at)
+		}
+		groups++
+	}
+	return groups, s.Err()
+}
+
+// Record is the record that the journal ends with; false if it has none.
+func (j *Journal) Record() (rec campaign.Record, ok bool, err error) {
+	for e, err := range j.Entries() {
+		if err != nil {
+			return rec, ok, err
+		}
+		switch e.Kind {
+		case KindEnd:
+			rec = campaign.Record{}
+			if err := readRecord(e.Data, &rec); err != nil {
+				return rec, false, errors.Join(errors.New("the record cannot be decoded"), err)
+			}
+			ok = true
+		case KindOutcome, KindResumed:
+			ok = false // it goes on
+		}
+	}
+	return rec, ok, nil
+}

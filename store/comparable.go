@@ -1,0 +1,217 @@
+package store
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// basis is what was asked of a campaign: two runs of one basis differ by the
+// program under test alone, so that what one found and the other did not says
+// something about it.
+type basis struct {
+	Identity string `json:"identity,omitempty"`
+	Document string `json:"document,omitempty"` // digest of its text
+	Settings string `json:"settings,omitempty"` // digest of seed, number of cases and options
+	Inputs   string `json:"inputs,omitempty"`   // digest of the files that documents name, modules aside
+}
+
+// basis is that of a campaign of the run.
+func (m *Manifest) basis(c *campaign.CampaignRecord) basis {
+	b := basis{Identity: c.Identity, Settings: settingsDigest(m.Settings)}
+	var texts, inputs []string
+	for _, s := range m.Specs {
+		if s.Path == c.Source {
+			texts = append(texts, s.text())
+		}
+	}
+	if len(texts) > 0 {
+		b.Document = digestOf(texts)
+	}
+	for path, blob := range m.Files {
+		if ext := filepath.Ext(path); ext != ".wasm" && ext != ".wat" { // the program under test
+			inputs = append(inputs, blob)
+		}
+	}
+	slices.Sort(inputs)
+	b.Inputs = digestOf(inputs)
+	return b
+}
+
+// text names the text of a document.
+func (r SpecRef) text() string {
+	if r.Digest != "" || r.Part == nil {
+		return cmp.Or(r.Digest, r.Blob)
+	}
+	return fmt.Sprintf("%s %d %d", r.Blob, r.Part.From, r.Part.Size)
+}
+
+// settingsDigest leaves out what changes no case.
+func settingsDigest(raw json.RawMessage) string {
+	var set map[string]json.RawMessage
+	if json.Unmarshal(raw, &set) != nil {
+		return digestOf([]string{string(raw)})
+	}
+	var list []string
+	for name, v := range set {
+		if !strings.EqualFold(name, "strict") {
+			list = append(list, name+"="+string(v))
+		}
+	}
+	slices.Sort(list)
+	return digestOf(list)
+}
+
+func digestOf(list []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(list, "\x00")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// comparable reports whether two runs asked the same of a campaign.
+func (c *outlined) comparable(d *outlined) bool {
+	return c.Contract == d.Contract && c.Name == d.Name && c.Settings == d.Settings &&
+		(c.Identity == d.Identity || c.Document != "" && c.Document == d.Document && c.Inputs == d.Inputs)
+}
+
+// of is a campaign of a run that is comparable with c; nil for none.
+func (k *entry) of(c *outlined) *outlined {
+	if at := slices.IndexFunc(k.Each, func(d outlined) bool { return c.comparable(&d) }); at >= 0 {
+		return &k.Each[at]
+	}
+	return nil
+}
+
+// covers reports whether a run has all campaigns of another, comparably.
+func (k *entry) covers(run *entry) bool {
+	return len(run.Each) > 0 && !slices.ContainsFunc(run.Each, func(c outlined) bool { return k.of(&c) == nil })
+}
+
+// asFar reports whether a run came as far as another one, or was stopped by a
+// limit as that was.
+func (k *entry) asFar(run *entry) bool {
+	return k.Complete || k.Status == statusDone && k.Stopped == run.Stopped
+}
+
+// Previous is the newest earlier run that a run can be compared with: it asked
+// the same (documents, seed, number of cases, options) and came to its end.
+// Without one, why says what keeps the nearest one from being it; it is "" if
+// no earlier run has a campaign or document of the run.
+func (s *Store) Previous(runID string) (id, why string, err error) {
+	runs, at, err := s.at(runID)
+	if err != nil {
+		return "", "", diag.Environment("look for a run to compare %s with: %w", runID, err)
+	}
+	run := runs[at]
+	for _, k := range runs[at+1:] {
+		if !k.covers(run) {
+			continue
+		}
+		if k.asFar(run) {
+			return k.RunID, "", nil
+		}
+		if why == "" {
+			why = fmt.Sprintf("run %s did not complete", k.RunID)
+		}
+	}
+	for _, k := range runs[at+1:] {
+		if why == "" {
+			why = k.unlike(run)
+		}
+	}
+	return "", why, nil
+}
+
+// at is the list of runs and where in it one is, named in full.
+func (s *Store) at(runID string) ([]*entry, int, error) {
+	runs, err := s.runList()
+	if err != nil {
+		return nil, 0, err
+	}
+	at := slices.IndexFunc(runs, func(k *entry) bool { return k.RunID == runID })
+	if at < 0 {
+		return nil, 0, errors.New("its journal cannot be read")
+	}
+	return runs, at, nil
+}
+
+// unlike is why a run cannot be compared with a later one though they look
+// alike; "" if they do not.
+func (k *entry) unlike(run *entry) string {
+	for i := range run.Each {
+		c := &run.Each[i]
+		for j := range k.Each {
+			d := &k.Each[j]
+			if c.Contract != d.Contract || c.Name != d.Name && c.Source != d.Source || c.comparable(d) {
+				continue
+			}
+			switch {
+			case c.Source != d.Source:
+				return fmt.Sprintf("run %s ran another document of that name, %s", k.RunID, d.Source)
+			case c.Document != d.Document || c.Name != d.Name:
+				return fmt.Sprintf("%s has changed since run %s", c.Source, k.RunID)
+			case c.Settings != d.Settings:
+				return fmt.Sprintf("run %s had another seed, number of cases or other options", k.RunID)
+			}
+			return fmt.Sprintf("files that %s names have changed since run %s", c.Source, k.RunID)
+		}
+	}
+	for i := range run.Each {
+		for j := range k.Each {
+			if run.Each[i].comparable(&k.Each[j]) {
+				return fmt.Sprintf("run %s ran other documents besides", k.RunID)
+			}
+		}
+	}
+	return ""
+}
+
+// Comparables are the runs that a run can be compared with, earlier and later,
+// newest first, at most so many.
+func (s *Store) Comparables(runID string, limit int) ([]RunSummary, error) {
+	runs, at, err := s.at(runID)
+	if err != nil {
+		return nil, diag.Environment("look for runs to compare %s with: %w", runID, err)
+	}
+	list := []RunSummary{}
+	for i, k := range runs {
+		if i != at && len(list) < limit && (k.covers(runs[at]) || runs[at].covers(k)) {
+			list = append(list, k.RunSummary)
+		}
+	}
+	return list, nil
+}
+
+// Against compares a record with an earlier run of the store, named in full, by
+// the campaigns that the record has.
+func (s *Store) Against(earlier string, rec campaign.Record) (Comparison, error) {
+	old, err := s.brief(earlier)
+	if err != nil {
+		return Comparison{}, err
+	}
+	return CompareRecords(old, rec), nil
+}
+
+// CompareRecords compares a record with an earlier one by the campaigns that
+// the later one has.
+func CompareRecords(old, rec campaign.Record) Comparison {
+	has := make(map[campaignKey]bool)
+	var campaigns []campaign.CampaignRecord
+	for _, p := range Counterparts(old, rec) {
+		if p[0] != nil && p[1] != nil {
+			campaigns = append(campaigns, *p[0])
+			has[campaignKey{p[0].Contract, p[0].Name}] = true
+		}
+	}
+	old.Campaigns = campaigns
+	old.Findings = slices.DeleteFunc(slices.Clone(old.Findings), func(f campaign.Finding) bool { return !has[campaignKey{f.Contract, f.Campaign}] })
+	return compare(old, rec)
+}

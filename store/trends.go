@@ -1,0 +1,193 @@
+package store
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Outline returns a run's record without its findings, at a cost that does not
+// grow with what the run found. The run is named as [Store.Record] takes it. Of
+// a live run it says what is known at its start; [Store.Follow] reports the rest.
+func (s *Store) Outline(ref string) (rec campaign.Record, err error) {
+	id, err := s.resolveRun(ref)
+	if err != nil {
+		return rec, err
+	}
+	err = s.withOutline(id, func(o *outline) error {
+		rec, err = o.frame()
+		return err
+	})
+	if err != nil {
+		return rec, diag.Environment("read the outline of run %s: %w", id, err)
+	}
+	return rec, nil
+}
+
+// Run returns the line of one run, named in full.
+func (s *Store) Run(id string) (RunSummary, error) {
+	k, err := s.known(id)
+	if err != nil {
+		return RunSummary{}, diag.Environment("read the outline of run %s: %w", id, err)
+	}
+	return k.RunSummary, nil
+}
+
+// SpecTrend is how one campaign has gone over its newest runs that asked the same
+// of it: document, seed, number of cases and options.
+type SpecTrend struct {
+	Contract string       `json:"contract"`
+	Name     string       `json:"name"`
+	Source   string       `json:"source"` // document, as the newest run named it
+	Runs     int          `json:"runs"`   // in all; of one trend, those that are points
+	Points   []TrendPoint `json:"points"` // oldest first
+}
+
+// TrendPoint is what one run says of a campaign.
+type TrendPoint struct {
+	RunID    string    `json:"run_id"`
+	Created  time.Time `json:"created"`
+	Verdict  string    `json:"verdict"` // of the campaign: "pass", "fail" or "error"; "" while running
+	Cases    int64     `json:"cases"`
+	Failed   int64     `json:"failed"`
+	Findings int       `json:"findings"`
+	Score    *float64  `json:"score,omitempty"`
+}
+
+// Trends returns the campaigns that were run last, each with at most so many
+// points, and how many campaigns there are.
+func (s *Store) Trends(limit, points int) (list []SpecTrend, total int, err error) {
+	if list, total, err = s.trends(limit, points); err != nil {
+		return nil, 0, diag.Environment("read the trends of the store %s: %w", s.dir, err)
+	}
+	return list, total, nil
+}
+
+func (s *Store) trends(limit, points int) ([]SpecTrend, int, error) {
+	list, err := s.trendsOf(points, func(outlined) bool { return true })
+	shown := make(map[[3]string]bool)
+	list = slices.DeleteFunc(list, func(t SpecTrend) bool { // of a document that was changed, the trend since then
+		k := [3]string{t.Contract, t.Name, t.Source}
+		before := shown[k]
+		shown[k] = true
+		return before
+	})
+	return page(list, 0, limit), len(list), err
+}
+
+// Trend returns how one campaign has gone, of several of that name the one that
+// was run last.
+func (s *Store) Trend(contract, name string, points int) (SpecTrend, error) {
+	t := SpecTrend{Contract: contract, Name: name}
+	list, err := s.trendsOf(points, func(c outlined) bool { return c.Contract == contract && c.Name == name })
+	if err != nil {
+		return t, diag.Environment("read the trend of campaign %s %s: %w", contract, name, err)
+	}
+	if len(list) > 0 {
+		t = list[0]
+	}
+	t.Runs = len(t.Points)
+	return t, nil
+}
+
+// trendKey is what two runs of one trend have in common.
+type trendKey struct {
+	campaignKey
+	basis
+}
+
+// asked are the keys of a campaign, by its identity and by its document.
+func (c *outlined) asked() [2]trendKey {
+	k := campaignKey{c.Contract, c.Name}
+	keys := [2]trendKey{
+		{k, basis{Identity: c.Identity, Settings: c.Settings}},
+		{k, basis{Document: c.Document, Settings: c.Settings, Inputs: c.Inputs}},
+	}
+	if c.Document == "" {
+		keys[1] = keys[0]
+	}
+	return keys
+}
+
+// trendsOf is how the campaigns that are picked have gone, those that were run
+// last first.
+func (s *Store) trendsOf(points int, pick func(outlined) bool) ([]SpecTrend, error) {
+	runs, err := s.runList()
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[trendKey]*SpecTrend)
+	last := make(map[*SpecTrend]time.Time)
+	for _, k := range runs {
+		of := make(map[trendKey]outlined) // a run may have a campaign more than once
+		var order []trendKey
+		for _, c := range k.Each {
+			if !pick(c) {
+				continue
+			}
+			key := c.asked()[1]
+			if before, twice := of[key]; twice {
+				c.add(before)
+			} else {
+				order = append(order, key)
+			}
+			of[key] = c
+		}
+		for _, key := range order {
+			c := of[key]
+			keys := c.asked()
+			t := cmp.Or(all[keys[0]], all[keys[1]])
+			if t == nil {
+				t = &SpecTrend{Contract: c.Contract, Name: c.Name, Source: c.Source}
+				last[t] = k.Created
+			}
+			all[keys[0]], all[keys[1]] = t, t
+			t.Source = cmp.Or(t.Source, c.Source)
+			if t.Runs++; points <= 0 || t.Runs <= points {
+				t.Points = append(t.Points, c.point(k))
+			}
+		}
+	}
+	list := slices.Collect(maps.Keys(last))
+	slices.SortFunc(list, func(a, b *SpecTrend) int {
+		return cmp.Or(last[b].Compare(last[a]), cmp.Compare(a.Contract, b.Contract), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source))
+	})
+	trends := make([]SpecTrend, len(list))
+	for i, t := range list {
+		slices.Reverse(t.Points)
+		trends[i] = *t
+	}
+	return trends, nil
+}
+
+// add joins what a run says of a campaign that it has twice.
+func (c *outlined) add(d outlined) {
+	c.Source = max(c.Source, d.Source)
+	c.Cases.Run += d.Cases.Run
+	c.Cases.Fail += d.Cases.Fail
+	c.Cases.Error += d.Cases.Error
+	if c.Score == nil || d.Score != nil && *d.Score < *c.Score {
+		c.Score = d.Score
+	}
+}
+
+// point is what a run says of a campaign of it.
+func (c *outlined) point(k *entry) TrendPoint {
+	p := TrendPoint{
+		RunID: k.RunID, Created: k.Created, Cases: c.Cases.Run, Failed: c.Cases.Fail, Findings: c.Findings, Score: c.Score,
+	}
+	switch {
+	case k.Status == statusRunning:
+	case p.Failed > 0:
+		p.Verdict = "fail"
+	case c.Cases.Error > 0 || p.Cases == 0:
+		p.Verdict = "error"
+	default:
+		p.Verdict = "pass"
+	}
+	return p
+}

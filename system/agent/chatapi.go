@@ -1,0 +1,111 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/agentcall"
+)
+
+// The version of Anthropic's interface, and the length of an answer that it
+// must be given.
+const (
+	anthropicVersion   = "2023-06-01"
+	anthropicMaxTokens = 1024
+)
+
+// endOf is a URL that ends in a path, which is appended if it is not there.
+func endOf(at, path string) string {
+	u, err := url.Parse(at)
+	if err != nil || strings.HasSuffix(u.Path, path) {
+		return at
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/") + path
+	return u.String()
+}
+
+// otherChat is how chat interfaces are asked that are not chat completions.
+func otherChat(p *agentcall.Chat) (dialect, bool) {
+	var at, answer string
+	fixed := p.Headers
+	var body func(messages []agentcall.Message) any
+	switch p.API {
+	case "responses":
+		at, answer = endOf(p.URL, "/responses"), "$.output[-1].content[0].text"
+		body = func(m []agentcall.Message) any {
+			return struct {
+				Model        string              `json:"model"`
+				Input        []agentcall.Message `json:"input"`
+				Instructions string              `json:"instructions,omitempty"`
+				Temperature  *float64            `json:"temperature,omitempty"`
+				MaxTokens    int                 `json:"max_output_tokens,omitempty"`
+				Tools        json.RawMessage     `json:"tools,omitempty"`
+				Stream       bool                `json:"stream,omitempty"`
+			}{p.Model, m, p.System, p.Temperature, p.MaxTokens, p.Tools, p.Stream}
+		}
+	case "anthropic":
+		at, answer = endOf(p.URL, "/messages"), "$.content[0].text"
+		fixed = append([][2]string{{"Anthropic-Version", anthropicVersion}}, p.Headers...)
+		for _, h := range p.Headers {
+			if strings.EqualFold(h[0], "Anthropic-Version") {
+				fixed = p.Headers
+			}
+		}
+		most := p.MaxTokens
+		if most <= 0 {
+			most = anthropicMaxTokens
+		}
+		body = func(m []agentcall.Message) any {
+			return struct {
+				Model       string              `json:"model"`
+				MaxTokens   int                 `json:"max_tokens"`
+				System      string              `json:"system,omitempty"`
+				Messages    []agentcall.Message `json:"messages"`
+				Temperature *float64            `json:"temperature,omitempty"`
+				Tools       json.RawMessage     `json:"tools,omitempty"`
+				Stream      bool                `json:"stream,omitempty"`
+			}{p.Model, most, p.System, m, p.Temperature, p.Tools, p.Stream}
+		}
+	case "ollama":
+		at, answer = endOf(p.URL, "/api/chat"), "$.message.content"
+		body = func(m []agentcall.Message) any {
+			if p.System != "" {
+				m = append([]agentcall.Message{{Role: "system", Text: p.System}}, m...)
+			}
+			options := map[string]any{}
+			if p.Temperature != nil {
+				options["temperature"] = *p.Temperature
+			}
+			if p.MaxTokens > 0 {
+				options["num_predict"] = p.MaxTokens
+			}
+			return struct {
+				Model    string              `json:"model"`
+				Messages []agentcall.Message `json:"messages"`
+				Tools    json.RawMessage     `json:"tools,omitempty"`
+				Options  map[string]any      `json:"options,omitempty"`
+				Stream   bool                `json:"stream"`
+			}{p.Model, m, p.Tools, options, p.Stream}
+		}
+	default:
+		return dialect{}, false
+	}
+	build := func(c *agentcall.Call, session string) (request, error) {
+		text, err := json.Marshal(body(append(append([]agentcall.Message(nil), c.History...), agentcall.Message{Role: "user", Text: c.Prompt})))
+		if err != nil {
+			return request{}, fmt.Errorf("write the request: %w", err)
+		}
+		q := request{method: http.MethodPost, url: at}
+		q.setHeaders(fixed, c.Headers, session)
+		q.send(text, "application/json")
+		return q, nil
+	}
+	path, err := agentcall.ParsePath(answer)
+	if err != nil {
+		panic(err) // the paths above are good
+	}
+	return dialect{retries: p.Retries, build: build, read: reader{answer: path}}, true
+}

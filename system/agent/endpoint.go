@@ -1,0 +1,299 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/agentcall"
+)
+
+// endpoint is an agent that is called by HTTP requests.
+type endpoint struct {
+	lead
+	dialect
+	direct  *http.Transport
+	around  *detour // the last proxy that a call went through
+	jar     *cookiejar.Jar
+	session string // whose cookies the jar has
+	calls   int
+}
+
+// dialect is how a kind of agent is asked and understood.
+type dialect struct {
+	retries int
+	build   func(c *agentcall.Call, session string) (request, error)
+	read    reader
+	chat    *chat // nil: it is none
+}
+
+func openEndpoint(l lead) (agentcall.Agent, error) {
+	e := &endpoint{lead: l, direct: newTransport()}
+	var err error
+	if l.plan.HTTP != nil {
+		e.dialect, err = httpDialect(l.plan.HTTP)
+	} else {
+		e.dialect, err = chatDialect(l.plan.Chat)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.dialect.read.most = l.plan.MaxReply
+	return e, e.forget()
+}
+
+func newTransport() *http.Transport {
+	return &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second,
+		MaxResponseHeaderBytes: maxHeaders, ForceAttemptHTTP2: true}
+}
+
+// maxHeaders is how many bytes of headers a reply may have.
+const maxHeaders = 1 << 20
+
+// forget drops the cookies.
+func (e *endpoint) forget() error {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return fmt.Errorf("make room for cookies: %w", err)
+	}
+	e.jar, e.session = jar, ""
+	return nil
+}
+
+// Call implements agentcall.Agent.
+func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, error) {
+	if err := e.check(&c); err != nil {
+		return agentcall.Reply{}, err
+	}
+	done, err := e.shared.turn(ctx)
+	if err != nil {
+		return agentcall.Reply{}, err
+	}
+	defer done()
+	fresh, err := e.revive(ctx)
+	if err != nil {
+		return agentcall.Reply{}, err
+	}
+	session := c.Session
+	e.calls++
+	if session == "" || session != e.session {
+		if err := e.forget(); err != nil {
+			return agentcall.Reply{}, err
+		}
+		e.session = session
+	}
+	if session == "" {
+		session = fmt.Sprintf("thresh-%d-%d", e.lane, e.calls)
+	}
+	client, err := e.client(c.Via)
+	if err != nil {
+		return agentcall.Reply{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	var reply agentcall.Reply
+	for again := true; again; again = e.chat.yields(&reply) {
+		request, err := e.shaped(ctx, &c, session)
+		if err != nil {
+			return agentcall.Reply{}, err
+		}
+		reply = e.copies(limited, client, request, c)
+	}
+	if ctx.Err() != nil {
+		return agentcall.Reply{}, ctx.Err()
+	}
+	reply.Fresh = fresh
+	if e.service != nil {
+		e.judgeDeath(ctx, &reply)
+		reply.Printed = e.service.Printed()
+	}
+	return reply, nil
+}
+
+// shaped is the request of a call.
+func (e *endpoint) shaped(ctx context.Context, c *agentcall.Call, session string) (request, error) {
+	q, err := e.build(c, session)
+	if err == nil {
+		q.url = e.address(q.url)
+		err = q.shape(c.Wire)
+	}
+	if err == nil {
+		_, err = q.http(ctx) // what cannot be sent is no fault of the agent
+	}
+	if err != nil {
+		return q, fmt.Errorf("make the request: %w", plain(err))
+	}
+	return q, nil
+}
+
+// revive starts the agent again if it was started and has died.
+func (e *endpoint) revive(ctx context.Context) (fresh bool, err error) {
+	if e.service == nil {
+		return false, nil
+	}
+	fresh, err = e.service.Ensure(ctx)
+	if fresh {
+		e.direct.CloseIdleConnections()
+	}
+	return fresh, err
+}
+
+// judgeDeath blames a failed call on the death of the program that was called.
+func (e *endpoint) judgeDeath(ctx context.Context, r *agentcall.Reply) {
+	if r.End != agentcall.Cut && r.End != agentcall.Unreachable {
+		return
+	}
+	if how, ok := e.service.Died(ctx); ok {
+		r.End, r.Error, r.Fresh = agentcall.Died, "the agent's program ended during the call: "+how, true
+	}
+}
+
+// copies sends the request as often as wanted at once.
+func (e *endpoint) copies(ctx context.Context, client *http.Client, q request, c agentcall.Call) agentcall.Reply {
+	n := 1
+	if c.Wire != nil && c.Wire.Copies > 1 {
+		n = c.Wire.Copies
+	}
+	if n == 1 {
+		return e.attempts(ctx, client, q, c.Timeout)
+	}
+	replies := make([]agentcall.Reply, n)
+	var group sync.WaitGroup
+	for i := range replies {
+		group.Go(func() { replies[i] = e.attempts(ctx, client, q, c.Timeout) })
+	}
+	group.Wait()
+	told := replies[0]
+	for i := range replies {
+		if !replies[i].OK() {
+			told = replies[i]
+			break
+		}
+	}
+	told.Copies = replies
+	return told
+}
+
+// attempts sends the request until a reply comes, of whatever kind.
+func (e *endpoint) attempts(ctx context.Context, client *http.Client, q request, limit time.Duration) agentcall.Reply {
+	for attempt := 1; ; attempt++ {
+		r := e.once(ctx, client, q, limit)
+		r.Attempts = attempt
+		failed := r.End == agentcall.Unreachable || r.End == agentcall.Cut
+		if !failed || attempt > e.retries || e.service != nil && e.service.HasDied() {
+			return r
+		}
+		// Half a second, then a second, as users' agents have come to expect.
+		t := time.NewTimer(time.Duration(attempt) * 500 * time.Millisecond)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return r
+		}
+	}
+}
+
+// once makes one attempt.
+func (e *endpoint) once(ctx context.Context, client *http.Client, q request, limit time.Duration) agentcall.Reply {
+	began := time.Now()
+	r := func() agentcall.Reply {
+		hq, err := q.http(ctx)
+		if err != nil {
+			return failure(ctx, err, limit)
+		}
+		answer, err := client.Do(hq)
+		if err != nil {
+			return failure(ctx, err, limit)
+		}
+		defer answer.Body.Close()
+		return e.read.reply(ctx, answer, began, limit)
+	}()
+	r.Latency = time.Since(began)
+	return r
+}
+
+// Reset implements agentcall.Agent.
+func (e *endpoint) Reset(ctx context.Context, limit time.Duration) error {
+	if err := e.forget(); err != nil {
+		return err
+	}
+	p := &e.plan.Reset
+	if p.Renew {
+		e.direct.CloseIdleConnections()
+		return e.service.Renew(ctx)
+	}
+	if p.URL == "" {
+		return nil
+	}
+	if _, err := e.revive(ctx); err != nil {
+		return err
+	}
+	return postReset(ctx, e.direct, e.address(e.plan.Address()), e.address(p.URL), p.Headers, limit)
+}
+
+// postReset calls a reset endpoint, whose URL may be relative to the agent's.
+func postReset(ctx context.Context, t *http.Transport, base, ref string, headers [][2]string, limit time.Duration) error {
+	doing := "reset the agent by " + ref
+	if limit <= 0 {
+		return errors.New(doing + ": there is no time for it")
+	}
+	at, err := url.Parse(base)
+	if err == nil {
+		at, err = at.Parse(ref)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	q, err := http.NewRequestWithContext(limited, http.MethodPost, at.String(), http.NoBody)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, plain(err))
+	}
+	for _, h := range headers {
+		q.Header.Set(h[0], h[1])
+	}
+	// A redirect would make a GET of it.
+	client := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(q)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%s: %s", doing, failure(limited, err, limit).Error)
+	}
+	defer answer.Body.Close()
+	text := excerpt(answer.Body)
+	if answer.StatusCode/100 != 2 {
+		return fmt.Errorf("%s: %s", doing, strings.TrimSuffix(fmt.Sprintf("HTTP %d: %s", answer.StatusCode, text), ": "))
+	}
+	return nil
+}
+
+// Forgets implements agentcall.Agent.
+func (e *endpoint) Forgets() bool { return e.plan.Reset.URL != "" || e.plan.Reset.Renew }
+
+// Tools implements agentcall.Agent: an endpoint does not tell.
+func (e *endpoint) Tools() []string { return nil }
+
+// Notes implements agentcall.Agent.
+func (e *endpoint) Notes() []string {
+	if e.chat == nil {
+		return e.notes()
+	}
+	return append(e.notes(), e.chat.notes...)
+}
+
+// Close implements agentcall.Agent.
+func (e *endpoint) Close() error {
+	e.direct.CloseIdleConnections()
+	e.around.close()
+	return e.lead.close()
+}

@@ -1,0 +1,334 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/system/program"
+)
+
+// connectLimit is how long it may take to start an MCP server, to agree on a
+// protocol with it and to list its tools.
+const connectLimit = 30 * time.Second
+
+// server is an MCP server whose tools are called.
+type server struct {
+	lead
+	extra     []string
+	arguments agentcall.Template
+	child     *program.Child // of one that is started by its command
+	session   *mcp.ClientSession
+	meter     *meter
+	transport *http.Transport // of one with a URL
+	tools     []string
+	schemas   []*mcp.Tool
+	ended     *program.Child // the last one that was dropped
+	starts    int
+}
+
+func openMCP(ctx context.Context, l lead, extra []string) (agentcall.Agent, error) {
+	p := l.plan.MCP
+	text := p.Arguments
+	if text == "" {
+		text = defaultTemplate
+	}
+	s := &server{lead: l, extra: extra, arguments: agentcall.ParseTemplate(text), meter: &meter{most: l.plan.MaxReply}}
+	if p.Tool != "" && s.arguments.Form() != agentcall.FormJSON {
+		return nil, errors.New("the arguments of the MCP tool are no JSON object")
+	}
+	if err := s.connect(ctx); err != nil {
+		return nil, errors.Join(err, s.drop())
+	}
+	if p.Tool != "" && !slices.Contains(s.tools, p.Tool) {
+		return nil, errors.Join(diag.Environment("the MCP server has no tool %s, it has %s", p.Tool, named(s.tools)), s.drop())
+	}
+	return s, nil
+}
+
+func named(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// connect starts the server if it is ours and begins a session.
+func (s *server) connect(ctx context.Context) (err error) {
+	p := s.plan.MCP
+	limited, cancel := context.WithTimeout(ctx, connectLimit)
+	defer cancel()
+	var transport mcp.Transport
+	name := p.URL
+	if p.URL == "" {
+		name = strings.Join(p.Argv, " ")
+		if s.child, err = program.Start(program.Spec{Noun: "agent", Argv: p.Argv, Dir: p.Dir, Env: append(slices.Clone(p.Env), s.extra...), Talks: true}); err != nil {
+			return err
+		}
+		transport = &mcp.IOTransport{Reader: s.meter.lines(s.child.Stdout), Writer: s.child.Stdin, MaxLineLength: -1}
+	} else {
+		if s.service != nil {
+			if _, err := s.service.Ensure(ctx); err != nil {
+				return err
+			}
+		}
+		if s.transport, err = through(p.Via); err != nil {
+			return err
+		}
+		transport = &mcp.StreamableClientTransport{Endpoint: s.address(p.URL), MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: -1,
+			HTTPClient: &http.Client{Transport: &metered{s.transport, s.meter, p.Headers}}}
+	}
+	s.starts++
+	client := mcp.NewClient(&mcp.Implementation{Name: "thresh", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+	if s.session, err = client.Connect(limited, transport, nil); err == nil {
+		s.tools, s.schemas, err = listTools(limited, s.session)
+	}
+	if err == nil || ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	wrote := ""
+	if s.child != nil {
+		wrote = s.child.Output.Last()
+	}
+	if limited.Err() != nil {
+		err = fmt.Errorf("no answer within %s", connectLimit)
+	}
+	return diag.Environment("connect to the MCP server %s: %w%s", name, plain(err), wrote)
+}
+
+func listTools(ctx context.Context, session *mcp.ClientSession) (names []string, schemas []*mcp.Tool, err error) {
+	if c := session.InitializeResult(); c == nil || c.Capabilities == nil || c.Capabilities.Tools == nil {
+		return nil, nil, errors.New("it has no tools")
+	}
+	for tool, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, nil, fmt.Errorf("list its tools: %w", err)
+		}
+		names, schemas = append(names, tool.Name), append(schemas, tool)
+	}
+	slices.Sort(names)
+	return names, schemas, nil
+}
+
+// drop ends the session, and the server if it is ours.
+func (s *server) drop() error {
+	if s.child != nil {
+		s.child.Stop()
+	}
+	if s.session != nil {
+		s.session.Close() // the other end may be gone, which is as good
+	}
+	if s.transport != nil {
+		s.transport.CloseIdleConnections()
+	}
+	s.ended, s.child, s.session, s.transport = s.child, nil, nil, nil
+	return nil
+}
+
+// Call implements agentcall.Agent.
+func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, error) {
+	if err := s.check(&c); err != nil {
+		return agentcall.Reply{}, err
+	}
+	params, problem, err := s.params(&c)
+	if err != nil {
+		return agentcall.Reply{}, err
+	}
+	r := agentcall.Reply{End: agentcall.Answered, Attempts: 1}
+	if problem != "" {
+		return fail(r, agentcall.Malformed, "%s", problem), nil
+	}
+	done, err := s.shared.turn(ctx)
+	if err != nil {
+		return agentcall.Reply{}, err
+	}
+	defer done()
+	if s.session == nil {
+		if err := s.connect(ctx); err != nil {
+			if ctx.Err() == nil {
+				err = fmt.Errorf("%w: %w", agentcall.ErrGone, err)
+			}
+			return agentcall.Reply{}, errors.Join(err, s.drop())
+		}
+		r.Fresh = true
+	}
+	args, _ := params.Arguments.(json.RawMessage)
+	if !slices.Contains(s.tools, params.Name) {
+		return fail(r, agentcall.NoTool, "the server has no tool %s, it has %s", params.Name, named(s.tools)), nil
+	}
+	s.meter.begin()
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	result, err := s.session.CallTool(limited, params)
+	r.Latency, r.Size = time.Since(began), s.meter.size()
+	if ctx.Err() != nil {
+		return agentcall.Reply{}, ctx.Err()
+	}
+	call := agentcall.ToolCall{Tool: params.Name, Args: args}
+	if err != nil {
+		r = s.failed(limited, r, err, c.Timeout)
+	} else {
+		r = understood(r, result)
+	}
+	if call.Error = r.Error; r.OK() {
+		call.Result, err = json.Marshal(r.Text)
+		if err != nil {
+			return agentcall.Reply{}, fmt.Errorf("write down what the tool gave: %w", err)
+		}
+	}
+	r.Tools = []agentcall.ToolCall{call}
+	switch {
+	case s.child != nil:
+		r.Printed = s.child.Output.Take()
+	case s.service != nil:
+		r.Printed = s.service.Printed()
+	}
+	if r.End == agentcall.TimedOut || r.End == agentcall.Cut || r.End == agentcall.Unreachable || r.End == agentcall.TooLarge || r.End == agentcall.Died {
+		r.Fresh = true // what it is doing now is nothing the next call should meet
+		return r, s.drop()
+	}
+	return r, nil
+}
+
+// params are the tool and arguments of a call; problem says why a prompt names
+// none.
+func (s *server) params(c *agentcall.Call) (params *mcp.CallToolParams, problem string, err error) {
+	if tool := s.plan.MCP.Tool; tool != "" {
+		text := s.arguments.JSON(agentcall.Values{Prompt: c.Prompt, Session: c.Session, Fields: agentcall.Fields(c.Prompt)})
+		if !json.Valid([]byte(text)) {
+			return nil, "", errors.New("the arguments of the MCP tool are no JSON")
+		}
+		return &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(text)}, "", nil
+	}
+	root, err := agentcall.ParseReply([]byte(c.Prompt))
+	if err != nil || root.Kind != jsontree.Object {
+		return nil, `the prompt is no call of a tool: {"tool": NAME, "arguments": {...}} is expected`, nil
+	}
+	name, args := root.Get("tool"), root.Get("arguments")
+	if name == nil || name.Kind != jsontree.String {
+		return nil, "the prompt names no tool", nil
+	}
+	params = &mcp.CallToolParams{Name: name.Text, Arguments: json.RawMessage("{}")}
+	if args != nil {
+		if params.Arguments = agentcall.JSON(args); args.Kind != jsontree.Object {
+			return nil, "the arguments of the tool are no object", nil
+		}
+	}
+	return params, "", nil
+}
+
+// failed classifies a call without a result.
+func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit time.Duration) agentcall.Reply {
+	var wire *jsonrpc.Error
+	answered := errors.As(err, &wire) && wire.Code != rejected && !errors.Is(err, mcp.ErrConnectionClosed)
+	switch {
+	case s.meter.over():
+		return fail(r, agentcall.TooLarge, "the reply is larger than %d bytes", s.meter.most)
+	case ctx.Err() != nil:
+		return fail(r, agentcall.TimedOut, "no whole reply within %s", limit)
+	case answered:
+		return fail(r, agentcall.Reported, "MCP error %d: %s", wire.Code, wire.Message)
+	case s.child != nil && s.child.EndsWithin(ctx, grace):
+		return fail(r, agentcall.Died, "the server ended during the call: %s", s.child.End())
+	}
+	if s.service != nil {
+		if how, ok := s.service.Died(ctx); ok {
+			return fail(r, agentcall.Died, "the agent's program ended during the call: %s", how)
+		}
+	}
+	if wire != nil || errors.Is(err, mcp.ErrConnectionClosed) || s.meter.broken.Load() {
+		return fail(r, agentcall.Cut, "the connection ended before the reply did")
+	}
+	f := failure(ctx, err, limit)
+	if f.End == agentcall.Unreachable && (s.child != nil || s.meter.reached.Load()) {
+		f.End = agentcall.Malformed // it was reached, as a pipe always is; what came is no MCP
+	}
+	return fail(r, f.End, "%s", f.Error)
+}
+
+// rejected is the code that the SDK gives errors of its own transport.
+const rejected = -32005
+
+// understood is the reply of a result.
+func understood(r agentcall.Reply, result *mcp.CallToolResult) agentcall.Reply {
+	var parts []string
+	for _, c := range result.Content {
+		switch c := c.(type) {
+		case *mcp.TextContent:
+			parts = append(parts, c.Text)
+		case *mcp.ImageContent:
+			parts = append(parts, fmt.Sprintf("[image: %s, %d bytes]", c.MIMEType, len(c.Data)))
+		case *mcp.AudioContent:
+			parts = append(parts, fmt.Sprintf("[audio: %s, %d bytes]", c.MIMEType, len(c.Data)))
+		case *mcp.ResourceLink:
+			parts = append(parts, "[resource: "+c.URI+"]")
+		case *mcp.EmbeddedResource:
+			if c.Resource != nil {
+				parts = append(parts, c.Resource.Text)
+			}
+		}
+	}
+	r.Text = strings.ToValidUTF8(strings.Join(parts, "\n"), "�")
+	if result.StructuredContent != nil {
+		if value, err := json.Marshal(result.StructuredContent); err == nil { // it came as JSON
+			r.Value = value
+		}
+	} else if json.Valid([]byte(r.Text)) {
+		r.Value = json.RawMessage(r.Text)
+	}
+	if result.IsError {
+		return fail(r, agentcall.Reported, "the tool failed: %s", r.Text)
+	}
+	return r
+}
+
+// Reset implements agentcall.Agent.
+func (s *server) Reset(ctx context.Context, limit time.Duration) error {
+	p := &s.plan.Reset
+	if p.URL != "" {
+		t := newTransport()
+		defer t.CloseIdleConnections()
+		return postReset(ctx, t, s.address(s.plan.MCP.URL), s.address(p.URL), p.Headers, limit)
+	}
+	if !p.Renew {
+		return nil
+	}
+	if err := s.drop(); err != nil {
+		return err
+	}
+	if s.service != nil {
+		if err := s.service.Renew(ctx); err != nil {
+			return err
+		}
+	}
+	return s.connect(ctx)
+}
+
+// Forgets implements agentcall.Agent.
+func (s *server) Forgets() bool { return s.plan.Reset.URL != "" || s.plan.Reset.Renew }
+
+// Tools implements agentcall.Agent.
+func (s *server) Tools() []string { return s.tools }
+
+// Notes implements agentcall.Agent.
+func (s *server) Notes() []string {
+	notes := s.notes()
+	if s.starts > 1 {
+		notes = append(notes, fmt.Sprintf("the MCP server was connected to %d times", s.starts))
+	}
+	return notes
+}
+
+// Close implements agentcall.Agent.
+func (s *server) Close() error { return errors.Join(s.drop(), s.lead.close()) }

@@ -1,0 +1,42 @@
+package agent
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/system/program"
+)
+
+const (
+	// grace is how long is waited for what should come at once.
+	grace = time.Second
+	// tailSize is how much of what a program writes is kept.
+	tailSize = 16 << 10
+)
+
+// newService is the service of a plan with a Start.
+func newService(p *agentcall.Plan, extra []string) *program.Service {
+	return program.NewService(program.ServiceSpec{
+		Spec: program.Spec{Noun: "agent", Argv: p.Start.Argv, Dir: p.Start.Dir, Limits: p.Start.Limits,
+			Env: append(slices.Clip(p.Start.Env), extra...)},
+		Address: p.Address(), Ready: p.Start.Ready, Patience: p.Start.Patience, Gone: agentcall.ErrGone,
+	})
+}
+
+// plain is an error without the method and URL, with a port that was drawn, that
+// net/http puts before it.
+func plain(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}

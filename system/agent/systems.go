@@ -1,0 +1,261 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
+)
+
+// asked is an agent's client as the edge of a system.
+type asked struct {
+	plan  *sut.Plan
+	agent agentcall.Agent
+	ops   []sut.Operation
+	call  func(op *sut.Operation, c *sut.Call) (agentcall.Call, error)
+}
+
+// alone is a lead of an agent whose limits and whose start are not its own.
+func alone(p agentcall.Plan, w sut.Worker) lead {
+	p.MaxReply = sut.MaxOutput
+	return lead{plan: p, lane: w.Index, shared: &shared{turns: &turns{}}, leave: func() error { return nil }}
+}
+
+// OpenMCP is a system.Kind: the operations are the tools of an MCP server.
+func OpenMCP(ctx context.Context, s system.Site) (system.Edge, error) {
+	m := &agentcall.MCP{Headers: s.Plan.Headers}
+	if s.Plan.URL != "" {
+		m.URL = s.Address(s.Plan.URL)
+	} else {
+		m.Argv, m.Dir = s.Plan.Command, s.Plan.Dir
+	}
+	agent, err := openMCP(ctx, alone(agentcall.Plan{MCP: m}, s.Worker), nil)
+	if err != nil {
+		return nil, err
+	}
+	x := &asked{plan: s.Plan, agent: agent, call: toolCall(s.Plan)}
+	if server, ok := agent.(*server); ok {
+		for _, t := range server.schemas {
+			x.ops = append(x.ops, toolOperation(t, s.Plan))
+		}
+	}
+	slices.SortFunc(x.ops, func(a, b sut.Operation) int { return strings.Compare(a.Name, b.Name) })
+	for _, o := range s.Plan.Operations {
+		if _, ok := sut.Find(x.ops, o.Name); !ok {
+			return nil, errors.Join(system.Unknown(s.Plan, o.Name, x.ops), x.Close())
+		}
+	}
+	return x, nil
+}
+
+// toolOperation is a tool as an operation: its arguments are those it requires, in
+// their order, then the others.
+func toolOperation(t *mcp.Tool, p *sut.Plan) sut.Operation {
+	o := sut.Operation{Name: t.Name}
+	o.Description, _, _ = strings.Cut(strings.TrimSpace(t.Description), "\n")
+	if h := t.Annotations; h != nil {
+		o.Destroys = !h.ReadOnlyHint && h.DestructiveHint != nil && *h.DestructiveHint
+	}
+	if said, ok := sut.Find(p.Operations, t.Name); ok {
+		o.Returns, o.Arguments = said.Returns, said.Arguments
+	}
+	text, err := json.Marshal(t.InputSchema)
+	if err != nil {
+		return o
+	}
+	o.Schema = text
+	if out, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil {
+		o.Answers = map[string]json.RawMessage{"0": out}
+	}
+	if len(o.Arguments) > 0 {
+		return o
+	}
+	root, err := agentcall.ParseReply(text)
+	if err != nil || root.Get("properties") == nil {
+		return o
+	}
+	var schema struct{ Required []string }
+	_ = json.Unmarshal(text, &schema) // a schema without a list of names requires none
+	properties := root.Get("properties")
+	add := func(name string, required bool) {
+		n := properties.Get(name)
+		if n == nil || slices.ContainsFunc(o.Arguments, func(a sut.Argument) bool { return a.Name == name }) {
+			return
+		}
+		kind := ""
+		if t := n.Get("type"); t != nil {
+			kind = t.Text
+		}
+		o.Arguments = append(o.Arguments, sut.Argument{Name: name, Type: kind, Required: required})
+	}
+	for _, name := range schema.Required { // in the server's order
+		add(name, true)
+	}
+	for _, m := range properties.Members {
+		add(m.Key, false)
+	}
+	return o
+}
+
+func toolCall(p *sut.Plan) func(*sut.Operation, *sut.Call) (agentcall.Call, error) {
+	return func(op *sut.Operation, c *sut.Call) (agentcall.Call, error) {
+		args, raw, err := system.Arguments(p, op, c)
+		if err == nil && raw {
+			err = fmt.Errorf("the system %s: a tool takes no raw body; name the argument in input", p.Name)
+		}
+		if err != nil {
+			return agentcall.Call{}, err
+		}
+		prompt := append(append([]byte(`{"tool":`), system.Text(op.Name)...), `,"arguments":`...)
+		return agentcall.Call{Prompt: string(append(append(prompt, system.Object(args)...), '}'))}, nil
+	}
+}
+
+// chatOperation is all that a chat can be asked.
+const chatOperation = "ask"
+
+// OpenChat is a system.Kind: a model behind a chat interface, asked by prompts.
+func OpenChat(_ context.Context, s system.Site) (system.Edge, error) {
+	c := &agentcall.Chat{URL: s.Address(s.Plan.URL), Model: s.Plan.Model, System: s.Plan.System, Headers: s.Plan.Headers,
+		Stream: s.Plan.Stream, API: s.Plan.API}
+	agent, err := openEndpoint(alone(agentcall.Plan{Chat: c}, s.Worker))
+	if err != nil {
+		return nil, err
+	}
+	x := &asked{plan: s.Plan, agent: agent,
+		ops: []sut.Operation{{Name: chatOperation, Description: "asks the model " + s.Plan.Model, Arguments: []sut.Argument{{Name: "prompt", Type: "string", Required: true}}}}}
+	x.call = func(op *sut.Operation, c *sut.Call) (agentcall.Call, error) {
+		if c.Input != nil {
+			return agentcall.Call{Prompt: strings.ToValidUTF8(string(c.Input), "\uFFFD")}, nil
+		}
+		args, _, err := system.Arguments(s.Plan, op, c)
+		for _, a := range args {
+			var prompt string
+			if a.Name == "prompt" && json.Unmarshal(a.Value, &prompt) == nil {
+				return agentcall.Call{Prompt: prompt}, err
+			}
+		}
+		return agentcall.Call{}, errors.Join(err, fmt.Errorf("the system %s is asked by a text, its argument prompt", s.Plan.Name))
+	}
+	return x, nil
+}
+
+// Operations implements system.Edge.
+func (x *asked) Operations() []sut.Operation { return x.ops }
+
+// Notes implements system.Edge.
+func (x *asked) Notes() []string { return x.agent.Notes() }
+
+// Close implements system.Edge.
+func (x *asked) Close() error { return x.agent.Close() }
+
+// Dead implements system.Mortal.
+func (x *asked) Dead() bool {
+	s, ok := x.agent.(*server)
+	return ok && (s.session == nil || s.child != nil && !s.child.Alive())
+}
+
+// Call implements system.Edge.
+func (x *asked) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
+	name := c.Operation
+	if name == "" {
+		name = x.plan.Input.Operation
+	}
+	if name == "" && len(x.ops) == 1 {
+		name = x.ops[0].Name
+	}
+	op, ok := sut.Find(x.ops, name)
+	if !ok {
+		return sut.Observation{}, system.Unknown(x.plan, name, x.ops)
+	}
+	call, err := x.call(op, &c)
+	if err != nil {
+		return sut.Observation{}, err
+	}
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return sut.Observation{}, errors.New("a call needs a limit of time")
+	}
+	call.Timeout = time.Until(deadline)
+	began := time.Now()
+	whole, done := system.Unhurried(ctx) // the limit of time is the call's
+	defer done()
+	r, err := x.agent.Call(whole, call)
+	if err != nil || errors.Is(ctx.Err(), context.Canceled) {
+		if s, ok := x.agent.(*server); ok {
+			err = errors.Join(err, s.drop()) // what it is doing is nothing the next call should meet
+		}
+		return sut.Observation{}, errors.Join(err, ctx.Err())
+	}
+	o := sut.Observation{End: sut.Answered, Status: r.Status, Output: []byte(r.Text), Printed: []byte(r.Printed), Elapsed: r.Latency, Wait: r.Wait}
+	if o.Elapsed <= 0 {
+		o.Elapsed = time.Since(began)
+	}
+	for _, t := range r.Tools {
+		if x.plan.Kind == sut.Chat {
+			o.Events = append(o.Events, sut.Event{Kind: "tool", Name: t.Tool, Args: t.Args, Result: t.Result, Error: t.Error})
+		}
+	}
+	x.judge(&o, op, &r)
+	if r.End == agentcall.TimedOut {
+		system.Late(&o, deadline.Sub(began).Round(time.Millisecond))
+	}
+	return o, nil
+}
+
+// judge says what a reply means.
+func (x *asked) judge(o *sut.Observation, op *sut.Operation, r *agentcall.Reply) {
+	o.Why = r.Error
+	switch r.End {
+	case agentcall.Answered:
+		o.Value = x.value(op, r)
+		if x.plan.Kind == sut.Chat && r.Value != nil {
+			o.Output = r.Value
+		}
+	case agentcall.TooLarge:
+		system.Flood(o)
+	case agentcall.Unreachable:
+		o.End = sut.Unreachable
+	case agentcall.NoTool:
+		o.End = sut.Refused
+	case agentcall.Refused: // a status outside of 2xx
+		o.End = sut.Refused
+		if r.Status >= 500 {
+			o.End, o.Why = sut.Crashed, fmt.Sprintf("HTTP %d", r.Status)
+		}
+	case agentcall.Reported:
+		o.End = sut.Crashed
+		code := 0
+		if n, _ := fmt.Sscanf(r.Error, "MCP error %d:", &code); x.plan.Kind == sut.MCP && (n == 0 || code == invalidParams) {
+			o.End = sut.Refused // the tool says so itself, or that its arguments are wrong
+		}
+	default:
+		o.End = sut.Crashed
+		if s, ok := x.agent.(*server); ok && s.ended != nil && r.End == agentcall.Died {
+			system.Died(o, s.ended.End(), s.ended.State())
+			s.ended = nil
+		}
+	}
+}
+
+// invalidParams is the code of JSON-RPC for arguments that do not fit.
+const invalidParams = -32602
+
+// value is what the operation returns.
+func (x *asked) value(op *sut.Operation, r *agentcall.Reply) json.RawMessage {
+	if op.Returns != "" {
+		return system.Returned(op, r.Value)
+	}
+	if x.plan.Kind == sut.MCP && r.Value != nil {
+		return r.Value
+	}
+	return system.Text(r.Text)
+}

@@ -1,0 +1,146 @@
+//go:build unix
+
+package agent
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
+	"github.com/thresh-dev/thresh/system/systemtest"
+)
+
+func systems() sut.Opener {
+	return system.New(map[sut.Kind]system.Kind{sut.MCP: OpenMCP, sut.Chat: OpenChat}).Open
+}
+
+func TestMCPSystem(t *testing.T) {
+	t.Setenv(systemtest.SpeakerVariable, "mcp")
+	systemtest.RunSystem(t, systemtest.System{
+		Open: systems(),
+		Plan: func(t *testing.T) *sut.Plan {
+			return &sut.Plan{Name: "speaker", Kind: sut.MCP, Command: []string{self(t)}, Per: sut.PerWorker}
+		},
+	})
+}
+
+func TestChatSystem(t *testing.T) {
+	t.Setenv(systemtest.SpeakerVariable, "chat")
+	plan := func(t *testing.T) *sut.Plan {
+		return &sut.Plan{Name: "speaker", Kind: sut.Chat, Command: []string{self(t)}, Per: sut.PerWorker, URL: "http://127.0.0.1:{port}/v1",
+			ChatPlan: sut.ChatPlan{Model: "m"}}
+	}
+	systemtest.RunSystem(t, systemtest.System{
+		Open: systems(), Plan: plan,
+		Call: func(verb, text string) sut.Call { return sut.Call{Input: []byte(verb + " " + text)} },
+		Gone: func(t *testing.T) *sut.Plan {
+			s := httptest.NewServer(http.NotFoundHandler())
+			defer s.Close()
+			p := plan(t)
+			p.Command, p.URL = nil, s.URL
+			return p
+		},
+	})
+}
+
+func TestToolsAreOperations(t *testing.T) {
+	t.Setenv(systemtest.SpeakerVariable, "mcp")
+	p := &sut.Plan{Name: "speaker", Kind: sut.MCP, Command: []string{self(t)}, Input: sut.Input{Operation: "echo", Argument: "text"}}
+	x, err := systems()(t.Context(), p, sut.Worker{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	o, ok := sut.Find(x.Operations(), "echo")
+	if !ok || o.Description != "does echo" || len(o.Arguments) != 1 || o.Arguments[0] != (sut.Argument{Name: "text", Type: "string"}) {
+		t.Errorf("%+v", o)
+	}
+	if got, err := x.Call(t.Context(), sut.Call{Input: []byte("a\xff\"b")}); err != nil || string(got.Value) != `"a�\"b"` {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// Each interface is asked in its own words, and its answer is understood, also
+// in parts.
+func TestChatInterfaces(t *testing.T) {
+	answers := map[string][2]string{
+		"/v1/chat/completions": {`{"choices":[{"message":{"content":"hello"}}]}`, "data: {\"choices\":[{\"delta\":{\"content\":\"hel\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"lo\"}}]}\n\ndata: [DONE]\n\n"},
+		"/v1/responses": {`{"output":[{"type":"reasoning","summary":[]},{"type":"message","content":[{"type":"output_text","text":"hello"}]}]}`,
+			"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"hel\"}\n\nevent: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"lo\"}\n\nevent: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{}}\n\n"},
+		"/v1/messages": {`{"content":[{"type":"text","text":"hello"}]}`,
+			"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"hel\"}}\n\nevent: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"lo\"}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"},
+		"/api/chat": {`{"message":{"role":"assistant","content":"hello"},"done":true}`, "{\"message\":{\"content\":\"hel\"},\"done\":false}\n{\"message\":{\"content\":\"lo\"},\"done\":true}\n"},
+	}
+	wants := map[string]string{
+		"/v1/chat/completions": `{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"hi"}],"model":"m"}`,
+		"/v1/responses":        `{"input":[{"role":"user","content":"hi"}],"instructions":"be kind","model":"m"}`,
+		"/v1/messages":         `{"max_tokens":1024,"messages":[{"role":"user","content":"hi"}],"model":"m","system":"be kind"}`,
+		"/api/chat":            `{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"hi"}],"model":"m","stream":false}`,
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var q map[string]any
+		json.Unmarshal(body, &q)
+		streams := q["stream"] == true
+		if streams {
+			delete(q, "stream")
+			if r.URL.Path == "/api/chat" {
+				q["stream"] = false
+			}
+		}
+		got, _ := json.Marshal(q)
+		var want map[string]any
+		json.Unmarshal([]byte(wants[r.URL.Path]), &want)
+		text, _ := json.Marshal(want)
+		if string(got) != string(text) {
+			http.Error(w, "asked "+string(got)+" at "+r.URL.Path, http.StatusTeapot)
+			return
+		}
+		if r.URL.Path == "/v1/messages" && (r.Header.Get("Anthropic-Version") == "" || r.Header.Get("X-Api-Key") != "k") {
+			http.Error(w, "headers", http.StatusTeapot)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if streams && r.URL.Path == "/api/chat" {
+			w.Header().Set("Content-Type", "application/x-ndjson")
+		} else if streams {
+			w.Header().Set("Content-Type", "text/event-stream")
+		}
+		io.WriteString(w, answers[r.URL.Path][map[bool]int{true: 1}[streams]])
+	}))
+	defer s.Close()
+	for api, at := range map[string]string{"": "/v1", "openai": "/v1", "responses": "/v1", "anthropic": "/v1", "ollama": ""} {
+		for _, stream := range []bool{false, true} {
+			p := &sut.Plan{Name: "m", Kind: sut.Chat, URL: s.URL + at, Headers: [][2]string{{"X-Api-Key", "k"}},
+				ChatPlan: sut.ChatPlan{API: api, Model: "m", System: "be kind", Stream: stream}}
+			x, err := systems()(t.Context(), p, sut.Worker{Of: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := x.Call(t.Context(), sut.Call{Input: []byte("hi")})
+			if err != nil || o.End != sut.Answered || string(o.Value) != `"hello"` {
+				t.Errorf("%s, streamed %t: %+v %v %s", api, stream, o, err, strings.TrimSpace(string(o.Output)))
+			}
+			x.Close()
+		}
+	}
+}
+
+// Formats that bind by position take the order in which a tool requires its
+// arguments.
+func TestOrderOfToolArguments(t *testing.T) {
+	schema := map[string]any{"type": "object", "required": []string{"order_id", "amount"},
+		"properties": map[string]any{"amount": map[string]any{"type": "integer"}, "order_id": map[string]any{}, "note": map[string]any{"type": "string"}}}
+	o := toolOperation(&mcp.Tool{Name: "refund", InputSchema: schema}, &sut.Plan{})
+	want := []sut.Argument{{Name: "order_id", Required: true}, {Name: "amount", Type: "integer", Required: true}, {Name: "note", Type: "string"}}
+	if !slices.Equal(o.Arguments, want) {
+		t.Errorf("%+v", o.Arguments)
+	}
+}

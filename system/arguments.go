@@ -1,0 +1,126 @@
+package system
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// Arguments are the arguments of a call by name, those of a format that binds by
+// position in the order of the operation's, with the input of the case in its
+// place. Raw says that the input goes into no argument.
+func Arguments(p *sut.Plan, op *sut.Operation, c *sut.Call) (list []sut.Named, raw bool, err error) {
+	list = c.Named
+	if len(c.Positional) > 0 {
+		if op == nil || len(c.Positional) > len(op.Arguments) {
+			known := 0
+			if op != nil {
+				known = len(op.Arguments)
+			}
+			return nil, false, diag.Environment("the operation %s of the system %s is called with %d arguments by position, but %d are known by name; list them in its arguments",
+				c.Operation, p.Name, len(c.Positional), known)
+		}
+		list = nil
+		for i, v := range c.Positional {
+			list = append(list, sut.Named{Name: op.Arguments[i].Name, Value: v})
+		}
+	}
+	if c.Input == nil {
+		return list, false, nil
+	}
+	if p.Input.Argument == "" {
+		return list, true, nil
+	}
+	kind := ""
+	if op != nil {
+		for _, a := range op.Arguments {
+			if a.Name == p.Input.Argument {
+				kind = a.Type
+			}
+		}
+	}
+	list = slices.Clone(list)
+	return append(list, sut.Named{Name: p.Input.Argument, Value: InputValue(kind, c.Input)}), false, nil
+}
+
+// InputValue is the input of a case as the value of an argument: as the JSON
+// that it is where the argument is declared to be something other than a string,
+// else as a string. What is not UTF-8 is replaced by U+FFFD: JSON has no form
+// for it.
+func InputValue(kind string, input []byte) json.RawMessage {
+	if kind != "" && kind != "string" && json.Valid(input) {
+		return bytes.TrimSpace(input)
+	}
+	return Text(string(input))
+}
+
+// Text is a string as JSON.
+func Text(s string) json.RawMessage {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string can always be written
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// Object is arguments as a JSON object.
+func Object(list []sut.Named) json.RawMessage {
+	b := []byte{'{'}
+	for i, a := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, Text(a.Name)...), ':'), a.Value...)
+	}
+	return append(b, '}')
+}
+
+// Returned is what an operation returns of an answer: what stands at its path,
+// else all of it; nil for what is no JSON, or has nothing there.
+func Returned(op *sut.Operation, answer []byte) json.RawMessage {
+	if op == nil || op.Returns == "" {
+		if json.Valid(answer) {
+			return bytes.TrimSpace(answer)
+		}
+		return nil
+	}
+	path, err := agentcall.ParsePath(op.Returns)
+	if err != nil {
+		return nil // refused when the file was read
+	}
+	root, err := agentcall.ParseReply(answer)
+	if err != nil {
+		return nil
+	}
+	n := path.In(root)
+	if n == nil {
+		return nil
+	}
+	return agentcall.JSON(n)
+}
+
+// Unknown is the error of a call of an operation that the system has not.
+func Unknown(p *sut.Plan, name string, ops []sut.Operation) error {
+	var names []string
+	for _, o := range ops {
+		names = append(names, o.Name)
+	}
+	hint := diag.DidYouMean(name, names)
+	if hint == "" {
+		hint = "operations: " + strings.Join(names, ", ")
+	}
+	if name == "" {
+		return diag.WithHint(diag.Environment("the system %s: no operation is named; say in input which takes the case", p.Name), hint)
+	}
+	return diag.WithHint(fmt.Errorf("the system %s has no operation %q", p.Name, name), hint)
+}

@@ -1,0 +1,60 @@
+package system
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/crash"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// blame completes an observation by what became of the program that was called:
+// a call that failed because the program died is a crash, and so is one that was
+// answered while a runtime reported on standard error.
+func (x *session) blame(ctx context.Context, o *sut.Observation) {
+	if s := x.site.Service; s != nil {
+		o.Printed = append(o.Printed, s.Printed()...)
+		if o.End == sut.Unreachable || o.End == sut.Crashed && o.Status == 0 {
+			if how, ok := s.Died(ctx); ok {
+				*o = sut.Observation{End: sut.Crashed, Printed: append(o.Printed, s.Printed()...), Elapsed: o.Elapsed}
+				Died(o, how, s.State())
+			} else if o.End == sut.Unreachable && o.Status == 0 {
+				o.End, o.Why = sut.Crashed, "the program runs, but accepts no connection any more"
+			}
+		}
+	}
+	if o.End != sut.Answered && o.End != sut.Refused || len(o.Printed) == 0 {
+		return
+	}
+	cause := crash.Analyze(crash.Death{Stderr: o.Printed})
+	if slices.Contains([]string{crash.ClassSanitizer, crash.ClassPanic, crash.ClassException, crash.ClassAssert, crash.ClassMemoryCorruption}, cause.Class) {
+		o.End, o.Why = sut.Crashed, "a report on standard error: "+cause.Title
+	}
+}
+
+// Died says in an observation how a program ended during a call.
+func Died(o *sut.Observation, how string, state *os.ProcessState) {
+	o.End, o.Why = sut.Crashed, "the program ended during the call: "+how
+	if state == nil {
+		return
+	}
+	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		o.Signal = int(w.Signal())
+		return
+	}
+	o.Exit = state.ExitCode()
+}
+
+// Late says that no whole answer came in time.
+func Late(o *sut.Observation, limit time.Duration) {
+	o.End, o.Why = sut.Hung, fmt.Sprintf("no whole answer within %s", limit)
+}
+
+// Flood says that the answer was over the limit.
+func Flood(o *sut.Observation) {
+	o.End, o.Why = sut.Flooded, fmt.Sprintf("the answer is larger than %d bytes", sut.MaxOutput)
+}

@@ -1,0 +1,234 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/command/internal/aflserver"
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
+	"github.com/thresh-dev/thresh/system/command/internal/zygote"
+	"golang.org/x/sys/unix"
+)
+
+// accelerators lists what may be tried for an executor asked for, best first.
+func (g *ground) accelerators(asked process.Executor) []accelerator {
+	z := &zygoteExecutor{ground: g}
+	a := &aflExecutor{ground: g}
+	list := []accelerator{
+		{process.AFL, a.start, a.how},
+		{process.Zygote, z.start, z.how},
+	}
+	return slices.DeleteFunc(list, func(a accelerator) bool {
+		return asked != process.Auto && a.name != asked || g.plan.Coverage && a.name != process.AFL
+	})
+}
+
+// files are the descriptors that become 0, 1 and 2.
+func (g *ground) files() [3]int { return [3]int{g.stdin(), g.out.fd, g.err.fd} }
+
+func (g *ground) rlimits() []forkline.Rlimit {
+	var list []forkline.Rlimit
+	for _, l := range g.limits {
+		list = append(list, forkline.Rlimit{Resource: l.resource, Cur: l.cur, Max: l.max})
+	}
+	return list
+}
+
+// staleID tells that what is started once sees one run id for all cases.
+func (g *ground) staleID() string {
+	if len(g.image.spots) == 0 {
+		return ""
+	}
+	return "; the run id that a program sees is that of its start"
+}
+
+// serverTimeout bounds what a fork server does besides running the case.
+const serverTimeout = 10 * time.Second
+
+// spare makes the hunter leave alone what now bears the lane's mark: no case is
+// running, so that can only be a fork server.
+func (g *ground) spare() {
+	threads, _ := os.ReadDir("/proc/self/task")
+	g.hunter.known = g.hunter.known[:0]
+	for _, t := range threads {
+		line, _ := os.ReadFile("/proc/self/task/" + t.Name() + "/children")
+		for _, pid := range fields(line) {
+			if g.hunter.marked(pid) {
+				g.hunter.known = append(g.hunter.known, pid)
+			}
+		}
+	}
+}
+
+// zygoteExecutor forks cases from the program itself, held at a point where it
+// has not yet touched its input.
+type zygoteExecutor struct {
+	*ground
+	server     *zygote.Server
+	generation int
+}
+
+func (z *zygoteExecutor) name() process.Executor { return process.Zygote }
+
+func (z *zygoteExecutor) how() string {
+	return "forked from the started program, held at its " + z.server.Point() + z.staleID()
+}
+
+func (z *zygoteExecutor) start() (executor, error) {
+	z.perch.sit()
+	defer z.perch.rise()
+	if err := z.prepare(context.Background(), probeID, z.plan.Calibrate); err != nil {
+		return nil, err
+	}
+	server, err := zygote.Start(zygote.Config{
+		Path: z.image.command.Path, Argv: z.image.command.Argv, Env: z.image.command.Env,
+		Dir: z.folder.run, Files: z.files(), InputPath: z.folder.path(z.plan.Input), Stdin: z.plan.Stdin,
+		Limits: z.rlimits(), Timeout: serverTimeout,
+	})
+	if err != nil {
+		return nil, err
+	}
+	z.server, z.generation = server, z.ground.generation
+	z.spare()
+	return z, nil
+}
+
+func (z *zygoteExecutor) close() error { return z.server.Close() }
+
+func (z *zygoteExecutor) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
+	z.perch.sit()
+	defer z.perch.rise()
+	if err := z.prepare(ctx, runID, input); err != nil {
+		return process.Result{}, err
+	}
+	if z.generation != z.ground.generation {
+		// It holds descriptors of folders that are no more.
+		if err := z.server.Close(); err != nil {
+			return process.Result{}, err
+		}
+		if _, err := z.start(); err != nil {
+			return process.Result{}, fmt.Errorf("%w: %w", errDied, err)
+		}
+		if err := z.prepare(ctx, runID, input); err != nil {
+			return process.Result{}, err
+		}
+	}
+	began := time.Now()
+	pid, err := z.server.Fork()
+	if err != nil {
+		return process.Result{}, fmt.Errorf("%w: %w", errDied, err)
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		fd = -1 // it only makes a short wait cheaper
+	}
+	res, err := z.await(ctx, child{pid, fd}, began, limit)
+	res.Executor = process.Zygote
+	return res, err
+}
+
+// aflExecutor runs cases by the fork server that afl-cc compiled into the
+// program.
+type aflExecutor struct {
+	*ground
+	server     *aflserver.Server
+	generation int
+	edges      []uint32
+}
+
+func (a *aflExecutor) name() process.Executor { return process.AFL }
+
+func (a *aflExecutor) how() string {
+	if a.server.Persistent() {
+		return "persistent mode" + a.staleID()
+	}
+	return "fork server" + a.staleID()
+}
+
+func (a *aflExecutor) start() (executor, error) {
+	features, err := aflserver.Detect(a.image.command.Path)
+	if err != nil {
+		return nil, err
+	}
+	a.perch.sit()
+	defer a.perch.rise()
+	if err := a.prepare(context.Background(), probeID, a.plan.Calibrate); err != nil {
+		return nil, err
+	}
+	server, err := aflserver.Start(aflserver.Config{
+		Path: a.image.command.Path, Argv: a.image.command.Argv, Env: a.image.command.Env,
+		Dir: a.folder.run, Files: a.files(), Stdin: a.plan.Stdin,
+		Limits: a.rlimits(), Features: features, Timeout: serverTimeout,
+		MaxInput: max(aflMaxInput, 4*len(a.plan.Calibrate)), Reaper: a.hunter.reap, Changed: a.spare,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.server, a.generation = server, a.ground.generation
+	a.spare()
+	return a, nil
+}
+
+// aflMaxInput is the least size of the shared memory for inputs.
+const aflMaxInput = 1 << 20
+
+func (a *aflExecutor) close() error { return a.server.Close() }
+
+func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
+	a.perch.sit()
+	defer a.perch.rise()
+	var err error
+	if a.server.SharedInput() {
+		err = a.prepareWithout(ctx)
+	} else {
+		err = a.prepare(ctx, runID, input)
+	}
+	if err != nil {
+		return process.Result{}, err
+	}
+	if a.server.SharedInput() && len(input) > max(aflMaxInput, 4*len(a.plan.Calibrate)) {
+		return process.Result{}, fmt.Errorf("%w: an input of %d bytes", errUnsuited, len(input))
+	}
+	if a.generation != a.ground.generation {
+		if err := a.server.Close(); err != nil {
+			return process.Result{}, err
+		}
+		if _, err := a.start(); err != nil {
+			return process.Result{}, fmt.Errorf("%w: %w", errDied, err)
+		}
+		if err := a.prepare(ctx, runID, input); err != nil {
+			return process.Result{}, err
+		}
+	}
+	began := time.Now()
+	// The server keeps the limit; the watchdog is there for the context alone.
+	a.abort = a.server.Kill
+	a.dog.watch(began.Add(limit + serverTimeout))
+	ws, timedOut, err := a.server.Run(input, limit)
+	_, _, cancelled := a.dog.unwatch()
+	a.abort = nil
+	res := process.Result{Started: began, Elapsed: time.Since(began), Dir: a.folder.run, Executor: process.AFL}
+	if cancelled {
+		return res, ctx.Err()
+	}
+	switch {
+	case errors.Is(err, aflserver.ErrServerDied):
+		return res, fmt.Errorf("%w: %w", errDied, err)
+	case err != nil:
+		return res, fmt.Errorf("run a case by the fork server: %w", err)
+	}
+	if res.Leftovers, err = a.hunter.hunt(0); err != nil {
+		return res, err
+	}
+	setStatus(&res, unix.WaitStatus(ws), timedOut)
+	if a.plan.Coverage {
+		a.edges = a.server.Edges(a.edges[:0])
+		res.Edges = a.edges
+	}
+	return res, a.collect(&res)
+}

@@ -1,0 +1,349 @@
+package command
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"github.com/thresh-dev/thresh/port/process"
+	"golang.org/x/sys/unix"
+)
+
+// folder is the private place of one lane:
+//
+//	<tmpfs>/thresh-<pid>-<random>/w<lane>/run/   the case's working directory
+//
+// The top folder is flock'ed for as long as its owner lives. The tree is put
+// right before every case; as nearly all cases leave all but the output folder
+// alone, that is found out by a watch on all of them, or by one fstat for each.
+type folder struct {
+	top, lane string
+	topFD     int
+	run       string // absolute
+	names     []string
+	dirs      []fixedDir
+	watch     watch
+	stirred   bool   // something has happened since the tree was last put right
+	resets    int    // how often it was put right
+	inputName string // relative to run
+	out       int    // index in dirs of the folder for outputs; 0: there is none
+	input     inputFile
+}
+
+// fixedDir is a folder that every case finds, empty but for other such folders
+// and the input.
+type fixedDir struct {
+	name  string // relative to the lane folder: "run", "run/out"
+	fd    int
+	leaf  bool // holds neither the input nor another fixed folder
+	clean unix.Stat_t
+}
+
+// roomNeeded is what tmpfs must have free to be used.
+const roomNeeded = 64 << 20
+
+// newFolder makes the lane's folder. The note tells where it is if that is not
+// the usual place.
+func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
+	parent, note := "/dev/shm", ""
+	if why := unusable(parent); why != "" {
+		parent, note = os.TempDir(), fmt.Sprintf("run folders are in %s, /dev/shm is %s", os.TempDir(), why)
+	}
+	sweepStale(parent)
+	f := &folder{topFD: -1, watch: watch{fd: -1}, lane: fmt.Sprintf("w%d", lane), inputName: plan.Input}
+	f.input.fd, f.input.readFD = -1, -1
+	dirs := append([]string{}, plan.Dirs...)
+	if plan.OutDir != "" {
+		dirs = append(dirs, plan.OutDir)
+	}
+	f.names = append(f.names, ".", "run")
+	for _, d := range append(dirs, path.Dir(plan.Input)) {
+		for p := path.Join("run", d); p != "run"; p = path.Dir(p) {
+			f.names = append(f.names, p)
+		}
+	}
+	slices.Sort(f.names) // a folder comes before what is in it
+	f.names = slices.Compact(f.names)
+	if plan.OutDir != "" {
+		f.out = slices.Index(f.names, path.Join("run", plan.OutDir))
+	}
+	if err := f.makeTop(parent); err != nil {
+		return nil, "", fmt.Errorf("make the run folder in %s: %w", parent, err)
+	}
+	if err := f.rebuild(); err != nil {
+		f.close()
+		return nil, "", err
+	}
+	return f, note, nil
+}
+
+func unusable(dir string) string {
+	var fs unix.Statfs_t
+	switch {
+	case unix.Access(dir, unix.W_OK|unix.X_OK) != nil || unix.Statfs(dir, &fs) != nil:
+		return "not writable"
+	case fs.Type != unix.TMPFS_MAGIC:
+		return "not a tmpfs"
+	case fs.Bavail*uint64(fs.Bsize) < roomNeeded:
+		return "nearly full"
+	case fs.Flags&unix.ST_NOEXEC != 0:
+		return "mounted noexec"
+	}
+	return ""
+}
+
+// makeTop makes the top folder under another name first, so that one with the
+// right name is always locked while its owner lives.
+func (f *folder) makeTop(parent string) error {
+	name := fmt.Sprintf("thresh-%d-%s", os.Getpid(), randomName())
+	temp, top := filepath.Join(parent, "."+name), filepath.Join(parent, name)
+	if err := unix.Mkdir(temp, 0o755); err != nil {
+		return err
+	}
+	fd, err := openDir(unix.AT_FDCWD, temp)
+	if err == nil {
+		err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+	}
+	if err == nil {
+		err = unix.Rename(temp, top)
+	}
+	if err != nil {
+		unix.Rmdir(temp)
+		return err
+	}
+	f.topFD, f.top = fd, top
+	f.run = filepath.Join(top, f.lane, "run")
+	return nil
+}
+
+func randomName() string {
+	var b [6]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// sweepStale removes the folders of owners that have died. What cannot be
+// removed is somebody else's matter and left alone.
+func sweepStale(parent string) {
+	entries, _ := os.ReadDir(parent)
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), "thresh-") {
+			continue
+		}
+		name := filepath.Join(parent, e.Name())
+		fd, err := openDir(unix.AT_FDCWD, name)
+		if err != nil {
+			continue
+		}
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) == nil && int(st.Uid) == os.Geteuid() &&
+			unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil && empty(fd) == nil {
+			unix.Rmdir(name)
+		}
+		unix.Close(fd)
+	}
+}
+
+// path returns the absolute path of a name inside the run folder.
+func (f *folder) path(name string) string { return filepath.Join(f.run, filepath.FromSlash(name)) }
+
+// runFD is the descriptor of the run folder.
+func (f *folder) runFD() int { return f.dirs[1].fd }
+
+// watchFrom is the case from which folders are watched: to end a watch takes
+// the kernel milliseconds, which a lane that runs a few cases does not get back.
+const watchFrom = 64
+
+// reset puts the tree right for the next case. It returns false if folders had
+// to be made anew, so that descriptors of the old ones are worthless.
+func (f *folder) reset() (same bool, err error) {
+	if f.quiet() {
+		return true, nil
+	}
+	f.stirred = false
+	if f.resets++; f.resets == watchFrom {
+		f.watch = newWatch(f.dirs) // nothing runs now; what was done before is seen below
+	}
+	for i := range f.dirs {
+		d := &f.dirs[i]
+		if d.untouched() {
+			continue
+		}
+		if !d.leaf || d.refresh() != nil {
+			return false, f.rebuild()
+		}
+	}
+	return true, nil
+}
+
+// noOutputs reports whether nothing was done to the folder for outputs.
+func (f *folder) noOutputs() bool {
+	return f.out > 0 && (f.quiet() || f.dirs[f.out].untouched())
+}
+
+// What the kernel counts blocks in, and what any file or folder counts as: an
+// empty one takes memory too.
+const (
+	blockSize = 512
+	entrySize = 4096
+)
+
+// holds reports whether more than most bytes were written to the run folder. It
+// may be called while a program writes there; what cannot be read is not counted.
+func (f *folder) holds(most int64) bool {
+	_ = filepath.WalkDir(f.run, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		most -= entrySize
+		if info, err := d.Info(); err == nil {
+			if st, ok := info.Sys().(*syscall.Stat_t); ok && d.Type().IsRegular() {
+				most -= st.Blocks * blockSize / int64(max(st.Nlink, 1)) // a file of two names is written once
+			}
+		}
+		if most < 0 {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return most < 0
+}
+
+// quiet reports that nothing at all was done since the tree was put right.
+func (f *folder) quiet() bool {
+	f.stirred = !f.watch.quiet() || f.stirred
+	return !f.stirred
+}
+
+func (d *fixedDir) untouched() bool {
+	var st unix.Stat_t
+	return fstat(d.fd, &st) == 0 && st.Ctim == d.clean.Ctim && st.Mtim == d.clean.Mtim &&
+		st.Size == d.clean.Size && st.Nlink == d.clean.Nlink && st.Mode == d.clean.Mode
+}
+
+// refresh empties a leaf folder. It is still in its place, for its parent was
+// looked at before.
+func (d *fixedDir) refresh() error {
+	var st unix.Stat_t
+	if err := unix.Fstat(d.fd, &st); err != nil {
+		return err
+	}
+	if st.Nlink == 0 || st.Mode != d.clean.Mode {
+		return errors.New("the folder itself was changed")
+	}
+	if err := empty(d.fd); err != nil {
+		return err
+	}
+	return d.mark()
+}
+
+// mark sets the folder's times to the past. Any change later on moves them to
+// the present; without that, a change within the same tick of the kernel's
+// coarse clock would go unseen.
+func (d *fixedDir) mark() error {
+	var past [2]unix.Timespec
+	if _, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(d.fd), 0, uintptr(unsafe.Pointer(&past)), 0, 0, 0); errno != 0 {
+		return errno
+	}
+	return unix.Fstat(d.fd, &d.clean)
+}
+
+// rebuild makes the whole tree anew.
+func (f *folder) rebuild() error {
+	f.closeDirs()
+	if err := empty(f.topFD); err != nil {
+		return fmt.Errorf("empty the run folder: %w", err)
+	}
+	// Whoever owns the program owns the folder too and may have moved it.
+	var byFD, byPath unix.Stat_t
+	if err := errors.Join(unix.Fstat(f.topFD, &byFD), unix.Lstat(f.top, &byPath)); err != nil || byFD.Ino != byPath.Ino || byFD.Dev != byPath.Dev {
+		return fmt.Errorf("the run folder %s was moved or removed while a case ran", f.top)
+	}
+	base := filepath.Join(f.top, f.lane)
+	for _, name := range f.names {
+		full := filepath.Join(base, name)
+		if err := unix.Mkdir(full, 0o755); err != nil {
+			return fmt.Errorf("make the run folder: %w", err)
+		}
+		if err := unix.Chmod(full, 0o755); err != nil { // whatever the umask says
+			return fmt.Errorf("make the run folder: %w", err)
+		}
+		fd, err := openDir(unix.AT_FDCWD, full)
+		if err != nil {
+			return fmt.Errorf("open the run folder: %w", err)
+		}
+		inside := func(other string) bool { return strings.HasPrefix(other, name+"/") }
+		leaf := name != "." && !inside(path.Join("run", f.inputName)) && !slices.ContainsFunc(f.names, inside)
+		f.dirs = append(f.dirs, fixedDir{name: name, fd: fd, leaf: leaf})
+	}
+	if err := f.input.create(f.path(f.inputName)); err != nil {
+		return fmt.Errorf("make the input file: %w", err)
+	}
+	for i := range f.dirs {
+		if err := f.dirs[i].mark(); err != nil {
+			return fmt.Errorf("mark the run folder: %w", err)
+		}
+	}
+	f.watch, f.stirred = watch{fd: -1}, false
+	if f.resets >= watchFrom {
+		f.watch = newWatch(f.dirs)
+	}
+	return nil
+}
+
+func (f *folder) closeDirs() {
+	f.watch.close()
+	for _, d := range f.dirs {
+		unix.Close(d.fd)
+	}
+	f.dirs = f.dirs[:0]
+	f.input.close()
+}
+
+// close removes the folder.
+func (f *folder) close() error {
+	f.closeDirs()
+	if f.topFD < 0 {
+		return nil
+	}
+	err := empty(f.topFD)
+	if err == nil {
+		err = unix.Rmdir(f.top)
+	}
+	unix.Close(f.topFD)
+	f.topFD = -1
+	if err != nil {
+		return fmt.Errorf("remove the run folder %s: %w", f.top, err)
+	}
+	return nil
+}
+
+func openDir(at int, name string) (int, error) {
+	return highFD(unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0))
+}
+
+// highFD moves a new descriptor out of the way of standard input and output,
+// should this process have been started with one of those closed.
+func highFD(fd int, err error) (int, error) {
+	if err != nil || fd > 2 {
+		return fd, err
+	}
+	high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
+	unix.Close(fd)
+	return high, err
+}
+
+// fstat is fstat(2) without telling the scheduler: it cannot block on tmpfs.
+func fstat(fd int, st *unix.Stat_t) unix.Errno {
+	_, _, errno := unix.RawSyscall(unix.SYS_FSTAT, uintptr(fd), uintptr(unsafe.Pointer(st)), 0)
+	return errno
+}

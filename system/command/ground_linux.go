@@ -1,0 +1,346 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/thresh-dev/thresh/port/process"
+	"golang.org/x/sys/unix"
+)
+
+// ground is what all executors of a lane share: the folder, the captured
+// output, the watchdog and the hunter. It knows how a case begins and ends; how
+// its process is made is the executor's part.
+type ground struct {
+	plan     *process.Plan
+	folder   *folder
+	null     int
+	out, err *capture
+	dog      *watchdog
+	perch    *perch
+	hunter   *hunter
+	box      *sandbox // nil without a sandbox
+	image    *image
+	limits   []rlimit
+	fileSize int64
+	keepSize int64
+
+	// generation counts how often descriptors of folders or captures became
+	// worthless; executors that hold on to them start anew.
+	generation int
+
+	// The running case: its process, or how it is ended if it is not our child.
+	// Both are changed only while the watchdog is off.
+	pid   int
+	abort func()
+
+	started, ended int64 // processes made and processes whose end was seen
+	poll           unix.PollFd
+	patience       unix.Timespec
+	info           [128]byte
+	usage          unix.Rusage
+	notes          []string
+}
+
+func newGround(plan *process.Plan, lane, lanes int) (_ *ground, err error) {
+	g := &ground{plan: plan, perch: newPerch(lane, lanes), null: -1, fileSize: fileSizeLimit(plan.Limits), keepSize: plan.Limits.Output}
+	if g.keepSize == 0 {
+		g.keepSize = defaultOutput
+	}
+	defer func() {
+		if err != nil {
+			g.close()
+		}
+	}()
+	g.dog = newWatchdog(func() {
+		if g.abort != nil {
+			g.abort()
+			return
+		}
+		// Before its setsid the child leads no group yet.
+		if unix.Kill(-g.pid, unix.SIGKILL) != nil {
+			unix.Kill(g.pid, unix.SIGKILL)
+		}
+	})
+	g.dog.waited = func() time.Duration {
+		if g.abort != nil {
+			return 0 // the case's process is not ours, and not known
+		}
+		return waitedForProcessor(g.pid)
+	}
+	if plan.Limits.Written > 0 {
+		g.dog.full = g.full
+	}
+	if g.hunter, err = newHunter(); err != nil {
+		return nil, err
+	}
+	var note string
+	if g.folder, note, err = newFolder(plan, lane); err != nil {
+		return nil, err
+	}
+	g.note(note)
+	if g.out, err = newCapture("stdout"); err != nil {
+		return nil, err
+	}
+	if g.err, err = newCapture("stderr"); err != nil {
+		return nil, err
+	}
+	if g.null, err = highFD(unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)); err != nil {
+		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
+	}
+	g.image = newImage(plan, process.Paths{
+		RunID: probeID, RunDir: g.folder.run, InputPath: g.folder.path(plan.Input), OutDir: g.folder.path(plan.OutDir),
+	})
+	if !plan.PerCase {
+		if err := executable(g.image.command.Path); err != nil {
+			return nil, err
+		}
+	}
+	list, notes, err := limits(plan.Limits, g.image.command.Path)
+	if err != nil {
+		return nil, err
+	}
+	g.limits = append(list, rlimit{rlimitLocks, g.hunter.mark, g.hunter.mark})
+	g.notes = append(g.notes, notes...)
+	if plan.Sandbox {
+		var refused []string
+		g.box, notes, refused = newSandbox(g.folder.topFD, g.folder.run, plan.Limits)
+		g.notes = append(g.notes, "sandbox: "+sentence(notes, "nothing could be applied"))
+		if len(refused) > 0 {
+			g.notes = append(g.notes, "sandbox: the kernel refused "+strings.Join(refused, "; "))
+		}
+		if g.box != nil && g.box.ownPIDs {
+			g.hunter.mark, g.hunter.reap, g.hunter.sweep = 0, false, g.box.sweep
+			if err := g.hunter.look(g.box.keeper); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g, nil
+}
+
+func sentence(list []string, none string) string {
+	if len(list) == 0 {
+		return none
+	}
+	return strings.Join(list, ", ")
+}
+
+func (g *ground) note(s string) {
+	if s != "" {
+		g.notes = append(g.notes, s)
+	}
+}
+
+// prepare puts everything in place for a case.
+func (g *ground) prepare(ctx context.Context, runID string, input []byte) error {
+	same, err := g.folder.reset()
+	if err != nil {
+		return err
+	}
+	if err = g.folder.input.write(input); err == errReplaced {
+		same = false
+		if err = g.folder.rebuild(); err == nil {
+			err = g.folder.input.write(input)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if !same {
+		g.generation++
+	}
+	if g.plan.Stdin {
+		if err := g.folder.input.rewind(); err != nil {
+			return err
+		}
+	}
+	g.image.set(runID)
+	return g.blank(ctx)
+}
+
+// prepareWithout is prepare for a program that runs already and gets its input
+// another way.
+func (g *ground) prepareWithout(ctx context.Context) error {
+	same, err := g.folder.reset()
+	if err != nil {
+		return err
+	}
+	if !same {
+		g.generation++
+	}
+	return g.blank(ctx)
+}
+
+// blank empties what catches the output.
+func (g *ground) blank(ctx context.Context) error {
+	g.dog.follow(ctx)
+	if err := g.out.rewind(); err != nil {
+		return err
+	}
+	return g.err.rewind()
+}
+
+// stdin is the descriptor that becomes standard input.
+func (g *ground) stdin() int {
+	if g.plan.Stdin {
+		return g.folder.input.readFD
+	}
+	return g.null
+}
+
+// await waits for the end of a process that was just started, kills what it
+// left and gathers the result. The zombie is kept until all is over, so that
+// its number stays its own and nothing of what is killed can be a stranger's.
+func (g *ground) await(ctx context.Context, c child, began time.Time, limit time.Duration) (process.Result, error) {
+	g.started++
+	g.pid = c.pid
+	g.dog.watch(began.Add(limit))
+	waitErr := g.wait(c)
+	timedOut, flooded, cancelled := g.dog.unwatch()
+	res := process.Result{Started: began, Elapsed: time.Since(began), Dir: g.folder.run}
+	var huntErr error
+	if waitErr == nil {
+		res.Leftovers, huntErr = g.hunter.hunt(c.pid)
+	}
+	ws, err := reap(c.pid, &g.usage)
+	if err = errors.Join(waitErr, err); err != nil {
+		return res, fmt.Errorf("wait for the program: %w", err)
+	}
+	g.ended++
+	if huntErr != nil {
+		// What is still alive may go on writing there.
+		g.generation++
+		return res, errors.Join(huntErr, g.out.renew(), g.err.renew())
+	}
+	if cancelled {
+		return res, ctx.Err()
+	}
+	setStatus(&res, ws, timedOut)
+	res.OutputLimit = res.OutputLimit || flooded
+	res.UserTime, res.SystemTime = time.Duration(g.usage.Utime.Nano()), time.Duration(g.usage.Stime.Nano())
+	res.MaxRSS = int64(g.usage.Maxrss) << 10
+	return res, g.collect(&res)
+}
+
+func setStatus(res *process.Result, ws unix.WaitStatus, timedOut bool) {
+	switch {
+	case ws.Exited():
+		res.Status, res.ExitCode = process.Exited, ws.ExitStatus()
+	case timedOut && ws.Signal() == unix.SIGKILL:
+		res.Status = process.TimedOut
+	default:
+		res.Status, res.Signal, res.CoreDumped = process.Signaled, int(ws.Signal()), ws.CoreDump()
+		res.OutputLimit = ws.Signal() == unix.SIGXFSZ
+	}
+}
+
+// collect reads the captured output.
+func (g *ground) collect(res *process.Result) (err error) {
+	res.NoOutputs = g.folder.noOutputs()
+	if res.Stdout, res.StdoutSize, err = g.out.read(g.keepSize); err != nil {
+		return err
+	}
+	if res.Stderr, res.StderrSize, err = g.err.read(g.keepSize); err != nil {
+		return err
+	}
+	// A program that ignores SIGXFSZ sees an error of write instead.
+	if res.StdoutSize >= g.fileSize || res.StderrSize >= g.fileSize {
+		res.OutputLimit = true
+	}
+	res.OutputLimit = res.OutputLimit || !g.folder.quiet() && g.full()
+	return nil
+}
+
+// full reports whether a case has written more in all than it may.
+func (g *ground) full() bool {
+	most := g.plan.Limits.Written
+	return most > 0 && g.folder.holds(most-g.out.written()-g.err.written())
+}
+
+// brief is how long a wait keeps the scheduler in the dark. Most cases are over
+// by then, and having it take the processor away and give it back costs a short
+// case a fifth of its time. More would hold up the garbage collector and, with
+// a lane on every processor, the watchdogs; less would make this timer the next
+// one of its processor more often than the tick is (4 ms on most kernels), and
+// to set that anew is dear on a virtual machine.
+const brief = 5 * time.Millisecond
+
+// wait waits for the end of a child without reaping it, and closes its
+// descriptor.
+func (g *ground) wait(c child) error {
+	if c.fd >= 0 {
+		defer unix.Close(c.fd)
+	}
+	// A negative descriptor is no event: the slow wait does it all.
+	g.poll = unix.PollFd{Fd: int32(c.fd), Events: unix.POLLIN}
+	g.patience = unix.NsecToTimespec(int64(brief))
+	if c.fd < 0 {
+		g.patience = unix.Timespec{}
+	}
+	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&g.poll)), 1, uintptr(unsafe.Pointer(&g.patience)), 0, 0, 0)
+	if errno == 0 && n == 1 {
+		return nil
+	}
+	for {
+		_, _, errno := unix.Syscall6(unix.SYS_WAITID, unix.P_PID, uintptr(c.pid),
+			uintptr(unsafe.Pointer(&g.info)), unix.WEXITED|unix.WNOWAIT|unix.WALL, 0, 0)
+		if errno == 0 {
+			return nil
+		}
+		if errno != unix.EINTR {
+			return errno
+		}
+	}
+}
+
+// reap takes the status of a child that has ended.
+func reap(pid int, usage *unix.Rusage) (unix.WaitStatus, error) {
+	var ws unix.WaitStatus
+	for {
+		got, err := unix.Wait4(pid, &ws, unix.WALL, usage)
+		if err == unix.EINTR {
+			continue
+		}
+		if err == nil && got != pid {
+			err = unix.ECHILD
+		}
+		return ws, err
+	}
+}
+
+// close frees everything and checks the books: a process that was made and
+// whose end was not seen would mean that results were attributed wrongly.
+func (g *ground) close() error {
+	errs := []error{g.perch.left}
+	if g.dog != nil {
+		g.dog.close()
+	}
+	if g.started != g.ended {
+		errs = append(errs, fmt.Errorf("%d processes were started but the end of %d was seen", g.started, g.ended))
+	}
+	if g.hunter != nil {
+		g.hunter.close()
+	}
+	if g.box != nil {
+		g.box.close()
+	}
+	for _, c := range []*capture{g.out, g.err} {
+		if c != nil {
+			c.close()
+		}
+	}
+	if g.null >= 0 {
+		unix.Close(g.null)
+		g.null = -1
+	}
+	if g.folder != nil {
+		errs = append(errs, g.folder.close())
+	}
+	return errors.Join(errs...)
+}

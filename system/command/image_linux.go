@@ -1,0 +1,122 @@
+package command
+
+import (
+	"strings"
+	"unsafe"
+
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// image is a command in the form that execve takes. As a rule nothing but the
+// run id changes between cases; then only its bytes are written over.
+type image struct {
+	plan  *process.Plan
+	paths process.Paths
+
+	// words holds the environment's and arguments' C strings; never moved
+	// while a child may read them.
+	path       []byte
+	dir        []byte // of a command with a directory of its own; nil: the run folder
+	words      [][]byte
+	argv, envp []uintptr
+	command    process.Command
+
+	// spots are the places of the run id in words, if the command is a
+	// template: the same for every run id but for these.
+	spots    [][]byte
+	idLen    int
+	template bool
+	holdID   string
+}
+
+func newImage(plan *process.Plan, paths process.Paths) *image {
+	im := &image{plan: plan, paths: paths}
+	im.build(paths.RunID)
+	return im
+}
+
+func cstring(s string) []byte { return append([]byte(s), 0) }
+
+// set makes the image that of the run id.
+func (im *image) set(runID string) {
+	if runID == im.holdID && !im.plan.PerCase {
+		return
+	}
+	if im.template && len(runID) == im.idLen {
+		for _, spot := range im.spots {
+			copy(spot, runID)
+		}
+		im.holdID = runID
+		return
+	}
+	im.build(runID)
+}
+
+// build makes the image from scratch and finds out whether it is a template.
+func (im *image) build(runID string) {
+	p := im.paths
+	p.RunID = runID
+	c := im.plan.Command(p)
+	im.command, im.holdID, im.idLen = c, runID, len(runID)
+	im.path, im.dir = cstring(c.Path), nil
+	if c.Dir != "" {
+		im.dir = cstring(c.Dir)
+	}
+	im.words = im.words[:0]
+	for _, list := range [][]string{c.Argv, c.Env} {
+		for _, s := range list {
+			im.words = append(im.words, cstring(s))
+		}
+	}
+	im.argv = pointers(im.argv[:0], im.words[:len(c.Argv)])
+	im.envp = pointers(im.envp[:0], im.words[len(c.Argv):])
+	im.findSpots(runID, c)
+}
+
+// findSpots compares the command with those of two other run ids of the same
+// length. What differs must be the run id itself and nothing else.
+func (im *image) findSpots(runID string, c process.Command) {
+	im.spots, im.template = im.spots[:0], false
+	if im.plan.PerCase || runID == "" {
+		return
+	}
+	at := func(id string) []string {
+		p := im.paths
+		p.RunID = id
+		o := im.plan.Command(p)
+		if o.Path != c.Path || len(o.Argv) != len(c.Argv) || len(o.Env) != len(c.Env) {
+			return nil
+		}
+		return append(append([]string{}, o.Argv...), o.Env...)
+	}
+	idA, idB := strings.Repeat("\x01", len(runID)), strings.Repeat("\x02", len(runID))
+	a, b := at(idA), at(idB)
+	if a == nil || b == nil {
+		return
+	}
+	for i, w := range im.words {
+		if strings.ReplaceAll(a[i], idA, idB) != b[i] ||
+			strings.ReplaceAll(a[i], idA, runID) != string(w[:len(w)-1]) {
+			im.spots = im.spots[:0]
+			return
+		}
+		for from := 0; ; {
+			j := strings.Index(a[i][from:], idA)
+			if j < 0 {
+				break
+			}
+			im.spots = append(im.spots, w[from+j:from+j+len(runID)])
+			from += j + len(runID)
+		}
+	}
+	im.template = true
+}
+
+func pointers(list []uintptr, words [][]byte) []uintptr {
+	for _, w := range words {
+		list = append(list, uintptr(unsafe.Pointer(&w[0])))
+	}
+	return append(list, 0)
+}
+
+func address(list []uintptr) uintptr { return uintptr(unsafe.Pointer(&list[0])) }

@@ -1,0 +1,131 @@
+package aflserver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
+	"golang.org/x/sys/unix"
+)
+
+// A process in persistent mode stops itself when it has done a case, and its
+// fork server, being its parent, is told and tells us: four changes of process
+// for one case. Once a process has lived for a while its server is ended. The
+// process then becomes our child, since we are the reaper of orphans, and is
+// sent on and waited for directly: two changes. When it ends, a new server is
+// started, which costs what the program's start costs.
+
+// saved is about what a case costs less without a server.
+const saved = 8 * time.Microsecond
+
+// leastSteady is how many cases a process must have done to be adopted.
+const leastSteady = 200
+
+// worthAdopting reports whether the process has done so many cases that, if it
+// lives for as long again, its server's end pays for the start of the next one
+// twice.
+func (s *Server) worthAdopting() bool {
+	return s.cfg.Reaper && !s.adopted && s.waiting && !s.lastDied && s.steady >= leastSteady+int(2*s.took/saved)
+}
+
+// adopt ends the server and takes its waiting process over.
+func (s *Server) adopt() error {
+	unix.Kill(s.pid, unix.SIGKILL)
+	for {
+		ws, err := forkline.Wait(s.pid)
+		if err != nil {
+			return s.died(err)
+		}
+		if ws.Exited() || ws.Signaled() {
+			break
+		}
+	}
+	s.line.Close()
+	s.pid, s.adopted = s.last, true
+	if parent, err := parentOf(s.pid); err != nil || parent != os.Getpid() {
+		return s.died(errors.Join(errors.New("its process did not become ours"), err))
+	}
+	s.changed()
+	return nil
+}
+
+// changed tells that there is another process to be left alone.
+func (s *Server) changed() {
+	if s.cfg.Changed != nil {
+		s.cfg.Changed()
+	}
+}
+
+// direct serves a case by the adopted process.
+func (s *Server) direct(timeout time.Duration) (word uint32, timedOut bool, err error) {
+	s.inFlight.named(s.pid)
+	if err := s.limit(s.pid); err != nil {
+		return 0, false, err
+	}
+	s.watch.Start(timeout)
+	unix.Kill(s.pid, unix.SIGCONT)
+	var ws syscall.WaitStatus
+	for {
+		_, err = syscall.Wait4(s.pid, &ws, unix.WUNTRACED|unix.WALL, nil)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	timedOut = s.watch.Stop()
+	if err != nil {
+		return 0, timedOut, fmt.Errorf("wait for the program: %w", err)
+	}
+	if !ws.Stopped() {
+		s.pid, s.adopted, s.ended = 0, false, true
+	} else if timedOut {
+		// It came to its end as the signal was on its way.
+		if ws, err = forkline.Wait(s.pid); err != nil {
+			return 0, timedOut, err
+		}
+		s.pid, s.adopted, s.ended = 0, false, true
+	}
+	return uint32(ws), timedOut, nil
+}
+
+// again starts a new server after the end of a process that had none.
+func (s *Server) again() error {
+	s.ended = false
+	line, err := forkline.Open()
+	if err != nil {
+		return err
+	}
+	s.line, s.lastDied, s.waiting = line, false, false
+	began := time.Now()
+	if err := s.launch(s.offered); err != nil {
+		return err
+	}
+	t, err := greet(s.line, s.cfg.Timeout)
+	if err != nil {
+		return s.noGreeting(err)
+	}
+	if t.mapSize != s.mapSize || t.sharedInput != s.sharedInput {
+		return errors.New("it greets differently the second time")
+	}
+	s.took = time.Since(began)
+	s.changed()
+	return nil
+}
+
+// parentOf reads the parent from /proc/PID/stat, where it is the second field
+// behind the parenthesised name.
+func parentOf(pid int) (int, error) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, err
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 2 {
+		return 0, errors.New("no parent in " + string(stat))
+	}
+	return strconv.Atoi(string(fields[1]))
+}

@@ -1,0 +1,220 @@
+package aflserver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// Where the protocol has the server's ends of the pipes.
+	controlFD, statusFD = 198, 199
+
+	defaultTimeout  = 10 * time.Second
+	defaultMaxInput = 1 << 20
+	// The edge map that a program is offered first; memory that it does not
+	// use is never made. The old dialect can name no larger one.
+	firstMapSize = 1 << 23
+	maxMapSize   = 1 << 28
+	inputHeader  = 4 // the length of an input, before it
+)
+
+// Start starts the program up to its fork server. The error says why it cannot
+// be used, in words for a report.
+func Start(cfg Config) (*Server, error) {
+	switch {
+	case cfg.Features.SanitizerCoverage:
+		return nil, errors.New("it has coverage calls but no fork server; compile it with afl-cc")
+	case !cfg.Features.Instrumented:
+		return nil, errors.New("it was not compiled with afl-cc")
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	if cfg.MaxInput <= 0 {
+		cfg.MaxInput = defaultMaxInput
+	}
+	s, err := start(&cfg, firstMapSize)
+	var small mapTooSmall
+	if errors.As(err, &small) && int(small) <= maxMapSize {
+		s, err = start(&cfg, int(small))
+	}
+	return s, err
+}
+
+// mapTooSmall says that the program needs an edge map of so many bytes.
+type mapTooSmall int
+
+func (m mapTooSmall) Error() string {
+	return fmt.Sprintf("the program needs an edge map of %d bytes", int(m))
+}
+
+func start(cfg *Config, mapSize int) (_ *Server, err error) {
+	s := &Server{cfg: *cfg}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	if s.edges, err = newSegment(roundUp(mapSize)); err != nil {
+		return nil, err
+	}
+	if s.inputs, err = newSegment(inputHeader + cfg.MaxInput); err != nil {
+		return nil, err
+	}
+	if s.line, err = forkline.Open(); err != nil {
+		return nil, err
+	}
+	s.offered = mapSize
+	began := time.Now()
+	if err = s.launch(mapSize); err != nil {
+		return nil, err
+	}
+	t, err := greet(s.line, cfg.Timeout)
+	if err != nil {
+		return nil, s.noGreeting(err)
+	}
+	switch {
+	case t.mapSize > mapSize:
+		return nil, mapTooSmall(t.mapSize)
+	case t.mapSize <= 0:
+		return nil, errors.New("the fork server names no size for its edge map")
+	}
+	s.counts = s.edges.mem[:roundUp(t.mapSize)]
+	s.mapSize, s.sharedInput, s.took = t.mapSize, t.sharedInput, time.Since(began)
+	s.watch = forkline.NewWatchdog(s.bite)
+	return s, nil
+}
+
+// roundUp makes a size fit the steps of appendEdges.
+func roundUp(n int) int { return (n + 31) &^ 31 }
+
+func (s *Server) launch(mapSize int) error {
+	// The program is traced for as long as it takes to lay limits on it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	pid, err := s.line.Launch(forkline.Program{
+		Path: s.cfg.Path, Argv: s.cfg.Argv, Env: s.environment(mapSize), Dir: s.cfg.Dir,
+		Files: s.cfg.Files, Limits: s.cfg.Limits,
+	}, controlFD, statusFD)
+	if err != nil {
+		return err
+	}
+	s.pid, s.group = pid, pid
+	if err := syscall.PtraceDetach(pid); err != nil {
+		return fmt.Errorf("let the program go: %w", err)
+	}
+	return nil
+}
+
+// environment is the user's, with what the protocol says in variables. What
+// the user has set of these is not for this run.
+func (s *Server) environment(mapSize int) []string {
+	own := []string{
+		"__AFL_SHM_ID=" + strconv.Itoa(s.edges.id),
+		"__AFL_SHM_FUZZ_ID=" + strconv.Itoa(s.inputs.id),
+		"AFL_MAP_SIZE=" + strconv.Itoa(mapSize),
+	}
+	if s.cfg.Features.Persistent {
+		own = append(own, "__AFL_PERSISTENT=1")
+	}
+	if s.cfg.Features.Deferred {
+		own = append(own, "__AFL_DEFER_FORKSRV=1")
+	}
+	env := slices.DeleteFunc(slices.Clone(s.cfg.Env), func(v string) bool {
+		return strings.HasPrefix(v, "__AFL_") || strings.HasPrefix(v, "AFL_MAP_SIZE=")
+	})
+	return append(env, own...)
+}
+
+// noGreeting says why a server did not come up.
+func (s *Server) noGreeting(cause error) error {
+	switch {
+	case errors.Is(cause, os.ErrDeadlineExceeded):
+		return fmt.Errorf("its fork server does not answer within %v", s.cfg.Timeout)
+	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrClosedPipe):
+		// One that is ending keeps its own status; one that lives on without
+		// its pipes gets ours.
+		ws := forkline.Destroy(s.pid)
+		s.pid = 0
+		if ws.Signaled() && ws.Signal() == unix.SIGKILL {
+			return errors.New("it closes the pipes of its fork server")
+		}
+		return fmt.Errorf("it ends (%s) before its fork server is up", forkline.Ended(ws))
+	}
+	return cause
+}
+
+// Server is a program whose fork server is up. Its methods are called by one
+// goroutine at a time, but for Kill; any number of servers may be used side by
+// side.
+type Server struct {
+	cfg         Config
+	pid         int // 0: gone
+	line        *forkline.Line
+	watch       *forkline.Watchdog
+	edges       *segment
+	inputs      *segment
+	counts      []byte // the part of edges that the program uses
+	mapSize     int
+	sharedInput bool
+
+	inFlight flight
+	last     int  // process of the last case
+	lastDied bool // we sent it a SIGKILL
+	waiting  bool // it waits for its next case
+	cannot   bool // the program does not survive a warm-up
+	group    int  // process group of all cases
+	offered  int  // size of the edge map that the program is told of
+	took     time.Duration
+	steady   int       // cases that the present process has done
+	adopted  bool      // pid is the process itself, and there is no server
+	ended    bool      // the adopted process has ended, and there is none
+	armed    time.Time // when the limit on processor time was last extended
+}
+
+// SharedInput reports whether cases take their input from shared memory;
+// otherwise the caller writes it to the file or descriptor that they read.
+func (s *Server) SharedInput() bool { return s.sharedInput }
+
+// MapSize is the number of entries of the edge map.
+func (s *Server) MapSize() int { return s.mapSize }
+
+// Persistent reports whether many cases share a process.
+func (s *Server) Persistent() bool { return s.cfg.Features.Persistent }
+
+// Edges appends the edges that the last run took to dst, as edge<<8|bucket in
+// ascending order, with AFL's buckets of counts: 1, 2, 4, 8, 16, 32, 64, 128.
+func (s *Server) Edges(dst []uint32) []uint32 { return appendEdges(dst, s.counts) }
+
+// Close ends the program, what its cases have left behind, and the shared
+// memory.
+func (s *Server) Close() error {
+	if s.watch != nil {
+		s.watch.Close()
+	}
+	if s.line != nil {
+		s.line.Close()
+	}
+	if s.pid != 0 {
+		forkline.Destroy(s.pid)
+		s.pid = 0
+	}
+	s.counts = nil
+	for _, seg := range []*segment{s.edges, s.inputs} {
+		if seg != nil {
+			seg.close()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package zygote
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
+	"golang.org/x/sys/unix"
+)
+
+// Server is a program held at its fork point. It is used by one goroutine at a
+// time; any number of servers may be used side by side.
+type Server struct {
+	pid     int // 0: gone
+	line    *forkline.Line
+	watch   *forkline.Watchdog
+	point   string
+	reason  string
+	timeout time.Duration
+}
+
+const defaultTimeout = 10 * time.Second
+
+// Start brings the program to the latest fork point that is safe. The error
+// says why there is none, in words for a report; a program that was started on
+// the way is gone.
+//
+// What the calling thread hands down to its children, the cases get. Nothing
+// of a case is visible to the program's start-up but its arguments, its
+// environment and the fact that the input file exists.
+func Start(cfg Config) (*Server, error) {
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	if err := checkFile(cfg.Path); err != nil {
+		return nil, err
+	}
+	// Only the thread that starts a program may trace it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var reasons []string
+	for _, point := range []string{PointInput, PointMain, PointEntry} {
+		s, err := attemptPoint(&cfg, point)
+		if err == nil {
+			s.reason = strings.Join(reasons, "; ")
+			return s, nil
+		}
+		var h hazard
+		if !errors.As(err, &h) {
+			return nil, err
+		}
+		reasons = append(reasons, err.Error())
+	}
+	return nil, errors.New(strings.Join(reasons, "; "))
+}
+
+// Fork makes a case: a copy of the program at its fork point. It is a child of
+// this process, to be waited for by its id like a spawned one, and leads its
+// own session when Fork returns.
+func (s *Server) Fork() (int, error) {
+	if s.pid == 0 {
+		return 0, ErrDied
+	}
+	if err := s.line.Send(0); err != nil {
+		return 0, s.died(err)
+	}
+	s.watch.Start(s.timeout)
+	word, err := s.line.Next()
+	if overdue := s.watch.Stop(); overdue && err != nil {
+		err = os.ErrDeadlineExceeded
+	}
+	if err != nil {
+		return 0, s.died(err)
+	}
+	if n := int32(word); n < 0 {
+		return 0, fmt.Errorf("fork the started program: %w", syscall.Errno(-n))
+	}
+	return int(word), nil
+}
+
+// died buries the server and says what became of it. A server that does not
+// answer counts as dead.
+func (s *Server) died(cause error) error {
+	ws := s.end()
+	if ws.Signaled() && ws.Signal() == unix.SIGKILL {
+		return fmt.Errorf("%w: %w", ErrDied, cause)
+	}
+	return fmt.Errorf("%w (%s): %w", ErrDied, forkline.Ended(ws), cause)
+}
+
+func (s *Server) end() syscall.WaitStatus {
+	s.watch.Close()
+	s.line.Close()
+	ws := forkline.Destroy(s.pid)
+	s.pid = 0
+	return ws
+}
+
+// Point is where the program is held: [PointInput], [PointMain] or
+// [PointEntry].
+func (s *Server) Point() string { return s.point }
+
+// Reason says why the program is not held at a later point; "" if it is held
+// at the latest.
+func (s *Server) Reason() string { return s.reason }
+
+// Close ends the held program. Cases that still run are not touched: they are
+// the caller's.
+func (s *Server) Close() error {
+	if s.pid != 0 {
+		s.end()
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// executor runs one case from beginning to end. Everything that differs
+// between spawn and its accelerators is behind it.
+type executor interface {
+	name() process.Executor
+	// run returns what came of the case; byte slices in it are valid until the
+	// next run on the same lane. An error that wraps errDied says that the
+	// executor is of no further use.
+	run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error)
+	close() error
+}
+
+// errDied is wrapped by an accelerator's error when what it forks from is gone.
+var errDied = errors.New("the accelerator died")
+
+// errUnsuited is wrapped by an accelerator's error for a case that it cannot
+// take.
+var errUnsuited = errors.New("not a case for the accelerator")
+
+// probeID stands for the run id of runs that are no case: calibration, trials.
+const probeID = "00000000000000000000000000000000"
+
+// Rules of honesty. An accelerator is compared with spawn in the first cases
+// and in every 256th, so that what it gets wrong comes out within minutes.
+const (
+	checkedFirst = 32
+	checkedEvery = 256
+	maxRestarts  = 3
+)
+
+// lane is the runner of one lane: it decides which executor runs a case and at
+// which limit, and whether the answer can be believed.
+type lane struct {
+	plan  *process.Plan
+	spawn executor
+	short time.Duration // calibrated; at most plan.Timeout
+
+	fast    executor                 // nil: spawn alone
+	restart func() (executor, error) // makes fast anew
+	outDir  string                   // absolute
+	settle  func() (leave func())    // nil: nothing to be gained
+	notes   []string
+
+	restarts                                         int
+	accelerated, spawned, checks, mismatches, redone int64
+}
+
+// Run implements process.Runner.
+func (l *lane) Run(ctx context.Context, c process.Case) (process.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return process.Result{}, err
+	}
+	if c.Confirm {
+		l.spawned++
+		return l.spawn.run(ctx, c.RunID, c.Input, l.plan.Timeout)
+	}
+	if l.fast == nil {
+		return l.truth(ctx, c, l.short)
+	}
+	return l.accelerate(ctx, c)
+}
+
+// truth runs a case by spawn, first at a limit that may be short.
+func (l *lane) truth(ctx context.Context, c process.Case, limit time.Duration) (process.Result, error) {
+	l.spawned++
+	res, err := l.spawn.run(ctx, c.RunID, c.Input, limit)
+	if err == nil && res.Status == process.TimedOut && limit < l.plan.Timeout {
+		l.redone++
+		return l.spawn.run(ctx, c.RunID, c.Input, l.plan.Timeout)
+	}
+	return res, err
+}
+
+func (l *lane) accelerate(ctx context.Context, c process.Case) (process.Result, error) {
+	res, err := l.fast.run(ctx, c.RunID, c.Input, l.short)
+	if errors.Is(err, errDied) {
+		if err := l.revive(err); err != nil {
+			return process.Result{}, err
+		}
+		if l.fast == nil || !l.plan.Coverage {
+			return l.truth(ctx, c, l.plan.Timeout)
+		}
+		// Edges come from this executor alone; a second death is final.
+		res, err = l.fast.run(ctx, c.RunID, c.Input, l.short)
+		if errors.Is(err, errDied) {
+			if err := l.revive(err); err != nil {
+				return process.Result{}, err
+			}
+			return l.truth(ctx, c, l.plan.Timeout)
+		}
+	}
+	if errors.Is(err, errUnsuited) {
+		return l.truth(ctx, c, l.short)
+	}
+	if err != nil {
+		return res, err
+	}
+	l.accelerated++
+	if res.Status == process.TimedOut {
+		l.redone++
+		return l.slow(ctx, c)
+	}
+	if c.Index >= checkedFirst && c.Index%checkedEvery != 0 {
+		return res, nil
+	}
+	return l.check(ctx, c, res)
+}
+
+// slow runs a case that took longer than the short limit. Whether a case does
+// that depends on the load of the machine, so that nothing of the first attempt
+// may be seen in the result; the edges are gathered again at the full limit.
+func (l *lane) slow(ctx context.Context, c process.Case) (process.Result, error) {
+	var edges []uint32
+	if l.plan.Coverage {
+		res, err := l.fast.run(ctx, c.RunID, c.Input, l.plan.Timeout)
+		switch {
+		case errors.Is(err, errDied):
+			if err := l.revive(err); err != nil {
+				return process.Result{}, err
+			}
+		case err != nil:
+			return res, err
+		case res.Status != process.TimedOut:
+			edges = append(edges, res.Edges...)
+		}
+	}
+	res, err := l.truth(ctx, c, l.plan.Timeout)
+	res.Edges = edges
+	return res, err
+}
+
+// check compares an accelerator's result with the truth, which is returned.
+func (l *lane) check(ctx context.Context, c process.Case, fast process.Result) (process.Result, error) {
+	l.checks++
+	seen, err := l.witness(fast)
+	if err != nil {
+		return process.Result{}, err
+	}
+	edges := append([]uint32(nil), fast.Edges...)
+	res, err := l.truth(ctx, c, l.short)
+	if err != nil {
+		return res, err
+	}
+	truth, err := l.witness(res)
+	if err != nil {
+		return process.Result{}, err
+	}
+	if fast.OutputLimit && res.OutputLimit {
+		return res, nil // how far a program came that was stopped is chance
+	}
+	if what := seen.differs(truth); what != "" {
+		l.mismatches++
+		return res, fmt.Errorf("case %d: %w", c.Index, &process.MismatchError{Case: c.Index, Executor: l.fast.name(), What: what})
+	}
+	if l.plan.Coverage {
+		res.Edges = edges
+	}
+	return res, nil
+}
+
+// revive makes an accelerator anew that has died, or goes on without.
+func (l *lane) revive(cause error) error {
+	name := l.fast.name()
+	if err := l.fast.close(); err != nil {
+		return err
+	}
+	l.fast = nil
+	l.restarts++
+	if l.restarts > maxRestarts {
+		l.notes = append(l.notes, fmt.Sprintf("the %s executor died %d times (%v); the rest was run by spawn", name, l.restarts, cause))
+		return nil
+	}
+	fast, err := l.restart()
+	if err != nil {
+		l.notes = append(l.notes, fmt.Sprintf("the %s executor died (%v) and could not be started again: %v; the rest was run by spawn", name, cause, err))
+		return nil
+	}
+	l.fast = fast
+	return nil
+}
+
+// Notes implements process.Runner.
+func (l *lane) Notes() []string {
+	notes := append([]string(nil), l.notes...)
+	if l.short < l.plan.Timeout {
+		notes = append(notes, fmt.Sprintf("cases were given %s first and the full %s only if that was not enough (%d times)", l.short, l.plan.Timeout, l.redone))
+	}
+	if l.accelerated > 0 {
+		notes = append(notes, fmt.Sprintf("%d cases run by an accelerator, %d by spawn; %d cross-checks, %d mismatches, %d restarts",
+			l.accelerated, l.spawned, l.checks, l.mismatches, l.restarts))
+	}
+	return notes
+}
+
+// Settle implements process.Settler.
+func (l *lane) Settle() func() {
+	if l.settle == nil {
+		return func() {}
+	}
+	return l.settle()
+}
+
+// Close implements process.Runner.
+func (l *lane) Close() error {
+	var err error
+	if l.fast != nil {
+		err = l.fast.close()
+		l.fast = nil
+	}
+	return errors.Join(err, l.spawn.close())
+}

@@ -1,0 +1,219 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// scripted is an executor that answers as it is told and counts its runs.
+type scripted struct {
+	kind   process.Executor
+	answer func(input string, limit time.Duration) (process.Result, error)
+	runs   []string
+	limits []time.Duration
+	closed int
+}
+
+func (s *scripted) name() process.Executor { return s.kind }
+func (s *scripted) close() error           { s.closed++; return nil }
+func (s *scripted) run(_ context.Context, _ string, input []byte, limit time.Duration) (process.Result, error) {
+	s.runs, s.limits = append(s.runs, string(input)), append(s.limits, limit)
+	res, err := s.answer(string(input), limit)
+	res.Executor = s.kind
+	return res, err
+}
+
+// echo is the honest answer.
+func echo(input string, _ time.Duration) (process.Result, error) {
+	return process.Result{Stdout: []byte(input), StdoutSize: int64(len(input))}, nil
+}
+
+func scriptedLane(fast func(string, time.Duration) (process.Result, error)) (*lane, *scripted, *scripted) {
+	spawn := &scripted{kind: process.Spawn, answer: echo}
+	quick := &scripted{kind: process.Zygote, answer: fast}
+	l := &lane{plan: &process.Plan{Timeout: time.Second}, short: 100 * time.Millisecond, spawn: spawn, fast: quick,
+		restart: func() (executor, error) { return quick, nil }}
+	return l, spawn, quick
+}
+
+func runCase(l *lane, index int64, input string) (process.Result, error) {
+	return l.Run(context.Background(), process.Case{Index: index, Input: []byte(input)})
+}
+
+func TestHonestyRule(t *testing.T) {
+	l, spawn, quick := scriptedLane(echo)
+	for i := range int64(600) {
+		if _, err := runCase(l, i, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := checkedFirst + 2; len(spawn.runs) != want || len(quick.runs) != 600 {
+		t.Errorf("%d runs by spawn and %d by the accelerator, want %d and 600", len(spawn.runs), len(quick.runs), want)
+	}
+	if last := spawn.runs[len(spawn.runs)-2:]; last[0] != "256" || last[1] != "512" {
+		t.Errorf("cross-checked %v", last)
+	}
+	if notes := strings.Join(l.Notes(), "\n"); !strings.Contains(notes, "34 cross-checks, 0 mismatches") {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
+func TestMismatchIsAnError(t *testing.T) {
+	for name, lie := range map[string]process.Result{
+		"exit status 7, spawn says exit status 0": {ExitCode: 7, Stdout: []byte("in"), StdoutSize: 2},
+		"signal 11, spawn says":                   {Status: process.Signaled, Signal: 11},
+		"standard output: \"out\"":                {Stdout: []byte("out"), StdoutSize: 3},
+		"standard output: ":                       {Stdout: []byte("in"), StdoutSize: 3},
+		"standard error: \"e\"":                   {Stdout: []byte("in"), StdoutSize: 2, Stderr: []byte("e"), StderrSize: 1},
+	} {
+		l, _, _ := scriptedLane(func(string, time.Duration) (process.Result, error) { return lie, nil })
+		_, err := runCase(l, 256, "in")
+		var m *process.MismatchError
+		if !errors.As(err, &m) || m.Case != 256 || m.Executor != process.Zygote || !strings.Contains(m.What, name) {
+			t.Errorf("want %s: %v", name, err)
+		}
+		if _, err := runCase(l, 257, "in"); err != nil {
+			t.Errorf("a case that is not cross-checked: %v", err)
+		}
+	}
+}
+
+func TestOutputFilesAreCompared(t *testing.T) {
+	dir := t.TempDir()
+	l, _, quick := scriptedLane(echo)
+	l.outDir = dir
+	quick.answer = func(in string, d time.Duration) (process.Result, error) {
+		os.WriteFile(filepath.Join(dir, "f"), []byte(in), 0o644)
+		return echo(in, d)
+	}
+	l.spawn.(*scripted).answer = func(in string, d time.Duration) (process.Result, error) {
+		os.WriteFile(filepath.Join(dir, "f"), []byte("same"), 0o644)
+		return echo(in, d)
+	}
+	if _, err := runCase(l, 0, "same"); err != nil {
+		t.Error(err)
+	}
+	if _, err := runCase(l, 1, "other"); err == nil || !strings.Contains(err.Error(), "files in the output folder") {
+		t.Errorf("files that differ: %v", err)
+	}
+}
+
+// slow times out at any limit below the full one.
+func slow(input string, limit time.Duration) (process.Result, error) {
+	if limit < time.Second {
+		return process.Result{Status: process.TimedOut}, nil
+	}
+	return echo(input, limit)
+}
+
+func TestShortLimitIsNoVerdict(t *testing.T) {
+	l, spawn, _ := scriptedLane(slow)
+	res, err := runCase(l, 1000, "x")
+	if err != nil || res.Status != process.Exited || res.Executor != process.Spawn || spawn.limits[0] != time.Second {
+		t.Errorf("%v by %s at %v, %v", res.Status, res.Executor, spawn.limits, err)
+	}
+	l.fast, spawn.answer, spawn.limits = nil, slow, nil
+	res, err = runCase(l, 1001, "x")
+	if err != nil || res.Status != process.Exited || len(spawn.limits) != 2 || spawn.limits[0] != l.short {
+		t.Errorf("%v at %v, %v", res.Status, spawn.limits, err)
+	}
+	spawn.limits = nil
+	if _, err := l.Run(context.Background(), process.Case{Confirm: true}); err != nil || spawn.limits[0] != time.Second {
+		t.Errorf("a case to confirm at %v, %v", spawn.limits, err)
+	}
+}
+
+func TestAcceleratorThatDies(t *testing.T) {
+	l, spawn, quick := scriptedLane(func(in string, d time.Duration) (process.Result, error) {
+		if in == "kill" {
+			return process.Result{}, fmt.Errorf("%w: gone", errDied)
+		}
+		return echo(in, d)
+	})
+	for i := range int64(maxRestarts + 1) {
+		if l.fast == nil {
+			t.Fatalf("given up after %d deaths", i)
+		}
+		res, err := runCase(l, 1001+i, "kill")
+		if err != nil || string(res.Stdout) != "kill" || res.Executor != process.Spawn {
+			t.Errorf("%q by %s, %v", res.Stdout, res.Executor, err)
+		}
+	}
+	if l.fast != nil || quick.closed != maxRestarts+1 {
+		t.Errorf("still accelerated after %d deaths", quick.closed)
+	}
+	if res, err := runCase(l, 2001, "on"); err != nil || res.Executor != process.Spawn || len(spawn.runs) != maxRestarts+2 {
+		t.Errorf("afterwards: %v, %v", res, err)
+	}
+	if notes := strings.Join(l.Notes(), "\n"); !strings.Contains(notes, "died 4 times") {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
+func TestEdgesSurviveTheCrossCheck(t *testing.T) {
+	l, _, quick := scriptedLane(nil)
+	l.plan.Coverage = true
+	quick.answer = func(in string, d time.Duration) (process.Result, error) {
+		res, err := slow(in, d)
+		if in == "quick" {
+			res, err = echo(in, d)
+		}
+		res.Edges = []uint32{1<<8 | 1}
+		return res, err
+	}
+	for _, in := range []string{"quick", "slow"} {
+		if res, err := runCase(l, 0, in); err != nil || len(res.Edges) != 1 || res.Executor != process.Spawn {
+			t.Errorf("%s: edges %v by %s, %v", in, res.Edges, res.Executor, err)
+		}
+	}
+	l.spawn.(*scripted).answer = func(string, time.Duration) (process.Result, error) {
+		return process.Result{Status: process.TimedOut}, nil
+	}
+	quick.answer = l.spawn.(*scripted).answer
+	if res, err := runCase(l, 1000, "hang"); err != nil || res.Edges != nil || res.Status != process.TimedOut {
+		t.Errorf("a hang: edges %v, %v", res.Edges, err)
+	}
+}
+
+func TestCalibration(t *testing.T) {
+	for _, c := range []struct{ took, timeout, want time.Duration }{
+		{time.Millisecond, time.Second, 50 * time.Millisecond},
+		{20 * time.Millisecond, time.Second, 200 * time.Millisecond},
+		{time.Millisecond, 30 * time.Millisecond, 30 * time.Millisecond},
+		{500 * time.Millisecond, time.Second, time.Second},
+	} {
+		s := &scripted{kind: process.Spawn, answer: func(string, time.Duration) (process.Result, error) {
+			return process.Result{Elapsed: c.took}, nil
+		}}
+		got, _, err := calibrate(context.Background(), &process.Plan{Timeout: c.timeout, Calibrate: []byte("x")}, s)
+		if err != nil || got != c.want {
+			t.Errorf("runs of %v under %v: short limit %v, want %v, %v", c.took, c.timeout, got, c.want, err)
+		}
+	}
+}
+
+func TestTrialRefusesALiar(t *testing.T) {
+	l, _, quick := scriptedLane(echo)
+	l.plan.Calibrate = []byte("sample input")
+	if _, _, err := l.trial(context.Background(), quick); err != nil || len(quick.runs) != trials {
+		t.Errorf("an honest accelerator: %v after %d runs", err, len(quick.runs))
+	}
+	quick.answer = func(in string, d time.Duration) (process.Result, error) {
+		if in == "" {
+			return process.Result{ExitCode: 1}, nil
+		}
+		return echo(in, d)
+	}
+	var m *process.MismatchError
+	if _, _, err := l.trial(context.Background(), quick); !errors.As(err, &m) {
+		t.Errorf("a liar: %v", err)
+	}
+}

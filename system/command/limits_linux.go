@@ -1,0 +1,128 @@
+package command
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/process"
+	"golang.org/x/sys/unix"
+)
+
+// rlimit is one limit that a child sets for itself.
+type rlimit struct {
+	resource int
+	cur, max uint64
+}
+
+// Limits that hold where a plan gives none.
+const (
+	defaultOutput   = 1 << 20
+	defaultFileSize = 128 << 20 // bounds the memory behind captured output
+	defaultFiles    = 1024      // what a login shell gives; ours was raised by the Go runtime
+)
+
+// fileSizeLimit is the size that no file of the program may exceed.
+func fileSizeLimit(l process.Limits) int64 {
+	if l.FileSize > 0 {
+		return l.FileSize
+	}
+	return max(defaultFileSize, 2*l.Output)
+}
+
+// limits turns the plan's limits into what the kernel enforces. Notes tell
+// what could not be applied as it was asked for.
+func limits(l process.Limits, path string) (list []rlimit, notes []string, err error) {
+	add := func(resource int, cur, max uint64) {
+		// Without privilege a limit can only be lowered.
+		var own unix.Rlimit
+		if unix.Prlimit(0, resource, nil, &own) == nil && own.Max < max {
+			max = own.Max
+		}
+		list = append(list, rlimit{resource, min(cur, max), max})
+	}
+	add(unix.RLIMIT_CORE, 0, 0)
+	add(unix.RLIMIT_NOFILE, defaultFiles, ^uint64(0))
+	size := uint64(fileSizeLimit(l))
+	add(unix.RLIMIT_FSIZE, size, size)
+	if l.FileSize == 0 {
+		notes = append(notes, fmt.Sprintf("no limit on file size was given; %d MiB a file holds, captured output included", size>>20))
+	}
+	if l.CPU > 0 {
+		// The first limit is SIGXCPU, which a program may catch; the second kills.
+		s := uint64((l.CPU + time.Second - 1) / time.Second)
+		add(unix.RLIMIT_CPU, s, s+1)
+	}
+	if l.Processes > 0 {
+		add(unix.RLIMIT_NPROC, uint64(l.Processes), uint64(l.Processes))
+		if os.Geteuid() == 0 {
+			notes = append(notes, "the limit on processes does not bind root; a sandbox bounds their number, otherwise leftovers are hunted down when a case ends")
+		}
+	}
+	if l.AddressSpace > 0 {
+		why, err := reservesAddressSpace(path)
+		if err != nil {
+			return nil, nil, fmt.Errorf("look into %s: %w", path, err)
+		}
+		if why != "" {
+			notes = append(notes, "the limit on address space is not applied: the program "+why)
+		} else {
+			add(unix.RLIMIT_AS, uint64(l.AddressSpace), uint64(l.AddressSpace))
+		}
+	}
+	return list, notes, nil
+}
+
+// reservesAddressSpace reports why a program cannot live under a limit of
+// address space: it reserves far more of it than it uses. A script is judged
+// by its interpreter.
+func reservesAddressSpace(path string) (string, error) {
+	if _, err := buildinfo.ReadFile(path); err == nil {
+		return "is a Go program", nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	signs := []struct {
+		bytes string
+		why   string
+	}{
+		{"__asan_init", "is built with AddressSanitizer"},
+		{"__hwasan_init", "is built with HWAddressSanitizer"},
+		{"__msan_init", "is built with MemorySanitizer"},
+		{"__tsan_init", "is built with ThreadSanitizer"},
+	}
+	const overlap = 64
+	buf := make([]byte, 1<<20)
+	for have, first := 0, true; ; first = false {
+		n, err := io.ReadFull(f, buf[have:])
+		chunk := buf[:have+n]
+		if first && bytes.HasPrefix(chunk, []byte("#!")) {
+			line, _, _ := strings.Cut(string(chunk[2:min(len(chunk), 256)]), "\n")
+			if words := strings.Fields(line); len(words) > 0 {
+				if why, err := reservesAddressSpace(words[0]); err == nil && why != "" {
+					return "is run by " + words[0] + ", which " + why, nil
+				}
+			}
+			return "", nil
+		}
+		for _, s := range signs {
+			if bytes.Contains(chunk, []byte(s.bytes)) {
+				return s.why, nil
+			}
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		have = copy(buf, chunk[len(chunk)-overlap:])
+	}
+}

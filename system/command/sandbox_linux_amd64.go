@@ -1,0 +1,383 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"unsafe"
+
+	"github.com/thresh-dev/thresh/port/process"
+	"golang.org/x/sys/unix"
+)
+
+// sandbox contains the programs of one lane as far as the kernel grants it. All
+// of it is made once and costs a case a few entries in the child's table:
+// namespaces held open by a keeper process, a read-only view of the file
+// system, a Landlock rule set, a seccomp filter, fewer capabilities.
+type sandbox struct {
+	keeper   int // process id, as seen from here; 0: no namespaces
+	keeperFD int
+	alive    int // our end of the pipe whose end the keeper waits for
+	homePIDs int // our own namespace of process ids
+	ownPIDs  bool
+	join     uintptr // namespaces that a child enters by itself
+	folder   string  // where the child is to go after it has changed its view
+	rules    int     // Landlock
+	filter   []unix.SockFilter
+	caps     *[2]unix.CapUserData
+	killAll  *launchpad
+}
+
+// sandboxProcesses bounds the processes in a namespace of a plan that gives no
+// bound. The kernel takes no less than lowestPIDMax.
+const (
+	sandboxProcesses = 2048
+	lowestPIDMax     = 301
+)
+
+// newSandbox makes what can be made. It tells what is in force and what was
+// refused; the sandbox is nil if nothing is in force. The folder given by its
+// descriptor stays writable.
+func newSandbox(folderFD int, run string, l process.Limits) (*sandbox, []string, []string) {
+	b := &sandbox{keeperFD: -1, alive: -1, homePIDs: -1, rules: -1, folder: run}
+	var have, refused []string
+	note := func(err error, what string) bool {
+		if err != nil {
+			refused = append(refused, fmt.Sprintf("%s (%v)", what, err))
+			return false
+		}
+		have = append(have, what)
+		return true
+	}
+	b.startKeepers(folderFD, l, note)
+	var err error
+	b.rules, err = landlock(folderFD)
+	note(err, "no writing outside the run folder, no TCP (Landlock)")
+	b.filter = filter(b.join&unix.CLONE_NEWNET == 0)
+	note(nil, "dangerous system calls refused (seccomp)")
+	note(b.dropCaps(), "capabilities dropped")
+	return b, have, refused
+}
+
+// startKeepers tries namespaces from the full set down to the least.
+func (b *sandbox) startKeepers(folderFD int, l process.Limits, note func(error, string) bool) {
+	const base, pids = unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS, unix.CLONE_NEWPID
+	folder, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(folderFD))
+	if err != nil {
+		note(err, "namespaces")
+		return
+	}
+	var first error
+	for _, try := range []struct {
+		flags  uintptr
+		bounds bool
+	}{
+		{base | pids | unix.CLONE_NEWNS, pidMaxIsOwn()},
+		{base | pids | unix.CLONE_NEWNS, false},
+		{base | pids, false},
+		// Without privilege our threads can put no child into a namespace of
+		// process ids; the rest a child may enter by itself.
+		{base | unix.CLONE_NEWNS | unix.CLONE_NEWUSER, false},
+		{base | unix.CLONE_NEWUSER, false},
+	} {
+		bound := int64(0)
+		if try.bounds {
+			bound = max(l.Processes+lowestPIDMax, lowestPIDMax)
+			if l.Processes == 0 {
+				bound = sandboxProcesses
+			}
+		}
+		err := b.startKeeper(try.flags, folder, bound)
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		b.join = try.flags &^ unix.CLONE_NEWPID
+		note(nil, "no network (namespace)")
+		if try.flags&unix.CLONE_NEWNS != 0 {
+			note(nil, "read-only file system")
+		} else {
+			note(first, "read-only file system")
+		}
+		err = unix.EPERM
+		if try.flags&pids != 0 {
+			err = b.tryPIDs()
+		}
+		b.ownPIDs = note(err, "own process ids (namespace)")
+		if b.ownPIDs && bound > 0 {
+			note(nil, fmt.Sprintf("at most %d process ids", bound))
+		} else {
+			note(errors.New("not granted"), "bound on process ids")
+		}
+		return
+	}
+	note(first, "namespaces")
+}
+
+// pidMaxIsOwn reports whether each namespace of process ids has a bound of its
+// own. Before Linux 6.14 there was one for the whole machine, which is not ours
+// to change.
+func pidMaxIsOwn() bool {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return false
+	}
+	var major, minor int
+	n, _ := fmt.Sscanf(unix.ByteSliceToString(u.Release[:]), "%d.%d", &major, &minor)
+	return n == 2 && (major > 6 || major == 6 && minor >= 14)
+}
+
+// startKeeper starts a process that holds the namespaces open, process 1 if
+// there is one of process ids, with nothing of ours in memory. It ends when we
+// do, and the kernel then kills all that is left in there.
+func (b *sandbox) startKeeper(flags uintptr, folder string, bound int64) error {
+	program, err := keeperProgram()
+	if err != nil {
+		return fmt.Errorf("make the keeper: %w", err)
+	}
+	defer unix.Close(program)
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return fmt.Errorf("make the keeper's pipe: %w", err)
+	}
+	input, err := highFD(pipe[0], nil)
+	if err != nil {
+		unix.Close(pipe[1])
+		return fmt.Errorf("make the keeper's pipe: %w", err)
+	}
+	defer unix.Close(input)
+
+	p := keeperSteps(flags, input, program, folder, bound)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	keeper, errno := p.start()
+	if errno != 0 {
+		unix.Close(pipe[1])
+		return errno
+	}
+	pid := keeper.pid
+	abandon := func(err error) error {
+		unix.Close(pipe[1])
+		unix.Close(keeper.fd)
+		unix.Kill(pid, unix.SIGKILL)
+		reap(pid, nil)
+		return err
+	}
+	if _, errno := p.failure(); errno != 0 {
+		return abandon(errno)
+	}
+	if flags&unix.CLONE_NEWUSER != 0 {
+		if err := mapUser(pid); err != nil {
+			return abandon(err)
+		}
+	}
+	b.keeper, b.keeperFD, b.alive = pid, keeper.fd, pipe[1]
+	return nil
+}
+
+// keeperSteps is the keeper's way from clone3 to its program. Once all other
+// descriptors are closed, 0 is the pipe, 1 the program and the next one 2.
+func keeperSteps(flags uintptr, input, program int, folder string, bound int64) *launchpad {
+	const here = ^uintptr(99) // AT_FDCWD
+	p := newLaunchpad()
+	p.clone.flags |= uint64(flags) | unix.CLONE_VFORK
+	text := func(s string) uintptr { return pin(p, &cstring(s)[0]) }
+	add := func(nr uintptr, args ...uintptr) { p.add(stepContain, false, nr, args...) }
+	add(unix.SYS_SETSID)
+	add(unix.SYS_DUP3, uintptr(input), 0, 0)
+	add(unix.SYS_DUP3, uintptr(program), 1, 0)
+	add(unix.SYS_CLOSE_RANGE, 2, ^uintptr(0)>>32, 0)
+	root, none := text("/"), text("none")
+	add(unix.SYS_CHDIR, root)
+	if bound > 0 {
+		value := strconv.FormatInt(bound, 10)
+		add(unix.SYS_OPENAT, here, text("/proc/sys/kernel/pid_max"), unix.O_WRONLY, 0)
+		add(unix.SYS_WRITE, 2, text(value), uintptr(len(value)))
+		add(unix.SYS_CLOSE, 2)
+	}
+	if flags&unix.CLONE_NEWNS != 0 {
+		readOnly := pin(p, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+		writable := pin(p, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
+		size := unsafe.Sizeof(unix.MountAttr{})
+		at := text(folder)
+		add(unix.SYS_MOUNT, none, root, none, unix.MS_REC|unix.MS_PRIVATE, 0)
+		add(unix.SYS_MOUNT, at, at, none, unix.MS_BIND, 0)
+		if flags&unix.CLONE_NEWPID != 0 {
+			// A view of /proc that fits the process ids in there.
+			proc := text("proc")
+			add(unix.SYS_MOUNT, proc, text("/proc"), proc, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0)
+		}
+		add(unix.SYS_MOUNT_SETATTR, here, root, unix.AT_RECURSIVE, readOnly, size)
+		add(unix.SYS_MOUNT_SETATTR, here, at, 0, writable, size)
+	}
+	// Orphans are buried by the kernel.
+	type sigaction struct {
+		handler, flags, restorer uintptr
+		mask                     uint64
+	}
+	add(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), pin(p, &sigaction{handler: 1}), 0, 8)
+	add(unix.SYS_EXECVEAT, 1, text(""), pin(p, &[1]uintptr{}), pin(p, &[1]uintptr{}), unix.AT_EMPTY_PATH)
+	return p
+}
+
+// mapUser lets us be ourselves in the keeper's user namespace.
+func mapUser(pid int) error {
+	for _, m := range []struct{ file, line string }{
+		{"setgroups", "deny"},
+		{"uid_map", fmt.Sprintf("%d %[1]d 1", os.Geteuid())},
+		{"gid_map", fmt.Sprintf("%d %[1]d 1", os.Getegid())},
+	} {
+		if err := os.WriteFile(fmt.Sprintf("/proc/%d/%s", pid, m.file), []byte(m.line), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryPIDs finds out whether children can be put into the keeper's namespace of
+// process ids; that is for the thread that makes them to do.
+func (b *sandbox) tryPIDs() (err error) {
+	if b.homePIDs, err = highFD(unix.Open("/proc/self/ns/pid", unix.O_RDONLY|unix.O_CLOEXEC, 0)); err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Setns(b.keeperFD, unix.CLONE_NEWPID); err != nil {
+		return err
+	}
+	p := newLaunchpad()
+	p.add(stepContain, true, unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL))
+	p.add(stepExit, false, unix.SYS_EXIT_GROUP, 0)
+	b.killAll = p
+	return unix.Setns(b.homePIDs, unix.CLONE_NEWPID)
+}
+
+func (b *sandbox) dropCaps() error {
+	// What a program run by root needs to go on reading and writing the files it
+	// owns: CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, FSETID, SETGID, SETUID.
+	const keep = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<4 | 1<<6 | 1<<7
+	b.caps = new([2]unix.CapUserData)
+	if b.join&unix.CLONE_NEWUSER != 0 {
+		return nil // none are needed in a user namespace
+	}
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	if err := unix.Capget(&hdr, &b.caps[0]); err != nil {
+		b.caps = nil
+		return err
+	}
+	held := b.caps[0].Permitted & keep
+	*b.caps = [2]unix.CapUserData{{Permitted: held, Effective: held}}
+	return nil
+}
+
+// addSteps adds what a child does to contain itself.
+func (b *sandbox) addSteps(p *launchpad) {
+	add := func(nr uintptr, args ...uintptr) { p.add(stepContain, false, nr, args...) }
+	if b.join != 0 {
+		add(unix.SYS_SETNS, uintptr(b.keeperFD), b.join)
+	}
+	if b.join&unix.CLONE_NEWNS != 0 {
+		// The descriptor of the run folder leads to the writable world.
+		add(unix.SYS_CHDIR, pin(p, &cstring(b.folder)[0]))
+	}
+	add(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	if b.rules >= 0 {
+		add(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(b.rules), 0)
+	}
+	if b.caps != nil {
+		hdr := pin(p, &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3})
+		add(unix.SYS_CAPSET, hdr, pin(p, b.caps))
+	}
+	prog := pin(p, &unix.SockFprog{Len: uint16(len(b.filter)), Filter: &b.filter[0]})
+	add(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, prog, 0, 0)
+}
+
+// enter makes the thread's next children be born in the sandbox; leave undoes
+// it. The caller is locked to its thread.
+func (b *sandbox) enter() error {
+	if !b.ownPIDs {
+		return nil
+	}
+	if err := unix.Setns(b.keeperFD, unix.CLONE_NEWPID); err != nil {
+		return fmt.Errorf("enter the sandbox: %w", err)
+	}
+	return nil
+}
+
+func (b *sandbox) leave() error {
+	if !b.ownPIDs {
+		return nil
+	}
+	if err := unix.Setns(b.homePIDs, unix.CLONE_NEWPID); err != nil {
+		return fmt.Errorf("leave the sandbox: %w", err)
+	}
+	return nil
+}
+
+// sweep kills all processes in the sandbox but the keeper. The kernel does it
+// in one go that no fork can slip through.
+func (b *sandbox) sweep() {
+	if b.enter() != nil {
+		return
+	}
+	b.killAll.run()
+	b.leave()
+}
+
+func (b *sandbox) close() {
+	for _, fd := range []int{b.alive, b.keeperFD, b.homePIDs, b.rules} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+	if b.keeper != 0 {
+		unix.Kill(b.keeper, unix.SIGKILL)
+		reap(b.keeper, nil)
+		b.keeper = 0
+	}
+}
+
+// keeperProgram returns a program as a file in memory: it reads standard input
+// until that ends, then exits.
+func keeperProgram() (int, error) {
+	code := []byte{
+		0x31, 0xff, // xor edi, edi
+		0x48, 0x8d, 0x74, 0x24, 0xf8, // lea rsi, [rsp-8]
+		0xba, 0x01, 0x00, 0x00, 0x00, // mov edx, 1
+		0x31, 0xc0, // xor eax, eax          read(0, rsp-8, 1)
+		0x0f, 0x05, // syscall
+		0xb8, 0xe7, 0x00, 0x00, 0x00, // mov eax, 231
+		0x31, 0xff, // xor edi, edi          exit_group(0)
+		0x0f, 0x05, // syscall
+	}
+	const base, headers = 0x400000, 64 + 56
+	le := func(b []byte, width int, v uint64) []byte {
+		for range width {
+			b, v = append(b, byte(v)), v>>8
+		}
+		return b
+	}
+	elf := append([]byte("\x7fELF\x02\x01\x01"), make([]byte, 9)...)
+	for _, f := range []struct {
+		width int
+		v     uint64
+	}{
+		{2, 2}, {2, 62}, {4, 1}, {8, base + headers}, {8, 64}, {8, 0}, {4, 0}, {2, 64}, {2, 56}, {2, 1}, {2, 0}, {2, 0}, {2, 0}, // header
+		{4, 1}, {4, 5}, {8, 0}, {8, base}, {8, base}, {8, uint64(headers + len(code))}, {8, uint64(headers + len(code))}, {8, 0x1000}, // segment
+	} {
+		elf = le(elf, f.width, f.v)
+	}
+	fd, err := highFD(unix.MemfdCreate("keeper", unix.MFD_CLOEXEC))
+	if err != nil {
+		return -1, err
+	}
+	if _, err := unix.Write(fd, append(elf, code...)); err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}

@@ -1,0 +1,204 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/thresh-dev/thresh/port/process"
+	"golang.org/x/sys/unix"
+)
+
+// spawner is the executor that defines the truth: a fresh process by execve
+// for every case.
+type spawner struct {
+	*ground
+	pad        *launchpad // nil: by syscall.ForkExec
+	exec       int        // index of the execve step
+	enter      int        // index of the step into the working directory
+	generation int        // of the ground, when the pad was made
+}
+
+func newSpawner(g *ground, direct bool) *spawner {
+	s := &spawner{ground: g}
+	if direct {
+		s.makePad()
+	} else {
+		g.note("programs are started by fork and exec of the Go runtime: the kernel or processor does not allow the direct way; limits reach a program only just after its start")
+		if g.box != nil {
+			g.note("sandbox: rules that a program lays on itself are not applied for the same reason")
+		}
+	}
+	return s
+}
+
+// makePad writes down the child's way to execve.
+func (s *spawner) makePad() {
+	p := newLaunchpad()
+	s.pad, s.generation = p, s.ground.generation
+	p.add(stepSession, false, unix.SYS_SETSID)
+	p.add(stepStdio, false, unix.SYS_DUP3, uintptr(s.stdin()), 0, 0)
+	p.add(stepStdio, false, unix.SYS_DUP3, uintptr(s.out.fd), 1, 0)
+	p.add(stepStdio, false, unix.SYS_DUP3, uintptr(s.err.fd), 2, 0)
+	s.enter = len(p.steps)
+	p.add(stepFolder, false, unix.SYS_FCHDIR, uintptr(s.folder.runFD()))
+	p.add(stepFolder, false, unix.SYS_UMASK, 0o022)
+	// Should this process be killed, its cases are not to outlive it.
+	p.add(stepSession, false, unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
+	for _, l := range s.limits {
+		lim := pin(p, &unix.Rlimit{Cur: l.cur, Max: l.max})
+		p.add(stepLimit, false, unix.SYS_PRLIMIT64, 0, uintptr(l.resource), lim, 0)
+	}
+	if s.box != nil {
+		s.box.addSteps(p)
+	}
+	p.add(stepClose, false, unix.SYS_CLOSE_RANGE, 3, ^uintptr(0)>>32, 0)
+	p.addSignalReset()
+	s.exec = len(p.steps)
+	p.add(stepExec, false, unix.SYS_EXECVE)
+}
+
+func (s *spawner) name() process.Executor { return process.Spawn }
+
+// Tries to start a program that is busy: another process had it open for
+// writing a moment ago, or there was no room for one more process.
+const startTries = 8
+
+func (s *spawner) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
+	s.perch.sit()
+	defer s.perch.rise()
+	pause := time.Millisecond
+	for try := 1; ; try++ {
+		if err := s.prepare(ctx, runID, input); err != nil {
+			return process.Result{}, err
+		}
+		res, err := s.once(ctx, limit)
+		if try < startTries && (errors.Is(err, unix.ETXTBSY) || errors.Is(err, unix.EAGAIN)) {
+			select {
+			case <-time.After(pause):
+				pause *= 2
+				continue
+			case <-ctx.Done():
+				return process.Result{}, ctx.Err()
+			}
+		}
+		if err != nil {
+			return process.Result{}, err
+		}
+		res.Executor = process.Spawn
+		return res, nil
+	}
+}
+
+func (s *spawner) once(ctx context.Context, limit time.Duration) (process.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return process.Result{}, err
+	}
+	if s.pad == nil {
+		return s.forkExec(ctx, limit)
+	}
+	if s.generation != s.ground.generation {
+		s.makePad()
+	}
+	if dir := s.image.dir; dir != nil {
+		s.pad.steps[s.enter].nr, s.pad.steps[s.enter].args = unix.SYS_CHDIR, [5]uintptr{uintptr(unsafe.Pointer(&dir[0]))}
+	} else {
+		s.pad.steps[s.enter].nr, s.pad.steps[s.enter].args = unix.SYS_FCHDIR, [5]uintptr{uintptr(s.folder.runFD())}
+	}
+	s.pad.steps[s.exec].args = [5]uintptr{uintptr(unsafe.Pointer(&s.image.path[0])), address(s.image.argv), address(s.image.envp)}
+	if s.box != nil {
+		if err := s.box.enter(); err != nil {
+			return process.Result{}, err
+		}
+	}
+	began := time.Now()
+	c, errno := s.pad.start()
+	if s.box != nil {
+		if err := s.box.leave(); err != nil {
+			return process.Result{}, err
+		}
+	}
+	if errno != 0 {
+		return process.Result{}, fmt.Errorf("start a process: %w", errno)
+	}
+	res, err := s.await(ctx, c, began, limit)
+	if err != nil {
+		return res, err
+	}
+	if what, errno := s.pad.failure(); errno != 0 {
+		if what != stepExec {
+			return res, fmt.Errorf("start %s: %s: %w", s.image.command.Path, what, errno)
+		}
+		return res, execError(s.image.command.Path, errno)
+	}
+	return res, nil
+}
+
+// forkExec is the slow and portable way.
+func (s *spawner) forkExec(ctx context.Context, limit time.Duration) (process.Result, error) {
+	c := s.image.command
+	began := time.Now()
+	pid, err := syscall.ForkExec(c.Path, c.Argv, &syscall.ProcAttr{
+		Dir: cmp.Or(c.Dir, s.folder.run), Env: c.Env,
+		Files: []uintptr{uintptr(s.stdin()), uintptr(s.out.fd), uintptr(s.err.fd)},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
+			return process.Result{}, execError(c.Path, errno)
+		}
+		return process.Result{}, fmt.Errorf("start %s: %w", c.Path, err)
+	}
+	for _, l := range s.limits {
+		// Fails only if the program has ended already.
+		unix.Prlimit(pid, l.resource, &unix.Rlimit{Cur: l.cur, Max: l.max}, nil)
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		// An old kernel: the descriptor only makes a short wait cheaper.
+		fd = -1
+	}
+	return s.await(ctx, child{pid, fd}, began, limit)
+}
+
+// execError says in words why a program could not be executed.
+func execError(path string, errno syscall.Errno) error {
+	switch errno {
+	case unix.ENOENT:
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the program %s no longer exists: %w", path, errno)
+		}
+		return fmt.Errorf("the interpreter or loader that %s names does not exist: %w", path, errno)
+	case unix.EACCES:
+		return fmt.Errorf("the program %s may not be executed: %w", path, errno)
+	case unix.ENOEXEC:
+		return fmt.Errorf("%s is not a program that this system can run (a script needs a #! line): %w", path, errno)
+	case unix.ETXTBSY:
+		return fmt.Errorf("the program %s is being written to: %w", path, errno)
+	case unix.E2BIG:
+		return fmt.Errorf("arguments and environment of %s are too long: %w", path, errno)
+	}
+	return fmt.Errorf("execute %s: %w", path, errno)
+}
+
+// executable checks a program before the first case.
+func executable(path string) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("the program cannot be run: %w", err)
+	}
+	if !st.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a program: it is not a regular file", path)
+	}
+	if err := unix.Access(path, unix.X_OK); err != nil {
+		return fmt.Errorf("the program %s may not be executed: %w", path, err)
+	}
+	return nil
+}

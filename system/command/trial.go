@@ -1,0 +1,80 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// An accelerator is taken if it agrees with spawn on so many inputs and is at
+// least so many times as fast.
+const (
+	trials     = 16
+	worthwhile = 1.15
+)
+
+// trial runs variants of the sample input by an accelerator and by spawn. It
+// returns how long the accelerator took for one and how many times as fast as
+// spawn that was.
+func (l *lane) trial(ctx context.Context, fast executor) (pace time.Duration, gain float64, err error) {
+	var fastTime, spawnTime time.Duration
+	ran := 0
+	for i := range trials {
+		input := variant(l.plan.Calibrate, i)
+		began := time.Now()
+		res, err := fast.run(ctx, probeID, input, l.short)
+		if err != nil {
+			return 0, 0, err
+		}
+		took := time.Since(began)
+		if res.Status == process.TimedOut {
+			continue // says nothing about either
+		}
+		seen, err := l.witness(res)
+		if err != nil {
+			return 0, 0, err
+		}
+		began = time.Now()
+		if res, err = l.spawn.run(ctx, probeID, input, l.plan.Timeout); err != nil {
+			return 0, 0, err
+		}
+		ran++
+		fastTime, spawnTime = fastTime+took, spawnTime+time.Since(began)
+		truth, err := l.witness(res)
+		if err != nil {
+			return 0, 0, err
+		}
+		if what := seen.differs(truth); what != "" {
+			return 0, 0, &process.MismatchError{Case: -1, Executor: fast.name(), What: what}
+		}
+	}
+	if fastTime == 0 {
+		return 0, 0, nil
+	}
+	return fastTime / time.Duration(ran), float64(spawnTime) / float64(fastTime), nil
+}
+
+// variant returns an input like the sample: as it is, cut, empty, doubled, with
+// bytes flipped. A program takes other ways with them than with the sample.
+func variant(sample []byte, i int) []byte {
+	n := len(sample)
+	switch i {
+	case 0, 8:
+		return sample
+	case 1:
+		return nil
+	case 2, 3:
+		return sample[:n*(i-1)/3]
+	case 4:
+		return append(bytes.Clone(sample), sample...)
+	}
+	v := bytes.Clone(sample)
+	for k := range i {
+		if n > 0 {
+			v[(k*n/i+i)%n] ^= byte(1 << (k % 8))
+		}
+	}
+	return v
+}

@@ -1,0 +1,106 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// Whatever a program does to its folders is noticed, and what it leaves is
+// gone before the next case; what it does to the content of its input is not
+// worth a look.
+func TestFolderNoticesWhatWasDone(t *testing.T) {
+	f, _, err := newFolder(&process.Plan{Input: "input/seed.bin", OutDir: "out"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.resets = watchFrom
+	must(f.rebuild())
+	for _, c := range []struct {
+		name  string
+		do    func()
+		quiet bool // nothing that has to be put right
+		out   bool // it shows in the folder for outputs
+	}{
+		{"nothing", func() {}, true, false},
+		{"writes its input", func() { must(os.WriteFile(f.path("input/seed.bin"), []byte("changed"), 0o644)) }, true, false},
+		{"writes an output", func() { must(os.WriteFile(f.path("out/a"), []byte("x"), 0o644)) }, false, true},
+		{"removes an output at once", func() {
+			must(os.WriteFile(f.path("out/a"), nil, 0o644))
+			must(os.Remove(f.path("out/a")))
+		}, false, true},
+		{"writes beside its input", func() { must(os.WriteFile(f.path("input/b"), nil, 0o644)) }, false, false},
+		{"changes a mode", func() { must(os.Chmod(f.path("out"), 0o700)) }, false, true},
+		{"removes a folder", func() { must(os.Remove(f.path("out"))) }, false, true},
+		{"moves a folder away", func() { must(os.Rename(f.path("out"), filepath.Join(f.run, "elsewhere"))) }, false, true},
+		{"replaces its input", func() {
+			must(os.Remove(f.path("input/seed.bin")))
+			must(os.WriteFile(f.path("input/seed.bin"), nil, 0o644))
+		}, false, false},
+	} {
+		for _, watched := range []bool{true, false} {
+			if !watched {
+				f.watch.close()
+			}
+			c.do()
+			if got := f.noOutputs(); got == c.out {
+				t.Errorf("%s (watched %t): no outputs: %t", c.name, watched, got)
+			}
+			if watched && f.quiet() != c.quiet {
+				t.Errorf("%s: quiet is %t", c.name, !c.quiet)
+			}
+			if _, err := f.reset(); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			entries, err := os.ReadDir(f.path("out"))
+			must(err)
+			if len(entries) > 0 || !f.noOutputs() {
+				t.Errorf("%s (watched %t): not put right: %v", c.name, watched, entries)
+			}
+			must(f.input.write([]byte("next")))
+			if got, err := os.ReadFile(f.path("input/seed.bin")); err != nil || string(got) != "next" {
+				t.Errorf("%s (watched %t): the next input is %q, %v", c.name, watched, got, err)
+			}
+			must(f.rebuild())
+		}
+	}
+}
+
+func TestWhoKeepsToOneProcessor(t *testing.T) {
+	if newPerch(0, 1).all.Count() < 2 {
+		t.Skip("there is one processor")
+	}
+	for _, c := range []struct {
+		lanes int
+		took  time.Duration
+		on    bool
+	}{
+		{1, 0, false}, {1, shortLived / 4, true}, {1, shortLived, false}, {1 << 10, 0, true}, {1 << 10, time.Second, true},
+	} {
+		p := newPerch(0, c.lanes)
+		if p.suit(c.took); p.on != c.on {
+			t.Errorf("%d lanes, cases of %s: %t", c.lanes, c.took, p.on)
+		}
+	}
+	p := newPerch(0, 1<<10)
+	p.sit()
+	p.sit()
+	p.rise()
+	if !p.seated {
+		t.Error("it rose before it was told as often as it sat down")
+	}
+	p.rise()
+	if p.seated || p.left != nil {
+		t.Errorf("it still sits: %v", p.left)
+	}
+}

@@ -1,0 +1,218 @@
+// Package driver reaches systems of kind driver: programs that speak lines of
+// JSON on their standard streams, one answer for one line. [Open] is a
+// system.Kind.
+//
+//	{"reset":true}                                     a fresh state
+//	{"call":"refund","args":{"order":1,"amount":5}}    an operation
+//	{"call":"parse","args":{},"body":"eA=="}           with the bytes of a case
+//	{"ok":VALUE}  {"rejected":"why"}  {"error":"why"}  the answers
+//
+// A line that is none of these is a fault of the driver, which is replaced then.
+// The package must not import a contract.
+package driver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
+	"github.com/thresh-dev/thresh/system/program"
+)
+
+// edge is a driver that runs.
+type edge struct {
+	plan  *sut.Plan
+	child *program.Child
+	lines *bufio.Reader
+	line  []byte // that is written
+	dead  bool
+}
+
+// Open starts a driver.
+func Open(_ context.Context, s system.Site) (system.Edge, error) {
+	c, err := program.Start(s.Spec())
+	if err != nil {
+		return nil, err
+	}
+	return &edge{plan: s.Plan, child: c, lines: bufio.NewReaderSize(c.Stdout, 64<<10)}, nil
+}
+
+// Operations implements system.Edge: those of the system file, since a driver
+// does not list its own.
+func (e *edge) Operations() []sut.Operation { return e.plan.Operations }
+
+// Notes implements system.Edge.
+func (e *edge) Notes() []string { return nil }
+
+// Dead implements system.Mortal.
+func (e *edge) Dead() bool { return e.dead || !e.child.Alive() }
+
+// Close implements system.Edge.
+func (e *edge) Close() error {
+	e.child.Stop()
+	return nil
+}
+
+// Fresh implements system.Fresher.
+func (e *edge) Fresh(ctx context.Context) (sut.Observation, error) {
+	e.line = append(e.line[:0], "{\"reset\":true}\n"...)
+	return e.exchange(ctx, nil)
+}
+
+// Call implements system.Edge.
+func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
+	name := c.Operation
+	if name == "" {
+		name = e.plan.Input.Operation
+	}
+	op, ok := sut.Find(e.plan.Operations, name)
+	if !ok && (len(e.plan.Operations) > 0 || name == "") {
+		return sut.Observation{}, system.Unknown(e.plan, name, e.plan.Operations)
+	}
+	b := append(append(e.line[:0], `{"call":`...), system.Text(name)...)
+	b = append(b, `,"args":`...)
+	raw := c.Input != nil && e.plan.Input.Argument == ""
+	if len(c.Positional) > 0 {
+		b = append(b, '[')
+		for i, v := range c.Positional {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, v...)
+		}
+		b = append(b, ']')
+	} else {
+		list, _, err := system.Arguments(e.plan, op, &c)
+		if err != nil {
+			return sut.Observation{}, err
+		}
+		b = append(b, system.Object(list)...)
+	}
+	if raw {
+		b = append(b, `,"body":"`...)
+		b = append(base64.StdEncoding.AppendEncode(b, c.Input), '"')
+	}
+	e.line = append(b, '}', '\n')
+	return e.exchange(ctx, op)
+}
+
+// answer is a line of a driver.
+type answer struct {
+	OK       json.RawMessage `json:"ok"`
+	Rejected *string         `json:"rejected"`
+	Error    *string         `json:"error"`
+}
+
+// exchange sends the line and reads the answer.
+func (e *edge) exchange(ctx context.Context, op *sut.Operation) (sut.Observation, error) {
+	began := time.Now()
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return sut.Observation{}, errors.New("a call of a driver needs a limit of time")
+	}
+	o := sut.Observation{End: sut.Answered}
+	line, err := e.roundTrip(ctx, deadline)
+	o.Elapsed = time.Since(began)
+	if ctx.Err() == context.Canceled {
+		e.kill()
+		return o, ctx.Err()
+	}
+	switch {
+	case errors.Is(err, errTooLong):
+		system.Flood(&o)
+		e.kill()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		system.Late(&o, deadline.Sub(began).Round(time.Millisecond))
+		e.kill()
+	case err != nil:
+		if !e.child.EndsWithin(ctx, time.Second) {
+			e.kill()
+			o.End, o.Why = sut.Crashed, "the driver closed its standard output"
+		} else {
+			system.Died(&o, e.child.End(), e.child.State())
+		}
+		e.dead = true
+	default:
+		e.understand(&o, line, op)
+	}
+	o.Printed = []byte(e.child.Output.Take())
+	return o, nil
+}
+
+func (e *edge) kill() {
+	e.dead = true
+	e.child.Kill()
+}
+
+func (e *edge) understand(o *sut.Observation, line []byte, op *sut.Operation) {
+	o.Output = bytes.Clone(line)
+	var a answer
+	if err := json.Unmarshal(line, &a); err != nil || a.OK == nil && a.Rejected == nil && a.Error == nil {
+		o.End, o.Why = sut.Crashed, fmt.Sprintf("the driver wrote a line that is no answer: %.80q", line)
+		e.kill() // what it writes next belongs to nobody knows which call
+		return
+	}
+	switch {
+	case a.Error != nil:
+		o.End, o.Why = sut.Crashed, "the driver reports an error: "+*a.Error
+	case a.Rejected != nil:
+		o.End, o.Why = sut.Refused, *a.Rejected
+	default:
+		o.Value = system.Returned(op, a.OK)
+	}
+}
+
+// roundTrip writes the line while it waits for the answer: a driver that reads
+// nothing must not hold us beyond the limit.
+func (e *edge) roundTrip(ctx context.Context, deadline time.Time) ([]byte, error) {
+	stdin, ok := e.child.Stdin.(*os.File)
+	if !ok {
+		return nil, diag.Environment("the driver's standard input is no pipe")
+	}
+	if err := errors.Join(stdin.SetWriteDeadline(deadline), e.child.Stdout.SetReadDeadline(deadline)); err != nil {
+		return nil, fmt.Errorf("limit the time of a call: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() {
+		if ctx.Err() == context.Canceled {
+			_ = e.child.Stdout.SetReadDeadline(time.Now()) // the call ends; what it ends with is not looked at
+		}
+	})
+	defer stop()
+	if _, err := stdin.Write(e.line); err != nil {
+		return nil, err
+	}
+	var long []byte
+	for {
+		part, err := e.lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			if long = append(long, part...); len(long) > sut.MaxOutput {
+				return nil, errTooLong
+			}
+			continue
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		if long != nil {
+			if part = append(long, part...); len(part) > sut.MaxOutput {
+				return nil, errTooLong
+			}
+		}
+		return bytes.TrimSpace(part), nil
+	}
+}
+
+var errTooLong = errors.New("the line is too long")

@@ -1,0 +1,431 @@
+package fault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// maxRequest is how much of a request is read before it is sent on. The rest of
+// a longer one is streamed; faults of LLMs and MCP tools do not know it for
+// what it is, which is told.
+const maxRequest = 32 << 20
+
+// maxUsage is how much of an LLM's answer is read for its count of tokens.
+const maxUsage = 1 << 20
+
+// exchange is one call on its way to a server and back.
+type exchange struct {
+	door    *door
+	ledger  *fault.Ledger
+	w       http.ResponseWriter
+	r       *http.Request
+	url     *url.URL
+	context context.Context // ends with the agent's request or the cell
+
+	body     []byte    // of the request, as far as it was read before it is sent
+	rest     io.Reader // what follows
+	model    *fault.Request
+	message  *fault.Message
+	decision *fault.Decision
+	request  capture
+	response capture
+	record   fault.Exchange
+	began    time.Time
+	limit    int         // of what is kept of each body
+	finished atomic.Bool // the call is in the report
+	release  func()      // lets the cell close; may be called twice
+}
+
+// exchange takes a call through its faults.
+func (d *door) exchange(w http.ResponseWriter, r *http.Request, u *url.URL, token, tool string) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	c := d.attribute(token, r.Header, u.Host)
+	x := &exchange{door: d, w: w, r: r, url: u, context: ctx, began: time.Now(), record: fault.Exchange{Method: r.Method, Key: keyOf(r.Header)}}
+	if c == nil || !c.begin() {
+		idle, err := fault.NewLedger(fault.Plan{}, func() time.Duration { return 0 })
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		x.ledger, x.release = idle, func() {}
+	} else {
+		x.ledger, x.record.At, x.release = c.ledger, time.Since(c.began), sync.OnceFunc(c.calls.Done)
+		defer context.AfterFunc(c.context, func() {
+			cancel()
+			x.cut()
+		})()
+	}
+	defer x.release()
+	x.limit = x.ledger.Plan().Capture
+	x.request.limit, x.response.limit = x.limit, x.limit
+	if err := x.read(); err != nil {
+		http.Error(w, "the request did not arrive whole", http.StatusBadRequest)
+		return
+	}
+	x.decision = x.ledger.Decide(x.classify(tool))
+	if x.model != nil {
+		x.response.limit = max(x.limit, maxUsage)
+	}
+	defer x.finish()
+	if x.delayed() {
+		x.answer()
+	}
+}
+
+// keyOf is what tells a server that a request is made again.
+func keyOf(h http.Header) string {
+	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key", "X-Request-Id", "Request-Id"} {
+		if v := h.Get(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// read reads the request as far as it must be known before it is sent on.
+func (x *exchange) read() error {
+	x.rest = io.TeeReader(x.r.Body, &x.request)
+	t := x.r.Header.Get("Content-Type")
+	known := x.r.ContentLength >= 0 && x.r.ContentLength <= maxRequest
+	if !known && !strings.Contains(t, "json") && !fault.MayAskModel(x.r.Method, x.url.Path) {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(x.rest, maxRequest))
+	x.body = body
+	if err != nil {
+		return fmt.Errorf("read the request: %w", err)
+	}
+	return nil
+}
+
+// classify says what the call is and what it goes by.
+func (x *exchange) classify(tool string) fault.Call {
+	raw := x.url.String()
+	named := func(derived []string) []string {
+		if tool != "" {
+			return append([]string{tool}, derived...)
+		}
+		return x.ledger.Plan().Name(raw, derived)
+	}
+	if x.model = fault.Recognise(x.r.Method, x.url.Path, x.body); x.model != nil {
+		x.ledger.Saw(x.model.ToolCalls()...)
+		return fault.Call{Kind: fault.ModelCall, Names: named(x.model.Names(x.url)), URL: raw}
+	}
+	if x.r.Method == http.MethodPost {
+		if x.message = fault.ParseMCP(x.body); x.message != nil {
+			server := x.url.Host
+			if n := named(nil); len(n) > 0 {
+				server = n[0]
+			}
+			if x.message.Tool != "" {
+				x.ledger.Saw(fault.SeenCall{Tool: x.message.Tool, Arguments: x.message.Arguments, Source: fault.SeenByMCP})
+			}
+			return x.message.Call(server, raw)
+		}
+	}
+	call := fault.Call{Kind: fault.ToolCall, Names: named(fault.Derived(x.url)), URL: raw}
+	if len(x.body) == maxRequest && (fault.MayAskModel(x.r.Method, x.url.Path) || strings.Contains(x.r.Header.Get("Content-Type"), "json")) {
+		x.ledger.Note(fmt.Sprintf("a request to %s is larger than %d MiB; it was not looked into", x.url.Host, maxRequest>>20))
+		call.Kind = fault.OtherCall
+		return call
+	}
+	if self := x.ledger.Plan().Self; self != "" && fault.MatchURL(self, raw) {
+		call.Kind = fault.OtherCall
+		return call
+	}
+	if fault.ModelSide(x.url.Path) || x.r.Header.Get("Mcp-Session-Id") != "" {
+		call.Kind = fault.OtherCall
+		return call
+	}
+	arguments := x.url.RawQuery
+	if len(x.body) > 0 {
+		arguments = string(x.body[:min(len(x.body), 16<<10)])
+	}
+	x.ledger.Saw(fault.SeenCall{Tool: call.Name(), Arguments: arguments, Source: fault.SeenOnWire})
+	return call
+}
+
+// delayed waits for what is slow and reports whether the call goes on.
+func (x *exchange) delayed() bool {
+	for i := range x.decision.Strikes {
+		s := &x.decision.Strikes[i]
+		if s.Rule.Mode != fault.Slow {
+			continue
+		}
+		x.ledger.Fired(x.decision, s, s.Change())
+		if wait(x.context, s.Rule.Delay) != nil {
+			return x.gone()
+		}
+	}
+	return true
+}
+
+// gone ends a call whose agent or cell no longer waits for it.
+func (x *exchange) gone() bool {
+	x.record.Error = "the agent did not wait for the answer"
+	x.abort(false)
+	return false
+}
+
+// answer gives the agent what it gets.
+func (x *exchange) answer() {
+	l, d := x.ledger, x.decision
+	if s := d.Final(); s != nil {
+		x.struck(s)
+		return
+	}
+	switch {
+	case d.Recorded != nil:
+		l.Replayed(d, "the recorded response")
+		if wait(x.context, d.Recorded.Latency) != nil {
+			x.gone()
+			return
+		}
+		if d.Recorded.Ended != "" {
+			x.broken(d.Recorded)
+			return
+		}
+		if x.message != nil {
+			x.send(whole(fault.Reply{Status: http.StatusOK, ContentType: "application/json", Body: x.message.Recorded(d.Recorded)}))
+			return
+		}
+		x.send(whole(d.Recorded.Reply()))
+	case d.Refused:
+		l.Replayed(d, "refused: not in the recording")
+		reply := fault.Refusal(d.Call.Name())
+		if x.message != nil {
+			reply = fault.Reply{Status: http.StatusOK, ContentType: "application/json", Body: x.message.Result(string(reply.Body), true)}
+		}
+		x.send(whole(reply))
+	case x.model != nil && d.Replaces():
+		a := whole(x.modelReply(l.Written(d)))
+		a.written = true
+		x.send(a)
+	default:
+		x.forward()
+	}
+}
+
+// broken gives the agent a recorded answer that it had got a part of, if any.
+func (x *exchange) broken(r *fault.Recorded) {
+	a := whole(r.Reply())
+	if a.length == 0 || r.Ended == fault.WasReset {
+		x.record.Error = "no whole answer, by the recording"
+		x.abort(r.Ended == fault.WasReset)
+		return
+	}
+	a.half, a.length = true, 2*a.length
+	x.send(a)
+}
+
+func (x *exchange) modelReply(text string) fault.Reply {
+	return x.model.Answer(text, x.decision.Number, time.Now())
+}
+
+// struck gives what a final fault leaves the agent with.
+func (x *exchange) struck(s *fault.Strike) {
+	x.ledger.Fired(x.decision, s, s.Change())
+	switch s.Rule.Mode {
+	case fault.Timeout:
+		x.record.Error = "no answer, by a fault"
+		wait(x.context, s.Rule.Delay)
+		x.abort(false)
+		return
+	case fault.Reset:
+		x.record.Error = errReset.Error()
+		x.abort(true)
+		return
+	}
+	if x.model != nil {
+		if reply, ok := s.ModelAnswer(x.model, x.modelReply); ok {
+			x.write(whole(reply))
+			return
+		}
+	}
+	if x.message != nil && x.message.Tool != "" {
+		if body, ok := x.message.Struck(s); ok {
+			x.write(whole(fault.Reply{Status: http.StatusOK, ContentType: "application/json", Body: body}))
+			return
+		}
+	}
+	reply, _ := s.Answer()
+	x.write(whole(reply))
+}
+
+// forward asks the real server.
+func (x *exchange) forward() {
+	body := x.body
+	if x.model != nil {
+		body = x.ledger.InjectRequest(x.decision, x.model)
+	}
+	out, err := http.NewRequestWithContext(x.context, x.r.Method, x.url.String(), nil)
+	if err != nil {
+		http.Error(x.w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	out.Header = x.r.Header.Clone()
+	upgrade := strings.Contains(strings.ToLower(out.Header.Get("Connection")), "upgrade")
+	protocol := out.Header.Get("Upgrade")
+	endToEnd(out.Header)
+	out.Header.Del("Expect") // it is answered already
+	if upgrade {
+		out.Header.Set("Connection", "Upgrade")
+		out.Header.Set("Upgrade", protocol)
+	}
+	if x.ledger.Plan().Capture > 0 || x.model != nil || x.shapes() {
+		out.Header.Del("Accept-Encoding") // what is compressed can neither be shown nor changed
+	}
+	out.Host = x.r.Host
+	switch {
+	case x.r.ContentLength >= 0 && x.r.ContentLength <= int64(len(x.body)):
+		out.ContentLength = int64(len(body))
+		out.Body = io.NopCloser(bytes.NewReader(body))
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		if len(body) == 0 {
+			out.Body = http.NoBody
+		}
+	case x.r.ContentLength >= 0:
+		out.ContentLength = x.r.ContentLength + int64(len(body)-len(x.body))
+		out.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), x.rest))
+	default:
+		out.ContentLength = -1
+		out.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), x.rest))
+	}
+	resp, err := x.door.proxy.transport.RoundTrip(out)
+	if err != nil {
+		x.unreachable(err)
+		return
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		x.upgraded(resp)
+		return
+	}
+	endToEnd(resp.Header)
+	x.send(&answer{status: resp.StatusCode, header: resp.Header, body: resp.Body, length: resp.ContentLength})
+}
+
+// unreachable tells the agent and the report that the real server gave no
+// answer.
+func (x *exchange) unreachable(err error) {
+	if x.context.Err() != nil {
+		x.shapeless("the agent did not wait for the answer")
+		x.gone()
+		return
+	}
+	why := told(err)
+	x.shapeless("the server gave no answer")
+	x.record.Error = why
+	x.ledger.Note(fmt.Sprintf("%s gave no answer: %s", x.url.Host, why))
+	x.write(whole(fault.Reply{Status: http.StatusBadGateway, ContentType: "text/plain; charset=utf-8", Body: []byte(x.url.Host + " gave no answer: " + why)}))
+}
+
+// told is why a server gave no answer, in words that are the same every time.
+func told(err error) string {
+	var dns *net.DNSError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the connection was refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the server cut the connection"
+	case errors.As(err, &dns):
+		return "the host is not known"
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return "there is no way to it"
+	}
+	return err.Error()
+}
+
+// shapeless records that faults on an answer found none.
+func (x *exchange) shapeless(why string) {
+	for i := range x.decision.Strikes {
+		if s := &x.decision.Strikes[i]; s.Rule.Mode != fault.Slow && s.Rule.At != fault.AtLLMRequest && !s.Final() {
+			x.ledger.Missed(x.decision, s, why)
+		}
+	}
+}
+
+// finish keeps what the report shows of the call. It comes before the agent
+// can know that the answer is over: who asks for the report when the agent has
+// replied sees all calls that the agent has waited for.
+func (x *exchange) finish() {
+	if x.finished.Swap(true) {
+		return
+	}
+	defer x.release()
+	e := &x.record
+	if x.model != nil {
+		x.ledger.Used(x.model.Usage(e.ContentType, x.response.kept))
+	}
+	e.Took, e.URL = time.Since(x.began), x.url.String()
+	e.Request, e.RequestSize = x.request.kept, x.request.size
+	e.Response, e.ResponseSize = x.response.kept[:min(x.limit, len(x.response.kept))], x.response.size
+	x.ledger.Exchanged(x.decision, *e)
+}
+
+// cut closes the connection of an agent that has not got its answer, and perhaps
+// does not read it, when its cell is over. One that has may use it again.
+func (x *exchange) cut() {
+	if c, ok := x.r.Context().Value(connKey{}).(net.Conn); ok && !x.finished.Load() {
+		if t, ok := c.(*tunnelled); ok {
+			c = t.raw // to say goodbye in TLS could wait for the agent
+		}
+		c.Close()
+	}
+}
+
+// abort ends the agent's connection, see [abort].
+func (x *exchange) abort(reset bool) {
+	x.record.Ended = fault.WasClosed
+	if reset {
+		x.record.Ended = fault.WasReset
+	}
+	x.finish()
+	abort(x.w, reset)
+}
+
+// hopByHop are headers that are of one connection.
+var hopByHop = [...]string{
+	"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// endToEnd leaves only the headers that are meant for the other end.
+func endToEnd(h http.Header) {
+	for _, list := range h.Values("Connection") {
+		for name := range strings.SplitSeq(list, ",") {
+			h.Del(strings.TrimSpace(name))
+		}
+	}
+	for _, name := range hopByHop {
+		h.Del(name)
+	}
+}
+
+// capture keeps the beginning of what is written to it.
+type capture struct {
+	kept  []byte
+	limit int
+	size  int64
+}
+
+func (c *capture) Write(b []byte) (int, error) {
+	c.size += int64(len(b))
+	if room := c.limit - len(c.kept); room > 0 {
+		c.kept = append(c.kept, b[:min(room, len(b))]...)
+	}
+	return len(b), nil
+}

@@ -1,0 +1,243 @@
+// Package http reaches services over HTTP: [Open] is a system.Kind, and
+// [OpenClient] an exchange.Opener for contracts that make single requests.
+//
+// Of the latter: an answer is an answer whatever its status. What goes wrong on the way is an
+// error whose text names no address of this machine and no port that was drawn
+// for the occasion, so that equal failures read the same. Cookies are not kept,
+// proxies are taken from the environment, redirects are followed, a body that
+// is packed with gzip is unpacked, and one that is larger than asked for is an
+// error and not a part of one. The names of headers are given as the server
+// writes them.
+//
+// The package knows no contract; its values stand in port/exchange.
+package http
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"github.com/thresh-dev/thresh/port/exchange"
+)
+
+// maxRedirects is how many redirects are followed.
+const maxRedirects = 10
+
+// maxHeaders is how much an answer's headers may take.
+const maxHeaders = 1 << 20
+
+// Client sends requests, one at a time, each on a connection of its own.
+type Client struct {
+	transport *http.Transport
+	client    *http.Client
+}
+
+// OpenClient makes a client; it is an exchange.Opener.
+func OpenClient() (exchange.Client, error) {
+	t := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, DisableCompression: true,
+		MaxResponseHeaderBytes: maxHeaders, DialContext: dial, DialTLSContext: dialTLS,
+	}
+	c := &http.Client{Transport: t, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+		if len(via) > maxRedirects {
+			return errRedirects
+		}
+		return nil
+	}}
+	return &Client{t, c}, nil
+}
+
+var errRedirects = fmt.Errorf("more than %d redirects", maxRedirects)
+
+// Do implements exchange.Client.
+func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response, error) {
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
+		defer cancel()
+	}
+	var body io.Reader
+	if r.Body != nil {
+		body = bytes.NewReader(r.Body)
+	}
+	var conn net.Conn // of the last request, when one was redirected to another
+	var reached atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(i httptrace.GotConnInfo) { conn = i.Conn },
+		ConnectDone: func(_, _ string, err error) {
+			if err == nil {
+				reached.Store(true)
+			}
+		},
+	})
+	q, err := http.NewRequestWithContext(ctx, r.Method, escaped(r.URL), body)
+	if err != nil {
+		return exchange.Response{}, fmt.Errorf("make the request: %w", plain(err))
+	}
+	for _, h := range r.Headers {
+		if strings.EqualFold(h[0], "Host") {
+			q.Host = h[1] // Go sends no other
+			continue
+		}
+		q.Header.Add(h[0], h[1])
+	}
+	start := time.Now()
+	answer, err := c.client.Do(q)
+	if err != nil {
+		why := told(ctx, r, err)
+		if !reached.Load() && nobody(err) && !errors.Is(why, context.Canceled) {
+			return exchange.Response{}, &exchange.UnreachableError{Server: q.URL.Scheme + "://" + q.URL.Host, Reason: why.Error()}
+		}
+		return exchange.Response{}, why
+	}
+	defer answer.Body.Close()
+	data, err := read(answer, r.MaxBody)
+	if err != nil {
+		return exchange.Response{}, told(ctx, r, fmt.Errorf("read the answer: %w", err))
+	}
+	if int64(len(data)) > r.MaxBody {
+		return exchange.Response{}, fmt.Errorf("the answer is larger than %d bytes", r.MaxBody)
+	}
+	out := exchange.Response{Status: answer.StatusCode, Body: decoded(data, answer.Header.Get("Content-Type")), Elapsed: time.Since(start)}
+	if len(answer.TransferEncoding) > 0 { // which net/http takes out
+		answer.Header["Transfer-Encoding"] = answer.TransferEncoding
+	}
+	var written map[string]string
+	if c, ok := conn.(*headConn); ok {
+		written = c.names()
+	}
+	for name, values := range answer.Header {
+		if n := written[name]; n != "" {
+			name = n
+		}
+		for _, v := range values {
+			out.Headers = append(out.Headers, [2]string{name, v})
+		}
+	}
+	slices.SortStableFunc(out.Headers, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	return out, nil
+}
+
+// read reads a body, unpacked if the server has packed it: it was not asked to,
+// but some always do.
+func read(answer *http.Response, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	coding := strings.ToLower(answer.Header.Get("Content-Encoding"))
+	if err != nil || len(data) == 0 || int64(len(data)) > most || coding != "gzip" && coding != "x-gzip" {
+		return data, err
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("unpack it: %w", err)
+	}
+	if data, err = io.ReadAll(io.LimitReader(unpacked, most+1)); err != nil {
+		return nil, fmt.Errorf("unpack it: %w", err)
+	}
+	return data, nil
+}
+
+// escaped is a URL without blanks and characters beyond ASCII behind the host,
+// which people write and servers refuse.
+func escaped(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	at := strings.IndexAny(rest, "/?#")
+	if at < 0 {
+		return url
+	}
+	at += len(url) - len(rest)
+	var b strings.Builder
+	b.WriteString(url[:at])
+	for _, c := range []byte(url[at:]) {
+		if c <= ' ' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// decoded is a body in UTF-8, if its type names another charset that is known.
+func decoded(body []byte, kind string) []byte {
+	_, params, err := mime.ParseMediaType(kind)
+	charset := params["charset"]
+	if err != nil || charset == "" || strings.EqualFold(charset, "utf-8") {
+		return body
+	}
+	enc, err := htmlindex.Get(charset)
+	if err != nil {
+		return body
+	}
+	text, _, err := transform.Bytes(unicode.BOMOverride(enc.NewDecoder()), body)
+	if err != nil {
+		return body
+	}
+	return text
+}
+
+// Close implements exchange.Client.
+func (c *Client) Close() error {
+	c.transport.CloseIdleConnections()
+	return nil
+}
+
+// told is an error in words that do not differ from run to run.
+func told(ctx context.Context, r exchange.Request, err error) error {
+	var dns *net.DNSError
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
+		return late{r.Timeout}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return errors.New("the connection was refused")
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the server cut the connection")
+	case errors.As(err, &dns):
+		return fmt.Errorf("the host %s is not known", dns.Name)
+	case errors.As(err, &unknown):
+		return errors.New("the server's certificate is signed by nobody known")
+	}
+	return plain(err)
+}
+
+// nobody reports whether a request failed since no connection was made, and not
+// since its address can be none.
+func nobody(err error) bool {
+	var op *net.OpError
+	var address *net.AddrError
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &op) && op.Op == "dial" && !errors.As(err, &address)
+}
+
+// late says that a request has had its time.
+type late struct{ limit time.Duration }
+
+func (e late) Error() string { return fmt.Sprintf("no whole answer within %s", e.limit) }
+func (late) Unwrap() error   { return context.DeadlineExceeded }
+
+// plain is an error without the method and URL that net/http puts before it.
+func plain(err error) error {
+	var u interface{ Unwrap() error }
+	if errors.As(err, &u) && strings.HasPrefix(fmt.Sprintf("%T", err), "*url.") {
+		return u.Unwrap()
+	}
+	return err
+}

@@ -1,0 +1,230 @@
+//go:build unix
+
+package http_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/systemfile"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
+	httpsys "github.com/thresh-dev/thresh/system/http"
+	"github.com/thresh-dev/thresh/system/systemtest"
+)
+
+func TestMain(m *testing.M) {
+	systemtest.Speak()
+	os.Exit(m.Run())
+}
+
+func opener() sut.Opener { return system.New(map[sut.Kind]system.Kind{sut.HTTP: httpsys.Open}).Open }
+
+func TestSuite(t *testing.T) {
+	t.Setenv(systemtest.SpeakerVariable, "http")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := func(*testing.T) *sut.Plan {
+		p := &sut.Plan{Name: "speaker", Kind: sut.HTTP, Command: []string{self, "{port}"}, Per: sut.PerWorker, URL: "http://127.0.0.1:{port}"}
+		for _, v := range systemtest.Verbs() {
+			p.Operations = append(p.Operations, sut.Operation{Name: v, Method: "POST", Path: "/verb/" + v, JSON: []byte(`{"text":"{text}"}`), Returns: "$.value"})
+		}
+		return p
+	}
+	systemtest.RunSystem(t, systemtest.System{
+		Open: opener(), Plan: plan,
+		Gone: func(t *testing.T) *sut.Plan {
+			p := plan(t)
+			s := httptest.NewServer(http.NotFoundHandler())
+			p.Command, p.URL = nil, s.URL
+			s.Close()
+			return p
+		},
+	})
+}
+
+// load reads a system file for a service at a URL.
+func load(t *testing.T, url, rest string) *sut.Plan {
+	t.Helper()
+	text := "schema: thresh.system.v1\nkind: http\nurl: " + url + "\n" + rest
+	p, list := systemfile.Decode("x.yaml", []byte(text))
+	if p == nil {
+		t.Fatal(list)
+	}
+	return p
+}
+
+func call(t *testing.T, p *sut.Plan, c sut.Call) sut.Observation {
+	t.Helper()
+	x, err := opener()(t.Context(), p, sut.Worker{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	o, err := x.Call(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func named(pairs ...string) (list []sut.Named) {
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, sut.Named{Name: pairs[i], Value: json.RawMessage(pairs[i+1])})
+	}
+	return list
+}
+
+func TestRequests(t *testing.T) {
+	t.Setenv("SHOP_KEY", "k1")
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		json.NewEncoder(w).Encode(fmt.Sprintf("%s %s %s %s|%s", r.Method, r.URL.RequestURI(), r.Header.Get("Authorization"), r.Header.Get("X-Who"), body))
+	}))
+	defer s.Close()
+	p := load(t, s.URL+"/api/", `
+headers: {Authorization: "Bearer ${SHOP_KEY}"}
+operations:
+  refund: {method: POST, path: "/orders/{order}/refund", query: {dry: "{dry}", v: "1"}, headers: {X-Who: "{who}"}, json: {amount: "{amount}", note: "for {order}", list: ["{amount}"], left: "{absent}"}}
+  parse: {method: PUT, path: /parse}
+input: {operation: parse, body: raw}
+`)
+	for _, tc := range []struct {
+		call sut.Call
+		want string
+	}{
+		{sut.Call{Operation: "refund", Named: named("order", `"a/b c"`, "amount", "5", "who", `"me"`)},
+			`POST /api/orders/a%2Fb%20c/refund?v=1 Bearer k1 me|{"amount":5,"note":"for a/b c","list":[5]}`},
+		{sut.Call{Operation: "refund", Positional: []json.RawMessage{[]byte("7"), []byte("true"), []byte(`"x"`), []byte("[1]")}},
+			`POST /api/orders/7/refund?dry=true&v=1 Bearer k1 x|{"amount":[1],"note":"for 7","list":[[1]]}`},
+		{sut.Call{Input: []byte("raw \x01 bytes")}, "PUT /api/parse Bearer k1 |raw \x01 bytes"},
+	} {
+		o := call(t, p, tc.call)
+		var got string
+		if err := json.Unmarshal(o.Value, &got); err != nil || got != tc.want {
+			t.Errorf("%s\nwant %s", o.Output, tc.want)
+		}
+	}
+	p.Headers = [][2]string{{"A", "${THRESH_NOT_SET}"}}
+	if _, err := opener()(t.Context(), p, sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), "the variable THRESH_NOT_SET, which headers.A of the system x uses, is not set") {
+		t.Error(err)
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		var status int
+		fmt.Sscanf(r.URL.Path, "/%d", &status)
+		if status == 429 || status == 503 {
+			w.Header().Set("Retry-After", "1")
+			if asked > 1 {
+				status = 200
+			}
+		}
+		w.WriteHeader(status)
+		io.WriteString(w, "reason\nmore")
+	}))
+	defer s.Close()
+	p := load(t, s.URL, `operations: {get: {path: "/{status}", rejects: [409]}, any: {path: "/{status}"}}`)
+	for _, tc := range []struct {
+		op, status string
+		end        sut.End
+		why        string
+		undeclared bool
+	}{
+		{"get", "200", sut.Answered, "", false},
+		{"get", "409", sut.Refused, "HTTP 409: reason", false},
+		{"get", "404", sut.Refused, "HTTP 404: reason", true},
+		{"any", "404", sut.Refused, "HTTP 404: reason", false},
+		{"get", "500", sut.Crashed, "HTTP 500", false},
+		{"get", "429", sut.Unreachable, "HTTP 429: it asks to be called less often; give limits.rate or limits.retries", false},
+	} {
+		asked = 0
+		o := call(t, p, sut.Call{Operation: tc.op, Named: named("status", tc.status)})
+		if o.End != tc.end || o.Why != tc.why || o.Undeclared != tc.undeclared {
+			t.Errorf("%s: %s %q %t", tc.status, o.End, o.Why, o.Undeclared)
+		}
+	}
+	// With retries, what asks for patience is given it.
+	p.Limits.Retries = 1
+	for _, status := range []string{"429", "503"} {
+		asked = 0
+		began := time.Now()
+		if o := call(t, p, sut.Call{Operation: "get", Named: named("status", status)}); o.End != sut.Answered || asked != 2 || time.Since(began) < time.Second {
+			t.Errorf("%s: %+v, asked %d times in %s", status, o, asked, time.Since(began))
+		}
+	}
+}
+
+func TestRate(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer s.Close()
+	p := load(t, s.URL, "operations: {get: {path: /}}\nlimits: {rate: 20/s, concurrency: 1}")
+	open := opener()
+	began := time.Now()
+	for range 2 { // workers share the rate
+		x, err := open(t.Context(), p, sut.Worker{Of: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		for range 3 {
+			if o, err := x.Call(t.Context(), sut.Call{Operation: "get"}); err != nil || o.End != sut.Answered {
+				t.Fatal(o, err)
+			}
+		}
+	}
+	if d := time.Since(began); d < 240*time.Millisecond || d > 5*time.Second {
+		t.Errorf("6 calls at 20/s took %s", d)
+	}
+}
+
+func TestOpenAPIFromTheService(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/openapi.json" {
+			io.WriteString(w, `{"openapi":"3.1.0","servers":[{"url":"/v2"}],"paths":{"/orders/{order}":{"get":{"operationId":"look","parameters":[{"name":"order","in":"path","required":true,"schema":{"type":"integer"}}]}}}}`)
+			return
+		}
+		json.NewEncoder(w).Encode(r.URL.Path)
+	}))
+	defer s.Close()
+	p := load(t, s.URL, "openapi: /openapi.json\n")
+	if o := call(t, p, sut.Call{Operation: "look", Named: named("order", "7")}); string(o.Value) != `"/v2/orders/7"` {
+		t.Errorf("%+v", o)
+	}
+	p.OpenAPI = "/nothing.json"
+	if _, err := opener()(t.Context(), p, sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), "read") && !strings.Contains(err.Error(), "operations") {
+		t.Error(err)
+	}
+}
+
+// What came from a variable is in nothing that is kept, also if a service says it
+// back.
+func TestSecretsStayWhereTheyAre(t *testing.T) {
+	t.Setenv("SHOP_KEY", "k-0123456789")
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/no" {
+			w.WriteHeader(http.StatusConflict)
+		}
+		json.NewEncoder(w).Encode("you sent " + r.Header.Get("Authorization"))
+	}))
+	defer s.Close()
+	p := load(t, s.URL, "headers: {Authorization: \"Bearer ${SHOP_KEY}\"}\noperations: {yes: {path: /yes}, no: {path: /no}}\n")
+	for _, op := range []string{"yes", "no"} {
+		o := call(t, p, sut.Call{Operation: op})
+		if all := fmt.Sprintf("%s %s %s", o.Output, o.Value, o.Why); strings.Contains(all, "k-0123456789") || !strings.Contains(all, "Bearer ${SHOP_KEY}") {
+			t.Errorf("%s: %s", op, all)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package system
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// pace spreads calls evenly, so that no more than the rate's count begin in its
+// time.
+type pace struct {
+	mu    *sync.Mutex
+	step  time.Duration
+	after time.Time // when the next call may begin
+}
+
+func newPace(r sut.Rate) pace {
+	if r.Count == 0 {
+		return pace{}
+	}
+	return pace{mu: &sync.Mutex{}, step: r.Per / time.Duration(r.Count)}
+}
+
+// wait waits for the next place.
+func (p *pace) wait(ctx context.Context) error {
+	if p.mu == nil {
+		return nil
+	}
+	p.mu.Lock()
+	now := time.Now()
+	if p.after.Before(now) {
+		p.after = now
+	}
+	left := p.after.Sub(now)
+	p.after = p.after.Add(p.step)
+	p.mu.Unlock()
+	return pause(ctx, left)
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// turn waits for a place among the calls at once.
+func (s *shared) turn(ctx context.Context) (done func(), err error) {
+	if s.places == nil {
+		return func() {}, ctx.Err()
+	}
+	select {
+	case s.places <- struct{}{}:
+		return func() { <-s.places }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Waits before a call is tried again.
+const (
+	firstWait = 250 * time.Millisecond
+	mostWait  = time.Minute
+)
+
+// again is how long to wait before a call is tried again; false: it is not.
+func again(o *sut.Observation, attempt, retries int) (time.Duration, bool) {
+	busy := o.Status == 429 || o.Status == 503
+	if attempt > retries || !busy && o.End != sut.Unreachable {
+		return 0, false
+	}
+	if o.Wait > 0 {
+		return min(o.Wait, mostWait), true
+	}
+	return min(firstWait<<(attempt-1), mostWait), true
+}
+
+// Unhurried is ctx without its deadline, for callees that are told the limit of
+// time themselves; it still ends when ctx is cancelled.
+func Unhurried(ctx context.Context) (whole context.Context, done func()) {
+	whole, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			cancel()
+		}
+	})
+	return whole, func() { stop(); cancel() }
+}

@@ -1,0 +1,209 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/lineage"
+)
+
+// grace is what a program gets to end by itself before it is killed.
+const grace = time.Second
+
+// Spec is how a child is started.
+type Spec struct {
+	Noun   string // what messages call it: "agent", "system"
+	Argv   []string
+	Dir    string
+	Env    []string // added to that of Thresh
+	Limits process.Limits
+	Talks  bool // its standard input and output are ours to talk over
+	// Watch is called with every line that Output gets; nil: nobody is.
+	Watch func(line string)
+}
+
+// Child is a program that runs beside Thresh, a process group of its own. What
+// it starts and puts into other groups and sessions ends with it as well.
+type Child struct {
+	Stdin  io.WriteCloser // of one that talks
+	Stdout *os.File       // of one that talks
+	Output *Tail          // standard error, and standard output of one that does not talk
+
+	cmd  *exec.Cmd
+	gone chan struct{} // closed when it has ended
+	end  string        // how, then
+}
+
+// Start starts a program. The goroutine that starts it keeps its thread: the
+// kernel kills the child when that thread ends, as it does with Thresh.
+func Start(p Spec) (*Child, error) {
+	path, err := Lookup(p.Noun, p.Argv[0], p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &Child{Output: &Tail{watch: p.Watch}, gone: make(chan struct{})}
+	c.cmd = &exec.Cmd{Path: path, Args: p.Argv, Dir: p.Dir, Env: append(os.Environ(), p.Env...),
+		SysProcAttr: attributes(), WaitDelay: grace}
+	var ours, theirs []*os.File
+	pipe := func() (r, w *os.File) {
+		r, w, e := os.Pipe()
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("make a pipe: %w", e))
+			return nil, nil
+		}
+		return r, w
+	}
+	said, says := pipe()
+	ours, theirs = append(ours, said), append(theirs, says)
+	c.cmd.Stderr, c.cmd.Stdout = says, says
+	if p.Talks {
+		stdin, write := pipe()
+		read, stdout := pipe()
+		ours, theirs = append(ours, write, read), append(theirs, stdin, stdout)
+		c.Stdin, c.Stdout = write, read
+		c.cmd.Stdin, c.cmd.Stdout = stdin, stdout
+	}
+	if err != nil {
+		closeAll(append(ours, theirs...))
+		return nil, err
+	}
+	started := make(chan error)
+	go c.watch(started, theirs)
+	if err := <-started; err != nil {
+		closeAll(ours)
+		return nil, diag.Environment("start the %s %s: %w", p.Noun, p.Argv[0], err)
+	}
+	go c.Output.follow(said)
+	if err := limit(c.cmd.Process.Pid, p.Limits); err != nil {
+		c.Kill()
+		return nil, diag.Environment("limit the %s %s: %w", p.Noun, p.Argv[0], err)
+	}
+	return c, nil
+}
+
+// watch starts the program and waits for its end.
+func (c *Child) watch(started chan<- error, theirs []*os.File) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := c.cmd.Start()
+	closeAll(theirs)
+	if err != nil {
+		started <- err
+		return
+	}
+	// The program has hardly been loaded yet, and has no children.
+	family, err := lineage.New(c.cmd.Process.Pid)
+	if errors.Is(err, syscall.ESRCH) {
+		err = nil // it has ended already
+	}
+	if err != nil {
+		killGroup(c.cmd.Process.Pid)
+	}
+	started <- err
+	if err := c.cmd.Wait(); c.cmd.ProcessState == nil {
+		c.end = err.Error()
+	} else {
+		c.end = c.cmd.ProcessState.String()
+	}
+	killGroup(c.cmd.Process.Pid)
+	family.Sweep()
+	close(c.gone)
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// State is how the child ended, nil while it has not.
+func (c *Child) State() *os.ProcessState {
+	if c.Alive() {
+		return nil
+	}
+	return c.cmd.ProcessState
+}
+
+// End is how the child ended, in words.
+func (c *Child) End() string {
+	if c.Alive() {
+		return "it has not ended"
+	}
+	return c.end
+}
+
+// Lookup finds an executable: in dir if the name has a slash, else on PATH.
+func Lookup(noun, name, dir string) (string, error) {
+	at, err := name, error(nil)
+	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
+		at, err = filepath.Abs(filepath.Join(dir, name))
+	}
+	path := ""
+	if err == nil {
+		path, err = exec.LookPath(at)
+	}
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return "", diag.WithHint(diag.Environment("find the %s's program %s: %w", noun, name, err),
+			"give its path, relative to the document, or a name that is on PATH")
+	}
+	return path, nil
+}
+
+// Alive reports whether the child has not ended.
+func (c *Child) Alive() bool {
+	select {
+	case <-c.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+// EndsWithin waits a moment for a child's end to be known.
+func (c *Child) EndsWithin(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c.gone:
+		return true
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return !c.Alive()
+}
+
+// Stop asks a child to end, then makes it.
+func (c *Child) Stop() {
+	if c.Stdin != nil {
+		c.Stdin.Close()
+	}
+	terminate(c.cmd.Process.Pid)
+	if !c.EndsWithin(context.Background(), grace) {
+		c.Kill()
+	}
+	if c.Stdout != nil {
+		c.Stdout.Close()
+	}
+}
+
+// Kill ends a child at once.
+func (c *Child) Kill() {
+	killGroup(c.cmd.Process.Pid)
+	<-c.gone
+}

@@ -1,0 +1,66 @@
+//go:build unix
+
+package program
+
+import (
+	"os"
+	"syscall"
+)
+
+// follow reads to the end of a pipe. What is read is read under the lock, so
+// that Take can read as well and miss nothing that was written before it.
+func (t *Tail) follow(r *os.File) {
+	defer r.Close()
+	raw, err := r.SyscallConn()
+	if err != nil {
+		return
+	}
+	t.mu.Lock()
+	t.from = r
+	t.mu.Unlock()
+	for {
+		ended := false
+		err := raw.Read(func(fd uintptr) bool {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			ok, end := t.drain(fd)
+			ended = end
+			return ok || end
+		})
+		if err != nil || ended {
+			t.mu.Lock()
+			t.from = nil
+			t.mu.Unlock()
+			return
+		}
+	}
+}
+
+// drain reads what is there; the lock is held.
+func (t *Tail) drain(fd uintptr) (some, ended bool) {
+	var chunk [8 << 10]byte
+	for range 256 { // a flood leaves others their turn
+		n, err := syscall.Read(int(fd), chunk[:])
+		switch {
+		case n > 0:
+			t.add(chunk[:n])
+			some = true
+		case err == syscall.EAGAIN:
+			return some, false
+		case err == syscall.EINTR:
+		default:
+			return some, true
+		}
+	}
+	return some, false
+}
+
+// sync reads what was written and not read yet; the lock is held.
+func (t *Tail) sync() {
+	if t.from == nil {
+		return
+	}
+	if raw, err := t.from.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { t.drain(fd) }) // a closed pipe has nothing more to say
+	}
+}

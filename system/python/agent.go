@@ -1,0 +1,277 @@
+//go:build unix
+
+package python
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/pyhost"
+)
+
+const (
+	// agentPrinted is how much of what an agent prints during a call is kept.
+	agentPrinted = 64 << 10
+	// agentGrace is what an agent's process gets, beyond the limit of a call, to
+	// cancel what is awaited and to say so. Then it is killed.
+	agentGrace = 500 * time.Millisecond
+)
+
+// OpenAgent implements pyhost.AgentOpener.
+func OpenAgent(ctx context.Context, plan pyhost.AgentPlan) (pyhost.Caller, error) {
+	if plan.LoadLimit <= 0 {
+		return nil, errors.New("an agent needs a limit of time for loading")
+	}
+	l, err := newLane(ctx, plan.Python, nil)
+	if err != nil {
+		return nil, err
+	}
+	a := &agent{lane: l, plan: plan}
+	if a.path, err = absolute(plan.SearchPath); err == nil {
+		defer l.follow(ctx)()
+		err = a.ensure(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// agent is a loaded agent in a child process.
+type agent struct {
+	lane    *lane
+	plan    pyhost.AgentPlan
+	path    []string
+	tools   []string
+	session *session // nil: to be made anew
+	hung    int
+}
+
+type agentRequest struct {
+	Role     string            `json:"role"`
+	Target   string            `json:"target"`
+	Style    pyhost.Style      `json:"style"`
+	Path     []string          `json:"path"`
+	Dir      string            `json:"dir"`
+	Environ  []string          `json:"environ"`
+	Reset    string            `json:"reset"`
+	Tools    []string          `json:"tools"`
+	Registry string            `json:"registry"`
+	Sources  map[string]string `json:"sources"`
+	Limits   map[string]uint64 `json:"limits"`
+}
+
+type agentOrder struct {
+	Reset bool            `json:"reset,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+	Limit float64         `json:"limit"` // seconds
+}
+
+// agentFrame is what an agent's child says.
+type agentFrame struct {
+	pyhost.AgentReply
+	Tools    []string         `json:"tools"`
+	Called   *pyhost.ToolCall `json:"called"`
+	Returned *pyhost.ToolCall `json:"returned"`
+	Result   json.RawMessage  `json:"result"`
+}
+
+// Tools implements pyhost.Caller.
+func (a *agent) Tools() []string { return a.tools }
+
+// Notes implements pyhost.Caller.
+func (a *agent) Notes() []string {
+	notes := a.lane.notes()
+	if a.hung > 0 {
+		notes = append(notes, fmt.Sprintf("the agent's process was replaced %d times because it did not answer or ended itself", a.hung))
+	}
+	return notes
+}
+
+// Close implements pyhost.Caller.
+func (a *agent) Close() error {
+	a.drop()
+	return a.lane.close()
+}
+
+func (a *agent) drop() *ending {
+	if a.session == nil {
+		return nil
+	}
+	end := a.session.finish(0)
+	a.session = nil
+	return end
+}
+
+// Restart implements pyhost.Caller.
+func (a *agent) Restart(ctx context.Context) error {
+	defer a.lane.follow(ctx)()
+	a.drop()
+	return a.ensure(ctx)
+}
+
+// ensure loads the agent if it is not.
+func (a *agent) ensure(ctx context.Context) error {
+	if a.session != nil {
+		return nil
+	}
+	s, err := a.lane.open(ctx, "", agentPrinted, nil)
+	if err != nil {
+		return err
+	}
+	a.session = s
+	doing := "load the agent " + a.plan.Target
+	request := agentRequest{
+		Role: "agent", Target: a.plan.Target, Style: a.plan.Style, Path: a.path, Dir: a.plan.Dir, Environ: a.plan.Environ,
+		Reset: a.plan.Reset, Tools: list(a.plan.Tools), Registry: a.plan.Registry, Sources: a.plan.Sources, Limits: hostLimits(a.plan.Limits),
+	}
+	if request.Style == "" {
+		request.Style = pyhost.Plain
+	}
+	if request.Sources == nil {
+		request.Sources = map[string]string{}
+	}
+	frame, err := a.exchange(ctx, request, a.plan.LoadLimit, nil)
+	printed := s.printed()
+	switch {
+	case err == nil && frame.Fault == nil:
+		a.tools = frame.Tools
+		return nil
+	case err == nil:
+		a.drop()
+		return &pyhost.FaultError{Doing: doing, Fault: frame.Fault}
+	}
+	fault := a.lose(err, a.plan.LoadLimit)
+	if ctx.Err() != nil || fault == nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	if printed != "" {
+		fault.Message += "; it printed: " + printed
+	}
+	return &pyhost.FaultError{Doing: doing, Fault: fault}
+}
+
+// lose ends a process that did not answer and says why; nil: not its doing.
+func (a *agent) lose(why error, limit time.Duration) *pyhost.Fault {
+	end := a.drop()
+	switch {
+	case errors.Is(why, errDeadline):
+		a.hung++
+		return &pyhost.Fault{Class: "TimeLimit", Message: fmt.Sprintf("no answer within %v", limit)}
+	case errors.Is(why, errEnded):
+		a.hung++
+		return &pyhost.Fault{Class: "ProcessEnded", Message: "the process ended: " + describe(end)}
+	}
+	return nil
+}
+
+// exchange sends an order and answers for the tools until the reply is there.
+func (a *agent) exchange(ctx context.Context, order any, limit time.Duration, watcher pyhost.ToolWatcher) (agentFrame, error) {
+	s := a.session
+	deadline := time.Now().Add(limit)
+	if err := s.channel.send(order, deadline); err != nil && !errors.Is(err, errClosed) {
+		return agentFrame{}, err
+	}
+	for {
+		data, err := s.next(ctx, deadline, false)
+		if err != nil {
+			return agentFrame{}, err
+		}
+		var frame agentFrame
+		if err := json.Unmarshal(data, &frame); err != nil {
+			return frame, errEnded // the agent has found the channel and talks nonsense
+		}
+		var answer pyhost.ToolAnswer
+		switch {
+		case frame.Called != nil:
+			if watcher != nil {
+				answer = watcher.Called(*frame.Called)
+			}
+		case frame.Returned != nil:
+			if watcher != nil {
+				answer = watcher.Returned(*frame.Returned, frame.Result, frame.Fault)
+			}
+		default:
+			return frame, nil
+		}
+		if err := s.channel.send(answer, deadline); err != nil && !errors.Is(err, errClosed) {
+			return frame, errDeadline
+		}
+	}
+}
+
+// Call implements pyhost.Caller.
+func (a *agent) Call(ctx context.Context, c pyhost.AgentCall) (pyhost.AgentReply, error) {
+	if c.Timeout <= 0 {
+		return pyhost.AgentReply{}, errors.New("a call of an agent needs a limit of time")
+	}
+	input := c.Input
+	if input == nil {
+		input = json.RawMessage("null")
+	}
+	return a.call(ctx, agentOrder{Input: input, Limit: c.Timeout.Seconds()}, c.Timeout, c.Watcher)
+}
+
+// Reset implements pyhost.Caller.
+func (a *agent) Reset(ctx context.Context, limit time.Duration) error {
+	doing := "reset the agent by " + a.plan.Reset
+	if a.plan.Reset == "" {
+		return errors.New("the agent has no function that resets it")
+	}
+	reply, err := a.call(ctx, agentOrder{Reset: true, Limit: limit.Seconds()}, limit, nil)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", doing, err)
+	case reply.End == pyhost.AgentHung:
+		return &pyhost.FaultError{Doing: doing, Fault: &pyhost.Fault{Class: "TimeLimit", Message: fmt.Sprintf("no answer within %v", limit)}}
+	case reply.Fault != nil:
+		return &pyhost.FaultError{Doing: doing, Fault: reply.Fault}
+	}
+	return nil
+}
+
+func (a *agent) call(ctx context.Context, order agentOrder, limit time.Duration, watcher pyhost.ToolWatcher) (pyhost.AgentReply, error) {
+	defer a.lane.follow(ctx)()
+	if err := a.ensure(ctx); err != nil {
+		return pyhost.AgentReply{}, err
+	}
+	began := time.Now()
+	frame, err := a.exchange(ctx, order, limit+agentGrace, watcher)
+	reply := frame.AgentReply
+	if a.session != nil {
+		reply.Printed = a.session.printed()
+	}
+	if err == nil {
+		if reply.Latency > limit { // it answered while it was about to be killed
+			reply = pyhost.AgentReply{End: pyhost.AgentHung, Latency: reply.Latency, Printed: reply.Printed}
+		}
+		return reply, nil
+	}
+	fault := a.lose(err, limit)
+	if ctx.Err() != nil {
+		return reply, ctx.Err()
+	}
+	if fault == nil {
+		return reply, err
+	}
+	reply.End, reply.Latency, reply.Fresh = pyhost.AgentDied, time.Since(began), true
+	if errors.Is(err, errDeadline) {
+		reply.End = pyhost.AgentHung
+	}
+	reply.Fault = fault
+	return reply, nil
+}
+
+// printed takes what was printed since the last time.
+func (s *session) printed() string {
+	s.drain()
+	var text []byte
+	for i := range s.out {
+		text = append(text, s.out[i].buf...)
+		s.out[i].buf = s.out[i].buf[:0]
+	}
+	return string(text[:min(int64(len(text)), s.out[0].limit)])
+}

@@ -1,0 +1,140 @@
+# A system under test: a function or an object of the user's that was loaded by
+# the warm parent, so that each case is a fork and costs no import.
+
+import importlib.util
+import inspect
+
+loaded = {}  # by the parent, for the children: "target"
+
+
+def load_system(setting):
+    """Loads FILE:NAME in the warm parent; returns what Go is told of it."""
+    try:
+        sys.path.insert(0, setting["dir"])
+        stem = os.path.splitext(os.path.basename(setting["file"]))[0]
+        spec = importlib.util.spec_from_file_location(stem, setting["file"])
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[stem] = module
+        spec.loader.exec_module(module)
+        target = module
+        for part in setting["name"].split("."):
+            try:
+                target = getattr(target, part)
+            except AttributeError:
+                raise AttributeError("%s has no %s" % (os.path.basename(setting["file"]), setting["name"])) from None
+        loaded["target"] = target
+        return {"operations": operations_of(target, setting["name"])}
+    except BaseException as error:
+        return {"fault": fault_of(error)}
+
+
+JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object", bytes: "bytes"}
+JSON_NAMES = {cls.__name__: name for cls, name in JSON_TYPES.items()}
+
+
+def operations_of(target, name):
+    if not inspect.isclass(target) and callable(target) and not public(target):
+        return [operation_of(name.split(".")[-1], target)]
+    if inspect.isroutine(target):
+        return [operation_of(name.split(".")[-1], target)]
+    return [operation_of(key, getattr(target, key), inspect.isclass(target)) for key in public(target)]
+
+
+def public(target):
+    if inspect.isroutine(target):
+        return []
+    return [key for key in sorted(dir(target)) if not key.startswith("_") and inspect.isroutine(getattr(target, key, None))]
+
+
+def operation_of(name, function, unbound=False):
+    found = {"name": name, "description": (inspect.getdoc(function) or "").split("\n")[0], "arguments": []}
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return found
+    if unbound and parameters and parameters[0].name in ("self", "cls"):
+        parameters = parameters[1:]
+    for p in parameters:
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            continue
+        a = p.annotation
+        kind = JSON_NAMES.get(a, "") if isinstance(a, str) else JSON_TYPES.get(a, "")
+        found["arguments"].append({"name": p.name, "type": kind, "required": p.default is p.empty})
+    return found
+
+
+def serve_system(channel, request):
+    streams = open_streams(False)
+    if request.get("dir"):
+        os.chdir(request["dir"])
+    sys.path[:0] = []
+
+    def say(value):
+        flush(streams)
+        try:
+            channel.send_text(to_json(value)[0])
+        except OSError:
+            _exit(71)
+
+    try:
+        target = loaded["target"]
+        if inspect.isclass(target):
+            target = target()
+        say({"ready": True})
+    except BaseException as error:
+        say({"fault": fault_of(error)})
+        _exit(0)
+    while True:
+        try:
+            order = channel.receive()
+        except OSError:
+            _exit(0)
+        try:
+            say({"ok": True, "value": ask_system(target, order)})
+        except BaseException as error:
+            say({"fault": fault_of(error)})
+
+
+def ask_system(target, order):
+    function = target if inspect.isroutine(target) or not hasattr(target, order["name"]) and callable(target) else getattr(target, order["name"])
+    args = order.get("args")
+    if order.get("body") is not None:
+        import base64
+
+        body = base64.b64decode(order["body"])
+        if takes_text(function):
+            body = body.decode("utf-8", "replace")
+        result = function(body, **(args or {}))
+    elif isinstance(args, list):
+        result = function(*args)
+    else:
+        result = function(**typed(function, args or {}))
+    if inspect.isawaitable(result):
+        import asyncio
+
+        result = asyncio.run(settled_system(result))
+    return result
+
+
+async def settled_system(result):
+    return await result
+
+
+def takes_text(function):
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    return bool(parameters) and parameters[0].annotation in (str, "str")
+
+
+def typed(function, args):
+    """Texts as bytes where the function says that it takes bytes."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return args
+    return {
+        key: value.encode("utf-8") if isinstance(value, str) and key in parameters and parameters[key].annotation in (bytes, "bytes") else value
+        for key, value in args.items()
+    }

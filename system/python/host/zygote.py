@@ -1,0 +1,237 @@
+# The warm parent. It imports nothing of the user's and forks a child for every
+# case; at most one child at a time, so that every process that is ever left
+# among its own children was started by that one.
+
+FORK, KILL = b"F", b"K"
+
+
+def main(fd):
+    parent = Channel(fd)
+    close_others(parent.fd)
+    watched = signal_pipe()
+    subreaper = become_subreaper()
+    greeting = {"python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable, "subreaper": subreaper}
+    setting = os.environ.pop("THRESH_PYTHON_LOADS", None)
+    if setting:
+        greeting.update(load_system(loads(setting)))
+    gc.collect()
+    gc.freeze()  # so that the children's collectors leave shared pages alone
+    parent.send(greeting)
+    link = socket.socket(fileno=parent.fd)
+    while True:
+        order, given = take(link)
+        if not order:
+            _exit(0)
+        if order != FORK:
+            continue  # for a child that has ended meanwhile
+        try:
+            pid = os.fork()
+        except OSError as error:
+            parent.send({"refused": str(error)})
+            for fd in given:
+                os.close(fd)
+            continue
+        if pid == 0:
+            try:
+                link.detach()
+                be_child(parent, watched, given)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                _exit(70)
+        for fd in given:
+            os.close(fd)
+        parent.send({"pid": pid})
+        watched_over = wait(pid, link, watched[0])
+        leftovers = hunt(pid, subreaper)
+        status = status_of(pid)
+        if not watched_over:
+            _exit(0)
+        parent.send({"status": status, "leftovers": leftovers})
+
+
+def close_others(kept):
+    # Wrappers around interpreters leave descriptors behind.
+    for name in os.listdir("/dev/fd"):
+        if int(name) > 2 and int(name) != kept:
+            try:
+                os.close(int(name))
+            except OSError:
+                pass
+
+
+def take(link):
+    room = socket.CMSG_LEN(struct.calcsize("4i"))
+    data, messages, _, _ = link.recvmsg(1, room)
+    fds = []
+    for level, kind, body in messages:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            fds.extend(struct.unpack("%di" % (len(body) // 4), body))
+    return data, fds
+
+
+def signal_pipe():
+    """A pipe that can be read from when a child has ended."""
+    ends = os.pipe()
+    for fd in ends:
+        os.set_blocking(fd, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(ends[1], warn_on_full_buffer=False)
+    return ends
+
+
+def become_subreaper():
+    """Orphans of the children come to us instead of to init (Linux)."""
+    try:
+        return ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
+    except (OSError, AttributeError):
+        return False
+
+
+statuses = {}  # of children that had to be reaped to see that they have ended
+
+
+def ended(pid):
+    # The zombie is kept: while it is there, its number is nobody else's.
+    if hasattr(os, "waitid"):
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    found, status = os.waitpid(pid, os.WNOHANG)  # macOS
+    if found:
+        statuses[pid] = status
+    return bool(found)
+
+
+def status_of(pid):
+    return statuses.pop(pid) if pid in statuses else os.waitpid(pid, 0)[1]
+
+
+def wait(pid, link, woken):
+    """Waits for the child's end; kills it when told to. False: Go is gone."""
+    alive = True
+    poll = select.poll()
+    poll.register(link, select.POLLIN)
+    poll.register(woken, select.POLLIN)
+    while not ended(pid):
+        for fd, _ in poll.poll():
+            if fd == woken:
+                read(woken, 4096)
+                continue
+            order, _ = take(link)
+            if not order:
+                poll.unregister(link)
+                alive = False
+            kill_group(pid)
+    return alive
+
+
+def kill_group(pid):
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(pid, signal.SIGKILL)
+        except OSError:
+            pass
+
+
+def children(pid):
+    found = []
+    try:
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/children" % (pid, task)) as file:
+                found.extend(int(word) for word in file.read().split())
+    except OSError:
+        pass
+    return found
+
+
+def hunt(main, subreaper):
+    """Kills all that the child has left; returns how many processes."""
+    if not subreaper:
+        kill_group(main)  # the rest is out of reach
+    killed = set()
+    while True:
+        mine = [pid for pid in children(getpid()) if pid != main and not bury(pid)]
+        if not mine:
+            return len(killed)
+        # Who is stopped forks no more; so stop until there is nobody new.
+        tree, new = [], mine
+        while new:
+            for pid in new:
+                signal_one(pid, signal.SIGSTOP)
+            tree += new
+            known = set(tree)
+            new = [pid for parent in tree for pid in children(parent) if pid not in known]
+        for pid in tree:
+            signal_one(pid, signal.SIGKILL)
+        killed.update(tree)
+        for pid in mine:
+            os.waitpid(pid, 0)
+
+
+def signal_one(pid, number):
+    try:
+        os.kill(pid, number)
+    except OSError:
+        pass
+
+
+def bury(pid):
+    """Takes the status of an orphan that is dead already."""
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return True
+
+
+def be_child(parent, watched, given):
+    """Becomes what the first frame asks for. Does not return."""
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for fd in watched + (parent.fd,):
+        os.close(fd)
+    for number, fd in enumerate(given[:3]):
+        os.dup2(fd, number)
+        os.close(fd)
+    channel = Channel(given[3])
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    sys.modules["__main__"].__builtins__ = builtins
+    request = channel.receive()
+    limit(request.get("limits") or {})
+    roles = {"command": run_command, "operators": serve_operators, "agent": serve_agent, "system": serve_system}
+    roles[request["role"]](channel, request)
+
+
+def limit(limits):
+    if resource is None:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    names = {"memory": "RLIMIT_AS", "cpu": "RLIMIT_CPU", "file": "RLIMIT_FSIZE", "processes": "RLIMIT_NPROC"}
+    for name, value in limits.items():
+        number = getattr(resource, names[name], None)
+        if number is None:
+            continue
+        highest = resource.getrlimit(number)[1]
+        if highest == resource.RLIM_INFINITY or highest > value:
+            resource.setrlimit(number, (value, min_limit(highest, value + spare(name))))
+
+
+def spare(name):
+    # What is above the soft limit is for the host, to tell of what happened.
+    return {"memory": 64 << 20, "cpu": 1}.get(name, 0)
+
+
+def min_limit(highest, value):
+    return value if highest == resource.RLIM_INFINITY else min(highest, value)
+
+
+def set_environment(request):
+    """The environment, the working folder and sys.path of the user's code."""
+    if request.get("environ") is not None:
+        os.environ.clear()
+        for entry in request["environ"]:
+            name, _, value = entry.partition("=")
+            os.environ[name] = value
+    if request.get("dir"):
+        os.chdir(request["dir"])
+    sys.path[:0] = request.get("path") or []
+    importlib.invalidate_caches()

@@ -1,0 +1,246 @@
+//go:build unix
+
+package python
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/port/pyhost"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
+)
+
+// callable is a function or object as a system: it is loaded once by the warm
+// interpreter, and forked for each case.
+type callable struct {
+	plan    *sut.Plan
+	lane    *lane
+	session *session // nil: to be forked
+	ops     []sut.Operation
+	dir     string
+}
+
+// OpenSystem is a system.Kind.
+func OpenSystem(ctx context.Context, s system.Site) (system.Edge, error) {
+	dir, err := filepath.Abs(s.Plan.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the folder %s: %w", s.Plan.Dir, err)
+	}
+	file, name, _ := strings.Cut(s.Plan.Entry, ":")
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	l, err := newLane(ctx, "", &preload{Dir: filepath.Dir(file), File: file, Name: name})
+	if err != nil {
+		return nil, err
+	}
+	c := &callable{plan: s.Plan, lane: l, dir: dir, ops: slices.Clone(s.Plan.Operations)}
+	for _, o := range l.zygote.operations {
+		found := sut.Operation{Name: o.Name, Description: o.Description}
+		for _, a := range o.Arguments {
+			if a.Type == "bytes" {
+				a.Type = "string"
+			}
+			found.Arguments = append(found.Arguments, sut.Argument{Name: a.Name, Type: a.Type, Required: a.Required})
+		}
+		at := slices.IndexFunc(c.ops, func(p sut.Operation) bool { return p.Name == o.Name })
+		switch {
+		case at < 0:
+			c.ops = append(c.ops, found)
+		case c.ops[at].Arguments == nil:
+			c.ops[at].Arguments = found.Arguments
+		}
+	}
+	for _, o := range s.Plan.Operations {
+		if !slices.ContainsFunc(l.zygote.operations, func(f operationNote) bool { return f.Name == o.Name }) {
+			return nil, errors.Join(system.Unknown(s.Plan, o.Name, c.ops[len(s.Plan.Operations):]), c.Close())
+		}
+	}
+	slices.SortStableFunc(c.ops, func(a, b sut.Operation) int { return strings.Compare(a.Name, b.Name) })
+	return c, nil
+}
+
+// Operations implements system.Edge.
+func (c *callable) Operations() []sut.Operation { return c.ops }
+
+// Notes implements system.Edge.
+func (c *callable) Notes() []string { return c.lane.notes() }
+
+// Close implements system.Edge.
+func (c *callable) Close() error {
+	c.drop()
+	return c.lane.close()
+}
+
+func (c *callable) drop() *ending {
+	if c.session == nil {
+		return nil
+	}
+	end := c.session.finish(0)
+	c.session = nil
+	return end
+}
+
+// Fresh implements system.Fresher.
+func (c *callable) Fresh(ctx context.Context) (sut.Observation, error) {
+	c.drop()
+	o := sut.Observation{End: sut.Answered}
+	fault, err := c.ensure(ctx)
+	if fault != nil {
+		o.End, o.Why = sut.Crashed, fault.String()
+	}
+	return o, err
+}
+
+// systemFrame is what a child says.
+type systemFrame struct {
+	Ready bool            `json:"ready"`
+	Value json.RawMessage `json:"value"`
+	Fault *pyhost.Fault   `json:"fault"`
+}
+
+// ensure forks a process if there is none.
+func (c *callable) ensure(ctx context.Context) (*pyhost.Fault, error) {
+	if c.session != nil {
+		return nil, nil
+	}
+	s, err := c.lane.open(ctx, "", agentPrinted, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.session = s
+	frame, err := c.exchange(ctx, map[string]any{"role": "system", "dir": c.dir}, time.Now().Add(startLimit))
+	if err == nil && frame.Fault == nil {
+		return nil, nil
+	}
+	end := c.drop()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err == nil:
+		return frame.Fault, nil
+	case errors.Is(err, errEnded):
+		return &pyhost.Fault{Class: "ProcessEnded", Message: "the process ended: " + describe(end)}, nil
+	}
+	return nil, fmt.Errorf("make %s: %w", c.plan.Entry, err)
+}
+
+func (c *callable) exchange(ctx context.Context, order any, deadline time.Time) (systemFrame, error) {
+	defer c.lane.follow(ctx)()
+	s := c.session
+	var frame systemFrame
+	if err := s.channel.send(order, deadline); err != nil && !errors.Is(err, errClosed) {
+		return frame, err
+	}
+	data, err := s.next(ctx, deadline, false)
+	if err != nil {
+		return frame, err
+	}
+	if len(data) > sut.MaxOutput {
+		return frame, errTooMuch
+	}
+	if json.Unmarshal(data, &frame) != nil {
+		return frame, errEnded // the system has found the channel and talks nonsense
+	}
+	return frame, nil
+}
+
+// Call implements system.Edge.
+func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, error) {
+	name := call.Operation
+	if name == "" {
+		name = c.plan.Input.Operation
+	}
+	if name == "" && len(c.ops) == 1 {
+		name = c.ops[0].Name
+	}
+	op, ok := sut.Find(c.ops, name)
+	if !ok {
+		return sut.Observation{}, system.Unknown(c.plan, name, c.ops)
+	}
+	order := map[string]any{"name": name}
+	if len(call.Positional) > 0 {
+		order["args"] = call.Positional
+	} else {
+		list, raw, err := system.Arguments(c.plan, op, &call)
+		if err != nil {
+			return sut.Observation{}, err
+		}
+		order["args"] = system.Object(list)
+		if raw {
+			order["body"] = base64.StdEncoding.EncodeToString(call.Input)
+		}
+	}
+	o := sut.Observation{End: sut.Answered}
+	fault, err := c.ensure(ctx)
+	if err != nil {
+		return o, err
+	}
+	if fault != nil {
+		return o, diag.Environment("make %s: %s", c.plan.Entry, fault)
+	}
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return o, errors.New("a call of Python code needs a limit of time")
+	}
+	began := time.Now()
+	frame, err := c.exchange(ctx, order, deadline)
+	o.Elapsed = time.Since(began)
+	o.Printed = []byte(c.session.printed())
+	switch {
+	case err == nil:
+		c.understand(&o, op, &frame)
+		return o, nil
+	case errors.Is(ctx.Err(), context.Canceled):
+		c.drop()
+		return o, ctx.Err()
+	case errors.Is(err, errTooMuch):
+		system.Flood(&o)
+	case errors.Is(err, errEnded):
+		end := c.drop()
+		o.End, o.Why = sut.Crashed, "the process ended: "+describe(end)
+		if end.status.Signaled() {
+			o.Signal = int(end.status.Signal())
+		} else {
+			o.Exit = end.status.ExitStatus()
+		}
+		return o, nil
+	case errors.Is(err, errDeadline), ctx.Err() != nil:
+		system.Late(&o, deadline.Sub(began).Round(time.Millisecond))
+	default:
+		return o, fmt.Errorf("call %s of %s: %w", name, c.plan.Entry, err)
+	}
+	c.drop()
+	return o, nil
+}
+
+// understand says what a child's answer means.
+func (c *callable) understand(o *sut.Observation, op *sut.Operation, f *systemFrame) {
+	if f.Fault == nil {
+		if f.Value == nil {
+			f.Value = json.RawMessage("null")
+		}
+		o.Output = f.Value
+		o.Value = system.Returned(op, f.Value)
+		return
+	}
+	o.Why = strings.TrimSuffix(f.Fault.Class+": "+f.Fault.Message, ": ")
+	rejected := func(name string) bool {
+		return f.Fault.Is(name) || slices.ContainsFunc(f.Fault.Bases, func(b string) bool { return strings.HasSuffix(b, "."+name) })
+	}
+	if slices.ContainsFunc(op.Rejects, rejected) {
+		o.End = sut.Refused
+		return
+	}
+	o.End = sut.Crashed
+	o.Printed = append(o.Printed, f.Fault.Traceback...)
+}

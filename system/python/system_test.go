@@ -1,0 +1,115 @@
+//go:build unix
+
+package python
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
+	"github.com/thresh-dev/thresh/system/systemtest"
+)
+
+const speaker = `
+import os, signal, sys, time
+
+class NotToday(ValueError):
+    pass
+
+class Speaker:
+    def __init__(self):
+        self.counted = 0
+    def echo(self, text: str):
+        "says it again"
+        return text
+    def count(self, text=""):
+        self.counted += 1
+        return self.counted
+    def clear(self, text=""):
+        self.counted = 0
+    def die(self, text=""):
+        os._exit(3)
+    def kill(self, text=""):
+        os.kill(os.getpid(), signal.SIGKILL)
+    def hang(self, text=""):
+        time.sleep(3600)
+    def late(self, text=""):
+        time.sleep(0.3)
+        return "late"
+    def report(self, text=""):
+        try:
+            {}["torn"]
+        except KeyError:
+            import traceback
+            traceback.print_exc()
+        return "as if nothing had happened"
+    def reject(self, text=""):
+        raise NotToday("not today")
+    def fail(self, text=""):
+        return [][3]
+    def flood(self, text=""):
+        return "x" * (9 << 20)
+
+async def parse(data: bytes):
+    print("noise")
+    return {"len": len(data), "first": data[:1].hex()}
+
+broken = 1 / 1
+`
+
+func systemPlan(t *testing.T, entry string) *sut.Plan {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "speaker.py"), []byte(speaker), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return &sut.Plan{Name: "speaker", Kind: sut.Python, Dir: dir, Entry: entry, Per: sut.PerWorker}
+}
+
+func systemOpener() sut.Opener {
+	return system.New(map[sut.Kind]system.Kind{sut.Python: OpenSystem}).Open
+}
+
+func TestSystemSuite(t *testing.T) {
+	systemtest.RunSystem(t, systemtest.System{
+		Open: systemOpener(),
+		Plan: func(t *testing.T) *sut.Plan {
+			p := systemPlan(t, "speaker.py:Speaker")
+			p.Operations = []sut.Operation{{Name: "reject", Rejects: []string{"ValueError"}}}
+			return p
+		},
+		Cannot: map[string]string{"lie": "what it returns is what it returns"},
+	})
+}
+
+func TestSystemFunction(t *testing.T) {
+	x, err := systemOpener()(t.Context(), systemPlan(t, "speaker.py:parse"), sut.Worker{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	o, err := x.Call(t.Context(), sut.Call{Input: []byte("\xff12")})
+	if err != nil || o.End != sut.Answered || string(o.Value) != `{"len": 3, "first": "ff"}` || string(o.Printed) != "noise\n" {
+		t.Errorf("%+v %v %s", o, err, o.Value)
+	}
+	if ops := x.Operations(); len(ops) != 1 || ops[0].Name != "parse" || len(ops[0].Arguments) != 1 || ops[0].Arguments[0].Name != "data" {
+		t.Errorf("%+v", ops)
+	}
+	if o, err := x.Call(t.Context(), sut.Call{Operation: "parse", Positional: []json.RawMessage{[]byte("5")}}); err != nil || o.End != sut.Crashed || !strings.Contains(o.Why, "TypeError") {
+		t.Errorf("%+v %v", o, err)
+	}
+}
+
+func TestSystemsThatCannotBeLoaded(t *testing.T) {
+	for entry, want := range map[string]string{
+		"speaker.py:Speakr": "speaker.py has no Speakr",
+		"absent.py:f":       "absent.py",
+	} {
+		if _, err := systemOpener()(t.Context(), systemPlan(t, entry), sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", entry, err)
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package system
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// session is a system as one worker has it.
+type session struct {
+	all     *Systems
+	shared  *shared
+	plan    *sut.Plan
+	secrets secrets
+	kind    Kind
+	site    Site
+	own     bool // the service is this worker's
+	limit   time.Duration
+
+	edge    Edge // nil: to be opened
+	retried int
+	resets  int
+	notes   []string // of edges that were closed
+}
+
+// ensure starts and opens what is not running.
+func (x *session) ensure(ctx context.Context) error {
+	if x.site.Service != nil {
+		fresh, err := x.site.Service.Ensure(ctx)
+		if err != nil {
+			return err
+		}
+		if fresh && x.edge != nil {
+			if err := x.drop(); err != nil {
+				return err
+			}
+		}
+	}
+	if m, ok := x.edge.(Mortal); ok && m.Dead() {
+		if err := x.drop(); err != nil {
+			return err
+		}
+	}
+	if x.edge != nil {
+		return nil
+	}
+	edge, err := x.kind(ctx, x.site)
+	if err != nil {
+		return err
+	}
+	x.edge = edge
+	return nil
+}
+
+func (x *session) drop() error {
+	if x.edge == nil {
+		return nil
+	}
+	for _, n := range x.edge.Notes() {
+		if !slices.Contains(x.notes, n) {
+			x.notes = append(x.notes, n)
+		}
+	}
+	err := x.edge.Close()
+	x.edge = nil
+	if err != nil {
+		return fmt.Errorf("leave the system %s: %w", x.plan.Name, err)
+	}
+	return nil
+}
+
+// one makes the edge that all workers have in common this worker's for a while.
+func (x *session) one() (back func()) {
+	e := x.shared.edge
+	if e == nil {
+		return func() {}
+	}
+	e.mu.Lock()
+	x.edge = e.edge
+	return func() {
+		e.edge, x.edge = x.edge, nil
+		e.mu.Unlock()
+	}
+}
+
+// Operations implements sut.System.
+func (x *session) Operations() []sut.Operation {
+	defer x.one()()
+	if x.edge == nil {
+		return x.plan.Operations
+	}
+	return x.edge.Operations()
+}
+
+// Reset implements sut.System.
+func (x *session) Reset(ctx context.Context) error {
+	x.resets++
+	mode := x.plan.ResetBy()
+	if x.plan.Per == sut.PerCase {
+		if err := x.restart(ctx); err != nil {
+			return err
+		}
+	}
+	switch mode {
+	case sut.ResetNone, sut.ResetProcess:
+		return nil
+	case sut.ResetRestart:
+		if x.plan.Per == sut.PerCase {
+			return nil
+		}
+		return x.restart(ctx)
+	case sut.ResetOperation:
+		o, err := x.Call(ctx, sut.Call{Operation: x.plan.Reset.Operation})
+		if err != nil {
+			return err
+		}
+		return x.unanswered("reset it by "+x.plan.Reset.Operation, o)
+	}
+	defer x.one()()
+	return x.fresh(ctx)
+}
+
+// fresh resets by the means of the kind. A process that cannot, because of what
+// the case before has done to it, is replaced once.
+func (x *session) fresh(ctx context.Context) error {
+	for attempt := 0; ; attempt++ {
+		if err := x.ensure(ctx); err != nil {
+			return err
+		}
+		f, ok := x.edge.(Fresher)
+		if !ok {
+			return diag.Environment("a system of kind %s has no reset by %s", x.plan.Kind, x.plan.ResetBy())
+		}
+		limited, cancel := context.WithTimeout(ctx, x.limit)
+		o, err := f.Fresh(limited)
+		cancel()
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		err = x.unanswered("reset it", o)
+		m, mortal := x.edge.(Mortal)
+		if err == nil || attempt > 0 || !mortal || !m.Dead() {
+			return err
+		}
+	}
+}
+
+// unanswered is the error of a reset that did not succeed.
+func (x *session) unanswered(doing string, o sut.Observation) error {
+	if o.End == sut.Answered {
+		return nil
+	}
+	return diag.Environment("the system %s: %s: %s", x.plan.Name, doing, o.Why)
+}
+
+// restart replaces the process.
+func (x *session) restart(ctx context.Context) error {
+	defer x.one()()
+	if err := x.drop(); err != nil {
+		return err
+	}
+	if x.site.Service != nil {
+		if err := x.site.Service.Renew(ctx); err != nil {
+			return err
+		}
+	}
+	return x.ensure(ctx)
+}
+
+// Call implements sut.System.
+func (x *session) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
+	if c.Timeout <= 0 {
+		c.Timeout = x.limit
+	}
+	for attempt := 1; ; attempt++ {
+		o, err := x.once(ctx, c)
+		if err != nil {
+			return o, err
+		}
+		wait, retry := again(&o, attempt, x.plan.Limits.Retries)
+		if !retry {
+			if o.Status == 429 {
+				o.Undeclared, o.End, o.Why = false, sut.Unreachable, "HTTP 429: it asks to be called less often; give limits.rate or limits.retries"
+			}
+			return o, nil
+		}
+		x.retried++
+		if err := pause(ctx, wait); err != nil {
+			return o, err
+		}
+	}
+}
+
+func (x *session) once(ctx context.Context, c sut.Call) (sut.Observation, error) {
+	done, err := x.shared.turn(ctx)
+	if err != nil {
+		return sut.Observation{}, err
+	}
+	defer done()
+	if err := x.shared.pace.wait(ctx); err != nil {
+		return sut.Observation{}, err
+	}
+	defer x.one()()
+	if err := x.ensure(ctx); err != nil {
+		return sut.Observation{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	o, err := x.edge.Call(limited, c)
+	if err != nil || ctx.Err() != nil {
+		return o, errors.Join(err, ctx.Err())
+	}
+	x.blame(ctx, &o)
+	x.secrets.hide(&o)
+	if c.Input != nil && x.plan.Reply != "" && o.End == sut.Answered {
+		o.Value = Returned(&sut.Operation{Returns: x.plan.Reply}, o.Output)
+	}
+	return o, nil
+}
+
+// Notes implements sut.System.
+func (x *session) Notes() []string {
+	notes := slices.Clone(x.notes)
+	if x.edge != nil {
+		for _, n := range x.edge.Notes() {
+			if !slices.Contains(notes, n) {
+				notes = append(notes, n)
+			}
+		}
+	}
+	if x.site.Service != nil {
+		notes = append(notes, x.site.Service.Notes()...)
+	}
+	if x.retried > 0 {
+		notes = append(notes, fmt.Sprintf("the system %s: %d calls were tried again", x.plan.Name, x.retried))
+	}
+	if x.plan.ResetBy() == sut.ResetNone {
+		notes = append(notes, fmt.Sprintf("the system %s keeps its state between cases: reset is none", x.plan.Name))
+	}
+	if x.plan.Unknown != "" {
+		notes = append(notes, fmt.Sprintf("the system %s: %s", x.plan.Name, x.plan.Unknown))
+	}
+	return notes
+}
+
+// Close implements sut.System.
+func (x *session) Close() error {
+	err := x.drop()
+	if x.own {
+		err = errors.Join(err, x.site.Service.Close())
+	}
+	return errors.Join(err, x.all.leave(x.shared))
+}

@@ -1,0 +1,224 @@
+package system
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/systemfile"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system/program"
+)
+
+// Patience is how long a started program may take to get ready.
+const Patience = 30 * time.Second
+
+// Edge reaches a system of one kind.
+type Edge interface {
+	Operations() []sut.Operation
+	// Call asks once, within the deadline of ctx.
+	Call(ctx context.Context, c sut.Call) (sut.Observation, error)
+	Notes() []string
+	Close() error
+}
+
+// Fresher is implemented by edges that have a way of their own to give a case a
+// fresh state. An observation that is not answered says why there is none.
+type Fresher interface {
+	Fresh(ctx context.Context) (sut.Observation, error)
+}
+
+// Mortal is implemented by edges whose process may have ended, so that they have
+// to be opened again.
+type Mortal interface{ Dead() bool }
+
+// Site is what an edge is opened with.
+type Site struct {
+	Plan    *sut.Plan        // variables resolved
+	Service *program.Service // nil: Thresh has not started a program with an address
+	Worker  sut.Worker
+}
+
+// Address is a URL with the port of the started program.
+func (s *Site) Address(url string) string {
+	if s.Service == nil {
+		return url
+	}
+	return strings.ReplaceAll(url, program.PortMark, s.Service.Port())
+}
+
+// Spec is how the plan's program is started to talk to it by its streams.
+func (s *Site) Spec() program.Spec {
+	return program.Spec{Noun: "system", Argv: s.Plan.Command, Dir: s.Plan.Dir, Talks: true}
+}
+
+// Kind opens the edge of a kind.
+type Kind func(ctx context.Context, s Site) (Edge, error)
+
+// Systems opens systems and holds what workers share.
+type Systems struct {
+	kinds  map[sut.Kind]Kind
+	mu     sync.Mutex
+	shared map[string]*shared
+}
+
+// New returns an opener of systems of these kinds. The program needs one.
+func New(kinds map[sut.Kind]Kind) *Systems {
+	return &Systems{kinds: kinds, shared: make(map[string]*shared)}
+}
+
+// shared is what the workers of one plan have together.
+type shared struct {
+	key     string
+	workers int
+	places  chan struct{} // of calls at once; nil: no limit
+	pace    pace
+	service *program.Service // of a plan whose instance is the run's
+	edge    *oneEdge         // likewise, for edges that talk to one process
+}
+
+// oneEdge is an edge that several workers use, one after the other.
+type oneEdge struct {
+	mu   sync.Mutex
+	edge Edge
+}
+
+// Open implements sut.Opener.
+func (s *Systems) Open(ctx context.Context, plan *sut.Plan, w sut.Worker) (sut.System, error) {
+	kind := s.kinds[plan.Kind]
+	if kind == nil {
+		return nil, diag.Environment("systems of kind %s cannot be reached here", plan.Kind)
+	}
+	resolved, secrets, err := resolve(plan)
+	if err != nil {
+		return nil, err
+	}
+	sh, err := s.join(resolved)
+	if err != nil {
+		return nil, err
+	}
+	x := &session{all: s, shared: sh, plan: resolved, secrets: secrets, kind: kind, site: Site{Plan: resolved, Worker: w}}
+	if resolved.Limits.Timeout == 0 {
+		x.limit = sut.DefaultTimeout
+	} else {
+		x.limit = resolved.Limits.Timeout
+	}
+	if addressed(resolved) {
+		if x.site.Service = sh.service; x.site.Service == nil {
+			x.site.Service, x.own = newService(resolved), true
+		}
+	}
+	back := x.one()
+	err = x.ensure(ctx)
+	back()
+	if err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	return x, nil
+}
+
+// addressed reports whether the plan's program is started to be called at an
+// address; other programs are talked to by their streams.
+func addressed(p *sut.Plan) bool {
+	return len(p.Command) > 0 && p.URL != "" && (p.Kind == sut.HTTP || p.Kind == sut.Chat || p.Kind == sut.MCP)
+}
+
+func newService(p *sut.Plan) *program.Service {
+	return program.NewService(program.ServiceSpec{
+		Spec:    program.Spec{Noun: "system", Argv: p.Command, Dir: p.Dir},
+		Address: p.URL, Ready: p.Ready.URL, Log: p.Ready.Log, Patience: Patience,
+	})
+}
+
+// resolve puts the values of variables into a copy of the plan.
+func resolve(plan *sut.Plan) (_ *sut.Plan, known secrets, _ error) {
+	p := *plan
+	put := func(where, text string) (string, error) {
+		names, _ := systemfile.Variables(text)
+		for _, name := range names {
+			value, ok := os.LookupEnv(name)
+			if !ok {
+				return "", diag.WithHint(diag.Environment("the variable %s, which %s of the system %s uses, is not set", name, where, p.Name),
+					"export "+name+"=...")
+			}
+			text = strings.ReplaceAll(text, "${"+name+"}", value)
+			known.add(value, "${"+name+"}")
+		}
+		return text, nil
+	}
+	var err error
+	if p.URL, err = put("url", p.URL); err != nil {
+		return nil, known, err
+	}
+	if p.Ready.URL, err = put("ready", p.Ready.URL); err != nil {
+		return nil, known, err
+	}
+	p.Headers = nil
+	for _, h := range plan.Headers {
+		value, err := put("headers."+h[0], h[1])
+		if err != nil {
+			return nil, known, err
+		}
+		p.Headers = append(p.Headers, [2]string{h[0], value})
+	}
+	return &p, known, nil
+}
+
+// join finds what the workers of a plan share, or makes it.
+func (s *Systems) join(p *sut.Plan) (*shared, error) {
+	key := p.Digest
+	if key == "" {
+		text, err := json.Marshal(p)
+		if err != nil {
+			return nil, fmt.Errorf("tell systems apart: %w", err)
+		}
+		key = string(text)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sh := s.shared[key]
+	if sh == nil {
+		sh = &shared{key: key, pace: newPace(p.Limits.Rate)}
+		if p.Limits.Concurrency > 0 {
+			sh.places = make(chan struct{}, p.Limits.Concurrency)
+		}
+		if p.Per == sut.PerRun {
+			if addressed(p) {
+				sh.service = newService(p)
+			} else if len(p.Command) > 0 && p.Kind != sut.Command {
+				sh.edge = &oneEdge{}
+			}
+		}
+		s.shared[key] = sh
+	}
+	sh.workers++
+	return sh, nil
+}
+
+// leave stops what the workers shared when the last has left.
+func (s *Systems) leave(sh *shared) error {
+	s.mu.Lock()
+	sh.workers--
+	last := sh.workers == 0
+	if last {
+		delete(s.shared, sh.key)
+	}
+	s.mu.Unlock()
+	if !last {
+		return nil
+	}
+	var err error
+	if sh.edge != nil && sh.edge.edge != nil {
+		err = sh.edge.edge.Close()
+	}
+	if sh.service != nil {
+		err = errors.Join(err, sh.service.Close())
+	}
+	return err
+}

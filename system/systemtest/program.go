@@ -1,0 +1,212 @@
+//go:build unix
+
+package systemtest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Variable is the environment variable that makes a test binary the program
+// under test: [Main] looks for it.
+const Variable = "THRESH_TARGETTEST"
+
+// Main is called first in TestMain. In a process that was started as the
+// program under test it does what the input says and does not return.
+func Main() {
+	switch os.Getenv(Variable) {
+	case "":
+	case "linger":
+		signal.Ignore(syscall.SIGHUP, syscall.SIGTERM)
+		os.Stdin.Close()
+		for {
+			time.Sleep(time.Hour)
+		}
+	case "relay": // starts a lingerer and leaves it to its fate
+		fmt.Println(linger("linger", true))
+		os.Exit(0)
+	case "bomb":
+		for {
+			linger("bomb", false)
+		}
+	default:
+		obey(os.Args[1])
+	}
+}
+
+// linger starts the program itself in a mode that does not end, and returns its
+// process id.
+func linger(mode string, session bool) int {
+	c := exec.Command("/proc/self/exe")
+	c.Env = []string{Variable + "=" + mode, raceEnv}
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
+	if c.Start() != nil {
+		time.Sleep(time.Millisecond)
+		return 0
+	}
+	return c.Process.Pid
+}
+
+func fail(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(9)
+	}
+}
+
+// obey does what the first line of the input file says.
+func obey(input string) {
+	data, err := os.ReadFile(input)
+	fail(err)
+	line, _, _ := strings.Cut(string(data), "\n")
+	verb, arg, _ := strings.Cut(line, " ")
+	number, _ := strconv.Atoi(arg)
+	switch verb {
+	case "exit":
+		os.Exit(number)
+	case "signal":
+		signal.Reset()
+		syscall.Kill(os.Getpid(), syscall.Signal(number))
+		time.Sleep(time.Minute)
+	case "print":
+		fmt.Print(arg)
+	case "error":
+		fmt.Fprint(os.Stderr, arg)
+	case "flood":
+		w := bufio.NewWriterSize(os.Stdout, 1<<20)
+		for range number << 10 {
+			w.WriteString(strings.Repeat("0123456789abcdef", 64))
+		}
+		fail(w.Flush())
+	case "fill": // files of a MiB, then what comes after a blank
+		files, then, _ := strings.Cut(arg, " ")
+		number, _ = strconv.Atoi(files)
+		for i := range number {
+			fail(os.WriteFile(fmt.Sprintf("out/%d", i), make([]byte, 1<<20), 0o644))
+		}
+		if then == "hang" {
+			time.Sleep(time.Hour)
+		}
+	case "hang":
+		fmt.Print("partial")
+		time.Sleep(time.Hour)
+	case "nap":
+		time.Sleep(time.Duration(number) * time.Millisecond)
+	case "linger":
+		switch arg {
+		case "plain":
+			fmt.Println(linger("linger", false))
+		case "session":
+			fmt.Println(linger("linger", true))
+		case "orphan", "late":
+			if arg == "late" { // when all that is done to a new process has been done
+				time.Sleep(200 * time.Millisecond)
+			}
+			c := exec.Command("/proc/self/exe")
+			c.Env = []string{Variable + "=relay", raceEnv}
+			c.Stdout = os.Stdout
+			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			fail(c.Run())
+		}
+	case "bomb":
+		for range 4 {
+			linger("bomb", false)
+		}
+		time.Sleep(time.Hour)
+	case "file":
+		fail(os.WriteFile("out/result.txt", []byte(arg), 0o644))
+	case "mess":
+		fail(mess(arg))
+	case "list":
+		filepath.Walk(".", func(p string, st os.FileInfo, err error) error {
+			fmt.Println(p, st.Mode())
+			return nil
+		})
+	case "unlink":
+		fail(os.Remove(input))
+	case "rename":
+		fail(os.Rename(input, input+".old"))
+		fail(os.WriteFile(input, []byte("other"), 0o600))
+	case "chmod":
+		fail(os.Chmod(input, 0))
+	case "link":
+		fail(os.Link(input, "out/twin"))
+	case "grow":
+		fail(os.Truncate(input, 1<<16))
+	case "descriptors":
+		entries, err := os.ReadDir("/proc/self/fd")
+		fail(err)
+		for _, e := range entries {
+			to, _ := os.Readlink("/proc/self/fd/" + e.Name())
+			fmt.Println(to)
+		}
+	case "eat":
+		var hold [][]byte
+		for range number {
+			b := make([]byte, 1<<20)
+			for i := 0; i < len(b); i += 4096 {
+				b[i] = 1
+			}
+			hold = append(hold, b)
+		}
+		fmt.Print(len(hold))
+	case "stdin":
+		b, err := io.ReadAll(os.Stdin)
+		fail(err)
+		os.Stdout.Write(b)
+	case "environment":
+		fmt.Print(strings.Join(os.Environ(), "\n"))
+	case "connect":
+		c, err := net.DialTimeout("tcp", arg, 5*time.Second)
+		fail(err)
+		c.Close()
+	case "write":
+		fail(os.WriteFile(arg, []byte("x"), 0o644))
+	case "read":
+		b, err := os.ReadFile(arg)
+		fail(err)
+		os.Stdout.Write(b)
+	case "pid":
+		fmt.Print(os.Getpid())
+	}
+	os.Exit(0)
+}
+
+// mess makes what is hard to remove, and a link to a folder that must survive.
+func mess(outside string) error {
+	for _, dir := range []string{"out/locked/inside", "stray"} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	os.WriteFile("out/locked/inside/file", nil, 0o400)
+	os.Symlink(outside, "out/link")
+	os.Symlink(outside, "stray/link")
+	// Deeper than any path may be long.
+	for range 3000 {
+		if err := os.Mkdir("deeper", 0o755); err != nil {
+			return err
+		}
+		if err := os.Chdir("deeper"); err != nil {
+			return err
+		}
+	}
+	if err := os.Chdir(filepath.Dir(filepath.Dir(os.Args[1]))); err != nil {
+		return err
+	}
+	os.Chmod("out/locked/inside", 0)
+	os.Chmod("out/locked", 0)
+	os.Chmod("out", 0)
+	return nil
+}

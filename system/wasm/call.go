@@ -1,0 +1,213 @@
+package wasm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/thresh-dev/thresh/port/dut"
+)
+
+// function is a binding's function in an instance.
+type function struct {
+	abi   dut.ABI
+	kinds dut.Binding
+	call  api.Function
+	stack []uint64 // arguments, then results
+}
+
+// maxText is the length of a string that a module returns.
+const maxText = 16 << 20
+
+// Call implements [dut.Instance].
+func (x *instance) Call(binding int, args []dut.Value) dut.Reply {
+	f := &x.functions[binding]
+	x.fault = nil
+	limit := x.device.plan.Limits.Fuel
+	if len(args) != len(f.abi.Args) {
+		return x.unfit("%s takes %d arguments, not %d", f.abi.Function, len(f.abi.Args), len(args))
+	}
+	if x.volatile() {
+		x.calls = &called{x.calls, binding, slices.Clone(args)}
+	}
+	x.fuel.Set(uint64(limit))
+	at, used := 0, uint32(0)
+	for i, l := range f.abi.Args {
+		a := &args[i]
+		if a.Kind != f.kinds.Params[i].Kind {
+			return x.unfit("argument %q is a %s, not a %s", f.kinds.Params[i].Name, a.Kind, f.kinds.Params[i].Kind)
+		}
+		switch l {
+		case dut.AsI64:
+			f.stack[at] = uint64(a.Int)
+		case dut.AsI32:
+			if a.Int < math.MinInt32 || a.Int > math.MaxUint32 {
+				return x.unfit("argument %q: %d does not fit an i32", f.kinds.Params[i].Name, a.Int)
+			}
+			f.stack[at] = uint64(uint32(a.Int))
+		case dut.AsF32:
+			if int64(float32(a.Int)) != a.Int {
+				return x.unfit("argument %q: an f32 does not hold %d exactly", f.kinds.Params[i].Name, a.Int)
+			}
+			f.stack[at] = api.EncodeF32(float32(a.Int))
+		case dut.AsF64:
+			if int64(float64(a.Int)) != a.Int {
+				return x.unfit("argument %q: an f64 does not hold %d exactly", f.kinds.Params[i].Name, a.Int)
+			}
+			f.stack[at] = api.EncodeF64(float64(a.Int))
+		default:
+			address, reply := x.place(f, i, a.Str, &used)
+			if reply.Cause != dut.None {
+				return reply
+			}
+			f.stack[at] = uint64(address)
+			if l == dut.AsPointerLength {
+				at++
+				f.stack[at] = uint64(len(a.Str))
+			}
+		}
+		at++
+	}
+	if err := f.call.CallWithStack(x.ctx, f.stack); err != nil {
+		r := x.failed(err, limit, f.abi.Function)
+		f.call = x.mod.ExportedFunction(f.abi.Function) // a deep recursion leaves a large stack
+		return r
+	}
+	left := int64(x.fuel.Get())
+	if left < 0 {
+		return x.failed(nil, limit, f.abi.Function)
+	}
+	r := dut.Reply{Fuel: limit - left}
+	x.lift(f, &r)
+	return r
+}
+
+// unfit says that the caller made a mistake; the module was not called.
+func (x *instance) unfit(format string, args ...any) dut.Reply {
+	x.fault = &dut.Fault{Cause: dut.Argument, Message: fmt.Sprintf(format, args...)}
+	return dut.Reply{Cause: dut.Argument}
+}
+
+// wrong says that the module gave something that cannot be.
+func (x *instance) wrong(cause dut.Cause, function, format string, args ...any) dut.Reply {
+	x.fault = &dut.Fault{Cause: cause, Message: fmt.Sprintf(format, args...), Stack: []string{function}}
+	return dut.Reply{Cause: cause, Fuel: x.device.plan.Limits.Fuel - int64(x.fuel.Get())}
+}
+
+// place puts a string into the module's memory. used is how much of the scratch
+// page this call has taken.
+func (x *instance) place(f *function, i int, s string, used *uint32) (uint32, dut.Reply) {
+	name := f.kinds.Params[i].Name
+	size := uint32(len(s))
+	if len(s) > maxText {
+		return 0, x.unfit("argument %q: a string of %d bytes is longer than %d", name, len(s), maxText)
+	}
+	if f.abi.Args[i] == dut.AsCString {
+		size++
+		if strings.IndexByte(s, 0) >= 0 {
+			return 0, x.unfit("argument %q holds a zero byte, and is passed as a string that ends with one", name)
+		}
+	}
+	var address uint32
+	if f.abi.Allocator == dut.ScratchPage {
+		if *used+size > pageSize {
+			return 0, x.unfit("argument %q: the strings of a call are longer than a page (%d bytes), and no allocator is exported", name, pageSize)
+		}
+		address = x.scratch + *used
+		*used += size
+	} else {
+		var r dut.Reply
+		if address, r = x.allocate(f.abi.Allocator, size); r.Cause != dut.None {
+			return 0, r
+		}
+	}
+	if !x.memory.WriteString(address, s) || uint64(address)+uint64(size) > uint64(x.memory.Size()) {
+		return 0, x.wrong(dut.BadAllocation, f.abi.Allocator.String(), "%s(%d) returned %d, outside of the memory of %d bytes", f.abi.Allocator, size, address, x.memory.Size())
+	}
+	if f.abi.Args[i] == dut.AsCString {
+		x.memory.WriteByte(address+size-1, 0)
+	}
+	x.mark(address, size)
+	return address, dut.Reply{}
+}
+
+// allocate asks the module for memory.
+func (x *instance) allocate(a dut.Allocator, size uint32) (uint32, dut.Reply) {
+	stack := [4]uint64{uint64(size)}
+	switch {
+	case a == dut.CabiRealloc:
+		stack = [4]uint64{0, 0, 1, uint64(size)}
+	case a == dut.FirAlloc || a == dut.Alloc:
+		stack[1] = 1 // the alignment, where it is asked for
+	}
+	if err := x.allocator.CallWithStack(x.ctx, stack[:]); err != nil || int64(x.fuel.Get()) < 0 {
+		r := x.failed(err, x.device.plan.Limits.Fuel, a.String())
+		x.allocator = x.mod.ExportedFunction(a.String())
+		return 0, r
+	}
+	address := uint32(stack[0])
+	if address == 0 && size > 0 {
+		return 0, x.wrong(dut.BadAllocation, a.String(), "%s(%d) returned 0", a, size)
+	}
+	return address, dut.Reply{}
+}
+
+// lift makes the results of a call a value.
+func (x *instance) lift(f *function, r *dut.Reply) {
+	kind := f.kinds.Result
+	r.Value.Kind = kind
+	var n float64
+	switch f.abi.Result {
+	case dut.FromNothing:
+		return
+	case dut.FromI32:
+		r.Value.Int = int64(int32(uint32(f.stack[0])))
+		if f.kinds.Unsigned {
+			r.Value.Int = int64(uint32(f.stack[0]))
+		}
+	case dut.FromI64:
+		r.Value.Int = int64(f.stack[0])
+	case dut.FromF32, dut.FromF64:
+		if n = api.DecodeF64(f.stack[0]); f.abi.Result == dut.FromF32 {
+			n = float64(api.DecodeF32(f.stack[0]))
+		}
+		if n != math.Trunc(n) || n < -1<<63 || n >= 1<<63 {
+			*r = x.wrong(dut.BadResult, f.abi.Function, "%s returned %v, which is not a whole number", f.abi.Function, n)
+			return
+		}
+		r.Value.Int = int64(n)
+	case dut.FromPacked:
+		x.text(f, uint32(f.stack[0]>>32), uint32(f.stack[0]), r)
+	case dut.FromPair:
+		x.text(f, uint32(f.stack[0]), uint32(f.stack[1]), r)
+	case dut.FromPointerToPair:
+		pair, ok := x.memory.Read(uint32(f.stack[0]), 8)
+		if !ok {
+			*r = x.wrong(dut.BadResult, f.abi.Function, "%s returned the address %d, outside of the memory of %d bytes", f.abi.Function, uint32(f.stack[0]), x.memory.Size())
+			return
+		}
+		x.text(f, binary.LittleEndian.Uint32(pair), binary.LittleEndian.Uint32(pair[4:]), r)
+	}
+	if kind == dut.Bool && r.Value.Int != 0 {
+		r.Value.Int = 1
+	}
+}
+
+func (x *instance) text(f *function, address, size uint32, r *dut.Reply) {
+	b, ok := x.memory.Read(address, size)
+	switch {
+	case !ok:
+		*r = x.wrong(dut.BadResult, f.abi.Function, "%s returned a string of %d bytes at %d, outside of the memory of %d bytes", f.abi.Function, size, address, x.memory.Size())
+	case size > maxText:
+		*r = x.wrong(dut.BadResult, f.abi.Function, "%s returned a string of %d bytes, more than %d", f.abi.Function, size, maxText)
+	case !utf8.Valid(b):
+		*r = x.wrong(dut.BadResult, f.abi.Function, "%s returned a string that is not UTF-8", f.abi.Function)
+	default:
+		r.Value.Str = string(b)
+	}
+}

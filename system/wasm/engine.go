@@ -1,0 +1,208 @@
+package wasm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/thresh-dev/thresh/engine/wasmrewrite"
+	"github.com/thresh-dev/thresh/port/dut"
+)
+
+// maxBinary is the size of a module in bytes.
+const maxBinary = 64 << 20
+
+// maxEffort is what the compiler is given: a few seconds in the worst case, and
+// far more than functions that people write need. The interpreter takes the rest.
+// What would take even that very long is refused.
+const (
+	maxEffort  = 1e8
+	tooComplex = 3e9
+)
+
+// features are what modules may use; wasmrewrite refuses the rest.
+const features = api.CoreFeaturesV2 | experimental.CoreFeaturesTailCall | experimental.CoreFeaturesExtendedConst
+
+// Engine compiles modules and keeps what it compiled. It is safe for use by
+// many goroutines.
+type Engine struct {
+	cache wazero.CompilationCache
+
+	mu      sync.Mutex
+	modules map[key]*code
+}
+
+// key is what decides the compiled code.
+type key struct {
+	digest             [sha256.Size]byte
+	coverage, compares bool
+	memory             uint32
+}
+
+// code is a module, rewritten and compiled; ready once done is.
+type code struct {
+	done     sync.Once
+	err      error
+	runtime  wazero.Runtime
+	compiled wazero.CompiledModule
+	module   *wasmrewrite.Module
+	notes    []string
+}
+
+// NewEngine makes an engine. dir keeps compiled code across processes (Go
+// modules take seconds to compile); "" keeps it in memory alone.
+func NewEngine(dir string) (*Engine, error) {
+	cache := wazero.NewCompilationCache()
+	if dir != "" {
+		var err error
+		if cache, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
+			return nil, fmt.Errorf("opening the cache of compiled modules: %w", err)
+		}
+	}
+	return &Engine{cache: cache, modules: make(map[key]*code)}, nil
+}
+
+// Close frees everything that was compiled. No device may be in use any more.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ctx := context.Background()
+	var errs []error
+	for _, c := range e.modules {
+		if c.runtime != nil {
+			errs = append(errs, c.runtime.Close(ctx))
+		}
+	}
+	e.modules = make(map[key]*code)
+	return errors.Join(append(errs, e.cache.Close(ctx))...)
+}
+
+// Open compiles a plan's module and runs it up to its first call; it is a
+// [dut.Opener]. ctx can end the wait before, but not during, a compilation.
+func (e *Engine) Open(ctx context.Context, p dut.Plan) (dut.Device, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(p.Binary) > maxBinary {
+		return nil, &dut.ModuleError{Offset: -1, Reason: fmt.Sprintf("%d bytes are more than the limit of %d", len(p.Binary), maxBinary)}
+	}
+	p.Limits = p.Limits.WithDefaults()
+	p.Limits.Memory = min(p.Limits.Memory, 1<<16-1) // the size in bytes must fit 32 bits
+	c, digest, err := e.code(p)
+	if err != nil {
+		return nil, err
+	}
+	abis, err := dut.Bind(p.Bindings, c.module.Exports, c.module.Memory)
+	if err != nil {
+		return nil, err
+	}
+	d := &device{code: c, plan: p, info: dut.Info{
+		Digest: hex.EncodeToString(digest[:]), Exports: c.module.Exports, Imports: c.module.Imports, ABI: abis,
+		Edges: c.module.Edges, Sites: c.module.Sites, Notes: c.notes, Constants: c.module.Constants,
+	}}
+	if err := d.begin(ctx); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// code gives the compiled module, compiling it if no one has.
+func (e *Engine) code(p dut.Plan) (*code, [sha256.Size]byte, error) {
+	k := key{sha256.Sum256(p.Binary), p.Coverage, p.Compares, p.Limits.Memory}
+	e.mu.Lock()
+	c := e.modules[k]
+	if c == nil {
+		c = &code{}
+		e.modules[k] = c
+	}
+	e.mu.Unlock()
+	c.done.Do(func() { c.err = c.compile(e.cache, p) })
+	return c, k.digest, c.err
+}
+
+func (c *code) compile(cache wazero.CompilationCache, p dut.Plan) error {
+	var covered cover
+	m, err := wasmrewrite.Rewrite(p.Binary, wasmrewrite.Options{
+		Coverage: p.Coverage, Compares: p.Compares, MaxMemory: p.Limits.Memory, Cover: covered.choose,
+	})
+	if err != nil {
+		return err
+	}
+	if m.Effort > tooComplex {
+		return &dut.ModuleError{Offset: -1, Reason: "its functions have so many blocks and locals that compiling them would not end"}
+	}
+	c.notes = notes(m)
+	config := wazero.NewRuntimeConfig()
+	if m.Effort > maxEffort {
+		config = wazero.NewRuntimeConfigInterpreter()
+		c.notes = append(c.notes, "a function is so large that compiling it would take very long; the module is interpreted, which is slow")
+	}
+	ctx := context.Background()
+	r := wazero.NewRuntimeWithConfig(ctx, config.
+		WithCoreFeatures(features).WithCompilationCache(cache).WithMemoryLimitPages(p.Limits.Memory).WithDebugInfoEnabled(false))
+	compiled, err := compileModule(ctx, r, m.Binary)
+	if err != nil {
+		return errors.Join(&dut.ModuleError{Offset: -1, Reason: strings.TrimSpace(err.Error())}, r.Close(ctx))
+	}
+	if err := serve(ctx, r, m.Imports); err != nil {
+		return errors.Join(err, r.Close(ctx))
+	}
+	c.runtime, c.compiled, c.module = r, compiled, m
+	c.notes = append(append(imports(m.Imports), c.notes...), m.Notes...)
+	if p.Coverage || p.Compares {
+		c.notes = append(c.notes, covered.notes()...)
+	}
+	return nil
+}
+
+// compileModule makes a panic of the engine on a strange module an error.
+func compileModule(ctx context.Context, r wazero.Runtime, binary []byte) (c wazero.CompiledModule, err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			err = fmt.Errorf("the engine fails on it: %v", e)
+		}
+	}()
+	return r.CompileModule(ctx, binary)
+}
+
+// imports says which imports are not what the module may expect.
+func imports(all []dut.Import) (list []string) {
+	for _, i := range all {
+		name := i.Module + "." + i.Name
+		switch {
+		case i.Served:
+		case i.Kind == dut.Func && i.Module == wasiModule:
+			list = append(list, fmt.Sprintf("the import %s answers that it is not supported", name))
+		case i.Kind == dut.Func:
+			list = append(list, fmt.Sprintf("the import %s is not known; a call of it is a crash", name))
+		case i.Kind == dut.Global:
+			list = append(list, fmt.Sprintf("the import %s is not known; the global is zero", name))
+		default:
+			list = append(list, fmt.Sprintf("the import %s is a %s of the module's own", name, i.Kind))
+		}
+	}
+	return list
+}
+
+// notes says what else is different from what one might expect.
+func notes(m *wasmrewrite.Module) (list []string) {
+	if len(m.Volatile) > 0 {
+		list = append(list, fmt.Sprintf("the module uses %s: its state is restored by starting it anew and repeating its calls, which is slow", strings.Join(m.Volatile, ", ")))
+	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(m.Exports, func(e dut.Export) bool { return e.Name == name && e.Kind == dut.Func })
+	}
+	if has("_start") && !has("_initialize") {
+		list = append(list, "the module is a command: its _start is run once, before the first call")
+	}
+	return list
+}

@@ -1,0 +1,206 @@
+package wasm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/thresh-dev/thresh/engine/wasmrewrite"
+	"github.com/thresh-dev/thresh/port/dut"
+)
+
+// instance is one running copy of a module.
+type instance struct {
+	device *device
+	ctx    context.Context // carries the instance to the functions that serve imports
+	mod    api.Module
+	memory api.Memory // nil: none
+	linear *linear    // what is behind it
+	fuel   api.MutableGlobal
+	dirty  api.MutableGlobal // nil without memory
+
+	functions []function // by binding
+	allocator api.Function
+	getState  []accessor
+	setState  []accessor
+	takeTrace []accessor
+	operands  []accessor
+
+	scratch uint32 // address of the scratch page
+	base    *state // what memory holds, but for dirty blocks
+	marks   uint64 // dirty blocks beside those that the module marked
+	world   world
+	calls   *called
+	words   []uint64 // of Changed
+
+	trace          dut.Trace
+	stdout, stderr output
+	fault          *dut.Fault
+}
+
+// accessor is a function of the rewriter with room for its words.
+type accessor struct {
+	call  api.Function
+	words []uint64
+}
+
+// carrier finds the instance in the context of a call.
+type carrier struct{}
+
+// instantiate makes a new copy of the module; nothing of it is run.
+func (x *instance) instantiate(ctx context.Context) error {
+	c, limits := x.device.code, x.device.plan.Limits
+	mod, err := c.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, x), c.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return &dut.ModuleError{Offset: -1, Reason: err.Error()}
+	}
+	x.ctx = context.WithValue(context.Background(), carrier{}, x)
+	x.mod, x.memory, x.dirty = mod, nil, nil
+	if c.module.Memory {
+		x.memory = mod.Memory()
+		x.dirty, _ = mod.ExportedGlobal(wasmrewrite.Dirty).(api.MutableGlobal)
+	}
+	x.fuel, _ = mod.ExportedGlobal(wasmrewrite.Fuel).(api.MutableGlobal)
+	x.functions = make([]function, len(x.device.info.ABI))
+	for i, abi := range x.device.info.ABI {
+		x.functions[i] = function{abi: abi, kinds: x.device.plan.Bindings[i], call: mod.ExportedFunction(abi.Function)}
+		x.functions[i].stack = make([]uint64, max(len(abi.Sig.Params), len(abi.Sig.Results), 1))
+		if abi.Allocator != dut.NoAllocator && abi.Allocator != dut.ScratchPage {
+			x.allocator = mod.ExportedFunction(abi.Allocator.String())
+		}
+	}
+	m := c.module
+	x.getState = x.accessors(m.State.Get)
+	x.setState = x.accessors(m.State.Set)
+	x.takeTrace = x.accessors(m.Trace.Get)
+	x.operands = nil
+	for _, o := range m.Operands {
+		x.operands = append(x.operands, x.accessors(o.Get)...)
+	}
+	x.stdout.limit, x.stderr.limit = limits.Output, limits.Output
+	x.world = world{seed: x.device.plan.Seed}
+	x.calls, x.marks = nil, 0
+	return nil
+}
+
+func (x *instance) accessors(names []string) []accessor {
+	list := make([]accessor, len(names))
+	for i, n := range names {
+		f := x.mod.ExportedFunction(n)
+		list[i] = accessor{f, make([]uint64, max(len(f.Definition().ResultTypes()), len(f.Definition().ParamTypes())))}
+	}
+	return list
+}
+
+// renew replaces the module by a new copy, in the state of birth.
+func (x *instance) renew() error {
+	if err := x.mod.Close(context.Background()); err != nil {
+		return fmt.Errorf("closing a module: %w", err)
+	}
+	if err := x.instantiate(context.Background()); err != nil {
+		return fmt.Errorf("starting the module anew: %w", err)
+	}
+	x.base = x.device.birth
+	return nil
+}
+
+// volatile says that the module's state is not all in memory and globals.
+func (x *instance) volatile() bool { return len(x.device.code.module.Volatile) > 0 }
+
+// repeat brings a volatile module to a state by calling everything again.
+func (x *instance) repeat(s *state) error {
+	if err := x.renew(); err != nil {
+		return err
+	}
+	if err := x.start(); err != nil {
+		return fmt.Errorf("starting the module anew: %w", err)
+	}
+	var calls []*called
+	for c := s.calls; c != nil; c = c.before {
+		calls = append(calls, c)
+	}
+	for _, c := range slices.Backward(calls) {
+		x.Call(c.binding, c.args)
+	}
+	return nil
+}
+
+// run calls an accessor. It cannot fail: it only moves numbers.
+func (x *instance) run(a *accessor) {
+	if err := a.call.CallWithStack(x.ctx, a.words); err != nil {
+		panic(fmt.Sprintf("wasm: an accessor trapped: %v", err))
+	}
+}
+
+func (x *instance) getGlobals(to []uint64) []uint64 {
+	for i := range x.getState {
+		x.run(&x.getState[i])
+		to = append(to, x.getState[i].words...)
+	}
+	return to
+}
+
+func (x *instance) setGlobals(from []uint64) {
+	for i := range x.setState {
+		a := &x.setState[i]
+		copy(a.words, from)
+		from = from[len(a.words):]
+		x.run(a)
+	}
+}
+
+// Take implements [dut.Instance].
+func (x *instance) Take() *dut.Trace {
+	t, m := &x.trace, x.device.code.module
+	t.Edges, t.Compares = t.Edges[:0], t.Compares[:0]
+	for i := range x.takeTrace {
+		x.run(&x.takeTrace[i])
+		t.Edges = append(t.Edges, x.takeTrace[i].words...)
+	}
+	hits := t.Edges[m.EdgeWords:]
+	for w, hit := range hits {
+		if hit != 0 {
+			x.compares(w, hit)
+		}
+	}
+	t.Edges = t.Edges[:m.EdgeWords]
+	return t
+}
+
+// compares reads the operands of the 32 sites of a word of hits.
+func (x *instance) compares(word int, hit uint64) {
+	const sites = 32
+	a := &x.operands[word]
+	x.run(a)
+	at := 0
+	for i := word * sites; i < min((word+1)*sites, len(x.device.code.module.Sites)); i++ {
+		s := &x.device.code.module.Sites[i]
+		c := dut.Compare{Site: i, A: int64(a.words[at]), B: s.B}
+		at++
+		if !s.Const {
+			c.B = int64(a.words[at])
+			at++
+		}
+		bits := hit >> (i % sites * 2)
+		c.False, c.True = bits&1 != 0, bits&2 != 0
+		if c.False || c.True {
+			x.trace.Compares = append(x.trace.Compares, c)
+		}
+	}
+}
+
+// Output implements [dut.Instance].
+func (x *instance) Output() (stdout, stderr []byte) { return x.stdout.take(), x.stderr.take() }
+
+// Fault implements [dut.Instance].
+func (x *instance) Fault() *dut.Fault { return x.fault }
+
+// Close implements [dut.Instance].
+func (x *instance) Close() error { return x.mod.Close(context.Background()) }

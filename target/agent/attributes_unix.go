@@ -1,8 +1,0 @@
-//go:build unix && !linux
-
-package agent
-
-import "syscall"
-
-// attributes make a child a group of its own.
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

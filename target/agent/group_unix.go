@@ -1,9 +1,0 @@
-//go:build unix
-
-package agent
-
-import "syscall"
-
-func terminate(pid int) { syscall.Kill(-pid, syscall.SIGTERM) }
-
-func killGroup(pid int) { syscall.Kill(-pid, syscall.SIGKILL) }
