@@ -126,7 +126,11 @@ func (d *decoder) together(s *section, c *Config) {
 }
 
 func (d *decoder) agent(n *doctree.Node, path string) Agent {
-	s := d.section(n, path, format().agent)
+	shape := *format().agent
+	if described(n) {
+		shape.Tag = "" // a system file says of what type it is
+	}
+	s := d.section(n, path, &shape)
 	a := Agent{At: n.Pos, Type: HTTP}
 	a.Type = s.word("type", HTTP)
 	a.Endpoint = s.expanded("endpoint", s.str("endpoint", ""))
@@ -200,7 +204,7 @@ func (d *decoder) own(s *section, a *Agent) {
 	if s.n == nil {
 		return
 	}
-	if a.System != "" && !slices.ContainsFunc([]string{"type", "endpoint", "command"}, func(key string) bool { return s.n.Get(key) != nil }) {
+	if a.System != "" && described(s.n) {
 		a.Type, a.SystemFile, a.System = System, a.System, ""
 		for i := range s.n.Members {
 			if m := &s.n.Members[i]; slices.Contains(describedElsewhere, m.Key.Text) {
@@ -210,6 +214,11 @@ func (d *decoder) own(s *section, a *Agent) {
 		return
 	}
 	d.fits(s, a)
+}
+
+// described reports whether a system file says how the agent is reached.
+func described(n *doctree.Node) bool {
+	return n.Get("system") != nil && n.Get("type") == nil && n.Get("endpoint") == nil && n.Get("command") == nil
 }
 
 // describedElsewhere are keys that a system file has words of its own for.
@@ -236,48 +245,14 @@ func (d *decoder) fits(s *section, a *Agent) {
 	if a.ResetFunction != "" && !strings.Contains(a.ResetFunction, ":") {
 		d.report(diag.Error, s.n.Get("reset_function").Pos, "endpoint", s.at("reset_function"), "such as my_agent:reset_state", "must be module:function, got %q", a.ResetFunction)
 	}
-	if a.ResetFunction != "" && !python {
-		d.doubt(s.n.Get("reset_function").Pos, "no-effect", s.at("reset_function"), "use reset_endpoint", "a function can reset Python agents alone; type is %s", a.Type)
-		a.ResetFunction = ""
-	}
 	if u := a.ResetEndpoint; u != "" && !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") && !(strings.HasPrefix(u, "/") && strings.HasPrefix(a.Endpoint, "http")) {
 		d.report(diag.Error, s.n.Get("reset_endpoint").Pos, "endpoint", s.at("reset_endpoint"), "a path such as /reset stands for one on the agent's own host", "must be an http or https address, got %q", u)
 	}
-	if n := s.n.Get("isolate"); n != nil && !python && (len(a.Argv) == 0 || a.Type == Command) {
+	if n := s.n.Get("isolate"); n != nil && !python && len(a.Argv) == 0 {
 		d.warn(n.Pos, "no-effect", s.at("isolate"), "", "is for an agent that Thresh keeps running between cases")
 	}
-	for _, key := range []string{"tools", "tool_registry", "python"} {
-		if n := s.n.Get(key); n != nil && !python {
-			d.warn(n.Pos, "no-effect", s.at(key), "", "is for types python and langchain; type is %s", a.Type)
-		}
-	}
-	if n := s.n.Get("tool"); n != nil && a.Type != MCP {
-		d.warn(n.Pos, "no-effect", s.at("tool"), "", "is for type mcp; type is %s", a.Type)
-	}
-	for _, key := range []string{"model", "system", "api_key"} {
-		if n := s.n.Get(key); n != nil && a.Type != OpenAI {
-			d.warn(n.Pos, "no-effect", s.at(key), "", "is for type openai; type is %s", a.Type)
-		}
-	}
-	templated := []string{HTTP, LangChain, Command, MCP}
-	for _, k := range []struct {
-		key   string
-		types []string
-	}{
-		{"method", []string{HTTP}}, {"request_template", templated}, {"response_path", []string{HTTP, Command}},
-		{"query_params", []string{HTTP}}, {"parse_structured_input", templated}, {"headers", []string{HTTP, OpenAI, MCP}},
-	} {
-		if n := s.n.Get(k.key); !n.IsNull() && !slices.Contains(k.types, a.Type) {
-			d.warn(n.Pos, "no-effect", s.at(k.key), "", "has no effect: type is %s, and it is for %s", a.Type, strings.Join(k.types, ", "))
-		}
-	}
-	if a.Type == Command || python {
-		if n := s.n.Get("ready"); n != nil {
-			d.warn(n.Pos, "no-effect", s.at("ready"), "", "is for agents behind an address; type is %s", a.Type)
-		}
-	}
-	if n := s.n.Get("command"); n != nil && python {
-		d.warn(n.Pos, "no-effect", s.at("command"), "", "is for agents that are programs; type is %s, whose object is loaded from endpoint", a.Type)
+	if n := s.n.Get("system"); n != nil && a.Type != OpenAI {
+		d.fail(n.Pos, "unknown-key", s.at("system"), "is not a key of type %s; it belongs to openai, and to an agent that a system file describes, without type, endpoint and command", a.Type)
 	}
 	d.gateways(s, a)
 	if len(a.Argv) == 0 {

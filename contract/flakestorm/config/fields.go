@@ -37,22 +37,28 @@ var format = sync.OnceValue(func() *shapes {
 	tagged := func(tag string, s *doctree.Shape) *doctree.Shape { s.Tag = tag; return s }
 	const milliseconds = ", in milliseconds"
 	s := &shapes{}
-	s.agent = shape("agent", "the agent under test, and how it is reached",
+	python, templated, kept := []string{Python, LangChain}, []string{HTTP, LangChain, Command, MCP}, []string{HTTP, OpenAI, MCP}
+	s.agent = tagged("type", shape("agent", "the agent under test, and how it is reached",
 		def("type", `"http"`, doctree.Word(HTTP, Python, LangChain, OpenAI, Command, MCP), "how it is reached"),
 		may("endpoint", doctree.Text(), "a URL, or module:attribute of type python or langchain"),
-		def("method", `"POST"`, doctree.Text(), "of the request: GET, POST, PUT, PATCH or DELETE"),
-		may("request_template", text, "the body of the request; {prompt} stands for the prompt"), may("response_path", text, "where the reply is, such as $.reply"),
-		may("query_params", pairs, "added to the URL"), def("parse_structured_input", "true", truth, "fields of a structured prompt fill the template"),
-		def("timeout", "30000", doctree.Integer(1000, 300000), "of a call"+milliseconds), may("headers", pairs, "of the request"),
-		may("reset_endpoint", text, "called before a case, so that it begins afresh"), may("reset_function", text, "the same for a Python agent: module:function"),
-		may("command", doctree.Text().OrElse(doctree.List(doctree.Text())).OrNull(), "how it is started, or called"), may("dir", text, "the folder in which it is started"),
-		may("env", pairs, "added to its environment"), may("ready", text, "a URL that answers once it is up"),
+		def("method", `"POST"`, doctree.Text(), "of the request: GET, POST, PUT, PATCH or DELETE", HTTP),
+		elsewhere(may("request_template", text, "the body of the request; {prompt} stands for the prompt", templated...)),
+		elsewhere(may("response_path", text, "where the reply is, such as $.reply", HTTP, Command)),
+		may("query_params", pairs, "added to the URL", HTTP),
+		def("parse_structured_input", "true", truth, "fields of a structured prompt fill the template", templated...),
+		def("timeout", "30000", doctree.Integer(1000, 300000), "of a call"+milliseconds), may("headers", pairs, "of the request", kept...),
+		may("reset_endpoint", text, "called before a case, so that it begins afresh"),
+		may("reset_function", text, "the same for a Python agent: module:function", python...),
+		may("command", doctree.Text().OrElse(doctree.List(doctree.Text())).OrNull(), "how it is started, or called", append(kept, Command)...),
+		may("dir", text, "the folder in which it is started"),
+		may("env", pairs, "added to its environment"), may("ready", text, "a URL that answers once it is up", kept...),
 		def("ready_timeout", "30000", whole(100, 600000), "how long it may take to be up"+milliseconds),
-		may("model", text, "of type openai: the model's name"), may("system", text, "of type openai: the system message"),
-		may("api_key", text, "of type openai: a variable as ${NAME}"), may("tools", texts, "of a Python agent: its tools, module:function"),
-		may("tool_registry", text, "of a Python agent: module:registry"), may("tool", text, "of type mcp: the tool that is called"),
-		may("python", text, "the interpreter of a Python agent"), may("isolate", truth.OrNull(), "a fresh process for every cell"),
-		may("tool_gateways", pairs, "tools by name with their addresses"), may("llm_gateway", text, "the address of the real LLM endpoint"))
+		may("model", text, "the model's name", OpenAI), may("system", text, "of type openai the system message; without type and endpoint a system file"),
+		may("api_key", text, "a variable as ${NAME}", OpenAI), may("tools", texts, "the agent's tools, module:function", python...),
+		may("tool_registry", text, "where its tools are registered: module:registry", python...), may("tool", text, "the tool that is called", MCP),
+		may("python", text, "the interpreter", python...), may("isolate", truth.OrNull(), "a fresh process for every cell", append(kept, python...)...),
+		may("tool_gateways", pairs, "tools by name with their addresses"), may("llm_gateway", text, "the address of the real LLM endpoint")))
+	s.agent.TagDefault = HTTP
 	s.model = shape("model", "the model that writes mutations, if it is asked to", def("provider", `"ollama"`, text, "ollama, openai, anthropic or google"),
 		def("name", `"qwen3:8b"`, doctree.Text(), "its name"), may("api_key", text, "a variable as ${NAME}"),
 		may("base_url", text, "its address; the provider's own if it is not given"), def("temperature", "0.8", number(0, 2), "how freely it writes"))
