@@ -26,6 +26,11 @@ func (e *CodedError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *CodedError) Unwrap() error { return e.Err }
 
+// ExitError is an exit code whose reason was told already.
+type ExitError int
+
+func (e ExitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
 // Refused formats an error of exit code 2.
 func Refused(format string, args ...any) error {
 	return &CodedError{Code: ExitRefused, Err: fmt.Errorf(format, args...)}

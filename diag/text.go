@@ -7,3 +7,13 @@ func FirstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return strings.TrimSuffix(line, "\r")
 }
+
+// Printable makes control characters harmless for a terminal; lines stay.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

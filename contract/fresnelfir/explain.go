@@ -9,9 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Explain tells a document in sentences, as Markdown. The diagnostics are those
+// explain tells a document in sentences, as Markdown. The diagnostics are those
 // of its compilation; with errors among them there is nothing to tell.
-func Explain(path string, data []byte) (string, diag.List) {
+func explain(path string, data []byte) (string, diag.List) {
 	d, list := ir.Load(path, data)
 	if d == nil {
 		return "", list

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -27,6 +28,27 @@ func (Contract) Detect(s campaign.Spec) bool { return bytes.HasPrefix(s.Data, []
 
 func (Contract) Starter(string) []campaign.File {
 	return []campaign.File{{Name: "words.md", Data: []byte(version + "\nlevel\nnoon\n")}}
+}
+
+// Commands adds thresh palindromes complete. It is optional.
+func (Contract) Commands() []campaign.Command {
+	var odd bool // flags live here: each command line has its own
+	return []campaign.Command{{Use: "palindromes", Summary: "tools for authors of palindromes", Commands: []campaign.Command{{
+		Use: "complete WORD...", Summary: "Make words read the same backwards", Least: 1, Most: -1,
+		Example: "  thresh palindromes complete lev --odd",
+		Flags:   func(fs campaign.Flags) { fs.BoolVar(&odd, "odd", false, "do not repeat the letter in the middle") },
+		Run: func(_ context.Context, d campaign.Desk, args []string) error {
+			for _, w := range args {
+				back := []rune(w)
+				slices.Reverse(back)
+				if odd && w != "" {
+					back = back[1:]
+				}
+				fmt.Fprintln(d.Out(), w+string(back))
+			}
+			return nil
+		},
+	}}}}
 }
 
 // Compile tells everything that is wrong with the document at once.

@@ -104,6 +104,9 @@ func TestVerbs(t *testing.T) {
 		{1, []string{"run", "--resume", "latest", "--quiet", "--cases", "4"}, "4 cases"},
 		{0, []string{"compare", "latest", "latest"}, "1 still failing"},
 		{0, []string{"gc", "--keep", "1"}, "removed 1 run"},
+		{0, []string{"palindromes", "complete", "lev", "no", "--odd"}, "level\nnon\n"},
+		{2, []string{"palindromes", "complete", "--od"}, "did you mean --odd?"},
+		{0, []string{"--help"}, "tools for authors of palindromes"},
 	} {
 		if out := h.run(x.code, x.args...); !strings.Contains(out, x.want) {
 			t.Errorf("%q does not say %q:\n%s", x.args, x.want, out)

@@ -45,9 +45,7 @@ func (s Stdio) color(tty bool) bool {
 }
 
 // exitError carries an exit code whose reason was told already.
-type exitError int
-
-func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+type exitError = diag.ExitError
 
 // Main runs one command line and returns the exit code of the process. The
 // contracts are there beside the built-in ones.
@@ -122,14 +120,7 @@ func tell(io Stdio, err error) {
 }
 
 // printable makes control characters harmless for a terminal; lines stay.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
+func printable(s string) string { return diag.Printable(s) }
 
 // usageError is a command line that cannot be understood.
 type usageError struct{ err error }
@@ -187,10 +178,11 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 		c.GroupID = "fleet"
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{a.fuzzspecCommand(), a.operatorCommand(), a.flakestormCommand(), a.fresnelfirCommand(), a.spectestCommand()} {
+	for _, c := range []*cobra.Command{a.fuzzspecCommand(), a.operatorCommand(), a.flakestormCommand(), a.spectestCommand()} {
 		c.GroupID = "contract"
 		root.AddCommand(c)
 	}
+	a.contractCommands(root)
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(helpCommand(root))
 	requireSubcommand(root)

@@ -1,63 +1,56 @@
-package cli
+package fresnelfir
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/contract/fresnelfir"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/report"
 )
 
-// fresnelfirCommand is the verbs that are special to FresnelFir IR.
-func (a *application) fresnelfirCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "fresnelfir",
-		Short: "FresnelFir IR: coverage of a run, protocols as a drawing, models in sentences",
+// Commands implements [campaign.Commander].
+func (k *Contract) Commands() []campaign.Command {
+	return []campaign.Command{{
+		Use:     "fresnelfir",
+		Summary: "FresnelFir IR: coverage of a run, protocols as a drawing, models in sentences",
 		Long: `The verbs that are special to FresnelFir IR. thresh run explores a model and its
 module; thresh check checks a model.`,
-	}
-	c.AddCommand(a.fresnelfirCoverage(), a.fresnelfirGraph(), a.fresnelfirExplain())
-	return c
+		Commands: []campaign.Command{coverageCommand(), k.graphCommand(), explainCommand()},
+	}}
 }
 
-func (a *application) fresnelfirExplain() *cobra.Command {
-	return &cobra.Command{
-		Use:   "explain MODEL",
-		Short: "Tell a model in sentences",
+func explainCommand() campaign.Command {
+	return campaign.Command{
+		Use:     "explain MODEL",
+		Summary: "Tell a model in sentences",
 		Long: `Explain prints a model as Markdown that people read: what there is, what happens in
 which order, what actions do, what must hold, and what is claimed of the module.
 
 Exit codes: 0 told, 2 the model was refused.`,
 		Example: `  thresh fresnelfir explain model.json`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			text, err := os.ReadFile(args[0])
+		Least:   1, Most: 1,
+		Run: func(_ context.Context, d campaign.Desk, args []string) error {
+			text, err := d.Settings().Read(args[0])
 			if err != nil {
 				return diag.Refused("reading the model: %w", err)
 			}
-			told, list := fresnelfir.Explain(args[0], text)
+			told, list := explain(args[0], text)
 			if list.HasErrors() {
 				return list
 			}
-			a.warn(list)
-			_, err = io.WriteString(a.io.Out, told)
+			d.Warn(list)
+			_, err = io.WriteString(d.Out(), told)
 			return err
 		},
 	}
 }
 
-func (a *application) fresnelfirCoverage() *cobra.Command {
-	var dir string
-	c := &cobra.Command{
-		Use:   "coverage [RUN]",
-		Short: "Show what a run has covered",
+func coverageCommand() campaign.Command {
+	return campaign.Command{
+		Use:     "coverage [RUN]",
+		Summary: "Show what a run has covered",
 		Long: `Coverage prints, of every FresnelFir campaign of a run, which calls, branches and
 inputs were reached, how often each property was put to the test, and what nothing
 can reach, with the reason.
@@ -65,9 +58,9 @@ can reach, with the reason.
 RUN is a run id, a unique beginning of one, "latest" (the default) or "latest~1".`,
 		Example: `  thresh fresnelfir coverage
   thresh fresnelfir coverage latest~1`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			list, err := a.explored(dir, first(args, "latest"))
+		Most: 1, Store: true,
+		Run: func(_ context.Context, d campaign.Desk, args []string) error {
+			list, err := exploredIn(d, latest(args))
 			if err != nil {
 				return err
 			}
@@ -75,17 +68,20 @@ RUN is a run id, a unique beginning of one, "latest" (the default) or "latest~1"
 				for _, e := range c.Exhibits {
 					switch {
 					case e.Matrix != nil:
-						printTable(a.io.Out, c.Name+": "+e.Title, pairTable(e.Matrix))
+						printTable(d.Out(), c.Name+": "+e.Title, pairTable(e.Matrix))
 					case e.Table != nil && e.Title != "Directives":
-						printTable(a.io.Out, c.Name+": "+e.Title, e.Table)
+						printTable(d.Out(), c.Name+": "+e.Title, e.Table)
 					}
 				}
 			}
 			return nil
 		},
 	}
-	registerStore(c, &dir)
-	return c
+}
+
+// latest is the run that is named, or the newest.
+func latest(args []string) string {
+	return append(args, "latest")[0]
 }
 
 // pairTable lists the pairs of a matrix that are to be covered.
@@ -108,14 +104,9 @@ func pairTable(m *campaign.Matrix) *campaign.Table {
 	return t
 }
 
-// explored are the campaigns of the contract in a stored run.
-func (a *application) explored(dir, run string) ([]campaign.CampaignRecord, error) {
-	st, err := a.app.ExistingStore(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer st.Close()
-	rec, err := st.Record(run)
+// exploredIn are the campaigns of the contract in a stored run.
+func exploredIn(d campaign.Desk, run string) ([]campaign.CampaignRecord, error) {
+	rec, err := d.Record(run)
 	if err != nil {
 		return nil, err
 	}
@@ -139,64 +130,64 @@ func printTable(w io.Writer, title string, t *campaign.Table) {
 			widths[i] = max(widths[i], len([]rune(cell)))
 		}
 	}
-	fmt.Fprintf(w, "%s\n", printable(title))
+	fmt.Fprintf(w, "%s\n", diag.Printable(title))
 	for _, row := range append([][]string{t.Columns}, t.Rows...) {
 		var line strings.Builder
 		for i, cell := range row {
-			line.WriteString("  " + printable(cell) + strings.Repeat(" ", widths[i]-len([]rune(cell))))
+			line.WriteString("  " + diag.Printable(cell) + strings.Repeat(" ", widths[i]-len([]rune(cell))))
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
 	fmt.Fprintln(w)
 }
 
-func (a *application) fresnelfirGraph() *cobra.Command {
-	var dir, format, out string
-	c := &cobra.Command{
-		Use:   "graph [RUN|MODEL]",
-		Short: "Draw the protocols, with hit counts",
+func (k *Contract) graphCommand() campaign.Command {
+	var format, out string
+	return campaign.Command{
+		Use:     "graph [RUN|MODEL]",
+		Summary: "Draw the protocols, with hit counts",
 		Long: `Graph draws the protocols of a run as they were walked, with how often each call was
 reached and each branch taken; of a model it draws them as they stand.
 
 The drawing is of the first campaign of the format. Formats: svg, dot (Graphviz).`,
 		Example: `  thresh fresnelfir graph -o protocols.svg
   thresh fresnelfir graph model.json --format dot | dot -Tpdf > protocols.pdf`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
+		Most: 1, Store: true,
+		Flags: func(fs campaign.Flags) {
+			fs.StringVar(&format, "format", "svg", "svg or dot")
+			fs.StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
+		},
+		Values: map[string][]string{"format": {"svg", "dot"}},
+		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
 			if format != "svg" && format != "dot" {
-				return usagef("--format must be svg or dot, got %q", format)
+				return diag.Refused("--format must be svg or dot, got %q", format)
 			}
-			e, err := a.protocolGraph(c.Context(), dir, first(args, "latest"))
+			e, err := k.protocolGraph(ctx, d, latest(args))
 			if err != nil {
 				return err
 			}
-			return a.output(out, func(w io.Writer) error {
+			return d.Write(out, func(w io.Writer) error {
 				if format == "dot" {
 					return writeDot(w, e.Graph)
 				}
-				return report.GraphSVG(w, e)
+				return d.Draw(w, e)
 			})
 		},
 	}
-	registerStore(c, &dir)
-	c.Flags().StringVar(&format, "format", "svg", "svg or dot")
-	c.Flags().StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"svg", "dot"}, cobra.ShellCompDirectiveNoFileComp))
-	return c
 }
 
 // protocolGraph is the graph of a run, or of a document if what names a file.
-func (a *application) protocolGraph(ctx context.Context, dir, what string) (*campaign.Exhibit, error) {
+func (k *Contract) protocolGraph(ctx context.Context, d campaign.Desk, what string) (*campaign.Exhibit, error) {
 	var list []campaign.Exhibit
-	if text, err := os.ReadFile(what); err == nil {
-		d, diags := a.only("fresnelfir")[0].Compile(ctx, campaign.Spec{Path: what, Data: text}, campaign.Settings{})
+	if text, err := d.Settings().Read(what); err == nil {
+		compiled, diags := k.Compile(ctx, campaign.Spec{Path: what, Data: text}, campaign.Settings{})
 		if diags.HasErrors() {
 			return nil, diags
 		}
-		s, _ := campaign.As[campaign.Summarizer[any]](d[0])
-		list = s.Summarize(d[0].Start(campaign.Facts{}))
+		s, _ := campaign.As[campaign.Summarizer[any]](compiled[0])
+		list = s.Summarize(compiled[0].Start(campaign.Facts{}))
 	} else {
-		runs, err := a.explored(dir, what)
+		runs, err := exploredIn(d, what)
 		if err != nil {
 			return nil, err
 		}
