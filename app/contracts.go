@@ -37,7 +37,7 @@ func builtin() []campaign.Contract {
 		fresnelfir.New(modules()).Systems(systems),
 		flakestorm.New(agents(systems)),
 		operator.New(python.OpenOperators, command.Open).Systems(systems),
-		spectest.New(spectest.Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient}),
+		spectest.New(spectest.Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient, Systems: systems}),
 		calls.New(systems),
 	}
 }

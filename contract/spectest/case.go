@@ -22,9 +22,10 @@ const (
 	typeTextFile = "text.file"
 	typeCLI      = "cli.run"
 	typeHTTP     = "api.http"
+	typeSystem   = "system.call" // an addition
 )
 
-func caseTypes() []string { return []string{typeHTTP, typeCLI, typeTextFile} }
+func caseTypes() []string { return []string{typeHTTP, typeCLI, typeSystem, typeTextFile} }
 
 // Case is one case of a document, compiled.
 type Case struct {
@@ -45,6 +46,7 @@ type Case struct {
 	text   *textFile
 	cli    *cliRun
 	http   *httpCall
+	system *systemCall
 	page   *page // of a page's transcripts
 	tree   *node // nil: nothing is asserted
 	limits speclang.Limits
@@ -132,7 +134,7 @@ func capabilities() []string {
 		"api.http", "assert.group.can", "assert.group.cannot", "assert.group.must",
 		"assert.op.contain", "assert.op.evaluate", "assert.op.exists", "assert.op.json_type", "assert.op.regex",
 		"assert_health.ah001", "assert_health.ah002", "assert_health.ah003", "assert_health.ah004", "assert_health.ah005",
-		"cli.run", "cli.run.command", "cli.run.python", "evaluate.spec_lang.v1", "requires.capabilities", "text.file",
+		"cli.run", "cli.run.command", "cli.run.python", "evaluate.spec_lang.v1", "requires.capabilities", "system.call", "text.file",
 	}
 }
 
@@ -153,6 +155,8 @@ func ownKeys(kind string) []string {
 		return []string{"argv", "exit_code"}
 	case typeHTTP:
 		return []string{"request"}
+	case typeSystem:
+		return []string{"arguments", "input", "operation"}
 	}
 	return nil
 }
@@ -169,7 +173,7 @@ func isTopKey(kind, key string) bool {
 
 // underHarness reports whether a key stands at the wrong level.
 func underHarness(key string) bool {
-	return slices.Contains([]string{"entrypoint", "env", "hook_after", "hook_before", "hook_kwargs", "spec_lang", "timeout_seconds"}, key)
+	return slices.Contains([]string{"entrypoint", "env", "hook_after", "hook_before", "hook_kwargs", "spec_lang", "system", "timeout_seconds"}, key)
 }
 
 // label names a case in messages and reports that need an id.

@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // Compile implements [campaign.Contract]. A document becomes one campaign, or
@@ -28,6 +29,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 		return nil, list
 	}
 	doc := readDocument(spec, &k.readers)
+	doc.systems.set, doc.systems.with = set, set.Get(optSystem, "")
 	doc.split()
 	c := k.campaign(doc, s)
 	list, more := c.chooseAll(ctx)
@@ -60,7 +62,11 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	if len(c.slots) == 0 {
 		return nil, list
 	}
-	c.id = campaign.Identity{Contract: k.Name(), Name: c.name, Digest: digest(spec.Data, set, doc.release)}
+	if doc.systems.with != "" && !doc.systems.used {
+		list = append(list, diag.Diagnostic{Code: "spectest.option", Level: diag.Warning, Pos: diag.Pos{File: spec.Path}, Path: "--" + optSystem,
+			Message: "has no effect: no case that is run is of type system.call"})
+	}
+	c.id = campaign.Identity{Contract: k.Name(), Name: c.name, Digest: digest(spec.Data, set, doc.systems.all(), doc.release)}
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
 
@@ -70,7 +76,7 @@ func (k *Contract) campaign(doc *document, s *settings) *Campaign {
 }
 
 // digest is over all that decides the cases and how they are judged.
-func digest(data []byte, set campaign.Settings, release func()) string {
+func digest(data []byte, set campaign.Settings, systems []*sut.Plan, release func()) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "spectest 1\x00%d\x00", len(data))
 	for _, piece := range pieces(data, release) {
@@ -78,6 +84,9 @@ func digest(data []byte, set campaign.Settings, release func()) string {
 	}
 	options, _ := json.Marshal(set.Options) // strings alone; keys sorted
 	h.Write(options)
+	for _, p := range systems {
+		fmt.Fprintf(h, "\x00system %s", p.Digest)
+	}
 	if set.Seed != nil {
 		fmt.Fprintf(h, "\x00seed %d", *set.Seed)
 	}
@@ -185,6 +194,7 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 			if !c.set.takes(c.name, c.written, x.c) {
 				continue
 			}
+			c.doc.systems.used = c.doc.systems.used || x.c.Type == typeSystem
 			list = append(list, x.warnings...)
 			if c.set.checking && !x.c.expectsSchema() {
 				list = append(list, x.faults...)

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/port/exchange"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/pyhost"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // Targets are what cases are run through.
@@ -20,6 +21,7 @@ type Targets struct {
 	Commands process.Opener       // command lines of cli.run
 	Python   pyhost.CommandOpener // module:function of cli.run
 	HTTP     exchange.Opener      // requests of api.http
+	Systems  sut.Opener           // calls of system.call
 }
 
 // Contract is the front door for Spec-Test v1.
@@ -54,7 +56,7 @@ func (*Contract) Summary() string {
 }
 
 // dataCase is how a case file in YAML or JSON says what it is.
-var dataCase = regexp.MustCompile(`(?m)(^|[{,]|^-)\s*["']?type["']?\s*:\s*["']?(text\.file|cli\.run|api\.http)\b`)
+var dataCase = regexp.MustCompile(`(?m)(^|[{,]|^-)\s*["']?type["']?\s*:\s*["']?(text\.file|cli\.run|api\.http|system\.call)\b`)
 
 // fenceLine is a line that can open a spec-test block.
 var fenceLine = regexp.MustCompile("(?mi)(```|~~~)[^`\n]*\\b(spec-test|contract-spec)\\b")

@@ -128,6 +128,8 @@ func (d *decoder) decode(n *doctree.Node) {
 		d.cliRun(n, harness)
 	case typeHTTP:
 		d.httpCall(n, harness)
+	case typeSystem:
+		d.systemCall(n, harness)
 	default:
 		return
 	}

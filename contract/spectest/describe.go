@@ -51,13 +51,13 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 		out = append(out, textExhibit("Steps that failed", steps, nil))
 	}
 	out = append(out, c.block(cs, r.Failure, o.Verdict))
-	for _, name := range []string{"request", "stdout", "stderr", "answer", changedNote, meanwhileNote} {
+	for _, name := range []string{"request", "call", "stdout", "stderr", "answer", changedNote, meanwhileNote} {
 		text := o.Attached(name)
 		if len(text) == 0 || name == r.Target && o.Attached("actual") != nil {
 			continue
 		}
 		title := map[string]string{
-			"stdout": "Standard output", "stderr": "Standard error", "answer": "Answer", "request": "Request",
+			"stdout": "Standard output", "stderr": "Standard error", "answer": "Answer", "request": "Request", "call": "Call",
 			changedNote:   "Changed in the folder that commands share, while the case ran",
 			meanwhileNote: "Changed in the folder that commands share, while the case and others ran",
 		}[name]

@@ -1,6 +1,6 @@
 // Package spectest is the front door for Spec-Test v1: Markdown documents that
 // hold fenced blocks of test cases, each with a type (text.file, cli.run,
-// api.http), what it is run on and a tree of assertions.
+// api.http, system.call), what it is run on and a tree of assertions.
 //
 // A document becomes one campaign whose cases are its block cases, in the order
 // of the document. Compile says everything that can be said without running;

@@ -33,6 +33,7 @@ type document struct {
 	transcripts []*Case
 	release     func()     // see [campaign.Spec]
 	readers     *sync.Pool // of *doctree.Reader
+	systems     plans
 }
 
 // entry is one case as it is written: a mapping, or the reason why there is none.

@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/port/exchange"
 	"github.com/thresh-dev/thresh/port/pyhost"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // executor runs cases on one lane. What a type of case needs is opened when the
@@ -32,6 +33,7 @@ type executor struct {
 	skipped  []string // blocks of the page that was run last that were not, with why
 	told     []string // what the host has said in earlier campaigns
 	http     exchange.Client
+	systems  map[*sut.Plan]sut.System
 }
 
 // maxEvidence is how much of each output a failing case keeps.
@@ -133,6 +135,8 @@ func (x *executor) tryOnce(ctx context.Context, c *Case) (*Failure, evidence, er
 		return x.runCLI(ctx, c)
 	case c.http != nil:
 		return x.call(ctx, c)
+	case c.system != nil:
+		return x.callSystem(ctx, c)
 	case c.page != nil:
 		_, skipped, f, err := x.runPage(ctx, c)
 		x.skipped = skipped
@@ -226,10 +230,14 @@ func (f *Failure) detail() string {
 
 // Notes says how cases were run.
 func (x *executor) Notes() []string {
-	if x.python != nil {
-		return slices.DeleteFunc(x.python.Notes(), func(n string) bool { return slices.Contains(x.told, n) })
+	var notes []string
+	for _, s := range x.systems {
+		notes = append(notes, s.Notes()...)
 	}
-	return nil
+	if slices.Sort(notes); x.python != nil {
+		return append(notes, slices.DeleteFunc(x.python.Notes(), func(n string) bool { return slices.Contains(x.told, n) })...)
+	}
+	return notes
 }
 
 // Close implements [campaign.Executor].
@@ -242,6 +250,9 @@ func (x *executor) Close() error {
 	}
 	if x.python != nil {
 		errs = append(errs, x.shelf.Put(x.pythonShelf(), x.python))
+	}
+	for _, s := range x.systems {
+		errs = append(errs, s.Close())
 	}
 	if x.http != nil {
 		errs = append(errs, x.http.Close())

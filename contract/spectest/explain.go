@@ -131,6 +131,8 @@ func (x *explanation) subject() {
 		fmt.Fprintf(x, ", which must end with %d\n", c.cli.exit)
 	case c.http != nil:
 		fmt.Fprintf(x, "  asks for %s %s\n", c.http.method, shown(c.http.url))
+	case c.system != nil:
+		fmt.Fprintf(x, "  calls %s\n", c.system)
 	}
 }
 

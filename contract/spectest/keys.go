@@ -17,12 +17,12 @@ type harnessKey struct {
 // timeout_seconds are additions to the contract.
 func harnessTable() []harnessKey {
 	command := []string{typeCLI}
-	sent := []string{typeHTTP, typeCLI}
+	sent := []string{typeHTTP, typeCLI, typeSystem}
 	return []harnessKey{
 		{"block_imports", command}, {"entrypoint", command}, {"env", command}, {"hook_after", command},
 		{"hook_before", command}, {"hook_kwargs", command}, {"isolate", command}, {"repeatable", sent},
 		{"setup_files", command}, {"spec_lang", caseTypes()}, {"stdin_isatty", command}, {"stdin_text", command},
-		{"stub_modules", command}, {"timeout_seconds", sent},
+		{"stub_modules", command}, {"system", []string{typeSystem}}, {"timeout_seconds", sent},
 	}
 }
 

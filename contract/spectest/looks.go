@@ -25,6 +25,14 @@ func (c *Campaign) Looks() []string {
 			seen[filepath.Join(p.dir, filepath.FromSlash(cs.http.url))] = true
 		case cs.cli != nil && cs.fault == nil && cs.skip == "":
 			x.programFiles(cs, seen)
+		case cs.system != nil && cs.system.plan != nil:
+			p := cs.system.plan
+			file, _, _ := strings.Cut(p.Entry, ":")
+			for _, word := range append([]string{file}, p.Command...) {
+				if full := filepath.Join(p.Dir, word); word != "" && !filepath.IsAbs(word) && isFile(full) {
+					seen[full] = true
+				}
+			}
 		}
 	}
 	var list []string
@@ -62,7 +70,7 @@ func (x *executor) programFiles(c *Case, seen map[string]bool) {
 		if !filepath.IsAbs(word) {
 			word = filepath.Join(x.cwd, word)
 		}
-		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+		if isFile(word) {
 			seen[word] = true
 		}
 	}
@@ -93,4 +101,9 @@ func (x *executor) moduleFiles(module string, seen map[string]bool) {
 // escapeGlob makes a path match itself alone.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

@@ -35,7 +35,7 @@ func play(t *testing.T, k contract, doc string, options map[string][]string) ([]
 		options = map[string][]string{}
 	}
 	write(t, "a.spec.md", []byte(doc))
-	camps, list := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, campaign.Settings{Options: options})
+	camps, list := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, ofFiles(options))
 	if list.HasErrors() {
 		t.Fatal(list)
 	}
@@ -61,6 +61,14 @@ func play(t *testing.T, k contract, doc string, options map[string][]string) ([]
 		}
 	}
 	return out, outcomes
+}
+
+// ofFiles are settings that read the files that documents name.
+func ofFiles(options map[string][]string) campaign.Settings {
+	return campaign.Settings{Options: options, Read: os.ReadFile, Digest: func(path string) (string, error) {
+		text, err := os.ReadFile(path)
+		return string(text), err
+	}}
 }
 
 func expect(t *testing.T, got []string, want ...string) {

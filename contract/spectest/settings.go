@@ -46,6 +46,7 @@ const (
 	optTimeout   = "cli-timeout"
 	optRedact    = "redact"
 	optLink      = "link"
+	optSystem    = "system"
 
 	// OptExpect judges cases by their expect metadata: what comes as expected
 	// holds. The conformance command sets it.
@@ -71,6 +72,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optTimeout, Default: "60", Usage: "`SECONDS` that a command may take"},
 		{Name: optRedact, Many: true, Usage: "in transcripts, what matches a regular expression may vary, `NAME=REGEX`; <NAME> stands for it"},
 		{Name: optLink, Many: true, Usage: "`PATH` that is linked into the folder of transcripts under its own name"},
+		{Name: optSystem, Usage: "what cases of type system.call call in place of harness.system: a system `FILE`"},
 		{Name: OptExpect, Bool: true, Usage: "judge cases by their expect metadata, as thresh spectest conformance does"},
 	}
 }

@@ -55,6 +55,8 @@ func targets(kind string) []string {
 		return []string{"stdout", "stderr", "stdout_path", "stdout_path_text"}
 	case typeHTTP:
 		return []string{"status", "headers", "body_text", "body_json"}
+	case typeSystem:
+		return []string{"status", "end", "value", "output", "events"}
 	}
 	return nil
 }
@@ -64,7 +66,8 @@ func targets(kind string) []string {
 func allowed(kind, target string) []string {
 	text := []string{"contain", "regex", "evaluate"}
 	switch {
-	case kind == typeTextFile, kind == typeHTTP && (target == "status" || target == "headers"):
+	case kind == typeTextFile, kind == typeHTTP && (target == "status" || target == "headers"),
+		kind == typeSystem && (target == "status" || target == "end"):
 		return text
 	case kind == typeCLI && target == "stdout_path":
 		return []string{"exists"}
@@ -78,7 +81,7 @@ func allowed(kind, target string) []string {
 // asserted: the case passes if it can be run.
 func (d *decoder) assertions(n *doctree.Node) {
 	if n == nil || !n.Truthy() {
-		if d.c.Type != typeCLI { // which looks at the exit code in any case
+		if d.c.Type != typeCLI && d.c.Type != typeSystem { // which look at how it ends in any case
 			d.warn(n, "asserts-nothing", "assert", "the case asserts nothing", "")
 		}
 		return
@@ -285,7 +288,7 @@ func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *no
 			return nil
 		}
 		p.value, p.plain = kind, true
-		if target != "body_json" {
+		if target != "body_json" && target != "value" && target != "events" {
 			subject = speclang.CallForm("json_parse", subject)
 		}
 		form = speclang.CallForm("json_type", subject, speclang.ScalarForm(speclang.StringValue(kind)))

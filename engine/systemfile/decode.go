@@ -62,11 +62,15 @@ func Decode(file string, text []byte) (*sut.Plan, diag.List) {
 		}
 		return nil, diag.List{{Code: codeSyntax, Pos: diag.Pos{File: file}, Message: err.Error()}}
 	}
-	d.tree = tree
+	d.line = tree.Line
 	for _, twice := range tree.Duplicates {
 		d.refuse(twice.Repeat, twice.Key, codeConflict, "", "must be given once, but it stands at line %d already", twice.First.Line)
 	}
-	p := d.plan(&tree.Root)
+	return d.decode(&tree.Root)
+}
+
+func (d *decoder) decode(root *doctree.Node) (*sut.Plan, diag.List) {
+	p := d.plan(root)
 	d.list.Sort()
 	if d.list.HasErrors() {
 		return nil, d.list
@@ -76,14 +80,15 @@ func Decode(file string, text []byte) (*sut.Plan, diag.List) {
 
 // decoder collects what is wrong.
 type decoder struct {
-	file string
-	tree *doctree.Document
-	list diag.List
+	file   string
+	line   func(int) string // the text of a line
+	within bool             // a mapping in another document
+	list   diag.List
 }
 
 func (d *decoder) refuse(at doctree.Pos, path, code, hint, format string, args ...any) {
 	d.list = append(d.list, diag.Diagnostic{Code: code, Pos: at.In(d.file), Path: path, Message: fmt.Sprintf(format, args...),
-		Hint: hint, Source: d.tree.Line(at.Line)})
+		Hint: hint, Source: d.line(at.Line)})
 }
 
 // fields checks that a value is a mapping without unknown keys.
@@ -203,8 +208,12 @@ func (d *decoder) variables(n *doctree.Node, path, text string) {
 
 // plan decodes the whole file.
 func (d *decoder) plan(root *doctree.Node) *sut.Plan {
+	top := doctree.Pos{Line: 1, Col: 1}
+	if d.within {
+		top = root.Pos
+	}
 	if root.Kind != doctree.Map {
-		d.refuse(doctree.Pos{Line: 1, Col: 1}, "", codeType, "", "must be a mapping, got %s", root.Kind)
+		d.refuse(top, "", codeType, "", "must be a mapping, got %s", root.Kind)
 		return nil
 	}
 	names := make([]string, len(keys))
@@ -212,15 +221,16 @@ func (d *decoder) plan(root *doctree.Node) *sut.Plan {
 		names[i] = k.name
 	}
 	d.fields(root, "", names...)
-	if n := root.Get("schema"); n == nil {
-		d.refuse(doctree.Pos{Line: 1, Col: 1}, "schema", codeMissing, "", "must be given: schema: %s", Schema)
+	if n := root.Get("schema"); n == nil && !d.within {
+		d.refuse(top, "schema", codeMissing, "", "must be given: schema: %s", Schema)
+	} else if n == nil {
 	} else if s := d.text(n, "schema"); s != "" && s != Schema {
 		d.refuse(n.Pos, "schema", codeValue, "", "must be %s, got %q", Schema, s)
 	}
 	p := &sut.Plan{Dir: filepath.Dir(d.file), Per: sut.PerWorker, Name: strings.TrimSuffix(filepath.Base(d.file), filepath.Ext(d.file))}
 	p.Name = strings.TrimSuffix(p.Name, ".system")
 	if n := root.Get("kind"); n == nil {
-		d.refuse(doctree.Pos{Line: 1, Col: 1}, "kind", codeMissing, "", "must be given: one of %s", strings.Join(kindWords(), ", "))
+		d.refuse(top, "kind", codeMissing, "", "must be given: one of %s", strings.Join(kindWords(), ", "))
 	} else {
 		p.Kind = sut.Kind(d.word(n, "kind", kindWords()...))
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -20,6 +21,20 @@ func Load(path string, read func(string) ([]byte, error), digest func(string) (s
 		return nil, diag.List{{Code: "system.unreadable", Pos: diag.Pos{File: path}, Message: "the system file cannot be read: " + err.Error()}}
 	}
 	p, list := Decode(path, text)
+	return complete(p, list, path, text, read, digest)
+}
+
+// Embedded reads a system that is a mapping in another document, text being that
+// mapping in a form that is equal for equal systems, and line a line of the
+// document. It need not name the schema.
+func Embedded(path string, n *doctree.Node, text []byte, line func(int) string, read func(string) ([]byte, error), digest func(string) (string, error)) (*sut.Plan, diag.List) {
+	d := &decoder{file: path, line: line, within: true}
+	p, list := d.decode(n)
+	return complete(p, list, path, text, read, digest)
+}
+
+// complete reads what a plan names, and makes its digest.
+func complete(p *sut.Plan, list diag.List, path string, text []byte, read func(string) ([]byte, error), digest func(string) (string, error)) (*sut.Plan, diag.List) {
 	if p == nil {
 		return nil, list
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh"
 )
 
-// Every kind takes the bytes of a FuzzSpec and the prompts of an agent's
-// document.
+// Every kind takes the bytes of a FuzzSpec, the prompts of an agent's document
+// and the input of a Spec-Test case.
 func TestFormatsByKinds(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("there is no python3")
@@ -55,7 +55,8 @@ golden_prompts: [how do I return a shoe]
 mutations: {count: 2, types: [noise]}
 invariants: [{type: latency, max_ms: 60000}]
 `)
-	for doc, further := range map[string]map[string]string{spec: fuzzed, prompts: prompted} {
+	cases := write("kinds.spec.md", "```yaml spec-test\nid: K\ntype: system.call\ninput: he\nassert: [{target: end, must: [{contain: [answered]}]}]\n```\n")
+	for doc, further := range map[string]map[string]string{spec: fuzzed, prompts: prompted, cases: fuzzed} {
 		for _, list := range []map[string]string{systems, further} {
 			for kind, file := range list {
 				rec, err := thresh.Run(t.Context(), thresh.Job{Paths: []string{doc}, Store: t.TempDir(), Workers: 1, Options: map[string][]string{"system": {file}}})

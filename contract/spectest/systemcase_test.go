@@ -1,0 +1,107 @@
+package spectest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// scripted is a system whose operations are named after how their calls end.
+type scripted struct{ calls, resets int }
+
+func (s *scripted) Operations() []sut.Operation {
+	return []sut.Operation{{Name: "answered", Arguments: []sut.Argument{{Name: "amount"}}}, {Name: "crashed"}, {Name: "refused"}, {Name: "unreachable"}}
+}
+func (s *scripted) Reset(context.Context) error { s.calls, s.resets = 0, s.resets+1; return nil }
+func (s *scripted) Notes() []string             { return nil }
+func (s *scripted) Close() error                { return nil }
+
+func (s *scripted) Call(_ context.Context, c sut.Call) (sut.Observation, error) {
+	s.calls++
+	args, _ := json.Marshal(c.Named)
+	o := sut.Observation{End: sut.End(c.Operation), Status: 200, Output: fmt.Appendf(nil, "call %d %s %q", s.calls, args, c.Positional),
+		Value: json.RawMessage(`{"n": 1}`), Events: []sut.Event{{Kind: "tool", Name: "charge"}}}
+	if o.End != sut.Answered {
+		o.Status, o.Why, o.Value = 500, "why", nil
+	}
+	return o, nil
+}
+
+func TestSystemCalls(t *testing.T) {
+	t.Chdir(t.TempDir())
+	k := newContract(nil)
+	system := &scripted{}
+	k.targets.Systems = func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) { return system, nil }
+	write(t, "s.system.yaml", []byte("schema: thresh.system.v1\nkind: mcp\nurl: http://localhost\n"))
+	call := func(id, operation, rest string) string {
+		return fmt.Sprintf("id: %s\ntype: system.call\nharness: {system: s.system.yaml}\noperation: %s\n%s\n", id, operation, rest)
+	}
+	got, outcomes := play(t, k, blockDocument(
+		call("SEES", "answered", `arguments: {amount: 3}
+assert:
+- {target: status, must: [{contain: ["200"]}, {evaluate: [[eq, [subject], 200]]}]}
+- {target: end, must: [{regex: ["^answered$"]}]}
+- {target: value, must: [{evaluate: [[eq, [get, [subject], n], 1]]}, {json_type: [dict]}]}
+- {target: output, must: [{contain: ["call 1 ", '"amount"']}]}
+- {target: events, must: [{json_type: [list]}, {evaluate: [[eq, [get, [get, [subject], 0], name], charge]]}]}`),
+		call("PLACES", "answered", "arguments: [7]\nassert: {target: output, must: [{contain: [call 1 null]}, {contain: ['\"7\"']}]}"),
+		call("WRONG", "answered", "assert: {target: value, must: [{evaluate: [[eq, [get, [subject], n], 2]]}]}"),
+		call("UNHEARD", "refused", "assert: {target: output, must: [{contain: [call]}]}"),
+		call("HEARD", "refused", "assert: {target: end, must: [{contain: [refused]}]}"),
+		call("CRASH", "crashed", ""),
+		call("STATUS", "crashed", `assert: {target: status, must: [{contain: ["500"]}]}`),
+		call("NAME", "crashd", ""),
+		call("ARGUMENT", "answered", "arguments: {amuont: 3}")), nil)
+	expect(t, got, "SEES pass", "PLACES pass", "WRONG fail assertion", "UNHEARD fail runtime", "HEARD pass",
+		"CRASH fail runtime", "STATUS pass", "NAME fail schema", "ARGUMENT fail schema")
+	for i, want := range map[int]string{3: "the call of refused refused: why", 7: "did you mean crashed?", 8: "did you mean amount?"} {
+		if !strings.Contains(outcomes[i].Title, want) {
+			t.Errorf("case %d: got %q, want %q in it", i, outcomes[i].Title, want)
+		}
+	}
+	if system.resets != len(got) {
+		t.Errorf("%d resets for %d cases", system.resets, len(got))
+	}
+}
+
+func TestSystemOfTheCommandLine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	doc := []byte(blockDocument("id: A\ntype: system.call\noperation: unreachable\n", "id: T\ntype: text.file\nassert: []\n"))
+	write(t, "s.yaml", []byte("schema: thresh.system.v1\nname: gone\nkind: mcp\nurl: http://localhost\n"))
+	write(t, "other.yaml", []byte("schema: thresh.system.v1\nname: other\nkind: mcp\nurl: http://localhost\n"))
+	k := newContract(nil)
+	k.targets.Systems = func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) { return &scripted{}, nil }
+	compile := func(options map[string][]string) *Campaign {
+		t.Helper()
+		camps, list := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: doc}, ofFiles(options))
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		if options["filter"] != nil && !strings.Contains(list.Error(), "--system: has no effect") {
+			t.Errorf("got %v", list)
+		}
+		c, _ := campaign.As[*Campaign](camps[0])
+		return c
+	}
+	one := compile(map[string][]string{"system": {"s.yaml"}})
+	if other := compile(map[string][]string{"system": {"other.yaml"}}); one.Identity() == other.Identity() {
+		t.Error("the system is not in the identity")
+	}
+	compile(map[string][]string{"system": {"s.yaml"}, "filter": {"type=text"}})
+	e, err := one.Open(t.Context(), campaign.Lane{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if _, err := e.Execute(t.Context(), &state{}, campaign.Case{}); err == nil || !strings.Contains(err.Error(), "the system gone is not reached") {
+		t.Errorf("got %v", err)
+	}
+	if campaign.IsFatal(err) {
+		t.Error("it ends the run")
+	}
+}
