@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/thresh-dev/thresh/campaign"
 )
 
 // texts holds the texts of a run's documents: on the heap as long as they are
@@ -26,7 +28,7 @@ type texts struct {
 
 const (
 	// MaxDocument bounds what is read as a document.
-	MaxDocument = 64 << 20
+	MaxDocument = campaign.MaxDocument
 	// sheetSize is how much of the file is mapped at a time: address space, of
 	// which no more is taken than is used.
 	sheetSize = MaxDocument

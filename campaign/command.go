@@ -40,6 +40,9 @@ type Command struct {
 	Commands []Command // what a group holds; it has no Run then
 }
 
+// MaxDocument bounds what is read as a document.
+const MaxDocument = 64 << 20
+
 // Flags takes the flags of a command, as *pflag.FlagSet does. A word in back
 // quotes in the usage names the value.
 type Flags interface {
@@ -69,6 +72,10 @@ type Desk interface {
 	Warn(diag.List)
 	// Settings are what documents are compiled with, and the options that were given.
 	Settings() Settings
+	// Open opens a file to read.
+	Open(file string) (io.ReadCloser, error)
+	// MakeFolder makes a folder, and those above it, unless it is there.
+	MakeFolder(dir string) error
 	// Write writes a file so that nobody sees a part of it; - is standard output.
 	Write(file string, write func(io.Writer) error) error
 	// Draw writes an exhibit that is a drawing, as SVG.

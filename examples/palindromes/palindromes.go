@@ -35,7 +35,7 @@ func (Contract) Commands() []campaign.Command {
 	var odd bool // flags live here: each command line has its own
 	return []campaign.Command{{Use: "palindromes", Summary: "tools for authors of palindromes", Commands: []campaign.Command{{
 		Use: "complete WORD...", Summary: "Make words read the same backwards", Least: 1, Most: -1,
-		Example: "  thresh palindromes complete lev --odd",
+		Example: "  thresh palindromes complete lev",
 		Flags:   func(fs campaign.Flags) { fs.BoolVar(&odd, "odd", false, "do not repeat the letter in the middle") },
 		Run: func(_ context.Context, d campaign.Desk, args []string) error {
 			for _, w := range args {

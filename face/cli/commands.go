@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ func (a *application) contractCommands(root *cobra.Command) {
 		for _, x := range of.Commands() {
 			c := a.contractCommand(k, x)
 			if slices.ContainsFunc(root.Commands(), func(there *cobra.Command) bool { return there.Name() == c.Name() }) {
-				fmt.Fprintf(a.io.Err, "warning: the command %s of contract %s is left out: there is one of that name\n", c.Name(), k.Name())
+				fmt.Fprintf(a.io.Err, "warning: the command %s of contract %s is skipped: there is one of that name\n", c.Name(), k.Name())
 				continue
 			}
 			if c.GroupID = "main"; c.Name() == k.Name() {
@@ -94,6 +95,15 @@ func (d *desk) Err() io.Writer              { return d.io.Err }
 func (d *desk) Warn(list diag.List)         { d.warn(list) }
 func (d *desk) Getenv(name string) string   { return d.io.Getenv(name) }
 func (d *desk) Settings() campaign.Settings { return d.bundle.Fill(d.flags.settings()) }
+
+func (d *desk) Open(file string) (io.ReadCloser, error) { return os.Open(file) }
+
+func (d *desk) MakeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return diag.Environment("making the folder %s: %s", dir, app.Reason(err))
+	}
+	return nil
+}
 
 func (d *desk) Write(file string, write func(io.Writer) error) error { return d.output(file, write) }
 

@@ -162,7 +162,7 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 	)
 	a := newApplication(io, contracts)
 	for _, c := range []*cobra.Command{
-		a.runCommand(), a.checkCommand(), a.mutateCommand(), a.demoCommand(), a.tryCommand(), a.initCommand(), a.schemaCommand(), a.systemCommand(),
+		a.runCommand(), a.checkCommand(), a.demoCommand(), a.tryCommand(), a.initCommand(), a.schemaCommand(), a.systemCommand(),
 	} {
 		c.GroupID = "main"
 		root.AddCommand(c)
@@ -178,7 +178,7 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 		c.GroupID = "fleet"
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{a.fuzzspecCommand(), a.operatorCommand(), a.flakestormCommand(), a.spectestCommand()} {
+	for _, c := range []*cobra.Command{a.fuzzspecCommand(), a.flakestormCommand(), a.spectestCommand()} {
 		c.GroupID = "contract"
 		root.AddCommand(c)
 	}

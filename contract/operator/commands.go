@@ -1,36 +1,32 @@
-package cli
+package operator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"github.com/thresh-dev/thresh/app"
-	"github.com/thresh-dev/thresh/contract/operator"
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
-	"github.com/thresh-dev/thresh/system/python"
 )
 
-// operatorCommand is the verbs that are special to the Operator Contract.
-func (a *application) operatorCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "operator",
-		Short: "Operator Contract v0.1: list, show and check operators, statistics",
+// Commands implements [campaign.Commander].
+func (k *Contract) Commands() []campaign.Command {
+	return []campaign.Command{{
+		Use:     "operator",
+		Summary: "Operator Contract v0.1: list, show and check operators, statistics",
 		Long: `The verbs that are special to the Operator Contract v0.1. thresh mutate makes
 children of prompts, and thresh run runs a campaign of them.`,
-	}
-	c.AddCommand(a.operatorList(), a.operatorShow(), a.operatorCheck(), a.operatorStats(), a.operatorSchema())
-	return c
+		Commands: []campaign.Command{k.listCommand(), k.showCommand(), k.checkCommand(), statsCommand(), schemaCommand()},
+	}, k.mutateCommand()}
 }
 
 // operatorSource says which operators a verb works with.
@@ -40,16 +36,16 @@ type operatorSource struct {
 	strict     bool
 }
 
-func (s *operatorSource) register(c *cobra.Command) {
-	c.Flags().StringArrayVar(&s.folders, "operators", nil, "further operators: every op_*.star and op_*.py in `FOLDER`, or a file; repeatable")
-	c.Flags().BoolVar(&s.noBuiltins, "no-builtins", false, "do not use the built-in operators")
-	c.Flags().BoolVar(&s.strict, "strict", false, "refuse plug-ins that give rise to warnings, and folders in which one is damaged")
+func (s *operatorSource) register(fs campaign.Flags) {
+	fs.StringArrayVar(&s.folders, "operators", nil, "further operators: every op_*.star and op_*.py in `FOLDER`, or a file; repeatable")
+	fs.BoolVar(&s.noBuiltins, "no-builtins", false, "do not use the built-in operators")
+	fs.BoolVar(&s.strict, "strict", false, "refuse plug-ins that give rise to warnings, and folders in which one is damaged")
 }
 
 // registry loads the operators that the filter names; what is wrong with a
 // plug-in is an error or, in a folder with others, a warning that is shown.
-func (a *application) registry(ctx context.Context, s *operatorSource, f mutator.Filter) (*mutator.Registry, *operator.Plugins, error) {
-	r, plugins, list := loadOperators(ctx, s, f)
+func (k *Contract) registry(ctx context.Context, d campaign.Desk, s *operatorSource, f mutator.Filter) (*mutator.Registry, *Plugins, error) {
+	r, plugins, list := k.loadOperators(ctx, d, s, f)
 	switch {
 	case list.HasErrors() || s.strict && len(list) > 0:
 		return nil, nil, list
@@ -58,20 +54,20 @@ func (a *application) registry(ctx context.Context, s *operatorSource, f mutator
 	case len(r.Entries()) == 0:
 		return nil, nil, diag.WithHint(diag.Refused("there are no operators"), "--operators names some")
 	}
-	a.warn(list)
+	d.Warn(list)
 	return r, plugins, nil
 }
 
 // loadOperators loads the operators that the filter names and that can be used;
 // the list is all that is wrong with the others.
-func loadOperators(ctx context.Context, s *operatorSource, f mutator.Filter) (*mutator.Registry, *operator.Plugins, diag.List) {
-	b := app.NewBundle()
-	plugins := operator.LoadWanted(ctx, s.folders, operator.Disk{Read: b.Read, List: b.List}, python.OpenOperators, f.Named)
+func (k *Contract) loadOperators(ctx context.Context, d campaign.Desk, s *operatorSource, f mutator.Filter) (*mutator.Registry, *Plugins, diag.List) {
+	set := d.Settings()
+	plugins := LoadWanted(ctx, s.folders, Disk{Read: set.Read, List: set.List}, k.python, f.Named)
 	var entries []mutator.Entry
 	if !s.noBuiltins {
 		entries = mutator.Builtins()
 	}
-	r, twice := mutator.NewRegistry(operator.Settled(append(entries, plugins.Entries...), f))
+	r, twice := mutator.NewRegistry(Settled(append(entries, plugins.Entries...), f))
 	return r, plugins, append(plugins.Spared(), twice...)
 }
 
@@ -81,16 +77,16 @@ type operatorFilter struct {
 	include, exclude         []string
 }
 
-func (f *operatorFilter) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.bucket, "bucket", "", "those for a `BUCKET`: a concept, LLM06:2025, or a name such as LLM01_PROMPT_INJECTION")
-	c.Flags().StringVar(&f.surface, "surface", "", "those for a `SURFACE`, such as RAG_CONTEXT")
-	c.Flags().StringVar(&f.riskMax, "risk-max", "", "those of at most this `RISK`: LOW, MEDIUM or HIGH")
-	c.Flags().StringArrayVar(&f.include, "include", nil, "those whose id matches a `PATTERN`, such as 'op_enc_*'; repeatable")
-	c.Flags().StringArrayVar(&f.exclude, "exclude", nil, "but not those whose id matches a `PATTERN`; repeatable")
+func (f *operatorFilter) register(fs campaign.Flags) {
+	fs.StringVar(&f.bucket, "bucket", "", "those for a `BUCKET`: a concept, LLM06:2025, or a name such as LLM01_PROMPT_INJECTION")
+	fs.StringVar(&f.surface, "surface", "", "those for a `SURFACE`, such as RAG_CONTEXT")
+	fs.StringVar(&f.riskMax, "risk-max", "", "those of at most this `RISK`: LOW, MEDIUM or HIGH")
+	fs.StringArrayVar(&f.include, "include", nil, "those whose id matches a `PATTERN`, such as 'op_enc_*'; repeatable")
+	fs.StringArrayVar(&f.exclude, "exclude", nil, "but not those whose id matches a `PATTERN`; repeatable")
 }
 
-// filter reads the flags; the buckets' warnings are shown.
-func (a *application) filter(f *operatorFilter) (mutator.Filter, error) {
+// filter is what the flags say; the buckets' warnings are shown.
+func (f *operatorFilter) filter(d campaign.Desk) (mutator.Filter, error) {
 	out := mutator.Filter{Include: f.include, Exclude: f.exclude, Controls: true}
 	var list diag.List
 	if f.bucket != "" {
@@ -106,18 +102,18 @@ func (a *application) filter(f *operatorFilter) (mutator.Filter, error) {
 	if f.riskMax != "" {
 		out.RiskMax = textop.Risk(strings.ToUpper(f.riskMax))
 		if out.RiskMax.Rank() <= 0 {
-			return out, usagef("--risk-max must be LOW, MEDIUM or HIGH, got %q", f.riskMax)
+			return out, diag.Refused("--risk-max must be LOW, MEDIUM or HIGH, got %q", f.riskMax)
 		}
 	}
 	for _, p := range slices.Concat(f.include, f.exclude) {
 		if _, err := filepath.Match(p, ""); err != nil {
-			return out, usagef("%q is no pattern: * stands for any letters, ? for one, [a-z] for one of them", p)
+			return out, diag.Refused("%q is no pattern: * stands for any letters, ? for one, [a-z] for one of them", p)
 		}
 	}
 	if list.HasErrors() {
 		return out, list
 	}
-	a.warn(list)
+	d.Warn(list)
 	return out, nil
 }
 
@@ -129,23 +125,22 @@ func onFlag(flag string, list diag.List) diag.List {
 	return list
 }
 
-func (a *application) operatorList() *cobra.Command {
+func (k *Contract) listCommand() campaign.Command {
 	var src operatorSource
 	var f operatorFilter
 	var asJSON bool
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List operators by bucket, surface and risk",
+	c := campaign.Command{
+		Use:     "list",
+		Summary: "List operators by bucket, surface and risk",
 		Example: `  thresh operator list --bucket prompt-injection --surface RAG_CONTEXT
   thresh operator list --bucket LLM06:2023 --risk-max MEDIUM
   thresh operator list --operators my-operators --no-builtins`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			filter, err := a.filter(&f)
+		Run: func(ctx context.Context, d campaign.Desk, _ []string) error {
+			filter, err := f.filter(d)
 			if err != nil {
 				return err
 			}
-			r, _, err := a.registry(c.Context(), &src, filter)
+			r, _, err := k.registry(ctx, d, &src, filter)
 			if err != nil {
 				return err
 			}
@@ -154,28 +149,30 @@ func (a *application) operatorList() *cobra.Command {
 				list = append(list, r.Entries()[i])
 			}
 			if asJSON {
-				return a.operatorsJSON(list)
+				return operatorsJSON(d, list)
 			}
 			if len(list) == 0 {
-				fmt.Fprintln(a.io.Err, "no operator passes")
+				fmt.Fprintln(d.Err(), "no operator passes")
 				return nil
 			}
-			return a.operatorTable(list)
+			return operatorTable(d, list)
 		},
 	}
-	f.register(c)
-	src.register(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags = func(fs campaign.Flags) {
+		f.register(fs)
+		src.register(fs)
+		fs.BoolVar(&asJSON, "json", false, "one JSON object a line")
+	}
 	return c
 }
 
-func (a *application) operatorTable(list []mutator.Entry) error {
-	w := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
+func operatorTable(d campaign.Desk, list []mutator.Entry) error {
+	w := tabwriter.NewWriter(d.Out(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "OPERATOR\tRISK\tSURFACES\tBUCKETS")
 	for _, e := range list {
 		var buckets []string
 		for _, b := range e.Meta.Buckets {
-			buckets = append(buckets, operator.BucketLabel(b))
+			buckets = append(buckets, BucketLabel(b))
 		}
 		var surfaces []string
 		for _, s := range e.Meta.Surfaces {
@@ -238,8 +235,8 @@ func recordOf(e mutator.Entry) operatorRecord {
 	return r
 }
 
-func (a *application) operatorsJSON(list []mutator.Entry) error {
-	enc := json.NewEncoder(a.io.Out)
+func operatorsJSON(d campaign.Desk, list []mutator.Entry) error {
+	enc := json.NewEncoder(d.Out())
 	enc.SetEscapeHTML(false)
 	for _, e := range list {
 		if err := enc.Encode(recordOf(e)); err != nil {
@@ -249,16 +246,16 @@ func (a *application) operatorsJSON(list []mutator.Entry) error {
 	return nil
 }
 
-func (a *application) operatorShow() *cobra.Command {
+func (k *Contract) showCommand() campaign.Command {
 	var src operatorSource
 	var asJSON bool
-	c := &cobra.Command{
+	c := campaign.Command{
 		Use:     "show ID",
-		Short:   "Show all that is known of an operator",
+		Summary: "Show all that is known of an operator",
 		Example: `  thresh operator show op_enc_base64`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			r, _, err := a.registry(c.Context(), &src, mutator.Filter{})
+		Least:   1, Most: 1,
+		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
+			r, _, err := k.registry(ctx, d, &src, mutator.Filter{})
 			if err != nil {
 				return err
 			}
@@ -267,13 +264,15 @@ func (a *application) operatorShow() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return a.operatorsJSON([]mutator.Entry{e})
+				return operatorsJSON(d, []mutator.Entry{e})
 			}
-			return a.showOperator(recordOf(e), e.Meta)
+			return showOperator(d, recordOf(e), e.Meta)
 		},
 	}
-	src.register(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
+	c.Flags = func(fs campaign.Flags) {
+		src.register(fs)
+		fs.BoolVar(&asJSON, "json", false, "one JSON object")
+	}
 	return c
 }
 
@@ -290,11 +289,11 @@ func entryOf(r *mutator.Registry, id string) (mutator.Entry, error) {
 	return mutator.Entry{}, diag.WithHint(err, "thresh operator list shows all")
 }
 
-func (a *application) showOperator(r operatorRecord, m *textop.Meta) error {
-	w := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
+func showOperator(d campaign.Desk, r operatorRecord, m *textop.Meta) error {
+	w := tabwriter.NewWriter(d.Out(), 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, printable(value))
+			fmt.Fprintf(w, "%s\t%s\n", name, diag.Printable(value))
 		}
 	}
 	row("operator", r.ID)
@@ -341,50 +340,49 @@ func (a *application) showOperator(r operatorRecord, m *textop.Meta) error {
 	return nil
 }
 
-func (a *application) operatorSchema() *cobra.Command {
-	return &cobra.Command{
+func schemaCommand() campaign.Command {
+	return campaign.Command{
 		Use:     "schema",
-		Short:   "Print the JSON Schema of a campaign's document",
+		Summary: "Print the JSON Schema of a campaign's document",
 		Example: `  thresh operator schema > operators.schema.json`,
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := a.io.Out.Write(operator.Schema())
+		Run: func(ctx context.Context, d campaign.Desk, _ []string) error {
+			_, err := d.Out().Write(Schema())
 			return err
 		},
 	}
 }
 
-func (a *application) operatorStats() *cobra.Command {
+func statsCommand() campaign.Command {
 	var out, base string
-	c := &cobra.Command{
-		Use:   "stats VERDICTS...",
-		Short: "Count verdicts by bucket and operator, as a statistics file",
+	c := campaign.Command{
+		Use:     "stats VERDICTS...",
+		Summary: "Count verdicts by bucket and operator, as a statistics file",
 		Long: `Stats reads verdicts as lines of JSON (bucket_id, op_id or mutation_trace, verdict,
 oracle_score) and writes a file of operator_stats_by_bucket.v0.1, which a
 learning policy can begin with. A verdict on a child counts for every operator
 that had a part in it.`,
 		Example: `  thresh operator stats verdicts.jsonl --out stats.json`,
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Least:   1, Most: -1,
+		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
 			stats := new(mutator.Stats)
 			if base != "" {
-				data, err := os.ReadFile(base)
+				data, err := d.Settings().Read(base)
 				if err == nil {
 					stats, err = mutator.DecodeStats(data)
 				}
 				if err != nil {
-					return diag.Refused("%s: %s", base, app.Reason(err))
+					return diag.Refused("%s: %s", base, cause(err))
 				}
 			}
 			now := epoch(time.Now())
 			var list diag.List
 			for _, path := range args {
-				data, err := os.ReadFile(path)
+				data, err := d.Settings().Read(path)
 				if err != nil {
-					list = append(list, diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: path}, Message: app.Reason(err)})
+					list = append(list, diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: path}, Message: cause(err)})
 					continue
 				}
-				verdicts, found := operator.DecodeVerdicts(path, data)
+				verdicts, found := DecodeVerdicts(path, data)
 				list = append(list, found...)
 				for _, v := range verdicts {
 					for _, op := range v.Operators {
@@ -399,24 +397,27 @@ that had a part in it.`,
 			if list.HasErrors() {
 				return list
 			}
-			a.warn(list)
+			d.Warn(list)
 			text, err := stats.Encode(now)
 			if err != nil {
 				return err
 			}
-			if out != "" && out != "-" {
-				if err := app.WriteWhole(out, text, 0o644); err != nil {
-					return diag.Environment("writing %s: %w", out, err)
-				}
-				return nil
-			}
-			_, err = a.io.Out.Write(text)
-			return err
+			return d.Write(cmp.Or(out, "-"), bytesTo(text))
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "write to `FILE` in place of standard output")
-	c.Flags().StringVar(&base, "add-to", "", "begin with the counts of a statistics `FILE`")
+	c.Flags = func(fs campaign.Flags) {
+		fs.StringVar(&out, "out", "", "write to `FILE` in place of standard output")
+		fs.StringVar(&base, "add-to", "", "begin with the counts of a statistics `FILE`")
+	}
 	return c
+}
+
+// bytesTo writes a text.
+func bytesTo(text []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}
 }
 
 func epoch(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

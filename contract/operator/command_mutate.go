@@ -1,19 +1,16 @@
-package cli
+package operator
 
 import (
 	"context"
 	"fmt"
 	"io"
 	"math/big"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/thresh-dev/thresh/app"
-	"github.com/thresh-dev/thresh/contract/operator"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/operator/childfile"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
@@ -44,13 +41,15 @@ type mutateFlags struct {
 	op       string
 	testcase string
 	context  string
+
+	given func(flag string) bool
 }
 
-func (a *application) mutateCommand() *cobra.Command {
+func (k *Contract) mutateCommand() campaign.Command {
 	var f mutateFlags
-	c := &cobra.Command{
-		Use:   "mutate",
-		Short: "Make variants of prompts: seeds in, children out, as lines of JSON",
+	c := campaign.Command{
+		Use:     "mutate",
+		Summary: "Make variants of prompts: seeds in, children out, as lines of JSON",
 		Long: `Mutate reads seeds (lines of JSON, CSV, or lines of text), and writes children as
 lines of JSON, each with the trace of what made it. It reads standard input and
 writes standard output unless told otherwise, in memory that does not grow with
@@ -68,58 +67,59 @@ environment failed.`,
 		Example: `  thresh mutate -n 20 --strength 1-3 < seeds.jsonl > children.jsonl
   thresh mutate --in seeds.csv --out children.jsonl --resume --bucket LLM01_PROMPT_INJECTION
   echo "Keep the key to yourself." | thresh mutate --op op_enc_base64 --strength 2 --seed-base 1 --testcase-id t:0`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Run: func(ctx context.Context, d campaign.Desk, _ []string) error {
 			if f.op != "" {
-				return a.mutateOnce(c, &f)
+				return k.mutateOnce(ctx, d, &f)
 			}
 			for _, name := range []string{"testcase-id", "ctx"} {
-				if c.Flags().Changed(name) {
-					return usagef("--%s needs --op; a stream gives every child its own id", name)
+				if f.given(name) {
+					return diag.Refused("--%s needs --op; a stream gives every child its own id", name)
 				}
 			}
-			return a.mutateStream(c.Context(), &f)
+			return k.mutateStream(ctx, d, &f)
 		},
 	}
-	fs := c.Flags()
-	fs.SortFlags = false
-	fs.StringArrayVar(&f.in, "in", nil, "read seeds from `FILE` in place of standard input; repeatable")
-	fs.StringVar(&f.format, "format", "", "form of the seeds: jsonl, csv or lines; otherwise the file's name and its beginning say")
-	fs.StringVar(&f.out, "out", "", "write children to `FILE` in place of standard output")
-	fs.BoolVar(&f.resume, "resume", false, "go on where --out ends")
-	fs.Int64VarP(&f.children, "children", "n", 10, "children wanted for each seed")
-	fs.IntVarP(&f.steps, "steps", "k", 1, "operators applied to a child, one after the other")
-	fs.StringVar(&f.strength, "strength", "2", "strength of operators, `N` or LEAST-MOST, drawn for every child")
-	fs.StringVar(&f.seedBase, "seed-base", strconv.Itoa(mutator.DefaultSeedBase), "`INTEGER` that, with its testcase_id, decides a child")
-	fs.StringVar(&f.rule, "rng-rule", string(textop.RuleContract), "how the two become a seed: contract (32 bits) or wide (64 bits)")
-	f.operatorFilter.register(c)
-	f.operatorSource.register(c)
-	fs.StringVar(&f.policy, "policy", string(mutator.Uniform), "how operators are chosen: uniform, round-robin, or ucb1 and exp3 by --stats")
-	fs.StringVar(&f.stats, "stats", "", "statistics `FILE` that ucb1 and exp3 choose by; thresh operator stats makes it")
-	fs.StringVar(&f.partners, "partners", "", "seeds of `FILE` are what operators that cross two texts cross with; without it they are skipped")
-	fs.IntVar(&f.maxChars, "max-chars", 0, "longest child, in code points (0: 8000, or twice the seed if that is more)")
-	fs.BoolVar(&f.controls, "keep-controls", false, "keep control characters, and choose operators that work by them")
-	fs.BoolVar(&f.trim, "trim-trailing", false, "remove blanks at the ends of the seeds' lines")
-	fs.StringVar(&f.duplicates, "duplicates", string(operator.RejectExact), "children of a seed that are replaced by others: exact (equal), near (almost equal too), keep (none)")
-	fs.BoolVar(&f.all, "all", false, "write children that were SKIPPED, INVALID or duplicates as well")
-	fs.StringVar(&f.op, "op", "", "apply the operator `ID` once to the text on standard input")
-	fs.StringVar(&f.testcase, "testcase-id", "stdin:0", "with --op: the `ID` that, with --seed-base, decides the result")
-	fs.StringVar(&f.context, "ctx", "", "with --op: the context as a `JSON` object")
+	c.Flags = func(fs campaign.Flags) {
+		f.given = fs.Changed
+		fs.StringArrayVar(&f.in, "in", nil, "read seeds from `FILE` in place of standard input; repeatable")
+		fs.StringVar(&f.format, "format", "", "form of the seeds: jsonl, csv or lines; otherwise the file's name and its beginning say")
+		fs.StringVar(&f.out, "out", "", "write children to `FILE` in place of standard output")
+		fs.BoolVar(&f.resume, "resume", false, "go on where --out ends")
+		fs.Int64VarP(&f.children, "children", "n", 10, "children wanted for each seed")
+		fs.IntVarP(&f.steps, "steps", "k", 1, "operators applied to a child, one after the other")
+		fs.StringVar(&f.strength, "strength", "2", "strength of operators, `N` or LEAST-MOST, drawn for every child")
+		fs.StringVar(&f.seedBase, "seed-base", strconv.Itoa(mutator.DefaultSeedBase), "`INTEGER` that, with its testcase_id, decides a child")
+		fs.StringVar(&f.rule, "rng-rule", string(textop.RuleContract), "how the two become a seed: contract (32 bits) or wide (64 bits)")
+		f.operatorFilter.register(fs)
+		f.operatorSource.register(fs)
+		fs.StringVar(&f.policy, "policy", string(mutator.Uniform), "how operators are chosen: uniform, round-robin, or ucb1 and exp3 by --stats")
+		fs.StringVar(&f.stats, "stats", "", "statistics `FILE` that ucb1 and exp3 choose by; thresh operator stats makes it")
+		fs.StringVar(&f.partners, "partners", "", "seeds of `FILE` are what operators that cross two texts cross with; without it they are skipped")
+		fs.IntVar(&f.maxChars, "max-chars", 0, "longest child, in code points (0: 8000, or twice the seed if that is more)")
+		fs.BoolVar(&f.controls, "keep-controls", false, "keep control characters, and choose operators that work by them")
+		fs.BoolVar(&f.trim, "trim-trailing", false, "remove blanks at the ends of the seeds' lines")
+		fs.StringVar(&f.duplicates, "duplicates", string(RejectExact), "children of a seed that are replaced by others: exact (equal), near (almost equal too), keep (none)")
+		fs.BoolVar(&f.all, "all", false, "write children that were SKIPPED, INVALID or duplicates as well")
+		fs.StringVar(&f.op, "op", "", "apply the operator `ID` once to the text on standard input")
+		fs.StringVar(&f.testcase, "testcase-id", "stdin:0", "with --op: the `ID` that, with --seed-base, decides the result")
+		fs.StringVar(&f.context, "ctx", "", "with --op: the context as a `JSON` object")
+	}
+	c.Declared = true
 	return c
 }
 
 // mutator makes what the flags say.
-func (a *application) mutator(ctx context.Context, f *mutateFlags) (*mutator.Mutator, *operator.Plugins, error) {
+func (k *Contract) mutator(ctx context.Context, d campaign.Desk, f *mutateFlags) (*mutator.Mutator, *Plugins, error) {
 	cfg := mutator.Config{Steps: f.steps, Redraws: 3, Constraints: textop.Constraints{MaxChars: f.maxChars, KeepControls: f.controls, TrimTrailing: f.trim}}
 	switch {
 	case f.children < 1:
-		return nil, nil, usagef("--children must be at least 1, got %d", f.children)
+		return nil, nil, diag.Refused("--children must be at least 1, got %d", f.children)
 	case f.steps < 1 || f.steps > 16:
-		return nil, nil, usagef("--steps must be from 1 to 16, got %d", f.steps)
+		return nil, nil, diag.Refused("--steps must be from 1 to 16, got %d", f.steps)
 	case f.maxChars < 0:
-		return nil, nil, usagef("--max-chars must not be negative, got %d", f.maxChars)
+		return nil, nil, diag.Refused("--max-chars must not be negative, got %d", f.maxChars)
 	case f.resume && (f.out == "" || f.out == "-"):
-		return nil, nil, usagef("--resume continues a file: give --out FILE")
+		return nil, nil, diag.Refused("--resume continues a file: give --out FILE")
 	}
 	var err error
 	if cfg.Strength, err = parseStrength(f.strength); err != nil {
@@ -129,40 +129,40 @@ func (a *application) mutator(ctx context.Context, f *mutateFlags) (*mutator.Mut
 		return nil, nil, err
 	}
 	if cfg.Policy, err = mutator.ParsePolicy(f.policy); err != nil || cfg.Policy == mutator.Weighted {
-		return nil, nil, usagef("--policy must be uniform, round-robin, ucb1 or exp3, got %q", f.policy)
+		return nil, nil, diag.Refused("--policy must be uniform, round-robin, ucb1 or exp3, got %q", f.policy)
 	}
 	for name, v := range map[string]struct {
 		given string
 		known []string
 	}{
-		"duplicates": {f.duplicates, []string{string(operator.RejectExact), string(operator.RejectNear), string(operator.KeepDuplicates)}},
-		"format":     {f.format, []string{"", string(operator.JSONL), string(operator.CSV), string(operator.Lines)}},
+		"duplicates": {f.duplicates, []string{string(RejectExact), string(RejectNear), string(KeepDuplicates)}},
+		"format":     {f.format, []string{"", string(JSONL), string(CSV), string(Lines)}},
 	} {
 		if !slices.Contains(v.known, v.given) {
-			return nil, nil, usagef("--%s must be one of %s, got %q", name, strings.TrimPrefix(strings.Join(v.known, ", "), ", "), v.given)
+			return nil, nil, diag.Refused("--%s must be one of %s, got %q", name, strings.TrimPrefix(strings.Join(v.known, ", "), ", "), v.given)
 		}
 	}
-	if cfg.Filter, err = a.filter(&f.operatorFilter); err != nil {
+	if cfg.Filter, err = f.operatorFilter.filter(d); err != nil {
 		return nil, nil, err
 	}
 	cfg.Filter.Controls = false
-	r, plugins, err := a.registry(ctx, &f.operatorSource, cfg.Filter)
+	r, plugins, err := k.registry(ctx, d, &f.operatorSource, cfg.Filter)
 	if err != nil {
 		return nil, nil, err
 	}
-	if cfg.Partners, err = partnersOf(f); err != nil {
+	if cfg.Partners, err = partnersOf(d, f); err != nil {
 		return nil, nil, err
 	}
 	m := mutator.New(r, cfg)
 	switch {
 	case cfg.Policy.Learns() && f.stats == "":
-		return nil, nil, diag.WithHint(usagef("--policy %s learns from verdicts: give --stats FILE", f.policy), "thresh operator stats makes the file; thresh run learns by itself, between rounds")
+		return nil, nil, diag.WithHint(diag.Refused("--policy %s learns from verdicts: give --stats FILE", f.policy), "thresh operator stats makes the file; thresh run learns by itself, between rounds")
 	case !cfg.Policy.Learns() && f.stats != "":
-		return nil, nil, usagef("--stats is followed only with --policy ucb1 or exp3")
+		return nil, nil, diag.Refused("--stats is followed only with --policy ucb1 or exp3")
 	case f.stats != "":
-		b, err := operator.ReadStats(f.stats, os.ReadFile)
+		b, err := ReadStats(f.stats, d.Settings().Read)
 		if err != nil {
-			return nil, nil, diag.Refused("%s: %s", f.stats, app.Reason(err))
+			return nil, nil, diag.Refused("%s: %s", f.stats, cause(err))
 		}
 		m = m.Learned(b)
 	}
@@ -173,11 +173,11 @@ func (a *application) mutator(ctx context.Context, f *mutateFlags) (*mutator.Mut
 func (f *mutateFlags) derivation() (*big.Int, textop.Rule, error) {
 	base, ok := new(big.Int).SetString(f.seedBase, 10)
 	if !ok {
-		return nil, "", usagef("--seed-base must be an integer, got %q", f.seedBase)
+		return nil, "", diag.Refused("--seed-base must be an integer, got %q", f.seedBase)
 	}
 	rule, ok := textop.ParseRule(f.rule)
 	if !ok {
-		return nil, "", usagef("--rng-rule must be contract or wide, got %q", f.rule)
+		return nil, "", diag.Refused("--rng-rule must be contract or wide, got %q", f.rule)
 	}
 	return base, rule, nil
 }
@@ -191,14 +191,14 @@ func parseStrength(s string) (textop.Range, error) {
 	a, err1 := strconv.Atoi(least)
 	b, err2 := strconv.Atoi(most)
 	if err1 != nil || err2 != nil || a < 1 || b < a || b > 100 {
-		return textop.Range{}, usagef("--strength must be N or LEAST-MOST, from 1 to 100, got %q", s)
+		return textop.Range{}, diag.Refused("--strength must be N or LEAST-MOST, from 1 to 100, got %q", s)
 	}
 	return textop.Range{Min: a, Max: b}, nil
 }
 
 // mutateStream makes children of a stream of seeds.
-func (a *application) mutateStream(ctx context.Context, f *mutateFlags) error {
-	m, plugins, err := a.mutator(ctx, f)
+func (k *Contract) mutateStream(ctx context.Context, d campaign.Desk, f *mutateFlags) error {
+	m, plugins, err := k.mutator(ctx, d, f)
 	if err != nil {
 		return err
 	}
@@ -214,38 +214,43 @@ func (a *application) mutateStream(ctx context.Context, f *mutateFlags) error {
 		return err
 	}
 	if len(endless) > 0 {
-		fmt.Fprintf(a.io.Err, "note: %s (--exclude leaves them out)\n", operator.EndlessWords(endless))
+		fmt.Fprintf(d.Err(), "note: %s (--exclude leaves them out)\n", EndlessWords(endless))
 	}
-	out, err := a.openChildren(f, m)
-	if err != nil {
-		return err
+	out := childfile.To(d.Out())
+	if f.out != "" && f.out != "-" {
+		if out, err = childfile.Open(f.out, f.resume, m.Derive); err != nil {
+			return err
+		}
+		if out.Torn {
+			fmt.Fprintf(d.Err(), "note: the last line of %s was torn; it is made again\n", f.out)
+		}
 	}
-	in := seedInput{a: a, f: f, given: m.Filter(), from: out.from}
+	in := seedInput{d: d, f: f, given: m.Filter(), from: out.From}
 	defer in.close()
-	s := operator.Stream{Lane: operator.GiveUp(m, endless).NewLane(host), Children: f.children, Duplicates: operator.Duplicates(f.duplicates), All: f.all, Controls: f.controls}
+	s := Stream{Lane: GiveUp(m, endless).NewLane(host), Children: f.children, Duplicates: Duplicates(f.duplicates), All: f.all, Controls: f.controls}
 	told := make(map[string]bool)
-	counts, err := s.Run(ctx, in.next, out.write, func(c *mutator.Child) { a.tellBreaches(m, c, told) })
+	counts, err := s.Run(ctx, in.next, out.Write, func(c *mutator.Child) { tellBreaches(d, m, c, told) })
 	if err == nil {
-		err = out.done()
+		err = out.Done()
 	}
-	if cerr := out.close(); err == nil {
+	if cerr := out.Close(); err == nil {
 		err = cerr
 	}
 	warnings := in.warnings()
-	if err == nil && out.from == 0 {
+	if err == nil && out.From == 0 {
 		warnings = append(warnings, s.Idle(m, in.name)...)
 	}
-	a.warn(warnings)
+	d.Warn(warnings)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.io.Err, streamSummary(&counts))
+	fmt.Fprintln(d.Err(), streamSummary(&counts))
 	switch {
 	case len(in.faults) > 0:
 		return in.faults
 	case counts.Breaches > 0:
-		return exitError(diag.ExitFindings)
-	case counts.Seeds == 0 && out.from == 0:
+		return diag.ExitError(diag.ExitFindings)
+	case counts.Seeds == 0 && out.From == 0:
 		return diag.Refused("there is no seed in the input")
 	case counts.Children == 0 && counts.Seeds > 0:
 		return diag.WithHint(diag.Refused("no child came about: no operator was applicable to %s", countOf(counts.Seeds, "seed", "seeds")), "thresh operator list shows which operators serve a bucket and a surface")
@@ -254,7 +259,7 @@ func (a *application) mutateStream(ctx context.Context, f *mutateFlags) error {
 }
 
 // streamSummary is what a stream came to, in a line.
-func streamSummary(n *operator.Counts) string {
+func streamSummary(n *Counts) string {
 	text := fmt.Sprintf("%s of %s", countOf(n.Children, "child", "children"), countOf(n.Seeds, "seed", "seeds"))
 	for _, part := range []struct {
 		n    int64
@@ -278,7 +283,7 @@ func countOf(n int64, one, many string) string {
 }
 
 // tellBreaches shows how operators broke the contract, each way once.
-func (a *application) tellBreaches(m *mutator.Mutator, c *mutator.Child, told map[string]bool) {
+func tellBreaches(d campaign.Desk, m *mutator.Mutator, c *mutator.Child, told map[string]bool) {
 	const most = 50
 	for _, b := range c.Breaches {
 		id := m.Registry().Entries()[b.Op].Meta.ID
@@ -287,27 +292,27 @@ func (a *application) tellBreaches(m *mutator.Mutator, c *mutator.Child, told ma
 			continue
 		}
 		told[key] = true
-		a.warn(diag.List{{Code: "operator." + b.Kind, Pos: b.At, Path: id, Message: b.Text, Hint: "first met in " + c.ID}})
+		d.Warn(diag.List{{Code: "operator." + b.Kind, Pos: b.At, Path: id, Message: b.Text, Hint: "first met in " + c.ID}})
 	}
 }
 
 // mutateOnce applies one operator to one text.
-func (a *application) mutateOnce(c *cobra.Command, f *mutateFlags) error {
+func (k *Contract) mutateOnce(ctx context.Context, d campaign.Desk, f *mutateFlags) error {
 	for _, name := range []string{"in", "out", "resume", "children", "steps", "policy", "stats", "partners", "duplicates", "all", "format", "include", "exclude", "risk-max"} {
-		if c.Flags().Changed(name) {
-			return usagef("--%s is for streams of seeds; with --op one text is read from standard input", name)
+		if f.given(name) {
+			return diag.Refused("--%s is for streams of seeds; with --op one text is read from standard input", name)
 		}
 	}
 	base, rule, err := f.derivation()
 	if err != nil {
 		return err
 	}
-	ctx, err := a.applyContext(c, f)
+	in, err := f.applyContext(d)
 	if err != nil {
 		return err
 	}
 	// What is wrong with other operators does not matter here.
-	r, plugins, faults := loadOperators(c.Context(), &f.operatorSource, mutator.Filter{Include: []string{f.op}})
+	r, plugins, faults := k.loadOperators(ctx, d, &f.operatorSource, mutator.Filter{Include: []string{f.op}})
 	e, err := entryOf(r, f.op)
 	switch {
 	case err != nil && len(faults) > 0:
@@ -317,16 +322,16 @@ func (a *application) mutateOnce(c *cobra.Command, f *mutateFlags) error {
 	case err != nil:
 		return err
 	}
-	a.warn(slices.DeleteFunc(faults, func(d diag.Diagnostic) bool { return d.Pos.File != e.Source.File }))
-	text, err := io.ReadAll(io.LimitReader(a.io.In, app.MaxDocument+1))
+	d.Warn(slices.DeleteFunc(faults, func(d diag.Diagnostic) bool { return d.Pos.File != e.Source.File }))
+	text, err := io.ReadAll(io.LimitReader(d.In(), campaign.MaxDocument+1))
 	if err != nil {
 		return diag.Environment("reading standard input: %w", err)
 	}
-	if len(text) > app.MaxDocument {
-		return diag.Refused("the text on standard input is larger than %d MiB", app.MaxDocument>>20)
+	if len(text) > campaign.MaxDocument {
+		return diag.Refused("the text on standard input is larger than %d MiB", campaign.MaxDocument>>20)
 	}
-	seed := textop.Normalize(string(text), ctx.Constraints)
-	answer, err := plugins.ApplyOnce(c.Context(), &e, seed, ctx, textop.NewDeriver(rule, base).Seed(f.testcase))
+	seed := textop.Normalize(string(text), in.Constraints)
+	answer, err := plugins.ApplyOnce(ctx, &e, seed, in, textop.NewDeriver(rule, base).Seed(f.testcase))
 	if err != nil {
 		return err
 	}
@@ -349,8 +354,8 @@ func (a *application) mutateOnce(c *cobra.Command, f *mutateFlags) error {
 	for _, b := range answer.Result.Breaches {
 		say(mutator.BreachResult, b)
 	}
-	a.warn(list)
-	if _, err := a.io.Out.Write(append(mutator.AppendResult(nil, &answer.Result), '\n')); err != nil {
+	d.Warn(list)
+	if _, err := d.Out().Write(append(mutator.AppendResult(nil, &answer.Result), '\n')); err != nil {
 		return diag.Environment("writing the result: %w", err)
 	}
 	return nil
@@ -358,7 +363,7 @@ func (a *application) mutateOnce(c *cobra.Command, f *mutateFlags) error {
 
 // applyContext is the context of one application: --ctx, and what flags say of
 // its fields.
-func (a *application) applyContext(c *cobra.Command, f *mutateFlags) (*textop.Context, error) {
+func (f *mutateFlags) applyContext(d campaign.Desk) (*textop.Context, error) {
 	text := f.context
 	if text == "" {
 		text = "{}"
@@ -370,15 +375,15 @@ func (a *application) applyContext(c *cobra.Command, f *mutateFlags) (*textop.Co
 	if list.HasErrors() {
 		return nil, list
 	}
-	a.warn(list)
-	if c.Flags().Changed("strength") {
+	d.Warn(list)
+	if f.given("strength") {
 		r, err := parseStrength(f.strength)
 		if err != nil || r.Min != r.Max {
-			return nil, usagef("with --op, --strength must be an integer from 1 to 100, got %q", f.strength)
+			return nil, diag.Refused("with --op, --strength must be an integer from 1 to 100, got %q", f.strength)
 		}
 		ctx.Strength = r.Min
 	}
-	filter, err := a.filter(&operatorFilter{bucket: f.bucket, surface: f.surface})
+	filter, err := (&operatorFilter{bucket: f.bucket, surface: f.surface}).filter(d)
 	if err != nil {
 		return nil, err
 	}
