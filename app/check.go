@@ -20,7 +20,6 @@ type Planned struct {
 	Name     string
 	Planned  bool // its cases are known before it runs
 	Cases    int64
-	More     string // when there are more of them
 	Model    *Model // of a campaign that explores a model
 }
 
@@ -61,9 +60,6 @@ func check(ctx context.Context, docs []Document, set campaign.Settings) Checked 
 			p := Planned{Source: d.Path, Contract: id.Contract, Name: id.Name, Model: modelOf(c)}
 			if x, ok := campaign.As[campaign.Planner](c); ok {
 				p.Planned, p.Cases = true, x.Planned()
-			}
-			if x, ok := campaign.As[campaign.Extender](c); ok {
-				p.More = x.Extends()
 			}
 			out.Campaigns = append(out.Campaigns, p)
 		}

@@ -143,7 +143,7 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 		return v, err
 	}
 	for _, x := range rec.Campaigns {
-		v.Cases += x.Cases.Run
+		v.Cases += x.Cases.Executed()
 	}
 	for _, f := range rec.Findings {
 		for _, s := range f.Samples {
@@ -264,7 +264,7 @@ func (a *App) sample(ctx context.Context, st *Store, v *Verified, rec *campaign.
 		if err != nil {
 			return err
 		}
-		err = r.sample(ctx, st, v, cr.Cases.Run, func(i int64) bool {
+		err = r.sample(ctx, st, v, cr.Cases.Executed(), func(i int64) bool {
 			sum := sha256.Sum256([]byte(rec.Digest + "/" + rec.Environment.Root + "/" + cr.Name + "/" + strconv.FormatInt(i, 10)))
 			return float64(binary.BigEndian.Uint32(sum[:])) < share*(1<<32)
 		})

@@ -1,10 +1,15 @@
 package campaign
 
-// Extender is implemented by campaigns that know their plan but may run more
-// cases than that.
-type Extender interface {
-	// Extends says when, to stand behind the number of cases; "": never.
-	Extends() string
+// Replacer is implemented by campaigns that run further cases in place of some
+// that passed or were skipped: duplicates, say. Those do not count.
+type Replacer[S any] interface{ Replaced(S) Counts }
+
+// Replaced implements [Replacer] for an erased campaign.
+func (e erased[S]) Replaced(s any) Counts {
+	if d, ok := As[Replacer[S]](e.inner); ok {
+		return d.Replaced(s.(S))
+	}
+	return Counts{}
 }
 
 // Adviser is implemented by campaigns that can tell, once their cases have run,

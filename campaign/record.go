@@ -90,6 +90,18 @@ type Counts struct {
 	Fail    int64 `json:"fail"`
 	Skip    int64 `json:"skip"`
 	Error   int64 `json:"error"`
+	// Replaced are cases that ran and count nowhere else: others stand for them.
+	Replaced int64 `json:"replaced,omitempty"`
+}
+
+// Executed is how many cases ran, also those that others stand for.
+func (c *Counts) Executed() int64 { return c.Run + c.Replaced }
+
+// Replace takes out cases that others stand for.
+func (c *Counts) Replace(by Counts) {
+	n := by.Pass + by.Skip
+	c.Run, c.Pass, c.Skip, c.Replaced = c.Run-n, c.Pass-by.Pass, c.Skip-by.Skip, c.Replaced+n
+	c.Planned = max(c.Planned-n, c.Run)
 }
 
 // Add counts one more case.

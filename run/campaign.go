@@ -90,6 +90,9 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 			continue
 		}
 		rec := &r.records[k]
+		if x, ok := campaign.As[campaign.Replacer[any]](c); ok && err == nil {
+			a.counts.Replace(x.Replaced(a.state))
+		}
 		rec.Cases = a.counts
 		r.digest.Write(a.digest.Sum())
 		r.outcomes.Add(a.digest.Root())

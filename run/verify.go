@@ -50,11 +50,15 @@ func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (p
 		}
 		d := campaign.NewDigest(sha256.New(), id)
 		counts := campaign.Counts{Planned: cr.Cases.Planned}
-		if state, err = refold(c, k, j, state, cr.Cases.Run, func(e store.Entry) {
+		if state, err = refold(c, k, j, state, cr.Cases.Executed(), func(e store.Entry) {
 			counts.Add(e.Outcome.Verdict)
 			d.Case(campaign.Case{Round: e.Case.Round, Index: e.Case.Index}, &e.Outcome)
 		}); err != nil {
 			differs("campaign %s: %v", id.Name, err)
+		}
+		if x, ok := campaign.As[campaign.Replacer[any]](c); ok && err == nil && cr.Cases.Replaced > 0 {
+			counts.Replace(x.Replaced(state))
+			counts.Planned = cr.Cases.Planned
 		}
 		if counts != cr.Cases {
 			differs("campaign %s: the record counts %+v, the journal %+v", id.Name, cr.Cases, counts)

@@ -57,7 +57,9 @@ type state struct {
 	tries  int   // rounds of replacements done
 	next   int32 // children asked of every unit in regular rounds
 	extra  []int32
-	have   []int32 // children that count, by unit
+	have   []int32         // children that count, by unit
+	spare  campaign.Counts // that do not count, so that others may stand for them
+	more   int64           // of these
 	prints [][]mutator.Fingerprint
 	tally  *tally
 	learnt mutator.Bandit
@@ -86,12 +88,11 @@ func (c *Campaign) Planned() int64 {
 	return int64(len(c.units)) * c.spec.Children
 }
 
-// Extends implements [campaign.Extender].
-func (c *Campaign) Extends() string {
-	if c.picked != nil || c.spec.Duplicates == KeepDuplicates {
-		return ""
-	}
-	return "and one more for each duplicate that is replaced"
+// Replaced implements [campaign.Replacer]: of what does not count, as much as
+// other children were made for.
+func (c *Campaign) Replaced(s *state) campaign.Counts {
+	pass := min(s.spare.Pass, s.more)
+	return campaign.Counts{Pass: pass, Skip: min(s.spare.Skip, s.more-pass)}
 }
 
 // Probe implements [campaign.Campaign]: an environment without python3, and
@@ -187,24 +188,28 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	next := &state{
 		done: s.done, phase: s.phase, tries: s.tries, next: s.next,
 		extra: slices.Clone(s.extra), have: slices.Clone(s.have), prints: slices.Clone(s.prints), tally: s.tally.clone(),
-		learnt: s.learnt, m: s.m,
+		learnt: s.learnt, m: s.m, spare: s.spare, more: s.more,
 	}
 	var earned []mutator.Reward
 	owned := make(map[int32]bool) // units whose prints were copied
 	odds := make(map[kind]map[string]float64)
 	for at, o := range results {
 		next.done++
+		u, job := c.job(s, at.Index)
 		f, ok := decodeFacts(o.Data)
 		if !ok {
 			next.tally.errors++
+			next.have[u]++ // a resumed run tries it again: nothing stands for it
 			continue
 		}
-		u, job := c.job(s, at.Index)
 		match := mutator.Unseen
 		if f.status == textop.OK {
-			if match = c.meet(next, u, f.print, owned); !c.rejects(match) {
-				next.have[u]++
-			}
+			match = c.meet(next, u, f.print, owned)
+		}
+		if keep := f.status == textop.OK && !c.rejects(match); keep || o.Verdict == campaign.VerdictFail || o.Verdict == campaign.VerdictError {
+			next.have[u]++
+		} else {
+			next.spare.Add(o.Verdict)
 		}
 		if _, there := c.verdicts[job.ID]; there {
 			next.tally.met++
@@ -224,6 +229,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		next.next += int32(c.share(s.phase))
 	} else {
 		next.tries++
+		next.more += int64(len(s.retry))
 	}
 	if len(earned) > 0 {
 		next.learnt = s.learnt.Learn(earned)

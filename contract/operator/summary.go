@@ -15,7 +15,7 @@ import (
 // summary is what the campaign shows of itself.
 func (c *Campaign) summary(s *state) []campaign.Exhibit {
 	t := s.tally
-	list := []campaign.Exhibit{c.childrenTable(t)}
+	list := []campaign.Exhibit{c.childrenTable(s)}
 	if m, ok := c.operatorMatrix(t); ok {
 		list = append(list, m)
 	}
@@ -38,7 +38,8 @@ func (c *Campaign) summary(s *state) []campaign.Exhibit {
 }
 
 // childrenTable is the figures about all children.
-func (c *Campaign) childrenTable(t *tally) campaign.Exhibit {
+func (c *Campaign) childrenTable(s *state) campaign.Exhibit {
+	t := s.tally
 	byOp := make(map[int]int64)
 	for a, n := range t.applied {
 		byOp[a.op] += n.ok
@@ -58,6 +59,7 @@ func (c *Campaign) childrenTable(t *tally) campaign.Exhibit {
 		{"seeds", n(int64(len(c.units)))},
 		{"children wanted", n(c.Planned())},
 		{"children made", n(t.made)},
+		{"made in place of duplicates and skipped ones", n(s.more)},
 		{"distinct", n(t.novelty.Distinct())},
 		{"equal to an earlier child of the seed", n(t.novelty.Same)},
 		{"near an earlier child of the seed", n(t.novelty.Near)},

@@ -34,9 +34,6 @@ Exit codes: 0 no errors, 2 errors (with --strict also warnings).`,
 				planned := "cases are planned as it runs"
 				if p.Planned {
 					planned = diag.Plural(p.Cases, "case")
-					if p.More != "" {
-						planned += ", " + p.More
-					}
 				}
 				fmt.Fprintf(a.io.Out, "%s: %s %s: %s\n", p.Source, p.Contract, printable(p.Name), planned)
 			}
