@@ -31,7 +31,8 @@ var FormatCodes = map[string][]string{
 	"flakestorm": {
 		"base-url", "cannot-check", "cannot-inject", "compatibility", "contradiction", "disabled", "duplicate-prompt",
 		"endpoint", "fault", "literal-key", "literal-pattern", "live-source", "mutations", "never", "never-applies",
-		"no-judge", "no-key", "no-template", "other-kind", "schema", "seconds", "session", "two-prompts", "two-weights",
+		"no-judge", "no-key", "no-template", "other-kind", "schema", "seconds", "session", "too-few-runs", "two-prompts", "two-rates",
+		"two-weights",
 		"unknown-gateway", "unset", "unused-gateway", "vacuous", "weights",
 	},
 	"fresnelfir": {

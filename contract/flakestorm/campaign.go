@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/score"
 	"github.com/thresh-dev/thresh/engine/similarity"
 )
 
@@ -39,6 +40,7 @@ type Campaign struct {
 	scenarios  []injection
 	invariants []config.Invariant // of the contract
 	runs       int                // of a cell
+	sequences  []*score.Sequence  // by invariant; nil: every run must hold
 	sessions   []session
 	mutations  []mutation.Mutation
 	written    *mutation.Request // an LLM writes them; nil: they are written
@@ -103,6 +105,7 @@ type payload struct {
 	Subject string   `json:"subject,omitempty"`
 	Reason  string   `json:"reason,omitempty"`
 	Of      *payload `json:"of,omitempty"`
+	Sample  *sample  `json:"sample,omitempty"` // what a sampled cell came to
 	// Baselines are what behavior_unchanged compares with, by prompt.
 	Baselines map[string]baseline `json:"baselines,omitempty"`
 }
@@ -187,7 +190,7 @@ func (c *Campaign) CaseName(at campaign.Case) string {
 			return mutationName(&(*list)[i-len(c.known)])
 		}
 		if c.written == nil {
-			return fmt.Sprintf("finding %d of the whole run", i-len(c.known)+1)
+			return fmt.Sprintf("case %d after those that were planned", i-len(c.known)+1)
 		}
 		return fmt.Sprintf("mutation %d that the model wrote", i-len(c.known)+1)
 	}
@@ -235,8 +238,8 @@ func has(list []string, s string) bool {
 	return false
 }
 
-// Round implements [campaign.Campaign]: baselines, then everything, then the
-// faults that never fired.
+// Round implements [campaign.Campaign]: baselines, then everything, then further
+// runs of cells whose rate is not clear, then what is known once all have run.
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	switch s.round {
 	case 0:
@@ -244,7 +247,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 			return payload{Phase: phaseBaseline, Prompt: int(i)}.encode()
 		}}, true
 	case 1:
-		return campaign.Round{Len: int64(len(s.items)), At: func(i int64) []byte { return c.payload(s, s.items[i]).encode() }}, true
+		return campaign.Round{Len: int64(len(s.items) - s.from), At: func(i int64) []byte { return c.payload(s, s.items[s.from+int(i)]).encode() }}, true
 	case 2:
 		last := c.last(s)
 		return campaign.Round{Len: int64(len(last)), At: func(i int64) []byte { return last[i].encode() }}, len(last) > 0
@@ -310,7 +313,9 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		}
 		next.add(c, s.round, int(at.Index-base), &o)
 	}
-	next.round++
+	if s.round != 1 || !c.sampleOn(next) {
+		next.round++
+	}
 	if next.round == 1 && len(next.items) == 0 {
 		next.round++
 	}

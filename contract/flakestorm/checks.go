@@ -124,12 +124,13 @@ func (c *Campaign) last(s *state) []payload {
 			list = append(list, payload{Phase: phaseAudit, Rule: i})
 		}
 	}
+	list = append(list, c.rates(s)...)
 	if s.ailing { // some calls failed: whether all do is for the case to say
 		list = append(list, payload{Phase: phaseCheck, Check: judge.UnhealthyBaseline})
 	}
 	for i, p := range s.found {
 		same := func(q problem) bool { return q.Check == p.Check }
-		if slices.ContainsFunc(s.found[:i], same) || slices.ContainsFunc(s.found, func(q problem) bool { return same(q) && q.Covered }) {
+		if s.coveredBySample(p.Check) || slices.ContainsFunc(s.found[:i], same) || slices.ContainsFunc(s.found, func(q problem) bool { return same(q) && q.Covered }) {
 			continue
 		}
 		of := c.payload(s, s.items[p.item])

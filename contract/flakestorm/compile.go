@@ -229,7 +229,7 @@ func (b *builder) contract() {
 		at.Hint = ""
 		b.fail(at, "no invariant applies to any scenario: the matrix would be empty, which is no pass")
 	}
-	b.c.invariants = rows
+	b.c.invariants, b.c.sequences = rows, sequences(rows, b.c.runs)
 }
 
 // schemas reads and compiles the schemas of invariants, and refuses what could

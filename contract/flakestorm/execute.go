@@ -30,6 +30,7 @@ type trial struct {
 
 	checked int               // checks that were made
 	failed  *config.Invariant // that decided the outcome; nil: there was no answer, or none failed
+	shown   *trial            // of a sampled cell the run that shows it
 }
 
 // Execute implements [campaign.Executor].
@@ -61,6 +62,11 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	case err != nil:
 	case p.Of != nil:
 		t.showsAgain(&p)
+	case t.shown != nil:
+		t.cell, t.report = t.shown.cell, t.shown.report
+	case x.c.sampledBy(p.Phase, p.Invariant) != nil:
+		t.inspect()
+		t.allow()
 	default:
 		t.inspect()
 		err = t.control(ctx)
@@ -86,6 +92,8 @@ func (c *Campaign) inRange(p *payload) error {
 		ok = in(p.Prompt, len(c.cfg.Prompts)) && p.Before >= 0
 	case PhaseContract:
 		ok = in(p.Invariant, len(c.invariants)) && in(p.Scenario, len(c.scenarios))
+	case phaseRate:
+		ok = in(p.Invariant, len(c.invariants)) && in(p.Scenario, len(c.scenarios)) && p.Sample != nil && c.sequences[p.Invariant] != nil
 	case PhaseReplay:
 		ok = in(p.Session, len(c.sessions))
 	case phaseAudit:
@@ -113,6 +121,8 @@ func (t *trial) run(ctx context.Context, s *state) error {
 		return t.replay(ctx)
 	case phaseCheck:
 		return t.unhealthy(ctx)
+	case phaseRate:
+		return t.rate(ctx)
 	}
 	t.audit(s)
 	return nil
@@ -320,12 +330,12 @@ func (t *trial) tally() {
 
 // finish puts facts and evidence into the outcome.
 func (t *trial) finish() {
-	if len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" || t.note.Silent || len(t.note.Found)+len(t.note.Sick) > 0 || t.note.Ailing {
+	if len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" || t.note.Silent || len(t.note.Found)+len(t.note.Sick) > 0 || t.note.Ailing || t.note.Failing != "" {
 		t.out.Data, _ = json.Marshal(t.note) // strings and numbers
 	}
 	if t.cell != nil {
 		// Runs look at a few cases on cold lanes: these tell everything.
-		t.out.Evidence = t.evidence(t.out.Verdict == campaign.VerdictFail || t.x.lane.Cold)
+		t.out.Evidence = t.evidence(t.out.Verdict == campaign.VerdictFail || t.out.Kind == failingRun || t.x.lane.Cold)
 	}
 }
 

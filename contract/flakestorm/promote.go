@@ -61,6 +61,9 @@ type promotion struct {
 }
 
 func (b *promotion) build() error {
+	if b.p.Phase == phaseRate {
+		b.p.Phase = PhaseContract
+	}
 	b.out.put("version", text("2.0"))
 	phase := b.p.Phase
 	switch {
@@ -234,13 +237,21 @@ func (b *promotion) cell() error {
 	if matrix.IsNull() || len(matrix.Items) == 0 {
 		matrix = b.root.Get("chaos_matrix")
 	}
-	one := &doctree.Node{Kind: doctree.Seq, Items: k.Get("invariants").Items[b.p.Invariant : b.p.Invariant+1]}
+	one := &doctree.Node{Kind: doctree.Seq} // an expectation stands with its prompt
+	if list := k.Get("invariants"); !list.IsNull() && b.p.Invariant < len(list.Items) {
+		one.Items = list.Items[b.p.Invariant : b.p.Invariant+1]
+	}
 	b.out = mapping{}
 	b.out.put("name", written(k.Get("name")))
 	if err := b.invariants("invariants", one, nil); err != nil {
 		return err
 	}
 	b.out.put("chaos_matrix", list(written(&matrix.Items[b.p.Scenario])))
+	for _, key := range []string{"min_pass_rate", "max_runs"} {
+		if n := k.Get(key); !n.IsNull() {
+			b.out.put(key, written(n))
+		}
+	}
 	if b.c.runs > 1 {
 		b.out.put("runs_per_cell", number(int64(b.c.runs)))
 	}

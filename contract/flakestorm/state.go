@@ -20,12 +20,15 @@ type state struct {
 	mutations []mutation.Mutation
 	items     []item
 	baselines map[string]baseline
-	// results by item of the main round.
+	// results by item of the main round and of those that sample on.
 	results []result
-	fired   []fired   // by rule of the campaign
-	found   []problem // by built-in checks, the first of each kind
-	ailing  bool      // every call of some tool or model failed in a case without faults
-	sick    []string  // tools and models all calls of which do
+	from    int // first item of the present round
+	samples map[cellAt]sample
+	covered []coverage // checks that failing runs of sampled cells say as well
+	fired   []fired    // by rule of the campaign
+	found   []problem  // by built-in checks, the first of each kind
+	ailing  bool       // every call of some tool or model failed in a case without faults
+	sick    []string   // tools and models all calls of which do
 	// unused are sessions with recorded responses that no tool asked for.
 	unused []string
 	// why some cases have no result, each reason with the number of its cases.
@@ -68,7 +71,7 @@ type fired struct {
 
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(f campaign.Facts) *state {
-	s := &state{baselines: make(map[string]baseline), mutations: c.mutations}
+	s := &state{baselines: make(map[string]baseline), samples: make(map[cellAt]sample), mutations: c.mutations}
 	if len(f.Data) > 0 {
 		// What Probe encoded; anything else leaves nothing known, and the
 		// campaign without mutations, which is told as vacuous.
@@ -95,7 +98,8 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 func (s *state) clone() *state {
 	next := *s
 	next.baselines = maps.Clone(s.baselines)
-	next.results = slices.Clone(s.results)
+	next.results, next.items = slices.Clone(s.results), slices.Clip(s.items)
+	next.samples, next.covered = maps.Clone(s.samples), slices.Clone(s.covered)
 	next.fired = slices.Clone(s.fired)
 	next.why = slices.Clone(s.why)
 	next.found = slices.Clone(s.found)
@@ -114,6 +118,8 @@ type note struct {
 	// Silent says that there was no answer, which broke nothing of what was to
 	// be checked: a finding, and no failure of the invariant.
 	Silent bool `json:"silent,omitempty"`
+	// Failing is why a run of a sampled cell did not hold.
+	Failing string `json:"failing,omitempty"`
 	// Found is what built-in checks found; Ailing says that every call of some
 	// name failed in a case without faults, Sick names those all of which do.
 	Found  []problem `json:"found,omitempty"`
@@ -128,6 +134,9 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 	var n note
 	if len(o.Data) > 0 && json.Unmarshal(o.Data, &n) != nil {
 		return // no outcome of this campaign
+	}
+	if round == 1 {
+		i += s.from
 	}
 	switch {
 	case round == 0 && i < len(c.asked):
@@ -151,6 +160,12 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 		s.results[i] = map[campaign.Verdict]result{
 			campaign.VerdictPass: passed, campaign.VerdictFail: failed, campaign.VerdictSkip: inapplicable, campaign.VerdictError: broken,
 		}[o.Verdict]
+		if n.Failing != "" {
+			s.results[i] = failed
+		}
+		if it := s.items[i]; c.sampledBy(it.phase, it.a) != nil {
+			s.run(it, s.results[i], &n)
+		}
 		s.met(i, &n)
 		if n.Silent {
 			s.results[i] = inapplicable

@@ -48,11 +48,17 @@ type CellTally struct {
 	Applies                       bool
 	Broken                        int    // runs without a result
 	Idle                          bool   // no fault of the scenario ever fired, in any cell
+	Answer                        string // of a sampled cell; "": every run must hold
 	Shown                         *int64 // the case that shows it: the first that failed, else the first that was run
 }
 
-// Held reports whether every run of the cell held.
-func (c CellTally) Held() bool { return c.Applies && c.Runs > 0 && c.Passed == c.Runs }
+// Held reports whether every run of the cell held, or as many as were asked for.
+func (c CellTally) Held() bool {
+	if c.Answer != "" {
+		return c.Answer == score.Holds.String()
+	}
+	return c.Applies && c.Runs > 0 && c.Passed == c.Runs
+}
 
 // Tally adds up a state.
 func (c *Campaign) Tally(s any) Tally {
@@ -104,7 +110,7 @@ func (c *Campaign) tally(s *state) Tally {
 			if !asked[at] {
 				v := &c.invariants[it.a]
 				j := &c.scenarios[it.b]
-				*x = CellTally{Invariant: v.ID, Scenario: j.name, Severity: v.Severity, Applies: j.active.applies(v.When), Idle: s.idle(j)}
+				*x = CellTally{Invariant: v.ID, Scenario: j.name, Severity: v.Severity, Applies: j.active.applies(v.When), Idle: s.idle(j), Answer: s.samples[cellAt{it.a, it.b}].Answer}
 				asked[at] = true
 			}
 			if r != untried && (x.Shown == nil || r == failed && x.Passed == x.Runs) {
@@ -139,7 +145,7 @@ func (c *Campaign) tally(s *state) Tally {
 		t.Cells = append(t.Cells, grid[i])
 		x := &t.Cells[len(t.Cells)-1]
 		switch {
-		case !x.Applies || x.Runs == 0:
+		case !x.Applies || x.Runs == 0 || x.Answer == score.Undecided.String():
 		case !x.Idle:
 			judged = append(judged, score.Cell{Severity: score.Severity(x.Severity), Passed: x.Held()})
 		default:
@@ -261,6 +267,7 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 	if len(t.Cells) > 0 {
 		list = append(list, c.matrix(&t))
 	}
+	list = append(list, c.sampling(s, &t)...)
 	if len(t.Mutation.ByType) > 0 {
 		list = append(list, byType(&t.Mutation))
 	}
@@ -331,6 +338,8 @@ func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
 				row[b].Note = "not exercised: no fault fired"
 			case x.Broken > 0:
 				row[b].Note = fmt.Sprintf("%d runs without a result", x.Broken)
+			case x.Answer != "" && x.Runs > 0:
+				row[b].Note = fmt.Sprintf("%s (min_pass_rate %g)", x.Answer, v.MinRate)
 			case x.Passed > 0 && x.Passed < x.Runs:
 				row[b].Note = "flaky"
 			}

@@ -213,7 +213,9 @@ type Contract struct {
 	Description string
 	Invariants  []Invariant
 	Matrix      []Scenario
-	Runs        int // runs_per_cell
+	Runs        int     // runs_per_cell
+	MinRate     float64 // min_pass_rate of cells; 0: every run must hold
+	MaxRuns     int     // of a cell that is sampled on
 	Path        string
 }
 

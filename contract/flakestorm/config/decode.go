@@ -106,6 +106,7 @@ func (d *decoder) together(s *section, c *Config) {
 			d.warn(at, "empty", "invariants", "output_not_empty needs no settings", "there is no invariant: the built-in checks alone judge what the agent does")
 		}
 	}
+	d.sampled(c)
 	judged := func(list []Invariant) {
 		for _, v := range list {
 			if v.Type == "llm_judge" && c.Judge == nil {

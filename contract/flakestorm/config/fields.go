@@ -73,12 +73,13 @@ var format = sync.OnceValue(func() *shapes {
 	event := text.OrElse(object(s.event))
 	count := whole(0, math.MaxInt32)
 	contains := []string{"contains", "not_contains"}
+	rate, most := may("min_pass_rate", number(0, 1), "how many of a cell's runs must hold; all of them if it is not given"), may("max_runs", whole(1, 1000), "of a cell that is sampled on until its rate is clear; 200 if it is not given")
 	s.invariant = tagged("type", shape("invariant", "a check of replies and of what the agent did",
 		may("id", text, "its name; required in a contract"), need("type", doctree.Word(InvariantTypes...).OrNull(), "what is checked"),
 		may("description", text, "for people"), elsewhere(def("severity", `"medium"`, text, "critical, high, medium or low")),
 		def("when", `"always"`, text, "always, tool_faults_active, llm_faults_active, any_chaos_active or no_chaos"),
 		def("negate", "false", truth, "the opposite must hold"), may("prompt_filter", text, "only replies to prompts that match"),
-		may("probes", texts, "in a contract: asked in place of the golden prompts"),
+		may("probes", texts, "in a contract: asked in place of the golden prompts"), rate, most,
 		may("value", text, "the text", contains...), may("values", texts, "the texts", "contains_any"),
 		def("case_sensitive", "false", truth, "whether case counts", "contains", "not_contains", "contains_any", "excludes_pattern", "regex"),
 		may("pattern", text, "a regular expression", "regex"), may("patterns", texts, "texts or regular expressions", "excludes_pattern"),
@@ -140,7 +141,7 @@ var format = sync.OnceValue(func() *shapes {
 	invariants := doctree.List(object(s.invariant))
 	s.contract = shape("contract", "what must hold under which faults", need("name", doctree.Text(), "what it is called"), may("description", text, "for people"),
 		may("invariants", invariants, "what must hold"), may("chaos_matrix", doctree.List(object(s.scenario)), "under which faults"),
-		def("runs_per_cell", "1", whole(1, 1000), "how often each cell is run"))
+		def("runs_per_cell", "1", whole(1, 1000), "how often each cell is run, or is run first if there is a rate"), rate, most)
 	s.message = shape("message", "an item of a session's context", def("role", `"user"`, doctree.Text(), "who said it"), may("content", doctree.Text(), "what was said"), may("text", doctree.Text(), "the same"))
 	s.response = shape("tool response", "what a tool had answered", need("tool", doctree.Text(), "its name"), may("response", any, "the answer"), may("status", status, "the HTTP status"),
 		may("content_type", text, "of the answer"), may("raises", text, "the class of what it raised"), may("connection", doctree.Word("closed", "reset"), "how it ended before the answer was whole"),

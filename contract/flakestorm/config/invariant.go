@@ -63,6 +63,8 @@ type Invariant struct {
 	Exact       bool           // case_sensitive: true
 	Turn        int            // of a conversation, from 1, whose reply is checked; 0: the last
 	Filter      *match.Pattern // prompt_filter: replies to other prompts are not checked; nil: to all
+	MinRate     float64        // min_pass_rate: of the runs of a cell; 0: all of them
+	MaxRuns     int            // of a cell that is sampled on for it
 }
 
 // Python's re.search with DOTALL, as the format's checks are made.
@@ -104,6 +106,7 @@ func (d *decoder) invariant(n *doctree.Node, path string, contract bool) Invaria
 			d.warn(n.Pos, "empty", s.at("probes"), "", "no probe is given; the golden prompts are asked")
 		}
 	}
+	v.MinRate, v.MaxRuns = d.rate(s), s.count("max_runs", 0)
 	d.measured(s, &v)
 	if s.n != nil {
 		d.needs(s, &v)
@@ -364,6 +367,7 @@ func (d *decoder) contract(n *doctree.Node, path string) *Contract {
 		c.Matrix = append(c.Matrix, x)
 	})
 	c.Runs = s.count("runs_per_cell", 1)
+	c.MinRate, c.MaxRuns = d.rate(s), s.count("max_runs", DefaultMaxRuns)
 	return c
 }
 
