@@ -35,6 +35,9 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 			out = append(out, t)
 		}
 	}
+	if text := o.Attached(stackName); len(text) > 0 {
+		out = append(out, campaign.Exhibit{Kind: "text", Title: "Stack at the crash", Text: &campaign.Text{Body: string(text)}})
+	}
 	for _, name := range []string{"stderr", "stdout"} {
 		if text := o.Attached(name); len(text) > 0 {
 			body := steady(string(bytes.ToValidUTF8(text, []byte("\uFFFD"))))
@@ -61,6 +64,9 @@ func (c *Campaign) summary(at campaign.Case, o campaign.Outcome, input, minimize
 	}
 	if len(o.Cause) > 0 {
 		rows = append(rows, []string{"cause", causeText(o.Cause)})
+	}
+	if how := toldApart(o); how != "" {
+		rows = append(rows, []string{"told apart by", how})
 	}
 	if o.Signature != "" {
 		rows = append(rows, []string{"signature", o.Signature})

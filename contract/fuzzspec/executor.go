@@ -87,7 +87,10 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 		}
 		return campaign.Outcome{}, mismatch(err)
 	}
-	o, err := c.judge(s, &res, runID)
+	o, err := c.judge(s, &res, runID, looking(ctx, x.runner, process.Case{Index: at.Index, RunID: runID, Input: input}))
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return o, err
 	}
@@ -246,7 +249,7 @@ func (c *Campaign) Materialize(ctx context.Context, s *state, at campaign.Case) 
 	if err != nil {
 		return "", err
 	}
-	o, err := c.judge(s, &res, runID)
+	o, err := c.judge(s, &res, runID, looking(ctx, r, process.Case{Index: at.Index, RunID: runID, Input: input}))
 	if err != nil {
 		return "", err
 	}

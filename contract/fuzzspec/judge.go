@@ -36,9 +36,13 @@ type ending struct {
 	Observed    string `json:"observed,omitempty"` // why a system did not answer
 }
 
+// looker looks at the crash of the case that was just run; nil where nothing is
+// to be seen of it.
+type looker func() *process.Crash
+
 // judge says what a result comes to. Exit codes, signals and sanitizers come
 // first, then limits, then what was left behind, then outputs.
-func (c *Campaign) judge(s *state, r *process.Result, runID string) (campaign.Outcome, error) {
+func (c *Campaign) judge(s *state, r *process.Result, runID string, look looker) (campaign.Outcome, error) {
 	if r.Observed != nil {
 		return c.judgeSystem(r.Observed, runID), nil
 	}
@@ -60,14 +64,14 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string) (campaign.Ou
 		failed = code != 0 && !slices.Contains(c.set.okExit, code)
 	}
 	if failed {
-		return c.death(end, death, runID), nil
+		return c.death(end, death, runID, look), nil
 	}
 	if len(r.Stderr) > 0 {
 		// A sanitizer that goes on after its report leaves the exit code as it is;
 		// a runtime's report of what nothing caught comes with a code that a user
 		// may expect for other reasons.
 		if cause := crash.Analyze(death); cause.Class == crash.ClassSanitizer || cause.Uncaught && !c.set.okReports {
-			return c.death(end, death, runID), nil
+			return c.death(end, death, runID, look), nil
 		}
 	}
 	if r.Leftovers > 0 && !s.facts.Leftovers {
@@ -90,11 +94,20 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string) (campaign.Ou
 }
 
 // death is the outcome of a program that failed by how it ended.
-func (c *Campaign) death(end ending, d crash.Death, runID string) campaign.Outcome {
+func (c *Campaign) death(end ending, d crash.Death, runID string, look looker) campaign.Outcome {
 	// The run's id differs from case to case, and is no part of the cause.
 	d.Stderr = bytes.ReplaceAll(d.Stderr, []byte(runID), []byte("<run_id>"))
 	d.Stdout = bytes.ReplaceAll(d.Stdout, []byte(runID), []byte("<run_id>"))
 	cause := crash.Analyze(d)
+	var seen *process.Crash
+	if cause.Untold() {
+		if seen = look(); seen != nil {
+			d.Stack = &crash.Stack{Kind: seen.Kind, Places: seen.Layers}
+			if cause = crash.Analyze(d); seen.Hint == process.Exploitable {
+				cause.Severity = crash.SeverityCritical
+			}
+		}
+	}
 	kind := kindCrash
 	switch cause.Class {
 	case crash.ClassTimeout:
@@ -104,7 +117,11 @@ func (c *Campaign) death(end ending, d crash.Death, runID string) campaign.Outco
 	case crash.ClassExit:
 		kind = kindExit
 	}
-	return outcome(kind, cause, end)
+	o := outcome(kind, cause, end)
+	if seen != nil {
+		o.Evidence = append(o.Evidence, stackEvidence(seen))
+	}
+	return o
 }
 
 func outcome(kind string, cause crash.Cause, end ending) campaign.Outcome {

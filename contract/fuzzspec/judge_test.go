@@ -17,6 +17,9 @@ const (
 	traceback = "Traceback (most recent call last):\n  File \"tool.py\", line 3, in parse\n    x\nKeyError: 'x'\n"
 )
 
+// unseen is the look at a crash of which nothing is to be seen.
+func unseen() *process.Crash { return nil }
+
 // Each rule of the verdict, alone and against the ones that come after it.
 func TestJudge(t *testing.T) {
 	exited := func(code int, stderr string) process.Result {
@@ -61,7 +64,7 @@ func TestJudge(t *testing.T) {
 		if c.res.Dir == "" {
 			c.res.Dir = t.TempDir()
 		}
-		o, err := camp.judge(&state{facts: c.facts}, &c.res, "case_7")
+		o, err := camp.judge(&state{facts: c.facts}, &c.res, "case_7", unseen)
 		if err != nil || o.Kind != c.kind || (o.Verdict == campaign.VerdictFail) != (c.kind != "") || o.Verdict == campaign.VerdictError {
 			t.Errorf("%s: %v %s %q (%s), want %q", name, err, o.Verdict, o.Kind, o.Title, c.kind)
 			continue
@@ -94,7 +97,7 @@ func TestJudge(t *testing.T) {
 // is grouped as it is with one that is not.
 func TestJudgeGroups(t *testing.T) {
 	layers := func(set settings, stderr, runID string) string {
-		o, err := (&Campaign{set: set}).judge(&state{}, &process.Result{Status: process.Exited, ExitCode: 1, Stderr: []byte(stderr)}, runID)
+		o, err := (&Campaign{set: set}).judge(&state{}, &process.Result{Status: process.Exited, ExitCode: 1, Stderr: []byte(stderr)}, runID, unseen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,5 +178,43 @@ func TestFoldCountsEdges(t *testing.T) {
 	}
 	if got := (&Campaign{}).Figures(s); got != nil {
 		t.Errorf("an unguided campaign counts no edges: %v", got)
+	}
+}
+
+// A crash by a signal is known by what was seen on its stack, not by the last
+// words before it; a report of a sanitizer's or a runtime's is left as it is.
+func TestJudgeStack(t *testing.T) {
+	c := &Campaign{set: settings{outputs: "auto"}}
+	judge := func(res process.Result, seen *process.Crash) (campaign.Outcome, bool) {
+		looked := false
+		o, err := c.judge(&state{}, &res, "case_7", func() *process.Crash { looked = true; return seen })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o, looked
+	}
+	died := func(words string) process.Result {
+		return process.Result{Status: process.Signaled, Signal: 11, Stderr: []byte(words)}
+	}
+	at := func(places ...string) *process.Crash {
+		return &process.Crash{Kind: "wild write", Layers: places, Frames: places, By: "the symbol table", Hint: process.Exploitable}
+	}
+	o, looked := judge(died("reading tag 1"), at("parse+0x7", "main+0x1"))
+	if want := []string{"signal", "SIGSEGV", "wild write", "parse+0x7", "main+0x1"}; !looked || !slices.Equal(o.Cause, want) || o.Severity != campaign.SeverityCritical {
+		t.Errorf("looked %t, %v %s, want %v", looked, o.Cause, o.Severity, want)
+	}
+	if o.Title != "SIGSEGV: wild write in parse+0x7" || !strings.Contains(string(o.Attached(stackName)), "likely exploitable (a guess") {
+		t.Errorf("%q\n%s", o.Title, o.Attached(stackName))
+	}
+	if again, _ := judge(died("reading tag 2"), at("parse+0x7", "main+0x1")); !slices.Equal(again.Cause, o.Cause) {
+		t.Errorf("the last words split the group: %v", again.Cause)
+	}
+	if plain, looked := judge(died("reading tag 1"), nil); !looked || !slices.Equal(plain.Cause, []string{"signal", "SIGSEGV", "reading tag <n>"}) {
+		t.Errorf("without a stack: looked %t, %v", looked, plain.Cause)
+	}
+	for name, res := range map[string]process.Result{"a report": died(sanitized), "an exit code": {Status: process.Exited, ExitCode: 1}, "a kill": {Status: process.Signaled, Signal: 9}} {
+		if _, looked := judge(res, at("x")); looked {
+			t.Errorf("%s: looked at the stack of what tells itself", name)
+		}
 	}
 }

@@ -15,6 +15,7 @@ type Death struct {
 	CoreDumped  bool // depends on the machine's settings; not part of a cause
 	Stderr      []byte
 	Stdout      []byte
+	Stack       *Stack // nil: nobody has looked
 }
 
 // Cause is why a program failed.
@@ -93,6 +94,7 @@ type report struct {
 	// is when memory runs out, so that frames and message must stay out of the
 	// layers.
 	volatile bool
+	placed   bool // frames come from a [Stack]
 	// ends are the exit codes of a runtime that ends a program on what it
 	// reports; none if the report may be one that a program writes and goes on.
 	ends []int
@@ -139,6 +141,7 @@ func Analyze(d Death) Cause {
 			}
 		}
 	}
+	r.place(d.Stack)
 	c := r.cause(ending)
 	c.Uncaught = d.Signal == 0 && slices.Contains(r.ends, d.ExitCode)
 	return c
@@ -162,10 +165,14 @@ func (r report) cause(ending string) Cause {
 		r.severity = severityOf(r.class)
 	}
 	frames := dedupe(r.frames)
-	if r.class == ClassStackOverflow || r.kind == "stack-overflow" {
+	most := layerFrames
+	switch {
+	case r.placed:
+		frames, most = r.frames, len(r.frames)
+	case r.class == ClassStackOverflow || r.kind == "stack-overflow":
 		frames = recursive(r.frames)
 	}
-	if len(frames) > maxFrames {
+	if len(frames) > maxFrames && !r.placed {
 		frames = frames[:maxFrames]
 	}
 	c := Cause{Class: r.class, Kind: r.kind, Severity: r.severity, Frames: frames, Message: Mask(r.message)}
@@ -180,7 +187,7 @@ func (r report) cause(ending string) Cause {
 	switch {
 	case r.volatile:
 	case len(frames) > 0:
-		layers = append(layers, frames[:min(len(frames), layerFrames)]...)
+		layers = append(layers, frames[:min(len(frames), most)]...)
 	case c.Message != "":
 		layers = append(layers, c.Message)
 	}

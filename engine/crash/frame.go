@@ -28,7 +28,7 @@ func nativeStack(t text, from int) []string {
 		}
 		all = append(all, f)
 	}
-	return ownFrames(all, nativePlumbing)
+	return ownFrames(all, Plumbing)
 }
 
 // frameNumber is the N of a line "  #N …", or "".
@@ -88,12 +88,12 @@ func nativeFrame(line string) (string, bool) {
 	}
 	s = strings.TrimSpace(s)
 	if s == "" || s == "??" || s == "<null>" || strings.HasPrefix(s, "?? ") || s == "(<unknown module>)" {
-		if module == "" || droppedModule(module) {
+		if module == "" || SystemModule(module) {
 			return "", true
 		}
 		return module, true
 	}
-	return funcName(s), true
+	return FunctionName(s), true
 }
 
 // cutLocation drops the source file at the end of a sanitizer's frame.
@@ -115,9 +115,9 @@ func cutLocation(s string) string {
 	return s
 }
 
-// droppedModule says whether a frame known by its module alone lies in a
+// SystemModule says whether a frame known by its module alone lies in a
 // library that every program has.
-func droppedModule(module string) bool {
+func SystemModule(module string) bool {
 	for _, p := range [...]string{"libc.so", "libc-", "libm.so", "libpthread", "ld-linux", "ld-musl", "libasan", "libubsan", "libtsan", "liblsan",
 		"libmsan", "libclang_rt", "libstdc++", "libc++", "libgcc_s", "linux-vdso", "linux-gate", "[vdso]", "libsystem_", "libdyld"} {
 		if strings.HasPrefix(module, p) {
@@ -145,9 +145,9 @@ func ownFrames(all []string, plumbing func(string) bool) []string {
 	return own
 }
 
-// nativePlumbing says whether a function of a native stack belongs to the
+// Plumbing says whether a function of a native stack belongs to the
 // allocator, the C or C++ library, a sanitizer or the way to abort.
-func nativePlumbing(f string) bool {
+func Plumbing(f string) bool {
 	switch f {
 	case "raise", "abort", "gsignal", "_start", "start", "clone", "clone3", "start_thread", "malloc", "calloc", "realloc", "free", "cfree",
 		"operator new", "operator delete", "operator new[]", "operator delete[]", "malloc_printerr", "malloc_consolidate", "_int_free",
@@ -166,10 +166,10 @@ func nativePlumbing(f string) bool {
 	return strings.HasPrefix(f, "_pthread_") || strings.HasSuffix(f, "_fail") && strings.HasPrefix(f, "_")
 }
 
-// funcName reduces a symbol to the name that people know the function by: no
+// FunctionName reduces a symbol to the name that people know the function by: no
 // parameters, template arguments, return types, clone suffixes or hashes, and
 // no counters of lambdas and closures.
-func funcName(s string) string {
+func FunctionName(s string) string {
 	s = strings.TrimSpace(s)
 	if i := strings.Index(s, " [clone "); i > 0 {
 		s = s[:i]

@@ -24,7 +24,7 @@ func readValgrind(t text) (report, bool) {
 			all = append(all, f)
 		}
 		what := valgrindText(t.lines[i-1])
-		r := report{class: ClassSanitizer, severity: SeverityHigh, frames: ownFrames(all, nativePlumbing)}
+		r := report{class: ClassSanitizer, severity: SeverityHigh, frames: ownFrames(all, Plumbing)}
 		if n, ok := strings.CutPrefix(what, "Process terminating with default action of signal "); ok {
 			r.what, _ = between(n, "(", ")")
 			r.kind = "valgrind: " + r.what
@@ -69,7 +69,7 @@ func valgrindFrame(line string) (string, bool) {
 		return "", false
 	}
 	if strings.HasPrefix(f, "???") {
-		if m, ok := between(f, "(in ", ")"); ok && !droppedModule(base(m)) {
+		if m, ok := between(f, "(in ", ")"); ok && !SystemModule(base(m)) {
 			return base(m) + "+0x" + addr, true
 		}
 		return "", true
@@ -77,7 +77,7 @@ func valgrindFrame(line string) (string, bool) {
 	if i := strings.LastIndex(f, " ("); i > 0 {
 		f = f[:i]
 	}
-	return funcName(f), true
+	return FunctionName(f), true
 }
 
 // readLibc reads what the C library says before it aborts.
@@ -167,7 +167,7 @@ func readAssert(t text) (report, bool) {
 		r := report{class: ClassAssert, kind: "assertion failed: " + clip(strings.Join(strings.Fields(expr), " "), 80)}
 		if r.frames = nativeStack(t, i); len(r.frames) == 0 {
 			if function != "" {
-				r.frames = []string{funcName(function)}
+				r.frames = []string{FunctionName(function)}
 			} else if file != "" {
 				r.frames = []string{base(file)}
 			}

@@ -83,7 +83,7 @@ func rustFrames(t text, i int) []string {
 		if strings.HasPrefix(name, "<") && strings.Contains(name, " as core::") || strings.HasPrefix(name, "<alloc::") {
 			name = "core::" + name
 		}
-		all = append(all, funcName(name))
+		all = append(all, FunctionName(name))
 	}
-	return ownFrames(all, nativePlumbing)
+	return ownFrames(all, Plumbing)
 }

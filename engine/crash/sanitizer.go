@@ -171,10 +171,10 @@ func dedupToken(t text, from int) []string {
 	var all []string
 	for f := range strings.SplitSeq(token, "--") {
 		if f = strings.TrimSpace(f); f != "" && !strings.HasPrefix(f, "0x") {
-			all = append(all, funcName(f))
+			all = append(all, FunctionName(f))
 		}
 	}
-	return ownFrames(all, nativePlumbing)
+	return ownFrames(all, Plumbing)
 }
 
 // summaryFrame reads the function at the end of the SUMMARY line.
@@ -184,7 +184,7 @@ func summaryFrame(t text, from int) []string {
 		return nil
 	}
 	if _, f, ok := cutLast(t.lines[i], " in "); ok && f != "" {
-		return []string{funcName(f)}
+		return []string{FunctionName(f)}
 	}
 	if m, ok := between(t.lines[i], "(", ")"); ok && strings.Contains(m, "+0x") {
 		return []string{base(m)}

@@ -52,6 +52,9 @@ func (c *capture) rewind() error {
 	return nil
 }
 
+// soil says that something was written which nobody will read.
+func (c *capture) soil() { c.size = max(c.size, 1) }
+
 // written is how much stands in the file.
 func (c *capture) written() int64 {
 	var st unix.Stat_t

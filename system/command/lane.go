@@ -53,6 +53,8 @@ type lane struct {
 
 	restarts                                         int
 	accelerated, spawned, checks, mismatches, redone int64
+
+	blind string // why the stack of a crash could not be read
 }
 
 // Run implements process.Runner.
@@ -189,9 +191,27 @@ func (l *lane) revive(cause error) error {
 	return nil
 }
 
+// Trace implements process.Tracer.
+func (l *lane) Trace(ctx context.Context, c process.Case) (*process.Crash, error) {
+	t, ok := l.spawn.(interface {
+		trace(context.Context, process.Case) (*process.Crash, error)
+	})
+	if !ok {
+		return nil, errors.New("stacks are read on Linux for amd64 alone")
+	}
+	crash, err := t.trace(ctx, c)
+	if err != nil && l.blind == "" {
+		l.blind = err.Error()
+	}
+	return crash, err
+}
+
 // Notes implements process.Runner.
 func (l *lane) Notes() []string {
 	notes := append([]string(nil), l.notes...)
+	if l.blind != "" {
+		notes = append(notes, "crashes are told apart by their signal alone: "+l.blind)
+	}
 	if l.short < l.plan.Timeout {
 		notes = append(notes, fmt.Sprintf("cases were given %s first and the full %s only if that was not enough (%d times)", l.short, l.plan.Timeout, l.redone))
 	}

@@ -29,11 +29,12 @@ const (
 	stepClose
 	stepExec
 	stepExit
+	stepTrace
 )
 
 func (k stepKind) String() string {
 	return [...]string{"start a session", "connect standard input and output", "enter the run folder",
-		"reset signals", "set limits", "set up the sandbox", "close descriptors", "execute", "exit"}[k]
+		"reset signals", "set limits", "set up the sandbox", "close descriptors", "execute", "exit", "be traced"}[k]
 }
 
 // launchpad is what parent and child share while the child gets going. It lives

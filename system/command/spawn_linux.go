@@ -23,6 +23,9 @@ type spawner struct {
 	exec       int        // index of the execve step
 	enter      int        // index of the step into the working directory
 	generation int        // of the ground, when the pad was made
+
+	traced      bool // the next process is to be traced
+	untraceable bool // the kernel refused that
 }
 
 func newSpawner(g *ground, direct bool) *spawner {
@@ -43,6 +46,9 @@ func (s *spawner) makePad() {
 	p := newLaunchpad()
 	s.pad, s.generation = p, s.ground.generation
 	p.add(stepSession, false, unix.SYS_SETSID)
+	if s.traced {
+		p.add(stepTrace, false, unix.SYS_PTRACE, unix.PTRACE_TRACEME)
+	}
 	p.add(stepStdio, false, unix.SYS_DUP3, uintptr(s.stdin()), 0, 0)
 	p.add(stepStdio, false, unix.SYS_DUP3, uintptr(s.out.fd), 1, 0)
 	p.add(stepStdio, false, unix.SYS_DUP3, uintptr(s.err.fd), 2, 0)
@@ -100,8 +106,28 @@ func (s *spawner) once(ctx context.Context, limit time.Duration) (process.Result
 	if err := ctx.Err(); err != nil {
 		return process.Result{}, err
 	}
+	began := time.Now()
+	c, err := s.launch()
+	if err != nil {
+		return process.Result{}, err
+	}
+	res, err := s.await(ctx, c, began, limit)
+	if err != nil || s.pad == nil {
+		return res, err
+	}
+	if what, errno := s.pad.failure(); errno != 0 {
+		if what != stepExec {
+			return res, fmt.Errorf("start %s: %s: %w", s.image.command.Path, what, errno)
+		}
+		return res, execError(s.image.command.Path, errno)
+	}
+	return res, nil
+}
+
+// launch makes the process of a case that was prepared.
+func (s *spawner) launch() (child, error) {
 	if s.pad == nil {
-		return s.forkExec(ctx, limit)
+		return s.forkExec()
 	}
 	if s.generation != s.ground.generation {
 		s.makePad()
@@ -114,47 +140,35 @@ func (s *spawner) once(ctx context.Context, limit time.Duration) (process.Result
 	s.pad.steps[s.exec].args = [5]uintptr{uintptr(unsafe.Pointer(&s.image.path[0])), address(s.image.argv), address(s.image.envp)}
 	if s.box != nil {
 		if err := s.box.enter(); err != nil {
-			return process.Result{}, err
+			return child{}, err
 		}
 	}
-	began := time.Now()
 	c, errno := s.pad.start()
 	if s.box != nil {
 		if err := s.box.leave(); err != nil {
-			return process.Result{}, err
+			return child{}, err
 		}
 	}
 	if errno != 0 {
-		return process.Result{}, fmt.Errorf("start a process: %w", errno)
+		return child{}, fmt.Errorf("start a process: %w", errno)
 	}
-	res, err := s.await(ctx, c, began, limit)
-	if err != nil {
-		return res, err
-	}
-	if what, errno := s.pad.failure(); errno != 0 {
-		if what != stepExec {
-			return res, fmt.Errorf("start %s: %s: %w", s.image.command.Path, what, errno)
-		}
-		return res, execError(s.image.command.Path, errno)
-	}
-	return res, nil
+	return c, nil
 }
 
 // forkExec is the slow and portable way.
-func (s *spawner) forkExec(ctx context.Context, limit time.Duration) (process.Result, error) {
+func (s *spawner) forkExec() (child, error) {
 	c := s.image.command
-	began := time.Now()
 	pid, err := syscall.ForkExec(c.Path, c.Argv, &syscall.ProcAttr{
 		Dir: cmp.Or(c.Dir, s.folder.run), Env: c.Env,
 		Files: []uintptr{uintptr(s.stdin()), uintptr(s.out.fd), uintptr(s.err.fd)},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Ptrace: s.traced},
 	})
 	if err != nil {
 		var errno syscall.Errno
 		if errors.As(err, &errno) {
-			return process.Result{}, execError(c.Path, errno)
+			return child{}, execError(c.Path, errno)
 		}
-		return process.Result{}, fmt.Errorf("start %s: %w", c.Path, err)
+		return child{}, fmt.Errorf("start %s: %w", c.Path, err)
 	}
 	for _, l := range s.limits {
 		// Fails only if the program has ended already.
@@ -165,7 +179,7 @@ func (s *spawner) forkExec(ctx context.Context, limit time.Duration) (process.Re
 		// An old kernel: the descriptor only makes a short wait cheaper.
 		fd = -1
 	}
-	return s.await(ctx, child{pid, fd}, began, limit)
+	return child{pid, fd}, nil
 }
 
 // execError says in words why a program could not be executed.

@@ -1,0 +1,115 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// A program with thirteen ways to crash in as many functions is built in many
+// ways: each way is told from the others and from itself never, whatever else
+// stands in the input, with names and without.
+func TestCrashesToldApart(t *testing.T) {
+	for _, build := range []struct{ name, line string }{
+		{"O0, debugging information", "gcc -O0 -g"},
+		{"O2, PIE, debugging information", "gcc -O2 -g -pie -fPIE"},
+		{"O3, stripped", "gcc -O3 -s"},
+		{"O2, static, stripped", "gcc -O2 -static -s"},
+		{"O1, static", "gcc -O1 -static"},
+		{"O2, clang", "clang -O2"},
+		{"O2, musl, static, stripped", "musl-gcc -O2 -static -s"},
+		{"O2, stack protector, fortified", "gcc -O2 -fstack-protector-all -D_FORTIFY_SOURCE=2"},
+	} {
+		t.Run(build.name, func(t *testing.T) {
+			t.Parallel()
+			program := compile(t, build.line, "testdata/bugs.c")
+			identities := map[string]byte{}
+			r := tracing(t, program)
+			for bug := byte('A'); bug <= 'N'; bug++ {
+				print := ""
+				for _, rest := range []byte{1, 5, 77} {
+					c, err := r.Trace(context.Background(), process.Case{RunID: "case", Input: slices.Concat([]byte{bug, rest}, bytes.Repeat([]byte{'x'}, int(rest)))})
+					if err != nil || c == nil {
+						t.Fatalf("%c: %v: %v", bug, c, err)
+					}
+					got := fmt.Sprint(c.Kind, c.Layers)
+					if print != "" && got != print {
+						t.Errorf("%c is two bugs:\n%s\n%s", bug, print, got)
+					}
+					print = got
+				}
+				t.Logf("%c %s", bug, print)
+				if other, ok := identities[print]; ok {
+					t.Errorf("%c and %c are one bug: %s", other, bug, print)
+				}
+				identities[print] = bug
+			}
+		})
+	}
+}
+
+// What is no crash of the program's own has no stack: a signal from elsewhere, a
+// clean end, a fault that the program handles. Nothing of a look is seen in the
+// case after it.
+func TestLooksThatShowNothing(t *testing.T) {
+	r := tracing(t, "/bin/sh")
+	for _, script := range []string{"kill -SEGV $$", "echo loud; exit 3", "sleep 0"} {
+		c, err := r.Trace(context.Background(), process.Case{RunID: "case", Input: []byte(script)})
+		if err != nil || c != nil {
+			t.Errorf("%s: %v, %v", script, c, err)
+		}
+		res, err := r.(process.Runner).Run(context.Background(), process.Case{RunID: "case", Input: []byte("true"), Confirm: true})
+		if err != nil || len(res.Stdout) > 0 || res.ExitCode != 0 {
+			t.Errorf("after %s: %q, exit %d, %v", script, res.Stdout, res.ExitCode, err)
+		}
+	}
+}
+
+// compile builds a program and returns its path; without the compiler the test
+// is skipped.
+func compile(t *testing.T, line string, sources ...string) string {
+	t.Helper()
+	words := strings.Fields(line)
+	if _, err := exec.LookPath(words[0]); err != nil {
+		if os.Getenv("THRESH_CI") != "" && words[0] != "musl-gcc" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	out := filepath.Join(t.TempDir(), "program")
+	b, err := exec.Command(words[0], slices.Concat(words[1:], sources, []string{"-o", out})...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, b)
+	}
+	return out
+}
+
+// tracing opens a runner that gives a program its input as a file.
+func tracing(t *testing.T, program string) process.Tracer {
+	t.Helper()
+	plan := process.Plan{
+		Input: "input/case.bin", OutDir: "out", Timeout: time.Minute, Executor: process.Spawn, Limits: process.Limits{Processes: 512},
+		Command: func(p process.Paths) process.Command {
+			return process.Command{Path: program, Argv: []string{program, p.InputPath}}
+		},
+	}
+	r, err := Open(context.Background(), plan, 0, 1, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r.(process.Tracer)
+}

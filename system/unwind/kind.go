@@ -1,0 +1,135 @@
+package unwind
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Stop is why the kernel stopped a thread: the signal with what it says of the
+// fault (siginfo_t), and the registers.
+type Stop struct {
+	Signal int
+	Code   int32
+	Addr   uint64 // of the fault
+	Call   uint32 // number of the forbidden system call
+	Regs   Regs
+}
+
+// Signals by their Linux numbers.
+const (
+	sigILL, sigTRAP, sigABRT, sigBUS, sigFPE, sigSEGV, sigSYS = 4, 5, 6, 7, 8, 11, 31
+)
+
+// Fatal says whether a signal is one that a fault or an abort raises.
+func Fatal(signal int) bool {
+	switch signal {
+	case sigILL, sigTRAP, sigABRT, sigBUS, sigFPE, sigSEGV, sigSYS:
+		return true
+	}
+	return false
+}
+
+// firstPages is what no program maps: an address in it is a null pointer with an
+// offset.
+const firstPages = 1 << 16
+
+// stackRoom is how far below the stack pointer, and below the end of a stack, an
+// access is still one of the stack.
+const stackRoom = 8 << 20
+
+// generalProtection is the code of a fault of which the kernel knows no address.
+const generalProtection = 0x80
+
+// Kinds that other parts of the package look at.
+const (
+	kindOverflow = "stack overflow"
+	kindSmashed  = "smashed return address"
+	kindAborted  = "abort"
+	kindGuarded  = "stack smashing detected"
+)
+
+// kind names what the thread did.
+func (p *Process) kind(s Stop) string {
+	r := &s.Regs
+	x := decode(p.read(r[pc], 15))
+	rw := "read"
+	if x.writes() || x.pushes() && r[rsp]-s.Addr <= 16 {
+		rw = "write"
+	}
+	if x.is(0, 0xa4, 0xa5) && s.Addr-r[rdi] < 64 && s.Addr-r[rsi] >= 64 { // movs has two sides
+		rw = "write"
+	}
+	switch s.Signal {
+	case sigABRT:
+		if why := p.reason(r); why != "" {
+			return kindAborted + ": " + why
+		}
+		return kindAborted
+	case sigFPE:
+		return "division error"
+	case sigSYS:
+		return fmt.Sprintf("forbidden system call %d", s.Call)
+	case sigTRAP:
+		return "breakpoint"
+	case sigILL:
+		if x.is(1, 0x0b) {
+			return "trap instruction"
+		}
+		return "illegal instruction"
+	case sigBUS:
+		return "bus error by a " + rw
+	}
+	fetch := s.Addr == r[pc]
+	at := p.at(s.Addr)
+	switch {
+	case s.Code == generalProtection && x.is(0, 0xf4): // musl's way to abort
+		return kindAborted
+	case x.returns() && p.at(r[pc]).may('x'), s.Code != generalProtection && fetch && s.Addr >= firstPages && p.word(r[rsp]-8) == s.Addr:
+		return kindSmashed
+	case s.Code == generalProtection: // the address is no canonical one; the kernel says 0, which is no null pointer
+		return "wild " + rw
+	case fetch && s.Addr < firstPages:
+		return "call of a null pointer"
+	case fetch:
+		return "wild call"
+	case s.Addr < firstPages:
+		return "null pointer " + rw
+	case s.Addr-(r[rsp]-firstPages) < stackRoom && !at.may('w') && (p.guard(s.Addr) || p.at(r[rsp]) == nil):
+		return kindOverflow
+	case at != nil:
+		return "protected " + rw
+	}
+	return "wild " + rw
+}
+
+// guard says whether an address lies just below something writable, as the end
+// of a stack does.
+func (p *Process) guard(a uint64) bool {
+	for i := range p.maps {
+		if m := &p.maps[i]; m.start > a {
+			return m.may('w') && m.start-a < 2<<20
+		}
+	}
+	return false
+}
+
+// libcReason is what the GNU C library says before it aborts.
+var libcReason = regexp.MustCompile(`^(free\(\): [a-z /()]+|m?re?alloc\(\): [a-z /()]+|malloc\(\): [a-z /()]+|malloc_consolidate\(\): [a-z ]+|` +
+	`munmap_chunk\(\): [a-z ]+|double free or corruption|corrupted [a-z. -]+|stack smashing detected|buffer overflow detected|` +
+	`%s%s%s:%u: %s%sAssertion|terminate called)`)
+
+// reason finds the C library's words on its own stack: they are there whatever
+// the program does with its standard error, with symbols or without.
+func (p *Process) reason(r *Regs) string {
+	for i := range uint64(1024) {
+		a := p.word(r[rsp] + 8*i)
+		if a < firstPages || !p.at(a).may('r') {
+			continue
+		}
+		if s := libcReason.Find(p.read(a, 48)); s != nil {
+			return strings.ToLower(strings.TrimPrefix(strings.TrimSpace(string(s)), "%s%s%s:%u: %s%s"))
+		}
+	}
+	return ""
+}

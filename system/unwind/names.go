@@ -1,0 +1,203 @@
+package unwind
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"fmt"
+	"path"
+	"sort"
+	"sync"
+
+	"github.com/thresh-dev/thresh/engine/crash"
+)
+
+// names is what a module's files call its functions; read when somebody asks.
+type names struct {
+	mu      sync.Mutex
+	asked   bool
+	symbols []elf.Symbol
+	dwarf   *dwarf.Data
+	units   map[dwarf.Offset]*unit
+}
+
+// unit is one compilation unit, read as a whole: the reader of package dwarf
+// loses places of a unit whose parts are out of the order of addresses.
+type unit struct {
+	rows      []dwarf.LineEntry
+	functions []function
+}
+
+// function is a stretch of code of a function; line is where an inlined one is
+// called, 0 for others.
+type function struct {
+	lo, hi uint64
+	depth  int
+	name   string
+	line   int
+	file   string
+}
+
+// place is one function that an address lies in: innermost first where calls
+// were inlined.
+type place struct {
+	function string
+	site     string // with the place in it that tells bugs of it apart
+	by       string // what gave the name
+}
+
+// What gave the names of a stack, the best first.
+const (
+	byDWARF  = "debugging information"
+	bySymbol = "the symbol table"
+	byOffset = "module and offset"
+)
+
+// places names an address of a module; none if it belongs to the C library or
+// to the start of the program.
+func (f frame) places() []place {
+	m := f.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.asked {
+		m.asked = true
+		m.readNames()
+	}
+	if list := m.lines(f.at); len(list) > 0 {
+		return list
+	}
+	i := sort.Search(len(m.symbols), func(i int) bool { return m.symbols[i].Value > f.at }) - 1
+	if i >= 0 && f.at < m.symbols[i].Value+max(m.symbols[i].Size, 1) {
+		s := m.symbols[i]
+		name := crash.FunctionName(s.Name)
+		if name == "_start" || m.static && (crash.Plumbing(name) || muslPlumbing[name]) {
+			return nil
+		}
+		return []place{{name, fmt.Sprintf("%s+%#x", name, f.at-s.Value), bySymbol}}
+	}
+	site := fmt.Sprintf("%s+%#x", m.name, f.at)
+	function := site
+	if f.start != 0 {
+		function = fmt.Sprintf("%s@%#x", m.name, f.start)
+	}
+	return []place{{function, site, byOffset}}
+}
+
+// muslPlumbing is what musl's allocator is made of beyond the names of C.
+var muslPlumbing = map[string]bool{"a_crash": true, "get_meta": true, "get_slot_index": true, "nontrivial_free": true, "alloc_slot": true,
+	"alloc_group": true, "free_group": true, "queue": true, "dequeue": true}
+
+func (m *module) readNames() {
+	defer func() { _ = recover() }() // as load
+	m.units = map[dwarf.Offset]*unit{}
+	list, _ := m.file.Symbols()
+	if len(list) == 0 {
+		list, _ = m.file.DynamicSymbols()
+	}
+	for _, s := range list {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value != 0 {
+			m.symbols = append(m.symbols, s)
+		}
+	}
+	sort.SliceStable(m.symbols, func(i, j int) bool { return m.symbols[i].Value < m.symbols[j].Value })
+	if m.file.Section(".debug_info") != nil || m.file.Section(".zdebug_info") != nil {
+		m.dwarf, _ = m.file.DWARF()
+	}
+}
+
+// lines names an address by debugging information.
+func (m *module) lines(at uint64) (out []place) {
+	defer func() {
+		if recover() != nil {
+			out = nil
+		}
+	}()
+	if m.dwarf == nil {
+		return nil
+	}
+	rd := m.dwarf.Reader()
+	e, err := rd.SeekPC(at)
+	if err != nil {
+		return nil
+	}
+	u := m.units[e.Offset]
+	if u == nil {
+		u = m.readUnit(rd, e)
+		m.units[e.Offset] = u
+	}
+	line, file := 0, ""
+	for i := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].Address > at }) - 1; i >= 0 && line == 0 && !u.rows[i].EndSequence; i-- {
+		if line = u.rows[i].Line; u.rows[i].File != nil {
+			file = path.Base(u.rows[i].File.Name)
+		}
+	}
+	for _, f := range u.functions {
+		if at >= f.lo && at < f.hi && f.name != "" {
+			out = append(out, place{f.name, fmt.Sprintf("%s (%s:%d)", f.name, file, line), byDWARF})
+			line, file = f.line, f.file
+		}
+	}
+	return out
+}
+
+func (m *module) readUnit(rd *dwarf.Reader, e *dwarf.Entry) *unit {
+	u := &unit{}
+	var files []*dwarf.LineFile
+	if lr, _ := m.dwarf.LineReader(e); lr != nil {
+		var le dwarf.LineEntry
+		for lr.Next(&le) == nil {
+			u.rows = append(u.rows, le)
+		}
+		files = lr.Files()
+	}
+	sort.SliceStable(u.rows, func(i, j int) bool {
+		a, b := u.rows[i], u.rows[j]
+		return a.Address < b.Address || a.Address == b.Address && a.EndSequence && !b.EndSequence
+	})
+	for depth := 1; depth > 0; {
+		e, err := rd.Next()
+		if err != nil || e == nil {
+			break
+		}
+		if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
+			f := function{depth: depth, name: m.nameOf(e)}
+			if n, ok := e.Val(dwarf.AttrCallLine).(int64); ok {
+				f.line = int(n)
+			}
+			if n, ok := e.Val(dwarf.AttrCallFile).(int64); ok && n >= 0 && n < int64(len(files)) && files[n] != nil {
+				f.file = path.Base(files[n].Name)
+			}
+			ranges, _ := m.dwarf.Ranges(e)
+			for _, r := range ranges {
+				f.lo, f.hi = r[0], r[1]
+				u.functions = append(u.functions, f)
+			}
+		}
+		if e.Children {
+			depth++
+		} else if e.Tag == 0 {
+			depth--
+		}
+	}
+	sort.SliceStable(u.functions, func(i, j int) bool { return u.functions[i].depth > u.functions[j].depth })
+	return u
+}
+
+// nameOf is a function's name, which may be two references away, and in another
+// unit where programs are optimised as a whole.
+func (m *module) nameOf(e *dwarf.Entry) string {
+	for rd := m.dwarf.Reader(); e != nil; {
+		if name, ok := e.Val(dwarf.AttrName).(string); ok {
+			return name
+		}
+		ref, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if !ok {
+			ref, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset)
+		}
+		if !ok {
+			return ""
+		}
+		rd.Seek(ref)
+		e, _ = rd.Next()
+	}
+	return ""
+}
