@@ -5,14 +5,8 @@ import (
 	"io"
 )
 
-// ConformanceCommand is the hidden verb that stands in for the Python function
-// which the conformance suite's cli.run cases call.
-const (
-	ConformanceCommand = "__conformance-entrypoint"
-	ConformanceModule  = "spec_runner.conformance_fixtures:main"
-)
-
-// conformanceEntrypoint behaves as the suite asks of its function: a usage line
+// conformanceEntrypoint stands in for the Python function of the conformance
+// suite: a usage line
 // for --help, JSON for --json, a line of text otherwise.
 func conformanceEntrypoint(args []string, out io.Writer) int {
 	line := "conformance entrypoint of thresh"

@@ -105,7 +105,7 @@ func Hidden(argv []string) (code int, ran bool) {
 	if len(argv) > 1 && argv[1] == demo.Command {
 		return demo.Main(argv[2:]), true
 	}
-	if len(argv) > 1 && argv[1] == ConformanceCommand {
+	if len(argv) > 1 && argv[1] == spectest.ConformanceVerb {
 		return conformanceEntrypoint(argv[2:], os.Stdout), true
 	}
 	return 0, false

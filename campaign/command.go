@@ -3,6 +3,8 @@ package campaign
 import (
 	"context"
 	"io"
+	"iter"
+	"strconv"
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -36,7 +38,11 @@ type Command struct {
 
 	// Run does what the command is for. An exit code whose reason was told is a
 	// [diag.ExitError].
-	Run      func(ctx context.Context, d Desk, args []string) error
+	Run func(ctx context.Context, d Desk, args []string) error
+	// Instead makes the command, which has the name of a verb then, an addition to
+	// that verb: its flags are among the verb's, and when Instead reports true the
+	// command has the turn.
+	Instead  func() bool
 	Commands []Command // what a group holds; it has no Run then
 }
 
@@ -72,6 +78,14 @@ type Desk interface {
 	Warn(diag.List)
 	// Settings are what documents are compiled with, and the options that were given.
 	Settings() Settings
+	// Files are the files in a folder and the folders in it, in path order; of
+	// another path, that path alone.
+	Files(path string) (list []string, folder bool, err error)
+	// Document reads a document of any format.
+	Document(path string) (Spec, error)
+	// Compile compiles documents of the contract as a run does. What is doubtful
+	// about them is not told.
+	Compile(ctx context.Context, docs []Spec, set Settings) ([]Any, error)
 	// Open opens a file to read.
 	Open(file string) (io.ReadCloser, error)
 	// MakeFolder makes a folder, and those above it, unless it is there.
@@ -83,4 +97,50 @@ type Desk interface {
 	// Record is what is stored of a run: of its id, a unique beginning of that,
 	// "latest" or "latest~1".
 	Record(run string) (Record, error)
+	// Order is what the command's flags say of a run.
+	Order() Order
+	// Run runs documents of the contract and stores the run. A record without an
+	// id says that no run was made; the error says why, or why it did not come to
+	// its end.
+	Run(ctx context.Context, o Order) (Record, error)
+	// Report reports what [Desk.Run] returned as thresh run does, and returns the
+	// exit code that says what came of it.
+	Report(rec Record, err error) error
+	// Stored opens a run that is stored.
+	Stored(ctx context.Context, runID string) (Stored, error)
+}
+
+// Order is a run that a command wants. Its fields say what the flags of thresh
+// run say.
+type Order struct {
+	Docs        []Spec
+	Options     map[string][]string // of the contract, by name
+	Seed        *int64
+	Workers     int
+	CaseTimeout time.Duration
+	AllowEmpty  bool
+	Quiet       bool
+}
+
+// Set gives an option a value, beside those that it has.
+func (o *Order) Set(option, value string) { o.Options[option] = append(o.Options[option], value) }
+
+// Stored is a run that is stored, with its campaigns compiled from what is kept.
+type Stored interface {
+	Campaigns() []Any
+	// Cases are the outcomes of campaign k that count, with their evidence.
+	Cases(k int) iter.Seq2[Case, Outcome]
+	Close() error
+}
+
+// ParseSeed reads what --seed says; nil: nothing.
+func ParseSeed(text string) (*int64, error) {
+	if text == "" {
+		return nil, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil, diag.Refused("--seed must be a 64-bit integer, got %q", text)
+	}
+	return &n, nil
 }

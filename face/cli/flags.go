@@ -100,10 +100,8 @@ func (f *runFlags) validate() error {
 	case f.shrink < 0:
 		return usagef("--shrink must not be negative, got %d", f.shrink)
 	}
-	if f.seed != "" {
-		if _, err := strconv.ParseInt(f.seed, 10, 64); err != nil {
-			return usagef("--seed must be a 64-bit integer, got %q", f.seed)
-		}
+	if _, err := campaign.ParseSeed(f.seed); err != nil {
+		return err
 	}
 	for _, r := range f.reports {
 		if _, _, err := parseReport(r); err != nil {
@@ -148,9 +146,7 @@ func (f *runFlags) decided() string {
 // settings are the flags as a front door sees them.
 func (f *runFlags) settings() campaign.Settings {
 	s := campaign.Settings{Strict: f.strict, Options: f.options.values()}
-	if v, err := strconv.ParseInt(f.seed, 10, 64); err == nil && f.seed != "" {
-		s.Seed = &v
-	}
+	s.Seed, _ = campaign.ParseSeed(f.seed) // validate says what is wrong with it
 	return s
 }
 

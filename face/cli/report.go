@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -147,13 +148,17 @@ func (a *application) report(rec campaign.Record, flags *runFlags) (*app.Compari
 
 // output writes to a file, whole or not at all, or to standard output.
 func (a *application) output(file string, write func(io.Writer) error) error {
+	return a.outputAs(file, 0o644, write)
+}
+
+func (a *application) outputAs(file string, mode os.FileMode, write func(io.Writer) error) error {
 	if file == "-" {
 		if err := write(a.io.Out); err != nil {
 			return diag.Environment("writing to standard output: %w", err)
 		}
 		return nil
 	}
-	if err := app.WriteWholly(file, 0o644, write); err != nil {
+	if err := app.WriteWholly(file, mode, write); err != nil {
 		return diag.Environment("writing %s: %s", file, app.Reason(err))
 	}
 	return nil

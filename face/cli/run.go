@@ -14,7 +14,7 @@ import (
 
 func (a *application) runCommand() *cobra.Command {
 	var f runFlags
-	var watch, update, exits bool
+	var watch bool
 	c := &cobra.Command{
 		Use:   "run PATH...",
 		Short: "Run documents as one run: find, group, shrink and report what fails",
@@ -36,12 +36,6 @@ Exit codes: 0 all held, 1 findings or failures, 2 a document was refused,
   thresh run docs/ --watch
   thresh run --resume latest`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if update || exits {
-				if f.resume != "" || len(args) == 0 || watch || !update {
-					return usagef("--update needs at least one PATH, and goes with neither --resume nor --watch; --accept-exit goes with --update")
-				}
-				return a.accept(c.Context(), args, &f.options, acceptance{write: true, exits: exits})
-			}
 			if watch {
 				if f.resume != "" || len(args) == 0 {
 					return usagef("--watch needs at least one PATH, and goes with no --resume")
@@ -53,8 +47,7 @@ Exit codes: 0 all held, 1 findings or failures, 2 a document was refused,
 	}
 	f.register(c, a.app.Contracts)
 	f.registerGate(c)
-	c.Flags().BoolVar(&update, "update", false, "[spectest] rewrite what documents expect where something else came of it, print the diff, keep no run")
-	c.Flags().BoolVar(&exits, "accept-exit", false, "[spectest] with --update, take the exit codes with which commands of transcripts end")
+	a.instead(c, &f)
 	c.Flags().BoolVar(&watch, "watch", false, "go on, and run again what changes: documents, and the files and programs of their cases; an interrupt ends it, with exit code 0")
 	return c
 }

@@ -1,28 +1,25 @@
-package cli
+package spectest
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"github.com/thresh-dev/thresh/app"
-	"github.com/thresh-dev/thresh/contract/spectest"
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-func (a *application) spectestEval() *cobra.Command {
+func evalCommand() campaign.Command {
 	var expr, subject string
 	var text bool
-	budget := spectest.DefaultBudget()
+	budget := DefaultBudget()
 	ms := int(budget.Time / time.Millisecond)
-	c := &cobra.Command{
-		Use:   "eval --expr JSON [--subject FILE|-]",
-		Short: "Evaluate a spec-lang expression",
+	c := campaign.Command{
+		Use:     "eval --expr JSON [--subject FILE|-]",
+		Summary: "Evaluate a spec-lang expression",
 		Long: `Eval evaluates one expression and prints {"value":…} or
 {"error":{"category":…,"message":…}} with the steps that were taken and the nodes
 that the expression has. The subject is JSON, null if none is given; with --text
@@ -32,62 +29,62 @@ Exit codes: 0 there is a value, 1 there is an error, 2 the expression or the
 subject is no JSON, or the subject cannot be read.`,
 		Example: `  thresh spectest eval --expr '["add", 1, ["len", ["subject"]]]' --subject list.json
   echo some text | thresh spectest eval --expr '["contains", "me te"]' --text --subject -`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Run: func(_ context.Context, d campaign.Desk, _ []string) error {
 			for name, n := range map[string]int{"max-steps": budget.Steps, "max-nodes": budget.Nodes, "max-literal-bytes": budget.LiteralBytes, "timeout-ms": ms + 1} {
 				if n < 1 {
-					return usagef("--%s is too small", name)
+					return diag.Refused("--%s is too small", name)
 				}
 			}
 			doc, err := jsontree.Parse([]byte(expr), jsontree.Python())
 			if err != nil {
 				return diag.WithHint(diag.Refused("--expr: %w", err), `an expression is JSON, such as '["contains", "word"]'`)
 			}
-			v, err := a.subject(subject, text)
+			v, err := subjectOf(d, subject, text)
 			if err != nil {
 				return err
 			}
 			budget.Time = time.Duration(ms) * time.Millisecond
-			answer := spectest.Evaluate(doc, v, budget)
-			if _, err := fmt.Fprintf(a.io.Out, "%s\n", answer.JSON); err != nil {
+			answer := Evaluate(doc, v, budget)
+			if _, err := fmt.Fprintf(d.Out(), "%s\n", answer.JSON); err != nil {
 				return diag.Environment("writing to standard output: %w", err)
 			}
 			if answer.Failed {
-				return exitError(diag.ExitFindings)
+				return diag.ExitError(diag.ExitFindings)
 			}
 			return nil
 		},
 	}
-	fs := c.Flags()
-	fs.SortFlags = false
-	fs.StringVarP(&expr, "expr", "e", "", "the expression, as `JSON`")
-	fs.StringVar(&subject, "subject", "", "`FILE` that holds the subject, - for standard input")
-	fs.BoolVar(&text, "text", false, "the subject is text, not JSON")
-	fs.IntVar(&budget.Steps, "max-steps", budget.Steps, "budget of steps")
-	fs.IntVar(&budget.Nodes, "max-nodes", budget.Nodes, "budget of nodes")
-	fs.IntVar(&budget.LiteralBytes, "max-literal-bytes", budget.LiteralBytes, "budget of bytes of all strings in the expression")
-	fs.IntVar(&ms, "timeout-ms", ms, "time limit in milliseconds (0: none)")
-	_ = c.MarkFlagRequired("expr")
+	c.Flags = func(fs campaign.Flags) {
+		fs.StringVarP(&expr, "expr", "e", "", "the expression, as `JSON`")
+		fs.StringVar(&subject, "subject", "", "`FILE` that holds the subject, - for standard input")
+		fs.BoolVar(&text, "text", false, "the subject is text, not JSON")
+		fs.IntVar(&budget.Steps, "max-steps", budget.Steps, "budget of steps")
+		fs.IntVar(&budget.Nodes, "max-nodes", budget.Nodes, "budget of nodes")
+		fs.IntVar(&budget.LiteralBytes, "max-literal-bytes", budget.LiteralBytes, "budget of bytes of all strings in the expression")
+		fs.IntVar(&ms, "timeout-ms", ms, "time limit in milliseconds (0: none)")
+	}
+	c.Declared = true
+	c.Required = []string{"expr"}
 	return c
 }
 
-// subject reads what an expression looks at.
-func (a *application) subject(file string, text bool) (speclang.Value, error) {
+// subjectOf reads what an expression looks at.
+func subjectOf(d campaign.Desk, file string, text bool) (speclang.Value, error) {
 	var data []byte
 	var err error
 	switch file {
 	case "":
 		return speclang.NullValue(), nil
 	case "-":
-		data, err = io.ReadAll(io.LimitReader(a.io.In, app.MaxDocument+1))
+		data, err = io.ReadAll(io.LimitReader(d.In(), campaign.MaxDocument+1))
 	default:
-		data, err = os.ReadFile(file)
+		data, err = d.Settings().Read(file)
 	}
 	if err != nil {
-		return speclang.Value{}, diag.Refused("--subject %s: %s", file, app.Reason(err))
+		return speclang.Value{}, diag.Refused("--subject %s: %s", file, reason(err))
 	}
-	if len(data) > app.MaxDocument {
-		return speclang.Value{}, diag.Refused("--subject %s: larger than %d MiB", file, app.MaxDocument>>20)
+	if len(data) > campaign.MaxDocument {
+		return speclang.Value{}, diag.Refused("--subject %s: larger than %d MiB", file, campaign.MaxDocument>>20)
 	}
 	if text {
 		return speclang.StringValue(string(data)), nil

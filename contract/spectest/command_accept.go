@@ -1,0 +1,118 @@
+package spectest
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/unidiff"
+)
+
+func (k *Contract) acceptCommand() campaign.Command {
+	var write, exits bool
+	c := campaign.Command{
+		Use:     "accept PATH...",
+		Summary: "Propose expected values and transcripts where what they are about has changed",
+		Long: `Accept runs documents and prints, as a diff, how they would have to change for
+failing assertions to hold: a value of contain becomes the line that is most like
+it, the literal of evaluate: [eq, EXPRESSION, VALUE] what the expression gives.
+In transcripts, lines that are not what is printed become it; those that are
+right, wildcards included, stay as they are. What two runs print differently
+becomes <number>, <time>, [..] or the like.
+
+Look at the diff before you apply it: what changed may be a bug. Nothing is
+written without --write.
+
+What can be made to hold in several ways (leaves of can and cannot, patterns,
+exit codes) is reported and left to you, and so are cases that are expected to
+fail. --accept-exit takes other exit codes of transcripts as well.
+thresh run --update PATH... is accept --write.
+
+Exit codes: 0 nothing fails, or all of it was written, 1 there are changes to
+look at or failures without a proposal, 3 the environment failed.`,
+		Example: `  thresh spectest accept docs/ | less
+  thresh spectest accept docs/ --filter id=^CLI- --write`,
+		Least: 1, Most: -1,
+		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
+			return k.accept(ctx, d, args, write, exits)
+		},
+	}
+	c.Flags = func(fs campaign.Flags) {
+		fs.BoolVarP(&write, "write", "w", false, "write the documents")
+		fs.BoolVar(&exits, "accept-exit", false, "take the exit codes with which commands of transcripts end")
+	}
+	c.Options = true
+	return c
+}
+
+func (k *Contract) accept(ctx context.Context, d campaign.Desk, paths []string, write, exits bool) error {
+	camps, err := k.campaigns(ctx, d, paths)
+	if err != nil {
+		return err
+	}
+	var left diag.List
+	changes := 0
+	for _, x := range camps {
+		p, err := x.Accept(ctx, exits)
+		if err != nil {
+			return err
+		}
+		left = append(left, p.Left...)
+		if len(p.Changes) == 0 {
+			continue
+		}
+		changes += len(p.Changes)
+		path := x.Path()
+		data, err := d.Settings().Read(path)
+		if err != nil {
+			return diag.Environment("%s: %s", path, reason(err))
+		}
+		after, err := p.Apply(data)
+		if err != nil {
+			return diag.Environment("%s: %w", path, err)
+		}
+		if _, err := io.WriteString(d.Out(), unidiff.Format(path, path, string(data), string(after))); err != nil {
+			return diag.Environment("writing to standard output: %w", err)
+		}
+		if write {
+			if err := rewrite(d, path, after); err != nil {
+				return err
+			}
+		}
+	}
+	d.Warn(left)
+	did := "proposed; --write makes them"
+	if write {
+		did = "written"
+	}
+	if changes > 0 {
+		fmt.Fprintf(d.Err(), "%s %s\n", diag.Plural(changes, "change"), did)
+	}
+	if len(left) > 0 || changes > 0 && !write {
+		return diag.ExitError(diag.ExitFindings)
+	}
+	return nil
+}
+
+// updateCommand is thresh run --update, which is accept --write.
+func (k *Contract) updateCommand() campaign.Command {
+	var update, exits bool
+	var given func(string) bool
+	return campaign.Command{
+		Use: "run",
+		Flags: func(fs campaign.Flags) {
+			given = fs.Changed
+			fs.BoolVar(&update, "update", false, "[spectest] rewrite what documents expect where something else came of it, print the diff, keep no run")
+			fs.BoolVar(&exits, "accept-exit", false, "[spectest] with --update, take the exit codes with which commands of transcripts end")
+		},
+		Instead: func() bool { return update || exits },
+		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
+			if given("resume") || given("watch") || len(args) == 0 || !update {
+				return diag.Refused("--update needs at least one PATH, and goes with neither --resume nor --watch; --accept-exit goes with --update")
+			}
+			return k.accept(ctx, d, args, true, exits)
+		},
+	}
+}
