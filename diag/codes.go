@@ -62,7 +62,7 @@ var FormatCodes = map[string][]string{
 		"seed-strength", "seed-surface", "seed-syntax", "seed-text", "surface-unknown", "testcase", "verdict",
 	},
 	"spectest": {
-		"argv", "assert", "assert-health", "asserts-nothing", "cannot-several", "capability", "case-keys",
+		"argv", "assert", "assert-health", "asserts-nothing", "cannot-several", "capability", "capture", "case-keys",
 		"case-shape", "console-key", "console-line", "empty-branch", "entrypoint", "env", "exit-code", "expect",
 		"flag", "group-keys", "group-list", "harness", "hook", "id", "later-dialect", "leaf-empty", "leaf-target",
 		"misplaced-key", "module-names", "near-block", "operand", "operator", "operator-list", "own-text",

@@ -78,6 +78,15 @@ func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 	unit, cases := int32(-1), []decoded(nil)
 	for i := range c.slots {
 		s := &c.slots[i]
+		if ch := c.chains[*s]; ch != nil {
+			x.slot = *s
+			if f, _, err := x.attempt(ctx, ch.c); err != nil {
+				return Proposal{}, err
+			} else if f != nil {
+				a.left(ch.c, doctree.Pos{Line: max(f.Line, ch.c.From), Col: 1}, f.Path, f.summary())
+			}
+			continue
+		}
 		if s.unit != unit {
 			unit, cases = s.unit, c.doc.decodeUnit(int(s.unit), &set)
 		}

@@ -27,6 +27,8 @@ type Campaign struct {
 	scanned  int                 // bytes that were searched for what cases look for
 	held     map[int32][]decoded // of units that are not decoded when they are run
 	keeps    *int64              // cases of held; nil: none
+	chained  map[slot]*chain     // cases that hand values on
+	chains   map[slot]*chain     // those that are run, by their first case
 }
 
 // slot is where one case to be run is written.
@@ -97,6 +99,9 @@ func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Execu
 // has none is made of its place.
 func (c *Campaign) Case(i int64) *Case {
 	s := c.slots[i]
+	if ch := c.chains[s]; ch != nil {
+		return ch.c
+	}
 	if held := c.held[s.unit]; held != nil {
 		return held[s.item].c
 	}

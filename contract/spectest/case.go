@@ -43,13 +43,16 @@ type Case struct {
 	// "": it is.
 	unrepeatable string
 
-	text   *textFile
-	cli    *cliRun
-	http   *httpCall
-	system *systemCall
-	page   *page // of a page's transcripts
-	tree   *node // nil: nothing is asserted
-	limits speclang.Limits
+	text     *textFile
+	cli      *cliRun
+	http     *httpCall
+	system   *systemCall
+	steps    []*Case // of a chain
+	page     *page   // of a page's transcripts
+	tree     *node   // nil: nothing is asserted
+	limits   speclang.Limits
+	captures []capture
+	always   bool // of a chain: it is run also behind a step that fails
 	// timeout bounds one predicate; 0: no limit.
 	timeout time.Duration
 }
@@ -65,6 +68,7 @@ type Failure struct {
 	Want     string `json:"want,omitempty"` // what was expected, for people
 	Text     string `json:"text,omitempty"` // the expected text, when there is one to compare with
 	Saw      string `json:"saw,omitempty"`  // what was there instead, in words
+	Step     string `json:"step,omitempty"` // of a chain, the case that failed
 	Line     int    `json:"line,omitempty"` // of what failed, in the document
 	Col      int    `json:"col,omitempty"`
 
@@ -140,7 +144,7 @@ func capabilities() []string {
 
 // topKeys are the keys that a case may have at its top level.
 func topKeys(kind string) []string {
-	list := []string{"assert", "assert_health", "expect", "harness", "id", "purpose", "purpose_lint", "requires", "tags", "title", "type"}
+	list := []string{"assert", "assert_health", "capture", "expect", "harness", "id", "purpose", "purpose_lint", "requires", "tags", "title", "type"}
 	list = append(list, ownKeys(kind)...)
 	slices.Sort(list)
 	return list
@@ -165,7 +169,7 @@ func ownKeys(kind string) []string {
 // asked about.
 func isTopKey(kind, key string) bool {
 	switch key {
-	case "assert", "assert_health", "expect", "harness", "id", "purpose", "purpose_lint", "requires", "tags", "title", "type":
+	case "assert", "assert_health", "capture", "expect", "harness", "id", "purpose", "purpose_lint", "requires", "tags", "title", "type":
 		return true
 	}
 	return slices.Contains(ownKeys(kind), key)
@@ -173,7 +177,7 @@ func isTopKey(kind, key string) bool {
 
 // underHarness reports whether a key stands at the wrong level.
 func underHarness(key string) bool {
-	return slices.Contains([]string{"entrypoint", "env", "hook_after", "hook_before", "hook_kwargs", "spec_lang", "system", "timeout_seconds"}, key)
+	return slices.Contains([]string{"always", "entrypoint", "env", "hook_after", "hook_before", "hook_kwargs", "spec_lang", "system", "timeout_seconds"}, key)
 }
 
 // label names a case in messages and reports that need an id.

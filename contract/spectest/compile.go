@@ -66,7 +66,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 		list = append(list, diag.Diagnostic{Code: "spectest.option", Level: diag.Warning, Pos: diag.Pos{File: spec.Path}, Path: "--" + optSystem,
 			Message: "has no effect: no case that is run is of type system.call"})
 	}
-	c.id = campaign.Identity{Contract: k.Name(), Name: c.name, Digest: digest(spec.Data, set, doc.systems.all(), doc.release)}
+	c.id = campaign.Identity{Contract: k.Name(), Name: c.name, Digest: digest(spec.Data, set, doc.systems.all(), s.vars, doc.release)}
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
 
@@ -76,7 +76,7 @@ func (k *Contract) campaign(doc *document, s *settings) *Campaign {
 }
 
 // digest is over all that decides the cases and how they are judged.
-func digest(data []byte, set campaign.Settings, systems []*sut.Plan, release func()) string {
+func digest(data []byte, set campaign.Settings, systems []*sut.Plan, vars variables, release func()) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "spectest 1\x00%d\x00", len(data))
 	for _, piece := range pieces(data, release) {
@@ -84,6 +84,11 @@ func digest(data []byte, set campaign.Settings, systems []*sut.Plan, release fun
 	}
 	options, _ := json.Marshal(set.Options) // strings alone; keys sorted
 	h.Write(options)
+	for _, name := range vars.names() {
+		if g := vars[name]; g.file {
+			fmt.Fprintf(h, "\x00var %s=%s", name, g.text())
+		}
+	}
 	for _, p := range systems {
 		fmt.Fprintf(h, "\x00system %s", p.Digest)
 	}
@@ -116,6 +121,7 @@ func (d *document) decodeUnit(i int, s *settings) []decoded {
 		if id := e.node.Get("id"); id != nil {
 			x.idAt = id.Pos
 		}
+		e.node = s.vars.fill(e.node)
 		x.c, x.faults, x.warnings = decode(d, s, e)
 		list = append(list, x)
 	}
@@ -165,7 +171,7 @@ func keyOf(id string) idKey {
 // chooseAll decodes the cases of the document and selects those to run. more is
 // how many warnings there are beyond those that are returned.
 func (c *Campaign) chooseAll(ctx context.Context) (list diag.List, more int) {
-	list = c.doc.passedOver()
+	list = append(c.doc.passedOver(), c.link(ctx)...)
 	ids := make(map[idKey]int32)
 	for first := 0; first < c.doc.units() && ctx.Err() == nil; first += portionUnits {
 		units := c.doc.decodeUnits(ctx, c.set, first, min(first+portionUnits, c.doc.units()))
@@ -176,7 +182,7 @@ func (c *Campaign) chooseAll(ctx context.Context) (list diag.List, more int) {
 		}
 		c.doc.release()
 	}
-	return list, more
+	return append(list, c.chainUp()...), more
 }
 
 // choose selects the cases to run and says what is wrong with them. A run goes
@@ -191,7 +197,11 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 			if slices.ContainsFunc(x.faults, unreadable) && c.doc.isPart(int(unit)) {
 				c.tear(c.doc.blockOf(unit))
 			}
-			if !c.set.takes(c.name, c.written, x.c) {
+			ch := c.chained[slot{unit, int32(i)}]
+			taken := c.set.matches(x.c)
+			if ch != nil {
+				ch.note(slot{unit, int32(i)}, x.c, taken)
+			} else if taken = taken && c.set.mine(c.name, c.written); !taken {
 				continue
 			}
 			c.doc.systems.used = c.doc.systems.used || x.c.Type == typeSystem
@@ -212,7 +222,9 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 			if c.set.checking && x.c.fault == nil {
 				list = append(list, c.selfMatches(x.c)...)
 			}
-			c.slots = append(c.slots, slot{unit, int32(i)})
+			if ch == nil {
+				c.slots = append(c.slots, slot{unit, int32(i)})
+			}
 		}
 		if len(c.slots) > before && (len(cases) > 1 || c.contract.kept.Load() < retained) {
 			if c.held == nil {
@@ -233,7 +245,7 @@ func (c *Campaign) choosePages() diag.List {
 	cases, faults := c.doc.pages(c.set)
 	c.doc.transcripts = cases
 	for i, cs := range cases {
-		if c.written++; c.set.takes(c.name, c.written, cs) {
+		if c.written++; c.set.matches(cs) && c.set.mine(c.name, c.written) {
 			c.slots = append(c.slots, slot{unit: int32(c.doc.units() + i)})
 		}
 	}

@@ -120,6 +120,8 @@ func (d *decoder) decode(n *doctree.Node) {
 	}
 	d.budgets(harness)
 	d.assertions(n.Get("assert"))
+	d.captures(n.Get("capture"))
+	d.flag(harness, "always", &d.c.always)
 	switch c.Type {
 	case typeTextFile:
 		d.otherHarness(harness)

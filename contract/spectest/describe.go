@@ -2,6 +2,7 @@ package spectest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,13 +52,13 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 		out = append(out, textExhibit("Steps that failed", steps, nil))
 	}
 	out = append(out, c.block(cs, r.Failure, o.Verdict))
-	for _, name := range []string{"request", "call", "stdout", "stderr", "answer", changedNote, meanwhileNote} {
+	for _, name := range []string{"request", chainNote, "call", "stdout", "stderr", "answer", changedNote, meanwhileNote} {
 		text := o.Attached(name)
 		if len(text) == 0 || name == r.Target && o.Attached("actual") != nil {
 			continue
 		}
 		title := map[string]string{
-			"stdout": "Standard output", "stderr": "Standard error", "answer": "Answer", "request": "Request", "call": "Call",
+			"stdout": "Standard output", "stderr": "Standard error", "answer": "Answer", "request": "Request", "call": "Call", chainNote: "Cases of the chain",
 			changedNote:   "Changed in the folder that commands share, while the case ran",
 			meanwhileNote: "Changed in the folder that commands share, while the case and others ran",
 		}[name]
@@ -88,7 +89,7 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 	if line == 0 {
 		line = cs.From
 	}
-	fmt.Fprintf(&b, "%s:%d %s", c.name, line, cs.label())
+	fmt.Fprintf(&b, "%s:%d %s", c.name, line, cmp.Or(f.Step, cs.label()))
 	if f.Path != "" {
 		fmt.Fprintf(&b, "  %s", f.Path)
 	}

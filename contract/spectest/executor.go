@@ -34,6 +34,8 @@ type executor struct {
 	told     []string // what the host has said in earlier campaigns
 	http     exchange.Client
 	systems  map[*sut.Plan]sut.System
+	slot     slot               // of the case that is run
+	chain    map[*sut.Plan]bool // systems that were reset for the chain that is run; nil: none is
 }
 
 // maxEvidence is how much of each output a failing case keeps.
@@ -67,6 +69,8 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 	if err != nil {
 		return campaign.Outcome{}, err
 	}
+	f, notes = hide(x.c.set.hidden, f, notes)
+	first, _ = hide(x.c.set.hidden, first, nil)
 	o := x.outcome(c, f)
 	if f == nil && first != nil {
 		o = x.flaky(c, first)
@@ -90,6 +94,9 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 // caseAt is a case of the campaign, decoded if it is not yet.
 func (x *executor) caseAt(i int64) *Case {
 	s := x.c.slots[i]
+	if x.slot = s; x.c.chains[s] != nil {
+		return x.c.chains[s].c
+	}
 	if held := x.c.held[s.unit]; held != nil {
 		return held[s.item].c
 	}
@@ -137,6 +144,8 @@ func (x *executor) tryOnce(ctx context.Context, c *Case) (*Failure, evidence, er
 		return x.call(ctx, c)
 	case c.system != nil:
 		return x.callSystem(ctx, c)
+	case c.steps != nil:
+		return x.runChain(ctx, c)
 	case c.page != nil:
 		_, skipped, f, err := x.runPage(ctx, c)
 		x.skipped = skipped
@@ -175,6 +184,9 @@ func (x *executor) outcome(c *Case, f *Failure) campaign.Outcome {
 }
 
 func (x *executor) failed(c *Case, f *Failure, kind, what string) campaign.Outcome {
+	if f != nil && f.Step != "" {
+		c = &Case{ID: f.Step, From: c.From, page: c.page}
+	}
 	o := campaign.Outcome{
 		Verdict: campaign.VerdictFail, Severity: campaign.SeverityMedium, Kind: kind,
 		Title:     fmt.Sprintf("%s:%d %s: %s", x.c.name, x.line(c, f), c.label(), what),

@@ -3,6 +3,7 @@ package spectest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -12,7 +13,8 @@ import (
 func (c *Campaign) Find(id string) []int64 {
 	var list []int64
 	for i := range c.slots {
-		if c.Case(int64(i)).ID == id {
+		cs := c.Case(int64(i))
+		if cs.ID == id || slices.ContainsFunc(cs.steps, func(s *Case) bool { return s.ID == id }) {
 			list = append(list, int64(i))
 		}
 	}
@@ -74,7 +76,17 @@ func (c *Campaign) Explain(ctx context.Context, i int64, run bool) (string, erro
 		fmt.Fprintf(&x, "  runs the commands of console blocks: %d in %d blocks, from line %d to %d\n", steps, p.blocks(), x.c.From, x.c.To)
 		return x.String(), nil
 	}
+	for _, step := range x.c.steps {
+		fmt.Fprintf(&x, "  line %d  %s  %s", step.From, step.label(), step.Type)
+		for i, at := range step.captures {
+			fmt.Fprintf(&x, "%s ${%s}", [2]string{"  captures", ","}[min(i, 1)], at.name)
+		}
+		x.WriteByte('\n')
+	}
 	if x.c.tree == nil {
+		if x.c.steps != nil {
+			return x.String(), nil
+		}
 		if x.c.fault == nil && x.c.skip == "" {
 			x.WriteString("  nothing is asserted\n")
 		}
@@ -112,6 +124,11 @@ func (x *explanation) run(ctx context.Context, c *Campaign) (*Failure, error) {
 		}
 	}
 	e.eval.watch = func(tree *node) { x.ran = true; judge(tree) }
+	for i := range c.slots {
+		if c.Case(int64(i)) == x.c {
+			e.slot = c.slots[i]
+		}
+	}
 	f, _, err := e.attempt(ctx, x.c)
 	return f, err
 }

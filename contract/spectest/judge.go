@@ -47,10 +47,9 @@ func (e *evaluator) expired() bool {
 
 // judge evaluates the assertion tree of a case; nil means that it holds.
 func (e *evaluator) judge(c *Case, s subjects) *Failure {
-	if c.tree == nil {
+	if e.c, e.subjects = c, s; c.tree == nil {
 		return nil
 	}
-	e.c, e.subjects = c, s
 	if e.watch != nil {
 		e.watch(c.tree)
 	}

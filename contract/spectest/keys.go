@@ -13,13 +13,13 @@ type harnessKey struct {
 	types []string
 }
 
-// harnessTable is all keys of harness, sorted. isolate, repeatable and
+// harnessTable is all keys of harness, sorted. always, isolate, system, repeatable and
 // timeout_seconds are additions to the contract.
 func harnessTable() []harnessKey {
 	command := []string{typeCLI}
 	sent := []string{typeHTTP, typeCLI, typeSystem}
 	return []harnessKey{
-		{"block_imports", command}, {"entrypoint", command}, {"env", command}, {"hook_after", command},
+		{"always", caseTypes()}, {"block_imports", command}, {"entrypoint", command}, {"env", command}, {"hook_after", command},
 		{"hook_before", command}, {"hook_kwargs", command}, {"isolate", command}, {"repeatable", sent},
 		{"setup_files", command}, {"spec_lang", caseTypes()}, {"stdin_isatty", command}, {"stdin_text", command},
 		{"stub_modules", command}, {"system", []string{typeSystem}}, {"timeout_seconds", sent},

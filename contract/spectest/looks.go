@@ -17,8 +17,12 @@ func (c *Campaign) Looks() []string {
 	}
 	seen := make(map[string]bool)
 	x := &executor{c: c, place: p}
+	var cases []*Case
 	for i := range c.slots {
-		switch cs := c.Case(int64(i)); {
+		cases = append(cases, c.Case(int64(i)).parts()...)
+	}
+	for _, cs := range cases {
+		switch {
 		case cs.text != nil && !cs.text.self:
 			seen[filepath.Join(p.dir, filepath.FromSlash(cs.text.path))] = true
 		case cs.http != nil && scheme(cs.http.url) == "":

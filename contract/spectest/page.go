@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
@@ -41,6 +42,7 @@ type blockKeys struct {
 	env                    [][2]string
 	timeout                time.Duration
 	background, once, own  bool
+	captures               []capture
 }
 
 // pageStep is one command and what the page says of it.
@@ -213,7 +215,7 @@ func body(text []byte, indent int) string {
 
 // consoleKeys are the words that a console block may have.
 func consoleKeys() []string {
-	return []string{"background", "env", "id", "isolate", "needs", "once", "ready", "skip", "stdin", "timeout"}
+	return []string{"background", "capture", "env", "id", "isolate", "needs", "once", "ready", "skip", "stdin", "timeout"}
 }
 
 func (d *document) blockKeys(f pageFence, a *act, faults *diag.List) {
@@ -245,6 +247,8 @@ func (d *document) blockKeys(f pageFence, a *act, faults *diag.List) {
 				}
 				a.env = append(a.env, [2]string{name, v})
 			}
+		case key == "capture":
+			a.captures = pageCaptures(value, f.line, wrong)
 		case key == "timeout":
 			limit, err := time.ParseDuration(value)
 			if err != nil || limit <= 0 {
@@ -260,6 +264,41 @@ func (d *document) blockKeys(f pageFence, a *act, faults *diag.List) {
 		wrong("stdin", fmt.Sprintf("%q leads out of the folder of the page", a.stdin), "name a file relative to it")
 	}
 }
+
+// pageCaptures reads what a block captures of what its last command prints:
+// NAME=$.JSON.PATH, NAME=/REGEX/ or NAME= for all of it, with commas between.
+func pageCaptures(text string, line int, wrong func(key, message, hint string)) (list []capture) {
+	at := captureName.FindAllStringSubmatchIndex(text, -1)
+	if len(at) == 0 || at[0][0] != 0 {
+		wrong("capture", fmt.Sprintf("%q is no NAME=$.PATH, NAME=/REGEX/ or NAME=", text), "")
+	}
+	for i, m := range at {
+		end := len(text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		c := capture{name: text[m[2]:m[3]], what: text[m[1]:end], line: line, source: "text", target: "stdout"}
+		var err error
+		switch {
+		case strings.HasPrefix(c.what, "$"):
+			c.source = "json"
+			c.path, err = agentcall.ParsePath(c.what)
+		case len(c.what) > 1 && strings.HasPrefix(c.what, "/") && strings.HasSuffix(c.what, "/"):
+			c.source, c.what = "regex", c.what[1:len(c.what)-1]
+			c.pattern, err = regexp.Compile(c.what)
+		case c.what != "":
+			err = fmt.Errorf("%q is no $.PATH and no /REGEX/", c.what)
+		}
+		if err != nil {
+			wrong("capture", c.name+": "+err.Error(), "")
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// captureName is a name and the sign behind it, in the list of a block's captures.
+var captureName = regexp.MustCompile(`(?:^|,)([A-Za-z_][A-Za-z0-9_]*)=`)
 
 func cmpHint(first, otherwise string) string {
 	if first != "" {
@@ -316,6 +355,9 @@ func (d *document) steps(f pageFence, a *act, faults *diag.List) []pageStep {
 		wrong(f.line, "the block has no command", "commands begin with \"$ \", what they print follows")
 	}
 	for i := range list {
+		if i == 0 && a.background && len(a.captures) > 0 {
+			wrong(f.line, "nothing is captured of a background block", "")
+		}
 		if a.background && (len(list[i].want) > 0 || list[i].exitAt > 0) {
 			wrong(list[i].line, "what a background command prints is not compared", "leave it out, or have another block look at what it does")
 		}

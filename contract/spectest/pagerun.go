@@ -14,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
+	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/engine/unidiff"
 	"github.com/thresh-dev/thresh/port/process"
 )
@@ -41,6 +42,7 @@ type pageRun struct {
 	done    []ran
 	skipped []string // why blocks were not run, with their lines
 	serving []*service
+	vars    variables // that blocks have captured
 }
 
 // service is a background block.
@@ -129,6 +131,9 @@ func (p *pageRun) environment() ([]string, error) {
 			env = append(env, kv)
 		}
 	}
+	for _, name := range p.x.c.set.vars.names() {
+		fixed = append(fixed, [2]string{name, p.x.c.set.vars[name].text()})
+	}
 	for _, f := range fixed {
 		env = append(env, f[0]+"="+f[1])
 	}
@@ -169,7 +174,13 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 			} else if r.code = res.ExitCode; res.Status == process.Signaled {
 				r.code = 128 + res.Signal
 			}
-			r.printed = p.lines(out)
+			r.printed = p.captured(r.step, p.lines(out))
+			if ended && first == len(a.steps) {
+				if f := p.capture(a, validText(out)); f != nil {
+					p.done = append(p.done, r)
+					return true, f, nil
+				}
+			}
 			switch {
 			case ended:
 			case res.Status == process.TimedOut:
@@ -188,6 +199,45 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 	return false, nil, nil
 }
 
+// capture takes the values that a block hands on from what its last command has
+// printed.
+func (p *pageRun) capture(a *act, out string) *Failure {
+	for i := range a.captures {
+		g, f := a.captures[i].take(typePage, printed(strings.TrimRight(out, "\n")))
+		if f != nil {
+			f.Col = 1
+			return f
+		}
+		if p.vars == nil {
+			p.vars = variables{}
+		}
+		p.vars[a.captures[i].name] = g
+	}
+	return nil
+}
+
+// printed is the output of a command, for captures.
+type printed string
+
+func (p printed) subject(string) (speclang.Value, *Failure) {
+	return speclang.StringValue(string(p)), nil
+}
+
+// captured are printed lines with ${NAME} in place of values that were captured,
+// where the page has it so.
+func (p *pageRun) captured(s *pageStep, lines []string) []string {
+	for _, name := range p.vars.names() {
+		mark := "${" + name + "}"
+		if !slices.ContainsFunc(s.want, func(l string) bool { return strings.Contains(l, mark) }) {
+			continue
+		}
+		for i := range lines {
+			lines[i] = strings.ReplaceAll(lines[i], p.vars[name].text(), mark)
+		}
+	}
+	return lines
+}
+
 // pageMark stands between the outputs of commands.
 const pageMark = "\x1e\x1ethresh:"
 
@@ -198,6 +248,9 @@ var evaluated = regexp.MustCompile(`(?m)^sh: (\d+): eval: `)
 // run to run, so it is written as one.
 func (p *pageRun) lines(out []byte) []string {
 	text := evaluated.ReplaceAllString(strings.ReplaceAll(validText(out), p.dir, "<folder>"), "sh: $1: ")
+	if r := p.x.c.set.hidden; r != nil {
+		text = string(r.Template([]byte(text)))
+	}
 	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if text == "" {
 		return nil
@@ -238,6 +291,9 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) string {
 	b.WriteString("exec 2>&1\n")
 	if len(p.done) > 0 {
 		fmt.Fprintf(&b, "[ -f %[1]s ] && . %[1]s\n", state)
+	}
+	for _, name := range p.vars.names() {
+		fmt.Fprintf(&b, "export %s=%s\n", name, quoted(p.vars[name].text()))
 	}
 	for _, e := range a.env { // over what an earlier block has exported
 		fmt.Fprintf(&b, "export %s=%s\n", e[0], quoted(e[1]))

@@ -19,7 +19,7 @@ import (
 var inSchema = []string{
 	"case-shape", "case-keys", "id", "type", "harness", "assert", "group-keys", "group-list", "leaf-target", "leaf-empty",
 	"flag", "operator-list", "operand", "requires", "assert-health", "argv", "exit-code", "flag", "request", "url", "method",
-	"spec-lang", "misplaced-key", "setup-files", "env", "unknown-key", "path", "hook", "tags", "expect", "missing-key",
+	"spec-lang", "misplaced-key", "setup-files", "env", "unknown-key", "path", "hook", "tags", "expect", "missing-key", "capture",
 }
 
 // refuses reports whether a schema refuses what is said of a case: errors, and

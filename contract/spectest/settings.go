@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/match"
+	"github.com/thresh-dev/thresh/engine/secret"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
@@ -47,6 +48,8 @@ const (
 	optRedact    = "redact"
 	optLink      = "link"
 	optSystem    = "system"
+	optVar       = "var"
+	optVarFile   = "var-file"
 
 	// OptExpect judges cases by their expect metadata: what comes as expected
 	// holds. The conformance command sets it.
@@ -73,6 +76,8 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optRedact, Many: true, Usage: "in transcripts, what matches a regular expression may vary, `NAME=REGEX`; <NAME> stands for it"},
 		{Name: optLink, Many: true, Usage: "`PATH` that is linked into the folder of transcripts under its own name"},
 		{Name: optSystem, Usage: "what cases of type system.call call in place of harness.system: a system `FILE`"},
+		{Name: optVar, Many: true, Usage: "what ${NAME} stands for in cases, `NAME=VALUE`; NAME alone takes it from the environment and keeps it out of reports"},
+		{Name: optVarFile, Many: true, Usage: "`FILE` of such values: a mapping in YAML or JSON, or lines of NAME=VALUE"},
 		{Name: OptExpect, Bool: true, Usage: "judge cases by their expect metadata, as thresh spectest conformance does"},
 	}
 }
@@ -97,7 +102,9 @@ type settings struct {
 	checking   bool
 	redact     redactions
 	link       []string // absolute
-	source     bool     // operands stay beside what they are compiled to
+	vars       variables
+	hidden     *secret.Redactor // takes secrets out of what is kept; nil: there are none
+	source     bool             // operands stay beside what they are compiled to
 	shared     *programs
 }
 
@@ -151,7 +158,7 @@ func (k *Contract) settings(set campaign.Settings) (*settings, diag.List) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.set != nil && k.from == from {
+	if k.set != nil && k.from == from && !set.Has(optVar) && !set.Has(optVarFile) {
 		return k.set, nil
 	}
 	s, list := decodeSettings(set, k.getenv)
@@ -267,6 +274,11 @@ func decodeSettings(set campaign.Settings, getenv func(string) string) (*setting
 		}
 		s.link = append(s.link, path)
 	}
+	vars, err := readVariables(set, getenv)
+	if err != nil {
+		wrong(optVar, "%v", err)
+	}
+	s.vars, s.hidden = vars, vars.redactor(false)
 	s.python, s.root = set.Get(optPython, ""), set.Get(optRoot, "")
 	s.entrypoint = getenv(envEntrypoint)
 	if _, err := Formats(set.Get(optFormats, "md")); err != nil {
@@ -321,15 +333,20 @@ func (f filter) takes(c *Case) bool {
 	})
 }
 
-// takes reports whether a case is to be run. The cases of a document are dealt to
-// shards in turn; which one is first depends on the document's name, so that
-// documents of one case each are spread as well.
-func (s *settings) takes(document string, index int, c *Case) bool {
+// matches reports whether all filters let a case through.
+func (s *settings) matches(c *Case) bool {
 	for _, f := range s.filters {
 		if !f.takes(c) {
 			return false
 		}
 	}
+	return true
+}
+
+// mine reports whether a case belongs to the part of the cases that is run. The
+// cases of a document are dealt to shards in turn; which one is first depends on
+// the document's name, so that documents of one case each are spread as well.
+func (s *settings) mine(document string, index int) bool {
 	if s.of == 0 {
 		return true
 	}

@@ -265,8 +265,13 @@ func (x *executor) callSystem(ctx context.Context, c *Case) (*Failure, evidence,
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.Reset(ctx); err != nil {
-		return nil, nil, err
+	if !x.chain[c.system.plan] { // a chain is one case
+		if err := s.Reset(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	if x.chain != nil {
+		x.chain[c.system.plan] = true
 	}
 	if f := c.system.unknown(s.Operations()); f != nil {
 		f.Message, f.Saw = f.Message+" ("+f.Saw+")", ""

@@ -1,0 +1,264 @@
+package spectest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/secret"
+)
+
+// variables are values that documents use as ${NAME}: those of the command line
+// and of files, and those that cases capture.
+type variables map[string]given
+
+// given is the value of a variable.
+type given struct {
+	node   doctree.Node // a scalar, list or mapping: what stands for a whole value
+	secret bool         // nothing that is kept or shown has it
+	file   bool         // it came from a file, which the options do not tell
+}
+
+func textValue(s string) given {
+	return given{node: doctree.Node{Kind: doctree.String, Quoted: true, Text: s, Raw: s}}
+}
+
+// text is the value within a longer text.
+func (g given) text() string {
+	if g.node.Kind == doctree.Map || g.node.Kind == doctree.Seq {
+		return string(jsonBytes(&g.node))
+	}
+	if g.node.Kind == doctree.Bool { // as JSON has it
+		return fmt.Sprint(g.node.Bool)
+	}
+	return textOf(&g.node)
+}
+
+// use is ${NAME}; $${NAME} stands for these characters themselves.
+var use = regexp.MustCompile(`\$?\$\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
+
+// variableName is what a variable may be called.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+
+// in puts values into a text. What no variable is called stays as it is: documents
+// hold such words for shells and other tools.
+func (v variables) in(text string) string {
+	if len(v) == 0 || !strings.Contains(text, "${") {
+		return text
+	}
+	return use.ReplaceAllStringFunc(text, func(m string) string {
+		name := m[strings.Index(m, "{")+1 : len(m)-1]
+		g, known := v[name]
+		switch {
+		case !known:
+			return m
+		case strings.HasPrefix(m, "$$"):
+			return m[1:]
+		}
+		return g.text()
+	})
+}
+
+// kept are the keys of a case that say what it is, and hold no variables.
+var kept = []string{"capture", "expect", "id", "purpose", "requires", "tags", "title", "type"}
+
+// fill is a case with values in the place of variables. The tree that it is made
+// of is not changed.
+func (v variables) fill(n *doctree.Node) *doctree.Node {
+	if len(v) == 0 || n == nil || n.Kind != doctree.Map {
+		return n
+	}
+	out := *n
+	out.Members = slices.Clone(n.Members)
+	for i := range out.Members {
+		if m := &out.Members[i]; !slices.Contains(kept, m.Key.Text) {
+			m.Value = v.filled(m.Value)
+		}
+	}
+	return &out
+}
+
+func (v variables) filled(n doctree.Node) doctree.Node {
+	switch n.Kind {
+	case doctree.String:
+		if m := use.FindStringSubmatch(n.Text); m != nil && m[0] == n.Text && !strings.HasPrefix(m[0], "$$") {
+			if g, ok := v[m[1]]; ok { // a whole value keeps its type
+				x := g.node
+				x.Pos = n.Pos
+				return x
+			}
+		}
+		n.Text = v.in(n.Text)
+	case doctree.Seq:
+		n.Items = slices.Clone(n.Items)
+		for i := range n.Items {
+			n.Items[i] = v.filled(n.Items[i])
+		}
+	case doctree.Map:
+		n.Members = slices.Clone(n.Members)
+		for i := range n.Members {
+			n.Members[i].Value = v.filled(n.Members[i].Value)
+		}
+	}
+	return n
+}
+
+// uses are the names of the variables that a case uses, whether there are such
+// variables or not.
+func uses(n *doctree.Node) (names []string) {
+	var walk func(n *doctree.Node)
+	walk = func(n *doctree.Node) {
+		if n.Kind == doctree.String {
+			for _, m := range use.FindAllStringSubmatch(n.Text, -1) {
+				if !strings.HasPrefix(m[0], "$$") && !slices.Contains(names, m[1]) {
+					names = append(names, m[1])
+				}
+			}
+		}
+		for i := range n.Items {
+			walk(&n.Items[i])
+		}
+		for i := range n.Members {
+			walk(&n.Members[i].Value)
+		}
+	}
+	for i := range n.Members {
+		if m := &n.Members[i]; !slices.Contains(kept, m.Key.Text) {
+			walk(&m.Value)
+		}
+	}
+	return names
+}
+
+// redactor takes the values out of what is kept and shown; nil if there is
+// nothing to take out. Secrets go, and of what cases have captured all that is
+// long enough to be told from other text: it differs from run to run.
+func (v variables) redactor(captured bool) *secret.Redactor {
+	var list []secret.Secret
+	for _, name := range v.names() {
+		if g := v[name]; g.secret || captured {
+			list = append(list, secret.Secret{Name: name, Value: g.text()})
+		}
+	}
+	return secret.New(list)
+}
+
+func (v variables) names() []string {
+	var list []string
+	for name := range v {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// hide takes values out of a failure and of what is kept with it.
+func hide(r *secret.Redactor, f *Failure, notes evidence) (*Failure, evidence) {
+	if r == nil {
+		return f, notes
+	}
+	plain := func(s string) string { return string(r.Template([]byte(s))) }
+	if f != nil {
+		g := *f
+		for _, s := range []*string{&g.Message, &g.Want, &g.Text, &g.Saw} {
+			*s = plain(*s)
+		}
+		for _, s := range []**string{&g.actual, &g.expected, &g.steps} {
+			if *s != nil {
+				text := plain(**s)
+				*s = &text
+			}
+		}
+		f = &g
+	}
+	for i := range notes {
+		notes[i].Data = r.Template(notes[i].Data)
+	}
+	return f, notes
+}
+
+// readVariables reads those of the command line: --var NAME=VALUE, --var NAME for
+// a secret of the environment, and files of them, over which the former win.
+func readVariables(set campaign.Settings, getenv func(string) string) (variables, error) {
+	v := variables{}
+	for _, path := range set.Options[optVarFile] {
+		if err := v.readFile(path, set.Read, getenv); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range set.Options[optVar] {
+		name, value, valued := strings.Cut(text, "=")
+		if !variableName.MatchString(name) {
+			return nil, fmt.Errorf("must be NAME=VALUE, or NAME for a secret of the environment, not %q", text)
+		}
+		g := textValue(value)
+		if !valued {
+			if g = textValue(getenv(name)); g.node.Text == "" {
+				return nil, fmt.Errorf("the environment has no variable %s; give %s=VALUE, or export it", name, name)
+			}
+			g.secret = true
+		}
+		v[name] = g
+	}
+	return v, nil
+}
+
+// readFile reads a mapping of names to values in YAML or JSON, or lines of
+// NAME=VALUE. {env: NAME} is a secret of the environment.
+func (v variables) readFile(path string, read func(string) ([]byte, error), getenv func(string) string) error {
+	text, err := read(path)
+	if err != nil {
+		return err
+	}
+	root := doctree.Node{}
+	if doc, err := doctree.Parse(text, doctree.Options{}); err == nil {
+		root = doc.Root
+	}
+	if root.Kind != doctree.Map {
+		number := 0
+		for l := range strings.Lines(string(text)) {
+			number++
+			if l = strings.TrimSpace(l); l == "" || strings.HasPrefix(l, "#") {
+				continue
+			}
+			name, value, ok := strings.Cut(strings.TrimPrefix(l, "export "), "=")
+			if name = strings.TrimSpace(name); !ok || !variableName.MatchString(name) {
+				return fmt.Errorf("%s:%d: neither a mapping in YAML nor a line NAME=VALUE: %q", path, number, diag.Cut(l, 60))
+			}
+			g := textValue(strings.Trim(strings.TrimSpace(value), `"'`))
+			g.file = true
+			v[name] = g
+		}
+		return nil
+	}
+	for i := range root.Members {
+		m := &root.Members[i]
+		name := textOf(&m.Key)
+		if !variableName.MatchString(name) {
+			return fmt.Errorf("%s:%d: %q is no name of a variable: letters, digits, _, - and points", path, m.Key.Pos.Line, name)
+		}
+		g := given{node: m.Value, file: true}
+		if e := m.Value.Get("env"); e != nil && len(m.Value.Members) == 1 {
+			if g = textValue(getenv(textOf(e))); g.node.Text == "" {
+				return fmt.Errorf("%s:%d: the environment has no variable %s", path, e.Pos.Line, textOf(e))
+			}
+			g.secret = true
+		}
+		v[name] = g
+	}
+	return nil
+}
+
+// fromRaw is a captured text of JSON as a value; a string if it is no JSON.
+func fromRaw(text string) given {
+	doc, err := jsontree.Parse([]byte(text), jsontree.Options{})
+	if err != nil {
+		return textValue(text)
+	}
+	return given{node: fromJSON(&doc.Root, func(int) doctree.Pos { return doctree.Pos{} })}
+}
