@@ -9,6 +9,9 @@ type Format struct {
 	Summary string // what its documents are, for people
 	// Schema is the JSON Schema (draft 2020-12) of a document, for editors.
 	Schema func() []byte
+	// Fence is the word in the info string of the fenced blocks that hold documents
+	// in Markdown; "": a document is a file of its own.
+	Fence string
 	// Keys are the tables of all keys in Markdown, for the reference.
 	Keys func() string
 }

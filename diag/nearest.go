@@ -30,6 +30,15 @@ func DidYouMean(name string, candidates []string) string {
 	return ""
 }
 
+// Meant is the name that a hint of [DidYouMean] gives, "" for another hint.
+func Meant(hint string) string {
+	name, ok := strings.CutPrefix(hint, "did you mean ")
+	if !ok || !strings.HasSuffix(name, "?") || strings.ContainsAny(name, " \n") {
+		return ""
+	}
+	return strings.Trim(name[:len(name)-1], "`\"")
+}
+
 func lower(s string) []rune {
 	r := []rune(s)
 	for i, c := range r {

@@ -120,5 +120,5 @@ var (
 
 // Formats implements [campaign.Formatted].
 func (*Contract) Formats() []campaign.Format {
-	return []campaign.Format{{Name: "spectest", Summary: "spec-test blocks and files of cases (YAML in Markdown, YAML, JSON)", Schema: BlockSchema}}
+	return []campaign.Format{{Name: "spectest", Summary: "spec-test blocks and files of cases (YAML in Markdown, YAML, JSON)", Schema: BlockSchema, Fence: "spec-test"}}
 }

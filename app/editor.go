@@ -1,0 +1,371 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/assist"
+)
+
+// Editor is what an editor asks of documents while they are typed. Its methods
+// may be called at the same time.
+type Editor struct {
+	app   *App
+	store string
+	mu    sync.Mutex
+	forms map[string]*form
+	sums  map[string]sum
+	runs  map[string]campaign.Record // by run id: those that were looked at last
+}
+
+// form is what a contract declares of its documents.
+type form struct {
+	fence  string
+	schema *assist.Schema
+}
+
+// sum is the digest of a program as it was.
+type sum struct {
+	changed time.Time
+	size    int64
+	hex     string
+}
+
+// Editor is an editor over the runs of a store.
+func (a *App) Editor(store string) *Editor {
+	return &Editor{app: a, store: store, forms: map[string]*form{}, sums: map[string]sum{}, runs: map[string]campaign.Record{}}
+}
+
+// Page is a document as an editor has it. It is not changed.
+type Page struct {
+	Spec     campaign.Spec
+	Contract campaign.Contract // nil: it is none of Thresh's
+	text     *assist.Text
+	form     *form
+	editor   *Editor
+}
+
+// Open reads a document. One that cannot be recognised while it is edited is of
+// the format that it was of before.
+func (e *Editor) Open(path string, data []byte, before *Page) *Page {
+	p := &Page{Spec: campaign.Spec{Path: path, Data: data}, editor: e}
+	for _, c := range e.app.Contracts {
+		if c.Detect(p.Spec) {
+			p.Contract = c
+			break
+		}
+	}
+	if p.Contract == nil && before != nil {
+		p.Contract = before.Contract
+	}
+	p.form = e.formOf(p.Contract)
+	fence := p.form.fence
+	if !strings.HasSuffix(path, ".md") {
+		fence = ""
+	}
+	p.text = assist.Read(string(data), fence)
+	return p
+}
+
+func (e *Editor) formOf(c campaign.Contract) *form {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f, ok := c.(campaign.Formatted)
+	if !ok {
+		return &form{}
+	}
+	known := e.forms[c.Name()]
+	if known == nil {
+		known = &form{}
+		if list := f.Formats(); len(list) > 0 {
+			known.fence = list[0].Fence
+			known.schema, _ = assist.ParseSchema(list[0].Schema()) // that of a built-in one can be read
+		}
+		e.forms[c.Name()] = known
+	}
+	return known
+}
+
+// Check is what thresh check says of the document.
+func (p *Page) Check(ctx context.Context) diag.List {
+	if p.Contract == nil {
+		return nil
+	}
+	return p.compile(ctx).Diagnostics
+}
+
+func (p *Page) compile(ctx context.Context) Checked {
+	b := NewBundle()
+	set := b.Fill(campaign.Settings{Check: true, Options: map[string][]string{}})
+	set.Digest = p.editor.digest
+	return check(ctx, []Document{{p.Spec, p.Contract}}, set)
+}
+
+// digest keeps digests of programs that have not changed: a document is checked
+// with every letter typed.
+func (e *Editor) digest(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	e.mu.Lock()
+	s, ok := e.sums[path]
+	e.mu.Unlock()
+	if ok && s.size == info.Size() && s.changed.Equal(info.ModTime()) {
+		return s.hex, nil
+	}
+	hex, err := fileDigest(path)
+	if err == nil {
+		e.mu.Lock()
+		e.sums[path] = sum{info.ModTime(), info.Size(), hex}
+		e.mu.Unlock()
+	}
+	return hex, err
+}
+
+// Complete is what may be typed at an offset.
+func (p *Page) Complete(at int) []assist.Item {
+	if p.form.schema == nil {
+		return nil
+	}
+	return p.text.Complete(p.form.schema, at)
+}
+
+// Hover is what stands at an offset, explained.
+func (p *Page) Hover(at int) (from, to int, text string, ok bool) {
+	if p.form.schema == nil {
+		return 0, 0, "", false
+	}
+	return p.text.Hover(p.form.schema, at)
+}
+
+// Span is the text that a diagnostic at an offset speaks of.
+func (p *Page) Span(at int) (from, to int) { return p.text.Span(at) }
+
+// Fix is a change of the text that a diagnostic asks for.
+type Fix struct {
+	Title    string
+	From, To int
+	Text     string
+}
+
+// Fixes are the changes that mend what a diagnostic at an offset says.
+func (p *Page) Fixes(d diag.Diagnostic, at int) []Fix {
+	if name := diag.Meant(d.Hint); name != "" {
+		from, to := p.text.Span(at)
+		return []Fix{{"Change to " + name, from, to, name}}
+	}
+	if strings.HasSuffix(d.Code, ".missing-key") {
+		if at, text, ok := p.text.Missing(p.form.schema, at, d.Keys()); ok {
+			keys := d.Keys()
+			return []Fix{{"Add " + keys[len(keys)-1], at, at, text}}
+		}
+	}
+	return nil
+}
+
+// PageCase is a case that the document names.
+type PageCase struct {
+	Name string
+	At   int // where in the text
+}
+
+// Cases are the cases that the document names, in its order.
+func (p *Page) Cases(ctx context.Context) []PageCase {
+	var list []PageCase
+	p.named(ctx, func(_ campaign.Any, _ campaign.Case, c PageCase) bool {
+		list = append(list, c)
+		return true
+	})
+	return list
+}
+
+// named yields the cases whose names stand in the text.
+func (p *Page) named(ctx context.Context, yield func(campaign.Any, campaign.Case, PageCase) bool) {
+	if p.Contract == nil {
+		return
+	}
+	camps, list := p.Contract.Compile(ctx, p.Spec, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}))
+	if list.HasErrors() {
+		return
+	}
+	names := p.text.Names()
+	for _, x := range camps {
+		namer, ok := campaign.As[campaign.Namer](x)
+		planner, planned := campaign.As[campaign.Planner](x)
+		if !ok || !planned {
+			continue
+		}
+		for i := range planner.Planned() {
+			at := campaign.Case{Index: i}
+			name := namer.CaseName(at)
+			if place, ok := names[name]; ok && !yield(x, at, PageCase{name, place}) {
+				return
+			}
+		}
+	}
+}
+
+// RunCase runs a case that the document names, as the document is now.
+func (p *Page) RunCase(ctx context.Context, name string) (o campaign.Outcome, err error) {
+	err = diag.Refused("%s has no case %q", p.Spec.Path, name)
+	p.named(ctx, func(x campaign.Any, at campaign.Case, c PageCase) bool {
+		if c.Name == name {
+			o, err = runOne(ctx, x, at.Index)
+		}
+		return c.Name != name
+	})
+	return o, err
+}
+
+// runOne runs a case of the first round.
+func runOne(ctx context.Context, x campaign.Any, index int64) (campaign.Outcome, error) {
+	facts, err := x.Probe(ctx)
+	if err != nil {
+		return campaign.Outcome{}, diag.Environment("starting the target: %w", err)
+	}
+	state := x.Start(facts)
+	round, ok := x.Round(state)
+	if !ok || index >= round.Len {
+		return campaign.Outcome{}, diag.Refused("case %d is not in the first round; run the document", index)
+	}
+	exec, err := x.Open(ctx, campaign.Lane{Of: 1, Cold: true})
+	if err != nil {
+		return campaign.Outcome{}, diag.Environment("starting the target: %w", err)
+	}
+	defer exec.Close()
+	return exec.Execute(ctx, state, campaign.Case{Index: index, Payload: round.Payload(index)})
+}
+
+// Run runs the document as it is now, as thresh run does.
+func (p *Page) Run(ctx context.Context) (campaign.Record, error) {
+	if p.Contract == nil {
+		return campaign.Record{}, diag.Refused("%s is not a document of %s", p.Spec.Path, p.editor.app.formats())
+	}
+	return p.editor.app.RunDocuments(ctx, []Document{{p.Spec, p.Contract}}, Job{Store: p.editor.store})
+}
+
+// Found is a finding of the newest run of a document, with its place there.
+type Found struct {
+	Finding campaign.Finding
+	RunID   string
+	Path    string // of the document
+	At      int    // where its text names what failed; 0 if it names nothing
+}
+
+// Found are the findings of the newest run of the document.
+func (p *Page) Found() []Found {
+	all := p.editor.found(p.Spec.Path)
+	names := p.text.Names()
+	for i := range all {
+		all[i].At = cause(all[i].Finding.Title, names)
+	}
+	return all
+}
+
+// cause is the place of the first name in a finding's title that the document has.
+func cause(title string, names map[string]int) int {
+	for word := range strings.FieldsFuncSeq(title, func(r rune) bool { return strings.ContainsRune(" :,()\"'`", r) }) {
+		if at, ok := names[word]; ok && len(word) > 2 {
+			return at
+		}
+	}
+	return 0
+}
+
+// Findings are those of the newest run of every document.
+func (e *Editor) Findings() []Found { return e.found("") }
+
+// found are the findings of the newest runs: of the document, or of all.
+func (e *Editor) found(path string) []Found {
+	if _, err := os.Stat(e.store); err != nil {
+		return nil
+	}
+	st, err := e.app.OpenStore(e.store)
+	if err != nil {
+		return nil
+	}
+	defer st.Close()
+	runs, err := st.Runs(RunQuery{Limit: 50})
+	if err != nil {
+		return nil
+	}
+	seen, kept := map[string]bool{}, map[string]campaign.Record{}
+	var list []Found
+	for _, r := range runs {
+		if r.Status == "running" {
+			continue
+		}
+		e.mu.Lock()
+		rec, ok := e.runs[r.RunID]
+		e.mu.Unlock()
+		if !ok {
+			if rec, err = st.Record(r.RunID); err != nil {
+				continue
+			}
+		}
+		kept[r.RunID] = rec
+		fresh := map[string]string{}
+		for _, c := range rec.Campaigns {
+			source, err := filepath.Abs(c.Source)
+			if err == nil && !seen[source] && (path == "" || samePath(source, path)) {
+				fresh[c.Contract+"\x00"+c.Name] = source
+			}
+		}
+		for _, f := range rec.Findings {
+			if source := fresh[f.Contract+"\x00"+f.Campaign]; source != "" {
+				list = append(list, Found{Finding: f, RunID: rec.RunID, Path: source})
+			}
+		}
+		for _, source := range fresh {
+			seen[source] = true
+		}
+		if path != "" && len(fresh) > 0 {
+			break
+		}
+	}
+	e.mu.Lock()
+	for id, rec := range kept {
+		e.runs[id] = rec
+	}
+	e.mu.Unlock()
+	return list
+}
+
+func samePath(a, b string) bool {
+	b, err := filepath.Abs(b)
+	return err == nil && a == b
+}
+
+// Place is the document of a stored finding and the offset in it.
+func (e *Editor) Place(id string) (path string, at int, err error) {
+	st, err := e.app.ExistingStore(e.store)
+	if err != nil {
+		return "", 0, err
+	}
+	defer st.Close()
+	rec, f, err := st.Finding(id)
+	if err != nil {
+		return "", 0, err
+	}
+	for _, c := range rec.Campaigns {
+		if c.Contract != f.Contract || c.Name != f.Campaign {
+			continue
+		}
+		if path, err = filepath.Abs(c.Source); err != nil {
+			return "", 0, err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return "", 0, diag.Environment("read %s: %s", path, Reason(err))
+		}
+		return path, cause(f.Title, e.Open(path, data, nil).text.Names()), nil
+	}
+	return "", 0, diag.Refused("run %s does not say which document %s is of", rec.RunID, f.ID)
+}

@@ -1,0 +1,140 @@
+package assist
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// Span is the text that a diagnostic at an offset speaks of: the key or value
+// that begins there, without quotes, else the rest of the line.
+func (t *Text) Span(at int) (from, to int) {
+	at = min(at, len(t.text))
+	for _, x := range t.parts {
+		if at < x.from || at > x.to {
+			continue
+		}
+		var s *Schema
+		p, ok := s.at(x.root, func(n *node, m *member) (bool, bool) {
+			if m != nil && (m.start == at || m.start == at+1 && strings.IndexByte(`"'`, t.text[at]) >= 0) {
+				return true, true
+			}
+			return n.kind == scalar && n.start == at && n.end > at, false
+		})
+		switch {
+		case ok && p.key:
+			return p.member.start, p.member.end
+		case ok && p.node.quoted && p.node.end-p.node.start >= 2:
+			return p.node.start + 1, p.node.end - 1
+		case ok:
+			return p.node.start, min(p.node.end, lineEnd(t.text, at))
+		}
+	}
+	return at, at + len(strings.TrimRight(t.text[at:lineEnd(t.text, at)], " \r"))
+}
+
+// Missing is the text that gives a mapping a key which it lacks, and where it
+// goes. The path leads to the key.
+func (t *Text) Missing(s *Schema, near int, path []string) (at int, insert string, ok bool) {
+	if len(path) == 0 || s == nil {
+		return 0, "", false
+	}
+	for _, x := range t.parts {
+		if near < x.from || near > x.to {
+			continue
+		}
+		n, parts, key := x.root, s.parts([]*jsontree.Node{&s.root}, x.root), path[len(path)-1]
+		for _, step := range path[:len(path)-1] {
+			if i, err := strconv.Atoi(step); err == nil && n.kind == sequence && i >= 0 && i < len(n.items) {
+				n, parts = n.items[i], s.parts(items(parts), n.items[i])
+			} else if m := n.member(step); m != nil {
+				n, parts = m.value, s.parts(child(parts, step), m.value)
+			} else {
+				return 0, "", false
+			}
+		}
+		if n.kind != mapping || n.member(key) != nil || len(n.members) == 0 {
+			return 0, "", false
+		}
+		value := sample(s.parts(child(parts, key), nil))
+		first := n.members[0]
+		if n.flow {
+			at = first.start
+			quote := ""
+			if t.text[at-1] == '"' {
+				at, quote = at-1, `"`
+			}
+			line := strings.LastIndexByte(t.text[:at], '\n') + 1
+			space := " "
+			if before := t.text[line:at]; strings.TrimSpace(before) == "" {
+				space = "\n" + before
+			}
+			return at, quote + key + quote + ": " + value + "," + space, true
+		}
+		line := strings.LastIndexByte(t.text[:first.start], '\n') + 1
+		return first.start, key + ": " + value + "\n" + strings.Repeat(" ", first.start-line), true
+	}
+	return 0, "", false
+}
+
+// sample is a value to begin with, as JSON.
+func sample(parts []*jsontree.Node) string {
+	for _, p := range parts {
+		if d := p.Get("default"); d != nil {
+			return jsontree.Compact.Format(d)
+		}
+		if e := p.Get("enum"); e != nil && len(e.Items) > 0 {
+			return jsontree.Compact.Format(&e.Items[0])
+		}
+	}
+	for _, p := range parts {
+		for _, w := range types(p) {
+			switch w {
+			case "integer", "number":
+				if low := p.Get("minimum"); low != nil {
+					return low.Text
+				}
+				return "1"
+			case "boolean":
+				return "false"
+			case "array":
+				return "[]"
+			case "object":
+				return "{}"
+			}
+		}
+	}
+	return `""`
+}
+
+// Names are the texts that name something in the document, with their offsets:
+// keys, and values of keys called id or name. The first of equal ones counts.
+func (t *Text) Names() map[string]int {
+	names := make(map[string]int)
+	add := func(name string, at int) {
+		if _, ok := names[name]; !ok && name != "" {
+			names[name] = at
+		}
+	}
+	var walk func(n *node, depth int)
+	walk = func(n *node, depth int) {
+		if depth > deepest {
+			return
+		}
+		for _, m := range n.members {
+			if (m.key == "id" || m.key == "name") && m.value.kind == scalar {
+				add(m.value.text, m.value.start)
+			}
+			add(m.key, m.start)
+			walk(m.value, depth+1)
+		}
+		for _, x := range n.items {
+			walk(x, depth+1)
+		}
+	}
+	for _, x := range t.parts {
+		walk(x.root, 0)
+	}
+	return names
+}

@@ -1,0 +1,112 @@
+package lsp
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/textproto"
+	"strconv"
+	"sync"
+)
+
+// maxMessage is how long a message may be.
+const maxMessage = 64 << 20
+
+// message is a request, a notification or an answer of JSON-RPC 2.0.
+type message struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  json.RawMessage `json:"params,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   *failure        `json:"error,omitempty"`
+}
+
+type failure struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (f *failure) Error() string { return f.Message }
+
+// The codes of JSON-RPC and of the protocol that are used.
+const (
+	parseError     = -32700
+	invalidRequest = -32600
+	unknownMethod  = -32601
+	invalidParams  = -32602
+	requestFailed  = -32803
+	notInitialized = -32002
+)
+
+// wire reads and writes messages with their headers.
+type wire struct {
+	in  *textproto.Reader
+	mu  sync.Mutex
+	out io.Writer
+	id  int // of the last request of ours
+}
+
+func newWire(in io.Reader, out io.Writer) *wire {
+	return &wire{in: textproto.NewReader(bufio.NewReaderSize(in, 64<<10)), out: out}
+}
+
+// read returns the next message. An error is [io.EOF] once there are no more, or
+// a *failure for a message that is none.
+func (w *wire) read() (*message, error) {
+	head, err := w.in.ReadMIMEHeader()
+	if err != nil {
+		if errors.Is(err, io.EOF) && len(head) == 0 {
+			return nil, io.EOF
+		}
+		return nil, fmt.Errorf("reading the header of a message: %w", err)
+	}
+	n, err := strconv.Atoi(head.Get("Content-Length"))
+	if err != nil || n < 0 || n > maxMessage {
+		return nil, fmt.Errorf("Content-Length must be from 0 to %d, got %q", maxMessage, head.Get("Content-Length"))
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(w.in.R, body); err != nil {
+		return nil, fmt.Errorf("reading a message of %d bytes: %w", n, err)
+	}
+	var m message
+	if err := json.Unmarshal(body, &m); err != nil {
+		return nil, &failure{parseError, err.Error()}
+	}
+	return &m, nil
+}
+
+func (w *wire) write(m message) {
+	m.Version = "2.0"
+	body, err := json.Marshal(m)
+	if err != nil {
+		body = []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the answer cannot be written"}}`)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	// A client that is gone is noticed where it is read from.
+	_, _ = fmt.Fprintf(w.out, "Content-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+func encode(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return data
+}
+
+func (w *wire) notify(method string, params any) {
+	w.write(message{Method: method, Params: encode(params)})
+}
+
+// request asks the client for something; its answer is not waited for.
+func (w *wire) request(method string, params any) {
+	w.mu.Lock()
+	w.id++
+	id := encode(fmt.Sprintf("thresh-%d", w.id))
+	w.mu.Unlock()
+	w.write(message{ID: id, Method: method, Params: encode(params)})
+}
