@@ -167,6 +167,8 @@ func (r reach) toolPoint(f *config.Fault) (p point, why, hint string) {
 	case r.python && !r.tools:
 		return "", "tool faults need the agent's tools: agent.type python and langchain must name them by agent.tools or agent.tool_registry, and this agent names neither",
 			"such as tools: [my_agent:search], or tool_registry: my_agent:TOOLS"
+	case r.python && f.MatchURL == "" && (f.Mode == fault.Twice || f.Mode == fault.PartialWrite):
+		return "", fmt.Sprintf("%s cannot be injected: a function in Python is called as a whole, and once", f.Mode), "match_url strikes what the tool calls over HTTP"
 	case r.python && f.MatchURL != "":
 		return atProxy, "", "" // by address: what the tools call
 	case r.python:

@@ -90,7 +90,7 @@ type Strike struct {
 // Final reports whether the fault ends a call without the server's answer.
 func (s *Strike) Final() bool {
 	switch s.Rule.Mode {
-	case Timeout, Error, Malformed, Malicious, Reset, RateLimit:
+	case Timeout, Error, Malformed, Malicious, Reset, RateLimit, PartialWrite, BrokenCall, UnknownCall, CutCall, Refuses, TooLong:
 		return true
 	}
 	return false

@@ -279,7 +279,7 @@ func TestPromptAttacks(t *testing.T) {
 		{Rule{Mode: MemoryPoisoning}, "ask\n\n" + defaultMemory},
 		{Rule{Mode: ConflictingContext}, "ask\n\n" + defaultConflict},
 		{Rule{Mode: InjectionViaContext, Payload: "P", Strategy: Prepend}, "Context:\n---\nP\n---\n\nask"},
-		{Rule{Mode: Overflow, InjectTokens: 3}, "ask\n\nthe archive lists"},
+		{Rule{Mode: Overflow, InjectTokens: 3}, "the archive lists\n\nask"},
 		{Rule{Mode: IndirectInjection}, "ask"},
 		{Rule{Mode: IndirectInjection, At: AtPrompt, Payloads: []string{"1", "2"}}, "ask\n\n1"},
 		{Rule{Mode: MemoryPoisoning, Trigger: Trigger{Calls: []int{2}}}, "ask"},

@@ -14,6 +14,7 @@ type Reply struct {
 	ContentType string
 	Header      [][2]string // further headers
 	Body        []byte
+	Cut         bool // the connection ends after the body, which is a part
 }
 
 const (
@@ -57,21 +58,7 @@ func (r *Request) Answer(text string, number int, now time.Time) Reply {
 	} else if r.Stream {
 		contentType = typeSSE
 	}
-	var body []byte
-	for _, p := range parts {
-		data, err := json.Marshal(p)
-		if err != nil {
-			continue // maps of strings and numbers always have a form
-		}
-		switch {
-		case contentType != typeSSE:
-			body = append(append(body, data...), '\n')
-		case p["type"] != nil:
-			body = fmt.Appendf(body, "event: %s\ndata: %s\n\n", p["type"], data)
-		default:
-			body = fmt.Appendf(body, "data: %s\n\n", data)
-		}
-	}
+	body := events(contentType, parts)
 	if contentType == typeSSE && (r.Shape == OpenAIChat || r.Shape == OpenAICompletions) {
 		body = append(body, "data: [DONE]\n\n"...)
 	}

@@ -36,6 +36,15 @@ const (
 	Duplicate Mode = "duplicate_response" // the real answer twice in a row
 )
 
+// Modes of tool faults that matter for effects: the server acts, in whole or in
+// part, and the agent does not learn of it as it happened.
+const (
+	ReplyLost    Mode = "performed_reply_lost" // the agent gets Status, nothing for Delay, or a reset
+	Twice        Mode = "performed_twice"      // the server gets the call twice, the agent the second answer
+	Late         Mode = "late_reply"           // the server acts at once; its answer comes Delay later
+	PartialWrite Mode = "partial_write"        // the server gets half of the request, the agent a reset
+)
+
 // Modes of LLM faults.
 const (
 	Truncated Mode = "truncated_response" // the first MaxTokens words, ended for length
@@ -43,6 +52,12 @@ const (
 	Empty     Mode = "empty"              // a well-formed answer without text
 	Garbage   Mode = "garbage"            // gibberish with control characters as text
 	Drift     Mode = "response_drift"     // the text changed by DriftType
+
+	BrokenCall  Mode = "broken_tool_call"  // a call of a tool whose arguments are no JSON
+	UnknownCall Mode = "unknown_tool_call" // a call of a tool that there is not
+	CutCall     Mode = "cut_tool_call"     // a call of a tool that ends within its arguments
+	Refuses     Mode = "refusal"           // Message, which refuses, in place of the answer
+	TooLong     Mode = "context_length"    // 400: the conversation is too long
 )
 
 // Modes of context attacks.
@@ -60,9 +75,9 @@ var anyMode = []Mode{Timeout, Error, Slow, Malformed, Reset, Partial, Bandwidth,
 func Modes(l Layer) []Mode {
 	switch l {
 	case Tool:
-		return []Mode{Timeout, Error, Malformed, Slow, Malicious, Reset, Partial, Bandwidth, WrongType, Stale, Duplicate}
+		return []Mode{Timeout, Error, Malformed, Slow, Malicious, Reset, Partial, Bandwidth, WrongType, Stale, Duplicate, ReplyLost, Twice, Late, PartialWrite}
 	case LLM:
-		return append([]Mode{Truncated, RateLimit, Empty, Garbage, Drift}, anyMode...)
+		return append([]Mode{Truncated, RateLimit, Empty, Garbage, Drift, BrokenCall, UnknownCall, CutCall, Refuses, TooLong}, anyMode...)
 	case Context:
 		return []Mode{IndirectInjection, MemoryPoisoning, Overflow, ConflictingContext, InjectionViaContext}
 	}
@@ -135,7 +150,7 @@ type Rule struct {
 	Factor    float64 `json:"factor,omitempty"`     // verbosity_shift: 2.0
 
 	At           Point    `json:"at,omitempty"`            // context attacks; see [Rule.Filled]
-	Strategy     Strategy `json:"strategy,omitempty"`      // context attacks: append
+	Strategy     Strategy `json:"strategy,omitempty"`      // context attacks: append; overflow: prepend
 	InjectTokens int      `json:"inject_tokens,omitempty"` // overflow: 4000
 }
 
@@ -168,12 +183,15 @@ func (r Rule) Filled() Rule {
 	case r.Delay > 0:
 	case r.Mode == Timeout && r.Layer == LLM:
 		r.Delay = 300 * time.Second
-	case r.Mode == Timeout:
+	case r.Mode == Timeout || r.Mode == Late:
 		r.Delay = 30 * time.Second
 	case r.Mode == Slow:
 		r.Delay = 5 * time.Second
 	}
-	fill(&r.Status, 503)
+	if r.Mode != ReplyLost {
+		fill(&r.Status, 503)
+	}
+	fill(&r.Message, map[Mode]string{Refuses: refusalText, TooLong: contextText}[r.Mode])
 	fill(&r.Message, "Service Unavailable")
 	fill(&r.Rate, 1024)
 	fill(&r.MaxTokens, 10)
@@ -181,6 +199,9 @@ func (r Rule) Filled() Rule {
 	fill(&r.DriftType, DriftFieldRename)
 	fill(&r.Direction, "expand")
 	fill(&r.Factor, 2.0)
+	if r.Mode == Overflow {
+		fill(&r.Strategy, Prepend) // what comes last would push the question out of no window
+	}
 	fill(&r.Strategy, Append)
 	fill(&r.InjectTokens, 4000)
 	if r.At == "" && r.Layer == Context {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
@@ -28,7 +29,8 @@ func (s *Strike) Answer() (Reply, bool) {
 
 // ModelAnswer is what an LLM answers that a final fault has struck, in the
 // provider's shape.
-func (s *Strike) ModelAnswer(r *Request, reply func(text string) Reply) (Reply, bool) {
+func (s *Strike) ModelAnswer(r *Request, number int, now time.Time) (Reply, bool) {
+	reply := func(text string) Reply { return r.Answer(text, number, now) }
 	switch s.Rule.Mode {
 	case RateLimit:
 		return r.Failure(429, "Rate limit reached for "+modelName(r)+". Please try again later.", s.Rule.RetryAfter), true
@@ -40,6 +42,14 @@ func (s *Strike) ModelAnswer(r *Request, reply func(text string) Reply) (Reply, 
 		return whole, true
 	case Malicious:
 		return reply(s.Rule.Payload), true
+	case Refuses:
+		return reply(s.Rule.Message), true
+	case TooLong:
+		out := r.Failure(400, s.Rule.Message, 0)
+		out.Body = bytes.Replace(out.Body, []byte(`"code":null`), []byte(`"code":"context_length_exceeded"`), 1)
+		return out, true
+	case BrokenCall, UnknownCall, CutCall:
+		return r.toolCall(s, number, now), true
 	}
 	return Reply{}, false
 }
@@ -90,10 +100,39 @@ func (s *Strike) Change() string {
 		return "the first answer of this tool again"
 	case Duplicate:
 		return "the answer twice"
+	case ReplyLost:
+		return "the server acted, and its answer was lost: " + s.lost()
+	case Twice:
+		return "the server got the call twice"
+	case Late:
+		return fmt.Sprintf("the server acted, and its answer came %s later", r.Delay)
+	case PartialWrite:
+		return "half of the request reached the server, then the connection was reset"
+	case BrokenCall:
+		return "a call of a tool with arguments that are no JSON, in place of the answer"
+	case UnknownCall:
+		return "a call of " + missingTool + ", which there is not, in place of the answer"
+	case CutCall:
+		return "a call of a tool that breaks off within its arguments, in place of the answer"
+	case Refuses:
+		return fmt.Sprintf("the refusal %q in place of the answer", Short(r.Message))
+	case TooLong:
+		return "400: the conversation is too long for the model"
 	case RateLimit:
 		return fmt.Sprintf("429 with Retry-After %s", r.RetryAfter)
 	}
 	return string(r.Mode)
+}
+
+// lost is what an agent sees of an answer that was lost.
+func (s *Strike) lost() string {
+	switch r := &s.Rule; {
+	case r.Status > 0:
+		return fmt.Sprintf("%d %s", r.Status, Short(r.Message))
+	case r.Delay > 0:
+		return fmt.Sprintf("nothing for %s, then the connection closed", r.Delay)
+	}
+	return "the connection was reset"
 }
 
 // WrongContentType is what answers are declared as that are something else.

@@ -49,6 +49,9 @@ func (w *Watcher) Called(c pyhost.ToolCall) pyhost.ToolAnswer {
 		return answer
 	}
 	if answer.Action == pyhost.Replace {
+		if lost, ok := w.lost(d, c); ok {
+			return lost
+		}
 		shaped := w.shape(d, answer.Value)
 		shaped.Delay += answer.Delay
 		if shaped.Action == "" {
@@ -116,12 +119,34 @@ func (w *Watcher) Returned(c pyhost.ToolCall, result json.RawMessage, fault *pyh
 		w.exchanged(d, c, quoted(fault.Message), fault.Class)
 		return pyhost.ToolAnswer{}
 	}
+	if lost, ok := w.lost(d, c); ok {
+		return lost
+	}
 	answer := w.shape(d, result)
 	if answer.Value != nil {
 		result = answer.Value
 	}
 	w.exchanged(d, c, result, "")
 	return answer
+}
+
+// lost is what the agent gets of a call that was performed and whose value is
+// lost to it.
+func (w *Watcher) lost(d *Decision, c pyhost.ToolCall) (pyhost.ToolAnswer, bool) {
+	s := d.Find(ReplyLost)
+	if s == nil {
+		return pyhost.ToolAnswer{}, false
+	}
+	w.ledger.Fired(d, s, s.Change())
+	a := pyhost.ToolAnswer{Action: pyhost.Raise, Delay: s.Rule.Delay, Class: "ConnectionResetError", Message: "connection reset by peer"}
+	switch {
+	case s.Rule.Status > 0:
+		a.Class, a.Message = "ConnectionError", fmt.Sprintf("HTTP %d: %s", s.Rule.Status, s.Rule.Message)
+	case s.Rule.Delay > 0:
+		a.Class, a.Message = "TimeoutError", fmt.Sprintf("no answer within %s", s.Rule.Delay)
+	}
+	w.exchanged(d, c, quoted(a.Message), a.Class)
+	return a, true
 }
 
 // shapeless records that the faults on an answer found none.
@@ -182,6 +207,9 @@ func (w *Watcher) shape(d *Decision, value json.RawMessage) pyhost.ToolAnswer {
 		case Partial:
 			text := pythonText(value)
 			set(s, quoted(prefix(text, len([]rune(text))/2)))
+		case Late:
+			answer.Delay += s.Rule.Delay
+			l.Fired(d, s, s.Change())
 		case Bandwidth:
 			answer.Delay += time.Duration(len(value)) * time.Second / time.Duration(s.Rule.Rate)
 			l.Fired(d, s, s.Change())

@@ -51,6 +51,13 @@ func (x *exchange) shapes() bool {
 // send gives an answer to the agent after the faults on answers.
 func (x *exchange) send(a *answer) {
 	l, d := x.ledger, x.decision
+	if s := d.Find(fault.ReplyLost); s != nil {
+		x.lose(s, a)
+		return
+	}
+	if s := d.Find(fault.Late); s != nil && !x.late(s, a) {
+		return
+	}
 	if x.shapes() && !x.shape(a) {
 		return
 	}
@@ -168,7 +175,7 @@ func (x *exchange) tooLarge(a *answer, begin []byte, rest io.Reader) {
 	for i := range x.decision.Strikes {
 		switch s := &x.decision.Strikes[i]; {
 		case s.Final(), s.Rule.Mode == fault.Slow, s.Rule.Mode == fault.Bandwidth, s.Rule.Mode == fault.WrongType, s.Rule.Mode == fault.Partial,
-			s.Rule.At == fault.AtLLMRequest:
+			s.Rule.Mode == fault.Late, s.Rule.Mode == fault.Twice, s.Rule.At == fault.AtLLMRequest:
 		default:
 			x.ledger.Missed(x.decision, s, fmt.Sprintf("the answer is larger than %d MiB", maxWhole>>20))
 		}

@@ -185,8 +185,17 @@ func (x *exchange) gone() bool {
 func (x *exchange) answer() {
 	l, d := x.ledger, x.decision
 	if s := d.Final(); s != nil {
-		x.struck(s)
-		return
+		why := ""
+		if x.model != nil {
+			why = s.Unasked(x.model)
+		} else if s.Rule.Mode == fault.PartialWrite && (len(x.body) < 2 || x.r.ContentLength > int64(len(x.body))) {
+			why = "the request has no body that could be cut"
+		}
+		if why == "" {
+			x.struck(s)
+			return
+		}
+		l.Missed(d, s, why)
 	}
 	switch {
 	case d.Recorded != nil:
@@ -245,14 +254,23 @@ func (x *exchange) struck(s *fault.Strike) {
 		wait(x.context, s.Rule.Delay)
 		x.abort(false)
 		return
+	case fault.PartialWrite:
+		x.halved()
+		x.record.Error = "the connection was reset within the request"
+		x.abort(true)
+		return
 	case fault.Reset:
 		x.record.Error = errReset.Error()
 		x.abort(true)
 		return
 	}
 	if x.model != nil {
-		if reply, ok := s.ModelAnswer(x.model, x.modelReply); ok {
-			x.write(whole(reply))
+		if reply, ok := s.ModelAnswer(x.model, x.decision.Number, time.Now()); ok {
+			a := whole(reply)
+			if reply.Cut {
+				a.half, a.length = true, 2*a.length
+			}
+			x.write(a)
 			return
 		}
 	}
@@ -304,6 +322,13 @@ func (x *exchange) forward() {
 	default:
 		out.ContentLength = -1
 		out.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), x.rest))
+	}
+	if s := x.decision.Find(fault.Twice); s != nil {
+		if why := x.before(out); why != "" {
+			x.ledger.Missed(x.decision, s, why)
+		} else {
+			x.ledger.Fired(x.decision, s, s.Change())
+		}
 	}
 	resp, err := x.door.proxy.transport.RoundTrip(out)
 	if err != nil {
@@ -413,19 +438,4 @@ func endToEnd(h http.Header) {
 	for _, name := range hopByHop {
 		h.Del(name)
 	}
-}
-
-// capture keeps the beginning of what is written to it.
-type capture struct {
-	kept  []byte
-	limit int
-	size  int64
-}
-
-func (c *capture) Write(b []byte) (int, error) {
-	c.size += int64(len(b))
-	if room := c.limit - len(c.kept); room > 0 {
-		c.kept = append(c.kept, b[:min(room, len(b))]...)
-	}
-	return len(b), nil
 }

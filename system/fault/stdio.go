@@ -38,6 +38,7 @@ type pendingCall struct {
 	message  *fault.Message
 	decision *fault.Decision
 	began    time.Time
+	first    bool // of a call that is made twice: nobody waits for its answer
 }
 
 // lineWriter lets whole messages be written by several goroutines.
@@ -146,6 +147,16 @@ func (r *relay) fromAgent(line []byte) error {
 	c.ledger.Saw(fault.SeenCall{Tool: m.Tool, Arguments: m.Arguments, Source: fault.SeenByMCP})
 	p := &pendingCall{cell: c, message: m, decision: c.ledger.Decide(m.Call(r.server, "")), began: time.Now()}
 	d := p.decision
+	if s := d.Find(fault.Twice); s != nil {
+		id := fmt.Sprintf(`"thresh-%d"`, d.Number)
+		r.mu.Lock()
+		r.pending[id] = &pendingCall{first: true}
+		r.mu.Unlock()
+		if err := r.toServer.write(m.As(id), newline); err != nil {
+			return err
+		}
+		p.cell.ledger.Fired(d, s, s.Change())
+	}
 	if len(d.Strikes) == 0 && d.Recorded == nil && !d.Refused {
 		return r.pass(p, line)
 	}
@@ -182,6 +193,11 @@ func (r *relay) struck(p *pendingCall, line []byte) {
 		l.Fired(d, s, fmt.Sprintf("no answer for %s, then an error of the protocol", s.Rule.Delay))
 		wait(ctx, s.Rule.Delay)
 		r.answer(p, m.Failure(fault.RequestTimeout, "request timed out"), "no answer, by a fault")
+	case s != nil && s.Rule.Mode == fault.PartialWrite:
+		l.Fired(d, s, s.Change())
+		_ = r.toServer.write(line[:len(line)/2]) // the connection is cut next
+		r.ended(p, nil, fault.WasReset, errReset.Error())
+		r.cut()
 	case s != nil && s.Rule.Mode == fault.Reset:
 		l.Fired(d, s, "the connection to the server was cut before an answer")
 		r.ended(p, nil, fault.WasReset, errReset.Error())
@@ -216,6 +232,9 @@ func (r *relay) fromServer(line []byte) error {
 			p := r.pending[m.ID]
 			delete(r.pending, m.ID)
 			r.mu.Unlock()
+			if p != nil && p.first {
+				return nil
+			}
 			if p != nil {
 				return r.shaped(p, bytes.Clone(bytes.TrimSpace(line)))
 			}
@@ -226,6 +245,34 @@ func (r *relay) fromServer(line []byte) error {
 
 // shaped gives the agent an answer after the faults on answers.
 func (r *relay) shaped(p *pendingCall, body []byte) error {
+	l, d := p.cell.ledger, p.decision
+	if s := d.Find(fault.ReplyLost, fault.Late); s != nil {
+		l.Fired(d, s, s.Change())
+		r.work.Go(func() { r.held(p, s, body) }) // other calls go on meanwhile
+		return nil
+	}
+	return r.finished(p, body)
+}
+
+// held does to an answer what loses it or makes it late.
+func (r *relay) held(p *pendingCall, s *fault.Strike, body []byte) {
+	const why = "the reply was lost, by a fault"
+	wait(p.cell.context, s.Rule.Delay)
+	switch {
+	case s.Rule.Mode == fault.Late:
+		_ = r.finished(p, body) // an agent that is gone reads it no more
+	case s.Rule.Status > 0:
+		_ = r.answer(p, p.message.Result(fmt.Sprintf("%d %s", s.Rule.Status, s.Rule.Message), true), why)
+	case s.Rule.Delay > 0:
+		_ = r.answer(p, p.message.Failure(fault.RequestTimeout, "request timed out"), why)
+	default:
+		r.ended(p, nil, fault.WasReset, why)
+		r.cut()
+	}
+}
+
+// finished gives the agent an answer after the faults that shape it.
+func (r *relay) finished(p *pendingCall, body []byte) error {
 	l, d := p.cell.ledger, p.decision
 	if l.Repeats(d.Call) {
 		earlier, ok := l.Earlier(d.Call, fault.Reply{Body: body})

@@ -115,22 +115,24 @@ var format = sync.OnceValue(func() *shapes {
 			may("on_calls", doctree.List(doctree.Integer(1, math.MaxInt32)).OrNull(), "it fires on these calls"), may("times", count, "how often at most")}
 	}
 	status := whole(0, 999)
-	delay := may("delay_ms", whole(0, longest), "how long the call takes"+milliseconds, "timeout", "slow")
+	delay := func(modes ...string) doctree.Field {
+		return may("delay_ms", whole(0, longest), "how long the call takes"+milliseconds, append(modes, "timeout", "slow")...)
+	}
 	s.tool = tagged("mode", shape("tool fault", "a fault of a tool", append(trigger("probability"),
 		need("tool", doctree.Text(), "its name, or * for all"), need("mode", doctree.Word(modeWords(fault.Tool)...), "what happens"), may("match_url", text, "only calls of URLs that match"),
-		delay, may("error_code", status, "the HTTP status", "error"), may("message", text, "the text of the error", "error"),
-		may("payload", text, "what the tool answers", "malicious_response"), may("bytes_per_second", count, "how fast the answer comes", "bandwidth"))...))
+		delay("performed_reply_lost", "late_reply"), may("error_code", status, "the HTTP status", "error", "performed_reply_lost"),
+		may("message", text, "the text of the error", "error", "performed_reply_lost"), may("payload", text, "what the tool answers", "malicious_response"), may("bytes_per_second", count, "how fast the answer comes", "bandwidth"))...))
 	s.llm = tagged("mode", shape("LLM fault", "a fault of the model", append(trigger("probability"),
-		need("mode", doctree.Word(modeWords(fault.LLM)...), "what happens"), may("max_tokens", count, "how much of the answer comes", "truncated_response"), delay,
+		need("mode", doctree.Word(modeWords(fault.LLM)...), "what happens"), may("max_tokens", count, "how much of the answer comes", "truncated_response"), delay(),
 		may("drift_type", text, "how a newer model answers otherwise", "response_drift"), elsewhere(may("severity", text, "no effect", "response_drift")),
 		def("direction", `"expand"`, doctree.Word("expand", "compress"), "of the length", "response_drift"), may("factor", number(0, 1000), "of the length", "response_drift"),
 		may("retry_after", whole(0, 86400), "seconds", "rate_limit"), may("error_code", status, "the HTTP status", "error"),
-		may("message", text, "the text of the error", "error"), may("match_url", text, "only calls of URLs that match"))...))
+		may("message", text, "the text of the error, or of the refusal", "error", "refusal", "context_length"), may("match_url", text, "only calls of URLs that match"))...))
 	payload := []string{"indirect_injection", "memory_poisoning", "conflicting_context", "injection_via_context"}
 	s.attack = tagged("type", shape("context attack", "text that gets into what the agent reads", append(trigger("trigger_probability"),
 		need("type", doctree.Word(modeWords(fault.Context)...), "what is done"), may("enabled", truth, "of an attack that is keyed by its type"),
 		may("inject_tokens", count, "how much text", "overflow"), may("payloads", texts, "the texts", payload...), may("payload", text, "the text", payload...),
-		may("inject_at", text, "where it is put"), may("strategy", doctree.Word(string(fault.Append), string(fault.Prepend), string(fault.Swap)).OrNull(), "how it is put there"),
+		may("inject_at", text, "where it is put"), may("strategy", doctree.Word(string(fault.Append), string(fault.Prepend), string(fault.Swap)).OrNull(), "how it is put there: after the text, before it, or in its place; overflow is put before it unless this says otherwise, all others after it"),
 		may("tool", text, "only results of this tool"), may("match_url", text, "only calls of URLs that match"))...))
 	faults := func(context doctree.Type) []doctree.Field {
 		return []doctree.Field{may("tool_faults", doctree.List(object(s.tool)), "faults of tools"), may("llm_faults", doctree.List(object(s.llm)), "faults of the model"),

@@ -1,0 +1,88 @@
+package fault
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// lose takes the server's answer, so that it has acted, and gives the agent what
+// it gets in its place.
+func (x *exchange) lose(s *fault.Strike, a *answer) {
+	if _, err := io.Copy(io.Discard, io.LimitReader(a.body, maxWhole)); err != nil {
+		x.ledger.Missed(x.decision, s, "the answer did not come whole")
+	} else {
+		x.ledger.Fired(x.decision, s, s.Change())
+	}
+	x.record.Error = "the reply was lost, by a fault"
+	if s.Rule.Delay > 0 && wait(x.context, s.Rule.Delay) != nil {
+		x.abort(false)
+		return
+	}
+	if s.Rule.Status > 0 {
+		x.write(whole(fault.Reply{Status: s.Rule.Status, ContentType: "text/plain; charset=utf-8", Body: []byte(s.Rule.Message)}))
+		return
+	}
+	x.abort(s.Rule.Delay == 0)
+}
+
+// late takes the server's answer and holds it back; false: the agent did not
+// wait for it.
+func (x *exchange) late(s *fault.Strike, a *answer) bool {
+	body, err := io.ReadAll(io.LimitReader(a.body, maxWhole+1))
+	rest := a.body
+	if a.body = bytes.NewReader(body); err != nil || len(body) > maxWhole {
+		a.body = io.MultiReader(bytes.NewReader(body), rest)
+	}
+	x.ledger.Fired(x.decision, s, s.Change())
+	if wait(x.context, s.Rule.Delay) != nil {
+		return x.gone()
+	}
+	return true
+}
+
+// before makes a request once before it is made; a reason says why not.
+func (x *exchange) before(out *http.Request) string {
+	if out.GetBody == nil || out.Header.Get("Upgrade") != "" {
+		return "the request cannot be made twice"
+	}
+	first := out.Clone(x.context)
+	first.Body, _ = out.GetBody() // of what is in memory
+	resp, err := x.door.proxy.transport.RoundTrip(first)
+	if err != nil {
+		return "the server gave no answer"
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, io.LimitReader(resp.Body, maxWhole)); err != nil {
+		return "the answer did not come whole"
+	}
+	return ""
+}
+
+var errHalved = errors.New("half of the request is sent")
+
+// failing ends a body with an error.
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errHalved }
+
+// halved sends the server half of the request, and cuts the connection. What
+// the server answers to that is nobody's.
+func (x *exchange) halved() {
+	out, err := http.NewRequestWithContext(x.context, x.r.Method, x.url.String(), io.MultiReader(bytes.NewReader(x.body[:len(x.body)/2]), failing{}))
+	if err != nil {
+		return
+	}
+	out.Header, out.Host, out.ContentLength = x.r.Header.Clone(), x.r.Host, int64(len(x.body))
+	endToEnd(out.Header)
+	out.Header.Del("Expect")
+	t := x.door.proxy.transport.Clone()
+	t.WriteBufferSize, t.DisableKeepAlives = 1, true // each piece goes out before the error does
+	defer t.CloseIdleConnections()
+	if resp, err := t.RoundTrip(out); err == nil {
+		resp.Body.Close()
+	}
+}

@@ -1,0 +1,143 @@
+package fault
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/engine/fault"
+)
+
+// Faults of effects: what the server got and did, and what the agent saw.
+func TestEffectFaults(t *testing.T) {
+	for _, x := range []struct {
+		name   string
+		rule   fault.Rule
+		bodies []string // that the server got
+		saw    string   // status and body, or the end of the connection
+		short  bool     // the agent does not wait
+	}{
+		{"reset", tool(fault.ReplyLost, nil), []string{`{"amount":5}`}, "reset", false},
+		{"status", tool(fault.ReplyLost, func(r *fault.Rule) { r.Status = 504 }), []string{`{"amount":5}`}, "504 Service Unavailable", false},
+		{"nothing", tool(fault.ReplyLost, func(r *fault.Rule) { r.Delay = time.Millisecond }), []string{`{"amount":5}`}, "EOF", false},
+		{"twice", tool(fault.Twice, nil), []string{`{"amount":5}`, `{"amount":5}`}, "200 done 2", false},
+		{"late", tool(fault.Late, func(r *fault.Rule) { r.Delay = time.Millisecond }), []string{`{"amount":5}`}, "200 done 1", false},
+		{"too late", tool(fault.Late, nil), []string{`{"amount":5}`}, "deadline", true},
+		{"half", tool(fault.PartialWrite, nil), []string{`{"amou`}, "reset", false},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			var mu sync.Mutex
+			var bodies []string
+			acted := make(chan bool, 2)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body) // half of it is what it is
+				mu.Lock()
+				bodies = append(bodies, string(body))
+				fmt.Fprintf(w, "done %d", len(bodies))
+				mu.Unlock()
+				acted <- true
+			}))
+			defer server.Close()
+			s := open(t, nil)
+			c := s.enter(x.rule)
+			client := s.client()
+			if x.short {
+				client.Timeout = 300 * time.Millisecond
+			}
+			saw := ""
+			resp, err := client.Post(server.URL+"/charge", "application/json", strings.NewReader(`{"amount":5}`))
+			if err != nil {
+				saw = err.Error()
+			} else {
+				body, _ := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				saw = fmt.Sprint(resp.StatusCode, " ", string(body))
+			}
+			for range x.bodies {
+				<-acted
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if !strings.Contains(saw, x.saw) || fmt.Sprint(bodies) != fmt.Sprint(x.bodies) {
+				t.Errorf("the agent saw %q, want %q; the server got %q, want %q", saw, x.saw, bodies, x.bodies)
+			}
+			r := c.Close()
+			if k := r.Tallies[0]; k.Fired != 1 || len(k.Missed) > 0 {
+				t.Errorf("%+v", k)
+			}
+			if x.rule.Mode != fault.Twice && x.name != "late" && (len(r.Exchanges) != 1 || r.Exchanges[0].Error == "") {
+				t.Errorf("the trace does not say that there was no answer: %+v", r.Exchanges)
+			}
+		})
+	}
+}
+
+// linesOf are the lines that can be read, the last one perhaps a part.
+func linesOf(r io.Reader) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s := bufio.NewScanner(r); s.Scan() && yield(s.Text()); {
+			continue
+		}
+	}
+}
+
+// Over stdio, too, the server acts, and the agent does not learn of it.
+func TestEffectFaultsOnStdio(t *testing.T) {
+	for _, x := range []struct {
+		rule fault.Rule
+		got  string
+		saw  string
+	}{
+		{tool(fault.ReplyLost, func(r *fault.Rule) { r.Status = 503 }), "1", "503 Service Unavailable"},
+		{tool(fault.ReplyLost, func(r *fault.Rule) { r.Delay = time.Millisecond }), "1", "timed out"},
+		{tool(fault.ReplyLost, nil), "1", ""},
+		{tool(fault.Late, func(r *fault.Rule) { r.Delay = time.Millisecond }), "1", "performed"},
+		{tool(fault.Twice, nil), `"thresh-1" 1`, "performed"},
+		{tool(fault.PartialWrite, nil), "half", ""},
+	} {
+		s := open(t, nil)
+		c := s.enter(x.rule)
+		mine, its := duplex()
+		got := make(chan string, 1)
+		go func() {
+			var ids []string
+			for line := range linesOf(its) {
+				m := fault.ParseMCP([]byte(line))
+				if m == nil {
+					ids = append(ids, "half")
+					break
+				}
+				ids = append(ids, m.ID)
+				its.Write(append(m.Result("performed", false), '\n'))
+				if m.ID == "1" {
+					break
+				}
+			}
+			got <- strings.Join(ids, " ")
+		}()
+		agent := c.Stdio("shop", mine)
+		go agent.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"charge","arguments":{"amount":5}}}` + "\n"))
+		saw := ""
+		for line := range linesOf(agent) {
+			saw = line
+			break
+		}
+		if x.saw == "" && saw != "" || !strings.Contains(saw, x.saw) {
+			t.Errorf("%s: the agent saw %q, want %q", x.rule.Mode, saw, x.saw)
+		}
+		if g := <-got; g != x.got {
+			t.Errorf("%s: the server got %q, want %q", x.rule.Mode, g, x.got)
+		}
+		agent.Close()
+		if k := c.Close().Tallies[0]; k.Fired != 1 || len(k.Missed) > 0 {
+			t.Errorf("%s: %+v", x.rule.Mode, k)
+		}
+	}
+}
