@@ -32,8 +32,8 @@ func sealed(text []byte) []byte {
 	return secret.Seal(text, secret.Scan(text), secret.Placeholder)
 }
 
-// StoredAs names what a store keeps of a document that is alone in its run.
-func StoredAs(d Document) string {
+// storedAs names what a store keeps of a document that is alone in its run.
+func storedAs(d Document) string {
 	sum := sha256.Sum256(sealed(d.Data))
 	return hex.EncodeToString(sum[:])
 }

@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
+	"math"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/run"
@@ -16,42 +18,46 @@ type (
 	Comparison = store.Comparison
 )
 
-// StoredRun is a run that is stored, with its campaigns compiled from what is
-// kept. It implements [campaign.Stored].
+// StoredRun is a run that is stored. It implements [campaign.Stored].
 type StoredRun struct {
-	st        *store.Store
-	j         *store.Journal
-	campaigns []campaign.Any
+	app *App
+	st  *store.Store
+	j   *store.Journal
 }
 
 // OpenStored opens a run of a folder of runs.
-func (a *App) OpenStored(ctx context.Context, dir, runID string) (*StoredRun, error) {
+func (a *App) OpenStored(dir, runID string) (*StoredRun, error) {
 	st, err := a.ExistingStore(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &StoredRun{st: st}
-	if s.j, err = st.OpenJournal(runID); err != nil {
+	j, err := st.OpenJournal(runID)
+	if err != nil {
 		_ = st.Close() // the error above is the one to report
 		return nil, err
 	}
-	c, _, _, err := a.Stored(ctx, st.Blob, s.j.Manifest())
-	if err != nil {
-		_ = s.Close() // the error above is the one to report
-		return nil, err
-	}
-	s.campaigns = c.Campaigns
-	return s, nil
+	return &StoredRun{a, st, j}, nil
 }
 
 // Campaigns implements [campaign.Stored].
-func (s *StoredRun) Campaigns() []campaign.Any { return s.campaigns }
+func (s *StoredRun) Campaigns(ctx context.Context) ([]campaign.Any, error) {
+	c, _, _, err := s.app.Stored(ctx, s.st.Blob, s.j.Manifest())
+	return c.Campaigns, err
+}
+
+// Outcomes implements [campaign.Stored].
+func (s *StoredRun) Outcomes(k int) iter.Seq[campaign.StoredCase] {
+	return s.cases(run.Outcomes(s.j, k))
+}
 
 // Cases implements [campaign.Stored].
-func (s *StoredRun) Cases(k int) iter.Seq2[campaign.Case, campaign.Outcome] {
-	return func(yield func(campaign.Case, campaign.Outcome) bool) {
-		for e := range run.Cases(s.j, k) {
-			if !yield(e.Case, e.Outcome) {
+func (s *StoredRun) Cases(k int) iter.Seq[campaign.StoredCase] { return s.cases(run.Cases(s.j, k)) }
+
+func (s *StoredRun) cases(list iter.Seq[store.Entry]) iter.Seq[campaign.StoredCase] {
+	created := s.j.Manifest().Created
+	return func(yield func(campaign.StoredCase) bool) {
+		for e := range list {
+			if !yield(campaign.StoredCase{Case: e.Case, Outcome: e.Outcome, At: created.Add(e.At)}) {
 				return
 			}
 		}
@@ -60,3 +66,39 @@ func (s *StoredRun) Cases(k int) iter.Seq2[campaign.Case, campaign.Outcome] {
 
 // Close closes the run.
 func (s *StoredRun) Close() error { return errors.Join(s.j.Close(), s.st.Close()) }
+
+// Earlier is the newest stored run of one document, with settings that pass,
+// whose cases are those of a campaign; "" if there is none. changed is a file of
+// b that is not what it was for the newest run that passes; "" if there is none.
+func (a *App) Earlier(dir string, doc Document, c campaign.Any, b *Bundle, passes func(options map[string][]string) bool) (id, changed string, err error) {
+	st, err := a.OpenStore(dir)
+	if err != nil {
+		return "", "", err
+	}
+	defer st.Close()
+	runs, err := st.Runs(store.RunQuery{Contract: doc.Contract.Name(), Limit: math.MaxInt32})
+	if err != nil {
+		return "", "", err
+	}
+	spec, newest := storedAs(doc), true
+	for _, r := range runs {
+		j, err := st.OpenJournal(r.RunID)
+		if err != nil {
+			continue // a run that cannot be read cannot be gone on with either
+		}
+		m := j.Manifest()
+		j.Close()
+		var set Settings
+		if json.Unmarshal(m.Settings, &set) != nil || len(m.Specs) != 1 || len(m.Identities) != 1 || m.Specs[0].Blob != spec || !passes(set.Options) {
+			continue
+		}
+		if m.Identities[0] == c.Identity() {
+			return r.RunID, "", nil
+		}
+		if changed = b.Changed(m); newest && changed != "" {
+			return "", changed, nil
+		}
+		newest = false
+	}
+	return "", "", nil
+}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/thresh-dev/thresh/store/lock"
 )
 
 // WriteWhole writes a file so that no reader ever sees a part of it.
@@ -55,3 +57,6 @@ func writeBuffered(w io.Writer, write func(io.Writer) error) error {
 	}
 	return b.Flush()
 }
+
+// OwnFile makes a file that one process at a time can own, until it is closed.
+func OwnFile(file string) (io.Closer, error) { return lock.Own(file) }

@@ -35,6 +35,8 @@ type Command struct {
 	Declared bool                // help lists flags as they are declared, not by name
 	Store    bool                // it takes --store
 	Options  bool                // it takes the contract's options
+	Runs     bool                // it takes the flags of thresh run; those that Flags declares too are its own
+	Verb     string              // it is this verb, below the group; nothing else of it counts
 
 	// Run does what the command is for. An exit code whose reason was told is a
 	// [diag.ExitError].
@@ -106,6 +108,14 @@ type Desk interface {
 	// Report reports what [Desk.Run] returned as thresh run does, and returns the
 	// exit code that says what came of it.
 	Report(rec Record, err error) error
+	// WriteReports writes the reports that the flags ask for.
+	WriteReports(rec Record) error
+	// Earlier is the newest stored run of the order's document whose options pass
+	// and whose cases are those of its campaign; "" if there is none. changed is a
+	// file that is not what it was for the newest run that passes; "": none.
+	Earlier(o Order, passes func(options map[string][]string) bool) (run, changed string, err error)
+	// Own makes a file that one process at a time can own, until it is closed.
+	Own(file string) (io.Closer, error)
 	// Stored opens a run that is stored.
 	Stored(ctx context.Context, runID string) (Stored, error)
 }
@@ -117,20 +127,43 @@ type Order struct {
 	Options     map[string][]string // of the contract, by name
 	Seed        *int64
 	Workers     int
+	Cases       int64
 	CaseTimeout time.Duration
 	AllowEmpty  bool
 	Quiet       bool
+	Store       string
+	Silent      bool // standard output shows nothing of the run
+
+	// Compiled are the campaigns of the documents, by [Desk.Compile]; nil: they are
+	// compiled by the run.
+	Compiled []Any
+	Resume   string // the stored run of these to go on with; "": a new one
+	// Stop, if set, is asked about every outcome from case StopFrom on, in case
+	// order; true ends the run.
+	Stop     func(*Outcome) bool
+	StopFrom int64
 }
 
 // Set gives an option a value, beside those that it has.
 func (o *Order) Set(option, value string) { o.Options[option] = append(o.Options[option], value) }
 
-// Stored is a run that is stored, with its campaigns compiled from what is kept.
+// Stored is a run that is stored.
 type Stored interface {
-	Campaigns() []Any
-	// Cases are the outcomes of campaign k that count, with their evidence.
-	Cases(k int) iter.Seq2[Case, Outcome]
+	// Campaigns are compiled from what is kept.
+	Campaigns(ctx context.Context) ([]Any, error)
+	// Outcomes are the outcomes of campaign k in case order, up to the first case
+	// that has none.
+	Outcomes(k int) iter.Seq[StoredCase]
+	// Cases are all outcomes of campaign k that count, with their evidence.
+	Cases(k int) iter.Seq[StoredCase]
 	Close() error
+}
+
+// StoredCase is a case of a stored run with what came of it.
+type StoredCase struct {
+	Case
+	Outcome
+	At time.Time
 }
 
 // ParseSeed reads what --seed says; nil: nothing.

@@ -191,3 +191,6 @@ type ProgressPoint struct {
 	Cases    int64   `json:"cases"`
 	Findings int     `json:"findings"`
 }
+
+// StoppedInterrupted is [Record].Stopped of a run that a signal ended.
+const StoppedInterrupted = "interrupted"

@@ -70,7 +70,7 @@ const (
 	StoppedFailFast    = "fail-fast"
 	StoppedErrors      = "errors"
 	StoppedTime        = "time"
-	StoppedInterrupted = "interrupted"
+	StoppedInterrupted = campaign.StoppedInterrupted
 	StoppedFatal       = "environment"
 )
 

@@ -119,16 +119,20 @@ func results(ctx context.Context, d campaign.Desk, runID string) (list []Result,
 		return nil, 0, err
 	}
 	defer stored.Close()
-	for i, c := range stored.Campaigns() {
+	camps, err := stored.Campaigns(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, c := range camps {
 		x, ok := campaign.As[*Campaign](c)
 		if !ok {
 			continue
 		}
 		of := make([]*Result, x.Planned())
-		for at, o := range stored.Cases(i) {
-			if r, ran := x.Result(at.Index, &o); ran {
+		for e := range stored.Cases(i) {
+			if r, ran := x.Result(e.Index, &e.Outcome); ran {
 				r.Document = x.Name()
-				of[at.Index] = &r
+				of[e.Index] = &r
 			}
 		}
 		for _, r := range of {

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/campaign"
@@ -42,6 +45,11 @@ func (a *application) contractCommands(root *cobra.Command) {
 
 // contractCommand makes a command of what contract k says of it.
 func (a *application) contractCommand(k campaign.Contract, x campaign.Command) *cobra.Command {
+	if x.Verb == "replay" {
+		c := a.replayCommand()
+		c.Example = strings.ReplaceAll(c.Example, "thresh replay", "thresh "+k.Name()+" replay")
+		return c
+	}
 	c := &cobra.Command{Use: x.Use, Short: x.Summary, Long: x.Long, Example: x.Example, Args: cobra.RangeArgs(x.Least, x.Most)}
 	switch {
 	case x.Most < 0:
@@ -62,13 +70,16 @@ func (a *application) contractCommand(k campaign.Contract, x campaign.Command) *
 	}
 	d := a.desk(k, &runFlags{workers: runtime.NumCPU(), reruns: 1})
 	c.Flags().SortFlags = !x.Declared
+	if x.Runs {
+		d.flags.register(c, []campaign.Contract{k})
+	}
 	if x.Flags != nil {
-		x.Flags(c.Flags())
+		declare(x.Flags, c.Flags())
 	}
 	if x.Store {
 		registerStore(c, &d.flags.store)
 	}
-	if x.Options {
+	if x.Options && !x.Runs {
 		d.flags.options.register(c.Flags(), []campaign.Contract{k})
 	}
 	for _, name := range x.Required {
@@ -81,6 +92,28 @@ func (a *application) contractCommand(k campaign.Contract, x campaign.Command) *
 	return c
 }
 
+// declare adds flags; those that are there already become them.
+func declare(flags func(campaign.Flags), to *pflag.FlagSet) {
+	own := ownFlags{to: to}
+	flags(&own)
+	own.VisitAll(func(f *pflag.Flag) {
+		if there := to.Lookup(f.Name); there != nil {
+			*there = *f
+			return
+		}
+		to.AddFlag(f)
+	})
+}
+
+// ownFlags are flags on their way to those of a command.
+type ownFlags struct {
+	pflag.FlagSet
+	to *pflag.FlagSet
+}
+
+// Changed implements [campaign.Flags], for the command's other flags as well.
+func (f *ownFlags) Changed(name string) bool { return f.to.Changed(name) }
+
 // instead adds to a verb what contracts add to it.
 func (a *application) instead(verb *cobra.Command, f *runFlags) {
 	for _, k := range a.app.Contracts {
@@ -92,7 +125,7 @@ func (a *application) instead(verb *cobra.Command, f *runFlags) {
 			if x.Instead == nil || x.Use != verb.Name() {
 				continue
 			}
-			x.Flags(verb.Flags())
+			declare(x.Flags, verb.Flags())
 			otherwise := verb.RunE
 			verb.RunE = func(c *cobra.Command, args []string) error {
 				if !x.Instead() {
@@ -148,10 +181,7 @@ func (d *desk) Document(path string) (campaign.Spec, error) {
 		d.app.HoldTexts(d.flags.store)
 	}
 	doc, err := d.app.Document(path)
-	if err != nil {
-		return campaign.Spec{}, diag.Environment("%s: %s", path, app.Reason(err))
-	}
-	return doc.Spec, nil
+	return doc.Spec, err
 }
 
 // documents are documents of the contract.
@@ -171,24 +201,52 @@ func (d *desk) Compile(ctx context.Context, specs []campaign.Spec, set campaign.
 func (d *desk) Order() campaign.Order {
 	f := d.flags
 	set := f.settings()
-	return campaign.Order{Options: set.Options, Seed: set.Seed, Workers: f.workers, CaseTimeout: f.caseTimeout, AllowEmpty: f.allowEmpty, Quiet: f.quiet}
+	return campaign.Order{Options: set.Options, Seed: set.Seed, Workers: f.workers, Cases: f.cases, CaseTimeout: f.caseTimeout, AllowEmpty: f.allowEmpty, Quiet: f.quiet, Store: f.store}
 }
 
 func (d *desk) Run(ctx context.Context, o campaign.Order) (campaign.Record, error) {
 	f := d.flags
-	f.workers, f.caseTimeout, f.allowEmpty, f.quiet = o.Workers, o.CaseTimeout, o.AllowEmpty, o.Quiet
+	f.workers, f.cases, f.caseTimeout, f.allowEmpty, f.quiet = o.Workers, o.Cases, o.CaseTimeout, o.AllowEmpty, o.Quiet
+	f.store, f.stop, f.stopFrom = o.Store, o.Stop, o.StopFrom
+	if o.Silent {
+		f.screen = func(io.Writer, campaign.Record) error { return nil }
+	}
 	if err := d.prepare(f); err != nil {
 		return campaign.Record{}, err
 	}
 	job := d.job(f)
 	job.Options, job.Seed = o.Options, o.Seed
-	return d.app.RunDocuments(ctx, d.documents(o.Docs), job)
+	docs := d.documents(o.Docs)
+	if o.Compiled == nil {
+		return d.app.RunDocuments(ctx, docs, job)
+	}
+	c := app.Compiled{Docs: docs, Campaigns: o.Compiled}
+	for range o.Compiled {
+		c.Sources = append(c.Sources, docs[0].Path)
+	}
+	return d.app.RunCompiled(ctx, c, d.bundle, d.bundle.Fill(job.Settings()), o.Resume, job)
 }
 
 func (d *desk) Report(rec campaign.Record, err error) error { return d.close(rec, d.flags, err) }
 
-func (d *desk) Stored(ctx context.Context, runID string) (campaign.Stored, error) {
-	return d.app.OpenStored(ctx, d.flags.store, runID)
+func (d *desk) WriteReports(rec campaign.Record) error {
+	_, err := d.report(rec, d.flags)
+	return err
+}
+
+func (d *desk) Earlier(o campaign.Order, passes func(options map[string][]string) bool) (run, changed string, err error) {
+	return d.app.Earlier(o.Store, d.documents(o.Docs)[0], o.Compiled[0], d.bundle, passes)
+}
+
+func (d *desk) Own(file string) (io.Closer, error) {
+	if err := d.MakeFolder(filepath.Dir(file)); err != nil {
+		return nil, err
+	}
+	return app.OwnFile(file)
+}
+
+func (d *desk) Stored(_ context.Context, runID string) (campaign.Stored, error) {
+	return d.app.OpenStored(d.flags.store, runID)
 }
 
 func (d *desk) Open(file string) (io.ReadCloser, error) { return os.Open(file) }
