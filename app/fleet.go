@@ -34,6 +34,8 @@ type FleetJob struct {
 	FleetAccess
 	Require  []string      // labels that a worker must have
 	Sign     string        // file of the private key that signs the run; "": none
+	Keys     string        // folder of keys with which every message is signed; "": none is
+	Recheck  float64       // share of cases that another worker executes again; negative: the default
 	Patience time.Duration // silence after which a worker's cases go to another
 }
 
@@ -66,6 +68,12 @@ func (a *App) join(ctx context.Context, rj *run.Job, m store.Manifest, job *Job)
 			return nil, nil, err
 		}
 	}
+	set.Recheck, set.Say = job.Fleet.Recheck, a.note
+	if job.Fleet.Keys != "" {
+		if set.Keys, err = fleet.OpenKeys(job.Fleet.Keys, fleet.RoleCoordinator); err != nil {
+			return nil, nil, err
+		}
+	}
 	if set.Bundle, err = fleet.NewBundle(m, rj.Store.Blob); err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +84,10 @@ func (a *App) join(ctx context.Context, rj *run.Job, m store.Manifest, job *Job)
 	}
 	if link.Embedded() {
 		trust := "--insecure"
-		if job.Fleet.Sign != "" {
+		switch {
+		case job.Fleet.Keys != "":
+			trust = "--fleet-keys " + job.Fleet.Keys
+		case job.Fleet.Sign != "":
 			trust = "--trust " + job.Fleet.Sign + ".pub"
 		}
 		a.note("workers: thresh worker --fleet %s --fleet-token %s %s", link.URL(), link.Token(), trust)
@@ -104,6 +115,7 @@ type WorkerJob struct {
 	Lanes  int      // cases executed at once
 	Labels []string // what this machine has, for runs that require it
 	Trust  string   // file of public keys; only runs that one of them signed are taken. "": all
+	Keys   string   // folder of keys with which every message is signed; "": none is
 }
 
 // Work executes cases until ctx ends; cases that are running then are finished
@@ -116,6 +128,13 @@ func (a *App) Work(ctx, kill context.Context, job WorkerJob) error {
 			return err
 		}
 		w.Trust = keys
+	}
+	if job.Keys != "" {
+		keys, err := fleet.OpenKeys(job.Keys, fleet.RoleWorker)
+		if err != nil {
+			return err
+		}
+		w.Keys = keys
 	}
 	link, err := a.Connect(ctx, job.FleetAccess, "worker")
 	if err != nil {
@@ -153,6 +172,28 @@ func (a *App) WatchFleet(ctx context.Context, access FleetAccess, name string) (
 	}
 	return w, func() { w.Close(); link.Close() }, nil
 }
+
+// FleetMember is who may take part in a fleet.
+type FleetMember = fleet.Member
+
+// InitFleet makes a folder of keys for a coordinator and a worker.
+func InitFleet(dir string) ([]FleetMember, error) { return fleet.InitKeys(dir) }
+
+// EnrollWorker adds a worker to the trust list of a folder of keys: with its
+// public key, or with a pair that is made.
+func EnrollWorker(dir, name, key string) (FleetMember, error) {
+	return fleet.Enroll(dir, fleet.RoleWorker, name, key)
+}
+
+// RevokeMember takes a member out of the trust list, by name or public key.
+func RevokeMember(dir, who string) (FleetMember, error) { return fleet.Revoke(dir, who) }
+
+// FleetMembers reads the trust list of a folder of keys.
+func FleetMembers(dir string) ([]FleetMember, error) { return fleet.Members(dir) }
+
+// DefaultRecheck is the share of cases that another worker executes again, where
+// workers are on several machines.
+const DefaultRecheck = fleet.DefaultRecheck
 
 // MakeKeys writes a pair of keys, file and file.pub.
 func MakeKeys(file string) error { return fleet.WriteKeys(file) }

@@ -235,9 +235,14 @@ func (l *remoteLane) ExecuteBatch(ctx context.Context, s any, cases []campaign.C
 	for _, c := range cases {
 		t.wanted[c.Index-t.lo] = true
 	}
-	return t.await(ctx, func(index int64, o campaign.Outcome) error {
+	t.picked = l.r.crew.pick(cases)
+	busy, err := t.await(ctx, func(index int64, o campaign.Outcome) error {
 		return each(campaign.Case{Round: cases[0].Round, Index: index}, o)
 	})
+	if err == nil {
+		err = l.recheck(ctx, st, t, cases)
+	}
+	return busy, err
 }
 
 // Execute implements [campaign.Executor]: one case, which may be none of the

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -19,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // Settings are a coordinator's.
@@ -28,10 +30,16 @@ type Settings struct {
 	Identities  []campaign.Identity
 	Require     []string           // labels that a worker must have
 	Key         ed25519.PrivateKey // signs the announcement; nil: unsigned
+	Keys        *Keys              // sign and check every message; nil: none are
 	CaseTimeout time.Duration
+	// Recheck is the share of cases that another worker executes again; negative:
+	// [DefaultRecheck] once there are workers on more than one machine.
+	Recheck float64
 	// Patience is how long a worker may be silent before what it was doing is
 	// given to another.
 	Patience time.Duration
+	// Say tells people what happens, a line at a time; nil: nobody.
+	Say func(format string, args ...any)
 	// Waiting is called, once, when there has been no worker for a while.
 	Waiting func()
 }
@@ -42,25 +50,29 @@ const DefaultPatience = 10 * time.Second
 
 // Coordinator hands the cases of one run to workers.
 type Coordinator struct {
-	link   *Link
-	set    Settings
-	ann    Announcement
-	js     jetstream.Stream
-	subs   []*nats.Subscription
-	stop   context.CancelFunc
-	closed sync.WaitGroup
+	link    *Link
+	set     Settings
+	ann     Announcement
+	channel channel
+	js      jetstream.Stream
+	subs    []*nats.Subscription
+	stop    context.CancelFunc
+	closed  sync.WaitGroup
 
 	mu      sync.Mutex
 	tickets map[string]*ticket  // by lease id
 	crew    map[string]member   // workers seen lately, by id
 	unfit   map[string]string   // workers that cannot run the campaigns, and why
+	banned  map[string]string   // workers that are not believed any more, by id and by key, and why
+	keyOf   map[string]string   // of workers heard of
+	dropped map[string]int      // messages that count for nothing, by what was wrong with them
 	said    map[string][]string // the newest notes of each lane of a worker
 	late    []*ticket           // whose leases were given out more than once, the newest last
 	dispute []disputes          // by campaign
 
-	serial                                        atomic.Int64
-	leases, redelivered, stolen, quarantined, sum atomic.Int64
-	flying                                        atomic.Int64
+	serial                                                   atomic.Int64
+	leases, redelivered, stolen, quarantined, sum, rechecked atomic.Int64
+	flying                                                   atomic.Int64
 }
 
 // member is a worker as its statistics show it.
@@ -79,10 +91,10 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 		return nil, err
 	}
 	c := &Coordinator{
-		link: l, set: set, tickets: make(map[string]*ticket), crew: make(map[string]member), unfit: make(map[string]string), said: make(map[string][]string),
+		link: l, set: set, tickets: make(map[string]*ticket), crew: make(map[string]member), unfit: make(map[string]string), banned: make(map[string]string), keyOf: make(map[string]string), dropped: make(map[string]int), said: make(map[string][]string),
 		ann: Announcement{
 			Run: set.Run, Epoch: hex.EncodeToString(epoch[:]), Identities: set.Identities, Require: set.Require,
-			Version: set.Bundle.Manifest.Version, CaseTimeout: set.CaseTimeout,
+			Version: set.Bundle.Manifest.Version, CaseTimeout: set.CaseTimeout, Began: time.Now().UTC(),
 		},
 	}
 	name, data, err := set.Bundle.pack()
@@ -93,10 +105,8 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 		return nil, err
 	}
 	c.ann.Bundle = name
+	c.channel = channel{set.Keys, c.ann.Run, c.ann.Epoch, name}
 	c.set.Bundle = Bundle{}
-	if set.Key != nil {
-		c.ann.Sign(set.Key)
-	}
 	if err := c.queue(ctx); err != nil {
 		return nil, err
 	}
@@ -104,7 +114,7 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 		subject string
 		handle  nats.MsgHandler
 	}{
-		{c.subject("claim", "*"), c.claimed}, {c.subject("report", "*"), c.reported}, {statsSubject, c.heard},
+		{c.subject(kindClaim, "*"), c.claimed}, {c.subject(kindReport, "*"), c.reported}, {statsSubject, c.heard},
 	} {
 		sub, err := l.nc.Subscribe(s.subject, s.handle)
 		if err != nil {
@@ -163,12 +173,13 @@ func (c *Coordinator) queue(ctx context.Context) error {
 func (c *Coordinator) announce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	c.ann.Expires = time.Now().Add(announceFor).UTC()
+	if c.set.Key != nil {
+		c.ann.Sign(c.set.Key)
+	}
 	kv, err := c.link.js.KeyValue(ctx, runsBucket)
 	if err == nil {
-		var text []byte
-		if text, err = json.Marshal(c.ann); err == nil {
-			_, err = kv.Put(ctx, c.ann.Run, text)
-		}
+		_, err = kv.Put(ctx, c.ann.Run, channel{keys: c.set.Keys, run: c.ann.Run}.seal(kindAnnounce, "", "", announceFor, mustJSON(c.ann)))
 	}
 	if err != nil {
 		return fmt.Errorf("announce the run to the fleet: %w", err)
@@ -196,9 +207,8 @@ func (c *Coordinator) tend(ctx context.Context) {
 			told = true
 			c.set.Waiting()
 		}
-		if text, err := json.Marshal(c.stats()); err == nil {
-			_ = c.link.nc.Publish(statsSubject, text) // the next one comes in a second
-		}
+		text := channel{keys: c.set.Keys}.seal(kindStats, "", "", messageFor, mustJSON(c.stats()))
+		_ = c.link.nc.Publish(statsSubject, text) // the next one comes in a second
 	}
 }
 
@@ -213,11 +223,20 @@ func (c *Coordinator) stats() Stats {
 // heard notes the statistics of a worker.
 func (c *Coordinator) heard(m *nats.Msg) {
 	var s Stats
-	if json.Unmarshal(m.Data, &s) != nil || s.Role != RoleWorker {
+	if json.Unmarshal(unsealed(m.Data), &s) != nil || s.Role != RoleWorker {
+		return // another coordinator's
+	}
+	from, text, err := channel{keys: c.set.Keys}.open(kindStats, "", "", RoleWorker, m.Data)
+	if err != nil || json.Unmarshal(text, &s) != nil {
+		c.drop("statistics", s.ID, cmp.Or(err, errMalformed))
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.banned[s.ID] != "" || c.banned[from.From] != "" {
+		return
+	}
+	c.keyOf[s.ID] = from.From
 	if s.Leaving {
 		delete(c.crew, s.ID)
 		return
@@ -315,6 +334,15 @@ func (c *Coordinator) notes() []string {
 	for _, id := range slices.Sorted(maps.Keys(c.unfit)) {
 		list = append(list, fmt.Sprintf("worker %s could not run it: %s", id, c.unfit[id]))
 	}
+	for _, id := range slices.Sorted(maps.Keys(c.banned)) {
+		list = append(list, fmt.Sprintf("worker %s was excluded: %s", id, c.banned[id]))
+	}
+	for _, what := range slices.Sorted(maps.Keys(c.dropped)) {
+		list = append(list, fmt.Sprintf("%s dropped: %s", diag.Plural(c.dropped[what], "message"), what))
+	}
+	if n := c.rechecked.Load(); n > 0 {
+		list = append(list, fmt.Sprintf("%s executed again by another worker", diag.Plural(n, "case")))
+	}
 	return list
 }
 
@@ -322,10 +350,7 @@ func (c *Coordinator) notes() []string {
 func (c *Coordinator) issue(ctx context.Context, t *ticket, reverse bool) error {
 	l := t.lease
 	l.ID = fmt.Sprintf("%s-%d", c.ann.Epoch, c.serial.Add(1))
-	text, err := json.Marshal(l)
-	if err != nil {
-		return fmt.Errorf("encode a lease: %w", err)
-	}
+	text := c.channel.seal(kindLease, l.ID, "", leaseFor, mustJSON(l))
 	c.mu.Lock()
 	c.tickets[l.ID] = t
 	c.mu.Unlock()
@@ -362,39 +387,6 @@ func (c *Coordinator) ticket(subject string) *ticket {
 
 // leaseID is the last word of the subject of a claim or a report.
 func leaseID(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
-
-// claimed answers a worker's question what is left of a lease.
-func (c *Coordinator) claimed(m *nats.Msg) {
-	var q claim
-	if json.Unmarshal(m.Data, &q) != nil {
-		return
-	}
-	g := grant{Stale: true}
-	if t := c.ticket(m.Subject); t != nil {
-		g = t.grant(leaseID(m.Subject), q)
-	}
-	if text, err := json.Marshal(g); err == nil {
-		_ = m.Respond(text) // the worker asks again
-	}
-}
-
-// reported gives a report to the lane that waits for it, which also answers.
-func (c *Coordinator) reported(m *nats.Msg) {
-	t := c.ticket(m.Subject)
-	if t == nil {
-		_ = m.Respond([]byte(`{"stop":true}`)) // the worker asks again
-		return
-	}
-	if !t.ended() {
-		select {
-		case t.inbox() <- m:
-			return
-		case <-t.over():
-		}
-	}
-	t.late(m)
-	_ = m.Respond([]byte(`{"stop":true}`))
-}
 
 // Close takes the run back from the fleet.
 func (c *Coordinator) Close() {

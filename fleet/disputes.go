@@ -3,9 +3,8 @@ package fleet
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"slices"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/thresh-dev/thresh/campaign"
 )
@@ -79,9 +78,10 @@ func (t *ticket) compare(i int64, o *campaign.Outcome) {
 
 // late reads a report that comes when every case has its outcome: of a worker
 // that was believed lost, or of the slower of two.
-func (t *ticket) late(m *nats.Msg) {
-	_, body, err := unframe(m.Data)
-	if err != nil {
+func (t *ticket) late(in incoming) {
+	var r report
+	head, body, err := unframe(in.data)
+	if err != nil || json.Unmarshal(head, &r) != nil || t.crew.excluded(r.Worker, in.seal.From) {
 		return
 	}
 	entries, err := decodeEntries(body) // what came as an object is not fetched for this
@@ -89,7 +89,7 @@ func (t *ticket) late(m *nats.Msg) {
 		return
 	}
 	for i := range entries {
-		t.take(entries[i].index, &entries[i].outcome)
+		t.take(entries[i].index, &entries[i].outcome, r.Worker)
 	}
 }
 

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 )
@@ -59,3 +60,23 @@ func Borrow(ctx context.Context, l *Link, run string) (late func(campaign.Outcom
 	}
 	return nil, 0, ctx.Err()
 }
+
+// Report and Entry make a report as a worker does, unsigned.
+func Report(head map[string]any, body []byte) []byte { return frame(mustJSON(head), body) }
+
+// Entry is an outcome of a report.
+func Entry(index int64, o campaign.Outcome) []byte { return appendEntry(nil, index, &o) }
+
+// Seal signs a message and Open checks one.
+func Seal(k *Keys, run, epoch, bundle, kind, lease, nonce string, lasts time.Duration, data []byte) []byte {
+	return channel{k, run, epoch, bundle}.seal(kind, lease, nonce, lasts, data)
+}
+
+// Open is the inverse of Seal.
+func Open(k *Keys, run, epoch, bundle, kind, lease, nonce, role string, b []byte) ([]byte, error) {
+	_, data, err := channel{k, run, epoch, bundle}.open(kind, lease, nonce, role, b)
+	return data, err
+}
+
+// Forget has keys read their trust list again.
+func Forget(k *Keys) { k.looked = time.Time{} }

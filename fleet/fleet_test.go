@@ -26,6 +26,7 @@ type tally struct {
 	rounds, perRound int64
 	hook             func(lane campaign.Lane, at campaign.Case) error
 	exclusive        bool
+	lie              bool          // every answer is a pass
 	inside           *atomic.Int64 // executions under way
 	together         *atomic.Int64 // most of them at once
 }
@@ -79,7 +80,7 @@ func (x *counting) Execute(_ context.Context, s sum, at campaign.Case) (campaign
 		}
 	}
 	o := campaign.Outcome{Data: fmt.Append(nil, s.Total%1000, string(at.Payload))}
-	if at.Index%97 == 5 {
+	if at.Index%97 == 5 && !x.c.lie {
 		o.Verdict, o.Kind, o.Title = campaign.VerdictFail, "crash", "it fell over"
 		o.Evidence = []campaign.Attachment{{Name: "stderr", Data: []byte(strings.Repeat("x", 1000))}}
 	}

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,7 +65,13 @@ func (x *laneWork) next() error {
 func (x *laneWork) serve(m jetstream.Msg) {
 	var l lease
 	meta, err := m.Metadata()
-	if err != nil || json.Unmarshal(m.Data(), &l) != nil || !x.knows(l) {
+	text := []byte(nil)
+	if err == nil {
+		// Its id is known once it is read; the seal says the same.
+		_, text, err = x.s.channel.open(kindLease, sealedLease(m.Data()), "", RoleCoordinator, m.Data())
+	}
+	if err != nil || json.Unmarshal(text, &l) != nil || !x.knows(l) || x.s.channel.keys != nil && l.ID != sealedLease(m.Data()) {
+		x.s.w.Say("run %s: a lease is dropped: %v", x.s.ann.Run, cmp.Or(err, errMalformed))
 		_ = m.Term() // nobody can make anything of it
 		return
 	}
@@ -84,12 +91,15 @@ func (x *laneWork) serve(m jetstream.Msg) {
 			}
 		}
 	})
-	done := x.lease(ctx, l, meta.NumDelivered)
+	done, elsewhere := x.lease(ctx, l, meta.NumDelivered)
 	cancel()
 	beat.Wait()
-	if done {
+	switch {
+	case done:
 		_ = m.Ack() // lost, the lease is given out again and found stale
-	} else {
+	case elsewhere:
+		_ = m.NakWithDelay(elsewhereAfter)
+	default:
 		_ = m.Nak()
 	}
 }
@@ -98,20 +108,23 @@ func (x *laneWork) knows(l lease) bool {
 	return x.s.unfit != "" || l.Campaign >= 0 && l.Campaign < len(x.s.campaigns)
 }
 
+// elsewhereAfter is when a lease that is another worker's comes up again.
+const elsewhereAfter = 200 * time.Millisecond
+
 // lease does what is left of a lease; false gives it back.
-func (x *laneWork) lease(ctx context.Context, l lease, deliveries uint64) (done bool) {
+func (x *laneWork) lease(ctx context.Context, l lease, deliveries uint64) (done, elsewhere bool) {
 	x.s.w.leases.Add(1)
 	d := &dispatch{x: x, id: l.ID}
 	if x.s.unfit != "" {
 		_, _ = d.send(ctx, report{Unfit: x.s.unfit}, nil) // it is said again with the next lease
-		return false
+		return false, false
 	}
 	var g grant
-	if err := d.ask(ctx, "claim", mustJSON(claim{Worker: x.s.w.id, Deliveries: deliveries}), &g); err != nil {
-		return false
+	if err := d.ask(ctx, kindClaim, mustJSON(claim{Worker: x.s.w.id, Host: x.s.w.host, Deliveries: deliveries}), &g); err != nil {
+		return false, false
 	}
-	if g.Stale {
-		return true
+	if g.Stale || g.Elsewhere {
+		return g.Stale, g.Elsewhere
 	}
 	if l.Probe {
 		f, err := x.s.campaigns[l.Campaign].Probe(ctx)
@@ -120,7 +133,7 @@ func (x *laneWork) lease(ctx context.Context, l lease, deliveries uint64) (done 
 			r.Facts.Error = err.Error()
 		}
 		_, err = d.send(ctx, r, nil)
-		return err == nil
+		return err == nil, false
 	}
 	state, err := x.s.states[l.Campaign].at(ctx, l.State)
 	if err == nil {
@@ -128,9 +141,9 @@ func (x *laneWork) lease(ctx context.Context, l lease, deliveries uint64) (done 
 	}
 	if err != nil {
 		_, _ = d.send(ctx, report{Unfit: err.Error()}, nil)
-		return false
+		return false, false
 	}
-	return x.cases(ctx, d, l, g, state)
+	return x.cases(ctx, d, l, g, state), false
 }
 
 // open has the right executor ready.
@@ -258,12 +271,18 @@ func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	subject := prefix + "." + d.x.s.ann.Run + "." + kind + "." + d.id
+	ch, answers := d.x.s.channel, map[string]string{kindClaim: kindGrant, kindReport: kindReceipt}
 	for {
 		rctx, stop := context.WithTimeout(ctx, 5*time.Second)
-		m, err := d.x.s.w.link.nc.RequestWithContext(rctx, subject, data)
+		nonce := ch.nonce()
+		m, err := d.x.s.w.link.nc.RequestWithContext(rctx, subject, ch.seal(kind, d.id, nonce, messageFor, data))
 		stop()
 		if err == nil {
-			return json.Unmarshal(m.Data, answer)
+			var text []byte
+			if _, text, err = ch.open(answers[kind], d.id, nonce, RoleCoordinator, m.Data); err == nil {
+				return json.Unmarshal(text, answer)
+			}
+			d.x.s.w.Say("run %s: an answer to a %s is dropped: %v", d.x.s.ann.Run, kind, err)
 		}
 		if d.x.s.ctx.Err() != nil && errors.Is(err, nats.ErrNoResponders) {
 			return err // nobody is there, and nobody is waited for any more
@@ -294,6 +313,6 @@ func (d *dispatch) send(ctx context.Context, r report, body []byte) (receipt, er
 		}
 		r.Object, body = name, nil
 	}
-	err := d.ask(ctx, "report", frame(mustJSON(r), body), &answer)
+	err := d.ask(ctx, kindReport, frame(mustJSON(r), body), &answer)
 	return answer, err
 }

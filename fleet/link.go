@@ -32,6 +32,9 @@ const (
 // coordinator renews its own three times as often.
 const announceFor = 90 * time.Second
 
+// objectsFor is how long documents and logs of runs are kept.
+const objectsFor = 7 * 24 * time.Hour
+
 // Access is how to reach a server.
 type Access struct {
 	// URL is nats://host:4222 or several of them with commas, tls://…, or
@@ -129,7 +132,7 @@ func (l *Link) buckets(ctx context.Context) error {
 		})
 		if err == nil {
 			_, err = l.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-				Bucket: objectBucket, Description: "documents and logs of runs", TTL: 7 * 24 * time.Hour, Replicas: l.replicas,
+				Bucket: objectBucket, Description: "documents and logs of runs", TTL: objectsFor, Replicas: l.replicas,
 			})
 		}
 		return err

@@ -60,7 +60,7 @@ func Watch(l *Link) (*Watcher, error) {
 	w := &Watcher{rows: make(map[string]*watched)}
 	sub, err := l.nc.Subscribe(statsSubject, func(m *nats.Msg) {
 		var s Stats
-		if json.Unmarshal(m.Data, &s) == nil {
+		if json.Unmarshal(unsealed(m.Data), &s) == nil {
 			w.heard(s, time.Now())
 		}
 	})
@@ -110,10 +110,10 @@ func (w *Watcher) Close() { _ = w.sub.Unsubscribe() } // the connection may be g
 
 // tell publishes statistics once a second until ctx ends, and then that their
 // subject leaves.
-func tell(ctx context.Context, l *Link, stats func() Stats) {
+func tell(ctx context.Context, l *Link, ch channel, stats func() Stats) {
 	publish := func(s Stats) {
 		if text, err := json.Marshal(s); err == nil {
-			_ = l.nc.Publish(statsSubject, text) // the next one comes in a second
+			_ = l.nc.Publish(statsSubject, ch.seal(kindStats, "", "", messageFor, text)) // the next one comes in a second
 		}
 	}
 	second := time.NewTicker(time.Second)

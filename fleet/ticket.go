@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/thresh-dev/thresh/campaign"
 )
 
@@ -33,12 +31,16 @@ type ticket struct {
 	dispute func(index int64, first, second campaign.Outcome)
 	claims  map[string]uint64 // deliveries, by lease
 	excused map[string]uint64 // deliveries after which a worker gave the lease back
+	holders map[string]string // who claimed a lease last
 	careful bool
 	suspect int64 // the case that was in flight when it was last claimed carefully
 	deaths  int
+	not     string            // the worker that may not have it: it is what it did, checked
+	picked  map[int64]*answer // cases of which it is kept who answered what
+	lapsed  map[string]bool   // leases that were given out again, since an excluded worker has them
 
 	open sync.Once
-	in   chan *nats.Msg
+	in   chan incoming
 	done chan struct{}
 }
 
@@ -47,15 +49,16 @@ const fatalDeaths = 3
 
 func (t *ticket) init() {
 	t.open.Do(func() {
-		t.in, t.done = make(chan *nats.Msg, 16), make(chan struct{})
+		t.in, t.done = make(chan incoming, 16), make(chan struct{})
 		t.claims, t.excused = make(map[string]uint64), make(map[string]uint64)
+		t.holders, t.lapsed = make(map[string]string), make(map[string]bool)
 		t.where = make([]uint32, len(t.wanted))
 		t.suspect = -1
 	})
 }
 
-func (t *ticket) inbox() chan<- *nats.Msg { t.init(); return t.in }
-func (t *ticket) over() <-chan struct{}   { t.init(); return t.done }
+func (t *ticket) inbox() chan<- incoming { t.init(); return t.in }
+func (t *ticket) over() <-chan struct{}  { t.init(); return t.done }
 
 // ended reports whether nobody waits for the ticket any more.
 func (t *ticket) ended() bool {
@@ -76,13 +79,19 @@ func (t *ticket) grant(id string, q claim) grant {
 	if t.left == 0 || t.ended() {
 		return grant{Stale: true}
 	}
+	if q.Worker == t.not {
+		t.claims[id], t.excused[id] = q.Deliveries, q.Deliveries
+		return grant{Elsewhere: true}
+	}
 	if seen := t.claims[id]; q.Deliveries > 1 && q.Deliveries != seen {
-		t.crew.redelivered.Add(1)
+		if t.not == "" {
+			t.crew.redelivered.Add(1)
+		}
 		if q.Deliveries-1 > t.excused[id] {
 			t.died()
 		}
 	}
-	t.claims[id] = q.Deliveries
+	t.claims[id], t.holders[id] = q.Deliveries, q.Worker
 	g := grant{Careful: t.careful, Reverse: id == t.back, Ranges: t.ranges()}
 	if t.careful && !t.lease.Probe {
 		t.suspect = t.lo + firstOf(t.wanted)
@@ -131,12 +140,15 @@ func (t *ticket) ranges() [][2]int64 {
 
 // take marks a case as done; false means that it was not wanted any more. A
 // second answer that differs from the first is disputed.
-func (t *ticket) take(index int64, o *campaign.Outcome) bool {
+func (t *ticket) take(index int64, o *campaign.Outcome, worker string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := index - t.lo
 	if i < 0 || i >= int64(len(t.wanted)) {
 		return false
+	}
+	if p := t.picked[index]; p != nil && t.wanted[i] {
+		*p = answer{worker, *o}
 	}
 	if !t.wanted[i] {
 		t.compare(i, o)
@@ -193,19 +205,22 @@ func (t *ticket) await(ctx context.Context, each func(int64, campaign.Outcome) e
 }
 
 // receive takes one report and confirms it once its outcomes are kept.
-func (t *ticket) receive(ctx context.Context, m *nats.Msg, each func(int64, campaign.Outcome) error) (busy time.Duration, err error) {
-	stop := false
+func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, campaign.Outcome) error) (busy time.Duration, err error) {
+	stop, refused := false, false
 	defer func() {
-		if text, merr := json.Marshal(receipt{Stop: stop || err != nil || t.left == 0}); merr == nil && (err == nil || stop) {
-			_ = m.Respond(text) // unconfirmed, it is sent again
+		if (err == nil || stop) && !refused {
+			t.crew.answer(in, receipt{Stop: stop || err != nil || t.left == 0}) // unconfirmed, it is sent again
 		}
 	}()
-	head, body, err := unframe(m.Data)
-	if err != nil {
-		return 0, nil // not from a worker of ours
-	}
 	var r report
-	if json.Unmarshal(head, &r) != nil {
+	head, body, err := unframe(in.data)
+	if err != nil || json.Unmarshal(head, &r) != nil {
+		refused = true
+		t.crew.drop(kindReport, "", errMalformed)
+		return 0, nil
+	}
+	if t.crew.excluded(r.Worker, in.seal.From) {
+		refused = true
 		return 0, nil
 	}
 	t.crew.note(fmt.Sprintf("%s, lane %d", r.Worker, r.Lane+1), r.Notes)
@@ -220,7 +235,7 @@ func (t *ticket) receive(ctx context.Context, m *nats.Msg, each func(int64, camp
 		stop = true
 		return r.Busy, campaign.Fatal("%s", r.Fatal)
 	case r.Handback:
-		t.excuse(leaseID(m.Subject))
+		t.excuse(leaseID(in.m.Subject))
 	case t.lease.Probe && r.Facts != nil:
 		t.facts = *r.Facts
 		t.left, stop = 0, true
@@ -232,16 +247,19 @@ func (t *ticket) receive(ctx context.Context, m *nats.Msg, each func(int64, camp
 			body, err = unpacked(r.Object, packed)
 		}
 		if err != nil {
-			return 0, nil // unconfirmed, it is sent again
+			refused = true // unconfirmed, it is sent again
+			return 0, nil
 		}
 	}
 	entries, derr := decodeEntries(body)
 	if derr != nil {
-		return 0, fmt.Errorf("a report of worker %s: %w", r.Worker, derr)
+		refused = true
+		t.crew.drop(kindReport, r.Worker, derr)
+		return 0, nil
 	}
 	for i := range entries {
 		e := &entries[i]
-		if !t.take(e.index, &e.outcome) {
+		if !t.take(e.index, &e.outcome, r.Worker) {
 			continue
 		}
 		t.crew.sum.Add(1)
@@ -271,7 +289,7 @@ func (t *ticket) quarantine(each func(int64, campaign.Outcome) error) error {
 		Verdict: campaign.VerdictError, Kind: "quarantined",
 		Title: fmt.Sprintf("%d workers were lost while they ran it; it is not given to another", deaths+1),
 	}
-	if !t.take(index, &o) {
+	if !t.take(index, &o, "") {
 		return nil
 	}
 	t.mu.Lock()
@@ -297,4 +315,27 @@ func (t *ticket) share(ctx context.Context, so time.Duration) error {
 	}
 	t.crew.stolen.Add(1)
 	return t.crew.issue(ctx, t, true)
+}
+
+// holder is the worker that claimed a lease last.
+func (t *ticket) holder(id string) string {
+	t.init()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.holders[id]
+}
+
+// replace puts the lease out once more in place of one that an excluded worker
+// has taken.
+func (t *ticket) replace(id string) {
+	t.init()
+	t.mu.Lock()
+	again := !t.lapsed[id] && t.left > 0
+	t.lapsed[id] = true
+	t.mu.Unlock()
+	if again && !t.ended() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		_ = t.crew.issue(ctx, t, false) // a server that is away keeps the run waiting, as ever
+	}
 }

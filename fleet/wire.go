@@ -19,6 +19,8 @@ type Announcement struct {
 	Version    string              `json:"version"`
 	// CaseTimeout is the backstop for one case; 0: none.
 	CaseTimeout time.Duration `json:"case_timeout,omitempty"`
+	Began       time.Time     `json:"began"`   // when its coordinator came up
+	Expires     time.Time     `json:"expires"` // renewed while the coordinator is up
 	// Signature is an ed25519 signature over the announcement without it.
 	Signature []byte `json:"signature,omitempty"`
 }
@@ -46,6 +48,7 @@ type explicit struct {
 // claim is a worker's question what is left of a lease.
 type claim struct {
 	Worker     string `json:"worker"`
+	Host       string `json:"host"`
 	Deliveries uint64 `json:"deliveries"`
 }
 
@@ -58,6 +61,9 @@ type grant struct {
 	// over this lease.
 	Careful bool `json:"careful,omitempty"`
 	Reverse bool `json:"reverse,omitempty"` // from the last case to the first
+	// Elsewhere leaves the lease to another worker: it is what this one did,
+	// checked.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
 // report is what a worker sends of a lease: outcomes so far, or why there are

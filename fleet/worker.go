@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // Worker executes the cases of whatever runs are announced.
@@ -24,6 +25,8 @@ type Worker struct {
 	// Trust are the keys of which one must have signed a run; none: any run of
 	// the server is taken.
 	Trust []ed25519.PublicKey
+	// Keys sign and check every message; nil: none are signed.
+	Keys *Keys
 	// Compile compiles a bundle's campaigns, as they are compiled again for a
 	// stored run: files that decide the cases must be what they were.
 	Compile func(context.Context, Bundle) ([]campaign.Any, error)
@@ -32,9 +35,11 @@ type Worker struct {
 
 	link   *Link
 	id     string
+	host   string
 	slots  chan struct{}
 	mu     sync.Mutex
-	runs   map[string]*session // by run
+	runs   map[string]*session  // by run
+	newest map[string]time.Time // by run: when the newest coordinator seen came up
 	busy   atomic.Int64
 	cases  atomic.Int64
 	leases atomic.Int64
@@ -48,7 +53,11 @@ func (w *Worker) Serve(ctx, kill context.Context, l *Link) error {
 	if err != nil {
 		host = "unknown"
 	}
-	w.link, w.id, w.runs = l, fmt.Sprintf("%s-%d", host, os.Getpid()), make(map[string]*session)
+	w.link, w.host, w.id, w.runs = l, host, fmt.Sprintf("%s-%d", host, os.Getpid()), make(map[string]*session)
+	w.newest = make(map[string]time.Time)
+	if w.Keys != nil {
+		w.id = w.Keys.Self.Name + "@" + w.id
+	}
 	w.slots = make(chan struct{}, w.Lanes)
 	for range w.Lanes {
 		w.slots <- struct{}{}
@@ -58,7 +67,7 @@ func (w *Worker) Serve(ctx, kill context.Context, l *Link) error {
 	defer telling.Wait()
 	defer quiet()
 	telling.Go(func() {
-		tell(tctx, l, func() Stats {
+		tell(tctx, l, channel{keys: w.Keys}, func() Stats {
 			return Stats{
 				Role: RoleWorker, ID: w.id, Host: host, Runs: w.serving(), Labels: w.Labels, Lanes: w.Lanes,
 				Busy: int(w.busy.Load()), Cases: w.cases.Load(), Leases: w.leases.Load(),
@@ -126,8 +135,14 @@ func (w *Worker) follow(ctx, kill context.Context) error {
 			w.drop(e.Key())
 			continue
 		}
+		_, text, err := channel{keys: w.Keys, run: e.Key()}.open(kindAnnounce, "", "", RoleCoordinator, e.Value())
+		if err != nil {
+			w.Say("run %s is not taken: its announcement is %v", diag.Cut(e.Key(), 60), err)
+			continue
+		}
 		var a Announcement
-		if err := json.Unmarshal(e.Value(), &a); err != nil || a.Run != e.Key() {
+		if json.Unmarshal(text, &a) != nil || a.Run != e.Key() {
+			w.Say("run %s is not taken: its announcement is malformed", diag.Cut(e.Key(), 60))
 			continue
 		}
 		w.take(ctx, kill, a)
@@ -154,6 +169,10 @@ func (w *Worker) take(ctx, kill context.Context, a Announcement) {
 	if s != nil && s.ann.Epoch == a.Epoch {
 		return // the announcement was renewed
 	}
+	if newest, seen := w.newest[a.Run]; seen && !a.Began.After(newest) {
+		w.Say("run %s: an old announcement, of a coordinator that came up at %s, is ignored", a.Run, a.Began.Format(time.RFC3339))
+		return
+	}
 	if s != nil {
 		w.Say("run %s has a new coordinator", a.Run)
 		w.mu.Lock()
@@ -171,6 +190,11 @@ func (w *Worker) take(ctx, kill context.Context, a Announcement) {
 		w.Say("run %s is not signed by a key that this worker trusts; it is not run", a.Run)
 		return
 	}
+	if len(w.Trust) > 0 && time.Now().After(a.Expires) {
+		w.Say("run %s: its announcement expired at %s; it is not run", a.Run, a.Expires.Format(time.RFC3339))
+		return
+	}
+	w.newest[a.Run] = a.Began
 	s, err := w.begin(ctx, kill, a)
 	if err != nil {
 		w.Say("run %s cannot be run here: %v", a.Run, err)
@@ -184,7 +208,7 @@ func (w *Worker) take(ctx, kill context.Context, a Announcement) {
 // session is returned also if the campaigns cannot be run here, so that it can
 // say so to the coordinator.
 func (w *Worker) begin(ctx, kill context.Context, a Announcement) (*session, error) {
-	s := &session{w: w, ann: a, kill: kill}
+	s := &session{w: w, ann: a, kill: kill, channel: channel{w.Keys, a.Run, a.Epoch, a.Bundle}}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	err := s.compile(ctx)
 	if err != nil {
@@ -205,6 +229,7 @@ func (w *Worker) begin(ctx, kill context.Context, a Announcement) (*session, err
 type session struct {
 	w         *Worker
 	ann       Announcement
+	channel   channel
 	ctx       context.Context // ends when no further lease is to be taken
 	kill      context.Context // ends when running cases are to end
 	cancel    context.CancelFunc

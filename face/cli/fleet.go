@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,6 +47,8 @@ type fleetFlags struct {
 	accessFlags
 	require  []string
 	sign     string
+	keys     string
+	recheck  string
 	patience time.Duration
 }
 
@@ -54,8 +57,11 @@ func (f *fleetFlags) register(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringSliceVar(&f.require, "require", nil, "`LABEL` that a fleet's worker must have; repeatable")
 	fs.StringVar(&f.sign, "sign", "", "sign the run for workers with the private key in `FILE`")
+	fs.StringVar(&f.keys, "fleet-keys", "", "sign and check every message with the keys in `DIR` (thresh fleet init makes them)")
+	fs.StringVar(&f.recheck, "recheck", "", "`SHARE` of cases that another worker executes again, such as 1% (default: 1% with workers on several machines, else 0)")
 	fs.DurationVar(&f.patience, "fleet-patience", app.DefaultFleetPatience, "silence after which a worker's cases go to another")
 	_ = c.MarkFlagFilename("sign")
+	_ = c.MarkFlagDirname("fleet-keys")
 }
 
 // job is the fleet that a run uses; nil: none.
@@ -63,7 +69,39 @@ func (f *fleetFlags) job() *app.FleetJob {
 	if !f.on() {
 		return nil
 	}
-	return &app.FleetJob{FleetAccess: f.FleetAccess, Require: f.require, Sign: f.sign, Patience: f.patience}
+	share, _ := f.share() // looked at by validate
+	return &app.FleetJob{FleetAccess: f.FleetAccess, Require: f.require, Sign: f.sign, Keys: f.keys, Recheck: share, Patience: f.patience}
+}
+
+// share is the share of cases that are executed again; negative: not said.
+func (f *fleetFlags) share() (float64, error) {
+	if f.recheck == "" {
+		return -1, nil
+	}
+	number, percent := strings.CutSuffix(f.recheck, "%")
+	share, err := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share >= 0 && share <= 1) {
+		return 0, usagef("--recheck must be a share such as 1%% or 0.01, got %q", f.recheck)
+	}
+	return share, nil
+}
+
+func (f *fleetFlags) validate() error {
+	if _, err := f.share(); err != nil {
+		return err
+	}
+	for flag, value := range map[string]string{"--fleet-keys": f.keys, "--recheck": f.recheck} {
+		if value != "" && !f.on() {
+			return usagef("%s needs --fleet: there are no workers to check", flag)
+		}
+	}
+	if f.keys != "" && f.sign != "" {
+		return usagef("--fleet-keys signs the run as well: leave --sign out")
+	}
+	return f.accessFlags.validate()
 }
 
 func (a *application) workerCommand() *cobra.Command {
@@ -72,6 +110,7 @@ func (a *application) workerCommand() *cobra.Command {
 		lanes  int
 		labels []string
 		trust  string
+		keys   string
 		keygen string
 		all    bool
 	)
@@ -83,13 +122,15 @@ them as a run on this machine would, and sends back what came of them. Runs may
 come and go, and so may workers: none of it shows in the results.
 
 What a worker runs is decided by whoever can write to the server, so it wants
---trust: only runs that are signed by a known key are taken. --insecure takes all.
+--fleet-keys (every message is signed and checked; see thresh fleet) or --trust
+(only runs that are signed by a known key are taken). --insecure takes all.
 Programs named in documents must be here, the same, byte for byte, and allowed as
 they are for a run.
 
 Ctrl-C or SIGTERM: cases that are being run are finished, the rest is given back.
 A second one ends them too.`,
-		Example: `  thresh worker --keygen run.key    # then: thresh run --sign run.key, worker --trust run.key.pub
+		Example: `  thresh worker --fleet nats://build-server:4222 --fleet-keys keys/
+  thresh worker --keygen run.key    # then: thresh run --sign run.key, worker --trust run.key.pub
   thresh worker --fleet nats://build-server:4222 --trust run.key.pub
   thresh worker --fleet nats://build-server:4222 --trust run.key.pub -j 16 --labels gpu,ffmpeg`,
 		Args: cobra.NoArgs,
@@ -107,27 +148,35 @@ A second one ends them too.`,
 			if err := f.validate(); err != nil {
 				return err
 			}
-			if trust == "" && !all {
-				return diag.WithHint(usagef("a worker without --trust would execute whatever is announced at the server"),
-					"give --trust FILE with the keys that sign runs (thresh worker --keygen makes one), or say --insecure")
+			said := 0
+			for _, is := range []bool{trust != "", keys != "", all} {
+				if is {
+					said++
+				}
 			}
-			if trust != "" && all {
-				return usagef("--trust and --insecure exclude each other")
+			if said == 0 {
+				return diag.WithHint(usagef("a worker without --fleet-keys or --trust would execute whatever is announced at the server"),
+					"give --fleet-keys DIR (thresh fleet init makes one) or --trust FILE with the keys that sign runs, or say --insecure")
+			}
+			if said > 1 {
+				return usagef("--fleet-keys, --trust and --insecure exclude each other")
 			}
 			if lanes < 1 || lanes > 1024 {
 				return usagef("--workers must be from 1 to 1024, got %d", lanes)
 			}
-			return a.work(c.Context(), app.WorkerJob{FleetAccess: f.FleetAccess, Lanes: lanes, Labels: labels, Trust: trust})
+			return a.work(c.Context(), app.WorkerJob{FleetAccess: f.FleetAccess, Lanes: lanes, Labels: labels, Trust: trust, Keys: keys})
 		},
 	}
 	c.Flags().SortFlags = false
 	f.register(c, "`URL` of the NATS server")
 	c.Flags().IntVarP(&lanes, "workers", "j", runtime.NumCPU(), "cases executed at once")
 	c.Flags().StringSliceVar(&labels, "labels", nil, "what this machine has, for runs that --require it")
+	c.Flags().StringVar(&keys, "fleet-keys", "", "sign and check every message with the keys in `DIR`")
 	c.Flags().StringVar(&trust, "trust", "", "take only runs that are signed by a public key in `FILE`")
 	c.Flags().BoolVar(&all, "insecure", false, "take every run, whoever announced it")
 	c.Flags().StringVar(&keygen, "keygen", "", "make a pair of keys, `FILE` and FILE.pub, and leave")
 	_ = c.MarkFlagFilename("trust")
+	_ = c.MarkFlagDirname("fleet-keys")
 	return c
 }
 

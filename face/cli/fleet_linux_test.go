@@ -283,7 +283,7 @@ func TestFleetWithACaseThatKillsWorkers(t *testing.T) {
 		t.Skip("four workers have to be missed, two seconds each: set THRESH_TEST_LONG=1")
 	}
 	f := newFleetLab(t, 1)
-	f.program(`case "$LLMFUZZ_RUN_ID" in *17) kill -9 $PPID ;; esac; exit 0`)
+	f.program(fmt.Sprintf(`case "$LLMFUZZ_RUN_ID" in *17) [ $PPID = %d ] || kill -9 $PPID ;; esac; exit 0`, os.Getpid()))
 	f.document(edits{"mutations.cases": 40})
 	const poison = 1
 	cmd := f.coordinator("home", f.path("spec.json"), "--executor", "spawn")
@@ -378,7 +378,7 @@ func TestFleetWithACutNetwork(t *testing.T) {
 // A worker takes runs from whom it knows, or says that it takes all.
 func TestWorkerWantsToKnowWhoAnnounces(t *testing.T) {
 	const url = "nats://127.0.0.1:1"
-	expect(t, call("worker", "--fleet", url), 2, "a worker without --trust would execute whatever is announced", "--insecure")
+	expect(t, call("worker", "--fleet", url), 2, "a worker without --fleet-keys or --trust would execute whatever is announced", "--insecure")
 	expect(t, call("worker", "--fleet", url, "--insecure", "--trust", "keys"), 2, "exclude each other")
 	expect(t, call("worker", "--fleet", url, "--insecure"), 3, "reach the fleet's server")
 	expect(t, call("worker", "--fleet", url, "--insecure", "--fleet-token", "short"), 2, "a token needs at least 16")

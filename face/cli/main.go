@@ -174,7 +174,7 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 		c.GroupID = "work"
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{a.workerCommand(), a.topCommand()} {
+	for _, c := range []*cobra.Command{a.workerCommand(), a.fleetCommand(), a.topCommand()} {
 		c.GroupID = "fleet"
 		root.AddCommand(c)
 	}

@@ -1,0 +1,123 @@
+package fleet
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// incoming is a message of a worker, checked.
+type incoming struct {
+	m     *nats.Msg
+	seal  seal
+	data  []byte
+	reply string // what kind of message answers it
+}
+
+// check opens a message about a lease; one that counts for nothing is noted.
+func (c *Coordinator) check(kind, reply string, m *nats.Msg) (in incoming, ok bool) {
+	s, data, err := c.channel.open(kind, leaseID(m.Subject), "", RoleWorker, m.Data)
+	if err != nil {
+		c.drop(kind, "", err)
+		return in, false
+	}
+	return incoming{m, s, data, reply}, true
+}
+
+// answer responds to a message; what is lost is asked for again.
+func (c *Coordinator) answer(in incoming, v any) {
+	_ = in.m.Respond(c.channel.seal(in.reply, leaseID(in.m.Subject), in.seal.Nonce, messageFor, mustJSON(v)))
+}
+
+// drop notes a message that counts for nothing: what it was, who says to have
+// sent it, and what is wrong with it.
+func (c *Coordinator) drop(kind, who string, err error) {
+	what := kind
+	if who != "" {
+		what += fmt.Sprintf(" in the name of %q", diag.Cut(who, 60))
+	}
+	what += ": " + err.Error()
+	c.mu.Lock()
+	first := false
+	if _, known := c.dropped[what]; known || len(c.dropped) < droppedShown {
+		first = c.dropped[what] == 0
+		c.dropped[what]++
+	}
+	c.mu.Unlock()
+	if first {
+		c.say("a message was dropped: %s", what)
+	}
+}
+
+// droppedShown is how many kinds of dropped messages are told apart.
+const droppedShown = 20
+
+// excluded reports whether a worker, or whoever has its key, is believed no more.
+func (c *Coordinator) excluded(worker, key string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.banned[worker] != "" || c.banned[key] != ""
+}
+
+// claimed answers a worker's question what is left of a lease.
+func (c *Coordinator) claimed(m *nats.Msg) {
+	in, ok := c.check(kindClaim, kindGrant, m)
+	if !ok {
+		return
+	}
+	var q claim
+	if json.Unmarshal(in.data, &q) != nil {
+		c.drop(kindClaim, "", errMalformed)
+		return
+	}
+	t := c.ticket(m.Subject)
+	if t != nil && c.excluded(q.Worker, in.seal.From) {
+		// It keeps the lease as long as it likes: another one is given out.
+		go t.replace(leaseID(m.Subject))
+		return
+	}
+	c.met(q, in.seal.From)
+	g := grant{Stale: true}
+	if t != nil {
+		g = t.grant(leaseID(m.Subject), q)
+	}
+	c.answer(in, g)
+}
+
+// met notes a worker that takes leases before its statistics are heard.
+func (c *Coordinator) met(q claim, key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, known := c.crew[q.Worker]
+	if !known {
+		m.Stats, c.keyOf[q.Worker] = Stats{Role: RoleWorker, ID: q.Worker, Host: q.Host, Runs: []string{c.ann.Run}}, key
+	}
+	m.seen = time.Now()
+	c.crew[q.Worker] = m
+}
+
+// reported gives a report to the lane that waits for it, which also answers.
+func (c *Coordinator) reported(m *nats.Msg) {
+	in, ok := c.check(kindReport, kindReceipt, m)
+	if !ok {
+		return
+	}
+	t := c.ticket(m.Subject)
+	if t == nil {
+		c.answer(in, receipt{Stop: true}) // the worker asks again
+		return
+	}
+	if !t.ended() {
+		select {
+		case t.inbox() <- in:
+			return
+		case <-t.over():
+		}
+	}
+	t.late(in)
+	c.answer(in, receipt{Stop: true})
+}

@@ -1,0 +1,325 @@
+package fleet_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/fleet"
+)
+
+// enrolled is a folder of keys with a coordinator and some workers.
+func enrolled(t *testing.T, workers ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "keys")
+	if _, err := fleet.InitKeys(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range workers {
+		if _, err := fleet.Enroll(dir, fleet.RoleWorker, name, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// keysOf are those of one member, in a folder as it stands on its machine.
+func keysOf(t *testing.T, dir, role, name string) *fleet.Keys {
+	t.Helper()
+	own := t.TempDir()
+	for _, f := range []string{fleet.TrustFile, name + ".key"} {
+		data, err := os.ReadFile(filepath.Join(dir, f))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(own, f), data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	k, err := fleet.OpenKeys(own, role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestMembers(t *testing.T) {
+	dir := enrolled(t, "gpu-box")
+	list, err := fleet.Members(dir)
+	if err != nil || len(list) != 3 || list[0].Role != fleet.RoleCoordinator || list[2].Name != "gpu-box" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for _, name := range []string{"coordinator", "gpu-box"} {
+		if fi, err := os.Stat(filepath.Join(dir, name+".key")); err != nil || fi.Mode().Perm() != 0o600 {
+			t.Errorf("%s.key: %v, %v", name, fi, err)
+		}
+	}
+	for want, do := range map[string]func() error{
+		"already":            func() error { _, err := fleet.InitKeys(dir); return err },
+		"is a member":        func() error { _, err := fleet.Enroll(dir, fleet.RoleWorker, "gpu-box", ""); return err },
+		"no name":            func() error { _, err := fleet.Enroll(dir, fleet.RoleWorker, "../x", ""); return err },
+		"no public key":      func() error { _, err := fleet.Enroll(dir, fleet.RoleWorker, "x", "UABC"); return err },
+		"is no member":       func() error { _, err := fleet.Revoke(dir, "gpu"); return err },
+		"read the trust":     func() error { _, err := fleet.Members(t.TempDir()); return err },
+		"has no key of a wo": func() error { _, err := fleet.OpenKeys(onlyTrust(t, dir), fleet.RoleWorker); return err },
+	} {
+		if err := do(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	if m, err := fleet.Revoke(dir, "gpu-box"); err != nil || m.Name != "gpu-box" {
+		t.Error(m, err)
+	}
+	if list, _ := fleet.Members(dir); len(list) != 2 {
+		t.Errorf("%+v", list)
+	}
+	path := filepath.Join(dir, fleet.TrustFile)
+	if err := os.WriteFile(path, []byte("# keys\n\nworker only-two\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fleet.Members(dir); err == nil || !strings.Contains(err.Error(), path+":3:") {
+		t.Error(err)
+	}
+}
+
+func onlyTrust(t *testing.T, dir string) string {
+	t.Helper()
+	own := t.TempDir()
+	data, err := os.ReadFile(filepath.Join(dir, fleet.TrustFile))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(own, fleet.TrustFile), data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own
+}
+
+// forger publishes what it can think of for each claim that it hears: passes, a
+// fatal error, garbage; and announces the run again in its own name.
+func forger(t *testing.T, y *yard, kinds ...string) {
+	t.Helper()
+	nc, err := nats.Connect(y.link.URL(), nats.Token(y.link.Token()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	pass := campaign.Outcome{}
+	_, err = nc.Subscribe("thresh.*.claim.*", func(m *nats.Msg) {
+		part := strings.Split(m.Subject, ".")
+		to := fmt.Sprintf("thresh.%s.report.%s", part[1], part[3])
+		for _, kind := range kinds {
+			switch kind {
+			case "fatal":
+				_ = nc.Publish(to, fleet.Report(map[string]any{"worker": "evil", "fatal": "over"}, nil))
+			case "garbage":
+				_ = nc.Publish(to, []byte("\xff\xff\xff"))
+				_ = nc.Publish(to, fleet.Report(map[string]any{"worker": "evil"}, []byte("\x01\x02garbage")))
+			case "passes":
+				for i := range int64(1000) {
+					_ = nc.Publish(to, fleet.Report(map[string]any{"worker": "evil"}, fleet.Entry(i, pass)))
+				}
+			case "answers":
+				_ = nc.Publish(m.Reply, []byte(`{"stale":true}`))
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whoever is on the bus but not of the fleet changes nothing, and is named.
+func TestForgedMessagesChangeNothing(t *testing.T) {
+	y := newYard(t)
+	c := &tally{rounds: 3, perRound: 200}
+	want := y.must(c, false, nil)
+	dir := enrolled(t)
+	for _, kind := range []string{"passes", "fatal", "garbage", "answers"} {
+		t.Run(kind, func(t *testing.T) {
+			stop := y.worker(c, 2, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, "worker") })
+			defer stop()
+			forger(t, y, kind)
+			got := y.must(c, true, func(s *fleet.Settings) { s.Keys = keysOf(t, dir, fleet.RoleCoordinator, "coordinator") })
+			same(t, got, want)
+			if notes := strings.Join(got.Environment.Notes, "\n"); kind != "answers" && !strings.Contains(notes, "dropped: report: not signed") {
+				t.Errorf("it is not told of: %s", notes)
+			}
+		})
+	}
+}
+
+// Without keys a malformed report is dropped too.
+func TestGarbageDoesNotEndARun(t *testing.T) {
+	y := newYard(t)
+	c := &tally{rounds: 2, perRound: 100}
+	want := y.must(c, false, nil)
+	y.worker(c, 2, nil)
+	forger(t, y, "garbage")
+	got := y.must(c, true, nil)
+	same(t, got, want)
+	if notes := strings.Join(got.Environment.Notes, "\n"); !strings.Contains(notes, "malformed outcomes") || !strings.Contains(notes, `"evil"`) {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
+// What a member signed for one message is good for no other, and not for ever.
+func TestSignaturesAreBound(t *testing.T) {
+	dir := enrolled(t, "second")
+	worker, coordinator := keysOf(t, dir, fleet.RoleWorker, "worker"), keysOf(t, dir, fleet.RoleCoordinator, "coordinator")
+	sign := func(k *fleet.Keys, run, epoch, bundle, kind, lease, nonce string, lasts time.Duration) []byte {
+		return fleet.Seal(k, run, epoch, bundle, kind, lease, nonce, lasts, []byte("content"))
+	}
+	good := sign(worker, "R", "E", "B", "report", "L", "N", time.Minute)
+	if data, err := fleet.Open(coordinator, "R", "E", "B", "report", "L", "N", fleet.RoleWorker, good); err != nil || string(data) != "content" {
+		t.Fatal(string(data), err)
+	}
+	flipped := slices.Clone(good)
+	flipped[len(flipped)-70] ^= 1
+	for name, c := range map[string]struct {
+		message []byte
+		fault   string
+	}{
+		"another run":      {sign(worker, "X", "E", "B", "report", "L", "N", time.Minute), "something else"},
+		"another epoch":    {sign(worker, "R", "X", "B", "report", "L", "N", time.Minute), "something else"},
+		"another bundle":   {sign(worker, "R", "E", "X", "report", "L", "N", time.Minute), "something else"},
+		"another kind":     {sign(worker, "R", "E", "B", "claim", "L", "N", time.Minute), "something else"},
+		"another lease":    {sign(worker, "R", "E", "B", "report", "X", "N", time.Minute), "something else"},
+		"another question": {sign(worker, "R", "E", "B", "report", "L", "X", time.Minute), "something else"},
+		"expired":          {sign(worker, "R", "E", "B", "report", "L", "N", -time.Second), "expired"},
+		"another role":     {sign(coordinator, "R", "E", "B", "report", "L", "N", time.Minute), "only a worker may speak"},
+		"a flipped bit":    {flipped, "not one of worker"},
+		"nobody of ours":   {sign(keysOf(t, enrolled(t), fleet.RoleWorker, "worker"), "R", "E", "B", "report", "L", "N", time.Minute), "not enrolled"},
+		"plain":            {[]byte(`{}`), "not signed"},
+		"cut":              {good[:len(good)-1], "not"},
+	} {
+		if _, err := fleet.Open(coordinator, "R", "E", "B", "report", "L", "N", fleet.RoleWorker, c.message); err == nil || !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// Who is revoked is not believed any more, by those who are running.
+	live, err := fleet.OpenKeys(dir, fleet.RoleCoordinator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fleet.Revoke(dir, "worker"); err != nil {
+		t.Fatal(err)
+	}
+	fleet.Forget(live)
+	if _, err := fleet.Open(live, "R", "E", "B", "report", "L", "N", fleet.RoleWorker, good); err == nil || !strings.Contains(err.Error(), "not enrolled") {
+		t.Error(err)
+	}
+}
+
+// An announcement that was heard before, or is signed by nobody, brings no
+// worker to run anything.
+func TestReplayedAnnouncements(t *testing.T) {
+	y := newYard(t)
+	dir := enrolled(t)
+	c := &tally{rounds: 1, perRound: 50}
+	var mu sync.Mutex
+	var said []string
+	ran := 0
+	y.worker(c, 1, func(w *fleet.Worker) {
+		w.Keys = keysOf(t, dir, fleet.RoleWorker, "worker")
+		compile := w.Compile
+		w.Compile = func(ctx context.Context, b fleet.Bundle) ([]campaign.Any, error) {
+			mu.Lock()
+			ran++
+			mu.Unlock()
+			return compile(ctx, b)
+		}
+		w.Say = func(format string, args ...any) {
+			mu.Lock()
+			said = append(said, fmt.Sprintf(format, args...))
+			mu.Unlock()
+		}
+	})
+	nc, err := nats.Connect(y.link.URL(), nats.Token(y.link.Token()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, _ := jetstream.New(nc)
+	kv, err := js.KeyValue(t.Context(), "thresh_runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []byte
+	var run string
+	y.must(c, true, func(s *fleet.Settings) {
+		s.Keys, run = keysOf(t, dir, fleet.RoleCoordinator, "coordinator"), s.Run
+		go func() {
+			for t.Context().Err() == nil {
+				if e, err := kv.Get(t.Context(), s.Run); err == nil {
+					mu.Lock()
+					kept = e.Value()
+					mu.Unlock()
+					return
+				}
+			}
+		}()
+	})
+	mu.Lock()
+	old := kept
+	mu.Unlock()
+	if old == nil {
+		t.Fatal("the announcement was not heard")
+	}
+	forged, _ := json.Marshal(fleet.Announcement{Run: "R-forged", Epoch: "e", Began: time.Now(), Expires: time.Now().Add(time.Minute)})
+	for key, value := range map[string][]byte{run: old, "R-other": old, "R-forged": forged} {
+		if _, err := kv.Put(t.Context(), key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for want := range map[string]bool{"old announcement": true, "R-other is not taken": true, "R-forged is not taken: its announcement is not signed": true} {
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			mu.Lock()
+			told := strings.Contains(strings.Join(said, "\n"), want)
+			mu.Unlock()
+			if told {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("nobody says %q: %q", want, said)
+			}
+		}
+	}
+	if mu.Lock(); ran != 1 {
+		t.Errorf("compiled %d runs, want the one", ran)
+	}
+	mu.Unlock()
+}
+
+// A worker that lies is found out by another one, and excluded.
+func TestLyingWorkerIsExcluded(t *testing.T) {
+	y := newYard(t)
+	c := &tally{rounds: 6, perRound: 100}
+	want := y.must(c, false, nil)
+	dir := enrolled(t, "honest", "liar")
+	lying := *c
+	lying.lie = true
+	y.worker(c, 2, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, "honest") })
+	y.worker(&lying, 2, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, "liar") })
+	got := y.must(c, true, func(s *fleet.Settings) {
+		s.Keys, s.Recheck = keysOf(t, dir, fleet.RoleCoordinator, "coordinator"), 1
+	})
+	notes := strings.Join(got.Environment.Notes, "\n")
+	if !strings.Contains(notes, "was excluded: it answered") || !strings.Contains(notes, "executed again by another worker") {
+		t.Errorf("notes: %s", notes)
+	}
+	if len(got.Findings) <= len(want.Findings) {
+		t.Errorf("%d findings, %d without a fleet: the lie is not among them", len(got.Findings), len(want.Findings))
+	}
+}

@@ -1,0 +1,200 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/run"
+)
+
+// DefaultRecheck is the share of cases that are executed again by another worker
+// where there are workers on more than one machine.
+const DefaultRecheck = 0.01
+
+// answer is what a worker said of a case.
+type answer struct {
+	worker  string
+	outcome campaign.Outcome
+}
+
+// others reports whether there is a worker beside the one; on tells whether some
+// are on another machine than others.
+func (c *Coordinator) others(worker string) (there, machines bool) {
+	hosts := make(map[string]bool)
+	for _, m := range c.workers() {
+		there = there || m.ID != worker
+		hosts[m.Host] = true
+	}
+	return there, len(hosts) > 1
+}
+
+// pick chooses the cases that are executed again. Workers cannot foresee it, and
+// it decides nothing but what is checked.
+func (c *Coordinator) pick(cases []campaign.Case) map[int64]*answer {
+	share := c.set.Recheck
+	if share < 0 {
+		share = 0
+		if _, machines := c.others(""); machines {
+			share = DefaultRecheck
+		}
+	}
+	if share == 0 {
+		return nil
+	}
+	picked := make(map[int64]*answer)
+	for _, at := range cases {
+		if rand.Float64() < share {
+			picked[at.Index] = new(answer)
+		}
+	}
+	return picked
+}
+
+// recheck has other workers execute the picked cases of a ticket again. Where the
+// answers differ the case is disputed, and the coordinator executes it itself to
+// learn whom to exclude.
+func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, cases []campaign.Case) error {
+	how := campaign.CompareExact
+	if c, ok := campaign.As[campaign.Comparable](l.r.inner); ok {
+		how = c.Comparable()
+	}
+	if how == campaign.CompareNone {
+		return nil
+	}
+	for _, index := range slices.Sorted(maps.Keys(t.picked)) {
+		first := *t.picked[index]
+		if there, _ := l.r.crew.others(first.worker); !there || first.worker == "" || first.outcome.Verdict == campaign.VerdictError {
+			continue
+		}
+		at := cases[slices.IndexFunc(cases, func(c campaign.Case) bool { return c.Index == index })]
+		second, err := l.again(ctx, t, index, first.worker)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || second.outcome.Verdict == campaign.VerdictError {
+			continue // nobody else could execute it
+		}
+		l.r.crew.rechecked.Add(1)
+		if alike(how, first.outcome, second.outcome) {
+			continue
+		}
+		t.dispute(index, first.outcome, second.outcome)
+		l.judge(ctx, st, at, how, first, second)
+	}
+	return nil
+}
+
+// recheckFor is how long another worker has for a case, beside the limits of the
+// case itself.
+const recheckFor = time.Minute
+
+// again has a worker execute a case of a ticket, but not the one.
+func (l *remoteLane) again(ctx context.Context, t *ticket, index int64, not string) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, recheckFor+3*l.r.crew.set.CaseTimeout)
+	defer cancel()
+	alone := time.NewTicker(500 * time.Millisecond)
+	defer alone.Stop()
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-alone.C:
+				if there, _ := l.r.crew.others(not); !there {
+					cancel() // the others left, or were excluded
+				}
+			}
+		}
+	}()
+	second := answer{}
+	sub := &ticket{
+		crew: l.r.crew, lo: index, left: 1, wanted: []bool{true}, not: not, lease: t.lease, picked: map[int64]*answer{index: &second},
+	}
+	_, err := sub.await(ctx, func(int64, campaign.Outcome) error { return nil })
+	return second, err
+}
+
+// judge excludes the worker whose answer the coordinator's own contradicts. If it
+// contradicts both, the system is not deterministic, and nobody lied.
+func (l *remoteLane) judge(ctx context.Context, st *remoteState, at campaign.Case, how campaign.Comparison, first, second answer) {
+	exec, err := l.r.inner.Open(ctx, campaign.Lane{Of: 1, Cold: true})
+	if err != nil {
+		l.r.crew.say("case %d: workers %s and %s differ, and it cannot be executed here: %v", at.Index, first.worker, second.worker, err)
+		return
+	}
+	call := run.NewCaller(exec, l.r.crew.set.CaseTimeout)
+	own, err := call.Execute(ctx, st.inner, at)
+	call.Close()
+	_ = exec.Close() // what it held was for one case
+	if err != nil || own.Verdict == campaign.VerdictError {
+		return
+	}
+	like1, like2 := alike(how, own, first.outcome), alike(how, own, second.outcome)
+	if like1 == like2 {
+		return
+	}
+	liar, witness := second, first
+	if like2 {
+		liar, witness = first, second
+	}
+	l.r.crew.ban(liar.worker, fmt.Sprintf("it answered %q for case %d, worker %s and the coordinator %q", summary(liar.outcome), at.Index, witness.worker, summary(own)))
+}
+
+func summary(o campaign.Outcome) string {
+	if o.Title == "" {
+		return o.Verdict.String()
+	}
+	return o.Verdict.String() + ": " + o.Title
+}
+
+func alike(how campaign.Comparison, a, b campaign.Outcome) bool {
+	if how == campaign.CompareVerdict {
+		return a.Verdict == b.Verdict
+	}
+	return bytes.Equal(a.AppendFacts(nil), b.AppendFacts(nil))
+}
+
+// ban takes nothing from a worker any more; what it is busy with goes to others.
+func (c *Coordinator) ban(worker, why string) {
+	c.mu.Lock()
+	already := c.banned[worker] != ""
+	c.banned[worker] = why
+	delete(c.crew, worker)
+	// Its key goes with it, unless others use the same one.
+	key := c.keyOf[worker]
+	for id := range c.crew {
+		if c.keyOf[id] == key {
+			key = ""
+		}
+	}
+	if key != "" {
+		c.banned[key] = why
+	}
+	var held []*ticket
+	var ids []string
+	for id, t := range c.tickets {
+		held, ids = append(held, t), append(ids, id)
+	}
+	c.mu.Unlock()
+	if already {
+		return
+	}
+	c.say("worker %s is excluded: %s; what it reported before stays as it is, unless it was executed again", worker, why)
+	for i, t := range held {
+		if t.holder(ids[i]) == worker {
+			go t.replace(ids[i])
+		}
+	}
+}
+
+func (c *Coordinator) say(format string, args ...any) {
+	if c.set.Say != nil {
+		c.set.Say(format, args...)
+	}
+}

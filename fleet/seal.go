@@ -1,0 +1,148 @@
+package fleet
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// What a message is; a signature is good for one kind only.
+const (
+	kindAnnounce = "announce"
+	kindLease    = "lease"
+	kindClaim    = "claim"
+	kindGrant    = "grant"
+	kindReport   = "report"
+	kindReceipt  = "receipt"
+	kindStats    = "stats"
+)
+
+// How long a signature is good for: messages are read at once, and clocks may
+// differ by a minute; announcements are renewed; a lease waits in its queue as
+// long as the objects that it names are kept.
+const (
+	messageFor = 2 * time.Minute
+	leaseFor   = objectsFor
+)
+
+// seal is what a signed message is bound to.
+type seal struct {
+	From   string `json:"from"` // public key of the sender
+	Kind   string `json:"kind"`
+	Run    string `json:"run,omitempty"`
+	Epoch  string `json:"epoch,omitempty"`
+	Bundle string `json:"bundle,omitempty"`
+	Lease  string `json:"lease,omitempty"`
+	// Nonce is chosen by who asks; the answer repeats it.
+	Nonce   string    `json:"nonce,omitempty"`
+	Expires time.Time `json:"expires"`
+}
+
+// channel signs and checks the messages about one run. Without keys messages go
+// as they are.
+type channel struct {
+	keys               *Keys
+	run, epoch, bundle string
+}
+
+const (
+	sealMagic     = "TSM1"
+	signatureSize = 64
+)
+
+// seal signs a message.
+func (c channel) seal(kind, lease, nonce string, lasts time.Duration, data []byte) []byte {
+	if c.keys == nil {
+		return data
+	}
+	head := mustJSON(seal{
+		From: c.keys.Self.Key, Kind: kind, Run: c.run, Epoch: c.epoch, Bundle: c.bundle, Lease: lease, Nonce: nonce, Expires: time.Now().Add(lasts).UTC(),
+	})
+	b := append([]byte(sealMagic), frame(head, data)...)
+	signature, err := c.keys.pair.Sign(b)
+	if err != nil {
+		panic("a key that was read cannot sign: " + err.Error())
+	}
+	return append(b, signature...)
+}
+
+var errUnsigned = errors.New("not signed")
+
+// open checks a message of a sender with a role and returns its content. nonce is
+// what the message must repeat; "" leaves it to the sender. The seal names the
+// sender, also of a message that is refused, if it says so itself.
+func (c channel) open(kind, lease, nonce, role string, b []byte) (seal, []byte, error) {
+	if c.keys == nil {
+		if bytes.HasPrefix(b, []byte(sealMagic)) {
+			return seal{}, nil, errors.New("signed, and nobody here has keys to check it (--fleet-keys)")
+		}
+		return seal{}, b, nil
+	}
+	var s seal
+	rest, ok := bytes.CutPrefix(b, []byte(sealMagic))
+	if !ok || len(rest) < signatureSize {
+		return s, nil, errUnsigned
+	}
+	rest, signature := rest[:len(rest)-signatureSize], rest[len(rest)-signatureSize:]
+	head, data, err := unframe(rest)
+	if err == nil {
+		err = json.Unmarshal(head, &s)
+	}
+	if err != nil {
+		return s, nil, errMalformed
+	}
+	m, known := c.keys.member(s.From)
+	public, err := nkeys.FromPublicKey(s.From)
+	switch {
+	case !known || err != nil:
+		return s, nil, fmt.Errorf("signed with key %s, which is not enrolled", diag.Cut(s.From, 60))
+	case public.Verify(b[:len(b)-signatureSize], signature) != nil:
+		return s, nil, fmt.Errorf("the signature is not one of %s", m.Name)
+	case m.Role != role:
+		return s, nil, fmt.Errorf("signed by %s, a %s, where only a %s may speak", m.Name, m.Role, role)
+	case time.Now().After(s.Expires):
+		return s, nil, fmt.Errorf("signed by %s, expired at %s", m.Name, s.Expires.Format(time.RFC3339))
+	case s.Kind != kind || s.Run != c.run || s.Epoch != c.epoch || s.Bundle != c.bundle || s.Lease != lease || nonce != "" && s.Nonce != nonce:
+		return s, nil, fmt.Errorf("signed by %s for something else (%s of run %s, lease %q)", m.Name, diag.Cut(s.Kind, 20), diag.Cut(s.Run, 40), diag.Cut(s.Lease, 40))
+	}
+	return s, data, nil
+}
+
+// nonce makes an answer one to this question alone.
+func (c channel) nonce() string {
+	if c.keys == nil {
+		return ""
+	}
+	return rand.Text()
+}
+
+// unsealed is the content of a message that is only shown to people: nobody has
+// checked who sent it.
+func unsealed(b []byte) []byte {
+	rest, ok := bytes.CutPrefix(b, []byte(sealMagic))
+	if !ok || len(rest) < signatureSize {
+		return b
+	}
+	if _, data, err := unframe(rest[:len(rest)-signatureSize]); err == nil {
+		return data
+	}
+	return b
+}
+
+// sealedLease is the lease that a sealed message says it is about.
+func sealedLease(b []byte) string {
+	rest, _ := bytes.CutPrefix(b, []byte(sealMagic))
+	head, _, err := unframe(rest)
+	var s seal
+	if err != nil || json.Unmarshal(head, &s) != nil {
+		return ""
+	}
+	return s.Lease
+}
