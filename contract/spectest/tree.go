@@ -55,6 +55,8 @@ func targets(kind string) []string {
 		return []string{"stdout", "stderr", "stdout_path", "stdout_path_text"}
 	case typeHTTP:
 		return []string{"status", "headers", "body_text", "body_json"}
+	case typeJudge:
+		return JudgeTargets()
 	case typeSystem:
 		return []string{"status", "end", "value", "output", "events"}
 	}
@@ -288,7 +290,7 @@ func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *no
 			return nil
 		}
 		p.value, p.plain = kind, true
-		if target != "body_json" && target != "value" && target != "events" {
+		if target != "body_json" && target != "value" && target != "events" && target != "trace" {
 			subject = speclang.CallForm("json_parse", subject)
 		}
 		form = speclang.CallForm("json_type", subject, speclang.ScalarForm(speclang.StringValue(kind)))

@@ -162,7 +162,7 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 	)
 	a := newApplication(io, contracts)
 	for _, c := range []*cobra.Command{
-		a.runCommand(), a.checkCommand(), a.demoCommand(), a.tryCommand(), a.initCommand(), a.schemaCommand(), a.systemCommand(),
+		a.runCommand(), a.checkCommand(), a.demoCommand(), a.tryCommand(), a.initCommand(), a.schemaCommand(), a.systemCommand(), a.judgeCommand(),
 	} {
 		c.GroupID = "main"
 		root.AddCommand(c)
