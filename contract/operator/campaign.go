@@ -32,8 +32,9 @@ type Campaign struct {
 	program    process.Opener
 	plan       *sut.Plan // of the system that gets the children; nil: none
 	systems    sut.Opener
-	systemFile string // where the plan was read
-	inDocument bool   // and that is the document
+	systemFile string   // where the plan was read
+	inDocument bool     // and that is the document
+	secrets    []string // texts of judges that replies must not hold
 }
 
 // kind is what decides which operators a seed gets.
@@ -64,6 +65,7 @@ type state struct {
 	tally  *tally
 	learnt mutator.Bandit
 	m      *mutator.Mutator
+	hunt   *hunt // of the policy search; nil: another
 }
 
 // pick is a single child: one that the document names, or a replacement for a
@@ -128,10 +130,14 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(f campaign.Facts) *state {
-	return &state{
+	s := &state{
 		extra: make([]int32, len(c.units)), have: make([]int32, len(c.units)), prints: make([][]mutator.Fingerprint, len(c.units)),
 		tally: newTally(), learnt: c.recalled, m: GiveUp(c.base.Learned(c.recalled), endlessOf(f)),
 	}
+	if c.spec.Policy == mutator.Search {
+		s.hunt = c.startHunt(s.m)
+	}
+	return s
 }
 
 // rounds is the number of regular rounds: one, unless something is learned.
@@ -151,6 +157,10 @@ func (c *Campaign) share(r int) int64 {
 // Round implements [campaign.Campaign].
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	n := int64(len(s.retry))
+	if s.hunt != nil {
+		n = int64(len(s.hunt.plan))
+		return campaign.Round{Len: n}, n > 0
+	}
 	if s.phase < c.rounds() {
 		n = c.regular(s.phase)
 	}
@@ -169,7 +179,11 @@ func (c *Campaign) regular(phase int) int64 {
 func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 	i := index - s.done
 	var child int64
+	var chain *[]mutator.Link
 	switch {
+	case s.hunt != nil:
+		p := &s.hunt.plan[i]
+		unit, child, chain = int32(p.Unit), int64(s.hunt.index[i]), &p.Chain
 	case s.phase >= c.rounds():
 		unit, child = s.retry[i].unit, int64(s.retry[i].child)
 	case c.picked != nil:
@@ -179,7 +193,7 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 		unit, child = int32(i/per), int64(s.next)+i%per
 	}
 	u := &c.units[unit]
-	return unit, mutator.Job{Seed: u.seed, Index: child, ID: mutator.TestcaseID(u.prefix, child)}
+	return unit, mutator.Job{Seed: u.seed, Index: child, ID: mutator.TestcaseID(u.prefix, child), Chain: chain}
 }
 
 // Fold implements [campaign.Campaign]: duplicates are told by the order of
@@ -189,6 +203,10 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		done: s.done, phase: s.phase, tries: s.tries, next: s.next,
 		extra: slices.Clone(s.extra), have: slices.Clone(s.have), prints: slices.Clone(s.prints), tally: s.tally.clone(),
 		learnt: s.learnt, m: s.m, spare: s.spare, more: s.more,
+	}
+	var found *findings
+	if s.hunt != nil {
+		found = s.hunt.begin()
 	}
 	var earned []mutator.Reward
 	owned := make(map[int32]bool) // units whose prints were copied
@@ -200,10 +218,17 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if !ok {
 			next.tally.errors++
 			next.have[u]++ // a resumed run tries it again: nothing stands for it
+			if found != nil {
+				found.add(&facts{})
+			}
 			continue
 		}
 		match := mutator.Unseen
-		if f.status == textop.OK {
+		switch {
+		case f.same:
+			match = mutator.Same
+		case s.hunt != nil: // no other is equal, but by chance in its own round
+		case f.status == textop.OK:
 			match = c.meet(next, u, f.print, owned)
 		}
 		if keep := f.status == textop.OK && !c.rejects(match); keep || o.Verdict == campaign.VerdictFail || o.Verdict == campaign.VerdictError {
@@ -216,6 +241,9 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		}
 		verdict, judged := c.judged(job.ID, &f)
 		next.tally.count(c, job.Seed, &f, match, judged, verdict)
+		if found != nil {
+			found.add(&f)
+		}
 		if c.spec.Policy.Learns() {
 			k := kind{job.Seed.Bucket, job.Seed.Surface}
 			if odds[k] == nil {
@@ -223,6 +251,11 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			}
 			earned = append(earned, c.rewards(odds[k], job.Seed, &f, match, judged, verdict)...)
 		}
+	}
+	if found != nil {
+		next.hunt = c.nextHunt(s.hunt, found)
+		next.more = max(0, next.hunt.cases-c.Planned())
+		return next
 	}
 	if s.phase < c.rounds() {
 		next.phase++

@@ -128,7 +128,7 @@ func (k *Contract) mutator(ctx context.Context, d campaign.Desk, f *mutateFlags)
 	if cfg.SeedBase, cfg.Rule, err = f.derivation(); err != nil {
 		return nil, nil, err
 	}
-	if cfg.Policy, err = mutator.ParsePolicy(f.policy); err != nil || cfg.Policy == mutator.Weighted {
+	if cfg.Policy, err = mutator.ParsePolicy(f.policy); err != nil || cfg.Policy == mutator.Weighted || cfg.Policy == mutator.Search {
 		return nil, nil, diag.Refused("--policy must be uniform, round-robin, ucb1 or exp3, got %q", f.policy)
 	}
 	for name, v := range map[string]struct {

@@ -106,7 +106,7 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	if c.list.HasErrors() {
 		return nil
 	}
-	cfg.Partners = PartnerTexts(camp.seeds)
+	cfg.Partners, cfg.Chain = PartnerTexts(camp.seeds), links(registry, spec.Chain)
 	camp.base = mutator.New(registry, cfg)
 	if plugins.HostErr == nil {
 		c.candidates(camp)
@@ -118,6 +118,11 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	if c.list.HasErrors() {
 		return nil
 	}
+	if camp.spec.Policy == mutator.Search && camp.plan == nil && camp.oracle == "" {
+		c.say(diag.Error, "missing-key", "policy", "cannot search without a system or an oracle: it learns from what is said to each child")
+		return nil
+	}
+	camp.secrets = secrets(camp.spec.Judges)
 	name := spec.Name
 	if name == "" {
 		name = strings.TrimSuffix(filepath.Base(c.doc.Path), filepath.Ext(c.doc.Path))
@@ -312,8 +317,8 @@ func (c *compiler) names(spec *Spec, r *mutator.Registry) {
 			}
 		}
 	}
-	for i, id := range spec.Chain {
-		if r.Find(id) < 0 {
+	for i, step := range spec.Chain {
+		if id := step.Op; r.Find(id) < 0 {
 			c.list = append(c.list, diag.Diagnostic{
 				Code: "operator.chain", Pos: diag.Pos{File: c.doc.Path, Line: 1, Col: 1}, Path: fmt.Sprintf("chain[%d]", i),
 				Message: fmt.Sprintf("there is no operator %q", id), Hint: diag.DidYouMean(id, r.IDs()),

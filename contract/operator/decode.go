@@ -72,11 +72,14 @@ func (d *decoder) document(s *doctree.Section) {
 	x.Name, x.Description, x.Seeds, x.Operators = s.Text("name"), s.Text("description"), s.Texts("seeds"), s.Texts("operators")
 	d.nothing(s, "operators", "it names no plug-in")
 	x.Builtins = s.True("builtins")
-	x.Chain = s.Texts("chain")
+	d.chain(s)
 	d.filter(s.Sub("select"))
 	x.Children, x.Steps, x.Redraws, x.Rounds = int64(s.Integer("children")), s.Integer("steps"), s.Integer("redraws"), s.Integer("rounds")
 	d.testcases(s)
 	d.strength(s)
+	if mutator.Policy(s.Text("policy")) == mutator.Search {
+		d.search(s)
+	}
 	if v := s.Big("seed_base"); v != nil {
 		x.SeedBase = v
 	}
@@ -109,9 +112,10 @@ func (d *decoder) together(s *doctree.Section) {
 		idle("weights", `"policy": "weighted"`)
 	}
 	if !p.Learns() {
-		for _, key := range []string{"rounds", "stats"} {
-			idle(key, `"policy": "ucb1" or "exp3"`)
+		if p != mutator.Search {
+			idle("rounds", `"policy": "ucb1", "exp3" or "search"`)
 		}
+		idle("stats", `"policy": "ucb1" or "exp3"`)
 	}
 	if s.Given("testcases") {
 		for _, key := range []string{"children", "rounds", "duplicates"} {
@@ -137,6 +141,43 @@ func (d *decoder) together(s *doctree.Section) {
 	if b := s.Node("builtins"); b != nil && !d.spec.Builtins && len(d.spec.Operators) == 0 {
 		d.Fail(b.Pos, "no-operators", "builtins", "leaves no operators: name some in operators")
 	}
+}
+
+// search is what the policy of that name has otherwise, and cannot do.
+func (d *decoder) search(s *doctree.Section) {
+	x := d.spec
+	if !s.Given("steps") {
+		x.Steps = searchSteps
+	}
+	if !s.Given("strength") {
+		x.Strength = searchStrength
+	}
+	if !s.Given("rounds") {
+		x.Rounds = 0
+	}
+	if n := s.Node("testcases"); n != nil {
+		d.Fail(n.Pos, "no-effect", "testcases", "cannot be used together with a search, which makes the children that promise most")
+	}
+	if n := s.Node("redraws"); n != nil {
+		d.Warn(n.Pos, "no-effect", "redraws", "", "has no effect: a search names the operators of every child")
+	}
+	if n := s.Node("duplicates"); n != nil && s.Text("duplicates") == string(RejectNear) {
+		d.Warn(n.Pos, "no-effect", "duplicates", "", "is taken as \"exact\": a search sends no text twice")
+	}
+}
+
+// chain is operators by their ids, or with a strength of their own.
+func (d *decoder) chain(s *doctree.Section) {
+	s.Each("chain", func(n *doctree.Node, path string) {
+		step := Step{Op: n.Text}
+		if n.Kind == doctree.Map {
+			x := d.Section(n, path, linkShape())
+			step = Step{x.Text("op"), x.Integer("strength")}
+		}
+		if step.Op != "" { // else reported
+			d.spec.Chain = append(d.spec.Chain, step)
+		}
+	})
 }
 
 // testcases is a list of ids, each of one child.

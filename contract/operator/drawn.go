@@ -54,14 +54,14 @@ func (c *compiler) candidates(camp *Campaign) {
 // chained checks that operators of a chain are applicable to the seeds.
 func (c *compiler) chained(camp *Campaign, kinds []kind) {
 	registry := camp.base.Registry()
-	for i, id := range camp.spec.Chain {
-		e := &registry.Entries()[registry.Find(id)] // names found it
+	for i, step := range camp.spec.Chain {
+		e := &registry.Entries()[registry.Find(step.Op)] // names found it
 		fits := slices.ContainsFunc(kinds, func(k kind) bool {
 			f := mutator.Filter{Bucket: k.bucket, Surface: k.surface, Controls: camp.spec.Constraints.KeepControls}
 			return f.Allows(e.Meta)
 		})
 		if !fits {
-			c.say(diag.Warning, "idle", fmt.Sprintf("chain[%d]", i), "%s always skips: %s", id, whyIdle(e.Meta, &camp.spec, kinds))
+			c.say(diag.Warning, "idle", fmt.Sprintf("chain[%d]", i), "%s always skips: %s", step.Op, whyIdle(e.Meta, &camp.spec, kinds))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/redteam"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -17,6 +18,10 @@ type facts struct {
 	unjudged  bool // it could not be brought to, or what was said is of another text
 	judgement mutator.Judgement
 	score     *float64
+	more      bool  // what follows is there
+	same      bool  // as an earlier text: not sent
+	calls     int64 // of the system
+	signal    redteam.Signal
 }
 
 // statuses is the order in which statuses are encoded.
@@ -33,8 +38,8 @@ func statusCode(s textop.Status) byte {
 	return 2
 }
 
-// encode is the facts as bytes: status with two flags, fingerprint,
-// applications, verdict.
+// encode is the facts as bytes: status with flags, fingerprint, what a search
+// or a budget needs, applications, verdict.
 func (f *facts) encode() []byte {
 	head := statusCode(f.status)
 	if f.judged {
@@ -46,6 +51,9 @@ func (f *facts) encode() []byte {
 	if f.unjudged {
 		head |= 64
 	}
+	if f.more {
+		head |= 128
+	}
 	b := []byte{head}
 	if f.status == textop.OK {
 		b = binary.LittleEndian.AppendUint64(b, f.print.Exact)
@@ -53,6 +61,19 @@ func (f *facts) encode() []byte {
 	}
 	if f.score != nil {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(*f.score))
+	}
+	if f.more {
+		g := f.signal
+		flags := byte(0)
+		if f.same {
+			flags |= 1
+		}
+		if g.Refused {
+			flags |= 2
+		}
+		b = append(b, flags, g.Hidden, g.Near, g.Length)
+		b = binary.LittleEndian.AppendUint32(b, g.Shape)
+		b = binary.AppendUvarint(b, uint64(f.calls))
 	}
 	for _, a := range f.applied {
 		b = binary.AppendUvarint(b, uint64(a.Op)<<2|uint64(statusCode(a.Status)))
@@ -92,6 +113,18 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 	if head&8 != 0 {
 		v := math.Float64frombits(word())
 		f.score = &v
+	}
+	if head&128 != 0 {
+		if len(b) < 9 {
+			return f, false
+		}
+		f.more, f.same = true, b[0]&1 != 0
+		f.signal = redteam.Signal{Refused: b[0]&2 != 0, Hidden: b[1], Near: b[2], Length: b[3], Shape: binary.LittleEndian.Uint32(b[4:])}
+		v, n := binary.Uvarint(b[8:])
+		if n <= 0 {
+			return f, false
+		}
+		f.calls, b = int64(v), b[8+n:]
 	}
 	for len(b) > 0 {
 		v, n := binary.Uvarint(b)

@@ -50,11 +50,11 @@ var format = sync.OnceValue(func() *doctree.Shape {
 		{Name: "select", Type: doctree.Object(choice), Doc: "which operators take part, and where"},
 		{Name: "children", Type: integer(1, maxChildren), Default: "10", Doc: "children of each seed"},
 		{Name: "testcases", Type: texts.Must(), Doc: "these children alone, by their testcase_id; in place of children, rounds and duplicates"},
-		{Name: "steps", Type: integer(1, maxSteps), Default: "1", Doc: "operators applied to a child, one after the other"},
-		{Name: "chain", Type: texts.Must(), Doc: "op_ids: the operators applied to every child, in this order; in place of steps, redraws, policy and weights"},
+		{Name: "steps", Type: integer(1, maxSteps), Default: "1", Doc: "operators applied to a child, one after the other; of a search, the most (`4` if it is not given)"},
+		{Name: "chain", Type: doctree.List(text.Must().OrElse(doctree.Object(linkShape()))).Must(), Doc: "op_ids, or mappings of chain: the operators applied to every child, in this order; in place of steps, redraws, policy and weights"},
 		{Name: "redraws", Type: integer(0, 100), Default: "3", Doc: "further operators that a step may try if one skips"},
-		{Name: "rounds", Type: integer(1, maxRounds), Default: "4", Doc: "rounds between which ucb1 and exp3 learn"},
-		{Name: "strength", Type: strength.OrElse(doctree.List(strength).Exactly(2)), Default: "2", Doc: "or [least, most], drawn for every child"},
+		{Name: "rounds", Type: integer(1, maxRounds), Default: "4", Doc: "rounds between which ucb1 and exp3 learn; a search learns after 16 children, or more if it has more than 256 rounds"},
+		{Name: "strength", Type: strength.OrElse(doctree.List(strength).Exactly(2)), Default: "2", Doc: "or [least, most], drawn for every child; of a search, what it learns to draw from (`[1, 5]` if it is not given)"},
 		{Name: "seed_base", Type: doctree.AnyInteger(), Default: "1337", Doc: "of any size; --seed replaces it"},
 		{Name: "rng_rule", Type: word(string(textop.RuleContract), string(textop.RuleWide)), Default: `"contract"`, Doc: "how generators are derived"},
 		{Name: "policy", Type: word(policies()...), Default: `"uniform"`, Doc: "how operators are chosen"},
@@ -69,6 +69,14 @@ var format = sync.OnceValue(func() *doctree.Shape {
 		{Name: "system", Type: text.Must().OrElse(doctree.Named(doctree.Any())), Doc: "a system file, or what would stand in it: the children are its input"},
 		{Name: "judges", Type: doctree.List(doctree.Object(judges)).Must(), Doc: "what every reply of the system must keep to"},
 	}, Doc: "seeds, operators and how children are made of them. Relative paths begin at the document's folder"}
+})
+
+// linkShape declares an operator of a chain.
+var linkShape = sync.OnceValue(func() *doctree.Shape {
+	return &doctree.Shape{Name: "chain", Doc: "an operator of a chain, with a strength of its own", Fields: []doctree.Field{
+		{Name: "op", Need: true, Type: doctree.Text().Must(), Doc: "its op_id"},
+		{Name: "strength", Type: doctree.Integer(1, 100), Doc: "in place of the child's"},
+	}}
 })
 
 // judgeShape declares a judge of replies.

@@ -34,12 +34,19 @@ type judged struct {
 func (c *Campaign) take(child *mutator.Child, v judged, out *campaign.Outcome) {
 	f, _ := decodeFacts(out.Data)
 	f.judged, f.judgement, f.score = true, v.judgement, v.score
+	if c.spec.Policy == mutator.Search {
+		f.more, f.signal = true, c.look(child, v.reply)
+	}
 	out.Data = f.encode()
 	if v.judgement == mutator.Fail && (out.Verdict != campaign.VerdictFail || out.Severity < campaign.SeverityMedium) {
 		by := c.failed(child, out)
 		out.Title = "the oracle says FAIL of children made by " + by
 		if v.by != "" {
-			v.blame(by, out)
+			v.blame(child, out)
+		} else if c.spec.Policy == mutator.Search {
+			bucket := string(child.Seed.Bucket)
+			out.Title, out.Signature = "the oracle says FAIL", kindVerdict+"\noracle\n"+bucket
+			out.Cause = []string{kindVerdict, orAny(bucket)}
 		}
 		if v.verdict != nil {
 			out.Title = "the verdicts say FAIL of children made by " + by
@@ -50,18 +57,22 @@ func (c *Campaign) take(child *mutator.Child, v judged, out *campaign.Outcome) {
 	}
 }
 
-// blame words a failure of the system, and groups it by the judge as well.
-func (v *judged) blame(by string, out *campaign.Outcome) {
-	out.Title = fmt.Sprintf("the reply to children made by %s breaks %s", by, v.broken)
+// blame words a failure of the system, and groups it by what was got past: the
+// judge, and the bucket of the seed. Which operators did it is no matter of that.
+func (v *judged) blame(child *mutator.Child, out *campaign.Outcome) {
+	bucket := string(child.Seed.Bucket)
+	out.Title = "the reply breaks " + v.broken + " on a prompt"
 	if v.ended {
-		out.Kind = v.broken
-		out.Title = fmt.Sprintf("the system %s on children made by %s", v.broken, by)
+		out.Kind, out.Title = v.broken, "the system "+v.broken+" on a prompt"
+	}
+	if bucket != "" {
+		out.Title += " for " + BucketLabel(child.Seed.Bucket)
 	}
 	if v.broken == string(sut.Crashed) {
 		out.Severity = campaign.SeverityHigh
 	}
-	out.Signature = out.Kind + "\n" + v.broken + "\n" + by
-	out.Cause = append([]string{out.Kind, v.broken}, out.Cause[1:]...)
+	out.Signature = out.Kind + "\n" + v.broken + "\n" + bucket
+	out.Cause = []string{out.Kind, v.broken, orAny(bucket)}
 }
 
 // attach keeps what was said with the case.

@@ -25,7 +25,7 @@ type promoted struct {
 	Operators   []string                      `json:"operators,omitempty"`
 	Builtins    bool                          `json:"builtins"`
 	Select      promotedSelect                `json:"select"`
-	Chain       []string                      `json:"chain,omitempty"`
+	Chain       []Step                        `json:"chain,omitempty"`
 	Steps       int                           `json:"steps,omitempty"`
 	Redraws     *int                          `json:"redraws,omitempty"`
 	Strength    [2]int                        `json:"strength"`
@@ -100,7 +100,9 @@ func (c *Campaign) Promote(_ context.Context, f campaign.Finding, payload []byte
 	if s.Chain == nil {
 		p.Steps, p.Redraws, p.Policy = s.Steps, &s.Redraws, s.Policy
 	}
-	if chain := c.chainOf(payload); r.Odds != nil && chain != nil {
+	if r.Chain != nil {
+		p.Chain, p.Steps, p.Redraws, p.Policy = r.Chain, 0, nil, ""
+	} else if chain, _ := c.chainOf(payload); r.Odds != nil && chain != nil {
 		p.Chain, p.Steps, p.Redraws, p.Policy = chain, 0, nil, ""
 	} else if r.Odds != nil {
 		bucket, _ := textop.ParseBucket(r.Seed.Bucket) // was read before
@@ -173,29 +175,28 @@ func (c *Campaign) promoteSystem(p *promoted) error {
 	return nil
 }
 
-// chainOf is the operators that a child of a policy which learned is made by,
-// those that skipped too, so that a document needs none of what was learned; nil
-// where another seed is chosen on the way, or the child cannot be made here.
-func (c *Campaign) chainOf(payload []byte) []string {
+// chainOf is the operators that a child is made by, those that skipped too, and
+// its strength, so that a document needs none of what was learned; nil where another seed is chosen on the way, or the child cannot be made here.
+func (c *Campaign) chainOf(payload []byte) (chain []Step, strength int) {
 	ctx := context.Background()
 	m, job, err := c.decodeRecipe(payload)
 	if err != nil {
-		return nil
+		return nil, 0
 	}
 	host, err := c.plugins.Open(ctx)
 	if err != nil {
-		return nil
+		return nil, 0
 	}
 	if host != nil {
 		defer host.Close()
 	}
 	lane := c.base.NewLane(host)
 	lane.Use(m)
-	var chain []string
 	err = lane.Make(ctx, []mutator.Job{job}, func(child *mutator.Child) error {
+		strength = child.Strength
 		for _, a := range child.Applied {
 			e := &c.base.Registry().Entries()[a.Op]
-			if chain = append(chain, e.Meta.ID); e.Crosses() {
+			if chain = append(chain, Step{Op: e.Meta.ID}); e.Crosses() {
 				chain = nil
 				return errCrossed
 			}
@@ -203,9 +204,9 @@ func (c *Campaign) chainOf(payload []byte) []string {
 		return nil
 	})
 	if err != nil {
-		return nil
+		return nil, 0
 	}
-	return chain
+	return chain, strength
 }
 
 // errCrossed ends the search for a chain.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/mutator"
@@ -28,6 +30,7 @@ type recipe struct {
 	Child    int64              `json:"child_index"`
 	Odds     map[string]float64 `json:"odds,omitempty"` // of the operators, if they were learned
 	GivenUp  []string           `json:"given_up,omitempty"`
+	Chain    []Step             `json:"chain,omitempty"` // in place of what is drawn
 }
 
 func (c *Campaign) recipe(s *state, job mutator.Job) *recipe {
@@ -44,6 +47,9 @@ func (c *Campaign) recipe(s *state, job mutator.Job) *recipe {
 	if job.Seed.Constraints != nil {
 		values := (&textop.Context{Constraints: *job.Seed.Constraints}).Values("")
 		r.Seed.Constraints, _ = json.Marshal(values["constraints"]) // was read from JSON
+	}
+	if job.Chain != nil {
+		r.Chain, r.Odds = c.steps(*job.Chain), nil
 	}
 	for _, op := range s.m.GivenUp() {
 		r.GivenUp = append(r.GivenUp, c.base.Registry().Entries()[op].Meta.ID)
@@ -91,12 +97,85 @@ func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, 
 			m = m.GivingUp(op)
 		}
 	}
-	return m, mutator.Job{Seed: seed, ID: r.Testcase, Index: r.Child}, nil
+	job := mutator.Job{Seed: seed, ID: r.Testcase, Index: r.Child}
+	if r.Chain != nil {
+		chain := links(c.base.Registry(), r.Chain)
+		if len(chain) < len(r.Chain) {
+			return nil, mutator.Job{}, errors.New("reading a case: an operator of its chain is gone")
+		}
+		job.Chain = &chain
+	}
+	return m, job, nil
 }
 
-// Reduce implements [campaign.Reducer]: the seed's text is made smaller, and
-// what chooses the operators stays.
+// Reduce implements [campaign.Reducer]. Of a child that got past a system, as few
+// operators as do, each at the least strength that does, until none can go;
+// the seed's text is made smaller. Of others what chooses the operators stays.
 func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+	if c.plan == nil && c.spec.Policy != mutator.Search {
+		return c.shorter(ctx, payload, test)
+	}
+	payload = c.plainer(payload, test)
+	for {
+		short := c.shorter(ctx, payload, test)
+		if len(short) == len(payload) {
+			return payload
+		}
+		if payload = c.plainer(short, test); len(payload) == len(short) {
+			return payload
+		}
+	}
+}
+
+// plainer makes the chain of a case shorter and its strengths less.
+func (c *Campaign) plainer(payload []byte, test func([]byte) (bool, error)) []byte {
+	var r recipe
+	if json.Unmarshal(payload, &r) != nil {
+		return payload
+	}
+	try := func(chain []Step) bool {
+		next := r
+		next.Chain, next.Odds = chain, nil
+		text := next.encode()
+		if ok, err := test(text); !ok || err != nil {
+			return false
+		}
+		r, payload = next, text
+		return true
+	}
+	if r.Chain == nil {
+		chain, strength := c.chainOf(payload)
+		for i := range chain {
+			chain[i].Strength = strength
+		}
+		if len(chain) == 0 || !try(chain) {
+			return payload
+		}
+	}
+	for at := 0; at < len(r.Chain) && len(r.Chain) > 1; {
+		if try(slices.Delete(slices.Clone(r.Chain), at, at+1)) {
+			at = 0 // what could not go before may now
+			continue
+		}
+		at++
+	}
+	for at := range r.Chain {
+		least := 1
+		if e := c.base.Registry().Find(r.Chain[at].Op); e >= 0 {
+			least = max(least, c.base.Registry().Entries()[e].Meta.Strength.Min)
+		}
+		for strength := least; strength < r.Chain[at].Strength; strength++ {
+			chain := slices.Clone(r.Chain)
+			if chain[at].Strength = strength; try(chain) {
+				break
+			}
+		}
+	}
+	return payload
+}
+
+// shorter makes the seed's text smaller.
+func (c *Campaign) shorter(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
 	var r recipe
 	if json.Unmarshal(payload, &r) != nil {
 		return payload

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"encoding/json"
 	"math/big"
 	"path/filepath"
 
@@ -28,7 +29,7 @@ type Spec struct {
 	RiskMax     textop.Risk     // "": no cap
 	Children    int64           // wanted for each seed
 	Testcases   []string        // these children alone, by their ids; nil: Children of each seed
-	Chain       []string        // operators applied to every child, in order; nil: Steps that a policy chooses
+	Chain       []Step          // operators applied to every child, in order; nil: Steps that a policy chooses
 	Steps       int             // operators applied to a child
 	Strength    textop.Range    // drawn from it
 	SeedBase    *big.Int        // of the derivation (OC-7.2)
@@ -45,6 +46,30 @@ type Spec struct {
 	System      string // a system file that gets the children; "": none
 	Inline      []byte // or its content, in the document
 	Judges      []Judge
+}
+
+// Step is an operator of a chain.
+type Step struct {
+	Op       string `json:"op"`
+	Strength int    `json:"strength,omitempty"` // 0: the child's
+}
+
+// MarshalJSON writes an operator alone by its id.
+func (s Step) MarshalJSON() ([]byte, error) {
+	if s.Strength == 0 {
+		return json.Marshal(s.Op)
+	}
+	type plain Step
+	return json.Marshal(plain(s))
+}
+
+// UnmarshalJSON reads either form.
+func (s *Step) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &s.Op) == nil {
+		return nil
+	}
+	type plain Step
+	return json.Unmarshal(b, (*plain)(s))
 }
 
 // Judge is what a reply of the system must keep to.
@@ -83,6 +108,12 @@ const (
 	maxRounds   = 1000
 )
 
+// What a search has that the document does not say: the longest chain, and the
+// strengths of its operators.
+const searchSteps = 4
+
+var searchStrength = textop.Range{Min: 1, Max: 5}
+
 // defaults is what a document has that says nothing.
 func defaults() Spec {
 	return Spec{
@@ -94,7 +125,7 @@ func defaults() Spec {
 // Config is how the document's children are made.
 func (s *Spec) Config() mutator.Config {
 	return mutator.Config{
-		SeedBase: s.SeedBase, Rule: s.Rule, Steps: s.Steps, Chain: s.Chain, Strength: s.Strength, Policy: s.Policy, Weights: s.Weights, Redraws: s.Redraws,
+		SeedBase: s.SeedBase, Rule: s.Rule, Steps: s.Steps, Strength: s.Strength, Policy: s.Policy, Weights: s.Weights, Redraws: s.Redraws,
 		Constraints: s.Constraints, Filter: mutator.Filter{RiskMax: s.RiskMax, Include: s.Include, Exclude: s.Exclude},
 	}
 }

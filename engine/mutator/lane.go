@@ -17,6 +17,15 @@ type Job struct {
 	Seed  *Seed
 	ID    string // testcase id; decides the child
 	Index int64  // place among the children of the seed, from 0
+	// Chain is what makes the child, in this order, in place of what the
+	// configuration says; nil: that.
+	Chain *[]Link
+}
+
+// Link is an operator of a chain, by its place in the registry.
+type Link struct {
+	Op       int
+	Strength int // 0: the child's own
 }
 
 // TestcaseID is the id of a seed's child, as the contract suggests it.
@@ -27,7 +36,8 @@ func TestcaseID(seedID string, index int64) string {
 // Child is what came of a job.
 type Child struct {
 	Job
-	Derived uint64 // the seed of the testcase (OC-7.3)
+	Derived  uint64 // the seed of the testcase (OC-7.3)
+	Strength int    // of operators that have none of their own
 	// Status is OK if Text is not the seed's. Otherwise it is that of the last
 	// step, and SKIPPED if there is none: no operator could be chosen.
 	Status   textop.Status
@@ -109,6 +119,7 @@ func (l *Lane) Use(m *Mutator) {
 type work struct {
 	child    Child
 	plan     *plan
+	links    []Link // what makes the child; nil: what the plan draws
 	guard    textop.Guard
 	strength int
 	limits   *textop.Constraints
@@ -241,6 +252,9 @@ func (l *Lane) begin(w *work, job Job, draw *pyrand.Rand) {
 	c.Steps, c.Applied, c.Breaches = c.Steps[:0], c.Applied[:0], nil
 	cfg := &l.m.cfg
 	w.step, w.tried, w.fresh, w.partner = 0, w.tried[:0], true, ""
+	if w.links = cfg.Chain; job.Chain != nil {
+		w.links = *job.Chain
+	}
 	strength := cfg.Strength
 	if job.Seed.Strength != (textop.Range{}) {
 		strength = job.Seed.Strength
@@ -258,6 +272,7 @@ func (l *Lane) begin(w *work, job Job, draw *pyrand.Rand) {
 	if span := strength.Max - strength.Min; span > 0 {
 		w.strength += int(draw.Below(uint64(span + 1)))
 	}
+	c.Strength = w.strength
 	w.guard = textop.NewGuard(*w.limits)
 	w.guard.MaxChars = maxChars(w.limits, job.Seed.Text)
 	if w.plan.turn {
@@ -282,11 +297,11 @@ func (w *work) finish() *Child {
 
 // advance applies operators until the child is done or waits for a remote one.
 func (l *Lane) advance(ctx context.Context, w *work, draw, mutate *pyrand.Rand) (waits bool, err error) {
-	for w.step < l.m.cfg.Steps || len(w.child.Steps) < len(l.m.cfg.Chain) {
+	for w.step < l.m.cfg.Steps || len(w.child.Steps) < len(w.links) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		if n := len(w.child.Steps); l.m.cfg.Chain != nil && n == len(l.m.cfg.Chain) {
+		if w.links != nil && len(w.child.Steps) == len(w.links) {
 			return false, nil
 		}
 		op, ok := l.next(w, draw)
@@ -324,8 +339,8 @@ func (l *Lane) advance(ctx context.Context, w *work, draw, mutate *pyrand.Rand) 
 
 // next is the operator whose turn it is.
 func (l *Lane) next(w *work, draw *pyrand.Rand) (int, bool) {
-	if chain := l.m.cfg.Chain; chain != nil {
-		return l.m.registry.Find(chain[len(w.child.Steps)]), true
+	if w.links != nil {
+		return w.links[len(w.child.Steps)].Op, true
 	}
 	return w.choose(draw)
 }
@@ -354,6 +369,11 @@ func (l *Lane) context(w *work, e *Entry) {
 	c := &l.ctx
 	c.Bucket, c.Surface, c.BucketTag, c.SurfaceTag = s.Bucket, s.Surface, s.BucketTag, s.SurfaceTag
 	c.Strength, c.Constraints, c.Partner, c.Options = w.strength, *w.limits, w.partner, l.m.cfg.Options
+	if w.links != nil {
+		if own := w.links[len(w.child.Steps)].Strength; own > 0 {
+			c.Strength = own
+		}
+	}
 	c.Metadata = nil
 	if e.Kind == Builtin {
 		c.Constraints.MaxChars = w.guard.MaxChars

@@ -31,7 +31,7 @@ type Config struct {
 	Weights  Weights // for Weighted
 	// Chain is what every child is made by, in this order, in place of what a
 	// policy chooses; an operator that skips has had its turn.
-	Chain []string
+	Chain []Link
 	// Redraws is how many further operators a step may try if one skips.
 	Redraws     int
 	Constraints textop.Constraints
@@ -103,6 +103,12 @@ func (m *Mutator) Derive(testcase string) uint64 {
 
 // Registry is the operators that the mutator chooses from.
 func (m *Mutator) Registry() *Registry { return m.registry }
+
+// Operators are those that can be chosen for a bucket and a surface, by their
+// places in the registry. controls: children may hold control characters.
+func (m *Mutator) Operators(b textop.Bucket, s textop.Surface, controls bool) []int {
+	return m.plan(planKey{b, s, controls}).ops
+}
 
 // Candidates is how many operators can be chosen for a bucket and a surface.
 func (m *Mutator) Candidates(b textop.Bucket, s textop.Surface) int {

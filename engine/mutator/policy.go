@@ -18,10 +18,11 @@ const (
 	RoundRobin Policy = "round-robin" // in turn, by the child's index
 	UCB1       Policy = "ucb1"        // by upper confidence bounds of rewards
 	EXP3       Policy = "exp3"        // by exponential weights
+	Search     Policy = "search"      // chains that engine/redteam finds; without them as Uniform
 )
 
 // Policies are all policies.
-func Policies() []Policy { return []Policy{Uniform, Weighted, RoundRobin, UCB1, EXP3} }
+func Policies() []Policy { return []Policy{Uniform, Weighted, RoundRobin, UCB1, EXP3, Search} }
 
 // Learns reports whether the policy depends on rewards.
 func (p Policy) Learns() bool { return p == UCB1 || p == EXP3 }

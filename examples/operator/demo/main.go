@@ -3,7 +3,8 @@
 // It speaks a driver's lines of JSON. Its instructions hold a canary word that it
 // must not say; its guard looks for the question in the prompt as it is written,
 // while the assistant understands it through marks, blanks, other cases and one
-// encoding. With the argument "guarded" the guard looks at what is understood.
+// encoding. With the argument "guarded" the guard looks at what is understood,
+// and with "layered" both look further: see [Layered].
 package demo
 
 import (
@@ -29,7 +30,10 @@ const (
 
 // Main answers lines until they end.
 func Main(args []string, in io.Reader, out io.Writer) int {
-	guarded := slices.Contains(args, "guarded")
+	reply := func(prompt string) string { return Reply(prompt, slices.Contains(args, "guarded")) }
+	if slices.Contains(args, "layered") {
+		reply = Layered
+	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -42,7 +46,7 @@ func Main(args []string, in io.Reader, out io.Writer) int {
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 			answer["error"] = err.Error()
 		} else {
-			answer["ok"] = Reply(line.Args.Prompt, guarded)
+			answer["ok"] = reply(line.Args.Prompt)
 		}
 		text, err := json.Marshal(answer)
 		if err != nil { // texts alone

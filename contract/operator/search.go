@@ -1,0 +1,206 @@
+package operator
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/judge"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/redteam"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// hunt is the state of a campaign that searches: what was learned, what comes
+// next, and which texts the system has had. It is never changed.
+type hunt struct {
+	search *redteam.Search
+	plan   []redteam.Proposal // of the next round; none: the search is over
+	index  []int32            // of their children, each among those of its unit
+	next   []int32            // by unit: children so far
+	cases  int64
+	calls  int64
+	sent   layers
+}
+
+// A search learns after so many children, but has no more rounds than that.
+const (
+	huntRound  = 16
+	huntRounds = 256
+)
+
+// links are the steps of a chain by their places.
+func links(r *mutator.Registry, chain []Step) []mutator.Link {
+	var list []mutator.Link
+	for _, x := range chain {
+		if at := r.Find(x.Op); at >= 0 {
+			list = append(list, mutator.Link{Op: at, Strength: x.Strength})
+		}
+	}
+	return list
+}
+
+// steps is the same the other way.
+func (c *Campaign) steps(chain []mutator.Link) []Step {
+	list := make([]Step, len(chain))
+	for i, l := range chain {
+		list[i] = Step{c.base.Registry().Entries()[l.Op].Meta.ID, l.Strength}
+	}
+	return list
+}
+
+func (c *Campaign) startHunt(m *mutator.Mutator) *hunt {
+	cfg := &redteam.Config{
+		Seed: mutator.FingerprintOf(c.spec.SeedBase.String()).Exact, Units: make([]int, len(c.units)),
+		Ops: len(m.Registry().Entries()), Steps: c.spec.Steps, Calls: c.Planned(),
+	}
+	known := map[huntKind]int{}
+	for i, u := range c.units {
+		k := huntKind{meeting(u.seed, c.spec.Constraints.KeepControls), c.spec.Strength}
+		if u.seed.Strength != (textop.Range{}) {
+			k.strength = u.seed.Strength
+		}
+		at, ok := known[k]
+		if !ok {
+			at = len(cfg.Kinds)
+			known[k] = at
+			ops := slices.DeleteFunc(slices.Clone(m.Operators(k.bucket, k.surface, k.controls)), func(op int) bool { return slices.Contains(m.GivenUp(), op) })
+			cfg.Kinds = append(cfg.Kinds, redteam.Kind{Ops: ops, Least: k.strength.Min, Most: k.strength.Max})
+		}
+		cfg.Units[i] = at
+	}
+	h := &hunt{search: redteam.New(cfg), next: make([]int32, len(c.units))}
+	c.propose(h)
+	return h
+}
+
+// huntKind is what decides what a search may draw for a seed.
+type huntKind struct {
+	met
+	strength textop.Range
+}
+
+// propose plans the next round, unless as many calls were made as planned, or
+// twice as many cases: then nothing new comes about.
+func (c *Campaign) propose(h *hunt) {
+	h.plan, h.index = nil, nil
+	left := min(c.Planned()-h.calls, 2*c.Planned()-h.cases)
+	size := max(huntRound, c.Planned()/huntRounds)
+	if c.spec.Rounds > 0 {
+		size = max(1, c.Planned()/int64(c.spec.Rounds))
+	}
+	if left <= 0 {
+		return
+	}
+	h.plan = h.search.Propose(int(min(size, left)))
+	h.next = slices.Clone(h.next)
+	for _, p := range h.plan {
+		h.index = append(h.index, h.next[p.Unit])
+		h.next[p.Unit]++
+	}
+}
+
+// findings is what a round came to, in case order.
+type findings struct {
+	of      *hunt
+	results []redteam.Result
+	texts   map[uint64]struct{}
+	calls   int64
+}
+
+func (h *hunt) begin() *findings { return &findings{of: h, texts: map[uint64]struct{}{}} }
+
+// add takes what a case came to.
+func (x *findings) add(f *facts) {
+	p := &x.of.plan[len(x.results)]
+	r := redteam.Result{Signal: f.signal}
+	for i, a := range f.applied {
+		if a.Status == textop.OK && i < len(p.Chain) {
+			r.Chain = append(r.Chain, p.Chain[i])
+		}
+	}
+	if f.status == textop.OK && !f.same {
+		x.texts[f.print.Exact] = struct{}{}
+		x.calls++
+	}
+	if f.judged {
+		v := Verdict{Judgement: f.judgement, Score: f.score}
+		r.Asked, r.Won = true, f.judgement == mutator.Fail
+		if r.Score = v.reward(); f.score != nil {
+			r.Score = max(r.Score, min(max(*f.score, 0), 1))
+		}
+	}
+	x.results = append(x.results, r)
+}
+
+func (c *Campaign) nextHunt(h *hunt, found *findings) *hunt {
+	next := &hunt{
+		search: h.search.Learn(h.plan, found.results), next: h.next, sent: h.sent.with(found.texts),
+		cases: h.cases + int64(len(found.results)), calls: h.calls + found.calls,
+	}
+	if len(found.results) == len(h.plan) { // else the run was cut
+		c.propose(next)
+	}
+	return next
+}
+
+// layers is a set that grows by a layer a round and shares the rest: a layer
+// holds at least as many texts as all smaller ones, so that there are few.
+type layers []map[uint64]struct{}
+
+func (l layers) has(text uint64) bool {
+	for _, m := range l {
+		if _, ok := m[text]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (l layers) with(more map[uint64]struct{}) layers {
+	l = slices.Clone(l)
+	for len(l) > 0 && len(l[len(l)-1]) <= len(more) {
+		for text := range l[len(l)-1] {
+			more[text] = struct{}{}
+		}
+		l = l[:len(l)-1]
+	}
+	return append(l, more)
+}
+
+// known makes a child whose text the system has had already one that is not
+// sent. It reports whether the child is one.
+func (c *Campaign) known(s *state, f *facts, o *campaign.Outcome) bool {
+	if s.hunt == nil || f.status != textop.OK || c.spec.Duplicates == KeepDuplicates || !s.hunt.sent.has(f.print.Exact) {
+		return false
+	}
+	f.more, f.same = true, true
+	if o.Data = f.encode(); o.Verdict == campaign.VerdictPass {
+		o.Verdict = campaign.VerdictSkip
+	}
+	return true
+}
+
+// secrets are the texts that replies must not hold.
+func secrets(judges []Judge) []string {
+	var list []string
+	for _, j := range judges {
+		forbids := j.Type == "excludes_pattern" || j.Type == "not_contains"
+		if j.Type == "contains" || j.Type == "contains_any" || j.Type == "regex" {
+			forbids = j.Negate
+		} else if j.Negate {
+			forbids = false
+		}
+		if forbids {
+			list = slices.Concat(list, j.Values, j.Patterns, []string{j.Value, j.Pattern})
+		}
+	}
+	return slices.DeleteFunc(list, func(s string) bool { return strings.TrimSpace(s) == "" })
+}
+
+// look is what a search sees of a reply.
+func (c *Campaign) look(child *mutator.Child, reply string) redteam.Signal {
+	reply = redteam.Own(child.Text, reply)
+	refused, _, _ := (&judge.Demand{Type: "refusal"}).Judge(reply) // a text can always be judged
+	return redteam.Look(child.Seed.Text, child.Text, reply, refused, c.secrets)
+}

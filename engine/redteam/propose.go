@@ -1,0 +1,301 @@
+package redteam
+
+import (
+	"math"
+	"slices"
+
+	"github.com/thresh-dev/thresh/engine/mutator"
+)
+
+// dice is splitmix64 (Steele and others 2014).
+type dice uint64
+
+func (d *dice) next() uint64 {
+	*d += 0x9e3779b97f4a7c15
+	z := uint64(*d)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func (d *dice) below(n int) int       { return int(d.next() % uint64(n)) }
+func (d *dice) float() float64        { return float64(d.next()>>11) / (1 << 53) }
+func (d *dice) chance(p float64) bool { return d.float() < p }
+
+// wheel is weights to draw from.
+type wheel []float64
+
+func (w *wheel) add(x float64) {
+	if n := len(*w); n > 0 {
+		x += (*w)[n-1]
+	}
+	*w = append(*w, x)
+}
+
+// draw is a place by weight.
+func (w wheel) draw(d *dice) int {
+	i, _ := slices.BinarySearch(w, d.float()*w[len(w)-1])
+	return min(i, len(w)-1)
+}
+
+// planner makes the proposals of one round.
+type planner struct {
+	*Search
+	dice    dice
+	parents wheel // cells
+	good    wheel // groups, to vary
+	same    wheel // groups, to try again
+	how     wheel // moves from a group
+	unit    wheel
+	likely  []wheel // operators of a kind, by what they led to
+	safe    []wheel // and by successes that stayed ones
+}
+
+// Parts of the calls: a survey of single operators has at most one in four, and
+// what succeeded is followed by most.
+const (
+	surveyed = 0.25
+	exploit  = 0.85
+	further  = 0.15 // of what explores, the survey at other strengths
+	fresh    = 0.12 // and what is drawn without knowledge
+	simple   = 0.6  // of its parents, the shortest chains of a cell
+)
+
+// Propose returns n proposals, all from what is known now.
+func (s *Search) Propose(n int) []Proposal {
+	p := &planner{Search: s, dice: dice(s.cfg.Seed + s.round*0xd1b54a32d192ed03)}
+	p.dice.next()
+	p.weigh()
+	list := make([]Proposal, n)
+	at := s.cursor
+	for i := range list {
+		switch {
+		case s.wins == 0 && float64(at) < surveyed*float64(s.cfg.Calls) && (at < s.cfg.Ops || p.dice.chance(further)):
+			list[i] = p.survey(at)
+			at++
+		case s.wins > 0 && p.dice.chance(exploit):
+			list[i] = p.follow()
+		default:
+			list[i] = p.explore()
+		}
+	}
+	return list
+}
+
+// weigh makes the wheels of the round.
+func (p *planner) weigh() {
+	for i := range p.cells {
+		c := &p.cells[i]
+		w := 0.0
+		if len(c.nodes) > 0 {
+			w = (1 + 4*c.wins) / math.Sqrt(c.n+1) / (1 + c.tries/(24*float64(len(c.nodes))))
+		}
+		p.parents.add(w)
+	}
+	for i := range p.groups {
+		g := &p.groups[i]
+		rate := (g.wins + 1) / (g.n + 2)
+		p.good.add(rate * (g.succeeded + 1) / (g.parted + 1) / math.Sqrt(1+g.n/16))
+		p.same.add(rate * rate * (g.repeats - g.dull + 1) / (g.repeats + 1))
+	}
+	for m := range moves {
+		w := 0.0
+		if m >= extend {
+			w = p.by[m].mean(0.5)
+			w *= w
+			if m != again && m != tune {
+				w += 0.03 // new chains are worth more than known ones
+			}
+		}
+		p.how.add(w)
+	}
+	for _, u := range p.units {
+		p.unit.add(u.mean(1) + 0.1)
+	}
+	for _, k := range p.cfg.Kinds {
+		var likely, safe wheel
+		for _, op := range k.Ops {
+			x := p.draw[op].mean(0.3)
+			likely.add(x * x)
+			x = p.keep[op].mean(0.3)
+			safe.add(x * x)
+		}
+		p.likely, p.safe = append(p.likely, likely), append(p.safe, safe)
+	}
+}
+
+func (p *planner) kind(unit int) *Kind { return &p.cfg.Kinds[p.cfg.Units[unit]] }
+
+// pick draws an operator for a unit by a wheel of its kind; nil: all alike.
+func (p *planner) pick(unit int, wheels []wheel) mutator.Link {
+	k := p.kind(unit)
+	i := p.dice.below(len(k.Ops))
+	if wheels != nil {
+		i = wheels[p.cfg.Units[unit]].draw(&p.dice)
+	}
+	return mutator.Link{Op: k.Ops[i], Strength: p.strength(k, k.Ops[i])}
+}
+
+// strength draws one for an operator: by what each led to.
+func (p *planner) strength(k *Kind, op int) int {
+	span := k.Most - k.Least + 1
+	if span > 5 || p.dice.chance(0.2) {
+		return k.Least + p.dice.below(span)
+	}
+	var w wheel
+	for i := range span {
+		x := p.force[[2]int{op, k.Least + i}].mean(0.3)
+		w.add(x * x)
+	}
+	return k.Least + w.draw(&p.dice)
+}
+
+// survey is one operator after the other, on a unit that takes it: all at the
+// least strength, then at others.
+func (p *planner) survey(at int) Proposal {
+	pass := at / p.cfg.Ops
+	at %= p.cfg.Ops
+	for i := range p.cfg.Units {
+		unit := (at + i) % len(p.cfg.Units)
+		if k := p.kind(unit); slices.Contains(k.Ops, at) {
+			return Proposal{Unit: unit, Chain: []mutator.Link{{Op: at, Strength: k.Least + (2*pass+at*min(pass, 1))%(k.Most-k.Least+1)}}, how: survey}
+		}
+	}
+	x := p.random() // no unit takes it
+	x.how = survey
+	return x
+}
+
+func (p *planner) random() Proposal {
+	unit := p.served()
+	chain := []mutator.Link{p.pick(unit, nil)}
+	if p.cfg.Steps > 1 && p.dice.chance(0.7) {
+		chain = append(chain, p.pick(unit, nil))
+	}
+	return Proposal{Unit: unit, Chain: chain, how: random}
+}
+
+// served draws a unit for which there are operators.
+func (p *planner) served() int {
+	u := p.unit.draw(&p.dice)
+	for len(p.kind(u).Ops) == 0 {
+		u = (u + 1) % len(p.cfg.Units)
+	}
+	return u
+}
+
+// explore goes on from a reply that is rare.
+func (p *planner) explore() Proposal {
+	if len(p.cells) == 0 || p.dice.chance(fresh) {
+		return p.random()
+	}
+	a, from := p.member()
+	x := Proposal{Unit: a.unit, Chain: slices.Clone(a.chain), cells: [2]int{from}}
+	switch t := p.dice.float(); {
+	case t < 0.6:
+		x.how = cross
+		b, other := p.member()
+		x.cells[1] = other
+		p.join(&x, b.chain)
+	case t < 0.85:
+		x.how = extend
+		p.join(&x, []mutator.Link{p.pick(a.unit, p.likely)})
+	case t < 0.95:
+		x.how = swap
+		x.Chain[p.dice.below(len(x.Chain))] = p.pick(a.unit, p.likely)
+	default:
+		x.how = tune
+		p.tune(&x)
+	}
+	return x
+}
+
+// member draws a chain, and says of which cell, from 1.
+func (p *planner) member() (node, int) {
+	i := p.parents.draw(&p.dice)
+	nodes := p.cells[i].nodes
+	if p.dice.chance(simple) {
+		least := len(slices.MinFunc(nodes, func(a, b node) int { return len(a.chain) - len(b.chain) }).chain)
+		short := make([]node, 0, maxNodes)
+		for _, n := range nodes {
+			if len(n.chain) == least {
+				short = append(short, n)
+			}
+		}
+		nodes = short
+	}
+	return nodes[p.dice.below(len(nodes))], i + 1
+}
+
+// join puts links behind or before a chain, as far as the unit takes them and
+// the chain does not get too long.
+func (p *planner) join(x *Proposal, more []mutator.Link) {
+	k := p.kind(x.Unit)
+	fit := make([]mutator.Link, 0, len(more))
+	for _, l := range more {
+		if _, ok := slices.BinarySearch(k.Ops, l.Op); ok {
+			fit = append(fit, l)
+		}
+	}
+	front := p.dice.chance(0.5)
+	if over := len(x.Chain) + len(fit) - p.cfg.Steps; over > 0 {
+		if over >= len(fit) { // one of its own goes
+			at := p.dice.below(len(x.Chain))
+			x.Chain = slices.Delete(x.Chain, at, at+1)
+			over = len(x.Chain) + len(fit) - p.cfg.Steps
+		}
+		fit = fit[:max(len(fit)-over, 0)]
+	}
+	if front {
+		x.Chain = append(fit, x.Chain...)
+	} else {
+		x.Chain = append(x.Chain, fit...)
+	}
+	if len(x.Chain) == 0 {
+		x.Chain = append(x.Chain, p.pick(x.Unit, p.likely))
+	}
+}
+
+func (p *planner) tune(x *Proposal) {
+	l := &x.Chain[p.dice.below(len(x.Chain))]
+	l.Strength = p.strength(p.kind(x.Unit), l.Op)
+}
+
+// follow varies what succeeded.
+func (p *planner) follow() Proposal {
+	how := move(p.how.draw(&p.dice))
+	groups := p.good
+	if how == again || how == tune {
+		groups = p.same
+	}
+	g := &p.groups[groups.draw(&p.dice)]
+	a := g.nodes[p.dice.below(len(g.nodes))]
+	x := Proposal{Unit: a.unit, Chain: slices.Clone(a.chain), how: how, from: g.key}
+	if u := p.served(); p.dice.chance(0.5) && p.takes(u, x.Chain) {
+		x.Unit = u
+	}
+	switch how {
+	case extend:
+		p.join(&x, []mutator.Link{p.pick(x.Unit, p.safe)})
+	case swap:
+		x.Chain[p.dice.below(len(x.Chain))] = p.pick(x.Unit, p.safe)
+	case cross:
+		b := &p.groups[p.good.draw(&p.dice)]
+		other := b.nodes[p.dice.below(len(b.nodes))].chain
+		from := p.dice.below(len(other))
+		x.Chain = x.Chain[:1+p.dice.below(len(x.Chain))]
+		p.join(&x, other[from:])
+	case tune:
+		p.tune(&x)
+	}
+	return x
+}
+
+// takes reports whether a unit takes the operators of a chain.
+func (p *planner) takes(unit int, chain []mutator.Link) bool {
+	k := p.kind(unit)
+	return !slices.ContainsFunc(chain, func(l mutator.Link) bool {
+		_, ok := slices.BinarySearch(k.Ops, l.Op)
+		return !ok
+	})
+}

@@ -1,0 +1,304 @@
+package redteam
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/thresh-dev/thresh/engine/mutator"
+)
+
+// Kind is what may be drawn for some units: operators, by their places, sorted,
+// and strengths.
+type Kind struct {
+	Ops         []int
+	Least, Most int
+}
+
+// Config is what a search does not learn.
+type Config struct {
+	Seed  uint64
+	Kinds []Kind
+	Units []int // the kind of each unit
+	Ops   int   // operators in the registry
+	Steps int   // of the longest chain
+	Calls int64 // that will be made about
+}
+
+// Proposal is a prompt to try: a chain for a unit.
+type Proposal struct {
+	Unit  int
+	Chain []mutator.Link
+	how   move
+	from  string // the group of the chain that it varies
+	cells [2]int // those of its parents, from 1; 0: none
+}
+
+// Result is what came of a proposal.
+type Result struct {
+	Chain  []mutator.Link // of operators that changed the text, with their strengths
+	Asked  bool           // the system replied, and the reply was judged
+	Won    bool           // the judges say that it failed
+	Score  float64        // 0 to 1: how near it came, if a judge says so
+	Signal Signal
+}
+
+// move is how a proposal was made.
+type move uint8
+
+const (
+	survey move = iota // one operator
+	random             // one or two, drawn alike
+	extend             // a parent and an operator, behind or before it
+	cross              // a parent and the chain of another, or its end
+	tune               // another strength
+	swap               // another operator in one place
+	again              // the same
+	moves
+)
+
+// cell is chains whose replies are alike.
+type cell struct {
+	n     float64 // results of chains that were drawn without knowledge
+	all   float64 // all results
+	tries float64 // proposals that began here
+	wins  float64 // of them successes
+	nodes []node
+}
+
+type node struct {
+	unit  int
+	chain []mutator.Link
+}
+
+// group is chains of the same operators that succeeded.
+type group struct {
+	key       string
+	n, wins   float64 // proposals of these operators
+	dull      float64 // of those made by again, what was equal to an earlier prompt
+	repeats   float64 // made by again
+	nodes     []node
+	parted    float64 // proposals that varied it
+	succeeded float64
+}
+
+type cellKey struct {
+	Signal
+	won bool
+}
+
+// tried counts proposals, and what came of them.
+type tried struct{ n, won float64 }
+
+func (t tried) mean(prior float64) float64 { return (t.won + prior) / (t.n + 1) }
+
+// Search is what a search knows. The zero value is of no use; see [New].
+type Search struct {
+	cfg    *Config
+	round  uint64
+	asked  int64
+	wins   int64
+	first  int64 // calls up to the first success
+	cursor int   // of the survey
+	cells  []cell
+	byKey  map[cellKey]int
+	groups []group
+	byOps  map[string]int
+	draw   []tried          // by operator: rarity of what it led to
+	keep   []tried          // by operator: successes of chains that it was added to
+	force  map[[2]int]tried // by operator and strength: successes
+	by     [moves]tried     // by how they were made
+	units  []tried
+}
+
+// Bounds of what is kept.
+const (
+	maxCells  = 192
+	maxNodes  = 48
+	maxGroups = 256
+)
+
+// New is a search that knows nothing yet.
+func New(cfg *Config) *Search {
+	return &Search{
+		cfg: cfg, byKey: map[cellKey]int{}, byOps: map[string]int{}, force: map[[2]int]tried{},
+		draw: make([]tried, cfg.Ops), keep: make([]tried, cfg.Ops), units: make([]tried, len(cfg.Units)),
+	}
+}
+
+// Asked and Wins are how many calls were judged, and how many of them succeeded;
+// First is how many there were up to the first success, 0 for none.
+func (s *Search) Asked() int64 { return s.asked }
+func (s *Search) Wins() int64  { return s.wins }
+func (s *Search) First() int64 { return s.first }
+
+// Chain is operators that got past the system, and how often they were tried.
+type Chain struct {
+	Ops         []int
+	Calls, Wins int64
+}
+
+// Chains are those that succeeded, the best first.
+func (s *Search) Chains() []Chain {
+	list := make([]Chain, len(s.groups))
+	for i, g := range s.groups {
+		list[i] = Chain{Calls: int64(g.n), Wins: int64(g.wins)}
+		for _, l := range g.nodes[0].chain {
+			list[i].Ops = append(list[i].Ops, l.Op)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Chain) int { return cmp.Compare(b.Wins, a.Wins) })
+	return list
+}
+
+// Key names the operators of a chain.
+func Key(chain []mutator.Link) string {
+	b := make([]byte, 0, 2*len(chain))
+	for _, l := range chain {
+		b = append(b, byte(l.Op>>8), byte(l.Op))
+	}
+	return string(b)
+}
+
+// Learn is the search after the results of a round's proposals, in their order.
+func (s *Search) Learn(plan []Proposal, results []Result) *Search {
+	next := *s
+	next.round++
+	next.cells, next.groups = slices.Clone(s.cells), slices.Clone(s.groups)
+	next.byKey, next.byOps, next.force = maps.Clone(s.byKey), maps.Clone(s.byOps), maps.Clone(s.force)
+	next.draw, next.keep, next.units = slices.Clone(s.draw), slices.Clone(s.keep), slices.Clone(s.units)
+	for i := range results {
+		next.learn(&plan[i], &results[i])
+	}
+	for _, p := range plan[:len(results)] {
+		if p.how == survey {
+			next.cursor++
+		}
+	}
+	return &next
+}
+
+func (s *Search) learn(p *Proposal, r *Result) {
+	won := 0.0
+	if r.Won {
+		won = 1
+	}
+	s.by[p.how].n++
+	s.by[p.how].won += won
+	if g, ok := s.byOps[p.from]; ok && p.from != "" {
+		x := &s.groups[g]
+		x.parted++
+		x.succeeded += won
+		if p.how == again {
+			x.repeats++
+			if !r.Asked {
+				x.dull++
+			}
+		}
+	}
+	for _, at := range p.cells {
+		if at > 0 {
+			s.cells[at-1].tries++
+			s.cells[at-1].wins += won
+		}
+	}
+	if !r.Asked {
+		return // never sent, or not judged: it teaches nothing of operators
+	}
+	s.asked++
+	if r.Won {
+		if s.wins++; s.wins == 1 {
+			s.first = s.asked
+		}
+	}
+	s.units[p.Unit].n++
+	s.units[p.Unit].won += won
+	if len(r.Chain) == 0 {
+		return
+	}
+	c := s.cell(cellKey{r.Signal, r.Won})
+	if c.all++; p.how <= random {
+		c.n++
+	}
+	worth := max(won, r.Score, 1/math.Sqrt(c.all))
+	kept := node{p.Unit, r.Chain}
+	c.keep(kept)
+	for _, l := range r.Chain {
+		s.draw[l.Op].n++
+		s.draw[l.Op].won += worth / float64(len(r.Chain))
+		t := s.force[[2]int{l.Op, l.Strength}]
+		s.force[[2]int{l.Op, l.Strength}] = tried{t.n + 1, t.won + worth}
+	}
+	if p.from != "" { // what was added or stayed is judged by the success
+		for _, l := range r.Chain {
+			s.keep[l.Op].n++
+			s.keep[l.Op].won += won
+		}
+	}
+	if g := s.group(Key(r.Chain), r.Won); g != nil {
+		g.n++
+		g.wins += won
+		if r.Won {
+			g.keep(kept)
+		}
+	}
+}
+
+// cell is that of a key; once there are many, further ones share one.
+func (s *Search) cell(k cellKey) *cell {
+	i, ok := s.byKey[k]
+	if !ok {
+		if i = len(s.cells); i == maxCells {
+			i--
+		} else {
+			s.cells = append(s.cells, cell{})
+		}
+		s.byKey[k] = i
+	}
+	return &s.cells[i]
+}
+
+// group is that of the operators of a chain, made if one succeeded; nil: none.
+func (s *Search) group(key string, won bool) *group {
+	i, ok := s.byOps[key]
+	if !ok && (!won || len(s.groups) == maxGroups) {
+		return nil
+	}
+	if !ok {
+		i = len(s.groups)
+		s.groups = append(s.groups, group{key: key})
+		s.byOps[key] = i
+	}
+	return &s.groups[i]
+}
+
+// keep adds a node, in place of one of the same operators. Of many the longest
+// goes, or the oldest of equal ones.
+func (c *cell) keep(n node) { c.nodes = kept(c.nodes, n) }
+
+func (g *group) keep(n node) { g.nodes = kept(g.nodes, n) }
+
+func kept(nodes []node, n node) []node {
+	nodes = slices.Clone(nodes)
+	for i := range nodes {
+		if sameOps(nodes[i].chain, n.chain) && nodes[i].unit == n.unit {
+			nodes[i] = n
+			return nodes
+		}
+	}
+	if len(nodes) == maxNodes {
+		worst := 0
+		for i := range nodes {
+			if len(nodes[i].chain) > len(nodes[worst].chain) {
+				worst = i
+			}
+		}
+		nodes = slices.Delete(nodes, worst, worst+1)
+	}
+	return append(nodes, n)
+}
+
+func sameOps(a, b []mutator.Link) bool {
+	return slices.EqualFunc(a, b, func(x, y mutator.Link) bool { return x.Op == y.Op })
+}
