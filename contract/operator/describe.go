@@ -23,12 +23,17 @@ func (c *Campaign) Describe(_ *state, _ campaign.Case, out campaign.Outcome, min
 		return list
 	}
 	var r recipe
-	if json.Unmarshal(minimized, &r) != nil || r.Seed.Text == string(out.Attached("seed")) {
+	if json.Unmarshal(minimized, &r) != nil || r.Seed.Text == string(out.Attached("seed")) && r.Chain == nil {
 		return list
 	}
 	list = append(list, promptExhibit("Smallest seed", r.Seed.Text))
 	if child, ok := childOf(&small); ok && child.Text != r.Seed.Text {
 		list = append(list, promptExhibit("Child of the smallest seed", child.Text))
+		if r.Chain != nil {
+			steps := traceTable(child.Trace)
+			steps.Title = "Fewest operators, at their least strength"
+			list = append(list, steps)
+		}
 	}
 	return list
 }

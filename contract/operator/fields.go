@@ -73,7 +73,7 @@ var format = sync.OnceValue(func() *doctree.Shape {
 
 // linkShape declares an operator of a chain.
 var linkShape = sync.OnceValue(func() *doctree.Shape {
-	return &doctree.Shape{Name: "chain", Doc: "an operator of a chain, with a strength of its own", Fields: []doctree.Field{
+	return &doctree.Shape{Name: "chain", Doc: "an operator of a chain, with its own strength", Fields: []doctree.Field{
 		{Name: "op", Need: true, Type: doctree.Text().Must(), Doc: "its op_id"},
 		{Name: "strength", Type: doctree.Integer(1, 100), Doc: "in place of the child's"},
 	}}
