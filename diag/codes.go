@@ -18,6 +18,7 @@ var Codes = map[string]string{
 	"duplicate-key":  "a key is given twice",
 	"duplicate-id":   "two things have the same name",
 	"no-effect":      "a value is read and nothing follows it",
+	"vacuous":        "a check whose verdict nothing changes, or nothing to check at all",
 	"pattern":        "a text is not a pattern or regular expression",
 	"schema-version": "the document is of a version that is not known",
 	"timeout":        "a time limit is not a time",
@@ -33,7 +34,7 @@ var FormatCodes = map[string][]string{
 		"endpoint", "fault", "literal-key", "literal-pattern", "live-source", "mutations", "never", "never-applies",
 		"no-judge", "no-key", "no-template", "other-kind", "schema", "seconds", "session", "too-few-runs", "two-prompts", "two-rates",
 		"two-weights",
-		"unknown-gateway", "unset", "unused-gateway", "vacuous", "weights",
+		"unknown-gateway", "unset", "unused-gateway", "weights",
 	},
 	"fresnelfir": {
 		"actor-by-name", "all-zero-weights", "argument-count", "argument-type", "arity", "claims",

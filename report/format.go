@@ -35,6 +35,8 @@ type Options struct {
 	// matrix; "" for nowhere. Without it the single page leads to the finding
 	// that begins with the case.
 	CaseLink func(contract, campaign string, index int64) string
+	// Told are warnings that whoever reads the text has just seen.
+	Told []string
 	// Since is what changed since an earlier run; nil if nobody looked.
 	Since *Since
 }

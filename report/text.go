@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -32,10 +33,11 @@ func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 		s.line(0, "")
 	}
 	s.campaigns(&rec)
-	for _, warning := range rec.Warnings {
+	fresh := slices.DeleteFunc(slices.Clone(rec.Warnings), func(w string) bool { return slices.Contains(opt.Told, w) })
+	for _, warning := range fresh {
 		s.warning(warning, opt.Width > 0)
 	}
-	if len(rec.Warnings) > 0 {
+	if len(fresh) > 0 {
 		s.line(0, "")
 	}
 	s.since(opt.Since)

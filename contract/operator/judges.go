@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -79,14 +80,14 @@ func (d *decoder) judge(x *doctree.Section, j *Judge) {
 	}
 	for _, key := range []string{"value", "values", "pattern", "patterns", "case_sensitive", "negate"} {
 		if n := x.Node(key); n != nil && key != keys.needs && !slices.Contains(keys.may, key) {
-			d.Fail(n.Pos, "unknown-key", x.At(key), "does not belong to a judge of type %s", j.Type)
+			d.Fail(n.Pos, "unknown-key", x.At(key), "is not a key of type %s; it belongs to %s", j.Type, doctree.Either(types(key)))
 		}
 	}
 	if n := x.Node("pattern"); n != nil && j.Pattern != "" {
 		var err error
 		if j.Regex, err = match.Compile(j.Pattern, match.Options{DotAll: true}); err != nil {
 			d.Fail(n.Pos, "pattern", x.At("pattern"), "is no regular expression: %v", err)
-		} else if hit, err := j.Regex.Search(""); err != nil || hit {
+		} else if j.Regex.Vacuous() {
 			d.Fail(n.Pos, "pattern", x.At("pattern"), "matches any text, so the judge always says the same")
 		}
 	}
@@ -102,10 +103,17 @@ func (d *decoder) judge(x *doctree.Section, j *Judge) {
 			d.Warn(at, "pattern", place, "", "%q is looked for as it is written: it is no regular expression: %v", text, err)
 			continue
 		}
-		if hit, err := p.Search(""); err != nil || hit {
+		if p.Vacuous() {
 			d.Warn(at, "pattern", place, "", "%q is looked for as it is written: as a regular expression it would match any text", text)
 			continue
 		}
 		j.Excluded[i] = p
 	}
+}
+
+// types are the types of judges that take a key.
+func types(key string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(judgeKeys)), func(t string) bool {
+		return judgeKeys[t].needs != key && !slices.Contains(judgeKeys[t].may, key)
+	})
 }

@@ -219,6 +219,9 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 			} else {
 				ids[id] = int32(x.idAt.Line)
 			}
+			if x.c.fault == nil {
+				list = append(list, c.vacuous(x.c)...)
+			}
 			if c.set.checking && x.c.fault == nil {
 				list = append(list, c.selfMatches(x.c)...)
 			}

@@ -91,6 +91,9 @@ func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
 type application struct {
 	io  *Stdio
 	app *app.App
+	// told are the warnings that were shown, which the report on the same screen
+	// does not repeat.
+	told []string
 }
 
 func newApplication(io *Stdio, contracts []campaign.Contract) *application {

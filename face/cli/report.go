@@ -140,7 +140,7 @@ func (a *application) report(rec campaign.Record, flags *runFlags) (*app.Compari
 			return changed, err
 		}
 		opt := a.reportOptions(st, true)
-		opt.Since = since
+		opt.Since, opt.Told = since, a.told
 		screen = func(w io.Writer, rec campaign.Record) error { return f.Write(w, rec, opt) }
 	}
 	return changed, errors.Join(failed, a.output("-", func(w io.Writer) error { return screen(w, rec) }))

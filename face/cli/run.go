@@ -175,6 +175,9 @@ func verdictExit(rec campaign.Record) error {
 // warn shows what is doubtful about documents.
 func (a *application) warn(list diag.List) {
 	if len(list) > 0 {
+		for _, x := range list {
+			a.told = append(a.told, x.Text())
+		}
 		fmt.Fprint(a.io.Err, list.Render(diag.Style{Color: a.io.color(a.io.ErrTTY)}))
 	}
 }

@@ -291,9 +291,19 @@ func (c *checker) exercised() {
 			c.doubt(p.Predicate.Place, "constant-property", "", "the property %q is always %t, whatever happens", p.Name, v)
 		}
 	}
+	if len(called) > 0 && !c.list.HasErrors() && c.comparesNothing() {
+		c.doubt(c.doc.Protocols[0].Place, "vacuous", "write properties, or observers beside derived functions", "nothing is compared: there is no property, no observer with a derived function, and no binding with answer, rejects or idempotent; only what traps or hangs can be found")
+	}
 	if len(c.doc.Protocols) > 0 && len(called) == 0 {
 		c.doubt(c.doc.Protocols[0].Place, "no-actions", "", "no protocol calls an action: there is nothing to explore")
 	}
+}
+
+// comparesNothing reports whether no answer of a module could be wrong.
+func (c *checker) comparesNothing() bool {
+	return len(c.doc.Properties) == 0 &&
+		!slices.ContainsFunc(c.doc.Functions, func(f *Function) bool { return f.Observer && c.doc.Pair(f) != nil }) &&
+		!slices.ContainsFunc(c.doc.Bindings.Actions, func(b *ActionBinding) bool { return b.Answer != nil || b.Rejects != nil || b.Idempotent })
 }
 
 // argumentKind is what an argument of a binding stands for.
