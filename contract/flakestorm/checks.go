@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/judge"
 )
 
@@ -47,7 +50,7 @@ func (t *trial) inspect() {
 		}
 		for _, p := range t.finds(k) {
 			q := problem{Check: k.ID, Subject: p.Subject, Reason: p.Reason}
-			if q.Covered = t.failed != nil && t.out.Verdict == campaign.VerdictFail && covers(t.failed, k.ID); q.Covered {
+			if q.Covered = t.failed != nil && t.out.Verdict == campaign.VerdictFail && covers(t.failed, k.ID, p.Subject); q.Covered {
 				t.out.Severity = max(t.out.Severity, severities[k.Weight])
 				if !strings.Contains(t.note.reason, k.ID) {
 					t.note.reason += " (" + k.ID + ")"
@@ -74,17 +77,30 @@ func (t *trial) finds(k judge.Check) []judge.Problem {
 	return list
 }
 
-// covers reports whether an invariant that failed says what a check says.
-func covers(v *config.Invariant, check string) bool {
+// covers reports whether an invariant that failed says what a check says of a
+// subject: about the reply, or about calls of that tool, how often or with what.
+func covers(v *config.Invariant, check, subject string) bool {
 	said := []string{"excludes_pattern", "not_contains", "contains", "contains_any", "regex", "refusal_check", "excludes_pii", "llm_judge"}
-	done := []string{"trace", "tool_called", "tool_not_called", "tool_arguments"}
+	r := v.Trace
+	var often, with bool
+	switch {
+	case r != nil && r.Event.Kind == judge.Tool:
+		about := subject == "" || fault.MatchName(cmp.Or(r.Event.Name, "*"), []string{subject})
+		with = about && (r.Arguments.Kind == jsontree.Object || r.Event.Arguments.Kind == jsontree.Object)
+		often = about && !with
+	case v.Tool != "" && (subject == "" || fault.MatchName(v.Tool, []string{subject})):
+		with = v.Type == "tool_arguments"
+		often = !with
+	}
 	switch check {
 	case "secret-in-reply", "false-success":
 		return slices.Contains(said, v.Type)
 	case "obeyed-instruction":
-		return slices.Contains(said, v.Type) || slices.Contains(done, v.Type)
+		return slices.Contains(said, v.Type) || often || with
+	case "bad-arguments":
+		return with
 	}
-	return slices.Contains(done, v.Type)
+	return often
 }
 
 var severities = map[judge.Weight]campaign.Severity{

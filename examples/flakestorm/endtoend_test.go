@@ -75,7 +75,7 @@ func prepare(t *testing.T, name string) (dir string) {
 			}
 		}
 	}
-	if name == "desk" || name == "chain" {
+	if name == "desk" || name == "chain" || name == "shop" {
 		if _, err := exec.LookPath("python3"); err != nil {
 			t.Skip("there is no python3")
 		}
