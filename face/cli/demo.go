@@ -70,7 +70,9 @@ func (a *application) demo(ctx context.Context, dir string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.io.Err, "running the samples in %s\n", dir)
+	if !f.quiet {
+		fmt.Fprintf(a.io.Err, "running the samples in %s\n", dir)
+	}
 	f.options.set("allow-exec", campaign.Self)
 	f.screen = func(w io.Writer, rec campaign.Record) error { return a.demoScreen(w, rec, dir, f.store) }
 	rec, err := a.execute(ctx, docs, f)
@@ -102,8 +104,10 @@ func (a *application) demoScreen(w io.Writer, rec campaign.Record, dir, store st
 		about := ""
 		if k, ok := a.app.Contract(c.Contract); ok {
 			about, _, _ = strings.Cut(k.Summary(), ":")
+			about, _, _ = strings.Cut(about, " (")
 		}
-		fmt.Fprintf(&b, "%s%-10s%s  %s\n            %s, %s\n", bold, c.Contract, plain, clipText(about, 66), diag.Plural(c.Cases.Run, "case"), result)
+		counts := diag.Plural(c.Cases.Run, "case") + ", " + result
+		fmt.Fprintf(&b, "%s%-10s%s  %s: %s\n", bold, c.Contract, plain, counts, inWords(about, 66-len(counts)))
 		if len(found) == 0 {
 			continue
 		}
@@ -114,7 +118,12 @@ func (a *application) demoScreen(w io.Writer, rec campaign.Record, dir, store st
 		if shown == nil {
 			shown = f
 		}
-		fmt.Fprintf(&b, "            %s %s  %s\n", strings.ToUpper(f.Severity.String()), f.ID, printable(clipText(f.Title, 50)))
+		title := strings.ToUpper(f.Severity.String()) + " " + f.ID + "  " + printable(f.Title)
+		first := inWords(title, 66)
+		fmt.Fprintf(&b, "            %s\n", strings.TrimSuffix(first, "…"))
+		if rest, more := strings.CutPrefix(title, strings.TrimSuffix(first, "…")); more && strings.TrimSpace(rest) != "" {
+			fmt.Fprintf(&b, "            %s\n", inWords(strings.TrimSpace(rest), 66))
+		}
 	}
 	elapsed := time.Duration(rec.Environment.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
 	fmt.Fprintf(&b, "\n%s: %s and %s in %s, from the samples in %s%c\n", strings.ToUpper(rec.Verdict), diag.Plural(len(rec.Findings), "finding"), diag.Plural(cases, "case"), elapsed, dir, filepath.Separator)
@@ -132,6 +141,19 @@ func (a *application) demoScreen(w io.Writer, rec campaign.Record, dir, store st
 	line("ui --open", "the same in a browser")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// inWords is the text, or the words of it that fit into n characters and an
+// ellipsis; a word that is too long for a line is cut.
+func inWords(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	if at := strings.LastIndexByte(string(r[:n]), ' '); at > n/2 {
+		return string(r[:n])[:at] + "…"
+	}
+	return clipText(s, n)
 }
 
 // selfCommand is how the user started this program.
