@@ -159,6 +159,10 @@ func (a *App) passEmpty(problems diag.List) diag.List {
 // RunDocuments compiles documents that were read before and runs them.
 func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campaign.Record, error) {
 	job = job.withDefaults()
+	docs, err := dealt(docs, job.Options)
+	if err != nil {
+		return campaign.Record{}, err
+	}
 	b := NewBundle()
 	set := b.Fill(job.Settings())
 	c, err := Compile(ctx, docs, set)

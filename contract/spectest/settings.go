@@ -60,7 +60,7 @@ const (
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: optFilter, Many: true, Usage: "run only cases that match `WHAT`: a regular expression for id or title, or id=, type=, tag= or title= before one; given twice, both must match"},
-		{Name: optShard, Usage: "run part I of N of the cases, `I/N` with I from 1"},
+		{Name: optShard, Usage: "run part I of N of the cases, `I/N` with I from 1; documents of other formats are dealt out whole"},
 		{Name: optShuffle, Bare: bareShuffle, Usage: "run the cases of a document in another order, by `SEED` (default: that of --seed, or 0)"},
 		{Name: optRetries, Default: "0", Usage: "run a failing case up to `N` times more; one that passes then is reported as flaky, not as passed"},
 		{Name: optRecursive, Short: "r", Bool: true, Usage: "take documents from folders within a folder as well"},

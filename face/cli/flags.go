@@ -37,7 +37,8 @@ type runFlags struct {
 	allowEmpty  bool
 	quiet       bool
 	ui          bool
-	pagesOver   func() // ends the pages of the run, if they are served
+	merged      *app.Merged // the runs that the record is made of; nil: it is one
+	pagesOver   func()      // ends the pages of the run, if they are served
 	fleet       fleetFlags
 	// workersGiven reports whether the number of workers was given.
 	workersGiven func() bool
@@ -63,12 +64,17 @@ func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
 	fs.IntVar(&f.shrink, "shrink", app.DefaultShrink, "executions to spend on making one finding smaller (0: none)")
 	fs.DurationVar(&f.caseTimeout, "case-timeout", app.DefaultCaseTimeout, "backstop: a case without an outcome by then is an error")
 	fs.BoolVar(&f.allowEmpty, "allow-empty", false, "a campaign that runs no case is no error")
-	fs.StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf; FILE - is standard output); repeatable")
+	f.registerReports(c)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	fs.BoolVar(&f.ui, "ui", false, "show the run in a browser while it goes; on a terminal also after that, until interrupted")
 	registerStore(c, &f.store)
 	f.fleet.register(c)
 	f.options.register(fs, contracts)
+}
+
+// registerReports adds the reports to write.
+func (f *runFlags) registerReports(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf; FILE - is standard output); repeatable")
 	_ = c.RegisterFlagCompletionFunc("report", completeReport)
 }
 

@@ -120,15 +120,24 @@ func (a *application) report(rec campaign.Record, flags *runFlags) (*app.Compari
 	}
 	defer st.Close()
 	toStdout, screen := false, flags.screen
-	since, changed, failed := a.app.Since(st, rec, flags.base) // the reports that can be written are, also if one cannot
+	var since *report.Since
+	var changed *app.Comparison
+	var failed error // the reports that can be written are, also if one cannot
+	if flags.merged == nil || flags.base != nil {
+		since, changed, failed = a.app.Since(st, rec, flags.base)
+	}
 	for _, r := range flags.reports {
 		f, file, err := parseReport(r)
 		if err != nil {
 			return changed, err
 		}
 		toStdout = toStdout || file == "-"
-		opt := a.runReportOptions(st, rec, f.Name, file == "-")
-		opt.Since = since
+		opt := a.reportOptions(st, file == "-")
+		if opt.Since = since; flags.merged != nil {
+			opt.Cases = flags.merged.Cases(a.app, st, f.Name)
+		} else {
+			opt.Cases = a.app.Cases(st, rec, f.Name)
+		}
 		failed = errors.Join(failed, a.output(file, func(w io.Writer) error { return f.Write(w, rec, opt) }))
 	}
 	if toStdout {

@@ -1,0 +1,234 @@
+package app
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+)
+
+// ShardOption is the option that gives a run a part of the cases, "I/N".
+const ShardOption = "shard"
+
+// dealt are the documents of this job, of several that share the work: those
+// whose format does not split cases by itself are dealt out whole, in turn.
+func dealt(docs []Document, options map[string][]string) ([]Document, error) {
+	given := options[ShardOption]
+	if len(given) == 0 {
+		return docs, nil
+	}
+	word := given[len(given)-1]
+	first, of, _ := strings.Cut(word, "/")
+	i, ierr := strconv.Atoi(first)
+	n, nerr := strconv.Atoi(of)
+	if ierr != nil || nerr != nil || i < 1 || i > n {
+		return nil, diag.Refused("--%s must be I/N with 1 <= I <= N, such as 2/5, got %q", ShardOption, word)
+	}
+	var mine []Document
+	whole := 0
+	for _, d := range docs {
+		if !slices.ContainsFunc(d.Contract.Options(), func(o campaign.Option) bool { return o.Name == ShardOption }) {
+			if whole++; (whole-1)%n != i-1 {
+				continue
+			}
+		}
+		mine = append(mine, d)
+	}
+	return mine, nil
+}
+
+// Merged is runs as one.
+type Merged struct {
+	Record campaign.Record
+	runs   []campaign.Record
+	places [][]int // for each run: where its campaigns are in the record
+	stored []bool  // the run is in the store
+}
+
+// Merge makes one record of several runs: of the newest run of each store that is
+// named, which is copied into the store dir, and of JSON reports.
+func (a *App) Merge(dir string, names []string) (Merged, error) {
+	var m Merged
+	st, err := a.OpenStore(dir)
+	if err != nil {
+		return m, err
+	}
+	defer st.Close()
+	for _, name := range names {
+		rec, stored, err := a.mergeable(st, name)
+		if err != nil {
+			return m, err
+		}
+		if i := slices.IndexFunc(m.runs, func(r campaign.Record) bool { return r.RunID == rec.RunID && r.Digest == rec.Digest }); i >= 0 {
+			return m, diag.Refused("%s holds run %s, which %s holds too", name, rec.RunID, names[i])
+		}
+		m.runs, m.stored = append(m.runs, rec), append(m.stored, stored)
+	}
+	m.join(dir)
+	return m, nil
+}
+
+func (a *App) mergeable(st *Store, name string) (rec campaign.Record, stored bool, err error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return rec, false, diag.Refused("%s: %s", name, Reason(err))
+	}
+	if info.Mode().IsRegular() {
+		b, err := reported(name)
+		if err != nil {
+			return rec, false, err
+		}
+		return b.record, false, nil
+	}
+	from, err := a.OpenStore(name)
+	if err != nil {
+		return rec, false, err
+	}
+	defer from.Close()
+	if rec, err = from.Record("latest"); err != nil {
+		return rec, false, err
+	}
+	return rec, true, st.Import(from, rec.RunID)
+}
+
+// join makes the record: campaigns of one name are one, and so are findings.
+func (m *Merged) join(dir string) {
+	out := campaign.Record{Verdict: "pass", Complete: true, Findings: []campaign.Finding{}, Warnings: []string{}}
+	sum := sha256.New()
+	var ids, hints []string
+	for i, r := range m.runs {
+		ids = append(ids, r.RunID)
+		sum.Write([]byte(r.Digest))
+		if worse := []string{"pass", "error", "fail"}; slices.Index(worse, r.Verdict) > slices.Index(worse, out.Verdict) {
+			out.Verdict = r.Verdict
+		}
+		if out.Complete = out.Complete && r.Complete; !r.Complete && out.Stopped == "" {
+			out.Stopped = r.Stopped
+		}
+		places := make([]int, len(r.Campaigns))
+		for k, c := range r.Campaigns {
+			at := slices.IndexFunc(out.Campaigns, func(x campaign.CampaignRecord) bool {
+				return x.Contract == c.Contract && x.Name == c.Name && x.Source == c.Source
+			})
+			if places[k] = at; at < 0 {
+				places[k] = len(out.Campaigns)
+				out.Campaigns = append(out.Campaigns, c)
+				continue
+			}
+			if x := &out.Campaigns[at]; x.Score != nil || c.Score != nil {
+				out.Warnings = append(out.Warnings, fmt.Sprintf("%s %s: parts of one campaign have no common score; the runs' own reports have theirs", c.Contract, c.Name))
+			}
+			addCampaign(&out.Campaigns[at], c)
+		}
+		m.places = append(m.places, places)
+		for _, f := range r.Findings {
+			if m.stored[i] {
+				f.Reproduce = append(ReplayCommand(dir), f.ID)
+			}
+			addFinding(&out, f)
+		}
+		for _, w := range r.Warnings {
+			if !slices.Contains(out.Warnings, w) {
+				out.Warnings = append(out.Warnings, w)
+			}
+		}
+		hints = append(hints, r.Hints...)
+		addEnvironment(&out.Environment, r.Environment, i == 0)
+	}
+	slices.Sort(hints)
+	out.Hints = slices.Compact(hints)
+	out.RunID, out.Digest = strings.Join(ids, "+"), hex.EncodeToString(sum.Sum(nil))
+	m.Record = out
+}
+
+func addCampaign(x *campaign.CampaignRecord, c campaign.CampaignRecord) {
+	x.Cases.Planned += c.Cases.Planned
+	x.Cases.Run += c.Cases.Run
+	x.Cases.Pass += c.Cases.Pass
+	x.Cases.Fail += c.Cases.Fail
+	x.Cases.Skip += c.Cases.Skip
+	x.Cases.Error += c.Cases.Error
+	x.Score, x.Parts = nil, nil
+	x.Exhibits = slices.Concat(x.Exhibits, c.Exhibits)
+	x.Figures = slices.Clone(x.Figures)
+	for _, f := range c.Figures {
+		if i := slices.IndexFunc(x.Figures, func(y campaign.Figure) bool { return y.Name == f.Name }); i >= 0 {
+			x.Figures[i].Value += f.Value
+			continue
+		}
+		x.Figures = append(x.Figures, f)
+	}
+}
+
+// addFinding counts the cases of a finding that another run has too; it keeps the
+// one with the smaller input.
+func addFinding(out *campaign.Record, f campaign.Finding) {
+	i := slices.IndexFunc(out.Findings, func(x campaign.Finding) bool { return x.ID == f.ID })
+	if i < 0 {
+		out.Findings = append(out.Findings, f)
+		return
+	}
+	x := &out.Findings[i]
+	cases := x.Cases + f.Cases
+	if f.Minimized != nil && (x.Minimized == nil || f.Minimized.Size < x.Minimized.Size) || x.Flaky && !f.Flaky {
+		*x = f
+	}
+	x.Cases = cases
+}
+
+func addEnvironment(e *campaign.Environment, b campaign.Environment, first bool) {
+	if first {
+		*e = b
+		e.Root, e.Extra, e.Progress, e.Notes = "", nil, nil, slices.Clone(b.Notes)
+		return
+	}
+	if b.Started.Before(e.Started) {
+		e.Started = b.Started
+	}
+	if b.Finished.After(e.Finished) {
+		e.Finished = b.Finished
+	}
+	e.Seconds += b.Seconds
+	e.Workers += b.Workers
+	e.Rate += b.Rate
+	for _, n := range b.Notes {
+		if !slices.Contains(e.Notes, n) {
+			e.Notes = append(e.Notes, n)
+		}
+	}
+}
+
+// Cases are those of all runs that are in the store, for a report's format.
+func (m *Merged) Cases(a *App, st *Store, format string) report.Cases {
+	parts := make([]report.Cases, len(m.runs))
+	for i, r := range m.runs {
+		if m.stored[i] {
+			parts[i] = a.Cases(st, r, format)
+		}
+	}
+	if !slices.ContainsFunc(parts, func(c report.Cases) bool { return c != nil }) {
+		return nil
+	}
+	return func(yield func(report.Case, error) bool) {
+		for i, cases := range parts {
+			if cases == nil {
+				continue
+			}
+			for c, err := range cases {
+				if err == nil {
+					c.Campaign = m.places[i][c.Campaign]
+				}
+				if !yield(c, err) {
+					return
+				}
+			}
+		}
+	}
+}
