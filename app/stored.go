@@ -64,6 +64,38 @@ func (s *StoredRun) cases(list iter.Seq[store.Entry]) iter.Seq[campaign.StoredCa
 	}
 }
 
+// State implements [campaign.Stored].
+func (s *StoredRun) State(c campaign.Any, k int) (any, error) {
+	state, err := run.FirstState(c, k, s.j)
+	if err != nil {
+		return nil, err
+	}
+	next, stop := iter.Pull(run.Outcomes(s.j, k))
+	defer stop()
+	for {
+		round, ok := c.Round(state)
+		if !ok {
+			return state, nil
+		}
+		ended := false
+		state = c.Fold(state, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for range round.Len {
+				e, ok := next()
+				if !ok {
+					ended = true
+					return
+				}
+				if !yield(e.Case, e.Outcome) {
+					return
+				}
+			}
+		})
+		if ended {
+			return state, nil
+		}
+	}
+}
+
 // Close closes the run.
 func (s *StoredRun) Close() error { return errors.Join(s.j.Close(), s.st.Close()) }
 

@@ -32,6 +32,8 @@ type Command struct {
 	Flags    func(Flags)         // declares its flags; nil: it has none
 	Required []string            // flags that must be given
 	Values   map[string][]string // what a flag may be, for a shell to complete
+	Files    map[string][]string // flags that name a file, with its extensions, for the same
+	Hidden   []string            // flags that help does not show
 	Declared bool                // help lists flags as they are declared, not by name
 	Store    bool                // it takes --store
 	Options  bool                // it takes the contract's options
@@ -99,6 +101,9 @@ type Desk interface {
 	// Record is what is stored of a run: of its id, a unique beginning of that,
 	// "latest" or "latest~1".
 	Record(run string) (Record, error)
+	// Trends are the stored campaigns of the contract, or those of a name, with what
+	// their newest runs came to.
+	Trends(name string, limit int) ([]Trend, error)
 	// Order is what the command's flags say of a run.
 	Order() Order
 	// Run runs documents of the contract and stores the run. A record without an
@@ -132,7 +137,9 @@ type Order struct {
 	AllowEmpty  bool
 	Quiet       bool
 	Store       string
-	Silent      bool // standard output shows nothing of the run
+	Strict      bool
+	Reports     []string // FORMAT=FILE
+	Silent      bool     // standard output shows nothing of the run
 
 	// Compiled are the campaigns of the documents, by [Desk.Compile]; nil: they are
 	// compiled by the run.
@@ -156,6 +163,8 @@ type Stored interface {
 	Outcomes(k int) iter.Seq[StoredCase]
 	// Cases are all outcomes of campaign k that count, with their evidence.
 	Cases(k int) iter.Seq[StoredCase]
+	// State is the state of campaign k, which is c, after its last outcome.
+	State(c Any, k int) (any, error)
 	Close() error
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // Finding is one problem: a group of failing cases with one fingerprint.
@@ -194,3 +196,34 @@ type ProgressPoint struct {
 
 // StoppedInterrupted is [Record].Stopped of a run that a signal ended.
 const StoppedInterrupted = "interrupted"
+
+// Exit is the exit code of a run that came to its end.
+func (r *Record) Exit() error {
+	switch r.Verdict {
+	case "pass":
+		return nil
+	case "fail":
+		return diag.ExitError(diag.ExitFindings)
+	}
+	return diag.ExitError(diag.ExitEnvironment)
+}
+
+// Trend is how a campaign came out, run by run.
+type Trend struct {
+	Contract string       `json:"contract"`
+	Name     string       `json:"name"`
+	Source   string       `json:"source"` // document, as the newest run named it
+	Runs     int          `json:"runs"`   // in all; of one trend, those that are points
+	Points   []TrendPoint `json:"points"` // oldest first
+}
+
+// TrendPoint is what one run says of a campaign.
+type TrendPoint struct {
+	RunID    string    `json:"run_id"`
+	Created  time.Time `json:"created"`
+	Verdict  string    `json:"verdict"` // of the campaign: "pass", "fail" or "error"; "" while running
+	Cases    int64     `json:"cases"`
+	Failed   int64     `json:"failed"`
+	Findings int       `json:"findings"`
+	Score    *float64  `json:"score,omitempty"`
+}

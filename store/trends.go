@@ -39,24 +39,10 @@ func (s *Store) Run(id string) (RunSummary, error) {
 
 // SpecTrend is how one campaign has gone over its newest runs that asked the same
 // of it: document, seed, number of cases and options.
-type SpecTrend struct {
-	Contract string       `json:"contract"`
-	Name     string       `json:"name"`
-	Source   string       `json:"source"` // document, as the newest run named it
-	Runs     int          `json:"runs"`   // in all; of one trend, those that are points
-	Points   []TrendPoint `json:"points"` // oldest first
-}
+type SpecTrend = campaign.Trend
 
 // TrendPoint is what one run says of a campaign.
-type TrendPoint struct {
-	RunID    string    `json:"run_id"`
-	Created  time.Time `json:"created"`
-	Verdict  string    `json:"verdict"` // of the campaign: "pass", "fail" or "error"; "" while running
-	Cases    int64     `json:"cases"`
-	Failed   int64     `json:"failed"`
-	Findings int       `json:"findings"`
-	Score    *float64  `json:"score,omitempty"`
-}
+type TrendPoint = campaign.TrendPoint
 
 // Trends returns the campaigns that were run last, each with at most so many
 // points, and how many campaigns there are.

@@ -99,7 +99,7 @@ type OwnCell struct {
 }
 
 // OwnReport tells a run, of which the outcomes are given in case order.
-func (c *Campaign) OwnReport(last any, rec campaign.Record, outcomes iter.Seq2[campaign.Case, campaign.Outcome]) OwnReport {
+func (c *Campaign) OwnReport(last any, rec campaign.Record, outcomes iter.Seq[campaign.StoredCase]) OwnReport {
 	s, ok := last.(*state)
 	if !ok {
 		return OwnReport{}
@@ -116,7 +116,8 @@ func (c *Campaign) OwnReport(last any, rec campaign.Record, outcomes iter.Seq2[c
 	for _, p := range c.cfg.Prompts {
 		r.GoldenPrompts = append(r.GoldenPrompts, p.Text)
 	}
-	for at, o := range outcomes {
+	for x := range outcomes {
+		at, o := x.Case, x.Outcome
 		i := int(at.Index) - len(c.asked) // baselines are asked before
 		if i < 0 || i >= len(s.items) || o.Verdict == campaign.VerdictSkip {
 			continue

@@ -85,6 +85,12 @@ func (a *application) contractCommand(k campaign.Contract, x campaign.Command) *
 	for _, name := range x.Required {
 		_ = c.MarkFlagRequired(name) // a flag of its own
 	}
+	for _, name := range x.Hidden {
+		_ = c.Flags().MarkHidden(name) // a flag of its own
+	}
+	for name, extensions := range x.Files {
+		_ = c.MarkFlagFilename(name, extensions...) // a flag of its own
+	}
 	for name, values := range x.Values {
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
@@ -201,13 +207,13 @@ func (d *desk) Compile(ctx context.Context, specs []campaign.Spec, set campaign.
 func (d *desk) Order() campaign.Order {
 	f := d.flags
 	set := f.settings()
-	return campaign.Order{Options: set.Options, Seed: set.Seed, Workers: f.workers, Cases: f.cases, CaseTimeout: f.caseTimeout, AllowEmpty: f.allowEmpty, Quiet: f.quiet, Store: f.store}
+	return campaign.Order{Options: set.Options, Seed: set.Seed, Workers: f.workers, Cases: f.cases, CaseTimeout: f.caseTimeout, AllowEmpty: f.allowEmpty, Quiet: f.quiet, Store: f.store, Strict: f.strict, Reports: f.reports}
 }
 
 func (d *desk) Run(ctx context.Context, o campaign.Order) (campaign.Record, error) {
 	f := d.flags
 	f.workers, f.cases, f.caseTimeout, f.allowEmpty, f.quiet = o.Workers, o.Cases, o.CaseTimeout, o.AllowEmpty, o.Quiet
-	f.store, f.stop, f.stopFrom = o.Store, o.Stop, o.StopFrom
+	f.store, f.stop, f.stopFrom, f.strict, f.reports = o.Store, o.Stop, o.StopFrom, o.Strict, o.Reports
 	if o.Silent {
 		f.screen = func(io.Writer, campaign.Record) error { return nil }
 	}
@@ -236,6 +242,23 @@ func (d *desk) WriteReports(rec campaign.Record) error {
 
 func (d *desk) Earlier(o campaign.Order, passes func(options map[string][]string) bool) (run, changed string, err error) {
 	return d.app.Earlier(o.Store, d.documents(o.Docs)[0], o.Compiled[0], d.bundle, passes)
+}
+
+func (d *desk) Trends(name string, limit int) ([]campaign.Trend, error) {
+	st, err := d.app.ExistingStore(d.flags.store)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	if name == "" {
+		all, _, err := st.Trends(0, limit)
+		return slices.DeleteFunc(all, func(t campaign.Trend) bool { return t.Contract != d.contract.Name() }), err
+	}
+	t, err := st.Trend(d.contract.Name(), name, limit)
+	if err != nil || len(t.Points) == 0 {
+		return nil, err
+	}
+	return []campaign.Trend{t}, nil
 }
 
 func (d *desk) Own(file string) (io.Closer, error) {

@@ -181,10 +181,6 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 		c.GroupID = "fleet"
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{a.flakestormCommand()} {
-		c.GroupID = "contract"
-		root.AddCommand(c)
-	}
 	a.contractCommands(root)
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(helpCommand(root))

@@ -158,18 +158,7 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 		fmt.Fprintf(a.io.Err, "exit 0: nothing that --fail-on %s asks for\n", f.failOn)
 		return nil
 	}
-	return verdictExit(rec)
-}
-
-// verdictExit is the exit code of a run that came to its end.
-func verdictExit(rec campaign.Record) error {
-	switch rec.Verdict {
-	case "pass":
-		return nil
-	case "fail":
-		return exitError(diag.ExitFindings)
-	}
-	return exitError(diag.ExitEnvironment)
+	return rec.Exit()
 }
 
 // warn shows what is doubtful about documents.

@@ -1,4 +1,4 @@
-package cli
+package langsmith
 
 import (
 	"encoding/json"
@@ -47,16 +47,16 @@ func TestLangSmithRuns(t *testing.T) {
 	env := func(name string) string {
 		return map[string]string{"LANGSMITH_API_KEY": "sesame", "LANGSMITH_ENDPOINT": s.URL}[name]
 	}
-	for _, l := range []langsmithFlags{{run: "r1"}, {project: "support", status: "error", limit: 200}} {
-		list, err := l.fetch(t.Context(), env)
+	for _, l := range []Wanted{{Run: "r1"}, {Project: "support", Status: "error", Limit: 200}} {
+		list, err := l.Fetch(t.Context(), env)
 		if err != nil || len(list) != 1 || list[0].Input != "Where is it?" || list[0].Expected != "boom" || len(list[0].Tools) != 1 || list[0].Tools[0].Body != "found" {
 			t.Errorf("%+v: %+v %v", l, list, err)
 		}
 	}
-	if _, err := (&langsmithFlags{run: "r1"}).fetch(t.Context(), func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "LANGSMITH_API_KEY") {
+	if _, err := (&Wanted{Run: "r1"}).Fetch(t.Context(), func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "LANGSMITH_API_KEY") {
 		t.Errorf("without a key: %v", err)
 	}
-	if _, err := (&langsmithFlags{project: "p", status: "warning", limit: 1}).fetch(t.Context(), env); err == nil {
+	if _, err := (&Wanted{Project: "p", Status: "warning", Limit: 1}).Fetch(t.Context(), env); err == nil {
 		t.Error("an unknown status is taken")
 	}
 }

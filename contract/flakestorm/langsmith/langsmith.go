@@ -1,4 +1,6 @@
-package cli
+// Package langsmith fetches recorded runs of agents from LangSmith. It is an edge:
+// the contract itself reaches no network.
+package langsmith
 
 import (
 	"bytes"
@@ -11,30 +13,24 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/record"
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// langsmithFlags say which runs are fetched from LangSmith.
-type langsmithFlags struct {
-	run, project, status string
-	limit                int
+// Wanted says which runs are fetched.
+type Wanted struct {
+	Run     string // one run by its id
+	Project string // the runs of a project
+	Status  string // which of them: error, success or all
+	Limit   int    // at most so many of them
 }
 
-func (l *langsmithFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&l.run, "from-langsmith", "", "fetch one run by its `ID`")
-	c.Flags().StringVar(&l.project, "from-langsmith-project", "", "fetch the runs of a `PROJECT`")
-	c.Flags().StringVar(&l.status, "filter-status", "error", "which runs of the project: error, success or all")
-	c.Flags().IntVar(&l.limit, "limit", 200, "at most so many runs of the project")
-}
+// Asked reports whether runs are to be fetched at all.
+func (l *Wanted) Asked() bool { return l.Run != "" || l.Project != "" }
 
-func (l *langsmithFlags) asked() bool { return l.run != "" || l.project != "" }
-
-// fetch reads runs with the tools that they called.
-func (l *langsmithFlags) fetch(ctx context.Context, getenv func(string) string) ([]config.Session, error) {
+// Fetch reads runs with the tools that they called.
+func (l *Wanted) Fetch(ctx context.Context, getenv func(string) string) ([]config.Session, error) {
 	key := getenv("LANGSMITH_API_KEY")
 	if key == "" {
 		return nil, diag.WithHint(diag.Environment("LANGSMITH_API_KEY is not set"), "an export in a file needs no key: thresh flakestorm replay run runs.json")
@@ -43,16 +39,16 @@ func (l *langsmithFlags) fetch(ctx context.Context, getenv func(string) string) 
 	if base == "" {
 		base = "https://api.smith.langchain.com"
 	}
-	s := &langsmithClient{base: base, key: key, http: &http.Client{Timeout: time.Minute}}
+	s := &client{base: base, key: key, http: &http.Client{Timeout: time.Minute}}
 	var roots []json.RawMessage
-	if l.run != "" {
-		one, err := s.call(ctx, http.MethodGet, "/api/v1/runs/"+url.PathEscape(l.run), nil)
+	if l.Run != "" {
+		one, err := s.call(ctx, http.MethodGet, "/api/v1/runs/"+url.PathEscape(l.Run), nil)
 		if err != nil {
 			return nil, err
 		}
 		roots = append(roots, one)
 	}
-	if l.project != "" {
+	if l.Project != "" {
 		list, err := l.ofProject(ctx, s)
 		if err != nil {
 			return nil, err
@@ -77,27 +73,27 @@ func (l *langsmithFlags) fetch(ctx context.Context, getenv func(string) string) 
 	return out, nil
 }
 
-func (l *langsmithFlags) ofProject(ctx context.Context, s *langsmithClient) ([]json.RawMessage, error) {
-	found, err := s.call(ctx, http.MethodGet, "/api/v1/sessions?name="+url.QueryEscape(l.project), nil)
+func (l *Wanted) ofProject(ctx context.Context, s *client) ([]json.RawMessage, error) {
+	found, err := s.call(ctx, http.MethodGet, "/api/v1/sessions?name="+url.QueryEscape(l.Project), nil)
 	if err != nil {
 		return nil, err
 	}
 	var projects []struct{ ID string }
 	if json.Unmarshal(found, &projects) != nil || len(projects) == 0 {
-		return nil, diag.Refused("LangSmith has no project %q", l.project)
+		return nil, diag.Refused("LangSmith has no project %q", l.Project)
 	}
-	query := map[string]any{"session": []string{projects[0].ID}, "is_root": true, "limit": min(l.limit, 100)}
-	switch l.status {
+	query := map[string]any{"session": []string{projects[0].ID}, "is_root": true, "limit": min(l.Limit, 100)}
+	switch l.Status {
 	case "error":
 		query["error"] = true
 	case "success":
 		query["error"] = false
 	case "all":
 	default:
-		return nil, usagef("--filter-status must be error, success or all, got %q", l.status)
+		return nil, diag.Refused("--filter-status must be error, success or all, got %q", l.Status)
 	}
 	var out []json.RawMessage
-	for len(out) < l.limit {
+	for len(out) < l.Limit {
 		runs, next, err := s.page(ctx, query)
 		if err != nil {
 			return nil, err
@@ -108,16 +104,16 @@ func (l *langsmithFlags) ofProject(ctx context.Context, s *langsmithClient) ([]j
 		}
 		query["cursor"] = next
 	}
-	return out[:min(len(out), l.limit)], nil
+	return out[:min(len(out), l.Limit)], nil
 }
 
-// langsmithClient speaks LangSmith's interface.
-type langsmithClient struct {
+// client speaks LangSmith's interface.
+type client struct {
 	base, key string
 	http      *http.Client
 }
 
-func (s *langsmithClient) call(ctx context.Context, method, path string, body any) (json.RawMessage, error) {
+func (s *client) call(ctx context.Context, method, path string, body any) (json.RawMessage, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
@@ -146,7 +142,7 @@ func (s *langsmithClient) call(ctx context.Context, method, path string, body an
 	return out, nil
 }
 
-func (s *langsmithClient) page(ctx context.Context, query map[string]any) (runs []json.RawMessage, next string, err error) {
+func (s *client) page(ctx context.Context, query map[string]any) (runs []json.RawMessage, next string, err error) {
 	data, err := s.call(ctx, http.MethodPost, "/api/v1/runs/query", query)
 	if err != nil {
 		return nil, "", err
@@ -162,7 +158,7 @@ func (s *langsmithClient) page(ctx context.Context, query map[string]any) (runs 
 }
 
 // whole is a run with those below it, as an export.
-func (s *langsmithClient) whole(ctx context.Context, root json.RawMessage) ([]byte, error) {
+func (s *client) whole(ctx context.Context, root json.RawMessage) ([]byte, error) {
 	var r struct {
 		Trace string `json:"trace_id"`
 	}

@@ -1,0 +1,137 @@
+package flakestorm
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+func (k *Contract) matrixCommand() campaign.Command {
+	var f flakeFlags
+	var output string
+	c := campaign.Command{
+		Use:     "run",
+		Summary: "Run the matrix: every invariant in every scenario, each by itself",
+		Example: `  thresh flakestorm contract run
+  thresh flakestorm contract run --runs-per-cell 10 -o matrix.html`,
+	}
+	c.Runs, c.Options, c.Declared, c.Hidden, c.Files = true, true, true, hiddenOptions(), configFiles()
+	c.Flags = func(fs campaign.Flags) {
+		f.register(fs)
+		f.registerMinScore(fs)
+		fs.StringVarP(&output, "output", "o", "", "write the report as an HTML `FILE`")
+	}
+	c.Run = func(ctx context.Context, d campaign.Desk, _ []string) error {
+		f.o = d.Order()
+		if output != "" {
+			f.o.Reports = append(f.o.Reports, "html="+output)
+		}
+		r, err := f.phases(ctx, d, PhaseContract)
+		if err != nil {
+			return err
+		}
+		idleLine(d, &r.tally)
+		m := r.tally.Contract
+		if m == nil {
+			return f.flakeExit(r)
+		}
+		fmt.Fprintf(d.Out(), "Cells: %d of %d held\n", m.CellsPassed, m.Cells)
+		fmt.Fprintf(d.Out(), "Contract resilience score: %.1f%%\n", m.Score)
+		word := "yes"
+		switch {
+		case !m.Passed():
+			word = "no: a critical invariant failed"
+		case m.CellsPassed < m.Cells && (!f.given("min-score")):
+			word = "yes: no critical invariant failed (without --min-score the exit code tells of all cells)"
+		case m.CellsPassed < m.Cells:
+			word = "yes: no critical invariant failed"
+		}
+		fmt.Fprintf(d.Out(), "Passed: %s\n", word)
+		return f.flakeExit(r, m.Score/100)
+	}
+	return c
+}
+
+func (k *Contract) validateCommand() campaign.Command {
+	var path string
+	c := campaign.Command{
+		Use:     "validate",
+		Summary: "Say all that is wrong with the configuration, and where each fault is injected",
+		Example: "  thresh flakestorm contract validate\n  thresh flakestorm contract validate --config tests/flakestorm.yaml",
+		Run: func(ctx context.Context, d campaign.Desk, _ []string) error {
+			x, err := k.compiled(ctx, d, path, true)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(d.Out(), "%s: valid, %s\n", path, diag.Plural(x.Planned(), "case"))
+			if len(x.Points) == 0 {
+				return nil
+			}
+			w := tabwriter.NewWriter(d.Out(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "SCENARIO\tFAULT\tWHAT\tINJECTED INTO")
+			for _, p := range x.Points {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", diag.Printable(p.Scenario), p.Fault, p.What, p.Where)
+			}
+			if err := w.Flush(); err != nil {
+				return diag.Environment("writing the list: %w", err)
+			}
+			return nil
+		},
+	}
+	c.Files = configFiles()
+	c.Flags = func(fs campaign.Flags) {
+		registerConfig(fs, &path)
+	}
+	return c
+}
+
+func (k *Contract) scoreCommand() campaign.Command {
+	var f flakeFlags
+	c := campaign.Command{
+		Use:     "score",
+		Summary: "Run the matrix and print its score alone, 0 to 100",
+		Example: "  thresh flakestorm contract score --config tests/flakestorm.yaml",
+	}
+	c.Runs, c.Options, c.Declared, c.Hidden, c.Files = true, true, true, hiddenOptions(), configFiles()
+	c.Flags = func(fs campaign.Flags) {
+		f.register(fs)
+		f.registerMinScore(fs)
+	}
+	c.Run = func(ctx context.Context, d campaign.Desk, _ []string) error {
+		f.o = d.Order()
+		f.o.Silent = true
+		r, err := f.phases(ctx, d, PhaseContract)
+		if err != nil {
+			return err
+		}
+		lateWarnings(d, f.config, r.rec.Warnings)
+		m := r.tally.Contract
+		if m == nil && len(r.tally.Idle) > 0 {
+			return diag.Environment("no cell of the matrix was exercised: no fault fired in %s", strings.Join(r.tally.Idle, ", "))
+		}
+		if m == nil {
+			return diag.Environment("no cell of the matrix has a result")
+		}
+		fmt.Fprintf(d.Out(), "%.2f\n", m.Score)
+		return f.flakeExit(r, m.Score/100)
+	}
+	return c
+}
+
+// lateWarnings shows what is doubtful about a run whose report is not printed.
+// What is doubtful about its document, at a line of it, was shown before.
+func lateWarnings(d campaign.Desk, path string, list []string) {
+	for _, w := range list {
+		if rest, ok := strings.CutPrefix(w, path+":"); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			continue
+		}
+		if !strings.HasPrefix(w, "Warning: ") {
+			w = "warning: " + w
+		}
+		fmt.Fprintln(d.Err(), diag.Printable(w))
+	}
+}

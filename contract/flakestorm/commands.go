@@ -1,0 +1,287 @@
+package flakestorm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Commands implements [campaign.Commander].
+func (k *Contract) Commands() []campaign.Command {
+	return []campaign.Command{{
+		Use:     "flakestorm",
+		Summary: "flakestorm v1 and v2: the commands that its users know",
+		Long: `The commands that users of flakestorm know, on top of thresh run: each is one
+run, kept and replayable like any other.
+
+Exit codes: 0 all held, 1 something failed, 2 the configuration was refused, 3 the
+agent or the environment failed. With --min-score, failures are accepted down to
+that score; a critical invariant that fails is exit code 1 whatever the score.`,
+		Commands: []campaign.Command{
+			k.initCommand(), k.verifyCommand(), k.runCommand(),
+			{Use: "contract", Summary: "The contract matrix: every invariant in every scenario", Commands: []campaign.Command{
+				k.matrixCommand(), k.validateCommand(), k.scoreCommand(),
+			}},
+			k.chaosCommand(),
+			{Use: "replay", Summary: "Recorded sessions: run, export, record", Commands: []campaign.Command{
+				k.replayCommand(), exportCommand(), k.recordCommand(),
+			}},
+			k.ciCommand(), historyCommand(),
+		},
+	}}
+}
+
+// flakeFlags are what the commands that run a configuration have in common.
+type flakeFlags struct {
+	o        campaign.Order
+	config   string
+	minScore float64
+	given    func(flag string) bool
+	own      string // file for a report in flakestorm's own shape; "": none
+}
+
+// hiddenOptions are the options of the format that are not flags of the verbs
+// by their names: those set them.
+func hiddenOptions() []string {
+	return []string{OptPhase, OptReplay, OptOnly, OptChaos, OptProfile, "resume"}
+}
+
+func (f *flakeFlags) register(fs campaign.Flags) {
+	f.given = fs.Changed
+	registerConfig(fs, &f.config)
+}
+
+func registerConfig(fs campaign.Flags, path *string) {
+	fs.StringVarP(path, "config", "c", "flakestorm.yaml", "the configuration `FILE`")
+}
+
+// configFiles are the flags that name a configuration.
+func configFiles() map[string][]string { return map[string][]string{"config": {"yaml", "yml"}} }
+
+func (f *flakeFlags) registerMinScore(fs campaign.Flags) {
+	fs.Float64Var(&f.minScore, "min-score", 0, "accept failures as long as the score, 0 to 1, is not below this")
+}
+
+// configuration reads the document.
+func configuration(d campaign.Desk, path string) (campaign.Spec, error) {
+	doc, err := d.Document(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return doc, diag.WithHint(diag.Refused("the configuration %s is not found", path), "thresh flakestorm init writes one to begin with")
+	}
+	if err != nil {
+		return doc, diag.Refused("reading the configuration %s: %s", path, cause(err))
+	}
+	return doc, nil
+}
+
+// cause is an error without the path that the message around it names.
+func cause(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// flakeResult is a run of a configuration with what it came to.
+type flakeResult struct {
+	rec   campaign.Record
+	tally Tally
+	err   error
+}
+
+// phases runs some phases of the configuration, or all, and reports the run as
+// thresh run does.
+func (f *flakeFlags) phases(ctx context.Context, d campaign.Desk, phases ...string) (flakeResult, error) {
+	var r flakeResult
+	if f.minScore < 0 || f.minScore > 1 {
+		return r, diag.Refused("--min-score must be from 0 to 1, got %g", f.minScore)
+	}
+	doc, err := configuration(d, f.config)
+	if err != nil {
+		return r, err
+	}
+	for _, p := range phases {
+		f.o.Set(OptPhase, p)
+	}
+	f.o.Docs = []campaign.Spec{doc}
+	if r.rec, r.err = d.Run(ctx, f.o); r.rec.RunID == "" {
+		return r, r.err
+	}
+	r.tally, err = f.tally(ctx, d, r.rec)
+	// The exit code is for the caller unless the run did not come to its end.
+	unfinished := d.Report(r.rec, r.err)
+	var code diag.ExitError
+	if unfinished != nil && (!errors.As(unfinished, &code) || r.err != nil || !r.rec.Complete) {
+		return r, unfinished // the grave thing to tell
+	}
+	return r, err
+}
+
+// tally adds up a stored run, and writes the report in flakestorm's own shape if
+// one is wanted.
+func (f *flakeFlags) tally(ctx context.Context, d campaign.Desk, rec campaign.Record) (Tally, error) {
+	var t Tally
+	stored, err := d.Stored(ctx, rec.RunID)
+	if err != nil {
+		return t, err
+	}
+	defer stored.Close()
+	list, err := stored.Campaigns(ctx)
+	if err != nil {
+		return t, err
+	}
+	for i, x := range list {
+		if k, ok := campaign.As[*Campaign](x); ok {
+			state, err := stored.State(x, i)
+			if err != nil {
+				return t, err
+			}
+			if f.own != "" {
+				err = ownReport(d, f.own, k.OwnReport(state, rec, stored.Cases(i)))
+			}
+			return k.Tally(state), err
+		}
+	}
+	return t, diag.Refused("run %s is not one of a flakestorm configuration", rec.RunID)
+}
+
+func ownReport(d campaign.Desk, file string, r OwnReport) error {
+	return d.Write(file, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r)
+	})
+}
+
+// flakeExit turns a result into an exit code. score is what --min-score is
+// held against; nil: nothing of the kind was run.
+func (f *flakeFlags) flakeExit(r flakeResult, scores ...float64) error {
+	if r.rec.Verdict == "error" || !r.rec.Complete {
+		return r.rec.Exit()
+	}
+	if r.tally.CriticalFailed() || f.o.Strict && len(r.tally.Idle) > 0 {
+		return diag.ExitError(diag.ExitFindings)
+	}
+	if !f.given("min-score") {
+		return r.rec.Exit()
+	}
+	for _, s := range scores {
+		if s < f.minScore {
+			return diag.ExitError(diag.ExitFindings)
+		}
+	}
+	if len(scores) == 0 {
+		return diag.ExitError(diag.ExitFindings) // nothing that a score could be made of
+	}
+	return nil
+}
+
+// phaseLine is a score for people.
+func phaseLine(w io.Writer, name string, score float64, ran bool, more string) {
+	if !ran {
+		return
+	}
+	fmt.Fprintf(w, "%s: %.1f%%%s\n", name, 100*score, more)
+}
+
+func criticalNote(t *Tally) string {
+	if t.CriticalFailed() {
+		return " (FAIL: a critical invariant failed)"
+	}
+	return ""
+}
+
+// idleLine names what was not exercised.
+func idleLine(d campaign.Desk, t *Tally) {
+	if len(t.Idle) > 0 {
+		fmt.Fprintf(d.Out(), "n/a, as no fault fired: %s\n", strings.Join(t.Idle, ", "))
+	}
+}
+
+// flakeScores prints what phases came to.
+func flakeScores(d campaign.Desk, t *Tally) {
+	phaseLine(d.Out(), "Robustness score", t.Mutation.Score, t.Mutation.Scored, "")
+	phaseLine(d.Out(), "Chaos resilience score", t.Chaos.Score, t.Chaos.Scored, "")
+	idleLine(d, t)
+	if t.Contract != nil {
+		phaseLine(d.Out(), "Contract resilience score", t.Contract.Score/100, true, criticalNote(t))
+	}
+	phaseLine(d.Out(), "Replay score", t.Replay.Score, t.Replay.Scored, "")
+}
+
+// output adds the report that the configuration or --output asks for.
+func (f *flakeFlags) output(d campaign.Desk, output string) error {
+	cfg, err := flakeConfig(d, f.config)
+	if err != nil {
+		return err
+	}
+	if output == "" {
+		output = cfg.Output.Format
+	}
+	switch output {
+	case "terminal":
+		return nil
+	case "html", "json":
+		now := time.Now()
+		name := strings.NewReplacer("{date}", now.Format("20060102"), "{time}", now.Format("150405"), "{timestamp}", now.Format("20060102-150405")).Replace(cfg.Output.Filename)
+		file := filepath.Join(cfg.Output.Path, name+"."+output)
+		if output == "json" {
+			f.own = file
+		} else {
+			f.o.Reports = append(f.o.Reports, output+"="+file)
+		}
+		if err := d.MakeFolder(cfg.Output.Path); err != nil {
+			return err
+		}
+		fmt.Fprintf(d.Err(), "report: %s\n", file)
+		return nil
+	}
+	return diag.Refused("--output must be html, json or terminal, got %q", output)
+}
+
+// flakeConfig reads what verbs need to know beforehand; its faults are told by
+// compiling.
+func flakeConfig(d campaign.Desk, path string) (*config.Config, error) {
+	doc, err := configuration(d, path)
+	if err != nil {
+		return nil, err
+	}
+	cfg, list := config.Decode(path, doc.Data, config.Options{Getenv: os.LookupEnv})
+	if list.HasErrors() {
+		return nil, list
+	}
+	return cfg, nil
+}
+
+// compiled compiles the configuration for a verb that runs no campaign.
+func (k *Contract) compiled(ctx context.Context, d campaign.Desk, path string, check bool) (*Campaign, error) {
+	doc, err := configuration(d, path)
+	if err != nil {
+		return nil, err
+	}
+	set := d.Settings()
+	set.Check = check
+	list, diags := k.Compile(ctx, doc, set)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	d.Warn(diags)
+	for _, x := range list {
+		if c, ok := campaign.As[*Campaign](x); ok {
+			return c, nil
+		}
+	}
+	return nil, diag.Refused("%s holds nothing to run", path)
+}
