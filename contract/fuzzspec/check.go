@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,9 @@ type CheckOptions struct {
 // order of its text. The spec is nil if any of that is an error.
 func Check(text []byte, fsys FS, o CheckOptions) (*Spec, diag.List) {
 	c := checker{walk: walk{fsys: fsys, file: o.File, allow: o.AllowExec, self: o.Self}, o: o}
+	if o.File != "" {
+		c.beside = filepath.Dir(o.File)
+	}
 	if c.parse(text) {
 		c.document()
 		c.Repeats(c.doc, "", func(doctree.Duplicate) diag.Level { return diag.Warning })

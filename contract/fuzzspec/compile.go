@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math/big"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -41,6 +42,15 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	seed, err := set.Read(spec.Seed.Path)
 	if err != nil {
 		return fail("fuzzspec.seed-unreadable", "seed.path", "the seed cannot be read: %v", err)
+	}
+	// What is kept of a case says where the files were.
+	for _, p := range []*string{&spec.Seed.Path, &spec.Target.WorkRootBase} {
+		if filepath.IsAbs(*p) {
+			continue
+		}
+		if *p, err = filepath.Abs(*p); err != nil {
+			return fail("fuzzspec.seed-unreadable", "seed.path", "the folder of the document is not known: %v", err)
+		}
 	}
 	exe, why := ResolveExecutable(fsys, set.Program(spec.Target.Command[0]), s.allowExec)
 	if why != "" && !set.Stored {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"math/big"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,11 +33,19 @@ func optional(s *doctree.Section, key string) *string {
 	return nil
 }
 
+// besideKeys are the paths that may be relative to the document, by "./": what
+// thresh promote writes can then be moved and shared.
+var besideKeys = []string{"seed.path", "target.work_root_base"}
+
 // absolute returns a field that must be an absolute path if it is there.
 func (w *walk) absolute(s *doctree.Section, key string) *string {
 	text := optional(s, key)
 	if text == nil {
 		return nil
+	}
+	if w.beside != "" && strings.HasPrefix(*text, "./") && slices.Contains(besideKeys, s.At(key)) {
+		path := filepath.Join(w.beside, *text)
+		return &path
 	}
 	if n := s.Node(key); !strings.HasPrefix(*text, "/") {
 		w.refuse(n.Pos, s.At(key), reasonRelative, codeAbsolute, "must be an absolute path, got "+w.Describe(n), "")

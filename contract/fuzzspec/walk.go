@@ -25,9 +25,12 @@ type walk struct {
 	file  string
 	allow []string
 	self  string // path of the running program
-	doc   *doctree.Document
-	spec  Spec
-	found []violation
+	// beside is the folder of the document, for paths that begin with "./";
+	// "": they are refused, as existing tools do.
+	beside string
+	doc    *doctree.Document
+	spec   Spec
+	found  []violation
 	// reserved holds the reserved fields that are not at their default, in the
 	// order in which existing tools name them.
 	reserved []place
