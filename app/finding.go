@@ -229,7 +229,7 @@ func (a *App) Shrink(ctx context.Context, st *Store, finding string, budget int)
 		return out, err
 	}
 	before := c.Payload
-	red, err := triage.Reduce(ctx, reducer, r.execute, f.Contract, f.Fingerprint, c, budget, 0)
+	red, err := triage.Reduce(ctx, reducer, r.execute, f.Contract, f.Fingerprint, c, triage.Budget{Tries: budget})
 	if err != nil {
 		return out, diag.Environment("making %s smaller: %w", f.ID, err)
 	}

@@ -231,7 +231,7 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 		v.Shown = rerunLabel(f, "failed the same way")
 	}
 	if f.Unconfirmed != "" {
-		v.Shown = "not run again: " + f.Unconfirmed
+		v.Shown = "unconfirmed: " + f.Unconfirmed
 	}
 	if m := f.Minimized; m != nil {
 		if !asItWas(f) {

@@ -101,7 +101,7 @@ func FindingText(w io.Writer, rec campaign.Record, f campaign.Finding, opt Optio
 		s.field(2, "re-run", fmt.Sprintf("%s of %s failed the same way", count(f.Rerun.Same), count(f.Rerun.Tried))+unanswered(&f))
 	}
 	if f.Unconfirmed != "" {
-		s.field(2, "re-run", "none: "+brief(f.Unconfirmed))
+		s.field(2, "re-run", "unconfirmed: "+brief(f.Unconfirmed))
 	}
 	s.minimized(&f)
 	s.reproduce(&f)

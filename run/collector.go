@@ -118,6 +118,9 @@ func (c *collector) finish() any { return c.fold.finish() }
 func (a *attempt) sample(ctx context.Context, at campaign.Case, o *campaign.Outcome) error {
 	group, sampled := a.groups.Add(at, o)
 	a.r.live.findings.Store(int64(len(a.r.findings) + a.groups.Len()))
+	if a.r.late.Load() {
+		a.r.stopStarting(StoppedTime)
+	}
 	if !sampled {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/run/triage"
@@ -46,6 +47,8 @@ func (a *attempt) triage(ctx context.Context) error {
 		return fmt.Errorf("starting the target to confirm findings: %w", err)
 	}
 	a.watch(l, inflight.Again)
+	inTime, done := a.r.untilDeadline(ctx)
+	defer done()
 	found := make([]campaign.Finding, len(groups))
 	shown := newShowing(a.r.findingRoom)
 	errs := make([]error, len(groups))
@@ -54,7 +57,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for i := range workers {
-		s := settler{a: a, call: l.call[i], shown: shown}
+		s := settler{a: a, call: l.call[i], shown: shown, inTime: inTime, all: len(groups), workers: workers}
 		wg.Go(func() {
 			for n := range next {
 				found[n], errs[n] = s.settle(tctx, groups[n], n)
@@ -96,6 +99,33 @@ type settler struct {
 	a     *attempt
 	call  *Caller
 	shown *showing
+
+	inTime       context.Context // ends at the deadline of the run
+	all, workers int             // groups, and who settles them
+}
+
+// untilDeadline is a context that ends at the run's deadline too.
+func (r *runner) untilDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.deadline.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, r.deadline)
+}
+
+// outOfTime reports whether it is the deadline, and not the user, that ended
+// what was under way.
+func (s settler) outOfTime(ctx context.Context) bool {
+	return s.inTime.Err() != nil && ctx.Err() == nil
+}
+
+// share is when the n-th group has had its part of the time that is left; zero:
+// there is no limit.
+func (s settler) share(n int) time.Time {
+	if s.a.r.deadline.IsZero() {
+		return time.Time{}
+	}
+	waiting := (s.all-n-1)/s.workers + 1
+	return time.Now().Add(time.Until(s.a.r.deadline) / time.Duration(waiting+1))
 }
 
 func (s settler) execute(ctx context.Context, c campaign.Case) (campaign.Outcome, error) {
@@ -112,7 +142,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 		Samples: a.samples[g.Fingerprint], Evidence: []campaign.Exhibit{},
 	}
 	f.Reproduce = append(slices.Clone(a.r.opt.Reproduce), f.ID)
-	if old, ok := a.r.history.settled[printKey(a.k, g.Fingerprint)]; ok && old.First == f.First && old.Rerun.Errors == 0 {
+	if old, ok := a.r.history.settled[printKey(a.k, g.Fingerprint)]; ok && old.First == f.First && old.Rerun.Errors == 0 && old.Unconfirmed == "" {
 		old.Cases, old.Samples, old.Reproduce = f.Cases, f.Samples, f.Reproduce
 		s.shown.offer(n, sizeOf(old.Evidence))
 		return old, nil
@@ -138,22 +168,26 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 	var smallest []byte
 	if r, ok := campaign.As[campaign.Reducer](a.c); ok && n < shrinkFindings && !f.Flaky && f.Unconfirmed == "" && a.r.opt.Shrink > 0 && c.Payload != nil {
 		a.r.live.phase.Store(ptr(PhaseShrink))
-		red, err := triage.Reduce(ctx, r, s.execute, a.id.Contract, g.Fingerprint, c, a.r.opt.Shrink, conf.Slowest)
-		if err != nil {
+		budget := triage.Budget{Tries: a.r.opt.Shrink, Until: s.share(n), Slowest: conf.Slowest}
+		red, err := triage.Reduce(s.inTime, r, s.execute, a.id.Contract, g.Fingerprint, c, budget)
+		switch {
+		case err != nil && s.outOfTime(ctx): // what was tried is not verified
+		case err != nil:
 			return f, fmt.Errorf("making case %d smaller: %w", c.Index, err)
-		}
-		if red.Verified {
-			whole := shown.Evidence
-			shown, smallest = red.Outcome, red.Payload
-			shown.Whole = whole
-		}
-		blob, err := a.r.job.Store.PutBlob(red.Payload)
-		if err != nil {
-			return f, fmt.Errorf("keeping a minimised input: %w", err)
-		}
-		f.Minimized = &campaign.Minimal{
-			Blob: blob, Size: int64(len(red.Payload)), From: int64(len(c.Payload)), Tries: red.Tries, Verified: red.Verified,
-			Preview: red.Payload[:min(len(red.Payload), maxPreview)], Gauge: campaign.GaugeFrom(ctx, a.c, red.Payload, c.Payload),
+		default:
+			if red.Verified {
+				whole := shown.Evidence
+				shown, smallest = red.Outcome, red.Payload
+				shown.Whole = whole
+			}
+			blob, err := a.r.job.Store.PutBlob(red.Payload)
+			if err != nil {
+				return f, fmt.Errorf("keeping a minimised input: %w", err)
+			}
+			f.Minimized = &campaign.Minimal{
+				Blob: blob, Size: int64(len(red.Payload)), From: int64(len(c.Payload)), Tries: red.Tries, Verified: red.Verified,
+				Preview: red.Payload[:min(len(red.Payload), maxPreview)], Gauge: campaign.GaugeFrom(ctx, a.c, red.Payload, c.Payload),
+			}
 		}
 	}
 	if h, ok := campaign.As[campaign.Headliner](a.c); ok {
@@ -179,7 +213,10 @@ func (s settler) confirm(ctx context.Context, c campaign.Case, f *campaign.Findi
 	if f.Unconfirmed != "" {
 		return conf, nil
 	}
-	conf, err = triage.Confirm(ctx, s.execute, a.id.Contract, c, f.Fingerprint, max(a.r.opt.Reruns, 1))
+	conf, err = triage.Confirm(s.inTime, s.execute, a.id.Contract, c, f.Fingerprint, max(a.r.opt.Reruns, 1))
+	if err != nil && s.outOfTime(ctx) {
+		f.Unconfirmed, err = "the time given by --time was over before it was run again", nil
+	}
 	if _, redo := campaign.IsRedo(err); err != nil && ctx.Err() == nil && !redo && !campaign.IsFatal(err) {
 		f.Unconfirmed, err = "it could not be run again: "+err.Error(), nil
 	}

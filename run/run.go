@@ -49,8 +49,15 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 		}
 	}
 	if opt.Time > 0 {
+		r.deadline = r.start.Add(opt.Time)
 		timer := time.AfterFunc(opt.Time, func() { r.stopStarting(StoppedTime) })
 		defer timer.Stop()
+		early := time.AfterFunc(opt.Time-opt.Time/confirmShare, func() {
+			if r.late.Store(true); r.live.findings.Load() > 0 {
+				r.stopStarting(StoppedTime)
+			}
+		})
+		defer early.Stop()
 	}
 	if err := r.watchDeaths(); err != nil {
 		return campaign.Record{}, err
@@ -71,6 +78,10 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 	return r.finish(ctx, err)
 }
 
+// confirmShare is the part of the time of a run, one in so many, that is kept
+// for confirming and shrinking what was found.
+const confirmShare = 5
+
 // runner is the state of one run in this process.
 type runner struct {
 	void    bool // a campaign says that its cases showed nothing
@@ -78,6 +89,10 @@ type runner struct {
 	opt     Options
 	start   time.Time // of this process's part
 	created time.Time // of the run
+	// deadline is when all is to be over; zero: never. late says that the time
+	// left is for what was found.
+	deadline time.Time
+	late     atomic.Bool
 
 	history  history
 	inflight *inflight.File   // what this process is doing

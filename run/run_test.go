@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/run"
@@ -25,6 +26,7 @@ type counter struct {
 	hook             func(lane campaign.Lane, n int64) error
 	probeErr         error
 	flaky            *atomic.Int64 // if set, failures show only every other time
+	stuck            bool          // no case ends when it is run again
 }
 
 func (c *counter) Identity() campaign.Identity {
@@ -86,6 +88,9 @@ func (a *adder) Execute(ctx context.Context, s sum, at campaign.Case) (campaign.
 		if err := a.c.hook(a.lane, at.Index); err != nil {
 			return campaign.Outcome{}, err
 		}
+	}
+	if a.c.stuck && a.lane.Cold {
+		<-ctx.Done()
 	}
 	if err := ctx.Err(); err != nil {
 		return campaign.Outcome{}, err
@@ -431,5 +436,28 @@ func BenchmarkCases(b *testing.B) {
 				b.Fatal(err)
 			}
 		})
+	}
+}
+
+// The time of a run is a deadline for confirming too: what was not run again is
+// marked, fails the run all the same, and is confirmed by a resume.
+func TestTimeIsADeadline(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	c := &counter{rounds: 1, perRound: 100, fail: everyTenth, stuck: true}
+	rec := f.must(t.Context(), c, run.Options{Workers: 1, Reruns: 2, Shrink: 50, Time: 2 * time.Second})
+	if rec.Verdict != "fail" || len(rec.Findings) != 2 {
+		t.Fatalf("%+v", rec)
+	}
+	for _, x := range rec.Findings {
+		if !strings.Contains(x.Unconfirmed, "--time") || x.Flaky || x.Minimized != nil {
+			t.Errorf("%+v", x)
+		}
+	}
+	c.stuck = false
+	for _, x := range f.must(t.Context(), c, run.Options{Workers: 1, Reruns: 2, Shrink: 50}).Findings {
+		if x.Unconfirmed != "" || x.Rerun.Same != 2 || x.Minimized == nil {
+			t.Errorf("after a resume: %+v", x)
+		}
 	}
 }

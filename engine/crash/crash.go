@@ -90,6 +90,9 @@ type report struct {
 	severity string
 	frames   []string
 	message  string
+	// place is where in the program's own code a language's runtime says that the
+	// failure was raised: file:line. It tells two failures of one function apart.
+	place string
 	// volatile says that where the program noticed the failure is chance, as it
 	// is when memory runs out, so that frames and message must stay out of the
 	// layers.
@@ -141,7 +144,7 @@ func Analyze(d Death) Cause {
 			}
 		}
 	}
-	r.place(d.Stack)
+	r.take(d.Stack)
 	c := r.cause(ending)
 	c.Uncaught = d.Signal == 0 && slices.Contains(r.ends, d.ExitCode)
 	return c
@@ -188,6 +191,9 @@ func (r report) cause(ending string) Cause {
 	case r.volatile:
 	case len(frames) > 0:
 		layers = append(layers, frames[:min(len(frames), most)]...)
+		if r.place != "" && r.place != frames[0] && r.class != ClassStackOverflow {
+			layers = append(layers, r.place)
+		}
 	case c.Message != "":
 		layers = append(layers, c.Message)
 	}
@@ -200,6 +206,13 @@ func (r report) cause(ending string) Cause {
 	}
 	if len(frames) > 0 && !r.volatile {
 		b.WriteString(" in " + frames[0])
+		if file, line, ok := cutLast(r.place, ":"); ok && r.place != frames[0] && r.class != ClassStackOverflow {
+			if strings.HasPrefix(frames[0]+":", file+":") {
+				b.WriteString(" line " + line)
+			} else {
+				b.WriteString(" (" + r.place + ")")
+			}
+		}
 	}
 	if c.Message != "" && !r.volatile && !strings.Contains(b.String(), c.Message) {
 		b.WriteString(": " + c.Message)

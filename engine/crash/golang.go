@@ -14,13 +14,13 @@ func readGo(t text) (report, bool) {
 			}
 			msg := trimRecovered(line[len("panic: "):])
 			kind, custom := goPanicKind(msg)
-			r := report{class: ClassPanic, kind: "go panic: " + kind, frames: goFrames(t, i), ends: goEnds}
+			r := report{class: ClassPanic, kind: "go panic: " + kind, frames: goFrames(t, i), place: goPlace(t, i), ends: goEnds}
 			if custom {
 				r.what, r.message = "go panic", msg
-				if place := goPlace(t, i); place != "" {
+				if r.place != "" {
 					// Its words may be the input's: which panic of a function it
 					// was is told by the line.
-					r.kind = "go panic at " + place
+					r.kind, r.place = "go panic at "+r.place, ""
 				}
 			}
 			return r, true

@@ -40,10 +40,14 @@ func readPython(t text) (report, bool) {
 		return report{}, false
 	}
 	var all []string
+	place := ""
 	for i := start + 1; i < len(t.lines); i++ {
 		s, margin := pythonMargin(t.lines[i])
 		if f, ok := pythonFrame(s); ok {
 			all = append(all, f)
+			if p := pythonPlace(s); p != "" {
+				place = p
+			}
 			if len(all) > maxScan {
 				all = all[len(all)-maxScan:]
 			}
@@ -58,6 +62,7 @@ func readPython(t text) (report, bool) {
 		}
 		slices.Reverse(all)
 		r := exception(kind, msg, ownFrames(all, pythonPlumbing))
+		r.place = place
 		if pythonEnds(t, start) {
 			r.ends = []int{1}
 		}
@@ -113,6 +118,16 @@ func pythonFrame(s string) (string, bool) {
 	return clip(f, 120), true
 }
 
+// pythonPlace is the file and line of a frame of the program's own code: not of
+// the interpreter's library, nor of one that was installed.
+func pythonPlace(s string) string {
+	file, rest, ok := strings.Cut(strings.TrimPrefix(s, `  File "`), `", line `)
+	if !ok || strings.HasPrefix(file, "<frozen ") || strings.Contains(file, "/lib/python") || strings.Contains(file, "-packages/") {
+		return ""
+	}
+	return base(file) + ":" + rest[:spanTo(rest, ",")]
+}
+
 func pythonPlumbing(f string) bool {
 	return strings.HasPrefix(f, "<frozen ") || strings.HasPrefix(f, "runpy.py:")
 }
@@ -164,10 +179,15 @@ func readJava(t text) (report, bool) {
 			continue
 		}
 		var all []string
+		place := ""
 		for j := head + 1; j < len(t.lines) && javaFrameLine(t.lines[j]) && len(all) < maxScan; j++ {
-			all = append(all, javaFunc(t.lines[j]))
+			f := javaFunc(t.lines[j])
+			if all = append(all, f); place == "" && !javaPlumbing(f) && !strings.HasPrefix(f, "java.") && !strings.HasPrefix(f, "javax.") {
+				place = javaPlace(t.lines[j])
+			}
 		}
 		r := exception(kind, msg, ownFrames(all, javaPlumbing))
+		r.place = place
 		if uncaught {
 			r.ends = []int{1}
 		}
@@ -206,6 +226,15 @@ func javaFunc(s string) string {
 	}
 	// lambda$main$0 and C$1.run count what the compiler found on its way.
 	return clip(trimCounters(s), 120)
+}
+
+// javaPlace is the file and line of a frame; "" without debugging information.
+func javaPlace(s string) string {
+	place := strings.TrimSuffix(s[strings.IndexByte(s, '(')+1:], ")")
+	if file, line, ok := strings.Cut(place, ":"); !ok || file == "" || !allDigits(line) {
+		return ""
+	}
+	return place
 }
 
 // trimCounters drops the numbers after dollar signs.
@@ -252,10 +281,25 @@ func readDotnet(t text) (report, bool) {
 		}
 		kind, msg, _ := strings.Cut(s, ": ")
 		r := exception(kind, msg, dotnetFrames(t, i))
+		r.place = dotnetPlace(t, i)
 		r.ends = []int{134} // SIGABRT, as a shell reports it
 		return r, true
 	}
 	return report{}, false
+}
+
+// dotnetPlace is the file and line of the innermost frame that has them: those of
+// the runtime come without.
+func dotnetPlace(t text, i int) string {
+	for i++; i < len(t.lines); i++ {
+		s := t.lines[i]
+		if _, at, ok := cutLast(s, " in "); ok && strings.HasPrefix(s, "   at ") {
+			if file, line, ok := cutLast(at, ":line "); ok && allDigits(line) {
+				return base(strings.ReplaceAll(file, `\`, "/")) + ":" + line
+			}
+		}
+	}
+	return ""
 }
 
 func dotnetFrames(t text, i int) []string {

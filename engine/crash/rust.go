@@ -31,9 +31,9 @@ func readRust(t text) (report, bool) {
 		if strings.HasPrefix(kind, "assertion") {
 			r.class = ClassAssert
 		}
-		if len(r.frames) == 0 {
-			if file, line, ok := sourcePlace(place); ok {
-				r.frames = []string{file + ":" + line}
+		if file, line, ok := sourcePlace(place); ok {
+			if r.place = file + ":" + line; len(r.frames) == 0 {
+				r.frames = []string{r.place}
 			}
 		}
 		return r, true

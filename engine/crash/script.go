@@ -42,10 +42,14 @@ func readNode(t text) (report, bool) {
 		j++
 	}
 	var all []string
+	place := ""
 	for ; j < len(t.lines) && nodeFrameLine(t.lines[j]) && len(all) < maxScan; j++ {
-		all = append(all, nodeFrame(t.lines[j]))
+		if all = append(all, nodeFrame(t.lines[j])); place == "" {
+			place = nodePlace(t.lines[j])
+		}
 	}
 	r := exception(kind, msg, ownFrames(all, func(string) bool { return false }))
+	r.place = place
 	if nodeUncaught(t, head, j) {
 		r.ends = nodeEnds
 	}
@@ -123,6 +127,22 @@ func nodeFrame(s string) string {
 	return clip(name, 120)
 }
 
+// nodePlace is the file and line of a frame of the program's own.
+func nodePlace(s string) string {
+	s = strings.TrimSuffix(strings.TrimRight(s, " {"), ")")
+	if i := strings.LastIndexAny(s, " ("); i >= 0 {
+		s = s[i+1:]
+	}
+	if strings.HasPrefix(s, "node:") || strings.HasPrefix(s, "internal/") || strings.Contains(s, "/node_modules/") {
+		return ""
+	}
+	file, line, ok := sourcePlace(s)
+	if !ok {
+		return ""
+	}
+	return file + ":" + line
+}
+
 // readRuby reads
 //
 //	tool.rb:3:in `parse': undefined method `foo' for nil (NoMethodError)
@@ -153,6 +173,10 @@ func readRuby(t text) (report, bool) {
 			}
 		}
 		r := exception(kind, msg, all)
+		place, _, _ := strings.Cut(s, ":in ")
+		if file, line, ok := sourcePlace(place); ok {
+			r.place = file + ":" + line
+		}
 		r.ends = []int{1}
 		return r, true
 	}

@@ -23,7 +23,10 @@ func mangle(s string, r *rand.Rand) string {
 	s = regexp.MustCompile(`(pid=|tid=|' \()\d+`).ReplaceAllString(s, "${1}"+pid)
 	s = regexp.MustCompile(`line 1: \d+ Aborted`).ReplaceAllString(s, "line 1: "+pid+" Aborted")
 	s = strings.ReplaceAll(s, "/src/", fmt.Sprintf("/home/u%d/build.%d/", r.IntN(100), r.IntN(1e6)))
+	// Not a place in the source, which is that of the failure.
+	s = regexp.MustCompile(`(\.[a-z]+:)17\b`).ReplaceAllString(s, "${1}@")
 	s = regexp.MustCompile(`\b17\b|(rec|ab|worker-|k|z|x)17`).ReplaceAllString(s, "${1}"+fmt.Sprint(100+r.IntN(1e6)))
+	s = regexp.MustCompile(`(\.[a-z]+:)@`).ReplaceAllString(s, "${1}17")
 	return strings.ReplaceAll(s, "qqqqq", strings.Repeat("w", r.IntN(9)))
 }
 
@@ -97,6 +100,31 @@ func TestHintsArePassedOver(t *testing.T) {
 	for _, s := range []string{"Segmentation fault (core dumped)\n", "bash: line 1:  123 Aborted                 ./x\n", "note: run with X=1\n", "----\n\n"} {
 		if c := Analyze(Death{Signal: 11, Stderr: []byte(s)}); c.Message != "" {
 			t.Errorf("%q gives the message %q", s, c.Message)
+		}
+	}
+}
+
+// Two exceptions of one type in one function are two, in every language that
+// says where it raised them; one is one, whatever the message.
+func TestLinesTellExceptionsApart(t *testing.T) {
+	for name, report := range map[string]string{
+		"Python": "Traceback (most recent call last):\n  File \"/src/tool.py\", line 30, in main\n    parse(b)\n  File \"/src/tool.py\", line LINE, in parse\n    int(b)\n  File \"/usr/lib/python3.11/json/decoder.py\", line 337, in decode\n    x\nValueError: MESSAGE\n",
+		"Java":   "Exception in thread \"main\" java.lang.IllegalStateException: MESSAGE\n\tat java.base/java.util.Objects.checkIndex(Objects.java:361)\n\tat a.Tool.parse(Tool.java:LINE)\n\tat a.Tool.main(Tool.java:3)\n",
+		"Node":   "/src/tool.js:LINE\n  x\n  ^\n\nTypeError: MESSAGE\n    at JSON.parse (<anonymous>)\n    at parse (/src/tool.js:LINE:7)\n    at Object.<anonymous> (/src/tool.js:40:1)\n    at node:internal/main/run:1:2\n\nNode.js v20.1.0\n",
+		"Ruby":   "tool.rb:LINE:in `parse': MESSAGE (NoMethodError)\n\tfrom tool.rb:40:in `main'\n",
+		".NET":   "Unhandled exception. System.FormatException: MESSAGE\n   at System.Number.Parse(String s)\n   at Tool.Parse(String s) in /src/Tool.cs:line LINE\n   at Tool.Main() in /src/Tool.cs:line 40\n",
+		"Go":     "panic: runtime error: index out of range [5] with length 3\n\ngoroutine 1 [running]:\nmain.parse({0xc000012345, 0x3, 0x3})\n\t/src/main.go:LINE +0x1d\nmain.main()\n\t/src/main.go:40 +0x2b\nexit status 2\n",
+		"Rust":   "thread 'main' panicked at src/main.rs:LINE:9:\nindex out of bounds: the len is 3 but the index is 5\nstack backtrace:\n   0: rust_begin_unwind\n   1: core::panicking::panic_fmt\n   2: tool::parse\n   3: tool::main\n",
+	} {
+		cause := func(line, message string) []string {
+			return Analyze(Death{ExitCode: 1, Stderr: []byte(strings.NewReplacer("LINE", line, "MESSAGE", message).Replace(report))}).Layers
+		}
+		a := cause("12", "abc")
+		if b := cause("14", "abc"); slices.Equal(a, b) {
+			t.Errorf("%s: two places are one: %q", name, a)
+		}
+		if b := cause("12", "other words"); !slices.Equal(a, b) {
+			t.Errorf("%s: one place is two: %q %q", name, a, b)
 		}
 	}
 }

@@ -29,8 +29,8 @@ func faulty(layer string) bool {
 	return false
 }
 
-// place adds a stack to a report without frames.
-func (r *report) place(s *Stack) {
+// take adds a stack to a report without frames.
+func (r *report) take(s *Stack) {
 	if s == nil || len(r.frames) > 0 {
 		return
 	}

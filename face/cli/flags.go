@@ -55,7 +55,7 @@ func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
 	f.workersGiven = func() bool { return fs.Changed("workers") }
 	fs.StringVar(&f.seed, "seed", "", "replace the seed that the document gives (an integer)")
 	fs.Int64Var(&f.cases, "cases", 0, "run at most this many cases of each campaign (0: all)")
-	fs.DurationVar(&f.time, "time", 0, "start no case after this long (0: no limit)")
+	fs.DurationVar(&f.time, "time", 0, "be over after this long, confirming and shrinking included (0: no limit)")
 	fs.BoolVar(&f.failFast, "fail-fast", false, "stop at the first failing case, in case order")
 	fs.StringVar(&f.maxErrors, "max-errors", "", "end the run once more than `N|P%` of its cases have no result (default: go on to the end)")
 	fs.BoolVar(&f.strict, "strict", false, "refuse documents that give rise to warnings")

@@ -72,7 +72,7 @@ func TestReduceStopsWhereNothingHasAResult(t *testing.T) {
 			}
 			return campaign.Outcome{Verdict: campaign.VerdictError}, broken
 		}
-		red, err := Reduce(t.Context(), nibbler{}, exec, "c", Fingerprint("c", &fail), campaign.Case{Payload: make([]byte, 64)}, 1000, 0)
+		red, err := Reduce(t.Context(), nibbler{}, exec, "c", Fingerprint("c", &fail), campaign.Case{Payload: make([]byte, 64)}, Budget{Tries: 1000})
 		if broken != nil {
 			if !errors.Is(err, broken) {
 				t.Errorf("%v, want %v", err, broken)

@@ -31,11 +31,19 @@ type Reduced struct {
 	Verified bool             // Payload failed again with the same fingerprint
 }
 
+// Budget is what may be spent on making a finding's case smaller.
+type Budget struct {
+	Tries   int           // executions
+	Until   time.Time     // none is begun after it; zero: no limit
+	Slowest time.Duration // that the case has taken: of a slow one fewer are made
+}
+
 // Reduce asks the campaign for a smaller payload that still fails with the
-// fingerprint, spending at most budget executions, and verifies the result by
-// running it again. A payload that cannot be made smaller comes back as it was.
-func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fingerprint string, c campaign.Case, budget int, slowest time.Duration) (Reduced, error) {
-	if s := int(slowest / time.Second); s > 0 {
+// fingerprint, within the budget, and verifies the result by running it again. A
+// payload that cannot be made smaller comes back as it was.
+func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fingerprint string, c campaign.Case, b Budget) (Reduced, error) {
+	budget := b.Tries
+	if s := int(b.Slowest / time.Second); s > 0 {
 		budget = min(budget, int(slowBudget/time.Second)/(s+1))
 	}
 	var red Reduced
@@ -46,7 +54,7 @@ func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fin
 			failure = err
 			return false, err
 		}
-		if red.Tries >= budget {
+		if red.Tries >= budget || !b.Until.IsZero() && time.Now().After(b.Until) {
 			return false, errBudget
 		}
 		red.Tries++

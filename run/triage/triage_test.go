@@ -108,20 +108,20 @@ func TestReduce(t *testing.T) {
 	}
 	o := failing("one")
 	c := campaign.Case{Payload: []byte("xxxxxxxxxxxxxxxx")}
-	red, err := Reduce(t.Context(), halver{}, exec, "c", Fingerprint("c", &o), c, 100, 0)
+	red, err := Reduce(t.Context(), halver{}, exec, "c", Fingerprint("c", &o), c, Budget{Tries: 100})
 	if err != nil || string(red.Payload) != "xx" || !red.Verified || red.Tries != runs {
 		t.Errorf("%+v %v after %d runs", red, err, runs)
 	}
-	red, err = Reduce(t.Context(), halver{}, exec, "c", Fingerprint("c", &o), c, 2, 0)
+	red, err = Reduce(t.Context(), halver{}, exec, "c", Fingerprint("c", &o), c, Budget{Tries: 2})
 	if err != nil || len(red.Payload) != 4 || red.Tries != 2+verifications {
 		t.Errorf("with a budget of 2: %d bytes in %d tries, %v", len(red.Payload), red.Tries, err)
 	}
-	if red, _ = Reduce(t.Context(), halver{}, exec, "c", Fingerprint("c", &o), c, 1000, 29*time.Second); red.Tries > 2+verifications {
+	if red, _ = Reduce(t.Context(), halver{}, exec, "c", Fingerprint("c", &o), c, Budget{Tries: 1000, Slowest: 29 * time.Second}); red.Tries > 2+verifications {
 		t.Errorf("a finding that takes 29 s a case was tried %d times", red.Tries)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Reduce(ctx, halver{}, exec, "c", Fingerprint("c", &o), c, 100, 0); err == nil {
+	if _, err := Reduce(ctx, halver{}, exec, "c", Fingerprint("c", &o), c, Budget{Tries: 100}); err == nil {
 		t.Error("a cancelled reduction has no error")
 	}
 }
