@@ -28,7 +28,7 @@ type Job struct {
 
 	Workers     int           // cases run at once; 0: one a processor, 64 leases with a fleet. It changes no result
 	Cases       int64         // at most so many cases of each campaign; 0: all
-	Time        time.Duration // start no case after this long; 0: no limit
+	Time        time.Duration // be over after this long, confirming and shrinking included; 0: no limit
 	FailFast    bool          // stop at the first failing case, in case order
 	MaxErrors   *ErrorLimit   // ends the run once more of its cases have no result; nil: never
 	CaseTimeout time.Duration // a case without an outcome by then is an error; 0: 10 minutes

@@ -75,7 +75,7 @@ func (s *Server) runTools() []tool {
 		{name: "run_spec", about: "Run documents of any format in the background. With wait, the answer comes once the run has ended; a cancelled call ends the run.", call: s.runSpec,
 			params: append(doc[:len(doc):len(doc)],
 				param{"cases", "integer", "run at most this many cases of each campaign", false},
-				param{"time_secs", "integer", "start no case after this long", false},
+				param{"time_secs", "integer", "be over after this long, confirming and shrinking included", false},
 				param{"wait", "boolean", "answer once the run has ended", false})},
 		{name: "run_status", reads: true, about: "Say how far a run is, and its result.", call: s.runStatus, params: []param{id, {"wait_secs", "integer", wait, false}}},
 		{name: "run_findings", reads: true, about: "List a run's findings, also while it runs.", call: s.runFindings,

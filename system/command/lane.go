@@ -210,7 +210,7 @@ func (l *lane) Trace(ctx context.Context, c process.Case) (*process.Crash, error
 func (l *lane) Notes() []string {
 	notes := append([]string(nil), l.notes...)
 	if l.blind != "" {
-		notes = append(notes, "crashes are told apart by their signal alone: "+l.blind)
+		notes = append(notes, "crashes are distinguished by their signal alone: "+l.blind)
 	}
 	if l.short < l.plan.Timeout {
 		notes = append(notes, fmt.Sprintf("cases were given %s first and the full %s only if that was not enough (%d times)", l.short, l.plan.Timeout, l.redone))
