@@ -35,6 +35,7 @@ type Campaign struct {
 	systemFile string   // where the plan was read
 	inDocument bool     // and that is the document
 	secrets    []string // texts of judges that replies must not hold
+	after      afterwards
 }
 
 // kind is what decides which operators a seed gets.
@@ -66,6 +67,9 @@ type state struct {
 	learnt mutator.Bandit
 	m      *mutator.Mutator
 	hunt   *hunt // of the policy search; nil: another
+	spent  spent
+	cut    int64 // cases of the present round that were run, since the budget allowed no more at once
+	ended  bool  // by the budget
 }
 
 // pick is a single child: one that the document names, or a replacement for a
@@ -157,12 +161,15 @@ func (c *Campaign) share(r int) int64 {
 // Round implements [campaign.Campaign].
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	n := int64(len(s.retry))
-	if s.hunt != nil {
+	switch {
+	case s.hunt != nil: // as many as the budget allows
 		n = int64(len(s.hunt.plan))
 		return campaign.Round{Len: n}, n > 0
+	case s.phase < c.rounds():
+		n = c.regular(s.phase) - s.cut
 	}
-	if s.phase < c.rounds() {
-		n = c.regular(s.phase)
+	if b := c.spec.Budget; b != nil {
+		n = b.allows(s.spent, n, 1)
 	}
 	return campaign.Round{Len: n}, n > 0
 }
@@ -187,7 +194,11 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 	case s.phase >= c.rounds():
 		unit, child = s.retry[i].unit, int64(s.retry[i].child)
 	case c.picked != nil:
+		i += s.cut
 		unit, child = c.picked[i].unit, int64(c.picked[i].child)
+	case c.spec.Budget != nil: // in turn, so that what ends early has made some of every seed
+		i += s.cut
+		unit, child = int32(i%int64(len(c.units))), int64(s.next)+i/int64(len(c.units))
 	default:
 		per := c.share(s.phase)
 		unit, child = int32(i/per), int64(s.next)+i%per
@@ -202,7 +213,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	next := &state{
 		done: s.done, phase: s.phase, tries: s.tries, next: s.next,
 		extra: slices.Clone(s.extra), have: slices.Clone(s.have), prints: slices.Clone(s.prints), tally: s.tally.clone(),
-		learnt: s.learnt, m: s.m, spare: s.spare, more: s.more,
+		learnt: s.learnt, m: s.m, spare: s.spare, more: s.more, spent: s.spent,
 	}
 	var found *findings
 	if s.hunt != nil {
@@ -223,6 +234,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			}
 			continue
 		}
+		next.spent.add(f.spent)
 		match := mutator.Unseen
 		switch {
 		case f.same:
@@ -253,14 +265,17 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		}
 	}
 	if found != nil {
-		next.hunt = c.nextHunt(s.hunt, found)
+		next.hunt = c.nextHunt(next, s.hunt, found)
 		next.more = max(0, next.hunt.cases-c.Planned())
 		return next
 	}
-	if s.phase < c.rounds() {
+	switch ran := next.done - s.done; {
+	case s.phase < c.rounds() && s.cut+ran < c.regular(s.phase):
+		next.cut = s.cut + ran
+	case s.phase < c.rounds():
 		next.phase++
 		next.next += int32(c.share(s.phase))
-	} else {
+	default:
 		next.tries++
 		next.more += int64(len(s.retry))
 	}
@@ -270,6 +285,9 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	}
 	if next.phase >= c.rounds() {
 		next.retry = c.replacements(next)
+	}
+	if b := c.spec.Budget; b != nil {
+		next.ended = (next.cut > 0 || next.phase < c.rounds() || len(next.retry) > 0) && b.allows(next.spent, 1, 1) == 0
 	}
 	return next
 }
@@ -361,11 +379,14 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit { return c.summary(s) 
 
 // Warnings implements [campaign.Warner]: what nobody has judged is not a pass.
 func (c *Campaign) Warnings(s *state) []string {
+	var list []string
+	if text := c.overspent(s); text != "" {
+		list = append(list, text)
+	}
 	if c.verdicts == nil {
-		return nil
+		return list
 	}
 	t := s.tally
-	var list []string
 	if n := t.stale; n > 0 {
 		list = append(list, fmt.Sprintf("%d verdicts are on other texts than the children have now: they do not count", n))
 	}

@@ -122,6 +122,10 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		c.say(diag.Error, "missing-key", "policy", "cannot search without a system or an oracle: it learns from what is said to each child")
 		return nil
 	}
+	if camp.spec.Budget != nil && camp.plan == nil {
+		c.say(diag.Error, "no-effect", "budget", "has no effect: it is followed only with system, whose calls are counted")
+		return nil
+	}
 	camp.secrets = secrets(camp.spec.Judges)
 	name := spec.Name
 	if name == "" {

@@ -97,6 +97,7 @@ func (d *decoder) document(s *doctree.Section) {
 		}
 	}
 	d.target(s)
+	d.budget(s)
 	if s.There() {
 		d.together(s)
 	}

@@ -18,9 +18,9 @@ type facts struct {
 	unjudged  bool // it could not be brought to, or what was said is of another text
 	judgement mutator.Judgement
 	score     *float64
-	more      bool  // what follows is there
-	same      bool  // as an earlier text: not sent
-	calls     int64 // of the system
+	more      bool // what follows is there
+	same      bool // as an earlier text: not sent
+	spent     spent
 	signal    redteam.Signal
 }
 
@@ -73,7 +73,9 @@ func (f *facts) encode() []byte {
 		}
 		b = append(b, flags, g.Hidden, g.Near, g.Length)
 		b = binary.LittleEndian.AppendUint32(b, g.Shape)
-		b = binary.AppendUvarint(b, uint64(f.calls))
+		for _, n := range []int64{f.spent.calls, f.spent.in, f.spent.out} {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
 	}
 	for _, a := range f.applied {
 		b = binary.AppendUvarint(b, uint64(a.Op)<<2|uint64(statusCode(a.Status)))
@@ -120,11 +122,14 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 		}
 		f.more, f.same = true, b[0]&1 != 0
 		f.signal = redteam.Signal{Refused: b[0]&2 != 0, Hidden: b[1], Near: b[2], Length: b[3], Shape: binary.LittleEndian.Uint32(b[4:])}
-		v, n := binary.Uvarint(b[8:])
-		if n <= 0 {
-			return f, false
+		b = b[8:]
+		for _, x := range []*int64{&f.spent.calls, &f.spent.in, &f.spent.out} {
+			v, n := binary.Uvarint(b)
+			if n <= 0 {
+				return f, false
+			}
+			*x, b = int64(v), b[n:]
 		}
-		f.calls, b = int64(v), b[8+n:]
 	}
 	for len(b) > 0 {
 		v, n := binary.Uvarint(b)

@@ -39,6 +39,14 @@ var format = sync.OnceValue(func() *doctree.Shape {
 		{Name: "placeholder", Type: text, Doc: "the text that stands for what was taken out"},
 	}}
 	judges := judgeShape()
+	price := doctree.Number(0, 1e9)
+	budget := &doctree.Shape{Name: "budget", Doc: "what a run may spend on the system, re-runs and shrinking included", Fields: []doctree.Field{
+		{Name: "calls", Type: integer(1, 1e12), Doc: "the most calls"},
+		{Name: "tokens", Type: integer(1, 1e15), Doc: "about the most tokens, of prompts and replies: as the system reports them, else four characters each"},
+		{Name: "cost", Type: price.MoreThan(0), Doc: "about the most money, by the two prices"},
+		{Name: "input_price", Type: price, Doc: "per million tokens of prompts"},
+		{Name: "output_price", Type: price, Doc: "per million tokens of replies"},
+	}}
 	strength := integer(1, 100)
 	return &doctree.Shape{Name: "Operator campaign v1", Fields: []doctree.Field{
 		{Name: "schema_version", Need: true, Type: text.Like(`^thresh\.operators\.v1$`), Doc: "thresh.operators.v1"},
@@ -68,6 +76,7 @@ var format = sync.OnceValue(func() *doctree.Shape {
 		{Name: "oracle", Type: doctree.Object(oracle), Doc: "a program that judges children"},
 		{Name: "system", Type: text.Must().OrElse(doctree.Named(doctree.Any())), Doc: "a system file, or what would stand in it: the children are its input"},
 		{Name: "judges", Type: doctree.List(doctree.Object(judges)).Must(), Doc: "what every reply of the system must keep to"},
+		{Name: "budget", Type: doctree.Object(budget), Doc: "what a run may spend on the system"},
 	}, Doc: "seeds, operators and how children are made of them. Relative paths begin at the document's folder"}
 })
 

@@ -27,6 +27,7 @@ type judged struct {
 	broken    string          // the judge that it does not keep to, or how its call ended
 	ended     bool            // broken is how the call ended
 	reasons   string          // of all judges
+	spent     spent           // on the system, with tries that had no verdict
 }
 
 // take makes a verdict on a child the outcome of its case. An operator that
@@ -36,6 +37,9 @@ func (c *Campaign) take(child *mutator.Child, v judged, out *campaign.Outcome) {
 	f.judged, f.judgement, f.score = true, v.judgement, v.score
 	if c.spec.Policy == mutator.Search {
 		f.more, f.signal = true, c.look(child, v.reply)
+	}
+	if c.spec.Budget != nil {
+		f.more, f.spent = true, v.spent
 	}
 	out.Data = f.encode()
 	if v.judgement == mutator.Fail && (out.Verdict != campaign.VerdictFail || out.Severity < campaign.SeverityMedium) {
@@ -126,12 +130,15 @@ func (c *Campaign) hung(child *mutator.Child, res *process.Result, out *campaign
 // unjudged makes a case one without a verdict. The child has been made: it
 // counts as one of its seed's, so that no other takes its place, and nothing is
 // learned from it.
-func (c *Campaign) unjudged(child *mutator.Child, who, why string, tries int, out *campaign.Outcome) {
-	if out.Verdict == campaign.VerdictFail {
-		return // an operator broke the contract, whatever the oracle would say
-	}
+func (c *Campaign) unjudged(child *mutator.Child, who, why string, tries int, took spent, out *campaign.Outcome) {
 	f, _ := decodeFacts(out.Data)
-	f.unjudged = true
+	if f.unjudged = true; c.spec.Budget != nil {
+		f.more, f.spent = true, took
+	}
+	if out.Verdict == campaign.VerdictFail { // an operator broke the contract, whatever the oracle would say
+		f.unjudged, out.Data = false, f.encode()
+		return
+	}
 	times := ""
 	if tries > 1 {
 		times = fmt.Sprintf(" in %d tries", tries)

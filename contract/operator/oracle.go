@@ -119,7 +119,7 @@ func (o *oracleLane) judge(ctx context.Context, index int64, child *mutator.Chil
 		return nil
 	}
 	o.broken++
-	o.c.unjudged(child, "oracle", why, tries, out)
+	o.c.unjudged(child, "oracle", why, tries, spent{}, out)
 	return nil
 }
 

@@ -112,6 +112,15 @@ func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, 
 // operators as do, each at the least strength that does, until none can go;
 // the seed's text is made smaller. Of others what chooses the operators stays.
 func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+	if c.spec.Budget != nil {
+		all := test
+		test = func(payload []byte) (bool, error) {
+			if c.after.over(c.spec.Budget, forShrink) {
+				return false, errSpent
+			}
+			return all(payload)
+		}
+	}
 	if c.plan == nil && c.spec.Policy != mutator.Search {
 		return c.shorter(ctx, payload, test)
 	}
@@ -126,6 +135,9 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 		}
 	}
 }
+
+// errSpent ends a reduction; what was found so far counts.
+var errSpent = errors.New("the budget is spent")
 
 // plainer makes the chain of a case shorter and its strengths less.
 func (c *Campaign) plainer(payload []byte, test func([]byte) (bool, error)) []byte {

@@ -70,7 +70,7 @@ func (c *Campaign) startHunt(m *mutator.Mutator) *hunt {
 		cfg.Units[i] = at
 	}
 	h := &hunt{search: redteam.New(cfg), next: make([]int32, len(c.units))}
-	c.propose(h)
+	c.propose(h, spent{})
 	return h
 }
 
@@ -81,8 +81,9 @@ type huntKind struct {
 }
 
 // propose plans the next round, unless as many calls were made as planned, or
-// twice as many cases: then nothing new comes about.
-func (c *Campaign) propose(h *hunt) {
+// twice as many cases: then nothing new comes about. It reports whether the
+// budget ends the search.
+func (c *Campaign) propose(h *hunt, s spent) (ended bool) {
 	h.plan, h.index = nil, nil
 	left := min(c.Planned()-h.calls, 2*c.Planned()-h.cases)
 	size := max(huntRound, c.Planned()/huntRounds)
@@ -90,14 +91,21 @@ func (c *Campaign) propose(h *hunt) {
 		size = max(1, c.Planned()/int64(c.spec.Rounds))
 	}
 	if left <= 0 {
-		return
+		return false
 	}
-	h.plan = h.search.Propose(int(min(size, left)))
+	n := min(size, left)
+	if b := c.spec.Budget; b != nil {
+		if n = b.allows(s, n, 1); n == 0 {
+			return true
+		}
+	}
+	h.plan = h.search.Propose(int(n))
 	h.next = slices.Clone(h.next)
 	for _, p := range h.plan {
 		h.index = append(h.index, h.next[p.Unit])
 		h.next[p.Unit]++
 	}
+	return false
 }
 
 // findings is what a round came to, in case order.
@@ -133,13 +141,13 @@ func (x *findings) add(f *facts) {
 	x.results = append(x.results, r)
 }
 
-func (c *Campaign) nextHunt(h *hunt, found *findings) *hunt {
+func (c *Campaign) nextHunt(s *state, h *hunt, found *findings) *hunt {
 	next := &hunt{
 		search: h.search.Learn(h.plan, found.results), next: h.next, sent: h.sent.with(found.texts),
 		cases: h.cases + int64(len(found.results)), calls: h.calls + found.calls,
 	}
 	if len(found.results) == len(h.plan) { // else the run was cut
-		c.propose(next)
+		s.ended = c.propose(next, s.spent)
 	}
 	return next
 }

@@ -46,6 +46,7 @@ type Spec struct {
 	System      string // a system file that gets the children; "": none
 	Inline      []byte // or its content, in the document
 	Judges      []Judge
+	Budget      *Budget // nil: none
 }
 
 // Step is an operator of a chain.

@@ -74,7 +74,8 @@ func (c *Campaign) Exclusive() bool { return c.plan != nil && c.plan.Exclusive()
 type systemLane struct {
 	c      *Campaign
 	system sut.System
-	broken int // cases in a row without a verdict
+	broken int  // cases in a row without a verdict
+	again  bool // cases are run again, from what the budget keeps for that
 }
 
 func (c *Campaign) openSystem(ctx context.Context, lane campaign.Lane) (*systemLane, error) {
@@ -85,7 +86,7 @@ func (c *Campaign) openSystem(ctx context.Context, lane campaign.Lane) (*systemL
 	if err != nil {
 		return nil, err
 	}
-	return &systemLane{c: c, system: x}, nil
+	return &systemLane{c: c, system: x, again: lane.Cold}, nil
 }
 
 // Close ends what the lane holds.
@@ -103,10 +104,18 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 	if l.broken >= brokenRow {
 		tries = 1
 	}
+	if b := l.c.spec.Budget; b != nil && b.Calls > 0 {
+		tries = 1 // calls are counted out
+	}
 	var why string
+	var took spent
 	for n, pause := 0, firstPause; n < tries; n, pause = n+1, pause*pauseGrows {
 		if n > 0 && !sleep(ctx, pause) {
 			return ctx.Err()
+		}
+		if l.again && l.c.after.over(l.c.spec.Budget, 1) {
+			why = "the budget is spent"
+			break
 		}
 		if err := l.system.Reset(ctx); err != nil {
 			return err
@@ -116,6 +125,12 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 			return err
 		}
 		out.Elapsed += o.Elapsed
+		if l.c.spec.Budget != nil {
+			now := spentOn(child.Text, &o)
+			if took.add(now); l.again {
+				l.c.after.add(now)
+			}
+		}
 		if o.End == sut.Unreachable {
 			why = "it is not reached: " + o.Why
 			continue
@@ -125,12 +140,12 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 			why = err.Error()
 			continue
 		}
-		l.broken = 0
+		l.broken, v.spent = 0, took
 		l.c.take(child, v, out)
 		return nil
 	}
 	l.broken++
-	l.c.unjudged(child, "system", why, tries, out)
+	l.c.unjudged(child, "system", why, tries, took, out)
 	return nil
 }
 

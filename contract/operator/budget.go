@@ -1,0 +1,159 @@
+package operator
+
+import (
+	"fmt"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// Budget is what a run may spend on the system, re-runs and shrinking included.
+// Zero fields are no limit.
+type Budget struct {
+	Calls, Tokens           int64
+	Cost                    float64
+	InputPrice, OutputPrice float64 // per million tokens
+}
+
+// spent is what calls took.
+type spent struct{ calls, in, out int64 }
+
+func (s *spent) add(o spent) { s.calls, s.in, s.out = s.calls+o.calls, s.in+o.in, s.out+o.out }
+
+func (b *Budget) cost(s spent) float64 {
+	return (float64(s.in)*b.InputPrice + float64(s.out)*b.OutputPrice) / 1e6
+}
+
+// used is the part of the budget that was spent; of several limits, of that
+// which ends first.
+func (b *Budget) used(s spent) float64 {
+	part := 0.0
+	if b.Calls > 0 {
+		part = float64(s.calls) / float64(b.Calls)
+	}
+	if b.Tokens > 0 {
+		part = max(part, float64(s.in+s.out)/float64(b.Tokens))
+	}
+	if b.Cost > 0 {
+		part = max(part, b.cost(s)/b.Cost)
+	}
+	return part
+}
+
+// A fifth of a budget is kept for running findings again and making them
+// smaller, and of that, a quarter for the former.
+const (
+	forCases  = 0.8
+	forShrink = 0.75
+)
+
+// firstLook is how many cases are run before anything is known of what one
+// costs, and unevenness how much more than those before it one may.
+const (
+	firstLook  = 8
+	unevenness = 1.5
+)
+
+// cases is how many calls there are for cases.
+func (b *Budget) cases() int64 { return int64(max(float64(b.Calls)*forCases, 1)) }
+
+// allows is how many cases of so many calls may be run next. Calls are counted
+// out; what else a case costs is known from those before it.
+func (b *Budget) allows(s spent, want, calls int64) int64 {
+	if b.Calls > 0 {
+		want = min(want, (b.cases()-s.calls)/max(calls, 1))
+	}
+	for _, x := range [][2]float64{{float64(b.Tokens), float64(s.in + s.out)}, {b.Cost, b.cost(s)}} {
+		switch {
+		case x[0] == 0:
+		case s.calls == 0:
+			want = min(want, firstLook)
+		default:
+			want = min(want, int64((x[0]*forCases-x[1])/max(x[1]/float64(s.calls)*unevenness*float64(calls), 1e-12)))
+		}
+	}
+	return max(want, 0)
+}
+
+// afterwards is what was spent on cases that are run again, in this process.
+type afterwards struct {
+	mu sync.Mutex
+	spent
+}
+
+func (a *afterwards) add(o spent) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.spent.add(o)
+}
+
+// over reports whether a part of what is kept was spent.
+func (a *afterwards) over(b *Budget, part float64) bool {
+	if b == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if b.Calls > 0 && a.calls >= int64(float64(b.Calls-b.cases())*part) {
+		return true
+	}
+	return b.used(a.spent) >= (1-forCases)*part
+}
+
+// charTokens is about how many characters a token has, for systems that do not
+// say what a call used.
+const charTokens = 4
+
+// spentOn is what a call took: as the system says, else by the texts' lengths.
+func spentOn(prompt string, o *sut.Observation) spent {
+	if doc, err := jsontree.Parse(o.Output, jsontree.Options{}); err == nil {
+		if _, use := agentcall.Observe(&doc.Root, agentcall.Path{}); use.Known {
+			return spent{1, use.Prompt, use.Completion}
+		}
+	}
+	return spent{1, int64(utf8.RuneCountInString(prompt)+charTokens-1) / charTokens, int64(utf8.RuneCountInString(replyOf(o))+charTokens-1) / charTokens}
+}
+
+// budget reads what a run may spend.
+func (d *decoder) budget(s *doctree.Section) {
+	x := s.Sub("budget")
+	if !x.There() {
+		return
+	}
+	b := &Budget{
+		Calls: int64(x.Integer("calls")), Tokens: int64(x.Integer("tokens")), Cost: x.Float("cost"),
+		InputPrice: x.Float("input_price"), OutputPrice: x.Float("output_price"),
+	}
+	switch {
+	case b.Calls == 0 && b.Tokens == 0 && b.Cost == 0:
+		if !x.Given("calls") && !x.Given("tokens") && !x.Given("cost") {
+			d.Fail(x.Pos(), "no-effect", "budget", "has no effect: it names none of calls, tokens and cost")
+		}
+		return
+	case b.Cost > 0 && b.InputPrice+b.OutputPrice == 0:
+		x.Missing("input_price", "cost is counted by input_price and output_price, per million tokens")
+	}
+	for _, key := range []string{"input_price", "output_price"} {
+		if n := x.Node(key); n != nil && !x.Given("cost") {
+			d.Fail(n.Pos, "no-effect", x.At(key), "has no effect: it is followed only with cost")
+		}
+	}
+	d.spec.Budget = b
+}
+
+// overspent says what was not run for want of budget; "" if all was.
+func (c *Campaign) overspent(s *state) string {
+	b := c.spec.Budget
+	if b == nil || !s.ended {
+		return ""
+	}
+	text := fmt.Sprintf("the budget ended the run after %d of %d children: %d calls, about %d tokens", s.tally.made, c.Planned(), s.spent.calls, s.spent.in+s.spent.out)
+	if b.Cost > 0 {
+		text += fmt.Sprintf(", a cost of %.4f", b.cost(s.spent))
+	}
+	return text + "; a fifth is kept for running findings again and making them smaller"
+}
