@@ -127,7 +127,7 @@ func (a *App) Search(root string, set campaign.Settings) (docs []Document, left 
 	}
 	for _, p := range paths {
 		switch filepath.Ext(p) {
-		case ".json", ".yaml", ".yml", ".md":
+		case ".json", ".yaml", ".yml", ".md", ".star":
 		default:
 			continue
 		}

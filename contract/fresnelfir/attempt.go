@@ -58,7 +58,7 @@ func (t *traversal) attempts(at int) {
 	branches := t.p.nodes[at].branches
 	t.forbidden = t.forbidden[:0]
 	for i := range branches {
-		if a := branches[i].attempt; a >= 0 && t.shut[i] {
+		if a := branches[i].attempt; a >= 0 && (t.shut[i] || t.refusable(a)) {
 			t.forbidden = append(t.forbidden, i)
 		}
 	}
@@ -72,10 +72,20 @@ func (t *traversal) attempts(at int) {
 		t.attempted = append(t.attempted, stretch{from - 1, len(t.src.Tape().Values)})
 	}()
 	b := &branches[t.forbidden[t.src.Draw(uint64(len(t.forbidden)))]]
-	if asked := t.p.asked[b.attempt]; len(asked) > 0 {
+	asked, picks := t.p.asked[b.attempt], t.p.program.Actions()[b.attempt].Picks() > 0
+	if len(asked) > 0 {
 		t.in.draw(&t.src, t.m, asked, nil)
+	}
+	if picks {
+		mark := t.m.Mark()
+		defer t.m.Undo(mark)
+		if !t.pick(b.attempt, nil, true) {
+			return // there is nothing
+		}
+	}
+	if (len(asked) > 0 || picks) && t.chosen(b.attempt) {
 		if v, _ := t.m.Eval(b.guard.Code); v == model.True {
-			return // for these inputs it would be allowed
+			return // for these inputs and instances it would be allowed
 		}
 	}
 	if t.dev != nil {

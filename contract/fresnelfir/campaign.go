@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/choice"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -26,7 +27,10 @@ type Campaign struct {
 	enclosed bool    // the module is the one inside of the document's capsule
 	// modulePath is where the module was looked for; "" if there is none.
 	modulePath string
-	system     *sut.Plan // explored in the module's place; nil: a module, or nothing
+	// places are where what a path of the document names stands in the source, if that is
+	// not the document.
+	places func() map[string]diag.Pos
+	system *sut.Plan // explored in the module's place; nil: a module, or nothing
 }
 
 // Identity implements [campaign.Campaign].
@@ -316,5 +320,13 @@ func (c *Campaign) Input(ctx context.Context, s *state, at campaign.Case) []byte
 
 // Describe implements [campaign.Describer].
 func (c *Campaign) Describe(_ *state, _ campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
-	return exhibits(o.Attached("steps"))
+	list := exhibits(o.Attached("steps"))
+	for i := range list {
+		if x := &list[i]; x.Title == placeTitle && c.places != nil {
+			if at, ok := c.places()[x.Text.Body]; ok {
+				x.Text.Body = at.String()
+			}
+		}
+	}
+	return list
 }

@@ -17,7 +17,7 @@ func (k *Contract) Commands() []campaign.Command {
 		Summary: "FresnelFir IR: coverage of a run, protocols as a drawing, models in sentences",
 		Long: `The verbs that are special to FresnelFir IR. thresh run explores a model and its
 module; thresh check checks a model.`,
-		Commands: []campaign.Command{coverageCommand(), k.graphCommand(), explainCommand()},
+		Commands: []campaign.Command{coverageCommand(), k.graphCommand("graph"), k.graphCommand("diagram"), explainCommand(), compileCommand(), formatCommand()},
 	}}
 }
 
@@ -29,8 +29,9 @@ func explainCommand() campaign.Command {
 which order, what actions do, what must hold, and what is claimed of the module.
 
 Exit codes: 0 told, 2 the model was refused.`,
-		Example: `  thresh fresnelfir explain model.json`,
-		Least:   1, Most: 1,
+		Example: `  thresh fresnelfir explain model.json
+  thresh fresnelfir explain shop.model.star`,
+		Least: 1, Most: 1,
 		Run: func(_ context.Context, d campaign.Desk, args []string) error {
 			text, err := d.Settings().Read(args[0])
 			if err != nil {
@@ -141,17 +142,18 @@ func printTable(w io.Writer, title string, t *campaign.Table) {
 	fmt.Fprintln(w)
 }
 
-func (k *Contract) graphCommand() campaign.Command {
+// graphCommand is the verb graph; diagram is another word for it.
+func (k *Contract) graphCommand(name string) campaign.Command {
 	var format, out string
 	return campaign.Command{
-		Use:     "graph [RUN|MODEL]",
+		Use:     name + " [RUN|MODEL]",
 		Summary: "Draw the protocols, with hit counts",
-		Long: `Graph draws the protocols of a run as they were walked, with how often each call was
+		Long: `It draws the protocols of a run as they were walked, with how often each call was
 reached and each branch taken; of a model it draws them as they stand.
 
 The drawing is of the first campaign of the format. Formats: svg, dot (Graphviz).`,
-		Example: `  thresh fresnelfir graph -o protocols.svg
-  thresh fresnelfir graph model.json --format dot | dot -Tpdf > protocols.pdf`,
+		Example: "  thresh fresnelfir " + name + ` -o protocols.svg
+  thresh fresnelfir ` + name + ` model.json --format dot | dot -Tpdf > protocols.pdf`,
 		Most: 1, Store: true,
 		Flags: func(fs campaign.Flags) {
 			fs.StringVar(&format, "format", "svg", "svg or dot")

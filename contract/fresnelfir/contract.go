@@ -13,9 +13,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/lang"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/port/dut"
@@ -43,6 +45,9 @@ func (*Contract) Summary() string {
 // ten sections, or three of those that hardly any other format has; also one that
 // cannot be read to its end.
 func (*Contract) Detect(s campaign.Spec) bool {
+	if written(s.Path) {
+		return true
+	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(s.Data, []byte("\ufeff")), " \t\r\n")
 	if !bytes.HasPrefix(text, []byte("{")) {
 		return false
@@ -92,8 +97,10 @@ func (*Contract) Starter(string) []campaign.File {
 }
 
 // Compile implements [campaign.Contract].
-func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
-	d, src, list := ir.Decode(doc.Path, doc.Data)
+func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Settings) (_ []campaign.Any, list diag.List) {
+	defer func() { sourced(doc.Path, list) }()
+	d, src, data, list := decode(doc.Path, doc.Data)
+	doc.Data = data
 	if d != nil {
 		list = append(list, ir.Check(d, src)...)
 		list.Sort()
@@ -116,6 +123,9 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		list = append(list, ir.Notes(d, src)...)
 	}
 	c := &Campaign{doc: doc, plan: newPlan(d), seed: d.Inputs.Seed, budget: max(Budget(d), leastTraversals), system: system}
+	if written(doc.Path) {
+		c.places = sync.OnceValue(func() map[string]diag.Pos { return src.Places() })
+	}
 	if system != nil {
 		c.budget = max(Budget(d), leastOfSystems)
 	}
@@ -235,6 +245,9 @@ func (k *Contract) moduleOf(doc campaign.Spec, d *ir.Document, set campaign.Sett
 // extension, as the format gives documents no name of their own.
 func nameOf(path string) string {
 	base := filepath.Base(path)
+	if name, ok := strings.CutSuffix(base, lang.Suffix); ok {
+		return name
+	}
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 

@@ -39,7 +39,8 @@ type argument struct {
 	slot   int
 	field  int
 	domain int
-	enum   []string // declared values, whose places cross into the module
+	code   model.Code // of a value that is computed
+	enum   []string   // declared values, whose places cross into the module
 }
 
 // pair is an observer with the derived function that says what it should answer.
@@ -94,7 +95,7 @@ func (m *module) action(p *plan, a model.Action) call {
 	}
 	b := dut.Binding{Function: x.Function, Result: resultKinds[x.Result.Type], Unsigned: x.Result.Unsigned}
 	for _, name := range x.Args {
-		src, _ := p.doc.Argument(name)
+		src, _ := p.doc.ArgumentOf(x, name)
 		arg := p.argumentOf(src)
 		c.args = append(c.args, arg)
 		b.Params = append(b.Params, dut.Param{Name: name, Kind: arg.kind})
@@ -164,6 +165,8 @@ func (p *plan) argumentOf(src ir.ArgumentSource) argument {
 		a.domain = p.program.Domain(src.Domain)
 		x := p.doc.Inputs.Domains[a.domain]
 		a.kind, a.enum = kinds[x.Type], x.Values
+	case ir.ArgValue:
+		a.code, a.kind, a.enum = p.program.Condition(src.Value.Value).Code, kinds[src.Value.Result.Type], src.Value.Result.Values
 	case ir.ArgWith:
 		a.kind = dut.Int
 		for _, g := range p.doc.Generators {
@@ -312,6 +315,13 @@ func (d *device) call(action int, given map[string]model.Value) error {
 			continue
 		case ir.ArgWith:
 			d.args = append(d.args, d.value(given[a.With], a))
+			continue
+		case ir.ArgValue:
+			v, ok := d.machine.Modelled(a.code)
+			if !ok {
+				return errNothing
+			}
+			d.args = append(d.args, d.value(v, a))
 			continue
 		}
 		i := model.None

@@ -12,7 +12,7 @@ import (
 // explain tells a document in sentences, as Markdown. The diagnostics are those
 // of its compilation; with errors among them there is nothing to tell.
 func explain(path string, data []byte) (string, diag.List) {
-	d, list := ir.Load(path, data)
+	d, _, list := load(path, data)
 	if d == nil {
 		return "", list
 	}
@@ -204,8 +204,19 @@ func (t *teller) actions() {
 		if e.Creates != nil {
 			does = append(does, fmt.Sprintf("makes %s %s, called %s", a(e.Creates.Entity), e.Creates.Entity, e.Creates.Assign))
 		}
+		for _, x := range e.Picks {
+			which := "any " + x.Entity
+			if x.Where != nil {
+				which += " for which " + condition(x.Where)
+			}
+			does = append(does, fmt.Sprintf("takes %s, called %s", which, x.Var))
+		}
 		for _, s := range e.Sets {
-			does = append(does, fmt.Sprintf("sets %s of %s to %s", s.Field, s.Var, say(s.Value)))
+			set := fmt.Sprintf("sets %s of %s to %s", s.Field, s.Var, say(s.Value))
+			for _, u := range s.Under {
+				set += map[bool]string{true: ", if ", false: ", unless "}[u.Want] + condition(e.Conds[u.Cond])
+			}
+			does = append(does, set)
 		}
 		if len(does) == 0 {
 			does = []string{"changes nothing"}
@@ -219,6 +230,13 @@ func (t *teller) binding(b *ir.ActionBinding) string {
 		return ""
 	}
 	s := fmt.Sprintf(" It calls %s(%s)", b.Function, strings.Join(b.Args, ", "))
+	for _, x := range b.Values {
+		if x.Value == nil {
+			s += fmt.Sprintf(", where %s is %s", x.Name, x.Is)
+		} else {
+			s += fmt.Sprintf(", where %s is %s", x.Name, say(x.Value))
+		}
+	}
 	if b.Returns != "" {
 		s += ", which returns a value of type " + b.Returns
 	}

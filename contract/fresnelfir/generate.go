@@ -33,6 +33,10 @@ func (t *traversal) generate(s *start) {
 			t.trace.took("generator " + s.gen.Name)
 		}
 		t.given = x.given
+		if !t.pick(x.action, x.binds, false) {
+			t.fail(&failure{kind: kindSpec, level: byModel, title: fmt.Sprintf("the generator %q finds nothing to choose for %s", s.gen.Name, t.p.program.Actions()[x.action].Name), subject: "generator " + s.gen.Name, cause: "choice", at: s.gen.Place})
+			return
+		}
 		t.perform(x.action)
 		if t.given = nil; t.failed != nil {
 			return

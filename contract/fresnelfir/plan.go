@@ -315,9 +315,18 @@ func (p *plan) compileInputs() {
 		for _, s := range a.Effect.Sets {
 			s.Value.Walk(note(used))
 		}
+		for _, x := range a.Effect.Picks {
+			x.Where.Walk(note(used))
+		}
+		for _, x := range a.Effect.Conds {
+			x.Walk(note(used))
+		}
 		if a.Binding != nil {
+			for _, x := range a.Binding.Values {
+				x.Value.Walk(note(used))
+			}
 			for _, arg := range a.Binding.Args {
-				if x, ok := p.doc.Argument(arg); ok && x.Kind == ir.ArgInput {
+				if x, ok := p.doc.ArgumentOf(a.Binding, arg); ok && x.Kind == ir.ArgInput {
 					used[p.program.Domain(x.Domain)] = true
 				}
 			}

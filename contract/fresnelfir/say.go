@@ -17,7 +17,7 @@ func join(list []string, last string) string {
 
 var verbs = [...]string{
 	ir.Eq: "is", ir.Neq: "is not", ir.Lt: "is less than", ir.Lte: "is at most", ir.Gt: "is more than", ir.Gte: "is at least",
-	ir.Add: "plus", ir.Sub: "minus", ir.Mul: "times",
+	ir.Add: "plus", ir.Sub: "minus", ir.Mul: "times", ir.Div: "divided by", ir.Mod: "modulo",
 }
 
 // say is an expression in words. Parts that could be misread stand in brackets.
@@ -59,6 +59,19 @@ func say(e *ir.Expr) string {
 		return fmt.Sprintf("the module's %s(%s)", e.Text, strings.Join(e.Names, ", "))
 	case ir.Is:
 		return refined(e)
+	case ir.If:
+		return fmt.Sprintf("%s if %s, else %s", part(e.Args[1]), operand(e.Args[0]), part(e.Args[2]))
+	case ir.Min, ir.Max:
+		return fmt.Sprintf("the %s of %s and %s", map[ir.Op]string{ir.Min: "least", ir.Max: "greatest"}[e.Op], part(e.Args[0]), part(e.Args[1]))
+	case ir.Sum:
+		return fmt.Sprintf("the sum of %s over every %s %s", part(e.Args[0]), e.Over, e.Var)
+	case ir.Count:
+		if v, constant := ir.Constant(e.Args[0]); constant && v {
+			return "the number of instances of " + e.Over
+		}
+		return fmt.Sprintf("the number of instances %s of %s such that %s", e.Var, e.Over, condition(e.Args[0]))
+	case ir.Old:
+		return part(e.Args[0]) + " before"
 	}
 	return comparison(e)
 }

@@ -56,7 +56,7 @@ func vary(doc *ir.Document) {
 func taken(doc *ir.Document, entity, field string) bool {
 	for _, b := range doc.Bindings.Actions {
 		for _, name := range b.Args {
-			src, ok := doc.Argument(name)
+			src, ok := doc.ArgumentOf(b, name)
 			if !ok || src.Kind != ir.ArgField || src.Field != field {
 				continue
 			}

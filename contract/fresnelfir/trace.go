@@ -72,8 +72,12 @@ func (x *trace) begin(t *traversal, action int) {
 	}
 	if a.Binding != nil {
 		for _, name := range a.Binding.Args {
-			s.Args = append(s.Args, name+"="+t.argument(name))
+			s.Args = append(s.Args, name+"="+t.argument(a.Binding, name))
 		}
+	}
+	for k := range a.Picks() {
+		slot := a.PickSlot(k)
+		s.Via = append(s.Via, t.p.program.Vars()[slot]+" = "+m.Name(m.Var(slot)))
 	}
 	x.Steps = append(x.Steps, s)
 	if x.state = nil; t.dev != nil && t.p.hooked(a.Name, "side_effects") {
@@ -99,9 +103,9 @@ func held(text string, f *ir.Field) string {
 }
 
 // argument is the value of a binding's argument as people read it.
-func (t *traversal) argument(name string) string {
+func (t *traversal) argument(b *ir.ActionBinding, name string) string {
 	m, p := t.m, t.p.program
-	src, known := t.p.doc.Argument(name)
+	src, known := t.p.doc.ArgumentOf(b, name)
 	if !known {
 		return "nothing"
 	}
@@ -111,6 +115,9 @@ func (t *traversal) argument(name string) string {
 		return said(m.Text(m.Input(d)), t.p.doc.Inputs.Domains[d].Type)
 	case ir.ArgWith:
 		return m.Text(t.given[src.With])
+	case ir.ArgValue:
+		v, _ := m.Modelled(p.Condition(src.Value.Value).Code)
+		return said(m.Text(v), src.Value.Result.Type)
 	}
 	slot := p.Slot(src.Var)
 	if slot < 0 {
@@ -186,6 +193,8 @@ func (x *trace) encode() []byte {
 	return b
 }
 
+const placeTitle = "Place in the document"
+
 // exhibits shows a trace that encode wrote; none if data is no trace.
 func exhibits(data []byte) []campaign.Exhibit {
 	var x trace
@@ -227,7 +236,7 @@ func exhibits(data []byte) []campaign.Exhibit {
 	}
 	list := []campaign.Exhibit{steps}
 	if x.Place != "" {
-		list = append(list, campaign.TextExhibit("Place in the document", x.Place))
+		list = append(list, campaign.TextExhibit(placeTitle, x.Place))
 	}
 	return list
 }

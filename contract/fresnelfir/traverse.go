@@ -207,7 +207,9 @@ func (t *traversal) step() {
 		t.seen.input(t.in.row)
 	}
 	t.actions++
-	t.perform(action)
+	if t.pick(action, nil, false) {
+		t.perform(action)
+	}
 	w.Settle(t)
 }
 

@@ -24,6 +24,15 @@ func (c *checker) variables() {
 		}
 	}
 	for _, e := range d.Effects {
+		for _, x := range e.Picks {
+			if c.entity(c.src.Within(x.Place, "entity"), x.Entity); x.Var == "actor" {
+				c.fail(x.Place, "reserved-variable", "", "must not assign to %q, which is the acting entity", "actor")
+			} else if of, twice := d.Vars[x.Var]; twice && of != x.Entity {
+				c.fail(x.Place, "variable-type", "", "the variable %q is a %s already", x.Var, of)
+			} else {
+				d.Vars[x.Var] = x.Entity
+			}
+		}
 		if e.Creates == nil {
 			continue
 		}
@@ -44,15 +53,19 @@ func (c *checker) variables() {
 func (e *Effect) own() {
 	was, name := e.Creates.Assign, e.Creates.Assign+" of "+e.Action
 	e.Creates.Assign = name
+	rename := func(x *Expr) {
+		if x.Op == FieldOf && x.Var == was {
+			x.Var = name
+		}
+	}
 	for i := range e.Sets {
 		if e.Sets[i].Var == was {
 			e.Sets[i].Var = name
 		}
-		e.Sets[i].Value.Walk(func(x *Expr) {
-			if x.Op == FieldOf && x.Var == was {
-				x.Var = name
-			}
-		})
+		e.Sets[i].Value.Walk(rename)
+	}
+	for _, x := range e.Conds {
+		x.Walk(rename)
 	}
 }
 
@@ -153,6 +166,12 @@ func (d *Document) asked() demands {
 		}
 	}
 	for _, e := range d.Effects {
+		for _, x := range e.Picks {
+			see(x.Where)
+		}
+		for _, x := range e.Conds {
+			see(x)
+		}
 		for _, s := range e.Sets {
 			see(s.Value)
 			if name(s.Var); s.Var == "actor" {
@@ -216,7 +235,7 @@ func (c *checker) handles() {
 	told := c.created() // or handed over
 	for _, b := range c.doc.Bindings.Actions {
 		for _, name := range b.Args {
-			if x, ok := c.doc.Argument(name); ok && x.Kind <= ArgField {
+			if x, ok := c.doc.ArgumentOf(b, name); ok && x.Kind <= ArgField {
 				entity := c.doc.Vars[x.Var]
 				if entity == "" {
 					entity = c.doc.Newest[x.Var]

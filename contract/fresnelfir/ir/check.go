@@ -266,6 +266,13 @@ func (c *checker) recursion() {
 func (c *checker) effects() {
 	called := c.called()
 	for _, e := range c.doc.Effects {
+		sc := scope{vars: c.doc.Vars, inputs: true, loose: true}
+		for _, x := range e.Picks {
+			c.predicate(x.Where, sc)
+		}
+		for _, x := range e.Conds {
+			c.predicate(x, sc)
+		}
 		for _, s := range e.Sets {
 			c.set(e, s)
 		}

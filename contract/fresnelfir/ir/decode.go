@@ -39,9 +39,15 @@ func Decode(file string, text []byte) (*Document, *Source, diag.List) {
 		errors.As(err, &e) // it gives no other
 		return nil, src, diag.List{{Code: "fresnelfir.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
 	}
-	src.tree = tree
+	return DecodeTree(file, tree, tree.Line)
+}
+
+// DecodeTree is Decode for a tree whose places are those of another text, of which line
+// gives the lines.
+func DecodeTree(file string, tree *doctree.Document, line func(int) string) (*Document, *Source, diag.List) {
+	src := &Source{file: file, tree: tree, line: line}
 	d := &decoder{root: &tree.Root, maps: map[*doctree.Node]bool{}, wrong: map[doctree.Pos]bool{}}
-	d.Decoder = doctree.Decoder{Format: "fresnelfir", File: file, JSON: true, Line: tree.Line, Unknown: diag.Warning, Said: func(f doctree.Fault) {
+	d.Decoder = doctree.Decoder{Format: "fresnelfir", File: file, JSON: true, Line: line, Unknown: diag.Warning, Said: func(f doctree.Fault) {
 		if f.Given.Level == diag.Error && f.Code != "missing-key" { // the rest of the object can be looked at
 			d.wrong[doctree.Pos{Line: f.Given.Pos.Line, Col: f.Given.Pos.Col}] = true
 		}
@@ -64,6 +70,7 @@ func Decode(file string, text []byte) (*Document, *Source, diag.List) {
 type Source struct {
 	file  string
 	tree  *doctree.Document
+	line  func(int) string
 	wrong map[doctree.Pos]bool // places of what could not be read
 	nodes map[doctree.Pos]*doctree.Node
 }
@@ -75,7 +82,7 @@ func (s *Source) Report(level diag.Level, at Place, code, message, hint string) 
 		pos = s.tree.Root.Pos
 	}
 	return diag.Diagnostic{
-		Code: "fresnelfir." + code, Level: level, Pos: pos.In(s.file), Path: at.Path, Message: message, Hint: hint, Source: s.tree.Line(pos.Line),
+		Code: "fresnelfir." + code, Level: level, Pos: pos.In(s.file), Path: at.Path, Message: message, Hint: hint, Source: s.line(pos.Line),
 	}
 }
 
@@ -100,6 +107,23 @@ func (s *Source) Within(at Place, keys ...string) Place {
 		n, at.Pos = next, next.Pos
 	}
 	return at
+}
+
+// Places are the positions of all values, by their paths.
+func (s *Source) Places() map[string]diag.Pos {
+	all := map[string]diag.Pos{}
+	var visit func(n *doctree.Node, path string)
+	visit = func(n *doctree.Node, path string) {
+		all[path] = n.Pos.In(s.file)
+		for i := range n.Items {
+			visit(&n.Items[i], doctree.ItemPath(path, i))
+		}
+		for i := range n.Members {
+			visit(&n.Members[i].Value, doctree.KeyPath(path, n.Members[i].Key.Text))
+		}
+	}
+	visit(&s.tree.Root, "$")
+	return all
 }
 
 // index notes where values are: at their own places and at those of their keys.

@@ -177,6 +177,23 @@ type Effect struct {
 	Action  string
 	Creates *Creates
 	Sets    []Set
+	Picks   []Pick  // extension: instances that the action is about, in order
+	Conds   []*Expr // extension: what sets hang on, see [Set.Under]
+}
+
+// Pick is an instance that is chosen when an action is taken: one of those for which
+// Where holds, which the variable stands for from then on.
+type Pick struct {
+	Place
+	Var, Entity string
+	Where       *Expr // nil: any
+}
+
+// Under is a condition, by its number among those of the effect, that must have turned
+// out so. It is asked once, when the first set that hangs on it is reached.
+type Under struct {
+	Cond int
+	Want bool
 }
 
 // Creates makes an instance and binds it to a variable.
@@ -190,6 +207,7 @@ type Set struct {
 	Place
 	Var, Field string
 	Value      *Expr
+	Under      []Under
 }
 
 // Property is an invariant, with a predicate, or temporal, with a rule.
@@ -305,6 +323,27 @@ type ActionBinding struct {
 	Reads, Writes    []string
 	Rejects          *Rejects // extension: how the module says no
 	Answer           *Expr    // extension: what it returns, told in the state before the effect
+	Values           []Computed
+}
+
+// Computed is an argument that is no name of the model: a value, evaluated in the state
+// before the effect, or another name for an argument. An extension.
+type Computed struct {
+	Place
+	Name   string
+	Value  *Expr
+	Is     string
+	Result ValueType // set by Check
+}
+
+// Computed is the computed argument of that name; nil if there is none.
+func (b *ActionBinding) Computed(name string) *Computed {
+	for i := range b.Values {
+		if b.Values[i].Name == name {
+			return &b.Values[i]
+		}
+	}
+	return nil
 }
 
 // Rejects says which answers of a module mean that it refused the action.

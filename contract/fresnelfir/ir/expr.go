@@ -10,8 +10,8 @@ import (
 // Op is the operator of an expression.
 type Op uint8
 
-// The operators. Add, Sub and Mul are arithmetic, which only the value of an
-// effect may use: an extension, in a place that existing readers leave open.
+// The operators. Those from Add on are an extension, for places that existing readers
+// leave open: the values of effects, answers, arguments, and what stands under full.
 const (
 	LitBool Op = iota
 	LitInt
@@ -35,6 +35,14 @@ const (
 	Add
 	Sub
 	Mul
+	Div // towards negative infinity, as in Starlark
+	Mod
+	Min
+	Max
+	If     // a condition, and the values if it holds and if not
+	Sum    // of a value over all instances
+	Count  // of the instances for which a condition holds
+	Old    // the value in the state before the action
 	Faulty // could not be read, which was told; its operands are what could be
 )
 
@@ -44,7 +52,9 @@ var words = map[string]Op{
 	"forall": Forall, "exists": Exists, "derived": Derived, "observer": Observer, "is": Is,
 }
 
-var arithmetic = map[string]Op{"add": Add, "sub": Sub, "mul": Mul}
+var arithmetic = map[string]Op{
+	"add": Add, "sub": Sub, "mul": Mul, "div": Div, "mod": Mod, "min": Min, "max": Max, "if": If, "sum": Sum, "count": Count, "old": Old,
+}
 
 // String is the operator as it is written; literals have none.
 func (o Op) String() string {
@@ -142,7 +152,7 @@ func (p *exprReader) operator(e *Expr, n *doctree.Node, depth int) *Expr {
 	if !known {
 		hint := diag.DidYouMean(word, operatorNames())
 		if _, is := arithmetic[word]; is {
-			hint = "arithmetic is for the values that effects set"
+			hint = `arithmetic, sum, count, old and if are for values of effects, answers and full`
 		}
 		p.failHint(place(&n.Items[0], element(e.Path, 0)), "unknown-operator", hint, "must be an operator, got %q", word)
 		return nil
@@ -158,7 +168,7 @@ func (p *exprReader) operator(e *Expr, n *doctree.Node, depth int) *Expr {
 	switch op {
 	case FieldOf:
 		return p.words(e, args, arity(len(args) == 2, "a variable and a field"), &e.Var, &e.Text)
-	case Forall, Exists:
+	case Forall, Exists, Sum, Count:
 		if !arity(len(args) == 3, "a variable, an entity and a body") || p.words(e, args[:2], true, &e.Var, &e.Over) == nil {
 			return nil
 		}
@@ -181,10 +191,12 @@ func (p *exprReader) operator(e *Expr, n *doctree.Node, depth int) *Expr {
 			return p.parameters(e, &args[2])
 		}
 		return e
-	case Not:
+	case Not, Old:
 		ok = arity(len(args) == 1, "exactly 1 argument")
 	case And, Or:
 		ok = arity(len(args) >= 1, "at least 1 argument")
+	case If:
+		ok = arity(len(args) == 3, "a condition and two values")
 	default:
 		ok = arity(len(args) == 2, "exactly 2 arguments")
 	}

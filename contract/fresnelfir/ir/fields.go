@@ -15,7 +15,7 @@ const own = `^(x[-_]|\$)`
 type shapes struct {
 	document, entity, field, param, refinement, function, protocol, node, branch, effect, creates, set, property,
 	generator, step, with, exploration, weights, strategy, concurrency, directive, signal, inputs, domain, constraint, coverage, target,
-	bindings, hooks, binding, returns, rejects, capsule *doctree.Shape
+	bindings, hooks, binding, returns, rejects, capsule, pick, fork, alias *doctree.Shape
 }
 
 var format = sync.OnceValue(func() *shapes {
@@ -33,6 +33,7 @@ var format = sync.OnceValue(func() *shapes {
 	}
 	tagged := func(s *doctree.Shape) *doctree.Shape { s.Tag = "type"; return s }
 	const expression = "an expression: true, false, an integer, a string, or an array that starts with an operator"
+	const full = "the expression with operators that existing readers do not have: add, sub, mul, div, mod, min, max, if, sum, count, old"
 	s := &shapes{}
 	s.field = tagged(shape("field", "a property of an entity",
 		need("type", doctree.Word(typeNames[1:]...), "what it holds"),
@@ -44,15 +45,15 @@ var format = sync.OnceValue(func() *shapes {
 	s.param = shape("parameter", "an instance that is passed", need("name", text, "what it is called"), need("type", text, "its entity"))
 	params := doctree.List(object(s.param))
 	s.refinement = shape("refinement", "a named subset of an entity's instances",
-		need("base", text, "the entity"), doctree.Field{Name: "params", Type: params, Doc: "further instances that it depends on"}, need("predicate", any, expression))
+		need("base", text, "the entity"), doctree.Field{Name: "params", Type: params, Doc: "further instances that it depends on"}, may("predicate", any, expression), may("full", any, full))
 	s.function = shape("function", "derived, with a body, or an observer, with a binding",
 		need("classification", doctree.Word("derived", "observer"), "what it is"), need("params", params, "the instances that it is asked about"),
-		may("body", any, expression+"; of a derived function"), may("binding", text, "the export that an observer calls"),
+		may("body", any, expression+"; of a derived function"), may("full", any, full), may("binding", text, "the export that an observer calls"),
 		may("models", text, "the derived function that says what the observer answers"), need("returns", text, "the type of its answer"))
 	s.node, s.branch = &doctree.Shape{Name: "node", Doc: "a part of a protocol", Own: own, Tag: "type"}, shape("branch", "an alternative")
 	node := object(s.node)
 	s.branch.Fields = []doctree.Field{need("id", text, "its name, unique within its node"), need("weight", count, "how often it is taken, relative to the others"),
-		may("guard", any, expression), need("body", node, "what is done")}
+		may("guard", any, expression), may("full", any, full), need("body", node, "what is done")}
 	s.node.Fields = []doctree.Field{need("type", doctree.Word("seq", "alt", "repeat", "call", "ref"), "what it does"),
 		need("children", doctree.List(node), "one after the other", "seq"), need("branches", doctree.List(object(s.branch)), "one of them", "alt"),
 		need("min", count, "at least so often", "repeat"), need("max", count, "at most so often", "repeat"), need("body", node, "what is repeated", "repeat"),
@@ -60,10 +61,17 @@ var format = sync.OnceValue(func() *shapes {
 	s.protocol = shape("protocol", "a grammar of sequences of actions", need("root", node, "where it begins"))
 	s.creates = shape("creates", "an instance that an action makes", need("entity", text, "its entity"), need("assign", text, "the variable that names it"))
 	s.set = shape("set", "a field that an action sets", need("target", texts.Exactly(2), "a variable and a field"), need("value", any, expression+", with arithmetic"))
+	s.pick = shape("pick", "an instance that is chosen", need("var", text, "the variable that names it"), need("entity", text, "its entity"),
+		may("where", any, expression+", with all operators, that holds for it"))
+	s.fork = shape("fork", "steps that hang on a condition", need("if", any, expression+", with all operators"),
+		doctree.Field{Name: "then", Type: doctree.List(any), Doc: "steps if it holds"}, doctree.Field{Name: "else", Type: doctree.List(any), Doc: "steps if not"})
+	s.alias = shape("argument", "an argument under another name", need("is", text, "its name in the model"))
 	s.effect = shape("effect", "what an action does to the model", may("creates", object(s.creates), "an instance that it makes"),
-		doctree.Field{Name: "sets", Type: doctree.List(object(s.set)), Doc: "fields that it sets"})
+		doctree.Field{Name: "sets", Type: doctree.List(object(s.set)), Doc: "fields that it sets"},
+		doctree.Field{Name: "picks", Type: doctree.List(object(s.pick)), Doc: "instances that are chosen when it is taken"},
+		doctree.Field{Name: "steps", Type: doctree.List(any), Doc: "in place of sets: sets, and mappings with if, then and else whose values are steps"})
 	s.property = shape("property", "what must hold", need("type", doctree.Word("invariant", "temporal"), "when it must hold"),
-		may("predicate", any, expression+"; of an invariant"), may("rule", any, "a rule that starts with before, after or never; of a temporal property"),
+		may("predicate", any, expression+"; of an invariant"), may("full", any, full), may("rule", any, "a rule that starts with before, after or never; of a temporal property"),
 		may("description", text, "for people"))
 	s.with = shape("with", "what a name stands for in a step", may("bind", text, "a variable"), may("generate", text, "an entity or refinement of which an instance is made"),
 		may("where", any, expression))
@@ -100,7 +108,8 @@ var format = sync.OnceValue(func() *shapes {
 	s.binding = shape("binding", "which export an action calls", need("function", text, "the export"), need("args", texts, "what it is given, in order"),
 		need("returns", text.OrElse(object(s.returns)).OrNull(), "the type of its answer"), need("mutates", truth, "whether it changes the system"),
 		need("idempotent", truth, "whether a second call changes nothing"), need("reads", texts, "entities"), need("writes", texts, "entities"),
-		may("rejects", object(s.rejects), "how the export refuses"), may("answer", any, "what it answers: "+expression))
+		may("rejects", object(s.rejects), "how the export refuses"), may("answer", any, "what it answers: "+expression),
+		may("values", doctree.Named(object(s.alias).OrElse(any)), "arguments that are no names of the model: an expression each, or another name"))
 	s.bindings = shape("bindings", "how the model meets the module", need("runtime", text, "wasm"), need("entry", text, "the module's file"),
 		need("actions", doctree.Named(object(s.binding)), "exports by action"), need("event_hooks", object(s.hooks), "which calls are observed"))
 	s.capsule = shape("capsule", "one finding, to be shown again: thresh fresnelfir capsule writes it",

@@ -201,7 +201,7 @@ func (c *checker) called() map[string]bool {
 func (c *checker) properties() {
 	for _, p := range c.doc.Properties {
 		s := scope{vars: c.doc.Vars, loose: true}
-		c.predicate(p.Predicate, s)
+		c.predicate(p.Predicate, scope{vars: c.doc.Vars, loose: true, old: true})
 		c.rule(p.Rule, s)
 	}
 }
@@ -316,6 +316,7 @@ type ArgumentSource struct {
 	Field  string
 	Domain string
 	With   string // the name that a generator's step gives
+	Value  *Computed
 }
 
 // The sources of arguments, in the order in which they are looked for.
@@ -324,7 +325,20 @@ const (
 	ArgField                      // "doc_title" or "doc.title": a field of the model
 	ArgInput                      // an input domain
 	ArgWith                       // a literal of a generator's step
+	ArgValue                      // a value that the binding computes
 )
+
+// ArgumentOf is Argument for a binding, which may compute values.
+func (d *Document) ArgumentOf(b *ActionBinding, name string) (ArgumentSource, bool) {
+	x := b.Computed(name)
+	switch {
+	case x == nil:
+		return d.Argument(name)
+	case x.Value == nil:
+		return d.Argument(x.Is)
+	}
+	return ArgumentSource{Kind: ArgValue, Value: x}, true
+}
 
 // Argument resolves the name of an argument; false if it stands for nothing.
 func (d *Document) Argument(name string) (ArgumentSource, bool) {
@@ -387,8 +401,17 @@ func (d *Document) Expressions(visit func(*Expr)) {
 		for _, s := range e.Sets {
 			s.Value.Walk(visit)
 		}
+		for _, x := range e.Picks {
+			x.Where.Walk(visit)
+		}
+		for _, x := range e.Conds {
+			x.Walk(visit)
+		}
 	}
 	for _, b := range d.Bindings.Actions {
+		for _, x := range b.Values {
+			x.Value.Walk(visit)
+		}
 		b.Answer.Walk(visit)
 	}
 	for _, p := range d.Properties {

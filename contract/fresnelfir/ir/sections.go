@@ -84,16 +84,30 @@ func (d *decoder) exprOf(s *doctree.Section, key string) *Expr {
 	return nil
 }
 
+// whole reads the expression of a key, in place of which full may stand: the same with
+// operators that the published format does not have.
+func (d *decoder) whole(s *doctree.Section, key string) *Expr {
+	e := d.exprOf(s, key)
+	if full := d.value(s, "full"); full != nil {
+		return full
+	}
+	return e
+}
+
 func (d *decoder) refinement(name string, at Place, n *doctree.Node) *Refinement {
 	s := d.Section(n, at.Path, format().refinement)
-	return &Refinement{Place: at, Name: name, Base: s.Text("base"), Params: d.params(s), Predicate: d.exprOf(s, "predicate")}
+	r := &Refinement{Place: at, Name: name, Base: s.Text("base"), Params: d.params(s), Predicate: d.whole(s, "predicate")}
+	if r.Predicate == nil && s.There() {
+		s.Missing("predicate", "")
+	}
+	return r
 }
 
 func (d *decoder) function(name string, at Place, n *doctree.Node) *Function {
 	s := d.Section(n, at.Path, format().function)
 	class := s.Text("classification")
 	f := &Function{
-		Place: at, Name: name, Observer: class == "observer", Params: d.params(s), Body: d.exprOf(s, "body"),
+		Place: at, Name: name, Observer: class == "observer", Params: d.params(s), Body: d.whole(s, "body"),
 		Binding: s.Text("binding"), Models: s.Text("models"), Returns: s.Text("returns"),
 	}
 	switch {
@@ -102,7 +116,7 @@ func (d *decoder) function(name string, at Place, n *doctree.Node) *Function {
 		d.fail(at, "observer-binding", "an observer must name the export that it calls as its binding")
 	case f.Observer && s.Given("body"):
 		d.fail(valueOf(s, "body"), "observer-binding", "an observer has no body: it asks the module")
-	case class == "derived" && !s.Given("body"):
+	case class == "derived" && !s.Given("body") && !s.Given("full"):
 		d.fail(at, "derived-body", "a derived function must have a body")
 	case class == "derived" && s.Given("binding"):
 		d.fail(valueOf(s, "binding"), "derived-body", "a derived function has no binding: it is computed from the model")
@@ -130,7 +144,7 @@ func (d *decoder) node(n *doctree.Node, path, id string) *Node {
 
 func (d *decoder) branch(n *doctree.Node, path, id string) *Branch {
 	s := d.Section(n, path, format().branch)
-	b := &Branch{Place: place(n, path), ID: s.Text("id"), Guard: d.exprOf(s, "guard"), Weight: 1} // what has no weight that can be read is no branch without one
+	b := &Branch{Place: place(n, path), ID: s.Text("id"), Guard: d.whole(s, "guard"), Weight: 1} // what has no weight that can be read is no branch without one
 	if before := len(d.List); s.Given("weight") {
 		if w := uint32(s.Float("weight")); len(d.List) == before {
 			b.Weight = w
@@ -153,7 +167,39 @@ func (d *decoder) effect(name string, at Place, n *doctree.Node) *Effect {
 			e.Sets = append(e.Sets, d.set(x))
 		}
 	})
+	s.Each("picks", func(n *doctree.Node, path string) {
+		if x := d.Section(n, path, format().pick); x.There() {
+			e.Picks = append(e.Picks, Pick{Place: where(x), Var: x.Text("var"), Entity: x.Text("entity"), Where: d.value(x, "where")})
+		}
+	})
+	if s.Given("steps") {
+		e.Sets = nil
+		d.steps(s, "steps", e, nil)
+	}
 	return e
+}
+
+// steps reads sets and conditions with sets below them.
+func (d *decoder) steps(s *doctree.Section, key string, e *Effect, under []Under) {
+	s.Each(key, func(n *doctree.Node, path string) {
+		if n.Kind == doctree.Map && n.Get("if") == nil {
+			if x := d.Section(n, path, format().set); x.There() {
+				set := d.set(x)
+				set.Under = under
+				e.Sets = append(e.Sets, set)
+			}
+			return
+		}
+		x := d.Section(n, path, format().fork)
+		if !x.There() {
+			return
+		}
+		at := len(e.Conds)
+		e.Conds = append(e.Conds, d.value(x, "if"))
+		for _, want := range []bool{true, false} {
+			d.steps(x, map[bool]string{true: "then", false: "else"}[want], e, append(slices.Clip(under), Under{at, want}))
+		}
+	})
 }
 
 func (d *decoder) set(s *doctree.Section) Set {
@@ -190,7 +236,7 @@ func (d *decoder) property(name string, at Place, n *doctree.Node) *Property {
 		return p
 	}
 	p.Temporal = kind == "temporal"
-	p.Predicate, p.Description = d.exprOf(s, "predicate"), s.Text("description")
+	p.Predicate, p.Description = d.whole(s, "predicate"), s.Text("description")
 	rule, path := d.within(s, "rule")
 	if rule != nil {
 		p.Rule = d.rule(rule, path)
@@ -198,7 +244,7 @@ func (d *decoder) property(name string, at Place, n *doctree.Node) *Property {
 	switch {
 	case !p.Temporal && rule != nil:
 		d.fail(place(rule, path), "property-rule", "an invariant has no rule; only temporal properties have")
-	case !p.Temporal && !s.Given("predicate"):
+	case !p.Temporal && !s.Given("predicate") && !s.Given("full"):
 		d.fail(at, "property-predicate", "an invariant must have a predicate")
 	case p.Temporal && rule == nil:
 		d.fail(at, "property-rule", "a temporal property must have a rule")

@@ -137,6 +137,15 @@ func (d *decoder) binding(name string, at Place, n *doctree.Node) *ActionBinding
 	if r := s.Sub("rejects"); r.There() {
 		b.Rejects = d.rejects(r)
 	}
+	d.under(s, "values", func(name string, at Place, v *doctree.Node) {
+		x := Computed{Place: at, Name: name}
+		if v.Kind == doctree.Map {
+			x.Is = d.Section(v, at.Path, format().alias).Text("is")
+		} else {
+			x.Value = (&exprReader{decoder: d, arithmetic: true}).read(v, at.Path, 0)
+		}
+		b.Values = append(b.Values, x)
+	})
 	return b
 }
 

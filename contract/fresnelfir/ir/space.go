@@ -208,6 +208,9 @@ func (c *checker) member(v *Expr, x *Domain) {
 	}
 }
 
+// CodeFormat is the code of documents that the language cannot hold.
+const CodeFormat = "format"
+
 // CodeArgument is the code of arguments that stand for nothing: a doubt of the model,
 // and a fault as soon as a module is to be called with them.
 const CodeArgument = "unknown-argument"
@@ -222,8 +225,15 @@ func (c *checker) bindings() {
 		if !called[a.Action] {
 			c.doubt(a.Place, "unused-binding", "", "no protocol and no generator calls the action %q", a.Action)
 		}
+		for i := range a.Values {
+			x := &a.Values[i]
+			x.Result = c.expr(x.Value, scope{vars: c.doc.Vars, inputs: true, loose: true})
+			if !slices.Contains(a.Args, x.Name) {
+				c.doubt(x.Place, CodeArgument, diag.DidYouMean(x.Name, a.Args), "the argument %q is computed and not among args", x.Name)
+			}
+		}
 		for i, name := range a.Args {
-			if _, ok := c.doc.Argument(name); !ok {
+			if _, ok := c.doc.ArgumentOf(a, name); !ok {
 				c.doubt(c.src.Within(a.Place, "args", strconv.Itoa(i)), CodeArgument, c.argumentHint(name), "the argument %q stands for nothing, so that no module can be called with it: it names no variable, no field of one and no input domain", name)
 			}
 		}

@@ -118,6 +118,7 @@ type scope struct {
 	inputs bool              // ["field", "input", domain] is the value of an input
 	loose  bool              // a variable that nothing binds may stand for the newest instance
 	target bool              // ... and as the target of an effect for the newest that is not the actor
+	old    bool              // there is a state before
 	domain bool              // strings that name a domain stand for its value
 }
 
@@ -217,7 +218,27 @@ func (c *checker) expr(e *Expr, s scope) ValueType {
 	case Eq, Neq, Lt, Lte, Gt, Gte:
 		c.comparison(e, s)
 		return ValueType{Type: Bool}
-	case Add, Sub, Mul:
+	case If:
+		c.predicate(e.Args[0], s)
+		a, b := c.expr(e.Args[1], s), c.expr(e.Args[2], s)
+		if !a.fits(b) {
+			c.fail(e.Place, "operand-type", "", "must be of one type in both cases, got %s and %s", a, b)
+		}
+		return a
+	case Old:
+		if !s.old {
+			c.fail(e.Place, "operand-type", "", "old is for properties: nothing else compares two states")
+		}
+		return c.expr(e.Args[0], s)
+	case Sum, Count:
+		if c.entity(e.Place, e.Over) != nil {
+			want := map[bool]ValueType{true: {Type: Int}, false: {Type: Bool}}[e.Op == Sum]
+			if got := c.expr(e.Args[0], s.with(e.Var, e.Over)); !got.fits(want) {
+				c.fail(e.Args[0].Place, "operand-type", "", "%s takes %s, got %s", e.Op, map[bool]string{true: "integers", false: "conditions"}[e.Op == Sum], got)
+			}
+		}
+		return ValueType{Type: Int}
+	case Add, Sub, Mul, Div, Mod, Min, Max:
 		all := ValueType{Type: Int}
 		for _, a := range e.Args {
 			got := c.expr(a, s)

@@ -23,6 +23,12 @@ func (p *Program) compileActions() {
 		if e.Creates != nil {
 			a.creates, a.assign = p.Entity(e.Creates.Entity), p.Slot(e.Creates.Assign)
 		}
+		for _, x := range e.Conds {
+			a.conds = append(a.conds, c.expr(x))
+		}
+		for _, x := range e.Picks {
+			a.picks = append(a.picks, p.pick(x))
+		}
 		for _, s := range e.Sets {
 			x := set{value: c.expr(s.Value), source: s}
 			var entity int
@@ -56,7 +62,7 @@ func (p *Program) subject(a *Action) int {
 	}
 	if a.Binding != nil {
 		for _, arg := range a.Binding.Args {
-			if x, ok := p.doc.Argument(arg); ok && x.Kind <= ir.ArgField {
+			if x, ok := p.doc.ArgumentOf(a.Binding, arg); ok && x.Kind <= ir.ArgField {
 				names = append(names, x.Var)
 			}
 		}
@@ -97,14 +103,34 @@ func (m *Machine) Apply(action int) Fault {
 	if a.creates >= 0 {
 		m.Bind(a.assign, m.Create(a.creates))
 	}
-	for k := range a.sets {
-		s := &a.sets[k]
-		if !m.assign(s) {
-			m.Undo(start)
-			return m.fault
-		}
+	if !m.carry(a) {
+		m.Undo(start)
+		return m.fault
 	}
 	return Fault{}
+}
+
+// carry carries the sets of an action out, those that hang on conditions if these hold.
+func (m *Machine) carry(a *Action) bool {
+	m.held = append(m.held[:0], make([]Value, len(a.conds))...)
+sets:
+	for k := range a.sets {
+		for _, u := range a.sets[k].source.Under {
+			if v := &m.held[u.Cond]; v.Kind == Unset {
+				var ok bool
+				if *v, ok = m.Value(a.conds[u.Cond]); !ok {
+					return false
+				}
+			}
+			if m.held[u.Cond] != truth(u.Want) {
+				continue sets
+			}
+		}
+		if !m.assign(&a.sets[k]) {
+			return false
+		}
+	}
+	return true
 }
 
 // Settled reports whether the effect of an action that has just been applied
@@ -115,10 +141,7 @@ func (m *Machine) Settled(action int) bool {
 		return true
 	}
 	start, dirty, beyond := len(m.undo), m.dirty, len(m.excesses)
-	settled := true
-	for k := range a.sets {
-		settled = settled && m.assign(&a.sets[k])
-	}
+	settled := m.carry(a)
 	for i, c := range m.undo[start:] {
 		again := slices.ContainsFunc(m.undo[start:start+i], func(x change) bool { return x.at == c.at })
 		settled = settled && (again || m.fields[c.at] == c.was)
@@ -134,7 +157,7 @@ func steady(e *ir.Effect) bool {
 	for _, s := range e.Sets {
 		set[s.Field] = true
 	}
-	clean := true
+	clean := len(e.Conds) == 0
 	for _, s := range e.Sets {
 		s.Value.Walk(func(x *ir.Expr) {
 			clean = clean && (x.Op <= ir.LitString || x.Op == ir.FieldOf && !set[x.Text] || x.Op >= ir.Add)

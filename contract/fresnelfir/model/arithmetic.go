@@ -6,7 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
-// arithmetic compiles a sum, difference or product.
+// arithmetic compiles what makes one integer of two.
 func (c *compiler) arithmetic(e *ir.Expr) Code {
 	a, b := c.expr(e.Args[0]), c.expr(e.Args[1])
 	op := e.Op
@@ -27,7 +27,7 @@ func (c *compiler) arithmetic(e *ir.Expr) Code {
 	}
 }
 
-// exact is a sum, difference or product; false if it exceeds 64 bits.
+// exact is what makes one integer of two; false if it exceeds 64 bits or divides by 0.
 func exact(op ir.Op, a, b int64) (int64, bool) {
 	switch op {
 	case ir.Add:
@@ -36,6 +36,22 @@ func exact(op ir.Op, a, b int64) (int64, bool) {
 	case ir.Sub:
 		d := a - b
 		return d, (d < a) == (b > 0)
+	case ir.Div, ir.Mod:
+		if b == 0 || a == -1<<63 && b == -1 {
+			return 0, false
+		}
+		q, r := a/b, a%b
+		if r != 0 && (r < 0) != (b < 0) { // towards negative infinity
+			q, r = q-1, r+b
+		}
+		if op == ir.Mod {
+			return r, true
+		}
+		return q, true
+	case ir.Min:
+		return min(a, b), true
+	case ir.Max:
+		return max(a, b), true
 	}
 	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
 	negative := (a < 0) != (b < 0)

@@ -21,6 +21,7 @@ type Program struct {
 	actions    []Action
 	properties []property
 	rules      []rule
+	old        bool // some property compares two states
 }
 
 type entity struct {
@@ -60,6 +61,8 @@ type Action struct {
 	creates int // entity; -1: none
 	assign  int // slot
 	sets    []set
+	conds   []Code // what sets hang on
+	picks   []pick
 	subject int // slot of the instance that the action is about; -1: none
 	steady  bool
 	before  []int

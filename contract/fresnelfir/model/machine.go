@@ -26,6 +26,8 @@ type Machine struct {
 	undo   []change
 	dirty  uint64 // columns changed since invariants were looked at
 
+	held     []Value  // by condition of the effect that is carried out: how it turned out
+	past     past     // the state before the action
 	excesses []Excess // of the effect that was applied last
 
 	thread   int     // the acting one
@@ -104,6 +106,7 @@ func (m *Machine) Reset(threads int) {
 		m.inputs[i] = m.p.DomainValue(i, 0)
 	}
 	m.dirty = ^uint64(0)
+	m.past.known = false
 	m.Act(0)
 }
 
@@ -270,7 +273,7 @@ func (f Fault) String() string {
 	case NotAnInteger:
 		return "an operand is no integer"
 	case Overflow:
-		return "arithmetic exceeds 64 bits"
+		return "arithmetic exceeds 64 bits or divides by 0"
 	case Endless:
 		return "an expression takes more than 1000000 steps"
 	}

@@ -10,6 +10,7 @@ type property struct {
 	temporal  bool
 	invariant Condition
 	has       bool // has an invariant
+	old       bool // compares two states
 }
 
 // same says what a rule's scope compares.
@@ -61,6 +62,8 @@ func (p *Program) compileProperties() {
 		prop := property{name: x.Name, temporal: x.Temporal}
 		if x.Predicate != nil {
 			prop.invariant, prop.has = p.Condition(x.Predicate), true
+			x.Predicate.Walk(func(e *ir.Expr) { prop.old = prop.old || e.Op == ir.Old })
+			p.old = p.old || prop.old
 		}
 		p.properties = append(p.properties, prop)
 		if x.Rule != nil {
@@ -125,7 +128,7 @@ type Breach struct {
 func (m *Machine) Check(breaches []Breach) []Breach {
 	for i := range m.p.properties {
 		x := &m.p.properties[i]
-		if !x.has || x.invariant.reads&m.dirty == 0 && m.Tried[i] > 0 {
+		if !x.has || x.old && !m.past.known || !x.old && x.invariant.reads&m.dirty == 0 && m.Tried[i] > 0 {
 			continue
 		}
 		breaches = m.verdict(breaches, i, None, x.invariant)
@@ -163,6 +166,9 @@ func (m *Machine) verdict(breaches []Breach, property int, about int32, c Condit
 // Before looks at what must hold before an action of the acting thread, in the
 // state that it finds.
 func (m *Machine) Before(action int, breaches []Breach) []Breach {
+	if m.p.old {
+		m.remain()
+	}
 	for _, r := range m.p.actions[action].before {
 		x := &m.p.rules[r]
 		breaches = m.verdict(breaches, x.property, m.subjectOf(action), x.condition)

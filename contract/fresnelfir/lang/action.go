@@ -1,0 +1,357 @@
+package lang
+
+import (
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// action is a function that is an action.
+type action struct {
+	d      *decl
+	vars   map[string]string // what it picks and makes, with the entities
+	args   []string          // parameters without a default: arguments of the export
+	guard  *node             // what it requires; nil: nothing
+	beyond bool              // the guard needs more than the published format
+	picks  []node
+	weight node
+}
+
+// survey finds the variables of an action.
+func (c *compiler) survey(d *decl) *action {
+	a := &action{d: d, vars: map[string]string{}}
+	note := func(name string, e syntax.Expr) {
+		if !isCall(e, "any") && !isCall(e, "new") {
+			return
+		}
+		if pos, _ := c.arguments(e.(*syntax.CallExpr)); len(pos) > 0 {
+			if id, ok := pos[0].(*syntax.Ident); ok {
+				a.vars[name] = id.Name
+				if c.vars[name] == nil {
+					c.vars[name] = map[string]bool{}
+				}
+				c.vars[name][id.Name] = true
+			}
+		}
+	}
+	for _, p := range d.def.Params {
+		if name, is := parameter(p); is != nil {
+			note(name, is)
+		} else if name != "" {
+			a.args = append(a.args, name)
+		}
+	}
+	var visit func([]syntax.Stmt)
+	visit = func(body []syntax.Stmt) {
+		for _, s := range body {
+			if x, ok := s.(*syntax.AssignStmt); ok {
+				if id, is := x.LHS.(*syntax.Ident); is {
+					note(id.Name, x.RHS)
+				}
+			}
+		}
+	}
+	visit(d.def.Body)
+	return a
+}
+
+// body is an action while it is translated.
+type body struct {
+	*action
+	c     *compiler
+	s     scope
+	conds []requirement // in order
+	made  *node         // creates
+	sets  []node
+	steps bool // there is an if
+	wrote map[string]bool
+	call  *syntax.CallExpr
+	at    doctree.Pos
+}
+
+// requirement is a condition, or, with a variable, an instance that is chosen.
+type requirement struct {
+	cond   node
+	beyond bool
+	name   string
+	entity node
+	at     doctree.Pos
+}
+
+func (c *compiler) action(a *action, at doctree.Pos) {
+	b := &body{action: a, c: c, at: at, wrote: map[string]bool{}}
+	b.s = scope{vars: c.everywhere(), rename: map[string]string{}, values: map[string]syntax.Expr{}, stale: map[string]bool{}}
+	for v, e := range a.vars {
+		b.s.vars[v] = e
+		if len(c.vars[v]) > 1 { // the IR has one entity for each variable
+			b.s.rename[v] = v + "_of_" + a.d.name
+		}
+	}
+	for _, p := range a.d.def.Params {
+		if name, is := parameter(p); is != nil {
+			b.assign(p, name, is)
+		}
+	}
+	for _, s := range statementsOf(a.d.def) {
+		b.statement(s, &b.sets, true)
+	}
+	b.finish()
+}
+
+// statement translates a statement of an action.
+func (b *body) statement(s syntax.Stmt, into *[]node, top bool) {
+	c := b.c
+	switch x := s.(type) {
+	case *syntax.BranchStmt:
+		if x.Token == syntax.PASS {
+			return
+		}
+	case *syntax.AssignStmt:
+		switch left := x.LHS.(type) {
+		case *syntax.Ident:
+			if x.Op == syntax.EQ {
+				if !top && (isCall(x.RHS, "any") || isCall(x.RHS, "new")) {
+					c.fail(s, "expression", "write an action of its own for it", "instances are chosen and made at the top of an action, not within if")
+					return
+				}
+				b.assign(s, left.Name, x.RHS)
+				return
+			}
+		case *syntax.DotExpr:
+			b.set(x, left.X, left.Name.Name, into)
+			return
+		case *syntax.IndexExpr:
+			if key := c.literalOrNone(left.Y); key.Kind == doctree.String {
+				b.set(x, left.X, key.Text, into)
+				return
+			}
+		}
+	case *syntax.IfStmt:
+		b.branch(x, into)
+		return
+	case *syntax.ReturnStmt:
+		if x.Result != nil && isCall(x.Result, "call") {
+			b.called(x.Result.(*syntax.CallExpr), top)
+			return
+		}
+		c.fail(s, "expression", "what the export answers is answer = EXPRESSION of call(...)", "an action returns nothing but call(...)")
+		return
+	case *syntax.ExprStmt:
+		if lit, ok := x.X.(*syntax.Literal); ok && lit.Token == syntax.STRING {
+			return
+		}
+		if call, ok := x.X.(*syntax.CallExpr); ok {
+			if fn, ok := call.Fn.(*syntax.Ident); ok && b.does(call, fn.Name, top) {
+				return
+			}
+		}
+	}
+	c.fail(s, "expression", "", "an action has require(...), any(...), new(...), assignments to fields, if, weight(...) and call(...)")
+}
+
+// does translates a call that is a statement.
+func (b *body) does(call *syntax.CallExpr, name string, top bool) bool {
+	c := b.c
+	pos, _ := c.arguments(call)
+	switch name {
+	case "require":
+		if !top || len(b.sets) > 0 || b.steps {
+			c.fail(call, "expression", "", "require stands before the first assignment: it says in which states the action may be taken")
+			return true
+		}
+		for _, e := range pos {
+			v, beyond := c.condition(e, b.s)
+			b.conds = append(b.conds, requirement{cond: v, beyond: beyond})
+		}
+	case "weight":
+		if len(pos) != 1 {
+			c.fail(call, "arity", "", "weight takes one number")
+			return true
+		}
+		b.weight = c.literal(pos[0])
+	case "call":
+		b.called(call, top)
+	default:
+		return false
+	}
+	return true
+}
+
+func (b *body) called(call *syntax.CallExpr, top bool) {
+	if b.call != nil || !top {
+		b.c.fail(call, "expression", "", "an action calls one export, and always")
+		return
+	}
+	b.call = call
+}
+
+// assign is NAME = any(...), new(...) or a value.
+func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
+	c := b.c
+	anew, choice := isCall(e, "new"), isCall(e, "any")
+	if !anew && !choice {
+		b.s.values[name] = e
+		return
+	}
+	pos, named := c.arguments(e.(*syntax.CallExpr))
+	if len(pos) == 0 || len(pos) > 2 || anew && len(pos) > 1 {
+		c.fail(e, "arity", "", "must be any(ENTITY, FIELD = VALUE) or new(ENTITY, FIELD = VALUE)")
+		return
+	}
+	entity, place := c.reading(pos[0]), c.at(at)
+	if choice {
+		if len(b.sets) > 0 {
+			c.fail(e, "expression", "", "any stands before the first assignment")
+		}
+		b.conds = append(b.conds, requirement{name: name, entity: entity, at: place})
+		for _, a := range named {
+			v, beyond := c.condition(a.value, b.s)
+			of := op(c.at(a.at), "field", text(c.at(a.at), b.s.name(name)), text(c.at(a.at), a.name))
+			b.conds = append(b.conds, requirement{cond: op(c.at(a.at), "eq", of, v), beyond: beyond})
+		}
+		if len(pos) == 2 {
+			f, ok := pos[1].(*syntax.LambdaExpr)
+			if !ok || len(f.Params) != 1 {
+				c.fail(pos[1], "expression", "", "must be lambda x: CONDITION")
+				return
+			}
+			param, _ := parameter(f.Params[0])
+			s := b.s.with(param, entity.Text)
+			s.rename = map[string]string{param: b.s.name(name)}
+			for k, v := range b.s.rename {
+				if k != param {
+					s.rename[k] = v
+				}
+			}
+			v, beyond := c.condition(f.Body, s)
+			b.conds = append(b.conds, requirement{cond: v, beyond: beyond})
+		}
+		return
+	}
+	if b.made != nil {
+		c.fail(e, "expression", "", "an action makes one instance at most")
+		return
+	}
+	b.made = object(place)
+	set(b.made, place, "entity", entity)
+	set(b.made, place, "assign", text(place, b.s.name(name)))
+	for _, a := range named {
+		v, _ := c.condition(a.value, b.s)
+		b.put(c.at(a.at), name, a.name, v, &b.sets)
+	}
+}
+
+// put adds a set.
+func (b *body) put(at doctree.Pos, name, field string, v node, into *[]node) {
+	n := object(at)
+	set(n, at, "target", texts(at, b.s.name(name), field))
+	set(n, v.Pos, "value", v)
+	*into = append(*into, *n)
+	b.wrote[name], b.s.stale[field] = true, true
+}
+
+// set is VARIABLE.FIELD = VALUE, or += and the like.
+func (b *body) set(x *syntax.AssignStmt, of syntax.Expr, field string, into *[]node) {
+	c := b.c
+	id, ok := of.(*syntax.Ident)
+	if !ok {
+		c.fail(x, "target", "", "must be VARIABLE.FIELD = VALUE")
+		return
+	}
+	v, _ := c.condition(x.RHS, b.s)
+	if by, ok := map[syntax.Token]string{
+		syntax.PLUS_EQ: "add", syntax.MINUS_EQ: "sub", syntax.STAR_EQ: "mul", syntax.SLASHSLASH_EQ: "div", syntax.PERCENT_EQ: "mod",
+	}[x.Op]; ok {
+		v = op(c.at(x), by, c.field(of, field, c.at(x), b.s), v)
+	} else if x.Op != syntax.EQ {
+		c.fail(x, "unknown-operator", "", "%s is no operator of models", x.Op)
+	}
+	b.put(c.at(x), id.Name, field, v, into)
+}
+
+// branch is if, elif and else.
+func (b *body) branch(x *syntax.IfStmt, into *[]node) {
+	at := b.c.pos(x.If)
+	b.steps = true
+	v, _ := b.c.condition(x.Cond, b.s)
+	n := object(at)
+	set(n, at, "if", v)
+	for key, stmts := range map[string][]syntax.Stmt{"then": x.True, "else": x.False} {
+		inner := []node{}
+		for _, s := range stmts {
+			b.statement(s, &inner, false)
+		}
+		if len(inner) > 0 {
+			set(n, at, key, list(at, inner...))
+		}
+	}
+	ordered(n)
+	*into = append(*into, *n)
+}
+
+// conjunction is one condition of several; nil of none.
+func conjunction(conds []node) *node {
+	switch len(conds) {
+	case 0:
+		return nil
+	case 1:
+		return &conds[0]
+	}
+	n := op(conds[0].Pos, "and", conds...)
+	return &n
+}
+
+// require makes the guard of what is required and chosen: a choice is an instance that
+// exists, and the choice is made among those for which all that follows holds.
+func (b *body) require() {
+	var rest []node
+	for _, r := range slices.Backward(b.conds) {
+		b.beyond = b.beyond || r.beyond
+		if r.name == "" {
+			rest = append([]node{r.cond}, rest...)
+			continue
+		}
+		pick := object(r.at)
+		set(pick, r.at, "entity", r.entity)
+		set(pick, r.at, "var", text(r.at, b.s.name(r.name)))
+		where := truth(r.at, true)
+		if all := conjunction(rest); all != nil {
+			where = *all
+			set(pick, where.Pos, "where", where)
+		}
+		b.picks = append([]node{*pick}, b.picks...)
+		rest = []node{op(r.at, "exists", text(r.at, b.s.name(r.name)), r.entity, where)}
+	}
+	b.guard = conjunction(rest)
+}
+
+// finish writes the effect and the binding.
+func (b *body) finish() {
+	c, name := b.c, b.d.name
+	b.require()
+	n := object(b.at)
+	path := "$.effects." + name
+	if b.made != nil {
+		set(n, b.at, "creates", *b.made)
+	}
+	if len(b.picks) > 0 {
+		set(n, b.at, "picks", list(b.at, b.picks...))
+		c.held(b.at, path+".picks", "which instance is chosen")
+	}
+	switch {
+	case b.steps:
+		set(n, b.at, "steps", list(b.at, b.sets...))
+		c.held(b.at, path+".steps", "assignments under if")
+	case len(b.sets) > 0:
+		set(n, b.at, "sets", list(b.at, b.sets...))
+	}
+	for i := range b.sets {
+		if v := b.sets[i].Get("value"); v != nil && v.Kind == doctree.Seq && words(v) != "" {
+			c.held(v.Pos, path, "a value with "+words(v))
+		}
+	}
+	set(c.section("effects"), b.at, name, *n)
+	b.bind()
+}

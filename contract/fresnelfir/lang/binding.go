@@ -1,0 +1,124 @@
+package lang
+
+import (
+	"slices"
+	"strconv"
+
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// options are the arguments of call(...) that are no arguments of the export.
+var options = []string{"function", "returns", "rejects", "answer", "mutates", "idempotent", "reads", "writes"}
+
+// bind writes the binding: which export the action calls, and what is claimed of it.
+func (b *body) bind() {
+	c, name := b.c, b.d.name
+	b.s.stale = nil // all that follows is evaluated before the assignments
+	at := c.pos(b.d.def.Name.NamePos)
+	n := object(at)
+	set(n, at, "function", text(at, name))
+	args, values := texts(at, b.args...), object(at)
+	set(n, at, "returns", *object(at))
+	set(n.Get("returns"), at, "type", text(at, "void"))
+	set(n, at, "mutates", truth(at, b.made != nil || len(b.sets) > 0))
+	set(n, at, "idempotent", truth(at, false))
+	set(n, at, "reads", list(at))
+	var writes []string
+	for v := range b.wrote {
+		if e := b.s.vars[v]; e != "" && !slices.Contains(writes, e) {
+			writes = append(writes, e)
+		}
+	}
+	if b.made != nil && !slices.Contains(writes, b.made.Get("entity").Text) {
+		writes = append(writes, b.made.Get("entity").Text)
+	}
+	slices.Sort(writes)
+	set(n, at, "writes", texts(at, writes...))
+	if b.call != nil {
+		pos, named := c.arguments(b.call)
+		args.Items = args.Items[:0]
+		if len(pos) > 0 {
+			set(n, c.at(pos[0]), "function", c.reading(pos[0]))
+			for i, e := range pos[1:] {
+				b.argument(&args, values, "", i+1, e)
+			}
+		}
+		for _, a := range named {
+			if slices.Contains(options, a.name) {
+				b.option(n, a)
+			} else {
+				b.argument(&args, values, a.name, 0, a.value)
+			}
+		}
+	}
+	set(n, at, "args", args)
+	if len(values.Members) > 0 {
+		set(n, at, "values", *values)
+		c.held(at, "$.bindings.actions."+name+".values", "computed arguments")
+	}
+	set(c.section("bindings", "actions"), at, name, *n)
+}
+
+// argument adds an argument of the export: a name of the model, or a value that gets one.
+func (b *body) argument(args, values *node, name string, place int, e syntax.Expr) {
+	c, at := b.c, b.c.at(e)
+	if place > 0 {
+		name = "arg" + strconv.Itoa(place)
+	}
+	plain := ""
+	switch x := e.(type) {
+	case *syntax.Ident:
+		if _, local := b.s.values[x.Name]; !local && x.Name != "True" && x.Name != "False" {
+			plain = b.s.name(x.Name)
+		}
+	case *syntax.DotExpr:
+		if of, ok := x.X.(*syntax.Ident); ok {
+			plain = b.s.name(of.Name) + "." + x.Name.Name
+		}
+	}
+	if plain != "" && (place > 0 || plain == name) {
+		args.Items = append(args.Items, text(at, plain))
+		return
+	}
+	args.Items = append(args.Items, text(at, name))
+	if plain != "" {
+		v := object(at)
+		set(v, at, "is", text(at, plain))
+		set(values, at, name, *v)
+		return
+	}
+	v, _ := c.condition(e, b.s)
+	set(values, at, name, v)
+}
+
+// option sets what is claimed of a call.
+func (b *body) option(n *node, a argument) {
+	c, at := b.c, b.c.at(a.at)
+	switch a.name {
+	case "answer":
+		v, _ := c.condition(a.value, b.s)
+		set(n, at, "answer", v)
+		if words(&v) != "" {
+			c.held(v.Pos, "$.bindings.actions."+b.d.name+".answer", "an answer with "+words(&v))
+		}
+	case "returns":
+		v := c.reading(a.value)
+		set(n.Get("returns"), v.Pos, "type", v)
+	case "rejects":
+		v := c.literal(a.value)
+		if v.Kind == doctree.String {
+			x := object(v.Pos)
+			if v.Text == "trap" {
+				set(x, v.Pos, "trap", truth(v.Pos, true))
+			} else {
+				set(x, v.Pos, "return", v)
+			}
+			v = *x
+		}
+		set(n, at, "rejects", v)
+	default:
+		set(n, at, a.name, c.reading(a.value))
+	}
+}

@@ -1,0 +1,326 @@
+package lang
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/starbox"
+)
+
+// Suffix is what names of models in the language end in.
+const Suffix = ".model.star"
+
+// Model is a model as it was translated.
+type Model struct {
+	Tree   *doctree.Document
+	Beyond []Further // what the published format does not hold, in the order of the text
+	lines  []string
+}
+
+// Further is a construct that existing readers of the IR pass over, and the key that
+// holds it.
+type Further struct {
+	Pos  doctree.Pos
+	Key  string // "$.effects.pay.steps"
+	What string
+}
+
+// Line is a line of the source.
+func (m *Model) Line(n int) string {
+	if n < 1 || n > len(m.lines) {
+		return ""
+	}
+	return m.lines[n-1]
+}
+
+// declKind is what a name of the source stands for. Each kind has names of its own.
+type declKind uint8
+
+const (
+	declEntity declKind = iota
+	declInput
+	declDerived
+	declRefinement
+	declObserver
+	declAction
+	declProtocol
+	declProperty
+	declGenerator
+	kinds
+)
+
+// decl is a statement that gives something a name.
+type decl struct {
+	kind declKind
+	name string
+	stmt syntax.Stmt
+	def  *syntax.DefStmt
+	call *syntax.CallExpr
+	fn   string
+}
+
+type compiler struct {
+	file   string
+	lines  []string
+	list   diag.List
+	decls  [kinds]map[string]*decl
+	order  []*decl
+	rest   []*syntax.CallExpr // statements that name nothing
+	root   *node
+	beyond bool // the expression that was read last needs more than the published format
+	model  *Model
+	acts   map[string]*action
+	vars   map[string]map[string]bool // variables of actions, with their entities
+	posed  bool                       // the document lists what inputs cover
+}
+
+// constructors are the calls that give something a name, with their kinds.
+var constructors = map[string]declKind{
+	"entity": declEntity, "input": declInput, "observer": declObserver, "protocol": declProtocol,
+	"always": declProperty, "temporal": declProperty, "generator": declGenerator,
+}
+
+// statements are the calls that name nothing.
+var statements = []string{"module", "system", "explore", "cover", "constraint", "hooks", "ir"}
+
+// Compile translates a source. The diagnostics are all that is wrong with its form;
+// with errors among them the model is what could be translated, or nil.
+func Compile(file string, src []byte) (*Model, diag.List) {
+	f, list := starbox.Parse(file, src)
+	if f == nil {
+		for i := range list {
+			list[i].Code = "fresnelfir.syntax"
+		}
+		return nil, list
+	}
+	c := &compiler{file: file, lines: strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n"), acts: map[string]*action{}, vars: map[string]map[string]bool{}}
+	c.model = &Model{lines: c.lines}
+	for k := range c.decls {
+		c.decls[k] = map[string]*decl{}
+	}
+	for _, s := range f.Stmts {
+		c.declare(s)
+	}
+	top := doctree.Pos{Line: 1, Col: 1}
+	c.root = object(top)
+	for _, key := range []string{"bindings", "effects", "entities", "exploration", "functions", "generators", "inputs", "properties", "protocols", "refinements"} {
+		set(c.root, top, key, *object(top))
+	}
+	c.defaults(top)
+	c.translate()
+	c.model.Tree = &doctree.Document{Root: *c.root}
+	c.list.Sort()
+	return c.model, c.list
+}
+
+func (c *compiler) fail(at syntax.Node, code, hint, format string, args ...any) {
+	c.failAt(c.at(at), code, hint, format, args...)
+}
+
+func (c *compiler) failAt(at doctree.Pos, code, hint, format string, args ...any) {
+	c.list = append(c.list, diag.Diagnostic{
+		Code: "fresnelfir." + code, Pos: at.In(c.file), Message: fmt.Sprintf(format, args...), Hint: hint, Source: c.model.Line(at.Line),
+	})
+}
+
+// further notes what the published format does not hold.
+func (c *compiler) held(at doctree.Pos, key, what string) {
+	c.model.Beyond = append(c.model.Beyond, Further{at, key, what})
+}
+
+// names are the names of a kind.
+func (c *compiler) names(k declKind) []string { return slices.Sorted(maps.Keys(c.decls[k])) }
+
+// section is a mapping below the document, or a mapping below that.
+func (c *compiler) section(keys ...string) *node {
+	n := c.root
+	for _, k := range keys {
+		next := n.Get(k)
+		if next == nil {
+			set(n, n.Pos, k, *object(n.Pos))
+			next = n.Get(k)
+		}
+		n = next
+	}
+	return n
+}
+
+// declare notes what a statement of the file names.
+func (c *compiler) declare(s syntax.Stmt) {
+	d := &decl{stmt: s}
+	switch x := s.(type) {
+	case *syntax.DefStmt:
+		d.name, d.def, d.kind = x.Name.Name, x, kindOf(x)
+	case *syntax.AssignStmt:
+		id, ok := x.LHS.(*syntax.Ident)
+		call, is := x.RHS.(*syntax.CallExpr)
+		if ok && is && x.Op == syntax.EQ {
+			if fn, ok := call.Fn.(*syntax.Ident); ok {
+				if kind, known := constructors[fn.Name]; known {
+					d.kind, d.name, d.call, d.fn = kind, id.Name, call, fn.Name
+					break
+				}
+				known := slices.Sorted(maps.Keys(constructors))
+				c.fail(call, "unknown-word", diag.DidYouMean(fn.Name, known), "must be %s, got %s(...)", doctree.Either(known), fn.Name)
+				return
+			}
+		}
+		c.fail(s, "expression", "", "must be NAME = entity(...), input(...), observer(...), protocol(...), always(...), temporal(...) or generator(...)")
+		return
+	case *syntax.ExprStmt:
+		if lit, ok := x.X.(*syntax.Literal); ok && lit.Token == syntax.STRING {
+			return // a text about the model
+		}
+		call, ok := x.X.(*syntax.CallExpr)
+		if ok {
+			if fn, ok := call.Fn.(*syntax.Ident); ok && slices.Contains(statements, fn.Name) {
+				c.rest = append(c.rest, call)
+				return
+			} else if ok {
+				known := append(slices.Sorted(maps.Keys(constructors)), statements...)
+				c.fail(s, "unknown-word", diag.DidYouMean(fn.Name, known), "%s(...) is no statement of a model", fn.Name)
+				return
+			}
+		}
+		c.fail(s, "expression", "", "is no statement of a model")
+		return
+	default:
+		c.fail(s, "expression", "", "a model has no such statement: it is a list of declarations, which is read and never executed")
+		return
+	}
+	if first, twice := c.decls[d.kind][d.name]; twice {
+		c.fail(s, "duplicate-key", "", "%q is declared already, in line %d", d.name, c.at(first.stmt).Line)
+		return
+	}
+	c.decls[d.kind][d.name] = d
+	c.order = append(c.order, d)
+}
+
+// kindOf tells actions, derived functions and refinements apart: the two last return a
+// value, and the instance that a refinement is about is called self.
+func kindOf(x *syntax.DefStmt) declKind {
+	ret, ok := statementsOf(x)[len(statementsOf(x))-1].(*syntax.ReturnStmt)
+	if !ok || len(statementsOf(x)) > 1 || ret.Result == nil || isCall(ret.Result, "call") {
+		return declAction
+	}
+	if len(x.Params) > 0 {
+		if name, _ := parameter(x.Params[0]); name == "self" {
+			return declRefinement
+		}
+	}
+	return declDerived
+}
+
+// statementsOf are the statements of a function without the text at its beginning.
+func statementsOf(x *syntax.DefStmt) []syntax.Stmt {
+	if e, ok := x.Body[0].(*syntax.ExprStmt); ok && len(x.Body) > 1 {
+		if lit, ok := e.X.(*syntax.Literal); ok && lit.Token == syntax.STRING {
+			return x.Body[1:]
+		}
+	}
+	return x.Body
+}
+
+func isCall(e syntax.Expr, name string) bool {
+	call, ok := e.(*syntax.CallExpr)
+	if !ok {
+		return false
+	}
+	fn, ok := call.Fn.(*syntax.Ident)
+	return ok && fn.Name == name
+}
+
+// parameter is a parameter's name and what it is said to be.
+func parameter(e syntax.Expr) (name string, is syntax.Expr) {
+	switch x := e.(type) {
+	case *syntax.Ident:
+		return x.Name, nil
+	case *syntax.BinaryExpr:
+		if id, ok := x.X.(*syntax.Ident); ok {
+			return id.Name, x.Y
+		}
+	}
+	return "", nil
+}
+
+// translate fills the document's sections.
+func (c *compiler) translate() {
+	for _, d := range c.order {
+		if d.kind == declAction {
+			c.acts[d.name] = c.survey(d)
+		}
+	}
+	for _, d := range c.order {
+		at := c.at(d.stmt)
+		switch d.kind {
+		case declEntity:
+			c.entity(d, at)
+		case declInput:
+			c.input(d, at)
+		case declDerived, declRefinement:
+			c.function(d, at)
+		case declObserver:
+			c.observer(d, at)
+		case declAction:
+			c.action(c.acts[d.name], at)
+		case declProperty:
+			c.property(d, at)
+		case declGenerator:
+			c.generator(d, at)
+		}
+	}
+	for _, d := range c.order { // guards come from actions
+		if d.kind == declProtocol {
+			pos, _ := c.arguments(d.call)
+			root := object(c.at(d.call))
+			if len(pos) != 1 {
+				c.fail(d.call, "arity", "", "protocol takes one node, got %d", len(pos))
+				continue
+			}
+			set(root, root.Pos, "root", c.step(pos[0]))
+			set(c.section("protocols"), c.at(d.stmt), d.name, *root)
+		}
+	}
+	c.usual()
+	for _, call := range c.rest {
+		c.statement(call)
+	}
+	c.targets()
+	ordered(c.root)
+}
+
+// usual is the protocol of a model that says nothing of one: any actions in any order.
+func (c *compiler) usual() {
+	var branches []node
+	at := c.root.Pos
+	for _, d := range c.order {
+		if d.kind == declAction {
+			branches = append(branches, c.branchOf(d.name, c.at(d.stmt)))
+		}
+	}
+	if len(c.decls[declProtocol]) > 0 || len(branches) == 0 || slices.ContainsFunc(c.rest, func(x *syntax.CallExpr) bool {
+		return x.Fn.(*syntax.Ident).Name == "ir" && len(x.Args) > 0 && c.literalOrNone(x.Args[0]).Text == "protocols"
+	}) {
+		return
+	}
+	alt := object(at)
+	set(alt, at, "type", text(at, "alt"))
+	set(alt, at, "branches", list(at, branches...))
+	rep := object(at)
+	set(rep, at, "type", text(at, "repeat"))
+	set(rep, at, "min", integer(at, 1))
+	set(rep, at, "max", integer(at, usualLength))
+	set(rep, at, "body", *alt)
+	root := object(at)
+	set(root, at, "root", *rep)
+	set(c.section("protocols"), at, "main", *root)
+}
+
+// usualLength is how many actions a traversal takes at most if nothing says so.
+const usualLength = 24

@@ -1,0 +1,388 @@
+package lang
+
+import (
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// kind is a type as it is written: int(0, 9), enum("a", "b"), ref(User), bool.
+func (c *compiler) kind(e syntax.Expr, entity bool) node {
+	at := c.at(e)
+	n := object(at)
+	name, pos, named := "", []syntax.Expr(nil), []argument(nil)
+	switch x := e.(type) {
+	case *syntax.Ident:
+		name = x.Name
+	case *syntax.CallExpr:
+		if fn, ok := x.Fn.(*syntax.Ident); ok {
+			name = fn.Name
+		}
+		pos, named = c.arguments(x)
+	}
+	if _, ok := c.decls[declEntity][name]; ok && entity { // owner = User
+		set(n, at, "type", text(at, "ref"))
+		set(n, at, "entity", text(at, name))
+		return *n
+	}
+	words := []string{"bool", "enum", "int", "string"}
+	if entity {
+		words = append(words, "ref")
+	}
+	if !slices.Contains(words, name) {
+		c.fail(e, "unknown-type", diag.DidYouMean(name, words), "must be a type: int(MIN, MAX), bool, enum(\"a\", \"b\"), string or ref(ENTITY)")
+		return *n
+	}
+	set(n, at, "type", text(at, name))
+	values := list(at)
+	for i, a := range pos {
+		v := c.reading(a)
+		switch {
+		case name == "enum" || name == "string":
+			values.Items = append(values.Items, v)
+		case name == "ref" && i == 0:
+			set(n, c.at(a), "entity", v)
+		case name == "int" && i < 2:
+			set(n, c.at(a), []string{"min", "max"}[i], v)
+		default:
+			c.fail(a, "arity", "", "%s takes no such argument", name)
+		}
+	}
+	if name == "enum" || len(values.Items) > 0 {
+		set(n, at, "values", values)
+	}
+	for _, a := range named {
+		set(n, c.at(a.at), a.name, c.literal(a.value))
+	}
+	return *n
+}
+
+// reading is a name or a value: what stands for itself in the document.
+func (c *compiler) reading(e syntax.Expr) node {
+	switch x := e.(type) {
+	case *syntax.Ident:
+		if x.Name != "True" && x.Name != "False" && x.Name != "None" {
+			return text(c.at(e), x.Name)
+		}
+	case *syntax.DotExpr:
+		if of, ok := x.X.(*syntax.Ident); ok {
+			return text(c.at(e), of.Name+"."+x.Name.Name)
+		}
+	case *syntax.ListExpr:
+		n := list(c.at(e))
+		for _, i := range x.List {
+			n.Items = append(n.Items, c.reading(i))
+		}
+		return n
+	}
+	return c.literal(e)
+}
+
+func (c *compiler) entity(d *decl, at doctree.Pos) {
+	pos, named := c.arguments(d.call)
+	for _, a := range pos {
+		c.fail(a, "arity", "", "fields are given by name: %s = entity(total = int(0, 100))", d.name)
+	}
+	fields := object(c.at(d.call))
+	for _, a := range named {
+		set(fields, c.at(a.at), a.name, c.kind(a.value, true))
+	}
+	e := object(c.at(d.call))
+	set(e, e.Pos, "fields", *fields)
+	set(c.section("entities"), at, d.name, *e)
+}
+
+func (c *compiler) input(d *decl, at doctree.Pos) {
+	pos, named := c.arguments(d.call)
+	if len(pos) != 1 || len(named) > 0 {
+		c.fail(d.call, "arity", "", "must be input(TYPE), such as input(int(1, 9))")
+		return
+	}
+	set(c.section("inputs", "domains"), at, d.name, c.kind(pos[0], false))
+}
+
+// condition translates an expression and says whether it needs more than the published
+// format has.
+func (c *compiler) condition(e syntax.Expr, s scope) (n node, beyond bool) {
+	was := c.beyond
+	c.beyond = false
+	n = c.expr(e, s)
+	beyond, c.beyond = c.beyond, was
+	return n, beyond
+}
+
+// put sets the expression of an object: under key, or, if existing readers could not read
+// it, under full.
+func (c *compiler) put(n *node, at doctree.Pos, key string, v node, beyond bool, path string) {
+	if beyond {
+		c.held(v.Pos, path+".full", "an expression with "+words(&v))
+		key = "full"
+	}
+	set(n, at, key, v)
+}
+
+// words lists the operators of an expression that the published format does not have.
+func words(n *node) string {
+	var found []string
+	var visit func(*node)
+	visit = func(n *node) {
+		if n.Kind == doctree.Seq && len(n.Items) > 0 && slices.Contains(further, n.Items[0].Text) && !slices.Contains(found, n.Items[0].Text) {
+			found = append(found, n.Items[0].Text)
+		}
+		for i := range n.Items {
+			visit(&n.Items[i])
+		}
+	}
+	visit(n)
+	return doctree.Either(found)
+}
+
+// function is a derived function or a refinement.
+func (c *compiler) function(d *decl, at doctree.Pos) {
+	n := object(at)
+	params := list(at)
+	s := scope{vars: map[string]string{"actor": ""}}
+	returns := node{}
+	for i, p := range d.def.Params {
+		name, is := parameter(p)
+		if name == "returns" && is != nil {
+			returns = c.reading(is)
+			continue
+		}
+		id, ok := is.(*syntax.Ident)
+		if name == "" || !ok {
+			c.fail(p, "type", "", "a parameter names its entity: o = Order")
+			continue
+		}
+		s = s.with(name, id.Name)
+		if d.kind == declRefinement && i == 0 {
+			set(n, c.at(id), "base", text(c.at(id), id.Name))
+			continue
+		}
+		x := object(c.at(p))
+		set(x, x.Pos, "name", text(x.Pos, name))
+		set(x, c.at(id), "type", text(c.at(id), id.Name))
+		params.Items = append(params.Items, *x)
+	}
+	body := statementsOf(d.def)
+	ret, ok := body[len(body)-1].(*syntax.ReturnStmt)
+	if !ok || ret.Result == nil {
+		c.fail(d.def, "derived-body", "", "must return an expression")
+		return
+	}
+	v, beyond := c.condition(ret.Result, s)
+	if d.kind == declRefinement {
+		c.put(n, v.Pos, "predicate", v, beyond, "$.refinements."+d.name)
+		if len(params.Items) > 0 {
+			set(n, at, "params", params)
+		}
+		set(c.section("refinements"), at, d.name, *n)
+		return
+	}
+	set(n, at, "classification", text(at, "derived"))
+	set(n, at, "params", params)
+	c.put(n, v.Pos, "body", v, beyond, "$.functions."+d.name)
+	if returns.Kind == doctree.Null {
+		returns = text(at, c.typeOf(&v, s))
+	}
+	set(n, at, "returns", returns)
+	set(c.section("functions"), at, d.name, *n)
+}
+
+// typeOf is the name of an expression's type.
+func (c *compiler) typeOf(n *node, s scope) string {
+	switch n.Kind {
+	case doctree.Int:
+		return "int"
+	case doctree.String:
+		return "string"
+	case doctree.Bool:
+		return "bool"
+	}
+	if n.Kind != doctree.Seq || len(n.Items) == 0 {
+		return "int"
+	}
+	switch word := n.Items[0].Text; word {
+	case "add", "sub", "mul", "div", "mod", "min", "max", "sum", "count":
+		return "int"
+	case "if":
+		return c.typeOf(&n.Items[2], s)
+	case "old":
+		return c.typeOf(&n.Items[1], s)
+	case "field":
+		if f := c.fieldKind(n, s); f != nil {
+			switch kind := f.Get("type").Text; kind {
+			case "enum":
+				return s.vars[n.Items[1].Text] + "." + n.Items[2].Text
+			case "ref":
+				return f.Get("entity").Text
+			default:
+				return kind
+			}
+		}
+	case "derived", "observer":
+		if f := c.section("functions").Get(n.Items[1].Text); f != nil && f.Get("returns") != nil {
+			return f.Get("returns").Text
+		}
+	}
+	return "bool"
+}
+
+// fieldKind is what a field that an expression reads is declared to be; nil if unknown.
+func (c *compiler) fieldKind(n *node, s scope) *node {
+	if len(n.Items) != 3 {
+		return nil
+	}
+	d := c.decls[declEntity][s.vars[n.Items[1].Text]]
+	if d == nil {
+		return nil
+	}
+	_, named := c.arguments(d.call)
+	for _, a := range named {
+		if a.name == n.Items[2].Text {
+			before := len(c.list)
+			k := c.kind(a.value, true)
+			c.list = c.list[:before] // said where it is declared
+			if k.Get("type") != nil {
+				return &k
+			}
+		}
+	}
+	return nil
+}
+
+// observer is observer("export", o = Order, returns = bool, models = paid).
+func (c *compiler) observer(d *decl, at doctree.Pos) {
+	pos, named := c.arguments(d.call)
+	n := object(c.at(d.call))
+	set(n, at, "classification", text(at, "observer"))
+	export := text(at, d.name)
+	if len(pos) > 1 {
+		c.fail(pos[1], "arity", "", "only the export has no name; parameters are given as o = Order")
+	} else if len(pos) == 1 {
+		export = c.reading(pos[0])
+	}
+	set(n, export.Pos, "binding", export)
+	params := list(at)
+	for _, a := range named {
+		switch a.name {
+		case "returns", "models":
+			set(n, c.at(a.at), a.name, c.reading(a.value))
+		default:
+			x := object(c.at(a.at))
+			set(x, x.Pos, "name", text(x.Pos, a.name))
+			set(x, c.at(a.value), "type", c.reading(a.value))
+			params.Items = append(params.Items, *x)
+		}
+	}
+	set(n, at, "params", params)
+	if n.Get("returns") == nil {
+		c.fail(d.call, "missing-key", "", "must say what it answers: returns = bool, int, string, ENTITY or ENTITY.FIELD")
+	}
+	set(c.section("functions"), at, d.name, *n)
+}
+
+// property is always(EXPR, "why") or temporal(RULE, "why").
+func (c *compiler) property(d *decl, at doctree.Pos) {
+	pos, named := c.arguments(d.call)
+	if len(pos) < 1 || len(pos) > 2 || len(named) > 0 {
+		c.fail(d.call, "arity", "", "must be %s(%s, \"why\")", d.fn, map[string]string{"always": "CONDITION", "temporal": "RULE"}[d.fn])
+		return
+	}
+	n := object(c.at(d.call))
+	s := scope{vars: c.everywhere()}
+	if d.fn == "always" {
+		set(n, at, "type", text(at, "invariant"))
+		v, beyond := c.condition(pos[0], s)
+		c.put(n, v.Pos, "predicate", v, beyond, "$.properties."+d.name)
+		if beyond { // which existing readers ask for
+			set(n, at, "predicate", truth(at, true))
+		}
+	} else {
+		set(n, at, "type", text(at, "temporal"))
+		set(n, c.at(pos[0]), "rule", c.rule(pos[0], s))
+	}
+	if len(pos) == 2 {
+		set(n, c.at(pos[1]), "description", c.literal(pos[1]))
+	}
+	set(c.section("properties"), at, d.name, *n)
+}
+
+// everywhere are the variables that live as long as a traversal.
+func (c *compiler) everywhere() map[string]string {
+	all := map[string]string{"actor": ""}
+	for v, entities := range c.vars {
+		all[v] = ""
+		for e := range entities {
+			all[v] = e
+		}
+	}
+	return all
+}
+
+// rule is before(ACTION, CONDITION), after(ACTION, CONDITION or never(...)) or
+// never(ACTION, same = "entity").
+func (c *compiler) rule(e syntax.Expr, s scope) node {
+	at := c.at(e)
+	call, ok := e.(*syntax.CallExpr)
+	word := ""
+	if ok {
+		if fn, is := call.Fn.(*syntax.Ident); is {
+			word = fn.Name
+		}
+	}
+	if !slices.Contains([]string{"before", "after", "never"}, word) {
+		c.fail(e, "temporal-rule", diag.DidYouMean(word, []string{"before", "after", "never"}), "must be before(...), after(...) or never(...)")
+		return list(at)
+	}
+	pos, named := c.arguments(call)
+	n := op(at, word)
+	if want := map[bool]int{true: 1, false: 2}[word == "never"]; len(pos) != want {
+		c.fail(e, "temporal-rule", "", "%s takes %s, got %d", word, diag.Plural(want, "argument"), len(pos))
+		return n
+	}
+	n.Items = append(n.Items, c.trigger(pos[0]))
+	for _, a := range named {
+		if a.name != "same" || word != "never" {
+			c.fail(a.at, "temporal-rule", "", "%s has no argument called %q", word, a.name)
+			continue
+		}
+		x := object(c.at(a.at))
+		set(x, x.Pos, "same", c.reading(a.value))
+		n.Items = append(n.Items, *x)
+	}
+	if word == "never" {
+		return n
+	}
+	if word == "after" && isCall(pos[1], "never") {
+		n.Items = append(n.Items, c.rule(pos[1], s))
+		return n
+	}
+	v, beyond := c.condition(pos[1], s)
+	if beyond {
+		c.fail(pos[1], "temporal-rule", "let a derived function say it", "a rule's condition has no arithmetic, sum, count or old")
+	}
+	n.Items = append(n.Items, v)
+	return n
+}
+
+// trigger is an action, or tag("mutating"), writes(Order), reads(Order).
+func (c *compiler) trigger(e syntax.Expr) node {
+	at := c.at(e)
+	call, ok := e.(*syntax.CallExpr)
+	if !ok {
+		return c.reading(e)
+	}
+	pos, _ := c.arguments(call)
+	fn, is := call.Fn.(*syntax.Ident)
+	if !is || len(pos) != 1 || !slices.Contains([]string{"action", "tag", "writes", "reads"}, fn.Name) {
+		c.fail(e, "temporal-rule", "", "must be an action, tag(\"mutating\"), writes(ENTITY) or reads(ENTITY)")
+		return text(at, "")
+	}
+	x := object(at)
+	set(x, at, fn.Name, c.reading(pos[0]))
+	return *x
+}

@@ -1,0 +1,386 @@
+package lang
+
+import (
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// scope is what names stand for in an expression.
+type scope struct {
+	vars   map[string]string      // variables, with their entity or ""
+	rename map[string]string      // of an action: what the IR calls them
+	values map[string]syntax.Expr // of an action: local names for values
+	stale  map[string]bool        // of an action: fields that were assigned so far
+	inputs bool                   // a rule over inputs: names are inputs
+}
+
+func (s scope) with(name, entity string) scope {
+	vars := map[string]string{name: entity}
+	for k, v := range s.vars {
+		if k != name {
+			vars[k] = v
+		}
+	}
+	s.vars = vars
+	return s
+}
+
+// name is what the IR calls a variable.
+func (s scope) name(name string) string {
+	if n, ok := s.rename[name]; ok {
+		return n
+	}
+	return name
+}
+
+var compared = map[syntax.Token]string{
+	syntax.EQL: "eq", syntax.NEQ: "neq", syntax.LT: "lt", syntax.LE: "lte", syntax.GT: "gt", syntax.GE: "gte",
+}
+
+// computed are the operators of arithmetic; those that hardly any reader knows are in further.
+var computed = map[syntax.Token]string{
+	syntax.PLUS: "add", syntax.MINUS: "sub", syntax.STAR: "mul", syntax.SLASHSLASH: "div", syntax.PERCENT: "mod",
+}
+
+// further are the operators that the published format does not have.
+var further = []string{"add", "sub", "mul", "div", "mod", "min", "max", "if", "sum", "count", "old"}
+
+// builtins are the functions of expressions.
+var builtins = []string{"forall", "exists", "sum", "count", "old", "implies", "min", "max"}
+
+// expr translates an expression.
+func (c *compiler) expr(e syntax.Expr, s scope) node {
+	at := c.at(e)
+	switch x := e.(type) {
+	case *syntax.ParenExpr:
+		return c.expr(x.X, s)
+	case *syntax.Literal:
+		n := c.literal(x)
+		if n.Kind == doctree.Float {
+			c.fail(e, "type", "", "must be an integer, got %s: models have no fractions", n.Text)
+		}
+		return n
+	case *syntax.Ident:
+		return c.named(x, s)
+	case *syntax.DotExpr:
+		return c.field(x.X, x.Name.Name, at, s)
+	case *syntax.IndexExpr:
+		if key := c.literal(x.Y); key.Kind == doctree.String {
+			return c.field(x.X, key.Text, at, s)
+		}
+	case *syntax.UnaryExpr:
+		switch x.Op {
+		case syntax.NOT:
+			return op(at, "not", c.expr(x.X, s))
+		case syntax.MINUS:
+			if v := c.literalOrNone(x.X); v.Kind == doctree.Int {
+				return number(at, "-"+v.Text)
+			}
+			return c.further(op(at, "sub", integer(at, 0), c.expr(x.X, s)))
+		}
+	case *syntax.BinaryExpr:
+		return c.binary(x, s)
+	case *syntax.CondExpr:
+		return c.further(op(at, "if", c.expr(x.Cond, s), c.expr(x.True, s), c.expr(x.False, s)))
+	case *syntax.CallExpr:
+		return c.call(x, s)
+	case *syntax.ListExpr: // an expression of the IR
+		n := c.literal(x)
+		if len(n.Items) > 0 && slices.Contains(further, n.Items[0].Text) {
+			return c.further(n)
+		}
+		return n
+	}
+	c.fail(e, "expression", "", "cannot stand in a model's expression")
+	return truth(at, true)
+}
+
+// further notes that an expression needs more than the published format has.
+func (c *compiler) further(n node) node {
+	c.beyond = true
+	return n
+}
+
+func (c *compiler) named(x *syntax.Ident, s scope) node {
+	at := c.at(x)
+	switch x.Name {
+	case "True", "False":
+		return c.literal(x)
+	}
+	if v, ok := s.values[x.Name]; ok {
+		syntax.Walk(v, func(n syntax.Node) bool {
+			if f, ok := n.(*syntax.DotExpr); ok && s.stale[f.Name.Name] {
+				c.fail(x, "expression", "use it before the assignment, or keep the value in a field", "%s was %s, which has been assigned since", x.Name, f.Name.Name)
+			}
+			return true
+		})
+		return c.expr(v, s)
+	}
+	if _, ok := s.vars[x.Name]; ok {
+		return op(at, "field", text(at, s.name(x.Name)), text(at, "id"))
+	}
+	if _, ok := c.decls[declInput][x.Name]; ok {
+		if s.inputs {
+			return text(at, x.Name)
+		}
+		return op(at, "field", text(at, "input"), text(at, x.Name))
+	}
+	known := append([]string{"True", "False"}, c.names(declInput)...)
+	for v := range s.vars {
+		known = append(known, v)
+	}
+	slices.Sort(known)
+	c.fail(x, "unbound-variable", diag.DidYouMean(x.Name, known), "%q is neither an input nor a variable here; texts stand in quotes", x.Name)
+	return truth(at, true)
+}
+
+func (c *compiler) field(of syntax.Expr, name string, at doctree.Pos, s scope) node {
+	x, ok := of.(*syntax.Ident)
+	if !ok {
+		c.fail(of, "expression", "", "must be a variable: only VARIABLE.FIELD can be read")
+		return truth(at, true)
+	}
+	return op(at, "field", text(at, s.name(x.Name)), text(c.at(of), name))
+}
+
+func (c *compiler) binary(x *syntax.BinaryExpr, s scope) node {
+	at := c.at(x)
+	if word, ok := compared[x.Op]; ok {
+		return op(at, word, c.expr(x.X, s), c.expr(x.Y, s))
+	}
+	if word, ok := computed[x.Op]; ok {
+		return c.further(op(at, word, c.expr(x.X, s), c.expr(x.Y, s)))
+	}
+	switch x.Op {
+	case syntax.AND, syntax.OR:
+		word := x.Op.String()
+		left := c.expr(x.X, s)
+		if y, ok := x.X.(*syntax.BinaryExpr); ok && y.Op == x.Op { // a and b and c
+			left.Items = append(left.Items, c.expr(x.Y, s))
+			return left
+		}
+		return op(at, word, left, c.expr(x.Y, s))
+	case syntax.IN, syntax.NOT_IN:
+		items, ok := elements(x.Y)
+		if !ok || len(items) == 0 {
+			c.fail(x.Y, "expression", "", "must be a list of values")
+			return truth(at, true)
+		}
+		word, each := "or", "eq"
+		if x.Op == syntax.NOT_IN {
+			word, each = "and", "neq"
+		}
+		n := op(at, word)
+		for _, i := range items {
+			n.Items = append(n.Items, op(c.at(i), each, c.expr(x.X, s), c.expr(i, s)))
+		}
+		return n
+	}
+	c.fail(x, "unknown-operator", "", "%s is no operator of models", x.Op)
+	return truth(at, true)
+}
+
+func elements(e syntax.Expr) ([]syntax.Expr, bool) {
+	switch x := e.(type) {
+	case *syntax.ListExpr:
+		return x.List, true
+	case *syntax.TupleExpr:
+		return x.List, true
+	case *syntax.ParenExpr:
+		return elements(x.X)
+	}
+	return nil, false
+}
+
+// call translates a call in an expression.
+func (c *compiler) call(x *syntax.CallExpr, s scope) node {
+	at := c.at(x)
+	fn, ok := x.Fn.(*syntax.Ident)
+	if !ok {
+		c.fail(x, "unknown-function", "", "must be the name of a function")
+		return truth(at, true)
+	}
+	for kind, word := range map[declKind]string{declDerived: "derived", declObserver: "observer"} {
+		if _, ok := c.decls[kind][fn.Name]; ok {
+			n := op(at, word, text(c.at(fn), fn.Name))
+			for _, a := range x.Args {
+				n.Items = append(n.Items, c.variable(a, s))
+			}
+			return n
+		}
+	}
+	if _, ok := c.decls[declRefinement][fn.Name]; ok {
+		return c.test(x, fn.Name, s)
+	}
+	pos, named := c.arguments(x)
+	for _, a := range named {
+		c.fail(a.at, "arity", "", "%s has no argument called %q", fn.Name, a.name)
+	}
+	many := func(n int) bool {
+		if len(pos) != n {
+			c.fail(x, "arity", "", "%s takes %s, got %d", fn.Name, diag.Plural(n, "argument"), len(pos))
+		}
+		return len(pos) == n
+	}
+	switch fn.Name {
+	case "forall", "exists", "sum", "count":
+		return c.over(x, fn.Name, pos, s)
+	case "old":
+		if many(1) {
+			return c.further(op(at, "old", c.expr(pos[0], s)))
+		}
+	case "implies", "min", "max":
+		if many(2) {
+			n := op(at, fn.Name, c.expr(pos[0], s), c.expr(pos[1], s))
+			if fn.Name != "implies" {
+				c.further(n)
+			}
+			return n
+		}
+	default:
+		known := slices.Concat(builtins, c.names(declDerived), c.names(declObserver), c.names(declRefinement))
+		c.fail(x, "unknown-function", diag.DidYouMean(fn.Name, known), "%q is no function of the model", fn.Name)
+	}
+	return truth(at, true)
+}
+
+// variable is the name of a variable that a function is asked about.
+func (c *compiler) variable(e syntax.Expr, s scope) node {
+	switch x := e.(type) {
+	case *syntax.Ident:
+		return text(c.at(e), s.name(x.Name))
+	case *syntax.Literal:
+		return c.literal(x)
+	}
+	c.fail(e, "argument-type", "", "must be a variable: functions are asked about instances")
+	return text(c.at(e), "")
+}
+
+// test is a test of a refinement: Editable(article, by = actor).
+func (c *compiler) test(x *syntax.CallExpr, name string, s scope) node {
+	at := c.at(x)
+	pos, named := c.arguments(x)
+	if len(pos) != 1 {
+		c.fail(x, "arity", "", "%s is asked about one instance, got %d", name, len(pos))
+		return truth(at, true)
+	}
+	n := op(at, "is", c.variable(pos[0], s), text(c.at(x.Fn), name))
+	if len(named) > 0 {
+		with := object(at)
+		for _, a := range named {
+			set(with, c.at(a.at), a.name, c.variable(a.value, s))
+		}
+		n.Items = append(n.Items, *with)
+	}
+	return n
+}
+
+// over is a quantifier: forall(Order, lambda o: ...) or forall([... for o in Order]).
+func (c *compiler) over(x *syntax.CallExpr, word string, pos []syntax.Expr, s scope) node {
+	at := c.at(x)
+	if word == "sum" || word == "count" {
+		defer func() { c.beyond = true }()
+	}
+	if len(pos) == 1 {
+		if y, ok := pos[0].(*syntax.Comprehension); ok {
+			return c.comprehension(x, y, word, s)
+		}
+		if word == "count" {
+			if e, ok := pos[0].(*syntax.Ident); ok {
+				return op(at, word, text(at, "x"), text(c.at(e), e.Name), truth(at, true))
+			}
+		}
+	}
+	if len(pos) == 2 {
+		e, is := pos[0].(*syntax.Ident)
+		f, fn := pos[1].(*syntax.LambdaExpr)
+		if is && fn && len(f.Params) == 1 {
+			if v, ok := f.Params[0].(*syntax.Ident); ok {
+				return op(at, word, text(c.at(v), v.Name), text(c.at(e), e.Name), c.expr(f.Body, s.bind(v.Name, e.Name)))
+			}
+		}
+	}
+	c.fail(x, "arity", "", "must be %s(ENTITY, lambda x: ...)", word)
+	return truth(at, true)
+}
+
+// bind makes a name stand for a variable of an expression.
+func (s scope) bind(name, entity string) scope {
+	s = s.with(name, entity)
+	if _, ok := s.rename[name]; ok {
+		rename := map[string]string{}
+		for k, v := range s.rename {
+			if k != name {
+				rename[k] = v
+			}
+		}
+		s.rename = rename
+	}
+	return s
+}
+
+func (c *compiler) comprehension(x *syntax.CallExpr, y *syntax.Comprehension, word string, s scope) node {
+	at := c.at(x)
+	bad := func() node {
+		c.fail(y, "expression", "", "must be [... for x in ENTITY if ...]")
+		return truth(at, true)
+	}
+	f, ok := y.Clauses[0].(*syntax.ForClause)
+	if !ok || y.Curly {
+		return bad()
+	}
+	v, is := f.Vars.(*syntax.Ident)
+	e, of := f.X.(*syntax.Ident)
+	if !is || !of {
+		return bad()
+	}
+	s = s.bind(v.Name, e.Name)
+	body := c.expr(y.Body, s)
+	for _, k := range slices.Backward(y.Clauses[1:]) {
+		cond, ok := k.(*syntax.IfClause)
+		if !ok {
+			return bad()
+		}
+		by := c.expr(cond.Cond, s)
+		switch word {
+		case "forall":
+			body = op(body.Pos, "implies", by, body)
+		case "sum":
+			body = op(body.Pos, "if", by, body, integer(body.Pos, 0))
+		default:
+			body = op(body.Pos, "and", by, body)
+		}
+	}
+	return op(at, word, text(c.at(v), v.Name), text(c.at(e), e.Name), body)
+}
+
+// argument is an argument that is given by name.
+type argument struct {
+	name  string
+	at    syntax.Expr
+	value syntax.Expr
+}
+
+// arguments are those of a call, by place and by name.
+func (c *compiler) arguments(x *syntax.CallExpr) (pos []syntax.Expr, named []argument) {
+	for _, a := range x.Args {
+		switch y := a.(type) {
+		case *syntax.BinaryExpr:
+			if id, ok := y.X.(*syntax.Ident); ok && y.Op == syntax.EQ {
+				named = append(named, argument{id.Name, id, y.Y})
+				continue
+			}
+		case *syntax.UnaryExpr:
+			if y.Op == syntax.STAR || y.Op == syntax.STARSTAR {
+				c.fail(a, "expression", "", "arguments are given one by one")
+				continue
+			}
+		}
+		pos = append(pos, a)
+	}
+	return pos, named
+}

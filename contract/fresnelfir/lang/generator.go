@@ -1,0 +1,89 @@
+package lang
+
+import (
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// generator is generator(STEP, ..., then = CONDITION, description = "...").
+func (c *compiler) generator(d *decl, at doctree.Pos) {
+	pos, named := c.arguments(d.call)
+	n := object(c.at(d.call))
+	vars := c.everywhere()
+	steps := list(at)
+	for _, e := range pos {
+		steps.Items = append(steps.Items, c.taken(e, vars))
+	}
+	set(n, at, "sequence", steps)
+	for _, a := range named {
+		switch a.name {
+		case "description":
+			set(n, c.at(a.at), a.name, c.literal(a.value))
+		case "then":
+			v, beyond := c.condition(a.value, scope{vars: vars})
+			if beyond {
+				c.fail(a.value, "expression", "let a derived function say it", "a generator's condition has no arithmetic, sum, count or old")
+			}
+			set(n, c.at(a.at), "postcondition", v)
+		default:
+			c.fail(a.at, "unknown-key", "", "generator has no argument called %q: it has then and description", a.name)
+		}
+	}
+	set(c.section("generators"), at, d.name, *n)
+}
+
+// taken is a step of a generator: an action, or step(ACTION, NAME = VALUE).
+func (c *compiler) taken(e syntax.Expr, vars map[string]string) node {
+	at := c.at(e)
+	n := object(at)
+	if !isCall(e, "step") {
+		set(n, at, "action", c.reading(e))
+		return *n
+	}
+	pos, named := c.arguments(e.(*syntax.CallExpr))
+	if len(pos) != 1 {
+		c.fail(e, "arity", "", "must be step(ACTION, NAME = VALUE)")
+		return *n
+	}
+	set(n, at, "action", c.reading(pos[0]))
+	with := object(at)
+	for _, a := range named {
+		vars[a.name] = ""
+		set(with, c.at(a.at), a.name, c.given(a.value, vars))
+	}
+	if len(named) > 0 {
+		set(n, at, "with", *with)
+	}
+	return *n
+}
+
+// given is what a step gives a name: make(ENTITY, where = CONDITION), bind("NAME") or a value.
+func (c *compiler) given(e syntax.Expr, vars map[string]string) node {
+	at := c.at(e)
+	word := map[bool]string{true: "generate", false: "bind"}[isCall(e, "make")]
+	if word == "bind" && !isCall(e, "bind") {
+		return c.literal(e)
+	}
+	pos, named := c.arguments(e.(*syntax.CallExpr))
+	n := object(at)
+	if len(pos) == 1 {
+		named = append([]argument{{word, pos[0], pos[0]}}, named...)
+	}
+	for _, a := range named {
+		if a.name == "where" {
+			v, beyond := c.condition(a.value, scope{vars: map[string]string{"self": "", "actor": ""}})
+			if beyond {
+				c.fail(a.value, "expression", "let a derived function say it", "the condition of a generator's step has no arithmetic, sum, count or old")
+			}
+			set(n, v.Pos, "where", v)
+			continue
+		}
+		v := c.reading(a.value)
+		if a.name == "bind" {
+			vars[v.Text] = ""
+		}
+		set(n, c.at(a.at), a.name, v)
+	}
+	return *n
+}

@@ -1,0 +1,133 @@
+package lang_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/lang"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// All that is wrong with a source is said at once, each with its place.
+func TestErrors(t *testing.T) {
+	file := "testdata/errors.model.star"
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	_, list := lang.Compile("errors.model.star", src)
+	for _, d := range list {
+		fmt.Fprintln(&got, d)
+	}
+	golden := "testdata/errors.txt"
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("got\n%s", got.Bytes())
+	}
+}
+
+// What is written one way and another stands for the same document.
+func TestExpressions(t *testing.T) {
+	for _, c := range []struct{ source, want string }{
+		{`o.a == 1 and o.b > 2 and o.c`, `["and",["eq",["field","o","a"],1],["gt",["field","o","b"],2],["field","o","c"]]`},
+		{`(o.a and o.b) and o.c`, `["and",["and",["field","o","a"],["field","o","b"]],["field","o","c"]]`},
+		{`not o.a or o.b != "x"`, `["or",["not",["field","o","a"]],["neq",["field","o","b"],"x"]]`},
+		{`o.a in ["x", "y"]`, `["or",["eq",["field","o","a"],"x"],["eq",["field","o","a"],"y"]]`},
+		{`o.a not in ("x", "y")`, `["and",["neq",["field","o","a"],"x"],["neq",["field","o","a"],"y"]]`},
+		{`o.a - 1 * -2 <= n`, `["lte",["sub",["field","o","a"],["mul",1,-2]],["field","input","n"]]`},
+		{`min(o.a, 3) // 2 == old(o.a) % 2`, `["eq",["div",["min",["field","o","a"],3],2],["mod",["old",["field","o","a"]],2]]`},
+		{`implies(o.a, forall(Order, lambda x: x.b))`, `["implies",["field","o","a"],["forall","x","Order",["field","x","b"]]]`},
+		{`exists([x.b for x in Order if x.c])`, `["exists","x","Order",["and",["field","x","c"],["field","x","b"]]]`},
+		{`forall([x.b for x in Order if x.c])`, `["forall","x","Order",["implies",["field","x","c"],["field","x","b"]]]`},
+		{`sum([x.a for x in Order if x.c]) == count(Order)`, `["eq",["sum","x","Order",["if",["field","x","c"],["field","x","a"],0]],["count","x","Order",true]]`},
+		{`(1 if o.a else 2) == 1`, `["eq",["if",["field","o","a"],1,2],1]`},
+		{`Big(o) and Near(o, by = actor)`, `["and",["is","o","Big"],["is","o","Near",{"by":"actor"}]]`},
+		{`total(o) == asked(o)`, `["eq",["derived","total","o"],["observer","asked","o"]]`},
+		{`o.owner == actor`, `["eq",["field","o","owner"],["field","actor","id"]]`},
+		{`o["odd name"] == input.n`, `["eq",["field","o","odd name"],["field","input","n"]]`},
+		{`["eq", ["field", "o", "a"], 1]`, `["eq",["field","o","a"],1]`},
+	} {
+		src := `
+n = input(int(1, 3))
+def Big(self = Order): return self.a == 1
+def Near(self = Order, by = User): return True
+def total(o = Order): return o.a
+asked = observer(o = Order, returns = int)
+def make():
+    o = new(Order)
+p = always(` + c.source + ")\n"
+		m, list := lang.Compile("x.model.star", []byte(src))
+		if len(list) > 0 {
+			t.Errorf("%s: %v", c.source, list)
+			continue
+		}
+		p := m.Tree.Root.Get("properties").Get("p")
+		e := p.Get("predicate")
+		if full := p.Get("full"); full != nil {
+			e = full
+		}
+		tree := e.JSON()
+		got := jsontree.Compact.Format(&tree)
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", c.source, got, c.want)
+		}
+	}
+}
+
+// Assignments under if, choices and computed arguments are in keys of their own; what
+// they are is listed.
+func TestBeyond(t *testing.T) {
+	m, list := lang.Compile("x.model.star", []byte(`
+Order = entity(state = enum("new", "paid"), paid = int(0, 9))
+amount = input(int(1, 3))
+
+def pay():
+    o = any(Order, state = "new")
+    require(o.paid < 9)
+    left = 9 - o.paid
+    if left > amount:
+        o.paid += amount
+    else:
+        o.state = "paid"
+    call("pay", o, amount, 7, rest = left)
+`))
+	if len(list) > 0 {
+		t.Fatal(list)
+	}
+	root := m.Tree.Root.JSON()
+	text := jsontree.Compact.Format(&root)
+	for _, want := range []string{
+		`"guard":["exists","o","Order",["and",["eq",["field","o","state"],"new"],["lt",["field","o","paid"],9]]]`,
+		`"picks":[{"entity":"Order","var":"o","where":["and",["eq",["field","o","state"],"new"],["lt",["field","o","paid"],9]]}]`,
+		`"steps":[{"else":[{"target":["o","state"],"value":"paid"}],"if":["gt",["sub",9,["field","o","paid"]],["field","input","amount"]],"then":[{`,
+		`"args":["o","amount","arg3","rest"]`,
+		`"values":{"arg3":7,"rest":["sub",9,["field","o","paid"]]}`,
+		`"writes":["Order"]`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in\n%s", want, text)
+		}
+	}
+	var keys []string
+	for _, x := range m.Beyond {
+		keys = append(keys, x.Key)
+	}
+	if got := strings.Join(keys, " "); got != "$.effects.pay.picks $.effects.pay.steps $.bindings.actions.pay.values" {
+		t.Errorf("listed are %s", got)
+	}
+}

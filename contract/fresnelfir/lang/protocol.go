@@ -1,0 +1,167 @@
+package lang
+
+import (
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// branchOf is the branch of an alternative that is an action: its name, its weight and
+// what it requires.
+func (c *compiler) branchOf(name string, at doctree.Pos) node {
+	a := c.acts[name]
+	n := object(at)
+	set(n, at, "id", text(at, name))
+	set(n, at, "weight", integer(at, 1))
+	if a != nil && a.weight.Kind == doctree.Int {
+		set(n, at, "weight", a.weight)
+	}
+	if a != nil && a.guard != nil {
+		key := "guard"
+		if a.beyond {
+			key = "full"
+			c.held(a.guard.Pos, "$.protocols (branch "+name+").full", "a requirement with "+words(a.guard))
+		}
+		set(n, at, key, *a.guard)
+	}
+	set(n, at, "body", c.calling(name, at))
+	return *n
+}
+
+func (c *compiler) calling(name string, at doctree.Pos) node {
+	n := object(at)
+	set(n, at, "type", text(at, "call"))
+	set(n, at, "action", text(at, name))
+	return *n
+}
+
+// step translates a node of a protocol.
+func (c *compiler) step(e syntax.Expr) node {
+	at := c.at(e)
+	n := object(at)
+	switch x := e.(type) {
+	case *syntax.Ident:
+		if a, ok := c.acts[x.Name]; ok {
+			if a.guard == nil {
+				return c.calling(x.Name, at)
+			}
+			set(n, at, "type", text(at, "alt")) // what it requires has to be asked
+			set(n, at, "branches", list(at, c.branchOf(x.Name, at)))
+			return *n
+		}
+		if _, ok := c.decls[declProtocol][x.Name]; ok {
+			set(n, at, "type", text(at, "ref"))
+			set(n, at, "protocol", text(at, x.Name))
+			return *n
+		}
+		known := append(c.names(declAction), c.names(declProtocol)...)
+		c.fail(e, "missing-effect", diag.DidYouMean(x.Name, known), "%q is neither an action nor a protocol", x.Name)
+		return c.calling(x.Name, at)
+	case *syntax.CallExpr:
+		if fn, ok := x.Fn.(*syntax.Ident); ok {
+			if n, ok := c.composed(x, fn.Name, at); ok {
+				return n
+			}
+		}
+	case *syntax.ListExpr:
+		set(n, at, "type", text(at, "seq"))
+		children := list(at)
+		for _, i := range x.List {
+			children.Items = append(children.Items, c.step(i))
+		}
+		set(n, at, "children", children)
+		return *n
+	}
+	c.fail(e, "expression", "", "must be an action, a protocol, seq(...), alt(...), repeat(MIN, MAX, ...), call(\"ACTION\") or ref(\"PROTOCOL\")")
+	return *n
+}
+
+func (c *compiler) composed(x *syntax.CallExpr, name string, at doctree.Pos) (node, bool) {
+	pos, named := c.arguments(x)
+	n := object(at)
+	key, items := "", list(at)
+	switch name {
+	case "call", "ref":
+		if len(pos) != 1 {
+			return *n, false
+		}
+		set(n, at, "type", text(at, name))
+		set(n, at, map[string]string{"call": "action", "ref": "protocol"}[name], c.reading(pos[0]))
+	case "seq":
+		key = "children"
+		for _, e := range pos {
+			items.Items = append(items.Items, c.step(e))
+		}
+	case "alt":
+		key = "branches"
+		for _, e := range pos {
+			items.Items = append(items.Items, c.alternative(e))
+		}
+	case "repeat":
+		if len(pos) != 3 {
+			c.fail(x, "arity", "", "must be repeat(MIN, MAX, NODE)")
+			return *n, true
+		}
+		set(n, at, "type", text(at, name))
+		set(n, c.at(pos[0]), "min", c.literal(pos[0]))
+		set(n, c.at(pos[1]), "max", c.literal(pos[1]))
+		set(n, c.at(pos[2]), "body", c.step(pos[2]))
+	default:
+		return *n, false
+	}
+	if key != "" {
+		set(n, at, "type", text(at, name))
+		set(n, at, key, items)
+	}
+	for _, a := range named {
+		c.fail(a.at, "arity", "", "%s has no argument called %q", name, a.name)
+	}
+	return *n, true
+}
+
+// alternative is an action, or branch(NODE, id = "...", weight = 1, when = CONDITION).
+func (c *compiler) alternative(e syntax.Expr) node {
+	at := c.at(e)
+	switch x := e.(type) {
+	case *syntax.Ident:
+		if _, ok := c.acts[x.Name]; ok {
+			return c.branchOf(x.Name, at)
+		}
+		n := object(at)
+		set(n, at, "id", text(at, x.Name))
+		set(n, at, "weight", integer(at, 1))
+		set(n, at, "body", c.step(e))
+		return *n
+	case *syntax.CallExpr:
+		if !isCall(e, "branch") {
+			break
+		}
+		pos, named := c.arguments(x)
+		if len(pos) != 1 {
+			c.fail(e, "arity", "", "must be branch(NODE, id = \"...\", weight = 1, when = CONDITION)")
+			return *object(at)
+		}
+		n := object(at)
+		if id, ok := pos[0].(*syntax.Ident); ok && c.acts[id.Name] != nil {
+			*n = c.branchOf(id.Name, at)
+		} else {
+			set(n, at, "weight", integer(at, 1))
+			set(n, at, "body", c.step(pos[0]))
+		}
+		for _, a := range named {
+			switch a.name {
+			case "id", "weight":
+				set(n, c.at(a.at), a.name, c.literal(a.value))
+			case "when":
+				v, beyond := c.condition(a.value, scope{vars: c.everywhere()})
+				c.put(n, c.at(a.at), "guard", v, beyond, "$.protocols (a branch)")
+			default:
+				c.fail(a.at, "arity", diag.DidYouMean(a.name, []string{"id", "weight", "when"}), "branch has no argument called %q", a.name)
+			}
+		}
+		return *n
+	}
+	c.fail(e, "expression", "", "must be an action or branch(NODE, id = \"...\")")
+	return *object(at)
+}

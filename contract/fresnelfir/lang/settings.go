@@ -1,0 +1,229 @@
+package lang
+
+import (
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// defaults are what a model has that says nothing of it.
+func (c *compiler) defaults(at doctree.Pos) {
+	x := c.section("exploration")
+	kinds := func(key string, words ...string) node {
+		n := list(at)
+		for _, w := range words {
+			o := object(at)
+			set(o, at, key, text(at, w))
+			n.Items = append(n.Items, *o)
+		}
+		return n
+	}
+	set(x, at, "directives_allowed", kinds("type", "adjust_weight", "force", "skip", "loop_limit", "swap_observer"))
+	set(x, at, "adaptation_signals", kinds("signal", "coverage_delta", "property_violation", "discrepancy", "crash", "timeout", "guard_failure", "coverage_plateau"))
+	set(x, at, "epoch_size", integer(at, 100))
+	set(x, at, "coverage_floor_threshold", node{Kind: doctree.Float, Flow: true, Pos: at, Text: "0.05", Raw: "0.05"})
+	for key, v := range map[[2]string]string{
+		{"weights", "scope"}: "per_alt_branch_and_model_state", {"weights", "initial"}: "from_protocol", {"weights", "decay"}: "per_epoch",
+		{"strategy", "initial"}: "pseudo_random_traversal", {"strategy", "fallback"}: "targeted_on_violation",
+		{"concurrency", "mode"}: "deterministic_interleaving",
+	} {
+		set(c.section("exploration", key[0]), at, key[1], text(at, v))
+	}
+	set(c.section("exploration", "concurrency"), at, "threads", integer(at, 2))
+	in := c.section("inputs")
+	set(in, at, "domains", *object(at))
+	set(in, at, "constraints", list(at))
+	cover := c.section("inputs", "coverage")
+	set(cover, at, "targets", list(at))
+	set(cover, at, "seed", integer(at, 1))
+	set(cover, at, "reproducible", truth(at, true))
+	b := c.section("bindings")
+	set(b, at, "runtime", text(at, "wasm"))
+	set(b, at, "entry", text(at, ""))
+	set(b, at, "actions", *object(at))
+	h := c.section("bindings", "event_hooks")
+	set(h, at, "mode", text(at, "function_intercept"))
+	set(h, at, "observe", list(at))
+	set(h, at, "capture", texts(at, "args", "return_value"))
+}
+
+// statement translates a call that names nothing.
+func (c *compiler) statement(x *syntax.CallExpr) {
+	at := c.at(x)
+	pos, named := c.arguments(x)
+	name := x.Fn.(*syntax.Ident).Name
+	switch name {
+	case "module", "system":
+		if len(pos) != 1 || len(named) > 0 {
+			c.fail(x, "arity", "", "must be %s(\"FILE\")", name)
+			return
+		}
+		b := c.section("bindings")
+		set(b, at, "runtime", text(at, map[string]string{"module": "wasm", "system": "system"}[name]))
+		set(b, c.at(pos[0]), "entry", c.literal(pos[0]))
+	case "constraint":
+		if len(pos) != 2 || len(named) > 0 {
+			c.fail(x, "arity", "", "must be constraint(\"NAME\", CONDITION)")
+			return
+		}
+		n := object(at)
+		set(n, c.at(pos[0]), "name", c.literal(pos[0]))
+		v, beyond := c.condition(pos[1], scope{inputs: true})
+		if beyond {
+			c.fail(pos[1], "constraint-operator", "", "a constraint has no arithmetic, sum, count or old")
+		}
+		set(n, v.Pos, "rule", v)
+		list := c.section("inputs", "constraints")
+		list.Items = append(list.Items, *n)
+	case "hooks":
+		c.settings(named, c.section("bindings", "event_hooks"), map[string]string{"mode": "mode", "observe": "observe", "capture": "capture"}, pos)
+	case "explore":
+		c.explore(named, pos)
+	case "cover":
+		c.cover(pos, named)
+	case "ir":
+		c.patch(x, pos)
+	}
+}
+
+// settings sets named values under the keys that their names stand for.
+func (c *compiler) settings(named []argument, into *node, keys map[string]string, pos []syntax.Expr) {
+	for _, e := range pos {
+		c.fail(e, "arity", "", "must be given by name")
+	}
+	for _, a := range named {
+		key, ok := keys[a.name]
+		if !ok {
+			var known []string
+			for k := range keys {
+				known = append(known, k)
+			}
+			slices.Sort(known)
+			c.fail(a.at, "unknown-key", diag.DidYouMean(a.name, known), "must be one of %s, got %q", doctree.Either(known), a.name)
+			continue
+		}
+		set(into, c.at(a.at), key, c.reading(a.value))
+	}
+}
+
+func (c *compiler) explore(named []argument, pos []syntax.Expr) {
+	x := c.section("exploration")
+	var rest []argument
+	for _, a := range named {
+		switch a.name {
+		case "threads", "mode":
+			set(c.section("exploration", "concurrency"), c.at(a.at), a.name, c.reading(a.value))
+		case "directives", "signals":
+			n := c.reading(a.value)
+			key := map[string]string{"directives": "type", "signals": "signal"}[a.name]
+			for i := range n.Items {
+				o := object(n.Items[i].Pos)
+				set(o, o.Pos, key, n.Items[i])
+				n.Items[i] = *o
+			}
+			set(x, c.at(a.at), map[string]string{"directives": "directives_allowed", "signals": "adaptation_signals"}[a.name], n)
+		default:
+			rest = append(rest, a)
+		}
+	}
+	c.settings(rest, x, map[string]string{
+		"actor": "actor", "epoch": "epoch_size", "floor": "coverage_floor_threshold", "weights": "weights", "strategy": "strategy",
+		"threads": "threads", "mode": "mode", "directives": "directives", "signals": "signals",
+	}, pos)
+}
+
+// cover is what inputs and traversals must cover.
+func (c *compiler) cover(pos []syntax.Expr, named []argument) {
+	c.posed = true
+	cover := c.section("inputs", "coverage")
+	targets := cover.Get("targets")
+	for _, e := range pos {
+		at := c.at(e)
+		call, ok := e.(*syntax.CallExpr)
+		word := ""
+		if ok {
+			if fn, is := call.Fn.(*syntax.Ident); is {
+				word = fn.Name
+			}
+		}
+		words := []string{"all_pairs", "boundary", "each_transition", "t_way"}
+		if !slices.Contains(words, word) {
+			c.fail(e, "unknown-word", diag.DidYouMean(word, words), "must be all_pairs(...), boundary(...), each_transition(...) or t_way(...)")
+			continue
+		}
+		args, _ := c.arguments(call)
+		over := list(at)
+		for _, a := range args {
+			over.Items = append(over.Items, c.reading(a))
+		}
+		n := object(at)
+		set(n, at, "type", text(at, word))
+		switch {
+		case word == "all_pairs":
+			set(n, at, "over", over)
+		case len(over.Items) == 0:
+			c.fail(e, "arity", "", "%s needs arguments", word)
+		case word == "each_transition":
+			set(n, at, "machine", over.Items[0])
+		case word == "boundary":
+			set(n, at, "domain", over.Items[0])
+			set(n, at, "values", list(at, over.Items[1:]...))
+		default:
+			set(n, at, "strength", over.Items[0])
+			set(n, at, "over", list(at, over.Items[1:]...))
+		}
+		targets.Items = append(targets.Items, *n)
+	}
+	c.settings(named, cover, map[string]string{"seed": "seed", "reproducible": "reproducible"}, nil)
+}
+
+// targets are, if nothing is said of them, all calls and branches of all protocols.
+func (c *compiler) targets() {
+	if c.posed {
+		return
+	}
+	targets := c.section("inputs", "coverage").Get("targets")
+	at := targets.Pos
+	for i := range c.section("protocols").Members {
+		n := object(at)
+		set(n, at, "type", text(at, "each_transition"))
+		set(n, at, "machine", text(at, c.section("protocols").Members[i].Key.Text))
+		targets.Items = append(targets.Items, *n)
+	}
+	slices.SortFunc(targets.Items, func(a, b node) int {
+		if a.Get("machine").Text < b.Get("machine").Text {
+			return -1
+		}
+		return 1
+	})
+}
+
+// patch is ir("section", "key", ..., value): the value of a key of the document as it is.
+func (c *compiler) patch(x *syntax.CallExpr, pos []syntax.Expr) {
+	if len(pos) < 2 {
+		c.fail(x, "arity", "", "must be ir(\"SECTION\", \"KEY\", ..., VALUE)")
+		return
+	}
+	n := c.root
+	for i, e := range pos[:len(pos)-1] {
+		key := c.literal(e)
+		if key.Kind != doctree.String || n.Kind != doctree.Map {
+			c.fail(e, "type", "", "must be a key of a mapping")
+			return
+		}
+		if i == len(pos)-2 {
+			if key.Text == "targets" {
+				c.posed = true
+			}
+			set(n, key.Pos, key.Text, c.literal(pos[len(pos)-1]))
+			return
+		}
+		if n.Get(key.Text) == nil {
+			set(n, key.Pos, key.Text, *object(key.Pos))
+		}
+		n = n.Get(key.Text)
+	}
+}

@@ -1,0 +1,148 @@
+package lang
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+type node = doctree.Node
+
+// pos is a place of the source as diagnostics count it: columns in bytes.
+func (c *compiler) pos(p syntax.Position) doctree.Pos {
+	col := int(p.Col)
+	if n := int(p.Line); n >= 1 && n <= len(c.lines) {
+		at := 1
+		for i := range c.lines[n-1] {
+			if at == col {
+				return doctree.Pos{Line: n, Col: i + 1}
+			}
+			at++
+		}
+	}
+	return doctree.Pos{Line: int(p.Line), Col: col}
+}
+
+func (c *compiler) at(n syntax.Node) doctree.Pos { return c.pos(syntax.Start(n)) }
+
+func text(at doctree.Pos, s string) node {
+	return node{Kind: doctree.String, Quoted: true, Flow: true, Pos: at, Text: s, Raw: s}
+}
+
+func truth(at doctree.Pos, b bool) node {
+	raw := "false"
+	if b {
+		raw = "true"
+	}
+	return node{Kind: doctree.Bool, Bool: b, Flow: true, Pos: at, Text: raw, Raw: raw}
+}
+
+func number(at doctree.Pos, digits string) node {
+	return node{Kind: doctree.Int, Flow: true, Pos: at, Text: digits, Raw: digits}
+}
+
+func integer(at doctree.Pos, n int) node { return number(at, strconv.Itoa(n)) }
+
+func list(at doctree.Pos, items ...node) node {
+	return node{Kind: doctree.Seq, Flow: true, Pos: at, Items: append([]node{}, items...)}
+}
+
+func texts(at doctree.Pos, words ...string) node {
+	n := list(at)
+	for _, w := range words {
+		n.Items = append(n.Items, text(at, w))
+	}
+	return n
+}
+
+// op is an expression: an operator and its operands.
+func op(at doctree.Pos, word string, args ...node) node {
+	return list(at, append([]node{text(at, word)}, args...)...)
+}
+
+func object(at doctree.Pos) *node { return &node{Kind: doctree.Map, Flow: true, Pos: at} }
+
+// set gives a mapping a key, in place of one that it has.
+func set(n *node, at doctree.Pos, key string, v node) {
+	if m := n.Member(key); m != nil {
+		m.Value = v
+		return
+	}
+	n.Members = append(n.Members, doctree.Member{Key: text(at, key), Value: v})
+}
+
+// literal is a value of Starlark without names as one of JSON.
+func (c *compiler) literal(e syntax.Expr) node {
+	at := c.at(e)
+	switch x := e.(type) {
+	case *syntax.ParenExpr:
+		return c.literal(x.X)
+	case *syntax.Literal:
+		switch v := x.Value.(type) {
+		case string:
+			return text(at, v)
+		case int64:
+			return number(at, strconv.FormatInt(v, 10))
+		case *big.Int:
+			return number(at, v.String())
+		case float64:
+			raw := strconv.FormatFloat(v, 'g', -1, 64)
+			return node{Kind: doctree.Float, Flow: true, Pos: at, Text: raw, Raw: raw}
+		}
+	case *syntax.UnaryExpr:
+		if v := c.literalOrNone(x.X); x.Op == syntax.MINUS && (v.Kind == doctree.Int || v.Kind == doctree.Float) {
+			v.Pos, v.Text, v.Raw = at, "-"+v.Text, "-"+v.Raw
+			return v
+		}
+	case *syntax.Ident:
+		switch x.Name {
+		case "True", "False":
+			return truth(at, x.Name == "True")
+		case "None":
+			return node{Kind: doctree.Null, Flow: true, Pos: at, Raw: "null"}
+		}
+	case *syntax.ListExpr:
+		n := list(at)
+		for _, i := range x.List {
+			n.Items = append(n.Items, c.literal(i))
+		}
+		return n
+	case *syntax.DictExpr:
+		n := object(at)
+		for _, i := range x.List {
+			entry := i.(*syntax.DictEntry)
+			key := c.literal(entry.Key)
+			if key.Kind != doctree.String {
+				c.fail(entry.Key, "type", "", "a key must be a text")
+			}
+			set(n, key.Pos, key.Text, c.literal(entry.Value))
+		}
+		return *n
+	}
+	c.fail(e, "type", "", "must be a value: a text, a number, True, False, None, a list or a mapping of these")
+	return node{Kind: doctree.Null, Pos: at}
+}
+
+func (c *compiler) literalOrNone(e syntax.Expr) node {
+	if x, ok := e.(*syntax.Literal); ok {
+		return c.literal(x)
+	}
+	return node{}
+}
+
+// ordered sorts the members of a mapping by key.
+func ordered(n *node) {
+	slices.SortStableFunc(n.Members, func(a, b doctree.Member) int {
+		switch {
+		case a.Key.Text < b.Key.Text:
+			return -1
+		case a.Key.Text > b.Key.Text:
+			return 1
+		}
+		return 0
+	})
+}

@@ -1,0 +1,104 @@
+package fresnelfir
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/systems"
+	"github.com/thresh-dev/thresh/system/wasm"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+)
+
+// Every document can be written in the language, and comes back as it was.
+func TestFormatAndCompile(t *testing.T) {
+	files := []string{"starter/model.json"}
+	for _, pattern := range []string{"../../examples/fresnelfir/*.json", "../../examples/systems/*.json", "testdata/*.json", os.Getenv("MODELS")} {
+		more, _ := filepath.Glob(pattern)
+		files = append(files, more...)
+	}
+	if len(files) < 6 {
+		t.Fatal("the examples are gone")
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, list := formatted(f, text)
+		if list.HasErrors() {
+			t.Errorf("%s: %v", f, list)
+			continue
+		}
+		t.Logf("%s\n%s", f, source)
+		_, _, data, list := decode("x.model.star", []byte(source))
+		if list.HasErrors() {
+			t.Errorf("%s: %v", f, list)
+			continue
+		}
+		want, _ := doctree.ParseJSON(text, jsontree.Options{})
+		got, _ := doctree.ParseJSON(data, jsontree.Options{})
+		if a, b := want.Root.JSON(), got.Root.JSON(); !a.Equal(&b) {
+			t.Errorf("%s comes back as another document", f)
+		}
+	}
+}
+
+// modelled is an example in the language, with a module.
+func modelled(t *testing.T, g *wasm.Engine, path string, module []byte, budget int64) *Campaign {
+	t.Helper()
+	text, err := os.ReadFile("../../examples/" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("\n")); n >= 80 {
+		t.Errorf("%s has %d lines", path, n)
+	}
+	var digests []string
+	var c *Campaign
+	_, _, data, _ := decode(path, text)
+	for name, text := range map[string][]byte{path: text, strings.TrimSuffix(path, ".model.star") + ".json": data} {
+		list, diags := New(g.Open).Compile(context.Background(), campaign.Spec{Path: name, Data: text}, campaign.Settings{
+			Read: func(string) ([]byte, error) { return module, nil },
+		})
+		if len(diags) > 0 {
+			t.Fatal(diags)
+		}
+		c, _ = campaign.As[*Campaign](list[0])
+		digests = append(digests, fmt.Sprint(c.Identity()))
+	}
+	if digests[0] != digests[1] {
+		t.Errorf("%s is another campaign than what it is compiled to: %s and %s", path, digests[0], digests[1])
+	}
+	c.budget = budget
+	return c
+}
+
+// The examples in the language are short, stand for the same campaign as what they are
+// compiled to, find nothing wrong with the modules as they should be, and all faults.
+func TestModelsInTheLanguage(t *testing.T) {
+	g := engine(t)
+	files := map[string]string{"cache": "fresnelfir/cache.model.star", "article": "fresnelfir/permissions.model.star"}
+	for _, s := range systems.All() {
+		path := files[s.Name]
+		if path == "" {
+			continue
+		}
+		c := modelled(t, g, path, s.Module(""), 1000)
+		if _, failing := explore(t, c, ""); len(failing) > 0 {
+			t.Errorf("%s: %v", path, failing)
+		}
+		for _, fault := range s.Faults {
+			c := modelled(t, g, path, s.Module(fault), 10000)
+			if _, failing := explore(t, c, firstFailure); len(failing) == 0 {
+				t.Errorf("%s: %q is not found", path, fault)
+			}
+		}
+	}
+}

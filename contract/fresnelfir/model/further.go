@@ -1,0 +1,139 @@
+package model
+
+import (
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+)
+
+// further compiles the operators that the published format does not have.
+func (c *compiler) further(e *ir.Expr) Code {
+	switch e.Op {
+	case ir.If:
+		when, a, b := c.expr(e.Args[0]), c.expr(e.Args[1]), c.expr(e.Args[2])
+		return func(m *Machine) Value {
+			switch v := when(m); v {
+			case True:
+				return a(m)
+			case False:
+				return b(m)
+			default:
+				return m.unfit(v, NotACondition, e)
+			}
+		}
+	case ir.Sum, ir.Count:
+		return c.total(e)
+	case ir.Old:
+		of := c.expr(e.Args[0])
+		return func(m *Machine) Value { return m.before(of) }
+	}
+	return c.arithmetic(e)
+}
+
+// total adds up a value over all instances, or counts those for which a condition holds.
+func (c *compiler) total(e *ir.Expr) Code {
+	entity := c.p.Entity(e.Over)
+	c.reads |= c.p.entities[entity].column(-1)
+	c.push(e.Var, e.Over)
+	at := len(c.local) - 1
+	body := c.expr(e.Args[0])
+	c.pop()
+	return func(m *Machine) Value {
+		sum := int64(0)
+		for _, i := range m.live[entity] {
+			if m.fuel--; m.fuel < 0 {
+				return m.failed(Endless, e, "")
+			}
+			m.locals[m.base+at] = i
+			v, ok := body(m), true
+			switch {
+			case e.Op == ir.Count && v.Kind == Bool:
+				sum += v.N
+			case e.Op == ir.Count:
+				return m.unfit(v, NotACondition, e)
+			case v.Kind != Int:
+				return m.unfit(v, NotAnInteger, e)
+			default:
+				if sum, ok = exact(ir.Add, sum, v.N); !ok {
+					return m.failed(Overflow, e, "")
+				}
+			}
+		}
+		return Number(sum)
+	}
+}
+
+// past is the state before an action, for properties that compare two states.
+type past struct {
+	known  bool
+	fields []Value
+	live   []int // instances by entity
+	view   []Value
+}
+
+// remain keeps the state as it is now.
+func (m *Machine) remain() {
+	m.past.known, m.past.fields, m.past.live = true, append(m.past.fields[:0], m.fields...), m.past.live[:0]
+	for _, l := range m.live {
+		m.past.live = append(m.past.live, len(l))
+	}
+}
+
+// before evaluates code in the state before the action. An instance that the action made
+// has there what it was made with: it is not among all instances, but can be spoken of.
+func (m *Machine) before(of Code) Value {
+	if !m.past.known {
+		return of(m)
+	}
+	now, live := m.fields, m.live
+	n := len(m.past.fields)
+	m.past.view = append(append(m.past.view[:0], m.past.fields...), now[min(n, len(now)):]...)
+	m.fields, m.live = m.past.view, make([][]int32, len(live))
+	for e := range live {
+		m.live[e] = live[e][:min(m.past.live[e], len(live[e]))]
+	}
+	v := of(m)
+	m.fields, m.live = now, live
+	return v
+}
+
+// pick is an instance that an action chooses.
+type pick struct {
+	slot, entity int
+	where        Code // nil: any
+}
+
+func (p *Program) pick(x ir.Pick) pick {
+	k := pick{slot: p.Slot(x.Var), entity: p.Entity(x.Entity)}
+	if x.Where != nil {
+		k.where = (&compiler{p: p}).expr(x.Where)
+	}
+	return k
+}
+
+// Picks is how many instances an action chooses.
+func (a *Action) Picks() int { return len(a.picks) }
+
+// PickSlot is the variable that the choice of that number is bound to.
+func (a *Action) PickSlot(k int) int { return a.picks[k].slot }
+
+// Fits adds to list, for each instance of the entity that an action's choice of that
+// number is made from, in order of creation, 1 if it may be chosen and 0 if not. What was
+// chosen before it has been bound.
+func (m *Machine) Fits(action, k int, list []float64) []float64 {
+	x := &m.p.actions[action].picks[k]
+	was := m.env[x.slot]
+	for _, i := range m.live[x.entity] {
+		m.env[x.slot] = i
+		fit := 1.0
+		if x.where != nil {
+			if v, ok := m.Modelled(x.where); !ok || v != True {
+				fit = 0
+			}
+		}
+		list = append(list, fit)
+	}
+	m.env[x.slot] = was
+	return list
+}
+
+// Choices are the instances that an action's choice of that number is made from.
+func (m *Machine) Choices(action, k int) []int32 { return m.live[m.p.actions[action].picks[k].entity] }
