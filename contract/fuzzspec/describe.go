@@ -66,7 +66,7 @@ func (c *Campaign) summary(at campaign.Case, o campaign.Outcome, input, minimize
 		rows = append(rows, []string{"cause", causeText(o.Cause)})
 	}
 	if how := toldApart(o); how != "" {
-		rows = append(rows, []string{"distinguished by", how})
+		rows = append(rows, []string{"known by", how})
 	}
 	if o.Signature != "" {
 		rows = append(rows, []string{"signature", o.Signature})
