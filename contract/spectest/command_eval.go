@@ -14,20 +14,24 @@ import (
 
 func evalCommand() campaign.Command {
 	var expr, subject string
-	var text bool
+	var text, interactive bool
 	budget := DefaultBudget()
 	ms := int(budget.Time / time.Millisecond)
 	c := campaign.Command{
-		Use:     "eval --expr JSON [--subject FILE|-]",
+		Use:     "eval (--expr JSON | -i) [--subject FILE|-]",
 		Summary: "Evaluate a spec-lang expression",
 		Long: `Eval evaluates one expression and prints {"value":…} or
 {"error":{"category":…,"message":…}} with the steps that were taken and the nodes
-that the expression has. The subject is JSON, null if none is given; with --text
+that the expression has. An expression is a list in JSON, or as people write it,
+where $ is the subject. With -i, lines of standard input are expressions; each is
+shown as a list, with its value. The subject is JSON, null if none is given; with --text
 it is the text itself. Every value is bounded as in a case.
 
 Exit codes: 0 there is a value, 1 there is an error, 2 the expression or the
 subject is no JSON, or the subject cannot be read.`,
 		Example: `  thresh spectest eval --expr '["add", 1, ["len", ["subject"]]]' --subject list.json
+  thresh spectest eval --expr '$.status == "paid" and len($.items) == 2' --subject order.json
+  thresh spectest eval -i --subject order.json
   echo some text | thresh spectest eval --expr '["contains", "me te"]' --text --subject -`,
 		Run: func(_ context.Context, d campaign.Desk, _ []string) error {
 			for name, n := range map[string]int{"max-steps": budget.Steps, "max-nodes": budget.Nodes, "max-literal-bytes": budget.LiteralBytes, "timeout-ms": ms + 1} {
@@ -35,16 +39,22 @@ subject is no JSON, or the subject cannot be read.`,
 					return diag.Refused("--%s is too small", name)
 				}
 			}
-			doc, err := jsontree.Parse([]byte(expr), jsontree.Python())
-			if err != nil {
-				return diag.WithHint(diag.Refused("--expr: %w", err), `an expression is JSON, such as '["contains", "word"]'`)
+			if (expr == "") != interactive || interactive && subject == "-" {
+				return diag.Refused("give --expr, or -i, which reads expressions from standard input")
 			}
 			v, err := subjectOf(d, subject, text)
 			if err != nil {
 				return err
 			}
 			budget.Time = time.Duration(ms) * time.Millisecond
-			answer := Evaluate(doc, v, budget)
+			if interactive {
+				return (&evalSession{budget: budget, subject: v, out: d.Out(), err: d.Err()}).run(d.In())
+			}
+			form, _, err := readExpression(expr)
+			if err != nil {
+				return diag.WithHint(diag.Refused("--expr: %w", err), hintOf(err))
+			}
+			answer := Evaluate(form, v, budget)
 			if _, err := fmt.Fprintf(d.Out(), "%s\n", answer.JSON); err != nil {
 				return diag.Environment("writing to standard output: %w", err)
 			}
@@ -55,7 +65,8 @@ subject is no JSON, or the subject cannot be read.`,
 		},
 	}
 	c.Flags = func(fs campaign.Flags) {
-		fs.StringVarP(&expr, "expr", "e", "", "the expression, as `JSON`")
+		fs.StringVarP(&expr, "expr", "e", "", "the expression, as `JSON`, or as people write it: len($.list) == 3")
+		fs.BoolVarP(&interactive, "interactive", "i", false, "read expressions from standard input, one a line, and show each value; :help says what else there is")
 		fs.StringVar(&subject, "subject", "", "`FILE` that holds the subject, - for standard input")
 		fs.BoolVar(&text, "text", false, "the subject is text, not JSON")
 		fs.IntVar(&budget.Steps, "max-steps", budget.Steps, "budget of steps")
@@ -64,7 +75,6 @@ subject is no JSON, or the subject cannot be read.`,
 		fs.IntVar(&ms, "timeout-ms", ms, "time limit in milliseconds (0: none)")
 	}
 	c.Declared = true
-	c.Required = []string{"expr"}
 	return c
 }
 

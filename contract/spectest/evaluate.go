@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
@@ -24,8 +23,8 @@ type Evaluation struct {
 }
 
 // Evaluate evaluates a spec-lang expression against a subject, by itself.
-func Evaluate(expr *jsontree.Document, subject speclang.Value, b Budget) Evaluation {
-	p := speclang.Compile(speclang.FormOfJSON(&expr.Root, expr.Position), speclang.Options{})
+func Evaluate(expr speclang.Form, subject speclang.Value, b Budget) Evaluation {
+	p := speclang.Compile(expr, speclang.Options{})
 	e := newEvaluator()
 	e.c = &Case{limits: b.Limits, timeout: b.Time}
 	r := e.eval(p, subject)
@@ -33,6 +32,9 @@ func Evaluate(expr *jsontree.Document, subject speclang.Value, b Budget) Evaluat
 	if r.Err != nil {
 		quoted := func(s string) string { return speclang.StringValue(s).JSON() }
 		out = fmt.Appendf(nil, `{"error":{"category":%s,"message":%s}`, quoted(string(r.Err.Category)), quoted(r.Err.Message))
+		if hint := r.Err.Advice(); hint != "" {
+			out = fmt.Appendf(out[:len(out)-1], `,"hint":%s}`, quoted(hint))
+		}
 	}
 	return Evaluation{JSON: fmt.Appendf(out, `,"steps":%d,"nodes":%d}`, r.Steps, p.Nodes), Failed: r.Err != nil}
 }

@@ -168,7 +168,7 @@ func (x *explanation) node(n *node, level int, decides, reached bool) {
 		return
 	}
 	what := fmt.Sprintf("%s %s", n.target, n.op)
-	if n.plain {
+	if n.plain || n.op == "when" {
 		what += " " + shown(n.value)
 	}
 	state := x.state(n, reached)

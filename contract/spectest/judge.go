@@ -141,10 +141,14 @@ func (e *evaluator) group(n *node, message string) *Failure {
 }
 
 func (e *evaluator) leaf(n *node) *Failure {
-	v, f := e.subjects.subject(n.target)
+	look := e.subjects.subject
+	if n.op == "when" {
+		look = func(string) (speclang.Value, *Failure) { return e.whole(n) }
+	}
+	v, f := look(n.target)
 	if f != nil {
 		category := f.Category
-		if f.notJSON && n.op == "json_type" {
+		if f.notJSON && (n.op == "json_type" || n.op == "when") {
 			category = Assertion
 		}
 		return e.at(n, category, f.Message, f.Want, nil)
@@ -160,6 +164,11 @@ func (e *evaluator) leaf(n *node) *Failure {
 		f := e.at(n, Assertion, "the text is not JSON", n.want(), &v)
 		f.Saw = "the text is not JSON"
 		return f
+	case r.Err != nil && n.op == "when" && r.Err.Category == speclang.Schema:
+		// What the condition looks at is of another shape: it does not hold.
+		f := e.at(n, Assertion, r.Err.Message, n.want(), &v)
+		f.Saw = r.Err.Message
+		return f
 	case r.Err != nil:
 		return e.at(n, string(r.Err.Category), r.Err.Message, "", nil)
 	case r.Truthy():
@@ -167,7 +176,7 @@ func (e *evaluator) leaf(n *node) *Failure {
 	}
 	f = e.at(n, Assertion, "expected "+n.want(), n.want(), &v)
 	switch n.op {
-	case "evaluate":
+	case "evaluate", "when":
 		e.decisive(f, n, v)
 	case "json_type":
 		f.Saw = "it is JSON of type " + jsonType(v)
@@ -259,6 +268,9 @@ func (e *evaluator) at(n *node, category, detail, want string, v *speclang.Value
 }
 
 func (e *evaluator) actual(n *node) *string {
+	if n.op == "when" {
+		return nil
+	}
 	v, f := e.subjects.subject(n.target)
 	if f != nil {
 		return nil
@@ -320,6 +332,8 @@ func (n *node) want() string {
 		return n.target + " to be JSON of type " + n.value
 	case "exists":
 		return "the path that " + n.target + " names to exist"
+	case "when":
+		return clipped(n.value, 200)
 	}
 	return n.target + " to satisfy " + clipped(n.value, 200)
 }
@@ -335,6 +349,8 @@ func (n *node) wantNot() string {
 		return n.target + " not to be JSON of type " + n.value
 	case "exists":
 		return "the path that " + n.target + " names not to exist"
+	case "when":
+		return "not " + clipped(n.value, 200)
 	}
 	return n.target + " not to satisfy " + clipped(n.value, 200)
 }

@@ -200,7 +200,7 @@ func (x *systemCall) unknown(known []sut.Operation) *Failure {
 
 // asksFor reports whether something in a tree looks at one of some targets.
 func (n *node) asksFor(targets ...string) bool {
-	return n != nil && (n.kind == leaf && slices.Contains(targets, n.target) ||
+	return n != nil && (n.kind == leaf && (slices.Contains(targets, n.target) || n.asksWhen(targets...)) ||
 		slices.ContainsFunc(n.children, func(c *node) bool { return c.asksFor(targets...) }))
 }
 

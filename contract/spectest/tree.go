@@ -37,6 +37,7 @@ type node struct {
 	value string // the operand as text, for people
 	plain bool   // the operand is one scalar
 	prog  *speclang.Program
+	looks []string      // of when: the targets
 	src   *doctree.Node // the operand as it is written; only for authoring tools
 }
 
@@ -122,6 +123,9 @@ func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 	}
 	switch len(groups) {
 	case 0:
+		if n.Get("when") != nil {
+			return d.when(n, path)
+		}
 		return d.leaf(n, target, path)
 	case 1:
 		return d.group(n, groups[0], target, path)
@@ -223,7 +227,11 @@ func (d *decoder) leaf(n *doctree.Node, target, path string) *node {
 			d.fail(Schema, at.Pos, "operator-list", path, fmt.Sprintf("assertion op '%s' must be a list", op), hint)
 			continue
 		}
-		total += len(list.Items)
+		if total += len(list.Items); op == "evaluate" && len(list.Items) > 0 && list.Items[0].Kind == doctree.String && slices.Contains(speclang.Symbols(), speclang.Alias(list.Items[0].Text)) {
+			d.fail(Schema, list.Pos, "operand", path, "evaluate value must be list-based s-expr",
+				"evaluate takes a list of expressions, and this is one: put it in another pair of brackets, [["+list.Items[0].Text+", ...]]")
+			continue
+		}
 		if len(list.Items) > 0 && !slices.Contains(allowed(d.c.Type, target), op) {
 			hint := diag.DidYouMean(op, operators())
 			if hint == "" {
@@ -304,7 +312,8 @@ func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *no
 		form = speclang.CallForm("path_exists", subject)
 	case "evaluate":
 		if v.Kind != doctree.Seq {
-			d.schema(v, "operand", path, "evaluate value must be list-based s-expr")
+			d.fail(Schema, d.c.pos(v), "operand", path, "evaluate value must be list-based s-expr",
+				"a value of evaluate is an expression such as [eq, [len, [subject]], 3]; a condition such as status == 200 stands under when")
 			return nil
 		}
 		j := toJSON(v)
@@ -322,7 +331,7 @@ func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *no
 		if at.Line == 0 {
 			at = p.at
 		}
-		d.warn(&doctree.Node{Pos: at}, "expression", path, "fails when it is reached: "+problem.Message, "")
+		d.warn(&doctree.Node{Pos: at}, "expression", path, "fails when it is reached: "+problem.Message, problem.Advice())
 	}
 	return p
 }

@@ -1,0 +1,112 @@
+package spectest
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/speclang"
+)
+
+// wholeCase is the target of when: all that a case sees, by the names of targets,
+// and as json what $ stands for.
+const wholeCase = "case"
+
+// jsonOf is the target that $ stands for, of a type of cases.
+var jsonOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP: "body_json", typeSystem: "value", typeJudge: "trace"}
+
+// when compiles conditions that people write with signs between operands. They
+// look at all targets, so that they need none above them.
+func (d *decoder) when(n *doctree.Node, path string) *node {
+	for i := range n.Members {
+		if key := textOf(&n.Members[i].Key); key != "when" {
+			d.fail(Schema, n.Members[i].Key.Pos, "group-keys", path, "when stands alone, without "+key, "write another item for it")
+		}
+	}
+	at := n.Get("when")
+	items := at.Items
+	if at.Kind != doctree.Seq {
+		items = []doctree.Node{*at}
+	}
+	g := &node{kind: must, target: wholeCase, path: path, at: d.c.pos(n)}
+	for i := range items {
+		v := &items[i]
+		if v.Kind != doctree.String || strings.TrimSpace(v.Text) == "" {
+			d.schema(v, "operand", path, "when must be a condition such as status == 200 and $.name == \"Ada\", or a list of such")
+			continue
+		}
+		form, looks, err := speclang.Infix{Names: targets(d.c.Type), Root: "json"}.Parse(v.Text)
+		var e *speclang.InfixError
+		if errors.As(err, &e) {
+			pos := d.c.pos(v)
+			if !v.Block && !strings.Contains(v.Text[:e.At], "\n") {
+				if pos.Col += len([]rune(v.Text[:e.At])); v.Quoted {
+					pos.Col++
+				}
+			}
+			d.fail(Schema, pos, "expression", path, "when: "+e.Message, e.Hint)
+			continue
+		}
+		p := &node{kind: leaf, target: wholeCase, path: path, at: d.c.pos(v), op: "when", value: v.Text, looks: looks, prog: speclang.Compile(form, speclang.Options{})}
+		if len(looks) == 0 {
+			d.warn(v, "expression", path, "the condition looks at nothing, so it is the same whatever the case sees", "it has "+oneOf(targets(d.c.Type))+" and $")
+		}
+		for _, problem := range p.prog.Problems() {
+			d.fail(Schema, p.at, "expression", path, "when: "+problem.Message, problem.Advice())
+		}
+		g.children = append(g.children, p)
+	}
+	if len(items) == 0 {
+		d.schema(at, "operand", path, "when must be a condition such as status == 200 and $.name == \"Ada\", or a list of such")
+	}
+	if len(g.children) == 1 {
+		return g.children[0]
+	}
+	return g
+}
+
+// whole is the subject of a condition: the targets that it looks at.
+func (e *evaluator) whole(n *node) (speclang.Value, *Failure) {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, name := range n.looks {
+		target := name
+		if name == "json" {
+			target = jsonOf[e.c.Type]
+		}
+		v, f := e.subjects.subject(target)
+		if f != nil {
+			return v, f
+		}
+		text, isText := v.Str()
+		switch {
+		case name == "json" && isText:
+			parsed, err := speclang.ParseJSON(text)
+			if err != nil {
+				return v, &Failure{Category: Schema, Message: target + " is not JSON: " + err.Error(), Want: target + " that is JSON", notJSON: true}
+			}
+			v = parsed
+		case name == "status" && isText: // a number, as people write it
+			if code, err := strconv.Atoi(text); err == nil {
+				v = speclang.IntValue(int64(code))
+			}
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Quote(name) + ":" + v.JSON())
+	}
+	b.WriteByte('}')
+	v, err := speclang.ParseJSON(b.String())
+	if err != nil {
+		return v, &Failure{Category: Schema, Message: err.Error()}
+	}
+	return v, nil
+}
+
+// asksWhen reports whether a condition in a tree looks at one of some targets.
+func (n *node) asksWhen(names ...string) bool {
+	return n.op == "when" && slices.ContainsFunc(n.looks, func(l string) bool { return slices.Contains(names, l) })
+}

@@ -1,0 +1,44 @@
+package spectest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	httpsys "github.com/thresh-dev/thresh/system/http"
+)
+
+func TestConditions(t *testing.T) {
+	t.Chdir(t.TempDir())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"name": "Ada", "tags": ["a", "b"]}`))
+	}))
+	defer server.Close()
+	k := newContract(nil)
+	k.targets.HTTP = httpsys.OpenClient
+	get := func(id, assert string) string {
+		return "id: " + id + "\ntype: api.http\nrequest: {method: GET, url: " + server.URL + "}\nassert:\n" + assert + "\n"
+	}
+	doc := blockDocument(
+		get("HOLDS", `- when: status == 200 and $.name == "Ada"`+"\n- {cannot: [{when: 'len($.tags) == 3'}]}\n- {target: body_text, must: [{contain: [Ada]}, {when: [\"$.tags[1] == 'b'\", 'headers contains \"Content-Length\"']}]}"),
+		get("FAILS", `- when: status == 200 and $.name == "Bob"`),
+		get("SHAPE", "- can: [{when: $.none.deeper == 1}, {when: $.name == 'Ada'}]"),
+		"id: TEXT\ntype: text.file\npath: plain.txt\nassert: {can: [{when: $.a == 1}, {when: text == 'plain'}]}\n")
+	write(t, "plain.txt", []byte("plain"))
+	got, outcomes := play(t, k, doc, nil)
+	expect(t, got, "HOLDS pass", "FAILS fail assertion", "SHAPE pass", "TEXT pass")
+	if want := `a.spec.md:16 FAILS: expected status == 200 and $.name == "Bob"`; outcomes[1].Title != want {
+		t.Errorf("got %q, want %q", outcomes[1].Title, want)
+	}
+	if data := string(outcomes[1].Data); !strings.Contains(data, `\"name\"] is \"Ada\"`) {
+		t.Errorf("got %s", data)
+	}
+	camps, _ := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, ofFiles(nil))
+	c, _ := campaign.As[*Campaign](camps[0])
+	text, err := c.Explain(t.Context(), 1, false)
+	if err != nil || !strings.Contains(text, `["eq", ["get", ["get", ["subject"], "json"], "name"], "Bob"]`) {
+		t.Errorf("got %s, %v", text, err)
+	}
+}

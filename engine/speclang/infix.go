@@ -1,0 +1,417 @@
+package speclang
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Infix says what names mean in expressions that people write with signs between
+// operands: status == 200 and $.name == "Ada".
+type Infix struct {
+	// Names stand for members of the subject: status is ["get", ["subject"], "status"].
+	Names []string
+	// Root is the member of the subject that $ stands for; "." is the subject itself.
+	Root string
+}
+
+// InfixError says what is wrong with an expression, and at which character of it,
+// from 0.
+type InfixError struct {
+	At            int
+	Message, Hint string
+}
+
+func (e *InfixError) Error() string { return e.Message }
+
+// Parse compiles an expression to the list form of the language. used are the
+// members of the subject that it looks at.
+func (x Infix) Parse(text string) (f Form, used []string, err error) {
+	p := &infix{Infix: x, text: text}
+	defer func() {
+		if r := recover(); r != nil {
+			e, ours := r.(*InfixError)
+			if !ours {
+				panic(r)
+			}
+			f, used, err = Form{}, nil, e
+		}
+	}()
+	p.next()
+	f = p.or()
+	if p.kind != 0 {
+		p.fail("", "the expression ends before %s", p.shown())
+	}
+	return f, p.used, nil
+}
+
+// infix reads an expression from left to right. kind is that of the token that is
+// looked at: 0 at the end, 'n' a number, 's' a string, 'w' a word, '$' a path, else
+// an operator or sign.
+type infix struct {
+	Infix
+	text  string
+	pos   int // behind the token
+	at    int // of the token
+	kind  byte
+	token string
+	depth int
+	used  []string
+}
+
+func (p *infix) fail(hint, format string, args ...any) {
+	panic(&InfixError{p.at, fmt.Sprintf(format, args...), hint})
+}
+
+func (p *infix) shown() string {
+	if p.kind == 0 {
+		return "the end"
+	}
+	return strconv.Quote(p.text[p.at:p.pos])
+}
+
+func letter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+func digit(c byte) bool  { return c >= '0' && c <= '9' }
+
+func (p *infix) next() {
+	for p.pos < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
+		p.pos++
+	}
+	p.at = p.pos
+	if p.kind = 0; p.pos == len(p.text) {
+		return
+	}
+	take := func(ok func(c byte) bool) {
+		for p.pos < len(p.text) && ok(p.text[p.pos]) {
+			p.pos++
+		}
+		p.token = p.text[p.at:p.pos]
+	}
+	switch c := p.text[p.pos]; {
+	case digit(c):
+		p.kind = 'n'
+		take(func(c byte) bool { return digit(c) || c == '.' })
+	case letter(c):
+		p.kind = 'w'
+		take(func(c byte) bool { return letter(c) || digit(c) })
+	case c == '$':
+		p.kind = '$'
+		p.path()
+	case c == '"' || c == '\'':
+		p.kind = 's'
+		p.quoted(c)
+	default:
+		p.kind, p.pos = 'o', p.pos+1
+		if two := p.text[p.at:min(p.at+2, len(p.text))]; slices.Contains([]string{"==", "!=", "<=", ">=", "&&", "||"}, two) {
+			p.pos++
+		}
+		p.token = p.text[p.at:p.pos]
+	}
+}
+
+func (p *infix) quoted(quote byte) {
+	var b strings.Builder
+	for p.pos++; p.pos < len(p.text); p.pos++ {
+		switch c := p.text[p.pos]; {
+		case c == quote:
+			p.pos++
+			p.token = b.String()
+			return
+		case c == '\\' && p.pos+1 < len(p.text):
+			p.pos++
+			switch e := p.text[p.pos]; e {
+			case 'n':
+				b.WriteByte('\n')
+			case 't':
+				b.WriteByte('\t')
+			case '\\', '"', '\'':
+				b.WriteByte(e)
+			default: // as patterns have it
+				b.WriteString(p.text[p.pos-1 : p.pos+1])
+			}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	p.fail("", "the quote is never closed")
+}
+
+// path takes $.a.b[0] and what follows it.
+func (p *infix) path() {
+	for p.pos++; p.pos < len(p.text); {
+		switch c := p.text[p.pos]; {
+		case c == '.' && p.pos+1 < len(p.text) && letter(p.text[p.pos+1]):
+			for p.pos++; p.pos < len(p.text) && (letter(p.text[p.pos]) || digit(p.text[p.pos]) || p.text[p.pos] == '-'); {
+				p.pos++
+			}
+		case c == '[':
+			end := strings.IndexByte(p.text[p.pos:], ']')
+			if end < 0 {
+				p.fail("", "the bracket is never closed")
+			}
+			p.pos += end + 1
+		default:
+			p.token = p.text[p.at:p.pos]
+			return
+		}
+	}
+	p.token = p.text[p.at:p.pos]
+}
+
+func (p *infix) is(words ...string) bool {
+	return (p.kind == 'o' || p.kind == 'w') && slices.Contains(words, p.token)
+}
+
+func (p *infix) want(sign string) {
+	if !p.is(sign) {
+		p.fail("", "expected %q, got %s", sign, p.shown())
+	}
+	p.next()
+}
+
+func (p *infix) or() Form {
+	f := p.and()
+	for p.is("or", "||") {
+		p.next()
+		f = CallForm("or", f, p.and())
+	}
+	return f
+}
+
+func (p *infix) and() Form {
+	f := p.not()
+	for p.is("and", "&&") {
+		p.next()
+		f = CallForm("and", f, p.not())
+	}
+	return f
+}
+
+func (p *infix) not() Form {
+	if p.is("not", "!") {
+		p.next()
+		return CallForm("not", p.not())
+	}
+	return p.compared()
+}
+
+// signs are operators between two operands, and the functions that they are.
+var signs = map[string]string{"==": "eq", "!=": "neq", "in": "in", "contains": "contains", "matches": "regex_match",
+	"starts_with": "starts_with", "ends_with": "ends_with", "has": "has_key"}
+
+func (p *infix) compared() Form {
+	f := p.sum()
+	if p.is("<", ">", "<=", ">=") {
+		p.fail("compare with == or !=, or match digits: matches \"^2..$\"", "the language has no order: %s cannot be asked", p.token)
+	}
+	if p.is("=") {
+		p.fail("==", "= compares nothing")
+	}
+	if p.kind != 'o' && p.kind != 'w' {
+		return f
+	}
+	symbol := signs[p.token]
+	if symbol == "" {
+		return f
+	}
+	p.next()
+	return CallForm(symbol, f, p.sum())
+}
+
+func (p *infix) sum() Form {
+	f := p.operand()
+	for p.is("+", "-") {
+		symbol := map[string]string{"+": "add", "-": "sub"}[p.token]
+		p.next()
+		f = CallForm(symbol, f, p.operand())
+	}
+	return f
+}
+
+func (p *infix) operand() Form {
+	if p.depth++; p.depth > 200 {
+		p.fail("", "brackets are nested too deep")
+	}
+	defer func() { p.depth-- }()
+	token, at := p.token, p.at
+	switch {
+	case p.kind == 'n':
+		p.next()
+		return p.number(token, at)
+	case p.is("-"):
+		p.next()
+		if p.kind != 'n' {
+			p.fail("", "expected a number behind -, got %s", p.shown())
+		}
+		token = "-" + p.token
+		p.next()
+		return p.number(token, at)
+	case p.kind == 's':
+		p.next()
+		return ScalarForm(StringValue(token))
+	case p.kind == '$':
+		p.next()
+		return p.member(token, at)
+	case p.is("("):
+		p.next()
+		f := p.or()
+		p.want(")")
+		return f
+	case p.kind == 'w':
+		p.next()
+		return p.word(token, at)
+	}
+	p.fail("", "expected a value, got %s", p.shown())
+	return Form{}
+}
+
+func (p *infix) number(text string, at int) Form {
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return ScalarForm(IntValue(i))
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		p.at = at
+		p.fail("", "%s is no number", text)
+	}
+	return ScalarForm(FloatValue(x))
+}
+
+func (p *infix) of(name string) Form {
+	if !slices.Contains(p.used, name) {
+		p.used = append(p.used, name)
+	}
+	return CallForm("get", CallForm("subject"), ScalarForm(StringValue(name)))
+}
+
+// member is what stands at a path in the root.
+func (p *infix) member(path string, at int) Form {
+	if p.Root == "" {
+		p.at = at
+		p.fail("", "there is no JSON that $ could stand for")
+	}
+	f := CallForm("subject")
+	if p.Root != "." {
+		f = p.of(p.Root)
+	}
+	for rest := path[1:]; rest != ""; {
+		var key Value
+		if rest[0] == '.' {
+			end := strings.IndexAny(rest[1:], ".[")
+			if end < 0 {
+				end = len(rest) - 1
+			}
+			key, rest = StringValue(rest[1:end+1]), rest[end+1:]
+		} else {
+			end := strings.IndexByte(rest, ']')
+			inside := rest[1:end]
+			if n, err := strconv.ParseInt(inside, 10, 64); err == nil {
+				key = IntValue(n)
+			} else if key = StringValue(strings.Trim(inside, `'"`)); len(inside) < 3 || inside[0] != '\'' && inside[0] != '"' {
+				p.at = at
+				p.fail(`such as [0] or ["name"]`, "%q is neither a number nor a name in quotes", inside)
+			}
+			rest = rest[end+1:]
+		}
+		f = CallForm("get", f, ScalarForm(key))
+	}
+	return f
+}
+
+// word is a name, a constant or a call.
+func (p *infix) word(name string, at int) Form {
+	if p.is("(") {
+		p.next()
+		f := CallForm(Alias(name))
+		for !p.is(")") {
+			f.Items = append(f.Items, p.or())
+			if !p.is(")") {
+				p.want(",")
+			}
+		}
+		p.next()
+		if !slices.Contains(Symbols(), Alias(name)) {
+			p.at = at
+			p.fail(Near(name), "there is no function %s", name)
+		}
+		return f
+	}
+	switch name {
+	case "true", "false":
+		return ScalarForm(BoolValue(name == "true"))
+	case "null", "none":
+		return ScalarForm(NullValue())
+	case "subject":
+		return CallForm("subject")
+	}
+	if slices.Contains(p.Names, name) {
+		return p.of(name)
+	}
+	p.at = at
+	hint := diag.DidYouMean(name, p.Names)
+	if hint == "" {
+		hint = "known are " + strings.Join(p.Names, ", ") + ", $ and functions such as len(...); a text stands in quotes"
+	}
+	p.fail(hint, "there is no value %s", name)
+	return Form{}
+}
+
+// Symbols are the names of all forms and functions, sorted.
+func Symbols() []string {
+	list := []string{"and", "call", "fn", "if", "let", "or", "subject", "var"}
+	for i := range builtins {
+		list = append(list, builtins[i].symbol)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// aliases are what functions are called elsewhere.
+var aliases = map[string]string{"equals": "eq", "equal": "eq", "==": "eq", "is": "eq", "not_equals": "neq", "ne": "neq", "!=": "neq",
+	"length": "len", "size": "len", "count": "len", "includes": "contains", "contain": "contains", "has": "has_key", "matches": "regex_match",
+	"match": "regex_match", "regex": "regex_match", "startswith": "starts_with", "endswith": "ends_with", "plus": "add", "+": "add",
+	"minus": "sub", "-": "sub", "lowercase": "lower", "uppercase": "upper", "strip": "trim", "parse_json": "json_parse", "json": "json_parse",
+	"type": "json_type", "exists": "path_exists", "lambda": "fn", "cond": "if", "value": "subject", "it": "subject"}
+
+// Alias is the name of the function that is called something else elsewhere; the
+// name itself if there is none.
+func Alias(name string) string {
+	if a, ok := aliases[strings.ToLower(name)]; ok {
+		return a
+	}
+	return name
+}
+
+// Near says which function a name that is none may mean; "" if there is none like it.
+func Near(name string) string {
+	if a := Alias(name); a != name {
+		return "did you mean " + a + "?"
+	}
+	list := Symbols()
+	for a := range aliases {
+		list = append(list, a)
+	}
+	slices.Sort(list)
+	hint := diag.DidYouMean(name, list)
+	for a, is := range aliases {
+		if hint == "did you mean "+a+"?" {
+			return "did you mean " + is + "?"
+		}
+	}
+	return hint
+}
+
+// Advice says what an error may be mended by, in words for people; "" if there is
+// nothing to say.
+func (e *Error) Advice() string {
+	if !strings.HasPrefix(e.Message, "unsupported spec_lang symbol: ") {
+		return ""
+	}
+	if near := Near(e.Symbol); near != "" {
+		return near
+	}
+	return fmt.Sprintf(`a list is a call, and there is no function %q; write a list of values as ["json_parse", "[\"a\", \"b\"]"]`, e.Symbol)
+}

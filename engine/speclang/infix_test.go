@@ -1,0 +1,61 @@
+package speclang_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/engine/speclang"
+)
+
+func TestInfix(t *testing.T) {
+	x := speclang.Infix{Names: []string{"status", "text"}, Root: "json"}
+	for text, want := range map[string]string{
+		`status == 200 and $.name == "Ada"`:    `["and", ["eq", ["get", ["subject"], "status"], 200], ["eq", ["get", ["get", ["subject"], "json"], "name"], "Ada"]]`,
+		`not (text contains 'a' || 1 != -2.5)`: `["not", ["or", ["contains", ["get", ["subject"], "text"], "a"], ["neq", 1, -2.5]]]`,
+		`a`:                                    `there is no value a at 0`,
+		`length($["odd name"][0].x-y) + 1 == 3 - 1`:   `["eq", ["add", ["len", ["get", ["get", ["get", ["get", ["subject"], "json"], "odd name"], 0], "x-y"]], 1], ["sub", 3, 1]]`,
+		`text matches "^\d+\"$" && true or null in $`: `["or", ["and", ["regex_match", ["get", ["subject"], "text"], "^\\d+\"$"], true], ["in", null, ["get", ["subject"], "json"]]]`,
+		`! text == subject`:                           `["not", ["eq", ["get", ["subject"], "text"], ["subject"]]]`,
+		`status >= 200`:                               `the language has no order: >= cannot be asked at 7`,
+		`status == `:                                  `expected a value, got the end at 10`,
+		`status 200`:                                  `the expression ends before "200" at 7`,
+		`len(text`:                                    `expected ",", got the end at 8`,
+		`$.a[0`:                                       `the bracket is never closed at 0`,
+		`"a`:                                          `the quote is never closed at 0`,
+		`1.2.3`:                                       `1.2.3 is no number at 0`,
+		strings.Repeat("(", 300):                      `brackets are nested too deep at 200`,
+	} {
+		form, _, err := x.Parse(text)
+		got := form.String()
+		var e *speclang.InfixError
+		if errors.As(err, &e) {
+			got = fmt.Sprintf("%s at %d", e.Message, e.At)
+		}
+		if got != want {
+			t.Errorf("%s:\n%s, want\n%s", text, got, want)
+		}
+	}
+	if _, used, _ := x.Parse("status == 1 or $ == 2 or status == 3"); strings.Join(used, " ") != "status json" {
+		t.Errorf("looks at %v", used)
+	}
+	for name, want := range map[string]string{"equals": "did you mean eq?", "equls": "did you mean eq?", "contians": "did you mean contains?", "zzzzzz": ""} {
+		if got := speclang.Near(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestReferenceShowsEveryFunction(t *testing.T) {
+	page, err := os.ReadFile("../../docs/speclang.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range speclang.Symbols() {
+		if !strings.Contains(string(page), "\n| `"+name+"` |") || !strings.Contains(string(page), "[\""+name+"\"") {
+			t.Errorf("docs/speclang.md does not show %s", name)
+		}
+	}
+}
