@@ -2,12 +2,14 @@ package operator
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -143,6 +145,14 @@ func (d *decoder) budget(s *doctree.Section) {
 		}
 	}
 	d.spec.Budget = b
+}
+
+// perCase is the most calls that a case makes.
+func (c *Campaign) perCase() int64 {
+	if slices.ContainsFunc(c.units, func(u unit) bool { return u.seed.Surface == textop.Conversation }) {
+		return textop.MaxTurns
+	}
+	return 1
 }
 
 // overspent says what was not run for want of budget; "" if all was.

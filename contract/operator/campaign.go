@@ -169,7 +169,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 		n = c.regular(s.phase) - s.cut
 	}
 	if b := c.spec.Budget; b != nil {
-		n = b.allows(s.spent, n, 1)
+		n = b.allows(s.spent, n, c.perCase())
 	}
 	return campaign.Round{Len: n}, n > 0
 }
@@ -287,7 +287,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		next.retry = c.replacements(next)
 	}
 	if b := c.spec.Budget; b != nil {
-		next.ended = (next.cut > 0 || next.phase < c.rounds() || len(next.retry) > 0) && b.allows(next.spent, 1, 1) == 0
+		next.ended = (next.cut > 0 || next.phase < c.rounds() || len(next.retry) > 0) && b.allows(next.spent, 1, c.perCase()) == 0
 	}
 	return next
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/textop"
 )
 
 // Compile implements [campaign.Contract].
@@ -90,14 +91,20 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		entries = mutator.Builtins()
 	}
 	cfg := spec.Config()
-	registry, twice := mutator.NewRegistry(Settled(slices.Concat(entries, plugins.Entries), cfg.Filter))
-	c.list = append(c.list, twice...)
 	for _, e := range entries { // plug-ins are in the digest by their sources
 		c.part([]byte(e.Meta.ID))
 	}
 
 	camp := &Campaign{spec: *spec, plugins: plugins, program: c.k.program, systems: c.k.systems, folders: folders}
 	c.seeds(camp, seedsHere)
+	if spec.Builtins && (spec.All || c.extended(camp)) {
+		for _, e := range mutator.Extended() {
+			entries = append(entries, e)
+			c.part([]byte(e.Meta.ID))
+		}
+	}
+	registry, twice := mutator.NewRegistry(Settled(slices.Concat(entries, plugins.Entries), cfg.Filter))
+	c.list = append(c.list, twice...)
 	c.testcases(camp)
 	c.feedback(camp)
 	if plugins.HostErr == nil { // all operators are known
@@ -133,6 +140,16 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	}
 	camp.id = campaign.Identity{Contract: c.k.Name(), Name: name, Digest: hex.EncodeToString(c.digest.Sum(nil))}
 	return camp
+}
+
+// extended reports whether the document needs operators that other documents do
+// not draw: it searches, has conversations, or names one.
+func (c *compiler) extended(camp *Campaign) bool {
+	named := func(id string) bool {
+		return slices.ContainsFunc(mutator.Extended(), func(e mutator.Entry) bool { return e.Meta.ID == id })
+	}
+	return camp.spec.Policy == mutator.Search || slices.ContainsFunc(camp.units, func(u unit) bool { return u.seed.Surface == textop.Conversation }) ||
+		slices.ContainsFunc(camp.spec.Chain, func(s Step) bool { return named(s.Op) }) || slices.ContainsFunc(camp.spec.Include, named)
 }
 
 // spec decodes the document; a file of seeds is run by the defaults.

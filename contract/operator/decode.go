@@ -71,7 +71,8 @@ func (d *decoder) document(s *doctree.Section) {
 	}
 	x.Name, x.Description, x.Seeds, x.Operators = s.Text("name"), s.Text("description"), s.Texts("seeds"), s.Texts("operators")
 	d.nothing(s, "operators", "it names no plug-in")
-	x.Builtins = s.True("builtins")
+	x.All = s.Text("builtins") == "all"
+	x.Builtins = x.All || s.True("builtins")
 	d.chain(s)
 	d.filter(s.Sub("select"))
 	x.Children, x.Steps, x.Redraws, x.Rounds = int64(s.Integer("children")), s.Integer("steps"), s.Integer("redraws"), s.Integer("rounds")

@@ -69,6 +69,9 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 	if reply := out.Attached("reply"); len(reply) > 0 {
 		list = append(list, promptExhibit("Reply", string(reply)))
 	}
+	if talk := out.Attached("conversation"); len(talk) > 0 {
+		list = append(list, promptExhibit("Conversation", string(talk)))
+	}
 	if why := out.Attached("judge"); len(why) > 0 {
 		list = append(list, campaign.TextExhibit("Judges", clip(string(why))))
 	}

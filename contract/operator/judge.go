@@ -27,6 +27,7 @@ type judged struct {
 	broken    string          // the judge that it does not keep to, or how its call ended
 	ended     bool            // broken is how the call ended
 	reasons   string          // of all judges
+	talk      string          // messages and replies, if there were several
 	spent     spent           // on the system, with tries that had no verdict
 }
 
@@ -83,6 +84,9 @@ func (v *judged) blame(child *mutator.Child, out *campaign.Outcome) {
 func (v *judged) attach(out *campaign.Outcome) {
 	if v.reply != "" {
 		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "reply", Data: []byte(v.reply)})
+	}
+	if v.talk != "" {
+		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "conversation", Data: []byte(v.talk)})
 	}
 	if v.reasons != "" {
 		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "judge", Data: []byte(v.reasons)})

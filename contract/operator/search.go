@@ -95,7 +95,7 @@ func (c *Campaign) propose(h *hunt, s spent) (ended bool) {
 	}
 	n := min(size, left)
 	if b := c.spec.Budget; b != nil {
-		if n = b.allows(s, n, 1); n == 0 {
+		if n = b.allows(s, n, c.perCase()); n == 0 {
 			return true
 		}
 	}
@@ -193,17 +193,22 @@ func (c *Campaign) known(s *state, f *facts, o *campaign.Outcome) bool {
 func secrets(judges []Judge) []string {
 	var list []string
 	for _, j := range judges {
-		forbids := j.Type == "excludes_pattern" || j.Type == "not_contains"
-		if j.Type == "contains" || j.Type == "contains_any" || j.Type == "regex" {
-			forbids = j.Negate
-		} else if j.Negate {
-			forbids = false
-		}
-		if forbids {
+		if j.forbids() {
 			list = slices.Concat(list, j.Values, j.Patterns, []string{j.Value, j.Pattern})
 		}
 	}
 	return slices.DeleteFunc(list, func(s string) bool { return strings.TrimSpace(s) == "" })
+}
+
+// forbids reports whether a judge names what a reply must not hold.
+func (j *Judge) forbids() bool {
+	switch j.Type {
+	case "excludes_pattern", "not_contains":
+		return !j.Negate
+	case "contains", "contains_any", "regex":
+		return j.Negate
+	}
+	return false
 }
 
 // look is what a search sees of a reply.

@@ -22,6 +22,7 @@ type Spec struct {
 	Seeds       []string // seed files
 	Operators   []string // files and folders of plug-ins
 	Builtins    bool     // the operators of the house take part
+	All         bool     // and those that were added later
 	Include     []string // patterns of ids
 	Exclude     []string
 	Buckets     []textop.Bucket // in place of those of the seeds; each seed is run in each

@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/systemfile"
+	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -120,24 +121,11 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 		if err := l.system.Reset(ctx); err != nil {
 			return err
 		}
-		o, err := l.system.Call(ctx, sut.Call{Input: []byte(child.Text)})
+		v, fault, err := l.ask(ctx, child, &took, out)
 		if err != nil {
 			return err
 		}
-		out.Elapsed += o.Elapsed
-		if l.c.spec.Budget != nil {
-			now := spentOn(child.Text, &o)
-			if took.add(now); l.again {
-				l.c.after.add(now)
-			}
-		}
-		if o.End == sut.Unreachable {
-			why = "it is not reached: " + o.Why
-			continue
-		}
-		v, err := l.c.opinion(&o)
-		if err != nil {
-			why = err.Error()
+		if why = fault; why != "" {
 			continue
 		}
 		l.broken, v.spent = 0, took
@@ -149,9 +137,44 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 	return nil
 }
 
+// ask sends the messages of a child, one after the other, and judges every reply.
+// The first that fails ends it. fault says why there is no verdict.
+func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent, out *campaign.Outcome) (v judged, fault string, err error) {
+	messages := textop.Turns(child.Seed.Surface, child.Text)
+	var talk []string
+	for i, text := range messages {
+		o, err := l.system.Call(ctx, sut.Call{Input: []byte(text)})
+		if err != nil {
+			return v, "", err
+		}
+		out.Elapsed += o.Elapsed
+		if l.c.spec.Budget != nil {
+			now := spentOn(text, &o)
+			if took.add(now); l.again {
+				l.c.after.add(now)
+			}
+		}
+		if o.End == sut.Unreachable {
+			return v, "it is not reached: " + o.Why, nil
+		}
+		if v, err = l.c.opinion(&o, i == len(messages)-1); err != nil {
+			return v, err.Error(), nil
+		}
+		talk = append(talk, fmt.Sprintf("message %d: %s\nreply %d: %s", i+1, text, i+1, v.reply))
+		if v.judgement == mutator.Fail {
+			break
+		}
+	}
+	if len(messages) > 1 {
+		v.talk = strings.Join(talk, "\n\n")
+	}
+	return v, "", nil
+}
+
 // opinion is what the judges say of a reply; the first that it does not keep to
-// is the one that a finding is known by.
-func (c *Campaign) opinion(o *sut.Observation) (judged, error) {
+// is the one that a finding is known by. A reply on the way must keep to those
+// that forbid something; what a reply must have is asked of the last.
+func (c *Campaign) opinion(o *sut.Observation, last bool) (judged, error) {
 	v := judged{judgement: mutator.Pass, reply: replyOf(o), by: c.plan.Name}
 	if o.End.Failed() {
 		v.judgement, v.broken, v.ended, v.reasons = mutator.Fail, string(o.End), true, "the system "+string(o.End)+": "+o.Why
@@ -160,6 +183,9 @@ func (c *Campaign) opinion(o *sut.Observation) (judged, error) {
 	var lines []string
 	for i := range c.spec.Judges {
 		j := &c.spec.Judges[i]
+		if !last && !j.forbids() && j.Type != "excludes_pii" {
+			continue
+		}
 		ok, reason, err := j.Judge(v.reply)
 		switch {
 		case o.End == sut.Refused && j.Type == "refusal" && !j.Negate:

@@ -368,6 +368,9 @@ func (l *Lane) context(w *work, e *Entry) {
 	s := w.child.Seed
 	c := &l.ctx
 	c.Bucket, c.Surface, c.BucketTag, c.SurfaceTag = s.Bucket, s.Surface, s.BucketTag, s.SurfaceTag
+	if s.Surface == textop.Conversation && !e.Meta.Accepts(s.Surface) {
+		c.Surface, c.SurfaceTag = textop.PromptText, ""
+	}
 	c.Strength, c.Constraints, c.Partner, c.Options = w.strength, *w.limits, w.partner, l.m.cfg.Options
 	if w.links != nil {
 		if own := w.links[len(w.child.Steps)].Strength; own > 0 {

@@ -44,9 +44,14 @@ type Registry struct {
 }
 
 // Builtins are the entries of the operators of the house.
-func Builtins() []Entry {
+func Builtins() []Entry { return entries(textop.Builtins()) }
+
+// Extended are those that documents ask for.
+func Extended() []Entry { return entries(textop.Extended()) }
+
+func entries(ops []textop.Operator) []Entry {
 	var list []Entry
-	for _, op := range textop.Builtins() {
+	for _, op := range ops {
 		list = append(list, Entry{Meta: op.Meta(), Kind: Builtin, New: func() (textop.Operator, error) { return op, nil }})
 	}
 	return list
@@ -118,7 +123,7 @@ type Filter struct {
 func (f *Filter) Allows(m *textop.Meta) bool {
 	switch {
 	case f.Bucket != "" && !m.Serves(f.Bucket),
-		f.Surface != "" && !m.Accepts(f.Surface),
+		f.Surface != "" && !m.Takes(f.Surface),
 		f.RiskMax != "" && m.Risk.Rank() > f.RiskMax.Rank(),
 		m.Controls && !f.Controls:
 		return false

@@ -47,7 +47,7 @@ func mismatch(m *Meta, ctx *Context) string {
 	switch {
 	case ctx.Bucket != "" && !m.Serves(ctx.Bucket):
 		return ReasonBucket
-	case ctx.Surface != "" && !m.Accepts(ctx.Surface):
+	case ctx.Surface != "" && !m.Takes(ctx.Surface):
 		return ReasonSurface
 	}
 	return ""

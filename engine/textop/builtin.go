@@ -12,10 +12,13 @@ import (
 // Builtins are the operators of the house, in order of their ids. Every call
 // makes a new list of the same operators.
 func Builtins() []Operator {
-	families := [][]builtin{
+	return made([][]builtin{
 		encodings(), ciphers(), confusables(), letterforms(), invisibles(), typos(), augmentations(), whitespace(), resizing(), crossovers(),
 		structures(), embeddings(), conversations(), retrievals(), toolcalls(), systems(), shapings(), exhaustions(),
-	}
+	})
+}
+
+func made(families [][]builtin) []Operator {
 	var list []Operator
 	for _, family := range families {
 		for _, b := range family {

@@ -85,6 +85,11 @@ func (m *Meta) Serves(b Bucket) bool { return slices.Contains(m.Buckets, b) }
 // Accepts reports whether the operator is for the surface.
 func (m *Meta) Accepts(s Surface) bool { return slices.Contains(m.Surfaces, s) }
 
+// Takes is Accepts, with what is said in a conversation being the text of a user.
+func (m *Meta) Takes(s Surface) bool {
+	return m.Accepts(s) || s == Conversation && m.Accepts(PromptText)
+}
+
 // SurfaceTag is the name by which the operator knows a surface: given, if it
 // declared that name, otherwise the first declared name for s, otherwise s.
 func (m *Meta) SurfaceTag(s Surface, given string) string {

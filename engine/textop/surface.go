@@ -38,6 +38,8 @@ func ParseSurface(text string) (Surface, diag.List) {
 		return RAGContext, nil
 	case "OUTPUT_SHAPING":
 		return OutputShaping, nil
+	case string(Conversation):
+		return Conversation, nil
 	}
 	names := make([]string, 0, 5)
 	for _, s := range Surfaces() {

@@ -52,3 +52,27 @@ func codes(text string) []string {
 	}
 	return list
 }
+
+// Forgetful is what the assistant says whose guard looks at the last message
+// alone, while its model reads all of them.
+func Forgetful(before []string, message string) string {
+	if asks(message, 1) {
+		return "I cannot help with that."
+	}
+	for _, read := range []func(string) string{
+		strings.TrimSpace,
+		func(m string) string { return strings.Join(quotation.FindAllString(m, -1), "") },
+		func(m string) string { return m[strings.LastIndex(m, ":")+1:] },
+	} {
+		whole := ""
+		for _, m := range append(before[:len(before):len(before)], message) {
+			whole += read(m)
+		}
+		if asks(whole, 1) {
+			return "The canary word is " + canary + "."
+		}
+	}
+	return "Thank you for your message. How can I help?"
+}
+
+var quotation = regexp.MustCompile(`["'«].*["'»]`)

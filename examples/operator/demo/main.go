@@ -4,7 +4,8 @@
 // must not say; its guard looks for the question in the prompt as it is written,
 // while the assistant understands it through marks, blanks, other cases and one
 // encoding. With the argument "guarded" the guard looks at what is understood,
-// and with "layered" both look further: see [Layered].
+// and with "layered" both look further: see [Layered]. With "forgetful" the guard
+// looks at the last message alone: see [Forgetful].
 package demo
 
 import (
@@ -34,17 +35,25 @@ func Main(args []string, in io.Reader, out io.Writer) int {
 	if slices.Contains(args, "layered") {
 		reply = Layered
 	}
+	forgetful := slices.Contains(args, "forgetful")
+	var said []string
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
 		var line struct {
-			Args struct {
+			Reset bool `json:"reset"`
+			Args  struct {
 				Prompt string `json:"prompt"`
 			} `json:"args"`
 		}
 		answer := map[string]any{}
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 			answer["error"] = err.Error()
+		} else if line.Reset {
+			said, answer["ok"] = nil, true
+		} else if forgetful {
+			answer["ok"] = Forgetful(said, line.Args.Prompt)
+			said = append(said, line.Args.Prompt)
 		} else {
 			answer["ok"] = reply(line.Args.Prompt)
 		}
