@@ -7,6 +7,8 @@ package campaign
 type Exhibit struct {
 	Kind  string `json:"kind"` // "text", "table", "matrix", "diff", "bytes", "timeline", "series", "graph" or "document"
 	Title string `json:"title"`
+	// Brief says that text reports of a whole run show it, too.
+	Brief bool `json:"brief,omitempty"`
 
 	Text     *Text     `json:"text,omitempty"`
 	Table    *Table    `json:"table,omitempty"`

@@ -30,7 +30,7 @@ var Codes = map[string]string{
 // page says what they mean.
 var FormatCodes = map[string][]string{
 	"flakestorm": {
-		"base-url", "cannot-check", "cannot-inject", "compatibility", "contradiction", "disabled", "duplicate-prompt",
+		"base-url", "cannot-check", "cannot-inject", "compatibility", "contradiction", "dataset", "disabled", "duplicate-prompt",
 		"endpoint", "fault", "literal-key", "literal-pattern", "live-source", "mutations", "never", "never-applies",
 		"no-judge", "no-key", "no-template", "other-kind", "schema", "seconds", "session", "too-few-runs", "two-prompts", "two-rates",
 		"two-weights",

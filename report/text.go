@@ -324,6 +324,13 @@ func (s *screen) campaigns(rec *campaign.Record) {
 			s.figures(0, append([]string{visible(c.Name)}, figures...))
 		}
 	}
+	for _, c := range rec.Campaigns {
+		for i := range c.Exhibits {
+			if c.Exhibits[i].Brief {
+				s.exhibit(&c.Exhibits[i])
+			}
+		}
+	}
 	s.line(0, "")
 }
 

@@ -55,6 +55,7 @@ type Campaign struct {
 
 	authored atomic.Pointer[[]mutation.Mutation] // those that an LLM wrote, once they are known
 
+	telling  bool // what was said in each case is told in the summary
 	seeing   bool // calls of the agent are to be seen though nothing strikes them
 	stateful atomic.Bool
 	mu       sync.Mutex
@@ -194,9 +195,13 @@ func (c *Campaign) CaseName(at campaign.Case) string {
 		}
 		return fmt.Sprintf("mutation %d that the model wrote", i-len(c.known)+1)
 	}
-	switch it := c.known[i]; it.phase {
+	return c.itemName(c.mutations, c.known[i])
+}
+
+func (c *Campaign) itemName(mutations []mutation.Mutation, it item) string {
+	switch it.phase {
 	case PhaseMutation:
-		return mutationName(&c.mutations[it.a])
+		return mutationName(&mutations[it.a])
 	case PhaseChaos:
 		return "chaos, " + shortened(c.cfg.Prompts[it.a].Text)
 	case PhaseContract:

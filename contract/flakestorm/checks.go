@@ -3,7 +3,6 @@ package flakestorm
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -222,19 +221,4 @@ func (t *trial) unhealthy(ctx context.Context) error {
 		t.problem(&problem{Check: judge.UnhealthyBaseline, Reason: why})
 	}
 	return nil
-}
-
-// weaknesses is what built-in checks found, with what to do about it.
-func (c *Campaign) weaknesses(s *state) []campaign.Exhibit {
-	var rows [][]string
-	for _, name := range s.sick {
-		rows = append(rows, []string{judge.UnhealthyBaseline, "every call of " + name + " fails", "all cases", checkOf(judge.UnhealthyBaseline).Fix})
-	}
-	for _, p := range s.found {
-		rows = append(rows, []string{p.Check, p.Reason, fmt.Sprintf("%d cases", p.cases), checkOf(p.Check).Fix})
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	return []campaign.Exhibit{campaign.TableExhibit("Weaknesses that built-in checks found", []string{"check", "evidence", "seen in", "how to fix it"}, rows)}
 }

@@ -22,11 +22,12 @@ import (
 
 // Compile implements [campaign.Contract]. A document becomes one campaign.
 func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.Settings) ([]campaign.Any, diag.List) {
-	cfg, list := config.Decode(spec.Path, spec.Data, config.Options{Getenv: k.getenv, Check: set.Check})
+	b := &builder{k: k, spec: spec, set: set}
+	cfg, list := config.Decode(spec.Path, spec.Data, config.Options{Getenv: k.getenv, Check: set.Check, Read: b.file, Seed: set.Seed})
 	if list.HasErrors() {
 		return nil, list
 	}
-	b := &builder{k: k, spec: spec, set: set, cfg: cfg, c: &Campaign{cfg: cfg, file: spec.Path, source: spec.Data, targets: k.targets, getenv: k.getenv, strict: set.Strict}}
+	b.cfg, b.c = cfg, &Campaign{cfg: cfg, file: spec.Path, source: spec.Data, targets: k.targets, getenv: k.getenv, strict: set.Strict}
 	b.list = list
 	b.build()
 	b.list.Sort()
@@ -59,13 +60,7 @@ func (b *builder) fail(d diag.Diagnostic, format string, args ...any) {
 func (b *builder) build() {
 	c, cfg := b.c, b.cfg
 	b.phases()
-	c.seed = 42 // one of no meaning: equal documents give equal runs
-	if cfg.Advanced.Seed != nil {
-		c.seed = *cfg.Advanced.Seed
-	}
-	if b.set.Seed != nil {
-		c.seed = *b.set.Seed
-	}
+	c.seed = cfg.Seed
 	c.reach = reachOf(&cfg.Agent)
 	c.agent = agentPlan(&cfg.Agent, cfg.Advanced, filepath.Dir(b.spec.Path), b.k.getenv, b.keyMissing)
 	b.self()
@@ -114,6 +109,7 @@ func (b *builder) phases() {
 			b.fail(diag.Diagnostic{Code: "flakestorm.option", Hint: diag.DidYouMean(p, all)}, "--%s must be one of %s, got %q", OptPhase, strings.Join(all, ", "), p)
 		}
 	}
+	b.c.telling = b.set.Get(OptReplies, "") == "true"
 	b.c.chosen = len(b.c.phases) > 0
 	if !b.c.chosen {
 		b.c.phases = all

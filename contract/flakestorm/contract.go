@@ -85,6 +85,7 @@ const (
 	OptOnly    = "replay-only"
 	OptRuns    = "runs-per-cell"
 	OptSystem  = "system"
+	OptReplies = "replies"
 )
 
 // The phases of a campaign.
@@ -104,6 +105,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: OptChaos, Bool: true, Usage: "inject the document's faults into the mutation phase too"},
 		{Name: OptReplay, Many: true, Usage: "replay the sessions of a `PATH` beside those of the document: a file or a folder"},
 		{Name: OptOnly, Bool: true, Usage: "replay the sessions of --replay alone, not those of the document"},
+		{Name: OptReplies, Bool: true, Usage: "show what the agent answered in each case"},
 		{Name: OptRuns, Usage: "runs of each contract cell, in place of the document's `N`"},
 	}
 }

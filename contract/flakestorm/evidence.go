@@ -175,15 +175,35 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + " […]"
 }
 
-// Headline implements [campaign.Headliner]: the beginning of the reply.
+// Headline implements [campaign.Headliner]: the prompt, the faults that struck,
+// and the first line of the reply.
 func (c *Campaign) Headline(title string, o campaign.Outcome) string {
 	var x transcript
 	if json.Unmarshal(o.Attached(evidenceName), &x) != nil || len(x.Turns) == 0 {
 		return title
 	}
 	u := &x.Turns[len(x.Turns)-1]
+	if !strings.Contains(title, shortened(u.Prompt)) {
+		title += "; prompt: " + shortened(u.Prompt)
+	}
+	var struck []string
+	for _, e := range x.Faults.Events {
+		if e.Missed || e.Mode == "" || strings.Contains(title, "without faults") {
+			continue
+		}
+		name := string(e.Mode)
+		if e.Target != "" {
+			name += " of " + e.Target
+		}
+		if !slices.Contains(struck, name) {
+			struck = append(struck, name)
+		}
+	}
+	if len(struck) > 0 {
+		title += "; fault: " + strings.Join(struck[:min(3, len(struck))], ", ")
+	}
 	if text := fault.Redact(u.Reply.Text); u.Reply.OK() && strings.TrimSpace(text) != "" {
-		return title + "; reply: " + shortened(text)
+		title += "; reply: " + shortened(firstLine(strings.TrimSpace(text)))
 	}
 	return title
 }

@@ -180,6 +180,10 @@ func (t *trial) mutation(ctx context.Context) error {
 		t.out.Title = fmt.Sprintf("the request, %s, was refused with status %d", m.How, u.Reply.Status)
 		return nil
 	}
+	if p := t.x.c.talk(m.Original); p != nil && u.script > 0 && u.script < len(p.Turns) {
+		t.inapplicable("not applicable: the conversation ended before the turn that was changed")
+		return nil
+	}
 	where := place{phase: PhaseMutation, part: m.Type}
 	if err := t.judge(ctx, u, where, t.x.c.cfg.Invariants, campaign.SeverityNote, t.p.Baselines[m.Original]); err != nil {
 		return err
@@ -227,8 +231,10 @@ func (t *trial) contract(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if k := u.first + v.Turn - 1; v.Turn > 0 && u.Reply.OK() && k < len(t.cell.turns) {
-			u = &t.cell.turns[k]
+		if v.Turn > 0 && u.Reply.OK() {
+			if u = t.cell.scripted(u, v.Turn); u == nil {
+				continue // the conversation went another way
+			}
 		}
 		if err := t.judge(ctx, u, where, c.invariants[t.p.Invariant:t.p.Invariant+1], campaign.SeverityNote, t.p.Baselines[prompt]); err != nil {
 			return err
@@ -238,7 +244,7 @@ func (t *trial) contract(ctx context.Context) error {
 		}
 	}
 	if t.checked == 0 {
-		t.inapplicable("not applicable (prompt_filter)")
+		t.inapplicable("not applicable (prompt_filter, or the conversation went another way)")
 	}
 	return nil
 }
@@ -330,7 +336,10 @@ func (t *trial) tally() {
 
 // finish puts facts and evidence into the outcome.
 func (t *trial) finish() {
-	if len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" || t.note.Silent || len(t.note.Found)+len(t.note.Sick) > 0 || t.note.Ailing || t.note.Failing != "" {
+	if t.x.c.telling && t.cell != nil && t.p.Phase != phaseCheck && t.p.Phase != phaseRate {
+		t.note.Said = t.replies()
+	}
+	if len(t.note.Said)+len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" || t.note.Silent || len(t.note.Found)+len(t.note.Sick) > 0 || t.note.Ailing || t.note.Failing != "" {
 		t.out.Data, _ = json.Marshal(t.note) // strings and numbers
 	}
 	if t.cell != nil {

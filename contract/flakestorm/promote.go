@@ -111,6 +111,29 @@ func (b *promotion) kept(key string) {
 	}
 }
 
+// golden are the golden prompts, with datasets named from the new folder.
+func (b *promotion) golden() error {
+	from := b.root.Get("golden_prompts")
+	var nodes []*node
+	for i := range from.Items {
+		n := &from.Items[i]
+		file := n.Get("dataset")
+		if n.Kind != doctree.Map || file.IsNull() {
+			nodes = append(nodes, written(n))
+			continue
+		}
+		m := of(n)
+		path, err := b.from(file.Text)
+		if err != nil {
+			return err
+		}
+		m.put("dataset", text(path))
+		nodes = append(nodes, m.node())
+	}
+	b.out.put("golden_prompts", list(nodes...))
+	return nil
+}
+
 // agent is that of the document; its folder is named from the new one.
 func (b *promotion) agent() error {
 	a := &b.c.cfg.Agent
@@ -227,7 +250,9 @@ func (b *promotion) chaos() error {
 
 // cell is one invariant in one scenario.
 func (b *promotion) cell() error {
-	b.kept("golden_prompts")
+	if err := b.golden(); err != nil {
+		return err
+	}
 	if err := b.invariants("invariants", b.root.Get("invariants"), nil); err != nil {
 		return err
 	}

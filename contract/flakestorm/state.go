@@ -24,11 +24,15 @@ type state struct {
 	results []result
 	from    int // first item of the present round
 	samples map[cellAt]sample
-	covered []coverage // checks that failing runs of sampled cells say as well
-	fired   []fired    // by rule of the campaign
-	found   []problem  // by built-in checks, the first of each kind
-	ailing  bool       // every call of some tool or model failed in a case without faults
-	sick    []string   // tools and models all calls of which do
+	// weaknesses are what cases failed by, and replies what was said in each, if
+	// that is asked for.
+	weaknesses []weakness
+	replies    map[int][]said
+	covered    []coverage // checks that failing runs of sampled cells say as well
+	fired      []fired    // by rule of the campaign
+	found      []problem  // by built-in checks, the first of each kind
+	ailing     bool       // every call of some tool or model failed in a case without faults
+	sick       []string   // tools and models all calls of which do
 	// unused are sessions with recorded responses that no tool asked for.
 	unused []string
 	// why some cases have no result, each reason with the number of its cases.
@@ -71,7 +75,7 @@ type fired struct {
 
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(f campaign.Facts) *state {
-	s := &state{baselines: make(map[string]baseline), samples: make(map[cellAt]sample), mutations: c.mutations}
+	s := &state{baselines: make(map[string]baseline), samples: make(map[cellAt]sample), replies: make(map[int][]said), mutations: c.mutations}
 	if len(f.Data) > 0 {
 		// What Probe encoded; anything else leaves nothing known, and the
 		// campaign without mutations, which is told as vacuous.
@@ -99,6 +103,7 @@ func (s *state) clone() *state {
 	next := *s
 	next.baselines = maps.Clone(s.baselines)
 	next.results, next.items = slices.Clone(s.results), slices.Clip(s.items)
+	next.weaknesses, next.replies = slices.Clone(s.weaknesses), maps.Clone(s.replies)
 	next.samples, next.covered = maps.Clone(s.samples), slices.Clone(s.covered)
 	next.fired = slices.Clone(s.fired)
 	next.why = slices.Clone(s.why)
@@ -126,6 +131,8 @@ type note struct {
 	Ailing bool      `json:"ailing,omitempty"`
 	Sick   []string  `json:"sick,omitempty"`
 
+	Said []said `json:"said,omitempty"` // if replies are asked for
+
 	reason string // why the case failed
 }
 
@@ -149,6 +156,9 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 		s.baselines[c.asked[i]] = b
 	case round == 2:
 		s.sick = append(s.sick, n.Sick...)
+		if o.Kind == "rate" && o.Verdict == campaign.VerdictFail {
+			s.weak(o)
+		}
 	case round == 1 && i < len(s.results):
 		if o.Verdict == campaign.VerdictError {
 			s.because(o.Title)
@@ -167,6 +177,12 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 			s.run(it, s.results[i], &n)
 		}
 		s.met(i, &n)
+		if o.Verdict == campaign.VerdictFail {
+			s.weak(o)
+		}
+		if len(n.Said) > 0 {
+			s.replies[i] = n.Said
+		}
 		if n.Silent {
 			s.results[i] = inapplicable
 		}

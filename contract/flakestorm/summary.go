@@ -260,7 +260,7 @@ func (c *Campaign) Warnings(s *state) []string {
 // matrix, the mutations by type and the faults.
 func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 	t := c.tally(s)
-	list := []campaign.Exhibit{c.composition(&t)}
+	list := append([]campaign.Exhibit{c.composition(&t)}, c.weaknessTable(s)...)
 	if names := strings.Join(s.sick, ", "); names != "" {
 		list[0].Title += "; the baseline is unhealthy, and this rests on it: without any fault every call of " + names + " fails"
 	}
@@ -274,14 +274,13 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 	if c.written != nil && len(s.mutations) > 0 {
 		list = append(list, authors(s.mutations))
 	}
-	list = append(list, c.weaknesses(s)...)
 	if len(c.sessions) > 0 {
 		list = append(list, c.replayed(s))
 	}
 	if len(c.rules) > 0 {
 		list = append(list, c.faults(s))
 	}
-	return list
+	return append(list, c.repliesTable(s)...)
 }
 
 func (c *Campaign) composition(t *Tally) campaign.Exhibit {

@@ -30,15 +30,37 @@ func (c *cell) say(ctx context.Context, prompt, text string, wire *agentcall.Wir
 	}
 	defer func() { c.within = false }()
 	var history []agentcall.Message
-	for _, t := range p.Turns[:len(p.Turns)-1] {
-		u, err := c.ask(ctx, t.Say, nil, c.told(history))
-		if err != nil || !u.Reply.OK() {
+	var u *turn
+	for i, t := range p.Turns {
+		if u != nil && !t.When.Met(u.Reply.Text) {
+			continue
+		}
+		say, with := t.Say, (*agentcall.Wire)(nil)
+		if i == len(p.Turns)-1 {
+			say, with = text, wire
+		}
+		var err error
+		if u, err = c.ask(ctx, say, with, c.told(history)); err != nil || !u.Reply.OK() {
 			return u, err
 		}
-		c.within = true
-		history = append(history, agentcall.Message{Role: "user", Text: t.Say}, agentcall.Message{Role: "assistant", Text: u.Reply.Text})
+		c.within, u.script = true, i+1
+		history = append(history, agentcall.Message{Role: "user", Text: say}, agentcall.Message{Role: "assistant", Text: u.Reply.Text})
 	}
-	return c.ask(ctx, text, wire, c.told(history))
+	return u, nil
+}
+
+// scripted is the turn of a conversation that its script says at a place, from 1;
+// nil if the agent's replies did not lead there. Place 0 is the turn itself.
+func (c *cell) scripted(u *turn, place int) *turn {
+	if place == 0 {
+		return u
+	}
+	for i := u.first; i < len(c.turns); i++ {
+		if c.turns[i].first == u.first && c.turns[i].script == place {
+			return &c.turns[i]
+		}
+	}
+	return nil
 }
 
 // told is a history, if the agent can be told one: others remember by themselves.
@@ -57,8 +79,8 @@ func (t *trial) expected(ctx context.Context, u *turn, where place, prompt strin
 		return nil
 	}
 	for i, said := range p.Turns {
-		if at := u.first + i; at < len(t.cell.turns) && len(said.Expect) > 0 && t.cell.turns[at].Reply.OK() {
-			if err := t.judge(ctx, &t.cell.turns[at], where, said.Expect, campaign.SeverityNote, b); err != nil {
+		if at := t.cell.scripted(u, i+1); at != nil && len(said.Expect) > 0 && at.Reply.OK() {
+			if err := t.judge(ctx, at, where, said.Expect, campaign.SeverityNote, b); err != nil {
 				return err
 			}
 		}

@@ -52,6 +52,7 @@ type turn struct {
 	// exchanges is how many the cell had when the turn was over.
 	exchanges int
 	first     int // turn of the conversation, by its number in the cell
+	script    int // its place in the script of the conversation, from 1; 0: it is of none
 	// conversation is the golden prompt that it is of, if it is of one.
 	conversation string
 }

@@ -2,10 +2,12 @@ package config
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/match"
 )
 
 // Config is a decoded document.
@@ -14,6 +16,7 @@ type Config struct {
 	Agent       Agent
 	Model       Model
 	Mutations   Mutations
+	Seed        int64
 	Prompts     []Prompt // golden_prompts
 	Invariants  []Invariant
 	Output      Output
@@ -57,6 +60,30 @@ type Prompt struct {
 type Said struct {
 	Say    string
 	Expect []Invariant
+	When   *When // nil: it is said whatever the agent said before
+}
+
+// When is what the agent's last reply must be for a turn to be said.
+type When struct {
+	Contains, Without []string // one of these, none of these; case does not matter
+	Matches           *match.Pattern
+}
+
+// Met reports whether a reply is of that kind.
+func (w *When) Met(reply string) bool {
+	lower := strings.ToLower(reply)
+	has := func(s string) bool { return strings.Contains(lower, strings.ToLower(s)) }
+	if w == nil {
+		return true
+	}
+	if len(w.Contains) > 0 && !slices.ContainsFunc(w.Contains, has) || slices.ContainsFunc(w.Without, has) {
+		return false
+	}
+	if w.Matches == nil {
+		return true
+	}
+	hit, err := w.Matches.Search(reply)
+	return hit && err == nil
 }
 
 // Name is what a prompt is called: its id, or its text.

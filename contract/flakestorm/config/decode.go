@@ -19,6 +19,10 @@ type Options struct {
 	// Check says that nothing will be run: what existing tools take and cannot
 	// do anything with is an error, not a warning.
 	Check bool
+	// Read reads a file that the document names; nil: nothing is run, and none is
+	// read. Seed decides which rows of datasets are sampled.
+	Read func(name string) ([]byte, error)
+	Seed *int64 // nil: that of the document
 }
 
 // Decode reads a document. The configuration can be used if the list holds no
@@ -56,12 +60,19 @@ func (d *decoder) document(root *doctree.Node) *Config {
 	}
 	c.Model = d.model(s.get("model"), "model")
 	c.Mutations = d.mutations(s.get("mutations"), "mutations")
+	c.Advanced = d.advanced(s.get("advanced"), "advanced")
+	c.Seed = 42 // one of no meaning: equal documents give equal runs
+	for _, seed := range []*int64{c.Advanced.Seed, d.opt.Seed} {
+		if seed != nil {
+			c.Seed = *seed
+		}
+	}
+	d.seed = c.Seed
 	d.prompts(s, c)
 	s.items("invariants", false, func(n *doctree.Node, path string) {
 		c.Invariants = append(c.Invariants, d.invariant(n, path, false))
 	})
 	c.Output = d.output(s.get("output"), "output")
-	c.Advanced = d.advanced(s.get("advanced"), "advanced")
 	if n := s.opt("chaos"); n != nil {
 		x := d.section(n, "chaos", format().chaos)
 		chaos := d.chaos(x, true)

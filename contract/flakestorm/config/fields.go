@@ -11,7 +11,7 @@ import (
 // shapes are what a document declares, section by section.
 type shapes struct {
 	document, agent, model, mutations, invariant, event, output, advanced, chaos, tool, llm, attack, scenario, contract,
-	prompt, turn, replays, session, message, response, source, filter, scoring, weights, endpoint, similarity *doctree.Shape
+	prompt, turn, condition, replays, session, message, response, source, filter, scoring, weights, endpoint, similarity *doctree.Shape
 }
 
 var format = sync.OnceValue(func() *shapes {
@@ -101,10 +101,16 @@ var format = sync.OnceValue(func() *shapes {
 		may("input_price", number(0, math.MaxFloat64), "per million tokens", "cost"), may("output_price", number(0, math.MaxFloat64), "per million tokens", "cost"),
 		may("criteria", text, "what the judging model is asked", "llm_judge")))
 	expect := may("expect", list(s.invariant), "what must hold of the reply")
-	s.turn = shape("turn", "a turn of a conversation", need("say", doctree.Text(), "what is asked"), expect)
+	some := text.OrElse(doctree.List(doctree.Text()))
+	s.condition = shape("condition", "what the agent's last reply must be for a turn to be said", may("contains", some, "a text, or one of several, that it has"),
+		may("not_contains", some, "a text, or several, that it has not"), may("matches", text, "a regular expression that it matches"))
+	s.turn = shape("turn", "a turn of a conversation", need("say", doctree.Text(), "what is asked"), expect,
+		may("when", object(s.condition), "the turn is said only after such a reply; else the next one follows"))
 	s.prompt = shape("golden prompt", "a prompt, or a conversation, with what is expected", may("id", text, "its name"),
 		may("prompt", text, "what is asked, if it is a single turn"),
 		may("turns", doctree.List(doctree.Text().OrElse(object(s.turn))), "what is asked, turn by turn"), expect,
+		may("dataset", text, "a .jsonl or .csv file, for each row of which the prompt is asked; {column} in its texts is the row's value"),
+		may("sample", whole(1, 1_000_000), "so many of the rows, chosen by the seed"),
 		may("tags", texts, "free words"), may("tools", texts, "the tools that may be called"))
 	s.output = shape("output", "the report", def("format", `"html"`, doctree.Word("html", "json", "terminal"), "its format"), def("path", `"./reports"`, doctree.Text(), "its folder"),
 		def("filename_template", `"flakestorm-{date}-{time}"`, doctree.Text(), "its name"), def("evidence", `"all"`, doctree.Word(EvidenceAll, EvidenceFailures), "of which cases it is kept"))

@@ -13,7 +13,7 @@ func (d *decoder) prompts(s *section, c *Config) {
 		return
 	}
 	seen := make(map[string]bool)
-	s.items("golden_prompts", false, func(n *doctree.Node, path string) {
+	one := func(n *doctree.Node, path string) {
 		p := Prompt{At: n.Pos}
 		if n.Kind == doctree.Map {
 			d.conversation(n, path, &p)
@@ -27,6 +27,16 @@ func (d *decoder) prompts(s *section, c *Config) {
 		}
 		seen[p.Text] = true
 		c.Prompts = append(c.Prompts, p)
+	}
+	s.items("golden_prompts", false, func(n *doctree.Node, path string) {
+		if n.Kind == doctree.Map && !n.Get("dataset").IsNull() {
+			d.dataset(n, path, one)
+			return
+		}
+		if k := n.Get("sample"); n.Kind == doctree.Map && k != nil {
+			d.fail(k.Pos, "no-effect", path+".sample", "is for a prompt with a dataset")
+		}
+		one(n, path)
 	})
 	if n.Kind == doctree.Seq && len(n.Items) == 0 {
 		d.fail(n.Pos, "empty", "golden_prompts", "must hold at least one prompt")
@@ -61,6 +71,12 @@ func (d *decoder) conversation(n *doctree.Node, path string, p *Prompt) {
 			if n.Kind == doctree.Map {
 				turn := d.section(n, path, format().turn)
 				x.Say, x.Expect = turn.required("say"), expected(turn, len(p.Turns)+1)
+				if w := turn.opt("when"); w != nil {
+					x.When = d.when(w, turn.at("when"))
+					if len(p.Turns) == 0 {
+						d.fail(w.Pos, "never-applies", turn.at("when"), "is about the agent's last reply, and before the first turn there is none")
+					}
+				}
 			} else {
 				x.Say, _ = d.str(n, path)
 			}
@@ -87,4 +103,27 @@ func (d *decoder) conversation(n *doctree.Node, path string, p *Prompt) {
 			p.Tools = []string{}
 		}
 	}
+}
+
+// when reads what the agent's last reply must be for a turn to be said.
+func (d *decoder) when(n *doctree.Node, path string) *When {
+	s := d.section(n, path, format().condition)
+	w := &When{}
+	texts := func(key string) []string {
+		if n := s.opt(key); n != nil && n.Kind == doctree.Seq {
+			return d.texts(n, s.at(key))
+		} else if n != nil {
+			v, _ := d.str(n, s.at(key))
+			return []string{v}
+		}
+		return nil
+	}
+	w.Contains, w.Without = texts("contains"), texts("not_contains")
+	if text := s.text("matches"); text != "" {
+		w.Matches = d.pattern(s.n.Get("matches"), s.at("matches"), text, patternOptions)
+	}
+	if s.n != nil && len(s.n.Members) == 0 {
+		d.fail(n.Pos, "empty", path, "must say what the reply is like: contains, not_contains or matches")
+	}
+	return w
 }

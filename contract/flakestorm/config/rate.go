@@ -56,7 +56,7 @@ func (d *decoder) row(v *Invariant, c *Contract) {
 	}
 	if v.Percentile > 0 {
 		if own {
-			d.fail(v.At, "two-rates", v.Path+".min_pass_rate", "is given beside percentile, which judges all runs of the cell together: leave out one of them")
+			d.fail(v.At, "two-rates", v.Path+".min_pass_rate", "is given beside percentile, which judges all runs of the cell together: keep one of them")
 		}
 		v.MinRate = 0
 		return

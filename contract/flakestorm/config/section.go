@@ -17,6 +17,7 @@ type decoder struct {
 	opt  Options
 	doc  *doctree.Document
 	list diag.List
+	seed int64
 }
 
 func (d *decoder) report(level diag.Level, at doctree.Pos, code, path, hint, format string, args ...any) {

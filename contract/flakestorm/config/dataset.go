@@ -1,0 +1,208 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// column is a place in a text that a row's value is put into.
+var column = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_ .-]*)\}`)
+
+// dataset reads a golden prompt that stands for one of each row of a file: its
+// texts hold the names of columns in braces.
+func (d *decoder) dataset(n *doctree.Node, path string, add func(n *doctree.Node, path string)) {
+	name := n.Get("dataset")
+	file, ok := d.str(name, path+".dataset")
+	if !ok {
+		return
+	}
+	sample := 0
+	if k := n.Get("sample"); !k.IsNull() {
+		sample = d.integer(k, path+".sample", 0, 1, 1_000_000)
+	}
+	if d.opt.Read == nil { // nothing is run
+		add(without(n), path)
+		return
+	}
+	data, err := d.opt.Read(file)
+	if err != nil {
+		d.fail(name.Pos, "dataset", path+".dataset", "cannot be read: %v", err)
+		return
+	}
+	rows, columns, err := rowsOf(file, data)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("it has no rows")
+	}
+	if err != nil {
+		d.fail(name.Pos, "dataset", path+".dataset", "%s: %v", file, err)
+		return
+	}
+	bare := without(n)
+	if !d.columns(bare, path, file, columns) {
+		return
+	}
+	for _, i := range chosen(len(rows), sample, d.seed) {
+		row := filled(bare, rows[i])
+		add(&row, fmt.Sprintf("%s, row %d", path, i+1))
+	}
+}
+
+// without is a golden prompt without the keys of its dataset; one that does not
+// say what is asked asks the column prompt.
+func without(n *doctree.Node) *doctree.Node {
+	bare := *n
+	bare.Members = slices.DeleteFunc(slices.Clone(n.Members), func(m doctree.Member) bool { return m.Key.Text == "dataset" || m.Key.Text == "sample" })
+	if n.Get("prompt") == nil && n.Get("turns") == nil {
+		at := n.Get("dataset").Pos
+		bare.Members = append(bare.Members, doctree.Member{Key: doctree.Node{Kind: doctree.String, Text: "prompt", Pos: at}, Value: doctree.Node{Kind: doctree.String, Text: "{prompt}", Pos: at}})
+	}
+	return &bare
+}
+
+// columns checks that what is asked names columns that there are.
+func (d *decoder) columns(n *doctree.Node, path, file string, columns []string) bool {
+	fine := true
+	for _, key := range []string{"prompt", "turns"} {
+		each(n.Get(key), func(x *doctree.Node) {
+			for _, m := range column.FindAllStringSubmatch(x.Text, -1) {
+				if !slices.Contains(columns, m[1]) {
+					d.report(diag.Error, x.Pos, "dataset", path+"."+key, diag.DidYouMean(m[1], columns), "%s has no column %q; it has %s", file, m[1], strings.Join(columns, ", "))
+					fine = false
+				}
+			}
+		})
+	}
+	return fine
+}
+
+// each calls f for all texts of a tree.
+func each(n *doctree.Node, f func(*doctree.Node)) {
+	if n == nil {
+		return
+	}
+	if n.Kind == doctree.String {
+		f(n)
+	}
+	for i := range n.Items {
+		each(&n.Items[i], f)
+	}
+	for i := range n.Members {
+		each(&n.Members[i].Value, f)
+	}
+}
+
+// filled is a tree with the values of a row in the places of its columns.
+func filled(n *doctree.Node, row map[string]string) doctree.Node {
+	out := *n
+	if n.Kind == doctree.String {
+		out.Text = column.ReplaceAllStringFunc(n.Text, func(s string) string {
+			if v, ok := row[s[1:len(s)-1]]; ok {
+				return v
+			}
+			return s
+		})
+		out.Raw = out.Text
+	}
+	out.Items, out.Members = slices.Clone(n.Items), slices.Clone(n.Members)
+	for i := range out.Items {
+		out.Items[i] = filled(&n.Items[i], row)
+	}
+	for i := range out.Members {
+		out.Members[i].Value = filled(&n.Members[i].Value, row)
+	}
+	return out
+}
+
+// chosen are so many of n places, in order: the same ones for the same seed,
+// and most of them also if rows are added.
+func chosen(n, most int, seed int64) []int {
+	list := make([]int, n)
+	keys := make(map[int]uint64, n)
+	for i := range list {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%d row %d", seed, i))
+		list[i], keys[i] = i, binary.BigEndian.Uint64(sum[:])
+	}
+	if most == 0 || most >= n {
+		return list
+	}
+	slices.SortFunc(list, func(a, b int) int {
+		if keys[a] < keys[b] {
+			return -1
+		}
+		return 1
+	})
+	list = list[:most]
+	slices.Sort(list)
+	return list
+}
+
+// rowsOf reads a file of JSON lines or CSV with a heading.
+func rowsOf(file string, data []byte) (rows []map[string]string, columns []string, err error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".jsonl", ".ndjson":
+		return linesOf(data)
+	case ".csv", ".tsv":
+	default:
+		return nil, nil, fmt.Errorf("must be .jsonl or .csv")
+	}
+	r := csv.NewReader(bytes.NewReader(data))
+	if strings.HasSuffix(strings.ToLower(file), ".tsv") {
+		r.Comma = '\t'
+	}
+	for {
+		record, err := r.Read()
+		switch {
+		case err == io.EOF:
+			return rows, columns, nil
+		case err != nil:
+			return nil, nil, err // names line and column
+		case columns == nil:
+			columns = record
+			continue
+		}
+		row := make(map[string]string, len(record))
+		for i, v := range record {
+			row[columns[i]] = v
+		}
+		rows = append(rows, row)
+	}
+}
+
+func linesOf(data []byte) (rows []map[string]string, columns []string, err error) {
+	known := make(map[string]bool)
+	number := 0
+	for line := range bytes.Lines(data) {
+		if number++; len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var values map[string]json.RawMessage
+		if err := json.Unmarshal(line, &values); err != nil || values == nil {
+			return nil, nil, fmt.Errorf("line %d is no JSON object", number)
+		}
+		row := make(map[string]string, len(values))
+		for key, raw := range values {
+			known[key] = true
+			var text string
+			if json.Unmarshal(raw, &text) != nil {
+				text = string(raw)
+			}
+			row[key] = text
+		}
+		rows = append(rows, row)
+	}
+	return rows, slices.Sorted(maps.Keys(known)), nil
+}
