@@ -8,17 +8,73 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Advice implements [campaign.Adviser]. The reference mutators flip, cut and
 // append bytes: what has a structure is mostly turned away before it is read.
 func (c *Campaign) Advice(s *state) []string {
+	if c.set.auto {
+		return []string{c.set.chose}
+	}
 	what := structure(c.seed)
 	if c.set.deep || c.set.text || s.failed > 0 || what == "" {
 		return nil
 	}
 	return []string{fmt.Sprintf("the reference mutators found nothing, and the seed %s: --mutators deep changes such inputs "+
-		"by their structure (numbers, tokens, JSON, XML, blocks, dictionaries)", what)}
+		"by their structure (numbers, tokens, JSON, XML, blocks, dictionaries), and --mutators auto chooses by the seed", what)}
+}
+
+// surroundings are variables that programs expect and that no case has.
+var surroundings = regexp.MustCompile(`\b(HOME|PATH|LANG|LC_[A-Z]+|TMPDIR|USER|LOGNAME|SHELL|TERM|TZ|DISPLAY|LD_LIBRARY_PATH|XDG_[A-Z_]+|[A-Z]+_HOME)\b|(?i:home directory)`)
+
+// lacking is the variable of the environment that a program complains of; "":
+// none.
+func lacking(stderr []byte) string {
+	found := surroundings.FindSubmatch(stderr)
+	if found == nil {
+		return ""
+	}
+	if len(found[1]) == 0 {
+		return "HOME"
+	}
+	return string(found[1])
+}
+
+// choose decides by the seed what --mutators auto stands for: prose is for the
+// operators on texts, all else for the deep mutators, which see for themselves
+// what of a structure there is. Dictionaries and further seeds are for the latter.
+func (s *settings) choose(seed []byte, fed bool) {
+	what := structure(seed)
+	switch {
+	case s.guided, fed:
+		s.chose = "auto chose the deep mutators: they alone use what was given beside the seed"
+		if s.guided {
+			s.chose = "auto chose the deep mutators: a guided campaign has no others"
+		}
+	case what == "" && prose(seed):
+		s.deep, s.text, s.chose = false, true, "auto chose the text mutators: the seed is prose"
+	case what == "":
+		s.chose = "auto chose the deep mutators: the seed shows no structure, so bytes, integers and blocks are changed"
+	default:
+		s.chose = "auto chose the deep mutators: the seed " + what
+	}
+}
+
+// prose reports whether a text reads like sentences: words between spaces, and
+// little else.
+func prose(seed []byte) bool {
+	if !utf8.Valid(seed) || len(bytes.Fields(seed)) < 4 {
+		return false
+	}
+	letters, all := 0, 0
+	for _, r := range string(seed[:min(len(seed), 1<<16)]) {
+		if all++; unicode.IsLetter(r) || r == ' ' || r == '\n' || strings.ContainsRune(".,;:!?'", r) {
+			letters++
+		}
+	}
+	return letters*10 >= all*9
 }
 
 // magic is how files of well-known formats begin; capitals, as many others do,

@@ -49,3 +49,32 @@ func TestAdviceOfDeep(t *testing.T) {
 		}
 	}
 }
+
+// What --mutators auto stands for is decided by the seed alone, and said.
+func TestAutoChooses(t *testing.T) {
+	for seed, text := range map[string]bool{
+		"Please tell me where my order is, and when it will arrive.\n": true,
+		`{"a": 1}`: false, "\x89PNG\r\n": false, "1 2 4 8\n": false, "\xff\xfe a b c d": false, "<p>some words in a page</p>": false,
+	} {
+		s := settings{auto: true, deep: true}
+		s.choose([]byte(seed), false)
+		if s.text != text || s.deep == text || s.chose == "" {
+			t.Errorf("%q: text %t, deep %t, %q", seed, s.text, s.deep, s.chose)
+		}
+	}
+	s := settings{auto: true, deep: true}
+	if s.choose([]byte("Please tell me where it is."), true); !s.deep || s.text {
+		t.Error("a dictionary was given, and the text mutators would not use it")
+	}
+}
+
+func TestLacking(t *testing.T) {
+	for words, want := range map[string]string{
+		"fatal: $HOME not set": "HOME", "error: could not find your home directory": "HOME", "JAVA_HOME is not set": "JAVA_HOME",
+		"warning: PATHOLOGICAL input": "", "": "",
+	} {
+		if got := lacking([]byte(words)); got != want {
+			t.Errorf("%q: %q, want %q", words, got, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -50,8 +51,9 @@ type facts struct {
 }
 
 // guidedRound is the number of cases between two looks at what was reached:
-// small enough to follow a find soon, large enough for many workers.
-const guidedRound = 1024
+// small enough to follow a find soon, large enough for several workers. It never
+// depends on their number, or equal runs would differ.
+const guidedRound = 64
 
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
@@ -79,6 +81,10 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	}
 	if o.Verdict == campaign.VerdictFail {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the unmodified seed already fails: %s", c.id.Name, o.Title))
+	}
+	if name := lacking(res.Stderr); name != "" && (o.Verdict == campaign.VerdictFail || res.ExitCode != 0) && c.system == nil {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the program names %s, and a FuzzSpec's environment does not have it: "+
+			`begin target.command with "env", "%[2]s=...", such as "env", "HOME=<run_dir>"`, c.id.Name, name))
 	}
 	if found.Leftovers {
 		f.Warnings = append(f.Warnings, c.id.Name+": the program leaves processes running for its unmodified seed, so that is no failure; they are killed after every case")
@@ -114,12 +120,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 // the corpus, in case order.
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
 	next := &state{facts: s.facts, corpus: s.corpus, seen: s.seen, done: s.done, failed: s.failed}
-	if c.set.guided {
-		next.seen = make(map[uint32]bool, len(s.seen))
-		for e := range s.seen {
-			next.seen[e] = true
-		}
-	}
+	copied := false
 	for at, o := range results {
 		next.done++
 		if o.Verdict == campaign.VerdictFail {
@@ -133,9 +134,13 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		}
 		fresh := false
 		for _, e := range decodeEdges(o.Data) {
-			if !next.seen[e] {
-				next.seen[e], fresh = true, true
+			if next.seen[e] {
+				continue
 			}
+			if !copied { // most rounds find nothing
+				next.seen, copied = maps.Clone(s.seen), true
+			}
+			next.seen[e], fresh = true, true
 		}
 		if fresh {
 			next.corpus = append(slices.Clip(next.corpus), c.input(s, at))

@@ -43,6 +43,9 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if err != nil {
 		return fail("fuzzspec.seed-unreadable", "seed.path", "the seed cannot be read: %v", err)
 	}
+	if s.auto {
+		s.choose(seed, set.Has(optDict) || set.Has(optCorpus))
+	}
 	// What is kept of a case says where the files were.
 	for _, p := range []*string{&spec.Seed.Path, &spec.Target.WorkRootBase} {
 		if filepath.IsAbs(*p) {

@@ -76,7 +76,7 @@ const (
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: optSystem, Usage: "what is tested in place of what the document says: a system `FILE`"},
-		{Name: optMutators, Values: []string{"reference", "deep", "text"}, Default: "reference", Usage: "how cases are made: as the contract's users know it; dictionary, integers, blocks, splices, tokens, JSON and XML; or the operators for texts"},
+		{Name: optMutators, Values: []string{"reference", "deep", "text", "auto"}, Default: "reference", Usage: "how cases are made: as the contract's users know it; dictionary, integers, blocks, splices, tokens, JSON and XML; the operators for texts; or what the seed looks like it needs"},
 		{Name: optDict, Many: true, Usage: "tokens for the deep mutators, an AFL dictionary `FILE`"},
 		{Name: optCorpus, Many: true, Usage: "further seeds for the deep mutators: every file in `FOLDER`"},
 		{Name: optGuided, Bool: true, Usage: "keep inputs that reach new code (needs a program built with afl-clang-fast or -lto; implies deep)"},

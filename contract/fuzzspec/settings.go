@@ -17,6 +17,8 @@ import (
 type settings struct {
 	deep, guided bool
 	text         bool
+	auto         bool   // the seed decides between deep and text
+	chose        string // what it decided, and why
 	executor     process.Executor
 	sandbox      bool
 	allowExec    []string
@@ -51,7 +53,10 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 	}
 	s.deep = s.guided || set.Get(optMutators, "reference") == "deep"
 	s.text = set.Get(optMutators, "reference") == "text"
-	if got := set.Get(optMutators, "deep"); s.guided && got != "deep" {
+	if s.auto = set.Get(optMutators, "reference") == "auto"; s.auto {
+		s.deep = true // until the seed is known
+	}
+	if got := set.Get(optMutators, "deep"); s.guided && got != "deep" && got != "auto" {
 		refuse(optGuided, "needs --mutators deep, got %s", got)
 	}
 	if s.guided && s.executor != process.Auto && s.executor != process.AFL {
@@ -164,6 +169,9 @@ func (s *settings) fingerprint() string {
 		s.deep, s.guided, s.sandbox, s.okExit, s.outputs, s.input, s.timeout, s.memory, s.fileSize, s.start, s.count, seed)
 	if s.text {
 		print += " text"
+	}
+	if s.guided {
+		print += fmt.Sprintf(" round=%d", guidedRound)
 	}
 	if s.okReports {
 		print += " ok-reports"
