@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 )
@@ -140,5 +141,58 @@ func TestReduceWithoutTarget(t *testing.T) {
 	}
 	if _, err := Reduce(t.Context(), halver{}, answers(), "c", "p", c, 0, 0); err == nil {
 		t.Error("a verification that cannot be made has no error")
+	}
+}
+
+// greedy asks for smaller and smaller payloads until it is told to stop.
+type greedy struct{ t *testing.T }
+
+func (g greedy) Reduce(_ context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+	for range 1000 {
+		held, err := test(payload)
+		if err != nil {
+			if held {
+				g.t.Error("a payload holds that was not tried")
+			}
+			break
+		}
+	}
+	return payload
+}
+
+// How often a finding is tried to be made smaller: as often as the budget says,
+// less often if a case takes whole seconds, and not once it has no result.
+func TestReduceBudget(t *testing.T) {
+	fail := failing("one")
+	none := campaign.Outcome{Verdict: campaign.VerdictError}
+	for _, x := range []struct {
+		budget int
+		slow   time.Duration
+		errors bool
+		want   int
+	}{{7, 0, false, 7}, {1, 0, false, 1}, {0, 0, false, 0}, {500, time.Second, false, 30}, {500, 999 * time.Millisecond, false, 500}, {500, 9 * time.Second, false, 6}, {500, 0, true, maxErrors}} {
+		exec := func(context.Context, campaign.Case) (campaign.Outcome, error) {
+			if x.errors {
+				return none, nil
+			}
+			return fail, nil
+		}
+		red, err := Reduce(t.Context(), greedy{t}, exec, "c", Fingerprint("c", &fail), campaign.Case{Payload: []byte("x")}, x.budget, x.slow)
+		if err != nil || red.Tries != x.want+verifications || red.Verified == x.errors {
+			t.Errorf("a budget of %d with cases of %s: %d tries, %v", x.budget, x.slow, red.Tries, err)
+		}
+	}
+	if _, err := Reduce(t.Context(), greedy{t}, answers(fail), "c", "p", campaign.Case{Payload: []byte("x")}, 9, 0); err == nil {
+		t.Error("a target that is gone has no error")
+	}
+}
+
+// Findings keep their ids from version to version: users and baselines name them.
+func TestIdsStayWhatTheyAre(t *testing.T) {
+	o := campaign.Outcome{Kind: "crash", Signature: "s", Cause: []string{"signal", "SIGSEGV"}}
+	print := Fingerprint("fuzzspec", &o)
+	id := FindingID(campaign.Identity{Contract: "fuzzspec", Name: "demo"}, print)
+	if print != "0ea6108b58484f1f" || id != "F-76a041311c" {
+		t.Errorf("%s %s", print, id)
 	}
 }
