@@ -109,6 +109,7 @@ func TestHealth(t *testing.T) {
 		sick     bool
 	}{
 		"all well": {[]int{200, 201}, 1, false}, "one fails": {[]int{200, 500}, 1, false}, "all fail": {[]int{422, 422}, 1, true},
+		"refused at the border": {[]int{400}, 1, true}, "not found": {[]int{410, 409, 402}, 1, false}, "below it": {[]int{399}, 1, false},
 		"nothing is found": {[]int{404}, 1, false}, "nothing is ever found": {[]int{404, 404}, 2, true}, "no call": {nil, 2, false},
 	} {
 		var trace Trace
@@ -117,6 +118,15 @@ func TestHealth(t *testing.T) {
 		}
 		if why := HealthOf(trace)["search"].Unhealthy("search", tc.prompts); (why != "") != tc.sick {
 			t.Errorf("%s: %q", name, why)
+		}
+	}
+	for status, how := range map[int]string{400: "status 400", 422: "status 422", 0: "no whole answer"} {
+		e := call("search", status, "")
+		if status == 0 {
+			e.Error = "cut"
+		}
+		if h := HealthOf(Trace{Events: []Event{e, {Kind: Tool, Name: "other", Source: InChat, Status: 500}}}); len(h) != 1 || h["search"].How != how {
+			t.Errorf("status %d: %+v", status, h)
 		}
 	}
 	struck := call("search", 503, "")

@@ -81,6 +81,9 @@ func TestRules(t *testing.T) {
 		"calls that failed":               {Rule{Event: Pattern{Kind: Tool, Failed: &yes}, AtMost: n(0)}, []Event{charge, declined}, Fail},
 		"calls that succeeded":            {Rule{Event: Pattern{Kind: Tool, Failed: &no}, AtMost: n(1)}, []Event{charge, declined}, Pass},
 		"what is replied":                 {Rule{Event: Pattern{Kind: Reply, Text: done}, After: tool("charge")}, []Event{reply, charge}, Fail},
+		"a call that goes by two names":   {Rule{Event: *tool("*"), AtMost: n(1)}, []Event{chat, with(call("api.charge", 200, ""), func(e *Event) { e.Names = []string{"Charge"} })}, Pass},
+		"arguments that nobody can read":  {Rule{Event: Pattern{Kind: Tool, Name: "charge", Arguments: object(t, `{"order": 2}`)}, AtMost: n(0)}, []Event{call("charge", 200, "{")}, Unknown},
+		"a status that is not of a class": {Rule{Event: Pattern{Kind: Tool, Status: []int{10}}, AtMost: n(0)}, []Event{call("charge", 1000, "")}, Pass},
 		"a status that nobody saw":        {Rule{Event: Pattern{Kind: Tool, Name: "charge", Status: []int{402}}, AtMost: n(0)}, []Event{chat}, Unknown},
 	} {
 		got, why, err := tc.rule.Judge(Trace{Events: tc.events})

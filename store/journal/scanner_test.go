@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"reflect"
 	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
 )
 
 // record is a record with a body, whatever the body says.
@@ -53,6 +55,9 @@ func TestWhatIsWrong(t *testing.T) {
 		"a negative round":              {join(head, record(append(append([]byte{byte(KindEnd), 0, 0}, bytes.Repeat([]byte{0xff}, 9)...), 1, 0)...)), 0, &DamageError{int64(HeadSize), 19, "a record is malformed"}},
 		"a record of one byte":          {join(head, record(byte(KindEnd)|samePlace), one), 0, &DamageError{int64(HeadSize), int64(6 + len(one)), "a record does not match its checksum"}},
 		"a whole record further behind": {join(head, bytes.Repeat([]byte{0xff}, searchWindow-1), one), 0, &DamageError{int64(HeadSize), int64(searchWindow - 1 + len(one)), "a record does not match its checksum"}},
+		"a short one behind a bad one":  {join(head, spoilt, record(byte(KindEnd)|samePlace)), 0, &TornError{int64(HeadSize), int64(len(one) + 6)}},
+		"a long one behind a bad one":   {join(head, []byte{0xff}, record(append([]byte{byte(KindEnd) | samePlace, 0}, make([]byte, searchBody-2)...)...)), 0, &DamageError{int64(HeadSize), 1 + 2 + searchBody + crcSize, "a record does not match its checksum"}},
+		"a longer one":                  {join(head, []byte{0xff}, record(append([]byte{byte(KindEnd) | samePlace, 0}, make([]byte, searchBody-1)...)...)), 0, &TornError{int64(HeadSize), 1 + 2 + searchBody + 1 + crcSize}},
 		"too far behind":                {join(head, bytes.Repeat([]byte{0xff}, searchWindow), one), 0, &TornError{int64(HeadSize), int64(searchWindow + len(one))}},
 	} {
 		s := NewScanner(bytes.NewReader(x.file), int64(len(x.file)))
@@ -131,3 +136,47 @@ func TestAsideAndWhole(t *testing.T) {
 		}
 	}
 }
+
+// What an encoder refuses leaves both it and the bytes as they were.
+func TestRefusedEntries(t *testing.T) {
+	for name, e := range map[string]Entry{
+		"no kind": {}, "a kind too high": {Kind: maxKind + 1}, "a negative campaign": {Kind: KindEnd, Campaign: -1}, "a negative attempt": {Kind: KindEnd, Attempt: -1},
+		"a negative round": {Kind: KindEnd, Case: campaign.Case{Round: -1}}, "a negative case": {Kind: KindEnd, Case: campaign.Case{Index: -1}},
+		"too much data":  {Kind: KindEnd, Data: make([]byte, MaxRecord-63)},
+		"a long outcome": {Kind: KindOutcome, At: 5, Outcome: campaign.Outcome{Data: make([]byte, MaxRecord)}},
+	} {
+		var enc Encoder
+		if got, err := enc.Append([]byte("before"), &e); err == nil || string(got) != "before" || enc != (Encoder{}) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	for n := 0x7c; n < 0x82; n++ {
+		file, _ := encode(t, []Entry{{Kind: KindEnd, Data: make([]byte, n)}, {Kind: KindEnd, Data: []byte("x")}})
+		if all, err := decode(file); err != nil || len(all) != 2 || len(all[0].Data) != n {
+			t.Errorf("%d bytes of data: %v", n, err)
+		}
+	}
+}
+
+// A file that became shorter than it was said to be is torn; one that cannot be
+// read is neither torn nor damaged.
+func TestShortAndUnreadable(t *testing.T) {
+	one := record(byte(KindEnd)|samePlace, 0, 'x')
+	file := append(AppendHead(nil), one...)
+	s := NewScanner(bytes.NewReader(file), int64(len(file)+9))
+	for s.Next() {
+	}
+	var torn *TornError
+	if !errors.As(s.Err(), &torn) || torn.Offset != int64(len(file)) || torn.Bytes != 9 {
+		t.Errorf("%v", s.Err())
+	}
+	gone := errors.New("gone")
+	s = NewScanner(unreadable{gone}, 100)
+	if s.Next() || !errors.Is(s.Err(), gone) || s.Next() {
+		t.Errorf("%v", s.Err())
+	}
+}
+
+type unreadable struct{ err error }
+
+func (u unreadable) ReadAt([]byte, int64) (int, error) { return 0, u.err }

@@ -137,6 +137,10 @@ func (c *collector) visit(n ast.Node) bool {
 		to := map[token.Token]string{token.INC: "--", token.DEC: "++"}[x.Tok]
 		c.add(x.TokPos, x.TokPos+2, to, x.Tok.String()+" to "+to)
 	case *ast.BasicLit:
+		// -1 and -2 both mean all, or none.
+		if u, ok := c.open[max(len(c.open)-2, 0)].(*ast.UnaryExpr); ok && u.Op == token.SUB {
+			break
+		}
 		if x.Kind == token.INT {
 			if v, err := strconv.ParseInt(x.Value, 0, 64); err == nil {
 				c.replace(x, strconv.FormatInt(v+1, 10), "constant + 1")
