@@ -19,7 +19,7 @@ import (
 func TestVerdictsWithManySeeds(t *testing.T) {
 	seeds, until := int64(3), time.Now().Add(20*time.Second)
 	if os.Getenv("THRESH_CI") != "" {
-		seeds, until = 20, time.Now().Add(8*time.Minute)
+		seeds, until = 20, time.Now().Add(4*time.Minute)
 	}
 	var running sync.WaitGroup
 	room := make(chan struct{}, 4) // some of the agents mostly wait
