@@ -133,13 +133,13 @@ func TestGroupsTellWhatTheyKeep(t *testing.T) {
 func TestReduceWithoutTarget(t *testing.T) {
 	fail := failing("one")
 	c := campaign.Case{Payload: []byte("xxxx")}
-	if red, err := Reduce(t.Context(), halver{}, answers(fail), "c", Fingerprint("c", &fail), c, 100, 0); err == nil || string(red.Payload) != "xx" || red.Verified {
+	if red, err := Reduce(t.Context(), halver{}, answers(fail), "c", Fingerprint("c", &fail), c, Budget{Tries: 100}); err == nil || string(red.Payload) != "xx" || red.Verified {
 		t.Errorf("%+v %v", red, err)
 	}
-	if red, err := Reduce(t.Context(), halver{}, answers(fail, fail), "c", Fingerprint("c", &fail), c, 0, 0); err != nil || string(red.Payload) != "xxxx" || !red.Verified || red.Tries != verifications {
+	if red, err := Reduce(t.Context(), halver{}, answers(fail, fail), "c", Fingerprint("c", &fail), c, Budget{}); err != nil || string(red.Payload) != "xxxx" || !red.Verified || red.Tries != verifications {
 		t.Errorf("without a budget: %+v %v", red, err)
 	}
-	if _, err := Reduce(t.Context(), halver{}, answers(), "c", "p", c, 0, 0); err == nil {
+	if _, err := Reduce(t.Context(), halver{}, answers(), "c", "p", c, Budget{}); err == nil {
 		t.Error("a verification that cannot be made has no error")
 	}
 }
@@ -177,12 +177,12 @@ func TestReduceBudget(t *testing.T) {
 			}
 			return fail, nil
 		}
-		red, err := Reduce(t.Context(), greedy{t}, exec, "c", Fingerprint("c", &fail), campaign.Case{Payload: []byte("x")}, x.budget, x.slow)
+		red, err := Reduce(t.Context(), greedy{t}, exec, "c", Fingerprint("c", &fail), campaign.Case{Payload: []byte("x")}, Budget{Tries: x.budget, Slowest: x.slow})
 		if err != nil || red.Tries != x.want+verifications || red.Verified == x.errors {
 			t.Errorf("a budget of %d with cases of %s: %d tries, %v", x.budget, x.slow, red.Tries, err)
 		}
 	}
-	if _, err := Reduce(t.Context(), greedy{t}, answers(fail), "c", "p", campaign.Case{Payload: []byte("x")}, 9, 0); err == nil {
+	if _, err := Reduce(t.Context(), greedy{t}, answers(fail), "c", "p", campaign.Case{Payload: []byte("x")}, Budget{Tries: 9}); err == nil {
 		t.Error("a target that is gone has no error")
 	}
 }
