@@ -172,7 +172,7 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 	}
 	for _, c := range []*cobra.Command{
 		a.listCommand(), a.showCommand(), a.replayCommand(), a.tryCaseCommand(), a.shrinkCommand(), a.promoteCommand(),
-		a.reportCommand(), a.mergeCommand(), a.compareCommand(), a.verifyCommand(), a.uiCommand(), a.mcpCommand(), a.lspCommand(), a.gcCommand(),
+		a.reportCommand(), a.mergeCommand(), a.compareCommand(), a.verifyCommand(), a.doctorCommand(), a.uiCommand(), a.mcpCommand(), a.lspCommand(), a.gcCommand(),
 	} {
 		c.GroupID = "work"
 		root.AddCommand(c)

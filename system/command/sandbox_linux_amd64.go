@@ -56,7 +56,7 @@ func newSandbox(folderFD int, run string, l process.Limits) (*sandbox, []string,
 	b.rules, err = landlock(folderFD)
 	note(err, "no writing outside the run folder, no TCP (Landlock)")
 	b.filter = filter(b.join&unix.CLONE_NEWNET == 0)
-	note(nil, "dangerous system calls refused (seccomp)")
+	note(nil, "no Unix sockets, no new namespaces, no dangerous system calls (seccomp)")
 	note(b.dropCaps(), "capabilities dropped")
 	return b, have, refused
 }

@@ -11,7 +11,7 @@ var deniedCalls = []uint32{
 	unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
 	unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
 	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
-	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SETNS, unix.SYS_IOPL, unix.SYS_IOPERM,
+	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SETNS, unix.SYS_UNSHARE, unix.SYS_IOPL, unix.SYS_IOPERM,
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
 	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_IO_URING_SETUP,
 }
@@ -23,8 +23,16 @@ const (
 	dataNr, dataArch, dataArg0 = 0, 4, 16
 )
 
-// filter returns the seccomp program. With noInternet, sockets of all families
-// but local ones are refused too, for want of a network namespace.
+// newNamespaces are flags of clone that make namespaces, in which a program may be
+// root and mount what it likes.
+const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+// filter returns the seccomp program. Of sockets it leaves netlink, by which
+// programs learn of their interfaces, and those of the internet protocols unless
+// noInternet says that there is no network namespace to keep them in. A Unix
+// socket is a way out by its path (docker, dbus, an agent of keys), whatever
+// namespace its owner is in, and so is a socket to the hypervisor; pairs of
+// sockets lead nowhere and are left.
 func filter(noInternet bool) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
@@ -46,14 +54,17 @@ func filter(noInternet bool) []unix.SockFilter {
 	for _, nr := range deniedCalls {
 		f = append(f, jump(unix.BPF_JEQ, nr, 0, 1), refuse(unix.EPERM))
 	}
+	// The flags of clone3 are in memory, where a filter cannot look: libraries take
+	// clone instead where it is unknown.
+	f = append(f, jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), refuse(unix.ENOSYS),
+		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4), load(dataArg0), jump(unix.BPF_JSET, newNamespaces, 0, 1), refuse(unix.EPERM), load(dataNr))
+	families := []uint32{unix.AF_NETLINK, unix.AF_INET, unix.AF_INET6}
 	if noInternet {
-		f = append(f,
-			jump(unix.BPF_JEQ, unix.SYS_SOCKET, 0, 4),
-			load(dataArg0),
-			jump(unix.BPF_JEQ, unix.AF_UNIX, 2, 0),
-			jump(unix.BPF_JEQ, unix.AF_NETLINK, 1, 0),
-			refuse(unix.EACCES),
-		)
+		families = families[:1]
 	}
-	return append(f, ret(unix.SECCOMP_RET_ALLOW))
+	f = append(f, jump(unix.BPF_JEQ, unix.SYS_SOCKET, 0, uint8(len(families)+2)), load(dataArg0))
+	for i, family := range families {
+		f = append(f, jump(unix.BPF_JEQ, family, uint8(len(families)-i), 0))
+	}
+	return append(f, refuse(unix.EACCES), ret(unix.SECCOMP_RET_ALLOW))
 }

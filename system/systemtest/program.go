@@ -103,6 +103,18 @@ func obey(input string) {
 		time.Sleep(time.Hour)
 	case "nap":
 		time.Sleep(time.Duration(number) * time.Millisecond)
+	case "syscall": // a number and up to three arguments; the exit code is the error's number
+		var n [4]uintptr
+		for i, word := range strings.Fields(arg) {
+			v, err := strconv.ParseUint(word, 0, 64)
+			fail(err)
+			n[i] = uintptr(v)
+		}
+		_, _, errno := syscall.RawSyscall(n[0], n[1], n[2], n[3])
+		os.Exit(int(errno))
+	case "socketpair":
+		_, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+		fail(err)
 	case "linger":
 		switch arg {
 		case "plain":
