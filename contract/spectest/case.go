@@ -130,6 +130,10 @@ type httpCall struct {
 	headers     [][2]string
 	body        []byte
 	timeout     time.Duration
+	bodyFile    string
+	redirects   *int // how many are followed; nil: as many as the client does
+	insecure    bool
+	retry       retry
 }
 
 // capabilities are the names that this runner declares.

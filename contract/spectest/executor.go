@@ -141,7 +141,7 @@ func (x *executor) tryOnce(ctx context.Context, c *Case) (*Failure, evidence, er
 	case c.cli != nil:
 		return x.runCLI(ctx, c)
 	case c.http != nil:
-		return x.call(ctx, c)
+		return x.callUntil(ctx, c)
 	case c.system != nil:
 		return x.callSystem(ctx, c)
 	case c.steps != nil:

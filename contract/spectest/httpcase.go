@@ -2,6 +2,8 @@ package spectest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -47,6 +49,11 @@ func (a *answer) subject(target string) (speclang.Value, *Failure) {
 		return speclang.StringValue(validText([]byte(strings.Join(lines, "\n")))), nil
 	case "body_text":
 		return speclang.StringValue(validText(a.body)), nil
+	case "size":
+		return speclang.IntValue(int64(len(a.body))), nil
+	case "sha256":
+		sum := sha256.Sum256(a.body)
+		return speclang.StringValue(hex.EncodeToString(sum[:])), nil
 	case "body_json":
 		if !a.known {
 			v, err := speclang.ParseJSON(validText(a.body))
@@ -83,6 +90,17 @@ func (x *executor) call(ctx context.Context, c *Case) (*Failure, evidence, error
 func (r *httpCall) curl() string {
 	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 	line := "curl -i -L -X " + r.method + " " + quoted(r.url)
+	if r.redirects != nil && *r.redirects == 0 {
+		line = strings.Replace(line, " -L", "", 1)
+	} else if r.redirects != nil {
+		line += fmt.Sprintf(" --max-redirs %d", *r.redirects)
+	}
+	if r.insecure {
+		line += " -k"
+	}
+	if r.bodyFile != "" {
+		line += " --data-binary " + quoted("@"+r.bodyFile)
+	}
 	for _, h := range r.headers {
 		name, value := strings.ToLower(h[0]), h[1]
 		if strings.Contains(name, "authorization") || strings.Contains(name, "cookie") || strings.Contains(name, "key") || strings.Contains(name, "token") {
@@ -130,8 +148,16 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		}
 		x.http = client
 	}
+	body := r.body
+	if r.bodyFile != "" {
+		data, f := x.readInRoot(r.bodyFile, "api.http request.body_file")
+		if f != nil {
+			return nil, f, nil
+		}
+		body = data
+	}
 	res, err := x.http.Do(ctx, exchange.Request{
-		Method: r.method, URL: r.url, Headers: r.headers, Body: r.body, Timeout: r.timeout, MaxBody: maxBody,
+		Method: r.method, URL: r.url, Headers: r.headers, Body: body, Timeout: r.timeout, MaxBody: maxBody, Redirects: r.redirects, Insecure: r.insecure,
 	})
 	if err != nil {
 		if ctx.Err() != nil {

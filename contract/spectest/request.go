@@ -35,7 +35,7 @@ func (d *decoder) httpCall(n, harness *doctree.Node) {
 		d.schema(q, "request", "request", "api.http requires a request mapping")
 		return
 	}
-	d.strange(q, "request", "method", "url", "headers", "body_text", "body_json")
+	d.strange(q, "request", requestKeys()...)
 	if m := q.Get("method"); !m.IsNull() {
 		r.method = strings.ToUpper(trimmed(m))
 	}
@@ -86,6 +86,7 @@ func (d *decoder) httpCall(n, harness *doctree.Node) {
 			r.headers = append(r.headers, [2]string{"Content-Type", "application/json"})
 		}
 	}
+	d.requestMore(q)
 	d.limit(harness, &r.timeout)
 	d.repeatable(harness, slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE"}, r.method) || scheme(r.url) == "" || scheme(r.url) == "file")
 }

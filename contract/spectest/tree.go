@@ -55,7 +55,7 @@ func targets(kind string) []string {
 	case typeCLI:
 		return []string{"stdout", "stderr", "stdout_path", "stdout_path_text"}
 	case typeHTTP:
-		return []string{"status", "headers", "body_text", "body_json"}
+		return []string{"status", "headers", "body_text", "body_json", "size", "sha256"}
 	case typeJudge:
 		return JudgeTargets()
 	case typeSystem:
@@ -69,7 +69,7 @@ func targets(kind string) []string {
 func allowed(kind, target string) []string {
 	text := []string{"contain", "regex", "evaluate"}
 	switch {
-	case kind == typeTextFile, kind == typeHTTP && (target == "status" || target == "headers"),
+	case kind == typeTextFile, kind == typeHTTP && (target == "status" || target == "headers" || target == "size" || target == "sha256"),
 		kind == typeSystem && (target == "status" || target == "end"):
 		return text
 	case kind == typeCLI && target == "stdout_path":

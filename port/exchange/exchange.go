@@ -18,6 +18,10 @@ type Request struct {
 	Timeout time.Duration
 	// MaxBody is how much of the answer's body is read; a longer one is an error.
 	MaxBody int64
+	// Redirects is how many are followed; the answer that asks for one more is the
+	// answer. nil: ten, and more are an error.
+	Redirects *int
+	Insecure  bool // certificates are not checked
 }
 
 // Response is an answer, whatever its status.

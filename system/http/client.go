@@ -16,6 +16,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -99,7 +100,25 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 		q.Header.Add(h[0], h[1])
 	}
 	start := time.Now()
-	answer, err := c.client.Do(q)
+	client := c.client
+	if r.Redirects != nil || r.Insecure {
+		one := *c.client
+		if client = &one; r.Redirects != nil {
+			one.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
+				if len(via) > *r.Redirects {
+					return http.ErrUseLastResponse
+				}
+				return nil
+			}
+		}
+		if r.Insecure {
+			t := c.transport.Clone()
+			t.DialTLSContext, t.TLSClientConfig = nil, &tls.Config{InsecureSkipVerify: true} // as the case asks
+			defer t.CloseIdleConnections()
+			one.Transport = t
+		}
+	}
+	answer, err := client.Do(q)
 	if err != nil {
 		why := told(ctx, r, err)
 		if !reached.Load() && nobody(err) && !errors.Is(why, context.Canceled) {

@@ -1,0 +1,65 @@
+package spectest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	httpsys "github.com/thresh-dev/thresh/system/http"
+)
+
+func TestRequestsAsCurlSendsThem(t *testing.T) {
+	t.Chdir(t.TempDir())
+	polls := 0
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/one":
+			http.Redirect(w, r, "/two", http.StatusFound)
+		case "/two":
+			http.Redirect(w, r, "/end", http.StatusFound)
+		case "/poll":
+			polls++
+			fmt.Fprintf(w, "state %d", polls)
+		default:
+			body, _ := io.ReadAll(r.Body)
+			fmt.Fprintf(w, "%s|%s|%s|%s|%s", r.URL.Path, r.URL.RawQuery, r.Header.Get("Authorization"), r.Header.Get("Content-Type"), body)
+		}
+	})
+	plain, secure := httptest.NewServer(handler), httptest.NewUnstartedServer(handler)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // of the certificate that a client refuses
+	secure.StartTLS()
+	defer plain.Close()
+	defer secure.Close()
+	k := newContract(nil)
+	k.targets.HTTP = httpsys.OpenClient
+	write(t, "body.txt", []byte("from a file"))
+	end := fmt.Sprintf("%x", sha256.Sum256([]byte("/end||||")))
+	request := func(id, request, assert string) string {
+		return "id: " + id + "\ntype: api.http\nharness: {repeatable: true}\nrequest: {url: " + plain.URL + request + "}\nassert: [" + assert + "]\n"
+	}
+	contains := func(text string) string { return "{target: body_text, must: [{contain: ['" + text + "']}]}" }
+	got, outcomes := play(t, k, blockDocument(
+		request("FOLLOWED", "/one, method: GET", "{when: 'status == 200 and size == 8 and sha256 == \""+end+"\"'}"),
+		request("NONE", "/one, method: GET, redirects: false", "{when: status == 302}"),
+		request("ONE", "/one, method: GET, redirects: 1", "{when: 'status == 302 and headers contains \"/end\"'}"),
+		request("FORM", "/x, method: POST, form: {b: 'c d', e: [1, 2]}, query: {a: 1, q: '&'}", contains("/x|a=1&q=%26||application/x-www-form-urlencoded|b=c+d&e=1&e=2")),
+		request("BASIC", "/x, method: GET, basic: {user: ada, password: pw}", contains("|Basic YWRhOnB3|")),
+		request("BEARER", "/x, method: GET, bearer: token", contains("|Bearer token|")),
+		request("FILE", "/x, method: PUT, body_file: body.txt", contains("|from a file")),
+		request("OUTSIDE", "/x, method: PUT, body_file: ../body.txt", contains("x")),
+		request("UNTIL", "/poll, method: GET, retry: {times: 5, every: 1ms}", contains("state 3")),
+		request("NEVER", "/poll, method: GET, retry: {times: 2, every: 0}", contains("none")),
+		strings.Replace(request("CHECKED", "/x, method: GET", contains("x")), plain.URL, secure.URL, 1),
+		strings.Replace(request("INSECURE", "/x, method: GET, insecure: true", contains("/x")), plain.URL, secure.URL, 1),
+	), map[string][]string{OptExpect: nil})
+	expect(t, got, "FOLLOWED pass", "NONE pass", "ONE pass", "FORM pass", "BASIC pass", "BEARER pass", "FILE pass", "OUTSIDE fail schema",
+		"UNTIL pass", "NEVER fail assertion", "CHECKED fail runtime", "INSECURE pass")
+	if polls != 6 || !strings.Contains(string(outcomes[9].Data), "after 3 tries") {
+		t.Errorf("%d polls, %s", polls, outcomes[9].Data)
+	}
+}
