@@ -17,7 +17,7 @@ func (k *Contract) Commands() []campaign.Command {
 		Summary: "FresnelFir IR: coverage of a run, protocols as a drawing, models in sentences",
 		Long: `The verbs that are special to FresnelFir IR. thresh run explores a model and its
 module; thresh check checks a model.`,
-		Commands: []campaign.Command{coverageCommand(), k.graphCommand("graph"), k.graphCommand("diagram"), explainCommand(), compileCommand(), formatCommand()},
+		Commands: []campaign.Command{coverageCommand(), k.graphCommand("graph"), k.graphCommand("diagram"), explainCommand(), compileCommand(), formatCommand(), statesCommand(), conformCommand()},
 	}}
 }
 

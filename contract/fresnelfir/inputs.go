@@ -20,6 +20,7 @@ type inputs struct {
 	hint   func(d int) (uint64, bool) // a value to try, or none
 	plain  bool                       // only values that are told apart, but for
 	exact  map[int]uint64             // these places, by domain
+	given  map[int]model.Value        // nothing is decided: these values, by domain
 }
 
 func (in *inputs) reset(s *space) {
@@ -40,6 +41,10 @@ func (s *space) bound(d int) bool {
 func (in *inputs) draw(src *choice.Source, m *model.Machine, domains []int, like []int) {
 	p := m.Program()
 	for _, d := range domains {
+		if v, ok := in.given[d]; ok {
+			m.SetInput(d, v)
+			continue
+		}
 		x := &in.s.domains[d]
 		n := uint64(len(x.values))
 		var k int

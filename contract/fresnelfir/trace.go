@@ -38,6 +38,9 @@ type traceStep struct {
 	Answer  string   `json:"answer,omitempty"`  // of the module
 	Effects string   `json:"effects,omitempty"` // in the module, where the document's hooks ask for them
 	Result  string   `json:"result,omitempty"`
+
+	expected string // what the model says that the action answers; "" if it does not
+	made     string // the instance that it made
 }
 
 // made notes an instance that the harness made.
@@ -78,6 +81,11 @@ func (x *trace) begin(t *traversal, action int) {
 	for k := range a.Picks() {
 		slot := a.PickSlot(k)
 		s.Via = append(s.Via, t.p.program.Vars()[slot]+" = "+m.Name(m.Var(slot)))
+	}
+	if a.Binding != nil && a.Binding.Answer != nil {
+		if v, ok := m.Modelled(t.p.program.Condition(a.Binding.Answer).Code); ok {
+			s.expected = m.Text(v)
+		}
 	}
 	x.Steps = append(x.Steps, s)
 	if x.state = nil; t.dev != nil && t.p.hooked(a.Name, "side_effects") {
@@ -153,6 +161,7 @@ func (x *trace) end(t *traversal) {
 	at := 0
 	for i := range int32(m.Instances()) {
 		if int(i) >= x.count {
+			s.made = m.Name(i)
 			s.Changes = append(s.Changes, "+ "+describe(m, i))
 			continue
 		}

@@ -113,7 +113,7 @@ func (b *body) statement(s syntax.Stmt, into *[]node, top bool) {
 		case *syntax.Ident:
 			if x.Op == syntax.EQ {
 				if !top && (isCall(x.RHS, "any") || isCall(x.RHS, "new")) {
-					c.fail(s, "expression", "write an action of its own for it", "instances are chosen and made at the top of an action, not within if")
+					c.fail(s, "expression", "write another action for it", "instances are chosen and made at the top of an action, not within if")
 					return
 				}
 				b.assign(s, left.Name, x.RHS)

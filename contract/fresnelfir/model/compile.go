@@ -21,7 +21,8 @@ type Program struct {
 	actions    []Action
 	properties []property
 	rules      []rule
-	old        bool // some property compares two states
+	old        bool   // some property compares two states
+	unread     []bool // by variable: see private
 }
 
 type entity struct {

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 )
 
 // Snapshot is a state of a machine that can be gone back to. It is never
@@ -101,4 +102,68 @@ func (m *Machine) Facts(list []uint64) []uint64 {
 		list = append(list, mix(^uint64(e*maxCounted+min(len(live), maxCounted-1))))
 	}
 	return list
+}
+
+// Canonical is Key for a state whose instances may change places: states that differ in
+// nothing but which instance is which have, as a rule, the same. States that have the
+// same do not differ in more.
+func (m *Machine) Canonical(b []byte) []byte {
+	if len(m.p.newest) > 0 { // the order of instances means something
+		return m.Key(b)
+	}
+	type looks struct {
+		as string
+		i  int32
+	}
+	list := make([]looks, len(m.insts))
+	for i, x := range m.insts {
+		s := binary.AppendVarint(nil, int64(x.entity))
+		for k := range m.p.entities[x.entity].defaults {
+			v := m.fields[int(x.base)+k]
+			if v.Kind == Symbol && v.N < 0 {
+				v.N = -1
+			}
+			s = binary.AppendVarint(append(s, byte(v.Kind)), v.N)
+		}
+		list[i] = looks{string(s), int32(i)}
+	}
+	slices.SortStableFunc(list, func(x, y looks) int { return strings.Compare(x.as, y.as) })
+	place := make([]int64, len(list))
+	for at, x := range list {
+		place[x.i] = int64(at)
+	}
+	of := func(i int32) int64 {
+		if i < 0 {
+			return -1
+		}
+		return place[i]
+	}
+	for _, x := range list {
+		b = append(b, x.as...)
+		for k := range m.p.entities[m.insts[x.i].entity].defaults {
+			if v := m.fields[int(m.insts[x.i].base)+k]; v.Kind == Symbol && v.N < 0 {
+				b = binary.AppendVarint(b, of(int32(^v.N)))
+			}
+		}
+	}
+	b = append(b, 0xff)
+	if m.p.unread == nil {
+		m.p.unread = m.p.private()
+	}
+	for _, e := range m.envs {
+		for slot, i := range e {
+			if !m.p.unread[slot] {
+				b = binary.AppendVarint(b, of(i))
+			}
+		}
+	}
+	for _, k := range m.marks {
+		b = binary.AppendVarint(binary.AppendVarint(b, int64(k.rule)), of(k.key))
+		for slot, i := range k.env {
+			if !m.p.unread[slot] {
+				b = binary.AppendVarint(b, of(i))
+			}
+		}
+	}
+	return b
 }

@@ -1,0 +1,393 @@
+package fresnelfir
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/walk"
+)
+
+// recorded is a step of a recorded trace.
+type recorded struct {
+	Action   string         `json:"action"`
+	Args     map[string]any `json:"args"`
+	Returns  any            `json:"returns"`
+	Rejected any            `json:"rejected"`
+	at       string         // "line 3", "state 3"
+}
+
+// refused reports whether the system refused the step.
+func (r *recorded) refused() bool { return r.Rejected != nil && r.Rejected != false }
+
+func (r *recorded) String() string {
+	var args []string
+	for _, name := range slices.Sorted(maps.Keys(r.Args)) {
+		args = append(args, name+" = "+plainText(r.Args[name]))
+	}
+	return r.Action + "(" + strings.Join(args, ", ") + ")"
+}
+
+// plainText is a value of a trace as the model's values are written.
+func plainText(v any) string {
+	switch x := v.(type) {
+	case map[string]any:
+		if n, ok := x["#bigint"].(string); ok {
+			return n
+		}
+		if tag, ok := x["tag"].(string); ok && (tag == "Some" || x["value"] != nil) {
+			return plainText(x["value"])
+		}
+	case string:
+		return x
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "" // it was read from JSON
+	}
+	return string(b)
+}
+
+// readTrace reads a trace: lines of JSON, or the Informal Trace Format.
+func readTrace(text []byte) ([]recorded, error) {
+	var itf struct{ States []map[string]any }
+	whole := json.NewDecoder(bytes.NewReader(text))
+	whole.UseNumber()
+	if whole.Decode(&itf) == nil && itf.States != nil {
+		return ofITF(itf.States), nil
+	}
+	var list []recorded
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		r := recorded{at: fmt.Sprintf("line %d", i+1)}
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.UseNumber()
+		if err := d.Decode(&r); err != nil {
+			return nil, fmt.Errorf(`line %d: must be {"action": NAME, "args": {...}}: %w`, i+1, err)
+		}
+		if r.Action == "" {
+			return nil, fmt.Errorf(`line %d: names no action: must be {"action": NAME, "args": {...}}`, i+1)
+		}
+		list = append(list, r)
+	}
+	if len(list) == 0 {
+		return nil, errors.New("the trace has no steps")
+	}
+	return list, nil
+}
+
+// ofITF are the steps of a trace in the Informal Trace Format: each state names the
+// action that led to it, and what was picked for it.
+func ofITF(states []map[string]any) []recorded {
+	var list []recorded
+	for i, s := range states {
+		r := recorded{at: fmt.Sprintf("state %d", i), Args: map[string]any{}}
+		for _, key := range []string{"action", "mbt::actionTaken", "action_taken"} {
+			if a, ok := s[key].(string); ok {
+				r.Action = a
+			}
+		}
+		if picks, ok := s["mbt::nondetPicks"].(map[string]any); ok {
+			for name, v := range picks {
+				if x, ok := v.(map[string]any); ok && x["tag"] == "None" {
+					continue
+				}
+				r.Args[name] = v
+			}
+		}
+		if args, ok := s["args"].(map[string]any); ok {
+			r.Args = args
+		}
+		if r.Action != "" && r.Action != "init" {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// world is a state that a trace may have led to, and what the trace calls its instances.
+type world struct {
+	at    *kept
+	names map[string]string // "Order 17": "Order#1"
+}
+
+// conformance replays a trace on the model.
+type conformance struct {
+	c      *Campaign
+	x      *exhaustion
+	worlds []world
+	open   map[string]bool // actions that the model allows at the step at hand
+	why    string          // the step comes to nothing for it
+}
+
+// mostWorlds bounds the states that a trace is followed in at once.
+const mostWorlds = 10_000
+
+// conform replays a trace. It returns the number of the first step that the model does
+// not allow, or that of all steps, and says why.
+func (c *Campaign) conform(steps []recorded) (at int, why string) {
+	for i := range c.plan.grammar.Nodes { // how long a trace may be is no claim about the system
+		if n := &c.plan.grammar.Nodes[i]; n.Kind == walk.Repeat && n.Max > n.Min {
+			n.Max = math.MaxInt32
+		}
+	}
+	t := newTraversal(c.plan)
+	t.in.plain = true
+	f := &conformance{c: c, x: &exhaustion{t: t, known: map[[16]byte]struct{}{}}}
+	f.x.each(1, func(try []uint64) {
+		t.src.Reset(0)
+		t.src.Try(append([]uint64{0}, try...))
+		t.start()
+	})
+	for _, k := range f.x.next {
+		f.worlds = append(f.worlds, world{k, map[string]string{}})
+	}
+	for i := range steps {
+		next := f.follow(&steps[i])
+		switch {
+		case steps[i].refused() && len(next) > 0:
+			return i, "it was refused, and the model allows it"
+		case steps[i].refused():
+			continue
+		case len(next) == 0:
+			return i, f.reason(&steps[i])
+		case len(next) > mostWorlds:
+			return i, fmt.Sprintf("it may have led to more than %d states: let the trace say more of its arguments", mostWorlds)
+		}
+		f.worlds = next
+	}
+	return len(steps), ""
+}
+
+// follow is where a step may lead.
+func (f *conformance) follow(r *recorded) []world {
+	t, p := f.x.t, f.c.plan
+	f.open, f.why = map[string]bool{}, ""
+	action := p.program.Action(r.Action)
+	if action < 0 {
+		return nil
+	}
+	b := p.program.Actions()[action].Binding
+	t.in.given = map[int]model.Value{}
+	defer func() { t.in.given = nil }()
+	for name, v := range r.Args {
+		src, ok := p.doc.ArgumentOf(b, name)
+		if !ok || src.Kind != ir.ArgInput {
+			continue
+		}
+		x, d := p.doc.Domain(src.Domain), p.program.Domain(src.Domain)
+		at, ok := p.valueOf(plainText(v), x)
+		if !ok {
+			f.why = fmt.Sprintf("%s = %s is no value of the input %s", name, plainText(v), x.Name)
+			return nil
+		}
+		t.in.given[d] = at
+	}
+	var next []world
+	met := map[string]bool{}
+	for _, w := range f.worlds {
+		f.x.known, f.x.next = map[[16]byte]struct{}{}, nil
+		f.x.each(len(w.at.tape), func(try []uint64) {
+			t.goBack(w.at, 0)
+			t.src.Try(try)
+			t.seen.reset()
+			t.trace = &trace{}
+			was := t.actions
+			t.step()
+			tr := t.trace
+			t.trace = nil
+			if t.actions == was || t.failed != nil || len(tr.Steps) == 0 {
+				return
+			}
+			s := tr.Steps[len(tr.Steps)-1]
+			f.open[s.Action] = true
+			names, ok := f.matches(r, &s, w.names)
+			if s.Action != r.Action || !ok {
+				return
+			}
+			key := string(t.m.Key(nil)) + fmt.Sprint(names)
+			for i := range t.threads {
+				key = string(t.walkers[i].Sketch([]byte(key)))
+			}
+			if !met[key] && len(next) <= mostWorlds {
+				met[key] = true
+				at := t.snapshot()
+				at.tape = nil // nobody asks how it was reached
+				next = append(next, world{at, names})
+			}
+		})
+		f.x.failed = nil
+	}
+	return next
+}
+
+// valueOf is the value of an input that a text stands for.
+func (p *plan) valueOf(text string, x *ir.Domain) (model.Value, bool) {
+	switch x.Type {
+	case ir.Int:
+		var n int64
+		_, err := fmt.Sscanf(text, "%d", &n)
+		return model.Number(n), err == nil && fmt.Sprint(n) == text && n >= x.Min && n <= x.Max
+	case ir.Bool:
+		return map[string]model.Value{"true": model.True, "false": model.False}[text], text == "true" || text == "false"
+	}
+	v, known := p.program.Symbol(text)
+	return v, known && slices.Contains(x.Values, text)
+}
+
+// matches reports whether a step of the model is what was recorded: with the same
+// arguments and, if the model says it, the same answer. It returns the names that the
+// trace has for instances, with those that the step adds.
+func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string) (map[string]string, bool) {
+	if s.Action != r.Action {
+		return nil, false
+	}
+	names = maps.Clone(names)
+	same := func(entity, instance, called string) bool {
+		was, known := names[entity+" "+called]
+		if known {
+			return was == instance
+		}
+		for k, v := range names {
+			if v == instance && strings.HasPrefix(k, entity+" ") {
+				return false // it goes by another name
+			}
+		}
+		names[entity+" "+called] = instance
+		return true
+	}
+	given := 0
+	for _, a := range s.Args {
+		name, is, _ := strings.Cut(a, "=")
+		v, ok := r.Args[name]
+		if !ok {
+			continue
+		}
+		given++
+		want := plainText(v)
+		if entity, _, handle := strings.Cut(is, "#"); handle && f.c.plan.program.Entity(entity) >= 0 {
+			if !same(entity, is, want) {
+				return nil, false
+			}
+		} else if is != want && is != fmt.Sprintf("%q", want) {
+			return nil, false
+		}
+	}
+	if given < len(r.Args) {
+		f.why = "an argument of it is none of those that the binding passes"
+		return nil, false
+	}
+	if r.Returns == nil {
+		return names, true
+	}
+	if s.expected != "" && s.expected != plainText(r.Returns) {
+		f.why = "the model answers " + s.expected
+		return nil, false
+	}
+	if entity := f.c.plan.program.Entity(f.c.plan.doc.Binding(r.Action).Result.Entity); entity >= 0 && s.made != "" {
+		return names, same(f.c.plan.doc.Entities[entity].Name, s.made, plainText(r.Returns))
+	}
+	return names, true
+}
+
+// reason says why a step leads nowhere.
+func (f *conformance) reason(r *recorded) string {
+	all := slices.Sorted(maps.Keys(f.open))
+	switch {
+	case f.c.plan.program.Action(r.Action) < 0:
+		var known []string
+		for _, a := range f.c.plan.program.Actions() {
+			known = append(known, a.Name)
+		}
+		why := "the model has no such action"
+		if hint := diag.DidYouMean(r.Action, known); hint != "" {
+			why += " (" + hint + ")"
+		}
+		return why
+	case f.why != "":
+		return f.why
+	case f.open[r.Action]:
+		return "the model allows the action, but not with these arguments"
+	case len(all) == 0:
+		return "the model allows no action here"
+	}
+	return "the model does not allow the action here; it allows " + strings.Join(all, ", ")
+}
+
+func conformCommand() campaign.Command {
+	var of string
+	return campaign.Command{
+		Use:     "conform TRACE",
+		Summary: "Replay a recorded trace on a model, and name the first step that it does not allow",
+		Long: `Conform replays what a system did on the model. A trace is lines of JSON, a step each:
+
+  {"action": "place", "args": {"amount": 5}, "returns": 17}
+  {"action": "refund", "args": {"order": 17, "amount": 9}, "rejected": true}
+
+or a file in the Informal Trace Format (ITF), whose states name the action that led to
+them: as action, or as Quint writes it. Arguments that a step omits may be any;
+instances go by what their creation returned, or by any name that is used throughout. A
+repeat of the model that may continue does so as long as the trace does.
+
+Exit codes: 0 the model allows all steps, 1 it does not, 2 a file was refused.`,
+		Example: `  thresh fresnelfir conform trace.jsonl --model shop.model.star
+  thresh fresnelfir conform trace.itf.json --model shop.json`,
+		Least: 1, Most: 1, Required: []string{"model"},
+		Flags: func(fs campaign.Flags) { fs.StringVarP(&of, "model", "m", "", "the model `FILE`") },
+		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
+			c, err := aloneCampaign(ctx, d, of)
+			if err != nil {
+				return err
+			}
+			text, err := modelFile(d, args[0])
+			if err != nil {
+				return err
+			}
+			steps, err := readTrace(text)
+			if err != nil {
+				return diag.Refused("%s: %w", args[0], err)
+			}
+			at, why := c.conform(steps)
+			return c.printConformance(d.Out(), args[0], steps, at, why)
+		},
+	}
+}
+
+func (c *Campaign) printConformance(out io.Writer, file string, steps []recorded, at int, why string) error {
+	if at == len(steps) {
+		fmt.Fprintf(out, "PASS  %s allows all %s of %s\n", c.id.Name, diag.Plural(len(steps), "step"), file)
+		return nil
+	}
+	fmt.Fprintf(out, "FAIL  step %d of %d, %s of %s: %s\n      %s\n", at+1, len(steps), steps[at].at, file, diag.Printable(steps[at].String()), diag.Printable(why))
+	return diag.ExitError(diag.ExitFindings)
+}
+
+// aloneCampaign is the campaign of a model without its module.
+func aloneCampaign(ctx context.Context, d campaign.Desk, path string) (*Campaign, error) {
+	text, err := modelFile(d, path)
+	if err != nil {
+		return nil, err
+	}
+	set := d.Settings()
+	set.Options = map[string][]string{optModule: {"none"}}
+	list, diags := New(nil).Compile(ctx, campaign.Spec{Path: path, Data: text}, set)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	d.Warn(diags)
+	c, _ := campaign.As[*Campaign](list[0])
+	return c, nil
+}

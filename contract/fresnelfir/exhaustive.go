@@ -1,0 +1,221 @@
+package fresnelfir
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/choice"
+)
+
+// All states of a model are gone through breadth first: from each state, every decision
+// of a step is made in every way. What is found first takes the fewest actions. States
+// that differ only in which instance is which are taken once.
+
+// mostValues is how many ways of one decision are gone through; a decision with more is
+// made in one way, and nothing is proven.
+const mostValues = 4096
+
+// exhaustion goes through states.
+type exhaustion struct {
+	t         *traversal
+	known     map[[16]byte]struct{}
+	next      []*kept // of the depth at hand
+	generated int
+	depth     int // of the deepest state
+	queue     int // states that were not expanded
+	partly    string
+	failed    []uint64 // the tape of what is wrong
+	key       []byte
+}
+
+// exhaust goes through the states of the model alone, to a depth.
+func (c *Campaign) exhaust(ctx context.Context, depth int) *exhaustion {
+	t := newTraversal(c.plan)
+	t.in.plain = true
+	x := &exhaustion{t: t, known: map[[16]byte]struct{}{}}
+	for i := range c.plan.space.domains {
+		if d := &c.plan.space.domains[i]; !d.whole {
+			x.partly = fmt.Sprintf("of the input %s, %d of %d values are tried", d.source.Name, len(d.values), d.source.Size())
+		}
+	}
+	if c.plan.actor >= 0 {
+		for k, f := range c.plan.doc.Entities[c.plan.actor].Fields {
+			if _, _, small := smallRange(f); f.Type == ir.Int && !small && !c.plan.moves[c.plan.actor][k] || len(f.Texts) > 0 {
+				x.partly = "of the field " + f.Name + " of actors, a few values are tried"
+			}
+		}
+	}
+	threads := uint64(c.plan.doc.Exploration.Threads) - 1
+	x.each(1, func(try []uint64) {
+		t.src.Reset(0)
+		t.src.Try(append([]uint64{threads}, try...))
+		t.start()
+	})
+	for x.depth = 0; len(x.next) > 0 && x.depth < depth && x.failed == nil; x.depth++ {
+		states := x.next
+		x.next = nil
+		for i, from := range states {
+			if x.failed != nil || ctx.Err() != nil {
+				x.queue += len(states) - i
+				break
+			}
+			x.each(len(from.tape), func(try []uint64) {
+				t.goBack(from, 0)
+				t.src.Try(try)
+				t.seen.reset()
+				t.src.Begin()
+				t.step()
+				t.src.End()
+			})
+			states[i] = nil
+		}
+	}
+	x.queue += len(x.next)
+	return x
+}
+
+// each makes the decisions behind the first ones on the tape in every way, like an odometer.
+func (x *exhaustion) each(behind int, run func(try []uint64)) {
+	t := x.t
+	free := func(m choice.Mark) bool { return m.Limit > 0 && m.Limit <= mostValues }
+	for try := []uint64(nil); x.failed == nil; {
+		run(try)
+		tape := t.src.Tape()
+		made, marks := tape.Values[min(behind, len(tape.Values)):], tape.Marks[min(behind, len(tape.Values)):]
+		last := len(made)
+		if n := len(try); n > 0 && (n > len(made) || made[n-1] < try[n-1]) {
+			last = n - 1 // there is no such decision: it turned out as an earlier one
+		} else {
+			x.arrive()
+		}
+		for _, m := range marks {
+			if m.Limit > mostValues {
+				x.partly = fmt.Sprintf("a decision has %d ways", m.Limit)
+			}
+		}
+		try = slices.Clone(made[:min(last, len(made))])
+		at := len(try) - 1
+		for ; at >= 0; at-- {
+			if free(marks[at]) && try[at]+1 < marks[at].Limit {
+				break
+			}
+		}
+		if at < 0 {
+			return
+		}
+		try = try[:at+1]
+		try[at]++
+	}
+}
+
+// arrive looks at the state that a step leads to.
+func (x *exhaustion) arrive() {
+	t := x.t
+	x.generated++
+	if t.failed != nil || len(t.beyond) > 0 {
+		x.failed = slices.Clone(t.src.Tape().Values)
+		return
+	}
+	x.key = t.m.Canonical(x.key[:0])
+	going := false
+	for i := range t.threads {
+		if w := &t.walkers[i]; !w.Over() {
+			going, x.key = true, w.Sketch(append(x.key, byte(i)))
+		}
+	}
+	sum := sha256.Sum256(x.key)
+	if _, met := x.known[[16]byte(sum[:16])]; met {
+		return
+	}
+	x.known[[16]byte(sum[:16])] = struct{}{}
+	if going {
+		x.next = append(x.next, t.snapshot())
+	}
+}
+
+func statesCommand() campaign.Command {
+	var depth int
+	return campaign.Command{
+		Use:     "states MODEL",
+		Summary: "Go through all states of a model",
+		Long: `States goes through every state that a model's protocols reach, breadth first, without
+the module: all inputs, choices and orders of actors. States that differ only in which
+instance is which count once. It stops at the first state in which a property does not
+hold, and prints the fewest actions that lead there.
+
+--exhaustive N ends at N actions. If the queue is empty before, the properties are proven
+for the model: no sequence of actions that its protocols allow breaks them.
+
+Exit codes: 0 all properties hold, 1 one does not, 2 the model was refused.`,
+		Example: `  thresh fresnelfir states shop.model.star --exhaustive 8`,
+		Least:   1, Most: 1,
+		Flags: func(fs campaign.Flags) {
+			fs.IntVar(&depth, "exhaustive", maxSteps, "go through sequences of at most `N` actions, such as 8")
+		},
+		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
+			if depth < 1 || depth > maxSteps {
+				return diag.Refused("--exhaustive must be from 1 to %d actions, got %d", maxSteps, depth)
+			}
+			c, err := aloneCampaign(ctx, d, args[0])
+			if err != nil {
+				return err
+			}
+			start := time.Now()
+			x := c.exhaust(ctx, depth)
+			if err := context.Cause(ctx); err != nil {
+				return fmt.Errorf("going through the states: %w", err)
+			}
+			x.print(d, c, depth, time.Since(start))
+			if x.failed != nil {
+				return diag.ExitError(diag.ExitFindings)
+			}
+			return nil
+		},
+	}
+}
+
+// print says what was gone through, and what that proves.
+func (x *exhaustion) print(d campaign.Desk, c *Campaign, depth int, took time.Duration) {
+	out := d.Out()
+	fmt.Fprintf(out, "%d states generated, %d distinct, %d in the queue, depth %d, %.0f distinct states a second\n",
+		x.generated, len(x.known), x.queue, x.depth, float64(len(x.known))/max(took.Seconds(), 1e-9))
+	p := c.plan.program
+	switch {
+	case x.failed != nil:
+		e := &executor{c: c, t: newTraversal(c.plan)}
+		steps := e.tell(choice.Encode(x.failed))
+		f := e.t.failed
+		fmt.Fprintf(out, "FAIL  %s\n\n", diag.Printable(f.title))
+		for _, e := range c.Describe(nil, campaign.Case{}, campaign.Outcome{Evidence: []campaign.Attachment{{Name: "steps", Data: steps}}}, nil) {
+			if e.Table != nil {
+				printTable(out, e.Title, e.Table)
+			} else if e.Text != nil {
+				fmt.Fprintf(out, "%s: %s\n", e.Title, e.Text.Body)
+			}
+		}
+	case x.queue > 0:
+		fmt.Fprintf(out, "PASS  all properties hold in every sequence of %d actions; longer ones were not looked at\n", depth)
+	case x.partly != "":
+		fmt.Fprintf(out, "PASS  all properties hold in all states that were reached; this is no proof: %s\n", x.partly)
+	default:
+		names := []string{"the bounds of all fields"}
+		for i := range p.Properties() {
+			if x.t.m.Tried[i] > 0 {
+				names = append(names, p.Property(i))
+			}
+		}
+		fmt.Fprintf(out, "PROVEN  for every sequence of actions that the protocols allow: %s\n", strings.Join(names, ", "))
+	}
+	for i := range p.Properties() {
+		if x.failed == nil && x.t.m.Tried[i] == 0 {
+			fmt.Fprintf(out, "%s was never put to the test\n", p.Property(i))
+		}
+	}
+}
