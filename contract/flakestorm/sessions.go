@@ -98,7 +98,7 @@ func (b *builder) replayPath(path string) {
 		return
 	}
 	found := false
-	for _, ext := range []string{".yaml", ".yml", ".json"} {
+	for _, ext := range []string{".yaml", ".yml", ".json", ".jsonl"} {
 		for _, n := range names {
 			if filepath.Ext(n) == ext {
 				found = true
@@ -107,7 +107,7 @@ func (b *builder) replayPath(path string) {
 		}
 	}
 	if !found {
-		b.fail(at, "the folder %s holds no replay file (.yaml, .yml or .json)", path)
+		b.fail(at, "the folder %s holds no replay file (.yaml, .yml, .json or .jsonl)", path)
 	}
 }
 

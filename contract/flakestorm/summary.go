@@ -17,6 +17,8 @@ type Tally struct {
 	Cells                   []CellTally
 	Whole                   score.Whole
 	Scored                  bool // there is a whole
+	// Tests are how many tests of equal weight each phase rests on.
+	Tests map[string]float64
 	// Idle are the phases and scenarios none of whose faults ever fired: they
 	// were not exercised, and count in no score.
 	Idle []string
@@ -136,6 +138,11 @@ func (c *Campaign) tally(s *state) Tally {
 		t.Chaos.even()
 	}
 	t.Replay.even()
+	var weights []float64
+	for _, x := range trials {
+		weights = append(weights, x.Weight)
+	}
+	t.Tests = map[string]float64{PhaseMutation: score.Effective(weights), PhaseChaos: float64(t.Chaos.Total), PhaseReplay: float64(t.Replay.Total)}
 	judged := make([]score.Cell, 0, len(grid))
 	t.Cells = grid[:0] // each is read before its place is taken
 	for i := range grid {
@@ -156,6 +163,11 @@ func (c *Campaign) tally(s *state) Tally {
 			}
 		}
 	}
+	weights = nil
+	for _, x := range judged {
+		weights = append(weights, float64(x.Severity.Weight()))
+	}
+	t.Tests[PhaseContract] = score.Effective(weights)
 	if m, ok := score.OfMatrix(judged); ok {
 		m.CriticalFailed = m.CriticalFailed || t.critical
 		t.Contract = &m
@@ -287,8 +299,9 @@ func (c *Campaign) composition(t *Tally) campaign.Exhibit {
 	rows := make([][]string, 0, 5)
 	var absent, untried []string
 	for _, x := range t.Whole.Shares {
-		ran, value, counts := "did not run", "n/a", ""
+		ran, value, counts, between := "did not run", "n/a", "", ""
 		if x.Ran {
+			between = percents(score.Interval(x.Score, t.Tests[x.Name]))
 			ran, value, counts = "ran", fmt.Sprintf("%.2f %%", 100*x.Score), fmt.Sprintf("%.3f", x.Counts)
 		} else if x.Name == PhaseChaos && slices.Contains(t.Idle, x.Name) || x.Name == PhaseContract && len(t.Cells) > 0 && len(t.Idle) > 0 {
 			ran = "not exercised"
@@ -296,11 +309,11 @@ func (c *Campaign) composition(t *Tally) campaign.Exhibit {
 		} else {
 			absent = append(absent, x.Name)
 		}
-		rows = append(rows, []string{x.Name, ran, value, fmt.Sprintf("%.2f", x.Weight), counts})
+		rows = append(rows, []string{x.Name, ran, value, between, fmt.Sprintf("%.2f", x.Weight), counts})
 	}
 	title := "Resilience score: none, nothing was tested"
 	if t.Scored {
-		title = fmt.Sprintf("Resilience score: %.2f %%", 100*t.Whole.Score)
+		title = fmt.Sprintf("Resilience score: %.2f %%, 95 %% interval %s", 100*t.Whole.Score, percents(t.Whole.Interval(t.Tests)))
 	}
 	if len(absent) > 0 && t.Scored {
 		title += "; the weights of " + strings.Join(absent, ", ") + " were shared out, as nothing of it ran"
@@ -312,9 +325,11 @@ func (c *Campaign) composition(t *Tally) campaign.Exhibit {
 		title += "; FAIL: a critical invariant failed"
 	}
 	return campaign.Exhibit{Kind: "table", Title: title, Table: &campaign.Table{
-		Columns: []string{"component", "", "score", "weight", "counts"}, Rows: rows, Numeric: []bool{false, false, true, true, true},
+		Columns: []string{"component", "", "score", "95 % interval", "weight", "counts"}, Rows: rows, Numeric: []bool{false, false, true, true, true, true},
 	}}
 }
+
+func percents(low, high float64) string { return fmt.Sprintf("%.1f to %.1f %%", 100*low, 100*high) }
 
 // matrix is invariants by scenarios, each with the rate of runs that held.
 func (c *Campaign) matrix(t *Tally) campaign.Exhibit {

@@ -68,6 +68,21 @@ type Whole struct {
 	Absent []string `json:"absent,omitempty"`
 }
 
+// Interval is the 95 % interval of the whole, if its components rest on so many
+// tests of equal weight each, by the name of the component.
+func (w Whole) Interval(tests map[string]float64) (low, high float64) {
+	spread := 0.0
+	for _, s := range w.Shares {
+		if n := tests[s.Name]; s.Ran && n > 0 {
+			spread += s.Counts * s.Counts / n
+		}
+	}
+	if spread == 0 {
+		return 0, 1
+	}
+	return Interval(w.Score, 1/spread)
+}
+
 // Resilience is the weighted mean of the components that ran. ok is false if
 // none ran, or none with a weight above zero.
 func Resilience(p Parts, w Weights) (whole Whole, ok bool) {

@@ -111,6 +111,27 @@ func TestWilson(t *testing.T) {
 	}
 }
 
+// A whole is as sure as the tests that it rests on.
+func TestWholeInterval(t *testing.T) {
+	if n := Effective([]float64{1, 1, 1, 1}); n != 4 {
+		t.Error(n)
+	}
+	if n := Effective([]float64{3, 1}); n != 1.6 {
+		t.Error(n)
+	}
+	w, _ := Resilience(Parts{Mutation: ran(0.5), Contract: ran(0.5)}, Weights{Mutation: 0.5, Contract: 0.5})
+	low, high := w.Interval(map[string]float64{"mutation": 20, "contract": 20})
+	if l, h := Wilson(20, 40); !near(low, l) || !near(high, h) {
+		t.Errorf("%v to %v, want that of 20 of 40: %v to %v", low, high, l, h)
+	}
+	if low, high := w.Interval(map[string]float64{"mutation": 1e6, "contract": 5}); high-low < 0.3 {
+		t.Errorf("%v to %v: five cells make it unsure", low, high)
+	}
+	if low, high := (Whole{}).Interval(nil); low != 0 || high != 1 {
+		t.Error(low, high)
+	}
+}
+
 func TestPercentile(t *testing.T) {
 	for _, tc := range []struct {
 		values []float64

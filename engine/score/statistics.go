@@ -11,18 +11,37 @@ const z95 = 1.959963984540054
 // Wilson is the 95 % Wilson score interval of a rate of which passed out of runs
 // were seen. Without runs it is all there is: 0 to 1.
 func Wilson(passed, runs int) (low, high float64) {
-	if runs <= 0 {
+	return Interval(float64(passed)/float64(max(1, runs)), float64(runs))
+}
+
+// Effective is how many tests of equal weight tell as much as tests of these
+// weights (Kish): 1 if one of them outweighs all others, as many as there are if
+// all weigh the same.
+func Effective(weights []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, w := range weights {
+		sum, squares = sum+w, squares+w*w
+	}
+	if squares == 0 {
+		return 0
+	}
+	return sum * sum / squares
+}
+
+// Interval is the 95 % Wilson score interval of a rate that was seen in so many
+// tests of equal weight.
+func Interval(p, n float64) (low, high float64) {
+	if n <= 0 {
 		return 0, 1
 	}
-	n, p := float64(runs), float64(passed)/float64(runs)
 	z2 := z95 * z95
 	middle := (p + z2/(2*n)) / (1 + z2/n)
 	half := z95 / (1 + z2/n) * math.Sqrt(p*(1-p)/n+z2/(4*n*n))
 	low, high = middle-half, middle+half
-	if passed == 0 {
+	if p == 0 {
 		low = 0 // exactly, by the formula; rounding says otherwise
 	}
-	if passed == runs {
+	if p == 1 {
 		high = 1
 	}
 	return low, high

@@ -22,8 +22,12 @@ func Read(file string, data []byte, o config.Options) ([]config.Session, diag.Li
 		switch {
 		case bytes.Contains(text, []byte(`"scopeSpans"`)) || bytes.Contains(text, []byte(`"scopeLogs"`)):
 			list, err = traces(text)
+		case has(text, "observations") || has(text, "parentObservationId") || has(text, "traceId") && has(text, "startTime"):
+			list, err = langfuse(text)
 		case bytes.Contains(text, []byte(`"run_type"`)) || bytes.Contains(text, []byte(`"child_runs"`)) || bytes.Contains(text, []byte(`"inputs"`)):
 			list, err = langsmith(text)
+		case !has(text, "tool_responses") && (has(text, "messages") || has(text, "choices") && has(text, "input")):
+			list, err = completions(text)
 		default:
 			s, diags := config.DecodeSession(file, data, o)
 			return []config.Session{s}, diags
@@ -39,6 +43,9 @@ func Read(file string, data []byte, o config.Options) ([]config.Session, diag.Li
 	s, diags := config.DecodeSession(file, data, o)
 	return []config.Session{s}, diags
 }
+
+// has reports whether a key may stand in a JSON text.
+func has(text []byte, key string) bool { return bytes.Contains(text, []byte(`"`+key+`"`)) }
 
 func fault(file, format string, args ...any) diag.List {
 	return diag.List{{Code: "flakestorm.session", Pos: diag.Pos{File: file, Line: 1, Col: 1}, Message: fmt.Sprintf(format, args...)}}

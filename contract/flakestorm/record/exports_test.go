@@ -1,0 +1,65 @@
+package record_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/record"
+)
+
+// Exports of Langfuse and of OpenAI's stored completions, as replay files.
+func TestExports(t *testing.T) {
+	tool := `{"id":"o2","traceId":"t1","type":"TOOL","name":"orders","parentObservationId":"o1","startTime":"2026-03-01T10:00:01Z","endTime":"2026-03-01T10:00:01.250Z","input":{"order":"4711"},"output":{"state":"shipped"}}`
+	model := `{"id":"o3","traceId":"t1","type":"GENERATION","name":"llm","parentObservationId":"o1","startTime":"2026-03-01T10:00:00Z","input":{"messages":[{"role":"user","content":"Where is 4711?"},{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"orders","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"{\"state\":\"lost\"}"}]}}`
+	chat := func(id, messages, answer string) string {
+		return `{"id":"` + id + `","object":"chat.completion","created":1772000000,"model":"m","messages":[` + messages + `],"choices":[{"index":0,"message":` + answer + `}]}`
+	}
+	system, user := `{"role":"system","content":"Be kind."}`, `{"role":"user","content":[{"type":"text","text":"Where is 4711?"}]}`
+	call := `{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"orders","arguments":"{\"order\":\"4711\"}"}}]}`
+	result, said := `{"role":"tool","tool_call_id":"c","content":"{\"state\":\"shipped\"}"}`, `{"role":"assistant","content":"It is shipped.","refusal":null}`
+	more := `{"role":"user","content":"When?"}`
+	for name, x := range map[string]struct{ text, want string }{
+		"a trace with its steps": {`{"id":"t1","name":"ask","timestamp":"2026-03-01T10:00:00Z","input":{"question":"Where is 4711?"},"output":"It is shipped.","observations":[` + tool + "," + model + `]}`,
+			`t1 langfuse "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}`},
+		"traces of the API": {`{"data":[{"id":"t1","timestamp":"x","input":[{"role":"user","content":"Where is 4711?"}],"output":{"content":"It is shipped."},"observations":["o2"]}],"meta":{}}`,
+			`t1 langfuse "Where is 4711?" "It is shipped." ""`},
+		"steps alone, one a line": {`{"id":"o1","traceId":"t1","type":"AGENT","name":"ask","startTime":"2026-03-01T10:00:00Z","input":"Where is 4711?","output":"It is shipped."}` + "\n" + tool,
+			`t1 langfuse "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}`},
+		"a tool that the model was told": {`{"id":"t1","input":"Where is 4711?","output":"Lost.","observations":[` + model + `]}`,
+			`t1 langfuse "Where is 4711?" "Lost." "" orders 200 {"state":"lost"}`},
+		"a tool that failed": {`{"id":"t1","input":"Where is 4711?","output":null,"observations":[` + strings.Replace(tool, `"output":{"state":"shipped"}`, `"output":null,"level":"ERROR","statusMessage":"no route"`, 1) + `]}`,
+			`t1 langfuse "Where is 4711?" "" "no route" orders 500 no route`},
+		"completions of one session": {chat("a", system+","+user, call) + "\n" + chat("b", system+","+user+","+call+","+result, said),
+			`b openai "Where is 4711?" "It is shipped." "" orders 200 {"state":"shipped"}`},
+		"a list of completions": {`{"object":"list","data":[` + chat("a", user, said) + "," + chat("b", user+","+said+","+more, said) + "," + chat("c", more, said) + `]}`,
+			"b openai \"When?\" \"It is shipped.\" \"\" after 2\nc openai \"When?\" \"It is shipped.\" \"\""},
+		"a conversation alone": {`{"messages":[` + user + "," + said + `]}`, `completion-1 openai "Where is 4711?" "It is shipped." ""`},
+	} {
+		list, diags := record.Read("export.json", []byte(x.text), config.Options{})
+		var got []string
+		for _, s := range list {
+			got = append(got, shownSession(s))
+		}
+		if diags.HasErrors() || strings.Join(got, "\n") != x.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, diags, strings.Join(got, "\n"), x.want)
+		}
+	}
+	for _, empty := range []string{`{"id":"t1","observations":[]}`, `{"messages":[]}`} {
+		if list, diags := record.Read("export.json", []byte(empty), config.Options{}); !diags.HasErrors() {
+			t.Errorf("%s: %+v", empty, list)
+		}
+	}
+}
+
+func shownSession(s config.Session) string {
+	out := fmt.Sprintf("%s %s %q %q %q", s.ID, s.Source, s.Input, s.Reply, s.Expected)
+	if len(s.Context) > 0 {
+		out += fmt.Sprintf(" after %d", len(s.Context))
+	}
+	for _, r := range s.Tools {
+		out += fmt.Sprintf(" %s %d %s", r.Tool, r.Status, r.Body)
+	}
+	return out
+}

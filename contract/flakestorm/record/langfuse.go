@@ -1,0 +1,152 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+)
+
+// observation is a step of a Langfuse trace, or the trace itself, as the API and
+// the exports have them.
+type observation struct {
+	ID        string `json:"id"`
+	Trace     string `json:"traceId"`
+	Parent    string `json:"parentObservationId"`
+	Type      string `json:"type"` // SPAN, GENERATION, EVENT, TOOL, AGENT, ...; of a trace ""
+	Name      string `json:"name"`
+	Timestamp string `json:"timestamp"` // of a trace
+	Start     string `json:"startTime"`
+	End       string `json:"endTime"`
+	Input     any    `json:"input"`
+	Output    any    `json:"output"`
+	Level     string `json:"level"`
+	Status    string `json:"statusMessage"`
+	// Steps are those of a trace that is whole; lists name the traces by their ids.
+	Steps []json.RawMessage `json:"observations"`
+}
+
+// documents are the JSON values of an export: one, a list, an object with a list
+// under one of the keys, or lines.
+func documents(data []byte, keys ...string) (out []json.RawMessage, err error) {
+	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return nil, err
+		}
+		var list []json.RawMessage
+		var holder map[string]json.RawMessage
+		if json.Unmarshal(raw, &list) == nil {
+			out = append(out, list...)
+			continue
+		}
+		_ = json.Unmarshal(raw, &holder) // no object holds none
+		i := slices.IndexFunc(keys, func(k string) bool { return json.Unmarshal(holder[k], &list) == nil })
+		if i < 0 {
+			list = []json.RawMessage{raw}
+		}
+		out = append(out, list...)
+	}
+	return out, nil
+}
+
+// langfuse reads traces of Langfuse with their observations, or observations
+// alone, which name their traces.
+func langfuse(data []byte) ([]config.Session, error) {
+	list, err := documents(data, "data", "traces")
+	if err != nil {
+		return nil, fmt.Errorf("reading a Langfuse export: %w", err)
+	}
+	var traces []observation
+	steps := make(map[string][]observation)
+	for _, raw := range list {
+		var x observation
+		if err := exact(raw, &x); err != nil {
+			return nil, fmt.Errorf("reading a Langfuse export: %w", err)
+		}
+		if x.Trace != "" && x.Type != "" {
+			if x.Parent == "" && !slices.ContainsFunc(traces, func(t observation) bool { return t.ID == x.Trace }) {
+				whole := x // the trace as its first step tells it
+				whole.ID, whole.Type, whole.Timestamp = x.Trace, "", x.Start
+				traces = append(traces, whole)
+			}
+			steps[x.Trace] = append(steps[x.Trace], x)
+			continue
+		}
+		traces = slices.DeleteFunc(traces, func(t observation) bool { return t.ID == x.ID })
+		traces = append(traces, x)
+		for _, raw := range x.Steps {
+			var k observation
+			if exact(raw, &k) == nil { // else it is the step's id
+				steps[x.ID] = append(steps[x.ID], k)
+			}
+		}
+	}
+	var out []config.Session
+	for _, t := range traces {
+		s := config.Session{ID: t.ID, Name: t.Name, Source: "langfuse", CapturedAt: t.Timestamp, Contract: "default", Input: asked(t.Input), Reply: outputOf(given(t.Output))}
+		below := steps[t.ID]
+		sort.SliceStable(below, func(i, j int) bool { return below[i].Start < below[j].Start })
+		var said conversation
+		for _, k := range below {
+			if s.Input == "" {
+				s.Input = asked(k.Input)
+			}
+			if k.Level == "ERROR" && s.Expected == "" {
+				s.Expected = k.Status
+			}
+			switch k.Type {
+			case "TOOL":
+				r := config.ToolResponse{Tool: k.Name, Status: 200, Latency: between(k.Start, k.End)}
+				v := resultOf(given(k.Output))
+				if k.Level == "ERROR" {
+					r.Status, v = 500, k.Status
+				}
+				body(&r, structured(v))
+				s.Tools = append(s.Tools, r)
+			case "GENERATION":
+				said.messages(messages(heard(k.Input)))
+			}
+		}
+		if len(s.Tools) == 0 {
+			s.Tools = said.tools
+		}
+		if s.Input != "" {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// given is a value as the fields of a run.
+func given(v any) map[string]any {
+	if m, ok := decoded(v).(map[string]any); ok {
+		return m
+	}
+	if v == nil {
+		return nil
+	}
+	return map[string]any{"output": v}
+}
+
+// heard are the messages of a generation's input.
+func heard(v any) any {
+	if m, ok := decoded(v).(map[string]any); ok {
+		return m["messages"]
+	}
+	return decoded(v)
+}
+
+// asked is the prompt in an input of any form.
+func asked(v any) string {
+	switch x := decoded(v).(type) {
+	case map[string]any:
+		return inputOf(x)
+	case []any:
+		return inputOf(map[string]any{"messages": x})
+	}
+	return text(v)
+}
