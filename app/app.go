@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/secret"
+	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -156,18 +157,7 @@ func verbAt(dir string, words ...string) []string {
 }
 
 // ShellLine is a command line as words of a POSIX shell.
-func ShellLine(argv []string) string {
-	words := make([]string, len(argv))
-	for i, w := range argv {
-		words[i] = ShellQuote(w)
-	}
-	return strings.Join(words, " ")
-}
+func ShellLine(argv []string) string { return report.Shell(argv) }
 
 // ShellQuote makes s one word of a POSIX shell.
-func ShellQuote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func ShellQuote(s string) string { return report.Shell([]string{s}) }

@@ -192,10 +192,4 @@ func isFile(path string) bool {
 }
 
 // Reason is an error without the path that the message around it names.
-func Reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
-}
+func Reason(err error) string { return diag.Reason(err) }

@@ -125,6 +125,14 @@ type Desk interface {
 	Stored(ctx context.Context, runID string) (Stored, error)
 }
 
+// WriteFile writes a file of a command.
+func WriteFile(d Desk, file string, data []byte) error {
+	return d.Write(file, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
 // Order is a run that a command wants. Its fields say what the flags of thresh
 // run say.
 type Order struct {

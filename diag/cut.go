@@ -16,6 +16,14 @@ func Cut(s string, n int) string {
 	return s[:Whole(s, n)] + "…"
 }
 
+// Runes is the text, or of a longer one the first n-1 characters and an ellipsis.
+func Runes(s string, n int) string {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
 // Whole is the largest offset of at most n bytes at which the text can be cut.
 // A cluster of more than 64 characters is cut inside, though between two of them.
 func Whole(s string, n int) int {

@@ -1,6 +1,10 @@
 package diag
 
-import "strings"
+import (
+	"errors"
+	"io/fs"
+	"strings"
+)
 
 // FirstLine is a text as far as its first line end.
 func FirstLine(s string) string {
@@ -16,4 +20,13 @@ func Printable(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// Reason is an error without the path that the message around it names.
+func Reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
 }

@@ -3,7 +3,6 @@ package flakestorm
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -72,14 +71,6 @@ files first (LANGSMITH_API_KEY, and LANGSMITH_ENDPOINT for a server of your own)
 	return c
 }
 
-// write writes a file.
-func write(d campaign.Desk, file string, data []byte) error {
-	return d.Write(file, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
 // registerLangsmith declares which runs are fetched from LangSmith.
 func registerLangsmith(fs campaign.Flags, l *langsmith.Wanted) {
 	fs.StringVar(&l.Run, "from-langsmith", "", "fetch one run by its `ID`")
@@ -96,7 +87,7 @@ func writeSessions(d campaign.Desk, dir string, sessions []config.Session) ([]st
 	var paths []string
 	for _, s := range sessions {
 		path := filepath.Join(dir, record.FileName(s.ID))
-		if err := write(d, path, record.Format(s)); err != nil {
+		if err := campaign.WriteFile(d, path, record.Format(s)); err != nil {
 			return nil, err
 		}
 		fmt.Fprintln(d.Out(), path)
@@ -117,7 +108,7 @@ report of thresh (--report json=FILE), or one of flakestorm itself.`,
 		Run: func(ctx context.Context, d campaign.Desk, _ []string) error {
 			data, err := d.Settings().Read(from)
 			if err != nil {
-				return &diag.CodedError{Code: diag.ExitFindings, Err: fmt.Errorf("reading the report %s: %s", from, cause(err))}
+				return &diag.CodedError{Code: diag.ExitFindings, Err: fmt.Errorf("reading the report %s: %s", from, diag.Reason(err))}
 			}
 			sessions, err := record.Export(data, SessionExhibit)
 			if err != nil {

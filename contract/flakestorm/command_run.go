@@ -34,7 +34,7 @@ func (k *Contract) initCommand() campaign.Command {
 			if err := d.MakeFolder(filepath.Dir(path)); err != nil {
 				return err
 			}
-			if err := write(d, path, file.Data); err != nil {
+			if err := campaign.WriteFile(d, path, file.Data); err != nil {
 				return err
 			}
 			fmt.Fprintln(d.Out(), path)

@@ -80,18 +80,9 @@ func configuration(d campaign.Desk, path string) (campaign.Spec, error) {
 		return doc, diag.WithHint(diag.Refused("the configuration %s is not found", path), "thresh flakestorm init writes one to begin with")
 	}
 	if err != nil {
-		return doc, diag.Refused("reading the configuration %s: %s", path, cause(err))
+		return doc, diag.Refused("reading the configuration %s: %s", path, diag.Reason(err))
 	}
 	return doc, nil
-}
-
-// cause is an error without the path that the message around it names.
-func cause(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 // flakeResult is a run of a configuration with what it came to.

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/judge"
@@ -363,14 +364,5 @@ func severityOf(s string) campaign.Severity {
 }
 
 func shortened(s string) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > 60 {
-		r = append(r[:59], '…')
-	}
-	return fmt.Sprintf("%q", string(r))
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return s
+	return fmt.Sprintf("%q", diag.Runes(strings.Join(strings.Fields(s), " "), 60))
 }

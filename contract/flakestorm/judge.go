@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 )
 
@@ -79,12 +80,12 @@ func verdict(text string) (bool, string, error) {
 			return *v.Pass, v.Reason, nil
 		}
 	}
-	word := strings.ToLower(strings.Trim(strings.TrimSpace(firstLine(text)), " .!*\"'"))
+	word := strings.ToLower(strings.Trim(strings.TrimSpace(diag.FirstLine(text)), " .!*\"'"))
 	switch {
 	case strings.HasPrefix(word, "pass") || strings.HasPrefix(word, "yes") || word == "true":
-		return true, firstLine(text), nil
+		return true, diag.FirstLine(text), nil
 	case strings.HasPrefix(word, "fail") || strings.HasPrefix(word, "no") || word == "false":
-		return false, firstLine(text), nil
+		return false, diag.FirstLine(text), nil
 	}
-	return false, "", fmt.Errorf("the judge's answer is no judgement: %q", firstLine(text))
+	return false, "", fmt.Errorf("the judge's answer is no judgement: %q", diag.FirstLine(text))
 }

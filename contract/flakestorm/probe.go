@@ -88,10 +88,10 @@ func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stat
 		k.Ailing = ailing(judge.HealthOf(cl.trace(&r, -1)))
 	}
 	if first.End == agentcall.Unreachable {
-		return nil, false, diag.WithHint(diag.Environment("the agent cannot be reached: %s", firstLine(first.Error)), "start it, or have Thresh start it by agent.command")
+		return nil, false, diag.WithHint(diag.Environment("the agent cannot be reached: %s", diag.FirstLine(first.Error)), "start it, or have Thresh start it by agent.command")
 	}
 	if !first.OK() {
-		warnings = append(warnings, "the agent gave no answer to the first prompt, without any fault: "+firstLine(first.Error))
+		warnings = append(warnings, "the agent gave no answer to the first prompt, without any fault: "+diag.FirstLine(first.Error))
 	}
 	if x.agent.Forgets() || len(x.c.invariants) == 0 {
 		return warnings, false, nil

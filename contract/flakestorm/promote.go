@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
 	"github.com/thresh-dev/thresh/contract/flakestorm/record"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
@@ -42,7 +43,7 @@ func (c *Campaign) Promote(_ context.Context, f campaign.Finding, data []byte, d
 	if err := b.build(); err != nil {
 		return nil, fmt.Errorf("making a regression test of %s: %w", f.ID, err)
 	}
-	text, err := b.out.text(fmt.Sprintf("Regression test for %s: %s.\nIt holds the case that showed it.", f.ID, firstLine(f.Title)))
+	text, err := b.out.text(fmt.Sprintf("Regression test for %s: %s.\nIt holds the case that showed it.", f.ID, diag.FirstLine(f.Title)))
 	if err != nil {
 		return nil, fmt.Errorf("writing the document of %s: %w", f.ID, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/score"
 )
 
@@ -252,7 +253,7 @@ func (c *Campaign) Warnings(s *state) []string {
 	}
 	var list []string
 	for i, r := range s.why {
-		text := fmt.Sprintf("%d of the cases have no result: %s", r.cases, firstLine(r.text))
+		text := fmt.Sprintf("%d of the cases have no result: %s", r.cases, diag.FirstLine(r.text))
 		if i == maxReasons-1 {
 			text += ", or something else"
 		}

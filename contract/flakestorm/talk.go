@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 )
 
@@ -118,9 +119,4 @@ func (c *Campaign) plain() []config.Invariant {
 	return slices.Concat(c.cfg.Invariants, expectations(c.cfg.Prompts))
 }
 
-func shortName(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:39]) + "…"
-	}
-	return s
-}
+func shortName(s string) string { return diag.Runes(s, 40) }

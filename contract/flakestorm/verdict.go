@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/judge"
@@ -213,7 +214,7 @@ var folders = regexp.MustCompile(`^(?:/[^/\s:]+)*/([^/\s:]+:\d+:)`)
 
 // folderless is why there is no answer, without the folders of this machine.
 func folderless(r *agentcall.Reply) string {
-	line := firstLine(r.Error)
+	line := diag.FirstLine(r.Error)
 	if r.End == agentcall.Raised {
 		line = folders.ReplaceAllString(line, "$1")
 	}

@@ -154,10 +154,10 @@ func (c *Campaign) request(ctx context.Context, a agentcall.Agent, list []mutati
 			return fmt.Errorf("asking the model for a mutation: %w", err)
 		}
 		if reply.End == agentcall.Unreachable {
-			return diag.WithHint(diag.Environment("the model %s of %s cannot be reached: %s", c.cfg.Model.Name, c.cfg.Model.Provider, firstLine(reply.Error)), "mutations.writer: offline needs no model")
+			return diag.WithHint(diag.Environment("the model %s of %s cannot be reached: %s", c.cfg.Model.Name, c.cfg.Model.Provider, diag.FirstLine(reply.Error)), "mutations.writer: offline needs no model")
 		}
 		if !reply.OK() {
-			answers[i] = answer{failure: firstLine(reply.Error)}
+			answers[i] = answer{failure: diag.FirstLine(reply.Error)}
 			continue
 		}
 		answers[i] = answer{text: reply.Text}

@@ -250,7 +250,7 @@ func (c *Checked) hung(done, of int) {
 // answer puts what a probe brought to light into its boxes.
 func (c *Checked) answer(p *probe, a *mutator.Answered) {
 	if a.Printed != "" {
-		c.fault(boxApply, a.At, "%s: writes to standard output: %q", p.words(), firstLine(a.Printed))
+		c.fault(boxApply, a.At, "%s: writes to standard output: %q", p.words(), diag.FirstLine(strings.TrimSpace(a.Printed)))
 	}
 	if a.Fault != "" {
 		c.fault(boxApply, a.At, "%s: %s", p.words(), a.Fault)

@@ -95,5 +95,5 @@ func writeSnapshot(d campaign.Desk, c *Checked) error {
 	if err := d.MakeFolder(filepath.Dir(c.Path)); err != nil {
 		return err
 	}
-	return d.Write(c.Path, bytesTo(c.Snapshot))
+	return campaign.WriteFile(d, c.Path, c.Snapshot)
 }

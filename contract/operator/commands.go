@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -402,7 +401,7 @@ that had a part in it.`,
 			if err != nil {
 				return err
 			}
-			return d.Write(cmp.Or(out, "-"), bytesTo(text))
+			return campaign.WriteFile(d, cmp.Or(out, "-"), text)
 		},
 	}
 	c.Flags = func(fs campaign.Flags) {
@@ -410,14 +409,6 @@ that had a part in it.`,
 		fs.StringVar(&base, "add-to", "", "begin with the counts of a statistics `FILE`")
 	}
 	return c
-}
-
-// bytesTo writes a text.
-func bytesTo(text []byte) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	}
 }
 
 func epoch(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

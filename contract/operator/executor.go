@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/pyhost"
@@ -186,7 +187,7 @@ func (c *Campaign) outcome(child *mutator.Child) campaign.Outcome {
 			}
 			return "N"
 		})
-		o.Title = id + ": " + firstLine(worst.Text)
+		o.Title = id + ": " + diag.FirstLine(strings.TrimSpace(worst.Text))
 		if place != "" {
 			o.Title = place + ": " + o.Title
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/crash"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/port/process"
@@ -142,7 +143,7 @@ func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault
 	switch {
 	case res.Status != process.Exited || res.OutputLimit || res.StdoutSize > int64(len(res.Stdout)) || res.ExitCode > 1:
 		if fault = ending(res); len(bytes.TrimSpace(res.Stderr)) > 0 {
-			fault += ": " + firstLine(string(res.Stderr))
+			fault += ": " + diag.FirstLine(strings.TrimSpace(string(res.Stderr)))
 		}
 		return mutator.Unknown, a, fault
 	case res.ExitCode == 1:

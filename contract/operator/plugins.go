@@ -296,7 +296,7 @@ func (p *Plugins) module(name string, src []byte, m *pyhost.OperatorModule) *tex
 		p.Faults = append(p.Faults, d)
 	}
 	if m.Printed != "" {
-		add(1, diag.Diagnostic{Code: "operator.prints", Level: diag.Warning, Message: fmt.Sprintf("prints while it is imported: %q", firstLine(m.Printed))})
+		add(1, diag.Diagnostic{Code: "operator.prints", Level: diag.Warning, Message: fmt.Sprintf("prints while it is imported: %q", diag.FirstLine(strings.TrimSpace(m.Printed)))})
 	}
 	if m.GlobalRandom {
 		add(1, diag.Diagnostic{Code: "operator.global-random", Message: "uses the global random generator while it is imported (OC-7.1)"})
@@ -306,7 +306,7 @@ func (p *Plugins) module(name string, src []byte, m *pyhost.OperatorModule) *tex
 		if m.Fault.File != "" && filepath.Base(m.Fault.File) == filepath.Base(name) {
 			line = m.Fault.Line
 		}
-		add(line, diag.Diagnostic{Code: "operator.load", Message: "cannot be loaded: " + m.Fault.Class + ": " + firstLine(m.Fault.Message)})
+		add(line, diag.Diagnostic{Code: "operator.load", Message: "cannot be loaded: " + m.Fault.Class + ": " + diag.FirstLine(strings.TrimSpace(m.Fault.Message))})
 		return nil
 	}
 	var raw map[string]any
@@ -339,11 +339,6 @@ func (p *Plugins) module(name string, src []byte, m *pyhost.OperatorModule) *tex
 		return nil
 	}
 	return &meta
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
 }
 
 // pythonSignature says why apply, defined at a line, cannot be called with

@@ -16,6 +16,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/pyhost"
@@ -54,7 +55,7 @@ func (x *executor) runCLI(ctx context.Context, c *Case) (failure *Failure, shown
 	dir := x.cwd
 	if c.cli.isolate {
 		if dir, err = stage.Copy(x.cwd); err != nil {
-			return &Failure{Category: Runtime, Message: reason(err)}, nil, nil
+			return &Failure{Category: Runtime, Message: diag.Reason(err)}, nil, nil
 		}
 		defer func() { err = errors.Join(err, stage.Remove(dir)) }()
 	}
@@ -135,7 +136,7 @@ func (e *ended) subject(target string) (speclang.Value, *Failure) {
 	case errors.Is(err, fs.ErrNotExist):
 		return speclang.Value{}, &Failure{Category: Assertion, Message: "expected path to exist: " + path, Want: "the path that stdout names to exist"}
 	case err != nil:
-		return speclang.Value{}, &Failure{Category: Runtime, Message: "the path that stdout names cannot be read: " + reason(err)}
+		return speclang.Value{}, &Failure{Category: Runtime, Message: "the path that stdout names cannot be read: " + diag.Reason(err)}
 	case !bytes.Equal(data, bytes.ToValidUTF8(data, nil)):
 		return speclang.Value{}, &Failure{Category: Schema, Message: "the file that stdout names is not UTF-8 text"}
 	}
@@ -248,14 +249,14 @@ func (x *executor) runCommand(ctx context.Context, c *Case, dir string) (*ended,
 	l.runs++
 	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Input: []byte(c.cli.stdin), Confirm: true})
 	if l.setup != nil {
-		return e, &Failure{Category: Runtime, Message: "setup_files: " + reason(l.setup)}, nil
+		return e, &Failure{Category: Runtime, Message: "setup_files: " + diag.Reason(l.setup)}, nil
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return e, nil, ctx.Err()
 		}
 		if startFault(err) {
-			return e, &Failure{Category: Runtime, Message: "the command cannot be started: " + reason(err)}, nil
+			return e, &Failure{Category: Runtime, Message: "the command cannot be started: " + diag.Reason(err)}, nil
 		}
 		return e, nil, err
 	}
@@ -317,7 +318,7 @@ func executable(path string) error {
 	st, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return errors.New(reason(err))
+		return errors.New(diag.Reason(err))
 	case st.IsDir():
 		return errors.New("it is a directory")
 	case st.Mode()&0o111 == 0:

@@ -67,7 +67,7 @@ func (k *Contract) accept(ctx context.Context, d campaign.Desk, paths []string, 
 		path := x.Path()
 		data, err := d.Settings().Read(path)
 		if err != nil {
-			return diag.Environment("%s: %s", path, reason(err))
+			return diag.Environment("%s: %s", path, diag.Reason(err))
 		}
 		after, err := p.Apply(data)
 		if err != nil {
@@ -77,7 +77,7 @@ func (k *Contract) accept(ctx context.Context, d campaign.Desk, paths []string, 
 			return diag.Environment("writing to standard output: %w", err)
 		}
 		if write {
-			if err := rewrite(d, path, after); err != nil {
+			if err := campaign.WriteFile(d, path, after); err != nil {
 				return err
 			}
 		}

@@ -98,7 +98,7 @@ func (k *Contract) conformance(ctx context.Context, d campaign.Desk, paths []str
 		return err
 	}
 	if report != "" {
-		if err := rewrite(d, report, Report(list)); err != nil {
+		if err := campaign.WriteFile(d, report, Report(list)); err != nil {
 			return err
 		}
 	}

@@ -91,7 +91,7 @@ func subjectOf(d campaign.Desk, file string, text bool) (speclang.Value, error) 
 		data, err = d.Settings().Read(file)
 	}
 	if err != nil {
-		return speclang.Value{}, diag.Refused("--subject %s: %s", file, reason(err))
+		return speclang.Value{}, diag.Refused("--subject %s: %s", file, diag.Reason(err))
 	}
 	if len(data) > campaign.MaxDocument {
 		return speclang.Value{}, diag.Refused("--subject %s: larger than %d MiB", file, campaign.MaxDocument>>20)

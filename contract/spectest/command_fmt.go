@@ -78,7 +78,7 @@ func (k *Contract) formatDocuments(d campaign.Desk, paths []string, check, write
 		changed = true
 		switch {
 		case write:
-			if err := rewrite(d, doc.Path, form); err != nil {
+			if err := campaign.WriteFile(d, doc.Path, form); err != nil {
 				return err
 			}
 			fallthrough
@@ -96,12 +96,4 @@ func (k *Contract) formatDocuments(d campaign.Desk, paths []string, check, write
 		return diag.ExitError(diag.ExitFindings)
 	}
 	return nil
-}
-
-// rewrite puts a text in place of a document, with the document's permissions.
-func rewrite(d campaign.Desk, path string, text []byte) error {
-	return d.Write(path, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
 }

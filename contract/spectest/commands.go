@@ -56,7 +56,7 @@ func (k *Contract) documents(d campaign.Desk, paths []string) ([]campaign.Spec, 
 		for _, name := range list {
 			doc, err := d.Document(name)
 			if err != nil {
-				return nil, diag.Environment("%s: %s", name, reason(err))
+				return nil, diag.Environment("%s: %s", name, diag.Reason(err))
 			}
 			if folder && strings.HasSuffix(name, ".md") && !k.Detect(doc) {
 				continue // no block in it

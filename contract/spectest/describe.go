@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // The sizes up to which a whole document is kept with its verdicts: one that
@@ -98,7 +99,7 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 	}
 	b.WriteByte('\n')
 	if f.Want == "" || f.Category != Assertion {
-		head, _, _ := strings.Cut(f.Message, "\n")
+		head := diag.FirstLine(f.Message)
 		fmt.Fprintf(&b, "%s: %s\n", f.Category, clipped(head, 400))
 		if f.Want == "" && o.Attached(stepsNote) == nil {
 			return b.String()

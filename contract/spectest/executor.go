@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/port/exchange"
 	"github.com/thresh-dev/thresh/port/pyhost"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -226,7 +227,7 @@ func (f *Failure) summary() string {
 	case f.Path != "" && f.Target != "":
 		return clipped(fmt.Sprintf("%s: %s %s: %s", f.Category, f.Target, f.Op, f.detail()), 300)
 	}
-	head, _, _ := strings.Cut(f.detail(), "\n")
+	head := diag.FirstLine(f.detail())
 	return clipped(f.Category+": "+head, 300)
 }
 

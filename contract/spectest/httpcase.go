@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/port/exchange"
 )
@@ -131,7 +132,7 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		}
 		data, err := readFile(u.Path)
 		if err != nil {
-			return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s: %s", r.url, reason(err))}, nil
+			return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s: %s", r.url, diag.Reason(err))}, nil
 		}
 		return &answer{status: 200, body: data}, nil, nil
 	case "http", "https":

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // How much of a text is looked at to find what is nearest to an expected line.
@@ -17,7 +18,7 @@ const (
 // neighbouring bytes that two lines have in common, or, of a line that is much
 // longer, how many of the wanted ones it has.
 func nearest(want, text string) (int, string) {
-	want, _, _ = strings.Cut(strings.TrimSpace(want), "\n")
+	want = diag.FirstLine(strings.TrimSpace(want))
 	wanted := pairs(strings.ToLower(want))
 	if len(wanted) == 0 {
 		return 0, ""
@@ -68,7 +69,7 @@ func contained(wanted, have map[[2]byte]int) float64 {
 
 // excerpt is the part of a long line that is most like what was wanted.
 func excerpt(want, line string) string {
-	want, _, _ = strings.Cut(strings.TrimSpace(want), "\n")
+	want = diag.FirstLine(strings.TrimSpace(want))
 	const around = 12
 	if len(line) <= 2*len(want)+4*around || len(line) > 1<<16 {
 		return line

@@ -14,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/engine/unidiff"
 	"github.com/thresh-dev/thresh/port/process"
@@ -81,7 +82,7 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 		a := &c.page.acts[i]
 		if a.steps == nil {
 			if err := stage.Write(p.dir, []stage.File{a.File}); err != nil {
-				return nil, nil, &Failure{Category: Runtime, Path: "file", Message: reason(err), Line: a.line}, nil
+				return nil, nil, &Failure{Category: Runtime, Path: "file", Message: diag.Reason(err), Line: a.line}, nil
 			}
 			continue
 		}

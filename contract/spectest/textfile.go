@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
@@ -68,7 +68,7 @@ func (x *executor) readInRoot(name, what string) ([]byte, *Failure) {
 	if x.c.set.root != "" || !below(x.dir, local) {
 		dir, root, err := x.real()
 		if err != nil {
-			return nil, &Failure{Category: Runtime, Message: "finding the folder of the document: " + reason(err)}
+			return nil, &Failure{Category: Runtime, Message: "finding the folder of the document: " + diag.Reason(err)}
 		}
 		escapes := &Failure{Category: Schema, Message: what + " escapes contract root: " + name}
 		// Not cleaned: ".." after a link leads to where the link leads.
@@ -77,7 +77,7 @@ func (x *executor) readInRoot(name, what string) ([]byte, *Failure) {
 			if !within(root, filepath.Join(dir, local)) {
 				return nil, escapes
 			}
-			return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s: %s", name, reason(err))}
+			return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s: %s", name, diag.Reason(err))}
 		}
 		if !within(root, real) {
 			return nil, escapes
@@ -85,7 +85,7 @@ func (x *executor) readInRoot(name, what string) ([]byte, *Failure) {
 	}
 	data, err := readFile(real)
 	if err != nil {
-		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s: %s", name, reason(err))}
+		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s: %s", name, diag.Reason(err))}
 	}
 	return data, nil
 }
@@ -120,13 +120,4 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	return data[:n], nil
-}
-
-// reason is an error without the absolute path that it names.
-func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }

@@ -1,22 +1,17 @@
 package bytemut
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/thresh-dev/thresh/engine/splitmix"
+)
 
 // prng is xoshiro256** (Blackman and Vigna, 2018), seeded by SplitMix64. Its
 // output is part of what [DeepVersion] promises.
 type prng struct{ s0, s1, s2, s3 uint64 }
 
-// splitMix advances the state of SplitMix64 and returns its next number.
-func splitMix(state *uint64) uint64 {
-	*state += 0x9e3779b97f4a7c15
-	z := *state
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
 func newPRNG(key uint64) prng {
-	return prng{splitMix(&key), splitMix(&key), splitMix(&key), splitMix(&key)}
+	return prng{splitmix.Next(&key), splitmix.Next(&key), splitmix.Next(&key), splitmix.Next(&key)}
 }
 
 func (p *prng) next() uint64 {
@@ -47,6 +42,6 @@ func pick[T any](p *prng, list []T) T { return list[p.below(len(list))] }
 // caseKey is the key of a case: both numbers decide all of its bits.
 func caseKey(seed uint64, index int64) uint64 {
 	state := uint64(index)
-	state = seed ^ splitMix(&state)
-	return splitMix(&state)
+	state = seed ^ splitmix.Next(&state)
+	return splitmix.Next(&state)
 }

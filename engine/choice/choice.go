@@ -17,6 +17,8 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+
+	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
 // Span is a half-open range of a tape whose numbers were drawn for one thing.
@@ -111,14 +113,7 @@ func (s *Source) note(v uint64, kind Kind, limit uint64) {
 	s.tape.Marks = append(s.tape.Marks, Mark{kind, limit})
 }
 
-// next is SplitMix64 (Steele, Lea and Flood, 2014).
-func (s *Source) next() uint64 {
-	s.state += 0x9e3779b97f4a7c15
-	z := s.state
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
+func (s *Source) next() uint64 { return splitmix.Next(&s.state) }
 
 // Draw decides on a number below n; n of 0 stands for 2^64. A number on a tape
 // that is too large becomes the largest that is allowed.

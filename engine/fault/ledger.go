@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
 // maxKept bounds what one cell remembers of events, exchanges, calls and notes
@@ -162,9 +164,7 @@ func chance(seed uint64, index int, rule, subject string, nth int) float64 {
 	for _, b := range []byte(fmt.Sprintf("%d\x00%s\x00%s\x00%d", index, rule, subject, nth)) {
 		h = (h ^ uint64(b)) * 0x100000001b3
 	}
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return float64((h^h>>31)>>11) / (1 << 53)
+	return float64(splitmix.Finish(h)>>11) / (1 << 53)
 }
 
 // unhidden leaves out the strikes that others leave nothing to do for: what

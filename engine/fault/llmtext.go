@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
@@ -201,9 +202,5 @@ func describe(s *Strike, was, now string) string {
 
 // Short is the beginning of a text, for descriptions.
 func Short(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return prefix(s, most-1) + "…"
+	return diag.Runes(s, 60)
 }

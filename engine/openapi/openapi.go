@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -115,7 +116,7 @@ func (d *document) operation(prefix, path, method string, item, n *doctree.Node)
 	}
 	for _, key := range []string{"summary", "description"} {
 		if s := n.Get(key); s != nil && o.Description == "" {
-			o.Description, _, _ = strings.Cut(strings.TrimSpace(s.Text), "\n")
+			o.Description = diag.FirstLine(strings.TrimSpace(s.Text))
 		}
 	}
 	var params []*doctree.Node

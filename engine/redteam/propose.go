@@ -5,19 +5,13 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
-// dice is splitmix64 (Steele and others 2014).
+// dice draws what a seed decides.
 type dice uint64
 
-func (d *dice) next() uint64 {
-	*d += 0x9e3779b97f4a7c15
-	z := uint64(*d)
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
+func (d *dice) next() uint64          { return splitmix.Next((*uint64)(d)) }
 func (d *dice) below(n int) int       { return int(d.next() % uint64(n)) }
 func (d *dice) float() float64        { return float64(d.next()>>11) / (1 << 53) }
 func (d *dice) chance(p float64) bool { return d.float() < p }

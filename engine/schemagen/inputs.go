@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
 // Input is an object of arguments.
@@ -79,15 +81,11 @@ func (s *Schema) Inputs(mixed int, seed uint64) []Input {
 	return list
 }
 
-// draw is a generator of numbers (splitmix64).
+// draw is a generator of numbers that a seed decides.
 type draw uint64
 
 func (r *draw) Intn(n int) int {
-	*r += 0x9e3779b97f4a7c15
-	z := uint64(*r)
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return int((z ^ z>>31) % uint64(n))
+	return int(splitmix.Next((*uint64)(r)) % uint64(n))
 }
 
 func (s *Schema) objectsOf(p *parts) []variant {

@@ -54,7 +54,7 @@ func Load(path string, src []byte) (*Source, diag.List) {
 		return nil, list
 	}
 	if text := box.Printed(); text != "" {
-		add(apply, diag.Diagnostic{Code: "operator.prints", Level: diag.Warning, Message: fmt.Sprintf("prints while it is loaded: %q", firstLine(text))})
+		add(apply, diag.Diagnostic{Code: "operator.prints", Level: diag.Warning, Message: fmt.Sprintf("prints while it is loaded: %q", diag.FirstLine(text))})
 	}
 	switch v := box.Global(metaName).(type) {
 	case nil:
@@ -88,11 +88,6 @@ func Load(path string, src []byte) (*Source, diag.List) {
 		return nil, list
 	}
 	return s, list
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }
 
 // signature says why a function cannot be called with three arguments, or "".

@@ -153,7 +153,7 @@ func inWords(s string, n int) string {
 	if at := strings.LastIndexByte(string(r[:n]), ' '); at > n/2 {
 		return string(r[:n])[:at] + "…"
 	}
-	return clipText(s, n)
+	return diag.Runes(s, n)
 }
 
 // selfCommand is how the user started this program.

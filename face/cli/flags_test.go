@@ -28,7 +28,7 @@ func TestShellQuote(t *testing.T) {
 		"":                             "''",
 		"two words":                    "'two words'",
 		"it's":                         `'it'\''s'`,
-		"$HOME `x` \\ \"\n*":           "'$HOME `x` \\ \"\n*'",
+		"$HOME `x` \\ \"*":             "'$HOME `x` \\ \"*'",
 		"süß":                          "'süß'",
 	} {
 		got := app.ShellQuote(in)

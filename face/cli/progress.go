@@ -74,7 +74,7 @@ func (p *progress) line(s run.Snapshot) string {
 	if s.Of > 1 {
 		name = fmt.Sprintf("[%d/%d] %s", s.Index, s.Of, name)
 	}
-	fmt.Fprintf(&b, "%s %s ", s.Phase, printable(clipText(name, 30)))
+	fmt.Fprintf(&b, "%s %s ", s.Phase, printable(diag.Runes(name, 30)))
 	if s.Planned > 0 {
 		share := float64(s.Done) / float64(s.Planned)
 		if p.live {
@@ -107,7 +107,7 @@ func (p *progress) line(s run.Snapshot) string {
 		fmt.Fprintf(&b, "  %s", s.Elapsed.Round(time.Second))
 		return b.String()
 	}
-	line := clipText(b.String(), p.width-1) // a line that wraps could not be drawn over
+	line := diag.Runes(b.String(), p.width-1) // a line that wraps could not be drawn over
 	if s.Findings > 0 && p.color {
 		line = strings.Replace(line, "  "+found, "  \x1b[1;31m"+found+"\x1b[0m", 1)
 	}
@@ -117,13 +117,4 @@ func (p *progress) line(s run.Snapshot) string {
 func bar(share float64, cells int) string {
 	full := min(int(share*float64(cells)), cells)
 	return strings.Repeat("█", full) + strings.Repeat("░", cells-full)
-}
-
-// clipText cuts a text to n runes.
-func clipText(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/run"
 )
 
@@ -87,8 +88,8 @@ func TestProgressInPipe(t *testing.T) {
 
 func TestClipText(t *testing.T) {
 	for in, want := range map[string]string{"short": "short", "sechs!": "sechs!", "süßigkeit": "süßig…"} {
-		if got := clipText(in, 6); got != want {
-			t.Errorf("clipText(%q) = %q, want %q", in, got, want)
+		if got := diag.Runes(in, 6); got != want {
+			t.Errorf("diag.Runes(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

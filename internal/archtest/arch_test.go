@@ -36,7 +36,7 @@ var layers = []layer{
 	{"run", []string{"campaign", "store", "diag", "run"}, "a run executes campaigns of any contract"},
 	{"fleet", []string{"campaign", "run", "store", "diag", "fleet"}, "a fleet speaks values of the core and of a run; it knows no contract and no system"},
 	{"app", []string{"app", "campaign", "contract", "engine", "port", "system", "store", "run", "fleet", "report", "diag", "examples"}, "use cases name everything but the faces, which are layers over them"},
-	{"face", []string{"app", "campaign", "contract", "engine", "port", "system", "run", "diag", "report", "store", "face"}, "faces are layers over the use cases"},
+	{"face", []string{"app", "campaign", "run", "diag", "report", "store", "face"}, "faces are layers over the use cases, and know no format and no system"},
 	{".", []string{"app", "campaign", "face"}, "package thresh is names over the use cases, and Main, which starts the command line"},
 	{"threshtest", []string{"."}, "tests of other modules have what package thresh offers"},
 	{"cmd", []string{"."}, "main only"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
@@ -60,7 +61,7 @@ func OpenMCP(ctx context.Context, s system.Site) (system.Edge, error) {
 // their order, then the others.
 func toolOperation(t *mcp.Tool, p *sut.Plan) sut.Operation {
 	o := sut.Operation{Name: t.Name}
-	o.Description, _, _ = strings.Cut(strings.TrimSpace(t.Description), "\n")
+	o.Description = diag.FirstLine(strings.TrimSpace(t.Description))
 	if h := t.Annotations; h != nil {
 		o.Destroys = !h.ReadOnlyHint && h.DestructiveHint != nil && *h.DestructiveHint
 	}

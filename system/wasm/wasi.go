@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/thresh-dev/thresh/engine/splitmix"
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
@@ -184,10 +185,7 @@ func write(x *instance, a []uint64) uint64 {
 // drawn: a splitmix64 generator.
 func (w *world) word() uint64 {
 	w.drawn++
-	z := bits.RotateLeft64(w.seed, 32) + w.drawn*0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+	return splitmix.Finish(bits.RotateLeft64(w.seed, 32) + w.drawn*splitmix.Gamma)
 }
 
 // random fills a buffer.

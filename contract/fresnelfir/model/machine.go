@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
 // None is the instance of a variable that is bound to none.
@@ -215,13 +216,8 @@ func (m *Machine) Sketch(except int) uint64 {
 	return sum
 }
 
-// mix is the finalizer of SplitMix64.
-func mix(z uint64) uint64 {
-	z += 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
+// mix mixes the bits of a number.
+func mix(z uint64) uint64 { return splitmix.Next(&z) }
 
 // Cause says why an expression has no value.
 type Cause uint8
