@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/record"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/fault"
 )
 
@@ -203,7 +204,7 @@ func (c *Campaign) Headline(title string, o campaign.Outcome) string {
 		title += "; fault: " + strings.Join(struck[:min(3, len(struck))], ", ")
 	}
 	if text := fault.Redact(u.Reply.Text); u.Reply.OK() && strings.TrimSpace(text) != "" {
-		title += "; reply: " + shortened(firstLine(strings.TrimSpace(text)))
+		title += "; reply: " + shortened(diag.FirstLine(strings.TrimSpace(text)))
 	}
 	return title
 }
