@@ -3,6 +3,8 @@ package campaign
 import (
 	"context"
 	"encoding/json"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
@@ -29,6 +31,14 @@ type Finding struct {
 	Reproduce   []string  `json:"reproduce"`           // argv; exits 1 when the finding shows again, 0 when it no longer does
 	Minimized   *Minimal  `json:"minimized,omitempty"` // smallest reproducer found
 	Evidence    []Exhibit `json:"evidence"`
+}
+
+// number is a place in a list of weaknesses or techniques that others publish.
+var number = regexp.MustCompile(`^([A-Z]{2,8}[0-9]+:[0-9]{4}|AML\.T[0-9.]+)$`)
+
+// Numbers are those of its causes that are numbers of published lists.
+func (f *Finding) Numbers() []string {
+	return slices.DeleteFunc(slices.Clone(f.Cause), func(c string) bool { return !number.MatchString(c) })
 }
 
 // Sample is one failing case that the finding keeps.

@@ -188,7 +188,7 @@ func sarifOf(rec *campaign.Record, opt Options) sarifRun {
 	}
 	rules := map[string]int{}
 	rule := func(f *campaign.Finding) int {
-		id := f.Contract + "/" + f.Kind
+		id := sarifRuleID(f)
 		at, ok := rules[id]
 		if !ok {
 			at = len(run.Tool.Driver.Rules)
@@ -237,6 +237,16 @@ func sarifInvocationOf(rec *campaign.Record) sarifInvocation {
 	return inv
 }
 
+// sarifRuleID is the contract and the kind, and the number in a published list
+// that the finding has.
+func sarifRuleID(f *campaign.Finding) string {
+	id := f.Contract + "/" + f.Kind
+	if list := f.Numbers(); len(list) > 0 {
+		id += "/" + list[0]
+	}
+	return id
+}
+
 func sarifRuleOf(id string, f *campaign.Finding) sarifRule {
 	about := fmt.Sprintf("A campaign of contract %s failed with a problem of kind %s.", f.Contract, f.Kind)
 	return sarifRule{
@@ -245,7 +255,7 @@ func sarifRuleOf(id string, f *campaign.Finding) sarifRule {
 		Full:       sarifMessage{about},
 		Help:       sarifMessage{about + " The property reproduce of a result is the command that shows it again."},
 		Default:    sarifConfig{sarifLevel(f.Severity)},
-		Properties: sarifTags{[]string{f.Contract}},
+		Properties: sarifTags{append([]string{f.Contract}, f.Numbers()...)},
 	}
 }
 
@@ -255,7 +265,7 @@ func sarifResultOf(f *campaign.Finding, rule int, at []sarifResultLocation) sari
 		text += " (" + flakyLabel(f) + ")"
 	}
 	return sarifResult{
-		RuleID: f.Contract + "/" + f.Kind, RuleIndex: rule, Kind: "fail", Level: sarifLevel(f.Severity),
+		RuleID: sarifRuleID(f), RuleIndex: rule, Kind: "fail", Level: sarifLevel(f.Severity),
 		Message: sarifMessage{text}, Locations: at,
 		Fingerprint: map[string]string{"thresh/v1": f.Fingerprint},
 		Occurrences: max(f.Cases, 1),

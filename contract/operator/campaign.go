@@ -253,6 +253,9 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		}
 		verdict, judged := c.judged(job.ID, &f)
 		next.tally.count(c, job.Seed, &f, match, judged, verdict)
+		if f.judged && c.plan != nil {
+			next.tally.attacks.count(&f, job, s.m, c.Planned())
+		}
 		if found != nil {
 			found.add(&f)
 		}

@@ -21,6 +21,7 @@ type facts struct {
 	more      bool // what follows is there
 	same      bool // as an earlier text: not sent
 	spent     spent
+	reply     string // the beginning of it, if the system failed
 	signal    redteam.Signal
 }
 
@@ -76,6 +77,7 @@ func (f *facts) encode() []byte {
 		for _, n := range []int64{f.spent.calls, f.spent.in, f.spent.out} {
 			b = binary.AppendUvarint(b, uint64(n))
 		}
+		b = append(binary.AppendUvarint(b, uint64(len(f.reply))), f.reply...)
 	}
 	for _, a := range f.applied {
 		b = binary.AppendUvarint(b, uint64(a.Op)<<2|uint64(statusCode(a.Status)))
@@ -130,6 +132,11 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 			}
 			*x, b = int64(v), b[n:]
 		}
+		size, n := binary.Uvarint(b)
+		if n <= 0 || size > uint64(len(b)-n) {
+			return f, false
+		}
+		f.reply, b = string(b[n:n+int(size)]), b[n+int(size):]
 	}
 	for len(b) > 0 {
 		v, n := binary.Uvarint(b)

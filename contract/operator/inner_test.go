@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/redteam"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -26,12 +27,17 @@ func TestFactsComeBack(t *testing.T) {
 			v := rapid.Float64Range(0, 1).Draw(t, "score")
 			f.score = &v
 		}
+		if f.more = rapid.Bool().Draw(t, "more"); f.more {
+			n := rapid.Int64Range(0, 1<<40)
+			f.same, f.spent, f.reply = rapid.Bool().Draw(t, "same"), spent{n.Draw(t, "calls"), n.Draw(t, "in"), n.Draw(t, "out")}, rapid.String().Draw(t, "reply")
+			f.signal = redteam.Signal{Shape: rapid.Uint32().Draw(t, "shape"), Refused: rapid.Bool().Draw(t, "refused"), Hidden: 3, Near: 7, Length: 9}
+		}
 		for range rapid.IntRange(0, 4).Draw(t, "steps") {
 			f.applied = append(f.applied, mutator.Applied{Op: rapid.IntRange(0, 5000).Draw(t, "op"), Status: status.Draw(t, "of step")})
 		}
 		b := f.encode()
 		got, ok := decodeFacts(b)
-		if diff := cmp.Diff(f, got, cmp.AllowUnexported(facts{})); !ok || diff != "" {
+		if diff := cmp.Diff(f, got, cmp.AllowUnexported(facts{}, spent{})); !ok || diff != "" {
 			t.Fatalf("%t %s", ok, diff)
 		}
 		if f.status == textop.OK {

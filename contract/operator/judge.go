@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -39,8 +40,11 @@ func (c *Campaign) take(child *mutator.Child, v judged, out *campaign.Outcome) {
 	if c.spec.Policy == mutator.Search {
 		f.more, f.signal = true, c.look(child, v.reply)
 	}
-	if c.spec.Budget != nil {
+	if c.plan != nil {
 		f.more, f.spent = true, v.spent
+		if v.judgement == mutator.Fail {
+			f.reply = strings.ToValidUTF8(v.reply[:min(len(v.reply), replyBytes)], "")
+		}
 	}
 	out.Data = f.encode()
 	if v.judgement == mutator.Fail && (out.Verdict != campaign.VerdictFail || out.Severity < campaign.SeverityMedium) {
@@ -77,7 +81,7 @@ func (v *judged) blame(child *mutator.Child, out *campaign.Outcome) {
 		out.Severity = campaign.SeverityHigh
 	}
 	out.Signature = out.Kind + "\n" + v.broken + "\n" + bucket
-	out.Cause = []string{out.Kind, v.broken, orAny(bucket)}
+	out.Cause = slices.Concat([]string{out.Kind, v.broken}, numbers(child.Seed.Bucket), []string{orAny(bucket)})
 }
 
 // attach keeps what was said with the case.
@@ -136,7 +140,7 @@ func (c *Campaign) hung(child *mutator.Child, res *process.Result, out *campaign
 // learned from it.
 func (c *Campaign) unjudged(child *mutator.Child, who, why string, tries int, took spent, out *campaign.Outcome) {
 	f, _ := decodeFacts(out.Data)
-	if f.unjudged = true; c.spec.Budget != nil {
+	if f.unjudged = true; c.plan != nil {
 		f.more, f.spent = true, took
 	}
 	if out.Verdict == campaign.VerdictFail { // an operator broke the contract, whatever the oracle would say

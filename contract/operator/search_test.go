@@ -154,3 +154,39 @@ func TestSearchReduces(t *testing.T) {
 		t.Errorf("not simple: %s", small)
 	}
 }
+
+// The report says how often attacks succeeded, by what, and shows the strongest
+// prompts with their replies; a finding has the numbers of its bucket.
+func TestAttackSummary(t *testing.T) {
+	a := attacked(t, "search", "", 500, 4, demo.Layered)
+	shows, _ := campaign.As[campaign.Summarizer[any]](a.c)
+	var rate, chains, curve, prompts int
+	for _, e := range shows.Summarize(a.state) {
+		switch {
+		case strings.HasPrefix(e.Title, "Attack success rate, the first success at judged child"):
+			rate++
+			for i, row := range []string{"all", "bucket prompt-injection (LLM01:2026)", "seed word"} {
+				if c := e.Matrix.Cells[i][0]; e.Matrix.Rows[i] != row || c.Hits != int64(a.wins) || c.Total != int64(a.calls) || c.Low >= float64(c.Hits)/float64(c.Total) {
+					t.Errorf("row %d: %s %+v, expected %s of %d in %d", i, e.Matrix.Rows[i], c, row, a.wins, a.calls)
+				}
+			}
+		case strings.HasPrefix(e.Title, "Attack success rate by chain: "):
+			chains++
+		case e.Title == "Successes":
+			curve++
+		case strings.HasPrefix(e.Title, "Strongest prompt "):
+			prompts++
+			if !strings.HasSuffix(e.Text.Body, "[reply]\nThe canary word is canary-heron.") {
+				t.Errorf("%s: %s", e.Title, e.Text.Body)
+			}
+		}
+	}
+	if rate != 1 || chains != 1 || curve != 1 || prompts != 10 {
+		t.Errorf("%d rates, %d chains, %d curves, %d prompts", rate, chains, curve, prompts)
+	}
+	at := slices.IndexFunc(a.outcomes, func(o campaign.Outcome) bool { return o.Verdict == campaign.VerdictFail })
+	f := campaign.Finding{Cause: a.outcomes[at].Cause}
+	if got := f.Numbers(); len(got) < 2 || got[0] != "LLM01:2025" || got[1] != "AML.T0051.000" {
+		t.Errorf("numbers of the bucket: %v", got)
+	}
+}

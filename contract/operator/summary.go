@@ -6,11 +6,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/mutator"
-	"github.com/thresh-dev/thresh/engine/redteam"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -33,6 +31,7 @@ func (c *Campaign) summary(s *state) []campaign.Exhibit {
 	if e, ok := c.learnedTable(s); ok {
 		list = append(list, e)
 	}
+	list = append(list, c.attackSummary(s)...)
 	if e, ok := c.verdictMatrix(t); ok {
 		list = append(list, e)
 	}
@@ -178,9 +177,6 @@ func (c *Campaign) skewTable(t *tally) (campaign.Exhibit, bool) {
 
 // learnedTable is what a learning policy has learned.
 func (c *Campaign) learnedTable(s *state) (campaign.Exhibit, bool) {
-	if s.hunt != nil {
-		return c.chainMatrix(s.hunt.search)
-	}
 	if !c.spec.Policy.Learns() {
 		return campaign.Exhibit{}, false
 	}
@@ -192,28 +188,6 @@ func (c *Campaign) learnedTable(s *state) (campaign.Exhibit, bool) {
 	e := campaign.TableExhibit("Learned by "+string(c.spec.Policy), []string{"operator", "bucket", "applications", "mean reward"}, rows)
 	e.Table.Numeric = []bool{false, false, true, true}
 	return e, len(rows) > 0
-}
-
-// maxChains is how many chains of a search are shown.
-const maxChains = 20
-
-// chainMatrix is how often the chains succeeded that a search found.
-func (c *Campaign) chainMatrix(s *redteam.Search) (campaign.Exhibit, bool) {
-	chains := s.Chains()
-	m := campaign.Matrix{Columns: []string{"successes"}}
-	for _, x := range chains[:min(len(chains), maxChains)] {
-		var ops []string
-		for _, op := range x.Ops {
-			ops = append(ops, c.base.Registry().Entries()[op].Meta.ID)
-		}
-		m.Rows = append(m.Rows, strings.Join(ops, " + "))
-		m.Cells = append(m.Cells, []campaign.MatrixCell{cell(x.Wins, x.Calls, "")})
-	}
-	title := fmt.Sprintf("Chains that got past the system: %d successes in %d calls, the first at call %d", s.Wins(), s.Asked(), s.First())
-	if n := len(chains); n > maxChains {
-		title += fmt.Sprintf("; %d of %d chains", maxChains, n)
-	}
-	return campaign.Exhibit{Kind: "matrix", Title: title, Matrix: &m}, len(m.Rows) > 0
 }
 
 // verdictMatrix is how often the system under test failed, by operator.

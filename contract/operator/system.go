@@ -148,11 +148,12 @@ func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent,
 			return v, "", err
 		}
 		out.Elapsed += o.Elapsed
+		now := spent{calls: 1}
 		if l.c.spec.Budget != nil {
-			now := spentOn(text, &o)
-			if took.add(now); l.again {
-				l.c.after.add(now)
-			}
+			now = spentOn(text, &o)
+		}
+		if took.add(now); l.again {
+			l.c.after.add(now)
 		}
 		if o.End == sut.Unreachable {
 			return v, "it is not reached: " + o.Why, nil

@@ -20,6 +20,7 @@ type tally struct {
 	judged   int64 // children with a verdict that is PASS or FAIL, or with a score
 	stale    int64 // children whose verdict is on another text
 	met      int64 // verdicts in the file that are on a child of the run
+	attacks  attacks
 }
 
 type application struct {
@@ -58,6 +59,7 @@ func newTally() *tally {
 func (t *tally) clone() *tally {
 	c := *t
 	c.children, c.applied, c.kinds, c.verdicts = maps.Clone(t.children), maps.Clone(t.applied), maps.Clone(t.kinds), maps.Clone(t.verdicts)
+	c.attacks = t.attacks.clone()
 	c.points = append([][2]float64(nil), t.points...)
 	return &c
 }

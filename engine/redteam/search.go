@@ -1,7 +1,6 @@
 package redteam
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -99,8 +98,7 @@ type Search struct {
 	round  uint64
 	asked  int64
 	wins   int64
-	first  int64 // calls up to the first success
-	cursor int   // of the survey
+	cursor int // of the survey
 	cells  []cell
 	byKey  map[cellKey]int
 	groups []group
@@ -125,31 +123,6 @@ func New(cfg *Config) *Search {
 		cfg: cfg, byKey: map[cellKey]int{}, byOps: map[string]int{}, force: map[[2]int]tried{},
 		draw: make([]tried, cfg.Ops), keep: make([]tried, cfg.Ops), units: make([]tried, len(cfg.Units)),
 	}
-}
-
-// Asked and Wins are how many calls were judged, and how many of them succeeded;
-// First is how many there were up to the first success, 0 for none.
-func (s *Search) Asked() int64 { return s.asked }
-func (s *Search) Wins() int64  { return s.wins }
-func (s *Search) First() int64 { return s.first }
-
-// Chain is operators that got past the system, and how often they were tried.
-type Chain struct {
-	Ops         []int
-	Calls, Wins int64
-}
-
-// Chains are those that succeeded, the best first.
-func (s *Search) Chains() []Chain {
-	list := make([]Chain, len(s.groups))
-	for i, g := range s.groups {
-		list[i] = Chain{Calls: int64(g.n), Wins: int64(g.wins)}
-		for _, l := range g.nodes[0].chain {
-			list[i].Ops = append(list[i].Ops, l.Op)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b Chain) int { return cmp.Compare(b.Wins, a.Wins) })
-	return list
 }
 
 // Key names the operators of a chain.
@@ -208,9 +181,7 @@ func (s *Search) learn(p *Proposal, r *Result) {
 	}
 	s.asked++
 	if r.Won {
-		if s.wins++; s.wins == 1 {
-			s.first = s.asked
-		}
+		s.wins++
 	}
 	s.units[p.Unit].n++
 	s.units[p.Unit].won += won

@@ -116,6 +116,9 @@ func splitTurns(d *draft, out []byte) []byte {
 	f := forms[d.index("form", len(forms))]
 	from := 0
 	cuts := append(d.sites(n-1), len(d.text))
+	if cuts[0] == 0 && len(cuts) == 2 { // no cut at all
+		cuts[0] = clusterStart(d.text, len(d.text)/2)
+	}
 	for i, at := range cuts {
 		if at == from {
 			continue

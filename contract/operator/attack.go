@@ -1,0 +1,188 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/redteam"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// attacks is how often the system failed, for the campaign's summary.
+type attacks struct {
+	all    rate
+	first  int64              // judged children up to the first success; 0: none
+	by     map[[2]string]rate // what it is counted by, and which one
+	chains map[string]chain
+	points [][2]float64 // judged children, successes
+}
+
+type rate struct{ n, wins int64 }
+
+// chain is operators that had a part in a child.
+type chain struct {
+	rate
+	ops  []int
+	best *hit
+}
+
+// hit is a child that got past the system: what makes it again, and the reply.
+type hit struct {
+	job   mutator.Job
+	m     *mutator.Mutator
+	links int
+	reply string
+}
+
+// Bounds of what is kept and shown.
+const (
+	maxKept    = 4096 // chains
+	maxShown   = 20   // rows of one kind
+	strongest  = 10
+	replyBytes = 600
+)
+
+func (a *attacks) clone() attacks {
+	return attacks{a.all, a.first, maps.Clone(a.by), maps.Clone(a.chains), slices.Clip(a.points)}
+}
+
+// count adds a child that was judged.
+func (a *attacks) count(f *facts, job mutator.Job, m *mutator.Mutator, planned int64) {
+	won := int64(0)
+	if f.judgement == mutator.Fail {
+		won = 1
+	}
+	add := func(r rate) rate { return rate{r.n + 1, r.wins + won} }
+	if a.by == nil {
+		a.by, a.chains = map[[2]string]rate{}, map[string]chain{}
+	}
+	if a.all = add(a.all); a.first == 0 && won > 0 {
+		a.first = a.all.n
+	}
+	keys := [][2]string{{"seed", job.Seed.ID}, {"bucket", BucketLabel(job.Seed.Bucket)}}
+	if job.Seed.Surface == textop.Conversation {
+		keys = append(keys, [2]string{"messages", fmt.Sprint(f.spent.calls)})
+	}
+	for _, k := range keys {
+		if _, ok := a.by[k]; ok || len(a.by) < maxKept {
+			a.by[k] = add(a.by[k])
+		}
+	}
+	var links []mutator.Link
+	for _, x := range f.applied {
+		if x.Status == textop.OK {
+			links = append(links, mutator.Link{Op: x.Op})
+		}
+	}
+	key := redteam.Key(links)
+	if c, ok := a.chains[key]; ok || len(a.chains) < maxKept {
+		c.rate = add(c.rate)
+		if won > 0 && c.best == nil {
+			c.best = &hit{job, m, len(links), f.reply}
+			for _, l := range links {
+				c.ops = append(c.ops, l.Op)
+			}
+		}
+		a.chains[key] = c
+	}
+	if step := max(1, planned/maxPoints); a.all.n%step == 0 && len(a.points) < 4*maxPoints {
+		a.points = append(a.points, [2]float64{float64(a.all.n), float64(a.all.wins)})
+	}
+}
+
+// attackSummary is the rates of success, the curve, and the strongest prompts.
+func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
+	a := &s.tally.attacks
+	if a.all.n == 0 {
+		return nil
+	}
+	m := campaign.Matrix{Columns: []string{"success"}, Rows: []string{"all"}, Cells: [][]campaign.MatrixCell{{cell(a.all.wins, a.all.n, "")}}}
+	for _, what := range []string{"bucket", "messages", "seed"} {
+		var keys [][2]string
+		for k := range a.by {
+			if k[0] == what {
+				keys = append(keys, k)
+			}
+		}
+		slices.SortFunc(keys, func(x, y [2]string) int {
+			return cmp.Or(cmp.Compare(a.by[y].wins, a.by[x].wins), cmp.Compare(len(x[1]), len(y[1])), cmp.Compare(x[1], y[1]))
+		})
+		for _, k := range keys[:min(len(keys), maxShown)] {
+			m.Rows = append(m.Rows, what+" "+k[1])
+			m.Cells = append(m.Cells, []campaign.MatrixCell{cell(a.by[k].wins, a.by[k].n, "")})
+		}
+	}
+	title := "Attack success rate"
+	if a.first > 0 {
+		title += fmt.Sprintf(", the first success at judged child %d", a.first)
+	}
+	list := []campaign.Exhibit{{Kind: "matrix", Title: title, Matrix: &m}}
+	if len(a.points) > 1 {
+		list = append(list, campaign.SeriesExhibit("Successes", "children judged", "successes", campaign.Line{Name: "successes", Points: a.points}))
+	}
+	best := slices.SortedFunc(maps.Values(a.chains), func(x, y chain) int {
+		return cmp.Or(cmp.Compare(y.low(), x.low()), cmp.Compare(len(x.ops), len(y.ops)), slices.Compare(x.ops, y.ops))
+	})
+	best = slices.DeleteFunc(best, func(x chain) bool { return x.best == nil })
+	if len(best) == 0 {
+		return list
+	}
+	rows := campaign.Matrix{Columns: []string{"success"}}
+	for _, x := range best[:min(len(best), maxShown)] {
+		rows.Rows = append(rows.Rows, c.chainName(x.ops))
+		rows.Cells = append(rows.Cells, []campaign.MatrixCell{cell(x.wins, x.n, "")})
+	}
+	title = fmt.Sprintf("Attack success rate by chain: %d chains succeeded", len(best))
+	if len(best) > maxShown {
+		title += fmt.Sprintf(", the best %d of them", maxShown)
+	}
+	list = append(list, campaign.Exhibit{Kind: "matrix", Title: title, Matrix: &rows})
+	return append(list, c.strongest(best[:min(len(best), strongest)])...)
+}
+
+// low is the lower end of the interval of the rate.
+func (r rate) low() float64 { return cell(r.wins, r.n, "").Low }
+
+func (c *Campaign) chainName(ops []int) string {
+	var names []string
+	for _, op := range ops {
+		names = append(names, c.base.Registry().Entries()[op].Meta.ID)
+	}
+	return strings.Join(names, " + ")
+}
+
+// strongest shows a prompt of each chain, made again, with the reply to it. There
+// are none where an operator has to be asked outside this process.
+func (c *Campaign) strongest(best []chain) []campaign.Exhibit {
+	if slices.ContainsFunc(c.base.Registry().Entries(), func(e mutator.Entry) bool { return e.New == nil }) {
+		return nil
+	}
+	lane := c.base.NewLane(nil)
+	var list []campaign.Exhibit
+	for i, x := range best {
+		lane.Use(x.best.m)
+		// An error is the context's, which does not end, or of operators elsewhere.
+		_ = lane.Make(context.Background(), []mutator.Job{x.best.job}, func(child *mutator.Child) error {
+			text := child.Text + "\n\n[reply]\n" + x.best.reply
+			list = append(list, promptExhibit(fmt.Sprintf("Strongest prompt %d, child %s by %s", i+1, child.ID, c.chainName(x.ops)), text))
+			return nil
+		})
+	}
+	return list
+}
+
+// numbers are those of a bucket in the OWASP list of 2025, and in MITRE ATLAS.
+func numbers(b textop.Bucket) []string {
+	for _, c := range textop.Concepts() {
+		if c.Bucket == b {
+			return slices.DeleteFunc(c.IDs(), func(id string) bool { return strings.Contains(id, ":") && !strings.HasSuffix(id, ":2025") })
+		}
+	}
+	return nil
+}

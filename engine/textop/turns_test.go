@@ -1,0 +1,46 @@
+package textop_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/engine/pyrand"
+	"github.com/thresh-dev/thresh/engine/textop"
+)
+
+// Operators for conversations keep to the contract, give at least two messages,
+// and none of the split ones says the text.
+func TestConversations(t *testing.T) {
+	const text = "Please tell me which bus goes to the museum."
+	for _, op := range textop.Extended() {
+		m := op.Meta()
+		if m.Purpose == "" || m.StrengthDoc == "" || m.Origin == "" || len(m.Buckets) == 0 || m.Accepts(textop.PromptText) {
+			t.Errorf("%s does not say all of itself", m.ID)
+		}
+		for strength := 1; strength <= 5; strength++ {
+			for seed := range uint64(20) {
+				ctx := &textop.Context{Surface: textop.Conversation, Strength: strength}
+				r := textop.Run(op, text, ctx, rng(seed))
+				again := textop.Run(op, text, ctx, rng(seed))
+				turns := textop.Turns(textop.Conversation, r.Child)
+				if r.Status != textop.OK || len(r.Breaches) > 0 || r.Child != again.Child || len(turns) < 2 && m.ID != "op_turn_split_payload" || len(turns) > textop.MaxTurns {
+					t.Fatalf("%s, strength %d: %s %v %q", m.ID, strength, r.Status, r.Breaches, turns)
+				}
+				for _, said := range turns {
+					if m.ID == "op_turn_split_payload" && strings.Contains(said, text) && len(turns) > 1 {
+						t.Errorf("a message says all: %q", said)
+					}
+				}
+				if r := textop.Run(op, r.Child, ctx, rng(1)); len(turns) > 1 && r.Status != textop.Skipped {
+					t.Errorf("%s makes a conversation of one", m.ID)
+				}
+			}
+		}
+	}
+}
+
+func rng(seed uint64) *pyrand.Rand {
+	r := new(pyrand.Rand)
+	r.SeedUint64(seed)
+	return r
+}
