@@ -170,7 +170,9 @@ func (b *body) does(call *syntax.CallExpr, name string, top bool) bool {
 			c.fail(call, "arity", "", "weight takes one number")
 			return true
 		}
-		b.weight = c.literal(pos[0])
+		if b.weight = c.literal(pos[0]); b.weight.Kind != doctree.Int {
+			c.fail(pos[0], "type", "", "must be an integer")
+		}
 	case "call":
 		b.called(call, top)
 	default:

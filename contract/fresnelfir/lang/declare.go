@@ -202,14 +202,14 @@ func (c *compiler) typeOf(n *node, s scope) string {
 	case doctree.Bool:
 		return "bool"
 	}
-	if n.Kind != doctree.Seq || len(n.Items) == 0 {
+	if n.Kind != doctree.Seq || len(n.Items) < 2 {
 		return "int"
 	}
 	switch word := n.Items[0].Text; word {
 	case "add", "sub", "mul", "div", "mod", "min", "max", "sum", "count":
 		return "int"
 	case "if":
-		return c.typeOf(&n.Items[2], s)
+		return c.typeOf(&n.Items[len(n.Items)-1], s)
 	case "old":
 		return c.typeOf(&n.Items[1], s)
 	case "field":
@@ -246,7 +246,7 @@ func (c *compiler) fieldKind(n *node, s scope) *node {
 			before := len(c.list)
 			k := c.kind(a.value, true)
 			c.list = c.list[:before] // said where it is declared
-			if k.Get("type") != nil {
+			if k.Get("type") != nil && (k.Get("type").Text != "ref" || k.Get("entity") != nil) {
 				return &k
 			}
 		}

@@ -1,0 +1,54 @@
+package fresnelfir
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Whatever is cut out of a source, doubled or moved, it is compiled or refused; what is
+// compiled can be written again.
+func TestTornSources(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	k := New(nil)
+	for _, file := range []string{"../../examples/fresnelfir/permissions.model.star", "../../examples/fresnelfir/cache.model.star", "../../examples/systems/orders.model.star", "lang/testdata/errors.model.star"} {
+		whole, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 150 {
+			src := append([]byte(nil), whole...)
+			for range 1 + r.IntN(3) {
+				from := r.IntN(len(src))
+				to := min(len(src), from+1+r.IntN(12))
+				switch r.IntN(3) {
+				case 0:
+					src = append(src[:from:from], src[to:]...)
+				case 1:
+					src = append(src[:to:to], src[from:]...)
+				default:
+					at := r.IntN(len(src))
+					src = append(src[:at:at], append(append([]byte(nil), src[from:to]...), src[at:]...)...)
+				}
+			}
+			list, diags := k.Compile(context.Background(), campaign.Spec{Path: "x.model.star", Data: src}, campaign.Settings{Check: true})
+			if diags.HasErrors() {
+				continue
+			}
+			if _, more := formatted("x.model.star", src); more.HasErrors() {
+				t.Errorf("%s: %v", src, more)
+			}
+			c, _ := campaign.As[*Campaign](list[0])
+			x := open(t, c)
+			for n := range int64(3) {
+				if err := x.c.prepare(x.t, nil, campaign.Case{Index: n}); err != nil {
+					t.Fatal(err)
+				}
+				x.t.run()
+			}
+		}
+	}
+}
