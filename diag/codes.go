@@ -40,7 +40,7 @@ var FormatCodes = map[string][]string{
 		"actor-by-name", "all-zero-weights", "argument-count", "argument-type", "arity", "claims",
 		"constant-property", "constraint-operator", "coverage-floor", "cyclic-ref", "dangling-entity-ref",
 		"dangling-protocol-ref", "default", "depth", "derived-body", "duplicate-branch", "duplicate-parameter",
-		"duplicate-value", "empty-alt", "empty-enum", "empty-generator", "enum-value", "epoch-size", "format",
+		"duplicate-value", "empty-alt", "empty-enum", "empty-generator", "enum-value", "epoch-size",
 		"generator-value", "handle-collision", "idle-constraint", "int-bounds", "invalid-repeat-bounds",
 		"missing-binding", "missing-effect", "missing-parameter", "models", "never-asked", "never-exercised",
 		"no-actions", "not-a-condition", "observer-binding", "operand-type", "outside-domain", "property-predicate",

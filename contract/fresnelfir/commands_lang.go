@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/lang"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
@@ -113,5 +112,5 @@ func formatted(path string, text []byte) (string, diag.List) {
 			return out, list
 		}
 	}
-	return "", append(list, diag.Diagnostic{Code: "fresnelfir." + ir.CodeFormat, Pos: diag.Pos{File: path}, Message: err.Error()})
+	return "", append(list, diag.Diagnostic{Code: "fresnelfir.expression", Pos: diag.Pos{File: path}, Message: err.Error()})
 }

@@ -208,9 +208,6 @@ func (c *checker) member(v *Expr, x *Domain) {
 	}
 }
 
-// CodeFormat is the code of documents that the language cannot hold.
-const CodeFormat = "format"
-
 // CodeArgument is the code of arguments that stand for nothing: a doubt of the model,
 // and a fault as soon as a module is to be called with them.
 const CodeArgument = "unknown-argument"
