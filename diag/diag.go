@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -32,10 +33,14 @@ type Pos struct {
 }
 
 func (p Pos) String() string {
-	if p.Line == 0 {
-		return p.File
+	file := p.File
+	if strings.ContainsFunc(file, unicode.IsControl) {
+		file = strconv.Quote(file) // a name with a line feed would pass for a message
 	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+	if p.Line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Col)
 }
 
 // Diagnostic is one thing that is wrong, or doubtful, with an input.
