@@ -51,7 +51,7 @@ func (u *Remote) Start(ctx context.Context, d Draft) (*Background, error) {
 		}
 		c.Campaigns[i] = y
 	}
-	job := Job{Store: u.dir, Workers: u.workers, Cases: d.Cases, Time: d.Time, Progress: r.follow}.withDefaults()
+	job := Job{Store: u.dir, Workers: u.workers, Cases: d.Cases, Time: d.Time, MaxErrors: d.MaxErrors, Progress: r.follow}.withDefaults()
 	if d.Findings > 0 {
 		job.Stop = r.enough(d.Findings)
 	}

@@ -21,6 +21,8 @@ type Draft struct {
 	Cases    int64
 	Time     time.Duration
 	Findings int // stop at so many findings; 0: never
+	// MaxErrors ends the run once more of its cases have no result; nil: never.
+	MaxErrors *ErrorLimit
 }
 
 // Model is what is known of a campaign that explores a model before it runs.

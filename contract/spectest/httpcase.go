@@ -166,7 +166,7 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		}
 		var nobody *exchange.UnreachableError
 		if errors.As(err, &nobody) && !x.c.set.expect { // which says nothing of what is tested
-			return nil, nil, fmt.Errorf("nothing answers at %s: %w", nobody.Server, err)
+			return nil, nil, campaign.Transient("nothing answers at %s: %w", nobody.Server, err)
 		}
 		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s %s: %v", r.method, r.url, err)}, nil
 	}

@@ -282,7 +282,7 @@ func (x *executor) callSystem(ctx context.Context, c *Case) (*Failure, evidence,
 		return nil, nil, err
 	}
 	if o.End == sut.Unreachable { // which says nothing of what is tested
-		return nil, nil, diag.Environment("the system %s is not reached: %s", c.system.plan.Name, o.Why)
+		return nil, nil, campaign.Transient("the system %s is not reached: %s", c.system.plan.Name, o.Why)
 	}
 	var notes evidence
 	notes.add("call", []byte(c.system.String()+"\n"))

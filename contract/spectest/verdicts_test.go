@@ -84,6 +84,16 @@ requires: {capabilities: [no.such], when_missing: skip}
 	t.Chdir(t.TempDir())
 	c := soleCampaign(t, doc, nil)
 	list := outcomes(t, c)
+	e, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for i := range int64(2) { // nothing was sent, so each may be tried again, also the second
+		if _, err := e.Execute(t.Context(), &state{}, campaign.Case{Index: i}); !campaign.IsTransient(err) {
+			t.Errorf("case %d is not tried again: %v", i, err)
+		}
+	}
 	var verdicts []string
 	for _, o := range list {
 		verdicts = append(verdicts, o.Verdict.String())

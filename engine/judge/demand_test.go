@@ -75,6 +75,9 @@ func TestDemands(t *testing.T) {
 			t.Errorf("%+v of %q: %t %q %v, want %t %q", x.demand, x.reply, ok, reason, err, x.ok, x.reason)
 		}
 	}
+	if len(seen) != len(Demands()) {
+		t.Errorf("%d types are judged, and %d are said to be", len(seen), len(Demands()))
+	}
 	for _, kind := range Demands() {
 		if !seen[kind] {
 			t.Errorf("no demand of type %s was judged", kind)
@@ -160,6 +163,8 @@ func TestReasons(t *testing.T) {
 		want   string
 	}{
 		{[]Event{gone, pay}, "pay was called again with the same arguments after its reply was lost (status 502), without an idempotency key"},
+		{[]Event{gone, call("search", 500, ""), pay}, "pay was called again with the same arguments after its reply was lost (status 502), without an idempotency key"},
+		{[]Event{gone, call("ship", 200, ""), pay}, "pay was called again with the same arguments after its reply was lost (status 502), without an idempotency key"},
 		{[]Event{failing(pay, "cut"), pay}, "pay was called again with the same arguments after its reply was lost (no whole answer), without an idempotency key"},
 		{[]Event{gone, replied("It has been paid.")}, "the reply claims success after every call of pay failed, the last with status 502"},
 		{[]Event{with(pay, func(e *Event) { e.Status = 400 }), replied("It has been paid.")}, "the reply claims success after every call of pay failed, the last with status 400"},

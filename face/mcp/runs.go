@@ -75,6 +75,7 @@ func (s *Server) runTools() []tool {
 		{name: "run_spec", about: "Run documents of any format in the background. With wait, the answer comes once the run has ended; a cancelled call ends the run.", call: s.runSpec,
 			params: append(doc[:len(doc):len(doc)],
 				param{"cases", "integer", "run at most this many cases of each campaign", false},
+				param{"max_errors", "string", "end the run once more than N, or P%, of its cases have no result", false},
 				param{"time_secs", "integer", "be over after this long, confirming and shrinking included", false},
 				param{"wait", "boolean", "answer once the run has ended", false})},
 		{name: "run_status", reads: true, about: "Say how far a run is, and its result.", call: s.runStatus, params: []param{id, {"wait_secs", "integer", wait, false}}},
@@ -175,11 +176,18 @@ func (s *Server) runSpec(ctx context.Context, c *call) (any, error) {
 	}
 	var wait bool
 	var seconds int64
+	var limit string
 	for _, err := range []error{
 		c.count("cases", &d.Cases, 1<<53), c.count("time_secs", &seconds, 1<<31), c.into("wait", "true or false", &wait),
+		c.into("max_errors", "a string", &limit),
 	} {
 		if err != nil {
 			return nil, err
+		}
+	}
+	if limit != "" {
+		if d.MaxErrors, err = app.ParseErrorLimit(limit); err != nil {
+			return nil, fmt.Errorf("max_errors: %w", err)
 		}
 	}
 	d.Time = time.Duration(seconds) * time.Second
