@@ -193,6 +193,9 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 	if h, ok := campaign.As[campaign.Headliner](a.c); ok {
 		f.Title = h.Headline(f.Title, shown)
 	}
+	if x, ok := campaign.As[campaign.Grader](a.c); ok {
+		f.Severity = x.Grade(f.Severity, shown)
+	}
 	if d, ok := campaign.As[campaign.Describer[any]](a.c); ok {
 		f.Evidence = append(f.Evidence, d.Describe(a.state, c, shown, smallest)...)
 	}

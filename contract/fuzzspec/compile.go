@@ -92,6 +92,11 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if c.set.campaignID == "" {
 		c.set.campaignID = DefaultCampaignID(doc.Data, s.start)
 	}
+	twins, option, err := s.loadTwins(fsys, set)
+	if err != nil {
+		return fail("fuzzspec.option", "--"+option, "%v", err)
+	}
+	c.set.twin, c.set.also = s.twin, s.also
 	h := sha256.New()
 	part := func(b []byte) {
 		var n [8]byte
@@ -103,6 +108,9 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	part(seed)
 	part([]byte(program))
 	part([]byte(s.fingerprint()))
+	for _, sum := range twins {
+		part([]byte(sum))
+	}
 	if s.deep {
 		inputs, found := deepInputs(set)
 		if list = append(list, found...); list.HasErrors() {

@@ -66,6 +66,8 @@ const (
 	optMemory    = "memory-limit"
 	optFileSize  = "file-limit"
 	optWritten   = "write-limit"
+	optTwin      = "twin"
+	optAlso      = "also"
 
 	OptCampaignID = "campaign-id" // names the kept folders
 	OptStartIndex = "start-index" // first case index
@@ -92,6 +94,8 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optMemory, Default: "4GiB", Usage: "address space a case may use, such as 512MiB; 0: no limit"},
 		{Name: optFileSize, Default: "64MiB", Usage: "size of any one file a case may write, output included; 0: no limit"},
 		{Name: optWritten, Usage: "size of all that a case may write together, such as 1GiB; 0: no limit; by default four times --file-limit"},
+		{Name: optTwin, Usage: "run each finding's input on the instrumented build `BINARY` too (ASan, UBSan, MSan; or valgrind), whose report upgrades it"},
+		{Name: optAlso, Usage: "run inputs that flood or time out on the instrumented build `BINARY` too; a crash there makes a separate finding"},
 	}
 }
 

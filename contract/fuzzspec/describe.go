@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,6 +35,9 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 		if t, ok := mutationTable(lane.log()); ok {
 			out = append(out, t)
 		}
+	}
+	if r, ok := twinOf(o); ok {
+		out = append(out, campaign.Exhibit{Kind: "text", Title: "What " + path.Base(c.set.twin) + " reports", Text: &campaign.Text{Body: r.Title + "\n" + r.Report}})
 	}
 	if text := o.Attached(stackName); len(text) > 0 {
 		out = append(out, campaign.Exhibit{Kind: "text", Title: "Stack at the crash", Text: &campaign.Text{Body: string(text)}})

@@ -33,6 +33,8 @@ type executor struct {
 	cold   bool   // cases are run by the definition of truth
 	keep   string // which cases leave a folder
 	stale  bool   // there are folders of earlier runs of these cases
+
+	others map[string]process.Runner // of other builds, by path
 }
 
 // keptBefore reports whether earlier runs of the campaign have left folders.
@@ -66,7 +68,13 @@ func (x *executor) Settle() func() {
 }
 
 // Close implements [campaign.Executor].
-func (x *executor) Close() error { return x.runner.Close() }
+func (x *executor) Close() error {
+	errs := []error{x.runner.Close()}
+	for _, r := range x.others {
+		errs = append(errs, r.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // maxEvidence is how much of an output stream is kept as evidence: its end,
 // where programs say what went wrong.
@@ -108,6 +116,9 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 				e.Data = slices.Clone(e.Data[max(0, len(e.Data)-maxEvidence):])
 				o.Evidence = append(o.Evidence, e)
 			}
+		}
+		if err := x.elsewhere(ctx, s, process.Case{Index: at.Index, RunID: runID, Input: input}, &o); err != nil {
+			return o, mismatch(err)
 		}
 	}
 	if at.Payload != nil {

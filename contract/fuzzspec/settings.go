@@ -21,6 +21,7 @@ type settings struct {
 	chose        string // what it decided, and why
 	executor     process.Executor
 	sandbox      bool
+	twin, also   string // other builds of the program; "": none
 	allowExec    []string
 	okExit       []int
 	okReports    bool    // with these codes a runtime's report is no failure either
@@ -49,6 +50,7 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		executor: process.Executor(set.Get(optExecutor, "auto")), allowExec: set.Options[optAllowExec],
 		okReports: set.Get(optOKReports, "false") == "true",
 		outputs:   set.Get(optOutputs, "auto"), input: set.Get(optInput, "auto"), keep: set.Get(optKeep, "failures"),
+		twin: set.Program(set.Get(optTwin, "")), also: set.Program(set.Get(optAlso, "")),
 		campaignID: set.Get(OptCampaignID, ""), seed: set.Seed, self: campaign.Settings{Self: set.Self},
 	}
 	s.deep = s.guided || set.Get(optMutators, "reference") == "deep"

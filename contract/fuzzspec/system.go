@@ -26,7 +26,7 @@ func (k *Contract) Systems(open sut.Opener) *Contract {
 
 // ofPrograms are the options that say how a program is run; a system has none
 // of it.
-var ofPrograms = []string{optGuided, optExecutor, optSandbox, optInput, optOutputs, optMemory, optFileSize, optWritten}
+var ofPrograms = []string{optGuided, optExecutor, optSandbox, optInput, optOutputs, optMemory, optFileSize, optWritten, optTwin, optAlso}
 
 // loadSystem reads the system that the settings name; nil without one.
 func (k *Contract) loadSystem(set campaign.Settings) (*sut.Plan, diag.List) {
