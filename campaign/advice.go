@@ -23,3 +23,11 @@ func (e erased[S]) Advice(s any) []string {
 	}
 	return nil
 }
+
+// Grader is implemented by campaigns that learn of how bad a finding is when its
+// case is run again.
+type Grader interface {
+	// Grade is the severity of a finding of which out is an outcome with its
+	// evidence.
+	Grade(severity Severity, out Outcome) Severity
+}

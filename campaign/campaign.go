@@ -277,14 +277,6 @@ type Headliner interface {
 	Headline(title string, out Outcome) string
 }
 
-// Grader is implemented by campaigns that learn of how bad a finding is when its
-// case is run again.
-type Grader interface {
-	// Grade is the severity of a finding of which out is an outcome with its
-	// evidence.
-	Grade(severity Severity, out Outcome) Severity
-}
-
 // Inputter is implemented by campaigns whose cases have an input that can be
 // written down: Input turns a case of a round into its explicit payload. A case
 // with that payload executes the same way in any state. Where that takes calls of the

@@ -1,0 +1,23 @@
+package fuzzspec
+
+import (
+	"slices"
+	"testing"
+)
+
+// The small corpus reaches all that the whole does, by the shortest inputs.
+func TestFavoured(t *testing.T) {
+	list := []input{
+		{"long", []byte("xxxx"), []uint32{1 << 8, 2 << 8}}, {"short", []byte("x"), []uint32{1 << 8, 2 << 8}},
+		{"more", []byte("xxxxx"), []uint32{1<<8 | 1, 2 << 8, 3 << 8, 4 << 8}}, {"crash", []byte("y"), nil},
+	}
+	var names []string
+	small := favoured(list)
+	for _, x := range small {
+		names = append(names, x.name)
+	}
+	edges, tuples := reached(small)
+	if !slices.Equal(names, []string{"more", "short"}) || edges != 4 || tuples != 5 {
+		t.Errorf("%v: %d edges, %d tuples", names, edges, tuples)
+	}
+}
