@@ -152,7 +152,7 @@ writes the session as a replay file: the prompt, every tool's response and the r
 				s.ID = id
 			}
 			for _, what := range s.LeftOut {
-				fmt.Fprintf(d.Err(), "warning: %s is left out: a replay refuses what was asked there\n", diag.Printable(what))
+				fmt.Fprintf(d.Err(), "warning: %s is skipped: a replay refuses what was asked there\n", diag.Printable(what))
 			}
 			if !reply.OK() {
 				fmt.Fprintf(d.Err(), "the agent gave no answer: %s: %s\n", reply.End, diag.Printable(reply.Error))

@@ -1,5 +1,5 @@
-// Package childfile writes the children of thresh mutate to a file, and goes on
-// with one that was interrupted: what stands in it is made again and compared.
+// Package childfile writes the children of thresh mutate to a file, and continues
+// one that was interrupted: what stands in it is made again and compared.
 // It is an edge: package operator itself touches no file.
 package childfile
 
