@@ -14,8 +14,9 @@ import (
 
 // What faces read of a store, under the names that package store gives them.
 type (
-	RunQuery   = store.RunQuery
-	Comparison = store.Comparison
+	RunQuery     = store.RunQuery
+	FindingQuery = store.FindingQuery
+	Comparison   = store.Comparison
 )
 
 // StoredRun is a run that is stored. It implements [campaign.Stored].

@@ -75,8 +75,28 @@ func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
 // registerReports adds the reports to write.
 func (f *runFlags) registerReports(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf; FILE - is standard output); repeatable")
+	c.Flags().Var((*jsonLines)(f), "json", "print lines of JSON instead of text, one for each case, finding and the run: the same as --report jsonl=- --quiet")
+	c.Flags().Lookup("json").NoOptDefVal = "true"
 	_ = c.RegisterFlagCompletionFunc("report", completeReport)
 }
+
+// jsonLines is the flag --json.
+type jsonLines runFlags
+
+// String, Set and Type implement pflag.Value.
+func (f *jsonLines) String() string { return "false" }
+
+// Set has the report written to standard output.
+func (f *jsonLines) Set(v string) error {
+	on, err := strconv.ParseBool(v)
+	if on {
+		f.reports, f.quiet = append(f.reports, "jsonl=-"), true
+	}
+	return err
+}
+
+// Type is the word for its values.
+func (f *jsonLines) Type() string { return "bool" }
 
 // registerGate adds what a run is compared with, and what of that fails it.
 func (f *runFlags) registerGate(c *cobra.Command) {

@@ -172,7 +172,7 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 	}
 	for _, c := range []*cobra.Command{
 		a.listCommand(), a.showCommand(), a.replayCommand(), a.tryCaseCommand(), a.shrinkCommand(), a.promoteCommand(),
-		a.reportCommand(), a.mergeCommand(), a.compareCommand(), a.verifyCommand(), a.doctorCommand(), a.uiCommand(), a.mcpCommand(), a.lspCommand(), a.gcCommand(),
+		a.reportCommand(), a.mergeCommand(), a.compareCommand(), a.verifyCommand(), a.doctorCommand(), a.uiCommand(), a.openCommand(), a.mcpCommand(), a.lspCommand(), a.gcCommand(),
 	} {
 		c.GroupID = "work"
 		root.AddCommand(c)
@@ -182,6 +182,8 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 		root.AddCommand(c)
 	}
 	a.contractCommands(root)
+	root.AddCommand(a.versionCommand(), a.manCommand()) // of the program itself
+	a.completions(root)
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(helpCommand(root))
 	requireSubcommand(root)
@@ -204,15 +206,6 @@ func markBegun(c *cobra.Command) {
 			return run(c, args)
 		}
 	}
-}
-
-// usageOf makes an error of the command line one, with how the command is used.
-func usageOf(c *cobra.Command, err error) error {
-	var coded *diag.CodedError
-	if errors.As(err, &coded) {
-		return err
-	}
-	return diag.WithHint(diag.Refused("%s: %w", c.CommandPath(), err), "usage: "+c.UseLine())
 }
 
 // requireSubcommand makes a group command without a verb show its help, and
