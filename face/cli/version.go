@@ -32,14 +32,22 @@ type module struct {
 }
 
 func (a *application) versionCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, parts bool
+	var of, out string
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, and what it was built from",
 		Example: `  thresh version
-  thresh version --json | jq -r '.modules[].path'`,
+  thresh version --json | jq -r '.modules[].path'
+  thresh version --sbom --of ./thresh --output thresh.cdx.json`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if parts {
+				return a.sbom(of, out)
+			}
+			if of != "" || out != "-" {
+				return usagef("--of and --output go with --sbom")
+			}
 			v := a.version()
 			if asJSON {
 				enc := json.NewEncoder(a.io.Out)
@@ -51,6 +59,9 @@ func (a *application) versionCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "JSON, with the formats, the reports and the modules it is built from")
+	c.Flags().BoolVar(&parts, "sbom", false, "a bill of materials in CycloneDX: every module with its checksum")
+	c.Flags().StringVar(&of, "of", "", "the Go binary `FILE` instead of this program, for --sbom")
+	c.Flags().StringVarP(&out, "output", "o", "-", "`FILE` for --sbom, - for standard output")
 	return c
 }
 
