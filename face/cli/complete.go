@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // mostCompleted is how many runs and findings a shell is offered.
@@ -137,7 +138,7 @@ func (a *application) completeFindings(c *cobra.Command, args []string, _ string
 			for _, f := range page.Findings {
 				if !seen[f.ID] && len(list) < mostCompleted {
 					seen[f.ID] = true
-					list = append(list, f.ID+"\t"+f.Severity.String()+" "+printable(clipText(f.Title, 60)))
+					list = append(list, f.ID+"\t"+f.Severity.String()+" "+printable(diag.Cut(f.Title, 60)))
 				}
 			}
 		}
