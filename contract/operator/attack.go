@@ -65,7 +65,7 @@ func (a *attacks) count(f *facts, job mutator.Job, m *mutator.Mutator, planned i
 	if a.all = add(a.all); a.first == 0 && won > 0 {
 		a.first = a.all.n
 	}
-	keys := [][2]string{{"seed", job.Seed.ID}, {"bucket", BucketLabel(job.Seed.Bucket)}}
+	keys := [][2]string{{"seed", job.Seed.ID}, {"bucket", string(job.Seed.Bucket)}}
 	if job.Seed.Surface == textop.Conversation {
 		keys = append(keys, [2]string{"messages", fmt.Sprint(f.spent.calls)})
 	}
@@ -114,7 +114,11 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 			return cmp.Or(cmp.Compare(a.by[y].wins, a.by[x].wins), cmp.Compare(len(x[1]), len(y[1])), cmp.Compare(x[1], y[1]))
 		})
 		for _, k := range keys[:min(len(keys), maxShown)] {
-			m.Rows = append(m.Rows, what+" "+k[1])
+			name := k[1]
+			if what == "bucket" {
+				name = BucketLabel(textop.Bucket(name))
+			}
+			m.Rows = append(m.Rows, what+" "+name)
 			m.Cells = append(m.Cells, []campaign.MatrixCell{cell(a.by[k].wins, a.by[k].n, "")})
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // front is the front door as the program has it.
 func front() *operator.Contract { return operator.New(python.OpenOperators, command.Open) }
 
-func place(t *testing.T, dir, name, text string) string {
+func place(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	p := filepath.Join(dir, name)
 	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {

@@ -65,6 +65,13 @@ func (c *Campaign) startHunt(m *mutator.Mutator) *hunt {
 			at = len(cfg.Kinds)
 			known[k] = at
 			ops := slices.DeleteFunc(slices.Clone(m.Operators(k.bucket, k.surface, k.controls)), func(op int) bool { return slices.Contains(m.GivenUp(), op) })
+			for _, op := range ops { // what conversations have that prompts do not, at all strengths
+				if meta := m.Registry().Entries()[op].Meta; k.surface == textop.Conversation && meta.Accepts(k.surface) {
+					for strength := k.strength.Min; strength <= k.strength.Max; strength++ {
+						cfg.First = append(cfg.First, mutator.Link{Op: op, Strength: strength})
+					}
+				}
+			}
 			cfg.Kinds = append(cfg.Kinds, redteam.Kind{Ops: ops, Least: k.strength.Min, Most: k.strength.Max})
 		}
 		cfg.Units[i] = at

@@ -64,7 +64,7 @@ func (s *Search) Propose(n int) []Proposal {
 	at := s.cursor
 	for i := range list {
 		switch {
-		case s.wins == 0 && float64(at) < surveyed*float64(s.cfg.Calls) && (at < s.cfg.Ops || p.dice.chance(further)):
+		case s.wins == 0 && float64(at) < surveyed*float64(s.cfg.Calls) && (at < s.cfg.Ops+len(s.cfg.First) || p.dice.chance(further)):
 			list[i] = p.survey(at)
 			at++
 		case s.wins > 0 && p.dice.chance(exploit):
@@ -147,12 +147,22 @@ func (p *planner) strength(k *Kind, op int) int {
 // survey is one operator after the other, on a unit that takes it: all at the
 // least strength, then at others.
 func (p *planner) survey(at int) Proposal {
-	pass := at / p.cfg.Ops
-	at %= p.cfg.Ops
+	first := p.cfg.First
+	early := at < len(first)
+	op, pass := 0, 0
+	if early {
+		op = first[at].Op
+	} else {
+		op, pass = (at-len(first))%p.cfg.Ops, (at-len(first))/p.cfg.Ops
+	}
 	for i := range p.cfg.Units {
 		unit := (at + i) % len(p.cfg.Units)
-		if k := p.kind(unit); slices.Contains(k.Ops, at) {
-			return Proposal{Unit: unit, Chain: []mutator.Link{{Op: at, Strength: k.Least + (2*pass+at*min(pass, 1))%(k.Most-k.Least+1)}}, how: survey}
+		if k := p.kind(unit); slices.Contains(k.Ops, op) {
+			strength := k.Least + (2*pass+op*min(pass, 1))%(k.Most-k.Least+1)
+			if early {
+				strength = first[at].Strength
+			}
+			return Proposal{Unit: unit, Chain: []mutator.Link{{Op: op, Strength: strength}}, how: survey}
 		}
 	}
 	x := p.random() // no unit takes it

@@ -19,10 +19,11 @@ type Kind struct {
 type Config struct {
 	Seed  uint64
 	Kinds []Kind
-	Units []int // the kind of each unit
-	Ops   int   // operators in the registry
-	Steps int   // of the longest chain
-	Calls int64 // that will be made about
+	Units []int          // the kind of each unit
+	Ops   int            // operators in the registry
+	Steps int            // of the longest chain
+	Calls int64          // that will be made about
+	First []mutator.Link // what is surveyed before all operators are
 }
 
 // Proposal is a prompt to try: a chain for a unit.

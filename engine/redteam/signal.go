@@ -119,7 +119,9 @@ func triples(s string, yield func(uint32)) {
 
 func nearest(prompt, reply string, secrets []string) (most uint8) {
 	for _, s := range secrets {
-		most = max(most, level(s, reply, prompt, 7))
+		if level(s, reply, "", 7) > most { // else the prompt is of no matter
+			most = max(most, level(s, reply, prompt, 7))
+		}
 	}
 	return most
 }

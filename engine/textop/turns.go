@@ -27,7 +27,7 @@ func JoinTurns(turns []string) string { return strings.Join(turns, between) }
 
 // Extended are operators beside [Builtins], for documents that ask for them:
 // more of them never changes what other documents draw.
-func Extended() []Operator { return made([][]builtin{turnings()}) }
+func Extended() []Operator { return made([][]builtin{turnings(), spellings(), framings()}) }
 
 func turnings() []builtin {
 	meta := func(id, purpose, strength, origin string) Meta {

@@ -59,6 +59,9 @@ func Forgetful(before []string, message string) string {
 	if asks(message, 1) {
 		return "I cannot help with that."
 	}
+	if len(before) == 0 {
+		return "Thank you for your message. Go on."
+	}
 	for _, read := range []func(string) string{
 		strings.TrimSpace,
 		func(m string) string { return strings.Join(quotation.FindAllString(m, -1), "") },
