@@ -33,8 +33,28 @@ func (a *App) Remote(ctx context.Context, st *Store, dir, root string, workers i
 	return &Remote{app: a, store: st, dir: dir, root: root, workers: workers, ctx: ctx}
 }
 
-// below is a path that a client names, if it is one below the root.
+// below is a path that a client names, if it is one below the root, also once
+// symbolic links are followed.
 func (u *Remote) below(path string) (string, error) {
+	name, err := u.named(path)
+	if err != nil {
+		return "", err
+	}
+	root, err := filepath.EvalSymlinks(u.root)
+	if err != nil {
+		return "", fmt.Errorf("finding the folder %s: %w", u.root, err)
+	}
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return name, nil // whoever opens it says what is wrong
+	}
+	if rel, err := filepath.Rel(root, target); err != nil || !filepath.IsLocal(rel) {
+		return "", diag.Refused("%s leads out of the folder that this server reads files in by a symbolic link", path)
+	}
+	return name, nil
+}
+
+func (u *Remote) named(path string) (string, error) {
 	refused := diag.Refused("%s is not below the folder that this server reads files in; thresh mcp --root names another", path)
 	if !filepath.IsAbs(path) {
 		if !filepath.IsLocal(path) {
