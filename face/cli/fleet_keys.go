@@ -58,7 +58,7 @@ signed. Copy the trust list and one worker's key to each worker's machine.`,
 			return nil
 		},
 	}
-	enroll.Flags().StringVar(&key, "key", "", "its public `KEY`, an nkey of a user; left out: a pair is made")
+	enroll.Flags().StringVar(&key, "key", "", "its public `KEY`, an nkey of a user (default: a new pair)")
 	revoke := &cobra.Command{
 		Use: "revoke DIR NAME", Short: "Take a member out of the trust list; what runs notices within seconds", Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
