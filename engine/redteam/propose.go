@@ -52,7 +52,7 @@ const (
 	exploit  = 0.85
 	further  = 0.15 // of what explores, the survey at other strengths
 	fresh    = 0.12 // and what is drawn without knowledge
-	simple   = 0.6  // of its parents, the shortest chains of a cell
+	simple   = 0.8  // of its parents, the shortest chains of a cell
 )
 
 // Propose returns n proposals, all from what is known now.
