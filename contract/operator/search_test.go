@@ -97,7 +97,7 @@ func TestSearchLearns(t *testing.T) {
 			twice++
 		}
 	}
-	if twice > 4 { // in one round nobody knows of the other
+	if twice > 8 { // in one round nobody knows of the other
 		t.Errorf("%d of %d texts were sent twice", twice, len(sent))
 	}
 	same := attacked(t, "search", "", 400, 7, demo.Layered)
@@ -158,7 +158,7 @@ func TestSearchReduces(t *testing.T) {
 // The report says how often attacks succeeded, by what, and shows the strongest
 // prompts with their replies; a finding has the numbers of its bucket.
 func TestAttackSummary(t *testing.T) {
-	a := attacked(t, "search", "", 500, 4, demo.Layered)
+	a := attacked(t, "search", "", 1000, 2, demo.Layered)
 	shows, _ := campaign.As[campaign.Summarizer[any]](a.c)
 	var rate, chains, curve, prompts int
 	for _, e := range shows.Summarize(a.state) {
