@@ -1,0 +1,297 @@
+package spectest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// imported is a document made of another tool's, and what it could not say.
+type imported struct {
+	strings.Builder
+	file string
+	list diag.List
+}
+
+func (m *imported) report(level diag.Level, line int, source, format string, args ...any) {
+	m.list = append(m.list, diag.Diagnostic{Code: "spectest.syntax", Level: level, Pos: diag.Pos{File: m.file, Line: line, Col: 1}, Message: fmt.Sprintf(format, args...), Source: source})
+}
+
+func importCommand() campaign.Command {
+	return campaign.Command{
+		Use:     "import FORMAT FILE",
+		Summary: "Write a document that says what a test of cram or a curl command line says",
+		Long: `Import reads tests of another tool and prints a Markdown document. FORMAT is cram
+(a .t file, which becomes transcripts) or curl (command lines, which become cases of
+type api.http); FILE may be - for standard input. What has no counterpart is
+reported with its line: an error if the document would say something else.
+
+Exit codes: 0 all of it was imported, perhaps with warnings, 2 it was refused.`,
+		Example: `  thresh spectest import cram tests/list.t > list.md
+  echo "curl -H 'Accept: text/plain' http://localhost:8080/orders" | thresh spectest import curl - > orders.spec.md`,
+		Least: 2, Most: 2,
+		Run: func(_ context.Context, d campaign.Desk, args []string) error {
+			read := map[string]func(*imported, string){"cram": fromCram, "curl": fromCurl}[args[0]]
+			if read == nil {
+				err := diag.Refused("nothing is imported from %s: known are cram, curl", args[0])
+				if hint := diag.DidYouMean(args[0], []string{"cram", "curl"}); hint != "" {
+					err = diag.WithHint(err, hint)
+				}
+				return err
+			}
+			in := io.NopCloser(d.In())
+			if args[1] != "-" {
+				f, err := d.Open(args[1])
+				if err != nil {
+					return diag.Refused("%s: %s", args[1], reason(err))
+				}
+				in = f
+			}
+			defer in.Close()
+			text, err := io.ReadAll(io.LimitReader(in, campaign.MaxDocument))
+			if err != nil {
+				return diag.Environment("%s: %s", args[1], reason(err))
+			}
+			m := &imported{file: args[1]}
+			read(m, strings.ReplaceAll(string(text), "\r\n", "\n"))
+			if m.Len() == 0 && !m.list.HasErrors() {
+				m.report(diag.Error, 1, "", "there is nothing to import")
+			}
+			if m.list.HasErrors() {
+				return m.list
+			}
+			d.Warn(m.list)
+			_, err = io.WriteString(d.Out(), m.String())
+			return err
+		},
+	}
+}
+
+// cramMark is how cram says that a line of output is no plain one.
+var cramMark = regexp.MustCompile(` \((re|glob|esc|no-eol)\)$`)
+
+// fromCram makes transcripts of a .t file: what is indented by two blanks are
+// commands and what they print, all else is text.
+func fromCram(m *imported, text string) {
+	open, exported := false, false
+	number := 0
+	for l := range strings.Lines(text) {
+		number++
+		l = strings.TrimRight(l, "\n")
+		body, indented := strings.CutPrefix(l, "  ")
+		if !indented {
+			if open {
+				m.WriteString("```\n")
+				open = false
+			}
+			m.WriteString(l + "\n")
+			continue
+		}
+		command := strings.HasPrefix(body, "$ ")
+		if !open {
+			if !command {
+				if strings.TrimSpace(body) != "" {
+					m.report(diag.Error, number, l, "output before the first command")
+				}
+				m.WriteString(l + "\n")
+				continue
+			}
+			m.WriteString("```console run\n")
+			if !exported && strings.Contains(text, "TESTDIR") {
+				m.WriteString("$ export TESTDIR=\"${PAGE%/*}\"\n")
+			}
+			open, exported = true, true
+		}
+		if command || strings.HasPrefix(body, "> ") || body == ">" {
+			m.WriteString(body + "\n")
+			continue
+		}
+		m.WriteString(m.printed(body, number) + "\n")
+	}
+	if open {
+		m.WriteString("```\n")
+	}
+}
+
+// printed is a line of output as a transcript says it.
+func (m *imported) printed(l string, number int) string {
+	mark := cramMark.FindStringSubmatch(l)
+	if mark == nil {
+		if _, _, _, fence := fenceOf([]byte(l)); fence || isDots(l) || hole.MatchString(l) {
+			m.report(diag.Warning, number, l, "the line would be read as a fence or a wildcard; [..] stands for its first character")
+			return "[..]" + strings.TrimLeft(l, " ")[1:]
+		}
+		return l
+	}
+	l = strings.TrimSuffix(l, mark[0])
+	switch mark[1] {
+	case "glob":
+		return strings.NewReplacer("*", "[..]", "?", "[..]", `\*`, "*", `\?`, "?").Replace(l)
+	case "re", "esc":
+		m.report(diag.Warning, number, l, "(%s) has no counterpart: [..] stands for all of the line", mark[1])
+		return "[..]"
+	}
+	return l // the end of the line is not compared
+}
+
+// fromCurl makes cases of type api.http of command lines.
+func fromCurl(m *imported, text string) {
+	number, cases := 0, 0
+	var command string
+	first := 1
+	for l := range strings.Lines(text + "\n") {
+		number++
+		l = strings.TrimSpace(strings.TrimRight(l, "\n"))
+		if command == "" {
+			first = number
+		}
+		if part, more := strings.CutSuffix(l, `\`); more {
+			command += part + " "
+			continue
+		}
+		command = strings.TrimPrefix(strings.TrimSpace(command+l), "$ ")
+		if command != "" && !strings.HasPrefix(command, "#") {
+			cases++
+			m.curl(command, first, cases)
+		}
+		command = ""
+	}
+}
+
+// curlQuiet are flags that say nothing of the request; those that take a value
+// are in curlValued.
+var (
+	curlQuiet  = []string{"-s", "--silent", "-S", "--show-error", "-i", "--include", "-v", "--verbose", "-sS", "--compressed", "-f", "--fail", "-#", "--http1.1"}
+	curlValued = []string{"-X", "--request", "-H", "--header", "-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "-u", "--user", "-A", "--user-agent",
+		"-b", "--cookie", "-m", "--max-time", "--url", "--json", "-o", "--output", "-e", "--referer", "--max-redirs"}
+)
+
+func (m *imported) curl(command string, line, number int) {
+	words, why := splitCommand(command)
+	if why != "" || words[0] != "curl" {
+		m.report(diag.Error, line, command, "this is no curl command line: it begins with curl, and quotes are closed")
+		return
+	}
+	method, address, basic, timeout, redirects := "", "", "", "", "false"
+	var headers [][2]string
+	var data []string
+	get, insecure, typed := false, false, false
+	header := func(text string) {
+		name, value, _ := strings.Cut(text, ":")
+		headers = append(headers, [2]string{strings.TrimSpace(name), strings.TrimSpace(value)})
+		typed = typed || strings.EqualFold(strings.TrimSpace(name), "Content-Type")
+	}
+	for i := 1; i < len(words); i++ {
+		flag, value, joined := strings.Cut(words[i], "=")
+		if !strings.HasPrefix(flag, "--") || !joined {
+			flag, value = words[i], ""
+		}
+		if len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && slices.Contains(curlValued, flag[:2]) {
+			flag, value, joined = flag[:2], flag[2:], true
+		}
+		if slices.Contains(curlValued, flag) && value == "" {
+			if i++; i == len(words) {
+				m.report(diag.Error, line, command, "%s needs a value", flag)
+				return
+			}
+			value = words[i]
+		}
+		switch flag {
+		case "-X", "--request":
+			method = value
+		case "-H", "--header":
+			header(value)
+		case "-A", "--user-agent":
+			header("User-Agent: " + value)
+		case "-e", "--referer":
+			header("Referer: " + value)
+		case "-b", "--cookie":
+			header("Cookie: " + value)
+		case "-u", "--user":
+			basic = value
+		case "-m", "--max-time":
+			timeout = value
+		case "-L", "--location":
+			redirects = "50"
+		case "--max-redirs":
+			redirects = value
+		case "-k", "--insecure":
+			insecure = true
+		case "-G", "--get":
+			get = true
+		case "-I", "--head":
+			method = "HEAD"
+		case "--url":
+			address = value
+		case "-o", "--output":
+		case "-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json":
+			if strings.HasPrefix(value, "@") && flag != "--data-raw" {
+				m.report(diag.Error, line, command, "%s @FILE has no counterpart here: write body_file by hand", flag)
+			}
+			if data = append(data, value); flag == "--json" {
+				header("Content-Type: application/json")
+				header("Accept: application/json")
+			}
+		default:
+			switch {
+			case slices.Contains(curlQuiet, flag):
+			case strings.HasPrefix(flag, "-"):
+				m.report(diag.Error, line, command, "%s is not imported", flag)
+			case address != "":
+				m.report(diag.Error, line, command, "there are two addresses: %s and %s", address, flag)
+			default:
+				address = flag
+			}
+		}
+	}
+	if address == "" {
+		m.report(diag.Error, line, command, "there is no address")
+	}
+	if scheme(address) == "" || !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	body := strings.Join(data, "&")
+	switch {
+	case get && body != "":
+		sign := "?"
+		if strings.Contains(address, "?") {
+			sign = "&"
+		}
+		address, data = address+sign+body, nil
+	case data != nil && !typed:
+		header("Content-Type: application/x-www-form-urlencoded")
+	}
+	if method == "" {
+		method = map[bool]string{true: "POST", false: "GET"}[data != nil]
+	}
+	quoted := func(s string) string { b, _ := json.Marshal(s); return string(b) } // a string can always be written
+	fmt.Fprintf(m, "```yaml spec-test\nid: CURL-%03d\ntype: api.http\nrequest:\n  method: %s\n  url: %s\n  redirects: %s\n", number, quoted(method), quoted(address), redirects)
+	if len(headers) > 0 {
+		m.WriteString("  headers:\n")
+		for _, h := range headers {
+			fmt.Fprintf(m, "    %s: %s\n", quoted(h[0]), quoted(h[1]))
+		}
+	}
+	if user, password, ok := strings.Cut(basic, ":"); ok {
+		fmt.Fprintf(m, "  basic: {user: %s, password: %s}\n", quoted(user), quoted(password))
+	} else if basic != "" {
+		m.report(diag.Error, line, command, "-u without a password asks for it; write NAME:PASSWORD")
+	}
+	if data != nil {
+		fmt.Fprintf(m, "  body_text: %s\n", quoted(body))
+	}
+	if insecure {
+		m.WriteString("  insecure: true\n")
+	}
+	if timeout != "" {
+		fmt.Fprintf(m, "harness: {timeout_seconds: %s}\n", timeout)
+	}
+	m.WriteString("assert:\n  - when: status == 200\n```\n\n")
+}
