@@ -50,14 +50,14 @@ Exit codes: 0 all of it was imported, perhaps with warnings, 2 it was refused.`,
 			if args[1] != "-" {
 				f, err := d.Open(args[1])
 				if err != nil {
-					return diag.Refused("%s: %s", args[1], reason(err))
+					return diag.Refused("%s: %s", args[1], diag.Reason(err))
 				}
 				in = f
 			}
 			defer in.Close()
 			text, err := io.ReadAll(io.LimitReader(in, campaign.MaxDocument))
 			if err != nil {
-				return diag.Environment("%s: %s", args[1], reason(err))
+				return diag.Environment("%s: %s", args[1], diag.Reason(err))
 			}
 			m := &imported{file: args[1]}
 			read(m, strings.ReplaceAll(string(text), "\r\n", "\n"))
