@@ -29,6 +29,7 @@ signed. Copy the trust list and one worker's key to each worker's machine.`,
 	show := func(m app.FleetMember) { fmt.Fprintf(a.io.Out, "%-11s  %-20s  %s\n", m.Role, m.Name, m.Key) }
 	initialize := &cobra.Command{
 		Use: "init DIR", Short: "Make keys for a coordinator and a worker, and the trust list", Args: cobra.ExactArgs(1),
+		Example: `  thresh fleet init keys/`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			members, err := app.InitFleet(args[0])
 			if err != nil {
@@ -61,6 +62,7 @@ signed. Copy the trust list and one worker's key to each worker's machine.`,
 	enroll.Flags().StringVar(&key, "key", "", "its public `KEY`, an nkey of a user (default: a new pair)")
 	revoke := &cobra.Command{
 		Use: "revoke DIR NAME", Short: "Take a member out of the trust list; what runs notices within seconds", Args: cobra.ExactArgs(2),
+		Example: `  thresh fleet revoke keys/ gpu-box`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := app.RevokeMember(args[0], args[1])
 			if err == nil {
@@ -71,6 +73,7 @@ signed. Copy the trust list and one worker's key to each worker's machine.`,
 	}
 	list := &cobra.Command{
 		Use: "list DIR", Short: "Show the members of a fleet", Args: cobra.ExactArgs(1),
+		Example: `  thresh fleet list keys/`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			members, err := app.FleetMembers(args[0])
 			for _, m := range members {
