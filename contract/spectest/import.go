@@ -194,7 +194,7 @@ func (m *imported) curl(command string, line, number int) {
 			flag, value = words[i], ""
 		}
 		if len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && slices.Contains(curlValued, flag[:2]) {
-			flag, value, joined = flag[:2], flag[2:], true
+			flag, value = flag[:2], flag[2:]
 		}
 		if slices.Contains(curlValued, flag) && value == "" {
 			if i++; i == len(words) {

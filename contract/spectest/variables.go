@@ -9,7 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
-	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/secret"
 )
 
@@ -252,13 +251,4 @@ func (v variables) readFile(path string, read func(string) ([]byte, error), gete
 		v[name] = g
 	}
 	return nil
-}
-
-// fromRaw is a captured text of JSON as a value; a string if it is no JSON.
-func fromRaw(text string) given {
-	doc, err := jsontree.Parse([]byte(text), jsontree.Options{})
-	if err != nil {
-		return textValue(text)
-	}
-	return given{node: fromJSON(&doc.Root, func(int) doctree.Pos { return doctree.Pos{} })}
 }

@@ -43,17 +43,13 @@ func (c *compiler) survey(d *decl) *action {
 			a.args = append(a.args, name)
 		}
 	}
-	var visit func([]syntax.Stmt)
-	visit = func(body []syntax.Stmt) {
-		for _, s := range body {
-			if x, ok := s.(*syntax.AssignStmt); ok {
-				if id, is := x.LHS.(*syntax.Ident); is {
-					note(id.Name, x.RHS)
-				}
+	for _, s := range d.def.Body {
+		if x, ok := s.(*syntax.AssignStmt); ok {
+			if id, is := x.LHS.(*syntax.Ident); is {
+				note(id.Name, x.RHS)
 			}
 		}
 	}
-	visit(d.def.Body)
 	return a
 }
 

@@ -43,7 +43,7 @@ func (c *compiler) total(e *ir.Expr) Code {
 				return m.failed(Endless, e, "")
 			}
 			m.locals[m.base+at] = i
-			v, ok := body(m), true
+			v := body(m)
 			switch {
 			case e.Op == ir.Count && v.Kind == Bool:
 				sum += v.N
@@ -52,6 +52,7 @@ func (c *compiler) total(e *ir.Expr) Code {
 			case v.Kind != Int:
 				return m.unfit(v, NotAnInteger, e)
 			default:
+				var ok bool
 				if sum, ok = exact(ir.Add, sum, v.N); !ok {
 					return m.failed(Overflow, e, "")
 				}
