@@ -173,6 +173,14 @@ func (r remote) Void(s any) string {
 	return ""
 }
 
+// Replaced implements [campaign.Replacer].
+func (r remote) Replaced(s any) campaign.Counts {
+	if d, ok := campaign.As[campaign.Replacer[any]](r.inner); ok {
+		return d.Replaced(r.before(s).inner)
+	}
+	return campaign.Counts{}
+}
+
 // Advice implements [campaign.Adviser].
 func (r remote) Advice(s any) []string {
 	if d, ok := campaign.As[campaign.Adviser[any]](r.inner); ok {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -35,10 +34,7 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 		line("%s", strings.ToUpper(since.Sentence()[:1])+md(since.Sentence()[1:])+".")
 		line("")
 	}
-	fs := bySeverity(&rec)
-	slices.SortStableFunc(fs, func(x, y *campaign.Finding) int { // new first
-		return cmp.Compare(map[bool]int{true: 0, false: 1}[since.isNew(x)], map[bool]int{true: 0, false: 1}[since.isNew(y)])
-	})
+	fs := since.ordered(&rec)
 	if len(fs) > 0 {
 		line("| | Finding | Where | Reproduce |")
 		line("|---|---|---|---|")

@@ -83,8 +83,9 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 	if s := opt.Since; s != nil && (s.Run != "" || s.Why != "") {
 		p.Since = s.Sentence()
 	}
-	for i, f := range bySeverity(rec) {
+	for i, f := range opt.Since.ordered(rec) {
 		v := findingViewOf(f)
+		v.Mark = opt.Since.mark(f)
 		if i >= detailed {
 			p.Rest = append(p.Rest, v)
 			continue

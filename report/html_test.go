@@ -104,6 +104,22 @@ func TestRowsLeadToCases(t *testing.T) {
 	}
 }
 
+// What is new stands first and says so, however grave what was known is.
+func TestPageShowsNewFindingsFirst(t *testing.T) {
+	rec := campaign.Record{RunID: "r2", Findings: []campaign.Finding{
+		{ID: "F-0000000001", Title: "an old crash", Severity: campaign.SeverityCritical},
+		{ID: "F-0000000002", Title: "a new note", Severity: campaign.SeverityLow},
+	}}
+	out := write(t, "html", rec, Options{Since: &Since{Run: "r1", New: map[string]bool{"F-0000000002": true}, Still: 1}})
+	fresh, known := strings.Index(out, `<span class="new">new</span>`), strings.Index(out, `<span class="known">known</span>`)
+	if fresh < 0 || known < fresh || !strings.Contains(out, "since r1: 1 new, 0 fixed, 1 still failing") {
+		t.Errorf("new at %d, known at %d", fresh, known)
+	}
+	if out = write(t, "html", rec, Options{}); strings.Contains(out, `class="known"`) {
+		t.Error("marked as known, with nothing to compare with")
+	}
+}
+
 func TestPageAsksNobodyElse(t *testing.T) {
 	out := write(t, "html", richRecord(), Options{Reference: "https://example.org/repo"})
 	load := regexp.MustCompile(`(?i)\b(src|srcset|data|poster|action)=|@import|url\(|<link|<iframe|<object|<embed`)

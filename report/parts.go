@@ -101,6 +101,7 @@ type FindingView struct {
 	Count     string
 	Where     string
 	Flaky     string
+	Mark      string // new or known, where it was compared with an earlier run
 	Minimal   string
 	Shown     string // re-runs
 	Command   string

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,21 @@ func (s *Since) Sentence() string {
 
 // isNew reports whether a finding is marked as new.
 func (s *Since) isNew(f *campaign.Finding) bool { return s != nil && s.New[f.ID] }
+
+// ordered are the findings of a run: new ones first, the gravest first among each.
+func (s *Since) ordered(rec *campaign.Record) []*campaign.Finding {
+	fs := bySeverity(rec)
+	slices.SortStableFunc(fs, func(x, y *campaign.Finding) int {
+		switch {
+		case s.isNew(x) == s.isNew(y):
+			return 0
+		case s.isNew(x):
+			return -1
+		}
+		return 1
+	})
+	return fs
+}
 
 // mark is "new", "known", or "" where nothing is known of earlier runs.
 func (s *Since) mark(f *campaign.Finding) string {
