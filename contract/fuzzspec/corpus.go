@@ -144,7 +144,7 @@ func exportCommand() campaign.Command {
 		Use:     "export FOLDER...",
 		Summary: "Write a corpus with the names that AFL++ or libFuzzer gives its files",
 		Example: `  thresh fuzzspec corpus export corpus --to seeds --as afl`,
-		Least: 1, Most: -1,
+		Least:   1, Most: -1,
 		Values: map[string][]string{"as": {"afl", "libfuzzer"}},
 		Run: func(_ context.Context, d campaign.Desk, args []string) error {
 			name := func(i int, x input) string {
