@@ -119,7 +119,7 @@ func (a *App) Document(path string) (Document, error) {
 
 // search finds the documents in a folder and the folders in it, in path order.
 // What is no document and what runs have left is passed over.
-// What a contract does not take from folders is told in left.
+// left says what a contract does not take from folders.
 func (a *App) Search(root string, set campaign.Settings) (docs []Document, left diag.List, err error) {
 	paths, left, err := FilesIn(root)
 	if err != nil {

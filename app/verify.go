@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -307,30 +306,11 @@ func (r *revived) sample(ctx context.Context, st *Store, v *Verified, n int64, c
 			continue
 		}
 		v.Compared++
-		if what := differing(then, now, how); what != "" {
+		if what := how.Differing(then, now); what != "" {
 			v.Problems = append(v.Problems, fmt.Sprintf("%s: case %d is stored as %s, and executed again it is %s (%s)", id.Name, i, brief(then), brief(now), what))
 		}
 	}
 	return nil
-}
-
-// differing names what is not equal in two executions of a case; "" if they can
-// be compared that far and are equal. What a contract keeps for itself is not
-// compared: a cold lane may know of it what an accelerated one does not.
-func differing(a, b campaign.Outcome, how campaign.Comparison) string {
-	switch {
-	case a.Verdict != b.Verdict:
-		return "another verdict"
-	case how != campaign.CompareExact:
-		return ""
-	case a.Kind != b.Kind || a.Title != b.Title || a.Severity != b.Severity:
-		return "another kind or title"
-	case a.Signature != b.Signature || !slices.Equal(a.Cause, b.Cause):
-		return "another signature or cause"
-	case a.Input != b.Input:
-		return "another input"
-	}
-	return ""
 }
 
 func brief(o campaign.Outcome) string {

@@ -15,7 +15,7 @@ import (
 type Commander interface {
 	// Commands are what the contract adds to the command line: as a rule one
 	// command of its name, with its verbs below. They are made anew for every
-	// command line, so that flags may be kept in variables of theirs.
+	// command line, so that each may keep its flags in variables.
 	Commands() []Command
 }
 

@@ -1,6 +1,9 @@
 package campaign
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+	"slices"
+)
 
 // Tree is the root of a Merkle tree that grows leaf by leaf, in memory that grows
 // with the logarithm of their number. The zero value is a tree without leaves.
@@ -49,6 +52,25 @@ const (
 	CompareVerdict                   // the verdict is equal
 	CompareNone                      // nothing can be said
 )
+
+// Differing names what is not equal in two executions of a case; "" if they can
+// be compared that far and are equal. What a contract keeps for itself is not
+// compared: a cold lane may know of it what an accelerated one does not.
+func (how Comparison) Differing(a, b Outcome) string {
+	switch {
+	case a.Verdict != b.Verdict:
+		return "another verdict"
+	case how != CompareExact:
+		return ""
+	case a.Kind != b.Kind || a.Title != b.Title || a.Severity != b.Severity:
+		return "another kind or title"
+	case a.Signature != b.Signature || !slices.Equal(a.Cause, b.Cause):
+		return "another signature or cause"
+	case a.Input != b.Input:
+		return "another input"
+	}
+	return ""
+}
 
 // Comparable is implemented by campaigns whose cases do not give all the same facts
 // when they are executed again.

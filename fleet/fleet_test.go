@@ -26,6 +26,7 @@ type tally struct {
 	rounds, perRound int64
 	hook             func(lane campaign.Lane, at campaign.Case) error
 	exclusive        bool
+	once             bool          // no case may be run twice
 	lie              bool          // every answer is a pass
 	inside           *atomic.Int64 // executions under way
 	together         *atomic.Int64 // most of them at once
@@ -38,6 +39,12 @@ func (c *tally) Identity() campaign.Identity {
 }
 func (c *tally) Planned() int64  { return c.rounds * c.perRound }
 func (c *tally) Exclusive() bool { return c.exclusive }
+func (c *tally) Unrepeatable(campaign.Case) string {
+	if c.once {
+		return "it changes something"
+	}
+	return ""
+}
 func (c *tally) Probe(context.Context) (campaign.Facts, error) {
 	return campaign.Facts{Data: []byte("7"), Warnings: []string{"counting from seven"}}, nil
 }

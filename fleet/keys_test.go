@@ -323,3 +323,19 @@ func TestLyingWorkerIsExcluded(t *testing.T) {
 		t.Errorf("%d findings, %d without a fleet: the lie is not among them", len(got.Findings), len(want.Findings))
 	}
 }
+
+// A case that changes what it reaches is not executed again to check a worker.
+func TestWhatChangesSomethingIsNotRechecked(t *testing.T) {
+	y := newYard(t)
+	dir := enrolled(t, "one", "two")
+	c := &tally{rounds: 3, perRound: 60, once: true}
+	for _, name := range []string{"one", "two"} {
+		y.worker(c, 2, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, name) })
+	}
+	got := y.must(c, true, func(s *fleet.Settings) {
+		s.Keys, s.Recheck = keysOf(t, dir, fleet.RoleCoordinator, "coordinator"), 1
+	})
+	if notes := strings.Join(got.Environment.Notes, "\n"); strings.Contains(notes, "executed again") {
+		t.Errorf("notes: %s", notes)
+	}
+}

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -67,12 +66,16 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 	if how == campaign.CompareNone {
 		return nil
 	}
+	once, _ := campaign.As[campaign.Unrepeatable](l.r.inner)
 	for _, index := range slices.Sorted(maps.Keys(t.picked)) {
 		first := *t.picked[index]
 		if there, _ := l.r.crew.others(first.worker); !there || first.worker == "" || first.outcome.Verdict == campaign.VerdictError {
 			continue
 		}
 		at := cases[slices.IndexFunc(cases, func(c campaign.Case) bool { return c.Index == index })]
+		if once != nil && once.Unrepeatable(at) != "" {
+			continue // it changes something: once is enough
+		}
 		second, err := l.again(ctx, t, index, first.worker)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -81,7 +84,7 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 			continue // nobody else could execute it
 		}
 		l.r.crew.rechecked.Add(1)
-		if alike(how, first.outcome, second.outcome) {
+		if how.Differing(first.outcome, second.outcome) == "" {
 			continue
 		}
 		t.dispute(index, first.outcome, second.outcome)
@@ -92,7 +95,7 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 
 // recheckFor is how long another worker has for a case, beside the limits of the
 // case itself.
-const recheckFor = time.Minute
+const recheckFor = 10 * time.Second
 
 // again has a worker execute a case of a ticket, but not the one.
 func (l *remoteLane) again(ctx context.Context, t *ticket, index int64, not string) (answer, error) {
@@ -135,7 +138,7 @@ func (l *remoteLane) judge(ctx context.Context, st *remoteState, at campaign.Cas
 	if err != nil || own.Verdict == campaign.VerdictError {
 		return
 	}
-	like1, like2 := alike(how, own, first.outcome), alike(how, own, second.outcome)
+	like1, like2 := how.Differing(own, first.outcome) == "", how.Differing(own, second.outcome) == ""
 	if like1 == like2 {
 		return
 	}
@@ -151,13 +154,6 @@ func summary(o campaign.Outcome) string {
 		return o.Verdict.String()
 	}
 	return o.Verdict.String() + ": " + o.Title
-}
-
-func alike(how campaign.Comparison, a, b campaign.Outcome) bool {
-	if how == campaign.CompareVerdict {
-		return a.Verdict == b.Verdict
-	}
-	return bytes.Equal(a.AppendFacts(nil), b.AppendFacts(nil))
 }
 
 // ban takes nothing from a worker any more; what it is busy with goes to others.
