@@ -3,6 +3,7 @@ module github.com/thresh-dev/thresh
 go 1.26.0
 
 require (
+	github.com/antchfx/xpath v1.3.9
 	github.com/dlclark/regexp2 v1.12.0
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/google/go-cmp v0.7.0
@@ -23,6 +24,8 @@ require (
 	golang.org/x/text v0.43.0
 	pgregory.net/rapid v1.3.0
 )
+
+require github.com/anishathalye/porcupine v1.3.1
 
 require (
 	github.com/antithesishq/antithesis-sdk-go v0.8.0-default-no-op // indirect

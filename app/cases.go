@@ -26,6 +26,8 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 		wanted = func(campaign.Any) bool { return true }
 	case "json", "html":
 		wanted = records
+	case "hits", "attempts":
+		wanted = func(x campaign.Any) bool { _, ok := campaign.As[campaign.Recorder](x); return ok }
 	default:
 		return nil
 	}
@@ -36,6 +38,9 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 	}
 	defer past.close()
 	if !slices.ContainsFunc(past.campaigns, wanted) {
+		if format == "hits" || format == "attempts" {
+			a.note("note: the %s report is empty: no campaign of the run sends prompts", format)
+		}
 		return nil
 	}
 	return func(yield func(report.Case, error) bool) {
@@ -46,7 +51,7 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 		}
 		defer past.close()
 		for k, x := range past.campaigns {
-			if wanted(x) && !past.cases(k, format == "junit" || format == "tap" || format == "ctrf", yield) {
+			if wanted(x) && !past.cases(k, slices.Contains([]string{"junit", "tap", "ctrf", "hits", "attempts"}, format), yield) {
 				return
 			}
 		}
@@ -56,7 +61,7 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 // records tells whether the evidence of all cases of a campaign is kept.
 func records(x campaign.Any) bool {
 	r, ok := campaign.As[campaign.Recorder](x)
-	return ok && r.Records()
+	return ok && r.Records() == campaign.RecordAll
 }
 
 // past is a stored run to be told about: its journal, and its campaigns, of
@@ -107,12 +112,13 @@ func (p *past) cases(k int, bare bool, yield func(report.Case, error) bool) bool
 	}
 	for e := range run.Cases(p.journal, k) {
 		e.Outcome.Evidence = slices.DeleteFunc(e.Outcome.Evidence, func(x campaign.Attachment) bool { return x.Name == campaign.MeasuredAttachment })
-		c := report.Case{Campaign: k, Index: e.Case.Index, Verdict: e.Outcome.Verdict, Kind: e.Outcome.Kind, Title: e.Outcome.Title, Evidence: show(e.Case, e.Outcome), Elapsed: e.Outcome.Elapsed}
+		attempt := e.Outcome.Attached(campaign.AttemptAttachment)
+		c := report.Case{Attempt: attempt, Campaign: k, Index: e.Case.Index, Verdict: e.Outcome.Verdict, Kind: e.Outcome.Kind, Title: e.Outcome.Title, Evidence: show(e.Case, e.Outcome), Elapsed: e.Outcome.Elapsed}
 		if named {
 			c.Name = namer.CaseName(e.Case)
 		}
-		if s, ok := campaign.As[campaign.Skipper](p.campaigns[k]); ok && c.Verdict == campaign.VerdictSkip && c.Title == "" {
-			c.Title = s.SkipReason(e.Case)
+		if c.Verdict == campaign.VerdictSkip {
+			c.Title = campaign.SkipReason(p.campaigns[k], e.Case, &e.Outcome)
 		}
 		if !yield(c, nil) {
 			return false

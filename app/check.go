@@ -48,7 +48,7 @@ func (a *App) Check(ctx context.Context, job Job) (Checked, error) {
 
 // check compiles documents one by one.
 func check(ctx context.Context, docs []Document, set campaign.Settings) Checked {
-	var out Checked
+	out := Checked{Diagnostics: idle(docs, set.Options)}
 	for _, d := range docs {
 		compiled, list := d.Contract.Compile(ctx, d.Spec, set)
 		out.Diagnostics = append(out.Diagnostics, list...)

@@ -140,7 +140,7 @@ type Compiled struct {
 // Compile compiles every document; all that is wrong with any is returned.
 func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compiled, error) {
 	c := Compiled{Docs: docs}
-	var all diag.List
+	all := idle(docs, set.Options)
 	for i, d := range docs {
 		camps, list, err := compileSealed(ctx, &d, set)
 		if err != nil {
@@ -153,11 +153,10 @@ func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compi
 			c.Sources = append(c.Sources, d.Path)
 		}
 	}
-	if all.HasErrors() {
-		return c, all
-	}
-	if set.Strict && len(all) > 0 {
+	if set.Strict {
 		all.Strict()
+	}
+	if all.HasErrors() {
 		return c, all
 	}
 	c.Warnings = all

@@ -20,10 +20,12 @@ import (
 	"github.com/thresh-dev/thresh/system"
 	"github.com/thresh-dev/thresh/system/agent"
 	"github.com/thresh-dev/thresh/system/command"
+	"github.com/thresh-dev/thresh/system/coverage"
 	"github.com/thresh-dev/thresh/system/driver"
 	"github.com/thresh-dev/thresh/system/embed"
 	"github.com/thresh-dev/thresh/system/fault"
 	httpsys "github.com/thresh-dev/thresh/system/http"
+	"github.com/thresh-dev/thresh/system/program"
 	"github.com/thresh-dev/thresh/system/python"
 	"github.com/thresh-dev/thresh/system/wasm"
 )
@@ -33,11 +35,11 @@ import (
 func builtin() []campaign.Contract {
 	systems := systems()
 	return []campaign.Contract{
-		fuzzspec.New(command.Open).Systems(systems),
+		fuzzspec.New(command.Open).Systems(systems).Compiler(coverage.Compile),
 		fresnelfir.New(modules()).Systems(systems),
 		flakestorm.New(agents(systems)),
 		operator.New(python.OpenOperators, command.Open).Systems(systems),
-		spectest.New(spectest.Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient, Systems: systems}),
+		spectest.New(spectest.Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient, Systems: systems, Scratch: Scratch}),
 		calls.New(systems),
 	}
 }
@@ -82,7 +84,7 @@ func agents(systems sut.Opener) flakestorm.Targets {
 	}
 	return flakestorm.Targets{
 		Agents: agent.New().Systems(systems).Open, Faults: fault.Options{Shim: []string{self, shimCommand}}.Open, Measures: embed.Open, Variants: variants{dir: cacheFolder(os.Getenv, "variants")},
-		Command: []string{campaign.Self, flakedemo.Command},
+		Command: []string{campaign.Self, flakedemo.Command}, Start: program.Attached,
 	}
 }
 

@@ -25,7 +25,7 @@ var tools = []struct{ name, purpose, fix string }{
 	{"python3", "operators in Python, systems of kind python", "Debian: apt install python3; macOS: brew install python3"},
 	{"node", "drivers and agents in JavaScript", "Debian: apt install nodejs; macOS: brew install node"},
 	{"cc", "targets that are compiled from C", "Debian: apt install gcc libc6-dev; macOS: xcode-select --install"},
-	{"clang", "targets with sanitizers and coverage", "Debian: apt install clang libclang-rt-14-dev"},
+	{"clang", "thresh fuzzspec cc, targets with sanitizers", "Debian: apt install clang libclang-rt-14-dev"},
 	{"afl-clang-fast", "guided campaigns", "Debian: apt install afl++"},
 	{"sh", "transcripts and command lines", "every Unix has one"},
 }

@@ -142,7 +142,7 @@ func (a *App) Work(ctx, kill context.Context, job WorkerJob) error {
 	}
 	defer link.Close()
 	raiseProcessors(job.Lanes)
-	a.note("worker with %d lanes at %s", w.Lanes, job.URL)
+	a.note("worker with %s at %s", diag.Plural(w.Lanes, "lane"), job.URL)
 	return w.Serve(ctx, kill, link)
 }
 

@@ -149,12 +149,7 @@ func (m *Merged) join(dir string) {
 }
 
 func addCampaign(x *campaign.CampaignRecord, c campaign.CampaignRecord) {
-	x.Cases.Planned += c.Cases.Planned
-	x.Cases.Run += c.Cases.Run
-	x.Cases.Pass += c.Cases.Pass
-	x.Cases.Fail += c.Cases.Fail
-	x.Cases.Skip += c.Cases.Skip
-	x.Cases.Error += c.Cases.Error
+	x.Cases.Plus(c.Cases)
 	x.Score, x.Parts = nil, nil
 	x.Exhibits = slices.Concat(x.Exhibits, c.Exhibits)
 	x.Figures = slices.Clone(x.Figures)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,4 +62,26 @@ func OptionValue(o campaign.Option, v string) (string, error) {
 		return "", err
 	}
 	return v, nil
+}
+
+// idle warns of options that no document has a use for. A share of the cases is
+// one of documents too, whatever their format.
+func idle(docs []Document, given map[string][]string) diag.List {
+	var list diag.List
+	if len(docs) == 0 {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		used := slices.ContainsFunc(docs, func(d Document) bool {
+			return slices.ContainsFunc(d.Contract.Options(), func(o campaign.Option) bool { return o.Name == name })
+		})
+		if !used && name != ShardOption {
+			list = append(list, diag.Diagnostic{
+				Code: "input.idle-option", Level: diag.Warning, Pos: diag.Pos{File: docs[0].Path},
+				Message: "--" + name + " has no effect: no document is of a format that has this option",
+				Hint:    "thresh run --help names the format behind each option",
+			})
+		}
+	}
+	return list
 }

@@ -55,26 +55,43 @@ func reported(file string) (*Baseline, error) {
 // Since is what changed in a run since a baseline or, without one, since the
 // newest earlier run of the store that asked the same. The comparison is nil if
 // there is nothing to compare with.
-func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (*report.Since, *Comparison, error) {
-	if base != nil {
-		c := store.CompareRecords(base.record, rec)
-		return sinceOf(base.Name, c), &c, nil
-	}
-	id, why, err := st.Previous(rec.RunID)
-	if err != nil || id == "" {
-		return &report.Since{Why: why}, nil, err
-	}
-	c, err := st.Against(id, rec)
+func (a *App) Since(st *Store, rec campaign.Record, base *Baseline) (since *report.Since, c *Comparison, err error) {
+	known, err := a.known(&rec)
 	if err != nil {
 		return nil, nil, err
 	}
-	return sinceOf(id, c), &c, nil
+	since = new(report.Since)
+	defer func() { since.Accept(known) }()
+	if base != nil {
+		c := store.CompareRecords(base.record, rec)
+		since = sinceOf(base.Name, c)
+		return since, &c, nil
+	}
+	id, why, err := st.Previous(rec.RunID)
+	if err != nil || id == "" {
+		since.Why = why
+		return since, nil, err
+	}
+	changed, err := st.Against(id, rec)
+	if err != nil {
+		return since, nil, err
+	}
+	since = sinceOf(id, changed)
+	return since, &changed, nil
 }
 
 func sinceOf(name string, c Comparison) *report.Since {
 	s := &report.Since{Run: name, New: make(map[string]bool), Fixed: c.Fixed, Still: len(c.StillFailing)}
 	for _, f := range c.New {
 		s.New[f.ID] = true
+	}
+	for _, x := range c.Scores {
+		if x.Part == "" && x.A != nil && x.B != nil {
+			s.Scores = append(s.Scores, report.Scores{Campaign: x.Campaign, Before: *x.A, After: *x.B})
+		}
+	}
+	if len(s.Scores) == 1 {
+		s.Scores[0].Campaign = ""
 	}
 	for _, x := range c.Scores {
 		if x.Chance != nil && x.A != nil && x.B != nil {
@@ -92,6 +109,16 @@ func sinceOf(name string, c Comparison) *report.Since {
 	return s
 }
 
+// SinceStored is Since of a stored run, by what lists say of its findings.
+func (a *App) SinceStored(st *Store, runID string) (*report.Since, error) {
+	rec, err := st.Brief(runID)
+	if err != nil {
+		return nil, err
+	}
+	since, _, err := a.Since(st, rec, nil)
+	return since, err
+}
+
 // ChanceText is a verdict of chance in words.
 func ChanceText(c *store.Chance) string { return c.Verdict + ", " + report.Chance(c.P) }
 
@@ -103,18 +130,25 @@ const (
 )
 
 // Fails reports whether a run whose verdict is "fail" fails by a gate. What
-// cannot be compared is all new.
-func Fails(gate string, rec campaign.Record, c *Comparison) bool {
-	if gate == "" || gate == FailOnAny || c == nil || len(rec.Findings) == 0 && gate == FailOnNew {
+// cannot be compared is all new, but for what its owners know.
+func Fails(gate string, rec campaign.Record, c *Comparison, since *report.Since) bool {
+	fresh := rec.Findings
+	switch {
+	case gate == "" || gate == FailOnAny || len(rec.Findings) == 0 && (gate == FailOnNew || c == nil):
 		return true
-	}
-	if gate == FailOnNew {
-		return len(c.New) > 0
+	case c != nil:
+		fresh = c.New
 	}
 	tested := make(map[[2]string]bool) // campaigns of which cells are compared
-	for _, x := range c.Tested {
-		tested[[2]string{x.Contract, x.Campaign}] = true
+	if gate == FailOnRegression && c != nil {
+		if slices.ContainsFunc(c.Cells, func(x store.CellChange) bool { return x.Chance != nil && x.Chance.Significant() && !x.Better() }) {
+			return true
+		}
+		for _, x := range c.Tested {
+			tested[[2]string{x.Contract, x.Campaign}] = true
+		}
 	}
-	worse := slices.ContainsFunc(c.Cells, func(x store.CellChange) bool { return x.Chance != nil && x.Chance.Significant() && !x.Better() })
-	return worse || slices.ContainsFunc(c.New, func(f campaign.Finding) bool { return !tested[[2]string{f.Contract, f.Campaign}] })
+	return slices.ContainsFunc(fresh, func(f campaign.Finding) bool {
+		return since.Rank(f.ID) < 1 && !tested[[2]string{f.Contract, f.Campaign}]
+	})
 }

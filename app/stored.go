@@ -65,6 +65,9 @@ func (s *StoredRun) cases(list iter.Seq[store.Entry]) iter.Seq[campaign.StoredCa
 	}
 }
 
+// Blob implements [campaign.Stored].
+func (s *StoredRun) Blob(id string) ([]byte, error) { return s.st.Blob(id) }
+
 // State implements [campaign.Stored].
 func (s *StoredRun) State(c campaign.Any, k int) (any, error) {
 	state, err := run.FirstState(c, k, s.j)

@@ -88,11 +88,10 @@ func (a *App) look(ctx context.Context, t *Try, thing *draft.Thing, folder strin
 			return nil, err
 		}
 		return draft.DraftAgent(f), nil
-	case draft.Pages:
-		return a.lookAtPages(thing)
+	case draft.Module:
+		return a.lookAtModule(ctx, t, thing, folder)
 	}
-	return nil, diag.WithHint(diag.Refused("%s is a %s, for which no document is drafted", thing.Words[0], thing.Kind),
-		"thresh init fresnelfir writes a model to begin with; a WASI command is tested by a FuzzSpec with --system")
+	return a.lookAtPages(thing)
 }
 
 // IsFolder reports whether a path is a folder.

@@ -9,11 +9,34 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/app/draft"
 	"github.com/thresh-dev/thresh/diag"
 )
+
+// defined is what a Python module defines at its top that can be called or holds
+// something that can.
+var defined = regexp.MustCompile(`(?m)^(?:(?:async )?def|class) ([A-Za-z]\w*)|^([a-z]\w*)(?: *:[^=\n]+)? *= *\S`)
+
+// couldBe is the error for a Python file without the name of what is the agent.
+func couldBe(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return diag.Refused("%s: %s", file, Reason(err))
+	}
+	name, hint := "NAME", ""
+	if all := defined.FindAllSubmatch(text, 8); len(all) > 0 {
+		var names []string
+		for _, m := range all {
+			names = append(names, string(m[1])+string(m[2]))
+		}
+		name, hint = names[0], "; it defines "+strings.Join(names, ", ")
+	}
+	return diag.WithHint(diag.Refused("%s is an agent or a program; say which", file),
+		fmt.Sprintf("an agent: thresh try %s:%s%s\n        a program: thresh try python3 %s %s", file, name, hint, file, draft.Mark))
+}
 
 // lookAtAgent finds the module of a Python agent.
 func (a *App) lookAtAgent(thing *draft.Thing, folder string) (*draft.AgentFacts, error) {

@@ -33,6 +33,11 @@ const (
 // lookAtProgram runs a program on seeds and on damaged inputs, to learn which it
 // takes, how long that takes, and how it refuses.
 func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, folder string) (*draft.ProgramFacts, error) {
+	if file := thing.Words[0]; filepath.Ext(file) == ".py" && len(thing.Words) == 1 {
+		if st, err := os.Stat(file); err != nil || st.Mode()&0o111 == 0 {
+			return nil, couldBe(file)
+		}
+	}
 	words, err := absoluteWords(thing.Words)
 	if err != nil {
 		return nil, err
@@ -54,12 +59,12 @@ func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, fol
 	if f.Made = len(t.Seeds) == 0; f.Made {
 		seeds = draft.Seeds()
 	}
-	p, err := openProbe(ctx, words)
+	runner, err := openRunner(ctx, words)
 	if err != nil {
 		return nil, err
 	}
-	err = p.learn(ctx, f, seeds)
-	if cerr := p.runner.Close(); err == nil && cerr != nil {
+	err = probeOf(runner).learn(ctx, f, seeds)
+	if cerr := runner.Close(); err == nil && cerr != nil {
 		err = diag.Environment("leaving %s: %w", words[0], cerr)
 	}
 	return f, err
@@ -86,13 +91,12 @@ func realPython(ctx context.Context, words []string) error {
 	return nil
 }
 
-// probe runs a program on one input after the other.
+// probe runs a program, or a module, on one input after the other.
 type probe struct {
-	runner process.Runner
-	cases  int64
+	run func(ctx context.Context, input []byte) (ended, error)
 }
 
-func openProbe(ctx context.Context, words []string) (*probe, error) {
+func openRunner(ctx context.Context, words []string) (process.Runner, error) {
 	stdin := !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, draft.Mark) })
 	plan := process.Plan{
 		Command: func(p process.Paths) process.Command {
@@ -109,7 +113,7 @@ func openProbe(ctx context.Context, words []string) (*probe, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", words[0], err)
 	}
-	return &probe{runner: r}, nil
+	return r, nil
 }
 
 // ended is how a program took an input.
@@ -122,22 +126,26 @@ type ended struct {
 // takes reports whether the input was taken.
 func (e *ended) takes() bool { return e.cause.Class == crash.ClassNone }
 
-func (p *probe) run(ctx context.Context, input []byte) (ended, error) {
-	res, err := p.runner.Run(ctx, process.Case{Index: p.cases, RunID: fmt.Sprintf("look-%d", p.cases), Input: input})
-	p.cases++
-	if err != nil {
-		return ended{}, err
-	}
-	e := ended{elapsed: res.Elapsed}
-	d := crash.Death{TimedOut: res.Status == process.TimedOut, OutputLimit: res.OutputLimit, Stderr: res.Stderr, Stdout: res.Stdout}
-	switch res.Status {
-	case process.Exited:
-		d.ExitCode, e.exit = res.ExitCode, res.ExitCode
-	case process.Signaled:
-		d.Signal = res.Signal
-	}
-	e.cause = crash.Analyze(d)
-	return e, nil
+// probeOf runs what a runner runs.
+func probeOf(runner process.Runner) *probe {
+	cases := int64(0)
+	return &probe{run: func(ctx context.Context, input []byte) (ended, error) {
+		res, err := runner.Run(ctx, process.Case{Index: cases, RunID: fmt.Sprintf("look-%d", cases), Input: input})
+		cases++
+		if err != nil {
+			return ended{}, err
+		}
+		e := ended{elapsed: res.Elapsed}
+		d := crash.Death{TimedOut: res.Status == process.TimedOut, OutputLimit: res.OutputLimit, Stderr: res.Stderr, Stdout: res.Stdout}
+		switch res.Status {
+		case process.Exited:
+			d.ExitCode, e.exit = res.ExitCode, res.ExitCode
+		case process.Signaled:
+			d.Signal = res.Signal
+		}
+		e.cause = crash.Analyze(d)
+		return e, nil
+	}}
 }
 
 // learn fills in what running the program shows.
@@ -186,7 +194,7 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 		}
 	}
 	more, err := p.damaged(ctx, f.Seeds)
-	f.Exits = draft.SortedCodes(append(exits, more...))
+	f.Exits = slices.Compact(slices.Sorted(slices.Values(append(exits, more...))))
 	return err
 }
 

@@ -188,6 +188,23 @@ func (v veiledPromoter) Promote(ctx context.Context, f campaign.Finding, payload
 	return files, v.error(err)
 }
 
+// PromoteSet implements [campaign.SetPromoter].
+func (v veiledPromoter) PromoteSet(ctx context.Context, f campaign.Finding, payloads [][]byte, dir string) ([]campaign.File, error) {
+	p, ok := v.promoter.(campaign.SetPromoter)
+	if !ok {
+		return nil, nil
+	}
+	given := make([][]byte, len(payloads))
+	for i := range payloads {
+		given[i] = v.given(campaign.Case{Payload: payloads[i]}).Payload
+	}
+	files, err := p.PromoteSet(ctx, f, given, dir)
+	for i := range files {
+		files[i].Data = v.r.Template(files[i].Data)
+	}
+	return files, v.error(err)
+}
+
 // veiledExecutor executes with secrets and answers without.
 type veiledExecutor struct {
 	inner campaign.Executor[any]

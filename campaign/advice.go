@@ -1,5 +1,7 @@
 package campaign
 
+import "context"
+
 // Replacer is implemented by campaigns that run further cases in place of some
 // that passed or were skipped: duplicates, say. Those do not count.
 type Replacer[S any] interface{ Replaced(S) Counts }
@@ -30,4 +32,27 @@ type Grader interface {
 	// Grade is the severity of a finding of which out is an outcome with its
 	// evidence.
 	Grade(severity Severity, out Outcome) Severity
+}
+
+// Skipper is implemented by campaigns whose skipped cases do not give the reason
+// in their outcome's title, which is part of a run's digest.
+type Skipper interface {
+	// SkipReason is the reason, for people.
+	SkipReason(c Case, o *Outcome) string
+}
+
+// SkipReason is why a case of a campaign was skipped.
+func SkipReason(c Any, at Case, o *Outcome) string {
+	if s, ok := As[Skipper](c); ok && o.Title == "" {
+		return s.SkipReason(at, o)
+	}
+	return o.Title
+}
+
+// SetPromoter is implemented by promoters that make one test of several cases of
+// a finding.
+type SetPromoter interface {
+	// PromoteSet is Promote for different cases of a finding, the smallest first.
+	// Without files there is no test of them together.
+	PromoteSet(ctx context.Context, f Finding, payloads [][]byte, dir string) ([]File, error)
 }

@@ -242,17 +242,6 @@ type Namer interface {
 	CaseName(c Case) string
 }
 
-// Recorder is implemented by campaigns that may want the evidence of every case
-// kept with the run, also of those that hold; of the others it is kept of findings.
-type Recorder interface{ Records() bool }
-
-// Skipper is implemented by campaigns that know from the document why a case of
-// theirs is skipped.
-type Skipper interface {
-	// SkipReason says it for people; "" if the case is not one of those.
-	SkipReason(c Case) string
-}
-
 // Unrepeatable is implemented by campaigns with cases that must not be executed
 // again only to confirm a finding: they change what they reach.
 type Unrepeatable interface {
@@ -292,6 +281,14 @@ type Reducer interface {
 	// cancelled), and returns the smallest payload that held. Sizes are what
 	// Size says. It must draw no randomness.
 	Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte
+}
+
+// OneMinimal is implemented by reducers that take parts away one by one until none can
+// go. So what comes back is 1-minimal if no call of test has returned an error.
+type OneMinimal interface {
+	// OneMinimal names the parts of what Reduce returned, in the singular, such as
+	// "byte"; "" if it is too large for that.
+	OneMinimal(payload []byte) string
 }
 
 // Gauger is implemented by campaigns whose payloads are an encoding of their

@@ -38,6 +38,7 @@ type Command struct {
 	Store    bool                // it takes --store
 	Options  bool                // it takes the contract's options
 	Runs     bool                // it takes the flags of thresh run; those that Flags declares too are its own
+	Raw      bool                // all its arguments are another program's, flags too
 	Verb     string              // it is this verb, below the group; nothing else of it counts
 
 	// Run does what the command is for. An exit code whose reason was told is a
@@ -173,6 +174,8 @@ type Stored interface {
 	Cases(k int) iter.Seq[StoredCase]
 	// State is the state of campaign k, which is c, after its last outcome.
 	State(c Any, k int) (any, error)
+	// Blob is what is kept under a content address, such as a finding's input.
+	Blob(id string) ([]byte, error)
 	Close() error
 }
 

@@ -51,7 +51,16 @@ type Matrix struct {
 	Rows    []string       `json:"rows"`
 	Columns []string       `json:"columns"`
 	Cells   [][]MatrixCell `json:"cells"` // [row][column]
+	// Measures is what the hits are: "" what held, [OfFailures], or [OfCounts]. A
+	// comparison of runs needs it to tell better from worse.
+	Measures string `json:"measures,omitempty"`
 }
+
+// What the hits of a matrix may be, beside cases that held.
+const (
+	OfFailures = "failures" // fewer are better
+	OfCounts   = "counts"   // more are neither better nor worse
+)
 
 // MatrixCell is Hits of Total, with the bounds of its interval as rates.
 type MatrixCell struct {
@@ -144,6 +153,9 @@ type Edge struct {
 type Document struct {
 	Name string `json:"name"`
 	Body string `json:"body"` // Markdown source
+	// Line is the line that matters of a source file Name, counted as First counts;
+	// 0: the body is Markdown.
+	Line int `json:"line,omitempty"`
 	// First is the number of the body's first line, if it is a part of a longer
 	// document; 0: it is the whole.
 	First  int     `json:"first,omitempty"`

@@ -14,4 +14,7 @@ type Format struct {
 	Fence string
 	// Keys are the tables of all keys in Markdown, for the reference.
 	Keys func() string
+	// Example, if there is one, is a document that shows all that can be written, for
+	// programs that write documents.
+	Example func() File
 }

@@ -108,6 +108,15 @@ type Attachment struct {
 // leave it out, so that equal runs have equal reports.
 const MeasuredAttachment = "measured.json"
 
+// InputAttachment names the attachment that is the case's explicit payload, where that
+// hangs on more than state and case, such as when calls overlapped. The case is executed
+// again with it, whatever an [Inputter] says.
+const InputAttachment = "input"
+
+// AttemptAttachment names the attachment that holds the case as a line of JSON, for
+// the report formats hits and attempts.
+const AttemptAttachment = "attempt.json"
+
 // RecordedAttachment names the attachment that holds what the surroundings of the
 // target had answered, for replays to answer the same. It stays as it was seen
 // first, also where it differs when the case is run again.
@@ -122,6 +131,20 @@ func (o Outcome) Attached(name string) []byte {
 	}
 	return nil
 }
+
+// Recorder is implemented by campaigns that may want the evidence of more cases
+// kept with the run than of the first of each finding.
+type Recorder interface{ Records() Recording }
+
+// Recording is of which cases evidence is kept.
+type Recording uint8
+
+// The recordings.
+const (
+	RecordFindings Recording = iota
+	RecordFailures           // of every case that fails
+	RecordAll                // also of those that hold
+)
 
 // AppendFacts appends the canonical encoding of the outcome's facts to b. Equal
 // facts give equal bytes, and the encoding can be read back by [DecodeFacts].

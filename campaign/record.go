@@ -30,6 +30,7 @@ type Finding struct {
 	Rerun       Rerun     `json:"rerun"`               // how often it showed again
 	Reproduce   []string  `json:"reproduce"`           // argv; exits 1 when the finding shows again, 0 when it no longer does
 	Minimized   *Minimal  `json:"minimized,omitempty"` // smallest reproducer found
+	Group       string    `json:"group,omitempty"`     // the same of findings that came from one cause: see [CauseOf]
 	Evidence    []Exhibit `json:"evidence"`
 }
 
@@ -86,12 +87,15 @@ type Rerun struct {
 // Minimal is a smaller case that fails with the same fingerprint.
 type Minimal struct {
 	Blob     string `json:"blob"`
-	Size     int64  `json:"size"`            // bytes
-	From     int64  `json:"from"`            // bytes of the case it was made from
-	Tries    int    `json:"tries"`           // executions spent
-	Verified bool   `json:"verified"`        // failed again, cold, after shrinking
-	Preview  []byte `json:"preview"`         // the first 256 bytes
-	Gauge    *Gauge `json:"gauge,omitempty"` // sizes for people, if its bytes mean nothing to them
+	Size     int64  `json:"size"`     // bytes
+	From     int64  `json:"from"`     // bytes of the case it was made from
+	Tries    int    `json:"tries"`    // executions spent
+	Verified bool   `json:"verified"` // failed again, cold, after shrinking
+	// OneMinimal names the parts of which no single one can go, such as "byte"; "": unknown.
+	OneMinimal string `json:"one_minimal,omitempty"`
+	Spent      bool   `json:"spent,omitempty"` // the budget ended the search
+	Preview    []byte `json:"preview"`         // the first 256 bytes
+	Gauge      *Gauge `json:"gauge,omitempty"` // sizes for people, if its bytes mean nothing to them
 }
 
 // Counts are cases by verdict.
@@ -114,6 +118,12 @@ func (c *Counts) Replace(by Counts) {
 	n := by.Pass + by.Skip
 	c.Run, c.Pass, c.Skip, c.Replaced = c.Run-n, c.Pass-by.Pass, c.Skip-by.Skip, c.Replaced+n
 	c.Planned = max(c.Planned-n, c.Run)
+}
+
+// Plus adds the counts of other cases.
+func (c *Counts) Plus(d Counts) {
+	c.Planned, c.Run, c.Replaced = c.Planned+d.Planned, c.Run+d.Run, c.Replaced+d.Replaced
+	c.Pass, c.Fail, c.Skip, c.Error = c.Pass+d.Pass, c.Fail+d.Fail, c.Skip+d.Skip, c.Error+d.Error
 }
 
 // Add counts one more case.
@@ -191,10 +201,19 @@ type Environment struct {
 	Host     string          `json:"host"`
 	Notes    []string        `json:"notes,omitempty"`    // how cases were executed: accelerators, sandbox, what could not be had
 	Progress []ProgressPoint `json:"progress,omitempty"` // at most 240 points
+	Origin   *Origin         `json:"origin,omitempty"`
 	// Root is that of a Merkle tree over outcomes in case order and, as it was
 	// written, evidence: see thresh verify.
 	Root  string          `json:"root,omitempty"`
 	Extra json.RawMessage `json:"extra,omitempty"`
+}
+
+// Origin is where a run was started, as far as it is known; "" is unknown.
+type Origin struct {
+	Folder string `json:"folder"`           // that names of files are relative to
+	Commit string `json:"commit,omitempty"` // that was checked out, changed or not
+	Branch string `json:"branch,omitempty"`
+	CI     string `json:"ci,omitempty"` // address of the job
 }
 
 // ProgressPoint is how far a run was at a moment.

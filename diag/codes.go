@@ -1,7 +1,5 @@
 package diag
 
-import "slices"
-
 // Codes are the words that codes of diagnostics end in, after the format's name:
 // "fuzzspec.unknown-key". These mean the same in every format.
 var Codes = map[string]string{
@@ -32,7 +30,7 @@ var FormatCodes = map[string][]string{
 	"flakestorm": {
 		"base-url", "cannot-check", "cannot-inject", "compatibility", "contradiction", "dataset", "disabled", "duplicate-prompt",
 		"endpoint", "fault", "literal-key", "literal-pattern", "live-source", "mutations", "never", "never-applies",
-		"no-judge", "no-key", "no-template", "other-kind", "schema", "seconds", "session", "too-few-runs", "two-prompts", "two-rates",
+		"no-judge", "no-key", "no-template", "other-kind", "read-as", "schema", "seconds", "session", "too-few-runs", "two-prompts", "two-rates",
 		"two-weights",
 		"unknown-gateway", "unset", "unused-gateway", "weights",
 	},
@@ -63,17 +61,10 @@ var FormatCodes = map[string][]string{
 		"seed-strength", "seed-surface", "seed-syntax", "seed-text", "surface-unknown", "testcase", "verdict",
 	},
 	"spectest": {
-		"argv", "assert", "assert-health", "asserts-nothing", "cannot-several", "capability", "capture", "case-keys",
+		"argv", "assert", "assert-health", "asserts-nothing", "cannot-several", "capability", "capture",
 		"case-shape", "console-key", "console-line", "empty-branch", "entrypoint", "env", "exit-code", "expect",
-		"flag", "group-keys", "group-list", "harness", "hook", "id", "later-dialect", "leaf-empty", "leaf-target",
-		"misplaced-key", "module-names", "near-block", "operand", "operator", "operator-list", "own-text",
-		"page-file", "path", "python-only", "quoted-block", "redact", "request", "requires", "setup-files",
-		"spec-lang", "tags", "unclosed-block", "unknown-target",
+		"group-keys", "group-list", "hook", "id", "later-dialect", "leaf-empty", "leaf-target", "misplaced-key",
+		"near-block", "operand", "operator", "operator-list", "own-text", "page-file", "path", "python-only",
+		"quoted-block", "redact", "request", "requires", "setup-files", "tags", "unclosed-block", "unknown-target",
 	},
-}
-
-// KnownCode reports whether a format may end a code in a word.
-func KnownCode(format, word string) bool {
-	_, shared := Codes[word]
-	return shared || slices.Contains(FormatCodes[format], word)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir"
 	"github.com/thresh-dev/thresh/contract/fuzzspec"
 	"github.com/thresh-dev/thresh/contract/operator"
+	"github.com/thresh-dev/thresh/contract/spectest"
 )
 
 // The tables of keys are made from what the contracts declare.
@@ -17,6 +18,7 @@ func TestTheTablesOfKeys(t *testing.T) {
 		"docs/operator.md":   &operator.Contract{},
 		"docs/fresnelfir.md": &fresnelfir.Contract{},
 		"docs/flakestorm.md": &flakestorm.Contract{},
+		"docs/spectest.md":   &spectest.Contract{},
 	} {
 		t.Run(page, func(t *testing.T) {
 			for i, f := range k.Formats() {

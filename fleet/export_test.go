@@ -80,3 +80,6 @@ func Open(k *Keys, run, epoch, bundle, kind, lease, nonce, role string, b []byte
 
 // Forget has keys read their trust list again.
 func Forget(k *Keys) { k.looked = time.Time{} }
+
+// Leases is how many leases a worker was given.
+func Leases(w *Worker) int64 { return w.leases.Load() }

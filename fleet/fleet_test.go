@@ -28,6 +28,7 @@ type tally struct {
 	exclusive        bool
 	once             bool          // no case may be run twice
 	lie              bool          // every answer is a pass
+	bulk             int           // bytes more of each outcome
 	inside           *atomic.Int64 // executions under way
 	together         *atomic.Int64 // most of them at once
 }
@@ -87,6 +88,7 @@ func (x *counting) Execute(_ context.Context, s sum, at campaign.Case) (campaign
 		}
 	}
 	o := campaign.Outcome{Data: fmt.Append(nil, s.Total%1000, string(at.Payload))}
+	o.Data = append(o.Data, make([]byte, x.c.bulk)...)
 	if at.Index%97 == 5 && !x.c.lie {
 		o.Verdict, o.Kind, o.Title = campaign.VerdictFail, "crash", "it fell over"
 		o.Evidence = []campaign.Attachment{{Name: "stderr", Data: []byte(strings.Repeat("x", 1000))}}
@@ -120,6 +122,12 @@ func (y *yard) worker(c *tally, lanes int, change func(*fleet.Worker)) (dismiss 
 	if err != nil {
 		y.t.Fatal(err)
 	}
+	return y.serve(link, c, lanes, change)
+}
+
+// serve is worker over a link that is there.
+func (y *yard) serve(link *fleet.Link, c *tally, lanes int, change func(*fleet.Worker)) (dismiss func()) {
+	y.t.Helper()
 	w := &fleet.Worker{Lanes: lanes, Say: y.t.Logf, Compile: func(context.Context, fleet.Bundle) ([]campaign.Any, error) {
 		return []campaign.Any{campaign.Erase(c)}, nil
 	}}
@@ -207,6 +215,34 @@ func TestWorkersChangeNothing(t *testing.T) {
 		}
 		for _, stop := range stops {
 			stop()
+		}
+	}
+}
+
+// Outcomes that are too large for one message, or for one report of a lease, are
+// reported as they come; each case is executed once, and each lease given out once.
+func TestLargeOutcomes(t *testing.T) {
+	y := newYard(t)
+	for _, bulk := range []int{300 << 10, 1200 << 10} {
+		c := &tally{rounds: 2, perRound: 12, bulk: bulk}
+		want := y.must(c, false, nil)
+		var times [24]atomic.Int64
+		counted := *c
+		counted.hook = func(_ campaign.Lane, at campaign.Case) error {
+			times[at.Index].Add(1)
+			return nil
+		}
+		var w *fleet.Worker
+		stop := y.worker(&counted, 1, func(x *fleet.Worker) { w = x })
+		same(t, y.must(c, true, nil), want)
+		stop()
+		if n := fleet.Leases(w); n > 39 { // 26: each case, the probe and what is confirmed
+			t.Errorf("%d bytes: %d leases; those that were done are given out again", bulk, n)
+		}
+		for i := range times {
+			if n := times[i].Load(); n != 1 && i%97 != 5 { // case 5 fails, and is confirmed
+				t.Errorf("%d bytes: case %d was executed %d times", bulk, i, n)
+			}
 		}
 	}
 }

@@ -154,11 +154,12 @@ func settled(ctx context.Context, do func() error) error {
 	}
 }
 
-// settling reports an error that a cluster gives while it has no leader.
+// settling reports an error that a cluster gives while it has no leader, or a
+// connection that was cut while an object came over it.
 func settling(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && api.Code == 503 || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout) ||
-		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, context.DeadlineExceeded)
+		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // embed starts a server in this process.

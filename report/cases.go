@@ -23,6 +23,9 @@ type Case struct {
 	// alone.
 	Evidence []campaign.Exhibit
 	Elapsed  time.Duration // 0: not known
+	// Attempt is the case as its campaign writes it for programs, a JSON object; nil
+	// if it writes none, or it is not kept.
+	Attempt []byte
 }
 
 // Cases yields the cases of a run by campaign and index. An error ends it.
@@ -94,6 +97,30 @@ func writeLines(w io.Writer, rec campaign.Record, opt Options) error {
 		Cases    campaign.Counts `json:"cases"`
 		Warnings []string        `json:"warnings"`
 	}{"run", rec.RunID, rec.Digest, rec.Verdict, rec.Complete, t, append([]string{}, rec.Warnings...)})
+}
+
+// writeHits writes the attempts that failed, a line each.
+func writeHits(w io.Writer, rec campaign.Record, opt Options) error {
+	return writeAttempts(w, rec, opt, func(v campaign.Verdict) bool { return v == campaign.VerdictFail })
+}
+
+func writeAll(w io.Writer, rec campaign.Record, opt Options) error {
+	return writeAttempts(w, rec, opt, func(campaign.Verdict) bool { return true })
+}
+
+func writeAttempts(w io.Writer, rec campaign.Record, opt Options, wanted func(campaign.Verdict) bool) error {
+	if opt.Cases == nil {
+		return nil // whoever asked for them has been warned
+	}
+	for c, err := range opt.Cases {
+		if err == nil && len(c.Attempt) > 0 && wanted(c.Verdict) {
+			_, err = fmt.Fprintf(w, "%s\n", c.Attempt)
+		}
+		if err != nil {
+			return fmt.Errorf("listing the attempts of run %s: %w", rec.RunID, err)
+		}
+	}
+	return nil
 }
 
 // named is suites in which the cases of a campaign that have names stand for

@@ -14,10 +14,10 @@ import (
 // is the same as everywhere, findings and what kept a run from being a full one.
 
 // place is where a finding stands in its document: the first failing block that
-// its evidence points at, else the document's first line.
+// its evidence points at; 0 if that is not known.
 func place(f *campaign.Finding) int {
 	if f == nil {
-		return 1
+		return 0
 	}
 	for i := range f.Evidence {
 		d := f.Evidence[i].Document
@@ -34,7 +34,7 @@ func place(f *campaign.Finding) int {
 			return line + max(d.First, 1) - 1
 		}
 	}
-	return 1
+	return 0
 }
 
 // problem is a point that is not ok, with where it stands.
@@ -54,7 +54,7 @@ func problems(rec *campaign.Record) []problem {
 		}
 		for _, p := range s.Points {
 			if p.Status == failed || p.Status == errored {
-				out = append(out, problem{p, file, place(p.Finding), name})
+				out = append(out, problem{p, file, max(place(p.Finding), 1), name})
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -13,6 +14,7 @@ import (
 const (
 	commentFindings  = 20
 	commentFixed     = 5
+	commentAlso      = 5
 	commentCampaigns = 8
 	commentWarnings  = 5
 )
@@ -30,7 +32,7 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 		line("")
 	}
 	since := opt.Since
-	if since != nil && (since.Run != "" || since.Why != "") {
+	if since != nil {
 		line("%s", strings.ToUpper(since.Sentence()[:1])+md(since.Sentence()[1:])+".")
 		line("")
 	}
@@ -39,17 +41,35 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 		line("| | Finding | Where | Reproduce |")
 		line("|---|---|---|---|")
 	}
-	for _, f := range fs[:min(len(fs), commentFindings)] {
+	groups := causes(fs)
+	for _, group := range groups[:min(len(groups), commentFindings)] {
+		f := group[0]
 		mark := f.Severity.String()
 		if m := since.mark(f); m == "new" {
 			mark = "**new** " + mark
+		} else if k := since.accepted(f); k != nil {
+			mark += ", " + md(head(k.words(), 160))
 		}
 		if f.Flaky {
 			mark += ", flaky"
 		}
-		line("| %s | %s | %s | %s |", mark, md(head(f.Title, 160)), md(f.Campaign)+", "+plural(f.Cases, "case"), code(shellQuote(f.Reproduce)))
+		where := md(f.Campaign) + ", " + plural(f.Cases, "case")
+		if at := frameOf(f); at != nil {
+			where += ", " + code(fmt.Sprintf("%s:%d", at.Name, at.Line))
+		}
+		title := md(head(f.Title, 160))
+		if n := len(group); n > 1 {
+			title += fmt.Sprintf("; 1 cause, %s: also", plural(n, "finding"))
+			for _, x := range group[1:min(n, 1+commentAlso)] {
+				title += " " + code(x.ID)
+			}
+			if n > 1+commentAlso {
+				title += " and others"
+			}
+		}
+		line("| %s | %s | %s | %s |", mark, title, where, code(shellQuote(f.Reproduce)))
 	}
-	if more := len(fs) - commentFindings; more > 0 {
+	if more := len(slices.Concat(groups[min(len(groups), commentFindings):]...)); more > 0 {
 		line("")
 		line("And %s.", plural(more, "more finding"))
 	}
@@ -88,7 +108,11 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 		}
 	}
 	line("")
-	line("Run %s, digest %s, %s.", code(rec.RunID), code(short(rec.Digest)), plural(total(&rec).Run, "case"))
+	from := sourceOf(&rec)
+	if from != "" {
+		from = ", commit " + md(from)
+	}
+	line("Run %s, digest %s, %s%s.", code(rec.RunID), code(short(rec.Digest)), plural(total(&rec).Run, "case"), from)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write markdown report of run %s: %w", rec.RunID, err)
 	}

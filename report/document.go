@@ -2,17 +2,19 @@ package report
 
 import (
 	"fmt"
-	"html/template"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/markup"
 )
 
 // docPart is a stretch of a document: prose, drawn as what its Markdown means,
 // or source lines around a block that has a verdict.
 type docPart struct {
-	Prose template.HTML
+	Prose markup.HTML
 	Lines []docLine
 }
 
@@ -53,6 +55,12 @@ func (d *drawer) document(doc *campaign.Document) ([]docPart, string) {
 // a fenced block that one is in.
 func judgedLines(doc *campaign.Document, lines []string) []bool {
 	judged := make([]bool, len(lines))
+	if doc.Line > 0 { // a source, whatever its language
+		for i := range judged {
+			judged[i] = true
+		}
+		return judged
+	}
 	for _, b := range doc.Blocks {
 		for n := max(b.From, 1); n <= min(b.To, len(lines)); n++ {
 			judged[n-1] = true
@@ -87,6 +95,25 @@ func fenceOf(line string) string {
 		return ""
 	}
 	return line[:len(line)-len(strings.TrimLeft(line, line[:1]))]
+}
+
+// editor is what an address that opens a document in an editor ends with: its
+// path and the line that matters; "" for none.
+func (d *drawer) editor(doc *campaign.Document) string {
+	line := doc.Line
+	for i := range doc.Blocks {
+		if b := &doc.Blocks[i]; line == 0 && doc.First > 0 && b.Verdict == campaign.VerdictFail {
+			line = doc.First + b.From - 1
+		}
+	}
+	if d.folder == "" || line == 0 {
+		return ""
+	}
+	path := doc.Name
+	if !strings.HasPrefix(path, "/") {
+		path = strings.TrimSuffix(d.folder, "/") + "/" + path
+	}
+	return (&url.URL{Path: path}).EscapedPath() + ":" + strconv.Itoa(line)
 }
 
 func docLines(doc *campaign.Document, lines []string, before int) []docLine {

@@ -12,6 +12,7 @@ import (
 // is set.
 type Exhibit struct {
 	Title string
+	Open  string // file and line for an editor; "" for none
 	Note  string
 
 	Text     []run
@@ -68,8 +69,9 @@ const (
 
 // drawer draws the exhibits of one page and keeps its budget.
 type drawer struct {
-	left int
-	link func(index int64) string // to a case of the campaign that is drawn; nil for none
+	left   int
+	folder string                   // that names of source files are relative to; "": unknown
+	link   func(index int64) string // to a case of the campaign that is drawn; nil for none
 }
 
 func (d *drawer) limit() int {
@@ -118,6 +120,7 @@ func (d *drawer) exhibit(e *campaign.Exhibit) Exhibit {
 		v.Note = v.Graph.Note
 	case e.Document != nil:
 		v.Document, v.Note = d.document(e.Document)
+		v.Open = d.editor(e.Document)
 	default:
 		v.Note = "nothing to show of kind " + strconv.Quote(e.Kind)
 	}

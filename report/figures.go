@@ -61,18 +61,7 @@ func rate(r float64) string {
 
 // percent is a rate from 0 to 1 for people; what is not all is never shown as
 // 100 %, and what is not nothing never as 0 %.
-func percent(p float64) string {
-	switch {
-	case math.IsNaN(p):
-		return "–"
-	case p > 0 && p < 0.001:
-		return "<0.1%"
-	case p < 1 && p > 0.999:
-		return ">99.9%"
-	}
-	s := strconv.FormatFloat(p*100, 'f', 1, 64)
-	return strings.TrimSuffix(s, ".0") + "%"
-}
+func percent(p float64) string { return strings.Replace(Score(p), ".0%", "%", 1) }
 
 // number is a float for people: at most four significant digits.
 func number(f float64) string {

@@ -35,6 +35,9 @@ type Options struct {
 	// matrix; "" for nowhere. Without it the single page leads to the finding
 	// that begins with the case.
 	CaseLink func(contract, campaign string, index int64) string
+	// Folder is that which names of source files are relative to, for links to an
+	// editor; "" for none.
+	Folder string
 	// Told are warnings that whoever reads the text has just seen.
 	Told []string
 	// Since is what changed since an earlier run; nil if nobody looked.
@@ -55,6 +58,8 @@ func Formats() []Format {
 		{"github", ".annotations", "annotations of GitHub Actions", writeGitHub},
 		{"codequality", ".codequality.json", "the Code Quality report of GitLab", writeQuality},
 		{"ctrf", ".ctrf.json", "the Common Test Report Format", writeCTRF},
+		{"hits", ".hits.jsonl", "the prompts that got past the system, a line of JSON each, with fields of garak and promptfoo", writeHits},
+		{"attempts", ".attempts.jsonl", "the same of every prompt that was judged", writeAll},
 	}
 }
 

@@ -1,13 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// A dump is byte strings laid over each other by offset, sixteen bytes a line:
-// one line where all have the same bytes, one each where they differ, and long
+// A dump is byte strings aligned with the first one, sixteen columns a line: one
+// line where all have the same bytes, one each where they differ, and long
 // stretches of the same bytes folded. The terminal and the page draw it.
 
 type dump struct {
@@ -41,36 +42,36 @@ const (
 )
 
 func dumpOf(b *campaign.Bytes) dump {
-	rows := marked(b.Rows)
 	var d dump
-	var offsets []int64 // of the lines that any row reaches
-	for i := range rows {
-		r := &rows[i]
-		r.Start = max(r.Start, 0)
+	laid := layBytes(b.Rows)
+	var lines []int64 // that any row reaches
+	for i, r := range b.Rows {
 		d.Labels = append(d.Labels, r.Label)
-		shown := int64(min(len(r.Data), dumpBytes))
-		d.Cut = max(d.Cut, int64(len(r.Data))-shown, r.Size-r.Start-shown)
-		for at := r.Start &^ 15; shown > 0 && at < r.Start+shown; at += 16 {
-			offsets = append(offsets, at)
+		shown := int64(len(laid[i]))
+		d.Cut = max(d.Cut, int64(len(r.Data))-shown, r.Size-max(r.Start, 0)-shown)
+		for _, c := range laid[i] {
+			lines = append(lines, c.at&^15)
 		}
 	}
-	slices.Sort(offsets)
+	slices.Sort(lines)
 	var equal []dumpLine
 	flush := func() {
 		d.fold(equal)
 		equal = nil
 	}
-	for _, at := range slices.Compact(offsets) {
-		lines := dumpLines(rows, at)
-		if len(lines) == 1 && lines[0].Row < 0 && !lines[0].changed() {
-			if n := len(equal); n > 0 && equal[n-1].Offset+16 != at {
-				flush()
-			}
-			equal = append(equal, lines[0])
+	last := int64(-16)
+	for _, at := range slices.Compact(lines) {
+		if at != last+16 {
+			flush()
+		}
+		last = at
+		some := dumpLines(laid, at)
+		if len(some) == 1 && some[0].Row < 0 {
+			equal = append(equal, some[0])
 			continue
 		}
 		flush()
-		d.show(lines)
+		d.show(some)
 	}
 	flush()
 	return d
@@ -104,80 +105,164 @@ func (d *dump) fold(lines []dumpLine) {
 	d.show(lines[n-1:])
 }
 
-func dumpLines(rows []campaign.BytesRow, at int64) []dumpLine {
+// laidByte is a byte of a row and the column that it stands in.
+type laidByte struct {
+	at, offset int64
+	value      byte
+	changed    bool
+}
+
+// dumpLines is the line of sixteen columns of each row that reaches it, or one
+// for all rows that are the same there.
+func dumpLines(laid [][]laidByte, at int64) []dumpLine {
 	var lines []dumpLine
-	same := true
-	for i, r := range rows {
-		l, reached := dumpLineOf(r, i, at)
-		if reached {
+	same := len(laid) > 1
+	for i, row := range laid {
+		from, _ := slices.BinarySearchFunc(row, at, func(c laidByte, at int64) int { return cmp.Compare(c.at, at) })
+		l := dumpLine{Row: i}
+		for _, c := range row[from:] {
+			if c.at >= at+16 {
+				break
+			}
+			if l.Cells == ([16]dumpCell{}) {
+				l.Offset = max(c.offset-(c.at-at), 0)
+			}
+			l.Cells[c.at-at] = dumpCell{There: true, Byte: c.value, Changed: c.changed}
+			same = same && !c.changed
+		}
+		if l.Cells != ([16]dumpCell{}) {
 			lines = append(lines, l)
 		}
-		same = same && reached && l.Cells == lines[0].Cells
+		same = same && len(lines) == i+1 && l.Cells == lines[0].Cells
 	}
-	if same && len(rows) > 1 {
+	if same {
 		lines[0].Row = -1
 		return lines[:1]
 	}
 	return lines
 }
 
-func dumpLineOf(r campaign.BytesRow, row int, at int64) (l dumpLine, reached bool) {
-	l.Offset, l.Row = at, row
-	for i := range l.Cells {
-		k := at + int64(i) - r.Start
-		if k < 0 || k >= int64(min(len(r.Data), dumpBytes)) {
+// layBytes gives every byte that is shown a column: bytes of a row that stand for
+// the same byte of the first row stand below it, what was put in between has
+// columns of its own. Rows that begin elsewhere than the first are laid by offset.
+func layBytes(rows []campaign.BytesRow) [][]laidByte {
+	out, places := make([][]laidByte, len(rows)), make([][]column, len(rows))
+	if len(rows) == 0 {
+		return nil
+	}
+	base := rows[0].Data[:min(len(rows[0].Data), dumpBytes)]
+	room := make([]int64, len(base)+1) // columns for what was put in before each byte of the base
+	for i, r := range rows {
+		data := r.Data[:min(len(r.Data), dumpBytes)]
+		for k, v := range data {
+			at := max(r.Start, 0) + int64(k)
+			out[i] = append(out[i], laidByte{at: at, offset: at, value: v})
+		}
+		if i > 0 && r.Start == rows[0].Start {
+			places[i] = align(base, data)
+			for _, p := range places[i] {
+				room[p.at] = max(room[p.at], p.nth)
+			}
 			continue
 		}
-		reached = true
-		l.Cells[i] = dumpCell{There: true, Byte: r.Data[k]}
-	}
-	for _, m := range r.Marks {
-		from, to := r.Start+int64(m.From), r.Start+int64(m.To)
-		for k := max(from, at); k < min(to, at+16); k++ {
-			l.Cells[k-at].Changed = l.Cells[k-at].There
+		for _, m := range r.Marks {
+			for k := max(m.From, 0); k < min(m.To, len(data)); k++ {
+				out[i][k].changed = true
+			}
 		}
 	}
-	return l, reached
-}
-
-func (l dumpLine) changed() bool {
-	for _, c := range l.Cells {
-		if c.Changed {
-			return true
-		}
+	next := max(rows[0].Start, 0)
+	columns := make([]int64, len(room))
+	for p, n := range room {
+		next += n
+		columns[p] = next
+		next++
 	}
-	return false
-}
-
-// marked is the rows with marks on what differs from the first, found by
-// offset where the contract marked nothing in any of them.
-func marked(rows []campaign.BytesRow) []campaign.BytesRow {
-	out := slices.Clone(rows)
-	for _, r := range rows {
-		if len(r.Marks) > 0 {
-			return out
-		}
+	for k := range out[0] {
+		out[0][k].at = columns[k]
 	}
-	for i := 1; i < len(out); i++ {
-		out[i].Marks = differing(out[0], out[i])
+	for i := range rows {
+		for k, p := range places[i] {
+			c := &out[i][k]
+			if c.at, c.changed = columns[p.at], p.nth > 0 || base[p.at] != c.value; p.nth > 0 {
+				c.at += p.nth - 1 - room[p.at]
+			}
+		}
 	}
 	return out
 }
 
-func differing(base, r campaign.BytesRow) []campaign.Mark {
-	var marks []campaign.Mark
-	for k, b := range r.Data {
-		at := r.Start + int64(k) - base.Start
-		if at >= 0 && at < int64(len(base.Data)) && base.Data[at] == b {
-			continue
-		}
-		if n := len(marks); n > 0 && marks[n-1].To == k {
-			marks[n-1].To++
-		} else {
-			marks = append(marks, campaign.Mark{From: k, To: k + 1, Kind: "changed"})
+// column is where a byte stands: below byte at of the base or, if nth is not 0,
+// as the nth of those that were put in before it.
+type column struct {
+	at  int
+	nth int64
+}
+
+// alignArea is how many pairs of bytes are compared at most to align two rows;
+// beyond that they are laid by offset.
+const alignArea = 1 << 20
+
+// align finds the places of the bytes of a row by the fewest bytes put in, taken
+// out and replaced.
+func align(base, row []byte) []column {
+	front, n, m := 0, len(base), len(row)
+	for front < min(n, m) && base[front] == row[front] {
+		front++
+	}
+	for n > front && m > front && base[n-1] == row[m-1] {
+		n, m = n-1, m-1
+	}
+	out := make([]column, len(row))
+	for k := range row {
+		out[k].at = min(k, len(base)) // in front, and where there is too much to compare
+		if k >= m {
+			out[k].at = k - m + n
 		}
 	}
-	return marks
+	rows, width := n-front+1, m-front+1
+	cost := make([]uint16, min(rows*width, alignArea))
+	if rows*width > alignArea {
+		rows, width = 0, 0
+	}
+	for i := range rows {
+		for j := range width {
+			c := &cost[i*width+j]
+			switch {
+			case i == 0 || j == 0:
+				*c = uint16(i + j)
+			case base[front+i-1] == row[front+j-1]:
+				*c = cost[(i-1)*width+j-1]
+			default:
+				*c = 1 + min(cost[(i-1)*width+j-1], cost[(i-1)*width+j], cost[i*width+j-1])
+			}
+		}
+	}
+	for i, j := rows-1, width-1; j > 0; {
+		here := cost[i*width+j]
+		switch {
+		case i > 0 && base[front+i-1] == row[front+j-1] && here == cost[(i-1)*width+j-1]:
+			i, j = i-1, j-1
+			out[front+j].at = front + i
+		case i > 0 && here == cost[(i-1)*width+j]+1: // before what replaces: an end that was cut off stays at the end
+			i--
+		case i > 0 && here == cost[(i-1)*width+j-1]+1:
+			i, j = i-1, j-1
+			out[front+j].at = front + i
+		default:
+			j--
+			out[front+j] = column{front + i, 1}
+		}
+	}
+	for k := range out {
+		if p := &out[k]; p.at >= len(base) {
+			p.at, p.nth = len(base), 1
+		}
+		if p := &out[k]; k > 0 && p.nth > 0 && out[k-1].nth > 0 && out[k-1].at == p.at {
+			p.nth = out[k-1].nth + 1
+		}
+	}
+	return out
 }
 
 // printable is a byte as the text column of a dump shows it.

@@ -5,32 +5,29 @@ import (
 	"embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"io"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/markup"
 )
 
 //go:embed page
 var pageFiles embed.FS
 
 // detailed is how many findings, the gravest first, the page shows in full,
-// opened how many of these are unfolded when it is opened, and told how many
-// cases the page shows with what was kept of them.
+// and told how many cases the page shows with what was kept of them.
 const (
 	detailed = 200
-	opened   = 3
 	told     = 200
 )
 
 // page is what the single file is made of: the run, and its findings.
 type page struct {
 	*RunView
-	CSS      template.CSS
-	Script   template.JS
+	CSS      markup.Raw
+	Script   markup.Raw
 	Policy   string // content security policy
 	Findings []FindingView
-	Since    string
 	Rest     []FindingView // as rows of a table
 	Cases    []caseView
 	Untold   int64 // further cases that evidence is kept of
@@ -67,7 +64,7 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the page's script: %w", err)
 	}
-	d := &drawer{left: evidenceBudget}
+	d := &drawer{left: evidenceBudget, folder: originOf(rec).Folder}
 	cases, untold, err := casesOf(opt)
 	if err != nil {
 		return nil, fmt.Errorf("read the cases of run %s: %w", rec.RunID, err)
@@ -77,21 +74,23 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 	}
 	p := &page{
 		RunView: runViewOf(rec, len(rec.Findings), opt, d),
-		CSS:     template.CSS(css), Script: template.JS(script),
+		CSS:     markup.Raw(css), Script: markup.Raw(script),
 		Policy: "default-src 'none'; style-src " + sourceHash(css) + "; script-src " + sourceHash(script) + "; base-uri 'none'; form-action 'none'",
 	}
-	if s := opt.Since; s != nil && (s.Run != "" || s.Why != "") {
-		p.Since = s.Sentence()
-	}
-	for i, f := range opt.Since.ordered(rec) {
-		v := findingViewOf(f)
-		v.Mark = opt.Since.mark(f)
+	for i, group := range causes(opt.Since.ordered(rec)) {
+		v := findingViewOf(group[0], opt)
+		for _, f := range group[1:] {
+			also := findingViewOf(f, opt)
+			v.Also = append(v.Also, &also)
+		}
 		if i >= detailed {
 			p.Rest = append(p.Rest, v)
 			continue
 		}
-		v.Open = i < opened
 		v.detail(opt, d)
+		for _, also := range v.Also {
+			also.detail(opt, d)
+		}
 		p.Findings = append(p.Findings, v)
 	}
 	// What is left of the page's room after the findings is the cases'.
@@ -104,6 +103,11 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 	}
 	p.Untold = untold
 	return p, nil
+}
+
+// causes are findings, those of one cause together.
+func causes(fs []*campaign.Finding) [][]*campaign.Finding {
+	return campaign.ByCause(fs, func(f *campaign.Finding) string { return f.Group })
 }
 
 // casesOf are the first cases that evidence is kept of, and how many more there

@@ -111,11 +111,11 @@ func TestPageShowsNewFindingsFirst(t *testing.T) {
 		{ID: "F-0000000002", Title: "a new note", Severity: campaign.SeverityLow},
 	}}
 	out := write(t, "html", rec, Options{Since: &Since{Run: "r1", New: map[string]bool{"F-0000000002": true}, Still: 1}})
-	fresh, known := strings.Index(out, `<span class="new">new</span>`), strings.Index(out, `<span class="known">known</span>`)
+	fresh, known := strings.Index(out, `<span class="mark-new">new</span>`), strings.Index(out, `<span class="mark-known">known</span>`)
 	if fresh < 0 || known < fresh || !strings.Contains(out, "since r1: 1 new, 0 fixed, 1 still failing") {
 		t.Errorf("new at %d, known at %d", fresh, known)
 	}
-	if out = write(t, "html", rec, Options{}); strings.Contains(out, `class="known"`) {
+	if out = write(t, "html", rec, Options{}); strings.Contains(out, `class="mark-known"`) {
 		t.Error("marked as known, with nothing to compare with")
 	}
 }
@@ -161,13 +161,13 @@ func manyFindings(n int) campaign.Record {
 
 func TestPageStaysReadableWithManyFindings(t *testing.T) {
 	out := write(t, "html", manyFindings(10000), Options{})
-	if n := strings.Count(out, `<details class="finding searchable"`); n != detailed {
+	if n := strings.Count(out, `<article class="finding searchable"`); n != detailed {
 		t.Errorf("%d findings in full", n)
 	}
 	if n := strings.Count(out, `<tr id="F-`); n != 10000-detailed {
 		t.Errorf("%d findings as rows", n)
 	}
-	if !strings.Contains(out, "The gravest 200 findings are shown in full; the other 9800 are rows") {
+	if !strings.Contains(out, "200 findings are shown in full; the other 9800 are rows") {
 		t.Error("the page does not say so")
 	}
 	if len(out) > 16<<20 {

@@ -53,6 +53,11 @@ func TestJUnitCountsAddUp(t *testing.T) {
 	if all.Tests != tests || all.Failures != failures || all.Errors != errs || all.Skipped != skips {
 		t.Error("counts of all suites do not add up")
 	}
+	for _, c := range all.Suites[0].Cases {
+		if c.Line == 1 { // nothing in this record says where a finding stands
+			t.Errorf("%s: a line that nobody knows", c.Name)
+		}
+	}
 	if failures != 4 {
 		t.Errorf("%d failures for 4 findings", failures)
 	}

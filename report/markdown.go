@@ -1,10 +1,11 @@
 package report
 
 import (
-	"html/template"
+	"html"
 	"strconv"
 	"strings"
 
+	"github.com/thresh-dev/thresh/engine/markup"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -17,7 +18,7 @@ import (
 // asks anybody for anything: HTML in the source is shown as its text, a picture
 // as its description and address, and of links those of the web alone can be
 // followed. Every text goes through [pieces].
-func prose(source string) template.HTML {
+func prose(source string) markup.HTML {
 	src := []byte(source)
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Linkify))
 	p := proseWriter{src: src}
@@ -25,7 +26,7 @@ func prose(source string) template.HTML {
 	_ = ast.Walk(md.Parser().Parse(text.NewReader(src)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		return p.node(n, entering), nil
 	})
-	return template.HTML(p.String())
+	return markup.HTML(p.String())
 }
 
 type proseWriter struct {
@@ -37,9 +38,9 @@ type proseWriter struct {
 func (p *proseWriter) said(s string) {
 	for _, x := range pieces(s, true) {
 		if x.Hidden {
-			p.WriteString(`<span class="hidden">` + template.HTMLEscapeString(x.Text) + `</span>`)
+			p.WriteString(`<span class="hidden">` + html.EscapeString(x.Text) + `</span>`)
 		} else {
-			p.WriteString(template.HTMLEscapeString(x.Text))
+			p.WriteString(html.EscapeString(x.Text))
 		}
 	}
 }
@@ -193,7 +194,7 @@ func (p *proseWriter) link(to string, open bool) {
 	case !web:
 		p.WriteString("</span>")
 	case open:
-		p.WriteString(`<a rel="noreferrer noopener" href="` + template.HTMLEscapeString(visible(to)) + `">`)
+		p.WriteString(`<a rel="noreferrer noopener" href="` + html.EscapeString(visible(to)) + `">`)
 	default:
 		p.WriteString("</a>")
 	}

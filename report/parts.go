@@ -2,18 +2,19 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/markup"
 )
 
 // Parts returns the templates that pages are drawn with. The single file and
 // the pages that are served are made of the same ones:
 //
-//	masthead summary campaigns how   of a [RunView]
-//	finding finding-body chip        of a [FindingView]
+//	masthead summary                          of a [RunView]
+//	finding finding-front finding-rest chip   of a [FindingView]
+//	acts                                      of a [FindingView]: what can be done with it, empty here
 //	exhibit                          of an [Exhibit]
 //	v                                of a string: untrusted text on one line
 //	command                          of a line to be copied into a shell
@@ -21,8 +22,8 @@ import (
 //
 // The caller adds its own to them. They need the style sheet [Style] and no
 // script; no style, script or request stands in what they write.
-func Parts() (*template.Template, error) {
-	t, err := template.New("parts").Funcs(template.FuncMap{
+func Parts() (*markup.Set, error) {
+	t, err := markup.New(map[string]any{
 		"pieces":   inline,
 		"visible":  brief,
 		"count":    func(n int64) string { return count(n) },
@@ -34,6 +35,7 @@ func Parts() (*template.Template, error) {
 		"leads":    linkAt,
 		"numeric":  func(flags []bool, i int) bool { return i < len(flags) && flags[i] },
 		"lines":    func(n int) string { return plural(n, "line") },
+		"broke":    func(also []*FindingView) string { return "1 cause, " + plural(len(also)+1, "finding") },
 		"figure":   number,
 		"duration": duration,
 		"rate":     rate,
@@ -64,14 +66,16 @@ type RunView struct {
 	Env       *campaign.Environment
 	Verdict   string // class: "pass", "fail", "error", or "running" as a page says of a live run
 	Headline  string
+	Since     string // what changed since the previous comparable run
 	Stopped   string // why the run is not complete; "" if it is
 	Command   string
+	Source    string // commit and branch
+	CI        string // address of the job; "" for none
 	Tiles     []tile
 	Progress  []*seriesView
 	Campaigns []campaignView
 	Scored    bool // a campaign has a score
 	Shows     bool // a campaign has exhibits
-	Digest    string
 	Facts     []fact
 }
 
@@ -105,9 +109,14 @@ type FindingView struct {
 	Minimal   string
 	Shown     string // re-runs
 	Command   string
-	Open      bool
-	Exhibits  []Exhibit
+	Accepted  *Known
+	Link      string    // to its page; "" for none
+	Again     string    // where its first case is run again; "" for nowhere
+	Full      bool      // its evidence is there
+	Key       []Exhibit // what tells most, beside what passed where the format shows that
+	Exhibits  []Exhibit // all others
 	SampleSum *tableView
+	Also      []*FindingView // others that came from the same cause
 }
 
 // DrawRun lays a run out. How many findings it has is said apart, since the
@@ -116,10 +125,13 @@ func DrawRun(rec *campaign.Record, findings int, opt Options) *RunView {
 	return runViewOf(rec, findings, opt, &drawer{left: evidenceBudget})
 }
 
-// DrawFinding lays one finding out, with everything that is known of it.
-func DrawFinding(f *campaign.Finding, opt Options) *FindingView {
-	v := findingViewOf(f)
-	v.detail(opt, &drawer{left: evidenceBudget})
+// DrawFinding lays one finding out: with everything that is known of it, or by
+// what lists say of it.
+func DrawFinding(f *campaign.Finding, full bool, opt Options) *FindingView {
+	v := findingViewOf(f, opt)
+	if full {
+		v.detail(opt, &drawer{left: evidenceBudget, folder: opt.Folder})
+	}
 	return &v
 }
 
@@ -130,7 +142,10 @@ func runViewOf(rec *campaign.Record, findings int, opt Options, d *drawer) *RunV
 	env := &rec.Environment
 	v := &RunView{
 		Rec: rec, Env: env, Headline: headlineOf(rec, findings), Command: shellQuote(env.Command),
-		Digest: rec.Digest, Progress: progressCharts(env),
+		Progress: progressCharts(env), Source: sourceOf(rec), CI: originOf(rec).CI,
+	}
+	if opt.Since != nil {
+		v.Since = opt.Since.Sentence()
 	}
 	switch rec.Verdict {
 	case "pass", "fail", "running":
@@ -161,11 +176,31 @@ func runViewOf(rec *campaign.Record, findings int, opt Options, d *drawer) *RunV
 		v.Campaigns = append(v.Campaigns, c)
 	}
 	v.Facts = []fact{
+		{"Digest", rec.Digest},
 		{"Thresh", env.Version}, {"Host", env.Host}, {"System", strings.Trim(env.OS+"/"+env.Arch, "/")},
-		{"Processors", known(env.CPUs)}, {"Workers", known(env.Workers)},
+		{"Folder", originOf(rec).Folder}, {"Commit", originOf(rec).Commit}, {"Processors", known(env.CPUs)}, {"Workers", known(env.Workers)},
 		{"Started", moment(env.Started)}, {"Finished", moment(env.Finished)},
 	}
 	return v
+}
+
+// originOf is where a run was started.
+func originOf(rec *campaign.Record) campaign.Origin {
+	if o := rec.Environment.Origin; o != nil {
+		return *o
+	}
+	return campaign.Origin{}
+}
+
+// sourceOf is the commit and the branch of a run, in a few words; "" if neither
+// is known.
+func sourceOf(rec *campaign.Record) string {
+	o := originOf(rec)
+	text := head(o.Commit, 12)
+	if o.Branch != "" {
+		text = strings.TrimSpace(text + " on " + o.Branch)
+	}
+	return text
 }
 
 // known is a number that is never 0 once it is known.
@@ -216,18 +251,36 @@ var glyphs = [...]string{"○", "●", "■", "▲", "◆"}
 
 func glyph(s campaign.Severity) string { return glyphs[min(int(s), len(glyphs)-1)] }
 
-func findingViewOf(f *campaign.Finding) FindingView {
-	v := FindingView{
-		Finding: f, Level: f.Severity.String(), Glyph: glyph(f.Severity),
+func findingViewOf(f *campaign.Finding, opt Options) FindingView {
+	return FindingView{
+		Finding: f, Level: f.Severity.String(), Glyph: glyph(f.Severity), Mark: opt.Since.mark(f), Accepted: opt.Since.accepted(f),
 		Count: plural(f.Cases, "case"), Where: f.Contract + " " + f.Campaign, Flaky: flakyLabel(f), Command: shellQuote(f.Reproduce),
 	}
-	return v
+}
+
+// keyExhibits is how many exhibits a card shows at once.
+const keyExhibits = 2
+
+// telling reports whether an exhibit points at what matters in it.
+func telling(e *campaign.Exhibit) bool {
+	return e.Diff != nil || e.Document != nil || e.Timeline != nil || e.Bytes != nil && len(e.Bytes.Rows) > 1 ||
+		e.Table != nil && len(e.Table.Focus) > 0 || e.Text != nil && len(e.Text.Marks) > 0
 }
 
 // detail adds what is shown of a finding in full.
 func (v *FindingView) detail(opt Options, d *drawer) {
 	f := v.Finding
-	v.Exhibits = d.exhibits(f.Evidence)
+	v.Full = true
+	for i := range f.Evidence {
+		if e := &f.Evidence[i]; len(v.Key) < keyExhibits && telling(e) || e.Document != nil && e.Document.Line > 0 {
+			v.Key = append(v.Key, d.exhibit(e))
+		} else {
+			v.Exhibits = append(v.Exhibits, d.exhibit(e))
+		}
+	}
+	if len(v.Key) == 0 && len(v.Exhibits) > 0 {
+		v.Key, v.Exhibits = v.Exhibits[:1], v.Exhibits[1:]
+	}
 	if f.Rerun.Tried > 0 && !f.Flaky {
 		v.Shown = rerunLabel(f, "failed the same way")
 	}
@@ -238,7 +291,7 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 		if !asItWas(f) {
 			v.Minimal = strings.TrimPrefix(strings.Replace(sizes(m), "->", "→", 1)+", "+plural(m.Tries, "execution"), ", ")
 		}
-		if !m.Verified {
+		if v.Minimal = strings.TrimPrefix(v.Minimal+minimality(m), ", "); !m.Verified {
 			v.Minimal += "; not verified"
 		}
 		if data, full, why := reproducer(f, opt); len(data) > 0 {

@@ -136,12 +136,7 @@ func bySeverity(rec *campaign.Record) []*campaign.Finding {
 func total(rec *campaign.Record) campaign.Counts {
 	var t campaign.Counts
 	for _, c := range rec.Campaigns {
-		t.Planned += c.Cases.Planned
-		t.Run += c.Cases.Run
-		t.Pass += c.Cases.Pass
-		t.Fail += c.Cases.Fail
-		t.Skip += c.Cases.Skip
-		t.Error += c.Cases.Error
+		t.Plus(c.Cases)
 	}
 	return t
 }
@@ -156,6 +151,17 @@ func sizes(m *campaign.Minimal) string {
 	default:
 		return count(g.From) + " -> " + plural(g.Size, g.Unit)
 	}
+}
+
+// minimality says how the search for a smaller reproducer ended.
+func minimality(m *campaign.Minimal) string {
+	switch {
+	case m.OneMinimal != "":
+		return ", 1-minimal"
+	case m.Spent:
+		return ", budget ended"
+	}
+	return ""
 }
 
 // sampleSize is the size of a sample for people.

@@ -18,51 +18,111 @@ type Since struct {
 	New   map[string]bool    // ids of findings that it had not
 	Fixed []campaign.Finding // that it had, and whose cases were run again
 	Still int                // findings that both have
+	// Known are findings that a file beside their document accepts, by id; none of
+	// them is new.
+	Known map[string]Known
 	// Changed says of scores and cells what chance does not explain.
 	Changed []string
 	Worse   bool // one of them is worse
+	Scores  []Scores
+}
+
+// Scores are those of a campaign before and after; Campaign is "" where the run
+// has one campaign.
+type Scores struct {
+	Campaign      string
+	Before, After float64
+}
+
+// Known is what the file says of a finding that it accepts.
+type Known struct{ Owner, Note, Until, File string }
+
+// Accept takes findings that are known to their owners out of what is new.
+func (s *Since) Accept(known map[string]Known) {
+	s.Known = known
+	for id := range known {
+		delete(s.New, id)
+	}
 }
 
 // Sentence is the whole of it on a line.
 func (s *Since) Sentence() string {
-	if s.Run == "" {
-		return "nothing to compare with: " + visible(s.Why)
+	text := "nothing to compare with, because " + visible(s.Why)
+	switch {
+	case s.Run != "":
+		text = fmt.Sprintf("since %s: %d new, %d fixed, %d still failing", visible(s.Run), len(s.New), len(s.Fixed), s.Still)
+	case s.Why == "":
+		text = "nothing to compare with, because this is the first run of its documents"
 	}
-	return fmt.Sprintf("since %s: %d new, %d fixed, %d still failing", visible(s.Run), len(s.New), len(s.Fixed), s.Still)
+	for i, x := range s.Scores {
+		if i == sinceScores {
+			text += fmt.Sprintf("; %s more", plural(len(s.Scores)-i, "score"))
+			break
+		}
+		text += "; score " + strings.TrimPrefix(fmt.Sprintf("of %s %s -> %s", visible(x.Campaign), Score(x.Before), Score(x.After)), "of  ")
+	}
+	switch n := len(s.Known); n {
+	case 0:
+	case 1:
+		text += "; 1 known to its owner"
+	default:
+		text += fmt.Sprintf("; %d known to their owners", n)
+	}
+	return text
 }
 
-// isNew reports whether a finding is marked as new.
-func (s *Since) isNew(f *campaign.Finding) bool { return s != nil && s.New[f.ID] }
+// sinceScores is how many scores the sentence has.
+const sinceScores = 3
 
-// ordered are the findings of a run: new ones first, the gravest first among each.
+// says reports whether there is anything to say.
+func (s *Since) says() bool { return s != nil && (s.Run != "" || s.Why != "" || len(s.Known) > 0) }
+
+// ordered are the findings of a run: new ones first, those that are known to
+// their owners last, the gravest first among each.
 func (s *Since) ordered(rec *campaign.Record) []*campaign.Finding {
 	fs := bySeverity(rec)
-	slices.SortStableFunc(fs, func(x, y *campaign.Finding) int {
-		switch {
-		case s.isNew(x) == s.isNew(y):
-			return 0
-		case s.isNew(x):
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(fs, func(x, y *campaign.Finding) int { return s.Rank(x.ID) - s.Rank(y.ID) })
 	return fs
+}
+
+// Rank is the place of a finding among those of its severity and others.
+func (s *Since) Rank(id string) int {
+	switch {
+	case s == nil:
+	case s.New[id]:
+		return -1
+	case s.Known[id] != Known{}:
+		return 1
+	}
+	return 0
 }
 
 // mark is "new", "known", or "" where nothing is known of earlier runs.
 func (s *Since) mark(f *campaign.Finding) string {
 	switch {
-	case s == nil || s.Run == "":
-		return ""
-	case s.New[f.ID]:
+	case s.Rank(f.ID) < 0:
 		return "new"
+	case s != nil && s.Run != "", s.Rank(f.ID) > 0:
+		return "known"
 	}
-	return "known"
+	return ""
 }
+
+// accepted is what the owners of a finding say of it; nil: nothing.
+func (s *Since) accepted(f *campaign.Finding) *Known {
+	if s.Rank(f.ID) < 1 {
+		return nil
+	}
+	k := s.Known[f.ID]
+	return &k
+}
+
+// words are what the owners say, on a line.
+func (k *Known) words() string { return "known to " + k.Owner + " until " + k.Until + ": " + k.Note }
 
 // since writes what changed; a run that is like no earlier one has no line.
 func (s *screen) since(x *Since) {
-	if x == nil || x.Run == "" && x.Why == "" {
+	if !x.says() {
 		return
 	}
 	const most = 5

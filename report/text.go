@@ -18,12 +18,17 @@ const (
 
 func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 	s := newScreen(opt)
-	fs := bySeverity(&rec)
+	fs := opt.Since.ordered(&rec)
+	fs = slices.Concat(causes(fs)...)
+	first := make(map[string]*campaign.Finding) // of causes
 	for _, f := range fs[:min(len(fs), textFindings)] {
-		s.findingBlock(f, opt.Since)
+		s.findingBlock(f, first[f.Group], opt.Since)
+		if f.Group != "" && first[f.Group] == nil {
+			first[f.Group] = f
+		}
 	}
 	if more := fs[min(len(fs), textFindings):]; len(more) > 0 {
-		s.line(0, fmt.Sprintf("and %s that are no graver:", plural(len(more), "more finding")))
+		s.line(0, fmt.Sprintf("and %s besides:", plural(len(more), "more finding")))
 		for _, f := range more[:min(len(more), textTitles)] {
 			s.findingTitle(f)
 		}
@@ -125,10 +130,17 @@ func ExhibitsText(w io.Writer, list []campaign.Exhibit, opt Options) error {
 	return nil
 }
 
-func (s *screen) findingBlock(f *campaign.Finding, since *Since) {
+// findingBlock writes a finding; what has the cause of another one says so and no
+// more.
+func (s *screen) findingBlock(f, of *campaign.Finding, since *Since) {
 	s.findingHead(f, since)
-	s.minimized(f)
-	s.excerpt(f)
+	if of != nil {
+		s.field(2, "same cause", "as "+visible(of.ID))
+	} else {
+		s.minimized(f)
+		s.excerpt(f)
+		s.frame(f)
+	}
 	s.reproduce(f)
 	s.line(0, "")
 }
@@ -156,14 +168,17 @@ func (s *screen) findingTitle(f *campaign.Finding) {
 func (s *screen) findingHead(f *campaign.Finding, since *Since) {
 	s.findingTitle(f)
 	var figures []string
-	if since.isNew(f) {
-		figures = append(figures, s.paint(red, "new"))
+	if m := since.mark(f); m != "" {
+		figures = append(figures, s.paint(map[string]string{"new": red, "known": cyan}[m], m))
 	}
 	figures = append(figures, []string{visible(f.Contract + " " + f.Campaign), visible(f.Kind), plural(f.Cases, "case"), "first is case " + count(f.First)}...)
 	if l := flakyLabel(f); l != "" {
 		figures = append(figures, s.paint(yellow, l))
 	}
 	s.figures(2, figures)
+	if k := since.accepted(f); k != nil {
+		s.field(2, "known", strings.TrimPrefix(brief(k.words()), "known "))
+	}
 }
 
 // figures writes short facts, as many on a line as fit.
@@ -209,7 +224,7 @@ func (s *screen) minimized(f *campaign.Finding) {
 	if m == nil || asItWas(f) {
 		return
 	}
-	text := strings.TrimPrefix(sizes(m)+", "+plural(m.Tries, "execution"), ", ")
+	text := strings.TrimPrefix(sizes(m)+", "+plural(m.Tries, "execution"), ", ") + minimality(m)
 	if !m.Verified {
 		text += ", not verified: it did not fail again after shrinking"
 	}
@@ -281,6 +296,36 @@ func (s *screen) excerpt(f *campaign.Finding) {
 	}
 	if more := strings.Count(strings.TrimRight(body, "\n"), "\n") + 1 - shown; more > 0 {
 		s.note(4, "%s; thresh show %s has all", plural(more, "more line"), visible(f.ID))
+	}
+}
+
+// frameOf is the source that a finding points at; nil if it has none.
+func frameOf(f *campaign.Finding) *campaign.Document {
+	for i := range f.Evidence {
+		if d := f.Evidence[i].Document; d != nil && d.Line > 0 {
+			return d
+		}
+	}
+	return nil
+}
+
+// frame writes the line of the source that matters, and those next to it.
+func (s *screen) frame(f *campaign.Finding) {
+	d := frameOf(f)
+	if d == nil {
+		return
+	}
+	s.line(2, s.paint(dim, "Source:")+" "+visible(fmt.Sprintf("%s:%d", d.Name, d.Line)))
+	for i, l := range strings.Split(strings.TrimSuffix(d.Body, "\n"), "\n") {
+		n := i + max(d.First, 1)
+		if n < d.Line-1 || n > d.Line+1 {
+			continue
+		}
+		lead, style := "  ", plain
+		if n == d.Line {
+			lead, style = "> ", bold
+		}
+		s.line(4, s.paint(style, clip(fmt.Sprintf("%s%4d  %s", lead, n, strings.Join(visibleLines(l), "")), s.width-4)))
 	}
 }
 

@@ -25,7 +25,8 @@ type attempt struct {
 	id     campaign.Identity
 
 	counts  campaign.Counts
-	reasons reasons // why cases had no result
+	missed  reasons // why cases had no result
+	skipped reasons // why cases were skipped
 	groups  *triage.Groups
 	samples map[string][]campaign.Sample // by fingerprint, beside the group's own
 	seen    map[string][]attached        // by fingerprint: the evidence of the first case
@@ -97,7 +98,10 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 		r.digest.Write(a.digest.Sum())
 		r.outcomes.Add(a.digest.Root())
 		if n := a.counts.Error; n > 0 {
-			r.warn("%s: %s without a result: %s", a.id.Name, diag.Plural(n, "case"), &a.reasons)
+			r.warn("%s: %s without a result: %s", a.id.Name, diag.Plural(n, "case"), &a.missed)
+		}
+		if n := a.counts.Skip; n > 0 {
+			r.warn("%s: %s skipped: %s", a.id.Name, diag.Plural(n, "case"), &a.skipped)
 		}
 		if err != nil {
 			return err
@@ -272,7 +276,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	if b, ok := campaign.As[campaign.Batcher](a.lanes.open[0]); ok {
 		size.aim, size.most = b.Batch()
 	}
-	records := false
+	records := campaign.RecordFindings
 	if x, ok := campaign.As[campaign.Recorder](a.c); ok {
 		records = x.Records()
 	}
@@ -332,7 +336,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 }
 
 // worker is the worker of a lane for one round.
-func (a *attempt) worker(lane, number int, round campaign.Round, base int64, records bool) *worker {
+func (a *attempt) worker(lane, number int, round campaign.Round, base int64, records campaign.Recording) *worker {
 	return &worker{
 		exec: a.lanes.open[lane], caller: a.lanes.call[lane], state: a.state, round: round, number: number, base: base,
 		campaign: a.k, attempt: a.number, journal: a.r.job.Writer, since: a.r.created, evidence: &a.r.evidence, records: records,

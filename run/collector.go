@@ -86,8 +86,11 @@ func (c *collector) release(index int64, o campaign.Outcome) bool {
 	a.r.evidence.Add(-evidenceSize(o.Evidence))
 	at := campaign.Case{Round: c.number, Index: index}
 	a.counts.Add(o.Verdict)
-	if o.Verdict == campaign.VerdictError {
-		a.reasons.add(o.Title)
+	switch o.Verdict {
+	case campaign.VerdictError:
+		a.missed.add(o.Title, a.name(at))
+	case campaign.VerdictSkip:
+		a.skipped.add(campaign.SkipReason(a.c, at, &o), a.name(at))
 	}
 	a.digest.Case(at, &o)
 	if o.Verdict == campaign.VerdictFail {
@@ -110,6 +113,14 @@ func (c *collector) release(index int64, o campaign.Outcome) bool {
 	return !c.cut
 }
 
+// name is what the document calls a case, "" if it gives cases no names.
+func (a *attempt) name(at campaign.Case) string {
+	if n, ok := campaign.As[campaign.Namer](a.c); ok {
+		return n.CaseName(at)
+	}
+	return ""
+}
+
 // finish ends the round and returns the state after it.
 func (c *collector) finish() any { return c.fold.finish() }
 
@@ -126,7 +137,14 @@ func (a *attempt) sample(ctx context.Context, at campaign.Case, o *campaign.Outc
 	}
 	s := campaign.Sample{Case: campaign.Case{Round: at.Round, Index: at.Index}, Input: o.Input}
 	if in, ok := campaign.As[campaign.Inputter[any]](a.c); ok {
-		if input := in.Input(ctx, a.state, at); input != nil {
+		input, err := a.told(group.Fingerprint, o)
+		if err != nil {
+			return err
+		}
+		if input == nil {
+			input = in.Input(ctx, a.state, at)
+		}
+		if input != nil {
 			blob, err := a.r.job.Store.PutBlob(input)
 			if err != nil {
 				return fmt.Errorf("keeping the input of case %d: %w", at.Index, err)
@@ -139,6 +157,23 @@ func (a *attempt) sample(ctx context.Context, at campaign.Case, o *campaign.Outc
 		return nil
 	}
 	return a.meet(group.Fingerprint, at, o)
+}
+
+// told is the input that an outcome brings itself, or that was kept when the finding was
+// met; nil: none.
+func (a *attempt) told(fingerprint string, o *campaign.Outcome) ([]byte, error) {
+	if input := o.Attached(campaign.InputAttachment); input != nil {
+		return input, nil
+	}
+	blob := a.r.history.first[printKey(a.k, fingerprint)].Evidence[campaign.InputAttachment]
+	if blob == "" {
+		return nil, nil
+	}
+	input, err := a.r.job.Store.Blob(blob)
+	if err != nil {
+		return nil, fmt.Errorf("reading back an input: %w", err)
+	}
+	return input, nil
 }
 
 // meet journals a finding that is met for the first time, so that a kill

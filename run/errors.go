@@ -80,48 +80,66 @@ func (a *attempt) expected(c campaign.Any, known int64) int64 {
 	return n
 }
 
-// What is kept of why cases had no result.
+// What is kept of why cases have no verdict.
 const (
 	reasonsKept  = 64
 	reasonsShown = 3
+	namesShown   = 5
 )
 
-// reasons are why cases had no result, by the order in which they were met.
+// reasons are why cases were skipped, or have no result, in the order of cases.
 type reasons struct {
 	order []string
-	cases map[string]int64
+	of    map[string]*reason
 }
 
-func (r *reasons) add(why string) {
-	if r.cases == nil {
-		r.cases = make(map[string]int64)
+type reason struct {
+	cases int64
+	names []string // of the first cases, where the document names them
+}
+
+func (r *reasons) add(why, name string) {
+	why = strings.TrimPrefix(diag.FirstLine(why), name+": ")
+	if r.of == nil {
+		r.of = make(map[string]*reason)
 	}
-	if r.cases[why]++; r.cases[why] > 1 {
-		return
+	x := r.of[why]
+	if x == nil {
+		if len(r.order) == reasonsKept {
+			return
+		}
+		x = &reason{}
+		r.of[why] = x
+		r.order = append(r.order, why)
 	}
-	if len(r.order) == reasonsKept {
-		delete(r.cases, why)
-		return
+	if x.cases++; name != "" && len(x.names) < namesShown {
+		x.names = append(x.names, name)
 	}
-	r.order = append(r.order, why)
 }
 
 // String names the most frequent reasons.
 func (r *reasons) String() string {
 	list := slices.Clone(r.order)
-	slices.SortStableFunc(list, func(a, b string) int { return int(r.cases[b] - r.cases[a]) })
+	slices.SortStableFunc(list, func(a, b string) int { return int(r.of[b].cases - r.of[a].cases) })
 	var b strings.Builder
 	for i, why := range list[:min(len(list), reasonsShown)] {
 		if i > 0 {
 			b.WriteString("; ")
 		}
 		b.WriteString(why)
-		if n := r.cases[why]; n > 1 {
-			fmt.Fprintf(&b, " (%d times)", n)
+		x := r.of[why]
+		more := x.cases - int64(len(x.names))
+		switch {
+		case len(x.names) > 0 && more > 0:
+			fmt.Fprintf(&b, " (%s and %d more)", strings.Join(x.names, ", "), more)
+		case len(x.names) > 0:
+			fmt.Fprintf(&b, " (%s)", strings.Join(x.names, ", "))
+		case len(list) > 1:
+			fmt.Fprintf(&b, " (%s)", diag.Plural(x.cases, "case"))
 		}
 	}
 	if more := len(list) - reasonsShown; more > 0 {
-		fmt.Fprintf(&b, "; and %d more", more)
+		fmt.Fprintf(&b, "; and %s", diag.Plural(more, "other reason"))
 	}
 	return b.String()
 }

@@ -186,7 +186,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 			}
 			f.Minimized = &campaign.Minimal{
 				Blob: blob, Size: int64(len(red.Payload)), From: int64(len(c.Payload)), Tries: red.Tries, Verified: red.Verified,
-				Preview: red.Payload[:min(len(red.Payload), maxPreview)], Gauge: campaign.GaugeFrom(ctx, a.c, red.Payload, c.Payload),
+				OneMinimal: red.OneMinimal, Spent: red.Spent, Preview: red.Payload[:min(len(red.Payload), maxPreview)], Gauge: campaign.GaugeFrom(ctx, a.c, red.Payload, c.Payload),
 			}
 		}
 	}
@@ -199,6 +199,10 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 	if d, ok := campaign.As[campaign.Describer[any]](a.c); ok {
 		f.Evidence = append(f.Evidence, d.Describe(a.state, c, shown, smallest)...)
 	}
+	if a.r.opt.Frames != nil {
+		f.Evidence = append(f.Evidence, a.r.opt.Frames(a.r.job.Sources[a.k], &f)...)
+	}
+	f.Group = campaign.CauseOf(&f, a.r.job.Sources[a.k])
 	if !s.shown.offer(n, sizeOf(f.Evidence)) {
 		f.Evidence = briefly(f.Evidence)
 	}

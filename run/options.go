@@ -28,6 +28,9 @@ type Options struct {
 	// Trial executes a case in a process of its own and reports whether that was
 	// killed; nil: there is no such process.
 	Trial func(ctx context.Context, t Trial) (killed bool, err error)
+	// Frames are the source lines that a finding of a document speaks of; nil: none
+	// are looked for.
+	Frames func(source string, f *campaign.Finding) []campaign.Exhibit
 	// Reproduce is the command line that reproduces a finding, less its id.
 	Reproduce []string
 	// Environment is filled in by the caller with what it knows of host and

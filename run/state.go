@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/run/triage"
@@ -122,7 +123,7 @@ func SaveMinimized(ctx context.Context, st *store.Store, rec campaign.Record, f 
 	}
 	f.Minimized = &campaign.Minimal{
 		Blob: blob, Size: int64(len(red.Payload)), From: size, Tries: red.Tries, Verified: red.Verified,
-		Preview: red.Payload[:min(len(red.Payload), maxPreview)],
+		OneMinimal: red.OneMinimal, Spent: red.Spent, Preview: red.Payload[:min(len(red.Payload), maxPreview)],
 	}
 	if f.Samples[0].Blob != "" {
 		if original, err := st.Blob(f.Samples[0].Blob); err == nil {
@@ -131,7 +132,8 @@ func SaveMinimized(ctx context.Context, st *store.Store, rec campaign.Record, f 
 	}
 	f.Minimized.Gauge = campaign.GaugeFrom(ctx, c, red.Payload, from.Payload)
 	if d, ok := campaign.As[campaign.Describer[any]](c); ok {
-		f.Evidence = append([]campaign.Exhibit{}, d.Describe(state, from, red.Outcome, red.Payload)...)
+		frames := slices.DeleteFunc(slices.Clone(f.Evidence), func(e campaign.Exhibit) bool { return e.Document == nil || e.Document.Line == 0 })
+		f.Evidence = slices.Concat([]campaign.Exhibit{}, d.Describe(state, from, red.Outcome, red.Payload), frames)
 	}
 	k := 0
 	for i := range rec.Findings {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -26,7 +27,7 @@ func root(outcomes *campaign.Tree, evidence []byte) string {
 func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (problems []string, err error) {
 	differs := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if len(rec.Campaigns) != len(campaigns) {
-		differs("the record has %d campaigns, the documents %d", len(rec.Campaigns), len(campaigns))
+		differs("the record has %s, the documents %d", diag.Plural(int64(len(rec.Campaigns)), "campaign"), len(campaigns))
 		return problems, nil
 	}
 	digest := sha256.New()
@@ -41,7 +42,7 @@ func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (p
 		state, err := FirstState(c, k, j)
 		if errors.Is(err, ErrUntried) {
 			if cr.Cases.Run > 0 {
-				differs("campaign %s: the record counts %d cases, the journal has none", id.Name, cr.Cases.Run)
+				differs("campaign %s: the record counts %s, the journal has none", id.Name, diag.Plural(cr.Cases.Run, "case"))
 			}
 			continue
 		}
@@ -64,9 +65,15 @@ func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (p
 			differs("campaign %s: the record counts %+v, the journal %+v", id.Name, cr.Cases, counts)
 		}
 		if s, ok := campaign.As[campaign.Scorer[any]](c); ok && err == nil {
-			if v, has := s.Score(state); has && (cr.Score == nil || *cr.Score != v) {
+			switch v, has := s.Score(state); {
+			case has && (cr.Score == nil || *cr.Score != v):
 				differs("campaign %s: the record's score is not %v, which follows from the journal", id.Name, v)
+			case !has && cr.Score != nil:
+				differs("campaign %s: the record has a score, the journal gives none", id.Name)
 			}
+		}
+		if x, ok := campaign.As[campaign.Composer[any]](c); ok && err == nil && !equalJSON(x.Parts(state), cr.Parts) {
+			differs("campaign %s: the record's score has other parts than follow from the journal", id.Name)
 		}
 		if f, ok := campaign.As[campaign.Figurer[any]](c); ok && err == nil && !equalJSON(f.Figures(state), cr.Figures) {
 			differs("campaign %s: the record has other figures than follow from the journal", id.Name)
@@ -83,9 +90,9 @@ func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (p
 	}
 	switch failed := fails > 0 || len(rec.Findings) > 0; {
 	case failed != (rec.Verdict == "fail"):
-		differs("the record's verdict is %s, with %d failing cases and %d findings", rec.Verdict, fails, len(rec.Findings))
+		differs("the record's verdict is %s, with %s and %s", rec.Verdict, diag.Plural(fails, "failing case"), diag.Plural(int64(len(rec.Findings)), "finding"))
 	case errs > 0 && rec.Verdict == "pass":
-		differs("the record's verdict is pass, with %d cases without a result", errs)
+		differs("the record's verdict is pass, with %s without a result", diag.Plural(errs, "case"))
 	}
 	return problems, nil
 }

@@ -101,7 +101,7 @@ type worker struct {
 	out      chan<- []result
 	caller   *Caller
 	evidence *atomic.Int64 // bytes of evidence on their way to the collector
-	records  bool          // the evidence of every case is journalled
+	records  campaign.Recording
 }
 
 // maxEvidence is how much evidence results may hold on their way; beyond it
@@ -220,7 +220,7 @@ func (w *worker) at(i int64) campaign.Case {
 // keep journals an outcome and puts it on its way to the collector.
 func (w *worker) keep(i int64, o campaign.Outcome, batch *[]result) error {
 	var seen []campaign.Attachment
-	if w.records {
+	if w.records == campaign.RecordAll || w.records == campaign.RecordFailures && o.Verdict == campaign.VerdictFail {
 		seen = o.Evidence
 	}
 	if o.Verdict != campaign.VerdictFail {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sort"
 	"strconv"
 	"time"
 
@@ -65,9 +66,19 @@ func (s *Store) begin(m Manifest) (_ *Writer, err error) {
 	var size int64
 	var enc journal.Encoder
 	prefix := runPrefix(m.Identities)
-	for n := 1; ; n++ {
+	taken := func(n int) bool {
+		_, err := os.Lstat(s.path(runsDir, prefix+strconv.Itoa(n)))
+		return err == nil
+	}
+	// A number that is free and follows one that is taken, in few looks: a program
+	// that runs the same documents all day has thousands.
+	beyond := 1
+	for taken(beyond) {
+		beyond *= 2
+	}
+	for n := beyond/2 + 1 + sort.Search(beyond-beyond/2-1, func(i int) bool { return !taken(beyond/2 + 1 + i) }); ; n++ {
 		m.RunID = prefix + strconv.Itoa(n)
-		if _, err := os.Lstat(s.path(runsDir, m.RunID)); err == nil {
+		if taken(n) {
 			continue
 		}
 		if size, enc, err = writeManifest(f, m); err != nil {

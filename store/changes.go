@@ -56,7 +56,8 @@ type CellChange struct {
 	Column   string               `json:"column"`
 	A        *campaign.MatrixCell `json:"a,omitempty"` // nil: the run has no such cell
 	B        *campaign.MatrixCell `json:"b,omitempty"`
-	Chance   *Chance              `json:"chance,omitempty"` // nil: the cell has no runs on one side
+	Fewer    bool                 `json:"fewer_is_better,omitempty"` // the cell counts failures
+	Chance   *Chance              `json:"chance,omitempty"`          // nil: the cell has no runs on one side
 }
 
 // Tested is a campaign whose cells were compared.
@@ -65,8 +66,11 @@ type Tested struct {
 	Campaign string `json:"campaign"`
 }
 
-// Better reports whether the cell held more often in run B.
+// Better reports whether the cell held more often in run B, or failed less often.
 func (c CellChange) Better() bool {
+	if c.Fewer && c.A != nil && c.B != nil && c.A.Total > 0 {
+		return c.B.Total > 0 && c.B.Hits*c.A.Total < c.A.Hits*c.B.Total
+	}
 	return c.B != nil && c.B.Total > 0 && (c.A == nil || c.A.Total == 0 || c.B.Hits*c.A.Total > c.A.Hits*c.B.Total)
 }
 
@@ -169,8 +173,8 @@ func cells(pairs [][2]*campaign.CampaignRecord) (list []CellChange, tested []Tes
 		if p[0] == nil || p[1] == nil {
 			continue
 		}
-		inA, orderA := cellsOf(p[0])
-		inB, orderB := cellsOf(p[1])
+		inA, orderA, _ := cellsOf(p[0])
+		inB, orderB, fewer := cellsOf(p[1])
 		seen, before := make(map[cellKey]bool), len(tests)
 		for _, k := range slices.Concat(orderB, orderA) {
 			if seen[k] {
@@ -180,7 +184,7 @@ func cells(pairs [][2]*campaign.CampaignRecord) (list []CellChange, tested []Tes
 			a, b, changed := inA[k], inB[k], -1
 			if !alike(a, b) {
 				changed = len(list)
-				list = append(list, CellChange{Contract: p[1].Contract, Campaign: p[1].Name, Row: k.row, Column: k.column, A: a, B: b})
+				list = append(list, CellChange{Contract: p[1].Contract, Campaign: p[1].Name, Row: k.row, Column: k.column, A: a, B: b, Fewer: fewer[k.matrix]})
 			}
 			if a != nil && b != nil && a.Total > 0 && b.Total > 0 {
 				tests, at = append(tests, score.Fisher(a.Hits, a.Total, b.Hits, b.Total)), append(at, changed)
@@ -215,14 +219,17 @@ type cellKey struct {
 	again       int // of cells with equal names
 }
 
-// cellsOf are the cells of a campaign's matrices.
-func cellsOf(c *campaign.CampaignRecord) (map[cellKey]*campaign.MatrixCell, []cellKey) {
-	m, order, matrices := make(map[cellKey]*campaign.MatrixCell), []cellKey(nil), 0
+// cellsOf are the cells of a campaign's matrices that can be better or worse,
+// and the matrices that count failures.
+func cellsOf(c *campaign.CampaignRecord) (m map[cellKey]*campaign.MatrixCell, order []cellKey, fewer map[int]bool) {
+	m, fewer = make(map[cellKey]*campaign.MatrixCell), make(map[int]bool)
+	matrices := 0
 	for i := range c.Exhibits {
 		x := c.Exhibits[i].Matrix
-		if x == nil {
+		if x == nil || x.Measures == campaign.OfCounts {
 			continue
 		}
+		fewer[matrices] = x.Measures == campaign.OfFailures
 		for r := range x.Cells {
 			for k := range x.Cells[r] {
 				key := cellKey{matrix: matrices, row: nameAt(x.Rows, r), column: nameAt(x.Columns, k)}
@@ -235,7 +242,7 @@ func cellsOf(c *campaign.CampaignRecord) (map[cellKey]*campaign.MatrixCell, []ce
 		}
 		matrices++
 	}
-	return m, order
+	return m, order, fewer
 }
 
 func nameAt(names []string, i int) string {

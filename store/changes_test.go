@@ -97,3 +97,23 @@ func TestCompareScoresAndCells(t *testing.T) {
 		t.Errorf("a run against itself: %+v", same)
 	}
 }
+
+// Fewer failures are better, and what merely counts is not compared.
+func TestFailuresAreNoSuccess(t *testing.T) {
+	with := func(hits int64) campaign.Record {
+		matrix := func(measures string) campaign.Exhibit {
+			return campaign.Exhibit{Kind: "matrix", Matrix: &campaign.Matrix{Rows: []string{"all"}, Columns: []string{measures}, Measures: measures,
+				Cells: [][]campaign.MatrixCell{{{Hits: hits, Total: 300}}}}}
+		}
+		return campaign.Record{Campaigns: []campaign.CampaignRecord{{Contract: "operator", Name: "guard", Exhibits: []campaign.Exhibit{matrix(campaign.OfCounts), matrix(campaign.OfFailures)}}}}
+	}
+	for _, x := range []struct {
+		a, b int64
+		want string
+	}{{86, 0, "better"}, {0, 86, "worse"}, {86, 85, "no evidence of a change"}} {
+		c := CompareRecords(with(x.a), with(x.b))
+		if len(c.Cells) != 1 || c.Cells[0].Chance == nil || c.Cells[0].Chance.Verdict != x.want {
+			t.Errorf("%d of 300 -> %d of 300: %+v, expected %s", x.a, x.b, c.Cells, x.want)
+		}
+	}
+}

@@ -193,7 +193,7 @@ func (s *Store) Comparables(runID string, limit int) ([]RunSummary, error) {
 // Against compares a record with an earlier run of the store, named in full, by
 // the campaigns that the record has.
 func (s *Store) Against(earlier string, rec campaign.Record) (Comparison, error) {
-	old, err := s.brief(earlier)
+	old, err := s.Brief(earlier)
 	if err != nil {
 		return Comparison{}, err
 	}

@@ -72,17 +72,17 @@ func (s *Store) compareIn(a, b string, read func(id string) (campaign.Record, er
 // CompareBriefly is Compare by what lists of findings say: a finding has what
 // its [FindingSummary] has and nothing else. It takes time and memory for two
 // lists, whatever evidence the runs hold.
-func (s *Store) CompareBriefly(a, b string) (Comparison, error) { return s.compareIn(a, b, s.brief) }
+func (s *Store) CompareBriefly(a, b string) (Comparison, error) { return s.compareIn(a, b, s.Brief) }
 
-// brief is the record of a run, named in full, with what lists say of its findings.
-func (s *Store) brief(id string) (campaign.Record, error) {
+// Brief is the record of a run, named in full, with what lists say of its findings.
+func (s *Store) Brief(id string) (campaign.Record, error) {
 	rec, err := s.Outline(id)
 	if err != nil {
 		return rec, err
 	}
 	list, err := s.Findings(FindingQuery{RunID: id})
 	for _, f := range list.Findings {
-		rec.Findings = append(rec.Findings, f.finding())
+		rec.Findings = append(rec.Findings, f.Finding())
 	}
 	return rec, err
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -24,6 +25,8 @@ type FindingQuery struct {
 	Text     string             // part of id, title, kind or campaign; letter case does not matter
 	Limit    int                // at most so many; 0: no limit
 	Offset   int                // leave out so many of the first
+	// Rank orders findings before severity does; nil: all are equal.
+	Rank func(id string) int
 }
 
 // FindingSummary is one line of a list of findings.
@@ -38,25 +41,26 @@ type FindingSummary struct {
 	Cases       int64             `json:"cases"`
 	Flaky       bool              `json:"flaky"`
 	First       int64             `json:"first_case"`
-	New         bool              `json:"new"` // no earlier comparable run of the campaign has it, and there is one; the index tells
+	Group       string            `json:"group,omitempty"` // the same of findings that came from one cause
+	New         bool              `json:"new"`             // no earlier comparable run of the campaign has it, and there is one; the index tells
 }
 
-// finding is a finding of which no more is known.
-func (f FindingSummary) finding() campaign.Finding {
+// Finding is a finding of which no more is known.
+func (f FindingSummary) Finding() campaign.Finding {
 	return campaign.Finding{
 		ID: f.ID, Fingerprint: f.Fingerprint, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind,
-		Title: f.Title, Severity: f.Severity, Cases: f.Cases, Flaky: f.Flaky, First: f.First,
+		Title: f.Title, Severity: f.Severity, Cases: f.Cases, Flaky: f.Flaky, First: f.First, Group: f.Group,
 	}
 }
 
 // briefly is the finding with what its summary has alone.
-func briefly(f campaign.Finding) campaign.Finding { return SummaryOf(f).finding() }
+func briefly(f campaign.Finding) campaign.Finding { return SummaryOf(f).Finding() }
 
 // SummaryOf is the line for a finding.
 func SummaryOf(f campaign.Finding) FindingSummary {
 	return FindingSummary{
 		ID: f.ID, Fingerprint: f.Fingerprint, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind,
-		Title: f.Title, Severity: f.Severity, Cases: f.Cases, Flaky: f.Flaky, First: f.First,
+		Title: f.Title, Severity: f.Severity, Cases: f.Cases, Flaky: f.Flaky, First: f.First, Group: f.Group,
 	}
 }
 
@@ -81,21 +85,35 @@ func (s *Store) findings(q FindingQuery) (FindingPage, error) {
 	err := s.withOutline(q.RunID, func(o *outline) error {
 		rows, err := o.rows()
 		for _, r := range rows {
-			if q.picks(r.FindingSummary) {
-				list = append(list, r.FindingSummary)
-			}
+			list = append(list, r.FindingSummary)
 		}
 		return err
 	})
 	if err != nil {
 		return FindingPage{Findings: []FindingSummary{}}, err
 	}
-	if q.New {
+	return s.PageOf(q, list)
+}
+
+// PageOf is what a query picks of all findings of a run, which the index of a
+// live run does not have yet.
+func (s *Store) PageOf(q FindingQuery, all []FindingSummary) (FindingPage, error) {
+	list := slices.DeleteFunc(slices.Clone(all), func(f FindingSummary) bool { return !q.picks(f) })
+	if q.New { // which are must be known of all, else of those that are shown
 		if err := s.markNew(q.RunID, list); err != nil {
 			return FindingPage{Findings: []FindingSummary{}}, err
 		}
 		list = slices.DeleteFunc(list, func(f FindingSummary) bool { return !f.New })
 	}
+	slices.SortStableFunc(list, func(a, b FindingSummary) int {
+		if q.Rank != nil {
+			if c := cmp.Compare(q.Rank(a.ID), q.Rank(b.ID)); c != 0 {
+				return c
+			}
+		}
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.ID, b.ID))
+	})
+	list = slices.Concat(campaign.ByCause(list, func(f FindingSummary) string { return f.Group })...)
 	p := FindingPage{Total: len(list), Findings: append([]FindingSummary{}, page(list, q.Offset, q.Limit)...)}
 	return p, s.markNew(q.RunID, p.Findings)
 }
@@ -104,19 +122,6 @@ func (q FindingQuery) picks(f FindingSummary) bool {
 	return (q.Contract == "" || f.Contract == q.Contract) && (q.Campaign == "" || f.Campaign == q.Campaign) &&
 		(q.Kind == "" || f.Kind == q.Kind) && (q.Severity == nil || f.Severity == *q.Severity) && (!q.Flaky || f.Flaky) &&
 		holdsText(q.Text, f.ID, f.Title, f.Kind, f.Campaign)
-}
-
-// MarkNew tells of findings of a live run, which the index does not have yet,
-// whether they are new.
-func (s *Store) MarkNew(runID string, list []FindingSummary) error {
-	if len(list) == 0 {
-		return nil
-	}
-	err := s.markNew(runID, list)
-	if err != nil {
-		return diag.Environment("look for the findings of run %s in earlier runs: %w", runID, err)
-	}
-	return nil
 }
 
 // markNew says of findings of a run whether they are new: no earlier run has

@@ -103,12 +103,7 @@ func (p *projection) encode(pack *packer, journal int64) (*head, []byte, error) 
 			h.Contracts = append(h.Contracts, c.Contract)
 		}
 		h.Campaigns = append(h.Campaigns, c.Name)
-		h.Cases.Planned += c.Cases.Planned
-		h.Cases.Run += c.Cases.Run
-		h.Cases.Pass += c.Cases.Pass
-		h.Cases.Fail += c.Cases.Fail
-		h.Cases.Skip += c.Cases.Skip
-		h.Cases.Error += c.Cases.Error
+		h.Cases.Plus(c.Cases)
 	}
 	frame := *rec
 	frame.RunID, frame.Findings = h.RunID, []campaign.Finding{}

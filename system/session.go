@@ -23,6 +23,7 @@ type session struct {
 	limit   time.Duration
 
 	edge    Edge // nil: to be opened
+	opened  int  // edges that were opened so far
 	retried int
 	resets  int
 	notes   []string // of edges that were closed
@@ -54,6 +55,7 @@ func (x *session) ensure(ctx context.Context) error {
 		return err
 	}
 	x.edge = edge
+	x.opened++
 	return nil
 }
 

@@ -4,10 +4,12 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -34,7 +36,8 @@ func TestRead(t *testing.T) {
 		"chat":                                   "! needs the URL",
 		"chat localhost":                         "! begins with http",
 		"docs/ more":                             "! one pages is tried at a time",
-		"module.wasm -- seed":                    "! seeds are for a program",
+		"module.wasm -- seed":                    "module module",
+		"docs/ -- seed":                          "! seeds are for a program",
 		"chat http://a.example http://b.example": "! one chat",
 	} {
 		words, seeds, _ := strings.Cut(line, " -- ")
@@ -102,6 +105,38 @@ func TestDictionary(t *testing.T) {
 func TestDraftAgent(t *testing.T) {
 	golden(t, "python.txt", DraftAgent(&AgentFacts{Name: "agent", Folder: "/home/me/try-agent", Entry: "agent:chain", Dir: "/home/me"}))
 	golden(t, "chat.txt", DraftAgent(&AgentFacts{Name: "localhost", Folder: "/home/me/try-localhost", URL: "http://localhost:11434/v1", Models: []string{"small", "big"}}))
+}
+
+func TestDraftModule(t *testing.T) {
+	i32, i64, f64 := dut.TypeI32, dut.TypeI64, dut.TypeF64
+	export := func(name string, params, results []dut.ValType) dut.Export {
+		return dut.Export{Name: name, Kind: dut.Func, Sig: dut.Signature{Params: params, Results: results}}
+	}
+	list := []dut.Export{
+		export("alloc", []dut.ValType{i32}, []dut.ValType{i32}), export("_initialize", nil, nil), {Name: "memory", Kind: dut.Memory},
+		export("put", []dut.ValType{i32, i32, i64}, nil), export("get", []dut.ValType{i32}, []dut.ValType{i64}),
+		export("scale", []dut.ValType{f64}, nil), export("pair", nil, []dut.ValType{i32, i32}),
+	}
+	calls, left, single := Exports(list)
+	if single != "" {
+		t.Errorf("%s takes bytes, but get takes a number", single)
+	}
+	calls[1].Params[0].Place = true
+	golden(t, "module.txt", DraftModule(&ModuleFacts{Name: "store", Folder: "/home/me/try-store", Path: "/home/me/store.wasm", Calls: calls, Left: left, Words: []byte("\"MAGIC\"\n")}))
+
+	parse := append(slices.Clone(list[:3]), export("parse", []dut.ValType{i32, i32}, []dut.ValType{i32}), export("version", nil, []dut.ValType{i32}))
+	if _, _, single = Exports(parse); single != "parse" {
+		t.Errorf("%q takes bytes, want parse", single)
+	}
+	if _, _, single = Exports(parse[1:]); single != "" {
+		t.Errorf("%s takes bytes, but there is no allocator", single)
+	}
+	if _, _, single = Exports(append(parse, list[4])); single != "" {
+		t.Errorf("%s takes bytes, but get takes a number too", single)
+	}
+	system := SystemOfModule("parse", "/home/me/parse.wasm", "parse")
+	golden(t, "bytes.txt", DraftProgram(&ProgramFacts{Name: "parse", Folder: "/home/me/try-parse", Command: []string{"/home/me/parse.wasm"}, System: &system,
+		Function: "parse", Seeds: []Seed{{"000-a", []byte("[1]")}}, Lanes: 2}))
 }
 
 func TestDraftSystem(t *testing.T) {

@@ -2,7 +2,6 @@ package draft
 
 import (
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +24,10 @@ type ProgramFacts struct {
 	Exits   []int         // exit codes with which the program refuses what it does not take
 	Words   []byte
 	Lanes   int // cases at once
+	// System is the system file of a module, which takes the program's place;
+	// Function is the export that takes the input, "" for standard input.
+	System   *campaign.File
+	Function string
 }
 
 // The bounds of what a case may take.
@@ -32,6 +35,8 @@ const (
 	leastTimeout = 2 * time.Second
 	mostTimeout  = 30 * time.Second
 	slack        = 50 // times the slowest seed
+
+	casesOfModule = 1_000_000 // no process is started for one
 )
 
 // DraftProgram is a FuzzSpec campaign of a program.
@@ -43,8 +48,18 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		stdin = stdin && !strings.Contains(w, Mark)
 		command[i] = strings.ReplaceAll(w, Mark, "<input_path>")
 	}
-	if stdin {
+	switch {
+	case f.Function != "":
+		d.why("The input is given to %s, by address and length, in memory from the module's allocator.", f.Function)
+	case f.System != nil:
+		d.why("The module is a WASI command: it reads the input from standard input.")
+	case stdin:
 		d.why("The input is given on standard input, as the command has no %s.", Mark)
+	}
+	if f.System != nil {
+		command = []string{"/bin/cat", "<input_path>"} // never started
+		d.Files = append(d.Files, *f.System)
+		d.option("system", filepath.Join(f.Folder, f.System.Name))
 	}
 	d.option("mutators", "deep")
 	d.why("Run with --mutators deep, which knows numbers, text, brackets, JSON and XML, since flipped bits alone seldom get past a parser.")
@@ -85,11 +100,17 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		d.why("The program refuses %d of the seeds given, which were skipped.", f.Refused)
 	}
 	limit := min(max(f.Slowest*slack, leastTimeout), mostTimeout).Round(time.Second)
-	d.why("The slowest seed took %s, so a case may take %s.", f.Slowest.Round(time.Millisecond), limit)
-	d.ask(`"timeout_s"`, "how long may one input take? %s is a guess.", limit)
+	cases := caseCount(f.Usual, f.Lanes)
+	if f.System != nil {
+		cases = casesOfModule
+		d.ask("limits:", "how long may one input take? 200,000,000 instructions are a guess.")
+	} else {
+		d.why("The slowest seed took %s, so a case may take %s.", f.Slowest.Round(time.Millisecond), limit)
+		d.ask(`"timeout_s"`, "how long may one input take? %s is a guess.", limit)
+	}
 	data := fuzzspec.Draft(fuzzspec.Drafted{
 		Name: f.Name, Description: d.told(), WorkRoot: filepath.Join(f.Folder, "work"), Command: command, Timeout: limit,
-		Seed: filepath.Join(f.Folder, "seeds", first.Name), SeedData: first.Data, MediaType: mediaType(first.Name), Cases: caseCount(f.Usual, f.Lanes),
+		Seed: filepath.Join(f.Folder, "seeds", first.Name), SeedData: first.Data, MediaType: mediaType(first.Name), Cases: cases,
 	})
 	d.Files = append([]campaign.File{{Name: d.Document, Data: data}}, d.Files...)
 	return d
@@ -117,10 +138,4 @@ func mediaType(name string) string {
 		return t
 	}
 	return "application/octet-stream"
-}
-
-// SortedCodes are exit codes, each once.
-func SortedCodes(codes []int) []int {
-	slices.Sort(codes)
-	return slices.Compact(codes)
 }

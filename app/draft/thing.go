@@ -85,8 +85,8 @@ func (t *Thing) single(n int) error {
 	switch {
 	case len(t.Words) > n:
 		return diag.Refused("one %s is tried at a time; what is %q?", t.Kind, t.Words[n])
-	case len(t.Seeds) > 0:
-		return diag.Refused("seeds are for a program; %s is a %s", t.Words[0], t.Kind)
+	case len(t.Seeds) > 0 && t.Kind != Module:
+		return diag.Refused("seeds are for a program or a module; %s is a %s", t.Words[0], t.Kind)
 	}
 	return nil
 }

@@ -50,7 +50,6 @@ func bench(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
 	}
-	defer engine.Close()
 	if *seeds > 0 {
 		return hunts(ctx, engine, *seeds)
 	}

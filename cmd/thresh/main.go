@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/thresh-dev/thresh"
+	_ "github.com/thresh-dev/thresh/cmd/thresh/internal/room" // before anything reserves memory
 )
 
 func main() { os.Exit(thresh.Main()) }

@@ -34,6 +34,7 @@ type played struct {
 	errs     []error
 	tally    flakestorm.Tally
 	warnings []string
+	advice   []string
 	shown    []campaign.Exhibit
 	planned  int64
 }
@@ -124,6 +125,9 @@ func play(t *testing.T, s campaign.Spec, options ...string) played {
 	p.tally, p.planned = k.Tally(state), k.Planned()
 	if w, ok := campaign.As[campaign.Warner[any]](c); ok {
 		p.warnings = w.Warnings(state)
+	}
+	if a, ok := campaign.As[campaign.Adviser[any]](c); ok {
+		p.advice = a.Advice(state)
 	}
 	if x, ok := campaign.As[campaign.Summarizer[any]](c); ok {
 		p.shown = x.Summarize(state)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -163,7 +164,7 @@ func (c *Campaign) items() []item {
 	for i := range c.mutations {
 		list = append(list, item{phase: PhaseMutation, a: i})
 	}
-	if c.chaos.name != "" && has(c.phases, PhaseChaos) {
+	if c.chaos.name != "" && slices.Contains(c.phases, PhaseChaos) {
 		for i := range c.cfg.Prompts {
 			list = append(list, item{phase: PhaseChaos, a: i})
 		}
@@ -232,15 +233,6 @@ func (c *Campaign) cell(s, v int) []item {
 		list[i] = item{phase: PhaseContract, a: v, b: s, n: i}
 	}
 	return list
-}
-
-func has(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // Round implements [campaign.Campaign]: baselines, then everything, then further

@@ -3,6 +3,7 @@ package flakestorm
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -221,4 +222,21 @@ func (t *trial) unhealthy(ctx context.Context) error {
 		t.problem(&problem{Check: judge.UnhealthyBaseline, Reason: why})
 	}
 	return nil
+}
+
+// Advice implements [campaign.Adviser]: of which tools of its findings the
+// document does not declare whether their calls change something.
+func (c *Campaign) Advice(s *state) []string {
+	var names []string
+	for _, p := range s.found {
+		rests := p.Check == "repeated-effect" || p.Check == "false-success"
+		if _, declared := c.cfg.Effects.Of(p.Subject); rests && !declared && !slices.Contains(names, p.Subject) {
+			names = append(names, p.Subject)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("by method and name, calls of %s are taken to change something; if they do not, add to the document: effects: {%s: false}",
+		strings.Join(names, ", "), names[0])}
 }

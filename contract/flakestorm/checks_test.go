@@ -80,10 +80,20 @@ func TestChecksAreOffOrCovered(t *testing.T) {
 	if p := charged(t, "repeat,false", "checks: {repeated-effect: off}\n"); strings.Join(found(p), " ") != "false-success" {
 		t.Errorf("%v\n%s", found(p), p.titles())
 	}
+	p := charged(t, "repeat", "")
+	if want := "calls of charge are taken to change something"; len(p.advice) != 1 || !strings.Contains(p.advice[0], want) {
+		t.Errorf("advice %q, want %s", p.advice, want)
+	}
+	if p = charged(t, "repeat", "effects: {charge: true}\n"); len(found(p)) != 1 || len(p.advice) > 0 {
+		t.Errorf("declared: %v, advice %q", found(p), p.advice)
+	}
+	if p := charged(t, "repeat,false", "effects: {charge: false}\n"); len(found(p)) > 0 {
+		t.Errorf("a call without an effect: %v\n%s", found(p), p.titles())
+	}
 	if p := charged(t, "repeat,false,422", "checks: off\n"); len(found(p)) > 0 {
 		t.Errorf("%v\n%s", found(p), p.titles())
 	}
-	p := charged(t, "obey", "")
+	p = charged(t, "obey", "")
 	if strings.Join(found(p), " ") != "obeyed-instruction" {
 		t.Errorf("%v", found(p))
 	}

@@ -13,20 +13,14 @@ import (
 func (k *Contract) matrixCommand() campaign.Command {
 	var f flakeFlags
 	var output string
-	c := campaign.Command{
+	return f.running(campaign.Command{
 		Use:     "run",
 		Summary: "Run the matrix: every invariant in every scenario, each by itself",
 		Example: `  thresh flakestorm contract run
   thresh flakestorm contract run --runs-per-cell 10 -o matrix.html`,
-	}
-	c.Runs, c.Options, c.Declared, c.Hidden, c.Files = true, true, true, hiddenOptions(), configFiles()
-	c.Flags = func(fs campaign.Flags) {
-		f.register(fs)
-		f.registerMinScore(fs)
+	}, func(fs campaign.Flags) {
 		fs.StringVarP(&output, "output", "o", "", "write the report as an HTML `FILE`")
-	}
-	c.Run = func(ctx context.Context, d campaign.Desk, _ []string) error {
-		f.o = d.Order()
+	}, func(ctx context.Context, d campaign.Desk, _ []string) error {
 		if output != "" {
 			f.o.Reports = append(f.o.Reports, "html="+output)
 		}
@@ -52,8 +46,7 @@ func (k *Contract) matrixCommand() campaign.Command {
 		}
 		fmt.Fprintf(d.Out(), "Passed: %s\n", word)
 		return f.flakeExit(r, m.Score/100)
-	}
-	return c
+	})
 }
 
 func (k *Contract) validateCommand() campaign.Command {
@@ -91,18 +84,11 @@ func (k *Contract) validateCommand() campaign.Command {
 
 func (k *Contract) scoreCommand() campaign.Command {
 	var f flakeFlags
-	c := campaign.Command{
+	return f.running(campaign.Command{
 		Use:     "score",
 		Summary: "Run the matrix and print its score alone, 0 to 100",
 		Example: "  thresh flakestorm contract score --config tests/flakestorm.yaml",
-	}
-	c.Runs, c.Options, c.Declared, c.Hidden, c.Files = true, true, true, hiddenOptions(), configFiles()
-	c.Flags = func(fs campaign.Flags) {
-		f.register(fs)
-		f.registerMinScore(fs)
-	}
-	c.Run = func(ctx context.Context, d campaign.Desk, _ []string) error {
-		f.o = d.Order()
+	}, nil, func(ctx context.Context, d campaign.Desk, _ []string) error {
 		f.o.Silent = true
 		r, err := f.phases(ctx, d, PhaseContract)
 		if err != nil {
@@ -118,8 +104,7 @@ func (k *Contract) scoreCommand() campaign.Command {
 		}
 		fmt.Fprintf(d.Out(), "%.2f\n", m.Score)
 		return f.flakeExit(r, m.Score/100)
-	}
-	return c
+	})
 }
 
 // lateWarnings shows what is doubtful about a run whose report is not printed.

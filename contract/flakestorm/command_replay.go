@@ -17,7 +17,7 @@ func (k *Contract) replayCommand() campaign.Command {
 	var live langsmith.Wanted
 	var output string
 	var then bool
-	c := campaign.Command{
+	return f.running(campaign.Command{
 		Use:     "run [PATH]",
 		Summary: "Replay recorded sessions: those of a file or folder, or of the configuration",
 		Long: `Run asks what recorded sessions had asked and checks the replies by the sessions'
@@ -31,17 +31,11 @@ files first (LANGSMITH_API_KEY, and LANGSMITH_ENDPOINT for a server of your own)
 		Example: `  thresh flakestorm replay run replays/
   thresh flakestorm replay run --from-langsmith-project support --filter-status error -o replays --run`,
 		Most: 1,
-	}
-	c.Runs, c.Options, c.Declared, c.Hidden, c.Files = true, true, true, hiddenOptions(), configFiles()
-	c.Flags = func(fs campaign.Flags) {
-		f.register(fs)
-		f.registerMinScore(fs)
+	}, func(fs campaign.Flags) {
 		registerLangsmith(fs, &live)
 		fs.StringVarP(&output, "output", "o", "replays", "`FOLDER` for fetched sessions")
 		fs.BoolVar(&then, "run", false, "replay the sessions that were fetched")
-	}
-	c.Run = func(ctx context.Context, d campaign.Desk, args []string) error {
-		f.o = d.Order()
+	}, func(ctx context.Context, d campaign.Desk, args []string) error {
 		if live.Asked() {
 			sessions, err := live.Fetch(ctx, d.Getenv)
 			if err != nil {
@@ -67,8 +61,7 @@ files first (LANGSMITH_API_KEY, and LANGSMITH_ENDPOINT for a server of your own)
 		}
 		fmt.Fprintf(d.Out(), "Replays: %d of %d hold\n", r.tally.Replay.Passed, r.tally.Replay.Total)
 		return f.flakeExit(r, r.tally.Replay.Score)
-	}
-	return c
+	})
 }
 
 // registerLangsmith declares which runs are fetched from LangSmith.

@@ -96,25 +96,19 @@ func (k *Contract) runCommand() campaign.Command {
 	var f flakeFlags
 	var output string
 	var ci, verifyOnly, chaosOnly bool
-	c := campaign.Command{
+	c := f.running(campaign.Command{
 		Use:     "run",
 		Summary: "Mutated prompts, and the contract matrix if there is a contract",
 		Long: `Run tests the agent with mutations of the golden prompts and, if the configuration
 has a contract, with its matrix. Faults of the section chaos act on the mutations
 only with --chaos; --chaos-only asks the golden prompts as they are, under chaos.`,
 		Example: "  thresh flakestorm run\n  thresh flakestorm run --chaos --chaos-profile api_outage\n  thresh flakestorm run --ci --min-score 0.9 -o json",
-	}
-	c.Runs, c.Options, c.Declared, c.Hidden, c.Files = true, true, true, slices.DeleteFunc(hiddenOptions(), func(name string) bool { return name == OptChaos || name == OptProfile }), configFiles()
-	c.Flags = func(fs campaign.Flags) {
-		f.register(fs)
-		f.registerMinScore(fs)
+	}, func(fs campaign.Flags) {
 		fs.StringVarP(&output, "output", "o", "", "report to write: html, json or terminal (default: as the configuration says)")
 		fs.BoolVar(&ci, "ci", false, "for pipelines: no progress")
 		fs.BoolVar(&verifyOnly, "verify-only", false, "do what verify does, and no more")
 		fs.BoolVar(&chaosOnly, "chaos-only", false, "the golden prompts under chaos, no mutations")
-	}
-	c.Run = func(ctx context.Context, d campaign.Desk, _ []string) error {
-		f.o = d.Order()
+	}, func(ctx context.Context, d campaign.Desk, _ []string) error {
 		if verifyOnly {
 			return k.verify(ctx, d, f.config)
 		}
@@ -145,14 +139,15 @@ only with --chaos; --chaos-only asks the golden prompts as they are, under chaos
 			scores = append(scores, r.tally.Chaos.Score)
 		}
 		return f.flakeExit(r, scores...)
-	}
+	})
+	c.Hidden = slices.DeleteFunc(c.Hidden, func(name string) bool { return name == OptChaos || name == OptProfile })
 	return c
 }
 
 func (k *Contract) chaosCommand() campaign.Command {
 	var f flakeFlags
 	var profile string
-	c := campaign.Command{
+	return f.running(campaign.Command{
 		Use:     "chaos",
 		Summary: "The golden prompts under the configuration's faults, or a profile's",
 		Long: `Chaos asks the golden prompts as they are, under the faults of the section chaos
@@ -160,15 +155,9 @@ and of the profiles that are named. With neither, the profile is api_outage.
 
 Profiles: ` + strings.Join(config.Profiles(), ", ") + `.`,
 		Example: "  thresh flakestorm chaos --profile hostile_tools",
-	}
-	c.Runs, c.Options, c.Declared, c.Hidden, c.Files = true, true, true, hiddenOptions(), configFiles()
-	c.Flags = func(fs campaign.Flags) {
-		f.register(fs)
-		f.registerMinScore(fs)
+	}, func(fs campaign.Flags) {
 		fs.StringVar(&profile, "profile", "", "a built-in `PROFILE` of faults, beside those of the configuration")
-	}
-	c.Run = func(ctx context.Context, d campaign.Desk, _ []string) error {
-		f.o = d.Order()
+	}, func(ctx context.Context, d campaign.Desk, _ []string) error {
 		if profile != "" {
 			f.o.Set(OptProfile, profile)
 		}
@@ -178,28 +167,21 @@ Profiles: ` + strings.Join(config.Profiles(), ", ") + `.`,
 		}
 		flakeScores(d, &r.tally)
 		return f.flakeExit(r, r.tally.Chaos.Score)
-	}
-	return c
+	})
 }
 
 func (k *Contract) ciCommand() campaign.Command {
 	var f flakeFlags
 	var output string
-	c := campaign.Command{
+	return f.running(campaign.Command{
 		Use:     "ci",
 		Summary: "Every phase that is configured, with one resilience score",
 		Long: `Ci runs every phase that the configuration has (mutation, contract, chaos, replay)
 once, and prints the score of each and of the whole.`,
 		Example: "  thresh flakestorm ci --min-score 0.9 -o reports",
-	}
-	c.Runs, c.Options, c.Declared, c.Hidden, c.Files = true, true, true, hiddenOptions(), configFiles()
-	c.Flags = func(fs campaign.Flags) {
-		f.register(fs)
-		f.registerMinScore(fs)
+	}, func(fs campaign.Flags) {
 		fs.StringVarP(&output, "output", "o", "", "folder for the report, or an .html `FILE` (default: output.path of the configuration)")
-	}
-	c.Run = func(ctx context.Context, d campaign.Desk, _ []string) error {
-		f.o = d.Order()
+	}, func(ctx context.Context, d campaign.Desk, _ []string) error {
 		file, err := f.ciReport(d, output)
 		if err != nil {
 			return err
@@ -210,8 +192,7 @@ once, and prints the score of each and of the whole.`,
 			return err
 		}
 		return f.ciScores(d, r)
-	}
-	return c
+	})
 }
 
 // ciReport is the file of the summary.

@@ -39,7 +39,7 @@ that score; a critical invariant that fails is exit code 1 whatever the score.`,
 			}},
 			k.ciCommand(), historyCommand(),
 		},
-	}}
+	}, k.tapeCommand()}
 }
 
 // flakeFlags are what the commands that run a configuration have in common.
@@ -57,21 +57,30 @@ func hiddenOptions() []string {
 	return []string{OptPhase, OptReplay, OptOnly, OptChaos, OptProfile, "resume"}
 }
 
-func (f *flakeFlags) register(fs campaign.Flags) {
-	f.given = fs.Changed
-	registerConfig(fs, &f.config)
-}
-
 func registerConfig(fs campaign.Flags, path *string) {
 	fs.StringVarP(path, "config", "c", "flakestorm.yaml", "the configuration `FILE`")
 }
 
+// running is a command that runs the configuration, with flags of its own.
+func (f *flakeFlags) running(c campaign.Command, flags func(campaign.Flags), run func(ctx context.Context, d campaign.Desk, args []string) error) campaign.Command {
+	c.Runs, c.Options, c.Declared, c.Hidden, c.Files = true, true, true, hiddenOptions(), configFiles()
+	c.Flags = func(fs campaign.Flags) {
+		f.given = fs.Changed
+		registerConfig(fs, &f.config)
+		fs.Float64Var(&f.minScore, "min-score", 0, "accept failures as long as the score, 0 to 1, is not below this")
+		if flags != nil {
+			flags(fs)
+		}
+	}
+	c.Run = func(ctx context.Context, d campaign.Desk, args []string) error {
+		f.o = d.Order()
+		return run(ctx, d, args)
+	}
+	return c
+}
+
 // configFiles are the flags that name a configuration.
 func configFiles() map[string][]string { return map[string][]string{"config": {"yaml", "yml"}} }
-
-func (f *flakeFlags) registerMinScore(fs campaign.Flags) {
-	fs.Float64Var(&f.minScore, "min-score", 0, "accept failures as long as the score, 0 to 1, is not below this")
-}
 
 // configuration reads the document.
 func configuration(d campaign.Desk, path string) (campaign.Spec, error) {

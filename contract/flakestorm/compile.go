@@ -333,7 +333,7 @@ func (b *builder) mutations() {
 	}
 	at.Hint = ""
 	for _, t := range slices.Sorted(mapKeys(set.Dropped)) {
-		b.fail(at, "%d mutations of type %s could not be made: the prompts have no further variants", set.Dropped[t], t)
+		b.fail(at, "%s of type %s could not be made: the prompts have no further variants", diag.Plural(set.Dropped[t], "mutation"), t)
 	}
 	if len(set.List) == 0 {
 		at.Code, at.Level = "flakestorm.vacuous", diag.Error

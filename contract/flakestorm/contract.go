@@ -27,6 +27,9 @@ type Targets struct {
 	Agents   agentcall.Opener
 	Faults   fault.Opener
 	Measures MeasureOpener
+	// Start runs a program with further variables, on the streams of this one, and
+	// returns its exit code.
+	Start func(ctx context.Context, argv, env []string) (code int, err error)
 	// Variants are those that models wrote; nil keeps none.
 	Variants Variants
 	// Command is this program, for the starter's bundled agent: its path and

@@ -3,7 +3,6 @@ package flakestorm
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/record"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
 // Attachments of a case. What differs from one run of a case to the
@@ -39,27 +39,30 @@ type transcript struct {
 	Turns  []turn       `json:"turns"`
 	Faults fault.Report `json:"faults"`
 	// Compared is what behavior_unchanged compared the last reply with.
-	Compared *string `json:"compared,omitempty"`
-	Original string  `json:"original,omitempty"` // the golden prompt of a mutation
-	How      string  `json:"how,omitempty"`
+	Compared *string  `json:"compared,omitempty"`
+	Original string   `json:"original,omitempty"` // the golden prompt of a mutation
+	How      string   `json:"how,omitempty"`
+	Calls    []string `json:"calls,omitempty"` // of a replay, see [record.Trace]
 
 	measured []string
 	answers  []fault.Exchange
 }
 
-// ports are those of this machine, which are drawn anew for every process.
-var ports = regexp.MustCompile(`\b(127\.0\.0\.1|localhost|\[::1\]):\d{2,5}\b`)
-
 // Records implements [campaign.Recorder].
-func (c *Campaign) Records() bool { return c.cfg.Output.Evidence != config.EvidenceFailures }
+func (c *Campaign) Records() campaign.Recording {
+	if c.cfg.Output.Evidence == config.EvidenceFailures {
+		return campaign.RecordFindings
+	}
+	return campaign.RecordAll
+}
 
 // evidence is what was seen in a case; whole tells also what tools had answered,
 // and the last reply at length.
 func (t *trial) evidence(whole bool) []campaign.Attachment {
-	if !whole && !t.x.c.Records() {
+	if !whole && t.x.c.Records() != campaign.RecordAll {
 		return nil
 	}
-	x := transcript{Case: t.what, Faults: t.report}
+	x := transcript{Case: t.what, Faults: t.report, Calls: t.calls}
 	var figures []string
 	last := len(t.cell.turns) - 1
 	limit := max(maxOther/16, min(maxOther, maxAll/max(1, last)))
@@ -146,12 +149,12 @@ func (x *transcript) settle() (answers []fault.Exchange) {
 	x.Faults.Events, x.Faults.Exchanges = slices.Clone(x.Faults.Events), slices.Clone(x.Faults.Exchanges)
 	for i := range x.Faults.Events {
 		e := &x.Faults.Events[i]
-		e.At, e.Target = 0, ports.ReplaceAllString(e.Target, "$1")
+		e.At, e.Target = 0, record.Ports.ReplaceAllString(e.Target, "$1")
 	}
 	for i := range x.Faults.Exchanges {
 		e := &x.Faults.Exchanges[i]
 		e.At, e.Took, e.Key = 0, 0, ""
-		e.URL, e.Tool = ports.ReplaceAllString(e.URL, "$1"), ports.ReplaceAllString(e.Tool, "$1")
+		e.URL, e.Tool = record.Ports.ReplaceAllString(e.URL, "$1"), record.Ports.ReplaceAllString(e.Tool, "$1")
 		if e.Kind == fault.ToolCall || e.Kind == fault.MCPCall {
 			answers = append(answers, *e)
 		}
@@ -371,31 +374,30 @@ func (x *transcript) faults() []campaign.Exhibit {
 // asSession is a failing case as a session to be replayed: the input that
 // failed, and what the tools had answered.
 func (c *Campaign) asSession(at campaign.Case, o campaign.Outcome, x *transcript) (config.Session, bool) {
-	if len(x.Turns) == 0 {
+	if len(x.Turns) == 0 || x.Turns[len(x.Turns)-1].Prompt == "" {
 		return config.Session{}, false
 	}
-	u := x.Turns[len(x.Turns)-1]
-	if u.Prompt == "" {
-		return config.Session{}, false
-	}
-	s := config.Session{ID: fmt.Sprintf("export-%d", at.Index), Name: x.Case, Source: "thresh", Input: u.Prompt, Expected: o.Title, Contract: "default"}
+	s := c.sessionOf(&x.Turns[len(x.Turns)-1])
+	s.ID, s.Name, s.Source, s.Expected = fmt.Sprintf("export-%d", at.Index), x.Case, "thresh", o.Title
+	record.Put(&s, x.answers)
+	return s, true
+}
+
+// sessionOf is a turn as a session.
+func (c *Campaign) sessionOf(u *turn) config.Session {
+	s := config.Session{Input: u.Prompt, Contract: "default"}
 	if c.cfg.Contract != nil {
 		s.Contract = c.cfg.Contract.Name
 	}
 	if u.Reply.OK() {
 		s.Reply = u.Reply.Text
 	}
-	for _, e := range x.answers {
-		if e.ResponseSize > int64(len(e.Response)) {
-			s.LeftOut = append(s.LeftOut, fmt.Sprintf("call %d, an answer of %s with %d bytes", e.Call, e.Tool, e.ResponseSize))
-			continue
-		}
-		s.Tools = append(s.Tools, answered(&e))
-	}
-	return s, true
+	return s
 }
 
 // differenceExhibit is how one text became another, by words.
 func differenceExhibit(title, old, now string) campaign.Exhibit {
-	return campaign.Exhibit{Kind: "diff", Title: title, Diff: &campaign.Diff{Segments: difference(old, now)}}
+	d := &campaign.Diff{}
+	textdiff.Words(old, now, func(op, text string) { d.Segments = append(d.Segments, campaign.Segment{Op: op, Text: text}) })
+	return campaign.Exhibit{Kind: "diff", Title: title, Diff: d}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/record"
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
@@ -32,6 +33,7 @@ type trial struct {
 	checked int               // checks that were made
 	failed  *config.Invariant // that decided the outcome; nil: there was no answer, or none failed
 	shown   *trial            // of a sampled cell the run that shows it
+	calls   []string          // of a replay, see [record.Trace]
 }
 
 // Execute implements [campaign.Executor].
@@ -304,7 +306,31 @@ func (t *trial) replay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.judge(ctx, u, place{phase: PhaseReplay, part: s.ID}, s.checks, campaign.SeverityHigh, baseline{})
+	if err := t.judge(ctx, u, place{phase: PhaseReplay, part: s.ID}, s.checks, campaign.SeverityHigh, baseline{}); err != nil || t.cell.faults == nil || len(s.Trace) == 0 {
+		return err
+	}
+	t.calls = record.Trace(t.cell.faults.Report().Exchanges)
+	if at := departs(s.Trace, t.calls); at >= 0 && t.out.Verdict == campaign.VerdictPass && s.Model == config.ModelRecorded {
+		step := func(list []string) string { return append(list[:len(list):len(list)], "nothing more")[at] }
+		t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, campaign.SeverityMedium, departed
+		t.out.Title = fmt.Sprintf("%s: departs from the recording at call %d: %s, where %s was recorded", t.what, at+1, cut(step(t.calls), 120), cut(step(s.Trace), 120))
+		t.out.Signature, t.out.Cause = "replay|"+s.ID+"|"+departed, []string{departed}
+	}
+	return nil
+}
+
+// departed is the kind of a replay whose model replied as it had then, and whose
+// agent made other calls of it.
+const departed = "departed"
+
+// departs is the first place at which two traces differ, -1 if they do not.
+func departs(old, now []string) int {
+	for i := range max(len(old), len(now)) {
+		if i >= len(old) || i >= len(now) || old[i] != now[i] {
+			return i
+		}
+	}
+	return -1
 }
 
 // audit is a fault that never fired, under --strict.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/record"
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
@@ -108,7 +109,7 @@ func (x *executor) openDoor(ctx context.Context) error {
 		}
 		c.injector = in
 	}
-	door, err := c.injector.Door()
+	door, err := c.injector.Door("")
 	if err != nil {
 		return diag.Environment("opening the proxy that injects faults: %w", err)
 	}
@@ -284,7 +285,7 @@ func (c *Campaign) tell(notes []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range notes {
-		n = ports.ReplaceAllString(n, "$1")
+		n = record.Ports.ReplaceAllString(n, "$1")
 		if len(c.told) < maxTold && !slices.Contains(c.told, n) {
 			c.told = append(c.told, n)
 		}

@@ -71,7 +71,7 @@ func TestModelsWriteMutations(t *testing.T) {
 		if p.tally.Mutation.Total != 3 || p.tally.Mutation.Passed != 2 || p.planned != 3 {
 			t.Errorf("%s: %+v\n%s", provider, p.tally.Mutation, p.titles())
 		}
-		if len(p.facts.Warnings) != 1 || !strings.Contains(p.facts.Warnings[0], "1 mutations of type paraphrase") {
+		if len(p.facts.Warnings) != 1 || !strings.Contains(p.facts.Warnings[0], "wrote 1 mutation of type paraphrase") {
 			t.Errorf("%s: %q", provider, p.facts.Warnings)
 		}
 	}
@@ -84,7 +84,7 @@ func TestModelsThatRefuse(t *testing.T) {
 	agent := answerer(t, echo)
 	p := play(t, spec(t, "agent: {endpoint: \""+agent.URL+"/chat\"}\ngolden_prompts: [Say hi to me]\ninvariants: [{type: contains, value: echo}]\n"+
 		"mutations: {count: 2, types: [paraphrase], writer: llm}\nmodel: {provider: openai, name: m, api_key: \"${THRESH_TEST_KEY}\", base_url: \""+m.URL+"/v1\"}\n"))
-	if want := "the model did not write 2 mutations (HTTP 404: 404 page not found); these were made offline"; len(p.facts.Warnings) != 1 || p.facts.Warnings[0] != want || p.tally.Mutation.Passed != 2 {
+	if want := "the model did not write 2 mutations (HTTP 404: 404 page not found): made offline instead"; len(p.facts.Warnings) != 1 || p.facts.Warnings[0] != want || p.tally.Mutation.Passed != 2 {
 		t.Errorf("%q, %+v", p.facts.Warnings, p.tally.Mutation)
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/judge"
 )
 
@@ -51,7 +54,7 @@ func (c *Campaign) Check(ctx context.Context) (agentcall.Reply, error) {
 	if err != nil {
 		return agentcall.Reply{}, err
 	}
-	cl, err := x.enter(ctx, setting{name: "check"})
+	cl, err := x.enter(ctx, setting{name: "check", recorded: c.recorded()})
 	var r agentcall.Reply
 	if err == nil {
 		var u *turn
@@ -65,14 +68,25 @@ func (c *Campaign) Check(ctx context.Context) (agentcall.Reply, error) {
 
 // first is the prompt that the agent is tried with.
 func (c *Campaign) first() string {
-	if len(c.cfg.Prompts) > 0 {
-		return c.cfg.Prompts[0].Text
+	if c.recorded() != nil || len(c.cfg.Prompts) == 0 {
+		return c.sessions[0].Input
 	}
-	return c.sessions[0].Input
+	return c.cfg.Prompts[0].Text
+}
+
+// recorded are the responses that the agent is tried with: those of the first
+// session, if replays are all that is run and no real model is asked in them.
+func (c *Campaign) recorded() []fault.Recorded {
+	if len(c.sessions) == 0 || len(c.sessions) < len(c.known) || len(c.asked) > 0 || c.written != nil ||
+		slices.ContainsFunc(c.sessions, func(s session) bool { return s.Model != config.ModelRecorded }) {
+		return nil
+	}
+	return c.sessions[0].recorded
 }
 
 func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stateful bool, err error) {
-	cl, err := x.enter(ctx, setting{name: "probe"})
+	recorded := x.c.recorded()
+	cl, err := x.enter(ctx, setting{name: "probe", recorded: recorded})
 	if err != nil {
 		return nil, false, diag.Environment("%w", err)
 	}
@@ -83,7 +97,7 @@ func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stat
 		return nil, false, err
 	}
 	first := one.Reply
-	if x.c.checkOn(judge.UnhealthyBaseline) && cl.faults != nil {
+	if x.c.checkOn(judge.UnhealthyBaseline) && cl.faults != nil && recorded == nil {
 		r := cl.faults.Report()
 		k.Ailing = ailing(judge.HealthOf(cl.trace(&r, -1)))
 	}

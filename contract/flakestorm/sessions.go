@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -132,17 +133,24 @@ func (b *builder) sessionFile(path string, at diag.Diagnostic) {
 func (b *builder) session(s config.Session, file, dir string) {
 	out := session{Session: s, file: file}
 	at := diag.Diagnostic{Code: "flakestorm.session", Pos: s.At.In(file), Level: diag.Warning}
-	for _, t := range s.Tools {
-		r := fault.Recorded{Tool: t.Tool, Status: t.Status, ContentType: t.ContentType, Raises: t.Raises, Ended: fault.Ending(t.Connection), Latency: t.Latency}
-		switch {
-		case t.Text && !utf8.ValidString(t.Body):
-			r.Bytes = []byte(t.Body)
-		case t.Text:
-			r.Response, _ = json.Marshal(t.Body) // a string
-		case t.Body != "":
-			r.Response = json.RawMessage(t.Body)
+	for i := range s.Tools {
+		out.recorded = append(out.recorded, recordedOf(&s.Tools[i]))
+	}
+	if out.Model = cmp.Or(s.Model, b.cfg.Replays.Model); out.Model == config.ModelRecorded {
+		for i := range s.Models {
+			r := recordedOf(&s.Models[i])
+			r.Model, r.Asked = true, s.Models[i].Asked
+			out.recorded = append(out.recorded, r)
 		}
-		out.recorded = append(out.recorded, r)
+		at := diag.Diagnostic{Code: "flakestorm.session", Pos: at.Pos}
+		switch {
+		case len(s.Models) == 0:
+			at.Hint = "thresh flakestorm replay record keeps the model's replies; model: live asks the real model"
+			b.fail(at, "%s: model: recorded needs model_responses, and the session has none", s.ID)
+		case !b.c.reach.own:
+			at.Hint = "have Thresh start the agent by agent.command; model: live asks the real model"
+			b.fail(at, "%s: the model's recorded replies cannot be put in its place: the agent calls it where Thresh cannot see", s.ID)
+		}
 	}
 	if len(out.recorded) > 0 && !b.c.reach.own {
 		at.Hint = "have Thresh start the agent by agent.command, or name a Python agent's tools"
@@ -164,6 +172,20 @@ func (b *builder) session(s config.Session, file, dir string) {
 		}
 	}
 	b.c.sessions = append(b.c.sessions, out)
+}
+
+// recordedOf is a response as it answers in a replay.
+func recordedOf(t *config.ToolResponse) fault.Recorded {
+	r := fault.Recorded{Tool: t.Tool, Status: t.Status, ContentType: t.ContentType, Raises: t.Raises, Ended: fault.Ending(t.Connection), Latency: t.Latency}
+	switch {
+	case t.Text && !utf8.ValidString(t.Body):
+		r.Bytes = []byte(t.Body)
+	case t.Text:
+		r.Response, _ = json.Marshal(t.Body) // a string
+	case t.Body != "":
+		r.Response = json.RawMessage(t.Body)
+	}
+	return r
 }
 
 // checksOf are the invariants of a session's contract: the document's, if it

@@ -35,18 +35,7 @@ type state struct {
 	sick       []string   // tools and models all calls of which do
 	// unused are sessions with recorded responses that no tool asked for.
 	unused []string
-	// why some cases have no result, each reason with the number of its cases.
-	why []reason
 }
-
-// reason is why cases have no result.
-type reason struct {
-	text  string
-	cases int
-}
-
-// maxReasons is how many different ones are told.
-const maxReasons = 5
 
 // known is what was learned before the first round.
 type known struct {
@@ -106,7 +95,6 @@ func (s *state) clone() *state {
 	next.weaknesses, next.replies = slices.Clone(s.weaknesses), maps.Clone(s.replies)
 	next.samples, next.covered = maps.Clone(s.samples), slices.Clone(s.covered)
 	next.fired = slices.Clone(s.fired)
-	next.why = slices.Clone(s.why)
 	next.found = slices.Clone(s.found)
 	next.unused = slices.Clone(s.unused)
 	return &next
@@ -160,9 +148,6 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 			s.weak(o)
 		}
 	case round == 1 && i < len(s.results):
-		if o.Verdict == campaign.VerdictError {
-			s.because(o.Title)
-		}
 		if len(n.Unused) > 0 && s.items[i].phase == PhaseReplay {
 			s.unused = append(s.unused, fmt.Sprintf("replay of %s: the agent did not ask for all that was recorded: responses of %s were left over",
 				c.sessions[s.items[i].a].label(), strings.Join(n.Unused, ", ")))
@@ -200,17 +185,6 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 	}
 }
 
-// because counts a case without a result.
-func (s *state) because(text string) {
-	for i := range s.why {
-		if s.why[i].text == text || i == maxReasons-1 {
-			s.why[i].cases++
-			return
-		}
-	}
-	s.why = append(s.why, reason{text, 1})
-}
-
 // compared are the baselines that invariants compare replies to prompts with.
 func (s *state) compared(list []config.Invariant, prompts ...string) map[string]baseline {
 	if !slices.ContainsFunc(list, func(v config.Invariant) bool { return auto(&v) }) {
@@ -244,7 +218,7 @@ func (b *builder) baselines() {
 		}
 	}
 	golden := b.c.prompts(&config.Invariant{})
-	plain := len(b.c.mutations) > 0 || b.c.written != nil || b.c.chaos.name != "" && has(b.c.phases, PhaseChaos)
+	plain := len(b.c.mutations) > 0 || b.c.written != nil || b.c.chaos.name != "" && slices.Contains(b.c.phases, PhaseChaos)
 	for _, v := range b.c.plain() {
 		if auto(&v) && plain {
 			ask(golden...)

@@ -245,20 +245,13 @@ func (c *Campaign) Parts(s *state) []campaign.ScorePart {
 	return list
 }
 
-// Warnings are why cases have no result, what recordings had that was not asked
-// for, and the faults that never fired; see [campaign.Warner].
+// Warnings are what recordings had that was not asked for, and the faults that
+// never fired; see [campaign.Warner].
 func (c *Campaign) Warnings(s *state) []string {
 	if !slices.ContainsFunc(s.results, func(r result) bool { return r != untried }) {
 		return nil
 	}
 	var list []string
-	for i, r := range s.why {
-		text := fmt.Sprintf("%d of the cases have no result: %s", r.cases, diag.FirstLine(r.text))
-		if i == maxReasons-1 {
-			text += ", or something else"
-		}
-		list = append(list, text)
-	}
 	list = append(list, s.unused...)
 	if names := strings.Join(s.sick, ", "); names != "" {
 		list = append(list, "the baseline is unhealthy, and all results rest on it: without any fault every call of "+names+" fails")
@@ -352,7 +345,7 @@ func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
 			case x.Idle && x.Runs > 0:
 				row[b].Note = "not exercised: no fault fired"
 			case x.Broken > 0:
-				row[b].Note = fmt.Sprintf("%d runs without a result", x.Broken)
+				row[b].Note = diag.Plural(x.Broken, "run") + " without a result"
 			case x.Answer != "" && x.Runs > 0:
 				row[b].Note = fmt.Sprintf("%s (min_pass_rate %g)", x.Answer, v.MinRate)
 			case x.Passed > 0 && x.Passed < x.Runs:

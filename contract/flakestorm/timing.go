@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // timing is how long the agent took, in buckets of 5 %: it is a circumstance of
@@ -46,5 +48,5 @@ func (t *timing) text() string {
 		return 0
 	}
 	round := func(d time.Duration) string { return d.Round(max(d/100, time.Microsecond)).String() }
-	return fmt.Sprintf("%d calls of the agent: mean %s, p50 %s, p95 %s, p99 %s", t.n, round(t.sum/time.Duration(t.n)), round(at(50)), round(at(95)), round(at(99)))
+	return fmt.Sprintf("%s of the agent: mean %s, p50 %s, p95 %s, p99 %s", diag.Plural(t.n, "call"), round(t.sum/time.Duration(t.n)), round(at(50)), round(at(95)), round(at(99)))
 }

@@ -18,7 +18,7 @@ import (
 // trace is what happened in a cell in the conversation that begins with a turn,
 // in order; in all of them from -1.
 func (c *cell) trace(r *fault.Report, from int) judge.Trace {
-	t := judge.Trace{Secrets: c.x.c.secrets}
+	t := judge.Trace{Secrets: c.x.c.secrets, Effects: c.x.c.cfg.Effects}
 	b := traceBuilder{c: c, r: r, t: &t, chat: make(map[string]bool)}
 	done := 0
 	for i := range c.turns {
@@ -225,26 +225,25 @@ func (c *Campaign) schemaOf(text string) func(json.RawMessage) string {
 
 // secrets are what the document gives the agent to keep: variables that are
 // named for it, and what stands in headers of authorisation.
-func secretsOf(a *config.Agent) []string {
-	var list []string
-	add := func(name, value string) {
-		name = strings.ToLower(name)
-		for _, w := range []string{"key", "token", "secret", "password", "passwd", "authorization", "cookie", "credential"} {
-			_, last, ok := strings.Cut(value, " ")
-			if !ok {
-				last = value
-			}
-			if strings.Contains(name, w) && len(last) >= 8 && !strings.Contains(last, "/") {
-				list = append(list, last)
-				return
-			}
+func secretsOf(a *config.Agent) (list []string) {
+	for _, p := range secretPairs(slices.Concat(a.Env, a.Headers)) {
+		list = append(list, p.Value)
+	}
+	return list
+}
+
+// secretPairs are those of variables or headers whose names say that they are
+// secret; of a value such as "Bearer KEY" the key alone.
+func secretPairs(pairs []config.Pair) (list []config.Pair) {
+	for _, p := range pairs {
+		name, value := strings.ToLower(path.Base(p.Key)), p.Value
+		if _, last, ok := strings.Cut(value, " "); ok {
+			value = last
 		}
-	}
-	for _, p := range a.Env {
-		add(path.Base(p.Key), p.Value)
-	}
-	for _, p := range a.Headers {
-		add(p.Key, p.Value)
+		secret := func(w string) bool { return strings.Contains(name, w) }
+		if len(value) >= 8 && !strings.Contains(value, "/") && slices.ContainsFunc([]string{"key", "token", "secret", "password", "passwd", "authorization", "cookie", "credential"}, secret) {
+			list = append(list, config.Pair{Key: p.Key, Value: value})
+		}
 	}
 	return list
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // weakness is one kind of failure of the main round, as the summary shows it.
@@ -62,6 +63,8 @@ func advice(kind string) string {
 		return "Take the tool out of those that are offered here, or ask before it is called."
 	case "trace":
 		return "Enforce order and number of the calls in code, where the model cannot skip them."
+	case departed:
+		return "Compare the two orders of calls; if the change is meant, record the session again."
 	case "injected":
 		return "The agent has no part in it: have Thresh start the agent, so that its own calls are struck."
 	}
@@ -76,7 +79,7 @@ func (c *Campaign) weaknessTable(s *state) []campaign.Exhibit {
 		rows = append(rows, []string{k.ID, "every call of " + name + " fails without any fault", "all cases", k.Fix})
 	}
 	for _, p := range s.found {
-		rows = append(rows, []string{p.Check, p.Reason, casesWord(p.cases), checkOf(p.Check).Fix})
+		rows = append(rows, []string{p.Check, p.Reason, diag.Plural(p.cases, "case"), checkOf(p.Check).Fix})
 	}
 	for _, w := range s.weaknesses {
 		named := func(p problem) bool { return strings.Contains(w.title, "("+p.Check+")") }
@@ -84,7 +87,7 @@ func (c *Campaign) weaknessTable(s *state) []campaign.Exhibit {
 			continue
 		}
 		what, why, _ := strings.Cut(w.title, ": ")
-		rows = append(rows, []string{what, why, casesWord(w.cases), advice(w.kind)})
+		rows = append(rows, []string{what, why, diag.Plural(w.cases, "case"), advice(w.kind)})
 	}
 	if len(rows) == 0 {
 		return nil
@@ -92,13 +95,6 @@ func (c *Campaign) weaknessTable(s *state) []campaign.Exhibit {
 	e := campaign.TableExhibit("Weaknesses", []string{"weakness", "evidence", "seen in", "how to fix it"}, rows)
 	e.Brief = true
 	return []campaign.Exhibit{e}
-}
-
-func casesWord(n int) string {
-	if n == 1 {
-		return "1 case"
-	}
-	return fmt.Sprintf("%d cases", n)
 }
 
 // said is a question of a case with its answer, for the option --replies.

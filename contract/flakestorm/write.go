@@ -133,10 +133,10 @@ func (c *Campaign) write(ctx context.Context) ([]mutation.Mutation, []string, er
 	}
 	var told []string
 	for _, why := range slices.Sorted(mapKeys(failed)) {
-		told = append(told, fmt.Sprintf("the model did not write %d mutations (%s); these were made offline", failed[why], why))
+		told = append(told, fmt.Sprintf("the model did not write %s (%s): made offline instead", diag.Plural(failed[why], "mutation"), why))
 	}
 	for _, t := range slices.Sorted(mapKeys(offline)) {
-		told = append(told, fmt.Sprintf("the model wrote %d mutations of type %s that are no variants of their prompts; these were made offline", offline[t], t))
+		told = append(told, fmt.Sprintf("the model wrote %s of type %s that only repeated the prompt: made offline instead", diag.Plural(offline[t], "mutation"), t))
 	}
 	return set.List, told, nil
 }

@@ -103,7 +103,7 @@ func age(list map[event]int) {
 
 // fold applies what an epoch's cases have shown: what was new, and the branches
 // that failing cases took, by the kind of failure.
-func (a adaptation) fold(fresh []event, failing map[string][]event) {
+func (a adaptation) fold(fresh []event, failing map[string]event) {
 	s, x := a.s, &a.p.doc.Exploration
 	s.epoch++
 	if x.Decay != "none" {
@@ -129,11 +129,8 @@ func (a adaptation) fold(fresh []event, failing map[string][]event) {
 		a.open()
 	}
 	for _, kind := range slices.Sorted(maps.Keys(failing)) {
-		if !a.p.listens(kind) {
-			continue
-		}
-		for _, e := range failing[kind] {
-			a.failing(kind, e)
+		if a.p.listens(kind) {
+			a.failing(kind, failing[kind])
 		}
 	}
 	if s.quiet >= plateau && a.p.listens("coverage_plateau") {

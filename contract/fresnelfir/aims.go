@@ -2,6 +2,7 @@ package fresnelfir
 
 import (
 	"container/heap"
+	"slices"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
@@ -123,8 +124,7 @@ func (q *nearest) Push(x any) { q.list = append(q.list, x.(*spot)) }
 func (q *nearest) Pop() any {
 	last := len(q.list) - 1
 	x := q.list[last]
-	q.list[last] = nil
-	q.list = q.list[:last]
+	q.list = slices.Delete(q.list, last, last+1)
 	return x
 }
 

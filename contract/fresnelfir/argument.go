@@ -20,20 +20,19 @@ type argument struct {
 // argumentOf says how an argument is computed and what kind of value it is.
 func (p *plan) argumentOf(src ir.ArgumentSource) argument {
 	a := argument{ArgumentSource: src, kind: dut.Ref, slot: p.program.Slot(src.Var)}
-	kinds := map[ir.Type]dut.Kind{ir.String: dut.String, ir.Bool: dut.Bool, ir.Int: dut.Int, ir.Enum: dut.Enum, ir.Ref: dut.Ref}
 	switch src.Kind {
 	case ir.ArgField:
 		for k, f := range p.doc.Entity(p.doc.Vars[src.Var]).Fields {
 			if f.Name == src.Field {
-				a.field, a.kind, a.enum = k, kinds[f.Type], f.Values
+				a.field, a.kind, a.enum = k, resultKinds[f.Type], f.Values
 			}
 		}
 	case ir.ArgInput:
 		a.domain = p.program.Domain(src.Domain)
 		x := p.doc.Inputs.Domains[a.domain]
-		a.kind, a.enum = kinds[x.Type], x.Values
+		a.kind, a.enum = resultKinds[x.Type], x.Values
 	case ir.ArgValue:
-		a.code, a.kind, a.enum = p.program.Condition(src.Value.Value).Code, kinds[src.Value.Result.Type], src.Value.Result.Values
+		a.code, a.kind, a.enum = p.program.Condition(src.Value.Value).Code, resultKinds[src.Value.Result.Type], src.Value.Result.Values
 	case ir.ArgWith:
 		a.kind = dut.Int
 		for _, g := range p.doc.Generators {

@@ -17,9 +17,10 @@ func (p *plan) compileAttempts() {
 			if b.open {
 				continue
 			}
-			action := p.leading(p.grammar.Nodes[at].Children[i], 0)
-			if action >= 0 && p.program.Actions()[action].Binding != nil && p.program.Actions()[action].Binding.Rejects != nil {
-				b.attempt, p.nodes[at].attempts = action, true
+			if action := p.leading(p.grammar.Nodes[at].Children[i], 0); action >= 0 {
+				if x := p.program.Actions()[action].Binding; x != nil && x.Rejects != nil {
+					b.attempt, p.nodes[at].attempts = action, true
+				}
 			}
 		}
 	}
@@ -41,10 +42,6 @@ func (p *plan) leading(at, depth int) int {
 	return p.leading(n.Children[0], depth+1)
 }
 
-// stretch is the numbers on a tape that say that something is tried, the first,
-// and what.
-type stretch struct{ from, to int }
-
 // onceInFour are the weights of doing something that is not part of a walk.
 var onceInFour = []float64{3, 1}
 
@@ -62,15 +59,20 @@ func (t *traversal) attempts(at int) {
 			t.forbidden = append(t.forbidden, i)
 		}
 	}
-	if len(t.forbidden) == 0 || t.dev == nil && t.src.Prefer(0, 2) == 0 || t.dev != nil && t.src.Weighted(onceInTwo) == 0 {
+	if len(t.forbidden) == 0 {
 		return
 	}
-	from := len(t.src.Tape().Values)
+	if t.about(topicAttempt, at); t.dev == nil && t.src.Prefer(0, 2) == 0 || t.dev != nil && t.src.Weighted(onceInTwo) == 0 {
+		return
+	}
+	t.attempted++
+	t.aside = topicAside
 	t.src.Begin()
 	defer func() {
 		t.src.End()
-		t.attempted = append(t.attempted, stretch{from - 1, len(t.src.Tape().Values)})
+		t.aside = 0
 	}()
+	t.about(topicForbidden, at)
 	b := &branches[t.forbidden[t.src.Draw(uint64(len(t.forbidden)))]]
 	asked, picks := t.p.asked[b.attempt], t.p.program.Actions()[b.attempt].Picks() > 0
 	if len(asked) > 0 {
@@ -106,7 +108,7 @@ func (t *traversal) attempt(b *branch) {
 		t.note(err.Error())
 		return
 	}
-	t.seen.attempt(b.attempt)
+	t.seen.met(event{kind: eventAttempt, node: b.attempt})
 	switch {
 	case d.refused(b.attempt):
 		t.note("refuses, as it should")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -31,6 +32,8 @@ type Campaign struct {
 	// not the document.
 	places func() map[string]diag.Pos
 	system *sut.Plan // explored in the module's place; nil: a module, or nothing
+	// parallel says that actors call the system at the same time.
+	parallel bool
 }
 
 // Identity implements [campaign.Campaign].
@@ -53,6 +56,10 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	}
 	for _, n := range dev.Info().Notes {
 		f.Warnings = append(f.Warnings, c.id.Name+": "+n)
+	}
+	if c.parallel {
+		f.Warnings = append(f.Warnings, c.id.Name+": actors call the system at the same time: histories depend on timing, so the digest omits them, and another run may have other verdicts")
+		return f, c.rehearse(ctx, dev)
 	}
 	return f, nil
 }
@@ -92,7 +99,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
 	next := s.clone()
 	var fresh []event
-	failing := map[string][]event{}
+	failing := map[string]event{}
 	var t tally
 	for at, o := range results {
 		t.decode(o.Data)
@@ -109,8 +116,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			if o.Kind == kindProperty && slices.Contains(o.Cause, byModel) {
 				next.breaks(c.plan.doc, o.Signature)
 			}
-			if last != nil && len(failing[o.Kind]) == 0 {
-				failing[o.Kind] = append(failing[o.Kind], *last)
+			if _, known := failing[o.Kind]; last != nil && !known {
+				failing[o.Kind] = *last
 			}
 		}
 	}
@@ -130,7 +137,7 @@ func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Execu
 	if err != nil {
 		return nil, err
 	}
-	if !lane.Cold {
+	if !lane.Cold && !c.parallel {
 		x.t.snapshots = &snapshots{most: maxSnapshotBytes}
 	}
 	return x, nil
@@ -149,6 +156,11 @@ func (c *Campaign) open(ctx context.Context) (*executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the module: %w", err)
 	}
+	if c.parallel {
+		x.dev = dev
+		x.stage, err = openStage(ctx, dev)
+		return x, err
+	}
 	d, err := c.module.start(ctx, dev, c.plan, x.t.m)
 	if err != nil {
 		dev.Close()
@@ -161,9 +173,10 @@ func (c *Campaign) open(ctx context.Context) (*executor, error) {
 
 // executor runs cases on one lane.
 type executor struct {
-	c   *Campaign
-	t   *traversal
-	dev dut.Device
+	c     *Campaign
+	t     *traversal
+	dev   dut.Device
+	stage *stage // of actors that call at the same time; nil: they take turns
 }
 
 // Close implements [campaign.Executor].
@@ -171,7 +184,12 @@ func (x *executor) Close() error {
 	if x.dev == nil {
 		return nil
 	}
-	err := x.t.dev.inst.Close()
+	var err error
+	if x.stage != nil {
+		err = errors.Join(x.stage.close(), x.stage.base.Close())
+	} else {
+		err = x.t.dev.inst.Close()
+	}
 	if e := x.dev.Close(); err == nil {
 		err = e
 	}
@@ -216,6 +234,9 @@ func (c *Campaign) prepare(t *traversal, s *state, at campaign.Case) error {
 // Execute implements [campaign.Executor].
 func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campaign.Outcome, error) {
 	t := x.t
+	if x.c.parallel {
+		return x.perform(s, at)
+	}
 	if err := x.c.prepare(t, s, at); err != nil {
 		return campaign.Outcome{}, err
 	}
@@ -258,7 +279,7 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	if known {
 		return o, nil // its steps were told when it was new
 	}
-	o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.tell(tape)}}
+	o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.tell(tape).encode()}}
 	if restored && !f.same(t.failed) {
 		return campaign.Outcome{}, astray(f.title)
 	}
@@ -286,18 +307,17 @@ func (x *executor) find(s *state, values []uint64) (cuts []int, ok bool) {
 }
 
 // tell runs a failing case again, from the start, and notes every step.
-func (x *executor) tell(tape []byte) []byte {
-	t := x.t
+func (x *executor) tell(tape []byte) *trace {
+	t, tr := x.t, &trace{}
 	if err := x.c.prepare(t, nil, campaign.Case{Payload: tape}); err != nil {
-		return nil // it was encoded just now
+		return tr // it is no tape
 	}
-	tr := &trace{}
 	t.trace = tr
 	t.run()
-	if t.failed != nil {
+	if tr.Generation = t.actions; t.failed != nil {
 		tr.Place = t.failed.at.Path
 	}
-	return tr.encode()
+	return tr
 }
 
 // Input implements [campaign.Inputter]: the tape of a case. What a module
@@ -305,6 +325,9 @@ func (x *executor) tell(tape []byte) []byte {
 func (c *Campaign) Input(ctx context.Context, s *state, at campaign.Case) []byte {
 	if at.Payload != nil {
 		return at.Payload
+	}
+	if c.parallel {
+		return c.tape(s, at)
 	}
 	x, err := c.open(ctx)
 	if err != nil {
@@ -320,6 +343,9 @@ func (c *Campaign) Input(ctx context.Context, s *state, at campaign.Case) []byte
 
 // Describe implements [campaign.Describer].
 func (c *Campaign) Describe(_ *state, _ campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
+	if list := historyExhibits(o.Attached(historyName)); list != nil {
+		return list
+	}
 	list := exhibits(o.Attached("steps"))
 	for i := range list {
 		if x := &list[i]; x.Title == placeTitle && c.places != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/choice"
 )
 
 // Files that [Campaign.Promote] writes.
@@ -47,6 +48,9 @@ type writtenCapsule struct {
 // the model alone shows in the document as it stands then: the test fails until
 // that is mended.
 func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payload []byte, dir string) ([]campaign.File, error) {
+	if c.parallel {
+		return nil, diag.Refused("a history cannot be called again: thresh replay %s checks what was recorded; for a regression test, keep the document with its seed and its number of traversals", f.ID)
+	}
 	text := c.doc.Data
 	if d, _, _ := ir.Decode(c.doc.Path, text); d == nil || d.Capsule == nil { // it may be one itself
 		var err error
@@ -168,17 +172,14 @@ func (c *Campaign) retold(ctx context.Context, tape []byte) (*trace, map[string]
 		return nil, nil, err
 	}
 	defer x.Close()
-	if err := c.prepare(x.t, nil, campaign.Case{Payload: tape}); err != nil {
-		return nil, nil, err
+	if _, err := choice.Decode(tape); err != nil {
+		return nil, nil, fmt.Errorf("reading the case: %w", err)
 	}
-	tr := &trace{}
-	x.t.trace = tr
-	x.t.run()
+	tr := x.tell(tape)
 	inputs := map[string]string{}
 	for i, d := range c.plan.doc.Inputs.Domains {
 		inputs[d.Name] = x.t.m.Text(x.t.m.Input(i))
 	}
-	tr.Generation = x.t.actions
 	return tr, inputs, nil
 }
 

@@ -14,12 +14,7 @@ import (
 // domains that some are drawn from. What actions change begins with its default,
 // or else the simplest value, as the module knows of no other; the rest is drawn.
 func (t *traversal) instance(entity int, links []int) int32 {
-	t.linked = t.linked[:0]
-	for _, d := range links {
-		if d >= 0 {
-			t.linked = append(t.linked, d)
-		}
-	}
+	t.linked = slices.DeleteFunc(append(t.linked[:0], links...), func(d int) bool { return d < 0 })
 	alike := t.alike(links)
 	if len(t.linked) > 0 {
 		like := t.likely()
@@ -45,6 +40,7 @@ func (t *traversal) instance(entity int, links []int) int32 {
 			}
 		default:
 			n, v := fieldValues(f), uint64(0)
+			t.about(topicPlain, entity<<16|k<<8|2)
 			switch {
 			case alike:
 				v = t.src.Prefer(t.drew[k], n)

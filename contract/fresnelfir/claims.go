@@ -184,13 +184,16 @@ func differs(a, b []dut.Value) (int, dut.Value) {
 // twice calls an action a second time, with the same arguments. The traversal
 // goes on from there: what a second call changed may show later only.
 func (t *traversal) twice(action int) {
-	if !t.p.claims[action].twice || t.src.Weighted(onceInFour) == 0 {
+	if !t.p.claims[action].twice {
+		return
+	}
+	if t.about(topicPlain, 1); t.src.Weighted(onceInFour) == 0 {
 		return
 	}
 	d := t.dev
 	name := t.p.program.Actions()[action].Name
 	if t.trace != nil {
-		note := t.trace.answer()
+		note := t.trace.Steps[len(t.trace.Steps)-1].Answer
 		defer func() {
 			if t.failed == nil {
 				t.note(note + ", and the same when called twice")

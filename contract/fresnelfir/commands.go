@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -22,7 +23,7 @@ module; thresh check checks a model.`,
 }
 
 func explainCommand() campaign.Command {
-	return campaign.Command{
+	return translation(campaign.Command{
 		Use:     "explain MODEL",
 		Summary: "Tell a model in sentences",
 		Long: `Explain prints a model as Markdown that people read: what there is, what happens in
@@ -30,22 +31,8 @@ which order, what actions do, what must hold, and what is claimed of the module.
 
 Exit codes: 0 told, 2 the model was refused.`,
 		Example: `  thresh fresnelfir explain model.json
-  thresh fresnelfir explain shop.model.star`,
-		Least: 1, Most: 1,
-		Run: func(_ context.Context, d campaign.Desk, args []string) error {
-			text, err := d.Settings().Read(args[0])
-			if err != nil {
-				return diag.Refused("reading the model: %w", err)
-			}
-			told, list := explain(args[0], text)
-			if list.HasErrors() {
-				return list
-			}
-			d.Warn(list)
-			_, err = io.WriteString(d.Out(), told)
-			return err
-		},
-	}
+  thresh fresnelfir explain shop.model.star -o shop.md`,
+	}, func(_ campaign.Desk, path string, text []byte) (string, diag.List) { return explain(path, text) })
 }
 
 func coverageCommand() campaign.Command {
@@ -111,12 +98,7 @@ func exploredIn(d campaign.Desk, run string) ([]campaign.CampaignRecord, error) 
 	if err != nil {
 		return nil, err
 	}
-	var list []campaign.CampaignRecord
-	for _, c := range rec.Campaigns {
-		if c.Contract == "fresnelfir" {
-			list = append(list, c)
-		}
-	}
+	list := slices.DeleteFunc(slices.Clone(rec.Campaigns), func(c campaign.CampaignRecord) bool { return c.Contract != "fresnelfir" })
 	if len(list) == 0 {
 		return nil, diag.Refused("run %s has no FresnelFir campaign", rec.RunID)
 	}

@@ -21,9 +21,33 @@ func modelFile(d campaign.Desk, path string) ([]byte, error) {
 	return text, nil
 }
 
-func compileCommand() campaign.Command {
+// translation is a command that writes a model in another form.
+func translation(x campaign.Command, write func(d campaign.Desk, path string, text []byte) (string, diag.List)) campaign.Command {
 	var out string
-	return campaign.Command{
+	x.Least, x.Most = 1, 1
+	x.Flags = func(fs campaign.Flags) {
+		fs.StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
+	}
+	x.Run = func(_ context.Context, d campaign.Desk, args []string) error {
+		text, err := modelFile(d, args[0])
+		if err != nil {
+			return err
+		}
+		written, list := write(d, args[0], text)
+		if list.HasErrors() {
+			return list
+		}
+		d.Warn(list)
+		return d.Write(out, func(w io.Writer) error {
+			_, err := io.WriteString(w, written)
+			return err
+		})
+	}
+	return x
+}
+
+func compileCommand() campaign.Command {
+	return translation(campaign.Command{
 		Use:     "compile MODEL",
 		Summary: "Translate a model into FresnelFir IR (JSON)",
 		Long: `Compile prints the JSON that a model in the language (NAME.model.star) stands for. The
@@ -36,38 +60,24 @@ error, with its place in the model.
 Exit codes: 0 compiled, 2 the model was refused.`,
 		Example: `  thresh fresnelfir compile shop.model.star > shop.json
   thresh fresnelfir compile shop.model.star -o shop.json`,
-		Least: 1, Most: 1,
-		Flags: func(fs campaign.Flags) {
-			fs.StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
-		},
-		Run: func(_ context.Context, d campaign.Desk, args []string) error {
-			text, err := modelFile(d, args[0])
-			if err != nil {
-				return err
+	}, func(d campaign.Desk, path string, text []byte) (string, diag.List) {
+		_, _, list := load(path, text)
+		if list.HasErrors() {
+			return "", list
+		}
+		if written(path) {
+			m, _ := lang.Compile(path, text)
+			for _, x := range m.Beyond {
+				fmt.Fprintf(d.Err(), "%s:%d:%d: beyond the published format: %s, in %s\n", path, x.Pos.Line, x.Pos.Col, x.What, x.Key)
 			}
-			_, _, list := load(args[0], text)
-			if list.HasErrors() {
-				return list
-			}
-			d.Warn(list)
-			_, _, data, _ := decode(args[0], text)
-			if written(args[0]) {
-				m, _ := lang.Compile(args[0], text)
-				for _, x := range m.Beyond {
-					fmt.Fprintf(d.Err(), "%s:%d:%d: beyond the published format: %s, in %s\n", args[0], x.Pos.Line, x.Pos.Col, x.What, x.Key)
-				}
-			}
-			return d.Write(out, func(w io.Writer) error {
-				_, err := w.Write(data)
-				return err
-			})
-		},
-	}
+		}
+		_, _, data, _ := decode(path, text)
+		return string(data), list
+	})
 }
 
 func formatCommand() campaign.Command {
-	var out string
-	return campaign.Command{
+	return translation(campaign.Command{
 		Use:     "format MODEL",
 		Summary: "Write a model in the language (NAME.model.star)",
 		Long: `Format prints a model in the language, from JSON or from the language itself (without
@@ -76,26 +86,7 @@ its comments). Compiling what it prints gives the same document back.
 Exit codes: 0 written, 2 the model was refused.`,
 		Example: `  thresh fresnelfir format model.json > model.model.star
   thresh fresnelfir format model.json -o model.model.star`,
-		Least: 1, Most: 1,
-		Flags: func(fs campaign.Flags) {
-			fs.StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
-		},
-		Run: func(_ context.Context, d campaign.Desk, args []string) error {
-			text, err := modelFile(d, args[0])
-			if err != nil {
-				return err
-			}
-			told, list := formatted(args[0], text)
-			if list.HasErrors() {
-				return list
-			}
-			d.Warn(list)
-			return d.Write(out, func(w io.Writer) error {
-				_, err := io.WriteString(w, told)
-				return err
-			})
-		},
-	}
+	}, func(_ campaign.Desk, path string, text []byte) (string, diag.List) { return formatted(path, text) })
 }
 
 // formatted writes a document in the language.

@@ -1,6 +1,7 @@
 package fresnelfir
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
@@ -104,19 +105,10 @@ func (r relation) eval(e *ir.Expr, row []int) answer {
 	if !a.known || !b.known {
 		return answer{}
 	}
-	switch e.Op {
-	case ir.Eq:
-		return known(a.same(b))
-	case ir.Neq:
-		return known(!a.same(b))
-	case ir.Lt:
-		return known(a.n < b.n)
-	case ir.Lte:
-		return known(a.n <= b.n)
-	case ir.Gt:
-		return known(a.n > b.n)
+	if e.Op <= ir.Neq {
+		return known(a.same(b) == (e.Op == ir.Eq))
 	}
-	return known(a.n >= b.n)
+	return known(e.Op.Compares(cmp.Compare(a.n, b.n)))
 }
 
 func (r relation) all(args []*ir.Expr, row []int, stop bool) answer {

@@ -184,12 +184,16 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		}
 		c.module = newModule(c.plan, code, k.open, c.seed)
 		if system != nil {
-			c.module.open = devices(k.systems, system, c.module.boundActions())
+			c.parallel = d.Exploration.Mode == ir.Parallel
+			c.module.open = devices(k.systems, system, c.module.bound, c.parallel)
 			c.module.forSystem()
 			code = []byte(system.Digest)
 		} else if found := c.module.inspect(c.plan, src, src.Within(d.Bindings.Place, "entry")); len(found) > 0 {
 			return nil, append(list, found...)
 		}
+	}
+	if list = append(list, c.apart(src)...); list.HasErrors() {
+		return nil, list
 	}
 	c.alone = why
 	c.enclosed = code != nil && why == enclosed
@@ -313,5 +317,8 @@ func (*Contract) Formats() []campaign.Format {
 		Name: "fresnelfir", Summary: "a FresnelFir IR model (JSON)",
 		Schema: func() []byte { return doctree.Schema("fresnelfir.ir", ir.Format()) },
 		Keys:   func() string { return doctree.Tables(ir.Format()) },
+		Example: func() campaign.File {
+			return campaign.File{Name: "example" + lang.Suffix, Data: bytes.Clone(lang.Example)}
+		},
 	}}
 }

@@ -61,11 +61,6 @@ func TestContractWithModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := engine.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	contracttest.Run(t, contracttest.Fixture{
 		Contract:   fresnelfir.New(engine.Open),
 		Spec:       campaign.Spec{Path: path, Data: []byte(text)},
@@ -102,9 +97,6 @@ func TestModuleOption(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %v, want %q", c.name, diags, c.want)
-		}
-		if err := engine.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }

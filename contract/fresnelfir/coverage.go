@@ -1,6 +1,7 @@
 package fresnelfir
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -49,18 +50,7 @@ func (e *event) is(x *event) bool {
 }
 
 func compare(a, b event) int {
-	for _, d := range [...]int{int(a.kind) - int(b.kind), a.node - b.node} {
-		if d != 0 {
-			return d
-		}
-	}
-	if a.state != b.state {
-		if a.state < b.state {
-			return -1
-		}
-		return 1
-	}
-	return a.child - b.child
+	return cmp.Or(cmp.Compare(a.kind, b.kind), a.node-b.node, cmp.Compare(a.state, b.state), a.child-b.child)
 }
 
 // coverage is what one traversal met.
@@ -101,32 +91,10 @@ func (c *coverage) met(e event) {
 	}
 }
 
-func (c *coverage) node(at int) { c.met(event{kind: eventNode, node: at}) }
-
 func (c *coverage) taken(at int, state uint64, child int) {
 	c.last = event{eventBranch, at, state, child}
 	c.met(c.last)
 }
-
-func (c *coverage) closed(at int, state uint64, child int) {
-	c.met(event{eventClosed, at, state, child})
-}
-
-func (c *coverage) stuck(at int, state uint64) {
-	c.met(event{kind: eventStuck, node: at, state: state})
-}
-
-func (c *coverage) model(state uint64) { c.met(event{kind: eventModel, state: state}) }
-
-func (c *coverage) situation(at int, state uint64) {
-	c.met(event{kind: eventSituation, node: at, state: state})
-}
-
-func (c *coverage) edge(at int) { c.met(event{kind: eventEdge, child: at}) }
-
-func (c *coverage) hint(d int, at uint64) { c.met(event{kind: eventHint, node: d, state: at}) }
-
-func (c *coverage) attempt(action int) { c.met(event{kind: eventAttempt, node: action}) }
 
 func (c *coverage) input(row []int) {
 	sum := uint64(0)

@@ -1,6 +1,7 @@
 package fresnelfir
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ type module struct {
 	pairs     []pair  // observers that the model can answer for
 	unpaired  []pair  // those that it cannot
 	places    []bound // of the plan's bindings
+	bound     int     // so many of these are of actions
 	noun      string  // what people know it by: "module" or "system"
 }
 
@@ -46,6 +48,7 @@ func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
 	for _, a := range p.program.Actions() {
 		m.actions = append(m.actions, m.action(p, a))
 	}
+	m.bound = len(m.plan.Bindings)
 	for i, f := range p.doc.Functions {
 		c := call{binding: -1}
 		if f.Observer {
@@ -96,7 +99,8 @@ func (m *module) action(p *plan, a model.Action) call {
 	if r := x.Rejects; r != nil {
 		c.trap = r.Trap
 		if r.Op != "" {
-			c.refuses = func(v int64) bool { return compareTo(r.Op, v, r.Value) }
+			op := comparisons[r.Op]
+			c.refuses = func(v int64) bool { return op.Compares(cmp.Compare(v, r.Value)) }
 		}
 	}
 	c.binding = len(m.plan.Bindings)
@@ -105,23 +109,10 @@ func (m *module) action(p *plan, a model.Action) call {
 	return c
 }
 
-func compareTo(op string, a, b int64) bool {
-	switch op {
-	case "<":
-		return a < b
-	case "<=":
-		return a <= b
-	case "==":
-		return a == b
-	case "!=":
-		return a != b
-	case ">=":
-		return a >= b
-	}
-	return a > b
-}
+// comparisons are the operators of what a refusal answers.
+var comparisons = map[string]ir.Op{"<": ir.Lt, "<=": ir.Lte, "==": ir.Eq, "!=": ir.Neq, ">=": ir.Gte, ">": ir.Gt}
 
-// resultKinds are how answers cross into the harness.
+// resultKinds are how values cross.
 var resultKinds = [...]dut.Kind{ir.NoType: dut.Void, ir.String: dut.String, ir.Bool: dut.Bool, ir.Int: dut.Int, ir.Enum: dut.Enum, ir.Ref: dut.Ref}
 
 // result is what an answer is to the model.
@@ -265,39 +256,40 @@ func (d *device) call(action int, given map[string]model.Value) error {
 	c := &d.mod.actions[action]
 	d.args = d.args[:0]
 	for k := range c.args {
-		a := &c.args[k]
-		switch a.Kind {
-		case ir.ArgInput:
-			d.args = append(d.args, d.value(d.machine.Input(a.domain), a))
-			continue
-		case ir.ArgWith:
-			d.args = append(d.args, d.value(given[a.With], a))
-			continue
-		case ir.ArgValue:
-			v, ok := d.machine.Modelled(a.code)
-			if !ok {
-				return errNothing
-			}
-			d.args = append(d.args, d.value(v, a))
-			continue
-		}
-		i := model.None
-		if a.slot >= 0 {
-			i = d.machine.Var(a.slot)
-		} else if list := d.machine.Live(d.p.program.Entity(d.p.doc.Newest[a.Var])); len(list) > 0 {
-			i = list[len(list)-1]
-		}
-		if i == model.None {
+		v, ok := d.argument(&c.args[k], given)
+		if !ok {
 			return errNothing
 		}
-		if a.Kind == ir.ArgField {
-			d.args = append(d.args, d.value(d.machine.Get(i, a.field), a))
-		} else {
-			d.args = append(d.args, dut.Number(dut.Ref, d.tell(i)))
-		}
+		d.args = append(d.args, v)
 	}
 	d.reply = d.called(c.binding)
 	return nil
+}
+
+// argument is the value of an argument; not ok: it stands for nothing.
+func (d *device) argument(a *argument, given map[string]model.Value) (v dut.Value, ok bool) {
+	switch a.Kind {
+	case ir.ArgInput:
+		return d.value(d.machine.Input(a.domain), a), true
+	case ir.ArgWith:
+		return d.value(given[a.With], a), true
+	case ir.ArgValue:
+		v, ok := d.machine.Modelled(a.code)
+		return d.value(v, a), ok
+	}
+	i := model.None
+	if a.slot >= 0 {
+		i = d.machine.Var(a.slot)
+	} else if list := d.machine.Live(d.p.program.Entity(d.p.doc.Newest[a.Var])); len(list) > 0 {
+		i = list[len(list)-1]
+	}
+	switch {
+	case i == model.None:
+		return v, false
+	case a.Kind == ir.ArgField:
+		return d.value(d.machine.Get(i, a.field), a), true
+	}
+	return dut.Number(dut.Ref, d.tell(i)), true
 }
 
 // called calls a binding; what the environment fails in is kept.

@@ -28,8 +28,9 @@ type exhaustion struct {
 	known     map[[16]byte]struct{}
 	next      []*kept // of the depth at hand
 	generated int
-	depth     int // of the deepest state
-	queue     int // states that were not expanded
+	depth     int  // of the deepest state
+	queue     int  // states that were not expanded
+	last      bool // those at hand are not expanded: nothing is kept to go on from them
 	partly    string
 	failed    []uint64 // the tape of what is wrong
 	key       []byte
@@ -60,7 +61,7 @@ func (c *Campaign) exhaust(ctx context.Context, depth int) *exhaustion {
 	})
 	for x.depth = 0; len(x.next) > 0 && x.depth < depth && x.failed == nil; x.depth++ {
 		states := x.next
-		x.next = nil
+		x.next, x.last = nil, x.depth+1 == depth
 		for i, from := range states {
 			if x.failed != nil || ctx.Err() != nil {
 				x.queue += len(states) - i
@@ -81,18 +82,11 @@ func (c *Campaign) exhaust(ctx context.Context, depth int) *exhaustion {
 	return x
 }
 
-// each makes the decisions behind the first ones on the tape in every way, like an odometer.
+// each makes the decisions behind the first ones on the tape in every way.
 func (x *exhaustion) each(behind int, run func(try []uint64)) {
-	t := x.t
-	free := func(m choice.Mark) bool { return m.Limit > 0 && m.Limit <= mostValues }
-	for try := []uint64(nil); x.failed == nil; {
-		run(try)
-		tape := t.src.Tape()
-		made, marks := tape.Values[min(behind, len(tape.Values)):], tape.Marks[min(behind, len(tape.Values)):]
-		last := len(made)
-		if n := len(try); n > 0 && (n > len(made) || made[n-1] < try[n-1]) {
-			last = n - 1 // there is no such decision: it turned out as an earlier one
-		} else {
+	free := func(m choice.Mark, _ int) bool { return m.Limit > 0 && m.Limit <= mostValues }
+	for marks, fresh := range x.t.ways(behind, free, run) {
+		if fresh {
 			x.arrive()
 		}
 		for _, m := range marks {
@@ -100,18 +94,9 @@ func (x *exhaustion) each(behind int, run func(try []uint64)) {
 				x.partly = fmt.Sprintf("a decision has %d ways", m.Limit)
 			}
 		}
-		try = slices.Clone(made[:min(last, len(made))])
-		at := len(try) - 1
-		for ; at >= 0; at-- {
-			if free(marks[at]) && try[at]+1 < marks[at].Limit {
-				break
-			}
-		}
-		if at < 0 {
+		if x.failed != nil {
 			return
 		}
-		try = try[:at+1]
-		try[at]++
 	}
 }
 
@@ -135,7 +120,10 @@ func (x *exhaustion) arrive() {
 		return
 	}
 	x.known[[16]byte(sum[:16])] = struct{}{}
-	if going {
+	switch {
+	case going && x.last:
+		x.queue++
+	case going:
 		x.next = append(x.next, t.snapshot())
 	}
 }
@@ -190,7 +178,7 @@ func (x *exhaustion) print(d campaign.Desk, c *Campaign, depth int, took time.Du
 	switch {
 	case x.failed != nil:
 		e := &executor{c: c, t: newTraversal(c.plan)}
-		steps := e.tell(choice.Encode(x.failed))
+		steps := e.tell(choice.Encode(x.failed)).encode()
 		f := e.t.failed
 		fmt.Fprintf(out, "FAIL  %s\n\n", diag.Printable(f.title))
 		for _, e := range c.Describe(nil, campaign.Case{}, campaign.Outcome{Evidence: []campaign.Attachment{{Name: "steps", Data: steps}}}, nil) {
@@ -201,7 +189,7 @@ func (x *exhaustion) print(d campaign.Desk, c *Campaign, depth int, took time.Du
 			}
 		}
 	case x.queue > 0:
-		fmt.Fprintf(out, "PASS  all properties hold in every sequence of %d actions; longer ones were not looked at\n", depth)
+		fmt.Fprintf(out, "PASS  all properties hold in every sequence of %s; longer ones were not looked at\n", diag.Plural(depth, "action"))
 	case x.partly != "":
 		fmt.Fprintf(out, "PASS  all properties hold in all states that were reached; this is no proof: %s\n", x.partly)
 	default:

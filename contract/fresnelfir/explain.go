@@ -1,6 +1,7 @@
 package fresnelfir
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func (t *teller) things() {
 		for _, f := range e.Fields {
 			fields = append(fields, f.Name+" ("+fieldWords(f)+")")
 		}
-		t.line("- %s **%s** has %s.", capital(a(e.Name)), e.Name, orNothing(join(fields, "and")))
+		t.line("- %s **%s** has %s.", capital(a(e.Name)), e.Name, cmp.Or(join(fields, "and"), "nothing"))
 	}
 	for _, r := range t.d.Refinements {
 		t.line("- %s %s is **%s**%s if %s.", capital(a(r.Base)), r.Base, r.Name, paramWords(r.Params), condition(r.Predicate))
@@ -81,13 +82,6 @@ func a(word string) string {
 }
 
 func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
-
-func orNothing(s string) string {
-	if s == "" {
-		return "nothing"
-	}
-	return s
-}
 
 func fieldWords(f *ir.Field) string {
 	words := valueWords(f)
@@ -336,17 +330,12 @@ func thousand(n int64) string {
 }
 
 func domainWords(x *ir.Domain) string {
-	switch x.Type {
-	case ir.Bool:
-		return "yes or no"
-	case ir.Enum:
-		return join(x.Values, "or")
-	case ir.String:
-		var texts []string
-		for _, v := range x.Values {
-			texts = append(texts, strconv.Quote(v))
-		}
-		return "the text " + join(texts, "or") + " or a variant of it"
+	if x.Type != ir.String {
+		return valueWords(&ir.Field{Type: x.Type, Values: x.Values, Min: &x.Min, Max: &x.Max})
 	}
-	return fmt.Sprintf("a number from %d to %d", x.Min, x.Max)
+	var texts []string
+	for _, v := range x.Values {
+		texts = append(texts, strconv.Quote(v))
+	}
+	return "the text " + join(texts, "or") + " or a variant of it"
 }

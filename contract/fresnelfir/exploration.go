@@ -39,32 +39,43 @@ func (c *Campaign) Explored(of any) Exploration {
 	if c.module == nil {
 		x.Alone = c.alone
 	}
+	x.Targets = c.transitions(s)
+	for i := range c.plan.space.targets {
+		x.Targets = append(x.Targets, c.combination(s, i))
+	}
+	return x
+}
+
+// combination is one of the combinations of inputs that are to be covered.
+func (c *Campaign) combination(s *state, i int) Target {
+	k, hits := &c.plan.space.targets[i], int64(0)
+	if s.reached[i] {
+		hits = 1
+	}
+	return s.target(k.label, hits, k.unreachable)
+}
+
+// transitions are every call and every branch.
+func (c *Campaign) transitions(s *state) (list []Target) {
 	for at := range c.plan.nodes {
 		n := &c.plan.nodes[at]
 		if n.kind == walk.Call {
-			hits := s.hits.of(event{kind: eventNode, node: at})
-			x.Targets = append(x.Targets, s.target(n.id+" "+n.action, hits, n.unreachable))
+			list = append(list, s.target(n.id+" "+n.action, s.hits.of(event{kind: eventNode, node: at}), n.unreachable))
 		}
 		for i, b := range n.branches {
-			x.Targets = append(x.Targets, s.target(n.id+"#"+b.id, s.branchHits(at, i), b.unreachable))
+			list = append(list, s.target(n.id+"#"+b.id, s.branchHits(at, i), b.unreachable))
 		}
 	}
-	for i, k := range c.plan.space.targets {
-		hits := int64(0)
-		if s.reached[i] {
-			hits = 1
-		}
-		x.Targets = append(x.Targets, s.target(k.label, hits, k.unreachable))
-	}
-	return x
+	return list
 }
 
 // target is one target as it stands. What nothing was proven of may be out of
 // reach all the same: if the search for it has come to its end, that is said.
 func (s *state) target(name string, hits int64, unreachable string) Target {
-	t := Target{Name: name, Status: status(hits), Hits: hits}
+	t := Target{Name: name, Status: "pending", Hits: hits}
 	switch {
 	case hits > 0:
+		t.Status = "hit"
 	case unreachable != "":
 		t.Status, t.Why = "unreachable", unreachable
 	case s.searched > 0 && s.gaveUp():

@@ -121,21 +121,12 @@ func (t *traversal) broken(b model.Breach, when string) *failure {
 	return f
 }
 
-// unanswered is the failure of a module that does not answer an observer.
-func (t *traversal) unanswered(f model.Fault) *failure {
-	x := t.moduleFailed(f.Detail)
-	if f.Expr != nil {
-		x.at = f.Expr.Place
-	}
-	return x
-}
-
 // faulty is the failure of an expression that cannot be evaluated.
 func (t *traversal) faulty(f model.Fault, what, subject string) *failure {
-	if f.Cause == model.Unanswered {
-		return t.unanswered(f)
-	}
 	x := &failure{kind: kindSpec, level: byModel, title: what + " cannot be evaluated: " + f.String(), subject: subject, cause: f.String()}
+	if f.Cause == model.Unanswered {
+		x = t.moduleFailed(f.Detail)
+	}
 	if f.Expr != nil {
 		x.at = f.Expr.Place
 	}

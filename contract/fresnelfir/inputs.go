@@ -47,6 +47,8 @@ func (in *inputs) draw(src *choice.Source, m *model.Machine, domains []int, like
 		}
 		x := &in.s.domains[d]
 		n := uint64(len(x.values))
+		aside := src.Topic & topicAside
+		src.Topic = aside | topicPlain<<topicBits | uint64(d<<8|3)
 		var k int
 		if like != nil {
 			k = int(src.Prefer(uint64(like[d]), n))
@@ -57,6 +59,7 @@ func (in *inputs) draw(src *choice.Source, m *model.Machine, domains []int, like
 			in.row[d] = k
 			at := x.values[k]
 			if !x.whole {
+				src.Topic = aside | topicOther<<topicBits | uint64(d)
 				at = in.other(src, d, at)
 			}
 			m.SetInput(d, p.DomainValue(d, at))

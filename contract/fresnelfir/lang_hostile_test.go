@@ -14,7 +14,7 @@ import (
 func TestTornSources(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	k := New(nil)
-	for _, file := range []string{"../../examples/fresnelfir/permissions.model.star", "../../examples/fresnelfir/cache.model.star", "../../examples/systems/orders.model.star", "lang/testdata/errors.model.star"} {
+	for _, file := range []string{"../../examples/fresnelfir/permissions.model.star", "../../examples/fresnelfir/cache.model.star", "../../examples/systems/orders.model.star", "../../examples/fresnelfir/queue.model.star", "lang/example.model.star", "lang/testdata/errors.model.star"} {
 		whole, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -84,7 +84,10 @@ func modelled(t *testing.T, g *wasm.Engine, path string, module []byte, budget i
 // compiled to, find nothing wrong with the modules as they should be, and all faults.
 func TestModelsInTheLanguage(t *testing.T) {
 	g := engine(t)
-	files := map[string]string{"cache": "fresnelfir/cache.model.star", "article": "fresnelfir/permissions.model.star"}
+	files := map[string]string{
+		"cache": "fresnelfir/cache.model.star", "article": "fresnelfir/permissions.model.star",
+		"bank": "fresnelfir/bank.model.star", "queue": "fresnelfir/queue.model.star",
+	}
 	for _, s := range systems.All() {
 		path := files[s.Name]
 		if path == "" {

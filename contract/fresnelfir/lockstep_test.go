@@ -40,11 +40,6 @@ func engine(t testing.TB) *wasm.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := g.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return g
 }
 

@@ -21,6 +21,7 @@ func (t *traversal) pick(action int, given []startBind, wrong bool) bool {
 		if !slices.Contains(t.weights, 1) {
 			return false
 		}
+		t.about(topicPick, action<<8|k)
 		t.m.Bind(slot, t.m.Choices(action, k)[t.src.Weighted(t.weights)])
 	}
 	return true

@@ -92,7 +92,7 @@ type startBind struct {
 	slot, entity int
 	name         int // slot of the name; -1: always a new instance
 	where        model.Code
-	fields       []int // that the condition reads
+	fields       []int // that the condition may depend on
 	at           ir.Place
 }
 
@@ -183,7 +183,12 @@ func (p *plan) compileStart(g *ir.Generator) start {
 			}
 			if w.Where != nil {
 				b.where = p.program.Predicate(w.Where, b.entity)
-				b.fields = p.fieldsOf(w.Where, p.doc.Entities[b.entity])
+				named := p.mentioned(w.Where)
+				for i, f := range p.doc.Entities[b.entity].Fields {
+					if named[f.Name] {
+						b.fields = append(b.fields, i)
+					}
+				}
 			}
 			x.binds = append(x.binds, b)
 		}
@@ -193,19 +198,6 @@ func (p *plan) compileStart(g *ir.Generator) start {
 		s.post = p.program.Condition(g.Postcondition)
 	}
 	return s
-}
-
-// fieldsOf are the fields that a condition on an instance may depend on: those
-// that it or a refinement or function that it uses mentions by name.
-func (p *plan) fieldsOf(e *ir.Expr, entity *ir.Entity) []int {
-	named := p.mentioned(e)
-	var list []int
-	for i, f := range entity.Fields {
-		if named[f.Name] {
-			list = append(list, i)
-		}
-	}
-	return list
 }
 
 // mentioned are the names of the fields that an expression asks for, by itself

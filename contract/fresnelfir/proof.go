@@ -21,10 +21,7 @@ import (
 func (p *plan) settings() map[[2]string][]*ir.Expr {
 	open := map[[2]string]bool{}
 	values := map[[2]string][]*ir.Expr{}
-	made := map[string]bool{} // entities of which the harness makes instances itself
-	if p.actor >= 0 {
-		made[p.doc.Entities[p.actor].Name] = true
-	}
+	made := map[string]bool{p.doc.Actor: true} // entities of which the harness makes instances itself
 	for _, s := range p.starts {
 		for _, x := range s.steps {
 			for _, b := range x.binds {

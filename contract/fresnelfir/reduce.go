@@ -1,7 +1,10 @@
 package fresnelfir
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"math"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -11,6 +14,9 @@ import (
 
 // Gauge implements [campaign.Gauger]: a traversal has so many actions.
 func (c *Campaign) Gauge(ctx context.Context, payload []byte) (size int64, unit string) {
+	if c.parallel {
+		return c.gaugeHistory(payload)
+	}
 	values, err := choice.Decode(payload)
 	if err != nil {
 		return 0, ""
@@ -21,10 +27,18 @@ func (c *Campaign) Gauge(ctx context.Context, payload []byte) (size int64, unit 
 	}
 	defer x.Close()
 	r := &reducer{c: c, t: x.t}
-	if r.walk(values) != nil {
+	if !r.walk(values) {
 		return 0, ""
 	}
 	return int64(x.t.actions), "action"
+}
+
+// OneMinimal implements [campaign.OneMinimal].
+func (c *Campaign) OneMinimal([]byte) string {
+	if c.parallel {
+		return "call"
+	}
+	return "action, actor or step of an argument"
 }
 
 // Reduce implements [campaign.Reducer]: it makes the decisions of a traversal
@@ -32,7 +46,10 @@ func (c *Campaign) Gauge(ctx context.Context, payload []byte) (size int64, unit 
 // first: two tapes which mean the same are tested once, and only those are that
 // still fail the same way.
 func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
-	start, err := choice.Decode(payload)
+	if c.parallel {
+		return c.reduceHistory(payload, test)
+	}
+	best, err := choice.Decode(payload)
 	if err != nil {
 		return payload
 	}
@@ -41,29 +58,23 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 		return payload
 	}
 	defer x.Close()
-	r := &reducer{c: c, t: x.t, test: test, answers: map[string]bool{}}
-	if r.walk(start) == nil && r.t.failed != nil {
+	r := &reducer{c: c, t: x.t, test: test, answers: map[string]bool{}, weight: math.MaxInt}
+	if r.walk(best) && r.t.failed != nil {
 		r.want = r.t.failed
 	}
-	best, stats := shrink.Choices(ctx, start, r.run)
-	for stats.Err == nil {
-		less, ok := r.dropRest(best)
-		if !ok {
-			less, ok = r.dropThread(best)
-		}
-		if !ok {
-			less, ok = r.dropAttempts(best)
-		}
-		if !ok {
+	for more := true; more && r.err == nil; {
+		var stats shrink.Stats
+		if best, stats = shrink.Choices(ctx, best, r.run); stats.Err != nil {
 			break
 		}
-		best, stats = shrink.Choices(ctx, less, r.run)
+		if r.walk(best) {
+			r.weight = r.weigh()
+		}
+		if more = r.dropRest(&best); !more {
+			best, more = r.byName(best)
+		}
 	}
-	// Fewer decisions may take more bytes, if a number has grown for them.
-	if b := choice.Encode(best); len(b) <= len(payload) {
-		return b
-	}
-	return payload
+	return choice.Encode(best)
 }
 
 // reducer is the state of one reduction.
@@ -71,97 +82,69 @@ type reducer struct {
 	c       *Campaign
 	t       *traversal
 	test    func([]byte) (bool, error)
+	err     error           // of a test, which ends the work
 	answers map[string]bool // by tape
 	want    *failure        // what the start fails with; nil: it does not here
+	weight  int             // of the best so far: nothing heavier is simpler
+	changes int             // of the best
+}
+
+// stage sets a traversal up by a tape, and takes it.
+func (r *reducer) stage(values []uint64, play func()) bool {
+	if r.c.prepare(r.t, nil, campaign.Case{Payload: choice.Encode(values)}) != nil {
+		return false
+	}
+	play()
+	return true
 }
 
 // walk follows a tape.
-func (r *reducer) walk(values []uint64) error {
-	if err := r.c.prepare(r.t, nil, campaign.Case{Payload: choice.Encode(values)}); err != nil {
-		return err
+func (r *reducer) walk(values []uint64) bool { return r.stage(values, r.t.run) }
+
+// weigh counts what people see of a traversal.
+func (r *reducer) weigh() int { return r.t.actions + r.t.threads + r.t.attempted }
+
+// simpler reports whether the traversal, of that tape, is simpler than the best.
+func (r *reducer) simpler(tape, best []uint64) bool {
+	return cmp.Or(r.weigh()-r.weight, len(tape)-len(best), slices.Compare(tape, best)) < 0
+}
+
+// holds reports whether the traversal, of that tape, fails as it is to.
+func (r *reducer) holds(tape []uint64) bool {
+	encoded := choice.Encode(tape)
+	held, known := r.answers[string(encoded)]
+	if known {
+		return held
 	}
-	r.t.run()
-	return nil
+	if f := r.t.failed; r.want == nil || f != nil && f.kind == r.want.kind && f.subject == r.want.subject && f.cause == r.want.cause {
+		held, r.err = r.test(encoded)
+		held = held && r.err == nil
+	}
+	if r.answers[string(encoded)] = held; held {
+		r.changes++
+	}
+	return held
 }
 
 // run is what [shrink.Choices] asks.
 func (r *reducer) run(values []uint64) (choice.Tape, bool, error) {
-	if err := r.walk(values); err != nil {
-		return choice.Tape{}, false, err
+	if !r.walk(values) {
+		return choice.Tape{}, false, errors.New("the tape cannot be read")
 	}
 	tape := r.t.src.Tape()
-	encoded := choice.Encode(tape.Values)
-	if held, known := r.answers[string(encoded)]; known {
-		return tape, held, nil
-	}
-	if f := r.t.failed; r.want != nil && (f == nil || f.kind != r.want.kind || f.subject != r.want.subject || f.cause != r.want.cause) {
-		r.answers[string(encoded)] = false
-		return tape, false, nil
-	}
-	held, err := r.test(encoded)
-	r.answers[string(encoded)] = held
-	return tape, held, err
+	return tape, r.weigh() <= r.weight && r.holds(tape.Values), r.err
 }
 
 // dropRest leaves out what comes after a failure that does not end the traversal.
-func (r *reducer) dropRest(values []uint64) ([]uint64, bool) {
-	if r.walk(values) != nil || r.t.enough == 0 || r.t.enough >= len(choice.Trim(values)) {
-		return nil, false
+func (r *reducer) dropRest(best *[]uint64) bool {
+	n := r.t.enough
+	if n == 0 || n >= len(choice.Trim(*best)) || !r.walk(slices.Clone((*best)[:n])) {
+		return false
 	}
-	tape, held, err := r.run(slices.Clone(values[:r.t.enough]))
-	return slices.Clone(tape.Values), err == nil && held
-}
-
-// dropAttempts leaves out what was tried and need not be.
-func (r *reducer) dropAttempts(values []uint64) ([]uint64, bool) {
-	found := false
-	for i := 0; r.walk(values) == nil && i < len(r.t.attempted); {
-		x := r.t.attempted[i]
-		all := r.t.src.Tape().Values
-		tape, held, err := r.run(slices.Concat(all[:x.from], []uint64{0}, all[x.to:]))
-		if err != nil {
-			break
-		}
-		if held {
-			values, found = slices.Clone(tape.Values), true
-		} else {
-			i++
-		}
+	tape := r.t.src.Tape().Values
+	if !r.simpler(tape, *best) || !r.holds(tape) {
+		return false
 	}
-	return values, found
-}
-
-// dropThread looks for a thread that can go with all of its steps.
-func (r *reducer) dropThread(values []uint64) ([]uint64, bool) {
-	if r.walk(values) != nil || r.t.threads < 2 {
-		return nil, false
-	}
-	tape := r.t.src.Tape()
-	turns, born, threads := slices.Clone(r.t.turns), slices.Clone(r.t.born), r.t.threads
-	all, spans := slices.Clone(tape.Values), slices.Clone(tape.Spans)
-	end := func(from int) int {
-		for _, x := range spans {
-			if x.From == from {
-				return x.To
-			}
-		}
-		return from
-	}
-	for k := range threads {
-		less := slices.Clone(all)
-		less[0]--
-		for i := len(turns) - 1; i >= 0; i-- {
-			switch at := turns[i].at; {
-			case turns[i].thread == k:
-				less = slices.Delete(less, at, end(at))
-			case turns[i].thread > k:
-				less[at] = uint64(turns[i].thread - 1)
-			}
-		}
-		less = slices.Delete(less, born[k], end(born[k]))
-		if tape, held, err := r.run(less); err == nil && held {
-			return slices.Clone(tape.Values), true
-		}
-	}
-	return nil, false
+	*best = slices.Clone(tape)
+	return true
 }

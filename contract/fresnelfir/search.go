@@ -1,6 +1,7 @@
 package fresnelfir
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
@@ -124,36 +125,50 @@ func (x *search) expand(from *spot) {
 }
 
 // each goes through the decisions that free says may be made otherwise, behind
-// the first ones on the tape, like an odometer; run makes them.
+// the first ones on the tape; run makes them.
 func (x *search) each(most int, free func(m choice.Mark, at int) bool, run func(try []uint64), behind, depth int) {
-	t := x.t
-	var try []uint64
-	for range most {
-		if !x.going() {
-			return
-		}
-		x.moves++
-		run(try)
-		tape := t.src.Tape()
-		made, marks := tape.Values[min(behind, len(tape.Values)):], tape.Marks[min(behind, len(tape.Values)):]
-		last := len(made)
-		if n := len(try); n > 0 && (n > len(made) || made[n-1] < try[n-1]) {
-			last = n - 1 // there was no such decision: it came out as an earlier one
-		} else {
+	if !x.going() {
+		return
+	}
+	for _, fresh := range x.t.ways(behind, free, func(try []uint64) { x.moves++; run(try) }) {
+		if fresh {
 			x.arrive(depth)
 		}
-		try = append([]uint64(nil), made[:min(last, len(made))]...)
-		at := len(try) - 1
-		for ; at >= 0; at-- {
-			if m := marks[at]; free(m, at) && (m.Limit == 0 || try[at]+1 < m.Limit) {
-				break
-			}
-		}
-		if at < 0 {
+		if most--; most == 0 || !x.going() {
 			return
 		}
-		try = try[:at+1]
-		try[at]++
+	}
+}
+
+// ways makes the decisions behind the first ones on the tape in every way that free
+// allows, like an odometer; run makes them. It tells what they were about, and whether
+// they did not turn out as earlier ones.
+func (t *traversal) ways(behind int, free func(m choice.Mark, at int) bool, run func(try []uint64)) iter.Seq2[[]choice.Mark, bool] {
+	return func(yield func([]choice.Mark, bool) bool) {
+		for try := []uint64(nil); ; {
+			run(try)
+			tape := t.src.Tape()
+			from := min(behind, len(tape.Values))
+			made, marks := slices.Clone(tape.Values[from:]), tape.Marks[from:]
+			last, fresh := len(made), true
+			if n := len(try); n > 0 && (n > len(made) || made[n-1] < try[n-1]) {
+				last, fresh = min(n-1, len(made)), false // there is no such decision
+			}
+			if !yield(marks, fresh) {
+				return
+			}
+			at := last - 1
+			for ; at >= 0; at-- {
+				if m := marks[at]; free(m, at) && (m.Limit == 0 || made[at]+1 < m.Limit) {
+					break
+				}
+			}
+			if at < 0 {
+				return
+			}
+			try = made[:at+1]
+			try[at]++
+		}
 	}
 }
 

@@ -6,16 +6,16 @@ import (
 	"strconv"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/walk"
 )
 
 // Summarize implements [campaign.Summarizer]: what was covered, which
 // properties were put to the test, and what was decided on the way.
 func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
-	list := []campaign.Exhibit{
-		c.overview(s),
-		table("Coverage of the protocols", []string{"target", "status", "hits", "why"}, c.transitions(s)),
+	var calls [][]string
+	for _, t := range c.transitions(s) {
+		calls = append(calls, []string{t.Name, t.Status, strconv.FormatInt(t.Hits, 10), t.Why})
 	}
+	list := []campaign.Exhibit{c.overview(s), table("Coverage of the protocols", []string{"target", "status", "hits", "why"}, calls)}
 	m, paired := c.pairs(s)
 	if paired {
 		list = append(list, m)
@@ -88,32 +88,6 @@ func (c *Campaign) overview(s *state) campaign.Exhibit {
 	return campaign.TableExhibit("Exploration", []string{"what", "count"}, rows)
 }
 
-func status(hits int64) string {
-	if hits > 0 {
-		return "hit"
-	}
-	return "pending"
-}
-
-// transitions lists every call and every branch with its hits, and why those that
-// have none do not, as far as that is known.
-func (c *Campaign) transitions(s *state) [][]string {
-	var rows [][]string
-	add := func(t Target) {
-		rows = append(rows, []string{t.Name, t.Status, strconv.FormatInt(t.Hits, 10), t.Why})
-	}
-	for at := range c.plan.nodes {
-		n := &c.plan.nodes[at]
-		if n.kind == walk.Call {
-			add(s.target(n.id+" "+n.action, s.hits.of(event{kind: eventNode, node: at}), n.unreachable))
-		}
-		for i, b := range n.branches {
-			add(s.target(n.id+"#"+b.id, s.branchHits(at, i), b.unreachable))
-		}
-	}
-	return rows
-}
-
 // shownCombinations bounds the rows of the table of inputs.
 const shownCombinations = 500
 
@@ -127,12 +101,9 @@ func (c *Campaign) combinations(s *state, paired bool) [][]string {
 		case paired && len(t.params) == 2:
 		case len(rows) == shownCombinations:
 			more++
-		case t.unreachable != "":
-			rows = append(rows, []string{t.label, "unreachable", t.unreachable})
-		case s.reached[i]:
-			rows = append(rows, []string{t.label, "hit", ""})
 		default:
-			rows = append(rows, []string{t.label, "pending", s.target(t.label, 0, "").Why})
+			x := c.combination(s, i)
+			rows = append(rows, []string{x.Name, x.Status, x.Why})
 		}
 	}
 	if more > 0 {
@@ -177,7 +148,7 @@ func (c *Campaign) Warnings(s *state) []string {
 		}
 	}
 	if more := len(list) - shownWarnings; more > 0 {
-		list = append(list[:shownWarnings], fmt.Sprintf("%d more properties were never put to the test", more))
+		list = append(list[:shownWarnings], fmt.Sprintf("beyond these properties, %d more never put to the test", more))
 	}
 	return list
 }

@@ -69,15 +69,11 @@ func (k *Contract) systemOf(doc campaign.Spec, d *ir.Document, src *ir.Source, s
 // known, and takes over which of them refuse.
 func bindOperations(plan *sut.Plan, d *ir.Document, src *ir.Source) (list diag.List) {
 	complete := plan.Kind == sut.HTTP && plan.OpenAPI == ""
-	var names []string
-	for _, o := range plan.Operations {
-		names = append(names, o.Name)
-	}
 	check := func(at ir.Place, key, name string) *sut.Operation {
 		o, ok := sut.Find(plan.Operations, name)
 		if !ok && complete {
 			list = append(list, src.Report(diag.Error, src.Within(at, key), "missing-operation",
-				fmt.Sprintf("the system %s has no operation %q", plan.Name, name), diag.DidYouMean(name, names)))
+				fmt.Sprintf("the system %s has no operation %q", plan.Name, name), diag.DidYouMean(name, operations(plan.Operations))))
 		}
 		return o
 	}
@@ -94,6 +90,14 @@ func bindOperations(plan *sut.Plan, d *ir.Document, src *ir.Source) (list diag.L
 		}
 	}
 	return list
+}
+
+// operations are the names of operations.
+func operations(list []sut.Operation) (names []string) {
+	for _, o := range list {
+		names = append(names, o.Name)
+	}
+	return names
 }
 
 // forSystem makes values cross by name where modules take places.
@@ -119,20 +123,10 @@ func (m *module) forSystem() {
 	}
 }
 
-// boundActions is how many actions have a binding.
-func (m *module) boundActions() (n int) {
-	for _, a := range m.actions {
-		if a.binding >= 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // devices is a dut.Opener of a system; the first bindings are those of actions.
-func devices(open sut.Opener, plan *sut.Plan, actions int) dut.Opener {
+func devices(open sut.Opener, plan *sut.Plan, actions int, crowd bool) dut.Opener {
 	return func(_ context.Context, p dut.Plan) (dut.Device, error) {
-		return &systemDevice{open: open, plan: plan, bindings: p.Bindings, actions: actions}, nil
+		return &systemDevice{open: open, plan: plan, bindings: p.Bindings, actions: actions, crowd: crowd}, nil
 	}
 }
 
@@ -140,7 +134,8 @@ type systemDevice struct {
 	open     sut.Opener
 	plan     *sut.Plan
 	bindings []dut.Binding
-	actions  int // so many bindings are of actions, the rest of observers
+	actions  int  // so many bindings are of actions, the rest of observers
+	crowd    bool // actors call it at the same time
 }
 
 // Info implements dut.Device.
@@ -157,19 +152,15 @@ func (d *systemDevice) Info() dut.Info {
 
 // Open implements dut.Device.
 func (d *systemDevice) Open(ctx context.Context) (dut.Instance, error) {
-	x, err := d.open(ctx, d.plan, sut.Worker{Of: 1})
+	x, err := d.open(ctx, d.plan, sut.Worker{Of: 1, Crowd: d.crowd})
 	if err != nil {
 		return nil, err
 	}
-	s := &systemInstance{ctx: ctx, device: d, system: x, ops: x.Operations()}
+	s := &systemInstance{ctx: ctx, device: d, system: x, ops: x.Operations(), ids: &names{}}
 	for _, b := range d.bindings {
 		if _, ok := sut.Find(s.ops, b.Function); !ok && len(s.ops) > 0 {
-			var names []string
-			for _, o := range s.ops {
-				names = append(names, o.Name)
-			}
 			err := diag.Environment("the system %s has no operation %q", d.plan.Name, b.Function)
-			if near := diag.DidYouMean(b.Function, names); near != "" {
+			if near := diag.DidYouMean(b.Function, operations(s.ops)); near != "" {
 				err = diag.WithHint(err, near)
 			}
 			return nil, errors.Join(err, x.Close())
@@ -189,7 +180,8 @@ type systemInstance struct {
 	system sut.System
 	ops    []sut.Operation
 	calls  *made
-	ids    []string // handles that are no numbers, as JSON
+	ids    *names // handles that are no numbers
+	apart  bool   // one of several connections: nobody goes back to what it was called
 	fault  *dut.Fault
 	broken error
 	trace  dut.Trace
@@ -207,7 +199,8 @@ func (*made) Size() int { return 64 }
 
 // Reset implements dut.Instance.
 func (s *systemInstance) Reset() error {
-	s.calls, s.ids, s.broken = nil, s.ids[:0], nil
+	s.ids.clear()
+	s.calls, s.broken = nil, nil
 	return s.system.Reset(s.ctx)
 }
 
@@ -254,7 +247,7 @@ func (s *systemInstance) Close() error { return s.system.Close() }
 func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	b := &s.device.bindings[binding]
 	s.fault = nil
-	if binding < s.device.actions {
+	if binding < s.device.actions && !s.apart {
 		s.calls = &made{s.calls, binding, slices.Clone(args)}
 	}
 	call := sut.Call{Operation: b.Function}
@@ -313,9 +306,6 @@ func (s *systemInstance) fails(cause dut.Cause, message string, frames []string)
 	return dut.Reply{Cause: cause}
 }
 
-// firstID is the number of the first handle that is no number.
-const firstID = 1 << 40
-
 // lower is a value for the system: a handle as the system gave it.
 func (s *systemInstance) lower(v dut.Value) json.RawMessage {
 	switch v.Kind {
@@ -328,8 +318,8 @@ func (s *systemInstance) lower(v dut.Value) json.RawMessage {
 	case dut.Bool:
 		return strconv.AppendBool(nil, v.Int != 0)
 	case dut.Ref:
-		if i := v.Int - firstID; i >= 0 && i < int64(len(s.ids)) {
-			return json.RawMessage(s.ids[i])
+		if id, ok := s.ids.of(v.Int); ok {
+			return json.RawMessage(id)
 		}
 	}
 	return strconv.AppendInt(nil, v.Int, 10)
@@ -374,11 +364,7 @@ func (s *systemInstance) lift(kind dut.Kind, v json.RawMessage) dut.Reply {
 		case text == "null":
 			return dut.Reply{Value: dut.Number(dut.Ref, 0)}
 		case strings.HasPrefix(text, `"`):
-			i := slices.Index(s.ids, text)
-			if i < 0 {
-				i, s.ids = len(s.ids), append(s.ids, text)
-			}
-			return dut.Reply{Value: dut.Number(dut.Ref, firstID+int64(i))}
+			return dut.Reply{Value: dut.Number(dut.Ref, s.ids.number(text))}
 		}
 	}
 	return number(kind)

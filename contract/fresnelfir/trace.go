@@ -185,14 +185,6 @@ func (x *trace) end(t *traversal) {
 	}
 }
 
-// answer is what is noted of the module at the last step.
-func (x *trace) answer() string {
-	if len(x.Steps) == 0 {
-		return ""
-	}
-	return x.Steps[len(x.Steps)-1].Answer
-}
-
 // encode writes a trace as evidence.
 func (x *trace) encode() []byte {
 	b, err := json.Marshal(x)

@@ -21,24 +21,22 @@ type traversal struct {
 	casting
 	lessons
 	outcome
+	score *score // what actors are to call at the same time; nil: they take turns
 }
 
 // course is where the threads stand in their protocols.
 type course struct {
 	walkers   []walk.Walker
 	threads   int
-	alive     []int  // threads that have not ended
-	thread    int    // the acting one
-	born      []int  // by thread: where on the tape its making begins
-	turns     []turn // in order
+	alive     []int // threads that have not ended
+	thread    int   // the acting one
+	born      []int // by thread: where on the tape its making begins
 	weights   []float64
-	shut      []bool    // by branch of the present alternative
-	forbidden []int     // branches that may be tried though their guard does not hold
-	attempted []stretch // what was tried so
+	shut      []bool // by branch of the present alternative
+	forbidden []int  // branches that may be tried though their guard does not hold
+	attempted int    // how often one was
+	aside     uint64 // marks the decisions of an attempt
 }
-
-// turn is a step: whose it was, and where on the tape that was decided.
-type turn struct{ thread, at int }
 
 // deviceStep is what holds the module against the model in a step.
 type deviceStep struct {

@@ -79,10 +79,10 @@ func (t *traversal) want(x *inputGoal) {
 
 // clear forgets an earlier case.
 func (t *traversal) clear() {
-	t.actions, t.begun, t.failed, t.passed, t.turns = 0, 0, nil, nil, t.turns[:0]
+	t.actions, t.begun, t.failed, t.passed = 0, 0, nil, nil
 	t.beyond, t.enough = t.beyond[:0], 0
 	t.seen.reset()
-	t.memos, t.attempted = t.memos[:0], t.attempted[:0]
+	t.memos, t.attempted, t.aside = t.memos[:0], 0, 0
 	clear(t.versions)
 }
 
@@ -90,15 +90,18 @@ func (t *traversal) clear() {
 func (t *traversal) start() {
 	t.clear()
 	t.in.reset(&t.p.space)
+	t.about(topicStart, 0)
 	t.threads = 1 + int(t.src.Draw(uint64(t.p.doc.Exploration.Threads)))
 	if t.wide = false; t.mod != nil && len(t.mod.pairs) > 0 {
 		wide := uint64(0)
 		if t.state != nil && t.state.wide > 0 {
 			wide = 1
 		}
+		t.about(topicPlain, 0)
 		t.wide = t.src.Prefer(wide, 2) == 1
 	}
 	if t.passing = 0; t.p.program.Properties() > 0 || t.p.exceeds {
+		t.about(topicStart, 1)
 		t.passing = t.src.Prefer(t.lenient, 0)
 	}
 	begin := 0
@@ -110,6 +113,9 @@ func (t *traversal) start() {
 		t.src.Begin()
 		t.generate(&t.p.starts[begin-1])
 		t.src.End()
+	}
+	if t.score != nil {
+		t.score.begun(t)
 	}
 	t.sketch = t.m.Sketch(t.p.actor)
 	if t.finder != nil {
@@ -139,6 +145,7 @@ func (t *traversal) chooseStart(n int) int {
 	for range n {
 		t.weights = append(t.weights, 1)
 	}
+	t.about(topicStart, 2)
 	return t.src.Weighted(t.weights)
 }
 
@@ -163,6 +170,7 @@ func (t *traversal) actors(threads int) {
 			t.born = append(t.born, t.src.Len())
 			t.src.Begin()
 			if n := len(t.p.roots); n > 0 {
+				t.about(topicRoot, 0)
 				r := t.src.Draw(uint64(n))
 				t.walkers[i].Start(&t.p.grammar, t.p.roots[r].rule)
 				t.walkers[i].Settle(t)
@@ -185,12 +193,14 @@ func (t *traversal) actors(threads int) {
 func (t *traversal) step() {
 	at := t.next()
 	t.thread = t.alive[at]
-	t.turns = append(t.turns, turn{t.thread, t.src.Len() - 1})
 	t.m.Act(t.thread)
 	if len(t.p.guarded) > 0 {
 		t.in.draw(&t.src, t.m, t.p.guarded, t.likely())
 	}
 	w := &t.walkers[t.thread]
+	if t.score != nil {
+		t.score.met = t.score.met[:0]
+	}
 	action, status := w.Next(t)
 	if status != walk.Called {
 		if status == walk.Deep || status == walk.Idle {
@@ -199,7 +209,7 @@ func (t *traversal) step() {
 		t.alive = append(t.alive[:at], t.alive[at+1:]...)
 		return
 	}
-	t.seen.node(w.Node())
+	t.seen.met(event{kind: eventNode, node: w.Node()})
 	if asked := t.p.asked[action]; len(asked) > 0 {
 		t.in.draw(&t.src, t.m, asked, t.likely())
 	}
@@ -216,6 +226,7 @@ func (t *traversal) step() {
 // next decides whose turn it is: a thread by its number, or, if that one has
 // ended, the next that has not. It returns its place among the living.
 func (t *traversal) next() int {
+	t.about(topicThread, 0)
 	n := int(t.src.Draw(uint64(t.threads)))
 	for i, thread := range t.alive {
 		if thread >= n {
@@ -233,6 +244,9 @@ func (t *traversal) perform(action int) {
 		t.trace.begin(t, action)
 		defer t.trace.end(t)
 	}
+	if t.score != nil {
+		t.score.step(t, action)
+	}
 	t.breach = t.m.Before(action, t.breach[:0])
 	if t.dev != nil && t.dev.mod.actions[action].binding >= 0 {
 		if !t.lockstep(action, len(t.breach) > 0) {
@@ -245,6 +259,9 @@ func (t *traversal) perform(action int) {
 	if f := t.m.Apply(action); f.Cause != model.NoFault {
 		t.fail(t.faulty(f, "the effect of "+a.Name, a.Name))
 		return
+	}
+	if t.score != nil {
+		t.score.applied(t, action)
 	}
 	for _, x := range t.m.Excesses() {
 		t.exceeds(x, a.Name)
@@ -263,12 +280,13 @@ func (t *traversal) perform(action int) {
 	} else if t.dev != nil {
 		t.check(action)
 	} else if t.mod != nil && t.mod.actions[action].binding >= 0 && t.p.claims[action].twice {
+		t.about(topicPlain, 1)
 		t.src.Prefer(0, 2) // as a module would be called twice
 	}
 	t.m.Commit()
 	if t.noting() {
 		t.sketch = t.m.Sketch(t.p.actor)
-		t.seen.model(t.sketch)
+		t.seen.met(event{kind: eventModel, state: t.sketch})
 	}
 }
 
@@ -309,19 +327,23 @@ func (t *traversal) Choose(at int) int {
 	for i, w := range t.weights {
 		if t.shut[i] {
 			w, t.weights[i] = 0, 0
-			t.seen.closed(at, open, i)
+			t.seen.met(event{eventClosed, at, open, i})
 		}
 		total += w
 	}
 	if total <= 0 {
-		t.seen.stuck(at, open)
+		t.seen.met(event{kind: eventStuck, node: at, state: open})
 		return -1
 	}
 	if t.noting() {
-		t.seen.situation(at, (t.sketch^open*0x9e3779b97f4a7c15)>>32)
+		t.seen.met(event{kind: eventSituation, node: at, state: (t.sketch ^ open*0x9e3779b97f4a7c15) >> 32})
 	}
+	t.about(topicBranch, at)
 	i := t.src.Weighted(t.weights)
 	t.seen.taken(at, open, i)
+	if t.score != nil {
+		t.score.took(t, at, i)
+	}
 	if t.trace != nil {
 		t.trace.took(n.branches[i].id)
 	}
@@ -344,6 +366,7 @@ func (t *traversal) guard(b *branch) bool {
 
 // More implements [walk.Guide].
 func (t *traversal) More(at, count int) bool {
+	t.about(topicMore, at)
 	if t.state.loopLimit(t.p, at, count) {
 		return t.src.Prefer(0, 2) == 1
 	}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -38,22 +36,22 @@ type Campaign struct {
 // round has been made from it.
 type state struct {
 	facts  facts
-	corpus [][]byte        // what cases are made from
-	seen   map[uint32]bool // tuples of edge and count bucket, for guided campaigns
+	corpus [][]byte // what cases are made from
 	done   int64
 	failed int64
+	guided
 }
 
 // facts is what the seed itself gave when the program was tried.
 type facts struct {
 	Outputs   bool `json:"outputs"`   // it writes JSON outputs
 	Leftovers bool `json:"leftovers"` // it leaves processes running
+	// Words are tokens that the program of a guided campaign holds.
+	Words [][]byte `json:"words,omitempty"`
+	// Budget is how many edges a case of a guided campaign may take; 0: the program
+	// does not count them.
+	Budget uint64 `json:"budget,omitempty"`
 }
-
-// guidedRound is the number of cases between two looks at what was reached:
-// small enough to follow a find soon, large enough for several workers. It never
-// depends on their number, or equal runs would differ.
-const guidedRound = 64
 
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
@@ -89,6 +87,14 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	if found.Leftovers {
 		f.Warnings = append(f.Warnings, c.id.Name+": the program leaves processes running for its unmodified seed, so that is no failure; they are killed after every case")
 	}
+	if c.set.guided {
+		if g, ok := r.(process.Glossary); ok {
+			found.Words = g.Words()
+		}
+		if found.Budget, err = c.measureBudget(ctx); err != nil {
+			return f, err
+		}
+	}
 	f.Data, err = json.Marshal(found)
 	return f, err
 }
@@ -97,85 +103,14 @@ func (c *Campaign) probeID() string { return c.set.campaignID + "_seed" }
 
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(f campaign.Facts) *state {
-	s := &state{corpus: [][]byte{c.seed}, seen: make(map[uint32]bool)}
+	s := &state{corpus: [][]byte{c.seed}, guided: guided{seen: make(map[uint32]reach)}}
 	// What is not JSON was not written by Probe; the zero facts hold then.
 	_ = json.Unmarshal(f.Data, &s.facts)
 	if c.deep != nil {
 		s.corpus = append(s.corpus, c.deep.corpus...)
 	}
+	s.entries = make([]entry, len(s.corpus))
 	return s
-}
-
-// Round implements [campaign.Campaign]: all cases at once, or, guided, as many
-// as may pass before new finds are built on.
-func (c *Campaign) Round(s *state) (campaign.Round, bool) {
-	left := c.count - s.done
-	if c.set.guided {
-		left = min(left, guidedRound)
-	}
-	return campaign.Round{Len: left}, left > 0
-}
-
-// Fold implements [campaign.Campaign]: inputs that reached something new join
-// the corpus, in case order.
-func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
-	next := &state{facts: s.facts, corpus: s.corpus, seen: s.seen, done: s.done, failed: s.failed}
-	copied := false
-	for at, o := range results {
-		next.done++
-		if o.Verdict == campaign.VerdictFail {
-			next.failed++
-		}
-		if !c.set.guided {
-			continue
-		}
-		if o.Verdict != campaign.VerdictPass {
-			continue // its data says how it ended
-		}
-		fresh := false
-		for _, e := range decodeEdges(o.Data) {
-			if next.seen[e] {
-				continue
-			}
-			if !copied { // most rounds find nothing
-				next.seen, copied = maps.Clone(s.seen), true
-			}
-			next.seen[e], fresh = true, true
-		}
-		if fresh {
-			next.corpus = append(slices.Clip(next.corpus), c.input(s, at))
-		}
-	}
-	return next
-}
-
-// Summarize implements [campaign.Summarizer].
-func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
-	if !c.set.guided {
-		return nil
-	}
-	var rows [][]string
-	for _, f := range c.Figures(s) {
-		rows = append(rows, []string{f.Name, fmt.Sprint(f.Value)})
-	}
-	return []campaign.Exhibit{campaign.TableExhibit("Coverage", []string{"what", "count"}, rows)}
-}
-
-// Figures implements [campaign.Figurer]. An edge is what afl-showmap -C counts;
-// a tuple is an edge with the class of how often one case took it, which is what
-// makes an input new.
-func (c *Campaign) Figures(s *state) []campaign.Figure {
-	if !c.set.guided {
-		return nil
-	}
-	edges := make(map[uint32]bool)
-	for e := range s.seen {
-		edges[e>>8] = true
-	}
-	return []campaign.Figure{
-		{Name: "edges", Value: int64(len(edges))}, {Name: "edge/hit-count tuples", Value: int64(len(s.seen))},
-		{Name: "inputs in the corpus", Value: int64(len(s.corpus))},
-	}
 }
 
 // Input implements [campaign.Inputter].
@@ -187,7 +122,7 @@ func (c *Campaign) input(s *state, at campaign.Case) []byte {
 	if at.Payload != nil {
 		return at.Payload
 	}
-	in := slices.Clone(c.maker.lane().input(s.corpus, c.start+at.Index))
+	in := slices.Clone(c.maker.lane().input(s.pool(), c.start+at.Index))
 	if in == nil {
 		in = []byte{}
 	}

@@ -25,7 +25,7 @@ run as well.
 These commands exit with 0 when bugs are found, unless --fail-on (of run, run-one
 and campaign) says otherwise. To begin with, use thresh run.`,
 		Commands: []campaign.Command{
-			validateCommand(), mutateCommand(), schemaCommand(), runCommand("run"), runCommand("run-one"), campaignCommand(), evalCommand(), triageCommand(), corpusCommand(),
+			validateCommand(), mutateCommand(), schemaCommand(), runCommand("run"), runCommand("run-one"), campaignCommand(), evalCommand(), triageCommand(), corpusCommand(), k.ccCommand("cc"), k.ccCommand("c++"),
 			{Use: "replay", Verb: "replay"},
 		},
 	}}

@@ -44,7 +44,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		return fail("fuzzspec.seed-unreadable", "seed.path", "the seed cannot be read: %v", err)
 	}
 	if s.auto {
-		s.choose(seed, set.Has(optDict) || set.Has(optCorpus))
+		s.choose(seed, set.Has(optDict) || set.Has(optCorpus) || set.Has(optGrammar))
 	}
 	// What is kept of a case says where the files were.
 	for _, p := range []*string{&spec.Seed.Path, &spec.Target.WorkRootBase} {
@@ -118,6 +118,9 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 		}
 		for _, b := range slices.Concat(inputs.corpus, inputs.dictionary) {
 			part(b)
+		}
+		if inputs.grammar != nil {
+			part(inputs.rules)
 		}
 		part([]byte(bytemut.DeepVersion))
 		c.deep = &inputs

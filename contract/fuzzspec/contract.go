@@ -15,6 +15,7 @@ type Contract struct {
 	open    process.Opener
 	disk    FS
 	systems sut.Opener // nil: --system cannot be used
+	compile compiler   // nil: there is no compiler
 }
 
 // New returns the front door for FuzzSpec v1.
@@ -52,6 +53,7 @@ func (*Contract) Detect(s campaign.Spec) bool {
 const (
 	optMutators  = "mutators"
 	optDict      = "dict"
+	optGrammar   = "grammar"
 	optCorpus    = "corpus"
 	optGuided    = "guided"
 	optExecutor  = "executor"
@@ -79,9 +81,10 @@ func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
 		{Name: optSystem, Usage: "what is tested in place of what the document says: a system `FILE`"},
 		{Name: optMutators, Values: []string{"reference", "deep", "text", "auto"}, Default: "reference", Usage: "how cases are made: as the contract's users know it; dictionary, integers, blocks, splices, tokens, JSON and XML; the operators for texts; or what the seed looks like it needs"},
+		{Name: optGrammar, Usage: "a language for the deep mutators, as rules in a `FILE`"},
 		{Name: optDict, Many: true, Usage: "tokens for the deep mutators, an AFL dictionary `FILE`"},
 		{Name: optCorpus, Many: true, Usage: "further seeds for the deep mutators: every file in `FOLDER`"},
-		{Name: optGuided, Bool: true, Usage: "keep inputs that reach new code (needs a program built with afl-clang-fast or -lto; implies deep)"},
+		{Name: optGuided, Bool: true, Usage: "keep inputs that reach new code (needs a program built with thresh fuzzspec cc, or afl-clang-fast or -lto; implies deep)"},
 		{Name: optExecutor, Values: []string{"auto", "spawn", "zygote", "afl"}, Default: "auto", Usage: "how processes are made; spawn defines the truth, the others are checked against it"},
 		{Name: optSandbox, Bool: true, Usage: "no network, read-only files, own process ids: as far as the kernel grants it"},
 		{Name: optAllowExec, Many: true, Usage: "allow the program at the absolute `PATH`, which is outside the allowlist"},

@@ -1,12 +1,11 @@
 package fuzzspec
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha1"
 	"fmt"
 	"io"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,10 +20,11 @@ import (
 func corpusCommand() campaign.Command {
 	return campaign.Command{
 		Use:     "corpus",
-		Summary: "Folders of inputs: to and from AFL++ and libFuzzer, made smaller, measured",
+		Summary: "Folders of inputs: to and from AFL++, libFuzzer and Go, made smaller, measured",
 		Long: `A corpus is a folder of inputs, as --corpus takes it. Import and export exchange
-it with AFL++ and libFuzzer. Minimize and coverage run each input on the program of
-a document, which must be built with afl-clang-fast or afl-clang-lto.`,
+it with AFL++, libFuzzer and Go's fuzz tests. Minimize and coverage run each input on the program of
+a document, which must be built with thresh fuzzspec cc, afl-clang-fast or
+afl-clang-lto.`,
 		Commands: []campaign.Command{importCommand(), exportCommand(), minimizeCommand(), coverageCommand()},
 	}
 }
@@ -34,6 +34,7 @@ type input struct {
 	name  string
 	data  []byte
 	edges []uint32 // tuples of edge and count class
+	kind  string   // of the finding that it shows; "": none
 }
 
 // aflFiles are what AFL++ keeps beside its inputs, and aflApart the folders of
@@ -72,6 +73,11 @@ func readCorpus(d campaign.Desk, folders []string, all bool) (list []input, asid
 			if err = cmp.Or(err, f.Close()); err != nil {
 				return nil, 0, fmt.Errorf("read %s: %w", file, err)
 			}
+			if bytes.HasPrefix(data, []byte(goHeader)) {
+				if data, err = decodeGo(data); err != nil {
+					return nil, 0, diag.Refused("%s: %w", file, err)
+				}
+			}
 			if sum := digest(data); !seen[sum] {
 				seen[sum] = true
 				list = append(list, input{name: name, data: data})
@@ -90,7 +96,11 @@ func writeCorpus(d campaign.Desk, to string, list []input, name func(i int, x in
 		return err
 	}
 	for i, x := range list {
-		err := d.Write(filepath.Join(to, name(i, x)), func(w io.Writer) error {
+		file := filepath.Join(to, filepath.FromSlash(name(i, x)))
+		if err := d.MakeFolder(filepath.Dir(file)); err != nil {
+			return err
+		}
+		err := d.Write(file, func(w io.Writer) error {
 			_, err := w.Write(x.data)
 			return err
 		})
@@ -102,79 +112,6 @@ func writeCorpus(d campaign.Desk, to string, list []input, name func(i int, x in
 }
 
 func byContent(_ int, x input) string { return digest(x.data)[:16] }
-
-func importCommand() campaign.Command {
-	var to string
-	var all bool
-	c := campaign.Command{
-		Use:     "import FOLDER...",
-		Summary: "Read what AFL++ or libFuzzer kept into a folder for --corpus",
-		Long: `Import takes the output folder of afl-fuzz, one of its queues, or the corpus of a
-libFuzzer program. Each content is kept once, named by its digest. Inputs of
-AFL++'s folders crashes and hangs are skipped and counted, unless --all is given.`,
-		Example: `  thresh fuzzspec corpus import afl-out --to corpus
-  thresh run spec.json --mutators deep --corpus corpus`,
-		Least: 1, Most: -1,
-		Run: func(_ context.Context, d campaign.Desk, args []string) error {
-			list, aside, err := readCorpus(d, args, all)
-			if err != nil {
-				return err
-			}
-			if err := writeCorpus(d, to, list, byContent); err != nil {
-				return err
-			}
-			fmt.Fprintf(d.Out(), "%s in %s\n", diag.Plural(int64(len(list)), "input"), to)
-			if aside > 0 {
-				fmt.Fprintf(d.Err(), "skipped %s of crashes and hangs; --all takes them too\n", diag.Plural(int64(aside), "input"))
-			}
-			return nil
-		},
-	}
-	c.Flags = func(fs campaign.Flags) {
-		fs.StringVar(&to, "to", "", "write the inputs to `FOLDER`")
-		fs.BoolVar(&all, "all", false, "inputs that crash or hang too")
-	}
-	c.Required = []string{"to"}
-	return c
-}
-
-func exportCommand() campaign.Command {
-	var to, as string
-	c := campaign.Command{
-		Use:     "export FOLDER...",
-		Summary: "Write a corpus with the names that AFL++ or libFuzzer gives its files",
-		Example: `  thresh fuzzspec corpus export corpus --to seeds --as afl`,
-		Least:   1, Most: -1,
-		Values: map[string][]string{"as": {"afl", "libfuzzer"}},
-		Run: func(_ context.Context, d campaign.Desk, args []string) error {
-			name := func(i int, x input) string {
-				return fmt.Sprintf("id:%06d,time:0,execs:0,orig:%s", i, path.Base(x.name))
-			}
-			switch as {
-			case "afl":
-			case "libfuzzer":
-				name = func(_ int, x input) string { return fmt.Sprintf("%x", sha1.Sum(x.data)) }
-			default:
-				return diag.Refused("--as must be afl or libfuzzer, got %q", as)
-			}
-			list, _, err := readCorpus(d, args, true)
-			if err != nil {
-				return err
-			}
-			if err := writeCorpus(d, to, list, name); err != nil {
-				return err
-			}
-			fmt.Fprintf(d.Out(), "%s in %s\n", diag.Plural(int64(len(list)), "input"), to)
-			return nil
-		},
-	}
-	c.Flags = func(fs campaign.Flags) {
-		fs.StringVar(&to, "to", "", "write the inputs to `FOLDER`")
-		fs.StringVar(&as, "as", "afl", "whose names: afl or libfuzzer")
-	}
-	c.Required = []string{"to"}
-	return c
-}
 
 // measure runs every input on the program of a document and notes what it
 // reaches. An input that fails says only how it ended: it has no coverage.
@@ -197,7 +134,9 @@ func measure(ctx context.Context, d campaign.Desk, spec string, list []input) er
 	if !ok {
 		return diag.Refused("%s is no FuzzSpec", spec)
 	}
-	r, err := c.open(ctx, c.plan(), 0, 1, false)
+	plan := c.plan()
+	plan.Executor, plan.Calibrate = process.AFL, nil // every input may take the document's time
+	r, err := c.open(ctx, plan, 0, 1, false)
 	if err != nil {
 		return diag.Environment("%w", err)
 	}

@@ -8,8 +8,8 @@ import (
 // The small corpus reaches all that the whole does, by the shortest inputs.
 func TestFavoured(t *testing.T) {
 	list := []input{
-		{"long", []byte("xxxx"), []uint32{1 << 8, 2 << 8}}, {"short", []byte("x"), []uint32{1 << 8, 2 << 8}},
-		{"more", []byte("xxxxx"), []uint32{1<<8 | 1, 2 << 8, 3 << 8, 4 << 8}}, {"crash", []byte("y"), nil},
+		{name: "long", data: []byte("xxxx"), edges: []uint32{1 << 8, 2 << 8}}, {name: "short", data: []byte("x"), edges: []uint32{1 << 8, 2 << 8}},
+		{name: "more", data: []byte("xxxxx"), edges: []uint32{1<<8 | 1, 2 << 8, 3 << 8, 4 << 8}}, {name: "crash", data: []byte("y"), edges: nil},
 	}
 	var names []string
 	small := favoured(list)

@@ -15,6 +15,8 @@ var noFacts campaign.Facts
 type deepInput struct {
 	corpus     [][]byte
 	dictionary [][]byte
+	grammar    *bytemut.Grammar // nil: none
+	rules      []byte           // its text
 }
 
 // maxTokenLevel takes the tokens of an AFL dictionary whatever their level.
@@ -39,6 +41,16 @@ func deepInputs(set campaign.Settings) (deepInput, diag.List) {
 		entries, found := bytemut.ParseDictionary(path, data)
 		list = append(list, found...)
 		in.dictionary = append(in.dictionary, bytemut.Tokens(entries, maxTokenLevel)...)
+	}
+	for _, path := range set.Options[optGrammar] {
+		var err error
+		if in.rules, err = set.Read(path); err != nil {
+			unreadable(optGrammar, path, err)
+			continue
+		}
+		var found diag.List
+		in.grammar, found = bytemut.ParseGrammar(path, in.rules)
+		list = append(list, found...)
 	}
 	for _, dir := range set.Options[optCorpus] {
 		names, err := set.List(dir)
@@ -72,7 +84,7 @@ type deepMaker struct {
 
 func newDeepMaker(c *Campaign) maker {
 	m := &c.spec.Mutations
-	p := bytemut.DeepParams{MaxOps: -1, Dictionary: c.deep.dictionary}
+	p := bytemut.DeepParams{MaxOps: -1, Dictionary: c.deep.dictionary, Grammar: c.deep.grammar}
 	if m.OpsGiven {
 		p.MaxOps = int(min(m.OpLimit(), 1<<20))
 	}
@@ -89,18 +101,18 @@ type deepLane struct {
 	buf bytemut.Buffer
 }
 
-func (l *deepLane) input(corpus [][]byte, index int64) []byte {
+func (l *deepLane) input(from bytemut.Pool, index int64) []byte {
 	if l.guided {
-		return l.deep.GuidedCase(corpus, index, &l.buf)
+		return l.deep.GuidedCase(from, index, &l.buf)
 	}
-	return l.deep.CaseOf(corpus, index, &l.buf)
+	return l.deep.CaseOf(from.Inputs, index, &l.buf)
 }
 
 func (l *deepLane) log() []byte { return bytemut.AppendLog(nil, l.buf.Ops()) }
 
-func (l *deepLane) parent(corpus [][]byte, index int64) []byte {
+func (l *deepLane) parent(from bytemut.Pool, index int64) int {
 	if l.guided {
-		return corpus[l.deep.GuidedParent(len(corpus), index)]
+		return l.deep.GuidedParent(from, index)
 	}
-	return corpus[l.deep.ParentOf(len(corpus), index)]
+	return l.deep.ParentOf(len(from.Inputs), index)
 }

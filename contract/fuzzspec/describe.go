@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
 // shownBytes is how much of an input a report shows.
@@ -23,7 +24,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 	lane := c.maker.lane()
 	parent := c.seed
 	if !c.set.guided {
-		parent = lane.parent(s.corpus, c.start+at.Index)
+		parent = s.corpus[lane.parent(s.pool(), c.start+at.Index)]
 	}
 	rows := []campaign.BytesRow{bytesRow("seed", parent, parent), bytesRow("case", input, parent)}
 	if minimized != nil {
@@ -31,13 +32,16 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 	}
 	out = append(out, campaign.BytesExhibit("Input", rows...))
 	if !c.set.guided { // the corpus that a guided case was made from is not at hand here
-		lane.input(s.corpus, c.start+at.Index)
+		lane.input(s.pool(), c.start+at.Index)
 		if t, ok := mutationTable(lane.log()); ok {
 			out = append(out, t)
 		}
 	}
 	if r, ok := twinOf(o); ok {
 		out = append(out, campaign.Exhibit{Kind: "text", Title: "What " + path.Base(c.set.twin) + " reports", Text: &campaign.Text{Body: r.Title + "\n" + r.Report}})
+	}
+	if i := slices.IndexFunc(o.Evidence, func(e campaign.Attachment) bool { return e.Name == outputName }); i >= 0 {
+		out = append(out, brokenOutput(o.Evidence[i].Data))
 	}
 	if text := o.Attached(stackName); len(text) > 0 {
 		out = append(out, campaign.Exhibit{Kind: "text", Title: "Stack at the crash", Text: &campaign.Text{Body: string(text)}})
@@ -52,6 +56,21 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 		}
 	}
 	return out
+}
+
+// outputName is the attachment that holds an output file that is not JSON.
+const outputName = "output"
+
+// brokenOutput shows a file that should be JSON, and where it stops being so.
+func brokenOutput(data []byte) campaign.Exhibit {
+	body := string(bytes.ToValidUTF8(data, []byte("\uFFFD")))
+	whole := len(data) < maxEvidence
+	if len(data) == 0 {
+		body = "(the file is empty, or could not be read)"
+	} else if _, err := jsontree.Parse(data, jsontree.Python()); err != nil && whole {
+		body = strings.TrimSuffix(body, "\n") + "\n\nnot JSON: " + err.Error()
+	}
+	return campaign.Exhibit{Kind: "text", Title: "The output that is not JSON", Text: &campaign.Text{Body: body, Truncated: !whole}}
 }
 
 func (c *Campaign) summary(at campaign.Case, o campaign.Outcome, input, minimized []byte) campaign.Exhibit {

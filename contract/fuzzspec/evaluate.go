@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
@@ -80,6 +81,7 @@ type evaluator struct {
 	artifactID, inputSHA256             string
 	verdict, signature                  string
 	context, exec, exit, outputs, parse RunCheck
+	broken                              campaign.Attachment // the first output that is not JSON
 }
 
 // judge follows the documented order of decisions.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
@@ -67,6 +68,7 @@ func (e *evaluator) judgeOutputs(record *jsontree.Node, exited bool) {
 		if err != nil {
 			base := path.Base(name)
 			e.verdict, e.signature = VerdictFail, "JSON_BAD:"+base+":"+exception
+			e.broken = campaign.Attachment{Name: outputName, Data: slices.Clone(data[:min(len(data), maxEvidence)])}
 			e.parse.set(false, "first_error=%s (%s)", base, exception)
 			return
 		}

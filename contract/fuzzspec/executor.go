@@ -3,7 +3,6 @@ package fuzzspec
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -85,17 +84,21 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	c := x.c
 	input := at.Payload
 	if input == nil {
-		input = x.lane.input(s.corpus, c.start+at.Index)
+		input = x.lane.input(s.pool(), c.start+at.Index)
 	}
 	runID := CaseRunID(c.set.campaignID, c.start+at.Index)
-	res, err := x.runner.Run(ctx, process.Case{Index: at.Index, RunID: runID, Input: input, Confirm: x.cold})
+	pc := c.processCase(s, at, runID, input, x.cold)
+	res, err := x.runner.Run(ctx, pc)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, process.ErrGone) {
 			return campaign.Outcome{}, &campaign.FatalError{Err: fmt.Errorf("the program %s cannot be started any more: %w", c.exe.Path, err)}
 		}
 		return campaign.Outcome{}, mismatch(err)
 	}
-	o, err := c.judge(s, &res, runID, looking(ctx, x.runner, process.Case{Index: at.Index, RunID: runID, Input: input}))
+	if !pc.Confirm && (res.Status == process.OverBudget || res.Status == process.SetAside) {
+		return campaign.Outcome{Data: encodeAside(&res, input), Elapsed: res.Elapsed}, ctx.Err()
+	}
+	o, err := c.judge(s, &res, runID, looking(ctx, x.runner, pc))
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -103,8 +106,8 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 		return o, err
 	}
 	o.Elapsed = res.Elapsed
-	if c.set.guided && o.Verdict == campaign.VerdictPass {
-		if o.Data, err = x.fresh(ctx, s, at, input, runID, res.Edges); err != nil {
+	if c.set.guided && at.Payload == nil && o.Verdict == campaign.VerdictPass {
+		if o.Data, err = x.fresh(ctx, s, pc, res); err != nil {
 			return o, mismatch(err)
 		}
 	}
@@ -117,7 +120,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 				o.Evidence = append(o.Evidence, e)
 			}
 		}
-		if err := x.elsewhere(ctx, s, process.Case{Index: at.Index, RunID: runID, Input: input}, &o); err != nil {
+		if err := x.elsewhere(ctx, s, pc, &o); err != nil {
 			return o, mismatch(err)
 		}
 	}
@@ -145,62 +148,6 @@ func (c *Campaign) discard(runID string) error {
 		return fmt.Errorf("remove the folder of an earlier run: %w", err)
 	}
 	return nil
-}
-
-// fresh is the tuples of edge and hit count of a case that no earlier round has
-// seen. They are looked at twice: one that does not show again is chance and
-// would make equal runs differ.
-func (x *executor) fresh(ctx context.Context, s *state, at campaign.Case, input []byte, runID string, edges []uint32) ([]byte, error) {
-	unseen := func(list []uint32) []uint32 {
-		var out []uint32
-		for _, e := range list {
-			if !s.seen[e] {
-				out = append(out, e)
-			}
-		}
-		return out
-	}
-	first := unseen(edges)
-	if len(first) == 0 {
-		return nil, nil
-	}
-	again, err := x.runner.Run(ctx, process.Case{Index: at.Index, RunID: runID, Input: input})
-	if err != nil {
-		return nil, err
-	}
-	stable := first[:0]
-	for _, e := range first {
-		if _, ok := slices.BinarySearch(again.Edges, e); ok {
-			stable = append(stable, e)
-		}
-	}
-	return encodeEdges(stable), nil
-}
-
-// encodeEdges writes ascending tuples as the differences between them.
-func encodeEdges(edges []uint32) []byte {
-	var b []byte
-	last := uint32(0)
-	for _, e := range edges {
-		b = binary.AppendUvarint(b, uint64(e-last))
-		last = e
-	}
-	return b
-}
-
-func decodeEdges(b []byte) []uint32 {
-	var edges []uint32
-	last := uint32(0)
-	for len(b) > 0 {
-		d, n := binary.Uvarint(b)
-		if n <= 0 {
-			return edges
-		}
-		b = b[n:]
-		last += uint32(d)
-		edges = append(edges, last)
-	}
-	return edges
 }
 
 // write keeps the folder of a case.
@@ -254,7 +201,7 @@ func (c *Campaign) Materialize(ctx context.Context, s *state, at campaign.Case) 
 	defer r.Close()
 	x := &executor{c: c, runner: r, lane: c.maker.lane(), cold: true}
 	index := c.start + at.Index
-	input := x.lane.input(s.corpus, index) // also makes the mutation log
+	input := x.lane.input(s.pool(), index) // also makes the mutation log
 	runID := CaseRunID(c.set.campaignID, index)
 	res, err := r.Run(ctx, process.Case{Index: at.Index, RunID: runID, Input: input, Confirm: true})
 	if err != nil {

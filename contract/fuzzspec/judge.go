@@ -54,8 +54,8 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string, look looker)
 		// A program that goes on after its writes fail runs into the time limit
 		// as well; what it was stopped for is the output.
 		death.TimedOut, failed = false, true
-	case r.Status == process.TimedOut:
-		failed = true
+	case r.Status == process.TimedOut, r.Status == process.OverBudget:
+		failed, death.TimedOut = true, true
 	case r.Status == process.Signaled:
 		end.Signal, death.Signal, failed = r.Signal, r.Signal, true
 	default:
@@ -85,12 +85,16 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string, look looker)
 	if r.NoOutputs && noneExpected {
 		return campaign.Outcome{}, nil
 	}
-	signature, detail, err := judgeOutputs(r.Dir, runID, noneExpected)
+	signature, detail, broken, err := judgeOutputs(r.Dir, runID, noneExpected)
 	if err != nil || signature == "" {
 		return campaign.Outcome{}, err
 	}
 	end.Output = signature
-	return fail(kindOutput, detail, campaign.SeverityMedium, signature, end), nil
+	o := fail(kindOutput, detail, campaign.SeverityMedium, signature, end)
+	if broken.Name != "" {
+		o.Evidence = append(o.Evidence, broken)
+	}
+	return o, nil
 }
 
 // death is the outcome of a program that failed by how it ended.
@@ -157,17 +161,17 @@ func hasOutputs(dir string) bool {
 
 // judgeOutputs reads the JSON outputs of a run the way its evaluation will. It
 // returns the signature of what is wrong with them, "" if nothing is.
-func judgeOutputs(dir, runID string, noneExpected bool) (signature, detail string, err error) {
+func judgeOutputs(dir, runID string, noneExpected bool) (signature, detail string, broken campaign.Attachment, err error) {
 	entries, err := os.ReadDir(filepath.Join(dir, "out"))
 	if err != nil || len(entries) == 0 {
 		if noneExpected {
-			return "", "", nil
+			return "", "", broken, nil
 		}
-		return "OUT_MISSING:" + hash16("NO_OUTPUTS"), "no JSON output was written", nil
+		return "OUT_MISSING:" + hash16("NO_OUTPUTS"), "no JSON output was written", broken, nil
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return "", "", fmt.Errorf("looking at the outputs of a case: %w", err)
+		return "", "", broken, fmt.Errorf("looking at the outputs of a case: %w", err)
 	}
 	defer root.Close()
 	list, _ := observeOutputs(root, RunFolder{id: runID}, "")
@@ -179,11 +183,11 @@ func judgeOutputs(dir, runID string, noneExpected bool) (signature, detail strin
 	e := evaluator{run: root.FS(), runID: runID, o: EvaluateOptions{NoneExpected: noneExpected}, outputs: check("OUTPUTS_PRESENT"), parse: check("JSON_PARSE")}
 	e.judgeOutputs(&record, true)
 	if e.verdict == VerdictPass {
-		return "", "", nil
+		return "", "", broken, nil
 	}
 	if !e.outputs.Pass {
-		return e.signature, "no JSON output was written", nil
+		return e.signature, "no JSON output was written", broken, nil
 	}
 	name, why, _ := strings.Cut(strings.TrimPrefix(e.signature, "JSON_BAD:"), ":")
-	return e.signature, fmt.Sprintf("output %s is not JSON (%s)", crash.Mask(name), why), nil
+	return e.signature, fmt.Sprintf("output %s is not JSON (%s)", crash.Mask(name), why), e.broken, nil
 }

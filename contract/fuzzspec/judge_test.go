@@ -2,6 +2,7 @@ package fuzzspec
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -135,7 +136,10 @@ func TestJudgeOutputs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		signature, detail, err := judgeOutputs(dir, "case_7", c.noneExpected)
+		signature, detail, broken, err := judgeOutputs(dir, "case_7", c.noneExpected)
+		if got, bad := string(broken.Data), strings.HasPrefix(c.want, "JSON_BAD"); bad && got != c.files["a.json"] || !bad && got != "" {
+			t.Errorf("%s: the broken output is kept as %q", name, got)
+		}
 		if err != nil || !strings.HasPrefix(signature, c.want) || (signature == "") != (c.want == "") || !strings.HasPrefix(detail, c.detail) {
 			t.Errorf("%s: %v %q %q, want %q %q", name, err, signature, detail, c.want, c.detail)
 		}
@@ -153,7 +157,7 @@ func TestJudgeOutputs(t *testing.T) {
 // failing one tells how it ended. An edge that was taken once and four times is
 // one edge and two tuples.
 func TestFoldCountsEdges(t *testing.T) {
-	c := &Campaign{set: settings{guided: true, deep: true}, maker: nil}
+	c := &Campaign{set: settings{guided: true, deep: true}, maker: referenceMaker{}}
 	fold := func(s *state, outcomes ...campaign.Outcome) *state {
 		return c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
 			for i, o := range outcomes {
@@ -163,7 +167,7 @@ func TestFoldCountsEdges(t *testing.T) {
 			}
 		})
 	}
-	passed := func(tuples ...uint32) campaign.Outcome { return campaign.Outcome{Data: encodeEdges(tuples)} }
+	passed := func(tuples ...uint32) campaign.Outcome { return campaign.Outcome{Data: encodeKept(1, tuples)} }
 	s := fold(c.Start(campaign.Facts{}), passed(7<<8|1, 9<<8|1), fail(kindExit, "exit 1", 0, "", ending{Status: "exited"}), passed(7<<8|8), passed(9<<8|1), passed())
 	want := []campaign.Figure{{Name: "edges", Value: 2}, {Name: "edge/hit-count tuples", Value: 3}, {Name: "inputs in the corpus", Value: 3}}
 	if got := c.Figures(s); !slices.Equal(got, want) {
@@ -216,5 +220,112 @@ func TestJudgeStack(t *testing.T) {
 		if _, looked := judge(res, at("x")); looked {
 			t.Errorf("%s: looked at the stack of what tells itself", name)
 		}
+	}
+}
+
+// Cases set aside are run again in case order, a few of each kind, no more of one
+// that hangs, and so many at once as the cases so far allow; what comes of them
+// teaches the campaign nothing else.
+func TestCasesSetAside(t *testing.T) {
+	spent := func(edge uint32) campaign.Outcome {
+		return campaign.Outcome{Data: encodeAside(&process.Result{Status: process.OverBudget, Edges: []uint32{edge<<8 | 1, edge<<8 | 2}}, nil)}
+	}
+	late := func(input string) campaign.Outcome {
+		return campaign.Outcome{Data: encodeAside(&process.Result{Status: process.SetAside}, []byte(input))}
+	}
+	c := &Campaign{maker: referenceMaker{}, set: settings{guided: true, deep: true}, count: 40, id: campaign.Identity{Name: "x"}}
+	n := int64(0)
+	fold := func(s *state, outcomes ...campaign.Outcome) *state {
+		return c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for _, o := range outcomes {
+				n++
+				if !yield(campaign.Case{Index: n, Payload: []byte{byte(n)}}, o) {
+					return
+				}
+			}
+		})
+	}
+	next := func(s *state) (inputs string) {
+		r, more := c.Round(s)
+		if !more {
+			return "over"
+		}
+		if r.At == nil {
+			return fmt.Sprint(r.Len, " cases")
+		}
+		for i := range r.Len {
+			inputs += fmt.Sprint(r.At(i)[0], " ")
+		}
+		return inputs
+	}
+	expect := func(s *state, want string) {
+		t.Helper()
+		if got := next(s); got != want {
+			t.Errorf("the next round is %q, want %q", got, want)
+		}
+	}
+	s := c.Start(campaign.Facts{})
+	expect(s, "40 cases")
+	pass, hang := campaign.Outcome{}, fail(kindTimeout, "timeout", 0, "", ending{})
+	s = fold(s, spent(7), pass, spent(7), late("a"), spent(8), late("b"), late("a"))
+	expect(s, "1 3 4 5 ")
+	if all := fold(s, hang, hang, pass, pass); len(all.waiting) != 2 || all.again != 4 {
+		t.Errorf("after a round with two hangs of a kind %d wait", len(all.waiting))
+	}
+	n -= 4
+	s = fold(s, hang) // the run was cut behind the first: the third is like it
+	expect(s, "4 5 6 ")
+	s = fold(s, pass, pass, fail(kindCrash, "late", 0, "", ending{}))
+	expect(s, "33 cases") // the first four are used up; the other late one waits
+	if s.failed != 2 || len(s.corpus) != 1 || s.done != 7 {
+		t.Errorf("%d failed, corpus of %d, %d cases", s.failed, len(s.corpus), s.done)
+	}
+	if w := c.Warnings(s); len(w) != 1 || !strings.HasPrefix(w[0], "1 case used up") {
+		t.Errorf("%q", w)
+	}
+	s = fold(s, spent(7)) // known to hang
+	for range 12 {
+		s = fold(s, spent(9))
+	}
+	if len(s.waiting) != 1+alikeMost {
+		t.Errorf("%d wait", len(s.waiting))
+	}
+	for s.done < c.count {
+		s = fold(s, pass)
+	}
+	expect(s, "7 13 14 15 16 17 18 19 20 ") // at the end, all that may be
+	for range 9 {
+		s = fold(s, pass)
+	}
+	expect(s, "over")
+	want := []campaign.Figure{{Name: "cases set aside", Value: 19}, {Name: "of them by time", Value: 3}, {Name: "run again", Value: 13}}
+	if got := c.Figures(s); !slices.Equal(got[3:], want) {
+		t.Errorf("%v, want %v", got[3:], want)
+	}
+	if len(c.Warnings(s)) > 0 {
+		t.Error("a warning though all were run again")
+	}
+	if _, got := decodeKept(spent(7).Data); slices.Contains(got, 7<<8|1) {
+		t.Error("an ended case has coverage")
+	}
+}
+
+// A case may take 20 times the edges of its seed, one that is run again, or is an
+// explicit input, a hundred times that and the document's limit.
+func TestBudgetOfACase(t *testing.T) {
+	s := &state{facts: facts{Budget: 5}}
+	c := &Campaign{set: settings{guided: true}}
+	for _, x := range []struct {
+		payload []byte
+		cold    bool
+		budget  uint64
+	}{{nil, false, 5}, {nil, true, 500}, {[]byte("x"), false, 500}} {
+		pc := c.processCase(s, campaign.Case{Payload: x.payload}, "id", nil, x.cold)
+		if pc.Budget != x.budget || pc.Confirm != (x.budget == 500) {
+			t.Errorf("%+v: %+v", x, pc)
+		}
+	}
+	if pc := (&Campaign{}).processCase(s, campaign.Case{Payload: []byte("x")}, "id", nil, false); pc.Budget != 0 || pc.Confirm {
+		t.Errorf("unguided: %+v", pc)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/bytemut"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/port/process"
 )
@@ -115,7 +116,7 @@ func (c *Campaign) keptSignature(runID string) string {
 // PlanCase writes the folder of a case that is not run, and returns its line.
 func (c *Campaign) PlanCase(index int64, when time.Time) (CaseLine, error) {
 	lane := c.maker.lane()
-	input := lane.input([][]byte{c.seed}, index)
+	input := lane.input(bytemut.Pool{Inputs: [][]byte{c.seed}}, index)
 	id := CaseRunID(c.set.campaignID, index)
 	sum := digest(input)
 	l := CaseLine{Time: when, CaseIndex: index, RunID: id, ArtifactID: sum[:12], InputSHA256: sum, Planned: true}
@@ -126,7 +127,7 @@ func (c *Campaign) PlanCase(index int64, when time.Time) (CaseLine, error) {
 // RunCase runs one case by itself, or only plans it, and keeps its folder.
 func (c *Campaign) RunCase(ctx context.Context, index int64, runID string, dry bool, when time.Time) (RunFolder, KeptRun, error) {
 	lane := c.maker.lane()
-	input := lane.input([][]byte{c.seed}, index)
+	input := lane.input(bytemut.Pool{Inputs: [][]byte{c.seed}}, index)
 	r := RunRecord{Spec: c.spec, CaseIndex: index, Seed: c.seed, Input: input, InputName: c.inputName(), MutationLog: lane.log(), Timeout: c.set.timeout, When: when}
 	if dry {
 		return c.keep(runID, r)

@@ -15,12 +15,12 @@ type maker interface {
 // laneMaker makes inputs on one lane.
 type laneMaker interface {
 	// input is the bytes of case index, in the document's terms, made from the
-	// corpus. They are valid until the next call and must not be changed.
-	input(corpus [][]byte, index int64) []byte
+	// pool. They are valid until the next call and must not be changed.
+	input(from bytemut.Pool, index int64) []byte
 	// log is mutations.jsonl of the last input.
 	log() []byte
-	// parent is the input of the corpus that case index is made from.
-	parent(corpus [][]byte, index int64) []byte
+	// parent is the place of the input that case index is made from.
+	parent(from bytemut.Pool, index int64) int
 }
 
 // newMaker returns what makes the campaign's inputs.
@@ -53,11 +53,11 @@ type referenceLane struct {
 	buf bytemut.Buffer
 }
 
-func (l *referenceLane) input(_ [][]byte, index int64) []byte { return l.ref.Case(index, &l.buf) }
+func (l *referenceLane) input(_ bytemut.Pool, index int64) []byte { return l.ref.Case(index, &l.buf) }
 
 func (l *referenceLane) log() []byte { return bytemut.AppendLog(nil, l.buf.Ops()) }
 
-func (l *referenceLane) parent(corpus [][]byte, _ int64) []byte { return corpus[0] }
+func (l *referenceLane) parent(bytemut.Pool, int64) int { return 0 }
 
 // Mutation is one case of a document, for those who want the bytes alone.
 type Mutation struct {
@@ -69,9 +69,9 @@ type Mutation struct {
 // beyond those it plans. It is for one goroutine.
 func (c *Campaign) Mutations() func(index int64) Mutation {
 	lane := c.maker.lane()
-	corpus := c.Start(noFacts).corpus
+	from := c.Start(noFacts).pool()
 	return func(index int64) Mutation {
-		return Mutation{Input: lane.input(corpus, index), Log: slices.Clip(lane.log())}
+		return Mutation{Input: lane.input(from, index), Log: slices.Clip(lane.log())}
 	}
 }
 

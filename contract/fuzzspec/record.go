@@ -69,7 +69,7 @@ func (r *RunRecord) exitCode() any {
 	switch {
 	case r.dry():
 		return 0
-	case r.Result == nil || r.Result.Status == process.TimedOut:
+	case r.Result == nil || r.timedOut():
 		return nil
 	case r.Result.Status == process.Signaled:
 		return -r.Result.Signal
@@ -85,7 +85,9 @@ func (r *RunRecord) runnerExitCode() any {
 	return -1
 }
 
-func (r *RunRecord) timedOut() bool { return r.Result != nil && r.Result.Status == process.TimedOut }
+func (r *RunRecord) timedOut() bool {
+	return r.Result != nil && (r.Result.Status == process.TimedOut || r.Result.Status == process.OverBudget)
+}
 
 // times are the wall times of the run, as records show them.
 func (r *RunRecord) times() (started, ended string, elapsed time.Duration) {

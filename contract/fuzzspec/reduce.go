@@ -15,6 +15,14 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	return small
 }
 
+// OneMinimal implements [campaign.OneMinimal].
+func (*Campaign) OneMinimal(payload []byte) string {
+	if len(payload) > 1<<20 {
+		return "" // see [shrink.Bytes]
+	}
+	return "byte"
+}
+
 // Promote implements [campaign.Promoter]: a document whose seed is the
 // reproducer and whose one case leaves it as it is.
 func (c *Campaign) Promote(_ context.Context, f campaign.Finding, payload []byte, _ string) ([]campaign.File, error) {

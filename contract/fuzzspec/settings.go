@@ -71,7 +71,7 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		}
 	}
 	if !s.deep {
-		for _, name := range []string{optDict, optCorpus} {
+		for _, name := range []string{optDict, optCorpus, optGrammar} {
 			if set.Has(name) {
 				refuse(name, "is used by the deep mutators alone; add --mutators deep")
 			}
@@ -173,7 +173,7 @@ func (s *settings) fingerprint() string {
 		print += " text"
 	}
 	if s.guided {
-		print += fmt.Sprintf(" round=%d", guidedRound)
+		print += fmt.Sprintf(" schedule=2 round=%d budget=%d×%d", guidedRound, budgetFactor, leastBudget)
 	}
 	if s.okReports {
 		print += " ok-reports"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/engine/bytemut"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
@@ -58,7 +59,7 @@ type textLane struct {
 	steps []byte
 }
 
-func (l *textLane) input(_ [][]byte, index int64) []byte {
+func (l *textLane) input(_ bytemut.Pool, index int64) []byte {
 	l.child, l.steps = l.child[:0], l.steps[:0]
 	job := []mutator.Job{{Seed: l.seed, ID: mutator.TestcaseID(l.seed.ID, index), Index: index}}
 	// Operators that are built in come to no error, and the context has no end.
@@ -83,4 +84,4 @@ func (l *textLane) input(_ [][]byte, index int64) []byte {
 
 func (l *textLane) log() []byte { return l.steps }
 
-func (l *textLane) parent(corpus [][]byte, _ int64) []byte { return corpus[0] }
+func (l *textLane) parent(bytemut.Pool, int64) int { return 0 }

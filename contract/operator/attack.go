@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/redteam"
 	"github.com/thresh-dev/thresh/engine/textop"
@@ -102,7 +103,7 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	if a.all.n == 0 {
 		return nil
 	}
-	m := campaign.Matrix{Columns: []string{"success"}, Rows: []string{"all"}, Cells: [][]campaign.MatrixCell{{cell(a.all.wins, a.all.n, "")}}}
+	m := campaign.Matrix{Measures: campaign.OfFailures, Columns: []string{"success"}, Rows: []string{"all"}, Cells: [][]campaign.MatrixCell{{cell(a.all.wins, a.all.n, "")}}}
 	for _, what := range []string{"bucket", "messages", "seed"} {
 		var keys [][2]string
 		for k := range a.by {
@@ -137,12 +138,12 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	if len(best) == 0 {
 		return list
 	}
-	rows := campaign.Matrix{Columns: []string{"success"}}
+	rows := campaign.Matrix{Measures: campaign.OfFailures, Columns: []string{"success"}}
 	for _, x := range best[:min(len(best), maxShown)] {
 		rows.Rows = append(rows.Rows, c.chainName(x.ops))
 		rows.Cells = append(rows.Cells, []campaign.MatrixCell{cell(x.wins, x.n, "")})
 	}
-	title = fmt.Sprintf("Attack success rate by chain: %d chains succeeded", len(best))
+	title = fmt.Sprintf("Attack success rate by chain: %s succeeded", diag.Plural(len(best), "chain"))
 	if len(best) > maxShown {
 		title += fmt.Sprintf(", the best %d of them", maxShown)
 	}
@@ -155,6 +156,12 @@ func (r rate) low() float64 { return cell(r.wins, r.n, "").Low }
 
 func (c *Campaign) chainName(ops []int) string {
 	var names []string
+	if len(ops) == 0 && c.attacker != nil {
+		return c.attacker.writer.Name
+	}
+	if len(ops) == 0 {
+		return "no operator"
+	}
 	for _, op := range ops {
 		names = append(names, c.base.Registry().Entries()[op].Meta.ID)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/process"
@@ -36,6 +37,9 @@ type Campaign struct {
 	inDocument bool     // and that is the document
 	secrets    []string // texts of judges that replies must not hold
 	after      afterwards
+	recordAll  bool        // keep what was said also in cases that hold
+	attacker   *attackPlan // nil: operators make the children
+	replay     recording   // what the system said in an earlier run, in its place; nil: ask it
 }
 
 // kind is what decides which operators a seed gets.
@@ -66,7 +70,8 @@ type state struct {
 	tally  *tally
 	learnt mutator.Bandit
 	m      *mutator.Mutator
-	hunt   *hunt // of the policy search; nil: another
+	hunt   *hunt  // of the policy search; nil: another
+	siege  *siege // of an attacker; nil: there is none
 	spent  spent
 	cut    int64 // cases of the present round that were run, since the budget allowed no more at once
 	ended  bool  // by the budget
@@ -97,6 +102,9 @@ func (c *Campaign) Planned() int64 {
 // Replaced implements [campaign.Replacer]: of what does not count, as much as
 // other children were made for.
 func (c *Campaign) Replaced(s *state) campaign.Counts {
+	if s.siege != nil {
+		return s.siege.aside
+	}
 	pass := min(s.spare.Pass, s.more)
 	return campaign.Counts{Pass: pass, Skip: min(s.spare.Skip, s.more-pass)}
 }
@@ -141,6 +149,9 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 	if c.spec.Policy == mutator.Search {
 		s.hunt = c.startHunt(s.m)
 	}
+	if c.attacker != nil {
+		s.siege, s.ended = c.lines(&siege{next: make([]int32, len(c.units))}, s.spent)
+	}
 	return s
 }
 
@@ -162,6 +173,9 @@ func (c *Campaign) share(r int) int64 {
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	n := int64(len(s.retry))
 	switch {
+	case s.siege != nil:
+		n = int64(len(s.siege.plan))
+		return campaign.Round{Len: n}, n > 0
 	case s.hunt != nil: // as many as the budget allows
 		n = int64(len(s.hunt.plan))
 		return campaign.Round{Len: n}, n > 0
@@ -187,7 +201,12 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 	i := index - s.done
 	var child int64
 	var chain *[]mutator.Link
+	if c.spec.Verbatim || s.siege != nil {
+		chain = &[]mutator.Link{}
+	}
 	switch {
+	case s.siege != nil:
+		return s.siege.job(c, i)
 	case s.hunt != nil:
 		p := &s.hunt.plan[i]
 		unit, child, chain = int32(p.Unit), int64(s.hunt.index[i]), &p.Chain
@@ -210,6 +229,9 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 // Fold implements [campaign.Campaign]: duplicates are told by the order of
 // cases, and policies learn.
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
+	if s.siege != nil && s.siege.phase != sending {
+		return c.foldWritten(s, results)
+	}
 	next := &state{
 		done: s.done, phase: s.phase, tries: s.tries, next: s.next,
 		extra: slices.Clone(s.extra), have: slices.Clone(s.have), prints: slices.Clone(s.prints), tally: s.tally.clone(),
@@ -219,6 +241,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	if s.hunt != nil {
 		found = s.hunt.begin()
 	}
+	var sent []sentPrompt
 	var earned []mutator.Reward
 	owned := make(map[int32]bool) // units whose prints were copied
 	odds := make(map[kind]map[string]float64)
@@ -232,6 +255,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			if found != nil {
 				found.add(&facts{})
 			}
+			sent = append(sent, sentPrompt{})
 			continue
 		}
 		next.spent.add(f.spent)
@@ -259,6 +283,9 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if found != nil {
 			found.add(&f)
 		}
+		if s.siege != nil {
+			sent = append(sent, s.siege.result(at.Index-s.done, &f))
+		}
 		if c.spec.Policy.Learns() {
 			k := kind{job.Seed.Bucket, job.Seed.Surface}
 			if odds[k] == nil {
@@ -266,6 +293,10 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			}
 			earned = append(earned, c.rewards(odds[k], job.Seed, &f, match, judged, verdict)...)
 		}
+	}
+	if s.siege != nil {
+		next.siege, next.ended = c.afterSent(s.siege, sent, next.spent)
+		return next
 	}
 	if found != nil {
 		next.hunt = c.nextHunt(next, s.hunt, found)
@@ -337,46 +368,6 @@ func (c *Campaign) replacements(s *state) []pick {
 	return list
 }
 
-// judged is what an oracle says of a case.
-func (c *Campaign) judged(id string, f *facts) (v Verdict, judged bool) {
-	switch {
-	case f.unjudged:
-		return Verdict{}, false
-	case f.judged:
-		return Verdict{Judgement: f.judgement, Score: f.score}, true
-	}
-	v, judged = c.verdicts[id]
-	return v, judged
-}
-
-// rewards is what a child was worth to the operators that made it: what the
-// oracle says, and without one whether the child is new.
-func (c *Campaign) rewards(odds map[string]float64, seed *mutator.Seed, f *facts, match mutator.Match, judged bool, v Verdict) []mutator.Reward {
-	if f.unjudged {
-		return nil // nobody knows what it was worth
-	}
-	value := 0.0
-	switch {
-	case judged:
-		value = v.reward()
-	case c.oracle == "" && c.plan == nil && c.verdicts == nil && f.status == textop.OK && !c.rejects(match):
-		value = 1
-	}
-	var list []mutator.Reward
-	for _, a := range f.applied {
-		if a.Status != textop.OK && judged {
-			continue // had no part in what was judged
-		}
-		id := c.base.Registry().Entries()[a.Op].Meta.ID
-		r := mutator.Reward{Arm: mutator.Arm{Bucket: string(seed.Bucket), Op: id}, Probability: odds[id]}
-		if a.Status == textop.OK {
-			r.Value = value
-		}
-		list = append(list, r)
-	}
-	return list
-}
-
 // Summarize implements [campaign.Summarizer].
 func (c *Campaign) Summarize(s *state) []campaign.Exhibit { return c.summary(s) }
 
@@ -391,19 +382,35 @@ func (c *Campaign) Warnings(s *state) []string {
 	}
 	t := s.tally
 	if n := t.stale; n > 0 {
-		list = append(list, fmt.Sprintf("%d verdicts are on other texts than the children have now: they do not count", n))
+		list = append(list, fmt.Sprintf("%s on texts that the children no longer have: not counted", diag.Plural(n, "verdict")))
 	}
 	if ok := t.children[textop.OK]; t.judged < ok {
 		list = append(list, fmt.Sprintf("%d of %d children were made and not judged: %s holds no verdict on them that counts", ok-t.judged, ok, c.spec.Verdicts))
 	}
 	if n := int64(len(c.verdicts)) - t.met; n > 0 {
-		list = append(list, fmt.Sprintf("%d of %d verdicts in %s are on children that this run did not make", n, len(c.verdicts), c.spec.Verdicts))
+		list = append(list, fmt.Sprintf("%d of %s in %s on children that this run did not make", n, diag.Plural(len(c.verdicts), "verdict"), c.spec.Verdicts))
 	}
 	return list
 }
 
+// SkipReason implements [campaign.Skipper].
+func (c *Campaign) SkipReason(_ campaign.Case, o *campaign.Outcome) string {
+	switch f, _ := decodeFacts(o.Data); {
+	case f.same:
+		return "the system has been sent this text already"
+	case isWritten(o.Data):
+		return "the attacker wrote no prompt"
+	case f.status == textop.Invalid:
+		return "an operator failed"
+	}
+	return "no operator that was drawn applies to the seed"
+}
+
 // Void implements [campaign.Voider]: without a child nothing was tried.
 func (c *Campaign) Void(s *state) string {
+	if s.siege != nil && len(s.siege.nodes) == 0 && !s.ended {
+		return "the attacker wrote no prompt: nothing was sent, so nothing was shown to hold"
+	}
 	if t := s.tally; t.made > 0 && t.children[textop.Skipped] == t.made {
 		return "no operator was applicable to any seed: no child was made, so nothing was shown to hold"
 	}

@@ -281,7 +281,7 @@ func (c *Checked) answer(p *probe, a *mutator.Answered) {
 func (p *probe) words() string {
 	text := fmt.Sprintf("%q", p.text)
 	if r := []rune(p.text); len(r) > 24 {
-		text = fmt.Sprintf("%q and %d more characters", string(r[:24]), len(r)-24)
+		text = fmt.Sprintf("%q and %s", string(r[:24]), diag.Plural(len(r)-24, "more character"))
 	}
 	return fmt.Sprintf("on %s, strength %d", text, p.strength)
 }

@@ -65,6 +65,9 @@ func (k *Contract) loadOperators(ctx context.Context, d campaign.Desk, s *operat
 	var entries []mutator.Entry
 	if !s.noBuiltins {
 		entries = mutator.Builtins()
+		if named := (&Spec{Include: f.Include}); named.names(mutator.Extended()) || named.names(mutator.Third()) {
+			entries = mutator.Edition3()
+		}
 	}
 	r, twice := mutator.NewRegistry(Settled(append(entries, plugins.Entries...), f))
 	return r, plugins, append(plugins.Spared(), twice...)
@@ -254,7 +257,7 @@ func (k *Contract) showCommand() campaign.Command {
 		Example: `  thresh operator show op_enc_base64`,
 		Least:   1, Most: 1,
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
-			r, _, err := k.registry(ctx, d, &src, mutator.Filter{})
+			r, _, err := k.registry(ctx, d, &src, mutator.Filter{Include: args})
 			if err != nil {
 				return err
 			}

@@ -95,9 +95,14 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		c.part([]byte(e.Meta.ID))
 	}
 
-	camp := &Campaign{spec: *spec, plugins: plugins, program: c.k.program, systems: c.k.systems, folders: folders}
+	camp := &Campaign{spec: *spec, plugins: plugins, program: c.k.program, systems: c.k.systems, folders: folders, recordAll: c.set.Has(optRecord)}
 	c.seeds(camp, seedsHere)
-	if spec.Builtins && (spec.All || c.extended(camp)) {
+	if spec.Builtins && (spec.Edition3 || spec.names(mutator.Third())) {
+		entries = mutator.Edition3()
+		for _, e := range entries {
+			c.part([]byte(e.Meta.ID))
+		}
+	} else if spec.Builtins && (spec.All || c.extended(camp)) {
 		for _, e := range mutator.Extended() {
 			entries = append(entries, e)
 			c.part([]byte(e.Meta.ID))
@@ -115,14 +120,19 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	}
 	cfg.Partners, cfg.Chain = PartnerTexts(camp.seeds), links(registry, spec.Chain)
 	camp.base = mutator.New(registry, cfg)
-	if plugins.HostErr == nil {
+	if plugins.HostErr == nil && !spec.Verbatim && spec.Attacker == nil {
 		c.candidates(camp)
 	}
 	if spec.Oracle != nil {
 		c.oracle(camp)
 	}
 	c.system(camp)
+	c.attacker(camp)
 	if c.list.HasErrors() {
+		return nil
+	}
+	if spec.Verbatim && camp.plan == nil && camp.oracle == "" && spec.Verdicts == "" {
+		c.say(diag.Error, "missing-key", "verbatim", "has no effect without a system, an oracle or verdicts: nothing would look at the seeds")
 		return nil
 	}
 	if camp.spec.Policy == mutator.Search && camp.plan == nil && camp.oracle == "" {
@@ -145,11 +155,15 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 // extended reports whether the document needs operators that other documents do
 // not draw: it searches, has conversations, or names one.
 func (c *compiler) extended(camp *Campaign) bool {
-	named := func(id string) bool {
-		return slices.ContainsFunc(mutator.Extended(), func(e mutator.Entry) bool { return e.Meta.ID == id })
-	}
 	return camp.spec.Policy == mutator.Search || slices.ContainsFunc(camp.units, func(u unit) bool { return u.seed.Surface == textop.Conversation }) ||
-		slices.ContainsFunc(camp.spec.Chain, func(s Step) bool { return named(s.Op) }) || slices.ContainsFunc(camp.spec.Include, named)
+		camp.spec.names(mutator.Extended())
+}
+
+// names reports whether a chain or the included operators name one of a list in full.
+func (s *Spec) names(list []mutator.Entry) bool {
+	return slices.ContainsFunc(list, func(e mutator.Entry) bool {
+		return slices.Contains(s.Include, e.Meta.ID) || slices.ContainsFunc(s.Chain, func(x Step) bool { return x.Op == e.Meta.ID })
+	})
 }
 
 // spec decodes the document; a file of seeds is run by the defaults.

@@ -66,6 +66,8 @@ const (
 	optOperators = "operators"
 	optChildren  = "children"
 	optSystem    = "system"
+	optRecord    = "record-replies"
+	optReplay    = "replay-replies"
 )
 
 // Options implements [campaign.Contract].
@@ -74,6 +76,8 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optOperators, Many: true, Usage: "further operators: every op_*.star and op_*.py in `FOLDER`, or a file"},
 		{Name: optChildren, Usage: "children wanted for each seed, in place of the document's `N`"},
 		{Name: optSystem, Usage: "send the children to the system that `FILE` describes, in place of the document's"},
+		{Name: optRecord, Bool: true, Usage: "keep every reply with the run, for thresh report --format attempts"},
+		{Name: optReplay, Usage: "take the replies from `FILE`, written by thresh report --format attempts, and do not reach the system"},
 	}
 }
 

@@ -72,7 +72,8 @@ func (d *decoder) document(s *doctree.Section) {
 	x.Name, x.Description, x.Seeds, x.Operators = s.Text("name"), s.Text("description"), s.Texts("seeds"), s.Texts("operators")
 	d.nothing(s, "operators", "it names no plug-in")
 	x.All = s.Text("builtins") == "all"
-	x.Builtins = x.All || s.True("builtins")
+	x.Edition3 = s.Text("builtins") == "edition-3"
+	x.Builtins = x.All || x.Edition3 || s.True("builtins")
 	d.chain(s)
 	d.filter(s.Sub("select"))
 	x.Children, x.Steps, x.Redraws, x.Rounds = int64(s.Integer("children")), s.Integer("steps"), s.Integer("redraws"), s.Integer("rounds")
@@ -97,6 +98,8 @@ func (d *decoder) document(s *doctree.Section) {
 			d.Warn(n.Pos, "vacuous", "oracle.command", "name a program that looks at the child: exit code 0 is PASS, 1 is FAIL", "says PASS of every child: no child changes the verdict")
 		}
 	}
+	x.Verbatim = s.True("verbatim")
+	d.attacker(s)
 	d.target(s)
 	d.budget(s)
 	if s.There() {
@@ -113,6 +116,26 @@ func (d *decoder) together(s *doctree.Section) {
 		}
 	}
 	p := d.spec.Policy
+	without := []string{"chain", "steps", "redraws", "policy", "weights", "rounds", "stats", "strength", "testcases", "operators", "builtins", "verdicts", "oracle"}
+	switch {
+	case d.spec.Attacker != nil:
+		for _, key := range without {
+			if n := s.Node(key); n != nil {
+				d.Fail(n.Pos, "no-effect", key, "has no effect: the attacker writes the children")
+			}
+		}
+		return
+	case d.spec.Verbatim:
+		for _, key := range append(without[:len(without)-2], "duplicates") {
+			if n := s.Node(key); n != nil {
+				d.Fail(n.Pos, "no-effect", key, "has no effect: verbatim sends the seeds as they are")
+			}
+		}
+		if d.spec.Duplicates = KeepDuplicates; !s.Given("children") {
+			d.spec.Children = 1
+		}
+		return
+	}
 	if p != mutator.Weighted {
 		idle("weights", `"policy": "weighted"`)
 	}

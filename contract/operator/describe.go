@@ -62,6 +62,9 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 		}
 		list = append(list, campaign.TableExhibit("What the contract forbids", []string{"operator", "kind", "defined at", "what it did"}, rows))
 	}
+	if goal := out.Attached("goal"); len(goal) > 0 {
+		list = append(list, promptExhibit("Goal of the attacker", string(goal)))
+	}
 	child, made := childOf(out)
 	if made {
 		list = append(list, promptExhibit("Child "+child.Testcase, child.Text))
@@ -86,12 +89,13 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 		}
 	}
 	if made {
-		seed := string(out.Attached("seed"))
-		list = append(list, promptExhibit("Seed", seed))
-		if seed != child.Text {
-			list = append(list, diffExhibit("From seed to child", seed, child.Text))
+		if seed := string(out.Attached("seed")); seed != child.Text || len(child.Trace) > 0 {
+			list = append(list, promptExhibit("Seed", seed))
+			if seed != child.Text {
+				list = append(list, diffExhibit("From seed to child", seed, child.Text))
+			}
+			list = append(list, traceTable(child.Trace))
 		}
-		list = append(list, traceTable(child.Trace))
 		list = append(list, campaign.TextExhibit("What decides it", fmt.Sprintf("testcase_id   %s\nderived seed  %d", child.Testcase, child.Derived)))
 	}
 	return list

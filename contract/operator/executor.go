@@ -19,6 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/pyhost"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // executor makes children on one lane.
@@ -28,12 +29,15 @@ type executor struct {
 	lane   *mutator.Lane
 	oracle *oracleLane
 	system *systemLane
+	writer sut.System // the attacker, once it was asked
+	rater  sut.System // and who rates for it
+	at     campaign.Lane
 	cold   bool // a few cases are looked at: those that hold show their child too
 }
 
 // Open implements [campaign.Campaign].
 func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
-	x := &executor{c: c, cold: lane.Cold}
+	x := &executor{c: c, cold: lane.Cold, at: lane}
 	var err error
 	if x.host, err = c.plugins.Open(ctx); err != nil {
 		return nil, err
@@ -79,6 +83,11 @@ func (x *executor) Close() error {
 	if x.system != nil {
 		errs = append(errs, x.system.Close())
 	}
+	for _, s := range []sut.System{x.writer, x.rater} {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
 	return errors.Join(errs...)
 }
 
@@ -103,6 +112,9 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 
 // run makes the children of cases, which have payloads if they are single.
 func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) error {
+	if len(cases) > 0 && cases[0].Payload == nil && s.siege != nil && s.siege.phase != sending {
+		return x.write(ctx, s, cases, each)
+	}
 	m := s.m
 	jobs := make([]mutator.Job, len(cases))
 	for i, at := range cases {
@@ -201,7 +213,11 @@ func (c *Campaign) outcome(child *mutator.Child) campaign.Outcome {
 }
 
 func evidence(child *mutator.Child) []campaign.Attachment {
-	return []campaign.Attachment{{Name: "child", Data: mutator.AppendChild(nil, child)}, {Name: "seed", Data: []byte(child.Seed.Text)}}
+	list := []campaign.Attachment{{Name: "child", Data: mutator.AppendChild(nil, child)}, {Name: "seed", Data: []byte(child.Seed.Text)}}
+	if child.Seed.Goal != "" {
+		list = append(list, campaign.Attachment{Name: "goal", Data: []byte(child.Seed.Goal)})
+	}
+	return list
 }
 
 // breachList is the breaches of a child, one a line with its place.

@@ -54,8 +54,8 @@ var format = sync.OnceValue(func() *doctree.Shape {
 		{Name: "name", Type: text, Doc: "the campaign's name in reports; the file's name if it is not given"},
 		{Name: "description", Type: text, Doc: "for people; no effect"},
 		{Name: "operators", Type: texts, Doc: "op_*.star and op_*.py files, or folders with such files"},
-		{Name: "builtins", Type: truth.OrElse(word("all")), Default: "true",
-			Doc: "the built-in operators take part; those that were added later with `all`, in a search, and for the surface CONVERSATION alone"},
+		{Name: "builtins", Type: truth.OrElse(word("all", "edition-3")), Default: "true",
+			Doc: "the built-in operators take part; those that were added later with `all`, in a search, and for the surface CONVERSATION alone; those of the third edition with `edition-3`, or if they are named in full"},
 		{Name: "select", Type: doctree.Object(choice), Doc: "which operators take part, and where"},
 		{Name: "children", Type: integer(1, maxChildren), Default: "10", Doc: "children of each seed"},
 		{Name: "testcases", Type: texts.Must(), Doc: "these children alone, by their testcase_id; in place of children, rounds and duplicates"},
@@ -78,6 +78,8 @@ var format = sync.OnceValue(func() *doctree.Shape {
 		{Name: "system", Type: text.Must().OrElse(doctree.Named(doctree.Any())), Doc: "a system file, or what would stand in it: the children are its input"},
 		{Name: "judges", Type: doctree.List(doctree.Object(judges)).Must(), Doc: "what every reply of the system must keep to"},
 		{Name: "budget", Type: doctree.Object(budget), Doc: "what a run may spend on the system"},
+		{Name: "verbatim", Type: truth, Default: "false", Doc: "the seeds are sent as they are: no operator takes part"},
+		{Name: "attacker", Type: doctree.Object(attackerShape()), Doc: "a model that writes the children, each by the replies to those before it"},
 	}, Doc: "seeds, operators and how children are made of them. Relative paths begin at the document's folder"}
 })
 

@@ -27,9 +27,9 @@ type judged struct {
 	by        string          // the system whose reply was judged; "" for none
 	broken    string          // the judge that it does not keep to, or how its call ended
 	ended     bool            // broken is how the call ended
-	reasons   string          // of all judges
-	talk      string          // messages and replies, if there were several
-	spent     spent           // on the system, with tries that had no verdict
+	opinions  []opinion       // of all judges, or how a call ended
+	calls     []call
+	spent     spent // on the system, with tries that had no verdict
 }
 
 // take makes a verdict on a child the outcome of its case. An operator that
@@ -37,12 +37,12 @@ type judged struct {
 func (c *Campaign) take(child *mutator.Child, v judged, out *campaign.Outcome) {
 	f, _ := decodeFacts(out.Data)
 	f.judged, f.judgement, f.score = true, v.judgement, v.score
-	if c.spec.Policy == mutator.Search {
+	if c.spec.Policy == mutator.Search || c.attacker != nil {
 		f.more, f.signal = true, c.look(child, v.reply)
 	}
 	if c.plan != nil {
 		f.more, f.spent = true, v.spent
-		if v.judgement == mutator.Fail {
+		if v.judgement == mutator.Fail || c.attacker != nil {
 			f.reply = strings.ToValidUTF8(v.reply[:min(len(v.reply), replyBytes)], "")
 		}
 	}
@@ -64,6 +64,31 @@ func (c *Campaign) take(child *mutator.Child, v judged, out *campaign.Outcome) {
 	if out.Verdict == campaign.VerdictFail || len(out.Evidence) > 0 {
 		v.attach(out)
 	}
+	if v.verdict == nil && (c.recordAll || v.judgement == mutator.Fail) {
+		out.Evidence = append(out.Evidence, campaign.Attachment{Name: campaign.AttemptAttachment, Data: c.attempt(child, &v)})
+	}
+}
+
+// reasons are the opinions, a line each.
+func (v *judged) reasons() string {
+	var lines []string
+	for _, o := range v.opinions {
+		lines = append(lines, o.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// talk is messages and replies, if there were several.
+func (v *judged) talk() string {
+	if len(v.calls) < 2 {
+		return ""
+	}
+	var parts []string
+	for i := range v.calls {
+		o := v.calls[i].observation()
+		parts = append(parts, fmt.Sprintf("message %d: %s\nreply %d: %s", i+1, v.calls[i].Input, i+1, replyOf(&o)))
+	}
+	return strings.Join(parts, "\n\n")
 }
 
 // blame words a failure of the system, and groups it by what was got past: the
@@ -86,14 +111,10 @@ func (v *judged) blame(child *mutator.Child, out *campaign.Outcome) {
 
 // attach keeps what was said with the case.
 func (v *judged) attach(out *campaign.Outcome) {
-	if v.reply != "" {
-		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "reply", Data: []byte(v.reply)})
-	}
-	if v.talk != "" {
-		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "conversation", Data: []byte(v.talk)})
-	}
-	if v.reasons != "" {
-		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "judge", Data: []byte(v.reasons)})
+	for _, x := range [][2]string{{"reply", v.reply}, {"conversation", v.talk()}, {"judge", v.reasons()}} {
+		if x[1] != "" {
+			out.Evidence = append(out.Evidence, campaign.Attachment{Name: x[0], Data: []byte(x[1])})
+		}
 	}
 	if v.verdict != nil {
 		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "verdict", Data: v.verdict.Line})

@@ -148,10 +148,14 @@ var literalID = regexp.MustCompile(`["']op_id["']\s*:\s*["']([^"'\\]*)["']\s*[,}
 // writtenID is the id of the operator in a file, as far as its text alone says
 // so; "" if it does not.
 func writtenID(src []byte) string {
-	if found := literalID.FindAllSubmatch(src, 2); len(found) == 1 {
-		return string(found[0][1])
+	id := ""
+	for _, found := range literalID.FindAllSubmatch(src, -1) { // in a trace too
+		if id != "" && id != string(found[1]) {
+			return ""
+		}
+		id = string(found[1])
 	}
-	return ""
+	return id
 }
 
 // Spared is what is wrong with the plug-ins, where those of a folder that are

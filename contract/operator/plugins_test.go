@@ -75,9 +75,10 @@ func TestLoadWanted(t *testing.T) {
 	place(t, dir, "op_one.star", plugin("op_lex_one", "PROMPT_INJECTION", "PROMPT_TEXT", "LOW"))
 	place(t, dir, "op_two.star", "x = (\n"+plugin("op_lex_two", "PROMPT_INJECTION", "PROMPT_TEXT", "LOW"))
 	place(t, dir, "op_three.star", strings.Replace(plugin("op_lex_three", "PROMPT_INJECTION", "PROMPT_TEXT", "LOW"), `"op_lex_three"`, `"op_lex_" + "three"`, 1))
+	place(t, dir, "op_four.star", plugin("op_lex_four", "PROMPT_INJECTION", "PROMPT_TEXT", "LOW")+`TRACE = {"op_id": "op_lex_four"}`+"\n")
 	f := mutator.Filter{Include: []string{"op_lex_one"}}
 	p := operator.LoadWanted(t.Context(), []string{dir}, disk(), nil, f.Named)
-	if len(p.Faults) > 0 || len(p.Entries) != 2 || len(p.Ignored) != 1 || p.Ignored[0] != "op_lex_two" {
+	if len(p.Faults) > 0 || len(p.Entries) != 2 || strings.Join(p.Ignored, " ") != "op_lex_four op_lex_two" {
 		t.Errorf("%v, %d loaded, ignored %v", p.Faults, len(p.Entries), p.Ignored)
 	}
 }

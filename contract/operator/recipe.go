@@ -22,6 +22,7 @@ type recipe struct {
 		Text    string `json:"text"`
 		Bucket  string `json:"bucket_id,omitempty"`
 		Surface string `json:"surface,omitempty"`
+		Goal    string `json:"goal,omitempty"` // what an attacker wrote the text for
 		// As the seed's file sets them; absent if it does not.
 		Strength    int             `json:"strength,omitempty"`
 		Constraints json.RawMessage `json:"constraints,omitempty"`
@@ -31,11 +32,12 @@ type recipe struct {
 	Odds     map[string]float64 `json:"odds,omitempty"` // of the operators, if they were learned
 	GivenUp  []string           `json:"given_up,omitempty"`
 	Chain    []Step             `json:"chain,omitempty"` // in place of what is drawn
+	Verbatim bool               `json:"verbatim,omitempty"`
 }
 
 func (c *Campaign) recipe(s *state, job mutator.Job) *recipe {
 	r := &recipe{Testcase: job.ID, Child: job.Index, Odds: s.m.Odds(job.Seed.Bucket, job.Seed.Surface)}
-	r.Seed.ID, r.Seed.Text = job.Seed.ID, job.Seed.Text
+	r.Seed.ID, r.Seed.Text, r.Seed.Goal = job.Seed.ID, job.Seed.Text, job.Seed.Goal
 	r.Seed.Bucket, r.Seed.Surface = job.Seed.BucketTag, job.Seed.SurfaceTag
 	if r.Seed.Bucket == "" {
 		r.Seed.Bucket = string(job.Seed.Bucket)
@@ -50,6 +52,7 @@ func (c *Campaign) recipe(s *state, job mutator.Job) *recipe {
 	}
 	if job.Chain != nil {
 		r.Chain, r.Odds = c.steps(*job.Chain), nil
+		r.Verbatim = len(r.Chain) == 0
 	}
 	for _, op := range s.m.GivenUp() {
 		r.GivenUp = append(r.GivenUp, c.base.Registry().Entries()[op].Meta.ID)
@@ -71,7 +74,7 @@ func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, 
 	if err := json.Unmarshal(payload, &r); err != nil {
 		return nil, mutator.Job{}, fmt.Errorf("reading a case: %w", err)
 	}
-	seed := &mutator.Seed{ID: r.Seed.ID, Text: textop.Normalize(r.Seed.Text, textop.Constraints{}), BucketTag: r.Seed.Bucket, SurfaceTag: r.Seed.Surface}
+	seed := &mutator.Seed{ID: r.Seed.ID, Goal: r.Seed.Goal, Text: textop.Normalize(r.Seed.Text, textop.Constraints{}), BucketTag: r.Seed.Bucket, SurfaceTag: r.Seed.Surface}
 	if r.Seed.Bucket != "" {
 		seed.Bucket, _ = textop.ParseBucket(r.Seed.Bucket) // was read before
 	}
@@ -98,6 +101,9 @@ func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, 
 		}
 	}
 	job := mutator.Job{Seed: seed, ID: r.Testcase, Index: r.Child}
+	if r.Verbatim {
+		job.Chain = &[]mutator.Link{}
+	}
 	if r.Chain != nil {
 		chain := links(c.base.Registry(), r.Chain)
 		if len(chain) < len(r.Chain) {
@@ -142,7 +148,7 @@ var errSpent = errors.New("the budget is spent")
 // plainer makes the chain of a case shorter and its strengths less.
 func (c *Campaign) plainer(payload []byte, test func([]byte) (bool, error)) []byte {
 	var r recipe
-	if json.Unmarshal(payload, &r) != nil {
+	if json.Unmarshal(payload, &r) != nil || r.Verbatim {
 		return payload
 	}
 	try := func(chain []Step) bool {

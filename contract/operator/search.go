@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -222,5 +223,5 @@ func (j *Judge) forbids() bool {
 func (c *Campaign) look(child *mutator.Child, reply string) redteam.Signal {
 	reply = redteam.Own(child.Text, reply)
 	refused, _, _ := (&judge.Demand{Type: "refusal"}).Judge(reply) // a text can always be judged
-	return redteam.Look(child.Seed.Text, child.Text, reply, refused, c.secrets)
+	return redteam.Look(cmp.Or(child.Seed.Goal, child.Seed.Text), child.Text, reply, refused, c.secrets)
 }

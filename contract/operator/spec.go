@@ -23,6 +23,7 @@ type Spec struct {
 	Operators   []string // files and folders of plug-ins
 	Builtins    bool     // the operators of the house take part
 	All         bool     // and those that were added later
+	Edition3    bool     // and those of the third edition, too
 	Include     []string // patterns of ids
 	Exclude     []string
 	Buckets     []textop.Bucket // in place of those of the seeds; each seed is run in each
@@ -48,6 +49,8 @@ type Spec struct {
 	Inline      []byte // or its content, in the document
 	Judges      []Judge
 	Budget      *Budget // nil: none
+	Verbatim    bool    // the seeds are the prompts: no operator takes part
+	Attacker    *Attacker
 }
 
 // Step is an operator of a chain.

@@ -89,7 +89,7 @@ func (c *Campaign) operatorMatrix(t *tally) (campaign.Exhibit, bool) {
 	}
 	slices.Sort(ops)
 	slices.Sort(buckets)
-	m := campaign.Matrix{}
+	m := campaign.Matrix{Measures: campaign.OfCounts}
 	for _, b := range buckets {
 		m.Columns = append(m.Columns, BucketLabel(b))
 	}
@@ -119,7 +119,7 @@ func (c *Campaign) kindMatrix(t *tally) (campaign.Exhibit, bool) {
 	}
 	slices.Sort(buckets)
 	slices.Sort(surfaces)
-	m := campaign.Matrix{}
+	m := campaign.Matrix{Measures: campaign.OfCounts}
 	for _, s := range surfaces {
 		m.Columns = append(m.Columns, orAny(string(s)))
 	}
@@ -204,7 +204,7 @@ func (c *Campaign) verdictMatrix(t *tally) (campaign.Exhibit, bool) {
 		ops = append(ops, op)
 	}
 	slices.Sort(ops)
-	m := campaign.Matrix{Columns: []string{"FAIL"}}
+	m := campaign.Matrix{Columns: []string{"FAIL"}, Measures: campaign.OfFailures}
 	for _, op := range ops {
 		m.Rows = append(m.Rows, c.base.Registry().Entries()[op].Meta.ID)
 		m.Cells = append(m.Cells, []campaign.MatrixCell{cell(fails[op], totals[op], "")})

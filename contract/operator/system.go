@@ -46,6 +46,18 @@ func (c *compiler) system(camp *Campaign) {
 		c.say(diag.Error, "missing-key", "judges", "must be given with a system: without judges no reply would be wrong")
 		return
 	}
+	plan := c.plan(path, read)
+	if plan == nil {
+		return
+	}
+	if file := c.set.Get(optReplay, ""); file != "" {
+		camp.replay = c.replies(file)
+	}
+	camp.plan, camp.systemFile, camp.inDocument = plan, path, path == c.doc.Path
+}
+
+// plan reads a system file, which decides the cases.
+func (c *compiler) plan(path string, read func(string) ([]byte, error)) *sut.Plan {
 	plan, found := systemfile.Load(path, read, c.set.Digest)
 	if path == c.doc.Path {
 		for i := range found { // places in the mapping alone
@@ -54,7 +66,7 @@ func (c *compiler) system(camp *Campaign) {
 		}
 	}
 	if c.list = append(c.list, found...); plan == nil {
-		return
+		return nil
 	}
 	if slices.ContainsFunc(plan.Command, func(w string) bool { return strings.Contains(w, campaign.Self) }) {
 		plan.Command = c.set.Programs(plan.Command)
@@ -64,7 +76,7 @@ func (c *compiler) system(camp *Campaign) {
 		}
 	}
 	c.part([]byte(plan.Digest))
-	camp.plan, camp.systemFile, camp.inDocument = plan, path, path == c.doc.Path
+	return plan
 }
 
 // Exclusive implements [campaign.Exclusive]: who resets an instance that others
@@ -80,6 +92,9 @@ type systemLane struct {
 }
 
 func (c *Campaign) openSystem(ctx context.Context, lane campaign.Lane) (*systemLane, error) {
+	if c.replay != nil {
+		return &systemLane{c: c, system: &replayed{from: c.replay}, again: lane.Cold}, nil
+	}
 	if c.systems == nil {
 		return nil, errors.New("system: systems cannot be reached here")
 	}
@@ -105,8 +120,8 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 	if l.broken >= brokenRow {
 		tries = 1
 	}
-	if b := l.c.spec.Budget; b != nil && b.Calls > 0 {
-		tries = 1 // calls are counted out
+	if b := l.c.spec.Budget; b != nil && b.Calls > 0 || l.c.replay != nil {
+		tries = 1 // calls are counted out, and a recording does not change
 	}
 	var why string
 	var took spent
@@ -141,7 +156,7 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 // The first that fails ends it. fault says why there is no verdict.
 func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent, out *campaign.Outcome) (v judged, fault string, err error) {
 	messages := textop.Turns(child.Seed.Surface, child.Text)
-	var talk []string
+	var calls []call
 	for i, text := range messages {
 		o, err := l.system.Call(ctx, sut.Call{Input: []byte(text)})
 		if err != nil {
@@ -158,17 +173,15 @@ func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent,
 		if o.End == sut.Unreachable {
 			return v, "it is not reached: " + o.Why, nil
 		}
+		calls = append(calls, l.c.callOf(text, &o))
 		if v, err = l.c.opinion(&o, i == len(messages)-1); err != nil {
 			return v, err.Error(), nil
 		}
-		talk = append(talk, fmt.Sprintf("message %d: %s\nreply %d: %s", i+1, text, i+1, v.reply))
 		if v.judgement == mutator.Fail {
 			break
 		}
 	}
-	if len(messages) > 1 {
-		v.talk = strings.Join(talk, "\n\n")
-	}
+	v.calls = calls
 	return v, "", nil
 }
 
@@ -178,10 +191,10 @@ func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent,
 func (c *Campaign) opinion(o *sut.Observation, last bool) (judged, error) {
 	v := judged{judgement: mutator.Pass, reply: replyOf(o), by: c.plan.Name}
 	if o.End.Failed() {
-		v.judgement, v.broken, v.ended, v.reasons = mutator.Fail, string(o.End), true, "the system "+string(o.End)+": "+o.Why
+		v.judgement, v.broken, v.ended = mutator.Fail, string(o.End), true
+		v.opinions = []opinion{{Reason: "the system " + string(o.End) + ": " + o.Why}}
 		return v, nil
 	}
-	var lines []string
 	for i := range c.spec.Judges {
 		j := &c.spec.Judges[i]
 		if !last && !j.forbids() && j.Type != "excludes_pii" {
@@ -194,16 +207,11 @@ func (c *Campaign) opinion(o *sut.Observation, last bool) (judged, error) {
 		case err != nil:
 			return judged{}, fmt.Errorf("%s: %w", j.ID, err)
 		}
-		said := "holds"
-		if !ok {
-			said = "fails"
-			if v.broken == "" {
-				v.judgement, v.broken = mutator.Fail, j.ID
-			}
+		if !ok && v.broken == "" {
+			v.judgement, v.broken = mutator.Fail, j.ID
 		}
-		lines = append(lines, fmt.Sprintf("%s %s: %s", j.ID, said, reason))
+		v.opinions = append(v.opinions, opinion{j.ID, ok, reason})
 	}
-	v.reasons = strings.Join(lines, "\n")
 	return v, nil
 }
 

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -56,13 +58,12 @@ type accepting struct {
 }
 
 // Accept runs the cases of the document and proposes new expected values for
-// the leaves that fail and say exactly one thing: a value of contain becomes the
-// line that is most like it, the literal of evaluate: [eq, …] what the other
-// side comes to. Leaves of can and cannot, patterns, and exit codes are left
-// for people, and so are cases that are expected to fail.
+// the leaves that fail and say exactly one thing: a value of contain or regex becomes
+// the line that is most like it, the literal of evaluate: [eq, …] what the other
+// side evaluates to. Leaves of can and cannot are left for people, and so are cases that are expected to fail.
 //
 // Transcripts are proposed line by line; with exits also where a command ends
-// by another exit code than the page says.
+// by another exit code than the page or the case says.
 func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 	opened, err := c.Open(ctx, campaign.Lane{Of: 1})
 	if err != nil {
@@ -71,7 +72,10 @@ func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 	x := opened.(*executor) // what Open makes
 	defer x.Close()
 	a := accepting{c: c, e: x.eval, Proposal: Proposal{size: len(c.doc.text)}}
-	set := *c.set
+	if err := x.setUp(ctx); err != nil {
+		return Proposal{}, err
+	}
+	set := *x.set
 	set.source = true
 	judged := false
 	x.eval.watch = func(tree *node) { judged = true; a.node(tree) }
@@ -104,6 +108,9 @@ func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 		f, _, err := x.attempt(ctx, cs)
 		if err != nil {
 			return Proposal{}, err
+		}
+		if f != nil && f.Op == "exit_code" && exits && a.exitCode(cs, f) {
+			continue
 		}
 		if f != nil && !judged {
 			a.left(cs, doctree.Pos{Line: max(f.Line, cs.From), Col: 1}, f.Path, f.summary())
@@ -141,6 +148,17 @@ func (a *accepting) node(n *node) {
 	}
 }
 
+// exitCode proposes the code that a command has ended with, where the case names one.
+func (a *accepting) exitCode(c *Case, f *Failure) bool {
+	at := &doctree.Node{Kind: doctree.Int, Pos: c.cli.exitAt, Raw: c.cli.exitRaw}
+	change := Change{Case: c.label(), Path: f.Path, Line: at.Pos.Line}
+	change.from, change.to, change.text = a.c.doc.rewrite(at, speclang.IntValue(f.exit))
+	if change.to > change.from {
+		a.Changes = append(a.Changes, change)
+	}
+	return change.to > change.from
+}
+
 func (a *accepting) leaf(n *node, actual string) {
 	at, value, why := n.src, speclang.Value{}, ""
 	switch {
@@ -148,6 +166,15 @@ func (a *accepting) leaf(n *node, actual string) {
 		text := likeliest(n.value, actual)
 		if text == "" {
 			why = "nothing in " + n.target + " is like " + shown(n.value)
+		}
+		value = speclang.StringValue(text)
+	case n.op == "regex" && n.plain:
+		text := likeliest(n.value, actual)
+		if text == "" {
+			why = "nothing in " + n.target + " is like " + shown(n.value)
+		}
+		if text = regexp.QuoteMeta(text); strings.Contains(n.value, `[0-9]`) || strings.Contains(n.value, `\d`) {
+			text = digits.ReplaceAllLiteralString(text, "[0-9]+") // as the pattern had it
 		}
 		value = speclang.StringValue(text)
 	case n.op == "evaluate":
@@ -165,6 +192,9 @@ func (a *accepting) leaf(n *node, actual string) {
 	}
 	a.left(a.e.c, n.at, n.path, why)
 }
+
+// digits are what a pattern of digits stands for.
+var digits = regexp.MustCompile(`[0-9]+`)
 
 // equation finds the literal of an eq and what it would have to be.
 func (a *accepting) equation(n *node) (*doctree.Node, speclang.Value, string) {

@@ -1,13 +1,14 @@
 package spectest
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/unidiff"
+	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
 // compiled compiles a document that lies in the working directory.
@@ -80,7 +81,7 @@ func TestAccept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := unidiff.Format("a", "b", string(before), string(after)) + p.Left.Error() + "\n"
+	got := textdiff.Format("a", "b", string(before), string(after)) + p.Left.Error() + "\n"
 	golden(t, "accept.txt", got)
 	// What was proposed holds.
 	again, err := compiled(t, string(after)).Accept(t.Context(), false)
@@ -89,6 +90,50 @@ func TestAccept(t *testing.T) {
 	}
 	if _, err := p.Apply(append(before, 'x')); err == nil {
 		t.Error("the changes are made in another document")
+	}
+}
+
+// Exit codes are taken where that is asked for and the case names one.
+func TestAcceptExitCodes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	doc := blockDocument("id: A\ntype: cli.run\nexit_code: 3 # why\nharness: {entrypoint: sh}\nargv: [-c, exit 5]\n", "id: B\ntype: cli.run\nharness: {entrypoint: 'false'}\n")
+	for exits, want := range map[bool]string{false: doc, true: strings.Replace(doc, "exit_code: 3 #", "exit_code: 5 #", 1)} {
+		p, err := compiled(t, doc).Accept(t.Context(), exits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Apply([]byte(doc))
+		if err != nil || string(got) != want || len(p.Left) != map[bool]int{false: 2, true: 1}[exits] {
+			t.Errorf("exits %t: %s\n%v %v", exits, got, p.Left, err)
+		}
+	}
+}
+
+// A page of a thousand blocks is rewritten in one go; what is right stays to the byte.
+func TestUpdateOfALongPage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var doc, want strings.Builder
+	for i := range 1000 {
+		text := fmt.Sprintf("Text %d  \r\n\n```console run\n$ echo %d\nLINE\n$ true # [..]\n```\n", i, i)
+		right := strings.Replace(text, "LINE", fmt.Sprint(i), 1)
+		switch {
+		case i%100 == 7:
+			doc.WriteString(strings.Replace(text, "LINE", "old", 1))
+		case i%2 == 0:
+			right = strings.Replace(text, "LINE", "<number>", 1)
+			doc.WriteString(right)
+		default:
+			doc.WriteString(right)
+		}
+		want.WriteString(right)
+	}
+	p, err := compiled(t, doc.String()).Accept(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Apply([]byte(doc.String()))
+	if err != nil || string(got) != want.String() || len(p.Changes) != 10 || len(p.Left) > 0 {
+		t.Errorf("%d changes, %d left, %v; lines differ: %s", len(p.Changes), len(p.Left), err, textdiff.Format("want", "got", want.String(), string(got)))
 	}
 }
 

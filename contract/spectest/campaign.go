@@ -38,8 +38,7 @@ type slot struct{ unit, item int32 }
 type state struct {
 	verdicts []campaign.Verdict
 	faults   []campaign.Block // lines at fault, of the first cases that fail
-	missing  []notRun
-	unread   []string // blocks of pages that were not run, with why
+	unread   []string         // blocks of pages that were not run, with why
 }
 
 // Identity implements [campaign.Campaign].
@@ -75,7 +74,7 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 
 // Fold implements [campaign.Campaign].
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
-	next := &state{verdicts: slices.Clone(s.verdicts), faults: slices.Clip(s.faults), missing: slices.Clone(s.missing), unread: slices.Clip(s.unread)}
+	next := &state{verdicts: slices.Clone(s.verdicts), faults: slices.Clip(s.faults), unread: slices.Clip(s.unread)}
 	for at, o := range results {
 		next.missed(c, at, &o)
 		next.verdicts = append(next.verdicts, o.Verdict)
@@ -92,7 +91,7 @@ func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Execu
 	if err != nil {
 		return nil, err
 	}
-	return &executor{c: c, lane: lane, place: p, session: c.contract.sessions.enter(c), shelf: campaign.ShelfOf(ctx), unit: -1, eval: newEvaluator()}, nil
+	return &executor{c: c, set: c.set, lane: lane, place: p, session: c.contract.sessions.enter(c), shelf: campaign.ShelfOf(ctx), unit: -1, eval: newEvaluator()}, nil
 }
 
 // Case returns case i of the campaign as it is written; the id of a case that

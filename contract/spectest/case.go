@@ -1,7 +1,6 @@
 package spectest
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +72,7 @@ type Failure struct {
 	Col      int    `json:"col,omitempty"`
 
 	actual   *string // what was there; kept as evidence
+	exit     int64   // what a command has ended with that should have ended otherwise
 	expected *string // what it should have been equal to; kept as evidence
 	steps    *string // of a page, all that failed; kept as evidence
 	notJSON  bool    // a target is no JSON
@@ -99,6 +99,7 @@ type cliRun struct {
 	argv     []string
 	exit     int64
 	exitAt   doctree.Pos
+	exitRaw  string   // as it is written
 	entry    string   // as written
 	command  []string // of an entrypoint that is a command line
 	python   bool     // of one that is module:function
@@ -133,6 +134,11 @@ type httpCall struct {
 	bodyFile    string
 	redirects   *int // how many are followed; nil: as many as the client does
 	insecure    bool
+	proxy       string
+	parts       []formPart // of a multipart body
+	caFile      string
+	certFile    string
+	keyFile     string
 	retry       retry
 }
 
@@ -144,44 +150,6 @@ func capabilities() []string {
 		"assert_health.ah001", "assert_health.ah002", "assert_health.ah003", "assert_health.ah004", "assert_health.ah005",
 		"cli.run", "cli.run.command", "cli.run.python", "evaluate.spec_lang.v1", "requires.capabilities", "system.call", "text.file",
 	}
-}
-
-// topKeys are the keys that a case may have at its top level.
-func topKeys(kind string) []string {
-	list := []string{"assert", "assert_health", "capture", "expect", "harness", "id", "purpose", "purpose_lint", "requires", "tags", "title", "type"}
-	list = append(list, ownKeys(kind)...)
-	slices.Sort(list)
-	return list
-}
-
-// ownKeys are those of one type alone.
-func ownKeys(kind string) []string {
-	switch kind {
-	case typeTextFile:
-		return []string{"path"}
-	case typeCLI:
-		return []string{"argv", "exit_code"}
-	case typeHTTP:
-		return []string{"request"}
-	case typeSystem:
-		return []string{"arguments", "input", "operation"}
-	}
-	return nil
-}
-
-// isTopKey reports whether a key is one of topKeys; every key of every case is
-// asked about.
-func isTopKey(kind, key string) bool {
-	switch key {
-	case "assert", "assert_health", "capture", "expect", "harness", "id", "purpose", "purpose_lint", "requires", "tags", "title", "type":
-		return true
-	}
-	return slices.Contains(ownKeys(kind), key)
-}
-
-// underHarness reports whether a key stands at the wrong level.
-func underHarness(key string) bool {
-	return slices.Contains([]string{"always", "entrypoint", "env", "hook_after", "hook_before", "hook_kwargs", "spec_lang", "system", "timeout_seconds"}, key)
 }
 
 // label names a case in messages and reports that need an id.

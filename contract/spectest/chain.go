@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/speclang"
+	"github.com/thresh-dev/thresh/engine/xpath"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -23,42 +26,35 @@ type capture struct {
 	target     string // what is looked at; "": what the type of case answers with
 	path       agentcall.Path
 	pattern    *regexp.Regexp
+	xpath      *xpath.Expr
 	secret     bool
 	line       int
 }
-
-// captureSources are the keys that say where a value is.
-func captureSources() []string { return []string{"cookie", "header", "json", "regex"} }
 
 // answersWith is the target that a case of a type is captured from.
 var answersWith = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP: "body_text", typeSystem: "value"}
 
 // captures reads capture: names of variables, each with a JSON path or with a
 // mapping that says where the value is.
-func (d *decoder) captures(n *doctree.Node) {
-	if n.IsNull() {
-		return
-	}
-	if n.Kind != doctree.Map || len(n.Members) == 0 {
+func (d *decoder) captures(s *doctree.Section) {
+	n := s.Value("capture")
+	if n != nil && len(n.Members) == 0 {
 		d.schema(n, "capture", "capture", "capture must be a mapping of names to where their values are, such as token: $.access")
 		return
 	}
-	for i := range n.Members {
+	for i := 0; n != nil && i < len(n.Members); i++ {
 		m := &n.Members[i]
 		c, where := capture{name: textOf(&m.Key), line: m.Key.Pos.Line}, "capture."+textOf(&m.Key)
 		if !variableName.MatchString(c.name) {
 			d.schema(&m.Key, "capture", where, "%q is no name of a variable: letters, digits, _, - and points", c.name)
 		}
-		switch v := &m.Value; v.Kind {
-		case doctree.String:
-			c.source, c.what = "json", v.Text
-			if !strings.HasPrefix(v.Text, "$") {
-				d.schema(v, "capture", where, "%s must be a JSON path such as $.access, or a mapping with one of %s", where, oneOf(captureSources()))
-			}
-		case doctree.Map:
+		switch v := &m.Value; {
+		case v.Kind == doctree.Map:
 			d.captureFrom(v, &c, where)
+		case v.Kind == doctree.String && strings.HasPrefix(v.Text, "$"):
+			c.source, c.what = "json", v.Text
 		default:
-			d.schema(v, "capture", where, "%s must be a JSON path such as $.access, or a mapping with one of %s", where, oneOf(captureSources()))
+			d.schema(v, "capture", where, "%s must be a JSON path such as $.access, or a mapping with one of %s", where, oneOf(captureSources))
 		}
 		var err error
 		switch c.source {
@@ -66,6 +62,8 @@ func (d *decoder) captures(n *doctree.Node) {
 			c.path, err = agentcall.ParsePath(c.what)
 		case "regex":
 			c.pattern, err = regexp.Compile(c.what)
+		case "xpath":
+			c.xpath, err = xpath.Compile(c.what)
 		case "header", "cookie":
 			if d.c.Type != typeHTTP {
 				err = fmt.Errorf("%s has no %ss: they are those of api.http", d.c.Type, c.source)
@@ -79,25 +77,21 @@ func (d *decoder) captures(n *doctree.Node) {
 }
 
 func (d *decoder) captureFrom(v *doctree.Node, c *capture, where string) {
-	known := append(captureSources(), "secret", "target")
-	c.source = "text"
+	s := d.strict(true, func() *doctree.Section { return d.Section(v, where, format().captured) })
+	c.source, c.secret = "text", s.Node("secret").Truthy()
+	if t := s.Node("target"); t != nil {
+		c.target = textOf(t)
+		if list := targets(d.c.Type); !slices.Contains(list, c.target) {
+			d.schema(t, "capture", where+".target", "%s has no target %q: it has %s", d.c.Type, c.target, oneOf(list))
+		}
+	}
 	for i := range v.Members {
-		m := &v.Members[i]
-		key := textOf(&m.Key)
-		switch {
-		case key == "secret":
-			c.secret = m.Value.Truthy()
-		case key == "target":
-			c.target = textOf(&m.Value)
-			if list := targets(d.c.Type); !slices.Contains(list, c.target) {
-				d.schema(&m.Value, "capture", where+".target", "%s has no target %q: it has %s", d.c.Type, c.target, oneOf(list))
-			}
-		case !slices.Contains(known, key):
-			d.fail(Schema, m.Key.Pos, "unknown-key", where+"."+key, fmt.Sprintf("%s has no key %q", where, key), cmpHint(diag.DidYouMean(key, known), "known are "+oneOf(known)))
+		switch m := &v.Members[i]; {
+		case !slices.Contains(captureSources, m.Key.Text):
 		case c.source != "text":
-			d.schema(&m.Key, "capture", where, "%s says twice where the value is: %s and %s", where, c.source, key)
+			d.schema(&m.Key, "capture", where, "%s says twice where the value is: %s and %s", where, c.source, m.Key.Text)
 		default:
-			c.source, c.what = key, textOf(&m.Value)
+			c.source, c.what = m.Key.Text, textOf(&m.Value)
 		}
 	}
 }
@@ -146,6 +140,17 @@ func (c *capture) take(kind string, s subjects) (given, *Failure) {
 			return missing("nothing in %s matches %s", target, pattern(c.what))
 		}
 		return c.given(textValue(m[min(1, len(m)-1)]))
+	case "xpath":
+		v, err := c.xpath.In([]byte(text))
+		switch found, isText := v.Str(); {
+		case err != nil:
+			return missing("%s: %v", target, err)
+		case v.Kind() == speclang.Null:
+			return missing("%s has nothing at %s", target, c.what)
+		case isText:
+			return c.given(textValue(found))
+		}
+		return c.given(textValue(v.JSON()))
 	case "text":
 		return c.given(textValue(strings.TrimRight(text, "\r\n")))
 	}
@@ -157,7 +162,7 @@ func (c *capture) take(kind string, s subjects) (given, *Failure) {
 	if at == nil {
 		return missing("%s has nothing at %s", target, c.what)
 	}
-	return c.given(given{node: fromJSON(at, func(int) doctree.Pos { return doctree.Pos{} })})
+	return c.given(given{node: doctree.OfJSON(at, func(int) doctree.Pos { return doctree.Pos{} })})
 }
 
 func (c *capture) given(g given) (given, *Failure) {
@@ -176,10 +181,10 @@ type chain struct {
 }
 
 // link finds the chains of a document: a case that uses ${NAME} needs the nearest
-// case above that captures it.
+// case above that captures it, and one with harness.after those it names.
 func (c *Campaign) link(ctx context.Context) (list diag.List) {
 	c.chained, c.chains = nil, nil
-	if !bytes.Contains(c.doc.text, []byte("capture")) {
+	if !bytes.Contains(c.doc.text, []byte("capture")) && !bytes.Contains(c.doc.text, []byte("after")) {
 		return nil
 	}
 	type linked struct {
@@ -189,6 +194,7 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 	}
 	var all []linked
 	holds := make(map[string]int) // which case has captured a name last
+	ids := make(map[string]int)
 	later := make(map[string][]slot)
 	of := func(i int) int {
 		for all[i].chain != i {
@@ -203,6 +209,27 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 			if e.node == nil || e.node.Kind != doctree.Map {
 				continue
 			}
+			need := func(from int) {
+				all[me].needs = append(all[me].needs, from)
+				a, b := of(from), of(me)
+				all[max(a, b)].chain = min(a, b)
+			}
+			if after := e.node.Get("harness").Get("after"); !after.IsNull() && after.Kind != doctree.Map {
+				wanted := []string{trimmed(after)}
+				if after.Kind == doctree.Seq {
+					wanted = texts(after)
+				}
+				for _, id := range wanted {
+					if from, known := ids[id]; known {
+						need(from)
+					} else {
+						list = append(list, c.doc.problem(after.Pos, "unknown-word", "harness.after", fmt.Sprintf("no case above has the id %q", id), diag.DidYouMean(id, slices.Sorted(maps.Keys(ids)))))
+					}
+				}
+			}
+			if id := e.node.Get("id"); id != nil {
+				ids[trimmed(id)] = me
+			}
 			for _, name := range uses(e.node) {
 				from, known := holds[name]
 				if !known {
@@ -211,9 +238,7 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 					}
 					continue
 				}
-				all[me].needs = append(all[me].needs, from)
-				a, b := of(from), of(me)
-				all[max(a, b)].chain = min(a, b)
+				need(from)
 			}
 			if n := e.node.Get("capture"); n != nil && n.Kind == doctree.Map {
 				for _, name := range keys(n) {
@@ -227,7 +252,7 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 	for name := range holds {
 		captured[name] = given{}
 	}
-	for _, name := range (variables)(nil).sorted(later) {
+	for _, name := range slices.Sorted(maps.Keys(later)) {
 		for _, at := range later[name] {
 			hint := diag.DidYouMean(name, captured.names())
 			p := c.doc.problem(doctree.Pos{Line: int(at.unit), Col: 1}, "capture", "", fmt.Sprintf("no case above captures ${%s}: it stays as it is written", name), hint)
@@ -261,14 +286,6 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 		}
 	}
 	return list
-}
-
-func (variables) sorted(of map[string][]slot) []string {
-	v := variables{}
-	for name := range of {
-		v[name] = given{}
-	}
-	return v.names()
 }
 
 // note is told of every case of the chain in order; taken by the filter or not.
@@ -367,10 +384,7 @@ func (c *Case) parts() []*Case {
 // runChain runs the cases of a chain, each with the values that those before it
 // have captured. Behind one that fails only those run that clean up.
 func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, notes evidence, err error) {
-	vars := variables{}
-	for name, g := range x.c.set.vars {
-		vars[name] = g
-	}
+	vars := maps.Clone(x.set.vars)
 	x.chain = map[*sut.Plan]bool{}
 	defer func() { x.chain = nil }()
 	var log strings.Builder
@@ -387,7 +401,7 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 			fmt.Fprintf(&log, "%s:%d %s  not run\n", x.c.name, e.from, c.steps[i].label())
 			continue
 		}
-		step, _, _ := decode(x.c.doc, x.c.set, e)
+		step, _, _ := decode(x.c.doc, x.set, e)
 		x.eval.subjects = nil
 		f, seen, err := x.attempt(ctx, step)
 		if err != nil {

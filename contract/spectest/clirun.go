@@ -54,10 +54,14 @@ func (x *executor) runCLI(ctx context.Context, c *Case) (failure *Failure, shown
 	}
 	dir := x.cwd
 	if c.cli.isolate {
-		if dir, err = stage.Copy(x.cwd); err != nil {
+		var remove func() error
+		if dir, remove, err = x.c.contract.targets.Scratch(); err != nil {
+			return nil, nil, err
+		}
+		defer func() { err = errors.Join(err, remove()) }()
+		if err := stage.Copy(dir, x.cwd); err != nil {
 			return &Failure{Category: Runtime, Message: diag.Reason(err)}, nil, nil
 		}
-		defer func() { err = errors.Join(err, stage.Remove(dir)) }()
 	}
 	var notes evidence
 	if !c.cli.isolate {
@@ -98,7 +102,7 @@ func (e *evidence) addChange(c stage.Change) {
 
 func exitFailure(c *Case, exit int64) *Failure {
 	return &Failure{
-		Category: Assertion, Path: "exit_code", Op: "exit_code",
+		Category: Assertion, Path: "exit_code", Op: "exit_code", exit: exit,
 		Message: fmt.Sprintf("[case_id=%s] exit_code expected=%d actual=%d", c.ID, c.cli.exit, exit),
 		Want:    fmt.Sprintf("exit code %d, not %d", c.cli.exit, exit),
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/unidiff"
+	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
 func (k *Contract) acceptCommand() campaign.Command {
@@ -16,8 +16,8 @@ func (k *Contract) acceptCommand() campaign.Command {
 		Use:     "accept PATH...",
 		Summary: "Propose expected values and transcripts where what they are about has changed",
 		Long: `Accept runs documents and prints, as a diff, how they would have to change for
-failing assertions to hold: a value of contain becomes the line that is most like
-it, the literal of evaluate: [eq, EXPRESSION, VALUE] what the expression gives.
+failing assertions to hold: a value of contain or regex becomes the line that is
+most like it (a pattern of digits stays one), the literal of evaluate: [eq, EXPRESSION, VALUE] what the expression gives.
 In transcripts, lines that are not what is printed become it; those that are
 right, wildcards included, stay as they are. What two runs print differently
 becomes <number>, <time>, [..] or the like.
@@ -25,9 +25,9 @@ becomes <number>, <time>, [..] or the like.
 Look at the diff before you apply it: what changed may be a bug. Nothing is
 written without --write.
 
-What can be made to hold in several ways (leaves of can and cannot, patterns,
-exit codes) is reported and left to you, and so are cases that are expected to
-fail. --accept-exit takes other exit codes of transcripts as well.
+What can be made to hold in several ways (leaves of can and cannot) is reported and
+left to you, and so are cases that are expected to fail, and exit codes.
+--accept-exit takes other exit codes of transcripts and of exit_code as well.
 thresh run --update PATH... is accept --write.
 
 Exit codes: 0 nothing fails, or all of it was written, 1 there are changes to
@@ -41,7 +41,7 @@ look at or failures without a proposal, 3 the environment failed.`,
 	}
 	c.Flags = func(fs campaign.Flags) {
 		fs.BoolVarP(&write, "write", "w", false, "write the documents")
-		fs.BoolVar(&exits, "accept-exit", false, "take the exit codes with which commands of transcripts end")
+		fs.BoolVar(&exits, "accept-exit", false, "take the exit codes with which commands end")
 	}
 	c.Options = true
 	return c
@@ -73,7 +73,7 @@ func (k *Contract) accept(ctx context.Context, d campaign.Desk, paths []string, 
 		if err != nil {
 			return diag.Environment("%s: %w", path, err)
 		}
-		if _, err := io.WriteString(d.Out(), unidiff.Format(path, path, string(data), string(after))); err != nil {
+		if _, err := io.WriteString(d.Out(), textdiff.Format(path, path, string(data), string(after))); err != nil {
 			return diag.Environment("writing to standard output: %w", err)
 		}
 		if write {
@@ -105,7 +105,7 @@ func (k *Contract) updateCommand() campaign.Command {
 		Flags: func(fs campaign.Flags) {
 			given = fs.Changed
 			fs.BoolVar(&update, "update", false, "[spectest] rewrite what documents expect where something else came of it, print the diff, keep no run")
-			fs.BoolVar(&exits, "accept-exit", false, "[spectest] with --update, take the exit codes with which commands of transcripts end")
+			fs.BoolVar(&exits, "accept-exit", false, "[spectest] with --update, take the exit codes with which commands end")
 		},
 		Instead: func() bool { return update || exits },
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {

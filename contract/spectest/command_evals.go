@@ -2,6 +2,7 @@ package spectest
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -96,7 +97,7 @@ func (s *evalSession) run(in io.Reader) error {
 			}
 			s.subject = v
 		case strings.HasPrefix(line, ":"):
-			hint := cmpHint(diag.DidYouMean(word, []string{":subject", ":text", ":functions", ":history", ":quit", ":help"}), ":help lists them")
+			hint := cmp.Or(diag.DidYouMean(word, []string{":subject", ":text", ":functions", ":history", ":quit", ":help"}), ":help lists them")
 			fmt.Fprintf(s.err, "there is no %s: %s\n", word, hint)
 		default:
 			s.history = append(s.history, line)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/unidiff"
+	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
 func (k *Contract) fmtCommand() campaign.Command {
@@ -85,7 +85,7 @@ func (k *Contract) formatDocuments(d campaign.Desk, paths []string, check, write
 		case check:
 			_, err = fmt.Fprintln(d.Out(), diag.Printable(doc.Path))
 		default:
-			_, err = io.WriteString(d.Out(), unidiff.Format(doc.Path, doc.Path, string(doc.Data), string(form)))
+			_, err = io.WriteString(d.Out(), textdiff.Format(doc.Path, doc.Path, string(doc.Data), string(form)))
 		}
 		if err != nil {
 			return diag.Environment("writing to standard output: %w", err)

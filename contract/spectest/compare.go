@@ -14,7 +14,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/thresh-dev/thresh/engine/unidiff"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
 // How much of a comparison stands in the text of a failure; all of it is an
@@ -43,7 +45,7 @@ func compare(want, have string) comparison {
 		}
 	}
 	if strings.Contains(strings.TrimSuffix(c.want, "\n"), "\n") || strings.Contains(strings.TrimSuffix(c.have, "\n"), "\n") {
-		c.diff = unidiff.Format("expected", "actual", c.want, c.have)
+		c.diff = textdiff.Format("expected", "actual", c.want, c.have)
 	}
 	return c
 }
@@ -73,7 +75,7 @@ func (c comparison) write(b *strings.Builder) {
 	n := 0
 	for l := range strings.Lines(c.diff) {
 		if n++; n > shownDiff {
-			fmt.Fprintf(b, "(%d more lines of the difference)\n", strings.Count(c.diff, "\n")-shownDiff)
+			fmt.Fprintf(b, "(%s of the difference)\n", diag.Plural(strings.Count(c.diff, "\n")-shownDiff, "more line"))
 			return
 		}
 		b.WriteString(l)
@@ -173,7 +175,7 @@ func jsonPlaces(want, have any, path string, list []string) []string {
 		for _, k := range keys {
 			x, wanted := w[k]
 			y, there := h[k]
-			at := path + member(k)
+			at := doctree.KeyPath(path, k)
 			switch {
 			case !there:
 				list = append(list, fmt.Sprintf("at %s: expected %s, there is no such key", at, say(x)))
@@ -228,17 +230,4 @@ func compactJSON(v any) string {
 		return ""
 	}
 	return string(b)
-}
-
-// member is the step from an object to the value of a key.
-func member(key string) string {
-	for i, r := range key {
-		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
-			return "[" + strconv.Quote(key) + "]"
-		}
-	}
-	if key == "" {
-		return `[""]`
-	}
-	return "." + key
 }

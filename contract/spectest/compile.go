@@ -276,11 +276,11 @@ func (d *document) passedOver() diag.List {
 	for _, b := range d.passed {
 		at := doctree.Pos{Line: d.lineOf(b.open), Col: 1}
 		p := d.problem(at, "quoted-block", "", "a block in a quotation is not run", "")
-		if b.near {
+		if b.near() {
 			p = d.problem(at, "near-block", "", "the block is not run: the words yaml and spec-test are not both behind its fence", "```yaml spec-test opens a block of cases")
 		}
 		p.Level = diag.Warning
-		if b.other {
+		if b.later() {
 			p = d.problem(at, "later-dialect", "", "the block is of the contract-spec dialect, which data-contracts has used since Spec-Test v1: thresh does not run it",
 				"run it with the tools of data-contracts, or write its cases as ```yaml spec-test blocks: id, type, and assert with must, can and cannot")
 			if len(d.found) > 0 {
@@ -294,15 +294,15 @@ func (d *document) passedOver() diag.List {
 
 // dialect reports whether the document has blocks of the later dialect.
 func (d *document) dialect() bool {
-	return slices.ContainsFunc(d.passed, func(b block) bool { return b.other })
+	return slices.ContainsFunc(d.passed, block.later)
 }
 
 // partition parts blocks that are not run from the others.
 func partition(list []block) (found, passed []block) {
 	for _, b := range list {
-		if b.quoted || b.near {
+		if b.quoted || b.near() {
 			passed = append(passed, b)
 		}
 	}
-	return slices.DeleteFunc(list, func(b block) bool { return b.quoted || b.near }), passed
+	return slices.DeleteFunc(list, func(b block) bool { return b.quoted || b.near() }), passed
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/port/exchange"
 	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/pyhost"
@@ -22,6 +23,8 @@ type Targets struct {
 	Python   pyhost.CommandOpener // module:function of cli.run
 	HTTP     exchange.Opener      // requests of api.http
 	Systems  sut.Opener           // calls of system.call
+	// Scratch makes a temporary folder and says how it is removed.
+	Scratch func() (dir string, remove func() error, err error)
 }
 
 // Contract is the front door for Spec-Test v1.
@@ -68,14 +71,8 @@ func (*Contract) Detect(s campaign.Spec) bool {
 		if consoleRun.Match(s.Data) {
 			return true
 		}
-		if len(s.Data) > portionSize {
-			return fenceLine.Match(s.Data) // sure enough of a text that long
-		}
-		if begins(s.Data) {
-			return true
-		}
-		if !fenceLine.Match(s.Data) {
-			return false
+		if found := fenceLine.Match(s.Data); !found || len(s.Data) > pieceSize { // sure enough of a text that long
+			return found
 		}
 		d := newDocument(s.Path, s.Data)
 		return len(d.found) > 0 || len(d.passed) > 0 && strings.HasSuffix(s.Path, ".spec.md") || d.dialect()
@@ -120,5 +117,6 @@ var (
 
 // Formats implements [campaign.Formatted].
 func (*Contract) Formats() []campaign.Format {
-	return []campaign.Format{{Name: "spectest", Summary: "spec-test blocks and files of cases (YAML in Markdown, YAML, JSON)", Schema: BlockSchema, Fence: "spec-test"}}
+	return []campaign.Format{{Name: "spectest", Summary: "spec-test blocks and files of cases (YAML in Markdown, YAML, JSON)", Schema: BlockSchema, Fence: "spec-test",
+		Keys: func() string { return doctree.Tables(blockType()) }}}
 }

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -12,18 +13,26 @@ import (
 
 // decoder understands one case. Its checks stand in the order in which the
 // reference makes them: the first fault is the one that the case fails with,
-// all of them are told.
+// all of them are reported.
 type decoder struct {
+	doctree.Decoder
 	doc      *document
 	set      *settings
 	c        *Case
+	harness  *doctree.Section
 	faults   diag.List
 	warnings diag.List
 }
 
+func newDecoder(doc *document, set *settings, c *Case) *decoder {
+	d := &decoder{doc: doc, set: set, c: c, Decoder: doctree.Decoder{Format: "spectest", File: doc.path, Unknown: diag.Warning}}
+	d.Said = d.said
+	return d
+}
+
 // decode makes a case of an entry. The case is there also if it is faulty.
 func decode(doc *document, set *settings, e entry) (*Case, diag.List, diag.List) {
-	d := &decoder{doc: doc, set: set, c: &Case{From: e.from, To: e.to}}
+	d := newDecoder(doc, set, &Case{From: e.from, To: e.to})
 	if e.fault != nil {
 		d.faults = append(d.faults, *e.fault)
 		d.c.fault = &Failure{Category: Schema, Message: e.fault.Message, Path: e.fault.Path, Line: e.fault.Pos.Line, Col: e.fault.Pos.Col}
@@ -43,7 +52,69 @@ func twiceIn(t doctree.Duplicate) string {
 	return fmt.Sprintf("key %q stands twice in one mapping", t.Key)
 }
 
-// fail tells a fault; the first of them is the case's own.
+// said takes what is not as declared.
+func (d *decoder) said(f doctree.Fault) {
+	g := f.Given
+	p := d.doc.problem(doctree.Pos{Line: g.Pos.Line, Col: g.Pos.Col}, f.Code, f.Path, g.Message, g.Hint)
+	if f.Code == "unknown-key" && f.In == "" {
+		harness := format().one.Field("harness").Type.Shape.Field(f.Key)
+		if harness != nil {
+			p.Hint = "it belongs under harness"
+		}
+		if harness != nil && d.c.Type == typeCLI && slices.Contains([]string{"block_imports", "setup_files", "stdin_isatty", "stdin_text", "stub_modules"}, f.Key) {
+			p.Code, p.Message, g.Level = "spectest.misplaced-key", "move harness-only keys under 'harness:'", diag.Error
+		}
+	}
+	if f.Code == "type" {
+		p.Hint = cmp.Or(map[string]string{
+			"capture":           "such as {token: $.access}: names of values, and where they are",
+			"request.redirects": "how many are followed, or false for none",
+		}[f.Path], p.Hint)
+	}
+	message := strings.TrimSpace(f.Path + " " + p.Message)
+	if f.Code == "unknown-key" && f.In == "harness" && g.Level == diag.Error {
+		message = d.strangeHarness(f.Key, &p)
+	}
+	if p.Level = g.Level; g.Level != diag.Error {
+		d.warnings = append(d.warnings, p)
+		return
+	}
+	d.faults = append(d.faults, p)
+	if d.c.fault == nil {
+		d.c.fault = &Failure{Category: Schema, Message: message, Path: f.Path, Line: p.Pos.Line, Col: p.Pos.Col}
+	}
+}
+
+// strangeHarness puts into words that harness holds a key that the type of the case
+// has no use for. The failure of a case begins with words that runners of the
+// format share, and names the nearest key and the types that take it.
+func (d *decoder) strangeHarness(key string, p *diag.Diagnostic) string {
+	if p.Message == "is not a known key" {
+		p.Message = "is not a key of type " + d.c.Type
+		shape := format().one.Field("harness").Type.Shape
+		var names []string
+		for i := range shape.Fields {
+			names = append(names, shape.Fields[i].Name)
+		}
+		near := diag.Nearest(key, names)
+		if i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, key+"_") || strings.HasPrefix(key, n) }); near == "" && i >= 0 {
+			near = names[i]
+		}
+		if of := shape.Field(near); of != nil {
+			p.Hint = "did you mean " + near + "?"
+			if !slices.Contains(of.For, d.c.Type) && len(of.For) > 0 {
+				p.Hint = "did you mean " + near + ", which belongs to " + doctree.Either(of.For) + "?"
+			}
+		}
+	}
+	message := "unsupported harness key(s): " + key + " " + p.Message
+	if strings.HasPrefix(p.Hint, "did you mean") {
+		message += " (" + p.Hint + ")"
+	}
+	return message
+}
+
+// fail reports a fault; the first of them is the case's own.
 func (d *decoder) fail(category string, at doctree.Pos, code, where, message, hint string) {
 	d.faults = append(d.faults, d.doc.problem(at, code, where, message, hint))
 	if d.c.fault == nil {
@@ -68,23 +139,6 @@ func (d *decoder) decode(n *doctree.Node) {
 	c := d.c
 	c.at = n.Pos
 	id, kind := n.Get("id"), n.Get("type")
-	if id == nil || kind == nil {
-		var missing []string
-		for _, k := range []string{"id", "type"} {
-			if n.Get(k) == nil {
-				missing = append(missing, k)
-			}
-		}
-		hint := ""
-		for _, k := range missing {
-			for _, have := range keys(n) {
-				if diag.Nearest(have, []string{k}) == k && have != k {
-					hint = fmt.Sprintf("is %q meant to be %q?", have, k)
-				}
-			}
-		}
-		d.fail(Schema, n.Pos, "case-keys", "", "a case must include 'id' and 'type'; there is no "+strings.Join(missing, " and no "), hint)
-	}
 	if id != nil {
 		c.ID = trimmed(id)
 	}
@@ -94,76 +148,49 @@ func (d *decoder) decode(n *doctree.Node) {
 	if t := n.Get("title"); !t.IsNull() {
 		c.Title = textOf(t)
 	}
+	s := d.Section(n, "", format().one)
 	d.tags(n.Get("tags"))
 	d.expect(n.Get("expect"))
-	if c.fault != nil && (id == nil || kind == nil) {
+	if id == nil || kind == nil {
 		return
 	}
-	if d.requires(n.Get("requires")); c.skip != "" {
+	if d.requires(s.Sub("requires")); c.skip != "" {
 		return
 	}
 	if c.ID == "" {
 		d.schema(id, "id", "id", "spec case must include non-empty id")
 	}
 	if !slices.Contains(caseTypes(), c.Type) {
-		hint := diag.DidYouMean(c.Type, caseTypes())
-		if hint == "" {
-			hint = "known are " + oneOf(caseTypes())
-		}
-		d.fail(Runtime, kind.Pos, "type", "type", fmt.Sprintf("unknown spec-test type: %s (from %s)", c.Type, d.doc.name), hint)
+		d.fail(Runtime, kind.Pos, "type", "type", fmt.Sprintf("unknown spec-test type: %s (from %s)", c.Type, d.doc.name),
+			cmp.Or(diag.DidYouMean(c.Type, caseTypes()), "known are "+oneOf(caseTypes())))
 	}
-	d.unknown(n)
-	harness := n.Get("harness")
-	if !harness.IsNull() && harness.Kind != doctree.Map {
-		d.schema(harness, "harness", "harness", "harness must be a mapping")
-		harness = nil
-	}
-	d.budgets(harness)
+	d.harness = d.strict(c.Type == typeCLI, func() *doctree.Section { return s.Sub("harness") })
+	d.budgets()
 	d.assertions(n.Get("assert"))
-	d.captures(n.Get("capture"))
-	d.flag(harness, "always", &d.c.always)
+	d.captures(s)
+	c.always = d.harness.True("always")
 	switch c.Type {
 	case typeTextFile:
-		d.otherHarness(harness)
-		d.textFile(n)
+		d.textFile(s.Node("path"))
 	case typeCLI:
-		d.cliRun(n, harness)
+		d.cliRun(s)
 	case typeHTTP:
-		d.httpCall(n, harness)
+		d.httpCall(s.Sub("request"))
 	case typeSystem:
-		d.systemCall(n, harness)
+		d.systemCall(s)
 	default:
 		return
 	}
-	d.health(n)
+	d.health(s)
 }
 
-// unknown tells of keys that nothing reads: a misspelt assert would let a case
-// pass that asserts nothing.
-func (d *decoder) unknown(n *doctree.Node) {
-	if !slices.Contains(caseTypes(), d.c.Type) {
-		return
+// strict opens a section of which unknown keys are errors, if so asked.
+func (d *decoder) strict(strict bool, open func() *doctree.Section) *doctree.Section {
+	if strict {
+		d.Unknown = diag.Error
+		defer func() { d.Unknown = diag.Warning }()
 	}
-	for i := range n.Members {
-		key := textOf(&n.Members[i].Key)
-		if isTopKey(d.c.Type, key) || d.c.Type == typeCLI && slices.Contains(misplaced(), key) {
-			continue
-		}
-		hint := diag.DidYouMean(key, topKeys(d.c.Type))
-		if underHarness(key) {
-			hint = "it belongs under harness"
-		}
-		d.warn(&n.Members[i].Key, "unknown-key", key, fmt.Sprintf("no %s case has a key %q; it is ignored", d.c.Type, key), hint)
-	}
-}
-
-// strange tells of keys of a mapping that nothing reads.
-func (d *decoder) strange(n *doctree.Node, where string, known ...string) {
-	for i := range n.Members {
-		if key := textOf(&n.Members[i].Key); !slices.Contains(known, key) {
-			d.warn(&n.Members[i].Key, "unknown-key", where+"."+key, fmt.Sprintf("%s has no key %q; it is ignored", where, key), diag.DidYouMean(key, known))
-		}
-	}
+	return open()
 }
 
 func (d *decoder) tags(n *doctree.Node) {
@@ -181,28 +208,17 @@ func (d *decoder) tags(n *doctree.Node) {
 }
 
 // requires decides whether the case can be run here.
-func (d *decoder) requires(n *doctree.Node) {
-	if n == nil || n.IsNull() {
-		return
-	}
-	if n.Kind != doctree.Map {
-		d.schema(n, "requires", "requires", "requires must be a mapping")
-		return
-	}
-	d.strange(n, "requires", "capabilities", "when_missing")
-	caps, when := n.Get("capabilities"), "fail"
-	if w := n.Get("when_missing"); w != nil {
+func (d *decoder) requires(s *doctree.Section) {
+	when := "fail"
+	if w := s.Node("when_missing"); w != nil {
 		when = strings.ToLower(trimmed(w))
 		if when != "skip" && when != "fail" {
 			d.schema(w, "requires", "requires.when_missing", "requires.when_missing must be one of: skip, fail")
 			return
 		}
 	}
-	if caps.IsNull() {
-		return
-	}
-	if caps.Kind != doctree.Seq {
-		d.schema(caps, "requires", "requires.capabilities", "requires.capabilities must be a list")
+	caps := s.Value("capabilities")
+	if caps == nil {
 		return
 	}
 	var missing []string
@@ -236,19 +252,19 @@ func (d *decoder) expect(n *doctree.Node) {
 	if base == nil || base.Kind != doctree.Map {
 		base = n // the keys themselves serve as the baseline
 	}
-	d.strange(n, "expect", "portable", "impl", "status", "category", "message_tokens")
+	d.Section(n, "expect", format().expect)
 	e := &expectation{}
 	impl := n.Get("impl")
 	var own *doctree.Node
 	if impl != nil && impl.Kind == doctree.Map {
 		own = impl.Get(implementation)
 	}
-	for _, layer := range []*doctree.Node{base, own} {
+	for i, layer := range []*doctree.Node{base, own} {
 		if layer == nil || layer.Kind != doctree.Map {
 			continue
 		}
 		if layer != n {
-			d.strange(layer, "expect", "status", "category", "message_tokens")
+			d.Section(layer, [2]string{"expect.portable", "expect.impl." + implementation}[i], format().outcome)
 		}
 		if v := layer.Get("status"); v != nil {
 			e.Status = trimmed(v)

@@ -42,7 +42,7 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 			if c := compare(want, string(actual)); strings.Count(c.diff, "\n") > shownDiff {
 				out = append(out, textExhibit("Expected and actual", []byte(c.diff), nil))
 			} else if c.diff == "" && len(c.places) == 0 && len(want) <= 16<<10 {
-				out = append(out, campaign.Exhibit{Kind: "diff", Title: "Expected against actual", Diff: &campaign.Diff{Segments: segments(want, string(actual))}})
+				out = append(out, campaign.Exhibit{Kind: "diff", Title: "Expected against actual", Diff: wordDiff(want, string(actual))})
 			}
 		} else if d, ok := difference(r.Failure, string(actual)); ok {
 			out = append(out, d)
@@ -53,13 +53,13 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 		out = append(out, textExhibit("Steps that failed", steps, nil))
 	}
 	out = append(out, c.block(cs, r.Failure, o.Verdict))
-	for _, name := range []string{"request", chainNote, "call", "stdout", "stderr", "answer", changedNote, meanwhileNote} {
+	for _, name := range []string{"request", sentNote, chainNote, "call", "stdout", "stderr", "answer", changedNote, meanwhileNote} {
 		text := o.Attached(name)
 		if len(text) == 0 || name == r.Target && o.Attached("actual") != nil {
 			continue
 		}
 		title := map[string]string{
-			"stdout": "Standard output", "stderr": "Standard error", "answer": "Answer", "request": "Request", "call": "Call", chainNote: "Cases of the chain",
+			"stdout": "Standard output", "stderr": "Standard error", "answer": "Answer", "request": "Request", sentNote: "Request as it went", "call": "Call", chainNote: "Cases of the chain",
 			changedNote:   "Changed in the folder that commands share, while the case ran",
 			meanwhileNote: "Changed in the folder that commands share, while the case and others ran",
 		}[name]
@@ -117,7 +117,7 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 		})
 		b.WriteString(strings.Join(all[:min(len(all), shownDiff)], ""))
 		if len(all) > shownDiff {
-			fmt.Fprintf(&b, "(%d more lines)\n", len(all)-shownDiff)
+			fmt.Fprintf(&b, "(%s)\n", diag.Plural(len(all)-shownDiff, "more line"))
 		}
 	} else if actual := o.Attached("actual"); actual != nil {
 		if want, equal := wantedWhole(f, o); equal {
@@ -221,7 +221,7 @@ func difference(f *Failure, actual string) (campaign.Exhibit, bool) {
 	have := strings.Join(lines[no-1:min(len(lines), no-1+len(want))], "\n")
 	return campaign.Exhibit{
 		Kind: "diff", Title: fmt.Sprintf("Expected against line %d of %s", no, f.Target),
-		Diff: &campaign.Diff{Segments: segments(f.Text, have)},
+		Diff: wordDiff(f.Text, have),
 	}, true
 }
 

@@ -31,6 +31,7 @@ type document struct {
 	// transcripts are the cases that console blocks make. As units they follow
 	// the others.
 	transcripts []*Case
+	fixture     *Case      // the blocks of setup and teardown; nil: there are none
 	release     func()     // see [campaign.Spec]
 	readers     *sync.Pool // of *doctree.Reader
 	systems     plans
@@ -273,7 +274,7 @@ func (d *document) jsonTree(body []byte, start int) (*doctree.Node, []doctree.Du
 		}
 		return doctree.Pos{Line: p.Line + line, Col: p.Col}
 	}
-	root := fromJSON(&doc.Root, place)
+	root := doctree.OfJSON(&doc.Root, place)
 	var twice []doctree.Duplicate
 	for _, t := range doc.Duplicates {
 		twice = append(twice, doctree.Duplicate{Key: t.Key, First: place(t.First), Repeat: place(t.Repeat)})

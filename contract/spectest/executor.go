@@ -23,6 +23,7 @@ type executor struct {
 	lane campaign.Lane
 	*place
 	eval *evaluator
+	set  *settings // of the campaign, with what setup gives to cases
 
 	session  *session
 	unit     int // decoded last
@@ -56,6 +57,9 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 	if at.Index < 0 || at.Index >= int64(len(x.c.slots)) {
 		return campaign.Outcome{}, fmt.Errorf("%s has no case %d", x.c.name, at.Index)
 	}
+	if err := x.setUp(ctx); err != nil {
+		return campaign.Outcome{}, err
+	}
 	c := x.caseAt(at.Index)
 	start := time.Now()
 	f, notes, err := x.attempt(ctx, c)
@@ -70,8 +74,8 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 	if err != nil {
 		return campaign.Outcome{}, err
 	}
-	f, notes = hide(x.c.set.hidden, f, notes)
-	first, _ = hide(x.c.set.hidden, first, nil)
+	f, notes = hide(x.set.hidden, f, notes)
+	first, _ = hide(x.set.hidden, first, nil)
 	o := x.outcome(c, f)
 	if f == nil && first != nil {
 		o = x.flaky(c, first)
@@ -98,11 +102,11 @@ func (x *executor) caseAt(i int64) *Case {
 	if x.slot = s; x.c.chains[s] != nil {
 		return x.c.chains[s].c
 	}
-	if held := x.c.held[s.unit]; held != nil {
+	if held := x.c.held[s.unit]; held != nil && x.set == x.c.set {
 		return held[s.item].c
 	}
 	if int(s.unit) != x.unit {
-		x.unit, x.decoded = int(s.unit), x.c.doc.decodeUnit(int(s.unit), x.c.set)
+		x.unit, x.decoded = int(s.unit), x.c.doc.decodeUnit(int(s.unit), x.set)
 		if x.read += x.c.doc.size(x.unit); x.read > pieceSize {
 			x.read = 0
 			x.c.doc.release()
@@ -257,7 +261,9 @@ func (x *executor) Notes() []string {
 func (x *executor) Close() error {
 	var errs []error
 	x.c.doc.release()
-	x.c.contract.sessions.leave(x.c)
+	if p := x.c.contract.sessions.leave(x.c); p != nil {
+		errs = append(errs, x.tearDown(p))
+	}
 	for _, l := range x.commands {
 		errs = append(errs, l.runner.Close())
 	}

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -76,7 +77,7 @@ func (c *Case) mismatch(status string, f *Failure) string {
 		return fmt.Sprintf("status is %s, expected %s", status, e.Status)
 	}
 	if category != e.Category {
-		return fmt.Sprintf("category is %s, expected %s", orNone(category), orNone(e.Category))
+		return fmt.Sprintf("category is %s, expected %s", cmp.Or(category, "null"), cmp.Or(e.Category, "null"))
 	}
 	for _, t := range e.Tokens {
 		if !strings.Contains(message, t) {
@@ -84,13 +85,6 @@ func (c *Case) mismatch(status string, f *Failure) string {
 		}
 	}
 	return ""
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "null"
-	}
-	return s
 }
 
 // Result reads back from an outcome what case i came to. The second result is

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // Find returns the cases with an id, in the order in which they are run.
@@ -49,7 +50,7 @@ func (c *Campaign) Explain(ctx context.Context, i int64, run bool) (string, erro
 	var failure *Failure
 	if run {
 		var err error
-		if failure, err = x.run(ctx, c); err != nil {
+		if failure, err = x.run(ctx, c, i); err != nil {
 			return "", err
 		}
 		switch {
@@ -92,21 +93,17 @@ func (c *Campaign) Explain(ctx context.Context, i int64, run bool) (string, erro
 		}
 		return x.String(), nil
 	}
-	l := x.c.limits
-	fmt.Fprintf(&x, "  each predicate may take %d steps, %d nodes, %d literal bytes, %s\n", l.Steps, l.Nodes, l.LiteralBytes, orNo(x.c.timeout.String(), x.c.timeout > 0))
+	l, limit := x.c.limits, "any time"
+	if x.c.timeout > 0 {
+		limit = x.c.timeout.String()
+	}
+	fmt.Fprintf(&x, "  each predicate may take %d steps, %d nodes, %d literal bytes, %s\n", l.Steps, l.Nodes, l.LiteralBytes, limit)
 	x.node(x.c.tree, 1, true, x.ran)
 	return x.String(), nil
 }
 
-func orNo(limit string, there bool) string {
-	if there {
-		return limit
-	}
-	return "any time"
-}
-
 // run runs the case and judges every node of its tree by itself.
-func (x *explanation) run(ctx context.Context, c *Campaign) (*Failure, error) {
+func (x *explanation) run(ctx context.Context, c *Campaign, i int64) (*Failure, error) {
 	opened, err := c.Open(ctx, campaign.Lane{Of: 1})
 	if err != nil {
 		return nil, err
@@ -124,11 +121,10 @@ func (x *explanation) run(ctx context.Context, c *Campaign) (*Failure, error) {
 		}
 	}
 	e.eval.watch = func(tree *node) { x.ran = true; judge(tree) }
-	for i := range c.slots {
-		if c.Case(int64(i)) == x.c {
-			e.slot = c.slots[i]
-		}
+	if err := e.setUp(ctx); err != nil {
+		return nil, err
 	}
+	x.c = e.caseAt(i)
 	f, _, err := e.attempt(ctx, x.c)
 	return f, err
 }
@@ -179,9 +175,9 @@ func (x *explanation) node(n *node, level int, decides, reached bool) {
 	if n.prog == nil {
 		return
 	}
-	fmt.Fprintf(x, "%s  %s  (%d nodes", indent, clipped(n.prog.String(), 400), n.prog.Nodes)
+	fmt.Fprintf(x, "%s  %s  (%s", indent, clipped(n.prog.String(), 400), diag.Plural(n.prog.Nodes, "node"))
 	if x.ran && reached {
-		fmt.Fprintf(x, ", %d steps", x.steps[n])
+		fmt.Fprintf(x, ", %s", diag.Plural(x.steps[n], "step"))
 	}
 	x.WriteString(")\n")
 	if f := x.found[n]; f != nil && reached {

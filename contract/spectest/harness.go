@@ -6,21 +6,14 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
-	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
-
-// misplaced are the keys that a cli.run case must not have at its top level.
-func misplaced() []string {
-	return []string{"block_imports", "setup_files", "stdin_isatty", "stdin_text", "stub_modules"}
-}
 
 // pythonEntry is module:function: dotted names, a colon, a name.
 var pythonEntry = regexp.MustCompile(`^\s*[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*\s*:\s*[\pL_][\pL\pN_]*\s*$`)
@@ -28,43 +21,25 @@ var pythonEntry = regexp.MustCompile(`^\s*[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*\
 // DefaultTimeout bounds a command that its case gives no limit.
 const DefaultTimeout = 60 * time.Second
 
-func (d *decoder) cliRun(n, harness *doctree.Node) {
-	r := &cliRun{timeout: d.set.timeout, hasTitle: !n.Get("title").IsNull()}
+func (d *decoder) cliRun(s *doctree.Section) {
+	h := d.harness
+	r := &cliRun{timeout: d.set.timeout, hasTitle: !s.Raw().Get("title").IsNull(), stubs: texts(h.Value("stub_modules")), blocks: texts(h.Value("block_imports")), isolate: h.True("isolate")}
 	d.c.cli = r
-	d.harnessKeys(harness)
-	var wrong []string
-	for _, k := range misplaced() {
-		if n.Get(k) != nil {
-			wrong = append(wrong, k)
-		}
+	d.argv(s.Value("argv"))
+	if k := h.Value("hook_kwargs"); k != nil {
+		r.kwargs = jsonBytes(k)
 	}
-	if len(wrong) > 0 {
-		d.schema(&n.Member(wrong[0]).Key, "misplaced-key", "", "move harness-only keys under 'harness:': %s", strings.Join(wrong, ", "))
-	}
-	d.argv(n.Get("argv"))
-	if k := harness.Get("hook_kwargs"); !k.IsNull() {
-		if k.Kind != doctree.Map {
-			d.schema(k, "hook", "harness.hook_kwargs", "harness.hook_kwargs must be a mapping")
-		} else {
-			r.kwargs = jsonBytes(k)
-		}
-	}
-	d.names(harness, "stub_modules", &r.stubs)
-	d.setupFiles(harness.Get("setup_files"))
-	d.env(harness.Get("env"))
-	if t := harness.Get("stdin_text"); !t.IsNull() {
+	d.setupFiles(h.Value("setup_files"))
+	d.env(h.Value("env"))
+	if t := h.Node("stdin_text"); !t.IsNull() {
 		r.stdin = textOf(t)
 	}
-	if t := harness.Get("stdin_isatty"); t != nil {
-		r.tty = t.Truthy()
-	}
-	d.names(harness, "block_imports", &r.blocks)
-	d.limit(harness, &r.timeout)
-	d.flag(harness, "isolate", &r.isolate)
-	d.repeatable(harness, true)
-	d.hooks(n, harness)
-	d.entrypoint(harness)
-	if x := n.Get("exit_code"); x != nil {
+	r.tty = h.Node("stdin_isatty").Truthy()
+	d.limit(&r.timeout)
+	d.repeatable(true)
+	d.hooks(s.Raw())
+	d.entrypoint()
+	if x := s.Node("exit_code"); x != nil {
 		v, ok := integer(x)
 		switch {
 		case !ok:
@@ -72,122 +47,72 @@ func (d *decoder) cliRun(n, harness *doctree.Node) {
 		case !v.IsInt64():
 			d.schema(x, "exit-code", "exit_code", "exit_code is no number that a process can end with")
 		default:
-			r.exit, r.exitAt = v.Int64(), x.Pos
+			r.exit, r.exitAt, r.exitRaw = v.Int64(), x.Pos, x.Raw
 		}
 	}
 }
 
-func (d *decoder) harnessKeys(harness *doctree.Node) {
-	if harness == nil {
-		return
+// texts are a list of texts, or one.
+func texts(n *doctree.Node) []string {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == doctree.String:
+		return []string{n.Text}
+	case n.Kind == doctree.Map:
+		return keys(n)
 	}
-	var unknown []string
-	var first *doctree.Node
-	hint := ""
-	for i := range harness.Members {
-		k := textOf(&harness.Members[i].Key)
-		if slices.Contains(harnessKeys(typeCLI), k) {
-			continue
-		}
-		unknown = append(unknown, k)
-		if first == nil {
-			first, hint = &harness.Members[i].Key, diag.DidYouMean(k, harnessKeys(typeCLI))
-		}
+	list := make([]string, len(n.Items))
+	for i := range n.Items {
+		list[i] = textOf(&n.Items[i])
 	}
-	if len(unknown) > 0 {
-		slices.Sort(unknown)
-		d.fail(Schema, first.Pos, "unknown-key", "harness", "unsupported harness key(s): "+strings.Join(unknown, ", "), hint)
-	}
+	return list
 }
 
 func (d *decoder) argv(n *doctree.Node) {
-	r := d.c.cli
-	switch {
-	case n.IsNull():
-	case n.Kind == doctree.String:
-		r.argv = []string{n.Text}
-	case n.Kind == doctree.Seq:
-		for i := range n.Items {
-			r.argv = append(r.argv, textOf(&n.Items[i]))
-		}
-	case n.Kind == doctree.Map:
-		r.argv = keys(n)
+	if d.c.cli.argv = texts(n); n != nil && n.Kind == doctree.Map {
 		d.warn(n, "argv", "argv", "argv is a mapping: its keys alone are passed", "write a list")
-	default:
-		d.schema(n, "argv", "argv", "argv must be a list, not %s", n.Kind)
 	}
-	for i, a := range r.argv {
+	for i, a := range d.c.cli.argv {
 		if strings.ContainsRune(a, 0) {
 			d.schema(n, "argv", fmt.Sprintf("argv[%d]", i), "an argument cannot hold a NUL character")
 		}
 	}
 }
 
-// names reads a list of names, or one.
-func (d *decoder) names(harness *doctree.Node, key string, to *[]string) {
-	n := harness.Get(key)
-	switch {
-	case n.IsNull():
-	case n.Kind == doctree.String:
-		*to = []string{n.Text}
-	case n.Kind == doctree.Seq:
-		for i := range n.Items {
-			*to = append(*to, textOf(&n.Items[i]))
-		}
-	default:
-		d.schema(n, "module-names", "harness."+key, "%s must be a list of module names, not %s", key, n.Kind)
-	}
-}
-
 func (d *decoder) setupFiles(n *doctree.Node) {
-	if n.IsNull() {
+	if n == nil {
 		return
 	}
 	items := n.Items
-	switch n.Kind {
-	case doctree.Map:
+	if n.Kind == doctree.Map {
 		items = []doctree.Node{*n}
-	case doctree.Seq:
-	default:
-		d.schema(n, "setup-files", "harness.setup_files", "setup_files must be a list (or mapping for a single file)")
-		return
 	}
 	for i := range items {
-		item, where := &items[i], fmt.Sprintf("harness.setup_files[%d]", i)
-		if item.Kind != doctree.Map {
-			d.schema(item, "setup-files", where, "setup_files item must be a mapping")
+		where := fmt.Sprintf("harness.setup_files[%d]", i)
+		item := d.Section(&items[i], where, format().file)
+		p := item.Node("path")
+		if p == nil {
 			continue
 		}
-		d.strange(item, where, "path", "text")
-		p := item.Get("path")
-		if p.IsNull() {
-			d.schema(item, "setup-files", where, "setup_files item missing required key: path")
-			continue
-		}
-		f := stage.File{Path: textOf(p)}
-		if strings.HasPrefix(f.Path, "/") || f.Path == "~" || strings.HasPrefix(f.Path, "~/") {
+		clean := filepath.Clean(textOf(p))
+		switch path := textOf(p); {
+		case p.IsNull() || strings.HasPrefix(path, "/") || path == "~" || strings.HasPrefix(path, "~/"):
 			d.schema(p, "setup-files", where+".path", "setup_files item path must be relative")
-			continue
+		case !stage.Local(path):
+			d.schema(p, "setup-files", where+".path", "setup_files item path escapes the temp directory, or names it: %s", path)
+		default:
+			f := stage.File{Path: clean}
+			if t := item.Node("text"); !t.IsNull() {
+				f.Text = textOf(t)
+			}
+			d.c.cli.files = append(d.c.cli.files, f)
 		}
-		clean := filepath.Clean(f.Path)
-		if !filepath.IsLocal(clean) || clean == "." || strings.ContainsRune(f.Path, 0) {
-			d.schema(p, "setup-files", where+".path", "setup_files item path escapes the temp directory, or names it: %s", f.Path)
-			continue
-		}
-		f.Path = clean
-		if t := item.Get("text"); !t.IsNull() {
-			f.Text = textOf(t)
-		}
-		d.c.cli.files = append(d.c.cli.files, f)
 	}
 }
 
 func (d *decoder) env(n *doctree.Node) {
-	if n.IsNull() {
-		return
-	}
-	if n.Kind != doctree.Map {
-		d.schema(n, "env", "harness.env", "harness.env must be a mapping")
+	if n == nil {
 		return
 	}
 	for i := range n.Members {
@@ -204,22 +129,26 @@ func (d *decoder) env(n *doctree.Node) {
 	}
 }
 
-// limit reads timeout_seconds, which is an addition of ours for cli.run.
-func (d *decoder) limit(harness *doctree.Node, to *time.Duration) {
-	n := harness.Get("timeout_seconds")
-	if n.IsNull() {
-		return
+// limit reads timeout_seconds, an addition.
+func (d *decoder) limit(to *time.Duration) {
+	if s := d.harness.Float("timeout_seconds"); s > 0 {
+		*to = time.Duration(math.Ceil(s * float64(time.Second)))
 	}
-	s, ok := n.Float()
-	if !ok || !(s > 0) || s > 1e9 {
-		d.schema(n, "timeout", "harness.timeout_seconds", "harness.timeout_seconds must be a number above 0")
-		return
-	}
-	*to = time.Duration(math.Ceil(s * float64(time.Second)))
 }
 
-func (d *decoder) hooks(n, harness *doctree.Node) {
-	r := d.c.cli
+// repeatable reads whether a case may be run again only to confirm its failure.
+func (d *decoder) repeatable(otherwise bool) {
+	switch given := d.harness.Given("repeatable"); {
+	case given && d.harness.True("repeatable") || !given && otherwise:
+	case given:
+		d.c.unrepeatable = "the case says that it is not repeatable"
+	default:
+		d.c.unrepeatable = d.c.http.method + " may change what it reaches; harness.repeatable: true says that it can be sent again"
+	}
+}
+
+func (d *decoder) hooks(n *doctree.Node) {
+	r, harness := d.c.cli, d.harness.Raw()
 	for key, to := range map[string]*string{"hook_before": &r.before, "hook_after": &r.after} {
 		h := harness.Get(key)
 		if h.IsNull() || trimmed(h) == "" {
@@ -253,8 +182,8 @@ func (d *decoder) hooks(n, harness *doctree.Node) {
 }
 
 // entrypoint finds out what is run, and how.
-func (d *decoder) entrypoint(harness *doctree.Node) {
-	r := d.c.cli
+func (d *decoder) entrypoint() {
+	r, harness := d.c.cli, d.harness.Raw()
 	n := harness.Get("entrypoint")
 	at := d.c.pos(harness)
 	if n != nil {
@@ -263,9 +192,7 @@ func (d *decoder) entrypoint(harness *doctree.Node) {
 	if !n.IsNull() {
 		d.c.about = n.Pos
 		if n.Kind == doctree.Seq {
-			for i := range n.Items {
-				r.command = append(r.command, textOf(&n.Items[i]))
-			}
+			r.command = texts(n)
 			r.entry = strings.Join(r.command, " ")
 			if len(r.command) == 0 || r.command[0] == "" {
 				d.fail(Schema, at, "entrypoint", "harness.entrypoint", "harness.entrypoint must name a program", "")
@@ -322,47 +249,24 @@ func (d *decoder) programOnly(harness *doctree.Node) {
 }
 
 // budgets reads harness.spec_lang.
-func (d *decoder) budgets(harness *doctree.Node) {
+func (d *decoder) budgets() {
 	d.c.limits, d.c.timeout = speclang.DefaultLimits(), defaultPredicateTime
-	n := harness.Get("spec_lang")
-	if n == nil || !n.Truthy() {
+	n := d.harness.Node("spec_lang")
+	if !n.Truthy() {
 		return
 	}
-	if n.Kind != doctree.Map {
-		d.schema(n, "spec-lang", "harness.spec_lang", "harness.spec_lang must be a mapping")
-		return
-	}
+	s := d.Section(n, "harness.spec_lang", format().budget)
 	ms := int(d.c.timeout / time.Millisecond)
-	fields := []struct {
-		name string
-		to   *int
-		low  int
-	}{
-		{"max_steps", &d.c.limits.Steps, 1}, {"max_nodes", &d.c.limits.Nodes, 1},
-		{"max_literal_bytes", &d.c.limits.LiteralBytes, 1}, {"timeout_ms", &ms, 0},
-	}
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
-		v, where := n.Get(f.name), "harness.spec_lang."+f.name
-		if v.IsNull() {
-			continue
-		}
-		if v.Kind != doctree.Int {
-			d.schema(v, "spec-lang", where, "%s must be an integer", where)
-			continue
-		}
-		x := v.Int()
-		if x.Sign() < 0 || x.Sign() == 0 && f.low > 0 {
-			d.schema(v, "spec-lang", where, "%s must be >= %d", where, f.low)
-			continue
-		}
-		*f.to = math.MaxInt32
-		if x.IsInt64() && x.Int64() < math.MaxInt32 {
-			*f.to = int(x.Int64())
+	for name, to := range map[string]*int{
+		"max_steps": &d.c.limits.Steps, "max_nodes": &d.c.limits.Nodes, "max_literal_bytes": &d.c.limits.LiteralBytes, "timeout_ms": &ms,
+	} {
+		if x := s.Big(name); x != nil {
+			*to = math.MaxInt32
+			if x.IsInt64() && x.Int64() < math.MaxInt32 {
+				*to = int(x.Int64())
+			}
 		}
 	}
-	d.strange(n, "harness.spec_lang", names...)
 	d.c.timeout = time.Duration(ms) * time.Millisecond
 }
 
@@ -370,7 +274,7 @@ func (d *decoder) budgets(harness *doctree.Node) {
 const defaultPredicateTime = 200 * time.Millisecond
 
 func jsonBytes(n *doctree.Node) []byte {
-	j := toJSON(n)
+	j := n.JSON()
 	b := jsontree.Style{ASCII: true, Kept: true}.Append(nil, &j)
 	if !json.Valid(b) { // not-a-number and infinities have no form in JSON
 		return []byte("{}")

@@ -29,20 +29,16 @@ const (
 func healthModes() []string { return []string{healthIgnore, healthWarn, healthError} }
 
 // health examines the assertions as the case, or else the settings, ask for.
-func (d *decoder) health(n *doctree.Node) {
+func (d *decoder) health(s *doctree.Section) {
 	mode, where := d.set.health, "assert_health.mode"
-	given := false
-	policy := n.Get("assert_health")
-	at := d.c.pos(policy)
-	if policy != nil && !policy.IsNull() {
-		if policy.Kind != doctree.Map {
-			d.schema(policy, "assert-health", "assert_health", "assert_health must be a mapping")
-			return
-		}
-		d.strange(policy, "assert_health", "mode")
-		if m := policy.Get("mode"); m != nil {
-			mode, given, at = strings.ToLower(trimmed(m)), true, m.Pos
-		}
+	policy := s.Sub("assert_health")
+	if !policy.There() && s.Given("assert_health") {
+		return
+	}
+	at, m := d.c.pos(policy.Raw()), policy.Node("mode")
+	given := m != nil
+	if given {
+		mode, at = strings.ToLower(trimmed(m)), m.Pos
 	}
 	if !slices.Contains(healthModes(), mode) {
 		d.fail(Schema, at, "assert-health", where, "assert_health.mode must be one of: "+oneOf(healthModes()), "")
@@ -51,7 +47,7 @@ func (d *decoder) health(n *doctree.Node) {
 	if mode == healthIgnore && (given || !d.set.checking) {
 		return
 	}
-	found := diagnose(n.Get("assert"))
+	found := diagnose(s.Node("assert"))
 	if len(found) == 0 {
 		return
 	}
@@ -116,7 +112,7 @@ func (h *examiner) group(list *doctree.Node, path, key string) {
 	}
 	seen := make(map[string]bool, len(list.Items))
 	for i := range list.Items {
-		j := toJSON(&list.Items[i])
+		j := list.Items[i].JSON()
 		form := compact.Format(&j) // keys sorted
 		if seen[form] {
 			h.tell(&list.Items[i], "AH004", path, "redundant sibling assertion branch in '%s'", key)

@@ -4,13 +4,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -26,6 +29,11 @@ type answer struct {
 	status  int
 	headers [][2]string
 	body    []byte
+
+	elapsed   time.Duration
+	redirects int
+	url       string
+	sent      []string // the lines of the requests as they went
 
 	parsed speclang.Value
 	known  bool
@@ -55,6 +63,18 @@ func (a *answer) subject(target string) (speclang.Value, *Failure) {
 	case "sha256":
 		sum := sha256.Sum256(a.body)
 		return speclang.StringValue(hex.EncodeToString(sum[:])), nil
+	case "duration":
+		return speclang.IntValue(a.elapsed.Milliseconds()), nil
+	case "redirects":
+		return speclang.IntValue(int64(a.redirects)), nil
+	case "url":
+		return speclang.StringValue(a.url), nil
+	case "cookies":
+		v, err := speclang.ParseJSON(string(a.cookies()))
+		if err != nil {
+			return v, &Failure{Category: Schema, Message: err.Error()}
+		}
+		return v, nil
 	case "body_json":
 		if !a.known {
 			v, err := speclang.ParseJSON(validText(a.body))
@@ -77,6 +97,9 @@ func (x *executor) call(ctx context.Context, c *Case) (*Failure, evidence, error
 	var notes evidence
 	if k := scheme(c.http.url); k == "http" || k == "https" {
 		notes.add("request", []byte(c.http.curl()))
+		if a != nil && a.sent != nil {
+			notes.add(sentNote, []byte(c.http.went(a.sent)))
+		}
 	}
 	if f != nil {
 		return f, notes, nil
@@ -102,9 +125,29 @@ func (r *httpCall) curl() string {
 	if r.bodyFile != "" {
 		line += " --data-binary " + quoted("@"+r.bodyFile)
 	}
+	for _, o := range [][2]string{{"--proxy", r.proxy}, {"--cacert", r.caFile}, {"--cert", r.certFile}, {"--key", r.keyFile}} {
+		if o[1] == "none" && o[0] == "--proxy" {
+			line += " --noproxy '*'"
+		} else if o[1] != "" {
+			line += " " + o[0] + " " + quoted(o[1])
+		}
+	}
+	for _, p := range r.parts {
+		part := p.name + "=" + p.text
+		if p.file != "" {
+			part = p.name + "=@" + p.file
+		}
+		if p.kind != "" {
+			part += ";type=" + p.kind
+		}
+		if p.filename != "" {
+			part += ";filename=" + p.filename
+		}
+		line += " \\\n  -F " + quoted(part)
+	}
 	for _, h := range r.headers {
-		name, value := strings.ToLower(h[0]), h[1]
-		if strings.Contains(name, "authorization") || strings.Contains(name, "cookie") || strings.Contains(name, "key") || strings.Contains(name, "token") {
+		value := h[1]
+		if letsIn(h[0]) {
 			value = "..."
 		}
 		line += " \\\n  -H " + quoted(h[0]+": "+value)
@@ -149,17 +192,11 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		}
 		x.http = client
 	}
-	body := r.body
-	if r.bodyFile != "" {
-		data, f := x.readInRoot(r.bodyFile, "api.http request.body_file")
-		if f != nil {
-			return nil, f, nil
-		}
-		body = data
+	q, f := x.outgoing(r)
+	if f != nil {
+		return nil, f, nil
 	}
-	res, err := x.http.Do(ctx, exchange.Request{
-		Method: r.method, URL: r.url, Headers: r.headers, Body: body, Timeout: r.timeout, MaxBody: maxBody, Redirects: r.redirects, Insecure: r.insecure,
-	})
+	res, err := x.http.Do(ctx, q)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
@@ -170,5 +207,54 @@ func (x *executor) request(ctx context.Context, c *Case) (*answer, *Failure, err
 		}
 		return nil, &Failure{Category: Runtime, Message: fmt.Sprintf("%s %s: %v", r.method, r.url, err)}, nil
 	}
-	return &answer{status: res.Status, headers: res.Headers, body: slices.Clone(res.Body)}, nil, nil
+	return &answer{status: res.Status, headers: res.Headers, body: slices.Clone(res.Body),
+		elapsed: res.Elapsed, redirects: res.Redirects, url: res.URL, sent: res.Sent}, nil, nil
+}
+
+// letsIn reports whether the value of a header lets somebody in.
+func letsIn(header string) bool {
+	name := strings.ToLower(header)
+	return slices.ContainsFunc([]string{"authorization", "cookie", "key", "token"}, func(w string) bool { return strings.Contains(name, w) })
+}
+
+// sentNote is the attachment that holds a request as it went.
+const sentNote = "sent"
+
+// went is a request as it went over the line, with the redirects that were followed.
+func (r *httpCall) went(sent []string) string {
+	lines := []string{r.method + " " + r.url}
+	for _, l := range sent {
+		if name, _, ok := strings.Cut(l, ": "); ok && letsIn(name) {
+			l = name + ": ..."
+		}
+		lines = append(lines, l)
+	}
+	if r.body != nil {
+		lines = append(lines, "", validText(r.body))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// cookies are those that the answer sets, by name, as JSON.
+func (a *answer) cookies() []byte {
+	type cookie struct {
+		Value    string `json:"value"`
+		Path     string `json:"path"`
+		Domain   string `json:"domain"`
+		MaxAge   int    `json:"max_age"`
+		Secure   bool   `json:"secure"`
+		HTTPOnly bool   `json:"http_only"`
+		SameSite string `json:"same_site"`
+	}
+	h := http.Header{}
+	for _, kv := range a.headers {
+		h.Add(kv[0], kv[1])
+	}
+	all := map[string]cookie{}
+	for _, c := range (&http.Response{Header: h}).Cookies() {
+		site := map[http.SameSite]string{http.SameSiteLaxMode: "lax", http.SameSiteStrictMode: "strict", http.SameSiteNoneMode: "none"}[c.SameSite]
+		all[c.Name] = cookie{c.Value, c.Path, c.Domain, c.MaxAge, c.Secure, c.HttpOnly, site}
+	}
+	b, _ := json.Marshal(all) // texts, numbers and truth values
+	return b
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,21 +26,23 @@ func (m *imported) report(level diag.Level, line int, source, format string, arg
 func importCommand() campaign.Command {
 	return campaign.Command{
 		Use:     "import FORMAT FILE",
-		Summary: "Write a document that says what a test of cram or a curl command line says",
+		Summary: "Write a document that says what tests of cram or Hurl, or curl command lines, say",
 		Long: `Import reads tests of another tool and prints a Markdown document. FORMAT is cram
-(a .t file, which becomes transcripts) or curl (command lines, which become cases of
-type api.http); FILE may be - for standard input. What has no counterpart is
+(a .t file, which becomes transcripts), hurl (a .hurl file, whose entries become cases
+of type api.http that run one after the other) or curl (command lines, which become
+such cases); FILE may be - for standard input. What has no counterpart is
 reported with its line: an error if the document would say something else.
 
 Exit codes: 0 all of it was imported, perhaps with warnings, 2 it was refused.`,
 		Example: `  thresh spectest import cram tests/list.t > list.md
+  thresh spectest import hurl shop.hurl > shop.spec.md
   echo "curl -H 'Accept: text/plain' http://localhost:8080/orders" | thresh spectest import curl - > orders.spec.md`,
 		Least: 2, Most: 2,
 		Run: func(_ context.Context, d campaign.Desk, args []string) error {
-			read := map[string]func(*imported, string){"cram": fromCram, "curl": fromCurl}[args[0]]
+			read := map[string]func(*imported, string){"cram": fromCram, "hurl": fromHurl, "curl": fromCurl}[args[0]]
 			if read == nil {
-				err := diag.Refused("nothing is imported from %s: known are cram, curl", args[0])
-				if hint := diag.DidYouMean(args[0], []string{"cram", "curl"}); hint != "" {
+				err := diag.Refused("nothing is imported from %s: known are cram, curl, hurl", args[0])
+				if hint := diag.DidYouMean(args[0], []string{"cram", "curl", "hurl"}); hint != "" {
 					err = diag.WithHint(err, hint)
 				}
 				return err
@@ -74,73 +75,6 @@ Exit codes: 0 all of it was imported, perhaps with warnings, 2 it was refused.`,
 	}
 }
 
-// cramMark is how cram says that a line of output is no plain one.
-var cramMark = regexp.MustCompile(` \((re|glob|esc|no-eol)\)$`)
-
-// fromCram makes transcripts of a .t file: what is indented by two blanks are
-// commands and what they print, all else is text.
-func fromCram(m *imported, text string) {
-	open, exported := false, false
-	number := 0
-	for l := range strings.Lines(text) {
-		number++
-		l = strings.TrimRight(l, "\n")
-		body, indented := strings.CutPrefix(l, "  ")
-		if !indented {
-			if open {
-				m.WriteString("```\n")
-				open = false
-			}
-			m.WriteString(l + "\n")
-			continue
-		}
-		command := strings.HasPrefix(body, "$ ")
-		if !open {
-			if !command {
-				if strings.TrimSpace(body) != "" {
-					m.report(diag.Error, number, l, "output before the first command")
-				}
-				m.WriteString(l + "\n")
-				continue
-			}
-			m.WriteString("```console run\n")
-			if !exported && strings.Contains(text, "TESTDIR") {
-				m.WriteString("$ export TESTDIR=\"${PAGE%/*}\"\n")
-			}
-			open, exported = true, true
-		}
-		if command || strings.HasPrefix(body, "> ") || body == ">" {
-			m.WriteString(body + "\n")
-			continue
-		}
-		m.WriteString(m.printed(body, number) + "\n")
-	}
-	if open {
-		m.WriteString("```\n")
-	}
-}
-
-// printed is a line of output as a transcript says it.
-func (m *imported) printed(l string, number int) string {
-	mark := cramMark.FindStringSubmatch(l)
-	if mark == nil {
-		if _, _, _, fence := fenceOf([]byte(l)); fence || isDots(l) || hole.MatchString(l) {
-			m.report(diag.Warning, number, l, "the line would be read as a fence or a wildcard; [..] stands for its first character")
-			return "[..]" + strings.TrimLeft(l, " ")[1:]
-		}
-		return l
-	}
-	l = strings.TrimSuffix(l, mark[0])
-	switch mark[1] {
-	case "glob":
-		return strings.NewReplacer("*", "[..]", "?", "[..]", `\*`, "*", `\?`, "?").Replace(l)
-	case "re", "esc":
-		m.report(diag.Warning, number, l, "(%s) has no counterpart: [..] stands for all of the line", mark[1])
-		return "[..]"
-	}
-	return l // the end of the line is not compared
-}
-
 // fromCurl makes cases of type api.http of command lines.
 func fromCurl(m *imported, text string) {
 	number, cases := 0, 0
@@ -170,7 +104,8 @@ func fromCurl(m *imported, text string) {
 var (
 	curlQuiet  = []string{"-s", "--silent", "-S", "--show-error", "-i", "--include", "-v", "--verbose", "-sS", "--compressed", "-f", "--fail", "-#", "--http1.1"}
 	curlValued = []string{"-X", "--request", "-H", "--header", "-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "-u", "--user", "-A", "--user-agent",
-		"-b", "--cookie", "-m", "--max-time", "--url", "--json", "-o", "--output", "-e", "--referer", "--max-redirs"}
+		"-b", "--cookie", "-m", "--max-time", "--url", "--json", "-o", "--output", "-e", "--referer", "--max-redirs",
+		"-F", "--form", "-x", "--proxy", "--cacert", "-E", "--cert", "--key"}
 )
 
 func (m *imported) curl(command string, line, number int) {
@@ -181,7 +116,7 @@ func (m *imported) curl(command string, line, number int) {
 	}
 	method, address, basic, timeout, redirects := "", "", "", "", "false"
 	var headers [][2]string
-	var data []string
+	var data, parts, more []string
 	get, insecure, typed := false, false, false
 	header := func(text string) {
 		name, value, _ := strings.Cut(text, ":")
@@ -222,6 +157,23 @@ func (m *imported) curl(command string, line, number int) {
 			redirects = "50"
 		case "--max-redirs":
 			redirects = value
+		case "-F", "--form":
+			part, why := curlPart(value)
+			if why != "" {
+				m.report(diag.Error, line, command, "%s", why)
+			}
+			parts = append(parts, part)
+		case "-x", "--proxy":
+			if scheme(value) == "" || !strings.Contains(value, "://") {
+				value = "http://" + value
+			}
+			more = append(more, "proxy: "+jsonText(value))
+		case "-E", "--cert", "--cacert", "--key":
+			name := strings.TrimLeft(flag, "-")
+			if name == "E" {
+				name = "cert"
+			}
+			more = append(more, name+": "+jsonText(value))
 		case "-k", "--insecure":
 			insecure = true
 		case "-G", "--get":
@@ -269,7 +221,10 @@ func (m *imported) curl(command string, line, number int) {
 		header("Content-Type: application/x-www-form-urlencoded")
 	}
 	if method == "" {
-		method = map[bool]string{true: "POST", false: "GET"}[data != nil]
+		method = map[bool]string{true: "POST", false: "GET"}[data != nil || parts != nil]
+	}
+	if data != nil && parts != nil {
+		m.report(diag.Error, line, command, "-d and -F exclude each other")
 	}
 	quoted := func(s string) string { b, _ := json.Marshal(s); return string(b) } // a string can always be written
 	fmt.Fprintf(m, "```yaml spec-test\nid: CURL-%03d\ntype: api.http\nrequest:\n  method: %s\n  url: %s\n  redirects: %s\n", number, quoted(method), quoted(address), redirects)
@@ -287,6 +242,12 @@ func (m *imported) curl(command string, line, number int) {
 	if data != nil {
 		fmt.Fprintf(m, "  body_text: %s\n", quoted(body))
 	}
+	if len(parts) > 0 {
+		fmt.Fprintf(m, "  multipart:\n    %s\n", strings.Join(parts, "\n    "))
+	}
+	for _, l := range more {
+		m.WriteString("  " + l + "\n")
+	}
 	if insecure {
 		m.WriteString("  insecure: true\n")
 	}
@@ -294,4 +255,30 @@ func (m *imported) curl(command string, line, number int) {
 		fmt.Fprintf(m, "harness: {timeout_seconds: %s}\n", timeout)
 	}
 	m.WriteString("assert:\n  - when: status == 200\n```\n\n")
+}
+
+// curlPart is a part of a form as -F has it: NAME=TEXT or NAME=@FILE, with ;type= and
+// ;filename=.
+func curlPart(text string) (part, why string) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return "", "-F takes NAME=TEXT or NAME=@FILE, not " + text
+	}
+	value, options, _ := strings.Cut(value, ";")
+	key := "text"
+	if file, is := strings.CutPrefix(value, "@"); is {
+		key, value = "file", file
+	}
+	part = fmt.Sprintf("%s: {%s: %s", jsonText(name), key, jsonText(value))
+	for option := range strings.SplitSeq(options, ";") {
+		k, v, _ := strings.Cut(strings.TrimSpace(option), "=")
+		switch k {
+		case "":
+		case "type", "filename":
+			part += ", " + k + ": " + jsonText(strings.Trim(v, `"`))
+		default:
+			return "", "-F " + text + ": " + k + " has no counterpart"
+		}
+	}
+	return part + "}", ""
 }

@@ -16,7 +16,7 @@ func (c *Campaign) Looks() []string {
 		return nil // running says so
 	}
 	seen := make(map[string]bool)
-	x := &executor{c: c, place: p}
+	x := &executor{c: c, set: c.set, place: p}
 	var cases []*Case
 	for i := range c.slots {
 		cases = append(cases, c.Case(int64(i)).parts()...)

@@ -1,11 +1,12 @@
 package spectest
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,18 +22,20 @@ const typePage = "console"
 // page is what the console blocks of a page say: one case with steps. They run
 // in their order, in one folder that is made for the case.
 type page struct {
-	acts   []act
-	rules  redactions
-	link   []string // what is linked into the folder, relative to the document
-	serves bool     // there is a background block
+	acts      []act
+	rules     redactions
+	link      []string   // what is linked into the folder, relative to the document
+	languages []language // that the page has beside those that are known
+	serves    bool       // there is a background block
 }
 
 // act is a block of a page: a file, or commands with what they print.
 type act struct {
 	stage.File
 	blockKeys
-	line  int // of the fence
-	steps []pageStep
+	line     int // of the fence
+	language *language
+	steps    []pageStep
 }
 
 // blockKeys are the words of a console block's first line.
@@ -42,6 +45,8 @@ type blockKeys struct {
 	env                    [][2]string
 	timeout                time.Duration
 	background, once, own  bool
+	terminal               *terminalKeys
+	setup, teardown        bool // run once for the cases of the document
 	captures               []capture
 }
 
@@ -54,67 +59,19 @@ type pageStep struct {
 	exit       int
 	exitAt     int // offset of the line of the exit code; 0: there is none
 	exitLength int
+	blank      int // lines behind what it prints
 	indent     int // of the block
+	language   *language
+	unseen     bool // the page does not say what it prints
 }
 
-// consoleRun is a line that opens a block of commands.
-var consoleRun = regexp.MustCompile("(?m)^[ \t]*(?:```+|~~~+)[ \t]*console[ \t]+run\\b")
+// infoWord is a word behind a fence; quotes hold blanks together.
+var infoWord = regexp.MustCompile(`(?:"[^"]*(?:"|$)|[^" \t])+`)
 
-// pageFence is a fenced block, found line by line.
-type pageFence struct {
-	open, start, end, line, indent int
-	words                          []string
-	closed                         bool
-}
-
-// pageFences are the fenced blocks of a page. A block within a longer fence is
-// text of that one.
-func pageFences(text []byte) []pageFence {
-	var list []pageFence
-	var char byte
-	length, number := 0, 0
-	for at := 0; at < len(text); at = lineEnd(text, at) {
-		number++
-		l := line(text, at)
-		if length > 0 {
-			if closes(l, char, length) {
-				f := &list[len(list)-1]
-				f.end, f.closed, length = at, true, 0
-			}
-			continue
-		}
-		c, n, info, ok := fenceOf(l)
-		if !ok {
-			continue
-		}
-		char, length = c, n
-		list = append(list, pageFence{open: at, start: lineEnd(text, at), end: len(text), line: number, indent: len(l) - len(strings.TrimLeft(string(l), " \t")), words: infoWords(info)})
-	}
-	return list
-}
-
-// infoWords are the words behind a fence; quotes hold blanks together.
 func infoWords(info string) []string {
-	var words []string
-	var b strings.Builder
-	quoted, in := false, false
-	for _, r := range info {
-		switch {
-		case r == '"':
-			quoted, in = !quoted, true
-		case !quoted && (r == ' ' || r == '\t'):
-			if in {
-				words = append(words, b.String())
-			}
-			b.Reset()
-			in = false
-		default:
-			b.WriteRune(r)
-			in = true
-		}
-	}
-	if in {
-		words = append(words, b.String())
+	words := infoWord.FindAllString(info, -1)
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], `"`, "")
 	}
 	return words
 }
@@ -127,7 +84,7 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 	}
 	whole := &page{}
 	d.frontMatter(whole, s, &faults)
-	var files []act
+	var files, fixture []act
 	number := 0
 	add := func(p *page, at act) *Case {
 		number++
@@ -143,22 +100,56 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 		return c
 	}
 	var main *Case
-	for _, f := range pageFences(d.text) {
-		a := act{line: f.line, blockKeys: blockKeys{timeout: s.timeout}}
-		if len(f.words) < 2 || f.words[0] != "console" || f.words[1] != "run" {
-			if name, ok := fileOf(f.words); ok {
+	own := func(info string) bool {
+		words := infoWords(info)
+		_, file := fileOf(words)
+		return file || whole.languageOf(words) != nil
+	}
+	var program *pageStep // whose output the next fence may be
+	for _, f := range fences(d.text, own, d.release) {
+		words := infoWords(f.info)
+		a := act{line: d.lineOf(f.open), blockKeys: blockKeys{timeout: s.timeout}}
+		if f.quoted {
+			continue
+		}
+		above := program
+		program = nil
+		if a.language = whole.languageOf(words); a.language == nil {
+			if above != nil && len(words) > 0 && words[0] == "output" {
+				d.output(f, above)
+				continue
+			}
+			if len(words) > 1 && words[1] == "run" {
+				message, hint := whole.unknownLanguage(words[0])
+				w := d.problem(doctree.Pos{Line: a.line, Col: 1}, "console-key", "", message, hint)
+				w.Level = diag.Warning
+				faults = append(faults, w)
+				continue
+			}
+			if name, ok := fileOf(words); ok {
 				a.Path, a.Text = name, body(d.text[f.start:f.end], f.indent)
-				d.checkFile(f, name, &faults)
+				if !stage.Local(name) {
+					faults = append(faults, d.problem(doctree.Pos{Line: a.line, Col: 1}, "page-file", "file", fmt.Sprintf("%q leads out of the folder of the page", name), "name a file relative to it"))
+				}
 				files = append(files, a)
 				whole.acts = append(whole.acts, a)
 			}
 			continue
 		}
 		if !f.closed {
-			faults = append(faults, d.problem(doctree.Pos{Line: f.line, Col: 1}, "unclosed-block", "", "the block is never closed", "close it with a fence of the same characters, at least as long"))
+			faults = append(faults, d.problem(doctree.Pos{Line: a.line, Col: 1}, "unclosed-block", "", "the block is never closed", "close it with a fence of the same characters, at least as long"))
 		}
-		d.blockKeys(f, &a, &faults)
-		a.steps = d.steps(f, &a, &faults)
+		d.blockKeys(words[2:], &a, &faults)
+		if a.language.program != "" && bytes.HasPrefix(bytes.TrimLeft(d.text[f.start:f.end], " \t"), []byte(pythonSession.prompt)) {
+			a.language = pythonSession
+		}
+		if a.language.program == "" {
+			a.steps = d.steps(f, &a, &faults)
+		} else {
+			a.steps = d.programSteps(f, &a)
+			program = &a.steps[0]
+		}
+		d.fitting(&a, &faults)
 		to := d.lineOf(max(f.end-1, f.open)) + 1
 		if a.own {
 			p := &page{rules: whole.rules, link: whole.link, acts: append(slices.Clone(files), a)}
@@ -166,7 +157,13 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 			c.To, c.unrepeatable = to, onceReason(a)
 			continue
 		}
-		if main == nil {
+		if cases := d.units() > 0; cases && (a.setup || a.teardown) {
+			fixture = append(fixture, a)
+			if main == nil {
+				whole.acts, whole.serves = append(whole.acts, a), whole.serves || a.background
+				continue
+			}
+		} else if main == nil {
 			main = add(whole, a)
 		}
 		whole.acts = append(whole.acts, a)
@@ -174,6 +171,10 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 		if main.To = to; main.unrepeatable == "" {
 			main.unrepeatable = onceReason(a)
 		}
+	}
+	if fixture != nil {
+		p := &page{rules: whole.rules, link: whole.link, acts: slices.Concat(files, fixture), serves: true}
+		d.fixture = &Case{ID: "setup", Type: typePage, From: fixture[0].line, To: fixture[0].line, page: p}
 	}
 	return cases, faults
 }
@@ -194,12 +195,6 @@ func fileOf(words []string) (string, bool) {
 	return "", false
 }
 
-func (d *document) checkFile(f pageFence, name string, faults *diag.List) {
-	if !stage.Local(name) {
-		*faults = append(*faults, d.problem(doctree.Pos{Line: f.line, Col: 1}, "page-file", "file", fmt.Sprintf("%q leads out of the folder of the page", name), "name a file relative to it"))
-	}
-}
-
 // body is the text of a block whose fence is indented.
 func body(text []byte, indent int) string {
 	var b strings.Builder
@@ -215,16 +210,16 @@ func body(text []byte, indent int) string {
 
 // consoleKeys are the words that a console block may have.
 func consoleKeys() []string {
-	return []string{"background", "capture", "env", "id", "isolate", "needs", "once", "ready", "skip", "stdin", "timeout"}
+	return []string{"background", "capture", "env", "id", "isolate", "keys", "needs", "once", "ready", "setup", "skip", "stdin", "teardown", "timeout", "tty"}
 }
 
-func (d *document) blockKeys(f pageFence, a *act, faults *diag.List) {
+func (d *document) blockKeys(words []string, a *act, faults *diag.List) {
 	wrong := func(key, message, hint string) {
-		*faults = append(*faults, d.problem(doctree.Pos{Line: f.line, Col: 1}, "console-key", key, message, hint))
+		*faults = append(*faults, d.problem(doctree.Pos{Line: a.line, Col: 1}, "console-key", key, message, hint))
 	}
-	for _, w := range f.words[2:] {
+	for _, w := range words {
 		key, value, valued := strings.Cut(w, "=")
-		flag := map[string]*bool{"background": &a.background, "once": &a.once, "isolate": &a.own}[key]
+		flag := map[string]*bool{"background": &a.background, "once": &a.once, "isolate": &a.own, "setup": &a.setup, "teardown": &a.teardown}[key]
 		text := map[string]*string{"id": &a.id, "skip": &a.skip, "stdin": &a.stdin, "ready": &a.ready}[key]
 		switch {
 		case flag != nil:
@@ -232,7 +227,9 @@ func (d *document) blockKeys(f pageFence, a *act, faults *diag.List) {
 				wrong(key, key+" takes no value", "")
 			}
 		case !slices.Contains(consoleKeys(), key):
-			wrong(key, fmt.Sprintf("a console block has no key %q", key), cmpHint(diag.DidYouMean(key, consoleKeys()), "known are "+oneOf(consoleKeys())))
+			wrong(key, fmt.Sprintf("a console block has no key %q", key), cmp.Or(diag.DidYouMean(key, consoleKeys()), "known are "+oneOf(consoleKeys())))
+		case key == "tty":
+			a.terminal = a.terminal.sized(value, valued, wrong)
 		case value == "":
 			wrong(key, key+" needs a value", fmt.Sprintf(`such as %s="..."`, key))
 		case text != nil:
@@ -248,7 +245,9 @@ func (d *document) blockKeys(f pageFence, a *act, faults *diag.List) {
 				a.env = append(a.env, [2]string{name, v})
 			}
 		case key == "capture":
-			a.captures = pageCaptures(value, f.line, wrong)
+			a.captures = pageCaptures(value, a.line, wrong)
+		case key == "keys":
+			a.terminal = a.terminal.typed(value, wrong)
 		case key == "timeout":
 			limit, err := time.ParseDuration(value)
 			if err != nil || limit <= 0 {
@@ -259,6 +258,12 @@ func (d *document) blockKeys(f pageFence, a *act, faults *diag.List) {
 	}
 	if a.ready != "" && !a.background {
 		wrong("ready", "ready is for background blocks", "")
+	}
+	if a.setup && a.teardown || (a.setup || a.teardown) && a.own {
+		wrong("setup", "setup, teardown and isolate exclude each other", "")
+	}
+	if a.teardown && a.background {
+		wrong("teardown", "teardown does not run in the background", "")
 	}
 	if a.stdin != "" && !stage.Local(a.stdin) {
 		wrong("stdin", fmt.Sprintf("%q leads out of the folder of the page", a.stdin), "name a file relative to it")
@@ -300,72 +305,7 @@ func pageCaptures(text string, line int, wrong func(key, message, hint string)) 
 // captureName is a name and the sign behind it, in the list of a block's captures.
 var captureName = regexp.MustCompile(`(?:^|,)([A-Za-z_][A-Za-z0-9_]*)=`)
 
-func cmpHint(first, otherwise string) string {
-	if first != "" {
-		return first
-	}
-	return otherwise
-}
-
-// exitLine is the last line of what a command prints, where it does not end by 0.
-var exitLine = regexp.MustCompile(`^(?:exit status (\d{1,3})|\[(?:exit )?(\d{1,3})\])$`)
-
-// steps reads the commands of a block.
-func (d *document) steps(f pageFence, a *act, faults *diag.List) []pageStep {
-	var list []pageStep
-	wrong := func(line int, message, hint string) {
-		*faults = append(*faults, d.problem(doctree.Pos{Line: line, Col: 1}, "console-line", "", message, hint))
-	}
-	number := f.line
-	continues := false
-	for at := f.start; at < f.end; at = lineEnd(d.text, at) {
-		number++
-		l := strings.TrimSuffix(body(line(d.text, at), f.indent), "\n")
-		next := lineEnd(d.text, at)
-		command, prompt := strings.CutPrefix(l, "$ ")
-		switch {
-		case prompt:
-			list = append(list, pageStep{command: command, indent: f.indent, line: number, from: next, to: next})
-			continues = true
-		case len(list) == 0:
-			if strings.TrimSpace(l) != "" {
-				wrong(number, "a line before the first command", "commands begin with \"$ \", what they print follows")
-			}
-		case continues && (strings.HasPrefix(l, "> ") || l == ">" || strings.HasSuffix(list[len(list)-1].command, `\`)):
-			s := &list[len(list)-1]
-			s.command += "\n" + strings.TrimPrefix(strings.TrimPrefix(l, ">"), " ")
-			s.from, s.to = next, next
-		default:
-			continues = false
-			s := &list[len(list)-1]
-			if s.exitAt > 0 {
-				s.want = append(s.want, string(line(d.text, s.exitAt))) // no last line
-				s.exit, s.exitAt, s.to = 0, 0, at
-			}
-			if m := exitLine.FindStringSubmatch(l); m != nil {
-				s.exit, _ = strconv.Atoi(m[1] + m[2])
-				s.exitAt, s.exitLength = at, next-at
-				continue
-			}
-			s.want = append(s.want, strings.TrimRight(l, " \t\r"))
-			s.to = next
-		}
-	}
-	if len(list) == 0 {
-		wrong(f.line, "the block has no command", "commands begin with \"$ \", what they print follows")
-	}
-	for i := range list {
-		if i == 0 && a.background && len(a.captures) > 0 {
-			wrong(f.line, "nothing is captured of a background block", "")
-		}
-		if a.background && (len(list[i].want) > 0 || list[i].exitAt > 0) {
-			wrong(list[i].line, "what a background command prints is not compared", "leave it out, or have another block look at what it does")
-		}
-	}
-	return list
-}
-
-// frontMatter reads the keys redact and link of the YAML between two lines of
+// frontMatter reads the keys redact, link and interpreters of the YAML between two lines of
 // three dashes that a page may begin with; options add to them.
 func (d *document) frontMatter(p *page, s *settings, faults *diag.List) {
 	p.rules, p.link = slices.Clone(s.redact), slices.Clone(s.link)
@@ -388,6 +328,13 @@ func (d *document) frontMatter(p *page, s *settings, faults *diag.List) {
 			*faults = append(*faults, d.problem(m.Value.Pos, "redact", "redact", err.Error(), ""))
 		}
 	}
+	known := root.Get("interpreters")
+	for i := 0; known != nil && i < len(known.Members); i++ {
+		m := &known.Members[i]
+		if err := p.interpreter(textOf(&m.Key), textOf(&m.Value)); err != nil {
+			*faults = append(*faults, d.problem(m.Value.Pos, "console-key", "interpreters", err.Error(), "such as lua5.4 FILE"))
+		}
+	}
 	links := root.Get("link")
 	for i := 0; links != nil && i < len(links.Items); i++ {
 		p.link = append(p.link, textOf(&links.Items[i]))
@@ -399,9 +346,14 @@ func (a *act) missing(lookPath func(string) bool, getenv func(string) string) st
 	if a.skip != "" {
 		return a.skip
 	}
-	for _, n := range a.needs {
+	program, _, _ := strings.Cut(a.language.program, " ")
+	if a.language == pythonSession {
+		program = "python3"
+	}
+	for _, n := range append(a.needs[:len(a.needs):len(a.needs)], program) {
 		name, variable := strings.CutPrefix(n, "$")
 		switch {
+		case n == "":
 		case variable && getenv(name) == "":
 			return "needs the variable " + name
 		case variable:

@@ -16,8 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/speclang"
-	"github.com/thresh-dev/thresh/engine/unidiff"
 	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // ran is what came of one step of a page.
@@ -30,75 +30,37 @@ type ran struct {
 
 // holds reports whether a step came to what the page says.
 func (r *ran) holds(rules redactions) bool {
-	return r.why == "" && r.code == r.step.exit && rules.matched(r.step.want, r.printed)
+	return r.why == "" && r.code == r.step.exit && (r.step.unseen || rules.matched(r.step.want, r.printed))
 }
 
 // pageRun is one run of a page.
 type pageRun struct {
 	x       *executor
 	c       *Case
-	dir     string // the folder that commands begin in
-	private string // for the state of the shell between blocks
+	dir     string       // the folder that commands begin in
+	remove  func() error // removes private
+	private string       // for the state of the shell between blocks
 	env     []string
 	done    []ran
 	skipped []string // why blocks were not run, with their lines
 	serving []*service
-	vars    variables // that blocks have captured
-}
-
-// service is a background block.
-type service struct {
-	act    *act
-	cancel context.CancelFunc
-	ended  chan struct{}
-	result process.Result
-	err    error
+	untyped string     // what the terminal of the block that is run did not take
+	vars    variables  // that blocks have captured
+	python  sut.System // the session of its blocks; nil: there is none yet
 }
 
 // runPage runs the transcripts of a page, each step after the other, also behind
 // one that failed. The steps are those that ran.
 func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped []string, failure *Failure, err error) {
-	top, err := stage.Folder("")
-	if err != nil {
-		return nil, nil, nil, err
+	p, f, err := x.openPage(c)
+	if err != nil || f != nil {
+		return nil, nil, f, err
 	}
-	defer func() { err = errors.Join(err, stage.Remove(top)) }()
-	p := &pageRun{x: x, c: c, dir: filepath.Join(top, "page"), private: top}
-	if err := stage.Make(p.dir); err != nil {
-		return nil, nil, nil, err
+	defer func() { err = errors.Join(err, p.close()) }()
+	if f, err = p.play(ctx, c.page.acts); err != nil || f != nil {
+		return p.done, p.skipped, f, err
 	}
-	for _, l := range c.page.link {
-		if !filepath.IsAbs(l) {
-			l = filepath.Join(x.dir, l)
-		}
-		if err := stage.Link(p.dir, l); err != nil {
-			return nil, nil, &Failure{Category: Runtime, Path: "link", Message: err.Error(), Line: c.From}, nil
-		}
-	}
-	if p.env, err = p.environment(); err != nil {
-		return nil, nil, nil, err
-	}
-	for i := range c.page.acts {
-		a := &c.page.acts[i]
-		if a.steps == nil {
-			if err := stage.Write(p.dir, []stage.File{a.File}); err != nil {
-				return nil, nil, &Failure{Category: Runtime, Path: "file", Message: diag.Reason(err), Line: a.line}, nil
-			}
-			continue
-		}
-		if why := a.missing(p.finds, x.c.contract.getenv); why != "" {
-			p.skipped = append(p.skipped, fmt.Sprintf("the block on line %d: %s", a.line, why))
-			continue
-		}
-		over, f, err := p.block(ctx, a, i+1 < len(c.page.acts))
-		if err != nil || f != nil {
-			return p.done, p.skipped, f, errors.Join(err, p.stop())
-		}
-		if over {
-			break
-		}
-	}
-	f := p.deserted()
+	f = p.deserted()
 	if err := p.stop(); err != nil {
 		return nil, nil, nil, err
 	}
@@ -106,6 +68,54 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 		f = failed
 	}
 	return p.done, p.skipped, f, nil
+}
+
+// openPage makes the folder that a page runs in.
+func (x *executor) openPage(c *Case) (p *pageRun, f *Failure, err error) {
+	top, remove, err := x.c.contract.targets.Scratch()
+	if err != nil {
+		return nil, nil, err
+	}
+	p = &pageRun{x: x, c: c, dir: filepath.Join(top, "page"), private: top, remove: remove}
+	defer func() {
+		if err != nil || f != nil {
+			err = errors.Join(err, p.close())
+		}
+	}()
+	if err := stage.Make(p.dir); err != nil {
+		return nil, nil, err
+	}
+	for _, l := range c.page.link {
+		if !filepath.IsAbs(l) {
+			l = filepath.Join(x.dir, l)
+		}
+		if err := stage.Link(p.dir, l); err != nil {
+			return nil, &Failure{Category: Runtime, Path: "link", Message: err.Error(), Line: c.From}, nil
+		}
+	}
+	p.env, err = p.environment()
+	return p, nil, err
+}
+
+// play runs blocks of a page, and writes its files where they stand.
+func (p *pageRun) play(ctx context.Context, acts []act) (*Failure, error) {
+	for i := range acts {
+		a := &acts[i]
+		if a.steps == nil {
+			if err := stage.Write(p.dir, []stage.File{a.File}); err != nil {
+				return &Failure{Category: Runtime, Path: "file", Message: diag.Reason(err), Line: a.line}, nil
+			}
+			continue
+		}
+		if why := a.missing(p.finds, p.x.c.contract.getenv); why != "" {
+			p.skipped = append(p.skipped, fmt.Sprintf("the block on line %d: %s", a.line, why))
+			continue
+		}
+		if over, f, err := p.block(ctx, a, i+1 < len(acts)); err != nil || f != nil || over {
+			return f, err
+		}
+	}
+	return nil, nil
 }
 
 // environment is that of the caller with what makes programs print the same
@@ -158,6 +168,14 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 	if a.background {
 		return false, nil, p.serve(ctx, a)
 	}
+	if a.language == pythonSession {
+		return p.converse(ctx, a)
+	}
+	if a.language.program != "" {
+		if err := stage.Write(p.private, []stage.File{{Path: blockFile(a), Text: a.Text}}); err != nil {
+			return true, nil, fmt.Errorf("writing the program of a block: %w", err)
+		}
+	}
 	for first := 0; first < len(a.steps); {
 		res, err := p.shell(ctx, p.x.commandLane, a, a.steps[first:], more)
 		if err != nil {
@@ -185,9 +203,12 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 			switch {
 			case ended:
 			case res.Status == process.TimedOut:
-				r.why = fmt.Sprintf("the block did not end within %s and was killed", a.timeout)
+				r.why = fmt.Sprintf("the block did not end within %s and was killed", a.timeout) + p.untyped
 			case res.OutputLimit || res.StdoutSize > maxOutput:
 				r.why = fmt.Sprintf("the block printed more than %d MiB", maxOutput>>20)
+			}
+			if ended && first == len(a.steps) && p.untyped != "" {
+				r.why = "the block ended" + p.untyped
 			}
 			if p.done = append(p.done, r); r.why != "" {
 				return true, nil, nil
@@ -249,6 +270,7 @@ var evaluated = regexp.MustCompile(`(?m)^sh: (\d+): eval: `)
 // run to run, so it is written as one.
 func (p *pageRun) lines(out []byte) []string {
 	text := evaluated.ReplaceAllString(strings.ReplaceAll(validText(out), p.dir, "<folder>"), "sh: $1: ")
+	text = strings.ReplaceAll(text, p.private+string(filepath.Separator), "")
 	if r := p.x.c.set.hidden; r != nil {
 		text = string(r.Template([]byte(text)))
 	}
@@ -273,14 +295,32 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, time.Dur
 	for _, e := range a.env {
 		env = append(env, e[0]+"="+e[1])
 	}
-	argv := []string{"sh", "-c", p.script(a, steps, more), "sh"}
+	script := p.script(a, steps, more)
+	var tty *stage.Terminal
+	if t := a.terminal; t != nil {
+		if tty, err = stage.OpenTerminal(t.columns, t.rows, maxOutput, t.keys); err != nil {
+			return process.Result{}, err
+		}
+		script = "exec 0<>'" + tty.Path + "' 1>&0\n" + script
+		env = append(env, "TERM=xterm", fmt.Sprintf("COLUMNS=%d", t.columns), fmt.Sprintf("LINES=%d", t.rows))
+	}
+	argv := []string{"sh", "-c", script, "sh"}
 	path, err := p.x.programIn("sh", p.env)
 	if err != nil {
 		return process.Result{}, campaign.Fatal("transcripts need a shell: %w", err)
 	}
 	l.next = func(string) process.Command { return process.Command{Path: path, Argv: argv, Env: env, Dir: p.dir} }
 	l.runs++
-	return l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
+	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
+	if p.untyped = ""; tty == nil {
+		return res, err
+	}
+	seen, left, fault := tty.Close()
+	if len(left) > 0 {
+		p.untyped = fmt.Sprintf(" and has not printed %q, which keys wait for", left[0].After)
+	}
+	res.Stdout, res.StdoutSize = screened(seen, a.terminal.rows), int64(len(seen))
+	return res, errors.Join(err, fault)
 }
 
 // script is what the shell is given: the commands, each evaluated by itself so
@@ -290,7 +330,7 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) string {
 	state := quoted(filepath.Join(p.private, "state"))
 	var b strings.Builder
 	b.WriteString("exec 2>&1\n")
-	if len(p.done) > 0 {
+	if len(p.done) > 0 || a.teardown {
 		fmt.Fprintf(&b, "[ -f %[1]s ] && . %[1]s\n", state)
 	}
 	for _, name := range p.vars.names() {
@@ -299,7 +339,7 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) string {
 	for _, e := range a.env { // over what an earlier block has exported
 		fmt.Fprintf(&b, "export %s=%s\n", e[0], quoted(e[1]))
 	}
-	if !a.background && (more || len(steps) > 1) {
+	if !a.background && (more || a.setup || len(steps) > 1) {
 		fmt.Fprintf(&b, "trap 'thresh_exit=$?; { export -p; printf \"cd \\047%%s\\047\\n\" \"$PWD\"; } > %s; exit $thresh_exit' EXIT\n", strings.ReplaceAll(state, "'", ""))
 	}
 	for i := range steps {
@@ -313,129 +353,4 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
-
-// serve starts a background block and waits until it can be reached.
-func (p *pageRun) serve(ctx context.Context, a *act) error {
-	serving, cancel := context.WithCancel(ctx)
-	s := &service{act: a, cancel: cancel, ended: make(chan struct{})}
-	l, err := p.x.openLane(serving, 24*time.Hour)
-	if err != nil {
-		cancel()
-		return err
-	}
-	p.serving = append(p.serving, s)
-	go func() {
-		defer close(s.ended)
-		s.result, s.err = p.shell(serving, func(context.Context, time.Duration) (*commandLane, error) { return l, nil }, a, a.steps, false)
-		s.result.Stdout = bytes.Clone(s.result.Stdout)
-		if err := l.runner.Close(); s.err == nil {
-			s.err = err
-		}
-	}()
-	if a.ready == "" {
-		return nil
-	}
-	waiting, stop := context.WithTimeout(ctx, a.timeout)
-	defer stop()
-	go func() {
-		select {
-		case <-s.ended:
-			stop()
-		case <-waiting.Done():
-		}
-	}()
-	port, _ := variable(p.env, "PORT")
-	if err := stage.Ready(waiting, strings.ReplaceAll(a.ready, "$PORT", port)); err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return nil // what needs it says that it is not there
-}
-
-// deserted is the failure of a background block that ended by itself.
-func (p *pageRun) deserted() *Failure {
-	for _, s := range p.serving {
-		select {
-		case <-s.ended:
-		default:
-			continue
-		}
-		if s.err == nil && (s.result.ExitCode != 0 || s.result.Status != process.Exited) {
-			return &Failure{Category: Runtime, Path: "background", Line: s.act.line, Message: fmt.Sprintf("the background block ended with exit status %d: %s",
-				s.result.ExitCode, strings.Join(p.lines(s.result.Stdout), "\n"))}
-		}
-	}
-	return nil
-}
-
-// stop ends what serves the page.
-func (p *pageRun) stop() error {
-	var errs []error
-	for _, s := range p.serving {
-		s.cancel()
-		<-s.ended
-		if s.err != nil && !errors.Is(s.err, context.Canceled) {
-			errs = append(errs, s.err)
-		}
-	}
-	p.serving = nil
-	return errors.Join(errs...)
-}
-
-// failure is that of the first step that failed, with all of them as evidence.
-func (p *pageRun) failure() *Failure {
-	var first *Failure
-	var all strings.Builder
-	for i := range p.done {
-		r := &p.done[i]
-		if r.holds(p.c.page.rules) {
-			continue
-		}
-		what, diff := p.differs(r)
-		fmt.Fprintf(&all, "%s:%d: $ %s\n", p.x.c.name, r.step.line, strings.ReplaceAll(r.step.command, "\n", "\n> "))
-		if r.why != "" || r.code != r.step.exit {
-			all.WriteString(what + "\n")
-		}
-		all.WriteString(diff)
-		if first != nil {
-			continue
-		}
-		command, _, _ := strings.Cut(r.step.command, "\n")
-		first = &Failure{
-			Category: Assertion, Path: fmt.Sprintf("step[%d]", i), Op: "transcript", Line: r.step.line, Col: 1,
-			Message: fmt.Sprintf("$ %s: %s", command, what), Want: pattern("$ "+command) + " " + what,
-		}
-		if r.why != "" {
-			first.Category, first.Want = Runtime, ""
-		}
-	}
-	if first != nil {
-		text := all.String()
-		first.steps = &text
-	}
-	return first
-}
-
-// differs says how a step differs from what the page says of it.
-func (p *pageRun) differs(r *ran) (what, diff string) {
-	switch {
-	case r.why != "":
-		what = r.why
-	case r.code != r.step.exit:
-		what = fmt.Sprintf("to end with exit status %d, not %d", r.step.exit, r.code)
-	default:
-		what = "to print what the page shows"
-	}
-	if !p.c.page.rules.matched(r.step.want, r.printed) {
-		joined := func(l []string) string {
-			if len(l) == 0 {
-				return ""
-			}
-			return strings.Join(l, "\n") + "\n"
-		}
-		_, page := p.c.page.rules.mend(r.step.want, r.printed)
-		diff = unidiff.Format("page", "printed", joined(page), joined(r.printed))
-		_, diff, _ = strings.Cut(diff, "+++ printed\n")
-	}
-	return what, diff
 }

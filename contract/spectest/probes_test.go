@@ -12,7 +12,10 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/port/pyhost"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
 	"github.com/thresh-dev/thresh/system/command"
+	"github.com/thresh-dev/thresh/system/driver"
 	"github.com/thresh-dev/thresh/system/python"
 )
 
@@ -152,7 +155,8 @@ func fileContent(t *testing.T, raw json.RawMessage) []byte {
 type contract struct{ *Contract }
 
 func newContract(env map[string]string) contract {
-	k := New(Targets{Commands: command.Open, Python: python.OpenCommander})
+	systems := system.New(map[sut.Kind]system.Kind{sut.Driver: driver.Open})
+	k := New(Targets{Commands: command.Open, Python: python.OpenCommander, Systems: systems.Open, Scratch: tempFolder})
 	k.getenv = func(name string) string {
 		if v, ok := env[name]; ok {
 			return v

@@ -1,6 +1,10 @@
 package spectest
 
 import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,10 +17,15 @@ import (
 // defaultRequestTime is how long an HTTP request may take.
 const defaultRequestTime = 5 * time.Second
 
-func (d *decoder) textFile(n *doctree.Node) {
+// retry is how often a request is sent again until its assertions hold.
+type retry struct {
+	times int
+	every time.Duration
+}
+
+func (d *decoder) textFile(p *doctree.Node) {
 	f := &textFile{self: true}
 	d.c.text = f
-	p := n.Get("path")
 	if p.IsNull() {
 		return
 	}
@@ -26,69 +35,164 @@ func (d *decoder) textFile(n *doctree.Node) {
 	}
 }
 
-func (d *decoder) httpCall(n, harness *doctree.Node) {
-	d.otherHarness(harness)
-	r := &httpCall{timeout: defaultRequestTime}
+func (d *decoder) httpCall(q *doctree.Section) {
+	r := &httpCall{timeout: defaultRequestTime, insecure: q.True("insecure")}
 	d.c.http = r
-	q := n.Get("request")
-	if q == nil || q.Kind != doctree.Map {
-		d.schema(q, "request", "request", "api.http requires a request mapping")
+	if !q.There() {
 		return
 	}
-	d.strange(q, "request", requestKeys()...)
-	if m := q.Get("method"); !m.IsNull() {
-		r.method = strings.ToUpper(trimmed(m))
+	wrong := func(key, format string, args ...any) {
+		d.schema(q.Node(key), "request", "request."+key, "api.http request."+key+" "+format, args...)
 	}
-	if r.method == "" {
-		d.schema(q, "request", "request.method", "api.http request.method is required")
+	if m := q.Node("method"); m != nil {
+		if r.method = strings.ToUpper(trimmed(m)); m.IsNull() || r.method == "" || strings.ContainsAny(r.method, " \t\r\n/") {
+			wrong("method", "is no method: %s", r.method)
+		}
 	}
-	if strings.ContainsAny(r.method, " \t\r\n/") {
-		d.schema(q.Get("method"), "request", "request.method", "api.http request.method is no method: %s", r.method)
-	}
-	if u := q.Get("url"); !u.IsNull() {
+	if u := q.Node("url"); u != nil {
 		r.url, d.c.about = trimmed(u), u.Pos
+		if u.IsNull() || r.url == "" {
+			wrong("url", "is required")
+		} else if scheme(r.url) == "" && filepath.IsAbs(r.url) {
+			wrong("url", "relative path must not be absolute")
+		}
 	}
-	if r.url == "" {
-		d.schema(q, "request", "request.url", "api.http request.url is required")
-	} else if scheme(r.url) == "" && filepath.IsAbs(r.url) {
-		d.schema(q.Get("url"), "request", "request.url", "api.http request.url relative path must not be absolute")
+	if h := q.Value("headers"); h != nil {
+		for i := range h.Members {
+			m := &h.Members[i]
+			name, value := trimmed(&m.Key), trimmed(&m.Value)
+			if name == "" || strings.ContainsAny(name, " \t\r\n:") || strings.ContainsAny(value, "\r\n\x00") {
+				d.schema(&m.Key, "request", "request.headers", "api.http request.headers cannot hold %q", name)
+				continue
+			}
+			r.headers = append(r.headers, [2]string{name, value})
+		}
 	}
-	if h := q.Get("headers"); !h.IsNull() {
-		if h.Kind != doctree.Map {
-			d.schema(h, "request", "request.headers", "api.http request.headers must be a mapping")
-		} else {
-			for i := range h.Members {
-				m := &h.Members[i]
-				name, value := trimmed(&m.Key), trimmed(&m.Value)
-				if name == "" || strings.ContainsAny(name, " \t\r\n:") || strings.ContainsAny(value, "\r\n\x00") {
-					d.schema(&m.Key, "request", "request.headers", "api.http request.headers cannot hold %q", name)
-					continue
-				}
-				r.headers = append(r.headers, [2]string{name, value})
+	if v := values(q.Value("query")); v != nil && r.url != "" {
+		sign := "?"
+		if strings.Contains(r.url, "?") {
+			sign = "&"
+		}
+		r.url += sign + v.Encode()
+	}
+	d.body(q, wrong)
+	d.transport(q, wrong)
+	authorize := func(key, value string) {
+		if r.has("Authorization") {
+			wrong(key, "and another authorization exclude each other")
+		}
+		r.headers = append(r.headers, [2]string{"Authorization", value})
+	}
+	if n := q.Node("bearer"); !n.IsNull() {
+		authorize("bearer", "Bearer "+trimmed(n))
+	}
+	if b := q.Sub("basic"); b.Given("user") && b.Given("password") {
+		authorize("basic", "Basic "+base64.StdEncoding.EncodeToString([]byte(textOf(b.Node("user"))+":"+textOf(b.Node("password")))))
+	}
+	if n := q.Node("redirects"); n != nil && n.Kind == doctree.Bool && !n.Bool {
+		r.redirects = new(int)
+	} else if n := q.Value("redirects"); n != nil {
+		most := q.Integer("redirects")
+		if r.redirects = &most; n.Kind != doctree.Int {
+			wrong("redirects", "must be how many are followed, from 0 to 100, or false for none")
+		}
+	}
+	if again := q.Sub("retry"); again.There() {
+		r.retry = retry{again.Integer("times"), time.Second}
+		if e := again.Node("every"); !e.IsNull() {
+			every, err := time.ParseDuration(textOf(e))
+			if s, number := e.Float(); number {
+				every, err = time.Duration(s*float64(time.Second)), nil
+			}
+			if r.retry.every = every; err != nil || every < 0 {
+				d.schema(e, "request", "request.retry.every", "api.http request.retry.every must be a time such as 500ms, or seconds")
 			}
 		}
 	}
-	text, json := q.Get("body_text"), q.Get("body_json")
-	if !text.IsNull() && json != nil {
-		d.schema(json, "request", "request", "api.http request.body_text and request.body_json exclude each other")
-	}
-	switch {
-	case !text.IsNull():
-		r.body = []byte(textOf(text))
-	case json != nil:
-		j := toJSON(json)
-		r.body = jsontree.Style{Kept: true}.Append(nil, &j)
-		typed := false
-		for _, h := range r.headers {
-			typed = typed || h[0] == "Content-Type"
+	d.limit(&r.timeout)
+	d.repeatable(slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE"}, r.method) || scheme(r.url) == "" || scheme(r.url) == "file")
+}
+
+// body reads the one body that a request may have.
+func (d *decoder) body(q *doctree.Section, wrong func(key, format string, args ...any)) {
+	r, first := d.c.http, ""
+	for _, key := range []string{"body_text", "body_json", "body_file", "form", "multipart"} {
+		n := q.Node(key)
+		if n == nil || n.Kind == doctree.Null && key != "body_json" {
+			continue
 		}
-		if !typed {
-			r.headers = append(r.headers, [2]string{"Content-Type", "application/json"})
+		if first != "" {
+			d.schema(n, "request", "request."+key, "api.http request.%s and request.%s exclude each other", first, key)
+		}
+		first = key
+		switch key {
+		case "body_text":
+			r.body = []byte(textOf(n))
+		case "body_json":
+			j := n.JSON()
+			r.body = jsontree.Style{Kept: true}.Append(nil, &j)
+			r.typed("application/json")
+		case "body_file":
+			if r.bodyFile = trimmed(n); r.bodyFile == "" || filepath.IsAbs(r.bodyFile) {
+				wrong(key, "must be a path relative to the document")
+			}
+		case "form":
+			if v := values(q.Value(key)); v != nil {
+				r.body = []byte(v.Encode())
+				r.typed("application/x-www-form-urlencoded")
+			}
+		case "multipart":
+			d.multipart(q.Value(key))
 		}
 	}
-	d.requestMore(q)
-	d.limit(harness, &r.timeout)
-	d.repeatable(harness, slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE"}, r.method) || scheme(r.url) == "" || scheme(r.url) == "file")
+}
+
+// typed gives the body a type, if it has none.
+func (r *httpCall) typed(kind string) {
+	if !r.has("Content-Type") {
+		r.headers = append(r.headers, [2]string{"Content-Type", kind})
+	}
+}
+
+func (r *httpCall) has(header string) bool {
+	return slices.ContainsFunc(r.headers, func(h [2]string) bool { return strings.EqualFold(h[0], header) })
+}
+
+// values are names with a value or a list of values each; nil if there are none.
+func values(n *doctree.Node) url.Values {
+	if n == nil {
+		return nil
+	}
+	v := url.Values{}
+	for i := range n.Members {
+		m := &n.Members[i]
+		list := []doctree.Node{m.Value}
+		if m.Value.Kind == doctree.Seq {
+			list = m.Value.Items
+		}
+		for k := range list {
+			v.Add(textOf(&m.Key), textOf(&list[k]))
+		}
+	}
+	return v
+}
+
+// callUntil sends a request until its assertions hold, or as often as it may.
+func (x *executor) callUntil(ctx context.Context, c *Case) (*Failure, evidence, error) {
+	for n := 0; ; n++ {
+		f, notes, err := x.call(ctx, c)
+		if err != nil || f == nil || n >= c.http.retry.times {
+			if f != nil && n > 0 {
+				f.Message += fmt.Sprintf(" (after %d tries)", n+1)
+			}
+			return f, notes, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		case <-time.After(c.http.retry.every):
+		}
+	}
 }
 
 // scheme is the scheme of a URL in lower case, "" for a path.

@@ -2,6 +2,7 @@ package spectest
 
 import (
 	"crypto/sha256"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
@@ -22,6 +23,22 @@ func TestRequestsAsCurlSendsThem(t *testing.T) {
 			http.Redirect(w, r, "/two", http.StatusFound)
 		case "/two":
 			http.Redirect(w, r, "/end", http.StatusFound)
+		case "/cookie":
+			http.SetCookie(w, &http.Cookie{Name: "sid", Value: "s1", Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+			fmt.Fprint(w, r.Header.Get("Cookie"))
+		case "/page":
+			fmt.Fprint(w, "<html><title>Shop</title><ul><li>one<li>two</ul></html>")
+		case "/parts":
+			if err := r.ParseMultipartForm(1 << 20); err != nil {
+				t.Error(err)
+			}
+			f, h, err := r.FormFile("logo")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			data, _ := io.ReadAll(f)
+			fmt.Fprintf(w, "%s|%s|%s|%s", r.FormValue("who"), h.Filename, h.Header.Get("Content-Type"), data)
 		case "/poll":
 			polls++
 			fmt.Fprintf(w, "state %d", polls)
@@ -38,6 +55,9 @@ func TestRequestsAsCurlSendsThem(t *testing.T) {
 	k := newContract(nil)
 	k.targets.HTTP = httpsys.OpenClient
 	write(t, "body.txt", []byte("from a file"))
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "by the proxy to ", r.URL.Path) }))
+	defer proxy.Close()
+	write(t, "ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
 	end := fmt.Sprintf("%x", sha256.Sum256([]byte("/end||||")))
 	request := func(id, request, assert string) string {
 		return "id: " + id + "\ntype: api.http\nharness: {repeatable: true}\nrequest: {url: " + plain.URL + request + "}\nassert: [" + assert + "]\n"
@@ -55,10 +75,20 @@ func TestRequestsAsCurlSendsThem(t *testing.T) {
 		request("UNTIL", "/poll, method: GET, retry: {times: 5, every: 1ms}", contains("state 3")),
 		request("NEVER", "/poll, method: GET, retry: {times: 2, every: 0}", contains("none")),
 		strings.Replace(request("CHECKED", "/x, method: GET", contains("x")), plain.URL, secure.URL, 1),
+		request("REDIRECTED", "/one, method: GET", "{when: 'redirects == 2 and url ends_with \"/end\" and not (duration == 99999999)'}"),
+		request("COOKIE", "/cookie, method: GET, cookies: {a: 1, b: c d}", contains("a=1; b=c d")+", {when: 'get(get(cookies, \"sid\"), \"value\") == \"s1\" and get(get(cookies, \"sid\"), \"http_only\")'}"),
+		request("PARTS", "/parts, method: POST, multipart: {who: Ada, logo: {file: body.txt, type: text/x}}", contains("Ada|body.txt|text/x|from a file")),
+		request("PART-NOWHERE", "/parts, method: POST, multipart: {logo: {file: nothing}}", contains("x")),
+		request("XPATH", "/page, method: GET", "{when: 'xpath(\"//title\") == \"Shop\" and xpath(\"count(//li)\") == 2'}"),
+		request("NO-XPATH", "/x, method: GET", "{when: 'xpath(\"//title\") == \"Shop\"'}"),
+		request("PROXY", "/far, method: GET, proxy: '"+proxy.URL+"'", contains("by the proxy to /far")),
+		strings.Replace(request("CA", "/x, method: GET, cacert: ca.pem", contains("/x")), plain.URL, secure.URL, 1),
+		strings.Replace(request("NO-CA", "/x, method: GET, cacert: body.txt", contains("/x")), plain.URL, secure.URL, 1),
 		strings.Replace(request("INSECURE", "/x, method: GET, insecure: true", contains("/x")), plain.URL, secure.URL, 1),
 	), map[string][]string{OptExpect: nil})
 	expect(t, got, "FOLLOWED pass", "NONE pass", "ONE pass", "FORM pass", "BASIC pass", "BEARER pass", "FILE pass", "OUTSIDE fail schema",
-		"UNTIL pass", "NEVER fail assertion", "CHECKED fail runtime", "INSECURE pass")
+		"UNTIL pass", "NEVER fail assertion", "CHECKED fail runtime",
+		"REDIRECTED pass", "COOKIE pass", "PARTS pass", "PART-NOWHERE fail runtime", "XPATH pass", "NO-XPATH fail schema", "PROXY pass", "CA pass", "NO-CA fail runtime", "INSECURE pass")
 	if polls != 6 || !strings.Contains(string(outcomes[9].Data), "after 3 tries") {
 		t.Errorf("%d polls, %s", polls, outcomes[9].Data)
 	}

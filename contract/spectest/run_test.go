@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/system/command"
 	httpsys "github.com/thresh-dev/thresh/system/http"
 	"github.com/thresh-dev/thresh/system/python"
+	"github.com/thresh-dev/thresh/system/scratch"
 )
 
 // blockDocument is a document of one block for each text.
@@ -395,7 +396,7 @@ id: OUTSIDE
 type: api.http
 request: {method: GET, url: "../x.json"}
 `), "@", s.URL)
-	k := contract{New(Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient})}
+	k := contract{New(Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient, Scratch: tempFolder})}
 	got, _ := play(t, k, doc, nil)
 	expect(t, got, "STATUS pass", "JSON pass", "EMPTY pass", "NO-JSON fail assertion", "SLOW fail runtime", "SCHEME fail runtime", "OUTSIDE fail schema")
 }
@@ -410,4 +411,13 @@ func TestLinksOutOfTheRoot(t *testing.T) {
 	}
 	got, _ := play(t, newContract(nil), blockDocument("id: A\ntype: text.file\npath: link.txt\n", "id: B\ntype: text.file\npath: ../../nowhere.txt\n"), nil)
 	expect(t, got, "A fail schema", "B fail schema")
+}
+
+// tempFolder makes a temporary folder, as the program that the contract is part of does.
+func tempFolder() (dir string, remove func() error, err error) {
+	f, err := scratch.Make("")
+	if err != nil {
+		return "", nil, err
+	}
+	return f.Path, f.Close, nil
 }

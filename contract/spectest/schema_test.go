@@ -19,7 +19,7 @@ import (
 var inSchema = []string{
 	"case-shape", "case-keys", "id", "type", "harness", "assert", "group-keys", "group-list", "leaf-target", "leaf-empty",
 	"flag", "operator-list", "operand", "requires", "assert-health", "argv", "exit-code", "flag", "request", "url", "method",
-	"spec-lang", "misplaced-key", "setup-files", "env", "unknown-key", "path", "hook", "tags", "expect", "missing-key", "capture",
+	"spec-lang", "misplaced-key", "setup-files", "env", "unknown-key", "path", "hook", "tags", "expect", "missing-key", "capture", "range", "no-effect", "empty",
 }
 
 // refuses reports whether a schema refuses what is said of a case: errors, and
@@ -32,7 +32,7 @@ func refuses(d diag.Diagnostic) bool {
 	if strings.Contains(d.Message, "multiple values") { // of two keys at once
 		return false
 	}
-	return slices.Contains(inSchema, code) && (d.Level == diag.Error || slices.Contains([]string{"unknown-key", "tags", "expect"}, code))
+	return slices.Contains(inSchema, code) && (d.Level == diag.Error || slices.Contains([]string{"unknown-key", "no-effect", "tags", "expect"}, code))
 }
 
 func TestSchemaRefusesWhatCheckRefuses(t *testing.T) {
@@ -61,7 +61,7 @@ func TestSchemaRefusesWhatCheckRefuses(t *testing.T) {
 				}
 				x, faults, warnings := decode(doc, set, e)
 				want := slices.ContainsFunc(slices.Concat(faults, warnings), refuses)
-				j := toJSON(e.node)
+				j := e.node.JSON()
 				value, err := jsonschema.UnmarshalJSON(strings.NewReader(compact.Format(&j)))
 				if err != nil {
 					continue // NaN

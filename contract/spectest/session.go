@@ -12,6 +12,11 @@ import (
 type session struct {
 	lanes int              // that are open
 	own   func() *fileText // the document as its cases see it
+
+	mu   sync.Mutex
+	page *pageRun  // of setup; nil: it has not run, or failed
+	set  *settings // with what setup gives to the cases
+	err  error     // of setup
 }
 
 // sessions are those that are open. The zero value has none.
@@ -36,15 +41,18 @@ func (s *sessions) enter(c *Campaign) *session {
 	return x
 }
 
-// leave closes a lane. With the last one goes the session.
-func (s *sessions) leave(c *Campaign) {
+// leave closes a lane. With the last one goes the session; what setup has made is
+// the caller's then.
+func (s *sessions) leave(c *Campaign) *pageRun {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if x := s.open[c]; x != nil {
 		if x.lanes--; x.lanes == 0 {
 			delete(s.open, c)
+			return x.page
 		}
 	}
+	return nil
 }
 
 // ownText is the document as its cases see it.

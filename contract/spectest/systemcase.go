@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -98,29 +99,27 @@ func (c *Campaign) Exclusive() bool {
 	return slices.ContainsFunc(c.doc.systems.all(), (*sut.Plan).Exclusive)
 }
 
-func (d *decoder) systemCall(n, harness *doctree.Node) {
-	d.otherHarness(harness)
+func (d *decoder) systemCall(s *doctree.Section) {
 	x := &systemCall{}
 	d.c.system = x
-	named := harness.Get("system")
-	op := n.Get("operation")
+	named, op := d.harness.Node("system"), s.Node("operation")
 	if !op.IsNull() {
 		x.call.Operation, d.c.about = trimmed(op), op.Pos
 	}
-	d.arguments(n.Get("arguments"))
-	if in := n.Get("input"); !in.IsNull() {
+	d.arguments(s.Value("arguments"))
+	if in := s.Node("input"); !in.IsNull() {
 		if x.call.Input = []byte(textOf(in)); in.Kind == doctree.Map || in.Kind == doctree.Seq {
 			x.call.Input = jsonBytes(in)
 		}
 	}
 	if x.call.Operation == "" && x.call.Input == nil {
-		d.schema(n, "missing-key", "operation", "system.call requires operation, or input for the operation that the system's input names")
+		d.schema(s.Raw(), "missing-key", "operation", "system.call requires operation, or input for the operation that the system's input names")
 	}
-	d.limit(harness, &x.call.Timeout)
-	d.repeatable(harness, true)
+	d.limit(&x.call.Timeout)
+	d.repeatable(true)
 	x.looks = d.c.tree.asksFor("status", "end")
 	if named.IsNull() && d.doc.systems.with == "" {
-		d.schema(harness, "missing-key", "harness.system", "system.call requires harness.system: a system file or a mapping; or give --%s FILE", optSystem)
+		d.schema(d.harness.Raw(), "missing-key", "harness.system", "system.call requires harness.system: a system file or a mapping; or give --%s FILE", optSystem)
 		return
 	}
 	p := d.doc.plan(named)
@@ -151,21 +150,19 @@ func (d *decoder) systemCall(n, harness *doctree.Node) {
 func (d *decoder) arguments(n *doctree.Node) {
 	call := &d.c.system.call
 	value := func(v *doctree.Node) json.RawMessage {
-		j := toJSON(v)
+		j := v.JSON()
 		return jsontree.Style{Kept: true}.Append(nil, &j)
 	}
 	switch {
-	case n.IsNull():
+	case n == nil:
 	case n.Kind == doctree.Map:
 		for i := range n.Members {
 			call.Named = append(call.Named, sut.Named{Name: textOf(&n.Members[i].Key), Value: value(&n.Members[i].Value)})
 		}
-	case n.Kind == doctree.Seq:
+	default:
 		for i := range n.Items {
 			call.Positional = append(call.Positional, value(&n.Items[i]))
 		}
-	default:
-		d.schema(n, "type", "arguments", "arguments must be a mapping of names to values, or a list, not %s", n.Kind)
 	}
 }
 
@@ -180,7 +177,7 @@ func (x *systemCall) unknown(known []sut.Operation) *Failure {
 		names = append(names, o.Name)
 	}
 	nearest := func(name string, list []string) string {
-		return cmpHint(diag.DidYouMean(name, list), "known are "+oneOf(list))
+		return cmp.Or(diag.DidYouMean(name, list), "known are "+oneOf(list))
 	}
 	op, ok := sut.Find(known, x.call.Operation)
 	if !ok {

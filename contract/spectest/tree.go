@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/speclang"
+	"github.com/thresh-dev/thresh/engine/xpath"
 )
 
 // nodeKind is what a node of an assertion tree asks for.
@@ -37,8 +37,9 @@ type node struct {
 	value string // the operand as text, for people
 	plain bool   // the operand is one scalar
 	prog  *speclang.Program
-	looks []string      // of when: the targets
-	src   *doctree.Node // the operand as it is written; only for authoring tools
+	looks []string               // of when: the targets
+	paths map[string]*xpath.Expr // the calls of xpath in a condition, by their names
+	src   *doctree.Node          // the operand as it is written; only for authoring tools
 }
 
 // groupKeys are the keys that make a mapping a group.
@@ -55,7 +56,7 @@ func targets(kind string) []string {
 	case typeCLI:
 		return []string{"stdout", "stderr", "stdout_path", "stdout_path_text"}
 	case typeHTTP:
-		return []string{"status", "headers", "body_text", "body_json", "size", "sha256"}
+		return []string{"status", "headers", "body_text", "body_json", "size", "sha256", "duration", "redirects", "url", "cookies"}
 	case typeJudge:
 		return JudgeTargets()
 	case typeSystem:
@@ -69,7 +70,7 @@ func targets(kind string) []string {
 func allowed(kind, target string) []string {
 	text := []string{"contain", "regex", "evaluate"}
 	switch {
-	case kind == typeTextFile, kind == typeHTTP && (target == "status" || target == "headers" || target == "size" || target == "sha256"),
+	case kind == typeTextFile, kind == typeHTTP && target != "body_text" && target != "body_json" && slices.Contains(targets(kind), target),
 		kind == typeSystem && (target == "status" || target == "end"):
 		return text
 	case kind == typeCLI && target == "stdout_path":
@@ -106,7 +107,7 @@ func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 	case n.Kind == doctree.Seq:
 		g := &node{kind: must, target: target, path: path, at: d.c.pos(n)}
 		for i := range n.Items {
-			if child := d.tree(&n.Items[i], target, indexed(path, i)); child != nil {
+			if child := d.tree(&n.Items[i], target, doctree.ItemPath(path, i)); child != nil {
 				g.children = append(g.children, child)
 			}
 		}
@@ -134,7 +135,7 @@ func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 	target = d.inherited(n, target, path)
 	for _, key := range groups { // for what is wrong in them
 		for i := range n.Get(key).Items {
-			d.tree(&n.Get(key).Items[i], target, indexed(path+"."+key, i))
+			d.tree(&n.Get(key).Items[i], target, doctree.ItemPath(path+"."+key, i))
 		}
 	}
 	return nil
@@ -155,9 +156,6 @@ func (d *decoder) inherited(n *doctree.Node, target, path string) string {
 	}
 	return target
 }
-
-// indexed is the path of an item of a list.
-func indexed(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 func (d *decoder) group(n *doctree.Node, key, target, path string) *node {
 	var unknown []string
@@ -188,7 +186,7 @@ func (d *decoder) group(n *doctree.Node, key, target, path string) *node {
 	g := &node{kind: nodeKind(slices.Index(groupKeys(), key)), target: target, path: path, at: d.c.pos(n)}
 	for i := range list.Items {
 		item := &list.Items[i]
-		child := d.tree(item, target, indexed(at, i))
+		child := d.tree(item, target, doctree.ItemPath(at, i))
 		if child == nil {
 			continue
 		}
@@ -316,7 +314,7 @@ func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *no
 				"a value of evaluate is an expression such as [eq, [len, [subject]], 3]; a condition such as status == 200 stands under when")
 			return nil
 		}
-		j := toJSON(v)
+		j := v.JSON()
 		p.value = compact.Format(&j)
 		form = speclang.FormOfYAML(v)
 	default: // an operator for a target that nothing provides

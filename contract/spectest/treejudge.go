@@ -22,8 +22,8 @@ func JudgeTargets() []string { return []string{"reply", "prompt", "events", "tra
 // text is given.
 func ReadTree(file string, text []byte, n *doctree.Node) (*Tree, diag.List) {
 	set, list := decodeSettings(campaign.Settings{}, func(string) string { return "" })
-	d := &decoder{doc: newDocument(file, text), set: set, c: &Case{Type: typeJudge, at: n.Pos, From: n.Pos.Line}}
-	d.budgets(nil)
+	d := newDecoder(newDocument(file, text), set, &Case{Type: typeJudge, at: n.Pos, From: n.Pos.Line})
+	d.c.limits, d.c.timeout = speclang.DefaultLimits(), defaultPredicateTime
 	d.assertions(n)
 	return &Tree{d.c}, append(append(list, d.faults...), d.warnings...)
 }

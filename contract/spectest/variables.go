@@ -2,6 +2,7 @@ package spectest
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -147,14 +148,7 @@ func (v variables) redactor(captured bool) *secret.Redactor {
 	return secret.New(list)
 }
 
-func (v variables) names() []string {
-	var list []string
-	for name := range v {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
-}
+func (v variables) names() []string { return slices.Sorted(maps.Keys(v)) }
 
 // hide takes values out of a failure and of what is kept with it.
 func hide(r *secret.Redactor, f *Failure, notes evidence) (*Failure, evidence) {

@@ -2,12 +2,16 @@ package spectest
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/speclang"
+	"github.com/thresh-dev/thresh/engine/xpath"
 )
 
 // wholeCase is the target of when: all that a case sees, by the names of targets,
@@ -37,7 +41,8 @@ func (d *decoder) when(n *doctree.Node, path string) *node {
 			d.schema(v, "operand", path, "when must be a condition such as status == 200 and $.name == \"Ada\", or a list of such")
 			continue
 		}
-		form, looks, err := speclang.Infix{Names: targets(d.c.Type), Root: "json"}.Parse(v.Text)
+		text, paths := d.xpaths(v, path)
+		form, looks, err := speclang.Infix{Names: slices.Concat(targets(d.c.Type), slices.Collect(maps.Keys(paths))), Root: "json"}.Parse(text)
 		var e *speclang.InfixError
 		if errors.As(err, &e) {
 			pos := d.c.pos(v)
@@ -49,7 +54,7 @@ func (d *decoder) when(n *doctree.Node, path string) *node {
 			d.fail(Schema, pos, "expression", path, "when: "+e.Message, e.Hint)
 			continue
 		}
-		p := &node{kind: leaf, target: wholeCase, path: path, at: d.c.pos(v), op: "when", value: v.Text, looks: looks, prog: speclang.Compile(form, speclang.Options{})}
+		p := &node{kind: leaf, target: wholeCase, path: path, at: d.c.pos(v), op: "when", value: v.Text, looks: looks, paths: paths, prog: speclang.Compile(form, speclang.Options{})}
 		if len(looks) == 0 {
 			d.warn(v, "expression", path, "the condition looks at nothing, so it is the same whatever the case sees", "it has "+oneOf(targets(d.c.Type))+" and $")
 		}
@@ -73,6 +78,9 @@ func (e *evaluator) whole(n *node) (speclang.Value, *Failure) {
 	b.WriteByte('{')
 	for i, name := range n.looks {
 		target := name
+		if p := n.paths[name]; p != nil {
+			target = markupOf[e.c.Type]
+		}
 		if name == "json" {
 			target = jsonOf[e.c.Type]
 		}
@@ -81,7 +89,13 @@ func (e *evaluator) whole(n *node) (speclang.Value, *Failure) {
 			return v, f
 		}
 		text, isText := v.Str()
-		switch {
+		switch p := n.paths[name]; {
+		case p != nil:
+			found, err := p.In([]byte(text))
+			if err != nil {
+				return v, &Failure{Category: Schema, Message: target + ": " + err.Error(), Want: target + " that is XML or HTML"}
+			}
+			v = found
 		case name == "json" && isText:
 			parsed, err := speclang.ParseJSON(text)
 			if err != nil {
@@ -104,6 +118,34 @@ func (e *evaluator) whole(n *node) (speclang.Value, *Failure) {
 		return v, &Failure{Category: Schema, Message: err.Error()}
 	}
 	return v, nil
+}
+
+// markupOf is the target that xpath(...) looks at, of a type of cases.
+var markupOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP: "body_text", typeSystem: "output"}
+
+// xpathCall is xpath("...") in a condition.
+var xpathCall = regexp.MustCompile(`\bxpath\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\)`)
+
+// xpaths puts names, as long as what they stand for, in place of the calls of xpath
+// in a condition: what they come to is looked at as targets are.
+func (d *decoder) xpaths(v *doctree.Node, path string) (text string, list map[string]*xpath.Expr) {
+	text = xpathCall.ReplaceAllStringFunc(v.Text, func(call string) string {
+		quoted := xpathCall.FindStringSubmatch(call)[1]
+		p, err := xpath.Compile(strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\'`, `'`).Replace(quoted[1 : len(quoted)-1]))
+		if err == nil && markupOf[d.c.Type] == "" {
+			err = errors.New(d.c.Type + " has no text that xpath could look at")
+		}
+		if err != nil {
+			d.schema(v, "expression", path, "when: %v", err)
+		}
+		name := fmt.Sprintf("xpath_%d", len(list)+1)
+		if list == nil {
+			list = map[string]*xpath.Expr{}
+		}
+		list[name] = p
+		return name + strings.Repeat(" ", max(len(call)-len(name), 0))
+	})
+	return text, list
 }
 
 // asksWhen reports whether a condition in a tree looks at one of some targets.

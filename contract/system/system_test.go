@@ -96,3 +96,116 @@ func TestRefused(t *testing.T) {
 		t.Errorf("%v, want %s", list, want)
 	}
 }
+
+// An answer is compared with its schema where there is one to compare.
+func TestAnswersThatDoNotFit(t *testing.T) {
+	number := json.RawMessage(`{"type":"integer"}`)
+	for name, x := range map[string]struct {
+		schema json.RawMessage
+		method string
+		o      sut.Observation
+		want   string
+	}{
+		"fits":                       {number, "GET", sut.Observation{End: sut.Answered, Status: 200, Output: []byte("7")}, ""},
+		"does not":                   {number, "GET", sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`"x"`)}, "must be"},
+		"is empty":                   {number, "GET", sut.Observation{End: sut.Answered, Status: 200}, "it is empty"},
+		"a refusal":                  {number, "GET", sut.Observation{End: sut.Refused, Status: 404, Output: []byte(`"x"`)}, "must be"},
+		"HEAD has no body":           {number, "HEAD", sut.Observation{End: sut.Answered, Status: 200}, ""},
+		"204 has none":               {number, "GET", sut.Observation{End: sut.Answered, Status: 204}, ""},
+		"no schema":                  {nil, "GET", sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`"x"`)}, ""},
+		"null":                       {json.RawMessage("null"), "GET", sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`"x"`)}, ""},
+		"no schema that can be used": {json.RawMessage(`{"type":7}`), "GET", sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`"x"`)}, ""},
+		"a tool's value":             {number, "", sut.Observation{End: sut.Answered, Value: json.RawMessage("7"), Output: []byte(`"x"`)}, ""},
+		"a tool's value, wrong":      {number, "", sut.Observation{End: sut.Answered, Value: json.RawMessage(`"x"`), Output: []byte("7")}, "must be"},
+		"a tool that refuses":        {number, "", sut.Observation{End: sut.Refused, Value: json.RawMessage(`"x"`)}, ""},
+	} {
+		got := misfit(x.schema, &sut.Operation{Method: x.method}, &x.o)
+		if (got == "") != (x.want == "") || got != "" && x.want == "it is empty" && got != x.want {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
+}
+
+// Statuses that need no declaration, and those that only invalid input may have.
+func TestUndeclaredStatuses(t *testing.T) {
+	op := sut.Operation{Answers: map[string]json.RawMessage{"200": nil, "5XX": nil, "3xx": nil}}
+	for status, allowed := range map[int]string{
+		200: "both", 401: "both", 403: "both", 413: "both", 414: "both", 429: "both", 431: "both", 503: "both", 302: "both",
+		400: "invalid", 404: "invalid", 405: "invalid", 415: "invalid", 422: "invalid",
+		201: "", 402: "", 409: "", 412: "", 415 + 1: "", 430: "", 432: "", 406: "", 423: "",
+	} {
+		for _, valid := range []bool{true, false} {
+			o := judge(nil, &op, &input{Operation: "share", Valid: valid}, &sut.Observation{End: sut.Refused, Status: status})
+			if want := allowed == "both" || allowed == "invalid" && !valid; (o.Kind == "") != want {
+				t.Errorf("%d, valid %t: %q", status, valid, o.Title)
+			}
+		}
+	}
+	op.Answers["default"] = nil
+	if o := judge(nil, &op, &input{Valid: true}, &sut.Observation{End: sut.Refused, Status: 409}); o.Kind != "" {
+		t.Errorf("declared by default: %q", o.Title)
+	}
+}
+
+// A failing call is made smaller: arguments that it does not need go, texts are
+// halved while it fails, and nothing is tried once a test could not be made.
+func TestReduce(t *testing.T) {
+	long := `{"a":"xxxxxxxxbbbbbbbb","b":7,"c":"kept"}`
+	has := func(key string, least int) func(map[string]any) bool {
+		return func(m map[string]any) bool { text, _ := m[key].(string); return len(text) >= least }
+	}
+	for name, x := range map[string]struct {
+		fails func(map[string]any) bool
+		want  string
+	}{
+		"nothing is needed": {func(map[string]any) bool { return true }, `{}`},
+		"one is":            {func(m map[string]any) bool { return m["b"] != nil }, `{"b":7}`},
+		"half of a text":    {has("a", 8), `{"a":"xxxxxxxx"}`},
+		"a character":       {has("a", 1), `{"a":"x"}`},
+		"two are":           {func(m map[string]any) bool { return m["b"] != nil && has("c", 4)(m) }, `{"b":7,"c":"kept"}`},
+		"all is needed":     {func(map[string]any) bool { return false }, `{"a":"xxxxxxxxbbbbbbbb","b":7,"c":"kept"}`},
+	} {
+		payload := withArguments(t, long)
+		small := new(Campaign).Reduce(t.Context(), payload, func(p []byte) (bool, error) {
+			var in input
+			var m map[string]any
+			if json.Unmarshal(p, &in) != nil || json.Unmarshal(in.Args, &m) != nil {
+				t.Fatalf("%s: %s", name, p)
+			}
+			return x.fails(m), nil
+		})
+		var in input
+		if err := json.Unmarshal(small, &in); err != nil || string(in.Args) != x.want {
+			t.Errorf("%s: %s, want %s", name, in.Args, x.want)
+		}
+	}
+	tried := 0
+	payload := withArguments(t, long)
+	small := new(Campaign).Reduce(t.Context(), payload, func([]byte) (bool, error) { tried++; return true, context.Canceled })
+	if tried != 1 || string(small) != string(payload) {
+		t.Errorf("after an error: %d tries, %s", tried, small)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	new(Campaign).Reduce(ctx, payload, func([]byte) (bool, error) { t.Error("tried after the end"); return true, nil })
+}
+
+// withArguments is an input as a payload.
+func withArguments(t *testing.T, args string) []byte {
+	t.Helper()
+	data, err := json.Marshal(input{Operation: "share", Args: json.RawMessage(args)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestWhatWasAcceptedIsShown(t *testing.T) {
+	c := &Campaign{}
+	if list := c.Summarize(&state{}); len(list) != 0 {
+		t.Errorf("%v", list)
+	}
+	if list := c.Summarize(&state{accepted: []input{{Operation: "share", About: "by: below 0", Args: json.RawMessage(`{"by":-1}`)}}}); len(list) != 1 {
+		t.Errorf("%v", list)
+	}
+}

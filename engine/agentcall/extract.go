@@ -1,6 +1,7 @@
 package agentcall
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -28,20 +29,11 @@ func Complaint(root *jsontree.Node) string {
 	}
 	for _, key := range []string{"error", "Error"} {
 		if e := root.Get(key); e != nil && !falsy(e) {
-			return "Agent error: " + first(worded(e), worded(root.Get("message")), "Unknown error")
+			return "Agent error: " + cmp.Or(worded(e), worded(root.Get("message")), "Unknown error")
 		}
 	}
 	if s := root.Get("success"); s != nil && s.Kind == jsontree.Bool && !s.Bool {
-		return "Agent returned failure: " + first(worded(root.Get("message")), "Request failed")
-	}
-	return ""
-}
-
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
+		return "Agent returned failure: " + cmp.Or(worded(root.Get("message")), "Request failed")
 	}
 	return ""
 }

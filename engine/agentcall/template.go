@@ -151,16 +151,6 @@ func (t *Template) Fields() []string {
 	return names
 }
 
-// HasPrompt reports whether the prompt or a part of it reaches the request.
-func (t *Template) HasPrompt() bool {
-	for _, p := range t.parts {
-		if p.name != "" && p.name != sessionField && p.name != historyField {
-			return true
-		}
-	}
-	return false
-}
-
 // Values are what a template's places stand for.
 type Values struct {
 	Prompt  string

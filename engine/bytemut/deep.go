@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/big"
+	"sort"
 
 	"github.com/thresh-dev/thresh/engine/outline"
 )
@@ -29,6 +30,7 @@ type DeepParams struct {
 	MaxBytes   int64 // most bytes of a case; 0 or less: bounded by the size of the seeds alone
 	MaxOps     int   // most operations of a case; negative: 8; 0: none
 	Dictionary [][]byte
+	Grammar    *Grammar // half of the operations are by it; nil: none
 }
 
 // Deep is the mutator that knows structure. A case has one operation or more,
@@ -40,6 +42,8 @@ type Deep struct {
 	maxOps int
 	given  [][]byte // dictionary of the user
 	found  [][]byte // tokens of the seeds
+
+	grammar *Grammar
 }
 
 // NewDeep returns the mutator for a set of seed inputs, which must not change
@@ -55,6 +59,8 @@ func NewDeep(seeds [][]byte, p DeepParams, rngSeed *big.Int) *Deep {
 		limit:  leastLimit,
 		maxOps: p.MaxOps,
 		found:  harvest(seeds),
+
+		grammar: p.Grammar,
 	}
 	for _, s := range seeds {
 		d.limit = max(d.limit, growth*len(s))
@@ -94,23 +100,31 @@ func (d *Deep) ParentOf(n int, index int64) int {
 	return r.below(n)
 }
 
-// GuidedCase makes a case from a corpus that grows by what reached something
-// new. Half of the cases are made from the newest quarter of the corpus, where
-// there is most left to reach; the others from any of it.
-func (d *Deep) GuidedCase(corpus [][]byte, index int64, buf *Buffer) []byte {
-	at := d.GuidedParent(len(corpus), index)
-	return d.mutate(corpus[at], corpus, caseKey(d.seed, index), at, buf)
+// Pool is what guided cases are made from.
+type Pool struct {
+	Inputs [][]byte // not empty
+	Ends   []uint64 // running sums of the inputs' weights, the last below 2^63; nil: all weigh the same
+	Words  [][]byte // tokens beside those of the user and of the seeds
 }
 
-// GuidedParent is the place of the parent of a guided case in a corpus of n
-// inputs, n > 0.
-func (d *Deep) GuidedParent(n int, index int64) int {
+// GuidedCase makes a case from a corpus that grows by what reached something
+// new. The weights say how often an input is its parent.
+func (d *Deep) GuidedCase(p Pool, index int64, buf *Buffer) []byte {
+	at := d.GuidedParent(p, index)
+	buf.deep.words = p.Words
+	out := d.mutate(p.Inputs[at], p.Inputs, caseKey(d.seed, index), at, buf)
+	buf.deep.words = nil
+	return out
+}
+
+// GuidedParent is the place of the parent of a guided case.
+func (d *Deep) GuidedParent(p Pool, index int64) int {
 	r := newPRNG(^caseKey(d.seed, index))
-	if r.below(2) == 0 {
-		newest := (n + 3) / 4
-		return n - newest + r.below(newest)
+	if len(p.Ends) == 0 {
+		return r.below(len(p.Inputs))
 	}
-	return r.below(n)
+	at := r.next() >> 1 % p.Ends[len(p.Ends)-1]
+	return sort.Search(len(p.Ends), func(i int) bool { return p.Ends[i] > at })
 }
 
 // Mutate makes a variant of a parent that the caller chose. The key decides
@@ -145,6 +159,7 @@ type deepBuffer struct {
 	tmp   []byte // bytes to be inserted
 	other []byte // bytes to be inserted at a second place
 	near  outline.Outline
+	words [][]byte // of a guided case's pool
 	trees [cachedTrees]struct {
 		src  []byte
 		tree outline.Outline

@@ -105,6 +105,9 @@ func (c *deepCase) run() {
 // insertion or a set byte is possible for any input.
 func (c *deepCase) step(choices []*operation) {
 	const tries = 12
+	if c.grammar != nil && c.rng.oneIn(2) && c.grammarStep() {
+		return
+	}
 	for range tries {
 		op := pick(&c.rng, choices)
 		if op.make(c, op.kind) {
@@ -207,14 +210,22 @@ func (c *deepCase) other() []byte {
 }
 
 // word is an entry of the dictionary, the user's own twice as often as those of
-// the seeds, or nil.
+// the seeds and of the pool, or nil.
 func (c *deepCase) word() []byte {
-	own := len(c.given) > 0 && (len(c.found) == 0 || !c.rng.oneIn(3))
+	words := c.buf.deep.words
+	others := len(c.found) + len(words)
+	own := len(c.given) > 0 && (others == 0 || !c.rng.oneIn(3))
 	switch {
 	case own:
 		return pick(&c.rng, c.given)
-	case len(c.found) > 0:
+	case len(words) == 0 && others > 0:
 		return pick(&c.rng, c.found)
+	case others > 0:
+		if at := c.rng.below(others); at < len(words) {
+			return words[at]
+		} else {
+			return c.found[at-len(words)]
+		}
 	}
 	return nil
 }

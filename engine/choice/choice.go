@@ -56,21 +56,31 @@ type Source struct {
 	replay bool     // it is only the beginning (extend)
 	extend bool
 	least  bool // beyond its end decisions are the least, but for preferences (least)
+	ask    func(limit uint64) uint64
 	tape   Tape
 	open   []int // spans that have not ended
-	over   bool  // a decision was asked for beyond the tape's end
+
+	// Topic is what the next decision is about, for those who [Source.Ask].
+	Topic uint64
 }
 
 // Reset makes s a source that makes decisions by a key, in the memory it has.
 func (s *Source) Reset(key uint64) {
-	s.state, s.follow, s.replay, s.extend, s.least, s.over = key, nil, false, false, false, false
+	s.state, s.follow, s.ask, s.replay, s.extend, s.least = key, nil, nil, false, false, false
 	s.clear()
 }
 
 // Follow makes s take the decisions that a tape holds.
 func (s *Source) Follow(values []uint64) {
-	s.follow, s.replay, s.extend, s.least, s.over = values, true, false, false, false
+	s.follow, s.ask, s.replay, s.extend, s.least = values, nil, true, false, false
 	s.clear()
+}
+
+// Ask makes s ask for each decision: by is given its limit, and finds what it is
+// about in s.Topic. An answer means what the same number on a tape would.
+func (s *Source) Ask(by func(limit uint64) uint64) {
+	s.Follow(nil)
+	s.ask = by
 }
 
 // Extend makes s take the decisions that a tape holds, and those after its end
@@ -96,7 +106,7 @@ func (s *Source) Resume(values []uint64, key uint64) {
 // list after another goes through all that can be decided.
 func (s *Source) Try(values []uint64) {
 	s.follow = append(append(make([]uint64, 0, len(s.tape.Values)+len(values)), s.tape.Values...), values...)
-	s.replay, s.extend, s.least, s.over = true, false, true, false
+	s.ask, s.replay, s.extend, s.least = nil, true, false, true
 }
 
 // told reports whether a tape says what is decided next.
@@ -159,12 +169,13 @@ func (s *Source) Prefer(v, n uint64) uint64 {
 
 // take reads the tape that is followed.
 func (s *Source) take(n uint64) uint64 {
-	at := len(s.tape.Values)
-	if at >= len(s.follow) {
-		s.over = true
-		return 0
+	at, v := len(s.tape.Values), uint64(0)
+	switch {
+	case s.ask != nil:
+		v = s.ask(n)
+	case at < len(s.follow):
+		v = s.follow[at]
 	}
-	v := s.follow[at]
 	if n != 0 && v >= n {
 		v = n - 1
 	}
@@ -238,9 +249,6 @@ func (s *Source) End() {
 		s.tape.Spans = s.tape.Spans[:i]
 	}
 }
-
-// Overrun reports whether more was asked for than the tape held.
-func (s *Source) Overrun() bool { return s.over }
 
 // Len is how many decisions were made so far.
 func (s *Source) Len() int { return len(s.tape.Values) }

@@ -28,7 +28,7 @@ func TestTapeRepeats(t *testing.T) {
 		first := draw(s)
 		tape := slices.Clone(s.Tape().Values)
 		s.Follow(tape)
-		if again := draw(s); !slices.Equal(first, again) || s.Overrun() {
+		if again := draw(s); !slices.Equal(first, again) {
 			t.Fatalf("%v, again %v", first, again)
 		}
 		back, err := choice.Decode(choice.Encode(tape))
@@ -103,9 +103,6 @@ func TestExtend(t *testing.T) {
 			t.Errorf("decision %d is %d, on the tape %d", i, v, whole[i])
 		}
 	}
-	if s.Overrun() {
-		t.Error("the tape was to be left")
-	}
 	extended := slices.Clone(s.Tape().Values)
 	s.Resume(whole[:10], 4)
 	for range 10 {
@@ -136,4 +133,29 @@ func random(key uint64) *choice.Source {
 	s := new(choice.Source)
 	s.Reset(key)
 	return s
+}
+
+// Whoever is asked decides, and learns what the decision is about.
+func TestAsk(t *testing.T) {
+	var s choice.Source
+	var topics, limits []uint64
+	s.Ask(func(limit uint64) uint64 {
+		topics, limits = append(topics, s.Topic), append(limits, limit)
+		return 5
+	})
+	for topic, decide := range []func() uint64{
+		func() uint64 { return s.Draw(10) }, func() uint64 { return s.Prefer(1, 3) },
+		func() uint64 { return uint64(s.Weighted([]float64{1, 1, 0})) }, func() uint64 { return s.Skewed(0) },
+	} {
+		s.Topic = uint64(topic)
+		if got, want := decide(), []uint64{5, 2, 0, 5}[topic]; got != want {
+			t.Errorf("decision %d is %d, want %d", topic, got, want)
+		}
+	}
+	if !slices.Equal(topics, []uint64{0, 1, 2, 3}) || !slices.Equal(limits, []uint64{10, 3, 3, 0}) {
+		t.Error(topics, limits)
+	}
+	if s.Follow([]uint64{7}); s.Draw(10) != 7 {
+		t.Error("it is still asked")
+	}
 }

@@ -23,16 +23,16 @@ func ParseJSON(text []byte, o jsontree.Options) (*Document, error) {
 	}
 	at := func(offset int) Pos { return Pos(doc.Position(offset)) }
 	d := &Document{Value: doc}
-	d.Root = ofJSON(&doc.Root, at)
+	d.Root = OfJSON(&doc.Root, at)
 	for _, r := range doc.Duplicates {
 		d.Duplicates = append(d.Duplicates, Duplicate{Key: r.Key, First: at(r.First), Repeat: at(r.Repeat)})
 	}
 	return d, nil
 }
 
-// ofJSON is a JSON value in the form of YAML's: a mapping in braces, strings in
+// OfJSON is a JSON value in the form of YAML's: a mapping in braces, strings in
 // quotes.
-func ofJSON(n *jsontree.Node, at func(offset int) Pos) Node {
+func OfJSON(n *jsontree.Node, at func(offset int) Pos) Node {
 	y := Node{Pos: at(n.Offset), Text: n.Text, Raw: n.Text, Bool: n.Bool, Flow: true}
 	switch n.Kind {
 	case jsontree.Null:
@@ -51,7 +51,7 @@ func ofJSON(n *jsontree.Node, at func(offset int) Pos) Node {
 	case jsontree.Array:
 		y.Kind, y.Items = Seq, make([]Node, len(n.Items))
 		for i := range n.Items {
-			y.Items[i] = ofJSON(&n.Items[i], at)
+			y.Items[i] = OfJSON(&n.Items[i], at)
 		}
 	case jsontree.Object:
 		y.Kind, y.Members = Map, make([]Member, len(n.Members))
@@ -59,7 +59,7 @@ func ofJSON(n *jsontree.Node, at func(offset int) Pos) Node {
 			m := &n.Members[i]
 			y.Members[i] = Member{
 				Key:   Node{Kind: String, Quoted: true, Text: m.Key, Raw: m.Key, Pos: at(m.KeyOffset)},
-				Value: ofJSON(&m.Value, at),
+				Value: OfJSON(&m.Value, at),
 			}
 		}
 	}

@@ -130,7 +130,28 @@ func (g *generator) form(t *Type) jsontree.Node {
 		}
 		set(&n, "$ref", "#/$defs/"+strings.ReplaceAll(t.Shape.Name, " ", "%20"))
 	}
+	if t.Raw != "" {
+		g.raw(&n, t.Raw)
+	}
 	return n
+}
+
+// raw adds keywords to a schema, and definitions to the document.
+func (g *generator) raw(n *jsontree.Node, text string) {
+	doc, err := jsontree.Parse([]byte(text), jsontree.Options{})
+	if err != nil {
+		panic(err) // a declaration of a format
+	}
+	for _, m := range doc.Root.Members {
+		if m.Key != "$defs" {
+			n.Set(m.Key, m.Value)
+			continue
+		}
+		for _, def := range m.Value.Members {
+			g.defs[def.Key] = def.Value
+			g.order = append(g.order, def.Key)
+		}
+	}
 }
 
 // number is a number as JSON writes it, without a fraction that it has not.
@@ -197,6 +218,17 @@ func (g *generator) field(f *Field) jsontree.Node {
 	return described
 }
 
+// without are the fields that a word of the tag around the shape does not have.
+func (s *Shape) without(word string) jsontree.Node {
+	none := jsontree.Node{Kind: jsontree.Object}
+	for i := range s.Fields {
+		if !s.Fields[i].takes(word) {
+			set(&none, s.Fields[i].Name, false)
+		}
+	}
+	return none
+}
+
 // variant is what a word of the tag asks of a mapping beside what every one has.
 func (s *Shape) variant(word string) (jsontree.Node, bool) {
 	then, none := jsontree.Node{Kind: jsontree.Object}, jsontree.Node{Kind: jsontree.Object}
@@ -204,6 +236,10 @@ func (s *Shape) variant(word string) (jsontree.Node, bool) {
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		switch {
+		case f.Type.Shape != nil && f.Type.Shape.Outer && f.takes(word):
+			if inner := f.Type.Shape.without(word); len(inner.Members) > 0 {
+				none.Set(f.Name, objectOf("properties", inner))
+			}
 		case len(f.For) == 0:
 		case !f.takes(word):
 			set(&none, f.Name, false)

@@ -147,6 +147,11 @@ type Section struct {
 
 // Section opens a mapping.
 func (d *Decoder) Section(n *Node, path string, shape *Shape) *Section {
+	return d.section(n, path, shape, "")
+}
+
+// section opens a mapping; outer is the word of the tag around it.
+func (d *Decoder) section(n *Node, path string, shape *Shape, outer string) *Section {
 	s := &Section{Decoder: d, Shape: shape, Path: path}
 	if n == nil {
 		return s
@@ -155,7 +160,9 @@ func (d *Decoder) Section(n *Node, path string, shape *Shape) *Section {
 		return s
 	}
 	s.n = n
-	if shape.Tag != "" {
+	if shape.Outer {
+		s.Tag = outer
+	} else if shape.Tag != "" {
 		s.Tag = shape.TagDefault
 		if t := n.Get(shape.Tag); t != nil {
 			if s.Tag = t.Text; t.Kind != String || !slices.Contains(shape.words(), t.Text) {
@@ -301,6 +308,12 @@ func (s *Section) sound(key string) (n *Node, f *Field) {
 	return n, f
 }
 
+// Value is the value of a key as it is written, nil if it is not as declared.
+func (s *Section) Value(key string) *Node {
+	n, _ := s.sound(key)
+	return n
+}
+
 // Text is a string, or the default.
 func (s *Section) Text(key string) string {
 	n, f := s.sound(key)
@@ -430,5 +443,5 @@ func (d *Decoder) Entries(n *Node, path string) []Entry {
 // value.
 func (s *Section) Sub(key string) *Section {
 	f := s.field(key)
-	return s.Section(s.Node(key), s.At(key), f.Type.Shape)
+	return s.section(s.Node(key), s.At(key), f.Type.Shape, s.Tag)
 }

@@ -19,6 +19,7 @@ type Shape struct {
 	Fields          []Field
 	Open            bool   // further keys are the writer's own
 	Own             string // a regular expression of keys that are the writer's own
+	Outer           bool   // Tag is a field of the mapping around this one
 }
 
 // Field declares one key.
@@ -65,6 +66,7 @@ type Type struct {
 	Of        *Type    // of the items of a list, or of named values
 	Shape     *Shape
 	Or        []Type // other forms that it may have
+	Raw       string // keywords of JSON Schema, for editors, over those of the form; its $defs are the document's
 }
 
 var none = math.Inf(1)
@@ -110,6 +112,9 @@ func (t Type) OrElse(other ...Type) Type { t.Or = slices.Concat(t.Or, other); re
 
 // Like is a text of a form that editors check.
 func (t Type) Like(pattern string) Type { t.Pattern = pattern; return t }
+
+// As is the type with keywords of JSON Schema for editors, as a JSON object.
+func (t Type) As(raw string) Type { t.Raw = raw; return t }
 
 // UpTo is a text or list of a length that editors check.
 func (t Type) UpTo(most int) Type { t.Most = most; return t }

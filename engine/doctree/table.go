@@ -77,7 +77,9 @@ func (t *Type) text() string {
 	case TruthForm:
 		out = "true or false"
 	default:
-		out = strings.TrimPrefix(strings.TrimPrefix(t.wants(false), "an "), "a ")
+		one := *t
+		one.Or = nil
+		out = strings.TrimPrefix(strings.TrimPrefix(one.wants(false), "an "), "a ")
 		if bounds := t.bounds(); bounds != "" {
 			out += " " + bounds
 		}

@@ -13,8 +13,9 @@ type Opener func(ctx context.Context) (Injector, error)
 // Injector puts faults into the calls of agents.
 type Injector interface {
 	// Door opens a way out for one instance of an agent, that is for one
-	// process. It is its own port: what comes through it is of that agent.
-	Door() (Door, error)
+	// process. It is its own port: what comes through it is of that agent. At an
+	// address that is given, any path stands for the first gateway's.
+	Door(address string) (Door, error)
 	// Notes are what concerns no cell: calls while no cell was open, and such.
 	Notes() []string
 	// Close ends all doors and cells, and waits for what they started.

@@ -29,14 +29,14 @@ type Ledger struct {
 	plan  Plan
 	clock func() time.Duration
 
-	mu       sync.Mutex
-	calls    int
-	rules    []ruleState
-	answered map[string]int // recorded responses given, by plain name of the tool
-	first    map[string]Reply
-	seen     map[string]bool // tool calls by the identity that the LLM gave them
-	report   Report
-	dropped  int
+	mu      sync.Mutex
+	calls   int
+	rules   []ruleState
+	given   []bool // of the recorded responses
+	first   map[string]Reply
+	seen    map[string]bool // tool calls by the identity that the LLM gave them
+	report  Report
+	dropped int
 }
 
 // ruleState is what a rule has come to in this cell.
@@ -50,7 +50,7 @@ type ruleState struct {
 // NewLedger makes the ledger of a cell. Clock is the time since the cell began.
 // The error joins what is wrong with each rule.
 func NewLedger(p Plan, clock func() time.Duration) (*Ledger, error) {
-	l := &Ledger{plan: p, clock: clock, answered: map[string]int{}, first: map[string]Reply{}, seen: map[string]bool{}}
+	l := &Ledger{plan: p, clock: clock, given: make([]bool, len(p.Recorded)), first: map[string]Reply{}, seen: map[string]bool{}}
 	var wrong []error
 	for i, r := range p.Rules {
 		if r.ID == "" {
@@ -200,26 +200,34 @@ func (s *Strike) shapesText() bool {
 	return slices.Contains([]Mode{Empty, Garbage, Truncated, Drift}, s.Rule.Mode)
 }
 
-// recorded finds the recorded response for a call of a tool.
+// recorded finds the recorded response for a call: of a tool by its names, of a
+// model the reply to what is asked now, else the next one.
 func (l *Ledger) recorded(d *Decision) {
-	if len(l.plan.Recorded) == 0 || d.Call.Kind != ToolCall && d.Call.Kind != MCPCall {
+	c, model := &d.Call, d.Call.Kind == ModelCall
+	if len(l.plan.Recorded) == 0 || c.Kind == OtherCall || model && !l.plan.RecordsModel() {
 		return
 	}
-	for i := range d.Call.Names {
-		name := plainName(d.Call.Names[i])
-		n := l.answered[name]
-		for j := range l.plan.Recorded {
-			if r := &l.plan.Recorded[j]; plainName(r.Tool) == name {
-				if n == 0 {
-					l.answered[name]++
-					d.Recorded = r
-					return
-				}
-				n--
+	find := func(fits func(r *Recorded) bool) bool {
+		for i := range l.plan.Recorded {
+			if r := &l.plan.Recorded[i]; !l.given[i] && r.Model == model && fits(r) {
+				l.given[i], d.Recorded = true, r
+				return true
 			}
 		}
+		return false
 	}
-	d.Refused = l.plan.Unrecorded == Refuse
+	if model {
+		d.Refused = !find(func(r *Recorded) bool { return r.Asked == c.Asked }) && !find(func(*Recorded) bool { return true })
+		return
+	}
+	d.Refused = !slices.ContainsFunc(c.Names, func(name string) bool {
+		return find(func(r *Recorded) bool { return plainName(r.Tool) == plainName(name) })
+	})
+}
+
+// RecordsModel reports whether replies of models are recorded.
+func (p *Plan) RecordsModel() bool {
+	return slices.ContainsFunc(p.Recorded, func(r Recorded) bool { return r.Model })
 }
 
 // Fired records that a fault reached the agent, and what it saw.
@@ -300,6 +308,10 @@ func (l *Ledger) Exchanged(d *Decision, e Exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.Call, e.Kind, e.Tool, e.Faults = d.Number, d.Call.Kind, d.Call.Name(), d.fired
+	if l.plan.Sink != nil {
+		l.plan.Sink(e)
+		return
+	}
 	keep(l, &l.report.Exchanges, e)
 }
 
@@ -307,6 +319,9 @@ func (l *Ledger) Exchanged(d *Decision, e Exchange) {
 // LLM has asked for and that was seen on its way is one call: what was seen
 // gets the arguments that the LLM gave.
 func (l *Ledger) Saw(calls ...SeenCall) {
+	if l.plan.Sink != nil {
+		return // there is no end to them
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range calls {
@@ -349,14 +364,8 @@ func (l *Ledger) Report() Report {
 	for i := range r.ToolCalls {
 		r.ToolCalls[i].Arguments = Redact(r.ToolCalls[i].Arguments)
 	}
-	left := map[string]int{}
-	for name, n := range l.answered {
-		left[name] = n
-	}
-	for _, rec := range l.plan.Recorded {
-		if name := plainName(rec.Tool); left[name] > 0 {
-			left[name]--
-		} else {
+	for i, rec := range l.plan.Recorded {
+		if !l.given[i] {
 			r.Unused = append(r.Unused, rec.Tool)
 		}
 	}

@@ -325,3 +325,81 @@ func TestEndlessAgentsDoNotFillTheMemory(t *testing.T) {
 		t.Errorf("%d events, %d calls, %+v, %q", len(r.Events), len(r.ToolCalls), r.Tallies, r.Notes)
 	}
 }
+
+// A model's reply answers the question that it answered then, whatever the order;
+// what was not asked then is refused, and so are tools where models alone are
+// recorded. Without recorded replies models are asked.
+func TestRecordedReplies(t *testing.T) {
+	ask := func(l *Ledger, asked string) string {
+		d := l.Decide(Call{Kind: ModelCall, Names: []string{"openai"}, Asked: asked})
+		if d.Refused {
+			return "refused"
+		}
+		if d.Recorded == nil {
+			return "asked"
+		}
+		return string(d.Recorded.Response)
+	}
+	reply := func(asked, text string) Recorded {
+		return Recorded{Tool: "openai", Model: true, Asked: asked, Response: []byte(text)}
+	}
+	l := ledger(t, Plan{Recorded: []Recorded{reply("a", "1"), reply("b", "2"), reply("a", "3"), reply("", "4")}})
+	for i, want := range []struct{ asked, reply string }{{"b", "2"}, {"a", "1"}, {"a", "3"}, {"c", "4"}, {"a", "refused"}} {
+		if got := ask(l, want.asked); got != want.reply {
+			t.Errorf("question %d: %s, want %s", i, got, want.reply)
+		}
+	}
+	if d := l.Decide(Call{Kind: ToolCall, Names: []string{"openai"}}); !d.Refused {
+		t.Error("a tool was called that nothing is recorded of")
+	}
+	l = ledger(t, Plan{Recorded: []Recorded{{Tool: "find"}, reply("a", "1")}})
+	if got := l.Report().Unused; len(got) != 2 {
+		t.Errorf("unused: %q", got)
+	}
+	if l = ledger(t, Plan{Recorded: []Recorded{{Tool: "find"}}}); ask(l, "") != "asked" {
+		t.Error("a model is not asked though no reply of it is recorded")
+	}
+}
+
+// What is drawn or read from a clock makes no other question, and what is asked
+// does; all shapes tell what was said and what was handed in.
+func TestQuestions(t *testing.T) {
+	request := func(path, body string) *Request {
+		r := Recognise("POST", path, []byte(body))
+		if r == nil {
+			t.Fatalf("%s is no request", body)
+		}
+		return r
+	}
+	chat := func(text string) *Request {
+		return request("/v1/chat/completions", fmt.Sprintf(`{"messages":[{"role":"user","content":%q}]}`, text))
+	}
+	one := chat("id 123e4567-e89b-42d3-a456-426614174000 at 2024-02-03T04:05:06.7Z, 1700000000").Asked()
+	if two := chat("id 00000000-e89b-42d3-a456-426614174999 at 2025-11-12T13:14:15Z, 1712345678").Asked(); one != two {
+		t.Error("the same question with other times is another one")
+	}
+	if chat("order 4711").Asked() == chat("order 4712").Asked() {
+		t.Error("two questions are one")
+	}
+	for name, r := range map[string]*Request{
+		"openai chat": request("/v1/chat/completions", `{"messages":[{"role":"system","content":"s"},{"role":"user","content":"old"},{"role":"tool","tool_call_id":"c0","content":"no"},{"role":"assistant","content":"so"},{"role":"user","content":[{"type":"text","text":"new"}]},{"role":"tool","tool_call_id":"c1","content":"yes"}]}`),
+		"responses":   request("/v1/responses", `{"input":[{"role":"user","content":"old"},{"role":"assistant","content":[{"type":"output_text","text":"so"}]},{"role":"user","content":[{"type":"input_text","text":"new"}]},{"type":"function_call_output","call_id":"c1","output":"yes"}]}`),
+		"anthropic":   request("/v1/messages", `{"messages":[{"role":"user","content":"old"},{"role":"assistant","content":"so"},{"role":"user","content":"new"},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"yes"}]}]}`),
+	} {
+		if got := fmt.Sprint(r.Talk(), r.Results()); got != "[{user  old} {assistant  so} {user  new}] [{ c1 yes}]" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	for _, x := range []struct{ path, body, kind, answer string }{
+		{"/v1/chat/completions", `{"messages":[]}`, typeSSE, "data: {\"choices\":[{\"delta\":{\"content\":\"a \"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"b\"}}]}\n\ndata: [DONE]\n\n"},
+		{"/v1/messages", `{"messages":[]}`, typeJSON, `{"content":[{"type":"text","text":"a b"}]}`},
+		{"/api/generate", `{"prompt":"p"}`, typeNDJSON, "{\"response\":\"a \"}\n{\"response\":\"b\"}\n"},
+	} {
+		if got := request(x.path, x.body).Answered(x.kind, []byte(x.answer)); got != "a b" {
+			t.Errorf("%s: %q", x.path, got)
+		}
+	}
+	if got := request("/api/generate", `{"prompt":"p"}`).Talk(); len(got) != 1 || got[0].Text != "p" {
+		t.Errorf("a prompt: %v", got)
+	}
+}

@@ -1,7 +1,10 @@
 package fault
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
@@ -11,13 +14,7 @@ import (
 // spoke last: those that the LLM asked for and got an answer to. The same call
 // has the same ID in every later request.
 func (r *Request) ToolCalls() []SeenCall {
-	turns := r.root.Get("messages")
-	if r.Shape == OpenAIResponses {
-		turns = r.root.Get("input")
-	}
-	if turns == nil {
-		return nil
-	}
+	turns := r.turns()
 	var calls []SeenCall
 	add := func(place int, id, name, args *jsontree.Node) {
 		c := SeenCall{Source: SeenInChat, Arguments: r.arguments(args)}
@@ -30,8 +27,8 @@ func (r *Request) ToolCalls() []SeenCall {
 		}
 		calls = append(calls, c)
 	}
-	for i := range turns.Items {
-		turn := &turns.Items[i]
+	for i := range turns {
+		turn := &turns[i]
 		if spokenByUser(turn) {
 			calls = nil
 		}
@@ -50,34 +47,98 @@ func (r *Request) ToolCalls() []SeenCall {
 	return calls
 }
 
-// Result is what the conversation holds as the result of a call, "" if nothing.
+// Result is the result of a call since the user spoke last, "" if there is none.
 func (r *Request) Result(id string) string {
-	turns := r.root.Get("messages")
-	if r.Shape == OpenAIResponses {
-		turns = r.root.Get("input")
-	}
-	text := func(n *jsontree.Node) string {
-		if n == nil {
-			return ""
-		}
-		if s, ok := n.Str(); ok {
-			return s
-		}
-		return string(r.body[n.Offset:n.End])
-	}
-	for _, turn := range items(turns) {
-		for key, value := range map[string]string{"tool_call_id": "content", "call_id": "output"} {
-			if s, _ := turn.Get(key).Str(); s == id && turn.Get(value) != nil {
-				return text(turn.Get(value))
-			}
-		}
-		for _, part := range items(turn.Get("content")) {
-			if s, _ := part.Get("tool_use_id").Str(); s == id {
-				return text(part.Get("content"))
-			}
+	for _, x := range r.Results() {
+		if x.ID == id {
+			return x.Text
 		}
 	}
 	return ""
+}
+
+// Said is a text of a conversation: a message's with its role, or the result of a
+// call with its ID.
+type Said struct{ Role, ID, Text string }
+
+// turns are the messages of the conversation.
+func (r *Request) turns() []jsontree.Node {
+	if r.Shape == OpenAIResponses {
+		return items(r.root.Get("input"))
+	}
+	return items(r.root.Get("messages"))
+}
+
+// Results are the results of calls since the user spoke last.
+func (r *Request) Results() (list []Said) {
+	add := func(id, text *jsontree.Node) {
+		if s, ok := id.Str(); ok && text != nil {
+			list = append(list, Said{ID: s, Text: r.arguments(text)})
+		}
+	}
+	for _, turn := range r.turns() {
+		if spokenByUser(&turn) {
+			list = nil
+		}
+		add(turn.Get("tool_call_id"), turn.Get("content"))
+		add(turn.Get("call_id"), turn.Get("output"))
+		for _, part := range items(turn.Get("content")) {
+			add(part.Get("tool_use_id"), part.Get("content"))
+		}
+	}
+	return list
+}
+
+// Talk is what user and model have said to each other, without calls and their
+// results.
+func (r *Request) Talk() (list []Said) {
+	for _, key := range []string{"prompt", "input"} {
+		if s, ok := r.root.Get(key).Str(); ok {
+			return []Said{{Role: "user", Text: s}}
+		}
+	}
+	for _, turn := range r.turns() {
+		text, _ := turn.Get("content").Str()
+		for _, part := range items(turn.Get("content")) {
+			s, _ := part.Get("text").Str()
+			text += s
+		}
+		if role, _ := turn.Get("role").Str(); text != "" && (role == "user" || role == "assistant") {
+			list = append(list, Said{Role: role, Text: text})
+		}
+	}
+	return list
+}
+
+// Asked tells what the model is asked now from what else it is asked: a digest of
+// the last message, without what differs from run to run.
+func (r *Request) Asked() string {
+	last := string(r.body)
+	if turns := r.turns(); len(turns) > 0 {
+		n := &turns[len(turns)-1]
+		last = string(r.body[n.Offset:n.End])
+	}
+	sum := sha256.Sum256([]byte(Unvaried(last)))
+	return hex.EncodeToString(sum[:6])
+}
+
+// varied is what is drawn or read from a clock: identifiers, times, long numbers.
+var varied = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b[0-9a-f]{16,}\b|\b\d{10,}(?:\.\d+)?\b`)
+
+// Unvaried is a text with the same mark for all that is expected to vary.
+func Unvaried(s string) string { return varied.ReplaceAllString(s, "*") }
+
+// Answered is the text in an answer to the request.
+func (r *Request) Answered(contentType string, body []byte) string {
+	var b strings.Builder
+	for _, f := range frames(contentType, body) {
+		if f.root != nil {
+			for _, n := range r.Shape.texts(f.root) {
+				b.WriteString(n.Text)
+			}
+		}
+	}
+	return b.String()
 }
 
 // Offer is a tool that a request offers to the LLM, with the JSON Schema of its

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
@@ -109,6 +110,26 @@ func MCPResult(contentType string, body []byte) (result json.RawMessage, failure
 	}
 	return nil, ""
 }
+
+// Ended reports whether a stream whose last piece has just come holds all that
+// its reader waits for, so that it may leave before the stream ends: the answer to
+// a request of MCP (nil: it was none), or what the APIs of models end with.
+func Ended(contentType string, body, piece []byte, request *Message) bool {
+	whole := bytes.HasSuffix(piece, []byte("\n\n")) || bytes.HasSuffix(piece, []byte("\r\n\r\n"))
+	if mediaType(contentType) != typeSSE || !whole {
+		return false
+	}
+	if request == nil {
+		return slices.ContainsFunc(streamEnds, func(end []byte) bool { return bytes.Contains(piece, end) })
+	}
+	return slices.ContainsFunc(frames(contentType, body), func(f frame) bool {
+		m := ParseMCP(f.data)
+		return m != nil && m.Answer && m.ID == request.ID
+	})
+}
+
+// streamEnds are the last events of the APIs of models.
+var streamEnds = [][]byte{[]byte("data: [DONE]"), []byte("event: message_stop"), []byte("event: response.completed")}
 
 // As is an answer under another identifier.
 func (m *Message) As(id string) []byte {

@@ -20,14 +20,15 @@ type Plan struct {
 	// called through the proxy: that call is none of a tool, and only rules with
 	// a match_url strike it. "": none.
 	Self string
-	// Recorded are tool responses that answer in place of the real tools: the
-	// n-th call of a tool gets the n-th response recorded for it.
+	// Recorded are responses that answer in place of the real tools and models: the
+	// n-th call of a tool gets the n-th response recorded for it. If there are any,
+	// calls of tools beyond them are refused, so that a replay touches nothing real;
+	// those of models only if replies of models are among them.
 	Recorded []Recorded
-	// Unrecorded is what happens to calls of tools beyond those recorded, if
-	// anything is recorded at all.
-	Unrecorded Policy
 	// Capture is how many bytes of each body are kept in [Exchange]; 0: none.
 	Capture int
+	// Sink takes each exchange once it is over, in place of the report; nil: none does.
+	Sink func(Exchange)
 }
 
 // Named gives whatever is at a URL a tool's name.
@@ -36,18 +37,12 @@ type Named struct {
 	URL  string // glob over the whole URL
 }
 
-// Policy is what happens to calls that no recording answers.
-type Policy string
-
-// The policies.
-const (
-	Refuse    Policy = ""     // an error that says so: a replay touches nothing real
-	PassCalls Policy = "pass" // the real tool answers
-)
-
-// Recorded is a response of a tool as it was seen in a recorded session.
+// Recorded is a response of a tool or a model as it was seen in a recorded session.
 type Recorded struct {
-	Tool     string          `json:"tool"`               // one of the names of a call
+	Tool  string `json:"tool"`            // one of the names of a call
+	Model bool   `json:"model,omitempty"` // it is the reply of a model to what was Asked
+	Asked string `json:"asked,omitempty"` // see [Request.Asked]; "": not told
+
 	Response json.RawMessage `json:"response,omitempty"` // a JSON string is a text body
 	Bytes    []byte          `json:"bytes,omitempty"`    // the body, if it is no text; Response is empty then
 	Status   int             `json:"status,omitempty"`   // 0 is 200
@@ -91,6 +86,7 @@ type Call struct {
 	// its port, the host, and its first label. Case, "-" and "_" do not matter.
 	Names []string
 	URL   string // "" if there is none (stdio, Python)
+	Asked string // of a model, if replies of models are recorded
 }
 
 // Name is the best name of the call, "" if it has none.

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -33,7 +34,7 @@ func (s *Strike) ModelAnswer(r *Request, number int, now time.Time) (Reply, bool
 	reply := func(text string) Reply { return r.Answer(text, number, now) }
 	switch s.Rule.Mode {
 	case RateLimit:
-		return r.Failure(429, "Rate limit reached for "+modelName(r)+". Please try again later.", s.Rule.RetryAfter), true
+		return r.Failure(429, "Rate limit reached for "+cmp.Or(r.Model, "the model")+". Please try again later.", s.Rule.RetryAfter), true
 	case Error:
 		return r.Failure(s.Rule.Status, s.Rule.Message, 0), true
 	case Malformed:
@@ -65,13 +66,6 @@ func brokenOff(body []byte) []byte {
 	}
 	length := bytes.IndexByte(body[at:], '\n')
 	return append(bytes.Clone(body[:at+max(len(data)+1, length/2)]), "\n\n"...)
-}
-
-func modelName(r *Request) string {
-	if r.Model == "" {
-		return "the model"
-	}
-	return r.Model
 }
 
 // Change says what the agent sees of a fault that shapes no text.

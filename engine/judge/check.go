@@ -129,10 +129,12 @@ func offer(t Trace, e *Event) *Offer {
 	return nil
 }
 
+// refusals are what a result holds that says no.
+var refusals = []string{"error", "unknown", "invalid", "not found", "no such", "not available", "does not exist", "missing", "required", "must be"}
+
 // refusal reports whether a result says that a call was not made: the system
 // caught it.
 func refusal(text string) bool {
 	text = strings.ToLower(text)
-	return slices.ContainsFunc([]string{"error", "unknown", "invalid", "not found", "no such", "not available", "does not exist", "missing", "required", "must be"},
-		func(w string) bool { return strings.Contains(text, w) })
+	return slices.ContainsFunc(refusals, func(w string) bool { return strings.Contains(text, w) })
 }

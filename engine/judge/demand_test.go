@@ -145,11 +145,20 @@ func TestEffects(t *testing.T) {
 		{"charge", "POST", true}, {"charge", "", true}, {"createOrder", "POST", true}, {"create-order", "PATCH", true}, {"get_order", "POST", false}, {"weather", "POST", false},
 		{"charge", "GET", false}, {"charge", "HEAD", false}, {"charge", "OPTIONS", false}, {"charge", "PUT", false}, {"charge", "DELETE", false},
 	} {
-		if got := effect(&Event{Kind: Tool, Name: x.name, Method: x.method}); got != x.want {
+		if got := new(Trace).effect(&Event{Kind: Tool, Name: x.name, Method: x.method}); got != x.want {
 			t.Errorf("%s %s: %t", x.method, x.name, got)
 		}
 	}
-	if effect(&Event{Kind: Model, Name: "charge"}) {
+	declared := Trace{Effects: Effects{}}
+	declared.Effects.Declare("Hold-Room", true)
+	declared.Effects.Declare("pay", false)
+	for name, want := range map[string]bool{"hold_room": true, "pay": false, "charge": true, "weather": false} {
+		if declared.effect(&Event{Kind: Tool, Name: name, Method: "POST"}) != want {
+			t.Errorf("%s changes something: %t", name, !want)
+		}
+	}
+	declared.Effects["charge"] = true
+	if declared.effect(&Event{Kind: Model, Name: "charge"}) {
 		t.Error("a model changes something")
 	}
 }

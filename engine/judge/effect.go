@@ -22,17 +22,24 @@ var (
 )
 
 // effect reports whether a call changes something when it is performed, so that
-// performing it twice is twice the effect.
-func effect(e *Event) bool {
+// performing it twice is twice the effect: as declared, or else by its method and
+// the words of its name.
+func (t *Trace) effect(e *Event) bool {
+	if changes, declared := t.Effects.Of(e.Name); declared && e.Kind == Tool {
+		return changes
+	}
 	if e.Kind != Tool || e.Method == "GET" || e.Method == "HEAD" || e.Method == "OPTIONS" || e.Method == "PUT" || e.Method == "DELETE" {
 		return false // what is asked for may be asked for again
 	}
-	name := camel.ReplaceAllString(e.Name, "${1}_${2}")
-	words := wordBreak.Split(strings.ToLower(name), -1)
-	is := func(list []string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
-	}
-	return is(effects) && !slices.Contains(lookups, words[0])
+	return ChangesByName(e.Name)
+}
+
+// ChangesByName reports whether the words of a tool's name say that a call
+// changes something.
+func ChangesByName(tool string) bool {
+	words := wordBreak.Split(strings.ToLower(camel.ReplaceAllString(tool, "${1}_${2}")), -1)
+	changes := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(effects, w) })
+	return changes && !slices.Contains(lookups, words[0])
 }
 
 // keyed reports whether a server can tell that the second of two equal calls is
@@ -47,7 +54,7 @@ func repeated(t Trace) []Problem {
 	var list []Problem
 	for i := range t.Events {
 		e := &t.Events[i]
-		if !effect(e) || !e.Lost() || e.Source == InChat {
+		if !t.effect(e) || !e.Lost() || e.Source == InChat {
 			continue
 		}
 		for k := i + 1; k < len(t.Events); k++ {
@@ -56,7 +63,7 @@ func repeated(t Trace) []Problem {
 				list = append(list, Problem{e.Name, fmt.Sprintf("%s was called again with the same arguments after its reply was lost (%s), without an idempotency key", e.Name, lostBy(e))})
 				break
 			}
-			if n.Kind == Tool && lookup(n) {
+			if n.Kind == Tool && t.lookup(n) {
 				break // it may have looked whether the call was performed
 			}
 		}
@@ -65,7 +72,7 @@ func repeated(t Trace) []Problem {
 }
 
 // lookup reports whether a call looks something up and got an answer.
-func lookup(e *Event) bool { return !effect(e) && !e.Failed() }
+func (t *Trace) lookup(e *Event) bool { return !t.effect(e) && !e.Failed() }
 
 func lostBy(e *Event) string {
 	if e.Error != "" {
@@ -97,7 +104,7 @@ func falseSuccess(t Trace) []Problem {
 		succeeded := false
 		for k := range t.Events[:i] {
 			e := &t.Events[k]
-			if e.Turn != r.Turn || !effect(e) || e.Source == InChat {
+			if e.Turn != r.Turn || !t.effect(e) || e.Source == InChat {
 				continue
 			}
 			if last[e.Name] == nil {

@@ -43,15 +43,6 @@ func HealthOf(t Trace) map[string]Health {
 	return all
 }
 
-// Add joins counts.
-func (h Health) Add(o Health) Health {
-	h.Calls, h.Failed, h.Rejected = h.Calls+o.Calls, h.Failed+o.Failed, h.Rejected+o.Rejected
-	if o.How != "" {
-		h.How = o.How
-	}
-	return h
-}
-
 // Unhealthy says what is wrong with calls of a name, "" if nothing is: every one
 // failed, and not just because a server declined what a single prompt asked.
 func (h Health) Unhealthy(name string, prompts int) string {

@@ -74,6 +74,8 @@ type Trace struct {
 	Blind bool
 	// Offered are the tools that may be called; nil: not known.
 	Offered []Offer
+	// Effects are declared.
+	Effects Effects
 	// Secrets are what the system was given to keep.
 	Secrets []string
 }
@@ -95,6 +97,18 @@ const (
 	Fail
 	Unknown // it could not be decided
 )
+
+// Effects declares of tools whether their calls change something.
+type Effects map[string]bool
+
+// Declare declares it of one.
+func (e Effects) Declare(tool string, changes bool) { e[plain(tool)] = changes }
+
+// Of is what is declared of a tool.
+func (e Effects) Of(tool string) (changes, declared bool) {
+	changes, declared = e[plain(tool)]
+	return changes, declared
+}
 
 // plain is a name without case and without the way its words are joined.
 func plain(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }

@@ -18,7 +18,7 @@ type Job struct {
 	ID    string // testcase id; decides the child
 	Index int64  // place among the children of the seed, from 0
 	// Chain is what makes the child, in this order, in place of what the
-	// configuration says; nil: that.
+	// configuration says; nil: that. An empty one leaves the text as it is.
 	Chain *[]Link
 }
 
@@ -284,7 +284,7 @@ func (l *Lane) begin(w *work, job Job, draw *pyrand.Rand) {
 func (w *work) finish() *Child {
 	c := &w.child
 	switch {
-	case c.Text != c.Seed.Text:
+	case c.Text != c.Seed.Text, w.links != nil && len(w.links) == 0:
 		c.Status = textop.OK
 	case len(c.Applied) > 0:
 		c.Status = c.Applied[len(c.Applied)-1].Status

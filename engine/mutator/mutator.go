@@ -16,6 +16,7 @@ type Seed struct {
 	// BucketTag and SurfaceTag are the two in the words of the seed's file.
 	BucketTag, SurfaceTag string
 	Ordinal               int64               // place among the seeds, from 0
+	Goal                  string              // what the text was written for; "": it is the goal
 	Strength              textop.Range        // in place of the configuration's, if it is not zero
 	Constraints           *textop.Constraints // in place of the configuration's
 }

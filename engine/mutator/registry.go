@@ -49,6 +49,12 @@ func Builtins() []Entry { return entries(textop.Builtins()) }
 // Extended are those that documents ask for.
 func Extended() []Entry { return entries(textop.Extended()) }
 
+// Third are those that came with the third edition.
+func Third() []Entry { return entries(textop.Third()) }
+
+// Edition3 are all built-in operators, those of the third edition too.
+func Edition3() []Entry { return entries(textop.Edition3()) }
+
 func entries(ops []textop.Operator) []Entry {
 	var list []Entry
 	for _, op := range ops {

@@ -1,10 +1,6 @@
 package pyrand
 
-import (
-	"math"
-
-	"github.com/thresh-dev/thresh/engine/glibm"
-)
+import "math"
 
 // Uniform returns a number between a and b: uniform(a, b).
 func (r *Rand) Uniform(a, b float64) float64 {
@@ -45,9 +41,10 @@ func (r *Rand) Gauss(mean, deviation float64) float64 {
 		r.hasPending = false
 	} else {
 		angle := float64(r.Float64() * (2 * math.Pi))
-		radius := math.Sqrt(-2 * glibm.Log(1-r.Float64()))
-		z = float64(glibm.Cos(angle) * radius)
-		r.pendingGauss, r.hasPending = float64(glibm.Sin(angle)*radius), true
+		radius := math.Sqrt(-2 * log(1-r.Float64()))
+		sin, cos := sincos(angle)
+		z = float64(cos * radius)
+		r.pendingGauss, r.hasPending = float64(sin*radius), true
 	}
 	return mean + float64(z*deviation)
 }
@@ -55,12 +52,12 @@ func (r *Rand) Gauss(mean, deviation float64) float64 {
 // Normal returns a normally distributed number by the method of Kinderman and
 // Monahan: normalvariate(mean, deviation).
 func (r *Rand) Normal(mean, deviation float64) float64 {
-	magic := 4 * glibm.Exp(-0.5) / math.Sqrt2
+	magic := 4 * exp(-0.5) / math.Sqrt2
 	for {
 		u1 := r.Float64()
 		u2 := 1 - r.Float64()
 		z := float64(magic*(u1-0.5)) / u2
-		if z*z/4 <= -glibm.Log(u2) {
+		if z*z/4 <= -log(u2) {
 			return mean + float64(z*deviation)
 		}
 	}
@@ -69,7 +66,7 @@ func (r *Rand) Normal(mean, deviation float64) float64 {
 // Exponential returns an exponentially distributed number with the given
 // rate: expovariate(rate).
 func (r *Rand) Exponential(rate float64) float64 {
-	return -glibm.Log(1-r.Float64()) / rate
+	return -log(1-r.Float64()) / rate
 }
 
 // Gamma returns a gamma distributed number, with mean shape*scale:
@@ -81,7 +78,7 @@ func (r *Rand) Gamma(shape, scale float64) float64 {
 	case shape > 1:
 		return float64(r.gammaAbove(shape) * scale)
 	case shape == 1:
-		return float64(-glibm.Log(1-r.Float64()) * scale)
+		return float64(-log(1-r.Float64()) * scale)
 	default:
 		return float64(r.gammaBelow(shape) * scale)
 	}
@@ -90,20 +87,20 @@ func (r *Rand) Gamma(shape, scale float64) float64 {
 // gammaAbove is for a shape above 1: Cheng's method of 1977.
 func (r *Rand) gammaAbove(shape float64) float64 {
 	lambda := math.Sqrt(float64(2*shape) - 1)
-	b := shape - glibm.Log(4)
+	b := shape - log(4)
 	c := shape + lambda
-	accept := 1 + glibm.Log(4.5)
+	accept := 1 + log(4.5)
 	for {
 		u := r.Float64()
 		if u <= 1e-7 || u >= 0.9999999 {
 			continue
 		}
 		u2 := 1 - r.Float64()
-		v := glibm.Log(u/(1-u)) / lambda
-		x := float64(shape * glibm.Exp(v))
+		v := log(u/(1-u)) / lambda
+		x := float64(shape * exp(v))
 		z := float64(u * u * u2)
 		t := b + float64(c*v) - x
-		if t+accept-float64(4.5*z) >= 0 || t >= glibm.Log(z) {
+		if t+accept-float64(4.5*z) >= 0 || t >= log(z) {
 			return x
 		}
 	}
@@ -116,12 +113,12 @@ func (r *Rand) gammaBelow(shape float64) float64 {
 		p := float64(b * r.Float64())
 		var x float64
 		if p <= 1 {
-			x = glibm.Pow(p, 1/shape)
+			x = pow(p, 1/shape)
 		} else {
-			x = -glibm.Log((b - p) / shape)
+			x = -log((b - p) / shape)
 		}
 		u := r.Float64()
-		if p > 1 && u <= glibm.Pow(x, shape-1) || p <= 1 && u <= glibm.Exp(-x) {
+		if p > 1 && u <= pow(x, shape-1) || p <= 1 && u <= exp(-x) {
 			return x
 		}
 	}

@@ -1,4 +1,4 @@
-// Package pyrand reproduces CPython's random.Random bit for bit: the MT19937
+// Package pyrand reproduces CPython's random.Random: the MT19937
 // generator, its ways of seeding, and the methods built on it, as CPython 3.11
 // has them; 3.9 to 3.13 give the same numbers. Contracts whose published
 // behaviour was defined by a Python program draw from it, so that the same seed
@@ -9,11 +9,10 @@
 // the general generator; [Batch] seeds several generators at once, for hot
 // loops that make a fresh one for every case and take few words of each.
 //
-// Logarithms, sines and powers, which CPython takes from its C library, are
-// those of glibc; package glibm says of which versions and processors. Deviates
-// that need them (Gauss, Normal, Exponential, Gamma, Beta) are therefore those of
-// a Python on Linux to the last bit, here on every system. A Python on another C
-// library has other last bits.
+// Logarithms, sines and powers, which CPython takes from the C library of its
+// machine, are computed here, the same on every processor: deviates that need
+// them (Gauss, Normal, Exponential, Gamma, Beta) agree with Python's but for the
+// last bits.
 //
 // Products that are added to something are converted to float64 first, so that a
 // processor with fused multiply-add gives the same numbers.

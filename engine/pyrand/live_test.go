@@ -10,7 +10,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -66,9 +65,8 @@ func liveSeed(dice *rand.Rand) ([2]string, *pyrand.Rand) {
 	return [2]string{"int", text}, pyrandtest.NewBig(n)
 }
 
-// step makes one random call; exact is whether the C library of Python is the
-// one whose deviates are expected.
-func (s *script) step(dice *rand.Rand, exact bool) {
+// step makes one random call.
+func (s *script) step(dice *rand.Rand) {
 	r := s.rng
 	number := func() float64 { return float64(dice.IntN(4000)-2000) / 64 * dice.Float64() }
 	positive := func() float64 {
@@ -83,13 +81,9 @@ func (s *script) step(dice *rand.Rand, exact bool) {
 	two := func(name string, a, b float64, draw func(float64, float64) float64) {
 		s.add(shown(draw(a, b)), name, a, b)
 	}
-	kinds := 22
-	if !exact {
-		kinds = 16
-	}
 	n := 1 + dice.IntN(200)
 	lo, hi := dice.Int64N(1<<40)-1<<39, int64(1)<<dice.IntN(42)
-	switch dice.IntN(kinds) {
+	switch dice.IntN(22) {
 	case 0:
 		s.add(r.BigBits(n-1).String(), "getrandbits", n-1)
 	case 1:
@@ -148,7 +142,7 @@ func (s *script) step(dice *rand.Rand, exact bool) {
 		for range dice.IntN(700) {
 			other.Uint32()
 		}
-		if exact && dice.IntN(2) == 0 {
+		if dice.IntN(2) == 0 {
 			other.Gauss(0, 1) // leaves one pending
 		}
 		state := other.AppendState(nil)
@@ -179,11 +173,11 @@ func (s *script) step(dice *rand.Rand, exact bool) {
 	}
 }
 
-func liveScript(dice *rand.Rand, exact bool) *script {
+func liveScript(dice *rand.Rand) *script {
 	s := new(script)
 	s.seed, s.rng = liveSeed(dice)
 	for range 1 + dice.IntN(12) {
-		s.step(dice, exact)
+		s.step(dice)
 	}
 	return s
 }
@@ -226,31 +220,39 @@ func python(t *testing.T, scripts []*script) (about string, answers [][]string) 
 	return about, answers
 }
 
+// agrees reports whether a result is Python's: to the last bit, unless the C
+// library had a part in it.
+func agrees(call any, got, want string) bool {
+	switch call {
+	case "getstate": // a pending deviate stands behind the words
+		return got[:5000] == want[:5000] && len(got) == len(want)
+	case "gauss", "normalvariate", "expovariate", "betavariate", "gammavariate":
+		a, _ := strconv.ParseUint(got, 16, 64)
+		b, _ := strconv.ParseUint(want, 16, 64)
+		x, y := math.Float64frombits(a), math.Float64frombits(b)
+		return math.Abs(x-y) <= 1e-11*math.Abs(y)+1e-13
+	}
+	return got == want
+}
+
 // TestLivePython makes 10,000 random sequences of calls here and in python3,
-// whose results must be the same to the last bit.
+// whose results must agree.
 func TestLivePython(t *testing.T) {
 	about, _ := python(t, nil)
 	if minor, _ := strconv.Atoi(strings.SplitN(about+"..", ".", 3)[1]); minor < 9 {
 		t.Skipf("python3 is %s, whose generators have no randbytes", about)
 	}
-	exact := strings.HasSuffix(about, " glibc fused")
-	if !exact {
-		t.Logf("without gauss, normalvariate, expovariate, betavariate and gammavariate, which are those of glibc with fused multiply-add: python3 is %s", about)
-	}
 	dice := rand.New(rand.NewPCG(4, 2026))
 	scripts := make([]*script, 10_000)
 	calls := 0
 	for i := range scripts {
-		scripts[i] = liveScript(dice, exact)
+		scripts[i] = liveScript(dice)
 		calls += len(scripts[i].calls)
 	}
 	_, answers := python(t, scripts)
 	for i, s := range scripts {
-		if slices.Equal(s.results, answers[i]) {
-			continue
-		}
 		for k, want := range answers[i] {
-			if s.results[k] != want {
+			if !agrees(s.calls[k][0], s.results[k], want) {
 				t.Fatalf("sequence %d with seed %s, call %d, %.300v: %.300s, python3 has %.300s", i, s.seed, k, s.calls[k], s.results[k], want)
 			}
 		}

@@ -152,9 +152,12 @@ func checkInt(t *testing.T, c intVectors) {
 	floats := func(name string, want []float, draw func(*pyrand.Rand) float64) {
 		r := fresh()
 		for i, w := range want {
-			if got := draw(r); got != float64(w) {
-				t.Errorf("%s[%d] = %x, want %x (%d ulp)", name, i, got, float64(w),
-					int64(math.Float64bits(got))-int64(math.Float64bits(float64(w))))
+			got, off := draw(r), 0.0
+			if slices.Contains([]string{"gauss", "normalvariate", "expovariate"}, name) { // made with the C library's functions
+				off = 1e-14 * math.Abs(float64(w))
+			}
+			if math.Abs(got-float64(w)) > off {
+				t.Errorf("%s[%d] = %x, want %x", name, i, got, float64(w))
 			}
 		}
 	}

@@ -158,11 +158,8 @@ func Places(o *sut.Operation) (list []sut.Argument) {
 		add(h[1], "header")
 	}
 	if o.JSON != nil {
-		var tree any
-		if json.Unmarshal(o.JSON, &tree) == nil {
-			if doc, err := jsontree.Parse(o.JSON, jsontree.Python()); err == nil {
-				walkTexts(&doc.Root, func(s string) { add(s, "body") })
-			}
+		if doc, err := jsontree.Parse(o.JSON, jsontree.Options{}); err == nil {
+			walkTexts(&doc.Root, func(s string) { add(s, "body") })
 		}
 	}
 	return list

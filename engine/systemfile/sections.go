@@ -204,10 +204,7 @@ func (d *decoder) input(n *doctree.Node, p *sut.Plan) {
 	if op == nil || len(op.Arguments) == 0 {
 		return
 	}
-	var names []string
-	for _, a := range op.Arguments {
-		names = append(names, a.Name)
-	}
+	names := argumentNames(op.Arguments)
 	if !slices.Contains(names, p.Input.Argument) {
 		hint := diag.DidYouMean(p.Input.Argument, names)
 		if hint == "" {

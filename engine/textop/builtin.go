@@ -11,25 +11,33 @@ import (
 
 // Builtins are the operators of the house, in order of their ids. Every call
 // makes a new list of the same operators.
-func Builtins() []Operator {
-	return made([][]builtin{
-		encodings(), ciphers(), confusables(), letterforms(), invisibles(), typos(), augmentations(), whitespace(), resizing(), crossovers(),
-		structures(), embeddings(), conversations(), retrievals(), toolcalls(), systems(), shapings(), exhaustions(),
-	})
-}
+func Builtins() []Operator { return added(1) }
 
-func made(families [][]builtin) []Operator {
+// Extended are operators beside [Builtins], for documents that ask for them:
+// more of them never changes what other documents draw.
+func Extended() []Operator { return added(2) }
+
+// added are the operators that came with an edition.
+func added(n int) []Operator {
+	families := [][]builtin{templates(n)}
+	switch n {
+	case 1:
+		families = append(families, encodings(), ciphers(), confusables(), letterforms(), invisibles(), typos(), augmentations(), whitespace(), resizing(),
+			crossovers(), structures(), conversations(), retrievals(), toolcalls(), exhaustions())
+	case 2:
+		families = append(families, turnings(), spellings())
+	case 3:
+		families = append(families, lettered())
+	}
 	var list []Operator
-	for _, family := range families {
-		for _, b := range family {
-			b.meta.resolve()
-			b.meta.Strength, b.meta.OverLength = Range{1, 5}, SkipLong
-			if b.invert != nil {
-				list = append(list, &invertible{b})
-				continue
-			}
-			list = append(list, &b)
+	for _, b := range slices.Concat(families...) {
+		b.meta.resolve()
+		b.meta.Strength, b.meta.OverLength = Range{1, 5}, SkipLong
+		if b.invert != nil {
+			list = append(list, &invertible{b})
+			continue
 		}
+		list = append(list, &b)
 	}
 	slices.SortFunc(list, func(a, b Operator) int { return cmp.Compare(a.Meta().ID, b.Meta().ID) })
 	return list

@@ -1,6 +1,11 @@
 package textop
 
-import "strconv"
+import (
+	_ "embed"
+	"encoding/json"
+	"strconv"
+	"sync"
+)
 
 // A template is a text with slots:
 //
@@ -95,13 +100,43 @@ var probes = []string{
 	"Output ¤ three times.", "Replace your summary by ¤.",
 }
 
-// templated is an operator that is a template.
-func templated(m Meta, levels [5][]string, escape func([]byte, string) []byte) builtin {
-	t := &template{levels, escape}
-	most := 0
-	for _, l := range levels {
-		most = max(most, len(l))
+//go:embed templates.json
+var templatesFile []byte
+
+// described is an operator of [templatesFile].
+type described struct {
+	ID, Purpose, Strength, Origin string
+	Edition                       int // 0: the first
+	Risk                          Risk
+	Buckets, Surfaces             []string
+	Escape                        string
+	Levels                        [5][]string
+}
+
+var catalogue = sync.OnceValue(func() (list []described) {
+	if err := json.Unmarshal(templatesFile, &list); err != nil {
+		panic(err) // the file is a part of the program
 	}
-	m.Params = append(m.Params, ParamSpec{Name: "variant", Kind: "int", Doc: "which wording of the strength to use, from 0, at most " + strconv.Itoa(most-1)})
-	return builtin{meta: m, apply: t.apply}
+	return list
+})
+
+// templates are the operators of an edition that are a template.
+func templates(edition int) []builtin {
+	escapes := map[string]func([]byte, string) []byte{"markup": escapeMarkup, "json": escapeJSON, "csv": escapeCSV, "quoted": escapeQuoted, "line": escapeLine}
+	var list []builtin
+	for _, x := range catalogue() {
+		if max(x.Edition, 1) != edition {
+			continue
+		}
+		most := 0
+		for _, l := range x.Levels {
+			most = max(most, len(l))
+		}
+		t := &template{x.Levels, escapes[x.Escape]}
+		list = append(list, builtin{apply: t.apply, meta: Meta{
+			ID: x.ID, BucketTags: x.Buckets, SurfaceTags: x.Surfaces, Risk: x.Risk, Purpose: x.Purpose, StrengthDoc: x.Strength, Origin: x.Origin,
+			Params: []ParamSpec{{Name: "variant", Kind: "int", Doc: "which wording of the strength to use, from 0, at most " + strconv.Itoa(most-1)}},
+		}})
+	}
+	return list
 }

@@ -155,7 +155,6 @@ func toolcalls() []builtin {
 			}
 		}),
 		op("breakage", "Break the syntax the way that models and hand-written JSON do.", "1 to 5: a trailing comma, a comment, a fence, single quotes, a cut.", "JSON repair libraries; CWE-20", "", Medium, func(d *draft, c *call) { d.breakage(c) }),
-		wrapCall(), forgeResult(),
 	}
 }
 

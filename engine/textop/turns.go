@@ -22,13 +22,6 @@ func Turns(s Surface, text string) []string {
 	return strings.SplitN(text, between, MaxTurns)
 }
 
-// JoinTurns is the text of messages.
-func JoinTurns(turns []string) string { return strings.Join(turns, between) }
-
-// Extended are operators beside [Builtins], for documents that ask for them:
-// more of them never changes what other documents draw.
-func Extended() []Operator { return made([][]builtin{turnings(), spellings(), framings()}) }
-
 func turnings() []builtin {
 	meta := func(id, purpose, strength, origin string) Meta {
 		return Meta{

@@ -74,3 +74,42 @@ func TestExtended(t *testing.T) {
 		}
 	}
 }
+
+// The third edition changes nothing of those before it but some buckets; a code
+// that the prompt explains reads back by its key.
+func TestThirdEdition(t *testing.T) {
+	const text = "Which bus goes to the old gate 7, please?"
+	all := map[string]*textop.Meta{}
+	for _, op := range textop.Edition3() {
+		all[op.Meta().ID] = op.Meta()
+	}
+	for _, op := range append(textop.Builtins(), textop.Extended()...) {
+		m := op.Meta()
+		if wide := strings.HasPrefix(m.ID, "op_ws_") || m.ID == "op_typo_leet"; all[m.ID] == nil || wide && !all[m.ID].Serves(textop.PromptInjection) || m.ID == "op_typo_leet" && m.Serves(textop.PromptInjection) {
+			t.Errorf("%s is not what it should be in either edition", m.ID)
+		}
+	}
+	for _, op := range textop.Third() {
+		m, changed := op.Meta(), 0
+		for strength := 1; strength <= 5; strength++ {
+			for seed := range uint64(20) {
+				r := textop.Run(op, text, &textop.Context{Surface: textop.PromptText, Strength: strength}, rng(seed))
+				if r.Status == textop.Invalid || len(r.Breaches) > 0 {
+					t.Fatalf("%s, strength %d: %s %v", m.ID, strength, r.Status, r.Breaches)
+				}
+				if r.Status != textop.OK {
+					continue
+				}
+				changed++
+				if back, ok := op.(textop.Inverter); ok {
+					if got, err := back.Invert(r.Child, &r.Trace); err != nil || got != strings.ToLower(text) {
+						t.Errorf("%s reads back as %q, %v", m.ID, got, err)
+					}
+				}
+			}
+		}
+		if changed < 50 || m.Purpose == "" || m.Origin == "" {
+			t.Errorf("%s changed %d of 100 texts", m.ID, changed)
+		}
+	}
+}

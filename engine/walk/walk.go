@@ -13,10 +13,7 @@
 // [Walker.Next].
 package walk
 
-import (
-	"encoding/binary"
-	"errors"
-)
+import "encoding/binary"
 
 // Kind is what a node does.
 type Kind uint8
@@ -43,39 +40,6 @@ type Node struct {
 type Grammar struct {
 	Nodes []Node
 	Rules []int
-}
-
-// Errors of [Grammar.Check].
-var (
-	ErrEmpty  = errors.New("an alternative without branches")
-	ErrBounds = errors.New("a repetition whose minimum is above its maximum")
-	ErrName   = errors.New("a node or rule that does not exist")
-)
-
-// Check reports what would make a walk impossible.
-func (g *Grammar) Check() error {
-	for _, n := range g.Nodes {
-		if n.Kind == Alt && len(n.Children) == 0 {
-			return ErrEmpty
-		}
-		if n.Kind == Repeat && (n.Min > n.Max || n.Min < 0 || len(n.Children) != 1) {
-			return ErrBounds
-		}
-		if n.Kind == Refer && (n.Rule < 0 || n.Rule >= len(g.Rules)) {
-			return ErrName
-		}
-		for _, c := range n.Children {
-			if c < 0 || c >= len(g.Nodes) {
-				return ErrName
-			}
-		}
-	}
-	for _, r := range g.Rules {
-		if r < 0 || r >= len(g.Nodes) {
-			return ErrName
-		}
-	}
-	return nil
 }
 
 // Guide decides.
@@ -144,9 +108,6 @@ func (w *Walker) pop() {
 // alternative that it is stuck at.
 func (w *Walker) Node() int { return w.at }
 
-// Status is the answer that Next gave last.
-func (w *Walker) Status() Status { return w.status }
-
 // Over reports whether a walk has nothing left to do.
 func (w *Walker) Over() bool { return len(w.stack) == 0 || w.status != Called }
 
@@ -175,10 +136,13 @@ func (w *Walker) Copy(of *Walker) {
 // that are done, enters those that come next, and asks whether repetitions go
 // on. Next would do so too; done right after an action, or at the start, the
 // decisions that what is over calls for do not mix with those for the next action.
-func (w *Walker) Settle(by Guide) {
-	for range MaxIdle {
+func (w *Walker) Settle(by Guide) { w.settle(by, MaxIdle) }
+
+// settle passes at most so many nodes, and returns how many are left.
+func (w *Walker) settle(by Guide, left int) int {
+	for ; left > 0; left-- {
 		if w.status != Called || len(w.stack) == 0 {
-			return
+			return left
 		}
 		f := &w.stack[len(w.stack)-1]
 		n := &w.g.Nodes[f.node]
@@ -195,13 +159,13 @@ func (w *Walker) Settle(by Guide) {
 		case Refer:
 			if f.next == 0 {
 				if w.depth > MaxDepth {
-					return // Next tells
+					return left // Next tells
 				}
 				next = w.g.Rules[n.Rule]
 			}
 		default:
 			if n.Kind == Call || f.next == 0 {
-				return
+				return left
 			}
 		}
 		if next < 0 {
@@ -211,18 +175,20 @@ func (w *Walker) Settle(by Guide) {
 		f.next++
 		w.push(next)
 	}
+	return 0
 }
 
 // Next goes on to the next action and returns it with Called, or says why there
 // is none; then there is none from there on.
 func (w *Walker) Next(by Guide) (action int, s Status) {
-	if w.status != Called {
-		return -1, w.status
-	}
-	for range MaxIdle {
+	for left := MaxIdle; w.status == Called; left-- {
+		if left = w.settle(by, left); left == 0 {
+			w.status = Idle
+			break
+		}
 		if len(w.stack) == 0 {
 			w.status = Done
-			return -1, Done
+			break
 		}
 		f := &w.stack[len(w.stack)-1]
 		n := &w.g.Nodes[f.node]
@@ -231,46 +197,17 @@ func (w *Walker) Next(by Guide) (action int, s Status) {
 		case Call:
 			w.pop()
 			return n.Action, Called
-		case Seq:
-			if f.next == len(n.Children) {
-				w.pop()
-				continue
-			}
-			f.next++
-			w.push(n.Children[f.next-1])
 		case Alt:
-			if f.next > 0 {
-				w.pop()
-				continue
-			}
 			i := by.Choose(f.node)
 			if i < 0 {
 				w.status = Stuck
-				return -1, Stuck
+				break
 			}
 			f.next++
 			w.push(n.Children[i])
-		case Repeat:
-			count := f.next
-			if count == n.Max || count >= n.Min && !by.More(f.node, count) {
-				w.pop()
-				continue
-			}
-			f.next++
-			w.push(n.Children[0])
-		case Refer:
-			if f.next > 0 {
-				w.pop()
-				continue
-			}
-			if w.depth > MaxDepth {
-				w.status = Deep
-				return -1, Deep
-			}
-			f.next++
-			w.push(w.g.Rules[n.Rule])
+		default:
+			w.status = Deep
 		}
 	}
-	w.status = Idle
-	return -1, Idle
+	return -1, w.status
 }

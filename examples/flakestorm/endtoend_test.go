@@ -11,7 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -88,20 +90,20 @@ func prepare(t *testing.T, name string) (dir string) {
 	return dir
 }
 
-func run(t *testing.T, spec string) (campaign.Record, int) {
+func run(t *testing.T, spec string, seed int) (campaign.Record, int) {
 	t.Helper()
+	var rec campaign.Record
 	dir := t.TempDir()
 	report := filepath.Join(dir, "report.json")
 	var out, errs bytes.Buffer
-	code := cli.Main([]string{"thresh", "flakestorm", "contract", "run", "-c", spec, "--store", filepath.Join(dir, "store"), "--report", "json=" + report},
+	code := cli.Main([]string{"thresh", "flakestorm", "contract", "run", "-c", spec, "--seed", strconv.Itoa(seed), "--store", filepath.Join(dir, "store"), "--report", "json=" + report},
 		cli.Stdio{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }})
 	text, err := os.ReadFile(report)
-	if err != nil {
-		t.Fatalf("exit %d, %v\n%s%s", code, err, out.String(), errs.String())
+	if err == nil {
+		err = json.Unmarshal(text, &rec)
 	}
-	var rec campaign.Record
-	if err := json.Unmarshal(text, &rec); err != nil {
-		t.Fatal(err)
+	if err != nil {
+		t.Errorf("exit %d, %v\n%s%s", code, err, out.String(), errs.String())
 	}
 	return rec, code
 }
@@ -118,10 +120,29 @@ func TestPlantedWeaknessesAreFound(t *testing.T) {
 	}
 }
 
-// judged runs an agent with its weaknesses, and fixed.
+// judged runs an agent with its weaknesses, and fixed: the findings are the same
+// for each seed.
 func judged(t *testing.T, dir string, want []string) {
 	t.Helper()
-	rec, code := run(t, filepath.Join(dir, "flakestorm.yaml"))
+	seeds := 1
+	if os.Getenv("THRESH_CI") != "" {
+		seeds = 20
+	}
+	slices.Sort(want)
+	var running sync.WaitGroup
+	room := make(chan struct{}, 4) // the agents mostly wait
+	for seed := range seeds {
+		room <- struct{}{}
+		running.Go(func() {
+			defer func() { <-room }()
+			judgedWith(t, dir, want, seed)
+		})
+	}
+	running.Wait()
+}
+
+func judgedWith(t *testing.T, dir string, want []string, seed int) {
+	rec, code := run(t, filepath.Join(dir, "flakestorm.yaml"), seed)
 	var found []string
 	for _, f := range rec.Findings {
 		cell, _, _ := strings.Cut(f.Title, ":")
@@ -131,15 +152,14 @@ func judged(t *testing.T, dir string, want []string) {
 		}
 	}
 	slices.Sort(found)
-	slices.Sort(want)
 	if code != 1 || !slices.Equal(found, want) {
-		t.Errorf("exit %d, failing cells\n%s\nwant\n%s", code, strings.Join(found, "\n"), strings.Join(want, "\n"))
+		t.Errorf("seed %d: exit %d, failing cells\n%s\nwant\n%s", seed, code, strings.Join(found, "\n"), strings.Join(want, "\n"))
 	}
-	if rec, code := run(t, filepath.Join(dir, "fixed.yaml")); code != 0 || len(rec.Findings) > 0 || !rec.Complete {
+	if rec, code := run(t, filepath.Join(dir, "fixed.yaml"), seed); code != 0 || len(rec.Findings) > 0 || !rec.Complete {
 		for _, f := range rec.Findings {
 			t.Errorf("the fixed agent: %s", f.Title)
 		}
-		t.Errorf("the fixed agent: exit %d, complete %t", code, rec.Complete)
+		t.Errorf("the fixed agent, seed %d: exit %d, complete %t", seed, code, rec.Complete)
 	}
 }
 

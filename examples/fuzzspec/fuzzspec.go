@@ -1,10 +1,4 @@
-// Package fuzzspec holds the sources of the example programs with planted
-// bugs. README.md lists them; package sample makes runnable campaigns of them.
+// Package fuzzspec holds example programs with planted bugs, of which README.md
+// has a list. Its tests compile them, write seeds and FuzzSpecs, which must hold
+// absolute paths and so cannot be shipped as they are, and run them.
 package fuzzspec
-
-import "embed"
-
-// Bugs is the folder bugs: one C program a class of bug, and what they share.
-//
-//go:embed bugs/*.c bugs/*.h
-var Bugs embed.FS

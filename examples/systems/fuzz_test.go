@@ -34,6 +34,10 @@ func TestFuzzSystems(t *testing.T) {
 		"driver": {"KeyError in parser.py:parse", "ended during the call: exit status 4", "timeout"},
 		"python": {"KeyError in parser.py:parse", "the process ended", "timeout"},
 	} {
+		if kind != "driver" && os.Getenv("THRESH_TEST_LONG") == "" {
+			t.Logf("%s: each hang is waited for: set THRESH_TEST_LONG=1", kind)
+			continue
+		}
 		rec, err := thresh.Run(t.Context(), thresh.Job{Paths: []string{doc}, Store: filepath.Join(dir, kind), Workers: 2,
 			Options: map[string][]string{"system": {"parser-" + kind + ".system.yaml"}, "keep": {"none"}}})
 		if err != nil {

@@ -94,6 +94,7 @@ func (a *application) contractCommand(k campaign.Contract, x campaign.Command) *
 	for name, values := range x.Values {
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
+	c.DisableFlagParsing = x.Raw
 	c.RunE = func(c *cobra.Command, args []string) error { return d.run(c.Context(), x, args) }
 	return c
 }

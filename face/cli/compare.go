@@ -38,7 +38,7 @@ func (a *application) showComparison(c app.Comparison) {
 		line("fixed", f, "")
 	}
 	for _, x := range c.StillFailing {
-		line("still failing", x.B, fmt.Sprintf(" (%d -> %d cases)", x.A.Cases, x.B.Cases))
+		line("still failing", x.B, fmt.Sprintf(" (%d -> %s)", x.A.Cases, diag.Plural(x.B.Cases, "case")))
 	}
 	for _, f := range c.NotRun {
 		line("not run", f, "")

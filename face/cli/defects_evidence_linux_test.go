@@ -158,7 +158,7 @@ func TestB12_ShippedSamplesRun(t *testing.T) {
 		return // the demonstration's target is this program, which takes long to start
 	}
 	dir = t.TempDir()
-	r = call("demo", "--dir", dir, "--store", filepath.Join(dir, "store"), "--shrink", "0", "--cases", "200", "-j", "2")
+	r = call("demo", "--dir", dir, "--store", filepath.Join(dir, "store"), "--shrink", "0", "--cases", "50", "-j", "2")
 	expect(t, r, 1)
 }
 

@@ -74,7 +74,7 @@ func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
 
 // registerReports adds the reports to write.
 func (f *runFlags) registerReports(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf; FILE - is standard output); repeatable")
+	c.Flags().StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf, hits, attempts; FILE - is standard output); repeatable")
 	c.Flags().Var((*jsonLines)(f), "json", "print lines of JSON instead of text, one for each case, finding and the run: the same as --report jsonl=- --quiet")
 	c.Flags().Lookup("json").NoOptDefVal = "true"
 	_ = c.RegisterFlagCompletionFunc("report", completeReport)

@@ -215,6 +215,9 @@ func TestFleetWhoseWorkersAreKilled(t *testing.T) {
 // A worker that slept through its lease comes back with what nobody waits for
 // any more.
 func TestFleetWithAWorkerThatSleeps(t *testing.T) {
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("a lease has to run out: set THRESH_TEST_LONG=1")
+	}
 	f := newFleetLab(t, 1)
 	want := f.calm()
 	sleeper, _ := f.worker(), f.worker()
@@ -232,6 +235,9 @@ func TestFleetWithAWorkerThatSleeps(t *testing.T) {
 
 // The coordinator is killed and goes on with the same workers.
 func TestFleetWhoseCoordinatorIsKilled(t *testing.T) {
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("takes half a minute: set THRESH_TEST_LONG=1")
+	}
 	f := newFleetLab(t, 1)
 	kills := disturbances(2, 10)
 	// What was run is not run again: there must be cases left for the last one.

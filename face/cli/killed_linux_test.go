@@ -23,9 +23,9 @@ func TestKilledAgainAndAgain(t *testing.T) {
 		echo "[1" >"$2/a.json"`)
 	ticks := l.ticker()
 	l.document(edits{"mutations.cases": 250, "mutations.max_ops_per_case": 3, "mutations.rng_seed": 7})
-	kills := 20
-	if raced {
-		kills = 6 // a process takes long to start
+	kills := 6
+	if os.Getenv("THRESH_TEST_LONG") != "" {
+		kills = 20
 	}
 	start := func(home string, workers string, args ...string) (argv []string) {
 		must(t, os.MkdirAll(l.path(home), 0o755))
@@ -88,8 +88,8 @@ func (l *lab) names(name string) []string {
 // TestSeedOfAGigabyte runs one case of a sparse seed. The process may hold the
 // seed, the case and what the store packs, and no more.
 func TestSeedOfAGigabyte(t *testing.T) {
-	if testing.Short() || raced {
-		t.Skip("takes some gigabytes of memory and a quarter of a minute")
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("takes some gigabytes of memory and a quarter of a minute: set THRESH_TEST_LONG=1")
 	}
 	l := newLab(t, "exit 0")
 	const size = 1 << 30

@@ -151,11 +151,19 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
   thresh check spec.json               say everything that can be said without running
   thresh show F-3fa9c1d2e0             look at a finding
   thresh replay F-3fa9c1d2e0           does it still show? exit 1: yes, 0: no`,
-		Version:       app.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
+	// Cobra's own flag prints through text/template, which costs the program 4 MB.
+	version := root.Flags().BoolP("version", "v", false, "version for thresh")
+	root.Args = cobra.ArbitraryArgs
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if *version {
+			fmt.Fprintln(io.Out, app.Version)
+			return nil
+		}
+		return group(c, args)
+	}
 	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(
 		&cobra.Group{ID: "main", Title: "Run:"},
@@ -217,13 +225,14 @@ func requireSubcommand(c *cobra.Command) {
 	if c.Runnable() || !c.HasSubCommands() {
 		return
 	}
-	c.Args = cobra.ArbitraryArgs
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return c.Help()
-		}
-		return unknownCommand(c, args[0])
+	c.Args, c.RunE = cobra.ArbitraryArgs, group
+}
+
+func group(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
 	}
+	return unknownCommand(c, args[0])
 }
 
 // unknownCommand names the nearest verb for one that c does not have.
@@ -253,7 +262,6 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 				return unknownCommand(c, rest[0])
 			}
 			c.InitDefaultHelpFlag()
-			c.InitDefaultVersionFlag()
 			return c.Help()
 		},
 	}

@@ -29,8 +29,8 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			t.Errorf("%s: no example shows it:\n%s", c.CommandPath(), c.Example)
 		}
 		for line := range strings.Lines(c.Example) {
-			if !strings.HasPrefix(line, "  thresh ") && !(strings.HasPrefix(line, "  ") && strings.Contains(line, "| thresh ")) {
-				t.Errorf("%s: an example must be indented by two and begin with thresh: %q", c.CommandPath(), line)
+			if !strings.HasPrefix(line, "  thresh ") && !(strings.HasPrefix(line, "  ") && (strings.Contains(line, "| thresh ") || strings.Contains(line, `="thresh `))) {
+				t.Errorf("%s: an example must be indented by two and begin with thresh, or hand it on: %q", c.CommandPath(), line)
 			}
 		}
 	}

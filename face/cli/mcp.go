@@ -49,7 +49,7 @@ Runs go on in the background and are kept in the store; they end with the server
 			// Runs outlive the calls that begin them, not the server.
 			ctx, end := context.WithCancel(context.WithoutCancel(c.Context()))
 			defer end()
-			srv := mcp.New(mcp.Config{Store: st, Version: app.Version, Use: mcp.Over(a.app.Remote(ctx, st, dir, root, workers))})
+			srv := mcp.New(mcp.Config{Store: st, Version: app.Version, Contracts: a.app.Contracts, Use: mcp.Over(a.app.Remote(ctx, st, dir, root, workers))})
 			defer srv.Close()
 			if addr != "" {
 				return a.mcpOverHTTP(c.Context(), srv, addr)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -356,6 +357,26 @@ func strs(list []any) []string {
 	return out
 }
 
+// max_errors ends a run whose cases have no result, as --max-errors does.
+func TestMCPMaxErrors(t *testing.T) {
+	t.Parallel() // each case waits before it is tried again
+	g := newAgent(t)
+	doc := "```yaml spec-test\n"
+	for i := range 5 {
+		doc += fmt.Sprintf("- {id: C-%d, title: t, type: api.http, request: {method: POST, url: \"http://127.0.0.1:1/\"}}\n", i)
+	}
+	ask := map[string]any{"text": doc + "```\n", "name": "x.spec.md", "wait": true}
+	for limit, complete := range map[string]bool{"20%": false, "5": true} {
+		ask["max_errors"] = limit
+		o := g.call("run_spec", ask)
+		if end := g.call("run_status", map[string]any{"run_id": o["run_id"]}); end["complete"] != complete || end.text("verdict") != "error" {
+			t.Errorf("max_errors %s: %v", limit, end)
+		}
+	}
+	ask["max_errors"] = "many"
+	g.refuses("run_spec", ask, "max_errors: a limit of errors is a number from 0 or a share such as 5%")
+}
+
 func TestMCPRunsDocuments(t *testing.T) {
 	g := newAgent(t)
 	if o := g.call("check_spec", map[string]any{"path": "article.json"}); o.text("result") != "pass" || len(o["campaigns"].([]any)) != 1 {
@@ -390,6 +411,43 @@ func TestMCPRunsDocuments(t *testing.T) {
 	for _, uri := range []string{"thresh://runs/none/report/text", "thresh://runs/latest/report/nonsense", "thresh://runs/latest/other/x", "file:///etc/hostname"} {
 		if _, err := g.session.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: uri}); err == nil {
 			t.Errorf("%s was read", uri)
+		}
+	}
+}
+
+// What documents look like can be read, and written: the example compiles, faults come
+// with their fixes, prompts hold what they are about.
+func TestMCPWriteModels(t *testing.T) {
+	g := newAgent(t)
+	read := func(uri string) string {
+		t.Helper()
+		res, err := g.session.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: uri})
+		must(t, err)
+		return res.Contents[0].Text
+	}
+	if o := g.call("fresnel_fir_compile", map[string]any{"model": read("thresh://examples/fresnelfir")}); o.text("result") != "pass" {
+		t.Errorf("the example: %v", o)
+	}
+	o := g.call("fresnel_fir_compile", map[string]any{"model": "Order = entitty(a = int(0, 1))\nx = input(bol)\n"})
+	if text := strings.Join(strs(o["errors"].([]any)), "\n"); !strings.Contains(text, "did you mean entity?") || !strings.Contains(text, "line 2, column 11") {
+		t.Errorf("errors: %s", text)
+	}
+	for _, name := range strings.Fields("fuzzspec operator flakestorm fresnelfir spectest") {
+		if text := read("thresh://starters/" + name); !strings.Contains(text, `"name"`) {
+			t.Errorf("the starter of %s: %.100s", name, text)
+		}
+	}
+	if text := read("thresh://schemas/fresnelfir"); !strings.Contains(text, `"entities"`) {
+		t.Errorf("the schema: %.100s", text)
+	}
+	f := g.call("run_spec", map[string]any{"text": g.broken(), "name": "broken.json", "wait": true})
+	found := g.call("run_findings", map[string]any{"run_id": f.text("run_id")})["findings"].([]any)
+	id, _ := found[0].(map[string]any)["id"].(string)
+	for name, want := range map[string][2]string{"write-a-model": {"system", "my shop"}, "explain-finding": {"finding", id}} {
+		p, err := g.session.GetPrompt(context.Background(), &sdk.GetPromptParams{Name: name, Arguments: map[string]string{want[0]: want[1]}})
+		must(t, err)
+		if text := p.Messages[0].Content.(*sdk.TextContent).Text; !strings.Contains(text, want[1]) {
+			t.Errorf("%s: %s", name, text)
 		}
 	}
 }

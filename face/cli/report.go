@@ -50,7 +50,7 @@ unique beginning of one, "latest" (the default) or "latest~1".`,
 		},
 	}
 	registerStore(c, &dir)
-	c.Flags().StringVarP(&format, "format", "f", "text", "text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf, or schema")
+	c.Flags().StringVarP(&format, "format", "f", "text", "text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf, hits, attempts, or schema")
 	c.Flags().StringVarP(&out, "output", "o", "-", "`FILE` to write, - for standard output")
 	_ = c.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return formatNames(), cobra.ShellCompDirectiveNoFileComp
@@ -112,24 +112,26 @@ func (a *application) runReportOptions(st *app.Store, rec campaign.Record, forma
 
 // report writes the reports that were asked for, and the screen to standard
 // output unless one of them goes there. The screen is the text report if nil.
-// It returns how the run compares with the baseline, or an earlier one.
-func (a *application) report(rec campaign.Record, flags *runFlags) (*app.Comparison, error) {
+// It returns whether the run fails by its gate.
+func (a *application) report(rec campaign.Record, flags *runFlags) (fails bool, err error) {
+	fails = true
 	st, err := a.app.OpenStore(flags.store)
 	if err != nil {
-		return nil, err
+		return fails, err
 	}
 	defer st.Close()
 	toStdout, screen := false, flags.screen
 	var since *report.Since
-	var changed *app.Comparison
 	var failed error // the reports that can be written are, also if one cannot
 	if flags.merged == nil || flags.base != nil {
+		var changed *app.Comparison
 		since, changed, failed = a.app.Since(st, rec, flags.base)
+		fails = app.Fails(flags.failOn, rec, changed, since)
 	}
 	for _, r := range flags.reports {
 		f, file, err := parseReport(r)
 		if err != nil {
-			return changed, err
+			return fails, err
 		}
 		toStdout = toStdout || file == "-"
 		opt := a.reportOptions(st, file == "-")
@@ -141,18 +143,18 @@ func (a *application) report(rec campaign.Record, flags *runFlags) (*app.Compari
 		failed = errors.Join(failed, a.output(file, func(w io.Writer) error { return f.Write(w, rec, opt) }))
 	}
 	if toStdout {
-		return changed, failed
+		return fails, failed
 	}
 	if screen == nil {
 		f, err := report.ByName("text")
 		if err != nil {
-			return changed, err
+			return fails, err
 		}
 		opt := a.reportOptions(st, true)
 		opt.Since, opt.Told = since, a.told
 		screen = func(w io.Writer, rec campaign.Record) error { return f.Write(w, rec, opt) }
 	}
-	return changed, errors.Join(failed, a.output("-", func(w io.Writer) error { return screen(w, rec) }))
+	return fails, errors.Join(failed, a.output("-", func(w io.Writer) error { return screen(w, rec) }))
 }
 
 // output writes to a file, whole or not at all, or to standard output.

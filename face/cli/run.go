@@ -134,7 +134,7 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 	if rec.RunID == "" {
 		return err
 	}
-	changed, rerr := a.report(rec, f)
+	fails, rerr := a.report(rec, f)
 	if rerr != nil {
 		if err == nil {
 			err = rerr
@@ -154,7 +154,7 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 	if err != nil {
 		return err
 	}
-	if rec.Verdict == "fail" && !app.Fails(f.failOn, rec, changed) {
+	if rec.Verdict == "fail" && !fails {
 		fmt.Fprintf(a.io.Err, "exit 0: nothing that --fail-on %s asks for\n", f.failOn)
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 func (a *application) topCommand() *cobra.Command {
@@ -112,7 +113,7 @@ func fleetTable(rows []app.FleetRow) string {
 	if len(rows) == 0 {
 		return "no worker and no run has been heard of\n"
 	}
-	fmt.Fprintf(&b, "\n%d runs, %d workers, %d of %d lanes busy, %.0f cases/s\n", runs, workers, busy, lanes, rate)
+	fmt.Fprintf(&b, "\n%s, %s, %d of %d lanes busy, %.0f cases/s\n", diag.Plural(runs, "run"), diag.Plural(workers, "worker"), busy, lanes, rate)
 	return b.String()
 }
 

@@ -36,6 +36,8 @@ minute (--time), reports the findings, and leaves the document for thresh run.
                                input is standard input; SEEDS are files or folders
   http://HOST/openapi.json     a service, by its OpenAPI document (or a file)
   mcp: python3 server.py       an MCP server
+  module.wasm                  a WebAssembly module, by its exports; SEEDS are for one
+                               that reads standard input or takes a single text
   chat http://HOST/v1          a chat endpoint
   agent.py:chain               an agent in Python
   docs/                        Markdown pages with test blocks or transcripts
@@ -52,7 +54,8 @@ Exit codes are those of thresh run.`,
 		Example: `  thresh try ./parser @@ -- seeds/
   thresh try --time 20s python3 cli.py @@
   thresh try http://127.0.0.1:8000/openapi.json
-  thresh try mcp: python3 server.py --yes`,
+  thresh try mcp: python3 server.py --yes
+  thresh try module.wasm`,
 	}
 	f.register(c, a.app.Contracts)
 	fs := c.Flags()

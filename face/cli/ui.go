@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/face/web"
+	"github.com/thresh-dev/thresh/report"
 )
 
 const (
@@ -39,7 +40,8 @@ func (a *application) uiCommand() *cobra.Command {
 		Short: "Show stored runs, and those that go on, in a browser",
 		Long: `Ui serves pages of the runs in the store: what is broken, is it new, how is it
 reproduced, is it better than before. Runs that go on are followed as they go,
-whatever process they are of. It prints its address and serves until it is
+whatever process they are of. A page lists the documents of the folder that it was
+started in: they are checked, edited, run and stopped there. It prints its address and serves until it is
 interrupted. With --fleet a page shows the workers and runs of a fleet as they go,
 as thresh top does.
 
@@ -50,7 +52,7 @@ that came by it keeps it in a cookie.`,
   thresh ui --addr 0.0.0.0:8080 --host builder.example.org`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			st, err := a.app.ExistingStore(dir)
+			st, err := a.app.OpenStore(dir)
 			if err != nil {
 				return err
 			}
@@ -63,6 +65,8 @@ that came by it keeps it in a cookie.`,
 				}
 				defer unwatch()
 			}
+			work := a.app.Desk(c.Context(), st, dir, ".")
+			at.desk = workDesk{work}
 			p, err := a.listen(c.Context(), st, at)
 			if err != nil {
 				return err
@@ -74,7 +78,9 @@ that came by it keeps it in a cookie.`,
 					fmt.Fprintf(a.io.Err, "note: no browser could be opened (%s); the address is above\n", printable(err.Error()))
 				}
 			}
-			return p.wait()
+			err = p.wait()
+			work.Wait()
+			return err
 		},
 	}
 	registerStore(c, &dir)
@@ -93,6 +99,7 @@ type pagesAt struct {
 	hosts   []string
 	promote string
 	fleet   *app.FleetWatcher // nil: none is watched
+	desk    web.Desk          // nil: no document is run from a page
 }
 
 // pages is a server of pages that has begun.
@@ -121,7 +128,7 @@ func (a *application) listen(ctx context.Context, st *app.Store, at pagesAt) (*p
 	if err != nil {
 		return nil, err
 	}
-	cfg := web.Config{Store: st, Use: uses{a.app, st, at}, Version: app.Version, Token: token, Hosts: at.hosts}
+	cfg := web.Config{Store: st, Use: uses{a.app, st, at}, Version: app.Version, KnownFile: app.KnownFile, Token: token, Hosts: at.hosts, Desk: at.desk}
 	if at.fleet != nil {
 		cfg.Fleet = func() []web.Member { return members(at.fleet.Rows()) }
 	}
@@ -219,6 +226,8 @@ func (u uses) ReplayCommand(runID string, index int64) []string {
 	return append(app.ReplayCommand(u.at.store), fmt.Sprintf("%s#%d", runID, index))
 }
 
+func (u uses) Since(runID string) (*report.Since, error) { return u.app.SinceStored(u.st, runID) }
+
 func (u uses) Promote(ctx context.Context, runID, findingID string) ([]string, error) {
 	return u.app.Promote(ctx, u.st, runID+"/"+findingID, u.at.promote)
 }
@@ -229,6 +238,39 @@ func (u uses) KeptCase(runID, contract, name string, index int64) (campaign.Outc
 
 func (u uses) RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
 	return u.app.RunCase(ctx, u.st, runID, contract, name, index)
+}
+
+// workDesk is what pages do with documents: see [web.Desk].
+type workDesk struct{ *app.Desk }
+
+func (d workDesk) Documents() ([]web.Document, error) {
+	docs, err := d.Desk.Documents()
+	list := make([]web.Document, len(docs))
+	for i, x := range docs {
+		list[i] = web.Document{Path: x.Path, Contract: x.Contract.Name()}
+	}
+	return list, err
+}
+
+func (d workDesk) Text(path string) ([]byte, string, error) {
+	text, err := d.Desk.Text(path)
+	if errors.Is(err, app.ErrLong) {
+		return nil, "", nil
+	}
+	return text, app.TextVersion(text), err
+}
+
+func (d workDesk) Check(ctx context.Context, path string, text []byte) (diag.List, []string, error) {
+	c, err := d.CheckText(ctx, path, text)
+	var names []string
+	for _, x := range c.Campaigns {
+		name := x.Name
+		if x.Planned {
+			name += ", " + diag.Plural(x.Cases, "case")
+		}
+		names = append(names, name)
+	}
+	return c.Diagnostics, names, err
 }
 
 // whileRunning serves the pages of a run while it goes, from a store of their

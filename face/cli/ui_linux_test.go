@@ -122,9 +122,17 @@ func TestUINeedsAToken(t *testing.T) {
 	}
 }
 
+// In a folder without a store the first page says what to do.
+func TestUIOfAFreshFolder(t *testing.T) {
+	l := newLab(t, "true")
+	_, address, _ := l.pages()
+	if code, body := get(t, address); code != 200 || !strings.Contains(body, "No runs yet") || !strings.Contains(body, "thresh run") {
+		t.Errorf("the list of runs: %d\n%s", code, body)
+	}
+}
+
 func TestUIRefuses(t *testing.T) {
 	l := newLab(t, "true")
-	expect(t, l.stored("ui"), 2, "there is no store", "thresh run makes one")
 	expect(t, l.run("--quiet"), 0)
 	expect(t, l.stored("ui", "--addr", "8080"), 2, `--addr must be HOST:PORT, got "8080"`)
 	expect(t, l.stored("ui", "--addr", "127.0.0.1:1", "extra"), 2)

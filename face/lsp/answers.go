@@ -263,7 +263,7 @@ func (s *server) show(id string) (any, error) {
 	if !s.shows {
 		return text, nil
 	}
-	s.onceScratch.Do(func() { s.scratch, err = os.MkdirTemp("", "thresh-lsp-") })
+	s.onceScratch.Do(func() { s.scratch, s.removeScratch, err = app.Scratch() })
 	if err == nil {
 		name := filepath.Join(s.scratch, filepath.Base(id)+".txt")
 		if err = os.WriteFile(name, []byte(text), 0o600); err == nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 
 	"github.com/thresh-dev/thresh/app"
@@ -26,16 +25,17 @@ type Config struct {
 type server struct {
 	Config
 	*wire
-	ctx         context.Context
-	began       bool
-	leaving     bool // shutdown was asked for
-	shows       bool // the client opens documents
-	lenses      bool // the client asks for lenses again
-	pages       map[string]*open
-	work        sync.WaitGroup
-	running     sync.Mutex // one command at a time
-	scratch     string     // folder of texts that are shown
-	onceScratch sync.Once
+	ctx           context.Context
+	began         bool
+	leaving       bool // shutdown was asked for
+	shows         bool // the client opens documents
+	lenses        bool // the client asks for lenses again
+	pages         map[string]*open
+	work          sync.WaitGroup
+	running       sync.Mutex // one command at a time
+	scratch       string     // folder of texts that are shown
+	removeScratch func() error
+	onceScratch   sync.Once
 }
 
 // open is a document that the client has open.
@@ -57,8 +57,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 			close(o.check)
 		}
 		s.work.Wait()
-		if s.scratch != "" {
-			_ = os.RemoveAll(s.scratch)
+		if s.removeScratch != nil {
+			_ = s.removeScratch()
 		}
 	}()
 	for {

@@ -64,8 +64,8 @@ func (s *Server) modeOfRun(id string) string {
 func (s *Server) modelTools() []tool {
 	id := param{"campaign_id", "string", "the campaign, as fresnel_fir_compile named it", true}
 	return []tool{
-		{name: "fresnel_fir_compile", open: true, about: "Check a FresnelFir IR document and make a campaign of it. All that is wrong with it is returned at once.", call: s.compile,
-			params: []param{{"ir_json", "string", "the document, as JSON text", true}}},
+		{name: "fresnel_fir_compile", open: true, about: "Check a FresnelFir model and make a campaign of it. All that is wrong with it is returned at once, with its fix where one is known.", call: s.compile,
+			params: []param{{"ir_json", "string", "the document, as JSON text", false}, {"model", "string", "or the model in the language of NAME.model.star: see thresh://examples/fresnelfir", false}}},
 		{name: "fresnel_fir_status", open: true, reads: true, about: "Say whether campaigns are waiting or running.", call: s.status},
 		{name: "fresnel_fir_fuzz_start", open: true, about: "Begin to run a campaign in the background.", call: s.start,
 			params: []param{id, {"extra_iterations", "integer", "traversals beyond those that the campaign makes by itself", false}}},

@@ -155,7 +155,7 @@ func further(st app.Status) (at, of float64) {
 
 func describe(st app.Status) string {
 	if st.Planned == 0 {
-		return fmt.Sprintf("%s %s: %d cases, %d failed", st.Phase, st.Campaign, st.Done, st.Failed)
+		return fmt.Sprintf("%s %s: %s, %d failed", st.Phase, st.Campaign, diag.Plural(st.Done, "case"), st.Failed)
 	}
 	return fmt.Sprintf("%s %s: %d of %d cases, %d failed", st.Phase, st.Campaign, st.Done, st.Planned, st.Failed)
 }

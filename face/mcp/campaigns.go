@@ -128,12 +128,17 @@ func (k *campaigns) add(x *exploring) error {
 
 // compile is the tool fresnel_fir_compile.
 func (s *Server) compile(ctx context.Context, c *call) (any, error) {
-	text, _ := c.text("ir_json")
+	text, ending := "", ".json"
+	if written, ok := c.text("model"); ok {
+		text, ending = written, ".model.star"
+	} else {
+		text, _ = c.text("ir_json")
+	}
 	if len(text) > maxDocument {
 		return refused(diag.List{{Code: "mcp.size", Message: fmt.Sprintf("the document has %d bytes; at most %d are allowed", len(text), maxDocument)}}), nil
 	}
 	sum := sha256.Sum256([]byte(text))
-	x := &exploring{doc: app.Draft{Text: []byte(text), Name: "ir-" + hex.EncodeToString(sum[:4]) + ".json", Contract: "fresnelfir", Alone: true}}
+	x := &exploring{doc: app.Draft{Text: []byte(text), Name: "ir-" + hex.EncodeToString(sum[:4]) + ending, Contract: "fresnelfir", Alone: true}}
 	alone, err := s.cfg.Use.Check(ctx, x.doc)
 	if err != nil {
 		return nil, err

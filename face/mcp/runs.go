@@ -257,12 +257,7 @@ func (v *runState) ended(rec *campaign.Record) {
 	v.Verdict, v.Complete, v.Stopped, v.Digest, v.Warnings = rec.Verdict, &rec.Complete, rec.Stopped, rec.Digest, rec.Warnings
 	v.Cases = campaign.Counts{}
 	for _, x := range rec.Campaigns {
-		v.Cases.Planned += x.Cases.Planned
-		v.Cases.Run += x.Cases.Run
-		v.Cases.Pass += x.Cases.Pass
-		v.Cases.Fail += x.Cases.Fail
-		v.Cases.Skip += x.Cases.Skip
-		v.Cases.Error += x.Cases.Error
+		v.Cases.Plus(x.Cases)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/store"
 )
@@ -20,6 +21,8 @@ type Config struct {
 	Use     UseCases
 	Store   *store.Store
 	Version string // of Thresh
+	// Contracts are those whose schemas, examples and starters clients may read.
+	Contracts []campaign.Contract
 }
 
 // Server serves the tools and resources; all its sessions share campaigns and
@@ -35,7 +38,8 @@ type Server struct {
 
 const instructions = `Thresh tests software: it runs documents that say how, groups what fails into findings, makes them small and says how to see them again.
 run_spec runs a document of any format in the background; run_status (wait_secs) follows it, run_findings lists what it found, explain_finding shows one with its evidence and replay runs it again.
-To explore a FresnelFir model: fresnel_fir_compile, load_dut for its WebAssembly module unless bindings.entry names one, fresnel_fir_fuzz_start, then fresnel_fir_fuzz_status and fresnel_fir_findings with since_seqno set to the last next_seqno.
+thresh://schemas/FORMAT, thresh://examples/FORMAT and thresh://starters/FORMAT say how documents are written; the prompt write-a-model begins a model.
+To explore a FresnelFir model: fresnel_fir_compile (ir_json, or model in the language), load_dut for its WebAssembly module unless bindings.entry names one, fresnel_fir_fuzz_start, then fresnel_fir_fuzz_status and fresnel_fir_findings with since_seqno set to the last next_seqno.
 An answer with "mode":"model_only" says nothing of a module: none was loaded.`
 
 // New makes a server.
@@ -55,6 +59,8 @@ func New(cfg Config) *Server {
 	}
 	s.mcp.AddReceivingMiddleware(s.unknownTool)
 	s.addResources()
+	s.addFormats()
+	s.addPrompts()
 	return s
 }
 

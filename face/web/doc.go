@@ -5,7 +5,7 @@
 //
 // It shows what a [store.Store] has, also of runs that other processes write:
 // live pages follow the journal. What it can do besides is declared as
-// [UseCases] and handed in. Its rules:
+// [UseCases] and [Desk] and handed in. Its rules:
 //
 //   - All text of targets is text: html/template on the server, textContent in
 //     the browser, a policy that allows neither inline code nor requests to

@@ -34,8 +34,12 @@ func (s *Server) downloadReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	since, err := s.cfg.Use.Since(id)
+	if err != nil {
+		return err
+	}
 	attach(w, "thresh-"+id+f.Extension)
-	if err := f.Write(w, rec, report.Options{Blob: s.cfg.Store.Blob}); err != nil {
+	if err := f.Write(w, rec, report.Options{Blob: s.cfg.Store.Blob, Since: since}); err != nil {
 		return fmt.Errorf("write the %s report of run %s: %w", f.Name, id, err)
 	}
 	return nil

@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/face/web"
+	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -148,6 +150,8 @@ type uses struct {
 	st       *store.Store
 }
 
+func (u uses) Since(run string) (*report.Since, error) { return app.New().SinceStored(u.st, run) }
+
 func (u uses) Promote(_ context.Context, run, finding string) ([]string, error) {
 	u.promoted <- run + "/" + finding
 	return []string{"regressions/" + finding + "/spec.json"}, nil
@@ -224,6 +228,17 @@ func post(t testing.TB, address string, form url.Values) answer {
 	must(t, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Origin", "http://"+r.URL.Host)
+	return send(t, r)
+}
+
+// sendForm sends a form with headers.
+func sendForm(t testing.TB, address string, form url.Values, header ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(form.Encode()))
+	must(t, err)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
 	return send(t, r)
 }
 

@@ -77,12 +77,7 @@ func stateOf(l store.Live) State {
 			c.Cases.Planned = max(p.Planned, c.Cases.Run)
 		}
 		s.Campaigns = append(s.Campaigns, CampaignState{c.Contract, c.Name, c.Cases})
-		s.Cases.Planned += c.Cases.Planned
-		s.Cases.Run += c.Cases.Run
-		s.Cases.Pass += c.Cases.Pass
-		s.Cases.Fail += c.Cases.Fail
-		s.Cases.Skip += c.Cases.Skip
-		s.Cases.Error += c.Cases.Error
+		s.Cases.Plus(c.Cases)
 	}
 	s.Findings = max(p.Findings, s.Settled)
 	if left := p.Planned - p.Done; left > 0 && p.Rate > 0 && p.Phase == "running" {

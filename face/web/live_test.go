@@ -151,7 +151,7 @@ func TestNewFindingsOfALiveRun(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
-	if n := strings.Count(ask(t, "GET", base+"/runs/"+w.RunID()).body, `<span class="fresh">new</span>`); n != 2 {
+	if n := strings.Count(ask(t, "GET", base+"/runs/"+w.RunID()).body, `<span class="mark-new">new</span>`); n != 2 {
 		t.Errorf("%d are called new on the page", n)
 	}
 	must(t, w.Close())

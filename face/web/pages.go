@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/store"
@@ -26,6 +27,7 @@ type frame struct {
 	Themes  []string
 	Back    string // where the choice of a theme leads: to the page itself
 	Fleet   bool   // a fleet is watched
+	Desk    bool   // documents can be run
 }
 
 // show writes a page.
@@ -41,7 +43,7 @@ func (s *Server) show(w http.ResponseWriter, code int, name string, page any) er
 }
 
 func (s *Server) frame(r *http.Request, title, nav string) frame {
-	f := frame{Title: title, Nav: nav, Version: s.cfg.Version, Theme: themeOf(r), Themes: themes, Fleet: s.cfg.Fleet != nil}
+	f := frame{Title: title, Nav: nav, Version: s.cfg.Version, Theme: themeOf(r), Themes: themes, Fleet: s.cfg.Fleet != nil, Desk: s.cfg.Desk != nil}
 	back := *r.URL
 	if r.Method != http.MethodGet { // the answer to a form has no address of its own
 		back = url.URL{Path: path.Dir(r.URL.Path)}
@@ -141,6 +143,12 @@ type runsPage struct {
 const shownSpecs = 8
 
 func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
+	shown, v := shownSpecs, r.URL.Query()
+	if v.Get("trends") == "all" {
+		shown = mostLines
+		v.Del("trends")
+		r.URL.RawQuery = v.Encode()
+	}
 	q, err := runQuery(r)
 	if err != nil {
 		return err
@@ -165,7 +173,7 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 		}
 		p.Trend = trendCharts(t)
 	}
-	specs, total, err := s.cfg.Store.Trends(shownSpecs, trendPoints)
+	specs, total, err := s.cfg.Store.Trends(shown, trendPoints)
 	if err != nil {
 		return err
 	}
@@ -182,16 +190,17 @@ type runPage struct {
 	Summary    store.RunSummary
 	State      *State // of a live run; nil for others or if it is not known yet
 	Resume     string
-	Since      string             // what changed since the previous comparable run
-	First      string             // reproduces the first of the findings that are listed
 	Earlier    []store.RunSummary // runs that it can be compared with, newest first
-	Findings   []store.FindingSummary
+	Cards      []*report.FindingView
 	Pager      pager
 	Query      store.FindingQuery
 	Severity   string
 	Severities []string
 	Filtered   bool
 	Formats    []report.Format
+	Sources    []string // documents that can be edited and run again
+	Stoppable  bool
+	Known      string // what an interrupted run knows of its failing cases
 }
 
 func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
@@ -208,15 +217,44 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	var since *report.Since
+	if d.Summary.Status != "running" {
+		if since, err = s.cfg.Use.Since(id); err != nil { // the run's own story is none the less true
+			d.Record.Warnings = append(d.Record.Warnings, err.Error())
+		}
+		q.Rank = since.Rank
+	}
 	list, err := s.findings(r.Context(), q)
 	if err != nil {
 		return err
 	}
 	p := runPage{
-		frame: s.frame(r, "Run "+id, "runs"), Summary: d.Summary, Findings: list.Findings, Query: q,
+		frame: s.frame(r, "Run "+id, "runs"), Summary: d.Summary, Query: q,
 		Severity: r.URL.Query().Get("severity"), Severities: severities, Formats: report.Formats(),
 		Pager:    pagerOf(r, q.Limit, q.Offset, len(list.Findings), list.Total),
 		Filtered: q.Text+q.Contract+q.Campaign+q.Kind != "" || q.Severity != nil || q.Flaky || q.New,
+	}
+	opt := report.Options{CaseLink: caseLink(id), Since: since, Folder: folderOf(&d.Record)}
+	shownAs := make(map[string]*report.FindingView) // the card of a cause
+	for _, x := range list.Findings {
+		f, full := x.Finding(), len(p.Cards) < fullCards && shownAs[x.Group] == nil
+		if full {
+			if f, err = s.cfg.Store.FindingOf(id, x.ID); err != nil {
+				return err
+			}
+		}
+		v := s.card(id, &f, full, opt)
+		if since == nil && x.New {
+			v.Mark = "new"
+		}
+		if of := shownAs[x.Group]; of != nil {
+			of.Also = append(of.Also, v)
+			continue
+		}
+		if x.Group != "" {
+			shownAs[x.Group] = v
+		}
+		p.Cards = append(p.Cards, v)
 	}
 	switch d.Summary.Status {
 	case "running":
@@ -227,51 +265,43 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 			p.State = &state
 		}
 	case "interrupted":
-		p.Resume = report.Shell(s.cfg.Use.ResumeCommand(id))
+		p.Resume, p.Known = report.Shell(s.cfg.Use.ResumeCommand(id)), known(&d.Summary)
 	}
-	p.RunView = report.DrawRun(&d.Record, d.Summary.Findings, report.Options{CaseLink: caseLink(id)})
-	if err = s.story(&p, id); err != nil {
-		return err
-	}
+	p.RunView = report.DrawRun(&d.Record, d.Summary.Findings, opt)
+	p.Sources, p.Stoppable = s.sourcesOf(p.RunView), s.cfg.Desk != nil && s.cfg.Desk.Going(id)
 	if p.Earlier, err = s.cfg.Store.Comparables(id, trendPoints); err != nil {
 		return err
 	}
 	return s.show(w, http.StatusOK, "run-page.tmpl", p)
 }
 
+// known is what an interrupted run says of its failing cases; "" if it has none.
+func known(r *store.RunSummary) string {
+	n := r.Cases.Fail
+	if n == 0 {
+		return ""
+	}
+	text := diag.Plural(n, "failing case") + " so far"
+	if r.Findings == 0 {
+		return text + ", not yet grouped into findings; going on does that."
+	}
+	return text + ", grouped into " + diag.Plural(r.Findings, "finding") + " as far as the run came."
+}
+
 // dropLast leaves out the first warning of an unfinished run's record, which
 // says what the page says in another way.
 func dropLast(warnings []string) []string { return warnings[min(1, len(warnings)):] }
 
-// story says what changed in a run, and how to see its first finding again.
-func (s *Server) story(p *runPage, id string) error {
-	if len(p.Findings) > 0 {
-		f, err := s.cfg.Store.FindingOf(id, p.Findings[0].ID)
-		if err != nil {
-			return err
-		}
-		p.First = report.Shell(f.Reproduce)
-	}
-	if p.Summary.Status == "running" {
-		return nil
-	}
-	earlier, why, err := s.cfg.Store.Previous(id)
-	if err != nil || earlier == "" && why == "" {
-		return err
-	}
-	since := report.Since{Run: earlier, Why: why, New: make(map[string]bool)}
-	if earlier != "" {
-		c, err := s.cfg.Store.CompareBriefly(earlier, id)
-		if err != nil {
-			return err
-		}
-		for _, f := range c.New {
-			since.New[f.ID] = true
-		}
-		since.Fixed, since.Still = c.Fixed, len(c.StillFailing)
-	}
-	p.Since = since.Sentence()
-	return nil
+// fullCards is how many findings of a list are shown with what tells most of
+// them; the others are named.
+const fullCards = 8
+
+// card is a finding as lists and its own page show it.
+func (s *Server) card(run string, f *campaign.Finding, full bool, opt report.Options) *report.FindingView {
+	v := report.DrawFinding(f, full, opt)
+	v.Link = "/runs/" + url.PathEscape(run) + "/findings/" + url.PathEscape(f.ID)
+	v.Again = caseLink(run)(f.Contract, f.Campaign, f.First)
+	return v
 }
 
 type findingPage struct {
@@ -283,6 +313,8 @@ type findingPage struct {
 	History  []sightingView
 	Input    bool
 	Minimal  bool
+	// KnownFile lists findings that are accepted, as KnownEntry.
+	KnownFile, KnownEntry string
 }
 
 // sightingView is one run in a finding's history.
@@ -325,12 +357,30 @@ func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, promoted []
 	if err != nil {
 		return err
 	}
+	since, _ := s.cfg.Use.Since(run) // the page of the run says why not
 	return s.show(w, http.StatusOK, "finding-page.tmpl", findingPage{
 		frame:       s.frame(r, f.ID+" "+f.Title, "runs"),
-		FindingView: report.DrawFinding(&f, report.Options{Blob: s.cfg.Store.Blob}),
+		FindingView: s.card(run, &f, true, report.Options{Blob: s.cfg.Store.Blob, Since: since, Folder: s.folder(run)}),
 		RunID:       run, Promote: report.Shell(s.cfg.Use.PromoteCommand(run, f.ID)), Promoted: promoted, History: sightingViews(list),
+		KnownFile: s.cfg.KnownFile, KnownEntry: fmt.Sprintf("schema: thresh.known.v1\nfindings:\n  - id: %s\n    owner: WHO\n    note: WHY\n    until: %s", f.ID, "YYYY-MM-DD"),
 		Input: len(f.Samples) > 0 && f.Samples[0].Blob != "", Minimal: f.Minimized != nil && f.Minimized.Blob != "",
 	})
+}
+
+// folder is where a run was started; "" if that is unknown.
+func (s *Server) folder(run string) string {
+	rec, err := s.cfg.Store.Outline(run)
+	if err != nil {
+		return ""
+	}
+	return folderOf(&rec)
+}
+
+func folderOf(rec *campaign.Record) string {
+	if o := rec.Environment.Origin; o != nil {
+		return o.Folder
+	}
+	return ""
 }
 
 // findFinding leads to a finding in the newest run that has it.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -182,38 +181,11 @@ func (s *Server) findings(ctx context.Context, q store.FindingQuery) (store.Find
 	if l == nil {
 		return s.pageOf(q, nil)
 	}
-	return s.liveFindings(l.Record.Findings, q)
-}
-
-// liveFindings picks findings of a live run as the store does those of others.
-func (s *Server) liveFindings(all []campaign.Finding, q store.FindingQuery) (store.FindingPage, error) {
-	list := []store.FindingSummary{}
-	text := strings.ToLower(q.Text)
-	for i := range all {
-		f := &all[i]
-		if q.Contract != "" && f.Contract != q.Contract || q.Campaign != "" && f.Campaign != q.Campaign || q.Kind != "" && f.Kind != q.Kind ||
-			q.Severity != nil && f.Severity != *q.Severity || q.Flaky && !f.Flaky ||
-			!strings.Contains(strings.ToLower(f.ID+"\n"+f.Title+"\n"+f.Kind+"\n"+f.Campaign), text) {
-			continue
-		}
-		list = append(list, store.SummaryOf(*f))
+	all := make([]store.FindingSummary, len(l.Record.Findings))
+	for i, f := range l.Record.Findings {
+		all[i] = store.SummaryOf(f)
 	}
-	slices.SortFunc(list, func(a, b store.FindingSummary) int {
-		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.ID, b.ID))
-	})
-	if q.New { // which are has to be known of all, else of those that are shown
-		if err := s.cfg.Store.MarkNew(q.RunID, list); err != nil {
-			return store.FindingPage{}, err
-		}
-		list = slices.DeleteFunc(list, func(f store.FindingSummary) bool { return !f.New })
-	}
-	page := store.FindingPage{Total: len(list)}
-	from := min(q.Offset, len(list))
-	page.Findings = list[from:min(len(list), from+q.Limit)]
-	if q.New {
-		return page, nil
-	}
-	return page, s.cfg.Store.MarkNew(q.RunID, page.Findings)
+	return s.cfg.Store.PageOf(q, all)
 }
 
 func (s *Server) pageOf(q store.FindingQuery, err error) (store.FindingPage, error) {

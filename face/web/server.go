@@ -8,7 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"html/template"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -27,6 +27,8 @@ var pageFiles embed.FS
 
 // UseCases is what pages offer besides showing what the store has.
 type UseCases interface {
+	// Since is what changed in a run since the newest earlier one like it.
+	Since(runID string) (*report.Since, error)
 	// Promote writes a finding out as a regression test, as thresh promote does,
 	// and returns the names of the files as the user would name them.
 	Promote(ctx context.Context, runID, findingID string) (files []string, err error)
@@ -49,9 +51,13 @@ type Config struct {
 	Use      UseCases
 	Version  string   // of Thresh
 	Contract []string // names of the contracts, to filter by
+	// KnownFile is the name of the file beside documents that lists accepted findings.
+	KnownFile string
 	// Token is asked of every request; "" asks for none, which is for a server
 	// that is asked in its own process.
 	Token string
+	// Desk is the documents that can be edited and run from a page; nil: none.
+	Desk Desk
 	// Fleet is who works for the fleet that is watched now; nil if none is.
 	Fleet func() []Member
 	// Hosts are names, without ports, that the server may be called by besides
@@ -61,8 +67,10 @@ type Config struct {
 
 // Server serves the pages of one store.
 type Server struct {
-	cfg     Config
-	pages   *template.Template
+	cfg   Config
+	pages interface {
+		ExecuteTemplate(w io.Writer, name string, data any) error
+	}
 	assets  map[string]asset // by name
 	hub     *hub
 	metrics metrics
@@ -86,7 +94,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.pages, err = t.Funcs(template.FuncMap{
+	s.pages, err = t.Funcs(map[string]any{
 		"asset": func(name string) string { return s.assets[name].path },
 		"ago":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"clock": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
@@ -151,7 +159,7 @@ func (s *Server) routeList() []route {
 		{"GET /metrics", s.metricsText},
 		{"GET /fleet", s.fleetPage},
 		{"POST /theme", s.chooseTheme},
-	}, s.apiRoutes()...)
+	}, append(s.deskRoutes(), s.apiRoutes()...)...)
 }
 
 func (s *Server) routes() http.Handler {

@@ -1,11 +1,13 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/store"
 )
@@ -63,15 +65,15 @@ func specViewOf(t store.SpecTrend) specView {
 		h := math.Max(2, math.Round(value(p)/most*(sparkH-4)))
 		v.Bars = append(v.Bars, sparkBar{
 			X: strconv.Itoa(x), Y: strconv.FormatFloat(sparkH-1-h, 'f', -1, 64), W: strconv.Itoa(barW), H: strconv.FormatFloat(h, 'f', -1, 64),
-			Class: orRunning(p.Verdict),
+			Class: cmp.Or(p.Verdict, "running"),
 		})
 	}
-	v.Word = orRunning(v.Last.Verdict)
+	v.Word = cmp.Or(v.Last.Verdict, "running")
 	now := value(v.Last)
 	if v.Blessed {
 		v.Figure = "score " + report.Score(now)
 	} else {
-		v.Figure = strconv.Itoa(v.Last.Findings) + plural(v.Last.Findings, " finding")
+		v.Figure = diag.Plural(v.Last.Findings, "finding")
 	}
 	if n := len(t.Points); n > 1 {
 		d := now - value(t.Points[n-2])
@@ -88,29 +90,13 @@ func specViewOf(t store.SpecTrend) specView {
 	return v
 }
 
-func orRunning(verdict string) string {
-	if verdict == "" {
-		return "running"
-	}
-	return verdict
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
-}
-
 // figureOf is a point as the drawing shows it.
 func (v *specView) figureOf(p store.TrendPoint) string {
 	if v.Blessed && p.Score != nil {
 		return report.Score(*p.Score)
 	}
-	return short(float64(p.Findings))
+	return strconv.Itoa(p.Findings)
 }
-
-func short(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }
 
 // trendRuns is how many runs the charts of one campaign go back.
 const trendRuns = 200

@@ -230,6 +230,16 @@ func lifting(k Kind, results []ValType) (Lifting, Mismatch, bool) {
 	return FromI32 + Lifting(max(i, 0)), ReturnTypeMismatch, i >= 0
 }
 
+// HasAllocator reports whether a module exports a function that gives memory for
+// strings.
+func HasAllocator(exports []Export) bool {
+	functions := make(map[string]*Export)
+	for i := range exports {
+		functions[exports[i].Name] = &exports[i]
+	}
+	return findAllocator(functions) != ScratchPage
+}
+
 // findAllocator gives the first allocator whose signature is the one known of it.
 func findAllocator(functions map[string]*Export) Allocator {
 	for a, counts := range [...][]int{FirAlloc: {1, 2}, Alloc: {1, 2}, Malloc: {1}, CabiRealloc: {4}, AssemblyNew: {2}} {

@@ -22,6 +22,11 @@ type Request struct {
 	// answer. nil: ten, and more are an error.
 	Redirects *int
 	Insecure  bool // certificates are not checked
+	// Proxy is the URL of a proxy, "" for that of the environment, "none" for none.
+	Proxy string
+	// CA are certificates that the server's is checked by in place of those of this
+	// machine; Cert and Key those that the client shows. All are PEM.
+	CA, Cert, Key []byte
 }
 
 // Response is an answer, whatever its status.
@@ -30,6 +35,11 @@ type Response struct {
 	Headers [][2]string // name and value, sorted by name; values of one name in their order
 	Body    []byte      // as UTF-8 if the answer names another charset that is known
 	Elapsed time.Duration
+	// Sent are the lines of the requests as they went, without bodies, each followed
+	// by that of the redirect that answered it. URL is where the last one went.
+	Sent      []string
+	URL       string
+	Redirects int // that were followed
 }
 
 // UnreachableError says that no connection to a server came about: it has not

@@ -37,7 +37,8 @@ type Plan struct {
 	Executor
 	Sandbox bool // contain the program as far as the kernel grants it
 	// Coverage asks for edge coverage in Result.Edges; only the afl executor
-	// of an instrumented program can give it.
+	// of an instrumented program can give it. Cases that take long are then
+	// [SetAside] rather than run again.
 	Coverage bool
 	// Calibrate is an input that the program takes the usual way (the seed);
 	// it is run a few times to learn how long a case takes. nil: no calibration.
@@ -87,12 +88,16 @@ type Status uint8
 
 // The ways to end.
 const (
-	Exited   Status = iota // by itself, with Result.ExitCode
-	Signaled               // by Result.Signal
-	TimedOut               // killed at the full timeout
+	Exited     Status = iota // by itself, with Result.ExitCode
+	Signaled                 // by Result.Signal
+	TimedOut                 // killed at the full timeout
+	OverBudget               // by itself, when it had taken as many edges as it may
+	SetAside                 // killed at a short limit of processor time: only a run at the full timeout says how it ends
 )
 
-func (s Status) String() string { return [...]string{"exited", "signaled", "timed out"}[s] }
+func (s Status) String() string {
+	return [...]string{"exited", "signaled", "timed out", "over budget", "set aside"}[s]
+}
 
 // Result is what came of one case. Byte slices and Dir are valid until the
 // runner's next Run.
@@ -126,6 +131,8 @@ type Result struct {
 	// Edges is the coverage map's hit edges with bucketed counts, as
 	// edge<<8|bucket, ascending; nil without coverage.
 	Edges []uint32
+	// Work is how many edges the case took in all, of a program that counts them.
+	Work uint64
 }
 
 // Case is one input to run.
@@ -135,6 +142,9 @@ type Case struct {
 	Input []byte
 	// Confirm asks for spawn at the full timeout, without accelerators.
 	Confirm bool
+	// Budget is how many edges the case may take; 0: no limit. Only programs that
+	// count them keep to it.
+	Budget uint64
 }
 
 // Runner runs cases on one lane; it is used by one goroutine at a time.

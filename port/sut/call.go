@@ -79,11 +79,24 @@ type Event struct {
 type Worker struct {
 	Index, Of int
 	Cold      bool // nothing may be shared with cases before
+	Crowd     bool // the system must be a [Crowd]
 }
 
 // Opener reaches a system for a worker. The error is for people; it is of the
 // environment unless it says otherwise.
 type Opener func(ctx context.Context, p *Plan, w Worker) (System, error)
+
+// Crowd is implemented by systems that several actors may call at the same time.
+type Crowd interface {
+	// Join opens a connection of its own to the instance that Reset and Restart
+	// of the system are about. It is closed before the system is.
+	Join(ctx context.Context) (System, error)
+	// Restart kills the program and starts it again, with what it kept outside of
+	// its memory. Connections of Join are closed by it and must be opened again.
+	Restart(ctx context.Context) error
+	// Generation counts the programs that were started so far, by whatever.
+	Generation() int
+}
 
 // System is a system that was opened; it is used by one goroutine at a time.
 type System interface {

@@ -6,21 +6,31 @@
     var at = null;
     try { at = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch (e) { return; }
     for (var n = at; n; n = n.parentElement) { if (n.tagName === "DETAILS") { n.open = true; } }
+    if (at && at.querySelector("details")) { at.querySelector("details").open = true; }
     if (at) { at.scrollIntoView(); }
   }
   window.addEventListener("hashchange", reveal);
   if (location.hash) { reveal(); }
 
   all("button.copy").forEach(function (b) {
-    var code = b.parentElement.querySelector("code");
+    var name = b.textContent, of = b.dataset.agent === undefined ? b.parentElement.querySelector("code") : b.closest("[data-card]");
     b.hidden = false;
     b.addEventListener("click", function () {
-      var said = function (word) { b.textContent = word; setTimeout(function () { b.textContent = "Copy"; }, 1500); };
-      var select = function () { getSelection().selectAllChildren(code); said("Selected"); };
+      var said = function (word) { b.textContent = word; setTimeout(function () { b.textContent = name; }, 1500); };
+      var select = function () { getSelection().selectAllChildren(of); said("Selected"); };
       if (!navigator.clipboard) { select(); return; }
-      navigator.clipboard.writeText(code.textContent).then(function () { said("Copied"); }, select);
+      navigator.clipboard.writeText(of.dataset.card === undefined ? of.textContent : agentText(of)).then(function () { said("Copied"); }, select);
     });
   });
+
+  // All that a card holds, for whoever is to mend it.
+  function agentText(card) {
+    var folded = Array.prototype.slice.call(card.querySelectorAll("details:not([open])"));
+    folded.forEach(function (d) { d.open = true; });
+    var text = card.innerText;
+    folded.forEach(function (d) { d.open = false; });
+    return "Find the cause of this failure and fix it. The command at its beginning exits with 1 while it is there.\n\n" + text;
+  }
 
   var box = document.querySelector(".filter");
   var items = all(".searchable");
@@ -29,7 +39,7 @@
     box.querySelector("input").addEventListener("input", function (e) {
       var want = e.target.value.toLowerCase();
       items.forEach(function (i) {
-        var text = i.tagName === "DETAILS" ? i.querySelector("summary").textContent : i.textContent;
+        var text = (i.querySelector("header, summary") || i).textContent;
         i.hidden = want !== "" && text.toLowerCase().indexOf(want) < 0;
       });
     });
@@ -37,7 +47,7 @@
 
   var closed = [];
   window.addEventListener("beforeprint", function () {
-    closed = all("details.finding:not([open])");
+    closed = all("details:not([open])");
     closed.forEach(function (d) { d.open = true; });
   });
   window.addEventListener("afterprint", function () { closed.forEach(function (d) { d.open = false; }); });

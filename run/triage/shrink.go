@@ -29,6 +29,9 @@ type Reduced struct {
 	Outcome  campaign.Outcome // of the verification
 	Tries    int              // executions spent, verification included
 	Verified bool             // Payload failed again with the same fingerprint
+	Spent    bool             // the budget ended the search
+	// OneMinimal names the parts of Payload of which no single one can go; "": unknown.
+	OneMinimal string
 }
 
 // Budget is what may be spent on making a finding's case smaller.
@@ -55,6 +58,7 @@ func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fin
 			return false, err
 		}
 		if red.Tries >= budget || !b.Until.IsZero() && time.Now().After(b.Until) {
+			red.Spent = true
 			return false, errBudget
 		}
 		red.Tries++
@@ -69,11 +73,12 @@ func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fin
 		if o.Verdict != campaign.VerdictError {
 			errs = 0
 		} else if errs++; errs >= maxErrors {
+			red.Spent = true
 			return false, errBudget
 		}
 		return Shows(contract, fingerprint, &o), nil
 	}
-	red.Payload = c.Payload
+	red.Payload, red.Spent = c.Payload, budget <= 0
 	if budget > 0 {
 		red.Payload = bytes.Clone(r.Reduce(ctx, c.Payload, test))
 	}
@@ -90,6 +95,9 @@ func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fin
 	red.Tries += verifications
 	if red.Verified = !conf.Flaky(); red.Verified {
 		red.Outcome = conf.Outcome
+		if m, ok := campaign.As[campaign.OneMinimal](r); ok && !red.Spent && ctx.Err() == nil {
+			red.OneMinimal = m.OneMinimal(red.Payload)
+		}
 	}
 	return red, nil
 }

@@ -236,12 +236,20 @@ func (d *Dir) write(fill func(io.Writer) (string, error)) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	id, err := fill(f)
+	w := &counted{to: f}
+	id, err := fill(w)
 	if err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
 		return err
+	}
+	// A write that the system did twice, or lost, makes a file that only its
+	// reader would find damaged, long after what it was made from has gone.
+	if fi, err := f.Stat(); err != nil {
+		return err
+	} else if fi.Size() != w.n {
+		return fmt.Errorf("%s has %d bytes, %d were written to it", f.Name(), fi.Size(), w.n)
 	}
 	if err := f.Close(); err != nil {
 		return err
@@ -266,6 +274,18 @@ func (d *Dir) write(fill func(io.Writer) (string, error)) (err error) {
 	}
 	flushDir(filepath.Dir(path))
 	return nil
+}
+
+// counted counts what is written to a file.
+type counted struct {
+	to io.Writer
+	n  int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // flushDir makes the names in a folder survive a crash of the machine, where

@@ -151,17 +151,19 @@ func (a *aflExecutor) how() string {
 }
 
 func (a *aflExecutor) start() (executor, error) {
-	features, err := aflserver.Detect(a.image.command.Path)
-	if err != nil {
-		return nil, err
-	}
+	features := a.features
+	features.Counted = a.counted
 	a.perch.sit()
 	defer a.perch.rise()
 	if err := a.prepare(context.Background(), probeID, a.plan.Calibrate); err != nil {
 		return nil, err
 	}
+	argv := a.image.command.Argv
+	if features.Driver { // it serves cases only if no file is named
+		argv = slices.DeleteFunc(slices.Clone(argv), func(arg string) bool { return arg == a.image.paths.InputPath })
+	}
 	server, err := aflserver.Start(aflserver.Config{
-		Path: a.image.command.Path, Argv: a.image.command.Argv, Env: a.image.command.Env,
+		Path: a.image.command.Path, Argv: argv, Env: a.image.command.Env,
 		Dir: a.folder.run, Files: a.files(), Stdin: a.plan.Stdin,
 		Limits: a.rlimits(), Features: features, Timeout: serverTimeout,
 		MaxInput: max(aflMaxInput, 4*len(a.plan.Calibrate)), Reaper: a.hunter.reap, Changed: a.spare,
@@ -173,6 +175,9 @@ func (a *aflExecutor) start() (executor, error) {
 	a.spare()
 	return a, nil
 }
+
+// leastWait is the least time of a case whose processor time is bounded.
+const leastWait = time.Second
 
 // aflMaxInput is the least size of the shared memory for inputs.
 const aflMaxInput = 1 << 20
@@ -205,6 +210,10 @@ func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit
 			return process.Result{}, err
 		}
 	}
+	if a.plan.Coverage {
+		a.server.Bound(a.budget, limit)
+		limit = min(max(2*limit, leastWait), a.plan.Timeout)
+	}
 	began := time.Now()
 	// The server keeps the limit; the watchdog is there for the context alone.
 	a.abort = a.server.Kill
@@ -225,10 +234,10 @@ func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit
 	if res.Leftovers, err = a.hunter.hunt(0); err != nil {
 		return res, err
 	}
-	setStatus(&res, unix.WaitStatus(ws), timedOut)
+	a.setStatus(&res, unix.WaitStatus(ws), timedOut)
 	if a.plan.Coverage {
 		a.edges = a.server.Edges(a.edges[:0])
-		res.Edges = a.edges
+		res.Edges, res.Work = a.edges, a.server.Work()
 	}
 	return res, a.collect(&res)
 }

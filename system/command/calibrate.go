@@ -15,6 +15,7 @@ const (
 	calibrationRuns = 5
 	shortFloor      = 50 * time.Millisecond
 	shortFactor     = 10
+	countedShort    = time.Second // the least short limit of a program with a budget
 )
 
 // calibrate learns the short limit from runs of an input that the program takes

@@ -1,12 +1,9 @@
 package command
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/scratch"
 	"golang.org/x/sys/unix"
 )
 
@@ -22,13 +20,15 @@ import (
 //
 //	<tmpfs>/thresh-<pid>-<random>/w<lane>/run/   the case's working directory
 //
-// The top folder is flock'ed for as long as its owner lives. The tree is put
+// The tree is put
 // right before every case; as nearly all cases leave all but the output folder
 // alone, that is found out by a watch on all of them, or by one fstat for each.
 type folder struct {
-	top, lane string
+	*scratch.Folder
+	lane      string
 	topFD     int
-	run       string // absolute
+	run       string // absolute, as the program sees it
+	view      string // what leads this process there: in front of an absolute path of the program's
 	names     []string
 	dirs      []fixedDir
 	watch     watch
@@ -48,17 +48,13 @@ type fixedDir struct {
 	clean unix.Stat_t
 }
 
-// roomNeeded is what tmpfs must have free to be used.
-const roomNeeded = 64 << 20
-
 // newFolder makes the lane's folder. The note tells where it is if that is not
 // the usual place.
 func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
-	parent, note := "/dev/shm", ""
-	if why := unusable(parent); why != "" {
-		parent, note = os.TempDir(), fmt.Sprintf("run folders are in %s, /dev/shm is %s", os.TempDir(), why)
+	parent, note := scratch.Memory()
+	if note != "" {
+		note = fmt.Sprintf("run folders are in %s, %s", parent, note)
 	}
-	sweepStale(parent)
 	f := &folder{topFD: -1, watch: watch{fd: -1}, lane: fmt.Sprintf("w%d", lane), inputName: plan.Input}
 	f.input.fd, f.input.readFD = -1, -1
 	dirs := append([]string{}, plan.Dirs...)
@@ -76,8 +72,13 @@ func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
 	if plan.OutDir != "" {
 		f.out = slices.Index(f.names, path.Join("run", plan.OutDir))
 	}
-	if err := f.makeTop(parent); err != nil {
-		return nil, "", fmt.Errorf("make the run folder in %s: %w", parent, err)
+	var err error
+	if f.Folder, err = scratch.Make(parent); err != nil {
+		return nil, "", err
+	}
+	f.run = filepath.Join(f.Path, f.lane, "run")
+	if f.topFD, err = openDir(unix.AT_FDCWD, f.Path); err != nil {
+		return nil, "", errors.Join(fmt.Errorf("open the run folder: %w", err), f.Close())
 	}
 	if err := f.rebuild(); err != nil {
 		f.close()
@@ -86,75 +87,25 @@ func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
 	return f, note, nil
 }
 
-func unusable(dir string) string {
-	var fs unix.Statfs_t
-	switch {
-	case unix.Access(dir, unix.W_OK|unix.X_OK) != nil || unix.Statfs(dir, &fs) != nil:
-		return "not writable"
-	case fs.Type != unix.TMPFS_MAGIC:
-		return "not a tmpfs"
-	case fs.Bavail*uint64(fs.Bsize) < roomNeeded:
-		return "nearly full"
-	case fs.Flags&unix.ST_NOEXEC != 0:
-		return "mounted noexec"
-	}
-	return ""
-}
-
-// makeTop makes the top folder under another name first, so that one with the
-// right name is always locked while its owner lives.
-func (f *folder) makeTop(parent string) error {
-	name := fmt.Sprintf("thresh-%d-%s", os.Getpid(), randomName())
-	temp, top := filepath.Join(parent, "."+name), filepath.Join(parent, name)
-	if err := unix.Mkdir(temp, 0o755); err != nil {
-		return err
-	}
-	fd, err := openDir(unix.AT_FDCWD, temp)
-	if err == nil {
-		err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
-	}
-	if err == nil {
-		err = unix.Rename(temp, top)
-	}
-	if err != nil {
-		unix.Rmdir(temp)
-		return err
-	}
-	f.topFD, f.top = fd, top
-	f.run = filepath.Join(top, f.lane, "run")
-	return nil
-}
-
-func randomName() string {
-	var b [6]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
-
-// sweepStale removes the folders of owners that have died. What cannot be
-// removed is somebody else's matter and left alone.
-func sweepStale(parent string) {
-	entries, _ := os.ReadDir(parent)
-	for _, e := range entries {
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), "thresh-") {
-			continue
-		}
-		name := filepath.Join(parent, e.Name())
-		fd, err := openDir(unix.AT_FDCWD, name)
-		if err != nil {
-			continue
-		}
-		var st unix.Stat_t
-		if unix.Fstat(fd, &st) == nil && int(st.Uid) == os.Geteuid() &&
-			unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil && empty(fd) == nil {
-			unix.Rmdir(name)
-		}
-		unix.Close(fd)
-	}
-}
-
-// path returns the absolute path of a name inside the run folder.
+// path returns the absolute path of a name inside the run folder, for the program.
 func (f *folder) path(name string) string { return filepath.Join(f.run, filepath.FromSlash(name)) }
+
+// here is path for this process.
+func (f *folder) here(name string) string { return f.view + f.path(name) }
+
+// move goes on in a file system that was mounted over the folder in another
+// namespace, which view leads to.
+func (f *folder) move(view string) error {
+	fd, err := openDir(unix.AT_FDCWD, view+f.Path)
+	if err != nil {
+		return fmt.Errorf("open the run folder: %w", err)
+	}
+	f.closeDirs()
+	err = empty(f.topFD) // what is below the mount
+	unix.Close(f.topFD)
+	f.topFD, f.view = fd, view
+	return errors.Join(err, f.rebuild())
+}
 
 // runFD is the descriptor of the run folder.
 func (f *folder) runFD() int { return f.dirs[1].fd }
@@ -200,7 +151,7 @@ const (
 // holds reports whether more than most bytes were written to the run folder. It
 // may be called while a program writes there; what cannot be read is not counted.
 func (f *folder) holds(most int64) bool {
-	_ = filepath.WalkDir(f.run, func(_ string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(f.here(""), func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
 		}
@@ -265,10 +216,10 @@ func (f *folder) rebuild() error {
 	}
 	// Whoever owns the program owns the folder too and may have moved it.
 	var byFD, byPath unix.Stat_t
-	if err := errors.Join(unix.Fstat(f.topFD, &byFD), unix.Lstat(f.top, &byPath)); err != nil || byFD.Ino != byPath.Ino || byFD.Dev != byPath.Dev {
-		return fmt.Errorf("the run folder %s was moved or removed while a case ran", f.top)
+	if err := errors.Join(unix.Fstat(f.topFD, &byFD), unix.Lstat(f.view+f.Path, &byPath)); err != nil || byFD.Ino != byPath.Ino || byFD.Dev != byPath.Dev {
+		return fmt.Errorf("the run folder %s was moved or removed while a case ran", f.Path)
 	}
-	base := filepath.Join(f.top, f.lane)
+	base := filepath.Join(f.view+f.Path, f.lane)
 	for _, name := range f.names {
 		full := filepath.Join(base, name)
 		if err := unix.Mkdir(full, 0o755); err != nil {
@@ -285,7 +236,7 @@ func (f *folder) rebuild() error {
 		leaf := name != "." && !inside(path.Join("run", f.inputName)) && !slices.ContainsFunc(f.names, inside)
 		f.dirs = append(f.dirs, fixedDir{name: name, fd: fd, leaf: leaf})
 	}
-	if err := f.input.create(f.path(f.inputName)); err != nil {
+	if err := f.input.create(f.here(f.inputName)); err != nil {
 		return fmt.Errorf("make the input file: %w", err)
 	}
 	for i := range f.dirs {
@@ -315,16 +266,10 @@ func (f *folder) close() error {
 	if f.topFD < 0 {
 		return nil
 	}
-	err := empty(f.topFD)
-	if err == nil {
-		err = unix.Rmdir(f.top)
-	}
+	err := errors.Join(empty(f.topFD), f.Close())
 	unix.Close(f.topFD)
 	f.topFD = -1
-	if err != nil {
-		return fmt.Errorf("remove the run folder %s: %w", f.top, err)
-	}
-	return nil
+	return err
 }
 
 func openDir(at int, name string) (int, error) {

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/command/internal/aflserver"
 	"golang.org/x/sys/unix"
 )
 
@@ -29,6 +30,9 @@ type ground struct {
 	limits   []rlimit
 	fileSize int64
 	keepSize int64
+	features aflserver.Features
+	counted  bool   // the program counts its edges
+	budget   uint64 // of them, for the cases to come; 0: none
 
 	// generation counts how often descriptors of folders or captures became
 	// worthless; executors that hold on to them start anew.
@@ -100,6 +104,9 @@ func newGround(plan *process.Plan, lane, lanes int) (_ *ground, err error) {
 		if err := executable(g.image.command.Path); err != nil {
 			return nil, err
 		}
+		if err := g.suit(); err != nil {
+			return nil, err
+		}
 	}
 	list, notes, err := limits(plan.Limits, g.image.command.Path)
 	if err != nil {
@@ -109,10 +116,15 @@ func newGround(plan *process.Plan, lane, lanes int) (_ *ground, err error) {
 	g.notes = append(g.notes, notes...)
 	if plan.Sandbox {
 		var refused []string
-		g.box, notes, refused = newSandbox(g.folder.topFD, g.folder.run, plan.Limits)
+		g.box, notes, refused = newSandbox(g.folder.topFD, g.folder.run, plan.Limits, lanes)
 		g.notes = append(g.notes, "sandbox: "+sentence(notes, "nothing could be applied"))
 		if len(refused) > 0 {
 			g.notes = append(g.notes, "sandbox: the kernel refused "+strings.Join(refused, "; "))
+		}
+		if g.box != nil && g.box.view != "" {
+			if err := g.folder.move(g.box.view); err != nil {
+				return nil, err
+			}
 		}
 		if g.box != nil && g.box.ownPIDs {
 			g.hunter.mark, g.hunter.reap, g.hunter.sweep = 0, false, g.box.sweep
@@ -160,6 +172,9 @@ func (g *ground) prepare(ctx context.Context, runID string, input []byte) error 
 			return err
 		}
 	}
+	if g.counted {
+		g.image.allow(g.budget)
+	}
 	g.image.set(runID)
 	return g.blank(ctx)
 }
@@ -203,7 +218,7 @@ func (g *ground) await(ctx context.Context, c child, began time.Time, limit time
 	g.dog.watch(began.Add(limit))
 	waitErr := g.wait(c)
 	timedOut, flooded, cancelled := g.dog.unwatch()
-	res := process.Result{Started: began, Elapsed: time.Since(began), Dir: g.folder.run}
+	res := process.Result{Started: began, Elapsed: time.Since(began), Dir: g.folder.here("")}
 	var huntErr error
 	if waitErr == nil {
 		res.Leftovers, huntErr = g.hunter.hunt(c.pid)
@@ -221,19 +236,23 @@ func (g *ground) await(ctx context.Context, c child, began time.Time, limit time
 	if cancelled {
 		return res, ctx.Err()
 	}
-	setStatus(&res, ws, timedOut)
+	g.setStatus(&res, ws, timedOut)
 	res.OutputLimit = res.OutputLimit || flooded
 	res.UserTime, res.SystemTime = time.Duration(g.usage.Utime.Nano()), time.Duration(g.usage.Stime.Nano())
 	res.MaxRSS = int64(g.usage.Maxrss) << 10
 	return res, g.collect(&res)
 }
 
-func setStatus(res *process.Result, ws unix.WaitStatus, timedOut bool) {
+func (g *ground) allow(budget uint64) { g.budget = budget }
+
+func (g *ground) setStatus(res *process.Result, ws unix.WaitStatus, timedOut bool) {
 	switch {
 	case ws.Exited():
 		res.Status, res.ExitCode = process.Exited, ws.ExitStatus()
 	case timedOut && ws.Signal() == unix.SIGKILL:
 		res.Status = process.TimedOut
+	case g.budget > 0 && ws.Signal() == unix.SIGXCPU:
+		res.Status = process.OverBudget
 	default:
 		res.Status, res.Signal, res.CoreDumped = process.Signaled, int(ws.Signal()), ws.CoreDump()
 		res.OutputLimit = ws.Signal() == unix.SIGXFSZ
@@ -248,6 +267,10 @@ func (g *ground) collect(res *process.Result) (err error) {
 	}
 	if res.Stderr, res.StderrSize, err = g.err.read(g.keepSize); err != nil {
 		return err
+	}
+	if g.features.Driver {
+		own := driverLines.ReplaceAll(res.Stdout, nil)
+		res.Stdout, res.StdoutSize = own, res.StdoutSize-int64(len(res.Stdout)-len(own))
 	}
 	// A program that ignores SIGXFSZ sees an error of write instead.
 	if res.StdoutSize >= g.fileSize || res.StderrSize >= g.fileSize {

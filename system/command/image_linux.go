@@ -1,6 +1,8 @@
 package command
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"unsafe"
 
@@ -27,6 +29,35 @@ type image struct {
 	idLen    int
 	template bool
 	holdID   string
+
+	// file: the program is a harness, which takes the input's file as an argument
+	// even where the command does not name it. host is what has it serve cases.
+	file   bool
+	host   []string
+	budget string // the variable that names the budget of a program that counts; "": it does not
+}
+
+// allow sets the budget of a program that counts its edges.
+func (im *image) allow(budget uint64) {
+	if v := "__THRESH_BUDGET=" + strconv.FormatUint(budget, 10); v != im.budget {
+		im.budget = v
+		im.build(im.holdID)
+	}
+}
+
+// commandOf is the command for a run id.
+func (im *image) commandOf(runID string) process.Command {
+	p := im.paths
+	p.RunID = runID
+	c := im.plan.Command(p)
+	if im.file && !slices.ContainsFunc(c.Argv[1:], func(a string) bool { return strings.Contains(a, p.InputPath) }) {
+		c.Argv = append(slices.Clip(c.Argv), p.InputPath)
+	}
+	c.Env = append(slices.Clip(c.Env), im.host...)
+	if im.budget != "" {
+		c.Env = append(slices.Clip(c.Env), im.budget)
+	}
+	return c
 }
 
 func newImage(plan *process.Plan, paths process.Paths) *image {
@@ -54,9 +85,7 @@ func (im *image) set(runID string) {
 
 // build makes the image from scratch and finds out whether it is a template.
 func (im *image) build(runID string) {
-	p := im.paths
-	p.RunID = runID
-	c := im.plan.Command(p)
+	c := im.commandOf(runID)
 	im.command, im.holdID, im.idLen = c, runID, len(runID)
 	im.path, im.dir = cstring(c.Path), nil
 	if c.Dir != "" {
@@ -81,9 +110,7 @@ func (im *image) findSpots(runID string, c process.Command) {
 		return
 	}
 	at := func(id string) []string {
-		p := im.paths
-		p.RunID = id
-		o := im.plan.Command(p)
+		o := im.commandOf(id)
 		if o.Path != c.Path || len(o.Argv) != len(c.Argv) || len(o.Env) != len(c.Env) {
 			return nil
 		}

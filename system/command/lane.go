@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/thresh-dev/thresh/port/process"
@@ -48,7 +49,9 @@ type lane struct {
 	fast    executor                 // nil: spawn alone
 	restart func() (executor, error) // makes fast anew
 	outDir  string                   // absolute
+	program string                   // the file that is run; "": it differs from case to case
 	settle  func() (leave func())    // nil: nothing to be gained
+	allow   func(budget uint64)      // sets the budget of cases to come; nil: there are none
 	notes   []string
 
 	restarts                                         int
@@ -61,6 +64,9 @@ type lane struct {
 func (l *lane) Run(ctx context.Context, c process.Case) (process.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return process.Result{}, err
+	}
+	if l.allow != nil {
+		l.allow(c.Budget)
 	}
 	if c.Confirm {
 		l.spawned++
@@ -108,37 +114,21 @@ func (l *lane) accelerate(ctx context.Context, c process.Case) (process.Result, 
 		return res, err
 	}
 	l.accelerated++
-	if res.Status == process.TimedOut {
+	switch {
+	case res.Status == process.OverBudget:
+		return res, nil
+	case res.Status == process.TimedOut && l.plan.Coverage:
+		// How far it came is chance, and is not to be seen.
+		res.Status, res.Edges = process.SetAside, nil
+		return res, nil
+	case res.Status == process.TimedOut:
 		l.redone++
-		return l.slow(ctx, c)
+		return l.truth(ctx, c, l.plan.Timeout)
 	}
 	if c.Index >= checkedFirst && c.Index%checkedEvery != 0 {
 		return res, nil
 	}
 	return l.check(ctx, c, res)
-}
-
-// slow runs a case that took longer than the short limit. Whether a case does
-// that depends on the load of the machine, so that nothing of the first attempt
-// may be seen in the result; the edges are gathered again at the full limit.
-func (l *lane) slow(ctx context.Context, c process.Case) (process.Result, error) {
-	var edges []uint32
-	if l.plan.Coverage {
-		res, err := l.fast.run(ctx, c.RunID, c.Input, l.plan.Timeout)
-		switch {
-		case errors.Is(err, errDied):
-			if err := l.revive(err); err != nil {
-				return process.Result{}, err
-			}
-		case err != nil:
-			return res, err
-		case res.Status != process.TimedOut:
-			edges = append(edges, res.Edges...)
-		}
-	}
-	res, err := l.truth(ctx, c, l.plan.Timeout)
-	res.Edges = edges
-	return res, err
 }
 
 // check compares an accelerator's result with the truth, which is returned.
@@ -148,7 +138,7 @@ func (l *lane) check(ctx context.Context, c process.Case, fast process.Result) (
 	if err != nil {
 		return process.Result{}, err
 	}
-	edges := append([]uint32(nil), fast.Edges...)
+	edges, work := slices.Clone(fast.Edges), fast.Work
 	res, err := l.truth(ctx, c, l.short)
 	if err != nil {
 		return res, err
@@ -165,7 +155,7 @@ func (l *lane) check(ctx context.Context, c process.Case, fast process.Result) (
 		return res, fmt.Errorf("case %d: %w", c.Index, &process.MismatchError{Case: c.Index, Executor: l.fast.name(), What: what})
 	}
 	if l.plan.Coverage {
-		res.Edges = edges
+		res.Edges, res.Work = edges, work
 	}
 	return res, nil
 }
@@ -212,7 +202,10 @@ func (l *lane) Notes() []string {
 	if l.blind != "" {
 		notes = append(notes, "crashes are distinguished by their signal alone: "+l.blind)
 	}
-	if l.short < l.plan.Timeout {
+	switch {
+	case l.plan.Coverage:
+		notes = append(notes, fmt.Sprintf("a case that used %s of processor time was set aside", l.short))
+	case l.short < l.plan.Timeout:
 		notes = append(notes, fmt.Sprintf("cases were given %s first and the full %s only if that was not enough (%d times)", l.short, l.plan.Timeout, l.redone))
 	}
 	if l.accelerated > 0 {

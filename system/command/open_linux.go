@@ -25,8 +25,11 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 		return nil, err
 	}
 	l := &lane{plan: plan, spawn: newSpawner(g, launchable()), short: plan.Timeout}
+	if !plan.PerCase {
+		l.program = g.image.command.Path
+	}
 	if plan.OutDir != "" {
-		l.outDir = g.folder.path(plan.OutDir)
+		l.outDir = g.folder.here(plan.OutDir)
 	}
 	defer func() {
 		if err != nil {
@@ -37,6 +40,10 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 	usual := time.Duration(0)
 	if l.short, usual, err = calibrate(ctx, plan, l.spawn); err != nil {
 		return nil, err
+	}
+	if g.counted {
+		// Its budget ends a case; time is for those that spin without an edge, or wait.
+		l.allow, l.short = g.allow, min(max(l.short, countedShort), plan.Timeout)
 	}
 	g.perch.suit(usual)
 	if err = l.choose(ctx, g, cold); err != nil {

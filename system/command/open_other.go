@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/scratch"
 )
 
 // plain runs programs by what the standard library offers everywhere. It knows
 // no accelerator, no sandbox and no limits, and says so.
 type plain struct {
 	plan  *process.Plan
-	top   string
+	top   *scratch.Folder
 	paths process.Paths
 	out   *os.File
 	err   *os.File
@@ -40,9 +41,9 @@ func open(ctx context.Context, plan *process.Plan, index, _ int, cold bool) (_ p
 	if plan.Coverage {
 		return nil, errors.New("coverage cannot be measured: that needs Linux")
 	}
-	top, err := os.MkdirTemp("", "thresh-")
+	top, err := scratch.Make("")
 	if err != nil {
-		return nil, fmt.Errorf("make the run folder: %w", err)
+		return nil, err
 	}
 	p := &plain{plan: plan, top: top}
 	l := &lane{plan: plan, spawn: p, short: plan.Timeout}
@@ -51,16 +52,16 @@ func open(ctx context.Context, plan *process.Plan, index, _ int, cold bool) (_ p
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	run := filepath.Join(top, fmt.Sprintf("w%d", index), "run")
+	run := filepath.Join(top.Path, fmt.Sprintf("w%d", index), "run")
 	p.paths = process.Paths{RunDir: run, InputPath: filepath.Join(run, filepath.FromSlash(plan.Input))}
 	if plan.OutDir != "" {
 		p.paths.OutDir = filepath.Join(run, filepath.FromSlash(plan.OutDir))
 	}
 	l.outDir = p.paths.OutDir
-	if p.out, err = os.Create(filepath.Join(top, "stdout")); err != nil {
+	if p.out, err = os.Create(filepath.Join(top.Path, "stdout")); err != nil {
 		return nil, fmt.Errorf("make the file that catches stdout: %w", err)
 	}
-	if p.err, err = os.Create(filepath.Join(top, "stderr")); err != nil {
+	if p.err, err = os.Create(filepath.Join(top.Path, "stderr")); err != nil {
 		return nil, fmt.Errorf("make the file that catches stderr: %w", err)
 	}
 	l.notes = append(l.notes, "cases are run by spawn, the portable way: accelerators exist on Linux only")
@@ -195,10 +196,7 @@ func (p *plain) close() error {
 	if p.started != p.ended {
 		errs = append(errs, fmt.Errorf("%d processes were started but the end of %d was seen", p.started, p.ended))
 	}
-	if err := os.RemoveAll(p.top); err != nil {
-		errs = append(errs, fmt.Errorf("remove the run folder: %w", err))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, p.top.Close())...)
 }
 
 // Containment says which parts of a sandbox the system grants.

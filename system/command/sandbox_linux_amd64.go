@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -24,10 +25,12 @@ type sandbox struct {
 	ownPIDs  bool
 	join     uintptr // namespaces that a child enters by itself
 	folder   string  // where the child is to go after it has changed its view
+	view     string  // leads to the file system of the sandbox's own; "": it has none
 	rules    int     // Landlock
 	filter   []unix.SockFilter
 	caps     *[2]unix.CapUserData
 	killAll  *launchpad
+	group    *cgroup // nil: none
 }
 
 // sandboxProcesses bounds the processes in a namespace of a plan that gives no
@@ -37,10 +40,14 @@ const (
 	lowestPIDMax     = 301
 )
 
+// roomAtLeast is the least size, in bytes, of a file system of a sandbox's own.
+const roomAtLeast = 64 << 20
+
 // newSandbox makes what can be made. It tells what is in force and what was
 // refused; the sandbox is nil if nothing is in force. The folder given by its
-// descriptor stays writable.
-func newSandbox(folderFD int, run string, l process.Limits) (*sandbox, []string, []string) {
+// descriptor stays writable, or a private file system is there. The
+// programs of one lane of several get their part of the processors.
+func newSandbox(folderFD int, run string, l process.Limits, lanes int) (*sandbox, []string, []string) {
 	b := &sandbox{keeperFD: -1, alive: -1, homePIDs: -1, rules: -1, folder: run}
 	var have, refused []string
 	note := func(err error, what string) bool {
@@ -51,36 +58,50 @@ func newSandbox(folderFD int, run string, l process.Limits) (*sandbox, []string,
 		have = append(have, what)
 		return true
 	}
-	b.startKeepers(folderFD, l, note)
-	var err error
+	folder, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(folderFD))
+	if err == nil {
+		b.startKeepers(folder, l, note)
+	} else {
+		note(err, "namespaces")
+	}
+	group, bounds, err := newCgroup(l.AddressSpace, cmp.Or(l.Processes, sandboxProcesses), int64(max(1, runtime.NumCPU()/lanes)))
+	b.group, have = group, append(have, bounds...)
+	if err != nil {
+		refused = append(refused, fmt.Sprintf("bounds on all processes together (cgroup: %v)", err))
+	}
+	if b.view != "" {
+		if fd, err := openDir(unix.AT_FDCWD, b.view+folder); err == nil {
+			defer unix.Close(fd)
+			folderFD = fd
+		}
+	}
 	b.rules, err = landlock(folderFD)
 	note(err, "no writing outside the run folder, no TCP (Landlock)")
-	b.filter = filter(b.join&unix.CLONE_NEWNET == 0)
+	b.filter = filter(b.join&unix.CLONE_NEWNET == 0, !b.ownPIDs)
 	note(nil, "no Unix sockets, no new namespaces, no dangerous system calls (seccomp)")
 	note(b.dropCaps(), "capabilities dropped")
 	return b, have, refused
 }
 
 // startKeepers tries namespaces from the full set down to the least.
-func (b *sandbox) startKeepers(folderFD int, l process.Limits, note func(error, string) bool) {
+func (b *sandbox) startKeepers(folder string, l process.Limits, note func(error, string) bool) {
 	const base, pids = unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS, unix.CLONE_NEWPID
-	folder, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(folderFD))
-	if err != nil {
-		note(err, "namespaces")
-		return
-	}
+	room := max(cmp.Or(2*l.Written, l.AddressSpace, 1<<30), roomAtLeast)
 	var first error
 	for _, try := range []struct {
 		flags  uintptr
 		bounds bool
+		room   int64
 	}{
-		{base | pids | unix.CLONE_NEWNS, pidMaxIsOwn()},
-		{base | pids | unix.CLONE_NEWNS, false},
-		{base | pids, false},
+		{base | pids | unix.CLONE_NEWNS, pidMaxIsOwn(), room},
+		{base | pids | unix.CLONE_NEWNS, false, room},
+		{base | pids | unix.CLONE_NEWNS, false, 0},
+		{base | pids, false, 0},
 		// Without privilege our threads can put no child into a namespace of
 		// process ids; the rest a child may enter by itself.
-		{base | unix.CLONE_NEWNS | unix.CLONE_NEWUSER, false},
-		{base | unix.CLONE_NEWUSER, false},
+		{base | unix.CLONE_NEWNS | unix.CLONE_NEWUSER, false, room},
+		{base | unix.CLONE_NEWNS | unix.CLONE_NEWUSER, false, 0},
+		{base | unix.CLONE_NEWUSER, false, 0},
 	} {
 		bound := int64(0)
 		if try.bounds {
@@ -89,7 +110,7 @@ func (b *sandbox) startKeepers(folderFD int, l process.Limits, note func(error, 
 				bound = sandboxProcesses
 			}
 		}
-		err := b.startKeeper(try.flags, folder, bound)
+		err := b.startKeeper(try.flags, folder, bound, try.room)
 		if err != nil {
 			if first == nil {
 				first = err
@@ -102,6 +123,11 @@ func (b *sandbox) startKeepers(folderFD int, l process.Limits, note func(error, 
 			note(nil, "read-only file system")
 		} else {
 			note(first, "read-only file system")
+		}
+		if try.room > 0 {
+			note(nil, fmt.Sprintf("a private file system for the run folder, %d MiB", try.room>>20))
+		} else {
+			note(first, "a private file system for the run folder")
 		}
 		err = unix.EPERM
 		if try.flags&pids != 0 {
@@ -134,7 +160,7 @@ func pidMaxIsOwn() bool {
 // startKeeper starts a process that holds the namespaces open, process 1 if
 // there is one of process ids, with nothing of ours in memory. It ends when we
 // do, and the kernel then kills all that is left in there.
-func (b *sandbox) startKeeper(flags uintptr, folder string, bound int64) error {
+func (b *sandbox) startKeeper(flags uintptr, folder string, bound, room int64) error {
 	program, err := keeperProgram()
 	if err != nil {
 		return fmt.Errorf("make the keeper: %w", err)
@@ -151,7 +177,7 @@ func (b *sandbox) startKeeper(flags uintptr, folder string, bound int64) error {
 	}
 	defer unix.Close(input)
 
-	p := keeperSteps(flags, input, program, folder, bound)
+	p := keeperSteps(flags, input, program, folder, bound, room)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	keeper, errno := p.start()
@@ -175,13 +201,24 @@ func (b *sandbox) startKeeper(flags uintptr, folder string, bound int64) error {
 			return abandon(err)
 		}
 	}
+	if room > 0 {
+		view := fmt.Sprintf("/proc/%d/root", pid)
+		var fs unix.Statfs_t
+		if err := unix.Statfs(view+folder, &fs); err != nil {
+			return abandon(err)
+		}
+		if fs.Type != unix.TMPFS_MAGIC || fs.Blocks*uint64(fs.Bsize) > uint64(room)+1<<20 {
+			return abandon(errors.New("the mounted file system cannot be seen"))
+		}
+		b.view = view
+	}
 	b.keeper, b.keeperFD, b.alive = pid, keeper.fd, pipe[1]
 	return nil
 }
 
 // keeperSteps is the keeper's way from clone3 to its program. Once all other
 // descriptors are closed, 0 is the pipe, 1 the program and the next one 2.
-func keeperSteps(flags uintptr, input, program int, folder string, bound int64) *launchpad {
+func keeperSteps(flags uintptr, input, program int, folder string, bound, room int64) *launchpad {
 	const here = ^uintptr(99) // AT_FDCWD
 	p := newLaunchpad()
 	p.clone.flags |= uint64(flags) | unix.CLONE_VFORK
@@ -205,7 +242,12 @@ func keeperSteps(flags uintptr, input, program int, folder string, bound int64) 
 		size := unsafe.Sizeof(unix.MountAttr{})
 		at := text(folder)
 		add(unix.SYS_MOUNT, none, root, none, unix.MS_REC|unix.MS_PRIVATE, 0)
-		add(unix.SYS_MOUNT, at, at, none, unix.MS_BIND, 0)
+		if room > 0 {
+			tmpfs := text("tmpfs")
+			add(unix.SYS_MOUNT, tmpfs, at, tmpfs, unix.MS_NOSUID|unix.MS_NODEV, text(fmt.Sprintf("mode=755,size=%d", room)))
+		} else {
+			add(unix.SYS_MOUNT, at, at, none, unix.MS_BIND, 0)
+		}
 		if flags&unix.CLONE_NEWPID != 0 {
 			// A view of /proc that fits the process ids in there.
 			proc := text("proc")
@@ -277,6 +319,9 @@ func (b *sandbox) dropCaps() error {
 // addSteps adds what a child does to contain itself.
 func (b *sandbox) addSteps(p *launchpad) {
 	add := func(nr uintptr, args ...uintptr) { p.add(stepContain, false, nr, args...) }
+	if b.group != nil {
+		b.group.addSteps(p)
+	}
 	if b.join != 0 {
 		add(unix.SYS_SETNS, uintptr(b.keeperFD), b.join)
 	}
@@ -338,6 +383,10 @@ func (b *sandbox) close() {
 		unix.Kill(b.keeper, unix.SIGKILL)
 		reap(b.keeper, nil)
 		b.keeper = 0
+	}
+	if b.group != nil {
+		b.group.close()
+		b.group = nil
 	}
 }
 

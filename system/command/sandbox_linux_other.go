@@ -7,10 +7,11 @@ import "github.com/thresh-dev/thresh/port/process"
 // sandbox is not to be had where programs cannot be started directly.
 type sandbox struct {
 	ownPIDs bool
+	view    string
 	keeper  int
 }
 
-func newSandbox(int, string, process.Limits) (*sandbox, []string, []string) {
+func newSandbox(int, string, process.Limits, int) (*sandbox, []string, []string) {
 	return nil, nil, []string{"everything: programs are contained by rules set between fork and exec, which this processor's port does not do"}
 }
 

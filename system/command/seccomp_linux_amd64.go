@@ -32,8 +32,9 @@ const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUT
 // noInternet says that there is no network namespace to keep them in. A Unix
 // socket is a way out by its path (docker, dbus, an agent of keys), whatever
 // namespace its owner is in, and so is a socket to the hypervisor; pairs of
-// sockets lead nowhere and are left.
-func filter(noInternet bool) []unix.SockFilter {
+// sockets lead nowhere and are left. Where the program sees processes outside, it
+// may change the limits and priority of its own alone.
+func filter(noInternet, seesOthers bool) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 	}
@@ -58,6 +59,11 @@ func filter(noInternet bool) []unix.SockFilter {
 	// clone instead where it is unknown.
 	f = append(f, jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), refuse(unix.ENOSYS),
 		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4), load(dataArg0), jump(unix.BPF_JSET, newNamespaces, 0, 1), refuse(unix.EPERM), load(dataNr))
+	if seesOthers {
+		for _, c := range []struct{ nr, process uint32 }{{unix.SYS_PRLIMIT64, dataArg0}, {unix.SYS_SETPRIORITY, dataArg0 + 8}} {
+			f = append(f, jump(unix.BPF_JEQ, c.nr, 0, 4), load(c.process), jump(unix.BPF_JEQ, 0, 1, 0), refuse(unix.EPERM), load(dataNr))
+		}
+	}
 	families := []uint32{unix.AF_NETLINK, unix.AF_INET, unix.AF_INET6}
 	if noInternet {
 		families = families[:1]

@@ -7,6 +7,11 @@
 //	{"call":"parse","args":{},"body":"eA=="}           with the bytes of a case
 //	{"ok":VALUE}  {"rejected":"why"}  {"error":"why"}  the answers
 //
+// A driver that several actors call at the same time is sent an id with each line, and
+// answers with the same id, in any order:
+//
+//	{"call":"get","args":[7],"id":3}   {"ok":5,"id":3}
+//
 // A line that is none of these is a fault of the driver, which is replaced then.
 // The package must not import a contract.
 package driver
@@ -44,6 +49,9 @@ func Open(_ context.Context, s system.Site) (system.Edge, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Worker.Crowd {
+		return openCrowd(s.Plan, c), nil
+	}
 	return &edge{plan: s.Plan, child: c, lines: bufio.NewReaderSize(c.Stdout, 64<<10)}, nil
 }
 
@@ -79,9 +87,19 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	if !ok && (len(e.plan.Operations) > 0 || name == "") {
 		return sut.Observation{}, system.Unknown(e.plan, name, e.plan.Operations)
 	}
-	b := append(append(e.line[:0], `{"call":`...), system.Text(name)...)
+	b, err := request(e.line[:0], e.plan, op, name, &c)
+	if err != nil {
+		return sut.Observation{}, err
+	}
+	e.line = append(b, '}', '\n')
+	return e.exchange(ctx, op)
+}
+
+// request appends a line to b, but for its end.
+func request(b []byte, p *sut.Plan, op *sut.Operation, name string, c *sut.Call) ([]byte, error) {
+	b = append(append(b, `{"call":`...), system.Text(name)...)
 	b = append(b, `,"args":`...)
-	raw := c.Input != nil && e.plan.Input.Argument == ""
+	raw := c.Input != nil && p.Input.Argument == ""
 	if len(c.Positional) > 0 {
 		b = append(b, '[')
 		for i, v := range c.Positional {
@@ -92,9 +110,9 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 		}
 		b = append(b, ']')
 	} else {
-		list, _, err := system.Arguments(e.plan, op, &c)
+		list, _, err := system.Arguments(p, op, c)
 		if err != nil {
-			return sut.Observation{}, err
+			return nil, err
 		}
 		b = append(b, system.Object(list)...)
 	}
@@ -102,8 +120,7 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 		b = append(b, `,"body":"`...)
 		b = append(base64.StdEncoding.AppendEncode(b, c.Input), '"')
 	}
-	e.line = append(b, '}', '\n')
-	return e.exchange(ctx, op)
+	return b, nil
 }
 
 // answer is a line of a driver.
@@ -111,6 +128,7 @@ type answer struct {
 	OK       json.RawMessage `json:"ok"`
 	Rejected *string         `json:"rejected"`
 	Error    *string         `json:"error"`
+	ID       int             `json:"id"`
 }
 
 // exchange sends the line and reads the answer.
@@ -155,13 +173,21 @@ func (e *edge) kill() {
 }
 
 func (e *edge) understand(o *sut.Observation, line []byte, op *sut.Operation) {
-	o.Output = bytes.Clone(line)
 	var a answer
-	if err := json.Unmarshal(line, &a); err != nil || a.OK == nil && a.Rejected == nil && a.Error == nil {
+	if json.Unmarshal(line, &a) != nil || !a.complete() {
+		o.Output = bytes.Clone(line)
 		o.End, o.Why = sut.Crashed, fmt.Sprintf("the driver wrote a line that is no answer: %.80q", line)
 		e.kill() // what it writes next belongs to nobody knows which call
 		return
 	}
+	a.tell(o, line, op)
+}
+
+func (a *answer) complete() bool { return a.OK != nil || a.Rejected != nil || a.Error != nil }
+
+// tell says in an observation what was answered.
+func (a *answer) tell(o *sut.Observation, line []byte, op *sut.Operation) {
+	o.Output = bytes.Clone(line)
 	switch {
 	case a.Error != nil:
 		o.End, o.Why = sut.Crashed, "the driver reports an error: "+*a.Error

@@ -262,7 +262,7 @@ func (x *exchange) copy(body io.Reader, a *answer) bool {
 		n, err := body.Read(piece)
 		if n > 0 {
 			x.response.Write(piece[:n])
-			if x.response.size == a.length && !a.half {
+			if !a.half && (x.response.size == a.length || (x.model != nil || x.message != nil) && fault.Ended(x.record.ContentType, x.response.kept, piece[:n], x.message)) {
 				x.finish()
 			}
 			if _, failed := x.w.Write(piece[:n]); failed != nil {

@@ -43,7 +43,9 @@ func (c *cell) Proxy() string {
 }
 
 // Env implements fault.Cell.
-func (c *cell) Env(given []string) []string { return environment(c.Proxy(), c.door.proxy.dir, given) }
+func (c *cell) Env(given []string) []string {
+	return environment(c.Proxy(), c.door.proxy.dir.Path, given)
+}
 
 // Gateway implements fault.Cell.
 func (c *cell) Gateway(tool, upstream string) (string, error) {

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +25,7 @@ import (
 // door is a port that one agent calls through.
 type door struct {
 	proxy  *Proxy
+	stands bool // at an address of the user's: any path there is the first gateway's
 	listen net.Listener
 	server *http.Server
 	inner  *handoff // connections out of tunnels
@@ -46,14 +49,14 @@ type gateway struct {
 // maxRetired is how many closed cells' late calls are told from those of others.
 const maxRetired = 1024
 
-func openDoor(p *Proxy) (*door, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func openDoor(p *Proxy, address string) (*door, error) {
+	l, err := net.Listen("tcp", cmp.Or(address, "127.0.0.1:0"))
 	if err != nil {
 		return nil, fmt.Errorf("open a port for the agent: %w", err)
 	}
 	ctx, cancel := context.WithCancel(p.context)
 	d := &door{
-		proxy: p, listen: l, inner: newHandoff(l.Addr()), cancel: cancel,
+		proxy: p, stands: address != "", listen: l, inner: newHandoff(l.Addr()), cancel: cancel,
 		tokens: map[string]*cell{}, traces: map[string]*cell{},
 	}
 	d.server = &http.Server{
@@ -78,7 +81,7 @@ func (d *door) Proxy() string { return "http://" + d.listen.Addr().String() }
 func (d *door) CAFile() string { return d.proxy.caFile() }
 
 // Env implements fault.Door.
-func (d *door) Env(given []string) []string { return environment(d.Proxy(), d.proxy.dir, given) }
+func (d *door) Env(given []string) []string { return environment(d.Proxy(), d.proxy.dir.Path, given) }
 
 // Gateway implements fault.Door.
 func (d *door) Gateway(tool, upstream string) (string, error) { return d.gateway(tool, upstream, "-") }
@@ -148,11 +151,9 @@ func (d *door) attribute(token string, h http.Header, what string) *cell {
 		late = true
 	}
 	if c == nil && !late {
-		if parts := strings.Split(h.Get("Traceparent"), "-"); len(parts) == 4 {
-			known := false
-			c, known = d.traces[strings.ToLower(parts[1])]
-			late = known && c == nil
-		}
+		known := false
+		c, known = d.traces[traceOf(h)]
+		late = known && c == nil
 	}
 	if c == nil && !late && len(d.open) == 1 {
 		c = d.open[0]
@@ -220,20 +221,23 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.IsAbs():
 		d.exchange(w, r, r.URL, token, "")
 	case strings.HasPrefix(r.URL.Path, gatewayPath):
-		d.throughGateway(w, r)
+		number, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), gatewayPath), "/")
+		token, rest, _ := strings.Cut(rest, "/")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			n = -1
+		}
+		d.throughGateway(w, r, n, strings.TrimPrefix(token, "-"), rest)
 	case r.URL.Path == shimPath:
 		d.shimmed(w, r)
+	case d.stands:
+		d.throughGateway(w, r, 0, "", strings.TrimPrefix(r.URL.EscapedPath(), "/"))
 	default:
 		http.Error(w, "This is a fault proxy of Thresh. Use it as HTTP_PROXY, or through a gateway URL.", http.StatusNotFound)
 	}
 }
 
-func (d *door) throughGateway(w http.ResponseWriter, r *http.Request) {
-	rest := strings.TrimPrefix(r.URL.EscapedPath(), gatewayPath)
-	number, rest, _ := strings.Cut(rest, "/")
-	token, rest, _ := strings.Cut(rest, "/")
-	n := -1
-	fmt.Sscanf(number, "%d", &n)
+func (d *door) throughGateway(w http.ResponseWriter, r *http.Request, n int, token, rest string) {
 	d.mu.Lock()
 	var g gateway
 	if n >= 0 && n < len(d.gateways) {
@@ -243,9 +247,6 @@ func (d *door) throughGateway(w http.ResponseWriter, r *http.Request) {
 	if g.upstream == nil {
 		http.Error(w, "no such gateway", http.StatusNotFound)
 		return
-	}
-	if token == "-" {
-		token = ""
 	}
 	u := *g.upstream
 	u.RawQuery = joined(u.RawQuery, r.URL.RawQuery, "&")
@@ -266,6 +267,14 @@ func joined(a, b, sep string) string {
 		return a + b
 	}
 	return a + sep + b
+}
+
+// traceOf is the trace that a request is of, "" if it names none.
+func traceOf(h http.Header) string {
+	if parts := strings.Split(h.Get("Traceparent"), "-"); len(parts) == 4 {
+		return strings.ToLower(parts[1])
+	}
+	return ""
 }
 
 // basicUser is the user of a basic authorization.

@@ -54,7 +54,7 @@ func (d *door) exchange(w http.ResponseWriter, r *http.Request, u *url.URL, toke
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	c := d.attribute(token, r.Header, u.Host)
-	x := &exchange{door: d, w: w, r: r, url: u, context: ctx, began: time.Now(), record: fault.Exchange{Method: r.Method, Key: keyOf(r.Header)}}
+	x := &exchange{door: d, w: w, r: r, url: u, context: ctx, began: time.Now(), record: fault.Exchange{Method: r.Method, Key: keyOf(r.Header), Trace: traceOf(r.Header)}}
 	if c == nil || !c.begin() {
 		idle, err := fault.NewLedger(fault.Plan{}, func() time.Duration { return 0 })
 		if err != nil {
@@ -77,7 +77,7 @@ func (d *door) exchange(w http.ResponseWriter, r *http.Request, u *url.URL, toke
 		return
 	}
 	x.decision = x.ledger.Decide(x.classify(tool))
-	if x.model != nil {
+	if x.model != nil || x.message != nil {
 		x.response.limit = max(x.limit, maxUsage)
 	}
 	defer x.finish()
@@ -123,7 +123,11 @@ func (x *exchange) classify(tool string) fault.Call {
 	}
 	if x.model = fault.Recognise(x.r.Method, x.url.Path, x.body); x.model != nil {
 		x.ledger.Saw(x.model.ToolCalls()...)
-		return fault.Call{Kind: fault.ModelCall, Names: named(x.model.Names(x.url)), URL: raw}
+		call := fault.Call{Kind: fault.ModelCall, Names: named(x.model.Names(x.url)), URL: raw}
+		if x.ledger.Plan().RecordsModel() {
+			call.Asked = x.model.Asked()
+		}
+		return call
 	}
 	if x.r.Method == http.MethodPost {
 		if x.message = fault.ParseMCP(x.body); x.message != nil {
@@ -216,7 +220,9 @@ func (x *exchange) answer() {
 	case d.Refused:
 		l.Replayed(d, "refused: not in the recording")
 		reply := fault.Refusal(d.Call.Name())
-		if x.message != nil {
+		if x.model != nil {
+			reply = x.model.Failure(http.StatusBadRequest, string(reply.Body), 0)
+		} else if x.message != nil {
 			reply = fault.Reply{Status: http.StatusOK, ContentType: "application/json", Body: x.message.Result(string(reply.Body), true)}
 		}
 		x.send(whole(reply))

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -58,7 +59,7 @@ func open(t testing.TB, roots *x509.CertPool) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := p.Door()
+	d, err := p.Door("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -636,5 +637,45 @@ func TestUpgradedConnectionsPass(t *testing.T) {
 	c.Close() // ends the connection
 	if _, err := conn.Read(buffer); err == nil {
 		t.Error("still open")
+	}
+}
+
+// An agent that leaves once it has the answer of a stream did wait for it, though
+// the stream goes on.
+func TestLeavingAStreamBehindItsAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		path, ask, event string
+		whole            bool
+	}{
+		"MCP":         {"/mcp", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"look","arguments":{}}}`, `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}`, true},
+		"another's":   {"/mcp", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"look","arguments":{}}}`, `{"jsonrpc":"2.0","id":8,"result":{"content":[]}}`, false},
+		"a model":     {"/v1/chat/completions", fmt.Sprintf(chats[0].body, true), "[DONE]", true},
+		"half of one": {"/v1/chat/completions", fmt.Sprintf(chats[0].body, true), `{"choices":[{"delta":{"content":"a"}}]}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			left := make(chan bool)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				fmt.Fprintf(w, "data: %s\n\n", c.event)
+				w.(http.Flusher).Flush()
+				<-left
+			}))
+			defer server.Close()
+			s := open(t, nil)
+			cell := s.enter()
+			resp, err := s.client().Post(server.URL+c.path, "application/json", strings.NewReader(c.ask))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if line, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil || !strings.Contains(line, c.event) {
+				t.Fatal(line, err)
+			}
+			resp.Body.Close()
+			r := cell.Close()
+			close(left)
+			if len(r.Exchanges) != 1 || (r.Exchanges[0].Error == "") != c.whole {
+				t.Errorf("%+v", r.Exchanges)
+			}
+		})
 	}
 }

@@ -247,7 +247,7 @@ func TestHostileAgents(t *testing.T) {
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("took %s to close", took)
 	}
-	if _, err := s.proxy.Door(); err == nil {
+	if _, err := s.proxy.Door(""); err == nil {
 		t.Error("a closed proxy opens doors")
 	}
 }
@@ -258,7 +258,7 @@ func TestTheRunEndsTheProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := p.Door()
+	d, err := p.Door("")
 	if err != nil {
 		t.Fatal(err)
 	}

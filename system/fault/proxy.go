@@ -5,17 +5,16 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/system/scratch"
 )
 
 // Options are how a proxy is made.
@@ -35,7 +34,7 @@ type Options struct {
 type Proxy struct {
 	shim      []string
 	authority *authority
-	dir       string // of the certificates and of what clients load
+	dir       *scratch.Folder // of the certificates and of what clients load
 	transport *http.Transport
 	context   context.Context
 	cancel    context.CancelFunc
@@ -57,17 +56,16 @@ func (o Options) Open(ctx context.Context) (fault.Injector, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "thresh-fault-")
+	dir, err := scratch.Make("")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for the certificates: %w", err)
+		return nil, err
 	}
 	p := &Proxy{shim: o.Shim, authority: a, dir: dir, doors: map[*door]bool{}}
 	if err = a.write(p.caFile()); err == nil {
-		err = writeClients(dir)
+		err = writeClients(dir.Path)
 	}
 	if err != nil {
-		os.RemoveAll(dir)
-		return nil, err
+		return nil, errors.Join(err, dir.Close())
 	}
 	if o.Upstream == nil {
 		o.Upstream = http.ProxyFromEnvironment
@@ -83,16 +81,16 @@ func (o Options) Open(ctx context.Context) (fault.Injector, error) {
 	return p, nil
 }
 
-func (p *Proxy) caFile() string { return filepath.Join(p.dir, authorityFile) }
+func (p *Proxy) caFile() string { return filepath.Join(p.dir.Path, authorityFile) }
 
 // Door implements fault.Injector.
-func (p *Proxy) Door() (fault.Door, error) {
+func (p *Proxy) Door(address string) (fault.Door, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, errors.New("the fault proxy is closed")
 	}
-	d, err := openDoor(p)
+	d, err := openDoor(p, address)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +128,7 @@ func (p *Proxy) Close() error {
 	}
 	p.work.Wait()
 	p.transport.CloseIdleConnections()
-	return errors.Join(append(errs, os.RemoveAll(p.dir))...)
+	return errors.Join(append(errs, p.dir.Close())...)
 }
 
 // begin counts work that Close waits for until it is done; false if the proxy

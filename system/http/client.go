@@ -16,7 +16,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -78,10 +77,16 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	if r.Body != nil {
 		body = bytes.NewReader(r.Body)
 	}
+	var out exchange.Response
 	var conn net.Conn // of the last request, when one was redirected to another
 	var reached atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(i httptrace.GotConnInfo) { conn = i.Conn },
+		WroteHeaderField: func(name string, values []string) {
+			for _, v := range values {
+				out.Sent = append(out.Sent, name+": "+v)
+			}
+		},
 		ConnectDone: func(_, _ string, err error) {
 			if err == nil {
 				reached.Store(true)
@@ -100,24 +105,22 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 		q.Header.Add(h[0], h[1])
 	}
 	start := time.Now()
-	client := c.client
-	if r.Redirects != nil || r.Insecure {
-		one := *c.client
-		if client = &one; r.Redirects != nil {
-			one.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
-				if len(via) > *r.Redirects {
-					return http.ErrUseLastResponse
-				}
-				return nil
-			}
-		}
-		if r.Insecure {
-			t := c.transport.Clone()
-			t.DialTLSContext, t.TLSClientConfig = nil, &tls.Config{InsecureSkipVerify: true} // as the case asks
-			defer t.CloseIdleConnections()
-			one.Transport = t
-		}
+	client, leave, err := c.fitted(r)
+	if err != nil {
+		return exchange.Response{}, err
 	}
+	defer leave()
+	follow := client.CheckRedirect
+	one := *client
+	one.CheckRedirect = func(q *http.Request, via []*http.Request) error {
+		err := follow(q, via)
+		if err == nil {
+			out.Sent = append(out.Sent, "", fmt.Sprintf("redirected to %s", q.URL))
+			out.Redirects, out.URL = len(via), q.URL.String()
+		}
+		return err
+	}
+	client, out.URL = &one, q.URL.String()
 	answer, err := client.Do(q)
 	if err != nil {
 		why := told(ctx, r, err)
@@ -134,7 +137,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	if int64(len(data)) > r.MaxBody {
 		return exchange.Response{}, fmt.Errorf("the answer is larger than %d bytes", r.MaxBody)
 	}
-	out := exchange.Response{Status: answer.StatusCode, Body: decoded(data, answer.Header.Get("Content-Type")), Elapsed: time.Since(start)}
+	out.Status, out.Body, out.Elapsed = answer.StatusCode, decoded(data, answer.Header.Get("Content-Type")), time.Since(start)
 	if len(answer.TransferEncoding) > 0 { // which net/http takes out
 		answer.Header["Transfer-Encoding"] = answer.TransferEncoding
 	}

@@ -318,6 +318,15 @@ func (s *Service) Renew(ctx context.Context) error {
 	return err
 }
 
+// Kill ends the process without notice.
+func (s *Service) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.child != nil {
+		s.child.Kill()
+	}
+}
+
 // Notes says how often it was started.
 func (s *Service) Notes() []string {
 	s.mu.Lock()

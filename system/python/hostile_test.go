@@ -74,7 +74,7 @@ func TestHostile(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	b := openBench(t, "hostile")
 	b.run(nil, "forks")
-	top, mark := b.c.lane.folder.top, b.c.lane.zygote.mark
+	top, mark := b.c.lane.folder.Path, b.c.lane.zygote.mark
 	if err := b.c.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ type lane struct {
 	path   string   // interpreter
 	load   *preload // nil: nothing
 	zygote *zygote
-	folder *folder
+	folder folder
 	wake   [2]int // a pipe: written to when a context ends, read in waits
 	// replaced counts zygotes that had to be, sessions the children forked.
 	replaced, sessions int
@@ -99,8 +99,8 @@ func (l *lane) close() error {
 	for _, fd := range l.wake {
 		unix.Close(fd)
 	}
-	if l.folder != nil {
-		return l.folder.close()
+	if l.folder.Folder != nil {
+		return l.folder.Close()
 	}
 	return nil
 }

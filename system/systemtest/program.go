@@ -32,6 +32,11 @@ func Main() {
 		for {
 			time.Sleep(time.Hour)
 		}
+	case "eat":
+		mib, _ := strconv.Atoi(os.Args[1])
+		eat(mib)
+		time.Sleep(300 * time.Millisecond) // until the others have eaten
+		os.Exit(0)
 	case "relay": // starts a lingerer and leaves it to its fate
 		fmt.Println(linger("linger", true))
 		os.Exit(0)
@@ -56,6 +61,15 @@ func linger(mode string, session bool) int {
 		return 0
 	}
 	return c.Process.Pid
+}
+
+// eat takes memory for real, by writing to each page of it.
+func eat(mib int) (eaten []byte) {
+	eaten = make([]byte, mib<<20)
+	for i := 0; i < len(eaten); i += 4096 {
+		eaten[i] = 1
+	}
+	return eaten
 }
 
 func fail(err error) {
@@ -112,6 +126,19 @@ func obey(input string) {
 		}
 		_, _, errno := syscall.RawSyscall(n[0], n[1], n[2], n[3])
 		os.Exit(int(errno))
+	case "feast": // children that each eat megabytes at once
+		n, mib, _ := strings.Cut(arg, " ")
+		number, _ = strconv.Atoi(n)
+		var children []*exec.Cmd
+		for range number {
+			c := exec.Command("/proc/self/exe", mib)
+			c.Env = []string{Variable + "=eat", raceEnv}
+			fail(c.Start())
+			children = append(children, c)
+		}
+		for _, c := range children {
+			fail(c.Wait())
+		}
 	case "socketpair":
 		_, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 		fail(err)
@@ -164,23 +191,21 @@ func obey(input string) {
 			fmt.Println(to)
 		}
 	case "eat":
-		var hold [][]byte
-		for range number {
-			b := make([]byte, 1<<20)
-			for i := 0; i < len(b); i += 4096 {
-				b[i] = 1
-			}
-			hold = append(hold, b)
-		}
-		fmt.Print(len(hold))
+		fmt.Print(len(eat(number)) >> 20)
 	case "stdin":
 		b, err := io.ReadAll(os.Stdin)
 		fail(err)
 		os.Stdout.Write(b)
 	case "environment":
 		fmt.Print(strings.Join(os.Environ(), "\n"))
+	case "shell":
+		fail(syscall.Exec("/bin/sh", []string{"sh", "-c", arg}, os.Environ()))
 	case "connect":
-		c, err := net.DialTimeout("tcp", arg, 5*time.Second)
+		network, address, ok := strings.Cut(arg, " ")
+		if !ok {
+			network, address = "tcp", arg
+		}
+		c, err := net.DialTimeout(network, address, 5*time.Second)
 		fail(err)
 		c.Close()
 	case "write":

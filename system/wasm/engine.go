@@ -71,21 +71,6 @@ func NewEngine(dir string) (*Engine, error) {
 	return &Engine{cache: cache, modules: make(map[key]*code)}, nil
 }
 
-// Close frees everything that was compiled. No device may be in use any more.
-func (e *Engine) Close() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	ctx := context.Background()
-	var errs []error
-	for _, c := range e.modules {
-		if c.runtime != nil {
-			errs = append(errs, c.runtime.Close(ctx))
-		}
-	}
-	e.modules = make(map[key]*code)
-	return errors.Join(append(errs, e.cache.Close(ctx))...)
-}
-
 // Open compiles a plan's module and runs it up to its first call; it is a
 // [dut.Opener]. ctx can end the wait before, but not during, a compilation.
 func (e *Engine) Open(ctx context.Context, p dut.Plan) (dut.Device, error) {

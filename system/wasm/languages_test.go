@@ -38,7 +38,6 @@ func TestGoModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.Close()
 	d, err := g.Open(context.Background(), dut.Plan{Binary: binary, Coverage: true, Compares: true, Bindings: []dut.Binding{
 		binding("deposit", dut.Int, dut.Ref, dut.Int), binding("entries", dut.Int), binding("hoard", dut.Int, dut.Int), binding("spin", dut.Void), binding("luck", dut.Int),
 	}})

@@ -19,7 +19,6 @@ func systemOpener(t *testing.T) sut.Opener {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { e.Close() })
 	return system.New(map[sut.Kind]system.Kind{sut.WASM: e.OpenSystem}).Open
 }
 

@@ -22,7 +22,7 @@ type mutant struct {
 
 // name stays the same when lines above the mutant come and go.
 func (m *mutant) name() string {
-	return fmt.Sprintf("%s %s %s #%d", m.file, m.fn, m.kind, m.nth)
+	return fmt.Sprintf("%s %s: %s #%d", m.file, m.fn, m.kind, m.nth)
 }
 
 func (m *mutant) String() string {

@@ -48,7 +48,7 @@ func TestMutants(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if name := list[5].name(); name != "p.go list.grow constant + 1 #2" {
+	if name := list[5].name(); name != "p.go list.grow: constant + 1 #2" {
 		t.Errorf("name %q", name)
 	}
 }
@@ -79,7 +79,7 @@ func TestCheck(t *testing.T) {
 	write("go.mod", "module example.org/p\n\ngo 1.26\n")
 	write("p.go", "package p\n\nfunc Seen(a, b int) bool { return a < b }\n\nfunc Unseen(a, b int) bool { return a == b }\n")
 	write("p_test.go", "package p\n\nimport \"testing\"\n\nfunc TestSeen(t *testing.T) {\n\tif Seen(1, 1) || !Seen(0, 1) {\n\t\tt.Error(\"wrong\")\n\t}\n\tUnseen(1, 2)\n}\n")
-	write("equal.txt", "# none\np.go Unseen == to != #1 // as an example\n")
+	write("equal.txt", "# none\np.go Unseen: == to != #1 // as an example\n")
 	s := settings{root: dir, equal: filepath.Join(dir, "equal.txt"), min: 75}
 	ok, err := check(context.Background(), s, []string{"."})
 	if err != nil || ok {
@@ -92,7 +92,7 @@ func TestCheck(t *testing.T) {
 	if ok, err = check(context.Background(), settings{root: dir, min: 100}, []string{"p.go:3"}); err != nil || !ok {
 		t.Errorf("%t %v: the tests see line 3", ok, err)
 	}
-	write("equal.txt", "p.go Unseen == to != #1\n")
+	write("equal.txt", "p.go Unseen: == to != #1\n")
 	if _, err = check(context.Background(), s, []string{"."}); err == nil {
 		t.Error("a mutant is set aside without a reason")
 	}

@@ -8,6 +8,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	github.com/thresh-dev/thresh v0.0.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (

@@ -15,8 +15,8 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/tway"
-	"github.com/thresh-dev/thresh/engine/tway/verify"
 	"github.com/thresh-dev/thresh/tools/tway/modelfile"
+	"github.com/thresh-dev/thresh/tools/tway/verify"
 )
 
 // stdio is the standard streams of the process.

@@ -11,8 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/solve"
 	"github.com/thresh-dev/thresh/engine/tway"
-	"github.com/thresh-dev/thresh/engine/tway/verify"
 	"github.com/thresh-dev/thresh/tools/tway/modelfile"
+	"github.com/thresh-dev/thresh/tools/tway/verify"
 )
 
 // writeRows writes rows with the names of parameters above.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/match"
 )
 
@@ -26,10 +27,11 @@ type Config struct {
 	ChaosMatrix []Scenario // the top-level one, which serves a contract without its own
 	Replays     Replays
 	Scoring     Scoring
-	Judge       *Endpoint  // the model that judges for llm_judge; nil: none
-	Similarity  Similarity // how texts are compared
-	Phases      []string   // that are run; empty: all
-	ChecksOff   []string   // built-in checks that are not made
+	Judge       *Endpoint     // the model that judges for llm_judge; nil: none
+	Similarity  Similarity    // how texts are compared
+	Phases      []string      // that are run; empty: all
+	ChecksOff   []string      // built-in checks that are not made
+	Effects     judge.Effects // declared
 }
 
 // The phases of a document.
@@ -248,6 +250,7 @@ type Contract struct {
 
 // Replays is the section replays.
 type Replays struct {
+	Model    string // of sessions that do not say it themselves
 	Sessions []Session
 	Sources  []Source
 }
@@ -262,8 +265,11 @@ type Session struct {
 	Input      string
 	Context    []Message
 	Tools      []ToolResponse
-	Reply      string // what the agent had answered; "": not told. It is shown, never checked
-	Expected   string // expected_failure
+	Model      string         // ModelRecorded: Models answer in place of the model
+	Models     []ToolResponse // what models had replied
+	Trace      []string       // the calls in their order; empty: not told
+	Reply      string         // what the agent had answered; "": not told. It is shown, never checked
+	Expected   string         // expected_failure
 	Contract   string
 	File       string
 	// LeftOut are answers of tools that were too large to be recorded. Files
@@ -274,9 +280,16 @@ type Session struct {
 // Message is an item of a session's context.
 type Message struct{ Role, Content string }
 
-// ToolResponse is what a tool had answered.
+// Whose replies a replayed session takes.
+const (
+	ModelLive     = "live"
+	ModelRecorded = "recorded"
+)
+
+// ToolResponse is what a tool, or a model, had answered.
 type ToolResponse struct {
 	Tool   string
+	Asked  string // of a model: digest of what it was asked
 	Body   string // JSON, unless Text
 	Text   bool   // Body is plain text
 	Status int

@@ -93,6 +93,8 @@ func (d *decoder) document(root *doctree.Node) *Config {
 	}
 	c.Similarity = d.similarity(s.opt("similarity"), "similarity")
 	c.ChecksOff = d.checks(s)
+	c.Effects = d.effects(s)
+	d.classified(c)
 	s.items("phases", true, func(n *doctree.Node, path string) {
 		v, ok := d.str(n, path)
 		if ok && !slices.Contains(PhaseNames(), v) {

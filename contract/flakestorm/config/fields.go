@@ -11,7 +11,7 @@ import (
 // shapes are what a document declares, section by section.
 type shapes struct {
 	document, agent, model, mutations, invariant, event, output, advanced, chaos, tool, llm, attack, scenario, contract,
-	prompt, turn, condition, replays, session, message, response, source, filter, scoring, weights, endpoint, similarity *doctree.Shape
+	prompt, turn, condition, replays, session, message, response, reply, source, filter, scoring, weights, endpoint, similarity *doctree.Shape
 }
 
 var format = sync.OnceValue(func() *shapes {
@@ -151,18 +151,21 @@ var format = sync.OnceValue(func() *shapes {
 		may("invariants", invariants, "what must hold"), may("chaos_matrix", doctree.List(object(s.scenario)), "under which faults"),
 		def("runs_per_cell", "1", whole(1, 1000), "how often each cell is run, or is run first if there is a rate"), rate, most)
 	s.message = shape("message", "an item of a session's context", def("role", `"user"`, doctree.Text(), "who said it"), may("content", doctree.Text(), "what was said"), may("text", doctree.Text(), "the same"))
-	s.response = shape("tool response", "what a tool had answered", need("tool", doctree.Text(), "its name"), may("response", any, "the answer"), may("status", status, "the HTTP status"),
-		may("content_type", text, "of the answer"), may("raises", text, "the class of what it raised"), may("connection", doctree.Word("closed", "reset"), "how it ended before the answer was whole"),
-		may("latency_ms", count, "how long it took"+milliseconds))
+	answer := []doctree.Field{may("response", any, "the answer"), may("status", status, "the HTTP status"), may("content_type", text, "of the answer"),
+		may("connection", doctree.Word("closed", "reset"), "how it ended before the answer was whole"), may("latency_ms", count, "how long it took"+milliseconds)}
+	s.response = shape("tool response", "what a tool had answered", append(answer[:5:5], need("tool", doctree.Text(), "its name"), may("raises", text, "the class of what it raised"))...)
+	s.reply = shape("model response", "what a model had replied", append(answer[:5:5], may("model", text, "its provider or name"), may("asked", text, "a digest of what it was asked, by which the reply is found again"))...)
+	model := may("model", doctree.Word(ModelLive, ModelRecorded), "whose replies a replay takes: the real model's, or those of model_responses")
 	s.session = shape("session", "a recorded conversation", may("id", doctree.Text(), "what it is called"), may("name", text, "for people"), def("source", `"manual"`, doctree.Text(), "where it comes from"),
 		may("captured_at", text, "when it was recorded"), may("input", doctree.Text(), "what the agent is asked"), may("context", doctree.List(object(s.message)), "what was said before"),
-		may("tool_responses", doctree.List(object(s.response)), "what tools had answered"), may("reply", text, "what the agent had answered"), may("expected_failure", text, "for people"),
+		may("tool_responses", doctree.List(object(s.response)), "what tools had answered"),
+		model, may("model_responses", list(s.reply), "what models had replied"), may("trace", texts, "the calls in their order, which a replay is compared with"), may("reply", text, "what the agent had answered"), may("expected_failure", text, "for people"),
 		def("contract", `"default"`, doctree.Text(), "the contract, or its file, that must hold"), may("file", text, "the file that holds the session"))
 	s.filter = shape("filter", "which runs are imported", def("status", `"error"`, doctree.Text(), "of the run"), may("date_range", text, "when it was"), may("min_latency_ms", count, "how long it took"+milliseconds))
 	s.source = tagged("type", shape("source", "where sessions are imported from", need("type", doctree.Word("langsmith", "langsmith_run"), "what it is"),
 		need("project", doctree.Text(), "its project", "langsmith"), may("filter", object(s.filter).OrNull(), "which runs", "langsmith"),
 		def("auto_import", "false", truth, "import at every run", "langsmith"), need("run_id", doctree.Text(), "the run", "langsmith_run")))
-	s.replays = shape("replays", "recorded conversations that are played again", may("sessions", doctree.List(object(s.session)), "the conversations"), may("sources", doctree.List(object(s.source)), "where more are imported from"))
+	s.replays = shape("replays", "recorded conversations that are played again", model, may("sessions", doctree.List(object(s.session)), "the conversations"), may("sources", doctree.List(object(s.source)), "where more are imported from"))
 	weight := func(name, value string) doctree.Field {
 		return def(name, value, number(0, 1), "the weight of this phase")
 	}
@@ -182,7 +185,8 @@ var format = sync.OnceValue(func() *shapes {
 		may("replays", object(s.replays).OrNull(), "recorded conversations that are played again"), may("scoring", object(s.scoring).OrNull(), "how the score is made"),
 		may("judge", object(s.endpoint).OrNull(), "the model that judges for llm_judge"), may("similarity", object(s.similarity).OrNull(), "how texts are compared"),
 		may("phases", doctree.List(doctree.Word(PhaseNames()...)).OrNull(), "that are run; all if it is not given"),
-		may("checks", doctree.Named(truth).OrElse(truth).OrNull(), "built-in checks that are off: a mapping of ids to false, or false for all"))
+		may("checks", doctree.Named(truth).OrElse(truth).OrNull(), "built-in checks that are off: a mapping of ids to false, or false for all"),
+		may("effects", doctree.Named(truth).OrNull(), "by tool, whether a call changes something; of others, name and method decide"))
 	return s
 })
 

@@ -154,6 +154,7 @@ func orElse(v, def float64) float64 {
 // measured reads the keys of Thresh's own types.
 func (d *decoder) measured(s *section, v *Invariant) {
 	v.Tool = s.text("tool")
+	d.mention(s, v.Tool)
 	if n := s.opt("arguments"); n != nil {
 		if n.Kind != doctree.Map {
 			d.fail(n.Pos, "type", s.at("arguments"), "must be a mapping, got %s", shown(n))

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/judge"
@@ -50,4 +53,76 @@ func (d *decoder) checks(s *section) (off []string) {
 		}
 	}
 	return off
+}
+
+// effects reads of which tools it is declared whether their calls change
+// something.
+func (d *decoder) effects(s *section) judge.Effects {
+	n := s.opt("effects")
+	if n == nil {
+		return nil
+	}
+	if n.Kind != doctree.Map {
+		d.fail(n.Pos, "type", "effects", "must be a mapping of tools to true or false, got %s", shown(n))
+		return nil
+	}
+	effects := make(judge.Effects, len(n.Members))
+	for i := range n.Members {
+		k := n.Members[i].Key.Text
+		effects.Declare(k, d.flag(&n.Members[i].Value, doctree.KeyPath("effects", k), false))
+	}
+	return effects
+}
+
+// mention keeps that the document names a tool.
+func (d *decoder) mention(s *section, tool string) {
+	if tool == "" || strings.ContainsAny(tool, "*?[") || slices.ContainsFunc(d.tools, func(x mentioned) bool { return x.name == tool }) {
+		return
+	}
+	d.tools = append(d.tools, mentioned{tool, s.n.Get("tool").Pos, s.at("tool")})
+}
+
+type mentioned struct {
+	name string
+	at   doctree.Pos
+	path string
+}
+
+// classified notes of the tools that the document names whether calls are taken
+// to change something, where their names decide and a check asks for it.
+func (d *decoder) classified(c *Config) {
+	if !d.opt.Check || d.list.HasErrors() || slices.Contains(c.ChecksOff, "repeated-effect") && slices.Contains(c.ChecksOff, "false-success") {
+		return
+	}
+	var changing, other []string
+	var first *mentioned
+	for i, x := range d.tools {
+		if _, declared := c.Effects.Of(x.name); declared {
+			continue
+		}
+		if first == nil {
+			first = &d.tools[i]
+		}
+		if judge.ChangesByName(x.name) {
+			changing = append(changing, x.name)
+		} else {
+			other = append(other, x.name)
+		}
+	}
+	if first == nil {
+		return
+	}
+	say := func(names []string, what string) string {
+		if len(names) == 0 {
+			return ""
+		}
+		return "calls of " + strings.Join(names, ", ") + " " + what
+	}
+	text := say(changing, "change something, unless their method is GET, HEAD, OPTIONS, PUT or DELETE")
+	if len(changing) > 0 && len(other) > 0 {
+		text += "; "
+	}
+	text += say(other, "change nothing")
+	d.report(diag.Note, first.at, "read-as", first.path, fmt.Sprintf("effects: {%s: %t} declares the opposite", first.name, !judge.ChangesByName(first.name)),
+		"read by the names of tools: %s", text)
 }

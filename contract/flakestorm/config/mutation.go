@@ -83,7 +83,7 @@ func (d *decoder) mutations(n *doctree.Node, path string) Mutations {
 		switch {
 		case !ok:
 		case len(m.Types) > 1000:
-		case !contains(names, v):
+		case !slices.Contains(names, v):
 			d.unknown(n, "unknown-word", path, v, names)
 		default:
 			m.Types = append(m.Types, Typed{v, n.Pos})
@@ -101,15 +101,6 @@ func (d *decoder) mutations(n *doctree.Node, path string) Mutations {
 	return m
 }
 
-func contains(list []string, v string) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
-	}
-	return false
-}
-
 func (d *decoder) weights(s *section, m *Mutations, names []string) {
 	w := s.get("weights")
 	if w == nil {
@@ -125,7 +116,7 @@ func (d *decoder) weights(s *section, m *Mutations, names []string) {
 	for i := range w.Members {
 		x := &w.Members[i]
 		at := s.at("weights") + "." + x.Key.Text
-		if !contains(names, x.Key.Text) {
+		if !slices.Contains(names, x.Key.Text) {
 			d.report(diag.Error, x.Key.Pos, "unknown-word", at, diag.DidYouMean(x.Key.Text, names), "must be a mutation type, got %q", x.Key.Text)
 			continue
 		}
@@ -153,7 +144,7 @@ func (d *decoder) templates(s *section, m *Mutations) {
 	m.Templates = s.pairs("custom_templates")
 	used := func(name string) bool {
 		return slices.ContainsFunc(m.Types, func(t Typed) bool {
-			return t.Name == name || t.Name == "custom" && !contains(typeNames(), name)
+			return t.Name == name || t.Name == "custom" && !slices.Contains(typeNames(), name)
 		})
 	}
 	for _, p := range m.Templates {

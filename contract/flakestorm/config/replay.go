@@ -11,11 +11,8 @@ import (
 
 func (d *decoder) replays(n *doctree.Node, path string) Replays {
 	s := d.section(n, path, format().replays)
-	var r Replays
-	s.items("sessions", false, func(n *doctree.Node, path string) {
-		x := d.session(n, path, true)
-		r.Sessions = append(r.Sessions, x)
-	})
+	r := Replays{Model: s.word("model", "")}
+	s.items("sessions", false, func(n *doctree.Node, path string) { r.Sessions = append(r.Sessions, d.session(n, path, true)) })
 	s.items("sources", false, func(n *doctree.Node, path string) { r.Sources = append(r.Sources, d.source(n, path)) })
 	return r
 }
@@ -62,8 +59,20 @@ func (d *decoder) session(n *doctree.Node, path string, inline bool) Session {
 		x.Context = append(x.Context, Message{Role: m.str("role", "user"), Content: m.str("content", m.str("text", ""))})
 	})
 	s.items("tool_responses", false, func(n *doctree.Node, path string) {
-		x.Tools = append(x.Tools, d.toolResponse(n, path))
+		s := d.section(n, path, format().response)
+		x.Tools = append(x.Tools, d.response(s, s.required("tool")))
 	})
+	x.Model = s.word("model", "")
+	s.items("model_responses", true, func(n *doctree.Node, path string) {
+		s := d.section(n, path, format().reply)
+		r := d.response(s, s.text("model"))
+		r.Asked = s.text("asked")
+		x.Models = append(x.Models, r)
+	})
+	if n := s.n.Get("model"); x.Model == ModelRecorded && len(x.Models) == 0 {
+		d.fail(n.Pos, "missing-key", s.at("model_responses"), "must hold what the model had replied, for model: recorded")
+	}
+	x.Trace = s.texts("trace")
 	x.Reply = s.text("reply")
 	x.Expected = s.text("expected_failure")
 	x.Contract = s.str("contract", x.Contract)
@@ -83,10 +92,12 @@ func (d *decoder) session(n *doctree.Node, path string, inline bool) Session {
 	return x
 }
 
-func (d *decoder) toolResponse(n *doctree.Node, path string) ToolResponse {
-	s := d.section(n, path, format().response)
-	r := ToolResponse{Tool: s.required("tool"), Status: s.count("status", 0), ContentType: s.text("content_type"), Raises: s.text("raises")}
-	r.Connection = s.word("connection", "")
+// response reads what a tool or a model of that name had answered.
+func (d *decoder) response(s *section, name string) ToolResponse {
+	r := ToolResponse{Tool: name, Status: s.count("status", 0), ContentType: s.text("content_type"), Connection: s.word("connection", "")}
+	if s.shape.Field("raises") != nil {
+		r.Raises = s.text("raises")
+	}
 	r.Latency = time.Duration(s.count("latency_ms", 0)) * time.Millisecond
 	if v := s.opt("response"); v != nil {
 		switch v.Kind {

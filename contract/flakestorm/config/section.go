@@ -18,6 +18,8 @@ type decoder struct {
 	doc  *doctree.Document
 	list diag.List
 	seed int64
+
+	tools []mentioned // that the document names
 }
 
 func (d *decoder) report(level diag.Level, at doctree.Pos, code, path, hint, format string, args ...any) {

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -51,27 +52,16 @@ func (f *fields) UnmarshalJSON(data []byte) error {
 // under runs, or lines of runs. Children may be nested or told by their parent.
 func langsmith(data []byte) ([]config.Session, error) {
 	var runs []run
-	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return nil, fmt.Errorf("reading a LangSmith export: %w", err)
-		}
-		var list []run
+	list, err := documents(data, "runs")
+	for _, raw := range list {
 		var one run
-		var holder struct {
-			Runs []run `json:"runs"`
+		if err = errors.Join(err, exact(raw, &one)); err != nil {
+			break
 		}
-		switch {
-		case exact(raw, &list) == nil:
-			runs = append(runs, list...)
-		case exact(raw, &holder) == nil && len(holder.Runs) > 0:
-			runs = append(runs, holder.Runs...)
-		default:
-			if err := exact(raw, &one); err != nil {
-				return nil, fmt.Errorf("reading a LangSmith export: %w", err)
-			}
-			runs = append(runs, one)
-		}
+		runs = append(runs, one)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a LangSmith export: %w", err)
 	}
 	children := make(map[string][]run)
 	for _, r := range runs {

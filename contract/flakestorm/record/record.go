@@ -33,10 +33,10 @@ func Read(file string, data []byte, o config.Options) ([]config.Session, diag.Li
 			return []config.Session{s}, diags
 		}
 		if err != nil {
-			return nil, fault(file, "%v", err)
+			return nil, refused(file, "%v", err)
 		}
 		if len(list) == 0 {
-			return nil, fault(file, "the export holds no session: nothing with an input was found in it")
+			return nil, refused(file, "the export holds no session: nothing with an input was found in it")
 		}
 		return list, nil
 	}
@@ -47,7 +47,7 @@ func Read(file string, data []byte, o config.Options) ([]config.Session, diag.Li
 // has reports whether a key may stand in a JSON text.
 func has(text []byte, key string) bool { return bytes.Contains(text, []byte(`"`+key+`"`)) }
 
-func fault(file, format string, args ...any) diag.List {
+func refused(file, format string, args ...any) diag.List {
 	return diag.List{{Code: "flakestorm.session", Pos: diag.Pos{File: file, Line: 1, Col: 1}, Message: fmt.Sprintf(format, args...)}}
 }
 
@@ -60,6 +60,9 @@ type written struct {
 	Input    string     `yaml:"input" json:"input"`
 	Context  []message  `yaml:"context,omitempty" json:"context,omitempty"`
 	Tools    []response `yaml:"tool_responses" json:"tool_responses"`
+	Model    string     `yaml:"model,omitempty" json:"model,omitempty"`
+	Models   []reply    `yaml:"model_responses,omitempty" json:"model_responses,omitempty"`
+	Trace    []string   `yaml:"trace,omitempty" json:"trace,omitempty"`
 	Reply    string     `yaml:"reply,omitempty" json:"reply,omitempty"`
 	Expected string     `yaml:"expected_failure,omitempty" json:"expected_failure,omitempty"`
 	Contract string     `yaml:"contract" json:"contract"`
@@ -71,7 +74,17 @@ type message struct {
 }
 
 type response struct {
-	Tool      string `yaml:"tool" json:"tool"`
+	Tool   string `yaml:"tool" json:"tool"`
+	answer `yaml:",inline"`
+}
+
+type reply struct {
+	Model  string `yaml:"model,omitempty" json:"model,omitempty"`
+	Asked  string `yaml:"asked,omitempty" json:"asked,omitempty"`
+	answer `yaml:",inline"`
+}
+
+type answer struct {
 	Response  any    `yaml:"response" json:"response"`
 	Status    int    `yaml:"status,omitempty" json:"status,omitempty"`
 	Type      string `yaml:"content_type,omitempty" json:"content_type,omitempty"`
@@ -80,23 +93,31 @@ type response struct {
 	LatencyMS int64  `yaml:"latency_ms,omitempty" json:"latency_ms,omitempty"`
 }
 
+func answerOf(t *config.ToolResponse) answer {
+	a := answer{Response: t.Body, Status: t.Status, Type: t.ContentType, Raises: t.Raises, Ended: t.Connection, LatencyMS: t.Latency.Milliseconds()}
+	switch {
+	case !t.Text && t.Body == "":
+		a.Response = nil
+	case !t.Text:
+		a.Response = asYAML(t.Body)
+	}
+	return a
+}
+
 // Format writes a session as a replay file.
 func Format(s config.Session) []byte {
 	w := written{
 		ID: s.ID, Name: s.Name, Source: s.Source, Captured: s.CapturedAt, Input: s.Input, Reply: s.Reply, Expected: s.Expected, Contract: s.Contract, Tools: []response{},
+		Model: s.Model, Trace: s.Trace,
 	}
 	for _, m := range s.Context {
 		w.Context = append(w.Context, message(m))
 	}
-	for _, t := range s.Tools {
-		r := response{Tool: t.Tool, Response: t.Body, Status: t.Status, Type: t.ContentType, Raises: t.Raises, Ended: t.Connection, LatencyMS: t.Latency.Milliseconds()}
-		switch {
-		case !t.Text && t.Body == "":
-			r.Response = nil
-		case !t.Text:
-			r.Response = asYAML(t.Body)
-		}
-		w.Tools = append(w.Tools, r)
+	for i := range s.Tools {
+		w.Tools = append(w.Tools, response{s.Tools[i].Tool, answerOf(&s.Tools[i])})
+	}
+	for i := range s.Models {
+		w.Models = append(w.Models, reply{s.Models[i].Tool, s.Models[i].Asked, answerOf(&s.Models[i])})
 	}
 	var b bytes.Buffer
 	for _, what := range s.LeftOut {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/score"
 )
 
@@ -56,7 +57,7 @@ func (c *Checker) CheckAll(v *config.Invariant, replies []Reply) (Result, error)
 	if !ok {
 		return Result{}, fmt.Errorf("%s: there is nothing to measure", v.Path)
 	}
-	what := fmt.Sprintf("p%g of %d calls: ", v.Percentile, len(values))
+	what := fmt.Sprintf("p%g of %s: ", v.Percentile, diag.Plural(len(values), "call"))
 	if v.Type == "latency" {
 		r := latency(v, time.Duration(x))
 		r.Measure, r.Reason = what+r.Measure, what+r.Reason

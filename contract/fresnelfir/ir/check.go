@@ -211,8 +211,7 @@ func (c *checker) models(f *Function) {
 		return
 	}
 	x := c.doc.Function(f.Models)
-	same := func(a, b Param) bool { return a.Entity == b.Entity }
-	if !slices.EqualFunc(x.Params, f.Params, same) || !returnType(c.doc, x.Returns).fits(returnType(c.doc, f.Returns)) {
+	if !x.takes(f) || !returnType(c.doc, x.Returns).fits(returnType(c.doc, f.Returns)) {
 		c.fail(at, "models", "", "%s must take the same parameters as %s and return the same type", x.Name, f.Name)
 	}
 }

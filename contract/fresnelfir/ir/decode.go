@@ -14,20 +14,6 @@ import (
 // maxNesting is how deep JSON may be nested: what existing readers accept.
 const maxNesting = 128
 
-// Load decodes and checks a document. The diagnostics are all that is wrong
-// with it, in the order of the text; the document is nil if any is an error.
-func Load(file string, text []byte) (*Document, diag.List) {
-	doc, src, list := Decode(file, text)
-	if doc != nil {
-		list = append(list, Check(doc, src)...)
-		list.Sort()
-	}
-	if list.HasErrors() {
-		return nil, list
-	}
-	return doc, list
-}
-
 // Decode reads a document. The diagnostics are in the order of the text. If
 // some are errors, the document is what could be read of it, for [Check] to
 // say the rest; it is nil if the text is no JSON or a section is missing.

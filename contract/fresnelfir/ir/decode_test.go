@@ -16,7 +16,15 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // load decodes and checks a document.
 func load(text string) (*ir.Document, diag.List) {
-	return ir.Load("model.json", []byte(text))
+	doc, src, list := ir.Decode("model.json", []byte(text))
+	if doc != nil {
+		list = append(list, ir.Check(doc, src)...)
+		list.Sort()
+	}
+	if list.HasErrors() {
+		return nil, list
+	}
+	return doc, list
 }
 
 func article(t *testing.T) string {

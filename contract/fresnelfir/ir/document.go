@@ -248,6 +248,9 @@ type With struct {
 	Literal  *Expr
 }
 
+// Parallel is the mode of concurrency in which actors call a system at the same time.
+const Parallel = "parallel"
+
 // Exploration says how the state space is searched.
 type Exploration struct {
 	Place
@@ -259,7 +262,8 @@ type Exploration struct {
 	CoverageFloor         float64
 	Mode                  string // of concurrency
 	Threads               uint32
-	Actor                 string // extension: the entity of the acting instances
+	Faults                []string // extension: what the environment does between calls
+	Actor                 string   // extension: the entity of the acting instances
 }
 
 // Inputs is the space of inputs.
@@ -354,55 +358,52 @@ type Rejects struct {
 	Value int64
 }
 
-func find[T any](list []T, name string, key func(T) string) (T, bool) {
-	i, ok := slices.BinarySearchFunc(list, name, func(t T, n string) int { return strings.Compare(key(t), n) })
-	if !ok {
-		var none T
-		return none, false
+// find is the item of a name; none, which is nil, if there is none.
+func find[T any](list []T, name string, key func(T) string) (none T) {
+	if i, ok := slices.BinarySearchFunc(list, name, func(t T, n string) int { return strings.Compare(key(t), n) }); ok {
+		return list[i]
 	}
-	return list[i], true
+	return none
 }
 
 // Entity returns the entity of that name, or nil.
 func (d *Document) Entity(name string) *Entity {
-	e, _ := find(d.Entities, name, func(e *Entity) string { return e.Name })
-	return e
+	return find(d.Entities, name, func(e *Entity) string { return e.Name })
 }
 
 // Refinement returns the refinement of that name, or nil.
 func (d *Document) Refinement(name string) *Refinement {
-	r, _ := find(d.Refinements, name, func(r *Refinement) string { return r.Name })
-	return r
+	return find(d.Refinements, name, func(r *Refinement) string { return r.Name })
 }
 
 // Function returns the function of that name, or nil.
 func (d *Document) Function(name string) *Function {
-	f, _ := find(d.Functions, name, func(f *Function) string { return f.Name })
-	return f
+	return find(d.Functions, name, func(f *Function) string { return f.Name })
 }
 
 // Protocol returns the protocol of that name, or nil.
 func (d *Document) Protocol(name string) *Protocol {
-	p, _ := find(d.Protocols, name, func(p *Protocol) string { return p.Name })
-	return p
+	return find(d.Protocols, name, func(p *Protocol) string { return p.Name })
 }
 
 // Effect returns the effect of an action, or nil.
 func (d *Document) Effect(action string) *Effect {
-	e, _ := find(d.Effects, action, func(e *Effect) string { return e.Action })
-	return e
+	return find(d.Effects, action, func(e *Effect) string { return e.Action })
 }
 
 // Domain returns the domain of that name, or nil.
 func (d *Document) Domain(name string) *Domain {
-	x, _ := find(d.Inputs.Domains, name, func(x *Domain) string { return x.Name })
-	return x
+	return find(d.Inputs.Domains, name, func(x *Domain) string { return x.Name })
 }
 
 // Binding returns the binding of an action, or nil.
 func (d *Document) Binding(action string) *ActionBinding {
-	b, _ := find(d.Bindings.Actions, action, func(b *ActionBinding) string { return b.Action })
-	return b
+	return find(d.Bindings.Actions, action, func(b *ActionBinding) string { return b.Action })
+}
+
+// takes reports whether two functions have parameters of the same types.
+func (f *Function) takes(as *Function) bool {
+	return slices.EqualFunc(f.Params, as.Params, func(a, b Param) bool { return a.Entity == b.Entity })
 }
 
 // Pair returns the derived function that says what an observer should answer:
@@ -414,14 +415,7 @@ func (d *Document) Pair(observer *Function) *Function {
 	}
 	var found *Function
 	for _, f := range d.Functions {
-		if f.Observer || f.Returns != observer.Returns || len(f.Params) != len(observer.Params) {
-			continue
-		}
-		same := true
-		for i := range f.Params {
-			same = same && f.Params[i].Entity == observer.Params[i].Entity
-		}
-		if !same {
+		if f.Observer || f.Returns != observer.Returns || !f.takes(observer) {
 			continue
 		}
 		if found != nil {

@@ -68,6 +68,18 @@ func (o Op) String() string {
 	return "literal"
 }
 
+// Compares reports whether a comparison holds of two values that are in an order, as
+// [cmp.Compare] has it.
+func (o Op) Compares(order int) bool {
+	switch {
+	case order < 0:
+		return o == Lt || o == Lte || o == Neq
+	case order > 0:
+		return o == Gt || o == Gte || o == Neq
+	}
+	return o == Lte || o == Gte || o == Eq
+}
+
 // Expr is an expression.
 type Expr struct {
 	Place

@@ -81,7 +81,8 @@ var format = sync.OnceValue(func() *shapes {
 		may("description", text, "for people"), may("postcondition", any, expression+" that holds at its end"))
 	s.weights = shape("weights", "how branches are weighed", need("scope", text, "per_alt_branch"), need("initial", text, "from_protocol"), need("decay", text, "none"))
 	s.strategy = shape("strategy", "how protocols are walked", need("initial", text, "pseudo_random_traversal"), need("fallback", text, "targeted_on_violation"))
-	s.concurrency = shape("concurrency", "how threads take turns", need("mode", text, "deterministic_interleaving"), need("threads", count, "their number"))
+	s.concurrency = shape("concurrency", "how threads take turns", need("mode", text, "deterministic_interleaving, or parallel: actors call a system at the same time"),
+		need("threads", count, "their number"), may("faults", texts, "what happens between parallel calls: kill, drop, delay, clock:OPERATION"))
 	s.directive = shape("directive", "a way in which weights may change", need("type", text, "its name"), may("description", text, "for people"))
 	s.signal = shape("signal", "what weights change by", need("signal", text, "its name"), may("description", text, "for people"))
 	s.exploration = shape("exploration", "how the model is explored",

@@ -3,8 +3,6 @@ package ir_test
 import (
 	"os"
 	"testing"
-
-	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
 // Whatever a document holds, reading it ends, every diagnostic has a place, and
@@ -19,7 +17,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(small(map[string]string{"protocols": `{"p": {"root": {"type": "ref", "protocol": "p"}}}`}))
 	f.Add(small(map[string]string{"properties": `{"p": {"type": "temporal", "rule": ["after", {"tag": "x"}, ["never", 1, {"same": ""}]]}}`}))
 	f.Fuzz(func(t *testing.T, text string) {
-		doc, list := ir.Load("model.json", []byte(text))
+		doc, list := load(text)
 		if (doc == nil) != list.HasErrors() {
 			t.Errorf("document %t, errors %t", doc != nil, list.HasErrors())
 		}

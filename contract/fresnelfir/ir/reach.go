@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +11,6 @@ import (
 
 func (c *checker) protocols() {
 	protocolNames := names(c.doc.Protocols, func(p *Protocol) string { return p.Name })
-	bound := names(c.doc.Bindings.Actions, func(b *ActionBinding) string { return b.Action })
 	ids := map[string]Place{}
 	for _, p := range c.doc.Protocols {
 		p.Root.Walk(func(n *Node) {
@@ -24,18 +24,25 @@ func (c *checker) protocols() {
 					c.doubt(n.Place, "unreachable-branch", "", "repeats its body 0 times: nothing in it is ever reached")
 				}
 			case Call:
-				if !slices.Contains(c.actionNames(), n.Action) {
-					c.fail(c.src.Within(n.Place, "action"), "missing-effect", diag.DidYouMean(n.Action, c.actionNames()), "the action %q has no entry in effects", n.Action)
-				}
-				if !slices.Contains(bound, n.Action) {
-					c.fail(c.src.Within(n.Place, "action"), "missing-binding", diag.DidYouMean(n.Action, bound), "the action %q has no entry in bindings.actions", n.Action)
-				}
+				c.calls(n.Place, n.Action)
 			case RefTo:
 				c.known(c.src.Within(n.Place, "protocol"), "dangling-protocol-ref", "a protocol", n.Protocol, protocolNames)
 			}
 		})
 	}
 	c.endless()
+}
+
+// calls checks an action that a protocol or a generator calls.
+func (c *checker) calls(by Place, action string) {
+	at := c.src.Within(by, "action")
+	if !slices.Contains(c.actionNames(), action) {
+		c.fail(at, "missing-effect", diag.DidYouMean(action, c.actionNames()), "the action %q has no entry in effects", action)
+	}
+	if c.doc.Binding(action) == nil {
+		bound := names(c.doc.Bindings.Actions, func(b *ActionBinding) string { return b.Action })
+		c.fail(at, "missing-binding", diag.DidYouMean(action, bound), "the action %q has no entry in bindings.actions", action)
+	}
 }
 
 func (c *checker) alternatives(n *Node, ids map[string]Place) {
@@ -100,20 +107,11 @@ func Constant(e *Expr) (value, constant bool) {
 		if a.Op > LitString || b.Op > LitString {
 			return false, false
 		}
-		same := a.Op == b.Op && a.Bool == b.Bool && a.Int == b.Int && a.Text == b.Text
-		switch e.Op {
-		case Eq:
-			return same, true
-		case Neq:
-			return !same, true
-		case Lt:
-			return a.Int < b.Int, true
-		case Lte:
-			return a.Int <= b.Int, true
-		case Gt:
-			return a.Int > b.Int, true
+		if e.Op <= Neq {
+			same := a.Op == b.Op && a.Bool == b.Bool && a.Int == b.Int && a.Text == b.Text
+			return same == (e.Op == Eq), true
 		}
-		return a.Int >= b.Int, true
+		return e.Op.Compares(cmp.Compare(a.Int, b.Int)), true
 	}
 	return false, false
 }

@@ -47,7 +47,7 @@ func (d *decoder) exploration(x *Exploration, s *doctree.Section) {
 	t := s.Sub("strategy")
 	x.Strategy, x.Fallback = t.Text("initial"), t.Text("fallback")
 	c := s.Sub("concurrency")
-	x.Mode, x.Threads = c.Text("mode"), uint32(c.Float("threads"))
+	x.Mode, x.Threads, x.Faults = c.Text("mode"), uint32(c.Float("threads")), c.Texts("faults")
 	x.Directives, x.Signals = d.kinds(s, "directives_allowed", "type", format().directive), d.kinds(s, "adaptation_signals", "signal", format().signal)
 	x.EpochSize, x.Actor, x.CoverageFloor = uint32(s.Float("epoch_size")), s.Text("actor"), s.Float("coverage_floor_threshold")
 }

@@ -24,12 +24,7 @@ func (c *checker) generators() {
 	for _, g := range c.doc.Generators {
 		vars := c.doc.Vars
 		for _, s := range g.Steps {
-			if !slices.Contains(c.actionNames(), s.Action) {
-				c.fail(c.src.Within(s.Place, "action"), "missing-effect", diag.DidYouMean(s.Action, c.actionNames()), "the action %q has no entry in effects", s.Action)
-			}
-			if c.doc.Binding(s.Action) == nil {
-				c.fail(c.src.Within(s.Place, "action"), "missing-binding", "", "the action %q has no entry in bindings.actions", s.Action)
-			}
+			c.calls(s.Place, s.Action)
 			for _, w := range s.With {
 				vars = c.with(w, vars)
 			}
@@ -95,17 +90,16 @@ func (c *checker) exploration() {
 	c.word(x.Decay, decays, in("weights", "decay"))
 	c.word(x.Strategy, []string{"pseudo_random_traversal"}, in("strategy", "initial"))
 	c.word(x.Fallback, []string{"targeted_on_violation"}, in("strategy", "fallback"))
-	c.word(x.Mode, []string{"deterministic_interleaving"}, in("concurrency", "mode"))
-	for i, d := range x.Directives {
-		if !slices.Contains(Directives, d) {
-			c.doubt(in("directives_allowed", strconv.Itoa(i), "type"), "unknown-word", diag.DidYouMean(d, Directives), "%q is no directive and has no effect", d)
+	c.word(x.Mode, []string{"deterministic_interleaving", Parallel}, in("concurrency", "mode"))
+	words := func(list, known []string, key, kind, what string) {
+		for i, w := range list {
+			if !slices.Contains(known, w) {
+				c.doubt(in(key, strconv.Itoa(i), kind), "unknown-word", diag.DidYouMean(w, known), "%q is no %s and has no effect", w, what)
+			}
 		}
 	}
-	for i, s := range x.Signals {
-		if !slices.Contains(Signals, s) {
-			c.doubt(in("adaptation_signals", strconv.Itoa(i), "signal"), "unknown-word", diag.DidYouMean(s, Signals), "%q is no signal and has no effect", s)
-		}
-	}
+	words(x.Directives, Directives, "directives_allowed", "type", "directive")
+	words(x.Signals, Signals, "adaptation_signals", "signal", "signal")
 	if x.EpochSize == 0 {
 		c.doubt(in("epoch_size"), "epoch-size", "", "is 0; epochs have 100 actions then")
 		x.EpochSize = 100

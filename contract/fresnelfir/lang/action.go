@@ -105,6 +105,9 @@ func (b *body) statement(s syntax.Stmt, into *[]node, top bool) {
 			return
 		}
 	case *syntax.AssignStmt:
+		if _, name := x.LHS.(*syntax.Ident); !name && b.place(x, into) {
+			return
+		}
 		switch left := x.LHS.(type) {
 		case *syntax.Ident:
 			if x.Op == syntax.EQ {
@@ -139,6 +142,9 @@ func (b *body) statement(s syntax.Stmt, into *[]node, top bool) {
 			return
 		}
 		if call, ok := x.X.(*syntax.CallExpr); ok {
+			if b.method(call, into) {
+				return
+			}
 			if fn, ok := call.Fn.(*syntax.Ident); ok && b.does(call, fn.Name, top) {
 				return
 			}
@@ -198,12 +204,12 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 		c.fail(e, "arity", "", "must be any(ENTITY, FIELD = VALUE) or new(ENTITY, FIELD = VALUE)")
 		return
 	}
-	entity, place := c.reading(pos[0]), c.at(at)
+	entity, here := c.reading(pos[0]), c.at(at)
 	if choice {
 		if len(b.sets) > 0 {
 			c.fail(e, "expression", "", "any stands before the first assignment")
 		}
-		b.conds = append(b.conds, requirement{name: name, entity: entity, at: place})
+		b.conds = append(b.conds, requirement{name: name, entity: entity, at: here})
 		for _, a := range named {
 			v, beyond := c.condition(a.value, b.s)
 			of := op(c.at(a.at), "field", text(c.at(a.at), b.s.name(name)), text(c.at(a.at), a.name))
@@ -232,10 +238,17 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 		c.fail(e, "expression", "", "an action makes one instance at most")
 		return
 	}
-	b.made = object(place)
-	set(b.made, place, "entity", entity)
-	set(b.made, place, "assign", text(place, b.s.name(name)))
+	b.made, b.wrote[name] = object(here), true
+	set(b.made, here, "entity", entity)
+	set(b.made, here, "assign", text(here, b.s.name(name)))
 	for _, a := range named {
+		if d := c.decls[declEntity][entity.Text]; d != nil {
+			if x := (&shape{parts: c.shapes(d)}).part(a.name); x != nil && x.word != "" {
+				of := &place{x, b.s.name(name), name, []alternative{{name: a.name}}, a.name}
+				b.replace(of, a.value, c.at(a.at), &b.sets)
+				continue
+			}
+		}
 		v, _ := c.condition(a.value, b.s)
 		b.put(c.at(a.at), name, a.name, v, &b.sets)
 	}
@@ -250,6 +263,33 @@ func (b *body) put(at doctree.Pos, name, field string, v node, into *[]node) {
 	b.wrote[name], b.s.stale[field] = true, true
 }
 
+// assigning are the operators of assignments that compute.
+var assigning = map[syntax.Token]string{
+	syntax.PLUS_EQ: "add", syntax.MINUS_EQ: "sub", syntax.STAR_EQ: "mul", syntax.SLASHSLASH_EQ: "div", syntax.PERCENT_EQ: "mod",
+}
+
+// place assigns to a place of a collection; false: it is none.
+func (b *body) place(x *syntax.AssignStmt, into *[]node) bool {
+	c := b.c
+	before := len(c.list)
+	p := c.place(x.LHS, b.s)
+	if p == nil || p.shape == nil {
+		return len(c.list) > before
+	}
+	at := c.at(x)
+	by, computes := assigning[x.Op]
+	switch {
+	case x.Op == syntax.EQ:
+		b.replace(p, x.RHS, at, into)
+	case computes && p.word == "":
+		v, _ := c.condition(x.RHS, b.s)
+		b.store(p, at, func(name string) node { return op(at, by, p.field(at)(name), v) }, into)
+	default:
+		c.fail(x, "unknown-operator", "", "%s is no operator of a %s", x.Op, orPlain(p.word))
+	}
+	return true
+}
+
 // set is VARIABLE.FIELD = VALUE, or += and the like.
 func (b *body) set(x *syntax.AssignStmt, of syntax.Expr, field string, into *[]node) {
 	c := b.c
@@ -259,9 +299,7 @@ func (b *body) set(x *syntax.AssignStmt, of syntax.Expr, field string, into *[]n
 		return
 	}
 	v, _ := c.condition(x.RHS, b.s)
-	if by, ok := map[syntax.Token]string{
-		syntax.PLUS_EQ: "add", syntax.MINUS_EQ: "sub", syntax.STAR_EQ: "mul", syntax.SLASHSLASH_EQ: "div", syntax.PERCENT_EQ: "mod",
-	}[x.Op]; ok {
+	if by, ok := assigning[x.Op]; ok {
 		v = op(c.at(x), by, c.field(of, field, c.at(x), b.s), v)
 	} else if x.Op != syntax.EQ {
 		c.fail(x, "unknown-operator", "", "%s is no operator of models", x.Op)
@@ -329,6 +367,7 @@ func (b *body) require() {
 func (b *body) finish() {
 	c, name := b.c, b.d.name
 	b.require()
+	b.keep()
 	n := object(b.at)
 	path := "$.effects." + name
 	if b.made != nil {

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +16,11 @@ import (
 
 // Suffix is what names of models in the language end in.
 const Suffix = ".model.star"
+
+// Example is a model with every word of the language, explained within.
+//
+//go:embed example.model.star
+var Example []byte
 
 // Model is a model as it was translated.
 type Model struct {
@@ -52,6 +58,7 @@ const (
 	declProtocol
 	declProperty
 	declGenerator
+	declRecord
 	kinds
 )
 
@@ -63,6 +70,9 @@ type decl struct {
 	def  *syntax.DefStmt
 	call *syntax.CallExpr
 	fn   string
+
+	shapes []part // of an entity's fields, once they are asked for
+	open   bool   // a record whose shape is being made
 }
 
 type compiler struct {
@@ -77,6 +87,7 @@ type compiler struct {
 	model  *Model
 	acts   map[string]*action
 	vars   map[string]map[string]bool // variables of actions, with their entities
+	awaits []*awaited                 // what must come about
 	posed  bool                       // the document lists what inputs cover
 }
 
@@ -84,6 +95,7 @@ type compiler struct {
 var constructors = map[string]declKind{
 	"entity": declEntity, "input": declInput, "observer": declObserver, "protocol": declProtocol,
 	"always": declProperty, "temporal": declProperty, "generator": declGenerator,
+	"record": declRecord, "eventually": declProperty, "until": declProperty, "leads_to": declProperty,
 }
 
 // statements are the calls that name nothing.
@@ -116,6 +128,9 @@ func Compile(file string, src []byte) (*Model, diag.List) {
 	c.translate()
 	c.model.Tree = &doctree.Document{Root: *c.root}
 	c.list.Sort()
+	c.list = slices.CompactFunc(c.list, func(a, b diag.Diagnostic) bool { // a record is read wherever it is named
+		return a.Pos == b.Pos && a.Message == b.Message
+	})
 	return c.model, c.list
 }
 
@@ -171,7 +186,7 @@ func (c *compiler) declare(s syntax.Stmt) {
 				return
 			}
 		}
-		c.fail(s, "expression", "", "must be NAME = entity(...), input(...), observer(...), protocol(...), always(...), temporal(...) or generator(...)")
+		c.fail(s, "expression", "", "must be NAME = entity(...), record(...), input(...), observer(...), protocol(...), always(...), temporal(...), eventually(...), until(...), leads_to(...) or generator(...)")
 		return
 	case *syntax.ExprStmt:
 		if lit, ok := x.X.(*syntax.Literal); ok && lit.Token == syntax.STRING {
@@ -257,10 +272,19 @@ func (c *compiler) translate() {
 		}
 	}
 	for _, d := range c.order {
+		if d.kind == declProperty && slices.Contains(liveness, d.fn) {
+			c.await(d)
+		}
+	}
+	for _, d := range c.order {
 		at := c.at(d.stmt)
 		switch d.kind {
 		case declEntity:
 			c.entity(d, at)
+		case declRecord:
+			d.open = true
+			c.shapeOf(d.call, false)
+			d.open = false
 		case declInput:
 			c.input(d, at)
 		case declDerived, declRefinement:
@@ -270,10 +294,15 @@ func (c *compiler) translate() {
 		case declAction:
 			c.action(c.acts[d.name], at)
 		case declProperty:
-			c.property(d, at)
+			if !slices.Contains(liveness, d.fn) {
+				c.property(d, at)
+			}
 		case declGenerator:
 			c.generator(d, at)
 		}
+	}
+	for _, w := range c.awaits {
+		c.awaitedProperty(w)
 	}
 	for _, d := range c.order { // guards come from actions
 		if d.kind == declProtocol {

@@ -31,6 +31,9 @@ func (c *compiler) kind(e syntax.Expr, entity bool) node {
 	words := []string{"bool", "enum", "int", "string"}
 	if entity {
 		words = append(words, "ref")
+	} else if slices.Contains(collections, name) {
+		c.fail(e, "unknown-type", "let an input be what the action puts into it", "an input is one value, not a %s", name)
+		return *n
 	}
 	if !slices.Contains(words, name) {
 		c.fail(e, "unknown-type", diag.DidYouMean(name, words), "must be a type: int(MIN, MAX), bool, enum(\"a\", \"b\"), string or ref(ENTITY)")
@@ -87,9 +90,10 @@ func (c *compiler) entity(d *decl, at doctree.Pos) {
 		c.fail(a, "arity", "", "fields are given by name: %s = entity(total = int(0, 100))", d.name)
 	}
 	fields := object(c.at(d.call))
-	for _, a := range named {
-		set(fields, c.at(a.at), a.name, c.kind(a.value, true))
+	for i, p := range c.shapes(d) {
+		p.each(p.name, func(name string, kind node) { set(fields, c.at(named[i].at), name, kind) })
 	}
+	c.waiting(d.name, fields)
 	e := object(c.at(d.call))
 	set(e, e.Pos, "fields", *fields)
 	set(c.section("entities"), at, d.name, *e)
@@ -112,6 +116,18 @@ func (c *compiler) condition(e syntax.Expr, s scope) (n node, beyond bool) {
 	n = c.expr(e, s)
 	beyond, c.beyond = c.beyond, was
 	return n, beyond
+}
+
+// derive is how a condition says more than the published format can.
+const derive = "let a derived function say it"
+
+// published translates a condition that must do with what the published format has.
+func (c *compiler) published(e syntax.Expr, s scope, code, hint, what string) node {
+	n, beyond := c.condition(e, s)
+	if beyond {
+		c.fail(e, code, hint, "%s has no arithmetic, sum, count or old", what)
+	}
+	return n
 }
 
 // put sets the expression of an object: under key, or, if existing readers could not read
@@ -209,7 +225,10 @@ func (c *compiler) typeOf(n *node, s scope) string {
 	case "add", "sub", "mul", "div", "mod", "min", "max", "sum", "count":
 		return "int"
 	case "if":
-		return c.typeOf(&n.Items[len(n.Items)-1], s)
+		if t := c.typeOf(&n.Items[len(n.Items)-1], s); t != "string" {
+			return t
+		}
+		return c.typeOf(&n.Items[2], s)
 	case "old":
 		return c.typeOf(&n.Items[1], s)
 	case "field":
@@ -240,18 +259,15 @@ func (c *compiler) fieldKind(n *node, s scope) *node {
 	if d == nil {
 		return nil
 	}
-	_, named := c.arguments(d.call)
-	for _, a := range named {
-		if a.name == n.Items[2].Text {
-			before := len(c.list)
-			k := c.kind(a.value, true)
-			c.list = c.list[:before] // said where it is declared
-			if k.Get("type") != nil && (k.Get("type").Text != "ref" || k.Get("entity") != nil) {
-				return &k
+	var found *node
+	for _, p := range c.shapes(d) {
+		p.each(p.name, func(name string, k node) {
+			if name == n.Items[2].Text && k.Get("type") != nil && (k.Get("type").Text != "ref" || k.Get("entity") != nil) {
+				found = &k
 			}
-		}
+		})
 	}
-	return nil
+	return found
 }
 
 // observer is observer("export", o = Order, returns = bool, models = paid).
@@ -361,11 +377,7 @@ func (c *compiler) rule(e syntax.Expr, s scope) node {
 		n.Items = append(n.Items, c.rule(pos[1], s))
 		return n
 	}
-	v, beyond := c.condition(pos[1], s)
-	if beyond {
-		c.fail(pos[1], "temporal-rule", "let a derived function say it", "a rule's condition has no arithmetic, sum, count or old")
-	}
-	n.Items = append(n.Items, v)
+	n.Items = append(n.Items, c.published(pos[1], s, "temporal-rule", derive, "a rule's condition"))
 	return n
 }
 

@@ -11,11 +11,12 @@ import (
 
 // scope is what names stand for in an expression.
 type scope struct {
-	vars   map[string]string      // variables, with their entity or ""
-	rename map[string]string      // of an action: what the IR calls them
-	values map[string]syntax.Expr // of an action: local names for values
-	stale  map[string]bool        // of an action: fields that were assigned so far
-	inputs bool                   // a rule over inputs: names are inputs
+	vars     map[string]string      // variables, with their entity or ""
+	rename   map[string]string      // of an action: what the IR calls them
+	values   map[string]syntax.Expr // of an action: local names for values
+	stale    map[string]bool        // of an action: fields that were assigned so far
+	elements map[string]element     // those of a collection
+	inputs   bool                   // a rule over inputs: names are inputs
 }
 
 func (s scope) with(name, entity string) scope {
@@ -50,11 +51,17 @@ var computed = map[syntax.Token]string{
 var further = []string{"add", "sub", "mul", "div", "mod", "min", "max", "if", "sum", "count", "old"}
 
 // builtins are the functions of expressions.
-var builtins = []string{"forall", "exists", "sum", "count", "old", "implies", "min", "max"}
+var builtins = []string{"forall", "exists", "sum", "count", "old", "implies", "min", "max", "len"}
 
 // expr translates an expression.
 func (c *compiler) expr(e syntax.Expr, s scope) node {
 	at := c.at(e)
+	before := len(c.list)
+	if p := c.place(e, s); p != nil {
+		return c.read(p, at)
+	} else if len(c.list) > before {
+		return truth(at, true)
+	}
 	switch x := e.(type) {
 	case *syntax.ParenExpr:
 		return c.expr(x.X, s)
@@ -111,6 +118,9 @@ func (c *compiler) named(x *syntax.Ident, s scope) node {
 	case "True", "False":
 		return c.literal(x)
 	}
+	if v, ok := s.elements[x.Name]; ok {
+		return v.is
+	}
 	if v, ok := s.values[x.Name]; ok {
 		syntax.Walk(v, func(n syntax.Node) bool {
 			if f, ok := n.(*syntax.DotExpr); ok && s.stale[f.Name.Name] {
@@ -149,6 +159,17 @@ func (c *compiler) field(of syntax.Expr, name string, at doctree.Pos, s scope) n
 
 func (c *compiler) binary(x *syntax.BinaryExpr, s scope) node {
 	at := c.at(x)
+	if x.Op == syntax.EQL || x.Op == syntax.NEQ {
+		before := len(c.list)
+		if a, b := c.place(x.X, s), c.place(x.Y, s); a != nil && b != nil && a.shape != nil && b.shape != nil && a.word != "" {
+			n := c.equal(a, b, at)
+			if x.Op == syntax.NEQ {
+				return op(at, "not", n)
+			}
+			return n
+		}
+		c.list = c.list[:before] // said again below
+	}
 	if word, ok := compared[x.Op]; ok {
 		return op(at, word, c.expr(x.X, s), c.expr(x.Y, s))
 	}
@@ -165,6 +186,13 @@ func (c *compiler) binary(x *syntax.BinaryExpr, s scope) node {
 		}
 		return op(at, word, left, c.expr(x.Y, s))
 	case syntax.IN, syntax.NOT_IN:
+		if p := c.place(x.Y, s); p != nil && p.shape != nil && slices.Contains([]string{"list", "map", "set"}, p.word) {
+			n := c.contains(p, x.X, at, s)
+			if x.Op == syntax.NOT_IN {
+				return op(at, "not", n)
+			}
+			return n
+		}
 		items, ok := elements(x.Y)
 		if !ok || len(items) == 0 {
 			c.fail(x.Y, "expression", "", "must be a list of values")
@@ -229,6 +257,13 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 	switch fn.Name {
 	case "forall", "exists", "sum", "count":
 		return c.over(x, fn.Name, pos, s)
+	case "len":
+		if many(1) {
+			if p := c.place(pos[0], s); p != nil && p.shape != nil && slices.Contains([]string{"list", "map", "set"}, p.word) {
+				return c.length(p, at)
+			}
+			c.fail(x, "type", "count(ENTITY) counts instances", "len takes a list, a set or a map")
+		}
 	case "old":
 		if many(1) {
 			return c.further(op(at, "old", c.expr(pos[0], s)))
@@ -285,6 +320,9 @@ func (c *compiler) over(x *syntax.CallExpr, word string, pos []syntax.Expr, s sc
 	if word == "sum" || word == "count" {
 		defer func() { c.beyond = true }()
 	}
+	if n, ok := c.overElements(x, word, pos, s); ok {
+		return n
+	}
 	if len(pos) == 1 {
 		if y, ok := pos[0].(*syntax.Comprehension); ok {
 			return c.comprehension(x, y, word, s)
@@ -339,7 +377,10 @@ func (c *compiler) comprehension(x *syntax.CallExpr, y *syntax.Comprehension, wo
 		return bad()
 	}
 	s = s.bind(v.Name, e.Name)
-	body := c.expr(y.Body, s)
+	body := truth(at, true)
+	if id, ok := y.Body.(*syntax.Ident); !ok || word != "count" || id.Name != v.Name || len(y.Clauses) == 1 {
+		body = c.expr(y.Body, s)
+	}
 	for _, k := range slices.Backward(y.Clauses[1:]) {
 		cond, ok := k.(*syntax.IfClause)
 		if !ok {

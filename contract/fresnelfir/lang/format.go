@@ -71,20 +71,15 @@ func (p *printer) survey() {
 		if a, ok := n.Get("action").Str(); ok {
 			p.called[a]++
 		}
-		for _, key := range []string{"children", "branches"} {
-			if list := n.Get(key); list != nil {
-				for i := range list.Items {
-					x := &list.Items[i]
-					if key == "branches" {
-						id, _ := x.Get("id").Str()
-						if a, ok := x.Get("body").Get("action").Str(); ok && a == id {
-							p.branches[id] = x
-						}
-						x = x.Get("body")
-					}
-					visit(x)
-				}
+		for i := range itemsOf(n.Get("children")) {
+			visit(&n.Get("children").Items[i])
+		}
+		for i := range itemsOf(n.Get("branches")) {
+			x := &n.Get("branches").Items[i]
+			if a, ok := x.Get("body").Get("action").Str(); ok && a == textOf(x, "id") {
+				p.branches[a] = x
 			}
+			visit(x.Get("body"))
 		}
 		visit(n.Get("body"))
 	}
@@ -100,11 +95,8 @@ func (p *printer) survey() {
 		if v, ok := m.Value.Get("creates").Get("assign").Str(); ok {
 			p.vars[v] = true
 		}
-		if list := m.Value.Get("picks"); list != nil {
-			for i := range list.Items {
-				v, _ := list.Items[i].Get("var").Str()
-				p.vars[v] = true
-			}
+		for _, x := range itemsOf(m.Value.Get("picks")) {
+			p.vars[textOf(&x, "var")] = true
 		}
 	}
 }
@@ -258,7 +250,7 @@ func (p *printer) differ(got *node) {
 	}
 	for _, keys := range [][]string{
 		{"exploration", "actor"}, {"exploration", "epoch_size"}, {"exploration", "coverage_floor_threshold"}, {"exploration", "weights"},
-		{"exploration", "strategy"}, {"exploration", "concurrency", "threads"}, {"exploration", "concurrency", "mode"},
+		{"exploration", "strategy"}, {"exploration", "concurrency", "threads"}, {"exploration", "concurrency", "mode"}, {"exploration", "concurrency", "faults"},
 		{"exploration", "directives_allowed"}, {"exploration", "adaptation_signals"}, {"inputs", "coverage", "targets"},
 		{"inputs", "coverage", "seed"}, {"inputs", "coverage", "reproducible"}, {"bindings", "event_hooks", "mode"},
 		{"bindings", "event_hooks", "observe"}, {"bindings", "event_hooks", "capture"},

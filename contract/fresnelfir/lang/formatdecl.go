@@ -26,10 +26,8 @@ func kindText(n *node) (string, bool) {
 			args = append(args, "max = "+value(high))
 		}
 	case "enum", "string":
-		if v := n.Get("values"); v != nil && v.Kind == doctree.Seq {
-			for i := range v.Items {
-				args = append(args, value(&v.Items[i]))
-			}
+		for _, v := range itemsOf(n.Get("values")) {
+			args = append(args, value(&v))
 		}
 	case "bool":
 	default:
@@ -168,29 +166,20 @@ func (p *printer) action(m doctree.Member) {
 	say := func(s string) { p.line("    %s", s) }
 	picks := itemsOf(m.Value.Get("picks"))
 	branch := p.branches[name]
-	if len(picks) == 0 && branch != nil {
-		for _, e := range conjuncts(whole(branch, "guard")) {
+	require := func(all []node, chosen bool) { // the last of all says that the next choice has instances
+		if chosen && len(all) > 0 {
+			all = all[:len(all)-1]
+		}
+		for _, e := range all {
 			say("require(" + p.expr(&e) + ")")
 		}
 	}
-	if len(picks) > 0 {
-		if branch != nil { // what is required before the first choice
-			if all := conjuncts(whole(branch, "guard")); len(all) > 1 {
-				for _, e := range all[:len(all)-1] {
-					say("require(" + p.expr(&e) + ")")
-				}
-			}
-		}
-		for i := range picks {
-			say(textOf(&picks[i], "var") + " = any(" + textOf(&picks[i], "entity") + ")")
-			all := conjuncts(picks[i].Get("where"))
-			if i < len(picks)-1 && len(all) > 0 {
-				all = all[:len(all)-1]
-			}
-			for _, e := range all {
-				say("require(" + p.expr(&e) + ")")
-			}
-		}
+	if branch != nil {
+		require(conjuncts(whole(branch, "guard")), len(picks) > 0)
+	}
+	for i := range picks {
+		say(textOf(&picks[i], "var") + " = any(" + textOf(&picks[i], "entity") + ")")
+		require(conjuncts(picks[i].Get("where")), i < len(picks)-1)
 	}
 	if branch != nil {
 		if w := branch.Get("weight"); w != nil && w.Text != "1" {

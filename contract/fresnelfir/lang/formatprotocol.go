@@ -168,6 +168,7 @@ func (p *printer) settings() {
 	add("actor", "actor")
 	add("threads", "concurrency", "threads")
 	add("mode", "concurrency", "mode")
+	add("faults", "concurrency", "faults")
 	add("epoch", "epoch_size")
 	add("floor", "coverage_floor_threshold")
 	add("weights", "weights")

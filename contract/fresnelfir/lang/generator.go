@@ -21,11 +21,7 @@ func (c *compiler) generator(d *decl, at doctree.Pos) {
 		case "description":
 			set(n, c.at(a.at), a.name, c.literal(a.value))
 		case "then":
-			v, beyond := c.condition(a.value, scope{vars: vars})
-			if beyond {
-				c.fail(a.value, "expression", "let a derived function say it", "a generator's condition has no arithmetic, sum, count or old")
-			}
-			set(n, c.at(a.at), "postcondition", v)
+			set(n, c.at(a.at), "postcondition", c.published(a.value, scope{vars: vars}, "expression", derive, "a generator's condition"))
 		default:
 			c.fail(a.at, "unknown-key", "", "generator has no argument called %q: it has then and description", a.name)
 		}
@@ -72,10 +68,7 @@ func (c *compiler) given(e syntax.Expr, vars map[string]string) node {
 	}
 	for _, a := range named {
 		if a.name == "where" {
-			v, beyond := c.condition(a.value, scope{vars: map[string]string{"self": "", "actor": ""}})
-			if beyond {
-				c.fail(a.value, "expression", "let a derived function say it", "the condition of a generator's step has no arithmetic, sum, count or old")
-			}
+			v := c.published(a.value, scope{vars: map[string]string{"self": "", "actor": ""}}, "expression", derive, "the condition of a generator's step")
 			set(n, v.Pos, "where", v)
 			continue
 		}

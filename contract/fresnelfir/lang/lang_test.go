@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,28 +17,29 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // All that is wrong with a source is said at once, each with its place.
 func TestErrors(t *testing.T) {
-	file := "testdata/errors.model.star"
-	src, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got bytes.Buffer
-	_, list := lang.Compile("errors.model.star", src)
-	for _, d := range list {
-		fmt.Fprintln(&got, d)
-	}
-	golden := "testdata/errors.txt"
-	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+	for _, name := range []string{"errors", "collections", "awaited"} {
+		src, err := os.ReadFile("testdata/" + name + ".model.star")
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("got\n%s", got.Bytes())
+		var got bytes.Buffer
+		_, list := lang.Compile(name+".model.star", src)
+		for _, d := range list {
+			fmt.Fprintln(&got, d)
+		}
+		golden := "testdata/" + name + ".txt"
+		if *update {
+			if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("got\n%s", got.Bytes())
+		}
 	}
 }
 
@@ -129,5 +131,18 @@ def pay():
 	}
 	if got := strings.Join(keys, " "); got != "$.effects.pay.picks $.effects.pay.steps $.bindings.actions.pay.values" {
 		t.Errorf("listed are %s", got)
+	}
+}
+
+// The example holds every word of the language.
+func TestExample(t *testing.T) {
+	m, list := lang.Compile("example.model.star", lang.Example)
+	if len(list) > 0 || len(m.Beyond) == 0 {
+		t.Fatal(list)
+	}
+	for _, w := range lang.Words() {
+		if !regexp.MustCompile(`\b` + w + `\b`).Match(lang.Example) {
+			t.Errorf("%s is not in the example", w)
+		}
 	}
 }

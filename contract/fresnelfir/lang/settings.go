@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"maps"
 	"slices"
 
 	"go.starlark.net/syntax"
@@ -71,10 +72,7 @@ func (c *compiler) statement(x *syntax.CallExpr) {
 		}
 		n := object(at)
 		set(n, c.at(pos[0]), "name", c.literal(pos[0]))
-		v, beyond := c.condition(pos[1], scope{inputs: true})
-		if beyond {
-			c.fail(pos[1], "constraint-operator", "", "a constraint has no arithmetic, sum, count or old")
-		}
+		v := c.published(pos[1], scope{inputs: true}, "constraint-operator", "", "a constraint")
 		set(n, v.Pos, "rule", v)
 		list := c.section("inputs", "constraints")
 		list.Items = append(list.Items, *n)
@@ -97,11 +95,7 @@ func (c *compiler) settings(named []argument, into *node, keys map[string]string
 	for _, a := range named {
 		key, ok := keys[a.name]
 		if !ok {
-			var known []string
-			for k := range keys {
-				known = append(known, k)
-			}
-			slices.Sort(known)
+			known := slices.Sorted(maps.Keys(keys))
 			c.fail(a.at, "unknown-key", diag.DidYouMean(a.name, known), "must be one of %s, got %q", doctree.Either(known), a.name)
 			continue
 		}
@@ -114,7 +108,7 @@ func (c *compiler) explore(named []argument, pos []syntax.Expr) {
 	var rest []argument
 	for _, a := range named {
 		switch a.name {
-		case "threads", "mode":
+		case "threads", "mode", "faults":
 			set(c.section("exploration", "concurrency"), c.at(a.at), a.name, c.reading(a.value))
 		case "directives", "signals":
 			n := c.reading(a.value)
@@ -131,7 +125,7 @@ func (c *compiler) explore(named []argument, pos []syntax.Expr) {
 	}
 	c.settings(rest, x, map[string]string{
 		"actor": "actor", "epoch": "epoch_size", "floor": "coverage_floor_threshold", "weights": "weights", "strategy": "strategy",
-		"threads": "threads", "mode": "mode", "directives": "directives", "signals": "signals",
+		"threads": "threads", "mode": "mode", "faults": "faults", "directives": "directives", "signals": "signals",
 	}, pos)
 }
 

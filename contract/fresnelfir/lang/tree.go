@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.starlark.net/syntax"
 
@@ -136,13 +137,5 @@ func (c *compiler) literalOrNone(e syntax.Expr) node {
 
 // ordered sorts the members of a mapping by key.
 func ordered(n *node) {
-	slices.SortStableFunc(n.Members, func(a, b doctree.Member) int {
-		switch {
-		case a.Key.Text < b.Key.Text:
-			return -1
-		case a.Key.Text > b.Key.Text:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(n.Members, func(a, b doctree.Member) int { return strings.Compare(a.Key.Text, b.Key.Text) })
 }

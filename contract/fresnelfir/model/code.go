@@ -40,7 +40,7 @@ func (c *compiler) reference(name string) (reference, int) {
 	}
 	if slot, ok := c.p.slots[name]; ok {
 		c.reads |= variables
-		return func(m *Machine) int32 { return m.env[slot] }, c.p.slotEntity(name)
+		return func(m *Machine) int32 { return m.env[slot] }, c.p.VarEntity(name)
 	}
 	entity := c.p.newest[name]
 	c.reads |= c.p.entities[entity].column(-1)
@@ -53,8 +53,8 @@ func (c *compiler) reference(name string) (reference, int) {
 	}, entity
 }
 
-// slotEntity is the entity of an environment variable.
-func (p *Program) slotEntity(name string) int {
+// VarEntity is the entity of an environment variable; -1 if that is not known.
+func (p *Program) VarEntity(name string) int {
 	if e, ok := p.doc.Vars[name]; ok {
 		return p.Entity(e)
 	}

@@ -85,11 +85,13 @@ type set struct {
 func Compile(doc *ir.Document) *Program {
 	p := &Program{doc: doc, symbols: symbols{index: map[string]int64{}}, slots: map[string]int{}, newest: map[string]int{}, refined: map[string]*function{}}
 	p.declare()
-	for _, f := range p.functions {
-		p.functionBody(f.index)
+	for i, f := range doc.Functions {
+		if f.Body != nil {
+			p.body(&p.functions[i], f.Body, f.Params...)
+		}
 	}
 	for _, r := range doc.Refinements {
-		p.refinementBody(r)
+		p.body(p.refined[r.Name], r.Predicate, append([]ir.Param{{Name: "self", Entity: r.Base}}, r.Params...)...)
 	}
 	p.closeReads()
 	p.compileActions()
@@ -224,28 +226,13 @@ func (p *Program) DomainValue(domain int, i uint64) Value {
 	}
 }
 
-func (p *Program) functionBody(i int) {
-	f := p.doc.Functions[i]
-	if f.Body == nil {
-		return
-	}
+// body compiles what a function or refinement says of its parameters.
+func (p *Program) body(fn *function, e *ir.Expr, params ...ir.Param) {
 	c := compiler{p: p}
-	for _, x := range f.Params {
+	for _, x := range params {
 		c.push(x.Name, x.Entity)
 	}
-	fn := &p.functions[i]
-	fn.body = c.expr(f.Body)
-	fn.size, fn.reads = c.most, c.reads
-}
-
-func (p *Program) refinementBody(r *ir.Refinement) {
-	c := compiler{p: p}
-	c.push("self", r.Base)
-	for _, x := range r.Params {
-		c.push(x.Name, x.Entity)
-	}
-	fn := p.refined[r.Name]
-	fn.body = c.expr(r.Predicate)
+	fn.body = c.expr(e)
 	fn.size, fn.reads = c.most, c.reads
 }
 
@@ -299,6 +286,3 @@ func (m *Machine) Holds(c Code, i int32) (Value, Fault) {
 	m.locals[0] = i
 	return m.Eval(c)
 }
-
-// VarEntity is the entity of an environment variable; -1 if that is not known.
-func (p *Program) VarEntity(name string) int { return p.slotEntity(name) }

@@ -47,7 +47,7 @@ func (c *compiler) variableField(e *ir.Expr) (slot int, field int32, ok bool) {
 	if slot, ok = c.p.slots[e.Var]; !ok {
 		return 0, 0, false
 	}
-	fields := c.p.entities[c.p.slotEntity(e.Var)].ir.Fields
+	fields := c.p.entities[c.p.VarEntity(e.Var)].ir.Fields
 	at := slices.IndexFunc(fields, func(f *ir.Field) bool { return f.Name == e.Text })
 	return slot, int32(at), at >= 0
 }

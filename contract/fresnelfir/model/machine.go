@@ -38,6 +38,10 @@ type Machine struct {
 	alone    bool // nobody is asked: see Modelled
 	empty    bool // a quantifier went over no instance at all
 
+	text  []byte // what instances are like, in the memory of Canonical
+	looks []looks
+	place []int64
+
 	locals []int32
 	base   int
 	fuel   int

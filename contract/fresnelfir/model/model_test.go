@@ -60,8 +60,11 @@ func compile(t testing.TB, properties string) *model.Program {
 		}
 		bindings = append(bindings, fmt.Sprintf(`%q: {"function": %q, "args": [%s], "returns": {"type": "void"}, "mutates": %t, "idempotent": false, "reads": [], "writes": ["Document"]}`, a, a, args, a != "read"))
 	}
-	doc, list := ir.Load("library.json", fmt.Appendf(nil, library, properties, strings.Join(bindings, ",")))
+	doc, src, list := ir.Decode("library.json", fmt.Appendf(nil, library, properties, strings.Join(bindings, ",")))
 	if doc == nil {
+		t.Fatal(list)
+	}
+	if list = append(list, ir.Check(doc, src)...); list.HasErrors() {
 		t.Fatal(list)
 	}
 	return model.Compile(doc)

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
@@ -245,12 +247,7 @@ func (m *Machine) key(x *rule, subject int32) int32 {
 }
 
 func (m *Machine) remembers(rule, key int32) bool {
-	for i := range m.marks {
-		if m.marks[i].rule == rule && m.marks[i].key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.marks, func(k mark) bool { return k.rule == rule && k.key == key })
 }
 
 // remember notes that a rule was triggered; for a condition with the variables
@@ -259,23 +256,14 @@ func (m *Machine) remember(r int32, x *rule, key int32) {
 	k := mark{rule: r, key: key}
 	if x.condition.Code != nil {
 		for i := range m.marks {
-			if m.marks[i].rule == r && equalEnv(m.marks[i].env, m.env) {
+			if m.marks[i].rule == r && slices.Equal(m.marks[i].env, m.env) {
 				return
 			}
 		}
-		k.env = append([]int32(nil), m.env...)
+		k.env = slices.Clone(m.env)
 	} else if m.remembers(r, key) {
 		return
 	}
 	m.marks = append(m.marks, k)
 	m.undo = append(m.undo, change{kind: marked})
-}
-
-func equalEnv(a, b []int32) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -1,9 +1,9 @@
 package model
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
-	"strings"
 )
 
 // Snapshot is a state of a machine that can be gone back to. It is never
@@ -104,6 +104,12 @@ func (m *Machine) Facts(list []uint64) []uint64 {
 	return list
 }
 
+// looks is what an instance is like, whichever it is: a range of the machine's text.
+type looks struct {
+	from, to int
+	i        int32
+}
+
 // Canonical is Key for a state whose instances may change places: states that differ in
 // nothing but which instance is which have, as a rule, the same. States that have the
 // same do not differ in more.
@@ -111,35 +117,33 @@ func (m *Machine) Canonical(b []byte) []byte {
 	if len(m.p.newest) > 0 { // the order of instances means something
 		return m.Key(b)
 	}
-	type looks struct {
-		as string
-		i  int32
-	}
-	list := make([]looks, len(m.insts))
+	m.text, m.looks = m.text[:0], m.looks[:0]
 	for i, x := range m.insts {
-		s := binary.AppendVarint(nil, int64(x.entity))
+		from := len(m.text)
+		m.text = binary.AppendVarint(m.text, int64(x.entity))
 		for k := range m.p.entities[x.entity].defaults {
 			v := m.fields[int(x.base)+k]
 			if v.Kind == Symbol && v.N < 0 {
 				v.N = -1
 			}
-			s = binary.AppendVarint(append(s, byte(v.Kind)), v.N)
+			m.text = binary.AppendVarint(append(m.text, byte(v.Kind)), v.N)
 		}
-		list[i] = looks{string(s), int32(i)}
+		m.looks = append(m.looks, looks{from, len(m.text), int32(i)})
 	}
-	slices.SortStableFunc(list, func(x, y looks) int { return strings.Compare(x.as, y.as) })
-	place := make([]int64, len(list))
+	list := m.looks
+	slices.SortStableFunc(list, func(x, y looks) int { return bytes.Compare(m.text[x.from:x.to], m.text[y.from:y.to]) })
+	m.place = append(m.place[:0], make([]int64, len(list))...)
 	for at, x := range list {
-		place[x.i] = int64(at)
+		m.place[x.i] = int64(at)
 	}
 	of := func(i int32) int64 {
 		if i < 0 {
 			return -1
 		}
-		return place[i]
+		return m.place[i]
 	}
 	for _, x := range list {
-		b = append(b, x.as...)
+		b = append(b, m.text[x.from:x.to]...)
 		for k := range m.p.entities[m.insts[x.i].entity].defaults {
 			if v := m.fields[int(m.insts[x.i].base)+k]; v.Kind == Symbol && v.N < 0 {
 				b = binary.AppendVarint(b, of(int32(^v.N)))

@@ -1,7 +1,7 @@
 // Package stage lays out the folders that cases of documents run in, and looks
 // at what a case has left in one. It is the edge of the Spec-Test contract:
 // nothing else of it writes or removes a file. It knows files and nothing of
-// cases, and imports the standard library alone.
+// cases, and imports nothing of Thresh.
 package stage
 
 import (
@@ -38,34 +38,6 @@ func Make(dir string) error {
 	return nil
 }
 
-// Folder makes an empty folder for one case, in parent or, if that is empty,
-// where this system keeps temporary files. The caller removes it with [Remove].
-func Folder(parent string) (string, error) {
-	dir, err := os.MkdirTemp(parent, "thresh-")
-	if err != nil {
-		return "", fmt.Errorf("making a folder for the case: %w", err)
-	}
-	return filepath.EvalSymlinks(dir)
-}
-
-// Remove removes a folder that [Folder] or [Copy] made, also if a case has made
-// parts of it read-only.
-func Remove(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error { // what it misses, RemoveAll tells
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("removing the folder of a case: %w", err)
-	}
-	return nil
-}
-
 // What a folder may hold that is copied for a case.
 const (
 	maxEntries = 20_000
@@ -82,15 +54,12 @@ func isStore(dir string) bool {
 	return true
 }
 
-// Copy copies a folder, without the runs that are kept in it, for one case to
-// work in. Links stay links; what is neither file, folder nor link is an error.
-func Copy(from string) (string, error) {
-	to, err := Folder("")
-	if err != nil {
-		return "", err
-	}
+// Copy copies what is in a folder, without the runs that are kept in it, to one
+// for one case to work in. Links stay links; what is neither file, folder nor
+// link is an error.
+func Copy(to, from string) error {
 	entries, bytes := 0, int64(0)
-	err = filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -111,9 +80,9 @@ func Copy(from string) (string, error) {
 		return err
 	})
 	if err != nil {
-		return "", errors.Join(fmt.Errorf("copying the folder for an isolated case: %w", err), Remove(to))
+		return fmt.Errorf("copying the folder for an isolated case: %w", err)
 	}
-	return to, nil
+	return nil
 }
 
 func copyEntry(from, to string, d fs.DirEntry) (int64, error) {

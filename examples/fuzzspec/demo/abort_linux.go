@@ -3,6 +3,7 @@ package demo
 import (
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -15,6 +16,7 @@ func abort() {
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGABRT), uintptr(unsafe.Pointer(&action)), 0, sigsetSize, 0, 0)
 	if errno == 0 {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGABRT)
+		time.Sleep(10 * time.Second) // another thread may get the signal, a moment later
 	}
 	os.Exit(134) // not reached where signals work
 }

@@ -12,29 +12,6 @@ const Command = "__demo-target"
 // SeedName is the seed's file name in the folder given to Spec.
 const SeedName = "seed.scroll"
 
-// Bug is a planted bug.
-type Bug struct {
-	Name   string
-	Class  string // class of the cause that finds it: see package engine/crash
-	Expect string // words that the finding's title or kind holds
-}
-
-// Bugs lists the planted bugs.
-func Bugs() []Bug {
-	return []Bug{
-		{"index", "panic", "index out of range"},
-		{"nil-map", "panic", "assignment to entry in nil map"},
-		{"nil-dereference", "panic", "nil pointer dereference"},
-		{"endless-loop", "timeout", "timeout"},
-		{"exit-code", "exit", "exit"},
-		{"bad-json", "output", "JSON"},
-		{"memory", "memory-limit", "out of memory"},
-		{"stack-overflow", "stack-overflow", "stack overflow"},
-		{"abort", "signal", "SIGABRT"},
-		{"endless-output", "output-limit", "output"},
-	}
-}
-
 // Seed is a sound scroll.
 func Seed() []byte {
 	b := []byte("SCRL\x01")

@@ -22,7 +22,7 @@ export function follow(address, tools) {
     put("cases", tools.count(s.cases.run));
     put("cases-label", s.cases.planned > s.cases.run ? `of ${tools.count(s.cases.planned)} cases run` : "cases run");
     put("findings", tools.count(s.findings));
-    put("findings-label", s.findings === 1 ? "finding" : "findings");
+    put("findings-label", (s.findings === 1 ? "finding" : "findings") + (s.findings > s.settled ? `, ${tools.count(s.findings - s.settled)} unconfirmed` : ""));
     put("rate", tools.rate(s.cases_per_second));
     put("time", tools.duration(s.seconds));
     put("phase", s.phase);

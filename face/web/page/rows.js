@@ -1,10 +1,7 @@
-// Lists that are searched and brought up to date in place. Lines are copies of
-// a template that the page brings along, filled with text alone: what comes
-// from a program under test is never markup.
+// Figures as the server writes them, and lists that are searched and brought up
+// to date in place: the part of the page that changed is asked for and put in.
 
 const figures = new Intl.NumberFormat("en-US");
-const marks = { pass: "✓", done: "✓", fail: "✕", running: "▸", interrupted: "‖" };
-const glyphs = { note: "○", low: "●", medium: "■", high: "▲", critical: "◆" };
 
 export const count = (n) => figures.format(n);
 
@@ -26,103 +23,51 @@ export function duration(s) {
   return `${Math.floor(t / 3600)} h ${two(Math.floor(t % 3600 / 60))} min`;
 }
 
-const path = (...parts) => "/" + parts.map(encodeURIComponent).join("/");
+// list makes a search form and its list work without a new page; it returns a
+// function that asks for the list again. dress is called with what was put in.
+export function list(form, say, dress) {
+  const section = form.closest("[data-list]");
+  const swap = () => section.querySelector("[data-swap]");
+  let asked = null, soon = 0;
 
-const fill = {
-  runs(slot, r) {
-    const word = r.status === "done" || r.status === "error" ? r.verdict || "error" : r.status;
-    slot("mark").parentElement.classList.add(word);
-    slot("mark").textContent = marks[word] ?? "!";
-    slot("word").textContent = word;
-    slot("run").textContent = r.run_id;
-    slot("run").href = path("runs", r.run_id);
-    slot("campaigns").textContent = visible(r.campaigns.join(", "));
-    slot("contracts").textContent = r.contracts.join(", ");
-    slot("cases").textContent = count(r.cases.run);
-    slot("findings").textContent = count(r.findings);
-    slot("flaky").textContent = r.flaky ? count(r.flaky) + " flaky" : "";
-    slot("time").textContent = duration(r.seconds);
-    slot("started").dateTime = r.created;
-    slot("started").textContent = r.created.slice(0, 16).replace("T", " ");
-  },
-  findings(slot, f) {
-    const run = document.querySelector("main").dataset.run;
-    slot("glyph").parentElement.classList.add(f.severity);
-    slot("glyph").textContent = glyphs[f.severity] ?? "";
-    slot("severity").textContent = f.severity;
-    slot("title").textContent = visible(f.title);
-    slot("title").href = path("runs", run, "findings", f.id);
-    slot("id").textContent = f.id;
-    slot("new").textContent = f.new ? "new" : "";
-    slot("flaky").textContent = f.flaky ? "flaky" : "";
-    slot("kind").textContent = visible(f.kind);
-    slot("campaign").textContent = visible(f.campaign);
-    slot("cases").textContent = count(f.cases);
-  },
-};
-
-// list makes a search form and its table work without a new page; it returns a
-// function that asks for the lines again.
-export function list(form, say) {
-  const section = form.closest("section");
-  const table = section.querySelector("[data-list]");
-  const kind = table.dataset.list;
-  const line = section.querySelector(`template[data-line=${kind}]`);
-  const pager = section.querySelector("[data-pager]");
-  let asked = null;
-
-  const query = () => {
-    const q = new URLSearchParams(new FormData(form));
-    for (const [name, value] of [...q]) { if (value === "") { q.delete(name); } }
-    return q;
-  };
-
-  function show(page, limit, offset) {
-    const lines = page[kind].map((item) => {
-      const row = line.content.cloneNode(true);
-      fill[kind]((name) => row.querySelector(`[data-slot=${name}]`), item);
-      return row;
-    });
-    const at = [...table.querySelectorAll("[data-row]")].findIndex((r) => r.classList.contains("at"));
-    const held = table.contains(document.activeElement); // the keys stay where they were
-    table.tBodies[0].replaceChildren(...lines);
-    const row = table.querySelectorAll("[data-row]")[at];
+  function show(fresh) {
+    const old = swap(), rows = (of) => [...of.querySelectorAll("[data-row]")];
+    const at = rows(old).findIndex((r) => r.classList.contains("at"));
+    const held = old.contains(document.activeElement); // the keys stay where they were
+    const open = new Set(rows(old).filter((r) => r.querySelector("details[open]")).map((r) => r.id));
+    old.replaceWith(document.adoptNode(fresh));
+    dress(fresh);
+    rows(fresh).filter((r) => open.has(r.id)).forEach((r) => { r.querySelector("details").open = true; });
+    const row = rows(fresh)[at];
     row?.classList.add("at");
     if (held) { row?.querySelector("a").focus({ preventScroll: true }); }
-    section.querySelector("[data-none]").hidden = lines.length > 0;
-    const slot = (name) => pager.querySelector(`[data-slot=${name}]`);
-    slot("place").textContent = page.total ? `${count(Math.min(offset + 1, page.total))}–${count(offset + lines.length)} of ${count(page.total)}` : "";
-    const lead = (name, there, to) => {
-      const a = slot(name), q = query();
-      if (to > 0) { q.set("offset", to); }
-      a.hidden = !there;
-      if (there) { a.href = location.pathname + (String(q) && "?" + q); } else { a.removeAttribute("href"); }
-    };
-    lead("prev", offset > 0, Math.max(0, offset - limit));
-    lead("next", offset + lines.length < page.total, offset + limit);
   }
 
-  async function ask(offset) {
+  // A document that a request brings is parsed without being run, which the
+  // policy of the page allows; markup in a string it does not.
+  function ask(address) {
     asked?.abort();
-    asked = new AbortController();
-    const q = query(), limit = 50;
-    q.set("limit", limit);
-    if (offset) { q.set("offset", offset); }
-    try {
-      const answer = await fetch(`${form.dataset.search}?${q}`, { signal: asked.signal });
-      if (answer.ok) { show(await answer.json(), limit, offset); }
-      return answer.ok;
-    } catch { return false; } // a newer question, or no connection: the stream of events tells of that
+    return new Promise((done) => {
+      const r = asked = new XMLHttpRequest();
+      r.open("GET", address);
+      r.responseType = "document";
+      r.onload = () => {
+        const fresh = r.status === 200 && r.response?.querySelector(`[data-list=${section.dataset.list}] [data-swap]`);
+        if (fresh) { show(fresh); }
+        done(Boolean(fresh));
+      };
+      r.onerror = r.onabort = () => done(false); // the stream of events reports a lost connection
+      r.send();
+    });
   }
 
-  let soon = 0;
-  form.addEventListener("input", () => {
+  async function search() {
     clearTimeout(soon);
-    soon = setTimeout(async () => {
-      const q = query();
-      history.replaceState(null, "", location.pathname + (String(q) && "?" + q));
-      if (await ask(0)) { say(pager.querySelector("[data-slot=place]").textContent || "none"); }
-    }, 150);
-  });
-  return () => ask(Number(new URLSearchParams(location.search).get("offset") ?? 0));
+    const q = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
+    history.replaceState(null, "", location.pathname + (String(q) && "?" + q));
+    if (await ask(location.pathname + location.search)) { say(section.querySelector("[data-place]").textContent || "none"); }
+  }
+  form.addEventListener("input", () => { clearTimeout(soon); soon = setTimeout(search, 150); });
+  form.addEventListener("submit", (e) => { e.preventDefault(); search(); });
+  return () => ask(location.pathname + location.search);
 }

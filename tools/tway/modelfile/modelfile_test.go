@@ -15,8 +15,8 @@ import (
 
 	"github.com/thresh-dev/thresh/engine/solve"
 	"github.com/thresh-dev/thresh/engine/tway"
-	"github.com/thresh-dev/thresh/engine/tway/verify"
 	"github.com/thresh-dev/thresh/tools/tway/modelfile"
+	"github.com/thresh-dev/thresh/tools/tway/verify"
 )
 
 var update = flag.Bool("update", false, "write the expected diagnostics in testdata anew")

@@ -67,7 +67,7 @@ func (s *Server) direct(timeout time.Duration) (word uint32, timedOut bool, err 
 	if err := s.limit(s.pid); err != nil {
 		return 0, false, err
 	}
-	s.watch.Start(timeout)
+	s.start(timeout)
 	unix.Kill(s.pid, unix.SIGCONT)
 	var ws syscall.WaitStatus
 	for {
@@ -76,7 +76,7 @@ func (s *Server) direct(timeout time.Duration) (word uint32, timedOut bool, err 
 			break
 		}
 	}
-	timedOut = s.watch.Stop()
+	timedOut = s.stop()
 	if err != nil {
 		return 0, timedOut, fmt.Errorf("wait for the program: %w", err)
 	}

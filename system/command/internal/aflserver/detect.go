@@ -16,8 +16,15 @@ type Features struct {
 	Persistent bool
 	// Deferred: it starts its fork server by itself, after its set-up.
 	Deferred bool
+	// Counted: its runtime counts edges and ends a case at a budget of them.
+	Counted bool
+	// Driver: its main is AFL++'s own for a harness; LibFuzzer: it is libFuzzer's.
+	// Both take the files of inputs as arguments.
+	Driver, LibFuzzer bool
+	// Counters: it has the compiler's inline counters of edges.
+	Counters bool
 	// SanitizerCoverage: it has the compiler's coverage calls but no fork
-	// server, so that it cannot be used here; it must be compiled by afl-cc.
+	// server, so that it cannot be used here unless it has Counters.
 	SanitizerCoverage bool
 }
 
@@ -28,8 +35,12 @@ var marks = []struct {
 	set  func(*Features)
 }{
 	{"__AFL_SHM_ID", func(f *Features) { f.Instrumented = true }},
+	{"__THRESH_WORK_ID", func(f *Features) { f.Counted = true }},
 	{"##SIG_AFL_PERSISTENT##", func(f *Features) { f.Persistent = true }},
 	{"##SIG_AFL_DEFER_FORKSRV##", func(f *Features) { f.Deferred = true }},
+	{"aflpp_driver pid is", func(f *Features) { f.Driver = true }},
+	{"INFO: libFuzzer ignores flags", func(f *Features) { f.LibFuzzer = true }},
+	{"__sancov_cntrs", func(f *Features) { f.Counters = true }},
 	{"__sanitizer_cov_trace_pc_guard", func(f *Features) { f.SanitizerCoverage = true }},
 }
 
@@ -66,9 +77,9 @@ func scan(r io.Reader) (Features, error) {
 		}
 		if err != nil {
 			if !f.Instrumented {
-				return Features{SanitizerCoverage: f.SanitizerCoverage}, ignoreEnd(err)
+				return Features{SanitizerCoverage: f.SanitizerCoverage, LibFuzzer: f.LibFuzzer, Counters: f.Counters}, ignoreEnd(err)
 			}
-			f.SanitizerCoverage = false // its calls end in the fork server's counts
+			f.SanitizerCoverage, f.Counters = false, false // its calls end in the fork server's counts
 			return f, ignoreEnd(err)
 		}
 		kept = copy(buf, window[len(window)-overlap:])

@@ -27,6 +27,8 @@ func TestScan(t *testing.T) {
 		{"instrumented", at(100, 10, "__AFL_SHM_ID"), Features{Instrumented: true}},
 		{"with coverage calls", at(100, 10, "__AFL_SHM_ID", "__sanitizer_cov_trace_pc_guard"), Features{Instrumented: true}},
 		{"coverage calls only", at(100, 10, "__sanitizer_cov_trace_pc_guard"), Features{SanitizerCoverage: true}},
+		{"libFuzzer's main", at(200, 10, "INFO: libFuzzer ignores flags that", "__sancov_cntrs"), Features{LibFuzzer: true, Counters: true}},
+		{"AFL++'s main", at(200, 10, "__AFL_SHM_ID", "DEBUG: aflpp_driver pid is %d", "__sancov_cntrs"), Features{Instrumented: true, Driver: true}},
 		{"marks without a server", at(100, 10, "##SIG_AFL_PERSISTENT##"), Features{}},
 		{"all, over the end of a block", at(3*mib, mib-30, "__AFL_SHM_ID", "##SIG_AFL_PERSISTENT##", "##SIG_AFL_DEFER_FORKSRV##"),
 			Features{Instrumented: true, Persistent: true, Deferred: true}},

@@ -45,14 +45,23 @@ func (f *flight) named(pid int) {
 	f.mu.Unlock()
 }
 
-// overdue kills the case for taking too long.
-func (f *flight) overdue() {
+// overdue kills the case for taking too long; false: it did so before.
+func (f *flight) overdue() bool {
 	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.late
 	f.late = true
 	if f.pid != 0 {
 		unix.Kill(f.pid, unix.SIGKILL)
 	}
-	f.mu.Unlock()
+	return !before
+}
+
+// process is that of the case, 0 if it is not known, and whether it was late.
+func (f *flight) process() (pid int, late bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.pid, f.late
 }
 
 func (f *flight) struck() bool {
@@ -190,6 +199,7 @@ func (s *Server) feed(input []byte, whence int) error {
 
 // serve has the server run a case and returns the wait status that it reports.
 func (s *Server) serve(timeout time.Duration) (word uint32, timedOut bool, err error) {
+	s.count()
 	if s.adopted {
 		return s.direct(timeout)
 	}
@@ -203,9 +213,9 @@ func (s *Server) serve(timeout time.Duration) (word uint32, timedOut bool, err e
 	if err := s.line.Send(wasKilled); err != nil {
 		return 0, false, err
 	}
-	s.watch.Start(timeout)
+	s.start(timeout)
 	word, err = s.answer()
-	return word, s.watch.Stop(), err
+	return word, s.stop(), err
 }
 
 // answer receives the process of the case and then how it ended.
@@ -226,9 +236,11 @@ func (s *Server) answer() (uint32, error) {
 
 // bite is called when a case is overdue, and again when the server does not
 // tell of its end.
-func (s *Server) bite(times int) (again time.Duration) {
-	if times == 0 {
-		s.inFlight.overdue()
+func (s *Server) bite(int) (again time.Duration) {
+	if left := s.unused(); left > 0 {
+		return left
+	}
+	if s.inFlight.overdue() {
 		return s.cfg.Timeout
 	}
 	unix.Kill(s.pid, unix.SIGKILL)
@@ -267,9 +279,8 @@ func (s *Server) extend(pid int, l Rlimit, fresh bool) error {
 		return nil
 	}
 	s.armed = now
-	var used unix.Timespec
-	clock := int32(^pid)<<3 | 2 // the processor time of a process, as clock_getcpuclockid(3) makes it
-	if err := unix.ClockGettime(clock, &used); errors.Is(err, unix.EINVAL) {
+	used, err := processorTime(pid)
+	if errors.Is(err, unix.EINVAL) {
 		return nil // there is no such process any more
 	} else if err != nil {
 		return fmt.Errorf("read the processor time of a case: %w", err)
@@ -278,7 +289,7 @@ func (s *Server) extend(pid int, l Rlimit, fresh bool) error {
 	if err := unix.Prlimit(pid, l.Resource, nil, &old); err != nil {
 		return fmt.Errorf("read the limit on processor time: %w", err)
 	}
-	return Rlimit{Resource: l.Resource, Cur: min(uint64(used.Sec)+1+l.Cur+1, old.Max), Max: old.Max}.Apply(pid)
+	return Rlimit{Resource: l.Resource, Cur: min(uint64(used/time.Second)+1+l.Cur+1, old.Max), Max: old.Max}.Apply(pid)
 }
 
 // died buries the server and says what became of it.

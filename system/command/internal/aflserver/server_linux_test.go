@@ -297,8 +297,8 @@ func TestServerDies(t *testing.T) {
 
 func TestStartRefused(t *testing.T) {
 	for _, c := range []struct{ name, compiler, source, flag, want string }{
-		{"not instrumented", "gcc", "plain.c", "-O1", "it was not compiled with afl-cc"},
-		{"coverage only", "clang", "plain.c", "-fsanitize-coverage=trace-pc-guard", "it has coverage calls but no fork server; compile it with afl-cc"},
+		{"not instrumented", "gcc", "plain.c", "-O1", "it was not compiled with thresh fuzzspec cc or afl-cc"},
+		{"coverage only", "clang", "plain.c", "-fsanitize-coverage=trace-pc-guard", "it has coverage calls but no fork server; compile it with thresh fuzzspec cc"},
 		{"error", "gcc", "newserver.c", "-DFAIL=8", "the fork server does not start: it cannot attach the shared memory"},
 		{"unknown error", "gcc", "newserver.c", "-DFAIL=999", "the fork server does not start: error 999"},
 		{"version", "gcc", "newserver.c", "-DVERSION=2", "the fork server speaks version 2 of its protocol; up to 1 is known"},

@@ -27,6 +27,7 @@ const (
 	firstMapSize = 1 << 23
 	maxMapSize   = 1 << 28
 	inputHeader  = 4 // the length of an input, before it
+	workSize     = 16
 )
 
 // Start starts the program up to its fork server. The error says why it cannot
@@ -34,9 +35,9 @@ const (
 func Start(cfg Config) (*Server, error) {
 	switch {
 	case cfg.Features.SanitizerCoverage:
-		return nil, errors.New("it has coverage calls but no fork server; compile it with afl-cc")
+		return nil, errors.New("it has coverage calls but no fork server; compile it with thresh fuzzspec cc")
 	case !cfg.Features.Instrumented:
-		return nil, errors.New("it was not compiled with afl-cc")
+		return nil, errors.New("it was not compiled with thresh fuzzspec cc or afl-cc")
 	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = defaultTimeout
@@ -72,6 +73,11 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 	if s.inputs, err = newSegment(inputHeader + cfg.MaxInput); err != nil {
 		return nil, err
 	}
+	if cfg.Features.Counted {
+		if s.work, err = newSegment(workSize); err != nil {
+			return nil, err
+		}
+	}
 	if s.line, err = forkline.Open(); err != nil {
 		return nil, err
 	}
@@ -96,6 +102,12 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 	return s, nil
 }
 
+// Arguments of personality(2).
+const (
+	askPersonality = 0xffffffff
+	fixedAddresses = 0x0040000 // ADDR_NO_RANDOMIZE
+)
+
 // roundUp makes a size fit the steps of appendEdges.
 func roundUp(n int) int { return (n + 31) &^ 31 }
 
@@ -103,6 +115,13 @@ func (s *Server) launch(mapSize int) error {
 	// The program is traced for as long as it takes to lay limits on it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	if s.work != nil {
+		// Equal cases are to take equal edges, wherever the program is loaded. The
+		// thread has its own persona back before anything else runs on it.
+		own, _, _ := unix.RawSyscall(unix.SYS_PERSONALITY, askPersonality, 0, 0)
+		unix.RawSyscall(unix.SYS_PERSONALITY, own|fixedAddresses, 0, 0)
+		defer unix.RawSyscall(unix.SYS_PERSONALITY, own, 0, 0)
+	}
 	pid, err := s.line.Launch(forkline.Program{
 		Path: s.cfg.Path, Argv: s.cfg.Argv, Env: s.environment(mapSize), Dir: s.cfg.Dir,
 		Files: s.cfg.Files, Limits: s.cfg.Limits,
@@ -124,6 +143,9 @@ func (s *Server) environment(mapSize int) []string {
 		"__AFL_SHM_ID=" + strconv.Itoa(s.edges.id),
 		"__AFL_SHM_FUZZ_ID=" + strconv.Itoa(s.inputs.id),
 		"AFL_MAP_SIZE=" + strconv.Itoa(mapSize),
+	}
+	if s.work != nil {
+		own = append(own, "__THRESH_WORK_ID="+strconv.Itoa(s.work.id))
 	}
 	if s.cfg.Features.Persistent {
 		own = append(own, "__AFL_PERSISTENT=1")
@@ -165,7 +187,8 @@ type Server struct {
 	watch       *forkline.Watchdog
 	edges       *segment
 	inputs      *segment
-	counts      []byte // the part of edges that the program uses
+	work        *segment // what a case may still do, and may do in all; nil: it does not count
+	counts      []byte   // the part of edges that the program uses
 	mapSize     int
 	sharedInput bool
 
@@ -181,6 +204,10 @@ type Server struct {
 	adopted  bool      // pid is the process itself, and there is no server
 	ended    bool      // the adopted process has ended, and there is none
 	armed    time.Time // when the limit on processor time was last extended
+
+	bounds bounds
+	ends   time.Time     // of the case in flight, at the latest, if its processor time is bounded
+	used   time.Duration // of its process before it; negative: not known yet
 }
 
 // SharedInput reports whether cases take their input from shared memory;
@@ -211,7 +238,7 @@ func (s *Server) Close() error {
 		s.pid = 0
 	}
 	s.counts = nil
-	for _, seg := range []*segment{s.edges, s.inputs} {
+	for _, seg := range []*segment{s.edges, s.inputs, s.work} {
 		if seg != nil {
 			seg.close()
 		}

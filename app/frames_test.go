@@ -1,0 +1,114 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// A frame is of the file that the trace ends in, below the folder alone.
+func TestFrames(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.Repeat("line\n", 8) + "boom\nafter\n"
+	put("work/src/main.py", lines)
+	put("work/src/parse.py", lines)
+	put("work/src/parse.go", lines)
+	put("work/.env", lines)
+	put("work/spec/doc.yaml", "a: 1\nfunctions:\n  close: {}\nrules:\n  - {id: no-orders}\n")
+	put("outside/lib.py", lines)
+	if err := os.Symlink(filepath.Join(dir, "outside", "lib.py"), filepath.Join(dir, "work", "link.py")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join(dir, "work"))
+	for _, x := range []struct{ name, title, text, want string }{
+		{"python, innermost", "", "Traceback\n  File \"src/main.py\", line 3\n  File \"src/parse.py\", line 9, in parse\nZeroDivisionError", "src/parse.py:9"},
+		{"python, through a library", "", "  File \"src/parse.py\", line 9, in parse\n  File \"/usr/lib/python3/json.py\", line 1", "src/parse.py:9"},
+		{"go", "", "panic: x\n\ngoroutine 1:\n\t/usr/go/panic.go:12 +0x1\n\tsrc/parse.go:9 +0x1f", "src/parse.go:9"},
+		{"absolute", "", filepath.Join(dir, "work", "src", "parse.go") + ":9:4: error", "src/parse.go:9"},
+		{"outside", "", "  File \"" + filepath.Join(dir, "outside", "lib.py") + "\", line 9", ""},
+		{"climbing", "", "../outside/lib.py:9", ""},
+		{"by a link", "", "link.py:9", ""},
+		{"hidden", "", "  File \".env\", line 9", ""},
+		{"behind its end", "", "src/parse.go:99", ""},
+		{"pointer", "", "$.functions.close", "spec/doc.yaml:3"},
+		{"named in the title", "no-orders does not hold", "x", "spec/doc.yaml:5"},
+		{"nothing", "it fell", "x", ""},
+	} {
+		f := campaign.Finding{Title: x.title, Evidence: []campaign.Exhibit{campaign.TextExhibit("stderr", x.text)}}
+		got := ""
+		for _, e := range New().framer().frames(filepath.Join("spec", "doc.yaml"), &f) {
+			got = strings.TrimPrefix(e.Title, "Source: ")
+			if line := strings.Split(e.Document.Body, "\n")[e.Document.Line-e.Document.First]; strings.HasSuffix(got, ":9") && line != "boom" {
+				t.Errorf("%s: the frame's line is %q", x.name, line)
+			}
+		}
+		if got != x.want {
+			t.Errorf("%s: %q, want %q", x.name, got, x.want)
+		}
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	const one, two = "1111111111111111111111111111111111111111", "2222222222222222222222222222222222222222"
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("loose/.git/HEAD", "ref: refs/heads/main\n")
+	put("loose/.git/refs/heads/main", one+"\n")
+	put("loose/deep/x", "")
+	put("packed/.git/HEAD", "ref: refs/heads/feature/x\n")
+	put("packed/.git/packed-refs", "# pack-refs\n"+two+" refs/heads/feature\n"+one+" refs/heads/feature/x\n")
+	put("detached/.git/HEAD", two+"\n")
+	put("tree/.git", "gitdir: ../loose/.git/worktrees/tree\n")
+	put("loose/.git/worktrees/tree/HEAD", "ref: refs/heads/side\n")
+	put("loose/.git/worktrees/tree/commondir", "../..\n")
+	put("loose/.git/refs/heads/side", two+"\n")
+	put("odd/.git/HEAD", "ref: ../../../secret\n")
+	github := map[string]string{
+		"GITHUB_SERVER_URL": "https://github.example", "GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "7", "GITHUB_HEAD_REF": "topic",
+	}
+	for _, x := range []struct {
+		folder, commit, branch, ci string
+		env                        map[string]string
+	}{
+		{"loose/deep", one, "main", "", nil},
+		{"packed", one, "feature/x", "", nil},
+		{"detached", two, "", "", nil},
+		{"detached", two, "topic", "https://github.example/a/b/actions/runs/7", github},
+		{"tree", two, "side", "", nil},
+		{"odd", "", "", "", nil},
+		{"loose", one, "main", "https://ci.example/job/3", map[string]string{"CI_JOB_URL": "https://me:pass@ci.example/job/3?token=x"}},
+		{"loose", one, "main", "", map[string]string{"BUILD_URL": "javascript:alert(1)"}},
+	} {
+		t.Run(x.folder, func(t *testing.T) {
+			t.Chdir(filepath.Join(dir, filepath.FromSlash(x.folder)))
+			a := New()
+			a.Getenv = func(name string) string { return x.env[name] }
+			o := a.origin()
+			if o.Commit != x.commit || o.Branch != x.branch || o.CI != x.ci {
+				t.Errorf("got %+v, want %+v", *o, x)
+			}
+		})
+	}
+}

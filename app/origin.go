@@ -1,0 +1,106 @@
+package app
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// origin is where a run is started: its folder, and what git's files and the
+// variables of CI services say of the sources.
+func (a *App) origin() *campaign.Origin {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil
+	}
+	o := campaign.Origin{Folder: dir}
+	o.Commit, o.Branch = checkedOut(dir)
+	first := func(names ...string) string {
+		for _, n := range names {
+			if v := a.getenv(n); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	if o.Branch == "" && o.Commit != "" { // CI services check out a commit, not a branch
+		o.Branch = first("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BUILDKITE_BRANCH", "CIRCLE_BRANCH", "BRANCH_NAME")
+	}
+	o.CI = first("CI_JOB_URL", "BUILDKITE_BUILD_URL", "CIRCLE_BUILD_URL", "BUILD_URL")
+	if server, repo, run := first("GITHUB_SERVER_URL"), first("GITHUB_REPOSITORY"), first("GITHUB_RUN_ID"); server != "" && repo != "" && run != "" {
+		o.CI = server + "/" + repo + "/actions/runs/" + run
+	}
+	if u, err := url.Parse(o.CI); err != nil || u.Scheme != "https" && u.Scheme != "http" {
+		o.CI = ""
+	} else {
+		u.User, u.RawQuery = nil, "" // neither a password nor a token
+		o.CI = u.String()
+	}
+	return &o
+}
+
+// checkedOut is the commit and the branch of the repository that a folder is in,
+// by its files; "" where there is none, or for a branch none is checked out.
+func checkedOut(dir string) (commit, branch string) {
+	for {
+		git := filepath.Join(dir, ".git")
+		if info, err := os.Stat(git); err == nil {
+			if !info.IsDir() { // of a work tree or a submodule: a file that names the folder
+				text, _ := os.ReadFile(git) // "" leads to no commit
+				to, _ := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+				if git = to; !filepath.IsAbs(git) {
+					git = filepath.Join(dir, git)
+				}
+			}
+			return headOf(git)
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", ""
+		}
+		dir = up
+	}
+}
+
+// headOf is what the HEAD of a git folder names.
+func headOf(git string) (commit, branch string) {
+	read := func(folder, name string) string {
+		text, _ := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name))) // what is not there says nothing
+		return strings.TrimSpace(string(text))
+	}
+	head := read(git, "HEAD")
+	ref, symbolic := strings.CutPrefix(head, "ref: ")
+	if !symbolic {
+		return hash(head), ""
+	}
+	branch = strings.TrimPrefix(ref, "refs/heads/")
+	common := git // of a work tree: branches are kept elsewhere
+	if to := read(git, "commondir"); to != "" {
+		if common = to; !filepath.IsAbs(common) {
+			common = filepath.Join(git, common)
+		}
+	}
+	if !filepath.IsLocal(filepath.FromSlash(ref)) {
+		return "", ""
+	}
+	if commit = hash(read(common, ref)); commit != "" {
+		return commit, branch
+	}
+	for line := range strings.Lines(read(common, "packed-refs")) {
+		if sum, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
+			return hash(sum), branch
+		}
+	}
+	return "", branch
+}
+
+// hash is text that is the name of a commit, or "".
+func hash(text string) string {
+	if len(text) < 40 || len(text) > 64 || strings.Trim(text, "0123456789abcdef") != "" {
+		return ""
+	}
+	return text
+}

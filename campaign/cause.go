@@ -1,0 +1,52 @@
+package campaign
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+)
+
+// CauseOf names what a finding comes from, so that several that came from it are
+// told as one: the source line in which its trace ends, else what took place, else
+// its smallest input. "" is a cause of its own.
+func CauseOf(f *Finding, document string) string {
+	of := func(kind, what string) string {
+		sum := sha256.Sum256([]byte(f.Contract + "\x00" + f.Campaign + "\x00" + kind + "\x00" + what))
+		return hex.EncodeToString(sum[:8])
+	}
+	for i := range f.Evidence {
+		if d := f.Evidence[i].Document; d != nil && d.Line > 0 && d.Name != document {
+			return of("line", d.Name+":"+strconv.Itoa(d.Line))
+		}
+	}
+	for i := range f.Evidence {
+		if t := f.Evidence[i].Timeline; t != nil && len(t.Spans) > 0 {
+			events, err := json.Marshal(t)
+			if err == nil {
+				return of("events", string(events))
+			}
+		}
+	}
+	if m := f.Minimized; m != nil && m.Verified && m.Blob != "" {
+		return of("input", m.Blob)
+	}
+	return ""
+}
+
+// ByCause puts what came from one cause together, each cause at the place of its
+// first.
+func ByCause[T any](list []T, cause func(T) string) [][]T {
+	var out [][]T
+	at := make(map[string]int)
+	for _, x := range list {
+		key := cause(x)
+		if i, known := at[key]; known && key != "" {
+			out[i] = append(out[i], x)
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, []T{x})
+	}
+	return out
+}

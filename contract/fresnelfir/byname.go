@@ -1,0 +1,289 @@
+package fresnelfir
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/engine/choice"
+)
+
+// On a tape a decision means what it does by its place: without an earlier action,
+// later ones are read as something else, and the same number is another instance. To
+// leave something out, a traversal is taken again by what its decisions name: for the
+// same alternative the same branch, for the same choice the same instance.
+
+// What a decision is about: its kind, and a number within that kind.
+const (
+	topicStart     uint64 = iota // of the traversal as a whole
+	topicRoot                    // the protocol of a thread
+	topicThread                  // whose turn it is: a step begins
+	topicBranch                  // of an alternative
+	topicMore                    // whether a repetition goes on
+	topicAttempt                 // whether something forbidden is tried
+	topicForbidden               // what is tried
+	topicPick                    // an instance
+	topicPlain                   // a value, 0 being the plainest
+	topicOther                   // whether an input is any value of a large domain, and which
+
+	topicBits  = 32
+	topicAside = 1 << 63 // the decision belongs to an attempt
+)
+
+// about says what the next decision is about.
+func (t *traversal) about(kind uint64, n int) { t.src.Topic = t.aside | kind<<topicBits | uint64(n) }
+
+// named is a decision: what it is about, and what it names: a branch, an instance, or
+// a value, whatever its place was.
+type named struct{ topic, name uint64 }
+
+func (d named) kind() uint64 { return d.topic &^ topicAside >> topicBits }
+
+// script is the decisions of a traversal by what they name. The first scene is the
+// start, each other one a step.
+type script struct {
+	scenes []scene
+	births []choice.Span // by thread: where the decisions on it are among those of the start
+}
+
+type scene struct {
+	thread int
+	list   []named
+	made   [2]int // instances before and after
+}
+
+// clone is a script whose decisions may be changed.
+func (s *script) clone() *script {
+	c := &script{scenes: slices.Clone(s.scenes), births: s.births}
+	for i := range c.scenes {
+		c.scenes[i].list = slices.Clone(c.scenes[i].list)
+	}
+	return c
+}
+
+// withoutStep is the script less a step.
+func (s *script) withoutStep(step int) *script {
+	return &script{scenes: slices.Delete(slices.Clone(s.scenes), step, step+1)}
+}
+
+// withoutThread is the script less a thread, whose steps an heir takes; -1: nobody.
+func (s *script) withoutThread(thread, heir int) *script {
+	c := s.clone()
+	start := &c.scenes[0].list
+	(*start)[0].name-- // how many threads there are is decided first
+	*start = slices.Delete(*start, s.births[thread].From, s.births[thread].To)
+	if heir < 0 {
+		c.scenes = slices.DeleteFunc(c.scenes, func(x scene) bool { return x.thread == thread })
+	}
+	for i := range c.scenes {
+		x := &c.scenes[i]
+		if x.thread == thread || x.thread == heir && heir >= 0 {
+			for k := range x.list {
+				if heir >= 0 && x.list[k].kind() == topicMore {
+					x.list[k].name = 1 // there is more to do for it than there was
+				}
+			}
+			x.thread = heir
+		}
+		if x.thread > thread {
+			x.thread--
+		}
+	}
+	return c
+}
+
+// withoutAttempt is the script less what a decision begins to try.
+func (s *script) withoutAttempt(i, k int) *script {
+	c := s.with(i, k, 0)
+	list := &c.scenes[i].list
+	for k++; k < len(*list) && (*list)[k].topic&topicAside != 0; {
+		*list = slices.Delete(*list, k, k+1)
+	}
+	return c
+}
+
+// with is the script with another value.
+func (s *script) with(i, k int, name uint64) *script {
+	c := s.clone()
+	c.scenes[i].list[k].name = name
+	return c
+}
+
+// prompter replays a traversal from a script or a tape, and records the script of
+// what it did.
+type prompter struct {
+	t     *traversal
+	tape  []uint64 // to follow; nil: the script
+	of    *script
+	gone  int // the thread of the script's cast that is not there; -1: none
+	at    int // the scene
+	left  []named
+	names map[uint64]uint64 // instances of the script, as they are here
+	now   script
+}
+
+// play takes a traversal.
+func (p *prompter) play() {
+	t := p.t
+	p.names, p.now.scenes = map[uint64]uint64{}, []scene{{thread: -1}}
+	if p.of != nil {
+		p.left = slices.Clone(p.of.scenes[0].list)
+	}
+	t.src.Ask(p.answer)
+	t.run()
+	p.close()
+	for _, from := range t.born {
+		x := choice.Span{From: from, To: from}
+		if i := slices.IndexFunc(t.src.Tape().Spans, func(x choice.Span) bool { return x.From == from }); i >= 0 {
+			x = t.src.Tape().Spans[i]
+		}
+		p.now.births = append(p.now.births, x)
+	}
+}
+
+// close ends a scene: what it has made is what the scene of the script made, in order.
+func (p *prompter) close() {
+	last := &p.now.scenes[len(p.now.scenes)-1]
+	last.made[1] = p.t.m.Instances()
+	if p.of == nil || p.at >= len(p.of.scenes) {
+		return
+	}
+	to := last.made[0]
+	for i := p.of.scenes[p.at].made[0]; i < p.of.scenes[p.at].made[1] && to < last.made[1]; i++ {
+		if p.at == 0 && i == p.gone {
+			continue
+		}
+		p.names[uint64(i)] = uint64(to)
+		to++
+	}
+}
+
+// answer decides.
+func (p *prompter) answer(limit uint64) uint64 {
+	t := p.t
+	d := named{topic: t.src.Topic}
+	kind := d.kind()
+	if kind == topicThread {
+		p.close()
+		p.at++
+		p.now.scenes = append(p.now.scenes, scene{made: [2]int{t.m.Instances(), 0}})
+		if p.left = nil; p.of != nil && p.at < len(p.of.scenes) {
+			p.left = slices.Clone(p.of.scenes[p.at].list)
+		}
+	}
+	v := uint64(0)
+	switch at := len(t.src.Tape().Values); {
+	case p.of != nil && kind == topicThread:
+		if p.at < len(p.of.scenes) {
+			v = uint64(p.of.scenes[p.at].thread)
+		}
+	case p.of != nil:
+		if i := slices.IndexFunc(p.left, func(x named) bool { return x.topic == d.topic }); i >= 0 {
+			v = p.place(d.topic, p.left[i].name)
+			p.left = slices.Delete(p.left, i, i+1)
+		}
+	case at < len(p.tape):
+		v = p.tape[at]
+	}
+	if limit > 0 {
+		v = min(v, limit-1)
+	}
+	if kind == topicPick || kind == topicBranch { // as choice.Source does
+		for range t.weights {
+			if t.weights[v] > 0 {
+				break
+			}
+			v = (v + 1) % uint64(len(t.weights))
+		}
+	}
+	scene := &p.now.scenes[len(p.now.scenes)-1]
+	if kind == topicThread {
+		scene.thread = int(v)
+		for _, i := range t.alive { // as next does
+			if i >= int(v) {
+				scene.thread = i
+				return v
+			}
+		}
+		scene.thread = t.alive[0]
+		return v
+	}
+	if d.name = v; kind == topicPick {
+		d.name = uint64(p.choices()[v])
+	} else if kind == topicForbidden {
+		d.name = uint64(t.forbidden[v])
+	}
+	scene.list = append(scene.list, d)
+	return v
+}
+
+func (p *prompter) choices() []int32 {
+	n := uint32(p.t.src.Topic)
+	return p.t.m.Choices(int(n>>8), int(n&255))
+}
+
+// place is where what a decision names stands among what there is to choose from.
+func (p *prompter) place(topic, name uint64) uint64 {
+	i := 0
+	switch (named{topic: topic}).kind() {
+	case topicPick:
+		to, ok := p.names[name]
+		if i = slices.Index(p.choices(), int32(to)); !ok {
+			i = 0
+		}
+	case topicForbidden:
+		i = slices.Index(p.t.forbidden, int(name))
+	default:
+		return name
+	}
+	return uint64(max(i, 0))
+}
+
+// byName leaves out what the traversal of a tape can do without: threads, steps and
+// attempts, and takes plainer values, until each by itself is needed. It reports
+// whether there was anything.
+func (r *reducer) byName(values []uint64) ([]uint64, bool) {
+	p := &prompter{t: r.t, tape: values, gone: -1}
+	if !r.stage(values, p.play) {
+		return values, false
+	}
+	now, found := &p.now, false
+	try := func(s *script, gone int) bool {
+		p := &prompter{t: r.t, of: s, gone: gone}
+		if r.err != nil || !r.stage(nil, p.play) {
+			return false
+		}
+		if tape := r.t.src.Tape().Values; r.simpler(tape, values) && r.holds(tape) {
+			values, now, found, r.weight = slices.Clone(tape), &p.now, true, r.weigh()
+			return true
+		}
+		return false
+	}
+	for before := -1; before != r.changes; {
+		before = r.changes
+		for thread := len(now.births) - 1; thread >= 0 && len(now.births) > 1; thread-- {
+			gone := -1
+			if r.c.plan.actor >= 0 {
+				gone = thread
+			}
+			for heir := -1; heir < len(now.births); heir++ {
+				if heir != thread && try(now.withoutThread(thread, heir), gone) {
+					break
+				}
+			}
+		}
+		for i := len(now.scenes) - 1; i > 0; i = min(i, len(now.scenes)) - 1 {
+			try(now.withoutStep(i), -1)
+		}
+		for i := 0; i < len(now.scenes); i++ {
+			for k := 0; i < len(now.scenes) && k < len(now.scenes[i].list); k++ {
+				switch d := now.scenes[i].list[k]; {
+				case d.name == 0:
+				case d.kind() == topicAttempt:
+					try(now.withoutAttempt(i, k), -1)
+				case d.kind() == topicPlain || d.kind() == topicOther:
+					_ = try(now.with(i, k, 0), -1) || d.name > 1 && try(now.with(i, k, d.name-1), -1)
+				}
+			}
+		}
+	}
+	return values, found
+}

@@ -1,0 +1,294 @@
+package lang
+
+import (
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// store adds an assignment to a plain place: under if, where a computed key chooses it.
+func (b *body) store(p *place, at doctree.Pos, value func(name string) node, into *[]node) {
+	b.chain(p, at, into, func(name string) []node {
+		n := object(at)
+		set(n, at, "target", texts(at, p.of, name))
+		set(n, at, "value", value(name))
+		return []node{*n}
+	})
+}
+
+// chain adds what is done with each alternative of a place.
+func (b *body) chain(p *place, at doctree.Pos, into *[]node, do func(name string) []node) {
+	b.wrote[p.from], b.s.stale[p.base] = true, true
+	var rest []node
+	for _, a := range slices.Backward(p.may) {
+		if len(a.when) == 0 {
+			rest = do(a.name)
+			continue
+		}
+		b.steps = true
+		rest = []node{*b.under(at, *conjunction(a.when), do(a.name), rest)}
+	}
+	*into = append(*into, rest...)
+}
+
+func (b *body) under(at doctree.Pos, cond node, then, otherwise []node) *node {
+	n := object(at)
+	set(n, at, "if", cond)
+	if len(then) > 0 {
+		set(n, at, "then", list(at, then...))
+	}
+	if len(otherwise) > 0 {
+		set(n, at, "else", list(at, otherwise...))
+	}
+	ordered(n)
+	return n
+}
+
+// replace is PLACE = VALUE.
+func (b *body) replace(p *place, e syntax.Expr, at doctree.Pos, into *[]node) {
+	c := b.c
+	if p.shape == nil {
+		return
+	}
+	if p.word == "" {
+		v, _ := c.condition(e, b.s)
+		b.store(p, at, func(string) node { return v }, into)
+		return
+	}
+	if b.mentions(e, p.base) {
+		c.fail(e, "expression", "keep what it reads in another field", "a whole %s cannot be computed from itself", p.word)
+		return
+	}
+	before := len(c.list)
+	if from := c.place(e, b.s); from != nil {
+		var names, others []string
+		p.each("", func(name string, _ node) { names = append(names, name) })
+		from.each("", func(name string, _ node) { others = append(others, name) })
+		if from.shape == nil || !slices.Equal(names, others) {
+			c.fail(e, "type", "", "is a %s with other places", orPlain(from.word))
+			return
+		}
+		for _, name := range names {
+			v := from.choose(at, func(base string) node { return from.field(at)(base + name) })
+			b.store(p.inside(name[1:], nil), at, func(string) node { return v }, into)
+		}
+		return
+	} else if len(c.list) > before {
+		return
+	}
+	switch p.word {
+	case "set", "list":
+		items, ok := elements(e)
+		if !ok || p.word == "list" && len(items) > len(p.keys) {
+			c.fail(e, "type", "", "must be a list of at most %s", diag.Plural(len(p.keys), "element"))
+			return
+		}
+		if p.word == "set" {
+			b.members(p, items, at, into)
+			return
+		}
+		for i := range p.keys {
+			place := p.inside(p.parts[i].name, p.parts[i].shape)
+			if i < len(items) {
+				b.replace(place, items[i], at, into)
+			} else {
+				b.clear(place, at, into)
+			}
+		}
+		b.store(p.inside("length", p.part("length")), at, func(string) node { return integer(at, len(items)) }, into)
+	case "map", "record":
+		d, ok := e.(*syntax.DictExpr)
+		if !ok {
+			c.fail(e, "type", "", "must be a mapping: {\"%s\": VALUE}", p.parts[0].name)
+			return
+		}
+		given := map[string]bool{}
+		for _, i := range d.List {
+			entry := i.(*syntax.DictEntry)
+			key := c.literal(entry.Key)
+			x := p.part(key.Text)
+			if x == nil {
+				c.fail(entry.Key, "unknown-field", "", "the %s has no place %s", p.word, key.Text)
+				continue
+			}
+			given[key.Text] = true
+			b.replace(p.inside(key.Text, x), entry.Value, at, into)
+		}
+		for _, x := range p.parts {
+			if !given[x.name] {
+				b.clear(p.inside(x.name, x.shape), at, into)
+			}
+		}
+	}
+}
+
+// members is SET = [ELEMENT, ...].
+func (b *body) members(p *place, items []syntax.Expr, at doctree.Pos, into *[]node) {
+	c := b.c
+	given := make([]bool, len(p.keys))
+	var computed []node
+	for _, e := range items {
+		v := c.constant(e)
+		if v == nil {
+			x, _ := c.condition(e, b.s)
+			computed = append(computed, x)
+			continue
+		}
+		i := slices.IndexFunc(p.keys, func(k node) bool { return k.Kind == v.Kind && k.Text == v.Text })
+		if i < 0 {
+			c.fail(e, "unknown-field", "", "the set cannot hold %s", v.Text)
+			continue
+		}
+		given[i] = true
+	}
+	for i, k := range p.keys {
+		v := truth(at, given[i])
+		if !given[i] && len(computed) > 0 {
+			v = op(at, "or")
+			for _, x := range computed {
+				v.Items = append(v.Items, op(at, "eq", x, k))
+			}
+		}
+		b.store(p.inside(k.Text, p.parts[i].shape), at, func(string) node { return v }, into)
+	}
+}
+
+// clear gives every field of a place the least value of its type.
+func (b *body) clear(p *place, at doctree.Pos, into *[]node) {
+	p.each("", func(name string, kind node) {
+		if zero := zeroOf(&kind); zero != nil {
+			x := p
+			if name != "" {
+				x = p.inside(name[1:], nil)
+			}
+			b.store(x, at, func(string) node { return *zero }, into)
+		}
+	})
+}
+
+func (b *body) mentions(e syntax.Expr, field string) bool {
+	found := false
+	syntax.Walk(e, func(n syntax.Node) bool {
+		f, ok := n.(*syntax.DotExpr)
+		found = found || ok && f.Name.Name == field
+		return true
+	})
+	return found
+}
+
+// methods are what can be done with collections.
+var methods = map[string][]string{"set": {"add", "clear", "remove"}, "list": {"append", "clear", "pop"}, "map": {"clear"}}
+
+// method is o.tags.add("x"), o.items.append(x), o.items.pop(0), o.tags.clear().
+func (b *body) method(call *syntax.CallExpr, into *[]node) bool {
+	c := b.c
+	fn, ok := call.Fn.(*syntax.DotExpr)
+	if !ok {
+		return false
+	}
+	before := len(c.list)
+	p := c.place(fn.X, b.s)
+	if p == nil || p.shape == nil {
+		return len(c.list) > before
+	}
+	at, name, pos := c.at(call), fn.Name.Name, call.Args
+	if !slices.Contains(methods[p.word], name) {
+		c.fail(call, "unknown-function", diag.DidYouMean(name, methods[p.word]), "a %s has %s", orPlain(p.word), doctree.Either(methods[p.word]))
+		return true
+	}
+	if most := map[string]int{"clear": 0, "pop": 1}[name]; name == "clear" && len(pos) > 0 || name == "pop" && len(pos) > most || (name == "add" || name == "remove" || name == "append") && len(pos) != 1 {
+		c.fail(call, "arity", "", "%s takes another number of arguments", name)
+		return true
+	}
+	switch name {
+	case "clear":
+		b.clear(p, at, into)
+	case "add", "remove":
+		b.member(p, pos[0], name == "add", at, into)
+	case "append":
+		b.extend(p, pos[0], at, into)
+	case "pop":
+		first := len(pos) == 1
+		if first && c.literalOrNone(pos[0]).Text != "0" {
+			c.fail(call, "arity", "", "pop() takes the last element, pop(0) the first")
+			return true
+		}
+		b.shorten(p, first, at, into)
+	}
+	return true
+}
+
+// member adds to a set or removes from it.
+func (b *body) member(p *place, e syntax.Expr, in bool, at doctree.Pos, into *[]node) {
+	c := b.c
+	is := truth(at, in)
+	if v := c.constant(e); v != nil {
+		for i, k := range p.keys {
+			if k.Kind == v.Kind && k.Text == v.Text {
+				b.store(p.inside(k.Text, p.parts[i].shape), at, func(string) node { return is }, into)
+				return
+			}
+		}
+		c.fail(e, "unknown-field", "", "the set cannot hold %s", v.Text)
+		return
+	}
+	of := *p.shape
+	of.word = "map" // from its elements to whether they are in it
+	as := *p
+	as.shape = &of
+	b.store(c.indexed(&as, e, b.s), at, func(string) node { return is }, into)
+}
+
+// extend adds to a list. Behind a full list the length is out of its bounds, which is a
+// finding like any other number that is.
+func (b *body) extend(p *place, e syntax.Expr, at doctree.Pos, into *[]node) {
+	length := p.inside("length", p.part("length"))
+	long := length.choose(at, length.field(at))
+	var rest []node
+	grown := func(into *[]node) {
+		b.store(length, at, func(string) node { return op(at, "add", long, integer(at, 1)) }, into)
+	}
+	grown(&rest)
+	b.steps = true
+	for i := range slices.Backward(p.keys) {
+		var then []node
+		b.replace(p.inside(p.parts[i].name, p.parts[i].shape), e, at, &then)
+		grown(&then)
+		rest = []node{*b.under(at, op(at, "eq", long, integer(at, i)), then, rest)}
+	}
+	*into = append(*into, rest...)
+}
+
+// shorten takes the last element of a list away, or the first.
+func (b *body) shorten(p *place, first bool, at doctree.Pos, into *[]node) {
+	length := p.inside("length", p.part("length"))
+	long := length.choose(at, length.field(at))
+	for i := range p.keys {
+		here := p.inside(p.parts[i].name, p.parts[i].shape)
+		switch {
+		case !first: // only the last one is cleared
+			var then []node
+			b.clear(here, at, &then)
+			if len(then) > 0 {
+				b.steps = true
+				*into = append(*into, *b.under(at, op(at, "eq", long, integer(at, i+1)), then, nil))
+			}
+		case i == len(p.keys)-1:
+			b.clear(here, at, into)
+		default:
+			next := p.inside(p.parts[i+1].name, p.parts[i+1].shape)
+			here.each("", func(name string, _ node) {
+				v := next.choose(at, func(base string) node { return next.field(at)(base + name) })
+				x := here
+				if name != "" {
+					x = here.inside(name[1:], nil)
+				}
+				b.store(x, at, func(string) node { return v }, into)
+			})
+		}
+	}
+	b.store(length, at, func(string) node { return op(at, "sub", long, integer(at, 1)) }, into)
+}

@@ -1,0 +1,316 @@
+package lang
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// What must come about at some time is a claim about behaviours that never end. One that
+// does nothing more is among them, unless an action that is said to be fair is allowed in
+// its last state: fair actions are not put off for ever. So an instance that still waits
+// in a state in which no fair action is allowed waits for ever, in a behaviour that is this
+// state again and again. That is an invariant over a field that says whether an instance
+// waits, which each action keeps that writes the instance:
+//
+//	NAME.wait  -1: it does not wait; otherwise how many actions wrote it since it began to
+
+// awaited is a property of that kind.
+type awaited struct {
+	d      *decl
+	word   string // "eventually", "until", "leads_to"
+	entity string
+	first  *syntax.LambdaExpr // of until what holds until then, of leads_to what begins the wait
+	then   *syntax.LambdaExpr
+	fair   []argument // the actions, by their names
+	within int        // -1: not bounded
+	why    *node
+}
+
+func (w *awaited) field() string { return w.d.name + ".wait" }
+
+var liveness = []string{"eventually", "leads_to", "until"}
+
+// await reads eventually(ENTITY, lambda o: ..., fair = [ACTION]).
+func (c *compiler) await(d *decl) {
+	pos, named := c.arguments(d.call)
+	w := &awaited{d: d, word: d.fn, within: -1}
+	if n := len(pos); n > 0 && c.literalOrNone(pos[n-1]).Kind == doctree.String {
+		v := c.literal(pos[n-1])
+		w.why, pos = &v, pos[:n-1]
+	}
+	var conds []*syntax.LambdaExpr
+	for _, e := range pos[min(1, len(pos)):] {
+		if f, ok := e.(*syntax.LambdaExpr); ok && len(f.Params) == 1 {
+			conds = append(conds, f)
+		}
+	}
+	want := map[bool]int{true: 1, false: 2}[w.word == "eventually"]
+	if len(conds) != want || len(pos) != want+1 {
+		c.fail(d.call, "arity", "", "must be %s(ENTITY, %sfair = [ACTION])", w.word, strings.Repeat("lambda x: CONDITION, ", want))
+		return
+	}
+	w.entity, w.then = c.reading(pos[0]).Text, conds[want-1]
+	if c.decls[declEntity][w.entity] == nil {
+		c.fail(pos[0], "unknown-entity", diag.DidYouMean(w.entity, c.names(declEntity)), "must be an entity: it is said of each of its instances")
+		return
+	}
+	if want == 2 {
+		w.first = conds[0]
+	}
+	for _, a := range named {
+		switch a.name {
+		case "within":
+			n, err := strconv.Atoi(c.literal(a.value).Text)
+			if err != nil || n < 0 || n > 1000 {
+				c.fail(a.value, "type", "", "must be a number of actions, from 0 to 1000")
+				return
+			}
+			w.within = n
+		case "fair":
+			items, ok := elements(a.value)
+			if !ok {
+				items = []syntax.Expr{a.value}
+			}
+			for _, e := range items {
+				name := c.reading(e).Text
+				if c.acts[name] == nil {
+					c.fail(e, "unknown-action", diag.DidYouMean(name, slices.Sorted(maps.Keys(c.acts))), "%q is no action", name)
+					return
+				}
+				w.fair = append(w.fair, argument{name: name, at: e})
+			}
+		default:
+			c.fail(a.at, "arity", "", "%s has no argument called %q; it has fair and within", w.word, a.name)
+			return
+		}
+	}
+	if len(w.fair) == 0 && w.within < 0 {
+		c.fail(d.call, "missing-key", "", "must say fair = [ACTION, ...], which are not put off for ever, or within = N actions that write the instance: without either, waiting for ever is allowed")
+		return
+	}
+	c.awaits = append(c.awaits, w)
+}
+
+// of is a condition of an instance, by a variable.
+func (w *awaited) of(c *compiler, f *syntax.LambdaExpr, name string) node {
+	param, _ := parameter(f.Params[0])
+	s := scope{vars: map[string]string{param: w.entity}, rename: map[string]string{param: name}}
+	v, _ := c.condition(f.Body, s)
+	var visit func(n *node) bool
+	visit = func(n *node) bool {
+		if n.Kind == doctree.Seq && len(n.Items) > 1 {
+			switch word := n.Items[0].Text; {
+			case slices.Contains([]string{"forall", "exists", "sum", "count", "derived", "observer", "is", "old"}, word), word == "field" && n.Items[1].Text != name:
+				return false
+			}
+		}
+		for i := range n.Items {
+			if !visit(&n.Items[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	if !visit(&v) {
+		c.fail(f.Body, "expression", "keep what else it is about in a field of the instance", "a condition that is awaited reads fields of its instance alone")
+	}
+	return v
+}
+
+// keep adds to an action how long the instances wait that it writes.
+func (b *body) keep() {
+	c := b.c
+	for _, w := range c.awaits {
+		for _, v := range slices.Sorted(maps.Keys(b.wrote)) {
+			if b.s.vars[v] != w.entity {
+				continue
+			}
+			at, name := b.at, b.s.name(v)
+			wait, none := op(at, "field", text(at, name), text(at, w.field())), number(at, "-1")
+			done, more := w.of(c, w.then, name), integer(at, 0)
+			if w.within >= 0 {
+				more = op(at, "min", op(at, "add", wait, integer(at, 1)), integer(at, w.within+1))
+			}
+			made := b.made != nil && b.made.Get("assign").Text == name
+			var value node
+			switch {
+			case w.word == "leads_to" && made:
+				value = op(at, "if", op(at, "and", w.of(c, w.first, name), op(at, "not", done)), integer(at, 0), none)
+			case w.word == "leads_to":
+				value = op(at, "if", done, none, op(at, "if", op(at, "or", op(at, "gte", wait, integer(at, 0)), w.of(c, w.first, name)), more, none))
+			case made:
+				value = op(at, "if", done, none, integer(at, 0))
+			default:
+				value = op(at, "if", op(at, "or", op(at, "eq", wait, none), done), none, more)
+			}
+			n := object(at)
+			set(n, at, "target", texts(at, name, w.field()))
+			set(n, at, "value", value)
+			b.sets = append(b.sets, *n)
+		}
+	}
+}
+
+// waiting adds the fields that say how long instances wait.
+func (c *compiler) waiting(entity string, fields *node) {
+	for _, w := range c.awaits {
+		if w.entity == entity {
+			at, first := c.at(w.d.stmt), "0"
+			if w.word == "leads_to" {
+				first = "-1"
+			}
+			k := object(at)
+			set(k, at, "type", text(at, "int"))
+			set(k, at, "min", number(at, "-1"))
+			set(k, at, "max", integer(at, w.within+1))
+			set(k, at, "default", number(at, first))
+			set(fields, at, w.field(), *k)
+		}
+	}
+}
+
+// awaitedProperty is the invariant: who waits does so while a fair action is allowed, for
+// so many actions at most, and of until while its first condition holds.
+func (c *compiler) awaitedProperty(w *awaited) {
+	at := c.at(w.d.stmt)
+	each := func(cond node) node {
+		return op(at, "forall", text(at, "x"), text(at, w.entity), cond)
+	}
+	wait := op(at, "field", text(at, "x"), text(at, w.field()))
+	idle := op(at, "eq", wait, number(at, "-1"))
+	var all []node
+	var said []string
+	if len(w.fair) > 0 {
+		allowed := op(at, "or")
+		for _, a := range w.fair {
+			if v := c.allowed(a); v != nil {
+				allowed.Items = append(allowed.Items, *v)
+			}
+			said = append(said, a.name)
+		}
+		allowed.Items = append(allowed.Items, each(idle))
+		all = append(all, allowed)
+	}
+	if w.word == "until" {
+		all = append(all, each(op(at, "or", idle, w.of(c, w.first, "x"))))
+	}
+	why := w.word
+	if len(said) > 0 {
+		why += ", where " + strings.Join(said, ", ") + " is not put off for ever"
+	}
+	if w.within >= 0 {
+		all = append(all, each(op(at, "lte", wait, integer(at, w.within))))
+		why += fmt.Sprintf(", within %s on the %s", diag.Plural(w.within, "action"), w.entity)
+	}
+	n := object(c.at(w.d.call))
+	set(n, at, "type", text(at, "invariant"))
+	set(n, at, "predicate", truth(at, true))
+	set(n, at, "full", *conjunction(all))
+	c.held(at, "$.properties."+w.d.name+".full", w.word+", with the field "+w.entity+"."+w.field()+" that actions keep")
+	if w.why == nil {
+		v := text(at, why)
+		w.why = &v
+	}
+	set(n, w.why.Pos, "description", *w.why)
+	set(c.section("properties"), at, w.d.name, *n)
+}
+
+// mostAllowed bounds the inputs that a fair action is tried with.
+const mostAllowed = 64
+
+// allowed says whether an action is allowed with any input; nil: that is not known.
+func (c *compiler) allowed(a argument) *node {
+	act := c.acts[a.name]
+	if act.guard == nil {
+		c.fail(a.at, "expression", "say when it is: any(...) or require(...)", "%s is allowed in every state: nothing would ever be seen to wait", a.name)
+		return nil
+	}
+	ways := []node{*act.guard}
+	for i := 0; i < len(ways); {
+		name := inputOf(&ways[i])
+		if name == "" {
+			i++
+			continue
+		}
+		values := c.valuesOf(name)
+		if len(values) == 0 || len(ways)-1+len(values) > mostAllowed {
+			c.fail(a.at, "expression", "let the input have fewer values", "whether %s is allowed depends on more than %d values of %s", a.name, mostAllowed, name)
+			return nil
+		}
+		var next []node
+		for _, v := range values {
+			next = append(next, withInput(ways[i], name, v))
+		}
+		ways = slices.Replace(ways, i, i+1, next...)
+	}
+	if len(ways) == 1 {
+		return &ways[0]
+	}
+	n := op(ways[0].Pos, "or", ways...)
+	return &n
+}
+
+func isInput(n *node) bool {
+	return n.Kind == doctree.Seq && len(n.Items) == 3 && n.Items[0].Text == "field" && n.Items[1].Text == "input"
+}
+
+// inputOf is an input that an expression reads; "": none.
+func inputOf(n *node) string {
+	if isInput(n) {
+		return n.Items[2].Text
+	}
+	for i := range n.Items {
+		if name := inputOf(&n.Items[i]); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// withInput is an expression with a value in place of an input.
+func withInput(n node, name string, v node) node {
+	if isInput(&n) && n.Items[2].Text == name {
+		return v
+	}
+	n.Items = slices.Clone(n.Items)
+	for i := range n.Items {
+		n.Items[i] = withInput(n.Items[i], name, v)
+	}
+	return n
+}
+
+// valuesOf are the values of an input; none if there are too many.
+func (c *compiler) valuesOf(input string) []node {
+	d := c.section("inputs", "domains").Get(input)
+	if d == nil {
+		return nil
+	}
+	if values := d.Get("values"); values != nil {
+		return values.Items
+	}
+	switch textOf(d, "type") {
+	case "bool":
+		return []node{truth(d.Pos, false), truth(d.Pos, true)}
+	case "int":
+		low, high := d.Get("min"), d.Get("max")
+		if low == nil || high == nil {
+			return nil
+		}
+		from, _ := strconv.Atoi(low.Text)
+		to, _ := strconv.Atoi(high.Text)
+		var list []node
+		for i := from; i <= to && i-from <= mostAllowed; i++ {
+			list = append(list, integer(d.Pos, i))
+		}
+		return list
+	}
+	return nil
+}

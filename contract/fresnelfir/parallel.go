@@ -1,0 +1,246 @@
+package fresnelfir
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/choice"
+	"github.com/thresh-dev/thresh/port/dut"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// A campaign whose actors call at the same time makes histories. What is called hangs on
+// state and case alone; how the calls overlap does not. So a failure brings its history
+// along, and is confirmed, made small and replayed by checking that.
+
+// apart checks what a document asks of parallel actors.
+func (c *Campaign) apart(src *ir.Source) (list diag.List) {
+	x := &c.plan.doc.Exploration
+	report := func(level diag.Level, key, code, message, hint string) {
+		list = append(list, src.Report(level, src.Within(x.Place, "concurrency."+key), code, message, hint))
+	}
+	if x.Mode != ir.Parallel {
+		if len(x.Faults) > 0 {
+			report(diag.Warning, "faults", "concurrency", "have no effect unless the mode is parallel", "")
+		}
+		return list
+	}
+	if c.system == nil {
+		if c.module != nil {
+			report(diag.Warning, "mode", "concurrency", "actors take turns, in orders that the seed decides: a WebAssembly module takes one call at a time; parallel is for systems", "")
+		}
+		return list
+	}
+	switch k := c.system.Kind; {
+	case k == sut.HTTP, k == sut.Driver, k == sut.MCP && c.system.URL != "":
+	default:
+		report(diag.Error, "mode", "concurrency", fmt.Sprintf("actors cannot call the system %s at the same time: it must be of kind http, driver, or mcp with a url, got %s", c.system.Name, k), "")
+	}
+	for v := range c.plan.doc.Newest {
+		report(diag.Error, "mode", "concurrency", fmt.Sprintf("the variable %s stands for the newest %s: where actors call at the same time, nobody knows which that is", v, c.plan.doc.Newest[v]), "choose an instance with picks, or any(...)")
+	}
+	for _, f := range x.Faults {
+		switch k := mishap(f).kind(); {
+		case k == faultClock && mishap(f).operation() != "", f == string(faultDrop), f == string(faultDelay):
+		case f == string(faultKill):
+			if len(c.system.Command) == 0 {
+				report(diag.Error, "faults", "concurrency", "the system "+c.system.Name+" has no command: only what Thresh starts can be killed and started again", "")
+			}
+		default:
+			report(diag.Error, "faults", "concurrency", fmt.Sprintf("must be %s, got %q", strings.Join(faultWords, ", "), f), diag.DidYouMean(f, faultWords))
+		}
+	}
+	for _, a := range c.plan.program.Actions() {
+		if b := a.Binding; b != nil && b.Rejects == nil && c.plan.conditional(a.Name) {
+			report(diag.Warning, "mode", "concurrency", fmt.Sprintf("%s is allowed in some states alone and its binding has no rejects: what follows a call that another actor has made forbidden is not judged", a.Name), "")
+		}
+	}
+	return list
+}
+
+// conditional reports whether an action is chosen for some instances, or taken behind
+// some guards, alone.
+func (p *plan) conditional(action string) bool {
+	e := p.doc.Effect(action)
+	for _, x := range e.Picks {
+		if x.Where != nil {
+			return true
+		}
+	}
+	for at := range p.nodes {
+		for i := range p.nodes[at].branches {
+			b := &p.nodes[at].branches[i]
+			if !b.open && !picked(e, b.guard.Expr) && len(e.Picks) == 0 && p.leading(p.grammar.Nodes[at].Children[i], 0) == p.program.Action(action) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Comparable implements [campaign.Comparable].
+func (c *Campaign) Comparable() campaign.Comparison {
+	if c.parallel {
+		return campaign.CompareNone
+	}
+	return campaign.CompareExact
+}
+
+// openStage opens a system for actors.
+func openStage(ctx context.Context, dev dut.Device) (*stage, error) {
+	inst, err := dev.Open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("starting the system: %w", err)
+	}
+	return newStage(inst)
+}
+
+// rehearse finds out whether actors can call the system at the same time at all.
+func (c *Campaign) rehearse(ctx context.Context, dev dut.Device) error {
+	x, err := openStage(ctx, dev)
+	if err != nil {
+		return err
+	}
+	x.actors, x.since = make([]*systemInstance, 1), make([]int, 1)
+	_, err = x.connection(0)
+	if e := x.close(); err == nil {
+		err = e
+	}
+	if e := x.base.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// compose walks the model and writes down what the actors are to call.
+func (c *Campaign) compose(t *traversal) *score {
+	s := newScore(t, c.module)
+	t.score = s
+	t.run()
+	t.score = nil
+	s.ended(t)
+	t.misfortunes(s, c.plan.doc.Exploration.Faults)
+	return s
+}
+
+// tape is what decides the calls of a case.
+func (c *Campaign) tape(s *state, at campaign.Case) []byte {
+	t := newTraversal(c.plan)
+	if c.prepare(t, s, at) != nil {
+		return nil
+	}
+	c.compose(t)
+	return choice.Encode(t.src.Tape().Values)
+}
+
+// perform executes a case: it composes calls, makes them, and judges what was recorded;
+// of a recording it does the last.
+func (x *executor) perform(s *state, at campaign.Case) (o campaign.Outcome, err error) {
+	c, t := x.c, x.t
+	r, err := readRecording(at.Payload)
+	if err != nil {
+		return o, err
+	}
+	if r != nil {
+		at.Payload = r.Tape
+	}
+	if err := c.prepare(t, s, at); err != nil {
+		return o, err
+	}
+	clear(t.m.Tried)
+	w := c.compose(t)
+	o.Data = t.seen.encode(t.actions-t.begun, t.m.Tried, t.failed != nil)
+	if f := t.failed; f != nil { // the model alone
+		x.outcome(&o, f, choice.Encode(t.src.Tape().Values))
+		o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.tell(choice.Encode(t.src.Tape().Values)).encode()}}
+		return o, nil
+	}
+	if r == nil {
+		tape := choice.Encode(t.src.Tape().Values)
+		if r, err = x.stage.play(c.plan, c.module, w, t.threads); err != nil {
+			return o, fmt.Errorf("calling the system: %w", err)
+		}
+		r.Tape = tape
+	} else if err := r.fits(w, c.plan); err != nil {
+		return o, err
+	}
+	j := newJudge(c.plan, c.module, w, r)
+	v := j.look()
+	if v.undecided {
+		o.Verdict, o.Kind = campaign.VerdictError, "undecided"
+		o.Title = fmt.Sprintf("no order of the calls of a history was found within %d steps: use fewer threads or shorter protocols", mostOrders)
+		return o, nil
+	}
+	if v.failed == nil {
+		return o, nil
+	}
+	payload := r.encode()
+	x.outcome(&o, v.failed, payload)
+	o.Evidence = []campaign.Attachment{{Name: historyName, Data: j.show(v).encode()}, {Name: campaign.InputAttachment, Data: payload}}
+	return o, nil
+}
+
+// outcome says in an outcome how a case failed.
+func (*executor) outcome(o *campaign.Outcome, f *failure, payload []byte) {
+	o.Verdict, o.Severity, o.Kind, o.Title = campaign.VerdictFail, f.severity(), f.kind, f.title
+	o.Signature, o.Cause = f.subject, []string{f.cause, f.level}
+	if f.level == byModel {
+		sum := sha256.Sum256(payload)
+		o.Input = hex.EncodeToString(sum[:])
+	}
+}
+
+// judgeOf is the judge of a recording.
+func (c *Campaign) judgeOf(payload []byte) *judge {
+	r, err := readRecording(payload)
+	if r == nil || err != nil {
+		return nil
+	}
+	t := newTraversal(c.plan)
+	if c.prepare(t, nil, campaign.Case{Payload: r.Tape}) != nil {
+		return nil
+	}
+	w := c.compose(t)
+	if r.fits(w, c.plan) != nil {
+		return nil
+	}
+	return newJudge(c.plan, c.module, w, r)
+}
+
+// reduceHistory marks what a history does not need to fail. What is left is 1-minimal.
+func (c *Campaign) reduceHistory(payload []byte, test func([]byte) (bool, error)) []byte {
+	j := c.judgeOf(payload)
+	if j == nil {
+		return payload
+	}
+	v := j.look()
+	if v.failed == nil {
+		return payload
+	}
+	j.least(&v)
+	least := j.without(v)
+	if held, err := test(least.encode()); err != nil || !held {
+		return payload
+	}
+	return least.encode()
+}
+
+// gaugeHistory counts the calls of a history that are needed.
+func (c *Campaign) gaugeHistory(payload []byte) (size int64, unit string) {
+	r, err := readRecording(payload)
+	if r == nil || err != nil {
+		return 0, ""
+	}
+	for i := range r.Calls {
+		if !r.Calls[i].Dropped {
+			size++
+		}
+	}
+	return size, "call"
+}

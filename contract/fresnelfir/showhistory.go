@@ -1,0 +1,186 @@
+package fresnelfir
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/dut"
+)
+
+// historyName names the evidence of a failure in a history.
+const historyName = "history"
+
+// shown is a history as people see it: the calls that show a failure, in the order in
+// which they began.
+type shown struct {
+	Of    int         `json:"of"` // calls were made
+	Calls []shownCall `json:"calls"`
+	Steps []string    `json:"faults,omitempty"`
+	Place string      `json:"place,omitempty"`
+}
+
+// shownCall is a row. Begin and End count the ends of the calls that are shown.
+type shownCall struct {
+	Actor   string   `json:"actor"`
+	Action  string   `json:"action"`
+	Args    []string `json:"args,omitempty"`
+	Begin   int      `json:"begin"`
+	End     int      `json:"end"` // 0: never
+	Answer  string   `json:"answer"`
+	Blamed  bool     `json:"blamed,omitempty"`
+	IsFault bool     `json:"fault,omitempty"`
+}
+
+// show is what people see of a verdict.
+func (j *judge) show(v verdict) *shown {
+	x := &shown{Of: len(j.rec.Calls), Place: v.failed.at.Path}
+	var moments []int64
+	until := int64(0)
+	for _, i := range v.calls {
+		c := &j.rec.Calls[i]
+		moments = append(moments, c.Begin, c.End)
+		until = max(until, c.Begin, c.End)
+	}
+	var faults []faulted
+	for _, f := range j.rec.Faults {
+		if f.At < until && f.Kind.kind() != faultDelay && len(v.calls) > 0 && (f.At > j.rec.Calls[v.calls[0]].Begin || f.Until > j.rec.Calls[v.calls[0]].Begin) {
+			faults = append(faults, f)
+			moments = append(moments, f.At, f.Until)
+		}
+	}
+	slices.Sort(moments)
+	moments = slices.Compact(moments)
+	if len(moments) > 0 && moments[0] == 0 {
+		moments = moments[1:]
+	}
+	at := func(moment int64) int {
+		i, _ := slices.BinarySearch(moments, moment)
+		return i + 1
+	}
+	for k, i := range v.calls {
+		c := &j.rec.Calls[i]
+		s := shownCall{Actor: "actor " + strconv.Itoa(c.Thread+1), Action: j.name(c), Begin: at(c.Begin), Answer: j.says(c)}
+		if c.End > 0 {
+			s.End = at(c.End)
+		}
+		if c.Step >= 0 {
+			s.Args = j.score.steps[c.Step].says
+		} else {
+			s.Actor = "at the end"
+			for _, of := range c.Of {
+				s.Args = append(s.Args, j.score.insts[of].name)
+			}
+		}
+		s.Blamed = c.End > 0 && c.End == until || len(v.calls) == 1 && k == 0
+		x.Calls = append(x.Calls, s)
+	}
+	for _, f := range faults {
+		s := shownCall{Actor: "environment", Action: f.Kind.String(), Begin: at(f.At), IsFault: true}
+		if s.End = s.Begin; f.Until > 0 {
+			s.End = at(f.Until)
+		}
+		x.Calls = append(x.Calls, s)
+	}
+	slices.SortStableFunc(x.Calls, func(a, b shownCall) int { return a.Begin - b.Begin })
+	return x
+}
+
+// says is what a call was answered, for people.
+func (j *judge) says(c *called) string {
+	switch {
+	case c.Cause == dut.Refused:
+		return strings.TrimSuffix("refused: "+c.Why, ": ")
+	case c.Cause != dut.None:
+		return c.Why
+	case c.End == 0:
+		return "nobody knows"
+	}
+	if c.Value.Kind == dut.Ref {
+		var of int // the entity of what the call returns
+		if c.Step >= 0 {
+			of = j.mod.actions[j.score.steps[c.Step].action].returns.entity
+		} else {
+			of = j.mod.observers[c.Observer].returns.entity
+		}
+		for i := range j.score.insts {
+			if n, ok := j.rec.number(j.score, j.p, j.mod, int32(i), j.replies); ok && n == c.Value.Int && j.score.insts[i].entity == of {
+				return j.score.insts[i].name
+			}
+		}
+	}
+	return c.Value.String()
+}
+
+// without is the recording with all but the calls of a verdict marked as needless.
+func (j *judge) without(v verdict) *recording {
+	r := *j.rec
+	r.Calls = slices.Clone(r.Calls)
+	for i := range r.Calls {
+		r.Calls[i].Dropped = !slices.Contains(v.calls, i)
+	}
+	return &r
+}
+
+func (x *shown) encode() []byte {
+	b, err := json.Marshal(x)
+	if err != nil {
+		return nil // numbers and strings alone: cannot fail
+	}
+	return b
+}
+
+// historyExhibits shows what show made; nil if data is none of it.
+func historyExhibits(data []byte) []campaign.Exhibit {
+	var x shown
+	if data == nil || json.Unmarshal(data, &x) != nil {
+		return nil
+	}
+	var rows [][]string
+	var focus []int
+	line := &campaign.Timeline{Unit: "step"}
+	most := 0
+	for _, c := range x.Calls {
+		most = max(most, c.Begin, c.End)
+	}
+	for i, c := range x.Calls {
+		span := campaign.Span{Lane: c.Actor, Label: c.Action, Start: float64(c.Begin), End: float64(c.End), Kind: "call", Note: c.Answer}
+		if c.IsFault {
+			span.Kind = "fault"
+		} else {
+			span.Label += "(" + strings.Join(c.Args, ", ") + ")"
+		}
+		end := strconv.Itoa(c.End)
+		if c.End == 0 {
+			span.End, end = float64(most+1), "never"
+		}
+		if c.Blamed {
+			focus = append(focus, i)
+		}
+		line.Spans = append(line.Spans, span)
+		rows = append(rows, []string{c.Actor, span.Label, strconv.Itoa(c.Begin), end, c.Answer, bar(c, most)})
+	}
+	table := campaign.TableExhibit("History", []string{"actor", "call", "from", "to", "answer", "when"}, rows)
+	table.Table.Focus, table.Brief = focus, true
+	list := []campaign.Exhibit{
+		table,
+		{Kind: "timeline", Title: "When calls overlap", Timeline: line},
+		campaign.TextExhibit("What this shows", fmt.Sprintf("%d of the %d calls of the history. No order in which each call takes effect between its begin and its end\nexplains the answers, whether or not the other calls were made. Without any of these calls there is one.\nFrom and to count the begins and ends of what is shown.", len(x.Calls), x.Of)),
+	}
+	if x.Place != "" {
+		list = append(list, campaign.TextExhibit(placeTitle, x.Place))
+	}
+	return list
+}
+
+// bar draws when a call took place.
+func bar(c shownCall, most int) string {
+	end := c.End
+	if end == 0 {
+		end = most + 1
+	}
+	return strings.Repeat("·", c.Begin-1) + strings.Repeat("█", max(end-c.Begin, 1)) + strings.Repeat("·", max(most+1-end, 0))
+}

@@ -1,0 +1,175 @@
+package fresnelfir
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/port/dut"
+)
+
+// verdict is what is wrong with a recording.
+type verdict struct {
+	failed    *failure // nil: nothing is
+	calls     []int    // those that show it, in order of their begin
+	undecided bool     // there are too many orders to tell
+	until     int64    // the moment that shows it
+	among     []int    // all calls that had begun by then and may have to do with it
+}
+
+// look judges a recording.
+func (j *judge) look() (v verdict) {
+	if v := j.broken(); v.failed != nil {
+		return v
+	}
+	for _, calls := range j.apart() {
+		j.tried = 0
+		if j.explained(calls, 1<<62) {
+			continue
+		}
+		if j.tried > mostOrders {
+			return verdict{undecided: true}
+		}
+		return j.earliest(calls)
+	}
+	return verdict{}
+}
+
+// broken looks for a call that crashed the system or was not answered, where no fault
+// that was injected explains it.
+func (j *judge) broken() (v verdict) {
+	last := -1
+	for i := range j.rec.Calls {
+		c := &j.rec.Calls[i]
+		if c.Cause == dut.None || c.Cause == dut.Refused || c.Excused || c.Step >= 0 && j.mod.actions[j.score.steps[c.Step].action].trap && c.Cause.Crash() {
+			continue
+		}
+		if last < 0 || c.Begin < j.rec.Calls[last].Begin {
+			last = i
+		}
+	}
+	if last < 0 {
+		return v
+	}
+	c := &j.rec.Calls[last]
+	name, at := j.name(c), j.p.doc.Bindings.Place
+	if b := j.p.doc.Binding(name); b != nil {
+		at = b.Place
+	}
+	f := dut.Fault{Cause: c.Cause, Message: c.Why, Stack: c.Stack}
+	v.failed = &failure{kind: kindCrash, level: byModule, subject: name, cause: f.Signature(), at: at, title: name + " fails where actors call at the same time: " + f.Error()}
+	if c.Cause == dut.Timeout {
+		v.failed.kind, v.failed.cause, v.failed.title = kindTimeout, "time", name+" is not answered where actors call at the same time"
+	}
+	for i := range j.rec.Calls { // with what overlaps it
+		if o := &j.rec.Calls[i]; i == last || o.Begin < c.Begin && (o.End == 0 || o.End > c.Begin) {
+			v.calls = append(v.calls, i)
+		}
+	}
+	return v
+}
+
+// name is the action or the observer that a call is of.
+func (j *judge) name(c *called) string {
+	if c.Step < 0 {
+		return j.p.doc.Functions[c.Observer].Name
+	}
+	return j.p.program.Actions()[j.score.steps[c.Step].action].Name
+}
+
+// earliest finds the earliest moment at which no order explains what has been answered.
+func (j *judge) earliest(calls []int) (v verdict) {
+	var ends []int64
+	for _, i := range calls {
+		if c := &j.rec.Calls[i]; c.End > 0 && !c.Dropped {
+			ends = append(ends, c.End)
+		}
+	}
+	slices.Sort(ends)
+	from, to := 0, len(ends)-1 // at ends[to] none explains them
+	for from < to {
+		j.tried = 0
+		if mid := (from + to) / 2; j.explained(calls, ends[mid]) || j.tried > mostOrders {
+			from = mid + 1
+		} else {
+			to = mid
+		}
+	}
+	v.until = ends[to]
+	var last *called
+	for _, i := range calls {
+		c := &j.rec.Calls[i]
+		if c.Begin > v.until {
+			continue
+		}
+		v.among = append(v.among, i)
+		if !c.Dropped {
+			v.calls = append(v.calls, i)
+		}
+		if c.End == v.until {
+			last = c
+		}
+	}
+	slices.SortFunc(v.calls, func(a, b int) int { return cmp.Compare(j.rec.Calls[a].Begin, j.rec.Calls[b].Begin) })
+	v.failed = j.inexplicable(last, v.calls)
+	return v
+}
+
+// lessOrders is mostOrders for one try of making a history smaller.
+const lessOrders = 50_000
+
+// least leaves of calls that no order explains those that are needed for that: without
+// any of them the rest could be explained, if that call may have taken effect or not
+// while it was made, or would be another finding.
+func (j *judge) least(v *verdict) {
+	if v.among == nil {
+		return
+	}
+	for again := true; again; {
+		again = false
+		for k := len(v.calls) - 1; k >= 0; k-- {
+			c := &j.rec.Calls[v.calls[k]]
+			if c.End == v.until {
+				continue
+			}
+			rest := slices.Delete(slices.Clone(v.calls), k, k+1)
+			c.Dropped, j.tried = true, mostOrders-lessOrders
+			if j.explained(v.among, v.until) || j.tried > mostOrders || !j.same(v, rest) {
+				c.Dropped = false
+				continue
+			}
+			v.calls, again = rest, true
+		}
+	}
+}
+
+// same reports whether fewer calls of a verdict show the same finding.
+func (j *judge) same(v *verdict, calls []int) bool {
+	for _, i := range calls {
+		if c := &j.rec.Calls[i]; c.End == v.until {
+			return j.inexplicable(c, calls).title == v.failed.title
+		}
+	}
+	return false
+}
+
+// inexplicable is the failure of a call whose answer no order explains.
+func (j *judge) inexplicable(c *called, calls []int) *failure {
+	name := j.name(c)
+	f := &failure{kind: kindDiscrepancy, level: byModule, subject: name, cause: "linearizability", at: j.p.doc.Bindings.Place,
+		title: fmt.Sprintf("no order of the calls explains what %s answers", name)}
+	if b := j.p.doc.Binding(name); b != nil {
+		f.at = b.Place
+	}
+	if c.Cause == dut.Refused {
+		f.title = fmt.Sprintf("no order of the calls explains why %s is refused", name)
+	}
+	first := j.rec.Calls[calls[0]]
+	for _, x := range j.rec.Faults {
+		if x.Kind.kind() == faultKill && x.At > first.Begin && x.At < c.End {
+			f.cause = "acknowledged, then lost"
+			f.title = fmt.Sprintf("%s shows that something acknowledged was lost when the system was killed", name)
+		}
+	}
+	return f
+}

@@ -1,0 +1,334 @@
+package fuzzspec
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/bytemut"
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// A guided campaign builds on the inputs that reach new code. A case that uses up
+// its budget of edges, or its processor time, says only that: it is set aside, and
+// a few of those are run again, in case order, as a case of any campaign is.
+
+const (
+	// guidedRound is the number of cases between two looks at what was reached:
+	// small enough to follow a find soon, large enough for several workers. It never
+	// depends on their number, or equal runs would differ.
+	guidedRound = 64
+
+	// A case may take so many times the edges of the largest seed, and never fewer
+	// than a million; one that is run again, so many times that.
+	budgetFactor  = 20
+	leastBudget   = 1 << 20
+	confirmFactor = 100
+
+	// Cases set aside are run again as soon as there are any, but no more than these
+	// and one for each so many cases, and so many more at the end.
+	confirmFirst = 4
+	confirmEvery = 4096
+	confirmLast  = 64
+	asideMost    = 256 // that wait to be run again
+	alikeMost    = 8   // of those, and of those that were, by one key
+)
+
+// guided is what a guided campaign knows beside its corpus. It is never changed
+// once a round has been made from it.
+type guided struct {
+	seen    map[uint32]reach // tuples of edge and count class
+	entries []entry          // what is known of each input of the corpus
+	ends    []uint64         // running sums of their weights
+	weighed int              // how many there were as all were weighed
+	waiting []asideCase      // to be run again
+	known   map[string]int   // how many of a key were to be run again; alikeMost: no more
+	aside   int64
+	late    int64 // of those, by their time
+	again   int64 // cases that were run again
+	over    int64 // cases that would have waited too many
+}
+
+// asideCase is a case set aside, and by what it is known.
+type asideCase struct {
+	key   string
+	input []byte
+}
+
+// measureBudget is how many edges a case may take: the program runs its seeds for it.
+func (c *Campaign) measureBudget(ctx context.Context) (uint64, error) {
+	r, err := c.open(ctx, c.plan(), 0, 1, false)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	most := uint64(0)
+	for _, seed := range slices.Concat([][]byte{c.seed}, c.deep.corpus) {
+		res, err := r.Run(ctx, process.Case{Index: 1, RunID: c.probeID(), Input: seed})
+		if err != nil {
+			return 0, err
+		}
+		if res.Status != process.SetAside { // how far that came is chance
+			most = max(most, res.Work)
+		}
+	}
+	if most == 0 {
+		return 0, nil
+	}
+	return max(budgetFactor*most, leastBudget), nil
+}
+
+// processCase is how a case is run. Explicit inputs of a guided campaign are those
+// set aside, and those of findings: both are run as the verdict asks.
+func (c *Campaign) processCase(s *state, at campaign.Case, runID string, input []byte, cold bool) process.Case {
+	pc := process.Case{Index: at.Index, RunID: runID, Input: input, Confirm: cold}
+	if c.set.guided {
+		pc.Confirm = cold || at.Payload != nil
+		if pc.Budget = s.facts.Budget; pc.Confirm {
+			pc.Budget *= confirmFactor
+		}
+	}
+	return pc
+}
+
+// Round implements [campaign.Campaign]: all cases at once, or, guided, as many
+// as may pass before new finds are built on, or those set aside.
+func (c *Campaign) Round(s *state) (campaign.Round, bool) {
+	left := c.count - s.done
+	if c.set.guided {
+		if again := c.confirming(s); len(again) > 0 {
+			return campaign.Round{Len: int64(len(again)), At: func(i int64) []byte { return again[i].input }}, true
+		}
+		left = min(left, guidedRound)
+	}
+	return campaign.Round{Len: left}, left > 0
+}
+
+// confirming is the inputs of the next round if it is one of cases set aside.
+func (c *Campaign) confirming(s *state) []asideCase {
+	may := confirmFirst + s.done/confirmEvery
+	if s.done >= c.count {
+		may += confirmLast
+	}
+	return s.waiting[:min(int64(len(s.waiting)), max(0, may-s.again))]
+}
+
+// Fold implements [campaign.Campaign]: inputs that reached something new join
+// the corpus, in case order.
+func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
+	next := *s
+	if again := c.confirming(s); len(again) > 0 {
+		next.confirm(again, results)
+		return &next
+	}
+	copied := false
+	var parent func(bytemut.Pool, int64) int
+	from := s.pool()
+	if c.set.guided {
+		parent, next.entries = c.maker.lane().parent, slices.Clone(s.entries)
+	}
+	for at, o := range results {
+		if o.Verdict == campaign.VerdictFail {
+			next.failed++
+		}
+		next.done++
+		if c.set.guided {
+			next.entries[parent(from, c.start+at.Index)].made++
+		}
+		if !c.set.guided || o.Verdict != campaign.VerdictPass {
+			continue // a failing one's data says how it ended
+		}
+		if key, late, ok := decodeAside(o.Data); ok {
+			next.setAside(key, late, func() []byte { return c.input(s, at) })
+			continue
+		}
+		work, tuples := decodeKept(o.Data)
+		if !slices.ContainsFunc(tuples, next.unseen) {
+			continue
+		}
+		if !copied { // most rounds find nothing
+			next.seen, copied = maps.Clone(s.seen), true
+		}
+		next.keep(c.input(s, at), work, tuples)
+	}
+	if c.set.guided {
+		next.weigh()
+	}
+	return &next
+}
+
+// confirm notes what came of cases that were run again. Cases like one that hangs
+// would hang too; others may still crash.
+func (s *state) confirm(batch []asideCase, results iter.Seq2[campaign.Case, campaign.Outcome]) {
+	n := 0
+	hangs := map[string]bool{}
+	for _, o := range results {
+		if o.Verdict == campaign.VerdictFail {
+			s.failed++
+		}
+		if o.Kind == kindTimeout {
+			hangs[batch[n].key] = true
+		}
+		n++
+	}
+	s.again += int64(n)
+	s.waiting = slices.DeleteFunc(slices.Clone(s.waiting[n:]), func(a asideCase) bool { return hangs[a.key] })
+	s.known = maps.Clone(s.known)
+	for key := range hangs {
+		s.known[key] = alikeMost
+	}
+}
+
+// setAside notes a case that was set aside; a few of each key wait to be run again.
+func (g *guided) setAside(key string, late bool, input func() []byte) {
+	g.aside++
+	if late {
+		g.late++
+	}
+	if g.known[key] == alikeMost {
+		return
+	}
+	if len(g.waiting) >= asideMost {
+		g.over++
+		return
+	}
+	g.known = maps.Clone(g.known)
+	if g.known == nil {
+		g.known = map[string]int{}
+	}
+	g.known[key]++
+	g.waiting = append(slices.Clip(g.waiting), asideCase{key, input()})
+}
+
+// Warnings implements [campaign.Warner].
+func (c *Campaign) Warnings(s *state) []string {
+	left := int64(len(s.waiting)) + s.over
+	if left == 0 {
+		return nil
+	}
+	why := "budget of edges"
+	if s.late > 0 {
+		why += " or their processor time"
+	}
+	return []string{fmt.Sprintf("%s used up their %s and were not run again: whether they hang or crash later is not known (%d were run again)",
+		diag.Plural(left, "case"), why, s.again)}
+}
+
+// Summarize implements [campaign.Summarizer].
+func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
+	if !c.set.guided {
+		return nil
+	}
+	var rows [][]string
+	for _, f := range c.Figures(s) {
+		rows = append(rows, []string{f.Name, fmt.Sprint(f.Value)})
+	}
+	return []campaign.Exhibit{campaign.TableExhibit("Coverage", []string{"what", "count"}, rows)}
+}
+
+// Figures implements [campaign.Figurer]. An edge is what afl-showmap -C counts;
+// a tuple is an edge with the class of how often one case took it, which is what
+// makes an input new.
+func (c *Campaign) Figures(s *state) []campaign.Figure {
+	if !c.set.guided {
+		return nil
+	}
+	edges := make(map[uint32]bool)
+	for e := range s.seen {
+		edges[e>>8] = true
+	}
+	list := []campaign.Figure{
+		{Name: "edges", Value: int64(len(edges))}, {Name: "edge/hit-count tuples", Value: int64(len(s.seen))},
+		{Name: "inputs in the corpus", Value: int64(len(s.corpus))},
+	}
+	if s.aside > 0 {
+		list = append(list, campaign.Figure{Name: "cases set aside", Value: s.aside}, campaign.Figure{Name: "of them by time", Value: s.late},
+			campaign.Figure{Name: "run again", Value: s.again})
+	}
+	return list
+}
+
+// fresh is the work and the tuples of edge and hit count of a case that has one
+// that no earlier round has seen. They are looked at twice: one that does not show
+// again is chance and would make equal runs differ.
+func (x *executor) fresh(ctx context.Context, s *state, pc process.Case, res process.Result) ([]byte, error) {
+	if !slices.ContainsFunc(res.Edges, s.unseen) {
+		return nil, nil
+	}
+	first := slices.Clone(res.Edges)
+	again, err := x.runner.Run(ctx, pc)
+	if err != nil {
+		return nil, err
+	}
+	stable := first[:0]
+	for _, e := range first {
+		if _, ok := slices.BinarySearch(again.Edges, e); ok {
+			stable = append(stable, e)
+		}
+	}
+	if !slices.ContainsFunc(stable, s.unseen) {
+		return nil, nil
+	}
+	return encodeKept(min(res.Work, again.Work), stable), nil
+}
+
+// encodeKept is the data of a case that joins the corpus: its work, then its
+// ascending tuples as the differences between them.
+func encodeKept(work uint64, edges []uint32) []byte {
+	b := binary.AppendUvarint([]byte{0, 'k'}, work)
+	last := uint32(0)
+	for _, e := range edges {
+		b = binary.AppendUvarint(b, uint64(e-last))
+		last = e
+	}
+	return b
+}
+
+func decodeKept(b []byte) (work uint64, edges []uint32) {
+	if len(b) < 2 || b[0] != 0 || b[1] != 'k' {
+		return 0, nil
+	}
+	work, n := binary.Uvarint(b[2:])
+	b = b[2+max(n, 0):]
+	last := uint32(0)
+	for len(b) > 0 {
+		d, n := binary.Uvarint(b)
+		if n <= 0 {
+			return work, edges
+		}
+		b = b[n:]
+		last += uint32(d)
+		edges = append(edges, last)
+	}
+	return work, edges
+}
+
+// encodeAside is the data of a case that was set aside: by what the case is known: the edges that it
+// took within its budget, or its own input.
+func encodeAside(res *process.Result, input []byte) []byte {
+	if res.Status == process.SetAside {
+		return append([]byte{0, 't'}, digest(input)[:16]...)
+	}
+	var places []byte
+	last := uint32(0)
+	for _, e := range res.Edges {
+		if e>>8 != last {
+			last = e >> 8
+			places = binary.LittleEndian.AppendUint32(places, last)
+		}
+	}
+	return append([]byte{0, 'b'}, digest(places)[:16]...)
+}
+
+// decodeAside reads what encodeAside wrote.
+func decodeAside(data []byte) (key string, late, ok bool) {
+	if len(data) < 2 || data[0] != 0 || data[1] == 'k' {
+		return "", false, false
+	}
+	return string(data[1:]), data[1] == 't', true
+}

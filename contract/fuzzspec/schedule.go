@@ -1,0 +1,111 @@
+package fuzzspec
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/engine/bytemut"
+)
+
+// Which input of the corpus a case is made from: one that is cheap for what it
+// reaches, that reaches what few others do, and that has had few cases so far, as
+// the power schedules of AFLFast and libFuzzer's entropic have it. Cost is counted
+// in edges, never timed, and all is folded, so that equal runs choose equally.
+
+// reach is what is known of a tuple of edge and count class.
+type reach struct {
+	best   int32 // the cheapest input of the corpus that has it
+	inputs int32 // how many have it
+}
+
+// entry is what is known of an input of the corpus. Of the seeds only the cases
+// that were made from them are known.
+type entry struct {
+	work   uint64   // edges that it took in all
+	tuples []uint32 // ascending
+	owns   int32    // tuples that it is the cheapest for
+	made   int64    // cases that were made from it
+	worth  uint64   // its weight before cases were made from it
+}
+
+const (
+	usualWorth = 1 << 10 // of a seed, and of an input that nothing speaks for or against
+	favour     = 8       // how many times as often an input is chosen that is the cheapest for a tuple
+	wearOff    = 64      // cases after which an input is chosen half as often
+	steepest   = 8       // how many times the usual its cost may count for or against it
+)
+
+func (g *guided) unseen(tuple uint32) bool {
+	_, ok := g.seen[tuple]
+	return !ok
+}
+
+// pool is what cases are made from.
+func (s *state) pool() bytemut.Pool {
+	return bytemut.Pool{Inputs: s.corpus, Ends: s.ends, Words: s.facts.Words}
+}
+
+// cost is what a case of an input is expected to take: edges, and bytes to change.
+func (s *state) cost(i int) uint64 { return (s.entries[i].work + 1) * uint64(len(s.corpus[i])+16) }
+
+// keep adds an input to the corpus. The state's entries and tuples are its own.
+func (s *state) keep(input []byte, work uint64, tuples []uint32) {
+	at := len(s.corpus)
+	s.corpus = append(slices.Clip(s.corpus), input)
+	s.entries = append(s.entries, entry{work: work, tuples: tuples})
+	for _, t := range tuples {
+		r, known := s.seen[t]
+		if !known || s.cost(at) < s.cost(int(r.best)) {
+			if known {
+				s.entries[r.best].owns--
+			}
+			r.best = int32(at)
+			s.entries[at].owns++
+		}
+		r.inputs++
+		s.seen[t] = r
+	}
+}
+
+// weigh gives every input its weight. How rare what it reaches is changes slowly:
+// all are looked at again when the corpus has grown by a sixteenth.
+func (s *state) weigh() {
+	from := s.weighed
+	if n := len(s.entries); n > s.weighed+s.weighed/16 {
+		from, s.weighed = 0, n
+	}
+	total, known := uint64(0), uint64(0)
+	for _, e := range s.entries {
+		if e.tuples != nil {
+			total, known = total+e.work+1, known+1
+		}
+	}
+	usual := total / max(known, 1)
+	for i := range s.entries {
+		if e := &s.entries[i]; i >= from || e.worth == 0 {
+			e.worth = s.worth(e, usual)
+		}
+	}
+	s.ends = make([]uint64, len(s.entries))
+	sum := uint64(0)
+	for i, e := range s.entries {
+		w := e.worth
+		if e.owns > 0 || e.tuples == nil {
+			w *= favour
+		}
+		sum += max(1, w*wearOff/uint64(wearOff+e.made))
+		s.ends[i] = sum
+	}
+}
+
+// worth is the weight of an input by its cost and by the tuples that few have.
+func (s *state) worth(e *entry, usual uint64) uint64 {
+	if e.tuples == nil {
+		return usualWorth
+	}
+	rare := uint64(0) // in sixteenths
+	for _, t := range e.tuples {
+		rare += 16 / uint64(max(1, s.seen[t].inputs))
+	}
+	speed := min(max(16*usual/(e.work+1), 16/steepest), 16*steepest) // in sixteenths
+	return max(1, usualWorth/16*min(16+rare, 64)/16*speed/16*16)
+}

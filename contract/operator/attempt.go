@@ -1,0 +1,207 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// attempt is a prompt that was judged, as a line of a hit log. Beside its own
+// fields it has those that readers of garak's hit logs (goal, prompt.turns, output,
+// probe, detector, score) and of promptfoo's results look for.
+type attempt struct {
+	Schema   string   `json:"schema"`
+	Testcase string   `json:"testcase_id"`
+	Seed     string   `json:"seed_id"`
+	Bucket   string   `json:"bucket_id,omitempty"`
+	Refs     []string `json:"bucket_refs,omitempty"`
+	Chain    []Step   `json:"chain"`
+	Goal     string   `json:"goal"`
+	Prompt   struct {
+		Raw   string        `json:"raw"`
+		Label string        `json:"label"`
+		Turns []attemptTurn `json:"turns"`
+	} `json:"prompt"`
+	Output   string    `json:"output"`
+	Probe    string    `json:"probe"`
+	Detector string    `json:"detector,omitempty"`
+	Score    float64   `json:"score"`
+	Judges   []opinion `json:"judges"`
+	Calls    []call    `json:"calls,omitempty"`
+
+	Vars     map[string]string  `json:"vars"`
+	Response map[string]string  `json:"response"`
+	Success  bool               `json:"success"`
+	Named    map[string]float64 `json:"namedScores"`
+	Grading  struct {
+		Pass   bool    `json:"pass"`
+		Score  float64 `json:"score"`
+		Reason string  `json:"reason"`
+	} `json:"gradingResult"`
+	Metadata map[string]string `json:"metadata"`
+	Provider map[string]string `json:"provider"`
+}
+
+type attemptTurn struct {
+	Role    string            `json:"role"`
+	Content map[string]string `json:"content"`
+}
+
+// opinion is what a judge said of the replies.
+type opinion struct {
+	Judge  string `json:"id"`
+	Holds  bool   `json:"pass"`
+	Reason string `json:"reason"`
+}
+
+func (o opinion) String() string {
+	switch {
+	case o.Judge == "": // the call had no reply to judge
+		return o.Reason
+	case o.Holds:
+		return o.Judge + " holds: " + o.Reason
+	}
+	return o.Judge + " fails: " + o.Reason
+}
+
+// call is a message to the system, and how it ended.
+type call struct {
+	Input  string          `json:"input"`
+	End    sut.End         `json:"end"`
+	Why    string          `json:"why,omitempty"`
+	Value  json.RawMessage `json:"value,omitempty"`
+	Output string          `json:"output,omitempty"` // where the value does not say all
+}
+
+func (c *Campaign) callOf(input string, o *sut.Observation) call {
+	x := call{Input: input, End: o.End, Why: o.Why, Value: o.Value}
+	if o.Value == nil || c.spec.Budget != nil { // the usage is read from it
+		x.Output = string(o.Output)
+	}
+	return x
+}
+
+func (c *call) observation() sut.Observation {
+	return sut.Observation{End: c.End, Why: c.Why, Value: c.Value, Output: []byte(c.Output)}
+}
+
+// attempt is the line of a child that was judged.
+func (c *Campaign) attempt(child *mutator.Child, v *judged) []byte {
+	won := v.judgement == mutator.Fail
+	a := attempt{
+		Schema: "thresh.attempt.v1", Testcase: child.ID, Seed: child.Seed.ID, Bucket: string(child.Seed.Bucket), Refs: numbers(child.Seed.Bucket), Chain: []Step{},
+		Goal: cmp.Or(child.Seed.Goal, child.Seed.Text), Output: v.reply, Detector: v.broken, Judges: append([]opinion{}, v.opinions...), Calls: v.calls,
+		Vars: map[string]string{"prompt": child.Text}, Response: map[string]string{"output": v.reply}, Success: !won, Named: map[string]float64{},
+	}
+	var names []string
+	for i, x := range child.Applied {
+		if x.Status == textop.OK {
+			a.Chain = append(a.Chain, Step{child.Steps[i].OpID, child.Steps[i].Params.Int("strength")})
+			names = append(names, child.Steps[i].OpID)
+		}
+	}
+	a.Probe = strings.Join(names, "+")
+	a.Prompt.Raw, a.Prompt.Label = child.Text, child.ID
+	for i, text := range textop.Turns(child.Seed.Surface, child.Text) {
+		a.Prompt.Turns = append(a.Prompt.Turns, attemptTurn{"user", map[string]string{"text": text}})
+		if i+1 < len(v.calls) {
+			o := v.calls[i].observation()
+			a.Prompt.Turns = append(a.Prompt.Turns, attemptTurn{"assistant", map[string]string{"text": replyOf(&o)}})
+		}
+	}
+	if won {
+		a.Score = 1
+	} else {
+		a.Grading.Pass, a.Grading.Score = true, 1
+	}
+	if v.score != nil {
+		a.Score = *v.score
+	}
+	a.Grading.Reason = v.reasons()
+	for _, o := range v.opinions {
+		if a.Named[o.Judge] = 0; o.Holds {
+			a.Named[o.Judge] = 1
+		}
+	}
+	a.Metadata = map[string]string{"pluginId": a.Bucket, "strategyId": a.Probe}
+	a.Provider = map[string]string{"id": v.by}
+	line, err := json.Marshal(a)
+	if err != nil { // texts, finite numbers, and JSON that was read
+		return nil
+	}
+	return line
+}
+
+// Records implements [campaign.Recorder].
+func (c *Campaign) Records() campaign.Recording {
+	switch {
+	case c.plan == nil && c.oracle == "":
+		return campaign.RecordFindings
+	case c.recordAll:
+		return campaign.RecordAll
+	}
+	return campaign.RecordFailures
+}
+
+// recording is the replies of an earlier run, by the messages of a conversation.
+type recording map[string]call
+
+// replies reads a file that report format attempts wrote.
+func (c *compiler) replies(path string) recording {
+	data, err := c.set.Read(path)
+	if err != nil {
+		c.say(diag.Error, "option", "", "--replay-replies: %s: %s", path, cause(err))
+		return nil
+	}
+	r, line := recording{}, 0
+	for text := range strings.Lines(string(data)) {
+		var a attempt
+		line++
+		if input, said, ok := readSaid([]byte(text)); ok {
+			r[input] = said
+			continue
+		}
+		if json.Unmarshal([]byte(text), &a) != nil || a.Schema != "thresh.attempt.v1" {
+			c.list = append(c.list, diag.Diagnostic{
+				Code: "operator.option", Pos: diag.Pos{File: path, Line: line, Col: 1}, Message: "is no attempt",
+				Hint: "thresh run DOC --record-replies, then thresh report --format attempts -o " + path,
+			})
+			return nil
+		}
+		said := ""
+		for _, x := range a.Calls {
+			said += x.Input + "\x00"
+			r[said] = x
+		}
+	}
+	return r
+}
+
+// replayed answers as an earlier run recorded.
+type replayed struct {
+	from recording
+	said string
+}
+
+func (*replayed) Operations() []sut.Operation   { return nil }
+func (x *replayed) Reset(context.Context) error { x.said = ""; return nil }
+func (*replayed) Close() error                  { return nil }
+func (*replayed) Notes() []string {
+	return []string{"replies were those of an earlier run; the system was not asked"}
+}
+
+func (x *replayed) Call(_ context.Context, in sut.Call) (sut.Observation, error) {
+	x.said += string(in.Input) + "\x00"
+	if c, ok := x.from[x.said]; ok {
+		return c.observation(), nil
+	}
+	return sut.Observation{End: sut.Unreachable, Why: fmt.Sprintf("the recording has no reply to %q", diag.FirstLine(string(in.Input)))}, nil
+}

@@ -1,0 +1,123 @@
+package spectest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func hurlCapture(text string) (what, why string) {
+	words := hurlWords(text)
+	secret := ""
+	if n := len(words); n > 1 && words[n-1] == "redact" {
+		words, secret = words[:n-1], ", secret: true"
+	}
+	if alone := len(words) > 0 && slices.Contains([]string{"body", "status", "sha256", "url", "duration"}, words[0]); alone && len(words) > 1 || !alone && len(words) != 2 {
+		return "", "expected a query such as jsonpath \"$.id\"; filters have no counterpart"
+	}
+	arg := jsonText(hurlText(hurlString(words[len(words)-1])))
+	switch words[0] {
+	case "jsonpath":
+		if !hurlPath.MatchString(hurlString(words[1])) {
+			return "", words[1] + " is no path of names and numbers"
+		}
+		return "{json: " + arg + secret + "}", ""
+	case "header", "cookie", "regex", "xpath":
+		return "{" + words[0] + ": " + arg + secret + "}", ""
+	case "body":
+		return "{target: body_text" + secret + "}", ""
+	case "status", "sha256", "url", "duration":
+		return "{target: " + words[0] + secret + "}", ""
+	}
+	return "", "there is no " + words[0]
+}
+
+// hurlAssert is an assertion as a condition.
+func hurlAssert(l string) (when, why string) {
+	words := hurlWords(l)
+	if len(words) < 2 {
+		return "", "it has no predicate"
+	}
+	query, rest, arg := words[0], words[1:], ""
+	if slices.Contains([]string{"header", "cookie", "jsonpath", "xpath"}, query) {
+		arg, rest = hurlString(rest[0]), rest[1:]
+	}
+	subject, known := map[string]string{"status": "status", "body": "body_text", "sha256": "sha256", "bytes": "size", "url": "url", "duration": "duration", "jsonpath": arg, "xpath": "xpath(" + infixText(arg) + ")", "header": "headers", "cookie": "headers"}[query]
+	switch {
+	case !known:
+		return "", "there is no " + query
+	case query == "jsonpath" && !hurlPath.MatchString(arg):
+		return "", arg + " is no path of names and numbers"
+	}
+	if len(rest) > 0 && rest[0] == "count" {
+		if rest = rest[1:]; query != "bytes" {
+			subject = "len(" + subject + ")"
+		}
+	}
+	not := len(rest) > 0 && rest[0] == "not"
+	if not {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 || len(rest) > 2 {
+		return "", "filters have no counterpart"
+	}
+	predicate, value, text := rest[0], "", ""
+	if len(rest) == 2 {
+		if text = hurlText(hurlString(rest[1])); text != rest[1] || regexp.MustCompile(`^\D`).MatchString(text) && !slices.Contains([]string{"true", "false", "null"}, text) && text[0] != '-' {
+			value = infixText(text)
+		} else {
+			value = text
+		}
+		text = strings.TrimSuffix(strings.TrimPrefix(text, "hex,"), ";")
+		if query == "sha256" {
+			value = infixText(text)
+		}
+	}
+	if query == "header" || query == "cookie" {
+		name := `(?m)^(?i:` + regexp.QuoteMeta(arg) + `): `
+		if query == "cookie" {
+			name = `(?m)^(?i:set-cookie): ` + regexp.QuoteMeta(arg) + `=`
+		}
+		exact := hurlQuoted.ReplaceAllString(regexp.QuoteMeta(text), "$${$1}")
+		pattern, known := map[string]string{
+			"==": exact + map[string]string{"header": "$", "cookie": "(;|$)"}[query], "!=": exact + "$", "exists": "", "contains": ".*" + exact,
+			"startsWith": exact, "endsWith": ".*" + exact + "$", "matches": ".*" + text}[predicate]
+		if strings.HasPrefix(text, "^") && predicate == "matches" {
+			pattern = text[1:]
+		}
+		if predicate == "!=" {
+			not = !not
+		}
+		if !known {
+			return "", predicate + " has no counterpart for headers"
+		}
+		return negated("headers matches "+infixText(name+pattern), not), ""
+	}
+	if sign, ok := map[string]string{"==": "==", "!=": "!=", "equals": "==", "startsWith": "starts_with", "endsWith": "ends_with", "contains": "contains", "matches": "matches"}[predicate]; ok && value != "" {
+		return negated(subject+" "+sign+" "+value, not), ""
+	}
+	kind := map[string]string{"isString": "string", "isBoolean": "bool", "isNumber": "number", "isList": "list", "isObject": "dict"}[predicate]
+	switch {
+	case kind != "":
+		return negated("json_type("+subject+", "+infixText(kind)+")", not), ""
+	case predicate == "includes":
+		return negated(value+" in "+subject, not), ""
+	case predicate == "exists":
+		return negated(subject+" != null", not), ""
+	case predicate == "isEmpty":
+		return negated("len("+subject+") == 0", not), ""
+	}
+	return "", predicate + " has no counterpart"
+}
+
+func negated(condition string, not bool) string {
+	if not {
+		return "not (" + condition + ")"
+	}
+	return condition
+}
+
+// infixText is a text within a condition.
+func infixText(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s) + `"`
+}

@@ -1,0 +1,79 @@
+package spectest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/textdiff"
+)
+
+// failure is that of the first step that failed, with all of them as evidence.
+func (p *pageRun) failure() *Failure {
+	var first *Failure
+	var all strings.Builder
+	failed := 0
+	for i := range p.done {
+		r := &p.done[i]
+		if r.holds(p.c.page.rules) {
+			continue
+		}
+		failed++
+		what, diff := p.differs(r)
+		shown := r.step.shown()
+		fmt.Fprintf(&all, "%s:%d: %s\n", p.x.c.name, r.step.line, strings.ReplaceAll(shown, "\n", "\n> "))
+		if r.why != "" || r.code != r.step.exit {
+			all.WriteString(what + "\n")
+		}
+		all.WriteString(diff)
+		if first != nil {
+			continue
+		}
+		command, _, _ := strings.Cut(shown, "\n")
+		first = &Failure{
+			Category: Assertion, Path: fmt.Sprintf("step[%d]", i), Op: "transcript", Line: r.step.line, Col: 1,
+			Message: command + ": " + what, Want: pattern(command) + " " + what,
+		}
+		if r.why != "" {
+			first.Category, first.Want = Runtime, ""
+		}
+	}
+	if first != nil {
+		text := p.account(failed) + all.String()
+		first.steps = &text
+	}
+	return first
+}
+
+// account is what came of the page, in one line.
+func (p *pageRun) account(failed int) string {
+	text := fmt.Sprintf("%s: %d of %s not as the page shows", p.x.c.name, failed, diag.Plural(len(p.done), "command"))
+	if n := len(p.skipped); n > 0 {
+		text += fmt.Sprintf(", %s not run", diag.Plural(n, "block"))
+	}
+	return text + "\n\n"
+}
+
+// differs says how a step differs from what the page says of it.
+func (p *pageRun) differs(r *ran) (what, diff string) {
+	switch {
+	case r.why != "":
+		what = r.why
+	case r.code != r.step.exit:
+		what = fmt.Sprintf("to end with exit status %d, not %d", r.step.exit, r.code)
+	default:
+		what = "to print what the page shows"
+	}
+	if !p.c.page.rules.matched(r.step.want, r.printed) {
+		joined := func(l []string) string {
+			if len(l) == 0 {
+				return ""
+			}
+			return strings.Join(l, "\n") + "\n"
+		}
+		_, page := p.c.page.rules.mend(r.step.want, r.printed)
+		diff = textdiff.Format("page", "printed", joined(page), joined(r.printed))
+		_, diff, _ = strings.Cut(diff, "+++ printed\n")
+	}
+	return what, diff
+}

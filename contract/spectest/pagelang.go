@@ -1,0 +1,117 @@
+package spectest
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// language is how the blocks of a language are run: as a whole, by a command that
+// is given a file, or with prompts, by one interpreter for all blocks of the page.
+type language struct {
+	names   []string // the first word of a fence
+	program string   // the command; FILE stands for the block's file. "": blocks have prompts
+	end     string   // of the file's name
+	prompt  string
+	more    string // the prompt of lines that go on
+}
+
+// languages are the interpreters that are known.
+var languages = []language{
+	{names: []string{"console"}, prompt: "$ ", more: ">"},
+	{names: []string{"pycon"}, prompt: ">>> ", more: "..."},
+	{names: []string{"python", "py"}, program: "python3 FILE", end: ".py"},
+	{names: []string{"sh"}, program: "sh FILE", end: ".sh"},
+	{names: []string{"bash"}, program: "bash FILE", end: ".sh"},
+	{names: []string{"zsh"}, program: "zsh FILE", end: ".zsh"},
+	{names: []string{"fish"}, program: "fish FILE", end: ".fish"},
+	{names: []string{"powershell", "pwsh", "ps1"}, program: "pwsh -NoLogo -NoProfile -NonInteractive -File FILE", end: ".ps1"},
+	{names: []string{"bat", "cmd"}, program: "cmd.exe /d /q /c FILE", end: ".bat"},
+	{names: []string{"javascript", "js"}, program: "node FILE", end: ".js"},
+	{names: []string{"typescript", "ts"}, program: "node FILE", end: ".ts"},
+	{names: []string{"ruby", "rb"}, program: "ruby FILE", end: ".rb"},
+	{names: []string{"perl"}, program: "perl FILE", end: ".pl"},
+	{names: []string{"php"}, program: "php FILE", end: ".php"},
+	{names: []string{"lua"}, program: "lua FILE", end: ".lua"},
+	{names: []string{"r"}, program: "Rscript FILE", end: ".R"},
+	{names: []string{"julia"}, program: "julia FILE", end: ".jl"},
+	{names: []string{"go"}, program: "go run FILE", end: ".go"},
+	{names: []string{"awk"}, program: "awk -f FILE", end: ".awk"},
+	{names: []string{"jq"}, program: "jq -n -f FILE", end: ".jq"},
+	{names: []string{"sql"}, program: "sqlite3 :memory: < FILE", end: ".sql"},
+}
+
+// consoleRun is a line that opens a block that is run.
+var consoleRun = regexp.MustCompile("(?m)^[ \t]*(?:```+|~~~+)[ \t]*[A-Za-z][A-Za-z0-9_+.-]*[ \t]+run\\b")
+
+// languageOf is the language of a block that is run; nil if the words behind the
+// fence do not say that it is, or if nothing is known that runs it.
+func (p *page) languageOf(words []string) *language {
+	if len(words) < 2 || words[1] != "run" {
+		return nil
+	}
+	for _, list := range [][]language{p.languages, languages} {
+		for i := range list {
+			if slices.Contains(list[i].names, words[0]) {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// interpreter adds a language, or replaces how one is run.
+func (p *page) interpreter(name, program string) error {
+	if !strings.Contains(program, " FILE") {
+		return fmt.Errorf("%q does not name FILE, the file that the block becomes", program)
+	}
+	p.languages = append(p.languages, language{names: []string{name}, program: program, end: "." + name})
+	return nil
+}
+
+// unknownLanguage is the warning of a block that is to be run and is not.
+func (p *page) unknownLanguage(name string) (message, hint string) {
+	var names []string
+	for _, list := range [][]language{p.languages, languages} {
+		for i := range list {
+			names = append(names, list[i].names...)
+		}
+	}
+	return fmt.Sprintf("the block is not run: nothing is known that runs %s", name),
+		cmp.Or(diag.DidYouMean(name, names), "interpreters in front matter says what does, such as {"+name+": COMMAND FILE}")
+}
+
+// python3's session has prompts, whatever the fence calls it.
+var pythonSession = &languages[1]
+
+// blockFile is the name of a program's file, beside the page's folder.
+func blockFile(a *act) string { return "block-" + strconv.Itoa(a.line) + a.language.end }
+
+// programSteps is the one step of a block that is a program. What it prints stands
+// in the next fence if that is of the language output.
+func (d *document) programSteps(f block, a *act) []pageStep {
+	a.File.Text = body(d.text[f.start:f.end], f.indent)
+	file := fmt.Sprintf(`"$%s/%s"`, tempVariable, blockFile(a))
+	return []pageStep{{command: strings.Replace(a.language.program, "FILE", file, 1), line: a.line, language: a.language, unseen: true}}
+}
+
+// output takes a fence for what the program above it prints.
+func (d *document) output(f block, s *pageStep) {
+	s.unseen, s.indent, s.from, s.to = false, f.indent, f.start, f.start
+	for at := f.start; at < f.end; at = lineEnd(d.text, at) {
+		d.printed(s, f.indent, at)
+	}
+}
+
+// shown is a step as a reader knows it.
+func (s *pageStep) shown() string {
+	if s.language.program != "" {
+		return strings.NewReplacer("$"+tempVariable+"/", "", `"`, "").Replace(s.command)
+	}
+	return s.language.prompt + s.command
+}

@@ -1,0 +1,84 @@
+package spectest
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+//go:embed pagepython.py
+var pythonDriver string
+
+// converse runs a block with Python's prompts in the session of the page, which
+// begins with the first of them.
+func (p *pageRun) converse(ctx context.Context, a *act) (over bool, f *Failure, err error) {
+	if p.python == nil {
+		if err := p.openPython(ctx); err != nil {
+			return true, nil, err
+		}
+	}
+	env := map[string]string{}
+	for _, e := range a.env {
+		env[e[0]] = e[1]
+	}
+	for _, name := range p.vars.names() {
+		env[name] = p.vars[name].text()
+	}
+	for i := range a.steps {
+		s := &a.steps[i]
+		text, _ := json.Marshal(s.command) // strings
+		vars, _ := json.Marshal(env)
+		o, err := p.python.Call(ctx, sut.Call{Operation: "step", Named: []sut.Named{{Name: "text", Value: text}, {Name: "env", Value: vars}}, Timeout: a.timeout})
+		if err != nil {
+			return true, nil, err
+		}
+		var said struct {
+			Text string
+			Code int
+		}
+		r := ran{step: s}
+		switch {
+		case o.End == sut.Hung:
+			r.why = fmt.Sprintf("the statement did not end within %s, and python3 was killed", a.timeout)
+		case o.End != sut.Answered || json.Unmarshal(o.Value, &said) != nil:
+			r.why = "python3 has ended: " + o.Why
+		}
+		r.code, r.printed = said.Code, p.captured(s, p.lines([]byte(said.Text)))
+		p.done = append(p.done, r)
+		if r.why != "" {
+			return true, nil, nil
+		}
+		if i+1 == len(a.steps) {
+			if f := p.capture(a, validText([]byte(said.Text))); f != nil {
+				return true, f, nil
+			}
+		}
+	}
+	return false, nil, nil
+}
+
+// openPython starts the session, in the folder of the page and with its variables.
+func (p *pageRun) openPython(ctx context.Context) error {
+	open := p.x.c.contract.targets.Systems
+	if open == nil {
+		return campaign.Fatal("python3 cannot be run: %w", errNoTarget)
+	}
+	path, err := p.x.programIn("python3", p.env)
+	if err != nil {
+		return campaign.Fatal("blocks with Python's prompts need python3 (needs=python3 skips them where there is none): %w", err)
+	}
+	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+	script := "cd " + quoted(p.dir) + " && exec env -i"
+	for _, e := range p.env {
+		script += " " + quoted(e)
+	}
+	plan := &sut.Plan{Name: "python3", Kind: sut.Driver, Per: sut.PerCase, Command: []string{"sh", "-c", script + " " + quoted(path) + " -c " + quoted(pythonDriver)}}
+	plan.Limits.Timeout = p.x.c.set.timeout
+	p.python, err = open(ctx, plan, sut.Worker{Index: p.x.lane.Index, Of: p.x.lane.Of, Cold: true})
+	return err
+}

@@ -1,0 +1,89 @@
+package spectest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/contract/spectest/stage"
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// service is a background block.
+type service struct {
+	act    *act
+	cancel context.CancelFunc
+	ended  chan struct{}
+	result process.Result
+	err    error
+}
+
+// serve starts a background block and waits until it can be reached.
+func (p *pageRun) serve(ctx context.Context, a *act) error {
+	serving, cancel := context.WithCancel(ctx)
+	s := &service{act: a, cancel: cancel, ended: make(chan struct{})}
+	l, err := p.x.openLane(serving, 24*time.Hour)
+	if err != nil {
+		cancel()
+		return err
+	}
+	p.serving = append(p.serving, s)
+	go func() {
+		defer close(s.ended)
+		s.result, s.err = p.shell(serving, func(context.Context, time.Duration) (*commandLane, error) { return l, nil }, a, a.steps, false)
+		s.result.Stdout = bytes.Clone(s.result.Stdout)
+		if err := l.runner.Close(); s.err == nil {
+			s.err = err
+		}
+	}()
+	if a.ready == "" {
+		return nil
+	}
+	waiting, stop := context.WithTimeout(ctx, a.timeout)
+	defer stop()
+	go func() {
+		select {
+		case <-s.ended:
+			stop()
+		case <-waiting.Done():
+		}
+	}()
+	port, _ := variable(p.env, "PORT")
+	if err := stage.Ready(waiting, strings.ReplaceAll(a.ready, "$PORT", port)); err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return nil // what needs it says that it is not there
+}
+
+// deserted is the failure of a background block that ended by itself.
+func (p *pageRun) deserted() *Failure {
+	for _, s := range p.serving {
+		select {
+		case <-s.ended:
+		default:
+			continue
+		}
+		if s.err == nil && (s.result.ExitCode != 0 || s.result.Status != process.Exited) {
+			return &Failure{Category: Runtime, Path: "background", Line: s.act.line, Message: fmt.Sprintf("the background block ended with exit status %d: %s",
+				s.result.ExitCode, strings.Join(p.lines(s.result.Stdout), "\n"))}
+		}
+	}
+	return nil
+}
+
+// stop ends what serves the page.
+func (p *pageRun) stop() error {
+	var errs []error
+	for _, s := range p.serving {
+		s.cancel()
+		<-s.ended
+		if s.err != nil && !errors.Is(s.err, context.Canceled) {
+			errs = append(errs, s.err)
+		}
+	}
+	p.serving = nil
+	return errors.Join(errs...)
+}

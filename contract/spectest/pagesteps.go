@@ -1,0 +1,82 @@
+package spectest
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// exitLine is the last line of what a command prints, where it does not end by 0.
+var exitLine = regexp.MustCompile(`^(?:exit status (\d{1,3})|\[(?:exit )?(\d{1,3})\])$`)
+
+// steps reads the commands of a block.
+func (d *document) steps(f block, a *act, faults *diag.List) []pageStep {
+	var list []pageStep
+	wrong := func(line int, message, hint string) {
+		*faults = append(*faults, d.problem(doctree.Pos{Line: line, Col: 1}, "console-line", "", message, hint))
+	}
+	number := a.line
+	continues := false
+	for at := f.start; at < f.end; at = lineEnd(d.text, at) {
+		number++
+		l := strings.TrimSuffix(body(line(d.text, at), f.indent), "\n")
+		next := lineEnd(d.text, at)
+		command, prompt := strings.CutPrefix(l, a.language.prompt)
+		switch {
+		case prompt:
+			list = append(list, pageStep{command: command, language: a.language, indent: f.indent, line: number, from: next, to: next})
+			continues = true
+		case len(list) == 0:
+			if strings.TrimSpace(l) != "" {
+				wrong(number, "a line before the first command", fmt.Sprintf("commands begin with %q, what they print follows", a.language.prompt))
+			}
+		case continues && (strings.HasPrefix(l, a.language.more+" ") || l == a.language.more || strings.HasSuffix(list[len(list)-1].command, `\`)):
+			s := &list[len(list)-1]
+			s.command += "\n" + strings.TrimPrefix(strings.TrimPrefix(l, a.language.more), " ")
+			s.from, s.to = next, next
+		default:
+			continues = false
+			d.printed(&list[len(list)-1], f.indent, at)
+		}
+	}
+	if len(list) == 0 {
+		wrong(a.line, "the block has no command", fmt.Sprintf("commands begin with %q, what they print follows", a.language.prompt))
+	}
+	for i := range list {
+		if i == 0 && a.background && len(a.captures) > 0 {
+			wrong(a.line, "nothing is captured of a background block", "")
+		}
+		if a.background && (len(list[i].want) > 0 || list[i].exitAt > 0) {
+			wrong(list[i].line, "what a background command prints is not compared", "leave it out, or have another block look at what it does")
+		}
+	}
+	return list
+}
+
+// printed takes the line at an offset for one that a step prints, or for its exit code.
+func (d *document) printed(s *pageStep, indent, at int) {
+	l := strings.TrimSuffix(body(line(d.text, at), indent), "\n")
+	next := lineEnd(d.text, at)
+	if strings.TrimSpace(l) == "" {
+		s.blank++ // those at the end say nothing: trailing line ends are not compared
+		return
+	}
+	if s.exitAt > 0 {
+		s.want = append(s.want, body(line(d.text, s.exitAt), indent)) // no last line
+		s.exit, s.exitAt = 0, 0
+	}
+	if m := exitLine.FindStringSubmatch(l); m != nil {
+		s.exit, _ = strconv.Atoi(m[1] + m[2])
+		s.exitAt, s.exitLength = at, next-at
+		return
+	}
+	for ; s.blank > 0; s.blank-- {
+		s.want = append(s.want, "")
+	}
+	s.want = append(s.want, strings.TrimRight(l, " \t\r"))
+	s.to = next
+}

@@ -1,0 +1,120 @@
+package spectest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/contract/spectest/stage"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// terminalKeys is the terminal of a block, and what is typed at it.
+type terminalKeys struct {
+	columns, rows int // 0: the block asks for no terminal
+	keys          []stage.Key
+}
+
+// terminalSize is what tty= takes.
+var terminalSize = regexp.MustCompile(`^([1-9]\d{0,2})x([1-9]\d{0,2})$`)
+
+func (t *terminalKeys) sized(size string, given bool, wrong func(key, message, hint string)) *terminalKeys {
+	if t == nil {
+		t = &terminalKeys{}
+	}
+	if t.columns, t.rows = 80, 24; !given {
+		return t
+	}
+	m := terminalSize.FindStringSubmatch(size)
+	if m == nil {
+		wrong("tty", fmt.Sprintf("%q is no size of a terminal", size), "columns and rows, such as tty=100x30")
+		return t
+	}
+	t.columns, _ = strconv.Atoi(m[1]) // digits
+	t.rows, _ = strconv.Atoi(m[2])
+	return t
+}
+
+// keyNames are the keys that have no character of their own.
+var keyNames = map[string]string{
+	"enter": "\r", "tab": "\t", "esc": "\x1b", "space": " ", "backspace": "\x7f", "delete": "\x1b[3~",
+	"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "home": "\x1b[H", "end": "\x1b[F",
+	"pageup": "\x1b[5~", "pagedown": "\x1b[6~",
+}
+
+// keyMark is a key by its name, or a text that must have been printed first.
+var keyMark = regexp.MustCompile(`<([a-z]+|ctrl-[a-z]|wait:[^>]+)>`)
+
+func (t *terminalKeys) typed(text string, wrong func(key, message, hint string)) *terminalKeys {
+	if t == nil {
+		t = &terminalKeys{}
+	}
+	k, at := stage.Key{}, 0
+	end := func() {
+		if k.Text != "" || k.After != "" {
+			t.keys = append(t.keys, k)
+		}
+	}
+	for _, m := range keyMark.FindAllStringSubmatchIndex(text, -1) {
+		k.Text += text[at:m[0]]
+		at = m[1]
+		name := text[m[2]:m[3]]
+		if after, waits := strings.CutPrefix(name, "wait:"); waits {
+			end()
+			k = stage.Key{After: after}
+			continue
+		}
+		char, known := keyNames[name]
+		if letter, held := strings.CutPrefix(name, "ctrl-"); held {
+			char, known = string(letter[0]&0x1f), true
+		}
+		if !known {
+			names := append(slices.Sorted(maps.Keys(keyNames)), "ctrl-c", "wait:TEXT")
+			wrong("keys", fmt.Sprintf("there is no key <%s>", name), cmp.Or(diag.DidYouMean(name, names), "known are "+oneOf(names)))
+		}
+		k.Text += char
+	}
+	k.Text += text[at:]
+	end()
+	return t
+}
+
+// fitting reports what the keys of a block say that its language has no use for.
+func (d *document) fitting(a *act, faults *diag.List) {
+	wrong := func(key, message, hint string) {
+		*faults = append(*faults, d.problem(doctree.Pos{Line: a.line, Col: 1}, "console-key", key, message, hint))
+	}
+	if t := a.terminal; t != nil {
+		switch {
+		case t.columns == 0:
+			wrong("keys", "keys are typed at a terminal, and the block asks for none", "add tty")
+		case a.background:
+			wrong("tty", "tty and background exclude each other", "")
+		case a.stdin != "":
+			wrong("tty", "tty and stdin exclude each other", "keys are what is typed at a terminal")
+		}
+	}
+	if a.language == pythonSession && (a.terminal != nil || a.stdin != "" || a.background) {
+		wrong(a.language.names[0], "a block with Python's prompts takes neither tty, keys, stdin nor background", "a block of a program does: ```python run tty")
+	}
+}
+
+// screened are the bytes of a terminal as its block's commands have printed them,
+// with line ends as programs write them.
+func screened(b []byte, rows int) []byte {
+	parts := strings.Split(strings.ReplaceAll(validText(b), "\r\n", "\n"), "\n"+pageMark)
+	for i, p := range parts {
+		head, rest := "", p
+		if i > 0 {
+			code, after, _ := strings.Cut(p, "\n")
+			head, rest = code+"\n", after
+		}
+		parts[i] = head + stage.Screen(rest, rows)
+	}
+	return []byte(strings.Join(parts, "\n"+pageMark))
+}

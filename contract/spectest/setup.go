@@ -1,0 +1,98 @@
+package spectest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Blocks of commands that are marked setup run once before the cases of a document,
+// those that are marked teardown behind them, in a folder of their own with the
+// files of the page. What setup starts in the background serves all cases; what it
+// captures they have as variables, with FOLDER, PORT and ADDRESS.
+
+// setUp runs the setup blocks, when the first case is run.
+func (x *executor) setUp(ctx context.Context) error {
+	if x.c.doc.fixture == nil {
+		return nil
+	}
+	s := x.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.set == nil && s.err == nil {
+		s.page, s.set, s.err = x.prepare(context.WithoutCancel(ctx)) // it serves the other cases as well
+	}
+	if s.set != nil {
+		x.set = s.set
+	}
+	return s.err
+}
+
+// prepare runs the setup blocks. The settings have the variables of their cases.
+func (x *executor) prepare(ctx context.Context) (*pageRun, *settings, error) {
+	c := x.c.doc.fixture
+	p, f, err := x.openPage(c)
+	if err != nil || f != nil {
+		return nil, nil, errors.Join(err, f.fatal("setup"))
+	}
+	if f, err = p.play(ctx, slices.DeleteFunc(slices.Clone(c.page.acts), func(a act) bool { return a.teardown })); f == nil {
+		f = p.failure()
+	}
+	if f == nil {
+		f = p.deserted()
+	}
+	if f == nil && len(p.skipped) > 0 {
+		f = &Failure{Category: Runtime, Message: p.skipped[0], Line: c.From}
+	}
+	if err != nil || f != nil {
+		return nil, nil, errors.Join(err, f.fatal("setup"), p.close())
+	}
+	set := *x.c.set
+	set.vars = maps.Clone(set.vars)
+	maps.Copy(set.vars, p.vars)
+	port, _ := variable(p.env, "PORT")
+	address := "127.0.0.1:" + port
+	for name, value := range map[string]string{"FOLDER": p.dir, "PORT": port, "ADDRESS": address} {
+		set.vars[name] = textValue(value)
+	}
+	own := maps.Clone(set.vars) // what differs from run to run
+	maps.DeleteFunc(own, func(name string, _ given) bool {
+		g, fixed := x.c.set.vars[name]
+		return fixed && !g.secret
+	})
+	own["LOCALHOST"] = textValue("localhost:" + port)
+	set.hidden = own.redactor(true)
+	return p, &set, nil
+}
+
+// tearDown runs the teardown blocks, behind the last case, and ends what setup
+// has started.
+func (x *executor) tearDown(p *pageRun) error {
+	ctx := context.Background() // of a run that was interrupted as well
+	p.x, p.done = x, nil
+	f, err := p.play(ctx, slices.DeleteFunc(slices.Clone(p.c.page.acts), func(a act) bool { return !a.teardown }))
+	if f == nil {
+		f = p.failure()
+	}
+	return errors.Join(err, f.fatal("teardown"), p.close())
+}
+
+// close ends what serves the page and removes its folder.
+func (p *pageRun) close() error {
+	err := p.stop()
+	if p.python != nil {
+		err = errors.Join(err, p.python.Close())
+	}
+	return errors.Join(err, p.remove())
+}
+
+// fatal is a failure that leaves cases without what they need.
+func (f *Failure) fatal(what string) error {
+	if f == nil {
+		return nil
+	}
+	return campaign.Fatal("%s, line %d: %s", what, f.Line, f.summary())
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package stage
+
+func terminal(int, int) (*Terminal, error) { return nil, ErrNoTerminal }

@@ -1,0 +1,134 @@
+// Package textdiff compares texts: line by line as a unified diff, the form that
+// patch and people read, and word by word. It knows nothing of what they mean,
+// and imports nothing of the house.
+package textdiff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// context is how many unchanged lines stand around a change.
+const context = 3
+
+// change is lines [a0,a1) of the old text that lines [b0,b1) of the new replace.
+type change struct{ a0, a1, b0, b1 int }
+
+// Format is the difference between two texts, "" if there is none. The names
+// are those of the header. Lines are compared by the longest common subsequence
+// between what the texts begin and end with alike; texts that differ over more
+// than [Most] lines each are shown as replaced there.
+func Format(oldName, newName, before, after string) string {
+	if before == after {
+		return ""
+	}
+	a, b := slices.Collect(strings.Lines(before)), slices.Collect(strings.Lines(after))
+	changes := compare(a, b, Most)
+	var out strings.Builder
+	fmt.Fprintf(&out, "--- %s\n+++ %s\n", oldName, newName)
+	for len(changes) > 0 {
+		n := 1
+		for n < len(changes) && changes[n].a0-changes[n-1].a1 <= 2*context {
+			n++
+		}
+		hunk(&out, a, b, changes[:n])
+		changes = changes[n:]
+	}
+	return out.String()
+}
+
+func hunk(out *strings.Builder, a, b []string, changes []change) {
+	first, last := changes[0], changes[len(changes)-1]
+	before := min(context, first.a0)
+	behind := min(context, len(a)-last.a1)
+	a0, a1 := first.a0-before, last.a1+behind
+	b0, b1 := first.b0-before, last.b1+behind
+	fmt.Fprintf(out, "@@ -%s +%s @@\n", span(a0, a1), span(b0, b1))
+	at := a0
+	for _, c := range changes {
+		lines(out, ' ', a[at:c.a0])
+		lines(out, '-', a[c.a0:c.a1])
+		lines(out, '+', b[c.b0:c.b1])
+		at = c.a1
+	}
+	lines(out, ' ', a[at:a1])
+}
+
+// span is a range of lines as headers of hunks have it.
+func span(from, to int) string {
+	switch to - from {
+	case 0:
+		return fmt.Sprintf("%d,0", from)
+	case 1:
+		return fmt.Sprintf("%d", from+1)
+	}
+	return fmt.Sprintf("%d,%d", from+1, to-from)
+}
+
+func lines(out *strings.Builder, sign byte, list []string) {
+	for _, l := range list {
+		out.WriteByte(sign)
+		out.WriteString(l)
+		if !strings.HasSuffix(l, "\n") {
+			out.WriteString("\n\\ No newline at end of file\n")
+		}
+	}
+}
+
+// Most is how many lines of each text are compared with one another.
+const Most = 4000
+
+// compare finds the changes between two lists, of which the parts between what
+// they begin and end with alike are compared if they have no more than most entries.
+func compare(a, b []string, most int) []change {
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	x, y := a[head:len(a)-tail], b[head:len(b)-tail]
+	if len(x) > most || len(y) > most {
+		return []change{{head, head + len(x), head, head + len(y)}}
+	}
+	// common[i][j] is the longest common subsequence of x[i:] and y[j:].
+	common := make([][]int16, len(x)+1)
+	for i := range common {
+		common[i] = make([]int16, len(y)+1)
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		for j := len(y) - 1; j >= 0; j-- {
+			if x[i] == y[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	var list []change
+	for i, j := 0, 0; i < len(x) || j < len(y); {
+		if i < len(x) && j < len(y) && x[i] == y[j] {
+			i, j = i+1, j+1
+			continue
+		}
+		c := change{head + i, head + i, head + j, head + j}
+		for i < len(x) || j < len(y) {
+			switch {
+			case i < len(x) && j < len(y) && x[i] == y[j]:
+			case i < len(x) && (j == len(y) || common[i+1][j] >= common[i][j+1]):
+				i++
+				continue
+			default:
+				j++
+				continue
+			}
+			break
+		}
+		c.a1, c.b1 = head+i, head+j
+		list = append(list, c)
+	}
+	return list
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package tway_test
-
-const raced = false

@@ -1,7 +1,0 @@
-//go:build race
-
-package tway_test
-
-// raced says that the race detector watches, which makes long searches ten times
-// as long.
-const raced = true

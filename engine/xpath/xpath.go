@@ -1,0 +1,261 @@
+// Package xpath finds values in XML and in HTML that is written much like it: tags
+// may be left open as HTML allows, attributes may lack quotes, entities of HTML are
+// known. Expressions are those of XPath 1.0. The package must not import a contract.
+// Start at [Compile].
+package xpath
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/antchfx/xpath"
+
+	"github.com/thresh-dev/thresh/engine/speclang"
+)
+
+// Expr is an expression that can be evaluated. It may be used by several goroutines.
+type Expr struct{ text string }
+
+// Compile reads an expression.
+func Compile(text string) (e *Expr, err error) {
+	defer func() {
+		if r := recover(); r != nil { // the library panics at some malformed expressions
+			err = fmt.Errorf("%q is no XPath: %v", text, r)
+		}
+	}()
+	if _, err := xpath.Compile(text); err != nil {
+		return nil, fmt.Errorf("%q is no XPath: %w", text, err)
+	}
+	return &Expr{text}, nil
+}
+
+// maxNodes is how many elements, attributes and texts of a document are looked at.
+const maxNodes = 1 << 20
+
+// In evaluates the expression in a document. The result is a number, a truth value or a
+// text; of nodes the text, or a list of texts if there are several, or null.
+func (e *Expr) In(document []byte) (v speclang.Value, err error) {
+	root, err := parse(document)
+	if err != nil {
+		return v, err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the expression cannot be evaluated: %v", r)
+		}
+	}()
+	expr, err := xpath.Compile(e.text) // a compiled one holds the state of its evaluation
+	if err != nil {
+		return v, err
+	}
+	switch x := expr.Evaluate(&cursor{n: root, attr: -1}).(type) {
+	case bool:
+		return speclang.BoolValue(x), nil
+	case string:
+		return speclang.StringValue(x), nil
+	case float64:
+		if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+			return speclang.IntValue(int64(x)), nil
+		}
+		return speclang.FloatValue(x), nil
+	case *xpath.NodeIterator:
+		var list []speclang.Value
+		for x.MoveNext() {
+			list = append(list, speclang.StringValue(x.Current().Value()))
+		}
+		switch len(list) {
+		case 0:
+			return speclang.Value{}, nil
+		case 1:
+			return list[0], nil
+		}
+		return speclang.ListValue(list), nil
+	}
+	return v, errors.New("the expression has no value")
+}
+
+// node is a part of a document.
+type node struct {
+	kind         xpath.NodeType
+	prefix, name string
+	text         string
+	attrs        []xml.Attr
+	parent       *node
+	children     []*node
+	place        int // among the parent's children
+}
+
+func (n *node) add(c *node) {
+	c.parent, c.place = n, len(n.children)
+	n.children = append(n.children, c)
+}
+
+func parse(document []byte) (*node, error) {
+	d := xml.NewDecoder(bytes.NewReader(document))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // bodies are UTF-8 already
+	root := &node{kind: xpath.RootNode}
+	at, count := root, 0
+	for {
+		t, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("it is no XML or HTML: %w", err)
+		}
+		if count++; count > maxNodes {
+			return nil, fmt.Errorf("it has more than %d nodes", maxNodes)
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			n := &node{kind: xpath.ElementNode, prefix: t.Name.Space, name: t.Name.Local, attrs: t.Attr}
+			if at.add(n); !contains(xml.HTMLAutoClose, t.Name.Local) {
+				at = n
+			}
+		case xml.EndElement:
+			for up := at; up != root; up = up.parent { // what is open within it ends with it
+				if up.name == t.Name.Local && up.prefix == t.Name.Space {
+					at = up.parent
+					break
+				}
+			}
+		case xml.CharData:
+			at.add(&node{kind: xpath.TextNode, text: string(t)})
+		case xml.Comment:
+			at.add(&node{kind: xpath.CommentNode, text: string(t)})
+		}
+	}
+	if count == 0 || !holdsElement(root) {
+		return nil, errors.New("it is no XML or HTML: it has no element")
+	}
+	return root, nil
+}
+
+func contains(names []string, name string) bool {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func holdsElement(n *node) bool {
+	for _, c := range n.children {
+		if c.kind == xpath.ElementNode {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *node) write(b *strings.Builder) {
+	if n.kind == xpath.TextNode {
+		b.WriteString(n.text)
+	}
+	for _, c := range n.children {
+		c.write(b)
+	}
+}
+
+// cursor is a place in a document; attr is the number of an attribute, or -1.
+type cursor struct {
+	n    *node
+	attr int
+}
+
+func (c *cursor) NodeType() xpath.NodeType {
+	if c.attr >= 0 {
+		return xpath.AttributeNode
+	}
+	return c.n.kind
+}
+
+func (c *cursor) LocalName() string {
+	if c.attr >= 0 {
+		return c.n.attrs[c.attr].Name.Local
+	}
+	return c.n.name
+}
+
+func (c *cursor) Prefix() string {
+	if c.attr >= 0 {
+		return c.n.attrs[c.attr].Name.Space
+	}
+	return c.n.prefix
+}
+
+func (c *cursor) Value() string {
+	switch {
+	case c.attr >= 0:
+		return c.n.attrs[c.attr].Value
+	case c.n.kind == xpath.CommentNode:
+		return c.n.text
+	}
+	var b strings.Builder
+	c.n.write(&b)
+	return b.String()
+}
+
+func (c *cursor) Copy() xpath.NodeNavigator { d := *c; return &d }
+
+func (c *cursor) MoveToRoot() {
+	for c.attr = -1; c.n.parent != nil; {
+		c.n = c.n.parent
+	}
+}
+
+func (c *cursor) MoveToParent() bool {
+	if c.attr >= 0 {
+		c.attr = -1
+		return true
+	}
+	if c.n.parent == nil {
+		return false
+	}
+	c.n = c.n.parent
+	return true
+}
+
+func (c *cursor) MoveToNextAttribute() bool {
+	if c.attr+1 >= len(c.n.attrs) {
+		return false
+	}
+	c.attr++
+	return true
+}
+
+func (c *cursor) MoveToChild() bool {
+	if c.attr >= 0 || len(c.n.children) == 0 {
+		return false
+	}
+	c.n = c.n.children[0]
+	return true
+}
+
+func (c *cursor) MoveToFirst() bool { return c.sibling(0) }
+func (c *cursor) MoveToNext() bool  { return c.sibling(c.n.place + 1) }
+
+func (c *cursor) MoveToPrevious() bool { return c.n.place > 0 && c.sibling(c.n.place-1) }
+
+func (c *cursor) sibling(place int) bool {
+	if c.attr >= 0 || c.n.parent == nil || place >= len(c.n.parent.children) {
+		return false
+	}
+	c.n = c.n.parent.children[place]
+	return true
+}
+
+func (c *cursor) MoveTo(to xpath.NodeNavigator) bool {
+	other, ok := to.(*cursor)
+	if ok {
+		*c = *other
+	}
+	return ok
+}

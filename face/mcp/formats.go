@@ -1,0 +1,120 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/report"
+)
+
+// What clients read before they write a document. Addresses end in the format's name.
+const (
+	schemasURI  = "thresh://schemas/"
+	examplesURI = "thresh://examples/"
+	startersURI = "thresh://starters/"
+)
+
+// addFormats lists what the contracts say of their documents.
+func (s *Server) addFormats() {
+	add := func(uri, title, mime, about string, read func() ([]byte, error)) {
+		s.mcp.AddResource(&sdk.Resource{URI: uri, Name: title, Title: title, MIMEType: mime, Description: about},
+			func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+				text, err := read()
+				if err != nil {
+					return nil, err
+				}
+				return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: mime, Text: string(text)}}}, nil
+			})
+	}
+	for _, c := range s.cfg.Contracts {
+		if k, ok := c.(campaign.Formatted); ok {
+			for _, f := range k.Formats() {
+				if f.Schema != nil {
+					add(schemasURI+f.Name, "schema of "+f.Name, "application/schema+json", "The JSON Schema of "+f.Summary+".", func() ([]byte, error) { return f.Schema(), nil })
+				}
+				if f.Example != nil {
+					add(examplesURI+f.Name, "example of "+f.Name, "text/plain", "All that can be written, by example: "+f.Example().Name+".", func() ([]byte, error) { return f.Example().Data, nil })
+				}
+			}
+		}
+		add(startersURI+c.Name(), "starter of "+c.Name(), "application/json", "Files that run as they are: "+c.Summary()+".", func() ([]byte, error) { return starter(c) })
+	}
+}
+
+// starterFile is a file of a starter; one that is no text is in base64.
+type starterFile struct {
+	Name   string `json:"name"`
+	Text   string `json:"text,omitempty"`
+	Base64 string `json:"base64,omitempty"`
+}
+
+func starter(c campaign.Contract) ([]byte, error) {
+	var list []starterFile
+	for _, f := range c.Starter("/") {
+		x := starterFile{Name: f.Name}
+		if utf8.Valid(f.Data) && !bytes.ContainsRune(f.Data, 0) {
+			x.Text = string(f.Data)
+		} else {
+			x.Base64 = base64.StdEncoding.EncodeToString(f.Data)
+		}
+		list = append(list, x)
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the starter: %w", err)
+	}
+	return text, nil
+}
+
+const writeModel = `Write a Thresh model of this system and find its bugs:
+
+%s
+
+1. Read thresh://examples/fresnelfir: the language, every word once.
+2. List what can be called, what each call changes, when the system must refuse it, and what can be asked afterwards. Make
+   an entity of each kind of thing that calls create, an action of each call and an observer of each question.
+3. State what must always hold: totals that are conserved, states that exclude each other, what a refused call leaves as it was.
+4. Call fresnel_fir_compile with "model". It returns every error with its line, its column and, where one is known, its fix.
+   Mend all of them and compile again.
+5. Load the module (load_dut) or name a system file in the model, start the campaign, and explain each finding. Where the model is
+   wrong rather than the system, say so and mend the model.`
+
+const explainFinding = `Explain this finding to the people who own the system. Say what the system did, what it should have done, and which step
+shows the difference. Name the most likely cause and where to look for it. If the document is wrong rather than the system, say so.
+Do not propose a change before the finding has been reproduced with the command that it names.
+
+%s`
+
+// addPrompts adds what users of a client may begin with.
+func (s *Server) addPrompts() {
+	say := func(about, text string) *sdk.GetPromptResult {
+		return &sdk.GetPromptResult{Description: about, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}
+	}
+	s.mcp.AddPrompt(&sdk.Prompt{
+		Name: "write-a-model", Title: "Write a model", Description: "Write a FresnelFir model of a system, run it, and read what it finds.",
+		Arguments: []*sdk.PromptArgument{{Name: "system", Description: "what the system is and where its exports, operations or sources are", Required: true}},
+	}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		return say("Write a model", fmt.Sprintf(writeModel, req.Params.Arguments["system"])), nil
+	})
+	s.mcp.AddPrompt(&sdk.Prompt{
+		Name: "explain-finding", Title: "Explain a finding", Description: "Explain a stored finding with its evidence.",
+		Arguments: []*sdk.PromptArgument{{Name: "finding", Description: "its id, such as F-0123456789, or RUN/ID", Required: true}},
+	}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		rec, f, err := s.cfg.Store.Finding(req.Params.Arguments["finding"])
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		if err := report.FindingText(&b, rec, f, report.Options{Blob: s.cfg.Store.Blob}); err != nil {
+			return nil, err
+		}
+		return say("Explain a finding", fmt.Sprintf(explainFinding, b.String())), nil
+	})
+}

@@ -1,0 +1,197 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+)
+
+// Desk is what pages do with the documents of a folder. Paths are those that
+// Documents returns.
+type Desk interface {
+	Documents() ([]Document, error)
+	// Text is a document's text and what names it; a long one has no version.
+	Text(path string) (text []byte, version string, err error)
+	// Check is what is wrong with a document if its file held text, and the
+	// campaigns that would run.
+	Check(ctx context.Context, path string, text []byte) (said diag.List, campaigns []string, err error)
+	// Save writes a document if its file still holds the version.
+	Save(path, version string, text []byte) error
+	// Begin runs a document in the background, and Stop ends such a run.
+	Begin(ctx context.Context, path string) (run string, err error)
+	Stop(run string) error
+	Going(run string) bool
+}
+
+// Document is one that can be run from a page.
+type Document struct{ Path, Contract string }
+
+// mostPosted is what a form with a document may be long: its text, escaped.
+const mostPosted = 4 << 20
+
+type documentRow struct {
+	Document
+	Link, Run, Word string
+}
+
+type documentsPage struct {
+	frame
+	Rows []documentRow
+}
+
+type documentPage struct {
+	frame
+	Path, Text, Version string
+	Refused             bool     // it would not be run
+	Said                []string // by check
+	Campaigns           []string
+	Saved               bool
+}
+
+// documentLink is where a document is edited and run.
+func documentLink(path string) string { return "/document?" + url.Values{"path": {path}}.Encode() }
+
+func (s *Server) deskRoutes() []route {
+	if s.cfg.Desk == nil {
+		return nil
+	}
+	return []route{
+		{"GET /documents", s.documentsPage},
+		{"GET /document", s.documentPage},
+		{"POST /document", s.changeDocument},
+		{"POST /runs/{run}/stop", s.stopRun},
+	}
+}
+
+func (s *Server) documentsPage(w http.ResponseWriter, r *http.Request) error {
+	docs, err := s.cfg.Desk.Documents()
+	if err != nil {
+		return err
+	}
+	trends, _, err := s.cfg.Store.Trends(mostLines, 1)
+	if err != nil {
+		return err
+	}
+	p := documentsPage{frame: s.frame(r, "Documents", "documents")}
+	for _, d := range docs {
+		row := documentRow{Document: d, Link: documentLink(d.Path)}
+		for _, t := range trends {
+			if n := len(t.Points); t.Source == d.Path && n > 0 && row.Run == "" {
+				row.Run, row.Word = t.Points[n-1].RunID, t.Points[n-1].Verdict
+			}
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return s.show(w, http.StatusOK, "documents-page.tmpl", p)
+}
+
+func (s *Server) documentPage(w http.ResponseWriter, r *http.Request) error {
+	q, err := query(r, "path", "saved")
+	if err != nil {
+		return err
+	}
+	path := q.Get("path")
+	text, version, err := s.cfg.Desk.Text(path)
+	p := documentPage{Version: version, Saved: q.Get("saved") != "", Path: path}
+	if err != nil {
+		return err
+	}
+	return s.showDocument(w, r, p, text)
+}
+
+func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, p documentPage, text []byte) error {
+	var said diag.List
+	var campaigns []string
+	if p.Version != "" {
+		var err error
+		if said, campaigns, err = s.cfg.Desk.Check(r.Context(), p.Path, text); err != nil {
+			return err
+		}
+	}
+	p.frame, p.Text, p.Campaigns, p.Refused = s.frame(r, p.Path, "documents"), string(text), campaigns, said.HasErrors()
+	p.Back = documentLink(p.Path)
+	for _, d := range said {
+		p.Said = append(p.Said, d.String())
+	}
+	return s.show(w, http.StatusOK, "document-page.tmpl", p)
+}
+
+// changeDocument does what a button of the document's page says.
+func (s *Server) changeDocument(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, mostPosted)
+	if err := r.ParseForm(); err != nil {
+		return badRequest("the form cannot be read: %w", err)
+	}
+	path, do, version := r.PostForm.Get("path"), r.PostForm.Get("do"), r.PostForm.Get("version")
+	if err := oneOf("do", do, "check", "save", "run"); err != nil || do == "" {
+		return badRequest("do must be one of check, save, run, got %q", do)
+	}
+	if r.PostForm.Has("text") {
+		before, _, err := s.cfg.Desk.Text(path)
+		if err != nil {
+			return err
+		}
+		text := r.PostForm.Get("text") // a form's lines end as those of mail
+		if !strings.Contains(string(before), "\r\n") {
+			text = strings.ReplaceAll(text, "\r\n", "\n")
+		}
+		if do == "check" {
+			return s.showDocument(w, r, documentPage{Path: path, Version: version}, []byte(text))
+		}
+		if err := s.cfg.Desk.Save(path, version, []byte(text)); err != nil {
+			return &statusError{http.StatusConflict, err}
+		}
+	}
+	if do == "save" {
+		http.Redirect(w, r, documentLink(path)+"&saved=1", http.StatusSeeOther)
+		return nil
+	}
+	id, err := s.cfg.Desk.Begin(r.Context(), path)
+	var refused diag.List
+	switch {
+	case errors.As(err, &refused): // its page says why
+		http.Redirect(w, r, documentLink(path)+"&saved=1", http.StatusSeeOther)
+		return nil
+	case err != nil:
+		return err
+	}
+	http.Redirect(w, r, "/runs/"+url.PathEscape(id), http.StatusSeeOther)
+	return nil
+}
+
+func (s *Server) stopRun(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.runID(r)
+	if err != nil {
+		return err
+	}
+	if err := s.cfg.Desk.Stop(id); err != nil {
+		return &statusError{http.StatusConflict, err}
+	}
+	http.Redirect(w, r, "/runs/"+url.PathEscape(id), http.StatusSeeOther)
+	return nil
+}
+
+// sourcesOf are the documents of a run that can be edited and run again here.
+func (s *Server) sourcesOf(v *report.RunView) (list []string) {
+	if s.cfg.Desk == nil {
+		return nil
+	}
+	seen := make(map[string]bool)
+	for i := range v.Campaigns {
+		c := &v.Campaigns[i]
+		if _, _, err := s.cfg.Desk.Text(c.Source); err != nil {
+			continue
+		}
+		c.Link = documentLink(c.Source)
+		if !seen[c.Source] {
+			seen[c.Source] = true
+			list = append(list, c.Source)
+		}
+	}
+	return list
+}

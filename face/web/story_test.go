@@ -1,0 +1,140 @@
+package web_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/store"
+)
+
+// storyLooks are the screens that a verdict is read on.
+var storyLooks = []look{
+	{"390-light", 390, 844, false, true},
+	{"390-dark", 390, 844, true, true},
+	{"1280-light", 1280, 900, false, false},
+	{"1280-dark", 1280, 900, true, false},
+	{"1920-light", 1920, 1080, false, false},
+	{"1920-dark", 1920, 1080, true, false},
+}
+
+// Of each format, the first card's sentence, its mark and its reproduce line stand
+// within the first 900 pixels, on the page of a run and in the single file.
+func TestVerdictIsSeenAtOnce(t *testing.T) {
+	thresh := program(t)
+	dir := t.TempDir()
+	formats := []string{"fuzzspec", "operator", "flakestorm", "fresnelfir", "spectest"}
+	for _, name := range formats {
+		thresh(dir, []int{0}, "init", name, name)
+	}
+	greeting := filepath.Join(dir, "spectest", "greeting.spec.md")
+	text, err := os.ReadFile(greeting)
+	must(t, err)
+	must(t, os.WriteFile(greeting, append(text, "\n```yaml spec-test\nid: GREET-9\ntitle: it fails\ntype: cli.run\nharness: {entrypoint: echo}\nargv: [x]\nexit_code: 3\n```\n"...), 0o600))
+	for _, name := range formats {
+		for range 2 { // the second has something to compare with
+			thresh(dir, []int{1}, "run", name, "--quiet", "--store", "store", "--cases", "400", "--shrink", "40", "--report", "html="+name+".html")
+		}
+	}
+	st := openStore(t, filepath.Join(dir, "store"))
+	base, _ := serve(t, st)
+	b, file := openBrowser(t, base), openBrowser(t, base)
+	const end = `Math.ceil(Math.max(...['h3', '[class^=mark-]', '.command'].map(s => document.querySelector('[data-card] ' + s).getBoundingClientRect().bottom)) + scrollY)`
+	for _, name := range formats {
+		runs, err := st.Runs(store.RunQuery{Contract: name})
+		must(t, err)
+		for _, l := range storyLooks {
+			for where, at := range map[string]struct {
+				b       *browser
+				address string
+			}{"page": {b, base + "/runs/" + runs[0].RunID}, "report": {file, "file://" + filepath.Join(dir, name+".html")}} {
+				full := fmt.Sprintf("%s-%s-%s", where, name, l.name)
+				at.b.as(l)
+				at.b.open(at.address)
+				if n, err := strconv.Atoi(at.b.eval(end)); err != nil || n > 900 {
+					t.Errorf("%s: the first card's command ends at %d pixels", full, n)
+				}
+				at.b.fits(full)
+				if l.width == 1280 {
+					at.b.accessible(full)
+				}
+				at.b.shoot("story-" + full)
+			}
+		}
+	}
+}
+
+// A run that was killed says how many of its cases failed and how to go on.
+func TestKilledRunSaysWhatIsKnown(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	rec := rich(t)
+	rec.Findings, rec.Campaigns = rec.Findings[:0], rec.Campaigns[:1]
+	rec.Complete, rec.Stopped = false, "interrupted"
+	rec.Campaigns[0].Cases.Fail = 39
+	id := keep(t, st, rec, 5, "interrupted")
+	base, _ := serve(t, st)
+	page := ask(t, "GET", base+"/runs/"+id).body
+	for _, want := range []string{"39 failing cases so far, not yet grouped into findings", "thresh run --resume " + id, "None is grouped yet."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// The page of a big run stays small.
+func TestBigRunHasASmallPage(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	id := big(t, st, 100_000, 1000)
+	base, _ := serve(t, openStore(t, st.Dir()))
+	_ = ask(t, "GET", base+"/runs/"+id)
+	began := time.Now()
+	a := ask(t, "GET", base+"/runs/"+id)
+	t.Logf("%d bytes in %s", len(a.body), time.Since(began))
+	if a.code != 200 || len(a.body) > 200<<10 {
+		t.Errorf("%d, %d bytes", a.code, len(a.body))
+	}
+}
+
+// The whole way from a run to a promoted finding goes without a mouse.
+func TestKeyboardAlone(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	ids := history(t, st)
+	base, u := serve(t, st)
+	b := openBrowser(t, base)
+	press := func(name, text string, code int) {
+		t.Helper()
+		for _, way := range []string{"keyDown", "keyUp"} {
+			params := map[string]any{"type": way, "key": name, "code": name, "windowsVirtualKeyCode": code}
+			if way == "keyDown" {
+				params["text"] = text
+			}
+			b.send("Input.dispatchKeyEvent", params, nil)
+		}
+	}
+	b.open(base + "/")
+	b.key("j")
+	b.until(`document.activeElement.matches('[data-row] a')`)
+	press("Enter", "\r", 13)
+	b.until(`location.pathname.startsWith('/runs/') && document.querySelector('[data-card]')`)
+	b.key("j")
+	b.until(`document.activeElement.matches('[data-card] a')`)
+	press("Enter", "\r", 13)
+	b.until(`location.pathname.includes('/findings/')`)
+	for i := 0; i < 40 && b.eval(`document.activeElement.textContent`) != "Promote"; i++ {
+		press("Tab", "", 9)
+	}
+	press("Enter", "\r", 13)
+	b.until(`document.activeElement.id === 'done'`)
+	if got := <-u.promoted; got == "" {
+		t.Error("nothing was promoted")
+	}
+	b.key("u")
+	b.until(`location.pathname === '/runs/` + ids[len(ids)-1] + `'`)
+	if at := b.eval(`document.querySelector('[data-row].at')?.id ?? ''`); at == "" {
+		t.Error("up from a finding leads to no finding of the run")
+	}
+}

@@ -1,0 +1,78 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// The commit, the job and both scores stand where a reader begins, and a source
+// frame in every report for people.
+func TestStoryInEveryReport(t *testing.T) {
+	rec := campaign.Record{
+		RunID: "r1", Verdict: "fail", Complete: true,
+		Campaigns: []campaign.CampaignRecord{{Contract: "c", Name: "n", Source: "n.json", Cases: campaign.Counts{Run: 2, Fail: 1, Pass: 1}}},
+		Findings: []campaign.Finding{{
+			ID: "F-1111111111", Contract: "c", Campaign: "n", Title: "it fell", Reproduce: []string{"thresh", "replay", "F-1111111111"}, Cases: 1,
+			Evidence: []campaign.Exhibit{
+				campaign.TextExhibit("stderr", "src/a b.py:9"),
+				{Kind: "document", Title: "Source: src/a b.py:9", Document: &campaign.Document{
+					Name: "src/a b.py", Line: 9, First: 8, Body: "before\n# not a heading\nafter\n", Blocks: []campaign.Block{{From: 2, To: 2, Verdict: campaign.VerdictFail}},
+				}},
+			},
+		}},
+		Environment: campaign.Environment{Origin: &campaign.Origin{Folder: "/work", Commit: strings.Repeat("ab", 20), Branch: "main", CI: "https://ci.example/7"}},
+	}
+	opt := Options{Since: &Since{Why: "run r0 had other options", Scores: []Scores{{"", 0.5, 0.75}}}}
+	for format, want := range map[string][]string{
+		"html": {"abababababab on main", `href="https://ci.example/7"`, "nothing to compare with, because run r0 had other options; score 50.0% -&gt; 75.0%",
+			`href="vscode://file/work/src/a%20b.py:9"`, `<td class="line" dir="auto">before</td>`, `<td class="line" dir="auto"># not a heading</td>`},
+		"markdown": {"abababababab on main", "ecause run r0 had other options", "src/a b.py:9"},
+		"text":     {"Source: src/a b.py:9\n         8  before\n    >    9  # not a heading\n", "score 50.0% -> 75.0%"},
+	} {
+		f, err := ByName(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := f.Write(&b, rec, opt); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(b.String(), w) {
+				t.Errorf("%s: no %q", format, w)
+			}
+		}
+	}
+}
+
+// What one cause broke is one card, one row and one block.
+func TestOneCauseOneCard(t *testing.T) {
+	rec := campaign.Record{RunID: "r1", Verdict: "fail", Complete: true, Campaigns: []campaign.CampaignRecord{{Contract: "c", Name: "n"}}}
+	for i, id := range []string{"F-1111111111", "F-2222222222", "F-3333333333"} {
+		rec.Findings = append(rec.Findings, campaign.Finding{
+			ID: id, Contract: "c", Campaign: "n", Title: "it fell", Group: []string{"one", "two", "one"}[i], Reproduce: []string{"thresh", "replay", id},
+			Evidence: []campaign.Exhibit{campaign.TextExhibit("stderr", "text of "+id)},
+		})
+	}
+	for format, want := range map[string]map[string]int{
+		"html":     {`<article class="finding`: 2, "1 cause, 2 findings": 1, `<details class="finding" id="F-3333333333">`: 1, "text of F-3333333333": 1},
+		"markdown": {"| note |": 2, "1 cause, 2 findings: also `F-3333333333`": 1},
+		"text":     {"same cause:  as F-1111111111": 1, "text of F-1111111111": 1, "text of F-3333333333": 0},
+	} {
+		f, err := ByName(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := f.Write(&b, rec, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for w, n := range want {
+			if got := strings.Count(b.String(), w); got != n {
+				t.Errorf("%s: %d times %q, want %d\n%s", format, got, w, n, head(b.String()[strings.Index(b.String(), "<body>")+1:], 3000))
+			}
+		}
+	}
+}

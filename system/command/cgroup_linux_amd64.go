@@ -1,0 +1,233 @@
+package command
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// cgroup bounds what the programs of one lane use together, which no limit of
+// a single process does: the memory of all of them with what they keep in files
+// in memory, and how many there are. Each child enters it by itself.
+type cgroup struct {
+	dirs  []string // one, or with version 1 one for each controller
+	procs []int    // the file in each that takes new members
+}
+
+// cgroups numbers the folders of this process.
+var cgroups atomic.Int64
+
+// bound is a limit that a controller enforces: the file that takes it in
+// version 2, and in version 1.
+type bound struct {
+	controller, two, one string
+	value                int64
+	what                 string
+}
+
+// newCgroup bounds memory (bytes, 0: no bound), the number of processes and
+// threads, and the processors that they take at once. It reports what is in force; the error says what is not.
+func newCgroup(memory, processes, processors int64) (_ *cgroup, have []string, err error) {
+	bounds := []bound{{"pids", "pids.max", "pids.max", processes, fmt.Sprintf("at most %d processes and threads together (cgroup)", processes)}}
+	if memory > 0 {
+		bounds = append(bounds, bound{"memory", "memory.max", "memory.limit_in_bytes", memory,
+			fmt.Sprintf("at most %d MiB of memory together (cgroup)", memory>>20)})
+	}
+	const period = 100_000 // microseconds; both versions begin with it
+	bounds = append(bounds, bound{"cpu", "cpu.max", "cpu.cfs_quota_us", processors * period,
+		fmt.Sprintf("at most the time of %d processors together (cgroup)", processors)})
+	g := &cgroup{}
+	name := fmt.Sprintf("thresh-%d-%d", os.Getpid(), cgroups.Add(1))
+	for _, b := range bounds {
+		if e := g.add(name, b); e != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", b.controller, e))
+		} else {
+			have = append(have, b.what)
+		}
+	}
+	if len(g.dirs) == 0 {
+		return nil, nil, err
+	}
+	if e := g.try(); e != nil {
+		g.close()
+		return nil, nil, errors.Join(err, e)
+	}
+	return g, have, err
+}
+
+// add enforces one more bound.
+func (g *cgroup) add(name string, b bound) error {
+	homes, file, err := cgroupHomes(b)
+	if err != nil {
+		return err
+	}
+	for _, home := range homes {
+		sweepCgroups(home)
+		dir := filepath.Join(home, name)
+		if err = os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			continue
+		}
+		known := err != nil
+		if err = g.enforce(dir, file, b, known); err == nil {
+			return nil
+		}
+		if !known {
+			_ = os.Remove(dir)
+		}
+	}
+	return err
+}
+
+func (g *cgroup) enforce(dir, file string, b bound, known bool) error {
+	value := []byte(strconv.FormatInt(b.value, 10))
+	if err := os.WriteFile(filepath.Join(dir, file), value, 0); err != nil {
+		return err
+	}
+	if b.controller == "memory" {
+		// Swap would only put the bound off; where there is none, neither is the file.
+		_ = os.WriteFile(filepath.Join(dir, "memory.swap.max"), []byte("0"), 0)
+		_ = os.WriteFile(filepath.Join(dir, "memory.memsw.limit_in_bytes"), value, 0)
+	}
+	if known {
+		return nil
+	}
+	fd, err := highFD(unix.Open(filepath.Join(dir, "cgroup.procs"), unix.O_WRONLY|unix.O_CLOEXEC, 0))
+	if err != nil {
+		return err
+	}
+	g.dirs, g.procs = append(g.dirs, dir), append(g.procs, fd)
+	return nil
+}
+
+// cgroupHomes is where a folder with a controller may be made, most fitting
+// first, and the name of the file that takes the bound. In version 2 a group
+// with processes of its own hands no controller down, so that a neighbour of
+// ours may have what a child may not.
+func cgroupHomes(b bound) (homes []string, file string, err error) {
+	version, group, err := ownCgroup(b.controller)
+	if err != nil {
+		return nil, "", err
+	}
+	mount, root, err := cgroupMount(version, b.controller)
+	if err != nil {
+		return nil, "", err
+	}
+	within, err := filepath.Rel(root, group)
+	if err != nil || strings.HasPrefix(within, "..") {
+		within = "."
+	}
+	own := filepath.Join(mount, within)
+	if version == 1 {
+		return []string{own}, b.one, nil
+	}
+	homes = []string{own}
+	if own != mount {
+		homes = append(homes, filepath.Dir(own))
+	}
+	return homes, b.two, nil
+}
+
+// ownCgroup is this process's group for a controller.
+func ownCgroup(controller string) (version int, group string, err error) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return 0, "", err
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+		if len(f) < 3 {
+			continue
+		}
+		if f[1] == "" {
+			version, group = 2, f[2]
+		}
+		for c := range strings.SplitSeq(f[1], ",") {
+			if c == controller {
+				return 1, f[2], nil
+			}
+		}
+	}
+	if version == 0 {
+		return 0, "", errors.New("this kernel has no control groups")
+	}
+	return version, group, nil
+}
+
+// cgroupMount is where a hierarchy is mounted, and the group at its top.
+func cgroupMount(version int, controller string) (mount, root string, err error) {
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return "", "", err
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		// 36 35 98:0 /root /mount options - type source options
+		place, kind, ok := strings.Cut(lines.Text(), " - ")
+		at, what := strings.Fields(place), strings.Fields(kind)
+		if !ok || len(at) < 5 || len(what) < 3 {
+			continue
+		}
+		if version == 2 && what[0] == "cgroup2" || version == 1 && what[0] == "cgroup" && strings.Contains(","+what[2]+",", ","+controller+",") {
+			return at[4], at[3], nil
+		}
+	}
+	return "", "", errors.New("no control groups are mounted")
+}
+
+// sweepCgroups removes what killed runs have left.
+func sweepCgroups(home string) {
+	left, _ := filepath.Glob(filepath.Join(home, "thresh-*-*"))
+	for _, dir := range left {
+		var pid, n int
+		if _, err := fmt.Sscanf(filepath.Base(dir), "thresh-%d-%d", &pid, &n); err == nil && unix.Kill(pid, 0) == unix.ESRCH {
+			_ = os.Remove(dir)
+		}
+	}
+}
+
+// addSteps has a child enter.
+func (g *cgroup) addSteps(p *launchpad) {
+	self := pin(p, &[]byte("0")[0])
+	for _, fd := range g.procs {
+		p.add(stepContain, false, unix.SYS_WRITE, uintptr(fd), self, 1)
+	}
+}
+
+// try has a child enter and end: a group that takes a bound may still take no
+// member, and then no case would start.
+func (g *cgroup) try() error {
+	p := newLaunchpad()
+	g.addSteps(p)
+	p.add(stepExit, false, unix.SYS_EXIT_GROUP, 0)
+	if _, err := p.run(); err != nil {
+		return err
+	}
+	if _, errno := p.failure(); errno != 0 {
+		return fmt.Errorf("enter a group: %w", errno)
+	}
+	return nil
+}
+
+// close removes the groups, whose processes have ended.
+func (g *cgroup) close() {
+	for _, fd := range g.procs {
+		unix.Close(fd)
+	}
+	for _, dir := range g.dirs {
+		// A process that was killed belongs to its group for a moment more.
+		for range 100 {
+			if os.Remove(dir) == nil || errors.Is(unix.Access(dir, unix.F_OK), unix.ENOENT) {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/port/process"
+	"golang.org/x/sys/unix"
+)
+
+// Memory is bounded for all processes of a case together, and with what they
+// keep in files in memory.
+func TestMemoryOfAllTogether(t *testing.T) {
+	limit := func(sandbox bool) func(*process.Plan) {
+		return func(p *process.Plan) { p.Sandbox, p.Limits.AddressSpace, p.Limits.FileSize = sandbox, 256<<20, 1<<30 }
+	}
+	free := openBench(t, limit(false))
+	feast, files := "feast 8 80", "fill 500"
+	for _, input := range []string{feast, files} {
+		if res := free.run(input); res.ExitCode != 0 || res.Status != process.Exited {
+			t.Fatalf("%s without a sandbox: %v %d %s", input, res.Status, res.ExitCode, res.Stderr)
+		}
+	}
+	b := openBench(t, limit(true))
+	if notes := strings.Join(b.lane.Notes(), "\n"); !strings.Contains(notes, "256 MiB of memory together") {
+		t.Skip("this system grants no control group: ", notes)
+	}
+	group := b.ground().box.group
+	for range 2 { // what one case took is free for the next
+		for _, input := range []string{feast, files} {
+			if res := b.run(input); res.ExitCode == 0 && res.Status == process.Exited {
+				t.Errorf("%s goes through", input)
+			}
+		}
+		if res := b.run("feast 2 40"); res.ExitCode != 0 || res.Status != process.Exited {
+			t.Errorf("two children of 40 MiB: %v %d %s", res.Status, res.ExitCode, res.Stderr)
+		}
+	}
+	if res := b.run("bomb"); res.Leftovers > sandboxProcesses {
+		t.Errorf("%d processes were left", res.Leftovers)
+	}
+	b.ground().box.close()
+	for _, dir := range group.dirs {
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s is left", dir)
+		}
+	}
+}
+
+// A program in a sandbox writes to a file system of its own, which no other
+// program sees, has a size, and goes with the sandbox.
+func TestOwnFileSystem(t *testing.T) {
+	b := openBench(t, func(p *process.Plan) { p.Sandbox, p.Limits.Written, p.Limits.FileSize = true, 40<<20, 1<<30 })
+	f := b.ground().folder
+	if f.view == "" {
+		t.Skip("this system grants no file system: ", b.lane.Notes())
+	}
+	if res := b.run("fill 3"); res.ExitCode != 0 || res.Status != process.Exited {
+		t.Fatalf("%v %d %s", res.Status, res.ExitCode, res.Stderr)
+	} else if files, err := os.ReadDir(filepath.Join(res.Dir, "out")); err != nil || len(files) != 3 {
+		t.Errorf("the program's files: %v, %v", files, err)
+	}
+	if entries, err := os.ReadDir(f.Path); err != nil || len(entries) > 0 {
+		t.Errorf("outside are %v, %v", entries, err)
+	}
+	res := b.run("fill 200 hang")
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(f.topFD, &fs); err != nil {
+		t.Fatal(err)
+	}
+	if size, used := fs.Blocks*uint64(fs.Bsize), (fs.Blocks-fs.Bfree)*uint64(fs.Bsize); size != 80<<20 || used > size {
+		t.Errorf("%d of %d bytes are used, want at most 80 MiB", used, size)
+	}
+	if res.ExitCode == 0 && res.Status == process.Exited {
+		t.Error("200 MiB go through")
+	}
+}

@@ -1,0 +1,134 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/coverage"
+)
+
+// counted compiles a program of testdata as thresh fuzzspec cc does.
+func counted(t *testing.T, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("clang"); err != nil {
+		t.Skip("clang is not installed")
+	}
+	path := filepath.Join(t.TempDir(), "program")
+	code, err := coverage.Compile(context.Background(), false, append([]string{"-O1", "-o", path}, args...), nil, os.Stdout, os.Stderr)
+	if code != 0 || err != nil {
+		t.Fatalf("exit code %d, %v", code, err)
+	}
+	return path
+}
+
+const budget = 100_000
+
+// A case ends at its budget of edges, by whatever executor, and after the same
+// edges each time; what takes no edges ends by the clock.
+func TestCountedProgram(t *testing.T) {
+	for _, flags := range [][]string{{"testdata/counted.c"}, {"-DPERSISTENT", "testdata/counted.c"}} {
+		t.Run(fmt.Sprint(flags[0]), func(t *testing.T) {
+			path := counted(t, flags...)
+			open := func() process.Runner {
+				return openWith(t, process.Auto, path, func(p *process.Plan) {
+					p.Coverage, p.Calibrate, p.Timeout = true, []byte("ok"), 20*time.Second
+					p.Limits.FileSize = 1 << 20
+					if flags[0] == "-DPERSISTENT" {
+						p.Stdin = true
+					}
+				})
+			}
+			runners := []process.Runner{open(), open()}
+			run := func(r process.Runner, c process.Case) process.Result {
+				t.Helper()
+				c.Index, c.Budget = max(c.Index, 1000), max(c.Budget, budget)
+				res, err := r.Run(context.Background(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return res
+			}
+			var first []string
+			for i, r := range runners {
+				var all []string
+				for k, input := range []string{"axx", "h", "axx", "c", "l", "axx", "w", "h", "x"} {
+					res := run(r, process.Case{Input: []byte(input)})
+					if k == 6 && flags[0] == "-DPERSISTENT" {
+						continue // how much it writes before is the file's matter
+					}
+					all = append(all, fmt.Sprint(input, " ", res.Status, " ", res.Signal, " ", res.Work, res.Edges))
+				}
+				if i == 0 {
+					first = all
+				} else if !slices.Equal(all, first) {
+					t.Errorf("another runner gives\n%q\nwant\n%q", all, first)
+				}
+			}
+			if first[0] != first[2] || first[0] != first[5] {
+				t.Errorf("equal cases differ: %q", first)
+			}
+			r := runners[0]
+			for _, c := range []struct {
+				input   string
+				budget  uint64
+				confirm bool
+				want    process.Status
+				work    uint64
+			}{
+				{"h", budget, false, process.OverBudget, budget}, {"h", 3 * budget, false, process.OverBudget, 3 * budget},
+				{"l", budget, false, process.OverBudget, budget}, {"l", 1 << 40, false, process.Signaled, 0},
+				{"l", 1 << 40, true, process.Signaled, 0}, {"h", budget, true, process.OverBudget, 0},
+				{"c", budget, false, process.Signaled, 0}, {"s", budget, false, process.SetAside, 0}, {"w", budget, false, process.Exited, 0},
+			} {
+				res := run(r, process.Case{Input: []byte(c.input), Budget: c.budget, Confirm: c.confirm})
+				if res.Status != c.want || c.work > 0 && res.Work != c.work {
+					t.Errorf("%+v: %s after %d edges", c, res.Status, res.Work)
+				}
+				if res.Status == process.SetAside && len(res.Edges) > 0 {
+					t.Errorf("%+v: %d edges are seen", c, len(res.Edges))
+				}
+			}
+		})
+	}
+}
+
+// A harness gets a main, and other sanitizers beside it; AFL++'s tools run it.
+func TestHarness(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "harness.c")
+	text := "#include <stdint.h>\n#include <stddef.h>\nint LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { volatile char b[4] = {0}; if (n > 1 && d[0] == 'x') b[d[1]] = 1; return 0; }\n"
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := counted(t, "-fsanitize=fuzzer,address", source)
+	r := openWith(t, process.Auto, path, func(p *process.Plan) { p.Coverage, p.Calibrate = true, []byte("ok") })
+	for input, want := range map[string]string{"x\x01": "exit status 0", "x\x05": "exit status 1", "": "exit status 0"} {
+		for _, confirm := range []bool{false, true} {
+			res, err := r.Run(context.Background(), process.Case{Index: 1000, Input: []byte(input), Budget: budget, Confirm: confirm})
+			if err != nil || ending(res) != want {
+				t.Errorf("%q: %s, %v; want %s\n%s", input, ending(res), err, want, res.Stderr)
+			}
+			if !confirm && want == "exit status 0" && (len(res.Edges) == 0 || res.Work == 0) {
+				t.Errorf("%q: no edges", input)
+			}
+		}
+	}
+	if _, err := exec.LookPath("afl-showmap"); err != nil {
+		t.Skip("afl-showmap is not installed")
+	}
+	out := filepath.Join(t.TempDir(), "map")
+	cmd := exec.Command("afl-showmap", "-q", "-o", out, "--", path, source)
+	cmd.Env = append(os.Environ(), "AFL_NO_FORKSRV=", "ASAN_OPTIONS=")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("afl-showmap: %v\n%s", err, text)
+	}
+	if m, err := os.ReadFile(out); err != nil || len(m) == 0 {
+		t.Errorf("afl-showmap sees no edge: %v", err)
+	}
+}

@@ -1,0 +1,91 @@
+package aflserver
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// bounds end a case of a guided campaign before its timeout.
+type bounds struct {
+	budget    uint64        // edges; 0: none
+	processor time.Duration // processor time; 0: none
+}
+
+// Bound bounds the cases to come. The budget is kept by a program that counts, which
+// then ends by SIGXCPU; processor time is kept like the timeout, which it is part of.
+func (s *Server) Bound(budget uint64, processor time.Duration) { s.bounds = bounds{budget, processor} }
+
+// Counted reports whether the program counts its edges.
+func (s *Server) Counted() bool { return s.work != nil }
+
+// Work is how many edges the last run took, in all; 0 if the program does not count.
+func (s *Server) Work() uint64 {
+	if s.work == nil {
+		return 0
+	}
+	left, budget := binary.NativeEndian.Uint64(s.work.mem), binary.NativeEndian.Uint64(s.work.mem[8:])
+	return budget - left
+}
+
+// start begins the time of a case.
+func (s *Server) start(timeout time.Duration) {
+	if s.bounds.processor > 0 {
+		s.ends, s.used = time.Now().Add(timeout), -1
+		timeout = min(timeout, s.bounds.processor)
+	}
+	s.watch.Start(timeout)
+}
+
+// stop ends it, and reports whether the case was killed for it.
+func (s *Server) stop() (late bool) {
+	s.watch.Stop()
+	_, late = s.inFlight.process()
+	return late
+}
+
+// count fills the budget of a case.
+func (s *Server) count() {
+	if s.work == nil {
+		return
+	}
+	budget := s.bounds.budget
+	if budget == 0 {
+		budget = math.MaxUint64
+	}
+	binary.NativeEndian.PutUint64(s.work.mem, budget)
+	binary.NativeEndian.PutUint64(s.work.mem[8:], budget)
+}
+
+// unused is how long the case in flight may go on as its process has not had the
+// processor for as long as it may. A process that has run cases before is asked
+// first when the time is up, and gets all of it again.
+func (s *Server) unused() time.Duration {
+	pid, late := s.inFlight.process()
+	rest := time.Until(s.ends)
+	if s.bounds.processor == 0 || late || pid == 0 || rest <= 0 {
+		return 0
+	}
+	now, err := processorTime(pid)
+	if err != nil {
+		return 0
+	}
+	if s.used < 0 {
+		if s.used = 0; s.Persistent() {
+			s.used = now
+		}
+	}
+	if left := s.bounds.processor - (now - s.used); left > 0 {
+		return min(max(left, time.Millisecond), rest)
+	}
+	return 0
+}
+
+func processorTime(pid int) (time.Duration, error) {
+	var used unix.Timespec
+	clock := int32(^pid)<<3 | 2 // as clock_getcpuclockid(3) makes it
+	err := unix.ClockGettime(clock, &used)
+	return time.Duration(used.Nano()), err
+}

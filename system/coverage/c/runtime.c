@@ -1,0 +1,168 @@
+/* The coverage runtime of programs that "thresh fuzzspec cc" builds: counts of
+ * edges in AFL's shared map, AFL's fork server, persistent mode, and a budget of
+ * work, counted in 64 bits, that ends a case without a clock. It is compiled
+ * without coverage of its own and linked into the program. */
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/shm.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef EXPORT
+#define EXPORT __attribute__((visibility("default")))
+#endif
+#define CONTROL 198
+#define STATUS 199
+#define SMALL 65536u     /* entries of a map that nobody offers */
+#define MOST (1u << 23)  /* entries that the greeting can name */
+#define SHARED_INPUT 0x01000000u
+#define NAMES_SIZE 0x40000000u
+#define ENABLED 0x80000001u
+
+/* What Thresh shares with the process of a case, beside the map. */
+struct work { volatile uint64_t left, budget; };
+
+static uint8_t small_map[SMALL];
+static struct work unbounded = {~0ull, ~0ull};
+static uint8_t *map = small_map, *shared_map;
+static struct work *work = &unbounded, *shared_work;
+static uint32_t guards, size = SMALL, room = SMALL;
+static int serving, persistent;
+
+EXPORT uint32_t no_length, *__afl_fuzz_len = &no_length;
+EXPORT uint8_t *__afl_fuzz_ptr;
+EXPORT __attribute__((weak)) int __afl_sharedmem_fuzzing;
+
+/* SIGXCPU says that the program has used up its budget, whatever it does with
+ * signals. */
+static void __attribute__((noinline, cold)) spent(void) {
+  struct sigaction act;
+  sigset_t set;
+  memset(&act, 0, sizeof act);
+  act.sa_handler = SIG_DFL;
+  sigaction(SIGXCPU, &act, 0);
+  sigemptyset(&set);
+  sigaddset(&set, SIGXCPU);
+  sigprocmask(SIG_UNBLOCK, &set, 0);
+  kill(getpid(), SIGXCPU);
+  _exit(152);
+}
+
+EXPORT void __sanitizer_cov_trace_pc_guard(uint32_t *guard) {
+  uint8_t *c = map + *guard, v = *c + 1;
+  *c = v + (v == 0); /* a count that wraps must not read as "never" */
+  if (__builtin_expect(--work->left == 0, 0)) spent();
+}
+
+/* Modules number their guards before anything else runs. */
+static void prepare(void) {
+  static int prepared;
+  const char *offered = getenv("AFL_MAP_SIZE");
+  if (prepared++ || !getenv("__AFL_SHM_ID")) return;
+  room = offered ? (uint32_t)strtoul(offered, 0, 10) : SMALL;
+  if (room > MOST) room = MOST;
+  if (room < 64) room = 64;
+  size = room;
+}
+
+/* Entry 0 is no edge. A library that is loaded late shares entries. */
+EXPORT void __sanitizer_cov_trace_pc_guard_init(uint32_t *from, uint32_t *to) {
+  if (from == to || *from) return;
+  prepare();
+  for (; from < to; from++) {
+    guards++;
+    *from = serving || guards >= room ? 1 + guards % (size - 1) : guards;
+  }
+}
+
+static void *attach(const char *name) {
+  const char *id = getenv(name);
+  void *p = id ? shmat(atoi(id), 0, 0) : (void *)-1;
+  return p == (void *)-1 ? 0 : p;
+}
+
+static void begin(void) {
+  if (shared_map) map = shared_map;
+  if (shared_work) work = shared_work;
+}
+
+static void serve(void) {
+  uint32_t word = 0;
+  int status = 0, stopped = 0;
+  pid_t pid = 0;
+  if (serving++) return;
+  prepare();
+  if (guards + 1 < room) size = guards + 1;
+  size = (size + 63) & ~63u;
+  if (size > room) size = room;
+  shared_map = attach("__AFL_SHM_ID");
+  shared_work = attach("__THRESH_WORK_ID");
+  if (getenv("__THRESH_BUDGET")) {
+    unsigned long long n = strtoull(getenv("__THRESH_BUDGET"), 0, 10);
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails, and the case goes on */
+    if (n) unbounded.left = unbounded.budget = n;
+  }
+  persistent = getenv("__AFL_PERSISTENT") != 0;
+  word = ENABLED | NAMES_SIZE | (size - 1) << 1;
+  if (__afl_sharedmem_fuzzing) word |= SHARED_INPUT;
+  if (!shared_map || write(STATUS, &word, 4) != 4) { /* no fuzzer has started it */
+    begin();
+    return;
+  }
+  if (__afl_sharedmem_fuzzing) {
+    if (read(CONTROL, &word, 4) != 4) _exit(1);
+    uint8_t *input = (word & SHARED_INPUT) ? attach("__AFL_SHM_FUZZ_ID") : 0;
+    if (input) {
+      __afl_fuzz_len = (uint32_t *)input;
+      __afl_fuzz_ptr = input + 4;
+    }
+  }
+  shared_map[0] = 1; /* clients look whether the program is alive */
+  for (;;) {
+    if (read(CONTROL, &word, 4) != 4) _exit(0);
+    if (stopped && word) { /* the client has killed it */
+      waitpid(pid, &status, 0);
+      stopped = 0;
+    }
+    if (stopped) {
+      kill(pid, SIGCONT);
+      stopped = 0;
+    } else if ((pid = fork()) == 0) {
+      close(CONTROL);
+      close(STATUS);
+      begin();
+      return;
+    }
+    if (pid < 0 || write(STATUS, &pid, 4) != 4) _exit(1);
+    while (waitpid(pid, &status, persistent ? WUNTRACED : 0) < 0)
+      if (errno != EINTR) _exit(1);
+    stopped = WIFSTOPPED(status);
+    if (write(STATUS, &status, 4) != 4) _exit(1);
+  }
+}
+
+__attribute__((constructor(65000))) static void start(void) {
+  if (!getenv("__AFL_DEFER_FORKSRV")) serve();
+}
+
+EXPORT void __afl_manual_init(void) { serve(); }
+
+/* A process starts each of its cases with the same counts. */
+EXPORT int __afl_persistent_loop(unsigned int most) {
+  static unsigned int done;
+  if (!persistent || !shared_map) return done++ == 0;
+  if (done == 0) {
+    memset(map, 0, size);
+    map[0] = 1;
+    work->left = work->budget;
+  } else {
+    if (done >= most) return 0;
+    raise(SIGSTOP);
+  }
+  done++;
+  return 1;
+}

@@ -1,0 +1,177 @@
+package coverage
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/system/scratch"
+)
+
+//go:embed c/runtime.c
+var runtimeSource []byte
+
+//go:embed c/driver.c
+var driverSource []byte
+
+//go:embed c/hosted.c
+var hostedSource []byte
+
+// Hosted compiles the library that is loaded into a program with counters of edges
+// but no fork server, such as one built for libFuzzer.
+func Hosted(ctx context.Context) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "thresh-cc-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	source := bytes.Join([][]byte{
+		[]byte("#define _GNU_SOURCE\n#define EXPORT\n"), runtimeSource,
+		[]byte("#define LLVMFuzzerTestOneInput hosted_test\n#define LLVMFuzzerInitialize hosted_initialize\n#define main hosted_driver\n"),
+		driverSource, []byte("#undef main\n"), hostedSource,
+	}, []byte("\n"))
+	library := filepath.Join(dir, "hosted.so")
+	var said bytes.Buffer
+	code, err := run(ctx, compilerName(false), []string{"-shared", "-O2", "-fPIC", "-fvisibility=hidden", "-x", "c", "-o", library, "-", "-ldl"},
+		bytes.NewReader(source), &said, &said)
+	if err != nil {
+		return nil, err
+	}
+	if code != 0 {
+		return nil, fmt.Errorf("the compiler ended with exit code %d: %s", code, bytes.TrimSpace(said.Bytes()))
+	}
+	return os.ReadFile(library)
+}
+
+func compilerName(cxx bool) string {
+	name, other := "clang", os.Getenv("THRESH_CC")
+	if cxx {
+		name, other = "clang++", os.Getenv("THRESH_CXX")
+	}
+	if other != "" {
+		return other
+	}
+	return name
+}
+
+// Compile runs a compiler, clang or clang++ unless THRESH_CC or THRESH_CXX names
+// another clang, with the arguments of a compiler's command line. It returns the
+// compiler's exit code.
+func Compile(ctx context.Context, cxx bool, args []string, in io.Reader, out, diagnostics io.Writer) (int, error) {
+	name := compilerName(cxx)
+	line := plan(args)
+	if line.links {
+		dir, err := scratch.Make("")
+		if err != nil {
+			return 0, err
+		}
+		defer dir.Close()
+		sources := map[string][]byte{"runtime": runtimeSource}
+		if line.driver {
+			sources["driver"] = driverSource
+		}
+		for part, source := range sources {
+			object := filepath.Join(dir.Path, part+".o")
+			build := slices.Concat(line.target, []string{"-x", "c", "-O2", "-fPIC", "-fvisibility=hidden", "-c", "-o", object, "-"})
+			// The C compiler beside clang++ is the same program.
+			if code, err := run(ctx, name, build, bytes.NewReader(source), diagnostics, diagnostics); code != 0 || err != nil {
+				return code, err
+			}
+			line.args = append(line.args, object)
+		}
+	}
+	return run(ctx, name, line.args, in, out, diagnostics)
+}
+
+// commandLine is what becomes of a compiler's command line.
+type commandLine struct {
+	args   []string
+	target []string // arguments that the runtime must be compiled with too
+	links  bool     // a program is linked
+	driver bool     // it needs a main
+}
+
+// flags are those of every compilation. The coverage is asked of the compiler
+// proper: clang's own flag would link UBSan's runtime, whose handler of signals
+// turns crashes into exit codes.
+var flags = []string{
+	"-g", "-O2", "-Wno-unused-command-line-argument",
+	"-Xclang", "-fsanitize-coverage-type=3", "-Xclang", "-fsanitize-coverage-trace-pc-guard",
+	"-D__AFL_COMPILER=1", "-D__AFL_HAVE_MANUAL_CONTROL=1", "-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION=1",
+	`-D__AFL_LOOP(n)=({ static const char *volatile mark __attribute__((used, unused)) = "##SIG_AFL_PERSISTENT##"; ` +
+		`int loop_(unsigned int) __asm__("__afl_persistent_loop"); loop_(n); })`,
+	`-D__AFL_INIT()=do { static const char *volatile mark __attribute__((used, unused)) = "##SIG_AFL_DEFER_FORKSRV##"; ` +
+		`void init_(void) __asm__("__afl_manual_init"); init_(); } while (0)`,
+	"-D__AFL_FUZZ_INIT()=int __afl_sharedmem_fuzzing = 1; extern unsigned int *__afl_fuzz_len; extern unsigned char *__afl_fuzz_ptr; " +
+		"unsigned char __afl_fuzz_alt[1048576], *__afl_fuzz_alt_ptr = __afl_fuzz_alt;",
+	"-D__AFL_FUZZ_TESTCASE_BUF=(__afl_fuzz_ptr ? __afl_fuzz_ptr : __afl_fuzz_alt_ptr)",
+	"-D__AFL_FUZZ_TESTCASE_LEN=(__afl_fuzz_ptr ? *__afl_fuzz_len : " +
+		"(*__afl_fuzz_len = read(0, __afl_fuzz_alt_ptr, 1048576)) == 0xffffffff ? 0 : *__afl_fuzz_len)",
+}
+
+// plan reads a command line as far as it must: whether a program is linked, and
+// what -fsanitize asks for.
+func plan(args []string) commandLine {
+	line := commandLine{links: len(args) > 0}
+	inputs := 0
+	var own []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if list, ok := strings.CutPrefix(a, "-fsanitize="); ok {
+			rest := slices.DeleteFunc(strings.Split(list, ","), func(s string) bool {
+				line.driver = line.driver || s == "fuzzer"
+				return s == "fuzzer" || s == "fuzzer-no-link"
+			})
+			if len(rest) == 0 {
+				continue
+			}
+			a = "-fsanitize=" + strings.Join(rest, ",")
+		}
+		switch {
+		case slices.Contains([]string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-shared", "-r", "-v", "-V", "--version", "-###", "--help"}, a),
+			strings.HasPrefix(a, "-print-"), strings.HasPrefix(a, "-dump"), strings.HasPrefix(a, "--print-"):
+			line.links = false
+		case a == "-m32" || a == "-m64" || strings.HasPrefix(a, "--target=") || strings.HasPrefix(a, "--sysroot="):
+			line.target = append(line.target, a)
+		case a == "-o" || a == "-x" || a == "-target" || a == "-I" || a == "-D" || a == "-L" || a == "-include" || a == "-isystem" || a == "-MF" || a == "-MT" || a == "-MQ":
+			if own = append(own, a); i+1 < len(args) {
+				i++
+				a = args[i]
+			}
+		case !strings.HasPrefix(a, "-") || a == "-":
+			inputs++
+		}
+		own = append(own, a)
+	}
+	line.links = line.links && inputs > 0
+	line.driver = line.driver && line.links
+	line.args = slices.Concat(flags, own)
+	if line.links {
+		line.args = append(line.args, "-x", "none") // what follows is an object
+	}
+	return line
+}
+
+func run(ctx context.Context, name string, args []string, in io.Reader, out, diagnostics io.Writer) (int, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Stdin, c.Stdout, c.Stderr = in, out, diagnostics
+	err := c.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.Exited():
+		return exit.ExitCode(), nil
+	case errors.Is(err, exec.ErrNotFound):
+		return 0, fmt.Errorf("%s is not installed; set THRESH_CC and THRESH_CXX to a clang of version 11 or later", name)
+	case err != nil:
+		return 0, fmt.Errorf("run %s: %w", name, err)
+	}
+	return 0, nil
+}

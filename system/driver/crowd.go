@@ -1,0 +1,180 @@
+package driver
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
+	"github.com/thresh-dev/thresh/system/program"
+)
+
+// crowd is a driver that several actors call at the same time. Lines go out one after
+// the other, each with an id; answers come back in any order.
+type crowd struct {
+	plan  *sut.Plan
+	child *program.Child
+
+	writing sync.Mutex
+	mu      sync.Mutex
+	waiting map[int]chan []byte // by id
+	last    int
+	broken  string        // what it wrote that is no answer
+	ended   chan struct{} // nothing more is read
+}
+
+func openCrowd(p *sut.Plan, c *program.Child) *crowd {
+	e := &crowd{plan: p, child: c, waiting: map[int]chan []byte{}, ended: make(chan struct{})}
+	go e.read()
+	return e
+}
+
+// read hands answers to those who wait for them.
+func (e *crowd) read() {
+	defer close(e.ended)
+	lines := bufio.NewScanner(e.child.Stdout)
+	lines.Buffer(make([]byte, 64<<10), sut.MaxOutput)
+	for lines.Scan() {
+		line := append([]byte(nil), lines.Bytes()...)
+		var a answer
+		err := json.Unmarshal(line, &a)
+		e.mu.Lock()
+		to := e.waiting[a.ID]
+		delete(e.waiting, a.ID)
+		if err != nil || !a.complete() || a.ID == 0 {
+			e.broken = fmt.Sprintf("the driver wrote a line that is no answer with the id of a call: %.80q", line)
+			e.mu.Unlock()
+			e.child.Kill()
+			return
+		}
+		e.mu.Unlock()
+		if to != nil { // else nobody waits any more
+			to <- line
+		}
+	}
+}
+
+// Branch implements system.Brancher.
+func (e *crowd) Branch() system.Edge { return branch{e} }
+
+// branch is an actor's part of the connection: it leaves the process to the others.
+type branch struct{ *crowd }
+
+// Close implements system.Edge.
+func (branch) Close() error { return nil }
+
+// Operations implements system.Edge.
+func (e *crowd) Operations() []sut.Operation { return e.plan.Operations }
+
+// Notes implements system.Edge.
+func (*crowd) Notes() []string { return nil }
+
+// Dead implements system.Mortal.
+func (e *crowd) Dead() bool {
+	select {
+	case <-e.ended:
+		return true
+	default:
+		return !e.child.Alive()
+	}
+}
+
+// Kill ends the process without notice.
+func (e *crowd) Kill() { e.child.Kill() }
+
+// Close implements system.Edge.
+func (e *crowd) Close() error {
+	e.child.Stop()
+	return nil
+}
+
+// Fresh implements system.Fresher.
+func (e *crowd) Fresh(ctx context.Context) (sut.Observation, error) {
+	return e.exchange(ctx, []byte(`{"reset":true`), nil)
+}
+
+// Call implements system.Edge.
+func (e *crowd) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
+	op, ok := sut.Find(e.plan.Operations, c.Operation)
+	if !ok && len(e.plan.Operations) > 0 {
+		return sut.Observation{}, system.Unknown(e.plan, c.Operation, e.plan.Operations)
+	}
+	b, err := request(nil, e.plan, op, c.Operation, &c)
+	if err != nil {
+		return sut.Observation{}, err
+	}
+	return e.exchange(ctx, b, op)
+}
+
+func (e *crowd) exchange(ctx context.Context, line []byte, op *sut.Operation) (sut.Observation, error) {
+	began := time.Now()
+	deadline, limited := ctx.Deadline()
+	stdin, pipe := e.child.Stdin.(*os.File)
+	if !limited || !pipe {
+		return sut.Observation{}, errors.New("a call of a driver needs a limit of time and a pipe")
+	}
+	reply := make(chan []byte, 1)
+	e.mu.Lock()
+	e.last++
+	id := e.last
+	e.waiting[id] = reply
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		delete(e.waiting, id)
+		e.mu.Unlock()
+	}()
+	line = append(strconv.AppendInt(append(line, `,"id":`...), int64(id), 10), '}', '\n')
+	e.writing.Lock()
+	_ = stdin.SetWriteDeadline(deadline) // a pipe has deadlines
+	_, err := stdin.Write(line)
+	e.writing.Unlock()
+	o := sut.Observation{End: sut.Answered}
+	if err == nil {
+		select {
+		case text := <-reply:
+			var a answer
+			if err := json.Unmarshal(text, &a); err != nil {
+				return o, diag.Environment("reading an answer twice: %w", err)
+			}
+			a.tell(&o, text, op)
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return o, ctx.Err()
+			}
+			system.Late(&o, deadline.Sub(began).Round(time.Millisecond))
+		case <-e.ended:
+			err = errors.New("it has ended")
+		}
+	}
+	if err != nil {
+		e.died(ctx, &o)
+	}
+	o.Elapsed = time.Since(began)
+	o.Printed = []byte(e.child.Output.Take())
+	return o, nil
+}
+
+// died says in an observation how the driver ended.
+func (e *crowd) died(ctx context.Context, o *sut.Observation) {
+	e.mu.Lock()
+	broken := e.broken
+	e.mu.Unlock()
+	switch {
+	case broken != "":
+		o.End, o.Why = sut.Crashed, broken
+	case e.child.EndsWithin(ctx, time.Second):
+		system.Died(o, e.child.End(), e.child.State())
+	default:
+		e.child.Kill()
+		o.End, o.Why = sut.Crashed, "the driver closed its standard output"
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package scratch
+
+import "os"
+
+// Memory is the folder for temporary files: here is none in memory.
+func Memory() (dir, why string) { return os.TempDir(), "" }

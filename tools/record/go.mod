@@ -1,0 +1,3 @@
+module github.com/thresh-dev/thresh/tools/record
+
+go 1.26.0
