@@ -297,7 +297,7 @@ func TestSpecificationModules(t *testing.T) {
 		t.Skip("the go command is not here to find wazero's source: ", err)
 	}
 	nth := 5
-	if os.Getenv("THRESH_CI") != "" {
+	if os.Getenv("THRESH_TEST_LONG") != "" {
 		nth = 1
 	}
 	g, ctx := engine(t), context.Background()

@@ -13,13 +13,15 @@ import (
 	"github.com/thresh-dev/thresh/system/wasm"
 )
 
-// seeds is how many seeds a fault has to be found from: a few, and twenty where
-// THRESH_CI is set.
+// seeds is how many seeds a fault has to be found from.
 func seeds() uint64 {
-	if os.Getenv("THRESH_CI") != "" {
+	switch os.Getenv("THRESH_TEST_LONG") {
+	case "":
+		return 2
+	case "all":
 		return 20
 	}
-	return 2
+	return 8
 }
 
 func system(t testing.TB, g *wasm.Engine, s systems.System, fault string, seed uint64) *Campaign {

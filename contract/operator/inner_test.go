@@ -3,6 +3,7 @@ package operator
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -11,6 +12,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/redteam"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
+
+// TestMain takes the pauses between tries away: what they are for is a service
+// that is busy, and there is none here.
+func TestMain(m *testing.M) {
+	firstPause = time.Millisecond
+	m.Run()
+}
 
 // What a case says to Fold comes back as it was written.
 func TestFactsComeBack(t *testing.T) {

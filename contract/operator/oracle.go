@@ -75,10 +75,11 @@ type answer struct {
 // A case whose oracle gives no verdict is asked again, each time later than the
 // time before. Once so many cases in a row came to nothing, each is asked once.
 const (
-	firstPause = 100 * time.Millisecond
 	pauseGrows = 4
 	brokenRow  = 5
 )
+
+var firstPause = 100 * time.Millisecond // its tests do not wait for it
 
 // judge asks the oracle about a child. What it cannot be brought to judge is an
 // error of that case. An error is the run's end: it was cancelled, or the

@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// TestKilledAgainAndAgain kills the whole process at twenty points, all through
-// the cases, the confirming and the shrinking, and lets it go on each time. The
-// end must be that of a run that was never disturbed.
+// TestKilledAgainAndAgain kills the whole process at two points, with
+// THRESH_TEST_LONG at twenty, all through the cases, the confirming and the
+// shrinking, and lets it go on each time. The end must be that of a run that was
+// never disturbed.
 func TestKilledAgainAndAgain(t *testing.T) {
 	l := newLab(t, `printf . >"$LAB/ticks"
 		read x <"$1"
@@ -23,7 +24,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 		echo "[1" >"$2/a.json"`)
 	ticks := l.ticker()
 	l.document(edits{"mutations.cases": 250, "mutations.max_ops_per_case": 3, "mutations.rng_seed": 7})
-	kills := 6
+	kills := 2
 	if os.Getenv("THRESH_TEST_LONG") != "" {
 		kills = 20
 	}

@@ -130,11 +130,8 @@ var conformance = []string{"--yes", "--package=node@22", "--package=@modelcontex
 // ask for nothing but what every server has. The others want tools, prompts and
 // resources of the suite's own example server.
 func TestMCPConformance(t *testing.T) {
-	if os.Getenv("THRESH_CI") == "" {
-		t.Skip("fetches the suite from npm: set THRESH_CI=1 to run it")
-	}
-	if testing.Short() {
-		t.Skip("it takes half a minute")
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("fetches the suite from npm: set THRESH_TEST_LONG=1 to run it")
 	}
 	npx, err := exec.LookPath("npx")
 	if err != nil {

@@ -261,6 +261,14 @@ var looks = []look{
 	{"phone", 390, 844, false, true},
 }
 
+// everyLook is all of them where there is time, else the first.
+func everyLook() []look {
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		return looks[:1]
+	}
+	return looks
+}
+
 func (b *browser) as(l look) {
 	b.t.Helper()
 	scheme := "light"

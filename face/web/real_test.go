@@ -68,8 +68,8 @@ func program(t *testing.T) func(dir string, codes []int, args ...string) string 
 // looked at: what a contract shows comes from exhibits, so that none has a
 // page of its own.
 func TestPagesOfRealRuns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a document of every contract")
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("runs a document of every contract, and looks at each page three times: set THRESH_TEST_LONG=1")
 	}
 	doors, err := os.ReadDir(filepath.Join("..", "..", "contract"))
 	must(t, err)
