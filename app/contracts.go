@@ -38,7 +38,7 @@ func builtin() []campaign.Contract {
 		fuzzspec.New(command.Open).Systems(systems).Compiler(coverage.Compile),
 		fresnelfir.New(modules()).Systems(systems),
 		flakestorm.New(agents(systems)),
-		operator.New(python.OpenOperators, command.Open).Systems(systems),
+		operator.New(python.OpenOperators, command.Open).Systems(systems).Checks(readCheck),
 		spectest.New(spectest.Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient, Systems: systems, Scratch: Scratch}),
 		calls.New(systems),
 	}

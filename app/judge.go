@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/contract/operator"
 	"github.com/thresh-dev/thresh/contract/spectest"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
@@ -165,6 +166,22 @@ func readJudges(file string, text []byte) (judges []one, list diag.List) {
 	}
 	list.Sort()
 	return judges, list
+}
+
+// modelCheck is a judge of an operator campaign that looks at more than the text of
+// a reply: the same that [App.Judge] tries.
+type modelCheck struct{ one }
+
+// readCheck implements operator.Checks.
+func readCheck(file string, doc *doctree.Document, n *doctree.Node, path string) (operator.Check, diag.List) {
+	checks, found := config.Checks(file, doc, []*doctree.Node{n}, []string{path})
+	return modelCheck{one{kind: checks[0].Type, at: n.Pos, check: &checks[0]}}, found
+}
+
+// Judge implements operator.Check.
+func (m modelCheck) Judge(ctx context.Context, model sut.System, r *judge.Record) (judge.Verdict, string) {
+	c := verify.Checker{Measure: similarity.Lexical{}, Schemas: make(map[string]*verify.Schema), Judge: &modelSystem{model, "the model"}}
+	return m.judge(ctx, &c, r, nil)
 }
 
 // treeOf is the tree of assertions that a judge has: what stands under assert, or

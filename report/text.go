@@ -176,6 +176,9 @@ func (s *screen) findingHead(f *campaign.Finding, since *Since) {
 		figures = append(figures, s.paint(yellow, l))
 	}
 	s.figures(2, figures)
+	if list := f.Numbers(); len(list) > 0 {
+		s.field(2, "lists", strings.Join(list, ", "))
+	}
 	if k := since.accepted(f); k != nil {
 		s.field(2, "known", strings.TrimPrefix(brief(k.words()), "known "))
 	}

@@ -47,6 +47,8 @@ const (
 	maxShown   = 20   // rows of one kind
 	strongest  = 10
 	replyBytes = 600
+
+	verbatimChars = 64 << 10 // of a strongest prompt with its reply
 )
 
 func (a *attacks) clone() attacks {
@@ -68,7 +70,7 @@ func (a *attacks) count(f *facts, job mutator.Job, m *mutator.Mutator, planned i
 	}
 	keys := [][2]string{{"seed", job.Seed.ID}, {"bucket", string(job.Seed.Bucket)}}
 	if job.Seed.Surface == textop.Conversation {
-		keys = append(keys, [2]string{"messages", fmt.Sprint(f.spent.calls)})
+		keys = append(keys, [2]string{"messages", fmt.Sprint(f.spent.calls - f.asked)})
 	}
 	for _, k := range keys {
 		if _, ok := a.by[k]; ok || len(a.by) < maxKept {
@@ -181,7 +183,7 @@ func (c *Campaign) strongest(best []chain) []campaign.Exhibit {
 		// An error is the context's, which does not end, or of operators elsewhere.
 		_ = lane.Make(context.Background(), []mutator.Job{x.best.job}, func(child *mutator.Child) error {
 			text := child.Text + "\n\n[reply]\n" + x.best.reply
-			list = append(list, promptExhibit(fmt.Sprintf("Strongest prompt %d, child %s by %s", i+1, child.ID, c.chainName(x.ops)), text))
+			list = append(list, promptUpTo(verbatimChars, fmt.Sprintf("Strongest prompt %d, child %s by %s", i+1, child.ID, c.chainName(x.ops)), text))
 			return nil
 		})
 	}

@@ -36,6 +36,7 @@ type attempt struct {
 	Score    float64   `json:"score"`
 	Judges   []opinion `json:"judges"`
 	Calls    []call    `json:"calls,omitempty"`
+	Asked    []call    `json:"judge_calls,omitempty"`
 
 	Vars     map[string]string  `json:"vars"`
 	Response map[string]string  `json:"response"`
@@ -79,18 +80,19 @@ type call struct {
 	Why    string          `json:"why,omitempty"`
 	Value  json.RawMessage `json:"value,omitempty"`
 	Output string          `json:"output,omitempty"` // where the value does not say all
+	Events []sut.Event     `json:"events,omitempty"`
 }
 
 func (c *Campaign) callOf(input string, o *sut.Observation) call {
-	x := call{Input: input, End: o.End, Why: o.Why, Value: o.Value}
-	if o.Value == nil || c.spec.Budget != nil { // the usage is read from it
+	x := call{Input: input, End: o.End, Why: o.Why, Value: o.Value, Events: o.Events}
+	if o.Value == nil || c.spec.Budget != nil || c.traced() { // the usage, or calls of tools, are read from it
 		x.Output = string(o.Output)
 	}
 	return x
 }
 
 func (c *call) observation() sut.Observation {
-	return sut.Observation{End: c.End, Why: c.Why, Value: c.Value, Output: []byte(c.Output)}
+	return sut.Observation{End: c.End, Why: c.Why, Value: c.Value, Output: []byte(c.Output), Events: c.Events}
 }
 
 // attempt is the line of a child that was judged.
@@ -98,7 +100,7 @@ func (c *Campaign) attempt(child *mutator.Child, v *judged) []byte {
 	won := v.judgement == mutator.Fail
 	a := attempt{
 		Schema: "thresh.attempt.v1", Testcase: child.ID, Seed: child.Seed.ID, Bucket: string(child.Seed.Bucket), Refs: numbers(child.Seed.Bucket), Chain: []Step{},
-		Goal: cmp.Or(child.Seed.Goal, child.Seed.Text), Output: v.reply, Detector: v.broken, Judges: append([]opinion{}, v.opinions...), Calls: v.calls,
+		Goal: cmp.Or(child.Seed.Goal, child.Seed.Text), Output: v.reply, Detector: v.broken, Judges: append([]opinion{}, v.opinions...), Calls: v.calls, Asked: v.asked,
 		Vars: map[string]string{"prompt": child.Text}, Response: map[string]string{"output": v.reply}, Success: !won, Named: map[string]float64{},
 	}
 	var names []string
@@ -180,6 +182,9 @@ func (c *compiler) replies(path string) recording {
 		for _, x := range a.Calls {
 			said += x.Input + "\x00"
 			r[said] = x
+		}
+		for _, x := range a.Asked {
+			r[x.Input+"\x00"] = x
 		}
 	}
 	return r

@@ -150,10 +150,16 @@ func (d *decoder) budget(s *doctree.Section) {
 
 // perCase is the most calls that a case makes.
 func (c *Campaign) perCase() int64 {
+	calls := int64(1)
 	if slices.ContainsFunc(c.units, func(u unit) bool { return u.seed.Surface == textop.Conversation }) {
-		return textop.MaxTurns
+		calls = textop.MaxTurns
 	}
-	return 1
+	for _, j := range c.spec.Judges {
+		if j.Model != "" {
+			calls++
+		}
+	}
+	return calls
 }
 
 // overspent says what was not run for want of budget; "" if all was.

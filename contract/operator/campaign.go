@@ -34,6 +34,7 @@ type Campaign struct {
 	plan       *sut.Plan // of the system that gets the children; nil: none
 	systems    sut.Opener
 	systemFile string   // where the plan was read
+	document   string   // its path
 	inDocument bool     // and that is the document
 	secrets    []string // texts of judges that replies must not hold
 	after      afterwards

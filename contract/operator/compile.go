@@ -95,7 +95,7 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		c.part([]byte(e.Meta.ID))
 	}
 
-	camp := &Campaign{spec: *spec, plugins: plugins, program: c.k.program, systems: c.k.systems, folders: folders, recordAll: c.set.Has(optRecord)}
+	camp := &Campaign{document: c.doc.Path, spec: *spec, plugins: plugins, program: c.k.program, systems: c.k.systems, folders: folders, recordAll: c.set.Has(optRecord)}
 	c.seeds(camp, seedsHere)
 	if spec.Builtins && (spec.Edition3 || spec.names(mutator.Third())) {
 		entries = mutator.Edition3()
@@ -128,6 +128,7 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	}
 	c.system(camp)
 	c.attacker(camp)
+	c.checks(camp)
 	if c.list.HasErrors() {
 		return nil
 	}

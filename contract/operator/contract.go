@@ -14,6 +14,7 @@ type Contract struct {
 	python  pyhost.OperatorOpener
 	program process.Opener
 	systems sut.Opener
+	checks  Checks
 }
 
 // New returns the front door for the Operator Contract v0.1. python applies
@@ -25,6 +26,12 @@ func New(python pyhost.OperatorOpener, program process.Opener) *Contract {
 // Systems sets how systems are reached that get the children.
 func (k *Contract) Systems(open sut.Opener) *Contract {
 	k.systems = open
+	return k
+}
+
+// Checks sets who reads judges that look at more than the text of a reply.
+func (k *Contract) Checks(read Checks) *Contract {
+	k.checks = read
 	return k
 }
 

@@ -23,6 +23,7 @@ func Decode(file string, text []byte) (*Spec, diag.List) {
 		return nil, diag.List{{Code: "operator.syntax", Pos: e.Pos.In(file), Message: e.Message(), Source: e.Source}}
 	}
 	spec := defaults()
+	spec.doc = doc
 	d := &decoder{Decoder: doctree.Decoder{Format: "operator", File: file, JSON: true, Line: doc.Line}, spec: &spec}
 	d.Repeats(doc, "", func(doctree.Duplicate) diag.Level { return diag.Error })
 	d.controls(&doc.Root, "")

@@ -103,18 +103,22 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 
 // promptExhibit is a prompt as it was sent. What a reader cannot see is written
 // out.
-func promptExhibit(title, text string) campaign.Exhibit {
+func promptExhibit(title, text string) campaign.Exhibit { return promptUpTo(shownChars, title, text) }
+
+// promptUpTo is the same for texts of other lengths.
+func promptUpTo(most int, title, text string) campaign.Exhibit {
 	n := utf8.RuneCountInString(text)
 	title = fmt.Sprintf("%s, %d characters", title, n)
 	if n == 1 {
 		title = strings.TrimSuffix(title, "s")
 	}
-	shown := written(clip(text))
-	if shown != clip(text) {
+	cut := cut(text, most)
+	shown := written(cut)
+	if shown != cut {
 		title += ", those that cannot be seen written out"
 	}
 	e := campaign.TextExhibit(title, shown)
-	e.Text.Truncated = n > shownChars
+	e.Text.Truncated = n > most
 	return e
 }
 
@@ -184,9 +188,11 @@ func traceTable(trace []step) campaign.Exhibit {
 // shownChars bounds texts in exhibits.
 const shownChars = 4000
 
-func clip(s string) string {
-	if r := []rune(s); len(r) > shownChars {
-		return string(r[:shownChars]) + "..."
+func clip(s string) string { return cut(s, shownChars) }
+
+func cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
 	}
 	return s
 }

@@ -132,6 +132,9 @@ func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, eac
 	err := makeChildren(ctx, x.lane, jobs, func(child *mutator.Child) error {
 		at := cases[i]
 		i++
+		if at.Payload != nil {
+			keepTurns(at.Payload, child)
+		}
 		o := x.c.outcome(child)
 		if x.cold && len(o.Evidence) == 0 {
 			o.Evidence = evidence(child)

@@ -21,6 +21,7 @@ type facts struct {
 	more      bool // what follows is there
 	same      bool // as an earlier text: not sent
 	spent     spent
+	asked     int64  // of its calls, to models that judge
 	reply     string // the beginning of it, if the system failed
 	signal    redteam.Signal
 }
@@ -72,10 +73,16 @@ func (f *facts) encode() []byte {
 		if g.Refused {
 			flags |= 2
 		}
+		if f.asked > 0 {
+			flags |= 4
+		}
 		b = append(b, flags, g.Hidden, g.Near, g.Length)
 		b = binary.LittleEndian.AppendUint32(b, g.Shape)
 		for _, n := range []int64{f.spent.calls, f.spent.in, f.spent.out} {
 			b = binary.AppendUvarint(b, uint64(n))
+		}
+		if f.asked > 0 {
+			b = binary.AppendUvarint(b, uint64(f.asked))
 		}
 		b = append(binary.AppendUvarint(b, uint64(len(f.reply))), f.reply...)
 	}
@@ -124,8 +131,12 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 		}
 		f.more, f.same = true, b[0]&1 != 0
 		f.signal = redteam.Signal{Refused: b[0]&2 != 0, Hidden: b[1], Near: b[2], Length: b[3], Shape: binary.LittleEndian.Uint32(b[4:])}
+		numbers := []*int64{&f.spent.calls, &f.spent.in, &f.spent.out}
+		if b[0]&4 != 0 {
+			numbers = append(numbers, &f.asked)
+		}
 		b = b[8:]
-		for _, x := range []*int64{&f.spent.calls, &f.spent.in, &f.spent.out} {
+		for _, x := range numbers {
 			v, n := binary.Uvarint(b)
 			if n <= 0 {
 				return f, false

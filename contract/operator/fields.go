@@ -2,6 +2,7 @@ package operator
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -93,16 +94,30 @@ var linkShape = sync.OnceValue(func() *doctree.Shape {
 
 // judgeShape declares a judge of replies.
 var judgeShape = sync.OnceValue(func() *doctree.Shape {
-	text, texts, truth := doctree.Text().Must(), doctree.List(doctree.Text().Must()).Must(), doctree.Truth()
+	text, texts, truth, count := doctree.Text().Must(), doctree.List(doctree.Text().Must()).Must(), doctree.Truth(), doctree.Integer(0, math.MaxInt32)
 	return &doctree.Shape{Name: "judge", Doc: "what a reply must keep to; types and their keys are those of a flakestorm invariant", Fields: []doctree.Field{
-		{Name: "type", Need: true, Type: text, Doc: "`" + strings.Join(judge.Demands(), "`, `") + "`"},
+		{Name: "type", Need: true, Type: text, Doc: "`" + strings.Join(slices.Concat(judge.Demands(), wider), "`, `") + "`"},
 		{Name: "id", Type: text, Doc: "its name in findings; its type if it is not given"},
 		{Name: "value", Type: text, Doc: "of `contains` and `not_contains`"},
 		{Name: "values", Type: texts, Doc: "of `contains_any`"},
 		{Name: "pattern", Type: text, Doc: "of `regex`: a regular expression"},
 		{Name: "patterns", Type: texts, Doc: "of `excludes_pattern`: texts, or regular expressions"},
 		{Name: "case_sensitive", Type: truth, Default: "false", Doc: "of types with a value, values or patterns: upper and lower case differ"},
-		{Name: "negate", Type: truth, Default: "false", Doc: "of types with a value, values, pattern or patterns: it must not hold"},
+		{Name: "negate", Type: truth, Default: "false", Doc: "of types with a value, values, pattern or patterns, and of those that look at more than the text: it must not hold"},
+		{Name: "event", Type: doctree.Any(), Doc: "of `trace`: which events are meant, such as `{\"tool\": \"charge\"}`"},
+		{Name: "at_most", Type: count, Doc: "of `trace`: how often they may occur"},
+		{Name: "at_least", Type: count, Doc: "of `trace`: how often they must occur"},
+		{Name: "exactly", Type: count, Doc: "of `trace`: how often they occur"},
+		{Name: "per", Type: text, Doc: "of `trace`: counts are for each value of this argument"},
+		{Name: "before", Type: doctree.Any(), Doc: "of `trace`: they must come before this one"},
+		{Name: "after", Type: doctree.Any(), Doc: "of `trace`: they must come after this one"},
+		{Name: "never_after", Type: doctree.Any(), Doc: "of `trace`: they must not come after this one"},
+		{Name: "within", Type: doctree.Any(), Doc: "of `trace`: a time such as 5s"},
+		{Name: "tool", Type: text, Doc: "of `tool_called`, `tool_not_called` and `tool_arguments`: a name, or a pattern"},
+		{Name: "arguments", Type: doctree.Any(), Doc: "of `tool_arguments` and `trace`: what the arguments of a call must be"},
+		{Name: "schema", Type: doctree.Any(), Doc: "of `json_schema`: a JSON Schema"},
+		{Name: "criteria", Type: text, Doc: "of `llm_judge`: what the model is asked"},
+		{Name: "system", Type: text, Doc: "of `llm_judge`: the system file of the model"},
 	}}
 })
 

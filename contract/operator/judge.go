@@ -29,7 +29,8 @@ type judged struct {
 	ended     bool            // broken is how the call ended
 	opinions  []opinion       // of all judges, or how a call ended
 	calls     []call
-	spent     spent // on the system, with tries that had no verdict
+	asked     []call // to models that judge
+	spent     spent  // on the system, with tries that had no verdict
 }
 
 // take makes a verdict on a child the outcome of its case. An operator that
@@ -41,7 +42,7 @@ func (c *Campaign) take(child *mutator.Child, v judged, out *campaign.Outcome) {
 		f.more, f.signal = true, c.look(child, v.reply)
 	}
 	if c.plan != nil {
-		f.more, f.spent = true, v.spent
+		f.more, f.spent, f.asked = true, v.spent, int64(len(v.asked))
 		if v.judgement == mutator.Fail || c.attacker != nil {
 			f.reply = strings.ToValidUTF8(v.reply[:min(len(v.reply), replyBytes)], "")
 		}

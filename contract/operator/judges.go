@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/match"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // judgeKeys are what each type of judge needs, beside type and id, and what it
@@ -23,12 +25,29 @@ var judgeKeys = map[string]struct {
 	"contains_any":     {"values", []string{"case_sensitive", "negate"}},
 	"regex":            {"pattern", []string{"negate"}},
 	"excludes_pattern": {"patterns", []string{"case_sensitive", "negate"}},
+	"trace":            {"event", []string{"at_most", "at_least", "exactly", "per", "before", "after", "never_after", "within", "arguments", "negate"}},
+	"tool_called":      {"tool", []string{"negate"}},
+	"tool_not_called":  {"tool", []string{"negate"}},
+	"tool_arguments":   {"tool", []string{"arguments", "negate"}},
+	"json_schema":      {"schema", []string{"negate"}},
+	"llm_judge":        {"criteria", []string{"system", "negate"}},
 }
 
-// elsewhere are types that other formats know and that need more than a reply's
-// text.
-var elsewhere = []string{"similarity", "behavior_unchanged", "json_schema", "latency", "tokens", "cost", "completes", "llm_judge", "trace",
-	"tool_called", "tool_not_called", "tool_arguments"}
+// wider are types that look at more than the text of a reply; see [Check].
+var wider = []string{"llm_judge", "trace", "tool_called", "tool_not_called", "tool_arguments", "json_schema"}
+
+// elsewhere are types of other formats that compare runs or measure calls.
+var elsewhere = []string{"similarity", "behavior_unchanged", "latency", "tokens", "cost", "completes"}
+
+// Check is a judge that looks at more than the text of a reply.
+type Check interface {
+	// Judge says what it thinks of a record. model is whom a judge of type
+	// llm_judge asks.
+	Judge(ctx context.Context, model sut.System, r *judge.Record) (judge.Verdict, string)
+}
+
+// Checks reads a judge of a document.
+type Checks func(file string, doc *doctree.Document, n *doctree.Node, path string) (Check, diag.List)
 
 // target reads the system that gets the children, and who judges its replies.
 func (d *decoder) target(s *doctree.Section) {
@@ -53,9 +72,15 @@ func (d *decoder) target(s *doctree.Section) {
 		}
 		switch known := judge.Demands(); {
 		case slices.Contains(elsewhere, j.Type):
-			d.Fail(x.PosOf("type"), "unknown-word", x.At("type"), "%q is not supported in an operator campaign: judges see the text of the reply alone", j.Type)
+			d.Fail(x.PosOf("type"), "unknown-word", x.At("type"), "%q is not supported in an operator campaign: judges do not compare runs or measure calls; budget bounds tokens and cost", j.Type)
 			return
+		case slices.Contains(wider, j.Type):
+			j.node, j.path, j.Model = n, path, x.Text("system")
+			if j.Type == "llm_judge" && !x.Given("system") {
+				x.Missing("system", "the system file of the model that judges")
+			}
 		case !slices.Contains(known, j.Type):
+			known = append(known, wider...)
 			hint := diag.DidYouMean(j.Type, known)
 			d.Report(diag.Error, x.PosOf("type"), "unknown-word", x.At("type"), hint, "must be one of %s, got %q", strings.Join(known, ", "), j.Type)
 			return
@@ -78,7 +103,10 @@ func (d *decoder) judge(x *doctree.Section, j *Judge) {
 	if keys.needs != "" && !x.Given(keys.needs) {
 		x.Missing(keys.needs, "")
 	}
-	for _, key := range []string{"value", "values", "pattern", "patterns", "case_sensitive", "negate"} {
+	for _, key := range judgeShape().Keys("") {
+		if key == "type" || key == "id" {
+			continue
+		}
 		if n := x.Node(key); n != nil && key != keys.needs && !slices.Contains(keys.may, key) {
 			d.Fail(n.Pos, "unknown-key", x.At(key), "is not a key of type %s; it belongs to %s", j.Type, doctree.Either(types(key)))
 		}

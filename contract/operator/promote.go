@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
@@ -36,7 +37,7 @@ type promoted struct {
 	Constraints any                           `json:"constraints"`
 	Oracle      *promotedOracle               `json:"oracle,omitempty"`
 	System      string                        `json:"system,omitempty"`
-	Judges      []promotedJudge               `json:"judges,omitempty"`
+	Judges      []any                         `json:"judges,omitempty"`
 }
 
 type promotedSelect struct {
@@ -170,6 +171,20 @@ func (c *Campaign) promoteSystem(p *promoted) error {
 	}
 	p.System = abs
 	for _, j := range c.spec.Judges {
+		if j.node != nil {
+			tree := j.node.JSON()
+			var all map[string]any
+			if err := json.Unmarshal([]byte(jsontree.Compact.Format(&tree)), &all); err != nil {
+				return fmt.Errorf("writing the judge %s: %w", j.ID, err)
+			}
+			if j.Model != "" {
+				if all["system"], err = filepath.Abs(beside(c.document, j.Model)); err != nil {
+					return fmt.Errorf("finding %s: %w", j.Model, err)
+				}
+			}
+			p.Judges = append(p.Judges, all)
+			continue
+		}
 		p.Judges = append(p.Judges, promotedJudge{j.Type, j.ID, j.Value, j.Values, j.Pattern, j.Patterns, j.Exact, j.Negate})
 	}
 	return nil

@@ -14,13 +14,13 @@ import (
 
 // verbatimDocument is a campaign of prompts that are sent as they are.
 type verbatimDocument struct {
-	Version     string          `json:"schema_version"`
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Seeds       []string        `json:"seeds"`
-	Verbatim    bool            `json:"verbatim"`
-	System      string          `json:"system"`
-	Judges      []promotedJudge `json:"judges"`
+	Version     string   `json:"schema_version"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Seeds       []string `json:"seeds"`
+	Verbatim    bool     `json:"verbatim"`
+	System      string   `json:"system"`
+	Judges      []any    `json:"judges"`
 }
 
 // PromoteSet implements [campaign.SetPromoter]: prompts that got past a system,
@@ -98,6 +98,7 @@ func (c *Campaign) remade(ctx context.Context, payload []byte) (out mutator.Chil
 	lane := c.base.NewLane(host)
 	lane.Use(m)
 	err = lane.Make(ctx, []mutator.Job{job}, func(child *mutator.Child) error {
+		keepTurns(payload, child)
 		out = *child
 		return errOnce
 	})

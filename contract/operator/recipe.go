@@ -32,6 +32,7 @@ type recipe struct {
 	Odds     map[string]float64 `json:"odds,omitempty"` // of the operators, if they were learned
 	GivenUp  []string           `json:"given_up,omitempty"`
 	Chain    []Step             `json:"chain,omitempty"` // in place of what is drawn
+	Turns    []int              `json:"turns,omitempty"` // of its messages, those that are sent, from 1; none: all
 	Verbatim bool               `json:"verbatim,omitempty"`
 }
 
@@ -130,13 +131,14 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	if c.plan == nil && c.spec.Policy != mutator.Search {
 		return c.shorter(ctx, payload, test)
 	}
-	payload = c.plainer(payload, test)
 	for {
-		short := c.shorter(ctx, payload, test)
-		if len(short) == len(payload) {
-			return payload
+		before := payload
+		payload = c.plainer(ctx, payload, test)
+		if short := c.shorter(ctx, payload, test); !bytes.Equal(short, payload) {
+			payload = short
+			continue
 		}
-		if payload = c.plainer(short, test); len(payload) == len(short) {
+		if bytes.Equal(before, payload) {
 			return payload
 		}
 	}
@@ -145,15 +147,18 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 // errSpent ends a reduction; what was found so far counts.
 var errSpent = errors.New("the budget is spent")
 
-// plainer makes the chain of a case shorter and its strengths less.
-func (c *Campaign) plainer(payload []byte, test func([]byte) (bool, error)) []byte {
+// plainer makes the chain of a case shorter, its strengths less and its messages
+// fewer, one at a time, until no one of these steps succeeds.
+func (c *Campaign) plainer(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
 	var r recipe
-	if json.Unmarshal(payload, &r) != nil || r.Verbatim {
+	if json.Unmarshal(payload, &r) != nil {
 		return payload
 	}
-	try := func(chain []Step) bool {
+	try := func(chain []Step, turns []int) bool {
 		next := r
-		next.Chain, next.Odds = chain, nil
+		if next.Turns = turns; !r.Verbatim {
+			next.Chain, next.Odds = chain, nil
+		}
 		text := next.encode()
 		if ok, err := test(text); !ok || err != nil {
 			return false
@@ -161,22 +166,30 @@ func (c *Campaign) plainer(payload []byte, test func([]byte) (bool, error)) []by
 		r, payload = next, text
 		return true
 	}
-	if r.Chain == nil {
+	if r.Chain == nil && !r.Verbatim {
 		chain, strength := c.chainOf(payload)
 		for i := range chain {
 			chain[i].Strength = strength
 		}
-		if len(chain) == 0 || !try(chain) {
+		if len(chain) == 0 || !try(chain, r.Turns) {
 			return payload
 		}
 	}
-	for at := 0; at < len(r.Chain) && len(r.Chain) > 1; {
-		if try(slices.Delete(slices.Clone(r.Chain), at, at+1)) {
-			at = 0 // what could not go before may now
-			continue
-		}
-		at++
+	for c.fewerOperators(&r, try) || c.lessStrength(&r, try) || c.fewerTurns(ctx, &payload, &r, try) {
 	}
+	return payload
+}
+
+func (*Campaign) fewerOperators(r *recipe, try func([]Step, []int) bool) bool {
+	for at := range r.Chain {
+		if len(r.Chain) > 1 && try(slices.Delete(slices.Clone(r.Chain), at, at+1), r.Turns) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Campaign) lessStrength(r *recipe, try func([]Step, []int) bool) bool {
 	for at := range r.Chain {
 		least := 1
 		if e := c.base.Registry().Find(r.Chain[at].Op); e >= 0 {
@@ -184,12 +197,44 @@ func (c *Campaign) plainer(payload []byte, test func([]byte) (bool, error)) []by
 		}
 		for strength := least; strength < r.Chain[at].Strength; strength++ {
 			chain := slices.Clone(r.Chain)
-			if chain[at].Strength = strength; try(chain) {
-				break
+			if chain[at].Strength = strength; try(chain, r.Turns) {
+				return true
 			}
 		}
 	}
-	return payload
+	return false
+}
+
+// fewerTurns leaves a message of the conversation out.
+func (c *Campaign) fewerTurns(ctx context.Context, payload *[]byte, r *recipe, try func([]Step, []int) bool) bool {
+	if r.Seed.Surface != string(textop.Conversation) {
+		return false
+	}
+	turns := r.Turns
+	if turns == nil {
+		child, err := c.remade(ctx, *payload)
+		if err != nil {
+			return false
+		}
+		for i := range textop.Turns(textop.Conversation, child.Text) {
+			turns = append(turns, i+1)
+		}
+	}
+	for at := range turns {
+		if len(turns) > 1 && try(r.Chain, slices.Delete(slices.Clone(turns), at, at+1)) {
+			return true
+		}
+	}
+	return false
+}
+
+// keepTurns leaves those messages of a case's child out that its reduction has left
+// out.
+func keepTurns(payload []byte, child *mutator.Child) {
+	var r recipe
+	if json.Unmarshal(payload, &r) == nil && r.Turns != nil && child.Status == textop.OK {
+		child.Text = textop.KeepTurns(child.Text, r.Turns)
+	}
 }
 
 // shorter makes the seed's text smaller.

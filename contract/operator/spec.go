@@ -5,9 +5,11 @@ import (
 	"math/big"
 	"path/filepath"
 
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // SchemaVersion is the version that a document must name. The contract has no
@@ -51,6 +53,7 @@ type Spec struct {
 	Budget      *Budget // nil: none
 	Verbatim    bool    // the seeds are the prompts: no operator takes part
 	Attacker    *Attacker
+	doc         *doctree.Document
 }
 
 // Step is an operator of a chain.
@@ -81,6 +84,11 @@ func (s *Step) UnmarshalJSON(b []byte) error {
 type Judge struct {
 	ID string
 	judge.Demand
+	Model string        // of llm_judge: the system file of the model that is asked
+	node  *doctree.Node // of a type that looks at more than the reply's text; nil: it does not
+	path  string
+	check Check     // of node
+	model *sut.Plan // of Model
 }
 
 // Oracle is a program that judges children: it is given the child on standard

@@ -87,26 +87,34 @@ func (c *Campaign) Exclusive() bool { return c.plan != nil && c.plan.Exclusive()
 type systemLane struct {
 	c      *Campaign
 	system sut.System
-	broken int  // cases in a row without a verdict
-	again  bool // cases are run again, from what the budget keeps for that
+	worker sut.Worker
+	models map[string]sut.System // that judges ask, by the judge's id
+	broken int                   // cases in a row without a verdict
+	again  bool                  // cases are run again, from what the budget keeps for that
 }
 
 func (c *Campaign) openSystem(ctx context.Context, lane campaign.Lane) (*systemLane, error) {
+	l := &systemLane{c: c, again: lane.Cold, models: map[string]sut.System{}, worker: sut.Worker{Index: lane.Index, Of: lane.Of, Cold: lane.Cold}}
 	if c.replay != nil {
-		return &systemLane{c: c, system: &replayed{from: c.replay}, again: lane.Cold}, nil
+		l.system = &replayed{from: c.replay}
+		return l, nil
 	}
 	if c.systems == nil {
 		return nil, errors.New("system: systems cannot be reached here")
 	}
-	x, err := c.systems(ctx, c.plan, sut.Worker{Index: lane.Index, Of: lane.Of, Cold: lane.Cold})
-	if err != nil {
-		return nil, err
-	}
-	return &systemLane{c: c, system: x, again: lane.Cold}, nil
+	var err error
+	l.system, err = c.systems(ctx, c.plan, l.worker)
+	return l, err
 }
 
 // Close ends what the lane holds.
-func (l *systemLane) Close() error { return l.system.Close() }
+func (l *systemLane) Close() error {
+	errs := []error{l.system.Close()}
+	for _, m := range l.models {
+		errs = append(errs, m.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // systemTries is how often a child is sent that has no verdict.
 const systemTries = 3
@@ -174,8 +182,8 @@ func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent,
 			return v, "it is not reached: " + o.Why, nil
 		}
 		calls = append(calls, l.c.callOf(text, &o))
-		if v, err = l.c.opinion(&o, i == len(messages)-1); err != nil {
-			return v, err.Error(), nil
+		if v, err = l.opinion(ctx, &o, calls, i == len(messages)-1, took); err != nil {
+			return v, err.Error(), ctx.Err()
 		}
 		if v.judgement == mutator.Fail {
 			break
@@ -187,8 +195,10 @@ func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent,
 
 // opinion is what the judges say of a reply; the first that it does not keep to
 // is the one that a finding is known by. A reply on the way must keep to those
-// that forbid something; what a reply must have is asked of the last.
-func (c *Campaign) opinion(o *sut.Observation, last bool) (judged, error) {
+// that forbid something; what a reply must have, and what calls of tools and models
+// say of the conversation, is asked of the last.
+func (l *systemLane) opinion(ctx context.Context, o *sut.Observation, calls []call, last bool, took *spent) (judged, error) {
+	c := l.c
 	v := judged{judgement: mutator.Pass, reply: replyOf(o), by: c.plan.Name}
 	if o.End.Failed() {
 		v.judgement, v.broken, v.ended = mutator.Fail, string(o.End), true
@@ -200,7 +210,17 @@ func (c *Campaign) opinion(o *sut.Observation, last bool) (judged, error) {
 		if !last && !j.forbids() && j.Type != "excludes_pii" {
 			continue
 		}
-		ok, reason, err := j.Judge(v.reply)
+		if j.model != nil && v.broken != "" {
+			continue // the case has failed: a model's opinion would be paid for and change nothing
+		}
+		var ok bool
+		var reason string
+		var err error
+		if j.check != nil {
+			ok, reason, err = l.consult(ctx, j, c.record(calls), &v, took)
+		} else {
+			ok, reason, err = j.Judge(v.reply)
+		}
 		switch {
 		case o.End == sut.Refused && j.Type == "refusal" && !j.Negate:
 			ok, reason = true, "the system refused the call: "+o.Why

@@ -53,6 +53,7 @@ const (
 	further  = 0.15 // of what explores, the survey at other strengths
 	fresh    = 0.12 // and what is drawn without knowledge
 	simple   = 0.8  // of its parents, the shortest chains of a cell
+	kin      = 0.5  // of what crosses, with a chain of the same cell: what hides a text alone may do so twice
 )
 
 // Propose returns n proposals, all from what is known now.
@@ -64,7 +65,7 @@ func (s *Search) Propose(n int) []Proposal {
 	at := s.cursor
 	for i := range list {
 		switch {
-		case s.wins == 0 && float64(at) < surveyed*float64(s.cfg.Calls) && (at < s.cfg.Ops+len(s.cfg.First) || p.dice.chance(further)):
+		case s.wins == 0 && float64(at) < surveyed*float64(s.cfg.Calls) && (at < len(s.usable)+len(s.cfg.First) || p.dice.chance(further)):
 			list[i] = p.survey(at)
 			at++
 		case s.wins > 0 && p.dice.chance(exploit):
@@ -150,10 +151,11 @@ func (p *planner) survey(at int) Proposal {
 	first := p.cfg.First
 	early := at < len(first)
 	op, pass := 0, 0
-	if early {
+	switch n := len(p.usable); {
+	case early:
 		op = first[at].Op
-	} else {
-		op, pass = (at-len(first))%p.cfg.Ops, (at-len(first))/p.cfg.Ops
+	case n > 0:
+		op, pass = p.usable[(at-len(first))%n], (at-len(first))/n
 	}
 	for i := range p.cfg.Units {
 		unit := (at + i) % len(p.cfg.Units)
@@ -199,6 +201,9 @@ func (p *planner) explore() Proposal {
 	case t < 0.6:
 		x.how = cross
 		b, other := p.member()
+		if p.dice.chance(kin) {
+			b, other = p.of(from-1), from
+		}
 		x.cells[1] = other
 		p.join(&x, b.chain)
 	case t < 0.85:
@@ -217,7 +222,12 @@ func (p *planner) explore() Proposal {
 // member draws a chain, and says of which cell, from 1.
 func (p *planner) member() (node, int) {
 	i := p.parents.draw(&p.dice)
-	nodes := p.cells[i].nodes
+	return p.of(i), i + 1
+}
+
+// of draws a chain of a cell.
+func (p *planner) of(cell int) node {
+	nodes := p.cells[cell].nodes
 	if p.dice.chance(simple) {
 		least := len(slices.MinFunc(nodes, func(a, b node) int { return len(a.chain) - len(b.chain) }).chain)
 		short := make([]node, 0, maxNodes)
@@ -228,7 +238,7 @@ func (p *planner) member() (node, int) {
 		}
 		nodes = short
 	}
-	return nodes[p.dice.below(len(nodes))], i + 1
+	return nodes[p.dice.below(len(nodes))]
 }
 
 // join puts links behind or before a chain, as far as the unit takes them and

@@ -96,6 +96,7 @@ func (t tried) mean(prior float64) float64 { return (t.won + prior) / (t.n + 1) 
 // Search is what a search knows. The zero value is of no use; see [New].
 type Search struct {
 	cfg    *Config
+	usable []int // operators that some unit takes
 	round  uint64
 	asked  int64
 	wins   int64
@@ -120,8 +121,13 @@ const (
 
 // New is a search that knows nothing yet.
 func New(cfg *Config) *Search {
+	var usable []int
+	for _, k := range cfg.Kinds {
+		usable = append(usable, k.Ops...)
+	}
+	slices.Sort(usable)
 	return &Search{
-		cfg: cfg, byKey: map[cellKey]int{}, byOps: map[string]int{}, force: map[[2]int]tried{},
+		cfg: cfg, usable: slices.Compact(usable), byKey: map[cellKey]int{}, byOps: map[string]int{}, force: map[[2]int]tried{},
 		draw: make([]tried, cfg.Ops), keep: make([]tried, cfg.Ops), units: make([]tried, len(cfg.Units)),
 	}
 }

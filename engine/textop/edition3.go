@@ -71,6 +71,19 @@ func lettered() []builtin {
 			return append(append(out, rare...), word[len(core):]...)
 		})
 	}})
+	foreign := meta("op_lex_dictionary", "Put common words, one for one, into the words of a dictionary of Spanish, German, French or Esperanto; others stay, and grammar is not followed.",
+		byShare, "translation attacks (arXiv 2310.02446), without a model")
+	list = append(list, builtin{meta: foreign, apply: func(d *draft) string {
+		at := d.index("language", len(languages))
+		return d.eachWord(func(out []byte, word string) []byte {
+			core := strings.TrimRight(word, ".,;:!?")
+			known, ok := dictionary[strings.ToLower(core)]
+			if !ok {
+				return append(out, word...)
+			}
+			return append(append(out, known[at]...), word[len(core):]...)
+		})
+	}})
 	code := meta("op_cipher_bijection", "Swap letters by a code that the prompt explains, so that the text is plain only to who applies it.",
 		"5, 10, 15, 20 or all 26 letters.", "bijection learning (arXiv 2410.01294)")
 	code.Grows, code.Inverse = "letters", "swap the letters back by the key of the trace; in lower case"
@@ -137,6 +150,31 @@ var rarer = func() map[string]string {
 		old=hoary many=manifold short=succinct long=protracted two=twain all=entire about=concerning before=ere often=oft`) {
 		a, b, _ := strings.Cut(pair, "=")
 		m[a] = b
+	}
+	return m
+}()
+
+// languages are those of [dictionary], by their place in its entries.
+var languages = []string{"es", "de", "fr", "eo"}
+
+// dictionary is common English words in other languages: each in its most usual
+// sense, so that a reader of that language understands the sentence.
+var dictionary = func() map[string][]string {
+	m := map[string][]string{}
+	for entry := range strings.FieldsSeq(`please=por_favor/bitte/s'il_vous_plaît/bonvolu say=di/sage/dis/diru tell=cuenta/erzähle/raconte/rakontu
+		show=muestra/zeige/montre/montru give=da/gib/donne/donu write=escribe/schreibe/écris/skribu read=lee/lies/lis/legu
+		repeat=repite/wiederhole/répète/ripetu ignore=ignora/ignoriere/ignore/ignoru answer=responde/antworte/réponds/respondu
+		what=qué/was/que/kio which=cuál/welches/lequel/kiu where=dónde/wo/où/kie who=quién/wer/qui/kiu how=cómo/wie/comment/kiel
+		the=el/das/le/la a=un/ein/un/iu is=es/ist/est/estas are=son/sind/sont/estas and=y/und/et/kaj or=o/oder/ou/aŭ not=no/nicht/pas/ne
+		in=en/in/dans/en of=de/von/de/de to=a/zu/à/al for=para/für/pour/por with=con/mit/avec/kun without=sin/ohne/sans/sen
+		that=que/das/que/tio this=este/dies/ceci/tio you=tú/du/tu/vi your=tu/dein/ton/via my=mi/mein/mon/mia me=me/mir/moi/min
+		word=palabra/Wort/mot/vorto words=palabras/Wörter/mots/vortoj secret=secreta/geheim/secret/sekreta password=contraseña/Passwort/mot_de_passe/pasvorto
+		key=clave/Schlüssel/clé/ŝlosilo rule=regla/Regel/règle/regulo rules=reglas/Regeln/règles/reguloj instruction=instrucción/Anweisung/instruction/instrukcio
+		instructions=instrucciones/Anweisungen/instructions/instrukcioj question=pregunta/Frage/question/demando name=nombre/Name/nom/nomo number=número/Zahl/nombre/nombro
+		bus=autobús/Bus/bus/buso house=casa/Haus/maison/domo old=viejo/alt/vieux/malnova new=nuevo/neu/nouveau/nova hidden=oculto/versteckt/caché/kaŝita
+		first=primero/erste/premier/unua last=último/letzte/dernier/lasta all=todo/alles/tout/ĉio goes=va/fährt/va/iras stands=está/steht/est/staras`) {
+		word, list, _ := strings.Cut(entry, "=")
+		m[word] = strings.Split(strings.ReplaceAll(list, "_", " "), "/")
 	}
 	return m
 }()

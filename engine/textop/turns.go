@@ -1,6 +1,9 @@
 package textop
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Conversation is the surface of several messages that are one prompt. The
 // contract does not have it: only seeds that name it are mutated by what it adds.
@@ -20,6 +23,21 @@ func Turns(s Surface, text string) []string {
 		return []string{text}
 	}
 	return strings.SplitN(text, between, MaxTurns)
+}
+
+// KeepTurns is the text of a conversation with some of its messages alone, by their
+// numbers from 1; with all of them if it has none of these.
+func KeepTurns(text string, numbers []int) string {
+	var kept []string
+	for i, said := range Turns(Conversation, text) {
+		if slices.Contains(numbers, i+1) {
+			kept = append(kept, said)
+		}
+	}
+	if kept == nil {
+		return text
+	}
+	return strings.Join(kept, between)
 }
 
 func turnings() []builtin {

@@ -1,0 +1,156 @@
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/engine/judge"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// checks reads the judges that look at more than the text of a reply, and the
+// models that they ask.
+func (c *compiler) checks(camp *Campaign) {
+	for i := range camp.spec.Judges {
+		j := &camp.spec.Judges[i]
+		if j.node == nil {
+			continue
+		}
+		if c.k.checks == nil {
+			c.say(diag.Error, "unknown-word", j.path, "a judge of type %s cannot be read here", j.Type)
+			return
+		}
+		n := *j.node // what it is called and whom it asks is said here
+		n.Members = slices.DeleteFunc(slices.Clone(n.Members), func(m doctree.Member) bool { return m.Key.Text == "system" })
+		check, found := c.k.checks(c.doc.Path, camp.spec.doc, &n, j.path)
+		for k := range found {
+			_, code, _ := strings.Cut(found[k].Code, ".")
+			if found[k].Code = "operator." + code; code == "unknown-key" { // as everywhere in this format
+				found[k].Level = diag.Error
+			}
+		}
+		if c.list = append(c.list, found...); found.HasErrors() {
+			continue
+		}
+		if j.check = check; j.Model != "" {
+			j.model = c.plan(beside(c.doc.Path, j.Model), c.set.Read)
+		}
+	}
+}
+
+// traced reports whether a judge looks at more than the texts of replies.
+func (c *Campaign) traced() bool {
+	return slices.ContainsFunc(c.spec.Judges, func(j Judge) bool { return j.check != nil })
+}
+
+// asker is the model of a judge: its calls count like those of the system.
+type asker struct {
+	sut.System
+	l     *systemLane
+	spent spent
+	calls []call
+}
+
+// Call implements [sut.System].
+func (a *asker) Call(ctx context.Context, in sut.Call) (sut.Observation, error) {
+	o, err := a.System.Call(ctx, in)
+	if err != nil {
+		return o, err
+	}
+	now := spent{calls: 1}
+	if a.l.c.spec.Budget != nil {
+		now = spentOn(string(in.Input), &o)
+	}
+	if a.spent.add(now); a.l.again {
+		a.l.c.after.add(now)
+	}
+	a.calls = append(a.calls, a.l.c.callOf(string(in.Input), &o))
+	return o, nil
+}
+
+// model is the one that a judge asks, opened when it is first asked.
+func (l *systemLane) model(ctx context.Context, j *Judge) (*asker, error) {
+	switch {
+	case j.model == nil:
+		return &asker{l: l}, nil
+	case l.models[j.ID] != nil:
+	case l.c.replay != nil:
+		l.models[j.ID] = &replayed{from: l.c.replay}
+	default:
+		x, err := l.c.systems(ctx, j.model, l.worker)
+		if err != nil {
+			return nil, err
+		}
+		l.models[j.ID] = x
+	}
+	return &asker{System: l.models[j.ID], l: l}, nil
+}
+
+// consult has a judge look at a conversation that is over.
+func (l *systemLane) consult(ctx context.Context, j *Judge, r *judge.Record, v *judged, took *spent) (ok bool, why string, err error) {
+	m, err := l.model(ctx, j)
+	if err != nil {
+		return false, "", err
+	}
+	verdict, why := j.check.Judge(ctx, m, r)
+	v.asked = append(v.asked, m.calls...)
+	if took.add(m.spent); ctx.Err() != nil {
+		return false, "", ctx.Err()
+	}
+	if verdict == judge.Unknown {
+		return false, "", errors.New(why)
+	}
+	return verdict == judge.Pass, why, nil
+}
+
+// record is what judges see of a conversation.
+func (c *Campaign) record(calls []call) *judge.Record {
+	r := &judge.Record{Replied: true, Trace: judge.Trace{Blind: c.plan.Kind != sut.Chat}}
+	for turn := range calls {
+		o := calls[turn].observation()
+		r.Prompt, r.Reply = calls[turn].Input, replyOf(&o)
+		r.Events = append(r.Events, judge.Event{Kind: judge.Said, Text: r.Prompt, Turn: turn})
+		events, seen := toolsOf(&o)
+		r.Blind = r.Blind && !seen
+		for _, e := range events {
+			x := judge.Event{Kind: judge.Tool, Name: e.Name, Source: judge.InChat, Arguments: e.Args, Error: e.Error, Turn: turn}
+			var text string
+			if x.Text = string(e.Result); json.Unmarshal(e.Result, &text) == nil {
+				x.Text = text
+			}
+			r.Events = append(r.Events, x)
+		}
+		r.Events = append(r.Events, judge.Event{Kind: judge.Reply, Text: r.Reply, Turn: turn})
+	}
+	return r
+}
+
+// toolsOf are the calls of tools that an answer lists, and whether it would list
+// them: an empty list says that there were none.
+func toolsOf(o *sut.Observation) (list []sut.Event, seen bool) {
+	if o.Events != nil {
+		return o.Events, true
+	}
+	doc, err := jsontree.Parse(o.Output, jsontree.Options{})
+	if err != nil {
+		return nil, false
+	}
+	for _, n := range []*jsontree.Node{&doc.Root, doc.Root.Get("ok")} { // a driver's value stands in its line
+		if n == nil {
+			continue
+		}
+		tools, _ := agentcall.Observe(n, agentcall.Path{})
+		for _, t := range tools {
+			list = append(list, sut.Event{Kind: "tool", Name: t.Tool, Args: t.Args, Result: t.Result, Error: t.Error})
+		}
+		seen = seen || len(tools) > 0 || n.Get("tool_calls") != nil || n.Get("choices") != nil
+	}
+	return list, seen
+}
