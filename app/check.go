@@ -11,6 +11,7 @@ import (
 type Checked struct {
 	Diagnostics diag.List
 	Campaigns   []Planned // of documents that are not refused
+	guessers    []campaign.Guesser
 }
 
 // Planned is a campaign that was compiled.
@@ -23,7 +24,8 @@ type Planned struct {
 	Model    *Model // of a campaign that explores a model
 }
 
-// Check compiles documents and runs nothing. What is wrong with them stands in
+// Check compiles documents and runs nothing but the few cases that try what
+// documents mark as guessed. What is wrong with them stands in
 // the answer; an error means that they could not be looked at.
 func (a *App) Check(ctx context.Context, job Job) (Checked, error) {
 	a = a.with(job.Contracts)
@@ -39,6 +41,9 @@ func (a *App) Check(ctx context.Context, job Job) (Checked, error) {
 		return Checked{}, err
 	}
 	c := check(ctx, docs, NewBundle().Fill(set))
+	for _, g := range c.guessers {
+		c.Diagnostics = append(c.Diagnostics, g.Guesses(ctx)...)
+	}
 	c.Diagnostics = append(problems, c.Diagnostics...)
 	if job.Strict {
 		c.Diagnostics.Strict()
@@ -62,6 +67,9 @@ func check(ctx context.Context, docs []Document, set campaign.Settings) Checked 
 				p.Planned, p.Cases = true, x.Planned()
 			}
 			out.Campaigns = append(out.Campaigns, p)
+			if g, ok := campaign.As[campaign.Guesser](c); ok {
+				out.guessers = append(out.guessers, g)
+			}
 		}
 	}
 	return out

@@ -1,6 +1,10 @@
 package campaign
 
-import "context"
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/diag"
+)
 
 // Replacer is implemented by campaigns that run further cases in place of some
 // that passed or were skipped: duplicates, say. Those do not count.
@@ -24,6 +28,14 @@ func (e erased[S]) Advice(s any) []string {
 		return d.Advice(s.(S))
 	}
 	return nil
+}
+
+// Guesser is implemented by campaigns whose documents can mark what nobody has
+// confirmed.
+type Guesser interface {
+	// Guesses tries what is guessed in a few cases and says of each guess whether
+	// they support it, contradict it or never tried it.
+	Guesses(ctx context.Context) diag.List
 }
 
 // Grader is implemented by campaigns that learn of how bad a finding is when its

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/choice"
 	"github.com/thresh-dev/thresh/port/dut"
@@ -21,6 +22,7 @@ type Campaign struct {
 	id       campaign.Identity
 	doc      campaign.Spec
 	plan     *plan
+	src      *ir.Source
 	seed     uint64
 	budget   int64   // traversals
 	module   *module // nil: the model is explored alone

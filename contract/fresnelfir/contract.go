@@ -122,7 +122,7 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	if set.Check {
 		list = append(list, ir.Notes(d, src)...)
 	}
-	c := &Campaign{doc: doc, plan: newPlan(d), seed: d.Inputs.Seed, budget: max(Budget(d), leastTraversals), system: system}
+	c := &Campaign{doc: doc, plan: newPlan(d), src: src, seed: d.Inputs.Seed, budget: max(Budget(d), leastTraversals), system: system}
 	if written(doc.Path) {
 		c.places = sync.OnceValue(func() map[string]diag.Pos { return src.Places() })
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sort"
 	"testing"
@@ -280,11 +281,14 @@ func solve(t *testing.T, p problem, most int) {
 		"bound5": {7000012736, 7000242847, 7000282070, 7000302032, 7000412890, 7000436463, 7000516660},
 	}[p.name]
 	seeds := 200 + len(hard)
+	if os.Getenv("THRESH_TEST_LONG") != "" {
+		seeds = 6000
+	}
 	src := &choice.Source{}
 	results := map[string]int{}
 	worst, sum, found := 0, 0, 0
 	for key := uint64(0); found < seeds; key++ {
-		if key > 2_000_000 {
+		if key > 10_000*uint64(seeds) {
 			t.Fatal("no counterexample is found")
 		}
 		at := key

@@ -110,6 +110,7 @@ type Function struct {
 	Body     *Expr  // of a derived function
 	Binding  string // of an observer: the export that it calls
 	Models   string // extension: the derived function that says what the observer answers
+	Guess    *Guess // extension: why Models is one; nil: it is none
 	Returns  string
 	Result   ValueType // what Returns stands for; set by Check
 }
@@ -328,7 +329,20 @@ type ActionBinding struct {
 	Rejects          *Rejects // extension: how the module says no
 	Answer           *Expr    // extension: what it returns, told in the state before the effect
 	Values           []Computed
+	Guesses          []Guess // extension
 }
+
+// Guess marks something that a document claims and that nobody has confirmed.
+type Guess struct {
+	Place
+	Of    string // the action or observer
+	Claim string // one of [Claims]; "models" of an observer
+	Why   string
+}
+
+// Claims are what can be guessed of an action: when it is allowed, what it changes,
+// what it answers, and what its binding says of the call.
+var Claims = []string{"requires", "effect", "answer", "returns", "mutates", "idempotent"}
 
 // Computed is an argument that is no name of the model: a value, evaluated in the state
 // before the effect, or another name for an argument. An extension.

@@ -3,6 +3,7 @@ package ir
 import (
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
@@ -49,7 +50,7 @@ var format = sync.OnceValue(func() *shapes {
 	s.function = shape("function", "derived, with a body, or an observer, with a binding",
 		need("classification", doctree.Word("derived", "observer"), "what it is"), need("params", params, "the instances that it is asked about"),
 		may("body", any, expression+"; of a derived function"), may("full", any, full), may("binding", text, "the export that an observer calls"),
-		may("models", text, "the derived function that says what the observer answers"), need("returns", text, "the type of its answer"))
+		may("models", text, "the derived function that says what the observer answers"), may("guess", text, "why that is a guess"), need("returns", text, "the type of its answer"))
 	s.node, s.branch = &doctree.Shape{Name: "node", Doc: "a part of a protocol", Own: own, Tag: "type"}, shape("branch", "an alternative")
 	node := object(s.node)
 	s.branch.Fields = []doctree.Field{need("id", text, "its name, unique within its node"), need("weight", count, "how often it is taken, relative to the others"),
@@ -110,7 +111,8 @@ var format = sync.OnceValue(func() *shapes {
 		need("returns", text.OrElse(object(s.returns)).OrNull(), "the type of its answer"), need("mutates", truth, "whether it changes the system"),
 		need("idempotent", truth, "whether a second call changes nothing"), need("reads", texts, "entities"), need("writes", texts, "entities"),
 		may("rejects", object(s.rejects), "how the export refuses"), may("answer", any, "what it answers: "+expression),
-		may("values", doctree.Named(object(s.alias).OrElse(any)), "arguments that are no names of the model: an expression each, or another name"))
+		may("values", doctree.Named(object(s.alias).OrElse(any)), "arguments that are no names of the model: an expression each, or another name"),
+		may("guess", doctree.Named(any), "what of the action is guessed ("+strings.Join(Claims, ", ")+"), and why"))
 	s.bindings = shape("bindings", "how the model meets the module", need("runtime", text, "wasm"), need("entry", text, "the module's file"),
 		need("actions", doctree.Named(object(s.binding)), "exports by action"), need("event_hooks", object(s.hooks), "which calls are observed"))
 	s.capsule = shape("capsule", "one finding, to be shown again: thresh fresnelfir capsule writes it",

@@ -110,6 +110,9 @@ func (d *decoder) function(name string, at Place, n *doctree.Node) *Function {
 		Place: at, Name: name, Observer: class == "observer", Params: d.params(s), Body: d.whole(s, "body"),
 		Binding: s.Text("binding"), Models: s.Text("models"), Returns: s.Text("returns"),
 	}
+	if why := s.Text("guess"); why != "" {
+		f.Guess = &Guess{Place: valueOf(s, "guess"), Of: name, Claim: "models", Why: why}
+	}
 	switch {
 	case !s.There():
 	case f.Observer && !s.Given("binding"):

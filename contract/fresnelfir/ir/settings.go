@@ -146,6 +146,15 @@ func (d *decoder) binding(name string, at Place, n *doctree.Node) *ActionBinding
 		}
 		b.Values = append(b.Values, x)
 	})
+	d.under(s, "guess", func(claim string, at Place, v *doctree.Node) {
+		if !slices.Contains(Claims, claim) {
+			d.failHint(at, "unknown-word", diag.DidYouMean(claim, Claims), "must be %s, got %q", doctree.Either(Claims), claim)
+		} else if v.Kind != doctree.String || v.Text == "" {
+			d.fail(at, "type", "must be a text that says why it is guessed, got %s", d.Describe(v))
+		} else {
+			b.Guesses = append(b.Guesses, Guess{Place: at, Of: name, Claim: claim, Why: v.Text})
+		}
+	})
 	return b
 }
 

@@ -110,6 +110,9 @@ func (p *printer) function(m doctree.Member, section string) {
 		if models := m.Value.Get("models"); models != nil {
 			args = append(args, "models = "+reading(models))
 		}
+		if guess := m.Value.Get("guess"); guess != nil {
+			args = append(args, "guess = "+value(guess))
+		}
 		p.line("\n%s = %s", m.Key.Text, p.call("observer", append(args, "returns = "+reading(returns)), 0))
 		return
 	}
@@ -289,6 +292,9 @@ func (p *printer) binding(name string) {
 		switch key {
 		case "answer":
 			args = append(args, "answer = "+p.expr(v))
+			continue
+		case "guess":
+			args = append(args, "guess = "+value(v))
 			continue
 		case "returns":
 			if t := v.Get("type"); t != nil {

@@ -169,7 +169,7 @@ func (p *printer) functional(name string, f *node, section string) bool {
 	for i := range itemsOf(params) {
 		v, _ := params.Items[i].Get("name").Str()
 		e, _ := params.Items[i].Get("type").Str()
-		if !plain(v) || !plain(e) || v == "returns" || v == "models" || (section == "functions" && i == 0 && v == "self") {
+		if !plain(v) || !plain(e) || v == "returns" || v == "models" || v == "guess" || (section == "functions" && i == 0 && v == "self") {
 			return false
 		}
 	}

@@ -1,0 +1,202 @@
+package fresnelfir
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/walk"
+)
+
+// guessing is how many traversals try what a document marks as guessed.
+const guessing = 200
+
+// guesses are all that a document marks as guessed, in the order of the text.
+func guesses(d *ir.Document) (list []ir.Guess) {
+	for _, b := range d.Bindings.Actions {
+		list = append(list, b.Guesses...)
+	}
+	for _, f := range d.Functions {
+		if f.Guess != nil {
+			list = append(list, *f.Guess)
+		}
+	}
+	slices.SortFunc(list, func(a, b ir.Guess) int {
+		if a.Pos.Line != b.Pos.Line {
+			return a.Pos.Line - b.Pos.Line
+		}
+		return a.Pos.Col - b.Pos.Col
+	})
+	return list
+}
+
+// tried is what traversals have shown of a document's guesses.
+type tried struct {
+	calls    map[string]int64  // by action: how often it was taken
+	refusals map[string]int64  // by action: how often it was called where it is not allowed
+	against  map[string]string // by claim and what it is about: the failure that contradicts it
+}
+
+func claimKey(claim, of string) string { return claim + " " + of }
+
+// Guesses implements [campaign.Guesser].
+func (c *Campaign) Guesses(ctx context.Context) diag.List {
+	list := guesses(c.plan.doc)
+	if len(list) == 0 || c.plan.doc.Capsule != nil {
+		return nil
+	}
+	untried := ""
+	switch {
+	case c.module == nil:
+		untried = "there is no system to try it on"
+	case c.parallel:
+		untried = "actors call at the same time"
+	case c.system != nil && c.system.URL != "" && len(c.system.Command) == 0:
+		untried = "the system runs elsewhere, and check calls nothing there; thresh run does"
+	}
+	x := tried{calls: map[string]int64{}, refusals: map[string]int64{}, against: map[string]string{}}
+	if untried == "" {
+		if err := c.try(ctx, &x); err != nil {
+			untried = err.Error()
+		}
+	}
+	var out diag.List
+	for i := range list {
+		g := &list[i]
+		about := fmt.Sprintf("%s of %s (guessed: %s)", g.Claim, g.Of, g.Why)
+		why, n := x.against[claimKey(g.Claim, g.Of)], x.support(c.plan.doc, g)
+		switch {
+		case why != "":
+			out = append(out, c.src.Report(diag.Warning, g.Place, "guess", "contradicted: "+about+": "+why, ""))
+		case untried != "":
+			out = append(out, c.src.Report(diag.Note, g.Place, "guess", "never tried: "+about+": "+untried, ""))
+		case n == 0:
+			out = append(out, c.src.Report(diag.Note, g.Place, "guess", fmt.Sprintf("never tried in %d traversals: %s", guessing, about), ""))
+		default:
+			out = append(out, c.src.Report(diag.Note, g.Place, "guess", fmt.Sprintf("supported by %s: %s", diag.Plural(n, "call"), about), ""))
+		}
+	}
+	for i := range out {
+		if out[i].Level == diag.Note {
+			out[i].Source = "" // nothing in it is to be changed
+		}
+	}
+	sourced(c.doc.Path, out)
+	return out
+}
+
+// try makes the first traversals of the campaign.
+func (c *Campaign) try(ctx context.Context, into *tried) error {
+	facts, err := c.Probe(ctx)
+	if err != nil {
+		return err
+	}
+	x, err := c.Open(ctx, campaign.Lane{Cold: true})
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	s := c.Start(facts)
+	for next := int64(0); next < guessing; {
+		r, more := c.Round(s)
+		if !more {
+			break
+		}
+		var failed error
+		s = c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for range min(r.Len, guessing-next) {
+				at := campaign.Case{Index: next}
+				var o campaign.Outcome
+				if o, failed = x.Execute(ctx, s, at); failed != nil {
+					return
+				}
+				next++
+				into.add(c.plan, &o)
+				if !yield(at, o) {
+					return
+				}
+			}
+		})
+		if failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+// add notes what a traversal shows.
+func (x *tried) add(p *plan, o *campaign.Outcome) {
+	var t tally
+	t.decode(o.Data)
+	for i, e := range t.events {
+		switch {
+		case e.kind == eventNode && p.grammar.Nodes[e.node].Kind == walk.Call:
+			x.calls[p.program.Actions()[p.grammar.Nodes[e.node].Action].Name] += int64(t.counts[i])
+		case e.kind == eventAttempt:
+			x.refusals[p.program.Actions()[e.node].Name] += int64(t.counts[i])
+		}
+	}
+	if o.Verdict != campaign.VerdictFail {
+		return
+	}
+	cause := o.Cause[0]
+	_, after, observed := strings.Cut(cause, "after ")
+	after = strings.TrimPrefix(strings.TrimPrefix(after, "refusing "), "a second ")
+	var claims []string
+	switch {
+	case observed: // the observer's name is the subject
+		claims = []string{claimKey("models", o.Signature), claimKey("effect", after)}
+		if strings.Contains(cause, "refusing") {
+			claims = append(claims, claimKey("requires", after))
+		}
+		if strings.Contains(cause, "a second") {
+			claims = append(claims, claimKey("idempotent", after))
+		}
+	case strings.Contains(cause, "idempotent") || strings.Contains(cause, "called twice"):
+		claims = []string{claimKey("idempotent", o.Signature)}
+	case strings.Contains(cause, "mutates nothing"), cause == "answers otherwise":
+		claims = []string{claimKey("mutates", o.Signature)}
+	case cause == "returns":
+		claims = []string{claimKey("answer", o.Signature)}
+	case cause == "refused" || cause == "not refused":
+		claims = []string{claimKey("requires", o.Signature)}
+	default: // a crash, a call that does not end, an answer of another type
+		claims = []string{claimKey("requires", o.Signature), claimKey("returns", o.Signature), claimKey("models", o.Signature)}
+	}
+	for _, k := range claims {
+		if x.against[k] == "" {
+			x.against[k] = o.Title
+		}
+	}
+}
+
+// support counts the calls that could have contradicted a guess.
+func (x *tried) support(d *ir.Document, g *ir.Guess) int64 {
+	switch g.Claim {
+	case "effect": // which shows in what observers or answers say alone
+		for _, f := range d.Functions {
+			if f.Observer && d.Pair(f) != nil {
+				return x.calls[g.Of]
+			}
+		}
+		for _, b := range d.Bindings.Actions {
+			if b.Answer != nil {
+				return x.calls[g.Of]
+			}
+		}
+		return 0
+	case "models":
+		n := int64(0)
+		for _, calls := range x.calls {
+			n += calls
+		}
+		return n
+	case "requires":
+		return x.calls[g.Of] + x.refusals[g.Of]
+	}
+	return x.calls[g.Of]
+}

@@ -1,0 +1,78 @@
+package fresnelfir
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/bank"
+	"github.com/thresh-dev/thresh/system/wasm"
+)
+
+const guessed = `module("bank.wasm")
+Account = entity(balance = int(0, 100000))
+amount = input(int(1, 500))
+def holds(a = Account): return a.balance
+balance = observer("balance", a = Account, returns = int, models = holds, guess = "named like a field")
+def open():
+    require(count(Account) < 3)
+    a = new(Account, balance = 0)
+    call("account_open", returns = Account)
+def deposit():
+    a = any(Account)
+    a.balance += amount
+    call("deposit", a, amount, returns = int, answer = a.balance + amount, guess = {"effect": "named deposit", "answer": "as the balance"})
+def withdraw():
+    a = any(Account)
+    require(a.balance >= 2 * amount)
+    a.balance -= amount
+    call("withdraw", a, amount, returns = int, rejects = "<0", guess = {"requires": "a hunch"})
+def freeze():
+    a = any(Account)
+    require(a.balance > 90000)
+    call("freeze", a, returns = int, answer = 5, guess = {"answer": "a hunch"})
+`
+
+// What a document marks as guessed is tried: traversals support it, contradict it or
+// never try it.
+func TestGuesses(t *testing.T) {
+	g, err := wasm.NewEngine("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, diags := New(g.Open).Compile(t.Context(), campaign.Spec{Path: "bank.model.star", Data: []byte(guessed)},
+		campaign.Settings{Read: func(string) ([]byte, error) { return bank.Module(""), nil }})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	c, _ := campaign.As[campaign.Guesser](list[0])
+	var got []string
+	for _, d := range c.Guesses(t.Context()) {
+		verdict, rest, _ := strings.Cut(d.Message, ": ")
+		word, _, _ := strings.Cut(verdict, " ")
+		claim, _, _ := strings.Cut(rest, " (")
+		got = append(got, fmt.Sprintf("%d %s %s %s", d.Pos.Line, d.Level, word, claim))
+	}
+	want := `5 note supported models of balance
+13 note supported effect of deposit
+13 note supported answer of deposit
+18 warning contradicted requires of withdraw
+22 note never answer of freeze`
+	if s := strings.Join(got, "\n"); s != want {
+		t.Errorf("got\n%s\nwant\n%s", s, want)
+	}
+	source, errs := formatted("bank.json", []byte(mustCompile(t, guessed)))
+	if errs.HasErrors() || !strings.Contains(source, `guess = {"requires": "a hunch"}`) || !strings.Contains(source, `guess = "named like a field"`) {
+		t.Errorf("format loses guesses: %v\n%s", errs, source)
+	}
+}
+
+func mustCompile(t *testing.T, source string) string {
+	t.Helper()
+	_, _, data, list := decode("bank.model.star", []byte(source))
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	return string(data)
+}
