@@ -169,6 +169,7 @@ type Block struct {
 	To      int     `json:"to"`
 	Verdict Verdict `json:"verdict"`
 	Note    string  `json:"note,omitempty"`
+	Case    *int64  `json:"case,omitempty"` // index of the case that gave the verdict, so that a page can lead to it; nil: unknown
 }
 
 // TextExhibit, TableExhibit, BytesExhibit and SeriesExhibit build exhibits of

@@ -22,7 +22,8 @@ type docLine struct {
 	Number  int
 	Verdict string // of the block that the line is in; ""
 	First   bool
-	At      bool // it is what the block around it is about
+	At      bool   // it is what the block around it is about
+	Link    string // to the case that gave the verdict; "" for none
 	Text    []run
 	Notes   []string // of blocks that end here
 }
@@ -42,7 +43,7 @@ func (d *drawer) document(doc *campaign.Document) ([]docPart, string) {
 			to++
 		}
 		if judged[from] {
-			parts = append(parts, docPart{Lines: docLines(doc, lines[from:to], from)})
+			parts = append(parts, docPart{Lines: d.docLines(doc, lines[from:to], from)})
 		} else if text := strings.Join(lines[from:to], "\n"); strings.TrimSpace(text) != "" {
 			parts = append(parts, docPart{Prose: prose(text)})
 		}
@@ -116,7 +117,7 @@ func (d *drawer) editor(doc *campaign.Document) string {
 	return (&url.URL{Path: path}).EscapedPath() + ":" + strconv.Itoa(line)
 }
 
-func docLines(doc *campaign.Document, lines []string, before int) []docLine {
+func (d *drawer) docLines(doc *campaign.Document, lines []string, before int) []docLine {
 	out := make([]docLine, len(lines))
 	for i, l := range lines {
 		n := before + i + 1
@@ -126,6 +127,9 @@ func docLines(doc *campaign.Document, lines []string, before int) []docLine {
 			continue
 		}
 		out[i].Verdict, out[i].First, out[i].At = b.Verdict.String(), b.From == n, within(doc, b)
+		if b.From == n && b.Case != nil && d.link != nil {
+			out[i].Link = d.link(*b.Case)
+		}
 		if b.To == n && b.Note != "" {
 			out[i].Notes = []string{b.Note}
 		}

@@ -141,6 +141,15 @@ func (d *drawer) rowLinks(t *campaign.Table) []string {
 	return out
 }
 
+// headingAt is the heading of a column, for screens that show rows one below the
+// other.
+func headingAt(columns []string, i int) string {
+	if i < len(columns) {
+		return brief(columns[i])
+	}
+	return ""
+}
+
 // linkAt is where a row leads; "" for nowhere.
 func linkAt(links []string, row int) string {
 	if row < len(links) {

@@ -104,6 +104,29 @@ func TestRowsLeadToCases(t *testing.T) {
 	}
 }
 
+// And so do the lines of a document that were judged.
+func TestLinesLeadToCases(t *testing.T) {
+	rec, index := richRecord(), int64(12)
+	for i := range rec.Campaigns {
+		rec.Campaigns[i].Exhibits = []campaign.Exhibit{{Kind: "document", Document: &campaign.Document{Name: "a.md", Body: "# A\n```\nls\n1\n```\n", Blocks: []campaign.Block{
+			{From: 2, To: 5, Verdict: campaign.VerdictFail}, {From: 4, To: 4, Verdict: campaign.VerdictFail, Case: &index}}}}}
+	}
+	out := write(t, "html", rec, Options{CaseLink: func(contract, campaign string, index int64) string { return fmt.Sprintf("/%s/%d", contract, index) }})
+	if !strings.Contains(out, `<td class="ln">4</td><td class="gutter"><a href="/flakestorm/12">fail</a></td>`) {
+		t.Error("the line that failed does not lead to its case")
+	}
+}
+
+// A table with many columns names them beside each cell, for narrow screens.
+func TestCellsNameTheirColumns(t *testing.T) {
+	e := campaign.TableExhibit("Steps", []string{"#", "actor", "what the model says", "the module"}, [][]string{{"1", "User#1", "held <true>", ""}})
+	rec := richRecord()
+	rec.Findings[0].Evidence = []campaign.Exhibit{e}
+	if out := write(t, "html", rec, Options{}); !strings.Contains(out, `<td data-of="what the model says"><bdi>held &lt;true&gt;</bdi></td><td><bdi></bdi></td>`) {
+		t.Error("cells do not name their columns")
+	}
+}
+
 // What is new stands first and says so, however grave what was known is.
 func TestPageShowsNewFindingsFirst(t *testing.T) {
 	rec := campaign.Record{RunID: "r2", Findings: []campaign.Finding{

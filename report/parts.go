@@ -34,6 +34,7 @@ func Parts() (*markup.Set, error) {
 		"points":   func(rows []int, i int) bool { return slices.Contains(rows, i) },
 		"leads":    linkAt,
 		"numeric":  func(flags []bool, i int) bool { return i < len(flags) && flags[i] },
+		"heading":  headingAt,
 		"lines":    func(n int) string { return plural(n, "line") },
 		"broke":    func(also []*FindingView) string { return "1 cause, " + plural(len(also)+1, "finding") },
 		"figure":   number,

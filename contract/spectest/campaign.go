@@ -78,7 +78,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	for at, o := range results {
 		next.missed(c, at, &o)
 		next.verdicts = append(next.verdicts, o.Verdict)
-		if b, ok := fault(&o); ok && len(next.faults) < shownFaults {
+		if b, ok := fault(at, &o); ok && len(next.faults) < shownFaults {
 			next.faults = append(next.faults, b)
 		}
 	}

@@ -273,12 +273,12 @@ func (c *Campaign) block(cs *Case, f *Failure, v campaign.Verdict) campaign.Exhi
 }
 
 // fault is the line of the document that a case failed at, with why.
-func fault(o *campaign.Outcome) (campaign.Block, bool) {
+func fault(at campaign.Case, o *campaign.Outcome) (campaign.Block, bool) {
 	var r result
 	if o.Verdict != campaign.VerdictFail || json.Unmarshal(o.Data, &r) != nil || r.Failure == nil || r.Failure.Line == 0 {
 		return campaign.Block{}, false
 	}
-	return campaign.Block{From: r.Failure.Line, To: r.Failure.Line, Verdict: o.Verdict, Note: r.Failure.summary()}, true
+	return campaign.Block{From: r.Failure.Line, To: r.Failure.Line, Verdict: o.Verdict, Note: r.Failure.summary(), Case: &at.Index}, true
 }
 
 // Summarize implements [campaign.Summarizer]: the document with the verdict of
@@ -292,6 +292,7 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 		return nil
 	}
 	worst := make(map[int32]campaign.Verdict)
+	shows := make(map[int32]int64) // the first case with that verdict
 	notes := make(map[int32][]string)
 	for i, v := range s.verdicts {
 		if int(c.slots[i].unit) >= c.doc.units() {
@@ -299,7 +300,7 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 		}
 		unit := c.doc.blockOf(c.slots[i].unit)
 		if old, ok := worst[unit]; !ok || rank(v) > rank(old) {
-			worst[unit] = v
+			worst[unit], shows[unit] = v, int64(i)
 		}
 		if len(notes[unit]) < 5 {
 			notes[unit] = append(notes[unit], c.Case(int64(i)).label())
@@ -315,8 +316,9 @@ func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
 		if b.closed {
 			last++
 		}
+		at := shows[int32(unit)]
 		doc.Blocks = append(doc.Blocks, campaign.Block{
-			From: c.doc.lineOf(b.open), To: min(last, c.doc.lines.count), Verdict: v, Note: strings.Join(notes[int32(unit)], ", "),
+			From: c.doc.lineOf(b.open), To: min(last, c.doc.lines.count), Verdict: v, Note: strings.Join(notes[int32(unit)], ", "), Case: &at,
 		})
 	}
 	doc.Blocks = append(doc.Blocks, s.faults...)

@@ -31,10 +31,11 @@ func TestDocumentShowsWhatFailed(t *testing.T) {
 	if len(shown) != 1 || shown[0].Document == nil {
 		t.Fatalf("shown: %+v", shown)
 	}
+	first, second := int64(0), int64(1) // a line leads to the case that was judged by it
 	want := []campaign.Block{
-		{From: 3, To: 12, Verdict: campaign.VerdictFail, Note: "A-1"},
-		{From: 14, To: 22, Verdict: campaign.VerdictPass, Note: "A-2"},
-		{From: 11, To: 11, Verdict: campaign.VerdictFail, Note: `expected text to contain "two"`},
+		{From: 3, To: 12, Verdict: campaign.VerdictFail, Note: "A-1", Case: &first},
+		{From: 14, To: 22, Verdict: campaign.VerdictPass, Note: "A-2", Case: &second},
+		{From: 11, To: 11, Verdict: campaign.VerdictFail, Note: `expected text to contain "two"`, Case: &first},
 	}
 	if d := cmp.Diff(want, shown[0].Document.Blocks); d != "" {
 		t.Error(d)

@@ -320,8 +320,8 @@ var axe = sync.OnceValue(func() string {
 	return ""
 })
 
-// accessible fails the test for what axe-core calls serious or critical: by all
-// of its rules, or by those that are named.
+// accessible fails the test for what axe-core finds: by all of its rules, or by
+// those that are named.
 func (b *browser) accessible(name string, rules ...string) {
 	b.t.Helper()
 	if axe() == "" {
@@ -331,8 +331,7 @@ func (b *browser) accessible(name string, rules ...string) {
 	b.evaluate(axe() + "; undefined")
 	only, err := json.Marshal(rules)
 	must(b.t, err)
-	if found := b.eval(`axe.run(document, {resultTypes: ['violations'], ...(` + string(only) + ` && {runOnly: ` + string(only) + `})}).then(r => r.violations.filter(v => v.impact === 'serious' || v.impact === 'critical')
-		.map(v => v.id + ': ' + v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + ' ' + n.failureSummary.slice(0, 200)).join(' | ')).join('\n'))`); found != "" {
+	if found := b.eval(`axe.run(document, {resultTypes: ['violations'], ...(` + string(only) + ` && {runOnly: ` + string(only) + `})}).then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + ' ' + n.failureSummary.slice(0, 200)).join(' | ')).join('\n'))`); found != "" {
 		b.t.Errorf("%s: %s", name, found)
 	}
 }

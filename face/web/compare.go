@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 
@@ -49,6 +50,7 @@ type scoreChange struct {
 type cellChange struct {
 	store.CellChange
 	Before, After string
+	Improved      bool
 }
 
 // findingList is findings that have one thing in common.
@@ -70,14 +72,21 @@ type panelPair struct {
 	A, B            report.Exhibit
 }
 
-// shownChanges is how many findings of a kind of change are listed; the API
-// lists all.
+// shownChanges is how many findings of a kind of change, and cells, are listed
+// unless all are asked for.
 const shownChanges = 200
 
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r, "a", "b")
+	q, err := query(r, "a", "b", "all")
+	if err == nil {
+		err = oneOf("all", q.Get("all"), "true", "false")
+	}
 	if err != nil {
 		return err
+	}
+	most := shownChanges
+	if q.Get("all") == "true" {
+		most = math.MaxInt
 	}
 	p := comparePage{frame: s.frame(r, "Compare", "compare"), A: q.Get("a"), B: q.Get("b")}
 	recent, err := s.recentRuns(r.Context())
@@ -88,14 +97,14 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 		p.Recent = append(p.Recent, runChoice{x.RunID, listRun(x)})
 	}
 	if p.A != "" && p.B != "" {
-		if err := s.compare(&p); err != nil {
+		if err := s.compare(&p, most); err != nil {
 			return err
 		}
 	}
 	return s.show(w, http.StatusOK, "compare-page.tmpl", p)
 }
 
-func (s *Server) compare(p *comparePage) error {
+func (s *Server) compare(p *comparePage, most int) error {
 	c, err := s.cfg.Store.CompareBriefly(p.A, p.B)
 	if err != nil {
 		return err
@@ -118,27 +127,27 @@ func (s *Server) compare(p *comparePage) error {
 			p.Scores = append(p.Scores, scoreChangeOf(s))
 		}
 	}
-	p.MoreCells = max(0, len(c.Cells)-shownChanges)
+	p.MoreCells = max(0, len(c.Cells)-most)
 	for _, x := range c.Cells[:len(c.Cells)-p.MoreCells] {
-		p.Cells = append(p.Cells, cellChange{x, rate(x.A), rate(x.B)})
+		p.Cells = append(p.Cells, cellChange{x, rate(x.A), rate(x.B), x.Better()})
 	}
 	still := findingList{Key: "still", Title: "Still failing", What: "in both runs", Run: c.B, Total: len(c.StillFailing)}
-	for _, f := range c.StillFailing[:min(len(c.StillFailing), shownChanges)] {
+	for _, f := range c.StillFailing[:min(len(c.StillFailing), most)] {
 		still.Findings = append(still.Findings, changedFinding{store.SummaryOf(f.B), &f.A.Cases})
 	}
 	p.Lists = []findingList{
-		listOf("new", "New", "in B alone", c.B, c.New),
-		listOf("fixed", "Fixed", "in A alone; B ran the cases that showed them", c.A, c.Fixed),
+		listOf("new", "New", "in B alone", c.B, c.New, most),
+		listOf("fixed", "Fixed", "in A alone; B ran the cases that showed them", c.A, c.Fixed, most),
 		still,
-		listOf("not-run", "Not run", "in A alone; B did not run the cases that showed them", c.A, c.NotRun),
+		listOf("not-run", "Not run", "in A alone; B did not run the cases that showed them", c.A, c.NotRun, most),
 	}
 	p.Panels = pairs(p.Runs[0].Record, p.Runs[1].Record)
 	return nil
 }
 
-func listOf(key, title, what, run string, fs []campaign.Finding) findingList {
+func listOf(key, title, what, run string, fs []campaign.Finding, most int) findingList {
 	l := findingList{Key: key, Title: title, What: what, Run: run, Total: len(fs)}
-	for _, f := range fs[:min(len(fs), shownChanges)] {
+	for _, f := range fs[:min(len(fs), most)] {
 		l.Findings = append(l.Findings, changedFinding{store.SummaryOf(f), nil})
 	}
 	return l

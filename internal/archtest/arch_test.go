@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -239,6 +240,29 @@ func TestFileLength(t *testing.T) {
 	for _, s := range sources(t) {
 		if n := s.fset.File(s.file.Pos()).LineCount(); n > maxLines && !s.test {
 			t.Errorf("%s has %d lines, more than %d: split it by what it holds", s.path, n, maxLines)
+		}
+	}
+}
+
+// What pages and reports say of a format comes from its exhibits: none is named
+// in what draws them.
+func TestFacesNameNoFormat(t *testing.T) {
+	named := regexp.MustCompile(`(?i)fuzz-?spec|flakestorm|fresnel|spec-?test|"operator"|operator contract`)
+	for _, dir := range []string{"../../report", "../../face/web"} {
+		err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(p, "_test.go") || strings.Contains(filepath.ToSlash(p), "/testdata/") {
+				return err
+			}
+			text, err := os.ReadFile(p)
+			for i, line := range strings.Split(string(text), "\n") {
+				if name := named.FindString(line); name != "" {
+					t.Errorf("%s:%d names a format: %s", p, i+1, name)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }

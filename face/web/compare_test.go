@@ -1,0 +1,44 @@
+package web_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Cells that changed are listed with the better ones marked; where there are many,
+// a link leads to all of them on the page itself.
+func TestCompareListsCells(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	var ids []string
+	for i := range int64(2) {
+		m := &campaign.Matrix{Columns: []string{"calm"}}
+		for n := range int64(230) {
+			m.Rows = append(m.Rows, fmt.Sprintf("rule-%03d", n))
+			m.Cells = append(m.Cells, []campaign.MatrixCell{{Hits: 2 * (n%2 ^ i), Total: 2, High: 1}})
+		}
+		rec := rich(t)
+		rec.Campaigns[1].Exhibits = []campaign.Exhibit{{Kind: "matrix", Title: "Matrix", Matrix: m}}
+		ids = append(ids, keep(t, st, rec, 100-int(i), "done"))
+	}
+	base, _ := serve(t, st)
+	address := base + "/compare?a=" + ids[0] + "&b=" + ids[1]
+	cells := func(page string) string {
+		_, page, _ = strings.Cut(page, `<h2 id="cells">`)
+		page, _, _ = strings.Cut(page, "</section>")
+		return page
+	}
+	a := ask(t, "GET", address)
+	if n := strings.Count(cells(a.body), ">rule-"); a.code != 200 || n != 200 || !strings.Contains(a.body, "&amp;all=true#cells\">Show 30 more</a>") {
+		t.Errorf("%d: %d cells\n%.600s", a.code, n, a.body)
+	}
+	a = ask(t, "GET", address+"&all=true")
+	if n, better := strings.Count(cells(a.body), ">rule-"), strings.Count(a.body, `class="better">▲ 2 of 2`); a.code != 200 || n != 230 || better != 115 {
+		t.Errorf("%d: %d cells, %d of them better", a.code, n, better)
+	}
+	if a := ask(t, "GET", address+"&all=maybe"); a.code != 400 {
+		t.Errorf("all=maybe: %d", a.code)
+	}
+}
