@@ -1,7 +1,6 @@
 package room
 
 import (
-	"fmt"
 	"io"
 	"log"
 	"os"
@@ -11,13 +10,15 @@ import (
 
 const environmentFailed = 3 // the exit code for what the environment lacks
 
+// init looks as entry_linux_amd64.s does, where that does not stand before the
+// run time.
 func init() {
 	var have syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_AS, &have) != nil || have.Cur == ^uint64(0) {
 		return
 	}
-	if why := refusal(have.Cur); why != "" {
-		fmt.Fprintln(os.Stderr, why)
+	if have.Cur < needed {
+		os.Stderr.WriteString(refusal)
 		os.Exit(environmentFailed)
 	}
 	// Where memory ends all the same, one line says it and not a page of them.

@@ -25,19 +25,21 @@ func TestLowAddressSpaceGetsASentence(t *testing.T) {
 		}
 		return string(out), 0
 	}
-	if out, code := run("1000000"); code != environmentFailed || strings.Count(out, "\n") != 1 || !strings.Contains(out, "limited to 1024 MB, and thresh needs 2000 MB") {
-		t.Errorf("with 1 GB: exit %d\n%s", code, out)
+	for _, low := range []string{"100000", "300000", "600000", "700000", "800000", "1000000", "1900000"} {
+		if out, code := run(low); code != environmentFailed || out != refusal {
+			t.Errorf("with %s kB: exit %d\n%s", low, code, out)
+		}
 	}
-	if out, code := run("2000000"); code != 0 || strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "thresh ") {
-		t.Errorf("with 2 GB: exit %d\n%s", code, out)
+	if out, code := run(text + "000000"); code != 0 || strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "thresh ") {
+		t.Errorf("with %s GB: exit %d\n%s", text, code, out)
 	}
 	if os.Getenv("THRESH_CI") == "" {
 		t.Log("the demonstration is tried with THRESH_CI")
 		return
 	}
-	out, err := exec.Command("sh", "-c", "ulimit -v 2000000 && cd "+t.TempDir()+" && exec "+binary+" demo").CombinedOutput()
+	out, err := exec.Command("sh", "-c", "ulimit -v "+text+"000000 && cd "+t.TempDir()+" && exec "+binary+" demo").CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 || strings.Contains(string(out), "goroutine") {
-		t.Errorf("the demonstration with 2 GB: %v\n%s", err, out)
+		t.Errorf("the demonstration with %s GB: %v\n%s", text, err, out)
 	}
 }

@@ -1,0 +1,8 @@
+//go:build !cgo
+
+package room
+
+const (
+	gigabytes = 2
+	text      = "2"
+)
