@@ -18,6 +18,7 @@ package thresh
 import (
 	"context"
 	"os"
+	"strings"
 
 	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/campaign"
@@ -91,10 +92,10 @@ func Check(ctx context.Context, job Job) (*Checked, error) {
 
 // Replay runs the smallest reproducer of a stored finding again, job.Reruns
 // times, under its document as it is now, by the settings that are kept with its
-// run.
+// run. The option system of the job replaces the run's own system.
 func Replay(ctx context.Context, finding string, job Job) (*Replayed, error) {
 	return on(job, func(a *app.App, st *app.Store) (Replayed, error) {
-		return a.Replay(ctx, st, finding, app.ReplayJob{Times: max(job.Reruns, 1)})
+		return a.Replay(ctx, st, finding, app.ReplayJob{Times: max(job.Reruns, 1), System: strings.Join(job.Options["system"], "")})
 	})
 }
 

@@ -207,6 +207,11 @@ func (a *App) manifest(st *store.Store, c Compiled, b *Bundle, set campaign.Sett
 // Stored compiles a run again from what was kept with it; blob reads that. changed names the
 // programs whose content is not what it was.
 func (a *App) Stored(ctx context.Context, blob func(name string) ([]byte, error), m store.Manifest) (c Compiled, set Settings, changed []string, err error) {
+	return a.storedWith(ctx, blob, m, func(*campaign.Settings) {})
+}
+
+// storedWith is Stored with settings that swap has changed.
+func (a *App) storedWith(ctx context.Context, blob func(name string) ([]byte, error), m store.Manifest, swap func(*campaign.Settings)) (c Compiled, set Settings, changed []string, err error) {
 	if err := json.Unmarshal(m.Settings, &set); err != nil {
 		return c, set, nil, fmt.Errorf("reading the settings of run %s: %w", m.RunID, err)
 	}
@@ -271,6 +276,7 @@ func (a *App) Stored(ctx context.Context, blob func(name string) ([]byte, error)
 			return kept, nil
 		},
 	}
+	swap(&settings)
 	c, err = Compile(ctx, c.Docs, settings)
 	return c, set, changed, cmp.Or(missing, err)
 }

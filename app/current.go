@@ -13,6 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -48,38 +49,40 @@ func changedSince(st *store.Store, m store.Manifest, source string) ([]string, e
 	return changed, nil
 }
 
-// inapplicable says that a stored case is none of the document as it is now.
-func inapplicable(f campaign.Finding, source, format string, args ...any) error {
-	return diag.WithHint(diag.Environment("%s does not apply to %s as it is now: %s", f.ID, source, fmt.Sprintf(format, args...)),
-		"thresh replay "+f.ID+" --as-stored runs it under the document that was stored with it")
+// inapplicable says that a stored case is none of what replaces its campaign.
+func inapplicable(what string, r *revived, now bool, system string, format string, args ...any) error {
+	why := fmt.Sprintf(format, args...)
+	if !now {
+		return diag.Environment("%s does not apply to the system of %s: %s", what, system, why)
+	}
+	return diag.WithHint(diag.Environment("%s does not apply to %s as it is now: %s", what, r.source, why),
+		"thresh replay "+what+" --as-stored runs it under the document that was stored with it")
 }
 
-// current compiles the document of a stored campaign as it is now and returns
-// the campaign with the finding's case in it.
-func (a *App) current(ctx context.Context, r *revived, f campaign.Finding, at campaign.Case) (*revived, campaign.Case, error) {
-	d, err := a.Document(r.source)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && d.Contract == nil {
-		return nil, at, inapplicable(f, r.source, "the file is no document any more")
-	}
+// instead compiles the campaign of a stored case with something replaced: the
+// document by what it is now, the system by that of a file, or both. It returns the
+// campaign, ready to execute, and the case in it. what names the case.
+func (a *App) instead(ctx context.Context, st *store.Store, r *revived, at campaign.Case, what string, now bool, system string) (*revived, campaign.Case, error) {
+	swap, err := a.replacement(r, system)
 	if err != nil {
-		return nil, at, diag.Environment("%s: %s", r.source, Reason(err))
+		return nil, at, err
 	}
-	set := campaign.Settings{Seed: r.settings.Seed, Options: r.settings.Options}
-	c, err := Compile(ctx, []Document{d}, NewBundle().Fill(set))
-	var list diag.List
-	if errors.As(err, &list) {
-		a.warn(list)
-		return nil, at, inapplicable(f, r.source, "the document is refused")
+	var c Compiled
+	if now {
+		c, err = a.current(ctx, r, what, swap)
+	} else {
+		c, _, _, err = a.storedWith(ctx, st.Blob, r.journal.Manifest(), swap)
 	}
 	if err != nil {
 		return nil, at, err
 	}
+	was := r.campaign.Identity()
 	for _, x := range c.Campaigns {
-		if id := x.Identity(); id.Contract != f.Contract || id.Name != f.Campaign {
+		if id := x.Identity(); id.Contract != was.Contract || id.Name != was.Name {
 			continue
 		}
 		if at, err = sameCase(r.campaign, x, at); err != nil {
-			return nil, at, inapplicable(f, r.source, "%s", err)
+			return nil, at, inapplicable(what, r, now, system, "%s", err)
 		}
 		facts, err := x.Probe(ctx)
 		if err != nil {
@@ -91,7 +94,71 @@ func (a *App) current(ctx context.Context, r *revived, f campaign.Finding, at ca
 		}
 		return &revived{campaign: x, state: x.Start(facts), exec: exec, source: r.source, settings: r.settings}, at, nil
 	}
-	return nil, at, inapplicable(f, r.source, "it has no campaign %q", f.Campaign)
+	return nil, at, inapplicable(what, r, now, system, "it has no campaign %q", was.Name)
+}
+
+// current compiles the document of a stored campaign as it is now.
+func (a *App) current(ctx context.Context, r *revived, what string, swap func(*campaign.Settings)) (Compiled, error) {
+	d, err := a.Document(r.source)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && d.Contract == nil {
+		return Compiled{}, inapplicable(what, r, true, "", "the file is no document any more")
+	}
+	if err != nil {
+		return Compiled{}, diag.Environment("%s: %s", r.source, Reason(err))
+	}
+	set := NewBundle().Fill(campaign.Settings{Seed: r.settings.Seed, Options: r.settings.Options})
+	swap(&set)
+	c, err := Compile(ctx, []Document{d}, set)
+	var list diag.List
+	if errors.As(err, &list) {
+		a.warn(list)
+		return c, inapplicable(what, r, true, "", "the document is refused")
+	}
+	return c, err
+}
+
+// optSystem is the option of formats that names the system in a document's place.
+const optSystem = "system"
+
+// replacement has documents compiled with the system of a file, and says so. The
+// file, and what it names, is read as it is now, whatever is stored. Without a file
+// nothing is changed.
+func (a *App) replacement(r *revived, file string) (swap func(*campaign.Settings), err error) {
+	if file == "" {
+		return func(*campaign.Settings) {}, nil
+	}
+	format := r.campaign.Identity().Contract
+	for _, c := range a.Contracts {
+		if c.Name() == format && !slices.ContainsFunc(c.Options(), func(o campaign.Option) bool { return o.Name == optSystem }) {
+			return nil, diag.WithHint(diag.Refused("--%s: %s says itself what is tested, so that nothing can replace it", optSystem, r.source), "thresh run "+file)
+		}
+	}
+	if _, err := os.Stat(file); err != nil {
+		return nil, diag.Refused("--%s: %s: %s", optSystem, file, Reason(err))
+	}
+	b := NewBundle()
+	plan, faults := systemfile.Load(file, b.Read, b.digest)
+	if plan == nil {
+		return nil, faults
+	}
+	a.note("note: the system is that of %s, in place of the run's own", file)
+	return func(set *campaign.Settings) {
+		read, digest := set.Read, set.Digest
+		set.Options = maps.Clone(set.Options)
+		set.Options[optSystem] = []string{file}
+		set.Read = func(path string) ([]byte, error) {
+			if data, ok := b.files[path]; ok {
+				return data, nil
+			}
+			return read(path)
+		}
+		set.Digest = func(path string) (string, error) {
+			if d, ok := b.digests[path]; ok {
+				return d, nil
+			}
+			return digest(path)
+		}
+	}, nil
 }
 
 // sameCase is the case of a campaign that is the same as a case of another one:

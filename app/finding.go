@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,20 +16,34 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// revived is a stored campaign, compiled again and ready to execute cases.
+// revived is a stored campaign, compiled again; once it is opened it is ready to
+// execute cases.
 type revived struct {
 	campaign campaign.Any
 	index    int
 	state    any
-	exec     campaign.Executor[any]
-	journal  *store.Journal // nil: the document is compiled as it is now
-	source   string         // the document
+	exec     campaign.Executor[any] // nil: not opened
+	journal  *store.Journal         // nil: it is not compiled as it was stored
+	source   string                 // the document
 	settings Settings
+	changed  []string // programs that are not what they were
 }
 
 // revive compiles the campaign of a stored run that has the contract and name
 // again and opens a cold lane for it; without a name the run must have one.
 func (a *App) revive(ctx context.Context, st *store.Store, runID, contract, name string) (*revived, error) {
+	r, err := a.recompile(ctx, st, runID, contract, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.open(ctx, r); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
+// recompile is revive without a lane: the target is not touched.
+func (a *App) recompile(ctx context.Context, st *store.Store, runID, contract, name string) (*revived, error) {
 	j, err := st.OpenJournal(runID)
 	if err != nil {
 		return nil, err
@@ -38,9 +53,7 @@ func (a *App) revive(ctx context.Context, st *store.Store, runID, contract, name
 		j.Close()
 		return nil, err
 	}
-	for _, p := range changed {
-		a.note("note: %s has changed since run %s", p, runID)
-	}
+	r := &revived{journal: j, settings: set, changed: changed}
 	for k, x := range c.Campaigns {
 		id := x.Identity()
 		if name != "" && (id.Contract != contract || id.Name != name) {
@@ -50,33 +63,37 @@ func (a *App) revive(ctx context.Context, st *store.Store, runID, contract, name
 			j.Close()
 			return nil, diag.Refused("run %s has %d campaigns; name a finding", runID, len(c.Campaigns))
 		}
-		state, err := run.FirstState(x, k, j)
-		if err != nil {
-			j.Close()
-			return nil, err
-		}
-		exec, err := x.Open(ctx, campaign.Lane{Of: 1, Cold: true})
-		if err != nil {
-			j.Close()
-			return nil, diag.Environment("starting the target: %w", err)
-		}
-		return &revived{campaign: x, index: k, state: state, exec: exec, journal: j, source: c.Sources[k], settings: set}, nil
+		r.campaign, r.index, r.source = x, k, c.Sources[k]
+		return r, nil
 	}
 	j.Close()
 	return nil, diag.Refused("run %s has no campaign %q", runID, name)
+}
+
+// open opens a cold lane.
+func (a *App) open(ctx context.Context, r *revived) (err error) {
+	for _, p := range r.changed {
+		a.note("note: %s has changed since run %s", p, r.journal.Manifest().RunID)
+	}
+	if r.state, err = run.FirstState(r.campaign, r.index, r.journal); err != nil {
+		return err
+	}
+	if r.exec, err = r.campaign.Open(ctx, campaign.Lane{Of: 1, Cold: true}); err != nil {
+		return diag.Environment("starting the target: %w", err)
+	}
+	return nil
 }
 
 func (r *revived) execute(ctx context.Context, c campaign.Case) (campaign.Outcome, error) {
 	return r.exec.Execute(ctx, r.state, c)
 }
 
-func (r *revived) close() error {
-	err := r.exec.Close()
-	if r.journal == nil {
-		return err
+func (r *revived) close() (err error) {
+	if r.exec != nil {
+		err = r.exec.Close()
 	}
-	if jerr := r.journal.Close(); err == nil {
-		err = jerr
+	if r.journal != nil {
+		err = errors.Join(err, r.journal.Close())
 	}
 	return err
 }
@@ -118,6 +135,7 @@ type ReplayJob struct {
 	// AsStored runs it under the document that is stored with its run even if the
 	// document has changed since.
 	AsStored bool
+	System   string // the system file that replaces the run's own system; "": none does
 }
 
 // Replay runs the smallest reproducer of a stored finding again: under its
@@ -128,7 +146,7 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 		return Replayed{}, err
 	}
 	out := Replayed{RunID: rec.RunID, Finding: f}
-	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
+	r, err := a.recompile(ctx, st, rec.RunID, f.Contract, f.Campaign)
 	if err != nil {
 		return out, err
 	}
@@ -137,6 +155,7 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 	if err != nil {
 		return out, err
 	}
+	now := false // the document as it is now decides
 	if !job.AsStored {
 		changed, err := changedSince(st, r.journal.Manifest(), r.source)
 		if err != nil {
@@ -144,15 +163,19 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 		}
 		if _, err := os.Stat(r.source); err != nil {
 			a.note("note: %s is not here any more; the case is run under the document as it is stored", r.source)
-		} else if len(changed) > 0 {
+		} else if now = len(changed) > 0; now {
 			a.note("note: %s changed since run %s; the case is run under the document as it is now (--as-stored runs it as it was)", strings.Join(changed, ", "), rec.RunID)
-			now, same, err := a.current(ctx, r, f, at)
-			if err != nil {
-				return out, err
-			}
-			defer now.close()
-			r, at = now, same
 		}
+	}
+	if now || job.System != "" {
+		other, same, err := a.instead(ctx, st, r, at, f.ID, now, job.System)
+		if err != nil {
+			return out, err
+		}
+		defer other.close()
+		r, at = other, same
+	} else if err := a.open(ctx, r); err != nil {
+		return out, err
 	}
 	times := job.Times
 	if f.Flaky {
@@ -173,9 +196,10 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 }
 
 // RunCase runs one case of a stored campaign again, with what its format shows
-// of it; without a name the run must have one campaign.
-func (a *App) RunCase(ctx context.Context, st *Store, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
-	r, err := a.revive(ctx, st, runID, contract, name)
+// of it; without a name the run must have one campaign. A system file replaces
+// the run's own system, if one is given.
+func (a *App) RunCase(ctx context.Context, st *Store, runID, contract, name string, index int64, system string) (campaign.Outcome, []campaign.Exhibit, error) {
+	r, err := a.recompile(ctx, st, runID, contract, name)
 	if err != nil {
 		return campaign.Outcome{}, nil, err
 	}
@@ -183,6 +207,16 @@ func (a *App) RunCase(ctx context.Context, st *Store, runID, contract, name stri
 	c, state, err := run.CaseAt(ctx, r.campaign, r.index, r.journal, index)
 	if err != nil {
 		return campaign.Outcome{}, nil, diag.Refused("%w", err)
+	}
+	if system != "" {
+		other, same, err := a.instead(ctx, st, r, c, fmt.Sprintf("case %d", index), false, system)
+		if err != nil {
+			return campaign.Outcome{}, nil, err
+		}
+		defer other.close()
+		r, c, state = other, same, other.state
+	} else if err := a.open(ctx, r); err != nil {
+		return campaign.Outcome{}, nil, err
 	}
 	o, err := r.exec.Execute(ctx, state, c)
 	if err != nil {

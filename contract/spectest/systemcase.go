@@ -286,7 +286,7 @@ func (x *executor) callSystem(ctx context.Context, c *Case) (*Failure, evidence,
 	notes.add("answer", answerText(&o))
 	notes.add("stderr", o.Printed)
 	if o.End != sut.Answered && !c.system.looks {
-		return &Failure{Category: Runtime, Path: "operation", Message: fmt.Sprintf("the call of %s %s: %s", c.system.call.Operation, o.End, o.Why)}, notes, nil
+		return &Failure{Category: Runtime, Path: "operation", Message: fmt.Sprintf("%s %s: %s", strings.TrimSuffix("the call of "+c.system.call.Operation, " of "), o.End, o.Why)}, notes, nil
 	}
 	return x.eval.judge(c, observed{o}), notes, nil
 }

@@ -22,7 +22,8 @@ func (a *application) replayCommand() *cobra.Command {
 		Long: `Replay runs the smallest reproducer of a stored finding again, by the settings
 that were kept with its run and the program as it is now. If its document, or a
 file that the document names, has changed since, Replay says so and runs the case
-under the document as it is now; --as-stored runs it as it was.
+under the document as it is now; --as-stored runs it as it was. --system FILE
+calls the system of that file in place of the run's own.
 
 FINDING is a finding id (of the newest run that has it), or RUN/FINDING.
 RUN#CASE runs one case of a run by its index, and shows what the format shows of
@@ -32,7 +33,8 @@ Exit codes: 1 it fails (again), 0 it does not (any longer), 3 it could not be ru
 or the changed document has no such case.`,
 		Example: `  thresh replay F-3fa9c1d2e0
   thresh replay F-3fa9c1d2e0 --times 10
-  thresh replay latest#17`,
+  thresh replay latest#17
+  thresh replay F-3fa9c1d2e0 --system staging.system.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if job.Times < 1 {
@@ -49,12 +51,13 @@ or the changed document has no such case.`,
 	registerStore(c, &dir)
 	c.Flags().IntVarP(&job.Times, "times", "n", 1, "run it so often (a flaky finding gets at least 10)")
 	c.Flags().BoolVar(&job.AsStored, "as-stored", false, "run it under the stored document even if the document has changed")
+	c.Flags().StringVar(&job.System, "system", "", "call the system that `FILE` describes, in place of the run's own")
 	return c
 }
 
 func (a *application) replay(ctx context.Context, st *app.Store, what string, job app.ReplayJob) error {
 	if runID, index, ok := strings.Cut(what, "#"); ok {
-		return a.replayCase(ctx, st, runID, index)
+		return a.replayCase(ctx, st, runID, index, job.System)
 	}
 	r, err := a.app.Replay(ctx, st, what, job)
 	if err != nil {
@@ -74,7 +77,7 @@ func (a *application) replay(ctx context.Context, st *app.Store, what string, jo
 
 // replayCase runs one case of a run of one campaign again, and tells all that
 // its format shows of it.
-func (a *application) replayCase(ctx context.Context, st *app.Store, runID, index string) error {
+func (a *application) replayCase(ctx context.Context, st *app.Store, runID, index, system string) error {
 	n, err := caseIndex(index)
 	if err != nil {
 		return err
@@ -83,7 +86,7 @@ func (a *application) replayCase(ctx context.Context, st *app.Store, runID, inde
 	if err != nil {
 		return err
 	}
-	o, shown, err := a.app.RunCase(ctx, st, id, "", "", n)
+	o, shown, err := a.app.RunCase(ctx, st, id, "", "", n, system)
 	if err != nil {
 		return err
 	}

@@ -237,7 +237,7 @@ func (u uses) KeptCase(runID, contract, name string, index int64) (campaign.Outc
 }
 
 func (u uses) RunCase(ctx context.Context, runID, contract, name string, index int64) (campaign.Outcome, []campaign.Exhibit, error) {
-	return u.app.RunCase(ctx, u.st, runID, contract, name, index)
+	return u.app.RunCase(ctx, u.st, runID, contract, name, index, "")
 }
 
 // workDesk is what pages do with documents: see [web.Desk].
