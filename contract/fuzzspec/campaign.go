@@ -51,6 +51,8 @@ type facts struct {
 	// Budget is how many edges a case of a guided campaign may take; 0: the program
 	// does not count them.
 	Budget uint64 `json:"budget,omitempty"`
+	// Compared is what the seeds have the program compare, in their order.
+	Compared [][]byte `json:"compared,omitempty"`
 }
 
 // Identity implements [campaign.Campaign].
@@ -91,7 +93,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 		if g, ok := r.(process.Glossary); ok {
 			found.Words = g.Words()
 		}
-		if found.Budget, err = c.measureBudget(ctx); err != nil {
+		if err := c.measure(ctx, &found); err != nil {
 			return f, err
 		}
 	}
@@ -110,6 +112,10 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 		s.corpus = append(s.corpus, c.deep.corpus...)
 	}
 	s.entries = make([]entry, len(s.corpus))
+	s.words = s.facts.Words
+	for i, compared := range s.facts.Compared[:min(len(s.facts.Compared), len(s.corpus))] {
+		s.learn(i, compared)
+	}
 	return s
 }
 
@@ -122,7 +128,7 @@ func (c *Campaign) input(s *state, at campaign.Case) []byte {
 	if at.Payload != nil {
 		return at.Payload
 	}
-	in := slices.Clone(c.maker.lane().input(s.pool(), c.start+at.Index))
+	in := slices.Clone(c.maker.lane().input(c.pool(s), c.start+at.Index))
 	if in == nil {
 		in = []byte{}
 	}

@@ -25,7 +25,8 @@ func (k *Contract) ccCommand(name string) campaign.Command {
 		Summary: "Compile a program for --guided, as clang would (thresh help fuzzspec " + name + ")",
 		Long: `Compiles and links as clang does (clang++ for c++), with a count of every edge that
 the program takes. --guided learns from these counts, and ends a case that takes too
-many of them, without a clock. All arguments are the compiler's.
+many of them, without a clock. It also learns what the program compares
+(-fno-sanitize-coverage=trace-cmp leaves that out). All arguments are the compiler's.
 
 Macros __AFL_LOOP, __AFL_INIT and __AFL_FUZZ_TESTCASE_BUF work as in AFL++, and
 -fsanitize=fuzzer adds a main for LLVMFuzzerTestOneInput. afl-fuzz and afl-showmap

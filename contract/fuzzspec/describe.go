@@ -24,7 +24,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 	lane := c.maker.lane()
 	parent := c.seed
 	if !c.set.guided {
-		parent = s.corpus[lane.parent(s.pool(), c.start+at.Index)]
+		parent = s.corpus[lane.parent(c.pool(s), c.start+at.Index)]
 	}
 	rows := []campaign.BytesRow{bytesRow("seed", parent, parent), bytesRow("case", input, parent)}
 	if minimized != nil {
@@ -32,7 +32,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, mini
 	}
 	out = append(out, campaign.BytesExhibit("Input", rows...))
 	if !c.set.guided { // the corpus that a guided case was made from is not at hand here
-		lane.input(s.pool(), c.start+at.Index)
+		lane.input(c.pool(s), c.start+at.Index)
 		if t, ok := mutationTable(lane.log()); ok {
 			out = append(out, t)
 		}

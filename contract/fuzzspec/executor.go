@@ -84,7 +84,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	c := x.c
 	input := at.Payload
 	if input == nil {
-		input = x.lane.input(s.pool(), c.start+at.Index)
+		input = x.lane.input(c.pool(s), c.start+at.Index)
 	}
 	runID := CaseRunID(c.set.campaignID, c.start+at.Index)
 	pc := c.processCase(s, at, runID, input, x.cold)
@@ -201,7 +201,7 @@ func (c *Campaign) Materialize(ctx context.Context, s *state, at campaign.Case) 
 	defer r.Close()
 	x := &executor{c: c, runner: r, lane: c.maker.lane(), cold: true}
 	index := c.start + at.Index
-	input := x.lane.input(s.pool(), index) // also makes the mutation log
+	input := x.lane.input(c.pool(s), index) // also makes the mutation log
 	runID := CaseRunID(c.set.campaignID, index)
 	res, err := r.Run(ctx, process.Case{Index: at.Index, RunID: runID, Input: input, Confirm: true})
 	if err != nil {

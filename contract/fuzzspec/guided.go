@@ -52,6 +52,7 @@ type guided struct {
 	late    int64 // of those, by their time
 	again   int64 // cases that were run again
 	over    int64 // cases that would have waited too many
+	learning
 }
 
 // asideCase is a case set aside, and by what it is known.
@@ -60,27 +61,40 @@ type asideCase struct {
 	input []byte
 }
 
-// measureBudget is how many edges a case may take: the program runs its seeds for it.
-func (c *Campaign) measureBudget(ctx context.Context) (uint64, error) {
+// measure learns how many edges a case may take, and what the seeds have the program
+// compare.
+func (c *Campaign) measure(ctx context.Context, f *facts) error {
 	r, err := c.open(ctx, c.plan(), 0, 1, false)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer r.Close()
 	most := uint64(0)
-	for _, seed := range slices.Concat([][]byte{c.seed}, c.deep.corpus) {
+	seeds := slices.Concat([][]byte{c.seed}, c.deep.corpus)
+	for _, seed := range seeds {
 		res, err := r.Run(ctx, process.Case{Index: 1, RunID: c.probeID(), Input: seed})
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if res.Status != process.SetAside { // how far that came is chance
 			most = max(most, res.Work)
 		}
 	}
 	if most == 0 {
-		return 0, nil
+		return nil
 	}
-	return max(budgetFactor*most, leastBudget), nil
+	f.Budget = max(budgetFactor*most, leastBudget)
+	for _, seed := range seeds[:min(len(seeds), comparedSeeds)] {
+		compared, err := c.listen(ctx, r, process.Case{Index: 1, RunID: c.probeID(), Input: seed, Budget: f.Budget})
+		if err != nil {
+			return err
+		}
+		f.Compared = append(f.Compared, compared)
+	}
+	if !slices.ContainsFunc(f.Compared, func(b []byte) bool { return len(b) > 0 }) {
+		f.Compared = nil
+	}
+	return nil
 }
 
 // processCase is how a case is run. Explicit inputs of a guided campaign are those
@@ -128,7 +142,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	}
 	copied := false
 	var parent func(bytemut.Pool, int64) int
-	from := s.pool()
+	from := c.pool(s)
 	if c.set.guided {
 		parent, next.entries = c.maker.lane().parent, slices.Clone(s.entries)
 	}
@@ -137,7 +151,9 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			next.failed++
 		}
 		next.done++
-		if c.set.guided {
+		if _, staged := from.StagedAt(c.start + at.Index); staged {
+			next.staged = next.staged[1:]
+		} else if c.set.guided {
 			next.entries[parent(from, c.start+at.Index)].made++
 		}
 		if !c.set.guided || o.Verdict != campaign.VerdictPass {
@@ -147,7 +163,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			next.setAside(key, late, func() []byte { return c.input(s, at) })
 			continue
 		}
-		work, tuples := decodeKept(o.Data)
+		compared, kept := cutCompared(o.Data)
+		work, tuples := decodeKept(kept)
 		if !slices.ContainsFunc(tuples, next.unseen) {
 			continue
 		}
@@ -155,6 +172,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			next.seen, copied = maps.Clone(s.seen), true
 		}
 		next.keep(c.input(s, at), work, tuples)
+		next.learn(len(next.corpus)-1, compared)
 	}
 	if c.set.guided {
 		next.weigh()
@@ -274,7 +292,9 @@ func (x *executor) fresh(ctx context.Context, s *state, pc process.Case, res pro
 	if !slices.ContainsFunc(stable, s.unseen) {
 		return nil, nil
 	}
-	return encodeKept(min(res.Work, again.Work), stable), nil
+	work := min(res.Work, again.Work)
+	compared, err := x.c.listen(ctx, x.runner, pc)
+	return withCompared(compared, encodeKept(work, stable)), err
 }
 
 // encodeKept is the data of a case that joins the corpus: its work, then its
@@ -327,7 +347,7 @@ func encodeAside(res *process.Result, input []byte) []byte {
 
 // decodeAside reads what encodeAside wrote.
 func decodeAside(data []byte) (key string, late, ok bool) {
-	if len(data) < 2 || data[0] != 0 || data[1] == 'k' {
+	if len(data) < 2 || data[0] != 0 || data[1] == 'k' || data[1] == 'c' {
 		return "", false, false
 	}
 	return string(data[1:]), data[1] == 't', true

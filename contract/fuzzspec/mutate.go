@@ -69,7 +69,7 @@ type Mutation struct {
 // beyond those it plans. It is for one goroutine.
 func (c *Campaign) Mutations() func(index int64) Mutation {
 	lane := c.maker.lane()
-	from := c.Start(noFacts).pool()
+	from := c.pool(c.Start(noFacts))
 	return func(index int64) Mutation {
 		return Mutation{Input: lane.input(from, index), Log: slices.Clip(lane.log())}
 	}

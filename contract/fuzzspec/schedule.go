@@ -39,9 +39,9 @@ func (g *guided) unseen(tuple uint32) bool {
 	return !ok
 }
 
-// pool is what cases are made from.
-func (s *state) pool() bytemut.Pool {
-	return bytemut.Pool{Inputs: s.corpus, Ends: s.ends, Words: s.facts.Words}
+// pool is what the cases of the next round are made from.
+func (c *Campaign) pool(s *state) bytemut.Pool {
+	return bytemut.Pool{Inputs: s.corpus, Ends: s.ends, Words: s.words, Staged: s.staged, First: c.start + s.done + s.again}
 }
 
 // cost is what a case of an input is expected to take: edges, and bytes to change.

@@ -105,11 +105,27 @@ type Pool struct {
 	Inputs [][]byte // not empty
 	Ends   []uint64 // running sums of the inputs' weights, the last below 2^63; nil: all weigh the same
 	Words  [][]byte // tokens beside those of the user and of the seeds
+
+	// Every second case from First on is one of these, in their order.
+	Staged []Staged
+	First  int64
+}
+
+// StagedAt is the case of an index if it is a staged one.
+func (p *Pool) StagedAt(index int64) (Staged, bool) {
+	i := index - p.First
+	if i < 0 || i%2 == 0 || i/2 >= int64(len(p.Staged)) {
+		return Staged{}, false
+	}
+	return p.Staged[i/2], true
 }
 
 // GuidedCase makes a case from a corpus that grows by what reached something
 // new. The weights say how often an input is its parent.
 func (d *Deep) GuidedCase(p Pool, index int64, buf *Buffer) []byte {
+	if st, ok := p.StagedAt(index); ok {
+		return d.substitute(p.Inputs[st.Parent], st.Substitution, buf)
+	}
 	at := d.GuidedParent(p, index)
 	buf.deep.words = p.Words
 	out := d.mutate(p.Inputs[at], p.Inputs, caseKey(d.seed, index), at, buf)
@@ -117,7 +133,7 @@ func (d *Deep) GuidedCase(p Pool, index int64, buf *Buffer) []byte {
 	return out
 }
 
-// GuidedParent is the place of the parent of a guided case.
+// GuidedParent is the place of the parent of a guided case that is not staged.
 func (d *Deep) GuidedParent(p Pool, index int64) int {
 	r := newPRNG(^caseKey(d.seed, index))
 	if len(p.Ends) == 0 {

@@ -139,6 +139,8 @@ type aflExecutor struct {
 	server     *aflserver.Server
 	generation int
 	edges      []uint32
+	listener   *aflserver.Server // its cases say what they compare; nil: not needed yet
+	deaf       bool              // it cannot be started
 }
 
 func (a *aflExecutor) name() process.Executor { return process.AFL }
@@ -152,12 +154,22 @@ func (a *aflExecutor) how() string {
 
 func (a *aflExecutor) start() (executor, error) {
 	features := a.features
-	features.Counted = a.counted
+	features.Counted, features.Compares = a.counted, false
 	a.perch.sit()
 	defer a.perch.rise()
 	if err := a.prepare(context.Background(), probeID, a.plan.Calibrate); err != nil {
 		return nil, err
 	}
+	server, err := a.serve(features)
+	if err != nil {
+		return nil, err
+	}
+	a.server, a.generation = server, a.ground.generation
+	return a, nil
+}
+
+// serve starts the program's fork server.
+func (a *aflExecutor) serve(features aflserver.Features) (*aflserver.Server, error) {
 	argv := a.image.command.Argv
 	if features.Driver { // it serves cases only if no file is named
 		argv = slices.DeleteFunc(slices.Clone(argv), func(arg string) bool { return arg == a.image.paths.InputPath })
@@ -171,9 +183,8 @@ func (a *aflExecutor) start() (executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.server, a.generation = server, a.ground.generation
 	a.spare()
-	return a, nil
+	return server, nil
 }
 
 // leastWait is the least time of a case whose processor time is bounded.
@@ -182,33 +193,88 @@ const leastWait = time.Second
 // aflMaxInput is the least size of the shared memory for inputs.
 const aflMaxInput = 1 << 20
 
-func (a *aflExecutor) close() error { return a.server.Close() }
+func (a *aflExecutor) close() error {
+	err := a.server.Close()
+	if a.listener != nil {
+		err = errors.Join(err, a.listener.Close())
+		a.listener = nil
+	}
+	return err
+}
+
+// lay gets a case ready to be run by a server that is up.
+func (a *aflExecutor) lay(ctx context.Context, runID string, input []byte) error {
+	if !a.server.SharedInput() {
+		if err := a.prepare(ctx, runID, input); err != nil {
+			return err
+		}
+	} else if err := a.prepareWithout(ctx); err != nil {
+		return err
+	} else if len(input) > max(aflMaxInput, 4*len(a.plan.Calibrate)) {
+		return fmt.Errorf("%w: an input of %d bytes", errUnsuited, len(input))
+	}
+	if a.generation == a.ground.generation {
+		return nil
+	}
+	if err := a.close(); err != nil {
+		return err
+	}
+	if _, err := a.start(); err != nil {
+		return fmt.Errorf("%w: %w", errDied, err)
+	}
+	return a.prepare(ctx, runID, input)
+}
+
+// compare runs a case in a process of its own that says what it compares. One that
+// cannot be run so has nothing to say.
+func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, limit time.Duration) ([]process.Comparison, error) {
+	if !a.features.Compares || !a.counted || a.deaf {
+		return nil, nil
+	}
+	a.perch.sit()
+	defer a.perch.rise()
+	if err := a.lay(ctx, runID, input); err != nil {
+		return nil, err
+	}
+	if a.listener == nil {
+		features := a.features
+		features.Counted, features.Persistent = a.counted, false // what earlier cases left must not show
+		var err error
+		if a.listener, err = a.serve(features); err != nil {
+			a.deaf = true
+			a.note("the program's comparisons cannot be read: " + err.Error())
+			return nil, nil
+		}
+	}
+	a.listener.Bound(a.budget, limit)
+	limit = min(max(2*limit, leastWait), a.plan.Timeout)
+	a.abort = a.listener.Kill
+	a.dog.watch(time.Now().Add(limit + serverTimeout))
+	_, late, err := a.listener.Run(input, limit)
+	_, _, cancelled := a.dog.unwatch()
+	a.abort = nil
+	if cancelled {
+		return nil, ctx.Err()
+	}
+	if errors.Is(err, aflserver.ErrServerDied) {
+		_ = a.listener.Close() // it is gone
+		a.listener = nil
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run a case to read its comparisons: %w", err)
+	}
+	if _, err := a.hunter.hunt(0); err != nil || late {
+		return nil, err
+	}
+	return a.listener.Comparisons(), nil
+}
 
 func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
 	a.perch.sit()
 	defer a.perch.rise()
-	var err error
-	if a.server.SharedInput() {
-		err = a.prepareWithout(ctx)
-	} else {
-		err = a.prepare(ctx, runID, input)
-	}
-	if err != nil {
+	if err := a.lay(ctx, runID, input); err != nil {
 		return process.Result{}, err
-	}
-	if a.server.SharedInput() && len(input) > max(aflMaxInput, 4*len(a.plan.Calibrate)) {
-		return process.Result{}, fmt.Errorf("%w: an input of %d bytes", errUnsuited, len(input))
-	}
-	if a.generation != a.ground.generation {
-		if err := a.server.Close(); err != nil {
-			return process.Result{}, err
-		}
-		if _, err := a.start(); err != nil {
-			return process.Result{}, fmt.Errorf("%w: %w", errDied, err)
-		}
-		if err := a.prepare(ctx, runID, input); err != nil {
-			return process.Result{}, err
-		}
 	}
 	if a.plan.Coverage {
 		a.server.Bound(a.budget, limit)

@@ -181,6 +181,24 @@ func (l *lane) revive(cause error) error {
 	return nil
 }
 
+// Compare implements process.Comparer.
+func (l *lane) Compare(ctx context.Context, c process.Case) ([]process.Comparison, error) {
+	f, ok := l.fast.(interface {
+		compare(context.Context, string, []byte, time.Duration) ([]process.Comparison, error)
+	})
+	if !ok {
+		return nil, nil
+	}
+	if l.allow != nil {
+		l.allow(c.Budget)
+	}
+	list, err := f.compare(ctx, c.RunID, c.Input, l.short)
+	if errors.Is(err, errUnsuited) {
+		return nil, nil
+	}
+	return list, err
+}
+
 // Trace implements process.Tracer.
 func (l *lane) Trace(ctx context.Context, c process.Case) (*process.Crash, error) {
 	t, ok := l.spawn.(interface {

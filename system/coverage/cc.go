@@ -19,6 +19,9 @@ import (
 //go:embed c/runtime.c
 var runtimeSource []byte
 
+//go:embed c/compare.c
+var compareSource []byte
+
 //go:embed c/driver.c
 var driverSource []byte
 
@@ -75,6 +78,9 @@ func Compile(ctx context.Context, cxx bool, args []string, in io.Reader, out, di
 		}
 		defer dir.Close()
 		sources := map[string][]byte{"runtime": runtimeSource}
+		if !line.plain {
+			sources["compare"] = compareSource
+		}
 		if line.driver {
 			sources["driver"] = driverSource
 		}
@@ -88,15 +94,21 @@ func Compile(ctx context.Context, cxx bool, args []string, in io.Reader, out, di
 			line.args = append(line.args, object)
 		}
 	}
-	return run(ctx, name, line.args, in, out, diagnostics)
+	code, err := run(ctx, name, line.args, in, out, diagnostics)
+	if code == 0 && err == nil && line.links {
+		err = muteComparisons(line.output)
+	}
+	return code, err
 }
 
 // commandLine is what becomes of a compiler's command line.
 type commandLine struct {
 	args   []string
 	target []string // arguments that the runtime must be compiled with too
+	plain  bool     // without what says what is compared
 	links  bool     // a program is linked
 	driver bool     // it needs a main
+	output string   // what the linker writes
 }
 
 // flags are those of every compilation. The coverage is asked of the compiler
@@ -117,10 +129,24 @@ var flags = []string{
 		"(*__afl_fuzz_len = read(0, __afl_fuzz_alt_ptr, 1048576)) == 0xffffffff ? 0 : *__afl_fuzz_len)",
 }
 
+// comparing are those that have a program say what it compares, unless the command
+// line has noComparisons. What these functions are called with is listened to as
+// well, so that they must remain calls.
+var comparing = []string{
+	"-Xclang", "-fsanitize-coverage-trace-cmp",
+	"-fno-builtin-memcmp", "-fno-builtin-bcmp", "-fno-builtin-strcmp", "-fno-builtin-strncmp", "-fno-builtin-strcasecmp",
+	"-fno-builtin-strncasecmp", "-fno-builtin-strstr", "-fno-builtin-strcasestr",
+}
+
+const noComparisons = "-fno-sanitize-coverage=trace-cmp"
+
+// wraps has the linker lead these calls to the runtime's own.
+const wraps = "-Wl,--wrap=memcmp,--wrap=bcmp,--wrap=strcmp,--wrap=strncmp,--wrap=strcasecmp,--wrap=strncasecmp,--wrap=strstr,--wrap=strcasestr"
+
 // plan reads a command line as far as it must: whether a program is linked, and
 // what -fsanitize asks for.
 func plan(args []string) commandLine {
-	line := commandLine{links: len(args) > 0}
+	line := commandLine{links: len(args) > 0, output: "a.out"}
 	inputs := 0
 	var own []string
 	for i := 0; i < len(args); i++ {
@@ -136,16 +162,25 @@ func plan(args []string) commandLine {
 			a = "-fsanitize=" + strings.Join(rest, ",")
 		}
 		switch {
+		case a == noComparisons:
+			line.plain = true
+			continue
 		case slices.Contains([]string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-shared", "-r", "-v", "-V", "--version", "-###", "--help"}, a),
 			strings.HasPrefix(a, "-print-"), strings.HasPrefix(a, "-dump"), strings.HasPrefix(a, "--print-"):
 			line.links = false
 		case a == "-m32" || a == "-m64" || strings.HasPrefix(a, "--target=") || strings.HasPrefix(a, "--sysroot="):
 			line.target = append(line.target, a)
 		case a == "-o" || a == "-x" || a == "-target" || a == "-I" || a == "-D" || a == "-L" || a == "-include" || a == "-isystem" || a == "-MF" || a == "-MT" || a == "-MQ":
+			flag := a
 			if own = append(own, a); i+1 < len(args) {
 				i++
 				a = args[i]
 			}
+			if flag == "-o" {
+				line.output = a
+			}
+		case strings.HasPrefix(a, "-o"):
+			line.output = a[2:]
 		case !strings.HasPrefix(a, "-") || a == "-":
 			inputs++
 		}
@@ -153,8 +188,15 @@ func plan(args []string) commandLine {
 	}
 	line.links = line.links && inputs > 0
 	line.driver = line.driver && line.links
-	line.args = slices.Concat(flags, own)
+	line.args = slices.Clone(flags)
+	if !line.plain {
+		line.args = append(line.args, comparing...)
+	}
+	line.args = append(line.args, own...)
 	if line.links {
+		if !line.plain {
+			line.args = append(line.args, wraps)
+		}
 		line.args = append(line.args, "-x", "none") // what follows is an object
 	}
 	return line

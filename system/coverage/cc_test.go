@@ -31,10 +31,13 @@ func TestPlan(t *testing.T) {
 		{"-x c -", "-x c - -x none", true, false},
 	} {
 		p := plan(strings.Fields(c.line))
-		rest := strings.Join(p.args[len(flags):], " ")
+		rest := strings.Replace(strings.Join(p.args[len(flags)+len(comparing):], " "), wraps+" ", "", 1)
 		if rest != c.rest || p.links != c.links || p.driver != c.driver {
 			t.Errorf("%q: %q links %t, driver %t", c.line, rest, p.links, p.driver)
 		}
+	}
+	if p := plan([]string{noComparisons, "a.c"}); !slices.Equal(p.args[len(flags):], []string{"a.c", "-x", "none"}) {
+		t.Errorf("without comparisons: %q", p.args)
 	}
 	if got := plan(strings.Fields("-m32 --sysroot=/r a.c")).target; !slices.Equal(got, []string{"-m32", "--sysroot=/r"}) {
 		t.Errorf("the runtime is compiled with %q", got)

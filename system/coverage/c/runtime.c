@@ -33,6 +33,9 @@ static struct work *work = &unbounded, *shared_work;
 static uint32_t guards, size = SMALL, room = SMALL;
 static int serving, persistent;
 
+/* Of compare.c, where it is linked too. */
+__attribute__((weak, visibility("hidden"))) void __thresh_compare(int begins);
+
 EXPORT uint32_t no_length, *__afl_fuzz_len = &no_length;
 EXPORT uint8_t *__afl_fuzz_ptr;
 EXPORT __attribute__((weak)) int __afl_sharedmem_fuzzing;
@@ -88,6 +91,7 @@ static void *attach(const char *name) {
 static void begin(void) {
   if (shared_map) map = shared_map;
   if (shared_work) work = shared_work;
+  if (__thresh_compare) __thresh_compare(1);
 }
 
 static void serve(void) {
@@ -113,6 +117,7 @@ static void serve(void) {
     begin();
     return;
   }
+  if (__thresh_compare) __thresh_compare(0);
   if (__afl_sharedmem_fuzzing) {
     if (read(CONTROL, &word, 4) != 4) _exit(1);
     uint8_t *input = (word & SHARED_INPUT) ? attach("__AFL_SHM_FUZZ_ID") : 0;

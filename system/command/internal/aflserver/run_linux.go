@@ -161,6 +161,9 @@ func (s *Server) runWarm(input []byte, timeout time.Duration) (word uint32, time
 		return 0, false, err
 	}
 	clear(s.counts)
+	if s.comparisons != nil {
+		clear(s.comparisons.mem[:comparisonsHeader])
+	}
 	return s.runOne(timeout)
 }
 

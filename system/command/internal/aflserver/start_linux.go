@@ -78,6 +78,11 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 			return nil, err
 		}
 	}
+	if cfg.Features.Compares {
+		if s.comparisons, err = newSegment(comparisonsSize); err != nil {
+			return nil, err
+		}
+	}
 	if s.line, err = forkline.Open(); err != nil {
 		return nil, err
 	}
@@ -147,6 +152,9 @@ func (s *Server) environment(mapSize int) []string {
 	if s.work != nil {
 		own = append(own, "__THRESH_WORK_ID="+strconv.Itoa(s.work.id))
 	}
+	if s.comparisons != nil {
+		own = append(own, "__THRESH_COMPARE_ID="+strconv.Itoa(s.comparisons.id))
+	}
 	if s.cfg.Features.Persistent {
 		own = append(own, "__AFL_PERSISTENT=1")
 	}
@@ -188,6 +196,7 @@ type Server struct {
 	edges       *segment
 	inputs      *segment
 	work        *segment // what a case may still do, and may do in all; nil: it does not count
+	comparisons *segment // what the last case compared; nil: it is not listened to
 	counts      []byte   // the part of edges that the program uses
 	mapSize     int
 	sharedInput bool
@@ -238,7 +247,7 @@ func (s *Server) Close() error {
 		s.pid = 0
 	}
 	s.counts = nil
-	for _, seg := range []*segment{s.edges, s.inputs, s.work} {
+	for _, seg := range []*segment{s.edges, s.inputs, s.work, s.comparisons} {
 		if seg != nil {
 			seg.close()
 		}

@@ -1,0 +1,198 @@
+package bytemut
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strconv"
+)
+
+// What a program compares says what to put where: where one operand stands in the
+// input, the other may be what the program wants there. Redqueen calls this
+// input-to-state correspondence.
+
+// Comparison is two operands that a program found different.
+type Comparison struct {
+	Kind     ComparisonKind
+	Constant bool   // A stands in the program
+	A, B     []byte // numbers are in little endian
+}
+
+// ComparisonKind says what the operands are.
+type ComparisonKind uint8
+
+// The kinds of operands.
+const (
+	Numbers ComparisonKind = iota + 1 // of 1 to 8 bytes
+	Bytes
+	Texts
+)
+
+// Substitution is one change of an input.
+type Substitution struct {
+	At, Length int // the bytes that are replaced
+	Value      []byte
+}
+
+// Staged is a substitution in an input of a pool.
+type Staged struct {
+	Parent int
+	Substitution
+}
+
+// Bounds of what an input's comparisons give.
+const (
+	everywhere  = 8  // places of an operand in an input
+	rareByte    = 2  // places of an operand of one byte
+	farthest    = 32 // from an operand that does not stand in the input is what does
+	leastWord   = 3  // bytes of an operand that is worth a word
+	longestWord = 32 // and of one that is not cut, less one
+)
+
+// Substitutions are the changes of an input that its comparisons suggest, the surest
+// first, each once and most of them at most.
+func Substitutions(input []byte, list []Comparison, most int) []Substitution {
+	var ranks [4][]Substitution
+	seen := map[string]bool{}
+	for _, c := range list {
+		try := func(rank int, find, put []byte, places int, fits func(at int) bool) (found bool) {
+			if len(find) == 0 || bytes.Equal(find, put) {
+				return false
+			}
+			for at, n := 0, 0; n < places; at++ {
+				next := bytes.Index(input[at:], find)
+				if next < 0 {
+					return found
+				}
+				if at += next; fits != nil && !fits(at) {
+					continue
+				}
+				n++
+				found = true
+				key := strconv.Itoa(at) + " " + strconv.Itoa(len(find)) + " " + string(put)
+				if !seen[key] {
+					seen[key] = true
+					ranks[rank] = append(ranks[rank], Substitution{at, len(find), put})
+				}
+			}
+			return found
+		}
+		way := func(from, to []byte) {
+			if c.Kind == Numbers {
+				numbers(input, from, to, try)
+				return
+			}
+			try(0, from, to, everywhere, nil)
+			if n := min(len(from), len(to)); n > 1 && len(from) != len(to) {
+				try(0, from[:n], to[:n], everywhere, nil)
+			}
+		}
+		way(c.B, c.A)
+		if !c.Constant {
+			way(c.A, c.B)
+		}
+	}
+	out := slices.Concat(ranks[:]...)
+	return out[:min(len(out), most)]
+}
+
+// numbers tries a number in every form in which an input may hold it: as wide as it
+// was compared and narrower, in both byte orders, and as text.
+func numbers(input, from, to []byte, try func(rank int, find, put []byte, places int, fits func(int) bool) bool) {
+	a, b := number64(from), number64(to)
+	digit := func(at int) bool { return at >= 0 && at < len(input) && input[at] >= '0' && input[at] <= '9' }
+	text := func(rank int, a, b string) {
+		try(rank, []byte(a), []byte(b), everywhere, func(at int) bool { return !digit(at-1) && !digit(at+len(a)) })
+	}
+	// wide tries a number and what it is to become in all widths but a byte's.
+	wide := func(rank int, find, put uint64) (found bool) {
+		for width := len(from); width > 1; width-- {
+			if width&(width-1) != 0 || !holds(from, width) || !holds(to, width) {
+				continue
+			}
+			var old, own [8]byte
+			binary.LittleEndian.PutUint64(old[:], find)
+			binary.LittleEndian.PutUint64(own[:], put)
+			found = try(rank, old[:width], bytes.Clone(own[:width]), everywhere, nil) || found
+			slices.Reverse(old[:width])
+			slices.Reverse(own[:width])
+			found = try(rank, old[:width], bytes.Clone(own[:width]), everywhere, nil) || found
+		}
+		return found
+	}
+	found := false
+	// It may have been asked which is less: the neighbours come last.
+	for i, off := range []uint64{0, 1, ^uint64(0)} {
+		rank := min(i, 1)
+		found = wide(2*rank, a, b+off) || found
+		if holds(from, 1) && holds(to, 1) {
+			try(3, []byte{byte(a)}, []byte{byte(b + off)}, rareByte, nil)
+		}
+		text(1+rank, strconv.FormatUint(a, 10), strconv.FormatUint(b+off, 10))
+		if sa, sb := signed(from), signed(to); sa < 0 || sb < 0 {
+			text(1+rank, strconv.FormatInt(sa, 10), strconv.FormatInt(sb+int64(off), 10))
+		}
+	}
+	// A length may be held against more or less than the input says, by a header's size.
+	for off := uint64(1); !found && off <= farthest; off++ {
+		wide(2, a-off, b-off)
+		wide(2, a+off, b+off)
+	}
+}
+
+// number64 is a number without its sign.
+func number64(b []byte) uint64 {
+	var v [8]byte
+	copy(v[:], b)
+	return binary.LittleEndian.Uint64(v[:])
+}
+
+func signed(b []byte) int64 {
+	shift := 64 - 8*uint(len(b))
+	return int64(number64(b)<<shift) >> shift
+}
+
+// holds reports whether a number fits into so many bytes, with its sign or without.
+func holds(b []byte, width int) bool {
+	rest := b[width:]
+	if len(rest) == 0 {
+		return true
+	}
+	fill := byte(0)
+	if rest[0] == 0xff && b[width-1] >= 0x80 {
+		fill = 0xff
+	}
+	return !slices.ContainsFunc(rest, func(c byte) bool { return c != fill })
+}
+
+// ComparedWords are the operands that may be words of the input's language: those of
+// calls that compare bytes or text, which do not stand in the input itself.
+func ComparedWords(input []byte, list []Comparison) [][]byte {
+	var out [][]byte
+	for _, c := range list {
+		for _, w := range [][]byte{c.A, c.B} {
+			if c.Kind != Numbers && len(w) >= leastWord && len(w) < longestWord && !bytes.Contains(input, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// substitute makes the case of a substitution.
+func (d *Deep) substitute(parent []byte, s Substitution, buf *Buffer) []byte {
+	buf.reset()
+	b := &buf.deep
+	b.data = append(b.data[:0], parent...)
+	c := &b.current
+	*c = deepCase{Deep: d, buf: buf, data: b.data, parent: parent, nearOf: -1}
+	if len(c.data) > d.limit {
+		c.edit(clamp, d.limit, len(c.data)-d.limit, nil)
+	}
+	if s.At+s.Length <= len(c.data) && d.maxOps > 0 {
+		c.edit("comparison", s.At, s.Length, s.Value)
+	}
+	b.data = c.data
+	*c = deepCase{}
+	return b.data
+}

@@ -1,0 +1,34 @@
+package aflserver
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// The table of comparisons, as c/compare.c of package coverage writes it.
+const (
+	comparisonsHeader = 8 // how many there are, first
+	comparisonsMost   = 4096
+	operandLongest    = 32
+	comparisonSize    = 4 + 2*operandLongest
+	comparisonsSize   = comparisonsHeader + comparisonsMost*comparisonSize
+)
+
+// Comparisons is what the last run compared and found different.
+func (s *Server) Comparisons() []process.Comparison {
+	if s.comparisons == nil {
+		return nil
+	}
+	mem := s.comparisons.mem
+	list := make([]process.Comparison, 0, min(binary.NativeEndian.Uint32(mem), comparisonsMost))
+	for i := range cap(list) {
+		r := mem[comparisonsHeader+i*comparisonSize:][:comparisonSize]
+		operand := func(at int, size byte) []byte { return bytes.Clone(r[at:][:min(size, operandLongest)]) }
+		list = append(list, process.Comparison{
+			Kind: process.ComparisonKind(r[0]), Constant: r[3] != 0, A: operand(4, r[1]), B: operand(4+operandLongest, r[2]),
+		})
+	}
+	return list
+}
