@@ -399,9 +399,15 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 		})
 		if failure != nil && (lacks || !c.steps[i].always) {
 			fmt.Fprintf(&log, "%s:%d %s  not run\n", x.c.name, e.from, c.steps[i].label())
+			x.step.lost(c.steps[i])
 			continue
 		}
 		step, _, _ := decode(x.c.doc, x.set, e)
+		if run, err := x.step.ask(ctx, step.label()+"  "+step.Type, step.From, step.To); err != nil {
+			return nil, nil, err
+		} else if !run {
+			continue
+		}
 		x.eval.subjects = nil
 		f, seen, err := x.attempt(ctx, step)
 		if err != nil {
@@ -417,6 +423,10 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 				vars[step.captures[k].name] = g
 				got = append(got, step.captures[k].name)
 			}
+		}
+		if x.step != nil {
+			f, n := hide(vars.redactor(true), f, seen)
+			x.step.ended(step, f, n)
 		}
 		switch {
 		case f == nil && len(got) > 0:

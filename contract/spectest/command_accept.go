@@ -96,9 +96,10 @@ func (k *Contract) accept(ctx context.Context, d campaign.Desk, paths []string, 
 	return nil
 }
 
-// updateCommand is thresh run --update, which is accept --write.
-func (k *Contract) updateCommand() campaign.Command {
-	var update, exits bool
+// runCommand is what the contract adds to thresh run: --update, which is accept
+// --write, and --step.
+func (k *Contract) runCommand() campaign.Command {
+	var update, exits, step bool
 	var given func(string) bool
 	return campaign.Command{
 		Use: "run",
@@ -106,11 +107,23 @@ func (k *Contract) updateCommand() campaign.Command {
 			given = fs.Changed
 			fs.BoolVar(&update, "update", false, "[spectest] rewrite what documents expect where something else came of it, print the diff, keep no run")
 			fs.BoolVar(&exits, "accept-exit", false, "[spectest] with --update, take the exit codes with which commands end")
+			fs.BoolVar(&step, "step", false, "[spectest] show each block of a page and each case before it runs, wait for Enter, and show what came of it; keep no run")
 		},
-		Instead: func() bool { return update || exits },
+		Instead: func() bool { return update || exits || step },
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
-			if given("resume") || given("watch") || len(args) == 0 || !update {
-				return diag.Refused("--update needs at least one PATH, and goes with neither --resume nor --watch; --accept-exit goes with --update")
+			flag := "--update"
+			if step {
+				flag = "--step"
+			}
+			switch {
+			case given("resume") || given("watch") || len(args) == 0:
+				return diag.Refused("%s needs at least one PATH, and goes with neither --resume nor --watch", flag)
+			case step && (update || exits):
+				return diag.Refused("--step and --update exclude each other")
+			case step:
+				return k.steps(ctx, d, args)
+			case !update:
+				return diag.Refused("--accept-exit goes with --update")
 			}
 			return k.accept(ctx, d, args, true, exits)
 		},

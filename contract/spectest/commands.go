@@ -16,7 +16,7 @@ func (k *Contract) Commands() []campaign.Command {
 		Long: `The verbs that are special to Spec-Test v1, Markdown documents that hold tests.
 To run documents, use thresh run; to check them, thresh check.`,
 		Commands: []campaign.Command{k.fmtCommand(), k.explainCommand(), evalCommand(), k.acceptCommand(), importCommand(), schemaCommand(), k.conformanceCommand()},
-	}, k.updateCommand()}
+	}, k.runCommand()}
 }
 
 func schemaCommand() campaign.Command {

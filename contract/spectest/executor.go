@@ -26,8 +26,9 @@ type executor struct {
 	set  *settings // of the campaign, with what setup gives to cases
 
 	session  *session
-	unit     int // decoded last
-	read     int // bytes that were decoded since memory was given back
+	step     *stepper // who asks before each block and case; nil: nobody
+	unit     int      // decoded last
+	read     int      // bytes that were decoded since memory was given back
 	decoded  []decoded
 	commands map[time.Duration]*commandLane
 	python   pyhost.Commander
@@ -82,18 +83,26 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 	}
 	o.Elapsed = time.Since(start)
 	if o.Verdict == campaign.VerdictFail {
-		if f != nil && f.actual != nil {
-			notes = append(evidence{{Name: "actual", Data: []byte(clipped(*f.actual, maxEvidence))}}, notes...)
-		}
-		if f != nil && f.expected != nil {
-			notes = append(evidence{{Name: "expected", Data: []byte(clipped(*f.expected, maxEvidence))}}, notes...)
-		}
-		if f != nil && f.steps != nil {
-			notes = append(evidence{{Name: stepsNote, Data: []byte(clipped(*f.steps, maxEvidence))}}, notes...)
-		}
-		o.Evidence = notes
+		o.Evidence = f.evidence(notes)
 	}
 	return o, nil
+}
+
+// evidence is what a failure has seen, before what its case has.
+func (f *Failure) evidence(notes evidence) evidence {
+	if f == nil {
+		return notes
+	}
+	var own evidence
+	for _, n := range []struct {
+		name string
+		text *string
+	}{{stepsNote, f.steps}, {"expected", f.expected}, {"actual", f.actual}} {
+		if n.text != nil {
+			own = append(own, campaign.Attachment{Name: n.name, Data: []byte(clipped(*n.text, maxEvidence))})
+		}
+	}
+	return append(own, notes...)
 }
 
 // caseAt is a case of the campaign, decoded if it is not yet.

@@ -15,6 +15,12 @@ var cramMark = regexp.MustCompile(` \((re|glob|esc|no-eol)\)$`)
 // has: aliases, functions, variables that are not exported, files that are read.
 var cramState = regexp.MustCompile(`(?m)^  [$>] (?:alias |\. |source |set |[A-Za-z_][A-Za-z0-9_]*=|(?:function )?[A-Za-z_][A-Za-z0-9_]*\(\))`)
 
+// cramNeeds is how files of cram skip themselves without a program: exit code 80.
+var (
+	cramNeeds = regexp.MustCompile(`(?m)^  \$ (?:command -v|which|type) ([A-Za-z0-9_.+-]+)[^|]*\|\| exit 80$`)
+	cramSkip  = regexp.MustCompile(`^\$ .*\bexit 80\b`)
+)
+
 // cramVariables are variables that cram sets, with what they are on a page.
 var cramVariables = [][2]string{
 	{"TESTDIR", `"${PAGE%/*}"`}, {"TESTFILE", `"${PAGE##*/}"`}, {"CRAMTMP", `"$` + tempVariable + `"`}, {"TESTSHELL", "/bin/sh"},
@@ -27,6 +33,10 @@ var cramVariables = [][2]string{
 // in it comments.
 func fromCram(m *imported, text string) {
 	open, exported, one := false, false, cramState.MatchString(text)
+	opening := "```console run"
+	for i, needs := range cramNeeds.FindAllStringSubmatch(text, -1) {
+		opening += [2]string{" needs=", ","}[min(i, 1)] + needs[1]
+	}
 	number := 0
 	for l := range strings.Lines(text) {
 		number++
@@ -54,13 +64,16 @@ func fromCram(m *imported, text string) {
 				m.WriteString(l + "\n")
 				continue
 			}
-			m.WriteString("```console run\n")
+			m.WriteString(opening + "\n")
 			for _, v := range cramVariables {
 				if !exported && (strings.Contains(text, v[0]) || one) {
 					m.WriteString("$ export " + v[0] + "=" + v[1] + "\n")
 				}
 			}
 			open, exported = true, true
+		}
+		if cramSkip.MatchString(body) && !cramNeeds.MatchString(l) {
+			m.report(diag.Warning, number, l, "exit code 80 skips a file of cram; here it is an exit code like others: needs= and skip= skip blocks")
 		}
 		if command || strings.HasPrefix(body, "> ") || body == ">" {
 			m.WriteString(body + "\n")

@@ -33,7 +33,7 @@ type page struct {
 type act struct {
 	stage.File
 	blockKeys
-	line     int // of the fence
+	line, to int // of the fences that open and close it
 	language *language
 	steps    []pageStep
 }
@@ -151,6 +151,7 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 		}
 		d.fitting(&a, &faults)
 		to := d.lineOf(max(f.end-1, f.open)) + 1
+		a.to = to
 		if a.own {
 			p := &page{rules: whole.rules, link: whole.link, acts: append(slices.Clone(files), a)}
 			c := add(p, a)

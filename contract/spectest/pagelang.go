@@ -89,8 +89,19 @@ func (p *page) unknownLanguage(name string) (message, hint string) {
 // python3's session has prompts, whatever the fence calls it.
 var pythonSession = &languages[1]
 
-// blockFile is the name of a program's file, beside the page's folder.
-func blockFile(a *act) string { return "block-" + strconv.Itoa(a.line) + a.language.end }
+// blockFile is the name of a program's file, from the folder that the page's is in. A
+// program imports what lies beside it, so it is among the files of the page, hidden;
+// go ignores hidden files and imports by module.
+func blockFile(a *act) string {
+	name := "block-" + strconv.Itoa(a.line) + a.language.end
+	if a.language.end == ".go" {
+		return name
+	}
+	return hiddenBlock + name
+}
+
+// hiddenBlock is what stands before the names of programs.
+const hiddenBlock = "page/."
 
 // programSteps is the one step of a block that is a program. What it prints stands
 // in the next fence if that is of the language output.
@@ -111,7 +122,7 @@ func (d *document) output(f block, s *pageStep) {
 // shown is a step as a reader knows it.
 func (s *pageStep) shown() string {
 	if s.language.program != "" {
-		return strings.NewReplacer("$"+tempVariable+"/", "", `"`, "").Replace(s.command)
+		return strings.NewReplacer("$"+tempVariable+"/"+hiddenBlock, "", "$"+tempVariable+"/", "", `"`, "").Replace(s.command)
 	}
 	return s.language.prompt + s.command
 }

@@ -28,6 +28,8 @@ func TestLanguagesOfAPage(t *testing.T) {
 		{"too slow", fence("pycon run timeout=300ms", ">>> import time; time.sleep(20)\n"), "the statement did not end within 300ms, and python3 was killed"},
 		{"the interpreter dies", fence("pycon run", ">>> import os; os._exit(4)\n"), "python3 has ended: the program ended during the call: exit status 4"},
 		{"a program", fence("python run", "import sys\nprint('hello', __file__)\nsys.exit(2)\n") + fence("output", "hello block-1.py\n[exit 2]\n"), ""},
+		{"a program beside the files of the page", fence("python file=beside.py", "x = 7\n") + fence("python run", "import beside\nprint(beside.x)\n") + fence("output", "7\n") +
+			fence("console run", "$ rm -rf beside.py __pycache__; ls -A\n"), ""},
 		{"a program that prints something else", fence("python run", "print(1)\n") + "text\n" + fence("output", "2\n"), `:1 transcript: expected "python3 block-1.py" to print what the page shows`},
 		{"a program without output", fence("python run", "print(1)\n") + fence("text", "2\n") + fence("output", "3\n"), ""},
 		{"a program that fails", fence("python run", "raise SystemExit(3)\n"), "to end with exit status 0, not 3"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,6 +48,7 @@ type pageRun struct {
 	untyped string     // what the terminal of the block that is run did not take
 	vars    variables  // that blocks have captured
 	python  sut.System // the session of its blocks; nil: there is none yet
+	step    *stepper
 }
 
 // runPage runs the transcripts of a page, each step after the other, also behind
@@ -57,6 +59,7 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 		return nil, nil, f, err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
+	p.step = x.step
 	if f, err = p.play(ctx, c.page.acts); err != nil || f != nil {
 		return p.done, p.skipped, f, err
 	}
@@ -76,7 +79,7 @@ func (x *executor) openPage(c *Case) (p *pageRun, f *Failure, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p = &pageRun{x: x, c: c, dir: filepath.Join(top, "page"), private: top, remove: remove}
+	p = &pageRun{x: x, c: c, dir: filepath.Join(top, filepath.Dir(hiddenBlock)), private: top, remove: remove}
 	defer func() {
 		if err != nil || f != nil {
 			err = errors.Join(err, p.close())
@@ -99,6 +102,7 @@ func (x *executor) openPage(c *Case) (p *pageRun, f *Failure, err error) {
 
 // play runs blocks of a page, and writes its files where they stand.
 func (p *pageRun) play(ctx context.Context, acts []act) (*Failure, error) {
+	number := 0
 	for i := range acts {
 		a := &acts[i]
 		if a.steps == nil {
@@ -107,11 +111,22 @@ func (p *pageRun) play(ctx context.Context, acts []act) (*Failure, error) {
 			}
 			continue
 		}
+		number++
 		if why := a.missing(p.finds, p.x.c.contract.getenv); why != "" {
 			p.skipped = append(p.skipped, fmt.Sprintf("the block on line %d: %s", a.line, why))
 			continue
 		}
-		if over, f, err := p.block(ctx, a, i+1 < len(acts)); err != nil || f != nil || over {
+		if run, err := p.step.ask(ctx, fmt.Sprintf("block %d of %d", number, p.c.page.blocks()), a.line, a.to); err != nil {
+			return nil, err
+		} else if !run {
+			continue
+		}
+		done := len(p.done)
+		over, f, err := p.block(ctx, a, i+1 < len(acts))
+		if err == nil {
+			p.step.printed(p, done, f)
+		}
+		if err != nil || f != nil || over {
 			return f, err
 		}
 	}
@@ -175,6 +190,7 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 		if err := stage.Write(p.private, []stage.File{{Path: blockFile(a), Text: a.Text}}); err != nil {
 			return true, nil, fmt.Errorf("writing the program of a block: %w", err)
 		}
+		defer func() { err = errors.Join(err, os.Remove(filepath.Join(p.private, blockFile(a)))) }()
 	}
 	for first := 0; first < len(a.steps); {
 		res, err := p.shell(ctx, p.x.commandLane, a, a.steps[first:], more)
@@ -270,6 +286,7 @@ var evaluated = regexp.MustCompile(`(?m)^sh: (\d+): eval: `)
 // run to run, so it is written as one.
 func (p *pageRun) lines(out []byte) []string {
 	text := evaluated.ReplaceAllString(strings.ReplaceAll(validText(out), p.dir, "<folder>"), "sh: $1: ")
+	text = strings.ReplaceAll(text, "<folder>"+strings.TrimPrefix(hiddenBlock, "page")+"block-", "block-")
 	text = strings.ReplaceAll(text, p.private+string(filepath.Separator), "")
 	if r := p.x.c.set.hidden; r != nil {
 		text = string(r.Template([]byte(text)))
