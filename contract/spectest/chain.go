@@ -424,10 +424,7 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 				got = append(got, step.captures[k].name)
 			}
 		}
-		if x.step != nil {
-			f, n := hide(vars.redactor(true), f, seen)
-			x.step.ended(step, f, n)
-		}
+		x.step.ended(step, f, seen, vars.redactor(true))
 		switch {
 		case f == nil && len(got) > 0:
 			fmt.Fprintf(&log, "%s:%d %s  holds, captures %s\n", x.c.name, e.from, step.label(), oneOf(got))

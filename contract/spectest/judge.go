@@ -208,7 +208,11 @@ func (e *evaluator) decisive(f *Failure, n *node, subject speclang.Value) {
 	var saw []string
 	for _, o := range d.Operands {
 		if !o.Literal && o.Form != `["subject"]` {
-			saw = append(saw, clipped(o.Form, 120)+" is "+clipped(o.Value.JSON(), 120))
+			form := o.Form
+			if n.op == "when" {
+				form = written(form)
+			}
+			saw = append(saw, clipped(form, 120)+" is "+clipped(o.Value.JSON(), 120))
 		}
 	}
 	f.Saw = strings.Join(saw, ", ")

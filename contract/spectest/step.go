@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/secret"
 )
 
 // stepper shows each block of a page and each case of a document before it runs,
@@ -112,10 +113,11 @@ func (s *stepper) came(f *Failure) {
 
 // ended shows what a case has seen, and why it fails. The request as it went says
 // more than the command line that would send it.
-func (s *stepper) ended(cs *Case, f *Failure, notes evidence) {
+func (s *stepper) ended(cs *Case, f *Failure, notes evidence, hidden *secret.Redactor) {
 	if s == nil {
 		return
 	}
+	f, notes = hide(hidden, f, notes)
 	sent := (&campaign.Outcome{Evidence: notes}).Attached(sentNote) != nil
 	for _, n := range notes {
 		if n.Name == "request" && sent {
@@ -213,8 +215,7 @@ func (c *Campaign) step(ctx context.Context, s *stepper) (err error) {
 		if err != nil {
 			return err
 		}
-		f, notes = hide(x.set.hidden, f, notes)
-		s.ended(cs, f, notes)
+		s.ended(cs, f, notes, x.set.hidden)
 	}
 	return nil
 }

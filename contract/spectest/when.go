@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -42,6 +43,9 @@ func (d *decoder) when(n *doctree.Node, path string) *node {
 			continue
 		}
 		text, paths := d.xpaths(v, path)
+		if d.set.checking { // what is captured has no value yet
+			text = use.ReplaceAllStringFunc(text, func(name string) string { return strings.Repeat("1", len(name)) })
+		}
 		form, looks, err := speclang.Infix{Names: slices.Concat(targets(d.c.Type), slices.Collect(maps.Keys(paths))), Root: "json"}.Parse(text)
 		var e *speclang.InfixError
 		if errors.As(err, &e) {
@@ -151,4 +155,41 @@ func (d *decoder) xpaths(v *doctree.Node, path string) (text string, list map[st
 // asksWhen reports whether a condition in a tree looks at one of some targets.
 func (n *node) asksWhen(names ...string) bool {
 	return n.op == "when" && slices.ContainsFunc(n.looks, func(l string) bool { return slices.Contains(names, l) })
+}
+
+// written is an expression in its list form as a condition says it: $.name for
+// ["get", ["get", ["subject"], "json"], "name"].
+func written(form string) string {
+	var v any
+	if json.Unmarshal([]byte(form), &v) != nil {
+		return form
+	}
+	return writtenValue(v)
+}
+
+func writtenValue(v any) string {
+	list, call := v.([]any)
+	if !call || len(list) == 0 {
+		b, _ := json.Marshal(v) // it was read from JSON
+		return string(b)
+	}
+	args := make([]string, len(list)-1)
+	for i, a := range list[1:] {
+		args[i] = writtenValue(a)
+	}
+	name, isKey := "", false
+	if len(list) == 3 {
+		name, isKey = list[2].(string)
+	}
+	switch {
+	case list[0] != "get" || len(list) != 3:
+		return fmt.Sprint(list[0]) + "(" + strings.Join(args, ", ") + ")"
+	case args[0] == "subject()" && name == "json":
+		return "$"
+	case args[0] == "subject()":
+		return name
+	case isKey && variableName.MatchString(name) && !strings.ContainsAny(name, ".-"):
+		return args[0] + "." + name
+	}
+	return args[0] + "[" + args[1] + "]"
 }

@@ -32,7 +32,7 @@ func TestConditions(t *testing.T) {
 	if want := `a.spec.md:16 FAILS: expected status == 200 and $.name == "Bob"`; outcomes[1].Title != want {
 		t.Errorf("got %q, want %q", outcomes[1].Title, want)
 	}
-	if data := string(outcomes[1].Data); !strings.Contains(data, `\"name\"] is \"Ada\"`) {
+	if data := string(outcomes[1].Data); !strings.Contains(data, `$.name is \"Ada\"`) {
 		t.Errorf("got %s", data)
 	}
 	camps, _ := k.Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, ofFiles(nil))
@@ -40,5 +40,34 @@ func TestConditions(t *testing.T) {
 	text, err := c.Explain(t.Context(), 1, false)
 	if err != nil || !strings.Contains(text, `["eq", ["get", ["get", ["subject"], "json"], "name"], "Bob"]`) {
 		t.Errorf("got %s, %v", text, err)
+	}
+}
+
+// A captured value may stand where a number does; check knows none yet.
+func TestConditionsOnCaptured(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "n.json", []byte(`{"id": 7}`))
+	doc := blockDocument("id: A\ntype: text.file\npath: n.json\ncapture: {id: $.id}\nassert: [{when: $.id == 7}]\n",
+		"id: B\ntype: text.file\npath: n.json\nassert: [{when: '$.id == ${id} and \"${id}\" == \"7\"'}]\n")
+	set := ofFiles(nil)
+	set.Check = true
+	if _, list := newContract(nil).Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, set); len(list) > 0 {
+		t.Error(list)
+	}
+	got, _ := play(t, newContract(nil), doc, nil)
+	expect(t, got, "A..B pass")
+}
+
+func TestWritten(t *testing.T) {
+	for form, want := range map[string]string{
+		`["get", ["get", ["subject"], "json"], "name"]`:                   "$.name",
+		`["len", ["get", ["get", ["get", ["subject"], "json"], "a"], 0]]`: "len($.a[0])",
+		`["get", ["subject"], "status"]`:                                  "status",
+		`["get", ["get", ["subject"], "cookies"], "a-b"]`:                 `cookies["a-b"]`,
+		`no list`: `no list`,
+	} {
+		if got := written(form); got != want {
+			t.Errorf("%s: %s, want %s", form, got, want)
+		}
 	}
 }
