@@ -134,31 +134,8 @@ func readJudges(file string, text []byte) (judges []one, list diag.List) {
 		fail(doctree.Pos{Line: 1, Col: 1}, "empty", "", "a list, or a mapping with judges, invariants or contract.invariants", "there is no judge")
 	}
 	for i, n := range nodes {
-		j := one{at: n.Pos}
-		if n.Kind == doctree.Map {
-			for _, key := range []string{"assert", "evaluate"} {
-				if t := n.Get("type"); n.Get(key) != nil || t != nil && t.Text == key {
-					j.kind = key
-				}
-			}
-			if id := n.Get("id"); id != nil {
-				j.id = id.Text
-			}
-		}
-		if j.kind == "" {
-			checks, found := config.Checks(file, doc, []*doctree.Node{n}, paths[i:i+1])
-			list = append(list, found...)
-			j.check, j.kind = &checks[0], checks[0].Type
-		} else {
-			tree, found := spectest.ReadTree(file, text, treeOf(n, j.kind, paths[i], fail))
-			for k := range found {
-				if found[k].Code == "spectest.expression" { // it could never decide anything
-					found[k].Level = diag.Error
-				}
-			}
-			list = append(list, found...)
-			j.tree = tree
-		}
+		j, found := readJudge(file, doc, text, n, paths[i], fail)
+		list = append(list, found...)
 		if j.id != "" && slices.ContainsFunc(judges, func(o one) bool { return o.id == j.id }) {
 			fail(n.Pos, "duplicate-id", paths[i]+".id", "", "the id %s is used twice", j.id)
 		}
@@ -168,14 +145,48 @@ func readJudges(file string, text []byte) (judges []one, list diag.List) {
 	return judges, list
 }
 
+// readJudge reads one judge: an invariant, or a tree of assertions.
+func readJudge(file string, doc *doctree.Document, text []byte, n *doctree.Node, path string, fail failer) (j one, list diag.List) {
+	j.at = n.Pos
+	if n.Kind == doctree.Map {
+		for _, key := range []string{"assert", "evaluate"} {
+			if t := n.Get("type"); n.Get(key) != nil || t != nil && t.Text == key {
+				j.kind = key
+			}
+		}
+		if id := n.Get("id"); id != nil {
+			j.id = id.Text
+		}
+	}
+	if j.kind == "" {
+		checks, found := config.Checks(file, doc, []*doctree.Node{n}, []string{path})
+		j.check, j.kind = &checks[0], checks[0].Type
+		return j, found
+	}
+	tree, found := spectest.ReadTree(file, text, treeOf(n, j.kind, path, fail))
+	for k := range found {
+		if found[k].Code == "spectest.expression" { // it could never decide anything
+			found[k].Level = diag.Error
+		}
+	}
+	j.tree = tree
+	return j, found
+}
+
+// failer reports what is wrong with a file of judges.
+type failer func(at doctree.Pos, code, path, hint, format string, args ...any)
+
 // modelCheck is a judge of an operator campaign that looks at more than the text of
 // a reply: the same that [App.Judge] tries.
 type modelCheck struct{ one }
 
 // readCheck implements operator.Checks.
-func readCheck(file string, doc *doctree.Document, n *doctree.Node, path string) (operator.Check, diag.List) {
-	checks, found := config.Checks(file, doc, []*doctree.Node{n}, []string{path})
-	return modelCheck{one{kind: checks[0].Type, at: n.Pos, check: &checks[0]}}, found
+func readCheck(file string, text []byte, doc *doctree.Document, n *doctree.Node, path string) (operator.Check, diag.List) {
+	var list diag.List
+	j, found := readJudge(file, doc, text, n, path, func(at doctree.Pos, code, path, hint, format string, args ...any) {
+		list = append(list, diag.Diagnostic{Code: "judge." + code, Pos: at.In(file), Path: path, Message: fmt.Sprintf(format, args...), Hint: hint, Source: doc.Line(at.Line)})
+	})
+	return modelCheck{j}, append(list, found...)
 }
 
 // Judge implements operator.Check.
@@ -186,7 +197,7 @@ func (m modelCheck) Judge(ctx context.Context, model sut.System, r *judge.Record
 
 // treeOf is the tree of assertions that a judge has: what stands under assert, or
 // one leaf of its expressions.
-func treeOf(n *doctree.Node, kind, path string, fail func(at doctree.Pos, code, path, hint, format string, args ...any)) *doctree.Node {
+func treeOf(n *doctree.Node, kind, path string, fail failer) *doctree.Node {
 	known := []string{"id", "type", "description", "severity", kind}
 	if kind == "evaluate" {
 		known = append(known, "target")

@@ -96,7 +96,7 @@ var linkShape = sync.OnceValue(func() *doctree.Shape {
 var judgeShape = sync.OnceValue(func() *doctree.Shape {
 	text, texts, truth, count := doctree.Text().Must(), doctree.List(doctree.Text().Must()).Must(), doctree.Truth(), doctree.Integer(0, math.MaxInt32)
 	return &doctree.Shape{Name: "judge", Doc: "what a reply must keep to; types and their keys are those of a flakestorm invariant", Fields: []doctree.Field{
-		{Name: "type", Need: true, Type: text, Doc: "`" + strings.Join(slices.Concat(judge.Demands(), wider), "`, `") + "`"},
+		{Name: "type", Type: text, Doc: "`" + strings.Join(slices.Concat(judge.Demands(), wider), "`, `") + "`; not needed with assert or evaluate"},
 		{Name: "id", Type: text, Doc: "its name in findings; its type if it is not given"},
 		{Name: "value", Type: text, Doc: "of `contains` and `not_contains`"},
 		{Name: "values", Type: texts, Doc: "of `contains_any`"},
@@ -116,6 +116,9 @@ var judgeShape = sync.OnceValue(func() *doctree.Shape {
 		{Name: "tool", Type: text, Doc: "of `tool_called`, `tool_not_called` and `tool_arguments`: a name, or a pattern"},
 		{Name: "arguments", Type: doctree.Any(), Doc: "of `tool_arguments` and `trace`: what the arguments of a call must be"},
 		{Name: "schema", Type: doctree.Any(), Doc: "of `json_schema`: a JSON Schema"},
+		{Name: "assert", Type: doctree.Any(), Doc: "a tree of assertions as in Spec-Test, over `reply`, `prompt` and `events`"},
+		{Name: "evaluate", Type: doctree.Any(), Doc: "an expression of spec-lang that must give a true value"},
+		{Name: "target", Type: text, Doc: "of `evaluate`: `reply` if it is not given"},
 		{Name: "criteria", Type: text, Doc: "of `llm_judge`: what the model is asked"},
 		{Name: "system", Type: text, Doc: "of `llm_judge`: the system file of the model"},
 	}}

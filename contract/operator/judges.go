@@ -31,10 +31,12 @@ var judgeKeys = map[string]struct {
 	"tool_arguments":   {"tool", []string{"arguments", "negate"}},
 	"json_schema":      {"schema", []string{"negate"}},
 	"llm_judge":        {"criteria", []string{"system", "negate"}},
+	"assert":           {"assert", nil},
+	"evaluate":         {"evaluate", []string{"target"}},
 }
 
 // wider are types that look at more than the text of a reply; see [Check].
-var wider = []string{"llm_judge", "trace", "tool_called", "tool_not_called", "tool_arguments", "json_schema"}
+var wider = []string{"llm_judge", "trace", "tool_called", "tool_not_called", "tool_arguments", "json_schema", "assert", "evaluate"}
 
 // elsewhere are types of other formats that compare runs or measure calls.
 var elsewhere = []string{"similarity", "behavior_unchanged", "latency", "tokens", "cost", "completes"}
@@ -47,7 +49,7 @@ type Check interface {
 }
 
 // Checks reads a judge of a document.
-type Checks func(file string, doc *doctree.Document, n *doctree.Node, path string) (Check, diag.List)
+type Checks func(file string, text []byte, doc *doctree.Document, n *doctree.Node, path string) (Check, diag.List)
 
 // target reads the system that gets the children, and who judges its replies.
 func (d *decoder) target(s *doctree.Section) {
@@ -67,8 +69,16 @@ func (d *decoder) target(s *doctree.Section) {
 			Type: x.Text("type"), Value: x.Text("value"), Values: x.Texts("values"), Patterns: x.Texts("patterns"), Pattern: x.Text("pattern"),
 			Exact: x.True("case_sensitive"), Negate: x.True("negate"),
 		}}
+		for _, key := range []string{"assert", "evaluate"} { // what it is called in other files of judges
+			if j.Type == "" && x.Given(key) {
+				j.Type = key
+			}
+		}
 		if j.Type == "" {
-			return // reported
+			if !x.Given("type") {
+				x.Missing("type", "")
+			}
+			return
 		}
 		switch known := judge.Demands(); {
 		case slices.Contains(elsewhere, j.Type):

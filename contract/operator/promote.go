@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -36,7 +37,7 @@ type promoted struct {
 	Weights     map[string]map[string]float64 `json:"weights,omitempty"`
 	Constraints any                           `json:"constraints"`
 	Oracle      *promotedOracle               `json:"oracle,omitempty"`
-	System      string                        `json:"system,omitempty"`
+	System      any                           `json:"system,omitempty"`
 	Judges      []any                         `json:"judges,omitempty"`
 }
 
@@ -161,15 +162,16 @@ func (c *Campaign) promoteSystem(p *promoted) error {
 	if c.plan == nil {
 		return nil
 	}
-	if c.inDocument {
+	if c.inDocument && !movable(c.spec.Inline) {
 		return diag.WithHint(diag.Refused("the system stands in the document, and its paths begin at the document's folder"),
 			"put the system into a file of its own, and name that")
 	}
-	abs, err := filepath.Abs(c.systemFile)
-	if err != nil {
+	var err error
+	if c.inDocument {
+		p.System = json.RawMessage(c.spec.Inline)
+	} else if p.System, err = filepath.Abs(c.systemFile); err != nil {
 		return fmt.Errorf("finding %s: %w", c.systemFile, err)
 	}
-	p.System = abs
 	for _, j := range c.spec.Judges {
 		if j.node != nil {
 			tree := j.node.JSON()
@@ -188,6 +190,17 @@ func (c *Campaign) promoteSystem(p *promoted) error {
 		p.Judges = append(p.Judges, promotedJudge{j.Type, j.ID, j.Value, j.Values, j.Pattern, j.Patterns, j.Exact, j.Negate})
 	}
 	return nil
+}
+
+// movable reports whether a system says the same in another folder: nothing in it
+// looks like a path that begins at its own.
+func movable(inline []byte) bool {
+	var s struct {
+		Command        []string
+		Entry, OpenAPI string
+	}
+	return json.Unmarshal(inline, &s) == nil && s.Entry == "" && (s.OpenAPI == "" || strings.HasPrefix(s.OpenAPI, "/") || strings.HasPrefix(s.OpenAPI, "http")) &&
+		!slices.ContainsFunc(s.Command, func(w string) bool { return !filepath.IsAbs(w) && strings.ContainsAny(w, "./") })
 }
 
 // chainOf is the operators that a child is made by, those that skipped too, and

@@ -19,7 +19,7 @@ type verbatimDocument struct {
 	Description string   `json:"description"`
 	Seeds       []string `json:"seeds"`
 	Verbatim    bool     `json:"verbatim"`
-	System      string   `json:"system"`
+	System      any      `json:"system"`
 	Judges      []any    `json:"judges"`
 }
 
