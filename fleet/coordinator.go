@@ -56,6 +56,7 @@ type Coordinator struct {
 	channel channel
 	js      jetstream.Stream
 	subs    []*nats.Subscription
+	up      context.Context // ends when the run is taken back
 	stop    context.CancelFunc
 	closed  sync.WaitGroup
 
@@ -69,6 +70,7 @@ type Coordinator struct {
 	said    map[string][]string // the newest notes of each lane of a worker
 	late    []*ticket           // whose leases were given out more than once, the newest last
 	dispute []disputes          // by campaign
+	desks   map[string]*desk    // by target
 
 	serial                                                   atomic.Int64
 	leases, redelivered, stolen, quarantined, sum, rechecked atomic.Int64
@@ -92,6 +94,7 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 	}
 	c := &Coordinator{
 		link: l, set: set, tickets: make(map[string]*ticket), crew: make(map[string]member), unfit: make(map[string]string), banned: make(map[string]string), keyOf: make(map[string]string), dropped: make(map[string]int), said: make(map[string][]string),
+		desks: make(map[string]*desk),
 		ann: Announcement{
 			Run: set.Run, Epoch: hex.EncodeToString(epoch[:]), Identities: set.Identities, Require: set.Require,
 			Version: set.Bundle.Manifest.Version, CaseTimeout: set.CaseTimeout, Began: time.Now().UTC(),
@@ -110,11 +113,12 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 	if err := c.queue(ctx); err != nil {
 		return nil, err
 	}
+	c.up, c.stop = context.WithCancel(context.Background())
 	for _, s := range []struct {
 		subject string
 		handle  nats.MsgHandler
 	}{
-		{c.subject(kindClaim, "*"), c.claimed}, {c.subject(kindReport, "*"), c.reported}, {statsSubject, c.heard},
+		{c.subject(kindClaim, "*"), c.claimed}, {c.subject(kindReport, "*"), c.reported}, {c.subject(kindPass, "*"), c.passed}, {statsSubject, c.heard},
 	} {
 		sub, err := l.nc.Subscribe(s.subject, s.handle)
 		if err != nil {
@@ -127,9 +131,7 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 		c.Close()
 		return nil, err
 	}
-	bg, stop := context.WithCancel(context.Background())
-	c.stop = stop
-	c.closed.Go(func() { c.tend(bg) })
+	c.closed.Go(func() { c.tend(c.up) })
 	return c, nil
 }
 
@@ -390,13 +392,11 @@ func leaseID(subject string) string { return subject[strings.LastIndexByte(subje
 
 // Close takes the run back from the fleet.
 func (c *Coordinator) Close() {
-	if c.stop != nil {
-		c.stop()
-		c.closed.Wait()
-	}
 	for _, s := range c.subs {
 		_ = s.Unsubscribe() // the connection may be gone
 	}
+	c.stop()
+	c.closed.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	// What cannot be removed now runs out by itself.

@@ -83,3 +83,15 @@ func Forget(k *Keys) { k.looked = time.Time{} }
 
 // Leases is how many leases a worker was given.
 func Leases(w *Worker) int64 { return w.leases.Load() }
+
+// Desk is what a coordinator knows of the calls of one target.
+type Desk struct{ d desk }
+
+// Take says whether one more call may begin, when, and in which place.
+func (d *Desk) Take(q campaign.Quota, now time.Time) (full bool, after time.Duration, place string) {
+	p, _, _ := d.d.take(q, now)
+	return p.Full, p.After, p.Place
+}
+
+// Leave gives a place back.
+func (d *Desk) Leave(place string) { d.d.leave(place) }

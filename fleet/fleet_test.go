@@ -31,6 +31,7 @@ type tally struct {
 	bulk             int           // bytes more of each outcome
 	inside           *atomic.Int64 // executions under way
 	together         *atomic.Int64 // most of them at once
+	quota            campaign.Quota
 }
 
 type sum struct{ Rounds, Total int64 }
@@ -75,7 +76,14 @@ type counting struct {
 
 // Execute fails every 97th case; what it says depends on the state, so that a
 // worker with another state would be found out.
-func (x *counting) Execute(_ context.Context, s sum, at campaign.Case) (campaign.Outcome, error) {
+func (x *counting) Execute(ctx context.Context, s sum, at campaign.Case) (campaign.Outcome, error) {
+	if g := campaign.GateOf(ctx); g != nil && x.c.quota != (campaign.Quota{}) {
+		leave, err := g.Enter(ctx, "service", x.c.quota)
+		if err != nil {
+			return campaign.Outcome{}, err
+		}
+		defer leave()
+	}
 	if x.c.inside != nil {
 		n := x.c.inside.Add(1)
 		for most := x.c.together.Load(); n > most && !x.c.together.CompareAndSwap(most, n); most = x.c.together.Load() {

@@ -263,6 +263,10 @@ func mustJSON(v any) []byte {
 	return text
 }
 
+func (d *dispatch) subject(kind string) string {
+	return prefix + "." + d.x.s.ann.Run + "." + kind + "." + d.id
+}
+
 // patience is for a coordinator that is away: it may come back.
 const patience = 30 * time.Second
 
@@ -270,8 +274,8 @@ const patience = 30 * time.Second
 func (d *dispatch) ask(ctx context.Context, kind string, data []byte, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	subject := prefix + "." + d.x.s.ann.Run + "." + kind + "." + d.id
-	ch, answers := d.x.s.channel, map[string]string{kindClaim: kindGrant, kindReport: kindReceipt}
+	subject := d.subject(kind)
+	ch, answers := d.x.s.channel, map[string]string{kindClaim: kindGrant, kindReport: kindReceipt, kindPass: kindPermit}
 	for {
 		rctx, stop := context.WithTimeout(ctx, 5*time.Second)
 		nonce := ch.nonce()

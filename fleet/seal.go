@@ -22,6 +22,8 @@ const (
 	kindReport   = "report"
 	kindReceipt  = "receipt"
 	kindStats    = "stats"
+	kindPass     = "pass"
+	kindPermit   = "permit"
 )
 
 // How long a signature is good for: messages are read at once, and clocks may

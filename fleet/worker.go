@@ -208,7 +208,8 @@ func (w *Worker) take(ctx, kill context.Context, a Announcement) {
 // session is returned also if the campaigns cannot be run here, so that it can
 // say so to the coordinator.
 func (w *Worker) begin(ctx, kill context.Context, a Announcement) (*session, error) {
-	s := &session{w: w, ann: a, kill: kill, channel: channel{w.Keys, a.Run, a.Epoch, a.Bundle}}
+	s := &session{w: w, ann: a, channel: channel{w.Keys, a.Run, a.Epoch, a.Bundle}}
+	s.kill = campaign.WithGate(kill, gate{s})
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	err := s.compile(ctx)
 	if err != nil {

@@ -71,14 +71,11 @@ func (m *member) Call(ctx context.Context, c sut.Call) (sut.Observation, error) 
 	if c.Timeout <= 0 {
 		c.Timeout = x.limit
 	}
-	done, err := x.shared.turn(ctx)
+	done, err := x.enter(ctx, c.Timeout)
 	if err != nil {
 		return sut.Observation{}, err
 	}
 	defer done()
-	if err := x.shared.pace.wait(ctx); err != nil {
-		return sut.Observation{}, err
-	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	o, err := m.edge.Call(limited, c)

@@ -2,10 +2,13 @@ package system
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"sync"
 	"time"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -53,6 +56,28 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// enter waits until one more call may begin, by the limits of the plan. Those of a
+// system that runs elsewhere are limits of all machines of a run together.
+func (x *session) enter(ctx context.Context, timeout time.Duration) (done func(), err error) {
+	l := x.plan.Limits
+	if x.gate != nil && len(x.plan.Command) == 0 && x.plan.URL != "" {
+		if l.Rate.Count == 0 && l.Concurrency == 0 {
+			return func() {}, ctx.Err()
+		}
+		key := sha256.Sum256([]byte(x.shared.key)) // which may hold secrets
+		return x.gate.Enter(ctx, hex.EncodeToString(key[:]),
+			campaign.Quota{Count: l.Rate.Count, Per: l.Rate.Per, AtOnce: l.Concurrency, Hold: timeout})
+	}
+	if done, err = x.shared.turn(ctx); err != nil {
+		return nil, err
+	}
+	if err = x.shared.pace.wait(ctx); err != nil {
+		done()
+		return nil, err
+	}
+	return done, nil
 }
 
 // turn waits for a place among the calls at once.

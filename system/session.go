@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -19,7 +20,8 @@ type session struct {
 	secrets secrets
 	kind    Kind
 	site    Site
-	own     bool // the service is this worker's
+	own     bool          // the service is this worker's
+	gate    campaign.Gate // nil: limits are those of this process
 	limit   time.Duration
 
 	edge    Edge // nil: to be opened
@@ -199,14 +201,11 @@ func (x *session) Call(ctx context.Context, c sut.Call) (sut.Observation, error)
 }
 
 func (x *session) once(ctx context.Context, c sut.Call) (sut.Observation, error) {
-	done, err := x.shared.turn(ctx)
+	done, err := x.enter(ctx, c.Timeout)
 	if err != nil {
 		return sut.Observation{}, err
 	}
 	defer done()
-	if err := x.shared.pace.wait(ctx); err != nil {
-		return sut.Observation{}, err
-	}
 	defer x.one()()
 	if err := x.ensure(ctx); err != nil {
 		return sut.Observation{}, err

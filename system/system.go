@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -103,7 +104,7 @@ func (s *Systems) Open(ctx context.Context, plan *sut.Plan, w sut.Worker) (sut.S
 	if err != nil {
 		return nil, err
 	}
-	x := &session{all: s, shared: sh, plan: resolved, secrets: secrets, kind: kind, site: Site{Plan: resolved, Worker: w}}
+	x := &session{all: s, shared: sh, plan: resolved, secrets: secrets, kind: kind, site: Site{Plan: resolved, Worker: w}, gate: campaign.GateOf(ctx)}
 	if resolved.Limits.Timeout == 0 {
 		x.limit = sut.DefaultTimeout
 	} else {

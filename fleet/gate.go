@@ -1,0 +1,179 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// A target that runs elsewhere is called by all workers together no more than its
+// quota says: each asks the coordinator before a call.
+
+// pass is a worker's question whether it may call a target.
+type pass struct {
+	Worker string         `json:"worker"`
+	Target string         `json:"target"`
+	Quota  campaign.Quota `json:"quota"`
+	// Free is the place that a call has left; such a message has no answer.
+	Free string `json:"free,omitempty"`
+}
+
+// permit answers a pass.
+type permit struct {
+	Full  bool          `json:"full,omitempty"` // ask again
+	After time.Duration `json:"after,omitempty"`
+	Place string        `json:"place,omitempty"`
+}
+
+// passID stands for the lease in messages about calls.
+const passID = "calls"
+
+const (
+	// fullFor is how long the coordinator waits for a place before it answers; a
+	// worker's question waits longer.
+	fullFor = 2 * time.Second
+	// placeGrace is how long a place is kept beside the call's own time; that of a
+	// worker that is gone is free then.
+	placeGrace = 5 * time.Second
+)
+
+// desk is what the coordinator knows of the calls of one target.
+type desk struct {
+	mu     sync.Mutex
+	next   time.Time            // when the next call may begin
+	serial int                  // of places
+	places map[string]time.Time // of calls that go on, and when they are given up
+	freed  chan struct{}        // closed when a place becomes free
+}
+
+// enter finds a place and a time for a call.
+func (d *desk) enter(ctx context.Context, q campaign.Quota) permit {
+	ctx, cancel := context.WithTimeout(ctx, fullFor)
+	defer cancel()
+	for {
+		p, freed, lapse := d.take(q, time.Now())
+		if !p.Full {
+			return p
+		}
+		t := time.NewTimer(lapse)
+		select {
+		case <-freed:
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return p
+		}
+		t.Stop()
+	}
+}
+
+// take is enter without waiting. Without a place it says what to wait for: a
+// place that is given back, or the time until one is given up.
+func (d *desk) take(q campaign.Quota, now time.Time) (p permit, freed <-chan struct{}, lapse time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.freed == nil {
+		d.freed, d.places = make(chan struct{}), make(map[string]time.Time)
+	}
+	lapse = fullFor
+	for place, until := range d.places {
+		if left := until.Sub(now); left > 0 {
+			lapse = min(lapse, left)
+		} else {
+			delete(d.places, place)
+		}
+	}
+	if q.AtOnce > 0 && len(d.places) >= q.AtOnce {
+		return permit{Full: true}, d.freed, lapse
+	}
+	if q.Count > 0 {
+		if d.next.Before(now) {
+			d.next = now
+		}
+		p.After = d.next.Sub(now)
+		d.next = d.next.Add(q.Per / time.Duration(q.Count))
+	}
+	if q.AtOnce > 0 {
+		d.serial++
+		p.Place = fmt.Sprint(d.serial)
+		d.places[p.Place] = now.Add(p.After + q.Hold + placeGrace)
+	}
+	return p, nil, 0
+}
+
+func (d *desk) leave(place string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, there := d.places[place]; there {
+		delete(d.places, place)
+		close(d.freed)
+		d.freed = make(chan struct{})
+	}
+}
+
+// passed answers a worker that wants to call a target.
+func (c *Coordinator) passed(m *nats.Msg) {
+	in, ok := c.check(kindPass, kindPermit, m)
+	if !ok {
+		return
+	}
+	var q pass
+	if json.Unmarshal(in.data, &q) != nil {
+		c.drop(kindPass, "", errMalformed)
+		return
+	}
+	if c.excluded(q.Worker, in.seal.From) {
+		return
+	}
+	c.mu.Lock()
+	d := c.desks[q.Target]
+	if d == nil {
+		d = &desk{}
+		c.desks[q.Target] = d
+	}
+	c.mu.Unlock()
+	if q.Free != "" {
+		d.leave(q.Free)
+		return
+	}
+	c.closed.Go(func() { c.answer(in, d.enter(c.up, q.Quota)) })
+}
+
+// gate is the gate of a run's lanes on a worker.
+type gate struct{ s *session }
+
+// Enter implements [campaign.Gate].
+func (g gate) Enter(ctx context.Context, key string, q campaign.Quota) (leave func(), err error) {
+	d := &dispatch{x: &laneWork{s: g.s}, id: passID}
+	question := pass{Worker: g.s.w.id, Target: key, Quota: q}
+	var p permit
+	for p.Full = true; p.Full; {
+		p = permit{}
+		if err := d.ask(ctx, kindPass, mustJSON(question), &p); err != nil {
+			return nil, fmt.Errorf("ask the coordinator for a place among the calls of all workers: %w", err)
+		}
+	}
+	leave = func() {}
+	if p.Place != "" {
+		question.Free = p.Place
+		leave = func() {
+			text := g.s.channel.seal(kindPass, passID, g.s.channel.nonce(), messageFor, mustJSON(question))
+			_ = g.s.w.link.nc.Publish(d.subject(kindPass), text) // lost, the place lapses
+		}
+	}
+	t := time.NewTimer(p.After)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return leave, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}

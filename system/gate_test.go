@@ -1,0 +1,74 @@
+package system_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
+)
+
+type gate struct {
+	quotas []campaign.Quota
+	keys   map[string]bool
+	inside int
+}
+
+func (g *gate) Enter(_ context.Context, key string, q campaign.Quota) (leave func(), err error) {
+	g.quotas, g.inside = append(g.quotas, q), g.inside+1
+	g.keys[key] = true
+	return func() { g.inside-- }, nil
+}
+
+type edge struct{ g *gate }
+
+func (e edge) Operations() []sut.Operation { return nil }
+func (e edge) Call(context.Context, sut.Call) (sut.Observation, error) {
+	return sut.Observation{End: sut.Answered, Status: e.g.inside}, nil
+}
+func (e edge) Notes() []string { return nil }
+func (e edge) Close() error    { return nil }
+
+// The limits of a system that runs elsewhere are kept by the gate of the run, if
+// it has one; those of a system that Thresh starts are kept on each machine.
+func TestLimitsOfAFleet(t *testing.T) {
+	g := &gate{keys: make(map[string]bool)}
+	open := func(context.Context, system.Site) (system.Edge, error) { return edge{g}, nil }
+	all := system.New(map[sut.Kind]system.Kind{sut.HTTP: open, sut.Driver: open})
+	limits := sut.Limits{Timeout: time.Second, Rate: sut.Rate{Count: 1000, Per: time.Second}, Concurrency: 3}
+	for _, x := range []struct {
+		name  string
+		plan  sut.Plan
+		asked int
+	}{
+		{"elsewhere", sut.Plan{Name: "a", Kind: sut.HTTP, URL: "http://127.0.0.1:1", Limits: limits, Digest: "a"}, 2},
+		{"elsewhere without limits", sut.Plan{Name: "b", Kind: sut.HTTP, URL: "http://127.0.0.1:1", Digest: "b"}, 0},
+		{"started here", sut.Plan{Name: "c", Kind: sut.Driver, Command: []string{"driver"}, Limits: limits, Digest: "c"}, 0},
+	} {
+		g.quotas = nil
+		s, err := all.Open(campaign.WithGate(t.Context(), g), &x.plan, sut.Worker{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			o, err := s.Call(t.Context(), sut.Call{Operation: "x"})
+			if want := min(x.asked, 1); err != nil || o.Status != want {
+				t.Errorf("%s: %d calls inside the gate, want %d; %v", x.name, o.Status, want, err)
+			}
+		}
+		if len(g.quotas) != x.asked || g.inside != 0 {
+			t.Errorf("%s: the gate was asked %d times, want %d; %d calls have not left", x.name, len(g.quotas), x.asked, g.inside)
+		}
+		if x.asked > 0 && g.quotas[0] != (campaign.Quota{Count: 1000, Per: time.Second, AtOnce: 3, Hold: time.Second}) {
+			t.Errorf("%s: %+v", x.name, g.quotas[0])
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(g.keys) != 1 {
+		t.Errorf("one system has %d keys", len(g.keys))
+	}
+}
