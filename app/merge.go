@@ -150,7 +150,7 @@ func (m *Merged) join(dir string) {
 
 func addCampaign(x *campaign.CampaignRecord, c campaign.CampaignRecord) {
 	x.Cases.Plus(c.Cases)
-	x.Score, x.Parts = nil, nil
+	x.Score, x.ScoreInterval, x.Parts = nil, nil, nil
 	x.Exhibits = slices.Concat(x.Exhibits, c.Exhibits)
 	x.Figures = slices.Clone(x.Figures)
 	for _, f := range c.Figures {

@@ -322,8 +322,11 @@ type Materializer[S any] interface {
 	Materialize(ctx context.Context, state S, c Case) (dir string, err error)
 }
 
-// Scorer is implemented by campaigns that end in a number from 0 to 1.
-type Scorer[S any] interface{ Score(S) (float64, bool) }
+// Scorer is implemented by campaigns that end in a number from 0 to 1. interval
+// is its 95 % interval; nil: it is no estimate.
+type Scorer[S any] interface {
+	Score(S) (value float64, interval *[2]float64, ok bool)
+}
 
 // Composer is implemented by campaigns whose score is the mean of others.
 type Composer[S any] interface{ Parts(S) []ScorePart }
@@ -435,9 +438,9 @@ func (e erased[S]) Parts(s any) []ScorePart {
 }
 
 // Score implements [Scorer] for an erased campaign.
-func (e erased[S]) Score(s any) (float64, bool) {
+func (e erased[S]) Score(s any) (float64, *[2]float64, bool) {
 	if d, ok := As[Scorer[S]](e.inner); ok {
 		return d.Score(s.(S))
 	}
-	return 0, false
+	return 0, nil, false
 }

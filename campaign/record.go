@@ -149,6 +149,8 @@ type CampaignRecord struct {
 	Source   string   `json:"source"`   // document, as it was named on the command line
 	Cases    Counts   `json:"cases"`
 	Score    *float64 `json:"score,omitempty"`
+	// ScoreInterval is the score's 95 % interval, where the score is an estimate.
+	ScoreInterval *[2]float64 `json:"score_interval,omitempty"`
 	// Figures are what the campaign has reached, in its own order.
 	Figures []Figure `json:"figures,omitempty"`
 	// Parts are what the score is made of, in the order of the contract.
@@ -168,6 +170,8 @@ type ScorePart struct {
 	Name   string  `json:"name"`
 	Score  float64 `json:"score"`  // 0 to 1
 	Weight float64 `json:"weight"` // what it counts
+	// Interval is the 95 % interval of an estimate.
+	Interval *[2]float64 `json:"interval,omitempty"`
 }
 
 // Record is everything that is said of one run, the value that every report

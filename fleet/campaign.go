@@ -190,11 +190,11 @@ func (r remote) Advice(s any) []string {
 }
 
 // Score implements [campaign.Scorer].
-func (r remote) Score(s any) (float64, bool) {
+func (r remote) Score(s any) (float64, *[2]float64, bool) {
 	if d, ok := campaign.As[campaign.Scorer[any]](r.inner); ok {
 		return d.Score(r.before(s).inner)
 	}
-	return 0, false
+	return 0, nil, false
 }
 
 // Parts implements [campaign.Composer].

@@ -107,8 +107,8 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 			return err
 		}
 		if s, ok := campaign.As[campaign.Scorer[any]](c); ok {
-			if v, has := s.Score(a.state); has {
-				rec.Score = &v
+			if v, interval, has := s.Score(a.state); has {
+				rec.Score, rec.ScoreInterval = &v, interval
 			}
 		}
 		if s, ok := campaign.As[campaign.Figurer[any]](c); ok {

@@ -65,14 +65,16 @@ func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (p
 			differs("campaign %s: the record counts %+v, the journal %+v", id.Name, cr.Cases, counts)
 		}
 		if s, ok := campaign.As[campaign.Scorer[any]](c); ok && err == nil {
-			switch v, has := s.Score(state); {
+			switch v, interval, has := s.Score(state); {
 			case has && (cr.Score == nil || *cr.Score != v):
 				differs("campaign %s: the record's score is not %v, which follows from the journal", id.Name, v)
+			case cr.ScoreInterval != nil && !equalJSON(interval, cr.ScoreInterval):
+				differs("campaign %s: the record's score has another interval than follows from the journal", id.Name)
 			case !has && cr.Score != nil:
 				differs("campaign %s: the record has a score, the journal gives none", id.Name)
 			}
 		}
-		if x, ok := campaign.As[campaign.Composer[any]](c); ok && err == nil && !equalJSON(x.Parts(state), cr.Parts) {
+		if x, ok := campaign.As[campaign.Composer[any]](c); ok && err == nil && !equalJSON(recorded(x.Parts(state), cr.Parts), cr.Parts) {
 			differs("campaign %s: the record's score has other parts than follow from the journal", id.Name)
 		}
 		if f, ok := campaign.As[campaign.Figurer[any]](c); ok && err == nil && !equalJSON(f.Figures(state), cr.Figures) {
@@ -95,6 +97,17 @@ func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (p
 		differs("the record's verdict is pass, with %s without a result", diag.Plural(errs, "case"))
 	}
 	return problems, nil
+}
+
+// recorded is parts of a score as a record has them that may be of a version which
+// kept no intervals.
+func recorded(parts, kept []campaign.ScorePart) []campaign.ScorePart {
+	for i := range parts {
+		if i < len(kept) && kept[i].Interval == nil {
+			parts[i].Interval = nil
+		}
+	}
+	return parts
 }
 
 // refold folds the first n outcomes of a campaign and returns the state after

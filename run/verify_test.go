@@ -20,9 +20,11 @@ type graded struct {
 }
 
 func (g graded) Identity() campaign.Identity { return g.id }
-func (g graded) Score(s sum) (float64, bool) { return float64(s.total%7) / 7, !g.noScore }
+func (g graded) Score(s sum) (float64, *[2]float64, bool) {
+	return float64(s.total%7) / 7, &[2]float64{0, float64(s.total%11) / 11}, !g.noScore
+}
 func (g graded) Parts(s sum) []campaign.ScorePart {
-	return []campaign.ScorePart{{Name: "all", Score: float64(s.total % 5), Weight: 1}}
+	return []campaign.ScorePart{{Name: "all", Score: float64(s.total % 5), Weight: 1, Interval: &[2]float64{0, 1}}}
 }
 func (g graded) Figures(s sum) []campaign.Figure {
 	return []campaign.Figure{{Name: "total", Value: s.total}}
@@ -55,19 +57,22 @@ func TestVerifyNamesWhatDiffers(t *testing.T) {
 		of     campaign.Any
 		want   string // "": nothing differs
 	}{
-		"nothing":                          {},
-		"a campaign more":                  {func(r *campaign.Record) { r.Campaigns = append(r.Campaigns, r.Campaigns[0]) }, nil, "the record has 2 campaigns, the documents 1"},
-		"another contract":                 {first(func(c *campaign.CampaignRecord) { c.Contract = "x" }), nil, "another identity"},
-		"another name":                     {first(func(c *campaign.CampaignRecord) { c.Name = "x" }), nil, "another identity"},
-		"another document":                 {first(func(c *campaign.CampaignRecord) { c.Identity = "x" }), nil, "another identity"},
-		"a failure less":                   {first(func(c *campaign.CampaignRecord) { c.Cases.Fail--; c.Cases.Pass++ }), nil, "the record counts {Planned:39 Run:39 Pass:35 Fail:3 "},
-		"nothing replaced":                 {first(func(c *campaign.CampaignRecord) { c.Cases.Replaced = 0 }), nil, "the record's digest is "},
-		"fewer cases":                      {first(func(c *campaign.CampaignRecord) { c.Cases = campaign.Counts{Planned: 39} }), nil, "the record's digest is "},
-		"more cases":                       {first(func(c *campaign.CampaignRecord) { c.Cases.Run++; c.Cases.Pass++ }), nil, "the record counts"},
-		"another score":                    {first(func(c *campaign.CampaignRecord) { c.Score = &other }), nil, "the record's score is not"},
-		"no score":                         {first(func(c *campaign.CampaignRecord) { c.Score = nil }), nil, "the record's score is not"},
-		"an invented score":                {nil, shape(2, 20, true), "the record has a score, the journal gives none"},
-		"a score of nothing":               {first(func(c *campaign.CampaignRecord) { c.Score = nil }), shape(2, 20, true), ""},
+		"nothing":                 {},
+		"a campaign more":         {func(r *campaign.Record) { r.Campaigns = append(r.Campaigns, r.Campaigns[0]) }, nil, "the record has 2 campaigns, the documents 1"},
+		"another contract":        {first(func(c *campaign.CampaignRecord) { c.Contract = "x" }), nil, "another identity"},
+		"another name":            {first(func(c *campaign.CampaignRecord) { c.Name = "x" }), nil, "another identity"},
+		"another document":        {first(func(c *campaign.CampaignRecord) { c.Identity = "x" }), nil, "another identity"},
+		"a failure less":          {first(func(c *campaign.CampaignRecord) { c.Cases.Fail--; c.Cases.Pass++ }), nil, "the record counts {Planned:39 Run:39 Pass:35 Fail:3 "},
+		"nothing replaced":        {first(func(c *campaign.CampaignRecord) { c.Cases.Replaced = 0 }), nil, "the record's digest is "},
+		"fewer cases":             {first(func(c *campaign.CampaignRecord) { c.Cases = campaign.Counts{Planned: 39} }), nil, "the record's digest is "},
+		"more cases":              {first(func(c *campaign.CampaignRecord) { c.Cases.Run++; c.Cases.Pass++ }), nil, "the record counts"},
+		"another score":           {first(func(c *campaign.CampaignRecord) { c.Score = &other }), nil, "the record's score is not"},
+		"no score":                {first(func(c *campaign.CampaignRecord) { c.Score = nil }), nil, "the record's score is not"},
+		"an invented score":       {nil, shape(2, 20, true), "the record has a score, the journal gives none"},
+		"a score of nothing":      {first(func(c *campaign.CampaignRecord) { c.Score = nil }), shape(2, 20, true), ""},
+		"another interval":        {first(func(c *campaign.CampaignRecord) { c.ScoreInterval = &[2]float64{0.25, 0.5} }), nil, "the record's score has another interval"},
+		"another part's interval": {first(func(c *campaign.CampaignRecord) { c.Parts[0].Interval = &[2]float64{0.25, 0.5} }), nil, "other parts"},
+		"the record of a version without intervals": {first(func(c *campaign.CampaignRecord) { c.ScoreInterval, c.Parts[0].Interval = nil, nil }), nil, ""},
 		"other parts":                      {first(func(c *campaign.CampaignRecord) { c.Parts = nil }), nil, "other parts"},
 		"another figure":                   {first(func(c *campaign.CampaignRecord) { c.Figures[0].Value++ }), nil, "other figures"},
 		"another digest":                   {func(r *campaign.Record) { r.Digest = "00" }, nil, "the record's digest is 00, that of the journal " + rec.Digest},

@@ -228,10 +228,13 @@ func (t *Tally) CriticalFailed() bool {
 }
 
 // Score implements [campaign.Scorer].
-func (c *Campaign) Score(s *state) (float64, bool) {
+func (c *Campaign) Score(s *state) (float64, *[2]float64, bool) {
 	t := c.tally(s)
-	return t.Whole.Score, t.Scored
+	return t.Whole.Score, bounds(t.Whole.Interval(t.Tests)), t.Scored
 }
+
+// bounds are those of an interval as records have them.
+func bounds(low, high float64) *[2]float64 { return &[2]float64{low, high} }
 
 // Parts implements [campaign.Composer]: the phases that ran.
 func (c *Campaign) Parts(s *state) []campaign.ScorePart {
@@ -239,7 +242,9 @@ func (c *Campaign) Parts(s *state) []campaign.ScorePart {
 	t := c.tally(s)
 	for _, x := range t.Whole.Shares {
 		if x.Ran {
-			list = append(list, campaign.ScorePart{Name: x.Name, Score: x.Score, Weight: x.Counts})
+			list = append(list, campaign.ScorePart{
+				Name: x.Name, Score: x.Score, Weight: x.Counts, Interval: bounds(score.Interval(x.Score, t.Tests[x.Name])),
+			})
 		}
 	}
 	return list
