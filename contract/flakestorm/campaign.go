@@ -49,7 +49,8 @@ type Campaign struct {
 	known      []item            // cases of the main round that are known beforehand
 	rules      []ruleAt
 	schemas    map[string]*verify.Schema
-	secrets    []string // that the agent is given
+	secrets    []string                  // that the agent is given
+	users      map[string]agentcall.Plan // models that play users, by the file that a prompt names
 
 	// Points say where each fault reaches the agent.
 	Points []Point

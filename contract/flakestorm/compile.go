@@ -66,6 +66,7 @@ func (b *builder) build() {
 	b.self()
 	c.secrets = secretsOf(&cfg.Agent)
 	b.system()
+	b.users()
 	b.globalChaos()
 	b.contract()
 	b.sessions()

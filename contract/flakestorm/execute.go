@@ -183,7 +183,7 @@ func (t *trial) mutation(ctx context.Context) error {
 		t.out.Title = fmt.Sprintf("the request, %s, was refused with status %d", m.How, u.Reply.Status)
 		return nil
 	}
-	if p := t.x.c.talk(m.Original); p != nil && u.script > 0 && u.script < len(p.Turns) {
+	if p := t.x.c.talk(m.Original); p != nil && u.script > 0 && u.script < len(p.Script()) {
 		t.inapplicable("not applicable: the conversation ended before the turn that was changed")
 		return nil
 	}

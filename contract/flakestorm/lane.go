@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
@@ -23,10 +24,11 @@ type executor struct {
 	c       *Campaign
 	lane    campaign.Lane
 	agent   agentcall.Agent
-	door    fault.Door      // nil: nothing of the agent's calls is touched or seen
-	ca      []byte          // of the door, for requests of Thresh through it
-	checker *verify.Checker // nil: replies are not checked
-	judge   agentcall.Agent // nil: there is none
+	door    fault.Door                 // nil: nothing of the agent's calls is touched or seen
+	ca      []byte                     // of the door, for requests of Thresh through it
+	checker *verify.Checker            // nil: replies are not checked
+	judge   agentcall.Agent            // nil: there is none
+	users   map[string]agentcall.Agent // models that play users, by file
 	said    []string
 }
 
@@ -295,7 +297,7 @@ func (c *Campaign) tell(notes []string) {
 // Close implements [campaign.Executor].
 func (x *executor) Close() error {
 	var errs []error
-	for _, a := range []agentcall.Agent{x.agent, x.judge} {
+	for _, a := range slices.AppendSeq([]agentcall.Agent{x.agent, x.judge}, maps.Values(x.users)) {
 		if a != nil {
 			errs = append(errs, a.Close())
 		}

@@ -14,7 +14,7 @@ import (
 // nil if there is none.
 func (c *Campaign) talk(text string) *config.Prompt {
 	for i := range c.cfg.Prompts {
-		if p := &c.cfg.Prompts[i]; p.Text == text && (len(p.Turns) > 0 || len(p.Expect) > 0 || p.Tools != nil) {
+		if p := &c.cfg.Prompts[i]; p.Text == text && (len(p.Turns) > 0 || len(p.Expect) > 0 || p.Tools != nil || p.User != nil) {
 			return p
 		}
 	}
@@ -26,18 +26,19 @@ func (c *Campaign) talk(text string) *config.Prompt {
 func (c *cell) say(ctx context.Context, prompt, text string, wire *agentcall.Wire) (*turn, error) {
 	c.talking = prompt
 	p := c.x.c.talk(prompt)
-	if p == nil || len(p.Turns) < 2 {
+	if p == nil || len(p.Turns) < 2 && p.User == nil {
 		return c.ask(ctx, text, wire, nil)
 	}
 	defer func() { c.within = false }()
 	var history []agentcall.Message
 	var u *turn
-	for i, t := range p.Turns {
+	script := p.Script()
+	for i, t := range script {
 		if u != nil && !t.When.Met(u.Reply.Text) {
 			continue
 		}
 		say, with := t.Say, (*agentcall.Wire)(nil)
-		if i == len(p.Turns)-1 {
+		if i == len(script)-1 {
 			say, with = text, wire
 		}
 		var err error
@@ -45,9 +46,31 @@ func (c *cell) say(ctx context.Context, prompt, text string, wire *agentcall.Wir
 			return u, err
 		}
 		c.within, u.script = true, i+1
-		history = append(history, agentcall.Message{Role: "user", Text: say}, agentcall.Message{Role: "assistant", Text: u.Reply.Text})
+		history = exchange(history, u)
+	}
+	if p.User == nil {
+		return u, nil
+	}
+	place := u.script
+	for n := range p.User.Turns {
+		say, err := c.x.userSays(ctx, p.User, c.session, history)
+		if err != nil || say == "" {
+			return u, err
+		}
+		if u, err = c.ask(ctx, say, nil, c.told(history)); err != nil || !u.Reply.OK() {
+			return u, err
+		}
+		if u.script = place; place == len(script) {
+			u.script += n + 1
+		}
+		history = exchange(history, u)
 	}
 	return u, nil
+}
+
+// exchange is a history with one more turn.
+func exchange(history []agentcall.Message, u *turn) []agentcall.Message {
+	return append(history, agentcall.Message{Role: "user", Text: u.Prompt}, agentcall.Message{Role: "assistant", Text: u.Reply.Text})
 }
 
 // scripted is the turn of a conversation that its script says at a place, from 1;

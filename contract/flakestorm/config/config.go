@@ -56,6 +56,22 @@ type Prompt struct {
 	Expect []Invariant // of the last reply
 	Tags   []string
 	Tools  []string // that may be called; nil: not said
+	User   *User    // nil: the conversation ends with its script
+}
+
+// User is a simulated user: a model that continues a conversation.
+type User struct {
+	Goal, System string // the system is a file
+	Turns        int    // at most
+	At           doctree.Pos
+}
+
+// Script is what is said in any case, in order.
+func (p *Prompt) Script() []Said {
+	if len(p.Turns) == 0 {
+		return []Said{{Say: p.Text}}
+	}
+	return p.Turns
 }
 
 // Said is a turn of a conversation, and what is expected of the reply to it.

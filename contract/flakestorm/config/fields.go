@@ -11,7 +11,7 @@ import (
 // shapes are what a document declares, section by section.
 type shapes struct {
 	document, agent, model, mutations, invariant, event, output, advanced, chaos, tool, llm, attack, scenario, contract,
-	prompt, turn, condition, replays, session, message, response, reply, source, filter, scoring, weights, endpoint, similarity *doctree.Shape
+	prompt, turn, condition, user, replays, session, message, response, reply, source, filter, scoring, weights, endpoint, similarity *doctree.Shape
 }
 
 var format = sync.OnceValue(func() *shapes {
@@ -106,9 +106,12 @@ var format = sync.OnceValue(func() *shapes {
 		may("not_contains", some, "a text, or several, that it has not"), may("matches", text, "a regular expression that it matches"))
 	s.turn = shape("turn", "a turn of a conversation", need("say", doctree.Text(), "what is asked"), expect,
 		may("when", object(s.condition), "the turn is said only after such a reply; else the next one follows"))
+	s.user = shape("simulated user", "a model that continues the conversation as a user would", need("goal", doctree.Text(), "what the user wants, and knows"),
+		need("system", doctree.Text(), "the system file of the model"), def("turns", "5", doctree.Integer(1, 50), "the most messages that it writes"))
 	s.prompt = shape("golden prompt", "a prompt, or a conversation, with what is expected", may("id", text, "its name"),
 		may("prompt", text, "what is asked, if it is a single turn"),
 		may("turns", doctree.List(doctree.Text().OrElse(object(s.turn))), "what is asked, turn by turn"), expect,
+		may("user", object(s.user), "a model that continues once these turns are said"),
 		may("dataset", text, "a .jsonl or .csv file, for each row of which the prompt is asked; {column} in its texts is the row's value"),
 		may("sample", whole(1, 1_000_000), "so many of the rows, chosen by the seed"),
 		may("tags", texts, "free words"), may("tools", texts, "the tools that may be called"))

@@ -93,6 +93,10 @@ func (d *decoder) conversation(n *doctree.Node, path string, p *Prompt) {
 	} else if p.Text == "" {
 		d.report(diag.Error, s.pos(), "missing-key", s.at("turns"), "or prompt: TEXT for a single one", "must be given")
 	}
+	if n := s.opt("user"); n != nil {
+		u := d.section(n, s.at("user"), format().user)
+		p.User = &User{Goal: u.required("goal"), System: u.required("system"), Turns: u.integer("turns", 5), At: n.Pos}
+	}
 	p.Expect = expected(s, 0)
 	if s.opt("tags") != nil {
 		p.Tags = s.texts("tags")
