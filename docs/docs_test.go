@@ -91,6 +91,8 @@ func thresh(t *testing.T) string {
 }
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("test.parallel", "4") // pages mostly wait for what they run
 	code := m.Run()
 	if built != "" {
 		if err := os.RemoveAll(built); err != nil {

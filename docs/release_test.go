@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,9 @@ func TestLicences(t *testing.T) {
 // The release's configuration names files that are there, and makes static
 // binaries for six targets. Its own checker needs a network.
 func TestReleaseConfiguration(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("releases are made on Linux")
+	}
 	data, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -74,8 +78,11 @@ func TestReleaseConfiguration(t *testing.T) {
 			Env, Flags, Goos, Goarch []string
 		}
 		Archives []struct{ Files []string }
-		Dockers  []struct{ Dockerfile string }
-		Nfpms    []struct {
+		Dockers  []struct {
+			Dockerfile string
+			Files      []string `yaml:"extra_files"`
+		}
+		Nfpms []struct {
 			Formats  []string
 			Contents []struct{ Src string }
 		}
@@ -96,7 +103,7 @@ func TestReleaseConfiguration(t *testing.T) {
 	files := []string{b.Main}
 	files = append(files, c.Archives[0].Files...)
 	for _, d := range c.Dockers {
-		files = append(files, d.Dockerfile)
+		files = append(append(files, d.Dockerfile), d.Files...)
 	}
 	for _, x := range c.Nfpms[0].Contents {
 		files = append(files, x.Src)
@@ -111,6 +118,7 @@ func TestReleaseConfiguration(t *testing.T) {
 		}
 	}
 	bin := filepath.Join(dir, "build", "thresh")
+	inImage(t, dir, bin)
 	var sbom [2][]byte
 	for i, args := range [][]string{{"version", "--sbom"}, {"version", "--sbom", "--of", bin}} {
 		if sbom[i], err = exec.CommandContext(t.Context(), bin, args...).Output(); err != nil {
@@ -138,5 +146,31 @@ func TestReleaseConfiguration(t *testing.T) {
 	})
 	if parts.BOMFormat != "CycloneDX" || i < 0 || len(parts.Components[i].Hashes) != 1 || !strings.HasPrefix(parts.Components[i].PURL, "pkg:golang/github.com/spf13/cobra@v") {
 		t.Errorf("the list of parts: %s", sbom[0])
+	}
+}
+
+// inImage runs the program where there is nothing else but what the smallest image
+// has, as packaging/Dockerfile lays it out.
+func inImage(t *testing.T, dir, bin string) {
+	t.Helper()
+	chroot, err := exec.LookPath("chroot")
+	if err != nil || os.Getuid() != 0 {
+		t.Log("the image is tried by root alone")
+		return
+	}
+	image := filepath.Join(dir, "image")
+	if err := os.Mkdir(image, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{
+		{"tar", "-xpf", filepath.Join(dir, "build", "root.tar"), "-C", image}, {"cp", bin, image},
+		{chroot, "--userspec=65534:65534", image, "/thresh", "doctor"}, // whoever runs it
+	} {
+		if out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", strings.Join(argv, " "), err, out)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(image, "etc/ssl/certs/ca-certificates.crt")); err != nil {
+		t.Error("https has no certificates: ", err)
 	}
 }

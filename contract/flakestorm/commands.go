@@ -21,9 +21,9 @@ import (
 func (k *Contract) Commands() []campaign.Command {
 	return []campaign.Command{{
 		Use:     "flakestorm",
-		Summary: "flakestorm v1 and v2: the commands that its users know",
-		Long: `The commands that users of flakestorm know, on top of thresh run: each is one
-run, kept and replayable like any other.
+		Summary: "flakestorm v1 and v2: the format's own commands",
+		Long: `The commands of flakestorm. Each makes a run that is stored and can be replayed,
+like those of thresh run.
 
 Exit codes: 0 all held, 1 something failed, 2 the configuration was refused, 3 the
 agent or the environment failed. With --min-score, failures are accepted down to

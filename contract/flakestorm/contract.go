@@ -102,7 +102,7 @@ const (
 // Options implements [campaign.Contract].
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
-		{Name: OptSystem, Usage: "what is tested in place of what the document says: a system `FILE`"},
+		{Name: OptSystem, Usage: "test the system in this `FILE` instead of the one in the document"},
 		{Name: OptPhase, Many: true, Usage: "run this `PHASE` alone: mutation, chaos, contract or replay; repeatable"},
 		{Name: OptProfile, Many: true, Usage: "add a built-in `PROFILE` of faults to those of the document: " + strings.Join(config.Profiles(), ", ")},
 		{Name: OptChaos, Bool: true, Usage: "inject the document's faults into the mutation phase too"},

@@ -15,8 +15,8 @@ import (
 func (k *Contract) Commands() []campaign.Command {
 	return []campaign.Command{{
 		Use:     "fresnelfir",
-		Summary: "FresnelFir IR: coverage of a run, protocols as a drawing, models in sentences",
-		Long: `The verbs that are special to FresnelFir IR. thresh run explores a model and its
+		Summary: "FresnelFir IR: coverage, diagrams and explanations of models",
+		Long: `Commands for FresnelFir IR. thresh run explores a model and its
 module; thresh check checks a model.`,
 		Commands: []campaign.Command{coverageCommand(), k.graphCommand("graph"), k.graphCommand("diagram"), explainCommand(), compileCommand(), formatCommand(), statesCommand(), conformCommand()},
 	}}
@@ -25,7 +25,7 @@ module; thresh check checks a model.`,
 func explainCommand() campaign.Command {
 	return translation(campaign.Command{
 		Use:     "explain MODEL",
-		Summary: "Tell a model in sentences",
+		Summary: "Describe a model in sentences",
 		Long: `Explain prints a model as Markdown that people read: what there is, what happens in
 which order, what actions do, what must hold, and what is claimed of the module.
 
@@ -38,7 +38,7 @@ Exit codes: 0 told, 2 the model was refused.`,
 func coverageCommand() campaign.Command {
 	return campaign.Command{
 		Use:     "coverage [RUN]",
-		Summary: "Show what a run has covered",
+		Summary: "Show what a run covered",
 		Long: `Coverage prints, of every FresnelFir campaign of a run, which calls, branches and
 inputs were reached, how often each property was put to the test, and what nothing
 can reach, with the reason.

@@ -132,7 +132,7 @@ func statesCommand() campaign.Command {
 	var depth int
 	return campaign.Command{
 		Use:     "states MODEL",
-		Summary: "Go through all states of a model",
+		Summary: "Explore all states of a model",
 		Long: `States goes through every state that a model's protocols reach, breadth first, without
 the module: all inputs, choices and orders of actors. States that differ only in which
 instance is which count once. It stops at the first state in which a property does not

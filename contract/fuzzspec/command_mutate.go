@@ -30,7 +30,7 @@ func mutateCommand() campaign.Command {
 	var given func(flag string) bool
 	c := campaign.Command{
 		Use:     "mutate --spec FILE --case N",
-		Summary: "Print the bytes of a case, or what is known of it as JSON",
+		Summary: "Print the bytes of a case, or its facts as JSON",
 		Long: `Mutate makes cases without running anything. With --raw it writes the bytes of
 one case; otherwise it prints {case_index, rng_seed, sha256, size_bytes, mutations}.
 --cases A:B prints one JSON line for each case from A up to, not including, B.`,

@@ -16,8 +16,8 @@ import (
 func (k *Contract) Commands() []campaign.Command {
 	return []campaign.Command{{
 		Use:     "fuzzspec",
-		Summary: "FuzzSpec v1: validate, mutate, and the commands its users know",
-		Long: `The verbs that are special to FuzzSpec v1. The commands validate, run, run-one,
+		Summary: "FuzzSpec v1: validate, mutate, and the format's own commands",
+		Long: `Commands for FuzzSpec v1. The commands validate, run, run-one,
 campaign, eval-run and triage-campaign take the flags, print the lines and give
 the exit codes that users of the format know. campaign takes the flags of thresh
 run as well.

@@ -49,7 +49,7 @@ func (k *Contract) mutateCommand() campaign.Command {
 	var f mutateFlags
 	c := campaign.Command{
 		Use:     "mutate",
-		Summary: "Make variants of prompts: seeds in, children out, as lines of JSON",
+		Summary: "Make variants of prompts, from JSON lines to JSON lines",
 		Long: `Mutate reads seeds (lines of JSON, CSV, or lines of text), and writes children as
 lines of JSON, each with the trace of what made it. It reads standard input and
 writes standard output unless told otherwise, in memory that does not grow with

@@ -22,7 +22,7 @@ func (k *Contract) Commands() []campaign.Command {
 	return []campaign.Command{{
 		Use:     "operator",
 		Summary: "Operator Contract v0.1: list, show and check operators, statistics",
-		Long: `The verbs that are special to the Operator Contract v0.1. thresh mutate makes
+		Long: `Commands for the Operator Contract v0.1. thresh mutate makes
 children of prompts, and thresh run runs a campaign of them.`,
 		Commands: []campaign.Command{k.listCommand(), k.showCommand(), k.checkCommand(), statsCommand(), schemaCommand()},
 	}, k.mutateCommand()}

@@ -14,7 +14,7 @@ func (k *Contract) acceptCommand() campaign.Command {
 	var write, exits bool
 	c := campaign.Command{
 		Use:     "accept PATH...",
-		Summary: "Propose expected values and transcripts where what they are about has changed",
+		Summary: "Propose expected values and transcripts after a change",
 		Long: `Accept runs documents and prints, as a diff, how they would have to change for
 failing assertions to hold: a value of contain or regex becomes the line that is
 most like it (a pattern of digits stays one), the literal of evaluate: [eq, EXPRESSION, VALUE] what the expression gives.
@@ -105,9 +105,9 @@ func (k *Contract) runCommand() campaign.Command {
 		Use: "run",
 		Flags: func(fs campaign.Flags) {
 			given = fs.Changed
-			fs.BoolVar(&update, "update", false, "[spectest] rewrite what documents expect where something else came of it, print the diff, keep no run")
-			fs.BoolVar(&exits, "accept-exit", false, "[spectest] with --update, take the exit codes with which commands end")
-			fs.BoolVar(&step, "step", false, "[spectest] show each block of a page and each case before it runs, wait for Enter, and show what came of it; keep no run")
+			fs.BoolVar(&update, "update", false, "[spectest] rewrite expectations that do not match the result, print the diff, store no run")
+			fs.BoolVar(&exits, "accept-exit", false, "[spectest] with --update, also rewrite exit codes")
+			fs.BoolVar(&step, "step", false, "[spectest] show each block of a page and each case before it runs, wait for Enter, show the result, store no run")
 		},
 		Instead: func() bool { return update || exits || step },
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {

@@ -47,7 +47,7 @@ to run, 3 the environment failed.`,
 		fs.StringVar(&report, "report", "", "write the suite's report to `FILE` (- is standard output)")
 		fs.IntVarP(&workers, "workers", "j", runtime.NumCPU(), "cases run at once; changes no result")
 		fs.StringVar(&seed, "seed", "", "order of --shuffle (an integer)")
-		fs.DurationVar(&timeout, "case-timeout", 10*time.Minute, "backstop: a case without an outcome by then is an error")
+		fs.DurationVar(&timeout, "case-timeout", 10*time.Minute, "a case without a result after this long is an error")
 		fs.BoolVar(&empty, "allow-empty", false, "no case at all is no error")
 		fs.BoolVarP(&quiet, "quiet", "q", false, "no progress")
 	}

@@ -12,7 +12,7 @@ func (k *Contract) explainCommand() campaign.Command {
 	var still bool
 	c := campaign.Command{
 		Use:     "explain ID PATH...",
-		Summary: "Show what a case means, and which of its assertions decide it",
+		Summary: "Explain a case, and which of its assertions decide it",
 		Long: `Explain prints the predicates that the assertions of a case compile to: each with
 its place, the target that it inherits, its expression and what that costs. The
 case is run, and every node is marked as holding, failing or not reached, with the

@@ -14,7 +14,7 @@ func (k *Contract) fmtCommand() campaign.Command {
 	var check, write bool
 	c := campaign.Command{
 		Use:     "fmt PATH...",
-		Summary: "Put the blocks of documents into their authoring form",
+		Summary: "Format the blocks of documents",
 		Long: `Fmt lays blocks out: two columns of indentation a level, one blank behind a dash,
 evaluate expressions in brackets, broken at 60 columns, and yaml spec-test behind
 the fence. It changes neither what a block means nor comments, order or the text

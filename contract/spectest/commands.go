@@ -13,7 +13,7 @@ func (k *Contract) Commands() []campaign.Command {
 	return []campaign.Command{{
 		Use:     "spectest",
 		Summary: "Spec-Test v1: conformance, and tools for authors",
-		Long: `The verbs that are special to Spec-Test v1, Markdown documents that hold tests.
+		Long: `Commands for Spec-Test v1, Markdown documents that hold tests.
 To run documents, use thresh run; to check them, thresh check.`,
 		Commands: []campaign.Command{k.fmtCommand(), k.explainCommand(), evalCommand(), k.acceptCommand(), importCommand(), schemaCommand(), k.conformanceCommand()},
 	}, k.runCommand()}

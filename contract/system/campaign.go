@@ -37,6 +37,7 @@ type input struct {
 	Valid     bool            `json:"valid"`
 	Mixed     bool            `json:"mixed,omitempty"` // several arguments are special
 	Args      json.RawMessage `json:"args"`
+	Before    []earlier       `json:"before,omitempty"` // calls that must not change the answer
 }
 
 // state is what is known between rounds.
@@ -106,6 +107,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 		return s
 	}
 	var lists [3][][][]byte
+	var all []usage
 	for i := range s.ops {
 		o := &s.ops[i]
 		schema, err := schemagen.New(o.Schema)
@@ -114,11 +116,13 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 		}
 		s.schemas[o.Name] = schema
 		var mine [3][][]byte
+		kept := usage{op: o}
 		for n, in := range schema.Inputs(combined, c.seed) {
 			if !sendable(o, &in) {
 				continue
 			}
-			text, err := json.Marshal(input{Operation: o.Name, About: in.About, Valid: in.Valid, Mixed: in.Mixed, Args: in.Value})
+			one := input{Operation: o.Name, About: in.About, Valid: in.Valid, Mixed: in.Mixed, Args: in.Value}
+			text, err := json.Marshal(one)
 			if err != nil {
 				continue
 			}
@@ -130,10 +134,17 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 				round = 2
 			}
 			mine[round] = append(mine[round], text)
+			if in.Valid && round < len(kept.valid) {
+				kept.valid[round] = append(kept.valid[round], one)
+			}
 		}
+		all = append(all, kept)
 		for r := range lists {
 			lists[r] = append(lists[r], mine[r])
 		}
+	}
+	for i, first := range c.leaks(all) {
+		lists[1][i] = append(first, lists[1][i]...)
 	}
 	for r := range lists {
 		s.plans[r] = dealt(lists[r])
@@ -197,7 +208,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			continue
 		}
 		switch {
-		case out.Verdict == campaign.VerdictFail:
+		case out.Verdict == campaign.VerdictFail && out.Kind != kindLeak:
 			next.failed[in.Operation] = true
 		case string(out.Data) == accepted:
 			next.accepted = append(next.accepted, in)
@@ -212,12 +223,13 @@ func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Execu
 	if err != nil {
 		return nil, err
 	}
-	return &executor{c: c, x: x}, nil
+	return &executor{c, x, lane}, nil
 }
 
 type executor struct {
-	c *Campaign
-	x sut.System
+	c    *Campaign
+	x    sut.System
+	lane campaign.Lane
 }
 
 // Close implements [campaign.Executor].
@@ -232,6 +244,9 @@ func (e *executor) Execute(ctx context.Context, s *state, k campaign.Case) (camp
 	op, ok := sut.Find(s.ops, in.Operation)
 	if !ok {
 		return campaign.Outcome{}, fmt.Errorf("the system %s has no operation %q any more", e.c.plan.Name, in.Operation)
+	}
+	if in.Before != nil {
+		return e.executeLeak(ctx, op, &in)
 	}
 	named, err := arguments(in.Args)
 	if err != nil {

@@ -42,7 +42,7 @@ const optWrites = "writes"
 // Options implements [campaign.Contract].
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
-		{Name: optWrites, Bool: true, Usage: "also call what may change or delete something: methods other than GET and HEAD, tools marked as destructive"},
+		{Name: optWrites, Bool: true, Usage: "also call operations that may change or delete data: methods other than GET and HEAD, tools marked as destructive"},
 	}
 }
 
@@ -67,13 +67,20 @@ func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.S
 	if set.Seed != nil {
 		c.seed = uint64(*set.Seed)
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %t %d %d", plan.Digest, c.writes, c.seed, version))
+	cases := version
+	if plan.Kind == sut.MCP {
+		cases = versionOfTools
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %t %d %d", plan.Digest, c.writes, c.seed, cases))
 	c.id = campaign.Identity{Contract: k.Name(), Name: plan.Name, Digest: hex.EncodeToString(sum[:])}
 	return []campaign.Any{campaign.Erase[*state](c)}, list
 }
 
 // version is that of the cases that are made of a schema.
-const version = 1
+const (
+	version        = 1
+	versionOfTools = 2 // with calls after others
+)
 
 const starterFile = `# A system that runs elsewhere, and how it is reached. Thresh calls its operations
 # with inputs made from the OpenAPI document:

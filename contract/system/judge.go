@@ -218,14 +218,20 @@ func (c *Campaign) Describe(_ *state, k campaign.Case, out campaign.Outcome, min
 		if !in.Valid {
 			about = "invalid input"
 		}
-		return fmt.Sprintf("%s %s\n%s: %s", in.Operation, diag.Cut(string(in.Args), 2000), about, in.About)
+		text := ""
+		for _, before := range in.Before {
+			text += fmt.Sprintf("%s %s\n", before.Operation, diag.Cut(string(before.Args), 500))
+		}
+		return text + fmt.Sprintf("%s %s\n%s: %s", in.Operation, diag.Cut(string(in.Args), 2000), about, in.About)
 	}
 	list := []campaign.Exhibit{campaign.TextExhibit("Call", show(k.Payload))}
 	if minimized != nil {
 		list = append(list, campaign.TextExhibit("Smallest call", show(minimized)))
 	}
-	if answer := out.Attached("answer"); len(answer) > 0 {
-		list = append(list, campaign.TextExhibit("Answer", diag.Cut(strings.ToValidUTF8(string(answer), "\uFFFD"), 4000)))
+	for _, a := range [][2]string{{"answer", "Answer"}, {"fresh", "Answer without the calls before"}} {
+		if answer := out.Attached(a[0]); len(answer) > 0 {
+			list = append(list, campaign.TextExhibit(a[1], diag.Cut(strings.ToValidUTF8(string(answer), "\uFFFD"), 4000)))
+		}
 	}
 	return list
 }

@@ -209,3 +209,65 @@ func TestWhatWasAcceptedIsShown(t *testing.T) {
 		t.Errorf("%v", list)
 	}
 }
+
+// shelf is a server whose tool answers by what it was asked before.
+type shelf struct {
+	asked []string
+	says  func(asked []string) string
+}
+
+func (s *shelf) Operations() []sut.Operation { return nil }
+func (s *shelf) Reset(context.Context) error { s.asked = nil; return nil }
+func (s *shelf) Notes() []string             { return nil }
+func (s *shelf) Close() error                { return nil }
+func (s *shelf) Call(_ context.Context, c sut.Call) (sut.Observation, error) {
+	text := ""
+	for _, a := range c.Named {
+		text += string(a.Value)
+	}
+	s.asked = append(s.asked, text)
+	return sut.Observation{End: sut.Answered, Output: []byte(s.says(s.asked))}, nil
+}
+
+// An answer that depends on calls before is a finding of a tool that reads, by
+// its annotations or its name, and of no other.
+func TestStateLeaks(t *testing.T) {
+	gathers := func(asked []string) string { return strings.Join(asked, " ") }
+	n := 0
+	for name, x := range map[string]struct {
+		tool string
+		says func([]string) string
+		want string
+	}{
+		"gathers":               {"tags", gathers, "tags: the answer depends on earlier calls (its name says that it changes nothing)"},
+		"keeps nothing":         {"tags", func(asked []string) string { return asked[len(asked)-1] }, ""},
+		"differs each time":     {"tags", func([]string) string { n++; return strings.Repeat("x", n) }, ""},
+		"its name says so":      {"addTag", gathers, "none"},
+		"its name says it also": {"set_language", gathers, "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			open := func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) { return &shelf{says: x.says}, nil }
+			c := &Campaign{open: open, plan: &sut.Plan{Kind: sut.MCP, Command: []string{"server"}}, seed: 1}
+			op := sut.Operation{Name: x.tool, Schema: json.RawMessage(`{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}`)}
+			data, err := json.Marshal([]sut.Operation{op})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := c.Start(campaign.Facts{Data: data})
+			first := s.plans[1][0]
+			if leak := strings.Contains(string(first), `"before"`); leak != (x.want != "none") {
+				t.Fatalf("the first case is %s", first)
+			} else if !leak {
+				return
+			}
+			e, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := e.Execute(t.Context(), s, campaign.Case{Payload: first})
+			if err != nil || out.Title != x.want {
+				t.Errorf("%q, %v", out.Title, err)
+			}
+		})
+	}
+}

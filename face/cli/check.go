@@ -14,10 +14,10 @@ func (a *application) checkCommand() *cobra.Command {
 	var options optionFlags
 	c := &cobra.Command{
 		Use:   "check PATH...",
-		Short: "Say everything that can be said of documents without running them",
-		Long: `Check reads documents and reports all that is wrong or doubtful with them at
-once: form, meaning, files and programs they name. Nothing is run, but for 200
-traversals of a model that marks what it guesses.
+		Short: "Find mistakes in documents without running them",
+		Long: `Check reads documents and reports every error and doubt at once: format, meaning,
+and the files and programs that they name. It runs nothing, except 200 traversals
+of a model that marks its guesses.
 
 Exit codes: 0 no errors, 2 errors (with --strict also warnings).`,
 		Example: `  thresh check spec.json

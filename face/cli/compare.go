@@ -101,14 +101,13 @@ func (a *application) compareCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "compare A B",
-		Short: "Compare two runs: findings new, fixed and still failing, scores, cells",
-		Long: `Compare says what changed from the older of two runs to the newer one, in
-whichever order you name them. Runs are named by id, a unique beginning of one,
+		Short: "Compare two runs: new, fixed and remaining findings, and scores",
+		Long: `Compare reports what changed from the older of two runs to the newer one, in
+whichever order you name them. A run is named by its id, a unique beginning of it,
 "latest" or "latest~1".
 
 A finding of the older run is fixed if the newer one ran the case that first
-showed it and found nothing of the kind; if it did not run that case, it is "not
-run". Of campaigns that end in a score, Compare shows how it and its parts
+showed it without finding it; if it did not run that case, it is "not run". Of campaigns that end in a score, Compare shows how it and its parts
 changed, and which cells of their matrices did. "worse" and "better" are said of
 what Fisher's exact test does not put down to chance (p < 0.05, corrected by
 Holm's method over all cells); else there is no evidence of a change.

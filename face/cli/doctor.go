@@ -11,10 +11,10 @@ func (a *application) doctorCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine offers to runs, and how to get what is missing",
-		Long: `Doctor tries what --sandbox needs of the kernel and looks for the programs that some
-documents want. Nothing is changed, and nothing missing is an error: a run says
-again what it had to do without.`,
+		Short: "Show what this machine provides, and how to install the rest",
+		Long: `Doctor tries the kernel features that --sandbox uses and looks for programs that
+some documents need. It changes nothing, and nothing missing is an error: each run
+reports what was unavailable.`,
 		Example: `  thresh doctor
   thresh doctor --json`,
 		Args: cobra.NoArgs,

@@ -254,7 +254,7 @@ func TestEveryCallFails(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("starts some thousands of processes")
 	}
-	part, step := 0, 241 // every 241st call, another one with each kind
+	part, step := 0, 601 // every 601st call, another one with each kind
 	switch long := os.Getenv("THRESH_TEST_LONG"); long {
 	case "":
 	case "all":

@@ -19,18 +19,17 @@ func (a *application) replayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay FINDING|RUN#CASE",
 		Short: "Run a finding, or any case, again",
-		Long: `Replay runs the smallest reproducer of a stored finding again, by the settings
-that were kept with its run and the program as it is now. If its document, or a
-file that the document names, has changed since, Replay says so and runs the case
-under the document as it is now; --as-stored runs it as it was. --system FILE
-calls the system of that file in place of the run's own.
+		Long: `Replay runs the smallest reproducer of a stored finding again, with the settings
+of its run and the current program. If the document, or a file that it names, has
+changed since, Replay says so and uses the current document; --as-stored uses the
+stored one. --system FILE calls the system in FILE instead of the run's own.
 
 FINDING is a finding id (of the newest run that has it), or RUN/FINDING.
-RUN#CASE runs one case of a run by its index, and shows what the format shows of
-it, also if it holds; the run must have one campaign.
+RUN#CASE runs one case of a run by its index and shows it, whether it fails or
+not; the run must have one campaign.
 
-Exit codes: 1 it fails (again), 0 it does not (any longer), 3 it could not be run,
-or the changed document has no such case.`,
+Exit codes: 1 it fails, 0 it no longer fails, 3 it could not be run, or the
+changed document has no such case.`,
 		Example: `  thresh replay F-3fa9c1d2e0
   thresh replay F-3fa9c1d2e0 --times 10
   thresh replay latest#17
@@ -112,9 +111,9 @@ func (a *application) shrinkCommand() *cobra.Command {
 	var budget int
 	c := &cobra.Command{
 		Use:   "shrink FINDING",
-		Short: "Spend more executions on making a finding's reproducer smaller",
-		Long: `Shrink goes on from the smallest reproducer that is kept of a finding. What it
-finds is verified and replaces it in the stored run.`,
+		Short: "Make the reproducer of a finding smaller",
+		Long: `Shrink continues from the smallest stored reproducer of a finding. A smaller one is
+verified and replaces it in the stored run.`,
 		Example: `  thresh shrink F-3fa9c1d2e0 --budget 20000`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -51,22 +51,22 @@ type runFlags struct {
 func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.IntVarP(&f.workers, "workers", "j", runtime.NumCPU(), "cases run at once, or leases that a fleet has in hand (64); changes no result")
+	fs.IntVarP(&f.workers, "workers", "j", runtime.NumCPU(), "cases run in parallel (with --fleet: leases, 64); does not change the result")
 	f.workersGiven = func() bool { return fs.Changed("workers") }
-	fs.StringVar(&f.seed, "seed", "", "replace the seed that the document gives (an integer)")
+	fs.StringVar(&f.seed, "seed", "", "use this integer in place of the document's seed")
 	fs.Int64Var(&f.cases, "cases", 0, "run at most this many cases of each campaign (0: all)")
-	fs.DurationVar(&f.time, "time", 0, "be over after this long, confirming and shrinking included (0: no limit)")
+	fs.DurationVar(&f.time, "time", 0, "end the run after this long, confirming and shrinking included (0: no limit)")
 	fs.BoolVar(&f.failFast, "fail-fast", false, "stop at the first failing case, in case order")
-	fs.StringVar(&f.maxErrors, "max-errors", "", "end the run once more than `N|P%` of its cases have no result (default: go on to the end)")
-	fs.BoolVar(&f.strict, "strict", false, "refuse documents that give rise to warnings")
-	fs.StringVar(&f.resume, "resume", "", "go on with a stored `RUN` (\"latest\" for the newest)")
-	fs.IntVar(&f.reruns, "reruns", app.DefaultReruns, "times a finding is run again before it is reported")
-	fs.IntVar(&f.shrink, "shrink", app.DefaultShrink, "executions to spend on making one finding smaller (0: none)")
-	fs.DurationVar(&f.caseTimeout, "case-timeout", app.DefaultCaseTimeout, "backstop: a case without an outcome by then is an error")
-	fs.BoolVar(&f.allowEmpty, "allow-empty", false, "a campaign that runs no case is no error")
+	fs.StringVar(&f.maxErrors, "max-errors", "", "end the run once more than `N|P%` of its cases have no result (default: no limit)")
+	fs.BoolVar(&f.strict, "strict", false, "treat warnings about documents as errors")
+	fs.StringVar(&f.resume, "resume", "", "continue a stored `RUN` (\"latest\" for the newest)")
+	fs.IntVar(&f.reruns, "reruns", app.DefaultReruns, "times to run a finding again before reporting it")
+	fs.IntVar(&f.shrink, "shrink", app.DefaultShrink, "executions for shrinking each finding (0: none)")
+	fs.DurationVar(&f.caseTimeout, "case-timeout", app.DefaultCaseTimeout, "a case without a result after this long is an error")
+	fs.BoolVar(&f.allowEmpty, "allow-empty", false, "accept campaigns that run no case")
 	f.registerReports(c)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
-	fs.BoolVar(&f.ui, "ui", false, "show the run in a browser while it goes; on a terminal also after that, until interrupted")
+	fs.BoolVar(&f.ui, "ui", false, "show the run in a browser; on a terminal, keep serving until interrupted")
 	registerStore(c, &f.store)
 	f.fleet.register(c)
 	f.options.register(fs, contracts)
@@ -75,7 +75,7 @@ func (f *runFlags) register(c *cobra.Command, contracts []campaign.Contract) {
 // registerReports adds the reports to write.
 func (f *runFlags) registerReports(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.reports, "report", nil, "write a report, `FORMAT=FILE` (text, json, junit, sarif, tap, jsonl, html, markdown, github, codequality, ctrf, hits, attempts; FILE - is standard output); repeatable")
-	c.Flags().Var((*jsonLines)(f), "json", "print lines of JSON instead of text, one for each case, finding and the run: the same as --report jsonl=- --quiet")
+	c.Flags().Var((*jsonLines)(f), "json", "print JSON lines for cases, findings and the run: --report jsonl=- --quiet")
 	c.Flags().Lookup("json").NoOptDefVal = "true"
 	_ = c.RegisterFlagCompletionFunc("report", completeReport)
 }

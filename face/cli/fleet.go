@@ -59,7 +59,7 @@ func (f *fleetFlags) register(c *cobra.Command) {
 	fs.StringVar(&f.sign, "sign", "", "sign the run for workers with the private key in `FILE`")
 	fs.StringVar(&f.keys, "fleet-keys", "", "sign and check every message with the keys in `DIR` (thresh fleet init makes them)")
 	fs.StringVar(&f.recheck, "recheck", "", "`SHARE` of cases that another worker executes again, such as 1% (default: 1% with workers on several machines, else 0)")
-	fs.DurationVar(&f.patience, "fleet-patience", app.DefaultFleetPatience, "silence after which a worker's cases go to another")
+	fs.DurationVar(&f.patience, "fleet-patience", app.DefaultFleetPatience, "hand a worker's cases to another after this much silence")
 	_ = c.MarkFlagFilename("sign")
 	_ = c.MarkFlagDirname("fleet-keys")
 }
@@ -117,18 +117,18 @@ func (a *application) workerCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "worker",
 		Short: "Execute cases of runs on other machines",
-		Long: `A worker takes cases of whatever runs are announced at a NATS server, executes
-them as a run on this machine would, and sends back what came of them. Runs may
-come and go, and so may workers: none of it shows in the results.
+		Long: `A worker takes cases of the runs announced at a NATS server, executes them as a run
+on this machine would, and returns the results. Runs and workers may come and go
+without changing any result.
 
-What a worker runs is decided by whoever can write to the server, so it wants
+Whoever can write to the server decides what a worker runs, so it requires
 --fleet-keys (every message is signed and checked; see thresh fleet) or --trust
-(only runs that are signed by a known key are taken). --insecure takes all.
-Programs named in documents must be here, the same, byte for byte, and allowed as
-they are for a run.
+(only runs signed by a known key are taken). --insecure takes all runs. Programs
+named in documents must exist here, byte for byte the same, and be allowed as for
+a run.
 
-Ctrl-C or SIGTERM: cases that are being run are finished, the rest is given back.
-A second one ends them too.`,
+On Ctrl-C or SIGTERM, running cases are finished and the others returned. A second
+one ends the running cases too.`,
 		Example: `  thresh worker --fleet nats://build-server:4222 --fleet-keys keys/
   thresh worker --keygen run.key    # then: thresh run --sign run.key, worker --trust run.key.pub
   thresh worker --fleet nats://build-server:4222 --trust run.key.pub

@@ -12,9 +12,9 @@ import (
 func (a *application) fleetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fleet",
-		Short: "Decide who belongs to a fleet: keys and the trust list",
-		Long: `A folder of keys says who belongs to a fleet. It holds a trust list, with the
-name, role and public key of each member, and the private keys that were made here.
+		Short: "Manage who belongs to a fleet: keys and the trust list",
+		Long: `A folder of keys defines who belongs to a fleet. It holds the trust list, with name,
+role and public key of each member, and the private keys that were made here.
 
 With --fleet-keys DIR, run and worker sign every message and drop what no member
 signed. Copy the trust list and one worker's key to each worker's machine.`,
@@ -61,7 +61,7 @@ signed. Copy the trust list and one worker's key to each worker's machine.`,
 	}
 	enroll.Flags().StringVar(&key, "key", "", "its public `KEY`, an nkey of a user (default: a new pair)")
 	revoke := &cobra.Command{
-		Use: "revoke DIR NAME", Short: "Take a member out of the trust list; what runs notices within seconds", Args: cobra.ExactArgs(2),
+		Use: "revoke DIR NAME", Short: "Remove a member from the trust list; running programs notice within seconds", Args: cobra.ExactArgs(2),
 		Example: `  thresh fleet revoke keys/ gpu-box`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := app.RevokeMember(args[0], args[1])

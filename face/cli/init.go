@@ -23,9 +23,9 @@ func (a *application) initCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "init KIND [FOLDER]",
-		Short: "Write a document to begin with, which runs as it is",
-		Long: "Init writes a starter document and what it needs into FOLDER (default: the\nworking directory). Existing files are never replaced.\n\n" +
-			"With --from it drafts the document for a thing that you have, as thresh try does, and\nruns nothing but what it takes to look at it. The draft goes to --dir.\n\nKIND is one of: " + strings.Join(names, ", ") + ".",
+		Short: "Write a starter document that runs as it is",
+		Long: "Init writes a starter document, with the files that it needs, to FOLDER (default:\nthe working directory). It never replaces existing files.\n\n" +
+			"With --from it drafts the document for something you have, as thresh try does, but\nruns only what it needs to inspect it. The draft goes to --dir.\n\nKIND is one of: " + strings.Join(names, ", ") + ".",
 		Example:   "  thresh init fuzzspec first\n  thresh run first/fuzzspec.json\n  thresh init fuzzspec --from ./parser @@ -- seeds/",
 		Args:      cobra.MinimumNArgs(1),
 		ValidArgs: names,
@@ -71,6 +71,6 @@ func (a *application) initCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&from, "from", "", "draft the document for a `THING`, as thresh try takes it; its further words follow")
 	c.Flags().StringVar(&into, "dir", "", "with --from, `FOLDER` for the draft (default: try-NAME, a new one)")
-	c.Flags().BoolVar(&yes, "yes", false, "with --from, also call what may change or delete something")
+	c.Flags().BoolVar(&yes, "yes", false, "with --from, also call operations that may change or delete data")
 	return c
 }

@@ -19,7 +19,7 @@ func (a *application) judgeCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "judge FILE < trace.json",
-		Short: "Try judges on a trace, without a run: pass, fail or unknown, and why",
+		Short: "Try judges on a trace, without a run",
 		Long: `Judge reads judges from a file and a trace from standard input, and prints the
 verdict of each: pass, fail or unknown, with its reason. The file holds a list of
 judges, or one under judges, invariants or contract.invariants: the invariants of

@@ -52,11 +52,11 @@ func (a *application) listCommand() *cobra.Command {
 		},
 	}
 	registerStore(c, &dir)
-	c.Flags().IntVar(&q.Limit, "limit", 50, "at most so many")
-	c.Flags().IntVar(&q.Offset, "offset", 0, "pass over the newest so many")
+	c.Flags().IntVar(&q.Limit, "limit", 50, "at most this many")
+	c.Flags().IntVar(&q.Offset, "offset", 0, "skip this many of the newest")
 	c.Flags().StringVar(&q.Contract, "contract", "", "only runs of this format")
 	c.Flags().StringVar(&q.Verdict, "verdict", "", "only runs with this verdict (pass, fail, error)")
-	c.Flags().StringVar(&q.Text, "search", "", "only runs whose campaigns or findings hold this text")
+	c.Flags().StringVar(&q.Text, "search", "", "only runs with this text in a campaign or finding")
 	c.Flags().BoolVar(&asJSON, "json", false, "JSON instead of a table")
 	return c
 }
@@ -74,9 +74,9 @@ func (a *application) gcCommand() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use:   "gc",
-		Short: "Remove old runs and what only they needed",
-		Long: `Gc removes all runs but the newest --keep, and the stored contents that no
-remaining run mentions. A run that is being written is never removed.`,
+		Short: "Delete old runs and their data",
+		Long: `Gc deletes all runs but the newest --keep, and stored contents that no remaining
+run refers to. It never deletes a run that is still being written.`,
 		Example: `  thresh gc --keep 20
   thresh gc --keep 20 --dry-run`,
 		Args: cobra.NoArgs,
@@ -102,8 +102,8 @@ remaining run mentions. A run that is being written is never removed.`,
 		},
 	}
 	registerStore(c, &dir)
-	c.Flags().IntVar(&keep, "keep", 0, "keep the newest so many runs")
-	c.Flags().BoolVar(&dry, "dry-run", false, "only say what would be removed")
+	c.Flags().IntVar(&keep, "keep", 0, "number of newest runs to keep")
+	c.Flags().BoolVar(&dry, "dry-run", false, "list what would be deleted, and delete nothing")
 	_ = c.MarkFlagRequired("keep")
 	return c
 }

@@ -19,10 +19,10 @@ func (a *application) lspCommand() *cobra.Command {
 		Short: "Serve an editor: diagnostics, completion, fixes, runs and findings",
 		Long: `Lsp speaks the Language Server Protocol on standard input and output, for an
 editor that starts it. It checks documents of all formats as you type, completes
-and explains their keys, offers fixes, runs a document or a case of it, and leads
-from a finding to its place. Other files stay as they are.
+and explains their keys, offers fixes, runs a document or one of its cases, and
+jumps from a finding to its place. It ignores other files.
 
-docs/editors.md says how VS Code, Neovim and Helix are set up.`,
+docs/editors.md shows how to set up VS Code, Neovim and Helix.`,
 		Example: `  thresh lsp
   thresh lsp --store build/thresh`,
 		Args: cobra.NoArgs,

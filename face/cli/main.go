@@ -138,19 +138,19 @@ func newRoot(io *Stdio, contracts []campaign.Contract) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "thresh",
 		Short: "beat software until the bugs fall out",
-		Long: `Thresh runs documents that say how software is to be tested. It runs the cases
-they ask for, groups what fails into findings, makes each finding's input small
-and says how to see it again. What format a document has it finds out by itself.
+		Long: `Thresh runs documents that describe how to test software. It detects the format
+of each document, runs its cases, groups the failures into findings, shrinks the
+input of each finding and prints the command that reproduces it.
 
-Runs are kept in the folder .thresh, where the verbs below find them.
+Runs are kept in the folder .thresh, where the commands below find them.
 
-Exit codes, for every verb: 0 all held, 1 findings or failures, 2 a document or
+Exit codes of every command: 0 all held, 1 findings or failures, 2 a document or
 the command line was refused, 3 the environment failed, 130 interrupted.`,
 		Example: `  thresh demo                          see it work, nothing to set up
   thresh run spec.json                 run a campaign
-  thresh check spec.json               say everything that can be said without running
-  thresh show F-3fa9c1d2e0             look at a finding
-  thresh replay F-3fa9c1d2e0           does it still show? exit 1: yes, 0: no`,
+  thresh check spec.json               find mistakes without running anything
+  thresh show F-3fa9c1d2e0             show a finding
+  thresh replay F-3fa9c1d2e0           does it still fail? exit 1: yes, 0: no`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -194,6 +194,7 @@ the command line was refused, 3 the environment failed, 130 interrupted.`,
 	a.completions(root)
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(helpCommand(root))
+	readableHelp(root)
 	requireSubcommand(root)
 	markBegun(root)
 	return root

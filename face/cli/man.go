@@ -17,8 +17,8 @@ func (a *application) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write a manual page for every command",
-		Long: `Man writes thresh.1 and a page for every command into DIR, for man. Packages of a
-release bring them along.`,
+		Long: `Man writes thresh.1 and a page for every command to DIR, for man. The packages of a
+release include them.`,
 		Example: `  thresh man ~/.local/share/man/man1
   thresh man build/man`,
 		Args: cobra.ExactArgs(1),

@@ -29,11 +29,11 @@ func (a *application) mcpCommand() *cobra.Command {
 		Short: "Serve coding agents: check, run, follow, explain and replay over MCP",
 		Long: `Mcp speaks the Model Context Protocol on standard input and output, for a program
 that starts it. With --http it serves this machine over HTTP instead, with a
-token: a random one, or that of THRESH_MCP_TOKEN.
+token, random or from THRESH_MCP_TOKEN.
 
 Documents and modules that a client names are files below --root. A document may
 run programs, as with thresh run: serve those whom you would let run programs.
-Runs go on in the background and are kept in the store; they end with the server.`,
+Runs continue in the background and are stored; they end with the server.`,
 		Example: `  thresh mcp
   thresh mcp --http 127.0.0.1:7801`,
 		Args: cobra.NoArgs,

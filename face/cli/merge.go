@@ -6,7 +6,7 @@ func (a *application) mergeCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "merge STORE|FILE...",
-		Short: "Make one result of the runs of several jobs",
+		Short: "Merge the runs of several jobs into one",
 		Long: `Merge takes the newest run of each STORE, or a JSON report FILE, and reports them as
 one run: cases counted together, equal findings once, the worst verdict as exit code.
 Runs of a STORE are copied into --store, where show, replay and promote find them.

@@ -14,7 +14,7 @@ func (a *application) openCommand() *cobra.Command {
 	var show bool
 	c := &cobra.Command{
 		Use:   "open [FINDING|RUN]",
-		Short: "Open the page of a finding or a run in a browser",
+		Short: "Open a finding or a run in a browser",
 		Long: `Open serves the pages of the store, as thresh ui does, and opens the page of a
 finding or run: of the newest run if none is named. It serves until interrupted.`,
 		Example: `  thresh open F-3fa9c1d2e0

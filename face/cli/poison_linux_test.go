@@ -16,14 +16,14 @@ import (
 // whole group, on some inputs: after some resumes the run comes to its end, the
 // same for any number of workers, with every other case executed.
 func TestTargetsThatKillThresh(t *testing.T) {
+	if os.Getenv("THRESH_TEST_LONG") == "" {
+		t.Skip("takes ten seconds each time, TestEveryFormatOutlivesItsTarget less: set THRESH_TEST_LONG=1")
+	}
 	for name, kill := range map[string]string{
 		"parent": "kill -9 $PPID", "group": `read pid name state parent group rest </proc/$PPID/stat; kill -9 -$group`,
 	} {
 		for _, executor := range []string{"auto", "spawn"} {
 			t.Run(name+"/"+executor, func(t *testing.T) {
-				if (name != "parent" || executor != "spawn") && os.Getenv("THRESH_TEST_LONG") == "" {
-					t.Skip("takes ten seconds: set THRESH_TEST_LONG=1")
-				}
 				// What is left of a killed Thresh comes to this process, which gathers the
 				// orphans of other tests: it is not what these programs are after.
 				l := newLab(t, fmt.Sprintf(`read x <"$1"
@@ -123,6 +123,9 @@ func TestEveryFormatOutlivesItsTarget(t *testing.T) {
 		}, []string{"s.yaml", "--cases", "12"}, 12, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "fuzzspec" && name != "spectest" && os.Getenv("THRESH_TEST_LONG") == "" {
+				t.Skip("kills and resumes for some seconds: set THRESH_TEST_LONG=1")
+			}
 			t.Parallel()
 			l := newLab(t, "")
 			for file, text := range x.files {

@@ -18,15 +18,15 @@ func (a *application) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run PATH...",
 		Short: "Run documents as one run: find, group, shrink and report what fails",
-		Long: `Run finds out which format each document has, runs all of them as one run with
-one exit code, and reports what fails: grouped, confirmed, made small.
+		Long: `Run detects the format of each document, runs all of them as one run with one
+exit code, and reports the failures: grouped, confirmed and minimised.
 
-A PATH is a document or a folder, which is searched for documents (.json, .yaml,
-.yml and .md files; hidden folders are skipped). A flag marked [FORMAT] is for
-documents of that format alone.
+PATH is a document, or a folder that is searched for documents (.json, .yaml, .yml
+and .md files; hidden folders are skipped). Flags for the documents of one format
+are listed under its name.
 
-Neither --workers nor how often a run was interrupted changes what it says: equal
-runs have equal digests.
+Neither --workers nor interruptions change the result: equal runs have equal
+digests.
 
 Exit codes: 0 all held, 1 findings or failures, 2 a document was refused,
 3 the environment failed, 130 interrupted (the run is kept and can be resumed).`,
@@ -48,7 +48,7 @@ Exit codes: 0 all held, 1 findings or failures, 2 a document was refused,
 	f.register(c, a.app.Contracts)
 	f.registerGate(c)
 	a.instead(c, &f)
-	c.Flags().BoolVar(&watch, "watch", false, "go on, and run again what changes: documents, and the files and programs of their cases; an interrupt ends it, with exit code 0")
+	c.Flags().BoolVar(&watch, "watch", false, "keep going: run again when documents, or the files and programs of their cases, change; an interrupt ends it with exit code 0")
 	return c
 }
 

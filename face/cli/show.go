@@ -17,20 +17,19 @@ func (a *application) showCommand() *cobra.Command {
 	var materialize int64
 	c := &cobra.Command{
 		Use:   "show [RUN|FINDING|RUN#CASE]",
-		Short: "Look at a stored run, finding or case",
-		Long: `Show prints the report of a run, or all that is known of a finding: evidence,
-samples, the smallest reproducer.
+		Short: "Show a stored run, finding or case",
+		Long: `Show prints the report of a run, or everything stored about a finding: evidence,
+samples and the smallest reproducer.
 
 RUN is a run id, a unique beginning of one, "latest" (the default) or "latest~1".
 FINDING is a finding id, of the newest run that has it, or RUN/FINDING.
-RUN#CASE is one case by its index, with the evidence that the run kept of it; the
-run must have one campaign. Formats that keep none of cases that hold say so, and
+RUN#CASE is one case by its index, with the evidence that was stored; the run must
+have one campaign. Some formats store nothing of passing cases and say so; then
 thresh replay RUN#CASE runs the case again.
 
-With --raw it writes bytes that the store keeps for a finding: "minimized" or
-"input". With --materialize it runs a case of a run again and writes it out as
-files, the way users of its format know it, and prints their folder; of a
-finding it is the first case, whatever CASE says.`,
+--raw writes the stored bytes of a finding: "minimized" or "input". --materialize
+runs a case again, writes its files in the layout of its format and prints their
+folder; for a finding it takes the first case, whatever CASE says.`,
 		Example: `  thresh show                               the newest run
   thresh show F-3fa9c1d2e0
   thresh show latest#17                     one case of it
@@ -135,9 +134,9 @@ func (a *application) promoteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "promote FINDING",
 		Short: "Turn a finding into a regression test",
-		Long: `Promote writes documents that fail while the fault is there and pass once it is
-gone: of the finding's own format, or a Spec-Test and what it runs. Run them with
-thresh run.`,
+		Long: `Promote writes documents that fail while the bug is there and pass once it is
+fixed: in the finding's own format, or as a Spec-Test and the files that it needs.
+Run them with thresh run.`,
 		Example: `  thresh promote F-3fa9c1d2e0 --to regressions
   thresh run regressions`,
 		Args: cobra.ExactArgs(1),

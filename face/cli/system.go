@@ -13,11 +13,11 @@ import (
 func (a *application) systemCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "system",
-		Short: "Look at systems under test that are described by a system file",
-		Long: `A system file says what a system is and how it is reached: a program, an HTTP
-service, a chat interface, an MCP server, Python code, a WebAssembly module or a
-driver. "thresh run DOCUMENT --system FILE" tests it in place of what the document
-names. The format is documented in docs/systems.md.`,
+		Short: "Check system files",
+		Long: `A system file describes a system and how to reach it: a program, an HTTP service, a
+chat endpoint, an MCP server, Python code, a WebAssembly module or a driver.
+"thresh run DOCUMENT --system FILE" tests it instead of the one that the document
+names. docs/systems.md documents the format.`,
 	}
 	c.AddCommand(a.systemCheck())
 	return c
@@ -27,7 +27,7 @@ func (a *application) systemCheck() *cobra.Command {
 	var try bool
 	c := &cobra.Command{
 		Use:   "check FILE",
-		Short: "Say what a system is and which operations it has; with --try, call it",
+		Short: "Show a system and its operations; with --try, call it",
 		Long: `Check reads a system file and reports all that is wrong with it at once. Then it
 starts or connects to the system and lists its operations with their arguments.
 With --try it also resets the system and calls one operation: the one that takes

@@ -19,10 +19,10 @@ func (a *application) topCommand() *cobra.Command {
 	var once bool
 	c := &cobra.Command{
 		Use:   "top",
-		Short: "Show the workers and runs of a fleet as they go",
-		Long: `Top shows who works for a fleet: runs with the leases that are out, workers with
-their lanes and rates. On a terminal it is drawn anew every second until Ctrl-C; in
-a pipe it prints a table every second, and with --once just one.`,
+		Short: "Show the workers and runs of a fleet, live",
+		Long: `Top shows the runs of a fleet with their open leases, and its workers with their
+lanes and rates. A terminal is redrawn every second until Ctrl-C; a pipe gets a
+table every second, or a single one with --once.`,
 		Example: `  thresh top --fleet nats://build-server:4222
   thresh top --fleet nats://build-server:4222 --once`,
 		Args: cobra.NoArgs,
@@ -35,7 +35,7 @@ a pipe it prints a table every second, and with --once just one.`,
 	}
 	c.Flags().SortFlags = false
 	f.register(c, "`URL` of the NATS server")
-	c.Flags().BoolVar(&once, "once", false, "look for two seconds, print one table and leave")
+	c.Flags().BoolVar(&once, "once", false, "watch for two seconds, print one table and exit")
 	return c
 }
 

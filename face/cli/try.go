@@ -28,9 +28,9 @@ func (a *application) tryCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "try THING [-- SEEDS...]",
-		Short: "Test something for a minute with no document: it is drafted for you",
+		Short: "Test something for a minute; the document is drafted for you",
 		Long: `Try looks at what you give it, drafts the document that tests it, runs that for a
-minute (--time), reports the findings, and leaves the document for thresh run.
+minute (--time), reports the findings, and keeps the document for thresh run.
 
   ./parser @@ -- seeds/        a program; @@ is the path of its input, without @@ the
                                input is standard input; SEEDS are files or folders
@@ -42,13 +42,13 @@ minute (--time), reports the findings, and leaves the document for thresh run.
   agent.py:chain               an agent in Python
   docs/                        Markdown pages with test blocks or transcripts
 
-It asks nothing. What it could not know stands in the draft as a question, with the
-line to edit. Methods other than GET and HEAD, and tools that are marked as
-destructive, are called with --yes alone.
+It never prompts. What it could not know is a question in the draft, with the line
+to edit. Methods other than GET and HEAD, and tools marked as destructive, are
+called only with --yes.
 
-The draft goes to a new folder, try-NAME. Flags stand before THING or behind it; of
-a program's command line only --time, --yes, --dir and --store are taken for flags
-of try.
+The draft goes to a new folder, try-NAME. Flags go before or after THING; within a
+program's command line, only --time, --yes, --dir and --store are read as flags of
+try.
 
 Exit codes are those of thresh run.`,
 		Example: `  thresh try ./parser @@ -- seeds/

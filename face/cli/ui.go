@@ -37,17 +37,16 @@ func (a *application) uiCommand() *cobra.Command {
 	var access accessFlags
 	c := &cobra.Command{
 		Use:   "ui",
-		Short: "Show stored runs, and those that go on, in a browser",
-		Long: `Ui serves pages of the runs in the store: what is broken, is it new, how is it
-reproduced, is it better than before. Runs that go on are followed as they go,
-whatever process they are of. A page lists the documents of the folder that it was
-started in: they are checked, edited, run and stopped there. It prints its address and serves until it is
-interrupted. With --fleet a page shows the workers and runs of a fleet as they go,
-as thresh top does.
+		Short: "Show stored and live runs in a browser",
+		Long: `Ui serves pages of the stored runs: what is broken, whether it is new, how to
+reproduce it, and whether things got better. Live runs of any process are followed.
+A page lists the documents in the working directory; you can check, edit, run and
+stop them there. Ui prints its address and serves until it is interrupted. With
+--fleet, a page shows the workers and runs of a fleet, as thresh top does.
 
-Only this machine reaches the default address. Every address asks for a token, a
-random one or that of THRESH_UI_TOKEN; the printed address has it, and a browser
-that came by it keeps it in a cookie.`,
+The default address is reachable from this machine only. Every address asks for a
+token, random or from THRESH_UI_TOKEN; the printed address contains it, and the
+browser keeps it in a cookie.`,
 		Example: `  thresh ui --open
   thresh ui --addr 0.0.0.0:8080 --host builder.example.org`,
 		Args: cobra.NoArgs,

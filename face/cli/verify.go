@@ -18,14 +18,14 @@ func (a *application) verifyCommand() *cobra.Command {
 	var strict bool
 	c := &cobra.Command{
 		Use:   "verify [RUN|STATEMENT]",
-		Short: "Check that a stored run is what its record says",
-		Long: `Verify checks the chain of a run's journal, folds the journal again and compares
-what follows from it with the run's record. It changes nothing. With --sample it
-executes a part of the cases again. What differs is printed, with exit code 1.
+		Short: "Check that a stored run matches its record",
+		Long: `Verify checks the hash chain of a run's journal, folds the journal again and
+compares the result with the run's record. It changes nothing. --sample executes
+part of the cases again. Differences are printed, with exit code 1.
 
-Without a signature this shows that nothing was damaged or edited in part, not who
-ran it. --attest signs a statement of a run that holds; verify STATEMENT checks
-that, and that the run in the store is the one that was signed.`,
+Without a signature this shows that nothing was damaged or partly edited, not who
+ran it. --attest signs a statement about a run that verifies; verify STATEMENT
+checks it, and that the stored run is the one that was signed.`,
 		Example: `  thresh verify latest --sample 5%
   thresh verify latest --attest run.key --to verdict.json
   thresh verify verdict.json --trust run.key.pub --store .thresh`,

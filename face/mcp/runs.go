@@ -65,13 +65,13 @@ func (s *Server) runTools() []tool {
 		{"name", "string", "file name that the text goes by in messages and in finding ids", false},
 		{"contract", "string", "refuse documents of other formats than this one", false},
 		{"seed", "integer", "replace the seed that the document gives", false},
-		{"strict", "boolean", "refuse documents that give rise to warnings", false},
+		{"strict", "boolean", "treat warnings about documents as errors", false},
 		{"options", "object", "settings of one format alone, as the flags of thresh run without their dashes", false},
 	}
 	id := param{"run_id", "string", "the run, as run_spec named it, a unique beginning of a stored run's id, or latest", true}
 	wait := "wait at most so many seconds for the run to end; progress is reported if the call has a progress token"
 	return []tool{
-		{name: "check_spec", reads: true, about: "Say everything that can be said of documents of any format without running them.", call: s.check, params: doc},
+		{name: "check_spec", reads: true, about: "Find mistakes in documents of any format without running them.", call: s.check, params: doc},
 		{name: "run_spec", about: "Run documents of any format in the background. With wait, the answer comes once the run has ended; a cancelled call ends the run.", call: s.runSpec,
 			params: append(doc[:len(doc):len(doc)],
 				param{"cases", "integer", "run at most this many cases of each campaign", false},

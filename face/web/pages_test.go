@@ -24,7 +24,7 @@ func TestPagesInEveryLook(t *testing.T) {
 	last, interrupted := ids[len(ids)-2], ids[len(ids)-1]
 	base, _ := serve(t, st, func(c *web.Config) { c.Fleet = someFleet(last) })
 	b := openBrowser(t, base)
-	for _, l := range everyLook() {
+	for _, l := range among(looks) {
 		b.as(l)
 		for _, p := range []struct{ name, path string }{
 			{"runs", "/"},
@@ -259,7 +259,7 @@ func TestFrozenReportWithoutScripts(t *testing.T) {
 	must(t, out.Close())
 	b := openBrowser(t, "")
 	b.send("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
-	for _, l := range everyLook() {
+	for _, l := range among(looks) {
 		b.as(l)
 		b.open("file://" + file)
 		b.fits("report-" + l.name)

@@ -47,7 +47,7 @@ func TestVerdictIsSeenAtOnce(t *testing.T) {
 	for _, name := range formats {
 		runs, err := st.Runs(store.RunQuery{Contract: name})
 		must(t, err)
-		for _, l := range storyLooks {
+		for _, l := range among(storyLooks) {
 			for where, at := range map[string]struct {
 				b       *browser
 				address string

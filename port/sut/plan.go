@@ -181,6 +181,7 @@ type Operation struct {
 	Schema   json.RawMessage
 	Answers  map[string]json.RawMessage
 	Destroys bool // it says of itself that it may destroy something
+	Reads    bool `json:",omitempty"` // it says of itself that it changes nothing
 }
 
 // Argument is one argument of an operation.

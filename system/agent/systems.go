@@ -63,6 +63,7 @@ func toolOperation(t *mcp.Tool, p *sut.Plan) sut.Operation {
 	o := sut.Operation{Name: t.Name}
 	o.Description = diag.FirstLine(strings.TrimSpace(t.Description))
 	if h := t.Annotations; h != nil {
+		o.Reads = h.ReadOnlyHint
 		o.Destroys = !h.ReadOnlyHint && h.DestructiveHint != nil && *h.DestructiveHint
 	}
 	if said, ok := sut.Find(p.Operations, t.Name); ok {

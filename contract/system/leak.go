@@ -1,0 +1,158 @@
+package system
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	judges "github.com/thresh-dev/thresh/engine/judge"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// kindLeak is an answer that depends on the arguments of an earlier call.
+const kindLeak = "state-leak"
+
+// A tool that says nothing of itself is taken for one that changes something, and
+// may then answer as it likes, if a word of its name is one of these or of those
+// of effects.
+var (
+	stateful = strings.Fields(`accumulate add advance append apply ask assign chat collect commit configure connect count create cursor delete disable draw edit enable enqueue feedback
+		flag forget generate import increment init initialize insert join leave like link load log login logout mark memo memorize memory merge mkdir modify move
+		next note open or pick play pop push put queue random react record register remember rename reply remove reset restart roll run save say select session set
+		share shuffle start stop store subscribe switch sync tag talk tell toggle track train turn undo unlink unset update use visit vote watch write yield`)
+	word = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
+)
+
+// reads reports whether a tool should answer equal calls equally, and whether
+// only its name says so.
+func reads(o *sut.Operation) (yes, byName bool) {
+	if o.Reads || o.Destroys {
+		return o.Reads, false
+	}
+	for _, w := range word.FindAllString(o.Name, -1) {
+		if slices.Contains(stateful, strings.ToLower(w)) {
+			return false, true
+		}
+	}
+	return !judges.ChangesByName(o.Name), true
+}
+
+// earlier is a call that comes before that of a case.
+type earlier struct {
+	Operation string          `json:"operation"`
+	Args      json.RawMessage `json:"args"`
+}
+
+// usage is an operation with valid inputs: the usual ones, and those with one
+// special argument.
+type usage struct {
+	op    *sut.Operation
+	valid [2][]input
+}
+
+// leaks are, for each operation, the cases that compare its usual call with the
+// same call after others, of tools that read. Only a server that Thresh starts can
+// be begun anew.
+func (c *Campaign) leaks(all []usage) [][][]byte {
+	lists := make([][][]byte, len(all))
+	if c.plan.Kind != sut.MCP || len(c.plan.Command) == 0 || c.plan.URL != "" {
+		return lists
+	}
+	all = slices.Clone(all)
+	for i := range all {
+		if yes, _ := reads(all[i].op); !yes {
+			all[i].valid = [2][]input{}
+		}
+	}
+	for i := range all {
+		usual := all[i].valid[0]
+		if len(usual) == 0 {
+			continue
+		}
+		in := usual[len(usual)-1] // without what is optional, if there is such a call
+		in.About = "after other calls"
+		for k := range all {
+			if other := all[k].valid[0]; k != i && len(other) > 0 && len(in.Before) < 8 {
+				in.Before = append(in.Before, earlier{other[0].Operation, other[0].Args})
+			}
+		}
+		own := 0
+		for _, other := range slices.Concat(usual[:len(usual)-1], all[i].valid[1]) {
+			if own < 4 && !bytes.Equal(other.Args, in.Args) {
+				in.Before = append(in.Before, earlier{other.Operation, other.Args})
+				own++
+			}
+		}
+		if text, err := json.Marshal(in); err == nil && len(in.Before) > 0 {
+			lists[i] = [][]byte{text}
+		}
+	}
+	return lists
+}
+
+// executeLeak makes a call of a server that has just been started, twice, and of
+// one that has answered others.
+func (e *executor) executeLeak(ctx context.Context, op *sut.Operation, in *input) (out campaign.Outcome, err error) {
+	fresh := *e.c.plan
+	fresh.Per = sut.PerCase
+	x, err := e.c.open(ctx, &fresh, sut.Worker{Index: e.lane.Index, Of: e.lane.Of, Cold: true})
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	answer := func(before []earlier) (said []byte, err error) {
+		for calls := append(slices.Clone(before), earlier{in.Operation, in.Args}); ; {
+			if err := x.Reset(ctx); err != nil {
+				return nil, err
+			}
+			failed := -1
+			for i, call := range calls {
+				named, err := arguments(call.Args)
+				if err != nil {
+					return nil, err
+				}
+				o, err := x.Call(ctx, sut.Call{Operation: call.Operation, Named: named})
+				if err != nil {
+					return nil, err
+				}
+				out.Elapsed += o.Elapsed
+				if o.End != sut.Answered && o.End != sut.Refused {
+					failed = i // another case is about that
+					break
+				}
+				if said = bytes.Clone(o.Output); len(said) == 0 {
+					said = o.Value
+				}
+			}
+			if failed < 0 {
+				return said, nil
+			}
+			if failed == len(calls)-1 {
+				return nil, nil
+			}
+			calls = slices.Delete(calls, failed, failed+1)
+		}
+	}
+	var said [3][]byte
+	for i, before := range [][]earlier{nil, in.Before, nil} {
+		if said[i], err = answer(before); err != nil || said[i] == nil {
+			return out, err
+		}
+	}
+	if bytes.Equal(said[0], said[1]) || !bytes.Equal(said[0], said[2]) {
+		return out, nil
+	}
+	out.Verdict, out.Severity, out.Kind = campaign.VerdictFail, campaign.SeverityMedium, kindLeak
+	out.Title = op.Name + ": the answer depends on earlier calls"
+	if _, byName := reads(op); byName {
+		out.Title += " (its name says that it changes nothing)"
+	}
+	out.Cause = []string{kindLeak, op.Name}
+	out.Evidence = []campaign.Attachment{{Name: "answer", Data: said[1]}, {Name: "fresh", Data: said[0]}}
+	return out, nil
+}
