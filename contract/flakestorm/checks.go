@@ -99,6 +99,9 @@ func covers(v *config.Invariant, check, subject string) bool {
 		return slices.Contains(said, v.Type) || often || with
 	case "bad-arguments":
 		return with
+	case "repeated-effect", "call-loop":
+		ordered := r != nil && r.AtMost == nil && r.Exactly == nil && (r.Before != nil || r.After != nil)
+		return often && !ordered // what comes before a call says nothing of how often it is made
 	}
 	return often
 }

@@ -93,6 +93,15 @@ func TestChecksAreOffOrCovered(t *testing.T) {
 	if p := charged(t, "repeat,false,422", "checks: off\n"); len(found(p)) > 0 {
 		t.Errorf("%v\n%s", found(p), p.titles())
 	}
+	// A rule about what comes before a charge says nothing of one that is made twice.
+	agent, err := filepath.Abs("testdata/agents/charging.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := strings.Replace(fmt.Sprintf(charging, agent, "repeat"), "after: {tool: orders, status: 200}", "after: {tool: passport}", 1)
+	if p = play(t, spec(t, early)); !slices.Contains(found(p), "repeated-effect") || !slices.Contains(found(p), "broken-invariant") {
+		t.Errorf("%v\n%s", found(p), p.titles())
+	}
 	p = charged(t, "obey", "")
 	if strings.Join(found(p), " ") != "obeyed-instruction" {
 		t.Errorf("%v", found(p))
