@@ -18,7 +18,7 @@ var pythonDriver string
 // begins with the first of them.
 func (p *pageRun) converse(ctx context.Context, a *act) (over bool, f *Failure, err error) {
 	if p.python == nil {
-		if err := p.openPython(ctx); err != nil {
+		if err := p.openPython(ctx, a); err != nil {
 			return true, nil, err
 		}
 	}
@@ -62,8 +62,9 @@ func (p *pageRun) converse(ctx context.Context, a *act) (over bool, f *Failure, 
 	return false, nil, nil
 }
 
-// openPython starts the session, in the folder of the page and with its variables.
-func (p *pageRun) openPython(ctx context.Context) error {
+// openPython starts the session, in the folder of the page, with its variables and
+// those of its first block: python3 reads some only when it starts.
+func (p *pageRun) openPython(ctx context.Context, a *act) error {
 	open := p.x.c.contract.targets.Systems
 	if open == nil {
 		return campaign.Fatal("python3 cannot be run: %w", errNoTarget)
@@ -76,6 +77,9 @@ func (p *pageRun) openPython(ctx context.Context) error {
 	script := "cd " + quoted(p.dir) + " && exec env -i"
 	for _, e := range p.env {
 		script += " " + quoted(e)
+	}
+	for _, e := range a.env {
+		script += " " + quoted(e[0]+"="+e[1])
 	}
 	plan := &sut.Plan{Name: "python3", Kind: sut.Driver, Per: sut.PerCase, Command: []string{"sh", "-c", script + " " + quoted(path) + " -c " + quoted(pythonDriver)}}
 	plan.Limits.Timeout = p.x.c.set.timeout
