@@ -1,8 +1,22 @@
 package fleet
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/thresh-dev/thresh/campaign"
 )
 
 // A lease names its cases in ranges; they are run from either end, each once.
@@ -25,4 +39,400 @@ func TestOrderOfALease(t *testing.T) {
 			}
 		}
 	}
+}
+
+// bench is a campaign that writes down what is done with it.
+type bench struct {
+	name     string
+	log      *[]string
+	hook     func(index int64) error
+	openErr  error
+	closeErr error
+	probeErr error
+}
+
+func (b *bench) Identity() campaign.Identity { return campaign.Identity{Name: b.name} }
+func (b *bench) Planned() int64              { return 3 }
+func (b *bench) Probe(context.Context) (campaign.Facts, error) {
+	return campaign.Facts{Data: []byte("seven")}, b.probeErr
+}
+func (b *bench) Start(campaign.Facts) int { return 7 }
+func (b *bench) Round(int) (campaign.Round, bool) {
+	return campaign.Round{Len: 3, At: func(i int64) []byte { return fmt.Append(nil, "p", i) }}, true
+}
+func (b *bench) Fold(s int, _ iter.Seq2[campaign.Case, campaign.Outcome]) int { return s }
+func (b *bench) Open(_ context.Context, lane campaign.Lane) (campaign.Executor[int], error) {
+	*b.log = append(*b.log, fmt.Sprintf("open %s %d/%d cold=%t", b.name, lane.Index, lane.Of, lane.Cold))
+	return benching{b}, b.openErr
+}
+
+type benching struct{ b *bench }
+
+func (x benching) Notes() []string { return []string{"note of " + x.b.name} }
+func (x benching) Close() error {
+	*x.b.log = append(*x.b.log, "close "+x.b.name)
+	return x.b.closeErr
+}
+func (x benching) Execute(ctx context.Context, state int, at campaign.Case) (campaign.Outcome, error) {
+	*x.b.log = append(*x.b.log, fmt.Sprintf("%d.%d %s", at.Round, at.Index, at.Payload))
+	if x.b.hook != nil {
+		if err := x.b.hook(at.Index); err != nil {
+			return campaign.Outcome{}, err
+		}
+	}
+	return campaign.Outcome{Data: fmt.Append(nil, state)}, ctx.Err()
+}
+
+// handed is a lease as the queue hands it out.
+type handed struct {
+	jetstream.Msg
+	data  []byte
+	fate  string
+	beats atomic.Int64
+}
+
+func (h *handed) Metadata() (*jetstream.MsgMetadata, error) {
+	return &jetstream.MsgMetadata{NumDelivered: 3}, nil
+}
+func (h *handed) Data() []byte                     { return h.data }
+func (h *handed) Ack() error                       { h.fate += "done"; return nil }
+func (h *handed) Nak() error                       { h.fate += "given back"; return nil }
+func (h *handed) NakWithDelay(time.Duration) error { h.fate += "left to others"; return nil }
+func (h *handed) Term() error                      { h.fate += "thrown away"; return nil }
+func (h *handed) InProgress() error                { h.beats.Add(1); return nil }
+
+// benchDesk is a worker's lane, and the coordinator that it talks with.
+type benchDesk struct {
+	*laneWork
+	first, second *bench
+	log           []string // what was done with the campaigns
+	leave, kill   func()
+
+	mu      sync.Mutex
+	grant   grant
+	receipt receipt
+	claims  []string
+	reports []string
+	said    string
+	spoiled int  // answers that are not ours, before good ones
+	deaf    bool // to reports
+}
+
+func newBenchDesk(t *testing.T, link *Link, run string) *benchDesk {
+	t.Helper()
+	d := &benchDesk{grant: grant{Ranges: [][2]int64{{10, 13}}}}
+	d.first, d.second = &bench{name: "first", log: &d.log}, &bench{name: "second", log: &d.log}
+	w := &Worker{Lanes: 4, link: link, id: "me", host: "here", Say: func(format string, args ...any) { d.said += fmt.Sprintf(format, args...) + "\n" }}
+	s := &session{w: w, ann: Announcement{Run: run}, channel: channel{run: run}}
+	s.ctx, d.leave = context.WithCancel(t.Context())
+	s.kill, d.kill = context.WithCancel(t.Context())
+	for _, b := range []*bench{d.first, d.second} {
+		c := campaign.Erase(b)
+		st := newStates(c, func(context.Context, string) ([]byte, error) { return nil, errors.New("no such state") })
+		st.keep("S", c.Start(campaign.Facts{}))
+		s.campaigns, s.states = append(s.campaigns, c), append(s.states, st)
+	}
+	d.laneWork = &laneWork{s: s, lane: 2}
+	return d
+}
+
+// listen is the coordinator.
+func (d *benchDesk) listen(t *testing.T) {
+	t.Helper()
+	answer := func(m *nats.Msg, v any) {
+		data := mustJSON(v)
+		if d.spoiled--; d.spoiled >= 0 {
+			data = []byte(sealMagic + "from somebody else")
+		}
+		_ = m.Respond(data)
+	}
+	nc := d.s.w.link.nc
+	for kind, hear := range map[string]func(*nats.Msg){
+		kindClaim: func(m *nats.Msg) {
+			d.claims = append(d.claims, string(m.Data))
+			answer(m, d.grant)
+		},
+		kindReport: func(m *nats.Msg) {
+			d.reports = append(d.reports, d.text(t, m.Data))
+			answer(m, d.receipt)
+		},
+	} {
+		if d.deaf && kind == kindReport {
+			continue
+		}
+		sub, err := nc.Subscribe(prefix+"."+d.s.ann.Run+"."+kind+".L", func(m *nats.Msg) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			hear(m)
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { _ = sub.Unsubscribe() })
+	}
+	if err := nc.Flush(); err != nil {
+		t.Error(err)
+	}
+}
+
+// text is a report in words.
+func (d *benchDesk) text(t *testing.T, data []byte) string {
+	head, body, err := unframe(data)
+	var r report
+	if err == nil {
+		err = json.Unmarshal(head, &r)
+	}
+	entries, err2 := decodeEntries(body)
+	if err != nil || err2 != nil || r.Worker != "me" || r.Lane != 2 {
+		t.Errorf("report %s: %v %v", head, err, err2)
+	}
+	var words []string
+	for _, e := range entries {
+		words = append(words, fmt.Sprintf("%d:%s", e.index, e.outcome.Data))
+	}
+	for word, on := range map[string]bool{"last": r.Last, "handback": r.Handback} {
+		if on {
+			words = append(words, word)
+		}
+	}
+	for kind, why := range map[string]string{"redo": r.Redo, "fatal": r.Fatal, "unfit": r.Unfit, "notes": strings.Join(r.Notes, ",")} {
+		if why != "" {
+			words = append(words, kind+" "+why)
+		}
+	}
+	if r.Facts != nil {
+		words = append(words, fmt.Sprintf("facts %s%s", r.Facts.Data, r.Facts.Error))
+	}
+	if len(entries) > 0 && r.Busy <= 0 {
+		t.Errorf("outcomes that took no time: %s", head)
+	}
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+// What becomes of a lease, and what a worker says of it.
+func TestLease(t *testing.T) {
+	link, err := Connect(t.Context(), Access{URL: "embedded", Dir: t.TempDir()}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(link.Close)
+	at11 := func(err error) func(*benchDesk, *handed) {
+		return func(d *benchDesk, _ *handed) {
+			d.first.hook = func(i int64) error {
+				if i == 11 {
+					return err
+				}
+				return nil
+			}
+		}
+	}
+	plain := lease{ID: "L", State: "S", Base: 10, Round: 4}
+	with := func(change func(*lease)) *lease { l := plain; change(&l); return &l }
+	const opened, all, notes = "open first 2/4 cold=false, ", "4.10 p0, 4.11 p1, 4.12 p2", " notes note of first"
+	for name, x := range map[string]struct {
+		lease   *lease // nil: plain
+		before  func(*benchDesk, *handed)
+		fate    string
+		reports []string
+		log     string
+		said    string
+	}{
+		"all of it":    {nil, nil, "done", []string{"10:7 11:7 12:7 last" + notes}, opened + all, ""},
+		"carefully":    {nil, func(d *benchDesk, _ *handed) { d.grant.Careful = true }, "done", []string{"10:7", "11:7", "12:7", "last" + notes}, opened + all, ""},
+		"from the end": {nil, func(d *benchDesk, _ *handed) { d.grant.Reverse = true }, "done", []string{"10:7 11:7 12:7 last" + notes}, opened + "4.12 p2, 4.11 p1, 4.10 p0", ""},
+		"nobody waits": {nil, func(d *benchDesk, _ *handed) { d.grant = grant{Stale: true} }, "done", nil, "", ""},
+		"another's":    {nil, func(d *benchDesk, _ *handed) { d.grant = grant{Elsewhere: true} }, "left to others", nil, "", ""},
+		"enough is known": {nil, func(d *benchDesk, _ *handed) { d.grant.Careful, d.receipt.Stop = true, true }, "done",
+			[]string{"10:7"}, opened + "4.10 p0", ""},
+		"a case of its own": {with(func(l *lease) { l.Explicit = &explicit{Index: 10, Payload: []byte("mine")} }),
+			func(d *benchDesk, _ *handed) { d.grant.Ranges = [][2]int64{{10, 11}} }, "done", []string{"10:7 last" + notes}, opened + "4.10 mine", ""},
+		"of the second campaign, cold": {with(func(l *lease) { l.Campaign, l.Cold = 1, true }), nil, "done",
+			[]string{"10:7 11:7 12:7 last notes note of second"}, "open second 2/4 cold=true, " + all, ""},
+		"a probe": {with(func(l *lease) { l.Probe = true }), nil, "done", []string{"facts seven last"}, "", ""},
+		"a probe that fails": {with(func(l *lease) { l.Probe = true }), func(d *benchDesk, _ *handed) { d.first.probeErr = errors.New(": nobody is there") }, "done",
+			[]string{"facts seven: nobody is there last"}, "", ""},
+		"nothing can be run here": {with(func(l *lease) { l.Campaign = 9 }), func(d *benchDesk, _ *handed) { d.s.unfit = "no such program" }, "given back",
+			[]string{"unfit no such program"}, "", ""},
+		"the target does not start": {nil, func(d *benchDesk, _ *handed) { d.first.openErr = errors.New("no such file") }, "given back",
+			[]string{"unfit starting the target: no such file"}, strings.TrimSuffix(opened, ", "), ""},
+		"the state is not there": {with(func(l *lease) { l.State = "T" }), nil, "given back", []string{"unfit no such state"}, "", ""},
+		"the end of everything":  {nil, at11(campaign.Fatal("the program is gone")), "done", []string{"fatal the program is gone last" + notes}, opened + "4.10 p0, 4.11 p1", ""},
+		"not to be trusted": {nil, at11(&campaign.RedoError{Reason: "it differs"}), "done",
+			[]string{"last" + notes + " redo it differs"}, opened + "4.10 p0, 4.11 p1", ""},
+		"the worker is to leave": {nil, func(d *benchDesk, _ *handed) { d.first.hook = func(int64) error { d.leave(); return nil } }, "given back",
+			[]string{"10:7 handback"}, opened + "4.10 p0", ""},
+		"the worker is to end": {nil, func(d *benchDesk, _ *handed) { d.first.hook = func(int64) error { d.kill(); return context.Canceled } }, "given back",
+			nil, opened + "4.10 p0", ""},
+		"a long case": {nil, func(d *benchDesk, h *handed) {
+			d.first.hook = func(i int64) error {
+				for begun := time.Now(); i == 10 && (time.Since(begun) < reportEvery || h.beats.Load() == 0); {
+					time.Sleep(5 * time.Millisecond) // that it is worked on is said meanwhile
+				}
+				return nil
+			}
+		}, "done", []string{"10:7", "11:7 12:7 last" + notes}, opened + all, ""},
+		"another answers": {nil, func(d *benchDesk, _ *handed) { d.spoiled = 1 }, "done", []string{"10:7 11:7 12:7 last" + notes}, opened + all,
+			"an answer to a claim is dropped: signed, and nobody here has keys"},
+		"no such campaign":        {with(func(l *lease) { l.Campaign = 2 }), nil, "thrown away", nil, "", "a lease is dropped: malformed"},
+		"no campaign":             {with(func(l *lease) { l.Campaign = -1 }), nil, "thrown away", nil, "", "a lease is dropped: malformed"},
+		"no lease":                {nil, func(_ *benchDesk, h *handed) { h.data = []byte("{") }, "thrown away", nil, "", "a lease is dropped: malformed"},
+		"signed by who knows who": {nil, func(_ *benchDesk, h *handed) { h.data = []byte(sealMagic) }, "thrown away", nil, "", "a lease is dropped: signed, and"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newBenchDesk(t, link, strings.ReplaceAll(name, " ", "-"))
+			if x.lease == nil {
+				x.lease = &plain
+			}
+			h := &handed{data: mustJSON(x.lease)}
+			if x.before != nil {
+				x.before(d, h)
+			}
+			d.listen(t)
+			d.serve(h)
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			log := strings.Join(d.log, ", ")
+			if h.fate != x.fate || !slices.Equal(d.reports, x.reports) || log != x.log || (x.said == "") != (d.said == "") || !strings.Contains(d.said, x.said) {
+				t.Errorf("%s; reports %q; done: %s; said: %q\nwant %s; reports %q; done: %s; said %q", h.fate, d.reports, log, d.said, x.fate, x.reports, x.log, x.said)
+			}
+			for _, c := range d.claims {
+				if c != `{"worker":"me","host":"here","deliveries":3}` {
+					t.Errorf("claim %s", c)
+				}
+			}
+			if n, want := d.s.w.leases.Load(), int64(1); n != want && h.fate != "thrown away" {
+				t.Errorf("%d leases are counted", n)
+			}
+			ended := 0 // cases that came to an outcome
+			for _, r := range d.reports {
+				ended += strings.Count(r, ":7")
+			}
+			if n := d.s.w.cases.Load(); ended > 0 && n != int64(ended) {
+				t.Errorf("%d cases are counted, %d reported", n, ended)
+			}
+		})
+	}
+	t.Run("one after the other", func(t *testing.T) {
+		d := newBenchDesk(t, link, "many")
+		d.second.closeErr = errors.New("it hangs")
+		d.listen(t)
+		for _, l := range []lease{{}, {}, {Campaign: 1}, {Campaign: 1, Cold: true}, {Cold: true}} {
+			l.ID, l.State, l.Base = "L", "S", 10
+			d.grant.Ranges = [][2]int64{{10, 11}}
+			d.serve(&handed{data: mustJSON(l)})
+		}
+		d.close()
+		d.close() // what is closed is not closed again
+		want := "open first 2/4 cold=false, 0.10 p0, 0.10 p0, close first, open second 2/4 cold=false, 0.10 p0, close second, " +
+			"open second 2/4 cold=true, 0.10 p0, close second, open first 2/4 cold=true, 0.10 p0, close first"
+		if log := strings.Join(d.log, ", "); log != want || strings.Count(d.said, "closing the target: it hangs") != 2 {
+			t.Errorf("%s\n%s", log, d.said)
+		}
+	})
+	t.Run("the coordinator comes later", func(t *testing.T) {
+		d := newBenchDesk(t, link, "later")
+		h := &handed{data: mustJSON(plain)}
+		time.AfterFunc(20*time.Millisecond, func() { d.listen(t) })
+		if d.serve(h); h.fate != "done" || len(d.reports) != 1 {
+			t.Errorf("%s %q", h.fate, d.reports)
+		}
+	})
+	t.Run("what is not heard is not done", func(t *testing.T) {
+		d := newBenchDesk(t, link, "deaf")
+		d.deaf = true
+		d.listen(t)
+		d.first.hook = func(i int64) error {
+			if i == 12 {
+				d.leave()
+			}
+			return nil
+		}
+		h := &handed{data: mustJSON(plain)}
+		if d.serve(h); h.fate != "given back" || len(d.log) != 4 {
+			t.Errorf("%s %q", h.fate, d.log)
+		}
+	})
+	t.Run("who is to end asks no more", func(t *testing.T) {
+		d := newBenchDesk(t, link, "ended")
+		d.kill()
+		h := &handed{data: mustJSON(plain)}
+		if d.serve(h); h.fate != "given back" || len(d.log) > 0 {
+			t.Errorf("%s %q", h.fate, d.log)
+		}
+	})
+	t.Run("nobody is waited for who leaves", func(t *testing.T) {
+		d := newBenchDesk(t, link, "nobody")
+		h := &handed{data: mustJSON(plain)}
+		d.leave()
+		if d.serve(h); h.fate != "given back" || len(d.log) > 0 {
+			t.Errorf("%s %q", h.fate, d.log)
+		}
+	})
+}
+
+// A lane takes one lease at a time from the queue of its run, and says when it
+// cannot: then it pauses and looks for the queue again.
+func TestNextLease(t *testing.T) {
+	link, err := Connect(t.Context(), Access{URL: "embedded", Dir: t.TempDir()}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(link.Close)
+	d := newBenchDesk(t, link, "R")
+	d.listen(t)
+	fails := func(when string) {
+		t.Helper()
+		if err := d.next(); err == nil || d.consumer != nil {
+			t.Errorf("%s: %v, the queue is kept: %t", when, err, d.consumer != nil)
+		}
+	}
+	fails("before there is a queue")
+	stream, err := link.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: streamName("R"), Subjects: []string{"leases"}, Retention: jetstream.WorkQueuePolicy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer := jetstream.ConsumerConfig{Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: -1}
+	if _, err := stream.CreateConsumer(t.Context(), consumer); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := link.js.Publish(t.Context(), "leases", mustJSON(lease{ID: "L", State: "S", Base: 10})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.mu.Lock()
+	d.grant.Ranges = [][2]int64{{10, 11}}
+	d.mu.Unlock()
+	busy := []int64{}
+	d.first.hook = func(int64) error {
+		busy = append(busy, d.s.w.busy.Load())
+		return nil
+	}
+	for n := range 3 { // the third finds nothing, which is no fault
+		if err := d.next(); err != nil || d.consumer == nil {
+			t.Errorf("%d: %v", n, err)
+		}
+		if got := d.s.w.leases.Load(); got != int64(min(n+1, 2)) {
+			t.Errorf("%d leases after %d looks", got, n+1)
+		}
+	}
+	if !slices.Equal(busy, []int64{1, 1}) || d.s.w.busy.Load() != 0 {
+		t.Errorf("lanes that are busy: %d, then %d", busy, d.s.w.busy.Load())
+	}
+	time.AfterFunc(20*time.Millisecond, func() { _ = stream.DeleteConsumer(context.Background(), "workers") })
+	fails("when the queue goes away")
+	if _, err := stream.CreateConsumer(t.Context(), consumer); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := link.js.Publish(t.Context(), "leases", mustJSON(lease{ID: "L", State: "S", Base: 10})); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.next(); err != nil || len(busy) != 3 {
+		t.Errorf("after it is back: %v, %d cases", err, len(busy))
+	}
+	link.Close()
+	fails("when the server is away")
 }

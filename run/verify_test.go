@@ -48,6 +48,9 @@ func TestVerifyNamesWhatDiffers(t *testing.T) {
 	if err != nil || rec.Campaigns[0].Cases != (campaign.Counts{Planned: 39, Run: 39, Pass: 34, Fail: 4, Error: 1, Replaced: 1}) {
 		t.Fatalf("%v %+v", err, rec.Campaigns)
 	}
+	if len(rec.Environment.Root) != 64 {
+		t.Errorf("the root is %q", rec.Environment.Root)
+	}
 	other := 0.5
 	first := func(change func(*campaign.CampaignRecord)) func(*campaign.Record) {
 		return func(r *campaign.Record) { change(&r.Campaigns[0]) }

@@ -85,6 +85,10 @@ func TestChecks(t *testing.T) {
 		"a known tool":                         {[]Event{call("search", 200, `{"q":1}`)}, offered, ""},
 		"broken arguments":                     {[]Event{chat("search", `{"x":1}`, "found")}, offered, "bad-arguments"},
 		"broken arguments that were refused":   {[]Event{chat("search", `{"x":1}`, "q is required")}, offered, ""},
+		"arguments that are not known":         {[]Event{chat("search", "", "found")}, offered, ""},
+		"a tool without a schema":              {[]Event{chat("search", `{"x":1}`, "found")}, []Offer{{Name: "search"}}, ""},
+		"arguments that are text":              {[]Event{with(chat("search", `{"x":1}`, "found"), func(e *Event) { e.Texts = true })}, offered, ""},
+		"broken arguments of a failed call":    {[]Event{failing(chat("search", `{"x":1}`, "found"), "x")}, offered, ""},
 		"broken arguments, the server refuses": {[]Event{call("search", 422, `{"x":1}`)}, offered, ""},
 	} {
 		var ids []string

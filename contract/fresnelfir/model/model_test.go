@@ -60,7 +60,12 @@ func compile(t testing.TB, properties string) *model.Program {
 		}
 		bindings = append(bindings, fmt.Sprintf(`%q: {"function": %q, "args": [%s], "returns": {"type": "void"}, "mutates": %t, "idempotent": false, "reads": [], "writes": ["Document"]}`, a, a, args, a != "read"))
 	}
-	doc, src, list := ir.Decode("library.json", fmt.Appendf(nil, library, properties, strings.Join(bindings, ",")))
+	return compiled(t, fmt.Sprintf(library, properties, strings.Join(bindings, ",")))
+}
+
+func compiled(t testing.TB, text string) *model.Program {
+	t.Helper()
+	doc, src, list := ir.Decode("library.json", []byte(text))
 	if doc == nil {
 		t.Fatal(list)
 	}
@@ -173,6 +178,65 @@ func TestExcesses(t *testing.T) {
 	}
 	if w.step(t, "publish"); len(w.Excesses()) != 0 {
 		t.Errorf("publish: %v", w.Excesses())
+	}
+}
+
+// Whether an effect can exceed a field's bounds is known without running it, if the
+// value stands in the document.
+func TestExceeds(t *testing.T) {
+	for value, want := range map[string]bool{"0": false, "9": false, "10": true, "-1": true, `["add", 10, 10]`: false} {
+		text := strings.Replace(library, `{"target": ["doc", "size"], "value": 0}`, `{"target": ["doc", "size"], "value": `+value+`}`, 1)
+		actions := `"create": {"function": "create", "args": ["actor_id"], "returns": {"type": "void"}, "mutates": true, "idempotent": false, "reads": [], "writes": ["Document"]}`
+		for _, a := range []string{"publish", "archive", "restore", "delete", "read", "grow"} {
+			actions += fmt.Sprintf(`, %q: {"function": %q, "args": ["actor_id", "doc_id"], "returns": {"type": "void"}, "mutates": %t, "idempotent": false, "reads": [], "writes": ["Document"]}`, a, a, a != "read")
+		}
+		if got := compiled(t, fmt.Sprintf(text, "{}", actions)).Exceeds(); got != want {
+			t.Errorf("a size of %s: %t", value, got)
+		}
+	}
+}
+
+// A field beside a number, in each of the orders, is compared as anything else is.
+func TestFieldsBesideNumbers(t *testing.T) {
+	for op, want := range map[string]string{"eq": "false true false", "neq": "true false true", "lt": "true false false", "lte": "true true false", "gt": "false false true", "gte": "false true true"} {
+		p := compile(t, `{"v": {"type": "invariant", "predicate": ["`+op+`", ["field", "doc", "size"], 3]}}`)
+		w := newWorld(p, "member", true)
+		code := p.Condition(p.Document().Properties[0].Predicate).Code
+		if _, f := w.Eval(code); f.Cause != model.Unbound {
+			t.Errorf("%s without a document: %v", op, f)
+		}
+		w.step(t, "create")
+		var got []string
+		for size := range int64(3) {
+			w.Set(w.Var(p.Slot("doc")), w.field("Document", "size"), model.Number(size+2))
+			v, f := w.Eval(code)
+			if f.Cause != model.NoFault {
+				t.Errorf("%s: %v", op, f)
+			}
+			got = append(got, w.Text(v))
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("2, 3 and 4 %s 3: %s, want %s", op, got, want)
+		}
+	}
+}
+
+// Each fault has its own sentence.
+func TestFaultsInWords(t *testing.T) {
+	field := &ir.Expr{Op: ir.FieldOf, Var: "doc", Text: "size"}
+	for want, f := range map[string]model.Fault{
+		"no fault": {}, "the variable doc stands for nothing yet": {Cause: model.Unbound, Detail: "doc"},
+		"only a module can say what asks is":          {Cause: model.Unobservable, Detail: "asks"},
+		"doc.size is read before it has a value":      {Cause: model.UnsetField, Expr: field},
+		"x is read before it has a value":             {Cause: model.UnsetField, Detail: "x"},
+		"a condition is neither true nor false":       {Cause: model.NotACondition},
+		"an operand is no integer":                    {Cause: model.NotAnInteger},
+		"arithmetic exceeds 64 bits or divides by 0":  {Cause: model.Overflow},
+		"an expression takes more than 1000000 steps": {Cause: model.Endless},
+	} {
+		if got := f.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -1,0 +1,91 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// What an oracle is started with, and within which limits.
+func TestPlanOfAnOracle(t *testing.T) {
+	var got process.Plan
+	c := &Campaign{spec: Spec{Oracle: &Oracle{Command: []string{"judge", "--of=" + childPlace}, TimeoutS: 2.5}}, oracle: "/bin/judge", folder: "/doc"}
+	if _, err := c.openOracle(t.Context(), campaign.Lane{}); err == nil || err.Error() != "oracle: programs cannot be run here" {
+		t.Errorf("%v", err)
+	}
+	c.program = func(_ context.Context, p process.Plan, index, of int, cold bool) (process.Runner, error) {
+		if got = p; index != 1 || of != 3 || !cold {
+			t.Errorf("lane %d of %d, cold %t", index, of, cold)
+		}
+		return nil, fmt.Errorf("not here")
+	}
+	if _, err := c.openOracle(t.Context(), campaign.Lane{Index: 1, Of: 3, Cold: true}); err == nil || err.Error() != "starting the oracle: not here" {
+		t.Errorf("%v", err)
+	}
+	cmd := got.Command(process.Paths{RunID: "s_1", InputPath: "/in", OutDir: "/out"})
+	if cmd.Path != "/bin/judge" || cmd.Dir != "/doc" || !slices.Equal(cmd.Argv, []string{"judge", "--of=/in"}) ||
+		!slices.Equal(cmd.Env, []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "THRESH_TESTCASE_ID=s_1", "THRESH_TMPDIR=/out"}) {
+		t.Errorf("%+v", cmd)
+	}
+	want := process.Limits{AddressSpace: 4294967296, FileSize: 67108864, Written: 268435456, Output: 1048576}
+	if got.Limits != want || !got.PerCase || !got.Stdin || got.Timeout != 2500*time.Millisecond {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What is said of a line of verdicts names that line.
+func TestVerdictLinesThatSayNothing(t *testing.T) {
+	list, found := DecodeVerdicts("v.jsonl", []byte(`{"testcase_id": "a", "verdict": "PASS"}
+
+{"verdict": "PASS"}
+[]
+{"op_id": "x", "verdict": "MAYBE"}
+{"op_id": "x", "verdict": "WHO", "oracle_score": 1}
+{"op_id": "x"}
+{"op_id": "x", "oracle_score": 0.5}
+{"op_id": "x", "verdict": "FAIL", "child_text": "c", "reply": "r"}
+`))
+	var got []string
+	for _, d := range found {
+		got = append(got, fmt.Sprintf("%d:%d %s", d.Pos.Line, d.Pos.Col, d.Message))
+	}
+	for i, want := range []string{"3:1 names neither testcase_id nor op_id", "4:1 is no verdict: ", "1:1 3 of the verdicts are neither PASS nor FAIL and count as unknown: \"MAYBE\" in line 5"} {
+		if len(got) != 3 || !strings.HasPrefix(got[i], want) {
+			t.Fatalf("%q, want %q", got, want)
+		}
+	}
+	if len(list) != 6 || list[5].Text != "c" || list[5].Reply != "r" || list[5].Judgement != mutator.Fail || *list[4].Score != 0.5 || list[3].Score != nil {
+		t.Errorf("%+v", list)
+	}
+}
+
+// How an oracle's end is read where it is no plain verdict.
+func TestEndsOfOracles(t *testing.T) {
+	for want, res := range map[string]process.Result{
+		"exit code 2":              {Status: process.Exited, ExitCode: 2},
+		"exit code 2: no key":      {Status: process.Exited, ExitCode: 2, Stderr: []byte("\n no key\nmore")},
+		"it took too long":         {Status: process.TimedOut, Stderr: []byte(" \n")},
+		"it took too long: x":      {Status: process.TimedOut, Stderr: []byte("x")},
+		"it was ended by signal 9": {Status: process.Signaled, Signal: 9},
+		"it printed too much":      {Status: process.Exited, OutputLimit: true, Stdout: []byte("{}"), StdoutSize: 2},
+		"":                         {Status: process.Exited, Stdout: []byte("{}"), StdoutSize: 2},
+		"it says the verdict {}: expected PASS or FAIL": {Status: process.Exited, Stdout: []byte(`{"verdict": {}}`), StdoutSize: 15},
+	} {
+		verdict, _, fault := readAnswer(&res)
+		if fault != want || (verdict == mutator.Unknown) != (want != "") {
+			t.Errorf("%+v: %v, %q, want %q", res, verdict, fault, want)
+		}
+	}
+	for name, want := range map[string]string{"a:1/é b": "a_1___b", "A-z_0.9": "A-z_0.9"} {
+		if got := runID(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
