@@ -42,7 +42,9 @@ func (a *App) Check(ctx context.Context, job Job) (Checked, error) {
 	}
 	c := check(ctx, docs, NewBundle().Fill(set))
 	for _, g := range c.guessers {
-		c.Diagnostics = append(c.Diagnostics, g.Guesses(ctx)...)
+		for _, x := range g.Guesses(ctx) {
+			c.Diagnostics = append(c.Diagnostics, x.Said)
+		}
 	}
 	c.Diagnostics = append(problems, c.Diagnostics...)
 	if job.Strict {

@@ -59,6 +59,9 @@ func (a *App) Draft(ctx context.Context, t Try) (*draft.Draft, error) {
 
 // look learns what a draft of a thing needs, and drafts it.
 func (a *App) look(ctx context.Context, t *Try, thing *draft.Thing, folder string) (*draft.Draft, error) {
+	if t.Format == "fresnelfir" && thing.Kind == draft.Module || thing.Kind == draft.Recording {
+		return a.lookAtModel(ctx, thing, folder)
+	}
 	switch thing.Kind {
 	case draft.Program:
 		f, err := a.lookAtProgram(ctx, t, thing, folder)

@@ -35,7 +35,14 @@ func (e erased[S]) Advice(s any) []string {
 type Guesser interface {
 	// Guesses tries what is guessed in a few cases and says of each guess whether
 	// they support it, contradict it or never tried it.
-	Guesses(ctx context.Context) diag.List
+	Guesses(ctx context.Context) []Guess
+}
+
+// Guess is what cases have shown of something that a document marks as guessed.
+type Guess struct {
+	Of, Claim string // what is claimed, and of what
+	Against   string // what contradicts it; "": nothing
+	Said      diag.Diagnostic
 }
 
 // Grader is implemented by campaigns that learn of how bad a finding is when its

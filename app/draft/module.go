@@ -166,7 +166,7 @@ func DraftModule(f *ModuleFacts) *Draft {
 			}
 			switch {
 			case p.Text:
-				domains[args[j]] = object{"type": "string", "values": texts(f.Words)}
+				domains[args[j]] = object{"type": "string", "values": Texts(f.Words)}
 				continue
 			case p.Place:
 				least, most, values = 0, mostHandle, handles
@@ -234,8 +234,8 @@ func DraftModule(f *ModuleFacts) *Draft {
 
 var numbers = regexp.MustCompile(`\[\s+-?\d[-\d,\s]*\]`)
 
-// texts are the usual ones, and words of the module.
-func texts(dictionary []byte) []string {
+// Texts are the usual ones, and words of the module.
+func Texts(dictionary []byte) []string {
 	list := slices.Clone(usual)
 	for line := range strings.Lines(string(dictionary)) {
 		if w, err := strconv.Unquote(strings.TrimSpace(line)); err == nil && len(list) < len(usual)+wordsAtMost && !slices.Contains(list, w) {

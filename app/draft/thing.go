@@ -20,6 +20,8 @@ const (
 	Chat    Kind = "chat"    // a chat endpoint
 	Agent   Kind = "agent"   // a Python function or object
 	Module  Kind = "module"  // a WebAssembly module
+	// Recording is a recorded trace, a line of JSON for each call.
+	Recording Kind = "recording"
 )
 
 // Thing is what a user wants to try.
@@ -69,6 +71,8 @@ func Read(words, seeds []string, folder func(string) bool) (Thing, error) {
 		t.Kind = Agent
 	case ext == ".wasm":
 		t.Kind = Module
+	case ext == ".jsonl":
+		t.Kind = Recording
 	case folder(first) || ext == ".md":
 		t.Kind = Pages
 	case ext == ".json" || ext == ".yaml" || ext == ".yml":

@@ -44,7 +44,7 @@ type tried struct {
 func claimKey(claim, of string) string { return claim + " " + of }
 
 // Guesses implements [campaign.Guesser].
-func (c *Campaign) Guesses(ctx context.Context) diag.List {
+func (c *Campaign) Guesses(ctx context.Context) []campaign.Guess {
 	list := guesses(c.plan.doc)
 	if len(list) == 0 || c.plan.doc.Capsule != nil {
 		return nil
@@ -80,13 +80,15 @@ func (c *Campaign) Guesses(ctx context.Context) diag.List {
 			out = append(out, c.src.Report(diag.Note, g.Place, "guess", fmt.Sprintf("supported by %s: %s", diag.Plural(n, "call"), about), ""))
 		}
 	}
-	for i := range out {
+	sourced(c.doc.Path, out)
+	told := make([]campaign.Guess, len(list))
+	for i, g := range list {
 		if out[i].Level == diag.Note {
 			out[i].Source = "" // nothing in it is to be changed
 		}
+		told[i] = campaign.Guess{Of: g.Of, Claim: g.Claim, Against: x.against[claimKey(g.Claim, g.Of)], Said: out[i]}
 	}
-	sourced(c.doc.Path, out)
-	return out
+	return told
 }
 
 // try makes the first traversals of the campaign.

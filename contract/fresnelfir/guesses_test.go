@@ -48,7 +48,8 @@ func TestGuesses(t *testing.T) {
 	}
 	c, _ := campaign.As[campaign.Guesser](list[0])
 	var got []string
-	for _, d := range c.Guesses(t.Context()) {
+	for _, x := range c.Guesses(t.Context()) {
+		d := x.Said
 		verdict, rest, _ := strings.Cut(d.Message, ": ")
 		word, _, _ := strings.Cut(verdict, " ")
 		claim, _, _ := strings.Cut(rest, " (")

@@ -1,0 +1,167 @@
+package draft
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Op is an operation of a system that keeps a state: an export, an operation of an
+// API, a tool, or an action of a recorded trace.
+type Op struct {
+	Name   string // what is called
+	Slots  []Slot // its arguments
+	Handle int    // the slot that names an instance; -1: none
+	Entity string // of that instance, or of the one that it makes; "": the system itself
+	Makes  bool   // it makes an instance, which its answer names
+	// Pure, Again and Ends say why it is taken to change nothing, to change nothing
+	// more the second time, and to end what it names; "": it is not.
+	Pure, Again, Ends string
+	Answers           bool   // it answers something that a model can compute
+	FieldName         string // of what it reads
+	Skip              bool   // it is not called
+}
+
+// Slot is an argument.
+type Slot struct {
+	Name     string // for people, and of the input
+	Kind     string // int, bool, text
+	Min, Max int64
+	Values   []string // of a text
+}
+
+// Step is one call of a sequence and what was seen of it. Values are int64, bool and
+// string, or nil.
+type Step struct {
+	Op      int
+	Args    []any
+	Refused bool
+	Broken  string // it crashed: how
+	Value   any
+	Made    string // the instance that it made
+	On      string // the instance that it is about
+	Before  State  // of that instance
+	After   State
+	Live    int  // instances there were before
+	Spread  bool // other instances changed
+	Twice   bool // done again, it answered and changed nothing more
+	Undone  bool // done again, it did not
+}
+
+// State is what is known of an instance: values by field.
+type State map[string]any
+
+// words are the words of a name, in lower case.
+func words(name string) (list []string) {
+	var b strings.Builder
+	end := func() {
+		if b.Len() > 0 {
+			list = append(list, strings.ToLower(b.String()))
+			b.Reset()
+		}
+	}
+	was := ' '
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			end()
+		case unicode.IsUpper(r) && unicode.IsLower(was):
+			end()
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+		was = r
+	}
+	end()
+	return list
+}
+
+// Verbs by what operations that are named so usually do.
+var (
+	making  = strings.Fields("create new add open make register insert start begin place post issue spawn")
+	asking  = strings.Fields("get read find fetch show balance size len length count is has status peek list query search describe lookup view total value state left")
+	ending  = strings.Fields("delete remove close destroy free drop cancel unregister end kill release")
+	setting = strings.Fields("set put update write replace rename freeze thaw enable disable lock unlock activate deactivate publish archive restore")
+)
+
+// verb is the first word of a name that is one of some verbs.
+func verb(name string, of []string) string {
+	for _, w := range words(name) {
+		if slices.Contains(of, w) {
+			return w
+		}
+	}
+	return ""
+}
+
+// noun is what is left of a name without verbs, as the name of an entity.
+func noun(name string) string {
+	var b strings.Builder
+	for _, w := range words(name) {
+		if !slices.Contains(slices.Concat(making, asking, ending, setting), w) {
+			b.WriteString(strings.ToUpper(w[:1]) + w[1:])
+		}
+	}
+	n := strings.TrimSuffix(b.String(), "s")
+	if n == "" || !unicode.IsLetter(rune(n[0])) || slices.Contains([]string{"True", "False", "None"}, n) {
+		return ""
+	}
+	return n
+}
+
+// Classify says what operations do by their names, where nothing better is known: what
+// makes instances, and which argument names one. steady are operations that were seen
+// to change nothing; of a system that says so itself, Pure is set already.
+func Classify(ops []Op) {
+	for i := range ops {
+		o := &ops[i]
+		if v := verb(o.Name, making); v != "" && o.Answers && o.Pure == "" && !o.Makes {
+			o.Makes, o.Entity = true, noun(o.Name)
+			if o.Entity == "" {
+				o.Entity = "Thing"
+			}
+		}
+	}
+	for i := range ops {
+		o := &ops[i]
+		var taken []string
+		o.FieldName = identifier(o.Name, &taken)
+		if v := verb(o.Name, ending); v != "" && o.Ends == "" && o.Pure == "" {
+			o.Ends = "named " + v
+		}
+		if v := verb(o.Name, setting); v != "" && o.Again == "" && o.Pure == "" {
+			o.Again = "named " + v
+		}
+		if o.Makes || o.Handle >= 0 || len(o.Slots) == 0 || o.Slots[0].Kind != "int" {
+			continue
+		}
+		best := ""
+		for k := range ops {
+			if m := &ops[k]; m.Makes && (best == "" || slices.ContainsFunc(words(o.Name), func(w string) bool { return strings.EqualFold(w, m.Entity) })) {
+				best = m.Entity
+			}
+		}
+		if best != "" {
+			o.Handle, o.Entity = 0, best
+		}
+	}
+}
+
+// Recorded says what the operations of a trace do by their names: nothing is known of
+// them but what was recorded.
+func Recorded(ops []Op) {
+	for i := range ops {
+		o := &ops[i]
+		var taken []string
+		o.FieldName = identifier(o.Name, &taken)
+		if o.Makes {
+			continue
+		}
+		if v := verb(o.Name, asking); v != "" && o.Answers && verb(o.Name, slices.Concat(ending, setting)) == "" {
+			o.Pure = "named " + v
+		} else if v := verb(o.Name, ending); v != "" {
+			o.Ends = "named " + v
+		}
+	}
+}

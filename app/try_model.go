@@ -1,0 +1,514 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/app/draft"
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/port/dut"
+)
+
+// How many calls are made of a module to see what it does.
+const (
+	sequences = 300
+	inARow    = 14
+	largest   = 100 // of the integers that are tried
+)
+
+// modelOfModule drafts a model of a module from calls that are made of it.
+func modelOfModule(ctx context.Context, f *draft.ModelFacts, binary []byte, calls []draft.Export, dictionary []byte) (err error) {
+	plan := dut.Plan{Binary: binary}
+	for i := range calls {
+		plan.Bindings = append(plan.Bindings, calls[i].Bind())
+		o := draft.Op{Name: calls[i].Name, Handle: -1, Answers: calls[i].Result}
+		for k, p := range calls[i].Params {
+			s := draft.Slot{Name: plan.Bindings[i].Params[k].Name, Kind: "int", Max: largest}
+			if p.Text {
+				s.Kind, s.Values = "text", draft.Texts(dictionary)
+			}
+			o.Slots = append(o.Slots, s)
+		}
+		f.Ops = append(f.Ops, o)
+	}
+	draft.Classify(f.Ops)
+	device, err := modules()(ctx, plan)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, device.Close()) }()
+	x, err := device.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	s := &sampler{ops: f.Ops, x: x, plan: &plan, rng: rand.New(rand.NewPCG(1, 2))}
+	// What never changes the module's memory only reads.
+	moved, took := make([]bool, len(f.Ops)), make([]int, len(f.Ops))
+	s.watch = func(op int, before dut.Snapshot, st *draft.Step) {
+		if st.Refused || st.Broken != "" {
+			return
+		}
+		took[op]++
+		if blocks, globals := x.Changed(before); blocks+globals > 0 {
+			moved[op] = true
+		}
+	}
+	for range sequences {
+		if _, err := s.sequence(ctx); err != nil {
+			return err
+		}
+	}
+	for i := range f.Ops {
+		if o := &f.Ops[i]; !o.Makes && o.Answers && took[i] >= 5 && !moved[i] {
+			o.Pure, o.Again, o.Ends = fmt.Sprintf("%d calls changed nothing in its memory", took[i]), "", ""
+		}
+	}
+	spread := make([]bool, len(f.Ops))
+	s.watch, s.spread = nil, spread
+	for range sequences {
+		if _, err := s.sequence(ctx); err != nil {
+			return err
+		}
+	}
+	for i, name := range draft.Named(f.Ops) {
+		if spread[i] {
+			f.Drop[draft.Claim{Of: name}] = "it also changes what it is not called with"
+			s.ops[i].Skip = true
+		}
+	}
+	for range sequences {
+		list, err := s.sequence(ctx)
+		if err != nil {
+			return err
+		}
+		f.Sequences = append(f.Sequences, list)
+	}
+	return nil
+}
+
+// sampler makes calls in random order, and asks after each what the instances are like.
+type sampler struct {
+	ops  []draft.Op
+	x    dut.Instance
+	plan *dut.Plan
+	rng  *rand.Rand
+	// watch sees each call; spread, by operation, those that change other instances.
+	watch  func(op int, before dut.Snapshot, st *draft.Step)
+	spread []bool
+}
+
+// seenInstance is an instance that a sequence made.
+type seenInstance struct {
+	name   string
+	entity string
+	handle any
+	state  draft.State
+	live   bool
+}
+
+func (s *sampler) sequence(ctx context.Context) (list []draft.Step, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("calling the module: %w", err)
+	}
+	if err := s.x.Reset(); err != nil {
+		return nil, err
+	}
+	var all []*seenInstance
+	alone := &seenInstance{live: true}
+	alone.state = s.look(alone)
+	for range inARow {
+		op := s.rng.IntN(len(s.ops))
+		o := &s.ops[op]
+		if o.Skip {
+			continue
+		}
+		st := draft.Step{Op: op}
+		on := alone
+		if o.Handle >= 0 {
+			fit := slices.DeleteFunc(slices.Clone(all), func(i *seenInstance) bool { return i.entity != o.Entity })
+			if len(fit) == 0 {
+				if op = slices.IndexFunc(s.ops, func(m draft.Op) bool { return m.Makes && m.Entity == o.Entity }); op < 0 {
+					continue
+				}
+				o, st.Op = &s.ops[op], op
+			} else {
+				on = fit[s.rng.IntN(len(fit))]
+			}
+		}
+		for k := range o.Slots {
+			v := s.draw(&o.Slots[k], on)
+			if k == o.Handle {
+				v = on.handle
+			}
+			st.Args = append(st.Args, v)
+		}
+		if !o.Makes {
+			st.On, st.Before = on.name, s.known(on)
+		}
+		for _, i := range all {
+			if i.entity == o.Entity && i.live {
+				st.Live++
+			}
+		}
+		var before dut.Snapshot
+		if s.watch != nil {
+			before = s.x.Snapshot()
+		}
+		s.call(&st)
+		if s.watch != nil {
+			s.watch(op, before, &st)
+		}
+		if st.Broken != "" {
+			return append(list, st), nil
+		}
+		for _, i := range append(all, alone) {
+			now := s.look(i)
+			if i != on && !maps.Equal(now, i.state) && i != alone {
+				st.Spread = true
+			}
+			i.state = now
+		}
+		if st.Spread && s.spread != nil {
+			s.spread[op] = true
+		}
+		switch {
+		case o.Makes && !st.Refused:
+			i := &seenInstance{name: fmt.Sprint(o.Entity, " ", len(all)), entity: o.Entity, handle: st.Value, live: true}
+			if slices.ContainsFunc(all, func(x *seenInstance) bool { return x.entity == i.entity && x.handle == i.handle }) {
+				break // the same one again
+			}
+			i.state, st.Made = s.look(i), i.name
+			st.After = s.known(i)
+			all = append(all, i)
+		case !o.Makes:
+			if o.Ends != "" && !st.Refused {
+				on.live = false
+			}
+			st.After = s.known(on)
+		}
+		if o.Again != "" && !o.Makes && !st.Refused {
+			again := draft.Step{Op: op, Args: st.Args}
+			s.call(&again)
+			now := s.look(on)
+			st.Twice = again.Value == st.Value && !again.Refused && again.Broken == "" && maps.Equal(now, on.state)
+			st.Undone = !st.Twice
+			if list = append(list, st); st.Undone {
+				return list, nil
+			}
+			continue
+		}
+		list = append(list, st)
+	}
+	return list, nil
+}
+
+// known is what is known of an instance.
+func (s *sampler) known(i *seenInstance) draft.State {
+	now := maps.Clone(i.state)
+	now["live"] = i.live
+	return now
+}
+
+// look asks everything that reads something of an instance.
+func (s *sampler) look(i *seenInstance) draft.State {
+	now := draft.State{}
+	for op := range s.ops {
+		o := &s.ops[op]
+		if !o.Field() || o.Entity != i.entity {
+			continue
+		}
+		st := draft.Step{Op: op}
+		if o.Handle >= 0 {
+			st.Args = []any{i.handle}
+		}
+		at := s.x.Snapshot()
+		if s.call(&st); st.Broken != "" {
+			if s.x.Restore(at) != nil {
+				return now
+			}
+		} else if st.Value != nil {
+			now[o.FieldName] = st.Value
+		}
+	}
+	return now
+}
+
+// draw is a value of an argument: a usual one, or near what is known.
+func (s *sampler) draw(slot *draft.Slot, on *seenInstance) any {
+	switch slot.Kind {
+	case "bool":
+		return s.rng.IntN(2) == 1
+	case "text":
+		return slot.Values[s.rng.IntN(len(slot.Values))]
+	}
+	if s.rng.IntN(4) == 0 && on != nil {
+		for _, k := range slices.Sorted(maps.Keys(on.state)) {
+			if n, ok := on.state[k].(int64); ok && s.rng.IntN(2) == 0 {
+				return min(max(n+int64(s.rng.IntN(3))-1, slot.Min), slot.Max)
+			}
+		}
+	}
+	if s.rng.IntN(2) == 0 {
+		return slot.Min + s.rng.Int64N(min(slot.Max-slot.Min, 5)+1)
+	}
+	return slot.Min + s.rng.Int64N(slot.Max-slot.Min+1)
+}
+
+// call makes a call of the module. A negative answer is how most refuse.
+func (s *sampler) call(st *draft.Step) {
+	params := s.plan.Bindings[st.Op].Params
+	args := make([]dut.Value, len(st.Args))
+	for k, a := range st.Args {
+		switch v := a.(type) {
+		case string:
+			args[k] = dut.Text(v)
+		case int64:
+			args[k] = dut.Number(params[k].Kind, v)
+		default:
+			args[k] = dut.Number(params[k].Kind, 0)
+		}
+	}
+	r := s.x.Call(st.Op, args)
+	switch {
+	case r.Cause != dut.None:
+		st.Broken = "it fails: " + r.Cause.String()
+	case s.ops[st.Op].Answers:
+		st.Value = r.Value.Int
+		if st.Refused = r.Value.Int < 0 && (!s.ops[st.Op].Field()); st.Refused {
+			st.Value = nil
+		}
+	}
+}
+
+// modelOfTrace reads the operations and calls of a recorded trace.
+func modelOfTrace(f *draft.ModelFacts, text []byte) error {
+	type recorded struct {
+		Action   string
+		Args     map[string]any
+		Returns  any
+		Rejected any
+	}
+	var list []recorded
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var r recorded
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.UseNumber()
+		if err := d.Decode(&r); err != nil || r.Action == "" {
+			return diag.Refused(`line %d must be {"action": NAME, "args": {...}, "returns": VALUE}`, i+1)
+		}
+		list = append(list, r)
+	}
+	if len(list) == 0 {
+		return diag.Refused("the trace has no steps")
+	}
+	plain := func(v any) any {
+		if n, ok := v.(json.Number); ok {
+			if i, err := n.Int64(); err == nil {
+				return i
+			}
+			return n.String()
+		}
+		switch v.(type) {
+		case bool, string:
+			return v
+		}
+		return nil
+	}
+	index := map[string]int{}
+	for _, r := range list {
+		if _, known := index[r.Action]; !known {
+			index[r.Action] = len(f.Ops)
+			f.Ops = append(f.Ops, draft.Op{Name: r.Action, Handle: -1})
+		}
+		o := &f.Ops[index[r.Action]]
+		o.Answers = o.Answers || plain(r.Returns) != nil
+		for _, name := range slices.Sorted(maps.Keys(r.Args)) {
+			k := slices.IndexFunc(o.Slots, func(s draft.Slot) bool { return s.Name == name })
+			if k < 0 {
+				k = len(o.Slots)
+				o.Slots = append(o.Slots, draft.Slot{Name: name, Kind: "int", Min: 1 << 40, Max: -1 << 40})
+			}
+			s := &o.Slots[k]
+			switch v := plain(r.Args[name]).(type) {
+			case int64:
+				s.Min, s.Max = min(s.Min, v), max(s.Max, v)
+			case bool:
+				s.Kind = "bool"
+			case string:
+				if s.Kind = "text"; !slices.Contains(s.Values, v) && len(s.Values) < 60 {
+					s.Values = append(s.Values, v)
+				}
+			}
+		}
+	}
+	// An argument names an instance if each of its values was answered by one action before.
+	for i := range f.Ops {
+		o := &f.Ops[i]
+		for k := range o.Slots {
+			for m := range f.Ops {
+				uses, ok := 0, f.Ops[m].Answers
+				made := map[any]bool{}
+				for _, r := range list {
+					if index[r.Action] == m && r.Returns != nil {
+						made[plain(r.Returns)] = true
+					}
+					if v, is := r.Args[o.Slots[k].Name]; is && index[r.Action] == i && ok {
+						uses++
+						ok = made[plain(v)]
+					}
+				}
+				if ok && uses > 0 && i != m && o.Handle < 0 && !o.Makes {
+					o.Handle = k
+					f.Ops[m].Makes, f.Ops[m].Handle = true, -1
+					if name := strings.TrimSuffix(strings.TrimSuffix(o.Slots[k].Name, "_id"), "Id"); f.Ops[m].Entity == "" && name != "" {
+						f.Ops[m].Entity = strings.ToUpper(name[:1]) + name[1:]
+					}
+					o.Entity = f.Ops[m].Entity
+				}
+			}
+		}
+	}
+	draft.Recorded(f.Ops)
+	var steps []draft.Step
+	live, ended := map[string]int{}, map[string]bool{}
+	known := map[string]draft.State{}
+	for _, r := range list {
+		op := index[r.Action]
+		o := &f.Ops[op]
+		st := draft.Step{Op: op, Refused: r.Rejected != nil && r.Rejected != false, Value: plain(r.Returns), Live: live[o.Entity]}
+		for k := range o.Slots {
+			st.Args = append(st.Args, plain(r.Args[o.Slots[k].Name]))
+		}
+		switch {
+		case o.Makes && !st.Refused:
+			st.Made = fmt.Sprint(o.Entity, " ", st.Value)
+			live[o.Entity]++
+			known[st.Made] = draft.State{}
+			st.After = known[st.Made]
+		case !o.Makes:
+			if o.Handle >= 0 {
+				st.On = fmt.Sprint(o.Entity, " ", st.Args[o.Handle])
+			}
+			st.Before = maps.Clone(known[st.On])
+			if st.Before == nil {
+				st.Before = draft.State{}
+			}
+			st.Before["live"] = !ended[st.On]
+			if o.Field() && !st.Refused {
+				if known[st.On] == nil {
+					known[st.On] = draft.State{}
+				}
+				known[st.On][o.FieldName] = st.Value // also what the step before led to
+			} else if o.Pure == "" && !st.Refused {
+				known[st.On] = draft.State{}
+				ended[st.On] = ended[st.On] || o.Ends != ""
+			}
+			st.After = known[st.On]
+		}
+		steps = append(steps, st)
+	}
+	f.Sequences = [][]draft.Step{steps}
+	return nil
+}
+
+// lookAtModel drafts a model.
+func (a *App) lookAtModel(ctx context.Context, thing *draft.Thing, folder string) (*draft.Draft, error) {
+	path, err := filepath.Abs(thing.Words[0])
+	if err != nil {
+		return nil, diag.Environment("finding %s: %w", thing.Words[0], err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, diag.Refused("%s: %s", thing.Words[0], Reason(err))
+	}
+	base := filepath.Base(path)
+	f := &draft.ModelFacts{Name: thing.Name(), Folder: folder, Of: base, Drop: map[draft.Claim]string{}}
+	if thing.Kind == draft.Recording {
+		if err := modelOfTrace(f, text); err != nil {
+			return nil, diag.Refused("%s: %w", thing.Words[0], err)
+		}
+		return draft.DraftModel(f), nil
+	}
+	device, err := modules()(ctx, dut.Plan{Binary: text})
+	if err != nil {
+		return nil, diag.Refused("%s: %w", thing.Words[0], err)
+	}
+	exports := device.Info().Exports
+	if err := device.Close(); err != nil {
+		return nil, err
+	}
+	calls, left, _ := draft.Exports(exports)
+	if calls, err = callAlone(ctx, text, calls, &left); err != nil {
+		return nil, diag.Refused("%s: %w", thing.Words[0], err)
+	}
+	if len(calls) == 0 {
+		return nil, diag.WithHint(diag.Refused("%s exports no function that a model can call", thing.Words[0]), "a model calls functions with integers and texts")
+	}
+	f.Target = fmt.Sprintf("module(%q)", base)
+	f.Files, f.Left = []campaign.File{{Name: base, Data: text}}, left
+	if err := modelOfModule(ctx, f, text, calls, draft.Dictionary(text)); err != nil {
+		return nil, err
+	}
+	return confirmed(ctx, f)
+}
+
+// confirmed drafts a model again without the guesses that traversals of it contradict.
+func confirmed(ctx context.Context, f *draft.ModelFacts) (*draft.Draft, error) {
+	left := f.Left
+	for range 8 {
+		f.Left = slices.Clone(left)
+		d := draft.DraftModel(f)
+		files := map[string][]byte{}
+		for _, x := range d.Files {
+			files[x.Name] = x.Data
+		}
+		list, diags := fresnelfir.New(modules()).Compile(ctx, campaign.Spec{Path: d.Document, Data: files[d.Document]}, campaign.Settings{
+			Read: func(path string) ([]byte, error) {
+				if b, ok := files[path]; ok {
+					return b, nil
+				}
+				return nil, fs.ErrNotExist
+			},
+		})
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		c, _ := campaign.As[campaign.Guesser](list[0])
+		wrong := map[draft.Claim]string{}
+		models := false
+		for _, g := range c.Guesses(ctx) {
+			if g.Against != "" {
+				wrong[draft.Claim{Of: g.Of, What: g.Claim}] = g.Against
+				models = models || g.Claim == "models"
+			}
+		}
+		if len(wrong) == 0 {
+			return d, nil
+		}
+		for c, why := range wrong {
+			switch {
+			case c.What == "models", !models && c.What != "requires" && c.What != "effect":
+				f.Drop[c] = why
+			case !models: // when it is allowed, or what it changes, is not known then
+				f.Drop[draft.Claim{Of: c.Of}] = why
+			}
+		}
+	}
+	return draft.DraftModel(f), nil
+}

@@ -1,0 +1,72 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/bank"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
+)
+
+const refunds = `{"action": "place", "args": {"amount": 40}, "returns": 17}
+{"action": "refund", "args": {"order": 17, "amount": 15}, "returns": 25}
+{"action": "place", "args": {"amount": 9}, "returns": 18}
+{"action": "refund", "args": {"order": 18, "amount": 9}, "returns": 0}
+{"action": "refund", "args": {"order": 17, "amount": 5}, "returns": 20}
+`
+
+// A drafted model holds for the system that it is drafted from, says what it guesses,
+// and finds a fault in another build.
+func TestDraftModels(t *testing.T) {
+	for _, x := range []struct {
+		file  string
+		data  []byte
+		says  []string
+		fault []byte
+	}{
+		{"bank.wasm", bank.Module(""), []string{"a.balance += deposit_2", "require(a.balance - withdraw_2 >= 0)", `"answer": "so in`, "# Skipped: transfer"}, nil},
+		{"queue.wasm", queue.Module(""), []string{"require(q.queue_size <= 2)", "q.queue_back = queue_push_2"}, queue.Module(queue.Faults()[1])},
+		{"trace.jsonl", []byte(refunds), []string{"o.amount -= amount2", "answer = o.amount - amount2"}, nil},
+	} {
+		t.Run(x.file, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, x.file)
+			if err := os.WriteFile(path, x.data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			a := app.New()
+			d, err := a.Draft(t.Context(), app.Try{Words: []string{path}, Format: "fresnelfir", Folder: filepath.Join(dir, "draft"), Lanes: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(d.Path())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range append(x.says, "guess = {") {
+				if !strings.Contains(string(text), s) {
+					t.Errorf("%q is not in\n%s", s, text)
+				}
+			}
+			job := app.Job{Paths: []string{d.Path()}, Store: t.TempDir(), Cases: 2000}
+			rec, err := a.Run(t.Context(), job)
+			if err != nil || len(rec.Findings) > 0 {
+				t.Fatalf("a system differs from the model that is drafted from it: %v %+v", err, rec.Findings)
+			}
+			if x.fault == nil {
+				return
+			}
+			other := filepath.Join(dir, "other.wasm")
+			if err := os.WriteFile(other, x.fault, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			job.Options, job.Store = map[string][]string{"module": {other}}, t.TempDir()
+			if rec, err := a.Run(t.Context(), job); err != nil || len(rec.Findings) == 0 {
+				t.Errorf("the fault is not found: %v", err)
+			}
+		})
+	}
+}
