@@ -1,0 +1,275 @@
+package draft
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// recall finds a field that nothing reads: what instances are made with, as answers of
+// later calls tell it.
+func (m *modelling) recall(entity string) {
+	makers, ops := m.makers(entity), slices.DeleteFunc(m.of(entity), func(i int) bool { return m.f.Ops[i].Pure != "" })
+	if len(makers) != 1 || len(ops) == 0 || len(ops) > 5 {
+		return
+	}
+	maker := makers[0]
+	for k, slot := range m.f.Ops[maker].Slots {
+		if slot.Kind != "int" {
+			continue
+		}
+		field := m.inputs[maker][k]
+		if m.read(entity, field) {
+			continue
+		}
+		ways := make([]int, len(ops))
+		best, most := []int(nil), least-1
+		for {
+			if n := m.replay(ops, ways, maker, k, ""); n > most {
+				best, most = slices.Clone(ways), n
+			}
+			at := 0
+			for ; at < len(ways); at++ {
+				if ways[at]++; ways[at] < 4 {
+					break
+				}
+				ways[at] = 0
+			}
+			if at == len(ways) {
+				break
+			}
+		}
+		if best != nil {
+			m.replay(ops, best, maker, k, field)
+			m.fields[entity] = append(m.fields[entity], field)
+		}
+	}
+}
+
+// read reports whether an operation reads a field of that name.
+func (m *modelling) read(entity, field string) bool {
+	for _, i := range m.of(entity) {
+		if m.f.Ops[i].Field() && m.f.Ops[i].FieldName == field {
+			return true
+		}
+	}
+	return false
+}
+
+// replay follows a number through all sequences: from an argument of the maker, changed
+// by each operation in one way (0 kept, 1 less the argument, 2 more, 3 replaced). It
+// returns how many answers are the number, before or after; -1 if one is not. With a
+// field, it notes the number in the steps.
+func (m *modelling) replay(ops, ways []int, maker, slot int, field string) int {
+	moved, told := 0, 0
+	asked := map[int][2]bool{} // by operation: whether its answers are the number before, after
+	for _, list := range m.f.Sequences {
+		held := map[string]int64{}
+		for i := range list {
+			s := &list[i]
+			if s.Op == maker && !s.Refused && s.Broken == "" {
+				if n, ok := s.Args[slot].(int64); ok {
+					held[s.Made] = n
+					if field != "" {
+						s.After = with(s.After, field, n)
+					}
+				}
+				continue
+			}
+			at := slices.Index(ops, s.Op)
+			before, known := held[s.On]
+			if !known {
+				continue
+			}
+			if field != "" {
+				s.Before, s.After = with(s.Before, field, before), with(s.After, field, before)
+			}
+			if at < 0 || s.Refused || s.Broken != "" {
+				continue
+			}
+			o := &m.f.Ops[s.Op]
+			after := before
+			for j, a := range s.Args {
+				if n, ok := a.(int64); ok && j != o.Handle && ways[at] > 0 {
+					after = []int64{before, before - n, before + n, n}[ways[at]]
+					break
+				}
+			}
+			held[s.On] = after
+			if field != "" {
+				s.After = with(s.After, field, after)
+			}
+			if n, ok := s.Value.(int64); ok {
+				is, met := asked[s.Op]
+				if !met {
+					is = [2]bool{true, true}
+				}
+				asked[s.Op] = [2]bool{is[0] && n == before, is[1] && n == after}
+				if is = asked[s.Op]; !is[0] && !is[1] {
+					return -1
+				}
+				told++
+				if after != before {
+					moved++
+				}
+			}
+		}
+	}
+	if moved == 0 {
+		return -1
+	}
+	return told
+}
+
+func with(s State, field string, v any) State {
+	if s == nil {
+		s = State{}
+	}
+	s[field] = v
+	return s
+}
+
+// settle decides which fields an entity has, and which operations are left: a field that
+// the calls do not explain is none, and an operation alone in changing a field in ways
+// that nothing explains is skipped.
+func (m *modelling) settle(entity string) {
+	for _, i := range m.of(entity) {
+		if _, no := m.dropped(i, "models"); m.f.Ops[i].Field() && len(m.f.Sequences) > 0 && !no {
+			m.fields[entity] = append(m.fields[entity], m.f.Ops[i].FieldName)
+		}
+	}
+	for {
+		worst, by := "", []int(nil)
+		for _, f := range m.fields[entity] {
+			var bad []int
+			for _, i := range append(m.makers(entity), m.of(entity)...) {
+				if _, ok := m.effect(i, f); !ok {
+					bad = append(bad, i)
+				}
+			}
+			if len(bad) > 0 && (worst == "" || len(bad) < len(by)) {
+				worst, by = f, bad
+			}
+		}
+		switch moves := m.movers(entity, worst); {
+		case worst == "":
+			m.conditions(entity)
+			return
+		case len(by) == 1 && moves >= 2 && !m.f.Ops[by[0]].Makes:
+			m.left[by[0]] = fmt.Sprintf("what it does to %s follows from nothing that was seen", worst)
+		default:
+			m.fields[entity] = slices.DeleteFunc(m.fields[entity], func(f string) bool { return f == worst })
+			m.why[entity+"."+worst] = "contradicted: no simple rule explains how calls of " + m.list(by) + " change it"
+		}
+	}
+}
+
+func (m *modelling) list(ops []int) string {
+	var list []string
+	for _, i := range ops {
+		list = append(list, m.names[i])
+	}
+	return strings.Join(list, ", ")
+}
+
+// movers counts the operations that change a field in a way that is explained.
+func (m *modelling) movers(entity, field string) (n int) {
+	for _, i := range m.of(entity) {
+		if t, ok := m.effect(i, field); ok && t.text != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// effect is what an operation makes of a field; "" if it stays.
+func (m *modelling) effect(i int, field string) (term, bool) {
+	o := &m.f.Ops[i]
+	taken, refused := m.parted(i)
+	for _, s := range refused {
+		if b, ok := s.Before[field]; ok && s.Broken == "" && s.After[field] != nil && s.After[field] != b {
+			return term{}, false
+		}
+	}
+	changes := o.Makes
+	for _, s := range taken {
+		if s.Spread {
+			return term{}, false
+		}
+		b, knew := s.Before[field]
+		a, knows := s.After[field]
+		changes = changes || knew && knows && a != nil && a != b
+	}
+	if !changes {
+		return term{}, true
+	}
+	n := m.naming(i)
+	var fields []string
+	if !o.Makes {
+		fields = m.fields[o.Entity]
+	}
+	list := n.terms(fields, o.Slots, o.Handle)
+	t, ok := explain(taken, list, func(s *Step) (any, bool) { v, ok := s.After[field]; return v, ok && v != nil }, m.conds(i))
+	if ok && t.text == n.self+"."+field && !o.Makes {
+		t.text = ""
+	}
+	return t, ok || o.Makes && len(taken) == 0
+}
+
+// conds are what conditions of an operation are about.
+func (m *modelling) conds(i int) []term {
+	o := &m.f.Ops[i]
+	n := m.naming(i)
+	var list []term
+	if o.Makes {
+		list = append(list, term{"count(" + o.Entity + ")", 1, func(s *Step) (any, bool) { return int64(s.Live), true }})
+	} else {
+		for _, f := range m.fields[o.Entity] {
+			list = append(list, n.fieldOf(f))
+		}
+		if o.Entity != "" && m.ends(o.Entity) {
+			list = append(list, term{n.self + "." + live, 1, func(s *Step) (any, bool) { v, ok := s.Before[live]; return v, ok }})
+		}
+	}
+	fields := len(list)
+	for k := range o.Slots {
+		if k != o.Handle {
+			list = append(list, n.argOf(k))
+		}
+	}
+	for _, f := range list[:fields] {
+		for _, a := range list[fields:] {
+			list = append(list, sum(f, a, -1), sum(f, a, 1))
+		}
+	}
+	return list
+}
+
+// ends reports whether an operation ends instances of an entity.
+func (m *modelling) ends(entity string) bool {
+	return slices.ContainsFunc(m.of(entity), func(i int) bool { return m.f.Ops[i].Ends != "" })
+}
+
+// conditions skips the operations of which nothing says when they are refused.
+func (m *modelling) conditions(entity string) {
+	for _, i := range append(m.makers(entity), m.of(entity)...) {
+		taken, refused := m.parted(i)
+		if len(refused) == 0 {
+			continue
+		}
+		if _, ok := separate(taken, refused, m.conds(i), 3); !ok || len(taken) == 0 {
+			why := "refused"
+			if slices.ContainsFunc(refused, func(s *Step) bool { return s.Broken != "" }) {
+				why = refused[slices.IndexFunc(refused, func(s *Step) bool { return s.Broken != "" })].Broken
+			}
+			m.left[i] = fmt.Sprintf("%s of %d calls end so that no simple condition says when: %s", share(len(refused), len(refused)+len(taken)), len(refused)+len(taken), why)
+		}
+	}
+}
+
+func share(n, of int) string {
+	if n == of {
+		return "all"
+	}
+	return fmt.Sprint(n)
+}

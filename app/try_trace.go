@@ -1,0 +1,147 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/app/draft"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// modelOfTrace reads the operations and calls of a recorded trace.
+func modelOfTrace(f *draft.ModelFacts, text []byte) error {
+	type recorded struct {
+		Action   string
+		Args     map[string]any
+		Returns  any
+		Rejected any
+	}
+	var list []recorded
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var r recorded
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.UseNumber()
+		if err := d.Decode(&r); err != nil || r.Action == "" {
+			return diag.Refused(`line %d must be {"action": NAME, "args": {...}, "returns": VALUE}`, i+1)
+		}
+		list = append(list, r)
+	}
+	if len(list) == 0 {
+		return diag.Refused("the trace has no steps")
+	}
+	plain := func(v any) any {
+		if n, ok := v.(json.Number); ok {
+			if i, err := n.Int64(); err == nil {
+				return i
+			}
+			return n.String()
+		}
+		switch v.(type) {
+		case bool, string:
+			return v
+		}
+		return nil
+	}
+	index := map[string]int{}
+	for _, r := range list {
+		if _, known := index[r.Action]; !known {
+			index[r.Action] = len(f.Ops)
+			f.Ops = append(f.Ops, draft.Op{Name: r.Action, Handle: -1})
+		}
+		o := &f.Ops[index[r.Action]]
+		o.Answers = o.Answers || plain(r.Returns) != nil
+		for _, name := range slices.Sorted(maps.Keys(r.Args)) {
+			k := slices.IndexFunc(o.Slots, func(s draft.Slot) bool { return s.Name == name })
+			if k < 0 {
+				k = len(o.Slots)
+				o.Slots = append(o.Slots, draft.Slot{Name: name, Kind: "int", Min: 1 << 40, Max: -1 << 40})
+			}
+			s := &o.Slots[k]
+			switch v := plain(r.Args[name]).(type) {
+			case int64:
+				s.Min, s.Max = min(s.Min, v), max(s.Max, v)
+			case bool:
+				s.Kind = "bool"
+			case string:
+				if s.Kind = "text"; !slices.Contains(s.Values, v) && len(s.Values) < 60 {
+					s.Values = append(s.Values, v)
+				}
+			}
+		}
+	}
+	// An argument names an instance if each of its values was answered by one action before.
+	for i := range f.Ops {
+		o := &f.Ops[i]
+		for k := range o.Slots {
+			for m := range f.Ops {
+				uses, ok := 0, f.Ops[m].Answers
+				made := map[any]bool{}
+				for _, r := range list {
+					if index[r.Action] == m && r.Returns != nil {
+						made[plain(r.Returns)] = true
+					}
+					if v, is := r.Args[o.Slots[k].Name]; is && index[r.Action] == i && ok {
+						uses++
+						ok = made[plain(v)]
+					}
+				}
+				if ok && uses > 0 && i != m && o.Handle < 0 && !o.Makes {
+					o.Handle = k
+					f.Ops[m].Makes, f.Ops[m].Handle = true, -1
+					if name := strings.TrimSuffix(strings.TrimSuffix(o.Slots[k].Name, "_id"), "Id"); f.Ops[m].Entity == "" && name != "" {
+						f.Ops[m].Entity = strings.ToUpper(name[:1]) + name[1:]
+					}
+					o.Entity = f.Ops[m].Entity
+				}
+			}
+		}
+	}
+	draft.Recorded(f.Ops)
+	var steps []draft.Step
+	live, ended := map[string]int{}, map[string]bool{}
+	known := map[string]draft.State{}
+	for _, r := range list {
+		op := index[r.Action]
+		o := &f.Ops[op]
+		st := draft.Step{Op: op, Refused: r.Rejected != nil && r.Rejected != false, Value: plain(r.Returns), Live: live[o.Entity]}
+		for k := range o.Slots {
+			st.Args = append(st.Args, plain(r.Args[o.Slots[k].Name]))
+		}
+		switch {
+		case o.Makes && !st.Refused:
+			st.Made = fmt.Sprint(o.Entity, " ", st.Value)
+			live[o.Entity]++
+			known[st.Made] = draft.State{}
+			st.After = known[st.Made]
+		case !o.Makes:
+			if o.Handle >= 0 {
+				st.On = fmt.Sprint(o.Entity, " ", st.Args[o.Handle])
+			}
+			st.Before = maps.Clone(known[st.On])
+			if st.Before == nil {
+				st.Before = draft.State{}
+			}
+			st.Before["live"] = !ended[st.On]
+			if o.Field() && !st.Refused {
+				if known[st.On] == nil {
+					known[st.On] = draft.State{}
+				}
+				known[st.On][o.FieldName] = st.Value // also what the step before led to
+			} else if o.Pure == "" && !st.Refused {
+				known[st.On] = draft.State{}
+				ended[st.On] = ended[st.On] || o.Ends != ""
+			}
+			st.After = known[st.On]
+		}
+		steps = append(steps, st)
+	}
+	f.Sequences = [][]draft.Step{steps}
+	return nil
+}
