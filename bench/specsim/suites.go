@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -23,6 +24,9 @@ const fileCase = "## FILE-%[1]d\n\n```yaml spec-test\nid: FILE-%[1]d\ntype: text
 // commandCase is a case that starts a program and looks at what it prints.
 const commandCase = "## RUN-%[1]d\n\n```yaml spec-test\nid: RUN-%[1]d\ntype: cli.run\nharness: {entrypoint: /bin/echo}\nargv: [\"hello %[1]d\"]\n" +
 	"assert:\n  - target: stdout\n    must:\n      - contain: [\"hello %[1]d\"]\n```\n\n"
+
+// transcript is a block of a page that runs the same command.
+const transcript = "```console run\n$ /bin/echo hello %[1]d\nhello %[1]d\n```\n\n"
 
 // groups are the contenders that are held against each other, and what is left out.
 func groups(dir, thresh, testscript string, cases, many int) (list [][]contender, missing []string, err error) {
@@ -38,14 +42,19 @@ func groups(dir, thresh, testscript string, cases, many int) (list [][]contender
 			err = write(filepath.Join(dir, name), text)
 		}
 	}
-	var one, command strings.Builder
+	var one, command, page strings.Builder
+	var paths []string
 	for i := range cases {
 		fmt.Fprintf(&one, fileCase, i)
 		fmt.Fprintf(&command, commandCase, i)
+		fmt.Fprintf(&page, transcript, i)
+		paths = append(paths, fmt.Sprintf("pages/p%05d.md", i))
+		put(paths[i], fmt.Sprintf(transcript, i))
 		put(fmt.Sprintf("files/f%05d.spec.md", i), fmt.Sprintf(fileCase, i))
 	}
 	put("one/a.spec.md", one.String())
 	put("command/a.spec.md", command.String())
+	put("page/a.spec.md", page.String())
 	for _, folder := range []string{"one", "files", "many", "tenth", "spread", "list", "failing"} {
 		put(folder+"/subject.txt", subject)
 	}
@@ -79,9 +88,13 @@ func groups(dir, thresh, testscript string, cases, many int) (list [][]contender
 			failing,
 		},
 	}
+	each := run("transcripts, a page each", "pages", cases) // pages are named: a folder's documents have cases
+	each.argv = slices.Replace(each.argv, 2, 3, paths...)
 	commands := []contender{
 		{name: "bare Go loop, a temporary folder a case", cases: cases, alone: func(ctx context.Context) error { return bare(ctx, dir, cases) }},
 		run("cli.run, /bin/echo", "command", cases),
+		run("transcripts, one page", "page/a.spec.md", cases),
+		each,
 	}
 	peers, missing, err := peers(dir, testscript, cases)
 	return append(list, append(commands, peers...)), missing, err

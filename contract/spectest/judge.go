@@ -205,19 +205,19 @@ func (e *evaluator) decisive(f *Failure, n *node, subject speclang.Value) {
 	if !ok {
 		return
 	}
+	said := func(form string) string { return form }
+	if n.op == "when" {
+		said = written
+	}
 	var saw []string
 	for _, o := range d.Operands {
 		if !o.Literal && o.Form != `["subject"]` {
-			form := o.Form
-			if n.op == "when" {
-				form = written(form)
-			}
-			saw = append(saw, clipped(form, 120)+" is "+clipped(o.Value.JSON(), 120))
+			saw = append(saw, clipped(said(o.Form), 120)+" is "+clipped(o.Value.JSON(), 120))
 		}
 	}
 	f.Saw = strings.Join(saw, ", ")
 	if d.Part != n.prog.String() {
-		f.Saw = strings.TrimPrefix(f.Saw+" in "+clipped(d.Part, 160)+", which does not hold", " in ")
+		f.Saw = strings.TrimPrefix(f.Saw+" in "+clipped(said(d.Part), 160)+", which does not hold", " in ")
 	}
 	if d.Symbol != "eq" {
 		return

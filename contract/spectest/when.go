@@ -181,7 +181,10 @@ func writtenValue(v any) string {
 	if len(list) == 3 {
 		name, isKey = list[2].(string)
 	}
+	sign := map[any]string{"eq": "==", "neq": "!=", "add": "+", "sub": "-"}[list[0]]
 	switch {
+	case sign != "" && len(args) == 2:
+		return args[0] + " " + sign + " " + args[1]
 	case list[0] != "get" || len(list) != 3:
 		return fmt.Sprint(list[0]) + "(" + strings.Join(args, ", ") + ")"
 	case args[0] == "subject()" && name == "json":

@@ -64,6 +64,7 @@ func TestWritten(t *testing.T) {
 		`["len", ["get", ["get", ["get", ["subject"], "json"], "a"], 0]]`: "len($.a[0])",
 		`["get", ["subject"], "status"]`:                                  "status",
 		`["get", ["get", ["subject"], "cookies"], "a-b"]`:                 `cookies["a-b"]`,
+		`["eq", ["get", ["get", ["subject"], "json"], "n"], 9]`:           "$.n == 9",
 		`no list`: `no list`,
 	} {
 		if got := written(form); got != want {
