@@ -272,6 +272,10 @@ func telling(e *campaign.Exhibit) bool {
 func (v *FindingView) detail(opt Options, d *drawer) {
 	f := v.Finding
 	v.Full = true
+	if opt.CaseLink != nil {
+		d.link = func(index int64) string { return opt.CaseLink(f.Contract, f.Campaign, index) }
+		defer func() { d.link = nil }()
+	}
 	for i := range f.Evidence {
 		if e := &f.Evidence[i]; len(v.Key) < keyExhibits && telling(e) || e.Document != nil && e.Document.Line > 0 {
 			v.Key = append(v.Key, d.exhibit(e))

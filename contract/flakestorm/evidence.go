@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/record"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
@@ -182,6 +183,7 @@ func cut(s string, n int) string {
 // Headline implements [campaign.Headliner]: the prompt, the faults that struck,
 // and the first line of the reply.
 func (c *Campaign) Headline(title string, o campaign.Outcome) string {
+	title = judge.Readable(title)
 	var x transcript
 	if json.Unmarshal(o.Attached(evidenceName), &x) != nil || len(x.Turns) == 0 {
 		return title
@@ -216,7 +218,7 @@ func (c *Campaign) Headline(title string, o campaign.Outcome) string {
 // answers, the tools, the faults, the order of it all, and the session as a
 // replay file.
 func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
-	list := []campaign.Exhibit{campaign.TextExhibit("What failed", o.Title)}
+	list := []campaign.Exhibit{campaign.TextExhibit("What failed", judge.Readable(o.Title))}
 	if o.Verdict == campaign.VerdictPass {
 		list = nil // nothing did
 	}
@@ -237,7 +239,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 			if n := len(checks); n < len(x.measured) {
 				figure = x.measured[n]
 			}
-			checks = append(checks, []string{fmt.Sprint(i + 1), k.ID, k.Type, word, k.Reason, figure})
+			checks = append(checks, []string{fmt.Sprint(i + 1), k.ID, k.Type, word, judge.Readable(k.Reason), figure})
 		}
 		for _, tool := range u.Tools {
 			args := ""
@@ -248,6 +250,12 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 		}
 	}
 	list = append(list, c.beside(&o, &x)...)
+	if len(x.Turns) > 0 {
+		list = append(list, x.conversation())
+	}
+	if e, ok := c.calm(s, at); ok {
+		list = append(list, e)
+	}
 	if len(checks) > 0 {
 		e := campaign.TableExhibit("Checks", []string{"turn", "id", "type", "", "reason", "measured"}, checks)
 		for i, r := range checks {
@@ -256,9 +264,6 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 			}
 		}
 		list = append(list, e)
-	}
-	if len(x.Turns) > 1 {
-		list = append(list, x.conversation())
 	}
 	if n := len(x.Turns); n > 0 {
 		u := x.Turns[n-1]
@@ -289,20 +294,6 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 		list = append(list, campaign.TextExhibit(SessionExhibit, string(record.Format(rec))))
 	}
 	return list
-}
-
-// conversation is all that was asked and answered; the last turn stands at length
-// elsewhere.
-func (x *transcript) conversation() campaign.Exhibit {
-	rows := make([][]string, len(x.Turns))
-	for i, u := range x.Turns {
-		reply := u.Reply.Text
-		if !u.Reply.OK() {
-			reply = fmt.Sprintf("(no answer: %s: %s)", u.Reply.End, u.Reply.Error)
-		}
-		rows[i] = []string{fmt.Sprint(i + 1), cut(u.Prompt, 500), cut(reply, 500)}
-	}
-	return campaign.TableExhibit("Turns", []string{"turn", "prompt", "reply"}, rows)
 }
 
 // SessionExhibit is the title of the exhibit that holds a finding as a replay

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/judge"
 )
 
 // Describe implements [campaign.Describer]: what was met first, and where it was
@@ -70,13 +71,17 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 		list = append(list, promptExhibit("Child "+child.Testcase, child.Text))
 	}
 	if reply := out.Attached("reply"); len(reply) > 0 {
-		list = append(list, promptExhibit("Reply", string(reply)))
+		e := promptExhibit("Reply", string(reply))
+		for _, at := range judge.Spots(string(out.Attached("judge")), e.Text.Body) {
+			e.Text.Marks = append(e.Text.Marks, campaign.Mark{From: at[0], To: at[1], Kind: "focus"})
+		}
+		list = append(list, e)
 	}
 	if talk := out.Attached("conversation"); len(talk) > 0 {
 		list = append(list, promptExhibit("Conversation", string(talk)))
 	}
 	if why := out.Attached("judge"); len(why) > 0 {
-		list = append(list, campaign.TextExhibit("Judges", clip(string(why))))
+		list = append(list, campaign.TextExhibit("Judges", clip(judge.Readable(string(why)))))
 	}
 	if line := out.Attached("verdict"); len(line) > 0 {
 		if e, ok := verdictTable(line); ok {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/face/web"
 )
 
 // Cells that changed are listed with the better ones marked; where there are many,
@@ -41,4 +42,32 @@ func TestCompareListsCells(t *testing.T) {
 	if a := ask(t, "GET", address+"&all=maybe"); a.code != 400 {
 		t.Errorf("all=maybe: %d", a.code)
 	}
+}
+
+// What a finding's evidence leads to stands beside it.
+func TestCaseBesideFinding(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	rec := rich(t)
+	rec.Campaigns, rec.Findings = rec.Campaigns[:1], rec.Findings[:1]
+	f, index := &rec.Findings[0], int64(12)
+	f.Contract, f.Campaign, f.First = rec.Campaigns[0].Contract, rec.Campaigns[0].Name, 3
+	reply, calm := campaign.TextExhibit("Reply", "this one fails"), campaign.TableExhibit("The same without faults", []string{"case"}, [][]string{{"calm"}})
+	reply.Text.Marks = []campaign.Mark{{From: 0, To: 4, Kind: "focus"}}
+	calm.Table.Cases = []*int64{&index}
+	f.Evidence = []campaign.Exhibit{reply, calm}
+	id := keep(t, st, rec, 5, "done")
+	base, _ := serve(t, st, func(c *web.Config) { c.Use = keptUses{c.Use.(uses)} })
+	page := ask(t, "GET", base+"/runs/"+id+"/findings/"+f.ID).body
+	_, sides, found := strings.Cut(page, `<div class="sides">`)
+	at := strings.Index(sides, "this</mark> one fails")
+	if beside := strings.Index(sides, "kept &lt;b&gt;as text"); !found || at < 0 || beside < at || !strings.Contains(sides, "/cases/12?") {
+		t.Errorf("the other case is not beside the finding:\n%s", page)
+	}
+}
+
+// keptUses has evidence of case 12 of every run.
+type keptUses struct{ uses }
+
+func (keptUses) KeptCase(string, string, string, int64) (campaign.Outcome, []campaign.Exhibit, error) {
+	return campaign.Outcome{}, []campaign.Exhibit{campaign.TextExhibit("Reply", "kept <b>as text</b>")}, nil
 }

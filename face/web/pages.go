@@ -315,6 +315,8 @@ type findingPage struct {
 	Minimal  bool
 	// KnownFile lists findings that are accepted, as KnownEntry.
 	KnownFile, KnownEntry string
+	// Beside is what another case shows that the finding's evidence leads to.
+	Beside *besideView
 }
 
 // sightingView is one run in a finding's history.
@@ -358,10 +360,11 @@ func (s *Server) showFinding(w http.ResponseWriter, r *http.Request, promoted []
 		return err
 	}
 	since, _ := s.cfg.Use.Since(run) // the page of the run says why not
+	card := s.card(run, &f, true, report.Options{Blob: s.cfg.Store.Blob, Since: since, Folder: s.folder(run), CaseLink: caseLink(run)})
 	return s.show(w, http.StatusOK, "finding-page.tmpl", findingPage{
 		frame:       s.frame(r, f.ID+" "+f.Title, "runs"),
-		FindingView: s.card(run, &f, true, report.Options{Blob: s.cfg.Store.Blob, Since: since, Folder: s.folder(run)}),
-		RunID:       run, Promote: report.Shell(s.cfg.Use.PromoteCommand(run, f.ID)), Promoted: promoted, History: sightingViews(list),
+		FindingView: card, Beside: s.beside(run, &f, card),
+		RunID: run, Promote: report.Shell(s.cfg.Use.PromoteCommand(run, f.ID)), Promoted: promoted, History: sightingViews(list),
 		KnownFile: s.cfg.KnownFile, KnownEntry: fmt.Sprintf("schema: thresh.known.v1\nfindings:\n  - id: %s\n    owner: WHO\n    note: WHY\n    until: %s", f.ID, "YYYY-MM-DD"),
 		Input: len(f.Samples) > 0 && f.Samples[0].Blob != "", Minimal: f.Minimized != nil && f.Minimized.Blob != "",
 	})

@@ -1,0 +1,183 @@
+package flakestorm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/judge"
+)
+
+// script is a conversation as text, a speaker at the beginning of each line.
+type script struct {
+	strings.Builder
+	marks []campaign.Mark
+}
+
+// speakers is the room that their names have.
+const speakers = 8
+
+// say adds what a speaker said and returns how a place in the text as it was said
+// is found in the script.
+func (s *script) say(who, text string) func(int) int {
+	fmt.Fprintf(s, "%-*s", speakers, who)
+	from := s.Len()
+	in := "\n" + strings.Repeat(" ", speakers)
+	s.WriteString(strings.ReplaceAll(text, "\n", in) + "\n")
+	return func(at int) int { return from + at + speakers*strings.Count(text[:at], "\n") }
+}
+
+func (s *script) fault(e *fault.Event) {
+	from := s.Len()
+	text := string(e.Mode)
+	if e.Target != "" {
+		text += " of " + e.Target
+	}
+	if e.Change != "" {
+		text += ": " + e.Change
+	}
+	if e.Missed {
+		text += " (not injected)"
+	}
+	s.say("fault", cut(text, 400))
+	s.marks = append(s.marks, campaign.Mark{From: from, To: s.Len() - 1, Kind: "changed"})
+}
+
+// exchange adds a call with what struck it and what was answered. Calls of models
+// are what the agent is made of: of these only faults are told.
+func (s *script) exchange(x *transcript, e *fault.Exchange) {
+	tool := e.Kind == fault.ToolCall || e.Kind == fault.MCPCall
+	if tool {
+		s.say("call", strings.TrimSpace(e.Tool+" "+x.arguments(e)))
+	}
+	for i := range x.Faults.Events {
+		if v := &x.Faults.Events[i]; v.Call == e.Call {
+			s.fault(v)
+		}
+	}
+	if !tool {
+		return
+	}
+	answer := cmp.Or(e.Error, "(not kept)")
+	for i := range x.answers {
+		if a := &x.answers[i]; a.Call == e.Call && len(a.Response) > 0 {
+			answer = cut(strings.TrimSpace(string(a.Response)), 1000)
+		}
+	}
+	if e.Status >= 400 {
+		answer = fmt.Sprintf("status %d: %s", e.Status, answer)
+	}
+	s.say("answer", answer)
+}
+
+// arguments are those that a turn knows of a call; "" if none does.
+func (x *transcript) arguments(e *fault.Exchange) string {
+	n := 0
+	for i := range x.Faults.Exchanges {
+		if o := &x.Faults.Exchanges[i]; o.Call == e.Call {
+			break
+		} else if o.Tool == e.Tool && o.Kind == e.Kind {
+			n++
+		}
+	}
+	for _, u := range x.Turns {
+		for _, t := range u.Tools {
+			if t.Name != e.Tool {
+				continue
+			}
+			if n--; n < 0 && string(t.Args) != "null" {
+				return cut(string(t.Args), 500)
+			}
+		}
+	}
+	return ""
+}
+
+// conversation is the case as it was spoken: what was asked, which tools were
+// called, what struck them, what was answered; with what the failed checks found.
+func (x *transcript) conversation() campaign.Exhibit {
+	s := &script{}
+	for i := range x.Faults.Events {
+		if e := &x.Faults.Events[i]; e.Call == 0 {
+			s.fault(e)
+		}
+	}
+	next := 0
+	for i, u := range x.Turns {
+		s.say("user", cut(u.Prompt, 2000))
+		if u.Sent != "" {
+			s.say("sent", cut(u.Sent, 2000))
+		}
+		for called := 0; next < len(x.Faults.Exchanges) && (i == len(x.Turns)-1 || called < len(u.Tools)); next++ {
+			e := &x.Faults.Exchanges[next]
+			s.exchange(x, e)
+			if e.Kind == fault.ToolCall || e.Kind == fault.MCPCall {
+				called++
+			}
+		}
+		s.reply(&u)
+	}
+	e := campaign.TextExhibit(conversationExhibit, strings.TrimSuffix(s.String(), "\n"))
+	e.Text.Marks = s.marks
+	return e
+}
+
+// reply adds what the agent said, with what the checks are about that it failed.
+func (s *script) reply(u *turn) {
+	from := s.Len()
+	text := cut(u.Reply.Text, 8000)
+	if !u.Reply.OK() {
+		text = strings.TrimSpace(fmt.Sprintf("(no answer: %s: %s)\n%s", u.Reply.End, u.Reply.Error, text))
+	}
+	at := s.say("agent", cmp.Or(text, "(nothing)"))
+	failed, found := false, false
+	for _, k := range u.Checks {
+		if k.Passed {
+			continue
+		}
+		failed = true
+		for _, spot := range judge.Spots(k.Reason, text) {
+			s.marks = append(s.marks, campaign.Mark{From: at(spot[0]), To: at(spot[1]), Kind: "focus"})
+			found = true
+		}
+	}
+	if failed && !found { // it is the whole of the reply that was judged
+		s.marks = append(s.marks, campaign.Mark{From: from, To: from + len("agent"), Kind: "focus"})
+	}
+}
+
+// conversationExhibit is the title of the exhibit that holds a conversation.
+const conversationExhibit = "Conversation"
+
+// calm leads to the case that asked the same without faults: by the same invariant,
+// else by another one with the same prompts.
+func (c *Campaign) calm(s *state, at campaign.Case) (e campaign.Exhibit, ok bool) {
+	i := int(at.Index) - len(c.asked)
+	if s == nil || i < 0 || i >= len(s.items) || s.items[i].phase != PhaseContract || !c.scenarios[s.items[i].b].active.any {
+		return e, false
+	}
+	best := -1
+	for k, it := range s.items[:min(len(s.items), len(s.results))] {
+		of := s.items[i].a
+		if it.phase != PhaseContract || it.n != s.items[i].n || c.scenarios[it.b].active.any || s.results[k] != passed && s.results[k] != failed ||
+			!slices.Equal(c.prompts(&c.invariants[it.a]), c.prompts(&c.invariants[of])) {
+			continue
+		}
+		if best < 0 || it.a == of && s.items[best].a != of {
+			best = k
+		}
+	}
+	if best < 0 {
+		return e, false
+	}
+	word := "held"
+	if s.results[best] == failed {
+		word = "failed"
+	}
+	e = campaign.TableExhibit("The same without faults", []string{"case", "result"}, [][]string{{c.itemName(c.mutations, s.items[best]), word}})
+	e.Table.Cases = []*int64{c.caseOf(best)}
+	return e, true
+}

@@ -1,0 +1,48 @@
+package web
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/report"
+)
+
+// besideView is a case beside a finding, with the exhibits that both have.
+type besideView struct {
+	Title, Link string
+	Pairs       [][2]report.Exhibit
+}
+
+// beside is the first other case that a finding's evidence leads to; what tells
+// most of the finding moves beside the same of that case. nil: there is none, or
+// nothing of it was kept.
+func (s *Server) beside(run string, f *campaign.Finding, v *report.FindingView) *besideView {
+	for i := range f.Evidence {
+		t := f.Evidence[i].Table
+		if t == nil || len(t.Cases) == 0 || t.Cases[0] == nil || *t.Cases[0] == f.First {
+			continue
+		}
+		_, shown, err := s.cfg.Use.KeptCase(run, f.Contract, f.Campaign, *t.Cases[0])
+		if err != nil {
+			return nil
+		}
+		of := make(map[string]*campaign.Exhibit)
+		for k := range shown {
+			of[shown[k].Kind+shown[k].Title] = &shown[k]
+		}
+		b := &besideView{Title: f.Evidence[i].Title, Link: caseLink(run)(f.Contract, f.Campaign, *t.Cases[0])}
+		v.Key = slices.DeleteFunc(v.Key, func(e report.Exhibit) bool {
+			other := of["text"+e.Title]
+			if e.Text == nil || other == nil {
+				return false
+			}
+			b.Pairs = append(b.Pairs, [2]report.Exhibit{e, report.DrawExhibit(other)})
+			return true
+		})
+		if len(b.Pairs) == 0 {
+			return nil
+		}
+		return b
+	}
+	return nil
+}
