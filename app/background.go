@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/contract/fresnelfir"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/run"
 	"github.com/thresh-dev/thresh/run/triage"
@@ -39,14 +38,14 @@ func (u *Remote) Start(ctx context.Context, d Draft) (*Background, error) {
 	r.status.Phase, r.status.Of = string(run.PhaseProbe), len(c.Campaigns)
 	for i, x := range c.Campaigns {
 		y := &watched{ctx: rctx, Any: x, r: r}
-		if model, ok := campaign.As[*fresnelfir.Campaign](x); ok {
+		if model, ok := campaign.As[campaign.Explorer](x); ok {
 			y.model = model
-			e := exploration(model, nil)
+			e := model.Explored(nil)
 			if r.explored == nil {
 				y.first, r.explored = true, &e
 			}
 			if e.Alone != "" {
-				r.alone = e.Alone
+				r.alone, r.mode = e.Alone, e.Mode
 			}
 		}
 		c.Campaigns[i] = y
@@ -69,7 +68,7 @@ func (u *Remote) Start(ctx context.Context, d Draft) (*Background, error) {
 }
 
 // Background is a run that goes on while its client does other things. It
-// implements [Run].
+// implements [campaign.Background].
 type Background struct {
 	id    string
 	stop  context.CancelFunc
@@ -78,11 +77,12 @@ type Background struct {
 
 	mu       sync.Mutex
 	changed  chan struct{}
-	status   Status
-	found    []Seen
-	explored *Exploration // nil: it explores no model
-	alone    string       // why one of its models is explored alone
-	latest   func() Exploration
+	status   campaign.Status
+	found    []campaign.Seen
+	explored *campaign.Exploration // nil: it explores no model
+	alone    string                // why one of its models is explored alone
+	mode     string                // of that one
+	latest   func() campaign.Exploration
 	fruitful int
 }
 
@@ -96,7 +96,7 @@ func (r *Background) Changed() <-chan struct{} {
 	return r.changed
 }
 
-func (r *Background) Status() Status {
+func (r *Background) Status() campaign.Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.status
@@ -106,18 +106,18 @@ func (r *Background) Status() Status {
 	return s
 }
 
-func (r *Background) Findings() []Seen {
+func (r *Background) Findings() []campaign.Seen {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.found)
 }
 
-func (r *Background) Explored() (Exploration, bool) {
+func (r *Background) Explored() (campaign.Exploration, bool) {
 	r.mu.Lock()
 	e, latest, fruitful := r.explored, r.latest, r.fruitful
 	r.mu.Unlock()
 	if e == nil {
-		return Exploration{}, false
+		return campaign.Exploration{}, false
 	}
 	x := *e
 	if latest != nil {
@@ -125,7 +125,7 @@ func (r *Background) Explored() (Exploration, bool) {
 	}
 	x.Fruitful = fruitful
 	if r.alone != "" {
-		x.Alone = r.alone
+		x.Alone, x.Mode = r.alone, r.mode
 	}
 	return x, true
 }
@@ -152,7 +152,7 @@ func (r *Background) end(rec campaign.Record, err error) {
 		// A case that failed is a finding even if the run was cut before its
 		// round was folded.
 		for _, f := range rec.Findings {
-			r.meet(Seen{ID: f.ID, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind, Title: f.Title, Severity: f.Severity, Case: f.First, Cause: f.Cause})
+			r.meet(campaign.Seen{ID: f.ID, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind, Title: f.Title, Severity: f.Severity, Case: f.First, Cause: f.Cause})
 		}
 		r.status.Phase, r.status.Err, r.status.Elapsed = string(run.PhaseDone), err, time.Since(r.began)
 		if rec.RunID != "" {
@@ -164,8 +164,8 @@ func (r *Background) end(rec campaign.Record, err error) {
 }
 
 // meet notes a finding unless it is known; the caller holds the lock.
-func (r *Background) meet(s Seen) bool {
-	if slices.ContainsFunc(r.found, func(x Seen) bool { return x.ID == s.ID }) {
+func (r *Background) meet(s campaign.Seen) bool {
+	if slices.ContainsFunc(r.found, func(x campaign.Seen) bool { return x.ID == s.ID }) {
 		return false
 	}
 	s.Seq = int64(len(r.found) + 1)
@@ -190,8 +190,8 @@ type watched struct {
 	ctx context.Context // of the run
 	campaign.Any
 	r     *Background
-	model *fresnelfir.Campaign // nil: it explores no model
-	first bool                 // it is the one that the run tells of
+	model campaign.Explorer // nil: it explores no model
+	first bool              // it is the one that the run tells of
 }
 
 // Unwrap implements [campaign.Wrapper].
@@ -218,7 +218,7 @@ func (w *watched) Fold(state any, results iter.Seq2[campaign.Case, campaign.Outc
 			}
 		}
 	})
-	var fresh []Seen
+	var fresh []campaign.Seen
 	for _, f := range failures {
 		if s := w.seen(state, f.at, &f.o); s != nil {
 			fresh = append(fresh, *s)
@@ -234,7 +234,7 @@ func (w *watched) Fold(state any, results iter.Seq2[campaign.Case, campaign.Outc
 		if !w.first {
 			return
 		}
-		w.r.latest = func() Exploration { return exploration(w.model, next) }
+		w.r.latest = func() campaign.Exploration { return w.model.Explored(next) }
 		if n > 0 {
 			w.r.fruitful++
 		}
@@ -244,9 +244,9 @@ func (w *watched) Fold(state any, results iter.Seq2[campaign.Case, campaign.Outc
 
 // seen is what is said of a failing case at the moment it is met; nil if its
 // finding is known.
-func (w *watched) seen(state any, at campaign.Case, o *campaign.Outcome) *Seen {
+func (w *watched) seen(state any, at campaign.Case, o *campaign.Outcome) *campaign.Seen {
 	id := w.Identity()
-	s := Seen{
+	s := campaign.Seen{
 		ID: triage.FindingID(id, triage.Fingerprint(id.Contract, o)), Contract: id.Contract, Campaign: id.Name, Kind: o.Kind, Title: o.Title,
 		Severity: o.Severity, Case: at.Index, Cause: o.Cause,
 	}

@@ -21,7 +21,8 @@ type Planned struct {
 	Name     string
 	Planned  bool // its cases are known before it runs
 	Cases    int64
-	Model    *Model // of a campaign that explores a model
+	Mode     string // what a campaign explores that explores a model; "": it does not
+	Alone    bool   // it explores the model alone
 }
 
 // Check compiles documents and runs nothing but the few cases that try what
@@ -55,24 +56,37 @@ func (a *App) Check(ctx context.Context, job Job) (Checked, error) {
 
 // check compiles documents one by one.
 func check(ctx context.Context, docs []Document, set campaign.Settings) Checked {
-	out := Checked{Diagnostics: idle(docs, set.Options)}
+	var out Checked
+	out.Diagnostics = eachCompiled(ctx, docs, set, func(d Document, c campaign.Any) {
+		id := c.Identity()
+		p := Planned{Source: d.Path, Contract: id.Contract, Name: id.Name}
+		if x, ok := campaign.As[campaign.Explorer](c); ok {
+			e := x.Explored(nil)
+			p.Mode, p.Alone = e.Mode, e.Alone != ""
+		}
+		if x, ok := campaign.As[campaign.Planner](c); ok {
+			p.Planned, p.Cases = true, x.Planned()
+		}
+		out.Campaigns = append(out.Campaigns, p)
+		if g, ok := campaign.As[campaign.Guesser](c); ok {
+			out.guessers = append(out.guessers, g)
+		}
+	})
+	return out
+}
+
+// eachCompiled compiles documents one by one and returns what is wrong with them.
+func eachCompiled(ctx context.Context, docs []Document, set campaign.Settings, take func(Document, campaign.Any)) diag.List {
+	all := idle(docs, set.Options)
 	for _, d := range docs {
 		compiled, list := d.Contract.Compile(ctx, d.Spec, set)
-		out.Diagnostics = append(out.Diagnostics, list...)
+		all = append(all, list...)
 		if list.HasErrors() {
 			continue
 		}
 		for _, c := range compiled {
-			id := c.Identity()
-			p := Planned{Source: d.Path, Contract: id.Contract, Name: id.Name, Model: modelOf(c)}
-			if x, ok := campaign.As[campaign.Planner](c); ok {
-				p.Planned, p.Cases = true, x.Planned()
-			}
-			out.Campaigns = append(out.Campaigns, p)
-			if g, ok := campaign.As[campaign.Guesser](c); ok {
-				out.guessers = append(out.guessers, g)
-			}
+			take(d, c)
 		}
 	}
-	return out
+	return all
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/contract/fresnelfir"
 	"github.com/thresh-dev/thresh/diag"
 )
 
@@ -94,6 +93,29 @@ func (u *Remote) Read(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
+// confine holds options that name files to the root, but for files that the client
+// brings.
+func (u *Remote) confine(options map[string][]string, brought map[string][]byte) (err error) {
+	done := make(map[string]bool) // contracts share names
+	for _, c := range u.app.Contracts {
+		for _, o := range c.Options() {
+			if !o.Path || done[o.Name] {
+				continue
+			}
+			done[o.Name] = true
+			for i, v := range options[o.Name] {
+				if _, ok := brought[v]; ok || v == o.NoPath {
+					continue
+				}
+				if options[o.Name][i], err = u.below(v); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // documents turns what a client gave into documents, and the settings that they
 // are compiled with.
 func (u *Remote) documents(d Draft, b *Bundle) ([]Document, campaign.Settings, error) {
@@ -105,24 +127,11 @@ func (u *Remote) documents(d Draft, b *Bundle) ([]Document, campaign.Settings, e
 	for name, v := range options {
 		set.Options[name] = v
 	}
-	for _, name := range []string{"module", "capsule"} { // options that are files
-		for i, v := range set.Options[name] {
-			if v == "none" {
-				continue
-			}
-			if set.Options[name][i], err = u.below(v); err != nil {
-				return nil, set, err
-			}
-		}
+	for name, data := range d.Files {
+		b.files[name] = data // found there, whatever lies on the disk
 	}
-	if d.Alone {
-		set.Options["module"] = []string{"none"}
-	}
-	if d.Module != nil {
-		sum := sha256.Sum256(d.Module)
-		name := "module-" + hex.EncodeToString(sum[:8]) + ".wasm"
-		b.files[name] = d.Module // found there, whatever lies on the disk
-		set.Options["module"] = []string{name}
+	if err := u.confine(set.Options, d.Files); err != nil {
+		return nil, set, err
 	}
 	set = b.Fill(set)
 	var docs []Document
@@ -184,27 +193,18 @@ func (u *Remote) Check(ctx context.Context, d Draft) (Checked, error) {
 	return check(ctx, docs, set), nil
 }
 
-// modelOf is what is known of a campaign that explores a model; nil: it does
-// not.
-func modelOf(c campaign.Any) *Model {
-	x, ok := campaign.As[*fresnelfir.Campaign](c)
-	if !ok {
-		return nil
+// Compile is Check for tools that look at the campaigns themselves.
+func (u *Remote) Compile(ctx context.Context, d campaign.Draft) (all []campaign.Any, list diag.List, err error) {
+	docs, set, err := u.documents(Draft{Draft: d}, NewBundle())
+	if errors.As(err, &list) {
+		return nil, list, nil
 	}
-	e := exploration(x, nil)
-	m := &Model{Alone: e.Alone, Targets: e.Targets}
-	m.Iterations, m.Seconds = x.LeastBudget()
-	return m
-}
-
-// exploration is how far a campaign is, in the words of the server.
-func exploration(c *fresnelfir.Campaign, state any) Exploration {
-	x := c.Explored(state)
-	e := Exploration{Traversals: x.Traversals, Planned: x.Planned, Actions: x.Actions, Epochs: x.Epochs, Curve: x.Curve, Alone: x.Alone}
-	for _, t := range x.Targets {
-		e.Targets = append(e.Targets, Target(t))
+	if err != nil {
+		return nil, nil, err
 	}
-	return e
+	set.Check = true
+	list = eachCompiled(ctx, docs, set, func(_ Document, c campaign.Any) { all = append(all, c) })
+	return all, list, nil
 }
 
 // Replay runs a stored finding again, times times.

@@ -28,6 +28,11 @@ type Option struct {
 	Bare    string   // the value of an option that may be given without one; "" if it may not
 	Short   string   // one letter; "" for none
 	Many    bool     // may be given more than once
+	// Path says that its value names a file or a folder; a client that may name
+	// none but those below a folder is held to that. NoPath is the value that says
+	// that there is none.
+	Path   bool
+	NoPath string
 }
 
 // Settings are the options of one run, as they reach a front door.

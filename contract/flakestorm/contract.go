@@ -102,11 +102,11 @@ const (
 // Options implements [campaign.Contract].
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
-		{Name: OptSystem, Usage: "test the system in this `FILE` instead of the one in the document"},
+		{Name: OptSystem, Path: true, Usage: "test the system in this `FILE` instead of the one in the document"},
 		{Name: OptPhase, Many: true, Usage: "run this `PHASE` alone: mutation, chaos, contract or replay; repeatable"},
 		{Name: OptProfile, Many: true, Usage: "add a built-in `PROFILE` of faults to those of the document: " + strings.Join(config.Profiles(), ", ")},
 		{Name: OptChaos, Bool: true, Usage: "inject the document's faults into the mutation phase too"},
-		{Name: OptReplay, Many: true, Usage: "replay the sessions of a `PATH` beside those of the document: a file or a folder"},
+		{Name: OptReplay, Many: true, Path: true, Usage: "replay the sessions of a `PATH` beside those of the document: a file or a folder"},
 		{Name: OptOnly, Bool: true, Usage: "replay the sessions of --replay alone, not those of the document"},
 		{Name: OptReplies, Bool: true, Usage: "show what the agent answered in each case"},
 		{Name: OptRuns, Usage: "runs of each contract cell, in place of the document's `N`"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/tools"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/choice"
 	"github.com/thresh-dev/thresh/port/dut"
@@ -45,7 +46,7 @@ func (c *Campaign) Identity() campaign.Identity { return c.id }
 // its exports fit the bindings.
 func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	if c.module == nil {
-		return campaign.Facts{Warnings: []string{c.id.Name + ": mode: model_only: the model alone is explored: " + c.alone}}, nil
+		return campaign.Facts{Warnings: []string{tools.Warning(c.id.Name, c.alone)}}, nil
 	}
 	dev, err := c.module.open(ctx, c.module.plan)
 	if err != nil {

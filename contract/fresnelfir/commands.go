@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/tools"
 	"github.com/thresh-dev/thresh/diag"
 )
 
@@ -21,6 +22,9 @@ module; thresh check checks a model.`,
 		Commands: []campaign.Command{coverageCommand(), k.graphCommand("graph"), k.graphCommand("diagram"), explainCommand(), compileCommand(), formatCommand(), statesCommand(), conformCommand()},
 	}}
 }
+
+// Tools implements [campaign.Toolmaker].
+func (k *Contract) Tools(d campaign.ToolDesk) campaign.Toolbox { return tools.New(k.Name(), d) }
 
 func explainCommand() campaign.Command {
 	return translation(campaign.Command{

@@ -76,10 +76,10 @@ const (
 // Options implements [campaign.Contract].
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
-		{Name: optModule, Usage: "the WebAssembly module to explore with the model, in place of bindings.entry; `FILE` or none for the model alone"},
-		{Name: optSystem, Usage: "test the system in this `FILE` instead of the one in the document"},
+		{Name: optModule, Path: true, NoPath: "none", Usage: "the WebAssembly module to explore with the model, in place of bindings.entry; `FILE` or none for the model alone"},
+		{Name: optSystem, Path: true, Usage: "test the system in this `FILE` instead of the one in the document"},
 		{Name: optBudget, Usage: "explore `N` traversals, in place of the number that the format's rule gives, or 10000 if that is more"},
-		{Name: optCapsule, Usage: "take the one traversal that the capsule in `FILE` holds, in this document"},
+		{Name: optCapsule, Path: true, Usage: "take the one traversal that the capsule in `FILE` holds, in this document"},
 	}
 }
 

@@ -4,38 +4,19 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/tools"
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
-// Exploration is how far a campaign is, at a snapshot, for those who follow it
-// while it runs.
-type Exploration struct {
-	Traversals int64
-	Planned    int64 // traversals in all
-	Actions    int64
-	Epochs     int
-	Targets    []Target
-	Curve      [][2]float64 // percent of calls and branches that were reached, by actions
-	Alone      string       // why the model is explored without a module; "": it is not
-}
-
-// Target is something that a campaign is to cover: a call or a branch of a
-// protocol, or a combination of inputs.
-type Target struct {
-	Name   string
-	Status string // "hit", "pending" or "unreachable"
-	Hits   int64  // of a combination of inputs: 1 once it was hit
-	Why    string // why it is unreachable, or what was done in vain to reach it
-}
-
 // Explored is how far the campaign is in a state of it, as package run has it:
 // what [Campaign.Start] or [Campaign.Fold] returned.
-func (c *Campaign) Explored(of any) Exploration {
+func (c *Campaign) Explored(of any) campaign.Exploration {
 	s, ok := of.(*state)
 	if !ok {
 		s = newState(c.plan)
 	}
-	x := Exploration{Traversals: s.cases, Planned: c.budget, Actions: s.actions, Epochs: s.epoch, Curve: s.curve.all()}
+	x := campaign.Exploration{Mode: tools.Mode(c.module == nil), Traversals: s.cases, Planned: c.budget, Actions: s.actions, Epochs: s.epoch, Curve: s.curve.all()}
 	if c.module == nil {
 		x.Alone = c.alone
 	}
@@ -47,7 +28,7 @@ func (c *Campaign) Explored(of any) Exploration {
 }
 
 // combination is one of the combinations of inputs that are to be covered.
-func (c *Campaign) combination(s *state, i int) Target {
+func (c *Campaign) combination(s *state, i int) campaign.Target {
 	k, hits := &c.plan.space.targets[i], int64(0)
 	if s.reached[i] {
 		hits = 1
@@ -56,7 +37,7 @@ func (c *Campaign) combination(s *state, i int) Target {
 }
 
 // transitions are every call and every branch.
-func (c *Campaign) transitions(s *state) (list []Target) {
+func (c *Campaign) transitions(s *state) (list []campaign.Target) {
 	for at := range c.plan.nodes {
 		n := &c.plan.nodes[at]
 		if n.kind == walk.Call {
@@ -71,8 +52,8 @@ func (c *Campaign) transitions(s *state) (list []Target) {
 
 // target is one target as it stands. What nothing was proven of may be out of
 // reach all the same: if the search for it has come to its end, that is said.
-func (s *state) target(name string, hits int64, unreachable string) Target {
-	t := Target{Name: name, Status: "pending", Hits: hits}
+func (s *state) target(name string, hits int64, unreachable string) campaign.Target {
+	t := campaign.Target{Name: name, Status: "pending", Hits: hits}
 	switch {
 	case hits > 0:
 		t.Status = "hit"

@@ -54,14 +54,14 @@ func vault(edits ...string) string {
 // What chance does not come to is searched for in the model, what nothing can
 // reach is proven to be so, and of what the search gave up on that is said.
 func TestSearch(t *testing.T) {
-	look := func(text string) map[string]Target {
+	look := func(text string) map[string]campaign.Target {
 		c := compileText(t, text)
 		c.budget = 2000
 		s, failing := explore(t, c, "")
 		if len(failing) > 0 {
 			t.Error(failing)
 		}
-		all := map[string]Target{}
+		all := map[string]campaign.Target{}
 		for _, x := range c.Explored(s).Targets {
 			all[x.Name[strings.LastIndex(x.Name, "#")+1:]] = x
 		}

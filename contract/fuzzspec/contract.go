@@ -79,11 +79,11 @@ const (
 // Options implements [campaign.Contract].
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
-		{Name: optSystem, Usage: "test the system in this `FILE` instead of the one in the document"},
+		{Name: optSystem, Path: true, Usage: "test the system in this `FILE` instead of the one in the document"},
 		{Name: optMutators, Values: []string{"reference", "deep", "text", "auto"}, Default: "reference", Usage: "how cases are made: as the contract's users know it; dictionary, integers, blocks, splices, tokens, JSON and XML; the operators for texts; or what the seed looks like it needs"},
-		{Name: optGrammar, Usage: "a language for the deep mutators, as rules in a `FILE`"},
-		{Name: optDict, Many: true, Usage: "tokens for the deep mutators, an AFL dictionary `FILE`"},
-		{Name: optCorpus, Many: true, Usage: "further seeds for the deep mutators: every file in `FOLDER`"},
+		{Name: optGrammar, Path: true, Usage: "a language for the deep mutators, as rules in a `FILE`"},
+		{Name: optDict, Many: true, Path: true, Usage: "tokens for the deep mutators, an AFL dictionary `FILE`"},
+		{Name: optCorpus, Many: true, Path: true, Usage: "further seeds for the deep mutators: every file in `FOLDER`"},
 		{Name: optGuided, Bool: true, Usage: "keep inputs that reach new code (needs a program built with thresh fuzzspec cc, or afl-clang-fast or -lto; implies deep)"},
 		{Name: optExecutor, Values: []string{"auto", "spawn", "zygote", "afl"}, Default: "auto", Usage: "how processes are started; the others are checked against spawn"},
 		{Name: optSandbox, Bool: true, Usage: "no network, read-only files, own process ids, where the kernel allows it"},
@@ -97,8 +97,8 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optMemory, Default: "4GiB", Usage: "limit of a case's address space, such as 512MiB; 0: none"},
 		{Name: optFileSize, Default: "64MiB", Usage: "limit of each file a case writes, output included; 0: none"},
 		{Name: optWritten, Usage: "limit of everything a case writes, such as 1GiB; 0: none (default: four times --file-limit)"},
-		{Name: optTwin, Usage: "run each finding's input on the instrumented build `BINARY` too (ASan, UBSan, MSan; or valgrind), whose report upgrades it"},
-		{Name: optAlso, Usage: "run inputs that flood or time out on the instrumented build `BINARY` too; a crash there makes a separate finding"},
+		{Name: optTwin, Path: true, Usage: "run each finding's input on the instrumented build `BINARY` too (ASan, UBSan, MSan; or valgrind), whose report upgrades it"},
+		{Name: optAlso, Path: true, Usage: "run inputs that flood or time out on the instrumented build `BINARY` too; a crash there makes a separate finding"},
 	}
 }
 

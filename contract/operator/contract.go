@@ -80,11 +80,11 @@ const (
 // Options implements [campaign.Contract].
 func (*Contract) Options() []campaign.Option {
 	return []campaign.Option{
-		{Name: optOperators, Many: true, Usage: "further operators: every op_*.star and op_*.py in `FOLDER`, or a file"},
+		{Name: optOperators, Many: true, Path: true, Usage: "further operators: every op_*.star and op_*.py in `FOLDER`, or a file"},
 		{Name: optChildren, Usage: "children wanted for each seed, in place of the document's `N`"},
-		{Name: optSystem, Usage: "send the children to the system that `FILE` describes, in place of the document's"},
+		{Name: optSystem, Path: true, Usage: "send the children to the system that `FILE` describes, in place of the document's"},
 		{Name: optRecord, Bool: true, Usage: "keep every reply with the run, for thresh report --format attempts"},
-		{Name: optReplay, Usage: "take the replies from `FILE`, written by thresh report --format attempts, and do not reach the system"},
+		{Name: optReplay, Path: true, Usage: "take the replies from `FILE`, written by thresh report --format attempts, and do not reach the system"},
 	}
 }
 

@@ -71,13 +71,13 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optAllow, Usage: "environment variables that commands see, `NAMES` separated by commas (default: SPEC_RUNNER_ENV_ALLOWLIST, or all)"},
 		{Name: optAlias, Many: true, Usage: "run a command line in place of an entrypoint, `ENTRYPOINT=COMMAND`"},
 		{Name: optPython, Usage: "`PATH` of the python3 that runs module:function (default: THRESH_PYTHON, or python3)"},
-		{Name: optRoot, Usage: "`FOLDER` that paths in documents must not leave (default: the nearest above the document with .git, or the document's own)"},
+		{Name: optRoot, Path: true, Usage: "`FOLDER` that paths in documents must not leave (default: the nearest above the document with .git, or the document's own)"},
 		{Name: optTimeout, Default: "60", Usage: "`SECONDS` that a command may take"},
 		{Name: optRedact, Many: true, Usage: "in transcripts, what matches a regular expression may vary, `NAME=REGEX`; <NAME> stands for it"},
-		{Name: optLink, Many: true, Usage: "`PATH` that is linked into the folder of transcripts under its own name"},
-		{Name: optSystem, Usage: "what cases of type system.call call in place of harness.system: a system `FILE`"},
+		{Name: optLink, Many: true, Path: true, Usage: "`PATH` that is linked into the folder of transcripts under its own name"},
+		{Name: optSystem, Path: true, Usage: "what cases of type system.call call in place of harness.system: a system `FILE`"},
 		{Name: optVar, Many: true, Usage: "value of ${NAME} in cases, `NAME=VALUE`; NAME alone reads the environment and keeps the value out of reports"},
-		{Name: optVarFile, Many: true, Usage: "`FILE` of such values: a mapping in YAML or JSON, or lines of NAME=VALUE"},
+		{Name: optVarFile, Many: true, Path: true, Usage: "`FILE` of such values: a mapping in YAML or JSON, or lines of NAME=VALUE"},
 		{Name: OptExpect, Bool: true, Usage: "judge cases by their expect metadata, as thresh spectest conformance does"},
 	}
 }

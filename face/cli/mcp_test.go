@@ -319,7 +319,10 @@ func TestMCPRefuses(t *testing.T) {
 	g.refuses("run_spec", map[string]any{"path": "../article.json"}, "not below")
 	g.refuses("run_spec", map[string]any{"path": "none.json"}, "no such file")
 	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"module": "../x.wasm"}}, "not below")
-	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"capsule": "/etc/hostname"}}, "not below")
+	// Whatever option names a file or a folder, and whichever format it is of.
+	for _, option := range []string{"capsule", "system", "operators", "replay", "grammar", "dict", "corpus", "twin", "also", "contract-root", "link", "var-file", "replay-replies"} {
+		g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{option: "/etc/hostname"}}, "not below")
+	}
 	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"module": "other.wasm"}}, "other.wasm cannot be read")
 	g.refuses("run_spec", map[string]any{"path": "article.json", "options": map[string]any{"budgt": 3}}, "budgt")
 	g.refuses("run_spec", map[string]any{"path": "article.json", "contract": "fuzzspec"}, "fuzzspec")

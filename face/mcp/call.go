@@ -11,7 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 )
 
@@ -23,8 +23,8 @@ type call struct {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// text is a parameter that is a string; false if it is missing or is none.
-func (c *call) text(name string) (string, bool) {
+// Text implements [campaign.ToolCall].
+func (c *call) Text(name string) (string, bool) {
 	var s *string
 	if json.Unmarshal(c.args[name], &s) != nil || s == nil {
 		return "", false
@@ -32,9 +32,8 @@ func (c *call) text(name string) (string, bool) {
 	return *s, true
 }
 
-// integer is a parameter that is an integer of 64 bits; false if it is missing
-// or is none.
-func (c *call) integer(name string) (int64, bool) {
+// Integer implements [campaign.ToolCall].
+func (c *call) Integer(name string) (int64, bool) {
 	var n *int64
 	if json.Unmarshal(c.args[name], &n) != nil || n == nil {
 		return 0, false
@@ -83,41 +82,21 @@ func answer(v any, isError bool) *sdk.CallToolResult {
 // that of what it was asked about, if that explores a model.
 func failed(err error, mode string) *sdk.CallToolResult {
 	v := struct {
-		Error       string       `json:"error"`
-		Mode        string       `json:"mode,omitempty"`
-		Hint        string       `json:"hint,omitempty"`
-		Diagnostics []diagnostic `json:"diagnostics,omitempty"`
+		Error       string      `json:"error"`
+		Mode        string      `json:"mode,omitempty"`
+		Hint        string      `json:"hint,omitempty"`
+		Diagnostics []diag.JSON `json:"diagnostics,omitempty"`
 	}{Error: err.Error(), Mode: mode, Hint: diag.Hint(err)}
 	var list diag.List
 	if errors.As(err, &list) {
-		v.Diagnostics = diagnostics(list)
+		v.Diagnostics = list.JSON()
 	}
 	return answer(v, true)
 }
 
-// diagnostic is a [diag.Diagnostic] in an answer.
-type diagnostic struct {
-	Code    string `json:"code"`
-	Level   string `json:"level"`
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
-	Path    string `json:"path,omitempty"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-}
-
-func diagnostics(list diag.List) []diagnostic {
-	out := make([]diagnostic, len(list))
-	for i, d := range list {
-		out[i] = diagnostic{d.Code, d.Level.String(), d.Pos.File, d.Pos.Line, d.Pos.Col, d.Path, d.Message, d.Hint}
-	}
-	return out
-}
-
 // follow waits until a run has ended or ctx has. A client that asked for it is
 // told how far the run is, each time it is further.
-func (c *call) follow(ctx context.Context, r Run) error {
+func (c *call) follow(ctx context.Context, r campaign.Background) error {
 	token := c.req.Params.GetProgressToken()
 	last := -1.0
 	for {
@@ -142,7 +121,7 @@ func (c *call) follow(ctx context.Context, r Run) error {
 
 // further is a run's progress as a number that never falls while it runs, in
 // campaigns, and what it ends at; 0 if that is not known.
-func further(st app.Status) (at, of float64) {
+func further(st campaign.Status) (at, of float64) {
 	part := 0.0
 	switch {
 	case st.Phase == "confirming" || st.Phase == "shrinking" || st.Phase == "done":
@@ -153,7 +132,7 @@ func further(st app.Status) (at, of float64) {
 	return float64(max(st.Index, 1)-1) + part, float64(st.Of)
 }
 
-func describe(st app.Status) string {
+func describe(st campaign.Status) string {
 	if st.Planned == 0 {
 		return fmt.Sprintf("%s %s: %s, %d failed", st.Phase, st.Campaign, diag.Plural(st.Done, "case"), st.Failed)
 	}

@@ -4,9 +4,7 @@
 //
 // Three groups of tools, all of which run real campaigns in the background:
 //
-//   - The eight tools fresnel_fir_*, with the names, inputs and answers that
-//     users of the FresnelFir format know (campaigns.go, answers.go), and
-//     load_dut. Keys beside the known ones are additions.
+//   - Those that contracts bring for their own documents: [campaign.Toolmaker].
 //   - check_spec, run_spec, run_status and run_findings, for documents of every
 //     format (runs.go).
 //   - replay and explain_finding, for what was found (findings.go).
@@ -14,10 +12,7 @@
 // Every answer is compact JSON, as text and as structured content. Stored runs
 // and their reports are resources (resources.go).
 //
-// A campaign that explores a model without its module says mode: model_only in
-// every answer: that nothing was found then says nothing of a module.
-//
 // What the server does is declared as [UseCases] and handed in. The package
-// imports campaign, diag, report and store; never a contract, a target, the
-// runner or package app. Start reading at [Server].
+// imports app, campaign, diag, report and store; never a contract, a system or
+// the runner. Start reading at [Server].
 package mcp

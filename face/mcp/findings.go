@@ -14,17 +14,17 @@ import (
 const maxTimes = 1000
 
 // findingTools are the tools for what runs have found.
-func (s *Server) findingTools() []tool {
-	id := param{"finding", "string", "a finding's id, of the newest run that has it, or RUN/FINDING", true}
-	return []tool{
-		{name: "replay", about: "Run the smallest reproducer of a finding again, with the document, seeds and module that were kept with its run and programs as they are now.", call: s.replay,
-			params: []param{id, {"times", "integer", "run it so often (1; a flaky finding at least 10 times)", false}}},
-		{name: "explain_finding", reads: true, about: "Give all that is known of a finding: what happened step by step, evidence, the smallest reproducer, how to see it again.", call: s.explain, params: []param{id}},
+func (s *Server) findingTools() []campaign.Tool {
+	id := campaign.Param{Name: "finding", Kind: "string", About: "a finding's id, of the newest run that has it, or RUN/FINDING", Required: true}
+	return []campaign.Tool{
+		{Name: "replay", About: "Run the smallest reproducer of a finding again, with the document, seeds and module that were kept with its run and programs as they are now.", Call: own(s.replay),
+			Params: []campaign.Param{id, {Name: "times", Kind: "integer", About: "run it so often (1; a flaky finding at least 10 times)"}}},
+		{Name: "explain_finding", Reads: true, About: "Give all that is known of a finding: what happened step by step, evidence, the smallest reproducer, how to see it again.", Call: own(s.explain), Params: []campaign.Param{id}},
 	}
 }
 
 func (s *Server) replay(ctx context.Context, c *call) (any, error) {
-	id, ok := c.text("finding")
+	id, ok := c.Text("finding")
 	if !ok {
 		return nil, errors.New("finding must be a string")
 	}
@@ -51,13 +51,13 @@ func (s *Server) replay(ctx context.Context, c *call) (any, error) {
 		Mode    string `json:"mode,omitempty"`
 	}{r.Finding.ID, r.RunID, r.Rerun.Same > 0, r.Rerun.Tried, r.Rerun.Same, r.Finding.Kind, r.Finding.Title, r.Now, ""}
 	if rec, err := s.cfg.Store.Outline(r.RunID); err == nil {
-		v.Mode = modeOfRecord(rec)
+		v.Mode = s.modeOf(rec)
 	}
 	return v, nil
 }
 
 func (s *Server) explain(_ context.Context, c *call) (any, error) {
-	id, ok := c.text("finding")
+	id, ok := c.Text("finding")
 	if !ok {
 		return nil, errors.New("finding must be a string")
 	}
@@ -74,6 +74,6 @@ func (s *Server) explain(_ context.Context, c *call) (any, error) {
 		RunID   string           `json:"run_id"`
 		Text    string           `json:"text"` // the same for people
 		Mode    string           `json:"mode,omitempty"`
-	}{f, rec.RunID, text.String(), modeOfRecord(rec)}
+	}{f, rec.RunID, text.String(), s.modeOf(rec)}
 	return v, nil
 }

@@ -73,19 +73,6 @@ func starter(c campaign.Contract) ([]byte, error) {
 	return text, nil
 }
 
-const writeModel = `Write a Thresh model of this system and find its bugs:
-
-%s
-
-1. Read thresh://examples/fresnelfir: the language, every word once.
-2. List what can be called, what each call changes, when the system must refuse it, and what can be asked afterwards. Make
-   an entity of each kind of thing that calls create, an action of each call and an observer of each question.
-3. State what must always hold: totals that are conserved, states that exclude each other, what a refused call leaves as it was.
-4. Call fresnel_fir_compile with "model". It returns every error with its line, its column and, where one is known, its fix.
-   Mend all of them and compile again.
-5. Load the module (load_dut) or name a system file in the model, start the campaign, and explain each finding. Where the model is
-   wrong rather than the system, say so and mend the model.`
-
 const explainFinding = `Explain this finding to the people who own the system. Say what the system did, what it should have done, and which step
 shows the difference. Name the most likely cause and where to look for it. If the document is wrong rather than the system, say so.
 Do not propose a change before the finding has been reproduced with the command that it names.
@@ -97,12 +84,16 @@ func (s *Server) addPrompts() {
 	say := func(about, text string) *sdk.GetPromptResult {
 		return &sdk.GetPromptResult{Description: about, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}
 	}
-	s.mcp.AddPrompt(&sdk.Prompt{
-		Name: "write-a-model", Title: "Write a model", Description: "Write a FresnelFir model of a system, run it, and read what it finds.",
-		Arguments: []*sdk.PromptArgument{{Name: "system", Description: "what the system is and where its exports, operations or sources are", Required: true}},
-	}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-		return say("Write a model", fmt.Sprintf(writeModel, req.Params.Arguments["system"])), nil
-	})
+	for _, box := range s.boxes {
+		for _, p := range box.Prompts {
+			s.mcp.AddPrompt(&sdk.Prompt{
+				Name: p.Name, Title: p.Title, Description: p.About,
+				Arguments: []*sdk.PromptArgument{{Name: p.Argument, Description: p.ArgumentAbout, Required: true}},
+			}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+				return say(p.Title, fmt.Sprintf(p.Text, req.Params.Arguments[p.Argument])), nil
+			})
+		}
+	}
 	s.mcp.AddPrompt(&sdk.Prompt{
 		Name: "explain-finding", Title: "Explain a finding", Description: "Explain a stored finding with its evidence.",
 		Arguments: []*sdk.PromptArgument{{Name: "finding", Description: "its id, such as F-0123456789, or RUN/ID", Required: true}},

@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/store"
 )
@@ -43,7 +44,7 @@ func (s *Server) addResources() {
 
 // announce tells all clients that a run has ended, and lists its report as a
 // resource.
-func (s *Server) announce(r Run) {
+func (s *Server) announce(r campaign.Background) {
 	s.ending.Go(func() {
 		<-r.Done()
 		s.mcp.AddResource(&sdk.Resource{

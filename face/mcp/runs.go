@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 )
 
 // keptRuns is how many ended runs of this server are kept at hand; older ones
@@ -20,12 +19,11 @@ const keptRuns = 64
 
 // runs is the runs that this server began.
 type runs struct {
-	use  UseCases
 	mu   sync.Mutex
-	list []Run // oldest first
+	list []campaign.Background // oldest first
 }
 
-func (k *runs) add(r Run) {
+func (k *runs) add(r campaign.Background) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.list = append(k.list, r)
@@ -39,13 +37,13 @@ func (k *runs) add(r Run) {
 	}
 }
 
-func (k *runs) all() []Run {
+func (k *runs) all() []campaign.Background {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return append([]Run(nil), k.list...)
+	return append([]campaign.Background(nil), k.list...)
 }
 
-func (k *runs) find(id string) Run {
+func (k *runs) find(id string) campaign.Background {
 	for _, r := range k.all() {
 		if r.ID() == id {
 			return r
@@ -58,29 +56,29 @@ func (k *runs) find(id string) Run {
 const maxWait = 24 * 3600
 
 // runTools are the tools for documents of every format.
-func (s *Server) runTools() []tool {
-	doc := []param{
-		{"path", "string", "a document, or a folder of documents, below the server's folder", false},
-		{"text", "string", "or the text of one document", false},
-		{"name", "string", "file name that the text goes by in messages and in finding ids", false},
-		{"contract", "string", "refuse documents of other formats than this one", false},
-		{"seed", "integer", "replace the seed that the document gives", false},
-		{"strict", "boolean", "treat warnings about documents as errors", false},
-		{"options", "object", "settings of one format alone, as the flags of thresh run without their dashes", false},
+func (s *Server) runTools() []campaign.Tool {
+	doc := []campaign.Param{
+		{Name: "path", Kind: "string", About: "a document, or a folder of documents, below the server's folder"},
+		{Name: "text", Kind: "string", About: "or the text of one document"},
+		{Name: "name", Kind: "string", About: "file name that the text goes by in messages and in finding ids"},
+		{Name: "contract", Kind: "string", About: "refuse documents of other formats than this one"},
+		{Name: "seed", Kind: "integer", About: "replace the seed that the document gives"},
+		{Name: "strict", Kind: "boolean", About: "treat warnings about documents as errors"},
+		{Name: "options", Kind: "object", About: "settings of one format alone, as the flags of thresh run without their dashes"},
 	}
-	id := param{"run_id", "string", "the run, as run_spec named it, a unique beginning of a stored run's id, or latest", true}
+	id := campaign.Param{Name: "run_id", Kind: "string", About: "the run, as run_spec named it, a unique beginning of a stored run's id, or latest", Required: true}
 	wait := "wait at most so many seconds for the run to end; progress is reported if the call has a progress token"
-	return []tool{
-		{name: "check_spec", reads: true, about: "Find mistakes in documents of any format without running them.", call: s.check, params: doc},
-		{name: "run_spec", about: "Run documents of any format in the background. With wait, the answer comes once the run has ended; a cancelled call ends the run.", call: s.runSpec,
-			params: append(doc[:len(doc):len(doc)],
-				param{"cases", "integer", "run at most this many cases of each campaign", false},
-				param{"max_errors", "string", "end the run once more than N, or P%, of its cases have no result", false},
-				param{"time_secs", "integer", "be over after this long, confirming and shrinking included", false},
-				param{"wait", "boolean", "answer once the run has ended", false})},
-		{name: "run_status", reads: true, about: "Say how far a run is, and its result.", call: s.runStatus, params: []param{id, {"wait_secs", "integer", wait, false}}},
-		{name: "run_findings", reads: true, about: "List a run's findings, also while it runs.", call: s.runFindings,
-			params: []param{id, {"since_seqno", "integer", "only findings after this number: the next_seqno of the last answer", false}}},
+	return []campaign.Tool{
+		{Name: "check_spec", Reads: true, About: "Find mistakes in documents of any format without running them.", Call: own(s.check), Params: doc},
+		{Name: "run_spec", About: "Run documents of any format in the background. With wait, the answer comes once the run has ended; a cancelled call ends the run.", Call: own(s.runSpec),
+			Params: append(doc[:len(doc):len(doc)],
+				campaign.Param{Name: "cases", Kind: "integer", About: "run at most this many cases of each campaign"},
+				campaign.Param{Name: "max_errors", Kind: "string", About: "end the run once more than N, or P%, of its cases have no result"},
+				campaign.Param{Name: "time_secs", Kind: "integer", About: "be over after this long, confirming and shrinking included"},
+				campaign.Param{Name: "wait", Kind: "boolean", About: "answer once the run has ended"})},
+		{Name: "run_status", Reads: true, About: "Say how far a run is, and its result.", Call: own(s.runStatus), Params: []campaign.Param{id, {Name: "wait_secs", Kind: "integer", About: wait}}},
+		{Name: "run_findings", Reads: true, About: "List a run's findings, also while it runs.", Call: own(s.runFindings),
+			Params: []campaign.Param{id, {Name: "since_seqno", Kind: "integer", About: "only findings after this number: the next_seqno of the last answer"}}},
 	}
 }
 
@@ -148,21 +146,18 @@ func (s *Server) check(ctx context.Context, c *call) (any, error) {
 		Mode     string `json:"mode,omitempty"`
 	}
 	v := struct {
-		Result      string       `json:"result"` // "pass" or "errors"
-		Campaigns   []planned    `json:"campaigns"`
-		Diagnostics []diagnostic `json:"diagnostics"`
-		Mode        string       `json:"mode,omitempty"` // model_only if that of one campaign is
-	}{"pass", []planned{}, diagnostics(found.Diagnostics), ""}
+		Result      string      `json:"result"` // "pass" or "errors"
+		Campaigns   []planned   `json:"campaigns"`
+		Diagnostics []diag.JSON `json:"diagnostics"`
+		Mode        string      `json:"mode,omitempty"` // model_only if that of one campaign is
+	}{"pass", []planned{}, found.Diagnostics.JSON(), ""}
 	if found.Diagnostics.HasErrors() || d.Strict && len(found.Diagnostics) > 0 {
 		v.Result = "errors"
 	}
 	for _, x := range found.Campaigns {
-		p := planned{Contract: x.Contract, Name: x.Name, Cases: x.Cases}
-		if x.Model != nil {
-			p.Mode = modeOf(x.Model.Alone)
-			if v.Mode != modelOnly {
-				v.Mode = p.Mode
-			}
+		p := planned{Contract: x.Contract, Name: x.Name, Cases: x.Cases, Mode: x.Mode}
+		if x.Alone || v.Mode == "" {
+			v.Mode = x.Mode
 		}
 		v.Campaigns = append(v.Campaigns, p)
 	}
@@ -191,12 +186,10 @@ func (s *Server) runSpec(ctx context.Context, c *call) (any, error) {
 		}
 	}
 	d.Time = time.Duration(seconds) * time.Second
-	r, err := s.cfg.Use.Start(ctx, d)
+	r, err := s.begin(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	s.runs.add(r)
-	s.announce(r)
 	if wait {
 		if err := c.follow(ctx, r); err != nil {
 			r.Stop() // who asked for it has gone
@@ -226,7 +219,7 @@ type runState struct {
 	Error    string          `json:"error,omitempty"`
 }
 
-func stateOf(r Run) runState {
+func stateOf(r campaign.Background) runState {
 	st := r.Status()
 	v := runState{
 		RunID: r.ID(), State: "running", Phase: st.Phase, Campaign: st.Campaign, Index: st.Index, Of: st.Of, Findings: len(r.Findings()),
@@ -234,7 +227,7 @@ func stateOf(r Run) runState {
 		Cases:   campaign.Counts{Planned: st.Planned, Run: st.Done, Pass: max(st.Done-st.Failed-st.Errors, 0), Fail: st.Failed, Error: st.Errors},
 	}
 	if e, ok := r.Explored(); ok {
-		v.Mode = modeOf(e.Alone)
+		v.Mode = e.Mode
 	}
 	if st.Record != nil {
 		v.ended(st.Record)
@@ -270,22 +263,41 @@ func (s *Server) storedRun(ref string) (campaign.Record, error) {
 	return s.cfg.Store.Record(id)
 }
 
-// modeOfRecord is the mode of a run that has ended; "" if it explored no model.
-// One model without its module makes all of it model_only.
-func modeOfRecord(rec campaign.Record) string {
-	for _, w := range rec.Warnings {
-		if strings.Contains(w, "mode: "+modelOnly) {
-			return modelOnly
+// modeOf is the mode of a run that has ended; "" if it explored no model.
+func (s *Server) modeOf(rec campaign.Record) string {
+	for _, box := range s.boxes {
+		if box.Mode == nil {
+			continue
+		}
+		if mode := box.Mode(rec); mode != "" {
+			return mode
 		}
 	}
-	if slices.ContainsFunc(rec.Campaigns, func(x campaign.CampaignRecord) bool { return x.Contract == "fresnelfir" }) {
-		return modeOf("")
+	return ""
+}
+
+// modeOfCall is the mode of the run or the finding that a call names, which its
+// answer says also if it is an error.
+func (s *Server) modeOfCall(c campaign.ToolCall) string {
+	if id, ok := c.Text("run_id"); ok {
+		if r := s.runs.find(id); r != nil {
+			e, _ := r.Explored()
+			return e.Mode
+		}
+		if rec, err := s.storedRun(id); err == nil {
+			return s.modeOf(rec)
+		}
+	}
+	if id, ok := c.Text("finding"); ok {
+		if rec, _, err := s.cfg.Store.Finding(id); err == nil {
+			return s.modeOf(rec)
+		}
 	}
 	return ""
 }
 
 func (s *Server) runStatus(ctx context.Context, c *call) (any, error) {
-	id, ok := c.text("run_id")
+	id, ok := c.Text("run_id")
 	if !ok {
 		return nil, errors.New("run_id must be a string")
 	}
@@ -301,7 +313,7 @@ func (s *Server) runStatus(ctx context.Context, c *call) (any, error) {
 		}
 		v := runState{RunID: rec.RunID, Findings: len(rec.Findings), Elapsed: rec.Environment.Seconds}
 		v.ended(&rec)
-		v.Mode = modeOfRecord(rec)
+		v.Mode = s.modeOf(rec)
 		return v, nil
 	}
 	if wait > 0 {
@@ -329,7 +341,7 @@ type runFinding struct {
 }
 
 func (s *Server) runFindings(_ context.Context, c *call) (any, error) {
-	id, ok := c.text("run_id")
+	id, ok := c.Text("run_id")
 	if !ok {
 		return nil, errors.New("run_id must be a string")
 	}
@@ -357,7 +369,7 @@ func (s *Server) runFindings(_ context.Context, c *call) (any, error) {
 			all = append(all, runFinding{ID: m.ID, Seq: m.Seq, Contract: m.Contract, Campaign: m.Campaign, Kind: m.Kind, Title: m.Title, Severity: m.Severity.String(), Case: m.Case, Action: m.Action})
 		}
 		if e, ok := r.Explored(); ok {
-			v.Mode = modeOf(e.Alone)
+			v.Mode = e.Mode
 		}
 	} else {
 		rec, err := s.storedRun(id)
@@ -368,7 +380,7 @@ func (s *Server) runFindings(_ context.Context, c *call) (any, error) {
 		for i, f := range rec.Findings {
 			all = append(all, runFinding{ID: f.ID, Seq: int64(i + 1), Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind, Title: f.Title, Severity: f.Severity.String(), Case: f.First, Flaky: &f.Flaky})
 		}
-		v.Mode = modeOfRecord(rec)
+		v.Mode = s.modeOf(rec)
 	}
 	v.Total = len(all)
 	for _, f := range all {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,33 +29,38 @@ type Config struct {
 // Server serves the tools and resources; all its sessions share campaigns and
 // runs.
 type Server struct {
-	cfg       Config
-	mcp       *sdk.Server
-	names     []string // of the tools
-	campaigns campaigns
-	runs      runs
-	ending    sync.WaitGroup // tells of runs that ended
+	cfg    Config
+	mcp    *sdk.Server
+	names  []string           // of the tools
+	boxes  []campaign.Toolbox // of the contracts
+	runs   runs
+	ending sync.WaitGroup // tells of runs that ended
 }
 
 const instructions = `Thresh tests software: it runs documents that say how, groups what fails into findings, makes them small and says how to see them again.
 run_spec runs a document of any format in the background; run_status (wait_secs) follows it, run_findings lists what it found, explain_finding shows one with its evidence and replay runs it again.
-thresh://schemas/FORMAT, thresh://examples/FORMAT and thresh://starters/FORMAT say how documents are written; the prompt write-a-model begins a model.
-To explore a FresnelFir model: fresnel_fir_compile (ir_json, or model in the language), load_dut for its WebAssembly module unless bindings.entry names one, fresnel_fir_fuzz_start, then fresnel_fir_fuzz_status and fresnel_fir_findings with since_seqno set to the last next_seqno.
-An answer with "mode":"model_only" says nothing of a module: none was loaded.`
+thresh://schemas/FORMAT, thresh://examples/FORMAT and thresh://starters/FORMAT say how documents are written; prompts help to begin.`
 
 // New makes a server.
 func New(cfg Config) *Server {
 	s := &Server{cfg: cfg}
-	s.campaigns.use, s.runs.use = cfg.Use, cfg.Use
+	says := []string{instructions}
+	for _, c := range cfg.Contracts {
+		if k, ok := c.(campaign.Toolmaker); ok {
+			box := k.Tools(desk{cfg.Use, s})
+			s.boxes = append(s.boxes, box)
+			says = append(says, box.Instructions)
+		}
+	}
 	s.mcp = sdk.NewServer(&sdk.Implementation{Name: "thresh", Title: "Thresh", Version: cfg.Version}, &sdk.ServerOptions{
-		Instructions: instructions, CompletionHandler: s.complete,
+		Instructions: strings.Join(says, "\n"), CompletionHandler: s.complete,
 		SubscribeHandler:   func(context.Context, *sdk.SubscribeRequest) error { return nil }, // the SDK keeps who did
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
 	})
-	for _, t := range slices.Concat(s.modelTools(), s.runTools(), s.findingTools()) {
-		s.names = append(s.names, t.name)
+	for _, t := range s.tools() {
+		s.names = append(s.names, t.Name)
 		s.mcp.AddTool(&sdk.Tool{
-			Name: t.name, Description: t.about, InputSchema: t.schema(), Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.reads},
+			Name: t.Name, Description: t.About, InputSchema: schema(&t), Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.Reads},
 		}, s.handler(t))
 	}
 	s.mcp.AddReceivingMiddleware(s.unknownTool)
@@ -67,8 +73,8 @@ func New(cfg Config) *Server {
 // Serve speaks with one client until it leaves or ctx ends.
 func (s *Server) Serve(ctx context.Context, t sdk.Transport) error { return s.mcp.Run(ctx, t) }
 
-// maxBody bounds a request over HTTP: a module in base64, and its frame.
-const maxBody = maxModule/3*4 + 1<<20
+// maxBody bounds a request over HTTP: a module of 64 MiB in base64, and its frame.
+const maxBody = 64<<20/3*4 + 1<<20
 
 // idle is how long a session over HTTP is kept that asks for nothing.
 const idle = 2 * time.Hour
@@ -93,83 +99,91 @@ func (s *Server) Close() {
 	s.ending.Wait()
 }
 
-// tool is one tool.
-type tool struct {
-	name   string
-	about  string
-	params []param
-	open   bool // takes parameters that it does not know, and any form of those that it does
-	reads  bool // changes nothing
-	call   func(ctx context.Context, c *call) (any, error)
+// tools are those of the contracts, and those for documents of all of them.
+func (s *Server) tools() []campaign.Tool {
+	var all []campaign.Tool
+	for _, box := range s.boxes {
+		all = append(all, box.Tools...)
+	}
+	general := append(s.runTools(), s.findingTools()...)
+	for i := range general {
+		general[i].Mode = s.modeOfCall
+	}
+	return append(all, general...)
 }
 
-// param is a parameter of a tool.
-type param struct {
-	name     string
-	kind     string // of JSON Schema: "string", "integer", "boolean" or "object"
-	about    string
-	required bool
+// own makes a tool's call of one that reports progress to its client.
+func own(f func(context.Context, *call) (any, error)) func(context.Context, campaign.ToolCall) (any, error) {
+	return func(ctx context.Context, c campaign.ToolCall) (any, error) { return f(ctx, c.(*call)) }
 }
 
 // schema is the JSON Schema of the tool's input.
-func (t *tool) schema() map[string]any {
+func schema(t *campaign.Tool) map[string]any {
 	props, required := map[string]any{}, []string{}
-	for _, p := range t.params {
-		x := map[string]any{"type": p.kind, "description": p.about}
-		if p.kind == "object" {
+	for _, p := range t.Params {
+		x := map[string]any{"type": p.Kind, "description": p.About}
+		if p.Kind == "object" {
 			x["additionalProperties"] = map[string]any{"type": []string{"string", "number", "boolean", "array"}}
 		}
-		props[p.name] = x
-		if p.required {
-			required = append(required, p.name)
+		props[p.Name] = x
+		if p.Required {
+			required = append(required, p.Name)
 		}
 	}
 	s := map[string]any{"type": "object", "properties": props}
 	if len(required) > 0 {
 		s["required"] = required
 	}
-	if !t.open {
+	if !t.Lenient {
 		s["additionalProperties"] = false
 	}
 	return s
 }
 
 // handler decodes a call's arguments and encodes its answer.
-func (s *Server) handler(t tool) sdk.ToolHandler {
+func (s *Server) handler(t campaign.Tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c := &call{req: req}
 		if len(req.Params.Arguments) > 0 {
-			if err := json.Unmarshal(req.Params.Arguments, &c.args); err != nil && !t.open {
-				return failed(fmt.Errorf("the arguments must be an object: %w", err), s.modeOfCall(&t, c)), nil
+			if err := json.Unmarshal(req.Params.Arguments, &c.args); err != nil && !t.Lenient {
+				return failed(fmt.Errorf("the arguments must be an object: %w", err), modeOf(&t, c)), nil
 			}
 		}
-		if !t.open {
-			if err := t.refuse(c.args); err != nil {
-				return failed(err, s.modeOfCall(&t, c)), nil
+		if !t.Lenient {
+			if err := refuse(&t, c.args); err != nil {
+				return failed(err, modeOf(&t, c)), nil
 			}
 		}
-		v, err := t.call(ctx, c)
+		v, err := t.Call(ctx, c)
 		if err != nil {
-			return failed(err, s.modeOfCall(&t, c)), nil
+			return failed(err, modeOf(&t, c)), nil
 		}
 		return answer(v, false), nil
 	}
 }
 
+// modeOf is what an error of a call says of its mode.
+func modeOf(t *campaign.Tool, c *call) string {
+	if t.Mode == nil {
+		return ""
+	}
+	return t.Mode(c)
+}
+
 // refuse says what is wrong with the names of a call's arguments.
-func (t *tool) refuse(args map[string]json.RawMessage) error {
+func refuse(t *campaign.Tool, args map[string]json.RawMessage) error {
 	var names []string
-	for _, p := range t.params {
-		names = append(names, p.name)
-		if _, ok := args[p.name]; p.required && !ok {
-			return fmt.Errorf("missing required parameter: %s", p.name)
+	for _, p := range t.Params {
+		names = append(names, p.Name)
+		if _, ok := args[p.Name]; p.Required && !ok {
+			return fmt.Errorf("missing required parameter: %s", p.Name)
 		}
 	}
 	for _, name := range sortedKeys(args) {
 		if slices.Contains(names, name) {
 			continue
 		}
-		err := fmt.Errorf("%s has no parameter %q", t.name, name)
+		err := fmt.Errorf("%s has no parameter %q", t.Name, name)
 		if hint := diag.DidYouMean(name, names); hint != "" {
 			err = fmt.Errorf("%w; %s", err, hint)
 		}
@@ -178,8 +192,8 @@ func (t *tool) refuse(args map[string]json.RawMessage) error {
 	return nil
 }
 
-// unknownTool answers a call of a tool that there is not as users of the eight
-// tools know it: by an answer that says so, not by an error of the protocol.
+// unknownTool answers a call of an unknown tool with an answer that says so, which
+// a model reads, not with an error of the protocol, which it may never see.
 func (s *Server) unknownTool(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if p, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && method == "tools/call" && !slices.Contains(s.names, p.Name) {

@@ -244,11 +244,11 @@ func TestFileLength(t *testing.T) {
 	}
 }
 
-// What pages and reports say of a format comes from its exhibits: none is named
-// in what draws them.
+// What pages and reports say of a format comes from its exhibits, and what servers
+// offer for it from its contract: what draws and serves names none.
 func TestFacesNameNoFormat(t *testing.T) {
 	named := regexp.MustCompile(`(?i)fuzz-?spec|flakestorm|fresnel|spec-?test|"operator"|operator contract`)
-	for _, dir := range []string{"../../report", "../../face/web"} {
+	for _, dir := range []string{"../../report", "../../face/web", "../../face/mcp", "../../face/lsp"} {
 		err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(p, "_test.go") || strings.Contains(filepath.ToSlash(p), "/testdata/") {
 				return err

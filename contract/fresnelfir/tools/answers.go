@@ -1,82 +1,50 @@
-package mcp
+package tools
 
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 )
 
-const modelOnly = "model_only"
+// Modes of an exploration, as the format's tools print them. One that says
+// model_only says nothing of a module.
+const (
+	modelOnly = "model_only"
+	withModel = "model_and_module"
+)
 
-// modeOf says whether a module is explored with the model.
-func modeOf(alone string) string {
-	if alone != "" {
+// Mode is the mode of an exploration of the model alone, or beside a module or a
+// system.
+func Mode(alone bool) string {
+	if alone {
 		return modelOnly
 	}
-	return "model_and_module"
+	return withModel
 }
 
-// modeOfCall is the mode of the campaign, run or finding that a call names, which
-// its answer says also if it is an error. A tool of models whose campaign there is
-// not has no module.
-func (s *Server) modeOfCall(t *tool, c *call) string {
-	if id, ok := c.text("run_id"); ok {
-		return s.modeOfRun(id)
-	}
-	if id, ok := c.text("finding"); ok {
-		if rec, _, err := s.cfg.Store.Finding(id); err == nil {
-			return modeOfRecord(rec)
+// Warning is what a run says that explores a model alone, and why it does.
+func Warning(campaign, why string) string {
+	return campaign + ": mode: " + modelOnly + ": the model alone is explored: " + why
+}
+
+// modeOfRun is the mode of a stored run; "" if it explored no model. One model
+// alone makes all of it model_only.
+func modeOfRun(contract string) func(campaign.Record) string {
+	return func(rec campaign.Record) string {
+		for _, w := range rec.Warnings {
+			if strings.Contains(w, ": mode: "+modelOnly+": ") {
+				return modelOnly
+			}
+		}
+		for _, c := range rec.Campaigns {
+			if c.Contract == contract {
+				return withModel
+			}
 		}
 		return ""
-	}
-	if !slices.ContainsFunc(s.modelTools(), func(x tool) bool { return x.name == t.name }) {
-		return ""
-	}
-	k := &s.campaigns
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if x, err := k.find(c); err == nil {
-		return modeOf(x.model.Alone)
-	}
-	return modelOnly
-}
-
-// modeOfRun is the mode of a run; "" if it explores no model.
-func (s *Server) modeOfRun(id string) string {
-	if r := s.runs.find(id); r != nil {
-		if e, ok := r.Explored(); ok {
-			return modeOf(e.Alone)
-		}
-		return ""
-	}
-	rec, err := s.storedRun(id)
-	if err != nil {
-		return ""
-	}
-	return modeOfRecord(rec)
-}
-
-// modelTools are the eight tools of the format, and load_dut.
-func (s *Server) modelTools() []tool {
-	id := param{"campaign_id", "string", "the campaign, as fresnel_fir_compile named it", true}
-	return []tool{
-		{name: "fresnel_fir_compile", open: true, about: "Check a FresnelFir model and make a campaign of it. All that is wrong with it is returned at once, with its fix where one is known.", call: s.compile,
-			params: []param{{"ir_json", "string", "the document, as JSON text", false}, {"model", "string", "or the model in the language of NAME.model.star: see thresh://examples/fresnelfir", false}}},
-		{name: "fresnel_fir_status", open: true, reads: true, about: "Say whether campaigns are waiting or running.", call: s.status},
-		{name: "fresnel_fir_fuzz_start", open: true, about: "Begin to run a campaign in the background.", call: s.start,
-			params: []param{id, {"extra_iterations", "integer", "traversals beyond those that the campaign makes by itself", false}}},
-		{name: "fresnel_fir_fuzz_status", open: true, reads: true, about: "Say how far a campaign is.", call: s.view(fuzzStatus), params: []param{id}},
-		{name: "fresnel_fir_findings", open: true, reads: true, about: "List a campaign's findings, also while it runs.", call: s.view(findings),
-			params: []param{id, {"since_seqno", "integer", "only findings after this number: the next_seqno of the last answer", false}}},
-		{name: "fresnel_fir_coverage", open: true, reads: true, about: "List what a campaign is to cover: hit, pending or proven unreachable.", call: s.view(coverage), params: []param{id}},
-		{name: "fresnel_fir_abort", open: true, about: "End a campaign, whatever its phase. What it found is kept.", call: s.abort, params: []param{id}},
-		{name: "fresnel_fir_analytics", open: true, reads: true, about: "Give figures of a campaign: rates, epochs, the coverage curve.", call: s.view(analytics), params: []param{id}},
-		{name: "load_dut", about: "Load the WebAssembly module that a campaign explores, in place of bindings.entry, and check that its exports fit the bindings.", call: s.load,
-			params: []param{id, {"wasm_base64", "string", "the module, in base64", false}, {"path", "string", "or a file that holds it, below the server's folder", false}}},
 	}
 }
 
@@ -87,18 +55,18 @@ type (
 		Seconds    int64 `json:"min_timeout_secs"`
 	}
 	accepted struct {
-		Result     string       `json:"result"`
-		CampaignID string       `json:"campaign_id"`
-		Budget     budget       `json:"budget"`
-		Mode       string       `json:"mode"`
-		Note       string       `json:"mode_reason,omitempty"`
-		Warnings   []diagnostic `json:"warnings,omitempty"`
+		Result     string      `json:"result"`
+		CampaignID string      `json:"campaign_id"`
+		Budget     budget      `json:"budget"`
+		Mode       string      `json:"mode"`
+		Note       string      `json:"mode_reason,omitempty"`
+		Warnings   []diag.JSON `json:"warnings,omitempty"`
 	}
 	refusal struct {
-		Result      string       `json:"result"`
-		Errors      []string     `json:"errors"`
-		Mode        string       `json:"mode"`
-		Diagnostics []diagnostic `json:"diagnostics,omitempty"`
+		Result      string      `json:"result"`
+		Errors      []string    `json:"errors"`
+		Mode        string      `json:"mode"`
+		Diagnostics []diag.JSON `json:"diagnostics,omitempty"`
 	}
 	started struct {
 		Status     string `json:"status"`
@@ -188,12 +156,10 @@ type (
 	}
 )
 
-func (x *exploring) budget() budget { return budget{x.model.Iterations, x.model.Seconds} }
-
 // refused is the answer for a document that cannot be run: each error begins
 // with its code and its place.
 func refused(list diag.List) refusal {
-	r := refusal{Result: "errors", Errors: []string{}, Mode: modelOnly, Diagnostics: diagnostics(list)}
+	r := refusal{Result: "errors", Errors: []string{}, Mode: modelOnly, Diagnostics: list.JSON()}
 	for _, d := range list {
 		if d.Level != diag.Error {
 			continue
@@ -211,8 +177,7 @@ func refused(list diag.List) refusal {
 }
 
 // status is the tool fresnel_fir_status.
-func (s *Server) status(context.Context, *call) (any, error) {
-	k := &s.campaigns
+func (k *campaigns) status(context.Context, campaign.ToolCall) (any, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	v := struct {
@@ -223,8 +188,8 @@ func (s *Server) status(context.Context, *call) (any, error) {
 	for _, x := range k.list {
 		if !x.finished() {
 			v.State = "active"
-			if x.model.Alone == "" {
-				v.Mode = modeOf("")
+			if x.alone == "" {
+				v.Mode = withModel
 			}
 		}
 	}
@@ -235,15 +200,14 @@ func (s *Server) status(context.Context, *call) (any, error) {
 type seen struct {
 	*exploring
 	phase    phase
-	explored app.Exploration
-	met      []app.Seen
-	status   app.Status
+	explored campaign.Exploration
+	met      []campaign.Seen
+	status   campaign.Status
 }
 
 // view makes a tool of what is to be said of one campaign.
-func (s *Server) view(say func(seen, *call) any) func(context.Context, *call) (any, error) {
-	return func(_ context.Context, c *call) (any, error) {
-		k := &s.campaigns
+func (k *campaigns) view(say func(seen, campaign.ToolCall) any) func(context.Context, campaign.ToolCall) (any, error) {
+	return func(_ context.Context, c campaign.ToolCall) (any, error) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		x, err := k.find(c)
@@ -251,7 +215,7 @@ func (s *Server) view(say func(seen, *call) any) func(context.Context, *call) (a
 			return nil, err
 		}
 		v := seen{exploring: x, phase: x.phase()} // before what it found, which is all there is once it is complete
-		v.explored = app.Exploration{Planned: x.cases, Alone: x.model.Alone, Targets: x.model.Targets}
+		v.explored = campaign.Exploration{Planned: x.cases, Alone: x.alone, Targets: x.targets}
 		if x.run != nil {
 			v.explored, _ = x.run.Explored()
 			v.met, v.status = x.run.Findings(), x.run.Status()
@@ -260,7 +224,7 @@ func (s *Server) view(say func(seen, *call) any) func(context.Context, *call) (a
 	}
 }
 
-func (v *seen) mode() string { return modeOf(v.explored.Alone) }
+func (v *seen) mode() string { return Mode(v.explored.Alone != "") }
 
 func (v *seen) runID() string {
 	if v.run == nil {
@@ -293,7 +257,7 @@ func (v *seen) covered() (c covered) {
 	return c
 }
 
-func fuzzStatus(v seen, _ *call) any {
+func fuzzStatus(v seen, _ campaign.ToolCall) any {
 	states := map[phase]string{compiled: "pending", dutLoaded: "pending", running: "running", complete: "complete", aborted: "aborted"}
 	f := fuzzState{
 		State: states[v.phase], Progress: progress{v.explored.Traversals, v.explored.Planned}, Coverage: v.covered(),
@@ -324,9 +288,9 @@ func fuzzStatus(v seen, _ *call) any {
 	return f
 }
 
-func findings(v seen, c *call) any {
+func findings(v seen, c campaign.ToolCall) any {
 	list := findingList{Findings: []finding{}, Total: len(v.met), Mode: v.mode(), RunID: v.runID()}
-	since, ok := c.integer("since_seqno")
+	since, ok := c.Integer("since_seqno")
 	if !ok {
 		since = 0
 	}
@@ -341,14 +305,14 @@ func findings(v seen, c *call) any {
 
 // details is what is said of a finding in one line: what it is, and who is at
 // fault.
-func details(m app.Seen) string {
+func details(m campaign.Seen) string {
 	if n := len(m.Cause); n > 1 {
 		return m.Title + " (" + m.Cause[n-1] + ")"
 	}
 	return m.Title
 }
 
-func coverage(v seen, _ *call) any {
+func coverage(v seen, _ campaign.ToolCall) any {
 	list := coverList{Targets: []coverTarget{}, Mode: v.mode()}
 	for _, t := range v.explored.Targets {
 		list.Targets = append(list.Targets, coverTarget{t.Name, t.Status, t.Hits, t.Why})
@@ -359,7 +323,7 @@ func coverage(v seen, _ *call) any {
 	return list
 }
 
-func analytics(v seen, _ *call) any {
+func analytics(v seen, _ campaign.ToolCall) any {
 	e := v.explored
 	f := figures{
 		Steps: e.Actions, Findings: len(v.met), Peak: v.covered().Percent / 100, Elapsed: v.status.Elapsed.Seconds(), Epochs: e.Epochs, State: v.phase,

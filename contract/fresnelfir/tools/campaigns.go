@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"context"
@@ -7,11 +7,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 )
 
@@ -41,14 +42,16 @@ const (
 // exploring is one campaign of the eight tools.
 type exploring struct {
 	id      string
-	doc     app.Draft
-	model   app.Model
+	doc     campaign.Draft
+	alone   string // why the model is explored without a module; "": it is not
+	budget  budget
+	targets []campaign.Target
 	cases   int64 // traversals planned
 	loaded  bool  // a client gave a module
 	busy    bool  // it is being started
 	aborted bool
-	clipped bool // more iterations were asked for than one campaign may have
-	run     Run  // nil until it is started
+	clipped bool                // more iterations were asked for than one campaign may have
+	run     campaign.Background // nil until it is started
 }
 
 // phase is where the campaign is; the caller holds the lock.
@@ -78,15 +81,16 @@ func (x *exploring) finished() bool { p := x.phase(); return p == complete || p 
 
 // campaigns is the campaigns of a server, by number.
 type campaigns struct {
-	use  UseCases
-	mu   sync.Mutex
-	last int
-	list []*exploring // oldest first
+	contract string
+	desk     campaign.ToolDesk
+	mu       sync.Mutex
+	last     int
+	list     []*exploring // oldest first
 }
 
 // find is the campaign that a call names.
-func (k *campaigns) find(c *call) (*exploring, error) {
-	id, ok := c.text("campaign_id")
+func (k *campaigns) find(c campaign.ToolCall) (*exploring, error) {
+	id, ok := c.Text("campaign_id")
 	if !ok {
 		return nil, errors.New("missing required parameter: campaign_id")
 	}
@@ -127,58 +131,66 @@ func (k *campaigns) add(x *exploring) error {
 }
 
 // compile is the tool fresnel_fir_compile.
-func (s *Server) compile(ctx context.Context, c *call) (any, error) {
+func (k *campaigns) compile(ctx context.Context, c campaign.ToolCall) (any, error) {
 	text, ending := "", ".json"
-	if written, ok := c.text("model"); ok {
+	if written, ok := c.Text("model"); ok {
 		text, ending = written, ".model.star"
 	} else {
-		text, _ = c.text("ir_json")
+		text, _ = c.Text("ir_json")
 	}
 	if len(text) > maxDocument {
 		return refused(diag.List{{Code: "mcp.size", Message: fmt.Sprintf("the document has %d bytes; at most %d are allowed", len(text), maxDocument)}}), nil
 	}
 	sum := sha256.Sum256([]byte(text))
-	x := &exploring{doc: app.Draft{Text: []byte(text), Name: "ir-" + hex.EncodeToString(sum[:4]) + ending, Contract: "fresnelfir", Alone: true}}
-	alone, err := s.cfg.Use.Check(ctx, x.doc)
+	x := &exploring{doc: campaign.Draft{Text: []byte(text), Name: "ir-" + hex.EncodeToString(sum[:4]) + ending, Contract: k.contract}}
+	without := x.doc
+	without.Options = map[string][]string{optModule: {noModule}}
+	alone, warnings, err := k.desk.Compile(ctx, without)
 	if err != nil {
 		return nil, err
 	}
-	if alone.Diagnostics.HasErrors() || len(alone.Campaigns) == 0 {
-		return refused(alone.Diagnostics), nil
+	if warnings.HasErrors() || len(alone) == 0 {
+		return refused(warnings), nil
 	}
-	warnings := alone.Diagnostics
-	x.doc.Alone = false
-	plan := alone.Campaigns[0]
+	plan := alone[0]
 	// The module that the document names is tried now and loaded at the start.
-	with, err := s.cfg.Use.Check(ctx, x.doc)
+	with, found, err := k.desk.Compile(ctx, x.doc)
 	switch {
 	case err != nil:
 		return nil, err
-	case with.Diagnostics.HasErrors():
-		warnings = with.Diagnostics
-	case len(with.Campaigns) > 0:
-		plan = with.Campaigns[0]
+	case found.HasErrors():
+		warnings = found
+	case len(with) > 0:
+		plan = with[0]
 	}
-	if plan.Model == nil {
-		return nil, fmt.Errorf("%s is no model", plan.Name)
+	model, ok := campaign.As[explorer](plan)
+	if !ok {
+		return nil, fmt.Errorf("%s is not a model", plan.Identity().Name)
 	}
-	x.model, x.cases = *plan.Model, plan.Cases
-	k := &s.campaigns
+	e := model.Explored(nil)
+	x.alone, x.targets, x.cases = e.Alone, e.Targets, e.Planned
+	x.budget.Iterations, x.budget.Seconds = model.LeastBudget()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.add(x); err != nil {
 		return refusal{Result: "errors", Errors: []string{err.Error()}, Mode: modelOnly}, nil
 	}
-	return accepted{Result: "pass", CampaignID: x.id, Budget: x.budget(), Mode: modeOf(x.model.Alone), Note: x.model.Alone, Warnings: diagnostics(warnings)}, nil
+	return accepted{Result: "pass", CampaignID: x.id, Budget: x.budget, Mode: Mode(x.alone != ""), Note: x.alone, Warnings: warnings.JSON()}, nil
+}
+
+// explorer is a campaign that the tools serve.
+type explorer interface {
+	campaign.Explorer
+	// LeastBudget is what the format's rule gives the document.
+	LeastBudget() (iterations, seconds int64)
 }
 
 // load is the tool load_dut.
-func (s *Server) load(ctx context.Context, c *call) (any, error) {
-	code, err := s.module(c)
+func (k *campaigns) load(ctx context.Context, c campaign.ToolCall) (any, error) {
+	code, err := k.module(c)
 	if err != nil {
 		return nil, err
 	}
-	k := &s.campaigns
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	x, err := k.find(c)
@@ -188,45 +200,52 @@ func (s *Server) load(ctx context.Context, c *call) (any, error) {
 	if p := x.phase(); p != compiled && p != dutLoaded {
 		return nil, fmt.Errorf("cannot load a module in phase %s", p)
 	}
+	sum := sha256.Sum256(code)
+	name := "module-" + hex.EncodeToString(sum[:8]) + ".wasm"
 	doc := x.doc
-	doc.Module = code
-	found, err := s.cfg.Use.Check(ctx, doc)
+	doc.Options, doc.Files = map[string][]string{optModule: {name}}, map[string][]byte{name: code}
+	_, found, err := k.desk.Compile(ctx, doc)
 	if err != nil {
 		return nil, err
 	}
-	if err := found.Diagnostics.Err(); err != nil {
+	if err := found.Err(); err != nil {
 		return nil, err
 	}
-	x.doc, x.loaded, x.model.Alone = doc, true, ""
-	sum := sha256.Sum256(code)
+	x.doc, x.loaded, x.alone = doc, true, ""
 	return map[string]any{
-		"status": "loaded", "campaign_id": x.id, "mode": modeOf(""), "bytes": len(code), "sha256": hex.EncodeToString(sum[:]),
-		"warnings": diagnostics(found.Diagnostics),
+		"status": "loaded", "campaign_id": x.id, "mode": withModel, "bytes": len(code), "sha256": hex.EncodeToString(sum[:]),
+		"warnings": found.JSON(),
 	}, nil
 }
 
+// The options of the contract that the tools set.
+const (
+	optModule = "module"
+	noModule  = "none"
+	optBudget = "budget"
+)
+
 // module is the module that a call gives, as bytes or as a file.
-func (s *Server) module(c *call) ([]byte, error) {
-	text, inline := c.text("wasm_base64")
-	path, named := c.text("path")
+func (k *campaigns) module(c campaign.ToolCall) ([]byte, error) {
+	text, inline := c.Text("wasm_base64")
+	path, named := c.Text("path")
 	switch {
 	case inline == named:
 		return nil, errors.New("give either wasm_base64 or path, as a string")
 	case named:
-		return s.cfg.Use.Read(path, maxModule)
+		return k.desk.Read(path, maxModule)
 	case base64.StdEncoding.DecodedLen(len(text)) > maxModule+2:
 		return nil, fmt.Errorf("the module is too large; at most %d bytes are allowed", maxModule)
 	}
 	code, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
-		return nil, fmt.Errorf("wasm_base64 is no base64: %w", err)
+		return nil, fmt.Errorf("wasm_base64 is not valid base64: %w", err)
 	}
 	return code, nil
 }
 
 // start is the tool fresnel_fir_fuzz_start.
-func (s *Server) start(ctx context.Context, c *call) (any, error) {
-	k := &s.campaigns
+func (k *campaigns) start(ctx context.Context, c campaign.ToolCall) (any, error) {
 	k.mu.Lock()
 	x, err := k.find(c)
 	if err == nil {
@@ -239,17 +258,21 @@ func (s *Server) start(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	x.busy = true
-	extra, _ := c.integer("extra_iterations")
+	extra, _ := c.Integer("extra_iterations")
 	total := x.cases + min(max(extra, 0), maxIterations)
 	x.clipped = total > maxIterations
 	total = min(total, maxIterations)
 	doc := x.doc
 	k.mu.Unlock()
 
-	doc.Options = map[string][]string{"budget": {fmt.Sprint(total)}}
-	doc.Time = time.Duration(max(leastWall, x.model.Seconds)) * time.Second
+	doc.Options = maps.Clone(doc.Options)
+	if doc.Options == nil {
+		doc.Options = make(map[string][]string)
+	}
+	doc.Options[optBudget] = []string{fmt.Sprint(total)}
+	doc.Time = time.Duration(max(leastWall, x.budget.Seconds)) * time.Second
 	doc.Findings = maxFindings
-	run, err := s.cfg.Use.Start(ctx, doc)
+	run, err := k.desk.Start(ctx, doc)
 
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -258,20 +281,17 @@ func (s *Server) start(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	x.run = run
-	s.runs.add(run)
-	s.announce(run)
 	if x.aborted { // while it was being started
 		run.Stop()
 	}
 	e, _ := run.Explored()
-	x.model.Alone = e.Alone
-	return started{Status: "started", CampaignID: x.id, Budget: x.budget(), Mode: modeOf(e.Alone), Note: e.Alone, RunID: run.ID()}, nil
+	x.alone = e.Alone
+	return started{Status: "started", CampaignID: x.id, Budget: x.budget, Mode: Mode(e.Alone != ""), Note: e.Alone, RunID: run.ID()}, nil
 }
 
 // abort is the tool fresnel_fir_abort: it answers once the campaign has come to
 // rest.
-func (s *Server) abort(ctx context.Context, c *call) (any, error) {
-	k := &s.campaigns
+func (k *campaigns) abort(ctx context.Context, c campaign.ToolCall) (any, error) {
 	k.mu.Lock()
 	x, err := k.find(c)
 	if err != nil {
@@ -281,7 +301,7 @@ func (s *Server) abort(ctx context.Context, c *call) (any, error) {
 	x.aborted = true
 	run := x.run
 	k.mu.Unlock()
-	a := abortion{CampaignID: x.id, FinalStatus: "Aborted", Mode: modeOf(x.model.Alone)}
+	a := abortion{CampaignID: x.id, FinalStatus: "Aborted", Mode: Mode(x.alone != "")}
 	if run == nil {
 		return a, nil
 	}

@@ -1,18 +1,13 @@
-package mcp
+package tools
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 )
@@ -21,18 +16,18 @@ import (
 type fakeRun struct {
 	id     string
 	done   chan struct{}
-	status app.Status
-	found  []app.Seen
-	model  app.Exploration
+	status campaign.Status
+	found  []campaign.Seen
+	model  campaign.Exploration
 }
 
-func (r *fakeRun) ID() string                        { return r.id }
-func (r *fakeRun) Done() <-chan struct{}             { return r.done }
-func (r *fakeRun) Changed() <-chan struct{}          { return r.done }
-func (r *fakeRun) Status() app.Status                { return r.status }
-func (r *fakeRun) Findings() []app.Seen              { return r.found }
-func (r *fakeRun) Explored() (app.Exploration, bool) { return r.model, true }
-func (r *fakeRun) Stop()                             { r.end(campaign.Record{Stopped: "interrupted"}) }
+func (r *fakeRun) ID() string                             { return r.id }
+func (r *fakeRun) Done() <-chan struct{}                  { return r.done }
+func (r *fakeRun) Changed() <-chan struct{}               { return r.done }
+func (r *fakeRun) Status() campaign.Status                { return r.status }
+func (r *fakeRun) Findings() []campaign.Seen              { return r.found }
+func (r *fakeRun) Explored() (campaign.Exploration, bool) { return r.model, true }
+func (r *fakeRun) Stop()                                  { r.end(campaign.Record{Stopped: "interrupted"}) }
 func (r *fakeRun) end(rec campaign.Record) {
 	select {
 	case <-r.done:
@@ -42,51 +37,81 @@ func (r *fakeRun) end(rec campaign.Record) {
 	}
 }
 
-// fakeUse compiles every document to a model, and starts runs in turn.
-type fakeUse struct {
-	begun []app.Draft
+// fakeModel is a campaign of which only what the tools ask for is there.
+type fakeModel struct{ campaign.Any }
+
+func (fakeModel) Explored(any) campaign.Exploration {
+	return campaign.Exploration{Planned: 20736, Alone: "none"}
+}
+func (fakeModel) LeastBudget() (iterations, seconds int64) { return 20736, 207 }
+func (fakeModel) Trigger(context.Context, []byte) (string, int, error) {
+	return "", 0, errors.New("not asked for")
+}
+
+// fakeDesk compiles every document to a model, and starts runs in turn.
+type fakeDesk struct {
+	begun []campaign.Draft
 	runs  []*fakeRun
 	fail  error // of the next start
 }
 
-func (u *fakeUse) Read(string, int64) ([]byte, error) { return nil, errors.New("no files here") }
+func (u *fakeDesk) Read(string, int64) ([]byte, error) { return nil, errors.New("no files here") }
 
-func (u *fakeUse) Check(_ context.Context, d app.Draft) (app.Checked, error) {
+func (u *fakeDesk) Compile(_ context.Context, d campaign.Draft) ([]campaign.Any, diag.List, error) {
 	if string(d.Text) == "bad" {
-		return app.Checked{Diagnostics: diag.List{
+		return nil, diag.List{
 			{Code: "a.one", Pos: diag.Pos{File: "x", Line: 2, Col: 3}, Path: "$.a", Message: "must be b", Hint: "did you mean b?"},
 			{Code: "a.two", Level: diag.Warning, Message: "doubtful"},
-		}}, nil
+		}, nil
 	}
-	return app.Checked{Campaigns: []app.Planned{{Cases: 20736, Model: &app.Model{Iterations: 20736, Seconds: 207, Alone: "none"}}}}, nil
+	return []campaign.Any{fakeModel{}}, nil, nil
 }
 
-func (u *fakeUse) Start(_ context.Context, d app.Draft) (Run, error) {
+func (u *fakeDesk) Start(_ context.Context, d campaign.Draft) (campaign.Background, error) {
 	if u.fail != nil {
 		return nil, u.fail
 	}
 	u.begun = append(u.begun, d)
-	r := &fakeRun{id: fmt.Sprintf("run-%d", len(u.begun)), done: make(chan struct{}), model: app.Exploration{Alone: "none"}}
+	r := &fakeRun{id: fmt.Sprintf("run-%d", len(u.begun)), done: make(chan struct{}), model: campaign.Exploration{Alone: "none"}}
 	u.runs = append(u.runs, r)
 	return r, nil
 }
 
-func (u *fakeUse) Replay(context.Context, string, int) (app.Replayed, error) {
-	return app.Replayed{}, nil
+// arguments are those of a call, as JSON.
+type arguments map[string]any
+
+func (a arguments) Text(name string) (string, bool) {
+	s, ok := a[name].(string)
+	return s, ok
 }
 
-// ask calls a tool of a server, and returns its text.
-func ask(t *testing.T, s *Server, name, args string) (text string, isError bool) {
+func (a arguments) Integer(name string) (int64, bool) {
+	f, ok := a[name].(float64)
+	return int64(f), ok
+}
+
+// ask calls a tool, and returns its answer as JSON.
+func ask(t *testing.T, box campaign.Toolbox, name, args string) (text string, isError bool) {
 	t.Helper()
-	for _, x := range append(s.modelTools(), s.runTools()...) {
-		if x.name != name {
+	var a arguments
+	if err := json.Unmarshal([]byte(args), &a); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range box.Tools {
+		if x.Name != name {
 			continue
 		}
-		res, err := s.handler(x)(t.Context(), &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{Name: name, Arguments: json.RawMessage(args)}})
+		v, err := x.Call(t.Context(), a)
 		if err != nil {
+			return err.Error() + " " + x.Mode(a), true
+		}
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
 			t.Fatal(err)
 		}
-		return res.Content[0].(*sdk.TextContent).Text, res.IsError
+		return strings.TrimSpace(b.String()), false
 	}
 	t.Fatalf("no tool %s", name)
 	return "", false
@@ -96,8 +121,8 @@ const one = `{"campaign_id":"campaign-0001"}`
 
 // The answers' JSON, byte for byte: known keys first, in the known order.
 func TestAnswers(t *testing.T) {
-	u := &fakeUse{}
-	s := New(Config{Use: u})
+	u := &fakeDesk{}
+	s := New("fresnelfir", u)
 	steps := []struct {
 		tool, args string
 		before     func()
@@ -111,11 +136,11 @@ func TestAnswers(t *testing.T) {
 		{"fresnel_fir_coverage", one, nil, `{"targets":[],"summary":{"hit":0,"pending":0,"unreachable":0,"percent":0},"mode":"model_only"}`},
 		{"fresnel_fir_fuzz_start", one, nil, `{"status":"started","campaign_id":"campaign-0001","budget":{"min_iterations":20736,"min_timeout_secs":207},"mode":"model_only","mode_reason":"none","run_id":"run-1"}`},
 		{"fresnel_fir_findings", `{"campaign_id":"campaign-0001","since_seqno":1}`, func() {
-			u.runs[0].found = []app.Seen{{Seq: 1, ID: "F-1"}, {Seq: 2, ID: "F-2", Kind: "crash", Title: "it <died>", Action: "act", Generation: 4, Cause: []string{"x", "shown by the module"}, Severity: campaign.SeverityCritical}}
+			u.runs[0].found = []campaign.Seen{{Seq: 1, ID: "F-1"}, {Seq: 2, ID: "F-2", Kind: "crash", Title: "it <died>", Action: "act", Generation: 4, Cause: []string{"x", "shown by the module"}, Severity: campaign.SeverityCritical}}
 		}, `{"findings":[{"id":"F-2","seqno":2,"finding_type":"crash","action":"act","details":"it <died> (shown by the module)","model_generation":4,"severity":"critical"}],"next_seqno":2,"total_findings":2,"mode":"model_only","run_id":"run-1"}`},
 		{"fresnel_fir_findings", `{"campaign_id":"campaign-0001","since_seqno":2}`, nil, `{"findings":[],"next_seqno":2,"total_findings":2,"mode":"model_only","run_id":"run-1"}`},
 		{"fresnel_fir_coverage", one, func() {
-			u.runs[0].model.Targets = []app.Target{{Name: "a", Status: "hit", Hits: 3}, {Name: "b", Status: "pending"}, {Name: "c", Status: "unreachable", Why: "proof"}}
+			u.runs[0].model.Targets = []campaign.Target{{Name: "a", Status: "hit", Hits: 3}, {Name: "b", Status: "pending"}, {Name: "c", Status: "unreachable", Why: "proof"}}
 		}, `{"targets":[{"target":"a","status":"hit","hit_count":3},{"target":"b","status":"pending","hit_count":0},{"target":"c","status":"unreachable","hit_count":0,"reason":"proof"}],"summary":{"hit":1,"pending":1,"unreachable":1,"percent":50},"mode":"model_only"}`},
 		{"fresnel_fir_analytics", one, func() {
 			m := &u.runs[0].model
@@ -147,8 +172,8 @@ func TestStopReasons(t *testing.T) {
 		{campaign.Record{}, "1000000", nil, "complete", `"IterationLimitExceeded"`},
 		{campaign.Record{Stopped: "environment"}, "0", errors.New("it broke"), "aborted", `null`},
 	} {
-		u := &fakeUse{}
-		s := New(Config{Use: u})
+		u := &fakeDesk{}
+		s := New("fresnelfir", u)
 		ask(t, s, "fresnel_fir_compile", `{"ir_json":"{}"}`)
 		ask(t, s, "fresnel_fir_fuzz_start", `{"campaign_id":"campaign-0001","extra_iterations":`+c.extra+`}`)
 		u.runs[0].status.Err = c.err
@@ -165,10 +190,10 @@ func TestStopReasons(t *testing.T) {
 
 // A start that fails leaves the campaign as it was.
 func TestStartAgain(t *testing.T) {
-	u := &fakeUse{fail: errors.New("no disk")}
-	s := New(Config{Use: u})
+	u := &fakeDesk{fail: errors.New("no disk")}
+	s := New("fresnelfir", u)
 	ask(t, s, "fresnel_fir_compile", `{"ir_json":"{}"}`)
-	if text, isError := ask(t, s, "fresnel_fir_fuzz_start", one); !isError || text != `{"error":"no disk","mode":"model_only"}` {
+	if text, isError := ask(t, s, "fresnel_fir_fuzz_start", one); !isError || text != "no disk model_only" {
 		t.Errorf("start: %s", text)
 	}
 	u.fail = nil
@@ -179,8 +204,8 @@ func TestStartAgain(t *testing.T) {
 
 // Finished campaigns make room, the oldest are forgotten, numbers go on.
 func TestEviction(t *testing.T) {
-	u := &fakeUse{}
-	s := New(Config{Use: u})
+	u := &fakeDesk{}
+	s := New("fresnelfir", u)
 	for i := 1; i <= 200; i++ {
 		id := fmt.Sprintf(`{"campaign_id":"campaign-%04d"}`, i)
 		if text, _ := ask(t, s, "fresnel_fir_compile", `{"ir_json":"{}"}`); !strings.Contains(text, id[len(`{"campaign_id":`):len(id)-1]) {
@@ -195,39 +220,19 @@ func TestEviction(t *testing.T) {
 	if _, isError := ask(t, s, "fresnel_fir_fuzz_status", `{"campaign_id":"campaign-0199"}`); isError {
 		t.Error("a late campaign is forgotten")
 	}
-	if n := len(s.campaigns.list); n > keptCampaigns+maxCampaigns {
-		t.Errorf("%d campaigns are kept", n)
-	}
-	if n := len(s.runs.list); n > keptRuns {
-		t.Errorf("%d runs are kept", n)
-	}
 }
 
-func TestGuard(t *testing.T) {
-	h := guard("secret", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
-	for _, c := range []struct {
-		host, origin, auth, query string
-		want                      int
-	}{
-		{"127.0.0.1:80", "", "Bearer secret", "", http.StatusTeapot},
-		{"localhost", "http://[::1]:3", "", "?token=secret", http.StatusTeapot},
-		{"[::1]:80", "", "Bearer ", "", http.StatusUnauthorized},
-		{"127.0.0.1", "", "Basic secret", "", http.StatusUnauthorized},
-		{"127.0.0.1.example.org", "", "Bearer secret", "", http.StatusForbidden},
-		{"10.0.0.1", "", "Bearer secret", "", http.StatusForbidden},
-		{"localhost", "http://localhost.example.org", "Bearer secret", "", http.StatusForbidden},
-		{"localhost", "::", "Bearer secret", "", http.StatusForbidden},
+// The mode of a stored run is read from what its campaigns said.
+func TestModeOfRun(t *testing.T) {
+	mode := New("fresnelfir", &fakeDesk{}).Mode
+	model := []campaign.CampaignRecord{{Contract: "fresnelfir"}}
+	for want, rec := range map[string]campaign.Record{
+		"":                 {Campaigns: []campaign.CampaignRecord{{Contract: "spectest"}}},
+		"model_and_module": {Campaigns: model, Warnings: []string{"shop: something else"}},
+		"model_only":       {Campaigns: model, Warnings: []string{Warning("shop", "no module was wanted")}},
 	} {
-		r := httptest.NewRequest(http.MethodPost, "/mcp"+c.query, nil)
-		r.Host = c.host
-		if c.origin != "" {
-			r.Header.Set("Origin", c.origin)
-		}
-		r.Header.Set("Authorization", c.auth)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if w.Code != c.want {
-			t.Errorf("%+v: %d", c, w.Code)
+		if got := mode(rec); got != want {
+			t.Errorf("mode %q, want %q", got, want)
 		}
 	}
 }
