@@ -21,6 +21,7 @@ type decoder struct {
 	c        *Case
 	harness  *doctree.Section
 	faults   diag.List
+	more     int // errors and warnings that are not listed
 	warnings diag.List
 }
 
@@ -44,6 +45,11 @@ func decode(doc *document, set *settings, e entry) (*Case, diag.List, diag.List)
 	d.decode(e.node)
 	if d.c.skip != "" {
 		d.c.fault = nil
+	}
+	if d.more > 0 {
+		p := d.doc.problem(d.c.at, "more", "", fmt.Sprintf("%d more errors or warnings in this case are not listed", d.more), "")
+		p.Level = diag.Warning
+		d.warnings = append(d.warnings, p)
 	}
 	return d.c, d.faults, d.warnings
 }
@@ -114,9 +120,17 @@ func (d *decoder) strangeHarness(key string, p *diag.Diagnostic) string {
 	return message
 }
 
+// mostFaults is how many errors, and how many warnings, of a case are listed; the
+// others are counted, so that memory stays bounded.
+const mostFaults = 1000
+
 // fail reports a fault; the first of them is the case's own.
 func (d *decoder) fail(category string, at doctree.Pos, code, where, message, hint string) {
-	d.faults = append(d.faults, d.doc.problem(at, code, where, message, hint))
+	if len(d.faults) < mostFaults {
+		d.faults = append(d.faults, d.doc.problem(at, code, where, message, hint))
+	} else {
+		d.more++
+	}
 	if d.c.fault == nil {
 		if strings.HasPrefix(where, "assert[") && category == Schema {
 			message = fmt.Sprintf("[case_id=%s assert_path=%s] %s", d.c.ID, where, message)
@@ -130,6 +144,10 @@ func (d *decoder) schema(n *doctree.Node, code, where, format string, args ...an
 }
 
 func (d *decoder) warn(n *doctree.Node, code, where, message, hint string) {
+	if len(d.warnings) >= mostFaults {
+		d.more++
+		return
+	}
 	p := d.doc.problem(d.c.pos(n), code, where, message, hint)
 	p.Level = diag.Warning
 	d.warnings = append(d.warnings, p)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -35,6 +36,7 @@ type document struct {
 	release     func()     // see [campaign.Spec]
 	readers     *sync.Pool // of *doctree.Reader
 	systems     plans
+	shown       atomic.Pointer[sourceLine] // the last one that was asked for
 }
 
 // entry is one case as it is written: a mapping, or the reason why there is none.
@@ -119,7 +121,19 @@ func (d *document) source(n int) string {
 	if n < 1 || n > d.lines.count {
 		return ""
 	}
-	return string(line(d.text, d.lines.start(d.text, n)))
+	if x := d.shown.Load(); x != nil && x.number == n {
+		return x.text
+	}
+	x := &sourceLine{n, string(line(d.text, d.lines.start(d.text, n)))}
+	d.shown.Store(x)
+	return x.text
+}
+
+// sourceLine is a line that diagnostics show. Those of one line share it, however
+// many they are and however long it is.
+type sourceLine struct {
+	number int
+	text   string
 }
 
 // problem is a diagnostic about a place in the document.
@@ -235,13 +249,13 @@ func (d *document) tree(start, end int) (*doctree.Node, []doctree.Duplicate, *di
 		r = new(doctree.Reader)
 	}
 	defer d.readers.Put(r)
-	doc, err := r.Parse(body, doctree.Options{LineOffset: d.lineOf(start) - 1, MaxNodes: nodesSpare + len(body)})
+	doc, err := r.Parse(body, doctree.Options{LineOffset: d.lineOf(start) - 1, MaxNodes: min(nodesSpare+len(body), doctree.MostNodes)})
 	if err != nil {
 		p := d.problem(doctree.Pos{Line: d.lineOf(start), Col: 1}, "syntax", "", err.Error(), "")
 		var ye *doctree.Error
 		if errors.As(err, &ye) {
 			hint := ye.Expected
-			if ye.Class == doctree.Size {
+			if ye.Class == doctree.Size && nodesSpare+len(body) < doctree.MostNodes {
 				hint = multiplied
 			}
 			p = d.problem(ye.Pos, "syntax", "", ye.Problem, hint)
@@ -258,7 +272,7 @@ func (d *document) jsonTree(body []byte, start int) (*doctree.Node, []doctree.Du
 		body = bytes.TrimRight(body, " \t\r\n,]")
 		col = start - lineStart(d.text, start)
 	}
-	doc, err := jsontree.Parse(body, jsontree.Options{})
+	doc, err := jsontree.Parse(body, jsontree.Options{MaxNodes: doctree.MostNodes})
 	if err != nil {
 		p := d.problem(doctree.Pos{Line: 1, Col: 1}, "syntax", "", err.Error(), "")
 		var je *jsontree.Error

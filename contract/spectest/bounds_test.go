@@ -1,0 +1,33 @@
+package spectest
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// A case whose every value is wrong, on one long line, is refused in bounded
+// memory: the line is kept once, and what is not listed is counted.
+func TestManyFaultsAreBounded(t *testing.T) {
+	for values, want := range map[int]string{30_000: "29001 more errors or warnings", 12_000_000: "at most 5000000 values"} {
+		if values > 1_000_000 && testing.Short() {
+			continue
+		}
+		doc := "```yaml spec-test\nid: A-1\ntype: cli.run\nharness: {entrypoint: true}\nassert: [" + strings.Repeat("1,", values) + "1]\n```\n"
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, list := newContract(nil).Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, campaign.Settings{Check: true, Options: map[string][]string{}})
+		runtime.ReadMemStats(&after)
+		found := slices.ContainsFunc(list, func(x diag.Diagnostic) bool { return strings.Contains(x.Message+x.Hint, want) })
+		if len(list) > mostFaults+1 || !found {
+			t.Errorf("%d values: %d diagnostics, none of which says %q", values, len(list), want)
+		}
+		if grown := (after.TotalAlloc - before.TotalAlloc) >> 20; grown > 600 {
+			t.Errorf("%d values: %d MiB were allocated", values, grown)
+		}
+	}
+}
