@@ -228,7 +228,7 @@ func (a *App) storedWith(ctx context.Context, blob func(name string) ([]byte, er
 			}
 		}
 		if d.Contract == nil {
-			return diag.Refused("run %s is of contract %s, which this version does not know", m.RunID, s.Contract)
+			return diag.Refused("run %s is of format %s, which this version does not know", m.RunID, s.Contract)
 		}
 		c.Docs = append(c.Docs, d)
 		return nil

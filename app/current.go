@@ -56,7 +56,7 @@ func inapplicable(what string, r *revived, now bool, system string, format strin
 		return diag.Environment("%s does not apply to the system of %s: %s", what, system, why)
 	}
 	return diag.WithHint(diag.Environment("%s does not apply to %s as it is now: %s", what, r.source, why),
-		"thresh replay "+what+" --as-stored runs it under the document that was stored with it")
+		"thresh replay "+what+" --as-stored uses the stored document")
 }
 
 // instead compiles the campaign of a stored case with something replaced: the

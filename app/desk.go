@@ -146,7 +146,7 @@ func (d *Desk) Stop(run string) error {
 	r := d.runs[run]
 	d.mu.Unlock()
 	if r == nil {
-		return diag.Refused("run %s was not begun here, or is over", run)
+		return diag.Refused("run %s was not started here, or has ended", run)
 	}
 	r.Stop()
 	<-r.Done()

@@ -78,11 +78,11 @@ func Faults(ctx context.Context, docs []Document, set campaign.Settings) diag.Li
 func formatHint(path string) string {
 	switch filepath.Ext(path) {
 	case ".md":
-		return "a block of test cases opens with ```yaml spec-test; thresh init spectest writes a document to begin with"
+		return "a block of test cases opens with ```yaml spec-test; thresh init spectest writes a starter document"
 	case ".yaml", ".yml":
-		return "a flakestorm file has the sections agent, golden_prompts and invariants; thresh init flakestorm writes one to begin with"
+		return "a flakestorm file has the sections agent, golden_prompts and invariants; thresh init flakestorm writes a starter"
 	}
-	return "a FuzzSpec is a JSON object whose schema_version is \"llmfuzz.fuzzspec.v1\"; thresh init writes one to begin with"
+	return "a FuzzSpec is a JSON object whose schema_version is \"llmfuzz.fuzzspec.v1\"; thresh init writes a starter"
 }
 
 func (a *App) formats() string {

@@ -162,9 +162,9 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 			return out, err
 		}
 		if _, err := os.Stat(r.source); err != nil {
-			a.note("note: %s is not here any more; the case is run under the document as it is stored", r.source)
+			a.note("note: %s no longer exists; the case runs under the stored document", r.source)
 		} else if now = len(changed) > 0; now {
-			a.note("note: %s changed since run %s; the case is run under the document as it is now (--as-stored runs it as it was)", strings.Join(changed, ", "), rec.RunID)
+			a.note("note: %s changed since run %s; the case runs under the current document (--as-stored uses the stored one)", strings.Join(changed, ", "), rec.RunID)
 		}
 	}
 	if now || job.System != "" {
@@ -247,7 +247,7 @@ func (a *App) Shrink(ctx context.Context, st *Store, finding string, budget int)
 	}
 	out := Shrunk{Finding: f}
 	if f.Kind == campaign.KindNondeterminism {
-		return out, diag.Refused("%s says that equal cases get different answers; no single one shows it, so none can be made smaller", f.ID)
+		return out, diag.Refused("%s reports that equal cases get different answers; no single case shows that, so there is nothing to shrink", f.ID)
 	}
 	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
 	if err != nil {
@@ -286,7 +286,7 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 		return nil, err
 	}
 	if f.Kind == campaign.KindNondeterminism {
-		return nil, diag.Refused("%s says that equal cases get different answers; a test of one of them would pass now and then", f.ID)
+		return nil, diag.Refused("%s reports that equal cases get different answers; a test of one of them would pass at times", f.ID)
 	}
 	r, err := a.revive(ctx, st, rec.RunID, f.Contract, f.Campaign)
 	if err != nil {

@@ -78,7 +78,7 @@ func idle(docs []Document, given map[string][]string) diag.List {
 		if !used && name != ShardOption {
 			list = append(list, diag.Diagnostic{
 				Code: "input.idle-option", Level: diag.Warning, Pos: diag.Pos{File: docs[0].Path},
-				Message: "--" + name + " has no effect: no document is of a format that has this option",
+				Message: "--" + name + " has no effect on documents of these formats",
 				Hint:    "thresh run --help names the format behind each option",
 			})
 		}

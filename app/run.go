@@ -121,7 +121,7 @@ func (j *Job) Settings() campaign.Settings {
 func (a *App) Run(ctx context.Context, job Job) (campaign.Record, error) {
 	a = a.with(job.Contracts)
 	if len(job.Paths) == 0 {
-		return campaign.Record{}, diag.Refused("there is nothing to run: no path of a document is given")
+		return campaign.Record{}, diag.Refused("nothing to run: give the path of a document")
 	}
 	options, err := a.Options(job.Options)
 	if err != nil {
@@ -171,7 +171,7 @@ func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campa
 	}
 	a.warn(c.Warnings)
 	if len(c.Campaigns) == 0 && !job.AllowEmpty {
-		return campaign.Record{}, diag.WithHint(diag.Refused("no case is left to run"), "a filter may ask for what no case has, or a shard have none; --allow-empty lets that pass")
+		return campaign.Record{}, diag.WithHint(diag.Refused("no case is left to run"), "a filter may match no case, or a shard hold none; --allow-empty accepts that")
 	}
 	st, err := a.OpenStore(job.Store)
 	if err != nil {
@@ -240,7 +240,7 @@ func (a *App) Resume(ctx context.Context, runID string, job Job) (campaign.Recor
 	m := j.Manifest()
 	c, set, changed, err := a.Stored(ctx, st.Blob, m)
 	if err == nil && len(changed) > 0 {
-		err = diag.WithHint(diag.Refused("%s changed since run %s began; going on would mix two programs in one run", strings.Join(changed, ", "), id), "start a new run")
+		err = diag.WithHint(diag.Refused("%s changed since run %s began; continuing would mix two programs in one run", strings.Join(changed, ", "), id), "start a new run")
 	}
 	if err == nil {
 		for i, x := range c.Campaigns {
@@ -288,7 +288,7 @@ func (a *App) drive(ctx context.Context, rj run.Job, m store.Manifest, warnings 
 		err = diag.Environment("closing the run's journal: %w", cerr)
 	}
 	if err != nil && rec.RunID == "" { // there is no record that says it
-		err = diag.WithHint(err, "what was run is kept; once the cause is mended, go on with: "+ShellLine(ResumeCommand(job.Store, id)))
+		err = diag.WithHint(err, "what ran so far is kept; once the cause is fixed, continue with: "+ShellLine(ResumeCommand(job.Store, id)))
 	}
 	return rec, err
 }

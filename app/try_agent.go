@@ -121,7 +121,7 @@ func (a *App) lookAtPages(thing *draft.Thing) (*draft.Draft, error) {
 		}
 		return nil, diag.WithHint(diag.Refused("%s has no tests yet", path), strings.Join(all, "\n        "))
 	case tests == 0:
-		return nil, diag.WithHint(diag.Refused("%s has no tests, and no console blocks that could be some", path), "thresh init spectest writes a page to begin with")
+		return nil, diag.WithHint(diag.Refused("%s has neither tests nor console blocks that could become tests", path), "thresh init spectest writes a starter page")
 	}
 	return d, nil
 }

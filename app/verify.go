@@ -99,7 +99,7 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 	defer j.Close()
 	if j.Damage != "" || j.Torn > 0 {
 		if j.Torn > 0 {
-			v.Problems = append(v.Problems, fmt.Sprintf("the journal's last %d bytes are no whole record", j.Torn))
+			v.Problems = append(v.Problems, fmt.Sprintf("the last %d bytes of the journal are not a whole record", j.Torn))
 		} else {
 			v.Problems = append(v.Problems, j.Damage)
 		}
@@ -117,7 +117,7 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 		return v, nil
 	}
 	if !ok {
-		return v, diag.WithHint(diag.Environment("run %s has no record: it is not over", v.RunID), "resume it first: thresh run --resume "+v.RunID)
+		return v, diag.WithHint(diag.Environment("run %s has no record yet: it has not ended", v.RunID), "resume it first: thresh run --resume "+v.RunID)
 	}
 	text, err := json.Marshal(rec)
 	if err != nil {
@@ -194,7 +194,7 @@ func (a *App) VerifyStatement(ctx context.Context, st *Store, text []byte, job V
 	var s statement
 	if json.Unmarshal(text, &e) != nil || e.PayloadType != payloadType || json.Unmarshal(e.Payload, &s) != nil ||
 		s.Predicate != predicateType || len(s.Subject) != 1 || len(e.Signatures) == 0 {
-		return v, diag.Refused("it is no statement that thresh verify --attest made")
+		return v, diag.Refused("it is not a statement made by thresh verify --attest")
 	}
 	var keys []ed25519.PublicKey
 	if job.Trust != "" {
@@ -213,7 +213,7 @@ func (a *App) VerifyStatement(ctx context.Context, st *Store, text []byte, job V
 	}
 	if v.SignedBy == "" {
 		v.RunID = s.Subject[0].Name
-		v.Problems = append(v.Problems, "no key that is trusted has signed the statement as it is")
+		v.Problems = append(v.Problems, "no trusted key signed this statement")
 		return v, nil
 	}
 	signed := v.SignedBy

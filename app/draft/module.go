@@ -186,7 +186,7 @@ func DraftModule(f *ModuleFacts) *Draft {
 	if len(f.Left) > 0 {
 		d.why("Not called: %s.", strings.Join(f.Left, ", "))
 	}
-	d.why("What traps or does not end within 1,000,000 instructions is a finding; nothing else is known of the module.")
+	d.why("A trap, or a call of more than 1,000,000 instructions, is a finding; nothing else is known of the module.")
 	if len(places) > 0 {
 		d.why("Used unchecked as handles or addresses, so 0 to %d are tried: %s.", mostHandle, strings.Join(places, ", "))
 		d.ask(strconv.Quote(places[0])+": {", "are %s handles or addresses? The module leaves its memory with large ones. If a caller may send any number, this is a bug.", strings.Join(places, ", "))

@@ -80,7 +80,7 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	if len(f.Words) > 0 {
 		d.Files = append(d.Files, campaign.File{Name: "words.dict", Data: f.Words})
 		d.option("dict", filepath.Join(f.Folder, "words.dict"))
-		d.why("words.dict holds words that the program's own text has.")
+		d.why("words.dict holds words from the program's own text.")
 	}
 	if len(f.Seeds) > 1 {
 		d.option("corpus", filepath.Join(f.Folder, "seeds"))

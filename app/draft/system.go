@@ -39,7 +39,7 @@ func DraftSystem(f *SystemFacts) *Draft {
 	line("# A system, and how it is reached. Each of its operations is called with inputs made\n# from its schema: valid ones, and ones that break one rule each.\n#")
 	d.why("Called: %s.", strings.Join(called, ", "))
 	if len(left) > 0 {
-		d.why("Not called, as they may change or delete something: %s. With --writes they are.", strings.Join(left, ", "))
+		d.why("Not called, as they may change or delete data: %s. --writes calls them.", strings.Join(left, ", "))
 		d.askFlag("writes", "may %s be called? Run with --writes.", strings.Join(left, ", "))
 	}
 	if f.Yes {

@@ -53,7 +53,7 @@ func (k *Contract) validateCommand() campaign.Command {
 	var path string
 	c := campaign.Command{
 		Use:     "validate",
-		Summary: "Say all that is wrong with the configuration, and where each fault is injected",
+		Summary: "Check the configuration, and list where each fault is injected",
 		Example: "  thresh flakestorm contract validate\n  thresh flakestorm contract validate --config tests/flakestorm.yaml",
 		Run: func(ctx context.Context, d campaign.Desk, _ []string) error {
 			x, err := k.compiled(ctx, d, path, true)

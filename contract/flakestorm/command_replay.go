@@ -19,7 +19,7 @@ func (k *Contract) replayCommand() campaign.Command {
 	var then bool
 	return f.running(campaign.Command{
 		Use:     "run [PATH]",
-		Summary: "Replay recorded sessions: those of a file or folder, or of the configuration",
+		Summary: "Replay recorded sessions of a file, a folder or the configuration",
 		Long: `Run asks what recorded sessions had asked and checks the replies by the sessions'
 contracts. Recorded responses answer in place of the agent's tools where Thresh can
 reach these. PATH is a replay file, an export of LangSmith runs, traces of
@@ -127,7 +127,7 @@ func (k *Contract) recordCommand() campaign.Command {
 	var path, output, id string
 	c := campaign.Command{
 		Use:     "record PROMPT",
-		Summary: "Ask the agent once and keep what its tools answered as a replay file",
+		Summary: "Record one session of the agent as a replay file",
 		Long: `Record asks the agent once, without faults, while its calls go through Thresh, and
 writes the session as a replay file: the prompt, every tool's response and the reply.`,
 		Example: `  thresh flakestorm replay record "Where is my order 4711?" -o replays`,

@@ -331,7 +331,7 @@ func conformCommand() campaign.Command {
 	var of string
 	return campaign.Command{
 		Use:     "conform TRACE",
-		Summary: "Replay a recorded trace on a model, and name the first step that is not allowed",
+		Summary: "Replay a trace on a model, and name the first step not allowed",
 		Long: `Conform replays what a system did on the model. A trace is lines of JSON, a step each:
 
   {"action": "place", "args": {"amount": 5}, "returns": 17}

@@ -94,7 +94,7 @@ func TestSlowOperatorsDoNotHoldTheRun(t *testing.T) {
 					t.Errorf("%s: %v", verb, err)
 				}
 				cancel()
-				if d := time.Since(began); d > 2*time.Second { // one of them is for a busy machine
+				if d := time.Since(began); d > 20*time.Second { // the run takes minutes; the rest is for a busy machine
 					t.Errorf("%s: ended after %v", verb, d)
 				}
 			}

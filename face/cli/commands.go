@@ -32,7 +32,7 @@ func (a *application) contractCommands(root *cobra.Command) {
 			}
 			c := a.contractCommand(k, x)
 			if slices.ContainsFunc(root.Commands(), func(there *cobra.Command) bool { return there.Name() == c.Name() }) {
-				fmt.Fprintf(a.io.Err, "warning: the command %s of contract %s is skipped: there is one of that name\n", c.Name(), k.Name())
+				fmt.Fprintf(a.io.Err, "warning: command %s of format %s skipped: the name is taken\n", c.Name(), k.Name())
 				continue
 			}
 			if c.GroupID = "main"; c.Name() == k.Name() {

@@ -107,7 +107,8 @@ whichever order you name them. A run is named by its id, a unique beginning of i
 "latest" or "latest~1".
 
 A finding of the older run is fixed if the newer one ran the case that first
-showed it without finding it; if it did not run that case, it is "not run". Of campaigns that end in a score, Compare shows how it and its parts
+showed it without finding it; if it did not run that case, it is "not run". Of
+campaigns that end in a score, Compare shows how it and its parts
 changed, and which cells of their matrices did. "worse" and "better" are said of
 what Fisher's exact test does not put down to chance (p < 0.05, corrected by
 Holm's method over all cells); else there is no evidence of a change.

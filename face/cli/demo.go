@@ -58,7 +58,7 @@ Exit code 1 means that planted bugs were found.`,
 			return err
 		}
 		if f.resume != "" {
-			return diag.WithHint(usagef("thresh demo begins a new run; it cannot go on with %s", f.resume), "thresh run --resume "+app.ShellQuote(f.resume))
+			return diag.WithHint(usagef("thresh demo starts a new run; it cannot continue %s", f.resume), "thresh run --resume "+app.ShellQuote(f.resume))
 		}
 		return a.demo(c.Context(), dir, &f)
 	}
@@ -134,7 +134,7 @@ func (a *application) demoScreen(w io.Writer, rec campaign.Record, dir, store st
 	fmt.Fprintln(&b, "\nNext:")
 	line := func(command, about string) { fmt.Fprintf(&b, "  %-44s %s\n", self+" "+command+at, about) }
 	if shown != nil {
-		line("replay "+shown.ID, "run it again; exit code 1: it still fails")
+		line("replay "+shown.ID, "run it again; exit 1: still fails")
 		line("show "+shown.ID, "its evidence and smallest input")
 	}
 	line("report", "every finding")

@@ -48,8 +48,8 @@ changed document has no such case.`,
 		},
 	}
 	registerStore(c, &dir)
-	c.Flags().IntVarP(&job.Times, "times", "n", 1, "run it so often (a flaky finding gets at least 10)")
-	c.Flags().BoolVar(&job.AsStored, "as-stored", false, "run it under the stored document even if the document has changed")
+	c.Flags().IntVarP(&job.Times, "times", "n", 1, "number of runs (a flaky finding gets at least 10)")
+	c.Flags().BoolVar(&job.AsStored, "as-stored", false, "use the stored document even if it has changed since")
 	c.Flags().StringVar(&job.System, "system", "", "call the system that `FILE` describes, in place of the run's own")
 	return c
 }
@@ -69,7 +69,7 @@ func (a *application) replay(ctx context.Context, st *app.Store, what string, jo
 	}
 	fmt.Fprintf(a.io.Out, "%s no longer shows (%d of %d): %s\n", f.ID, r.Rerun.Same, r.Rerun.Tried, printable(f.Title))
 	if r.Now != "" {
-		fmt.Fprintf(a.io.Out, "the case fails in another way now: %s\n", printable(r.Now))
+		fmt.Fprintf(a.io.Out, "the case now fails differently: %s\n", printable(r.Now))
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (a *application) shrink(ctx context.Context, st *app.Store, what string, bu
 		return err
 	}
 	if !s.Still {
-		fmt.Fprintf(a.io.Out, "%s does not show any longer: nothing was changed\n", s.Finding.ID)
+		fmt.Fprintf(a.io.Out, "%s no longer fails: nothing was changed\n", s.Finding.ID)
 		return nil
 	}
 	fmt.Fprintf(a.io.Out, "%s: %s -> %s in %s\n", s.Finding.ID, diag.Number(s.Before), diag.Plural(s.After, s.Unit), diag.Plural(int64(s.Tries), "execution"))

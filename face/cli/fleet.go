@@ -139,11 +139,11 @@ one ends the running cases too.`,
 				if err := app.MakeKeys(keygen); err != nil {
 					return err
 				}
-				fmt.Fprintf(a.io.Out, "%s signs runs, %[1]s.pub is for those who trust it\n", keygen)
+				fmt.Fprintf(a.io.Out, "%s signs runs; give %[1]s.pub to those who trust it\n", keygen)
 				return nil
 			}
 			if !f.on() {
-				return usagef("thresh worker needs --fleet URL, the server that runs are announced at")
+				return usagef("thresh worker needs --fleet URL, the server where runs are announced")
 			}
 			if err := f.validate(); err != nil {
 				return err
@@ -170,11 +170,11 @@ one ends the running cases too.`,
 	c.Flags().SortFlags = false
 	f.register(c, "`URL` of the NATS server")
 	c.Flags().IntVarP(&lanes, "workers", "j", runtime.NumCPU(), "cases executed at once")
-	c.Flags().StringSliceVar(&labels, "labels", nil, "what this machine has, for runs that --require it")
+	c.Flags().StringSliceVar(&labels, "labels", nil, "labels of this machine, for runs that --require them")
 	c.Flags().StringVar(&keys, "fleet-keys", "", "sign and check every message with the keys in `DIR`")
 	c.Flags().StringVar(&trust, "trust", "", "take only runs that are signed by a public key in `FILE`")
-	c.Flags().BoolVar(&all, "insecure", false, "take every run, whoever announced it")
-	c.Flags().StringVar(&keygen, "keygen", "", "make a pair of keys, `FILE` and FILE.pub, and leave")
+	c.Flags().BoolVar(&all, "insecure", false, "take every run, even unsigned")
+	c.Flags().StringVar(&keygen, "keygen", "", "make a key pair, `FILE` and FILE.pub, and exit")
 	_ = c.MarkFlagFilename("trust")
 	_ = c.MarkFlagDirname("fleet-keys")
 	return c

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,9 +14,10 @@ import (
 // helpWidth is the width of the terminals that help is written for.
 const helpWidth = 80
 
-// readableHelp breaks the lines of flags, and puts those for documents of one
-// format under a heading of their own.
+// readableHelp breaks lines, and puts flags for the documents of one format under
+// a heading of their own.
 func readableHelp(root *cobra.Command) {
+	breakLines(root)
 	usage := root.UsageFunc()
 	root.SetUsageFunc(func(c *cobra.Command) error {
 		var text strings.Builder
@@ -60,4 +62,36 @@ func flagTexts(all *pflag.FlagSet) string {
 		b.WriteString(strings.TrimRight(groups[name].FlagUsagesWrapped(helpWidth), "\n"))
 	}
 	return b.String()
+}
+
+// breakLines fills the paragraphs of long texts, but for those with lines that
+// are indented.
+func breakLines(c *cobra.Command) {
+	paragraphs := strings.Split(c.Long, "\n\n")
+	for i, p := range paragraphs {
+		if strings.HasPrefix(p, " ") || strings.Contains(p, "\n ") {
+			continue
+		}
+		var b strings.Builder
+		width := 0
+		for _, word := range strings.Fields(p) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case width == 0:
+			case width+1+n > helpWidth:
+				b.WriteByte('\n')
+				width = 0
+			default:
+				b.WriteByte(' ')
+				width++
+			}
+			b.WriteString(word)
+			width += n
+		}
+		paragraphs[i] = b.String()
+	}
+	c.Long = strings.Join(paragraphs, "\n\n")
+	for _, sub := range c.Commands() {
+		breakLines(sub)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -18,6 +19,11 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		}
 		if c.Short == "" || strings.HasSuffix(c.Short, ".") {
 			t.Errorf("%s: the short text must be a line without a full stop, is %q", c.CommandPath(), c.Short)
+		}
+		for line := range strings.Lines(c.Long + "\n" + flagTexts(c.LocalFlags())) {
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > helpWidth {
+				t.Errorf("%s: a line of the help is wider than a terminal: %q", c.CommandPath(), line)
+			}
 		}
 		if c.HasSubCommands() {
 			for _, sub := range c.Commands() {

@@ -64,7 +64,7 @@ Runs continue in the background and are stored; they end with the server.`,
 	registerStore(c, &dir)
 	c.Flags().StringVar(&root, "root", ".", "`FOLDER` that clients may name files in")
 	c.Flags().StringVar(&addr, "http", "", "serve on `HOST:PORT` of this machine, in place of standard input and output; port 0 is a free one")
-	c.Flags().IntVarP(&workers, "workers", "j", workers, "cases that a run executes at once; changes no result")
+	c.Flags().IntVarP(&workers, "workers", "j", workers, "cases that a run executes in parallel; does not change the result")
 	_ = c.MarkFlagDirname("root")
 	return c
 }

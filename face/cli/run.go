@@ -78,7 +78,7 @@ func (a *application) run(ctx context.Context, paths []string, f *runFlags) erro
 		return a.close(rec, f, err)
 	}
 	if len(paths) == 0 {
-		return diag.WithHint(usagef("thresh run needs at least one PATH"), "thresh demo needs none; thresh init fuzzspec writes a document to begin with")
+		return diag.WithHint(usagef("thresh run needs at least one PATH"), "thresh demo needs none; thresh init fuzzspec writes a starter document")
 	}
 	rec, err := a.app.Run(ctx, a.job(f, paths...))
 	return a.close(rec, f, err)
@@ -143,12 +143,12 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 		}
 	}
 	if rec.Stopped == app.StoppedInterrupted {
-		fmt.Fprintf(a.io.Err, "interrupted; nothing is lost. Go on with:\n  %s\n", app.ShellLine(app.ResumeCommand(f.store, rec.RunID)))
+		fmt.Fprintf(a.io.Err, "interrupted; nothing is lost. Continue with:\n  %s\n", app.ShellLine(app.ResumeCommand(f.store, rec.RunID)))
 		return exitError(diag.ExitInterrupted)
 	}
 	if err != nil && rec.Stopped == app.StoppedFatal {
 		tell(*a.io, err)
-		fmt.Fprintf(a.io.Err, "what was run is kept. Once the cause is mended, go on with:\n  %s\n", app.ShellLine(app.ResumeCommand(f.store, rec.RunID)))
+		fmt.Fprintf(a.io.Err, "what ran so far is kept. Once the cause is fixed, continue with:\n  %s\n", app.ShellLine(app.ResumeCommand(f.store, rec.RunID)))
 		return exitError(diag.ExitCode(err))
 	}
 	if err != nil {

@@ -113,7 +113,7 @@ func (a *application) showCase(st *app.Store, ref, index, out string) error {
 			return err
 		}
 		if len(shown) == 0 {
-			_, err := fmt.Fprintf(w, "The run keeps no more of it; thresh replay %s#%d runs it again.\n", id, n)
+			_, err := fmt.Fprintf(w, "The run stores no more of it; thresh replay %s#%d runs it again.\n", id, n)
 			return err
 		}
 		return report.ExhibitsText(w, shown, a.reportOptions(st, out == "-"))

@@ -111,7 +111,7 @@ func fleetTable(rows []app.FleetRow) string {
 	}
 	t.Flush()
 	if len(rows) == 0 {
-		return "no worker and no run has been heard of\n"
+		return "no worker and no run found\n"
 	}
 	fmt.Fprintf(&b, "\n%s, %s, %d of %d lanes busy, %.0f cases/s\n", diag.Plural(runs, "run"), diag.Plural(workers, "worker"), busy, lanes, rate)
 	return b.String()

@@ -32,15 +32,15 @@ func (a *application) tryCommand() *cobra.Command {
 		Long: `Try looks at what you give it, drafts the document that tests it, runs that for a
 minute (--time), reports the findings, and keeps the document for thresh run.
 
-  ./parser @@ -- seeds/        a program; @@ is the path of its input, without @@ the
-                               input is standard input; SEEDS are files or folders
-  http://HOST/openapi.json     a service, by its OpenAPI document (or a file)
-  mcp: python3 server.py       an MCP server
-  module.wasm                  a WebAssembly module, by its exports; SEEDS are for one
-                               that reads standard input or takes a single text
-  chat http://HOST/v1          a chat endpoint
-  agent.py:chain               an agent in Python
-  docs/                        Markdown pages with test blocks or transcripts
+  ./parser @@ -- seeds/       a program; @@ is the path of its input, else it
+                              reads standard input; SEEDS are files or folders
+  http://HOST/openapi.json    a service, by its OpenAPI document (or a file)
+  mcp: python3 server.py      an MCP server
+  module.wasm                 a WebAssembly module, by its exports; SEEDS are
+                              for one that reads standard input or takes a text
+  chat http://HOST/v1         a chat endpoint
+  agent.py:chain              an agent in Python
+  docs/                       Markdown pages with test blocks or transcripts
 
 It never prompts. What it could not know is a question in the draft, with the line
 to edit. Methods other than GET and HEAD, and tools marked as destructive, are
@@ -61,7 +61,7 @@ Exit codes are those of thresh run.`,
 	fs := c.Flags()
 	fs.SetInterspersed(false)
 	fs.StringVar(&dir, "dir", "", "`FOLDER` for the draft (default: try-NAME, a new one)")
-	fs.BoolVar(&yes, "yes", false, "also call what may change or delete something")
+	fs.BoolVar(&yes, "yes", false, "also call operations that may change or delete data")
 	timeFlag := fs.Lookup("time")
 	timeFlag.DefValue, timeFlag.Usage = tryTime.String(), "run the draft for this long (0: to its end)"
 	f.time = tryTime
@@ -77,7 +77,7 @@ Exit codes are those of thresh run.`,
 			return err
 		}
 		if f.resume != "" {
-			return usagef("thresh try begins a new run; it cannot go on with %s", f.resume)
+			return usagef("thresh try starts a new run; it cannot continue %s", f.resume)
 		}
 		d, err := a.app.Draft(c.Context(), app.Try{Words: words, Seeds: seeds, Folder: dir, Yes: yes, Lanes: f.workers})
 		if err != nil {

@@ -87,7 +87,7 @@ func (a *application) verified(v *app.Verified, job app.VerifyJob, signed, stric
 		fmt.Fprintln(a.io.Out, "DIFFERS  "+printable(p))
 	}
 	if job.Sample > 0 {
-		fmt.Fprintf(a.io.Out, "%d of the sample compared, %d could not be\n", v.Compared, v.Unknown)
+		fmt.Fprintf(a.io.Out, "%d of the sample compared, %d not comparable\n", v.Compared, v.Unknown)
 	}
 	if len(v.Problems) > 0 {
 		fmt.Fprintf(a.io.Out, "run %s is not what it says\n", printable(v.RunID))
@@ -100,7 +100,7 @@ func (a *application) verified(v *app.Verified, job app.VerifyJob, signed, stric
 	case signed:
 		fmt.Fprintf(a.io.Out, "signed by %s, which is trusted\n", v.SignedBy)
 	case v.Statement == nil:
-		fmt.Fprintln(a.io.Out, "nobody has signed it: this shows integrity, not who ran it")
+		fmt.Fprintln(a.io.Out, "unsigned: this shows integrity, not who ran it")
 	default:
 		if err := os.WriteFile(to, v.Statement, 0o644); err != nil {
 			return diag.Environment("write the statement: %w", err)

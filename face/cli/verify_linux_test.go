@@ -45,7 +45,7 @@ func (l *lab) forge(change func(*store.Entry) bool) string {
 func TestVerify(t *testing.T) {
 	l := newLab(t, `head -c 1 "$1" | grep -q A || kill -SEGV $$`)
 	expect(t, l.run("--quiet"), 1)
-	expect(t, l.stored("verify", "--sample", "100%"), 0, "holds: 20 cases folded again", "20 of the sample compared, 0 could not be", "nobody has signed it")
+	expect(t, l.stored("verify", "--sample", "100%"), 0, "holds: 20 cases folded again", "20 of the sample compared, 0 not comparable", "unsigned")
 	expect(t, l.stored("verify", "--sample", "5"), 2, "--sample must be a share")
 	key := l.path("run.key")
 	expect(t, call("worker", "--keygen", key), 0)
@@ -53,7 +53,7 @@ func TestVerify(t *testing.T) {
 	signed := l.path("verdict.json")
 	expect(t, l.stored("verify", "latest", "--attest", key, "--to", signed), 0, signed)
 	expect(t, l.stored("verify", signed, "--trust", key+".pub"), 0, "which is trusted")
-	expect(t, l.stored("verify", signed, "--trust", l.path("other.key.pub")), 1, "no key that is trusted")
+	expect(t, l.stored("verify", signed, "--trust", l.path("other.key.pub")), 1, "no trusted key")
 
 	in := func(dir, what string) result { return call("verify", "--store", dir, what) }
 	removed := l.forge(func(e *store.Entry) bool { return e.Kind != store.KindOutcome || e.Case.Index != 3 })

@@ -185,7 +185,7 @@ func TestRate(t *testing.T) {
 			}
 		}
 	}
-	if d := time.Since(began); d < 240*time.Millisecond || d > 5*time.Second {
+	if d := time.Since(began); d < 240*time.Millisecond || d > 30*time.Second {
 		t.Errorf("6 calls at 20/s took %s", d)
 	}
 }
