@@ -59,20 +59,6 @@ func sum(a, b term, sign int64) term {
 	}}
 }
 
-// ints reports whether a term is a number wherever it is known, and known somewhere.
-func ints(t term, steps []*Step) bool {
-	known := false
-	for _, s := range steps {
-		if v, ok := t.eval(s); ok {
-			if _, is := v.(int64); !is {
-				return false
-			}
-			known = true
-		}
-	}
-	return known
-}
-
 // terms are what values may be computed as. fields are those that are told of.
 func (n *names) terms(fields []string, slots []Slot, handle int) (list []term) {
 	var atoms []term
