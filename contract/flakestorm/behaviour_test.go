@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 
 // played is a campaign that was run on one lane.
 type played struct {
+	campaign campaign.Any
 	facts    campaign.Facts
 	outcomes []campaign.Outcome
 	errs     []error
@@ -83,7 +84,7 @@ func play(t *testing.T, s campaign.Spec, options ...string) played {
 		t.Fatal(diags)
 	}
 	c := list[0]
-	var p played
+	p := played{campaign: c}
 	facts, err := c.Probe(t.Context())
 	if err != nil {
 		t.Fatal(err)

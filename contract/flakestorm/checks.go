@@ -66,12 +66,27 @@ func (t *trial) inspect() {
 	}
 }
 
+// spotted is a problem of one conversation of a case.
+type spotted struct {
+	judge.Problem
+	turn int // the conversation's last, from 1
+}
+
 // finds makes a check of each conversation of the case.
-func (t *trial) finds(k judge.Check) []judge.Problem {
-	var list []judge.Problem
+func (t *trial) finds(k judge.Check) []spotted {
+	var list []spotted
 	for i := range t.cell.turns {
-		if t.cell.turns[i].first == i {
-			list = append(list, k.Find(t.cell.trace(&t.report, i))...)
+		if t.cell.turns[i].first != i {
+			continue
+		}
+		last := i
+		for j := range t.cell.turns {
+			if t.cell.turns[j].first == i {
+				last = j
+			}
+		}
+		for _, p := range k.Find(t.cell.trace(&t.report, i)) {
+			list = append(list, spotted{p, last + 1})
 		}
 	}
 	return list
@@ -167,8 +182,11 @@ func (t *trial) showsAgain(p *payload) {
 	k := checkOf(p.Check)
 	again := false
 	for _, q := range t.finds(k) {
+		if !again {
+			t.turn = q.turn
+		}
 		if again = true; q.Subject == p.Subject {
-			found.Reason = q.Reason
+			found.Reason, t.turn = q.Reason, q.turn
 		}
 	}
 	t.note = note{}

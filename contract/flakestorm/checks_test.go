@@ -37,6 +37,11 @@ contract:
 
 func charged(t *testing.T, weak, more string) played {
 	t.Helper()
+	return chargedBy(t, charging, weak, more)
+}
+
+func chargedBy(t *testing.T, document, weak, more string) played {
+	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3")
 	}
@@ -44,7 +49,7 @@ func charged(t *testing.T, weak, more string) played {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return play(t, spec(t, fmt.Sprintf(charging, agent, weak)+more))
+	return play(t, spec(t, fmt.Sprintf(document, agent, weak)+more))
 }
 
 func found(p played) []string {
@@ -72,6 +77,27 @@ func TestBuiltInChecks(t *testing.T) {
 			t.Errorf("%q: %v, want %s\n%s", weak, found(p), want, p.titles())
 		}
 	}
+}
+
+// A finding's line shows the prompt and the reply of the conversation that it is
+// about, not those that the case ended with.
+func TestChecksNameTheirPrompt(t *testing.T) {
+	document := strings.Replace(charging, `["Charge my order 1 please."]`, `["Good morning.", "Charge my order 1 please.", "Thank you."]`, 1)
+	p := chargedBy(t, document, "repeat", "")
+	for _, o := range p.outcomes {
+		if o.Kind != "repeated-effect" {
+			continue
+		}
+		k, ok := campaign.As[campaign.Headliner](p.campaign)
+		if !ok {
+			t.Fatal("findings have no line")
+		}
+		if line := k.Headline(o.Title, o); !strings.Contains(line, `prompt: "Charge my order 1 please."`) || strings.Contains(line, "welcome") {
+			t.Errorf("the line of the finding: %s", line)
+		}
+		return
+	}
+	t.Errorf("no repeated effect was found: %s", p.titles())
 }
 
 // A check that is off finds nothing, and an invariant that says the same names

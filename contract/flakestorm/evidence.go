@@ -44,6 +44,7 @@ type transcript struct {
 	Original string   `json:"original,omitempty"` // the golden prompt of a mutation
 	How      string   `json:"how,omitempty"`
 	Calls    []string `json:"calls,omitempty"` // of a replay, see [record.Trace]
+	Turn     int      `json:"turn,omitempty"`  // that the finding is about, from 1; 0: the last
 
 	measured []string
 	answers  []fault.Exchange
@@ -63,7 +64,7 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 	if !whole && t.x.c.Records() != campaign.RecordAll {
 		return nil
 	}
-	x := transcript{Case: t.what, Faults: t.report, Calls: t.calls}
+	x := transcript{Case: t.what, Faults: t.report, Calls: t.calls, Turn: t.turn}
 	var figures []string
 	last := len(t.cell.turns) - 1
 	limit := max(maxOther/16, min(maxOther, maxAll/max(1, last)))
@@ -189,6 +190,9 @@ func (c *Campaign) Headline(title string, o campaign.Outcome) string {
 		return title
 	}
 	u := &x.Turns[len(x.Turns)-1]
+	if x.Turn > 0 && x.Turn <= len(x.Turns) {
+		u = &x.Turns[x.Turn-1]
+	}
 	if !strings.Contains(title, shortened(u.Prompt)) {
 		title += "; prompt: " + shortened(u.Prompt)
 	}

@@ -34,6 +34,7 @@ type trial struct {
 	failed  *config.Invariant // that decided the outcome; nil: there was no answer, or none failed
 	shown   *trial            // of a sampled cell the run that shows it
 	calls   []string          // of a replay, see [record.Trace]
+	turn    int               // that a built-in check's finding is about, from 1; 0: the last
 }
 
 // Execute implements [campaign.Executor].

@@ -25,6 +25,7 @@ def call(method, path, body=None, headers={}):
     r = urllib.request.Request("http://127.0.0.1:%d%s" % (TP, path), method=method, data=None if body is None else json.dumps(body).encode(), headers={"Content-Type": "application/json", **headers})
     with urllib.request.urlopen(r, timeout=2) as x: return x.status, x.read().decode()
 def answer(p):
+    if "order" not in p: return "You are welcome."
     try:
         s, order = call("GET", "/orders/1")
         if "loop" in BAD:
