@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -28,6 +29,22 @@ func TestManyFaultsAreBounded(t *testing.T) {
 		}
 		if grown := (after.TotalAlloc - before.TotalAlloc) >> 20; grown > 600 {
 			t.Errorf("%d values: %d MiB were allocated", values, grown)
+		}
+	}
+}
+
+// So is a document of very many faulty blocks; errors stay errors.
+func TestManyBlocksAreBounded(t *testing.T) {
+	for block, total := range map[string]int{"```yaml spec-test\n```\n": 20_001, "> ```yaml spec-test\n> ```\n\n": 10_001} {
+		doc := strings.Repeat(block, 10_000) + "```yaml spec-test\nid: A-1\n```\n"
+		_, list := newContract(nil).Compile(t.Context(), campaign.Spec{Path: "a.spec.md", Data: []byte(doc)}, campaign.Settings{Check: true, Options: map[string][]string{}})
+		said := strings.NewReplacer(",", "").Replace(list[0].Message)
+		var errors, warnings int
+		if _, err := fmt.Sscanf(said, "besides those that are listed there are %d errors and %d warnings", &errors, &warnings); err != nil {
+			t.Fatalf("%v: %v", list[0], err)
+		}
+		if !list.HasErrors() || len(list) > 2*mostFaults+2 || len(list)-1+errors+warnings != total {
+			t.Errorf("%q: %d diagnostics and %v, want %d in all", block, len(list), list[0], total)
 		}
 	}
 }

@@ -171,7 +171,8 @@ func keyOf(id string) idKey {
 // chooseAll decodes the cases of the document and selects those to run. more is
 // how many warnings there are beyond those that are returned.
 func (c *Campaign) chooseAll(ctx context.Context) (list diag.List, more int) {
-	list = append(c.doc.passedOver(), c.link(ctx)...)
+	var omitted omissions
+	list = append(c.doc.passedOver(&omitted), c.link(ctx)...)
 	ids := make(map[idKey]int32)
 	for first := 0; first < c.doc.units() && ctx.Err() == nil; first += portionUnits {
 		units := c.doc.decodeUnits(ctx, c.set, first, min(first+portionUnits, c.doc.units()))
@@ -180,9 +181,48 @@ func (c *Campaign) chooseAll(ctx context.Context) (list diag.List, more int) {
 			more += len(list) - most
 			list = list[:most]
 		}
+		list = omitted.thin(list)
 		c.doc.release()
 	}
-	return append(list, c.chainUp()...), more
+	list = append(list, c.chainUp()...)
+	if omitted.errors+omitted.warnings > 0 {
+		list = append(list, omitted.said(c.doc.path))
+	}
+	return list, more
+}
+
+// omissions counts what is wrong with a document beyond what is listed, so that
+// memory does not grow with it.
+type omissions struct{ errors, warnings int }
+
+// thin keeps the first errors and the first warnings of a list.
+func (o *omissions) thin(list diag.List) diag.List {
+	if len(list) <= 2*mostFaults {
+		return list
+	}
+	var errors, warnings int
+	return slices.DeleteFunc(list, func(x diag.Diagnostic) bool {
+		if x.Level == diag.Error {
+			if errors++; errors > mostFaults {
+				o.errors++
+			}
+			return errors > mostFaults
+		}
+		if warnings++; warnings > mostFaults {
+			o.warnings++
+		}
+		return warnings > mostFaults
+	})
+}
+
+// said stands before what is listed.
+func (o *omissions) said(path string) diag.Diagnostic {
+	x := diag.Diagnostic{Code: "spectest.more", Level: diag.Warning, Pos: diag.Pos{File: path}}
+	x.Message = fmt.Sprintf("besides those that are listed, there are %s and %s", diag.Plural(o.errors, "error"), diag.Plural(o.warnings, "warning"))
+	if o.errors > 0 {
+		x.Level = diag.Error
+	}
+	return x
 }
 
 // choose selects the cases to run and says what is wrong with them. A run goes
@@ -271,9 +311,10 @@ func (c *Case) expectsSchema() bool {
 
 // passedOver tells of blocks that are not run: those in a quotation are no part
 // of what the document says itself, others only look like blocks of cases.
-func (d *document) passedOver() diag.List {
+func (d *document) passedOver(omitted *omissions) diag.List {
 	var list diag.List
 	for _, b := range d.passed {
+		list = omitted.thin(list)
 		at := doctree.Pos{Line: d.lineOf(b.open), Col: 1}
 		p := d.problem(at, "quoted-block", "", "a block in a quotation is not run", "")
 		if b.near() {
