@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/app"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/article"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/bank"
+	"github.com/thresh-dev/thresh/examples/fresnelfir/cache"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
 )
 
@@ -29,6 +31,8 @@ func TestDraftModels(t *testing.T) {
 	}{
 		{"bank.wasm", bank.Module(""), []string{"a.balance += deposit_2", "require(a.balance - withdraw_2 >= 0)", `"answer": "so in`, "# Skipped: transfer"}, nil},
 		{"queue.wasm", queue.Module(""), []string{"require(q.queue_size <= 2)", "q.queue_back = queue_push_2"}, queue.Module(queue.Faults()[1])},
+		{"cache.wasm", cache.Module(""), nil, nil},
+		{"article.wasm", article.Module(""), nil, nil},
 		{"trace.jsonl", []byte(refunds), []string{"o.amount -= amount2", "answer = o.amount - amount2"}, nil},
 	} {
 		t.Run(x.file, func(t *testing.T) {
