@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/score"
+	"github.com/thresh-dev/thresh/engine/secret"
 	"github.com/thresh-dev/thresh/engine/similarity"
 )
 
@@ -50,6 +51,7 @@ type Campaign struct {
 	rules      []ruleAt
 	schemas    map[string]*verify.Schema
 	secrets    []string                  // that the agent is given
+	hidden     *secret.Redactor          // takes them out of what others are told; nil: there are none
 	users      map[string]agentcall.Plan // models that play users, by the file that a prompt names
 
 	// Points say where each fault reaches the agent.

@@ -101,11 +101,7 @@ func (r *recorder) run(ctx context.Context, t Targets, argv []string) (err error
 		name, value, _ := strings.Cut(v, "=")
 		known = append(known, config.Pair{Key: name, Value: value})
 	}
-	var hidden []secret.Secret
-	for _, p := range secretPairs(known) {
-		hidden = append(hidden, secret.Secret{Name: p.Key, Value: p.Value})
-	}
-	r.secrets = secret.New(hidden)
+	r.secrets = redactor(known)
 	if err := r.d.MakeFolder(r.output); err != nil {
 		return err
 	}

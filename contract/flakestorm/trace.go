@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/judge"
+	"github.com/thresh-dev/thresh/engine/secret"
 )
 
 // trace is what happened in a cell in the conversation that begins with a turn,
@@ -223,13 +224,13 @@ func (c *Campaign) schemaOf(text string) func(json.RawMessage) string {
 	return s.Breaks
 }
 
-// secrets are what the document gives the agent to keep: variables that are
-// named for it, and what stands in headers of authorisation.
-func secretsOf(a *config.Agent) (list []string) {
-	for _, p := range secretPairs(slices.Concat(a.Env, a.Headers)) {
-		list = append(list, p.Value)
+// redactor replaces the secrets among variables or headers; nil: there are none.
+func redactor(pairs []config.Pair) *secret.Redactor {
+	var list []secret.Secret
+	for _, p := range secretPairs(pairs) {
+		list = append(list, secret.Secret{Name: p.Key, Value: p.Value})
 	}
-	return list
+	return secret.New(list)
 }
 
 // secretPairs are those of variables or headers whose names say that they are
@@ -240,8 +241,8 @@ func secretPairs(pairs []config.Pair) (list []config.Pair) {
 		if _, last, ok := strings.Cut(value, " "); ok {
 			value = last
 		}
-		secret := func(w string) bool { return strings.Contains(name, w) }
-		if len(value) >= 8 && !strings.Contains(value, "/") && slices.ContainsFunc([]string{"key", "token", "secret", "password", "passwd", "authorization", "cookie", "credential"}, secret) {
+		named := func(w string) bool { return strings.Contains(name, w) }
+		if len(value) >= 8 && !strings.Contains(value, "/") && slices.ContainsFunc([]string{"key", "token", "secret", "password", "passwd", "authorization", "cookie", "credential"}, named) {
 			list = append(list, config.Pair{Key: p.Key, Value: value})
 		}
 	}

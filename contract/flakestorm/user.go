@@ -60,7 +60,7 @@ func brief(u *config.User, history []agentcall.Message) string {
 // model wrote in the same case, after the same conversation, is said again without
 // asking it.
 func (x *executor) userSays(ctx context.Context, u *config.User, session string, history []agentcall.Message) (string, error) {
-	plan, prompt := x.c.users[u.System], brief(u, history)
+	plan, prompt := x.c.users[u.System], x.c.hidden.String(brief(u, history)) // whose owner is given no secret of the agent
 	sum := sha256.Sum256(fmt.Appendf(nil, "user %s %s %q", plan.System.Digest, session, prompt))
 	key, kept := hex.EncodeToString(sum[:]), x.c.targets.Variants
 	text, known := "", false
@@ -86,7 +86,7 @@ func (x *executor) userSays(ctx context.Context, u *config.User, session string,
 		if !r.OK() {
 			return "", diag.Environment("the model of user.system %s gives no answer: %s", u.System, diag.FirstLine(r.Error))
 		}
-		text = r.Text
+		text = x.c.hidden.String(r.Text)
 		if kept != nil {
 			if err := kept.Remember(key, text); err != nil {
 				return "", diag.Environment("keeping what the simulated user said: %w", err)
