@@ -60,17 +60,17 @@ type Coordinator struct {
 	stop    context.CancelFunc
 	closed  sync.WaitGroup
 
-	mu      sync.Mutex
-	tickets map[string]*ticket  // by lease id
-	crew    map[string]member   // workers seen lately, by id
-	unfit   map[string]string   // workers that cannot run the campaigns, and why
-	banned  map[string]string   // workers that are not believed any more, by id and by key, and why
-	keyOf   map[string]string   // of workers heard of
-	dropped map[string]int      // messages that count for nothing, by what was wrong with them
-	said    map[string][]string // the newest notes of each lane of a worker
-	late    []*ticket           // whose leases were given out more than once, the newest last
-	dispute []disputes          // by campaign
-	desks   map[string]*desk    // by target
+	mu       sync.Mutex
+	tickets  map[string]*ticket  // by lease id
+	crew     map[string]member   // workers seen lately, by id
+	unfit    map[string]string   // workers that cannot run the campaigns, and why
+	banned   map[string]string   // workers that are not believed any more, by id and by key, and why
+	keyOf    map[string]string   // of workers heard of
+	dropped  map[string]int      // messages that count for nothing, by what was wrong with them
+	said     map[string][]string // the newest notes of each lane of a worker
+	late     []*ticket           // whose leases were given out more than once, the newest last
+	dispute  []disputes          // by campaign
+	limiters map[string]*limiter // by target
 
 	serial                                                   atomic.Int64
 	leases, redelivered, stolen, quarantined, sum, rechecked atomic.Int64
@@ -94,7 +94,7 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 	}
 	c := &Coordinator{
 		link: l, set: set, tickets: make(map[string]*ticket), crew: make(map[string]member), unfit: make(map[string]string), banned: make(map[string]string), keyOf: make(map[string]string), dropped: make(map[string]int), said: make(map[string][]string),
-		desks: make(map[string]*desk),
+		limiters: make(map[string]*limiter),
 		ann: Announcement{
 			Run: set.Run, Epoch: hex.EncodeToString(epoch[:]), Identities: set.Identities, Require: set.Require,
 			Version: set.Bundle.Manifest.Version, CaseTimeout: set.CaseTimeout, Began: time.Now().UTC(),

@@ -84,14 +84,14 @@ func Forget(k *Keys) { k.looked = time.Time{} }
 // Leases is how many leases a worker was given.
 func Leases(w *Worker) int64 { return w.leases.Load() }
 
-// Desk is what a coordinator knows of the calls of one target.
-type Desk struct{ d desk }
+// Limiter keeps the calls of one target within its quota.
+type Limiter struct{ d limiter }
 
 // Take says whether one more call may begin, when, and in which place.
-func (d *Desk) Take(q campaign.Quota, now time.Time) (full bool, after time.Duration, place string) {
+func (d *Limiter) Take(q campaign.Quota, now time.Time) (full bool, after time.Duration, place string) {
 	p, _, _ := d.d.take(q, now)
 	return p.Full, p.After, p.Place
 }
 
 // Leave gives a place back.
-func (d *Desk) Leave(place string) { d.d.leave(place) }
+func (d *Limiter) Leave(place string) { d.d.leave(place) }

@@ -43,8 +43,8 @@ const (
 	placeGrace = 5 * time.Second
 )
 
-// desk is what the coordinator knows of the calls of one target.
-type desk struct {
+// limiter keeps the calls of one target within its quota.
+type limiter struct {
 	mu     sync.Mutex
 	next   time.Time            // when the next call may begin
 	serial int                  // of places
@@ -53,7 +53,7 @@ type desk struct {
 }
 
 // enter finds a place and a time for a call.
-func (d *desk) enter(ctx context.Context, q campaign.Quota) permit {
+func (d *limiter) enter(ctx context.Context, q campaign.Quota) permit {
 	ctx, cancel := context.WithTimeout(ctx, fullFor)
 	defer cancel()
 	for {
@@ -75,7 +75,7 @@ func (d *desk) enter(ctx context.Context, q campaign.Quota) permit {
 
 // take is enter without waiting. Without a place it says what to wait for: a
 // place that is given back, or the time until one is given up.
-func (d *desk) take(q campaign.Quota, now time.Time) (p permit, freed <-chan struct{}, lapse time.Duration) {
+func (d *limiter) take(q campaign.Quota, now time.Time) (p permit, freed <-chan struct{}, lapse time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.freed == nil {
@@ -107,7 +107,7 @@ func (d *desk) take(q campaign.Quota, now time.Time) (p permit, freed <-chan str
 	return p, nil, 0
 }
 
-func (d *desk) leave(place string) {
+func (d *limiter) leave(place string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, there := d.places[place]; there {
@@ -132,10 +132,10 @@ func (c *Coordinator) passed(m *nats.Msg) {
 		return
 	}
 	c.mu.Lock()
-	d := c.desks[q.Target]
+	d := c.limiters[q.Target]
 	if d == nil {
-		d = &desk{}
-		c.desks[q.Target] = d
+		d = &limiter{}
+		c.limiters[q.Target] = d
 	}
 	c.mu.Unlock()
 	if q.Free != "" {

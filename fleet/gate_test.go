@@ -41,8 +41,8 @@ func TestQuotaIsTheFleets(t *testing.T) {
 }
 
 // Calls are spread evenly, and the place of a worker that is gone becomes free.
-func TestDesk(t *testing.T) {
-	var d fleet.Desk
+func TestLimiter(t *testing.T) {
+	var d fleet.Limiter
 	q := campaign.Quota{Count: 10, Per: time.Second, AtOnce: 2, Hold: time.Second}
 	now := time.Now()
 	_, after, first := d.Take(q, now)

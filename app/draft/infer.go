@@ -59,7 +59,7 @@ func sum(a, b term, sign int64) term {
 	}}
 }
 
-// terms are what values may be computed as. fields are those that are told of.
+// terms are the expressions that a value may be computed by, over the fields given.
 func (n *names) terms(fields []string, slots []Slot, handle int) (list []term) {
 	var atoms []term
 	for _, f := range fields {

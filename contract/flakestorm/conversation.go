@@ -47,7 +47,7 @@ func (s *script) fault(e *fault.Event) {
 }
 
 // exchange adds a call with what struck it and what was answered. Calls of models
-// are what the agent is made of: of these only faults are told.
+// are part of the agent: only the faults in them are shown.
 func (s *script) exchange(x *transcript, e *fault.Exchange) {
 	tool := e.Kind == fault.ToolCall || e.Kind == fault.MCPCall
 	if tool {

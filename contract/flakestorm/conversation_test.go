@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/fault"
 )
 
-// A conversation is told turn by turn with faults where they struck, and points at
+// A conversation is shown turn by turn with faults where they struck, and points at
 // what the failed checks found.
 func TestConversation(t *testing.T) {
 	x := transcript{

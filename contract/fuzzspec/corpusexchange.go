@@ -64,13 +64,19 @@ func decodeGo(file []byte) ([]byte, error) {
 	return nil, errors.New("expected the input of a Go fuzz test with one argument, a []byte or a string")
 }
 
-// runFindings is the smallest input of each finding of a stored run.
-func runFindings(ctx context.Context, d campaign.Desk, run string) (list []input, err error) {
+// opened is a stored run, to be closed, and its record.
+func opened(ctx context.Context, d campaign.Desk, run string) (campaign.Record, campaign.Stored, error) {
 	rec, err := d.Record(run)
 	if err != nil {
-		return nil, err
+		return rec, nil, err
 	}
 	stored, err := d.Stored(ctx, rec.RunID)
+	return rec, stored, err
+}
+
+// runFindings is the smallest input of each finding of a stored run.
+func runFindings(ctx context.Context, d campaign.Desk, run string) (list []input, err error) {
+	rec, stored, err := opened(ctx, d, run)
 	if err != nil {
 		return nil, err
 	}
@@ -192,11 +198,7 @@ timeout-SHA1, for go to a file that go test runs as a regression test.`,
 
 // runCorpus is what a stored guided run makes its cases from.
 func runCorpus(ctx context.Context, d campaign.Desk, run string) (list []input, err error) {
-	rec, err := d.Record(run)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := d.Stored(ctx, rec.RunID)
+	rec, stored, err := opened(ctx, d, run)
 	if err != nil {
 		return nil, err
 	}

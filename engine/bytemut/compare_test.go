@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/bytemut"
 )
 
-// Where an operand stands in the input, in whatever form, the other one comes to stand.
+// The place of an operand in the input, in whatever form, is given to the other one.
 func TestSubstitutions(t *testing.T) {
 	le := func(b ...byte) []byte { return b }
 	number := func(a, b []byte) bytemut.Comparison {
