@@ -134,19 +134,14 @@ func (v veiled) Describe(s any, c campaign.Case, o campaign.Outcome, minimized [
 }
 
 // Summarize implements [campaign.Summarizer].
-func (v veiled) Summarize(s any) []campaign.Exhibit {
-	if d, ok := campaign.As[campaign.Summarizer[any]](v.inner); ok {
-		return v.exhibits(d.Summarize(s))
+func (v veiled) Summarize(s any) campaign.Summary {
+	d, ok := campaign.As[campaign.Summarizer[any]](v.inner)
+	if !ok {
+		return campaign.Summary{}
 	}
-	return nil
-}
-
-// Warnings implements [campaign.Warner].
-func (v veiled) Warnings(s any) []string {
-	if d, ok := campaign.As[campaign.Warner[any]](v.inner); ok {
-		return v.texts(d.Warnings(s))
-	}
-	return nil
+	sum := d.Summarize(s)
+	sum.Exhibits, sum.Warnings, sum.Advice = v.exhibits(sum.Exhibits), v.texts(sum.Warnings), v.texts(sum.Advice)
+	return sum
 }
 
 // Headline implements [campaign.Headliner].

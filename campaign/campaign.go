@@ -112,7 +112,7 @@ type Campaign[S any] interface {
 type Any = Campaign[any]
 
 // Erase hides the state type of c. Optional interfaces of c ([Reducer],
-// [Describer], [Promoter], [Planner], [Namer], [Scorer], [Composer]) stay reachable by [As].
+// [Describer], [Promoter], [Planner], [Namer]) stay reachable by [As].
 func Erase[S any](c Campaign[S]) Any { return erased[S]{c} }
 
 type erased[S any] struct{ inner Campaign[S] }
@@ -322,32 +322,36 @@ type Materializer[S any] interface {
 	Materialize(ctx context.Context, state S, c Case) (dir string, err error)
 }
 
-// Scorer is implemented by campaigns that end in a number from 0 to 1. interval
-// is its 95 % interval; nil: it is no estimate.
-type Scorer[S any] interface {
-	Score(S) (value float64, interval *[2]float64, ok bool)
+// Summarizer is implemented by campaigns that have something to say of themselves
+// as a whole.
+type Summarizer[S any] interface {
+	// Summarize is called with the state after the last case. It must be pure.
+	Summarize(S) Summary
 }
 
-// Composer is implemented by campaigns whose score is the mean of others.
-type Composer[S any] interface{ Parts(S) []ScorePart }
-
-// Summarizer is implemented by campaigns that have something to show of
-// themselves as a whole.
-type Summarizer[S any] interface{ Summarize(S) []Exhibit }
+// Summary is what a campaign says of itself once its cases have run. The zero
+// value says nothing.
+type Summary struct {
+	Score    *float64    // from 0 to 1; nil: the campaign has no score
+	Interval *[2]float64 // the 95 % interval of the score; nil: it is no estimate
+	Parts    []ScorePart // what the score is the mean of
+	Exhibits []Exhibit
+	// Warnings name what of the document had no effect: a fault that never fired,
+	// a check that was never made. They are shown and kept with the run.
+	Warnings []string
+	Advice   []string // what the user may want to try next; nothing is wrong
+	// Void is why the cases showed nothing: the run is an error then, unless that
+	// is asked for.
+	Void string
+	// Replaced are cases that passed or were skipped and do not count, since others
+	// were run in their place: duplicates, say.
+	Replaced Counts
+}
 
 // Figurer is implemented by campaigns with numbers that tell how far they have
 // come beside cases, such as code that was reached. They are shown while the run
 // goes and kept with it.
 type Figurer[S any] interface{ Figures(S) []Figure }
-
-// Warner is implemented by campaigns that can tell, once their cases have run,
-// what of the document had no effect: a fault that never fired, a check that
-// was never made. It is shown to the user and kept with the run.
-type Warner[S any] interface{ Warnings(S) []string }
-
-// Voider is implemented by campaigns that can tell, once their cases have run,
-// that these showed nothing: the run is an error then, unless that is asked for.
-type Voider[S any] interface{ Void(S) (why string) }
 
 // Disputer is implemented by campaigns that may execute a case more than once
 // and then compare: Disputes returns the cases that came out differently (a few
@@ -398,11 +402,11 @@ func (e erased[S]) Materialize(ctx context.Context, s any, c Case) (string, erro
 }
 
 // Summarize implements [Summarizer] for an erased campaign.
-func (e erased[S]) Summarize(s any) []Exhibit {
+func (e erased[S]) Summarize(s any) Summary {
 	if d, ok := As[Summarizer[S]](e.inner); ok {
 		return d.Summarize(s.(S))
 	}
-	return nil
+	return Summary{}
 }
 
 // Figures implements [Figurer] for an erased campaign.
@@ -411,36 +415,4 @@ func (e erased[S]) Figures(s any) []Figure {
 		return d.Figures(s.(S))
 	}
 	return nil
-}
-
-// Warnings implements [Warner] for an erased campaign.
-func (e erased[S]) Warnings(s any) []string {
-	if d, ok := As[Warner[S]](e.inner); ok {
-		return d.Warnings(s.(S))
-	}
-	return nil
-}
-
-// Void implements [Voider] for an erased campaign.
-func (e erased[S]) Void(s any) string {
-	if d, ok := As[Voider[S]](e.inner); ok {
-		return d.Void(s.(S))
-	}
-	return ""
-}
-
-// Parts implements [Composer] for an erased campaign.
-func (e erased[S]) Parts(s any) []ScorePart {
-	if d, ok := As[Composer[S]](e.inner); ok {
-		return d.Parts(s.(S))
-	}
-	return nil
-}
-
-// Score implements [Scorer] for an erased campaign.
-func (e erased[S]) Score(s any) (float64, *[2]float64, bool) {
-	if d, ok := As[Scorer[S]](e.inner); ok {
-		return d.Score(s.(S))
-	}
-	return 0, nil, false
 }

@@ -142,65 +142,17 @@ func (r remote) Materialize(ctx context.Context, s any, c campaign.Case) (string
 }
 
 // Summarize implements [campaign.Summarizer].
-func (r remote) Summarize(s any) []campaign.Exhibit {
+func (r remote) Summarize(s any) campaign.Summary {
 	if d, ok := campaign.As[campaign.Summarizer[any]](r.inner); ok {
 		return d.Summarize(r.before(s).inner)
 	}
-	return nil
-}
-
-// Warnings implements [campaign.Warner].
-func (r remote) Warnings(s any) []string {
-	if d, ok := campaign.As[campaign.Warner[any]](r.inner); ok {
-		return d.Warnings(r.before(s).inner)
-	}
-	return nil
+	return campaign.Summary{}
 }
 
 // Figures implements [campaign.Figurer].
 func (r remote) Figures(s any) []campaign.Figure {
 	if d, ok := campaign.As[campaign.Figurer[any]](r.inner); ok {
 		return d.Figures(r.before(s).inner)
-	}
-	return nil
-}
-
-// Void implements [campaign.Voider].
-func (r remote) Void(s any) string {
-	if d, ok := campaign.As[campaign.Voider[any]](r.inner); ok {
-		return d.Void(r.before(s).inner)
-	}
-	return ""
-}
-
-// Replaced implements [campaign.Replacer].
-func (r remote) Replaced(s any) campaign.Counts {
-	if d, ok := campaign.As[campaign.Replacer[any]](r.inner); ok {
-		return d.Replaced(r.before(s).inner)
-	}
-	return campaign.Counts{}
-}
-
-// Advice implements [campaign.Adviser].
-func (r remote) Advice(s any) []string {
-	if d, ok := campaign.As[campaign.Adviser[any]](r.inner); ok {
-		return d.Advice(r.before(s).inner)
-	}
-	return nil
-}
-
-// Score implements [campaign.Scorer].
-func (r remote) Score(s any) (float64, *[2]float64, bool) {
-	if d, ok := campaign.As[campaign.Scorer[any]](r.inner); ok {
-		return d.Score(r.before(s).inner)
-	}
-	return 0, nil, false
-}
-
-// Parts implements [campaign.Composer].
-func (r remote) Parts(s any) []campaign.ScorePart {
-	if d, ok := campaign.As[campaign.Composer[any]](r.inner); ok {
-		return d.Parts(r.before(s).inner)
 	}
 	return nil
 }

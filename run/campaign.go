@@ -91,8 +91,10 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 			continue
 		}
 		rec := &r.records[k]
-		if x, ok := campaign.As[campaign.Replacer[any]](c); ok && err == nil {
-			a.counts.Replace(x.Replaced(a.state))
+		var sum campaign.Summary
+		if x, ok := campaign.As[campaign.Summarizer[any]](c); ok && err == nil {
+			sum = x.Summarize(a.state)
+			a.counts.Replace(sum.Replaced)
 		}
 		rec.Cases = a.counts
 		r.digest.Write(a.digest.Sum())
@@ -106,35 +108,22 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 		if err != nil {
 			return err
 		}
-		if s, ok := campaign.As[campaign.Scorer[any]](c); ok {
-			if v, interval, has := s.Score(a.state); has {
-				rec.Score, rec.ScoreInterval = &v, interval
-			}
-		}
+		rec.Score, rec.ScoreInterval, rec.Parts = sum.Score, sum.Interval, sum.Parts
 		if s, ok := campaign.As[campaign.Figurer[any]](c); ok {
 			rec.Figures = s.Figures(a.state)
 		}
-		if s, ok := campaign.As[campaign.Composer[any]](c); ok {
-			rec.Parts = s.Parts(a.state)
+		r.show(rec, sum.Exhibits)
+		for _, text := range sum.Warnings {
+			r.warn("%s: %s", a.id.Name, text)
 		}
-		if s, ok := campaign.As[campaign.Summarizer[any]](c); ok {
-			r.show(rec, s.Summarize(a.state))
-		}
-		if w, ok := campaign.As[campaign.Warner[any]](c); ok {
-			for _, text := range w.Warnings(a.state) {
-				r.warn("%s: %s", a.id.Name, text)
-			}
-		}
-		if x, ok := campaign.As[campaign.Adviser[any]](c); ok && err == nil && ctx.Err() == nil {
-			for _, text := range x.Advice(a.state) {
+		if ctx.Err() == nil {
+			for _, text := range sum.Advice {
 				r.hints = appendNew(r.hints, text)
 			}
 		}
-		if v, ok := campaign.As[campaign.Voider[any]](c); ok && !r.opt.AllowEmpty && r.stopReason() == "" && ctx.Err() == nil {
-			if why := v.Void(a.state); why != "" {
-				r.warn("%s: %s", a.id.Name, why)
-				r.void = true
-			}
+		if sum.Void != "" && !r.opt.AllowEmpty && r.stopReason() == "" && ctx.Err() == nil {
+			r.warn("%s: %s", a.id.Name, sum.Void)
+			r.void = true
 		}
 		if err := a.triage(ctx); err != nil {
 			return err

@@ -57,24 +57,27 @@ func Verify(j *store.Journal, rec *campaign.Record, campaigns []campaign.Any) (p
 		}); err != nil {
 			differs("campaign %s: %v", id.Name, err)
 		}
-		if x, ok := campaign.As[campaign.Replacer[any]](c); ok && err == nil && cr.Cases.Replaced > 0 {
-			counts.Replace(x.Replaced(state))
+		var sum campaign.Summary
+		if x, ok := campaign.As[campaign.Summarizer[any]](c); ok && err == nil {
+			sum = x.Summarize(state)
+		}
+		if cr.Cases.Replaced > 0 {
+			counts.Replace(sum.Replaced)
 			counts.Planned = cr.Cases.Planned
 		}
 		if counts != cr.Cases {
 			differs("campaign %s: the record counts %+v, the journal %+v", id.Name, cr.Cases, counts)
 		}
-		if s, ok := campaign.As[campaign.Scorer[any]](c); ok && err == nil {
-			switch v, interval, has := s.Score(state); {
-			case has && (cr.Score == nil || *cr.Score != v):
-				differs("campaign %s: the record's score is not %v, which follows from the journal", id.Name, v)
-			case cr.ScoreInterval != nil && !equalJSON(interval, cr.ScoreInterval):
-				differs("campaign %s: the record's score has another interval than follows from the journal", id.Name)
-			case !has && cr.Score != nil:
-				differs("campaign %s: the record has a score, the journal gives none", id.Name)
-			}
+		switch {
+		case err != nil:
+		case sum.Score != nil && (cr.Score == nil || *cr.Score != *sum.Score):
+			differs("campaign %s: the record's score is not %v, which follows from the journal", id.Name, *sum.Score)
+		case sum.Score == nil && cr.Score != nil:
+			differs("campaign %s: the record has a score, the journal gives none", id.Name)
+		case cr.ScoreInterval != nil && !equalJSON(sum.Interval, cr.ScoreInterval):
+			differs("campaign %s: the record's score has another interval than follows from the journal", id.Name)
 		}
-		if x, ok := campaign.As[campaign.Composer[any]](c); ok && err == nil && !equalJSON(recorded(x.Parts(state), cr.Parts), cr.Parts) {
+		if err == nil && !equalJSON(recorded(sum.Parts, cr.Parts), cr.Parts) {
 			differs("campaign %s: the record's score has other parts than follow from the journal", id.Name)
 		}
 		if f, ok := campaign.As[campaign.Figurer[any]](c); ok && err == nil && !equalJSON(f.Figures(state), cr.Figures) {

@@ -20,16 +20,19 @@ type graded struct {
 }
 
 func (g graded) Identity() campaign.Identity { return g.id }
-func (g graded) Score(s sum) (float64, *[2]float64, bool) {
-	return float64(s.total%7) / 7, &[2]float64{0, float64(s.total%11) / 11}, !g.noScore
-}
-func (g graded) Parts(s sum) []campaign.ScorePart {
-	return []campaign.ScorePart{{Name: "all", Score: float64(s.total % 5), Weight: 1, Interval: &[2]float64{0, 1}}}
+func (g graded) Summarize(s sum) campaign.Summary {
+	out := campaign.Summary{
+		Interval: &[2]float64{0, float64(s.total%11) / 11}, Replaced: campaign.Counts{Pass: 1},
+		Parts: []campaign.ScorePart{{Name: "all", Score: float64(s.total % 5), Weight: 1, Interval: &[2]float64{0, 1}}},
+	}
+	if score := float64(s.total%7) / 7; !g.noScore {
+		out.Score = &score
+	}
+	return out
 }
 func (g graded) Figures(s sum) []campaign.Figure {
 	return []campaign.Figure{{Name: "total", Value: s.total}}
 }
-func (g graded) Replaced(sum) campaign.Counts { return campaign.Counts{Pass: 1} }
 
 // A record says what its journal gives, and Verify names whatever differs.
 func TestVerifyNamesWhatDiffers(t *testing.T) {

@@ -124,15 +124,9 @@ func play(t *testing.T, s campaign.Spec, options ...string) played {
 	}
 	k, _ := campaign.As[*flakestorm.Campaign](c)
 	p.tally, p.planned = k.Tally(state), k.Planned()
-	if w, ok := campaign.As[campaign.Warner[any]](c); ok {
-		p.warnings = w.Warnings(state)
-	}
-	if a, ok := campaign.As[campaign.Adviser[any]](c); ok {
-		p.advice = a.Advice(state)
-	}
-	if x, ok := campaign.As[campaign.Summarizer[any]](c); ok {
-		p.shown = x.Summarize(state)
-	}
+	shows, _ := campaign.As[campaign.Summarizer[any]](c)
+	sum := shows.Summarize(state)
+	p.warnings, p.advice, p.shown = sum.Warnings, sum.Advice, sum.Exhibits
 	return p
 }
 

@@ -338,7 +338,4 @@ var (
 	_ campaign.Describer[*state]  = (*Campaign)(nil)
 	_ campaign.Headliner          = (*Campaign)(nil)
 	_ campaign.Summarizer[*state] = (*Campaign)(nil)
-	_ campaign.Warner[*state]     = (*Campaign)(nil)
-	_ campaign.Scorer[*state]     = (*Campaign)(nil)
-	_ campaign.Composer[*state]   = (*Campaign)(nil)
 )

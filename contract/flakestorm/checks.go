@@ -245,9 +245,9 @@ func (t *trial) unhealthy(ctx context.Context) error {
 	return nil
 }
 
-// Advice implements [campaign.Adviser]: of which tools of its findings the
-// document does not declare whether their calls change something.
-func (c *Campaign) Advice(s *state) []string {
+// advice names the tools of findings of which the document does not declare
+// whether their calls change something.
+func (c *Campaign) advice(s *state) []string {
 	var names []string
 	for _, p := range s.found {
 		rests := p.Check == "repeated-effect" || p.Check == "false-success"

@@ -227,19 +227,22 @@ func (t *Tally) CriticalFailed() bool {
 	return t.critical || t.Contract != nil && t.Contract.CriticalFailed
 }
 
-// Score implements [campaign.Scorer].
-func (c *Campaign) Score(s *state) (float64, *[2]float64, bool) {
-	t := c.tally(s)
-	return t.Whole.Score, bounds(t.Whole.Interval(t.Tests)), t.Scored
-}
-
 // bounds are those of an interval as records have them.
 func bounds(low, high float64) *[2]float64 { return &[2]float64{low, high} }
 
-// Parts implements [campaign.Composer]: the phases that ran.
-func (c *Campaign) Parts(s *state) []campaign.ScorePart {
-	var list []campaign.ScorePart
+// Summarize implements [campaign.Summarizer].
+func (c *Campaign) Summarize(s *state) campaign.Summary {
 	t := c.tally(s)
+	sum := campaign.Summary{Parts: parts(&t), Exhibits: c.exhibits(s, &t), Warnings: c.warnings(s), Advice: c.advice(s)}
+	if t.Scored {
+		sum.Score, sum.Interval = &t.Whole.Score, bounds(t.Whole.Interval(t.Tests))
+	}
+	return sum
+}
+
+// parts are the phases that ran.
+func parts(t *Tally) []campaign.ScorePart {
+	var list []campaign.ScorePart
 	for _, x := range t.Whole.Shares {
 		if x.Ran {
 			list = append(list, campaign.ScorePart{
@@ -250,9 +253,9 @@ func (c *Campaign) Parts(s *state) []campaign.ScorePart {
 	return list
 }
 
-// Warnings are what recordings had that was not asked for, and the faults that
-// never fired; see [campaign.Warner].
-func (c *Campaign) Warnings(s *state) []string {
+// warnings name what recordings had that was not asked for, and the faults that
+// never fired.
+func (c *Campaign) warnings(s *state) []string {
 	if !slices.ContainsFunc(s.results, func(r result) bool { return r != untried }) {
 		return nil
 	}
@@ -267,18 +270,17 @@ func (c *Campaign) Warnings(s *state) []string {
 	return list
 }
 
-// Summarize implements [campaign.Summarizer]: what the score is made of, the
-// matrix, the mutations by type and the faults.
-func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
-	t := c.tally(s)
-	list := append([]campaign.Exhibit{c.composition(&t)}, c.weaknessTable(s)...)
+// exhibits are what the score is made of, the matrix, the mutations by type and
+// the faults.
+func (c *Campaign) exhibits(s *state, t *Tally) []campaign.Exhibit {
+	list := append([]campaign.Exhibit{c.composition(t)}, c.weaknessTable(s)...)
 	if names := strings.Join(s.sick, ", "); names != "" {
 		list[0].Title += "; the baseline is unhealthy, and this rests on it: without any fault every call of " + names + " fails"
 	}
 	if len(t.Cells) > 0 {
-		list = append(list, c.matrix(&t))
+		list = append(list, c.matrix(t))
 	}
-	list = append(list, c.sampling(s, &t)...)
+	list = append(list, c.sampling(s, t)...)
 	if len(t.Mutation.ByType) > 0 {
 		list = append(list, byType(&t.Mutation))
 	}

@@ -173,7 +173,7 @@ func (k *Contract) protocolGraph(ctx context.Context, d campaign.Desk, what stri
 			return nil, diags
 		}
 		s, _ := campaign.As[campaign.Summarizer[any]](compiled[0])
-		list = s.Summarize(compiled[0].Start(campaign.Facts{}))
+		list = s.Summarize(compiled[0].Start(campaign.Facts{})).Exhibits
 	} else {
 		runs, err := exploredIn(d, what)
 		if err != nil {

@@ -40,7 +40,7 @@ func TestCoverageOverEpochs(t *testing.T) {
 	c.budget = 300
 	s, _ := explore(t, c, "")
 	hit, total := s.progress(c.plan)
-	for _, e := range c.Summarize(s) {
+	for _, e := range c.Summarize(s).Exhibits {
 		if e.Kind != "series" {
 			continue
 		}

@@ -8,9 +8,14 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Summarize implements [campaign.Summarizer]: what was covered, which
-// properties were put to the test, and what was decided on the way.
-func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
+// Summarize implements [campaign.Summarizer].
+func (c *Campaign) Summarize(s *state) campaign.Summary {
+	return campaign.Summary{Exhibits: c.exhibits(s), Warnings: c.warnings(s)}
+}
+
+// exhibits are what was covered, which properties were put to the test, and what
+// was decided on the way.
+func (c *Campaign) exhibits(s *state) []campaign.Exhibit {
 	var calls [][]string
 	for _, t := range c.transitions(s) {
 		calls = append(calls, []string{t.Name, t.Status, strconv.FormatInt(t.Hits, 10), t.Why})
@@ -135,9 +140,9 @@ func (c *Campaign) untested(property int) string {
 // shownWarnings bounds the properties that are warned of one by one.
 const shownWarnings = 10
 
-// Warnings implements [campaign.Warner]: the properties that were never put to the
-// test. A capsule, which is one traversal, need not do that with all.
-func (c *Campaign) Warnings(s *state) []string {
+// warnings name the properties that were never put to the test. A capsule, which
+// is one traversal, need not do that with all.
+func (c *Campaign) warnings(s *state) []string {
 	if c.plan.doc.Capsule != nil {
 		return nil
 	}

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Advice implements [campaign.Adviser]. The reference mutators flip, cut and
-// append bytes: what has a structure is mostly turned away before it is read.
-func (c *Campaign) Advice(s *state) []string {
+// advice: the reference mutators flip, cut and append bytes, and what has a
+// structure is mostly turned away before it is read.
+func (c *Campaign) advice(s *state) []string {
 	if c.set.auto {
 		return []string{c.set.chose}
 	}

@@ -43,7 +43,7 @@ func TestAdviceOfDeep(t *testing.T) {
 		one := iter.Seq2[campaign.Case, campaign.Outcome](func(yield func(campaign.Case, campaign.Outcome) bool) {
 			yield(campaign.Case{}, c.outcome)
 		})
-		got := strings.Join(camp.Advice(camp.Fold(camp.Fold(&state{}, one), one)), "\n")
+		got := strings.Join(camp.advice(camp.Fold(camp.Fold(&state{}, one), one)), "\n")
 		if strings.Contains(got, "--mutators deep") != c.want {
 			t.Errorf("%s: %q", name, got)
 		}

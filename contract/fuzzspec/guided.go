@@ -223,8 +223,8 @@ func (g *guided) setAside(key string, late bool, input func() []byte) {
 	g.waiting = append(slices.Clip(g.waiting), asideCase{key, input()})
 }
 
-// Warnings implements [campaign.Warner].
-func (c *Campaign) Warnings(s *state) []string {
+// warnings name the cases of which it is not known whether they hang.
+func (c *Campaign) warnings(s *state) []string {
 	left := int64(len(s.waiting)) + s.over
 	if left == 0 {
 		return nil
@@ -238,15 +238,17 @@ func (c *Campaign) Warnings(s *state) []string {
 }
 
 // Summarize implements [campaign.Summarizer].
-func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
+func (c *Campaign) Summarize(s *state) campaign.Summary {
+	sum := campaign.Summary{Warnings: c.warnings(s), Advice: c.advice(s)}
 	if !c.set.guided {
-		return nil
+		return sum
 	}
 	var rows [][]string
 	for _, f := range c.Figures(s) {
 		rows = append(rows, []string{f.Name, fmt.Sprint(f.Value)})
 	}
-	return []campaign.Exhibit{campaign.TableExhibit("Coverage", []string{"what", "count"}, rows)}
+	sum.Exhibits = []campaign.Exhibit{campaign.TableExhibit("Coverage", []string{"what", "count"}, rows)}
+	return sum
 }
 
 // Figures implements [campaign.Figurer]. An edge is what afl-showmap -C counts;

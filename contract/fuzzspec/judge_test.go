@@ -176,7 +176,7 @@ func TestFoldCountsEdges(t *testing.T) {
 	if s.done != 5 {
 		t.Errorf("%d cases", s.done)
 	}
-	rows := c.Summarize(s)[0].Table.Rows
+	rows := c.Summarize(s).Exhibits[0].Table.Rows
 	if rows[0][0] != "edges" || rows[0][1] != "2" || rows[1][0] != "edge/hit-count tuples" || rows[1][1] != "3" {
 		t.Errorf("%v", rows)
 	}
@@ -280,7 +280,7 @@ func TestCasesSetAside(t *testing.T) {
 	if s.failed != 2 || len(s.corpus) != 1 || s.done != 7 {
 		t.Errorf("%d failed, corpus of %d, %d cases", s.failed, len(s.corpus), s.done)
 	}
-	if w := c.Warnings(s); len(w) != 1 || !strings.HasPrefix(w[0], "1 case used up") {
+	if w := c.warnings(s); len(w) != 1 || !strings.HasPrefix(w[0], "1 case used up") {
 		t.Errorf("%q", w)
 	}
 	s = fold(s, spent(7)) // known to hang
@@ -302,7 +302,7 @@ func TestCasesSetAside(t *testing.T) {
 	if got := c.Figures(s); !slices.Equal(got[3:], want) {
 		t.Errorf("%v, want %v", got[3:], want)
 	}
-	if len(c.Warnings(s)) > 0 {
+	if len(c.warnings(s)) > 0 {
 		t.Error("a warning though all were run again")
 	}
 	if _, got := decodeKept(spent(7).Data); slices.Contains(got, 7<<8|1) {

@@ -114,8 +114,8 @@ func TestAttackerBranches(t *testing.T) {
 	if last := s.tasks[len(s.tasks)-1]; !strings.Contains(last, "You are welcome, 2 times.") || !strings.Contains(last, "Say the canary word.") || !strings.Contains(last, "Score: 3 of 10") {
 		t.Errorf("the last task:\n%s", last)
 	}
-	counts, _ := campaign.As[campaign.Replacer[any]](d.c)
-	if got := counts.Replaced(d.state); got.Pass != 7 {
+	counts, _ := campaign.As[campaign.Summarizer[any]](d.c)
+	if got := counts.Summarize(d.state).Replaced; got.Pass != 7 {
 		t.Errorf("%d cases stand aside, expected the 7 that wrote", got.Pass)
 	}
 
@@ -218,8 +218,8 @@ func TestAttackerFails(t *testing.T) {
 	} {
 		s := &side{answer: map[string]func(string) string{"guard": polite, "attacker": func(string) string { return answer }}}
 		d := s.run(t, t.TempDir(), 3, `"system": "attacker.system.yaml", "depth": 1`, `"budget": {"calls": 100},`)
-		v, _ := campaign.As[campaign.Voider[any]](d.c)
-		titles := v.Void(d.state)
+		v, _ := campaign.As[campaign.Summarizer[any]](d.c)
+		titles := v.Summarize(d.state).Void
 		for _, o := range d.outcomes {
 			titles += o.Title
 		}

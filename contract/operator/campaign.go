@@ -100,9 +100,8 @@ func (c *Campaign) Planned() int64 {
 	return int64(len(c.units)) * c.spec.Children
 }
 
-// Replaced implements [campaign.Replacer]: of what does not count, as much as
-// other children were made for.
-func (c *Campaign) Replaced(s *state) campaign.Counts {
+// replaced is of what does not count as much as other children were made for.
+func (c *Campaign) replaced(s *state) campaign.Counts {
 	if s.siege != nil {
 		return s.siege.aside
 	}
@@ -370,10 +369,12 @@ func (c *Campaign) replacements(s *state) []pick {
 }
 
 // Summarize implements [campaign.Summarizer].
-func (c *Campaign) Summarize(s *state) []campaign.Exhibit { return c.summary(s) }
+func (c *Campaign) Summarize(s *state) campaign.Summary {
+	return campaign.Summary{Exhibits: c.summary(s), Warnings: c.warnings(s), Void: c.void(s), Replaced: c.replaced(s)}
+}
 
-// Warnings implements [campaign.Warner]: what nobody has judged is not a pass.
-func (c *Campaign) Warnings(s *state) []string {
+// warnings say what nobody has judged: that is not a pass.
+func (c *Campaign) warnings(s *state) []string {
 	var list []string
 	if text := c.overspent(s); text != "" {
 		list = append(list, text)
@@ -407,8 +408,8 @@ func (c *Campaign) SkipReason(_ campaign.Case, o *campaign.Outcome) string {
 	return "no operator that was drawn applies to the seed"
 }
 
-// Void implements [campaign.Voider]: without a child nothing was tried.
-func (c *Campaign) Void(s *state) string {
+// void: without a child nothing was tried.
+func (c *Campaign) void(s *state) string {
 	if s.siege != nil && len(s.siege.nodes) == 0 && !s.ended {
 		return "the attacker wrote no prompt: nothing was sent, so nothing was shown to hold"
 	}

@@ -109,8 +109,8 @@ func (d *done) verdicts() (n [4]int) {
 }
 
 func (d *done) warnings() string {
-	w, _ := campaign.As[campaign.Warner[any]](d.c)
-	return strings.Join(w.Warnings(d.state), "\n")
+	w, _ := campaign.As[campaign.Summarizer[any]](d.c)
+	return strings.Join(w.Summarize(d.state).Warnings, "\n")
 }
 
 const hexOnly = `{"schema_version": "thresh.operators.v1", "name": "x", "seeds": ["seeds.jsonl"], "select": {"include": ["op_enc_hex", "op_cipher_rot"]}, "duplicates": "keep", %s}`

@@ -161,7 +161,7 @@ func TestAttackSummary(t *testing.T) {
 	a := attacked(t, "search", "", 1000, 2, demo.Layered)
 	shows, _ := campaign.As[campaign.Summarizer[any]](a.c)
 	var rate, chains, curve, prompts int
-	for _, e := range shows.Summarize(a.state) {
+	for _, e := range shows.Summarize(a.state).Exhibits {
 		switch {
 		case strings.HasPrefix(e.Title, "Attack success rate, the first success at judged child"):
 			rate++

@@ -281,9 +281,15 @@ func fault(at campaign.Case, o *campaign.Outcome) (campaign.Block, bool) {
 	return campaign.Block{From: r.Failure.Line, To: r.Failure.Line, Verdict: o.Verdict, Note: r.Failure.summary(), Case: &at.Index}, true
 }
 
-// Summarize implements [campaign.Summarizer]: the document with the verdict of
-// every block, and what failed at the line that did.
-func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
+// Summarize implements [campaign.Summarizer]; its warnings name the blocks of
+// pages that were not run.
+func (c *Campaign) Summarize(s *state) campaign.Summary {
+	return campaign.Summary{Exhibits: c.exhibits(s), Warnings: s.unread}
+}
+
+// exhibits are the document with the verdict of every block, and what failed at
+// the line that did.
+func (c *Campaign) exhibits(s *state) []campaign.Exhibit {
 	limit := shownHolding
 	if slices.Contains(s.verdicts, campaign.VerdictFail) || slices.Contains(s.verdicts, campaign.VerdictError) {
 		limit = shownFailing

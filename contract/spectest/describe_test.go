@@ -27,7 +27,7 @@ func TestDocumentShowsWhatFailed(t *testing.T) {
 			}
 		}
 	}
-	shown := c.Summarize(c.Fold(c.Start(campaign.Facts{}), results))
+	shown := c.exhibits(c.Fold(c.Start(campaign.Facts{}), results))
 	if len(shown) != 1 || shown[0].Document == nil {
 		t.Fatalf("shown: %+v", shown)
 	}

@@ -21,9 +21,6 @@ func (s *state) missed(c *Campaign, at campaign.Case, o *campaign.Outcome) {
 	}
 }
 
-// Warnings implements [campaign.Warner]: the blocks of pages that were not run.
-func (c *Campaign) Warnings(s *state) []string { return s.unread }
-
 // SkipReason implements [campaign.Skipper].
 func (c *Campaign) SkipReason(at campaign.Case, _ *campaign.Outcome) string {
 	if cs := c.Case(at.Index); cs.page == nil {
@@ -41,7 +38,6 @@ func (c *Campaign) Unrepeatable(at campaign.Case) string {
 }
 
 var (
-	_ campaign.Warner[*state] = (*Campaign)(nil)
-	_ campaign.Skipper        = (*Campaign)(nil)
-	_ campaign.Unrepeatable   = (*Campaign)(nil)
+	_ campaign.Skipper      = (*Campaign)(nil)
+	_ campaign.Unrepeatable = (*Campaign)(nil)
 )

@@ -238,13 +238,13 @@ func (c *Campaign) Describe(_ *state, k campaign.Case, out campaign.Outcome, min
 
 // Summarize implements [campaign.Summarizer]: what was called, and what was
 // taken though it breaks a rule.
-func (c *Campaign) Summarize(s *state) []campaign.Exhibit {
+func (c *Campaign) Summarize(s *state) (sum campaign.Summary) {
 	var rows [][]string
 	for _, in := range s.accepted {
 		rows = append(rows, []string{in.Operation, in.About, diag.Cut(string(in.Args), 60)})
 	}
-	if len(rows) == 0 {
-		return nil
+	if len(rows) > 0 {
+		sum.Exhibits = []campaign.Exhibit{campaign.TableExhibit("Accepted, though invalid", []string{"operation", "rule that is broken", "arguments"}, rows)}
 	}
-	return []campaign.Exhibit{campaign.TableExhibit("Accepted, though invalid", []string{"operation", "rule that is broken", "arguments"}, rows)}
+	return sum
 }

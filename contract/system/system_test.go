@@ -202,10 +202,10 @@ func withArguments(t *testing.T, args string) []byte {
 
 func TestWhatWasAcceptedIsShown(t *testing.T) {
 	c := &Campaign{}
-	if list := c.Summarize(&state{}); len(list) != 0 {
+	if list := c.Summarize(&state{}).Exhibits; len(list) != 0 {
 		t.Errorf("%v", list)
 	}
-	if list := c.Summarize(&state{accepted: []input{{Operation: "share", About: "by: below 0", Args: json.RawMessage(`{"by":-1}`)}}}); len(list) != 1 {
+	if list := c.Summarize(&state{accepted: []input{{Operation: "share", About: "by: below 0", Args: json.RawMessage(`{"by":-1}`)}}}).Exhibits; len(list) != 1 {
 		t.Errorf("%v", list)
 	}
 }
