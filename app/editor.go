@@ -271,7 +271,7 @@ func (p *Page) Found() []Found {
 
 // cause is the place of the first name in a finding's title that the document has.
 func cause(title string, names map[string]int) int {
-	for word := range strings.FieldsFuncSeq(title, func(r rune) bool { return strings.ContainsRune(" :,()\"'`", r) }) {
+	for word := range strings.FieldsFuncSeq(diag.Unquoted(title), func(r rune) bool { return strings.ContainsRune(" :,()\"'`", r) }) {
 		if at, ok := names[word]; ok && len(word) > 2 {
 			return at
 		}

@@ -45,6 +45,7 @@ func TestFrames(t *testing.T) {
 		{"behind its end", "", "src/parse.go:99", ""},
 		{"pointer", "", "$.functions.close", "spec/doc.yaml:3"},
 		{"named in the title", "no-orders does not hold", "x", "spec/doc.yaml:5"},
+		{"quoted in the title", `the reply "no-orders" is wrong`, "x", ""},
 		{"nothing", "it fell", "x", ""},
 	} {
 		f := campaign.Finding{Title: x.title, Evidence: []campaign.Exhibit{campaign.TextExhibit("stderr", x.text)}}

@@ -80,7 +80,7 @@ func (a *App) look(ctx context.Context, t *Try, thing *draft.Thing, folder strin
 		}
 		return draft.DraftSystem(f), nil
 	case draft.Agent:
-		f, err := a.lookAtAgent(thing, folder)
+		f, err := a.lookAtAgent(ctx, thing, folder)
 		if err != nil {
 			return nil, err
 		}

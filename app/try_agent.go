@@ -3,17 +3,21 @@ package app
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/thresh-dev/thresh/app/draft"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/system/python"
 )
 
 // defined is what a Python module defines at its top that can be called or holds
@@ -38,8 +42,13 @@ func couldBe(file string) error {
 		fmt.Sprintf("an agent: thresh try %s:%s%s\n        a program: thresh try python3 %s %s", file, name, hint, file, draft.Mark))
 }
 
-// lookAtAgent finds the module of a Python agent.
-func (a *App) lookAtAgent(thing *draft.Thing, folder string) (*draft.AgentFacts, error) {
+// lookAtText is the program that reads the text of a Python module.
+//
+//go:embed look.py
+var lookAtText string
+
+// lookAtAgent finds the module of a Python agent, and reads it.
+func (a *App) lookAtAgent(ctx context.Context, thing *draft.Thing, folder string) (*draft.AgentFacts, error) {
 	file, name, _ := strings.Cut(thing.Words[0], ":")
 	if _, err := os.Stat(file); err != nil {
 		return nil, diag.Refused("%s: %s", file, Reason(err))
@@ -49,7 +58,25 @@ func (a *App) lookAtAgent(thing *draft.Thing, folder string) (*draft.AgentFacts,
 		return nil, diag.Environment("finding %s: %w", file, err)
 	}
 	module := strings.TrimSuffix(filepath.Base(abs), ".py")
-	return &draft.AgentFacts{Name: thing.Name(), Folder: folder, Entry: module + ":" + name, Dir: filepath.Dir(abs)}, nil
+	f := &draft.AgentFacts{Name: thing.Name(), Folder: folder, Entry: module + ":" + name, Dir: filepath.Dir(abs)}
+	interpreter, err := python.Interpreter("")
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(limited, interpreter, "-I", "-c", lookAtText, abs, module).Output()
+	var failed *exec.ExitError
+	switch {
+	case errors.As(err, &failed):
+		return nil, diag.Refused("%s:%s", file, bytes.TrimSpace(failed.Stderr))
+	case err != nil:
+		return nil, diag.Environment("reading %s with Python: %w", file, err)
+	}
+	if err := json.Unmarshal(out, &f.Text); err != nil {
+		return nil, diag.Environment("reading %s with Python: %w", file, err)
+	}
+	return f, nil
 }
 
 // lookAtChat asks a chat endpoint for its models.

@@ -8,8 +8,9 @@ import (
 )
 
 // CauseOf names what a finding comes from, so that several that came from it are
-// told as one: the source line in which its trace ends, else what took place, else
-// its smallest input. "" is a cause of its own.
+// shown as one: the source line in which its trace ends (two types of exceptions that
+// one line raises are two causes), else what took place, else its smallest input. ""
+// is a cause of its own.
 func CauseOf(f *Finding, document string) string {
 	of := func(kind, what string) string {
 		sum := sha256.Sum256([]byte(f.Contract + "\x00" + f.Campaign + "\x00" + kind + "\x00" + what))
@@ -17,7 +18,11 @@ func CauseOf(f *Finding, document string) string {
 	}
 	for i := range f.Evidence {
 		if d := f.Evidence[i].Document; d != nil && d.Line > 0 && d.Name != document {
-			return of("line", d.Name+":"+strconv.Itoa(d.Line))
+			what := d.Name + ":" + strconv.Itoa(d.Line)
+			if len(f.Cause) > 2 && (f.Cause[0] == "exception" || f.Cause[0] == "panic") {
+				what += " " + f.Cause[2]
+			}
+			return of("line", what)
 		}
 	}
 	for i := range f.Evidence {

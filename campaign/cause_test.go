@@ -18,6 +18,9 @@ func TestCauseOf(t *testing.T) {
 		return campaign.Finding{Minimized: &campaign.Minimal{Blob: blob, Verified: verified}}
 	}
 	with := func(list ...campaign.Exhibit) campaign.Finding { return campaign.Finding{Evidence: list} }
+	raised := func(class, kind string) campaign.Finding {
+		return campaign.Finding{Evidence: []campaign.Exhibit{source("calc.py", 22)}, Cause: []string{class, "exit 1", kind, "calc.py:term"}}
+	}
 	elsewhere := with(events("silence"))
 	elsewhere.Campaign = "another"
 	for _, x := range []struct {
@@ -26,6 +29,9 @@ func TestCauseOf(t *testing.T) {
 		same bool
 	}{
 		{"one line of a program", with(source("parse.py", 9), events("a")), with(source("parse.py", 9), events("b")), true},
+		{"two exceptions of one line", raised("exception", "TypeError"), raised("exception", "ZeroDivisionError"), false},
+		{"one exception of one line", raised("exception", "TypeError"), raised("exception", "TypeError"), true},
+		{"two accesses of one line", raised("sanitizer", "heap-buffer-overflow"), raised("sanitizer", "heap-use-after-free"), true},
 		{"two lines", with(source("parse.py", 9)), with(source("parse.py", 10)), false},
 		{"a line of the document says nothing of the cause", with(source("doc.yaml", 9), events("a")), with(source("doc.yaml", 9), events("b")), false},
 		{"the same took place", with(source("doc.yaml", 3), events("silence")), with(source("doc.yaml", 4), events("silence")), true},

@@ -15,3 +15,15 @@ func TestPlural(t *testing.T) {
 		}
 	}
 }
+
+func TestUnquoted(t *testing.T) {
+	for in, want := range map[string]string{
+		`noise of "a: \"b: c": broken`: `noise of            : broken`,
+		`no quotes: at all`:            `no quotes: at all`,
+		`one " alone`:                  `one " alone`,
+	} {
+		if got := diag.Unquoted(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package diag
 import (
 	"errors"
 	"io/fs"
+	"regexp"
 	"strings"
 )
 
@@ -29,4 +30,13 @@ func Reason(err error) string {
 		return pe.Err.Error()
 	}
 	return err.Error()
+}
+
+// quoted is a text in double quotes as [strconv.Quote] writes it.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// Unquoted is a text with blanks in place of what stands in double quotes, as long
+// as it was: what a user or a target wrote is not searched for words of ours.
+func Unquoted(s string) string {
+	return quoted.ReplaceAllStringFunc(s, func(q string) string { return strings.Repeat(" ", len(q)) })
 }

@@ -86,7 +86,10 @@ func (c *Campaign) weaknessTable(s *state) []campaign.Exhibit {
 		if slices.ContainsFunc(s.found, named) {
 			continue
 		}
-		what, why, _ := strings.Cut(w.title, ": ")
+		what, why := w.title, ""
+		if at := strings.Index(diag.Unquoted(what), ": "); at > 0 {
+			what, why = what[:at], what[at+2:]
+		}
 		rows = append(rows, []string{what, why, diag.Plural(w.cases, "case"), advice(w.kind)})
 	}
 	if len(rows) == 0 {

@@ -262,6 +262,9 @@ func pathLen(s string) int {
 	for n > 1 && s[n-1] == '.' { // the end of a sentence
 		n--
 	}
+	if strings.Trim(s[:n], "/") == "" { // an operator, as in 7 // 2
+		return 0
+	}
 	return n
 }
 

@@ -25,6 +25,7 @@ func TestMask(t *testing.T) {
 		{"open ~/x.", "open <path>."},
 		{`open C:\Users\me\x.txt: denied`, "open <path>: denied"},
 		{"src/x.rs:12:3 and/or", "src/x.rs:<n>:<n> and/or"},
+		{"7 // 2 = 3 and //srv/x", "<n> // <n> = <n> and <path>"},
 		{"in tmpab3k_9xq and tmp.Xy12Zwabcd", "in <tmp> and <tmp>"},
 		{"tmpfile and tmp.go", "tmpfile and tmp.go"},
 		{"id 123e4567-e89b-12d3-a456-426614174000 gone", "id <uuid> gone"},

@@ -2,6 +2,7 @@ package doctree
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 
@@ -103,7 +104,7 @@ func (g *generator) form(t *Type) jsontree.Node {
 		case t.Low > -none:
 			n.Set("minimum", number(t.Low))
 		}
-		if t.High < none {
+		if t.High < math.MaxFloat64 {
 			n.Set("maximum", number(t.High))
 		}
 		if t.Most > 0 {

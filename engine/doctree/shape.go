@@ -195,6 +195,10 @@ func (t *Type) wants(json bool) string {
 func (t *Type) bounds() string {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	switch {
+	case t.High == math.MaxFloat64 && t.Low > -none:
+		return "at least " + number(t.Low) + " and finite"
+	case t.High == math.MaxFloat64:
+		return "finite"
 	case t.Above && t.High < none:
 		return "above " + number(t.Low) + ", at most " + number(t.High)
 	case t.Above:

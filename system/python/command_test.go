@@ -27,7 +27,7 @@ const patience = 60 * time.Second
 // realPython is the interpreter behind whatever wrapper is on PATH: wrappers
 // take longer to start than most tests to run.
 var realPython = sync.OnceValues(func() (string, error) {
-	path, err := interpreter("")
+	path, err := Interpreter("")
 	if err != nil {
 		return "", err
 	}

@@ -12,10 +12,10 @@ import (
 // oldest is the oldest Python that the host runs on.
 const oldest = "3.8"
 
-// interpreter finds the python3 to run: setting, THRESH_PYTHON, the active
+// Interpreter finds the python3 to run: setting, THRESH_PYTHON, the active
 // virtual environment, PATH, in this order. The first that is set decides; that
 // it does not exist is an error then, not a reason to go on.
-func interpreter(setting string) (string, error) {
+func Interpreter(setting string) (string, error) {
 	source := "the setting python"
 	name := setting
 	if name == "" {

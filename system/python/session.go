@@ -26,7 +26,7 @@ type lane struct {
 }
 
 func newLane(ctx context.Context, setting string, load *preload) (*lane, error) {
-	path, err := interpreter(setting)
+	path, err := Interpreter(setting)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,75 @@
+# What the text of a Python module says about the agent in it, as JSON on
+# standard output. The module is read, not run.
+import ast
+import json
+import re
+import sys
+
+QUESTION = re.compile(r"[A-Z가-힣][^{}\n\"“”.:?]{8,120}\?")
+IDENTIFIER = re.compile(r"[A-Za-z]{0,6}[-_#]?[0-9]{2,12}")
+MODEL = re.compile(r"openai|anthropic|litellm|ollama|langchain|/chat/completions|/v1/messages")
+
+
+def text(node):
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def names(target):
+    return [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
+
+
+def look(tree, module):
+    functions = {n.name: n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    found = {"questions": [], "words": [], "ids": [], "system": [], "tools": [], "model": False}
+
+    def add(kind, value):
+        if value not in found[kind]:
+            found[kind].append(value)
+
+    for documented in (tree, *functions.values()):
+        for q in QUESTION.findall(ast.get_docstring(documented) or ""):
+            add("questions", q)
+    for f in functions.values():
+        if any("tool" in ast.unparse(d).lower() for d in f.decorator_list):
+            add("tools", module + ":" + f.name)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            value = text(node)
+            if value is None:
+                continue
+            if IDENTIFIER.fullmatch(value):
+                add("ids", value)
+            if MODEL.search(value):
+                found["model"] = True
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            imported = [a.name for a in node.names] + [getattr(node, "module", None) or ""]
+            if any(MODEL.search(i) for i in imported):
+                found["model"] = True
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In):
+            word = text(node.left)
+            if word and re.fullmatch(r"[\w' -]{3,30}", word.strip()):
+                add("words", word.strip())
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            called = [n for t in targets for n in names(t)]
+            value = text(node.value) if node.value is not None else None
+            if value and len(value) >= 20 and any(re.search(r"system|instruct|persona", n, re.I) for n in called):
+                add("system", value)
+            if isinstance(node.value, (ast.List, ast.Tuple, ast.Dict)) and any("tool" in n.lower() for n in called):
+                for n in ast.walk(node.value):
+                    if isinstance(n, ast.Name) and n.id in functions:
+                        add("tools", module + ":" + n.id)
+        elif isinstance(node, ast.Dict):
+            pairs = {text(k): v for k, v in zip(node.keys, node.values) if k is not None}
+            if text(pairs.get("role")) == "system" and len(text(pairs.get("content")) or "") >= 20:
+                add("system", text(pairs["content"]))
+    return found
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "rb") as file:
+        try:
+            tree = ast.parse(file.read())
+        except (SyntaxError, ValueError) as e:
+            sys.exit(f"{getattr(e, 'lineno', 1)}:{getattr(e, 'offset', 1)}: {getattr(e, 'msg', e)}")
+    print(json.dumps(look(tree, sys.argv[2])))
