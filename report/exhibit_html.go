@@ -20,6 +20,7 @@ type Exhibit struct {
 	Matrix   *matrixView
 	Diff     []run
 	Bytes    *dump
+	Texts    []textRow // Bytes that read as text
 	Timeline *timelineView
 	Series   *seriesView
 	Graph    *graphView
@@ -105,7 +106,7 @@ func (d *drawer) exhibit(e *campaign.Exhibit) Exhibit {
 		v.Diff, v.Note = diffRuns(e.Diff, d.limit())
 	case e.Bytes != nil:
 		b := dumpOf(e.Bytes)
-		v.Bytes = &b
+		v.Bytes, v.Texts = &b, textRows(e.Bytes)
 		if b.Cut > 0 {
 			v.Note = "cut: " + size(b.Cut) + " more"
 		}

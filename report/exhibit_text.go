@@ -197,6 +197,22 @@ func (s *screen) diff(d *campaign.Diff) {
 
 func (s *screen) bytes(b *campaign.Bytes) {
 	d := dumpOf(b)
+	if d.Cut > 0 {
+		defer s.note(2, "cut: %s more", size(d.Cut))
+	}
+	if rows := textRows(b); rows != nil {
+		for _, r := range rows {
+			s.line(2, s.paint(dim, visible(r.Label)+", "+r.Size+":"))
+			for _, p := range r.Parts {
+				if p.Gone > 0 {
+					s.note(2, "%s the same", plural(p.Gone, "line"))
+				} else {
+					s.text(&p.Text)
+				}
+			}
+		}
+		return
+	}
 	label := 0
 	for _, l := range d.Labels {
 		label = max(label, min(textWidth(visible(l)), 12))
@@ -221,9 +237,6 @@ func (s *screen) bytes(b *campaign.Bytes) {
 			}
 			s.dumpLine(l, name+strings.Repeat(" ", max(0, label-textWidth(name))))
 		}
-	}
-	if d.Cut > 0 {
-		s.note(2, "cut: %s more", size(d.Cut))
 	}
 }
 

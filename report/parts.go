@@ -106,7 +106,7 @@ type FindingView struct {
 	Count     string
 	Where     string
 	Flaky     string
-	Mark      string // new or known, where it was compared with an earlier run
+	Mark      string // new or known, where it was compared with an earlier run; first: there is none
 	Minimal   string
 	Shown     string // re-runs
 	Command   string
@@ -254,7 +254,7 @@ func glyph(s campaign.Severity) string { return glyphs[min(int(s), len(glyphs)-1
 
 func findingViewOf(f *campaign.Finding, opt Options) FindingView {
 	return FindingView{
-		Finding: f, Level: f.Severity.String(), Glyph: glyph(f.Severity), Mark: opt.Since.mark(f), Accepted: opt.Since.accepted(f),
+		Finding: f, Level: f.Severity.String(), Glyph: glyph(f.Severity), Mark: opt.Since.pageMark(f), Accepted: opt.Since.accepted(f),
 		Count: plural(f.Cases, "case"), Where: f.Contract + " " + f.Campaign, Flaky: flakyLabel(f), Command: shellQuote(f.Reproduce),
 	}
 }
@@ -283,8 +283,10 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 			v.Exhibits = append(v.Exhibits, d.exhibit(e))
 		}
 	}
-	if len(v.Key) == 0 && len(v.Exhibits) > 0 {
-		v.Key, v.Exhibits = v.Exhibits[:1], v.Exhibits[1:]
+	// A card shows what happened, not only where it is written down.
+	if of := slices.IndexFunc(v.Exhibits, func(e Exhibit) bool { return e.Text != nil || len(v.Key) == 0 }); of >= 0 &&
+		!slices.ContainsFunc(v.Key, func(e Exhibit) bool { return e.Document == nil }) {
+		v.Key, v.Exhibits = slices.Insert(v.Key, 0, v.Exhibits[of]), slices.Delete(v.Exhibits, of, of+1)
 	}
 	if f.Rerun.Tried > 0 && !f.Flaky {
 		v.Shown = rerunLabel(f, "failed the same way")

@@ -108,6 +108,14 @@ func (s *Since) mark(f *campaign.Finding) string {
 	return ""
 }
 
+// pageMark is the mark on pages: none of a first run is new or known.
+func (s *Since) pageMark(f *campaign.Finding) string {
+	if s != nil && s.Run+s.Why == "" && s.Rank(f.ID) == 0 {
+		return "first"
+	}
+	return s.mark(f)
+}
+
 // accepted is what the owners of a finding say of it; nil: nothing.
 func (s *Since) accepted(f *campaign.Finding) *Known {
 	if s.Rank(f.ID) < 1 {

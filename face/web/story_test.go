@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,7 +37,14 @@ func TestVerdictIsSeenAtOnce(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(greeting, append(text, "\n```yaml spec-test\nid: GREET-9\ntitle: it fails\ntype: cli.run\nharness: {entrypoint: echo}\nargv: [x]\nexit_code: 3\n```\n"...), 0o600))
 	for _, name := range formats {
-		for range 2 { // the second has something to compare with
+		for i := range 2 { // the second has something to compare with
+			if i > 0 {
+				first, err := os.ReadFile(filepath.Join(dir, name+".html"))
+				must(t, err)
+				if !bytes.Contains(first, []byte(`<span class="mark-first">first run</span>`)) {
+					t.Errorf("%s: a finding of the first run has no mark", name)
+				}
+			}
 			thresh(dir, []int{1}, "run", name, "--quiet", "--store", "store", "--cases", "400", "--shrink", "40", "--report", "html="+name+".html")
 		}
 	}

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// textRow is a byte string that reads as text, with what sets it apart marked.
+type textRow struct {
+	Label, Size string
+	Parts       []textPart
+}
+
+// textPart is lines of a row, or how many follow here that are the same in the
+// row it is compared with.
+type textPart struct {
+	Gone int
+	Text campaign.Text
+	Runs []run
+}
+
+// textRows are byte strings as text; nil if a dump says more of them. Text it is
+// where the first one, which the others were made from, can be read.
+func textRows(b *campaign.Bytes) []textRow {
+	for i, r := range b.Rows {
+		if hidden := unreadable(r.Data); i == 0 && hidden > 0 || len(r.Data) > shortInput && hidden > len(r.Data)/2 || r.Start != 0 {
+			return nil
+		}
+	}
+	if len(b.Rows) == 0 || len(b.Rows[0].Data) == 0 {
+		return nil
+	}
+	laid := layBytes(b.Rows)
+	if len(laid) > 1 {
+		markReplaced(laid[0], laid[1])
+	}
+	out := make([]textRow, len(b.Rows))
+	for i, r := range b.Rows {
+		data := r.Data[:len(laid[i])]
+		t := campaign.Text{Body: string(data)}
+		for k := 0; k < len(data); {
+			_, n := utf8.DecodeRune(data[k:])
+			changed := false
+			for _, c := range laid[i][k : k+n] {
+				changed = changed || c.changed
+			}
+			if last := len(t.Marks) - 1; changed && last >= 0 && t.Marks[last].To == k {
+				t.Marks[last].To = k + n
+			} else if changed {
+				t.Marks = append(t.Marks, campaign.Mark{From: k, To: k + n})
+			}
+			k += n
+		}
+		out[i] = textRow{Label: r.Label, Size: size(max(r.Size, int64(len(r.Data)))), Parts: []textPart{{Text: t}}}
+		if i < 2 && len(b.Rows) > 1 {
+			out[i].Parts = withoutEqual(t)
+		}
+		for k := range out[i].Parts {
+			p := &out[i].Parts[k]
+			p.Runs = endsShown(runsOf(p.Text.Body, p.Text.Marks))
+		}
+	}
+	return out
+}
+
+// shortInput is the most bytes of an input that is shown beside a readable one
+// as text, whatever it holds.
+const shortInput = 16
+
+// unreadable counts what of data would be written out if it were text.
+func unreadable(data []byte) int {
+	n := 0
+	for _, p := range pieces(string(data), true) {
+		if p.Hidden && p.Text != `\r` {
+			n++
+		}
+	}
+	return n
+}
+
+// markReplaced marks what of the first row the second has not.
+func markReplaced(base, row []laidByte) {
+	kept := make(map[int64]byte, len(row))
+	for _, c := range row {
+		if !c.changed {
+			kept[c.at] = c.value
+		}
+	}
+	for k := range base {
+		v, ok := kept[base[k].at]
+		base[k].changed = !ok || v != base[k].value
+	}
+}
+
+// endsShown writes out ends of lines that are marked: nothing else would show
+// that one was added or taken out.
+func endsShown(runs []run) []run {
+	var out []run
+	for _, r := range runs {
+		for r.Mark != "" && !r.Hidden && strings.Contains(r.Text, "\n") {
+			front, rest, _ := strings.Cut(r.Text, "\n")
+			if front != "" {
+				out = append(out, run{front, false, r.Mark})
+			}
+			out = append(out, run{`\n`, true, r.Mark}, run{"\n", false, ""})
+			r.Text = rest
+		}
+		if r.Text != "" {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// linesAround is how many equal lines are shown before and after one that is
+// not; stretches that would save less than that are shown, too.
+const linesAround = 3
+
+// withoutEqual is a text without long stretches of lines that have no mark.
+func withoutEqual(t campaign.Text) []textPart {
+	lines := strings.SplitAfter(t.Body, "\n")
+	near, at := make([]bool, len(lines)), 0
+	for i, l := range lines {
+		for _, m := range t.Marks {
+			if m.From < at+len(l) && m.To > at {
+				for k := max(0, i-linesAround); k <= min(len(lines)-1, i+linesAround); k++ {
+					near[k] = true
+				}
+			}
+		}
+		at += len(l)
+	}
+	var out []textPart
+	for i := 0; i < len(lines); {
+		n := i
+		for n < len(lines) && near[n] == near[i] {
+			n++
+		}
+		if body := strings.Join(lines[i:n], ""); !near[i] && n-i > linesAround {
+			out = append(out, textPart{Gone: n - i})
+		} else if k := len(out); k > 0 && out[k-1].Gone == 0 {
+			out[k-1].Text.Body += body
+		} else {
+			out = append(out, textPart{Text: campaign.Text{Body: body}})
+		}
+		i = n
+	}
+	at = 0
+	for i := range out {
+		p := &out[i]
+		for n := p.Gone; n > 0; n-- {
+			at += strings.IndexByte(t.Body[at:]+"\n", '\n') + 1
+		}
+		for _, m := range t.Marks {
+			if m.From >= at && m.From < at+len(p.Text.Body) {
+				p.Text.Marks = append(p.Text.Marks, campaign.Mark{From: m.From - at, To: m.To - at, Kind: m.Kind})
+			}
+		}
+		at += len(p.Text.Body)
+	}
+	return out
+}
