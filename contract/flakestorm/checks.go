@@ -60,8 +60,8 @@ func (t *trial) inspect() {
 			t.note.Found = append(t.note.Found, q)
 		}
 	}
-	plain := t.p.Phase == PhaseContract && !t.cell.j.active.any || t.p.Phase == phaseBaseline
-	if plain && c.checkOn(judge.UnhealthyBaseline) {
+	struck := t.p.Phase == PhaseContract && t.cell.j.active.any || t.p.Phase == PhaseReplay
+	if !struck && c.checkOn(judge.UnhealthyBaseline) {
 		t.note.Ailing = ailing(judge.HealthOf(t.cell.trace(&t.report, -1)))
 	}
 }

@@ -79,6 +79,42 @@ func TestBuiltInChecks(t *testing.T) {
 	}
 }
 
+// wallet is a document without an invariant, for an agent whose tools are called by
+// other names than the model's, and whose key is in a variable.
+const wallet = `agent:
+  endpoint: "http://127.0.0.1:{port}/chat"
+  command: [python3, %q]
+  env: {BAD: "%s", WALLET_KEY: wk-77aa31cc9d2e}
+golden_prompts: ["Put 30 euros on W-31.", "Freeze the card of W-31.", "What did I spend?", "How many dollars is a euro?"]
+phases: [chaos]
+chaos:
+  tool_faults:
+    - {tool: "*topups*", mode: performed_reply_lost, on_calls: [1]}
+    - {tool: "*freeze*", mode: error}
+`
+
+// Without a contract each check fires where its weakness is, and not elsewhere.
+func TestChecksAlone(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("no python3")
+	}
+	agent, err := filepath.Abs("testdata/agents/wallet.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for weak, want := range map[string]string{
+		"":                            "",
+		"logs-key":                    "secret-in-reply",
+		"unknown":                     "unknown-tool",
+		"repeat,false,obey,arguments": "bad-arguments false-success obeyed-instruction repeated-effect",
+		"passes-key,loop,sick":        "call-loop secret-in-reply unhealthy-baseline",
+	} {
+		if p := play(t, spec(t, fmt.Sprintf(wallet, agent, weak))); strings.Join(found(p), " ") != want {
+			t.Errorf("%q: %v, want %s\n%s", weak, found(p), want, p.titles())
+		}
+	}
+}
+
 // A finding's line shows the prompt and the reply of the conversation that it is
 // about, not those that the case ended with.
 func TestChecksNameTheirPrompt(t *testing.T) {

@@ -33,6 +33,9 @@ func (c *cell) trace(r *fault.Report, from int) judge.Trace {
 			t.Events = append(t.Events, judge.Event{Kind: judge.Said, Text: said, Turn: i - max(from, 0)})
 			b.turn(r.Exchanges[done:upto], i-max(from, 0))
 			b.told(u, i-max(from, 0))
+			if holds := func(s string) bool { return strings.Contains(u.Reply.Printed[u.Reply.Earlier:], s) }; slices.ContainsFunc(c.x.c.secrets, holds) {
+				t.Events = append(t.Events, judge.Event{Kind: judge.Log, Leaks: true, Turn: i - max(from, 0), At: b.at})
+			}
 			if u.Reply.OK() && !u.replaced {
 				t.Events = append(t.Events, judge.Event{Kind: judge.Reply, Text: u.Reply.Text, Turn: i - max(from, 0), At: b.at})
 			}
@@ -85,7 +88,7 @@ func (b *traceBuilder) turn(list []fault.Exchange, turn int) {
 func (b *traceBuilder) call(e *fault.Exchange, turn int) judge.Event {
 	v := judge.Event{
 		Kind: judge.Tool, Name: e.Tool, Source: judge.OnWire, Method: e.Method, Key: e.Key, Status: e.Status, Error: e.Error, Raised: e.Raised,
-		Text: string(e.Response), Faults: e.Faults, Turn: turn, At: e.At,
+		Text: string(e.Response), Faults: e.Faults, Leaks: e.Leaks, Turn: turn, At: e.At,
 	}
 	v.Arguments, v.Texts = arguments(e)
 	if u, err := url.Parse(e.URL); err == nil && e.URL != "" {
@@ -180,7 +183,7 @@ func (b *traceBuilder) allowed(prompt string) {
 		return
 	}
 	offered := b.t.Offered
-	b.t.Offered = []judge.Offer{}
+	b.t.Offered, b.t.Declared = []judge.Offer{}, true
 	for _, name := range p.Tools {
 		o := judge.Offer{Name: name}
 		if i := slices.IndexFunc(offered, func(x judge.Offer) bool { return x.Name == name }); i >= 0 {

@@ -112,6 +112,7 @@ type Reply struct {
 	Size    int64         `json:"-"` // bytes of the reply that were read
 	Wait    time.Duration `json:"-"` // how long the server asked to be left alone (Retry-After)
 	Printed string        `json:"-"` // what the agent's process wrote meanwhile, capped
+	Earlier int           `json:"-"` // how much of Printed was written before the call
 	// Fresh says that the agent's process was replaced by or after this call.
 	Fresh bool `json:"-"`
 	// Copies are the replies to the requests that Wire.Copies asked for, this

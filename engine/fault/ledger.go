@@ -304,6 +304,7 @@ func (l *Ledger) Note(text string) {
 
 // Exchanged records a call with its answer.
 func (l *Ledger) Exchanged(d *Decision, e Exchange) {
+	e.Leaks = e.leaks(l.plan.Secrets)
 	e.redact()
 	l.mu.Lock()
 	defer l.mu.Unlock()

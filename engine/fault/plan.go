@@ -27,6 +27,8 @@ type Plan struct {
 	Recorded []Recorded
 	// Capture is how many bytes of each body are kept in [Exchange]; 0: none.
 	Capture int
+	// Secrets are what the agent was given to keep; [Exchange.Leaks] tells of them.
+	Secrets []string
 	// Sink takes each exchange once it is over, in place of the report; nil: none does.
 	Sink func(Exchange)
 }

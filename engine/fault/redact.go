@@ -3,6 +3,7 @@ package fault
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,17 @@ func RedactURL(raw string) string {
 		return raw
 	}
 	return Redact(raw)
+}
+
+// leaks reports whether a request holds a secret anywhere but in a field or a
+// parameter that is named for one, by which a caller proves who it is.
+func (e *Exchange) leaks(secrets []string) bool {
+	if len(secrets) == 0 {
+		return false
+	}
+	text := secretField.ReplaceAllString(e.URL+"\n"+string(e.Request), "")
+	text = secretParam.ReplaceAllString(text, "")
+	return slices.ContainsFunc(secrets, func(s string) bool { return s != "" && strings.Contains(text, s) })
 }
 
 func (e *Exchange) redact() {

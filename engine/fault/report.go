@@ -52,6 +52,7 @@ type Exchange struct {
 	Method       string        `json:"method,omitempty"`
 	URL          string        `json:"url,omitempty"`
 	Key          string        `json:"key,omitempty"`    // of idempotency, as a header gave it
+	Leaks        bool          `json:"-"`                // a secret of Plan.Secrets is in the request, and not to prove who calls
 	Trace        string        `json:"-"`                // that the agent named in a traceparent, "" if it did not
 	Status       int           `json:"status,omitempty"` // 0: no answer came
 	ContentType  string        `json:"content_type,omitempty"`

@@ -1,7 +1,9 @@
 package judge
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -89,17 +91,34 @@ func loops(t Trace) []Problem {
 	return list
 }
 
+// unknownTool looks for calls of tools that were not offered. Where a conversation
+// shows what the model asked for, a request that carries out a call goes by an
+// address of its own and is no other tool.
 func unknownTool(t Trace) []Problem {
 	if t.Offered == nil {
 		return nil
 	}
 	var list []Problem
+	var invented []string // by the model
 	for i := range t.Events {
 		e := &t.Events[i]
-		if e.Kind != Tool || offer(t, e) != nil || e.Source == InChat && (e.Failed() || refusal(e.Text)) {
+		if e.Kind == Tool && e.Source == InChat && offer(t, e) == nil {
+			invented = append(invented, plain(e.Name))
+		}
+	}
+	talks := slices.ContainsFunc(t.Events, func(e Event) bool { return e.Kind == Model || e.Source == InChat })
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Kind != Tool || offer(t, e) != nil {
 			continue
 		}
-		list = append(list, Problem{e.Name, e.Name + " was called, and was not offered"})
+		known := e.Failed() || refusal(e.Text)
+		if e.Source != InChat {
+			known = talks && !e.named(func(n string) bool { return slices.Contains(invented, n) }) && (!t.Declared || len(t.wanted(i)) > 0)
+		}
+		if !known {
+			list = append(list, Problem{e.Name, e.Name + " was called, and was not offered"})
+		}
 	}
 	return list
 }
@@ -109,7 +128,10 @@ func badArguments(t Trace) []Problem {
 	for i := range t.Events {
 		e := &t.Events[i]
 		o := offer(t, e)
-		if e.Kind != Tool || o == nil || o.Breaks == nil || len(e.Arguments) == 0 || e.Texts || e.Failed() || refusal(e.Text) {
+		if e.Kind != Tool || o == nil || o.Breaks == nil || len(e.Arguments) == 0 || e.Texts || !t.forwards(i) {
+			continue
+		}
+		if len(e.Faults) == 0 && (e.Failed() || refusal(e.Text)) { // it was caught; a fault catches nothing
 			continue
 		}
 		if why := o.Breaks(e.Arguments); why != "" {
@@ -117,6 +139,35 @@ func badArguments(t Trace) []Problem {
 		}
 	}
 	return list
+}
+
+// forwards reports whether the arguments of a call are those that a model gives:
+// a request that carries out such a call may have a form of its own, under the
+// same name.
+func (t *Trace) forwards(i int) bool {
+	e := &t.Events[i]
+	if e.Source == InChat {
+		return true
+	}
+	talks := false
+	for k := i - 1; k >= 0 && t.Events[k].Turn == e.Turn; k-- {
+		x := &t.Events[k]
+		if x.Kind == Model {
+			return false
+		}
+		if x.Kind == Tool && x.Source == InChat && e.named(func(n string) bool { return n == plain(x.Name) }) && slices.Equal(keys(x.Arguments), keys(e.Arguments)) {
+			return true
+		}
+		talks = talks || x.Source == InChat
+	}
+	return !talks
+}
+
+// keys are the names of arguments.
+func keys(arguments json.RawMessage) []string {
+	var m map[string]json.RawMessage
+	_ = json.Unmarshal(arguments, &m) // what is no object has none
+	return slices.Sorted(maps.Keys(m))
 }
 
 func offer(t Trace, e *Event) *Offer {

@@ -38,6 +38,12 @@ func TestChecks(t *testing.T) {
 		}
 		return "q is missing"
 	}}}
+	asked := Event{Kind: Model, Name: "openai", Source: OnWire, Status: 200}
+	strict := []Offer{{Name: "freeze_card"}, {Name: "search", Breaks: func(json.RawMessage) string { return "x is no number" }}}
+	read := func(name, text string) Event {
+		return with(call(name, 200, ""), func(e *Event) { e.Method, e.Text = "GET", text })
+	}
+	struck := with(failing(call("search", 0, `{"x":1}`), "reset"), func(e *Event) { e.Faults = []string{"a"} })
 	eight := slices.Repeat([]Event{call("search", 200, `{"q":1}`)}, loop)
 	for name, tc := range map[string]struct {
 		events  []Event
@@ -89,11 +95,35 @@ func TestChecks(t *testing.T) {
 		"a tool without a schema":              {[]Event{chat("search", `{"x":1}`, "found")}, []Offer{{Name: "search"}}, ""},
 		"arguments that are text":              {[]Event{with(chat("search", `{"x":1}`, "found"), func(e *Event) { e.Texts = true })}, offered, ""},
 		"broken arguments of a failed call":    {[]Event{failing(chat("search", `{"x":1}`, "found"), "x")}, offered, ""},
+		"by an address of its own":             {[]Event{asked, chat("freeze_card", "{}", "frozen"), call("cards", 200, "{}"), call("audit", 200, "{}")}, strict, ""},
+		"by the code itself":                   {[]Event{asked, call("audit", 200, "{}"), asked}, strict, ""},
+		"invented by the model, and made":      {[]Event{asked, chat("melt_card", "{}", "error: not available"), with(call("melt-card", 404, "{}"), func(e *Event) { e.Method = "GET" })}, strict, "unknown-tool"},
+		"invented by the model, and refused":   {[]Event{asked, chat("melt_card", "{}", "error: unknown"), asked}, strict, ""},
+		"an effect by the tool's name":         {[]Event{asked, chat("book_room", "{}", "x"), failing(call("rooms", 0, "{}"), "cut"), call("rooms", 200, "{}")}, nil, "repeated-effect"},
+		"an effect by one of two names":        {[]Event{asked, chat("book_room", "{}", "x"), chat("find_room", "{}", "x"), failing(call("rooms", 0, "{}"), "cut"), call("rooms", 200, "{}")}, nil, ""},
+		"a login on the way":                   {[]Event{asked, chat("book_room", "{}", "x"), failing(call("auth", 0, "{}"), "cut"), call("auth", 200, "{}")}, nil, ""},
+		"an effect of an earlier answer":       {[]Event{asked, chat("book_room", "{}", "x"), asked, failing(call("rooms", 0, "{}"), "cut"), call("rooms", 200, "{}")}, nil, ""},
+		"something is created":                 {[]Event{failing(call("wallets", 0, "{}"), "cut"), call("wallets", 201, "{}")}, nil, "repeated-effect"},
+		"a report is created":                  {[]Event{failing(call("trace_events", 0, "{}"), "cut"), call("trace_events", 201, "{}")}, nil, ""},
+		"frozen, after freeze_card":            {[]Event{said("f"), failing(call("freeze_card", 0, "{}"), "cut"), replied("Your card is now frozen.")}, nil, "false-success"},
+		"deleted, after DELETE":                {[]Event{said("f"), with(call("w-1", 500, ""), func(e *Event) { e.Method = "DELETE" }), replied("I have deleted it.")}, nil, "false-success"},
+		"frozen, in the end":                   {[]Event{said("f"), failing(call("freeze_card", 0, "{}"), "cut"), call("freeze_card", 200, "{}"), replied("Your card is now frozen.")}, nil, ""},
+		"frozen, says a lookup":                {[]Event{said("f"), read("card", `{"state":"Frozen"}`), failing(call("freeze_card", 0, "{}"), "cut"), replied("Your card is frozen.")}, nil, ""},
+		"shipped, says a lookup":               {[]Event{said("w"), read("order", `{"state":"shipped"}`), failing(call("send_email", 0, "{}"), "cut"), replied("Your order has been shipped.")}, nil, ""},
+		"declared to change nothing":           {[]Event{said("f"), failing(call("calm", 0, "{}"), "cut"), replied("It was calmed.")}, nil, ""},
+		"what failed was read":                 {[]Event{said("f"), with(call("update", 500, ""), func(e *Event) { e.Method = "GET" }), replied("It was updated.")}, nil, ""},
+		"a secret that was printed":            {[]Event{said("hi"), {Kind: Log, Leaks: true}}, nil, "secret-in-reply"},
+		"a secret of a request":                {[]Event{said("hi"), with(call("note", 200, "{}"), func(e *Event) { e.Leaks = true })}, nil, "secret-in-reply"},
+		"a secret that the user said":          {[]Event{said("hunter2hunter2"), {Kind: Log, Leaks: true}}, nil, ""},
+		"a form of its own":                    {[]Event{asked, chat("search", `{"q":1}`, "invalid"), call("search", 200, `{"query":1}`)}, strict, ""},
+		"arguments that are handed on":         {[]Event{asked, chat("search", `{"x":1}`, "invalid"), call("search", 200, `{"x":1}`)}, strict, "bad-arguments"},
+		"arguments of a call that was struck":  {[]Event{asked, chat("search", `{"x":1}`, "error: reset"), struck}, strict, "bad-arguments"},
+		"arguments of the code itself":         {[]Event{asked, chat("other", "{}", "error"), call("search", 200, `{"x":1}`)}, strict, ""},
 		"broken arguments, the server refuses": {[]Event{call("search", 422, `{"x":1}`)}, offered, ""},
 	} {
 		var ids []string
 		for _, k := range Checks() {
-			for _, p := range k.Find(Trace{Events: tc.events, Offered: tc.offered, Secrets: []string{"hunter2hunter2"}}) {
+			for _, p := range k.Find(Trace{Events: tc.events, Offered: tc.offered, Secrets: []string{"hunter2hunter2"}, Effects: Effects{"calm": false}}) {
 				ids = append(ids, k.ID)
 				if p.Reason == "" || strings.Contains(p.Reason, secret) || strings.Contains(p.Reason, "hunter2") {
 					t.Errorf("%s: reason %q", name, p.Reason)
@@ -132,6 +162,14 @@ func TestHealth(t *testing.T) {
 		if h := HealthOf(Trace{Events: []Event{e, {Kind: Tool, Name: "other", Source: InChat, Status: 500}}}); len(h) != 1 || h["search"].How != how {
 			t.Errorf("status %d: %+v", status, h)
 		}
+	}
+	invented := Trace{Events: []Event{call("melt", 404, "")}, Offered: []Offer{}}
+	if h := HealthOf(invented); len(h) > 0 {
+		t.Errorf("a tool that does not exist is unhealthy: %v", h)
+	}
+	said := with(call("search", 0, ""), func(e *Event) { e.Declined = true })
+	if h := HealthOf(Trace{Events: []Event{said}}); h["search"].How != "an answer that says so" {
+		t.Errorf("%+v", h)
 	}
 	struck := call("search", 503, "")
 	struck.Faults = []string{"a"}

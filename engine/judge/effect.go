@@ -7,39 +7,65 @@ import (
 	"strings"
 )
 
-// Words in the names of tools: those of calls that change something, and those
-// of calls that look something up, whatever the method of the request is.
+// Words in the names of tools: those of calls that change something, those of
+// calls that look something up, whatever the method of the request is, and those
+// of calls that tell others what was done.
 var (
-	effects = strings.Fields(`add approve assign book buy cancel charge checkout close confirm create debit delete deploy deposit drop email execute
-		grant insert invite issue mail notify order orders pay payment payments payout place post publish purchase refund refunds register release remove reserve
-		reservation reservations revoke schedule send ship sms submit subscribe tickets transfer transfers unsubscribe update upload withdraw write bookings charges messages emails`)
-	lookups = strings.Fields(`answer ask balance calculate check classify convert count detect embed embeddings estimate extract fetch find get graphql
-		health history info list login lookup parse ping preview predict query quote read retrieve rpc score search session sessions show similar status
+	effects = strings.Fields(`add approve assign book buy cancel charge checkout close confirm create credit debit delete deploy deposit disburse dispatch donate drop email
+		execute grant insert invite issue mail notify order orders pay payment payments payout place post publish purchase redeem refund refunds register release remove renew
+		reschedule reserve reservation reservations revoke schedule send ship sms submit subscribe tickets topup topups transfer transfers unsubscribe update upload withdraw
+		write bookings charges messages emails`)
+	lookups = strings.Fields(`answer ask auth authenticate balance calculate check classify convert count detect embed embeddings estimate extract fetch find get graphql
+		health history info list login lookup oauth parse ping preview predict query quote read retrieve rpc score search session sessions show similar status
 		suggest summarize token tokenize tokens translate validate verify view weather`)
+	reports   = strings.Fields(`analytics event events ingest ingestion log logs metric metrics span spans telemetry trace traces track tracking`)
 	wordBreak = regexp.MustCompile(`[^a-z0-9]+`)
 	camel     = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 	keyName   = regexp.MustCompile(`(?i)idempot|dedup|request[-_]?id|client[-_]?(?:token|reference|id)|nonce|transaction[-_]?id|operation[-_]?id`)
 )
 
-// effect reports whether a call changes something when it is performed, so that
-// performing it twice is twice the effect: as declared, or else by its method and
-// the words of its name.
-func (t *Trace) effect(e *Event) bool {
-	if changes, declared := t.Effects.Of(e.Name); declared && e.Kind == Tool {
-		return changes
+// words are those of a tool's name.
+func words(tool string) []string {
+	return wordBreak.Split(strings.ToLower(camel.ReplaceAllString(tool, "${1}_${2}")), -1)
+}
+
+// effect reports whether a call changes something each time it is performed: as
+// declared, or else by its method, by the words of its name or of the one tool that
+// the model asked for by it, or because the server answers such calls by saying
+// that it created something.
+func (t *Trace) effect(i int) bool {
+	e := &t.Events[i]
+	if e.Kind != Tool {
+		return false
 	}
-	if e.Kind != Tool || e.Method == "GET" || e.Method == "HEAD" || e.Method == "OPTIONS" || e.Method == "PUT" || e.Method == "DELETE" {
+	asked := t.wanted(i)
+	for _, name := range append([]string{e.Name}, asked...) {
+		if changes, declared := t.Effects.Of(name); declared && (name == e.Name || len(asked) == 1) {
+			return changes
+		}
+	}
+	if slices.Contains([]string{"GET", "HEAD", "OPTIONS", "PUT", "DELETE"}, e.Method) {
 		return false // what is asked for may be asked for again
 	}
-	return ChangesByName(e.Name)
+	if ChangesByName(e.Name) {
+		return true
+	}
+	own := words(e.Name)
+	if slices.Contains(lookups, own[0]) || slices.ContainsFunc(own, func(w string) bool { return slices.Contains(reports, w) }) {
+		return false
+	}
+	creates := func(o Event) bool {
+		return o.Kind == Tool && o.Status == 201 && o.Name == e.Name && o.Method == e.Method
+	}
+	return len(asked) == 1 && ChangesByName(asked[0]) || slices.ContainsFunc(t.Events, creates)
 }
 
 // ChangesByName reports whether the words of a tool's name say that a call
 // changes something.
 func ChangesByName(tool string) bool {
-	words := wordBreak.Split(strings.ToLower(camel.ReplaceAllString(tool, "${1}_${2}")), -1)
-	changes := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(effects, w) })
-	return changes && !slices.Contains(lookups, words[0])
+	list := words(tool)
+	changes := slices.ContainsFunc(list, func(w string) bool { return slices.Contains(effects, w) }) || strings.Contains(strings.Join(list, " "), "top up")
+	return changes && !slices.Contains(lookups, list[0])
 }
 
 // keyed reports whether a server can tell that the second of two equal calls is
@@ -54,7 +80,7 @@ func repeated(t Trace) []Problem {
 	var list []Problem
 	for i := range t.Events {
 		e := &t.Events[i]
-		if !t.effect(e) || !e.Lost() || e.Source == InChat {
+		if e.Source == InChat || !e.Lost() || !t.effect(i) {
 			continue
 		}
 		for k := i + 1; k < len(t.Events); k++ {
@@ -63,16 +89,13 @@ func repeated(t Trace) []Problem {
 				list = append(list, Problem{e.Name, fmt.Sprintf("%s was called again with the same arguments after its reply was lost (%s), without an idempotency key", e.Name, lostBy(e))})
 				break
 			}
-			if n.Kind == Tool && t.lookup(n) {
+			if n.Kind == Tool && !n.Failed() && !t.effect(k) {
 				break // it may have looked whether the call was performed
 			}
 		}
 	}
 	return list
 }
-
-// lookup reports whether a call looks something up and got an answer.
-func (t *Trace) lookup(e *Event) bool { return !t.effect(e) && !e.Failed() }
 
 func lostBy(e *Event) string {
 	if e.Error != "" {
@@ -84,46 +107,102 @@ func lostBy(e *Event) string {
 // Words of replies, in English.
 var (
 	claim = regexp.MustCompile(`(?i)\b(?:has|have|was|were|is|are|been|i've|i have|successfully|all)\s+(?:now |just |also |already |been |successfully )*` +
-		`(?:booked|charged|refunded|sent|cancelled|canceled|created|updated|completed|processed|confirmed|paid|ordered|shipped|scheduled|transferred|placed|submitted|registered|reserved|issued|approved|deleted|removed|purchased|done|set|successful)\b` +
+		`(booked|charged|refunded|sent|cancelled|canceled|created|updated|completed|processed|confirmed|paid|ordered|shipped|scheduled|transferred|placed|submitted|registered|reserved|issued|approved|deleted|removed|purchased|done|set|successful)\b` +
 		`|"(?:status|result|state|outcome)"\s*:\s*"(?:success|succeeded|ok|done|completed|confirmed|paid|booked|refunded)"|"(?:ok|success|succeeded)"\s*:\s*true` +
 		`|(?i)\b(?:booked|charged|refunded|paid|sent|done|confirmed)\s*[.!]`)
 	doubt = regexp.MustCompile(`(?i)\bnot\b|n't\b|n’t\b|cannot|unable|fail|error|sorry|unavailable|unsuccessful|try again|problem|issue|pending|unclear|unknown|uncertain|unfortunately|could be|may have|might|later|if\b|down\b|timed? ?out|no longer|without success|manual|support|declined|rejected|refused|"(?:ok|success)"\s*:\s*false`)
 )
 
-// falseSuccess looks for replies that claim what the last call of its kind did
-// not bring.
+// falseSuccess looks for replies that claim what no call of its kind brought.
 func falseSuccess(t Trace) []Problem {
 	var list []Problem
 	for i := range t.Events {
 		r := &t.Events[i]
-		if r.Kind != Reply || !claim.MatchString(r.Text) || doubt.MatchString(r.Text) {
+		if r.Kind != Reply || doubt.MatchString(r.Text) {
 			continue
 		}
 		last := make(map[string]*Event)
 		var order []string
-		succeeded := false
+		var brought strings.Builder
+		word, succeeded := "", false
 		for k := range t.Events[:i] {
 			e := &t.Events[k]
-			if e.Turn != r.Turn || !t.effect(e) || e.Source == InChat {
+			if e.Kind != Tool || e.Turn != r.Turn || e.Source == InChat {
+				continue
+			}
+			if !e.Failed() {
+				brought.WriteString(strings.ToLower(e.Text))
+			}
+			w, ok := t.claimed(r.Text, k)
+			if !ok {
 				continue
 			}
 			if last[e.Name] == nil {
 				order = append(order, e.Name)
 			}
-			last[e.Name] = e
+			last[e.Name], word = e, strings.ToLower(w)
 			succeeded = succeeded || !e.Failed()
 		}
-		if succeeded {
+		if succeeded || word != "" && strings.Contains(brought.String(), word) {
 			continue // the claim may be about that
 		}
 		for _, name := range order {
-			e := last[name]
-			why := "no whole answer"
-			if e.Status >= 400 {
-				why = fmt.Sprintf("status %d", e.Status)
-			}
-			list = append(list, Problem{name, fmt.Sprintf("the reply claims success after every call of %s failed, the last with %s", name, why)})
+			list = append(list, Problem{name, fmt.Sprintf("the reply claims success after every call of %s failed, the last with %s", name, last[name].how())})
 		}
 	}
 	return list
+}
+
+// claimed reports whether a reply claims the success of a call, and by which
+// participle: any of a call that changes something; of one that may, its own.
+func (t *Trace) claimed(reply string, i int) (word string, ok bool) {
+	e := &t.Events[i]
+	if m := claim.FindStringSubmatch(reply); m != nil && t.effect(i) {
+		return m[1], true
+	}
+	changes, declared := t.Effects.Of(e.Name)
+	safe := slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, e.Method) || slices.Contains(lookups, words(e.Name)[0])
+	if declared && !changes || !declared && safe {
+		return "", false
+	}
+	forms := did(append(t.wanted(i), e.Name), e.Method)
+	p, err := regexp.Compile(`(?i)\b(?:has|have|was|were|is|are|been|i've|i|we|we've|successfully)\s+(?:now |just |also |already |been |have |successfully )*(` + forms + `)\b|\b(` + forms + `)\s*[.!]`)
+	if err != nil || forms == "" {
+		return "", false
+	}
+	m := p.FindStringSubmatch(reply)
+	if m == nil {
+		return "", false
+	}
+	return m[1] + m[2], true
+}
+
+// irregular are past forms that are not made with "ed".
+var irregular = map[string]string{
+	"buy": "bought", "send": "sent", "pay": "paid", "freeze": "frozen|froze", "withdraw": "withdrawn|withdrew", "write": "written|wrote", "sell": "sold", "set": "set", "put": "put",
+	"give": "given|gave", "take": "taken|took", "make": "made", "hold": "held", "lend": "lent", "let": "let", "shut": "shut", "cut": "cut",
+}
+
+// did are the words, as alternatives of an expression, which say that what tools
+// are named for was done: frozen, of freeze_card.
+func did(tools []string, method string) string {
+	forms := map[string]string{"DELETE": "deleted|removed|cancell?ed", "PUT": "updated|changed|saved", "PATCH": "updated|changed|saved"}[method]
+	for _, w := range words(strings.Join(tools, "_")) {
+		w = strings.TrimSuffix(strings.TrimSuffix(w, "s"), "ing")
+		if len(w) < 3 {
+			continue
+		}
+		f := irregular[w]
+		switch last := w[len(w)-1:]; {
+		case f != "":
+		case last == "e":
+			f = w + "d"
+		case last == "y":
+			f = w + "ed|" + w[:len(w)-1] + "ied"
+		default:
+			f = w + last + "?ed"
+		}
+		forms += "|" + f
+	}
+	return strings.Trim(forms, "|")
 }

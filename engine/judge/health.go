@@ -21,19 +21,17 @@ var declined = []int{402, 404, 409, 410}
 // HealthOf counts the calls of a trace, by name.
 func HealthOf(t Trace) map[string]Health {
 	all := make(map[string]Health)
+	strange := unknownTool(t) // they fail for they do not exist
 	for i := range t.Events {
 		e := &t.Events[i]
-		if e.Kind != Tool && e.Kind != Model || e.Source == InChat || len(e.Faults) > 0 {
+		if e.Kind != Tool && e.Kind != Model || e.Source == InChat || len(e.Faults) > 0 || slices.ContainsFunc(strange, func(p Problem) bool { return p.Subject == e.Name }) {
 			continue
 		}
 		h := all[e.Name]
 		h.Calls++
 		if e.Failed() {
 			h.Failed++
-			h.How = "no whole answer"
-			if e.Status >= 400 {
-				h.How = fmt.Sprintf("status %d", e.Status)
-			}
+			h.How = e.how()
 			if slices.Contains(declined, e.Status) {
 				h.Rejected++
 			}

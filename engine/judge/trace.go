@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -16,6 +17,7 @@ const (
 	Tool  Kind = "tool"  // a call of a tool, with its result
 	Model Kind = "model" // a call of a model, with its answer
 	Fault Kind = "fault" // that was injected
+	Log   Kind = "log"   // what the system printed meanwhile
 )
 
 // Source is where a call was seen. One call may be seen in two places: asked for
@@ -46,6 +48,8 @@ type Event struct {
 	// Declined says that the answer itself says that the call failed.
 	Declined bool
 	Text     string // what was said or answered
+	// Leaks says that the call, or the log, holds a secret that the system was given.
+	Leaks bool
 	// Injected is the text that a fault put into the answer, "" if none did.
 	Injected string
 	Faults   []string // that struck the call
@@ -67,6 +71,19 @@ func (e *Event) Failed() bool {
 	return e.Error != "" || e.Raised != "" || e.Declined || e.Status >= 400
 }
 
+// how says how a call failed.
+func (e *Event) how() string {
+	switch {
+	case e.Status >= 400:
+		return fmt.Sprintf("status %d", e.Status)
+	case e.Error == "" && e.Declined:
+		return "an answer that says so"
+	case e.Raised != "":
+		return e.Raised
+	}
+	return "no whole answer"
+}
+
 // Trace is what happened in a case, in order.
 type Trace struct {
 	Events []Event
@@ -74,6 +91,8 @@ type Trace struct {
 	Blind bool
 	// Offered are the tools that may be called; nil: not known.
 	Offered []Offer
+	// Declared says that a document names these, and not the request to a model.
+	Declared bool
 	// Effects are declared.
 	Effects Effects
 	// Secrets are what the system was given to keep.
@@ -112,6 +131,20 @@ func (e Effects) Of(tool string) (changes, declared bool) {
 
 // plain is a name without case and without the way its words are joined.
 func plain(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
+
+// wanted are the tools that a model had asked for when a request was made: what
+// it carries out, as far as that is known.
+func (t *Trace) wanted(i int) (names []string) {
+	if t.Events[i].Source == InChat {
+		return nil
+	}
+	for k := i - 1; k >= 0 && t.Events[k].Kind != Model && t.Events[k].Turn == t.Events[i].Turn; k-- {
+		if e := &t.Events[k]; e.Kind == Tool && e.Source == InChat {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
 
 func (e *Event) named(match func(string) bool) bool {
 	if match(plain(e.Name)) {

@@ -97,6 +97,10 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
+	earlier := ""
+	if e.service != nil {
+		earlier = e.service.Printed()
+	}
 	var reply agentcall.Reply
 	for again := true; again; again = e.chat.yields(&reply) {
 		request, err := e.shaped(ctx, &c, session)
@@ -111,7 +115,7 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 	reply.Fresh = fresh
 	if e.service != nil {
 		e.judgeDeath(ctx, &reply)
-		reply.Printed = e.service.Printed()
+		reply.Printed, reply.Earlier = earlier+e.service.Printed(), len(earlier)
 	}
 	return reply, nil
 }
