@@ -96,7 +96,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 		return campaign.Outcome{}, mismatch(err)
 	}
 	if !pc.Confirm && (res.Status == process.OverBudget || res.Status == process.SetAside) {
-		return campaign.Outcome{Data: encodeAside(&res, input), Elapsed: res.Elapsed}, ctx.Err()
+		return campaign.Outcome{Data: s.encodeAside(&res, input), Elapsed: res.Elapsed}, ctx.Err()
 	}
 	o, err := c.judge(s, &res, runID, looking(ctx, x.runner, pc))
 	if err == nil {
@@ -125,6 +125,9 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 		}
 	}
 	if at.Payload != nil {
+		if c.set.guided && o.Verdict == campaign.VerdictPass {
+			o.Data = encodeKept(res.Work, nil) // what it took to find out
+		}
 		return o, nil // run again, to confirm or to make it smaller
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math/bits"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -31,12 +32,18 @@ const (
 	confirmFactor = 100
 
 	// Cases set aside are run again as soon as there are any, but no more than these
-	// and one for each so many cases, and so many more at the end.
+	// and one for each so many cases, so many at once, and so many more at the end.
 	confirmFirst = 4
 	confirmEvery = 4096
 	confirmLast  = 64
 	asideMost    = 256 // that wait to be run again
 	alikeMost    = 8   // of those, and of those that were, by one key
+
+	// Of all work, counted in edges, such cases may be one part in so many; a case is
+	// taken to cost so many edges, most of that for its start and end.
+	confirmShare = 16
+	caseWork     = 1 << 14
+	crashWork    = 10 // budgets that a case which crashes late is taken to use up
 )
 
 // guided is what a guided campaign knows beside its corpus. It is never changed
@@ -48,6 +55,9 @@ type guided struct {
 	weighed int              // how many there were as all were weighed
 	waiting []asideCase      // to be run again
 	known   map[string]int   // how many of a key were to be run again; alikeMost: no more
+	hung    map[uint32]bool  // edges that cases took which hang
+	like    int64            // cases set aside that took no other edges
+	spent   uint64           // edges of cases that were run again
 	aside   int64
 	late    int64 // of those, by their time
 	again   int64 // cases that were run again
@@ -55,9 +65,11 @@ type guided struct {
 	learning
 }
 
-// asideCase is a case set aside, and by what it is known.
+// asideCase is a case set aside, by what it is known, and its edges that no case took
+// which hangs.
 type asideCase struct {
 	key   string
+	fresh []uint32
 	input []byte
 }
 
@@ -125,11 +137,16 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 
 // confirming is the inputs of the next round if it is one of cases set aside.
 func (c *Campaign) confirming(s *state) []asideCase {
-	may := confirmFirst + s.done/confirmEvery
-	if s.done >= c.count {
+	may := confirmFirst + s.done/confirmEvery - s.again
+	switch {
+	case s.done >= c.count:
 		may += confirmLast
+	case s.again >= confirmFirst && s.facts.Budget > 0 && s.spent*confirmShare > uint64(s.done)*caseWork:
+		may = 0
+	default:
+		may = min(may, confirmFirst)
 	}
-	return s.waiting[:min(int64(len(s.waiting)), max(0, may-s.again))]
+	return s.waiting[:min(int64(len(s.waiting)), max(0, may))]
 }
 
 // Fold implements [campaign.Campaign]: inputs that reached something new join
@@ -154,13 +171,13 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if _, staged := from.StagedAt(c.start + at.Index); staged {
 			next.staged = next.staged[1:]
 		} else if c.set.guided {
-			next.entries[parent(from, c.start+at.Index)].made++
+			next.entries[parent(from, c.start+at.Index)].made += wear(o)
 		}
 		if !c.set.guided || o.Verdict != campaign.VerdictPass {
 			continue // a failing one's data says how it ended
 		}
-		if key, late, ok := decodeAside(o.Data); ok {
-			next.setAside(key, late, func() []byte { return c.input(s, at) })
+		if key, fresh, ok := decodeAside(o.Data); ok {
+			next.setAside(key, fresh, func() []byte { return c.input(s, at) })
 			continue
 		}
 		compared, kept := cutCompared(o.Data)
@@ -186,16 +203,30 @@ func (s *state) confirm(batch []asideCase, results iter.Seq2[campaign.Case, camp
 	n := 0
 	hangs := map[string]bool{}
 	for _, o := range results {
+		switch {
+		case o.Kind == kindTimeout:
+			hangs[batch[n].key] = true
+			s.hung = maps.Clone(s.hung)
+			if s.hung == nil {
+				s.hung = map[uint32]bool{}
+			}
+			for _, edge := range batch[n].fresh {
+				s.hung[edge] = true
+			}
+			s.spent += confirmFactor * s.facts.Budget
+		case o.Verdict == campaign.VerdictFail:
+			s.spent += crashWork * s.facts.Budget
+		default:
+			work, _ := decodeKept(o.Data)
+			s.spent += work
+		}
 		if o.Verdict == campaign.VerdictFail {
 			s.failed++
-		}
-		if o.Kind == kindTimeout {
-			hangs[batch[n].key] = true
 		}
 		n++
 	}
 	s.again += int64(n)
-	s.waiting = slices.DeleteFunc(slices.Clone(s.waiting[n:]), func(a asideCase) bool { return hangs[a.key] })
+	s.waiting = slices.DeleteFunc(slices.Clone(s.waiting[n:]), func(a asideCase) bool { return hangs[a.key] || len(hangs) > 0 && s.passOver(a) })
 	s.known = maps.Clone(s.known)
 	for key := range hangs {
 		s.known[key] = alikeMost
@@ -203,12 +234,12 @@ func (s *state) confirm(batch []asideCase, results iter.Seq2[campaign.Case, camp
 }
 
 // setAside notes a case that was set aside; a few of each key wait to be run again.
-func (g *guided) setAside(key string, late bool, input func() []byte) {
+func (g *guided) setAside(key string, fresh []uint32, input func() []byte) {
 	g.aside++
-	if late {
+	if isLate(key) {
 		g.late++
 	}
-	if g.known[key] == alikeMost {
+	if g.known[key] == alikeMost || g.passOver(asideCase{key: key, fresh: fresh}) {
 		return
 	}
 	if len(g.waiting) >= asideMost {
@@ -220,7 +251,17 @@ func (g *guided) setAside(key string, late bool, input func() []byte) {
 		g.known = map[string]int{}
 	}
 	g.known[key]++
-	g.waiting = append(slices.Clip(g.waiting), asideCase{key, input()})
+	g.waiting = append(slices.Clip(g.waiting), asideCase{key, fresh, input()})
+}
+
+// passOver reports whether a case set aside need not be run again: it took no edge
+// beside those of hangs, and is not the first, second, fourth, eighth of such cases.
+func (g *guided) passOver(a asideCase) bool {
+	if isLate(a.key) || g.hung == nil || slices.ContainsFunc(a.fresh, func(edge uint32) bool { return !g.hung[edge] }) {
+		return false
+	}
+	g.like++
+	return bits.OnesCount64(uint64(g.like)) > 1
 }
 
 // warnings name the cases of which it is not known whether they hang.
@@ -316,41 +357,64 @@ func decodeKept(b []byte) (work uint64, edges []uint32) {
 		return 0, nil
 	}
 	work, n := binary.Uvarint(b[2:])
-	b = b[2+max(n, 0):]
+	return work, ascending(b[2+max(n, 0):])
+}
+
+// ascending reads numbers that are written as the differences between them.
+func ascending(b []byte) (list []uint32) {
 	last := uint32(0)
 	for len(b) > 0 {
 		d, n := binary.Uvarint(b)
 		if n <= 0 {
-			return work, edges
+			break
 		}
 		b = b[n:]
 		last += uint32(d)
-		edges = append(edges, last)
+		list = append(list, last)
 	}
-	return work, edges
+	return list
 }
 
-// encodeAside is the data of a case that was set aside: by what the case is known: the edges that it
-// took within its budget, or its own input.
-func encodeAside(res *process.Result, input []byte) []byte {
+// encodeAside is the data of a case that was set aside: by what the case is known, the
+// edges that it took within its budget, or its own input; then those of its edges that
+// no case took which hangs.
+func (g *guided) encodeAside(res *process.Result, input []byte) []byte {
 	if res.Status == process.SetAside {
 		return append([]byte{0, 't'}, digest(input)[:16]...)
 	}
-	var places []byte
-	last := uint32(0)
+	var places, fresh []byte
+	last, lastFresh := uint32(0), uint32(0)
 	for _, e := range res.Edges {
-		if e>>8 != last {
-			last = e >> 8
-			places = binary.LittleEndian.AppendUint32(places, last)
+		if e>>8 == last {
+			continue
+		}
+		last = e >> 8
+		places = binary.LittleEndian.AppendUint32(places, last)
+		if !g.hung[last] {
+			fresh = binary.AppendUvarint(fresh, uint64(last-lastFresh))
+			lastFresh = last
 		}
 	}
-	return append([]byte{0, 'b'}, digest(places)[:16]...)
+	return append(append([]byte{0, 'b'}, digest(places)[:16]...), fresh...)
 }
 
 // decodeAside reads what encodeAside wrote.
-func decodeAside(data []byte) (key string, late, ok bool) {
-	if len(data) < 2 || data[0] != 0 || data[1] == 'k' || data[1] == 'c' {
-		return "", false, false
+func decodeAside(data []byte) (key string, fresh []uint32, ok bool) {
+	const size = 1 + 16
+	if len(data) < 1+size || data[0] != 0 || data[1] == 'k' || data[1] == 'c' {
+		return "", nil, false
 	}
-	return string(data[1:]), data[1] == 't', true
+	return string(data[1 : 1+size]), ascending(data[1+size:]), true
+}
+
+// isLate reports whether the key is that of a case whose time was up.
+func isLate(key string) bool { return key[0] == 't' }
+
+// wear is how many cases the outcome of one counts for with its parent: one that uses
+// up its budget costs what many others do.
+func wear(o campaign.Outcome) int64 {
+	if _, _, aside := decodeAside(o.Data); aside && o.Verdict == campaign.VerdictPass {
+		return asideWear
+	}
+	return 1
 }

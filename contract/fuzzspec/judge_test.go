@@ -227,11 +227,12 @@ func TestJudgeStack(t *testing.T) {
 // that hangs, and so many at once as the cases so far allow; what comes of them
 // teaches the campaign nothing else.
 func TestCasesSetAside(t *testing.T) {
+	var g guided
 	spent := func(edge uint32) campaign.Outcome {
-		return campaign.Outcome{Data: encodeAside(&process.Result{Status: process.OverBudget, Edges: []uint32{edge<<8 | 1, edge<<8 | 2}}, nil)}
+		return campaign.Outcome{Data: g.encodeAside(&process.Result{Status: process.OverBudget, Edges: []uint32{edge<<8 | 1, edge<<8 | 2}}, nil)}
 	}
 	late := func(input string) campaign.Outcome {
-		return campaign.Outcome{Data: encodeAside(&process.Result{Status: process.SetAside}, []byte(input))}
+		return campaign.Outcome{Data: g.encodeAside(&process.Result{Status: process.SetAside}, []byte(input))}
 	}
 	c := &Campaign{maker: referenceMaker{}, set: settings{guided: true, deep: true}, count: 40, id: campaign.Identity{Name: "x"}}
 	n := int64(0)
@@ -307,6 +308,79 @@ func TestCasesSetAside(t *testing.T) {
 	}
 	if _, got := decodeKept(spent(7).Data); slices.Contains(got, 7<<8|1) {
 		t.Error("an ended case has coverage")
+	}
+}
+
+// Hangs are dear to run again: of cases that took no edge beside those of hangs the
+// first, second, fourth are, one that took another edge is, and all of them together
+// only as often as the cases so far have paid for. The parent of one set aside is
+// chosen less often.
+func TestCasesLikeHangs(t *testing.T) {
+	const budget = leastBudget
+	c := &Campaign{maker: referenceMaker{}, set: settings{guided: true, deep: true}, count: 1 << 40}
+	s := c.Start(campaign.Facts{Data: []byte(`{"budget":1048576}`)})
+	if s.facts.Budget != budget {
+		t.Fatalf("the budget is %d", s.facts.Budget)
+	}
+	fold := func(outcomes ...campaign.Outcome) {
+		s = c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for i, o := range outcomes {
+				yield(campaign.Case{Index: int64(i), Payload: []byte{byte(i)}}, o)
+			}
+		})
+	}
+	spent := func(edges ...uint32) campaign.Outcome {
+		res := process.Result{Status: process.OverBudget}
+		for _, e := range edges {
+			res.Edges = append(res.Edges, e<<8|1)
+		}
+		return campaign.Outcome{Data: s.encodeAside(&res, nil)}
+	}
+	hang := fail(kindTimeout, "timeout", 0, "", ending{})
+	fold(spent(1, 2, 3, 4, 5))
+	if s.entries[0].made != asideWear {
+		t.Errorf("the parent has worn off by %d cases", s.entries[0].made)
+	}
+	whole := len(spent(1, 2, 3).Data)
+	fold(hang)
+	if less := len(spent(1, 2, 3).Data); less >= whole {
+		t.Errorf("edges of hangs take %d bytes, before %d", less, whole)
+	}
+	for i := range uint32(15) { // other edges each time, all of them of the hang
+		var edges []uint32
+		for e := range uint32(4) {
+			if (i+1)>>e&1 != 0 {
+				edges = append(edges, e+1)
+			}
+		}
+		fold(spent(edges...))
+		if r, _ := c.Round(s); r.At != nil {
+			fold(campaign.Outcome{Data: encodeKept(2*budget, nil)}) // and yet it ends
+		}
+	}
+	if n := int(s.again) - 1 + len(s.waiting); n != 4 || s.again < confirmFirst {
+		t.Errorf("of 15 cases like a hang %d are to be run again, %d were", n, s.again-1)
+	}
+	if r, _ := c.Round(s); r.At != nil {
+		t.Error("cases are run again that the others have not paid for")
+	}
+	before := len(s.waiting)
+	fold(spent(1, 9))
+	if len(s.waiting) != before+1 {
+		t.Error("a case that took another edge is passed over")
+	}
+	s.done = confirmShare*int64(s.spent)/caseWork - 1
+	if r, _ := c.Round(s); r.At != nil {
+		t.Error("not all is paid for")
+	}
+	s.done++
+	if r, _ := c.Round(s); r.At == nil {
+		t.Error("nothing is run again though it is paid for")
+	}
+	c.count = s.done
+	s.spent = 1 << 60
+	if r, _ := c.Round(s); r.At == nil {
+		t.Error("nothing is run again at the end")
 	}
 }
 
