@@ -142,9 +142,6 @@ func (a *App) Search(root string, set campaign.Settings) (docs []Document, left 
 		if d.Contract == nil {
 			continue
 		}
-		if k, ok := d.Contract.(campaign.Keeper); ok && k.Keeps(p) {
-			continue
-		}
 		if ch, ok := d.Contract.(campaign.Chooser); ok {
 			if taken, hint := ch.Chooses(root, p, set); !taken && hint == "" {
 				continue

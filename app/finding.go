@@ -305,7 +305,18 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 	if err != nil {
 		return nil, fmt.Errorf("finding the folder %s: %w", to, err)
 	}
-	files, err := promoted(ctx, st, r.campaign, p, f, at.Payload, folder)
+	payloads := [][]byte{at.Payload}
+	for _, s := range f.Samples {
+		if s.Blob == "" {
+			continue
+		}
+		b, err := st.Blob(s.Blob)
+		if err != nil {
+			return nil, err
+		}
+		payloads = append(payloads, b)
+	}
+	files, err := p.Promote(ctx, f, payloads, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -317,28 +328,6 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 		names[i] = filepath.Join(to, f.ID, filepath.FromSlash(x.Name))
 	}
 	return names, nil
-}
-
-// promoted is the test of a finding: of all inputs that it keeps, if its campaign
-// makes one of several.
-func promoted(ctx context.Context, st *Store, c campaign.Any, p campaign.Promoter, f campaign.Finding, payload []byte, folder string) ([]campaign.File, error) {
-	if set, ok := campaign.As[campaign.SetPromoter](c); ok {
-		payloads := [][]byte{payload}
-		for _, s := range f.Samples {
-			if s.Blob == "" {
-				continue
-			}
-			b, err := st.Blob(s.Blob)
-			if err != nil {
-				return nil, err
-			}
-			payloads = append(payloads, b)
-		}
-		if files, err := set.PromoteSet(ctx, f, payloads, folder); err != nil || len(files) > 0 {
-			return files, err
-		}
-	}
-	return p.Promote(ctx, f, payload, folder)
 }
 
 // IsFinding tells the name of a finding from that of a run.

@@ -144,12 +144,13 @@ func (v veiled) Summarize(s any) campaign.Summary {
 	return sum
 }
 
-// Headline implements [campaign.Headliner].
-func (v veiled) Headline(title string, o campaign.Outcome) string {
-	if d, ok := campaign.As[campaign.Headliner](v.inner); ok {
-		return v.r.String(d.Headline(title, o))
+// Refine implements [campaign.Refiner].
+func (v veiled) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
+	if d, ok := campaign.As[campaign.Refiner](v.inner); ok {
+		title, severity = d.Refine(title, severity, o)
+		title = v.r.String(title)
 	}
-	return title
+	return title, severity
 }
 
 // Input implements [campaign.Inputter]: an explicit case in JSON is stored with
@@ -175,25 +176,12 @@ func (v veiled) given(c campaign.Case) campaign.Case {
 }
 
 // Promote implements [campaign.Promoter].
-func (v veiledPromoter) Promote(ctx context.Context, f campaign.Finding, payload []byte, dir string) ([]campaign.File, error) {
-	files, err := v.promoter.Promote(ctx, f, v.given(campaign.Case{Payload: payload}).Payload, dir)
-	for i := range files {
-		files[i].Data = v.r.Template(files[i].Data)
-	}
-	return files, v.error(err)
-}
-
-// PromoteSet implements [campaign.SetPromoter].
-func (v veiledPromoter) PromoteSet(ctx context.Context, f campaign.Finding, payloads [][]byte, dir string) ([]campaign.File, error) {
-	p, ok := v.promoter.(campaign.SetPromoter)
-	if !ok {
-		return nil, nil
-	}
+func (v veiledPromoter) Promote(ctx context.Context, f campaign.Finding, payloads [][]byte, dir string) ([]campaign.File, error) {
 	given := make([][]byte, len(payloads))
 	for i := range payloads {
 		given[i] = v.given(campaign.Case{Payload: payloads[i]}).Payload
 	}
-	files, err := p.PromoteSet(ctx, f, given, dir)
+	files, err := v.promoter.Promote(ctx, f, given, dir)
 	for i := range files {
 		files[i].Data = v.r.Template(files[i].Data)
 	}

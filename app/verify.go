@@ -276,11 +276,7 @@ func (a *App) sample(ctx context.Context, st *Store, v *Verified, rec *campaign.
 
 func (r *revived) sample(ctx context.Context, st *Store, v *Verified, n int64, chosen func(int64) bool) error {
 	id := r.campaign.Identity()
-	how := campaign.CompareExact
-	if c, ok := campaign.As[campaign.Comparable](r.campaign); ok {
-		how = c.Comparable()
-	}
-	once, _ := campaign.As[campaign.Unrepeatable](r.campaign)
+	may := campaign.ConstraintsOf(r.campaign)
 	for i := range n {
 		if !chosen(i) {
 			continue
@@ -293,7 +289,7 @@ func (r *revived) sample(ctx context.Context, st *Store, v *Verified, n int64, c
 		if err != nil {
 			return err
 		}
-		if how == campaign.CompareNone || then.Verdict == campaign.VerdictError || once != nil && once.Unrepeatable(at) != "" {
+		if may.Comparable == campaign.CompareNone || then.Verdict == campaign.VerdictError || may.Once(at) != "" {
 			v.Unknown++
 			continue
 		}
@@ -306,7 +302,7 @@ func (r *revived) sample(ctx context.Context, st *Store, v *Verified, n int64, c
 			continue
 		}
 		v.Compared++
-		if what := how.Differing(then, now); what != "" {
+		if what := may.Comparable.Differing(then, now); what != "" {
 			v.Problems = append(v.Problems, fmt.Sprintf("%s: case %d is stored as %s, and executed again it is %s (%s)", id.Name, i, brief(then), brief(now), what))
 		}
 	}

@@ -21,14 +21,6 @@ type Guess struct {
 	Said      diag.Diagnostic
 }
 
-// Grader is implemented by campaigns that learn of how bad a finding is when its
-// case is run again.
-type Grader interface {
-	// Grade is the severity of a finding of which out is an outcome with its
-	// evidence.
-	Grade(severity Severity, out Outcome) Severity
-}
-
 // Skipper is implemented by campaigns whose skipped cases do not give the reason
 // in their outcome's title, which is part of a run's digest.
 type Skipper interface {
@@ -42,12 +34,4 @@ func SkipReason(c Any, at Case, o *Outcome) string {
 		return s.SkipReason(at, o)
 	}
 	return o.Title
-}
-
-// SetPromoter is implemented by promoters that make one test of several cases of
-// a finding.
-type SetPromoter interface {
-	// PromoteSet is Promote for different cases of a finding, the smallest first.
-	// Without files there is no test of them together.
-	PromoteSet(ctx context.Context, f Finding, payloads [][]byte, dir string) ([]File, error)
 }

@@ -222,14 +222,37 @@ func IsFatal(err error) bool {
 	return errors.As(err, &f)
 }
 
-// Exclusive is implemented by campaigns whose target may have to be called by
-// one lane alone, here or on any machine: an agent with a memory that cannot be
-// reset between two who talk to it.
-type Exclusive interface{ Exclusive() bool }
+// Constrained is implemented by campaigns whose cases cannot be executed by any
+// number of workers, or any number of times, with the same result.
+type Constrained interface{ Constraints() Constraints }
 
-// Elsewhere is implemented by campaigns whose cases are executed by other
-// processes than the one that writes the run: it cannot die of them.
-type Elsewhere interface{ Elsewhere() }
+// Constraints say how the cases of a campaign may be executed. The zero value is
+// no constraint.
+type Constraints struct {
+	// Exclusive: one worker alone may call the target, here or on any machine, such
+	// as an agent with a memory that cannot be reset between two who talk to it.
+	Exclusive bool
+	// Elsewhere: other processes than the one that writes the run execute the
+	// cases, so it cannot die of them.
+	Elsewhere bool
+	// Comparable is how far two executions of a case can be compared.
+	Comparable Comparison
+	// Once returns why a case must not be executed again only to confirm a finding
+	// or to compare: it changes what it reaches. "": it may be; nil: all may be.
+	Once func(Case) string
+}
+
+// ConstraintsOf are the constraints of a campaign.
+func ConstraintsOf(c any) Constraints {
+	var out Constraints
+	if x, ok := As[Constrained](c); ok {
+		out = x.Constraints()
+	}
+	if out.Once == nil {
+		out.Once = func(Case) string { return "" }
+	}
+	return out
+}
 
 // Planner is implemented by campaigns that know how many cases they plan in
 // all; the others are counted round by round.
@@ -242,13 +265,6 @@ type Namer interface {
 	CaseName(c Case) string
 }
 
-// Unrepeatable is implemented by campaigns with cases that must not be executed
-// again only to confirm a finding: they change what they reach.
-type Unrepeatable interface {
-	// Unrepeatable is the reason, for people; "" for a case that may be repeated.
-	Unrepeatable(c Case) string
-}
-
 // Describer is implemented by campaigns that can show a case to people.
 type Describer[S any] interface {
 	// Describe returns exhibits for a failing case, and for its smallest
@@ -258,12 +274,12 @@ type Describer[S any] interface {
 	Describe(state S, c Case, out Outcome, minimized []byte) []Exhibit
 }
 
-// Headliner is implemented by campaigns that put more into a finding's line than
-// its outcome's title, which holds facts alone: the beginning of what was said.
-type Headliner interface {
-	// Headline is the line of a finding with a title, of which out is an
+// Refiner is implemented by campaigns that know more of a finding than the facts
+// of its outcome once there is evidence, as when its case was run again.
+type Refiner interface {
+	// Refine returns the line and the severity of a finding of which out is an
 	// outcome with its evidence.
-	Headline(title string, out Outcome) string
+	Refine(title string, severity Severity, out Outcome) (string, Severity)
 }
 
 // Inputter is implemented by campaigns whose cases have an input that can be
@@ -278,17 +294,11 @@ type Inputter[S any] interface {
 type Reducer interface {
 	// Reduce looks for a smaller payload for which test holds. It calls test
 	// with candidates until it is done or test returns an error (budget spent,
-	// cancelled), and returns the smallest payload that held. Sizes are what
-	// Size says. It must draw no randomness.
-	Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte
-}
-
-// OneMinimal is implemented by reducers that take parts away one by one until none can
-// go. So what comes back is 1-minimal if no call of test has returned an error.
-type OneMinimal interface {
-	// OneMinimal names the parts of what Reduce returned, in the singular, such as
-	// "byte"; "" if it is too large for that.
-	OneMinimal(payload []byte) string
+	// cancelled), and returns the smallest payload that held. It must draw no
+	// randomness. If it took parts away one by one until none could go, so that the
+	// payload is 1-minimal unless a test returned an error, parts names them in the
+	// singular, such as "byte".
+	Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (smallest []byte, parts string)
 }
 
 // Gauger is implemented by campaigns whose payloads are an encoding of their
@@ -312,7 +322,9 @@ type File struct {
 // regression test: documents of the same contract that fail while the fault is
 // there and pass once it is gone. dir is the absolute folder they will be in.
 type Promoter interface {
-	Promote(ctx context.Context, f Finding, payload []byte, dir string) ([]File, error)
+	// Promote is given different cases of the finding, the smallest first. A test
+	// of that one will do.
+	Promote(ctx context.Context, f Finding, payloads [][]byte, dir string) ([]File, error)
 }
 
 // Materializer is implemented by campaigns that can write a case out as files,

@@ -110,20 +110,11 @@ type Contract interface {
 	Starter(dir string) []File
 }
 
-// Chooser is implemented by contracts that do not take every document of
-// theirs that is found in a folder.
+// Chooser is implemented by contracts that do not take every document of theirs
+// that is found in a folder, such as the copy that a run leaves behind.
 type Chooser interface {
 	// Chooses reports whether a document is taken that was found in a folder
-	// which the user named: path begins with folder. Those that are left out
-	// are told to the user, with the hint.
-	// Without a hint there is nothing to tell: nobody would take it for one.
+	// which the user named: path begins with folder. The user is told of those
+	// that are skipped, with the hint; without a hint they are passed over.
 	Chooses(folder, path string, set Settings) (taken bool, hint string)
-}
-
-// Keeper is implemented by contracts whose runs leave documents of their own
-// format behind, such as a copy of the one that was run. A folder that is
-// searched for documents passes over them.
-type Keeper interface {
-	// Keeps reports whether a path is where runs leave a document.
-	Keeps(path string) bool
 }

@@ -71,7 +71,3 @@ func (how Comparison) Differing(a, b Outcome) string {
 	}
 	return ""
 }
-
-// Comparable is implemented by campaigns whose cases do not give all the same facts
-// when they are executed again.
-type Comparable interface{ Comparable() Comparison }

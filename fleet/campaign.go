@@ -64,8 +64,12 @@ func (s *remoteState) publish(ctx context.Context, c *Coordinator) (string, erro
 // before is the state before a round of which the results are folded.
 func (r remote) before(s any) *remoteState { return s.(*remoteState) }
 
-// Elsewhere implements [campaign.Elsewhere].
-func (r remote) Elsewhere() {}
+// Constraints implements [campaign.Constrained].
+func (r remote) Constraints() campaign.Constraints {
+	c := campaign.ConstraintsOf(r.inner)
+	c.Elsewhere = true
+	return c
+}
 
 // Unwrap implements [campaign.Wrapper].
 func (r remote) Unwrap() any { return r.inner }

@@ -39,13 +39,14 @@ type sum struct{ Rounds, Total int64 }
 func (c *tally) Identity() campaign.Identity {
 	return campaign.Identity{Contract: "tally", Name: "numbers", Digest: fmt.Sprint(c.rounds, c.perRound)}
 }
-func (c *tally) Planned() int64  { return c.rounds * c.perRound }
-func (c *tally) Exclusive() bool { return c.exclusive }
-func (c *tally) Unrepeatable(campaign.Case) string {
-	if c.once {
-		return "it changes something"
-	}
-	return ""
+func (c *tally) Planned() int64 { return c.rounds * c.perRound }
+func (c *tally) Constraints() campaign.Constraints {
+	return campaign.Constraints{Exclusive: c.exclusive, Once: func(campaign.Case) string {
+		if c.once {
+			return "it changes something"
+		}
+		return ""
+	}}
 }
 func (c *tally) Probe(context.Context) (campaign.Facts, error) {
 	return campaign.Facts{Data: []byte("7"), Warnings: []string{"counting from seven"}}, nil

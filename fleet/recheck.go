@@ -59,21 +59,17 @@ func (c *Coordinator) pick(cases []campaign.Case) map[int64]*answer {
 // answers differ the case is disputed, and the coordinator executes it itself to
 // learn whom to exclude.
 func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, cases []campaign.Case) error {
-	how := campaign.CompareExact
-	if c, ok := campaign.As[campaign.Comparable](l.r.inner); ok {
-		how = c.Comparable()
-	}
-	if how == campaign.CompareNone {
+	may := campaign.ConstraintsOf(l.r.inner)
+	if may.Comparable == campaign.CompareNone {
 		return nil
 	}
-	once, _ := campaign.As[campaign.Unrepeatable](l.r.inner)
 	for _, index := range slices.Sorted(maps.Keys(t.picked)) {
 		first := *t.picked[index]
 		if there, _ := l.r.crew.others(first.worker); !there || first.worker == "" || first.outcome.Verdict == campaign.VerdictError {
 			continue
 		}
 		at := cases[slices.IndexFunc(cases, func(c campaign.Case) bool { return c.Index == index })]
-		if once != nil && once.Unrepeatable(at) != "" {
+		if may.Once(at) != "" {
 			continue // it changes something: once is enough
 		}
 		second, err := l.again(ctx, t, index, first.worker)
@@ -84,11 +80,11 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 			continue // nobody else could execute it
 		}
 		l.r.crew.rechecked.Add(1)
-		if how.Differing(first.outcome, second.outcome) == "" {
+		if may.Comparable.Differing(first.outcome, second.outcome) == "" {
 			continue
 		}
 		t.dispute(index, first.outcome, second.outcome)
-		l.judge(ctx, st, at, how, first, second)
+		l.judge(ctx, st, at, may.Comparable, first, second)
 	}
 	return nil
 }

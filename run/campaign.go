@@ -181,7 +181,7 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 
 // workers is how many lanes may call the target.
 func (a *attempt) workers() int {
-	if x, ok := campaign.As[campaign.Exclusive](a.c); ok && x.Exclusive() {
+	if campaign.ConstraintsOf(a.c).Exclusive {
 		return 1
 	}
 	return a.r.opt.Workers

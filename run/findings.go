@@ -190,11 +190,8 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 			}
 		}
 	}
-	if h, ok := campaign.As[campaign.Headliner](a.c); ok {
-		f.Title = h.Headline(f.Title, shown)
-	}
-	if x, ok := campaign.As[campaign.Grader](a.c); ok {
-		f.Severity = x.Grade(f.Severity, shown)
+	if x, ok := campaign.As[campaign.Refiner](a.c); ok {
+		f.Title, f.Severity = x.Refine(f.Title, f.Severity, shown)
 	}
 	if d, ok := campaign.As[campaign.Describer[any]](a.c); ok {
 		f.Evidence = append(f.Evidence, d.Describe(a.state, c, shown, smallest)...)
@@ -214,10 +211,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 // from what was seen.
 func (s settler) confirm(ctx context.Context, c campaign.Case, f *campaign.Finding) (conf triage.Confirmation, err error) {
 	a := s.a
-	if u, ok := campaign.As[campaign.Unrepeatable](a.c); ok {
-		f.Unconfirmed = u.Unrepeatable(c)
-	}
-	if f.Unconfirmed != "" {
+	if f.Unconfirmed = campaign.ConstraintsOf(a.c).Once(c); f.Unconfirmed != "" {
 		return conf, nil
 	}
 	conf, err = triage.Confirm(s.inTime, s.execute, a.id.Contract, c, f.Fingerprint, max(a.r.opt.Reruns, 1))

@@ -20,26 +20,26 @@ type told struct {
 	once bool // no case may be executed again
 }
 
-func (c told) Headline(title string, o campaign.Outcome) string {
-	if len(o.Evidence) == 0 {
-		return title
-	}
-	return title + ", with " + string(o.Evidence[0].Data)
-}
-func (c told) Grade(_ campaign.Severity, o campaign.Outcome) campaign.Severity {
+func (c told) Refine(title string, _ campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
+	severity := campaign.SeverityLow
 	if o.Kind == "lucky" {
-		return campaign.SeverityCritical
+		severity = campaign.SeverityCritical
 	}
-	return campaign.SeverityLow
+	if len(o.Evidence) > 0 {
+		title += ", with " + string(o.Evidence[0].Data)
+	}
+	return title, severity
 }
 func (c told) Describe(s sum, at campaign.Case, o campaign.Outcome, smallest []byte) []campaign.Exhibit {
 	return []campaign.Exhibit{campaign.TextExhibit("Smallest", string(smallest))}
 }
-func (c told) Unrepeatable(campaign.Case) string {
-	if c.once {
-		return "it changes something"
-	}
-	return ""
+func (c told) Constraints() campaign.Constraints {
+	return campaign.Constraints{Once: func(campaign.Case) string {
+		if c.once {
+			return "it changes something"
+		}
+		return ""
+	}}
 }
 
 // A finding is what its first case, its re-runs and its campaign say.

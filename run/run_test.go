@@ -65,7 +65,7 @@ func (c *counter) Open(_ context.Context, lane campaign.Lane) (campaign.Executor
 func (c *counter) Input(_ context.Context, _ sum, at campaign.Case) []byte {
 	return []byte(strings.Repeat("x", int(at.Index%50)+1) + fmt.Sprint(at.Index))
 }
-func (c *counter) Reduce(_ context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+func (c *counter) Reduce(_ context.Context, payload []byte, test func([]byte) (bool, error)) ([]byte, string) {
 	for len(payload) > 0 {
 		held, err := test(payload[1:])
 		if err != nil || !held {
@@ -73,7 +73,7 @@ func (c *counter) Reduce(_ context.Context, payload []byte, test func([]byte) (b
 		}
 		payload = payload[1:]
 	}
-	return payload
+	return payload, ""
 }
 
 type adder struct {

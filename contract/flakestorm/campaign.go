@@ -144,10 +144,15 @@ func (c *Campaign) Planned() int64 {
 	return int64(n)
 }
 
-// Exclusive implements [campaign.Exclusive]: an agent that all lanes share is
-// called by one of them if its memory is cleared between cells, or if it seems
-// to have one.
-func (c *Campaign) Exclusive() bool {
+// Constraints implements [campaign.Constrained]: an agent may put the same into
+// other words, and holds or breaks its invariants all the same.
+func (c *Campaign) Constraints() campaign.Constraints {
+	return campaign.Constraints{Exclusive: c.exclusive(), Comparable: campaign.CompareVerdict}
+}
+
+// exclusive reports whether one lane alone may call the agent: all share it, and
+// its memory is cleared between cells, or it seems to have one.
+func (c *Campaign) exclusive() bool {
 	if c.agent.System != nil {
 		return c.agent.System.Exclusive()
 	}
@@ -331,11 +336,11 @@ var (
 	_ campaign.Campaign[*state]   = (*Campaign)(nil)
 	_ campaign.Planner            = (*Campaign)(nil)
 	_ campaign.Namer              = (*Campaign)(nil)
-	_ campaign.Exclusive          = (*Campaign)(nil)
+	_ campaign.Constrained        = (*Campaign)(nil)
 	_ campaign.Inputter[*state]   = (*Campaign)(nil)
 	_ campaign.Reducer            = (*Campaign)(nil)
 	_ campaign.Promoter           = (*Campaign)(nil)
 	_ campaign.Describer[*state]  = (*Campaign)(nil)
-	_ campaign.Headliner          = (*Campaign)(nil)
+	_ campaign.Refiner            = (*Campaign)(nil)
 	_ campaign.Summarizer[*state] = (*Campaign)(nil)
 )

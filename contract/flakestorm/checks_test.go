@@ -124,11 +124,11 @@ func TestChecksNameTheirPrompt(t *testing.T) {
 		if o.Kind != "repeated-effect" {
 			continue
 		}
-		k, ok := campaign.As[campaign.Headliner](p.campaign)
+		k, ok := campaign.As[campaign.Refiner](p.campaign)
 		if !ok {
 			t.Fatal("findings have no line")
 		}
-		if line := k.Headline(o.Title, o); !strings.Contains(line, `prompt: "Charge my order 1 please."`) || strings.Contains(line, "welcome") {
+		if line, _ := k.Refine(o.Title, o.Severity, o); !strings.Contains(line, `prompt: "Charge my order 1 please."`) || strings.Contains(line, "welcome") {
 			t.Errorf("the line of the finding: %s", line)
 		}
 		return

@@ -181,9 +181,14 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + " […]"
 }
 
-// Headline implements [campaign.Headliner]: the prompt, the faults that struck,
-// and the first line of the reply.
-func (c *Campaign) Headline(title string, o campaign.Outcome) string {
+// Refine implements [campaign.Refiner].
+func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
+	return headline(title, o), severity
+}
+
+// headline is a title with the prompt, the faults that struck, and the first line
+// of the reply.
+func headline(title string, o campaign.Outcome) string {
 	title = judge.Readable(title)
 	var x transcript
 	if json.Unmarshal(o.Attached(evidenceName), &x) != nil || len(x.Turns) == 0 {

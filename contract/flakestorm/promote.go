@@ -27,9 +27,9 @@ const (
 // shows the finding, for the same agent. A prompt that failed by itself, and a
 // replay, is a session with what the tools had answered; a failure under faults
 // keeps these, with the same seed.
-func (c *Campaign) Promote(_ context.Context, f campaign.Finding, data []byte, dir string) ([]campaign.File, error) {
+func (c *Campaign) Promote(_ context.Context, f campaign.Finding, payloads [][]byte, dir string) ([]campaign.File, error) {
 	var p payload
-	if err := json.Unmarshal(data, &p); err != nil {
+	if err := json.Unmarshal(payloads[0], &p); err != nil {
 		return nil, fmt.Errorf("reading the reproducer of %s: %w", f.ID, err)
 	}
 	if err := c.inRange(&p); err != nil {

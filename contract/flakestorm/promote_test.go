@@ -66,7 +66,7 @@ func TestPromote(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		files, err := promoter.Promote(t.Context(), campaign.Finding{ID: "F-1", Title: o.Title}, payloadOf(t, list[0], i), dir)
+		files, err := promoter.Promote(t.Context(), campaign.Finding{ID: "F-1", Title: o.Title}, [][]byte{payloadOf(t, list[0], i)}, dir)
 		if err != nil {
 			t.Errorf("%s: %v", o.Title, err)
 			continue

@@ -21,10 +21,10 @@ func (c *Campaign) Gauge(_ context.Context, data []byte) (size int64, unit strin
 // Reduce implements [campaign.Reducer]: a mutated prompt is cut down to what
 // still makes the agent fail, and is a prompt. Other cases are what the document says, and a
 // changed request is one as it is.
-func (c *Campaign) Reduce(ctx context.Context, data []byte, test func([]byte) (bool, error)) []byte {
+func (c *Campaign) Reduce(ctx context.Context, data []byte, test func([]byte) (bool, error)) (smallest []byte, parts string) {
 	var p payload
 	if json.Unmarshal(data, &p) != nil || p.Mutation == nil || p.Mutation.Wire != nil || p.Mutation.Text == "" {
-		return data
+		return data, ""
 	}
 	with := func(text []byte) []byte {
 		m := *p.Mutation
@@ -44,7 +44,7 @@ func (c *Campaign) Reduce(ctx context.Context, data []byte, test func([]byte) (b
 		return test(smaller)
 	})
 	if string(small) == p.Mutation.Text {
-		return data
+		return data, ""
 	}
-	return with(small)
+	return with(small), ""
 }

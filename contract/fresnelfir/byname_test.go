@@ -73,7 +73,7 @@ func TestReduceIsOneMinimal(t *testing.T) {
 				if slices.Sort(steps); strings.Join(steps, " ") != x.want {
 					t.Fatalf("case %d: %v, want %s", key, steps, x.want)
 				}
-				small := c.Reduce(context.Background(), at.Payload, func(b []byte) (bool, error) {
+				small, _ := c.Reduce(context.Background(), at.Payload, func(b []byte) (bool, error) {
 					_ = c.prepare(tr, nil, campaign.Case{Payload: b})
 					tr.run()
 					return tr.failed != nil && tr.failed.subject == "once", nil

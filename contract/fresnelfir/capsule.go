@@ -23,8 +23,10 @@ const (
 	regressionName = "regression.spec.md"
 )
 
-// Keeps implements [campaign.Keeper]: what stands beside a capsule runs it.
-func (*Contract) Keeps(path string) bool { return filepath.Base(path) == capsuleName }
+// Chooses implements [campaign.Chooser]: what stands beside a capsule runs it.
+func (*Contract) Chooses(_, path string, _ campaign.Settings) (taken bool, hint string) {
+	return filepath.Base(path) != capsuleName, ""
+}
 
 // writtenCapsule is a capsule as it stands in a file; [ir.Capsule] says what its keys
 // mean.
@@ -47,14 +49,14 @@ type writtenCapsule struct {
 // it. What the module shows is tried with the module as it is built then, what
 // the model alone shows in the document as it stands then: the test fails until
 // that is mended.
-func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payload []byte, dir string) ([]campaign.File, error) {
+func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][]byte, dir string) ([]campaign.File, error) {
 	if c.parallel {
 		return nil, diag.Refused("a history cannot be called again: thresh replay %s checks what was recorded; for a regression test, keep the document with its seed and its number of traversals", f.ID)
 	}
 	text := c.doc.Data
 	if d, _, _ := ir.Decode(c.doc.Path, text); d == nil || d.Capsule == nil { // it may be one itself
 		var err error
-		if text, err = c.capsule(ctx, f, payload); err != nil {
+		if text, err = c.capsule(ctx, f, payloads[0]); err != nil {
 			return nil, err
 		}
 	}

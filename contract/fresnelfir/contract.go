@@ -308,7 +308,7 @@ func Budget(d *ir.Document) int64 {
 
 var (
 	_ campaign.Contract = (*Contract)(nil)
-	_ campaign.Keeper   = (*Contract)(nil)
+	_ campaign.Chooser  = (*Contract)(nil)
 )
 
 // Formats implements [campaign.Formatted].

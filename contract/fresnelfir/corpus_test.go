@@ -165,7 +165,7 @@ func TestEndedContexts(t *testing.T) {
 	}
 	stop()
 	size, _ = c.Gauge(ctx, tape)
-	_, err := c.Promote(ctx, campaign.Finding{}, tape, "/nowhere")
+	_, err := c.Promote(ctx, campaign.Finding{}, [][]byte{tape}, "/nowhere")
 	if in := c.Input(ctx, s, at); in != nil || size != 0 || !errors.Is(err, context.Canceled) || opened != 2 {
 		t.Errorf("after: %v, %d, %v, opened %d times", in, size, err, opened)
 	}

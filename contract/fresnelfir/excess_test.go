@@ -123,7 +123,7 @@ func TestExcessesBesideModules(t *testing.T) {
 		t.Fatalf("found %q, want %q", got, want)
 	}
 	for _, title := range want {
-		files, err := c.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: kindProperty, Title: title}, failing[title].Payload, "/nowhere")
+		files, err := c.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: kindProperty, Title: title}, [][]byte{failing[title].Payload}, "/nowhere")
 		if err != nil {
 			t.Fatal(err)
 		}

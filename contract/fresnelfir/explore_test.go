@@ -104,7 +104,7 @@ func smallest(t testing.TB, c *Campaign, at campaign.Case, title string) (steps 
 		}
 		return o
 	}
-	small := c.Reduce(context.Background(), at.Payload, func(payload []byte) (bool, error) {
+	small, _ := c.Reduce(context.Background(), at.Payload, func(payload []byte) (bool, error) {
 		tests++
 		return run(payload).Title == title, nil
 	})

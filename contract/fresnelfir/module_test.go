@@ -80,7 +80,7 @@ func TestCapsule(t *testing.T) {
 	c := withModule(t, g, readExample(t, "article.json"), component.Module(component.StaysLive))
 	_, failing := explore(t, c, firstFailure)
 	for title, at := range failing {
-		files, err := c.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, at.Payload, "/nowhere")
+		files, err := c.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, [][]byte{at.Payload}, "/nowhere")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestCapsule(t *testing.T) {
 			}
 		}
 		again := capsuleCampaign(t, g.Open, text, nil)
-		twice, err := again.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, at.Payload, "/nowhere")
+		twice, err := again.Promote(t.Context(), campaign.Finding{ID: "F-1", Kind: kindDiscrepancy, Title: title}, [][]byte{at.Payload}, "/nowhere")
 		if err != nil || string(twice[0].Data) != string(text) {
 			t.Errorf("a capsule of a capsule is another: %v\n%s", err, twice[0].Data)
 		}

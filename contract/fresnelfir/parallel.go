@@ -84,14 +84,6 @@ func (p *plan) conditional(action string) bool {
 	return false
 }
 
-// Comparable implements [campaign.Comparable].
-func (c *Campaign) Comparable() campaign.Comparison {
-	if c.parallel {
-		return campaign.CompareNone
-	}
-	return campaign.CompareExact
-}
-
 // openStage opens a system for actors.
 func openStage(ctx context.Context, dev dut.Device) (*stage, error) {
 	inst, err := dev.Open(ctx)

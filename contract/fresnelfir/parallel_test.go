@@ -88,7 +88,7 @@ func needed(t *testing.T, c *Campaign, o campaign.Outcome) ([]byte, []string) {
 	if held, err := again(whole); !held || err != nil {
 		t.Fatalf("the recorded history does not fail again: %v", err)
 	}
-	least := c.Reduce(t.Context(), whole, again)
+	least, _ := c.Reduce(t.Context(), whole, again)
 	j := c.judgeOf(least)
 	v := j.look()
 	var names []string

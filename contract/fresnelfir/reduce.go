@@ -33,29 +33,21 @@ func (c *Campaign) Gauge(ctx context.Context, payload []byte) (size int64, unit 
 	return int64(x.t.actions), "action"
 }
 
-// OneMinimal implements [campaign.OneMinimal].
-func (c *Campaign) OneMinimal([]byte) string {
-	if c.parallel {
-		return "call"
-	}
-	return "action, actor or step of an argument"
-}
-
 // Reduce implements [campaign.Reducer]: it makes the decisions of a traversal
 // fewer and smaller. What a candidate's tape comes to is found out here
 // first: two tapes which mean the same are tested once, and only those are that
 // still fail the same way.
-func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (smallest []byte, parts string) {
 	if c.parallel {
-		return c.reduceHistory(payload, test)
+		return c.reduceHistory(payload, test), "call"
 	}
 	best, err := choice.Decode(payload)
 	if err != nil {
-		return payload
+		return payload, ""
 	}
 	x, err := c.open(ctx)
 	if err != nil {
-		return payload
+		return payload, ""
 	}
 	defer x.Close()
 	r := &reducer{c: c, t: x.t, test: test, answers: map[string]bool{}, weight: math.MaxInt}
@@ -74,7 +66,7 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 			best, more = r.byName(best)
 		}
 	}
-	return choice.Encode(best)
+	return choice.Encode(best), "action, actor or step of an argument"
 }
 
 // reducer is the state of one reduction.

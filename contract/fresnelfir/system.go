@@ -370,6 +370,13 @@ func (s *systemInstance) lift(kind dut.Kind, v json.RawMessage) dut.Reply {
 	return number(kind)
 }
 
-// Exclusive implements [campaign.Exclusive]: a model cannot be explored while
-// others change the same state.
-func (c *Campaign) Exclusive() bool { return c.system != nil && c.system.Shared() }
+// Constraints implements [campaign.Constrained]: a model cannot be explored while
+// others change the same state, and what actors do at the same time is no two times
+// the same.
+func (c *Campaign) Constraints() campaign.Constraints {
+	out := campaign.Constraints{Exclusive: c.system != nil && c.system.Shared()}
+	if c.parallel {
+		out.Comparable = campaign.CompareNone
+	}
+	return out
+}

@@ -105,13 +105,13 @@ func (*Contract) Options() []campaign.Option {
 // Starter implements [campaign.Contract].
 func (*Contract) Starter(dir string) []campaign.File { return Starter(dir) }
 
-// Keeps implements [campaign.Keeper]: every run folder holds the document as
-// it was understood.
-func (*Contract) Keeps(path string) bool {
-	return strings.HasSuffix(filepath.ToSlash(path), "/"+fileSpec)
+// Chooses implements [campaign.Chooser]: every run folder holds the document as
+// it was understood, which is passed over.
+func (*Contract) Chooses(_, path string, _ campaign.Settings) (taken bool, hint string) {
+	return !strings.HasSuffix(filepath.ToSlash(path), "/"+fileSpec), ""
 }
 
 var (
 	_ campaign.Contract = (*Contract)(nil)
-	_ campaign.Keeper   = (*Contract)(nil)
+	_ campaign.Chooser  = (*Contract)(nil)
 )

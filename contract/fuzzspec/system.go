@@ -144,6 +144,8 @@ func (c *Campaign) judgeSystem(o *sut.Observation, runID string) campaign.Outcom
 	return out
 }
 
-// Exclusive implements [campaign.Exclusive]: who resets an instance that others
+// Constraints implements [campaign.Constrained]: who resets an instance that others
 // are using as well makes findings that are none.
-func (c *Campaign) Exclusive() bool { return c.system != nil && c.system.Exclusive() }
+func (c *Campaign) Constraints() campaign.Constraints {
+	return campaign.Constraints{Exclusive: c.system != nil && c.system.Exclusive()}
+}

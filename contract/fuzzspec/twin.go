@@ -135,19 +135,11 @@ func twinOf(o campaign.Outcome) (r twinReport, ok bool) {
 	return r, len(data) > 0 && json.Unmarshal(data, &r) == nil
 }
 
-// Headline implements [campaign.Headliner].
-func (c *Campaign) Headline(title string, o campaign.Outcome) string {
-	if r, ok := twinOf(o); ok {
-		return title + "; " + path.Base(c.set.twin) + " reports " + r.Title
-	}
-	return title
-}
-
-// Grade implements [campaign.Grader]: what a twin reports may be worse than what
+// Refine implements [campaign.Refiner]: what a twin reports may be worse than what
 // was seen without it.
-func (c *Campaign) Grade(severity campaign.Severity, o campaign.Outcome) campaign.Severity {
+func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
 	if r, ok := twinOf(o); ok {
-		return max(severity, r.Severity)
+		return title + "; " + path.Base(c.set.twin) + " reports " + r.Title, max(severity, r.Severity)
 	}
-	return severity
+	return title, severity
 }

@@ -86,7 +86,7 @@ func TestReduceIsMinimal(t *testing.T) {
 					o := run(payload)
 					return o.Verdict == campaign.VerdictFail && o.Signature == want
 				}
-				small := reducer.Reduce(t.Context(), inputs.Input(t.Context(), d.before[i], campaign.Case{Index: int64(i)}), func(p []byte) (bool, error) { return shows(p), nil })
+				small, _ := reducer.Reduce(t.Context(), inputs.Input(t.Context(), d.before[i], campaign.Case{Index: int64(i)}), func(p []byte) (bool, error) { return shows(p), nil })
 				if !shows(small) {
 					lost++
 					continue

@@ -73,9 +73,12 @@ const promotedSeeds = "seeds.jsonl"
 // shows the finding, made of the smallest seed. The operators stay where they
 // are, so that the test passes once they are mended. What a learning policy
 // chose by becomes weights.
-func (c *Campaign) Promote(_ context.Context, f campaign.Finding, payload []byte, _ string) ([]campaign.File, error) {
+func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][]byte, _ string) ([]campaign.File, error) {
+	if files, err := c.promoteVerbatim(ctx, f, payloads); err != nil || files != nil {
+		return files, err
+	}
 	var r recipe
-	if err := json.Unmarshal(payload, &r); err != nil {
+	if err := json.Unmarshal(payloads[0], &r); err != nil {
 		return nil, fmt.Errorf("reading the reproducer of %s: %w", f.ID, err)
 	}
 	if c.verdicts != nil && f.Kind == kindVerdict {
@@ -104,7 +107,7 @@ func (c *Campaign) Promote(_ context.Context, f campaign.Finding, payload []byte
 	}
 	if r.Chain != nil {
 		p.Chain, p.Steps, p.Redraws, p.Policy = r.Chain, 0, nil, ""
-	} else if chain, _ := c.chainOf(payload); r.Odds != nil && chain != nil {
+	} else if chain, _ := c.chainOf(payloads[0]); r.Odds != nil && chain != nil {
 		p.Chain, p.Steps, p.Redraws, p.Policy = chain, 0, nil, ""
 	} else if r.Odds != nil {
 		bucket, _ := textop.ParseBucket(r.Seed.Bucket) // was read before

@@ -23,9 +23,10 @@ type verbatimDocument struct {
 	Judges      []any    `json:"judges"`
 }
 
-// PromoteSet implements [campaign.SetPromoter]: prompts that got past a system,
-// as they were sent. It needs neither the operators nor what was learned.
-func (c *Campaign) PromoteSet(ctx context.Context, f campaign.Finding, payloads [][]byte, _ string) ([]campaign.File, error) {
+// promoteVerbatim makes a document of prompts that got past a system, as they were
+// sent. It needs neither the operators nor what was learned. Without files such a
+// document cannot be made.
+func (c *Campaign) promoteVerbatim(ctx context.Context, f campaign.Finding, payloads [][]byte) ([]campaign.File, error) {
 	if c.plan == nil || !judgedKind(f.Kind) {
 		return nil, nil
 	}

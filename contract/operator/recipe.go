@@ -118,7 +118,7 @@ func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, 
 // Reduce implements [campaign.Reducer]. Of a child that got past a system, as few
 // operators as do, each at the least strength that does, until none can go;
 // the seed's text is made smaller. Of others what chooses the operators stays.
-func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (smallest []byte, parts string) {
 	if c.spec.Budget != nil {
 		all := test
 		test = func(payload []byte) (bool, error) {
@@ -129,7 +129,7 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 		}
 	}
 	if c.plan == nil && c.spec.Policy != mutator.Search {
-		return c.shorter(ctx, payload, test)
+		return c.shorter(ctx, payload, test), ""
 	}
 	for {
 		before := payload
@@ -139,7 +139,7 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 			continue
 		}
 		if bytes.Equal(before, payload) {
-			return payload
+			return payload, ""
 		}
 	}
 }

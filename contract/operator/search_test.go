@@ -149,7 +149,7 @@ func TestSearchReduces(t *testing.T) {
 	if ok, err := test(payload); !ok || err != nil {
 		t.Skip("this chain succeeds by chance alone: ", err)
 	}
-	small := reducer.Reduce(t.Context(), payload, test)
+	small, _ := reducer.Reduce(t.Context(), payload, test)
 	if ok, _ := test(small); !ok || strings.Contains(string(small), "op_conv_polite") || !strings.Contains(string(small), `"strength": 1`) && !strings.Contains(string(small), `"strength": 5`) {
 		t.Errorf("not simple: %s", small)
 	}

@@ -79,9 +79,11 @@ func (c *compiler) plan(path string, read func(string) ([]byte, error)) *sut.Pla
 	return plan
 }
 
-// Exclusive implements [campaign.Exclusive]: who resets an instance that others
+// Constraints implements [campaign.Constrained]: who resets an instance that others
 // are using as well makes findings that are none.
-func (c *Campaign) Exclusive() bool { return c.plan != nil && c.plan.Exclusive() }
+func (c *Campaign) Constraints() campaign.Constraints {
+	return campaign.Constraints{Exclusive: c.plan != nil && c.plan.Exclusive()}
+}
 
 // systemLane sends children to the system on one lane, and judges its replies.
 type systemLane struct {

@@ -29,15 +29,12 @@ func (c *Campaign) SkipReason(at campaign.Case, _ *campaign.Outcome) string {
 	return "no block of the page could be run"
 }
 
-// Unrepeatable implements [campaign.Unrepeatable].
-func (c *Campaign) Unrepeatable(at campaign.Case) string {
+// unrepeatable is why a case must not be executed again; "": it may be.
+func (c *Campaign) unrepeatable(at campaign.Case) string {
 	if at.Index < 0 || at.Index >= int64(len(c.slots)) {
 		return ""
 	}
 	return c.Case(at.Index).unrepeatable
 }
 
-var (
-	_ campaign.Skipper      = (*Campaign)(nil)
-	_ campaign.Unrepeatable = (*Campaign)(nil)
-)
+var _ campaign.Skipper = (*Campaign)(nil)

@@ -94,7 +94,7 @@ func TestTranscriptsAreRepeatable(t *testing.T) {
 		}
 	}
 	c = soleCampaign(t, transcript("\n$ true\n", " once\n$ false\n", " isolate\n$ false\n"), nil)
-	expect(t, []string{c.Unrepeatable(campaign.Case{}), c.Unrepeatable(campaign.Case{Index: 1})}, "the block on line 5 is marked once", "")
+	expect(t, []string{c.unrepeatable(campaign.Case{}), c.unrepeatable(campaign.Case{Index: 1})}, "the block on line 5 is marked once", "")
 	expect(t, c.IDs(), "transcript", "transcript-2")
 }
 

@@ -93,10 +93,10 @@ func (s *plans) all() []*sut.Plan {
 	return list
 }
 
-// Exclusive implements [campaign.Exclusive]: who resets an instance that others
+// Constraints implements [campaign.Constrained]: who resets an instance that others
 // are using as well makes findings that are none.
-func (c *Campaign) Exclusive() bool {
-	return slices.ContainsFunc(c.doc.systems.all(), (*sut.Plan).Exclusive)
+func (c *Campaign) Constraints() campaign.Constraints {
+	return campaign.Constraints{Exclusive: slices.ContainsFunc(c.doc.systems.all(), (*sut.Plan).Exclusive), Once: c.unrepeatable}
 }
 
 func (d *decoder) systemCall(s *doctree.Section) {

@@ -126,7 +126,7 @@ func TestRequestsThatChangeThingsAreNotRepeated(t *testing.T) {
 `), nil)
 	var got []string
 	for i := range c.slots {
-		if why := c.Unrepeatable(campaign.Case{Index: int64(i)}); why != "" {
+		if why := c.unrepeatable(campaign.Case{Index: int64(i)}); why != "" {
 			got = append(got, c.Case(int64(i)).ID+": "+why)
 		}
 	}

@@ -54,8 +54,10 @@ type state struct {
 // Identity implements [campaign.Campaign].
 func (c *Campaign) Identity() campaign.Identity { return c.id }
 
-// Exclusive implements [campaign.Exclusive].
-func (c *Campaign) Exclusive() bool { return c.plan.Exclusive() }
+// Constraints implements [campaign.Constrained].
+func (c *Campaign) Constraints() campaign.Constraints {
+	return campaign.Constraints{Exclusive: c.plan.Exclusive()}
+}
 
 // Probe opens the system and asks for its operations. Those that are not called
 // are named.

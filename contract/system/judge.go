@@ -143,11 +143,11 @@ func misfit(schema json.RawMessage, op *sut.Operation, o *sut.Observation) strin
 
 // Reduce implements [campaign.Reducer]: arguments that are not needed go, texts
 // get shorter.
-func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (smallest []byte, parts string) {
 	var in input
 	var args map[string]json.RawMessage
 	if json.Unmarshal(payload, &in) != nil || json.Unmarshal(in.Args, &args) != nil {
-		return payload
+		return payload, ""
 	}
 	try := func(name string, v json.RawMessage) (held, more bool) {
 		before, had := args[name]
@@ -178,7 +178,7 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	for _, a := range list {
 		held, more := try(a.Name, nil)
 		if !more {
-			return payload
+			return payload, ""
 		}
 		var text string
 		for !held && json.Unmarshal(args[a.Name], &text) == nil && len(text) > 1 {
@@ -188,14 +188,14 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 			}
 			ok, more := try(a.Name, half)
 			if !more {
-				return payload
+				return payload, ""
 			}
 			if !ok {
 				break
 			}
 		}
 	}
-	return payload
+	return payload, ""
 }
 
 // Gauge implements [campaign.Gauger].

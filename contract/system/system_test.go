@@ -166,7 +166,7 @@ func TestReduce(t *testing.T) {
 		"all is needed":     {func(map[string]any) bool { return false }, `{"a":"xxxxxxxxbbbbbbbb","b":7,"c":"kept"}`},
 	} {
 		payload := withArguments(t, long)
-		small := new(Campaign).Reduce(t.Context(), payload, func(p []byte) (bool, error) {
+		small, _ := new(Campaign).Reduce(t.Context(), payload, func(p []byte) (bool, error) {
 			var in input
 			var m map[string]any
 			if json.Unmarshal(p, &in) != nil || json.Unmarshal(in.Args, &m) != nil {
@@ -181,7 +181,7 @@ func TestReduce(t *testing.T) {
 	}
 	tried := 0
 	payload := withArguments(t, long)
-	small := new(Campaign).Reduce(t.Context(), payload, func([]byte) (bool, error) { tried++; return true, context.Canceled })
+	small, _ := new(Campaign).Reduce(t.Context(), payload, func([]byte) (bool, error) { tried++; return true, context.Canceled })
 	if tried != 1 || string(small) != string(payload) {
 		t.Errorf("after an error: %d tries, %s", tried, small)
 	}

@@ -115,9 +115,9 @@ func (w *words) Execute(_ context.Context, _ int64, c campaign.Case) (campaign.O
 }
 
 // Reduce makes findings small; Describe shows them. Both are optional.
-func (w *words) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+func (w *words) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) ([]byte, string) {
 	small, _ := shrink.Bytes(ctx, payload, test)
-	return small
+	return small, "byte"
 }
 
 func (w *words) Describe(_ int64, c campaign.Case, _ campaign.Outcome, minimized []byte) []campaign.Exhibit {

@@ -88,7 +88,7 @@ func TestReduceStopsWhereNothingHasAResult(t *testing.T) {
 // nibbler takes a byte away as long as that holds, and tries on a few times.
 type nibbler struct{}
 
-func (nibbler) Reduce(_ context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+func (nibbler) Reduce(_ context.Context, payload []byte, test func([]byte) (bool, error)) ([]byte, string) {
 	for range 20 {
 		held, err := test(payload[1:])
 		if err != nil {
@@ -98,5 +98,5 @@ func (nibbler) Reduce(_ context.Context, payload []byte, test func([]byte) (bool
 			payload = payload[1:]
 		}
 	}
-	return payload
+	return payload, ""
 }

@@ -79,8 +79,10 @@ func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fin
 		return Shows(contract, fingerprint, &o), nil
 	}
 	red.Payload, red.Spent = c.Payload, budget <= 0
+	parts := ""
 	if budget > 0 {
-		red.Payload = bytes.Clone(r.Reduce(ctx, c.Payload, test))
+		red.Payload, parts = r.Reduce(ctx, c.Payload, test)
+		red.Payload = bytes.Clone(red.Payload)
 	}
 	if red.Payload == nil {
 		red.Payload = []byte{}
@@ -95,8 +97,8 @@ func Reduce(ctx context.Context, r campaign.Reducer, exec Execute, contract, fin
 	red.Tries += verifications
 	if red.Verified = !conf.Flaky(); red.Verified {
 		red.Outcome = conf.Outcome
-		if m, ok := campaign.As[campaign.OneMinimal](r); ok && !red.Spent && ctx.Err() == nil {
-			red.OneMinimal = m.OneMinimal(red.Payload)
+		if !red.Spent && ctx.Err() == nil {
+			red.OneMinimal = parts
 		}
 	}
 	return red, nil

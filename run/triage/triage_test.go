@@ -84,14 +84,14 @@ func TestSteady(t *testing.T) {
 // halver halves a payload for as long as that holds.
 type halver struct{}
 
-func (halver) Reduce(_ context.Context, p []byte, test func([]byte) (bool, error)) []byte {
+func (halver) Reduce(_ context.Context, p []byte, test func([]byte) (bool, error)) ([]byte, string) {
 	for len(p) > 0 {
 		if held, err := test(p[:len(p)/2]); err != nil || !held {
 			break
 		}
 		p = p[:len(p)/2]
 	}
-	return p
+	return p, ""
 }
 
 func TestReduce(t *testing.T) {

@@ -147,7 +147,7 @@ func TestReduceWithoutTarget(t *testing.T) {
 // greedy asks for smaller and smaller payloads until it is told to stop.
 type greedy struct{ t *testing.T }
 
-func (g greedy) Reduce(_ context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+func (g greedy) Reduce(_ context.Context, payload []byte, test func([]byte) (bool, error)) ([]byte, string) {
 	for range 1000 {
 		held, err := test(payload)
 		if err != nil {
@@ -157,7 +157,7 @@ func (g greedy) Reduce(_ context.Context, payload []byte, test func([]byte) (boo
 			break
 		}
 	}
-	return payload
+	return payload, ""
 }
 
 // How often a finding is tried to be made smaller: as often as the budget says,
