@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/thresh-dev/thresh/engine/wasmemit"
+	"github.com/thresh-dev/thresh/examples/wasmemit"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/system/wasm"
 )

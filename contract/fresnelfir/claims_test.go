@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/engine/wasmemit"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/bank"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
+	"github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 // bare is an example of which the model says nothing that observers answer: only

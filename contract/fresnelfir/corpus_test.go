@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/thresh-dev/thresh/engine/wasmemit"
+	"github.com/thresh-dev/thresh/examples/wasmemit"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/wasmemit"
+	"github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 // dial is a model of dials, from 0 to 3 and of two colours, which actions turn; sets

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/engine/wasmemit"
+	"github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 // What actions change of acting instances begins as the module has it: with the

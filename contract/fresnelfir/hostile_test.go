@@ -19,8 +19,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/wasmemit"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
+	"github.com/thresh-dev/thresh/examples/wasmemit"
 	"github.com/thresh-dev/thresh/port/dut"
 )
 

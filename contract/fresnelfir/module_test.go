@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/engine/wasmemit"
 	component "github.com/thresh-dev/thresh/examples/fresnelfir/article"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
+	"github.com/thresh-dev/thresh/examples/wasmemit"
 	"github.com/thresh-dev/thresh/port/dut"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/choice"
-	"github.com/thresh-dev/thresh/engine/wasmemit"
+	"github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 // notes is a model whose module takes two texts: an input, and a field of who acts.

@@ -10,7 +10,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"pgregory.net/rapid"
 
-	e "github.com/thresh-dev/thresh/engine/wasmemit"
+	e "github.com/thresh-dev/thresh/examples/wasmemit"
 	"github.com/thresh-dev/thresh/port/dut"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	e "github.com/thresh-dev/thresh/engine/wasmemit"
+	e "github.com/thresh-dev/thresh/examples/wasmemit"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/system/wasm"
 )

@@ -7,7 +7,7 @@
 package article
 
 import (
-	e "github.com/thresh-dev/thresh/engine/wasmemit"
+	e "github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 // Fault is what is wrong with a version of the module.

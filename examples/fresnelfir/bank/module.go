@@ -7,8 +7,8 @@
 package bank
 
 import (
-	e "github.com/thresh-dev/thresh/engine/wasmemit"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/record"
+	e "github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 // Fault is what is wrong with a version of the module.

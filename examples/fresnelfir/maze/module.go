@@ -11,7 +11,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	e "github.com/thresh-dev/thresh/engine/wasmemit"
+	e "github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 // The size of a maze and of a move's arguments.

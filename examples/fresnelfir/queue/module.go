@@ -6,8 +6,8 @@
 package queue
 
 import (
-	e "github.com/thresh-dev/thresh/engine/wasmemit"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/record"
+	e "github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 // Fault is what is wrong with a version of the module.

@@ -5,7 +5,7 @@
 package record
 
 import (
-	e "github.com/thresh-dev/thresh/engine/wasmemit"
+	e "github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 // size is the bytes of a record, and where the first one would be.

@@ -3,8 +3,8 @@
 package orders
 
 import (
-	"github.com/thresh-dev/thresh/engine/wasmemit"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/record"
+	"github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 // Fields of an order.

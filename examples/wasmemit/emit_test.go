@@ -6,7 +6,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	e "github.com/thresh-dev/thresh/engine/wasmemit"
+	e "github.com/thresh-dev/thresh/examples/wasmemit"
 )
 
 // A module of every kind of part is valid and does what it says.
