@@ -10,6 +10,7 @@ import (
 // textRow is a byte string that reads as text, with what sets it apart marked.
 type textRow struct {
 	Label, Size string
+	Empty       bool
 	Parts       []textPart
 }
 
@@ -53,7 +54,7 @@ func textRows(b *campaign.Bytes) []textRow {
 			}
 			k += n
 		}
-		out[i] = textRow{Label: r.Label, Size: size(max(r.Size, int64(len(r.Data)))), Parts: []textPart{{Text: t}}}
+		out[i] = textRow{Label: r.Label, Size: size(max(r.Size, int64(len(r.Data)))), Empty: len(data) == 0, Parts: []textPart{{Text: t}}}
 		if i < 2 && len(b.Rows) > 1 {
 			out[i].Parts = withoutEqual(t)
 		}

@@ -203,6 +203,9 @@ func (s *screen) bytes(b *campaign.Bytes) {
 	if rows := textRows(b); rows != nil {
 		for _, r := range rows {
 			s.line(2, s.paint(dim, visible(r.Label)+", "+r.Size+":"))
+			if r.Empty {
+				s.note(2, "no bytes")
+			}
 			for _, p := range r.Parts {
 				if p.Gone > 0 {
 					s.note(2, "%s the same", plural(p.Gone, "line"))

@@ -29,6 +29,7 @@ type page struct {
 	Policy   string // content security policy
 	Findings []FindingView
 	Rest     []FindingView // as rows of a table
+	Rails    []Rail
 	Cases    []caseView
 	Untold   int64 // further cases that evidence is kept of
 }
@@ -77,6 +78,7 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 		CSS:     markup.Raw(css), Script: markup.Raw(script),
 		Policy: "default-src 'none'; style-src " + sourceHash(css) + "; script-src " + sourceHash(script) + "; base-uri 'none'; form-action 'none'",
 	}
+	p.Rails = Rails(rec, rec.Findings, func(ids []string, _ string) string { return "#" + brief(ids[0]) })
 	for i, group := range causes(opt.Since.ordered(rec)) {
 		v := findingViewOf(group[0], opt)
 		for _, f := range group[1:] {

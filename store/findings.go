@@ -22,6 +22,7 @@ type FindingQuery struct {
 	Severity *campaign.Severity // exactly this one
 	Flaky    bool               // flaky ones alone
 	New      bool               // new ones alone, see [FindingSummary]
+	IDs      []string           // these alone; nil: all
 	Text     string             // part of id, title, kind or campaign; letter case does not matter
 	Limit    int                // at most so many; 0: no limit
 	Offset   int                // leave out so many of the first
@@ -120,7 +121,7 @@ func (s *Store) PageOf(q FindingQuery, all []FindingSummary) (FindingPage, error
 
 func (q FindingQuery) picks(f FindingSummary) bool {
 	return (q.Contract == "" || f.Contract == q.Contract) && (q.Campaign == "" || f.Campaign == q.Campaign) &&
-		(q.Kind == "" || f.Kind == q.Kind) && (q.Severity == nil || f.Severity == *q.Severity) && (!q.Flaky || f.Flaky) &&
+		(q.Kind == "" || f.Kind == q.Kind) && (q.Severity == nil || f.Severity == *q.Severity) && (!q.Flaky || f.Flaky) && (q.IDs == nil || slices.Contains(q.IDs, f.ID)) &&
 		holdsText(q.Text, f.ID, f.Title, f.Kind, f.Campaign)
 }
 

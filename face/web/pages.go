@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -200,6 +201,8 @@ type runPage struct {
 	Formats    []report.Format
 	Sources    []string // documents that can be edited and run again
 	Stoppable  bool
+	Rails      []report.Rail
+	Narrowed   string // what of a matrix the findings are those of
 	Known      string // what an interrupted run knows of its failing cases
 }
 
@@ -232,7 +235,11 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		frame: s.frame(r, "Run "+id, "runs"), Summary: d.Summary, Query: q,
 		Severity: r.URL.Query().Get("severity"), Severities: severities, Formats: report.Formats(),
 		Pager:    pagerOf(r, q.Limit, q.Offset, len(list.Findings), list.Total),
-		Filtered: q.Text+q.Contract+q.Campaign+q.Kind != "" || q.Severity != nil || q.Flaky || q.New,
+		Filtered: q.Text+q.Contract+q.Campaign+q.Kind != "" || q.Severity != nil || q.Flaky || q.New || q.IDs != nil,
+		Narrowed: r.URL.Query().Get("of"),
+	}
+	if p.Rails, err = s.rails(r.Context(), id, &d.Record); err != nil {
+		return err
 	}
 	opt := report.Options{CaseLink: caseLink(id), Since: since, Folder: folderOf(&d.Record)}
 	shownAs := make(map[string]*report.FindingView) // the card of a cause
@@ -273,6 +280,27 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.show(w, http.StatusOK, "run-page.tmpl", p)
+}
+
+// rails are the matrices of a run, which lead to its page with some of its
+// findings.
+func (s *Server) rails(ctx context.Context, id string, rec *campaign.Record) ([]report.Rail, error) {
+	if !slices.ContainsFunc(rec.Campaigns, func(c campaign.CampaignRecord) bool {
+		return slices.ContainsFunc(c.Exhibits, func(e campaign.Exhibit) bool { return e.Matrix != nil })
+	}) {
+		return nil, nil
+	}
+	list, err := s.findings(ctx, store.FindingQuery{RunID: id})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]campaign.Finding, len(list.Findings))
+	for i, x := range list.Findings {
+		all[i] = x.Finding()
+	}
+	return report.Rails(rec, all, func(ids []string, what string) string {
+		return "/runs/" + url.PathEscape(id) + "?" + url.Values{"ids": {strings.Join(ids, ",")}, "of": {what}}.Encode() + "#findings"
+	}), nil
 }
 
 // known is what an interrupted run says of its failing cases; "" if it has none.

@@ -112,7 +112,7 @@ func runQuery(r *http.Request) (store.RunQuery, error) {
 }
 
 func findingQuery(r *http.Request, run string) (store.FindingQuery, error) {
-	v, err := query(r, "q", "contract", "campaign", "kind", "severity", "flaky", "new", "limit", "offset")
+	v, err := query(r, "q", "contract", "campaign", "kind", "severity", "flaky", "new", "ids", "of", "limit", "offset")
 	if err != nil {
 		return store.FindingQuery{}, err
 	}
@@ -126,6 +126,9 @@ func findingQuery(r *http.Request, run string) (store.FindingQuery, error) {
 			return q, badRequest("severity: %w", err)
 		}
 		q.Severity = &s
+	}
+	if text := v.Get("ids"); text != "" {
+		q.IDs = strings.Split(text, ",")
 	}
 	for name, into := range map[string]*bool{"flaky": &q.Flaky, "new": &q.New} {
 		if err := oneOf(name, v.Get(name), "true", "false"); err != nil {

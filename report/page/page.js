@@ -45,6 +45,31 @@
     });
   }
 
+  // A cell, row or column of a matrix shows its findings alone.
+  var note = document.querySelector(".narrowed");
+  function narrow(ids, name) {
+    all("[data-card]").forEach(function (c) {
+      c.hidden = ids !== null && ids.indexOf(c.id) < 0 && !ids.some(function (id) { return c.querySelector("[id='" + CSS.escape(id) + "']"); });
+    });
+    note.hidden = ids === null;
+    note.querySelector("b").textContent = name;
+  }
+  all("[data-show]").forEach(function (a) {
+    a.addEventListener("click", function (e) {
+      e.preventDefault();
+      all("[data-show]").forEach(function (x) { x.removeAttribute("aria-current"); });
+      a.setAttribute("aria-current", "true");
+      narrow(a.dataset.show.split(" "), a.dataset.what);
+      note.scrollIntoView({ block: "nearest" });
+    });
+  });
+  if (note) {
+    note.querySelector("button").addEventListener("click", function () {
+      all("[data-show]").forEach(function (x) { x.removeAttribute("aria-current"); });
+      narrow(null, "");
+    });
+  }
+
   var closed = [];
   window.addEventListener("beforeprint", function () {
     closed = all("details:not([open])");

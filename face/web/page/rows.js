@@ -67,6 +67,20 @@ export function list(form, say, dress) {
     history.replaceState(null, "", location.pathname + (String(q) && "?" + q));
     if (await ask(location.pathname + location.search)) { say(section.querySelector("[data-place]").textContent || "none"); }
   }
+  // A cell, row or column of a matrix shows its findings alone.
+  section.addEventListener("click", async (e) => {
+    const a = e.target.closest("a[data-show]");
+    if (!a || e.metaKey || e.ctrlKey || e.shiftKey) { return; }
+    e.preventDefault();
+    const to = new URL(a.href);
+    history.replaceState(null, "", to.pathname + to.search);
+    section.querySelectorAll("[data-show][aria-current]").forEach((x) => x.removeAttribute("aria-current"));
+    if (a.dataset.show) { a.setAttribute("aria-current", "true"); }
+    if (await ask(to.pathname + to.search)) {
+      if (swap().getBoundingClientRect().top < 0 || swap().getBoundingClientRect().top > innerHeight) { section.scrollIntoView(); }
+      say(section.querySelector("[data-place]").textContent);
+    }
+  });
   form.addEventListener("input", () => { clearTimeout(soon); soon = setTimeout(search, 150); });
   form.addEventListener("submit", (e) => { e.preventDefault(); search(); });
   return () => ask(location.pathname + location.search);

@@ -1,0 +1,103 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// Rail is a matrix of a campaign beside the findings: its cells, rows and
+// columns lead to those that they hold.
+type Rail struct {
+	Title   string
+	Columns []RailPart
+	Rows    []RailRow
+	Note    string // that not all of it is here
+}
+
+// RailRow is a row and its cells.
+type RailRow struct {
+	RailPart
+	Cells []RailPart
+}
+
+// RailPart is a cell, or the name of a row or column.
+type RailPart struct {
+	Name, Class string // class of a cell: "held", "broke" or "gone"
+	Said        string // what a cell shows, for those who do not see it
+	Link        string // "" where there is no finding
+	Show, What  string // ids of findings, and what they are those of
+}
+
+// At most so much of matrices stands beside findings.
+const (
+	railCap     = 3
+	railColumns = 16
+	railRows    = 40
+)
+
+// Rails are the matrices whose cells findings begin with. link leads to some
+// findings; what names them is for people.
+func Rails(rec *campaign.Record, findings []campaign.Finding, link func(ids []string, what string) string) []Rail {
+	var out []Rail
+	for i := range rec.Campaigns {
+		c := &rec.Campaigns[i]
+		first := make(map[int64][]string)
+		for k := range findings {
+			if f := &findings[k]; f.Contract == c.Contract && f.Campaign == c.Name {
+				first[f.First] = append(first[f.First], f.ID)
+			}
+		}
+		for k := range c.Exhibits {
+			if m := c.Exhibits[k].Matrix; m != nil && len(out) < railCap {
+				if r, leads := railOf(m, first, link); leads {
+					r.Title = c.Exhibits[k].Title
+					out = append(out, r)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func railOf(m *campaign.Matrix, first map[int64][]string, link func(ids []string, what string) string) (r Rail, leads bool) {
+	part := func(name, what string, ids []string) RailPart {
+		p := RailPart{Name: name, Show: strings.Join(ids, " "), What: what}
+		if len(ids) > 0 {
+			p.Link, leads = link(ids, what), true
+		}
+		return p
+	}
+	names, note := firstOf(m.Rows, railRows, "row")
+	columns, more := firstOf(m.Columns, railColumns, "column")
+	r.Note = strings.Trim(note+"; "+more, "; ")
+	ofColumn := make([][]string, len(columns))
+	for i, name := range names {
+		var row RailRow
+		var ofRow []string
+		for j, column := range columns {
+			c, ok := cellAt(m, i, j)
+			var ids []string
+			if ok && c.Case != nil {
+				ids = first[*c.Case]
+			}
+			p := part("", name+" in "+column, ids)
+			switch {
+			case !ok:
+				p.Class, p.Said = "gone", "no result"
+			case c.Hits < c.Total:
+				p.Class, p.Said = "broke", count(c.Hits)+" of "+count(c.Total)
+			default:
+				p.Class, p.Said = "held", count(c.Hits)+" of "+count(c.Total)
+			}
+			ofRow, ofColumn[j] = append(ofRow, ids...), append(ofColumn[j], ids...)
+			row.Cells = append(row.Cells, p)
+		}
+		row.RailPart = part(name, name, ofRow)
+		r.Rows = append(r.Rows, row)
+	}
+	for j, column := range columns {
+		r.Columns = append(r.Columns, part(column, column, ofColumn[j]))
+	}
+	return r, leads
+}
