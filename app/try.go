@@ -62,6 +62,9 @@ func (a *App) look(ctx context.Context, t *Try, thing *draft.Thing, folder strin
 	if t.Format == "fresnelfir" && thing.Kind == draft.Module || thing.Kind == draft.Recording {
 		return a.lookAtModel(ctx, thing, folder)
 	}
+	if t.Format == "fresnelfir" && (thing.Kind == draft.Service || thing.Kind == draft.Server) {
+		return a.lookAtCalls(ctx, t, thing, folder)
+	}
 	switch thing.Kind {
 	case draft.Program:
 		f, err := a.lookAtProgram(ctx, t, thing, folder)

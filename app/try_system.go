@@ -22,7 +22,7 @@ func (a *App) lookAtService(ctx context.Context, t *Try, thing *draft.Thing, fol
 	f := &draft.SystemFacts{Name: thing.Name(), Folder: folder, Kind: sut.HTTP, Yes: t.Yes}
 	at := thing.Words[0]
 	if !strings.Contains(at, "://") {
-		return f, describedService(f, at, os.ReadFile)
+		return f, describedService(f, at, t.Format == "fresnelfir", os.ReadFile)
 	}
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" {
@@ -80,7 +80,7 @@ func folderOf(words []string) string {
 }
 
 // describedService reads an OpenAPI document in a file.
-func describedService(f *draft.SystemFacts, path string, read func(string) ([]byte, error)) error {
+func describedService(f *draft.SystemFacts, path string, model bool, read func(string) ([]byte, error)) error {
 	text, err := read(path)
 	if err != nil {
 		return diag.Refused("%s: %s", path, Reason(err))
@@ -99,10 +99,12 @@ func describedService(f *draft.SystemFacts, path string, read func(string) ([]by
 			}
 		}
 	}
+	if f.OpenAPI, f.Described = filepath.Base(path), text; f.URL == "" && model {
+		f.URL, f.Supposed = "http://127.0.0.1:8000", true
+	}
 	if f.URL == "" {
 		return diag.WithHint(diag.Refused("%s names no server with a host, so it is not known where the service runs", path),
 			"try its address: thresh try http://127.0.0.1:8000/openapi.json")
 	}
-	f.OpenAPI, f.Described = filepath.Base(path), text
 	return nil
 }

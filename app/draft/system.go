@@ -18,6 +18,7 @@ type SystemFacts struct {
 	Described    []byte
 	Command      []string // absolute where words are files; nil: it runs elsewhere
 	Operations   []sut.Operation
+	Supposed     bool // nothing says where it runs: URL is a guess
 	Yes          bool
 }
 

@@ -37,6 +37,7 @@ type Campaign struct {
 	system *sut.Plan // explored in the module's place; nil: a module, or nothing
 	// parallel says that actors call the system at the same time.
 	parallel bool
+	touch    bool // check may call a system that runs elsewhere
 }
 
 // Identity implements [campaign.Campaign].

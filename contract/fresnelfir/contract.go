@@ -71,6 +71,7 @@ const (
 	optBudget  = "budget"
 	optCapsule = "capsule"
 	optModule  = "module"
+	optWrites  = "writes"
 )
 
 // Options implements [campaign.Contract].
@@ -80,6 +81,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optSystem, Path: true, Usage: "test the system in this `FILE` instead of the one in the document"},
 		{Name: optBudget, Usage: "explore `N` traversals, in place of the number that the format's rule gives, or 10000 if that is more"},
 		{Name: optCapsule, Path: true, Usage: "take the one traversal that the capsule in `FILE` holds, in this document"},
+		{Name: optWrites, Bool: true, Usage: "let check try what is guessed on a system that runs elsewhere: it makes the calls of 200 traversals there"},
 	}
 }
 
@@ -128,6 +130,10 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 	}
 	if system != nil {
 		c.budget = max(Budget(d), leastOfSystems)
+		c.touch = set.Get(optWrites, "") == "true"
+	}
+	if n := d.Exploration.Budget; n > 0 {
+		c.budget = n
 	}
 	for _, f := range c.plan.space.faults {
 		level := diag.Error

@@ -52,7 +52,7 @@ func newModule(p *plan, binary []byte, open dut.Opener, seed uint64) *module {
 	for i, f := range p.doc.Functions {
 		c := call{binding: -1}
 		if f.Observer {
-			b := dut.Binding{Function: f.Binding, Result: resultKinds[f.Result.Type], Unsigned: f.Result.Unsigned}
+			b := dut.Binding{Function: f.Binding, Part: f.Part, Result: resultKinds[f.Result.Type], Unsigned: f.Result.Unsigned}
 			for _, x := range f.Params {
 				b.Params = append(b.Params, dut.Param{Name: x.Name, Kind: dut.Ref})
 			}
@@ -85,7 +85,7 @@ func (m *module) action(p *plan, a model.Action) call {
 	if x == nil {
 		return c
 	}
-	b := dut.Binding{Function: x.Function, Result: resultKinds[x.Result.Type], Unsigned: x.Result.Unsigned}
+	b := dut.Binding{Function: x.Function, Part: x.Part, Result: resultKinds[x.Result.Type], Unsigned: x.Result.Unsigned}
 	for _, name := range x.Args {
 		src, _ := p.doc.ArgumentOf(x, name)
 		arg := p.argumentOf(src)

@@ -13,7 +13,9 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/crash"
+	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -272,7 +274,12 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	}
 	switch {
 	case o.End == sut.Answered:
-		return s.lift(b.Result, o.Value)
+		v, ok := within(b.Part, o.Value)
+		if !ok {
+			s.fails(dut.Refused, fmt.Sprintf("the answer %.60s has no %s", o.Value, b.Part), nil)
+			return dut.Reply{Cause: dut.Refused}
+		}
+		return s.lift(b.Result, v)
 	case o.End == sut.Refused && !o.Undeclared:
 		s.fails(dut.Refused, o.Why, nil)
 		return dut.Reply{Cause: dut.Refused}
@@ -283,6 +290,27 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	}
 	cause := crash.Analyze(crash.Death{Signal: o.Signal, ExitCode: o.Exit, Stderr: o.Printed})
 	return s.fails(dut.OtherTrap, crash.Mask(o.Why), cause.Frames)
+}
+
+// within is what a path leads to in an answer. An answer without it is a way to say no:
+// null, or an error in words.
+func within(path string, answer json.RawMessage) (json.RawMessage, bool) {
+	if path == "" {
+		return answer, true
+	}
+	p, err := agentcall.ParsePath(path)
+	if err != nil {
+		return nil, false // refused when the document was read
+	}
+	root, err := agentcall.ParseReply(answer)
+	if err != nil {
+		return nil, false
+	}
+	n := p.In(root)
+	if n == nil || n.Kind == jsontree.Null {
+		return nil, false
+	}
+	return agentcall.JSON(n), true
 }
 
 // byName are the names of a binding's arguments, if the operation takes them by

@@ -127,7 +127,7 @@ func (d *document) operation(prefix, path, method string, item, n *doctree.Node)
 		for i := range from.Items {
 			p := d.follow(&from.Items[i])
 			same := func(q *doctree.Node) bool {
-				return text(q, "name") == text(p, "name") && text(q, "in") == text(p, "in")
+				return value(q, "name") == value(p, "name") && value(q, "in") == value(p, "in")
 			}
 			if !slices.ContainsFunc(params, same) {
 				params = append(params, p)
@@ -135,7 +135,7 @@ func (d *document) operation(prefix, path, method string, item, n *doctree.Node)
 		}
 	}
 	for _, p := range params {
-		a := sut.Argument{Name: text(p, "name"), In: text(p, "in"), Type: d.kind(p.Get("schema")), Required: p.Get("required").Truthy()}
+		a := sut.Argument{Name: value(p, "name"), In: value(p, "in"), Type: d.kind(p.Get("schema")), Required: p.Get("required").Truthy()}
 		place := "{" + a.Name + "}"
 		switch a.In {
 		case "path":
@@ -216,7 +216,7 @@ func (d *document) kind(schema *doctree.Node) string {
 	return t.Text
 }
 
-func text(n *doctree.Node, key string) string {
+func value(n *doctree.Node, key string) string {
 	if v := n.Get(key); v != nil {
 		return v.Text
 	}

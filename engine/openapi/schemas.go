@@ -26,8 +26,8 @@ func (d *document) schemas(o *sut.Operation, params []*doctree.Node, n *doctree.
 		}
 	}
 	for _, p := range params {
-		if in := text(p, "in"); in == "path" || in == "query" || in == "header" {
-			add(text(p, "name"), d.example(p), p.Get("required").Truthy() || in == "path")
+		if in := value(p, "in"); in == "path" || in == "query" || in == "header" {
+			add(value(p, "name"), d.example(p), p.Get("required").Truthy() || in == "path")
 		}
 	}
 	whole := jsontree.Node{Kind: jsontree.Object, Members: []jsontree.Member{{Key: "type", Value: jsontree.Node{Kind: jsontree.String, Text: "object"}}}}

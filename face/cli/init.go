@@ -26,7 +26,7 @@ func (a *application) initCommand() *cobra.Command {
 		Short: "Write a starter document that runs as it is",
 		Long: "Init writes a starter document, with the files that it needs, to FOLDER (default:\nthe working directory). It never replaces existing files.\n\n" +
 			"With --from it drafts the document for something you have, as thresh try does, but\nruns only what it needs to inspect it. The draft goes to --dir.\n\nKIND is one of: " + strings.Join(names, ", ") + ".",
-		Example:   "  thresh init fuzzspec first\n  thresh run first/fuzzspec.json\n  thresh init fuzzspec --from ./parser @@ -- seeds/",
+		Example:   "  thresh init fuzzspec first\n  thresh run first/fuzzspec.json\n  thresh init fuzzspec --from ./parser @@ -- seeds/\n  thresh init fresnelfir --from openapi.json\n  thresh init fresnelfir --from 'mcp: python3 server.py'",
 		Args:      cobra.MinimumNArgs(1),
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {

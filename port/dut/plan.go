@@ -61,6 +61,7 @@ func (l Limits) WithDefaults() Limits {
 type Binding struct {
 	Function string
 	Params   []Param
+	Part     string // of a system: which part of its answer is the result; "": all of it
 	Result   Kind
 	Unsigned bool // an int that comes back in 32 bits has no sign
 }

@@ -109,6 +109,7 @@ type Function struct {
 	Params   []Param
 	Body     *Expr  // of a derived function
 	Binding  string // of an observer: the export that it calls
+	Part     string // extension: which part of a system's answer is meant, a JSON path
 	Models   string // extension: the derived function that says what the observer answers
 	Guess    *Guess // extension: why Models is one; nil: it is none
 	Returns  string
@@ -265,6 +266,7 @@ type Exploration struct {
 	Threads               uint32
 	Faults                []string // extension: what the environment does between calls
 	Actor                 string   // extension: the entity of the acting instances
+	Budget                int64    // extension: traversals; 0: what the rule gives
 }
 
 // Inputs is the space of inputs.
@@ -328,6 +330,7 @@ type ActionBinding struct {
 	Reads, Writes    []string
 	Rejects          *Rejects // extension: how the module says no
 	Answer           *Expr    // extension: what it returns, told in the state before the effect
+	Part             string   // extension: which part of a system's answer that is, a JSON path
 	Values           []Computed
 	Guesses          []Guess // extension
 }

@@ -34,6 +34,7 @@ var format = sync.OnceValue(func() *shapes {
 	}
 	tagged := func(s *doctree.Shape) *doctree.Shape { s.Tag = "type"; return s }
 	const expression = "an expression: true, false, an integer, a string, or an array that starts with an operator"
+	const part = "a JSON path: which part of a system's answer is meant. An answer without it is a refusal"
 	const full = "the expression with operators that existing readers do not have: add, sub, mul, div, mod, min, max, if, sum, count, old"
 	s := &shapes{}
 	s.field = tagged(shape("field", "a property of an entity",
@@ -49,7 +50,7 @@ var format = sync.OnceValue(func() *shapes {
 		need("base", text, "the entity"), doctree.Field{Name: "params", Type: params, Doc: "further instances that it depends on"}, may("predicate", any, expression), may("full", any, full))
 	s.function = shape("function", "derived, with a body, or an observer, with a binding",
 		need("classification", doctree.Word("derived", "observer"), "what it is"), need("params", params, "the instances that it is asked about"),
-		may("body", any, expression+"; of a derived function"), may("full", any, full), may("binding", text, "the export that an observer calls"),
+		may("body", any, expression+"; of a derived function"), may("full", any, full), may("binding", text, "the export that an observer calls"), may("part", text, part),
 		may("models", text, "the derived function that says what the observer answers"), may("guess", text, "why that is a guess"), need("returns", text, "the type of its answer"))
 	s.node, s.branch = &doctree.Shape{Name: "node", Doc: "a part of a protocol", Own: own, Tag: "type"}, shape("branch", "an alternative")
 	node := object(s.node)
@@ -91,7 +92,8 @@ var format = sync.OnceValue(func() *shapes {
 		need("adaptation_signals", doctree.List(object(s.signal)), "what weights change by"), need("strategy", object(s.strategy), "how protocols are walked"),
 		need("epoch_size", count, "traversals between two changes of weights"),
 		need("coverage_floor_threshold", doctree.Number(math.Inf(-1), math.MaxFloat64), "the share of branches below which a warning is given"),
-		need("concurrency", object(s.concurrency), "how threads take turns"), may("actor", text, "the entity of the acting instances"))
+		need("concurrency", object(s.concurrency), "how threads take turns"), may("actor", text, "the entity of the acting instances"),
+		may("budget", doctree.Integer(1, 1_000_000), "how many traversals a run makes, in place of what the format's rule gives"))
 	s.domain = tagged(shape("domain", "what values an input has", need("type", doctree.Word("enum", "bool", "int", "string"), "what it holds"),
 		need("values", texts, "its values", "enum", "string"), need("min", integer, "the least value", "int"), need("max", integer, "the greatest value", "int")))
 	s.constraint = shape("constraint", "a rule that inputs keep", need("name", text, "what it is called"), need("rule", any, expression))
@@ -110,7 +112,7 @@ var format = sync.OnceValue(func() *shapes {
 	s.binding = shape("binding", "which export an action calls", need("function", text, "the export"), need("args", texts, "what it is given, in order"),
 		need("returns", text.OrElse(object(s.returns)).OrNull(), "the type of its answer"), need("mutates", truth, "whether it changes the system"),
 		need("idempotent", truth, "whether a second call changes nothing"), need("reads", texts, "entities"), need("writes", texts, "entities"),
-		may("rejects", object(s.rejects), "how the export refuses"), may("answer", any, "what it answers: "+expression),
+		may("rejects", object(s.rejects), "how the export refuses"), may("part", text, part), may("answer", any, "what it answers: "+expression),
 		may("values", doctree.Named(object(s.alias).OrElse(any)), "arguments that are no names of the model: an expression each, or another name"),
 		may("guess", doctree.Named(any), "what of the action is guessed ("+strings.Join(Claims, ", ")+"), and why"))
 	s.bindings = shape("bindings", "how the model meets the module", need("runtime", text, "wasm"), need("entry", text, "the module's file"),

@@ -292,6 +292,13 @@ func (c *checker) exercised() {
 	if len(called) > 0 && !c.list.HasErrors() && c.comparesNothing() {
 		c.doubt(c.doc.Protocols[0].Place, "vacuous", "write properties, or observers beside derived functions", "nothing is compared: there is no property, no observer with a derived function, and no binding with answer, rejects or idempotent; only what traps or hangs can be found")
 	}
+	if c.doc.Bindings.Runtime != "system" {
+		for _, b := range c.doc.Bindings.Actions {
+			if b.Part != "" {
+				c.doubt(b.Place, "part", "", "the part %s is for systems: the answer of a module has no parts", b.Part)
+			}
+		}
+	}
 	if len(c.doc.Protocols) > 0 && len(called) == 0 {
 		c.doubt(c.doc.Protocols[0].Place, "no-actions", "", "no protocol calls an action: there is nothing to explore")
 	}

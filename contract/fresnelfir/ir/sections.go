@@ -108,7 +108,7 @@ func (d *decoder) function(name string, at Place, n *doctree.Node) *Function {
 	class := s.Text("classification")
 	f := &Function{
 		Place: at, Name: name, Observer: class == "observer", Params: d.params(s), Body: d.whole(s, "body"),
-		Binding: s.Text("binding"), Models: s.Text("models"), Returns: s.Text("returns"),
+		Binding: s.Text("binding"), Part: d.part(s), Models: s.Text("models"), Returns: s.Text("returns"),
 	}
 	if why := s.Text("guess"); why != "" {
 		f.Guess = &Guess{Place: valueOf(s, "guess"), Of: name, Claim: "models", Why: why}

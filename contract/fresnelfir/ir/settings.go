@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
@@ -50,6 +51,7 @@ func (d *decoder) exploration(x *Exploration, s *doctree.Section) {
 	x.Mode, x.Threads, x.Faults = c.Text("mode"), uint32(c.Float("threads")), c.Texts("faults")
 	x.Directives, x.Signals = d.kinds(s, "directives_allowed", "type", format().directive), d.kinds(s, "adaptation_signals", "signal", format().signal)
 	x.EpochSize, x.Actor, x.CoverageFloor = uint32(s.Float("epoch_size")), s.Text("actor"), s.Float("coverage_floor_threshold")
+	x.Budget = int64(s.Integer("budget"))
 }
 
 // kinds reads a list of objects that name a kind and may describe it.
@@ -134,6 +136,7 @@ func (d *decoder) binding(name string, at Place, n *doctree.Node) *ActionBinding
 		Place: at, Action: name, Function: s.Text("function"), Args: s.Texts("args"), Mutates: s.True("mutates"), Idempotent: s.True("idempotent"),
 		Reads: s.Texts("reads"), Writes: s.Texts("writes"), Returns: d.returns(s), Answer: d.value(s, "answer"),
 	}
+	b.Part = d.part(s)
 	if r := s.Sub("rejects"); r.There() {
 		b.Rejects = d.rejects(r)
 	}
@@ -156,6 +159,15 @@ func (d *decoder) binding(name string, at Place, n *doctree.Node) *ActionBinding
 		}
 	})
 	return b
+}
+
+// part reads which part of an answer is meant.
+func (d *decoder) part(s *doctree.Section) string {
+	text := s.Text("part")
+	if _, err := agentcall.ParsePath(text); err != nil {
+		d.fail(valueOf(s, "part"), "part", "must be a JSON path such as $.order.total: %v", err)
+	}
+	return text
 }
 
 // returns reads the type of an action's answer: {"type": T}, the bare name T,

@@ -10,7 +10,7 @@ import (
 )
 
 // options are the arguments of call(...) that are no arguments of the export.
-var options = []string{"function", "returns", "rejects", "answer", "mutates", "idempotent", "reads", "writes", "guess"}
+var options = []string{"function", "returns", "part", "rejects", "answer", "mutates", "idempotent", "reads", "writes", "guess"}
 
 // bind writes the binding: which export the action calls, and what is claimed of it.
 func (b *body) bind() {
@@ -118,8 +118,8 @@ func (b *body) option(n *node, a argument) {
 			v = *x
 		}
 		set(n, at, "rejects", v)
-	case "guess":
-		set(n, at, "guess", c.literal(a.value))
+	case "guess", "part":
+		set(n, at, a.name, c.literal(a.value))
 	default:
 		set(n, at, a.name, c.reading(a.value))
 	}

@@ -287,7 +287,7 @@ func (c *compiler) observer(d *decl, at doctree.Pos) {
 		switch a.name {
 		case "returns", "models":
 			set(n, c.at(a.at), a.name, c.reading(a.value))
-		case "guess":
+		case "guess", "part":
 			set(n, c.at(a.at), a.name, c.literal(a.value))
 		default:
 			x := object(c.at(a.at))

@@ -107,6 +107,9 @@ func (p *printer) function(m doctree.Member, section string) {
 			args = append(args, value(b))
 		}
 		args = append(args, params...)
+		if path := m.Value.Get("part"); path != nil {
+			args = append(args, "part = "+value(path))
+		}
 		if models := m.Value.Get("models"); models != nil {
 			args = append(args, "models = "+reading(models))
 		}
@@ -293,8 +296,8 @@ func (p *printer) binding(name string) {
 		case "answer":
 			args = append(args, "answer = "+p.expr(v))
 			continue
-		case "guess":
-			args = append(args, "guess = "+value(v))
+		case "guess", "part":
+			args = append(args, key+" = "+value(v))
 			continue
 		case "returns":
 			if t := v.Get("type"); t != nil {

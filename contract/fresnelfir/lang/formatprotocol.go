@@ -166,6 +166,7 @@ func (p *printer) settings() {
 		}
 	}
 	add("actor", "actor")
+	add("budget", "budget")
 	add("threads", "concurrency", "threads")
 	add("mode", "concurrency", "mode")
 	add("faults", "concurrency", "faults")

@@ -1,0 +1,264 @@
+package draft
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// schema is a JSON Schema within the document that holds what it refers to.
+type schema struct{ root, n *doctree.Node }
+
+func readSchema(text []byte) schema {
+	doc, err := doctree.Parse(text, doctree.Options{})
+	if err != nil {
+		return schema{}
+	}
+	s := schema{&doc.Root, &doc.Root}
+	return s.follow()
+}
+
+// follow is what a schema stands for: what it refers to, and of several the first that
+// is more than null.
+func (s schema) follow() schema {
+	for range 20 {
+		if ref := s.get("$ref"); ref.n != nil {
+			at := s.root
+			for _, step := range strings.Split(strings.TrimPrefix(ref.n.Text, "#/"), "/") {
+				at = at.Get(strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~"))
+			}
+			s.n = at
+			continue
+		}
+		next := (*doctree.Node)(nil)
+		for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+			list := s.get(key).n
+			for i := range nodes(list) {
+				if t := list.Items[i].Get("type"); next == nil && (t == nil || t.Text != "null") {
+					next = &list.Items[i]
+				}
+			}
+		}
+		if next == nil || s.get("properties").n != nil {
+			return s
+		}
+		s.n = next
+	}
+	return schema{}
+}
+
+func nodes(n *doctree.Node) []doctree.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Items
+}
+
+func (s schema) get(key string) schema {
+	if s.n == nil {
+		return schema{}
+	}
+	return schema{s.root, s.n.Get(key)}
+}
+
+func (s schema) text(key string) string {
+	if n := s.get(key).n; n != nil {
+		return n.Text
+	}
+	return ""
+}
+
+// kind is the type of a schema; of several the first that is not null.
+func (s schema) kind() string {
+	t := s.get("type").n
+	for _, x := range nodes(t) {
+		if x.Text != "null" {
+			return x.Text
+		}
+	}
+	switch {
+	case t != nil && t.Text != "":
+		return t.Text
+	case s.get("properties").n != nil:
+		return "object"
+	case s.get("enum").n != nil:
+		return "string"
+	}
+	return ""
+}
+
+func (s schema) number(key string) (int64, bool) {
+	n := s.get(key).n
+	if v, ok := n.Int64(); ok {
+		return v, true
+	}
+	f, ok := n.Float()
+	return int64(math.Ceil(f)), ok && math.Abs(f) < 1<<53
+}
+
+// leaf is a value that is no object and no list, and where it stands in an answer.
+type leaf struct {
+	name, path string
+	of         schema
+}
+
+// leaves are the values of an answer. What wraps an answer is gone through.
+func (s schema) leaves(path string) (list []leaf) {
+	s = s.follow()
+	props := s.get("properties").n
+	if props == nil || props.Kind != doctree.Map {
+		return nil
+	}
+	for i := range props.Members {
+		m := &props.Members[i]
+		of := schema{s.root, &m.Value}.follow()
+		at := path + "." + m.Key.Text
+		if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`).MatchString(m.Key.Text) {
+			continue
+		}
+		switch of.kind() {
+		case "object":
+			if len(props.Members) == 1 {
+				return of.leaves(at)
+			}
+		case "array", "null":
+		default:
+			list = append(list, leaf{m.Key.Text, at, of})
+		}
+	}
+	return list
+}
+
+// sampled makes a schema of a value that was seen.
+func sampled(n *doctree.Node) doctree.Node {
+	one := func(key string, v doctree.Node) doctree.Node {
+		return doctree.Node{Kind: doctree.Map, Members: []doctree.Member{{Key: doctree.Node{Kind: doctree.String, Text: key}, Value: v}}}
+	}
+	word := func(s string) doctree.Node { return one("type", doctree.Node{Kind: doctree.String, Text: s}) }
+	switch n.Kind {
+	case doctree.Int:
+		return word("integer")
+	case doctree.Float:
+		return word("number")
+	case doctree.Bool:
+		return word("boolean")
+	case doctree.String:
+		return word("string")
+	case doctree.Seq:
+		return word("array")
+	case doctree.Map:
+		props := doctree.Node{Kind: doctree.Map}
+		for i := range n.Members {
+			props.Members = append(props.Members, doctree.Member{Key: n.Members[i].Key, Value: sampled(&n.Members[i].Value)})
+		}
+		return one("properties", props)
+	}
+	return word("null")
+}
+
+// examples are words that inputs have where a schema leaves them open, and what schemas with
+// a format or a pattern may ask for.
+var examples = map[string][]string{
+	"":          {"alpha", "beta", "gamma"},
+	"date":      {"2024-02-29", "2025-01-01"},
+	"date-time": {"2024-02-29T12:00:00Z", "2025-01-01T00:00:00Z"},
+	"time":      {"12:00:00Z", "23:59:59Z"},
+	"email":     {"ann@example.com", "bob@example.com"},
+	"uri":       {"https://example.com/a", "https://example.com/b"},
+	"url":       {"https://example.com/a", "https://example.com/b"},
+	"uuid":      {"11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"},
+	"hostname":  {"a.example.com", "b.example.com"},
+	"ipv4":      {"192.0.2.1", "192.0.2.2"},
+}
+
+var further = strings.Fields("Alpha ALPHA BETA ABC abc XYZ a b 12345 54321 AB-123 ABC-1234 SKU-1 ab12 +491701234567 #aabbcc EUR USD en de ann@example.com 2024-02-29 alpha-beta-gamma-delta-epsilon")
+
+// slot is an argument of this schema: values that it takes, three of a text at most.
+func (s schema) slot(name string) (Slot, bool) {
+	s = s.follow()
+	x := Slot{Name: name, Min: 1, Max: 20}
+	switch s.kind() {
+	case "integer", "number", "":
+		x.Kind = "int"
+		low, bounded := s.number("minimum")
+		if v, ok := s.number("exclusiveMinimum"); ok && !bounded {
+			low, bounded = v+1, true
+		}
+		high, capped := s.number("maximum")
+		if v, ok := s.number("exclusiveMaximum"); ok && !capped {
+			high, capped = v-1, true
+		}
+		switch {
+		case bounded && capped:
+			x.Min, x.Max = low, high
+		case bounded:
+			x.Min, x.Max = low, low+19
+		case capped:
+			x.Min, x.Max = min(1, high), high
+		}
+		if list := s.get("enum").n; list != nil {
+			return x, false
+		}
+		if of, ok := s.number("multipleOf"); ok && of > 1 {
+			return x, false
+		}
+		return x, x.Min <= x.Max
+	case "boolean":
+		x.Kind = "bool"
+		return x, true
+	case "string":
+		x.Kind = "text"
+	default:
+		return x, false
+	}
+	for _, v := range nodes(s.get("enum").n) {
+		x.Values = append(x.Values, v.Text)
+	}
+	if c := s.get("const").n; c != nil {
+		x.Values = []string{c.Text}
+	}
+	if len(x.Values) > 0 {
+		return x, true
+	}
+	least, _ := s.number("minLength")
+	most, capped := s.number("maxLength")
+	pattern, err := regexp.Compile(s.text("pattern"))
+	if err != nil {
+		return x, false
+	}
+	format := s.text("format")
+	if format == "" && strings.Contains(strings.ToLower(name), "email") {
+		format = "email"
+	}
+	list := examples[format]
+	if format == "" || list == nil {
+		list = slices.Concat(examples[""], further)
+	}
+	if e := cmp.Or(s.text("example"), s.text("default")); e != "" {
+		list = append(list, e)
+	}
+	for _, v := range list {
+		if n := int64(len([]rune(v))); n >= least && (!capped || n <= most) && pattern.MatchString(v) && len(x.Values) < 3 {
+			x.Values = append(x.Values, v)
+		}
+	}
+	return x, len(x.Values) > 0
+}
+
+// typed is a slot's type in the language, of an input or of a field: its words are given,
+// so that no operator makes others of them.
+func (s *Slot) typed() string {
+	if s.Kind != "text" {
+		return s.kind()
+	}
+	list := make([]string, len(s.Values))
+	for i, v := range s.Values {
+		list[i] = strconv.Quote(v)
+	}
+	return "enum(" + strings.Join(list, ", ") + ")"
+}

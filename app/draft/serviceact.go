@@ -1,0 +1,379 @@
+package draft
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+type sets [][2]string
+
+func (s *serving) effects(e *endpoint, slots []*input) (list sets) {
+	r := e.of
+	me := variable(r) + "."
+	for _, x := range slots {
+		if f := r.field(x.Name); f != nil && e.role != acts && x.of == nil {
+			list = append(list, [2]string{me + fieldName(f), x.named})
+		}
+	}
+	if f, sign, by := r.counted(e); f != nil {
+		n := "1"
+		if by != nil {
+			n = by.named
+		}
+		list = append(list, [2]string{me + fieldName(f), sign + n})
+	}
+	for _, f := range r.fields {
+		if f.set {
+			if e.role == acts && len(e.slots) == 0 && f.Kind == "bool" { // complete, archive, reopen
+				for _, w := range words(e.name) {
+					if w == f.Name || pastOf[w] == f.Name || w+"d" == f.Name || w+"ed" == f.Name {
+						list = append(list, [2]string{me + fieldName(f), "True"})
+					}
+				}
+			}
+			continue
+		}
+		if v := f.moved(e); v != "" && f.Kind == "text" {
+			list = append(list, [2]string{me + fieldName(f), literal(v)})
+		}
+		switch {
+		case !strings.Contains(f.initial, "* ") && f.initial == "0" && is(f.Name, totals) && e.role == acts && e.cost() != "":
+			list = append(list, [2]string{me + fieldName(f), "+" + e.cost()})
+		case strings.Contains(f.initial, " * ") || strings.HasPrefix(f.initial, "* "):
+			price, number, _ := strings.Cut(f.initial, "* ")
+			if price = strings.TrimSpace(price); price == "" {
+				price = "unit"
+			}
+			if slices.ContainsFunc(list, func(x [2]string) bool { return x[0] == me+price || x[0] == me+number }) {
+				list = append(list, [2]string{me + fieldName(f), me + price + " * " + me + number})
+			}
+		}
+	}
+	return list
+}
+
+func (e *endpoint) variants() (list [][]*input) {
+	list = append(list, e.slots)
+	var free []*input
+	for _, x := range e.slots {
+		if x.optional {
+			free = append(free, x)
+		}
+	}
+	if e.role != changes || e.op.Method == "PUT" || len(free) < 2 {
+		return list
+	}
+	for _, x := range free[:min(len(free), 4)] {
+		list = append(list, slices.DeleteFunc(slices.Clone(e.slots), func(y *input) bool { return y.optional && y != x }))
+	}
+	return list
+}
+
+func (e *endpoint) gone(http bool) bool {
+	if !http {
+		return e.role == reads
+	}
+	declared := false
+	for status := range e.op.Answers {
+		if slices.Contains([]string{"404", "410", "4XX", "default"}, status) {
+			return true
+		}
+		declared = declared || status[0] == '4' && status != "422"
+	}
+	return e.role == reads || e.role == changes && !declared
+}
+
+func (s *serving) make(e *endpoint) {
+	r := e.of
+	if e.op.Method == "POST" && e.op.Answers["409"] != nil && (s.reset == nil || !s.resets()) && len(s.f.Command) == 0 &&
+		slices.ContainsFunc(e.slots, func(x *input) bool { return x.Kind == "text" && is(x.Name, unique) }) {
+		s.skipAll(r, "it refuses what is there already (409), and nothing brings the service back to its beginning: say how under reset in the system file")
+		return
+	}
+	me := variable(r)
+	args := []string{r.name}
+	pre := s.pick(e, false)
+	require := "count(" + r.name + ") < 4"
+	if e.op.Answers["409"] != nil {
+		for _, x := range e.slots {
+			if x.Kind == "text" && x.of == nil && is(x.Name, unique) {
+				require += fmt.Sprintf(" and not exists(%s, lambda x: x.%s == %s)", r.name, fieldName(r.field(x.Name)), x.named)
+			}
+		}
+	}
+	pre = append(pre, "require("+require+")")
+	if r.parent != nil {
+		args = append(args, "of = "+variable(r.parent))
+	}
+	if h := r.holds(); h != "" {
+		args = append(args, "unit = "+h)
+	}
+	for _, f := range r.fields {
+		v := ""
+		for _, x := range e.slots {
+			if x.Name == f.Name {
+				v = x.named
+			}
+		}
+		if v == "" {
+			v = s.begins(r, e, f)
+		}
+		if v != "" {
+			args = append(args, fieldName(f)+" = "+v)
+		}
+	}
+	if r.ends {
+		args = append(args, live+" = True")
+	}
+	id, known := e.identity(r)
+	options := []string{"returns = " + r.name}
+	if id != "" {
+		options = append(options, "part = "+strconv.Quote(id))
+	}
+	why := e.why
+	if !known {
+		why += "; nothing says where its answer names what it made"
+	}
+	guess := [][2]string{{"returns", why}}
+	if len(args) > 1 {
+		guess = append(guess, [2]string{"effect", s.because(r, "it keeps what it is made with")})
+	}
+	s.action(e, e.name, append(pre, me+" = new("+strings.Join(args, ", ")+")"), e.slots, options, guess)
+}
+
+func (s *serving) because(r *resource, why string) string {
+	for _, f := range r.fields {
+		if f.why != "" {
+			why += fmt.Sprintf("; %s: %s", f.Name, f.why)
+		}
+	}
+	return why
+}
+
+func (s *serving) begins(r *resource, e *endpoint, f *field) string {
+	switch {
+	case strings.Contains(f.initial, "* "):
+		a, b, _ := strings.Cut(f.initial, "* ")
+		return cmp.Or(e.sent(strings.TrimSpace(a)), r.holds()) + " * " + e.sent(b)
+	}
+	return f.initial
+}
+
+func (e *endpoint) sent(name string) string {
+	for _, x := range e.slots {
+		if x.Name == name {
+			return x.named
+		}
+	}
+	return ""
+}
+
+var unique = strings.Fields("email username login name slug sku code title key handle number")
+
+func (e *endpoint) identity(r *resource) (path string, known bool) {
+	if len(e.leaves) == 1 && e.leaves[0].path == "" {
+		return "", true
+	}
+	best := ""
+	for _, l := range e.leaves {
+		w := words(l.name)
+		switch {
+		case len(w) > 0 && slices.Contains(naming[:3], w[len(w)-1]) && (len(w) == 1 || strings.EqualFold(strings.Join(w[:len(w)-1], ""), r.name)):
+			return l.path, true
+		case strings.EqualFold(strings.Join(w, ""), r.name), slices.Contains(naming, strings.ToLower(l.name)) && r.field(l.name) == nil:
+			best = cmp.Or(best, l.path)
+		}
+	}
+	if best != "" {
+		return best, true
+	}
+	return "$.id", false
+}
+
+func (s *serving) skipAll(r *resource, why string) {
+	for _, e := range slices.Concat(r.made, r.uses) {
+		e.skip = cmp.Or(e.skip, why)
+	}
+}
+
+func (s *serving) store(e *endpoint) {
+	r, me := e.of, variable(e.of)
+	name := me + "_name"
+	var args, again []string
+	for _, f := range r.fields {
+		for _, x := range e.slots {
+			if x.Name == f.Name {
+				args, again = append(args, fieldName(f)+" = "+x.named), append(again, fmt.Sprintf("%s.%s = %s", me, fieldName(f), x.named))
+			}
+		}
+	}
+	if r.ends {
+		args, again = append(args, live+" = True"), append(again, me+"."+live+" = True")
+	}
+	guess := [][2]string{{"effect", e.why}}
+	options := []string(nil)
+	if e.op.Method == "PUT" || verb(e.op.Name, setting) != "" {
+		options, guess = []string{"idempotent = True"}, append(guess, [2]string{"idempotent", cmp.Or(e.op.Method, e.why)})
+	}
+	first := []string{fmt.Sprintf("require(not exists(%s, lambda x: x.named == %s))", r.name, name),
+		fmt.Sprintf("%s = new(%s, %s)", me, r.name, strings.Join(append([]string{"named = " + name}, args...), ", "))}
+	s.action(e, e.name, first, e.slots, options, guess)
+	s.action(e, identifier(e.name+"_again", &s.taken), append([]string{me + " = any(" + r.name + ")"}, again...), e.slots, options, guess)
+}
+
+var gone = [][2]string{{"requires", "what was ended is not there any more"}}
+
+func (s *serving) read(e *endpoint) {
+	r, me := e.of, variable(e.of)
+	careful := r.ends && e.gone(s.f.Kind == sut.HTTP) && r.parent == nil
+	did := false
+	for _, l := range e.leaves {
+		f := r.field(l.name)
+		if l.name == "" { // the whole answer
+			for _, x := range r.fields {
+				if f == nil && (len(r.fields) == 1 || slices.Contains(words(e.op.Name), words(x.Name)[0])) {
+					f = x
+				}
+			}
+		}
+		if f == nil || len(e.slots) > 0 || !fits(f, l) {
+			continue
+		}
+		returns := f.Kind
+		if f.Kind == "text" {
+			returns = r.name + "." + fieldName(f)
+		}
+		options := []string{"returns = " + returns}
+		if l.path != "" {
+			options = append(options, "part = "+strconv.Quote(l.path))
+		}
+		options = append(options, "mutates = False")
+		if careful && !did { // whether it is still there
+			s.action(e, e.name, s.pick(e, false), nil, append(slices.Clone(options), `rejects = "<0"`), gone)
+		}
+		name := e.name
+		if len(e.leaves) > 1 || careful {
+			name = identifier(e.name+"_"+cmp.Or(l.name, "value"), &s.taken)
+		}
+		s.action(e, name, s.pick(e, true), nil, append(options, "answer = "+me+"."+fieldName(f)), [][2]string{{"answer", e.why + ": what was written last"}})
+		did = true
+	}
+	if did {
+		return
+	}
+	options, guess := []string{"mutates = False"}, [][2]string{{"mutates", e.why}}
+	if careful && len(e.slots) == 0 {
+		options, guess = append(options, `rejects = "<0"`), append(guess, gone...)
+	}
+	s.action(e, e.name, s.pick(e, !careful), e.slots, options, guess)
+}
+
+func fits(f *field, l leaf) bool {
+	switch l.of.kind() {
+	case "integer", "number":
+		return f.Kind == "int"
+	case "boolean":
+		return f.Kind == "bool"
+	case "string":
+		return f.Kind == "text"
+	}
+	return false
+}
+
+func (s *serving) act(e *endpoint) {
+	r := e.of
+	if e.role != ends && !s.known(e) {
+		e.skip = "nothing says what it changes"
+		return
+	}
+	for i, slots := range e.variants() {
+		name := e.name
+		if i > 0 {
+			for _, x := range slots {
+				if x.optional {
+					name = identifier(e.name+"_"+x.Name, &s.taken)
+				}
+			}
+		}
+		changed := s.effects(e, slots)
+		careful := r.ends && e.gone(s.f.Kind == sut.HTTP) && r.parent == nil && e.role != ends && i == 0
+		pre := s.pick(e, !careful)
+		var options []string
+		var guess [][2]string
+		reason := e.why
+		for _, x := range changed {
+			target, v := x[0], x[1]
+			switch f := r.field(strings.TrimPrefix(target, variable(r)+".")); {
+			case v[0] == '-':
+				pre = append(pre, fmt.Sprintf("require(%s >= %s)", target, v[1:]))
+				if e.refuses() {
+					options = append(options, `rejects = "<0"`)
+				}
+				guess = append(guess, [2]string{"requires", "what is not there cannot be taken"})
+				reason = "named like what takes from " + target[strings.Index(target, ".")+1:]
+			case v[0] == '+':
+				reason = "named like what adds to " + target[strings.Index(target, ".")+1:]
+			case f != nil && f.moved(e) != "" && f.initial != "":
+				pre = append(pre, fmt.Sprintf("require(%s == %s)", target, f.initial))
+				guess = append(guess, [2]string{"requires", "what is still in its first state can be moved on"})
+				reason = "named like the state"
+			}
+		}
+		for _, x := range changed {
+			if x[1][0] == '+' || x[1][0] == '-' {
+				pre = append(pre, fmt.Sprintf("%s %c= %s", x[0], x[1][0], x[1][1:]))
+			} else {
+				pre = append(pre, x[0]+" = "+x[1])
+			}
+		}
+		if e.role == ends {
+			if e.gone(s.f.Kind == sut.HTTP) && s.f.Kind == sut.HTTP && r.parent == nil {
+				careful = true
+				pre = s.pick(e, false)
+			}
+			pre = append(pre, variable(r)+"."+live+" = False")
+		}
+		if careful {
+			options = append(options, `rejects = "<0"`)
+			guess = append(guess, gone...)
+		}
+		guess = append(guess, [2]string{"effect", reason})
+		if e.op.Method == "PUT" {
+			options, guess = append(options, "idempotent = True"), append(guess, [2]string{"idempotent", "PUT"})
+		}
+		for _, x := range changed { // one that the answer shows
+			at := strings.TrimPrefix(x[0], variable(r)+".")
+			i := slices.IndexFunc(e.leaves, func(l leaf) bool { return l.name == at && r.field(at) != nil && fits(r.field(at), l) })
+			if i < 0 || e.role == ends {
+				continue
+			}
+			f := r.field(at)
+			returns := map[bool]string{true: r.name + "." + at, false: f.Kind}[f.Kind == "text"]
+			v := x[1]
+			if v[0] == '+' || v[0] == '-' {
+				v = fmt.Sprintf("%s %c %s", x[0], v[0], v[1:])
+			}
+			if strings.Contains(v, variable(r)+".") && strings.Contains(v, " * ") {
+				continue
+			}
+			options = append(options, "returns = "+returns, "part = "+strconv.Quote(e.leaves[i].path), "answer = "+v)
+			guess = append(guess, [2]string{"answer", "its schema shows " + at})
+			break
+		}
+		s.action(e, name, pre, slots, options, guess)
+	}
+}
+
+func (e *endpoint) refuses() bool {
+	for _, status := range []string{"400", "402", "409", "422", "403"} {
+		if _, ok := e.op.Answers[status]; ok {
+			return true
+		}
+	}
+	return false
+}

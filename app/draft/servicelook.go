@@ -1,0 +1,89 @@
+package draft
+
+import (
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+func NextLook(f *ServiceFacts) (c sut.Call, ok bool) {
+	a := analyse(f)
+	sent := func(v any) json.RawMessage {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return json.RawMessage("null")
+		}
+		return text
+	}
+	value := func(s *Slot) json.RawMessage {
+		switch {
+		case s.Kind == "bool":
+			return sent(true)
+		case s.Kind == "text" && len(s.Values) > 0:
+			return sent(s.Values[0])
+		}
+		return sent(s.Min)
+	}
+	made := map[*resource]json.RawMessage{}
+	for _, r := range a.resources {
+		for _, e := range r.made {
+			if v, was := f.Seen[e.op.Name]; was && r.keyed == "" {
+				if id, _ := e.identity(r); id != "" {
+					v = within(v, id)
+				}
+				made[r] = v
+			}
+		}
+	}
+	for _, making := range []bool{true, false} {
+	next:
+		for _, e := range a.endpoints {
+			if _, was := f.Seen[e.op.Name]; was || e.skip != "" || e.op.Destroys || answerOf(e.op) != nil ||
+				making != (e.role == makes || e.role == stores) || !making && e.role != reads {
+				continue
+			}
+			c = sut.Call{Operation: e.op.Name}
+			if e.handle != "" {
+				id := made[e.of]
+				if e.of.keyed != "" {
+					slot, ok := readSchema(e.op.Schema).get("properties").get(e.handle).slot(e.handle)
+					if !ok {
+						continue
+					}
+					id = value(&slot)
+				}
+				if len(id) == 0 || string(id) == "null" {
+					continue
+				}
+				c.Named = append(c.Named, sut.Named{Name: e.handle, Value: id})
+			}
+			for _, x := range e.slots {
+				v := value(&x.Slot)
+				if x.of != nil {
+					if v = made[x.of]; len(v) == 0 || string(v) == "null" {
+						continue next
+					}
+				}
+				c.Named = append(c.Named, sut.Named{Name: x.Name, Value: v})
+			}
+			return c, true
+		}
+	}
+	return c, false
+}
+
+func within(answer json.RawMessage, at string) json.RawMessage {
+	p, err := agentcall.ParsePath(at)
+	if err != nil {
+		return nil
+	}
+	root, err := agentcall.ParseReply(answer)
+	if err != nil {
+		return nil
+	}
+	if n := p.In(root); n != nil {
+		return agentcall.JSON(n)
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package draft
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+func (s *serving) resets() bool {
+	if s.reset == nil || s.reset.skip != "" {
+		return false
+	}
+	return len(s.f.Command) > 0 || strings.Contains(s.f.URL, "://127.0.0.1") || strings.Contains(s.f.URL, "://localhost") || strings.Contains(s.f.URL, "://[::1]")
+}
+
+func (s *serving) systemFile() string {
+	var b strings.Builder
+	f := s.f
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# How %s.model.star reaches what it is a model of.", f.Name)
+	line("schema: thresh.system.v1\nname: %s\nkind: %s", strconv.Quote(f.Name), f.Kind)
+	if len(f.Command) > 0 {
+		list := make([]string, len(f.Command))
+		for i, w := range f.Command {
+			list[i] = strconv.Quote(w)
+		}
+		line("command: [%s]", strings.Join(list, ", "))
+	}
+	if f.URL != "" {
+		if f.Supposed {
+			line("# QUESTION: where does it run? Its description names no server.")
+		}
+		line("url: %s", strconv.Quote(f.URL))
+		if f.Supposed {
+			s.d.ask("url:", "where does it run? Its description names no server.")
+		}
+	}
+	if len(f.Headers) > 0 {
+		line("headers:")
+		for _, h := range f.Headers {
+			line("  %s: %s", strconv.Quote(h[0]), strconv.Quote(h[1]))
+		}
+		s.d.ask("headers:", "which credentials? Set the variables that stand here.")
+	} else if f.Kind == sut.HTTP {
+		line("# headers: {Authorization: \"Bearer ${TOKEN}\"}")
+		s.d.ask("# headers:", "does it want a token?")
+	}
+	if f.OpenAPI != "" {
+		line("openapi: %s", strconv.Quote(f.OpenAPI))
+	}
+	switch {
+	case s.resets():
+		line("# A guess: it is named like what brings everything back to its beginning.\nreset: {operation: %s}", strconv.Quote(s.reset.op.Name))
+	case len(f.Command) > 0 && len(s.whole().fields) > 0:
+		line("# Its state is its own, so each traversal begins with a fresh process.\nreset: restart")
+	case s.reset != nil:
+		line("# QUESTION: may everything be deleted before each traversal?\n# reset: {operation: %s}", strconv.Quote(s.reset.op.Name))
+		s.d.ask("# reset:", "may everything be deleted before each traversal?")
+	default:
+		line("# Nothing is reset: the model speaks only of what its own calls made.")
+	}
+	line("limits: {timeout: 5s}")
+	return b.String()
+}
