@@ -184,9 +184,8 @@ func (x *executor) isSetup(c *Case, value string) bool {
 	})
 }
 
-// commandLane runs command lines under one time limit.
+// commandLane runs command lines, or shells, under one time limit.
 type commandLane struct {
-	x      *executor
 	runner process.Runner
 	runs   int64
 
@@ -194,37 +193,55 @@ type commandLane struct {
 	setup error                             // files could not be put in place
 }
 
-func (x *executor) commandLane(ctx context.Context, limit time.Duration) (*commandLane, error) {
-	if l := x.commands[limit]; l != nil {
+// laneKind is what a lane is for.
+type laneKind struct {
+	limit time.Duration
+	shell bool // its commands are those of a shell
+}
+
+func (x *executor) commandLane(ctx context.Context, kind laneKind) (*commandLane, error) {
+	if l := x.commands[kind]; l != nil {
 		return l, nil
 	}
-	l, err := x.openLane(ctx, limit)
+	l, err := x.openLane(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
 	if x.commands == nil {
-		x.commands = make(map[time.Duration]*commandLane)
+		x.commands = make(map[laneKind]*commandLane)
 	}
-	x.commands[limit] = l
+	x.commands[kind] = l
 	return l, nil
 }
 
+// shelf is the name under which a lane is left for later campaigns of the run: what
+// a command leaves is removed before the next.
+func (k laneKind) shelf(cold bool) string {
+	return fmt.Sprintf("spectest command %s %t %t", k.limit, k.shell, cold)
+}
+
 // openLane opens a lane that its caller closes.
-func (x *executor) openLane(ctx context.Context, limit time.Duration) (*commandLane, error) {
+func (x *executor) openLane(ctx context.Context, kind laneKind) (*commandLane, error) {
+	if kept, ok := x.shelf.Take(kind.shelf(x.lane.Cold)); ok {
+		return kept.(*commandLane), nil // nothing else is put there
+	}
 	if x.c.contract.targets.Commands == nil {
 		return nil, campaign.Fatal("command lines cannot be run: %w", errNoTarget)
 	}
-	l := &commandLane{x: x}
+	l := &commandLane{}
 	r, err := x.c.contract.targets.Commands(ctx, process.Plan{
-		Command: l.command, PerCase: true, Input: "stdin", Dirs: []string{"tmp"}, Stdin: true, Timeout: limit,
+		Command: l.command, PerCase: true, Shell: kind.shell, Input: "stdin", Dirs: []string{"tmp"}, Stdin: true, Timeout: kind.limit,
 		Limits: process.Limits{Output: maxOutput, FileSize: maxFile}, Executor: process.Spawn,
-	}, x.lane.Index, x.lane.Of, true)
+	}, x.lane.Index, x.lane.Of, x.lane.Cold)
 	if err != nil {
 		return nil, fmt.Errorf("getting ready to run commands: %w", err)
 	}
 	l.runner = r
 	return l, nil
 }
+
+// Close implements [io.Closer].
+func (l *commandLane) Close() error { return l.runner.Close() }
 
 // command is called for every start, when the run folder is empty.
 func (l *commandLane) command(p process.Paths) process.Command {
@@ -240,7 +257,7 @@ func (x *executor) runCommand(ctx context.Context, c *Case, dir string) (*ended,
 	if err != nil {
 		return e, &Failure{Category: Runtime, Message: fmt.Sprintf("entrypoint %s: %v", shown(c.cli.command[0]), err)}, nil
 	}
-	l, err := x.commandLane(ctx, c.cli.timeout)
+	l, err := x.commandLane(ctx, laneKind{limit: c.cli.timeout})
 	if err != nil {
 		return e, nil, err
 	}

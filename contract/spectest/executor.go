@@ -30,7 +30,7 @@ type executor struct {
 	unit     int      // decoded last
 	read     int      // bytes that were decoded since memory was given back
 	decoded  []decoded
-	commands map[time.Duration]*commandLane
+	commands map[laneKind]*commandLane
 	python   pyhost.Commander
 	shelf    *campaign.Shelf
 	skipped  []string // blocks of the page that was run last that were not, with why
@@ -273,8 +273,8 @@ func (x *executor) Close() error {
 	if p := x.c.contract.sessions.leave(x.c); p != nil {
 		errs = append(errs, x.tearDown(p))
 	}
-	for _, l := range x.commands {
-		errs = append(errs, l.runner.Close())
+	for kind, l := range x.commands {
+		errs = append(errs, x.shelf.Put(kind.shelf(x.lane.Cold), l))
 	}
 	if x.python != nil {
 		errs = append(errs, x.shelf.Put(x.pythonShelf(), x.python))

@@ -112,8 +112,7 @@ func (x *executor) call(ctx context.Context, c *Case) (*Failure, evidence, error
 // curl is the request as a command line. Values that let somebody in are left to
 // the reader.
 func (r *httpCall) curl() string {
-	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-	line := "curl -i -L -X " + r.method + " " + quoted(r.url)
+	line := "curl -i -L -X " + r.method + " " + shellWord(r.url)
 	if r.redirects != nil && *r.redirects == 0 {
 		line = strings.Replace(line, " -L", "", 1)
 	} else if r.redirects != nil {
@@ -123,13 +122,13 @@ func (r *httpCall) curl() string {
 		line += " -k"
 	}
 	if r.bodyFile != "" {
-		line += " --data-binary " + quoted("@"+r.bodyFile)
+		line += " --data-binary " + shellWord("@"+r.bodyFile)
 	}
 	for _, o := range [][2]string{{"--proxy", r.proxy}, {"--cacert", r.caFile}, {"--cert", r.certFile}, {"--key", r.keyFile}} {
 		if o[1] == "none" && o[0] == "--proxy" {
 			line += " --noproxy '*'"
 		} else if o[1] != "" {
-			line += " " + o[0] + " " + quoted(o[1])
+			line += " " + o[0] + " " + shellWord(o[1])
 		}
 	}
 	for _, p := range r.parts {
@@ -143,17 +142,17 @@ func (r *httpCall) curl() string {
 		if p.filename != "" {
 			part += ";filename=" + p.filename
 		}
-		line += " \\\n  -F " + quoted(part)
+		line += " \\\n  -F " + shellWord(part)
 	}
 	for _, h := range r.headers {
 		value := h[1]
 		if letsIn(h[0]) {
 			value = "..."
 		}
-		line += " \\\n  -H " + quoted(h[0]+": "+value)
+		line += " \\\n  -H " + shellWord(h[0]+": "+value)
 	}
 	if r.body != nil {
-		line += " \\\n  --data-binary " + quoted(validText(r.body))
+		line += " \\\n  --data-binary " + shellWord(validText(r.body))
 	}
 	return line + "\n"
 }

@@ -83,6 +83,24 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
+// Behind a dozen blocks, shells are forked from one that is held: blocks share what
+// they shared before, and nothing else.
+func TestManyBlocks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("runs a POSIX shell")
+	}
+	t.Chdir(t.TempDir())
+	block := transcript("\n$ export A=1; B=2; mkdir -p in; cd in; f() { :; }\n$ echo $A $B\n1 2\n$ set -e\n$ echo ${C-none}\nnone\n",
+		"\n$ echo \"$A ${B-none}\"; basename \"$PWD\"; pwd; f\n1 none\nin\n<folder>/in\nsh: 1: f: not found\n[127]\n", "\n$ cd ..\n$ false\n[1]\n", "\n$ kill -9 $$\n[137]\n$ echo \"it's\"; basename $PWD\nit's\npage\n",
+		" env=C=3 stdin=s\n$ cat; echo $C\na\n3\n", " stdin=none\n$ cat\nsh: 1: cannot open none: No such file\n[2]\n", "\n$ exec echo gone\ngone\n$ cd /; echo x\nx\n", "\n$ pwd; cd \"$THRESH_TMPDIR/page\"; unset C\n/\n$ echo 'x\nsh: 1: Syntax error: Unterminated quoted string\n[2]\n")
+	for _, doc := range []string{block, strings.Repeat(block, 5)} {
+		o := outcomes(t, soleCampaign(t, "```text file=s\na\n```\n"+doc, nil))
+		if o[0].Verdict != campaign.VerdictPass {
+			t.Errorf("%s\n%s", o[0].Title, o[0].Attached(stepsNote))
+		}
+	}
+}
+
 // A page has a folder of its own each time, and a step that is marked once is not
 // run again to confirm a failure.
 func TestTranscriptsAreRepeatable(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -73,15 +73,14 @@ func (p *pageRun) openPython(ctx context.Context, a *act) error {
 	if err != nil {
 		return campaign.Fatal("blocks with Python's prompts need python3 (needs=python3 skips them where there is none): %w", err)
 	}
-	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-	script := "cd " + quoted(p.dir) + " && exec env -i"
-	for _, e := range p.env {
-		script += " " + quoted(e)
+	script := "cd " + shellWord(p.dir) + " && exec env -i"
+	for _, e := range slices.Concat(p.env, p.own) {
+		script += " " + shellWord(e)
 	}
 	for _, e := range a.env {
-		script += " " + quoted(e[0]+"="+e[1])
+		script += " " + shellWord(e[0]+"="+e[1])
 	}
-	plan := &sut.Plan{Name: "python3", Kind: sut.Driver, Per: sut.PerCase, Command: []string{"sh", "-c", script + " " + quoted(path) + " -c " + quoted(pythonDriver)}}
+	plan := &sut.Plan{Name: "python3", Kind: sut.Driver, Per: sut.PerCase, Command: []string{"sh", "-c", script + " " + shellWord(path) + " -c " + shellWord(pythonDriver)}}
 	plan.Limits.Timeout = p.x.c.set.timeout
 	p.python, err = open(ctx, plan, sut.Worker{Index: p.x.lane.Index, Of: p.x.lane.Of, Cold: true})
 	return err

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
@@ -38,10 +37,13 @@ func (r *ran) holds(rules redactions) bool {
 type pageRun struct {
 	x       *executor
 	c       *Case
-	dir     string       // the folder that commands begin in
-	remove  func() error // removes private
-	private string       // for the state of the shell between blocks
-	env     []string
+	folder  *stage.Folder
+	dir     string   // the folder that commands begin in
+	private string   // for the state of the shell between blocks
+	env     []string // what is the same for pages of a document
+	own     []string // variables of this page
+	state   string   // the file with the state of the last shell; "": there is none yet
+	shells  int      // that were to leave their state
 	done    []ran
 	skipped []string // why blocks were not run, with their lines
 	serving []*service
@@ -73,21 +75,23 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 	return p.done, p.skipped, f, nil
 }
 
-// openPage makes the folder that a page runs in.
+// folderShelf is the name under which a folder is left for later pages of the run.
+const folderShelf = "spectest folder"
+
+// openPage gives a page the folder that it runs in.
 func (x *executor) openPage(c *Case) (p *pageRun, f *Failure, err error) {
-	top, remove, err := x.c.contract.targets.Scratch()
-	if err != nil {
+	var dir *stage.Folder
+	if kept, ok := x.shelf.Take(folderShelf); ok {
+		dir = kept.(*stage.Folder) // nothing else is put there
+	} else if dir, err = stage.NewFolder(x.c.contract.targets.Scratch); err != nil {
 		return nil, nil, err
 	}
-	p = &pageRun{x: x, c: c, dir: filepath.Join(top, filepath.Dir(hiddenBlock)), private: top, remove: remove}
+	p = &pageRun{x: x, c: c, dir: dir.Page, private: dir.Top, folder: dir}
 	defer func() {
 		if err != nil || f != nil {
 			err = errors.Join(err, p.close())
 		}
 	}()
-	if err := stage.Make(p.dir); err != nil {
-		return nil, nil, err
-	}
 	for _, l := range c.page.link {
 		if !filepath.IsAbs(l) {
 			l = filepath.Join(x.dir, l)
@@ -96,7 +100,7 @@ func (x *executor) openPage(c *Case) (p *pageRun, f *Failure, err error) {
 			return nil, &Failure{Category: Runtime, Path: "link", Message: err.Error(), Line: c.From}, nil
 		}
 	}
-	p.env, err = p.environment()
+	err = p.environment()
 	return p, nil, err
 }
 
@@ -133,37 +137,37 @@ func (p *pageRun) play(ctx context.Context, acts []act) (*Failure, error) {
 	return nil, nil
 }
 
-// environment is that of the caller with what makes programs print the same
-// everywhere.
-func (p *pageRun) environment() ([]string, error) {
+// environment sets the variables that the page's commands see: those of the caller,
+// with what makes programs print the same everywhere.
+func (p *pageRun) environment() error {
 	fixed := [][2]string{
-		{"NO_COLOR", "1"}, {"TERM", "dumb"}, {"COLUMNS", "80"}, {"LINES", "24"}, {"TZ", "UTC"}, {"LC_ALL", "C.UTF-8"}, {"LANGUAGE", ""},
-		{"CDPATH", ""}, {tempVariable, p.private}, {"PAGE", filepath.Join(p.x.dir, filepath.Base(p.x.c.doc.path))},
+		{"NO_COLOR", "1"}, {"TERM", "dumb"}, {"COLUMNS", "80"}, {"LINES", "24"}, {"TZ", "UTC"}, {"LC_ALL", "C.UTF-8"}, {"LANGUAGE", ""}, {"CDPATH", ""},
 	}
+	p.own = []string{tempVariable + "=" + p.private, "PAGE=" + filepath.Join(p.x.dir, filepath.Base(p.x.c.doc.path))}
 	if p.c.page.serves {
 		port, err := stage.FreePort()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		fixed = append(fixed, [2]string{"PORT", port})
+		p.own = append(p.own, "PORT="+port)
 	}
-	var env []string
 	for _, kv := range p.x.c.contract.environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		if allow := p.x.c.set.allow; name == "" || allow != nil && !slices.Contains(allow, name) {
 			continue
 		}
-		if !slices.ContainsFunc(fixed, func(f [2]string) bool { return f[0] == name }) {
-			env = append(env, kv)
+		_, own := variable(p.own, name)
+		if !own && !slices.ContainsFunc(fixed, func(f [2]string) bool { return f[0] == name }) {
+			p.env = append(p.env, kv)
 		}
 	}
 	for _, name := range p.x.c.set.vars.names() {
 		fixed = append(fixed, [2]string{name, p.x.c.set.vars[name].text()})
 	}
 	for _, f := range fixed {
-		env = append(env, f[0]+"="+f[1])
+		p.env = append(p.env, f[0]+"="+f[1])
 	}
-	return env, nil
+	return nil
 }
 
 func (p *pageRun) finds(program string) bool {
@@ -303,23 +307,20 @@ func (p *pageRun) lines(out []byte) []string {
 }
 
 // shell runs commands of a block in one shell, to the end of it or of them.
-func (p *pageRun) shell(ctx context.Context, lane func(context.Context, time.Duration) (*commandLane, error), a *act, steps []pageStep, more bool) (process.Result, error) {
-	l, err := lane(ctx, a.timeout)
+func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind) (*commandLane, error), a *act, steps []pageStep, more bool) (process.Result, error) {
+	l, err := lane(ctx, laneKind{limit: a.timeout, shell: true})
 	if err != nil {
 		return process.Result{}, err
 	}
-	env := slices.Clone(p.env)
-	for _, e := range a.env {
-		env = append(env, e[0]+"="+e[1])
-	}
-	script := p.script(a, steps, more)
+	env := p.env
+	script, state := p.script(a, steps, more)
 	var tty *stage.Terminal
 	if t := a.terminal; t != nil {
 		if tty, err = stage.OpenTerminal(t.columns, t.rows, maxOutput, t.keys); err != nil {
 			return process.Result{}, err
 		}
 		script = "exec 0<>'" + tty.Path + "' 1>&0\n" + script
-		env = append(env, "TERM=xterm", fmt.Sprintf("COLUMNS=%d", t.columns), fmt.Sprintf("LINES=%d", t.rows))
+		env = append(slices.Clone(env), "TERM=xterm", fmt.Sprintf("COLUMNS=%d", t.columns), fmt.Sprintf("LINES=%d", t.rows))
 	}
 	argv := []string{"sh", "-c", script, "sh"}
 	path, err := p.x.programIn("sh", p.env)
@@ -329,6 +330,7 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, time.Dur
 	l.next = func(string) process.Command { return process.Command{Path: path, Argv: argv, Env: env, Dir: p.dir} }
 	l.runs++
 	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
+	p.keep(state)
 	if p.untyped = ""; tty == nil {
 		return res, err
 	}
@@ -340,34 +342,58 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, time.Dur
 	return res, errors.Join(err, fault)
 }
 
+// keep takes the state that a shell has left for the next. Each leaves a file of its
+// own: some file systems write one to the disk that is emptied and filled again.
+func (p *pageRun) keep(state string) {
+	if state == "" {
+		return
+	}
+	if _, err := os.Stat(state); err != nil {
+		return // it was killed
+	}
+	if p.state != "" && len(p.serving) == 0 { // what serves may not have read it yet
+		_ = os.Remove(p.state) // it goes with the folder at the latest
+	}
+	p.state = state
+}
+
+func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
 // script is what the shell is given: the commands, each evaluated by itself so
-// that its messages name its own lines, with a mark behind each.
-func (p *pageRun) script(a *act, steps []pageStep, more bool) string {
-	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-	state := quoted(filepath.Join(p.private, "state"))
+// that its messages name its own lines, with a mark behind each; and the file that
+// it leaves its state in.
+func (p *pageRun) script(a *act, steps []pageStep, more bool) (text, state string) {
 	var b strings.Builder
 	b.WriteString("exec 2>&1\n")
-	if len(p.done) > 0 || a.teardown {
-		fmt.Fprintf(&b, "[ -f %[1]s ] && . %[1]s\n", state)
+	export := func(name, value string) { fmt.Fprintf(&b, "export %s=%s\n", name, shellWord(value)) }
+	for _, e := range p.own {
+		name, value, _ := strings.Cut(e, "=")
+		export(name, value)
+	}
+	if p.state != "" {
+		b.WriteString(". " + shellWord(p.state) + "\n")
 	}
 	for _, name := range p.vars.names() {
-		fmt.Fprintf(&b, "export %s=%s\n", name, quoted(p.vars[name].text()))
+		export(name, p.vars[name].text())
 	}
 	for _, e := range a.env { // over what an earlier block has exported
-		fmt.Fprintf(&b, "export %s=%s\n", e[0], quoted(e[1]))
+		export(e[0], e[1])
 	}
 	if !a.background && (more || a.setup || len(steps) > 1) {
-		fmt.Fprintf(&b, "trap 'thresh_exit=$?; { export -p; printf \"cd \\047%%s\\047\\n\" \"$PWD\"; } > %s; exit $thresh_exit' EXIT\n", strings.ReplaceAll(state, "'", ""))
+		p.shells++
+		state = filepath.Join(p.private, "state-"+strconv.Itoa(p.shells))
+		b.WriteString("trap " + shellWord("thresh_exit=$?; { export -p; echo 'cd \"$PWD\"'; } > "+shellWord(state)+"; exit $thresh_exit") + " EXIT\n")
 	}
 	for i := range steps {
-		b.WriteString("eval " + quoted(steps[i].command))
+		command := steps[i].command
 		if a.stdin != "" {
-			b.WriteString(" < " + quoted(a.stdin))
+			command = "eval " + shellWord(command) + " < " + shellWord(a.stdin)
 		}
+		b.WriteString("eval " + shellWord(command))
 		if !a.background {
 			b.WriteString("\nprintf '\\n" + pageMark + "%d\\n' $?")
 		}
 		b.WriteByte('\n')
 	}
-	return b.String()
+	return b.String(), state
 }

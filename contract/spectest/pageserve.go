@@ -25,7 +25,7 @@ type service struct {
 func (p *pageRun) serve(ctx context.Context, a *act) error {
 	serving, cancel := context.WithCancel(ctx)
 	s := &service{act: a, cancel: cancel, ended: make(chan struct{})}
-	l, err := p.x.openLane(serving, 24*time.Hour)
+	l, err := p.x.openLane(serving, laneKind{limit: 24 * time.Hour, shell: true})
 	if err != nil {
 		cancel()
 		return err
@@ -33,7 +33,7 @@ func (p *pageRun) serve(ctx context.Context, a *act) error {
 	p.serving = append(p.serving, s)
 	go func() {
 		defer close(s.ended)
-		s.result, s.err = p.shell(serving, func(context.Context, time.Duration) (*commandLane, error) { return l, nil }, a, a.steps, false)
+		s.result, s.err = p.shell(serving, func(context.Context, laneKind) (*commandLane, error) { return l, nil }, a, a.steps, false)
 		s.result.Stdout = bytes.Clone(s.result.Stdout)
 		if err := l.runner.Close(); s.err == nil {
 			s.err = err
@@ -51,7 +51,7 @@ func (p *pageRun) serve(ctx context.Context, a *act) error {
 		case <-waiting.Done():
 		}
 	}()
-	port, _ := variable(p.env, "PORT")
+	port, _ := variable(p.own, "PORT")
 	if err := stage.Ready(waiting, strings.ReplaceAll(a.ready, "$PORT", port)); err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -53,7 +53,7 @@ func (x *executor) prepare(ctx context.Context) (*pageRun, *settings, error) {
 	set := *x.c.set
 	set.vars = maps.Clone(set.vars)
 	maps.Copy(set.vars, p.vars)
-	port, _ := variable(p.env, "PORT")
+	port, _ := variable(p.own, "PORT")
 	address := "127.0.0.1:" + port
 	for name, value := range map[string]string{"FOLDER": p.dir, "PORT": port, "ADDRESS": address} {
 		set.vars[name] = textValue(value)
@@ -80,13 +80,16 @@ func (x *executor) tearDown(p *pageRun) error {
 	return errors.Join(err, f.fatal("teardown"), p.close())
 }
 
-// close ends what serves the page and removes its folder.
+// close ends what serves the page, and leaves its folder to the next.
 func (p *pageRun) close() error {
 	err := p.stop()
 	if p.python != nil {
 		err = errors.Join(err, p.python.Close())
 	}
-	return errors.Join(err, p.remove())
+	if p.folder.Clear() != nil {
+		return errors.Join(err, p.folder.Close())
+	}
+	return errors.Join(err, p.x.shelf.Put(folderShelf, p.folder))
 }
 
 // fatal is a failure that leaves cases without what they need.

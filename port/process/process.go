@@ -22,6 +22,11 @@ type Plan struct {
 	// once cannot serve such a plan. Command is then called before every start,
 	// when the run folder is as the case finds it, and may put files there.
 	PerCase bool
+	// Shell says that the commands of PerCase are a POSIX shell's: Argv is NAME,
+	// -c, SCRIPT, NAME. Unless the lane is cold, they may be forked from a shell
+	// that was started before and has run nothing. A script gives what may fail
+	// to eval: what a shell says of other errors names where the script stands.
+	Shell bool
 	// Input is the file name of the case's input inside the run folder,
 	// slash-separated, such as "input/original.pdf".
 	Input string

@@ -123,13 +123,18 @@ func (z *zygoteExecutor) run(ctx context.Context, runID string, input []byte, li
 	if err != nil {
 		return process.Result{}, fmt.Errorf("%w: %w", errDied, err)
 	}
+	res, err := z.await(ctx, forked(pid), began, limit)
+	res.Executor = process.Zygote
+	return res, err
+}
+
+// forked is a case that a program which was started before has made.
+func forked(pid int) child {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		fd = -1 // it only makes a short wait cheaper
 	}
-	res, err := z.await(ctx, child{pid, fd}, began, limit)
-	res.Executor = process.Zygote
-	return res, err
+	return child{pid: pid, fd: fd, forked: true}
 }
 
 // aflExecutor runs cases by the fork server that afl-cc compiled into the

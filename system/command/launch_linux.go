@@ -93,14 +93,17 @@ func (p *launchpad) addSignalReset() {
 
 // child is a process that was just made: its number, and a descriptor of it
 // that is ours to close.
-type child struct{ pid, fd int }
+type child struct {
+	pid, fd int
+	forked  bool // from a program that was started before
+}
 
 // start runs the steps in a child. The errno is that of clone3.
 func (p *launchpad) start() (child, unix.Errno) {
 	p.first = uintptr(unsafe.Pointer(&p.steps[0]))
 	p.failed, p.errno = 0, 0
 	pid, errno := launch(p)
-	return child{int(pid), int(p.pidFD)}, unix.Errno(errno)
+	return child{pid: int(pid), fd: int(p.pidFD)}, unix.Errno(errno)
 }
 
 // run runs the steps of a child that ends by itself, and waits for it.

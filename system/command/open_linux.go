@@ -24,7 +24,11 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 	if err != nil {
 		return nil, err
 	}
-	l := &lane{plan: plan, spawn: newSpawner(g, launchable()), short: plan.Timeout}
+	spawn := newSpawner(g, launchable())
+	if plan.Shell && !cold {
+		spawn.shells = &shells{ground: g, script: -1}
+	}
+	l := &lane{plan: plan, spawn: spawn, short: plan.Timeout}
 	if !plan.PerCase {
 		l.program = g.image.command.Path
 	}

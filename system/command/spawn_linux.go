@@ -23,6 +23,7 @@ type spawner struct {
 	exec       int        // index of the execve step
 	enter      int        // index of the step into the working directory
 	generation int        // of the ground, when the pad was made
+	shells     *shells    // that cases are forked from where they can be; nil: none are
 
 	traced      bool // the next process is to be traced
 	untraceable bool // the kernel refused that
@@ -72,6 +73,13 @@ func (s *spawner) makePad() {
 
 func (s *spawner) name() process.Executor { return process.Spawn }
 
+func (s *spawner) close() error {
+	if s.shells != nil {
+		s.shells.close()
+	}
+	return s.ground.close()
+}
+
 // Tries to start a program that is busy: another process had it open for
 // writing a moment ago, or there was no room for one more process.
 const startTries = 8
@@ -112,7 +120,7 @@ func (s *spawner) once(ctx context.Context, limit time.Duration) (process.Result
 		return process.Result{}, err
 	}
 	res, err := s.await(ctx, c, began, limit)
-	if err != nil || s.pad == nil {
+	if err != nil || s.pad == nil || c.forked {
 		return res, err
 	}
 	if what, errno := s.pad.failure(); errno != 0 {
@@ -126,6 +134,11 @@ func (s *spawner) once(ctx context.Context, limit time.Duration) (process.Result
 
 // launch makes the process of a case that was prepared.
 func (s *spawner) launch() (child, error) {
+	if s.shells != nil && !s.traced {
+		if c, ok := s.shells.fork(); ok {
+			return c, nil
+		}
+	}
 	if s.pad == nil {
 		return s.forkExec()
 	}
@@ -179,7 +192,7 @@ func (s *spawner) forkExec() (child, error) {
 		// An old kernel: the descriptor only makes a short wait cheaper.
 		fd = -1
 	}
-	return child{pid, fd}, nil
+	return child{pid: pid, fd: fd}, nil
 }
 
 // execError says in words why a program could not be executed.

@@ -30,14 +30,6 @@ func Write(dir string, files []File) error {
 	return nil
 }
 
-// Make makes a folder.
-func Make(dir string) error {
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return fmt.Errorf("making a folder for the case: %w", err)
-	}
-	return nil
-}
-
 // What a folder may hold that is copied for a case.
 const (
 	maxEntries = 20_000

@@ -1,0 +1,69 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Folder is where pages run, one after the other: each finds it as if it had just
+// been made. To empty a folder is cheap; to make and remove one can mean waiting for
+// the disk.
+type Folder struct {
+	Top    string // for what belongs to the page and is not its own
+	Page   string // the page's own, in Top
+	remove func() error
+	clean  fs.FileInfo // Page, as it was made
+}
+
+// pageName is the name of a page's own folder.
+const pageName = "page"
+
+// NewFolder makes one in a temporary folder.
+func NewFolder(scratch func() (dir string, remove func() error, err error)) (*Folder, error) {
+	top, remove, err := scratch()
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{Top: top, Page: filepath.Join(top, pageName), remove: remove}
+	if err = os.Mkdir(f.Page, 0o755); err == nil {
+		f.clean, err = os.Lstat(f.Page)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("making a folder for the case: %w", err), remove())
+	}
+	return f, nil
+}
+
+// Clear empties the folder for the next page. The error says that it cannot be made
+// what it was; then it can only be closed.
+func (f *Folder) Clear() error {
+	if now, err := os.Lstat(f.Page); err != nil || !alike(f.clean, now) {
+		return errors.New("the folder itself was changed")
+	}
+	for _, dir := range []string{f.Page, f.Top} {
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			if dir == f.Top && e.Name() == pageName {
+				continue
+			}
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close removes the folder.
+func (f *Folder) Close() error { return f.remove() }
+
+// alike reports whether a folder still is what it was, but for what is in it.
+func alike(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Mode() == b.Mode() && a.Size() == b.Size() && sameOwner(a, b)
+}

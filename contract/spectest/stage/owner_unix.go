@@ -1,0 +1,13 @@
+//go:build unix
+
+package stage
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+func sameOwner(a, b fs.FileInfo) bool {
+	x, y := a.Sys().(*syscall.Stat_t), b.Sys().(*syscall.Stat_t) // as on all of these systems
+	return x.Uid == y.Uid && x.Gid == y.Gid
+}
