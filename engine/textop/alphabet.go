@@ -81,18 +81,6 @@ func turn(r rune, shift int) rune {
 	return r
 }
 
-// turnBack undoes turn.
-func turnBack(r rune, shift int) rune {
-	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
-		return turn(r, 26-shift)
-	}
-	if a, ok := alphabetOf(r); ok {
-		return a.first + (r-a.first+a.size-a.share(shift))%a.size
-	}
-	return r
-}
-
 // mirror turns an alphabet round: first letter for last.
 func mirror(r rune) rune {
 	switch {

@@ -18,10 +18,7 @@ import (
 // What had to be mended is in Breaches. A skip by no_change is no breach, since
 // the contract does not speak of it.
 func Run(op Operator, seed string, ctx *Context, rng *pyrand.Rand) Result {
-	switch b := op.(type) { // these hold to the rules by construction
-	case *builtin:
-		return b.Apply(seed, ctx, rng)
-	case *invertible:
+	if b, ok := op.(*builtin); ok { // it holds to the rules by construction
 		return b.Apply(seed, ctx, rng)
 	}
 	m := op.Meta()

@@ -33,10 +33,6 @@ func added(n int) []Operator {
 	for _, b := range slices.Concat(families...) {
 		b.meta.resolve()
 		b.meta.Strength, b.meta.OverLength = Range{1, 5}, SkipLong
-		if b.invert != nil {
-			list = append(list, &invertible{b})
-			continue
-		}
 		list = append(list, &b)
 	}
 	slices.SortFunc(list, func(a, b Operator) int { return cmp.Compare(a.Meta().ID, b.Meta().ID) })
@@ -48,8 +44,7 @@ type builtin struct {
 	meta Meta
 	// apply returns the child of d.text; it returns "" after d.skip or a bad
 	// option.
-	apply  func(d *draft) string
-	invert func(child string, step *Step) (string, error)
+	apply func(d *draft) string
 }
 
 // Meta implements Operator.
@@ -89,18 +84,6 @@ func (b *builtin) Apply(seed string, ctx *Context, rng *pyrand.Rand) Result {
 	}
 	r.Child, r.Trace.Status, r.Trace.LenAfter = seed, r.Status, n
 	return r
-}
-
-// invertible is a builtin that can undo itself.
-type invertible struct{ builtin }
-
-// Invert implements Inverter.
-func (b *invertible) Invert(child string, step *Step) (string, error) {
-	seed, err := b.invert(child, step)
-	if err != nil {
-		return "", fmt.Errorf("undo %s: %w", b.meta.ID, err)
-	}
-	return seed, nil
 }
 
 // tags turns concepts into the tags under which a built-in operator declares

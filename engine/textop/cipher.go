@@ -1,7 +1,6 @@
 package textop
 
 import (
-	"strings"
 	"unicode/utf8"
 )
 
@@ -31,7 +30,7 @@ func cipherText(dst []byte, text string, f func(rune) rune) []byte {
 
 func ciphers() []builtin {
 	strength := "1 and 2: the cipher alone; 3: with a line that names it; 4 and 5: with a line that asks to read and answer."
-	cipher := func(id, name, purpose, origin string, apply func(d *draft, out []byte) []byte, invert func(text string, s *Step) (string, error)) builtin {
+	cipher := func(id, name, purpose, origin string, reads bool, apply func(d *draft, out []byte) []byte) builtin {
 		b := builtin{
 			meta: Meta{
 				ID: "op_" + id, BucketTags: tags(PromptInjection, InputRobustness), SurfaceTags: anywhere(), Risk: Medium,
@@ -52,76 +51,44 @@ func ciphers() []builtin {
 				return d.done(out)
 			},
 		}
-		if invert != nil {
+		if reads {
 			b.meta.Inverse = "decipher, given the frame and the key of the trace"
-			b.invert = func(child string, s *Step) (string, error) {
-				text, ok := strings.CutPrefix(child, frame(s.Params.Int("strength"), s.Params.Int("frame"), name))
-				if !ok {
-					return "", errCode
-				}
-				return invert(text, s)
-			}
 		}
 		return b
 	}
-	mapping := func(f func(rune) rune) func(string, *Step) (string, error) {
-		return func(text string, _ *Step) (string, error) { return string(cipherText(nil, text, f)), nil }
-	}
 	const pyrit = "PyRIT converters"
 	return []builtin{
-		cipher("cipher_rot13", "ROT13", "Turn every letter by half its alphabet, in any script, and every digit by five (known as ROT18).", "garak probes.encoding ROT13; promptfoo rot13",
+		cipher("cipher_rot13", "ROT13", "Turn every letter by half its alphabet, in any script, and every digit by five (known as ROT18).", "garak probes.encoding ROT13; promptfoo rot13", true,
 			func(d *draft, out []byte) []byte {
 				return cipherText(out, d.text, func(r rune) rune { return turn(r, 13) })
-			},
-			mapping(func(r rune) rune { return turnBack(r, 13) })),
-		cipher("cipher_rot47", "ROT47", "Turn every printable character by half, digits and punctuation included.", pyrit,
-			func(d *draft, out []byte) []byte { return cipherText(out, d.text, rot47) },
-			mapping(func(r rune) rune {
-				if r > ' ' && r <= '~' {
-					return rot47(r)
-				}
-				return turnBack(r, 13)
-			})),
-		cipher("cipher_caesar", "a Caesar cipher", "Turn every letter by a drawn number of places, and digits in proportion.", "PyRIT CaesarConverter",
+			}),
+		cipher("cipher_rot47", "ROT47", "Turn every printable character by half, digits and punctuation included.", pyrit, true,
+			func(d *draft, out []byte) []byte { return cipherText(out, d.text, rot47) }),
+		cipher("cipher_caesar", "a Caesar cipher", "Turn every letter by a drawn number of places, and digits in proportion.", "PyRIT CaesarConverter", true,
 			func(d *draft, out []byte) []byte {
 				shift := 1 + d.index("shift", 25)
 				return cipherText(out, d.text, func(r rune) rune { return turn(r, shift) })
-			},
-			func(text string, s *Step) (string, error) {
-				shift := 1 + s.Params.Int("shift")
-				return string(cipherText(nil, text, func(r rune) rune { return turnBack(r, shift) })), nil
 			}),
-		cipher("cipher_atbash", "the Atbash cipher", "Turn the alphabet round: the first letter for the last, and 0 for 9.", "PyRIT AtbashConverter; garak probes.encoding Atbash",
-			func(d *draft, out []byte) []byte { return cipherText(out, d.text, mirror) },
-			mapping(mirror)),
-		cipher("cipher_vigenere", "a Vigenère cipher", "Turn letters and digits by the letters of a drawn key word, in turn.", "PyRIT converters; classic",
+		cipher("cipher_atbash", "the Atbash cipher", "Turn the alphabet round: the first letter for the last, and 0 for 9.", "PyRIT AtbashConverter; garak probes.encoding Atbash", true,
+			func(d *draft, out []byte) []byte { return cipherText(out, d.text, mirror) }),
+		cipher("cipher_vigenere", "a Vigenère cipher", "Turn letters and digits by the letters of a drawn key word, in turn.", "PyRIT converters; classic", true,
 			func(d *draft, out []byte) []byte {
 				key := d.choice("key", keys)
 				d.note("key_length", len(key))
 				n := 0
 				return cipherText(out, d.text, func(r rune) rune { return turn(r, keyStep(key, &n)) })
-			},
-			func(text string, s *Step) (string, error) {
-				key, n := s.Params.Text("key"), 0
-				if key == "" {
-					return "", errCode
-				}
-				return string(cipherText(nil, text, func(r rune) rune { return turnBack(r, keyStep(key, &n)) })), nil
 			}),
-		cipher("cipher_reverse", "text written backwards", "Write the text from its last character to its first, keeping each whole.", "FlipAttack (arXiv 2410.02832); PyRIT FlipConverter",
-			reversed(appendReversed),
-			func(text string, _ *Step) (string, error) { return string(appendReversed(nil, text)), nil }),
-		cipher("cipher_reverse_words", "text with every word backwards", "Write every word backwards and leave the words in order.", "FlipAttack (arXiv 2410.02832)",
-			reversed(appendEachReversed),
-			func(text string, _ *Step) (string, error) { return string(appendEachReversed(nil, text)), nil }),
-		cipher("struct_word_order", "text with its words in reverse order", "Put the words in reverse order and leave the words as they are: this hides the sentence, and no word.", "FlipAttack (arXiv 2410.02832)",
-			func(d *draft, out []byte) []byte { return appendWordsReversed(out, d.text) },
-			func(text string, _ *Step) (string, error) { return string(appendWordsReversed(nil, text)), nil }),
-		cipher("cipher_rail_fence", "a rail fence cipher", "Deal the characters onto rails and read the rails one after the other.", "classic; PyRIT converters hold others of its kind",
+		cipher("cipher_reverse", "text written backwards", "Write the text from its last character to its first, keeping each whole.", "FlipAttack (arXiv 2410.02832); PyRIT FlipConverter", true,
+			reversed(appendReversed)),
+		cipher("cipher_reverse_words", "text with every word backwards", "Write every word backwards and leave the words in order.", "FlipAttack (arXiv 2410.02832)", true,
+			reversed(appendEachReversed)),
+		cipher("struct_word_order", "text with its words in reverse order", "Put the words in reverse order and leave the words as they are: this hides the sentence, and no word.", "FlipAttack (arXiv 2410.02832)", true,
+			func(d *draft, out []byte) []byte { return appendWordsReversed(out, d.text) }),
+		cipher("cipher_rail_fence", "a rail fence cipher", "Deal the characters onto rails and read the rails one after the other.", "classic; PyRIT converters hold others of its kind", false,
 			func(d *draft, out []byte) []byte {
 				rails := 2 + d.index("rails", 4)
 				return appendRails(out, d.text, rails)
-			}, nil),
+			}),
 	}
 }
 

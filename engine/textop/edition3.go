@@ -1,7 +1,6 @@
 package textop
 
 import (
-	"errors"
 	"slices"
 	"strings"
 )
@@ -87,19 +86,7 @@ func lettered() []builtin {
 	code := meta("op_cipher_bijection", "Swap letters by a code that the prompt explains, so that the text is plain only to who applies it.",
 		"5, 10, 15, 20 or all 26 letters.", "bijection learning (arXiv 2410.01294)")
 	code.Grows, code.Inverse = "letters", "swap the letters back by the key of the trace; in lower case"
-	return append(list, builtin{meta: code, apply: bijection, invert: func(child string, step *Step) (string, error) {
-		_, body, ok := strings.Cut(child, "\n\n")
-		if !ok {
-			return "", errors.New("the code is not explained")
-		}
-		key := step.Params.Text("key")
-		return strings.Map(func(r rune) rune {
-			if at := strings.IndexRune(key, r); at >= 0 {
-				return rune('a' + at)
-			}
-			return r
-		}, body), nil
-	}})
+	return append(list, builtin{meta: code, apply: bijection})
 }
 
 // bijection puts a code before the text: the letters that it changes, each with what

@@ -1,9 +1,6 @@
 package textop
 
-import (
-	"errors"
-	"strings"
-)
+import "strings"
 
 // codec is a reversible way to write any text in other characters, so that the
 // text itself is not to be read any more. Where a published code leaves letters
@@ -15,28 +12,27 @@ type codec struct {
 	// blank; 0: it may not.
 	group  int
 	encode func(dst, src []byte) []byte
-	decode func(code []byte) ([]byte, error)
 }
 
 func codecs() []codec {
 	const garak = "garak probes.encoding"
 	return []codec{
-		{"base64", "Base64", "garak probes.encoding and buffs.encoding; promptfoo base64", 4, appendBase64, decodeBase64},
-		{"base64url", "URL-safe Base64", garak, 4, appendBase64URL, decodeBase64URL},
-		{"base32", "Base32", garak, 8, appendBase32, decodeBase32},
-		{"base16", "Base16", garak, 2, appendBase16, decodeHex},
-		{"ascii85", "Ascii85", garak, 5, appendASCII85, decodeASCII85},
-		{"hex", "hexadecimal", "garak probes.encoding; promptfoo hex", 2, appendHex, decodeHex},
-		{"binary", "binary", "PyRIT BinaryConverter", 8, appendBinary, decodeBinary},
-		{"octal", "octal", "PyRIT converters", 3, appendOctal, decodeOctal},
-		{"charcode", "decimal character codes", "garak buffs.encoding CharCode", 0, appendCharcodes, decodeCharcodes},
-		{"quoted_printable", "quoted-printable", garak, 3, appendQuotedPrintable, decodeEscapedHex('=')},
-		{"percent", "percent encoding", "PyRIT UrlConverter", 3, appendPercent, decodeEscapedHex('%')},
-		{"html_entity", "HTML character references", "PyRIT and garak probes.encoding", 0, appendEntities, decodeEntities},
-		{"json_escape", "JSON string escapes", garak, 6, appendJSONEscapes, decodeJSONEscapes},
-		{"uuencode", "uuencode", garak, 0, appendUU, decodeUU},
-		{"braille", "Braille byte patterns", "garak probes.encoding; here one pattern a byte", 3, appendBraille, decodeBraille},
-		{"emoji", "an emoji alphabet", "garak probes.encoding (Ecoji); here one emoji a byte", 4, appendEmoji, decodeEmoji},
+		{"base64", "Base64", "garak probes.encoding and buffs.encoding; promptfoo base64", 4, appendBase64},
+		{"base64url", "URL-safe Base64", garak, 4, appendBase64URL},
+		{"base32", "Base32", garak, 8, appendBase32},
+		{"base16", "Base16", garak, 2, appendBase16},
+		{"ascii85", "Ascii85", garak, 5, appendASCII85},
+		{"hex", "hexadecimal", "garak probes.encoding; promptfoo hex", 2, appendHex},
+		{"binary", "binary", "PyRIT BinaryConverter", 8, appendBinary},
+		{"octal", "octal", "PyRIT converters", 3, appendOctal},
+		{"charcode", "decimal character codes", "garak buffs.encoding CharCode", 0, appendCharcodes},
+		{"quoted_printable", "quoted-printable", garak, 3, appendQuotedPrintable},
+		{"percent", "percent encoding", "PyRIT UrlConverter", 3, appendPercent},
+		{"html_entity", "HTML character references", "PyRIT and garak probes.encoding", 0, appendEntities},
+		{"json_escape", "JSON string escapes", garak, 6, appendJSONEscapes},
+		{"uuencode", "uuencode", garak, 0, appendUU},
+		{"braille", "Braille byte patterns", "garak probes.encoding; here one pattern a byte", 3, appendBraille},
+		{"emoji", "an emoji alphabet", "garak probes.encoding (Ecoji); here one emoji a byte", 4, appendEmoji},
 	}
 }
 
@@ -53,8 +49,7 @@ func encodings() []builtin {
 				Inverse: "decode, given the frame and the layers of the trace",
 				Params:  []ParamSpec{{Name: "frame", Kind: "int", Doc: "which of the lines around the code to use, at strength 3 and more"}},
 			},
-			apply:  func(d *draft) string { return d.encode(&c) },
-			invert: func(child string, s *Step) (string, error) { return c.undo(child, s) },
+			apply: func(d *draft) string { return d.encode(&c) },
 		})
 	}
 	return list
@@ -138,25 +133,4 @@ func regroup(b []byte, start, width int, sep byte) []byte {
 		size = width
 	}
 	return b
-}
-
-func (c *codec) undo(child string, s *Step) (string, error) {
-	head := frame(s.Params.Int("strength"), s.Params.Int("frame"), c.name)
-	code, ok := strings.CutPrefix(child, head)
-	if !ok {
-		return "", errors.New("the text does not begin with the line that the trace names")
-	}
-	if c.group > 0 {
-		code = strings.Map(func(r rune) rune {
-			if r == ' ' || r == '\n' {
-				return -1
-			}
-			return r
-		}, code)
-	}
-	text, err := c.decode([]byte(code))
-	if err == nil && s.Params.Int("layers") == 2 {
-		text, err = decodeBase64(text)
-	}
-	return string(text), err
 }

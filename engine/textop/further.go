@@ -1,9 +1,6 @@
 package textop
 
-import (
-	"errors"
-	"strings"
-)
+import "strings"
 
 // spelled are alphabets in which letters are words, between blanks; a word of the
 // text ends in a slash.
@@ -55,28 +52,6 @@ func spellings() []builtin {
 				}
 				return d.done(out)
 			},
-			invert: func(child string, step *Step) (string, error) {
-				code := child
-				if n := step.Params.Int("strength"); n >= 3 {
-					var ok bool
-					if code, ok = strings.CutPrefix(child, frame(n, step.Params.Int("frame"), s.name)); !ok {
-						return "", errors.New("the frame is not there")
-					}
-				}
-				var b strings.Builder
-				for _, word := range strings.Fields(code) {
-					if word == "/" {
-						b.WriteByte(' ')
-						continue
-					}
-					at := indexOf(s.words, word)
-					if at < 0 {
-						return "", errors.New(quoted(word) + " spells nothing")
-					}
-					b.WriteByte("abcdefghijklmnopqrstuvwxyz0123456789"[at])
-				}
-				return b.String(), nil
-			},
 		})
 	}
 	return list
@@ -89,15 +64,6 @@ func place(r rune) int {
 		return int(r - 'a')
 	case r >= '0' && r <= '9':
 		return 26 + int(r-'0')
-	}
-	return -1
-}
-
-func indexOf(list []string, word string) int {
-	for i, w := range list {
-		if w == word {
-			return i
-		}
 	}
 	return -1
 }

@@ -15,14 +15,6 @@ type Operator interface {
 	Apply(seed string, ctx *Context, rng *pyrand.Rand) Result
 }
 
-// Inverter is an operator that can undo itself. Meta().Inverse names the way.
-type Inverter interface {
-	Operator
-	// Invert returns the seed that a child was made of. step is the trace of
-	// that application, which holds keys, shifts and layers that were drawn.
-	Invert(child string, step *Step) (string, error)
-}
-
 // Status says how an application ended: section 4 of the contract.
 type Status string
 

@@ -63,11 +63,11 @@ func TestExtended(t *testing.T) {
 				if r.Status != textop.OK || len(r.Breaches) > 0 || r.Child == text {
 					t.Fatalf("%s, strength %d: %s %v %q", m.ID, strength, r.Status, r.Breaches, r.Child)
 				}
-				if back, ok := op.(textop.Inverter); !ok {
+				if invert := textop.Inverters[m.ID]; invert == nil {
 					if !strings.Contains(r.Child, text) {
 						t.Errorf("%s loses the text: %q", m.ID, r.Child)
 					}
-				} else if got, err := back.Invert(r.Child, &r.Trace); err != nil || got != "which bus goes to gate 7 please" {
+				} else if got, err := invert(r.Child, &r.Trace); err != nil || got != "which bus goes to gate 7 please" {
 					t.Errorf("%s reads back as %q, %v", m.ID, got, err)
 				}
 			}
@@ -82,6 +82,9 @@ func TestThirdEdition(t *testing.T) {
 	all := map[string]*textop.Meta{}
 	for _, op := range textop.Edition3() {
 		all[op.Meta().ID] = op.Meta()
+		if m := op.Meta(); (m.Inverse == "") != (textop.Inverters[m.ID] == nil) {
+			t.Errorf("%s: inverse %q, and its inverse exists: %v", m.ID, m.Inverse, textop.Inverters[m.ID] != nil)
+		}
 	}
 	for _, op := range append(textop.Builtins(), textop.Extended()...) {
 		m := op.Meta()
@@ -101,8 +104,8 @@ func TestThirdEdition(t *testing.T) {
 					continue
 				}
 				changed++
-				if back, ok := op.(textop.Inverter); ok {
-					if got, err := back.Invert(r.Child, &r.Trace); err != nil || got != strings.ToLower(text) {
+				if invert := textop.Inverters[m.ID]; invert != nil {
+					if got, err := invert(r.Child, &r.Trace); err != nil || got != strings.ToLower(text) {
 						t.Errorf("%s reads back as %q, %v", m.ID, got, err)
 					}
 				}
