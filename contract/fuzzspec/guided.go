@@ -264,18 +264,23 @@ func (g *guided) passOver(a asideCase) bool {
 	return bits.OnesCount64(uint64(g.like)) > 1
 }
 
-// warnings name the cases of which it is not known whether they hang.
-func (c *Campaign) warnings(s *state) []string {
+// warnings name the cases of which it is not known whether they hang, and say that
+// nothing guided the campaign.
+func (c *Campaign) warnings(s *state) (list []string) {
+	if c.set.guided && s.done > 0 && len(s.seen) == 0 {
+		list = append(list, fmt.Sprintf("nothing guided the campaign: no coverage was seen in %s, "+
+			"since none passed (--ok-exit takes exit codes for a pass) or all were run by spawn, which the notes then say", diag.Plural(s.done, "case")))
+	}
 	left := int64(len(s.waiting)) + s.over
 	if left == 0 {
-		return nil
+		return list
 	}
 	why := "budget of edges"
 	if s.late > 0 {
 		why += " or their processor time"
 	}
-	return []string{fmt.Sprintf("%s used up their %s and were not run again: whether they hang or crash later is not known (%d were run again)",
-		diag.Plural(left, "case"), why, s.again)}
+	return append(list, fmt.Sprintf("%s used up their %s and were not run again: whether they hang or crash later is not known (%d were run again)",
+		diag.Plural(left, "case"), why, s.again))
 }
 
 // Summarize implements [campaign.Summarizer].

@@ -176,6 +176,13 @@ func TestFoldCountsEdges(t *testing.T) {
 	if s.done != 5 {
 		t.Errorf("%d cases", s.done)
 	}
+	if w := c.warnings(s); len(w) > 0 {
+		t.Errorf("%q", w)
+	}
+	blind := fold(c.Start(campaign.Facts{}), passed(), fail(kindExit, "exit 1", 0, "", ending{Status: "exited"}))
+	if w := c.warnings(blind); len(w) != 1 || !strings.HasPrefix(w[0], "nothing guided the campaign: no coverage was seen in 2 cases") {
+		t.Errorf("a run without coverage says %q", w)
+	}
 	rows := c.Summarize(s).Exhibits[0].Table.Rows
 	if rows[0][0] != "edges" || rows[0][1] != "2" || rows[1][0] != "edge/hit-count tuples" || rows[1][1] != "3" {
 		t.Errorf("%v", rows)
@@ -268,6 +275,7 @@ func TestCasesSetAside(t *testing.T) {
 	s := c.Start(campaign.Facts{})
 	expect(s, "40 cases")
 	pass, hang := campaign.Outcome{}, fail(kindTimeout, "timeout", 0, "", ending{})
+	s.seen = map[uint32]reach{1: {}}
 	s = fold(s, spent(7), pass, spent(7), late("a"), spent(8), late("b"), late("a"))
 	expect(s, "1 3 4 5 ")
 	if all := fold(s, hang, hang, pass, pass); len(all.waiting) != 2 || all.again != 4 {

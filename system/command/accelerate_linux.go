@@ -258,6 +258,8 @@ func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, l
 	_, late, err := a.listener.Run(input, limit)
 	_, _, cancelled := a.dog.unwatch()
 	a.abort = nil
+	a.out.soil()
+	a.err.soil()
 	if cancelled {
 		return nil, ctx.Err()
 	}

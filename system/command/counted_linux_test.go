@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,6 +97,45 @@ func TestCountedProgram(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a program writes as it is listened to is not left for the next case; and one
+// that writes something else each time is still measured.
+func TestCountedOutput(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "print.c")
+	text := `#include <stdio.h>
+#include <unistd.h>
+int main(int c, char **v) {
+  char b[64] = {0};
+  FILE *f = fopen(v[1], "rb");
+  if (f) fread(b, 1, 63, f);
+  if (b[0] == 'x') b[0] = 'y';
+  printf("%s", b);
+  if (PID) printf("%d", getpid());
+  return b[1] == '!';
+}
+`
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range []string{"-DPID=0", "-DPID=1"} {
+		path := counted(t, flag, source)
+		r := openWith(t, process.Auto, path, func(p *process.Plan) { p.Coverage, p.Calibrate = true, []byte("long output") })
+		if flag == "-DPID=0" {
+			if list, err := r.(process.Comparer).Compare(context.Background(), process.Case{Input: []byte("long output")}); err != nil || len(list) == 0 {
+				t.Errorf("%d comparisons, %v", len(list), err)
+			}
+		}
+		for i := range int64(40) { // the first ones are cross-checked
+			res, err := r.Run(context.Background(), process.Case{Index: i, Input: []byte("s"), Budget: budget})
+			if err != nil || len(res.Edges) == 0 || flag == "-DPID=0" && string(res.Stdout) != "s" {
+				t.Fatalf("%s, case %d: %q, %d edges, %v", flag, i, res.Stdout, len(res.Edges), err)
+			}
+		}
+		if said := strings.Contains(strings.Join(r.Notes(), "\n"), "output differs from run to run"); said != (flag == "-DPID=1") {
+			t.Errorf("%s: %q", flag, r.Notes())
+		}
 	}
 }
 

@@ -58,6 +58,8 @@ type lane struct {
 	accelerated, spawned, checks, mismatches, redone int64
 
 	blind string // why the stack of a crash could not be read
+
+	fickle bool // the program's output differs from run to run
 }
 
 // Run implements process.Runner.
@@ -150,7 +152,15 @@ func (l *lane) check(ctx context.Context, c process.Case, fast process.Result) (
 	if fast.OutputLimit && res.OutputLimit {
 		return res, nil // how far a program came that was stopped is chance
 	}
-	if what := seen.differs(truth); what != "" {
+	known := l.fickle
+	what, err := l.disagrees(ctx, c, seen, truth)
+	if err == nil && l.fickle != known { // it has been run once more
+		res, err = l.truth(ctx, c, l.short)
+	}
+	if err != nil {
+		return res, err
+	}
+	if what != "" {
 		l.mismatches++
 		return res, fmt.Errorf("case %d: %w", c.Index, &process.MismatchError{Case: c.Index, Executor: l.fast.name(), What: what})
 	}

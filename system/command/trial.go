@@ -46,7 +46,11 @@ func (l *lane) trial(ctx context.Context, fast executor) (pace time.Duration, ga
 		if err != nil {
 			return 0, 0, err
 		}
-		if what := seen.differs(truth); what != "" {
+		what, err := l.disagrees(ctx, process.Case{RunID: probeID, Input: input}, seen, truth)
+		if err != nil {
+			return 0, 0, err
+		}
+		if what != "" {
 			return 0, 0, &process.MismatchError{Case: -1, Executor: fast.name(), What: what}
 		}
 	}
@@ -54,6 +58,30 @@ func (l *lane) trial(ctx context.Context, fast executor) (pace time.Duration, ga
 		return 0, 0, nil
 	}
 	return fastTime / time.Duration(ran), float64(spawnTime) / float64(fastTime), nil
+}
+
+// disagrees says what an accelerator saw of a case that the truth has not, or "". A
+// program that gives other output from run to run is held to how it ends alone where
+// coverage is asked for: spawn, which has none, would be no truer.
+func (l *lane) disagrees(ctx context.Context, c process.Case, seen, truth witness) (string, error) {
+	what := seen.differs(truth, l.fickle)
+	if what == "" || !l.plan.Coverage || l.fickle {
+		return what, nil
+	}
+	res, err := l.spawn.run(ctx, c.RunID, c.Input, l.plan.Timeout)
+	if err != nil {
+		return "", err
+	}
+	again, err := l.witness(res)
+	if err != nil {
+		return "", err
+	}
+	if change := truth.differs(again, false); change == "" || truth.ending != again.ending {
+		return what, nil
+	}
+	l.fickle = true
+	l.notes = append(l.notes, "the program's output differs from run to run, so only how cases end is cross-checked")
+	return seen.differs(truth, true), nil
 }
 
 // variant returns an input like the sample: as it is, cut, empty, doubled, with

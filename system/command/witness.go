@@ -50,10 +50,12 @@ func ending(res process.Result) string {
 }
 
 // differs says what w has that the truth has not, or "".
-func (w witness) differs(truth witness) string {
+func (w witness) differs(truth witness, endAlone bool) string {
 	switch {
 	case w.ending != truth.ending:
 		return fmt.Sprintf("%s, spawn says %s", w.ending, truth.ending)
+	case endAlone:
+		return ""
 	case w.outSize != truth.outSize || !bytes.Equal(w.stdout, truth.stdout):
 		return "standard output: " + contrast(w.stdout, truth.stdout)
 	case w.errSize != truth.errSize || !bytes.Equal(w.stderr, truth.stderr):
