@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
-	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/judge"
@@ -50,7 +49,7 @@ func (t *trial) inspect() {
 		}
 		for _, p := range t.finds(k) {
 			q := problem{Check: k.ID, Subject: p.Subject, Reason: p.Reason}
-			if q.Covered = t.failed != nil && t.out.Verdict == campaign.VerdictFail && covers(t.failed, k.ID, p.Subject); q.Covered {
+			if q.Covered = t.failed != nil && t.out.Verdict == campaign.VerdictFail && t.covers(k.ID, &p); q.Covered {
 				t.out.Severity = max(t.out.Severity, severities[k.Weight])
 				if !strings.Contains(t.note.reason, k.ID) {
 					t.note.reason += " (" + k.ID + ")"
@@ -92,10 +91,21 @@ func (t *trial) finds(k judge.Check) []spotted {
 	return list
 }
 
-// covers reports whether an invariant that failed says what a check says of a
-// subject: about the reply, or about calls of that tool, how often or with what.
-func covers(v *config.Invariant, check, subject string) bool {
-	said := []string{"excludes_pattern", "not_contains", "contains", "contains_any", "regex", "refusal_check", "excludes_pii", "llm_judge"}
+// What invariants say of a reply: what must not be in it, and what must.
+var (
+	excluding = []string{"excludes_pattern", "not_contains", "refusal_check", "excludes_pii", "llm_judge"}
+	demanding = []string{"contains", "contains_any", "regex"}
+)
+
+// covers reports whether the invariant that failed says what a check says: about
+// the same words of the reply, or about calls of that tool, how often or with what.
+func (t *trial) covers(check string, p *spotted) bool {
+	v, subject := t.failed, p.Subject
+	excludes := slices.Contains(excluding, v.Type) || v.Negate && slices.Contains(demanding, v.Type)
+	if excludes && p.Text != "" {
+		excludes = about(t.note.reason, t.reply, p.Text)
+	}
+	says := excludes || slices.Contains(demanding, v.Type)
 	r := v.Trace
 	var often, with bool
 	switch {
@@ -108,10 +118,12 @@ func covers(v *config.Invariant, check, subject string) bool {
 		often = !with
 	}
 	switch check {
-	case "secret-in-reply", "false-success":
-		return slices.Contains(said, v.Type)
+	case "secret-in-reply":
+		return excludes && subject == "" || with && subject != ""
+	case "false-success":
+		return says
 	case "obeyed-instruction":
-		return slices.Contains(said, v.Type) || often || with
+		return says || often || with
 	case "bad-arguments":
 		return with
 	case "repeated-effect", "call-loop":
@@ -119,6 +131,19 @@ func covers(v *config.Invariant, check, subject string) bool {
 		return often && !ordered // what comes before a call says nothing of how often it is made
 	}
 	return often
+}
+
+// about reports whether a reason is about these words of a reply, or does not say
+// about which.
+func about(reason, reply, words string) bool {
+	spots := judge.Spots(reason, reply)
+	for _, at := range spots {
+		spot, text := strings.ToLower(reply[at[0]:at[1]]), strings.ToLower(words)
+		if strings.Contains(spot, text) || strings.Contains(text, spot) {
+			return true
+		}
+	}
+	return len(spots) == 0
 }
 
 var severities = map[judge.Weight]campaign.Severity{

@@ -115,6 +115,26 @@ func TestChecksAlone(t *testing.T) {
 	}
 }
 
+// An invariant that fails for words of its own does not cover a secret that the
+// same reply holds, and what a prompt expects has its condition.
+func TestChecksBesideInvariants(t *testing.T) {
+	s := answerer(t, func(prompt string, _ int) (int, string) { return 200, "as sk-live-0123456789abcdef: " + prompt })
+	for invariant, want := range map[string]string{
+		"{type: contains, value: order}":                           "broken-invariant secret-in-reply",
+		"{type: not_contains, value: hello}":                       "broken-invariant secret-in-reply",
+		"{type: not_contains, value: sk-live}":                     "broken-invariant",
+		"{type: excludes_pattern, patterns: ['sk-[a-z]+-\\d+']}":   "broken-invariant",
+		"{type: contains, value: sk-live, negate: true}":           "broken-invariant",
+		"{type: contains, value: order, when: tool_faults_active}": "secret-in-reply",
+	} {
+		p := play(t, spec(t, "agent: {endpoint: \""+s.URL+"/chat\", reset_endpoint: /reset}\ngolden_prompts: [{prompt: hello, expect: ["+invariant+"]}]\nphases: [contract]\n"+
+			"contract: {name: c, invariants: [{id: a, type: completes}], chaos_matrix: [{name: calm}]}\n"))
+		if strings.Join(found(p), " ") != want {
+			t.Errorf("%s: %v, want %s\n%s", invariant, found(p), want, p.titles())
+		}
+	}
+}
+
 // A finding's line shows the prompt and the reply of the conversation that it is
 // about, not those that the case ended with.
 func TestChecksNameTheirPrompt(t *testing.T) {

@@ -102,9 +102,13 @@ func (t *trial) expected(ctx context.Context, u *turn, where place, prompt strin
 	if p == nil {
 		return nil
 	}
+	now := func(list []config.Invariant) []config.Invariant {
+		other := func(v config.Invariant) bool { return !t.cell.j.active.applies(v.When) }
+		return slices.DeleteFunc(slices.Clone(list), other)
+	}
 	for i, said := range p.Turns {
 		if at := t.cell.scripted(u, i+1); at != nil && len(said.Expect) > 0 && at.Reply.OK() {
-			if err := t.judge(ctx, at, where, said.Expect, campaign.SeverityNote, b); err != nil {
+			if err := t.judge(ctx, at, where, now(said.Expect), campaign.SeverityNote, b); err != nil {
 				return err
 			}
 		}
@@ -112,7 +116,7 @@ func (t *trial) expected(ctx context.Context, u *turn, where place, prompt strin
 	if len(p.Expect) == 0 || !u.Reply.OK() { // the invariants have judged that
 		return nil
 	}
-	return t.judge(ctx, u, where, p.Expect, campaign.SeverityNote, b)
+	return t.judge(ctx, u, where, now(p.Expect), campaign.SeverityNote, b)
 }
 
 // expectations are the invariants of golden prompts as rows of the matrix, each

@@ -54,13 +54,14 @@ type traceBuilder struct {
 	c     *cell
 	r     *fault.Report
 	t     *judge.Trace
-	chat  map[string]bool // calls that conversations showed, by id
+	chat  map[string]bool // calls that the turn's conversations showed, by id
 	tools bool            // any call of a tool was seen
 	at    time.Duration
 }
 
 func (b *traceBuilder) turn(list []fault.Exchange, turn int) {
 	asked := len(b.t.Events) // where calls stand that the model asked for
+	clear(b.chat)            // simple models number the calls of each question alike
 	for i := range list {
 		e := &list[i]
 		for _, v := range b.r.Events {

@@ -31,6 +31,7 @@ type Check struct {
 type Problem struct {
 	Subject string // the tool that it is about, or ""
 	Reason  string // the same in every equal run
+	Text    string // what of the reply it is about, "" if it is not about the reply or nothing of it in particular
 }
 
 // Find looks for the check's problems, at most one of each subject.
@@ -85,7 +86,7 @@ func loops(t Trace) []Problem {
 		}
 		key := fmt.Sprint(e.Turn, e.Kind, e.Source, e.Name, "\x00", string(e.Arguments), "\x00", e.Status, e.Error, e.Text)
 		if seen[key]++; seen[key] == loop {
-			list = append(list, Problem{e.Name, fmt.Sprintf("%s was called %d times or more with the same arguments and the same result, in one turn", e.Name, loop)})
+			list = append(list, Problem{Subject: e.Name, Reason: fmt.Sprintf("%s was called %d times or more with the same arguments and the same result, in one turn", e.Name, loop)})
 		}
 	}
 	return list
@@ -117,7 +118,7 @@ func unknownTool(t Trace) []Problem {
 			known = talks && !e.named(func(n string) bool { return slices.Contains(invented, n) }) && (!t.Declared || len(t.wanted(i)) > 0)
 		}
 		if !known {
-			list = append(list, Problem{e.Name, e.Name + " was called, and was not offered"})
+			list = append(list, Problem{Subject: e.Name, Reason: e.Name + " was called, and was not offered"})
 		}
 	}
 	return list
@@ -135,7 +136,7 @@ func badArguments(t Trace) []Problem {
 			continue
 		}
 		if why := o.Breaks(e.Arguments); why != "" {
-			list = append(list, Problem{e.Name, fmt.Sprintf("%s was called with arguments that break its schema: %s", e.Name, why)})
+			list = append(list, Problem{Subject: e.Name, Reason: fmt.Sprintf("%s was called with arguments that break its schema: %s", e.Name, why)})
 		}
 	}
 	return list

@@ -86,7 +86,7 @@ func repeated(t Trace) []Problem {
 		for k := i + 1; k < len(t.Events); k++ {
 			n := &t.Events[k]
 			if n.Kind == Tool && n.Source == e.Source && n.Turn == e.Turn && n.Name == e.Name && n.Method == e.Method && string(n.Arguments) == string(e.Arguments) && !keyed(e, n) {
-				list = append(list, Problem{e.Name, fmt.Sprintf("%s was called again with the same arguments after its reply was lost (%s), without an idempotency key", e.Name, lostBy(e))})
+				list = append(list, Problem{Subject: e.Name, Reason: fmt.Sprintf("%s was called again with the same arguments after its reply was lost (%s), without an idempotency key", e.Name, lostBy(e))})
 				break
 			}
 			if n.Kind == Tool && !n.Failed() && !t.effect(k) {
@@ -147,7 +147,7 @@ func falseSuccess(t Trace) []Problem {
 			continue // the claim may be about that
 		}
 		for _, name := range order {
-			list = append(list, Problem{name, fmt.Sprintf("the reply claims success after every call of %s failed, the last with %s", name, last[name].how())})
+			list = append(list, Problem{Subject: name, Reason: fmt.Sprintf("the reply claims success after every call of %s failed, the last with %s", name, last[name].how())})
 		}
 	}
 	return list

@@ -84,7 +84,7 @@ func (d *decoder) invariant(n *doctree.Node, path string, contract bool) Invaria
 	}
 	v.Description = s.text("description")
 	v.Severity = d.rated(s, "severity", v.Severity, Severities, contract)
-	v.When = d.rated(s, "when", v.When, Conditions, contract)
+	v.When = d.rated(s, "when", v.When, Conditions, contract || strings.Contains(path, "].expect[")) // what a prompt expects is a row of the matrix
 	v.Negate = s.flag("negate", false)
 	v.Value, v.Pattern, v.Expected, v.Baseline = s.text("value"), s.text("pattern"), s.text("expected"), s.text("baseline")
 	v.Values, v.Patterns = s.texts("values"), s.texts("patterns")
@@ -126,7 +126,7 @@ func (d *decoder) rated(s *section, key, def string, words []string, contract bo
 		case !slices.Contains(words, v):
 			return def // free text, as in existing tools
 		case key == "when" && v != def:
-			d.warn(n.Pos, "no-effect", s.at(key), "put the invariant under contract.invariants", "conditions are looked at in contract invariants alone")
+			d.warn(n.Pos, "no-effect", s.at(key), "put the invariant under contract.invariants", "conditions are looked at in contract invariants and in what prompts expect")
 			return def
 		}
 		return v
