@@ -139,9 +139,12 @@ func tickLabel(f float64) string {
 	return number(f)
 }
 
+// chartedSeconds is the shortest run whose course is worth a chart.
+const chartedSeconds = 5
+
 // progressCharts are how a run went: cases over time, findings over cases.
 func progressCharts(env *campaign.Environment) []*seriesView {
-	if len(env.Progress) < 2 {
+	if len(env.Progress) < 2 || env.Seconds < chartedSeconds {
 		return nil
 	}
 	cases, findings := [][2]float64{{0, 0}}, [][2]float64{{0, 0}}

@@ -2,12 +2,11 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/score"
 )
 
 // Since is what changed since an earlier run, or why that cannot be said. nil
@@ -158,17 +157,7 @@ func (s *screen) sinceLine(style, word, text string) {
 }
 
 // Score is a score from 0 to 1 for people, in percent with one decimal.
-func Score(p float64) string {
-	switch {
-	case math.IsNaN(p) || math.IsInf(p, 0):
-		return "–"
-	case p > 0 && p < 0.001:
-		return "<0.1%"
-	case p < 1 && p > 0.999:
-		return ">99.9%"
-	}
-	return strconv.FormatFloat(p*100, 'f', 1, 64) + "%"
-}
+func Score(p float64) string { return score.Percent(p) }
 
 // Moved is how a score changed.
 func Moved(a, b float64) string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/score"
 )
 
 func (k *Contract) matrixCommand() campaign.Command {
@@ -34,7 +35,7 @@ func (k *Contract) matrixCommand() campaign.Command {
 			return f.flakeExit(r)
 		}
 		fmt.Fprintf(d.Out(), "Cells: %d of %d held\n", m.CellsPassed, m.Cells)
-		fmt.Fprintf(d.Out(), "Contract resilience score: %.1f%%\n", m.Score)
+		fmt.Fprintf(d.Out(), "Contract resilience score: %s\n", score.Percent(m.Score/100))
 		word := "yes"
 		switch {
 		case !m.Passed():

@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/score"
 )
 
 // scoreHistory is how a configuration has scored, run by run.
@@ -150,5 +151,5 @@ func percent(v *float64) string {
 	if v == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f%%", 100**v)
+	return score.Percent(*v)
 }

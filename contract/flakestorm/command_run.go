@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/score"
 )
 
 func (k *Contract) initCommand() campaign.Command {
@@ -229,14 +230,14 @@ func (f *flakeFlags) ciScores(d campaign.Desk, r flakeResult) error {
 			continue
 		}
 		scores = append(scores, s.Score)
-		fmt.Fprintf(d.Out(), "[%d/%d] %s: %.1f%%\n", len(scores), ran, names[s.Name], 100*s.Score)
+		fmt.Fprintf(d.Out(), "[%d/%d] %s: %s\n", len(scores), ran, names[s.Name], score.Percent(s.Score))
 	}
 	err := f.flakeExit(r, append(scores, r.tally.Whole.Score)...)
 	word := "PASS"
 	if err != nil {
 		word = "FAIL"
 	}
-	fmt.Fprintf(d.Out(), "Overall resilience score: %.1f%% %s%s\n", 100*r.tally.Whole.Score, word, criticalNote(&r.tally))
+	fmt.Fprintf(d.Out(), "Overall resilience score: %s %s%s\n", score.Percent(r.tally.Whole.Score), word, criticalNote(&r.tally))
 	for _, name := range r.tally.Whole.Absent {
 		if slices.Contains(r.tally.Idle, name) {
 			fmt.Fprintf(d.Out(), "%s: n/a, as no fault fired; its weight was shared out\n", name)

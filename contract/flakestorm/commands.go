@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/score"
 )
 
 // Commands implements [campaign.Commander].
@@ -189,11 +190,11 @@ func (f *flakeFlags) flakeExit(r flakeResult, scores ...float64) error {
 }
 
 // phaseLine is a score for people.
-func phaseLine(w io.Writer, name string, score float64, ran bool, more string) {
+func phaseLine(w io.Writer, name string, of float64, ran bool, more string) {
 	if !ran {
 		return
 	}
-	fmt.Fprintf(w, "%s: %.1f%%%s\n", name, 100*score, more)
+	fmt.Fprintf(w, "%s: %s%s\n", name, score.Percent(of), more)
 }
 
 func criticalNote(t *Tally) string {

@@ -184,7 +184,7 @@ func (t *trial) rate(ctx context.Context) error {
 		k.Plain = t.p.Sample.Plain
 	}
 	low, high := score.Wilson(k.Passed, k.Runs)
-	seen := fmt.Sprintf("%d of %d runs held (%.1f %%, 95 %% interval %.1f to %.1f %%)", k.Passed, k.Runs, 100*rateOf(k.Passed, k.Runs), 100*low, 100*high)
+	seen := fmt.Sprintf("%d of %d runs held (%s, 95%% interval %s)", k.Passed, k.Runs, score.Percent(rateOf(k.Passed, k.Runs)), score.Percents(low, high))
 	t.out.Title, t.out.Kind = t.what+": "+seen, "rate"
 	switch k.Answer {
 	case score.Undecided.String():
@@ -255,8 +255,8 @@ func (c *Campaign) sampling(s *state, t *Tally) []campaign.Exhibit {
 		q := c.sequences[at.invariant]
 		runs, most = runs+k.tried, most+q.Most()
 		low, high := score.Wilson(k.Passed, k.Runs)
-		rows = append(rows, []string{x.Invariant, x.Scenario, fmt.Sprint(k.Passed), fmt.Sprint(k.Runs), fmt.Sprintf("%.1f %%", 100*rateOf(k.Passed, k.Runs)),
-			fmt.Sprintf("%.1f to %.1f %%", 100*low, 100*high), fmt.Sprintf("%g %%", 100*c.invariants[at.invariant].MinRate), k.Answer, fmt.Sprint(q.Most() - k.tried)})
+		rows = append(rows, []string{x.Invariant, x.Scenario, fmt.Sprint(k.Passed), fmt.Sprint(k.Runs), score.Percent(rateOf(k.Passed, k.Runs)),
+			score.Percents(low, high), score.Percent(c.invariants[at.invariant].MinRate), k.Answer, fmt.Sprint(q.Most() - k.tried)})
 		cases = append(cases, x.Shown)
 	}
 	if len(rows) == 0 {

@@ -302,8 +302,8 @@ func (c *Campaign) composition(t *Tally) campaign.Exhibit {
 	for _, x := range t.Whole.Shares {
 		ran, value, counts, between := "did not run", "n/a", "", ""
 		if x.Ran {
-			between = percents(score.Interval(x.Score, t.Tests[x.Name]))
-			ran, value, counts = "ran", fmt.Sprintf("%.2f %%", 100*x.Score), fmt.Sprintf("%.3f", x.Counts)
+			between = score.Percents(score.Interval(x.Score, t.Tests[x.Name]))
+			ran, value, counts = "ran", score.Percent(x.Score), fmt.Sprintf("%.3f", x.Counts)
 		} else if x.Name == PhaseChaos && slices.Contains(t.Idle, x.Name) || x.Name == PhaseContract && len(t.Cells) > 0 && len(t.Idle) > 0 {
 			ran = "not exercised"
 			untried = append(untried, x.Name)
@@ -314,7 +314,7 @@ func (c *Campaign) composition(t *Tally) campaign.Exhibit {
 	}
 	title := "Resilience score: none, nothing was tested"
 	if t.Scored {
-		title = fmt.Sprintf("Resilience score: %.2f %%, 95 %% interval %s", 100*t.Whole.Score, percents(t.Whole.Interval(t.Tests)))
+		title = fmt.Sprintf("Resilience score: %s, 95%% interval %s", score.Percent(t.Whole.Score), score.Percents(t.Whole.Interval(t.Tests)))
 	}
 	if len(absent) > 0 && t.Scored {
 		title += "; the weights of " + strings.Join(absent, ", ") + " were shared out, as nothing of it ran"
@@ -326,11 +326,9 @@ func (c *Campaign) composition(t *Tally) campaign.Exhibit {
 		title += "; FAIL: a critical invariant failed"
 	}
 	return campaign.Exhibit{Kind: "table", Title: title, Table: &campaign.Table{
-		Columns: []string{"component", "", "score", "95 % interval", "weight", "counts"}, Rows: rows, Numeric: []bool{false, false, true, true, true, true},
+		Columns: []string{"component", "", "score", "95% interval", "weight", "counts"}, Rows: rows, Numeric: []bool{false, false, true, true, true, true},
 	}}
 }
-
-func percents(low, high float64) string { return fmt.Sprintf("%.1f to %.1f %%", 100*low, 100*high) }
 
 // matrix is invariants by scenarios, each with the rate of runs that held.
 func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
@@ -363,7 +361,7 @@ func (c *Campaign) matrix(t *Tally) campaign.Exhibit {
 	}
 	title := "Contract matrix: no cell has a result"
 	if k := t.Contract; k != nil {
-		title = fmt.Sprintf("Contract matrix of %s: %.2f, %d of %d cells held", c.cfg.Contract.Name, k.Score, k.CellsPassed, k.Cells)
+		title = fmt.Sprintf("Contract matrix of %s: score %s, %d of %d cells held", c.cfg.Contract.Name, score.Percent(k.Score/100), k.CellsPassed, k.Cells)
 		switch {
 		case k.CriticalFailed:
 			title += "; FAIL: a critical invariant failed"
@@ -379,13 +377,13 @@ func byType(k *Component) campaign.Exhibit {
 	for _, x := range k.ByType {
 		rate := ""
 		if x.Total > 0 {
-			rate = fmt.Sprintf("%.1f %%", 100*float64(x.Passed)/float64(x.Total))
+			rate = score.Percent(float64(x.Passed) / float64(x.Total))
 		}
 		rows = append(rows, []string{config.DisplayName(x.Type), fmt.Sprint(x.Total), fmt.Sprint(x.Passed), fmt.Sprint(x.Total - x.Passed), fmt.Sprint(x.Inapplicable), rate, fmt.Sprintf("%g", x.Weight)})
 	}
 	title := "Mutations: no score"
 	if k.Scored {
-		title = fmt.Sprintf("Mutations: robustness %.2f %%, %d of %d held", 100*k.Score, k.Passed, k.Total)
+		title = fmt.Sprintf("Mutations: robustness %s, %d of %d held", score.Percent(k.Score), k.Passed, k.Total)
 	}
 	return campaign.Exhibit{Kind: "table", Title: title, Table: &campaign.Table{
 		Columns: []string{"type", "tests", "held", "failed", "N/A", "rate", "weight"}, Rows: rows, Numeric: []bool{false, true, true, true, true, true, true},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/mutator"
+	"github.com/thresh-dev/thresh/engine/score"
 	"github.com/thresh-dev/thresh/engine/textop"
 )
 
@@ -161,12 +162,12 @@ func (c *Campaign) skewTable(t *tally) (campaign.Exhibit, bool) {
 	})
 	var rows [][]string
 	for _, s := range list {
-		percent := 0.0
+		share := 0.0
 		if total > 0 {
-			percent = 100 * float64(s.ok) / float64(total)
+			share = float64(s.ok) / float64(total)
 		}
 		rows = append(rows, []string{
-			c.base.Registry().Entries()[s.op].Meta.ID, strconv.FormatInt(s.ok, 10), fmt.Sprintf("%.2f %%", percent),
+			c.base.Registry().Entries()[s.op].Meta.ID, strconv.FormatInt(s.ok, 10), score.Percent(share),
 			strconv.FormatInt(s.skipped, 10), strconv.FormatInt(s.invalid, 10),
 		})
 	}

@@ -111,15 +111,15 @@ func Resilience(p Parts, w Weights) (whole Whole, ok bool) {
 	return whole, true
 }
 
-// String is the whole in one line: "0.731 = 0.22 x 1.000 (mutation) + ...".
+// String is the whole in one line: "73.1% = 0.22 x 100.0% (mutation) + ...".
 func (w Whole) String() string {
 	var terms []string
 	for _, s := range w.Shares {
 		if s.Ran {
-			terms = append(terms, fmt.Sprintf("%.2f x %.3f (%s)", s.Counts, s.Score, s.Name))
+			terms = append(terms, fmt.Sprintf("%.2f x %s (%s)", s.Counts, Percent(s.Score), s.Name))
 		}
 	}
-	text := fmt.Sprintf("%.3f = %s", w.Score, strings.Join(terms, " + "))
+	text := fmt.Sprintf("%s = %s", Percent(w.Score), strings.Join(terms, " + "))
 	if len(w.Absent) > 0 {
 		text += "; did not run: " + strings.Join(w.Absent, ", ")
 	}

@@ -93,7 +93,7 @@ func TestResilience(t *testing.T) {
 		}
 	}
 	w, _ := Resilience(Parts{ran(1), nil, ran(0.5), ran(1)}, Weights{0.20, 0.35, 0.35, 0.10})
-	if got := w.String(); got != "0.731 = 0.31 x 1.000 (mutation) + 0.54 x 0.500 (contract) + 0.15 x 1.000 (replay); did not run: chaos" {
+	if got := w.String(); got != "73.1% = 0.31 x 100.0% (mutation) + 0.54 x 50.0% (contract) + 0.15 x 100.0% (replay); did not run: chaos" {
 		t.Error(got)
 	}
 }

@@ -191,7 +191,7 @@ func TestEveryPartOnAModel(t *testing.T) {
 	if err != nil || code != 1 {
 		t.Fatalf("exit %d, %v\n%s%s", code, err, out.String(), errs.String())
 	}
-	for _, want := range []string{`"model scripted"`, `"Mutations: robustness 100.00 %, 3 of 3 held"`, `10 of 14 cells held`, `["storm","The day of the storm","1","3","holds"]`, `The reply takes nothing up of what was asked.`} {
+	for _, want := range []string{`"model scripted"`, `"Mutations: robustness 100.0%, 3 of 3 held"`, `10 of 14 cells held`, `["storm","The day of the storm","1","3","holds"]`, `The reply takes nothing up of what was asked.`} {
 		if !strings.Contains(string(compact(t, text)), want) {
 			t.Errorf("the report has no %s:\n%s", want, text)
 		}

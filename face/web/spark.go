@@ -109,7 +109,7 @@ func trendCharts(t store.SpecTrend) []report.Exhibit {
 	for i, p := range t.Points {
 		x := float64(i + 1)
 		if p.Score != nil {
-			score.Points = append(score.Points, [2]float64{x, *p.Score})
+			score.Points = append(score.Points, [2]float64{x, 100 * *p.Score})
 		}
 		if p.Verdict != "" {
 			found.Points = append(found.Points, [2]float64{x, float64(p.Findings)})
@@ -122,7 +122,7 @@ func trendCharts(t store.SpecTrend) []report.Exhibit {
 		list = append(list, report.DrawExhibit(&e))
 	}
 	if len(score.Points) > 1 {
-		add("Score over runs", "score", score)
+		add("Score over runs", "score, %", score)
 	}
 	if len(found.Points) > 1 {
 		add("Findings over runs", "number", found, failed)
