@@ -50,8 +50,8 @@ and writes each session as a replay file: what was asked, and what models and to
 answered. thresh flakestorm replay run FOLDER replays them with no network.
 
 With --listen, point the agent's HTTP_PROXY at the address and have it trust the
-certificate that is named, or use the address in place of the model's (--to names the
-real one). Stop with Ctrl-C.
+certificate that is named, or use the address in place of the model's, with http or
+https (--to names the real one). Stop with Ctrl-C.
 
 A session begins when a model is asked what a user says, and continues with the same
 traceparent or with the results of calls that the model asked for. Of sessions with

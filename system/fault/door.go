@@ -54,6 +54,9 @@ func openDoor(p *Proxy, address string) (*door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a port for the agent: %w", err)
 	}
+	if address != "" {
+		l = either{l, p.authority}
+	}
 	ctx, cancel := context.WithCancel(p.context)
 	d := &door{
 		proxy: p, stands: address != "", listen: l, inner: newHandoff(l.Addr()), cancel: cancel,

@@ -679,3 +679,44 @@ func TestLeavingAStreamBehindItsAnswer(t *testing.T) {
 		})
 	}
 }
+
+// An address of the user's stands for a server with and without TLS: clients that
+// take no other base URL than one of https can be recorded.
+func TestAddressSpeaksTLS(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "real answer to "+r.URL.Path) }))
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	s := open(t, roots)
+	d, err := s.proxy.Door("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell, err := d.Enter(fault.Plan{Capture: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Gateway("", server.URL); err != nil {
+		t.Fatal(err)
+	}
+	plain := d.Proxy()
+	for _, base := range []string{plain, strings.Replace(plain, "http:", "https:", 1), strings.Replace(plain, "http://127.0.0.1", "https://localhost", 1)} {
+		c := client(t, "", d.CAFile())
+		c.Transport.(*http.Transport).Proxy = nil
+		r, err := c.Get(base + "/v1/models")
+		if err != nil {
+			t.Errorf("%s: %v", base, err)
+			continue
+		}
+		body, _ := io.ReadAll(r.Body)
+		r.Body.Close()
+		c.CloseIdleConnections()
+		if string(body) != "real answer to /v1/models" {
+			t.Errorf("%s: %q", base, body)
+		}
+	}
+	if n := len(cell.Report().Exchanges); n != 3 {
+		t.Errorf("%d calls were seen", n)
+	}
+	cell.Close()
+}

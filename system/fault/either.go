@@ -1,0 +1,82 @@
+package fault
+
+import (
+	"bufio"
+	"crypto/tls"
+	"net"
+	"sync"
+	"sync/atomic"
+)
+
+// either is a listener at an address of the user's: clients that have its address
+// in place of a server's may speak TLS to it, as they would to the server.
+type either struct {
+	net.Listener
+	authority *authority
+}
+
+func (l either) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &undecided{Conn: c, authority: l.authority}, nil
+}
+
+// undecided is a connection that becomes one of TLS if its first byte says so.
+type undecided struct {
+	net.Conn
+	authority *authority
+	first     sync.Once
+	inner     net.Conn // once the first byte has come
+	err       error
+	secure    atomic.Pointer[tls.Conn] // inner, if it is that
+}
+
+func (u *undecided) decide() {
+	p := &peeked{u.Conn, bufio.NewReader(u.Conn)}
+	first, err := p.reader.Peek(1)
+	u.inner, u.err = p, err
+	if err != nil || first[0] != handshakeRecord {
+		return
+	}
+	secure := tls.Server(p, &tls.Config{
+		NextProtos: []string{"http/1.1"},
+		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+			if hello.ServerName != "" {
+				return u.authority.leaf(hello.ServerName)
+			}
+			host, _, err := net.SplitHostPort(u.LocalAddr().String())
+			if err != nil {
+				return nil, err
+			}
+			return u.authority.leaf(host)
+		},
+	})
+	u.inner = secure
+	u.secure.Store(secure)
+}
+
+func (u *undecided) Read(b []byte) (int, error) {
+	u.first.Do(u.decide)
+	if u.err != nil {
+		return 0, u.err
+	}
+	return u.inner.Read(b)
+}
+
+func (u *undecided) Write(b []byte) (int, error) {
+	u.first.Do(u.decide)
+	if u.err != nil {
+		return 0, u.err
+	}
+	return u.inner.Write(b)
+}
+
+// Close implements net.Conn. A client of TLS learns that this is the end.
+func (u *undecided) Close() error {
+	if c := u.secure.Load(); c != nil {
+		return c.Close()
+	}
+	return u.Conn.Close()
+}
