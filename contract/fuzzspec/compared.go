@@ -46,12 +46,11 @@ func (c *Campaign) listen(ctx context.Context, r process.Runner, pc process.Case
 	if err != nil {
 		return nil, err
 	}
-	part := pc.Input[:min(len(pc.Input), comparedPart)]
+	part := bytemut.NewHaystack(pc.Input[:min(len(pc.Input), comparedPart)])
 	var b []byte
 	n := 0
 	for _, found := range list {
-		one := []bytemut.Comparison{{Kind: bytemut.ComparisonKind(found.Kind), Constant: found.Constant, A: found.A, B: found.B}}
-		if len(bytemut.Substitutions(part, one, 1)) == 0 && len(bytemut.ComparedWords(part, one)) == 0 {
+		if !part.Teaches(bytemut.Comparison{Kind: bytemut.ComparisonKind(found.Kind), Constant: found.Constant, A: found.A, B: found.B}) {
 			continue
 		}
 		kind := byte(found.Kind) << 1
@@ -107,7 +106,8 @@ func (s *state) learn(parent int, compared []byte) {
 		return
 	}
 	input := s.corpus[parent][:min(len(s.corpus[parent]), comparedPart)]
-	for _, w := range bytemut.ComparedWords(input, list) {
+	part := bytemut.NewHaystack(input)
+	for _, w := range part.Words(list) {
 		if len(s.words) < len(s.facts.Words)+learnedMost && !slices.ContainsFunc(s.words, func(known []byte) bool { return bytes.Equal(known, w) }) {
 			s.words = append(slices.Clip(s.words), w)
 		}
@@ -118,7 +118,7 @@ func (s *state) learn(parent int, compared []byte) {
 	}
 	here := map[uint64]bool{}
 	staged := slices.Clip(s.staged)
-	for _, sub := range bytemut.Substitutions(input, list, stagedOfOne) {
+	for _, sub := range part.Substitutions(list, stagedOfOne) {
 		if len(staged) == stagedMost {
 			break
 		}

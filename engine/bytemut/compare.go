@@ -49,22 +49,80 @@ const (
 	longestWord = 32 // and of one that is not cut, less one
 )
 
-// Substitutions are the changes of an input that its comparisons suggest, the surest
+// Haystack is an input in which operands are looked for, most of them in vain. Which
+// bytes follow each other there tells that without a search.
+type Haystack struct {
+	input []byte
+	pairs [1 << 16 / 64]uint64
+	three [1 << 18 / 64]uint64 // by a hash
+}
+
+// NewHaystack returns the haystack of an input, which must not change meanwhile.
+func NewHaystack(input []byte) *Haystack {
+	h := &Haystack{input: input}
+	for i := range max(len(input), 1) - 1 {
+		at := pair(input[i:])
+		h.pairs[at/64] |= 1 << (at % 64)
+		if i+2 < len(input) {
+			at = three(input[i:])
+			h.three[at/64] |= 1 << (at % 64)
+		}
+	}
+	return h
+}
+
+func pair(b []byte) uint { return uint(b[0])<<8 | uint(b[1]) }
+
+func three(b []byte) uint {
+	return uint((uint32(b[0])<<16 | uint32(b[1])<<8 | uint32(b[2])) * 0x9e3779b1 >> 14)
+}
+
+// index is the first place of find at a place or behind it, or negative.
+func (h *Haystack) index(find []byte, from int) int {
+	if len(find) == 2 {
+		if at := pair(find); h.pairs[at/64]>>(at%64)&1 == 0 {
+			return -1
+		}
+	}
+	for i := range max(len(find), 2) - 2 {
+		if at := three(find[i:]); h.three[at/64]>>(at%64)&1 == 0 {
+			return -1
+		}
+	}
+	if at := bytes.Index(h.input[from:], find); at >= 0 {
+		return from + at
+	}
+	return -1
+}
+
+// Teaches reports whether a comparison suggests a change or a word.
+func (h *Haystack) Teaches(c Comparison) bool {
+	list := []Comparison{c}
+	return len(h.substitutions(list, true)) > 0 || len(h.Words(list)) > 0
+}
+
+// Substitutions are the changes of the input that its comparisons suggest, the surest
 // first, each once and most of them at most.
-func Substitutions(input []byte, list []Comparison, most int) []Substitution {
+func (h *Haystack) Substitutions(list []Comparison, most int) []Substitution {
+	out := h.substitutions(list, false)
+	return out[:min(len(out), most)]
+}
+
+// substitutions are all of them, or any.
+func (h *Haystack) substitutions(list []Comparison, anyone bool) []Substitution {
+	input := h.input
 	var ranks [4][]Substitution
 	seen := map[string]bool{}
 	for _, c := range list {
 		try := func(rank int, find, put []byte, places int, fits func(at int) bool) (found bool) {
-			if len(find) == 0 || bytes.Equal(find, put) {
+			if len(find) == 0 || bytes.Equal(find, put) || anyone && len(seen) > 0 {
 				return false
 			}
 			for at, n := 0, 0; n < places; at++ {
-				next := bytes.Index(input[at:], find)
-				if next < 0 {
+				if at = h.index(find, at); at < 0 {
 					return found
 				}
-				if at += next; fits != nil && !fits(at) {
+				if fits != nil && !fits(at) {
 					continue
 				}
 				n++
@@ -92,8 +150,7 @@ func Substitutions(input []byte, list []Comparison, most int) []Substitution {
 			way(c.A, c.B)
 		}
 	}
-	out := slices.Concat(ranks[:]...)
-	return out[:min(len(out), most)]
+	return slices.Concat(ranks[:]...)
 }
 
 // numbers tries a number in every form in which an input may hold it: as wide as it
@@ -165,13 +222,13 @@ func holds(b []byte, width int) bool {
 	return !slices.ContainsFunc(rest, func(c byte) bool { return c != fill })
 }
 
-// ComparedWords are the operands that may be words of the input's language: those of
-// calls that compare bytes or text, which do not stand in the input itself.
-func ComparedWords(input []byte, list []Comparison) [][]byte {
+// Words are the operands that may be words of the input's language: those of calls
+// that compare bytes or text, which do not stand in the input itself.
+func (h *Haystack) Words(list []Comparison) [][]byte {
 	var out [][]byte
 	for _, c := range list {
 		for _, w := range [][]byte{c.A, c.B} {
-			if c.Kind != Numbers && len(w) >= leastWord && len(w) < longestWord && !bytes.Contains(input, w) {
+			if c.Kind != Numbers && len(w) >= leastWord && len(w) < longestWord && h.index(w, 0) < 0 {
 				out = append(out, w)
 			}
 		}

@@ -2,6 +2,8 @@ package bytemut_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -35,7 +37,7 @@ func TestSubstitutions(t *testing.T) {
 		{"the start of a text", "<abcdef>", "<XYcdef>", bytemut.Comparison{Kind: bytemut.Texts, A: []byte("abcdef"), B: []byte("XY")}},
 	} {
 		var got [][]byte
-		for _, s := range bytemut.Substitutions([]byte(c.input), []bytemut.Comparison{c.found}, 256) {
+		for _, s := range bytemut.NewHaystack([]byte(c.input)).Substitutions([]bytemut.Comparison{c.found}, 256) {
 			got = append(got, slices.Replace([]byte(c.input), s.At, s.At+s.Length, s.Value...))
 		}
 		if !slices.ContainsFunc(got, func(b []byte) bool { return string(b) == c.want }) {
@@ -46,11 +48,11 @@ func TestSubstitutions(t *testing.T) {
 		"part of a longer number": number(le(9, 0, 0, 0), le(51, 0, 0, 0)),
 		"a constant":              number([]byte("n=51"), []byte("zzzz")),
 	} {
-		if got := bytemut.Substitutions([]byte("n=513;"), []bytemut.Comparison{found}, 256); name != "part of a longer number" && len(got) > 0 || len(got) > 6 {
+		if got := bytemut.NewHaystack([]byte("n=513;")).Substitutions([]bytemut.Comparison{found}, 256); name != "part of a longer number" && len(got) > 0 || len(got) > 6 {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	many := bytemut.Substitutions(bytes.Repeat([]byte("ab"), 1000), []bytemut.Comparison{{Kind: bytemut.Bytes, A: []byte("ab"), B: []byte("xy")}}, 5)
+	many := bytemut.NewHaystack(bytes.Repeat([]byte("ab"), 1000)).Substitutions([]bytemut.Comparison{{Kind: bytemut.Bytes, A: []byte("ab"), B: []byte("xy")}}, 5)
 	if len(many) != 5 {
 		t.Errorf("%d substitutions, 5 were asked for", len(many))
 	}
@@ -72,6 +74,48 @@ func TestStagedCase(t *testing.T) {
 	for _, index := range []int64{0, 99, 100, 102, 104, 105} {
 		if _, ok := pool.StagedAt(index); ok {
 			t.Errorf("case %d is staged", index)
+		}
+	}
+}
+
+// Most operands stand nowhere in an input: to see that must not cost a search each.
+func BenchmarkTeaches(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	number := func() []byte { return binary.LittleEndian.AppendUint32(nil, r.Uint32()>>r.IntN(24)) }
+	input := make([]byte, 1<<15)
+	for i := range input {
+		input[i] = "abcdefgh0123456789 \n{}\x00\x01"[r.IntN(24)]
+	}
+	var list []bytemut.Comparison
+	for range 256 {
+		list = append(list, bytemut.Comparison{Kind: bytemut.Numbers, A: number(), B: number()})
+	}
+	for b.Loop() {
+		part := bytemut.NewHaystack(input)
+		for _, c := range list {
+			part.Teaches(c)
+		}
+	}
+}
+
+// Wherever an operand stands, at the very end too, it is found.
+func TestHaystackFindsAll(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		input := make([]byte, 2+r.IntN(200))
+		for i := range input {
+			input[i] = byte('a' + r.IntN(4))
+		}
+		for width := 2; width <= min(8, len(input)); width++ {
+			for at := range len(input) - width + 1 {
+				c := bytemut.Comparison{Kind: bytemut.Bytes, Constant: true, A: []byte("ZZZZZZZZ")[:width], B: input[at : at+width]}
+				if part := bytemut.NewHaystack(input); !part.Teaches(c) || len(part.Substitutions([]bytemut.Comparison{c}, 1)) != 1 {
+					t.Fatalf("%q does not stand in %q", c.B, input)
+				}
+			}
+		}
+		if bytemut.NewHaystack(input).Teaches(bytemut.Comparison{Kind: bytemut.Bytes, Constant: true, A: []byte("aa"), B: []byte("bZ")}) {
+			t.Fatalf("bZ stands in %q", input)
 		}
 	}
 }
