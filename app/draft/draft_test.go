@@ -1,6 +1,8 @@
 package draft
 
 import (
+	"cmp"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/engine/openapi"
 	"github.com/thresh-dev/thresh/port/dut"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -148,4 +151,59 @@ func TestDraftSystem(t *testing.T) {
 		Name: "server", Folder: "/home/me/try-server", Kind: sut.MCP, Command: []string{"/usr/bin/python3", "/home/me/server.py"}, Yes: true,
 		Operations: []sut.Operation{{Name: "add"}, {Name: "wipe", Destroys: true}},
 	}))
+}
+
+// What collections, methods, names and schemas say of a service.
+func TestDraftService(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "todo.openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := openapi.Operations(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := func(url string) *ServiceFacts {
+		return &ServiceFacts{Of: "todo.openapi.json", SystemFacts: SystemFacts{Name: "todo", Folder: "/home/me/todo", Kind: sut.HTTP, URL: url, Operations: list}}
+	}
+	golden(t, "todo.txt", DraftService(facts("http://127.0.0.1:8000")))
+	if d := DraftService(facts("https://todo.example")); !strings.Contains(string(d.Files[0].Data), "# Skipped: post /api/users: it may want each email once") ||
+		!strings.Contains(string(d.Files[1].Data), "# reset: {operation: \"post /api/reset\"}") {
+		t.Errorf("a service elsewhere is not reset unless somebody says so\n%s%s", d.Files[0].Data, d.Files[1].Data)
+	}
+}
+
+// What names, arguments, hints and what was answered say of tools.
+func TestDraftTools(t *testing.T) {
+	var list []sut.Operation
+	for _, line := range strings.Fields("add_user(name,age) get_user(id)r remove_user(id) rename_user(id,name) write_file(path,content) read_file(path) increment() get_count() transfer(from,to)") {
+		name, rest, _ := strings.Cut(line, "(")
+		args, hint, _ := strings.Cut(rest, ")")
+		o := sut.Operation{Name: name, Reads: hint == "r", Schema: []byte(`{"type": "object", "properties": {"age": {"type": "integer", "minimum": 0}, "id": {"type": "integer"}, ` +
+			`"name": {"type": "string"}, "path": {"type": "string"}, "content": {"type": "string"}, "from": {"type": "array"}, "to": {"type": "string"}}}`)}
+		for _, a := range strings.FieldsFunc(args, func(r rune) bool { return r == ',' }) {
+			o.Arguments = append(o.Arguments, sut.Argument{Name: a, Required: true})
+		}
+		list = append(list, o)
+	}
+	f := &ServiceFacts{Of: "tools", SystemFacts: SystemFacts{Name: "tools", Folder: "/home/me/tools", Kind: sut.MCP, Command: []string{"/home/me/tools"}, Operations: list}, Seen: map[string]json.RawMessage{}}
+	answers := map[string]string{"add_user": `{"user": {"id": 7, "name": "alpha", "age": 0}}`, "get_user": `{"id": 7, "name": "alpha", "age": 0, "tags": []}`, "read_file": `"alpha"`, "get_count": "0"}
+	var asked []string
+	for {
+		c, ok := NextLook(f)
+		if !ok {
+			break
+		}
+		for _, a := range c.Named {
+			c.Operation += " " + a.Name + "=" + string(a.Value)
+		}
+		asked = append(asked, c.Operation)
+		name, _, _ := strings.Cut(c.Operation, " ")
+		f.Seen[name] = json.RawMessage(cmp.Or(answers[name], "null"))
+	}
+	want := []string{`add_user name="alpha" age=0`, `write_file path="alpha" content="alpha"`, "get_user id=7", `read_file path="alpha"`, "get_count"}
+	if !slices.Equal(asked, want) {
+		t.Errorf("%q was asked, want %q", asked, want)
+	}
+	golden(t, "tools.txt", DraftService(f))
 }

@@ -47,6 +47,8 @@ type endpoint struct {
 	leaves []leaf   // of the answer
 	why    string   // why it has its role
 	skip   string   // why it is not called
+	// supposed says that nothing describes the answer.
+	supposed bool
 }
 
 // input is an argument whose value the model chooses.
@@ -112,8 +114,14 @@ func analyse(f *ServiceFacts) *analysis {
 		a.arguments(e)
 	}
 	for _, r := range a.resources {
+		for _, e := range r.made {
+			if x := e.unique(); e.skip == "" && len(x) > 0 && !a.resets() && len(f.Command) == 0 {
+				e.skip = fmt.Sprintf("it may want each %s once, and nothing brings the service back to its beginning; say how under reset in the system file", x[0].Name)
+			}
+		}
 		a.creatable(r)
 	}
+	a.suppose()
 	return a
 }
 
@@ -136,6 +144,28 @@ func (a *analysis) creatable(r *resource) {
 	for _, e := range r.uses {
 		if e.skip == "" {
 			e.skip = "nothing that can be called makes a " + r.name
+		}
+	}
+}
+
+// suppose gives answers that nothing describes what instances are made with.
+func (a *analysis) suppose() {
+	for _, r := range a.resources {
+		for _, e := range r.uses {
+			if e.role != reads || e.leaves != nil || e.handle == "" || len(e.slots) > 0 || a.f.Kind != sut.HTTP {
+				continue
+			}
+			if s := readSchema(answerOf(e.op)); s.n != nil && s.kind() != "" {
+				continue
+			}
+			for _, m := range r.made {
+				for _, x := range m.slots {
+					if x.of == nil && e.skip == "" {
+						of := readSchema(m.op.Schema).get("properties").get(x.Name).follow()
+						e.leaves, e.supposed = append(e.leaves, leaf{x.Name, "$." + x.Name, of}), true
+					}
+				}
+			}
 		}
 	}
 }
@@ -307,14 +337,6 @@ func singular(w string) string {
 	return strings.TrimSuffix(w, "s")
 }
 
-// clearing reports whether a name says that everything begins anew.
-// naming are arguments that name what they are about, whatever that is.
-// tools says what the tools of a server do, by their names, arguments and hints.
-// handled reports whether an entity that an operation makes is what later calls name, and
-// not a part of one that the operation itself names.
-// keyed finds what callers name themselves: something is stored and asked for under the
-// same argument.
-// entityNoun is noun, in the singular.
 // arguments says what an operation is called with.
 func (a *analysis) arguments(e *endpoint) {
 	whole := readSchema(e.op.Schema)

@@ -10,8 +10,10 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
+// sets are values that an action assigns, by field and in order.
 type sets [][2]string
 
+// effects is what an operation does to its instance, called with some of its arguments.
 func (s *serving) effects(e *endpoint, slots []*input) (list sets) {
 	r := e.of
 	me := variable(r) + "."
@@ -57,6 +59,8 @@ func (s *serving) effects(e *endpoint, slots []*input) (list sets) {
 	return list
 }
 
+// variants are the sets of arguments that an operation is called with: what it takes in
+// parts, in parts too.
 func (e *endpoint) variants() (list [][]*input) {
 	list = append(list, e.slots)
 	var free []*input
@@ -74,6 +78,7 @@ func (e *endpoint) variants() (list [][]*input) {
 	return list
 }
 
+// gone reports whether an operation says in its description that it refuses what is not there.
 func (e *endpoint) gone(http bool) bool {
 	if !http {
 		return e.role == reads
@@ -90,21 +95,12 @@ func (e *endpoint) gone(http bool) bool {
 
 func (s *serving) make(e *endpoint) {
 	r := e.of
-	if e.op.Method == "POST" && e.op.Answers["409"] != nil && (s.reset == nil || !s.resets()) && len(s.f.Command) == 0 &&
-		slices.ContainsFunc(e.slots, func(x *input) bool { return x.Kind == "text" && is(x.Name, unique) }) {
-		s.skipAll(r, "it refuses what is there already (409), and nothing brings the service back to its beginning: say how under reset in the system file")
-		return
-	}
 	me := variable(r)
 	args := []string{r.name}
 	pre := s.pick(e, false)
 	require := "count(" + r.name + ") < 4"
-	if e.op.Answers["409"] != nil {
-		for _, x := range e.slots {
-			if x.Kind == "text" && x.of == nil && is(x.Name, unique) {
-				require += fmt.Sprintf(" and not exists(%s, lambda x: x.%s == %s)", r.name, fieldName(r.field(x.Name)), x.named)
-			}
-		}
+	for _, x := range e.unique() {
+		require += fmt.Sprintf(" and not exists(%s, lambda x: x.%s == %s)", r.name, fieldName(r.field(x.Name)), x.named)
 	}
 	pre = append(pre, "require("+require+")")
 	if r.parent != nil {
@@ -146,6 +142,7 @@ func (s *serving) make(e *endpoint) {
 	s.action(e, e.name, append(pre, me+" = new("+strings.Join(args, ", ")+")"), e.slots, options, guess)
 }
 
+// because adds the reasons for what fields begin with.
 func (s *serving) because(r *resource, why string) string {
 	for _, f := range r.fields {
 		if f.why != "" {
@@ -155,6 +152,7 @@ func (s *serving) because(r *resource, why string) string {
 	return why
 }
 
+// begins is what a field has that no argument gives.
 func (s *serving) begins(r *resource, e *endpoint, f *field) string {
 	switch {
 	case strings.Contains(f.initial, "* "):
@@ -164,6 +162,7 @@ func (s *serving) begins(r *resource, e *endpoint, f *field) string {
 	return f.initial
 }
 
+// sent is the input that an operation sends under a name.
 func (e *endpoint) sent(name string) string {
 	for _, x := range e.slots {
 		if x.Name == name {
@@ -173,8 +172,19 @@ func (e *endpoint) sent(name string) string {
 	return ""
 }
 
-var unique = strings.Fields("email username login name slug sku code title key handle number")
+// unique are the arguments of which a service wants each value once: e-mail addresses and
+// names of users, and others where the operation says that there may be a conflict.
+func (e *endpoint) unique() (list []*input) {
+	for _, x := range e.slots {
+		_, conflict := e.op.Answers["409"]
+		if x.Kind == "text" && x.of == nil && (is(x.Name, []string{"email", "username", "login"}) || conflict && is(x.Name, strings.Fields("name slug sku code title key handle number"))) {
+			list = append(list, x)
+		}
+	}
+	return list
+}
 
+// identity is where an answer names what was made.
 func (e *endpoint) identity(r *resource) (path string, known bool) {
 	if len(e.leaves) == 1 && e.leaves[0].path == "" {
 		return "", true
@@ -195,12 +205,7 @@ func (e *endpoint) identity(r *resource) (path string, known bool) {
 	return "$.id", false
 }
 
-func (s *serving) skipAll(r *resource, why string) {
-	for _, e := range slices.Concat(r.made, r.uses) {
-		e.skip = cmp.Or(e.skip, why)
-	}
-}
-
+// store writes an operation that makes or replaces what its caller names.
 func (s *serving) store(e *endpoint) {
 	r, me := e.of, variable(e.of)
 	name := me + "_name"
@@ -222,15 +227,16 @@ func (s *serving) store(e *endpoint) {
 	}
 	first := []string{fmt.Sprintf("require(not exists(%s, lambda x: x.named == %s))", r.name, name),
 		fmt.Sprintf("%s = new(%s, %s)", me, r.name, strings.Join(append([]string{"named = " + name}, args...), ", "))}
-	s.action(e, e.name, first, e.slots, options, guess)
+	s.action(e, e.name, first, e.slots, nil, guess[:1])
 	s.action(e, identifier(e.name+"_again", &s.taken), append([]string{me + " = any(" + r.name + ")"}, again...), e.slots, options, guess)
 }
 
 var gone = [][2]string{{"requires", "what was ended is not there any more"}}
 
+// read writes an action for each value that an operation shows.
 func (s *serving) read(e *endpoint) {
 	r, me := e.of, variable(e.of)
-	careful := r.ends && e.gone(s.f.Kind == sut.HTTP) && r.parent == nil
+	careful := r.ends && e.gone(s.f.Kind == sut.HTTP)
 	did := false
 	for _, l := range e.leaves {
 		f := r.field(l.name)
@@ -260,7 +266,7 @@ func (s *serving) read(e *endpoint) {
 		if len(e.leaves) > 1 || careful {
 			name = identifier(e.name+"_"+cmp.Or(l.name, "value"), &s.taken)
 		}
-		s.action(e, name, s.pick(e, true), nil, append(options, "answer = "+me+"."+fieldName(f)), [][2]string{{"answer", e.why + ": what was written last"}})
+		s.action(e, name, s.pick(e, true), nil, append(options, "answer = "+me+"."+fieldName(f)), [][2]string{{"answer", e.why + ": what was written last" + map[bool]string{true: "; nothing describes the answer"}[e.supposed]}})
 		did = true
 	}
 	if did {
@@ -273,6 +279,7 @@ func (s *serving) read(e *endpoint) {
 	s.action(e, e.name, s.pick(e, !careful), e.slots, options, guess)
 }
 
+// fits reports whether a value of an answer can be compared with a field.
 func fits(f *field, l leaf) bool {
 	switch l.of.kind() {
 	case "integer", "number":
@@ -285,6 +292,7 @@ func fits(f *field, l leaf) bool {
 	return false
 }
 
+// act writes an operation that changes an instance.
 func (s *serving) act(e *endpoint) {
 	r := e.of
 	if e.role != ends && !s.known(e) {
@@ -301,7 +309,7 @@ func (s *serving) act(e *endpoint) {
 			}
 		}
 		changed := s.effects(e, slots)
-		careful := r.ends && e.gone(s.f.Kind == sut.HTTP) && r.parent == nil && e.role != ends && i == 0
+		careful := r.ends && e.gone(s.f.Kind == sut.HTTP) && e.role != ends && i == 0
 		pre := s.pick(e, !careful)
 		var options []string
 		var guess [][2]string
@@ -332,7 +340,7 @@ func (s *serving) act(e *endpoint) {
 			}
 		}
 		if e.role == ends {
-			if e.gone(s.f.Kind == sut.HTTP) && s.f.Kind == sut.HTTP && r.parent == nil {
+			if e.gone(s.f.Kind == sut.HTTP) && s.f.Kind == sut.HTTP {
 				careful = true
 				pre = s.pick(e, false)
 			}
@@ -369,6 +377,7 @@ func (s *serving) act(e *endpoint) {
 	}
 }
 
+// refuses reports whether an operation says that it may refuse a state of things.
 func (e *endpoint) refuses() bool {
 	for _, status := range []string{"400", "402", "409", "422", "403"} {
 		if _, ok := e.op.Answers[status]; ok {

@@ -14,7 +14,7 @@ var (
 	prices   = strings.Fields("price cost rate unit")
 	amounts  = strings.Fields("quantity qty count number units")
 	states   = strings.Fields("status state phase stage")
-	openings = strings.Fields("initial openings starting start")
+	openings = strings.Fields("initial opening starting start")
 	marking  = strings.Fields("done completed complete finished active enabled archived published closed locked paid read checked") // fields that an operation of that name makes true
 	pastOf   = map[string]string{"pay": "paid", "send": "sent", "sell": "sold", "begin": "begun", "start": "running", "submit": "submitted", "cancel": "cancelled", "refund": "refunded", "hold": "held", "finish": "done", "complete": "done", "check": "done"}
 	identity = strings.Fields("id uuid uid _id href url self etag version")
@@ -104,9 +104,10 @@ func (a *analysis) learn(r *resource) {
 	}
 	a.counters(r, add)
 	a.status(r, add)
-	for i := range r.fields {
-		f := r.fields[i]
-		f.widen(&f.Slot)
+	for _, e := range r.uses { // nothing bounds what is added to
+		if f, _, _ := r.counted(e); f != nil && e.skip == "" {
+			f.Min, f.Max = -1<<31, 1<<31
+		}
 	}
 	a.total(r, add)
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
+// NextLook is the next call whose answer shows what answers of its operation look like;
+// not ok: there is none. What was seen of the calls before stands in f.Seen.
 func NextLook(f *ServiceFacts) (c sut.Call, ok bool) {
 	a := analyse(f)
 	sent := func(v any) json.RawMessage {
@@ -73,6 +75,7 @@ func NextLook(f *ServiceFacts) (c sut.Call, ok bool) {
 	return c, false
 }
 
+// within is what a path leads to in an answer.
 func within(answer json.RawMessage, at string) json.RawMessage {
 	p, err := agentcall.ParsePath(at)
 	if err != nil {

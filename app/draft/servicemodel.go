@@ -51,8 +51,8 @@ func (s *serving) name() {
 	}
 	for _, e := range s.endpoints {
 		name := e.op.Name
-		if strings.ContainsAny(name, " /{}") {
-			name = strings.Join(words(name), "_")
+		if e.op.Path != "" && strings.ContainsAny(name, " /{}") && e.of != nil {
+			name = e.title()
 		}
 		e.name = identifier(name, &s.taken)
 	}
@@ -74,6 +74,23 @@ func (s *serving) name() {
 			}
 		}
 	}
+}
+
+// title names an operation that has no name of its own.
+func (e *endpoint) title() string {
+	of := strings.ToLower(e.of.name)
+	_, last, _ := cutLast(e.op.Path, "/")
+	switch {
+	case e.role == makes:
+		return "create_" + of
+	case e.role == lists:
+		return "list_" + of
+	case e.role == stores:
+		return "put_" + of
+	case e.of.alone || !strings.HasPrefix(last, "{"):
+		return strings.Join(words(strings.ToLower(e.op.Method)+"_"+of+"_"+inner(last)), "_")
+	}
+	return map[string]string{"PUT": "replace", "PATCH": "update", "DELETE": "delete"}[e.op.Method] + map[bool]string{true: "get"}[e.op.Method == "GET"] + "_" + of
 }
 
 func slotNames(e *endpoint) (list []string) {
@@ -242,24 +259,13 @@ func (s *serving) actions(e *endpoint) {
 	case reads:
 		s.read(e)
 	case lists:
-		s.action(e, e.name, nil, nil, []string{"mutates = False"}, nil)
+		s.action(e, e.name, s.pick(e, true), nil, []string{"mutates = False"}, nil)
 	case clears:
 	default:
 		s.act(e)
 	}
 }
 
-// sets are values that an action assigns, by field and in order.
-// effects is what an operation does to its instance, called with some of its arguments.
-// variants are the sets of arguments that an operation is called with: what it takes in
-// parts, in parts too.
-// gone reports whether an operation says in its description that it refuses what is not there.
-// because adds the reasons for what fields begin with.
-// begins is what a field has that no argument gives.
-// sent is the input that an operation sends under a name.
-// unique are names of arguments that services want to differ.
-// identity is where an answer names what was made.
-// store writes an operation that makes or replaces what its caller names.
 // pick chooses what an operation is about.
 func (s *serving) pick(e *endpoint, strictly bool) (list []string) {
 	choose := func(r *resource, how string) {
@@ -278,15 +284,14 @@ func (s *serving) pick(e *endpoint, strictly bool) (list []string) {
 		choose(e.of, "")
 	}
 	if e.parent != "" && e.of.parent != nil {
-		strict := strictly
+		was := strictly
 		strictly = true
 		if e.handle == "" {
 			choose(e.of.parent, "")
-		} else {
-			list = append(list, fmt.Sprintf("%s = any(%s, lambda x: x == %s.of%s)", variable(e.of.parent), e.of.parent.name, variable(e.of),
-				map[bool]string{true: " and x." + live}[e.of.parent.ends]))
+		} else if e.of.parent.ends {
+			list = append(list, fmt.Sprintf("require(exists(%s, lambda x: x == %s.of and x.%s))", e.of.parent.name, variable(e.of), live))
 		}
-		strictly = strict
+		strictly = was
 	}
 	for _, x := range e.slots {
 		if x.of != nil && x.of != e.of {
@@ -300,10 +305,6 @@ func (s *serving) pick(e *endpoint, strictly bool) (list []string) {
 }
 
 // gone is why something is taken to be refused.
-// read writes an action for each value that an operation shows.
-// fits reports whether a value of an answer can be compared with a field.
-// act writes an operation that changes an instance.
-// refuses reports whether an operation says that it may refuse a state of things.
 // action writes an action.
 func (s *serving) action(e *endpoint, name string, body []string, slots []*input, options []string, guess [][2]string) {
 	args := []string{strconv.Quote(e.op.Name)}
@@ -311,7 +312,11 @@ func (s *serving) action(e *endpoint, name string, body []string, slots []*input
 		args = append(args, name+" = "+v)
 	}
 	if e.parent != "" && e.of.parent != nil {
-		arg(e.parent, variable(e.of.parent))
+		of := variable(e.of.parent)
+		if e.handle != "" {
+			of = variable(e.of) + ".of"
+		}
+		arg(e.parent, of)
 	}
 	if e.handle != "" {
 		if e.of.keyed != "" {
@@ -348,10 +353,3 @@ func (s *serving) action(e *endpoint, name string, body []string, slots []*input
 	}
 	s.line("    call(%s)", strings.Join(append(args, options...), ", "))
 }
-
-// resets reports whether a traversal may begin with the operation that clears everything:
-// on a program that Thresh starts, or on this machine.
-// systemFile says how the service is reached.
-// NextLook is the next call whose answer shows what answers of its operation look like;
-// not ok: there is none. What was seen of the calls before stands in f.Seen.
-// within is what a path leads to in an answer.

@@ -8,13 +8,16 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-func (s *serving) resets() bool {
-	if s.reset == nil || s.reset.skip != "" {
+// resets reports whether a traversal may begin with the operation that clears everything:
+// on a program that Thresh starts, or on this machine.
+func (a *analysis) resets() bool {
+	if a.reset == nil || a.reset.skip != "" {
 		return false
 	}
-	return len(s.f.Command) > 0 || strings.Contains(s.f.URL, "://127.0.0.1") || strings.Contains(s.f.URL, "://localhost") || strings.Contains(s.f.URL, "://[::1]")
+	return len(a.f.Command) > 0 || strings.Contains(a.f.URL, "://127.0.0.1") || strings.Contains(a.f.URL, "://localhost") || strings.Contains(a.f.URL, "://[::1]")
 }
 
+// systemFile says how the service is reached.
 func (s *serving) systemFile() string {
 	var b strings.Builder
 	f := s.f

@@ -8,13 +8,16 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
+// clearing reports whether a name says that everything begins anew.
 func clearing(name string, o *sut.Operation) bool {
 	return slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains([]string{"reset", "clear", "wipe"}, w) }) &&
 		!slices.ContainsFunc(o.Arguments, func(a sut.Argument) bool { return a.Required })
 }
 
+// naming are arguments that name what they are about, whatever that is.
 var naming = strings.Fields("id uuid uid key name handle ref path slug code number")
 
+// tools says what the tools of a server do, by their names, arguments and hints.
 func (a *analysis) tools() {
 	named := func(e *endpoint, r *resource) string { // the argument that names an instance
 		for _, x := range e.op.Arguments {
@@ -97,6 +100,8 @@ func (a *analysis) tools() {
 	}
 }
 
+// handled reports whether an entity that an operation makes is what later calls name, and
+// not a part of one that the operation itself names.
 func (a *analysis) handled(entity string, by *endpoint) bool {
 	for _, e := range a.endpoints {
 		if e == by {
@@ -115,8 +120,10 @@ func (a *analysis) handled(entity string, by *endpoint) bool {
 	return false
 }
 
+// keyed finds what callers name themselves: something is stored and asked for under the
+// same argument.
 func (a *analysis) keyed() {
-	storing := slices.Concat(setting[:3], strings.Fields("store save upsert add insert create"))
+	storing := slices.Concat(setting[:5], strings.Fields("store save upsert add insert create"))
 	for _, e := range a.endpoints {
 		if e.of != nil || verb(e.op.Name, storing) == "" || len(e.op.Arguments) < 2 {
 			continue
@@ -146,6 +153,7 @@ func (a *analysis) keyed() {
 	}
 }
 
+// entityNoun is noun, in the singular.
 func entityNoun(name string) string {
 	n := noun(name)
 	if n == "" {
