@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"runtime/debug"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -75,9 +76,17 @@ func check(ctx context.Context, docs []Document, set campaign.Settings) Checked 
 	return out
 }
 
+const largeDocument = 8 << 20 // bytes
+
 // eachCompiled compiles documents one by one and returns what is wrong with them.
 func eachCompiled(ctx context.Context, docs []Document, set campaign.Settings, take func(Document, campaign.Any)) diag.List {
 	all := idle(docs, set.Options)
+	for _, d := range docs {
+		if len(d.Data) > largeDocument { // its tree is most of the memory that is used: collect before that is twice as much
+			defer debug.SetGCPercent(debug.SetGCPercent(25))
+			break
+		}
+	}
 	for _, d := range docs {
 		compiled, list := d.Contract.Compile(ctx, d.Spec, set)
 		all = append(all, list...)

@@ -196,8 +196,8 @@ func lineOf(text []byte, keys []string) int {
 	n, line := &doc.Root, 0
 	for _, key := range keys {
 		var next *doctree.Node
-		for i := range n.Members {
-			if m := &n.Members[i]; m.Key.Text == key {
+		for i := range n.Members() {
+			if m := &n.Members()[i]; m.Key.Text == key {
 				next, line = &m.Value, m.Key.Pos.Line
 			}
 		}

@@ -116,8 +116,8 @@ func readJudges(file string, text []byte) (judges []one, list diag.List) {
 			fail(n.Pos, "type", path, "", "must be a list of judges, got %s", n.Kind)
 			return
 		}
-		for i := range n.Items {
-			nodes, paths = append(nodes, &n.Items[i]), append(paths, doctree.ItemPath(path, i))
+		for i := range n.Items() {
+			nodes, paths = append(nodes, &n.Items()[i]), append(paths, doctree.ItemPath(path, i))
 		}
 	}
 	switch root := &doc.Root; {
@@ -202,8 +202,8 @@ func treeOf(n *doctree.Node, kind, path string, fail failer) *doctree.Node {
 	if kind == "evaluate" {
 		known = append(known, "target")
 	}
-	for i := range n.Members {
-		if key := &n.Members[i].Key; !slices.Contains(known, key.Text) {
+	for i := range n.Members() {
+		if key := &n.Members()[i].Key; !slices.Contains(known, key.Text) {
 			fail(key.Pos, "unknown-key", path+"."+key.Text, diag.DidYouMean(key.Text, known), "a judge with %s has no key %q", kind, key.Text)
 		}
 	}
@@ -216,18 +216,17 @@ func treeOf(n *doctree.Node, kind, path string, fail failer) *doctree.Node {
 		return at
 	}
 	list := *at
-	if at.Kind == doctree.Seq && len(at.Items) > 0 && at.Items[0].Kind != doctree.Seq { // one expression
-		list = doctree.Node{Kind: doctree.Seq, Pos: at.Pos, Items: []doctree.Node{*at}}
+	if at.Kind == doctree.Seq && len(at.Items()) > 0 && at.Items()[0].Kind != doctree.Seq { // one expression
+		list = doctree.ListOf(at.Pos, *at)
 	}
 	text := func(s string) doctree.Node { return doctree.Node{Kind: doctree.String, Text: s, Raw: s, Pos: at.Pos} }
 	target := text("reply")
 	if t := n.Get("target"); t != nil {
 		target = *t
 	}
-	leaf := doctree.Node{Kind: doctree.Map, Pos: at.Pos, Members: []doctree.Member{{Key: text("evaluate"), Value: list}}}
-	return &doctree.Node{Kind: doctree.Map, Pos: at.Pos, Members: []doctree.Member{
-		{Key: text("target"), Value: target}, {Key: text("must"), Value: doctree.Node{Kind: doctree.Seq, Pos: at.Pos, Items: []doctree.Node{leaf}}},
-	}}
+	leaf := doctree.MappingOf(at.Pos, doctree.Member{Key: text("evaluate"), Value: list})
+	whole := doctree.MappingOf(at.Pos, doctree.Member{Key: text("target"), Value: target}, doctree.Member{Key: text("must"), Value: doctree.ListOf(at.Pos, leaf)})
+	return &whole
 }
 
 // judge is the verdict of one judge, with its reason.

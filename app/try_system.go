@@ -92,8 +92,8 @@ func describedService(f *draft.SystemFacts, path string, model bool, read func(s
 	if err != nil {
 		return diag.Refused("%s: %w", path, err)
 	}
-	if servers := doc.Root.Get("servers"); servers != nil && len(servers.Items) > 0 {
-		if at := servers.Items[0].Get("url"); at != nil {
+	if servers := doc.Root.Get("servers"); servers != nil && len(servers.Items()) > 0 {
+		if at := servers.Items()[0].Get("url"); at != nil {
 			if u, err := url.Parse(at.Text); err == nil && u.Host != "" {
 				f.URL = u.Scheme + "://" + u.Host
 			}

@@ -53,6 +53,7 @@ type Diagnostic struct {
 	Hint    string // what to do, or the nearest valid name
 	Source  string // the offending line, shown with a caret; may be empty
 	Related []Related
+	beyond  *beyond // of a list's last entry: what is not listed
 }
 
 // Strict makes errors of the warnings.
@@ -131,6 +132,12 @@ func (l List) Error() string {
 // these are equal.
 func (l List) Sort() {
 	slices.SortStableFunc(l, func(a, b Diagnostic) int {
+		if (a.beyond == nil) != (b.beyond == nil) { // what is not listed stands last
+			if a.beyond == nil {
+				return -1
+			}
+			return 1
+		}
 		if c := strings.Compare(a.Pos.File, b.Pos.File); c != 0 {
 			return c
 		}
@@ -220,6 +227,10 @@ func (l List) more() string { return fmt.Sprintf("... and %d more", len(l)-MostS
 
 func (l List) counts() (errs, warns int) {
 	for i := range l {
+		if b := l[i].beyond; b != nil {
+			errs, warns = errs+b.more[Error], warns+b.more[Warning]
+			continue
+		}
 		switch l[i].Level {
 		case Error:
 			errs++

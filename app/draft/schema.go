@@ -39,8 +39,8 @@ func (s schema) follow() schema {
 		for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 			list := s.get(key).n
 			for i := range nodes(list) {
-				if t := list.Items[i].Get("type"); next == nil && (t == nil || t.Text != "null") {
-					next = &list.Items[i]
+				if t := list.Items()[i].Get("type"); next == nil && (t == nil || t.Text != "null") {
+					next = &list.Items()[i]
 				}
 			}
 		}
@@ -56,7 +56,7 @@ func nodes(n *doctree.Node) []doctree.Node {
 	if n == nil {
 		return nil
 	}
-	return n.Items
+	return n.Items()
 }
 
 func (s schema) get(key string) schema {
@@ -114,8 +114,8 @@ func (s schema) leaves(path string) (list []leaf) {
 	if props == nil || props.Kind != doctree.Map {
 		return nil
 	}
-	for i := range props.Members {
-		m := &props.Members[i]
+	for i := range props.Members() {
+		m := &props.Members()[i]
 		of := schema{s.root, &m.Value}.follow()
 		at := path + "." + m.Key.Text
 		if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`).MatchString(m.Key.Text) {
@@ -123,7 +123,7 @@ func (s schema) leaves(path string) (list []leaf) {
 		}
 		switch of.kind() {
 		case "object":
-			if len(props.Members) == 1 {
+			if len(props.Members()) == 1 {
 				return of.leaves(at)
 			}
 		case "array", "null":
@@ -137,7 +137,7 @@ func (s schema) leaves(path string) (list []leaf) {
 // sampled makes a schema of a value that was seen.
 func sampled(n *doctree.Node) doctree.Node {
 	one := func(key string, v doctree.Node) doctree.Node {
-		return doctree.Node{Kind: doctree.Map, Members: []doctree.Member{{Key: doctree.Node{Kind: doctree.String, Text: key}, Value: v}}}
+		return doctree.MappingOf(doctree.Pos{}, doctree.Member{Key: doctree.Node{Kind: doctree.String, Text: key}, Value: v})
 	}
 	word := func(s string) doctree.Node { return one("type", doctree.Node{Kind: doctree.String, Text: s}) }
 	switch n.Kind {
@@ -153,8 +153,8 @@ func sampled(n *doctree.Node) doctree.Node {
 		return word("array")
 	case doctree.Map:
 		props := doctree.Node{Kind: doctree.Map}
-		for i := range n.Members {
-			props.Members = append(props.Members, doctree.Member{Key: n.Members[i].Key, Value: sampled(&n.Members[i].Value)})
+		for i := range n.Members() {
+			props.AddMember(doctree.Member{Key: n.Members()[i].Key, Value: sampled(&n.Members()[i].Value)})
 		}
 		return one("properties", props)
 	}

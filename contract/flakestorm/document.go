@@ -24,8 +24,8 @@ func of(n *doctree.Node) mapping {
 	if n == nil || n.Kind != doctree.Map {
 		return m
 	}
-	for i := range n.Members {
-		m.pairs = append(m.pairs, written(&n.Members[i].Key), written(&n.Members[i].Value))
+	for i := range n.Members() {
+		m.pairs = append(m.pairs, written(&n.Members()[i].Key), written(&n.Members()[i].Value))
 	}
 	return m
 }
@@ -97,8 +97,8 @@ func written(n *doctree.Node) *node {
 	switch n.Kind {
 	case doctree.Map, doctree.Set, doctree.Pairs:
 		m := mapping{}
-		for i := range n.Members {
-			m.pairs = append(m.pairs, written(&n.Members[i].Key), written(&n.Members[i].Value))
+		for i := range n.Members() {
+			m.pairs = append(m.pairs, written(&n.Members()[i].Key), written(&n.Members()[i].Value))
 		}
 		x := m.node()
 		if n.Flow {
@@ -107,8 +107,8 @@ func written(n *doctree.Node) *node {
 		return x
 	case doctree.Seq:
 		x := list()
-		for i := range n.Items {
-			x.Content = append(x.Content, written(&n.Items[i]))
+		for i := range n.Items() {
+			x.Content = append(x.Content, written(&n.Items()[i]))
 		}
 		if n.Flow {
 			x.Style = yaml.FlowStyle

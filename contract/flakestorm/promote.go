@@ -116,8 +116,8 @@ func (b *promotion) kept(key string) {
 func (b *promotion) golden() error {
 	from := b.root.Get("golden_prompts")
 	var nodes []*node
-	for i := range from.Items {
-		n := &from.Items[i]
+	for i := range from.Items() {
+		n := &from.Items()[i]
 		file := n.Get("dataset")
 		if n.Kind != doctree.Map || file.IsNull() {
 			nodes = append(nodes, written(n))
@@ -179,9 +179,9 @@ func (b *promotion) prompts(asked ...string) error {
 // invariants are those of a list, with schemas named from the new folder.
 func (b *promotion) invariants(key string, from *doctree.Node, each func(i int, m *mapping)) error {
 	var nodes []*node
-	for i := range from.Items {
-		m := of(&from.Items[i])
-		if s := from.Items[i].Get("schema"); s != nil && s.Kind == doctree.String {
+	for i := range from.Items() {
+		m := of(&from.Items()[i])
+		if s := from.Items()[i].Get("schema"); s != nil && s.Kind == doctree.String {
 			path, err := b.from(s.Text)
 			if err != nil {
 				return err
@@ -235,8 +235,8 @@ func (b *promotion) chaos() error {
 	m := of(b.root.Get("chaos"))
 	var names []*node
 	if n := b.root.Get("chaos").Get("profiles"); n != nil {
-		for i := range n.Items {
-			names = append(names, written(&n.Items[i]))
+		for i := range n.Items() {
+			names = append(names, written(&n.Items()[i]))
 		}
 	}
 	for _, name := range b.c.profiles {
@@ -260,19 +260,19 @@ func (b *promotion) cell() error {
 	whole := b.out
 	k := b.root.Get("contract")
 	matrix := k.Get("chaos_matrix")
-	if matrix.IsNull() || len(matrix.Items) == 0 {
+	if matrix.IsNull() || len(matrix.Items()) == 0 {
 		matrix = b.root.Get("chaos_matrix")
 	}
 	one := &doctree.Node{Kind: doctree.Seq} // an expectation stands with its prompt
-	if list := k.Get("invariants"); !list.IsNull() && b.p.Invariant < len(list.Items) {
-		one.Items = list.Items[b.p.Invariant : b.p.Invariant+1]
+	if list := k.Get("invariants"); !list.IsNull() && b.p.Invariant < len(list.Items()) {
+		*one = one.WithItems(list.Items()[b.p.Invariant : b.p.Invariant+1])
 	}
 	b.out = mapping{}
 	b.out.put("name", written(k.Get("name")))
 	if err := b.invariants("invariants", one, nil); err != nil {
 		return err
 	}
-	b.out.put("chaos_matrix", list(written(&matrix.Items[b.p.Scenario])))
+	b.out.put("chaos_matrix", list(written(&matrix.Items()[b.p.Scenario])))
 	for _, key := range []string{"min_pass_rate", "max_runs"} {
 		if n := k.Get(key); !n.IsNull() {
 			b.out.put(key, written(n))

@@ -44,7 +44,7 @@ func Check(text []byte, fsys FS, o CheckOptions) (*Spec, diag.List) {
 	}
 	var list diag.List
 	for _, v := range c.found {
-		list = append(list, v.Diagnostic)
+		list.Add(v.Level, func() diag.Diagnostic { return v.Diagnostic })
 	}
 	list = append(list, c.List...)
 	list.Sort()
@@ -64,7 +64,9 @@ type checker struct {
 }
 
 func (c *checker) add(level diag.Level, at doctree.Pos, path, code, message, hint string) {
-	c.List = append(c.List, c.at(at, diag.Diagnostic{Level: level, Code: code, Path: path, Message: message, Hint: hint}))
+	c.List.Add(level, func() diag.Diagnostic {
+		return c.at(at, diag.Diagnostic{Level: level, Code: code, Path: path, Message: message, Hint: hint})
+	})
 }
 
 // doubt is a warning, and an error under --strict.
@@ -154,12 +156,12 @@ func (c *checker) sanity() {
 // has no way to find its input.
 func (c *checker) commandUse() {
 	n := c.node("target.command")
-	if n == nil || len(n.Items) == 0 || len(c.spec.Target.Command) != len(n.Items) {
+	if n == nil || len(n.Items()) == 0 || len(c.spec.Target.Command) != len(n.Items()) {
 		return
 	}
 	findsInput := false
-	for i := range n.Items {
-		item := &n.Items[i]
+	for i := range n.Items() {
+		item := &n.Items()[i]
 		for _, name := range []string{"<input_path>", "<run_dir>", "LLMFUZZ_INPUT_PATH", "LLMFUZZ_RUN_DIR"} {
 			findsInput = findsInput || strings.Contains(item.Text, name)
 		}
@@ -276,7 +278,7 @@ func (c *checker) mutationUse(seedSize int64, known bool) {
 		}
 	}
 	list := c.node("mutations.strategies")
-	sound := list == nil || len(list.Items) == len(m.Strategies) // else reported by the walk
+	sound := list == nil || len(list.Items()) == len(m.Strategies) // else reported by the walk
 	if m.MaxOpsPerCase != nil && known && sound && m.Cases != nil && m.CaseCount() > 1 {
 		if path, why := m.idle(seedSize); why != "" {
 			n := c.node(path)

@@ -77,10 +77,10 @@ func (w *walk) command(s *doctree.Section) {
 	list := s.Texts("command")
 	w.spec.Target.Command = list
 	n := s.Node("command")
-	if n == nil || len(list) == 0 || len(list) < len(n.Items) {
+	if n == nil || len(list) == 0 || len(list) < len(n.Items()) {
 		return
 	}
-	first := &n.Items[0]
+	first := &n.Items()[0]
 	x, reason := ResolveExecutable(w.fsys, campaign.Settings{Self: w.self}.Program(first.Text), w.allow)
 	if reason == "" {
 		return

@@ -28,7 +28,7 @@ func (c *compiler) checks(camp *Campaign) {
 			return
 		}
 		n := *j.node // what it is called and whom it asks is said here
-		n.Members = slices.DeleteFunc(slices.Clone(n.Members), func(m doctree.Member) bool { return m.Key.Text == "system" })
+		n = n.WithMembers(slices.DeleteFunc(slices.Clone(n.Members()), func(m doctree.Member) bool { return m.Key.Text == "system" }))
 		check, found := c.k.checks(c.doc.Path, c.doc.Data, camp.spec.doc, &n, j.path)
 		for k := range found {
 			_, code, _ := strings.Cut(found[k].Code, ".")

@@ -50,17 +50,17 @@ func (d *decoder) controls(n *doctree.Node, path string) {
 	if n.Kind == doctree.String && strings.ContainsRune(n.Text, 0) {
 		d.Fail(n.Pos, "control", path, "must not contain U+0000, which no name, path or argument can have")
 	}
-	for i := range n.Items {
-		d.controls(&n.Items[i], doctree.ItemPath(path, i))
+	for i := range n.Items() {
+		d.controls(&n.Items()[i], doctree.ItemPath(path, i))
 	}
-	for i := range n.Members {
-		d.controls(&n.Members[i].Value, strings.TrimPrefix(path+"."+n.Members[i].Key.Text, "."))
+	for i := range n.Members() {
+		d.controls(&n.Members()[i].Value, strings.TrimPrefix(path+"."+n.Members()[i].Key.Text, "."))
 	}
 }
 
 // nothing warns of a list that is empty, and says what counts then.
 func (d *decoder) nothing(s *doctree.Section, key, counts string) {
-	if n := s.Node(key); n != nil && n.Kind == doctree.Seq && len(n.Items) == 0 {
+	if n := s.Node(key); n != nil && n.Kind == doctree.Seq && len(n.Items()) == 0 {
 		d.Warn(n.Pos, "no-effect", s.At(key), "", "has no effect, since it is empty: %s", counts)
 	}
 }
@@ -248,7 +248,7 @@ func (d *decoder) filter(s *doctree.Section) {
 	x := d.spec
 	for i, tag := range s.Texts("buckets") {
 		b, found := textop.ParseBucket(tag)
-		d.nest(s.Node("buckets").Items[i].Pos, doctree.ItemPath(s.At("buckets"), i), found)
+		d.nest(s.Node("buckets").Items()[i].Pos, doctree.ItemPath(s.At("buckets"), i), found)
 		if b != "" && !slices.Contains(x.Buckets, b) {
 			x.Buckets = append(x.Buckets, b)
 		}
@@ -290,7 +290,7 @@ func (d *decoder) strength(s *doctree.Section) {
 		}
 	})
 	switch {
-	case len(n.Items) != 2:
+	case len(n.Items()) != 2:
 		d.Fail(n.Pos, "type", "strength", "must be an integer, or [least, most], got %s", d.Describe(n))
 	case len(pair) < 2: // reported
 	case pair[0] > pair[1]:

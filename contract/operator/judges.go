@@ -132,11 +132,11 @@ func (d *decoder) judge(x *doctree.Section, j *Judge) {
 	j.Excluded = make([]*match.Pattern, len(j.Patterns))
 	list := x.Node("patterns")
 	for i, text := range j.Patterns {
-		if !strings.ContainsAny(text, `\.+*?()[]{}|^$`) || list == nil || i >= len(list.Items) {
+		if !strings.ContainsAny(text, `\.+*?()[]{}|^$`) || list == nil || i >= len(list.Items()) {
 			continue
 		}
 		p, err := match.Compile(text, match.Options{DotAll: true, IgnoreCase: !j.Exact})
-		at, place := list.Items[i].Pos, doctree.ItemPath(x.At("patterns"), i)
+		at, place := list.Items()[i].Pos, doctree.ItemPath(x.At("patterns"), i)
 		if err != nil {
 			d.Warn(at, "pattern", place, "", "%q is looked for as it is written: it is no regular expression: %v", text, err)
 			continue

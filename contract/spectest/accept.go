@@ -200,10 +200,10 @@ var digits = regexp.MustCompile(`[0-9]+`)
 func (a *accepting) equation(n *node) (*doctree.Node, speclang.Value, string) {
 	none := speclang.Value{}
 	v := n.src
-	if len(v.Items) != 3 || v.Items[0].Kind != doctree.String || v.Items[0].Text != "eq" {
+	if len(v.Items()) != 3 || v.Items()[0].Kind != doctree.String || v.Items()[0].Text != "eq" {
 		return nil, none, "only evaluate leaves of the form [eq, EXPRESSION, VALUE] are proposed"
 	}
-	side, literal := &v.Items[1], &v.Items[2]
+	side, literal := &v.Items()[1], &v.Items()[2]
 	if side.Kind != doctree.Seq {
 		side, literal = literal, side
 	}

@@ -38,12 +38,12 @@ var answersWith = map[string]string{typeTextFile: "text", typeCLI: "stdout", typ
 // mapping that says where the value is.
 func (d *decoder) captures(s *doctree.Section) {
 	n := s.Value("capture")
-	if n != nil && len(n.Members) == 0 {
+	if n != nil && len(n.Members()) == 0 {
 		d.schema(n, "capture", "capture", "capture must be a mapping of names to where their values are, such as token: $.access")
 		return
 	}
-	for i := 0; n != nil && i < len(n.Members); i++ {
-		m := &n.Members[i]
+	for i := 0; n != nil && i < len(n.Members()); i++ {
+		m := &n.Members()[i]
 		c, where := capture{name: textOf(&m.Key), line: m.Key.Pos.Line}, "capture."+textOf(&m.Key)
 		if !variableName.MatchString(c.name) {
 			d.schema(&m.Key, "capture", where, "%q is no name of a variable: letters, digits, _, - and points", c.name)
@@ -85,8 +85,8 @@ func (d *decoder) captureFrom(v *doctree.Node, c *capture, where string) {
 			d.schema(t, "capture", where+".target", "%s has no target %q: it has %s", d.c.Type, c.target, oneOf(list))
 		}
 	}
-	for i := range v.Members {
-		switch m := &v.Members[i]; {
+	for i := range v.Members() {
+		switch m := &v.Members()[i]; {
 		case !slices.Contains(captureSources, m.Key.Text):
 		case c.source != "text":
 			d.schema(&m.Key, "capture", where, "%s says twice where the value is: %s and %s", where, c.source, m.Key.Text)

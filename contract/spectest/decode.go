@@ -215,8 +215,8 @@ func (d *decoder) tags(n *doctree.Node) {
 	switch {
 	case n.IsNull():
 	case n.Kind == doctree.Seq:
-		for i := range n.Items {
-			d.c.Tags = append(d.c.Tags, trimmed(&n.Items[i]))
+		for i := range n.Items() {
+			d.c.Tags = append(d.c.Tags, trimmed(&n.Items()[i]))
 		}
 	case n.Kind == doctree.Map:
 		d.warn(n, "tags", "tags", "tags must be a list of words; they are ignored", "")
@@ -240,8 +240,8 @@ func (d *decoder) requires(s *doctree.Section) {
 		return
 	}
 	var missing []string
-	for i := range caps.Items {
-		name := trimmed(&caps.Items[i])
+	for i := range caps.Items() {
+		name := trimmed(&caps.Items()[i])
 		if name != "" && !slices.Contains(capabilities(), name) {
 			missing = append(missing, name)
 		}
@@ -299,8 +299,8 @@ func (d *decoder) expect(n *doctree.Node) {
 		if v := layer.Get("message_tokens"); v != nil {
 			e.Tokens = nil
 			if v.Kind == doctree.Seq {
-				for i := range v.Items {
-					e.Tokens = append(e.Tokens, textOf(&v.Items[i]))
+				for i := range v.Items() {
+					e.Tokens = append(e.Tokens, textOf(&v.Items()[i]))
 				}
 			}
 		}

@@ -167,8 +167,8 @@ func (d *document) read(start, end, from, to int) []entry {
 	case doctree.Map:
 		nodes = []*doctree.Node{root}
 	case doctree.Seq:
-		for i := range root.Items {
-			nodes = append(nodes, &root.Items[i])
+		for i := range root.Items() {
+			nodes = append(nodes, &root.Items()[i])
 		}
 	default:
 		nodes = []*doctree.Node{root}
@@ -272,28 +272,22 @@ func (d *document) jsonTree(body []byte, start int) (*doctree.Node, []doctree.Du
 		body = bytes.TrimRight(body, " \t\r\n,]")
 		col = start - lineStart(d.text, start)
 	}
-	doc, err := jsontree.Parse(body, jsontree.Options{MaxNodes: doctree.MostNodes})
-	if err != nil {
-		p := d.problem(doctree.Pos{Line: 1, Col: 1}, "syntax", "", err.Error(), "")
-		var je *jsontree.Error
-		if errors.As(err, &je) {
-			p = d.problem(doctree.Pos{Line: je.Position.Line, Col: je.Position.Col}, "syntax", "", je.Message(), "")
-		}
-		return nil, nil, &p
-	}
-	place := func(offset int) doctree.Pos {
-		p := doc.Position(offset)
+	doc, err := doctree.ParseJSONPart(body, jsontree.Options{}, func(p doctree.Pos) doctree.Pos {
 		if p.Line == 1 {
 			p.Col += col
 		}
-		return doctree.Pos{Line: p.Line + line, Col: p.Col}
+		p.Line += line
+		return p
+	})
+	if err != nil {
+		p := d.problem(doctree.Pos{Line: 1, Col: 1}, "syntax", "", err.Error(), "")
+		var je *doctree.Error
+		if errors.As(err, &je) {
+			p = d.problem(je.Pos, "syntax", "", je.Message(), "")
+		}
+		return nil, nil, &p
 	}
-	root := doctree.OfJSON(&doc.Root, place)
-	var twice []doctree.Duplicate
-	for _, t := range doc.Duplicates {
-		twice = append(twice, doctree.Duplicate{Key: t.Key, First: place(t.First), Repeat: place(t.Repeat)})
-	}
-	return &root, twice, nil
+	return &doc.Root, doc.Duplicates, nil
 }
 
 // campaignName is the document's name in reports and digests: its path from the

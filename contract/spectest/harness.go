@@ -62,9 +62,9 @@ func texts(n *doctree.Node) []string {
 	case n.Kind == doctree.Map:
 		return keys(n)
 	}
-	list := make([]string, len(n.Items))
-	for i := range n.Items {
-		list[i] = textOf(&n.Items[i])
+	list := make([]string, len(n.Items()))
+	for i := range n.Items() {
+		list[i] = textOf(&n.Items()[i])
 	}
 	return list
 }
@@ -84,7 +84,7 @@ func (d *decoder) setupFiles(n *doctree.Node) {
 	if n == nil {
 		return
 	}
-	items := n.Items
+	items := n.Items()
 	if n.Kind == doctree.Map {
 		items = []doctree.Node{*n}
 	}
@@ -115,8 +115,8 @@ func (d *decoder) env(n *doctree.Node) {
 	if n == nil {
 		return
 	}
-	for i := range n.Members {
-		m := &n.Members[i]
+	for i := range n.Members() {
+		m := &n.Members()[i]
 		s := setting{name: textOf(&m.Key), absent: m.Value.IsNull()}
 		if !s.absent {
 			s.value = textOf(&m.Value)
@@ -238,7 +238,7 @@ func (d *decoder) entrypoint() {
 func (d *decoder) programOnly(harness *doctree.Node) {
 	for _, key := range []string{"block_imports", "stub_modules", "hook_before", "hook_after"} {
 		n := harness.Get(key)
-		if n.IsNull() || n.Kind == doctree.String && strings.TrimSpace(n.Text) == "" || n.Kind == doctree.Seq && len(n.Items) == 0 {
+		if n.IsNull() || n.Kind == doctree.String && strings.TrimSpace(n.Text) == "" || n.Kind == doctree.Seq && len(n.Items()) == 0 {
 			continue
 		}
 		d.schema(n, "python-only", "harness."+key, "harness.%s needs a Python entrypoint (module:function); this one is a command line", key)

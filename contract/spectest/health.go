@@ -87,8 +87,8 @@ func (h *examiner) tell(at *doctree.Node, code, path, format string, args ...any
 func (h *examiner) node(n *doctree.Node, path, group string) {
 	switch n.Kind {
 	case doctree.Seq:
-		for i := range n.Items {
-			h.node(&n.Items[i], fmt.Sprintf("%s[%d]", path, i), group)
+		for i := range n.Items() {
+			h.node(&n.Items()[i], fmt.Sprintf("%s[%d]", path, i), group)
 		}
 	case doctree.Map:
 		var groups []string
@@ -110,18 +110,18 @@ func (h *examiner) group(list *doctree.Node, path, key string) {
 	if list.Kind != doctree.Seq {
 		return
 	}
-	seen := make(map[string]bool, len(list.Items))
-	for i := range list.Items {
-		j := list.Items[i].JSON()
+	seen := make(map[string]bool, len(list.Items()))
+	for i := range list.Items() {
+		j := list.Items()[i].JSON()
 		form := compact.Format(&j) // keys sorted
 		if seen[form] {
-			h.tell(&list.Items[i], "AH004", path, "redundant sibling assertion branch in '%s'", key)
+			h.tell(&list.Items()[i], "AH004", path, "redundant sibling assertion branch in '%s'", key)
 			break
 		}
 		seen[form] = true
 	}
-	for i := range list.Items {
-		h.node(&list.Items[i], fmt.Sprintf("%s[%d]", path, i), key)
+	for i := range list.Items() {
+		h.node(&list.Items()[i], fmt.Sprintf("%s[%d]", path, i), key)
 	}
 }
 
@@ -132,26 +132,26 @@ func (h *examiner) leaf(n *doctree.Node, path, group string) {
 			continue
 		}
 		at := path + "." + op
-		seen := make(map[string]bool, len(list.Items))
-		for i := range list.Items {
-			text := textOf(&list.Items[i])
+		seen := make(map[string]bool, len(list.Items()))
+		for i := range list.Items() {
+			text := textOf(&list.Items()[i])
 			if seen[text] {
-				h.tell(&list.Items[i], "AH003", at, "duplicate values in '%s' list can hide intent drift", op)
+				h.tell(&list.Items()[i], "AH003", at, "duplicate values in '%s' list can hide intent drift", op)
 				break
 			}
 			seen[text] = true
 		}
 		if op == "contain" {
-			for i := range list.Items {
-				if v := &list.Items[i]; v.Kind == doctree.String && v.Text == "" {
+			for i := range list.Items() {
+				if v := &list.Items()[i]; v.Kind == doctree.String && v.Text == "" {
 					h.trivial(v, "AH001", at, group, "contain with empty string is always true", "cannot(contain:'') is always false")
 					break
 				}
 			}
 			continue
 		}
-		for i := range list.Items {
-			v := &list.Items[i]
+		for i := range list.Items() {
+			v := &list.Items()[i]
 			pattern := textOf(v)
 			if match.AlwaysTrue(pattern) {
 				h.trivial(v, "AH002", at, group, "regex pattern is trivially always true", "cannot(regex always-true) is always false")

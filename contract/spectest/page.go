@@ -323,22 +323,22 @@ func (d *document) frontMatter(p *page, s *settings, faults *diag.List) {
 		return // some other program's
 	}
 	rules := root.Get("redact")
-	for i := 0; rules != nil && i < len(rules.Members); i++ {
-		m := &rules.Members[i]
+	for i := 0; rules != nil && i < len(rules.Members()); i++ {
+		m := &rules.Members()[i]
 		if err := p.rules.add(textOf(&m.Key), textOf(&m.Value)); err != nil {
 			*faults = append(*faults, d.problem(m.Value.Pos, "redact", "redact", err.Error(), ""))
 		}
 	}
 	known := root.Get("interpreters")
-	for i := 0; known != nil && i < len(known.Members); i++ {
-		m := &known.Members[i]
+	for i := 0; known != nil && i < len(known.Members()); i++ {
+		m := &known.Members()[i]
 		if err := p.interpreter(textOf(&m.Key), textOf(&m.Value)); err != nil {
 			*faults = append(*faults, d.problem(m.Value.Pos, "console-key", "interpreters", err.Error(), "such as lua5.4 FILE"))
 		}
 	}
 	links := root.Get("link")
-	for i := 0; links != nil && i < len(links.Items); i++ {
-		p.link = append(p.link, textOf(&links.Items[i]))
+	for i := 0; links != nil && i < len(links.Items()); i++ {
+		p.link = append(p.link, textOf(&links.Items()[i]))
 	}
 }
 

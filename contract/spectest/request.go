@@ -58,8 +58,8 @@ func (d *decoder) httpCall(q *doctree.Section) {
 		}
 	}
 	if h := q.Value("headers"); h != nil {
-		for i := range h.Members {
-			m := &h.Members[i]
+		for i := range h.Members() {
+			m := &h.Members()[i]
 			name, value := trimmed(&m.Key), trimmed(&m.Value)
 			if name == "" || strings.ContainsAny(name, " \t\r\n:") || strings.ContainsAny(value, "\r\n\x00") {
 				d.schema(&m.Key, "request", "request.headers", "api.http request.headers cannot hold %q", name)
@@ -164,11 +164,11 @@ func values(n *doctree.Node) url.Values {
 		return nil
 	}
 	v := url.Values{}
-	for i := range n.Members {
-		m := &n.Members[i]
+	for i := range n.Members() {
+		m := &n.Members()[i]
 		list := []doctree.Node{m.Value}
 		if m.Value.Kind == doctree.Seq {
-			list = m.Value.Items
+			list = m.Value.Items()
 		}
 		for k := range list {
 			v.Add(textOf(&m.Key), textOf(&list[k]))

@@ -20,8 +20,8 @@ type formPart struct{ name, text, file, kind, filename string }
 
 // multipart reads the parts of a body, in their order.
 func (d *decoder) multipart(n *doctree.Node) {
-	for i := 0; n != nil && i < len(n.Members); i++ {
-		m := &n.Members[i]
+	for i := 0; n != nil && i < len(n.Members()); i++ {
+		m := &n.Members()[i]
 		p, where := formPart{name: textOf(&m.Key)}, "request.multipart."+textOf(&m.Key)
 		if m.Value.Kind != doctree.Map {
 			p.text = textOf(&m.Value)
@@ -71,8 +71,8 @@ func (d *decoder) transport(q *doctree.Section, wrong func(key, format string, a
 		}
 	}
 	var pairs []string
-	for name, n := q.Value("cookies"), 0; name != nil && n < len(name.Members); n++ {
-		m := &name.Members[n]
+	for name, n := q.Value("cookies"), 0; name != nil && n < len(name.Members()); n++ {
+		m := &name.Members()[n]
 		if pair := textOf(&m.Key) + "=" + textOf(&m.Value); strings.ContainsAny(pair, ";\r\n\x00") {
 			wrong("cookies", "cannot hold %q", textOf(&m.Key))
 		} else {

@@ -156,12 +156,12 @@ func (d *decoder) arguments(n *doctree.Node) {
 	switch {
 	case n == nil:
 	case n.Kind == doctree.Map:
-		for i := range n.Members {
-			call.Named = append(call.Named, sut.Named{Name: textOf(&n.Members[i].Key), Value: value(&n.Members[i].Value)})
+		for i := range n.Members() {
+			call.Named = append(call.Named, sut.Named{Name: textOf(&n.Members()[i].Key), Value: value(&n.Members()[i].Value)})
 		}
 	default:
-		for i := range n.Items {
-			call.Positional = append(call.Positional, value(&n.Items[i]))
+		for i := range n.Items() {
+			call.Positional = append(call.Positional, value(&n.Items()[i]))
 		}
 	}
 }

@@ -101,13 +101,13 @@ func (d *decoder) assertions(n *doctree.Node) {
 // tree compiles one node; nil if it is faulty.
 func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 	switch {
-	case n.IsNull(), n.Kind == doctree.Seq && len(n.Items) == 0:
+	case n.IsNull(), n.Kind == doctree.Seq && len(n.Items()) == 0:
 		d.warn(n, "empty-branch", path, "the branch is empty: it holds whatever the target is", "remove it, or write what must hold")
 		return &node{kind: must, target: target, path: path, at: d.c.pos(n)}
 	case n.Kind == doctree.Seq:
 		g := &node{kind: must, target: target, path: path, at: d.c.pos(n)}
-		for i := range n.Items {
-			if child := d.tree(&n.Items[i], target, doctree.ItemPath(path, i)); child != nil {
+		for i := range n.Items() {
+			if child := d.tree(&n.Items()[i], target, doctree.ItemPath(path, i)); child != nil {
 				g.children = append(g.children, child)
 			}
 		}
@@ -134,8 +134,8 @@ func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 	d.schema(&n.Member(groups[1]).Key, "group-keys", path, "assert group must include exactly one key (must/can/cannot), got: %s", strings.Join(groups, ", "))
 	target = d.inherited(n, target, path)
 	for _, key := range groups { // for what is wrong in them
-		for i := range n.Get(key).Items {
-			d.tree(&n.Get(key).Items[i], target, doctree.ItemPath(path+"."+key, i))
+		for i := range n.Get(key).Items() {
+			d.tree(&n.Get(key).Items()[i], target, doctree.ItemPath(path+"."+key, i))
 		}
 	}
 	return nil
@@ -159,8 +159,8 @@ func (d *decoder) inherited(n *doctree.Node, target, path string) string {
 
 func (d *decoder) group(n *doctree.Node, key, target, path string) *node {
 	var unknown []string
-	for i := range n.Members {
-		if k := textOf(&n.Members[i].Key); k != key && k != "target" {
+	for i := range n.Members() {
+		if k := textOf(&n.Members()[i].Key); k != key && k != "target" {
 			unknown = append(unknown, k)
 		}
 	}
@@ -179,13 +179,13 @@ func (d *decoder) group(n *doctree.Node, key, target, path string) *node {
 	case list.Kind != doctree.Seq:
 		d.schema(list, "group-list", at, "assert.%s must be a list", key)
 		return nil
-	case len(list.Items) == 0:
+	case len(list.Items()) == 0:
 		d.schema(list, "group-list", at, "assert.%s must not be empty", key)
 		return nil
 	}
 	g := &node{kind: nodeKind(slices.Index(groupKeys(), key)), target: target, path: path, at: d.c.pos(n)}
-	for i := range list.Items {
-		item := &list.Items[i]
+	for i := range list.Items() {
+		item := &list.Items()[i]
 		child := d.tree(item, target, doctree.ItemPath(at, i))
 		if child == nil {
 			continue
@@ -209,9 +209,9 @@ func (d *decoder) leaf(n *doctree.Node, target, path string) *node {
 	}
 	g := &node{kind: must, target: target, path: path, at: d.c.pos(n)}
 	total := 0
-	for i := range n.Members {
-		op, list := textOf(&n.Members[i].Key), &n.Members[i].Value
-		at := &n.Members[i].Key
+	for i := range n.Members() {
+		op, list := textOf(&n.Members()[i].Key), &n.Members()[i].Value
+		at := &n.Members()[i].Key
 		if op == "target" {
 			total++ // the leaf is not empty
 			continue
@@ -225,12 +225,12 @@ func (d *decoder) leaf(n *doctree.Node, target, path string) *node {
 			d.fail(Schema, at.Pos, "operator-list", path, fmt.Sprintf("assertion op '%s' must be a list", op), hint)
 			continue
 		}
-		if total += len(list.Items); op == "evaluate" && len(list.Items) > 0 && list.Items[0].Kind == doctree.String && slices.Contains(speclang.Symbols(), speclang.Alias(list.Items[0].Text)) {
+		if total += len(list.Items()); op == "evaluate" && len(list.Items()) > 0 && list.Items()[0].Kind == doctree.String && slices.Contains(speclang.Symbols(), speclang.Alias(list.Items()[0].Text)) {
 			d.fail(Schema, list.Pos, "operand", path, "evaluate value must be list-based s-expr",
-				"evaluate takes a list of expressions, and this is one: put it in another pair of brackets, [["+list.Items[0].Text+", ...]]")
+				"evaluate takes a list of expressions, and this is one: put it in another pair of brackets, [["+list.Items()[0].Text+", ...]]")
 			continue
 		}
-		if len(list.Items) > 0 && !slices.Contains(allowed(d.c.Type, target), op) {
+		if len(list.Items()) > 0 && !slices.Contains(allowed(d.c.Type, target), op) {
 			hint := diag.DidYouMean(op, operators())
 			if hint == "" {
 				hint = target + " takes " + oneOf(allowed(d.c.Type, target))
@@ -238,8 +238,8 @@ func (d *decoder) leaf(n *doctree.Node, target, path string) *node {
 			d.fail(Schema, at.Pos, "operator", path, fmt.Sprintf("unsupported op for %s.%s: %s", d.c.Type, target, op), hint)
 			continue
 		}
-		for j := range list.Items {
-			if p := d.predicate(op, &list.Items[j], target, path); p != nil {
+		for j := range list.Items() {
+			if p := d.predicate(op, &list.Items()[j], target, path); p != nil {
 				g.children = append(g.children, p)
 			}
 		}

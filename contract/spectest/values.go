@@ -26,9 +26,9 @@ func trimmed(n *doctree.Node) string { return strings.TrimSpace(textOf(n)) }
 
 // keys are the text forms of a mapping's keys, in their order.
 func keys(n *doctree.Node) []string {
-	list := make([]string, len(n.Members))
-	for i := range n.Members {
-		list[i] = textOf(&n.Members[i].Key)
+	list := make([]string, len(n.Members()))
+	for i := range n.Members() {
+		list[i] = textOf(&n.Members()[i].Key)
 	}
 	return list
 }

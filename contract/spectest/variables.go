@@ -74,9 +74,9 @@ func (v variables) fill(n *doctree.Node) *doctree.Node {
 		return n
 	}
 	out := *n
-	out.Members = slices.Clone(n.Members)
-	for i := range out.Members {
-		if m := &out.Members[i]; !slices.Contains(kept, m.Key.Text) {
+	out = out.WithMembers(slices.Clone(n.Members()))
+	for i := range out.Members() {
+		if m := &out.Members()[i]; !slices.Contains(kept, m.Key.Text) {
 			m.Value = v.filled(m.Value)
 		}
 	}
@@ -95,14 +95,14 @@ func (v variables) filled(n doctree.Node) doctree.Node {
 		}
 		n.Text = v.in(n.Text)
 	case doctree.Seq:
-		n.Items = slices.Clone(n.Items)
-		for i := range n.Items {
-			n.Items[i] = v.filled(n.Items[i])
+		n = n.WithItems(slices.Clone(n.Items()))
+		for i := range n.Items() {
+			n.Items()[i] = v.filled(n.Items()[i])
 		}
 	case doctree.Map:
-		n.Members = slices.Clone(n.Members)
-		for i := range n.Members {
-			n.Members[i].Value = v.filled(n.Members[i].Value)
+		n = n.WithMembers(slices.Clone(n.Members()))
+		for i := range n.Members() {
+			n.Members()[i].Value = v.filled(n.Members()[i].Value)
 		}
 	}
 	return n
@@ -120,15 +120,15 @@ func uses(n *doctree.Node) (names []string) {
 				}
 			}
 		}
-		for i := range n.Items {
-			walk(&n.Items[i])
+		for i := range n.Items() {
+			walk(&n.Items()[i])
 		}
-		for i := range n.Members {
-			walk(&n.Members[i].Value)
+		for i := range n.Members() {
+			walk(&n.Members()[i].Value)
 		}
 	}
-	for i := range n.Members {
-		if m := &n.Members[i]; !slices.Contains(kept, m.Key.Text) {
+	for i := range n.Members() {
+		if m := &n.Members()[i]; !slices.Contains(kept, m.Key.Text) {
 			walk(&m.Value)
 		}
 	}
@@ -229,14 +229,14 @@ func (v variables) readFile(path string, read func(string) ([]byte, error), gete
 		}
 		return nil
 	}
-	for i := range root.Members {
-		m := &root.Members[i]
+	for i := range root.Members() {
+		m := &root.Members()[i]
 		name := textOf(&m.Key)
 		if !variableName.MatchString(name) {
 			return fmt.Errorf("%s:%d: %q is no name of a variable: letters, digits, _, - and points", path, m.Key.Pos.Line, name)
 		}
 		g := given{node: m.Value, file: true}
-		if e := m.Value.Get("env"); e != nil && len(m.Value.Members) == 1 {
+		if e := m.Value.Get("env"); e != nil && len(m.Value.Members()) == 1 {
 			if g = textValue(getenv(textOf(e))); g.node.Text == "" {
 				return fmt.Errorf("%s:%d: the environment has no variable %s", path, e.Pos.Line, textOf(e))
 			}

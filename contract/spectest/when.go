@@ -25,13 +25,13 @@ var jsonOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP
 // when compiles conditions that people write with signs between operands. They
 // look at all targets, so that they need none above them.
 func (d *decoder) when(n *doctree.Node, path string) *node {
-	for i := range n.Members {
-		if key := textOf(&n.Members[i].Key); key != "when" {
-			d.fail(Schema, n.Members[i].Key.Pos, "group-keys", path, "when stands alone, without "+key, "write another item for it")
+	for i := range n.Members() {
+		if key := textOf(&n.Members()[i].Key); key != "when" {
+			d.fail(Schema, n.Members()[i].Key.Pos, "group-keys", path, "when stands alone, without "+key, "write another item for it")
 		}
 	}
 	at := n.Get("when")
-	items := at.Items
+	items := at.Items()
 	if at.Kind != doctree.Seq {
 		items = []doctree.Node{*at}
 	}

@@ -103,27 +103,29 @@ func (b *builder) unknownTag(t string, at Pos, fits string) error {
 
 func (b *builder) sequence(y *yaml.Node, n *Node, depth int) error {
 	n.Kind = Seq
-	n.Items = make([]Node, len(y.Content))
+	items := make([]Node, len(y.Content))
 	for i, c := range y.Content {
 		var err error
-		if n.Items[i], err = b.node(c, depth+1); err != nil {
+		if items[i], err = b.node(c, depth+1); err != nil {
 			return err
 		}
 		y.Content[i] = nil // the parser's nodes are larger than the tree's: let them go
 	}
 	switch tag(y) {
 	case "", "!!seq":
+		*n = n.WithItems(items)
 		return nil
 	case "!!omap", "!!pairs":
 		n.Kind = Pairs
-		for i := range n.Items {
-			item := &n.Items[i]
-			if item.Kind != Map || len(item.Members) != 1 {
+		members := make([]Member, len(items))
+		for i := range items {
+			item := &items[i]
+			if item.Kind != Map || len(item.Members()) != 1 {
 				return b.fail(Tag, item.Pos, "a mapping of one key", "an item of %s is %s", tag(y), item.Kind)
 			}
-			n.Members = append(n.Members, item.Members[0])
+			members[i] = item.Members()[0]
 		}
-		n.Items = nil
+		*n = n.WithMembers(members)
 		return nil
 	}
 	return b.unknownTag(tag(y), n.Pos, "another tag than a list's")
@@ -182,7 +184,7 @@ func (b *builder) merge(y *yaml.Node, depth int) ([]Member, error) {
 	}
 	sources := []Node{n}
 	if n.Kind == Seq {
-		sources = n.Items
+		sources = n.Items()
 	}
 	var list []Member
 	for i := len(sources) - 1; i >= 0; i-- {
@@ -190,10 +192,10 @@ func (b *builder) merge(y *yaml.Node, depth int) ([]Member, error) {
 		if s.Kind != Map && s.Kind != Set {
 			return nil, b.fail(Key, s.Pos, "a mapping or a list of mappings", "merge key << with %s", s.Kind)
 		}
-		if err := b.count(len(s.Members), s.Pos); err != nil {
+		if err := b.count(len(s.Members()), s.Pos); err != nil {
 			return nil, err
 		}
-		list = append(list, s.Members...)
+		list = append(list, s.Members()...)
 	}
 	return list, nil
 }
@@ -201,30 +203,30 @@ func (b *builder) merge(y *yaml.Node, depth int) ([]Member, error) {
 // members gives a mapping its members: what is merged comes first and yields
 // to the mapping's own keys; of a repeated key the last value wins.
 func (b *builder) members(n *Node, merged, own []Member) error {
-	n.Members = own[:0] // what is read of own is at least as far as what is written
+	list := own[:0] // what is read of own is at least as far as what is written
 	if len(merged) > 0 {
-		n.Members = make([]Member, 0, len(merged)+len(own))
+		list = make([]Member, 0, len(merged)+len(own))
 	}
 	find := finder(len(merged) + len(own))
 	for i := range merged {
-		if at, found := find(n.Members, &merged[i].Key); found {
-			n.Members[at].Value = merged[i].Value
+		if at, found := find(list, &merged[i].Key); found {
+			list[at].Value = merged[i].Value
 		} else {
 			m := merged[i]
-			m.Merged = true
-			n.Members = append(n.Members, m)
+			m.Key.merged = true
+			list = append(list, m)
 		}
 	}
 	for i := range own {
-		at, found := find(n.Members, &own[i].Key)
+		at, found := find(list, &own[i].Key)
 		if !found {
-			n.Members = append(n.Members, own[i])
+			list = append(list, own[i])
 			continue
 		}
-		first := &n.Members[at]
-		if first.Merged {
+		first := &list[at]
+		if first.Merged() {
 			// A dict keeps the key it saw first, be it 1 for True.
-			first.Key.Pos, first.Value, first.Merged = own[i].Key.Pos, own[i].Value, false
+			first.Key.Pos, first.Value, first.Key.merged = own[i].Key.Pos, own[i].Value, false
 			continue
 		}
 		d := Duplicate{Key: own[i].Key.Text, First: first.Key.Pos, Repeat: own[i].Key.Pos}
@@ -234,6 +236,7 @@ func (b *builder) members(n *Node, merged, own []Member) error {
 		b.duplicates = append(b.duplicates, d)
 		first.Value = own[i].Value
 	}
+	*n = n.WithMembers(list)
 	return nil
 }
 
@@ -255,7 +258,7 @@ func finder(total int) func(members []Member, key *Node) (int, bool) {
 			return 0, false
 		}
 	}
-	index := make(map[string]int, total)
+	index := make(map[ident]int, total)
 	return func(members []Member, key *Node) (int, bool) {
 		id := identity(key)
 		i, found := index[id]
@@ -266,26 +269,28 @@ func finder(total int) func(members []Member, key *Node) (int, bool) {
 	}
 }
 
-// identity is equal for keys that Python's dict takes for one: numbers and
-// booleans by value.
-func identity(key *Node) string {
+// ident is equal for keys that Python's dict takes for one: numbers and booleans
+// by value.
+type ident struct {
+	kind Kind
+	text string
+}
+
+func identity(key *Node) ident {
 	switch key.Kind {
 	case Bool:
 		if key.Bool {
-			return "n1"
+			return ident{Int, "1"}
 		}
-		return "n0"
-	case Int:
-		return "n" + key.Text
+		return ident{Int, "0"}
 	case Float:
 		if f, _ := key.Float(); key.Text != "nan" && !strings.HasSuffix(key.Text, "inf") {
 			if i, accuracy := big.NewFloat(f).Int(nil); accuracy == big.Exact {
-				return "n" + i.String()
+				return ident{Int, i.String()}
 			}
 		} else if key.Text == "nan" {
-			return fmt.Sprint("nan at ", key.Pos) // equal to nothing, itself included
+			return ident{Float, fmt.Sprint("nan at ", key.Pos)} // equal to nothing, itself included
 		}
-		return "n" + key.Text
 	}
-	return string(rune('a'+key.Kind)) + key.Text
+	return ident{key.Kind, key.Text}
 }

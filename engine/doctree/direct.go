@@ -1,8 +1,9 @@
 package doctree
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
 // direct reads the forms that most texts are written in, without the parser's
@@ -18,51 +19,51 @@ type direct struct {
 	start int // where that line begins
 	eof   bool
 
-	// Members and items of what is not complete; what is gets a copy of its size.
-	members []Member
-	items   []Node
-}
+	// Members and items of what is not complete.
+	members jsontree.Stack[Member]
+	items   jsontree.Stack[Node]
 
-// keep keeps the memory of what was not complete for the next text, without
-// what it held.
-func (r *Reader) keep(d *direct) {
-	if cap(d.members) > mostKept || cap(d.items) > mostKept {
-		return
-	}
-	clear(d.members[:cap(d.members)])
-	clear(d.items[:cap(d.items)])
-	r.members, r.items = d.members[:0], d.items[:0]
+	err error // why the text is refused
 }
-
-// mostKept bounds what is kept of a text with very many members or items.
-const mostKept = 64
 
 // longestKey bounds a key that stands on the line of its value. The parser
 // bounds it a little farther, in characters.
 const longestKey = 1000
 
 // direct returns the root of the text, if it is of a form that is read here.
-func (b *builder) direct() (root Node, ok bool) {
+func (b *builder) direct() (root Node, ok bool, err error) {
 	l := b.lines
 	if l.feeds != nil || strings.ContainsAny(l.text, "\t\r\ufeff") {
-		return root, false
-	}
-	for _, mark := range [...]string{"---", "...", "%"} {
-		if strings.HasPrefix(l.text, mark) || strings.Contains(l.text, "\n"+mark) {
-			return root, false
-		}
+		return root, false, nil
 	}
 	d := direct{b: b, text: l.text, members: b.r.members, items: b.r.items}
-	defer b.r.keep(&d)
+	if strings.HasPrefix(d.text, "---\n") {
+		d.pos = len("---")
+		d.feed()
+	}
+	for _, mark := range [...]string{"---", "...", "%"} {
+		if strings.HasPrefix(d.text[d.pos:], mark) || strings.Contains(d.text[d.pos:], "\n"+mark) {
+			return root, false, nil
+		}
+	}
 	d.toContent()
-	if !d.eof {
+	switch {
+	case d.eof:
+	case d.text[d.pos] == '[' || d.text[d.pos] == '{':
+		root, ok = d.flow(0)
+		ok = ok && d.lineOver()
+	default:
 		root, ok = d.block(0)
+	}
+	if d.err != nil {
+		return Node{}, false, d.err
 	}
 	if !ok || !d.eof {
 		b.nodes, b.duplicates = 0, nil
-		return Node{}, false
+		return Node{}, false, nil
 	}
-	return root, true
+	b.r.members, b.r.items = d.members, d.items // their memory is used again
+	return root, true, nil
 }
 
 // col is the column of what is read next, from 0.
@@ -71,8 +72,8 @@ func (d *direct) col() int { return d.pos - d.start }
 // place begins a node at what is read next.
 func (d *direct) place(k Kind, depth int) (n Node, ok bool) {
 	n.Kind, n.Pos = k, Pos{Line: d.line + 1 + d.b.o.LineOffset, Col: d.col() + 1}
-	d.b.nodes++
-	return n, d.b.nodes <= d.b.o.MaxNodes && depth <= d.b.o.MaxDepth
+	d.err = d.b.count(1, n.Pos)
+	return n, d.err == nil && depth <= d.b.o.MaxDepth
 }
 
 // toContent goes on to the first character that is no blank and in no comment,
@@ -148,7 +149,7 @@ func (d *direct) block(depth int) (n Node, ok bool) {
 }
 
 func (d *direct) list(depth int) (Node, bool) {
-	col, base := d.col(), len(d.items)
+	col, base := d.col(), d.items.Len()
 	n, ok := d.place(Seq, depth)
 	for ok && !d.eof && d.col() == col && d.dash() {
 		d.pos++
@@ -165,24 +166,22 @@ func (d *direct) list(depth int) (Node, bool) {
 		default:
 			item, ok = d.inline(col, depth+1)
 		}
-		d.items = append(d.items, item)
+		d.items.Push(item, d.pos, len(d.text))
 	}
-	n.Items = slices.Clone(d.items[base:])
-	d.items = d.items[:base]
+	n = n.WithItems(d.items.Take(base))
 	return n, ok && (d.eof || d.col() <= col)
 }
 
 func (d *direct) mapping(depth int) (Node, bool) {
-	col, base := d.col(), len(d.members)
+	col, base := d.col(), d.members.Len()
 	n, ok := d.place(Map, depth)
 	for ok && !d.eof && d.col() == col {
 		var m Member
 		if m, ok = d.member(col, depth); ok {
-			d.members = append(d.members, m)
+			d.members.Push(m, d.pos, len(d.text))
 		}
 	}
-	own := slices.Clone(d.members[base:])
-	d.members = d.members[:base]
+	own := d.members.Take(base)
 	return n, ok && d.b.members(&n, nil, own) == nil && (d.eof || d.col() < col)
 }
 

@@ -1,7 +1,5 @@
 package doctree
 
-import "slices"
-
 // flow reads a list or a mapping in brackets, which may go over lines.
 func (d *direct) flow(depth int) (n Node, ok bool) {
 	if d.text[d.pos] == '[' {
@@ -14,28 +12,25 @@ func (d *direct) flow(depth int) (n Node, ok bool) {
 }
 
 func (d *direct) flowList(depth int) (Node, bool) {
-	base := len(d.items)
+	base := d.items.Len()
 	n, ok := d.place(Seq, depth)
 	ok = ok && d.separated(']', func() bool {
 		item, ok := d.flowValue(depth + 1)
-		d.items = append(d.items, item)
+		d.items.Push(item, d.pos, len(d.text))
 		return ok
 	})
-	n.Items = slices.Clone(d.items[base:])
-	d.items = d.items[:base]
-	return n, ok
+	return n.WithItems(d.items.Take(base)), ok
 }
 
 func (d *direct) flowMapping(depth int) (Node, bool) {
-	base := len(d.members)
+	base := d.members.Len()
 	n, ok := d.place(Map, depth)
 	ok = ok && d.separated('}', func() bool {
 		m, ok := d.flowMember(depth)
-		d.members = append(d.members, m)
+		d.members.Push(m, d.pos, len(d.text))
 		return ok
 	})
-	own := slices.Clone(d.members[base:])
-	d.members = d.members[:base]
+	own := d.members.Take(base)
 	return n, ok && d.b.members(&n, nil, own) == nil
 }
 

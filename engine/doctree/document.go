@@ -10,32 +10,28 @@ import (
 type Options struct {
 	LineOffset int  // added to every line: of a block inside a document, the lines before it
 	MaxDepth   int  // lists and mappings inside each other; 0: 500
-	MaxNodes   int  // values and keys, each alias counted as all it stands for; 0: 2,000,000
+	MaxNodes   int  // values and keys, each alias counted as all it stands for; 0: 5,000,000
 	UniqueKeys bool // refuse repeated keys; otherwise the last one wins and they are reported
 }
 
-const (
-	defaultDepth = 500
-	defaultNodes = 2_000_000
-)
+const defaultDepth = 500
 
-// MostNodes is how many values and keys a document in JSON may have.
+// MostNodes is how many values and keys a document may have.
 const MostNodes = 5_000_000
 
 // Document is a parsed text. An empty text, or one of comments alone, is null.
 type Document struct {
 	Root       Node
-	Duplicates []Duplicate // repeated keys, in the order of their repetition
-	// Value is the tree of a text in JSON as engine/jsontree has it; nil for YAML.
-	Value *jsontree.Document
-	lines *lines
+	Duplicates []Duplicate        // repeated keys, in the order of their repetition
+	json       *jsontree.Document // of a text in JSON: its lines
+	lines      *lines             // of one in YAML
 }
 
 // Line returns a line of the text without its line end. Lines count as
 // positions do, with the offset of the options.
 func (d *Document) Line(n int) string {
-	if d.Value != nil {
-		return d.Value.Line(n)
+	if d.json != nil {
+		return d.json.Line(n)
 	}
 	return d.lines.line(n)
 }

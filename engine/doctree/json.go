@@ -2,6 +2,7 @@ package doctree
 
 import (
 	"errors"
+	"strconv"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
@@ -9,59 +10,88 @@ import (
 // ParseJSON reads the one JSON value of a text into the tree that YAML is read
 // into. An error is always an [*Error].
 func ParseJSON(text []byte, o jsontree.Options) (*Document, error) {
+	return ParseJSONPart(text, o, func(p Pos) Pos { return p })
+}
+
+// ParseJSONPart is [ParseJSON] of a part of a document, where place is the place
+// of what stands at a place of the part.
+func ParseJSONPart(text []byte, o jsontree.Options, place func(Pos) Pos) (*Document, error) {
 	if o.MaxNodes == 0 {
 		o.MaxNodes = MostNodes
 	}
-	doc, err := jsontree.Parse(text, o)
+	d := new(Document)
+	root, doc, err := jsontree.Build(text, o, func(doc *jsontree.Document) *jsontree.Tree[Node, Member] {
+		at := func(offset int) Pos { return place(Pos(doc.Position(offset))) }
+		tree := ofJSON(at)
+		tree.Again = func(m *Member, offset int) {
+			d.Duplicates = append(d.Duplicates, Duplicate{Key: m.Key.Text, First: m.Key.Pos, Repeat: at(offset)})
+		}
+		return tree
+	})
 	if err != nil {
 		e := new(jsontree.Error)
 		errors.As(err, &e) // it gives no other
 		class := map[jsontree.Class]Class{
 			jsontree.Encoding: Encoding, jsontree.Depth: Depth, jsontree.Digits: Digits, jsontree.Repetition: Repetition, jsontree.Nodes: Size,
 		}[e.Class]
-		return nil, &Error{Class: class, Pos: Pos(e.Position), Problem: e.Problem, Expected: e.Expected, Source: e.Source}
+		return nil, &Error{Class: class, Pos: place(Pos(e.Position)), Problem: e.Problem, Expected: e.Expected, Source: e.Source}
 	}
-	at := func(offset int) Pos { return Pos(doc.Position(offset)) }
-	d := &Document{Value: doc}
-	d.Root = OfJSON(&doc.Root, at)
-	for _, r := range doc.Duplicates {
-		d.Duplicates = append(d.Duplicates, Duplicate{Key: r.Key, First: at(r.First), Repeat: at(r.Repeat)})
-	}
+	d.Root, d.json = root, doc
 	return d, nil
 }
 
 // OfJSON is a JSON value in the form of YAML's: a mapping in braces, strings in
 // quotes.
-func OfJSON(n *jsontree.Node, at func(offset int) Pos) Node {
-	y := Node{Pos: at(n.Offset), Text: n.Text, Raw: n.Text, Bool: n.Bool, Flow: true}
+func OfJSON(n *jsontree.Node, at func(offset int) Pos) Node { return convert(ofJSON(at), n) }
+
+func convert(t *jsontree.Tree[Node, Member], n *jsontree.Node) Node {
 	switch n.Kind {
-	case jsontree.Null:
-		y.Raw = "null"
-	case jsontree.Bool:
-		y.Kind, y.Raw = Bool, "false"
-		if n.Bool {
-			y.Raw = "true"
-		}
-	case jsontree.Int:
-		y.Kind = Int
-	case jsontree.Float:
-		y.Kind = Float
-	case jsontree.String:
-		y.Kind, y.Quoted = String, true
 	case jsontree.Array:
-		y.Kind, y.Items = Seq, make([]Node, len(n.Items))
+		items := make([]Node, len(n.Items))
 		for i := range n.Items {
-			y.Items[i] = OfJSON(&n.Items[i], at)
+			items[i] = convert(t, &n.Items[i])
 		}
+		return t.Array(*n, items)
 	case jsontree.Object:
-		y.Kind, y.Members = Map, make([]Member, len(n.Members))
+		members := make([]Member, len(n.Members))
 		for i := range n.Members {
 			m := &n.Members[i]
-			y.Members[i] = Member{
-				Key:   Node{Kind: String, Quoted: true, Text: m.Key, Raw: m.Key, Pos: at(m.KeyOffset)},
-				Value: OfJSON(&m.Value, at),
-			}
+			members[i] = t.Member(m.Key, m.KeyOffset)
+			members[i].Value = convert(t, &m.Value)
 		}
+		return t.Object(*n, members)
 	}
-	return y
+	return t.Scalar(*n)
+}
+
+// ofJSON makes YAML's form of JSON values.
+func ofJSON(at func(offset int) Pos) *jsontree.Tree[Node, Member] {
+	return &jsontree.Tree[Node, Member]{
+		Scalar: func(n jsontree.Node) Node {
+			y := Node{Pos: at(n.Offset), Text: n.Text, Raw: n.Text, Bool: n.Bool, Flow: true}
+			switch n.Kind {
+			case jsontree.Bool:
+				y.Kind, y.Raw = Bool, strconv.FormatBool(n.Bool)
+			case jsontree.Int:
+				y.Kind = Int
+			case jsontree.Float:
+				y.Kind = Float
+			case jsontree.String:
+				y.Kind, y.Quoted = String, true
+			default:
+				y.Raw = "null"
+			}
+			return y
+		},
+		Array: func(n jsontree.Node, items []Node) Node {
+			return Node{Kind: Seq, Pos: at(n.Offset), Flow: true}.WithItems(items)
+		},
+		Object: func(n jsontree.Node, members []Member) Node {
+			return Node{Kind: Map, Pos: at(n.Offset), Flow: true}.WithMembers(members)
+		},
+		Member: func(key string, offset int) Member {
+			return Member{Key: Node{Kind: String, Quoted: true, Text: key, Raw: key, Pos: at(offset)}}
+		},
+		Of: func(m *Member) (string, *Node) { return m.Key.Text, &m.Value },
+	}
 }

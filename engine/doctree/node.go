@@ -41,27 +41,71 @@ type Pos struct{ Line, Col int }
 // In is the place as a diagnostic names it.
 func (p Pos) In(file string) diag.Pos { return diag.Pos{File: file, Line: p.Line, Col: p.Col} }
 
-// Node is one value. Nodes that were reached through an alias share their
-// Items and Members with the anchored node: a tree must not be changed.
+// Node is one value. Nodes that were reached through an alias share their items
+// and members with the anchored node: a tree must not be changed. A document may
+// have millions of them, and so a node has 64 bytes.
 type Node struct {
-	Kind    Kind
-	Bool    bool   // the value, if Kind is Bool
-	Quoted  bool   // a scalar in quotes, in a block or tagged !!str: a string whatever it looks like
-	Block   bool   // a literal or folded block scalar
-	Flow    bool   // a list or mapping in brackets
-	Pos     Pos    // of the value's first character; for a use of an alias, of the asterisk
-	Text    string // of a scalar, what Python's str() gives: the string, "True", "None", "15", "1e+16"; of Binary the bytes
-	Raw     string // a scalar as written, quotes and escapes undone
-	Items   []Node
-	Members []Member // of Map each key once: at its first place, with its last value
+	Kind   Kind
+	Bool   bool   // the value, if Kind is Bool
+	Quoted bool   // a scalar in quotes, in a block or tagged !!str: a string whatever it looks like
+	Block  bool   // a literal or folded block scalar
+	Flow   bool   // a list or mapping in brackets
+	merged bool   // of a key: it came out of a merge key <<
+	Pos    Pos    // of the value's first character; for a use of an alias, of the asterisk
+	Text   string // of a scalar, what Python's str() gives: the string, "True", "None", "15", "1e+16"; of Binary the bytes
+	Raw    string // a scalar as written, quotes and escapes undone
+	parts  *parts // nil: none
+}
+
+// parts is what a list or a mapping is made of.
+type parts struct {
+	items   []Node
+	members []Member
 }
 
 // Member is one key of a mapping with its value.
 type Member struct {
-	Key    Node // Key.Pos is the place of the key
-	Value  Node
-	Merged bool // came out of a merge key <<
+	Key   Node // Key.Pos is the place of the key
+	Value Node
 }
+
+// Merged reports whether the member came out of a merge key <<.
+func (m *Member) Merged() bool { return m.Key.merged }
+
+// Items are the values of a list.
+func (n *Node) Items() []Node {
+	if n.parts == nil {
+		return nil
+	}
+	return n.parts.items
+}
+
+// Members are those of a mapping: of Map each key once, at its first place, with
+// its last value.
+func (n *Node) Members() []Member {
+	if n.parts == nil {
+		return nil
+	}
+	return n.parts.members
+}
+
+// ListOf is a list of values at a place.
+func ListOf(at Pos, items ...Node) Node { return Node{Kind: Seq, Pos: at}.WithItems(items) }
+
+// MappingOf is a mapping of members at a place.
+func MappingOf(at Pos, members ...Member) Node { return Node{Kind: Map, Pos: at}.WithMembers(members) }
+
+// Add adds values to a list.
+func (n *Node) Add(items ...Node) { *n = n.WithItems(append(n.Items(), items...)) }
+
+// AddMember adds a member to a mapping.
+func (n *Node) AddMember(m Member) { *n = n.WithMembers(append(n.Members(), m)) }
+
+// WithItems is the list with other values.
+func (n Node) WithItems(items []Node) Node { n.parts = &parts{items: items}; return n }
+
+// WithMembers is the mapping with other members.
+func (n Node) WithMembers(members []Member) Node { n.parts = &parts{members: members}; return n }
 
 // Within reports whether a node has at most so many values and keys, itself and
 // all that aliases stand for included.
@@ -70,12 +114,12 @@ func (n *Node) Within(most int) bool { return n.less(most) >= 0 }
 // less is what is left of most without the node, negative if it is not enough.
 func (n *Node) less(most int) int {
 	most--
-	for i := 0; i < len(n.Items) && most >= 0; i++ {
-		most = n.Items[i].less(most)
+	for i := 0; i < len(n.Items()) && most >= 0; i++ {
+		most = n.Items()[i].less(most)
 	}
-	for i := 0; i < len(n.Members) && most >= 0; i++ {
-		if most = n.Members[i].Key.less(most); most >= 0 {
-			most = n.Members[i].Value.less(most)
+	for i := 0; i < len(n.Members()) && most >= 0; i++ {
+		if most = n.Members()[i].Key.less(most); most >= 0 {
+			most = n.Members()[i].Value.less(most)
 		}
 	}
 	return most
@@ -94,9 +138,9 @@ func (n *Node) Member(key string) *Member {
 	if n == nil || n.Kind != Map && n.Kind != Set {
 		return nil
 	}
-	for i := range n.Members {
-		if k := &n.Members[i].Key; k.Kind == String && k.Text == key {
-			return &n.Members[i]
+	for i := range n.Members() {
+		if k := &n.Members()[i].Key; k.Kind == String && k.Text == key {
+			return &n.Members()[i]
 		}
 	}
 	return nil
@@ -172,9 +216,9 @@ func (n *Node) Truthy() bool {
 	case String, Binary:
 		return n.Text != ""
 	case Seq:
-		return len(n.Items) > 0
+		return len(n.Items()) > 0
 	case Map, Set, Pairs:
-		return len(n.Members) > 0
+		return len(n.Members()) > 0
 	}
 	return true
 }
@@ -196,15 +240,15 @@ func (n *Node) JSON() jsontree.Node {
 		f, _ := n.Float()
 		return jsontree.Node{Kind: jsontree.Float, Text: jsontree.FormatFloat(f)}
 	case Seq:
-		list := jsontree.Node{Kind: jsontree.Array, Items: make([]jsontree.Node, len(n.Items))}
-		for i := range n.Items {
-			list.Items[i] = n.Items[i].JSON()
+		list := jsontree.Node{Kind: jsontree.Array, Items: make([]jsontree.Node, len(n.Items()))}
+		for i := range n.Items() {
+			list.Items[i] = n.Items()[i].JSON()
 		}
 		return list
 	case Set, Pairs:
-		list := jsontree.Node{Kind: jsontree.Array, Items: make([]jsontree.Node, len(n.Members))}
-		for i := range n.Members {
-			m := &n.Members[i]
+		list := jsontree.Node{Kind: jsontree.Array, Items: make([]jsontree.Node, len(n.Members()))}
+		for i := range n.Members() {
+			m := &n.Members()[i]
 			list.Items[i] = m.Key.JSON()
 			if n.Kind == Pairs {
 				list.Items[i] = jsontree.Node{Kind: jsontree.Array, Items: []jsontree.Node{list.Items[i], m.Value.JSON()}}
@@ -212,10 +256,10 @@ func (n *Node) JSON() jsontree.Node {
 		}
 		return list
 	case Map:
-		object := jsontree.Node{Kind: jsontree.Object, Members: make([]jsontree.Member, 0, len(n.Members))}
-		seen := make(map[string]int, len(n.Members))
-		for i := range n.Members {
-			key, value := n.Members[i].Key.jsonKey(), n.Members[i].Value.JSON()
+		object := jsontree.Node{Kind: jsontree.Object, Members: make([]jsontree.Member, 0, len(n.Members()))}
+		seen := make(map[string]int, len(n.Members()))
+		for i := range n.Members() {
+			key, value := n.Members()[i].Key.jsonKey(), n.Members()[i].Value.JSON()
 			if at, repeated := seen[key]; repeated { // such as 1 and "1"
 				object.Members[at].Value = value
 				continue

@@ -63,8 +63,8 @@ func ask(t *testing.T, texts []string) []any {
 func show(n *doctree.Node) any {
 	members := func() []any {
 		list := []any{}
-		for i := range n.Members {
-			list = append(list, []any{show(&n.Members[i].Key), show(&n.Members[i].Value)})
+		for i := range n.Members() {
+			list = append(list, []any{show(&n.Members()[i].Key), show(&n.Members()[i].Value)})
 		}
 		return list
 	}
@@ -85,19 +85,19 @@ func show(n *doctree.Node) any {
 		return []any{"time", n.Text}
 	case doctree.Seq:
 		list := []any{}
-		for i := range n.Items {
-			list = append(list, show(&n.Items[i]))
+		for i := range n.Items() {
+			list = append(list, show(&n.Items()[i]))
 		}
 		return []any{"seq", list}
 	case doctree.Map:
 		return []any{"map", members()}
 	case doctree.Set:
 		list := []string{}
-		for i := range n.Members {
+		for i := range n.Members() {
 			var b bytes.Buffer
 			e := json.NewEncoder(&b)
 			e.SetEscapeHTML(false)
-			if err := e.Encode(show(&n.Members[i].Key)); err != nil {
+			if err := e.Encode(show(&n.Members()[i].Key)); err != nil {
 				panic(err)
 			}
 			list = append(list, strings.ReplaceAll(strings.TrimSpace(b.String()), `","`, `", "`))
@@ -109,7 +109,7 @@ func show(n *doctree.Node) any {
 		}
 		return []any{"set", out}
 	case doctree.Pairs:
-		if len(n.Members) == 0 {
+		if len(n.Members()) == 0 {
 			return []any{"seq", []any{}}
 		}
 		return []any{"pairs", members()}

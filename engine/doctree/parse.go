@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
 // Parse reads the one YAML document of a text. An error is always an [*Error].
@@ -18,8 +20,8 @@ func Parse(text []byte, o Options) (*Document, error) { return new(Reader).Parse
 // Reader reads texts one after the other in the same memory. It is for one
 // goroutine at a time; the zero value is ready.
 type Reader struct {
-	members []Member
-	items   []Node
+	members jsontree.Stack[Member]
+	items   jsontree.Stack[Node]
 }
 
 // Parse is [Parse].
@@ -31,7 +33,7 @@ func (r *Reader) parse(text []byte, o Options, direct bool) (*Document, error) {
 		o.MaxDepth = defaultDepth
 	}
 	if o.MaxNodes <= 0 {
-		o.MaxNodes = defaultNodes
+		o.MaxNodes = MostNodes
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	b := &builder{o: o, r: r, lines: newLines(string(text), o.LineOffset)}
@@ -43,9 +45,12 @@ func (r *Reader) parse(text []byte, o Options, direct bool) (*Document, error) {
 	}
 	d := &Document{lines: b.lines}
 	if direct {
-		var ok bool
-		if d.Root, ok = b.direct(); ok {
-			d.Duplicates = b.duplicates
+		root, ok, err := b.direct()
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			d.Root, d.Duplicates = root, b.duplicates
 			return d, nil
 		}
 	}

@@ -99,15 +99,15 @@ func TestPositions(t *testing.T) {
 	check(e.Member("a").Key.Pos, "a:")
 	check(e.Get("a").Pos, "ü")
 	check(e.Member("b").Key.Pos, "b:")
-	check(e.Get("b").Items[1].Pos, "yé")
-	check(e.Get("b").Items[2].Pos, "z")
-	check(root.Get("list").Items[0].Pos, "|")
-	check(root.Get("list").Items[1].Get("k").Pos, "v")
+	check(e.Get("b").Items()[1].Pos, "yé")
+	check(e.Get("b").Items()[2].Pos, "z")
+	check(root.Get("list").Items()[0].Pos, "|")
+	check(root.Get("list").Items()[1].Get("k").Pos, "v")
 	check(root.Member("last").Value.Pos, "*r")
 	if empty := root.Member("empty"); empty.Value.Kind != doctree.Null || empty.Value.Pos.Line != empty.Key.Pos.Line {
 		t.Errorf("an absent value stands at %v", empty.Value.Pos)
 	}
-	if !root.Get("list").Items[0].Block || !root.Get("list").Items[0].Quoted || !e.Flow || root.Flow {
+	if !root.Get("list").Items()[0].Block || !root.Get("list").Items()[0].Quoted || !e.Flow || root.Flow {
 		t.Error("styles are lost")
 	}
 }
@@ -127,8 +127,8 @@ func TestAliasesAndMerges(t *testing.T) {
 	}
 	m := d.Root.Get("m")
 	var got []string
-	for _, k := range m.Members {
-		got = append(got, fmt.Sprint(k.Key.Text, "=", k.Value.Text, " ", k.Merged, " ", k.Key.Pos.Line))
+	for _, k := range m.Members() {
+		got = append(got, fmt.Sprint(k.Key.Text, "=", k.Value.Text, " ", k.Merged(), " ", k.Key.Pos.Line))
 	}
 	want := []string{"x=1 true 5", "w=4 true 5", "y=9 false 4"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -138,8 +138,8 @@ func TestAliasesAndMerges(t *testing.T) {
 
 func TestRepeatedKeysAreReported(t *testing.T) {
 	d := parse(t, "a: 1\nb: 2\na: 3\n1: x\n1.0: y\nyes: z\n", doctree.Options{})
-	if got := d.Root.Get("a").Text; got != "3" || len(d.Root.Members) != 3 {
-		t.Errorf("a is %s, %d members", got, len(d.Root.Members))
+	if got := d.Root.Get("a").Text; got != "3" || len(d.Root.Members()) != 3 {
+		t.Errorf("a is %s, %d members", got, len(d.Root.Members()))
 	}
 	want := []doctree.Duplicate{
 		{Key: "a", First: doctree.Pos{Line: 1, Col: 1}, Repeat: doctree.Pos{Line: 3, Col: 1}},
@@ -245,12 +245,12 @@ func walk(t *testing.T, n *doctree.Node) {
 	if n.Pos.Line < 1 || n.Pos.Col < 1 {
 		t.Fatalf("%s %q stands at %v", n.Kind, n.Text, n.Pos)
 	}
-	for i := range n.Items {
-		walk(t, &n.Items[i])
+	for i := range n.Items() {
+		walk(t, &n.Items()[i])
 	}
-	for i := range n.Members {
-		walk(t, &n.Members[i].Key)
-		walk(t, &n.Members[i].Value)
+	for i := range n.Members() {
+		walk(t, &n.Members()[i].Key)
+		walk(t, &n.Members()[i].Value)
 	}
 }
 

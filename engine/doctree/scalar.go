@@ -36,6 +36,8 @@ func resolve(text string) string {
 		return "!!null"
 	}
 	switch c := text[0]; {
+	case isDecimal(text):
+		return "!!int"
 	case '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.':
 		p := patterns()
 		switch {
@@ -62,6 +64,21 @@ func resolve(text string) string {
 		}
 	}
 	return "!!str"
+}
+
+// isDecimal reports whether a scalar is a short integer that is written as it
+// prints: most are.
+func isDecimal(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	if digits == "" || len(digits) > 18 || digits[0] == '0' && len(text) > 1 {
+		return false
+	}
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 // isTimestamp reports whether a plain scalar is taken for a timestamp: a day
@@ -173,6 +190,9 @@ func clip(s string) string {
 
 // integer is the decimal text of an integer in one of YAML 1.1's forms.
 func integer(text string) (string, bool) {
+	if isDecimal(text) {
+		return text, true
+	}
 	text = strings.ReplaceAll(text, "_", "")
 	if len(text) > maxDigits {
 		return "", false

@@ -44,7 +44,7 @@ type Fault struct {
 
 // Report adds a diagnostic.
 func (d *Decoder) Report(level diag.Level, at Pos, code, path, hint, format string, args ...any) {
-	d.List = append(d.List, d.diagnostic(level, at, code, path, hint, format, args...))
+	d.List.Add(level, func() diag.Diagnostic { return d.diagnostic(level, at, code, path, hint, format, args...) })
 }
 
 func (d *Decoder) diagnostic(level diag.Level, at Pos, code, path, hint, format string, args ...any) diag.Diagnostic {
@@ -68,12 +68,13 @@ func (d *Decoder) Warn(at Pos, code, path, hint, format string, args ...any) {
 }
 
 func (d *Decoder) fault(f Fault, level diag.Level, at Pos, hint, format string, args ...any) {
-	f.Given = d.diagnostic(level, at, f.Code, f.Path, hint, format, args...)
+	given := func() diag.Diagnostic { return d.diagnostic(level, at, f.Code, f.Path, hint, format, args...) }
 	if d.Said != nil {
+		f.Given = given()
 		d.Said(f)
 		return
 	}
-	d.List = append(d.List, f.Given)
+	d.List.Add(level, given)
 }
 
 // Repeats adds what is said of the repeated keys of a document whose path is
@@ -94,17 +95,17 @@ func (d *Decoder) Repeats(doc *Document, root string, level func(Duplicate) diag
 		}
 		x := d.diagnostic(l, r.Repeat, "duplicate-key", paths[r.First], "", "%s", text)
 		x.Related = []diag.Related{{Pos: r.First.In(d.File), Message: "given first here"}}
-		d.List = append(d.List, x)
+		d.List.Add(l, func() diag.Diagnostic { return x })
 	}
 }
 
 // find gives keys their paths, by their places.
 func (n *Node) find(path string, of map[Pos]string) {
-	for i := range n.Items {
-		n.Items[i].find(ItemPath(path, i), of)
+	for i := range n.Items() {
+		n.Items()[i].find(ItemPath(path, i), of)
 	}
-	for i := range n.Members {
-		m := &n.Members[i]
+	for i := range n.Members() {
+		m := &n.Members()[i]
 		at := KeyPath(path, m.Key.Text)
 		if _, wanted := of[m.Key.Pos]; wanted {
 			of[m.Key.Pos] = at
@@ -178,9 +179,9 @@ func (d *Decoder) section(n *Node, path string, shape *Shape, outer string) *Sec
 // ones, in the order of their names.
 func (s *Section) keys() {
 	var strange []*Node
-	for i := range s.n.Members {
-		key := &s.n.Members[i].Key
-		if f := s.Shape.Field(key.Text); f != nil && s.n.Members[i].Value.Kind == Null && s.Tag != "" && !f.takes(s.Tag) {
+	for i := range s.n.Members() {
+		key := &s.n.Members()[i].Key
+		if f := s.Shape.Field(key.Text); f != nil && s.n.Members()[i].Value.Kind == Null && s.Tag != "" && !f.takes(s.Tag) {
 			continue // no value is not misplaced
 		} else if f == nil && s.Shape.Open || f != nil && key.Kind == String && (s.Tag == "" || f.takes(s.Tag)) {
 			continue
@@ -367,7 +368,7 @@ func (s *Section) Texts(key string) []string {
 	}
 	var list []string
 	if n != nil {
-		list = make([]string, 0, len(n.Items))
+		list = make([]string, 0, len(n.Items()))
 	}
 	s.each(n, s.At(key), func(n *Node, path string) {
 		if slices.Contains(s.wrong, path) {
@@ -402,8 +403,8 @@ func (s *Section) each(n *Node, path string, visit func(n *Node, path string)) {
 	if n == nil || n.Kind != Seq {
 		return
 	}
-	for i := range n.Items {
-		visit(&n.Items[i], ItemPath(path, i))
+	for i := range n.Items() {
+		visit(&n.Items()[i], ItemPath(path, i))
 	}
 }
 
@@ -428,8 +429,8 @@ func (s *Section) Entries(key string) []Entry {
 // Entries are the named values of a mapping.
 func (d *Decoder) Entries(n *Node, path string) []Entry {
 	var list []Entry
-	for i := range n.Members {
-		m := &n.Members[i]
+	for i := range n.Members() {
+		m := &n.Members()[i]
 		if m.Key.Kind != String {
 			d.Fail(m.Key.Pos, "type", path, "a key must be a string, got %s", d.Describe(&m.Key))
 			continue

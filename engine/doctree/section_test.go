@@ -130,7 +130,7 @@ func TestJSONRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		x, y := a.Root.JSON(), b.Root.JSON()
-		if !x.Equal(&y) || !x.Equal(&a.Value.Root) {
+		if !x.Equal(&y) {
 			t.Fatalf("%s: JSON gives %s, YAML %s", text, jsontree.Compact.Format(&x), jsontree.Compact.Format(&y))
 		}
 	})

@@ -45,7 +45,7 @@ func (d *Decoder) Is(n *Node, path string, t *Type) bool {
 			return false
 		}
 	case ListForm:
-		if form.Filled && len(n.Items) == 0 {
+		if form.Filled && len(n.Items()) == 0 {
 			return empty("")
 		}
 	}
@@ -127,7 +127,7 @@ func (d *Decoder) Describe(n *Node) string {
 		if d.JSON {
 			text = "an array"
 		}
-		if len(n.Items) == 0 {
+		if len(n.Items()) == 0 {
 			text = strings.Replace(strings.Replace(text, "a list", "an empty list", 1), "an array", "an empty array", 1)
 		}
 		return text

@@ -75,7 +75,7 @@ func (l *lines) index() {
 	if l.starts != nil {
 		return
 	}
-	l.starts = []int{0}
+	l.starts = make([]int, 1, 1+strings.Count(l.text, "\n"))
 	for at := 0; ; {
 		i := strings.IndexByte(l.text[at:], '\n')
 		if i < 0 {

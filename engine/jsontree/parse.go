@@ -29,36 +29,20 @@ func Python() Options {
 // Parse reads one JSON value that makes up the whole text, apart from white
 // space. An error is always an [*Error].
 func Parse(text []byte, o Options) (*Document, error) {
-	if o.MaxDepth <= 0 {
-		o.MaxDepth = defaultDepth
-	}
-	p := parser{text: string(text), o: o}
-	p.lines.text = p.text
-	if err := p.encoding(); err != nil {
+	root, doc, err := Build(text, o, nodes)
+	if err != nil {
 		return nil, err
 	}
-	if err := p.few(); err != nil {
-		return nil, err
-	}
-	p.space()
-	var root Node
-	if err := p.value(&root, "a value"); err != nil {
-		return nil, err
-	}
-	p.space()
-	if p.at < len(p.text) {
-		return nil, p.unexpected("the end of the text")
-	}
-	return &Document{Root: root, Duplicates: p.duplicates, lines: p.lines}, nil
+	doc.Root = root
+	return doc, nil
 }
 
 type parser struct {
-	text       string
-	at         int
-	depth      int
-	o          Options
-	duplicates []Duplicate
-	lines      lines
+	text  string
+	at    int
+	depth int
+	o     Options
+	lines *lines
 }
 
 // encoding refuses text that is not UTF-8 before anything else is looked at,
@@ -140,36 +124,6 @@ func (p *parser) space() {
 	}
 }
 
-func (p *parser) value(n *Node, expected string) error {
-	n.Offset = p.at
-	if p.at >= len(p.text) {
-		return p.unexpected(expected)
-	}
-	var err error
-	switch c := p.text[p.at]; {
-	case c == '{':
-		err = p.object(n)
-	case c == '[':
-		err = p.array(n)
-	case c == '"':
-		n.Kind = String
-		n.Text, err = p.str()
-	case c == '-' || '0' <= c && c <= '9':
-		err = p.number(n)
-	case p.literal("null"):
-	case p.literal("true"):
-		n.Kind, n.Bool = Bool, true
-	case p.literal("false"):
-		n.Kind = Bool
-	case p.o.NonFinite && (p.literal("NaN") || p.literal("Infinity")):
-		n.Kind, n.Text = Float, p.text[n.Offset:p.at]
-	default:
-		return p.unexpected(expected)
-	}
-	n.End = p.at
-	return err
-}
-
 func (p *parser) literal(word string) bool {
 	if strings.HasPrefix(p.text[p.at:], word) {
 		p.at += len(word)
@@ -185,104 +139,4 @@ func (p *parser) enter() error {
 	p.at++
 	p.space()
 	return nil
-}
-
-func (p *parser) array(n *Node) error {
-	n.Kind = Array
-	if err := p.enter(); err != nil {
-		return err
-	}
-	if p.literal("]") {
-		p.depth--
-		return nil
-	}
-	for {
-		n.Items = append(n.Items, Node{})
-		if err := p.value(&n.Items[len(n.Items)-1], "a value"); err != nil {
-			return err
-		}
-		p.space()
-		if p.literal("]") {
-			p.depth--
-			return nil
-		}
-		if !p.literal(",") {
-			return p.unexpected("',' or ']'")
-		}
-		p.space()
-	}
-}
-
-// manyKeys is the number of keys from which a map beats looking through them.
-const manyKeys = 16
-
-func (p *parser) object(n *Node) error {
-	n.Kind = Object
-	if err := p.enter(); err != nil {
-		return err
-	}
-	if p.literal("}") {
-		p.depth--
-		return nil
-	}
-	var seen map[string]int
-	for {
-		if p.at >= len(p.text) || p.text[p.at] != '"' {
-			return p.unexpected("a key in double quotes")
-		}
-		offset := p.at
-		key, err := p.str()
-		if err != nil {
-			return err
-		}
-		p.space()
-		if !p.literal(":") {
-			return p.unexpected("':'")
-		}
-		p.space()
-		i, again := find(n.Members, seen, key)
-		if again {
-			if p.o.UniqueKeys {
-				return p.fail(Repetition, offset, fmt.Sprintf("key %q is repeated", key), "each key once")
-			}
-			p.duplicates = append(p.duplicates, Duplicate{Key: key, First: n.Members[i].KeyOffset, Repeat: offset})
-			n.Members[i].Value = Node{}
-		} else {
-			i = len(n.Members)
-			n.Members = append(n.Members, Member{Key: key, KeyOffset: offset})
-			if seen != nil {
-				seen[key] = i
-			} else if len(n.Members) == manyKeys {
-				seen = make(map[string]int, 2*manyKeys)
-				for j := range n.Members {
-					seen[n.Members[j].Key] = j
-				}
-			}
-		}
-		if err := p.value(&n.Members[i].Value, "a value"); err != nil {
-			return err
-		}
-		p.space()
-		if p.literal("}") {
-			p.depth--
-			return nil
-		}
-		if !p.literal(",") {
-			return p.unexpected("',' or '}'")
-		}
-		p.space()
-	}
-}
-
-func find(members []Member, seen map[string]int, key string) (int, bool) {
-	if seen != nil {
-		i, ok := seen[key]
-		return i, ok
-	}
-	for i := range members {
-		if members[i].Key == key {
-			return i, true
-		}
-	}
-	return 0, false
 }

@@ -7,42 +7,40 @@ import (
 )
 
 // number reads an integer or a float at the current place.
-func (p *parser) number(n *Node) error {
+func (p *parser) number() (kind Kind, text string, err error) {
 	start := p.at
-	n.Kind = Int
+	kind = Int
 	if p.literal("-") && p.o.NonFinite && p.literal("Infinity") {
-		n.Kind, n.Text = Float, p.text[start:p.at]
-		return nil
+		return Float, p.text[start:p.at], nil
 	}
 	digits := p.at
 	if p.digits() == 0 {
-		return p.unexpected("a digit")
+		return kind, "", p.unexpected("a digit")
 	}
 	if p.text[digits] == '0' && p.at > digits+1 {
 		p.at = digits + 1
-		return p.unexpected("no digit after a leading 0")
+		return kind, "", p.unexpected("no digit after a leading 0")
 	}
 	length := p.at - digits
 	if p.literal(".") {
-		n.Kind = Float
+		kind = Float
 		if p.digits() == 0 {
-			return p.unexpected("a digit after the point")
+			return kind, "", p.unexpected("a digit after the point")
 		}
 	}
 	if p.literal("e") || p.literal("E") {
-		n.Kind = Float
+		kind = Float
 		if !p.literal("+") {
 			p.literal("-")
 		}
 		if p.digits() == 0 {
-			return p.unexpected("a digit of the exponent")
+			return kind, "", p.unexpected("a digit of the exponent")
 		}
 	}
-	if n.Kind == Int && p.o.MaxDigits > 0 && length > p.o.MaxDigits {
-		return p.fail(Digits, start, fmt.Sprintf("an integer of %d digits", length), fmt.Sprintf("at most %d", p.o.MaxDigits))
+	if kind == Int && p.o.MaxDigits > 0 && length > p.o.MaxDigits {
+		return kind, "", p.fail(Digits, start, fmt.Sprintf("an integer of %d digits", length), fmt.Sprintf("at most %d", p.o.MaxDigits))
 	}
-	n.Text = p.text[start:p.at]
-	return nil
+	return kind, p.text[start:p.at], nil
 }
 
 func (p *parser) digits() int {

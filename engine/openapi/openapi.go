@@ -41,8 +41,8 @@ func Operations(text []byte) ([]sut.Operation, error) {
 	}
 	var list []sut.Operation
 	prefix := d.prefix()
-	for i := range paths.Members {
-		path, item := paths.Members[i].Key.Text, d.follow(&paths.Members[i].Value)
+	for i := range paths.Members() {
+		path, item := paths.Members()[i].Key.Text, d.follow(&paths.Members()[i].Value)
 		for _, method := range methods {
 			n := item.Get(method)
 			if n == nil {
@@ -70,10 +70,10 @@ type document struct{ root *doctree.Node }
 // prefix is the path of the first server.
 func (d *document) prefix() string {
 	servers := d.root.Get("servers")
-	if servers == nil || len(servers.Items) == 0 {
+	if servers == nil || len(servers.Items()) == 0 {
 		return ""
 	}
-	at := servers.Items[0].Get("url")
+	at := servers.Items()[0].Get("url")
 	if at == nil {
 		return ""
 	}
@@ -124,8 +124,8 @@ func (d *document) operation(prefix, path, method string, item, n *doctree.Node)
 		if from == nil {
 			continue
 		}
-		for i := range from.Items {
-			p := d.follow(&from.Items[i])
+		for i := range from.Items() {
+			p := d.follow(&from.Items()[i])
 			same := func(q *doctree.Node) bool {
 				return value(q, "name") == value(p, "name") && value(q, "in") == value(p, "in")
 			}
@@ -167,12 +167,12 @@ func (d *document) body(o *sut.Operation, n *doctree.Node) {
 	if content == nil {
 		return
 	}
-	for i := range content.Members {
-		kind, _, _ := strings.Cut(content.Members[i].Key.Text, ";")
+	for i := range content.Members() {
+		kind, _, _ := strings.Cut(content.Members()[i].Key.Text, ";")
 		if kind = strings.TrimSpace(kind); kind != "application/json" && !strings.HasSuffix(kind, "+json") {
 			continue
 		}
-		schema := content.Members[i].Value.Get("schema")
+		schema := content.Members()[i].Value.Get("schema")
 		if schema == nil {
 			schema = &doctree.Node{}
 		}
@@ -184,10 +184,10 @@ func (d *document) body(o *sut.Operation, n *doctree.Node) {
 			return
 		}
 		tree := jsontree.Node{Kind: jsontree.Object}
-		for j := range properties.Members {
-			name := properties.Members[j].Key.Text
+		for j := range properties.Members() {
+			name := properties.Members()[j].Key.Text
 			tree.Members = append(tree.Members, jsontree.Member{Key: name, Value: jsontree.Node{Kind: jsontree.String, Text: "{" + name + "}"}})
-			o.Arguments = append(o.Arguments, sut.Argument{Name: name, In: "body", Type: d.kind(&properties.Members[j].Value), Required: requires(schema, name)})
+			o.Arguments = append(o.Arguments, sut.Argument{Name: name, In: "body", Type: d.kind(&properties.Members()[j].Value), Required: requires(schema, name)})
 		}
 		o.JSON = []byte(jsontree.Style{Kept: true}.Format(&tree))
 		return
@@ -196,7 +196,7 @@ func (d *document) body(o *sut.Operation, n *doctree.Node) {
 
 func requires(schema *doctree.Node, name string) bool {
 	list := schema.Get("required")
-	return list != nil && slices.ContainsFunc(list.Items, func(n doctree.Node) bool { return n.Text == name })
+	return list != nil && slices.ContainsFunc(list.Items(), func(n doctree.Node) bool { return n.Text == name })
 }
 
 // kind is the type of a schema; of several the first that is not null.
@@ -208,9 +208,9 @@ func (d *document) kind(schema *doctree.Node) string {
 	if t == nil {
 		return ""
 	}
-	for i := range t.Items {
-		if t.Items[i].Text != "null" {
-			return t.Items[i].Text
+	for i := range t.Items() {
+		if t.Items()[i].Text != "null" {
+			return t.Items()[i].Text
 		}
 	}
 	return t.Text

@@ -34,9 +34,9 @@ func (d *document) schemas(o *sut.Operation, params []*doctree.Node, n *doctree.
 	if body := d.jsonBody(n.Get("requestBody")); body != nil {
 		inner := d.follow(body)
 		if list := inner.Get("properties"); list != nil && list.Kind == doctree.Map {
-			for i := range list.Members {
-				name := list.Members[i].Key.Text
-				add(name, &list.Members[i].Value, requires(inner, name))
+			for i := range list.Members() {
+				name := list.Members()[i].Key.Text
+				add(name, &list.Members()[i].Value, requires(inner, name))
 			}
 			if extra := inner.Get("additionalProperties"); extra != nil && extra.Kind == doctree.Bool && !extra.Bool && len(params) == 0 {
 				whole.Members = append(whole.Members, jsontree.Member{Key: "additionalProperties", Value: extra.JSON()})
@@ -51,14 +51,14 @@ func (d *document) schemas(o *sut.Operation, params []*doctree.Node, n *doctree.
 	}
 	o.Schema = d.closed(whole)
 	answers := n.Get("responses")
-	if answers == nil || answers.Kind != doctree.Map || len(answers.Members) == 0 {
+	if answers == nil || answers.Kind != doctree.Map || len(answers.Members()) == 0 {
 		return
 	}
-	o.Answers = make(map[string]json.RawMessage, len(answers.Members))
-	for i := range answers.Members {
-		key := answers.Members[i].Key.Text
+	o.Answers = make(map[string]json.RawMessage, len(answers.Members()))
+	for i := range answers.Members() {
+		key := answers.Members()[i].Key.Text
 		o.Answers[key] = json.RawMessage("null")
-		if schema := d.jsonBody(&answers.Members[i].Value); schema != nil {
+		if schema := d.jsonBody(&answers.Members()[i].Value); schema != nil {
 			o.Answers[key] = d.closed(schema.JSON())
 		}
 	}
@@ -72,7 +72,7 @@ func (d *document) example(p *doctree.Node) *doctree.Node {
 		return schema
 	}
 	with := *schema
-	with.Members = append(slices.Clone(schema.Members), *at)
+	with = with.WithMembers(append(slices.Clone(schema.Members()), *at))
 	return &with
 }
 
@@ -86,10 +86,10 @@ func (d *document) jsonBody(n *doctree.Node) *doctree.Node {
 	if content == nil {
 		return nil
 	}
-	for i := range content.Members {
-		kind, _, _ := strings.Cut(content.Members[i].Key.Text, ";")
+	for i := range content.Members() {
+		kind, _, _ := strings.Cut(content.Members()[i].Key.Text, ";")
 		if kind = strings.TrimSpace(kind); kind == "application/json" || strings.HasSuffix(kind, "+json") {
-			return content.Members[i].Value.Get("schema")
+			return content.Members()[i].Value.Get("schema")
 		}
 	}
 	return nil

@@ -29,8 +29,8 @@ func Headers(text []byte, prefix string) (list [][2]string) {
 	}
 	d := &document{root: &doc.Root}
 	if schemes := doc.Root.Get("components").Get("securitySchemes"); schemes != nil {
-		for i := range schemes.Members {
-			s := d.follow(&schemes.Members[i].Value)
+		for i := range schemes.Members() {
+			s := d.follow(&schemes.Members()[i].Value)
 			switch kind, scheme := value(s, "type"), strings.ToLower(value(s, "scheme")); {
 			case kind == "http" && scheme == "basic":
 				add("Authorization", "Basic ${"+prefix+"_BASIC}")

@@ -52,9 +52,9 @@ func FormOfYAML(n *doctree.Node) Form {
 		f.Value = StringValue(n.Text)
 	case doctree.Seq:
 		f.Kind = Call
-		f.Items = make([]Form, len(n.Items))
-		for i := range n.Items {
-			f.Items[i] = FormOfYAML(&n.Items[i])
+		f.Items = make([]Form, len(n.Items()))
+		for i := range n.Items() {
+			f.Items[i] = FormOfYAML(&n.Items()[i])
 		}
 	default:
 		f.Kind, f.What = Foreign, n.Kind.String()

@@ -154,7 +154,7 @@ func TestProblemsHavePlaces(t *testing.T) {
 	if r := p.Problems(); len(r) != 1 || r[0].Line != 11 || r[0].Symbol != "if" {
 		t.Errorf("an if of four operands: %v", r)
 	}
-	d.Root.Items = d.Root.Items[:4]
+	d.Root = d.Root.WithItems(d.Root.Items()[:4])
 	var got []string
 	for _, e := range speclang.Compile(speclang.FormOfYAML(&d.Root), speclang.Options{}).Problems() {
 		got = append(got, e.Error())

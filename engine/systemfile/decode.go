@@ -87,8 +87,9 @@ type decoder struct {
 }
 
 func (d *decoder) refuse(at doctree.Pos, path, code, hint, format string, args ...any) {
-	d.list = append(d.list, diag.Diagnostic{Code: code, Pos: at.In(d.file), Path: path, Message: fmt.Sprintf(format, args...),
-		Hint: hint, Source: d.line(at.Line)})
+	d.list.Add(diag.Error, func() diag.Diagnostic {
+		return diag.Diagnostic{Code: code, Pos: at.In(d.file), Path: path, Message: fmt.Sprintf(format, args...), Hint: hint, Source: d.line(at.Line)}
+	})
 }
 
 // fields checks that a value is a mapping without unknown keys.
@@ -97,8 +98,8 @@ func (d *decoder) fields(n *doctree.Node, path string, known ...string) bool {
 		d.refuse(n.Pos, path, codeType, "", "must be a mapping, got %s", n.Kind)
 		return false
 	}
-	for i := range n.Members {
-		m := &n.Members[i]
+	for i := range n.Members() {
+		m := &n.Members()[i]
 		if slices.Contains(known, m.Key.Text) {
 			continue
 		}
@@ -144,12 +145,12 @@ func (d *decoder) word(n *doctree.Node, path string, words ...string) string {
 
 // texts is a list of strings.
 func (d *decoder) texts(n *doctree.Node, path, example string) (list []string) {
-	if n.Kind != doctree.Seq || len(n.Items) == 0 {
+	if n.Kind != doctree.Seq || len(n.Items()) == 0 {
 		d.refuse(n.Pos, path, codeType, "", "must be a list such as %s, got %s", example, n.Kind)
 		return nil
 	}
-	for i := range n.Items {
-		list = append(list, d.text(&n.Items[i], fmt.Sprintf("%s[%d]", path, i)))
+	for i := range n.Items() {
+		list = append(list, d.text(&n.Items()[i], fmt.Sprintf("%s[%d]", path, i)))
 	}
 	return list
 }
@@ -168,8 +169,8 @@ func (d *decoder) pairs(n *doctree.Node, path string) (list [][2]string) {
 		d.refuse(n.Pos, path, codeType, "", "must be a mapping of names to texts, got %s", n.Kind)
 		return nil
 	}
-	for i := range n.Members {
-		m := &n.Members[i]
+	for i := range n.Members() {
+		m := &n.Members()[i]
 		list = append(list, [2]string{keyText(m), d.text(&m.Value, join(path, keyText(m)))})
 	}
 	return list

@@ -52,7 +52,7 @@ func (d *decoder) operation(name string, n *doctree.Node, kind sut.Kind) sut.Ope
 
 // arguments decodes names, in the order of formats that bind by position.
 func (d *decoder) arguments(o *sut.Operation, n *doctree.Node, path string, kind sut.Kind) {
-	if n.Kind == doctree.Seq && len(n.Items) == 0 {
+	if n.Kind == doctree.Seq && len(n.Items()) == 0 {
 		return
 	}
 	list := d.texts(n, path, "[order, amount]")
@@ -61,7 +61,7 @@ func (d *decoder) arguments(o *sut.Operation, n *doctree.Node, path string, kind
 	for i, name := range list {
 		if kind == sut.HTTP {
 			if !slices.ContainsFunc(placed, func(a sut.Argument) bool { return a.Name == name }) {
-				d.refuse(n.Items[i].Pos, path, codeName, diag.DidYouMean(name, argumentNames(placed)),
+				d.refuse(n.Items()[i].Pos, path, codeName, diag.DidYouMean(name, argumentNames(placed)),
 					"the request has no place {%s}", name)
 			}
 		}
@@ -87,7 +87,7 @@ func (d *decoder) rejects(o *sut.Operation, n *doctree.Node, path string, kind s
 		return
 	}
 	o.Rejects, o.Refuses = []string{}, true
-	if n.Kind == doctree.Seq && len(n.Items) == 0 {
+	if n.Kind == doctree.Seq && len(n.Items()) == 0 {
 		o.Refuses = false
 		return // nothing counts as refused
 	}
@@ -96,12 +96,12 @@ func (d *decoder) rejects(o *sut.Operation, n *doctree.Node, path string, kind s
 		return
 	}
 	for i, text := range d.texts(n, path, map[sut.Kind]string{sut.Python: "[ValueError]"}[kind]+map[bool]string{true: "[409, 422]"}[kind != sut.Python]) {
-		v, number := n.Items[i].Int64()
+		v, number := n.Items()[i].Int64()
 		switch {
 		case kind == sut.HTTP && (!number || v < 300 || v > 499):
-			d.refuse(n.Items[i].Pos, path, codeValue, "", "must be an HTTP status from 300 to 499, got %q", text)
+			d.refuse(n.Items()[i].Pos, path, codeValue, "", "must be an HTTP status from 300 to 499, got %q", text)
 		case kind != sut.HTTP && kind != sut.Python && (!number || v < 1 || v > 255):
-			d.refuse(n.Items[i].Pos, path, codeValue, "", "must be an exit code from 1 to 255, got %q", text)
+			d.refuse(n.Items()[i].Pos, path, codeValue, "", "must be an exit code from 1 to 255, got %q", text)
 		}
 		o.Rejects = append(o.Rejects, text)
 	}

@@ -34,8 +34,8 @@ func (d *decoder) reached(root *doctree.Node, p *sut.Plan) {
 	}
 	if n := root.Get("headers"); n != nil {
 		p.Headers = d.pairs(n, "headers")
-		for i := range n.Members {
-			d.variables(&n.Members[i].Value, "headers."+n.Members[i].Key.Text, n.Members[i].Value.Text)
+		for i := range n.Members() {
+			d.variables(&n.Members()[i].Value, "headers."+n.Members()[i].Key.Text, n.Members()[i].Value.Text)
 		}
 	}
 	d.ready(root.Get("ready"), p)
@@ -138,11 +138,11 @@ func (d *decoder) ready(n *doctree.Node, p *sut.Plan) {
 // asked decodes what is asked of the system, and within what limits.
 func (d *decoder) asked(root *doctree.Node, p *sut.Plan) {
 	if n := root.Get("operations"); n != nil {
-		if n.Kind != doctree.Map || len(n.Members) == 0 {
+		if n.Kind != doctree.Map || len(n.Members()) == 0 {
 			d.refuse(n.Pos, "operations", codeType, "", "must be a mapping from names to operations, with one at least")
 		} else {
-			for i := range n.Members {
-				m := &n.Members[i]
+			for i := range n.Members() {
+				m := &n.Members()[i]
 				p.Operations = append(p.Operations, d.operation(keyText(m), &m.Value, p.Kind))
 			}
 		}

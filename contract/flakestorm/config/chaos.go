@@ -66,8 +66,8 @@ func keyed(kind string) *doctree.Shape {
 // attacksByType reads attacks that are keyed by their type.
 func (d *decoder) attacksByType(n *doctree.Node, path string) []Fault {
 	var list []Fault
-	for i := range n.Members {
-		m := &n.Members[i]
+	for i := range n.Members() {
+		m := &n.Members()[i]
 		at := path + "." + m.Key.Text
 		if m.Value.Kind != doctree.Map {
 			d.warn(m.Value.Pos, "no-effect", at, "", "has no effect: an attack is a mapping, got %s", shown(&m.Value))
@@ -255,7 +255,7 @@ func Profile(name string) (Chaos, error) {
 
 // Profiles are the names of the built-in profiles.
 func Profiles() (names []string) {
-	for _, m := range profiles().Root.Members {
+	for _, m := range profiles().Root.Members() {
 		names = append(names, m.Key.Text)
 	}
 	return names

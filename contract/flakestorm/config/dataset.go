@@ -64,10 +64,10 @@ func (d *decoder) dataset(n *doctree.Node, path string, add func(n *doctree.Node
 // say what is asked asks the column prompt.
 func without(n *doctree.Node) *doctree.Node {
 	bare := *n
-	bare.Members = slices.DeleteFunc(slices.Clone(n.Members), func(m doctree.Member) bool { return m.Key.Text == "dataset" || m.Key.Text == "sample" })
+	bare = bare.WithMembers(slices.DeleteFunc(slices.Clone(n.Members()), func(m doctree.Member) bool { return m.Key.Text == "dataset" || m.Key.Text == "sample" }))
 	if n.Get("prompt") == nil && n.Get("turns") == nil {
 		at := n.Get("dataset").Pos
-		bare.Members = append(bare.Members, doctree.Member{Key: doctree.Node{Kind: doctree.String, Text: "prompt", Pos: at}, Value: doctree.Node{Kind: doctree.String, Text: "{prompt}", Pos: at}})
+		bare = bare.WithMembers(append(bare.Members(), doctree.Member{Key: doctree.Node{Kind: doctree.String, Text: "prompt", Pos: at}, Value: doctree.Node{Kind: doctree.String, Text: "{prompt}", Pos: at}}))
 	}
 	return &bare
 }
@@ -96,11 +96,11 @@ func each(n *doctree.Node, f func(*doctree.Node)) {
 	if n.Kind == doctree.String {
 		f(n)
 	}
-	for i := range n.Items {
-		each(&n.Items[i], f)
+	for i := range n.Items() {
+		each(&n.Items()[i], f)
 	}
-	for i := range n.Members {
-		each(&n.Members[i].Value, f)
+	for i := range n.Members() {
+		each(&n.Members()[i].Value, f)
 	}
 }
 
@@ -116,12 +116,18 @@ func filled(n *doctree.Node, row map[string]string) doctree.Node {
 		})
 		out.Raw = out.Text
 	}
-	out.Items, out.Members = slices.Clone(n.Items), slices.Clone(n.Members)
-	for i := range out.Items {
-		out.Items[i] = filled(&n.Items[i], row)
+	if n.Kind == doctree.Seq {
+		items := slices.Clone(n.Items())
+		for i := range items {
+			items[i] = filled(&items[i], row)
+		}
+		return out.WithItems(items)
 	}
-	for i := range out.Members {
-		out.Members[i].Value = filled(&n.Members[i].Value, row)
+	if members := slices.Clone(n.Members()); members != nil {
+		for i := range members {
+			members[i].Value = filled(&members[i].Value, row)
+		}
+		return out.WithMembers(members)
 	}
 	return out
 }

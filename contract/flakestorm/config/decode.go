@@ -220,8 +220,8 @@ func (d *decoder) own(s *section, a *Agent) {
 	}
 	if a.System != "" && described(s.n) {
 		a.Type, a.SystemFile, a.System = System, a.System, ""
-		for i := range s.n.Members {
-			if m := &s.n.Members[i]; slices.Contains(describedElsewhere, m.Key.Text) {
+		for i := range s.n.Members() {
+			if m := &s.n.Members()[i]; slices.Contains(describedElsewhere, m.Key.Text) {
 				d.report(diag.Error, m.Key.Pos, "other-kind", s.at(m.Key.Text), "say it in "+a.SystemFile, "belongs to an agent that is described here; this one is described by a system file")
 			}
 		}

@@ -102,7 +102,7 @@ func (d *decoder) invariant(n *doctree.Node, path string, contract bool) Invaria
 		d.warn(n.Pos, "no-effect", s.at("probes"), "put the invariant under contract.invariants", "probes are asked for contract invariants alone")
 	} else if n != nil {
 		v.Probes = s.texts("probes")
-		if n.Kind == doctree.Seq && len(n.Items) == 0 {
+		if n.Kind == doctree.Seq && len(n.Items()) == 0 {
 			d.warn(n.Pos, "empty", s.at("probes"), "", "no probe is given; the golden prompts are asked")
 		}
 	}
@@ -282,7 +282,7 @@ func (d *decoder) excluded(s *section, v *Invariant) {
 	v.Excluded = make([]*match.Pattern, len(v.Patterns))
 	n := s.n.Get("patterns")
 	for i, text := range v.Patterns {
-		if !strings.ContainsAny(text, `\.+*?()[]{}|^$`) || i >= len(n.Items) {
+		if !strings.ContainsAny(text, `\.+*?()[]{}|^$`) || i >= len(n.Items()) {
 			continue
 		}
 		o := patternOptions
@@ -300,7 +300,7 @@ func (d *decoder) excluded(s *section, v *Invariant) {
 			v.Excluded[i] = p
 			continue
 		}
-		d.warn(n.Items[i].Pos, "literal-pattern", fmt.Sprintf("%s[%d]", s.at("patterns"), i), "", "%q is looked for as it is written: %s", text, why)
+		d.warn(n.Items()[i].Pos, "literal-pattern", fmt.Sprintf("%s[%d]", s.at("patterns"), i), "", "%q is looked for as it is written: %s", text, why)
 	}
 }
 
@@ -317,11 +317,11 @@ func anyLetter(p *match.Pattern) bool {
 
 // wanted checks the patterns that arguments of a tool are to match.
 func (d *decoder) wanted(n *doctree.Node, path string) {
-	for i := range n.Members {
-		m := &n.Members[i]
+	for i := range n.Members() {
+		m := &n.Members()[i]
 		at := path + "." + m.Key.Text
 		p := m.Value.Get("matches")
-		if p == nil || p.Kind != doctree.String || len(m.Value.Members) != 1 {
+		if p == nil || p.Kind != doctree.String || len(m.Value.Members()) != 1 {
 			d.wanted(&m.Value, at)
 			continue
 		}

@@ -44,11 +44,11 @@ func (d *decoder) checks(s *section) (off []string) {
 		}
 		return names
 	}
-	for i := range n.Members {
-		k := &n.Members[i].Key
+	for i := range n.Members() {
+		k := &n.Members()[i].Key
 		if !slices.Contains(names, k.Text) {
 			d.unknown(k, "unknown-word", "checks", k.Text, names)
-		} else if !d.flag(&n.Members[i].Value, doctree.KeyPath("checks", k.Text), true) {
+		} else if !d.flag(&n.Members()[i].Value, doctree.KeyPath("checks", k.Text), true) {
 			off = append(off, k.Text)
 		}
 	}
@@ -66,10 +66,10 @@ func (d *decoder) effects(s *section) judge.Effects {
 		d.fail(n.Pos, "type", "effects", "must be a mapping of tools to true or false, got %s", shown(n))
 		return nil
 	}
-	effects := make(judge.Effects, len(n.Members))
-	for i := range n.Members {
-		k := n.Members[i].Key.Text
-		effects.Declare(k, d.flag(&n.Members[i].Value, doctree.KeyPath("effects", k), false))
+	effects := make(judge.Effects, len(n.Members()))
+	for i := range n.Members() {
+		k := n.Members()[i].Key.Text
+		effects.Declare(k, d.flag(&n.Members()[i].Value, doctree.KeyPath("effects", k), false))
 	}
 	return effects
 }

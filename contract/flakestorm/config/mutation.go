@@ -89,7 +89,7 @@ func (d *decoder) mutations(n *doctree.Node, path string) Mutations {
 			m.Types = append(m.Types, Typed{v, n.Pos})
 		}
 	})
-	if t := s.n.Get("types"); t != nil && t.Kind == doctree.Seq && len(t.Items) == 0 {
+	if t := s.n.Get("types"); t != nil && t.Kind == doctree.Seq && len(t.Items()) == 0 {
 		d.report(diag.Error, t.Pos, "empty", s.at("types"), "leave the key out for the default types", "must name at least one type: nothing would be generated")
 	}
 	d.weights(s, &m, names)
@@ -113,8 +113,8 @@ func (d *decoder) weights(s *section, m *Mutations, names []string) {
 		d.fail(w.Pos, "type", s.at("weights"), "must be a mapping of types to numbers, got %s", shown(w))
 		return
 	}
-	for i := range w.Members {
-		x := &w.Members[i]
+	for i := range w.Members() {
+		x := &w.Members()[i]
 		at := s.at("weights") + "." + x.Key.Text
 		if !slices.Contains(names, x.Key.Text) {
 			d.report(diag.Error, x.Key.Pos, "unknown-word", at, diag.DidYouMean(x.Key.Text, names), "must be a mutation type, got %q", x.Key.Text)

@@ -38,7 +38,7 @@ func (d *decoder) prompts(s *section, c *Config) {
 		}
 		one(n, path)
 	})
-	if n.Kind == doctree.Seq && len(n.Items) == 0 {
+	if n.Kind == doctree.Seq && len(n.Items()) == 0 {
 		d.fail(n.Pos, "empty", "golden_prompts", "must hold at least one prompt")
 	}
 }
@@ -126,7 +126,7 @@ func (d *decoder) when(n *doctree.Node, path string) *When {
 	if text := s.text("matches"); text != "" {
 		w.Matches = d.pattern(s.n.Get("matches"), s.at("matches"), text, patternOptions)
 	}
-	if s.n != nil && len(s.n.Members) == 0 {
+	if s.n != nil && len(s.n.Members()) == 0 {
 		d.fail(n.Pos, "empty", path, "must say what the reply is like: contains, not_contains or matches")
 	}
 	return w

@@ -23,9 +23,11 @@ type decoder struct {
 }
 
 func (d *decoder) report(level diag.Level, at doctree.Pos, code, path, hint, format string, args ...any) {
-	d.list = append(d.list, diag.Diagnostic{
-		Code: "flakestorm." + code, Level: level, Pos: at.In(d.file), Path: path,
-		Message: fmt.Sprintf(format, args...), Hint: hint, Source: d.doc.Line(at.Line),
+	d.list.Add(level, func() diag.Diagnostic {
+		return diag.Diagnostic{
+			Code: "flakestorm." + code, Level: level, Pos: at.In(d.file), Path: path,
+			Message: fmt.Sprintf(format, args...), Hint: hint, Source: d.doc.Line(at.Line),
+		}
 	})
 }
 
@@ -62,9 +64,9 @@ func (d *decoder) section(n *doctree.Node, path string, shape *doctree.Shape) *s
 
 // keys checks the keys of a mapping, and is nil if there is none.
 func (d *decoder) keys(n *doctree.Node, path string, shape *doctree.Shape) *doctree.Node {
-	k := doctree.Decoder{Format: "flakestorm", File: d.file, Line: d.doc.Line, Unknown: diag.Warning}
+	k := doctree.Decoder{Format: "flakestorm", File: d.file, Line: d.doc.Line, Unknown: diag.Warning, List: d.list}
 	s := k.Section(n, path, shape)
-	d.list = append(d.list, k.List...)
+	d.list = k.List
 	return s.Raw()
 }
 
@@ -188,8 +190,8 @@ func (s *section) pairs(key string) []Pair {
 		return nil
 	}
 	var list []Pair
-	for i := range n.Members {
-		m := &n.Members[i]
+	for i := range n.Members() {
+		m := &n.Members()[i]
 		if m.Key.Kind != doctree.String {
 			s.d.fail(m.Key.Pos, "type", s.at(key), "a key must be a string, got %s", shown(&m.Key))
 			continue
@@ -288,8 +290,8 @@ func (s *section) items(key string, null bool, read func(n *doctree.Node, path s
 		s.d.fail(n.Pos, "type", s.at(key), "must be a list, got %s", shown(n))
 		return
 	}
-	for i := range n.Items {
-		read(&n.Items[i], fmt.Sprintf("%s[%d]", s.at(key), i))
+	for i := range n.Items() {
+		read(&n.Items()[i], fmt.Sprintf("%s[%d]", s.at(key), i))
 	}
 }
 
@@ -315,9 +317,9 @@ func (d *decoder) texts(n *doctree.Node, path string) []string {
 		d.fail(n.Pos, "type", path, "must be a list of strings, got %s", shown(n))
 		return nil
 	}
-	list := make([]string, 0, len(n.Items))
-	for i := range n.Items {
-		if v, ok := d.str(&n.Items[i], fmt.Sprintf("%s[%d]", path, i)); ok {
+	list := make([]string, 0, len(n.Items()))
+	for i := range n.Items() {
+		if v, ok := d.str(&n.Items()[i], fmt.Sprintf("%s[%d]", path, i)); ok {
 			list = append(list, v)
 		}
 	}

@@ -110,7 +110,7 @@ func (d *decoder) event(n *doctree.Node, path string) judge.Pattern {
 	if x := s.opt("status"); x != nil {
 		list := []doctree.Node{*x}
 		if x.Kind == doctree.Seq {
-			list = x.Items
+			list = x.Items()
 		}
 		for i := range list {
 			p.Status = append(p.Status, d.status(&list[i], s.at("status")))

@@ -37,7 +37,7 @@ func DecodeTree(file string, tree *doctree.Document, line func(int) string) (*Do
 		if f.Given.Level == diag.Error && f.Code != "missing-key" { // the rest of the object can be looked at
 			d.wrong[doctree.Pos{Line: f.Given.Pos.Line, Col: f.Given.Pos.Col}] = true
 		}
-		d.List = append(d.List, f.Given)
+		d.List.Add(f.Given.Level, func() diag.Diagnostic { return f.Given })
 	}}
 	doc := &Document{}
 	d.document(doc)
@@ -83,8 +83,8 @@ func (s *Source) Within(at Place, keys ...string) Place {
 	for _, k := range keys {
 		next := n.Get(k)
 		path := doctree.KeyPath(at.Path, k)
-		if i, err := strconv.Atoi(k); err == nil && n != nil && n.Kind == doctree.Seq && i < len(n.Items) {
-			next, path = &n.Items[i], doctree.ItemPath(at.Path, i)
+		if i, err := strconv.Atoi(k); err == nil && n != nil && n.Kind == doctree.Seq && i < len(n.Items()) {
+			next, path = &n.Items()[i], doctree.ItemPath(at.Path, i)
 		}
 		at.Path = path
 		if next == nil {
@@ -101,11 +101,11 @@ func (s *Source) Places() map[string]diag.Pos {
 	var visit func(n *doctree.Node, path string)
 	visit = func(n *doctree.Node, path string) {
 		all[path] = n.Pos.In(s.file)
-		for i := range n.Items {
-			visit(&n.Items[i], doctree.ItemPath(path, i))
+		for i := range n.Items() {
+			visit(&n.Items()[i], doctree.ItemPath(path, i))
 		}
-		for i := range n.Members {
-			visit(&n.Members[i].Value, doctree.KeyPath(path, n.Members[i].Key.Text))
+		for i := range n.Members() {
+			visit(&n.Members()[i].Value, doctree.KeyPath(path, n.Members()[i].Key.Text))
 		}
 	}
 	visit(&s.tree.Root, "$")
@@ -115,11 +115,11 @@ func (s *Source) Places() map[string]diag.Pos {
 // index notes where values are: at their own places and at those of their keys.
 func (s *Source) index(n *doctree.Node) {
 	s.nodes[n.Pos] = n
-	for i := range n.Items {
-		s.index(&n.Items[i])
+	for i := range n.Items() {
+		s.index(&n.Items()[i])
 	}
-	for i := range n.Members {
-		m := &n.Members[i]
+	for i := range n.Members() {
+		m := &n.Members()[i]
 		s.nodes[m.Key.Pos] = &m.Value
 		s.index(&m.Value)
 	}
@@ -208,8 +208,8 @@ func (d *decoder) i64(s *doctree.Section, key string) *int64 {
 func (d *decoder) duplicates(tree *doctree.Document) {
 	named := map[doctree.Pos]bool{}
 	for n := range d.maps {
-		for i := range n.Members {
-			named[n.Members[i].Key.Pos] = true
+		for i := range n.Members() {
+			named[n.Members()[i].Key.Pos] = true
 		}
 	}
 	d.Repeats(tree, "$", func(r doctree.Duplicate) diag.Level {

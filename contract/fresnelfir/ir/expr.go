@@ -148,13 +148,13 @@ func (p *exprReader) whole(n *doctree.Node, path string, depth int) *Expr {
 }
 
 func (p *exprReader) operator(e *Expr, n *doctree.Node, depth int) *Expr {
-	if len(n.Items) == 0 {
+	if len(n.Items()) == 0 {
 		p.fail(e.Place, "expression", "an expression array must start with an operator, got an empty array")
 		return nil
 	}
-	word, ok := n.Items[0].Str()
+	word, ok := n.Items()[0].Str()
 	if !ok {
-		p.fail(place(&n.Items[0], element(e.Path, 0)), "expression", "an expression array must start with an operator, got %s", p.Describe(&n.Items[0]))
+		p.fail(place(&n.Items()[0], element(e.Path, 0)), "expression", "an expression array must start with an operator, got %s", p.Describe(&n.Items()[0]))
 		return nil
 	}
 	op, known := words[word]
@@ -166,11 +166,11 @@ func (p *exprReader) operator(e *Expr, n *doctree.Node, depth int) *Expr {
 		if _, is := arithmetic[word]; is {
 			hint = `arithmetic, sum, count, old and if are for values of effects, answers and full`
 		}
-		p.failHint(place(&n.Items[0], element(e.Path, 0)), "unknown-operator", hint, "must be an operator, got %q", word)
+		p.failHint(place(&n.Items()[0], element(e.Path, 0)), "unknown-operator", hint, "must be an operator, got %q", word)
 		return nil
 	}
 	e.Op = op
-	args := n.Items[1:]
+	args := n.Items()[1:]
 	arity := func(ok bool, want string) bool {
 		if !ok {
 			p.fail(e.Place, "arity", "%s takes %s, got %d", word, want, len(args))

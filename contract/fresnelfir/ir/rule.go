@@ -60,7 +60,7 @@ func (d *decoder) rule(n *doctree.Node, path string) *Rule {
 		return nil
 	}
 	r.Kind = RuleKind(i)
-	parts := len(n.Items) - 1
+	parts := len(n.Items()) - 1
 	if r.Kind == Never {
 		if parts < 1 || parts > 2 {
 			d.fail(r.Place, "temporal-rule", "never takes a trigger and perhaps a scope, got %s", diag.Plural(parts, "part"))
@@ -70,9 +70,9 @@ func (d *decoder) rule(n *doctree.Node, path string) *Rule {
 		d.fail(r.Place, "temporal-rule", "%s takes a trigger and what must hold, got %s", word, diag.Plural(parts, "part"))
 		return nil
 	}
-	r.Trigger = d.trigger(&n.Items[1], element(path, 1))
+	r.Trigger = d.trigger(&n.Items()[1], element(path, 1))
 	if parts == 2 {
-		v, at := &n.Items[2], element(path, 2)
+		v, at := &n.Items()[2], element(path, 2)
 		switch {
 		case r.Kind == Never:
 			r.Same = d.scope(v, at)
@@ -88,8 +88,8 @@ func (d *decoder) rule(n *doctree.Node, path string) *Rule {
 }
 
 func ruleWord(n *doctree.Node) string {
-	if n.Kind == doctree.Seq && len(n.Items) > 0 {
-		s, _ := n.Items[0].Str()
+	if n.Kind == doctree.Seq && len(n.Items()) > 0 {
+		s, _ := n.Items()[0].Str()
 		return s
 	}
 	return ""
@@ -109,11 +109,11 @@ func (d *decoder) trigger(n *doctree.Node, path string) Trigger {
 		return t
 	}
 	forms := map[string]*string{"action": &t.Action, "tag": &t.Tag, "writes": &t.Writes, "reads": &t.Reads}
-	if n.Kind != doctree.Map || len(n.Members) != 1 || forms[n.Members[0].Key.Text] == nil {
+	if n.Kind != doctree.Map || len(n.Members()) != 1 || forms[n.Members()[0].Key.Text] == nil {
 		d.fail(t.Place, "temporal-rule", `a trigger must be an action or an object with one of the keys action, tag, writes, reads, got %s`, d.Describe(n))
 		return t
 	}
-	m := &n.Members[0]
+	m := &n.Members()[0]
 	s, ok := m.Value.Str()
 	at := place(&m.Value, doctree.KeyPath(path, m.Key.Text))
 	if !ok {
@@ -126,11 +126,11 @@ func (d *decoder) trigger(n *doctree.Node, path string) Trigger {
 }
 
 func (d *decoder) scope(n *doctree.Node, path string) string {
-	if n.Kind == doctree.Map && len(n.Members) == 0 {
+	if n.Kind == doctree.Map && len(n.Members()) == 0 {
 		return ""
 	}
-	if n.Kind == doctree.Map && len(n.Members) == 1 && n.Members[0].Key.Text == "same" {
-		if s, ok := n.Members[0].Value.Str(); ok && s != "" {
+	if n.Kind == doctree.Map && len(n.Members()) == 1 && n.Members()[0].Key.Text == "same" {
+		if s, ok := n.Members()[0].Value.Str(); ok && s != "" {
 			return s
 		}
 	}

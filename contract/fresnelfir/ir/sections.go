@@ -210,8 +210,8 @@ func (d *decoder) set(s *doctree.Section) Set {
 	if n := s.Node("target"); n != nil {
 		target := s.Texts("target")
 		x.Place = valueOf(s, "target")
-		if n.Kind == doctree.Seq && len(n.Items) != 2 {
-			d.fail(x.Place, "target", "must be a variable and a field, got %d names", len(n.Items))
+		if n.Kind == doctree.Seq && len(n.Items()) != 2 {
+			d.fail(x.Place, "target", "must be a variable and a field, got %d names", len(n.Items()))
 		}
 		if len(target) == 2 {
 			x.Var, x.Field = target[0], target[1]

@@ -38,7 +38,7 @@ func (b *body) bind() {
 	set(n, at, "writes", texts(at, writes...))
 	if b.call != nil {
 		pos, named := c.arguments(b.call)
-		args.Items = args.Items[:0]
+		args = args.WithItems(args.Items()[:0])
 		if len(pos) > 0 {
 			set(n, c.at(pos[0]), "function", c.reading(pos[0]))
 			for i, e := range pos[1:] {
@@ -54,7 +54,7 @@ func (b *body) bind() {
 		}
 	}
 	set(n, at, "args", args)
-	if len(values.Members) > 0 {
+	if len(values.Members()) > 0 {
 		set(n, at, "values", *values)
 		c.held(at, "$.bindings.actions."+name+".values", "computed arguments")
 	}
@@ -79,10 +79,10 @@ func (b *body) argument(args, values *node, name string, place int, e syntax.Exp
 		}
 	}
 	if plain != "" && (place > 0 || plain == name) {
-		args.Items = append(args.Items, text(at, plain))
+		args.Add(text(at, plain))
 		return
 	}
-	args.Items = append(args.Items, text(at, name))
+	args.Add(text(at, name))
 	if plain != "" {
 		v := object(at)
 		set(v, at, "is", text(at, plain))

@@ -149,7 +149,7 @@ func (b *body) members(p *place, items []syntax.Expr, at doctree.Pos, into *[]no
 		if !given[i] && len(computed) > 0 {
 			v = op(at, "or")
 			for _, x := range computed {
-				v.Items = append(v.Items, op(at, "eq", x, k))
+				v.Add(op(at, "eq", x, k))
 			}
 		}
 		b.store(p.inside(k.Text, p.parts[i].shape), at, func(string) node { return v }, into)

@@ -242,12 +242,12 @@ func (c *compiler) contains(p *place, e syntax.Expr, at doctree.Pos, s scope) no
 	n := op(at, "or")
 	if p.word == "map" {
 		for _, k := range p.keys {
-			n.Items = append(n.Items, op(at, "eq", x, k))
+			n.Add(op(at, "eq", x, k))
 		}
 		return n
 	}
 	c.elements(p, at, func(there *node, e element) {
-		n.Items = append(n.Items, op(at, "and", *there, op(at, "eq", c.element(e, at), x)))
+		n.Add(op(at, "and", *there, op(at, "eq", c.element(e, at), x)))
 	})
 	return n
 }
@@ -290,7 +290,7 @@ func (c *compiler) folded(word string, p *place, at doctree.Pos, body func(eleme
 			total = op(at, "add", total, v)
 			return
 		}
-		n.Items = append(n.Items, v)
+		n.Add(v)
 	})
 	if word == "sum" || word == "count" {
 		return total
@@ -312,7 +312,7 @@ func (c *compiler) equal(a, b *place, at doctree.Pos) node {
 		side := func(p *place) node {
 			return p.choose(at, func(base string) node { return p.field(at)(base + name) })
 		}
-		n.Items = append(n.Items, op(at, "eq", side(a), side(b)))
+		n.Add(op(at, "eq", side(a), side(b)))
 	}
 	return n
 }

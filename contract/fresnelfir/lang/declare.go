@@ -45,7 +45,7 @@ func (c *compiler) kind(e syntax.Expr, entity bool) node {
 		v := c.reading(a)
 		switch {
 		case name == "enum" || name == "string":
-			values.Items = append(values.Items, v)
+			values.Add(v)
 		case name == "ref" && i == 0:
 			set(n, c.at(a), "entity", v)
 		case name == "int" && i < 2:
@@ -54,7 +54,7 @@ func (c *compiler) kind(e syntax.Expr, entity bool) node {
 			c.fail(a, "arity", "", "%s takes no such argument", name)
 		}
 	}
-	if name == "enum" || len(values.Items) > 0 {
+	if name == "enum" || len(values.Items()) > 0 {
 		set(n, at, "values", values)
 	}
 	for _, a := range named {
@@ -77,7 +77,7 @@ func (c *compiler) reading(e syntax.Expr) node {
 	case *syntax.ListExpr:
 		n := list(c.at(e))
 		for _, i := range x.List {
-			n.Items = append(n.Items, c.reading(i))
+			n.Add(c.reading(i))
 		}
 		return n
 	}
@@ -145,11 +145,11 @@ func words(n *node) string {
 	var found []string
 	var visit func(*node)
 	visit = func(n *node) {
-		if n.Kind == doctree.Seq && len(n.Items) > 0 && slices.Contains(further, n.Items[0].Text) && !slices.Contains(found, n.Items[0].Text) {
-			found = append(found, n.Items[0].Text)
+		if n.Kind == doctree.Seq && len(n.Items()) > 0 && slices.Contains(further, n.Items()[0].Text) && !slices.Contains(found, n.Items()[0].Text) {
+			found = append(found, n.Items()[0].Text)
 		}
-		for i := range n.Items {
-			visit(&n.Items[i])
+		for i := range n.Items() {
+			visit(&n.Items()[i])
 		}
 	}
 	visit(n)
@@ -181,7 +181,7 @@ func (c *compiler) function(d *decl, at doctree.Pos) {
 		x := object(c.at(p))
 		set(x, x.Pos, "name", text(x.Pos, name))
 		set(x, c.at(id), "type", text(c.at(id), id.Name))
-		params.Items = append(params.Items, *x)
+		params.Add(*x)
 	}
 	body := statementsOf(d.def)
 	ret, ok := body[len(body)-1].(*syntax.ReturnStmt)
@@ -192,7 +192,7 @@ func (c *compiler) function(d *decl, at doctree.Pos) {
 	v, beyond := c.condition(ret.Result, s)
 	if d.kind == declRefinement {
 		c.put(n, v.Pos, "predicate", v, beyond, "$.refinements."+d.name)
-		if len(params.Items) > 0 {
+		if len(params.Items()) > 0 {
 			set(n, at, "params", params)
 		}
 		set(c.section("refinements"), at, d.name, *n)
@@ -218,24 +218,24 @@ func (c *compiler) typeOf(n *node, s scope) string {
 	case doctree.Bool:
 		return "bool"
 	}
-	if n.Kind != doctree.Seq || len(n.Items) < 2 {
+	if n.Kind != doctree.Seq || len(n.Items()) < 2 {
 		return "int"
 	}
-	switch word := n.Items[0].Text; word {
+	switch word := n.Items()[0].Text; word {
 	case "add", "sub", "mul", "div", "mod", "min", "max", "sum", "count":
 		return "int"
 	case "if":
-		if t := c.typeOf(&n.Items[len(n.Items)-1], s); t != "string" {
+		if t := c.typeOf(&n.Items()[len(n.Items())-1], s); t != "string" {
 			return t
 		}
-		return c.typeOf(&n.Items[2], s)
+		return c.typeOf(&n.Items()[2], s)
 	case "old":
-		return c.typeOf(&n.Items[1], s)
+		return c.typeOf(&n.Items()[1], s)
 	case "field":
 		if f := c.fieldKind(n, s); f != nil {
 			switch kind := f.Get("type").Text; kind {
 			case "enum":
-				return s.vars[n.Items[1].Text] + "." + n.Items[2].Text
+				return s.vars[n.Items()[1].Text] + "." + n.Items()[2].Text
 			case "ref":
 				return f.Get("entity").Text
 			default:
@@ -243,7 +243,7 @@ func (c *compiler) typeOf(n *node, s scope) string {
 			}
 		}
 	case "derived", "observer":
-		if f := c.section("functions").Get(n.Items[1].Text); f != nil && f.Get("returns") != nil {
+		if f := c.section("functions").Get(n.Items()[1].Text); f != nil && f.Get("returns") != nil {
 			return f.Get("returns").Text
 		}
 	}
@@ -252,17 +252,17 @@ func (c *compiler) typeOf(n *node, s scope) string {
 
 // fieldKind is what a field that an expression reads is declared to be; nil if unknown.
 func (c *compiler) fieldKind(n *node, s scope) *node {
-	if len(n.Items) != 3 {
+	if len(n.Items()) != 3 {
 		return nil
 	}
-	d := c.decls[declEntity][s.vars[n.Items[1].Text]]
+	d := c.decls[declEntity][s.vars[n.Items()[1].Text]]
 	if d == nil {
 		return nil
 	}
 	var found *node
 	for _, p := range c.shapes(d) {
 		p.each(p.name, func(name string, k node) {
-			if name == n.Items[2].Text && k.Get("type") != nil && (k.Get("type").Text != "ref" || k.Get("entity") != nil) {
+			if name == n.Items()[2].Text && k.Get("type") != nil && (k.Get("type").Text != "ref" || k.Get("entity") != nil) {
 				found = &k
 			}
 		})
@@ -293,7 +293,7 @@ func (c *compiler) observer(d *decl, at doctree.Pos) {
 			x := object(c.at(a.at))
 			set(x, x.Pos, "name", text(x.Pos, a.name))
 			set(x, c.at(a.value), "type", c.reading(a.value))
-			params.Items = append(params.Items, *x)
+			params.Add(*x)
 		}
 	}
 	set(n, at, "params", params)
@@ -362,7 +362,7 @@ func (c *compiler) rule(e syntax.Expr, s scope) node {
 		c.fail(e, "temporal-rule", "", "%s takes %s, got %d", word, diag.Plural(want, "argument"), len(pos))
 		return n
 	}
-	n.Items = append(n.Items, c.trigger(pos[0]))
+	n.Add(c.trigger(pos[0]))
 	for _, a := range named {
 		if a.name != "same" || word != "never" {
 			c.fail(a.at, "temporal-rule", "", "%s has no argument called %q", word, a.name)
@@ -370,16 +370,16 @@ func (c *compiler) rule(e syntax.Expr, s scope) node {
 		}
 		x := object(c.at(a.at))
 		set(x, x.Pos, "same", c.reading(a.value))
-		n.Items = append(n.Items, *x)
+		n.Add(*x)
 	}
 	if word == "never" {
 		return n
 	}
 	if word == "after" && isCall(pos[1], "never") {
-		n.Items = append(n.Items, c.rule(pos[1], s))
+		n.Add(c.rule(pos[1], s))
 		return n
 	}
-	n.Items = append(n.Items, c.published(pos[1], s, "temporal-rule", derive, "a rule's condition"))
+	n.Add(c.published(pos[1], s, "temporal-rule", derive, "a rule's condition"))
 	return n
 }
 

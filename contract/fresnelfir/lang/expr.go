@@ -97,7 +97,7 @@ func (c *compiler) expr(e syntax.Expr, s scope) node {
 		return c.call(x, s)
 	case *syntax.ListExpr: // an expression of the IR
 		n := c.literal(x)
-		if len(n.Items) > 0 && slices.Contains(further, n.Items[0].Text) {
+		if len(n.Items()) > 0 && slices.Contains(further, n.Items()[0].Text) {
 			return c.further(n)
 		}
 		return n
@@ -181,7 +181,7 @@ func (c *compiler) binary(x *syntax.BinaryExpr, s scope) node {
 		word := x.Op.String()
 		left := c.expr(x.X, s)
 		if y, ok := x.X.(*syntax.BinaryExpr); ok && y.Op == x.Op { // a and b and c
-			left.Items = append(left.Items, c.expr(x.Y, s))
+			left.Add(c.expr(x.Y, s))
 			return left
 		}
 		return op(at, word, left, c.expr(x.Y, s))
@@ -204,7 +204,7 @@ func (c *compiler) binary(x *syntax.BinaryExpr, s scope) node {
 		}
 		n := op(at, word)
 		for _, i := range items {
-			n.Items = append(n.Items, op(c.at(i), each, c.expr(x.X, s), c.expr(i, s)))
+			n.Add(op(c.at(i), each, c.expr(x.X, s), c.expr(i, s)))
 		}
 		return n
 	}
@@ -236,7 +236,7 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 		if _, ok := c.decls[kind][fn.Name]; ok {
 			n := op(at, word, text(c.at(fn), fn.Name))
 			for _, a := range x.Args {
-				n.Items = append(n.Items, c.variable(a, s))
+				n.Add(c.variable(a, s))
 			}
 			return n
 		}
@@ -309,7 +309,7 @@ func (c *compiler) test(x *syntax.CallExpr, name string, s scope) node {
 		for _, a := range named {
 			set(with, c.at(a.at), a.name, c.variable(a.value, s))
 		}
-		n.Items = append(n.Items, *with)
+		n.Add(*with)
 	}
 	return n
 }

@@ -72,10 +72,10 @@ func (p *printer) survey() {
 			p.called[a]++
 		}
 		for i := range itemsOf(n.Get("children")) {
-			visit(&n.Get("children").Items[i])
+			visit(&n.Get("children").Items()[i])
 		}
 		for i := range itemsOf(n.Get("branches")) {
-			x := &n.Get("branches").Items[i]
+			x := &n.Get("branches").Items()[i]
 			if a, ok := x.Get("body").Get("action").Str(); ok && a == textOf(x, "id") {
 				p.branches[a] = x
 			}
@@ -110,10 +110,9 @@ func (p *printer) members(keys ...string) []doctree.Member {
 	if n == nil {
 		return nil
 	}
-	sorted := *n
-	sorted.Members = slices.Clone(n.Members)
+	sorted := n.WithMembers(slices.Clone(n.Members()))
 	ordered(&sorted)
-	return sorted.Members
+	return sorted.Members()
 }
 
 func (p *printer) line(format string, args ...any) { fmt.Fprintf(&p.b, format+"\n", args...) }
@@ -144,7 +143,7 @@ func (p *printer) print() string {
 		}
 	}
 	for _, m := range p.members("protocols") {
-		if root := m.Value.Get("root"); plain(m.Key.Text) && root != nil && len(m.Value.Members) == 1 {
+		if root := m.Value.Get("root"); plain(m.Key.Text) && root != nil && len(m.Value.Members()) == 1 {
 			p.line("\n%s = %s", m.Key.Text, p.call("protocol", []string{p.node(root, 1)}, 0))
 		}
 	}
@@ -188,14 +187,14 @@ func value(n *node) string {
 		return quote(n.Text)
 	case doctree.Seq:
 		var items []string
-		for i := range n.Items {
-			items = append(items, value(&n.Items[i]))
+		for i := range n.Items() {
+			items = append(items, value(&n.Items()[i]))
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case doctree.Map:
 		var items []string
-		for i := range n.Members {
-			items = append(items, quote(n.Members[i].Key.Text)+": "+value(&n.Members[i].Value))
+		for i := range n.Members() {
+			items = append(items, quote(n.Members()[i].Key.Text)+": "+value(&n.Members()[i].Value))
 		}
 		return "{" + strings.Join(items, ", ") + "}"
 	case doctree.Float:
@@ -215,8 +214,8 @@ func reading(n *node) string {
 	}
 	if n.Kind == doctree.Seq {
 		var items []string
-		for i := range n.Items {
-			items = append(items, reading(&n.Items[i]))
+		for i := range n.Items() {
+			items = append(items, reading(&n.Items()[i]))
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	}
@@ -274,17 +273,16 @@ func (p *printer) compare(want, got *node, path []string) {
 		p.patches = append(p.patches, p.call("ir", append(args, value(want)), 0))
 		return
 	}
-	sorted := *want
-	sorted.Members = slices.Clone(want.Members)
+	sorted := want.WithMembers(slices.Clone(want.Members()))
 	ordered(&sorted)
-	for i := range got.Members {
-		if sorted.Get(got.Members[i].Key.Text) == nil && len(path) > 0 { // more than there is: the whole is said
+	for i := range got.Members() {
+		if sorted.Get(got.Members()[i].Key.Text) == nil && len(path) > 0 { // more than there is: the whole is said
 			p.compare(&sorted, &node{Kind: doctree.Null}, path)
 			return
 		}
 	}
-	for i := range sorted.Members {
-		m := &sorted.Members[i]
+	for i := range sorted.Members() {
+		m := &sorted.Members()[i]
 		was := got.Get(m.Key.Text)
 		if was == nil {
 			was = &node{Kind: doctree.Null, Text: "\x00"}

@@ -33,8 +33,8 @@ func kindText(n *node) (string, bool) {
 	default:
 		return "", false
 	}
-	for i := range n.Members {
-		m := &n.Members[i]
+	for i := range n.Members() {
+		m := &n.Members()[i]
 		switch m.Key.Text {
 		case "type", "min", "max", "values", "entity":
 		default:
@@ -56,8 +56,8 @@ func (p *printer) entity(m doctree.Member) {
 		return
 	}
 	var args []string
-	for i := range fields.Members {
-		f := &fields.Members[i]
+	for i := range fields.Members() {
+		f := &fields.Members()[i]
 		kind, ok := kindText(&f.Value)
 		if !ok || !plain(f.Key.Text) {
 			return
@@ -194,7 +194,7 @@ func (p *printer) action(m doctree.Member) {
 	}
 	sets := itemsOf(m.Value.Get("sets"))
 	if steps := m.Value.Get("steps"); steps != nil {
-		sets = steps.Items
+		sets = steps.Items()
 	}
 	if c := m.Value.Get("creates"); c != nil {
 		v, args := textOf(c, "assign"), []string{textOf(c, "entity")}
@@ -220,8 +220,8 @@ func conjuncts(n *node) []node {
 	if n == nil || n.Kind == doctree.Null || n.Kind == doctree.Bool && n.Bool {
 		return nil
 	}
-	if n.Kind == doctree.Seq && len(n.Items) > 2 && n.Items[0].Text == "and" {
-		return n.Items[1:]
+	if n.Kind == doctree.Seq && len(n.Items()) > 2 && n.Items()[0].Text == "and" {
+		return n.Items()[1:]
 	}
 	return []node{*n}
 }
@@ -241,14 +241,14 @@ func (p *printer) sets(list []node, indent string) {
 			}
 			continue
 		}
-		t := x.Get("target").Items
+		t := x.Get("target").Items()
 		target, _ := p.fieldOf(t[0].Text, t[1].Text)
 		if t[0].Text == "input" || !strings.Contains(target, t[0].Text) {
 			target = t[0].Text + "[" + quote(t[1].Text) + "]"
 		}
 		v := x.Get("value")
-		if w := itemsOf(v); len(w) == 3 && (w[0].Text == "add" || w[0].Text == "sub") && len(w[1].Items) == 3 && w[1].Items[1].Text == t[0].Text &&
-			w[1].Items[0].Text == "field" && w[1].Items[2].Text == t[1].Text {
+		if w := itemsOf(v); len(w) == 3 && (w[0].Text == "add" || w[0].Text == "sub") && len(w[1].Items()) == 3 && w[1].Items()[1].Text == t[0].Text &&
+			w[1].Items()[0].Text == "field" && w[1].Items()[2].Text == t[1].Text {
 			p.line("%s%s %s= %s", indent, target, infix[w[0].Text].sign, p.expr(&w[2]))
 			continue
 		}
@@ -304,7 +304,7 @@ func (p *printer) binding(name string) {
 				v = t
 			}
 		case "rejects":
-			if r := v.Get("return"); r != nil && len(v.Members) == 1 {
+			if r := v.Get("return"); r != nil && len(v.Members()) == 1 {
 				v = r
 			}
 			args = append(args, "rejects = "+value(v))

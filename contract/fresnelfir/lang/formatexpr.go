@@ -50,11 +50,11 @@ func (p *printer) written(n *node) (text string, bind int) {
 	default:
 		return value(n), bindPrimary
 	}
-	words := make([]string, len(n.Items)) // "" for what is no text
-	for i := range n.Items {
-		words[i], _ = n.Items[i].Str()
+	words := make([]string, len(n.Items())) // "" for what is no text
+	for i := range n.Items() {
+		words[i], _ = n.Items()[i].Str()
 	}
-	args := n.Items
+	args := n.Items()
 	if len(args) > 0 {
 		args = args[1:]
 	}
@@ -123,11 +123,11 @@ func (p *printer) written(n *node) (text string, bind int) {
 		if r := p.root.Get("refinements").Get(words[2]); len(words) >= 3 && r != nil && p.functional(words[2], r, "refinements") && p.root.Get("functions").Get(words[2]) == nil {
 			parts := []string{name(words[1])}
 			if len(args) == 3 {
-				if len(args[2].Members) == 0 {
+				if len(args[2].Members()) == 0 {
 					return raw()
 				}
-				for i := range args[2].Members {
-					m := &args[2].Members[i]
+				for i := range args[2].Members() {
+					m := &args[2].Members()[i]
 					if !plain(m.Key.Text) {
 						return raw()
 					}
@@ -167,8 +167,8 @@ func (p *printer) functional(name string, f *node, section string) bool {
 	}
 	params := f.Get("params")
 	for i := range itemsOf(params) {
-		v, _ := params.Items[i].Get("name").Str()
-		e, _ := params.Items[i].Get("type").Str()
+		v, _ := params.Items()[i].Get("name").Str()
+		e, _ := params.Items()[i].Get("type").Str()
 		if !plain(v) || !plain(e) || v == "returns" || v == "models" || v == "guess" || (section == "functions" && i == 0 && v == "self") {
 			return false
 		}
@@ -184,7 +184,7 @@ func itemsOf(n *node) []node {
 	if n == nil {
 		return nil
 	}
-	return n.Items
+	return n.Items()
 }
 
 // body is the expression of an object, which may stand under full.

@@ -30,7 +30,7 @@ func (p *printer) node(n *node, level int) string {
 		}
 	case "alt":
 		for i := range itemsOf(n.Get("branches")) {
-			args = append(args, p.branch(&n.Get("branches").Items[i], level+1))
+			args = append(args, p.branch(&n.Get("branches").Items()[i], level+1))
 		}
 	}
 	return p.call(kind, args, level)
@@ -76,21 +76,21 @@ func (p *printer) property(m doctree.Member) {
 }
 
 func (p *printer) rule(n *node) string {
-	word := n.Items[0].Text
-	trigger := reading(&n.Items[1])
-	if n.Items[1].Kind == doctree.Map && len(n.Items[1].Members) == 1 {
-		m := &n.Items[1].Members[0]
+	word := n.Items()[0].Text
+	trigger := reading(&n.Items()[1])
+	if n.Items()[1].Kind == doctree.Map && len(n.Items()[1].Members()) == 1 {
+		m := &n.Items()[1].Members()[0]
 		trigger = m.Key.Text + "(" + reading(&m.Value) + ")"
 	}
 	args := []string{trigger}
-	if len(n.Items) == 3 {
-		x := &n.Items[2]
+	if len(n.Items()) == 3 {
+		x := &n.Items()[2]
 		switch {
 		case word == "never":
 			if same := x.Get("same"); same != nil {
 				args = append(args, "same = "+value(same))
 			}
-		case x.Kind == doctree.Seq && len(x.Items) > 0 && x.Items[0].Text == "never":
+		case x.Kind == doctree.Seq && len(x.Items()) > 0 && x.Items()[0].Text == "never":
 			args = append(args, p.rule(x))
 		default:
 			args = append(args, p.expr(x))
@@ -110,16 +110,16 @@ func (p *printer) generator(m doctree.Member) {
 			return
 		}
 		with := s.Get("with")
-		if with == nil || len(with.Members) == 0 {
+		if with == nil || len(with.Members()) == 0 {
 			args = append(args, reading(a))
 			continue
 		}
 		parts := []string{reading(a)}
-		for i := range with.Members {
-			if !plain(with.Members[i].Key.Text) {
+		for i := range with.Members() {
+			if !plain(with.Members()[i].Key.Text) {
 				return
 			}
-			parts = append(parts, with.Members[i].Key.Text+" = "+p.given(&with.Members[i].Value))
+			parts = append(parts, with.Members()[i].Key.Text+" = "+p.given(&with.Members()[i].Value))
 		}
 		args = append(args, "step("+strings.Join(parts, ", ")+")")
 	}

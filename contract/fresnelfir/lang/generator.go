@@ -13,7 +13,7 @@ func (c *compiler) generator(d *decl, at doctree.Pos) {
 	vars := c.everywhere()
 	steps := list(at)
 	for _, e := range pos {
-		steps.Items = append(steps.Items, c.taken(e, vars))
+		steps.Add(c.taken(e, vars))
 	}
 	set(n, at, "sequence", steps)
 	for _, a := range named {

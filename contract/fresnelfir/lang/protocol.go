@@ -68,7 +68,7 @@ func (c *compiler) step(e syntax.Expr) node {
 		set(n, at, "type", text(at, "seq"))
 		children := list(at)
 		for _, i := range x.List {
-			children.Items = append(children.Items, c.step(i))
+			children.Add(c.step(i))
 		}
 		set(n, at, "children", children)
 		return *n
@@ -91,12 +91,12 @@ func (c *compiler) composed(x *syntax.CallExpr, name string, at doctree.Pos) (no
 	case "seq":
 		key = "children"
 		for _, e := range pos {
-			items.Items = append(items.Items, c.step(e))
+			items.Add(c.step(e))
 		}
 	case "alt":
 		key = "branches"
 		for _, e := range pos {
-			items.Items = append(items.Items, c.alternative(e))
+			items.Add(c.alternative(e))
 		}
 	case "repeat":
 		if len(pos) != 3 {

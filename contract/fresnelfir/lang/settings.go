@@ -18,7 +18,7 @@ func (c *compiler) defaults(at doctree.Pos) {
 		for _, w := range words {
 			o := object(at)
 			set(o, at, key, text(at, w))
-			n.Items = append(n.Items, *o)
+			n.Add(*o)
 		}
 		return n
 	}
@@ -75,7 +75,7 @@ func (c *compiler) statement(x *syntax.CallExpr) {
 		v := c.published(pos[1], scope{inputs: true}, "constraint-operator", "", "a constraint")
 		set(n, v.Pos, "rule", v)
 		list := c.section("inputs", "constraints")
-		list.Items = append(list.Items, *n)
+		list.Add(*n)
 	case "hooks":
 		c.settings(named, c.section("bindings", "event_hooks"), map[string]string{"mode": "mode", "observe": "observe", "capture": "capture"}, pos)
 	case "explore":
@@ -113,10 +113,10 @@ func (c *compiler) explore(named []argument, pos []syntax.Expr) {
 		case "directives", "signals":
 			n := c.reading(a.value)
 			key := map[string]string{"directives": "type", "signals": "signal"}[a.name]
-			for i := range n.Items {
-				o := object(n.Items[i].Pos)
-				set(o, o.Pos, key, n.Items[i])
-				n.Items[i] = *o
+			for i := range n.Items() {
+				o := object(n.Items()[i].Pos)
+				set(o, o.Pos, key, n.Items()[i])
+				n.Items()[i] = *o
 			}
 			set(x, c.at(a.at), map[string]string{"directives": "directives_allowed", "signals": "adaptation_signals"}[a.name], n)
 		default:
@@ -151,25 +151,25 @@ func (c *compiler) cover(pos []syntax.Expr, named []argument) {
 		args, _ := c.arguments(call)
 		over := list(at)
 		for _, a := range args {
-			over.Items = append(over.Items, c.reading(a))
+			over.Add(c.reading(a))
 		}
 		n := object(at)
 		set(n, at, "type", text(at, word))
 		switch {
 		case word == "all_pairs":
 			set(n, at, "over", over)
-		case len(over.Items) == 0:
+		case len(over.Items()) == 0:
 			c.fail(e, "arity", "", "%s needs arguments", word)
 		case word == "each_transition":
-			set(n, at, "machine", over.Items[0])
+			set(n, at, "machine", over.Items()[0])
 		case word == "boundary":
-			set(n, at, "domain", over.Items[0])
-			set(n, at, "values", list(at, over.Items[1:]...))
+			set(n, at, "domain", over.Items()[0])
+			set(n, at, "values", list(at, over.Items()[1:]...))
 		default:
-			set(n, at, "strength", over.Items[0])
-			set(n, at, "over", list(at, over.Items[1:]...))
+			set(n, at, "strength", over.Items()[0])
+			set(n, at, "over", list(at, over.Items()[1:]...))
 		}
-		targets.Items = append(targets.Items, *n)
+		targets.Add(*n)
 	}
 	c.settings(named, cover, map[string]string{"seed": "seed", "reproducible": "reproducible"}, nil)
 }
@@ -181,13 +181,13 @@ func (c *compiler) targets() {
 	}
 	targets := c.section("inputs", "coverage").Get("targets")
 	at := targets.Pos
-	for i := range c.section("protocols").Members {
+	for i := range c.section("protocols").Members() {
 		n := object(at)
 		set(n, at, "type", text(at, "each_transition"))
-		set(n, at, "machine", text(at, c.section("protocols").Members[i].Key.Text))
-		targets.Items = append(targets.Items, *n)
+		set(n, at, "machine", text(at, c.section("protocols").Members()[i].Key.Text))
+		targets.Add(*n)
 	}
-	slices.SortFunc(targets.Items, func(a, b node) int {
+	slices.SortFunc(targets.Items(), func(a, b node) int {
 		if a.Get("machine").Text < b.Get("machine").Text {
 			return -1
 		}

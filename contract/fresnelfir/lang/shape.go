@@ -127,7 +127,7 @@ func (c *compiler) keysOf(at syntax.Expr, pos []syntax.Expr) []node {
 		}
 		k := c.kind(e, false)
 		if values := k.Get("values"); values != nil {
-			keys = append(keys, values.Items...)
+			keys = append(keys, values.Items()...)
 		} else if low, high := k.Get("min"), k.Get("max"); low != nil && high != nil {
 			from, _ := strconv.Atoi(low.Text)
 			to, _ := strconv.Atoi(high.Text)
@@ -165,10 +165,10 @@ func zeroOf(kind *node) *node {
 		}
 	case "enum":
 		values := kind.Get("values")
-		if values == nil || len(values.Items) == 0 {
+		if values == nil || len(values.Items()) == 0 {
 			return nil
 		}
-		zero = values.Items[0]
+		zero = values.Items()[0]
 	default:
 		return nil
 	}

@@ -106,14 +106,14 @@ func (w *awaited) of(c *compiler, f *syntax.LambdaExpr, name string) node {
 	v, _ := c.condition(f.Body, s)
 	var visit func(n *node) bool
 	visit = func(n *node) bool {
-		if n.Kind == doctree.Seq && len(n.Items) > 1 {
-			switch word := n.Items[0].Text; {
-			case slices.Contains([]string{"forall", "exists", "sum", "count", "derived", "observer", "is", "old"}, word), word == "field" && n.Items[1].Text != name:
+		if n.Kind == doctree.Seq && len(n.Items()) > 1 {
+			switch word := n.Items()[0].Text; {
+			case slices.Contains([]string{"forall", "exists", "sum", "count", "derived", "observer", "is", "old"}, word), word == "field" && n.Items()[1].Text != name:
 				return false
 			}
 		}
-		for i := range n.Items {
-			if !visit(&n.Items[i]) {
+		for i := range n.Items() {
+			if !visit(&n.Items()[i]) {
 				return false
 			}
 		}
@@ -192,11 +192,11 @@ func (c *compiler) awaitedProperty(w *awaited) {
 		allowed := op(at, "or")
 		for _, a := range w.fair {
 			if v := c.allowed(a); v != nil {
-				allowed.Items = append(allowed.Items, *v)
+				allowed.Add(*v)
 			}
 			said = append(said, a.name)
 		}
-		allowed.Items = append(allowed.Items, each(idle))
+		allowed.Add(each(idle))
 		all = append(all, allowed)
 	}
 	if w.word == "until" {
@@ -259,16 +259,16 @@ func (c *compiler) allowed(a argument) *node {
 }
 
 func isInput(n *node) bool {
-	return n.Kind == doctree.Seq && len(n.Items) == 3 && n.Items[0].Text == "field" && n.Items[1].Text == "input"
+	return n.Kind == doctree.Seq && len(n.Items()) == 3 && n.Items()[0].Text == "field" && n.Items()[1].Text == "input"
 }
 
 // inputOf is an input that an expression reads; "": none.
 func inputOf(n *node) string {
 	if isInput(n) {
-		return n.Items[2].Text
+		return n.Items()[2].Text
 	}
-	for i := range n.Items {
-		if name := inputOf(&n.Items[i]); name != "" {
+	for i := range n.Items() {
+		if name := inputOf(&n.Items()[i]); name != "" {
 			return name
 		}
 	}
@@ -277,12 +277,12 @@ func inputOf(n *node) string {
 
 // withInput is an expression with a value in place of an input.
 func withInput(n node, name string, v node) node {
-	if isInput(&n) && n.Items[2].Text == name {
+	if isInput(&n) && n.Items()[2].Text == name {
 		return v
 	}
-	n.Items = slices.Clone(n.Items)
-	for i := range n.Items {
-		n.Items[i] = withInput(n.Items[i], name, v)
+	n = n.WithItems(slices.Clone(n.Items()))
+	for i := range n.Items() {
+		n.Items()[i] = withInput(n.Items()[i], name, v)
 	}
 	return n
 }
@@ -294,7 +294,7 @@ func (c *compiler) valuesOf(input string) []node {
 		return nil
 	}
 	if values := d.Get("values"); values != nil {
-		return values.Items
+		return values.Items()
 	}
 	switch textOf(d, "type") {
 	case "bool":

@@ -49,13 +49,13 @@ func number(at doctree.Pos, digits string) node {
 func integer(at doctree.Pos, n int) node { return number(at, strconv.Itoa(n)) }
 
 func list(at doctree.Pos, items ...node) node {
-	return node{Kind: doctree.Seq, Flow: true, Pos: at, Items: append([]node{}, items...)}
+	return node{Kind: doctree.Seq, Flow: true, Pos: at}.WithItems(slices.Clone(items))
 }
 
 func texts(at doctree.Pos, words ...string) node {
 	n := list(at)
 	for _, w := range words {
-		n.Items = append(n.Items, text(at, w))
+		n.Add(text(at, w))
 	}
 	return n
 }
@@ -73,7 +73,7 @@ func set(n *node, at doctree.Pos, key string, v node) {
 		m.Value = v
 		return
 	}
-	n.Members = append(n.Members, doctree.Member{Key: text(at, key), Value: v})
+	n.AddMember(doctree.Member{Key: text(at, key), Value: v})
 }
 
 // literal is a value of Starlark without names as one of JSON.
@@ -109,7 +109,7 @@ func (c *compiler) literal(e syntax.Expr) node {
 	case *syntax.ListExpr:
 		n := list(at)
 		for _, i := range x.List {
-			n.Items = append(n.Items, c.literal(i))
+			n.Add(c.literal(i))
 		}
 		return n
 	case *syntax.DictExpr:
@@ -137,5 +137,5 @@ func (c *compiler) literalOrNone(e syntax.Expr) node {
 
 // ordered sorts the members of a mapping by key.
 func ordered(n *node) {
-	slices.SortStableFunc(n.Members, func(a, b doctree.Member) int { return strings.Compare(a.Key.Text, b.Key.Text) })
+	slices.SortStableFunc(n.Members(), func(a, b doctree.Member) int { return strings.Compare(a.Key.Text, b.Key.Text) })
 }

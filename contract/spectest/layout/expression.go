@@ -18,7 +18,7 @@ func expressed(s *source) string {
 	var list []*doctree.Node
 	cases := []doctree.Node{*s.root}
 	if s.root.Kind == doctree.Seq {
-		cases = s.root.Items
+		cases = s.root.Items()
 	}
 	for i := range cases {
 		if tree := cases[i].Get("assert"); tree != nil {
@@ -47,17 +47,17 @@ func expressions(s *source, n *doctree.Node, list []*doctree.Node) []*doctree.No
 	if n.Flow || s.at(n.Pos) == '*' {
 		return list
 	}
-	for i := range n.Items {
-		list = expressions(s, &n.Items[i], list)
+	for i := range n.Items() {
+		list = expressions(s, &n.Items()[i], list)
 	}
-	for i := range n.Members {
-		v := &n.Members[i].Value
-		if n.Members[i].Key.Text != "evaluate" || v.Kind != doctree.Seq {
+	for i := range n.Members() {
+		v := &n.Members()[i].Value
+		if n.Members()[i].Key.Text != "evaluate" || v.Kind != doctree.Seq {
 			list = expressions(s, v, list)
 			continue
 		}
-		for j := range v.Items {
-			if item := &v.Items[j]; !v.Flow && item.Kind == doctree.Seq && len(item.Items) > 0 {
+		for j := range v.Items() {
+			if item := &v.Items()[j]; !v.Flow && item.Kind == doctree.Seq && len(item.Items()) > 0 {
 				list = append(list, item)
 			}
 		}
@@ -79,7 +79,7 @@ func (s *source) plain(n *doctree.Node, to doctree.Pos) bool {
 	}
 	switch n.Kind {
 	case doctree.Seq:
-		return !slices.ContainsFunc(n.Items, func(item doctree.Node) bool { return !s.plain(&item, to) })
+		return !slices.ContainsFunc(n.Items(), func(item doctree.Node) bool { return !s.plain(&item, to) })
 	case doctree.Null, doctree.Bool, doctree.Int, doctree.Float, doctree.String:
 		return true
 	}
@@ -92,13 +92,13 @@ func (s *source) plain(n *doctree.Node, to doctree.Pos) bool {
 // tool writes.
 func layOut(n *doctree.Node, level, column int) []string {
 	flat := flow(n)
-	if n.Kind != doctree.Seq || len(n.Items) == 0 || utf8.RuneCountInString(flat) <= width {
+	if n.Kind != doctree.Seq || len(n.Items()) == 0 || utf8.RuneCountInString(flat) <= width {
 		return []string{flat}
 	}
 	column += level
 	var lines []string
-	for i := range n.Items {
-		part := layOut(&n.Items[i], level+1, column)
+	for i := range n.Items() {
+		part := layOut(&n.Items()[i], level+1, column)
 		if i == 0 {
 			part[0] = "[" + part[0]
 		} else {
@@ -115,9 +115,9 @@ func layOut(n *doctree.Node, level, column int) []string {
 func flow(n *doctree.Node) string {
 	switch n.Kind {
 	case doctree.Seq:
-		parts := make([]string, len(n.Items))
-		for i := range n.Items {
-			parts[i] = flow(&n.Items[i])
+		parts := make([]string, len(n.Items()))
+		for i := range n.Items() {
+			parts[i] = flow(&n.Items()[i])
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case doctree.String:

@@ -47,8 +47,8 @@ func indented(s *source) string {
 
 // column is where the keys or dashes of a block collection stand.
 func (in *indenter) column(n *doctree.Node) int {
-	if n.Kind == doctree.Map && len(n.Members) > 0 {
-		return n.Members[0].Key.Pos.Col
+	if n.Kind == doctree.Map && len(n.Members()) > 0 {
+		return n.Members()[0].Key.Pos.Col
 	}
 	return n.Pos.Col
 }
@@ -57,16 +57,16 @@ func (in *indenter) column(n *doctree.Node) int {
 func (in *indenter) collection(n *doctree.Node, column int) {
 	old := in.column(n)
 	if n.Kind == doctree.Map {
-		for i := range n.Members {
-			m := &n.Members[i]
+		for i := range n.Members() {
+			m := &n.Members()[i]
 			in.mark(m.Key.Pos, mark{old: old, new: column})
-			in.unsure = in.unsure || m.Merged || strings.IndexByte("&*!?", in.s.at(m.Key.Pos)) >= 0
+			in.unsure = in.unsure || m.Merged() || strings.IndexByte("&*!?", in.s.at(m.Key.Pos)) >= 0
 			in.value(&m.Value, column)
 		}
 		return
 	}
-	for i := range n.Items {
-		item := &n.Items[i]
+	for i := range n.Items() {
+		item := &n.Items()[i]
 		at := doctree.Pos{Line: item.Pos.Line, Col: old}
 		for at.Line >= n.Pos.Line && in.s.at(at) != '-' {
 			at.Line--
@@ -90,7 +90,7 @@ func (in *indenter) value(n *doctree.Node, column int) {
 	c := in.s.at(n.Pos)
 	switch {
 	case c == '*':
-	case c == '&' && n.Kind == doctree.Map && !n.Flow && len(n.Members) > 0 && n.Members[0].Key.Pos.Line > n.Pos.Line:
+	case c == '&' && n.Kind == doctree.Map && !n.Flow && len(n.Members()) > 0 && n.Members()[0].Key.Pos.Line > n.Pos.Line:
 		in.collection(n, column+step)
 	case c == '&' || c == '!':
 		plain := n.Kind < doctree.Seq && !n.Block || n.Flow

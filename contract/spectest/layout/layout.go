@@ -105,10 +105,10 @@ func (s *source) end(n *doctree.Node) (doctree.Pos, bool) {
 	case strings.IndexByte("&*!|>", c) >= 0:
 		return n.Pos, false
 	case n.Kind == doctree.Seq && !n.Flow:
-		if len(n.Items) == 0 || c != '-' {
+		if len(n.Items()) == 0 || c != '-' {
 			return n.Pos, false
 		}
-		return s.end(&n.Items[len(n.Items)-1])
+		return s.end(&n.Items()[len(n.Items())-1])
 	case c == '[' || c == '{':
 		return s.scan(n.Pos, false)
 	case c == '"' || c == '\'':
