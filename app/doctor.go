@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/system/command"
 )
 
@@ -41,10 +42,17 @@ func (*App) Doctor() ([]Provision, error) {
 		list = append(list, Provision{Group: "sandbox", Name: g, Have: true})
 	}
 	for _, r := range refused {
-		name, why, _ := strings.Cut(r, " (")
+		name, why := r, ""
+		if at := strings.LastIndex(r, " ("); at > 0 {
+			name, why = r[:at], r[at+2:]
+		}
 		fix := "run as root, or let users make namespaces: sysctl kernel.unprivileged_userns_clone=1"
-		if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		switch {
+		case runtime.GOOS != "linux" || runtime.GOARCH != "amd64":
 			fix = "run in a container or a virtual machine with Linux on amd64"
+		case strings.HasPrefix(why, "cgroup:"):
+			why = diag.FirstLine(why) // the controllers are refused alike
+			fix = "run as root, or with a control group that may be written to: systemd-run --user --scope -p Delegate=yes thresh ..."
 		}
 		list = append(list, Provision{Group: "sandbox", Name: name, Detail: strings.TrimSuffix(why, ")"), Fix: fix})
 	}
