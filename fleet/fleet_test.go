@@ -209,6 +209,7 @@ func same(t *testing.T, got, want campaign.Record) {
 }
 
 func TestWorkersChangeNothing(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	c := &tally{rounds: 4, perRound: 500}
 	want := y.must(c, false, nil)
@@ -231,6 +232,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 // Outcomes that are too large for one message, or for one report of a lease, are
 // reported as they come; each case is executed once, and each lease given out once.
 func TestLargeOutcomes(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	for _, bulk := range []int{300 << 10, 1200 << 10} {
 		c := &tally{rounds: 2, perRound: 12, bulk: bulk}
@@ -259,6 +261,7 @@ func TestLargeOutcomes(t *testing.T) {
 // A worker that comes late is waited for; one that leaves gives back what it
 // has not run.
 func TestWorkersComeAndGo(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	plain := &tally{rounds: 3, perRound: 300}
 	want := y.must(plain, false, nil)
@@ -372,6 +375,7 @@ func TestRedoAndFatalTravel(t *testing.T) {
 
 // Workers that must not, or cannot, run a campaign do not.
 func TestWhoRunsWhat(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	c := &tally{rounds: 1, perRound: 100}
 	want := y.must(c, false, nil)
@@ -402,6 +406,7 @@ func TestWhoRunsWhat(t *testing.T) {
 }
 
 func TestNobodyCanRunIt(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	c := &tally{rounds: 1, perRound: 100}
 	y.worker(c, 2, func(w *fleet.Worker) {

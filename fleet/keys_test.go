@@ -142,6 +142,7 @@ func forger(t *testing.T, y *yard, kinds ...string) {
 
 // Whoever is on the bus but not of the fleet changes nothing, and is named.
 func TestForgedMessagesChangeNothing(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	c := &tally{rounds: 3, perRound: 200}
 	want := y.must(c, false, nil)
@@ -304,6 +305,7 @@ func TestReplayedAnnouncements(t *testing.T) {
 
 // A worker that lies is found out by another one, and excluded.
 func TestLyingWorkerIsExcluded(t *testing.T) {
+	t.Parallel() // mostly waits
 	y := newYard(t)
 	c := &tally{rounds: 6, perRound: 100}
 	want := y.must(c, false, nil)

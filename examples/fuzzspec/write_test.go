@@ -137,7 +137,7 @@ func tool(ctx context.Context, env []string, name string, args ...string) error 
 		return &errMissing{name + " is not installed"}
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), env...)
+	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -27,7 +27,6 @@ var server = sync.OnceValues(func() (string, error) {
 	}
 	path := filepath.Join(dir, "nats-server")
 	cmd := exec.Command("go", "build", "-o", path, "github.com/nats-io/nats-server/v2")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building nats-server: %w: %s", err, out)
 	}
