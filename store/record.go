@@ -29,16 +29,6 @@ func (w *Writer) Finish(rec campaign.Record, status string, at time.Duration) er
 	return w.saveRecord(rec, status, packed)
 }
 
-// SaveRecord is [Writer.Finish] without the entry in the journal, which is what
-// the outline can be made again from.
-func (w *Writer) SaveRecord(rec campaign.Record, status string) error {
-	packed, _, err := w.packRecord(&rec)
-	if err != nil {
-		return err
-	}
-	return w.saveRecord(rec, status, packed)
-}
-
 // fewParts is how many campaigns and findings a record may have to be encoded as
 // one text.
 const fewParts = 64

@@ -164,14 +164,6 @@ func environment(err error) error {
 	return diag.Environment("%w", err)
 }
 
-// Size is the number of bytes that the store's files hold.
-func (s *Store) Size() (bytes int64, err error) {
-	if bytes, err = treeSize(s.root); err != nil {
-		return 0, diag.Environment("measure the store %s: %w", s.dir, err)
-	}
-	return bytes, nil
-}
-
 // treeSize adds up the files below a folder; what vanishes meanwhile is not
 // counted.
 func treeSize(dir string) (bytes int64, err error) {

@@ -299,3 +299,21 @@ func TestOneWriterPerRun(t *testing.T) {
 		}
 	}
 }
+
+// SaveRecord is [Writer.Finish] without the entry in the journal, which is what
+// the outline can be made again from.
+func (w *Writer) SaveRecord(rec campaign.Record, status string) error {
+	packed, _, err := w.packRecord(&rec)
+	if err != nil {
+		return err
+	}
+	return w.saveRecord(rec, status, packed)
+}
+
+// Size is the number of bytes that the store's files hold.
+func (s *Store) Size() (bytes int64, err error) {
+	if bytes, err = treeSize(s.root); err != nil {
+		return 0, diag.Environment("measure the store %s: %w", s.dir, err)
+	}
+	return bytes, nil
+}

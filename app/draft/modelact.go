@@ -3,6 +3,7 @@ package draft
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -149,7 +150,7 @@ func (m *modelling) ordered(i int) (list []string) {
 	}
 	for len(rest) > 0 {
 		at := ""
-		for _, f := range slices.Sorted(keys(rest)) {
+		for _, f := range slices.Sorted(maps.Keys(rest)) {
 			reads := regexp.MustCompile(`\b` + self + `\.` + f + `\b`)
 			asked := false
 			for g, text := range rest {
@@ -161,7 +162,7 @@ func (m *modelling) ordered(i int) (list []string) {
 			}
 		}
 		if at == "" { // each needs the other: check says what is wrong
-			return append(list, slices.Sorted(keys(rest))...)
+			return append(list, slices.Sorted(maps.Keys(rest))...)
 		}
 		list = append(list, at)
 		delete(rest, at)

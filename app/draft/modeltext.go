@@ -3,6 +3,7 @@ package draft
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,27 +61,17 @@ func (m *modelling) write(entities []string) {
 			}
 		}
 	}
-	for _, i := range slices.Sorted(keys(m.left)) {
+	for _, i := range slices.Sorted(maps.Keys(m.left)) {
 		m.line("\n# Skipped: %s: %s.", m.f.Ops[i].Name, m.left[i])
 		m.f.Left = append(m.f.Left, m.f.Ops[i].Name+" ("+m.left[i]+")")
 	}
-	for _, k := range slices.Sorted(keys(m.why)) {
+	for _, k := range slices.Sorted(maps.Keys(m.why)) {
 		m.line("\n# %s: %s.", strings.TrimPrefix(k, "."), m.why[k])
 	}
 	if len(m.f.Left) > 0 {
 		m.d.why("Skipped: %s.", strings.Join(m.f.Left, "; "))
 	}
 	m.d.ask("explore(", "which properties must hold? Add NAME = always(CONDITION).")
-}
-
-func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
-	return func(yield func(K) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // kind is an argument's type in the language.

@@ -138,6 +138,3 @@ type Tokens struct {
 	Completion int64 `json:"completion"`
 	Known      bool  `json:"known"` // false: the reply says nothing
 }
-
-// Total is prompt and completion together.
-func (t Tokens) Total() int64 { return t.Prompt + t.Completion }

@@ -61,7 +61,7 @@ func TestStreams(t *testing.T) {
 				for _, c := range s.Tools() {
 					tools = append(tools, c.Tool+string(c.Args))
 				}
-				if s.Text() != tc.text || strings.Join(tools, " ") != tc.tools || s.Complaint() != tc.fail || s.Done() != tc.done || s.Cut() != tc.cut || s.Tokens().Total() != tc.tokens {
+				if s.Text() != tc.text || strings.Join(tools, " ") != tc.tools || s.Complaint() != tc.fail || s.Done() != tc.done || s.Cut() != tc.cut || s.Tokens().Prompt+s.Tokens().Completion != tc.tokens {
 					t.Fatalf("text %q tools %q complaint %q done %v cut %v tokens %v", s.Text(), tools, s.Complaint(), s.Done(), s.Cut(), s.Tokens())
 				}
 			})

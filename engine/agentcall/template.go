@@ -137,20 +137,6 @@ func Normal(name string) string {
 // Form is what the template makes.
 func (t *Template) Form() Form { return t.form }
 
-// Fields are the names of places other than prompt, session and history, as
-// written, in the order of their first place.
-func (t *Template) Fields() []string {
-	var names []string
-	seen := map[string]bool{promptField: true, sessionField: true, historyField: true}
-	for _, p := range t.parts {
-		if p.name != "" && !seen[p.name] {
-			seen[p.name] = true
-			names = append(names, strings.Trim(p.text, "{}"))
-		}
-	}
-	return names
-}
-
 // Values are what a template's places stand for.
 type Values struct {
 	Prompt  string

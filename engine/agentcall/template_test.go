@@ -58,10 +58,6 @@ func TestTemplates(t *testing.T) {
 	if got := xml.Text(Values{Prompt: "<&>"}, EscapeXML); got != "<q>&lt;&amp;&gt;</q>" {
 		t.Error(got)
 	}
-	fields := ParseTemplate(`{"a": "{Product Name} {prompt} {session} {product name}"}`)
-	if got := fields.Fields(); !reflect.DeepEqual(got, []string{"Product Name"}) {
-		t.Error(got)
-	}
 }
 
 // Whatever the prompt is, it arrives as it is.

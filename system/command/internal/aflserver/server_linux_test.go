@@ -142,8 +142,8 @@ func TestModes(t *testing.T) {
 			if p.SharedInput() != m.shared || p.Persistent() != m.features.Persistent {
 				t.Errorf("shared input %v, persistent %v", p.SharedInput(), p.Persistent())
 			}
-			if p.MapSize() < 8 || p.MapSize() > 1<<16 {
-				t.Errorf("map of %d entries", p.MapSize())
+			if p.mapSize < 8 || p.mapSize > 1<<16 {
+				t.Errorf("map of %d entries", p.mapSize)
 			}
 			exit := func(n int) string { // a persistent case has no status of its own
 				if p.Persistent() {
@@ -266,8 +266,8 @@ func TestLimits(t *testing.T) {
 func TestNewDialect(t *testing.T) {
 	for _, size := range []int{300_000, firstMapSize + 5} {
 		p := newPlace(t, build(t, "gcc", "newserver.c", fmt.Sprint("-DMAP=", size))).start()
-		if p.MapSize() != size || !p.SharedInput() || p.Persistent() {
-			t.Errorf("map %d, shared %v, persistent %v", p.MapSize(), p.SharedInput(), p.Persistent())
+		if p.mapSize != size || !p.SharedInput() || p.Persistent() {
+			t.Errorf("map %d, shared %v, persistent %v", p.mapSize, p.SharedInput(), p.Persistent())
 		}
 		for range 2 {
 			got, edges := p.run("bacca\x00", plenty)

@@ -223,9 +223,6 @@ type Server struct {
 // otherwise the caller writes it to the file or descriptor that they read.
 func (s *Server) SharedInput() bool { return s.sharedInput }
 
-// MapSize is the number of entries of the edge map.
-func (s *Server) MapSize() int { return s.mapSize }
-
 // Persistent reports whether many cases share a process.
 func (s *Server) Persistent() bool { return s.cfg.Features.Persistent }
 
