@@ -191,6 +191,8 @@ type commandLane struct {
 
 	next  func(temp string) process.Command // what is started; temp is a folder for its files
 	setup error                             // files could not be put in place
+
+	shell, where string // the shell that was found last, and the PATH that it was found on
 }
 
 // laneKind is what a lane is for.

@@ -49,6 +49,7 @@ func TestTranscripts(t *testing.T) {
 		{"standard input", "```text file=in\na\n```\n" + transcript(" stdin=in\n$ cat\na\n$ cat\na\n", "\n$ cat\n"), ""},
 		{"variables", transcript(" env=A=1,B=\n$ echo $A-$B\n1-\n", " env=A=2\n$ echo $A $NO_COLOR $COLUMNS $TZ\n2 1 80 UTC\n"), ""},
 		{"continued lines", transcript("\n$ for i in 1 2; do\n> echo $i\n> done\n1\n2\n$ echo a \\\n  b\na b\n$ cat <<X\n> y\n> X\ny\n"), ""},
+		{"more than an argument holds", transcript("\n$ A=" + strings.Repeat("x", 70<<10) + "\n$ B=" + strings.Repeat("x", 70<<10) + "\n$ echo ${#A} ${#B}\n71680 71680\n$ nothing-such\nsh: 1: nothing-such: not found\n[127]\n"), ""},
 		{"no line end", transcript("\n$ printf a\na\n$ echo b\nb\n"), ""},
 		{"blank lines", transcript("\n$ printf 'a\\n\\nb\\n\\n'\na\n\nb\n\n$ true\n\n"), ""},
 		{"a blank line that is printed", transcript("\n$ printf 'a\\n\\nb\\n'\na\nb\n"), "to print what the page shows"},

@@ -43,7 +43,7 @@ type pageRun struct {
 	env     []string // what is the same for pages of a document
 	own     []string // variables of this page
 	state   string   // the file with the state of the last shell; "": there is none yet
-	shells  int      // that were to leave their state
+	shells  int      // so far
 	done    []ran
 	skipped []string // why blocks were not run, with their lines
 	serving []*service
@@ -306,12 +306,16 @@ func (p *pageRun) lines(out []byte) []string {
 	return list
 }
 
+// maxScript is what an argument may hold; Linux takes 128 KiB.
+const maxScript = 100 << 10
+
 // shell runs commands of a block in one shell, to the end of it or of them.
 func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind) (*commandLane, error), a *act, steps []pageStep, more bool) (process.Result, error) {
 	l, err := lane(ctx, laneKind{limit: a.timeout, shell: true})
 	if err != nil {
 		return process.Result{}, err
 	}
+	p.shells++
 	env := p.env
 	script, state := p.script(a, steps, more)
 	var tty *stage.Terminal
@@ -322,12 +326,23 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind
 		script = "exec 0<>'" + tty.Path + "' 1>&0\n" + script
 		env = append(slices.Clone(env), "TERM=xterm", fmt.Sprintf("COLUMNS=%d", t.columns), fmt.Sprintf("LINES=%d", t.rows))
 	}
-	argv := []string{"sh", "-c", script, "sh"}
-	path, err := p.x.programIn("sh", p.env)
-	if err != nil {
-		return process.Result{}, campaign.Fatal("transcripts need a shell: %w", err)
+	if len(script) > maxScript {
+		name := fmt.Sprintf("script-%d", p.shells)
+		if err := stage.Write(p.private, []stage.File{{Path: name, Text: script}}); err != nil {
+			return process.Result{}, fmt.Errorf("writing the commands of a block: %w", err)
+		}
+		script = ". " + shellWord(filepath.Join(p.private, name))
 	}
-	l.next = func(string) process.Command { return process.Command{Path: path, Argv: argv, Env: env, Dir: p.dir} }
+	argv := []string{"sh", "-c", script, "sh"}
+	if where, _ := variable(p.env, "PATH"); l.shell == "" || l.where != where {
+		if l.shell, err = p.x.programIn("sh", p.env); err != nil {
+			return process.Result{}, campaign.Fatal("transcripts need a shell: %w", err)
+		}
+		l.where = where
+	}
+	l.next = func(string) process.Command {
+		return process.Command{Path: l.shell, Argv: argv, Env: env, Dir: p.dir}
+	}
 	l.runs++
 	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
 	p.keep(state)
@@ -380,7 +395,6 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) (text, state strin
 		export(e[0], e[1])
 	}
 	if !a.background && (more || a.setup || len(steps) > 1) {
-		p.shells++
 		state = filepath.Join(p.private, "state-"+strconv.Itoa(p.shells))
 		b.WriteString("trap " + shellWord("thresh_exit=$?; { export -p; echo 'cd \"$PWD\"'; } > "+shellWord(state)+"; exit $thresh_exit") + " EXIT\n")
 	}
