@@ -115,6 +115,20 @@ func TestChainsOfCaptures(t *testing.T) {
 	}
 }
 
+// A value that is not there is a failure, also where no other case asks for it.
+func TestCaptureThatNobodyUses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	url, _ := shop(t)
+	k := newContract(nil)
+	k.targets.HTTP = httpsys.OpenClient
+	for what, want := range map[string]string{"$.access": "LOGIN pass", "$.acces": "LOGIN fail assertion", "{header: X-Trac}": "LOGIN fail assertion", "{cookie: sid}": "LOGIN pass"} {
+		got, _ := play(t, k, blockDocument("id: LOGIN\ntype: api.http\nrequest: {method: POST, url: \"${base}/login\"}\nharness: {repeatable: true}\ncapture: {token: "+what+"}\n"), map[string][]string{"var": {"base=" + url}})
+		if !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+	}
+}
+
 // A filter takes what a case needs, and what cleans up.
 func TestFilterTakesTheChain(t *testing.T) {
 	t.Chdir(t.TempDir())

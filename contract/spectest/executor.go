@@ -126,7 +126,11 @@ func (x *executor) caseAt(i int64) *Case {
 
 // attempt runs a case once. The error says that the environment failed.
 func (x *executor) attempt(ctx context.Context, c *Case) (*Failure, evidence, error) {
+	x.eval.subjects = nil
 	f, notes, err := x.tryOnce(ctx, c)
+	for i := 0; f == nil && x.eval.subjects != nil && x.chain == nil && i < len(c.captures); i++ {
+		_, f = c.captures[i].take(c.Type, x.eval.subjects) // nobody waits for it; it must be there all the same
+	}
 	if f != nil && f.Line == 0 { // it did not come as far as an assertion
 		at := c.about
 		if f.Op == "exit_code" {

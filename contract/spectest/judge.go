@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -207,7 +208,14 @@ func (e *evaluator) decisive(f *Failure, n *node, subject speclang.Value) {
 	}
 	said := func(form string) string { return form }
 	if n.op == "when" {
-		said = written
+		said = func(form string) string {
+			return xpathName.ReplaceAllStringFunc(written(form), func(name string) string {
+				if p := n.paths[name]; p != nil {
+					return "xpath(" + strconv.Quote(p.String()) + ")"
+				}
+				return name
+			})
+		}
 	}
 	var saw []string
 	for _, o := range d.Operands {

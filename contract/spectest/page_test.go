@@ -48,6 +48,8 @@ func TestTranscripts(t *testing.T) {
 		{"the folder", transcript("\n$ pwd\n<folder>\n"), ""},
 		{"standard input", "```text file=in\na\n```\n" + transcript(" stdin=in\n$ cat\na\n$ cat\na\n", "\n$ cat\n"), ""},
 		{"variables", transcript(" env=A=1,B=\n$ echo $A-$B\n1-\n", " env=A=2\n$ echo $A $NO_COLOR $COLUMNS $TZ\n2 1 80 UTC\n"), ""},
+		{"variables end with the block", transcript("\n$ export A=\"it's\"\n", " env=A=1,B=2\n$ echo $A $B; export A=3 C=4\n1 2\n", "\n$ echo \"$A-${B-none}-$C\"\nit's-none-4\n"), ""},
+		{"a terminal ends with the block", transcript(" tty=70x20 needs=linux\n$ echo $TERM $COLUMNS $LINES\nxterm 70 20\n", "\n$ echo $TERM $COLUMNS $LINES\ndumb 80 24\n"), ""},
 		{"continued lines", transcript("\n$ for i in 1 2; do\n> echo $i\n> done\n1\n2\n$ echo a \\\n  b\na b\n$ cat <<X\n> y\n> X\ny\n"), ""},
 		{"more than an argument holds", transcript("\n$ A=" + strings.Repeat("x", 70<<10) + "\n$ B=" + strings.Repeat("x", 70<<10) + "\n$ echo ${#A} ${#B}\n71680 71680\n$ nothing-such\nsh: 1: nothing-such: not found\n[127]\n"), ""},
 		{"no line end", transcript("\n$ printf a\na\n$ echo b\nb\n"), ""},

@@ -316,7 +316,6 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind
 		return process.Result{}, err
 	}
 	p.shells++
-	env := p.env
 	script, state := p.script(a, steps, more)
 	var tty *stage.Terminal
 	if t := a.terminal; t != nil {
@@ -324,7 +323,6 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind
 			return process.Result{}, err
 		}
 		script = "exec 0<>'" + tty.Path + "' 1>&0\n" + script
-		env = append(slices.Clone(env), "TERM=xterm", fmt.Sprintf("COLUMNS=%d", t.columns), fmt.Sprintf("LINES=%d", t.rows))
 	}
 	if len(script) > maxScript {
 		name := fmt.Sprintf("script-%d", p.shells)
@@ -341,7 +339,7 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind
 		l.where = where
 	}
 	l.next = func(string) process.Command {
-		return process.Command{Path: l.shell, Argv: argv, Env: env, Dir: p.dir}
+		return process.Command{Path: l.shell, Argv: argv, Env: p.env, Dir: p.dir}
 	}
 	l.runs++
 	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
@@ -391,12 +389,15 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) (text, state strin
 	for _, name := range p.vars.names() {
 		export(name, p.vars[name].text())
 	}
-	for _, e := range a.env { // over what an earlier block has exported
+	restore := "" // of what the block alone has, over what an earlier one has exported
+	for i, e := range slices.Concat(a.terminal.env(), a.env) {
+		fmt.Fprintf(&b, "thresh_had_%[1]d=${%[2]s+x} thresh_was_%[1]d=${%[2]s-}\n", i, e[0])
 		export(e[0], e[1])
+		restore += fmt.Sprintf("if [ \"$thresh_had_%[1]d\" ]; then %[2]s=$thresh_was_%[1]d; else unset %[2]s; fi; ", i, e[0])
 	}
 	if !a.background && (more || a.setup || len(steps) > 1) {
 		state = filepath.Join(p.private, "state-"+strconv.Itoa(p.shells))
-		b.WriteString("trap " + shellWord("thresh_exit=$?; { export -p; echo 'cd \"$PWD\"'; } > "+shellWord(state)+"; exit $thresh_exit") + " EXIT\n")
+		b.WriteString("trap " + shellWord("thresh_exit=$?; "+restore+"{ export -p; echo 'cd \"$PWD\"'; } > "+shellWord(state)+"; exit $thresh_exit") + " EXIT\n")
 	}
 	for i := range steps {
 		command := steps[i].command

@@ -40,6 +40,14 @@ func (t *terminalKeys) sized(size string, given bool, wrong func(key, message, h
 	return t
 }
 
+// env is what the commands at a terminal have in place of what others have.
+func (t *terminalKeys) env() [][2]string {
+	if t == nil {
+		return nil
+	}
+	return [][2]string{{"TERM", "xterm"}, {"COLUMNS", strconv.Itoa(t.columns)}, {"LINES", strconv.Itoa(t.rows)}}
+}
+
 // keyNames are the keys that have no character of their own.
 var keyNames = map[string]string{
 	"enter": "\r", "tab": "\t", "esc": "\x1b", "space": " ", "backspace": "\x7f", "delete": "\x1b[3~",

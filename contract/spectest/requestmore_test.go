@@ -80,6 +80,7 @@ func TestRequestsAsCurlSendsThem(t *testing.T) {
 		request("PARTS", "/parts, method: POST, multipart: {who: Ada, logo: {file: body.txt, type: text/x}}", contains("Ada|body.txt|text/x|from a file")),
 		request("PART-NOWHERE", "/parts, method: POST, multipart: {logo: {file: nothing}}", contains("x")),
 		request("XPATH", "/page, method: GET", "{when: 'xpath(\"//title\") == \"Shop\" and xpath(\"count(//li)\") == 2'}"),
+		request("OTHER-XPATH", "/page, method: GET", "{when: 'xpath(\"//title\") == \"Shop\" and xpath(\"count(//li)\") == 3'}"),
 		request("NO-XPATH", "/x, method: GET", "{when: 'xpath(\"//title\") == \"Shop\"'}"),
 		request("PROXY", "/far, method: GET, proxy: '"+proxy.URL+"'", contains("by the proxy to /far")),
 		strings.Replace(request("CA", "/x, method: GET, cacert: ca.pem", contains("/x")), plain.URL, secure.URL, 1),
@@ -88,7 +89,10 @@ func TestRequestsAsCurlSendsThem(t *testing.T) {
 	), map[string][]string{OptExpect: nil})
 	expect(t, got, "FOLLOWED pass", "NONE pass", "ONE pass", "FORM pass", "BASIC pass", "BEARER pass", "FILE pass", "OUTSIDE fail schema",
 		"UNTIL pass", "NEVER fail assertion", "CHECKED fail runtime",
-		"REDIRECTED pass", "COOKIE pass", "PARTS pass", "PART-NOWHERE fail runtime", "XPATH pass", "NO-XPATH fail schema", "PROXY pass", "CA pass", "NO-CA fail runtime", "INSECURE pass")
+		"REDIRECTED pass", "COOKIE pass", "PARTS pass", "PART-NOWHERE fail runtime", "XPATH pass", "OTHER-XPATH fail assertion", "NO-XPATH fail schema", "PROXY pass", "CA pass", "NO-CA fail runtime", "INSECURE pass")
+	if saw := string(outcomes[16].Data); !strings.Contains(saw, `xpath(\"count(//li)\") is 2`) || strings.Contains(saw, "xpath_2") {
+		t.Error(saw)
+	}
 	if polls != 6 || !strings.Contains(string(outcomes[9].Data), "after 3 tries") {
 		t.Errorf("%d polls, %s", polls, outcomes[9].Data)
 	}

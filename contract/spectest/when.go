@@ -130,6 +130,9 @@ var markupOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHT
 // xpathCall is xpath("...") in a condition.
 var xpathCall = regexp.MustCompile(`\bxpath\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\)`)
 
+// xpathName is a name that stands for such a call.
+var xpathName = regexp.MustCompile(`\bxpath_\d+\b`)
+
 // xpaths puts names, as long as what they stand for, in place of the calls of xpath
 // in a condition: what they come to is looked at as targets are.
 func (d *decoder) xpaths(v *doctree.Node, path string) (text string, list map[string]*xpath.Expr) {
