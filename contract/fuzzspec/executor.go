@@ -107,7 +107,11 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	}
 	o.Elapsed = res.Elapsed
 	if c.set.guided && at.Payload == nil && o.Verdict == campaign.VerdictPass {
-		if o.Data, err = x.fresh(ctx, s, pc, res); err != nil {
+		o.Data, err = x.fresh(ctx, s, pc, res)
+		if err == nil && o.Data != nil && x.keep == "all" { // what was written since is another input's
+			res, err = x.runner.Run(ctx, pc)
+		}
+		if err != nil {
 			return o, mismatch(err)
 		}
 	}

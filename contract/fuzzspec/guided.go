@@ -180,7 +180,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			next.setAside(key, fresh, func() []byte { return c.input(s, at) })
 			continue
 		}
-		compared, kept := cutCompared(o.Data)
+		trimmed, data := cutTrim(o.Data)
+		compared, kept := cutCompared(data)
 		work, tuples := decodeKept(kept)
 		if !slices.ContainsFunc(tuples, next.unseen) {
 			continue
@@ -188,7 +189,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if !copied { // most rounds find nothing
 			next.seen, copied = maps.Clone(s.seen), true
 		}
-		next.keep(c.input(s, at), work, tuples)
+		next.keep(trimmed(c.input(s, at)), work, tuples)
 		next.learn(len(next.corpus)-1, compared)
 	}
 	if c.set.guided {
@@ -340,9 +341,12 @@ func (x *executor) fresh(ctx context.Context, s *state, pc process.Case, res pro
 	if !slices.ContainsFunc(stable, s.unseen) {
 		return nil, nil
 	}
-	work := min(res.Work, again.Work)
-	compared, err := x.c.listen(ctx, x.runner, pc)
-	return withCompared(compared, encodeKept(work, stable)), err
+	cuts, left, stable, work, err := x.trim(ctx, s, pc, stable, min(res.Work, again.Work))
+	if err != nil {
+		return nil, err
+	}
+	compared, err := x.c.listen(ctx, x.runner, left)
+	return withTrim(cuts, withCompared(compared, encodeKept(work, stable))), err
 }
 
 // encodeKept is the data of a case that joins the corpus: its work, then its
@@ -406,7 +410,7 @@ func (g *guided) encodeAside(res *process.Result, input []byte) []byte {
 // decodeAside reads what encodeAside wrote.
 func decodeAside(data []byte) (key string, fresh []uint32, ok bool) {
 	const size = 1 + 16
-	if len(data) < 1+size || data[0] != 0 || data[1] == 'k' || data[1] == 'c' {
+	if len(data) < 1+size || data[0] != 0 || data[1] != 'b' && data[1] != 't' {
 		return "", nil, false
 	}
 	return string(data[1 : 1+size]), ascending(data[1+size:]), true

@@ -173,7 +173,7 @@ func (s *settings) fingerprint() string {
 		print += " text"
 	}
 	if s.guided {
-		print += fmt.Sprintf(" schedule=4 round=%d budget=%d×%d", guidedRound, budgetFactor, leastBudget)
+		print += fmt.Sprintf(" schedule=5 round=%d budget=%d×%d", guidedRound, budgetFactor, leastBudget)
 	}
 	if s.okReports {
 		print += " ok-reports"

@@ -1,0 +1,107 @@
+package fuzzspec
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// An input that joins the corpus is made shorter first, as AFL and libFuzzer do:
+// what is left out is not mutated in vain, nor read again by each case. Which parts
+// went is in the outcome, so that folding gives the same input.
+
+const (
+	trimEvery = 8       // bytes of an input for which it is run once more
+	trimMost  = 64      // times in all
+	trimWork  = 1 << 20 // edges that these may take
+	trimIndex = 257     // of no case that is cross-checked
+)
+
+// span is a part of an input.
+type span struct{ at, length int }
+
+// trim returns the parts of an input that it can do without, in the order in which
+// they go: it still ends by itself and takes all tuples that no earlier round has
+// seen. Tuples and work are those of what is left.
+func (x *executor) trim(ctx context.Context, s *state, pc process.Case, tuples []uint32, work uint64) (cuts []span, left process.Case, _ []uint32, _ uint64, err error) {
+	var fresh []uint32
+	for _, t := range tuples {
+		if s.unseen(t) {
+			fresh = append(fresh, t)
+		}
+	}
+	pc.Index = trimIndex
+	runs := min(len(pc.Input)/trimEvery, trimMost, int(trimWork/(work+1)))
+	try := func(input []byte) (process.Result, bool, error) {
+		res, err := x.runner.Run(ctx, process.Case{Index: pc.Index, RunID: pc.RunID, Input: input, Budget: pc.Budget})
+		if err != nil || res.Status != process.Exited || res.OutputLimit {
+			return res, false, err
+		}
+		missing := slices.ContainsFunc(fresh, func(t uint32) bool {
+			_, ok := slices.BinarySearch(res.Edges, t)
+			return !ok
+		})
+		return res, !missing, nil
+	}
+	input := pc.Input
+	for size := (len(input) + 1) / 2; size > 0 && runs > 1; size /= 2 {
+		for at := len(input) - size; at >= 0 && runs > 1; at -= size {
+			runs--
+			shorter := slices.Concat(input[:at], input[at+size:])
+			if _, ok, err := try(shorter); err != nil {
+				return nil, pc, tuples, work, err
+			} else if ok {
+				input, cuts = shorter, append(cuts, span{at, size})
+			}
+		}
+	}
+	if len(cuts) == 0 {
+		return nil, pc, tuples, work, nil
+	}
+	res, ok, err := try(input)
+	if err != nil || !ok { // chance, which must not decide
+		return nil, pc, tuples, work, err
+	}
+	pc.Input = input
+	return cuts, pc, slices.Clone(res.Edges), res.Work, nil
+}
+
+// withTrim puts the parts that go before the data of a case that joins the corpus.
+func withTrim(cuts []span, data []byte) []byte {
+	if len(cuts) == 0 {
+		return data
+	}
+	b := binary.AppendUvarint([]byte{0, 's'}, uint64(len(cuts)))
+	for _, c := range cuts {
+		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(c.at)), uint64(c.length))
+	}
+	return append(b, data...)
+}
+
+// cutTrim takes them off again, and returns what is left of an input.
+func cutTrim(data []byte) (trimmed func(input []byte) []byte, rest []byte) {
+	same := func(input []byte) []byte { return input }
+	if len(data) < 2 || data[0] != 0 || data[1] != 's' {
+		return same, data
+	}
+	rest = data[2:]
+	next := func() int {
+		v, n := binary.Uvarint(rest)
+		rest = rest[max(n, 0):]
+		return int(min(v, 1<<40))
+	}
+	var cuts []span
+	for range min(next(), trimMost) {
+		cuts = append(cuts, span{next(), next()})
+	}
+	return func(input []byte) []byte {
+		for _, c := range cuts {
+			if c.at+c.length <= len(input) {
+				input = slices.Concat(input[:c.at], input[c.at+c.length:])
+			}
+		}
+		return input
+	}, rest
+}
