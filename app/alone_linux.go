@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// alone puts a command into a group of its own, so that what kills its group
+// alone puts a command into its own group, so that what kills its group
 // kills nothing else; it ends with the thread that starts it.
 func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

@@ -130,7 +130,7 @@ func (r *Background) Explored() (campaign.Exploration, bool) {
 	return x, true
 }
 
-// update changes the run and tells those who wait for a change.
+// update changes the run and wakes those who wait for a change.
 func (r *Background) update(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -191,7 +191,7 @@ type watched struct {
 	campaign.Any
 	r     *Background
 	model campaign.Explorer // nil: it explores no model
-	first bool              // it is the one that the run tells of
+	first bool              // it is the one that the run reports
 }
 
 // Unwrap implements [campaign.Wrapper].

@@ -58,13 +58,13 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 	}
 }
 
-// records tells whether the evidence of all cases of a campaign is kept.
+// records reports whether the evidence of all cases of a campaign is kept.
 func records(x campaign.Any) bool {
 	r, ok := campaign.As[campaign.Recorder](x)
 	return ok && r.Records() == campaign.RecordAll
 }
 
-// past is a stored run to be told about: its journal, and its campaigns, of
+// past is a stored run to report on: its journal, and its campaigns, of
 // which nothing is opened.
 type past struct {
 	runID     string
@@ -127,7 +127,7 @@ func (p *past) cases(k int, bare bool, yield func(report.Case, error) bool) bool
 	return true
 }
 
-// shows tells what is shown of cases of campaign k by the evidence that was kept.
+// shows returns what is shown of cases of campaign k by the evidence that was kept.
 func (p *past) shows(k int) (func(campaign.Case, campaign.Outcome) []campaign.Exhibit, error) {
 	x := p.campaigns[k]
 	d, ok := campaign.As[campaign.Describer[any]](x)

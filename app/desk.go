@@ -75,7 +75,7 @@ func (d *Desk) CheckText(ctx context.Context, path string, text []byte) (Checked
 // ErrChanged says that a file is not what it was when it was shown.
 var ErrChanged = errors.New("the file changed meanwhile; load the page again to see it as it is")
 
-// TextVersion names a text, to tell whether a file still holds it.
+// TextVersion names a text, to see whether a file still holds it.
 func TextVersion(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])

@@ -278,7 +278,7 @@ func (a *App) Shrink(ctx context.Context, st *Store, finding string, budget int)
 	return out, run.SaveMinimized(ctx, st, rec, f, c, red, r.campaign, r.state)
 }
 
-// Promote writes a finding out as a regression test in a folder of its own below
+// Promote writes a finding out as a regression test in its own folder below
 // to, and returns the names of the files.
 func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]string, error) {
 	rec, f, err := st.Finding(finding)
@@ -330,7 +330,7 @@ func (a *App) Promote(ctx context.Context, st *Store, finding, to string) ([]str
 	return names, nil
 }
 
-// IsFinding tells the name of a finding from that of a run.
+// IsFinding reports whether a name is that of a finding, not of a run.
 func IsFinding(what string) bool {
 	_, f, qualified := strings.Cut(what, "/")
 	if !qualified {

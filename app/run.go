@@ -47,7 +47,7 @@ type Job struct {
 	Stop     func(*campaign.Outcome) bool
 	StopFrom int64
 	// Self, if set, makes a command of this program; a case that killed the run
-	// twice is then tried in a process of its own before it is given up.
+	// twice is then tried in its own process before it is given up.
 	Self func(args ...string) *exec.Cmd
 }
 
@@ -117,7 +117,7 @@ func (j *Job) Settings() campaign.Settings {
 }
 
 // Run runs documents as one run and stores it. Findings stand in the record; an
-// error means that the run could not be made or did not come to its end.
+// error means that the run could not be made or did not finish.
 func (a *App) Run(ctx context.Context, job Job) (campaign.Record, error) {
 	a = a.with(job.Contracts)
 	if len(job.Paths) == 0 {

@@ -126,7 +126,7 @@ func ChanceText(c *store.Chance) string { return c.Verdict + ", " + report.Chanc
 const (
 	FailOnAny        = "any"        // each finding or failure
 	FailOnNew        = "new"        // a finding that the baseline has not
-	FailOnRegression = "regression" // the same, but where cells tell chance from change, one that is worse
+	FailOnRegression = "regression" // the same, but where cells distinguish chance from change, one that is worse
 )
 
 // Fails reports whether a run whose verdict is "fail" fails by a gate. What

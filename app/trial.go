@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// trial executes a case in a process of its own, so that a target that kills who
+// trial executes a case in its own process, so that a target that kills who
 // started it does not end the run. self makes a command of this program.
 func trial(self func(args ...string) *exec.Cmd) func(context.Context, run.Trial) (bool, error) {
 	if self == nil || os.Getenv(trialVariable) != "" {

@@ -56,7 +56,7 @@ func (v variants) Remember(key, text string) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // what went wrong before is the error to tell
+		_ = os.Remove(f.Name()) // the earlier error is the one to report
 		return fmt.Errorf("write to the cache: %w", err)
 	}
 	return nil

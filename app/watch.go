@@ -123,7 +123,7 @@ func (w *watcher) run(ctx context.Context, changed []string) error {
 	return nil
 }
 
-// looker is a campaign that can tell which files, besides its document, its
+// looker is a campaign that knows which files, besides its document, its
 // cases depend on.
 type looker interface{ Looks() []string }
 

@@ -360,7 +360,7 @@ type Summary struct {
 	Replaced Counts
 }
 
-// Figurer is implemented by campaigns with numbers that tell how far they have
+// Figurer is implemented by campaigns with numbers that show how far they have
 // come beside cases, such as code that was reached. They are shown while the run
 // goes and kept with it.
 type Figurer[S any] interface{ Figures(S) []Figure }

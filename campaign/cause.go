@@ -10,7 +10,7 @@ import (
 // CauseOf names what a finding comes from, so that several that came from it are
 // shown as one: the source line in which its trace ends (two types of exceptions that
 // one line raises are two causes), else what took place, else its smallest input. ""
-// is a cause of its own.
+// is its own cause.
 func CauseOf(f *Finding, document string) string {
 	of := func(kind, what string) string {
 		sum := sha256.Sum256([]byte(f.Contract + "\x00" + f.Campaign + "\x00" + kind + "\x00" + what))

@@ -13,7 +13,7 @@ import (
 // Commander is implemented by contracts that have commands of their own, beside
 // the verbs that take documents of every contract.
 type Commander interface {
-	// Commands are what the contract adds to the command line: as a rule one
+	// Commands are what the contract adds to the command line: usually one
 	// command of its name, with its verbs below. They are made anew for every
 	// command line, so that each may keep its flags in variables.
 	Commands() []Command
@@ -41,7 +41,7 @@ type Command struct {
 	Raw      bool                // all its arguments are another program's, flags too
 	Verb     string              // it is this verb, below the group; nothing else of it counts
 
-	// Run does what the command is for. An exit code whose reason was told is a
+	// Run does what the command is for. An exit code whose reason was shown is a
 	// [diag.ExitError].
 	Run func(ctx context.Context, d Desk, args []string) error
 	// Instead makes the command, which has the name of a verb then, an addition to
@@ -89,7 +89,7 @@ type Desk interface {
 	// Document reads a document of any format.
 	Document(path string) (Spec, error)
 	// Compile compiles documents of the contract as a run does. What is doubtful
-	// about them is not told.
+	// about them is not shown.
 	Compile(ctx context.Context, docs []Spec, set Settings) ([]Any, error)
 	// Open opens a file to read.
 	Open(file string) (io.ReadCloser, error)

@@ -114,7 +114,7 @@ type Contract interface {
 // that is found in a folder, such as the copy that a run leaves behind.
 type Chooser interface {
 	// Chooses reports whether a document is taken that was found in a folder
-	// which the user named: path begins with folder. The user is told of those
+	// which the user named: path begins with folder. The user learns of those
 	// that are skipped, with the hint; without a hint they are passed over.
 	Chooses(folder, path string, set Settings) (taken bool, hint string)
 }

@@ -52,7 +52,7 @@ type Matrix struct {
 	Columns []string       `json:"columns"`
 	Cells   [][]MatrixCell `json:"cells"` // [row][column]
 	// Measures is what the hits are: "" what held, [OfFailures], or [OfCounts]. A
-	// comparison of runs needs it to tell better from worse.
+	// comparison of runs needs it to know better from worse.
 	Measures string `json:"measures,omitempty"`
 }
 

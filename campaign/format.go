@@ -10,7 +10,7 @@ type Format struct {
 	// Schema is the JSON Schema (draft 2020-12) of a document, for editors.
 	Schema func() []byte
 	// Fence is the word in the info string of the fenced blocks that hold documents
-	// in Markdown; "": a document is a file of its own.
+	// in Markdown; "": a document is its own file.
 	Fence string
 	// Keys are the tables of all keys in Markdown, for the reference.
 	Keys func() string

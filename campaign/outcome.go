@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Verdict is what a case came to.
+// Verdict is the result of a case.
 type Verdict uint8
 
 // The verdicts. VerdictError means that Thresh or the environment failed; it
@@ -87,7 +87,7 @@ type Outcome struct {
 	Title     string   // one line for people, free of addresses, pids, paths and clocks
 	Signature string   // the contract's own grouping key; may be empty
 	Cause     []string // layers below it, outermost first: signal, sanitizer class, top frames
-	Input     string   // hex digest of the input, to tell distinct inputs of a group apart; may be empty
+	Input     string   // hex digest of the input, to distinguish the inputs of a group; may be empty
 	Data      []byte   // the contract's own facts, for Fold
 
 	Elapsed  time.Duration // time in the target
@@ -104,7 +104,7 @@ type Attachment struct {
 }
 
 // MeasuredAttachment names the attachment that holds what may differ between
-// equal runs, such as milliseconds and scores. Reports that tell of every case
+// equal runs, such as milliseconds and scores. Reports that list every case
 // leave it out, so that equal runs have equal reports.
 const MeasuredAttachment = "measured.json"
 

@@ -230,7 +230,7 @@ type ProgressPoint struct {
 // StoppedInterrupted is [Record].Stopped of a run that a signal ended.
 const StoppedInterrupted = "interrupted"
 
-// Exit is the exit code of a run that came to its end.
+// Exit is the exit code of a run that finished.
 func (r *Record) Exit() error {
 	switch r.Verdict {
 	case "pass":

@@ -26,7 +26,7 @@ func (e *CodedError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *CodedError) Unwrap() error { return e.Err }
 
-// ExitError is an exit code whose reason was told already.
+// ExitError is an exit code whose reason was shown already.
 type ExitError int
 
 func (e ExitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }

@@ -189,7 +189,7 @@ func (c *Coordinator) announce(ctx context.Context) error {
 	return nil
 }
 
-// tend renews the announcement, tells how things stand, and says so once when
+// tend renews the announcement, publishes statistics, and says so once when
 // nobody comes.
 func (c *Coordinator) tend(ctx context.Context) {
 	second := time.NewTicker(time.Second)

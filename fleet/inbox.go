@@ -53,7 +53,7 @@ func (c *Coordinator) drop(kind, who string, err error) {
 	}
 }
 
-// droppedShown is how many kinds of dropped messages are told apart.
+// droppedShown is how many kinds of dropped messages are distinguished.
 const droppedShown = 20
 
 // excluded reports whether a worker, or whoever has its key, is believed no more.

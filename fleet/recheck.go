@@ -22,7 +22,7 @@ type answer struct {
 	outcome campaign.Outcome
 }
 
-// others reports whether there is a worker beside the one; on tells whether some
+// others reports whether there is a worker beside the one; on reports whether some
 // are on another machine than others.
 func (c *Coordinator) others(worker string) (there, machines bool) {
 	hosts := make(map[string]bool)

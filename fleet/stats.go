@@ -10,13 +10,13 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Roles of those who tell how they are.
+// Roles of those who publish statistics.
 const (
 	RoleWorker      = "worker"
 	RoleCoordinator = "coordinator"
 )
 
-// Stats is what workers and coordinators tell once a second, to whoever
+// Stats is what workers and coordinators publish once a second, to whoever
 // listens.
 type Stats struct {
 	Role    string   `json:"role"`
@@ -42,7 +42,7 @@ type Row struct {
 	Rate float64 // cases per second, since the last look
 }
 
-// Watcher gathers what the members of a fleet tell.
+// Watcher gathers what the members of a fleet publish.
 type Watcher struct {
 	sub *nats.Subscription
 

@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// Announcement tells workers of a run. It is a value of the bucket of runs,
+// Announcement announces a run to workers. It is a value of the bucket of runs,
 // under the run's id.
 type Announcement struct {
 	Run        string              `json:"run"`

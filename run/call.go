@@ -97,7 +97,7 @@ func (c *Caller) Notes() []string {
 // Close ends the caller's timer; the executor stays open.
 func (c *Caller) Close() { c.deadline.close() }
 
-// errorOutcome is the outcome of a case that came to none: err says why, late
+// errorOutcome is the outcome of a case without a result: err says why, late
 // that it was the backstop of limit.
 func errorOutcome(err error, late bool, limit time.Duration) campaign.Outcome {
 	o := campaign.Outcome{Verdict: campaign.VerdictError, Kind: "environment", Title: err.Error()}

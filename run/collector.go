@@ -15,7 +15,7 @@ import (
 // case order: to the counts, the digest, the groups and the contract's Fold.
 // It belongs to one goroutine.
 type collector struct {
-	ctx    context.Context // of the round, for what an input takes to be told
+	ctx    context.Context // of the round, for inputs that take calls of the system
 	a      *attempt
 	number int
 	round  campaign.Round
@@ -35,7 +35,7 @@ func newCollector(ctx context.Context, a *attempt, number int, round campaign.Ro
 	}
 }
 
-// replayed takes an outcome from the journal. A case that came to an error is
+// replayed takes an outcome from the journal. A case that ended in an error is
 // left out, so that it is run again, unless keepErrors is called.
 func (c *collector) replayed(e store.Entry) {
 	if e.Outcome.Verdict == campaign.VerdictError {
@@ -56,7 +56,7 @@ func (c *collector) keepErrors() {
 	}
 }
 
-// known returns a function that tells which cases have a result already.
+// known returns a function that reports which cases have a result already.
 func (c *collector) known() func(int64) bool {
 	next, past := c.seq.Next(), maps.Clone(c.past) // the collector goes on changing its own
 	return func(i int64) bool { return i < next || past[i] }

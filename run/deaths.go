@@ -11,15 +11,15 @@ import (
 )
 
 // A case that was in flight when Thresh was killed is executed with nothing
-// beside it when the run is resumed, and first in a process of its own: if that
+// beside it when the run is resumed, and first in its own process: if that
 // is killed too, the case has no result. Where there is no such process, or all
 // processes of Thresh are killed together, so many deaths decide.
 const (
-	certainDeaths  = 2 // without a process of its own
+	certainDeaths  = 2 // without its own process
 	hopelessDeaths = 3 // with one
 )
 
-// Trial is a case that is to be executed in a process of its own.
+// Trial is a case that is to be executed in its own process.
 type Trial struct {
 	Store    *store.Store
 	RunID    string
@@ -68,7 +68,7 @@ func (d *deaths) add(x death) {
 }
 
 // plainly reports whether the target of campaign k is run without accelerators,
-// which try inputs of their own first: Thresh was killed while they did, and so
+// which try their own inputs first: Thresh was killed while they did, and so
 // is a process that does nothing else.
 func (r *runner) plainly(ctx context.Context, k int) bool {
 	died := r.history.deaths.of[startMark(k, false)]
@@ -82,7 +82,7 @@ func (r *runner) plainly(ctx context.Context, k int) bool {
 }
 
 // startMark is what opens the lanes of campaign k: with accelerators, which try
-// inputs of their own first, or without.
+// their own inputs first, or without.
 func startMark(k int, plain bool) inflight.Mark {
 	m := inflight.Mark{Kind: inflight.Start, Campaign: k}
 	if plain {

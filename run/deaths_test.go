@@ -89,7 +89,7 @@ func TestACaseThatKillsThresh(t *testing.T) {
 	}
 }
 
-// Without a process of its own two deaths decide; a death counts once, however
+// Without its own process two deaths decide; a death counts once, however
 // often its traces are read.
 func TestTwoDeathsDecide(t *testing.T) {
 	c := &counter{rounds: 1, perRound: 100}

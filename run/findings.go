@@ -40,7 +40,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	}
 	workers := min(a.workers(), len(groups))
 	if a.r.history.deaths.doubtful(a.k) {
-		workers = 1 // one of them ended Thresh: the next death tells which
+		workers = 1 // one of them ended Thresh: the next death shows which
 	}
 	l, err := a.openLanes(ctx, workers, true)
 	if err != nil {

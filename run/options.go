@@ -23,9 +23,9 @@ type Options struct {
 	Shrink      int           // executions that may be spent on making one finding smaller; 0: none
 	AllowEmpty  bool          // a campaign without cases is not an error
 	Progress    func(Snapshot)
-	Executed    func(n int64) // told, as results come in, how many cases this process has executed
+	Executed    func(n int64) // called, as results come in, with how many cases this process has executed
 	Warnings    []string      // what was doubtful about the documents
-	// Trial executes a case in a process of its own and reports whether that was
+	// Trial executes a case in its own process and reports whether that was
 	// killed; nil: there is no such process.
 	Trial func(ctx context.Context, t Trial) (killed bool, err error)
 	// Frames are the source lines that a finding of a document speaks of; nil: none

@@ -28,13 +28,13 @@ type campaignLive struct {
 	index int
 }
 
-// How often progress is told, and how often it is kept for the charts.
+// How often progress is reported, and how often it is kept for the charts.
 const (
 	tellEvery = 250 * time.Millisecond
 	keepEvery = time.Second
 )
 
-// startProgress tells progress until the returned function is called.
+// startProgress reports progress until the returned function is called.
 func (r *runner) startProgress() (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {

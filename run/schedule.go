@@ -54,7 +54,7 @@ func (s *schedule) take() (lo, hi int64, ok bool) {
 	return lo, hi, true
 }
 
-// took tells how long a range of n cases took; those to come are sized by it.
+// took notes how long a range of n cases took; those to come are sized by it.
 func (s *schedule) took(n int64, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,14 +66,14 @@ func (s *schedule) took(n int64, d time.Duration) {
 	}
 }
 
-// reached is the size of range that was come to.
+// reached is the size of the last range.
 func (s *schedule) reached() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.chunk
 }
 
-// advance tells how far results are complete.
+// advance notes how far results are complete.
 func (s *schedule) advance(folded int64) {
 	s.mu.Lock()
 	s.folded = folded

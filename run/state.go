@@ -114,7 +114,7 @@ func SaveMinimized(ctx context.Context, st *store.Store, rec campaign.Record, f 
 	defer j.Close()
 	blob, err := st.PutBlob(red.Payload)
 	if err != nil {
-		_ = w.Close() // the error above is the one to tell
+		_ = w.Close() // the error above is the one to report
 		return fmt.Errorf("keeping the smaller input: %w", err)
 	}
 	size := int64(len(from.Payload))

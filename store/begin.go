@@ -133,8 +133,8 @@ func flushDir(path string) {
 	}
 }
 
-// Resume takes a run up again. A torn tail is cut and told in Journal.Torn;
-// damaged bytes are moved to a file beside the journal and told in
+// Resume takes a run up again. A torn tail is cut and noted in Journal.Torn;
+// damaged bytes are moved to a file beside the journal and noted in
 // Journal.Damage, and the run goes on from the last record before them. The
 // journal holds what was written before; the caller closes both.
 //

@@ -43,7 +43,7 @@ func TestPassingCasesAllocateNothing(t *testing.T) {
 	w, err := s.Begin(manifest("bench"))
 	must(t, err)
 	i := int64(0)
-	// The background writer has a few allocations of its own now and then.
+	// The background writer has its own few allocations now and then.
 	if got := testing.AllocsPerRun(20_000, func() {
 		if err := w.Append(passing(i)); err != nil {
 			t.Error(err)

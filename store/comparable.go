@@ -102,7 +102,7 @@ func (k *entry) asFar(run *entry) bool {
 }
 
 // Previous is the newest earlier run that a run can be compared with: it asked
-// the same (documents, seed, number of cases, options) and came to its end.
+// the same (documents, seed, number of cases, options) and ended.
 // Without one, why says what keeps the nearest one from being it; it is "" if
 // no earlier run has a campaign or document of the run.
 func (s *Store) Previous(runID string) (id, why string, err error) {

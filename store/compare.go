@@ -18,8 +18,8 @@ type Comparison struct {
 	New          []campaign.Finding `json:"new"`               // in B alone
 	Fixed        []campaign.Finding `json:"fixed"`             // in A alone, and B ran the cases that showed them in A
 	StillFailing []StillFailing     `json:"still_failing"`     // in both
-	NotRun       []campaign.Finding `json:"not_run"`           // in A alone, but B cannot tell: it did not run those cases, or could not
-	SameDigest   bool               `json:"same_digest"`       // every case came to the same
+	NotRun       []campaign.Finding `json:"not_run"`           // in A alone, but B does not show it: it did not run those cases, or could not
+	SameDigest   bool               `json:"same_digest"`       // every case has the same result
 	// Scores are those of campaigns that both runs have, changed or not; Cells
 	// are the cells of their matrices that differ.
 	Scores []ScoreChange `json:"scores"`
@@ -148,7 +148,7 @@ func nameIn(names map[campaignKey]campaignKey, f campaign.Finding) campaignKey {
 	return k
 }
 
-// byIdentity tells findings apart by their ids or, since these depend on the
+// byIdentity distinguishes findings by their ids or, since these depend on the
 // campaign's name, by their fingerprints where that is another in run B.
 func byIdentity(r campaign.Record, names map[campaignKey]campaignKey) map[string]campaign.Finding {
 	other := make(map[campaignKey]bool)
@@ -173,7 +173,7 @@ func worstFirst(x, y campaign.Finding) int {
 // differences says why the runs may differ though the target does not.
 func differences(a, b campaign.Record, names map[campaignKey]campaignKey) []string {
 	list := []string{}
-	// A name may be used by several campaigns of a run; they are told apart by
+	// A name may be used by several campaigns of a run; they are distinguished by
 	// their order.
 	identities := func(r campaign.Record) (map[campaignKey][]string, []campaignKey) {
 		m := make(map[campaignKey][]string)

@@ -72,7 +72,7 @@ type FindingPage struct {
 }
 
 // Findings lists findings of a run that the index knows: of one that has ended,
-// however. Those of a live run are told by [Store.Follow].
+// however. Those of a live run come from [Store.Follow].
 func (s *Store) Findings(q FindingQuery) (FindingPage, error) {
 	page, err := s.findings(q)
 	if err != nil {

@@ -80,7 +80,7 @@ func (j *Journal) Entries() iter.Seq2[Entry, error] {
 func (j *Journal) Close() error { return j.f.Close() }
 
 // OpenJournal opens the journal of a run for reading, also while another
-// process writes it. A torn tail is left as it is and told in Journal.Torn.
+// process writes it. A torn tail is left as it is and noted in Journal.Torn.
 func (s *Store) OpenJournal(runID string) (*Journal, error) {
 	if !isRunName(runID) {
 		return nil, s.noSuchRun(runID)

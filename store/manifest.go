@@ -25,7 +25,7 @@ type Manifest struct {
 }
 
 // runPrefix is the part of a run's name that its campaigns decide. Runs of the
-// same campaigns share it, and are told apart by the number behind it.
+// same campaigns share it, and are distinguished by the number behind it.
 func runPrefix(ids []campaign.Identity) string {
 	var b []byte
 	for _, id := range ids {

@@ -25,8 +25,8 @@ type projection struct {
 }
 
 // project reads a journal into a projection: the record that its last
-// KindEnd holds if nothing came after it, and otherwise what can be told from
-// the records of a run that did not come to its end, or is live and has not
+// KindEnd holds if nothing came after it, and otherwise what follows from
+// the records of a run that did not finish, or is live and has not
 // yet.
 func project(j *Journal, live bool) (projection, error) {
 	p := projection{manifest: j.manifest, status: statusInterrupted}

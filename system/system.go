@@ -29,7 +29,7 @@ type Edge interface {
 	Close() error
 }
 
-// Fresher is implemented by edges that have a way of their own to give a case a
+// Fresher is implemented by edges that have their own way to give a case a
 // fresh state. An observation that is not answered says why there is none.
 type Fresher interface {
 	Fresh(ctx context.Context) (sut.Observation, error)

@@ -22,7 +22,7 @@ type AgentFacts struct {
 	Models []string
 }
 
-// AgentText is what the text of a Python agent tells.
+// AgentText is what the text of a Python agent says.
 type AgentText struct {
 	Questions []string // of its docstrings
 	Words     []string // that it looks for

@@ -80,7 +80,7 @@ func (d *Draft) Words(document string) []string {
 	return words
 }
 
-// told is what is known and asked as one text.
+// told is what is known and asked, as one text.
 func (d *Draft) told() string {
 	var b strings.Builder
 	for _, w := range d.Why {

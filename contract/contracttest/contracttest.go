@@ -1,7 +1,7 @@
 // Package contracttest is the suite that every front door passes: the same
 // digest for any number of workers, resume, replay, shrinking that keeps the
-// cause, cancellation, every report format, faults told with their place, and
-// nothing vacuous. A contract's test calls [Run] with documents of its own.
+// cause, cancellation, every report format, faults reported with their place, and
+// nothing vacuous. A contract's test calls [Run] with its own documents.
 //
 // It is a test suite, so it may look across layers.
 package contracttest
@@ -82,7 +82,7 @@ func (f Fixture) compile(t *testing.T) []campaign.Any {
 	return list
 }
 
-// session is one run in a store of its own.
+// session is one run in its own store.
 type session struct {
 	t     *testing.T
 	f     Fixture

@@ -6,7 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Observe finds what a reply tells beside its answer: the tools that were called
+// Observe finds what a reply says beside its answer: the tools that were called
 // and the use of the model. Tools are looked for at the path if it is not empty,
 // else where chat interfaces put them: tool_calls of the reply, of its message
 // or of its first choice, tool_use parts of its content. Use is looked for in

@@ -41,8 +41,8 @@ type Plan struct {
 	MaxReply int64
 }
 
-// OwnProcess reports whether each lane has an agent process of its own, so that
-// what the agent sends meanwhile can be told to belong to that lane's case.
+// OwnProcess reports whether each lane has its own agent process, so that
+// what the agent sends meanwhile belongs to that lane's case.
 func (p *Plan) OwnProcess() bool {
 	if p.Start == nil {
 		return p.Python != nil || p.Command != nil || p.MCP != nil && p.MCP.URL == ""
@@ -120,7 +120,7 @@ type Chat struct {
 	API string `json:",omitempty"`
 }
 
-// Python is an agent that is a Python object, called in a process of its own.
+// Python is an agent that is a Python object, called in its own process.
 // What it prints is evidence, never the reply.
 type Python struct {
 	Plan pyhost.AgentPlan // how it is loaded, and reset by a function

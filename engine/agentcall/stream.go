@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// Framing is how the parts of a streamed reply are told apart.
+// Framing is how the parts of a streamed reply are distinguished.
 type Framing uint8
 
 // The framings.

@@ -16,7 +16,7 @@ const DeepVersion = "deep-1"
 
 // Bounds of [Deep].
 const (
-	defaultOps  = 8       // most operations of a case unless told otherwise
+	defaultOps  = 8       // most operations of a case by default
 	leastLimit  = 1 << 20 // a case may always grow to so many bytes
 	growth      = 4       // and to so many times the largest seed
 	outlineMost = 1 << 16 // larger inputs are outlined in part
@@ -95,7 +95,7 @@ func (d *Deep) CaseOf(corpus [][]byte, index int64, buf *Buffer) []byte {
 
 // ParentOf is the place of a case's parent in a corpus of n inputs, n > 0.
 func (d *Deep) ParentOf(n int, index int64) int {
-	// A key of its own, so that the parent says nothing of the operations.
+	// Its own key, so that the parent says nothing of the operations.
 	r := newPRNG(^caseKey(d.seed, index))
 	return r.below(n)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/bytemut"
 )
 
-// samples are inputs of the kinds that the deep mutator tells apart.
+// samples are inputs of the kinds that the deep mutator distinguishes.
 var samples = map[string][]byte{
 	"json":   []byte(`{"user": {"id": 17, "name": "Ada \"L\" é"}, "tags": ["a", "b", []], "ratio": -1.5e3, "ok": null}` + "\n"),
 	"xml":    []byte(`<feed v="1"><item id='2'><title>One &amp; two</title></item><item/><!-- c --></feed>`),

@@ -5,7 +5,7 @@
 // shrink does that.
 //
 // The idea is that of internal shrinking (MacIver and Donaldson, 2020); the
-// encoding is our own. Decisions are told apart by spans, which say which
+// encoding is our own. Decisions are distinguished by spans, which say which
 // numbers belong together, such as those of one step.
 //
 // The package is pure: it imports the standard library alone, keeps no clock

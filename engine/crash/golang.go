@@ -19,7 +19,7 @@ func readGo(t text) (report, bool) {
 				r.what, r.message = "go panic", msg
 				if r.place != "" {
 					// Its words may be the input's: which panic of a function it
-					// was is told by the line.
+					// was is said by the line.
 					r.kind, r.place = "go panic at "+r.place, ""
 				}
 			}

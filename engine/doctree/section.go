@@ -134,8 +134,8 @@ func KeyPath(path, key string) string {
 // ItemPath is the path of an item of a list.
 func ItemPath(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// Section is a mapping that is read by its declaration. Opening it tells of its
-// keys, asking for a value tells what is wrong with that value. A section that
+// Section is a mapping that is read by its declaration. Opening it reports its
+// keys, asking for a value reports what is wrong with that value. A section that
 // is not there, or is no mapping, has no values.
 type Section struct {
 	*Decoder
@@ -175,7 +175,7 @@ func (d *Decoder) section(n *Node, path string, shape *Shape, outer string) *Sec
 	return s
 }
 
-// keys tells of missing keys, in the order of their declaration, and of unknown
+// keys reports missing keys, in the order of their declaration, and of unknown
 // ones, in the order of their names.
 func (s *Section) keys() {
 	var strange []*Node
@@ -207,7 +207,7 @@ func (s *Section) keys() {
 	}
 }
 
-// stranger tells of a key that does not belong where it stands.
+// stranger reports a key that does not belong where it stands.
 func (s *Section) stranger(key *Node, known []string) {
 	f := Fault{Code: "unknown-key", Node: s.n, Path: KeyPath(s.Path, key.Text), In: s.Path, Key: key.Text}
 	if other := s.Shape.Field(key.Text); other != nil && key.Kind == String {
@@ -230,7 +230,7 @@ func (s *Section) stranger(key *Node, known []string) {
 	s.fault(f, s.Unknown, key.Pos, hint, "is not a known key and has no effect")
 }
 
-// Missing tells of a key that is not there and has to be.
+// Missing reports a required key that is missing.
 func (s *Section) Missing(key, hint string) {
 	if s.n != nil {
 		s.fault(Fault{Code: "missing-key", Node: s.n, Path: KeyPath(s.Path, key), In: s.Path, Key: key}, diag.Error, s.n.Pos, hint, "must be given")

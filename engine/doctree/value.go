@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Is checks a value against a type, but not what is in it, and tells of what is
+// Is checks a value against a type, but not what is in it, and reports what is
 // wrong.
 func (d *Decoder) Is(n *Node, path string, t *Type) bool {
 	form := d.formOf(n, t)

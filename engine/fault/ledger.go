@@ -39,7 +39,7 @@ type Ledger struct {
 	dropped int
 }
 
-// ruleState is what a rule has come to in this cell.
+// ruleState is the state of a rule in this cell.
 type ruleState struct {
 	Rule
 	tally    Tally

@@ -21,7 +21,7 @@ const (
 	OllamaGenerate    Shape = "ollama generate"
 )
 
-// shapes tells shapes by the end of the path and by a key that the body must
+// shapes distinguishes shapes by the end of the path and by a key that the body must
 // have. The order matters: a longer end goes first.
 var shapes = []struct {
 	end, key string

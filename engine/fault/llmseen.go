@@ -110,7 +110,7 @@ func (r *Request) Talk() (list []Said) {
 	return list
 }
 
-// Asked tells what the model is asked now from what else it is asked: a digest of
+// Asked distinguishes what the model is asked now from what else it is asked: a digest of
 // the last message, without what differs from run to run.
 func (r *Request) Asked() string {
 	last := string(r.body)
@@ -167,7 +167,7 @@ func (r *Request) Offered() []Offer {
 	return list
 }
 
-// spokenByUser tells what a user said from tool results, which Anthropic's
+// spokenByUser distinguishes what a user said from tool results, which Anthropic's
 // conversations hold in turns of the user.
 func spokenByUser(turn *jsontree.Node) bool {
 	if role, _ := turn.Get("role").Str(); role != "user" {

@@ -89,7 +89,7 @@ func Derived(u *url.URL) []string {
 	return names
 }
 
-// word tells a name in a path from a number, a version or an identifier that
+// word distinguishes a name in a path from a number, a version or an identifier that
 // differs from call to call.
 func word(s string) bool {
 	letters, digits := 0, 0

@@ -27,7 +27,7 @@ type Plan struct {
 	Recorded []Recorded
 	// Capture is how many bytes of each body are kept in [Exchange]; 0: none.
 	Capture int
-	// Secrets are what the agent was given to keep; [Exchange.Leaks] tells of them.
+	// Secrets are what the agent was given to keep; [Exchange.Leaks] finds them.
 	Secrets []string
 	// Sink takes each exchange once it is over, in place of the report; nil: none does.
 	Sink func(Exchange)
@@ -43,7 +43,7 @@ type Named struct {
 type Recorded struct {
 	Tool  string `json:"tool"`            // one of the names of a call
 	Model bool   `json:"model,omitempty"` // it is the reply of a model to what was Asked
-	Asked string `json:"asked,omitempty"` // see [Request.Asked]; "": not told
+	Asked string `json:"asked,omitempty"` // see [Request.Asked]; "": not known
 
 	Response json.RawMessage `json:"response,omitempty"` // a JSON string is a text body
 	Bytes    []byte          `json:"bytes,omitempty"`    // the body, if it is no text; Response is empty then

@@ -43,7 +43,7 @@ const (
 )
 
 // Error says why a text was refused. Parsing ends at the first error: what
-// follows a syntax error cannot be told apart from it.
+// follows a syntax error cannot be distinguished from it.
 type Error struct {
 	Class    Class
 	Offset   int

@@ -28,7 +28,7 @@ func (s *Stack[T]) Push(v T, read, total int) {
 	s.list = append(s.list, v)
 }
 
-// Take removes the values from one on, and returns them in a slice of their own.
+// Take removes the values from one on, and returns them in their own slice.
 func (s *Stack[T]) Take(base int) []T {
 	list := s.list[base:]
 	if len(list) == 0 {

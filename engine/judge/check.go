@@ -94,7 +94,7 @@ func loops(t Trace) []Problem {
 
 // unknownTool looks for calls of tools that were not offered. Where a conversation
 // shows what the model asked for, a request that carries out a call goes by an
-// address of its own and is no other tool.
+// its own address and is no other tool.
 func unknownTool(t Trace) []Problem {
 	if t.Offered == nil {
 		return nil
@@ -143,7 +143,7 @@ func badArguments(t Trace) []Problem {
 }
 
 // forwards reports whether the arguments of a call are those that a model gives:
-// a request that carries out such a call may have a form of its own, under the
+// a request that carries out such a call may have its own form, under the
 // same name.
 func (t *Trace) forwards(i int) bool {
 	e := &t.Events[i]

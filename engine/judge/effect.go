@@ -68,7 +68,7 @@ func ChangesByName(tool string) bool {
 	return changes && !slices.Contains(lookups, list[0])
 }
 
-// keyed reports whether a server can tell that the second of two equal calls is
+// keyed reports whether a server can see that the second of two equal calls is
 // the first one again.
 func keyed(first, again *Event) bool {
 	return first.Key != "" && first.Key == again.Key || keyName.Match(again.Arguments)

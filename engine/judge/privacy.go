@@ -41,7 +41,7 @@ func digitAtEnd(s string) bool {
 	return s != "" && s[len(s)-1] >= '0' && s[len(s)-1] <= '9'
 }
 
-// address tells an IPv4 address of somebody from a version number and from
+// address distinguishes an IPv4 address of somebody from a version number and from
 // addresses that are everybody's: of the loopback, of no host, of all.
 func address(before, hit string) bool {
 	for _, part := range strings.Split(hit, ".") {

@@ -13,7 +13,7 @@ import (
 // Claim fills r.Trace with what a plug-in says of itself: a decoded trace, for
 // an application of the operator id to seed that returned r.Status and r.Child.
 // A minimal field (OC-5.1) that is missing is a breach and counts as true, so
-// that it is told once; other fields are kept. What is claimed is held against
+// that it is reported once; other fields are kept. What is claimed is held against
 // the truth by [textop.Run].
 func Claim(r *textop.Result, id, seed string, raw map[string]any) {
 	breach := func(format string, args ...any) { r.Breaches = append(r.Breaches, fmt.Sprintf(format, args...)) }

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Fingerprint tells texts apart: Exact is equal for equal texts, and Near
+// Fingerprint distinguishes texts: Exact is equal for equal texts, and Near
 // differs in few bits for texts that share most of their substrings.
 type Fingerprint struct{ Exact, Near uint64 }
 

@@ -363,7 +363,7 @@ func (w *work) choose(draw *pyrand.Rand) (int, bool) {
 	return 0, false
 }
 
-// context says what the operator is told.
+// context is what the operator is given.
 func (l *Lane) context(w *work, e *Entry) {
 	s := w.child.Seed
 	c := &l.ctx

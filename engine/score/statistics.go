@@ -14,7 +14,7 @@ func Wilson(passed, runs int) (low, high float64) {
 	return Interval(float64(passed)/float64(max(1, runs)), float64(runs))
 }
 
-// Effective is how many tests of equal weight tell as much as tests of these
+// Effective is how many tests of equal weight say as much as tests of these
 // weights (Kish): 1 if one of them outweighs all others, as many as there are if
 // all weigh the same.
 func Effective(weights []float64) float64 {

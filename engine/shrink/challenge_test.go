@@ -35,7 +35,7 @@ func signed(s *choice.Source, bits int) int64 {
 	return int64(v / 2)
 }
 
-// list makes a list; each element has a span of its own.
+// list makes a list; each element has its own span.
 func list[T any](s *choice.Source, least, most int, element func() T) []T {
 	out := []T{}
 	for len(out) < least || s.More(len(out), most) {

@@ -44,7 +44,7 @@ func (s *tapes) zeroSpans() {
 	for k := 0; k < len(s.best.Spans) && s.stats.Err == nil; k++ {
 		x := s.best.Spans[k]
 		if x.To-x.From < 2 || s.list(x) {
-			continue // single numbers have a pass of their own
+			continue // single numbers have their own pass
 		}
 		s.replace(k, make([]uint64, x.To-x.From))
 	}

@@ -73,7 +73,7 @@ func (s *search) records(fields []lengthField, first int) {
 }
 
 // body takes bytes from what follows a field, down to single ones unless it has
-// fields of its own. Of what is extra in a record any part may stand between
+// its own fields. Of what is extra in a record any part may stand between
 // its length and what that counts.
 func (s *search) body(fields []lengthField, i int) {
 	f, outer := fields[i], around(fields, i)

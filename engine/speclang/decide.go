@@ -1,7 +1,7 @@
 package speclang
 
 // Decision is why an expression has no true value: the part of it that decides,
-// and what the operands of that part came to.
+// and the values of the operands of that part.
 type Decision struct {
 	Part     string // as compact JSON
 	Symbol   string

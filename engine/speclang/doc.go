@@ -7,7 +7,7 @@
 // true, str() of values). An expression is compiled once, with [Compile], and
 // evaluated many times, by many goroutines, with [Program.Eval]. Malformed
 // forms are errors only when they are reached, as the language demands;
-// [Program.Problems] lists those that can be told beforehand.
+// [Program.Problems] lists those that are known beforehand.
 //
 // The package is pure: clocks and file systems come in as functions ([Host]).
 // It imports engine/match, engine/jsontree and engine/doctree.

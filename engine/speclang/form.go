@@ -65,7 +65,7 @@ func FormOfYAML(n *doctree.Node) Form {
 	return f
 }
 
-// FormOfJSON makes a form of a JSON value; place, which may be nil, tells where
+// FormOfJSON makes a form of a JSON value; place, which may be nil, says where
 // an offset is.
 func FormOfJSON(n *jsontree.Node, place func(offset int) jsontree.Position) Form {
 	var f Form
@@ -127,7 +127,7 @@ func (f *Form) measure() (nodes, bytes int) {
 	return nodes, bytes
 }
 
-// firstExceeded tells which budget a form that exceeds both breaks first. The
+// firstExceeded returns which budget a form that exceeds both breaks first. The
 // walk takes the last of what it has found, and counts a node before its bytes.
 func (f *Form) firstExceeded(l Limits) string {
 	stack := []*Form{f}

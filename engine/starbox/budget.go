@@ -108,7 +108,7 @@ func intSize(v starlark.Int) int64 {
 	return int64(v.BigInt().BitLen()) / 8
 }
 
-// count is the length of an iterable that does not tell it. All of these are
+// count is the length of an iterable that does not give it. All of these are
 // views of strings, so it ends.
 func count(v starlark.Iterable) int64 {
 	it := v.Iterate()

@@ -26,7 +26,7 @@ type Operator struct {
 	printed string
 }
 
-// New makes an operator with globals of its own.
+// New makes an operator with its own globals.
 func (s *Source) New() (*Operator, error) {
 	o := &Operator{source: s}
 	box, err := s.prog.Open(starbox.DefaultLimits(), func(b *starbox.Budget) starlark.StringDict {
@@ -48,7 +48,7 @@ func (o *Operator) Meta() *textop.Meta { return &o.source.Meta }
 // what was printed.
 func (o *Operator) Witness() (fault string, at diag.Pos, printed string) {
 	fault, at, printed = o.fault, o.place, o.printed
-	o.fault, o.place, o.printed = "", diag.Pos{}, "" // told once: a skip without a call leaves no trace
+	o.fault, o.place, o.printed = "", diag.Pos{}, "" // reported once: a skip without a call leaves no trace
 	if at.Line == 0 {
 		at = o.source.Apply
 	}

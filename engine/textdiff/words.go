@@ -8,7 +8,7 @@ import (
 // mostWords is how many words of each text are compared with one another.
 const mostWords = 1500
 
-// Words tells how one text became another, word by word: stretches that are
+// Words says how one text became another, word by word: stretches that are
 // "equal", that "delete" took and that "insert" brought.
 func Words(before, after string, each func(op, text string)) {
 	a, b := split(before), split(after)

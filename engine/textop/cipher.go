@@ -124,7 +124,7 @@ func appendEachReversed(dst []byte, text string) []byte {
 }
 
 // reversed is a cipher that undoes itself. Marks without a letter to stand on
-// would find one in the reversed text, which could not be told from the others
+// would find one in the reversed text, which could not be distinguished from the others
 // later: such texts are skipped.
 func reversed(f func(dst []byte, text string) []byte) func(*draft, []byte) []byte {
 	return func(d *draft, out []byte) []byte {

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Context is what an operator is told: section 3 of the contract. Built-in
+// Context is what an operator is given: section 3 of the contract. Built-in
 // operators keep working memory in it, so that a Context serves one goroutine
 // at a time; keep one a worker and change its fields from case to case.
 type Context struct {

@@ -3,8 +3,8 @@
 // ones. Same text, same context, same generator: same child and same trace.
 //
 // Start at [Operator] and [Run]. [Meta] is what an operator says of itself,
-// [Context] what it is told, [Result] and its [Step] what it answers.
-// [Deriver] and [Streams] give every test case generators of its own, by
+// [Context] what it is given, [Result] and its [Step] what it answers.
+// [Deriver] and [Streams] give every test case its own generators, by
 // section 7.3 of the contract. [Normalize] is what happens to a text when it
 // comes in, [Guard] what happens to a child before it goes out. [Builtins]
 // lists the operators of the house, one file a family.

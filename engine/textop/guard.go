@@ -16,7 +16,7 @@ const (
 	// policy is written.
 	SchemaBlank SchemaMode = "blank"
 	// SchemaSuffix (schema_mode true) strips blanks around a child, replaces a
-	// blank one by the placeholder and puts the placeholder on a line of its own
+	// blank one by the placeholder and puts the placeholder on its own line
 	// at the end of any other, as the original program does.
 	SchemaSuffix SchemaMode = "suffix"
 )

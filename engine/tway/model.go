@@ -17,7 +17,7 @@ type Model struct {
 	Levels   []int        // number of values, by parameter
 	Strength int          // how many parameters are combined
 	Conds    []solve.Cond // what each row must hold
-	// Relations are groups of parameters with a strength of their own: a higher
+	// Relations are groups of parameters with their own strength: a higher
 	// one adds combinations, a lower one takes away those that lie wholly in the
 	// group, unless another group asks for them.
 	Relations []Relation

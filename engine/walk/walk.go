@@ -76,7 +76,7 @@ type Walker struct {
 	stack  []frame
 	depth  int // references on the stack
 	status Status
-	at     int // the node that the walk came to last
+	at     int // the last node of the walk
 }
 
 // frame is a node that is not done: next is the place of the child that comes
@@ -104,7 +104,7 @@ func (w *Walker) pop() {
 	w.stack = w.stack[:last]
 }
 
-// Node is the node that the walk came to last: that of the call, or the
+// Node is the last node of the walk: that of the call, or the
 // alternative that it is stuck at.
 func (w *Walker) Node() int { return w.at }
 

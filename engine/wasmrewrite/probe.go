@@ -93,7 +93,7 @@ func (b *body) ways(s []byte, n int) []byte {
 	return b.outcome(s, site, result)
 }
 
-// switchConstants learns the numbers that a switch tells apart: compilers
+// switchConstants learns the numbers that a switch distinguishes: compilers
 // subtract the least of them first.
 func (b *body) switchConstants(n int) {
 	base := int64(0)
@@ -135,7 +135,7 @@ func (b *body) site(s dut.Site) (int, bool) {
 // operands are the globals that hold a site's operands; b is -1 for a constant.
 type operands struct{ a, b int }
 
-// outcome marks what a site came to; result is a local that holds 0 or 1.
+// outcome marks the result of a site; result is a local that holds 0 or 1.
 func (b *body) outcome(s []byte, site, result int) []byte {
 	word, bit := b.m.hitWords[site/sitesPerWord], site%sitesPerWord*2
 	return mark(s, word, bit, func(s []byte) []byte { return append(with(s, opLocalGet, result), opI64ExtendU) })

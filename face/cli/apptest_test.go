@@ -19,7 +19,7 @@ import (
 )
 
 // The test binary runs itself as another process: as thresh, with the command
-// line it is given, or to do one of the jobs below in surroundings of its own.
+// line it is given, or to do one of the jobs below in its own surroundings.
 const childJob = "THRESH_APP_TEST_JOB"
 
 // jobs are what another process can be asked to do.

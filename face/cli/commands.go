@@ -83,13 +83,13 @@ func (a *application) contractCommand(k campaign.Contract, x campaign.Command) *
 		d.flags.options.register(c.Flags(), []campaign.Contract{k})
 	}
 	for _, name := range x.Required {
-		_ = c.MarkFlagRequired(name) // a flag of its own
+		_ = c.MarkFlagRequired(name) // its own flag
 	}
 	for _, name := range x.Hidden {
-		_ = c.Flags().MarkHidden(name) // a flag of its own
+		_ = c.Flags().MarkHidden(name) // its own flag
 	}
 	for name, extensions := range x.Files {
-		_ = c.MarkFlagFilename(name, extensions...) // a flag of its own
+		_ = c.MarkFlagFilename(name, extensions...) // its own flag
 	}
 	for name, values := range x.Values {
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))

@@ -46,7 +46,7 @@ func isolated(t *testing.T) bool {
 	return false
 }
 
-// mount makes a folder of the lab a file system of its own.
+// mount makes a folder of the lab its own file system.
 func (l *lab) mount(name, options string) string {
 	l.t.Helper()
 	dir := l.path(name)

@@ -74,7 +74,7 @@ func (a *application) replay(ctx context.Context, st *app.Store, what string, jo
 	return nil
 }
 
-// replayCase runs one case of a run of one campaign again, and tells all that
+// replayCase runs one case of a run of one campaign again, and shows all that
 // its format shows of it.
 func (a *application) replayCase(ctx context.Context, st *app.Store, runID, index, system string) error {
 	n, err := caseIndex(index)

@@ -42,7 +42,7 @@ func (f *accessFlags) validate() error {
 	return diag.WithHint(usagef("--fleet must be local, embedded[:[HOST:]PORT] or the URL of a NATS server, got %q", f.URL), "nats://"+f.URL)
 }
 
-// fleetFlags are what a run that uses a fleet can be told.
+// fleetFlags are the flags of a run that uses a fleet.
 type fleetFlags struct {
 	accessFlags
 	require  []string

@@ -324,7 +324,7 @@ func TestFleetWithACaseThatKillsWorkers(t *testing.T) {
 	}
 }
 
-// The worker is in a network of its own that is cut off for ten seconds.
+// The worker is in its own network that is cut off for ten seconds.
 func TestFleetWithACutNetwork(t *testing.T) {
 	if os.Getenv("THRESH_TEST_LONG") == "" {
 		t.Skip("takes half a minute: set THRESH_TEST_LONG=1")

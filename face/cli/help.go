@@ -15,7 +15,7 @@ import (
 const helpWidth = 80
 
 // readableHelp breaks lines, and puts flags for the documents of one format under
-// a heading of their own.
+// their own heading.
 func readableHelp(root *cobra.Command) {
 	breakLines(root)
 	usage := root.UsageFunc()

@@ -44,7 +44,7 @@ func (s Stdio) color(tty bool) bool {
 	return tty && s.Getenv("NO_COLOR") == "" && s.Getenv("TERM") != "dumb"
 }
 
-// exitError carries an exit code whose reason was told already.
+// exitError carries an exit code whose reason was shown already.
 type exitError = diag.ExitError
 
 // Main runs one command line and returns the exit code of the process. The
@@ -249,7 +249,7 @@ func unknownCommand(c *cobra.Command, name string) error {
 	return err
 }
 
-// helpCommand is thresh help, which knows when there is nothing to tell.
+// helpCommand is thresh help, which refuses names of no command.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",

@@ -19,7 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// tryTime is how long a draft is run unless told otherwise.
+// tryTime is how long a draft is run by default.
 const tryTime = time.Minute
 
 func (a *application) tryCommand() *cobra.Command {

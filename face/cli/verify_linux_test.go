@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/store"
 )
 
-// forge writes the journal of the lab's run again, in a store of its own, with
+// forge writes the journal of the lab's run again, in its own store, with
 // another chain, and returns that store.
 func (l *lab) forge(change func(*store.Entry) bool) string {
 	l.t.Helper()

@@ -54,7 +54,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next is the next line without its end; of one that is too long, enough to tell.
+// next is the next line without its end; of one that is too long, enough to see that.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
 	for {

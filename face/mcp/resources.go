@@ -42,7 +42,7 @@ func (s *Server) addResources() {
 	}, s.readResource)
 }
 
-// announce tells all clients that a run has ended, and lists its report as a
+// announce informs all clients that a run has ended, and lists its report as a
 // resource.
 func (s *Server) announce(r campaign.Background) {
 	s.ending.Go(func() {

@@ -14,7 +14,7 @@ import (
 )
 
 // keptRuns is how many ended runs of this server are kept at hand; older ones
-// are told from the store.
+// are read from the store.
 const keptRuns = 64
 
 // runs is the runs that this server began.
@@ -238,7 +238,7 @@ func stateOf(r campaign.Background) runState {
 	return v
 }
 
-// ended takes over what a run came to.
+// ended takes over the result of a run.
 func (v *runState) ended(rec *campaign.Record) {
 	v.State, v.Phase, v.Campaign, v.Index, v.Of = "done", "", "", 0, len(rec.Campaigns)
 	switch rec.Stopped {

@@ -34,7 +34,7 @@ type Server struct {
 	names  []string           // of the tools
 	boxes  []campaign.Toolbox // of the contracts
 	runs   runs
-	ending sync.WaitGroup // tells of runs that ended
+	ending sync.WaitGroup // announcements of ended runs
 }
 
 const instructions = `Thresh tests software: it runs documents that say how, groups what fails into findings, makes them small and says how to see them again.

@@ -38,7 +38,7 @@ func (t stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	return &piped{Connection: c, open: make(map[jsonrpc.ID]bool), idle: make(chan struct{}), closed: make(chan struct{})}, nil
 }
 
-// piped is a connection whose end of input is told once all calls are answered:
+// piped is a connection whose input ends only once all calls are answered:
 // the SDK drops those that are not.
 type piped struct {
 	sdk.Connection

@@ -65,7 +65,7 @@ type ABI struct {
 	Allocator Allocator // where strings go, if an argument is one
 }
 
-// String tells the convention to people: "transfer(i32, i32, address+length) -> packed string; strings by malloc".
+// String writes the convention for people: "transfer(i32, i32, address+length) -> packed string; strings by malloc".
 func (a ABI) String() string {
 	args := make([]string, len(a.Args))
 	for i, l := range a.Args {

@@ -71,7 +71,7 @@ func (f *Fault) Error() string {
 	return f.Message + " in " + f.Stack[0]
 }
 
-// Signature tells faults of one cause from others: it holds neither addresses
+// Signature distinguishes faults of one cause from others: it holds neither addresses
 // nor operands, and a few of the innermost functions.
 func (f *Fault) Signature() string {
 	return f.Cause.String() + ":" + strings.Join(f.Stack[:min(3, len(f.Stack))], "<")

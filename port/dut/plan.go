@@ -102,7 +102,7 @@ type Instance interface {
 	Reset() error
 	Restore(Snapshot) error
 	Snapshot() Snapshot
-	// Changed tells how many 4 KiB blocks of memory and how many mutable
+	// Changed returns how many 4 KiB blocks of memory and how many mutable
 	// globals differ from a snapshot.
 	Changed(since Snapshot) (blocks, globals int)
 	// Take gives what was traced since the last Take and starts anew. The

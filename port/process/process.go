@@ -17,7 +17,7 @@ import (
 type Plan struct {
 	// Command builds the command line and environment for one case. It is pure.
 	Command func(Paths) Command
-	// PerCase says that Command gives a command of its own for each case, which
+	// PerCase says that Command gives its own command for each case, which
 	// is known only when the case is run; an accelerator that starts a program
 	// once cannot serve such a plan. Command is then called before every start,
 	// when the run folder is as the case finds it, and may put files there.

@@ -21,7 +21,7 @@ const (
 	LangChain Style = "langchain"
 )
 
-// AgentPlan is how an agent is loaded into a process of its own.
+// AgentPlan is how an agent is loaded into its own process.
 type AgentPlan struct {
 	Python     string   // the interpreter, see [CommandOpener]
 	Target     string   // "module:attribute", split at the last colon
@@ -89,7 +89,7 @@ type ToolCall struct {
 	Args   json.RawMessage `json:"args"`   // positional arguments, an array
 	Kwargs json.RawMessage `json:"kwargs"` // keyword arguments, an object
 	// Named are all of them by the tool's parameters, an object; null for a tool
-	// that does not tell its parameters, or was called with others.
+	// whose parameters are not known, or that was called with others.
 	Named json.RawMessage `json:"named"`
 }
 

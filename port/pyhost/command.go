@@ -9,7 +9,7 @@ import (
 )
 
 // Command is a Python function that is run like a program: called with the
-// list of arguments, in a process of its own that no other case has touched.
+// list of arguments, in its own process that no other case has touched.
 //
 // The order of things is that of the contract: setup files, stubs, environment
 // and standard input, blocked imports, HookBefore, the entrypoint is resolved

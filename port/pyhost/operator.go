@@ -23,7 +23,7 @@ type OperatorSet struct {
 	Limits process.Limits
 }
 
-// OperatorModule is what loading one file came to.
+// OperatorModule is the result of loading one file.
 type OperatorModule struct {
 	File string
 	// Meta is OPERATOR_META as JSON; tuples are arrays. nil if there is a Fault.
@@ -91,7 +91,7 @@ type OperatorReply struct {
 	// is for logs: only of a call that ended the process it is kept, as the
 	// traceback of Fault.
 	Printed string `json:"printed,omitempty"`
-	// Notes tell what JSON or UTF-8 could not hold and how it was replaced:
+	// Notes name what JSON or UTF-8 could not hold and how it was replaced:
 	// lone surrogates in the child, a trace with objects or NaN in it.
 	Notes []string `json:"notes,omitempty"`
 	State []byte   `json:"state,omitempty"` // if it was wanted

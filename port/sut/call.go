@@ -88,7 +88,7 @@ type Opener func(ctx context.Context, p *Plan, w Worker) (System, error)
 
 // Crowd is implemented by systems that several actors may call at the same time.
 type Crowd interface {
-	// Join opens a connection of its own to the instance that Reset and Restart
+	// Join opens its own connection to the instance that Reset and Restart
 	// of the system are about. It is closed before the system is.
 	Join(ctx context.Context) (System, error)
 	// Restart kills the program and starts it again, with what it kept outside of

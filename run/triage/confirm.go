@@ -96,7 +96,7 @@ func disagree(ctx context.Context, exec Execute, c campaign.Case, n int) (conf C
 }
 
 // Shows reports whether an outcome is the finding again. Any failure shows the
-// group of all that was not told apart.
+// group of all that was not distinguished.
 func Shows(contract, fingerprint string, o *campaign.Outcome) bool {
 	return o.Verdict == campaign.VerdictFail &&
 		(fingerprint == Overflow || Fingerprint(contract, o) == fingerprint)

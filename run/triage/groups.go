@@ -6,7 +6,7 @@ import "github.com/thresh-dev/thresh/campaign"
 const (
 	// MaxSamples is how many distinct inputs a group keeps.
 	MaxSamples = 5
-	// MaxGroups is how many groups a run tells apart; the failing cases of any
+	// MaxGroups is how many groups a run distinguishes; the failing cases of any
 	// further one are counted together in a group with fingerprint Overflow.
 	MaxGroups = 10_000
 )

@@ -20,7 +20,7 @@ const slowBudget = 60 * time.Second
 // verifications is how often the smaller payload is run again before it counts.
 const verifications = 2
 
-// maxErrors is how many tries in a row may come to no result.
+// maxErrors is how many tries in a row may have no result.
 const maxErrors = 3
 
 // Reduced is the result of making a finding's case smaller.

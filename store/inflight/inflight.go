@@ -36,7 +36,7 @@ type Mark struct {
 	Campaign int    `json:"campaign"`
 	Index    int64  `json:"index,omitempty"` // of the case
 	Count    int    `json:"count,omitempty"` // cases from there on, if they are executed together
-	Print    uint32 `json:"print,omitempty"` // tells inputs of a case apart
+	Print    uint32 `json:"print,omitempty"` // distinguishes the inputs of a case
 }
 
 const (

@@ -16,7 +16,7 @@ const (
 	KindFacts       Kind = 2  // what a campaign's probe learned
 	KindOutcome     Kind = 3  // what happened in one case
 	KindRedo        Kind = 4  // a campaign starts again: its outcomes so far do not count
-	KindWarning     Kind = 5  // something the user was told
+	KindWarning     Kind = 5  // something that was shown to the user
 	KindFinding     Kind = 6  // a finding, as it was known then
 	KindProgress    Kind = 7  // how far the run was
 	KindCampaignEnd Kind = 8  // a campaign is over

@@ -64,7 +64,7 @@ type Scanner struct {
 func NewScanner(r io.ReaderAt, size int64) *Scanner { return &Scanner{r: r, size: size} }
 
 // Next moves to the next record. It returns false at the end and at the first
-// record that is not whole; [Scanner.Err] tells these apart.
+// record that is not whole; [Scanner.Err] distinguishes these.
 func (s *Scanner) Next() bool {
 	if s.done {
 		return false

@@ -203,7 +203,7 @@ func (x *execution) Reset(ctx context.Context, limit time.Duration) error {
 // Forgets implements agentcall.Agent.
 func (x *execution) Forgets() bool { return true }
 
-// Tools implements agentcall.Agent: a program does not tell.
+// Tools implements agentcall.Agent: a program does not list them.
 func (x *execution) Tools() []string { return nil }
 
 // Notes implements agentcall.Agent.

@@ -38,7 +38,7 @@ type shared struct {
 }
 
 // turns are the places for calls at once. Lanes share them also if their plans
-// differ in what does not tell agents apart, such as a proxy of their own.
+// differ in what does not tell agents apart, such as their own proxy.
 type turns struct {
 	key    string
 	plans  int

@@ -39,7 +39,7 @@ func (g *ground) rlimits() []forkline.Rlimit {
 	return list
 }
 
-// staleID tells that what is started once sees one run id for all cases.
+// staleID says that what is started once sees one run id for all cases.
 func (g *ground) staleID() string {
 	if len(g.image.spots) == 0 {
 		return ""
@@ -230,7 +230,7 @@ func (a *aflExecutor) lay(ctx context.Context, runID string, input []byte) error
 	return a.prepare(ctx, runID, input)
 }
 
-// compare runs a case in a process of its own that says what it compares. One that
+// compare runs a case in its own process that says what it compares. One that
 // cannot be run so has nothing to say.
 func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, limit time.Duration) ([]process.Comparison, error) {
 	if !a.features.Compares || !a.counted || a.deaf {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// perch keeps a lane's thread on a processor of its own while it makes a child
+// perch keeps a lane's thread on its own processor while it makes a child
 // and waits for it; the child inherits that. Left to itself the kernel spreads
 // parent and child over processors, and for children that live a few hundred
 // microseconds moving them and waking the parent from afar costs more than it
@@ -59,7 +59,7 @@ func (p *perch) suit(took time.Duration) {
 
 // sit locks the goroutine to its thread and the thread to its processor. The
 // thread is locked in any case: a child is killed when the thread that made it
-// ends, and a thread with namespaces of its own must not get into other hands.
+// ends, and a thread with its own namespaces must not get into other hands.
 // It may be called again before rise.
 func (p *perch) sit() {
 	p.depth++

@@ -109,7 +109,7 @@ func (g *cgroup) enforce(dir, file string, b bound, known bool) error {
 
 // cgroupHomes is where a folder with a controller may be made, most fitting
 // first, and the name of the file that takes the bound. In version 2 a group
-// with processes of its own hands no controller down, so that a neighbour of
+// with its own processes hands no controller down, so that a neighbour of
 // ours may have what a child may not.
 func cgroupHomes(b bound) (homes []string, file string, err error) {
 	version, group, err := ownCgroup(b.controller)

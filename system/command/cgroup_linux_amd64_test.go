@@ -49,7 +49,7 @@ func TestMemoryOfAllTogether(t *testing.T) {
 	}
 }
 
-// A program in a sandbox writes to a file system of its own, which no other
+// A program in a sandbox writes to its own file system, which no other
 // program sees, has a size, and goes with the sandbox.
 func TestOwnFileSystem(t *testing.T) {
 	b := openBench(t, func(p *process.Plan) { p.Sandbox, p.Limits.Written, p.Limits.FileSize = true, 40<<20, 1<<30 })

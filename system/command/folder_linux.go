@@ -48,7 +48,7 @@ type fixedDir struct {
 	clean unix.Stat_t
 }
 
-// newFolder makes the lane's folder. The note tells where it is if that is not
+// newFolder makes the lane's folder. The note says where it is if that is not
 // the usual place.
 func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
 	parent, note := scratch.Memory()

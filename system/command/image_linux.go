@@ -18,7 +18,7 @@ type image struct {
 	// words holds the environment's and arguments' C strings; never moved
 	// while a child may read them.
 	path       []byte
-	dir        []byte // of a command with a directory of its own; nil: the run folder
+	dir        []byte // of a command with its own directory; nil: the run folder
 	words      [][]byte
 	argv, envp []uintptr
 	command    process.Command

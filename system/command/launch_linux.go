@@ -16,7 +16,7 @@ type step struct {
 	what    stepKind
 }
 
-// stepKind says what a step is for, so that its failure can be told.
+// stepKind says what a step is for, so that its failure can be named.
 type stepKind uintptr
 
 const (

@@ -43,7 +43,7 @@ const (
 // roomAtLeast is the least size, in bytes, of a file system of a sandbox's own.
 const roomAtLeast = 64 << 20
 
-// newSandbox makes what can be made. It tells what is in force and what was
+// newSandbox makes what can be made. It reports what is in force and what was
 // refused; the sandbox is nil if nothing is in force. The folder given by its
 // descriptor stays writable, or a private file system is there. The
 // programs of one lane of several get their part of the processors.

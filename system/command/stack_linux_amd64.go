@@ -138,7 +138,7 @@ func (t *tracer) stopped(pid int, ws unix.WaitStatus) bool {
 		caught := catches(pid, sig)
 		t.looks++
 		d, err := examine(pid)
-		// A death in a handler, or raised by one, is told by what was caught.
+		// A death in a handler, or raised by one, shows in what was caught.
 		if err == nil && (t.crash == nil || !d.Sent && !d.Handler) {
 			t.crash = &d.Crash
 			if d.Sent {

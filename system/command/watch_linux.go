@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch tells with one system call, however many folders there are, that
+// watch reports with one system call, however many folders there are, that
 // nothing was made, removed, renamed or given other attributes in them: the
 // kernel queues such events before the call that caused them returns. What it
 // does queue is not looked at; the folders are.

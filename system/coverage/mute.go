@@ -48,7 +48,7 @@ func muteComparisons(path string) error {
 			}
 			target := s.Addr + uint64(i) + 5 + uint64(int32(binary.LittleEndian.Uint32(code[i+1:])))
 			if k, ok := hooks[target]; ok {
-				copy(code[i:], []byte{0x0f, 0x1f, 0x44, 0x00, 0xd0 + k}) // nopl with a displacement of its own
+				copy(code[i:], []byte{0x0f, 0x1f, 0x44, 0x00, 0xd0 + k}) // nopl with its own displacement
 				changed = true
 				i += 4
 			}

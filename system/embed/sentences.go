@@ -72,7 +72,7 @@ func openSentences(ctx context.Context, interpreter, model string) (similarity.M
 	}
 	m := &closing{measure{name: "sentence-transformers " + model, encoder: &sentences{caller: caller, model: model}}, caller}
 	if _, err := m.Score(ctx, "a", "b"); err != nil {
-		m.Close() // the model cannot be loaded; nothing else is worth telling
+		m.Close() // the model cannot be loaded; nothing else is worth reporting
 		return nil, diag.Environment("%s: %w", doing, err)
 	}
 	return m, nil

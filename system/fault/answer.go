@@ -15,7 +15,7 @@ import (
 )
 
 // maxWhole is how much of an answer is held back for faults that need all of
-// it. A longer one passes, and the fault is told as missed.
+// it. A longer one passes, and the fault is reported as missed.
 const maxWhole = 8 << 20
 
 // answer is what the agent gets.

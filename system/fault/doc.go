@@ -19,7 +19,7 @@
 //
 // Calls are attributed to cells by the token of the way they took, else by
 // their traceparent, else to the only cell that is open at the door. What
-// cannot be attributed passes without faults and is told.
+// cannot be attributed passes without faults and is reported.
 //
 // A server's answer is streamed through. It is only held back if a fault needs
 // the whole of it, and then at most 8 MiB; a fault that would need more is

@@ -46,7 +46,7 @@ type gateway struct {
 	upstream *url.URL
 }
 
-// maxRetired is how many closed cells' late calls are told from those of others.
+// maxRetired is how many closed cells' late calls are distinguished from those of others.
 const maxRetired = 1024
 
 func openDoor(p *Proxy, address string) (*door, error) {

@@ -20,7 +20,7 @@ import (
 
 // maxRequest is how much of a request is read before it is sent on. The rest of
 // a longer one is streamed; faults of LLMs and MCP tools do not know it for
-// what it is, which is told.
+// what it is, which is reported.
 const maxRequest = 32 << 20
 
 // maxUsage is how much of an LLM's answer is read for its count of tokens.
@@ -86,7 +86,7 @@ func (d *door) exchange(w http.ResponseWriter, r *http.Request, u *url.URL, toke
 	}
 }
 
-// keyOf is what tells a server that a request is made again.
+// keyOf is what shows a server that a request is made again.
 func keyOf(h http.Header) string {
 	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key", "X-Request-Id", "Request-Id"} {
 		if v := h.Get(name); v != "" {

@@ -32,7 +32,7 @@ func library() *mcp.Server {
 	return s
 }
 
-// serveMCP is the server as a program of its own.
+// serveMCP is the server as its own program.
 func serveMCP() int {
 	if err := library().Run(context.Background(), &mcp.StdioTransport{}); err != nil && !strings.Contains(err.Error(), "EOF") {
 		fmt.Fprintln(os.Stderr, err)

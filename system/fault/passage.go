@@ -51,7 +51,7 @@ func (d *door) passes(r *http.Request, agent *peeked, raw net.Conn, token string
 }
 
 // foreign is what a connection speaks that is no HTTP/1.1, as far as its first
-// bytes tell; "": nothing else. They stay to be read.
+// bytes show; "": nothing else. They stay to be read.
 func foreign(p *peeked) string {
 	first, err := p.reader.Peek(1)
 	if err != nil {

@@ -32,7 +32,7 @@ func (p *peeked) Read(b []byte) (int, error) { return p.reader.Read(b) }
 const handshakeLimit = 30 * time.Second
 
 // tunnel answers CONNECT: it opens what is inside and gives it back to the
-// server as a connection of its own.
+// server as its own connection.
 func (d *door) tunnel(w http.ResponseWriter, r *http.Request, token string) {
 	host, port, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *door) tunnel(w http.ResponseWriter, r *http.Request, token string) {
 	}
 }
 
-// refused tells that an agent did not trust the proxy: its calls then fail for
+// refused reports that an agent did not trust the proxy: its calls then fail for
 // a reason that no rule asked for.
 func (d *door) refused(ctx context.Context, token string, h http.Header, host string, err error) {
 	if ctx.Err() != nil {

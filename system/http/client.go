@@ -43,7 +43,7 @@ const maxRedirects = 10
 // maxHeaders is how much an answer's headers may take.
 const maxHeaders = 1 << 20
 
-// Client sends requests, one at a time, each on a connection of its own.
+// Client sends requests, one at a time, each on its own connection.
 type Client struct {
 	transport *http.Transport
 	client    *http.Client

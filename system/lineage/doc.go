@@ -1,5 +1,5 @@
 // Package lineage finds and kills what a process has left running: also what
-// went into a session of its own and what lost its parents. It marks a process,
+// went into its own session and what lost its parents. It marks a process,
 // and all descendants inherit the mark.
 //
 // It is for targets that keep a process over many cases, such as started agents

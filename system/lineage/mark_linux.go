@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mark tells the processes below one process from all others on the machine,
+// Mark distinguishes the processes below one process from all others on the machine,
 // also when they have left its session and their parents have died: a limit of
 // file locks that nothing else has. All descendants inherit it, and the limit
 // means nothing since Linux 2.4. The zero value marks nothing.

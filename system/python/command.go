@@ -19,7 +19,7 @@ import (
 // defaultOutput is how much of an output is kept where no limit is given.
 const defaultOutput = 1 << 20
 
-// afterlife is what a command gets for its exit handlers once it has told all.
+// afterlife is what a command gets for its exit handlers once it has reported all.
 const afterlife = time.Second
 
 // OpenCommander implements pyhost.CommandOpener.
@@ -129,7 +129,7 @@ func (c *commander) run(ctx context.Context, cmd pyhost.Command) (pyhost.Command
 	return res, conclude(&res, stopped, end, s)
 }
 
-// conclude says how a command ended that did not tell so itself.
+// conclude says how a command ended that did not say so itself.
 func conclude(res *pyhost.CommandResult, stopped error, end *ending, s *session) error {
 	over := s.out[0].over || s.out[1].over
 	switch {
@@ -151,7 +151,7 @@ func conclude(res *pyhost.CommandResult, stopped error, end *ending, s *session)
 	return nil
 }
 
-// follow takes the child's frames until it has told its end, which gives nil,
+// follow takes the child's frames until it has reported its end, which gives nil,
 // or something else stops the wait.
 func (s *session) follow(ctx context.Context, res *pyhost.CommandResult, deadline time.Time) error {
 	for {
@@ -210,7 +210,7 @@ func newRequest(cmd pyhost.Command, temp string) (*commandRequest, error) {
 	return r, err
 }
 
-// list makes a nil list an empty one, which JSON tells apart.
+// list makes a nil list an empty one, which JSON distinguishes.
 func list(l []string) []string {
 	if l == nil {
 		return []string{}

@@ -98,7 +98,7 @@ type callRequest struct {
 	UnlessOK  bool            `json:"want_state_unless_ok,omitempty"`
 }
 
-// callReply is an OperatorReply with the generator's state as the host tells it.
+// callReply is an OperatorReply with the generator's state as the host reports it.
 type callReply struct {
 	pyhost.OperatorReply
 	Words []uint32 `json:"words"`
@@ -259,7 +259,7 @@ func (o *operators) emptySinks() (err error) {
 // (0) or stderr (1).
 func (o *operators) left(stream int) string {
 	var text [printedLimit]byte
-	n, _ := o.sinks[stream].ReadAt(text[:], 0) // what cannot be read is not told
+	n, _ := o.sinks[stream].ReadAt(text[:], 0) // what cannot be read is not reported
 	return strings.ToValidUTF8(string(text[:n]), "\ufffd")
 }
 

@@ -22,7 +22,7 @@ type Folder struct {
 }
 
 // ours is what Make calls a folder. Nothing else is ever removed: people have
-// folders of their own whose names begin with thresh.
+// their own folders whose names begin with thresh.
 var ours = regexp.MustCompile(`^thresh-[0-9]+-[0-9a-f]{12}$`)
 
 var swept sync.Map // parents in which this process has looked for what others left

@@ -58,7 +58,7 @@ func Verbs() []string {
 	return []string{"echo", "count", "die", "kill", "hang", "late", "report", "reject", "fail", "flood", "lie", "clear"}
 }
 
-// said is what a verb comes to.
+// said is the result of a verb.
 type said struct {
 	value           any
 	refused, failed string

@@ -29,7 +29,7 @@ func (s Subject) Plan() process.Plan {
 	path, env := s.Path, []string(nil)
 	if path == "" {
 		path, _ = os.Executable()
-		// A binary built with -race takes a second to exit unless told otherwise.
+		// A binary built with -race takes a second to exit by default.
 		env = append(env, Variable+"=obey", raceEnv)
 	}
 	return process.Plan{

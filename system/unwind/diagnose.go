@@ -7,12 +7,12 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
-// How much of a stack tells bugs apart: the place of the fault and of its call,
+// How much of a stack distinguishes bugs: the place of the fault and of its call,
 // and the function that this was called from.
 const (
 	ownPlaces   = 3
 	exactPlaces = 2
-	// unnamedPlaces is used where the C library cannot be told from the program:
+	// unnamedPlaces is used where the C library cannot be distinguished from the program:
 	// all that aborts shares some frames of it.
 	unnamedPlaces = 10
 	mostShown     = 24

@@ -41,7 +41,7 @@ type function struct {
 // were inlined.
 type place struct {
 	function string
-	site     string // with the place in it that tells bugs of it apart
+	site     string // with the place in it that distinguishes bugs of it
 	by       string // what gave the name
 }
 

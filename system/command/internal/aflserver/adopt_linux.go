@@ -54,7 +54,7 @@ func (s *Server) adopt() error {
 	return nil
 }
 
-// changed tells that there is another process to be left alone.
+// changed says that there is another process to be left alone.
 func (s *Server) changed() {
 	if s.cfg.Changed != nil {
 		s.cfg.Changed()
@@ -83,7 +83,7 @@ func (s *Server) direct(timeout time.Duration) (word uint32, timedOut bool, err 
 	if !ws.Stopped() {
 		s.pid, s.adopted, s.ended = 0, false, true
 	} else if timedOut {
-		// It came to its end as the signal was on its way.
+		// It ended as the signal was on its way.
 		if ws, err = forkline.Wait(s.pid); err != nil {
 			return 0, timedOut, err
 		}

@@ -95,7 +95,7 @@ func (s *Server) Kill() {
 }
 
 // Run runs one case and returns how it ended. In persistent mode the process
-// of a case that came to its end is kept for the next, and the status says
+// of a case that finished is kept for the next, and the status says
 // that it has exited with 0.
 //
 // When SharedInput is false, input is not looked at: the caller has put it
@@ -133,7 +133,7 @@ func (s *Server) Run(input []byte, timeout time.Duration) (status syscall.WaitSt
 	status = syscall.WaitStatus(word)
 	switch {
 	case timedOut && status.Stopped():
-		// It came to its end as the signal was on its way; it is dead by now.
+		// It ended as the signal was on its way; it is dead by now.
 		status = syscall.WaitStatus(unix.SIGKILL)
 	case status.Stopped():
 		status = 0

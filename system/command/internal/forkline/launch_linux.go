@@ -11,7 +11,7 @@ import (
 // Launch starts a program with the server's ends of the line at the two given
 // descriptors and leaves it stopped before its first instruction, traced by
 // the calling thread, with all limits laid on it that are not per case. It has
-// a session of its own.
+// its own session.
 //
 // The caller must have locked its goroutine to its thread: only that thread
 // may trace the program. What the thread hands down (processor affinity,

@@ -7,7 +7,7 @@
 // of amd64. Linux on amd64 only; elsewhere [Start] says so.
 //
 // A forked case is our own direct child, because the program forks with
-// CLONE_PARENT, and leads a session of its own like a spawned one.
+// CLONE_PARENT, and leads its own session like a spawned one.
 //
 // # Where it forks
 //

@@ -33,7 +33,7 @@ var hazards = map[uint64]string{
 
 	unix.SYS_SETITIMER: setsTimer, unix.SYS_ALARM: setsTimer, unix.SYS_TIMER_CREATE: setsTimer,
 
-	// Descriptors that keep a state of their own (pipes, sockets, epoll, ...) do
+	// Descriptors that keep their own state (pipes, sockets, epoll, ...) do
 	// harm by themselves only if they are still open at the fork point, which
 	// rewinds looks at. The C library tries sockets in passing.
 	unix.SYS_BIND: usesNetwork, unix.SYS_LISTEN: usesNetwork, unix.SYS_SENDTO: usesNetwork,

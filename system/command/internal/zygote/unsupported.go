@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// Server is not to be had on this platform.
+// Server is unavailable on this platform.
 type Server struct{}
 
 var errPlatform = errors.New("forking a started program is not supported on " + runtime.GOOS + "/" + runtime.GOARCH)
