@@ -207,10 +207,15 @@ func (u *Remote) Compile(ctx context.Context, d campaign.Draft) (all []campaign.
 	return all, list, nil
 }
 
-// Replay runs a stored finding again, times times.
-func (u *Remote) Replay(ctx context.Context, finding string, times int) (Replayed, error) {
+// Replay runs a stored finding again.
+func (u *Remote) Replay(ctx context.Context, finding string, job ReplayJob) (_ Replayed, err error) {
 	if strings.Contains(finding, "#") {
 		return Replayed{}, diag.Refused("a finding's id is wanted, got %q", finding)
 	}
-	return u.app.Replay(ctx, u.store, finding, ReplayJob{Times: times})
+	if job.System != "" {
+		if job.System, err = u.below(job.System); err != nil {
+			return Replayed{}, err
+		}
+	}
+	return u.app.Replay(ctx, u.store, finding, job)
 }

@@ -46,9 +46,9 @@ func (s *side) Start(_ context.Context, d app.Draft) (campaign.Background, error
 	s.asked = d
 	return s.begun, s.fault
 }
-func (s *side) Replay(_ context.Context, finding string, times int) (app.Replayed, error) {
-	s.times = times
-	return app.Replayed{RunID: "r1", Finding: campaign.Finding{ID: finding, Title: "it breaks"}, Rerun: campaign.Rerun{Tried: times, Same: times - 1}}, s.fault
+func (s *side) Replay(_ context.Context, finding string, job app.ReplayJob) (app.Replayed, error) {
+	s.times = job.Times
+	return app.Replayed{RunID: "r1", Finding: campaign.Finding{ID: finding, Title: "it breaks"}, Rerun: campaign.Rerun{Tried: job.Times, Same: job.Times - 1}}, s.fault
 }
 
 // background is a run that ends when it is told to.

@@ -19,8 +19,8 @@ type UseCases interface {
 	// Start compiles a document and begins to run it. The run goes on after ctx
 	// has ended.
 	Start(ctx context.Context, d app.Draft) (campaign.Background, error)
-	// Replay runs a stored finding again, times times.
-	Replay(ctx context.Context, finding string, times int) (app.Replayed, error)
+	// Replay runs a stored finding again.
+	Replay(ctx context.Context, finding string, job app.ReplayJob) (app.Replayed, error)
 }
 
 // desk is what the contracts' own tools work with.
