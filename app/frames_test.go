@@ -46,6 +46,7 @@ func TestFrames(t *testing.T) {
 		{"pointer", "", "$.functions.close", "spec/doc.yaml:3"},
 		{"named in the title", "no-orders does not hold", "x", "spec/doc.yaml:5"},
 		{"quoted in the title", `the reply "no-orders" is wrong`, "x", ""},
+		{"a key of the format", "the rules say so", "x", ""},
 		{"nothing", "it fell", "x", ""},
 	} {
 		f := campaign.Finding{Title: x.title, Evidence: []campaign.Exhibit{campaign.TextExhibit("stderr", x.text)}}

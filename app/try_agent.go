@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,6 +85,10 @@ func (a *App) lookAtAgent(ctx context.Context, thing *draft.Thing, folder string
 func (a *App) lookAtChat(ctx context.Context, thing *draft.Thing, folder string) (*draft.AgentFacts, error) {
 	at := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(thing.Words[0], "/"), "/chat/completions"), "/")
 	f := &draft.AgentFacts{Name: thing.Name(), Folder: folder, URL: at}
+	if u, err := url.Parse(at); err == nil {
+		ip := net.ParseIP(u.Hostname())
+		f.Near = u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	}
 	limited, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	q, err := http.NewRequestWithContext(limited, http.MethodGet, at+"/models", http.NoBody)

@@ -17,8 +17,9 @@ type AgentFacts struct {
 	// Entry is module:attribute of a Python agent in Dir.
 	Entry, Dir string
 	Text       AgentText
-	// URL is a chat endpoint; Models are those it lists.
+	// URL is a chat endpoint, Near one on this machine; Models are those it lists.
 	URL    string
+	Near   bool
 	Models []string
 }
 
@@ -99,9 +100,9 @@ func DraftAgent(f *AgentFacts) *Draft {
 	for _, p := range prompts {
 		line("  - %s", strconv.Quote(p))
 	}
-	count := 48 // six of each type, among them no text at all: a function answers at once, a model does not
-	if f.URL != "" || f.Text.Model {
-		count = 12
+	count := 48 // six of each type, among them no text at all
+	if f.Text.Model || f.URL != "" && !f.Near {
+		count = 12 // calls of a model may cost something
 	}
 	line("\n# The same variants for the same seed; no model makes them.\nmutations:\n  count: %d\n  limit: %d\n  types: [%s]\n", count, count*len(prompts), strings.Join([]string{
 		"paraphrase", "noise", "prompt_injection", "encoding_attacks", "context_manipulation", "length_extremes",

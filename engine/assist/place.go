@@ -109,7 +109,8 @@ func sample(parts []*jsontree.Node) string {
 }
 
 // Names are the texts that name something in the document, with their offsets:
-// keys, and values of keys called id or name. The first of equal ones counts.
+// keys, and values of keys called id or name. The first of equal ones counts. The keys
+// at the root are the format's own.
 func (t *Text) Names() map[string]int {
 	names := make(map[string]int)
 	add := func(name string, at int) {
@@ -126,7 +127,9 @@ func (t *Text) Names() map[string]int {
 			if (m.key == "id" || m.key == "name") && m.value.kind == scalar {
 				add(m.value.text, m.value.start)
 			}
-			add(m.key, m.start)
+			if depth > 0 {
+				add(m.key, m.start)
+			}
 			walk(m.value, depth+1)
 		}
 		for _, x := range n.items {
