@@ -40,8 +40,10 @@ type planner struct {
 	good    wheel // groups, to vary
 	same    wheel // groups, to try again
 	how     wheel // moves from a group
+	alike   bool  // all replies are
 	unit    wheel
 	likely  []wheel // operators of a kind, by what they led to
+	hidden  []wheel // by how much of the text they hide
 	safe    []wheel // and by successes that stayed ones
 }
 
@@ -53,6 +55,8 @@ const (
 	further  = 0.15 // of what explores, the survey at other strengths
 	fresh    = 0.12 // and what is drawn without knowledge
 	simple   = 0.8  // of its parents, the shortest chains of a cell
+	stacked  = 0.65 // where all replies are alike, an operator that hides the text with another one
+	hiding   = 4.0  // of its parents, where all replies are alike, how much more each third counts that is hidden of the text
 	kin      = 0.5  // of what crosses, with a chain of the same cell: what hides a text alone may do so twice
 )
 
@@ -79,10 +83,15 @@ func (s *Search) Propose(n int) []Proposal {
 
 // weigh makes the wheels of the round.
 func (p *planner) weigh() {
+	p.alike = p.blind()
 	for i := range p.cells {
 		c := &p.cells[i]
 		w := 0.0
-		if len(c.nodes) > 0 {
+		switch {
+		case len(c.nodes) == 0:
+		case p.alike:
+			w = math.Pow(hiding, float64(c.seen.Hidden)) / (1 + c.tries/(24*float64(len(c.nodes))))
+		default:
 			w = (1 + 4*c.wins) / math.Sqrt(c.n+1) / (1 + c.tries/(24*float64(len(c.nodes))))
 		}
 		p.parents.add(w)
@@ -108,15 +117,26 @@ func (p *planner) weigh() {
 		p.unit.add(u.mean(1) + 0.1)
 	}
 	for _, k := range p.cfg.Kinds {
-		var likely, safe wheel
+		var likely, hidden, safe wheel
 		for _, op := range k.Ops {
 			x := p.draw[op].mean(0.3)
 			likely.add(x * x)
+			x = p.hides[op].mean(0.3)
+			hidden.add(x * x)
 			x = p.keep[op].mean(0.3)
 			safe.add(x * x)
 		}
-		p.likely, p.safe = append(p.likely, likely), append(p.safe, safe)
+		p.likely, p.hidden, p.safe = append(p.likely, likely), append(p.hidden, hidden), append(p.safe, safe)
 	}
+}
+
+// blind reports whether all replies are alike, so that only the prompts differ.
+func (s *Search) blind() bool {
+	same := func(c cell) bool {
+		c.seen.Hidden = s.cells[0].seen.Hidden
+		return c.seen == s.cells[0].seen
+	}
+	return s.wins == 0 && len(s.cells) > 0 && !slices.ContainsFunc(s.cells, func(c cell) bool { return !same(c) })
 }
 
 func (p *planner) kind(unit int) *Kind { return &p.cfg.Kinds[p.cfg.Units[unit]] }
@@ -194,6 +214,18 @@ func (p *planner) served() int {
 func (p *planner) explore() Proposal {
 	if len(p.cells) == 0 || p.dice.chance(fresh) {
 		return p.random()
+	}
+	if p.alike && p.cfg.Steps > 1 && p.dice.chance(stacked) {
+		unit := p.served()
+		with := p.hidden
+		if p.dice.chance(0.5) {
+			with = nil // any
+		}
+		chain := []mutator.Link{p.pick(unit, p.hidden), p.pick(unit, with)}
+		if p.dice.chance(0.5) {
+			slices.Reverse(chain)
+		}
+		return Proposal{Unit: unit, Chain: chain, how: random}
 	}
 	a, from := p.member()
 	x := Proposal{Unit: a.unit, Chain: slices.Clone(a.chain), cells: [2]int{from}}

@@ -60,6 +60,7 @@ const (
 
 // cell is chains whose replies are alike.
 type cell struct {
+	seen  Signal
 	n     float64 // results of chains that were drawn without knowledge
 	all   float64 // all results
 	tries float64 // proposals that began here
@@ -106,6 +107,7 @@ type Search struct {
 	groups []group
 	byOps  map[string]int
 	draw   []tried          // by operator: rarity of what it led to
+	hides  []tried          // by operator: how much of the text it hides by itself
 	keep   []tried          // by operator: successes of chains that it was added to
 	force  map[[2]int]tried // by operator and strength: successes
 	by     [moves]tried     // by how they were made
@@ -128,7 +130,7 @@ func New(cfg *Config) *Search {
 	slices.Sort(usable)
 	return &Search{
 		cfg: cfg, usable: slices.Compact(usable), byKey: map[cellKey]int{}, byOps: map[string]int{}, force: map[[2]int]tried{},
-		draw: make([]tried, cfg.Ops), keep: make([]tried, cfg.Ops), units: make([]tried, len(cfg.Units)),
+		draw: make([]tried, cfg.Ops), hides: make([]tried, cfg.Ops), keep: make([]tried, cfg.Ops), units: make([]tried, len(cfg.Units)),
 	}
 }
 
@@ -147,7 +149,7 @@ func (s *Search) Learn(plan []Proposal, results []Result) *Search {
 	next.round++
 	next.cells, next.groups = slices.Clone(s.cells), slices.Clone(s.groups)
 	next.byKey, next.byOps, next.force = maps.Clone(s.byKey), maps.Clone(s.byOps), maps.Clone(s.force)
-	next.draw, next.keep, next.units = slices.Clone(s.draw), slices.Clone(s.keep), slices.Clone(s.units)
+	next.draw, next.hides, next.keep, next.units = slices.Clone(s.draw), slices.Clone(s.hides), slices.Clone(s.keep), slices.Clone(s.units)
 	for i := range results {
 		next.learn(&plan[i], &results[i])
 	}
@@ -208,6 +210,11 @@ func (s *Search) learn(p *Proposal, r *Result) {
 		t := s.force[[2]int{l.Op, l.Strength}]
 		s.force[[2]int{l.Op, l.Strength}] = tried{t.n + 1, t.won + worth}
 	}
+	if len(r.Chain) == 1 {
+		h := &s.hides[r.Chain[0].Op]
+		h.n++
+		h.won += float64(r.Signal.Hidden) / most
+	}
 	if p.from != "" { // what was added or stayed is judged by the success
 		for _, l := range r.Chain {
 			s.keep[l.Op].n++
@@ -230,7 +237,7 @@ func (s *Search) cell(k cellKey) *cell {
 		if i = len(s.cells); i == maxCells {
 			i--
 		} else {
-			s.cells = append(s.cells, cell{})
+			s.cells = append(s.cells, cell{seen: k.Signal})
 		}
 		s.byKey[k] = i
 	}

@@ -63,3 +63,37 @@ func TestSearchIsAValue(t *testing.T) {
 		t.Error("equal results, other proposals")
 	}
 }
+
+// Where every reply is the same, what hides the text is stacked more often than
+// anything else; where replies differ, they lead.
+func TestAlikeReplies(t *testing.T) {
+	const hides = 3
+	share := func(shape func(op int) uint32) float64 {
+		s := redteam.New(&redteam.Config{Seed: 5, Kinds: []redteam.Kind{{Ops: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, Least: 1, Most: 5}}, Units: []int{0}, Ops: 10, Steps: 2, Calls: 400})
+		with, all := 0, 0
+		for range 25 {
+			plan := s.Propose(16)
+			var results []redteam.Result
+			for _, p := range plan {
+				var hidden uint8
+				for _, l := range p.Chain {
+					if l.Op == hides {
+						hidden = 3
+					}
+				}
+				if len(p.Chain) > 1 {
+					all++
+					with += int(hidden / 3)
+				}
+				results = append(results, redteam.Result{Chain: p.Chain, Asked: true, Signal: redteam.Signal{Shape: shape(p.Chain[0].Op), Hidden: hidden}})
+			}
+			s = s.Learn(plan, results)
+		}
+		return float64(with) / float64(all)
+	}
+	alike := share(func(int) uint32 { return 1 })
+	led := share(func(op int) uint32 { return uint32(op) })
+	if alike < 0.6 || led > 0.5 {
+		t.Errorf("%.2f of the chains hide the text where all replies are alike, %.2f where they differ", alike, led)
+	}
+}

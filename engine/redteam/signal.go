@@ -25,6 +25,9 @@ const (
 	longWord = 24
 )
 
+// most is what Hidden is of a prompt in which nothing of the seed can be read.
+const most = 3
+
 // Own is a reply without the prompt, which a system may repeat.
 func Own(prompt, reply string) string { return strings.ReplaceAll(reply, prompt, "") }
 
@@ -32,7 +35,7 @@ func Own(prompt, reply string) string { return strings.ReplaceAll(reply, prompt,
 // are texts that the reply must not hold.
 func Look(seed, prompt, reply string, refused bool, secrets []string) Signal {
 	return Signal{
-		Shape: shape(prompt, reply), Refused: refused, Hidden: 3 - level(seed, prompt, "", 3), Near: nearest(prompt, reply, secrets),
+		Shape: shape(prompt, reply), Refused: refused, Hidden: most - level(seed, prompt, "", most), Near: nearest(prompt, reply, secrets),
 		Length: uint8(bits.Len(uint(len(reply)))+1) / 2,
 	}
 }
