@@ -22,6 +22,7 @@ type known struct {
 	plain  [][]byte // escaped in some way: replaced where it stands
 	coded  []coded  // part of a longer text in another alphabet
 	pieced [][]byte // may come in pieces, as a stream brings them
+	loose  bool     // has characters that are escaped somewhere
 }
 
 type coded struct {
@@ -50,7 +51,7 @@ func New(list []Secret) *Redactor {
 }
 
 func learn(s Secret) known {
-	k := known{name: s.Name, value: []byte(s.Value)}
+	k := known{name: s.Name, value: []byte(s.Value), loose: escapable([]byte(s.Value))}
 	add := func(text string) {
 		if !slices.ContainsFunc(k.plain, func(b []byte) bool { return string(b) == text }) {
 			k.plain = append(k.plain, []byte(text))
@@ -128,6 +129,9 @@ func (r *Redactor) marked(b []byte, mark func(name string) string) []byte {
 			if bytes.Contains(b, form) {
 				b = bytes.ReplaceAll(b, form, m)
 			}
+		}
+		if k.loose {
+			b = replaceEscaped(b, k.value, m)
 		}
 		for _, c := range k.coded {
 			b = c.replace(b, k.value, m)

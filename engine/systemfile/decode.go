@@ -20,8 +20,8 @@ const Schema = "thresh.system.v1"
 // The codes of diagnostics.
 const (
 	codeSyntax   = "system.syntax"
-	codeMissing  = "system.missing-field"
-	codeUnknown  = "system.unknown-field"
+	codeMissing  = "system.missing-key"
+	codeUnknown  = "system.unknown-key"
 	codeForeign  = "system.other-kind"
 	codeType     = "system.type"
 	codeValue    = "system.value"
