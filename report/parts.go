@@ -106,7 +106,7 @@ type FindingView struct {
 	Count     string
 	Where     string
 	Flaky     string
-	Mark      string // new or known, where it was compared with an earlier run; first: there is none
+	Mark      string // new or known, where it was compared with an earlier run; first: there is none; or unconfirmed
 	Minimal   string
 	Shown     string // re-runs
 	Command   string
@@ -169,8 +169,11 @@ func runViewOf(rec *campaign.Record, findings int, opt Options, d *drawer) *RunV
 	if len(rec.Campaigns) == 1 && rec.Campaigns[0].Score != nil {
 		v.Tiles = append(v.Tiles, tile{"score", Score(*rec.Campaigns[0].Score), "score"})
 	}
-	v.Tiles = append(v.Tiles,
-		cases, found, tile{"rate", rate(env.Rate), "cases a second"}, tile{"time", duration(env.Seconds), "time"})
+	v.Tiles = append(v.Tiles, cases, found)
+	if rec.Verdict == "running" || env.Rate > 0 {
+		v.Tiles = append(v.Tiles, tile{"rate", rate(env.Rate), "cases a second"})
+	}
+	v.Tiles = append(v.Tiles, tile{"time", duration(env.Seconds), "time"})
 	for i := range rec.Campaigns {
 		c := campaignViewOf(&rec.Campaigns[i], opt, d)
 		v.Scored, v.Shows = v.Scored || c.Score != "", v.Shows || len(c.Exhibits) > 0
@@ -257,6 +260,12 @@ func findingViewOf(f *campaign.Finding, opt Options) FindingView {
 		Finding: f, Level: f.Severity.String(), Glyph: glyph(f.Severity), Mark: opt.Since.pageMark(f), Accepted: opt.Since.accepted(f),
 		Count: plural(f.Cases, "case"), Where: f.Contract + " " + f.Campaign, Flaky: flakyLabel(f), Command: shellQuote(f.Reproduce),
 	}
+}
+
+// Unsettled lays out a finding that was met and not run again yet: it has no page
+// of its own, and is reproduced by its case.
+func (v *FindingView) Unsettled(replay []string) {
+	v.Mark, v.Link, v.Command, v.Count = "unconfirmed", "", shellQuote(replay), "met in case "+count(v.First)
 }
 
 // keyExhibits is how many exhibits a card shows at once.

@@ -185,7 +185,10 @@ func (a *attempt) meet(fingerprint string, at campaign.Case, o *campaign.Outcome
 		}
 		return nil
 	}
-	p := provisional{Fingerprint: fingerprint, Case: at.Index, Title: o.Title, Evidence: make(map[string]string)}
+	p := provisional{
+		ID: triage.FindingID(a.id, fingerprint), Fingerprint: fingerprint, Case: at.Index,
+		Title: o.Title, Kind: o.Kind, Severity: o.Severity, Evidence: make(map[string]string),
+	}
 	for _, e := range o.Evidence {
 		blob, err := a.r.job.Store.PutBlob(e.Data)
 		if err != nil {

@@ -26,9 +26,12 @@ type history struct {
 // provisional is a finding at the moment it is first met, kept so that a kill
 // before triage loses neither it nor its evidence.
 type provisional struct {
+	ID          string            `json:"id,omitempty"`
 	Fingerprint string            `json:"fingerprint"`
 	Case        int64             `json:"case"`
 	Title       string            `json:"title"`
+	Kind        string            `json:"kind,omitempty"`
+	Severity    campaign.Severity `json:"severity,omitempty"`
 	Evidence    map[string]string `json:"evidence,omitempty"` // attachment name to blob
 }
 

@@ -42,8 +42,9 @@ type FindingSummary struct {
 	Cases       int64             `json:"cases"`
 	Flaky       bool              `json:"flaky"`
 	First       int64             `json:"first_case"`
-	Group       string            `json:"group,omitempty"` // the same of findings that came from one cause
-	New         bool              `json:"new"`             // no earlier comparable run of the campaign has it, and there is one; the index tells
+	Group       string            `json:"group,omitempty"`       // the same of findings that came from one cause
+	Unconfirmed bool              `json:"unconfirmed,omitempty"` // met by a run that goes on or was killed, and not run again yet
+	New         bool              `json:"new"`                   // no earlier comparable run of the campaign has it, and there is one; the index tells
 }
 
 // Finding is a finding of which no more is known.

@@ -31,7 +31,9 @@ type Progress struct {
 type Live struct {
 	// Record has no evidence: a finding has what its [FindingSummary] has. Its
 	// counts are those of the journalled cases.
-	Record   campaign.Record
+	Record campaign.Record
+	// Met are findings of the current campaign that are not confirmed yet.
+	Met      []campaign.Finding
 	Progress Progress
 	Running  bool // a live process writes the run
 }
@@ -97,7 +99,7 @@ func (f *Follower) poll() (Live, error) {
 	if f.part.man.RunID == "" {
 		return Live{}, errors.New("the journal has no manifest")
 	}
-	f.now = Live{Progress: f.last, Running: running}
+	f.now = Live{Progress: f.last, Running: running, Met: slices.Clone(f.part.met)}
 	if f.end != nil {
 		f.now.Record = *f.end
 		return f.now, nil

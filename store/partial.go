@@ -13,6 +13,8 @@ type partial struct {
 	attempts []int
 	counts   []campaign.Counts
 	findings []campaign.Finding
+	at       int                // the campaign of the newest outcome
+	met      []campaign.Finding // of the campaign that goes, and not settled yet
 	warnings []string
 	seconds  float64
 	brief    bool // keep of findings what a list of them says
@@ -37,6 +39,7 @@ func (p *partial) add(e Entry) {
 	case KindRedo:
 		p.restart(e.Campaign, p.attempts[e.Campaign]+1)
 	case KindOutcome:
+		p.past(e.Campaign)
 		if e.Attempt > p.attempts[e.Campaign] {
 			p.restart(e.Campaign, e.Attempt)
 		}
@@ -48,9 +51,25 @@ func (p *partial) add(e Entry) {
 		// met; only settled ones have an id.
 		var f struct {
 			campaign.Finding
-			Settled *campaign.Finding `json:"settled"`
+			Settled     *campaign.Finding `json:"settled"`
+			Provisional *struct {
+				ID          string            `json:"id"`
+				Fingerprint string            `json:"fingerprint"`
+				Case        int64             `json:"case"`
+				Title       string            `json:"title"`
+				Kind        string            `json:"kind"`
+				Severity    campaign.Severity `json:"severity"`
+			} `json:"provisional"`
 		}
 		if json.Unmarshal(e.Data, &f) != nil {
+			return
+		}
+		if m := f.Provisional; m != nil && p.brief {
+			id := p.man.Identities[e.Campaign]
+			p.meet(campaign.Finding{
+				ID: m.ID, Fingerprint: m.Fingerprint, Contract: id.Contract, Campaign: id.Name,
+				Kind: m.Kind, Title: m.Title, Severity: m.Severity, First: m.Case,
+			})
 			return
 		}
 		if f.Settled == nil {
@@ -73,6 +92,7 @@ func (p *partial) add(e Entry) {
 
 // settle keeps the newest word on a finding, at the place of the first.
 func (p *partial) settle(f campaign.Finding) {
+	p.met = slices.DeleteFunc(p.met, func(g campaign.Finding) bool { return g.Fingerprint == f.Fingerprint })
 	i := slices.IndexFunc(p.findings, func(g campaign.Finding) bool { return g.ID == f.ID })
 	if i < 0 {
 		p.findings = append(p.findings, f)
@@ -81,9 +101,33 @@ func (p *partial) settle(f campaign.Finding) {
 	p.findings[i] = f
 }
 
+// meet keeps a finding that is not settled yet.
+func (p *partial) meet(f campaign.Finding) {
+	if f.ID == "" {
+		f.ID = f.Fingerprint // of journals that do not name it
+	}
+	same := func(g campaign.Finding) bool {
+		return g.Fingerprint == f.Fingerprint && g.Contract == f.Contract && g.Campaign == f.Campaign
+	}
+	if !slices.ContainsFunc(p.met, same) && !slices.ContainsFunc(p.findings, same) {
+		p.met = append(p.met, briefly(f))
+	}
+}
+
+// past forgets what was met in the campaigns before the one that goes: those are
+// settled, all of them.
+func (p *partial) past(k int) {
+	if k == p.at {
+		return
+	}
+	p.at = k
+	id := p.man.Identities[k]
+	p.met = slices.DeleteFunc(p.met, func(f campaign.Finding) bool { return f.Contract != id.Contract || f.Campaign != id.Name })
+}
+
 // restart drops what an attempt that does not count has found.
 func (p *partial) restart(k, attempt int) {
-	p.attempts[k], p.counts[k] = attempt, campaign.Counts{}
+	p.attempts[k], p.counts[k], p.met = attempt, campaign.Counts{}, nil
 	id := p.man.Identities[k]
 	p.findings = slices.DeleteFunc(p.findings, func(f campaign.Finding) bool {
 		return f.Contract == id.Contract && f.Campaign == id.Name

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -41,10 +40,7 @@ func big(t testing.TB, st *store.Store, cases int64, findings int) string {
 			Reproduce: []string{"thresh", "replay", fmt.Sprint(i)}, Evidence: []campaign.Exhibit{campaign.TextExhibit("stderr", fmt.Sprint(i, "\n", log))},
 		})
 	}
-	data, err := json.Marshal(rec)
-	must(t, err)
-	must(t, w.Append(store.Entry{Kind: store.KindEnd, Data: data}))
-	must(t, w.SaveRecord(rec, "done"))
+	must(t, w.Finish(rec, "done", 0))
 	must(t, w.Close())
 	return w.RunID()
 }

@@ -112,10 +112,7 @@ func keep(t testing.TB, st *store.Store, rec campaign.Record, ago int, status st
 			must(t, err)
 		}
 	}
-	data, err := json.Marshal(rec)
-	must(t, err)
-	must(t, w.Append(store.Entry{Kind: store.KindEnd, Data: data}))
-	must(t, w.SaveRecord(rec, status))
+	must(t, w.Finish(rec, status, 0))
 	must(t, w.Close())
 	return rec.RunID
 }

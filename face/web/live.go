@@ -79,7 +79,7 @@ func stateOf(l store.Live) State {
 		s.Campaigns = append(s.Campaigns, CampaignState{c.Contract, c.Name, c.Cases})
 		s.Cases.Plus(c.Cases)
 	}
-	s.Findings = max(p.Findings, s.Settled)
+	s.Findings = s.Settled + len(l.Met)
 	if left := p.Planned - p.Done; left > 0 && p.Rate > 0 && p.Phase == "running" {
 		eta := float64(left) / p.Rate
 		s.ETA = &eta

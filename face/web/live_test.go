@@ -41,7 +41,7 @@ func cases(t testing.TB, w *store.Writer, from, to int64) {
 		Done: to, Planned: 1000, Workers: 4, Rate: 123,
 	})
 	must(t, err)
-	must(t, w.Append(store.Entry{Kind: store.KindProgress, Data: data, At: time.Second}))
+	must(t, w.Append(store.Entry{Kind: store.KindProgress, Data: data, At: time.Duration(to) * 20 * time.Millisecond}))
 	must(t, w.Sync())
 }
 
@@ -53,9 +53,21 @@ func settle(t testing.TB, w *store.Writer, f campaign.Finding) {
 	must(t, w.Sync())
 }
 
+// meet has a run meet a finding that it has not confirmed.
+func meet(t testing.TB, w *store.Writer, f campaign.Finding) {
+	t.Helper()
+	data, err := json.Marshal(map[string]any{"provisional": map[string]any{
+		"id": f.ID, "fingerprint": f.Fingerprint, "case": 7, "title": f.Title, "kind": f.Kind, "severity": f.Severity,
+		"evidence": map[string]string{"stderr": "0123"},
+	}})
+	must(t, err)
+	must(t, w.Append(store.Entry{Kind: store.KindFinding, Data: data}))
+	must(t, w.Sync())
+}
+
 func fault(id string) campaign.Finding {
 	return campaign.Finding{
-		ID: id, Fingerprint: "f0", Contract: "fuzzspec", Campaign: "first", Kind: "crash", Title: hostile + id, Severity: campaign.SeverityHigh,
+		ID: id, Fingerprint: "f" + id, Contract: "fuzzspec", Campaign: "first", Kind: "crash", Title: hostile + id, Severity: campaign.SeverityHigh,
 		Cases: 2, Samples: []campaign.Sample{}, Evidence: []campaign.Exhibit{campaign.TextExhibit("Reply", hostile)}, Reproduce: []string{"thresh", "replay", id},
 	}
 }
@@ -91,16 +103,24 @@ func TestStateOfALiveRun(t *testing.T) {
 	cases(t, w, 0, 400)
 	api := base + "/api/v1/runs/" + w.RunID()
 	s := events(t, api+"/events", func(s web.State) bool { return s.Cases.Run == 400 })
-	if s.Status != "running" || s.Cases.Fail != 40 || s.Cases.Planned != 1000 || s.Findings != 3 || s.Phase != "running" || s.Rate != 123 || s.ETA == nil {
+	if s.Status != "running" || s.Cases.Fail != 40 || s.Cases.Planned != 1000 || s.Findings != 0 || s.Phase != "running" || s.Rate != 123 || s.ETA == nil {
 		t.Errorf("state %+v", s)
 	}
 	go cases(t, w, 400, 700)
 	events(t, api+"/events", func(s web.State) bool { return s.Cases.Run == 700 })
-	settle(t, w, fault("F-11"))
-	events(t, api+"/events", func(s web.State) bool { return s.Settled == 1 })
+	meet(t, w, fault("F-11"))
+	meet(t, w, fault("F-12"))
+	events(t, api+"/events", func(s web.State) bool { return s.Findings == 2 && s.Settled == 0 })
 	var page store.FindingPage
 	must(t, json.Unmarshal([]byte(ask(t, "GET", api+"/findings").body), &page))
-	if page.Total != 1 || page.Findings[0].ID != "F-11" || page.Findings[0].New {
+	if page.Total != 2 || !page.Findings[0].Unconfirmed || page.Findings[0].First != 7 || page.Findings[0].Severity != campaign.SeverityHigh {
+		t.Errorf("findings that were met: %+v", page)
+	}
+	settle(t, w, fault("F-11"))
+	events(t, api+"/events", func(s web.State) bool { return s.Settled == 1 && s.Findings == 2 })
+	page = store.FindingPage{}
+	must(t, json.Unmarshal([]byte(ask(t, "GET", api+"/findings?q=F-11").body), &page))
+	if page.Total != 1 || page.Findings[0].ID != "F-11" || page.Findings[0].New || page.Findings[0].Unconfirmed {
 		t.Errorf("findings of the live run, the first of its campaign: %+v", page)
 	}
 	if a := ask(t, "GET", base+"/runs/"+w.RunID()+"/findings/F-11"); a.code != 200 || !strings.Contains(a.body, "thresh replay F-11") {
@@ -110,8 +130,14 @@ func TestStateOfALiveRun(t *testing.T) {
 	if s := events(t, api+"/events", func(s web.State) bool { return s.Status != "running" }); s.Status != "interrupted" {
 		t.Errorf("status %q after the writer's death", s.Status)
 	}
-	if a := ask(t, "GET", base+"/runs/"+w.RunID()); !strings.Contains(a.body, "thresh run --resume "+w.RunID()) {
-		t.Error("the page does not say how to go on")
+	killed := ask(t, "GET", base+"/runs/"+w.RunID()).body
+	for _, want := range []string{
+		"thresh run --resume " + w.RunID(), "70 failing cases so far, 1 finding not confirmed yet; going on does that.",
+		`<span class="mark-unconfirmed">unconfirmed</span>`, "thresh replay " + "&#39;" + w.RunID() + "#7&#39;", "met in case 7", `<span class="headline">2 findings</span>`,
+	} {
+		if !strings.Contains(killed, want) {
+			t.Errorf("the page of a killed run lacks %q", want)
+		}
 	}
 }
 
@@ -177,7 +203,15 @@ func TestLivePage(t *testing.T) {
 	}
 	b.open(base + "/runs/" + w.RunID())
 	b.until(`document.querySelector('[data-live="c0-1"]').textContent === '73'`)
+	course := `document.querySelector('.charts path.stroke').getAttribute('d')`
+	before := b.eval(course)
+	cases(t, w, 730, 900)
+	b.until(course + " !== '" + before + "'")
+	meet(t, w, fault("F-12"))
+	b.until(`document.querySelector('#F-12 .mark-unconfirmed') && document.querySelector('[data-live=findings]').textContent === '1' && document.querySelector('[data-live=findings-label]').textContent === 'finding, 1 unconfirmed'`)
+	b.accessible("live, with a card")
 	settle(t, w, fault("F-12"))
+	b.until(`!document.querySelector('.mark-unconfirmed') && document.querySelector('[data-live=findings-label]').textContent === 'finding'`)
 	b.until(`document.querySelector('[data-row] a')?.textContent.includes('F-12')`)
 	if struck := b.eval("window.struck"); struck != "undefined" {
 		t.Errorf("the target's text was run: %s", struck)
@@ -187,10 +221,7 @@ func TestLivePage(t *testing.T) {
 	}
 	rec := rich(t)
 	rec.RunID, rec.Verdict = w.RunID(), "fail"
-	data, err := json.Marshal(rec)
-	must(t, err)
-	must(t, w.Append(store.Entry{Kind: store.KindEnd, Data: data}))
-	must(t, w.SaveRecord(rec, "done"))
+	must(t, w.Finish(rec, "done", 0))
 	must(t, w.Close())
 	b.until(`document.querySelector('main').dataset.status === 'done' && document.querySelector('.verdict').textContent.includes('fail')`)
 }

@@ -186,7 +186,7 @@ func TestCellsLeadOn(t *testing.T) {
 	}
 	rec := rich(t)
 	rec.RunID, rec.Campaigns = w.RunID(), rec.Campaigns[1:2]
-	must(t, w.SaveRecord(rec, "done"))
+	must(t, w.Finish(rec, "done", 0))
 	must(t, w.Close())
 	base, _ := serve(t, st)
 	b := openBrowser(t, base)

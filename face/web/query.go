@@ -177,7 +177,7 @@ func (s *Server) listRuns(ctx context.Context, q store.RunQuery) (RunPage, error
 // findings is a part of a run's list, whether it is over or not.
 func (s *Server) findings(ctx context.Context, q store.FindingQuery) (store.FindingPage, error) {
 	run, err := s.cfg.Store.Run(q.RunID)
-	if err != nil || run.Status != "running" {
+	if err != nil || run.Status != "running" && run.Status != "interrupted" {
 		return s.pageOf(q, err)
 	}
 	l := s.hub.live(ctx, q.RunID)
@@ -187,6 +187,11 @@ func (s *Server) findings(ctx context.Context, q store.FindingQuery) (store.Find
 	all := make([]store.FindingSummary, len(l.Record.Findings))
 	for i, f := range l.Record.Findings {
 		all[i] = store.SummaryOf(f)
+	}
+	for _, f := range l.Met {
+		x := store.SummaryOf(f)
+		x.Unconfirmed = true
+		all = append(all, x)
 	}
 	return s.cfg.Store.PageOf(q, all)
 }

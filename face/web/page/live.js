@@ -6,7 +6,9 @@ export function follow(address, tools) {
   const events = new EventSource(address);
   const all = (name) => document.querySelectorAll(`[data-live="${name}"]`);
   const put = (name, text) => all(name).forEach((e) => { if (e.textContent !== text) { e.textContent = text; } });
-  let settled = -1, title = document.title;
+  let settled = "", drawn = 0, soon = 0, title = document.title;
+
+  const draw = () => { clearTimeout(soon); soon = 0; tools.refresh(); };
 
   events.addEventListener("runs", tools.refresh);
   events.addEventListener("open", () => all("lost").forEach((e) => { e.hidden = true; }));
@@ -38,10 +40,11 @@ export function follow(address, tools) {
       [c.cases.pass, c.cases.fail, c.cases.skip, c.cases.error].forEach((n, k) => put(`c${i}-${k}`, tools.count(n)));
     });
     document.title = (s.planned > 0 ? Math.floor(100 * share) + "% " : "") + title;
-    if (s.settled !== settled) {
-      if (settled >= 0) { tools.refresh(); }
-      settled = s.settled;
-    }
+    // Cards come as findings are met, and again as they are confirmed; charts
+    // move every two seconds.
+    const cards = `${s.settled} of ${s.findings}`;
+    if (settled && cards !== settled) { draw(); } else if (s.cases.run !== drawn && !soon) { soon = setTimeout(draw, 2000); }
+    [settled, drawn] = [cards, s.cases.run];
   });
   addEventListener("pagehide", () => events.close());
 }

@@ -43,6 +43,14 @@ export function list(form, say, dress) {
     if (held) { row?.querySelector("a").focus({ preventScroll: true }); }
   }
 
+  // The charts of a live run; one that is unfolded stays so.
+  function charts(page) {
+    const old = document.querySelector(".charts"), fresh = page.querySelector(".charts");
+    if (old && fresh) { old.replaceWith(document.adoptNode(fresh)); } else if (fresh) {
+      document.querySelector(".tabs").append(document.adoptNode(fresh.closest("details")));
+    }
+  }
+
   // A document that a request brings is parsed without being run, which the
   // policy of the page allows; markup in a string it does not.
   function ask(address) {
@@ -53,7 +61,7 @@ export function list(form, say, dress) {
       r.responseType = "document";
       r.onload = () => {
         const fresh = r.status === 200 && r.response?.querySelector(`[data-list=${section.dataset.list}] [data-swap]`);
-        if (fresh) { show(fresh); }
+        if (fresh) { show(fresh); charts(r.response); }
         done(Boolean(fresh));
       };
       r.onerror = r.onabort = () => done(false); // the stream of events reports a lost connection

@@ -1,0 +1,164 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
+	"github.com/thresh-dev/thresh/store"
+)
+
+type runPage struct {
+	frame
+	*report.RunView
+	Summary    store.RunSummary
+	State      *State // of a live run; nil for others or if it is not known yet
+	Resume     string
+	Earlier    []store.RunSummary // runs that it can be compared with, newest first
+	Cards      []*report.FindingView
+	Pager      pager
+	Query      store.FindingQuery
+	Severity   string
+	Severities []string
+	Filtered   bool
+	Formats    []report.Format
+	Sources    []string // documents that can be edited and run again
+	Stoppable  bool
+	Rails      []report.Rail
+	Narrowed   string // what of a matrix the findings are those of
+	Known      string // what an interrupted run knows of its failing cases
+}
+
+func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
+	d, err := s.runDetail(r)
+	if err != nil {
+		return err
+	}
+	id := d.Summary.RunID
+	if id != r.PathValue("run") { // a link that means the same tomorrow
+		http.Redirect(w, r, "/runs/"+url.PathEscape(id), http.StatusSeeOther)
+		return nil
+	}
+	q, err := findingQuery(r, id)
+	if err != nil {
+		return err
+	}
+	var since *report.Since
+	if d.Summary.Status != "running" {
+		if since, err = s.cfg.Use.Since(id); err != nil { // the run's own story is none the less true
+			d.Record.Warnings = append(d.Record.Warnings, err.Error())
+		}
+		q.Rank = since.Rank
+	}
+	list, err := s.findings(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	p := runPage{
+		frame: s.frame(r, "Run "+id, "runs"), Summary: d.Summary, Query: q,
+		Severity: r.URL.Query().Get("severity"), Severities: severities, Formats: report.Formats(),
+		Pager:    pagerOf(r, q.Limit, q.Offset, len(list.Findings), list.Total),
+		Filtered: q.Text+q.Contract+q.Campaign+q.Kind != "" || q.Severity != nil || q.Flaky || q.New || q.IDs != nil,
+		Narrowed: r.URL.Query().Get("of"),
+	}
+	if p.Rails, err = s.rails(r.Context(), id, &d.Record); err != nil {
+		return err
+	}
+	opt := report.Options{CaseLink: caseLink(id), Since: since, Folder: folderOf(&d.Record)}
+	shownAs := make(map[string]*report.FindingView) // the card of a cause
+	for _, x := range list.Findings {
+		f, full := x.Finding(), len(p.Cards) < fullCards && shownAs[x.Group] == nil && !x.Unconfirmed
+		if full {
+			if f, err = s.cfg.Store.FindingOf(id, x.ID); err != nil {
+				return err
+			}
+		}
+		v := s.card(id, &f, full, opt)
+		if since == nil && x.New {
+			v.Mark = "new"
+		}
+		if x.Unconfirmed {
+			v.Unsettled(s.cfg.Use.ReplayCommand(id, x.First))
+		}
+		if of := shownAs[x.Group]; of != nil {
+			of.Also = append(of.Also, v)
+			continue
+		}
+		if x.Group != "" {
+			shownAs[x.Group] = v
+		}
+		p.Cards = append(p.Cards, v)
+	}
+	switch d.Summary.Status {
+	case "running":
+		d.Record.Verdict, d.Record.Complete, d.Record.Warnings = "running", true, dropLast(d.Record.Warnings)
+		p.Events = "/api/v1/runs/" + url.PathEscape(id) + "/events"
+		if l := s.hub.live(r.Context(), id); l != nil {
+			state := stateOf(*l)
+			p.State = &state
+		}
+	case "interrupted":
+		unconfirmed := 0
+		if l := s.hub.live(r.Context(), id); l != nil {
+			unconfirmed = len(l.Met)
+		}
+		p.Resume, p.Known = report.Shell(s.cfg.Use.ResumeCommand(id)), known(&d.Summary, unconfirmed)
+		d.Summary.Findings += unconfirmed
+	}
+	p.RunView = report.DrawRun(&d.Record, d.Summary.Findings, opt)
+	p.Sources, p.Stoppable = s.sourcesOf(p.RunView), s.cfg.Desk != nil && s.cfg.Desk.Going(id)
+	if p.Earlier, err = s.cfg.Store.Comparables(id, trendPoints); err != nil {
+		return err
+	}
+	return s.show(w, http.StatusOK, "run-page.tmpl", p)
+}
+
+// rails are the matrices of a run, which lead to its page with some of its
+// findings.
+func (s *Server) rails(ctx context.Context, id string, rec *campaign.Record) ([]report.Rail, error) {
+	if !slices.ContainsFunc(rec.Campaigns, func(c campaign.CampaignRecord) bool {
+		return slices.ContainsFunc(c.Exhibits, func(e campaign.Exhibit) bool { return e.Matrix != nil })
+	}) {
+		return nil, nil
+	}
+	list, err := s.findings(ctx, store.FindingQuery{RunID: id})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]campaign.Finding, len(list.Findings))
+	for i, x := range list.Findings {
+		all[i] = x.Finding()
+	}
+	return report.Rails(rec, all, func(ids []string, what string) string {
+		return "/runs/" + url.PathEscape(id) + "?" + url.Values{"ids": {strings.Join(ids, ",")}, "of": {what}}.Encode() + "#findings"
+	}), nil
+}
+
+// known is what an interrupted run says of its failing cases; "" if it has none.
+func known(r *store.RunSummary, unconfirmed int) string {
+	n := r.Cases.Fail
+	if n == 0 {
+		return ""
+	}
+	text := diag.Plural(n, "failing case") + " so far"
+	if unconfirmed > 0 {
+		return text + ", " + diag.Plural(unconfirmed, "finding") + " not confirmed yet; going on does that."
+	}
+	if r.Findings == 0 {
+		return text + ", not yet grouped into findings; going on does that."
+	}
+	return text + ", grouped into " + diag.Plural(r.Findings, "finding") + " as far as the run came."
+}
+
+// dropLast leaves out the first warning of an unfinished run's record, which
+// says what the page says in another way.
+func dropLast(warnings []string) []string { return warnings[min(1, len(warnings)):] }
+
+// fullCards is how many findings of a list are shown with what tells most of
+// them; the others are named.
+const fullCards = 8
