@@ -109,6 +109,22 @@ func Returned(op *sut.Operation, answer []byte) json.RawMessage {
 	return agentcall.JSON(n)
 }
 
+// Operation is the operation that a call names, or the one that takes the input of
+// cases; a system's only one need not be named.
+func Operation(p *sut.Plan, name string, ops []sut.Operation) (*sut.Operation, error) {
+	if name == "" {
+		name = p.Input.Operation
+	}
+	if name == "" && len(ops) == 1 {
+		name = ops[0].Name
+	}
+	op, ok := sut.Find(ops, name)
+	if !ok {
+		return nil, Unknown(p, name, ops)
+	}
+	return op, nil
+}
+
 // Unknown is the error of a call of an operation that the system has not.
 func Unknown(p *sut.Plan, name string, ops []sut.Operation) error {
 	var names []string

@@ -40,11 +40,11 @@ func (p *pace) wait(ctx context.Context) error {
 	left := p.after.Sub(now)
 	p.after = p.after.Add(p.step)
 	p.mu.Unlock()
-	return pause(ctx, left)
+	return Pause(ctx, left)
 }
 
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits for a time, less if ctx ends first.
+func Pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
 	}

@@ -194,7 +194,7 @@ func (x *session) Call(ctx context.Context, c sut.Call) (sut.Observation, error)
 			return o, nil
 		}
 		x.retried++
-		if err := pause(ctx, wait); err != nil {
+		if err := Pause(ctx, wait); err != nil {
 			return o, err
 		}
 	}

@@ -38,16 +38,7 @@ func Confirm(ctx context.Context, exec Execute, contract string, c campaign.Case
 		return disagree(ctx, exec, c, n)
 	}
 	var conf Confirmation
-	for range n {
-		o, err := exec(ctx, c)
-		if err != nil {
-			return conf, err
-		}
-		if o.Verdict == campaign.VerdictError {
-			conf.unanswered(o)
-			continue
-		}
-		conf.Rerun.Tried++
+	err := conf.again(ctx, exec, c, n, func(o campaign.Outcome) {
 		conf.Slowest = max(conf.Slowest, o.Elapsed)
 		if Shows(contract, fingerprint, &o) {
 			if conf.Rerun.Same++; conf.Rerun.Same > 1 {
@@ -55,7 +46,7 @@ func Confirm(ctx context.Context, exec Execute, contract string, c campaign.Case
 			} else {
 				conf.Outcome = o
 			}
-			continue
+			return
 		}
 		if o.Verdict == campaign.VerdictFail {
 			conf.Observed = append(conf.Observed, Fingerprint(contract, &o))
@@ -63,8 +54,25 @@ func Confirm(ctx context.Context, exec Execute, contract string, c campaign.Case
 		if conf.Rerun.Same == 0 {
 			conf.Outcome = o
 		}
+	})
+	return conf, err
+}
+
+// again executes a case n times and counts those that have a result.
+func (conf *Confirmation) again(ctx context.Context, exec Execute, c campaign.Case, n int, each func(campaign.Outcome)) error {
+	for range n {
+		o, err := exec(ctx, c)
+		if err != nil {
+			return err
+		}
+		if o.Verdict == campaign.VerdictError {
+			conf.unanswered(o)
+			continue
+		}
+		conf.Rerun.Tried++
+		each(o)
 	}
-	return conf, nil
+	return nil
 }
 
 // disagree runs a case once, then n times more, and counts the answers that
@@ -78,21 +86,12 @@ func disagree(ctx context.Context, exec Execute, c campaign.Case, n int) (conf C
 		return conf, nil
 	}
 	first := conf.Outcome.AppendFacts(nil)
-	for range n {
-		o, err := exec(ctx, c)
-		if err != nil {
-			return conf, err
-		}
-		if o.Verdict == campaign.VerdictError {
-			conf.unanswered(o)
-			continue
-		}
-		conf.Rerun.Tried++
+	err = conf.again(ctx, exec, c, n, func(o campaign.Outcome) {
 		if !bytes.Equal(first, o.AppendFacts(nil)) {
 			conf.Rerun.Same++
 		}
-	}
-	return conf, nil
+	})
+	return conf, err
 }
 
 // Shows reports whether an outcome is the finding again. Any failure shows the

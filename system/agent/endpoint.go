@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/system/program"
 )
 
 // endpoint is an agent that is called by HTTP requests.
@@ -131,7 +132,7 @@ func (e *endpoint) shaped(ctx context.Context, c *agentcall.Call, session string
 		_, err = q.http(ctx) // what cannot be sent is no fault of the agent
 	}
 	if err != nil {
-		return q, fmt.Errorf("make the request: %w", plain(err))
+		return q, fmt.Errorf("make the request: %w", program.Plain(err))
 	}
 	return q, nil
 }
@@ -259,7 +260,7 @@ func postReset(ctx context.Context, t *http.Transport, base, ref string, headers
 	defer cancel()
 	q, err := http.NewRequestWithContext(limited, http.MethodPost, at.String(), http.NoBody)
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, plain(err))
+		return fmt.Errorf("%s: %w", doing, program.Plain(err))
 	}
 	for _, h := range headers {
 		q.Header.Set(h[0], h[1])

@@ -103,7 +103,7 @@ func (s *server) connect(ctx context.Context) (err error) {
 	if limited.Err() != nil {
 		err = fmt.Errorf("no answer within %s", connectLimit)
 	}
-	return diag.Environment("connect to the MCP server %s: %w%s", name, plain(err), wrote)
+	return diag.Environment("connect to the MCP server %s: %w%s", name, program.Plain(err), wrote)
 }
 
 func listTools(ctx context.Context, session *mcp.ClientSession) (names []string, schemas []*mcp.Tool, err error) {

@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/system/program"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 )
@@ -250,7 +251,7 @@ func failure(ctx context.Context, err error, limit time.Duration) agentcall.Repl
 	case strings.Contains(err.Error(), "response header"): // no other sign: there are too many of them
 		return fail(r, agentcall.TooLarge, "the headers of the reply are larger than %d bytes", maxHeaders)
 	case strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), "invalid header"):
-		return fail(r, agentcall.Malformed, "the reply is no HTTP: %v", plain(err))
+		return fail(r, agentcall.Malformed, "the reply is no HTTP: %v", program.Plain(err))
 	}
-	return fail(r, agentcall.Unreachable, "%v", plain(err))
+	return fail(r, agentcall.Unreachable, "%v", program.Plain(err))
 }

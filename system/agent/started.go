@@ -1,9 +1,6 @@
 package agent
 
 import (
-	"errors"
-	"net"
-	"net/url"
 	"slices"
 	"time"
 
@@ -25,18 +22,4 @@ func newService(p *agentcall.Plan, extra []string) *program.Service {
 			Env: append(slices.Clip(p.Start.Env), extra...)},
 		Address: p.Address(), Ready: p.Start.Ready, Patience: p.Start.Patience, Gone: agentcall.ErrGone,
 	})
-}
-
-// plain is an error without the method and URL, with a port that was drawn, that
-// net/http puts before it.
-func plain(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err
-	}
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return op.Err
-	}
-	return err
 }

@@ -167,16 +167,9 @@ func (x *asked) Dead() bool {
 
 // Call implements system.Edge.
 func (x *asked) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
-	name := c.Operation
-	if name == "" {
-		name = x.plan.Input.Operation
-	}
-	if name == "" && len(x.ops) == 1 {
-		name = x.ops[0].Name
-	}
-	op, ok := sut.Find(x.ops, name)
-	if !ok {
-		return sut.Observation{}, system.Unknown(x.plan, name, x.ops)
+	op, err := system.Operation(x.plan, c.Operation, x.ops)
+	if err != nil {
+		return sut.Observation{}, err
 	}
 	call, err := x.call(op, &c)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/system"
 )
 
 // maxWhole is how much of an answer is held back for faults that need all of
@@ -272,7 +273,7 @@ func (x *exchange) copy(body io.Reader, a *answer) bool {
 			if a.length < 0 || a.rate > 0 {
 				out.Flush()
 			}
-			if a.rate > 0 && wait(x.context, time.Duration(n)*time.Second/time.Duration(a.rate)) != nil {
+			if a.rate > 0 && system.Pause(x.context, time.Duration(n)*time.Second/time.Duration(a.rate)) != nil {
 				x.record.Error = "the agent did not wait for the answer"
 				return false
 			}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/system"
 )
 
 // lose takes the server's answer, so that it has acted, and gives the agent what
@@ -18,7 +19,7 @@ func (x *exchange) lose(s *fault.Strike, a *answer) {
 		x.ledger.Fired(x.decision, s, s.Change())
 	}
 	x.record.Error = "the reply was lost, by a fault"
-	if s.Rule.Delay > 0 && wait(x.context, s.Rule.Delay) != nil {
+	if s.Rule.Delay > 0 && system.Pause(x.context, s.Rule.Delay) != nil {
 		x.abort(false)
 		return
 	}
@@ -38,7 +39,7 @@ func (x *exchange) late(s *fault.Strike, a *answer) bool {
 		a.body = io.MultiReader(bytes.NewReader(body), rest)
 	}
 	x.ledger.Fired(x.decision, s, s.Change())
-	if wait(x.context, s.Rule.Delay) != nil {
+	if system.Pause(x.context, s.Rule.Delay) != nil {
 		return x.gone()
 	}
 	return true

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/system"
 )
 
 // maxRequest is how much of a request is read before it is sent on. The rest of
@@ -171,7 +172,7 @@ func (x *exchange) delayed() bool {
 			continue
 		}
 		x.ledger.Fired(x.decision, s, s.Change())
-		if wait(x.context, s.Rule.Delay) != nil {
+		if system.Pause(x.context, s.Rule.Delay) != nil {
 			return x.gone()
 		}
 	}
@@ -204,7 +205,7 @@ func (x *exchange) answer() {
 	switch {
 	case d.Recorded != nil:
 		l.Replayed(d, "the recorded response")
-		if wait(x.context, d.Recorded.Latency) != nil {
+		if system.Pause(x.context, d.Recorded.Latency) != nil {
 			x.gone()
 			return
 		}
@@ -257,7 +258,7 @@ func (x *exchange) struck(s *fault.Strike) {
 	switch s.Rule.Mode {
 	case fault.Timeout:
 		x.record.Error = "no answer, by a fault"
-		wait(x.context, s.Rule.Delay)
+		system.Pause(x.context, s.Rule.Delay)
 		x.abort(false)
 		return
 	case fault.PartialWrite:

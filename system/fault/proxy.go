@@ -141,18 +141,3 @@ func (p *Proxy) begin() bool {
 	}
 	return !p.closed
 }
-
-// wait sleeps for a time, less if the context ends first.
-func wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/system"
 )
 
 // maxLine is how long a message of MCP on stdio may be to be looked into.
@@ -184,14 +185,14 @@ func (r *relay) struck(p *pendingCall, line []byte) {
 	for i := range d.Strikes {
 		if s := &d.Strikes[i]; s.Rule.Mode == fault.Slow {
 			l.Fired(d, s, s.Change())
-			wait(ctx, s.Rule.Delay)
+			system.Pause(ctx, s.Rule.Delay)
 		}
 	}
 	s := d.Final()
 	switch {
 	case s != nil && s.Rule.Mode == fault.Timeout:
 		l.Fired(d, s, fmt.Sprintf("no answer for %s, then an error of the protocol", s.Rule.Delay))
-		wait(ctx, s.Rule.Delay)
+		system.Pause(ctx, s.Rule.Delay)
 		r.answer(p, m.Failure(fault.RequestTimeout, "request timed out"), "no answer, by a fault")
 	case s != nil && s.Rule.Mode == fault.PartialWrite:
 		l.Fired(d, s, s.Change())
@@ -209,7 +210,7 @@ func (r *relay) struck(p *pendingCall, line []byte) {
 		}
 	case d.Recorded != nil:
 		l.Replayed(d, "the recorded response")
-		wait(ctx, d.Recorded.Latency)
+		system.Pause(ctx, d.Recorded.Latency)
 		if d.Recorded.Ended != "" {
 			r.ended(p, nil, d.Recorded.Ended, "no whole answer, by the recording")
 			r.cut()
@@ -257,7 +258,7 @@ func (r *relay) shaped(p *pendingCall, body []byte) error {
 // held does to an answer what loses it or makes it late.
 func (r *relay) held(p *pendingCall, s *fault.Strike, body []byte) {
 	const why = "the reply was lost, by a fault"
-	wait(p.cell.context, s.Rule.Delay)
+	system.Pause(p.cell.context, s.Rule.Delay)
 	switch {
 	case s.Rule.Mode == fault.Late:
 		_ = r.finished(p, body) // an agent that is gone reads it no more
@@ -321,7 +322,7 @@ func (r *relay) trickle(p *pendingCall, body []byte, rate int) error {
 			return err
 		}
 		body = body[n:]
-		if wait(p.cell.context, time.Duration(n)*time.Second/time.Duration(rate)) != nil {
+		if system.Pause(p.cell.context, time.Duration(n)*time.Second/time.Duration(rate)) != nil {
 			break // the cell is over: the rest at once
 		}
 	}

@@ -163,7 +163,7 @@ func (s *Service) awaitReady(ctx context.Context, c *Child, ask func(context.Con
 			return fmt.Errorf("it ended before it was ready (%s)", c.end)
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("it was not ready within %s (%v)", s.spec.Patience, plain(err))
+			return fmt.Errorf("it was not ready within %s (%v)", s.spec.Patience, Plain(err))
 		}
 	}
 }
@@ -348,9 +348,9 @@ func (s *Service) Close() error {
 	return nil
 }
 
-// plain is an error without the method and URL, with a port that was drawn, that
+// Plain is an error without the method and URL, with a port that was drawn, that
 // net/http puts before it.
-func plain(err error) error {
+func Plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err

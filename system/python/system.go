@@ -156,18 +156,11 @@ func (c *callable) exchange(ctx context.Context, order any, deadline time.Time) 
 
 // Call implements system.Edge.
 func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, error) {
-	name := call.Operation
-	if name == "" {
-		name = c.plan.Input.Operation
+	op, err := system.Operation(c.plan, call.Operation, c.ops)
+	if err != nil {
+		return sut.Observation{}, err
 	}
-	if name == "" && len(c.ops) == 1 {
-		name = c.ops[0].Name
-	}
-	op, ok := sut.Find(c.ops, name)
-	if !ok {
-		return sut.Observation{}, system.Unknown(c.plan, name, c.ops)
-	}
-	order := map[string]any{"name": name}
+	order := map[string]any{"name": op.Name}
 	if len(call.Positional) > 0 {
 		order["args"] = call.Positional
 	} else {
@@ -217,7 +210,7 @@ func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, er
 	case errors.Is(err, errDeadline), ctx.Err() != nil:
 		system.Late(&o, deadline.Sub(began).Round(time.Millisecond))
 	default:
-		return o, fmt.Errorf("call %s of %s: %w", name, c.plan.Entry, err)
+		return o, fmt.Errorf("call %s of %s: %w", op.Name, c.plan.Entry, err)
 	}
 	c.drop()
 	return o, nil
