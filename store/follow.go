@@ -55,15 +55,9 @@ type Follower struct {
 
 // Follow opens the journal of a run, named in full.
 func (s *Store) Follow(runID string) (*Follower, error) {
-	if !isRunName(runID) {
-		return nil, s.noSuchRun(runID)
-	}
-	f, err := os.Open(s.runPath(runID, journalFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, s.noSuchRun(runID)
-	}
+	f, err := s.openRun(runID)
 	if err != nil {
-		return nil, diag.Environment("follow run %s: %w", runID, err)
+		return nil, err
 	}
 	return &Follower{store: s, id: runID, f: f, scan: journal.NewScanner(f, 0), part: partial{brief: true}}, nil
 }

@@ -79,9 +79,8 @@ func (j *Journal) Entries() iter.Seq2[Entry, error] {
 // Close closes the journal.
 func (j *Journal) Close() error { return j.f.Close() }
 
-// OpenJournal opens the journal of a run for reading, also while another
-// process writes it. A torn tail is left as it is and noted in Journal.Torn.
-func (s *Store) OpenJournal(runID string) (*Journal, error) {
+// openRun opens the file of a run's journal.
+func (s *Store) openRun(runID string) (*os.File, error) {
 	if !isRunName(runID) {
 		return nil, s.noSuchRun(runID)
 	}
@@ -91,6 +90,16 @@ func (s *Store) OpenJournal(runID string) (*Journal, error) {
 	}
 	if err != nil {
 		return nil, diag.Environment("open the journal of run %s: %w", runID, err)
+	}
+	return f, nil
+}
+
+// OpenJournal opens the journal of a run for reading, also while another
+// process writes it. A torn tail is left as it is and noted in Journal.Torn.
+func (s *Store) OpenJournal(runID string) (*Journal, error) {
+	f, err := s.openRun(runID)
+	if err != nil {
+		return nil, err
 	}
 	j, err := readJournal(f)
 	if err != nil {
