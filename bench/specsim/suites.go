@@ -28,6 +28,9 @@ const commandCase = "## RUN-%[1]d\n\n```yaml spec-test\nid: RUN-%[1]d\ntype: cli
 // transcript is a block of a page that runs the same command.
 const transcript = "```console run\n$ /bin/echo hello %[1]d\nhello %[1]d\n```\n\n"
 
+// shellOwn has the shell's own echo in place of the program.
+func shellOwn(form string) string { return strings.Replace(form, "/bin/echo", "echo", 1) }
+
 // groups are the contenders that are held against each other, and what is left out.
 func groups(dir, thresh, testscript string, cases, many int) (list [][]contender, missing []string, err error) {
 	if thresh, err = exec.LookPath(thresh); err == nil {
@@ -43,13 +46,15 @@ func groups(dir, thresh, testscript string, cases, many int) (list [][]contender
 		}
 	}
 	var one, command, page strings.Builder
-	var paths []string
+	var paths, own []string
 	for i := range cases {
 		fmt.Fprintf(&one, fileCase, i)
 		fmt.Fprintf(&command, commandCase, i)
 		fmt.Fprintf(&page, transcript, i)
 		paths = append(paths, fmt.Sprintf("pages/p%05d.md", i))
 		put(paths[i], fmt.Sprintf(transcript, i))
+		own = append(own, fmt.Sprintf("own/p%05d.md", i))
+		put(own[i], fmt.Sprintf(shellOwn(transcript), i))
 		put(fmt.Sprintf("files/f%05d.spec.md", i), fmt.Sprintf(fileCase, i))
 	}
 	put("one/a.spec.md", one.String())
@@ -90,11 +95,14 @@ func groups(dir, thresh, testscript string, cases, many int) (list [][]contender
 	}
 	each := run("transcripts, a page each", "pages", cases) // pages are named: a folder's documents have cases
 	each.argv = slices.Replace(each.argv, 2, 3, paths...)
+	eachOwn := run("transcripts, a page each, the shell's own echo", "own", cases)
+	eachOwn.argv = slices.Replace(eachOwn.argv, 2, 3, own...)
 	commands := []contender{
 		{name: "bare Go loop, a temporary folder a case", cases: cases, alone: func(ctx context.Context) error { return bare(ctx, dir, cases) }},
 		run("cli.run, /bin/echo", "command", cases),
 		run("transcripts, one page", "page/a.spec.md", cases),
 		each,
+		eachOwn,
 	}
 	peers, missing, err := peers(dir, testscript, cases)
 	return append(list, append(commands, peers...)), missing, err
@@ -178,13 +186,16 @@ func peers(dir, testscript string, cases int) (list []contender, missing []strin
 		fmt.Fprintf(&cram, "  $ /bin/echo hello %[1]d\n  hello %[1]d\n\n", i)
 		fmt.Fprintf(&bats, "@test \"echo %[1]d\" {\n  run /bin/echo hello %[1]d\n  [ \"$output\" = \"hello %[1]d\" ]\n}\n", i)
 		put(fmt.Sprintf("testscript/t%05d.txtar", i), fmt.Sprintf("exec /bin/echo hello %[1]d\nstdout 'hello %[1]d'\n", i))
-		put(fmt.Sprintf("cramfiles/t%05d.t", i), fmt.Sprintf("  $ /bin/echo hello %[1]d\n  hello %[1]d\n", i))
+		form := "  $ /bin/echo hello %[1]d\n  hello %[1]d\n"
+		put(fmt.Sprintf("cramfiles/t%05d.t", i), fmt.Sprintf(form, i))
+		put(fmt.Sprintf("cramown/t%05d.t", i), fmt.Sprintf(shellOwn(form), i))
 	}
 	put("cram/one.t", cram.String())
 	put("bats/one.bats", bats.String())
 	if path, lerr := exec.LookPath("cram"); lerr == nil {
 		list = append(list, contender{name: "cram, one file, one shell", cases: cases, argv: []string{path, "-q", "cram"}, dir: dir},
-			contender{name: "cram, a file each", cases: cases, argv: []string{path, "-q", "cramfiles"}, dir: dir})
+			contender{name: "cram, a file each", cases: cases, argv: []string{path, "-q", "cramfiles"}, dir: dir},
+			contender{name: "cram, a file each, the shell's own echo", cases: cases, argv: []string{path, "-q", "cramown"}, dir: dir})
 	} else {
 		missing = append(missing, "cram (not installed)")
 	}

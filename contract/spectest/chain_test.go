@@ -115,6 +115,20 @@ func TestChainsOfCaptures(t *testing.T) {
 	}
 }
 
+// A chain is not run again if one of its cases may change something; it says which.
+func TestChainThatIsNotRepeated(t *testing.T) {
+	t.Chdir(t.TempDir())
+	get := "id: A\ntype: api.http\nrequest: {method: GET, url: 'http://x/'}\ncapture: {v: $.v}\n"
+	post := "id: B\ntype: api.http\nrequest: {method: POST, url: 'http://x/${v}'}\ncapture: {w: $.w}\n"
+	last := "id: C\ntype: api.http\nrequest: {method: DELETE, url: 'http://x/${w}'}\n"
+	for _, c := range []struct{ doc, want string }{
+		{blockDocument(get, post, last), "B: POST may change what it reaches; harness.repeatable: true says that it can be sent again"},
+		{blockDocument(get, post+"harness: {repeatable: true}\n", last+"harness: {repeatable: true}\n"), ""},
+	} {
+		expect(t, []string{soleCampaign(t, c.doc, nil).unrepeatable(campaign.Case{})}, c.want)
+	}
+}
+
 // A value that is not there is a failure, also where no other case asks for it.
 func TestCaptureThatNobodyUses(t *testing.T) {
 	t.Chdir(t.TempDir())

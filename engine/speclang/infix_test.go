@@ -27,6 +27,9 @@ func TestInfix(t *testing.T) {
 		`"a`:                                          `the quote is never closed at 0`,
 		`1.2.3`:                                       `1.2.3 is no number at 0`,
 		strings.Repeat("(", 300):                      `brackets are nested too deep at 200`,
+		`$.a[x] == 1`:                                 `"x" is neither a number nor a name in quotes at 0`,
+		`$.a["] == 1`:                                 `"\"" is neither a number nor a name in quotes at 0`,
+		`$.a["x"] == 1`:                               `["eq", ["get", ["get", ["get", ["subject"], "json"], "a"], "x"], 1]`,
 	} {
 		form, _, err := x.Parse(text)
 		got := form.String()

@@ -44,12 +44,17 @@ func OpenTerminal(columns, rows, most int, keys []Key) (*Terminal, error) {
 func (t *Terminal) read() {
 	defer close(t.ended)
 	part := make([]byte, 32<<10)
-	for {
+	for late := 0; ; {
 		n, err := t.near.Read(part)
 		t.mu.Lock()
 		t.seen = append(t.seen, part[:min(n, max(t.most+1-len(t.seen), 0))]...)
 		t.mu.Unlock()
 		t.press()
+		if errors.Is(err, os.ErrDeadlineExceeded) && late < 5 { // on a busy machine before anything was read
+			late++
+			_ = t.near.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+			continue
+		}
 		if err != nil {
 			return // the last one who had it open has closed it
 		}
