@@ -93,6 +93,9 @@ func (t *traversal) likely() []int {
 	if t.wanted != nil {
 		return t.wanted.row
 	}
+	if t.in.unlikely {
+		return nil
+	}
 	rows := t.p.space.rows
 	t.row = choice.Key(t.row)
 	if len(rows) == 0 || t.row&1 == 1 {

@@ -145,16 +145,20 @@ func (c *Campaign) conform(steps []recorded) (at int, why string) {
 		}
 	}
 	t := newTraversal(c.plan)
-	t.in.plain = true
-	f := &conformance{c: c, x: &exhaustion{t: t, known: map[[16]byte]struct{}{}}}
+	t.in.plain, t.in.unlikely = true, true
+	f := &conformance{c: c, x: &exhaustion{t: t}}
 	f.x.each(1, func(try []uint64) {
 		t.src.Reset(0)
 		t.src.Try(append([]uint64{0}, try...))
 		t.start()
+	}, func() bool {
+		if t.failed == nil && len(t.beyond) == 0 {
+			if fresh, going := f.x.fresh(); fresh && going {
+				f.worlds = append(f.worlds, world{t.snapshot(), map[string]string{}})
+			}
+		}
+		return false
 	})
-	for _, k := range f.x.next {
-		f.worlds = append(f.worlds, world{k, map[string]string{}})
-	}
 	for i := range steps {
 		next := f.follow(&steps[i])
 		switch {
@@ -199,7 +203,6 @@ func (f *conformance) follow(r *recorded) []world {
 	var next []world
 	met := map[string]bool{}
 	for _, w := range f.worlds {
-		f.x.known, f.x.next = map[[16]byte]struct{}{}, nil
 		f.x.each(len(w.at.tape), func(try []uint64) {
 			t.goBack(w.at, 0)
 			t.src.Try(try)
@@ -228,8 +231,7 @@ func (f *conformance) follow(r *recorded) []world {
 				at.tape = nil // nobody asks how it was reached
 				next = append(next, world{at, names})
 			}
-		})
-		f.x.failed = nil
+		}, func() bool { return false })
 	}
 	return next
 }

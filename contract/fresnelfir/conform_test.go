@@ -10,7 +10,7 @@ import (
 )
 
 // alone is a model without its module.
-func alone(t *testing.T, path, text string) *Campaign {
+func alone(t testing.TB, path, text string) *Campaign {
 	t.Helper()
 	list, diags := New(nil).Compile(context.Background(), campaign.Spec{Path: path, Data: []byte(text)}, campaign.Settings{})
 	if diags.HasErrors() {
@@ -101,8 +101,8 @@ func TestStates(t *testing.T) {
 	}
 	x = with("forall(Jug, lambda j: j.litres <= j.size)")
 	// 16 states of two jugs and one of none, 2 of one alone; after each the walk goes on or ends
-	if x.failed != nil || x.queue != 0 || x.partly != "" || len(x.known) != 2*(16+2)+1 {
-		t.Errorf("%d states, %d left, %s, %v", len(x.known), x.queue, x.partly, x.failed)
+	if x.failed != nil || x.queue != 0 || x.partly != "" || x.known.n != 2*(16+2)+1 {
+		t.Errorf("%d states, %d left, %s, %v", x.known.n, x.queue, x.partly, x.failed)
 	}
 	if x = with("old(sum(Jug, lambda j: j.litres)) <= 7"); x.failed == nil {
 		t.Error("two full jugs hold 8 litres, and no state shows it")

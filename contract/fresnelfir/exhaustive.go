@@ -3,7 +3,9 @@ package fresnelfir
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -25,22 +27,28 @@ const mostValues = 4096
 // exhaustion goes through states.
 type exhaustion struct {
 	t         *traversal
-	known     map[[16]byte]struct{}
-	next      []*kept // of the depth at hand
+	known     fingerprints
+	queued    front    // states that are to be gone on from, of this depth and the next
+	from      descents // of all states that are, or were, in the queue
 	generated int
 	depth     int  // of the deepest state
 	queue     int  // states that were not expanded
+	done      int  // states that were
 	last      bool // those at hand are not expanded: nothing is kept to go on from them
+	at        descent
 	partly    string
 	failed    []uint64 // the tape of what is wrong
-	key       []byte
+	key, text []byte
 }
+
+// none is the descent of a state to begin with.
+const none = 1<<32 - 1
 
 // exhaust goes through the states of the model alone, to a depth.
 func (c *Campaign) exhaust(ctx context.Context, depth int) *exhaustion {
 	t := newTraversal(c.plan)
-	t.in.plain = true
-	x := &exhaustion{t: t, known: map[[16]byte]struct{}{}}
+	t.in.plain, t.in.unlikely = true, true
+	x := &exhaustion{t: t}
 	for i := range c.plan.space.domains {
 		if d := &c.plan.space.domains[i]; !d.whole {
 			x.partly = fmt.Sprintf("of the input %s, %d of %d values are tried", d.source.Name, len(d.values), d.source.Size())
@@ -53,79 +61,138 @@ func (c *Campaign) exhaust(ctx context.Context, depth int) *exhaustion {
 			}
 		}
 	}
-	threads := uint64(c.plan.doc.Exploration.Threads) - 1
-	x.each(1, func(try []uint64) {
-		t.src.Reset(0)
-		t.src.Try(append([]uint64{threads}, try...))
-		t.start()
-	})
-	for x.depth = 0; len(x.next) > 0 && x.depth < depth && x.failed == nil; x.depth++ {
-		states := x.next
-		x.next, x.last = nil, x.depth+1 == depth
-		for i, from := range states {
-			if x.failed != nil || ctx.Err() != nil {
-				x.queue += len(states) - i
+	wrong := x.begin(x.arrive)
+	for x.depth = 0; x.queued.n > 0 && x.depth < depth && !wrong; x.depth++ {
+		x.last = x.depth+1 == depth
+		for range x.queued.n {
+			if wrong || ctx.Err() != nil {
 				break
 			}
-			x.each(len(from.tape), func(try []uint64) {
-				t.goBack(from, 0)
-				t.src.Try(try)
-				t.seen.reset()
-				t.src.Begin()
-				t.step()
-				t.src.End()
-			})
-			states[i] = nil
+			state := x.queued.next()
+			if wrong = x.goOn(state, x.arrive); !wrong {
+				x.done++
+			}
 		}
 	}
-	x.queue += len(x.next)
+	if x.queue += x.queued.n; wrong {
+		x.failed = x.trace(x.at)
+	}
 	return x
 }
 
+// begin makes the decisions before the first step in every way; whoever sees what they
+// lead to says whether that is enough.
+func (x *exhaustion) begin(see func() bool) bool {
+	t := x.t
+	threads := uint64(t.p.doc.Exploration.Threads) - 1
+	x.at.from = none
+	return x.each(1, func(try []uint64) {
+		t.src.Reset(0)
+		t.src.Try(append([]uint64{threads}, try...))
+		t.start()
+	}, see)
+}
+
+// goOn takes a step from a state in every way.
+func (x *exhaustion) goOn(state []byte, see func() bool) bool {
+	t := x.t
+	x.at.from = uint32(x.done)
+	return x.each(0, func(try []uint64) {
+		t.unpack(state, int(t.p.doc.Exploration.Threads))
+		t.src.Try(try)
+		t.seen.reset()
+		t.src.Begin()
+		t.step()
+		t.src.End()
+	}, see)
+}
+
 // each makes the decisions behind the first ones on the tape in every way.
-func (x *exhaustion) each(behind int, run func(try []uint64)) {
+func (x *exhaustion) each(behind int, run func(try []uint64), see func() bool) bool {
 	free := func(m choice.Mark, _ int) bool { return m.Limit > 0 && m.Limit <= mostValues }
+	x.at.way = 0
 	for marks, fresh := range x.t.ways(behind, free, run) {
-		if fresh {
-			x.arrive()
+		if fresh && see() {
+			return true
 		}
+		x.at.way++
 		for _, m := range marks {
 			if m.Limit > mostValues {
 				x.partly = fmt.Sprintf("a decision has %d ways", m.Limit)
 			}
 		}
-		if x.failed != nil {
-			return
-		}
 	}
+	return false
 }
 
-// arrive looks at the state that a step leads to.
-func (x *exhaustion) arrive() {
+// arrive looks at the state that a step leads to. It reports whether that is wrong.
+func (x *exhaustion) arrive() bool {
 	t := x.t
 	x.generated++
 	if t.failed != nil || len(t.beyond) > 0 {
-		x.failed = slices.Clone(t.src.Tape().Values)
-		return
+		return true
 	}
-	x.key = t.m.Canonical(x.key[:0])
-	going := false
-	for i := range t.threads {
-		if w := &t.walkers[i]; !w.Over() {
-			going, x.key = true, w.Sketch(append(x.key, byte(i)))
-		}
+	fresh, going := x.fresh()
+	if !fresh {
+		return false
 	}
-	sum := sha256.Sum256(x.key)
-	if _, met := x.known[[16]byte(sum[:16])]; met {
-		return
-	}
-	x.known[[16]byte(sum[:16])] = struct{}{}
 	switch {
 	case going && x.last:
 		x.queue++
 	case going:
-		x.next = append(x.next, t.snapshot())
+		x.text = t.pack(x.text[:0])
+		x.queued.add(x.text)
+		x.from.add(x.at)
 	}
+	return false
+}
+
+// fresh reports whether no state like the present one was met, and whether a step may
+// follow on it.
+func (x *exhaustion) fresh() (fresh, going bool) {
+	x.key = x.t.m.Canonical(x.key[:0])
+	for i := range x.t.threads {
+		if w := &x.t.walkers[i]; !w.Over() {
+			going, x.key = true, w.Sketch(append(x.key, byte(i)))
+		}
+	}
+	sum := sha256.Sum256(x.key)
+	return x.known.add(binary.LittleEndian.Uint64(sum[:8])), going
+}
+
+// trace is the tape of the decisions that lead to a state.
+func (x *exhaustion) trace(to descent) []uint64 {
+	ways := []uint32{to.way}
+	for to.from != none {
+		to = x.from.of(int(to.from))
+		ways = append(ways, to.way)
+	}
+	slices.Reverse(ways)
+	var tape []uint64
+	var state []byte
+	for i, way := range ways {
+		see := func() bool {
+			if x.at.way != way {
+				return false
+			}
+			tape = append(tape, x.t.src.Tape().Values...)
+			return true
+		}
+		if i == 0 {
+			x.begin(see)
+		} else {
+			x.goOn(state, see)
+		}
+		state = x.t.pack(nil)
+	}
+	return tape
+}
+
+// odds is how likely it is that two states had one fingerprint, and the second was not
+// gone on from.
+func (x *exhaustion) odds() float64 {
+	n := float64(x.known.n)
+	return n * n / 2 / math.Pow(2, 64)
 }
 
 func statesCommand() campaign.Command {
@@ -173,7 +240,7 @@ Exit codes: 0 all properties hold, 1 one does not, 2 the model was refused.`,
 func (x *exhaustion) print(d campaign.Desk, c *Campaign, depth int, took time.Duration) {
 	out := d.Out()
 	fmt.Fprintf(out, "%d states generated, %d distinct, %d in the queue, depth %d, %.0f distinct states a second\n",
-		x.generated, len(x.known), x.queue, x.depth, float64(len(x.known))/max(took.Seconds(), 1e-9))
+		x.generated, x.known.n, x.queue, x.depth, float64(x.known.n)/max(took.Seconds(), 1e-9))
 	p := c.plan.program
 	switch {
 	case x.failed != nil:
@@ -200,6 +267,9 @@ func (x *exhaustion) print(d campaign.Desk, c *Campaign, depth int, took time.Du
 			}
 		}
 		fmt.Fprintf(out, "PROVEN  for every sequence of actions that the protocols allow: %s\n", strings.Join(names, ", "))
+	}
+	if x.failed == nil && x.queue == 0 {
+		fmt.Fprintf(out, "chance that a state was taken for another one, as 64 bits tell them apart: %.1g\n", x.odds())
 	}
 	for i := range p.Properties() {
 		if x.failed == nil && x.t.m.Tried[i] == 0 {

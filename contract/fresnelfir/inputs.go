@@ -18,9 +18,12 @@ type inputs struct {
 	fixed  []int
 	order  []int                      // all domains
 	hint   func(d int) (uint64, bool) // a value to try, or none
-	plain  bool                       // only values that are told apart, but for
-	exact  map[int]uint64             // these places, by domain
-	given  map[int]model.Value        // nothing is decided: these values, by domain
+	// unlikely says that no values are likelier than others, so that trying all ways of a
+	// decision begins with the first.
+	unlikely bool
+	plain    bool                // only values that are told apart, but for
+	exact    map[int]uint64      // these places, by domain
+	given    map[int]model.Value // nothing is decided: these values, by domain
 }
 
 func (in *inputs) reset(s *space) {

@@ -145,13 +145,19 @@ func (x *search) each(most int, free func(m choice.Mark, at int) bool, run func(
 // they did not turn out as earlier ones.
 func (t *traversal) ways(behind int, free func(m choice.Mark, at int) bool, run func(try []uint64)) iter.Seq2[[]choice.Mark, bool] {
 	return func(yield func([]choice.Mark, bool) bool) {
+		var made []uint64
 		for try := []uint64(nil); ; {
 			run(try)
 			tape := t.src.Tape()
 			from := min(behind, len(tape.Values))
-			made, marks := slices.Clone(tape.Values[from:]), tape.Marks[from:]
+			n, tried := len(try), uint64(0)
+			if n > 0 {
+				tried = try[n-1]
+			}
+			made = append(made[:0], tape.Values[from:]...)
+			marks := tape.Marks[from:]
 			last, fresh := len(made), true
-			if n := len(try); n > 0 && (n > len(made) || made[n-1] < try[n-1]) {
+			if n > 0 && (n > len(made) || made[n-1] < tried) {
 				last, fresh = min(n-1, len(made)), false // there is no such decision
 			}
 			if !yield(marks, fresh) {

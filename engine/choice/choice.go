@@ -53,6 +53,7 @@ type Tape struct {
 type Source struct {
 	state  uint64   // of the generator, if there is no tape to follow
 	follow []uint64 // the tape to follow; beyond its end every decision is 0, unless
+	tries  []uint64 // memory of Try
 	replay bool     // it is only the beginning (extend)
 	extend bool
 	least  bool // beyond its end decisions are the least, but for preferences (least)
@@ -105,7 +106,8 @@ func (s *Source) Resume(values []uint64, key uint64) {
 // behind them are the least that may be, but for what is preferred. Trying one
 // list after another goes through all that can be decided.
 func (s *Source) Try(values []uint64) {
-	s.follow = append(append(make([]uint64, 0, len(s.tape.Values)+len(values)), s.tape.Values...), values...)
+	s.tries = append(append(s.tries[:0], s.tape.Values...), values...)
+	s.follow = s.tries
 	s.ask, s.replay, s.extend, s.least = nil, true, false, true
 }
 

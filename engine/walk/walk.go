@@ -125,6 +125,32 @@ func (w *Walker) Sketch(b []byte) []byte {
 	return append(b, 0xff)
 }
 
+// Pack adds to b where a walk stands, for Unpack of a walk of the same grammar.
+func (w *Walker) Pack(b []byte) []byte {
+	b = binary.AppendUvarint(append(b, byte(w.status)), uint64(w.at))
+	b = binary.AppendUvarint(b, uint64(len(w.stack)))
+	for _, f := range w.stack {
+		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(f.node)), uint64(f.next))
+	}
+	return b
+}
+
+// Unpack makes w the walk that Pack gave, and returns what follows it.
+func (w *Walker) Unpack(g *Grammar, b []byte) []byte {
+	next := func() int {
+		v, n := binary.Uvarint(b)
+		b = b[n:]
+		return int(v)
+	}
+	w.g, w.stack, w.depth, w.status = g, w.stack[:0], 0, Status(next())
+	w.at = next()
+	for range next() {
+		w.push(next())
+		w.stack[len(w.stack)-1].next = next()
+	}
+	return b
+}
+
 // Copy makes w the same walk as another one, in the memory that w has.
 func (w *Walker) Copy(of *Walker) {
 	stack := append(w.stack[:0], of.stack...)

@@ -1,0 +1,163 @@
+package fresnelfir
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/thresh-dev/thresh/engine/walk"
+)
+
+// How states are kept while all of them are gone through: a fingerprint of 8 bytes of
+// each, where each that is gone on from came from, and the front, packed.
+
+// fingerprints is a set of numbers: tables with open addressing, a shard each, so that
+// one grows at a time.
+type fingerprints struct {
+	shards [256][]uint64
+	in     [256]int
+	n      int
+	zero   bool // 0 stands for an empty place
+}
+
+// add adds a number and reports whether it was not there.
+func (f *fingerprints) add(v uint64) bool {
+	if v == 0 {
+		was := f.zero
+		if f.zero = true; !was {
+			f.n++
+		}
+		return !was
+	}
+	s := v >> 56
+	t := f.shards[s]
+	if 5*(f.in[s]+1) > 4*len(t) {
+		grown := make([]uint64, max(16, len(t)+len(t)/2))
+		for _, x := range t {
+			if x != 0 {
+				grown[place(grown, x)] = x
+			}
+		}
+		t, f.shards[s] = grown, grown
+	}
+	at := place(t, v)
+	if t[at] == v {
+		return false
+	}
+	t[at] = v
+	f.in[s]++
+	f.n++
+	return true
+}
+
+// place is where a number is in a table, or may be put.
+func place(t []uint64, v uint64) int {
+	at := int((v & (1<<56 - 1)) * uint64(len(t)) >> 56)
+	for t[at] != 0 && t[at] != v {
+		if at++; at == len(t) {
+			at = 0
+		}
+	}
+	return at
+}
+
+// front is a queue of packed states.
+type front struct {
+	blocks [][]byte
+	free   [][]byte
+	at     int // in the first block
+	n      int
+}
+
+const block = 1 << 16
+
+// add adds a state.
+func (f *front) add(b []byte) {
+	last := len(f.blocks) - 1
+	if last < 0 || len(f.blocks[last])+len(b)+binary.MaxVarintLen32 > cap(f.blocks[last]) {
+		fresh := make([]byte, 0, max(block, len(b)+binary.MaxVarintLen32))
+		if k := len(f.free) - 1; k >= 0 && cap(f.free[k]) >= cap(fresh) {
+			fresh, f.free = f.free[k][:0], f.free[:k]
+		}
+		f.blocks, last = append(f.blocks, fresh), last+1
+	}
+	f.blocks[last] = append(binary.AppendUvarint(f.blocks[last], uint64(len(b))), b...)
+	f.n++
+}
+
+// next takes the first state off the queue. It holds until the next one is taken.
+func (f *front) next() []byte {
+	if f.at == len(f.blocks[0]) {
+		f.free, f.blocks, f.at = append(f.free, f.blocks[0]), f.blocks[1:], 0
+	}
+	n, k := binary.Uvarint(f.blocks[0][f.at:])
+	from := f.at + k
+	f.at, f.n = from+int(n), f.n-1
+	return f.blocks[0][from:f.at]
+}
+
+// descent is where a state came from: the state that is gone on from before, by number, and
+// which of its ways.
+type descent struct{ from, way uint32 }
+
+// descents are those of all states, in the order in which they are gone on from.
+type descents struct {
+	blocks [][]descent
+	n      int
+}
+
+func (o *descents) add(x descent) {
+	const most = 1 << 13
+	if o.n%most == 0 {
+		o.blocks = append(o.blocks, make([]descent, 0, most))
+	}
+	last := len(o.blocks) - 1
+	o.blocks[last] = append(o.blocks[last], x)
+	o.n++
+}
+
+func (o *descents) of(i int) descent { return o.blocks[i>>13][i&(1<<13-1)] }
+
+// pack adds to b what a traversal of the model alone is between two steps.
+func (t *traversal) pack(b []byte) []byte {
+	b = t.m.Pack(b)
+	for i := range t.threads {
+		b = t.walkers[i].Pack(b)
+	}
+	for _, v := range t.in.row {
+		b = binary.AppendVarint(b, int64(v))
+	}
+	b = binary.AppendUvarint(b, uint64(len(t.alive)))
+	for _, v := range t.alive {
+		b = binary.AppendUvarint(b, uint64(v))
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(b, t.passing), uint64(t.actions))
+}
+
+// unpack makes the traversal what it was when it was packed, its decisions forgotten.
+func (t *traversal) unpack(b []byte, threads int) {
+	t.clear()
+	t.src.Resume(nil, 0)
+	b = t.m.Unpack(b)
+	t.sketch = t.m.Sketch(t.p.actor)
+	for len(t.walkers) < threads {
+		t.walkers = append(t.walkers, walk.Walker{})
+	}
+	for i := range threads {
+		b = t.walkers[i].Unpack(&t.p.grammar, b)
+	}
+	for i := range t.in.row {
+		v, n := binary.Varint(b)
+		t.in.row[i], b = int(v), b[n:]
+	}
+	next := func() uint64 {
+		v, n := binary.Uvarint(b)
+		b = b[n:]
+		return v
+	}
+	t.alive = slices.Grow(t.alive[:0], threads)
+	for range next() {
+		t.alive = append(t.alive, int(next()))
+	}
+	t.passing, t.actions = next(), int(next())
+	t.threads, t.wide, t.passed = threads, false, nil
+}
