@@ -291,10 +291,16 @@ func (b *browser) shoot(name string) {
 		CSSContentSize struct{ Width, Height float64 }
 	}
 	b.send("Page.getLayoutMetrics", nil, &page)
-	clip := map[string]any{"x": 0, "y": 0, "width": page.CSSContentSize.Width, "height": page.CSSContentSize.Height, "scale": 1}
+	b.picture(dir, name, page.CSSContentSize.Width, page.CSSContentSize.Height)
+}
+
+// picture keeps a picture of the beginning of the page.
+func (b *browser) picture(dir, name string, width, height float64) {
+	b.t.Helper()
+	clip := map[string]any{"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
 	var picture struct{ Data []byte }
-	b.send("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true, "clip": clip}, &picture)
-	must(b.t, os.WriteFile(filepath.Join(dir, name+".png"), picture.Data, 0o644))
+	b.send("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true, "clip": clip, "format": "webp", "quality": 70}, &picture)
+	must(b.t, os.WriteFile(filepath.Join(dir, name+".webp"), picture.Data, 0o644))
 }
 
 // fits fails the test if a page is wider than the screen: nobody scrolls a

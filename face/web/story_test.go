@@ -23,12 +23,13 @@ var storyLooks = []look{
 	{"1920-dark", 1920, 1080, true, false},
 }
 
-// Of each format, the first card's sentence, its mark and its reproduce line stand
-// within the first 900 pixels, on the page of a run and in the single file.
-func TestVerdictIsSeenAtOnce(t *testing.T) {
+// starters is a folder with a document of each format that finds something, by
+// the formats' names.
+func starters(t *testing.T) (dir string, formats []string) {
+	t.Helper()
 	thresh := program(t)
-	dir := t.TempDir()
-	formats := []string{"fuzzspec", "operator", "flakestorm", "fresnelfir", "spectest"}
+	dir = t.TempDir()
+	formats = []string{"fuzzspec", "operator", "flakestorm", "fresnelfir", "spectest"}
 	for _, name := range formats {
 		thresh(dir, []int{0}, "init", name, name)
 	}
@@ -36,6 +37,14 @@ func TestVerdictIsSeenAtOnce(t *testing.T) {
 	text, err := os.ReadFile(greeting)
 	must(t, err)
 	must(t, os.WriteFile(greeting, append(text, "\n```yaml spec-test\nid: GREET-9\ntitle: it fails\ntype: cli.run\nharness: {entrypoint: echo}\nargv: [x]\nexit_code: 3\n```\n"...), 0o600))
+	return dir, formats
+}
+
+// Of each format, the first card's sentence, its mark and its reproduce line stand
+// within the first 900 pixels, on the page of a run and in the single file.
+func TestVerdictIsSeenAtOnce(t *testing.T) {
+	thresh := program(t)
+	dir, formats := starters(t)
 	for _, name := range formats {
 		for i := range 2 { // the second has something to compare with
 			if i > 0 {
