@@ -15,8 +15,18 @@ const (
 	calibrationRuns = 5
 	shortFloor      = 50 * time.Millisecond
 	shortFactor     = 10
-	countedShort    = time.Second // the least short limit of a program with a budget
+
+	// Of a program with a budget, which is to end a case first: 20 times the edges of
+	// the seed take less than so many times its time.
+	countedFloor  = 250 * time.Millisecond
+	countedFactor = 25
 )
+
+// countedLimit is the short limit of a program that counts its edges: for cases that
+// spin without an edge, or wait.
+func countedLimit(short, usual, full time.Duration) time.Duration {
+	return min(max(short, countedFloor, countedFactor*usual), full)
+}
 
 // calibrate learns the short limit from runs of an input that the program takes
 // the usual way, and how long such a run takes, 0 if that is not known. A

@@ -100,6 +100,21 @@ func TestCountedProgram(t *testing.T) {
 	}
 }
 
+// Time ends a case soon, but never before its budget would.
+func TestCountedLimit(t *testing.T) {
+	ms := time.Millisecond
+	for _, c := range []struct{ short, usual, full, want time.Duration }{
+		{50 * ms, ms, 10 * time.Second, 250 * ms},
+		{400 * ms, 40 * ms, 10 * time.Second, time.Second},
+		{50 * ms, ms, 100 * ms, 100 * ms},
+		{10 * time.Second, 2 * time.Second, 10 * time.Second, 10 * time.Second}, // slow to begin with
+	} {
+		if got := countedLimit(c.short, c.usual, c.full); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
 // What a program writes as it is listened to is not left for the next case; and one
 // that writes something else each time is still measured.
 func TestCountedOutput(t *testing.T) {

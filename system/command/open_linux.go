@@ -46,8 +46,7 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 		return nil, err
 	}
 	if g.counted {
-		// Its budget ends a case; time is for those that spin without an edge, or wait.
-		l.allow, l.short = g.allow, min(max(l.short, countedShort), plan.Timeout)
+		l.allow, l.short = g.allow, countedLimit(l.short, usual, plan.Timeout)
 	}
 	g.perch.suit(usual)
 	if err = l.choose(ctx, g, cold); err != nil {
