@@ -100,6 +100,18 @@ func TestCountedProgram(t *testing.T) {
 	}
 }
 
+// Where cases are many, fewer of them are cross-checked; the first ones always are.
+func TestCheckedCases(t *testing.T) {
+	for coverage, every := range map[bool]int64{false: checkedEvery, true: coverageEvery} {
+		l := &lane{plan: &process.Plan{Coverage: coverage}}
+		for index, want := range map[int64]bool{0: true, checkedFirst - 1: true, checkedFirst: false, every: true, every + 1: false, 3 * every: true, every / 2: false} {
+			if l.checked(index) != want {
+				t.Errorf("coverage %t, case %d: checked %t", coverage, index, !want)
+			}
+		}
+	}
+}
+
 // Time ends a case soon, but never before its budget would.
 func TestCountedLimit(t *testing.T) {
 	ms := time.Millisecond

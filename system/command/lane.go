@@ -32,11 +32,14 @@ var errUnsuited = errors.New("not a case for the accelerator")
 const probeID = "00000000000000000000000000000000"
 
 // Rules of honesty. An accelerator is compared with spawn in the first cases
-// and in every 256th, so that what it gets wrong comes out within minutes.
+// and in every 256th, so that what it gets wrong comes out within minutes. A case of
+// a persistent program takes a hundredth of spawn's time: for coverage, where cases
+// are many, it is every 2,048th.
 const (
-	checkedFirst = 32
-	checkedEvery = 256
-	maxRestarts  = 3
+	checkedFirst  = 32
+	checkedEvery  = 256
+	coverageEvery = 2048
+	maxRestarts   = 3
 )
 
 // lane is the runner of one lane: it decides which executor runs a case and at
@@ -127,10 +130,19 @@ func (l *lane) accelerate(ctx context.Context, c process.Case) (process.Result, 
 		l.redone++
 		return l.truth(ctx, c, l.plan.Timeout)
 	}
-	if c.Index >= checkedFirst && c.Index%checkedEvery != 0 {
+	if !l.checked(c.Index) {
 		return res, nil
 	}
 	return l.check(ctx, c, res)
+}
+
+// checked reports whether a case is cross-checked.
+func (l *lane) checked(index int64) bool {
+	every := int64(checkedEvery)
+	if l.plan.Coverage {
+		every = coverageEvery
+	}
+	return index < checkedFirst || index%every == 0
 }
 
 // check compares an accelerator's result with the truth, which is returned.
