@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,8 +18,8 @@ import (
 
 // Campaign is a system whose operations are called. Its first round is the usual
 // call of every operation, its second calls with one argument that is special or
-// wrong, its third calls with several that are special, of those operations that
-// have not failed.
+// wrong, its third calls with several that are special, of those operations that have not
+// failed. One whose usual calls all failed, or hung, is not in the second either.
 type Campaign struct {
 	id     campaign.Identity
 	open   sut.Opener
@@ -46,7 +47,8 @@ type state struct {
 	schemas  map[string]*schemagen.Schema
 	round    int
 	first    int64           // cases before this round
-	failed   map[string]bool // operations
+	failed   map[string]bool // operations that are not called any more
+	usual    map[string]bool // what usual calls failed with
 	accepted []input         // invalid, and taken
 	plans    [3][][]byte
 }
@@ -104,7 +106,7 @@ func (c *Campaign) spared(o *sut.Operation) bool {
 
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(f campaign.Facts) *state {
-	s := &state{schemas: make(map[string]*schemagen.Schema), failed: make(map[string]bool)}
+	s := &state{schemas: make(map[string]*schemagen.Schema), failed: make(map[string]bool), usual: make(map[string]bool)}
 	if json.Unmarshal(f.Data, &s.ops) != nil {
 		return s
 	}
@@ -204,16 +206,29 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		next.failed[k] = true
 	}
 	next.accepted = slices.Clip(s.accepted)
+	next.usual = maps.Clone(s.usual)
+	held, fell := make(map[string]bool), make(map[string]bool)
 	for k, out := range results {
 		var in input
 		if at := k.Index - s.first; at < 0 || at >= int64(len(list)) || json.Unmarshal(list[at], &in) != nil {
 			continue
 		}
+		failed := out.Verdict == campaign.VerdictFail && out.Kind != kindLeak
 		switch {
-		case out.Verdict == campaign.VerdictFail && out.Kind != kindLeak:
+		case failed && (s.round > 0 || out.Kind == kindTimeout || out.Kind == kindFlood): // such a call takes as long as one may
 			next.failed[in.Operation] = true
-		case string(out.Data) == accepted:
+		case failed:
+			fell[in.Operation], next.usual[out.Title] = true, true
+		default:
+			held[in.Operation] = true
+		}
+		if string(out.Data) == accepted && !failed {
 			next.accepted = append(next.accepted, in)
+		}
+	}
+	for name := range fell {
+		if !held[name] { // one argument more or less teaches nothing
+			next.failed[name] = true
 		}
 	}
 	return &next
@@ -267,6 +282,14 @@ func (e *executor) Execute(ctx context.Context, s *state, k campaign.Case) (camp
 	return judge(s, op, &in, &o), nil
 }
 
+func nested(v any) bool {
+	switch v.(type) {
+	case nil, []any, map[string]any:
+		return true
+	}
+	return false
+}
+
 // arguments are the members of an object.
 func arguments(object []byte) (list []sut.Named, err error) {
 	var m map[string]json.RawMessage
@@ -300,9 +323,13 @@ func sendable(o *sut.Operation, in *schemagen.Input) bool {
 		}
 		text, isText := v.(string)
 		wrong := !in.Valid && strings.HasPrefix(in.About, a.Name+": ")
-		switch v.(type) {
-		case nil, []any, map[string]any:
+		switch v := v.(type) {
+		case nil, map[string]any:
 			return false
+		case []any: // a parameter that is repeated, which says nothing of an empty list and of types
+			if a.In != "query" || len(v) == 0 || !in.Valid && strings.HasPrefix(in.About, a.Name) || slices.ContainsFunc(v, nested) {
+				return false
+			}
 		}
 		if wrong && a.Type == "string" && !isText || wrong && a.Type == "" {
 			return false // it reads as a text

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,43 @@ func TestRounds(t *testing.T) {
 	passed := c.Fold(s, func(func(campaign.Case, campaign.Outcome) bool) {})
 	if r, _ := c.Round(passed); r.Len < 10 {
 		t.Errorf("%d calls with one special argument", r.Len)
+	}
+}
+
+// An operation that fails in one of its usual calls is called further, and what it
+// fails with there is about no argument. A list in a query is sent.
+func TestCalledFurther(t *testing.T) {
+	c := &Campaign{plan: &sut.Plan{Kind: sut.HTTP}, seed: 1}
+	op := sut.Operation{Name: "list", Method: "GET", Arguments: []sut.Argument{{Name: "limit", In: "query", Type: "integer"}, {Name: "tag", In: "query", Type: "array"}},
+		Schema: json.RawMessage(`{"type":"object","required":["limit"],"properties":{"limit":{"type":"integer","minimum":1,"maximum":9},"tag":{"type":"array","items":{"type":"string"},"maxItems":3}}}`)}
+	data, err := json.Marshal([]sut.Operation{op})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Start(campaign.Facts{Data: data})
+	first, _ := c.Round(s)
+	if first.Len != 2 || !strings.Contains(string(first.At(0)), `"tag":[`) {
+		t.Fatalf("%d usual calls, the first is %s", first.Len, first.At(0))
+	}
+	fold := func(verdicts ...campaign.Verdict) *state {
+		return c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for i, v := range verdicts {
+				yield(campaign.Case{Index: int64(i)}, campaign.Outcome{Verdict: v, Kind: kindCrash, Title: "list: HTTP 500"})
+			}
+		})
+	}
+	if r, _ := c.Round(fold(campaign.VerdictFail, campaign.VerdictFail)); r.Len != 0 {
+		t.Errorf("%d calls of an operation whose usual calls all fail", r.Len)
+	}
+	some := fold(campaign.VerdictFail, campaign.VerdictPass)
+	if r, _ := c.Round(some); r.Len < 5 {
+		t.Errorf("%d calls of an operation that fails in one usual call", r.Len)
+	}
+	crash := sut.Observation{End: sut.Crashed, Status: 500, Why: "HTTP 500"}
+	all := judge(some, &op, &input{About: "all", Valid: true}, &crash)
+	one := judge(some, &op, &input{About: "limit: minimum", Valid: true}, &crash)
+	if !slices.Equal(one.Cause, all.Cause) {
+		t.Errorf("the causes are %q and %q", one.Cause, all.Cause)
 	}
 }
 

@@ -217,6 +217,12 @@ func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*ht
 	query := url.Values{}
 	for _, q := range op.Query {
 		f.missing = nil
+		if list, ok := f.list(q[1]); ok { // name=a&name=b, as OpenAPI has it unless it says otherwise
+			for _, v := range list {
+				query.Add(q[0], plainText(v))
+			}
+			continue
+		}
 		if v := f.text(q[1], nil); len(f.missing) == 0 { // a parameter without its value is not sent
 			query.Add(q[0], v)
 		}

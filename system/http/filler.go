@@ -44,6 +44,16 @@ func (f *filler) text(template string, escape func(string) string) string {
 	})
 }
 
+// list is the list that a text which is one place stands for.
+func (f *filler) list(template string) (list []json.RawMessage, ok bool) {
+	m := place.FindString(template)
+	if m == "" || m != template {
+		return nil, false
+	}
+	v := f.value(m[1 : len(m)-1])
+	return list, len(v) > 0 && v[0] == '[' && json.Unmarshal(v, &list) == nil
+}
+
 // plainText is a value as text: a string itself, anything else as JSON.
 func plainText(v json.RawMessage) string {
 	var s string
