@@ -86,3 +86,14 @@ func heap(collect bool) (m runtime.MemStats) {
 	runtime.ReadMemStats(&m)
 	return m
 }
+
+// A text of too many values is refused at one of them, not at its beginning.
+func TestTooManyValues(t *testing.T) {
+	for values, line := range map[int]int{30: 12, 15: 12} { // by what it looks like, and by what is read
+		_, err := Parse([]byte("a:\n"+strings.Repeat("- 1\n", values)), Options{MaxNodes: 12})
+		e, ok := err.(*Error)
+		if !ok || e.Class != Size || e.Pos.Line < line-1 || e.Pos.Line > 2*line+2 {
+			t.Errorf("%d values: %v", values, err)
+		}
+	}
+}

@@ -97,12 +97,24 @@ func (b *builder) characters() error {
 // size refuses a text with so many indicators that its nodes cannot be few,
 // before the parser allocates them. Each node but the first needs one.
 func (b *builder) size() error {
-	indicators := 0
-	for _, s := range [...]string{",", ": ", ":\n", "- ", "-\n", "? ", "[", "{", `":`} {
-		indicators += strings.Count(b.lines.text, s)
+	text, limit := b.lines.text, 2*b.o.MaxNodes
+	if len(text) <= limit {
+		return nil
 	}
-	if limit := 2 * b.o.MaxNodes; indicators > limit {
-		return b.fail(Size, b.lines.at(0), fmt.Sprintf("at most %d values", b.o.MaxNodes), "a document with %d indicators of values", indicators)
+	indicators := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case ',', '[', '{':
+		case ':', '-', '?':
+			if i+1 < len(text) && text[i+1] != ' ' && text[i+1] != '\n' && (c != ':' || i == 0 || text[i-1] != '"') {
+				continue
+			}
+		default:
+			continue
+		}
+		if indicators++; indicators > limit {
+			return b.fail(Size, b.lines.at(i), "", "more than %d values", b.o.MaxNodes)
+		}
 	}
 	return nil
 }
