@@ -56,3 +56,14 @@ func TestBytesThatAreText(t *testing.T) {
 		t.Errorf("equal lines: %+v", p)
 	}
 }
+
+// A column that no row has anything in says nothing on a page.
+func TestEmptyColumnsAreNotDrawn(t *testing.T) {
+	e := campaign.Exhibit{Kind: "table", Title: "Steps", Table: &campaign.Table{
+		Columns: []string{"#", "actor", "action", "measured"}, Rows: [][]string{{"1", "", "add", ""}, {"2", "", "lend", ""}}, Focus: []int{1}, Numeric: []bool{true, false, false, true},
+	}}
+	v := DrawExhibit(&e).Table
+	if strings.Join(v.Columns, ",") != "#,action" || strings.Join(v.Rows[1], ",") != "2,lend" || !v.Numeric[0] || v.Numeric[1] || v.Focus[0] != 1 {
+		t.Errorf("%+v", v)
+	}
+}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,7 +100,7 @@ func (d *drawer) exhibit(e *campaign.Exhibit) Exhibit {
 		if t.Numeric == nil {
 			t.Numeric = numbers(&t)
 		}
-		v.Table = &tableView{t, d.rowLinks(&t)}
+		v.Table = &tableView{withoutEmpty(t), d.rowLinks(&t)}
 	case e.Matrix != nil:
 		v.Matrix, v.Note = d.matrix(e.Matrix)
 	case e.Diff != nil:
@@ -126,6 +127,23 @@ func (d *drawer) exhibit(e *campaign.Exhibit) Exhibit {
 		v.Note = "nothing to show of kind " + strconv.Quote(e.Kind)
 	}
 	return v
+}
+
+// withoutEmpty is a table without the columns that no row has anything in.
+func withoutEmpty(t campaign.Table) campaign.Table {
+	out := campaign.Table{Focus: t.Focus, Cases: t.Cases, Rows: make([][]string, len(t.Rows))}
+	for i, c := range t.Columns {
+		if len(t.Rows) > 0 && i > 0 && !slices.ContainsFunc(t.Rows, func(r []string) bool { return i < len(r) && r[i] != "" }) {
+			continue
+		}
+		out.Columns, out.Numeric = append(out.Columns, c), append(out.Numeric, i < len(t.Numeric) && t.Numeric[i])
+		for k, r := range t.Rows {
+			if i < len(r) {
+				out.Rows[k] = append(out.Rows[k], r[i])
+			}
+		}
+	}
+	return out
 }
 
 // rowLinks are where a table's rows lead.
