@@ -347,5 +347,8 @@ func TestOracleRunsBesideTheDocument(t *testing.T) {
 		if cmd.Dir != want || !slices.Contains(cmd.Env, "THRESH_TMPDIR=/run/out") || !slices.Contains(cmd.Env, "THRESH_TESTCASE_ID=id") || cmd.Argv[1] != "/run/child" {
 			t.Errorf("folder %q: %+v", folder, cmd)
 		}
+		if !plans[0].PerCase || !plans[0].Stdin { // each child has its own path, and is on standard input as well
+			t.Errorf("folder %q: %+v", folder, plans[0])
+		}
 	}
 }

@@ -80,6 +80,7 @@ func TestRules(t *testing.T) {
 		"arguments that select":           {Rule{Event: Pattern{Kind: Tool, Name: "charge", Arguments: object(t, `{"order": 2}`)}, AtMost: n(0)}, []Event{charge, other}, Fail},
 		"calls that failed":               {Rule{Event: Pattern{Kind: Tool, Failed: &yes}, AtMost: n(0)}, []Event{charge, declined}, Fail},
 		"calls that succeeded":            {Rule{Event: Pattern{Kind: Tool, Failed: &no}, AtMost: n(1)}, []Event{charge, declined}, Pass},
+		"what is not replied":             {Rule{Event: Pattern{Kind: Reply, Text: done}}, []Event{{Kind: Reply, Text: "on its way"}}, Fail},
 		"what is replied":                 {Rule{Event: Pattern{Kind: Reply, Text: done}, After: tool("charge")}, []Event{reply, charge}, Fail},
 		"a call that goes by two names":   {Rule{Event: *tool("*"), AtMost: n(1)}, []Event{chat, with(call("api.charge", 200, ""), func(e *Event) { e.Names = []string{"Charge"} })}, Pass},
 		"arguments that nobody can read":  {Rule{Event: Pattern{Kind: Tool, Name: "charge", Arguments: object(t, `{"order": 2}`)}, AtMost: n(0)}, []Event{call("charge", 200, "{")}, Unknown},
