@@ -119,7 +119,7 @@ func TestLinesLeadToCases(t *testing.T) {
 
 // A table with many columns names them beside each cell, for narrow screens.
 func TestCellsNameTheirColumns(t *testing.T) {
-	e := campaign.TableExhibit("Steps", []string{"#", "actor", "what the model says", "the module"}, [][]string{{"1", "User#1", "held <true>", ""}, {"2", "User#1", "", "7"}})
+	e := campaign.TableExhibit("Steps", []string{"#", "actor", "what the model says", "the module"}, [][]string{{"1", "User#1", "held <true>", ""}, {"2", "User#1", "", "left"}})
 	rec := richRecord()
 	rec.Findings[0].Evidence = []campaign.Exhibit{e}
 	if out := write(t, "html", rec, Options{}); !strings.Contains(out, `<td data-of="what the model says"><bdi>held &lt;true&gt;</bdi></td><td><bdi></bdi></td>`) {
