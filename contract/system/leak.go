@@ -81,13 +81,15 @@ func (c *Campaign) leaks(all []usage) [][][]byte {
 				in.Before = append(in.Before, earlier{other[0].Operation, other[0].Args})
 			}
 		}
-		own := 0
+		var own []earlier
 		for _, other := range slices.Concat(usual[:len(usual)-1], all[i].valid[1]) {
-			if own < 4 && !bytes.Equal(other.Args, in.Args) {
-				in.Before = append(in.Before, earlier{other.Operation, other.Args})
-				own++
+			if len(own) < 4 && !bytes.Equal(other.Args, in.Args) {
+				own = append(own, earlier{other.Operation, other.Args})
 			}
 		}
+		// What a server keeps of its last call alone must not be an empty text, as it has at its start.
+		slices.SortStableFunc(own, func(a, b earlier) int { return len(a.Args) - len(b.Args) })
+		in.Before = append(in.Before, own...)
 		if text, err := json.Marshal(in); err == nil && len(in.Before) > 0 {
 			lists[i] = [][]byte{text}
 		}

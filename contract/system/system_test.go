@@ -309,3 +309,20 @@ func TestStateLeaks(t *testing.T) {
 		})
 	}
 }
+
+// The last call before one that is looked at for a leak has something to keep.
+func TestLeakAfterAFullCall(t *testing.T) {
+	c := &Campaign{plan: &sut.Plan{Kind: sut.MCP, Command: []string{"server"}}, seed: 1}
+	op := sut.Operation{Name: "look", Reads: true}
+	lists := c.leaks([]usage{{&op, [2][]input{
+		{{Operation: "look", Args: json.RawMessage(`{"q":"a"}`)}},
+		{{Operation: "look", Args: json.RawMessage(`{"q":"bbbb"}`)}, {Operation: "look", Args: json.RawMessage(`{"q":""}`)}},
+	}}})
+	var in input
+	if err := json.Unmarshal(lists[0][0], &in); err != nil {
+		t.Fatal(err)
+	}
+	if last := in.Before[len(in.Before)-1]; string(last.Args) != `{"q":"bbbb"}` {
+		t.Errorf("the last call before is %s", last.Args)
+	}
+}
