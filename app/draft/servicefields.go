@@ -13,9 +13,7 @@ var (
 	totals   = strings.Fields("total subtotal sum amount cost")
 	prices   = strings.Fields("price cost rate unit")
 	amounts  = strings.Fields("quantity qty count number units")
-	states   = strings.Fields("status state phase stage")
 	openings = strings.Fields("initial opening starting start")
-	marking  = strings.Fields("done completed complete finished active enabled archived published closed locked paid read checked") // fields that an operation of that name makes true
 	pastOf   = map[string]string{"pay": "paid", "send": "sent", "sell": "sold", "begin": "begun", "start": "running", "submit": "submitted", "cancel": "cancelled", "refund": "refunded", "hold": "held", "finish": "done", "complete": "done", "check": "done"}
 	identity = strings.Fields("id uuid uid _id href url self etag version")
 )

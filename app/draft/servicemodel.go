@@ -188,15 +188,13 @@ func (s *serving) entity(r *resource) {
 		list = append(list, "of = ref("+r.parent.name+")")
 	}
 	if r.keyed != "" {
-		for _, e := range r.made {
-			x := readSchema(e.op.Schema).get("properties").get(r.keyed)
-			slot, ok := x.slot(r.keyed)
+		if len(r.made) > 0 {
+			slot, ok := readSchema(r.made[0].op.Schema).get("properties").get(r.keyed).slot(r.keyed)
 			if !ok {
 				slot = Slot{Kind: "text", Values: examples[""]}
 			}
 			list = append(list, "named = "+slot.typed())
 			s.line("\n%s_name = input(%s)", variable(r), slot.typed())
-			break
 		}
 	}
 	for _, f := range r.fields {

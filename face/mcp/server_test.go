@@ -148,7 +148,8 @@ func open(t *testing.T) *side {
 	go func() { over <- server.Serve(ctx, there) }()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { s.notes <- r.Params },
-		LoggingMessageHandler:       func(_ context.Context, r *sdk.LoggingMessageRequest) { s.logs <- r.Params.Data },
+		//nolint:staticcheck // deprecated since 2026-07-28, and what clients of the earlier protocol read
+		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) { s.logs <- r.Params.Data },
 	})
 	if s.session, err = client.Connect(t.Context(), here, nil); err != nil {
 		t.Fatal(err)
