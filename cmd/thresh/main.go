@@ -6,7 +6,10 @@ import (
 	"os"
 
 	"github.com/thresh-dev/thresh"
-	_ "github.com/thresh-dev/thresh/cmd/thresh/internal/room" // before anything reserves memory
+	"github.com/thresh-dev/thresh/cmd/thresh/internal/room"
 )
 
-func main() { os.Exit(thresh.Main()) }
+func main() {
+	room.Restore()
+	os.Exit(thresh.Main())
+}

@@ -11,3 +11,8 @@ var (
 	refusal        = "thresh: error: the address space is limited (ulimit -v), and thresh needs " + text + " GB of it: raise the limit with ulimit -v " +
 		text + "000000. What a tested program may use is bounded by --memory-limit.\n"
 )
+
+var restore = func() {}
+
+// Restore gives back the limit as it was, once all packages are initialised.
+func Restore() { restore() }

@@ -23,6 +23,17 @@ func init() {
 	}
 	// Where memory ends all the same, one line says it and not a page of them.
 	debug.SetTraceback("none")
-	// Starlark logs that it found no 4 GB for small integers. It works without.
+	// Starlark takes 4 GiB for small integers, and works without: what is allowed
+	// would else be all but gone. It logs that it found none.
 	log.SetOutput(io.Discard)
+	if have.Cur < needed+2*integers {
+		low := have
+		low.Cur = min(low.Cur, integers)
+		if syscall.Setrlimit(syscall.RLIMIT_AS, &low) == nil {
+			restore = func() { _ = syscall.Setrlimit(syscall.RLIMIT_AS, &have) } // the hard limit allows it
+		}
+	}
 }
+
+// integers is the address space that Starlark reserves.
+const integers = 1 << 32

@@ -33,11 +33,17 @@ func TestLowAddressSpaceGetsASentence(t *testing.T) {
 	if out, code := run(text + "000000"); code != 0 || strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "thresh ") {
 		t.Errorf("with %s GB: exit %d\n%s", text, code, out)
 	}
+	// Starlark's reservation would fit into this limit and leave nothing, and the
+	// limit stands as it was for what Thresh starts.
+	out, err := exec.Command("sh", "-c", "ulimit -v 6000000 && exec "+binary+" run --store "+filepath.Join(t.TempDir(), "store")+" testdata/limit.md").CombinedOutput()
+	if err != nil {
+		t.Errorf("with 6 GB: %v\n%s", err, out)
+	}
 	if os.Getenv("THRESH_CI") == "" {
 		t.Log("the demonstration is tried with THRESH_CI")
 		return
 	}
-	out, err := exec.Command("sh", "-c", "ulimit -v "+text+"000000 && cd "+t.TempDir()+" && exec "+binary+" demo").CombinedOutput()
+	out, err = exec.Command("sh", "-c", "ulimit -v "+text+"000000 && cd "+t.TempDir()+" && exec "+binary+" demo").CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 || strings.Contains(string(out), "goroutine") {
 		t.Errorf("the demonstration with %s GB: %v\n%s", text, err, out)
