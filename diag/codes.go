@@ -29,7 +29,7 @@ var Codes = map[string]string{
 var FormatCodes = map[string][]string{
 	"flakestorm": {
 		"base-url", "cannot-check", "cannot-inject", "compatibility", "contradiction", "dataset", "disabled", "duplicate-prompt",
-		"endpoint", "fault", "literal-key", "literal-pattern", "live-source", "mutations", "never", "never-applies",
+		"endpoint", "fault", "id", "literal-key", "literal-pattern", "live-source", "mutations", "never", "never-applies",
 		"no-judge", "no-key", "no-template", "other-kind", "read-as", "schema", "seconds", "session", "too-few-runs", "two-prompts", "two-rates",
 		"two-weights",
 		"unknown-gateway", "unset", "unused-gateway", "weights",

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // FirstLine is a text as far as its first line end.
@@ -39,4 +40,10 @@ var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 // as it was: what a user or a target wrote is not searched for words of ours.
 func Unquoted(s string) string {
 	return quoted.ReplaceAllStringFunc(s, func(q string) string { return strings.Repeat(" ", len(q)) })
+}
+
+// OneLine reports whether a name fits in a line of a report or a terminal: it
+// holds no line break and no other control character.
+func OneLine(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
 }

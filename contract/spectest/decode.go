@@ -157,7 +157,7 @@ func (d *decoder) decode(n *doctree.Node) {
 	c := d.c
 	c.at = n.Pos
 	id, kind := n.Get("id"), n.Get("type")
-	if id != nil {
+	if !id.IsNull() {
 		c.ID = trimmed(id)
 	}
 	if kind != nil {
@@ -177,6 +177,8 @@ func (d *decoder) decode(n *doctree.Node) {
 	}
 	if c.ID == "" {
 		d.schema(id, "id", "id", "spec case must include non-empty id")
+	} else if !diag.OneLine(c.ID) {
+		d.schema(id, "id", "id", "must be one line without control characters, got %q", diag.Cut(c.ID, 60))
 	}
 	if !slices.Contains(caseTypes(), c.Type) {
 		d.fail(Runtime, kind.Pos, "type", "type", fmt.Sprintf("unknown spec-test type: %s (from %s)", c.Type, d.doc.name),

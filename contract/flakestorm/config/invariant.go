@@ -74,9 +74,9 @@ func (d *decoder) invariant(n *doctree.Node, path string, contract bool) Invaria
 	s := d.section(n, path, format().invariant)
 	v := Invariant{At: n.Pos, Node: n, Path: path, Severity: "medium", When: "always"}
 	if contract {
-		v.ID = s.required("id")
+		v.ID = s.id(s.required("id"))
 	} else {
-		v.ID = s.text("id")
+		v.ID = s.id(s.text("id"))
 	}
 	v.Type = s.required("type")
 	if v.Type != "" && !slices.Contains(InvariantTypes, v.Type) {
@@ -121,23 +121,21 @@ func (d *decoder) rated(s *section, key, def string, words []string, contract bo
 	if v == "" {
 		return def
 	}
-	if !contract {
-		switch {
-		case !slices.Contains(words, v):
-			return def // free text, as in existing tools
-		case key == "when" && v != def:
+	if !contract && key == "when" {
+		if v != def {
 			d.warn(n.Pos, "no-effect", s.at(key), "put the invariant under contract.invariants", "conditions are looked at in contract invariants and in what prompts expect")
-			return def
 		}
-		return v
+		return def
 	}
 	if !slices.Contains(words, v) {
 		what := "it counts as always"
-		if key == "severity" {
+		if key == "severity" && contract {
 			what = "it has weight 1"
+		} else if key == "severity" {
+			what = "it counts as " + def
 		}
 		d.doubt(n.Pos, "unknown-word", s.at(key), diag.DidYouMean(v, words), "must be one of %s, got %q; %s", strings.Join(words, ", "), v, what)
-		if key == "when" {
+		if key == "when" || !contract {
 			return def
 		}
 	}

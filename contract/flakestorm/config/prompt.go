@@ -61,7 +61,7 @@ func (d *decoder) conversation(n *doctree.Node, path string, p *Prompt) {
 		})
 		return list
 	}
-	p.ID = s.text("id")
+	p.ID = s.id(s.text("id"))
 	if n := s.opt("prompt"); n != nil {
 		p.Text, _ = d.str(n, s.at("prompt"))
 	}

@@ -50,7 +50,7 @@ func DecodeContract(file string, text []byte, o Options) (*Contract, diag.List) 
 func (d *decoder) session(n *doctree.Node, path string, inline bool) Session {
 	s := d.section(n, path, format().session)
 	x := Session{At: n.Pos, Source: "manual", Contract: "default"}
-	x.ID, x.Name = s.str("id", ""), s.text("name")
+	x.ID, x.Name = s.id(s.str("id", "")), s.text("name")
 	x.Source = s.str("source", x.Source)
 	x.CapturedAt = s.text("captured_at")
 	x.Input = s.str("input", "")

@@ -151,6 +151,14 @@ func (s *section) text(key string) string {
 	return v
 }
 
+// id refuses a name that reports cannot show in a line.
+func (s *section) id(v string) string {
+	if !diag.OneLine(v) {
+		s.d.fail(s.n.Get("id").Pos, "id", s.at("id"), "must be one line without control characters, got %q", diag.Cut(v, 60))
+	}
+	return v
+}
+
 // word is one of some words.
 func (s *section) word(key, def string) string {
 	words := s.field(key).Type.Words
