@@ -108,3 +108,88 @@ func TestStates(t *testing.T) {
 		t.Error("two full jugs hold 8 litres, and no state shows it")
 	}
 }
+
+const shelf = `
+module("none.wasm")
+explore(threads = 1)
+Box = entity(id = string, size = int(1, 3))
+Lid = entity(id = string, size = int(1, 3))
+size = input(int(1, 3))
+sure = input(bool)
+ink = input(enum("red", "blue"))
+def make():
+    b = new(Box, size = size)
+    call("make", size, returns = Box)
+def cover():
+    l = new(Lid, size = 1)
+    call("cover", returns = Lid)
+def paint():
+    b = any(Box)
+    b.size = 3
+    call("paint", b, ink, sure, returns = int, answer = 7)
+def pair():
+    b = any(Box)
+    l = any(Lid)
+    call("pair", b, l)
+main = protocol(repeat(0, 3, alt(make, cover, paint, pair)))
+`
+
+// Values of each type and the names that a trace has for instances are compared with
+// what the model passes and makes.
+func TestConformValues(t *testing.T) {
+	const made = `{"action":"make","args":{"size":2},"returns":"k"}` + "\n"
+	const covered = `{"action":"cover","returns":"k"}` + "\n"
+	for _, c := range []struct {
+		name, trace string
+		at          int
+		why         string
+	}{
+		{"an enum and a truth", made + `{"action":"paint","args":{"b":"k","ink":"red","sure":false},"returns":7}`, 2, ""},
+		{"nothing said", made + `{"action":"paint"}`, 2, ""},
+		{"the answer of another", made + `{"action":"paint","args":{"ink":"red"},"returns":6}`, 1, "the model answers 7"},
+		{"no such word", made + `{"action":"paint","args":{"ink":"green"}}`, 1, "ink = green is no value of the input ink"},
+		{"a word of something else", made + `{"action":"paint","args":{"ink":""}}`, 1, "is no value of the input ink"},
+		{"no truth", made + `{"action":"paint","args":{"sure":1}}`, 1, "sure = 1 is no value of the input sure"},
+		{"the least", `{"action":"make","args":{"size":1}}`, 1, ""},
+		{"below it", `{"action":"make","args":{"size":0}}`, 0, "size = 0 is no value of the input size"},
+		{"the greatest", `{"action":"make","args":{"size":3}}`, 1, ""},
+		{"above it", `{"action":"make","args":{"size":4}}`, 0, "size = 4 is no value"},
+		{"no integer", `{"action":"make","args":{"size":2.5}}`, 0, "size = 2.5 is no value"},
+		{"half an integer", `{"action":"make","args":{"size":"2x"}}`, 0, "size = 2x is no value"},
+		{"the name of two", made + made, 1, "not with these arguments"},
+		{"two names of one", made + `{"action":"paint","args":{"b":"k"}}` + "\n" + `{"action":"paint","args":{"b":"j"}}`, 2, "not with these arguments"},
+		{"names of two entities", made + covered + `{"action":"pair","args":{"b":"k","l":"k"}}`, 3, ""},
+		{"any name, kept", `{"action":"make"}` + "\n" + `{"action":"make"}` + "\n" + `{"action":"paint","args":{"b":"i"}}` + "\n" + `{"action":"paint","args":{"b":"j"}}`, 4, ""},
+		{"a third of two", `{"action":"make"}` + "\n" + `{"action":"make"}` + "\n" + `{"action":"paint","args":{"b":"i"}}` + "\n" + `{"action":"paint","args":{"b":"j"}}` + "\n" + `{"action":"paint","args":{"b":"k"}}`, 4, "not with these arguments"},
+		{"not refused", made + `{"action":"make","rejected":false}`, 2, ""},
+		{"refused by nothing", made + `{"action":"make","rejected":null}`, 2, ""},
+		{"refused", made + `{"action":"make","rejected":true}`, 1, "it was refused, and the model allows it"},
+		{"refused, and not done", `{"action":"paint","rejected":true}` + "\n" + `{"action":"pair"}`, 1, "the model does not allow the action here; it allows cover, make"},
+		{"blank lines", "\n\n" + made + "\n" + made, 1, "not with these arguments"},
+		{"too many arguments", `{"action":"cover","args":{"size":1}}`, 0, "none of those that the binding passes"},
+		{"ITF: where it begins is no step", `{"states":[{"action":"init"},{},{"action_taken":"make","mbt::nondetPicks":{"size":{"tag":"Some","value":2},"ink":{"tag":"None","value":{}}}},{"mbt::actionTaken":"paint","args":{"ink":"red"}}]}`, 2, ""},
+		{"ITF: arguments before picks", `{"states":[{"action":"make","args":{"size":4},"mbt::nondetPicks":{"size":1}}]}`, 0, "size = 4 is no value"},
+		{"ITF: picks", `{"states":[{"action":"make","mbt::nondetPicks":{"size":{"tag":"Some","value":{"#bigint":"4"}}}}]}`, 0, "size = 4 is no value"},
+	} {
+		steps, err := readTrace([]byte(c.trace))
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		at, why := alone(t, "shelf.model.star", shelf).conform(steps)
+		if at != c.at || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
+			t.Errorf("%s: step %d, %s", c.name, at, why)
+		}
+	}
+	steps, err := readTrace([]byte(`{"states":[{"action":"init"},{"action":"make","args":{"size":{"#bigint":"4"},"b":{"tag":"Some","value":[1,"x"]},"a":{"tag":"x"}}}]}`))
+	if err != nil || len(steps) != 1 || steps[0].String() != `make(a = {"tag":"x"}, b = [1,"x"], size = 4)` || steps[0].at != "state 1" {
+		t.Errorf("%v, %v", steps, err)
+	}
+	if steps, err = readTrace([]byte("\n" + made)); err != nil || steps[0].at != "line 2" {
+		t.Errorf("%v, %v", steps, err)
+	}
+	for trace, want := range map[string]string{"\nx": "line 2: must be", made + `{"args":{}}`: "line 2: names no action", " \n": "the trace has no steps"} {
+		if _, err := readTrace([]byte(trace)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", trace, err)
+		}
+	}
+}
