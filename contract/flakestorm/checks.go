@@ -172,7 +172,23 @@ func (s *state) met(item int, n *note) {
 		s.found[i].cases++
 		s.found[i].Covered = s.found[i].Covered || p.Covered
 	}
-	s.ailing = s.ailing || n.Ailing
+	if n.Ailing && s.items[item].phase == PhaseMutation {
+		s.weakened++
+	} else if n.Ailing {
+		s.ailing = true
+	}
+}
+
+// mayBeSick reports whether a tool or a model may fail at every call. A variant of
+// a prompt makes calls fail that are well otherwise: most variants must show it.
+func (s *state) mayBeSick() bool {
+	variants := 0
+	for _, it := range s.items {
+		if it.phase == PhaseMutation {
+			variants++
+		}
+	}
+	return s.ailing || 2*s.weakened > variants
 }
 
 // last are the cases of the last round: what is known once all others have run.
@@ -184,7 +200,7 @@ func (c *Campaign) last(s *state) []payload {
 		}
 	}
 	list = append(list, c.rates(s)...)
-	if s.ailing { // some calls failed: whether all do is for the case to say
+	if s.mayBeSick() { // some calls failed: whether all do is for the case to say
 		list = append(list, payload{Phase: phaseCheck, Check: judge.UnhealthyBaseline})
 	}
 	for i, p := range s.found {

@@ -32,6 +32,7 @@ type state struct {
 	fired      []fired    // by rule of the campaign
 	found      []problem  // by built-in checks, the first of each kind
 	ailing     bool       // every call of some tool or model failed in a case without faults
+	weakened   int        // so many variants of prompts were answered with such calls
 	sick       []string   // tools and models all calls of which do
 	// unused are sessions with recorded responses that no tool asked for.
 	unused []string
