@@ -50,13 +50,38 @@ func changedSince(st *store.Store, m store.Manifest, source string) ([]string, e
 }
 
 // inapplicable says that a stored case is none of what replaces its campaign.
-func inapplicable(what string, r *revived, now bool, system string, format string, args ...any) error {
+func (a *App) inapplicable(ctx context.Context, what string, r *revived, now bool, system string, format string, args ...any) error {
 	why := fmt.Sprintf(format, args...)
 	if !now {
 		return diag.Environment("%s does not apply to the system of %s: %s", what, system, why)
 	}
+	if fault := a.unread(ctx, r); fault != nil {
+		why = "it cannot be read: " + fault.Text()
+	}
 	return diag.WithHint(diag.Environment("%s does not apply to %s as it is now: %s", what, r.source, why),
 		"thresh replay "+what+" --as-stored uses the stored document")
+}
+
+// unread is why the document of a stored case cannot be read as it is now: formats
+// whose documents hold many texts run the others, and one that is torn may be of
+// no format at all.
+func (a *App) unread(ctx context.Context, r *revived) *diag.Diagnostic {
+	d, err := a.Document(r.source)
+	if err != nil {
+		return nil
+	}
+	for _, c := range a.Contracts {
+		if c.Name() != r.campaign.Identity().Contract {
+			continue
+		}
+		_, list := c.Compile(ctx, d.Spec, NewBundle().Fill(campaign.Settings{Check: true, Options: map[string][]string{}}))
+		for i := range list {
+			if list[i].Level == diag.Error && strings.HasSuffix(list[i].Code, ".syntax") {
+				return &list[i]
+			}
+		}
+	}
+	return nil
 }
 
 // instead compiles the campaign of a stored case with something replaced: the
@@ -82,7 +107,7 @@ func (a *App) instead(ctx context.Context, st *store.Store, r *revived, at campa
 			continue
 		}
 		if at, err = sameCase(r.campaign, x, at); err != nil {
-			return nil, at, inapplicable(what, r, now, system, "%s", err)
+			return nil, at, a.inapplicable(ctx, what, r, now, system, "%s", err)
 		}
 		facts, err := x.Probe(ctx)
 		if err != nil {
@@ -94,14 +119,14 @@ func (a *App) instead(ctx context.Context, st *store.Store, r *revived, at campa
 		}
 		return &revived{campaign: x, state: x.Start(facts), exec: exec, source: r.source, settings: r.settings}, at, nil
 	}
-	return nil, at, inapplicable(what, r, now, system, "it has no campaign %q", was.Name)
+	return nil, at, a.inapplicable(ctx, what, r, now, system, "it has no campaign %q", was.Name)
 }
 
 // current compiles the document of a stored campaign as it is now.
 func (a *App) current(ctx context.Context, r *revived, what string, swap func(*campaign.Settings)) (Compiled, error) {
 	d, err := a.Document(r.source)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && d.Contract == nil {
-		return Compiled{}, inapplicable(what, r, true, "", "the file is no document any more")
+		return Compiled{}, a.inapplicable(ctx, what, r, true, "", "the file is no document any more")
 	}
 	if err != nil {
 		return Compiled{}, diag.Environment("%s: %s", r.source, Reason(err))
@@ -112,7 +137,7 @@ func (a *App) current(ctx context.Context, r *revived, what string, swap func(*c
 	var list diag.List
 	if errors.As(err, &list) {
 		a.warn(list)
-		return c, inapplicable(what, r, true, "", "the document is refused")
+		return c, a.inapplicable(ctx, what, r, true, "", "the document is refused")
 	}
 	return c, err
 }
