@@ -156,43 +156,55 @@ func (d *document) operation(prefix, path, method string, item, n *doctree.Node)
 	return o, nil
 }
 
-// body makes an argument of every property of a JSON body; one that is no
-// object is the argument "body".
+// formType is the type of a body that is sent as a form.
+const formType = "application/x-www-form-urlencoded"
+
+// body makes an argument of every property of a body in JSON or of a form; one that
+// is no object is the argument "body".
 func (d *document) body(o *sut.Operation, n *doctree.Node) {
 	if n == nil {
 		return
 	}
 	n = d.follow(n)
-	content := n.Get("content")
-	if content == nil {
+	schema, form, ok := d.sent(n)
+	if !ok {
 		return
 	}
-	for i := range content.Members() {
-		kind, _, _ := strings.Cut(content.Members()[i].Key.Text, ";")
-		if kind = strings.TrimSpace(kind); kind != "application/json" && !strings.HasSuffix(kind, "+json") {
-			continue
-		}
-		schema := content.Members()[i].Value.Get("schema")
-		if schema == nil {
-			schema = &doctree.Node{}
-		}
-		schema = d.follow(schema)
-		properties := schema.Get("properties")
-		if properties == nil || properties.Kind != doctree.Map {
+	if schema == nil {
+		schema = &doctree.Node{}
+	}
+	schema = d.follow(schema)
+	properties := schema.Get("properties")
+	if properties == nil || properties.Kind != doctree.Map {
+		if !form {
 			o.JSON = []byte(`"{body}"`)
 			o.Arguments = append(o.Arguments, sut.Argument{Name: "body", In: "body", Type: d.kind(schema), Required: n.Get("required").Truthy()})
-			return
 		}
-		tree := jsontree.Node{Kind: jsontree.Object}
-		for j := range properties.Members() {
-			name := properties.Members()[j].Key.Text
-			tree.Members = append(tree.Members, jsontree.Member{Key: name, Value: jsontree.Node{Kind: jsontree.String, Text: "{" + name + "}"}})
-			o.Arguments = append(o.Arguments, sut.Argument{Name: name, In: "body", Type: d.kind(&properties.Members()[j].Value), Required: requires(schema, name)})
-		}
-		o.JSON = []byte(jsontree.Style{Kept: true}.Format(&tree))
 		return
 	}
+	tree := jsontree.Node{Kind: jsontree.Object}
+	for j := range properties.Members() {
+		name := properties.Members()[j].Key.Text
+		tree.Members = append(tree.Members, jsontree.Member{Key: name, Value: jsontree.Node{Kind: jsontree.String, Text: "{" + name + "}"}})
+		o.Arguments = append(o.Arguments, sut.Argument{Name: name, In: "body", Type: d.kind(&properties.Members()[j].Value), Required: requires(schema, name)})
+	}
+	o.JSON = []byte(jsontree.Style{Kept: true}.Format(&tree))
+	if form {
+		o.Headers = append(o.Headers, [2]string{"Content-Type", formType})
+	}
 }
+
+// sent is the schema of what a request holds, as JSON if it may; ok is false if it
+// holds something else.
+func (d *document) sent(n *doctree.Node) (schema *doctree.Node, form, ok bool) {
+	if schema, ok = d.held(n, isJSON); ok {
+		return schema, false, true
+	}
+	schema, ok = d.held(n, func(kind string) bool { return kind == formType })
+	return schema, true, ok
+}
+
+func isJSON(kind string) bool { return kind == "application/json" || strings.HasSuffix(kind, "+json") }
 
 func requires(schema *doctree.Node, name string) bool {
 	list := schema.Get("required")

@@ -27,6 +27,10 @@ paths:
     post:
       operationId: bulk
       requestBody: {content: {application/json: {schema: {type: array}}}}
+  /sign:
+    post:
+      operationId: sign
+      requestBody: {content: {application/x-www-form-urlencoded: {schema: {type: object, required: [name], properties: {name: {type: string, maxLength: 9}, tags: {type: array}}}}}}
 components:
   parameters:
     Order: {name: order, in: path, required: true, schema: {type: [integer, "null"]}}
@@ -43,6 +47,11 @@ func TestOperations(t *testing.T) {
 	var got strings.Builder
 	for _, o := range list {
 		fmt.Fprintf(&got, "%s: %s %s %s", o.Name, o.Method, o.Path, o.JSON)
+		for _, h := range o.Headers {
+			if h[0] == "Content-Type" {
+				fmt.Fprintf(&got, " %s", h)
+			}
+		}
 		for _, a := range o.Arguments {
 			fmt.Fprintf(&got, " %s:%s:%s:%t", a.Name, a.In, a.Type, a.Required)
 		}
@@ -51,7 +60,11 @@ func TestOperations(t *testing.T) {
 	want := `bulk: POST /api/bulk "{body}" body:body:array:false
 change: PUT /api/orders/{order} {"amount":"{amount}","note":"{note}"} order:path:integer:true amount:body:integer:true note:body:string:false
 get /orders/{order}: GET /api/orders/{order}  verbose:query:boolean:false X-Who:header:string:false order:path:integer:true
+sign: POST /api/sign {"name":"{name}","tags":"{tags}"} [Content-Type application/x-www-form-urlencoded] name:body:string:true tags:body:array:false
 `
+	if list[3].Schema == nil || !strings.Contains(string(list[3].Schema), `"maxLength"`) {
+		t.Errorf("the schema of a form: %s", list[3].Schema)
+	}
 	if strings.ReplaceAll(got.String(), `": "`, `":"`) != want && got.String() != want {
 		t.Errorf("%s", got.String())
 	}

@@ -31,7 +31,7 @@ func (d *document) schemas(o *sut.Operation, params []*doctree.Node, n *doctree.
 		}
 	}
 	whole := jsontree.Node{Kind: jsontree.Object, Members: []jsontree.Member{{Key: "type", Value: jsontree.Node{Kind: jsontree.String, Text: "object"}}}}
-	if body := d.jsonBody(n.Get("requestBody")); body != nil {
+	if body, form, _ := d.sent(n.Get("requestBody")); body != nil {
 		inner := d.follow(body)
 		if list := inner.Get("properties"); list != nil && list.Kind == doctree.Map {
 			for i := range list.Members() {
@@ -41,7 +41,7 @@ func (d *document) schemas(o *sut.Operation, params []*doctree.Node, n *doctree.
 			if extra := inner.Get("additionalProperties"); extra != nil && extra.Kind == doctree.Bool && !extra.Bool && len(params) == 0 {
 				whole.Members = append(whole.Members, jsontree.Member{Key: "additionalProperties", Value: extra.JSON()})
 			}
-		} else {
+		} else if !form {
 			add("body", body, d.follow(n.Get("requestBody")).Get("required").Truthy())
 		}
 	}
@@ -58,7 +58,7 @@ func (d *document) schemas(o *sut.Operation, params []*doctree.Node, n *doctree.
 	for i := range answers.Members() {
 		key := answers.Members()[i].Key.Text
 		o.Answers[key] = json.RawMessage("null")
-		if schema := d.jsonBody(&answers.Members()[i].Value); schema != nil {
+		if schema, _ := d.held(&answers.Members()[i].Value, isJSON); schema != nil {
 			o.Answers[key] = d.closed(schema.JSON())
 		}
 	}
@@ -76,23 +76,23 @@ func (d *document) example(p *doctree.Node) *doctree.Node {
 	return &with
 }
 
-// jsonBody is the schema of what a request or an answer holds as JSON; nil: it
-// holds none, or something else as well.
-func (d *document) jsonBody(n *doctree.Node) *doctree.Node {
+// held is the schema of what a request or an answer holds in a type, nil if it has
+// none; ok is false if it holds no such thing.
+func (d *document) held(n *doctree.Node, is func(kind string) bool) (schema *doctree.Node, ok bool) {
 	if n == nil {
-		return nil
+		return nil, false
 	}
 	content := d.follow(n).Get("content")
 	if content == nil {
-		return nil
+		return nil, false
 	}
 	for i := range content.Members() {
 		kind, _, _ := strings.Cut(content.Members()[i].Key.Text, ";")
-		if kind = strings.TrimSpace(kind); kind == "application/json" || strings.HasSuffix(kind, "+json") {
-			return content.Members()[i].Value.Get("schema")
+		if is(strings.TrimSpace(kind)) {
+			return content.Members()[i].Value.Get("schema"), true
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // closed is a schema that holds what it refers to.

@@ -240,6 +240,9 @@ func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*ht
 			return nil, fmt.Errorf("make the body of %s: %w", op.Name, err)
 		}
 		kind = "application/json"
+		if body != nil && isForm(op) {
+			body = form(body)
+		}
 	}
 	var reader io.Reader = http.NoBody
 	if body != nil {
@@ -254,6 +257,35 @@ func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*ht
 	}
 	e.headers(q, op, &f)
 	return q, nil
+}
+
+// isForm reports whether the header Content-Type of an operation says that its body
+// is a form.
+func isForm(op *sut.Operation) bool {
+	return slices.ContainsFunc(op.Headers, func(h [2]string) bool {
+		kind, _, _ := strings.Cut(h[1], ";")
+		return strings.EqualFold(h[0], "Content-Type") && strings.TrimSpace(kind) == "application/x-www-form-urlencoded"
+	})
+}
+
+// form is a JSON object as fields of a form, a list as one field for each item; null
+// is no field. Anything else stays what it is.
+func form(body []byte) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil {
+		return body
+	}
+	values := url.Values{}
+	for name, v := range fields {
+		list := []json.RawMessage{v}
+		if string(v) == "null" || v[0] == '[' && json.Unmarshal(v, &list) != nil {
+			continue
+		}
+		for _, x := range list {
+			values.Add(name, plainText(x))
+		}
+	}
+	return []byte(values.Encode())
 }
 
 // headers sets those of the system, then those of the operation.

@@ -96,6 +96,7 @@ headers: {Authorization: "Bearer ${SHOP_KEY}"}
 operations:
   refund: {method: POST, path: "/orders/{order}/refund", query: {dry: "{dry}", v: "1"}, headers: {X-Who: "{who}"}, json: {amount: "{amount}", note: "for {order}", list: ["{amount}"], left: "{absent}"}}
   parse: {method: PUT, path: /parse}
+  sign: {method: POST, path: /sign, headers: {Content-Type: application/x-www-form-urlencoded}, json: {name: "{name}", tags: "{tags}", n: "{n}", none: "{none}"}}
 input: {operation: parse, body: raw}
 `)
 	for _, tc := range []struct {
@@ -106,6 +107,7 @@ input: {operation: parse, body: raw}
 			`POST /api/orders/a%2Fb%20c/refund?v=1 Bearer k1 me|{"amount":5,"note":"for a/b c","list":[5]}`},
 		{sut.Call{Operation: "refund", Positional: []json.RawMessage{[]byte("7"), []byte("true"), []byte(`"x"`), []byte("[1]")}},
 			`POST /api/orders/7/refund?dry=true&v=1 Bearer k1 x|{"amount":[1],"note":"for 7","list":[[1]]}`},
+		{sut.Call{Operation: "sign", Named: named("name", `"a b&c"`, "tags", `["x","y"]`, "n", "5", "none", "null")}, "POST /api/sign Bearer k1 |n=5&name=a+b%26c&tags=x&tags=y"},
 		{sut.Call{Input: []byte("raw \x01 bytes")}, "PUT /api/parse Bearer k1 |raw \x01 bytes"},
 	} {
 		o := call(t, p, tc.call)
