@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/bank"
 	"github.com/thresh-dev/thresh/examples/fresnelfir/queue"
 	"github.com/thresh-dev/thresh/examples/wasmemit"
+	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // bare is an example of which the model says nothing that observers answer: only
@@ -192,5 +194,51 @@ func TestClaimsThatAnswersShow(t *testing.T) {
 		if err != nil || !slices.Contains(o.Cause, c.level) {
 			t.Errorf("%s: %v, %v, want %s", name, o.Cause, err, c.level)
 		}
+	}
+}
+
+// An action makes answers old that depend on what it claims to write: on all, if it says
+// nothing, and on none, if it mutates nothing.
+func TestWritten(t *testing.T) {
+	mutates := &ir.ActionBinding{Mutates: true}
+	for _, c := range []struct {
+		claims claims
+		want   []int
+	}{
+		{claims{binding: mutates, writes: []int{1}}, []int{0, 1, 0}},
+		{claims{binding: mutates, writes: []int{0, 2}}, []int{1, 0, 1}},
+		{claims{binding: mutates}, []int{1, 1, 1}},
+		{claims{binding: &ir.ActionBinding{}, writes: []int{1}}, []int{0, 0, 0}},
+		{claims{writes: []int{1}}, []int{0, 0, 0}},
+	} {
+		x := &traversal{p: &plan{claims: []claims{{}, c.claims}}}
+		x.versions = make([]int, 3)
+		if x.written(1); !slices.Equal(x.versions, c.want) {
+			t.Errorf("%+v: %v, want %v", c.claims, x.versions, c.want)
+		}
+	}
+}
+
+// Readings differ at the first that is another; what only one list has does not count.
+func TestDiffers(t *testing.T) {
+	one, two, text, none := dut.Number(dut.Int, 1), dut.Number(dut.Int, 2), dut.Text("1"), dut.Value{}
+	for _, c := range []struct {
+		a, b []dut.Value
+		at   int
+		is   dut.Value
+	}{
+		{[]dut.Value{one, two}, []dut.Value{one, two}, -1, none}, {[]dut.Value{one, two}, []dut.Value{one, one}, 1, one}, {[]dut.Value{one, two}, []dut.Value{text, one}, 0, text},
+		{[]dut.Value{one, two}, []dut.Value{one}, -1, none}, {[]dut.Value{one}, []dut.Value{one, two}, -1, none}, {nil, nil, -1, none},
+	} {
+		if at, is := differs(c.a, c.b); at != c.at || is != c.is {
+			t.Errorf("%v and %v: %d, %v", c.a, c.b, at, is)
+		}
+	}
+	met := map[uint64][]dut.Value{}
+	for _, args := range [][]dut.Value{nil, {one}, {two}, {text}, {dut.Text("2")}, {dut.Text("11")}, {one, two}, {two, one}, {none}, {dut.Text("1"), dut.Text("1")}} {
+		if was, known := met[hashValues(args)]; known {
+			t.Errorf("%v has the number of %v", args, was)
+		}
+		met[hashValues(args)] = args
 	}
 }

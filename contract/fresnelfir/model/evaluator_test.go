@@ -484,3 +484,25 @@ func TestCanonicalStates(t *testing.T) {
 		t.Error("facts do not tell values, or how many there are up to 3")
 	}
 }
+
+// A property asks observers if any part of it does, and a predicate is about the one
+// instance that it is handed.
+func TestPredicates(t *testing.T) {
+	p := depotWith(t, `{"v": {"type": "invariant", "predicate": ["field", "box", "open"]}, "seen": {"type": "invariant", "predicate": ["not", ["observer", "seen", "box"]]},
+		"rule": {"type": "temporal", "rule": ["after", "make", ["observer", "seen", "box"]]}, "none": {"type": "temporal", "rule": ["never", "put"]}}`)
+	if p.Properties() != 4 {
+		t.Errorf("%d properties", p.Properties())
+	}
+	for i, want := range []bool{false, true, true, false} {
+		if p.Observes(i) != want {
+			t.Errorf("%s asks observers: %t", p.Property(i), !want)
+		}
+	}
+	w := yard(p)
+	size := p.Predicate(p.Document().Refinement("Bigger").Predicate.Args[0], p.Entity("Box"))
+	for i, want := range []string{"-4", "3", "unset"} {
+		if v, _ := w.Holds(size, int32(i)); w.Text(v) != want {
+			t.Errorf("of %d: %s, want %s", i, w.Text(v), want)
+		}
+	}
+}
