@@ -38,6 +38,15 @@ type RunSummary struct {
 	Flaky     int             `json:"flaky"` // of the findings
 }
 
+// Ungrouped is how many cases failed in a run that ended before any of them was
+// grouped into a finding; 0: its findings are what it has found.
+func (r RunSummary) Ungrouped() int64 {
+	if r.Complete || r.Findings > 0 {
+		return 0
+	}
+	return r.Cases.Fail
+}
+
 // Runs lists runs, newest first. A run that no live process writes is never
 // "running": it is what its journal says, "interrupted" as a rule.
 func (s *Store) Runs(q RunQuery) ([]RunSummary, error) {

@@ -111,18 +111,20 @@ run refers to. It never deletes a run that is still being written.`,
 // showRuns prints the table of runs. In a narrow terminal the seconds go and the
 // names of campaigns are cut in their middle; no line is longer than it is wide.
 func (a *application) showRuns(runs []store.RunSummary) error {
+	found := func(r store.RunSummary) string {
+		if n := r.Ungrouped(); n > 0 {
+			return diag.Number(n) + " failing"
+		}
+		return diag.Number(r.Findings)
+	}
 	width, when, room := a.width(), time.DateTime, 60
 	if width > 0 {
-		const fixed = len("interrupted  VERDICT  FINDINGS  ") + 2
-		taken := len("CASES") + 2
+		const fixed = len("interrupted  VERDICT  ") + 2 + 2 + 2
+		run, cases, findings := 0, len("CASES"), len("FINDINGS")
 		for _, r := range runs {
-			taken = max(taken, len(diag.Number(r.Cases.Run))+2)
+			run, cases, findings = max(run, len(r.RunID)), max(cases, len(diag.Number(r.Cases.Run))), max(findings, len(found(r)))
 		}
-		run := 0
-		for _, r := range runs {
-			run = max(run, len(r.RunID))
-		}
-		taken += fixed + run
+		taken := fixed + run + cases + findings
 		if room = min(60, width-taken-len(when)-2); room < len("CAMPAIGNS") {
 			when = "01-02 15:04"
 			room = max(len("CAMPAIGNS"), min(60, width-taken-len(when)-2))
@@ -131,7 +133,7 @@ func (a *application) showRuns(runs []store.RunSummary) error {
 	w := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tSTATUS\tVERDICT\tCASES\tFINDINGS\tSTARTED\tCAMPAIGNS")
 	for _, r := range runs {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.RunID, r.Status, orDash(r.Verdict), diag.Number(r.Cases.Run), r.Findings,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.RunID, r.Status, orDash(r.Verdict), diag.Number(r.Cases.Run), found(r),
 			r.Created.Local().Format(when), report.Middle(strings.Join(r.Campaigns, ", "), room))
 	}
 	return w.Flush()

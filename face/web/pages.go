@@ -122,7 +122,8 @@ func runWord(r store.RunSummary) string {
 // runRow is a line of the list of runs.
 type runRow struct {
 	store.RunSummary
-	Word string
+	Word      string
+	Ungrouped int64 // failing cases
 }
 
 type runsPage struct {
@@ -164,7 +165,7 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.Events = "/api/v1/events"
 	for _, x := range list.Runs {
-		p.Rows = append(p.Rows, runRow{x, runWord(x)})
+		p.Rows = append(p.Rows, runRow{x, runWord(x), x.Ungrouped()})
 	}
 	if q.Contract != "" && q.Campaign != "" {
 		t, err := s.cfg.Store.Trend(q.Contract, q.Campaign, trendRuns)

@@ -100,6 +100,9 @@ func TestKilledRunSaysWhatIsKnown(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
+	if list := ask(t, "GET", base+"/").body; !strings.Contains(list, `<td class="num">39 failing</td>`) {
+		t.Error("the list of runs counts findings that nobody has grouped")
+	}
 }
 
 // The page of a big run stays small.
