@@ -18,6 +18,10 @@ def names(target):
     return [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
 
 
+def words(decorator):
+    return names(decorator) + [n.attr for n in ast.walk(decorator) if isinstance(n, ast.Attribute)]
+
+
 def look(tree, module):
     functions = {n.name: n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
     found = {"questions": [], "words": [], "ids": [], "system": [], "tools": [], "model": False}
@@ -30,7 +34,7 @@ def look(tree, module):
         for q in QUESTION.findall(ast.get_docstring(documented) or ""):
             add("questions", q)
     for f in functions.values():
-        if any("tool" in ast.unparse(d).lower() for d in f.decorator_list):
+        if any("tool" in n.lower() for d in f.decorator_list for n in words(d)):
             add("tools", module + ":" + f.name)
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant):
