@@ -2,6 +2,9 @@
  * edges in AFL's shared map, AFL's fork server, persistent mode, and a budget of
  * work, counted in 64 bits, that ends a case without a clock. It is compiled
  * without coverage of its own and linked into the program. */
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
@@ -137,6 +140,9 @@ static void serve(void) {
       kill(pid, SIGCONT);
       stopped = 0;
     } else if ((pid = fork()) == 0) {
+#ifdef __linux__
+      prctl(PR_SET_PDEATHSIG, SIGKILL); /* a case that hangs does not outlive who started it */
+#endif
       close(CONTROL);
       close(STATUS);
       begin();

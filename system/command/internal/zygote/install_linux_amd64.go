@@ -73,7 +73,8 @@ func (a *attempt) plan() (*stub, error) {
 		{nr: unix.SYS_CLOSE, a: uint64(a.line[0])},
 		{nr: unix.SYS_CLOSE, a: uint64(a.line[1])},
 	}
-	// Neither of these two is inherited over a fork.
+	// None of these is inherited over a fork. A copy ends with us, as a spawned process does.
+	s.after = append(s.after, call{nr: unix.SYS_PRCTL, a: unix.PR_SET_PDEATHSIG, b: uint64(unix.SIGKILL)})
 	if a.tidClear != 0 {
 		s.after = append(s.after, call{nr: unix.SYS_SET_TID_ADDRESS, a: a.tidClear})
 	}
