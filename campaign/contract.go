@@ -110,8 +110,8 @@ type Contract interface {
 	Starter(dir string) []File
 }
 
-// Chooser is implemented by contracts that do not take every document of theirs
-// that is found in a folder, such as the copy that a run leaves behind.
+// Chooser is implemented by contracts that skip some of their documents in a folder,
+// such as the copy that a run leaves behind.
 type Chooser interface {
 	// Chooses reports whether a document is taken that was found in a folder
 	// which the user named: path begins with folder. The user learns of those

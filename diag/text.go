@@ -36,8 +36,8 @@ func Reason(err error) string {
 // quoted is a text in double quotes as [strconv.Quote] writes it.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// Unquoted is a text with blanks in place of what stands in double quotes, as long
-// as it was: what a user or a target wrote is not searched for words of ours.
+// Unquoted replaces what stands in double quotes by as many blanks, so that a search
+// for words of a message does not find those of a user or a target.
 func Unquoted(s string) string {
 	return quoted.ReplaceAllStringFunc(s, func(q string) string { return strings.Repeat(" ", len(q)) })
 }

@@ -51,7 +51,7 @@ type Campaign struct {
 	rules      []ruleAt
 	schemas    map[string]*verify.Schema
 	secrets    []string                  // that the agent is given
-	hidden     *secret.Redactor          // takes them out of what others are told; nil: there are none
+	hidden     *secret.Redactor          // removes them from what models and reports get; nil: there are none
 	users      map[string]agentcall.Plan // models that play users, by the file that a prompt names
 
 	// Points say where each fault reaches the agent.

@@ -9,8 +9,8 @@ import (
 )
 
 // An input that joins the corpus is made shorter first, as AFL and libFuzzer do:
-// what is left out is not mutated in vain, nor read again by each case. Which parts
-// went is in the outcome, so that folding gives the same input.
+// no mutation is wasted on the parts that do not matter, and no case reads them. The
+// outcome lists the parts that were cut, so that folding gives the same input.
 
 const (
 	trimEvery = 8       // bytes of an input for which it is run once more

@@ -49,8 +49,8 @@ const (
 	longestWord = 32 // and of one that is not cut, less one
 )
 
-// Haystack is an input in which operands are looked for, most of them in vain. Which
-// bytes follow each other there tells that without a search.
+// Haystack is an input that is searched for operands. Most are not in it; an index of
+// its pairs of bytes shows that without a search.
 type Haystack struct {
 	input []byte
 	pairs [1 << 16 / 64]uint64

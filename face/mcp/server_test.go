@@ -51,7 +51,7 @@ func (s *side) Replay(_ context.Context, finding string, job app.ReplayJob) (app
 	return app.Replayed{RunID: "r1", Finding: campaign.Finding{ID: finding, Title: "it breaks"}, Rerun: campaign.Rerun{Tried: job.Times, Same: job.Times - 1}}, s.fault
 }
 
-// background is a run that ends when it is told to.
+// background is a run that ends on request.
 type background struct {
 	mu      sync.Mutex
 	id      string
@@ -262,7 +262,7 @@ func TestDocumentsOfCalls(t *testing.T) {
 	}
 }
 
-// A client follows a run, is told how far it is, sees findings as they come and
+// A client follows a run: it sees the progress, then findings as they come, and
 // gets its result; the others learn that it has ended.
 func TestFollowedRun(t *testing.T) {
 	s := open(t)
