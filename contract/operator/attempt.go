@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -81,6 +82,7 @@ type call struct {
 	Value  json.RawMessage `json:"value,omitempty"`
 	Output string          `json:"output,omitempty"` // where the value does not say all
 	Events []sut.Event     `json:"events,omitempty"`
+	Took   *float64        `json:"latency_ms,omitempty"` // where a judge measures it
 }
 
 func (c *Campaign) callOf(input string, o *sut.Observation) call {
@@ -88,11 +90,19 @@ func (c *Campaign) callOf(input string, o *sut.Observation) call {
 	if o.Value == nil || c.spec.Budget != nil || c.traced() { // the usage, or calls of tools, are read from it
 		x.Output = string(o.Output)
 	}
+	if o.Elapsed > 0 && c.timed() {
+		ms := float64(o.Elapsed) / float64(time.Millisecond)
+		x.Took = &ms
+	}
 	return x
 }
 
 func (c *call) observation() sut.Observation {
-	return sut.Observation{End: c.End, Why: c.Why, Value: c.Value, Output: []byte(c.Output), Events: c.Events}
+	o := sut.Observation{End: c.End, Why: c.Why, Value: c.Value, Output: []byte(c.Output), Events: c.Events}
+	if c.Took != nil {
+		o.Elapsed = time.Duration(*c.Took * float64(time.Millisecond))
+	}
+	return o
 }
 
 // attempt is the line of a child that was judged.

@@ -9,7 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/doctree"
-	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -113,12 +112,20 @@ const charTokens = 4
 
 // spentOn is what a call took: as the system says, else by the texts' lengths.
 func spentOn(prompt string, o *sut.Observation) spent {
-	if doc, err := jsontree.Parse(o.Output, jsontree.Options{}); err == nil {
-		if _, use := agentcall.Observe(&doc.Root, agentcall.Path{}); use.Known {
-			return spent{1, use.Prompt, use.Completion}
-		}
+	if use := usageOf(o); use.Known {
+		return spent{1, use.Prompt, use.Completion}
 	}
 	return spent{1, int64(utf8.RuneCountInString(prompt)+charTokens-1) / charTokens, int64(utf8.RuneCountInString(replyOf(o))+charTokens-1) / charTokens}
+}
+
+// usageOf is what an answer says that it used of a model.
+func usageOf(o *sut.Observation) agentcall.Tokens {
+	for _, n := range valuesOf(o) {
+		if _, use := agentcall.Observe(n, agentcall.Path{}); use.Known {
+			return use
+		}
+	}
+	return agentcall.Tokens{}
 }
 
 // budget reads what a run may spend.

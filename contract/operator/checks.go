@@ -50,6 +50,11 @@ func (c *Campaign) traced() bool {
 	return slices.ContainsFunc(c.spec.Judges, func(j Judge) bool { return j.check != nil })
 }
 
+// timed reports whether a judge measures how long calls take.
+func (c *Campaign) timed() bool {
+	return slices.ContainsFunc(c.spec.Judges, func(j Judge) bool { return j.Type == "latency" })
+}
+
 // asker is the model of a judge: its calls count like those of the system.
 type asker struct {
 	sut.System
@@ -95,6 +100,12 @@ func (l *systemLane) model(ctx context.Context, j *Judge) (*asker, error) {
 
 // consult has a judge look at a conversation that is over.
 func (l *systemLane) consult(ctx context.Context, j *Judge, r *judge.Record, v *judged, took *spent) (ok bool, why string, err error) {
+	switch {
+	case j.Type == "latency" && !r.Timed:
+		return false, "", errors.New("the recording does not say how long the call took")
+	case (j.Type == "tokens" || j.Type == "cost") && !r.Counted:
+		return false, "", errors.New("the system does not report the tokens it used")
+	}
 	m, err := l.model(ctx, j)
 	if err != nil {
 		return false, "", err
@@ -116,6 +127,9 @@ func (c *Campaign) record(calls []call) *judge.Record {
 	for turn := range calls {
 		o := calls[turn].observation()
 		r.Prompt, r.Reply = calls[turn].Input, replyOf(&o)
+		r.Latency, r.Timed = o.Elapsed, o.Elapsed > 0
+		use := usageOf(&o)
+		r.Tokens, r.Counted = [2]int64{use.Prompt, use.Completion}, use.Known
 		r.Events = append(r.Events, judge.Event{Kind: judge.Said, Text: r.Prompt, Turn: turn})
 		events, seen := toolsOf(&o)
 		r.Blind = r.Blind && !seen
@@ -138,14 +152,7 @@ func toolsOf(o *sut.Observation) (list []sut.Event, seen bool) {
 	if o.Events != nil {
 		return o.Events, true
 	}
-	doc, err := jsontree.Parse(o.Output, jsontree.Options{})
-	if err != nil {
-		return nil, false
-	}
-	for _, n := range []*jsontree.Node{&doc.Root, doc.Root.Get("ok")} { // a driver's value stands in its line
-		if n == nil {
-			continue
-		}
+	for _, n := range valuesOf(o) {
 		tools, _ := agentcall.Observe(n, agentcall.Path{})
 		for _, t := range tools {
 			list = append(list, sut.Event{Kind: "tool", Name: t.Tool, Args: t.Args, Result: t.Result, Error: t.Error})
@@ -153,4 +160,16 @@ func toolsOf(o *sut.Observation) (list []sut.Event, seen bool) {
 		seen = seen || len(tools) > 0 || n.Get("tool_calls") != nil || n.Get("choices") != nil
 	}
 	return list, seen
+}
+
+// valuesOf is an answer in JSON, and the value in it where it is a driver's line.
+func valuesOf(o *sut.Observation) []*jsontree.Node {
+	doc, err := jsontree.Parse(o.Output, jsontree.Options{})
+	if err != nil {
+		return nil
+	}
+	if ok := doc.Root.Get("ok"); ok != nil {
+		return []*jsontree.Node{&doc.Root, ok}
+	}
+	return []*jsontree.Node{&doc.Root}
 }

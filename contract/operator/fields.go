@@ -95,6 +95,7 @@ var linkShape = sync.OnceValue(func() *doctree.Shape {
 // judgeShape declares a judge of replies.
 var judgeShape = sync.OnceValue(func() *doctree.Shape {
 	text, texts, truth, count := doctree.Text().Must(), doctree.List(doctree.Text().Must()).Must(), doctree.Truth(), doctree.Integer(0, math.MaxInt32)
+	price := doctree.Number(0, 1e9)
 	return &doctree.Shape{Name: "judge", Doc: "what a reply must keep to; types and their keys are those of a flakestorm invariant", Fields: []doctree.Field{
 		{Name: "type", Type: text, Doc: "`" + strings.Join(slices.Concat(judge.Demands(), wider), "`, `") + "`; not needed with assert or evaluate"},
 		{Name: "id", Type: text, Doc: "its name in findings; its type if it is not given"},
@@ -119,6 +120,14 @@ var judgeShape = sync.OnceValue(func() *doctree.Shape {
 		{Name: "assert", Type: doctree.Any(), Doc: "a tree of assertions as in Spec-Test, over `reply`, `prompt` and `events`"},
 		{Name: "evaluate", Type: doctree.Any(), Doc: "an expression of spec-lang that must give a true value"},
 		{Name: "target", Type: text, Doc: "of `evaluate`: `reply` if it is not given"},
+		{Name: "expected", Type: text, Doc: "of `similarity`: the text that replies are like"},
+		{Name: "threshold", Type: doctree.Number(0, 1), Default: "0.8", Doc: "of `similarity`: how alike they must be"},
+		{Name: "baseline", Type: text, Doc: "of `behavior_unchanged`: the text that replies are like, or, negated, must not be like"},
+		{Name: "similarity_threshold", Type: doctree.Number(0, 1), Default: "0.75", Doc: "of `behavior_unchanged`: how alike they must be"},
+		{Name: "max_ms", Type: price.MoreThan(0), Doc: "of `latency`: the longest time of a call, in milliseconds"},
+		{Name: "max", Type: price.MoreThan(0), Doc: "of `tokens` and `cost`: the most of a call"},
+		{Name: "input_price", Type: price, Doc: "of `cost`: per million tokens of prompts"},
+		{Name: "output_price", Type: price, Doc: "of `cost`: per million tokens of replies"},
 		{Name: "criteria", Type: text, Doc: "of `llm_judge`: what the model is asked"},
 		{Name: "system", Type: text, Doc: "of `llm_judge`: the system file of the model"},
 	}}

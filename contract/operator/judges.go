@@ -20,26 +20,34 @@ var judgeKeys = map[string]struct {
 	needs string
 	may   []string
 }{
-	"contains":         {"value", []string{"case_sensitive", "negate"}},
-	"not_contains":     {"value", []string{"case_sensitive", "negate"}},
-	"contains_any":     {"values", []string{"case_sensitive", "negate"}},
-	"regex":            {"pattern", []string{"negate"}},
-	"excludes_pattern": {"patterns", []string{"case_sensitive", "negate"}},
-	"trace":            {"event", []string{"at_most", "at_least", "exactly", "per", "before", "after", "never_after", "within", "arguments", "negate"}},
-	"tool_called":      {"tool", []string{"negate"}},
-	"tool_not_called":  {"tool", []string{"negate"}},
-	"tool_arguments":   {"tool", []string{"arguments", "negate"}},
-	"json_schema":      {"schema", []string{"negate"}},
-	"llm_judge":        {"criteria", []string{"system", "negate"}},
-	"assert":           {"assert", nil},
-	"evaluate":         {"evaluate", []string{"target"}},
+	"contains":           {"value", []string{"case_sensitive", "negate"}},
+	"not_contains":       {"value", []string{"case_sensitive", "negate"}},
+	"contains_any":       {"values", []string{"case_sensitive", "negate"}},
+	"regex":              {"pattern", []string{"negate"}},
+	"excludes_pattern":   {"patterns", []string{"case_sensitive", "negate"}},
+	"trace":              {"event", []string{"at_most", "at_least", "exactly", "per", "before", "after", "never_after", "within", "arguments", "negate"}},
+	"tool_called":        {"tool", []string{"negate"}},
+	"tool_not_called":    {"tool", []string{"negate"}},
+	"tool_arguments":     {"tool", []string{"arguments", "negate"}},
+	"json_schema":        {"schema", []string{"negate"}},
+	"llm_judge":          {"criteria", []string{"system", "negate"}},
+	"similarity":         {"expected", []string{"threshold"}},
+	"behavior_unchanged": {"baseline", []string{"similarity_threshold", "negate"}},
+	"latency":            {"max_ms", nil},
+	"tokens":             {"max", []string{"negate"}},
+	"cost":               {"max", []string{"input_price", "output_price", "negate"}},
+	"assert":             {"assert", nil},
+	"evaluate":           {"evaluate", []string{"target"}},
 }
 
 // wider are types that look at more than the text of a reply; see [Check].
-var wider = []string{"llm_judge", "trace", "tool_called", "tool_not_called", "tool_arguments", "json_schema", "assert", "evaluate"}
+var wider = []string{
+	"llm_judge", "trace", "tool_called", "tool_not_called", "tool_arguments", "json_schema", "similarity", "behavior_unchanged", "latency", "tokens",
+	"cost", "completes", "assert", "evaluate",
+}
 
-// elsewhere are types of other formats that compare runs or measure calls.
-var elsewhere = []string{"similarity", "behavior_unchanged", "latency", "tokens", "cost", "completes"}
+// measured are types that hold for every call, not for the conversation.
+var measured = []string{"latency", "tokens", "cost"}
 
 // Check is a judge that looks at more than the text of a reply.
 type Check interface {
@@ -81,13 +89,13 @@ func (d *decoder) target(s *doctree.Section) {
 			return
 		}
 		switch known := judge.Demands(); {
-		case slices.Contains(elsewhere, j.Type):
-			d.Fail(x.PosOf("type"), "unknown-word", x.At("type"), "%q is not supported in an operator campaign: judges do not compare runs or measure calls; budget bounds tokens and cost", j.Type)
-			return
 		case slices.Contains(wider, j.Type):
 			j.node, j.path, j.Model = n, path, x.Text("system")
 			if j.Type == "llm_judge" && !x.Given("system") {
 				x.Missing("system", "the system file of the model that judges")
+			}
+			if j.Type == "behavior_unchanged" && x.Text("baseline") == "auto" {
+				d.Fail(x.PosOf("baseline"), "unknown-word", x.At("baseline"), "must be the text that replies are like: a campaign has no run without faults to take it from")
 			}
 		case !slices.Contains(known, j.Type):
 			known = append(known, wider...)

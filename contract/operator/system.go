@@ -204,12 +204,18 @@ func (l *systemLane) opinion(ctx context.Context, o *sut.Observation, calls []ca
 	v := judged{judgement: mutator.Pass, reply: replyOf(o), by: c.plan.Name}
 	if o.End.Failed() {
 		v.judgement, v.broken, v.ended = mutator.Fail, string(o.End), true
-		v.opinions = []opinion{{Reason: "the system " + string(o.End) + ": " + o.Why}}
+		why := "the system " + string(o.End) + ": " + o.Why
+		v.opinions = []opinion{{Reason: why}}
+		for i := range c.spec.Judges {
+			if j := &c.spec.Judges[i]; j.Type == "completes" {
+				v.opinions = append(v.opinions, opinion{j.ID, false, why})
+			}
+		}
 		return v, nil
 	}
 	for i := range c.spec.Judges {
 		j := &c.spec.Judges[i]
-		if !last && !j.forbids() && j.Type != "excludes_pii" {
+		if !last && !j.forbids() && j.Type != "excludes_pii" && !slices.Contains(measured, j.Type) {
 			continue
 		}
 		if j.model != nil && v.broken != "" {
