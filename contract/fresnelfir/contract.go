@@ -100,7 +100,7 @@ func (*Contract) Starter(string) []campaign.File {
 
 // Compile implements [campaign.Contract].
 func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Settings) (_ []campaign.Any, list diag.List) {
-	defer func() { sourced(doc.Path, list) }()
+	defer func() { list = sourced(doc.Path, list) }()
 	d, src, data, list := decode(doc.Path, doc.Data)
 	doc.Data = data
 	if d != nil {

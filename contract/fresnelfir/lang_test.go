@@ -105,3 +105,58 @@ func TestModelsInTheLanguage(t *testing.T) {
 		}
 	}
 }
+
+// Errors that the translation finds and those that the document has are listed together,
+// each once, and none that follows from another.
+func TestAllErrorsOfAModel(t *testing.T) {
+	_, _, list := load("x.model.star", []byte(`Order = entity(state = enum("new", "paid"), total = int(0, 9), buyer = ref(Usr))
+User = entity(vip = boool)
+amount = inptu(int(1, 5))
+
+def pay():
+    o = any(Order, stat = "new")
+    o.total -= amount
+    o.state = 5
+
+def half()
+    o = any(Order)
+
+def vip():
+    u = any(User, vip = True)
+    wait(3)
+
+a = always(forall(Orders, lambda o: o.total >= 0))
+b = always(forall(Order, lambda o: o.total >= exsts(1)))
+c = always(sum(Order, lambda o: o.total))
+p = protocol(alt(pay, half, vip))
+g = generator(pay, hlf)
+`))
+	var got []string
+	for _, d := range list {
+		got = append(got, fmt.Sprintf("%d:%d %s", d.Pos.Line, d.Pos.Col, strings.TrimPrefix(d.Code, "fresnelfir.")))
+	}
+	want := "1:76 dangling-entity-ref, 2:21 unknown-type, 3:10 unknown-word, 6:20 unknown-field, 8:15 value-type, 11:1 syntax, " +
+		"15:5 expression, 17:12 dangling-entity-ref, 18:47 unknown-function, 19:12 not-a-condition, 21:20 missing-effect"
+	if s := strings.Join(got, ", "); s != want {
+		t.Errorf("got\n%s, want\n%s", s, want)
+	}
+}
+
+// An entity whose instances are used as values has an identity, though the source names none.
+func TestIdentityOfInstances(t *testing.T) {
+	d, _, list := load("x.model.star", []byte(`A = entity(n = int(0, 9))
+B = entity(of = ref(A), n = int(0, 9))
+def make():
+    a = new(A, n = 1)
+def other():
+    a = any(A)
+    b = new(B, of = a, n = 0)
+def swap():
+    a = any(A)
+    c = any(A, lambda x: x != a)
+    a.n = c.n
+`))
+	if list.HasErrors() || d.Entity("A").Field("id") == nil || d.Entity("B").Field("id") != nil {
+		t.Error(list)
+	}
+}

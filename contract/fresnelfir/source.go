@@ -1,6 +1,9 @@
 package fresnelfir
 
 import (
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
@@ -19,11 +22,42 @@ func decode(path string, text []byte) (d *ir.Document, src *ir.Source, data []by
 		return d, src, text, list
 	}
 	m, list := lang.Compile(path, text)
-	if list.HasErrors() {
+	if m == nil {
 		return nil, nil, nil, list
 	}
 	d, src, found := ir.DecodeTree(path, m.Tree, m.Line)
+	if list.HasErrors() {
+		if d != nil {
+			found = append(found, ir.Check(d, src)...)
+		}
+		list = append(list, beside(m, list, found)...)
+		list.Sort()
+		return nil, nil, nil, list
+	}
 	return d, src, compiled(m), append(list, found...)
+}
+
+// consequences are the codes of what is missing where something could not be translated.
+var consequences = []string{"missing-key", "empty-alt", "nothing-to-explore"}
+
+// beside are the errors of a document that do not follow from those of its source: they
+// are about other lines, and about no name whose declaration could not be read.
+func beside(m *lang.Model, errors, found diag.List) (list diag.List) {
+	lines := maps.Clone(m.Vague)
+	for _, e := range errors {
+		lines[e.Pos.Line] = true
+	}
+	for _, e := range found {
+		follows := e.Level != diag.Error || lines[e.Pos.Line] || e.Pos.Line == 1 && e.Pos.Col == 1 ||
+			slices.Contains(consequences, strings.TrimPrefix(e.Code, "fresnelfir."))
+		for name := range m.Broken {
+			follows = follows || strings.Contains(e.Message, strconv.Quote(name))
+		}
+		if !follows {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // compiled is the document that a model is compiled to.
@@ -39,7 +73,7 @@ func load(path string, text []byte) (*ir.Document, *ir.Source, diag.List) {
 		list = append(list, ir.Check(d, src)...)
 		list.Sort()
 	}
-	sourced(path, list)
+	list = sourced(path, list)
 	if list.HasErrors() {
 		return nil, nil, list
 	}
@@ -47,11 +81,14 @@ func load(path string, text []byte) (*ir.Document, *ir.Source, diag.List) {
 }
 
 // sourced leaves out of what is said about a model in the language the paths of the JSON
-// that it is compiled to: nobody has written that.
-func sourced(path string, list diag.List) {
-	if written(path) {
-		for i := range list {
-			list[i].Path = ""
-		}
+// that it is compiled to: nobody has written that. What a line is compiled to twice is said once.
+func sourced(path string, list diag.List) diag.List {
+	if !written(path) {
+		return list
 	}
+	list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.missing-binding" }) // nor an effect
+	for i := range list {
+		list[i].Path = ""
+	}
+	return slices.CompactFunc(list, func(a, b diag.Diagnostic) bool { return a.Pos == b.Pos && a.Message == b.Message })
 }

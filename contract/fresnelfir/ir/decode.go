@@ -114,13 +114,17 @@ func (s *Source) Places() map[string]diag.Pos {
 
 // index notes where values are: at their own places and at those of their keys.
 func (s *Source) index(n *doctree.Node) {
-	s.nodes[n.Pos] = n
+	if s.nodes[n.Pos] == nil { // what a model in the language stands for is in one place with what is in it
+		s.nodes[n.Pos] = n
+	}
 	for i := range n.Items() {
 		s.index(&n.Items()[i])
 	}
 	for i := range n.Members() {
 		m := &n.Members()[i]
-		s.nodes[m.Key.Pos] = &m.Value
+		if s.nodes[m.Key.Pos] == nil {
+			s.nodes[m.Key.Pos] = &m.Value
+		}
 		s.index(&m.Value)
 	}
 }

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"maps"
 	"slices"
 
 	"go.starlark.net/syntax"
@@ -56,15 +57,16 @@ func (c *compiler) survey(d *decl) *action {
 // body is an action while it is translated.
 type body struct {
 	*action
-	c     *compiler
-	s     scope
-	conds []requirement // in order
-	made  *node         // creates
-	sets  []node
-	steps bool // there is an if
-	wrote map[string]bool
-	call  *syntax.CallExpr
-	at    doctree.Pos
+	c      *compiler
+	s      scope
+	conds  []requirement // in order
+	made   *node         // creates
+	sets   []node
+	steps  bool // there is an if
+	wrote  map[string]bool
+	call   *syntax.CallExpr
+	at     doctree.Pos
+	locals []*local
 }
 
 // requirement is a condition, or, with a variable, an instance that is chosen.
@@ -77,8 +79,9 @@ type requirement struct {
 }
 
 func (c *compiler) action(a *action, at doctree.Pos) {
+	before := len(c.list)
 	b := &body{action: a, c: c, at: at, wrote: map[string]bool{}}
-	b.s = scope{vars: c.everywhere(), rename: map[string]string{}, values: map[string]syntax.Expr{}, stale: map[string]bool{}}
+	b.s = scope{vars: c.everywhere(), rename: map[string]string{}, values: map[string]*local{}, wrote: map[string]int{}}
 	for v, e := range a.vars {
 		b.s.vars[v] = e
 		if len(c.vars[v]) > 1 { // the IR has one entity for each variable
@@ -94,6 +97,7 @@ func (c *compiler) action(a *action, at doctree.Pos) {
 		b.statement(s, &b.sets, true)
 	}
 	b.finish()
+	b.unused(before)
 }
 
 // statement translates a statement of an action.
@@ -116,6 +120,10 @@ func (b *body) statement(s syntax.Stmt, into *[]node, top bool) {
 					return
 				}
 				b.assign(s, left.Name, x.RHS)
+				return
+			}
+			if by, ok := computing[x.Op]; ok {
+				b.name(s, left.Name, &syntax.BinaryExpr{X: left, OpPos: x.OpPos, Op: by, Y: x.RHS})
 				return
 			}
 		case *syntax.DotExpr:
@@ -196,7 +204,7 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 	c := b.c
 	anew, choice := isCall(e, "new"), isCall(e, "any")
 	if !anew && !choice {
-		b.s.values[name] = e
+		b.name(at, name, e)
 		return
 	}
 	pos, named := c.arguments(e.(*syntax.CallExpr))
@@ -260,12 +268,18 @@ func (b *body) put(at doctree.Pos, name, field string, v node, into *[]node) {
 	set(n, at, "target", texts(at, b.s.name(name), field))
 	set(n, v.Pos, "value", v)
 	*into = append(*into, *n)
-	b.wrote[name], b.s.stale[field] = true, true
+	b.wrote[name] = true
+	b.s.wrote[field]++
 }
 
 // assigning are the operators of assignments that compute.
 var assigning = map[syntax.Token]string{
 	syntax.PLUS_EQ: "add", syntax.MINUS_EQ: "sub", syntax.STAR_EQ: "mul", syntax.SLASHSLASH_EQ: "div", syntax.PERCENT_EQ: "mod",
+}
+
+// computing are the same on names for values.
+var computing = map[syntax.Token]syntax.Token{
+	syntax.PLUS_EQ: syntax.PLUS, syntax.MINUS_EQ: syntax.MINUS, syntax.STAR_EQ: syntax.STAR, syntax.SLASHSLASH_EQ: syntax.SLASHSLASH, syntax.PERCENT_EQ: syntax.PERCENT,
 }
 
 // place assigns to a place of a collection; false: it is none.
@@ -310,11 +324,13 @@ func (b *body) set(x *syntax.AssignStmt, of syntax.Expr, field string, into *[]n
 // branch is if, elif and else.
 func (b *body) branch(x *syntax.IfStmt, into *[]node) {
 	at := b.c.pos(x.If)
-	b.steps = true
 	v, _ := b.c.condition(x.Cond, b.s)
 	n := object(at)
 	set(n, at, "if", v)
-	for key, stmts := range map[string][]syntax.Stmt{"then": x.True, "else": x.False} {
+	before := b.s
+	before.wrote = maps.Clone(before.wrote)
+	side := func(key string, stmts []syntax.Stmt) scope {
+		b.s.values, b.s.wrote = before.values, maps.Clone(before.wrote)
 		inner := []node{}
 		for _, s := range stmts {
 			b.statement(s, &inner, false)
@@ -322,7 +338,17 @@ func (b *body) branch(x *syntax.IfStmt, into *[]node) {
 		if len(inner) > 0 {
 			set(n, at, key, list(at, inner...))
 		}
+		return b.s
 	}
+	yes, no := side("then", x.True), side("else", x.False)
+	b.s.values, b.s.wrote = decided(x.Cond, before, yes.values, no.values), maps.Clone(yes.wrote)
+	for field, times := range no.wrote {
+		b.s.wrote[field] = max(b.s.wrote[field], times)
+	}
+	if n.Get("then") == nil && n.Get("else") == nil {
+		return // it gives names to values alone
+	}
+	b.steps = true
 	ordered(n)
 	*into = append(*into, *n)
 }

@@ -15,7 +15,7 @@ var options = []string{"function", "returns", "part", "rejects", "answer", "muta
 // bind writes the binding: which export the action calls, and what is claimed of it.
 func (b *body) bind() {
 	c, name := b.c, b.d.name
-	b.s.stale = nil // all that follows is evaluated before the assignments
+	b.s.calling = true
 	at := c.pos(b.d.def.Name.NamePos)
 	n := object(at)
 	set(n, at, "function", text(at, name))

@@ -21,7 +21,8 @@ func (b *body) store(p *place, at doctree.Pos, value func(name string) node, int
 
 // chain adds what is done with each alternative of a place.
 func (b *body) chain(p *place, at doctree.Pos, into *[]node, do func(name string) []node) {
-	b.wrote[p.from], b.s.stale[p.base] = true, true
+	b.wrote[p.from] = true
+	b.s.wrote[p.base]++
 	var rest []node
 	for _, a := range slices.Backward(p.may) {
 		if len(a.when) == 0 {
@@ -111,7 +112,11 @@ func (b *body) replace(p *place, e syntax.Expr, at doctree.Pos, into *[]node) {
 			key := c.literal(entry.Key)
 			x := p.part(key.Text)
 			if x == nil {
-				c.fail(entry.Key, "unknown-field", "", "the %s has no place %s", p.word, key.Text)
+				var known []string
+				for _, x := range p.parts {
+					known = append(known, x.name)
+				}
+				c.fail(entry.Key, "unknown-field", diag.DidYouMean(key.Text, known), "the %s has no place %s", p.word, key.Text)
 				continue
 			}
 			given[key.Text] = true
@@ -139,7 +144,7 @@ func (b *body) members(p *place, items []syntax.Expr, at doctree.Pos, into *[]no
 		}
 		i := slices.IndexFunc(p.keys, func(k node) bool { return k.Kind == v.Kind && k.Text == v.Text })
 		if i < 0 {
-			c.fail(e, "unknown-field", "", "the set cannot hold %s", v.Text)
+			c.fail(e, "unknown-field", diag.DidYouMean(v.Text, textsOf(p.keys)), "the set cannot hold %s", v.Text)
 			continue
 		}
 		given[i] = true
@@ -232,7 +237,7 @@ func (b *body) member(p *place, e syntax.Expr, in bool, at doctree.Pos, into *[]
 				return
 			}
 		}
-		c.fail(e, "unknown-field", "", "the set cannot hold %s", v.Text)
+		c.fail(e, "unknown-field", diag.DidYouMean(v.Text, textsOf(p.keys)), "the set cannot hold %s", v.Text)
 		return
 	}
 	of := *p.shape

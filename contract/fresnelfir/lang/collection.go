@@ -32,8 +32,10 @@ func (c *compiler) place(e syntax.Expr, s scope) *place {
 		if v, ok := s.elements[x.Name]; ok {
 			return v.at
 		}
-		if v, ok := s.values[x.Name]; ok {
-			return c.place(v, s)
+		if v, ok := s.values[x.Name]; ok && !v.decides {
+			if p := c.place(v.e, s.within(v)); p != nil && c.current(x, v, s) {
+				return p
+			}
 		}
 	case *syntax.DotExpr:
 		if id, ok := x.X.(*syntax.Ident); ok && s.elements[id.Name].at == nil && s.values[id.Name] == nil {
@@ -119,11 +121,7 @@ func (c *compiler) indexed(p *place, key syntax.Expr, s scope) *place {
 				return p.inside(k.Text, p.parts[i].shape)
 			}
 		}
-		var known []string
-		for _, k := range p.keys {
-			known = append(known, k.Text)
-		}
-		c.fail(key, "unknown-field", diag.DidYouMean(v.Text, known), "the %s has no place %s", p.word, v.Text)
+		c.fail(key, "unknown-field", diag.DidYouMean(v.Text, textsOf(p.keys)), "the %s has no place %s", p.word, v.Text)
 		return nil
 	}
 	by, _ := c.condition(key, s)
@@ -139,6 +137,14 @@ func (c *compiler) indexed(p *place, key syntax.Expr, s scope) *place {
 		}
 	}
 	return next
+}
+
+func textsOf(keys []node) []string {
+	var list []string
+	for _, k := range keys {
+		list = append(list, k.Text)
+	}
+	return list
 }
 
 // constant is a literal text, number or truth; nil if it is none.

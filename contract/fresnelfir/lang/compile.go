@@ -11,7 +11,6 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
-	"github.com/thresh-dev/thresh/engine/starbox"
 )
 
 // Suffix is what names of models in the language end in.
@@ -25,7 +24,9 @@ var Example []byte
 // Model is a model as it was translated.
 type Model struct {
 	Tree   *doctree.Document
-	Beyond []Further // what the published format does not hold, in the order of the text
+	Beyond []Further       // what the published format does not hold, in the order of the text
+	Broken map[string]bool // names whose declarations could not be read
+	Vague  map[int]bool    // lines that use one of them
 	lines  []string
 }
 
@@ -76,19 +77,21 @@ type decl struct {
 }
 
 type compiler struct {
-	file   string
-	lines  []string
-	list   diag.List
-	decls  [kinds]map[string]*decl
-	order  []*decl
-	rest   []*syntax.CallExpr // statements that name nothing
-	root   *node
-	beyond bool // the expression that was read last needs more than the published format
-	model  *Model
-	acts   map[string]*action
-	vars   map[string]map[string]bool // variables of actions, with their entities
-	awaits []*awaited                 // what must come about
-	posed  bool                       // the document lists what inputs cover
+	file     string
+	lines    []string
+	list     diag.List
+	decls    [kinds]map[string]*decl
+	order    []*decl
+	rest     []*syntax.CallExpr // statements that name nothing
+	root     *node
+	beyond   bool // the expression that was read last needs more than the published format
+	model    *Model
+	acts     map[string]*action
+	vars     map[string]map[string]bool // variables of actions, with their entities
+	awaits   []*awaited                 // what must come about
+	posed    bool                       // the document lists what inputs cover
+	valued   map[string]bool            // entities whose instances are used as values
+	expanded int                        // how often a value took the place of its name
 }
 
 // constructors are the calls that give something a name, with their kinds.
@@ -104,15 +107,13 @@ var statements = []string{"module", "system", "explore", "cover", "constraint", 
 // Compile translates a source. The diagnostics are all that is wrong with its form;
 // with errors among them the model is what could be translated, or nil.
 func Compile(file string, src []byte) (*Model, diag.List) {
-	f, list := starbox.Parse(file, src)
+	lines := strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n")
+	f, broken, list := parse(file, src, lines)
 	if f == nil {
-		for i := range list {
-			list[i].Code = "fresnelfir.syntax"
-		}
 		return nil, list
 	}
-	c := &compiler{file: file, lines: strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n"), acts: map[string]*action{}, vars: map[string]map[string]bool{}}
-	c.model = &Model{lines: c.lines}
+	c := &compiler{file: file, lines: lines, list: list, acts: map[string]*action{}, vars: map[string]map[string]bool{}, valued: map[string]bool{}}
+	c.model = &Model{Broken: broken, Vague: map[int]bool{}, lines: lines}
 	for k := range c.decls {
 		c.decls[k] = map[string]*decl{}
 	}
@@ -144,7 +145,16 @@ func (c *compiler) failAt(at doctree.Pos, code, hint, format string, args ...any
 	})
 }
 
-// further notes what the published format does not hold.
+// broken reports whether the declaration of a name is an error, so that nothing more is
+// said of its uses.
+func (c *compiler) broken(name string, at doctree.Pos) bool {
+	if c.model.Broken[name] {
+		c.model.Vague[at.Line] = true
+	}
+	return c.model.Broken[name]
+}
+
+// held notes what the published format does not hold.
 func (c *compiler) held(at doctree.Pos, key, what string) {
 	c.model.Beyond = append(c.model.Beyond, Further{at, key, what})
 }
@@ -183,8 +193,12 @@ func (c *compiler) declare(s syntax.Stmt) {
 				}
 				known := slices.Sorted(maps.Keys(constructors))
 				c.fail(call, "unknown-word", diag.DidYouMean(fn.Name, known), "must be %s, got %s(...)", doctree.Either(known), fn.Name)
+				c.model.Broken[id.Name] = true
 				return
 			}
+		}
+		if ok {
+			c.model.Broken[id.Name] = true
 		}
 		c.fail(s, "expression", "", "must be NAME = entity(...), record(...), input(...), observer(...), protocol(...), always(...), temporal(...), eventually(...), until(...), leads_to(...) or generator(...)")
 		return
@@ -321,6 +335,7 @@ func (c *compiler) translate() {
 		c.statement(call)
 	}
 	c.targets()
+	c.identified()
 	ordered(c.root)
 }
 

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"maps"
 	"slices"
 
 	"go.starlark.net/syntax"
@@ -11,12 +12,14 @@ import (
 
 // scope is what names stand for in an expression.
 type scope struct {
-	vars     map[string]string      // variables, with their entity or ""
-	rename   map[string]string      // of an action: what the IR calls them
-	values   map[string]syntax.Expr // of an action: local names for values
-	stale    map[string]bool        // of an action: fields that were assigned so far
-	elements map[string]element     // those of a collection
-	inputs   bool                   // a rule over inputs: names are inputs
+	vars     map[string]string  // variables, with their entity or ""
+	rename   map[string]string  // of an action: what the IR calls them
+	values   map[string]*local  // of an action: names for values
+	wrote    map[string]int     // of an action: how often each field was assigned so far
+	calling  bool               // in the arguments of call: before all assignments
+	bound    map[string]bool    // parameters of the lambdas around
+	elements map[string]element // those of a collection
+	inputs   bool               // a rule over inputs: names are inputs
 }
 
 func (s scope) with(name, entity string) scope {
@@ -27,6 +30,15 @@ func (s scope) with(name, entity string) scope {
 		}
 	}
 	s.vars = vars
+	s.bound = maps.Clone(s.bound)
+	if s.bound == nil {
+		s.bound = map[string]bool{}
+	}
+	s.bound[name] = true
+	if s.values[name] != nil {
+		s.values = maps.Clone(s.values)
+		delete(s.values, name)
+	}
 	return s
 }
 
@@ -122,22 +134,19 @@ func (c *compiler) named(x *syntax.Ident, s scope) node {
 		return v.is
 	}
 	if v, ok := s.values[x.Name]; ok {
-		syntax.Walk(v, func(n syntax.Node) bool {
-			if f, ok := n.(*syntax.DotExpr); ok && s.stale[f.Name.Name] {
-				c.fail(x, "expression", "use it before the assignment, or keep the value in a field", "%s was %s, which has been assigned since", x.Name, f.Name.Name)
-			}
-			return true
-		})
-		return c.expr(v, s)
+		return c.local(x, v, s)
 	}
 	if _, ok := s.vars[x.Name]; ok {
-		return op(at, "field", text(at, s.name(x.Name)), text(at, "id"))
+		return c.instance(x.Name, at, s)
 	}
 	if _, ok := c.decls[declInput][x.Name]; ok {
 		if s.inputs {
 			return text(at, x.Name)
 		}
 		return op(at, "field", text(at, "input"), text(at, x.Name))
+	}
+	if c.broken(x.Name, at) {
+		return truth(at, true)
 	}
 	known := append([]string{"True", "False"}, c.names(declInput)...)
 	for v := range s.vars {
@@ -259,8 +268,11 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 		return c.over(x, fn.Name, pos, s)
 	case "len":
 		if many(1) {
+			before := len(c.list)
 			if p := c.place(pos[0], s); p != nil && p.shape != nil && slices.Contains([]string{"list", "map", "set"}, p.word) {
 				return c.length(p, at)
+			} else if len(c.list) > before {
+				break
 			}
 			c.fail(x, "type", "count(ENTITY) counts instances", "len takes a list, a set or a map")
 		}

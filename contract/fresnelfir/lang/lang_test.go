@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // All that is wrong with a source is said at once, each with its place.
 func TestErrors(t *testing.T) {
-	for _, name := range []string{"errors", "collections", "awaited"} {
+	for _, name := range []string{"errors", "collections", "awaited", "names"} {
 		src, err := os.ReadFile("testdata/" + name + ".model.star")
 		if err != nil {
 			t.Fatal(err)
@@ -143,6 +143,31 @@ func TestExample(t *testing.T) {
 	for _, w := range lang.Words() {
 		if !regexp.MustCompile(`\b` + w + `\b`).Match(lang.Example) {
 			t.Errorf("%s is not in the example", w)
+		}
+	}
+}
+
+// A name stands for the value that it was given last, on the way that led there.
+func TestNamesForValues(t *testing.T) {
+	for _, c := range []struct{ body, want string }{
+		{"x = 1\n    x = x + n\n    o.a = x", `"value":["add",1,["field","input","n"]]`},
+		{"x = n\n    x -= 2\n    x *= 3\n    o.a = x", `"value":["mul",["sub",["field","input","n"],2],3]`},
+		{"x = 0\n    if n > 1:\n        x = 5\n    o.a = x", `"value":["if",["gt",["field","input","n"],1],5,0]`},
+		{"if n > 2:\n        x = 1\n    elif n > 1:\n        x = 2\n    else:\n        x = 3\n    o.a = x",
+			`"value":["if",["gt",["field","input","n"],2],1,["if",["gt",["field","input","n"],1],2,3]]`},
+		{"x = 1\n    if n > x:\n        x += 1\n    o.a = x", `"value":["if",["gt",["field","input","n"],1],["add",1,1],1]`},
+		{"x = n\n    if n > 1:\n        o.a = x\n    else:\n        o.a = x + 1", `"if":["gt",["field","input","n"],1],"then":[{"target":["o","a"],"value":["field","input","n"]}]`},
+		{"x = o.b\n    if n > 1:\n        o.b = 1\n    else:\n        o.a = x", `"else":[{"target":["o","a"],"value":["field","o","b"]}]`},
+		{"x = 3\n    require(exists(Order, lambda x: x != o))\n    o.a = x", `["exists","x","Order",["neq",["field","x","id"],["field","o","id"]]]`},
+	} {
+		m, list := lang.Compile("x.model.star", []byte("Order = entity(a = int(0, 9), b = int(0, 9))\nn = input(int(1, 3))\ndef act():\n    o = any(Order)\n    "+c.body+"\n"))
+		if len(list) > 0 {
+			t.Errorf("%s: %v", c.body, list)
+			continue
+		}
+		root := m.Tree.Root.JSON()
+		if text := jsontree.Compact.Format(&root); !strings.Contains(text, c.want) {
+			t.Errorf("%s: %s is not in\n%s", c.body, c.want, text)
 		}
 	}
 }

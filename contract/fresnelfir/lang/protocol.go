@@ -56,6 +56,9 @@ func (c *compiler) step(e syntax.Expr) node {
 			return *n
 		}
 		known := append(c.names(declAction), c.names(declProtocol)...)
+		if c.broken(x.Name, at) {
+			return *object(at)
+		}
 		c.fail(e, "missing-effect", diag.DidYouMean(x.Name, known), "%q is neither an action nor a protocol", x.Name)
 		return c.calling(x.Name, at)
 	case *syntax.CallExpr:

@@ -1,0 +1,169 @@
+package lang
+
+import (
+	"maps"
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
+)
+
+// local is a name that an action gives a value. The IR has no such names, so that the
+// value's expression stands wherever the name is used.
+type local struct {
+	at      syntax.Node
+	e       syntax.Expr       // the value or, of what an if decided, its condition
+	values  map[string]*local // what the names in it stood for
+	wrote   map[string]int    // how often each field had been assigned
+	decides bool
+	yes, no *local // what an if decided; nil: nothing
+	used    bool
+}
+
+// mostExpanded bounds the values that take the place of names, as each may hold several others.
+const mostExpanded = 10_000
+
+// name gives a value a name.
+func (b *body) name(at syntax.Node, name string, e syntax.Expr) {
+	v := &local{at: at, e: e, values: b.s.values, wrote: maps.Clone(b.s.wrote)}
+	b.locals = append(b.locals, v)
+	b.s.values = maps.Clone(b.s.values)
+	b.s.values[name] = v
+}
+
+// decided are the names after an if: those that a branch gave another value are what the
+// condition decides.
+func decided(cond syntax.Expr, before scope, yes, no map[string]*local) map[string]*local {
+	values := maps.Clone(before.values)
+	for _, side := range []map[string]*local{yes, no} {
+		for name := range side {
+			if yes[name] != no[name] {
+				values[name] = &local{at: cond, e: cond, values: before.values, wrote: before.wrote, decides: true, yes: yes[name], no: no[name]}
+			}
+		}
+	}
+	return values
+}
+
+// local is the value that a name stands for.
+func (c *compiler) local(x *syntax.Ident, v *local, s scope) node {
+	at := c.at(x)
+	if !c.current(x, v, s) {
+		return truth(at, true)
+	}
+	value := c.expr(v.e, s.within(v))
+	if !v.decides {
+		return value
+	}
+	if v.yes == nil || v.no == nil {
+		c.fail(x, "unbound-variable", "give it a value before the if", "%q has a value in one branch of the if alone", x.Name)
+		return truth(at, true)
+	}
+	return c.further(op(at, "if", value, c.local(x, v.yes, s), c.local(x, v.no, s)))
+}
+
+// within is where a value was given its name.
+func (s scope) within(v *local) scope {
+	s.values = v.values
+	return s
+}
+
+// current reports whether a value is still what it was when it got its name.
+func (c *compiler) current(x *syntax.Ident, v *local, s scope) bool {
+	v.used = true
+	if c.expanded++; c.expanded > mostExpanded {
+		if c.expanded == mostExpanded+1 {
+			c.fail(x, "expression", "keep values in fields", "the names for values stand for more than %d expressions", mostExpanded)
+		}
+		return false
+	}
+	ok := true
+	say := func(hint, format string, args ...any) {
+		if ok {
+			c.fail(x, "expression", hint, format, args...)
+		}
+		ok = false
+	}
+	reads(v.e, func(of, field string) {
+		switch {
+		case field == "" || v.values[of] != nil:
+		case s.calling && v.wrote[field] > 0:
+			say("keep the value in a field", "%s was computed after %s was assigned, and arguments and answers are evaluated before that", x.Name, field)
+		case !s.calling && s.wrote[field] > v.wrote[field]:
+			say("use it before the assignment, or keep the value in a field", "%s was %s, which has been assigned since", x.Name, field)
+		}
+		if s.bound[of] && v.values[of] == nil {
+			say("give the parameter of the lambda another name", "%s was computed from %s, which is another instance here", x.Name, of)
+		}
+	})
+	return ok
+}
+
+// reads visits the variables of an expression, with the fields that it reads of them.
+func reads(e syntax.Expr, visit func(of, field string)) {
+	syntax.Walk(e, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.DotExpr:
+			if of, ok := x.X.(*syntax.Ident); ok {
+				visit(of.Name, x.Name.Name)
+				return false
+			}
+			visit("", x.Name.Name)
+		case *syntax.Ident:
+			visit(x.Name, "")
+		}
+		return true
+	})
+}
+
+// unused warns of names that nothing uses: whoever writes total = 0 may mean o.total.
+func (b *body) unused(before int) {
+	c := b.c
+	for _, v := range b.locals {
+		if v.used {
+			continue
+		}
+		c.condition(v.e, scope{vars: b.s.vars, rename: b.s.rename, values: v.values})
+		if name := nameOf(v.at); !c.list[before:].HasErrors() { // else what uses it may not have been read
+			c.fail(v.at, "unused-name", "VARIABLE."+name+" = ... assigns to a field", "nothing uses %s: it is a name for a value", name)
+			c.list[len(c.list)-1].Level = diag.Warning
+		}
+	}
+}
+
+func nameOf(at syntax.Node) string {
+	if x, ok := at.(*syntax.AssignStmt); ok {
+		if id, ok := x.LHS.(*syntax.Ident); ok {
+			return id.Name
+		}
+	}
+	name, _ := parameter(asExpr(at))
+	return name
+}
+
+func asExpr(n syntax.Node) syntax.Expr {
+	e, _ := n.(syntax.Expr)
+	return e
+}
+
+// identified adds the field id to entities whose instances are used as values.
+func (c *compiler) identified() {
+	for _, entity := range slices.Sorted(maps.Keys(c.valued)) {
+		e := c.root.Get("entities").Get(entity)
+		if e == nil || e.Get("fields").Get("id") != nil {
+			continue
+		}
+		at := e.Pos
+		id := object(at)
+		set(id, at, "type", text(at, "string"))
+		set(e.Get("fields"), at, "id", *id)
+	}
+}
+
+// instance is a variable as a value: the identity of what it stands for.
+func (c *compiler) instance(name string, at doctree.Pos, s scope) node {
+	c.valued[c.entityOf(name, s)] = true
+	return op(at, "field", text(at, s.name(name)), text(at, "id"))
+}

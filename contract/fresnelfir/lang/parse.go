@@ -1,0 +1,102 @@
+package lang
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/starbox"
+)
+
+// mostSyntax bounds the syntax errors that are listed.
+const mostSyntax = 20
+
+// parse reads a source. A declaration that is no Starlark is left out, so that all others
+// are looked at too; the names of those are returned.
+func parse(file string, src []byte, lines []string) (f *syntax.File, broken map[string]bool, list diag.List) {
+	broken = map[string]bool{}
+	rest := slices.Clone(lines)
+	for range mostSyntax {
+		f, found := starbox.Parse(file, src)
+		if f != nil {
+			return f, broken, list
+		}
+		for _, d := range found {
+			d.Code = "fresnelfir.syntax"
+			if n := d.Pos.Line; n <= len(lines) {
+				d.Source = lines[n-1]
+			}
+			list = append(list, d)
+		}
+		from, to := statement(rest, found[0].Pos.Line-1)
+		if from == to {
+			break
+		}
+		if m := named.FindStringSubmatch(rest[from]); m != nil {
+			broken[m[1]] = true
+		}
+		for i := from; i < to; i++ {
+			rest[i] = ""
+		}
+		src = []byte(strings.Join(rest, "\n"))
+	}
+	return nil, nil, list
+}
+
+var (
+	begins = regexp.MustCompile(`^[A-Za-z_]`)
+	named  = regexp.MustCompile(`^(?:def\s+)?(\w+)`)
+)
+
+// statement are the lines of the statement that is to blame for an error in a line: the
+// one that the line is in, or one above it that has not ended.
+func statement(lines []string, at int) (from, to int) {
+	from = min(at, len(lines)-1)
+	for from > 0 && !begins.MatchString(lines[from]) {
+		from--
+	}
+	for above := from - 1; above >= 0; above-- {
+		if begins.MatchString(lines[above]) {
+			if !open(lines[above:from]) {
+				break
+			}
+			from = above
+		}
+	}
+	if !begins.MatchString(lines[from]) {
+		return 0, 0
+	}
+	for to = from + 1; to < len(lines) && !begins.MatchString(lines[to]); to++ {
+	}
+	return from, to
+}
+
+// open reports whether some lines open more brackets than they close.
+func open(lines []string) bool {
+	depth := 0
+	for _, line := range lines {
+		quote := rune(0)
+		for _, c := range line {
+			switch {
+			case quote != 0:
+				if c == quote {
+					quote = 0
+				}
+				continue
+			case c == '"' || c == '\'':
+				quote = c
+			case strings.ContainsRune("([{", c):
+				depth++
+			case strings.ContainsRune(")]}", c):
+				depth--
+			}
+			if c == '#' {
+				break
+			}
+		}
+	}
+	return depth > 0
+}
