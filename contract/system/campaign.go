@@ -46,10 +46,12 @@ type state struct {
 	ops      []sut.Operation
 	schemas  map[string]*schemagen.Schema
 	round    int
-	first    int64           // cases before this round
-	failed   map[string]bool // operations that are not called any more
-	usual    map[string]bool // what usual calls failed with
-	accepted []input         // invalid, and taken
+	first    int64             // cases before this round
+	failed   map[string]bool   // operations that are not called any more
+	usual    map[string]bool   // what usual calls failed with
+	accepted []input           // invalid, and taken
+	refused  map[string]string // operations of which no valid call has been taken, and why the last was not
+	taken    map[string]bool   // operations of which one has
 	plans    [3][][]byte
 }
 
@@ -83,6 +85,12 @@ func (c *Campaign) Probe(ctx context.Context) (f campaign.Facts, err error) {
 				continue
 			}
 			called = append(called, o)
+			for _, status := range slices.Sorted(maps.Keys(o.Answers)) {
+				if _, err := schemagen.New(o.Answers[status]); len(o.Answers[status]) > 0 && string(o.Answers[status]) != "null" && err != nil {
+					f.Warnings = append(f.Warnings, strings.TrimSuffix(fmt.Sprintf("answers of %s with status %s", o.Name, status), " with status 0")+
+						fmt.Sprintf(" are not compared with their schema: %v", err))
+				}
+			}
 		}
 	}
 	if len(left) > 0 {
@@ -106,7 +114,7 @@ func (c *Campaign) spared(o *sut.Operation) bool {
 
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(f campaign.Facts) *state {
-	s := &state{schemas: make(map[string]*schemagen.Schema), failed: make(map[string]bool), usual: make(map[string]bool)}
+	s := &state{schemas: make(map[string]*schemagen.Schema), failed: make(map[string]bool), usual: make(map[string]bool), refused: make(map[string]string)}
 	if json.Unmarshal(f.Data, &s.ops) != nil {
 		return s
 	}
@@ -141,6 +149,9 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 			if in.Valid && round < len(kept.valid) {
 				kept.valid[round] = append(kept.valid[round], one)
 			}
+		}
+		if len(kept.valid[0])+len(kept.valid[1]) == 0 {
+			s.refused[o.Name] = "no valid input could be made"
 		}
 		all = append(all, kept)
 		for r := range lists {
@@ -207,6 +218,9 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	}
 	next.accepted = slices.Clip(s.accepted)
 	next.usual = maps.Clone(s.usual)
+	next.refused, next.taken = make(map[string]string), make(map[string]bool)
+	maps.Copy(next.refused, s.refused)
+	maps.Copy(next.taken, s.taken)
 	held, fell := make(map[string]bool), make(map[string]bool)
 	for k, out := range results {
 		var in input
@@ -221,6 +235,12 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			fell[in.Operation], next.usual[out.Title] = true, true
 		default:
 			held[in.Operation] = true
+		}
+		if why, no := strings.CutPrefix(string(out.Data), refused); !no && in.Valid && out.Kind != kindLeak {
+			next.taken[in.Operation] = true
+			delete(next.refused, in.Operation)
+		} else if no && !next.taken[in.Operation] {
+			next.refused[in.Operation] = why
 		}
 		if string(out.Data) == accepted && !failed {
 			next.accepted = append(next.accepted, in)
@@ -311,7 +331,7 @@ func sendable(o *sut.Operation, in *schemagen.Input) bool {
 		return false
 	}
 	for _, a := range o.Arguments {
-		if a.In != "path" && a.In != "query" && a.In != "header" {
+		if a.In != "path" && a.In != "query" && a.In != "header" && a.In != "cookie" {
 			continue
 		}
 		v, given := m[a.Name]
@@ -323,13 +343,8 @@ func sendable(o *sut.Operation, in *schemagen.Input) bool {
 		}
 		text, isText := v.(string)
 		wrong := !in.Valid && strings.HasPrefix(in.About, a.Name+": ")
-		switch v := v.(type) {
-		case nil, map[string]any:
+		if a.Style != sut.StyleJSON && !written(v, &a, wrong) {
 			return false
-		case []any: // a parameter that is repeated, which says nothing of an empty list and of types
-			if a.In != "query" || len(v) == 0 || !in.Valid && strings.HasPrefix(in.About, a.Name) || slices.ContainsFunc(v, nested) {
-				return false
-			}
 		}
 		if wrong && a.Type == "string" && !isText || wrong && a.Type == "" {
 			return false // it reads as a text
@@ -339,7 +354,58 @@ func sendable(o *sut.Operation, in *schemagen.Input) bool {
 			return false
 		case a.In == "query" && len(text) > 6000:
 			return false // servers refuse the address itself
-		case a.In == "header" && strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }):
+		case a.In == "header" && (len(text) > 4000 || strings.TrimSpace(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })):
+			return false // it arrives as another text, or is too long for servers
+		case a.In == "cookie" && (len(text) > 2000 || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\";,\\", r) })):
+			return false
+		}
+	}
+	return sendableBody(o, in, m)
+}
+
+// written reports whether a value that is no single one can be told from others as a
+// parameter: lists and objects without anything nested.
+func written(v any, a *sut.Argument, wrong bool) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case []any: // it says nothing of an empty list and of the types of its items
+		between := a.In != "query" || a.Style != "" && a.Style != sut.StyleDeep
+		return len(v) > 0 && !wrong && !slices.ContainsFunc(v, func(x any) bool {
+			text, _ := x.(string)
+			return nested(x) || between && (text == "" && x == any("") || strings.ContainsAny(text, ", |/?#%\\\x00") || len(text) > 300 || len(v) > 50)
+		})
+	case map[string]any:
+		return a.In == "query" && len(v) > 0 && !wrong && !slices.ContainsFunc(slices.Collect(maps.Values(v)), nested)
+	}
+	return true
+}
+
+// sendableBody reports whether a body reaches the operation as what it is: in a form,
+// in parts and in a body that is a text everything is a text.
+func sendableBody(o *sut.Operation, in *schemagen.Input, args map[string]any) bool {
+	kind := ""
+	for _, h := range o.Headers {
+		if strings.EqualFold(h[0], "Content-Type") {
+			kind = h[1]
+		}
+	}
+	if kind == "" || isJSON(kind) {
+		return true
+	}
+	for _, a := range o.Arguments {
+		v, given := args[a.Name]
+		if a.In != "body" || !given {
+			continue
+		}
+		_, isText := v.(string)
+		list, isList := v.([]any)
+		_, isObject := v.(map[string]any)
+		wrong := !in.Valid && strings.HasPrefix(in.About, a.Name+": ")
+		switch {
+		case v == nil, isObject && kind != sut.Multipart, isList && (len(list) == 0 || wrong || slices.ContainsFunc(list, nested)):
+			return false
+		case wrong && !isText && (a.Type == "string" || a.Type == ""):
 			return false
 		}
 	}

@@ -78,8 +78,8 @@ func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.S
 
 // version is that of the cases that are made of a schema.
 const (
-	version        = 1
-	versionOfTools = 2 // with calls after others
+	version        = 2
+	versionOfTools = 3 // with calls after others
 )
 
 const starterFile = `# A system that runs elsewhere, and how it is reached. Thresh calls its operations

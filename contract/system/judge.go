@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/textproto"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,11 +26,16 @@ const (
 	kindFlood    = "flood"
 	kindStatus   = "undeclared-status"
 	kindAnswer   = "answer"         // does not fit its schema
+	kindType     = "content-type"   // of the answer: one that is not declared
+	kindHeader   = "header"         // of the answer: missing, or not as declared
 	kindInternal = "internal-error" // reported as if it were a refusal
 )
 
 // accepted marks an outcome: an invalid input was taken.
 const accepted = "accepted"
+
+// refused marks an outcome, with what follows: a valid input was not taken.
+const refused = "refused: "
 
 // judge says what a call comes to.
 func judge(s *state, op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome {
@@ -72,15 +79,32 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 			return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("reports an error of its runtime for valid input: %q", phrase), phrase, subject(in))
 		}
 	}
-	schema, declared := answerSchema(op, o.Status)
+	key, declared := answerKey(op, o.Status)
 	if !declared && !(tolerated(o.Status) || !in.Valid && ordinary(o.Status)) {
 		return fail(kindStatus, campaign.SeverityLow, fmt.Sprintf("HTTP %d is not declared", o.Status), strconv.Itoa(o.Status))
 	}
-	if why := misfit(schema, op, o); why != "" {
+	frame := op.Frames[key]
+	media, known := mediaType(op, &frame, o)
+	if !known && !(key == "default" && tolerated(o.Status)) {
+		return fail(kindType, campaign.SeverityMedium, fmt.Sprintf("HTTP %d: the answer is of type %s, declared is %s", o.Status, media, strings.Join(frame.Types, ", ")), media)
+	}
+	if why := misfit(op.Answers[key], op, o); why != "" && (media == "" || isJSON(media) || len(frame.Types) == 0) {
 		return fail(kindAnswer, campaign.SeverityMedium, "the answer does not fit its schema: "+why, crash.Mask(why))
+	}
+	for i := range frame.Headers {
+		if why := headerMisfit(&frame.Headers[i], o); why != "" && !tolerated(o.Status) {
+			return fail(kindHeader, campaign.SeverityLow, fmt.Sprintf("HTTP %d: %s", o.Status, why), crash.Mask(why))
+		}
 	}
 	if !in.Valid && o.End == sut.Answered && o.Status < 300 {
 		return campaign.Outcome{Data: []byte(accepted)}
+	}
+	if in.Valid && o.End == sut.Refused {
+		why := "an error of the tool"
+		if o.Status != 0 {
+			why = fmt.Sprintf("HTTP %d", o.Status)
+		}
+		return campaign.Outcome{Data: []byte(refused + why)}
 	}
 	return campaign.Outcome{}
 }
@@ -115,17 +139,58 @@ func tolerated(status int) bool {
 // ordinary are statuses for what cannot be read.
 func ordinary(status int) bool { return slices.Contains([]int{400, 404, 405, 415, 422}, status) }
 
-// answerSchema is what is declared for a status: nil if nothing more is said.
-func answerSchema(op *sut.Operation, status int) (schema json.RawMessage, declared bool) {
+// answerKey is under which key a status is declared.
+func answerKey(op *sut.Operation, status int) (key string, declared bool) {
 	if len(op.Answers) == 0 {
-		return nil, true
+		return "", true
 	}
 	for _, key := range []string{strconv.Itoa(status), strconv.Itoa(status/100) + "XX", strconv.Itoa(status/100) + "xx", "default"} {
-		if s, ok := op.Answers[key]; ok {
-			return s, true
+		if _, ok := op.Answers[key]; ok {
+			return key, true
 		}
 	}
-	return nil, false
+	return "", false
+}
+
+// mediaType is the type of an answer's content, and whether it is one that is declared;
+// "" if there is no content, or nothing says of which type it is.
+func mediaType(op *sut.Operation, f *sut.Frame, o *sut.Observation) (media string, known bool) {
+	if len(o.Output) == 0 || op.Method == "HEAD" || len(o.Header["Content-Type"]) == 0 {
+		return "", true
+	}
+	media, _, _ = strings.Cut(o.Header["Content-Type"][0], ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	kind, _, _ := strings.Cut(media, "/")
+	return media, len(f.Types) == 0 || slices.ContainsFunc(f.Types, func(t string) bool { return t == media || t == "*/*" || t == kind+"/*" })
+}
+
+func isJSON(media string) bool {
+	return media == "application/json" || strings.HasSuffix(media, "+json")
+}
+
+// headerMisfit says why an answer's header is not as declared; "" if it is.
+func headerMisfit(h *sut.Header, o *sut.Observation) string {
+	values := o.Header[textproto.CanonicalMIMEHeaderKey(h.Name)]
+	if len(values) == 0 {
+		if h.Required && o.Header != nil {
+			return "the header " + h.Name + " is missing"
+		}
+		return ""
+	}
+	value, err := json.Marshal(values[0])
+	if simple := h.Type == "integer" || h.Type == "number" || h.Type == "boolean"; err != nil || h.Schema == nil || h.Type != "string" && !simple {
+		return "" // what it is to hold is written in a way of its own
+	} else if simple && json.Valid([]byte(values[0])) {
+		value = []byte(values[0])
+	}
+	s, err := schemagen.New(h.Schema)
+	if err != nil {
+		return ""
+	}
+	if why := s.Check(value); why != "" {
+		return "the header " + h.Name + " does not fit its schema: " + strings.TrimPrefix(why, "the value: ")
+	}
+	return ""
 }
 
 func misfit(schema json.RawMessage, op *sut.Operation, o *sut.Observation) string {
@@ -241,8 +306,8 @@ func (c *Campaign) Describe(_ *state, k campaign.Case, out campaign.Outcome, min
 	return list
 }
 
-// Summarize implements [campaign.Summarizer]: what was called, and what was
-// taken though it breaks a rule.
+// Summarize implements [campaign.Summarizer]: what was taken though it breaks a rule,
+// and operations that were not tested, as they took no call.
 func (c *Campaign) Summarize(s *state) (sum campaign.Summary) {
 	var rows [][]string
 	for _, in := range s.accepted {
@@ -250,6 +315,18 @@ func (c *Campaign) Summarize(s *state) (sum campaign.Summary) {
 	}
 	if len(rows) > 0 {
 		sum.Exhibits = []campaign.Exhibit{campaign.TableExhibit("Accepted, though invalid", []string{"operation", "rule that is broken", "arguments"}, rows)}
+	}
+	var names []string
+	denied := len(s.taken) == 0 && len(s.refused) > 0
+	for _, name := range slices.Sorted(maps.Keys(s.refused)) {
+		names = append(names, fmt.Sprintf("%s (%s)", name, s.refused[name]))
+		denied = denied && (s.refused[name] == "HTTP 401" || s.refused[name] == "HTTP 403")
+	}
+	switch {
+	case denied:
+		sum.Void = "every call was refused with HTTP 401 or 403; give the credentials as headers in the system file"
+	case len(names) > 0:
+		sum.Warnings = append(sum.Warnings, fmt.Sprintf("%s took no valid call, so that little of it was tested: %s", diag.Plural(len(names), "operation"), strings.Join(names, ", ")))
 	}
 	return sum
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/schemagen"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -32,13 +33,13 @@ func TestVerdicts(t *testing.T) {
 		{true, sut.Observation{End: sut.Answered, Status: 201}, "undeclared-status share: HTTP 201 is not declared"},
 		{true, sut.Observation{End: sut.Refused, Status: 404}, "undeclared-status share: HTTP 404 is not declared"},
 		{false, sut.Observation{End: sut.Refused, Status: 404}, ""},
-		{true, sut.Observation{End: sut.Refused, Status: 429}, ""},
-		{true, sut.Observation{End: sut.Refused, Status: 422}, ""},
+		{true, sut.Observation{End: sut.Refused, Status: 429}, "refused: HTTP 429"},
+		{true, sut.Observation{End: sut.Refused, Status: 422}, "refused: HTTP 422"},
 		{true, sut.Observation{End: sut.Crashed, Status: 500, Why: "HTTP 500"}, "crash share: HTTP 500"},
 		{true, sut.Observation{End: sut.Hung}, "timeout share: no answer in time"},
 		{true, sut.Observation{End: sut.Refused, Why: "KeyError: 'a'"}, `internal-error share: reports an error of its runtime for valid input: "KeyError"`},
 		{false, sut.Observation{End: sut.Refused, Why: "KeyError: 'a'"}, ""},
-		{true, sut.Observation{End: sut.Refused, Why: "there is no such order"}, ""},
+		{true, sut.Observation{End: sut.Refused, Why: "there is no such order"}, "refused: an error of the tool"},
 		{false, sut.Observation{End: sut.Answered, Status: 200, Output: []byte(`{"left": 1}`)}, "accepted"},
 	} {
 		out := judge(nil, &shop[0], &input{Operation: "share", Valid: x.valid}, &x.o)
@@ -324,5 +325,117 @@ func TestLeakAfterAFullCall(t *testing.T) {
 	}
 	if last := in.Before[len(in.Before)-1]; string(last.Args) != `{"q":"bbbb"}` {
 		t.Errorf("the last call before is %s", last.Args)
+	}
+}
+
+// An answer has the type and the headers that are declared for its status.
+func TestFrames(t *testing.T) {
+	op := sut.Operation{Name: "get", Method: "GET", Answers: map[string]json.RawMessage{"200": json.RawMessage(`{"type":"integer"}`), "default": nil},
+		Frames: map[string]sut.Frame{
+			"200": {Types: []string{"application/json", "text/*"}, Headers: []sut.Header{
+				{Name: "x-total", Required: true, Type: "integer", Schema: json.RawMessage(`{"type":"integer","minimum":0}`)},
+				{Name: "ETag", Type: "string", Schema: json.RawMessage(`{"type":"string","maxLength":3}`)}, {Name: "X-List", Type: "array", Schema: json.RawMessage(`{"type":"array"}`)}}},
+			"default": {Types: []string{"application/problem+json"}},
+		}}
+	for name, x := range map[string]struct {
+		status int
+		output string
+		header []string // a type, then names and values
+		want   string
+	}{
+		"as declared":                {200, "7", []string{"Application/JSON; charset=utf-8", "X-Total", "3", "X-List", "a,b"}, ""},
+		"another type":               {200, "<p>", []string{"text/html", "X-Total", "3"}, ""},
+		"a type that is not there":   {200, "7", []string{"image/png", "X-Total", "3"}, "content-type get: HTTP 200: the answer is of type image/png, declared is application/json, text/*"},
+		"no header":                  {200, "7", []string{"application/json"}, "header get: HTTP 200: the header x-total is missing"},
+		"a header that does not fit": {200, "7", []string{"application/json", "X-Total", "-1"}, "header get: HTTP 200: the header x-total does not fit its schema: minimum: got -1, want 0"},
+		"a header that is no number": {200, "7", []string{"application/json", "X-Total", "few"}, "header get: HTTP 200: the header x-total does not fit its schema: got string, want integer"},
+		"an optional header":         {200, "7", []string{"application/json", "X-Total", "1", "Etag", "long"}, "header get: HTTP 200: the header ETag does not fit its schema: maxLength: got 4, want 3"},
+		"what does not fit is first": {200, `"x"`, []string{"application/json"}, "answer get: the answer does not fit its schema: the value: got string, want integer"},
+		"another status":             {409, "no", []string{"text/plain"}, "content-type get: HTTP 409: the answer is of type text/plain, declared is application/problem+json"},
+		"between client and service": {401, "no", []string{"text/plain"}, ""},
+		"no content":                 {409, "", []string{"text/plain"}, ""},
+	} {
+		o := sut.Observation{End: sut.Answered, Status: x.status, Output: []byte(x.output), Header: map[string][]string{"Content-Type": x.header[:1]}}
+		for i := 1; i < len(x.header); i += 2 {
+			o.Header[x.header[i]] = x.header[i+1 : i+2]
+		}
+		out := judge(nil, &op, &input{Operation: "get", Valid: true}, &o)
+		got := strings.TrimSpace(out.Kind + " " + out.Title)
+		if out.Verdict != campaign.VerdictFail {
+			got = ""
+		}
+		if got != x.want {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
+}
+
+// A service that takes no call was not tested; of an operation it is said.
+func TestRefusedCalls(t *testing.T) {
+	c := &Campaign{plan: &sut.Plan{Kind: sut.HTTP}, seed: 1}
+	ops := []sut.Operation{shop[0], shop[0]}
+	ops[1].Name = "part"
+	data, err := json.Marshal(ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]struct {
+		outcomes      []string
+		void, warning string
+	}{
+		"all denied":    {[]string{"refused: HTTP 401", "refused: HTTP 403"}, "401 or 403", ""},
+		"all refused":   {[]string{"refused: HTTP 401", "refused: HTTP 404"}, "", "2 operations took no valid call, so that little of it was tested: part (HTTP 404), share (HTTP 401)"},
+		"one is taken":  {[]string{"", "refused: HTTP 401"}, "", "1 operation took no valid call, so that little of it was tested: part (HTTP 401)"},
+		"all are taken": {[]string{"", ""}, "", ""},
+	} {
+		s := c.Fold(c.Start(campaign.Facts{Data: data}), func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for i, d := range x.outcomes {
+				yield(campaign.Case{Index: int64(i)}, campaign.Outcome{Verdict: campaign.VerdictPass, Data: []byte(d)})
+			}
+		})
+		sum := c.Summarize(s)
+		if (x.void == "") != (sum.Void == "") || !strings.Contains(sum.Void, x.void) || strings.Join(sum.Warnings, "") != x.warning {
+			t.Errorf("%s: void %q, warnings %q", name, sum.Void, sum.Warnings)
+		}
+	}
+}
+
+// What is sent as a text is sent only if it arrives as what it is.
+func TestSendable(t *testing.T) {
+	for name, x := range map[string]struct {
+		a     sut.Argument
+		kind  string // of the body
+		value string
+		valid bool
+		want  bool
+	}{
+		"a list in a query":                 {sut.Argument{In: "query", Type: "array"}, "", `["a,b"]`, true, true},
+		"joined by commas":                  {sut.Argument{In: "query", Type: "array", Style: sut.StyleCommas}, "", `["a","b"]`, true, true},
+		"with commas of its own":            {sut.Argument{In: "query", Type: "array", Style: sut.StyleCommas}, "", `["a,b"]`, true, false},
+		"a list in a path":                  {sut.Argument{In: "path", Type: "array"}, "", `[1,2]`, true, true},
+		"an empty list":                     {sut.Argument{In: "query", Type: "array"}, "", `[]`, true, false},
+		"an object in a query":              {sut.Argument{In: "query", Type: "object", Style: sut.StyleDeep}, "", `{"a":1}`, true, true},
+		"an object in a header":             {sut.Argument{In: "header", Type: "object"}, "", `{"a":1}`, true, false},
+		"nested in a query":                 {sut.Argument{In: "query", Type: "object", Style: sut.StyleDeep}, "", `{"a":{"b":1}}`, true, false},
+		"nested as JSON":                    {sut.Argument{In: "query", Type: "object", Style: sut.StyleJSON}, "", `{"a":{"b":null}}`, true, true},
+		"a cookie":                          {sut.Argument{In: "cookie", Type: "string"}, "", `"a"`, true, true},
+		"a cookie that ends":                {sut.Argument{In: "cookie", Type: "string"}, "", `"a;b"`, true, false},
+		"a header with blanks":              {sut.Argument{In: "header", Type: "string"}, "", `" a"`, true, false},
+		"a number where a text is":          {sut.Argument{In: "body", Type: "string"}, sut.Multipart, `7`, false, false},
+		"a text where a number is":          {sut.Argument{In: "body", Type: "integer"}, sut.Multipart, `"x"`, false, true},
+		"an object in a part":               {sut.Argument{In: "body", Type: "object"}, sut.Multipart, `{"a":1}`, true, true},
+		"an object in a form":               {sut.Argument{In: "body", Type: "object"}, "application/x-www-form-urlencoded", `{"a":1}`, true, false},
+		"null in a form":                    {sut.Argument{In: "body", Type: "string"}, "application/x-www-form-urlencoded", `null`, false, false},
+		"a number where a text is, as JSON": {sut.Argument{In: "body", Type: "string"}, "application/merge-patch+json", `7`, false, true},
+	} {
+		x.a.Name = "a"
+		op := sut.Operation{Arguments: []sut.Argument{x.a}}
+		if x.kind != "" {
+			op.Headers = [][2]string{{"Content-Type", x.kind}}
+		}
+		in := schemagen.Input{About: "a: of type other", Valid: x.valid, Value: json.RawMessage(`{"a":` + x.value + `}`)}
+		if got := sendable(&op, &in); got != x.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }

@@ -30,7 +30,7 @@ func Operations(text []byte) ([]sut.Operation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is neither JSON nor YAML: %w", err)
 	}
-	d := &document{root: &doc.Root}
+	d := &document{root: &doc.Root, tree: doc.Root.JSON()}
 	version := doc.Root.Get("openapi")
 	if version == nil || !strings.HasPrefix(version.Text, "3.") {
 		return nil, errors.New("it is no OpenAPI document of version 3")
@@ -65,9 +65,12 @@ func Operations(text []byte) ([]sut.Operation, error) {
 	return list, nil
 }
 
-type document struct{ root *doctree.Node }
+type document struct {
+	root *doctree.Node
+	tree jsontree.Node // the same as JSON
+}
 
-// prefix is the path of the first server.
+// prefix is the path of the first server, with the defaults of its variables.
 func (d *document) prefix() string {
 	servers := d.root.Get("servers")
 	if servers == nil || len(servers.Items()) == 0 {
@@ -77,7 +80,14 @@ func (d *document) prefix() string {
 	if at == nil {
 		return ""
 	}
-	u, err := url.Parse(at.Text)
+	text := at.Text
+	if list := servers.Items()[0].Get("variables"); list != nil {
+		for i := range list.Members() {
+			m := &list.Members()[i]
+			text = strings.ReplaceAll(text, "{"+m.Key.Text+"}", value(&m.Value, "default"))
+		}
+	}
+	u, err := url.Parse(text)
 	if err != nil || strings.Contains(u.Path, "{") {
 		return ""
 	}
@@ -135,7 +145,7 @@ func (d *document) operation(prefix, path, method string, item, n *doctree.Node)
 		}
 	}
 	for _, p := range params {
-		a := sut.Argument{Name: value(p, "name"), In: value(p, "in"), Type: d.kind(p.Get("schema")), Required: p.Get("required").Truthy()}
+		a := sut.Argument{Name: value(p, "name"), In: value(p, "in"), Type: d.kind(parameterSchema(p)), Required: p.Get("required").Truthy(), Style: style(p)}
 		place := "{" + a.Name + "}"
 		switch a.In {
 		case "path":
@@ -145,63 +155,180 @@ func (d *document) operation(prefix, path, method string, item, n *doctree.Node)
 		case "query":
 			o.Query = append(o.Query, [2]string{a.Name, place})
 		case "header":
+			if ruled(a.Name) {
+				continue
+			}
 			o.Headers = append(o.Headers, [2]string{a.Name, place})
-		default: // of cookies nothing is sent
+		case "cookie":
+		default:
 			continue
 		}
 		o.Arguments = append(o.Arguments, a)
 	}
-	d.body(&o, n.Get("requestBody"))
-	d.schemas(&o, params, n)
+	s := d.sent(n.Get("requestBody"))
+	d.body(&o, s)
+	d.schemas(&o, params, s)
+	d.answers(&o, n.Get("responses"))
 	return o, nil
+}
+
+// ruled reports whether a header is described elsewhere in the document, so that a
+// parameter of its name says nothing.
+func ruled(header string) bool {
+	return slices.ContainsFunc([]string{"Accept", "Content-Type", "Authorization"}, func(h string) bool { return strings.EqualFold(h, header) })
+}
+
+// parameterSchema is the schema of a parameter, which may be that of its only content.
+func parameterSchema(p *doctree.Node) *doctree.Node {
+	if c := p.Get("content"); c != nil && len(c.Members()) == 1 {
+		return c.Members()[0].Value.Get("schema")
+	}
+	return p.Get("schema")
+}
+
+// style says how a parameter with several values is written; "" as usual.
+func style(p *doctree.Node) string {
+	if p.Get("content") != nil {
+		return sut.StyleJSON
+	}
+	if value(p, "in") != "query" {
+		return ""
+	}
+	joined := p.Get("explode") != nil && !p.Get("explode").Truthy()
+	switch s := value(p, "style"); {
+	case s == "deepObject":
+		return sut.StyleDeep
+	case s == "spaceDelimited" && joined:
+		return sut.StyleSpaces
+	case s == "pipeDelimited" && joined:
+		return sut.StylePipes
+	case joined:
+		return sut.StyleCommas
+	}
+	return ""
+}
+
+// body makes an argument of every property of a body in JSON, of a form or of parts;
+// one that is no such object is the argument "body".
+func (d *document) body(o *sut.Operation, s *request) {
+	if s == nil {
+		return
+	}
+	if s.kind != "application/json" {
+		o.Headers = append(o.Headers, [2]string{"Content-Type", s.kind})
+	}
+	if s.properties == nil {
+		o.JSON = []byte(`"{body}"`)
+		o.Arguments = append(o.Arguments, sut.Argument{Name: "body", In: "body", Type: d.kind(s.schema), Required: s.required})
+		return
+	}
+	tree := jsontree.Node{Kind: jsontree.Object}
+	for _, m := range s.properties {
+		tree.Members = append(tree.Members, jsontree.Member{Key: m.name, Value: jsontree.Node{Kind: jsontree.String, Text: "{" + m.name + "}"}})
+		o.Arguments = append(o.Arguments, sut.Argument{Name: m.name, In: "body", Type: d.kind(m.schema), Required: m.required})
+		if s.kind == sut.Multipart && d.isFile(m.schema) {
+			f := sut.File{Member: m.name, Name: "file", Type: value(s.encoding.Get(m.name), "contentType")}
+			f.Type, _, _ = strings.Cut(f.Type, ",")
+			o.Files = append(o.Files, f)
+		}
+	}
+	o.JSON = []byte(jsontree.Style{Kept: true}.Format(&tree))
+}
+
+// isFile reports whether a schema is that of a file, or of several.
+func (d *document) isFile(schema *doctree.Node) bool {
+	n := d.follow(schema)
+	if items := n.Get("items"); items != nil {
+		n = d.follow(items)
+	}
+	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+		if list := n.Get(key); list != nil {
+			for i := range list.Items() {
+				if d.isFile(&list.Items()[i]) {
+					return true
+				}
+			}
+		}
+	}
+	media := value(n, "contentMediaType")
+	return value(n, "format") == "binary" || media != "" && !isJSON(media) && n.Get("contentEncoding") == nil
+}
+
+// request is what a call sends as its body.
+type request struct {
+	kind       string        // the media type
+	schema     *doctree.Node // nil: nothing is said
+	encoding   *doctree.Node
+	required   bool
+	properties []property // nil: it is one value
+}
+
+type property struct {
+	name     string
+	schema   *doctree.Node
+	required bool
+}
+
+// sent is what a request holds, as JSON if it may; nil if it holds nothing.
+func (d *document) sent(n *doctree.Node) *request {
+	if n == nil {
+		return nil
+	}
+	n = d.follow(n)
+	content := n.Get("content")
+	if content == nil || len(content.Members()) == 0 {
+		return nil
+	}
+	var s *request
+	best := len(preferred)
+	for i := range content.Members() {
+		m := &content.Members()[i]
+		kind, _, _ := strings.Cut(m.Key.Text, ";")
+		kind = strings.ToLower(strings.TrimSpace(kind))
+		rank := slices.IndexFunc(preferred, func(is func(string) bool) bool { return is(kind) })
+		if rank < best {
+			if kind == "*/*" || kind == "application/*" {
+				kind = "application/json"
+			}
+			best, s = rank, &request{kind: kind, schema: m.Value.Get("schema"), encoding: m.Value.Get("encoding"), required: n.Get("required").Truthy()}
+		}
+	}
+	if s == nil || !isJSON(s.kind) && s.kind != formType && s.kind != sut.Multipart || s.schema == nil {
+		return s
+	}
+	inner := d.follow(s.schema)
+	list := inner.Get("properties")
+	if list == nil || list.Kind != doctree.Map || len(list.Members()) == 0 || composed(inner) {
+		return s
+	}
+	for i := range list.Members() {
+		m := &list.Members()[i]
+		if d.follow(&m.Value).Get("readOnly").Truthy() {
+			continue
+		}
+		s.properties = append(s.properties, property{m.Key.Text, &m.Value, requires(inner, m.Key.Text)})
+	}
+	return s
+}
+
+// composed reports whether properties are not all that a schema says of an object.
+func composed(schema *doctree.Node) bool {
+	return slices.ContainsFunc([]string{"allOf", "oneOf", "anyOf", "not", "if", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
+		"propertyNames", "patternProperties", "discriminator", "unevaluatedProperties"}, func(key string) bool { return schema.Get(key) != nil })
 }
 
 // formType is the type of a body that is sent as a form.
 const formType = "application/x-www-form-urlencoded"
 
-// body makes an argument of every property of a body in JSON or of a form; one that
-// is no object is the argument "body".
-func (d *document) body(o *sut.Operation, n *doctree.Node) {
-	if n == nil {
-		return
-	}
-	n = d.follow(n)
-	schema, form, ok := d.sent(n)
-	if !ok {
-		return
-	}
-	if schema == nil {
-		schema = &doctree.Node{}
-	}
-	schema = d.follow(schema)
-	properties := schema.Get("properties")
-	if properties == nil || properties.Kind != doctree.Map {
-		if !form {
-			o.JSON = []byte(`"{body}"`)
-			o.Arguments = append(o.Arguments, sut.Argument{Name: "body", In: "body", Type: d.kind(schema), Required: n.Get("required").Truthy()})
-		}
-		return
-	}
-	tree := jsontree.Node{Kind: jsontree.Object}
-	for j := range properties.Members() {
-		name := properties.Members()[j].Key.Text
-		tree.Members = append(tree.Members, jsontree.Member{Key: name, Value: jsontree.Node{Kind: jsontree.String, Text: "{" + name + "}"}})
-		o.Arguments = append(o.Arguments, sut.Argument{Name: name, In: "body", Type: d.kind(&properties.Members()[j].Value), Required: requires(schema, name)})
-	}
-	o.JSON = []byte(jsontree.Style{Kept: true}.Format(&tree))
-	if form {
-		o.Headers = append(o.Headers, [2]string{"Content-Type", formType})
-	}
-}
-
-// sent is the schema of what a request holds, as JSON if it may; ok is false if it
-// holds something else.
-func (d *document) sent(n *doctree.Node) (schema *doctree.Node, form, ok bool) {
-	if schema, ok = d.held(n, isJSON); ok {
-		return schema, false, true
-	}
-	schema, ok = d.held(n, func(kind string) bool { return kind == formType })
-	return schema, true, ok
+// preferred are types of bodies, those first in which most can be said.
+var preferred = []func(kind string) bool{
+	func(kind string) bool { return kind == "application/json" },
+	isJSON,
+	func(kind string) bool { return kind == "*/*" || kind == "application/*" },
+	func(kind string) bool { return kind == formType },
+	func(kind string) bool { return kind == sut.Multipart },
+	func(kind string) bool { return !strings.HasSuffix(kind, "/*") },
+	func(string) bool { return true },
 }
 
 func isJSON(kind string) bool { return kind == "application/json" || strings.HasSuffix(kind, "+json") }

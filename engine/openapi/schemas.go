@@ -10,9 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// schemas says what the arguments and the answers of an operation look like. What
-// schemas refer to is given along.
-func (d *document) schemas(o *sut.Operation, params []*doctree.Node, n *doctree.Node) {
+// schemas says what the arguments of an operation look like. What schemas refer to is
+// given along.
+func (d *document) schemas(o *sut.Operation, params []*doctree.Node, s *request) {
 	properties := jsontree.Node{Kind: jsontree.Object}
 	required := jsontree.Node{Kind: jsontree.Array}
 	add := func(name string, schema *doctree.Node, must bool) {
@@ -26,47 +26,86 @@ func (d *document) schemas(o *sut.Operation, params []*doctree.Node, n *doctree.
 		}
 	}
 	for _, p := range params {
-		if in := value(p, "in"); in == "path" || in == "query" || in == "header" {
+		if in := value(p, "in"); in == "path" || in == "query" || in == "cookie" || in == "header" && !ruled(value(p, "name")) {
 			add(value(p, "name"), d.example(p), p.Get("required").Truthy() || in == "path")
 		}
 	}
 	whole := jsontree.Node{Kind: jsontree.Object, Members: []jsontree.Member{{Key: "type", Value: jsontree.Node{Kind: jsontree.String, Text: "object"}}}}
-	if body, form, _ := d.sent(n.Get("requestBody")); body != nil {
-		inner := d.follow(body)
-		if list := inner.Get("properties"); list != nil && list.Kind == doctree.Map {
-			for i := range list.Members() {
-				name := list.Members()[i].Key.Text
-				add(name, &list.Members()[i].Value, requires(inner, name))
-			}
-			if extra := inner.Get("additionalProperties"); extra != nil && extra.Kind == doctree.Bool && !extra.Bool && len(params) == 0 {
-				whole.Members = append(whole.Members, jsontree.Member{Key: "additionalProperties", Value: extra.JSON()})
-			}
-		} else if !form {
-			add("body", body, d.follow(n.Get("requestBody")).Get("required").Truthy())
+	switch {
+	case s == nil:
+	case s.properties == nil:
+		add("body", d.text(s), s.required)
+	default:
+		for _, m := range s.properties {
+			add(m.name, m.schema, m.required)
+		}
+		if extra := d.follow(s.schema).Get("additionalProperties"); extra != nil && extra.Kind == doctree.Bool && !extra.Bool && len(params) == 0 {
+			whole.Members = append(whole.Members, jsontree.Member{Key: "additionalProperties", Value: extra.JSON()})
 		}
 	}
 	whole.Members = append(whole.Members, jsontree.Member{Key: "properties", Value: properties})
 	if len(required.Items) > 0 {
 		whole.Members = append(whole.Members, jsontree.Member{Key: "required", Value: required})
 	}
-	o.Schema = d.closed(whole)
-	answers := n.Get("responses")
-	if answers == nil || answers.Kind != doctree.Map || len(answers.Members()) == 0 {
+	o.Schema = d.closed(whole, sending)
+}
+
+// text is the schema of a body that is one value. Of a type that is not JSON, all that is
+// known is that it is a text.
+func (d *document) text(s *request) *doctree.Node {
+	if isJSON(s.kind) || s.schema != nil && d.kind(s.schema) == "string" {
+		return s.schema
+	}
+	n := doctree.Node{Kind: doctree.Map}.WithMembers([]doctree.Member{{
+		Key: doctree.Node{Kind: doctree.String, Text: "type"}, Value: doctree.Node{Kind: doctree.String, Text: "string"}}})
+	return &n
+}
+
+// answers says what an operation answers.
+func (d *document) answers(o *sut.Operation, n *doctree.Node) {
+	if n == nil || n.Kind != doctree.Map || len(n.Members()) == 0 {
 		return
 	}
-	o.Answers = make(map[string]json.RawMessage, len(answers.Members()))
-	for i := range answers.Members() {
-		key := answers.Members()[i].Key.Text
+	o.Answers = make(map[string]json.RawMessage, len(n.Members()))
+	for i := range n.Members() {
+		key, answer := n.Members()[i].Key.Text, d.follow(&n.Members()[i].Value)
 		o.Answers[key] = json.RawMessage("null")
-		if schema, _ := d.held(&answers.Members()[i].Value, isJSON); schema != nil {
-			o.Answers[key] = d.closed(schema.JSON())
+		if schema := held(answer, isJSON); schema != nil {
+			o.Answers[key] = d.closed(schema.JSON(), receiving)
+		}
+		f := sut.Frame{}
+		if content := answer.Get("content"); content != nil {
+			for j := range content.Members() {
+				kind, _, _ := strings.Cut(content.Members()[j].Key.Text, ";")
+				f.Types = append(f.Types, strings.ToLower(strings.TrimSpace(kind)))
+			}
+		}
+		if headers := answer.Get("headers"); headers != nil {
+			for j := range headers.Members() {
+				m := &headers.Members()[j]
+				h := d.follow(&m.Value)
+				if strings.EqualFold(m.Key.Text, "Content-Type") {
+					continue
+				}
+				one := sut.Header{Name: m.Key.Text, Required: h.Get("required").Truthy()}
+				if schema := h.Get("schema"); schema != nil {
+					one.Type, one.Schema = d.kind(schema), d.closed(schema.JSON(), receiving)
+				}
+				f.Headers = append(f.Headers, one)
+			}
+		}
+		if f.Types != nil || f.Headers != nil {
+			if o.Frames == nil {
+				o.Frames = make(map[string]sut.Frame)
+			}
+			o.Frames[key] = f
 		}
 	}
 }
 
 // example is the schema of a parameter with the parameter's own example.
 func (d *document) example(p *doctree.Node) *doctree.Node {
-	schema := p.Get("schema")
+	schema := parameterSchema(p)
 	at := p.Member("example")
 	if schema == nil || at == nil || schema.Get("$ref") != nil || schema.Kind != doctree.Map {
 		return schema
@@ -76,31 +115,17 @@ func (d *document) example(p *doctree.Node) *doctree.Node {
 	return &with
 }
 
-// held is the schema of what a request or an answer holds in a type, nil if it has
-// none; ok is false if it holds no such thing.
-func (d *document) held(n *doctree.Node, is func(kind string) bool) (schema *doctree.Node, ok bool) {
-	if n == nil {
-		return nil, false
-	}
-	content := d.follow(n).Get("content")
+// held is the schema of what an answer holds in a type, nil if it has none.
+func held(n *doctree.Node, is func(kind string) bool) *doctree.Node {
+	content := n.Get("content")
 	if content == nil {
-		return nil, false
+		return nil
 	}
 	for i := range content.Members() {
 		kind, _, _ := strings.Cut(content.Members()[i].Key.Text, ";")
-		if is(strings.TrimSpace(kind)) {
-			return content.Members()[i].Value.Get("schema"), true
+		if is(strings.ToLower(strings.TrimSpace(kind))) {
+			return content.Members()[i].Value.Get("schema")
 		}
 	}
-	return nil, false
-}
-
-// closed is a schema that holds what it refers to.
-func (d *document) closed(schema jsontree.Node) json.RawMessage {
-	text := jsontree.Style{Kept: true}.Format(&schema)
-	if components := d.root.Get("components"); components != nil && strings.Contains(text, "#/components/") && schema.Kind == jsontree.Object {
-		schema.Members = append(slices.Clone(schema.Members), jsontree.Member{Key: "components", Value: components.JSON()})
-		text = jsontree.Style{Kept: true}.Format(&schema)
-	}
-	return json.RawMessage(text)
+	return nil
 }

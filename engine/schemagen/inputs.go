@@ -197,6 +197,14 @@ func (s *Schema) wrong(n map[string]any, usual any, depth int) (list []variant) 
 		add("not in enum", "thresh-unknown")
 		add("not in enum", json.Number("987654"))
 	}
+	if f := formatOf(n); f != nil {
+		for _, v := range f.invalid {
+			add("no "+f.name, v)
+		}
+		if over := map[string]string{"int32": "2147483648", "int64": "9223372036854775808"}[f.name]; over != "" && n["maximum"] == nil {
+			add("beyond "+f.name, json.Number(over))
+		}
+	}
 	if _, ok := n["pattern"]; ok {
 		add("does not match pattern", "\u00a7 no match \u00a7")
 	}

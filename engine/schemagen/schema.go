@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -31,7 +33,12 @@ func New(text []byte) (*Schema, error) {
 	}
 	modern(root, 0)
 	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	for _, f := range formats {
+		c.RegisterFormat(&jsonschema.Format{Name: f.name, Validate: f.check})
+	}
 	c.UseLoader(nowhere{})
+	c.UseRegexpEngine(expression)
 	if err := c.AddResource(address, root); err != nil {
 		return nil, fmt.Errorf("the schema cannot be used: %w", err)
 	}
@@ -51,6 +58,22 @@ type nowhere struct{}
 func (nowhere) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s is not within the document", url)
 }
+
+// expression is a pattern; one that only other engines can read matches everything.
+func expression(text string) (jsonschema.Regexp, error) {
+	if re, err := regexp.Compile(text); err == nil {
+		return re, nil
+	}
+	return anything(text), nil
+}
+
+type anything string
+
+// MatchString implements jsonschema.Regexp.
+func (anything) MatchString(string) bool { return true }
+
+// String implements jsonschema.Regexp.
+func (a anything) String() string { return string(a) }
 
 func decode(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -91,6 +114,9 @@ func (s *Schema) misfit(v any) string {
 	if _, after, found := strings.Cut(text, "': "); found {
 		text = after
 	}
+	if text == "false schema" {
+		text = "must not be there"
+	}
 	return where + ": " + text
 }
 
@@ -106,17 +132,19 @@ func modern(v any, depth int) {
 		}
 	case map[string]any:
 		for key, item := range x {
-			if key != "example" && key != "examples" && key != "default" && key != "enum" && key != "const" {
+			switch named, ok := item.(map[string]any); {
+			case ok && (key == "properties" || key == "patternProperties" || key == "$defs" || key == "definitions"):
+				for _, sub := range named {
+					modern(sub, depth+1)
+				}
+			case key != "example" && key != "examples" && key != "default" && key != "enum" && key != "const":
 				modern(item, depth+1)
 			}
 		}
 		if n, ok := x["nullable"].(bool); ok {
 			delete(x, "nullable")
-			if t, ok := x["type"].(string); ok && n {
-				x["type"] = []any{t, "null"}
-				if list, ok := x["enum"].([]any); ok {
-					x["enum"] = append(list[:len(list):len(list)], nil)
-				}
+			if n {
+				nullable(x)
 			}
 		}
 		for _, side := range [][2]string{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}} {
@@ -134,4 +162,19 @@ func modern(v any, depth int) {
 			delete(x, "required")
 		}
 	}
+}
+
+// nullable lets a schema take null as well.
+func nullable(x map[string]any) {
+	list, listed := x["enum"].([]any)
+	if t, ok := x["type"].(string); ok && x["allOf"] == nil && x["oneOf"] == nil && x["anyOf"] == nil && x["$ref"] == nil {
+		x["type"] = []any{t, "null"}
+		if listed {
+			x["enum"] = append(list[:len(list):len(list)], nil)
+		}
+		return
+	}
+	same := maps.Clone(x)
+	clear(x)
+	x["anyOf"] = []any{same, map[string]any{"type": "null"}}
 }

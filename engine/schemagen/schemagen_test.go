@@ -96,3 +96,89 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// Schemas as services have them give usual calls, and calls that break what they say.
+func TestKindsOfSchemas(t *testing.T) {
+	for name, x := range map[string]struct {
+		schema  string // of the property a
+		valid   []string
+		invalid []string
+	}{
+		"a date":              {`{"type":"string","format":"date"}`, []string{`"9999-12-31"`}, []string{`"2024-02-30"`}},
+		"a moment":            {`{"type":"string","format":"date-time"}`, []string{`"2024-02-29T12:00:00Z"`}, []string{`"2024-02-30T12:00:00Z"`}},
+		"32 bits":             {`{"type":"integer","format":"int32"}`, []string{`2147483647`, `-2147483648`}, []string{`2147483648`}},
+		"64 bits":             {`{"type":"integer","format":"int64"}`, []string{`9223372036854775807`}, []string{`9223372036854775808`}},
+		"nullable in parts":   {`{"allOf":[{"type":"object","properties":{"b":{"type":"integer"}}}],"nullable":true}`, []string{`null`, `{"b":1}`}, nil},
+		"one of, with a base": {`{"type":"object","required":["id"],"properties":{"id":{"type":"integer","minimum":5}},"oneOf":[{"required":["x"],"properties":{"x":{"type":"boolean"}}},{"required":["y"],"properties":{"y":{"type":"integer","minimum":8}}}]}`, []string{`{"id":5,"x":true}`, `{"id":5,"y":8}`}, nil},
+		"two borders in it":   {`{"type":"object","required":["b","c"],"properties":{"b":{"type":"integer","minimum":5},"c":{"type":"string","minLength":9}}}`, []string{`{"b":5,"c":"aaaaaaaaa"}`}, []string{`{"b":4,"c":"aaaaaaaaa"}`}},
+		"a pattern, long":     {`{"type":"string","pattern":"^[a-z]+$","minLength":5}`, []string{`"aaaaa"`}, []string{`"aaaa"`}},
+		"named as a keyword":  {`{"type":"object","required":["example"],"properties":{"example":{"type":"string","nullable":true}}}`, []string{`{"example":null}`}, nil},
+		"two items at least":  {`{"type":"array","minItems":2,"items":{"type":"integer","minimum":3}}`, []string{`[3,3]`}, []string{`[3]`}},
+	} {
+		s, err := New([]byte(`{"type":"object","required":["a"],"properties":{"a":` + x.schema + `}}`))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := map[bool][]string{}
+		for _, in := range s.Inputs(0, 1) {
+			got[in.Valid] = append(got[in.Valid], string(in.Value))
+		}
+		for valid, list := range map[bool][]string{true: x.valid, false: x.invalid} {
+			for _, want := range list {
+				if !slices.Contains(got[valid], `{"a":`+want+`}`) {
+					t.Errorf("%s: no input with %s, valid %t, among %s", name, want, valid, strings.Join(got[valid], " "))
+				}
+			}
+		}
+	}
+}
+
+// Formats are read leniently where services differ.
+func TestFormats(t *testing.T) {
+	for format, x := range map[string][2]string{
+		"date-time": {`"2024-02-29T12:00:00.5+01:00" "2024-02-29T12:00:00" "2024-02-29 12:00:00Z" "2016-12-31T23:59:60Z" 7`, `"yesterday" "2024-13-01T00:00:00Z" ""`},
+		"date":      {`"2024-02-29"`, `"2023-02-29" "29.02.2024"`},
+		"time":      {`"12:00:00" "12:00:00Z"`, `"25:00:00"`},
+		"uuid":      {`"123E4567-e89b-42d3-a456-426614174000"`, `"123e4567"`},
+		"email":     {`"a@b.example"`, `"a"`},
+		"ipv4":      {`"10.0.0.1"`, `"10.0.0" "::1"`},
+		"ipv6":      {`"::1"`, `"10.0.0.1"`},
+		"uri":       {`"urn:a:b" "https://a.example/b"`, `"a b"`},
+		"int32":     {`2147483647 -2147483648 1.5 "x"`, `2147483648 -2147483649 1e10`},
+		"int64":     {`9223372036854775807`, `9223372036854775808`},
+		"unheard":   {`"["`, ``},
+	} {
+		s, err := New([]byte(`{"format":"` + format + `"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, list := range x {
+			values := json.NewDecoder(strings.NewReader(list))
+			for values.More() {
+				var v json.RawMessage
+				if err := values.Decode(&v); err != nil {
+					t.Fatal(err)
+				}
+				if why := s.Check(v); (why == "") != (i == 0) {
+					t.Errorf("%s: %s: %q", format, v, why)
+				}
+			}
+		}
+	}
+}
+
+// A pattern with what Go's expressions lack is not checked, and no text is made for it.
+func TestForeignPattern(t *testing.T) {
+	s, err := New([]byte(`{"type":"object","required":["a"],"properties":{"a":{"type":"string","pattern":"^(?=x).*$"},"b":{"type":"string","pattern":"^(?!y)z$","example":"z"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := s.Check([]byte(`{"a":"y"}`)); why != "" {
+		t.Error(why)
+	}
+	for _, in := range s.Inputs(0, 1) {
+		if in.Valid {
+			t.Errorf("%s", in.Value)
+		}
+	}
+}

@@ -49,25 +49,30 @@ func (s *Schema) follow(n map[string]any, depth int) map[string]any {
 	whole := maps.Clone(n)
 	delete(whole, "allOf")
 	for _, p := range parts {
-		part, ok := p.(map[string]any)
-		if !ok {
-			continue
+		if part, ok := p.(map[string]any); ok {
+			whole = s.merged(whole, part, depth)
 		}
-		for key, v := range s.follow(part, depth+1) {
-			switch have := whole[key].(type) {
-			case map[string]any:
-				if more, ok := v.(map[string]any); ok && key == "properties" {
-					have = maps.Clone(have)
-					maps.Copy(have, more)
-					whole[key] = have
-				}
-			case []any:
-				if more, ok := v.([]any); ok && key == "required" {
-					whole[key] = append(slices.Clone(have), more...)
-				}
-			case nil:
-				whole[key] = v
+	}
+	return whole
+}
+
+// merged is a schema with what another one adds.
+func (s *Schema) merged(n, part map[string]any, depth int) map[string]any {
+	whole := maps.Clone(n)
+	for key, v := range s.follow(part, depth+1) {
+		switch have := whole[key].(type) {
+		case map[string]any:
+			if more, ok := v.(map[string]any); ok && key == "properties" {
+				have = maps.Clone(have)
+				maps.Copy(have, more)
+				whole[key] = have
 			}
+		case []any:
+			if more, ok := v.([]any); ok && key == "required" {
+				whole[key] = append(slices.Clone(have), more...)
+			}
+		case nil:
+			whole[key] = v
 		}
 	}
 	return whole
@@ -126,9 +131,13 @@ func (s *Schema) values(n map[string]any, depth int) (list []variant) {
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		if parts, ok := n[key].([]any); ok && depth < maxDepth {
+			rest := maps.Clone(n) // what every one of them has to keep to
+			for _, key := range []string{key, "const", "default", "example", "examples"} {
+				delete(rest, key)
+			}
 			for _, p := range parts {
 				if part, ok := p.(map[string]any); ok {
-					list = append(list, s.values(part, depth+1)...)
+					list = append(list, s.values(s.merged(rest, part, depth), depth+1)...)
 				}
 			}
 			return list
@@ -158,17 +167,21 @@ func (s *Schema) values(n map[string]any, depth int) (list []variant) {
 func num(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 'f', -1, 64)) }
 
 func numbers(n map[string]any, whole bool) (list []variant) {
-	add := func(about string, f float64) { list = append(list, variant{about, num(f)}) }
+	low, hasLow := number(n, "minimum")
+	high, hasHigh := number(n, "maximum")
+	add := func(about string, f float64) {
+		if !(hasLow && f < low || hasHigh && f > high) {
+			list = append(list, variant{about, num(f)})
+		}
+	}
 	step := 1.0
 	if m, ok := number(n, "multipleOf"); ok && m > 0 {
 		step = m
 		add("multipleOf", m)
 	}
-	low, hasLow := number(n, "minimum")
 	if x, ok := number(n, "exclusiveMinimum"); ok {
 		low, hasLow = x+step, true
 	}
-	high, hasHigh := number(n, "maximum")
 	if x, ok := number(n, "exclusiveMaximum"); ok {
 		high, hasHigh = x-step, true
 	}
@@ -184,7 +197,12 @@ func numbers(n map[string]any, whole bool) (list []variant) {
 	for _, f := range []float64{0, -1, 2, 3, 7, 10, 13, 42, 99, 100, 255, 256, 1000, 65536, math.MaxInt32, math.MaxInt32 + 1, math.MinInt32, 1 << 53} {
 		add(num(f).String(), f)
 	}
-	list = append(list, variant{"2^63", json.Number("9223372036854775808")})
+	if !hasHigh && n["format"] != "int32" && n["format"] != "int64" {
+		list = append(list, variant{"2^63", json.Number("9223372036854775808")})
+	}
+	if n["format"] == "int64" && !hasHigh {
+		list = append(list, variant{"2^63 - 1", json.Number("9223372036854775807")})
+	}
 	if !whole {
 		for _, f := range []float64{0.5, -0.1, 1e-9, 3.999} {
 			add(num(f).String(), f)
@@ -194,32 +212,34 @@ func numbers(n map[string]any, whole bool) (list []variant) {
 	return list
 }
 
-// formats are usual values of formats.
-var formats = map[string]string{
-	"date": "2024-02-29", "date-time": "2024-02-29T12:00:00Z", "time": "12:00:00Z", "email": "a@example.com", "uri": "http://example.com/a",
-	"url": "http://example.com/a", "uuid": "123e4567-e89b-42d3-a456-426614174000", "ipv4": "127.0.0.1", "ipv6": "::1", "hostname": "example.com",
-	"byte": "YQ==",
-}
-
 // long is the length of texts that are longer than anybody expects.
 const long = 20_000
 
 func texts(n map[string]any) (list []variant) {
-	add := func(about, v string) { list = append(list, variant{about, v}) }
-	if format, ok := n["format"].(string); ok {
-		if v, ok := formats[format]; ok {
-			return append(list, variant{format, v})
+	low, hasLow := number(n, "minLength")
+	high, hasHigh := number(n, "maxLength")
+	add := func(about, v string) {
+		if length := float64(utf8.RuneCountInString(v)); !(hasLow && length < low || hasHigh && length > high) {
+			list = append(list, variant{about, v})
 		}
 	}
+	if f := formatOf(n); f != nil && len(f.valid) > 0 {
+		for _, v := range f.valid {
+			add(v, v)
+		}
+		return list
+	}
 	if pattern, ok := n["pattern"].(string); ok {
-		if re, err := syntax.Parse(pattern, syntax.Perl); err == nil {
+		re, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			return nil // nobody can say which texts match
+		}
+		for _, more := range []int{0, 1, 2, int(min(low, long))} {
 			var b strings.Builder
-			matching(&b, re.Simplify(), 0)
+			matching(&b, re, more, 0)
 			add("matches", b.String())
 		}
 	}
-	low, hasLow := number(n, "minLength")
-	high, hasHigh := number(n, "maxLength")
 	add("a", "a")
 	add("word", "hello")
 	if hasLow && low < long {
@@ -245,10 +265,16 @@ func texts(n map[string]any) (list []variant) {
 	return list
 }
 
-// matching writes a text that a regular expression matches, where that is simple.
-func matching(b *strings.Builder, re *syntax.Regexp, depth int) {
+// matching writes a text that a regular expression matches, where that is simple, with
+// so many repetitions more than there must be where there may be any number.
+func matching(b *strings.Builder, re *syntax.Regexp, more, depth int) {
 	if depth > 50 || b.Len() > 4096 {
 		return
+	}
+	times := func(n int) {
+		for range n {
+			matching(b, re.Sub[0], more, depth+1)
+		}
 	}
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -265,18 +291,20 @@ func matching(b *strings.Builder, re *syntax.Regexp, depth int) {
 		}
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		b.WriteByte('a')
-	case syntax.OpCapture, syntax.OpPlus:
-		matching(b, re.Sub[0], depth+1)
+	case syntax.OpCapture:
+		times(1)
+	case syntax.OpPlus:
+		times(max(1, more))
+	case syntax.OpStar:
+		times(more)
 	case syntax.OpRepeat:
-		for range max(re.Min, 0) {
-			matching(b, re.Sub[0], depth+1)
-		}
+		times(re.Min + min(more, max(re.Max, more)-re.Min))
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
-			matching(b, sub, depth+1)
+			matching(b, sub, more, depth+1)
 		}
 	case syntax.OpAlternate:
-		matching(b, re.Sub[0], depth+1)
+		matching(b, re.Sub[0], more, depth+1)
 	}
 }
 
@@ -294,6 +322,11 @@ func (s *Schema) arrays(n map[string]any, depth int) (list []variant) {
 	}
 	low, hasLow := number(n, "minItems")
 	high, hasHigh := number(n, "maxItems")
+	add := func(about string, l []any) {
+		if k := float64(len(l)); !(hasLow && k < low || hasHigh && k > high) {
+			list = append(list, variant{about, l})
+		}
+	}
 	times := func(k int) []any {
 		l := make([]any, k)
 		for i := range l {
@@ -304,16 +337,18 @@ func (s *Schema) arrays(n map[string]any, depth int) (list []variant) {
 		}
 		return l
 	}
-	list = append(list, variant{"one item", times(1)})
+	add("one item", times(1))
 	if hasLow && low < 1000 {
-		list = append(list, variant{"minItems", times(int(low))})
+		add("minItems", times(int(low)))
 	}
 	if hasHigh && high < 1000 {
-		list = append(list, variant{"maxItems", times(int(high))})
+		add("maxItems", times(int(high)))
 	}
-	list = append(list, variant{"empty", []any{}}, variant{"2 items", times(2)}, variant{"1000 items", times(1000)})
+	add("empty", []any{})
+	add("2 items", times(2))
+	add("1000 items", times(1000))
 	for _, v := range values[1:] {
-		list = append(list, variant{"an item: " + v.about, append(times(max(int(low)-1, 0)), v.value)})
+		add("an item: "+v.about, append(times(max(int(low)-1, 0)), v.value))
 	}
 	return list
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // httpKeys are keys of operations that say how a request is made.
-var httpKeys = []string{"method", "path", "json", "query", "headers"}
+var httpKeys = []string{"method", "path", "json", "query", "headers", "files"}
 
 // operationKeys are keys of operations of every kind.
 var operationKeys = []string{"arguments", "returns", "rejects"}
@@ -135,7 +135,47 @@ func (d *decoder) request(o *sut.Operation, n *doctree.Node, path string) {
 			d.refuse(body.Pos, path+".json", codeValue, "", "holds a number that JSON has no form for")
 		}
 	}
+	if f := n.Get("files"); f != nil {
+		d.files(o, f, body, path+".files")
+	}
 	o.Arguments = Places(o)
+}
+
+// files decodes which members of the body are sent as files.
+func (d *decoder) files(o *sut.Operation, n, body *doctree.Node, path string) {
+	if n.Kind != doctree.Map {
+		d.refuse(n.Pos, path, codeType, "", "must be a mapping of members of json to files, such as {photo: {name: photo.png, type: image/png}}, got %s", n.Kind)
+		return
+	}
+	var members []string
+	if body != nil {
+		for i := range body.Members() {
+			members = append(members, keyText(&body.Members()[i]))
+		}
+	}
+	for i := range n.Members() {
+		m := &n.Members()[i]
+		file := sut.File{Member: keyText(m), Name: keyText(m)}
+		if !slices.Contains(members, file.Member) {
+			d.refuse(m.Key.Pos, path, codeName, diag.DidYouMean(file.Member, members), "json has no member %q", file.Member)
+		}
+		if m.Value.IsNull() {
+			o.Files = append(o.Files, file)
+			continue
+		}
+		if !d.fields(&m.Value, path+"."+file.Member, "name", "type") {
+			continue
+		}
+		if name := m.Value.Get("name"); name != nil {
+			file.Name = d.text(name, path+"."+file.Member+".name")
+		}
+		if kind := m.Value.Get("type"); kind != nil {
+			if file.Type = d.text(kind, path+"."+file.Member+".type"); file.Type != "" && !strings.Contains(file.Type, "/") {
+				d.refuse(kind.Pos, path+"."+file.Member+".type", codeValue, "", "must be a media type such as image/png, got %q", file.Type)
+			}
+		}
+		o.Files = append(o.Files, file)
+	}
 }
 
 var place = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)

@@ -44,6 +44,8 @@ func (e End) Failed() bool { return e == Crashed || e == Hung || e == Flooded }
 type Observation struct {
 	End    End
 	Status int // HTTP status or exit code; 0 if there was none
+	// Header is that of an answer over HTTP. It is not kept.
+	Header map[string][]string `json:"-"`
 	// Output is the answer as it came; Value what the operation returns of it
 	// as JSON, nil if it is no JSON.
 	Output []byte

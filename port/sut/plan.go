@@ -171,6 +171,7 @@ type Operation struct {
 	Query       [][2]string
 	Headers     [][2]string
 	JSON        []byte // of http: the body as JSON, "{name}" for an argument; nil: none
+	Files       []File `json:",omitempty"` // of http: members of JSON that are sent as files
 	Arguments   []Argument
 	Returns     string   // a JSON path in the answer; "": all of it
 	Refuses     bool     // what must not be done is refused, so that formats may try it
@@ -180,8 +181,9 @@ type Operation struct {
 	// or by "0" where there is none. A null schema says nothing of the answer.
 	Schema   json.RawMessage
 	Answers  map[string]json.RawMessage
-	Destroys bool // it says of itself that it may destroy something
-	Reads    bool `json:",omitempty"` // it says of itself that it changes nothing
+	Frames   map[string]Frame `json:",omitempty"` // what answers are besides, by status as in Answers
+	Destroys bool             // it says of itself that it may destroy something
+	Reads    bool             `json:",omitempty"` // it says of itself that it changes nothing
 }
 
 // Argument is one argument of an operation.
@@ -189,7 +191,42 @@ type Argument struct {
 	Name     string
 	Type     string // of JSON Schema; "": not known
 	Required bool
-	In       string // path, query, header or body, of an operation from OpenAPI
+	In       string // path, query, header, cookie or body, of an operation from OpenAPI
+	Style    string `json:",omitempty"` // how several values are written; "": as usual where it stands
+}
+
+// Styles of arguments. In a query a list is usually repeated, and an object as many
+// parameters as it has members; elsewhere values are joined by commas.
+const (
+	StyleCommas = "commas" // a=1,2
+	StyleSpaces = "spaces" // a=1 2
+	StylePipes  = "pipes"  // a=1|2
+	StyleDeep   = "deep"   // a[key]=1
+	StyleJSON   = "json"   // a={"key":1}
+)
+
+// Multipart is the type of a body of parts.
+const Multipart = "multipart/form-data"
+
+// File says that a member of a body is sent as a file.
+type File struct {
+	Member string
+	Name   string // of the file
+	Type   string // its media type; "": application/octet-stream
+}
+
+// Frame is what an answer has beside its content.
+type Frame struct {
+	Types   []string // media types of the content; nil: nothing is said
+	Headers []Header
+}
+
+// Header is a header of an answer.
+type Header struct {
+	Name     string
+	Required bool
+	Type     string          // of JSON Schema
+	Schema   json.RawMessage // nil: nothing is said
 }
 
 // Input is where the bytes or the prompt of a case go.

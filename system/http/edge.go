@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -128,7 +126,7 @@ func (e *edge) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	o := sut.Observation{End: sut.Answered}
 	answer, err := e.transport.RoundTrip(q)
 	if err == nil {
-		o.Status = answer.StatusCode
+		o.Status, o.Header = answer.StatusCode, answer.Header
 		o.Wait = retryAfter(answer.Header.Get("Retry-After"))
 		o.Output, err = read(answer, sut.MaxOutput)
 		answer.Body.Close()
@@ -201,123 +199,4 @@ func retryAfter(text string) time.Duration {
 		return max(0, time.Until(t))
 	}
 	return 0
-}
-
-// request makes the request of an operation.
-func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*http.Request, error) {
-	args, raw, err := system.Arguments(e.site.Plan, op, c)
-	if err != nil {
-		return nil, err
-	}
-	f := filler{args: args}
-	path := f.text(op.Path, url.PathEscape)
-	if len(f.missing) > 0 {
-		return nil, diag.Environment("call %s of the system %s: the path has no value for %s", op.Name, e.site.Plan.Name, strings.Join(f.missing, ", "))
-	}
-	query := url.Values{}
-	for _, q := range op.Query {
-		f.missing = nil
-		if list, ok := f.list(q[1]); ok { // name=a&name=b, as OpenAPI has it unless it says otherwise
-			for _, v := range list {
-				query.Add(q[0], plainText(v))
-			}
-			continue
-		}
-		if v := f.text(q[1], nil); len(f.missing) == 0 { // a parameter without its value is not sent
-			query.Add(q[0], v)
-		}
-	}
-	at := strings.TrimSuffix(e.base.String(), "/") + path
-	if len(query) > 0 {
-		at += "?" + query.Encode()
-	}
-	body, kind := c.Input, "application/octet-stream"
-	if json.Valid(body) {
-		kind = "application/json"
-	}
-	if !raw {
-		if body, err = f.body(op.JSON); err != nil {
-			return nil, fmt.Errorf("make the body of %s: %w", op.Name, err)
-		}
-		kind = "application/json"
-		if body != nil && isForm(op) {
-			body = form(body)
-		}
-	}
-	var reader io.Reader = http.NoBody
-	if body != nil {
-		reader = bytes.NewReader(body)
-	}
-	q, err := http.NewRequestWithContext(ctx, op.Method, at, reader)
-	if err != nil {
-		return nil, fmt.Errorf("make the request of %s: %w", op.Name, plain(err))
-	}
-	if body != nil {
-		q.Header.Set("Content-Type", kind)
-	}
-	e.headers(q, op, &f)
-	return q, nil
-}
-
-// isForm reports whether the header Content-Type of an operation says that its body
-// is a form.
-func isForm(op *sut.Operation) bool {
-	return slices.ContainsFunc(op.Headers, func(h [2]string) bool {
-		kind, _, _ := strings.Cut(h[1], ";")
-		return strings.EqualFold(h[0], "Content-Type") && strings.TrimSpace(kind) == "application/x-www-form-urlencoded"
-	})
-}
-
-// form is a JSON object as fields of a form, a list as one field for each item; null
-// is no field. Anything else stays what it is.
-func form(body []byte) []byte {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(body, &fields) != nil {
-		return body
-	}
-	values := url.Values{}
-	for name, v := range fields {
-		list := []json.RawMessage{v}
-		if string(v) == "null" || v[0] == '[' && json.Unmarshal(v, &list) != nil {
-			continue
-		}
-		for _, x := range list {
-			values.Add(name, plainText(x))
-		}
-	}
-	return []byte(values.Encode())
-}
-
-// headers sets those of the system, then those of the operation.
-func (e *edge) headers(q *http.Request, op *sut.Operation, f *filler) {
-	q.Header.Set("User-Agent", "thresh")
-	set := func(name, value string) {
-		if strings.EqualFold(name, "Host") {
-			q.Host = value
-			return
-		}
-		q.Header.Set(name, value)
-	}
-	for _, h := range e.site.Plan.Headers {
-		set(h[0], h[1])
-	}
-	if op == nil {
-		return
-	}
-	for _, h := range op.Headers {
-		f.missing = nil
-		if v := f.text(h[1], headerValue); len(f.missing) == 0 {
-			set(h[0], v)
-		}
-	}
-}
-
-// headerValue is a text as a header can hold it.
-func headerValue(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f {
-			return '?'
-		}
-		return r
-	}, s)
 }

@@ -122,6 +122,96 @@ input: {operation: parse, body: raw}
 	}
 }
 
+// Values are written as their styles say, and bodies as their types.
+func TestWritten(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		json.NewEncoder(w).Encode(fmt.Sprintf("%s %s %s|%s", r.URL.RequestURI(), r.Header.Get("Content-Type"), r.Header.Get("Cookie"), body))
+	}))
+	defer s.Close()
+	arg := func(name, in, style string) sut.Argument { return sut.Argument{Name: name, In: in, Style: style} }
+	for _, x := range []struct {
+		op   sut.Operation
+		args []sut.Named
+		want string
+	}{
+		{sut.Operation{Query: [][2]string{{"page[size]", "{page[size]}"}}, Arguments: []sut.Argument{arg("page[size]", "query", "")}}, named("page[size]", "5"), "/?page%5Bsize%5D=5 |"},
+		{sut.Operation{Query: [][2]string{{"a", "{a}"}}, Arguments: []sut.Argument{arg("a", "query", sut.StyleCommas)}}, named("a", `["x",2]`), "/?a=x%2C2 |"},
+		{sut.Operation{Query: [][2]string{{"a", "{a}"}}, Arguments: []sut.Argument{arg("a", "query", sut.StyleSpaces)}}, named("a", `["x",2]`), "/?a=x+2 |"},
+		{sut.Operation{Query: [][2]string{{"a", "{a}"}}, Arguments: []sut.Argument{arg("a", "query", sut.StylePipes)}}, named("a", `["x",2]`), "/?a=x%7C2 |"},
+		{sut.Operation{Query: [][2]string{{"a", "{a}"}}, Arguments: []sut.Argument{arg("a", "query", sut.StyleCommas)}}, named("a", `{"k":"v","n":2}`), "/?a=k%2Cv%2Cn%2C2 |"},
+		{sut.Operation{Query: [][2]string{{"a", "{a}"}}, Arguments: []sut.Argument{arg("a", "query", sut.StyleDeep)}}, named("a", `{"k":"v"}`), "/?a%5Bk%5D=v |"},
+		{sut.Operation{Query: [][2]string{{"a", "{a}"}}, Arguments: []sut.Argument{arg("a", "query", "")}}, named("a", `{"k":"v"}`), "/?k=v |"},
+		{sut.Operation{Query: [][2]string{{"a", "{a}"}}, Arguments: []sut.Argument{arg("a", "query", sut.StyleJSON)}}, named("a", `{"k":[1]}`), "/?a=%7B%22k%22%3A%5B1%5D%7D |"},
+		{sut.Operation{Path: "/in/{a}", Arguments: []sut.Argument{arg("a", "path", "")}}, named("a", `["x","y/z"]`), "/in/x%2Cy%2Fz |"},
+		{sut.Operation{Arguments: []sut.Argument{arg("a", "cookie", ""), arg("b", "cookie", ""), arg("c", "cookie", "")}}, named("a", `"x"`, "c", "7"), "/ a=x; c=7|"},
+		{sut.Operation{JSON: []byte(`"{body}"`), Headers: [][2]string{{"Content-Type", "text/csv"}}}, named("body", `"a,b\n"`), "/ text/csv |a,b\n"},
+		{sut.Operation{JSON: []byte(`"{body}"`), Headers: [][2]string{{"Content-Type", "application/merge-patch+json"}}}, named("body", `"a"`), `/ application/merge-patch+json |"a"`},
+		{sut.Operation{JSON: []byte(`{"odd {a} {@b}":"{@b}"}`)}, named("@b", `"a"`), `/ application/json |{"odd {a} {@b}":"{@b}"}`},
+		{sut.Operation{JSON: []byte(`{"b":"{@b}"}`), Arguments: []sut.Argument{arg("@b", "body", "")}}, named("@b", `"a"`), `/ application/json |{"b":"a"}`},
+	} {
+		x.op.Name, x.op.Method = "a", "POST"
+		if x.op.Path == "" {
+			x.op.Path = "/"
+		}
+		p := &sut.Plan{Name: "x", Kind: sut.HTTP, URL: s.URL, Operations: []sut.Operation{x.op}}
+		o := call(t, p, sut.Call{Operation: "a", Named: x.args})
+		var got string
+		if err := json.Unmarshal(o.Value, &got); err != nil || strings.Replace(got, "  ", " ", 1) != x.want {
+			t.Errorf("%s\nwant %s", o.Output, x.want)
+		}
+	}
+}
+
+// Parts are read as they were written, with files and whatever they hold.
+func TestParts(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		parts, err := r.MultipartReader()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for {
+			p, err := parts.NextPart()
+			if err != nil {
+				break
+			}
+			content, _ := io.ReadAll(p)
+			fmt.Fprintf(w, "%s|%s|%s|%q\n", p.FormName(), p.FileName(), p.Header.Get("Content-Type"), content)
+		}
+	}))
+	defer s.Close()
+	p := load(t, s.URL, `
+operations:
+  upload: {method: POST, path: /, json: {note: "{note}", tags: "{tags}", about: "{about}", 'a "b"': 1, none: "{none}", photo: "{photo}", raw: "{raw}"}, files: {photo: {name: 'a"b.png', type: image/png}, raw: }}
+  plain: {method: POST, path: /, headers: {Content-Type: multipart/form-data}, json: {a: "{a}"}}
+input: {operation: upload, argument: photo}
+`)
+	about := named("note", `"with --thresh-part inside"`, "tags", `["x",2]`, "about", `{"k":1}`, "none", "null", "raw", `""`)
+	for name, x := range map[string]struct {
+		call sut.Call
+		want string
+	}{
+		"values": {sut.Call{Operation: "upload", Named: append(about, named("photo", `"p"`)...)},
+			`note|||"with --thresh-part inside"
+tags|||"x"
+tags|||"2"
+about||application/json|"{\"k\":1}"
+a "b"|||"1"
+photo|a"b.png|image/png|"p"
+raw|raw|application/octet-stream|""
+`},
+		"the bytes of a case": {sut.Call{Input: []byte("\x00\xff\r\n--")}, `a "b"|||"1"
+photo|a"b.png|image/png|"\x00\xff\r\n--"
+`},
+		"no file": {sut.Call{Operation: "plain", Named: named("a", `"b"`)}, "a|||\"b\"\n"},
+	} {
+		if o := call(t, p, x.call); string(o.Output) != x.want {
+			t.Errorf("%s: %s %s", name, o.Why, o.Output)
+		}
+	}
+}
+
 func TestStatuses(t *testing.T) {
 	asked := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

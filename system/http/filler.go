@@ -4,19 +4,53 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
 )
 
 // filler puts arguments into the places of a request.
 type filler struct {
 	args    []sut.Named
+	op      *sut.Operation
 	missing []string // places without a value
 }
 
-var place = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
+// place is a place of an argument if its name is as plain, or one of the operation's.
+var (
+	place     = regexp.MustCompile(`\{([^{}]+)\}`)
+	plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+)
+
+// named is the argument that a place, with its braces, stands for; "" for none.
+func (f *filler) named(p string) string {
+	name := p[1 : len(p)-1]
+	if plainName.MatchString(name) || f.op != nil && slices.ContainsFunc(f.op.Arguments, func(a sut.Argument) bool { return a.Name == name }) {
+		return name
+	}
+	return ""
+}
+
+// whole is the argument that has a value and that a text which is one place stands
+// for, nil if there is none.
+func (f *filler) whole(template string) *sut.Argument {
+	m := place.FindString(template)
+	if m == "" || m != template || f.value(f.named(m)) == nil {
+		return nil
+	}
+	a := sut.Argument{Name: f.named(m)}
+	if f.op != nil {
+		if i := slices.IndexFunc(f.op.Arguments, func(x sut.Argument) bool { return x.Name == a.Name }); i >= 0 {
+			return &f.op.Arguments[i]
+		}
+	}
+	return &a
+}
 
 func (f *filler) value(name string) json.RawMessage {
 	for _, a := range f.args {
@@ -30,7 +64,10 @@ func (f *filler) value(name string) json.RawMessage {
 // text fills the places of a text; escape is applied to each value.
 func (f *filler) text(template string, escape func(string) string) string {
 	return place.ReplaceAllStringFunc(template, func(p string) string {
-		name := p[1 : len(p)-1]
+		name := f.named(p)
+		if name == "" {
+			return p
+		}
 		v := f.value(name)
 		if v == nil {
 			f.missing = append(f.missing, name)
@@ -44,14 +81,80 @@ func (f *filler) text(template string, escape func(string) string) string {
 	})
 }
 
-// list is the list that a text which is one place stands for.
-func (f *filler) list(template string) (list []json.RawMessage, ok bool) {
-	m := place.FindString(template)
-	if m == "" || m != template {
-		return nil, false
+// path fills the places of a path. Values of a list are joined by commas.
+func (f *filler) path(template string) string {
+	return place.ReplaceAllStringFunc(template, func(p string) string {
+		if a := f.whole(p); a != nil {
+			return url.PathEscape(joined(f.value(a.Name), a.Style))
+		}
+		return f.text(p, url.PathEscape)
+	})
+}
+
+// query fills the places of a query. A parameter without its value is not sent.
+func (f *filler) query(list [][2]string) url.Values {
+	values := url.Values{}
+	for _, q := range list {
+		f.missing = nil
+		if a := f.whole(q[1]); a != nil {
+			spread(values, q[0], f.value(a.Name), a.Style)
+		} else if v := f.text(q[1], nil); len(f.missing) == 0 {
+			values.Add(q[0], v)
+		}
 	}
-	v := f.value(m[1 : len(m)-1])
-	return list, len(v) > 0 && v[0] == '[' && json.Unmarshal(v, &list) == nil
+	return values
+}
+
+// spread adds a value to a query as a style has it.
+func spread(values url.Values, name string, v json.RawMessage, style string) {
+	between := map[string]string{sut.StyleCommas: ",", sut.StyleSpaces: " ", sut.StylePipes: "|"}[style]
+	var list []json.RawMessage
+	switch {
+	case style == sut.StyleJSON:
+		values.Add(name, string(v))
+	case v[0] == '[' && json.Unmarshal(v, &list) == nil && between == "":
+		for _, x := range list {
+			values.Add(name, plainText(x))
+		}
+	case v[0] == '[' && list != nil:
+		values.Add(name, join(list, between))
+	case v[0] == '{' && between == "":
+		fields, _ := members(v)
+		for _, m := range fields {
+			if style == sut.StyleDeep {
+				m.Name = name + "[" + m.Name + "]"
+			}
+			values.Add(m.Name, plainText(m.Value))
+		}
+	case v[0] == '{':
+		fields, _ := members(v)
+		for _, m := range fields {
+			list = append(list, system.Text(m.Name), m.Value)
+		}
+		values.Add(name, join(list, between))
+	default:
+		values.Add(name, plainText(v))
+	}
+}
+
+func join(list []json.RawMessage, between string) string {
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = plainText(v)
+	}
+	return strings.Join(texts, between)
+}
+
+// joined is a value as one text: what a list holds is joined by commas.
+func joined(v json.RawMessage, style string) string {
+	var list []json.RawMessage
+	switch {
+	case style == sut.StyleJSON:
+		return string(v)
+	case v[0] == '[' && json.Unmarshal(v, &list) == nil:
+		return join(list, ",")
+	}
+	return plainText(v)
 }
 
 // plainText is a value as text: a string itself, anything else as JSON.
@@ -83,8 +186,8 @@ func (f *filler) body(template []byte) ([]byte, error) {
 
 // absent reports whether a node is a place without a value.
 func (f *filler) absent(n *jsontree.Node) bool {
-	m := place.FindStringSubmatch(n.Text)
-	return n.Kind == jsontree.String && m != nil && m[0] == n.Text && f.value(m[1]) == nil
+	m := place.FindString(n.Text)
+	return n.Kind == jsontree.String && m != "" && m == n.Text && f.named(m) != "" && f.value(f.named(m)) == nil
 }
 
 func (f *filler) node(b *bytes.Buffer, n *jsontree.Node) {
@@ -116,8 +219,8 @@ func (f *filler) node(b *bytes.Buffer, n *jsontree.Node) {
 		}
 		b.WriteByte(']')
 	case jsontree.String:
-		if m := place.FindStringSubmatch(n.Text); m != nil && m[0] == n.Text {
-			if v := f.value(m[1]); v != nil {
+		if m := place.FindString(n.Text); m != "" && m == n.Text && f.named(m) != "" {
+			if v := f.value(f.named(m)); v != nil {
 				b.Write(v)
 			} else {
 				b.WriteString("null")

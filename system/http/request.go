@@ -1,0 +1,236 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/jsontree"
+	"github.com/thresh-dev/thresh/port/sut"
+	"github.com/thresh-dev/thresh/system"
+)
+
+const formType = "application/x-www-form-urlencoded"
+
+// request makes the request of an operation.
+func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*http.Request, error) {
+	args, raw, err := system.Arguments(e.site.Plan, op, c)
+	if err != nil {
+		return nil, err
+	}
+	f := filler{args: args, op: op}
+	path := f.path(op.Path)
+	if len(f.missing) > 0 {
+		return nil, diag.Environment("call %s of the system %s: the path has no value for %s", op.Name, e.site.Plan.Name, strings.Join(f.missing, ", "))
+	}
+	at := strings.TrimSuffix(e.base.String(), "/") + path
+	if query := f.query(op.Query); len(query) > 0 {
+		at += "?" + query.Encode()
+	}
+	body, kind := c.Input, "application/octet-stream"
+	if json.Valid(body) {
+		kind = "application/json"
+	}
+	if !raw {
+		if body, err = f.body(op.JSON); err != nil {
+			return nil, fmt.Errorf("make the body of %s: %w", op.Name, err)
+		}
+		if body != nil {
+			body, kind = written(op, body, e.bytesOf(op, c))
+		}
+	}
+	var reader io.Reader = http.NoBody
+	if body != nil {
+		reader = bytes.NewReader(body)
+	}
+	q, err := http.NewRequestWithContext(ctx, op.Method, at, reader)
+	if err != nil {
+		return nil, fmt.Errorf("make the request of %s: %w", op.Name, plain(err))
+	}
+	if body != nil {
+		q.Header.Set("Content-Type", kind)
+	}
+	e.headers(q, op, &f)
+	if body != nil && !raw && strings.HasPrefix(kind, sut.Multipart+";") { // with the boundary
+		q.Header.Set("Content-Type", kind)
+	}
+	return q, nil
+}
+
+// bytesOf are the bytes of a case that are the content of a file, by the member of the
+// body; as an argument they would have to be text.
+func (e *edge) bytesOf(op *sut.Operation, c *sut.Call) map[string][]byte {
+	if c.Input == nil || len(op.Files) == 0 {
+		return nil
+	}
+	doc, err := jsontree.Parse(op.JSON, jsontree.Options{})
+	if err != nil {
+		return nil
+	}
+	for _, file := range op.Files {
+		if m := doc.Root.Get(file.Member); m != nil && m.Text == "{"+e.site.Plan.Input.Argument+"}" {
+			return map[string][]byte{file.Member: c.Input}
+		}
+	}
+	return nil
+}
+
+// written is a body as the header Content-Type of its operation has it: JSON, a form,
+// parts, or a text as it is.
+func written(op *sut.Operation, body []byte, files map[string][]byte) (as []byte, kind string) {
+	kind = "application/json"
+	for _, h := range op.Headers {
+		if strings.EqualFold(h[0], "Content-Type") {
+			kind = h[1]
+		}
+	}
+	if len(op.Files) > 0 {
+		kind = sut.Multipart
+	}
+	media, _, err := mime.ParseMediaType(kind)
+	if err != nil {
+		media = kind
+	}
+	switch {
+	case media == formType:
+		return form(body), kind
+	case media == sut.Multipart:
+		return parts(op, body, files)
+	case media != "application/json" && !strings.HasSuffix(media, "+json") && len(body) > 0 && body[0] == '"':
+		return []byte(plainText(body)), kind
+	}
+	return body, kind
+}
+
+// members are those of a JSON object with their values, in order: a list as several
+// members of one name, null as none. ok is false of anything else.
+func members(body []byte) (list []sut.Named, ok bool) {
+	doc, err := jsontree.Parse(body, jsontree.Python())
+	if err != nil || doc.Root.Kind != jsontree.Object {
+		return nil, false
+	}
+	for i := range doc.Root.Members {
+		m := &doc.Root.Members[i]
+		values := []jsontree.Node{m.Value}
+		switch m.Value.Kind {
+		case jsontree.Null:
+			continue
+		case jsontree.Array:
+			values = m.Value.Items
+		}
+		for k := range values {
+			list = append(list, sut.Named{Name: m.Key, Value: []byte(jsontree.Style{Kept: true}.Format(&values[k]))})
+		}
+	}
+	return list, true
+}
+
+// form is a JSON object as fields of a form. Anything else stays what it is.
+func form(body []byte) []byte {
+	list, ok := members(body)
+	if !ok {
+		return body
+	}
+	values := url.Values{}
+	for _, m := range list {
+		values.Add(m.Name, plainText(m.Value))
+	}
+	return []byte(values.Encode())
+}
+
+// parts is a JSON object as a body of parts, some of which are files; an object is a
+// part in JSON. Equal bodies have equal bytes.
+func parts(op *sut.Operation, body []byte, files map[string][]byte) (as []byte, kind string) {
+	list, ok := members(body)
+	if !ok {
+		list = []sut.Named{{Name: "body", Value: body}}
+	}
+	boundary := "thresh-part"
+	contents := make([][]byte, len(list))
+	for i, m := range list {
+		contents[i] = []byte(plainText(m.Value))
+		if content, ok := files[m.Name]; ok {
+			contents[i] = content
+		}
+		for bytes.Contains(contents[i], []byte(boundary)) {
+			boundary += "-x"
+		}
+	}
+	var b bytes.Buffer
+	quote := strings.NewReplacer("\\", "\\\\", `"`, "\\\"", "\r", "%0D", "\n", "%0A")
+	for i, m := range list {
+		kind := ""
+		disposition := fmt.Sprintf(`form-data; name="%s"`, quote.Replace(m.Name))
+		if at := slices.IndexFunc(op.Files, func(f sut.File) bool { return f.Member == m.Name }); at >= 0 {
+			file := op.Files[at]
+			disposition += fmt.Sprintf(`; filename="%s"`, quote.Replace(file.Name))
+			if kind = file.Type; kind == "" {
+				kind = "application/octet-stream"
+			}
+		} else if m.Value[0] == '{' {
+			kind = "application/json"
+		}
+		fmt.Fprintf(&b, "--%s\r\nContent-Disposition: %s\r\n", boundary, disposition)
+		if kind != "" {
+			fmt.Fprintf(&b, "Content-Type: %s\r\n", kind)
+		}
+		fmt.Fprintf(&b, "\r\n%s\r\n", contents[i])
+	}
+	fmt.Fprintf(&b, "--%s--\r\n", boundary)
+	return b.Bytes(), sut.Multipart + "; boundary=" + boundary
+}
+
+// headers sets those of the system, then those of the operation.
+func (e *edge) headers(q *http.Request, op *sut.Operation, f *filler) {
+	q.Header.Set("User-Agent", "thresh")
+	set := func(name, value string) {
+		if strings.EqualFold(name, "Host") {
+			q.Host = value
+			return
+		}
+		q.Header.Set(name, value)
+	}
+	for _, h := range e.site.Plan.Headers {
+		set(h[0], h[1])
+	}
+	if op == nil {
+		return
+	}
+	for _, h := range op.Headers {
+		f.missing = nil
+		v := f.text(h[1], headerValue)
+		if a := f.whole(h[1]); a != nil && len(f.missing) == 0 {
+			v = headerValue(joined(f.value(a.Name), a.Style))
+		}
+		if len(f.missing) == 0 {
+			set(h[0], v)
+		}
+	}
+	for _, a := range op.Arguments {
+		if v := f.value(a.Name); a.In == "cookie" && v != nil {
+			cookie := a.Name + "=" + headerValue(joined(v, a.Style))
+			if have := q.Header.Get("Cookie"); have != "" {
+				cookie = have + "; " + cookie
+			}
+			q.Header.Set("Cookie", cookie)
+		}
+	}
+}
+
+// headerValue is a text as a header can hold it.
+func headerValue(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, s)
+}
