@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -205,7 +206,7 @@ func (p *Page) named(ctx context.Context, yield func(campaign.Any, campaign.Case
 		for i := range planner.Planned() {
 			at := campaign.Case{Index: i}
 			name := namer.CaseName(at)
-			if place, ok := names[name]; ok && !yield(x, at, PageCase{name, place}) {
+			if place, ok := names.Find(name); ok && !yield(x, at, PageCase{name, place}) {
 				return
 			}
 		}
@@ -270,13 +271,10 @@ func (p *Page) Found() []Found {
 }
 
 // cause is the place of the first name in a finding's title that the document has.
-func cause(title string, names map[string]int) int {
-	for word := range strings.FieldsFuncSeq(diag.Unquoted(title), func(r rune) bool { return strings.ContainsRune(" :,()\"'`", r) }) {
-		if at, ok := names[word]; ok && len(word) > 2 {
-			return at
-		}
-	}
-	return 0
+func cause(title string, names assist.Names) int {
+	words := strings.FieldsFunc(diag.Unquoted(title), func(r rune) bool { return strings.ContainsRune(" :,()\"'`", r) })
+	at, _ := names.Find(slices.DeleteFunc(words, func(w string) bool { return len(w) < 3 })...)
+	return at
 }
 
 // Findings are those of the newest run of every document.

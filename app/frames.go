@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/assist"
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
@@ -37,7 +38,7 @@ type framer struct {
 	app   *App
 	root  string
 	mu    sync.Mutex
-	names map[string]map[string]int // of documents, the offsets of what they name
+	names map[string]assist.Names // of documents
 }
 
 func (a *App) framer() *framer {
@@ -48,7 +49,7 @@ func (a *App) framer() *framer {
 	if err != nil {
 		root = "" // no frame is found
 	}
-	return &framer{app: a, root: root, names: make(map[string]map[string]int)}
+	return &framer{app: a, root: root, names: make(map[string]assist.Names)}
 }
 
 // frames are the source lines of a finding of a document: where its stack trace

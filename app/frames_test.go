@@ -27,7 +27,7 @@ func TestFrames(t *testing.T) {
 	put("work/src/parse.py", lines)
 	put("work/src/parse.go", lines)
 	put("work/.env", lines)
-	put("work/spec/doc.yaml", "a: 1\nfunctions:\n  close: {}\nrules:\n  - {id: no-orders}\n")
+	put("work/spec/doc.yaml", "a: 1\nfunctions:\n  close: {after: 1}\nrules:\n  - {id: no-orders, after: x}\n")
 	put("outside/lib.py", lines)
 	if err := os.Symlink(filepath.Join(dir, "outside", "lib.py"), filepath.Join(dir, "work", "link.py")); err != nil {
 		t.Fatal(err)
@@ -45,6 +45,8 @@ func TestFrames(t *testing.T) {
 		{"behind its end", "", "src/parse.go:99", ""},
 		{"pointer", "", "$.functions.close", "spec/doc.yaml:3"},
 		{"named in the title", "no-orders does not hold", "x", "spec/doc.yaml:5"},
+		{"a name after a word that is a key", "called after a failure (no-orders in calm)", "x", "spec/doc.yaml:5"},
+		{"a key", "close after all", "x", "spec/doc.yaml:3"},
 		{"quoted in the title", `the reply "no-orders" is wrong`, "x", ""},
 		{"a key of the format", "the rules say so", "x", ""},
 		{"nothing", "it fell", "x", ""},

@@ -9,7 +9,7 @@ import (
 
 // CauseOf names what a finding comes from, so that several that came from it are
 // shown as one: the source line in which its trace ends (two types of exceptions that
-// one line raises are two causes), else what took place, else its smallest input. ""
+// one line raises are two causes), else its kind and what took place, else its smallest input. ""
 // is its own cause.
 func CauseOf(f *Finding, document string) string {
 	of := func(kind, what string) string {
@@ -29,7 +29,7 @@ func CauseOf(f *Finding, document string) string {
 		if t := f.Evidence[i].Timeline; t != nil && len(t.Spans) > 0 {
 			events, err := json.Marshal(t)
 			if err == nil {
-				return of("events", string(events))
+				return of("events", f.Kind+"\x00"+string(events))
 			}
 		}
 	}

@@ -23,6 +23,8 @@ func TestCauseOf(t *testing.T) {
 	}
 	elsewhere := with(events("silence"))
 	elsewhere.Campaign = "another"
+	loops := with(events("silence"))
+	loops.Kind = "call-loop"
 	for _, x := range []struct {
 		name string
 		a, b campaign.Finding
@@ -35,6 +37,7 @@ func TestCauseOf(t *testing.T) {
 		{"two lines", with(source("parse.py", 9)), with(source("parse.py", 10)), false},
 		{"a line of the document says nothing of the cause", with(source("doc.yaml", 9), events("a")), with(source("doc.yaml", 9), events("b")), false},
 		{"the same took place", with(source("doc.yaml", 3), events("silence")), with(source("doc.yaml", 4), events("silence")), true},
+		{"another kind in the same course of events", loops, with(events("silence")), false},
 		{"the same in another campaign", with(events("silence")), elsewhere, false},
 		{"one smallest input", minimal("x", true), minimal("x", true), true},
 		{"two inputs", minimal("x", true), minimal("y", true), false},

@@ -221,17 +221,16 @@ func (t *trial) showsAgain(p *payload) {
 	t.note, t.out = note{First: t.note.First, Fired: t.note.Fired}, campaign.Outcome{Input: t.out.Input}
 	found := problem{Check: p.Check, Subject: p.Subject, Reason: p.Reason}
 	k := checkOf(p.Check)
-	again := false
-	for _, q := range t.finds(k) {
-		if !again {
-			t.turn = q.turn
-		}
-		if again = true; q.Subject == p.Subject {
-			found.Reason, t.turn = q.Reason, q.turn
-		}
+	again := t.finds(k)
+	same := slices.IndexFunc(again, func(q spotted) bool { return q.Subject == p.Subject })
+	if same >= 0 {
+		found.Reason = again[same].Reason
+	}
+	if len(again) > 0 {
+		t.turn = again[max(same, 0)].turn
 	}
 	t.note = note{}
-	if again || !t.x.lane.Cold {
+	if len(again) > 0 || !t.x.lane.Cold {
 		t.problem(&found)
 	}
 }
@@ -281,9 +280,23 @@ func (t *trial) unhealthy(ctx context.Context) error {
 	why := strings.Join(reasons, "; ")
 	t.note.Sick = names
 	if why != "" {
+		t.turn = t.firstOf(&r, names)
 		t.problem(&problem{Check: judge.UnhealthyBaseline, Reason: why})
 	}
 	return nil
+}
+
+// firstOf is the turn, from 1, that first made a call of one of these names.
+func (t *trial) firstOf(r *fault.Report, names []string) int {
+	done := 0
+	for i := range t.cell.turns {
+		upto := min(max(t.cell.turns[i].Exchanges, done), len(r.Exchanges))
+		if slices.ContainsFunc(r.Exchanges[done:upto], func(e fault.Exchange) bool { return slices.Contains(names, e.Tool) }) {
+			return i + 1
+		}
+		done = upto
+	}
+	return 0
 }
 
 // advice names the tools of findings of which the document does not declare

@@ -156,6 +156,57 @@ func TestChecksNameTheirPrompt(t *testing.T) {
 	t.Errorf("no repeated effect was found: %s", p.titles())
 }
 
+// A finding of a case with several prompts names the faults of its own prompt, and
+// the order of events has each call below the prompt that it was made for.
+func TestFindingsOfSeveralPrompts(t *testing.T) {
+	agent, err := filepath.Abs("testdata/agents/wallet.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(wallet, "phases:")
+	head = strings.Replace(head, `a euro?"]`, `a euro?", "Thank you."]`, 1)
+	p := play(t, spec(t, fmt.Sprintf(head, agent, "false,sick")+"phases: [contract]\ncontract: {name: w, invariants: [{id: answers, type: output_not_empty}], "+
+		"chaos_matrix: [{name: calm}, {name: down, tool_faults: [{tool: \"*\", mode: error}]}]}\n"))
+	k, ok := campaign.As[campaign.Refiner](p.campaign)
+	if !ok {
+		t.Fatal("findings have no line")
+	}
+	d, ok := campaign.As[campaign.Describer[any]](p.campaign)
+	if !ok {
+		t.Fatal("findings have no evidence")
+	}
+	want := map[string][2]string{
+		"false-success":      {`prompt: "Freeze the card of W-31."; fault: error of freeze; reply: `, "topups"},
+		"unhealthy-baseline": {`prompt: "How many dollars is a euro?"; reply: `, "fault:"},
+	}
+	for _, o := range p.outcomes {
+		w, known := want[o.Kind]
+		if !known {
+			continue
+		}
+		delete(want, o.Kind)
+		if line, _ := k.Refine(o.Title, o.Severity, o); !strings.Contains(line, w[0]) || strings.Contains(line, w[1]) {
+			t.Errorf("the line of the finding: %s", line)
+		}
+		var lanes strings.Builder
+		for _, e := range d.Describe(p.campaign.Start(p.facts), campaign.Case{}, o, nil) {
+			if e.Timeline != nil {
+				for _, s := range e.Timeline.Spans {
+					if s.Lane != "llm" && s.Lane != "faults" {
+						lanes.WriteString(s.Label + " ")
+					}
+				}
+			}
+		}
+		if got := lanes.String(); !strings.Contains(got, "topups answered asked freeze answered") {
+			t.Errorf("the order of events: %s", got)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("not found: %v\n%s", want, p.titles())
+	}
+}
+
 // A check that is off finds nothing, and an invariant that says the same names
 // it: there is one finding.
 func TestChecksAreOffOrCovered(t *testing.T) {

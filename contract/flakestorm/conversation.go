@@ -96,6 +96,31 @@ func (x *transcript) arguments(e *fault.Exchange) string {
 	return ""
 }
 
+// exchanges are the calls of each turn. Runs of before kept no counts: there a turn
+// ends with as many calls of tools as it lists.
+func (x *transcript) exchanges() [][]fault.Exchange {
+	all := x.Faults.Exchanges
+	counted := slices.ContainsFunc(x.Turns, func(u turn) bool { return u.Exchanges > 0 })
+	list, next := make([][]fault.Exchange, len(x.Turns)), 0
+	for i := range x.Turns {
+		from := next
+		switch {
+		case i == len(x.Turns)-1:
+			next = len(all)
+		case counted:
+			next = min(max(next, x.Turns[i].Exchanges), len(all))
+		default:
+			for called := 0; next < len(all) && called < len(x.Turns[i].Tools); next++ {
+				if k := all[next].Kind; k == fault.ToolCall || k == fault.MCPCall {
+					called++
+				}
+			}
+		}
+		list[i] = all[from:next]
+	}
+	return list
+}
+
 // conversation is the case as it was spoken: what was asked, which tools were
 // called, what struck them, what was answered; with what the failed checks found.
 func (x *transcript) conversation() campaign.Exhibit {
@@ -105,20 +130,16 @@ func (x *transcript) conversation() campaign.Exhibit {
 			s.fault(e)
 		}
 	}
-	next := 0
-	for i, u := range x.Turns {
+	for i, list := range x.exchanges() {
+		u := &x.Turns[i]
 		s.say("user", cut(u.Prompt, 2000))
 		if u.Sent != "" {
 			s.say("sent", cut(u.Sent, 2000))
 		}
-		for called := 0; next < len(x.Faults.Exchanges) && (i == len(x.Turns)-1 || called < len(u.Tools)); next++ {
-			e := &x.Faults.Exchanges[next]
-			s.exchange(x, e)
-			if e.Kind == fault.ToolCall || e.Kind == fault.MCPCall {
-				called++
-			}
+		for k := range list {
+			s.exchange(x, &list[k])
 		}
-		s.reply(&u)
+		s.reply(u)
 	}
 	e := campaign.TextExhibit(conversationExhibit, strings.TrimSuffix(s.String(), "\n"))
 	e.Text.Marks = s.marks

@@ -194,33 +194,43 @@ func headline(title string, o campaign.Outcome) string {
 	if json.Unmarshal(o.Attached(evidenceName), &x) != nil || len(x.Turns) == 0 {
 		return title
 	}
-	u := &x.Turns[len(x.Turns)-1]
+	at := len(x.Turns) - 1
 	if x.Turn > 0 && x.Turn <= len(x.Turns) {
-		u = &x.Turns[x.Turn-1]
+		at = x.Turn - 1
 	}
+	u := &x.Turns[at]
 	if !strings.Contains(title, shortened(u.Prompt)) {
 		title += "; prompt: " + shortened(u.Prompt)
 	}
-	var struck []string
-	for _, e := range x.Faults.Events {
-		if e.Missed || e.Mode == "" || strings.Contains(title, "without faults") {
-			continue
-		}
-		name := string(e.Mode)
-		if e.Target != "" {
-			name += " of " + e.Target
-		}
-		if !slices.Contains(struck, name) {
-			struck = append(struck, name)
-		}
+	here := x.exchanges()[at]
+	struck := x.struck(func(e *fault.Event) bool {
+		return slices.ContainsFunc(here, func(o fault.Exchange) bool { return o.Call == e.Call })
+	})
+	if len(struck) == 0 { // what struck before may be why
+		struck = x.struck(func(*fault.Event) bool { return true })
 	}
-	if len(struck) > 0 {
+	if len(struck) > 0 && !strings.Contains(title, "without faults") && !strings.Contains(title, "without any fault") {
 		title += "; fault: " + strings.Join(struck[:min(3, len(struck))], ", ")
 	}
 	if text := fault.Redact(u.Reply.Text); u.Reply.OK() && strings.TrimSpace(text) != "" {
 		title += "; reply: " + shortened(diag.FirstLine(strings.TrimSpace(text)))
 	}
 	return title
+}
+
+// struck names the faults that were injected, each once.
+func (x *transcript) struck(which func(*fault.Event) bool) (names []string) {
+	for i := range x.Faults.Events {
+		e := &x.Faults.Events[i]
+		name := string(e.Mode)
+		if e.Target != "" {
+			name += " of " + e.Target
+		}
+		if !e.Missed && name != "" && which(e) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Describe implements [campaign.Describer]: what failed, the questions and
@@ -333,31 +343,29 @@ func (x *transcript) faults() []campaign.Exhibit {
 			add("faults", string(e.Mode), "fault", e.Change)
 		}
 	}
-	if len(x.Turns) > 0 {
-		add("agent", "asked", "message", x.Turns[0].Prompt)
-	}
 	struck := make(map[int]bool)
-	for _, e := range x.Faults.Exchanges {
-		note := e.Error
-		if e.Method != "" { // neither a pipe nor a function has any of this
-			note = strings.TrimSuffix(fmt.Sprintf("%s %s: status %d, %s", e.Method, e.URL, e.Status, e.Error), ", ")
-		}
-		add(string(e.Kind), e.Tool, "call", note)
-		for _, v := range x.Faults.Events {
-			if v.Call == e.Call && v.Call > 0 {
-				add("faults", string(v.Mode), "fault", v.Change)
-				struck[v.Call] = true
+	for i, list := range x.exchanges() {
+		u := &x.Turns[i]
+		add("agent", "asked", "message", u.Prompt)
+		for _, e := range list {
+			note := e.Error
+			if e.Method != "" { // neither a pipe nor a function has any of this
+				note = strings.TrimSuffix(fmt.Sprintf("%s %s: status %d, %s", e.Method, e.URL, e.Status, e.Error), ", ")
+			}
+			add(string(e.Kind), e.Tool, "call", note)
+			for _, v := range x.Faults.Events {
+				if v.Call == e.Call && v.Call > 0 {
+					add("faults", string(v.Mode), "fault", v.Change)
+					struck[v.Call] = true
+				}
 			}
 		}
-	}
-	for _, v := range x.Faults.Events {
-		if v.Call > 0 && !struck[v.Call] {
-			add("faults", string(v.Mode), "fault", v.Target+": "+v.Change)
-		}
-	}
-	for i, u := range x.Turns {
-		if i > 0 {
-			add("agent", "asked", "message", u.Prompt)
+		if i == len(x.Turns)-1 {
+			for _, v := range x.Faults.Events {
+				if v.Call > 0 && !struck[v.Call] {
+					add("faults", string(v.Mode), "fault", v.Target+": "+v.Change)
+				}
+			}
 		}
 		if u.Reply.OK() {
 			add("agent", "answered", "message", u.Reply.Text)

@@ -24,7 +24,7 @@ func (c *cell) trace(r *fault.Report, from int) judge.Trace {
 	done := 0
 	for i := range c.turns {
 		u := &c.turns[i]
-		upto := min(max(u.exchanges, done), len(r.Exchanges))
+		upto := min(max(u.Exchanges, done), len(r.Exchanges))
 		if from < 0 || u.first == from {
 			said := u.Prompt
 			if u.Sent != "" {

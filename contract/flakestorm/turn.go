@@ -49,8 +49,8 @@ type turn struct {
 	Injected string `json:"injected,omitempty"`
 	replaced bool
 	observe  verify.Reply
-	// exchanges is how many the cell had when the turn was over.
-	exchanges int
+	// Exchanges is how many the cell had when the turn was over.
+	Exchanges int `json:"exchanges,omitempty"`
 	first     int // turn of the conversation, by its number in the cell
 	script    int // its place in the script of the conversation, from 1; 0: it is of none
 	// conversation is the golden prompt that it is of, if it is of one.
@@ -244,7 +244,7 @@ func (c *cell) observed(t *turn) {
 		c.in, c.out, c.calls = r.InputTokens, r.OutputTokens, len(r.Exchanges)
 	}
 	o.Blind = len(o.Tools) == 0 && !c.sighted()
-	t.Tools, t.observe, t.exchanges = o.Tools, o, c.calls
+	t.Tools, t.observe, t.Exchanges = o.Tools, o, c.calls
 }
 
 // called is a call with its arguments as they were seen: JSON, or the query or

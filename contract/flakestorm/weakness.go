@@ -78,8 +78,18 @@ func (c *Campaign) weaknessTable(s *state) []campaign.Exhibit {
 		k := checkOf("unhealthy-baseline")
 		rows = append(rows, []string{k.ID, "every call of " + name + " fails without any fault", "all cases", k.Fix})
 	}
-	for _, p := range s.found {
-		rows = append(rows, []string{p.Check, p.Reason, diag.Plural(p.cases, "case"), checkOf(p.Check).Fix})
+	for i, p := range s.found {
+		same := func(q problem) bool { return q.Check == p.Check }
+		if slices.ContainsFunc(s.found[:i], same) {
+			continue // it stands with the first
+		}
+		fix := checkOf(p.Check).Fix
+		for _, q := range s.found[i:] {
+			if same(q) {
+				rows = append(rows, []string{q.Check, q.Reason, diag.Plural(q.cases, "case"), fix})
+				fix = ""
+			}
+		}
 	}
 	for _, w := range s.weaknesses {
 		named := func(p problem) bool { return strings.Contains(w.title, "("+p.Check+")") }

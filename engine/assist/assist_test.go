@@ -132,7 +132,7 @@ func TestHoverSpansAndFixes(t *testing.T) {
 			t.Errorf("%s into %q: %q, want %q", c.path, c.text, got, c.want)
 		}
 	}
-	if at := assist.Read("- id: first\n- id: second\n  name: other\n", "").Names()["second"]; at != 18 {
+	if at, _ := assist.Read("- id: first\n- id: second\n  name: other\n", "").Names().Find("second"); at != 18 {
 		t.Errorf("the name second is at %d", at)
 	}
 }

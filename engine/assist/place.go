@@ -108,14 +108,30 @@ func sample(parts []*jsontree.Node) string {
 	return `""`
 }
 
-// Names are the texts that name something in the document, with their offsets:
-// keys, and values of keys called id or name. The first of equal ones counts. The keys
-// at the root are the format's own.
-func (t *Text) Names() map[string]int {
-	names := make(map[string]int)
-	add := func(name string, at int) {
-		if _, ok := names[name]; !ok && name != "" {
-			names[name] = at
+// Names are where a document names something: values of keys called id or name,
+// and keys, of which those at the root are the format's own. The first of equal
+// ones counts.
+type Names struct{ values, keys map[string]int }
+
+// Find returns the offset of the first word that names something. It prefers values
+// to keys: many keys are common words.
+func (n Names) Find(words ...string) (at int, ok bool) {
+	for _, names := range []map[string]int{n.values, n.keys} {
+		for _, w := range words {
+			if at, ok = names[w]; ok {
+				return at, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// Names are those of the document.
+func (t *Text) Names() Names {
+	names := Names{make(map[string]int), make(map[string]int)}
+	add := func(to map[string]int, name string, at int) {
+		if _, ok := to[name]; !ok && name != "" {
+			to[name] = at
 		}
 	}
 	var walk func(n *node, depth int)
@@ -125,10 +141,10 @@ func (t *Text) Names() map[string]int {
 		}
 		for _, m := range n.members {
 			if (m.key == "id" || m.key == "name") && m.value.kind == scalar {
-				add(m.value.text, m.value.start)
+				add(names.values, m.value.text, m.value.start)
 			}
 			if depth > 0 {
-				add(m.key, m.start)
+				add(names.keys, m.key, m.start)
 			}
 			walk(m.value, depth+1)
 		}

@@ -53,6 +53,12 @@ func (p *Pattern) String() string {
 	return s
 }
 
+// asksOutcome reports whether the pattern is about what became of a call, which
+// a conversation does not say.
+func (p *Pattern) asksOutcome() bool {
+	return p.Kind == Tool && (len(p.Status) > 0 || p.Failed != nil)
+}
+
 // matches reports whether an event is selected; sure is false if what was seen
 // of it does not say.
 func (p *Pattern) matches(e *Event) (hit, sure bool, err error) {
@@ -76,6 +82,9 @@ func (p *Pattern) matches(e *Event) (hit, sure bool, err error) {
 		if !ok {
 			return false, true, nil
 		}
+	}
+	if p.Failed != nil && e.mixed {
+		return false, false, nil
 	}
 	if p.Failed != nil && e.Failed() != *p.Failed {
 		return false, true, nil

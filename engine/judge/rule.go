@@ -61,7 +61,14 @@ func (r *Rule) NeedsTools() bool {
 func selected(p *Pattern, t Trace) (list []int, sure bool, err error) {
 	sure = true
 	for i := range t.Events {
-		hit, known, err := p.matches(&t.Events[i])
+		e := &t.Events[i]
+		if e.Source == InChat && p.asksOutcome() {
+			if t.onWire(e) { // that event says what became of the call
+				continue
+			}
+			e = t.carriedOut(i)
+		}
+		hit, known, err := p.matches(e)
 		if err != nil {
 			return nil, false, err
 		}

@@ -37,6 +37,8 @@ func TestRules(t *testing.T) {
 	declined := call("charge", 402, `{"order":1}`)
 	verify := call("verify-user", 200, `{}`)
 	chat := Event{Kind: Tool, Name: "charge", Source: InChat, Arguments: json.RawMessage(`{"order":1}`)}
+	asked := func(name string) Event { return Event{Kind: Tool, Name: name, Source: InChat} }
+	model := Event{Kind: Model, Name: "openai", Source: OnWire, Status: 200}
 	reply := Event{Kind: Reply, Text: "all done"}
 	no, yes := false, true
 	done, err := match.Compile("done", match.Options{})
@@ -86,6 +88,20 @@ func TestRules(t *testing.T) {
 		"arguments that nobody can read":  {Rule{Event: Pattern{Kind: Tool, Name: "charge", Arguments: object(t, `{"order": 2}`)}, AtMost: n(0)}, []Event{call("charge", 200, "{")}, Unknown},
 		"a status that is not of a class": {Rule{Event: Pattern{Kind: Tool, Status: []int{10}}, AtMost: n(0)}, []Event{call("charge", 1000, "")}, Pass},
 		"a status that nobody saw":        {Rule{Event: Pattern{Kind: Tool, Name: "charge", Status: []int{402}}, AtMost: n(0)}, []Event{chat}, Unknown},
+		"a status of a call seen twice": {Rule{Event: *tool("charge"), After: &Pattern{Kind: Tool, Name: "verify_user", Status: []int{200}}},
+			[]Event{asked("verify_user"), verify, model, asked("charge"), charge}, Pass},
+		"a failure of a call seen twice": {Rule{Event: *tool("charge"), After: &Pattern{Kind: Tool, Name: "verify_user", Failed: &no}},
+			[]Event{asked("verify_user"), call("verify_user", 500, ""), model, asked("charge"), charge}, Fail},
+		"a status by another name": {Rule{Event: *tool("charge"), After: &Pattern{Kind: Tool, Name: "check_identity", Status: []int{200}}},
+			[]Event{asked("check_identity"), call("kyc", 200, ""), model, asked("charge"), charge}, Pass},
+		"a failure by another name": {Rule{Event: *tool("charge"), After: &Pattern{Kind: Tool, Name: "check_identity", Failed: &no}},
+			[]Event{asked("check_identity"), call("kyc", 200, ""), call("kyc", 500, ""), model, asked("charge"), charge}, Fail},
+		"a failure of the next call": {Rule{Event: *tool("charge"), NeverAfter: &Pattern{Kind: Tool, Name: "check_identity", Failed: &yes}},
+			[]Event{asked("check_identity"), call("kyc", 200, ""), model, call("kyc", 500, ""), asked("charge"), charge}, Pass},
+		"calls made together that agree": {Rule{Event: *tool("charge"), After: &Pattern{Kind: Tool, Name: "check_identity", Failed: &no}},
+			[]Event{asked("check_identity"), asked("note"), call("kyc", 200, ""), call("memo", 200, ""), model, charge}, Pass},
+		"calls made together that do not": {Rule{Event: *tool("charge"), NeverAfter: &Pattern{Kind: Tool, Name: "check_identity", Failed: &yes}},
+			[]Event{asked("check_identity"), asked("note"), call("kyc", 200, ""), call("memo", 500, ""), model, charge}, Unknown},
 	} {
 		got, why, err := tc.rule.Judge(Trace{Events: tc.events})
 		if err != nil || got != tc.want || why == "" {

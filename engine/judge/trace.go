@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -55,6 +56,9 @@ type Event struct {
 	Faults   []string // that struck the call
 	Turn     int      // of the conversation, from 0
 	At       time.Duration
+	// mixed says that some requests of the call failed and others did not, or that
+	// it is not known which requests are its own.
+	mixed bool
 }
 
 // Lost reports whether no whole answer came, or one that leaves open whether the
@@ -144,6 +148,50 @@ func (t *Trace) wanted(i int) (names []string) {
 		}
 	}
 	return names
+}
+
+// onWire reports whether a call of that name was seen on its way.
+func (t *Trace) onWire(e *Event) bool {
+	name := plain(e.Name)
+	return slices.ContainsFunc(t.Events, func(x Event) bool {
+		return x.Kind == Tool && x.Source == OnWire && x.named(func(n string) bool { return n == name })
+	})
+}
+
+// carriedOut is a call of a conversation with the outcome of the requests that
+// carried it out under another name: those up to the next call of the model. Of
+// several requests for one call the last one counts; for several calls all must
+// agree.
+func (t *Trace) carriedOut(i int) *Event {
+	e := t.Events[i]
+	first := i
+	for first > 0 && t.Events[first-1].Source == InChat && t.Events[first-1].Turn == e.Turn {
+		first--
+	}
+	var asked []string
+	next := first
+	for ; next < len(t.Events) && t.Events[next].Source == InChat && t.Events[next].Turn == e.Turn; next++ {
+		asked = append(asked, plain(t.Events[next].Name))
+	}
+	var sent []*Event
+	for ; next < len(t.Events) && t.Events[next].Turn == e.Turn && t.Events[next].Kind != Model; next++ {
+		x := &t.Events[next]
+		if x.Kind == Tool && x.Source == OnWire && !x.named(func(n string) bool { return slices.Contains(asked, n) }) {
+			sent = append(sent, x)
+		}
+	}
+	if len(sent) == 0 {
+		return &e
+	}
+	last := sent[len(sent)-1]
+	for _, x := range sent {
+		if len(asked) > 1 && (x.Status != last.Status || x.Failed() != last.Failed()) {
+			e.mixed = true
+			return &e
+		}
+	}
+	e.Status, e.Error, e.Raised, e.Declined = last.Status, last.Error, last.Raised, last.Declined
+	return &e
 }
 
 func (e *Event) named(match func(string) bool) bool {
