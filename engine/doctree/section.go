@@ -211,11 +211,11 @@ func (s *Section) keys() {
 func (s *Section) stranger(key *Node, known []string) {
 	f := Fault{Code: "unknown-key", Node: s.n, Path: KeyPath(s.Path, key.Text), In: s.Path, Key: key.Text}
 	if other := s.Shape.Field(key.Text); other != nil && key.Kind == String {
-		if f.Code = "no-effect"; other.Elsewhere {
+		if slices.Contains(other.Elsewhere, s.Tag) {
+			f.Code = "no-effect"
 			s.fault(f, diag.Warning, key.Pos, "it is for "+Either(other.For), "has no effect: %s is %s", s.Shape.Tag, s.Tag)
 			return
 		}
-		f.Code = "unknown-key"
 		s.fault(f, diag.Error, key.Pos, "", "is not a key of %s %s; it belongs to %s", s.Shape.Tag, s.Tag, Either(other.For))
 		return
 	}

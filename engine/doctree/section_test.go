@@ -21,7 +21,7 @@ func check() *doctree.Shape {
 		{Name: "type", Need: true, Type: doctree.Word("count", "match")},
 		{Name: "max", Need: true, For: []string{"count"}, Type: doctree.Integer(0, 100)},
 		{Name: "pattern", Need: true, For: []string{"match"}, Type: doctree.Text().Must()},
-		{Name: "weight", For: []string{"match"}, Elsewhere: true, Type: doctree.Number(0, 1)},
+		{Name: "weight", For: []string{"match"}, Elsewhere: []string{"count"}, Type: doctree.Number(0, 1)},
 		{Name: "active", Type: doctree.Truth(), Default: "true"},
 		{Name: "names", Type: doctree.Text().OrElse(doctree.List(doctree.Text().Must()))},
 		{Name: "limits", Type: doctree.Object(limits)},

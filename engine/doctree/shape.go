@@ -28,9 +28,9 @@ type Field struct {
 	Type Type
 	Need bool     // must be given
 	For  []string // the words of the shape's tag that take it; none: all
-	// Elsewhere says that published documents write it under other words of the
-	// tag, where it has no effect: that is a warning.
-	Elsewhere bool
+	// Elsewhere are further words under which published documents write it,
+	// without effect: a warning there, as under all others it is an error.
+	Elsewhere []string
 	Default   string // what counts if it is not given, as JSON
 	Since     string // the version of Thresh or of the format that brought it; "": there from the beginning
 	Doc       string // one sentence for people, without a full stop

@@ -22,7 +22,6 @@ const (
 	codeSyntax   = "system.syntax"
 	codeMissing  = "system.missing-key"
 	codeUnknown  = "system.unknown-key"
-	codeForeign  = "system.other-kind"
 	codeType     = "system.type"
 	codeValue    = "system.value"
 	codeConflict = "system.conflict"
@@ -240,16 +239,21 @@ func (d *decoder) plan(root *doctree.Node) *sut.Plan {
 	}
 	for _, k := range keys {
 		if m := root.Member(k.name); m != nil && k.kinds != nil && !slices.Contains(k.kinds, p.Kind) {
-			of := make([]string, len(k.kinds))
-			for i, kind := range k.kinds {
-				of[i] = string(kind)
-			}
-			d.refuse(m.Key.Pos, k.name, codeForeign, "", "belongs to the kinds %s; this system is of kind %s", strings.Join(of, ", "), p.Kind)
+			d.foreign(m, k.name, p.Kind, k.kinds)
 		}
 	}
 	d.reached(root, p)
 	d.asked(root, p)
 	return p
+}
+
+// foreign refuses a key of other kinds.
+func (d *decoder) foreign(m *doctree.Member, path string, kind sut.Kind, kinds []sut.Kind) {
+	of := make([]string, len(kinds))
+	for i, k := range kinds {
+		of[i] = string(k)
+	}
+	d.refuse(m.Key.Pos, path, codeUnknown, "", "is not a key of kind %s; it belongs to %s", kind, doctree.Either(of))
 }
 
 func kindWords() (list []string) {

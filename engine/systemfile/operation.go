@@ -34,7 +34,7 @@ func (d *decoder) operation(name string, n *doctree.Node, kind sut.Kind) sut.Ope
 	} else {
 		for _, key := range httpKeys {
 			if m := n.Member(key); m != nil {
-				d.refuse(m.Key.Pos, path+"."+key, codeForeign, "", "belongs to the kind http; this system is of kind %s", kind)
+				d.foreign(m, path+"."+key, kind, []sut.Kind{sut.HTTP})
 			}
 		}
 	}

@@ -4,18 +4,17 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +37,7 @@ type settings struct {
 	budget time.Duration
 	tests  string
 	list   bool
+	jobs   int
 }
 
 func main() {
@@ -50,6 +50,7 @@ func main() {
 	flag.Float64Var(&s.min, "min", 0, "share in percent that must be killed")
 	flag.DurationVar(&s.budget, "budget", 0, "start no mutant after this long (0: no limit)")
 	flag.StringVar(&s.tests, "run", "", "only tests that match, as go test -run takes it")
+	flag.IntVar(&s.jobs, "j", runtime.GOMAXPROCS(0), "try so many mutants at a time")
 	flag.BoolVar(&s.list, "list", false, "list the mutants and run nothing")
 	flag.Usage = func() { fmt.Fprint(os.Stderr, usage); flag.PrintDefaults() }
 	flag.Parse()
@@ -91,136 +92,55 @@ func check(ctx context.Context, s settings, args []string) (bool, error) {
 		list = list[:s.sample]
 		slices.SortFunc(list, func(a, b mutant) int { return cmp.Or(strings.Compare(a.file, b.file), a.lo-b.lo) })
 	}
+	slices.SortStableFunc(list, func(a, b mutant) int { return strings.Compare(path.Dir(a.file), path.Dir(b.file)) })
 	if s.list {
 		for _, m := range list {
 			fmt.Println(&m)
 		}
 		return true, nil
 	}
-	t := &trial{s: s, ctx: ctx, limit: make(map[string]time.Duration), tally: make(map[string]*tally)}
-	if t.dir, err = os.MkdirTemp("", "mutcheck-"); err != nil {
-		return false, err
-	}
-	defer os.RemoveAll(t.dir)
+	return tryAll(ctx, s, list, set)
+}
+
+// tryAll tries mutants, one package after the other.
+func tryAll(ctx context.Context, s settings, list []mutant, set int) (bool, error) {
 	begun := time.Now()
+	end := func() bool { return s.budget > 0 && time.Since(begun) > s.budget }
+	tallies := make(map[string]tally)
 	left := 0
-	for i := range list {
-		if ctx.Err() != nil || s.budget > 0 && time.Since(begun) > s.budget {
-			left = len(list) - i
-			break
+	for len(list) > 0 {
+		dir := path.Dir(list[0].file)
+		n := slices.IndexFunc(list, func(m mutant) bool { return path.Dir(m.file) != dir })
+		if n < 0 {
+			n = len(list)
 		}
-		if err := t.try(&list[i]); err != nil {
-			return false, err
+		if end() || ctx.Err() != nil {
+			left += n
+		} else {
+			c, err := tryPackage(ctx, s, dir, list[:n:n], end)
+			if err != nil && ctx.Err() == nil {
+				return false, err
+			}
+			tallies[dir] = c
+			left += c.left
+			fmt.Fprintf(os.Stderr, "%-28s %4d of %4d killed  %5.1f %%  after %s\n",
+				dir, c.killed, c.killed+c.survived, c.share(), time.Since(begun).Round(time.Second))
 		}
+		list = list[n:]
 	}
-	return t.report(set, left), nil
-}
-
-// trial tries mutants one after the other.
-type trial struct {
-	s     settings
-	ctx   context.Context
-	dir   string
-	limit map[string]time.Duration // of a package's tests
-	tally map[string]*tally
-}
-
-type tally struct{ killed, survived int }
-
-// try runs a package's tests with one mutant in place of what stands there.
-func (t *trial) try(m *mutant) error {
-	dir := filepath.ToSlash(filepath.Dir(m.file))
-	limit, known := t.limit[dir]
-	if !known {
-		begun := time.Now()
-		if out, err := t.test(dir, "", 10*time.Minute); err != nil {
-			return fmt.Errorf("the tests of %s fail as they are: %w\n%s", dir, err, out)
-		}
-		limit = 4*time.Since(begun) + 10*time.Second
-		t.limit[dir] = limit
-	}
-	name := filepath.Join(t.s.root, filepath.FromSlash(m.file))
-	src, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	changed := slices.Concat(src[:m.lo], []byte(m.text), src[m.hi:])
-	to := filepath.Join(t.dir, "mutant.go")
-	if err := os.WriteFile(to, changed, 0o600); err != nil {
-		return err
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{name: to}})
-	if err != nil {
-		return err
-	}
-	at := filepath.Join(t.dir, "overlay.json")
-	if err := os.WriteFile(at, overlay, 0o600); err != nil {
-		return err
-	}
-	out, err := t.test(dir, at, limit)
-	if t.ctx.Err() != nil || bytes.Contains(out, []byte("[build failed]")) {
-		return nil // no mutant of a program that can be built
-	}
-	c := t.tally[dir]
-	if c == nil {
-		c = &tally{}
-		t.tally[dir] = c
-	}
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		c.survived++
-		line := strings.TrimSpace(strings.Split(string(src), "\n")[m.line-1])
-		fmt.Printf("SURVIVED %s\n\t%s\n", m, line)
-	case errors.As(err, &exit):
-		c.killed++
-	default:
-		return err
-	}
-	return nil
-}
-
-func (t *trial) test(dir, overlay string, limit time.Duration) ([]byte, error) {
-	args := []string{"test", "-short", "-count=1", "-failfast", "-vet=off", "-timeout", limit.String()}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	if t.s.tests != "" {
-		args = append(args, "-run", t.s.tests)
-	}
-	ctx, cancel := context.WithTimeout(t.ctx, 2*limit+time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", append(args, "./"+dir)...)
-	cmd.Dir = t.s.root
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.WaitDelay = 5 * time.Second
-	err := cmd.Run()
-	return out.Bytes(), err
+	return report(s, tallies, set, left), nil
 }
 
 // report says how many mutants were killed, by package and in all.
-func (t *trial) report(set, left int) bool {
+func report(s settings, tallies map[string]tally, set, left int) bool {
 	var all tally
-	dirs := make([]string, 0, len(t.tally))
-	for dir, c := range t.tally {
-		dirs = append(dirs, dir)
+	for _, dir := range slices.Sorted(maps.Keys(tallies)) {
+		c := tallies[dir]
 		all.killed += c.killed
 		all.survived += c.survived
-	}
-	slices.Sort(dirs)
-	for _, dir := range dirs {
-		c := t.tally[dir]
 		fmt.Printf("%-28s %4d of %4d killed  %5.1f %%\n", dir, c.killed, c.killed+c.survived, c.share())
 	}
 	fmt.Printf("%-28s %4d of %4d killed  %5.1f %%; %d set aside as equivalent, %d not tried\n",
 		"all", all.killed, all.killed+all.survived, all.share(), set, left)
-	return all.share() >= t.s.min
-}
-
-func (c *tally) share() float64 {
-	if c.killed+c.survived == 0 {
-		return 100
-	}
-	return 100 * float64(c.killed) / float64(c.killed+c.survived)
+	return all.share() >= s.min
 }

@@ -18,6 +18,8 @@ type mutant struct {
 	kind   string // such as "< to <="
 	fn     string // the function that holds it
 	nth    int    // its place among those of its kind in the function, from 1
+	from   int    // the lines of the function
+	to     int
 }
 
 // name stays the same when lines above the mutant come and go.
@@ -59,6 +61,7 @@ func mutants(name string, src []byte) ([]mutant, error) {
 		if fn.Recv != nil {
 			c.fn = c.receiver(fn.Recv) + "." + c.fn
 		}
+		c.from, c.to = c.fset.Position(fn.Pos()).Line, c.fset.Position(fn.End()).Line
 		c.results = []*ast.FieldList{fn.Type.Results}
 		ast.Inspect(fn.Body, c.visit)
 	}
@@ -70,6 +73,8 @@ type collector struct {
 	src     []byte
 	file    string
 	fn      string
+	from    int
+	to      int
 	results []*ast.FieldList // of the function, and of the literals around a place
 	open    []ast.Node
 	count   map[string]int // by function and kind
@@ -104,6 +109,7 @@ func (c *collector) add(from, to token.Pos, text, kind string) {
 	c.count[key]++
 	c.list = append(c.list, mutant{
 		file: c.file, line: p.Line, col: p.Column, lo: c.at(from), hi: c.at(to), text: text, kind: kind, fn: c.fn, nth: c.count[key],
+		from: c.from, to: c.to,
 	})
 }
 

@@ -30,7 +30,8 @@ var format = sync.OnceValue(func() *shapes {
 	need := func(name string, t doctree.Type, doc string, only ...string) doctree.Field {
 		return doctree.Field{Name: name, Type: t, Doc: doc, For: only, Need: true}
 	}
-	elsewhere := func(f doctree.Field) doctree.Field { f.Elsewhere = true; return f }
+	// What flakestorm's own documents write where it has no effect: its flakestorm.yaml and docs/TEST_SCENARIOS.md.
+	elsewhere := func(f doctree.Field, words ...string) doctree.Field { f.Elsewhere = words; return f }
 	shape := func(name, doc string, fields ...doctree.Field) *doctree.Shape {
 		return &doctree.Shape{Name: name, Doc: doc, Fields: fields}
 	}
@@ -42,8 +43,8 @@ var format = sync.OnceValue(func() *shapes {
 		def("type", `"http"`, doctree.Word(HTTP, Python, LangChain, OpenAI, Command, MCP), "how it is reached"),
 		may("endpoint", doctree.Text(), "a URL, or module:attribute of type python or langchain"),
 		def("method", `"POST"`, doctree.Text(), "of the request: GET, POST, PUT, PATCH or DELETE", HTTP),
-		elsewhere(may("request_template", text, "the body of the request; {prompt} stands for the prompt", templated...)),
-		elsewhere(may("response_path", text, "where the reply is, such as $.reply", HTTP, Command)),
+		elsewhere(may("request_template", text, "the body of the request; {prompt} stands for the prompt", templated...), Python),
+		elsewhere(may("response_path", text, "where the reply is, such as $.reply", HTTP, Command), Python),
 		may("query_params", pairs, "added to the URL", HTTP),
 		def("parse_structured_input", "true", truth, "fields of a structured prompt fill the template", templated...),
 		def("timeout", "30000", doctree.Integer(1000, 300000), "of a call"+milliseconds), may("headers", pairs, "of the request", kept...),
@@ -76,7 +77,7 @@ var format = sync.OnceValue(func() *shapes {
 	rate, most := may("min_pass_rate", number(0, 1), "how many of a cell's runs must hold; all of them if it is not given"), may("max_runs", whole(1, 1000), "of a cell that is sampled on until its rate is clear; 200 if it is not given")
 	s.invariant = tagged("type", shape("invariant", "a check of replies and of what the agent did",
 		may("id", text, "its name; required in a contract"), need("type", doctree.Word(InvariantTypes...).OrNull(), "what is checked"),
-		may("description", text, "for people"), elsewhere(def("severity", `"medium"`, text, "critical, high, medium or low")),
+		may("description", text, "for people"), def("severity", `"medium"`, text, "critical, high, medium or low"),
 		def("when", `"always"`, text, "always, tool_faults_active, llm_faults_active, any_chaos_active or no_chaos"),
 		def("negate", "false", truth, "the opposite must hold"), may("prompt_filter", text, "only replies to prompts that match"),
 		may("probes", texts, "in a contract: asked in place of the golden prompts"), rate, most,
@@ -86,10 +87,10 @@ var format = sync.OnceValue(func() *shapes {
 		may("max_ms", number(0, math.MaxInt32), "the longest time"+milliseconds, "latency"),
 		may("percentile", number(0, 100), "of all calls; every single one if it is not given", "latency", "tokens", "cost"),
 		may("expected", text, "the text that replies are like", "similarity"),
-		elsewhere(def("threshold", "0.8", number(0, 1), "how alike they must be", "similarity")),
+		elsewhere(def("threshold", "0.8", number(0, 1), "how alike they must be", "similarity"), "latency", "valid_json"),
 		may("baseline", text, "auto, or a text", "behavior_unchanged"),
 		def("similarity_threshold", "0.75", number(0, 1), "how alike they must be", "behavior_unchanged"),
-		elsewhere(def("dangerous_prompts", "true", truth, "no effect: replies are checked whatever the prompt is", "refusal_check", "refusal")),
+		elsewhere(def("dangerous_prompts", "true", truth, "no effect: replies are checked whatever the prompt is", "refusal_check", "refusal"), "latency", "valid_json"),
 		may("tool", text, "its name or a pattern", "tool_called", "tool_not_called", "tool_arguments"),
 		may("arguments", any, "what its arguments must be", "tool_arguments", "trace"),
 		may("event", event, "which events are meant", "trace"), may("at_most", count, "how often they may occur", "trace"),
@@ -133,7 +134,7 @@ var format = sync.OnceValue(func() *shapes {
 		may("message", text, "the text of the error", "error", "performed_reply_lost"), may("payload", text, "what the tool answers", "malicious_response"), may("bytes_per_second", count, "how fast the answer comes", "bandwidth"))...))
 	s.llm = tagged("mode", shape("LLM fault", "a fault of the model", append(trigger("probability"),
 		need("mode", doctree.Word(modeWords(fault.LLM)...), "what happens"), may("max_tokens", count, "how much of the answer comes", "truncated_response"), delay(),
-		may("drift_type", text, "how a newer model answers otherwise", "response_drift"), elsewhere(may("severity", text, "no effect", "response_drift")),
+		may("drift_type", text, "how a newer model answers otherwise", "response_drift"), may("severity", text, "no effect", "response_drift"),
 		def("direction", `"expand"`, doctree.Word("expand", "compress"), "of the length", "response_drift"), may("factor", number(0, 1000), "of the length", "response_drift"),
 		may("retry_after", whole(0, 86400), "seconds", "rate_limit"), may("error_code", status, "the HTTP status", "error"),
 		may("message", text, "the text of the error, or of the refusal", "error", "refusal", "context_length"), may("match_url", text, "only calls of URLs that match"))...))
