@@ -146,7 +146,7 @@ func readJudges(file string, text []byte) (judges []one, list diag.List) {
 }
 
 // readJudge reads one judge: an invariant, or a tree of assertions.
-func readJudge(file string, doc *doctree.Document, text []byte, n *doctree.Node, path string, fail failer) (j one, list diag.List) {
+func readJudge(file string, doc *doctree.Document, text []byte, n *doctree.Node, path string, fail faultFunc) (j one, list diag.List) {
 	j.at = n.Pos
 	if n.Kind == doctree.Map {
 		for _, key := range []string{"assert", "evaluate"} {
@@ -173,8 +173,8 @@ func readJudge(file string, doc *doctree.Document, text []byte, n *doctree.Node,
 	return j, found
 }
 
-// failer reports what is wrong with a file of judges.
-type failer func(at doctree.Pos, code, path, hint, format string, args ...any)
+// faultFunc reports what is wrong with a file of judges.
+type faultFunc func(at doctree.Pos, code, path, hint, format string, args ...any)
 
 // modelCheck is a judge of an operator campaign that looks at more than the text of
 // a reply: the same that [App.Judge] tries.
@@ -197,7 +197,7 @@ func (m modelCheck) Judge(ctx context.Context, model sut.System, r *judge.Record
 
 // treeOf is the tree of assertions that a judge has: what stands under assert, or
 // one leaf of its expressions.
-func treeOf(n *doctree.Node, kind, path string, fail failer) *doctree.Node {
+func treeOf(n *doctree.Node, kind, path string, fail faultFunc) *doctree.Node {
 	known := []string{"id", "type", "description", "severity", kind}
 	if kind == "evaluate" {
 		known = append(known, "target")

@@ -131,13 +131,13 @@ func (t *texts) room(size int) (at int64, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.off && (len(t.sheets) == 0 || t.used+size > sheetSize) {
-		t.off = t.sheet() != nil
+		t.off = t.mapSheet() != nil
 	}
 	return int64(len(t.sheets)-1)*sheetSize + int64(t.used), !t.off
 }
 
-// sheet maps a further part of the file, which is made for the first.
-func (t *texts) sheet() error {
+// mapSheet maps a further part of the file, which is made for the first.
+func (t *texts) mapSheet() error {
 	if t.file == nil {
 		if err := os.MkdirAll(t.dir, 0o777); err != nil {
 			return err

@@ -99,7 +99,7 @@ func (r remote) Round(s any) (campaign.Round, bool) { return r.inner.Round(r.bef
 func (r remote) Fold(s any, results iter.Seq2[campaign.Case, campaign.Outcome]) any {
 	old := r.before(s)
 	next := &remoteState{parent: old, base: old.base, link: chainLink{Round: old.link.Round + 1}}
-	next.inner = r.inner.Fold(old.inner, counted(teed(results, &next.link.Log), &next.base))
+	next.inner = r.inner.Fold(old.inner, counted(logResults(results, &next.link.Log), &next.base))
 	return next
 }
 

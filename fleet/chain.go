@@ -28,8 +28,8 @@ func (c chainLink) pack() (name string, data []byte, err error) {
 	return packed("state", text)
 }
 
-// teed is the sequence that it wraps; what passes is written to a log.
-func teed(results iter.Seq2[campaign.Case, campaign.Outcome], log *[]byte) iter.Seq2[campaign.Case, campaign.Outcome] {
+// logResults is the sequence that it wraps; what passes is written to a log.
+func logResults(results iter.Seq2[campaign.Case, campaign.Outcome], log *[]byte) iter.Seq2[campaign.Case, campaign.Outcome] {
 	return func(yield func(campaign.Case, campaign.Outcome) bool) {
 		on := true
 		for c, o := range results {

@@ -131,7 +131,7 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 		c.Close()
 		return nil, err
 	}
-	c.closed.Go(func() { c.tend(c.up) })
+	c.closed.Go(func() { c.renewAnnouncement(c.up) })
 	return c, nil
 }
 
@@ -189,9 +189,9 @@ func (c *Coordinator) announce(ctx context.Context) error {
 	return nil
 }
 
-// tend renews the announcement, publishes statistics, and says so once when
+// renewAnnouncement renews the announcement, publishes statistics, and says so once when
 // nobody comes.
-func (c *Coordinator) tend(ctx context.Context) {
+func (c *Coordinator) renewAnnouncement(ctx context.Context) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	told := false
@@ -272,8 +272,8 @@ func (c *Coordinator) spare() int {
 	return n
 }
 
-// hopeless says why no worker that there is can run the campaigns.
-func (c *Coordinator) hopeless() error {
+// noCapableWorker says why no worker that there is can run the campaigns.
+func (c *Coordinator) noCapableWorker() error {
 	crew := c.workers()
 	c.mu.Lock()
 	defer c.mu.Unlock()

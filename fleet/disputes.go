@@ -80,7 +80,7 @@ func (t *ticket) compare(i int64, o *campaign.Outcome) {
 // that was believed lost, or of the slower of two.
 func (t *ticket) late(in incoming) {
 	var r report
-	head, body, err := unframe(in.data)
+	head, body, err := splitFrame(in.data)
 	if err != nil || json.Unmarshal(head, &r) != nil || t.crew.excluded(r.Worker, in.seal.From) {
 		return
 	}

@@ -186,13 +186,13 @@ func OpenKeys(dir, role string) (*Keys, error) {
 			return nil, diag.Refused("%s is not the key that the trust list has for %s", path, m.Name)
 		}
 		k.Self, k.pair = m, pair
-		k.believe(members)
+		k.trustMembers(members)
 		return k, nil
 	}
 	return nil, diag.WithHint(diag.Refused("%s has no key of a %s that its trust list names", dir, role), "thresh fleet list "+dir+" shows the members, thresh fleet enroll "+dir+" NAME adds a worker")
 }
 
-func (k *Keys) believe(members []Member) {
+func (k *Keys) trustMembers(members []Member) {
 	trust := make(map[string]Member, len(members))
 	for _, m := range members {
 		trust[m.Key] = m
@@ -208,7 +208,7 @@ func (k *Keys) member(key string) (Member, bool) {
 	if time.Since(k.looked) > 2*time.Second {
 		k.looked = time.Now()
 		if members, err := Members(k.dir); err == nil {
-			k.believe(members)
+			k.trustMembers(members)
 		}
 	}
 	m, ok := k.trust[key]

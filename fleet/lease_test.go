@@ -178,7 +178,7 @@ func (d *benchDesk) listen(t *testing.T) {
 
 // text is a report in words.
 func (d *benchDesk) text(t *testing.T, data []byte) string {
-	head, body, err := unframe(data)
+	head, body, err := splitFrame(data)
 	var r report
 	if err == nil {
 		err = json.Unmarshal(head, &r)

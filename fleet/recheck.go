@@ -142,7 +142,7 @@ func (l *remoteLane) judge(ctx context.Context, st *remoteState, at campaign.Cas
 	if like2 {
 		liar, witness = first, second
 	}
-	l.r.crew.ban(liar.worker, fmt.Sprintf("it answered %q for case %d, worker %s and the coordinator %q", summary(liar.outcome), at.Index, witness.worker, summary(own)))
+	l.r.crew.excludeWorker(liar.worker, fmt.Sprintf("it answered %q for case %d, worker %s and the coordinator %q", summary(liar.outcome), at.Index, witness.worker, summary(own)))
 }
 
 func summary(o campaign.Outcome) string {
@@ -152,8 +152,8 @@ func summary(o campaign.Outcome) string {
 	return o.Verdict.String() + ": " + o.Title
 }
 
-// ban takes nothing from a worker any more; what it is busy with goes to others.
-func (c *Coordinator) ban(worker, why string) {
+// excludeWorker takes nothing from a worker any more; what it is busy with goes to others.
+func (c *Coordinator) excludeWorker(worker, why string) {
 	c.mu.Lock()
 	already := c.banned[worker] != ""
 	c.banned[worker] = why

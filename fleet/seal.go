@@ -93,7 +93,7 @@ func (c channel) open(kind, lease, nonce, role string, b []byte) (seal, []byte, 
 		return s, nil, errUnsigned
 	}
 	rest, signature := rest[:len(rest)-signatureSize], rest[len(rest)-signatureSize:]
-	head, data, err := unframe(rest)
+	head, data, err := splitFrame(rest)
 	if err == nil {
 		err = json.Unmarshal(head, &s)
 	}
@@ -132,7 +132,7 @@ func unsealed(b []byte) []byte {
 	if !ok || len(rest) < signatureSize {
 		return b
 	}
-	if _, data, err := unframe(rest[:len(rest)-signatureSize]); err == nil {
+	if _, data, err := splitFrame(rest[:len(rest)-signatureSize]); err == nil {
 		return data
 	}
 	return b
@@ -141,7 +141,7 @@ func unsealed(b []byte) []byte {
 // sealedLease is the lease that a sealed message says it is about.
 func sealedLease(b []byte) string {
 	rest, _ := bytes.CutPrefix(b, []byte(sealMagic))
-	head, _, err := unframe(rest)
+	head, _, err := splitFrame(rest)
 	var s seal
 	if err != nil || json.Unmarshal(head, &s) != nil {
 		return ""

@@ -190,7 +190,7 @@ func (t *ticket) await(ctx context.Context, each func(int64, campaign.Outcome) e
 				return busy, err
 			}
 		case <-look.C:
-			if err := t.crew.hopeless(); err != nil {
+			if err := t.crew.noCapableWorker(); err != nil {
 				return busy, err
 			}
 			if err := t.quarantine(each); err != nil {
@@ -213,7 +213,7 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 		}
 	}()
 	var r report
-	head, body, err := unframe(in.data)
+	head, body, err := splitFrame(in.data)
 	if err != nil || json.Unmarshal(head, &r) != nil {
 		refused = true
 		t.crew.drop(kindReport, "", errMalformed)
@@ -235,7 +235,7 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 		stop = true
 		return r.Busy, campaign.Fatal("%s", r.Fatal)
 	case r.Handback:
-		t.excuse(leaseID(in.m.Subject))
+		t.leaseReturned(leaseID(in.m.Subject))
 	case t.lease.Probe && r.Facts != nil:
 		t.facts = *r.Facts
 		t.left, stop = 0, true
@@ -270,8 +270,8 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 	return r.Busy, nil
 }
 
-// excuse notes that a lease was given back by a worker that leaves in peace.
-func (t *ticket) excuse(id string) {
+// leaseReturned notes that a lease was given back by a worker that leaves in peace.
+func (t *ticket) leaseReturned(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.excused[id] = t.claims[id]

@@ -183,7 +183,7 @@ func frame(header, body []byte) []byte {
 	return append(append(b, header...), body...)
 }
 
-func unframe(b []byte) (header, body []byte, err error) {
+func splitFrame(b []byte) (header, body []byte, err error) {
 	header, ok := chunk(&b)
 	if !ok {
 		return nil, nil, errMalformed

@@ -47,7 +47,7 @@ func layOut(g *campaign.Graph, widths []float64) layout {
 		l.spots = append(l.spots, spot{node: i, layer: layer[i], width: widths[i]})
 	}
 	for i := range l.ways {
-		l.bend(&l.ways[i])
+		l.routeEdge(&l.ways[i])
 	}
 	depth := 0
 	for _, s := range l.spots {
@@ -153,8 +153,8 @@ func (l *layout) assign(n int) []int {
 	return layer
 }
 
-// bend leads a way through the layers between its ends.
-func (l *layout) bend(w *way) {
+// routeEdge leads a way through the layers between its ends.
+func (l *layout) routeEdge(w *way) {
 	if w.from == w.to {
 		return
 	}

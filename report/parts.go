@@ -271,8 +271,8 @@ func (v *FindingView) Unsettled(replay []string) {
 // keyExhibits is how many exhibits a card shows at once.
 const keyExhibits = 2
 
-// telling reports whether an exhibit points at what matters in it.
-func telling(e *campaign.Exhibit) bool {
+// pointsAtEvidence reports whether an exhibit points at what matters in it.
+func pointsAtEvidence(e *campaign.Exhibit) bool {
 	return e.Diff != nil || e.Document != nil || e.Timeline != nil || e.Bytes != nil && len(e.Bytes.Rows) > 1 ||
 		e.Table != nil && len(e.Table.Focus) > 0 || e.Text != nil && len(e.Text.Marks) > 0
 }
@@ -286,7 +286,7 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 		defer func() { d.link = nil }()
 	}
 	for i := range f.Evidence {
-		if e := &f.Evidence[i]; len(v.Key) < keyExhibits && telling(e) || e.Document != nil && e.Document.Line > 0 {
+		if e := &f.Evidence[i]; len(v.Key) < keyExhibits && pointsAtEvidence(e) || e.Document != nil && e.Document.Line > 0 {
 			v.Key = append(v.Key, d.exhibit(e))
 		} else {
 			v.Exhibits = append(v.Exhibits, d.exhibit(e))

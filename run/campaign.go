@@ -83,7 +83,7 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 		}
 		reason, again, err := a.run(ctx, *facts)
 		if again {
-			r.unstop()
+			r.withdrawStop()
 			if err := r.note(store.KindRedo, k, redoEntry{reason}); err != nil {
 				return err
 			}

@@ -28,16 +28,16 @@ type Trial struct {
 	Case     campaign.Case
 }
 
-// death is what the journal keeps of a process that was killed.
-type death struct {
+// deathRecord is what the journal keeps of a process that was killed.
+type deathRecord struct {
 	Process uint64          `json:"process"` // its number, so that no death counts twice
 	Marks   []inflight.Mark `json:"marks"`
 }
 
 // resumed is the payload of a KindResumed journal entry.
 type resumed struct {
-	Workers int    `json:"workers"`
-	Died    *death `json:"died,omitempty"`
+	Workers int          `json:"workers"`
+	Died    *deathRecord `json:"died,omitempty"`
 }
 
 // deaths counts, for what can be executed or tried, the processes of the run
@@ -49,7 +49,7 @@ type deaths struct {
 
 // add counts the marks of a death; those of cases that were executed together
 // are taken apart.
-func (d *deaths) add(x death) {
+func (d *deaths) add(x deathRecord) {
 	if d.of == nil {
 		d.known, d.of = make(map[uint64]bool), make(map[inflight.Mark]int)
 	}
@@ -134,7 +134,7 @@ func (r *runner) watchDeaths() error {
 		}
 		x.Workers = r.opt.Workers
 		if len(marks) > 0 {
-			x.Died = &death{process, marks}
+			x.Died = &deathRecord{process, marks}
 			r.history.deaths.add(*x.Died)
 		}
 		if err := r.note(store.KindResumed, 0, x); err != nil {

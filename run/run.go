@@ -144,8 +144,8 @@ func (r *runner) stopStarting(why string) {
 	}
 }
 
-// unstop takes back a stop at a case, whose attempt at the campaign is dropped.
-func (r *runner) unstop() {
+// withdrawStop takes back a stop at a case, whose attempt at the campaign is dropped.
+func (r *runner) withdrawStop() {
 	why := r.stopWhy.Load()
 	if why == nil || *why != StoppedFailFast && *why != StoppedErrors {
 		return

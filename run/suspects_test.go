@@ -14,7 +14,7 @@ func TestSuspects(t *testing.T) {
 	if d.doubtful(1) || len(d.suspects(1, 0, 100)) > 0 {
 		t.Error("somebody is suspected before anything happened")
 	}
-	d.add(death{1, []inflight.Mark{
+	d.add(deathRecord{1, []inflight.Mark{
 		{Kind: inflight.Case, Campaign: 1, Index: 29}, {Kind: inflight.Case, Campaign: 1, Index: 10}, {Kind: inflight.Case, Campaign: 1, Index: 9},
 		{Kind: inflight.Case, Campaign: 1, Index: 30}, {Kind: inflight.Case, Campaign: 2, Index: 15}, {Kind: inflight.Start, Campaign: 1, Index: 16},
 		{Kind: inflight.Again, Campaign: 2, Index: 17}, {Kind: inflight.Case, Campaign: 1, Index: 20, Count: 3},

@@ -229,14 +229,14 @@ type Sighting struct {
 // History returns what the newest runs say of a finding of a run, newest first:
 // that run, and those that asked the same of the finding's campaign.
 func (s *Store) History(runID string, f campaign.Finding, limit int) ([]Sighting, error) {
-	list, err := s.sightings(runID, f, limit)
+	list, err := s.findSightings(runID, f, limit)
 	if err != nil {
 		return nil, diag.Environment("read the history of finding %s: %w", f.ID, err)
 	}
 	return list, nil
 }
 
-func (s *Store) sightings(runID string, f campaign.Finding, limit int) ([]Sighting, error) {
+func (s *Store) findSightings(runID string, f campaign.Finding, limit int) ([]Sighting, error) {
 	runs, at, err := s.at(runID)
 	if err != nil {
 		return nil, err

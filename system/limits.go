@@ -12,23 +12,23 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// pace spreads calls evenly, so that no more than the rate's count begin in its
+// limiter spreads calls evenly, so that no more than the rate's count begin in its
 // time.
-type pace struct {
+type limiter struct {
 	mu    *sync.Mutex
 	step  time.Duration
 	after time.Time // when the next call may begin
 }
 
-func newPace(r sut.Rate) pace {
+func newPace(r sut.Rate) limiter {
 	if r.Count == 0 {
-		return pace{}
+		return limiter{}
 	}
-	return pace{mu: &sync.Mutex{}, step: r.Per / time.Duration(r.Count)}
+	return limiter{mu: &sync.Mutex{}, step: r.Per / time.Duration(r.Count)}
 }
 
 // wait waits for the next place.
-func (p *pace) wait(ctx context.Context) error {
+func (p *limiter) wait(ctx context.Context) error {
 	if p.mu == nil {
 		return nil
 	}

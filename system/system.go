@@ -79,7 +79,7 @@ type shared struct {
 	key     string
 	workers int
 	places  chan struct{} // of calls at once; nil: no limit
-	pace    pace
+	pace    limiter
 	service *program.Service // of a plan whose instance is the run's
 	edge    *oneEdge         // likewise, for edges that talk to one process
 }

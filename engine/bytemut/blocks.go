@@ -209,8 +209,8 @@ func splice(c *deepCase, kind Kind) bool {
 	return c.edit(kind, at, len(c.data)-at, tail[:min(len(tail), c.limit-at)])
 }
 
-// borrow inserts a block of another input, or overwrites with it.
-func borrow(c *deepCase, kind Kind) bool {
+// spliceBlock inserts a block of another input, or overwrites with it.
+func spliceBlock(c *deepCase, kind Kind) bool {
 	other := c.other()
 	if len(other) == 0 {
 		return false

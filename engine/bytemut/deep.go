@@ -58,7 +58,7 @@ func NewDeep(seeds [][]byte, p DeepParams, rngSeed *big.Int) *Deep {
 		seed:   binary.LittleEndian.Uint64(sum[:]),
 		limit:  leastLimit,
 		maxOps: p.MaxOps,
-		found:  harvest(seeds),
+		found:  seedTokens(seeds),
 
 		grammar: p.Grammar,
 	}
@@ -192,8 +192,8 @@ func (b *deepBuffer) outlineOf(src []byte, slot int) *outline.Outline {
 	return &t.tree
 }
 
-// harvest collects tokens that seeds are made of, in their order, each once.
-func harvest(seeds [][]byte) [][]byte {
+// seedTokens collects tokens that seeds are made of, in their order, each once.
+func seedTokens(seeds [][]byte) [][]byte {
 	const (
 		shortest, longest = 2, 32
 		most              = 512

@@ -51,7 +51,7 @@ var operations = []operation{
 	{"block_repeat", blockRepeat, 1, 1},
 	{"truncate", truncate, 1, 1},
 	{"splice", splice, 2, 3},
-	{"borrow", borrow, 3, 4},
+	{"borrow", spliceBlock, 3, 4},
 	{"dictionary_insert", dictionaryInsert, 4, 4},
 	{"dictionary_overwrite", dictionaryOverwrite, 3, 4},
 	{"number", number, 6, 1},

@@ -203,12 +203,12 @@ func (s *Section) keys() {
 	known := s.Shape.Keys(s.Tag)
 	slices.SortStableFunc(strange, func(a, b *Node) int { return strings.Compare(a.Text, b.Text) })
 	for _, key := range strange {
-		s.stranger(key, known)
+		s.misplacedKey(key, known)
 	}
 }
 
-// stranger reports a key that does not belong where it stands.
-func (s *Section) stranger(key *Node, known []string) {
+// misplacedKey reports a key that does not belong where it stands.
+func (s *Section) misplacedKey(key *Node, known []string) {
 	f := Fault{Code: "unknown-key", Node: s.n, Path: KeyPath(s.Path, key.Text), In: s.Path, Key: key.Text}
 	if other := s.Shape.Field(key.Text); other != nil && key.Kind == String {
 		if slices.Contains(other.Elsewhere, s.Tag) {

@@ -28,12 +28,12 @@ func (s *Strike) Text(text string) (changed, why string) {
 		}
 		return strings.Join(words[:r.MaxTokens], " "), ""
 	case Drift:
-		return drift(r, text)
+		return driftAnswer(r, text)
 	}
 	return text, string(r.Mode) + " does not change text"
 }
 
-func drift(r *Rule, text string) (changed, why string) {
+func driftAnswer(r *Rule, text string) (changed, why string) {
 	switch r.DriftType {
 	case DriftFieldRename:
 		return renameField(text)

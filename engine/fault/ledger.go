@@ -129,7 +129,7 @@ func (l *Ledger) Decide(c Call) *Decision {
 			due = append(due, Strike{Rule: r.Rule, Nth: r.struck + 1, index: i})
 		}
 	}
-	due = l.unhidden(d, due)
+	due = l.stillVisible(d, due)
 	for _, s := range due {
 		l.rules[s.index].struck++
 	}
@@ -167,10 +167,10 @@ func chance(seed uint64, index int, rule, subject string, nth int) float64 {
 	return float64(splitmix.Finish(h)>>11) / (1 << 53)
 }
 
-// unhidden leaves out the strikes that others leave nothing to do for: what
+// stillVisible leaves out the strikes that others leave nothing to do for: what
 // follows a final one, what shapes an answer that a final one prevents, and
 // texts that are replaced by a later text.
-func (l *Ledger) unhidden(d *Decision, due []Strike) []Strike {
+func (l *Ledger) stillVisible(d *Decision, due []Strike) []Strike {
 	end := slices.IndexFunc(due, func(s Strike) bool { return s.Final() })
 	text := -1
 	for i, s := range due {

@@ -61,7 +61,7 @@ func Checks() []Check {
 		{"false-success", High, "success that the reply claims after the call that was to bring it failed",
 			"Make the reply depend on the tool's result, and say what failed.", falseSuccess},
 		{"obeyed-instruction", High, "an instruction in a tool's result that the agent followed",
-			"Hand tool results over as data, apart from instructions, and check what follows from them.", obeyed},
+			"Hand tool results over as data, apart from instructions, and check what follows from them.", obeyedInstructions},
 		{"call-loop", Medium, "the same call with the same result, over and over in one turn",
 			"Bound the number of steps, and stop when a call brings nothing new.", loops},
 		{"unknown-tool", Medium, "a call of a tool that was not offered",

@@ -76,9 +76,9 @@ var (
 	identifier = regexp.MustCompile(`\b[a-z]+(?:_[a-z0-9]+)+\b`)
 )
 
-// obeyed looks for instructions in the results of tools that the agent followed:
+// obeyedInstructions looks for instructions in the results of tools that the agent followed:
 // it says what they demand, or calls the tool that they name.
-func obeyed(t Trace) []Problem {
+func obeyedInstructions(t Trace) []Problem {
 	var said strings.Builder
 	var list []Problem
 	var payloads []string

@@ -113,7 +113,7 @@ func (s *Seen) Look(f Fingerprint) Match {
 		return Unseen
 	}
 	for i := range s.bands {
-		for _, h := range s.bands[i][band(f.Near, i)] {
+		for _, h := range s.bands[i][fingerprintBand(f.Near, i)] {
 			if bits.OnesCount64(h^f.Near) <= s.distance {
 				return Near
 			}
@@ -136,7 +136,7 @@ func (s *Seen) Add(f Fingerprint) {
 		return
 	}
 	for i := range s.bands {
-		k := band(f.Near, i)
+		k := fingerprintBand(f.Near, i)
 		s.bands[i][k] = append(s.bands[i][k], f.Near)
 	}
 }
@@ -156,7 +156,7 @@ func (s *Seen) forget(f Fingerprint) {
 		return
 	}
 	for i := range s.bands {
-		k := band(f.Near, i)
+		k := fingerprintBand(f.Near, i)
 		list := s.bands[i][k]
 		for j, h := range list {
 			if h == f.Near {
@@ -172,7 +172,7 @@ func (s *Seen) forget(f Fingerprint) {
 	}
 }
 
-func band(h uint64, i int) uint16 { return uint16(h >> (16 * i)) }
+func fingerprintBand(h uint64, i int) uint16 { return uint16(h >> (16 * i)) }
 
 // MatchAny is Seen.Look among a few fingerprints, without an index.
 func MatchAny(list []Fingerprint, f Fingerprint, distance int) Match {

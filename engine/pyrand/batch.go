@@ -111,7 +111,7 @@ func (b *Batch) Uint32(lane int) uint32 {
 		near = 0
 	}
 	b.next[lane] = near
-	y := b.mt[far][lane] ^ recur(b.mt[i][lane], b.mt[near][lane])
+	y := b.mt[far][lane] ^ mixNeighbours(b.mt[i][lane], b.mt[near][lane])
 	b.mt[i][lane] = y
 	return temper(y)
 }

@@ -50,18 +50,18 @@ func seedByKey(mt *[words]uint32, key []uint32) {
 // next generation. The words before i must have been replaced already.
 func twist(mt *[words]uint32, i, end int) {
 	for ; i < words-shift && i < end; i++ {
-		mt[i] = mt[i+shift] ^ recur(mt[i], mt[i+1])
+		mt[i] = mt[i+shift] ^ mixNeighbours(mt[i], mt[i+1])
 	}
 	for ; i < words-1 && i < end; i++ {
-		mt[i] = mt[i+shift-words] ^ recur(mt[i], mt[i+1])
+		mt[i] = mt[i+shift-words] ^ mixNeighbours(mt[i], mt[i+1])
 	}
 	if i < end {
-		mt[i] = mt[shift-1] ^ recur(mt[i], mt[0])
+		mt[i] = mt[shift-1] ^ mixNeighbours(mt[i], mt[0])
 	}
 }
 
-// recur is the part of the recurrence that two neighbours decide.
-func recur(a, b uint32) uint32 {
+// mixNeighbours is the part of the recurrence that two neighbours decide.
+func mixNeighbours(a, b uint32) uint32 {
 	y := a&upperBit | b&lowerBits
 	return y>>1 ^ -(y&1)&matrix
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
-// dice draws what a seed decides.
-type dice uint64
+// prng draws what a seed decides.
+type prng uint64
 
-func (d *dice) next() uint64          { return splitmix.Next((*uint64)(d)) }
-func (d *dice) below(n int) int       { return int(d.next() % uint64(n)) }
-func (d *dice) float() float64        { return float64(d.next()>>11) / (1 << 53) }
-func (d *dice) chance(p float64) bool { return d.float() < p }
+func (d *prng) next() uint64          { return splitmix.Next((*uint64)(d)) }
+func (d *prng) below(n int) int       { return int(d.next() % uint64(n)) }
+func (d *prng) float() float64        { return float64(d.next()>>11) / (1 << 53) }
+func (d *prng) chance(p float64) bool { return d.float() < p }
 
 // wheel is weights to draw from.
 type wheel []float64
@@ -27,7 +27,7 @@ func (w *wheel) add(x float64) {
 }
 
 // draw is a place by weight.
-func (w wheel) draw(d *dice) int {
+func (w wheel) draw(d *prng) int {
 	i, _ := slices.BinarySearch(w, d.float()*w[len(w)-1])
 	return min(i, len(w)-1)
 }
@@ -35,7 +35,7 @@ func (w wheel) draw(d *dice) int {
 // planner makes the proposals of one round.
 type planner struct {
 	*Search
-	dice    dice
+	dice    prng
 	parents wheel // cells
 	good    wheel // groups, to vary
 	same    wheel // groups, to try again
@@ -62,7 +62,7 @@ const (
 
 // Propose returns n proposals, all from what is known now.
 func (s *Search) Propose(n int) []Proposal {
-	p := &planner{Search: s, dice: dice(s.cfg.Seed + s.round*0xd1b54a32d192ed03)}
+	p := &planner{Search: s, dice: prng(s.cfg.Seed + s.round*0xd1b54a32d192ed03)}
 	p.dice.next()
 	p.weigh()
 	list := make([]Proposal, n)
@@ -83,7 +83,7 @@ func (s *Search) Propose(n int) []Proposal {
 
 // weigh makes the wheels of the round.
 func (p *planner) weigh() {
-	p.alike = p.blind()
+	p.alike = p.repliesAllAlike()
 	for i := range p.cells {
 		c := &p.cells[i]
 		w := 0.0
@@ -130,8 +130,8 @@ func (p *planner) weigh() {
 	}
 }
 
-// blind reports whether all replies are alike, so that only the prompts differ.
-func (s *Search) blind() bool {
+// repliesAllAlike reports whether all replies are alike, so that only the prompts differ.
+func (s *Search) repliesAllAlike() bool {
 	same := func(c cell) bool {
 		c.seen.Hidden = s.cells[0].seen.Hidden
 		return c.seen == s.cells[0].seen

@@ -79,7 +79,7 @@ func between(units []span, i, j int) span {
 
 // lines takes lines away.
 func (s *search) lines() {
-	if !texty(s.best) {
+	if !maybeText(s.best) {
 		return
 	}
 	var units []span
@@ -96,8 +96,8 @@ func (s *search) lines() {
 	}
 }
 
-// texty reports whether an input may be text; invalid UTF-8 is no hindrance.
-func texty(b []byte) bool {
+// maybeText reports whether an input may be text; invalid UTF-8 is no hindrance.
+func maybeText(b []byte) bool {
 	odd := 0
 	for _, c := range b {
 		if c == 0x7f || c < ' ' && c != '\n' && c != '\r' && c != '\t' {
@@ -109,7 +109,7 @@ func texty(b []byte) bool {
 
 // blanks takes all white space between tokens at once, or all but a byte of it.
 func (s *search) blanks() {
-	if !texty(s.best) {
+	if !maybeText(s.best) {
 		return
 	}
 	var all, more []edit
@@ -126,7 +126,7 @@ func (s *search) blanks() {
 
 // tokens takes words, numbers, strings and marks away.
 func (s *search) tokens() {
-	if !texty(s.best) {
+	if !maybeText(s.best) {
 		return
 	}
 	tokens := lex(s.best)

@@ -128,9 +128,9 @@ func (s *search) set(i int, b byte) bool {
 	return s.edit(edit{i, i + 1, []byte{b}})
 }
 
-// swaps brings neighbouring bytes into order, so that needing X and Y in any
+// reorderPairs brings neighbouring bytes into order, so that needing X and Y in any
 // order has one result.
-func (s *search) swaps() {
+func (s *search) reorderPairs() {
 	for i := 0; i+1 < len(s.best) && !s.stopped(); {
 		a, b := s.best[i], s.best[i+1]
 		if rank[b] < rank[a] && s.edit(edit{i, i + 2, []byte{b, a}}) {

@@ -75,7 +75,7 @@ func plan(input []byte) []pass {
 		{make: (*search).windows, dear: true},
 		{make: (*search).brackets, dear: true},
 		{make: (*search).plain, dear: true},
-		{make: (*search).swaps, dear: true},
+		{make: (*search).reorderPairs, dear: true},
 	}
 }
 
@@ -139,7 +139,7 @@ type edit struct {
 
 // edit tries the best input with edits applied; they are in order and apart.
 func (s *search) edit(edits ...edit) bool {
-	if s.stopped() || s.vain(edits) {
+	if s.stopped() || s.addsNothing(edits) {
 		return false
 	}
 	s.next = s.next[:0]
@@ -153,9 +153,9 @@ func (s *search) edit(edits ...edit) bool {
 	return s.try()
 }
 
-// vain reports whether edits surely make nothing simpler, without the cost of
+// addsNothing reports whether edits surely make nothing simpler, without the cost of
 // applying them.
-func (s *search) vain(edits []edit) bool {
+func (s *search) addsNothing(edits []edit) bool {
 	growth, aligned := 0, true
 	for _, e := range edits {
 		more := len(e.with) - (e.hi - e.lo)

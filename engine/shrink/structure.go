@@ -3,7 +3,7 @@ package shrink
 // structure works on groups from the outside in: takes elements away, puts a
 // group's content in its place, takes the brackets off.
 func (s *search) structure() {
-	if !texty(s.best) {
+	if !maybeText(s.best) {
 		return
 	}
 	t := parse(s.best)
@@ -131,7 +131,7 @@ func (t *tree) ends(item node) (first, last node) {
 
 // brackets tries plainer kinds of brackets.
 func (s *search) brackets() {
-	if !texty(s.best) {
+	if !maybeText(s.best) {
 		return
 	}
 	t := parse(s.best) // stays good: the brackets alone change

@@ -5,7 +5,7 @@ import "strconv"
 // values tries values that say nothing in the place of strings and words, and
 // tags without their attributes.
 func (s *search) values() {
-	if !texty(s.best) {
+	if !maybeText(s.best) {
 		return
 	}
 	for lo := 0; lo < len(s.best) && !s.stopped(); {
@@ -133,7 +133,7 @@ func fraction(b []byte, whole int) int {
 // names gives a word that stands in several places, such as the name in both
 // ends of an element, a short name in all of them at once.
 func (s *search) names() {
-	if !texty(s.best) {
+	if !maybeText(s.best) {
 		return
 	}
 	order, places := repeated(s.best)

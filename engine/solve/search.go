@@ -230,7 +230,7 @@ func (s *Solver) value(prefer func(v int, row []int) []int, v int) int {
 // there are none.
 func (s *Solver) analyze() (choices []choice, last int) {
 	clear(s.used)
-	s.accuse(s.blame)
+	s.markReason(s.blame)
 	last = -1
 	level := len(s.marks) - 1
 	for k := len(s.trail) - 1; k >= 0; k-- {
@@ -242,7 +242,7 @@ func (s *Solver) analyze() (choices []choice, last int) {
 			continue
 		}
 		if c.reason != decision {
-			s.accuse(c.reason)
+			s.markReason(c.reason)
 			continue
 		}
 		if n := len(choices); n > 0 && choices[n-1].v == int(c.v) {
@@ -254,8 +254,8 @@ func (s *Solver) analyze() (choices []choice, last int) {
 	return choices, last
 }
 
-// accuse marks the variables and conditions behind a removal or conflict.
-func (s *Solver) accuse(reason int32) {
+// markReason marks the variables and conditions behind a removal or conflict.
+func (s *Solver) markReason(reason int32) {
 	switch {
 	case reason < 0:
 		i := ^reason
@@ -286,7 +286,7 @@ func (s *Solver) blameRemovals(v int) {
 	s.used[v] = true
 	for k := len(s.trail) - 1; k >= 0; k-- {
 		if c := s.trail[k]; s.used[c.v] && c.reason != decision {
-			s.accuse(c.reason)
+			s.markReason(c.reason)
 		}
 	}
 }

@@ -81,8 +81,8 @@ func turn(r rune, shift int) rune {
 	return r
 }
 
-// mirror turns an alphabet round: first letter for last.
-func mirror(r rune) rune {
+// atbash turns an alphabet round: first letter for last.
+func atbash(r rune) rune {
 	switch {
 	case r >= 'a' && r <= 'z':
 		return 'a' + 'z' - r

@@ -9,7 +9,7 @@ import (
 var sigmas = [...]float64{0.1, 0.2, 0.4, 0.6, 0.8}
 
 // roots are the square roots of the sigmas in percent, cubes their cubes: the
-// chances of a scramble or capital, and of noise.
+// chances of a shuffled word or capital, and of shifted codes.
 var (
 	roots = [...]int{32, 45, 63, 77, 89}
 	cubes = [...]int{1, 2, 6, 22, 51}
@@ -32,7 +32,7 @@ func augmentations() []builtin {
 	return []builtin{
 		op("scramble", "Shuffle the inner letters of words of more than three.", chance+"its square root, for each word.", paper, "percent", func(d *draft) string {
 			c := d.coin(percent(d, roots))
-			return d.done(d.scramble(d.out(), &c))
+			return d.done(d.shuffleInner(d.out(), &c))
 		}),
 		op("capitals", "Turn capitals into small letters and the other way round.", chance+"its square root, for each letter.", paper+"; promptfoo camelcase", "percent", func(d *draft) string {
 			c := d.coin(percent(d, roots))
@@ -40,16 +40,16 @@ func augmentations() []builtin {
 		}),
 		op("ascii_noise", "Move printable ASCII characters to the next or previous code.", chance+"its cube, for each character.", paper, "percent", func(d *draft) string {
 			c := d.coin(percent(d, cubes))
-			return d.done(d.noise(d.out(), d.text, &c))
+			return d.done(d.shiftCodes(d.out(), d.text, &c))
 		}),
 		op("best_of_n", "Scramble, capitalise and add noise, all in one, as best-of-N sampling does.", chance+"as in the three operators that this one joins.", paper, "sigma_percent", func(d *draft) string {
 			d.note("sigma_percent", int(sigmas[d.strength-1]*100))
 			c := d.coin(roots[d.strength-1])
-			d.raw = d.scramble(d.raw[:0], &c)
+			d.raw = d.shuffleInner(d.raw[:0], &c)
 			c = d.coin(roots[d.strength-1])
 			once := string(capitals(d.out(), string(d.raw), &c))
 			c = d.coin(cubes[d.strength-1])
-			return d.done(d.noise(d.out(), once, &c))
+			return d.done(d.shiftCodes(d.out(), once, &c))
 		}),
 		op("case", "Write words in another case: all large, all small, first large, in turn.", "5, 15, 35, 65 or 100 percent of the words.", "promptfoo camelcase; PyRIT converters", "percent", func(d *draft) string {
 			form := d.choice("form", caseForms)
@@ -127,8 +127,8 @@ func toLower(b byte) byte {
 	return b
 }
 
-// scramble appends the text with the inner characters of words shuffled.
-func (d *draft) scramble(out []byte, c *coin) []byte {
+// shuffleInner appends the text with the inner characters of words shuffled.
+func (d *draft) shuffleInner(out []byte, c *chance) []byte {
 	words(d.text, func(blanks, word string) {
 		out = append(out, blanks...)
 		start := len(out)
@@ -137,7 +137,7 @@ func (d *draft) scramble(out []byte, c *coin) []byte {
 			return
 		}
 		if !ascii(word) {
-			out = d.scrambleWide(out[:start], word)
+			out = d.shuffleInnerWide(out[:start], word)
 			return
 		}
 		inner := out[start+1 : len(out)-1]
@@ -149,8 +149,8 @@ func (d *draft) scramble(out []byte, c *coin) []byte {
 	return out
 }
 
-// scrambleWide is scramble for a word of any script.
-func (d *draft) scrambleWide(out []byte, word string) []byte {
+// shuffleInnerWide is scramble for a word of any script.
+func (d *draft) shuffleInnerWide(out []byte, word string) []byte {
 	ends := d.spots[:0]
 	for i := 0; i < len(word); {
 		i = clusterEnd(word, i)
@@ -174,7 +174,7 @@ func (d *draft) scrambleWide(out []byte, word string) []byte {
 }
 
 // capitals turns the case of a share of the letters.
-func capitals(out []byte, text string, c *coin) []byte {
+func capitals(out []byte, text string, c *chance) []byte {
 	for i := range len(text) {
 		b := text[i]
 		if isLetter(b) {
@@ -185,8 +185,8 @@ func capitals(out []byte, text string, c *coin) []byte {
 	return out
 }
 
-// noise moves a share of the printable characters to the code beside theirs.
-func (d *draft) noise(out []byte, text string, c *coin) []byte {
+// shiftCodes moves a share of the printable characters to the code beside theirs.
+func (d *draft) shiftCodes(out []byte, text string, c *chance) []byte {
 	for i := range len(text) {
 		b := text[i]
 		if b > ' ' && b < 0x7f && c.flip() && unmarked(text, i) {

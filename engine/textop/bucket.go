@@ -120,7 +120,7 @@ func ParseBucket(text string) (Bucket, diag.List) {
 	concepts := Concepts()
 	year := ""
 	if list != "" {
-		year, rest = dated(rest)
+		year, rest = splitYear(rest)
 		rest = strings.TrimLeft(rest, "_-: ")
 		if year != "" && rest == "" {
 			return byNumber(concepts, text, list, place, year)
@@ -223,9 +223,9 @@ func numbered(text string) (list string, place int, rest string) {
 	return strings.ToUpper(text[:3]), int(a)*10 + int(b), text[5:]
 }
 
-// dated splits ":2025 Name" into the year and what follows; the year is empty if
+// splitYear splits ":2025 Name" into the year and what follows; the year is empty if
 // the text does not begin like that.
-func dated(text string) (year, rest string) {
+func splitYear(text string) (year, rest string) {
 	after, ok := strings.CutPrefix(text, ":")
 	rest = strings.TrimLeft(after, "0123456789")
 	if year = after[:len(after)-len(rest)]; !ok || year == "" {

@@ -70,7 +70,7 @@ func ciphers() []builtin {
 				return cipherText(out, d.text, func(r rune) rune { return turn(r, shift) })
 			}),
 		cipher("cipher_atbash", "the Atbash cipher", "Turn the alphabet round: the first letter for the last, and 0 for 9.", "PyRIT AtbashConverter; garak probes.encoding Atbash", true,
-			func(d *draft, out []byte) []byte { return cipherText(out, d.text, mirror) }),
+			func(d *draft, out []byte) []byte { return cipherText(out, d.text, atbash) }),
 		cipher("cipher_vigenere", "a Vigenère cipher", "Turn letters and digits by the letters of a drawn key word, in turn.", "PyRIT converters; classic", true,
 			func(d *draft, out []byte) []byte {
 				key := d.choice("key", keys)

@@ -136,9 +136,9 @@ func (d *draft) next(from, to int, class func(byte) bool) int {
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 func isBlank(b byte) bool  { return b == ' ' || b == '\t' || b == '\n' }
 
-// coin decides many small questions with few words of the generator: each
+// chance decides many small questions with few words of the generator: each
 // takes eight bits.
-type coin struct {
+type chance struct {
 	rng   *pyrand.Rand
 	bits  uint32
 	left  int
@@ -146,15 +146,15 @@ type coin struct {
 }
 
 // coin returns a coin that falls on true in percent of all cases.
-func (d *draft) coin(percent int) coin {
-	return coin{rng: d.rng, limit: uint32(percent*256+50) / 100}
+func (d *draft) coin(percent int) chance {
+	return chance{rng: d.rng, limit: uint32(percent*256+50) / 100}
 }
 
-func (c *coin) flip() bool { return c.bit() != 0 }
+func (c *chance) flip() bool { return c.bit() != 0 }
 
 // bit is flip as a number, for loops in which a branch would often be guessed
 // wrong: 1 for true, 0 for false.
-func (c *coin) bit() byte {
+func (c *chance) bit() byte {
 	if c.left == 0 {
 		c.bits, c.left = c.rng.Uint32(), 4
 	}

@@ -88,7 +88,7 @@ func inverters() map[string]inverter {
 			shift := 1 + s.Params.Int("shift")
 			return string(cipherText(nil, text, func(r rune) rune { return turnBack(r, shift) })), nil
 		},
-		"cipher_atbash": mapping(mirror),
+		"cipher_atbash": mapping(atbash),
 		"cipher_vigenere": func(text string, s *Step) (string, error) {
 			key, n := s.Params.Text("key"), 0
 			if key == "" {

@@ -133,7 +133,7 @@ func (b *body) temp(t dut.ValType, use byte) int {
 func (b *body) boundary(header bool) {
 	switch {
 	case b.header:
-		b.out = b.spend(i64(with(b.out, opLocalGet, b.fuel), b.cost))
+		b.out = b.takeFuel(i64(with(b.out, opLocalGet, b.fuel), b.cost))
 	case b.cost > 0:
 		b.out = i64(with(b.out, opLocalGet, b.fuel), b.cost)
 		b.out = with(append(b.out, opI64Sub), opLocalSet, b.fuel)
@@ -143,9 +143,9 @@ func (b *body) boundary(header bool) {
 	b.prev = [2]instruction{}
 }
 
-// spend takes the i64 on the stack from the fuel below it, and stops when none
+// takeFuel takes the i64 on the stack from the fuel below it, and stops when none
 // is left.
-func (b *body) spend(out []byte) []byte {
+func (b *body) takeFuel(out []byte) []byte {
 	out = with(append(out, opI64Sub), opLocalTee, b.fuel)
 	out = append(i64(out, 0), opI64LtS, opIf, blockEmpty)
 	out = b.giveBack(out)
@@ -292,7 +292,7 @@ func (b *body) rewrite(in instruction, raw []byte) {
 		b.cost += growCost
 		s = append(b.charge(s, 0), raw...)
 	case op == prefixMore && in.sub > moreLastConversion:
-		s = b.bulk(s, in, raw)
+		s = b.bulkMemory(s, in, raw)
 	case op == opTableSet:
 		b.m.volatile["table.set"] = true
 		s = append(s, raw...)
@@ -321,9 +321,9 @@ func (b *body) store(s []byte, in instruction, raw []byte) []byte {
 	return with(s, opLocalSet, dirty)
 }
 
-// bulk charges for what an instruction does by its length, which is on top of
+// bulkMemory charges for what an instruction does by its length, which is on top of
 // the stack.
-func (b *body) bulk(s []byte, in instruction, raw []byte) []byte {
+func (b *body) bulkMemory(s []byte, in instruction, raw []byte) []byte {
 	switch in.sub {
 	case moreMemoryInit, moreMemoryCopy, moreMemoryFill:
 		s = append(b.charge(s, memoryShift), raw...)
@@ -354,5 +354,5 @@ func (b *body) charge(s []byte, shift int64) []byte {
 	} else {
 		s = append(i64(append(s, opI64ExtendU), shift), opI64ShrU)
 	}
-	return b.spend(s)
+	return b.takeFuel(s)
 }

@@ -107,8 +107,8 @@ func after(a, b position) bool {
 	return a.Line > b.Line || a.Line == b.Line && a.Character > b.Character
 }
 
-// lens are the runs and findings of a document.
-func (s *server) lens(o *open, _ at) (any, error) {
+// codeLenses are the runs and findings of a document.
+func (s *server) codeLenses(o *open, _ at) (any, error) {
 	list := []codeLens{}
 	if o.page.Contract == nil {
 		return list, nil

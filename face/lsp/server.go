@@ -183,7 +183,7 @@ func (s *server) ask(m *message) {
 	case "textDocument/codeAction":
 		answer, slow = s.actions, true
 	case "textDocument/codeLens":
-		answer, slow = s.lens, true
+		answer, slow = s.codeLenses, true
 	default:
 		if m.ID != nil {
 			s.reply(m, nil, &failure{unknownMethod, "there is no method " + m.Method})

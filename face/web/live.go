@@ -87,9 +87,9 @@ func stateOf(l store.Live) State {
 	return s
 }
 
-// hub follows the journals of runs that somebody looks at, each once however
+// journalHub follows the journals of runs that somebody looks at, each once however
 // many look.
-type hub struct {
+type journalHub struct {
 	store   *store.Store
 	mu      sync.Mutex
 	ctx     context.Context // of the server; nil before it serves
@@ -107,19 +107,21 @@ type watch struct {
 	users int
 }
 
-func newHub(s *store.Store) *hub { return &hub{store: s, watches: make(map[string]*watch)} }
+func newJournalHub(s *store.Store) *journalHub {
+	return &journalHub{store: s, watches: make(map[string]*watch)}
+}
 
-func (h *hub) start(ctx context.Context) {
+func (h *journalHub) start(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ctx = ctx
 }
 
 // wait returns when nothing is followed any longer, after the server's end.
-func (h *hub) wait() { h.group.Wait() }
+func (h *journalHub) wait() { h.group.Wait() }
 
 // watch is the watch of a run, which is made if there is none.
-func (h *hub) watch(run string) *watch {
+func (h *journalHub) watch(run string) *watch {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w := h.watches[run]
@@ -140,7 +142,7 @@ func (h *hub) watch(run string) *watch {
 
 // follow reads a journal until nobody wants it, the run is over or the server
 // ends.
-func (h *hub) follow(ctx context.Context, run string, w *watch) {
+func (h *journalHub) follow(ctx context.Context, run string, w *watch) {
 	defer func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -174,7 +176,7 @@ func (h *hub) follow(ctx context.Context, run string, w *watch) {
 }
 
 // drop forgets a watch that nobody wants, before anybody new can get it.
-func (h *hub) drop(run string, w *watch, now time.Time) bool {
+func (h *journalHub) drop(run string, w *watch, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w.mu.Lock()
@@ -210,7 +212,7 @@ func (w *watch) join(n int) {
 
 // live is what a run's journal says; nil if it takes longer to read than a
 // page should wait.
-func (h *hub) live(ctx context.Context, run string) *store.Live {
+func (h *journalHub) live(ctx context.Context, run string) *store.Live {
 	w := h.watch(run)
 	l, news, err := w.now()
 	if l == nil && err == nil {
@@ -248,7 +250,7 @@ func (s *stream) event(name string, data []byte) error {
 	return s.c.Flush()
 }
 
-func (s *stream) pulse() error {
+func (s *stream) keepAlive() error {
 	if _, err := fmt.Fprint(s.w, ": alive\n\n"); err != nil {
 		return err
 	}
@@ -293,7 +295,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) error {
 		select {
 		case <-news:
 		case <-pulse.C:
-			if out.pulse() != nil {
+			if out.keepAlive() != nil {
 				return nil
 			}
 		case <-r.Context().Done():
@@ -339,7 +341,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request, event string, l
 		select {
 		case <-tick.C:
 		case <-pulse.C:
-			if out.pulse() != nil {
+			if out.keepAlive() != nil {
 				return nil
 			}
 		case <-r.Context().Done():

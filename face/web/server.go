@@ -72,7 +72,7 @@ type Server struct {
 		ExecuteTemplate(w io.Writer, name string, data any) error
 	}
 	assets  map[string]asset // by name
-	hub     *hub
+	hub     *journalHub
 	metrics metrics
 	single  sync.Mutex // held while a case is run: its target may stand no other
 	handler http.Handler
@@ -86,7 +86,7 @@ type asset struct {
 
 // New makes a server. It fails only if its own files are broken.
 func New(cfg Config) (*Server, error) {
-	s := &Server{cfg: cfg, hub: newHub(cfg.Store)}
+	s := &Server{cfg: cfg, hub: newJournalHub(cfg.Store)}
 	if err := s.loadAssets(); err != nil {
 		return nil, fmt.Errorf("read the pages' files: %w", err)
 	}

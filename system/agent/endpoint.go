@@ -20,7 +20,7 @@ type endpoint struct {
 	lead
 	dialect
 	direct  *http.Transport
-	around  *detour // the last proxy that a call went through
+	around  *proxyTransport // the last proxy that a call went through
 	jar     *cookiejar.Jar
 	session string // whose cookies the jar has
 	calls   int

@@ -221,7 +221,7 @@ func (q *request) http(ctx context.Context) (*http.Request, error) {
 	if q.body != nil {
 		body = bytes.NewReader(q.body)
 		if q.trickle > 0 && len(q.body) > 0 {
-			body = &trickle{ctx: ctx, left: q.body, piece: len(q.body)/pieces + 1, pause: q.trickle / pieces}
+			body = &slowBody{ctx: ctx, left: q.body, piece: len(q.body)/pieces + 1, pause: q.trickle / pieces}
 		} else if q.chunked {
 			body = struct{ io.Reader }{body} // of a length that nobody knows
 		}
@@ -273,15 +273,15 @@ func sendable(h [2]string) bool {
 // pieces is in how many parts a slow body is sent.
 const pieces = 16
 
-// trickle is a body that comes slowly.
-type trickle struct {
+// slowBody is a body that comes slowly.
+type slowBody struct {
 	ctx   context.Context
 	left  []byte
 	piece int
 	pause time.Duration
 }
 
-func (t *trickle) Read(p []byte) (int, error) {
+func (t *slowBody) Read(p []byte) (int, error) {
 	if len(t.left) == 0 {
 		return 0, io.EOF
 	}

@@ -16,9 +16,9 @@ import (
 )
 
 // accelerators lists what may be tried for an executor asked for, best first.
-func (g *ground) accelerators(asked process.Executor) []accelerator {
-	z := &zygoteExecutor{ground: g}
-	a := &aflExecutor{ground: g}
+func (g *laneState) accelerators(asked process.Executor) []accelerator {
+	z := &zygoteExecutor{laneState: g}
+	a := &aflExecutor{laneState: g}
 	list := []accelerator{
 		{process.AFL, a.start, a.how},
 		{process.Zygote, z.start, z.how},
@@ -29,9 +29,9 @@ func (g *ground) accelerators(asked process.Executor) []accelerator {
 }
 
 // files are the descriptors that become 0, 1 and 2.
-func (g *ground) files() [3]int { return [3]int{g.stdin(), g.out.fd, g.err.fd} }
+func (g *laneState) files() [3]int { return [3]int{g.stdin(), g.out.fd, g.err.fd} }
 
-func (g *ground) rlimits() []forkline.Rlimit {
+func (g *laneState) rlimits() []forkline.Rlimit {
 	var list []forkline.Rlimit
 	for _, l := range g.limits {
 		list = append(list, forkline.Rlimit{Resource: l.resource, Cur: l.cur, Max: l.max})
@@ -40,7 +40,7 @@ func (g *ground) rlimits() []forkline.Rlimit {
 }
 
 // staleID says that what is started once sees one run id for all cases.
-func (g *ground) staleID() string {
+func (g *laneState) staleID() string {
 	if len(g.image.spots) == 0 {
 		return ""
 	}
@@ -50,16 +50,16 @@ func (g *ground) staleID() string {
 // serverTimeout bounds what a fork server does besides running the case.
 const serverTimeout = 10 * time.Second
 
-// spare makes the hunter leave alone what now bears the lane's mark: no case is
+// spare makes the reaper leave alone what now bears the lane's mark: no case is
 // running, so that can only be a fork server.
-func (g *ground) spare() {
+func (g *laneState) spare() {
 	threads, _ := os.ReadDir("/proc/self/task")
-	g.hunter.known = g.hunter.known[:0]
+	g.reaper.known = g.reaper.known[:0]
 	for _, t := range threads {
 		line, _ := os.ReadFile("/proc/self/task/" + t.Name() + "/children")
 		for _, pid := range fields(line) {
-			if g.hunter.marked(pid) {
-				g.hunter.known = append(g.hunter.known, pid)
+			if g.reaper.marked(pid) {
+				g.reaper.known = append(g.reaper.known, pid)
 			}
 		}
 	}
@@ -68,7 +68,7 @@ func (g *ground) spare() {
 // zygoteExecutor forks cases from the program itself, held at a point where it
 // has not yet touched its input.
 type zygoteExecutor struct {
-	*ground
+	*laneState
 	server     *zygote.Server
 	generation int
 }
@@ -80,8 +80,8 @@ func (z *zygoteExecutor) how() string {
 }
 
 func (z *zygoteExecutor) start() (executor, error) {
-	z.perch.sit()
-	defer z.perch.rise()
+	z.cpu.pin()
+	defer z.cpu.unpin()
 	if err := z.prepare(context.Background(), probeID, z.plan.Calibrate); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (z *zygoteExecutor) start() (executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	z.server, z.generation = server, z.ground.generation
+	z.server, z.generation = server, z.laneState.generation
 	z.spare()
 	return z, nil
 }
@@ -101,12 +101,12 @@ func (z *zygoteExecutor) start() (executor, error) {
 func (z *zygoteExecutor) close() error { return z.server.Close() }
 
 func (z *zygoteExecutor) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
-	z.perch.sit()
-	defer z.perch.rise()
+	z.cpu.pin()
+	defer z.cpu.unpin()
 	if err := z.prepare(ctx, runID, input); err != nil {
 		return process.Result{}, err
 	}
-	if z.generation != z.ground.generation {
+	if z.generation != z.laneState.generation {
 		// It holds descriptors of folders that are no more.
 		if err := z.server.Close(); err != nil {
 			return process.Result{}, err
@@ -140,7 +140,7 @@ func forked(pid int) child {
 // aflExecutor runs cases by the fork server that afl-cc compiled into the
 // program.
 type aflExecutor struct {
-	*ground
+	*laneState
 	server     *aflserver.Server
 	generation int
 	edges      []uint32
@@ -160,8 +160,8 @@ func (a *aflExecutor) how() string {
 func (a *aflExecutor) start() (executor, error) {
 	features := a.features
 	features.Counted, features.Compares = a.counted, false
-	a.perch.sit()
-	defer a.perch.rise()
+	a.cpu.pin()
+	defer a.cpu.unpin()
 	if err := a.prepare(context.Background(), probeID, a.plan.Calibrate); err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (a *aflExecutor) start() (executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.server, a.generation = server, a.ground.generation
+	a.server, a.generation = server, a.laneState.generation
 	return a, nil
 }
 
@@ -183,7 +183,7 @@ func (a *aflExecutor) serve(features aflserver.Features) (*aflserver.Server, err
 		Path: a.image.command.Path, Argv: argv, Env: a.image.command.Env,
 		Dir: a.folder.run, Files: a.files(), Stdin: a.plan.Stdin,
 		Limits: a.rlimits(), Features: features, Timeout: serverTimeout,
-		MaxInput: max(aflMaxInput, 4*len(a.plan.Calibrate)), Reaper: a.hunter.reap, Changed: a.spare,
+		MaxInput: max(aflMaxInput, 4*len(a.plan.Calibrate)), Reaper: a.reaper.reap, Changed: a.spare,
 	})
 	if err != nil {
 		return nil, err
@@ -207,8 +207,8 @@ func (a *aflExecutor) close() error {
 	return err
 }
 
-// lay gets a case ready to be run by a server that is up.
-func (a *aflExecutor) lay(ctx context.Context, runID string, input []byte) error {
+// prepareCase gets a case ready to be run by a server that is up.
+func (a *aflExecutor) prepareCase(ctx context.Context, runID string, input []byte) error {
 	if !a.server.SharedInput() {
 		if err := a.prepare(ctx, runID, input); err != nil {
 			return err
@@ -218,7 +218,7 @@ func (a *aflExecutor) lay(ctx context.Context, runID string, input []byte) error
 	} else if len(input) > max(aflMaxInput, 4*len(a.plan.Calibrate)) {
 		return fmt.Errorf("%w: an input of %d bytes", errUnsuited, len(input))
 	}
-	if a.generation == a.ground.generation {
+	if a.generation == a.laneState.generation {
 		return nil
 	}
 	if err := a.close(); err != nil {
@@ -236,9 +236,9 @@ func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, l
 	if !a.features.Compares || !a.counted || a.deaf {
 		return nil, nil
 	}
-	a.perch.sit()
-	defer a.perch.rise()
-	if err := a.lay(ctx, runID, input); err != nil {
+	a.cpu.pin()
+	defer a.cpu.unpin()
+	if err := a.prepareCase(ctx, runID, input); err != nil {
 		return nil, err
 	}
 	if a.listener == nil {
@@ -258,8 +258,8 @@ func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, l
 	_, late, err := a.listener.Run(input, limit)
 	_, _, cancelled := a.dog.unwatch()
 	a.abort = nil
-	a.out.soil()
-	a.err.soil()
+	a.out.markWritten()
+	a.err.markWritten()
 	if cancelled {
 		return nil, ctx.Err()
 	}
@@ -271,16 +271,16 @@ func (a *aflExecutor) compare(ctx context.Context, runID string, input []byte, l
 	if err != nil {
 		return nil, fmt.Errorf("run a case to read its comparisons: %w", err)
 	}
-	if _, err := a.hunter.hunt(0); err != nil || late {
+	if _, err := a.reaper.hunt(0); err != nil || late {
 		return nil, err
 	}
 	return a.listener.Comparisons(), nil
 }
 
 func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
-	a.perch.sit()
-	defer a.perch.rise()
-	if err := a.lay(ctx, runID, input); err != nil {
+	a.cpu.pin()
+	defer a.cpu.unpin()
+	if err := a.prepareCase(ctx, runID, input); err != nil {
 		return process.Result{}, err
 	}
 	if a.plan.Coverage {
@@ -304,7 +304,7 @@ func (a *aflExecutor) run(ctx context.Context, runID string, input []byte, limit
 	case err != nil:
 		return res, fmt.Errorf("run a case by the fork server: %w", err)
 	}
-	if res.Leftovers, err = a.hunter.hunt(0); err != nil {
+	if res.Leftovers, err = a.reaper.hunt(0); err != nil {
 		return res, err
 	}
 	a.setStatus(&res, unix.WaitStatus(ws), timedOut)

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// perch keeps a lane's thread on its own processor while it makes a child
+// cpuPin keeps a lane's thread on its own processor while it makes a child
 // and waits for it; the child inherits that. Left to itself the kernel spreads
 // parent and child over processors, and for children that live a few hundred
 // microseconds moving them and waking the parent from afar costs more than it
 // gains: a fork server answers three times as often on the processor of whoever
 // asks. A program that runs for longer may have threads, and gets all
 // processors unless every one has a lane.
-type perch struct {
+type cpuPin struct {
 	one, all unix.CPUSet
 	lanes    bool // there is a lane for every processor
 	on       bool
@@ -28,8 +28,8 @@ type perch struct {
 // gain less from other processors than its lane from staying on one.
 const shortLived = 2 * time.Millisecond
 
-func newPerch(lane, lanes int) *perch {
-	p := &perch{}
+func newCPUPin(lane, lanes int) *cpuPin {
+	p := &cpuPin{}
 	if unix.SchedGetaffinity(0, &p.all) != nil {
 		return p
 	}
@@ -53,15 +53,15 @@ func newPerch(lane, lanes int) *perch {
 }
 
 // suit decides by how long cases take; zero means that it is not known.
-func (p *perch) suit(took time.Duration) {
+func (p *cpuPin) suit(took time.Duration) {
 	p.on = p.one.Count() == 1 && (p.lanes || took > 0 && took < shortLived)
 }
 
-// sit locks the goroutine to its thread and the thread to its processor. The
+// pin locks the goroutine to its thread and the thread to its processor. The
 // thread is locked in any case: a child is killed when the thread that made it
 // ends, and a thread with its own namespaces must not get into other hands.
-// It may be called again before rise.
-func (p *perch) sit() {
+// It may be called again before unpin.
+func (p *cpuPin) pin() {
 	p.depth++
 	if p.depth > 1 {
 		return
@@ -72,8 +72,8 @@ func (p *perch) sit() {
 	}
 }
 
-// rise undoes sit.
-func (p *perch) rise() {
+// unpin undoes sit.
+func (p *cpuPin) unpin() {
 	p.depth--
 	if p.depth > 0 {
 		return

@@ -52,8 +52,8 @@ func (c *capture) rewind() error {
 	return nil
 }
 
-// soil says that something was written which nobody will read.
-func (c *capture) soil() { c.size = max(c.size, 1) }
+// markWritten says that something was written which nobody will read.
+func (c *capture) markWritten() { c.size = max(c.size, 1) }
 
 // written is how much stands in the file.
 func (c *capture) written() int64 {

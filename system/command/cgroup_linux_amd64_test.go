@@ -27,7 +27,7 @@ func TestMemoryOfAllTogether(t *testing.T) {
 	if notes := strings.Join(b.lane.Notes(), "\n"); !strings.Contains(notes, "256 MiB of memory together") {
 		t.Skip("this system grants no control group: ", notes)
 	}
-	group := b.ground().box.group
+	group := b.state().box.group
 	for range 2 { // what one case took is free for the next
 		for _, input := range []string{feast, files} {
 			if res := b.run(input); res.ExitCode == 0 && res.Status == process.Exited {
@@ -41,7 +41,7 @@ func TestMemoryOfAllTogether(t *testing.T) {
 	if res := b.run("bomb"); res.Leftovers > sandboxProcesses {
 		t.Errorf("%d processes were left", res.Leftovers)
 	}
-	b.ground().box.close()
+	b.state().box.close()
 	for _, dir := range group.dirs {
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("%s is left", dir)
@@ -53,7 +53,7 @@ func TestMemoryOfAllTogether(t *testing.T) {
 // program sees, has a size, and goes with the sandbox.
 func TestOwnFileSystem(t *testing.T) {
 	b := openBench(t, func(p *process.Plan) { p.Sandbox, p.Limits.Written, p.Limits.FileSize = true, 40<<20, 1<<30 })
-	f := b.ground().folder
+	f := b.state().folder
 	if f.view == "" {
 		t.Skip("this system grants no file system: ", b.lane.Notes())
 	}

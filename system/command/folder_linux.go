@@ -126,7 +126,7 @@ func (f *folder) reset() (same bool, err error) {
 	}
 	for i := range f.dirs {
 		d := &f.dirs[i]
-		if d.untouched() {
+		if d.isUntouched() {
 			continue
 		}
 		if !d.leaf || d.refresh() != nil {
@@ -138,7 +138,7 @@ func (f *folder) reset() (same bool, err error) {
 
 // noOutputs reports whether nothing was done to the folder for outputs.
 func (f *folder) noOutputs() bool {
-	return f.out > 0 && (f.quiet() || f.dirs[f.out].untouched())
+	return f.out > 0 && (f.quiet() || f.dirs[f.out].isUntouched())
 }
 
 // What the kernel counts blocks in, and what any file or folder counts as: an
@@ -175,7 +175,7 @@ func (f *folder) quiet() bool {
 	return !f.stirred
 }
 
-func (d *fixedDir) untouched() bool {
+func (d *fixedDir) isUntouched() bool {
 	var st unix.Stat_t
 	return fstat(d.fd, &st) == 0 && st.Ctim == d.clean.Ctim && st.Mtim == d.clean.Mtim &&
 		st.Size == d.clean.Size && st.Nlink == d.clean.Nlink && st.Mode == d.clean.Mode

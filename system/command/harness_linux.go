@@ -19,7 +19,7 @@ import (
 // fuzzes by itself, or prints how it is used.
 
 // suit looks what the program was built for, and has it run cases.
-func (g *ground) suit() (err error) {
+func (g *laneState) suit() (err error) {
 	path := g.image.command.Path
 	if g.features, err = aflserver.Detect(path); err != nil {
 		return err

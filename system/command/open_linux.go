@@ -20,13 +20,13 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 	unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 	deafenToChildren()
 	hearSignals()
-	g, err := newGround(plan, index, lanes)
+	g, err := newLaneState(plan, index, lanes)
 	if err != nil {
 		return nil, err
 	}
 	spawn := newSpawner(g, launchable())
 	if plan.Shell && !cold {
-		spawn.shells = &shells{ground: g, script: -1}
+		spawn.shells = &shells{laneState: g, script: -1}
 	}
 	l := &lane{plan: plan, spawn: spawn, short: plan.Timeout}
 	if !plan.PerCase {
@@ -40,7 +40,7 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	l.settle = func() func() { g.perch.sit(); return g.perch.rise }
+	l.settle = func() func() { g.cpu.pin(); return g.cpu.unpin }
 	usual := time.Duration(0)
 	if l.short, usual, err = calibrate(ctx, plan, l.spawn); err != nil {
 		return nil, err
@@ -48,11 +48,11 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 	if g.counted {
 		l.allow, l.short = g.allow, countedLimit(l.short, usual, plan.Timeout)
 	}
-	g.perch.suit(usual)
+	g.cpu.suit(usual)
 	if err = l.choose(ctx, g, cold); err != nil {
 		return nil, err
 	}
-	if g.perch.on {
+	if g.cpu.on {
 		g.note("each worker keeps its programs on one processor")
 	}
 	l.notes = append(g.notes, l.notes...)
@@ -82,7 +82,7 @@ func hearSignals() {
 }
 
 // choose finds the accelerator of a lane, if there is to be one.
-func (l *lane) choose(ctx context.Context, g *ground, cold bool) error {
+func (l *lane) choose(ctx context.Context, g *laneState, cold bool) error {
 	p := l.plan
 	if cold || p.Executor == process.Spawn {
 		l.notes = append(l.notes, "cases are run by spawn, as asked for")
@@ -100,7 +100,7 @@ func (l *lane) choose(ctx context.Context, g *ground, cold bool) error {
 	var reasons []string
 	if why == "" {
 		for _, a := range g.accelerators(p.Executor) {
-			err := l.try(ctx, g.perch, a)
+			err := l.try(ctx, g.cpu, a)
 			if err == nil {
 				return nil
 			}
@@ -132,7 +132,7 @@ type accelerator struct {
 }
 
 // try starts an accelerator and keeps it if it tells the truth and is worth it.
-func (l *lane) try(ctx context.Context, p *perch, a accelerator) (err error) {
+func (l *lane) try(ctx context.Context, p *cpuPin, a accelerator) (err error) {
 	apart := p.on
 	p.suit(shortLived / 2) // as most are
 	defer func() {

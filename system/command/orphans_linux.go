@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hunter finds and kills what a case leaves running, also when it went into
+// orphanReaper finds and kills what a case leaves running, also when it went into
 // another session or was started by a process that has ended.
 //
 // A process whose parent dies becomes the child of the nearest reaper above
@@ -24,7 +24,7 @@ import (
 //
 // In a sandbox with its own process ids the reaper is the lane's keeper, which
 // has no other children, and no mark is needed.
-type hunter struct {
+type orphanReaper struct {
 	reaper   int    // whose children are looked at
 	children int    // descriptor of that process's list of children
 	mark     uint64 // 0: every child of the reaper is ours
@@ -41,11 +41,11 @@ const rlimitLocks = 10
 // huntLimit is how long a hunt may take before the lane gives up.
 const huntLimit = 20 * time.Second
 
-func newHunter() (*hunter, error) {
+func newOrphanReaper() (*orphanReaper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become the reaper of orphans: %w", err)
 	}
-	h := &hunter{reap: true, children: -1, buf: make([]byte, 4096)}
+	h := &orphanReaper{reap: true, children: -1, buf: make([]byte, 4096)}
 	// A mark must be below the limit we have ourselves, which is a mark too if
 	// this process runs under another one of its kind.
 	var own unix.Rlimit
@@ -60,8 +60,8 @@ func newHunter() (*hunter, error) {
 	return h, h.look(os.Getpid())
 }
 
-// look makes the hunter watch the children of a process.
-func (h *hunter) look(reaper int) error {
+// look makes the reaper watch the children of a process.
+func (h *orphanReaper) look(reaper int) error {
 	// Orphans go to the first thread of the reaper.
 	fd, err := highFD(unix.Open(fmt.Sprintf("/proc/%d/task/%[1]d/children", reaper), unix.O_RDONLY|unix.O_CLOEXEC, 0))
 	if err != nil {
@@ -72,7 +72,7 @@ func (h *hunter) look(reaper int) error {
 	return nil
 }
 
-func (h *hunter) close() {
+func (h *orphanReaper) close() {
 	if h.children >= 0 {
 		unix.Close(h.children)
 		h.children = -1
@@ -81,7 +81,7 @@ func (h *hunter) close() {
 
 // hunt kills all that the case has left and returns how many processes that
 // were. The main process has ended and is not reaped yet.
-func (h *hunter) hunt(main int) (int, error) {
+func (h *orphanReaper) hunt(main int) (int, error) {
 	n, err := h.read()
 	if err != nil || n == 0 || bytes.Equal(h.buf[:n], h.quiet) {
 		return 0, err
@@ -95,7 +95,7 @@ func (h *hunter) hunt(main int) (int, error) {
 }
 
 // read reads the list of children; most often it is empty.
-func (h *hunter) read() (int, error) {
+func (h *orphanReaper) read() (int, error) {
 	for {
 		n, err := unix.Pread(h.children, h.buf, 0)
 		switch {
@@ -111,7 +111,7 @@ func (h *hunter) read() (int, error) {
 }
 
 // ours returns the processes of this lane among those last read.
-func (h *hunter) ours(n, main int) []int {
+func (h *orphanReaper) ours(n, main int) []int {
 	var pids []int
 	for _, pid := range fields(h.buf[:n]) {
 		if pid != main && !slices.Contains(h.known, pid) && h.marked(pid) {
@@ -121,7 +121,7 @@ func (h *hunter) ours(n, main int) []int {
 	return pids
 }
 
-func (h *hunter) marked(pid int) bool {
+func (h *orphanReaper) marked(pid int) bool {
 	if h.mark == 0 {
 		return true
 	}
@@ -130,7 +130,7 @@ func (h *hunter) marked(pid int) bool {
 }
 
 // huntAll kills and reaps, generation after generation, until none is left.
-func (h *hunter) huntAll(main int) (int, error) {
+func (h *orphanReaper) huntAll(main int) (int, error) {
 	killed := map[int]bool{}
 	pause := 50 * time.Microsecond
 	for start := time.Now(); ; {
@@ -140,7 +140,7 @@ func (h *hunter) huntAll(main int) (int, error) {
 		}
 		pids := h.ours(n, main)
 		if h.reap {
-			pids = slices.DeleteFunc(pids, h.bury)
+			pids = slices.DeleteFunc(pids, h.reapChild)
 		}
 		if len(pids) == 0 {
 			if n, err = h.read(); err != nil || len(h.ours(n, main)) == 0 {
@@ -151,7 +151,7 @@ func (h *hunter) huntAll(main int) (int, error) {
 		if time.Since(start) > huntLimit {
 			return len(killed), fmt.Errorf("%d processes that the program left behind cannot be killed", len(pids))
 		}
-		for _, pid := range h.census(pids) {
+		for _, pid := range h.listTree(pids) {
 			killed[pid] = true
 		}
 		if h.sweep != nil {
@@ -175,8 +175,8 @@ func (h *hunter) huntAll(main int) (int, error) {
 	}
 }
 
-// census lists living processes and their descendants.
-func (h *hunter) census(pids []int) []int {
+// listTree lists living processes and their descendants.
+func (h *orphanReaper) listTree(pids []int) []int {
 	const enough = 4096 // a count beyond it interests nobody
 	list := slices.Clone(pids)
 	for i := 0; i < len(list) && len(list) < enough; i++ {
@@ -189,8 +189,8 @@ func (h *hunter) census(pids []int) []int {
 	return list
 }
 
-// bury reaps a dead child.
-func (h *hunter) bury(pid int) bool {
+// reapChild reaps a dead child.
+func (h *orphanReaper) reapChild(pid int) bool {
 	var ws unix.WaitStatus
 	got, err := unix.Wait4(pid, &ws, unix.WNOHANG|unix.WALL, nil)
 	return got == pid && err == nil
@@ -198,7 +198,7 @@ func (h *hunter) bury(pid int) bool {
 
 // endMarked stops every process on the machine that bears this lane's mark,
 // then kills it. A stopped process forks no more.
-func (h *hunter) endMarked(main int, killed map[int]bool) {
+func (h *orphanReaper) endMarked(main int, killed map[int]bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return

@@ -21,7 +21,7 @@ import (
 // arguments are worth.
 func TestSandboxProbes(t *testing.T) {
 	b := openBench(t, func(p *process.Plan) { p.Sandbox = true })
-	if b.ground().box == nil {
+	if b.state().box == nil {
 		t.Skip("this system grants no sandbox")
 	}
 	call := func(nr uintptr, args ...uintptr) string {
@@ -95,7 +95,7 @@ func TestSandboxProbes(t *testing.T) {
 	probes["raw socket"] = call(unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP)
 	probes["signal another"] = call(unix.SYS_KILL, others, uintptr(unix.SIGCONT))
 	probes["signal another's thread"] = call(unix.SYS_TGKILL, others, others, uintptr(unix.SIGCONT))
-	if b.ground().box.ownPIDs { // a descriptor alone is no use: what could be done with it is refused
+	if b.state().box.ownPIDs { // a descriptor alone is no use: what could be done with it is refused
 		probes["hold another"] = call(unix.SYS_PIDFD_OPEN, others)
 	}
 	probes["priority of another"] = call(unix.SYS_SETPRIORITY, unix.PRIO_PROCESS, others, 5)
@@ -119,7 +119,7 @@ func TestSandboxProbes(t *testing.T) {
 // inside.
 func TestSandboxProbesOfFiles(t *testing.T) {
 	free, b := openBench(t, nil), openBench(t, func(p *process.Plan) { p.Sandbox = true })
-	if b.ground().box == nil {
+	if b.state().box == nil {
 		t.Skip("this system grants no sandbox")
 	}
 	pid := strconv.Itoa(os.Getpid())

@@ -44,7 +44,7 @@ func TestSandbox(t *testing.T) {
 	if !strings.Contains(notes, "sandbox: ") {
 		t.Error("notes do not tell of the sandbox")
 	}
-	if b.ground().box == nil {
+	if b.state().box == nil {
 		t.Skip("this system grants no sandbox")
 	}
 	if res := b.run("connect " + l.Addr().String()); res.ExitCode == 0 {

@@ -18,7 +18,7 @@ import (
 // arguments name a file with what the case's shell is to run, so a case has its own
 // process id, session and limits, as a started one has.
 type shells struct {
-	*ground
+	*laneState
 	server     *zygote.Server // nil: there is none now
 	generation int
 	path, file string
@@ -42,7 +42,7 @@ func (s *shells) fork() (child, bool) {
 	if len(c.Argv) != 4 || c.Argv[1] != "-c" || c.Argv[0] != c.Argv[3] {
 		return child{}, false
 	}
-	if s.server == nil || s.generation != s.ground.generation || s.path != c.Path || s.name != c.Argv[0] || !slices.Equal(s.env, c.Env) {
+	if s.server == nil || s.generation != s.laneState.generation || s.path != c.Path || s.name != c.Argv[0] || !slices.Equal(s.env, c.Env) {
 		if s.unsuited++; s.unsuited <= shellFrom || s.starts == shellStarts {
 			return child{}, false
 		}
@@ -80,9 +80,9 @@ func (s *shells) start() bool {
 	if err != nil {
 		return false
 	}
-	s.server, s.generation, s.path, s.name, s.env = server, s.ground.generation, c.Path, c.Argv[0], slices.Clone(c.Env)
+	s.server, s.generation, s.path, s.name, s.env = server, s.laneState.generation, c.Path, c.Argv[0], slices.Clone(c.Env)
 	s.spare()
-	if !s.truthful() {
+	if !s.forksFaithfully() {
 		s.end()
 		return false
 	}
@@ -93,8 +93,8 @@ func (s *shells) start() bool {
 // argument and as a file: the names and lines of messages, parameters, return.
 const shellProbe = "exec 2>&1\neval 'no-such-command-'\neval 'echo \"$0 $# $- $? $PWD ${OLDPWD-none}\"'\neval 'cd /; pwd'\ntrap 'echo ends $?' EXIT\neval 'f() { return 3; }; f'\neval 'echo \"'\n"
 
-// truthful reports whether a forked shell prints and ends as a started one does.
-func (s *shells) truthful() bool {
+// forksFaithfully reports whether a forked shell prints and ends as a started one does.
+func (s *shells) forksFaithfully() bool {
 	dir := s.folder.run
 	pid, err := s.forkOf(dir, shellProbe)
 	if err != nil {

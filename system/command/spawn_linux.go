@@ -18,19 +18,19 @@ import (
 // spawner is the executor that defines the truth: a fresh process by execve
 // for every case.
 type spawner struct {
-	*ground
+	*laneState
 	pad        *launchpad // nil: by syscall.ForkExec
 	exec       int        // index of the execve step
 	enter      int        // index of the step into the working directory
-	generation int        // of the ground, when the pad was made
+	generation int        // of the lane, when the pad was made
 	shells     *shells    // that cases are forked from where they can be; nil: none are
 
 	traced      bool // the next process is to be traced
 	untraceable bool // the kernel refused that
 }
 
-func newSpawner(g *ground, direct bool) *spawner {
-	s := &spawner{ground: g}
+func newSpawner(g *laneState, direct bool) *spawner {
+	s := &spawner{laneState: g}
 	if direct {
 		s.makePad()
 	} else {
@@ -45,7 +45,7 @@ func newSpawner(g *ground, direct bool) *spawner {
 // makePad writes down the child's way to execve.
 func (s *spawner) makePad() {
 	p := newLaunchpad()
-	s.pad, s.generation = p, s.ground.generation
+	s.pad, s.generation = p, s.laneState.generation
 	p.add(stepSession, false, unix.SYS_SETSID)
 	if s.traced {
 		p.add(stepTrace, false, unix.SYS_PTRACE, unix.PTRACE_TRACEME)
@@ -77,7 +77,7 @@ func (s *spawner) close() error {
 	if s.shells != nil {
 		s.shells.close()
 	}
-	return s.ground.close()
+	return s.laneState.close()
 }
 
 // Tries to start a program that is busy: another process had it open for
@@ -85,8 +85,8 @@ func (s *spawner) close() error {
 const startTries = 8
 
 func (s *spawner) run(ctx context.Context, runID string, input []byte, limit time.Duration) (process.Result, error) {
-	s.perch.sit()
-	defer s.perch.rise()
+	s.cpu.pin()
+	defer s.cpu.unpin()
 	pause := time.Millisecond
 	for try := 1; ; try++ {
 		if err := s.prepare(ctx, runID, input); err != nil {
@@ -142,7 +142,7 @@ func (s *spawner) launch() (child, error) {
 	if s.pad == nil {
 		return s.forkExec()
 	}
-	if s.generation != s.ground.generation {
+	if s.generation != s.laneState.generation {
 		s.makePad()
 	}
 	if dir := s.image.dir; dir != nil {

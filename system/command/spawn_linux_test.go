@@ -55,7 +55,7 @@ func (b *bench) run(input string) process.Result {
 	return res
 }
 
-func (b *bench) ground() *ground { return b.lane.spawn.(*spawner).ground }
+func (b *bench) state() *laneState { return b.lane.spawn.(*spawner).laneState }
 
 // mustPrint runs an input and compares standard output.
 func (b *bench) mustPrint(input, want string) {
@@ -333,7 +333,7 @@ func TestBooksAreChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.(*lane).spawn.(*spawner).ground.started++
+	r.(*lane).spawn.(*spawner).laneState.started++
 	if err := r.Close(); err == nil || !strings.Contains(err.Error(), "1 processes were started but the end of 0 was seen") {
 		t.Errorf("Close: %v", err)
 	}
@@ -364,7 +364,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 
 func TestForkExecWay(t *testing.T) {
 	b := openBench(t, nil)
-	b.lane.spawn = newSpawner(b.ground(), false)
+	b.lane.spawn = newSpawner(b.state(), false)
 	b.mustPrint("print portable", "portable")
 	if res := b.run("exit 3"); res.ExitCode != 3 {
 		t.Errorf("exit %d", res.ExitCode)
@@ -372,8 +372,8 @@ func TestForkExecWay(t *testing.T) {
 	if res := b.run("linger late"); res.Leftovers != 1 {
 		t.Errorf("%d leftovers", res.Leftovers)
 	}
-	b.ground().image.path = append([]byte("/nowhere"), 0)
-	b.ground().image.command.Path = "/nowhere/x"
+	b.state().image.path = append([]byte("/nowhere"), 0)
+	b.state().image.command.Path = "/nowhere/x"
 	if _, err := b.lane.Run(context.Background(), process.Case{RunID: "0123"}); err == nil || !strings.Contains(err.Error(), "no longer exists") {
 		t.Errorf("a program that vanished: %v", err)
 	}

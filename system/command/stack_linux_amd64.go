@@ -32,8 +32,8 @@ func (s *spawner) trace(ctx context.Context, c process.Case) (crash *process.Cra
 	if s.untraceable {
 		return nil, errNoTrace
 	}
-	s.perch.sit() // the kernel ties a traced process to one thread
-	defer s.perch.rise()
+	s.cpu.pin() // the kernel ties a traced process to one thread
+	defer s.cpu.unpin()
 	if err := s.prepare(ctx, c.RunID, c.Input); err != nil {
 		return nil, err
 	}
@@ -54,11 +54,11 @@ func (s *spawner) trace(ctx context.Context, c process.Case) (crash *process.Cra
 	t := tracer{root: kid.pid, known: map[int]bool{kid.pid: true}}
 	followErr := t.follow()
 	_, _, cancelled := s.dog.unwatch()
-	s.out.soil()
-	s.err.soil()
+	s.out.markWritten()
+	s.err.markWritten()
 	unix.Kill(-kid.pid, unix.SIGKILL)
 	unix.Kill(kid.pid, unix.SIGKILL)
-	_, huntErr := s.hunter.hunt(kid.pid)
+	_, huntErr := s.reaper.hunt(kid.pid)
 	_, err = reap(kid.pid, &s.usage)
 	if err = errors.Join(followErr, huntErr, err); err != nil {
 		return nil, fmt.Errorf("look at a crash: %w", err)

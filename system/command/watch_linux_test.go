@@ -77,7 +77,7 @@ func TestFolderNoticesWhatWasDone(t *testing.T) {
 }
 
 func TestWhoKeepsToOneProcessor(t *testing.T) {
-	if newPerch(0, 1).all.Count() < 2 {
+	if newCPUPin(0, 1).all.Count() < 2 {
 		t.Skip("there is one processor")
 	}
 	for _, c := range []struct {
@@ -87,19 +87,19 @@ func TestWhoKeepsToOneProcessor(t *testing.T) {
 	}{
 		{1, 0, false}, {1, shortLived / 4, true}, {1, shortLived, false}, {1 << 10, 0, true}, {1 << 10, time.Second, true},
 	} {
-		p := newPerch(0, c.lanes)
+		p := newCPUPin(0, c.lanes)
 		if p.suit(c.took); p.on != c.on {
 			t.Errorf("%d lanes, cases of %s: %t", c.lanes, c.took, p.on)
 		}
 	}
-	p := newPerch(0, 1<<10)
-	p.sit()
-	p.sit()
-	p.rise()
+	p := newCPUPin(0, 1<<10)
+	p.pin()
+	p.pin()
+	p.unpin()
 	if !p.seated {
 		t.Error("it rose before it was told as often as it sat down")
 	}
-	p.rise()
+	p.unpin()
 	if p.seated || p.left != nil {
 		t.Errorf("it still sits: %v", p.left)
 	}

@@ -67,7 +67,7 @@ func (x *exchange) send(a *answer) {
 		l.Fired(d, s, s.Change())
 	}
 	if s := d.Find(fault.Partial); s != nil {
-		if a.length > 1 && x.bodied(a) {
+		if a.length > 1 && x.hasBody(a) {
 			a.half = true
 			l.Fired(d, s, s.Change())
 		} else {
@@ -75,7 +75,7 @@ func (x *exchange) send(a *answer) {
 		}
 	}
 	if s := d.Find(fault.Bandwidth); s != nil {
-		if x.bodied(a) {
+		if x.hasBody(a) {
 			a.rate = s.Rule.Rate
 			l.Fired(d, s, s.Change())
 		} else {
@@ -125,7 +125,7 @@ func (x *exchange) shape(a *answer) bool {
 		body = x.inside(a, contentType, encoding, body)
 	}
 	if s := d.Find(fault.Duplicate); s != nil {
-		if len(body) == 0 || !x.bodied(a) {
+		if len(body) == 0 || !x.hasBody(a) {
 			l.Missed(d, s, "the answer has no body to repeat")
 		} else {
 			body = slices.Concat(body, body)
@@ -149,7 +149,7 @@ func (x *exchange) inside(a *answer, contentType, encoding string, body []byte) 
 	}
 	injected, texts := d.At(fault.AtToolResult), d.TextFaults()
 	switch {
-	case !x.bodied(a):
+	case !x.hasBody(a):
 		missed(append(injected, texts...), "the answer has no body")
 	case a.status/100 == 3 && a.header.Get("Location") != "":
 		missed(append(injected, texts...), fmt.Sprintf("the server redirects, %d", a.status))
@@ -225,7 +225,7 @@ func (x *exchange) write(a *answer) {
 	}
 	x.record.Status, x.record.ContentType = a.status, a.header.Get("Content-Type")
 	x.w.WriteHeader(a.status)
-	if !x.bodied(a) {
+	if !x.hasBody(a) {
 		return
 	}
 	body := a.body
@@ -238,8 +238,8 @@ func (x *exchange) write(a *answer) {
 	}
 }
 
-// bodied reports whether the agent gets a body, be it an empty one.
-func (x *exchange) bodied(a *answer) bool {
+// hasBody reports whether the agent gets a body, be it an empty one.
+func (x *exchange) hasBody(a *answer) bool {
 	return x.r.Method != http.MethodHead && bodyAllowed(a.status)
 }
 

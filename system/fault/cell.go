@@ -13,7 +13,7 @@ import (
 
 // cell is one invocation of an agent.
 type cell struct {
-	door    *door
+	door    *agentPort
 	ledger  *fault.Ledger
 	token   string // eight bytes in hexadecimal
 	trace   string // sixteen

@@ -22,8 +22,8 @@ import (
 	"github.com/thresh-dev/thresh/engine/fault"
 )
 
-// door is a port that one agent calls through.
-type door struct {
+// agentPort is a port that one agent calls through.
+type agentPort struct {
 	proxy  *Proxy
 	stands bool // at an address of the user's: any path there is the first gateway's
 	listen net.Listener
@@ -49,7 +49,7 @@ type gateway struct {
 // maxRetired is how many closed cells' late calls are distinguished from those of others.
 const maxRetired = 1024
 
-func openDoor(p *Proxy, address string) (*door, error) {
+func openDoor(p *Proxy, address string) (*agentPort, error) {
 	l, err := net.Listen("tcp", cmp.Or(address, "127.0.0.1:0"))
 	if err != nil {
 		return nil, fmt.Errorf("open a port for the agent: %w", err)
@@ -58,7 +58,7 @@ func openDoor(p *Proxy, address string) (*door, error) {
 		l = either{l, p.authority}
 	}
 	ctx, cancel := context.WithCancel(p.context)
-	d := &door{
+	d := &agentPort{
 		proxy: p, stands: address != "", listen: l, inner: newHandoff(l.Addr()), cancel: cancel,
 		tokens: map[string]*cell{}, traces: map[string]*cell{},
 	}
@@ -78,21 +78,25 @@ func openDoor(p *Proxy, address string) (*door, error) {
 type connKey struct{}
 
 // Proxy implements fault.Door.
-func (d *door) Proxy() string { return "http://" + d.listen.Addr().String() }
+func (d *agentPort) Proxy() string { return "http://" + d.listen.Addr().String() }
 
 // CAFile implements fault.Door.
-func (d *door) CAFile() string { return d.proxy.caFile() }
+func (d *agentPort) CAFile() string { return d.proxy.caFile() }
 
 // Env implements fault.Door.
-func (d *door) Env(given []string) []string { return environment(d.Proxy(), d.proxy.dir.Path, given) }
+func (d *agentPort) Env(given []string) []string {
+	return environment(d.Proxy(), d.proxy.dir.Path, given)
+}
 
 // Gateway implements fault.Door.
-func (d *door) Gateway(tool, upstream string) (string, error) { return d.gateway(tool, upstream, "-") }
+func (d *agentPort) Gateway(tool, upstream string) (string, error) {
+	return d.gateway(tool, upstream, "-")
+}
 
 // gatewayPath begins the paths of gateways: /gateway/NUMBER/TOKEN/rest.
 const gatewayPath = "/gateway/"
 
-func (d *door) gateway(tool, upstream, token string) (string, error) {
+func (d *agentPort) gateway(tool, upstream, token string) (string, error) {
 	u, err := url.Parse(upstream)
 	if err != nil {
 		return "", fmt.Errorf("gateway for %s: %w", tool, err)
@@ -111,7 +115,7 @@ func (d *door) gateway(tool, upstream, token string) (string, error) {
 }
 
 // Enter implements fault.Door.
-func (d *door) Enter(p fault.Plan) (fault.Cell, error) {
+func (d *agentPort) Enter(p fault.Plan) (fault.Cell, error) {
 	c := &cell{door: d, token: secret(8), trace: secret(16), began: time.Now()}
 	l, err := fault.NewLedger(p, func() time.Duration { return time.Since(c.began) })
 	if err != nil {
@@ -130,7 +134,7 @@ func (d *door) Enter(p fault.Plan) (fault.Cell, error) {
 }
 
 // leave closes a cell.
-func (d *door) leave(c *cell) {
+func (d *agentPort) leave(c *cell) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.tokens, c.token)
@@ -147,7 +151,7 @@ func (d *door) leave(c *cell) {
 
 // attribute finds the cell that a call belongs to. Nil: to none, and what says
 // so is written where somebody will read it.
-func (d *door) attribute(token string, h http.Header, what string) *cell {
+func (d *agentPort) attribute(token string, h http.Header, what string) *cell {
 	d.mu.Lock()
 	c, late := d.tokens[token], false
 	if c == nil && token != "" {
@@ -178,7 +182,7 @@ func (d *door) attribute(token string, h http.Header, what string) *cell {
 }
 
 // Close implements fault.Door.
-func (d *door) Close() error {
+func (d *agentPort) Close() error {
 	d.mu.Lock()
 	if d.closed {
 		d.mu.Unlock()
@@ -205,7 +209,7 @@ func (d *door) Close() error {
 
 // ServeHTTP takes what an agent sends to the port, or through a tunnel. The
 // proxy's Close waits for it.
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *agentPort) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !d.proxy.begin() {
 		abort(w, false)
 		return
@@ -240,7 +244,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (d *door) throughGateway(w http.ResponseWriter, r *http.Request, n int, token, rest string) {
+func (d *agentPort) throughGateway(w http.ResponseWriter, r *http.Request, n int, token, rest string) {
 	d.mu.Lock()
 	var g gateway
 	if n >= 0 && n < len(d.gateways) {

@@ -34,7 +34,7 @@ type undecided struct {
 }
 
 func (u *undecided) decide() {
-	p := &peeked{u.Conn, bufio.NewReader(u.Conn)}
+	p := &peekedConn{u.Conn, bufio.NewReader(u.Conn)}
 	first, err := p.reader.Peek(1)
 	u.inner, u.err = p, err
 	if err != nil || first[0] != handshakeRecord {

@@ -29,7 +29,7 @@ const maxUsage = 1 << 20
 
 // exchange is one call on its way to a server and back.
 type exchange struct {
-	door    *door
+	door    *agentPort
 	ledger  *fault.Ledger
 	w       http.ResponseWriter
 	r       *http.Request
@@ -51,7 +51,7 @@ type exchange struct {
 }
 
 // exchange takes a call through its faults.
-func (d *door) exchange(w http.ResponseWriter, r *http.Request, u *url.URL, token, tool string) {
+func (d *agentPort) exchange(w http.ResponseWriter, r *http.Request, u *url.URL, token, tool string) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	c := d.attribute(token, r.Header, u.Host)

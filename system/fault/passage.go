@@ -16,7 +16,7 @@ import (
 
 // passes lets a tunnel through whose content this proxy does not speak, such as
 // gRPC, which is HTTP/2 alone: it gets its real server, and no fault.
-func (d *door) passes(r *http.Request, agent *peeked, raw net.Conn, token string) bool {
+func (d *agentPort) passes(r *http.Request, agent *peekedConn, raw net.Conn, token string) bool {
 	what := foreign(agent)
 	if what == "" {
 		return false
@@ -52,7 +52,7 @@ func (d *door) passes(r *http.Request, agent *peeked, raw net.Conn, token string
 
 // foreign is what a connection speaks that is no HTTP/1.1, as far as its first
 // bytes show; "": nothing else. They stay to be read.
-func foreign(p *peeked) string {
+func foreign(p *peekedConn) string {
 	first, err := p.reader.Peek(1)
 	if err != nil {
 		return ""
@@ -91,7 +91,7 @@ func protocols(hello []byte) []string {
 	var list []string
 	enough := errors.New("the hello is read")
 	// The server's end of a handshake reads the hello, and is stopped then.
-	c := tls.Server(&overheard{hello: bytes.NewReader(hello)}, &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+	c := tls.Server(&recordedHello{hello: bytes.NewReader(hello)}, &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
 		list = h.SupportedProtos
 		return nil, enough
 	}})
@@ -99,12 +99,12 @@ func protocols(hello []byte) []string {
 	return list
 }
 
-// overheard is a connection on which a few bytes came; answers go nowhere.
-type overheard struct {
+// recordedHello is a connection on which a few bytes came; answers go nowhere.
+type recordedHello struct {
 	net.Conn
 	hello *bytes.Reader
 }
 
-func (o *overheard) Read(b []byte) (int, error)  { return o.hello.Read(b) }
-func (o *overheard) Write(b []byte) (int, error) { return len(b), nil }
-func (o *overheard) Close() error                { return nil }
+func (o *recordedHello) Read(b []byte) (int, error)  { return o.hello.Read(b) }
+func (o *recordedHello) Write(b []byte) (int, error) { return len(b), nil }
+func (o *recordedHello) Close() error                { return nil }

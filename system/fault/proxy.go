@@ -43,7 +43,7 @@ type Proxy struct {
 
 	mu     sync.Mutex
 	closed bool
-	doors  map[*door]bool
+	doors  map[*agentPort]bool
 	notes  []string
 }
 
@@ -60,7 +60,7 @@ func (o Options) Open(ctx context.Context) (fault.Injector, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{shim: o.Shim, authority: a, dir: dir, doors: map[*door]bool{}}
+	p := &Proxy{shim: o.Shim, authority: a, dir: dir, doors: map[*agentPort]bool{}}
 	if err = a.write(p.caFile()); err == nil {
 		err = writeClients(dir.Path)
 	}

@@ -29,7 +29,7 @@ const (
 const maxFrame = 64 << 10
 
 // wrap is the command of a shim.
-func (d *door) wrap(server string, argv []string, token string) ([]string, error) {
+func (d *agentPort) wrap(server string, argv []string, token string) ([]string, error) {
 	switch {
 	case len(d.proxy.shim) == 0:
 		return nil, errors.New("this program has no command that stands between an agent and its MCP servers")
@@ -41,7 +41,9 @@ func (d *door) wrap(server string, argv []string, token string) ([]string, error
 }
 
 // Shim implements fault.Door.
-func (d *door) Shim(server string, argv []string) ([]string, error) { return d.wrap(server, argv, "") }
+func (d *agentPort) Shim(server string, argv []string) ([]string, error) {
+	return d.wrap(server, argv, "")
+}
 
 // Shim runs an MCP server on behalf of an agent that believes to have started
 // it. Everything they say goes through the door at the address that is the
@@ -155,7 +157,7 @@ func dialDoor(ctx context.Context, address string) (net.Conn, *bufio.Reader, err
 }
 
 // shimmed serves the connection of a shim.
-func (d *door) shimmed(w http.ResponseWriter, r *http.Request) {
+func (d *agentPort) shimmed(w http.ResponseWriter, r *http.Request) {
 	server, token := r.URL.Query().Get("server"), r.URL.Query().Get("token")
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {

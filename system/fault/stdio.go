@@ -299,7 +299,7 @@ func (r *relay) finished(p *pendingCall, body []byte) error {
 	}
 	if s := d.Find(fault.Bandwidth); s != nil {
 		l.Fired(d, s, s.Change())
-		return r.trickle(p, body, s.Rule.Rate)
+		return r.writeSlowly(p, body, s.Rule.Rate)
 	}
 	if s := d.Find(fault.Partial); s != nil {
 		l.Fired(d, s, "half of the message, then the connection closed")
@@ -311,8 +311,8 @@ func (r *relay) finished(p *pendingCall, body []byte) error {
 	return r.answer(p, body, "")
 }
 
-// trickle writes a message slowly. The pipe is busy meanwhile, as a slow one is.
-func (r *relay) trickle(p *pendingCall, body []byte, rate int) error {
+// writeSlowly writes a message slowly. The pipe is busy meanwhile, as a slow one is.
+func (r *relay) writeSlowly(p *pendingCall, body []byte, rate int) error {
 	r.done(p, body, "")
 	r.toAgent.mu.Lock()
 	defer r.toAgent.mu.Unlock()

@@ -20,20 +20,20 @@ type tunnelled struct {
 	raw          net.Conn
 }
 
-// peeked is a connection of which some bytes were read already.
-type peeked struct {
+// peekedConn is a connection of which some bytes were read already.
+type peekedConn struct {
 	net.Conn
 	reader *bufio.Reader
 }
 
-func (p *peeked) Read(b []byte) (int, error) { return p.reader.Read(b) }
+func (p *peekedConn) Read(b []byte) (int, error) { return p.reader.Read(b) }
 
 // handshakeLimit is how long an agent may take to begin talking in a tunnel.
 const handshakeLimit = 30 * time.Second
 
 // tunnel answers CONNECT: it opens what is inside and gives it back to the
 // server as its own connection.
-func (d *door) tunnel(w http.ResponseWriter, r *http.Request, token string) {
+func (d *agentPort) tunnel(w http.ResponseWriter, r *http.Request, token string) {
 	host, port, err := net.SplitHostPort(r.Host)
 	if err != nil {
 		http.Error(w, "CONNECT needs host:port", http.StatusBadRequest)
@@ -49,7 +49,7 @@ func (d *door) tunnel(w http.ResponseWriter, r *http.Request, token string) {
 		raw.Close()
 		return
 	}
-	p := &peeked{raw, buffered.Reader}
+	p := &peekedConn{raw, buffered.Reader}
 	first, err := p.reader.Peek(1)
 	if err != nil {
 		raw.Close()
@@ -95,7 +95,7 @@ func (d *door) tunnel(w http.ResponseWriter, r *http.Request, token string) {
 
 // refused reports that an agent did not trust the proxy: its calls then fail for
 // a reason that no rule asked for.
-func (d *door) refused(ctx context.Context, token string, h http.Header, host string, err error) {
+func (d *agentPort) refused(ctx context.Context, token string, h http.Header, host string, err error) {
 	if ctx.Err() != nil {
 		return
 	}

@@ -148,7 +148,7 @@ func (z *zygote) greet(ctx context.Context) error {
 	err := z.link.write(append(fmt.Appendf(nil, "%08x", source.Len()), source.Bytes()...), deadline)
 	var first note
 	if err == nil || errors.Is(err, errClosed) { // one that is too old does not read it all
-		first, err = z.hear(ctx, deadline)
+		first, err = z.readNote(ctx, deadline)
 	}
 	if err != nil {
 		z.kill()
@@ -205,8 +205,8 @@ func at(list []string, i int) string {
 	return ""
 }
 
-// hear waits for the next note. Any error means that the zygote is of no use.
-func (z *zygote) hear(ctx context.Context, deadline time.Time) (note, error) {
+// readNote waits for the next note. Any error means that the zygote is of no use.
+func (z *zygote) readNote(ctx context.Context, deadline time.Time) (note, error) {
 	for {
 		if n, ok, err := z.heard(); ok || err != nil {
 			return n, err
@@ -250,7 +250,7 @@ func (z *zygote) fork(ctx context.Context, fds [4]int) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errHost, err)
 	}
-	n, err := z.hear(ctx, time.Now().Add(orderLimit))
+	n, err := z.readNote(ctx, time.Now().Add(orderLimit))
 	if err != nil {
 		return err
 	}

@@ -54,8 +54,8 @@ func content(b block) []byte {
 	return b[:]
 }
 
-// dirt joins the marks of the module with those of the harness.
-func (x *instance) dirt() uint64 {
+// dirtyBlocks joins the marks of the module with those of the harness.
+func (x *instance) dirtyBlocks() uint64 {
 	if x.dirty == nil {
 		return 0
 	}
@@ -99,7 +99,7 @@ func (x *instance) Snapshot() dut.Snapshot { return x.snapshot() }
 
 func (x *instance) snapshot() *state {
 	s := &state{code: x.device.code, blocks: x.base.blocks, globals: x.getGlobals(nil), world: x.world, calls: x.calls, own: x.base.own}
-	memory, dirty := x.view(), x.dirt()
+	memory, dirty := x.view(), x.dirtyBlocks()
 	n := len(memory) / blockSize
 	shared := true
 	if n != len(s.blocks) {
@@ -160,7 +160,7 @@ func (x *instance) restore(s *state) error {
 			return fmt.Errorf("the module's memory cannot be brought back to %d bytes", size)
 		}
 	}
-	x.pour(s)
+	x.copyInto(s)
 	x.setGlobals(s.globals)
 	x.world, x.calls, x.base = s.world, s.calls, s
 	x.clean()
@@ -177,10 +177,10 @@ func (x *instance) forget() {
 	}
 }
 
-// pour copies the blocks that were written or differ. Memory has the size of s
+// copyInto copies the blocks that were written or differ. Memory has the size of s
 // and, but for dirty blocks, the content of x.base.
-func (x *instance) pour(s *state) {
-	memory, dirty := x.view(), x.dirt()
+func (x *instance) copyInto(s *state) {
+	memory, dirty := x.view(), x.dirtyBlocks()
 	if len(memory) == 0 {
 		return
 	}
@@ -227,7 +227,7 @@ func (x *instance) Changed(since dut.Snapshot) (blocks, globals int) {
 	if !ok {
 		return 0, 0
 	}
-	memory, dirty := x.view(), x.dirt()
+	memory, dirty := x.view(), x.dirtyBlocks()
 	for i := range len(memory) / blockSize {
 		touched := dirty&(1<<(i&63)|1<<((i-1)&63)) != 0
 		if !touched && x.base.at(i) == s.at(i) {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flight is the case that is being run, as Kill and the watchdog see it.
-type flight struct {
+// runningCase is the case that is being run, as Kill and the watchdog see it.
+type runningCase struct {
 	mu     sync.Mutex
 	on     bool
 	pid    int  // 0: not known yet
@@ -21,14 +21,14 @@ type flight struct {
 	late   bool // killed by the watchdog
 }
 
-func (f *flight) begin() {
+func (f *runningCase) begin() {
 	f.mu.Lock()
 	f.on, f.pid, f.killed, f.late = true, 0, false, false
 	f.mu.Unlock()
 }
 
 // unnamed begins a case, or a warm-up, that has no process yet.
-func (f *flight) unnamed() {
+func (f *runningCase) unnamed() {
 	f.mu.Lock()
 	f.pid, f.late = 0, false
 	f.mu.Unlock()
@@ -36,7 +36,7 @@ func (f *flight) unnamed() {
 
 // named notes the process of the case, and kills it if that was asked for
 // before it had a name.
-func (f *flight) named(pid int) {
+func (f *runningCase) named(pid int) {
 	f.mu.Lock()
 	f.pid = pid
 	if f.killed || f.late {
@@ -46,7 +46,7 @@ func (f *flight) named(pid int) {
 }
 
 // overdue kills the case for taking too long; false: it did so before.
-func (f *flight) overdue() bool {
+func (f *runningCase) overdue() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before := f.late
@@ -58,19 +58,19 @@ func (f *flight) overdue() bool {
 }
 
 // process is that of the case, 0 if it is not known, and whether it was late.
-func (f *flight) process() (pid int, late bool) {
+func (f *runningCase) process() (pid int, late bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.pid, f.late
 }
 
-func (f *flight) struck() bool {
+func (f *runningCase) struck() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.killed
 }
 
-func (f *flight) end() (killed bool) {
+func (f *runningCase) end() (killed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.on = false
@@ -237,9 +237,9 @@ func (s *Server) answer() (uint32, error) {
 	return s.line.Next()
 }
 
-// bite is called when a case is overdue, and again when the server does not
+// onDeadline is called when a case is overdue, and again when the server does not
 // tell of its end.
-func (s *Server) bite(int) (again time.Duration) {
+func (s *Server) onDeadline(int) (again time.Duration) {
 	if left := s.unused(); left > 0 {
 		return left
 	}

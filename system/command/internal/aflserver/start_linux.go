@@ -103,7 +103,7 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 	}
 	s.counts = s.edges.mem[:roundUp(t.mapSize)]
 	s.mapSize, s.sharedInput, s.took = t.mapSize, t.sharedInput, time.Since(began)
-	s.watch = forkline.NewWatchdog(s.bite)
+	s.watch = forkline.NewWatchdog(s.onDeadline)
 	return s, nil
 }
 
@@ -201,7 +201,7 @@ type Server struct {
 	mapSize     int
 	sharedInput bool
 
-	inFlight flight
+	inFlight runningCase
 	last     int  // process of the last case
 	lastDied bool // we sent it a SIGKILL
 	waiting  bool // it waits for its next case

@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ground is what all executors of a lane share: the folder, the captured
-// output, the watchdog and the hunter. It knows how a case begins and ends; how
+// laneState is what all executors of a lane share: the folder, the captured
+// output, the watchdog and the reaper. It knows how a case begins and ends; how
 // its process is made is the executor's part.
-type ground struct {
+type laneState struct {
 	plan     *process.Plan
 	folder   *folder
 	null     int
 	out, err *capture
 	dog      *watchdog
-	perch    *perch
-	hunter   *hunter
+	cpu      *cpuPin
+	reaper   *orphanReaper
 	box      *sandbox // nil without a sandbox
 	image    *image
 	limits   []rlimit
@@ -51,8 +51,8 @@ type ground struct {
 	notes          []string
 }
 
-func newGround(plan *process.Plan, lane, lanes int) (_ *ground, err error) {
-	g := &ground{plan: plan, perch: newPerch(lane, lanes), null: -1, fileSize: fileSizeLimit(plan.Limits), keepSize: plan.Limits.Output}
+func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error) {
+	g := &laneState{plan: plan, cpu: newCPUPin(lane, lanes), null: -1, fileSize: fileSizeLimit(plan.Limits), keepSize: plan.Limits.Output}
 	if g.keepSize == 0 {
 		g.keepSize = defaultOutput
 	}
@@ -80,7 +80,7 @@ func newGround(plan *process.Plan, lane, lanes int) (_ *ground, err error) {
 	if plan.Limits.Written > 0 {
 		g.dog.full = g.full
 	}
-	if g.hunter, err = newHunter(); err != nil {
+	if g.reaper, err = newOrphanReaper(); err != nil {
 		return nil, err
 	}
 	var note string
@@ -112,7 +112,7 @@ func newGround(plan *process.Plan, lane, lanes int) (_ *ground, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g.limits = append(list, rlimit{rlimitLocks, g.hunter.mark, g.hunter.mark})
+	g.limits = append(list, rlimit{rlimitLocks, g.reaper.mark, g.reaper.mark})
 	g.notes = append(g.notes, notes...)
 	if plan.Sandbox {
 		var refused []string
@@ -127,8 +127,8 @@ func newGround(plan *process.Plan, lane, lanes int) (_ *ground, err error) {
 			}
 		}
 		if g.box != nil && g.box.ownPIDs {
-			g.hunter.mark, g.hunter.reap, g.hunter.sweep = 0, false, g.box.sweep
-			if err := g.hunter.look(g.box.keeper); err != nil {
+			g.reaper.mark, g.reaper.reap, g.reaper.sweep = 0, false, g.box.sweep
+			if err := g.reaper.look(g.box.keeper); err != nil {
 				return nil, err
 			}
 		}
@@ -143,14 +143,14 @@ func sentence(list []string, none string) string {
 	return strings.Join(list, ", ")
 }
 
-func (g *ground) note(s string) {
+func (g *laneState) note(s string) {
 	if s != "" {
 		g.notes = append(g.notes, s)
 	}
 }
 
 // prepare puts everything in place for a case.
-func (g *ground) prepare(ctx context.Context, runID string, input []byte) error {
+func (g *laneState) prepare(ctx context.Context, runID string, input []byte) error {
 	same, err := g.folder.reset()
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (g *ground) prepare(ctx context.Context, runID string, input []byte) error 
 
 // prepareWithout is prepare for a program that runs already and gets its input
 // another way.
-func (g *ground) prepareWithout(ctx context.Context) error {
+func (g *laneState) prepareWithout(ctx context.Context) error {
 	same, err := g.folder.reset()
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (g *ground) prepareWithout(ctx context.Context) error {
 }
 
 // blank empties what catches the output.
-func (g *ground) blank(ctx context.Context) error {
+func (g *laneState) blank(ctx context.Context) error {
 	g.dog.follow(ctx)
 	if err := g.out.rewind(); err != nil {
 		return err
@@ -202,7 +202,7 @@ func (g *ground) blank(ctx context.Context) error {
 }
 
 // stdin is the descriptor that becomes standard input.
-func (g *ground) stdin() int {
+func (g *laneState) stdin() int {
 	if g.plan.Stdin {
 		return g.folder.input.readFD
 	}
@@ -212,7 +212,7 @@ func (g *ground) stdin() int {
 // await waits for the end of a process that was just started, kills what it
 // left and gathers the result. The zombie is kept until all is over, so that
 // its number stays its own and nothing of what is killed can be a stranger's.
-func (g *ground) await(ctx context.Context, c child, began time.Time, limit time.Duration) (process.Result, error) {
+func (g *laneState) await(ctx context.Context, c child, began time.Time, limit time.Duration) (process.Result, error) {
 	g.started++
 	g.pid = c.pid
 	g.dog.watch(began.Add(limit))
@@ -221,7 +221,7 @@ func (g *ground) await(ctx context.Context, c child, began time.Time, limit time
 	res := process.Result{Started: began, Elapsed: time.Since(began), Dir: g.folder.here("")}
 	var huntErr error
 	if waitErr == nil {
-		res.Leftovers, huntErr = g.hunter.hunt(c.pid)
+		res.Leftovers, huntErr = g.reaper.hunt(c.pid)
 	}
 	ws, err := reap(c.pid, &g.usage)
 	if err = errors.Join(waitErr, err); err != nil {
@@ -243,9 +243,9 @@ func (g *ground) await(ctx context.Context, c child, began time.Time, limit time
 	return res, g.collect(&res)
 }
 
-func (g *ground) allow(budget uint64) { g.budget = budget }
+func (g *laneState) allow(budget uint64) { g.budget = budget }
 
-func (g *ground) setStatus(res *process.Result, ws unix.WaitStatus, timedOut bool) {
+func (g *laneState) setStatus(res *process.Result, ws unix.WaitStatus, timedOut bool) {
 	switch {
 	case ws.Exited():
 		res.Status, res.ExitCode = process.Exited, ws.ExitStatus()
@@ -260,7 +260,7 @@ func (g *ground) setStatus(res *process.Result, ws unix.WaitStatus, timedOut boo
 }
 
 // collect reads the captured output.
-func (g *ground) collect(res *process.Result) (err error) {
+func (g *laneState) collect(res *process.Result) (err error) {
 	res.NoOutputs = g.folder.noOutputs()
 	if res.Stdout, res.StdoutSize, err = g.out.read(g.keepSize); err != nil {
 		return err
@@ -281,7 +281,7 @@ func (g *ground) collect(res *process.Result) (err error) {
 }
 
 // full reports whether a case has written more in all than it may.
-func (g *ground) full() bool {
+func (g *laneState) full() bool {
 	most := g.plan.Limits.Written
 	return most > 0 && g.folder.holds(most-g.out.written()-g.err.written())
 }
@@ -296,7 +296,7 @@ const brief = 5 * time.Millisecond
 
 // wait waits for the end of a child without reaping it, and closes its
 // descriptor.
-func (g *ground) wait(c child) error {
+func (g *laneState) wait(c child) error {
 	if c.fd >= 0 {
 		defer unix.Close(c.fd)
 	}
@@ -339,16 +339,16 @@ func reap(pid int, usage *unix.Rusage) (unix.WaitStatus, error) {
 
 // close frees everything and checks the books: a process that was made and
 // whose end was not seen would mean that results were attributed wrongly.
-func (g *ground) close() error {
-	errs := []error{g.perch.left}
+func (g *laneState) close() error {
+	errs := []error{g.cpu.left}
 	if g.dog != nil {
 		g.dog.close()
 	}
 	if g.started != g.ended {
 		errs = append(errs, fmt.Errorf("%d processes were started but the end of %d was seen", g.started, g.ended))
 	}
-	if g.hunter != nil {
-		g.hunter.close()
+	if g.reaper != nil {
+		g.reaper.close()
 	}
 	if g.box != nil {
 		g.box.close()

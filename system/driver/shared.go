@@ -17,9 +17,9 @@ import (
 	"github.com/thresh-dev/thresh/system/program"
 )
 
-// crowd is a driver that several actors call at the same time. Lines go out one after
+// sharedDriver is a driver that several actors call at the same time. Lines go out one after
 // the other, each with an id; answers come back in any order.
-type crowd struct {
+type sharedDriver struct {
 	plan  *sut.Plan
 	child *program.Child
 
@@ -31,14 +31,14 @@ type crowd struct {
 	ended   chan struct{} // nothing more is read
 }
 
-func openCrowd(p *sut.Plan, c *program.Child) *crowd {
-	e := &crowd{plan: p, child: c, waiting: map[int]chan []byte{}, ended: make(chan struct{})}
+func openCrowd(p *sut.Plan, c *program.Child) *sharedDriver {
+	e := &sharedDriver{plan: p, child: c, waiting: map[int]chan []byte{}, ended: make(chan struct{})}
 	go e.read()
 	return e
 }
 
 // read hands answers to those who wait for them.
-func (e *crowd) read() {
+func (e *sharedDriver) read() {
 	defer close(e.ended)
 	lines := bufio.NewScanner(e.child.Stdout)
 	lines.Buffer(make([]byte, 64<<10), sut.MaxOutput)
@@ -63,22 +63,22 @@ func (e *crowd) read() {
 }
 
 // Branch implements system.Brancher.
-func (e *crowd) Branch() system.Edge { return branch{e} }
+func (e *sharedDriver) Branch() system.Edge { return branch{e} }
 
 // branch is an actor's part of the connection: it leaves the process to the others.
-type branch struct{ *crowd }
+type branch struct{ *sharedDriver }
 
 // Close implements system.Edge.
 func (branch) Close() error { return nil }
 
 // Operations implements system.Edge.
-func (e *crowd) Operations() []sut.Operation { return e.plan.Operations }
+func (e *sharedDriver) Operations() []sut.Operation { return e.plan.Operations }
 
 // Notes implements system.Edge.
-func (*crowd) Notes() []string { return nil }
+func (*sharedDriver) Notes() []string { return nil }
 
 // Dead implements system.Mortal.
-func (e *crowd) Dead() bool {
+func (e *sharedDriver) Dead() bool {
 	select {
 	case <-e.ended:
 		return true
@@ -88,21 +88,21 @@ func (e *crowd) Dead() bool {
 }
 
 // Kill ends the process without notice.
-func (e *crowd) Kill() { e.child.Kill() }
+func (e *sharedDriver) Kill() { e.child.Kill() }
 
 // Close implements system.Edge.
-func (e *crowd) Close() error {
+func (e *sharedDriver) Close() error {
 	e.child.Stop()
 	return nil
 }
 
 // Fresh implements system.Fresher.
-func (e *crowd) Fresh(ctx context.Context) (sut.Observation, error) {
+func (e *sharedDriver) Fresh(ctx context.Context) (sut.Observation, error) {
 	return e.exchange(ctx, []byte(`{"reset":true`), nil)
 }
 
 // Call implements system.Edge.
-func (e *crowd) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
+func (e *sharedDriver) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	op, ok := sut.Find(e.plan.Operations, c.Operation)
 	if !ok && len(e.plan.Operations) > 0 {
 		return sut.Observation{}, system.Unknown(e.plan, c.Operation, e.plan.Operations)
@@ -114,7 +114,7 @@ func (e *crowd) Call(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	return e.exchange(ctx, b, op)
 }
 
-func (e *crowd) exchange(ctx context.Context, line []byte, op *sut.Operation) (sut.Observation, error) {
+func (e *sharedDriver) exchange(ctx context.Context, line []byte, op *sut.Operation) (sut.Observation, error) {
 	began := time.Now()
 	deadline, limited := ctx.Deadline()
 	stdin, pipe := e.child.Stdin.(*os.File)
@@ -164,7 +164,7 @@ func (e *crowd) exchange(ctx context.Context, line []byte, op *sut.Operation) (s
 }
 
 // died says in an observation how the driver ended.
-func (e *crowd) died(ctx context.Context, o *sut.Observation) {
+func (e *sharedDriver) died(ctx context.Context, o *sut.Observation) {
 	e.mu.Lock()
 	broken := e.broken
 	e.mu.Unlock()

@@ -12,13 +12,13 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 )
 
-// detour is a transport through a proxy.
-type detour struct {
+// proxyTransport is a transport through a proxy.
+type proxyTransport struct {
 	via       agentcall.Via
 	transport *http.Transport
 }
 
-func (d *detour) close() {
+func (d *proxyTransport) close() {
 	if d != nil {
 		d.transport.CloseIdleConnections()
 	}
@@ -38,7 +38,7 @@ func (e *endpoint) client(via agentcall.Via) (*http.Client, error) {
 			return nil, err
 		}
 		e.around.close()
-		e.around = &detour{via, t}
+		e.around = &proxyTransport{via, t}
 	}
 	c.Transport = e.around.transport
 	return c, nil
