@@ -232,6 +232,9 @@ type Constraints struct {
 	// Exclusive: one worker alone may call the target, here or on any machine, such
 	// as an agent with a memory that cannot be reset between two who talk to it.
 	Exclusive bool
+	// Early: the cases of the first round need neither [Campaign.Probe] nor what it
+	// finds, and may be executed beside those of other campaigns.
+	Early bool
 	// Elsewhere: other processes than the one that writes the run execute the
 	// cases, so it cannot die of them.
 	Elsewhere bool

@@ -251,6 +251,9 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	if col.cut || col.seq.Next() >= end {
 		return nil
 	}
+	if u := r.ahead.Load().unit(a.k); u != nil && number == 0 && a.number == 0 && !a.cold {
+		return u.collect(a, col)
+	}
 	if a.lanes == nil {
 		r.inflight.Begin(0, startMark(a.k, a.cold))
 		l, err := a.openLanes(ctx, a.useful(), a.cold)
@@ -265,11 +268,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	if b, ok := campaign.As[campaign.Batcher](a.lanes.open[0]); ok {
 		size.aim, size.most = b.Batch()
 	}
-	records := campaign.RecordFindings
-	if x, ok := campaign.As[campaign.Recorder](a.c); ok {
-		records = x.Records()
-	}
-	if err := a.executeSuspects(ctx, col, a.worker(0, number, round, base, records), base, end); err != nil {
+	if err := a.executeSuspects(ctx, col, a.worker(0, number, round, base), base, end); err != nil {
 		return err
 	}
 	sched := newSchedule(col.seq.Next(), end, a.chunk, size, len(a.lanes.open))
@@ -288,7 +287,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	errs := make([]error, len(a.lanes.open))
 	var wg sync.WaitGroup
 	for i := range a.lanes.open {
-		w := a.worker(i, number, round, base, records)
+		w := a.worker(i, number, round, base)
 		w.sched, w.done, w.out = sched, done, out
 		wg.Go(func() {
 			if errs[i] = w.run(wctx); errs[i] != nil {
@@ -325,11 +324,19 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 }
 
 // worker is the worker of a lane for one round.
-func (a *attempt) worker(lane, number int, round campaign.Round, base int64, records campaign.Recording) *worker {
+func (a *attempt) worker(lane, number int, round campaign.Round, base int64) *worker {
 	return &worker{
 		exec: a.lanes.open[lane], caller: a.lanes.call[lane], state: a.state, round: round, number: number, base: base,
-		campaign: a.k, attempt: a.number, journal: a.r.job.Writer, since: a.r.created, evidence: &a.r.evidence, records: records,
+		campaign: a.k, attempt: a.number, journal: a.r.job.Writer, since: a.r.created, evidence: &a.r.evidence, records: a.records(),
 	}
+}
+
+// records says which evidence of cases is kept with the run.
+func (a *attempt) records() campaign.Recording {
+	if x, ok := campaign.As[campaign.Recorder](a.c); ok {
+		return x.Records()
+	}
+	return campaign.RecordFindings
 }
 
 // live progress of outcomes as they come, in any order.

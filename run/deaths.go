@@ -147,7 +147,7 @@ func (r *runner) watchDeaths() error {
 		}
 	}
 	var err error
-	r.inflight, err = r.job.Writer.InFlight(r.opt.Workers)
+	r.inflight, err = r.job.Writer.InFlight(2 * r.opt.Workers) // the second half is for campaigns ahead of their turn
 	return err
 }
 

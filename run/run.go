@@ -27,7 +27,7 @@ type Job struct {
 	Journal   *store.Journal // what earlier processes did; nil for a new run
 }
 
-// Run executes the campaigns of a job one after the other and returns the
+// Run executes the campaigns of a job and returns the
 // run's record, which is also saved in the store. The record is returned, as
 // far as it goes, with every error but those of the store. An interruption
 // (ctx ended) is not an error: the record says so and the run can be resumed.
@@ -109,6 +109,7 @@ type runner struct {
 	unshown, unshownCampaigns int // what there was no room for
 
 	sched    atomic.Pointer[schedule]
+	ahead    atomic.Pointer[ahead]
 	stopWhy  atomic.Pointer[string]
 	evidence atomic.Int64 // bytes of evidence held by results on their way
 	live     live
@@ -142,6 +143,7 @@ func (r *runner) stopStarting(why string) {
 	if s := r.sched.Load(); s != nil {
 		s.stop()
 	}
+	r.ahead.Load().hold(true)
 }
 
 // withdrawStop takes back a stop at a case, whose attempt at the campaign is dropped.
@@ -151,6 +153,7 @@ func (r *runner) withdrawStop() {
 		return
 	}
 	r.stopWhy.Store(nil)
+	r.ahead.Load().hold(false)
 	if r.opt.Time > 0 && time.Since(r.start) >= r.opt.Time {
 		r.stopStarting(StoppedTime)
 	}
@@ -163,9 +166,17 @@ func (r *runner) stopReason() string {
 	return ""
 }
 
-// campaigns runs one campaign after the other.
-func (r *runner) campaigns(ctx context.Context) error {
+// campaigns runs one campaign after the other. Of those that allow it, cases are
+// executed before their turn.
+func (r *runner) campaigns(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, r.ahead.Load().close()) }()
 	for k, c := range r.job.Campaigns {
+		if h := r.ahead.Load(); h == nil || h.unit(k) == nil {
+			if err := h.close(); err != nil {
+				return err
+			}
+			r.ahead.Store(r.startAhead(ctx, k))
+		}
 		id := c.Identity()
 		r.live.campaign.Store(&campaignLive{name: id.Name, index: k + 1})
 		r.records = append(r.records, campaign.CampaignRecord{

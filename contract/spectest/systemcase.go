@@ -96,7 +96,7 @@ func (s *plans) all() []*sut.Plan {
 // Constraints implements [campaign.Constrained]: who resets an instance that others
 // are using as well makes findings that are none.
 func (c *Campaign) Constraints() campaign.Constraints {
-	return campaign.Constraints{Exclusive: slices.ContainsFunc(c.doc.systems.all(), (*sut.Plan).Exclusive), Once: c.unrepeatable}
+	return campaign.Constraints{Early: true, Exclusive: slices.ContainsFunc(c.doc.systems.all(), (*sut.Plan).Exclusive), Once: c.unrepeatable}
 }
 
 func (d *decoder) systemCall(s *doctree.Section) {

@@ -1,0 +1,257 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/store/inflight"
+)
+
+// aheadCases is the most cases of a campaign that is executed ahead: longer ones keep
+// all workers busy by themselves. aheadRoom is how many results may wait for the turn
+// of their campaign, which bounds the memory that they take.
+const (
+	aheadCases = 64
+	aheadRoom  = 256
+)
+
+// ahead executes the cases of several short campaigns with all workers. Outcomes are
+// journaled as they come; a campaign collects its own when its turn comes, so what
+// is folded and reported is the same as with one campaign after the other.
+type ahead struct {
+	r      *runner
+	first  int // campaign of the first unit
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	moved   *sync.Cond
+	units   []*unit
+	at      int   // the unit that has the next case
+	waiting int64 // results that nobody has collected
+	held    bool  // nothing is started
+}
+
+// unit is one of these campaigns. What stands between the blank lines is guarded by ahead.mu.
+type unit struct {
+	h     *ahead
+	a     *attempt // what workers need to know of it
+	round campaign.Round
+	end   int64
+	lanes *lanes // one for each worker, opened when it takes its first case
+
+	next    int64 // case to hand out
+	busy    int   // workers
+	results []result
+	err     error // the first that ended it
+
+	closing sync.Once
+	notes   []string // of lanes that are closed
+}
+
+// early reports whether a campaign may be executed ahead.
+func (r *runner) early(k int) (round campaign.Round, end int64, ok bool) {
+	c := r.job.Campaigns[k]
+	if rule := campaign.ConstraintsOf(c); !rule.Early || rule.Exclusive || rule.Elsewhere {
+		return round, 0, false
+	}
+	if round, ok = c.Round(c.Start(campaign.Facts{})); !ok || round.Len == 0 || round.Len > aheadCases {
+		return round, 0, false
+	}
+	if end = round.Len; r.opt.Cases > 0 {
+		end = min(end, r.opt.Cases)
+	}
+	return round, end, true
+}
+
+// startAhead begins with the campaigns from k on that may be executed ahead; nil if
+// there are none but k.
+func (r *runner) startAhead(ctx context.Context, k int) *ahead {
+	if r.opt.Workers < 2 || r.job.Journal != nil || r.opt.Stop != nil {
+		return nil // what earlier processes did is looked at campaign by campaign, and a stop is at a case
+	}
+	h := &ahead{r: r, first: k}
+	h.moved = sync.NewCond(&h.mu)
+	for ; k < len(r.job.Campaigns); k++ {
+		round, end, ok := r.early(k)
+		if !ok {
+			break
+		}
+		c := r.job.Campaigns[k]
+		a := &attempt{r: r, k: k, c: c, id: c.Identity(), state: c.Start(campaign.Facts{})}
+		l := &lanes{c: c, open: make([]campaign.Executor[any], r.opt.Workers), call: make([]*Caller, r.opt.Workers)}
+		h.units = append(h.units, &unit{h: h, a: a, round: round, end: end, lanes: l})
+	}
+	if len(h.units) < 2 {
+		return nil
+	}
+	ctx, h.cancel = context.WithCancel(ctx)
+	context.AfterFunc(ctx, func() { h.hold(true) })
+	for i := range r.opt.Workers {
+		h.wg.Go(func() { h.work(ctx, i) })
+	}
+	return h
+}
+
+// unit is what is executed ahead of campaign k; nil: nothing.
+func (h *ahead) unit(k int) *unit {
+	if h == nil || k < h.first || k >= h.first+len(h.units) {
+		return nil
+	}
+	return h.units[k-h.first]
+}
+
+// hold has nothing more started, or goes on.
+func (h *ahead) hold(held bool) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	h.held = held
+	h.mu.Unlock()
+	h.moved.Broadcast()
+}
+
+// close ends what is under way, of campaigns whose turn does not come any more.
+func (h *ahead) close() error {
+	if h == nil {
+		return nil
+	}
+	h.cancel()
+	h.wg.Wait()
+	var errs []error
+	for _, u := range h.units {
+		errs = append(errs, u.close())
+	}
+	return errors.Join(errs...)
+}
+
+// take waits for the next case; nil: there are none left.
+func (h *ahead) take(ctx context.Context) (u *unit, index int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for ctx.Err() == nil {
+		for h.at < len(h.units) && h.units[h.at].next >= h.units[h.at].end {
+			h.at++
+		}
+		if h.at == len(h.units) {
+			return nil, 0
+		}
+		if u = h.units[h.at]; !h.held && h.waiting < aheadRoom {
+			u.next++
+			u.busy++
+			return u, u.next - 1
+		}
+		h.moved.Wait()
+	}
+	return nil, 0
+}
+
+func (h *ahead) work(ctx context.Context, slot int) {
+	for {
+		u, i := h.take(ctx)
+		if u == nil {
+			return
+		}
+		batch, err := u.execute(ctx, slot, i)
+		u.done(batch, err)
+	}
+}
+
+// execute runs a case of the unit on the lane of a worker.
+func (u *unit) execute(ctx context.Context, slot int, i int64) (batch []result, err error) {
+	r, l := u.h.r, u.lanes
+	mark := r.opt.Workers + slot // the first ones are of the campaign whose turn it is
+	if l.open[slot] == nil {
+		r.inflight.Begin(mark, startMark(u.a.k, false))
+		x, err := u.a.c.Open(ctx, campaign.Lane{Index: slot, Of: r.opt.Workers})
+		r.inflight.End(mark)
+		if err != nil {
+			return nil, fmt.Errorf("starting the target: %w", err)
+		}
+		l.open[slot], l.call[slot] = x, NewCaller(x, r.opt.CaseTimeout)
+		l.call[slot].guard = &guard{r: r, slot: mark, kind: inflight.Case, campaign: u.a.k}
+	}
+	w := &worker{
+		exec: l.open[slot], caller: l.call[slot], state: u.a.state, round: u.round, done: func(int64) bool { return false },
+		campaign: u.a.k, journal: r.job.Writer, since: r.created, evidence: &r.evidence, records: u.a.records(),
+	}
+	_, err = w.cases(ctx, i, i+1, &batch)
+	return batch, err
+}
+
+// done takes what came of a case. The last of a unit closes its lanes.
+func (u *unit) done(batch []result, err error) {
+	h := u.h
+	h.mu.Lock()
+	u.results = append(u.results, batch...)
+	h.waiting += int64(len(batch))
+	if err != nil {
+		if u.next = u.end; u.err == nil || errors.Is(u.err, context.Canceled) {
+			u.err = err
+		}
+	}
+	last := u.busy == 1 && u.next >= u.end
+	h.mu.Unlock()
+	if last {
+		err = u.close()
+	}
+	h.mu.Lock()
+	if u.busy--; last && u.err == nil {
+		u.err = err
+	}
+	h.mu.Unlock()
+	h.moved.Broadcast()
+}
+
+// close closes the lanes of a unit that nobody works on.
+func (u *unit) close() (err error) {
+	u.closing.Do(func() {
+		l := u.lanes
+		l.open = slices.DeleteFunc(l.open, func(x campaign.Executor[any]) bool { return x == nil })
+		l.call = slices.DeleteFunc(l.call, func(c *Caller) bool { return c == nil })
+		if u.notes, err = l.close(); err != nil {
+			err = fmt.Errorf("closing the target: %w", err)
+		}
+	})
+	return err
+}
+
+// collect gives the outcomes of a unit to its campaign, whose turn it is.
+func (u *unit) collect(a *attempt, col *collector) error {
+	h := u.h
+	for {
+		h.mu.Lock()
+		for len(u.results) == 0 && (u.busy > 0 || !h.held && u.next < u.end) {
+			h.moved.Wait()
+		}
+		batch := u.results
+		u.results = nil
+		if h.waiting -= int64(len(batch)); col.cut {
+			u.next = u.end
+		}
+		h.mu.Unlock()
+		h.moved.Broadcast()
+		if len(batch) == 0 {
+			break
+		}
+		for i := range batch {
+			col.executed(&batch[i])
+		}
+	}
+	err := u.close()
+	for _, n := range u.notes {
+		a.r.notes = appendNew(a.r.notes, a.id.Name+": "+n)
+	}
+	switch {
+	case col.err != nil:
+		return col.err
+	case u.err != nil && !errors.Is(u.err, context.Canceled):
+		return u.err
+	}
+	return err
+}

@@ -1,0 +1,185 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/store"
+)
+
+// short is a campaign that may be executed ahead of its turn.
+type short struct {
+	*counter
+	name string
+}
+
+func (s short) Constraints() campaign.Constraints { return campaign.Constraints{Early: true} }
+func (s short) Identity() campaign.Identity {
+	return campaign.Identity{Contract: "counter", Name: s.name, Digest: s.name}
+}
+func (s short) Start(campaign.Facts) sum { return sum{total: 7} }
+
+// shorts are campaigns of one round of two cases.
+func shorts(n int, hook func(k int, lane campaign.Lane, i int64) error) (list []campaign.Any) {
+	for k := range n {
+		c := &counter{rounds: 1, perRound: 2}
+		c.hook = func(lane campaign.Lane, i int64) error { return hook(k, lane, i) }
+		if k%5 == 3 {
+			c.fail = func(i int64) string { return []string{"", "sum"}[i] }
+		}
+		list = append(list, campaign.Erase[sum](short{c, fmt.Sprint("c", k)}))
+	}
+	return list
+}
+
+// all runs campaigns as one run.
+func (f *fixture) all(ctx context.Context, list []campaign.Any, opt run.Options) (campaign.Record, error) {
+	f.t.Helper()
+	job := run.Job{Campaigns: list, Sources: make([]string, len(list)), Store: f.store}
+	m := store.Manifest{}
+	for _, c := range list {
+		m.Identities = append(m.Identities, c.Identity())
+	}
+	var err error
+	if f.id == "" {
+		job.Writer, err = f.store.Begin(m)
+	} else {
+		job.Writer, job.Journal, err = f.store.Resume(f.id)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.id = job.Writer.RunID()
+	if job.Journal != nil {
+		defer job.Journal.Close()
+	}
+	rec, err := run.Run(ctx, job, opt)
+	if cerr := job.Writer.Close(); cerr != nil {
+		f.t.Error(cerr)
+	}
+	return rec, err
+}
+
+// Cases of short campaigns run side by side, and the run is the same as with one
+// worker.
+func TestAhead(t *testing.T) {
+	const n = 40
+	quiet := func(int, campaign.Lane, int64) error { return nil }
+	want, err := newFixture(t).all(t.Context(), shorts(n, quiet), run.Options{Workers: 1, Reruns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := make(chan int)
+	meets := func(k int, lane campaign.Lane, i int64) error { // the first case waits for one of another campaign
+		switch {
+		case lane.Cold:
+		case k == 0 && i == 0:
+			select {
+			case both <- k:
+			case <-time.After(20 * time.Second):
+				return errors.New("nobody else came")
+			}
+		case k == 2 && i == 0:
+			select {
+			case <-both:
+			case <-time.After(20 * time.Second):
+			}
+		}
+		return nil
+	}
+	for name, c := range map[string]struct {
+		hook func(k int, lane campaign.Lane, i int64) error
+		opt  run.Options
+		note string
+	}{
+		"side by side":         {hook: meets, opt: run.Options{Workers: 4, Reruns: 1}},
+		"two workers":          {hook: quiet, opt: run.Options{Workers: 2, Reruns: 1}},
+		"more than are needed": {hook: quiet, opt: run.Options{Workers: 200, Reruns: 1}},
+		"one starts again": {hook: func(k int, lane campaign.Lane, i int64) error {
+			if k == 7 && !lane.Cold {
+				return &campaign.RedoError{Reason: "the shortcut was wrong"}
+			}
+			return nil
+		}, opt: run.Options{Workers: 3, Reruns: 1}, note: "c7: run again without accelerator: the shortcut was wrong"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := newFixture(t).all(t.Context(), shorts(n, c.hook), c.opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Digest != want.Digest || len(got.Findings) != len(want.Findings) || got.Verdict != want.Verdict || !slices.EqualFunc(got.Campaigns, want.Campaigns, func(a, b campaign.CampaignRecord) bool { return a.Name == b.Name && a.Cases == b.Cases }) {
+				t.Errorf("%+v\nwant %+v", got, want)
+			}
+			if c.note != "" && !slices.Contains(got.Environment.Notes, c.note) {
+				t.Errorf("notes %q lack %q", got.Environment.Notes, c.note)
+			}
+		})
+	}
+}
+
+// A run that ends before the turn of campaigns whose cases were executed keeps their
+// outcomes: who resumes it does not execute them again.
+func TestAheadOfTheEnd(t *testing.T) {
+	for name, end := range map[string]func(cancel func()) error{
+		"interrupted": func(cancel func()) error { cancel(); return context.Canceled },
+		"environment": func(func()) error { return campaign.Fatal("the disk is gone") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			var mu sync.Mutex
+			ran := make(map[string]int)
+			count := func(k int, lane campaign.Lane, i int64) {
+				mu.Lock()
+				defer mu.Unlock()
+				if !lane.Cold {
+					ran[fmt.Sprintf("%d/%d", k, i)]++
+				}
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			others := make(chan struct{})
+			ahead := sync.OnceFunc(func() { close(others) })
+			rec, err := f.all(ctx, shorts(6, func(k int, lane campaign.Lane, i int64) error {
+				if k == 0 && i == 0 {
+					select {
+					case <-others:
+					case <-time.After(20 * time.Second):
+						t.Error("no other campaign was executed")
+					}
+					return end(cancel)
+				}
+				if count(k, lane, i); k == 5 {
+					ahead()
+				}
+				return nil
+			}), run.Options{Workers: 2, Reruns: 1})
+			if rec.Complete || name == "environment" && (err == nil || !strings.Contains(err.Error(), "the disk is gone")) {
+				t.Fatalf("%v, complete %t", err, rec.Complete)
+			}
+			rec, err = f.all(t.Context(), shorts(6, func(k int, lane campaign.Lane, i int64) error {
+				count(k, lane, i)
+				return nil
+			}), run.Options{Workers: 2, Reruns: 1})
+			if err != nil || !rec.Complete {
+				t.Fatalf("%v, complete %t", err, rec.Complete)
+			}
+			twice := 0
+			for _, n := range ran {
+				if n > 1 {
+					twice++
+				}
+			}
+			if len(ran) != 12 || twice > 2 { // one or two were under way
+				t.Errorf("cases ran %v", ran)
+			}
+		})
+	}
+}
