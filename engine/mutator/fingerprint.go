@@ -35,22 +35,38 @@ const shingle = 5
 
 // simHash counts, for every bit, in how many substrings' hashes it is set; the
 // majority decides. The 64 counters are kept as planes, one for each binary
-// digit, so that a substring costs a few word operations.
+// digit, and eight hashes are added up before they are carried on (the tree of
+// Harley and Seal's population count), so that a substring costs a few word operations.
 func simHash(text string) uint64 {
 	n := len(text) - shingle + 1
 	if n < 1 {
 		return fold(exactHash(text), 1)
 	}
 	var planes [40]uint64
+	add := func(carry uint64, p int) {
+		for ; carry != 0; p++ {
+			planes[p], carry = planes[p]^carry, planes[p]&carry
+		}
+	}
+	var ones, twos, fours uint64
+	hash := func(window uint64) uint64 { return fold(window&(1<<(8*shingle)-1), shingle) }
+	for ; len(text) >= shingle+7; text = text[8:] {
+		x, y := binary.BigEndian.Uint64([]byte(text[:8])), binary.BigEndian.Uint64([]byte(text[4:12]))
+		var a, b, c, d, e uint64
+		ones, a = sum(ones, hash(x>>24), hash(x>>16))
+		ones, b = sum(ones, hash(x>>8), hash(x))
+		twos, c = sum(twos, a, b)
+		ones, a = sum(ones, hash(y>>24), hash(y>>16))
+		ones, b = sum(ones, hash(y>>8), hash(y))
+		twos, d = sum(twos, a, b)
+		fours, e = sum(fours, c, d)
+		add(e, 3)
+	}
+	planes[0], planes[1], planes[2] = ones, twos, fours
 	window := uint64(0)
 	for i := range len(text) {
-		window = (window<<8 | uint64(text[i])) & (1<<(8*shingle) - 1)
-		if i < shingle-1 {
-			continue
-		}
-		carry := fold(window, shingle)
-		for p := 0; carry != 0; p++ {
-			planes[p], carry = planes[p]^carry, planes[p]&carry
+		if window = window<<8 | uint64(text[i]); i >= shingle-1 {
+			add(hash(window), 0)
 		}
 	}
 	// A bit is set where its counter is more than half of n.
@@ -65,6 +81,12 @@ func simHash(text string) uint64 {
 		}
 	}
 	return greater
+}
+
+// sum adds the bits in each place of three words: their sum and the carry.
+func sum(a, b, c uint64) (low, carry uint64) {
+	u := a ^ b
+	return u ^ c, a&b | u&c
 }
 
 // Match says how a text relates to those seen before.
