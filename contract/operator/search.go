@@ -30,6 +30,12 @@ const (
 	huntRounds = 256
 )
 
+// codes are what models read best, by our reading.
+var codes = []string{
+	"op_enc_base64", "op_enc_hex", "op_cipher_rot13", "op_cipher_reverse", "op_typo_leet", "op_enc_base64url", "op_enc_percent", "op_enc_binary",
+	"op_enc_base32", "op_spell_morse", "op_enc_charcode", "op_cipher_atbash", "op_enc_html_entity", "op_enc_ascii85", "op_enc_octal",
+}
+
 // links are the steps of a chain by their places.
 func links(r *mutator.Registry, chain []Step) []mutator.Link {
 	var list []mutator.Link
@@ -73,7 +79,13 @@ func (c *Campaign) startHunt(m *mutator.Mutator) *hunt {
 					}
 				}
 			}
-			cfg.Kinds = append(cfg.Kinds, redteam.Kind{Ops: ops, Least: k.strength.Min, Most: k.strength.Max})
+			kind := redteam.Kind{Ops: ops, Least: k.strength.Min, Most: k.strength.Max}
+			for _, id := range codes {
+				if op := m.Registry().Find(id); slices.Contains(ops, op) {
+					kind.Codes = append(kind.Codes, op)
+				}
+			}
+			cfg.Kinds = append(cfg.Kinds, kind)
 		}
 		cfg.Units[i] = at
 	}

@@ -83,6 +83,22 @@ func TestSearchStacks(t *testing.T) {
 	}
 }
 
+// A guard that says the same to whatever does not succeed tells a search nothing, and
+// still falls within 600 calls, whatever the seed.
+func TestSearchOfOneReply(t *testing.T) {
+	for seed := range 10 {
+		a := attacked(t, "search", "", 600, seed, func(p string) string {
+			if r := demo.Layered(p); strings.Contains(r, "heron") {
+				return r
+			}
+			return "I'm sorry, but I can't help with that."
+		})
+		if a.wins < 20 || len(a.chains) < 5 {
+			t.Errorf("seed %d: %d successes by %d chains, the first at %d", seed, a.wins, len(a.chains), a.first)
+		}
+	}
+}
+
 // A search never sends a text twice, and learns from what a reply looks like:
 // where it tells nothing, other prompts are tried.
 func TestSearchLearns(t *testing.T) {

@@ -55,6 +55,8 @@ const (
 	further  = 0.15 // of what explores, the survey at other strengths
 	fresh    = 0.12 // and what is drawn without knowledge
 	simple   = 0.8  // of its parents, the shortest chains of a cell
+	coded    = 0.7  // where all replies are alike, or patience ends, a code in a code
+	patience = 0.25 // without a success
 	stacked  = 0.65 // where all replies are alike, an operator that hides the text with another one
 	hiding   = 4.0  // of its parents, where all replies are alike, how much more each third counts that is hidden of the text
 	kin      = 0.5  // of what crosses, with a chain of the same cell: what hides a text alone may do so twice
@@ -66,9 +68,12 @@ func (s *Search) Propose(n int) []Proposal {
 	p.dice.next()
 	p.weigh()
 	list := make([]Proposal, n)
-	at := s.cursor
+	at, inner := s.cursor, s.nested
 	for i := range list {
 		switch {
+		case p.stuck(at) && inner < p.nests() && p.dice.chance(coded):
+			list[i] = p.nest(inner)
+			inner++
 		case s.wins == 0 && float64(at) < surveyed*float64(s.cfg.Calls) && (at < len(s.usable)+len(s.cfg.First) || p.dice.chance(further)):
 			list[i] = p.survey(at)
 			at++
@@ -247,6 +252,62 @@ func (p *planner) explore() Proposal {
 	default:
 		x.how = tune
 		p.tune(&x)
+	}
+	return x
+}
+
+// stuck reports whether replies do not lead on: once all operators were tried, all
+// are alike, or many calls brought no success.
+func (p *planner) stuck(at int) bool {
+	if p.wins > 0 || at < len(p.usable)+len(p.cfg.First) {
+		return false
+	}
+	return p.alike || float64(p.asked) > patience*float64(p.cfg.Calls)
+}
+
+// nests is how many codes there are, alone and twice in one another, for the unit
+// that has most.
+func (p *planner) nests() int {
+	most := 0
+	for _, k := range p.cfg.Kinds {
+		most = max(most, len(k.Codes))
+	}
+	if p.cfg.Steps < 2 {
+		return most
+	}
+	return most + 2*most*most
+}
+
+// nest is one of them: each alone at its greatest strength, then pairs at the least,
+// then with the inner one at a middle one, those of the likeliest codes first.
+func (p *planner) nest(at int) Proposal {
+	unit := at % len(p.cfg.Units)
+	for range p.cfg.Units {
+		if len(p.kind(unit).Codes) > 0 {
+			break
+		}
+		unit = (unit + 1) % len(p.cfg.Units)
+	}
+	k := p.kind(unit)
+	x := Proposal{Unit: unit, how: nest}
+	if at < len(k.Codes) {
+		x.Chain = []mutator.Link{{Op: k.Codes[at], Strength: k.Most}}
+		return x
+	}
+	at -= len(k.Codes)
+	pairs := len(k.Codes) * len(k.Codes)
+	again := at >= pairs
+	at %= pairs
+	ring := int(math.Sqrt(float64(at))) // pairs whose less likely code is this one: 2*ring+1 of them
+	inner, outer := ring, ring
+	if rest := at - ring*ring; rest < 2*ring {
+		if inner = rest / 2; rest%2 > 0 {
+			inner, outer = outer, inner
+		}
+	}
+	x.Chain = []mutator.Link{{Op: k.Codes[inner], Strength: k.Least}, {Op: k.Codes[outer], Strength: k.Least}}
+	if again {
+		x.Chain[0].Strength = (k.Least + k.Most) / 2
 	}
 	return x
 }

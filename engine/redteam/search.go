@@ -9,9 +9,10 @@ import (
 )
 
 // Kind is what may be drawn for some units: operators, by their places, sorted,
-// and strengths.
+// and strengths. Codes are those of them that are tried one in the other where
+// replies tell nothing, the likeliest first.
 type Kind struct {
-	Ops         []int
+	Ops, Codes  []int
 	Least, Most int
 }
 
@@ -50,6 +51,7 @@ type move uint8
 const (
 	survey move = iota // one operator
 	random             // one or two, drawn alike
+	nest               // a code in a code
 	extend             // a parent and an operator, behind or before it
 	cross              // a parent and the chain of another, or its end
 	tune               // another strength
@@ -102,6 +104,7 @@ type Search struct {
 	asked  int64
 	wins   int64
 	cursor int // of the survey
+	nested int // codes that were tried in codes
 	cells  []cell
 	byKey  map[cellKey]int
 	groups []group
@@ -154,8 +157,11 @@ func (s *Search) Learn(plan []Proposal, results []Result) *Search {
 		next.learn(&plan[i], &results[i])
 	}
 	for _, p := range plan[:len(results)] {
-		if p.how == survey {
+		switch p.how {
+		case survey:
 			next.cursor++
+		case nest:
+			next.nested++
 		}
 	}
 	return &next

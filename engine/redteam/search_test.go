@@ -2,6 +2,7 @@ package redteam_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/thresh-dev/thresh/engine/mutator"
@@ -62,6 +63,49 @@ func TestSearchIsAValue(t *testing.T) {
 	if !reflect.DeepEqual(run(), run()) {
 		t.Error("equal results, other proposals")
 	}
+}
+
+// Where every reply is the same, codes are tried one in the other, each pair once
+// before any is tried again, the likeliest first; so are they where many calls brought
+// no success, and never where replies lead on.
+func TestCodesInCodes(t *testing.T) {
+	codes := []int{7, 2, 5}
+	pairs := func(shape func(at int) uint32, calls int64) (seen [][2]int) {
+		s := redteam.New(&redteam.Config{Seed: 5, Kinds: []redteam.Kind{{Ops: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, Codes: codes, Least: 1, Most: 5}}, Units: []int{0}, Ops: 10, Steps: 2, Calls: calls})
+		at := 0
+		for range 8 {
+			plan := s.Propose(10)
+			var results []redteam.Result
+			for _, p := range plan {
+				if len(p.Chain) == 2 && p.Chain[1].Strength == 1 && slices.Contains(codes, p.Chain[0].Op) && slices.Contains(codes, p.Chain[1].Op) && p.Chain[0].Strength == 1 {
+					seen = append(seen, [2]int{p.Chain[0].Op, p.Chain[1].Op})
+				}
+				results = append(results, redteam.Result{Chain: p.Chain, Asked: true, Signal: redteam.Signal{Shape: shape(at)}})
+				at++
+			}
+			s = s.Learn(plan, results)
+		}
+		return seen
+	}
+	want := [][2]int{{7, 7}, {7, 2}, {2, 7}, {2, 2}, {7, 5}, {5, 7}, {2, 5}, {5, 2}, {5, 5}}
+	for name, seen := range map[string][][2]int{"alike": pairs(func(int) uint32 { return 1 }, 4000), "no success": pairs(func(at int) uint32 { return uint32(at) }, 40)} {
+		if !inOrder(want, seen) {
+			t.Errorf("%s: %v", name, seen)
+		}
+	}
+	if seen := pairs(func(at int) uint32 { return uint32(at) }, 4000); inOrder(want, seen) {
+		t.Errorf("where replies lead on: %v", seen)
+	}
+}
+
+// inOrder reports whether all of a list occur in another one, in that order.
+func inOrder(want, list [][2]int) bool {
+	for _, x := range list {
+		if len(want) > 0 && x == want[0] {
+			want = want[1:]
+		}
+	}
+	return len(want) == 0
 }
 
 // Where every reply is the same, what hides the text is stacked more often than
