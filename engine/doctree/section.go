@@ -143,7 +143,7 @@ type Section struct {
 	Path  string
 	Tag   string // the word of the tag; "" if the shape has none or it is none of its words
 	n     *Node
-	wrong []string // keys whose values have faults, which are reported once
+	wrong []string // keys whose values have faults, which are reported once; key[]: its items have
 }
 
 // Section opens a mapping.
@@ -358,39 +358,6 @@ func (s *Section) True(key string) bool {
 		}
 	}
 	return f.Default == "true"
-}
-
-// Texts are the strings of a list; of a value that may be one string, that.
-func (s *Section) Texts(key string) []string {
-	n, f := s.sound(key)
-	if n != nil && n.Kind == String {
-		return []string{n.Text}
-	}
-	var list []string
-	if n != nil {
-		list = make([]string, 0, len(n.Items()))
-	}
-	s.each(n, s.At(key), func(n *Node, path string) {
-		if slices.Contains(s.wrong, path) {
-			return
-		}
-		if s.Is(n, path, f.Type.listed().Of) {
-			list = append(list, n.Text)
-		} else {
-			s.wrong = append(s.wrong, path)
-		}
-	})
-	return list
-}
-
-// listed is the form of a type that is a list.
-func (t *Type) listed() *Type {
-	for i := range t.Or {
-		if t.Form != ListForm && t.Or[i].Form == ListForm {
-			return &t.Or[i]
-		}
-	}
-	return t
 }
 
 // Each visits the items of a list.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -134,4 +135,33 @@ func TestJSONRoundTrip(t *testing.T) {
 			t.Fatalf("%s: JSON gives %s, YAML %s", text, jsontree.Compact.Format(&x), jsontree.Compact.Format(&y))
 		}
 	})
+}
+
+// Reading a list takes time in proportion to its length, however much of it is
+// wrong.
+func TestManyWrongItems(t *testing.T) {
+	const n = 300_000
+	doc, err := doctree.Parse([]byte("{type: count, max: 1, names: ["+strings.Repeat("1,", n)+"a]}"), doctree.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d := doctree.Decoder{Format: "x", Line: doc.Line}
+		s := d.Section(&doc.Root, "", check())
+		for range 2 {
+			if got := s.Texts("names"); len(got) != 1 || got[0] != "a" {
+				t.Errorf("names: %q", got)
+			}
+		}
+		if got := d.List[len(d.List)-1].Message; got != "299,000 more errors are not listed" {
+			t.Error(got)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(60 * time.Second): // of processor time it takes 0.3 s, and took minutes
+		t.Fatal("the time to read a list grows with the square of its length")
+	}
 }

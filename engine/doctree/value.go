@@ -138,3 +138,40 @@ func (d *Decoder) Describe(n *Node) string {
 	}
 	return n.Kind.String()
 }
+
+// Texts are the strings of a list; of a value that may be one string, that.
+func (s *Section) Texts(key string) []string {
+	n, f := s.sound(key)
+	if n == nil {
+		return nil
+	}
+	if n.Kind == String {
+		return []string{n.Text}
+	}
+	list := make([]string, 0, len(n.Items()))
+	d, items := s.Decoder, key+"[]"
+	if slices.Contains(s.wrong, items) { // and was reported
+		silent := *d
+		silent.Said = func(Fault) {}
+		d = &silent
+	}
+	s.each(n, s.At(key), func(n *Node, path string) {
+		if d.Is(n, path, f.Type.listed().Of) {
+			list = append(list, n.Text)
+		}
+	})
+	if len(list) < len(n.Items()) {
+		s.wrong = append(s.wrong, items)
+	}
+	return list
+}
+
+// listed is the form of a type that is a list.
+func (t *Type) listed() *Type {
+	for i := range t.Or {
+		if t.Form != ListForm && t.Or[i].Form == ListForm {
+			return &t.Or[i]
+		}
+	}
+	return t
+}
