@@ -24,7 +24,15 @@ func TestEscapedInAnyWay(t *testing.T) {
 			t.Errorf("%s: %s", where, got)
 		}
 	}
-	for _, text := range []string{`sk+Se/c"r'et&<x>%45\9`, `sk Se/c"r'et&<x>%45\9é`, `&`, `%`, `\`, `%2`, `&;`, `sk%2`} {
+	plain := New([]Secret{{Name: "K", Value: "sk-Abc123"}})
+	for _, text := range []string{
+		`\u0073\u006b\u002d\u0041\u0062\u0063\u0031\u0032\u0033`, `&#115;&#107;&#45;&#65;&#98;&#99;&#49;&#50;&#51;`, `sk-Abc12\x33`, `%73k-Abc123`,
+	} {
+		if got := plain.String("a=" + text + "; b"); got != "a=[secret K]; b" {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+	for _, text := range []string{`sk+Se/c"r'et&<x>%45\9`, `&`, `%`, `\`, `%2`, `&;`, `sk%2`} {
 		if got := r.String(text); got != text {
 			t.Errorf("%s became %s", text, got)
 		}

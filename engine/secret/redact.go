@@ -34,6 +34,14 @@ type coded struct {
 // New returns what takes out these secrets; nil if none is long enough to be one.
 func New(list []Secret) *Redactor {
 	list = slices.Clone(list)
+	for _, s := range list { // a URL holds it escaped, and its server reads it otherwise
+		if text, err := url.QueryUnescape(s.Value); err == nil {
+			list = append(list, Secret{Name: s.Name, Value: text})
+		}
+		if text, err := url.PathUnescape(s.Value); err == nil {
+			list = append(list, Secret{Name: s.Name, Value: text})
+		}
+	}
 	// A value that holds another one is taken out first.
 	slices.SortStableFunc(list, func(a, b Secret) int { return len(b.Value) - len(a.Value) })
 	r := &Redactor{}
@@ -122,6 +130,8 @@ func (r *Redactor) marked(b []byte, mark func(name string) string) []byte {
 	if r == nil {
 		return b
 	}
+	// Letters and digits are rarely escaped.
+	escaped := bytes.Contains(b, []byte(`\u00`)) || bytes.Contains(b, []byte(`\x`)) || bytes.Contains(b, []byte("&#")) || bytes.IndexByte(b, '%') >= 0
 	for i := range r.known {
 		k := &r.known[i]
 		m := []byte(mark(k.name))
@@ -130,7 +140,7 @@ func (r *Redactor) marked(b []byte, mark func(name string) string) []byte {
 				b = bytes.ReplaceAll(b, form, m)
 			}
 		}
-		if k.loose {
+		if k.loose || escaped {
 			b = replaceEscaped(b, k.value, m)
 		}
 		for _, c := range k.coded {

@@ -28,7 +28,8 @@ const (
 	likely = `(?:[a-z0-9]+[-_])*(?:key|token|secret|password|passwd|cookie|credentials?)`
 	// queries are the key-like parameters of a URL.
 	queries = `key|api[-_]?key|(?:access[-_]|auth[-_])?token|auth|secret|client[-_]secret|password|passwd|pwd|sig|signature`
-	value   = `("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|(?:\$\{[^}\n]*\}|[^\s"',}\]#])(?:\$\{[^}\n]*\}|[^"'\n,}\]])*)`
+	// value ends where a list or a mapping goes on, not at each comma, quote or bracket.
+	value = `("(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|(?:\$\{[^}\n]*\}|[^\s"',}\]#])(?:\$\{[^}\n]*\}|[^"'\n,}\]]|["',}\]][^\s"',}\]])*)`
 )
 
 var (
@@ -42,6 +43,10 @@ var (
 	content  = regexp.MustCompile(`(?:^|[\s"'{,])value["']?\s*:\s*` + value)
 	scheme   = regexp.MustCompile(`(?i)^(?:bearer|basic|token|apikey|digest|key)\s+`)
 	variable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+	// further is the next key of a mapping that is written without spaces.
+	further = regexp.MustCompile(`,["']?[\w-]+["']?:`)
+	// template is a place that something else fills.
+	template = regexp.MustCompile(`\$\{|^\$\w+$|\{\w+\}|^<[^<>]*>$`)
 	fence    = regexp.MustCompile("(?m)^[ \t]*(```+|~~~+)([^\n]*)$")
 	// placeholder stands for a literal in a document that is stored.
 	placeholder = regexp.MustCompile(`\$\{secret:([0-9]+)\}`)
@@ -168,6 +173,8 @@ func (s *scanner) value(text string, at int, literal bool) {
 	raw := text
 	if quoted {
 		raw, at = text[1:len(text)-1], at+1
+	} else if i := further.FindStringIndex(raw); i != nil {
+		raw = raw[:i[0]]
 	}
 	names := variable.FindAllStringSubmatch(raw, -1)
 	for _, n := range names {
@@ -179,11 +186,14 @@ func (s *scanner) value(text string, at int, literal bool) {
 	if m := scheme.FindString(raw); m != "" {
 		raw, at = raw[len(m):], at+len(m)
 	}
-	if !literal || len(raw) < Shortest || strings.ContainsAny(raw, "${}<> \t") {
+	if !literal || len(raw) < Shortest || template.MatchString(raw) || !quoted && strings.ContainsAny(raw, " \t") {
 		return
 	}
 	plain := raw
-	if quoted && text[0] == '"' {
+	switch {
+	case quoted && text[0] == '\'':
+		plain = strings.ReplaceAll(raw, "''", "'")
+	case quoted:
 		if json.Unmarshal([]byte(`"`+raw+`"`), &plain) != nil {
 			plain = raw
 		}

@@ -37,6 +37,10 @@ func TestScan(t *testing.T) {
 		{"run: [env, API_KEY=${K}, x]\n", "K", ""},
 		{"Authorization: Bearer short12\n", "", ""},
 		{"Authorization: Bearer {token}\napi_key: <your key>\n", "", ""},
+		{"h: {X-Api-Key: \"lit<5>&8z'q\", Authorization: 'it''s a pass $1 {x'}\n", "", "lit<5>&8z'q it's a pass $1 {x"},
+		{"X-Api-Key: ab,cd}ef]gh\"ij\nh: {Authorization: abcdefgh,b: 1,\"x\": 2}\n", "", `ab,cd}ef]gh"ij abcdefgh`},
+		{`h: ["Authorization: Bearer abcdefgh1", "X-Api-Key: abcdefgh2"], {"h":{"api_key":"abcdefgh3"}}`, "", "abcdefgh1 abcdefgh2 abcdefgh3"},
+		{"api_key: $SHOP_KEY\napi-key: pa$word12\n", "SHOP_KEY word12", "pa$word12"},
 		{"keyword: abcdefghijkl\nmonkey: ${PATH}\n", "", ""},
 		{"Prose: `Authorization: Bearer abcdefgh9`\n\n```yaml\napi_key: abcdefgh9\n```\n\n```yaml spec-test\napi_key: abcdefgh8\n```\n", "", "abcdefgh8"},
 	} {
@@ -148,4 +152,14 @@ func TestPieces(t *testing.T) {
 			t.Fatalf("what is around pieces changed: %q", got)
 		}
 	})
+}
+
+// What a URL holds escaped is a secret as its server reads it, too.
+func TestEscapedInTheDocument(t *testing.T) {
+	r := secret.New([]secret.Secret{{Name: "K", Value: "ab%2Fcd+%22ef"}})
+	for _, text := range []string{`ab%2Fcd+%22ef`, `ab/cd "ef`, `ab/cd+"ef`, `ab%2fcd%20%22ef`, `ab\/cd \"ef`} {
+		if got := r.String("a=" + text + ";"); got != "a=[secret K];" {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
 }
