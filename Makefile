@@ -19,4 +19,4 @@ e2e-llm:
 
 # A matrix of 1,000 cells beside promptfoo: see the script.
 bench-agents:
-	bash bench/agents/run
+	bash bench/agents

@@ -65,7 +65,7 @@ func settings(options ...string) campaign.Settings {
 			names = append(names, e.Name())
 		}
 		return names, err
-	}}
+	}, Digest: func(string) (string, error) { return "digest", nil }}
 	for i := 0; i+1 < len(options); i += 2 {
 		if options[i] == "strict" {
 			set.Strict = true

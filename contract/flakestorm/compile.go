@@ -18,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // Compile implements [campaign.Contract]. A document becomes one campaign.
@@ -244,7 +245,13 @@ func (b *builder) schemas() {
 	for _, list := range lists {
 		for i := range list {
 			v := &list[i]
-			if (strings.HasPrefix(v.Type, "tool_") || v.Trace != nil && v.Trace.NeedsTools()) && b.c.reach.python && !b.c.reach.tools {
+			calls := strings.HasPrefix(v.Type, "tool_") || v.Trace != nil && v.Trace.NeedsTools()
+			if p := b.c.agent.System; calls && p != nil && slices.Contains([]sut.Kind{sut.Command, sut.HTTP}, p.Kind) {
+				b.fail(diag.Diagnostic{Code: "flakestorm.cannot-check", Level: diag.Warning, Pos: v.At.In(b.spec.Path), Path: v.Path,
+					Hint: "say in the section agent how it is reached: type, endpoint, command"},
+					"%s will be undecided: calls of tools cannot be seen of an agent that is described by a system file of kind %s, except those of a bare command", v.Type, p.Kind)
+			}
+			if calls && b.c.reach.python && !b.c.reach.tools {
 				b.fail(diag.Diagnostic{Code: "flakestorm.cannot-check", Pos: v.At.In(b.spec.Path), Path: v.Path, Hint: "such as agent.tools: [my_agent:search]"},
 					"%s cannot be checked: the calls of a Python agent's tools are seen only if agent.tools or agent.tool_registry names them", v.Type)
 			}

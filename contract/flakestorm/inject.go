@@ -163,7 +163,7 @@ const startIt = "have Thresh start the agent by agent.command: its calls then go
 func (r reach) toolPoint(f *config.Fault) (p point, why, hint string) {
 	switch {
 	case r.system:
-		return "", "the fault cannot be injected: the calls of an agent that is described by a system file cannot be reached", "say in the section agent how it is reached"
+		return "", "the fault cannot be injected: the calls of an agent that is described by a system file cannot be reached, except those of a bare command", "say in the section agent how it is reached: type, endpoint, command"
 	case r.python && !r.tools:
 		return "", "tool faults need the agent's tools: agent.type python and langchain must name them by agent.tools or agent.tool_registry, and this agent names neither",
 			"such as tools: [my_agent:search], or tool_registry: my_agent:TOOLS"

@@ -24,6 +24,7 @@ type endpoint struct {
 	jar     *cookiejar.Jar
 	session string // whose cookies the jar has
 	calls   int
+	late    bool // the last call was given up: the agent may still be at it
 }
 
 // dialect is how a kind of agent is asked and understood.
@@ -114,6 +115,7 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 		return agentcall.Reply{}, ctx.Err()
 	}
 	reply.Fresh = fresh
+	e.late = reply.End == agentcall.TimedOut
 	if e.service != nil {
 		e.judgeDeath(ctx, &reply)
 		reply.Printed, reply.Earlier = earlier+e.service.Printed(), len(earlier)
@@ -230,7 +232,8 @@ func (e *endpoint) Reset(ctx context.Context, limit time.Duration) error {
 		return err
 	}
 	p := &e.plan.Reset
-	if p.Renew {
+	late := e.late && e.service != nil && e.plan.OwnProcess() // its calls would be taken for those of the next case
+	if e.late = false; p.Renew || late {
 		e.direct.CloseIdleConnections()
 		return e.service.Renew(ctx)
 	}
