@@ -264,6 +264,9 @@ func (c *Campaign) sampling(s *state, t *Tally) []campaign.Exhibit {
 	}
 	e := campaign.TableExhibit(fmt.Sprintf("Sampled cells: %d runs; stopping once the answer was clear saved %d of %d", runs, most-runs, most),
 		[]string{"invariant", "scenario", "held", "runs", "rate", "95 % interval", "min_pass_rate", "", "runs saved"}, rows)
-	e.Table.Cases = cases
+	e.Table.Cases, e.Brief = cases, len(rows) <= maxSampled
 	return []campaign.Exhibit{e}
 }
+
+// maxSampled is how many sampled cells the report of a terminal lists.
+const maxSampled = 20

@@ -187,11 +187,15 @@ func (b *builder) syntax(err error) *Error {
 			return b.fail(class, b.lines.at(i), "", "%s", problem)
 		}
 	}
-	return b.fail(class, b.lines.at(start+col), remedy(problem), "%s", problem)
+	first, _, _ := strings.Cut(text, "\n")
+	return b.fail(class, b.lines.at(start+col), remedy(problem, first), "%s", problem)
 }
 
-// remedy says what a text usually lacks when the parser says this.
-func remedy(problem string) string {
+// remedy says what a line usually lacks when the parser says this.
+func remedy(problem, line string) string {
+	if strings.HasPrefix(problem, "did not find expected ',' or") && strings.Contains(line, "?") { // which ends a text in brackets
+		return `quotes around text that holds "?"`
+	}
 	switch problem {
 	case "mapping values are not allowed in this context":
 		return `quotes around text that holds ": "`
