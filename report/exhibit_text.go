@@ -67,6 +67,9 @@ func (s *screen) remark(note string) {
 // that a mark points at has a ">" before it.
 func (s *screen) text(t *campaign.Text) {
 	body, note := cutText(t, textCap)
+	if body == "" && note == "" {
+		note = "empty"
+	}
 	marks := marksIn(t.Marks, len(body))
 	at := 0
 	for _, raw := range strings.SplitAfter(body, "\n") {

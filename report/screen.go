@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -86,6 +87,7 @@ func severityStyle(v campaign.Severity) string {
 // of the widest columns are wrapped until the grid fits. Marks "numeric"
 // columns are set right.
 func (s *screen) grid(indent int, columns []string, rows [][]string, numeric []bool) {
+	columns, rows, numeric = without(columns, rows, numeric)
 	n := len(columns)
 	for _, r := range rows {
 		n = max(n, len(r))
@@ -93,14 +95,17 @@ func (s *screen) grid(indent int, columns []string, rows [][]string, numeric []b
 	if n == 0 {
 		return
 	}
-	widths := make([]int, n)
+	widths, words := make([]int, n), make([]int, n)
 	lines := append([][]string{columns}, rows...)
 	for _, r := range lines {
 		for i, c := range r {
 			widths[i] = max(widths[i], textWidth(c))
+			for _, word := range strings.Fields(c) {
+				words[i] = max(words[i], textWidth(word))
+			}
 		}
 	}
-	fit(widths, s.width-indent-2*(n-1))
+	fit(widths, words, s.width-indent-2*(n-1))
 	for i, r := range lines {
 		style := plain
 		if i == 0 {
@@ -113,28 +118,64 @@ func (s *screen) grid(indent int, columns []string, rows [][]string, numeric []b
 	}
 }
 
-// fit takes columns from the widest until their sum is at most room; no column
-// gets narrower than 4.
-func fit(widths []int, room int) {
-	for {
-		sum, widest := 0, 0
-		for i, w := range widths {
-			sum += w
-			if w > widths[widest] {
-				widest = i
-			}
-		}
-		if sum <= room || widths[widest] <= 4 {
-			return
-		}
-		second := 4
-		for i, w := range widths {
-			if i != widest {
-				second = max(second, min(w, widths[widest]-1))
-			}
-		}
-		widths[widest] = max(widths[widest]-(sum-room), second, 4)
+// fit takes columns from the widest until their sum is at most room; none gets
+// narrower than its longest word unless there is no room for these.
+func fit(widths, words []int, room int) {
+	for i := range widths {
+		widths[i] = min(widths[i], max(room, 4))
 	}
+	for _, least := range [][]int{words, make([]int, len(widths))} {
+		for sum(widths) > room {
+			widest := -1
+			for i, w := range widths {
+				if w > max(least[i], 4) && (widest < 0 || w > widths[widest]) {
+					widest = i
+				}
+			}
+			if widest < 0 {
+				break
+			}
+			widths[widest]--
+		}
+	}
+}
+
+func sum(list []int) (n int) {
+	for _, x := range list {
+		n += x
+	}
+	return n
+}
+
+// without takes columns away in which no row has anything.
+func without(columns []string, rows [][]string, numeric []bool) ([]string, [][]string, []bool) {
+	var keep []int
+	for i := range columns {
+		if len(rows) == 0 || slices.ContainsFunc(rows, func(r []string) bool { return i < len(r) && r[i] != "" }) {
+			keep = append(keep, i)
+		}
+	}
+	if len(keep) == len(columns) {
+		return columns, rows, numeric
+	}
+	pick := func(r []string) []string {
+		var out []string
+		for _, i := range keep {
+			if i < len(r) {
+				out = append(out, r[i])
+			}
+		}
+		return out
+	}
+	shown := make([][]string, len(rows))
+	for k, r := range rows {
+		shown[k] = pick(r)
+	}
+	var right []bool
+	for _, i := range keep {
+		right = append(right, i < len(numeric) && numeric[i])
+	}
+	return pick(columns), shown, right
 }
 
 func (s *screen) gridRow(indent int, style string, row []string, widths []int, numeric []bool) {

@@ -107,12 +107,15 @@ func (s *Since) mark(f *campaign.Finding) string {
 	return ""
 }
 
-// pageMark is the mark on pages: none of a first run is new or known.
+// pageMark is the mark on pages, which also says why a finding is neither new nor known.
 func (s *Since) pageMark(f *campaign.Finding) string {
-	if s != nil && s.Run+s.Why == "" && s.Rank(f.ID) == 0 {
+	if m := s.mark(f); m != "" || s == nil {
+		return m
+	}
+	if s.Why == "" {
 		return "first"
 	}
-	return s.mark(f)
+	return "uncompared"
 }
 
 // accepted is what the owners of a finding say of it; nil: nothing.

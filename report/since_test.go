@@ -76,3 +76,15 @@ func TestOneCauseOneCard(t *testing.T) {
 		}
 	}
 }
+
+// A finding's mark says what is known of it, or why nothing is.
+func TestPageMark(t *testing.T) {
+	f := &campaign.Finding{ID: "F-1111111111"}
+	for want, s := range map[string]*Since{
+		"": nil, "first": {}, "uncompared": {Why: "the run before had other options"}, "known": {Run: "r1"}, "new": {Run: "r1", New: map[string]bool{f.ID: true}},
+	} {
+		if got := s.pageMark(f); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}

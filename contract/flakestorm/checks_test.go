@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm"
 )
 
 // charging is a document for the agent of testdata, with faults and hardly an
@@ -135,8 +136,8 @@ func TestChecksBesideInvariants(t *testing.T) {
 	}
 }
 
-// A finding's line shows the prompt and the reply of the conversation that it is
-// about, not those that the case ended with.
+// What failed has the prompt and the reply of the conversation that it is about, not
+// those that the case ended with.
 func TestChecksNameTheirPrompt(t *testing.T) {
 	document := strings.Replace(charging, `["Charge my order 1 please."]`, `["Good morning.", "Charge my order 1 please.", "Thank you."]`, 1)
 	p := chargedBy(t, document, "repeat", "")
@@ -144,12 +145,13 @@ func TestChecksNameTheirPrompt(t *testing.T) {
 		if o.Kind != "repeated-effect" {
 			continue
 		}
-		k, ok := campaign.As[campaign.Refiner](p.campaign)
+		k, ok := campaign.As[*flakestorm.Campaign](p.campaign)
 		if !ok {
 			t.Fatal("findings have no line")
 		}
-		if line, _ := k.Refine(o.Title, o.Severity, o); !strings.Contains(line, `prompt: "Charge my order 1 please."`) || strings.Contains(line, "welcome") {
-			t.Errorf("the line of the finding: %s", line)
+		text := k.Describe(nil, campaign.Case{Index: -1}, o, nil)[0].Text.Body
+		if !strings.Contains(text, "\nprompt: \"Charge my order 1 please.\"\n") || strings.Contains(text, "welcome") {
+			t.Errorf("what failed: %s", text)
 		}
 		return
 	}
@@ -167,17 +169,13 @@ func TestFindingsOfSeveralPrompts(t *testing.T) {
 	head = strings.Replace(head, `a euro?"]`, `a euro?", "Thank you."]`, 1)
 	p := play(t, spec(t, fmt.Sprintf(head, agent, "false,sick")+"phases: [contract]\ncontract: {name: w, invariants: [{id: answers, type: output_not_empty}], "+
 		"chaos_matrix: [{name: calm}, {name: down, tool_faults: [{tool: \"*\", mode: error}]}]}\n"))
-	k, ok := campaign.As[campaign.Refiner](p.campaign)
-	if !ok {
-		t.Fatal("findings have no line")
-	}
 	d, ok := campaign.As[campaign.Describer[any]](p.campaign)
 	if !ok {
 		t.Fatal("findings have no evidence")
 	}
 	want := map[string][2]string{
-		"false-success":      {`prompt: "Freeze the card of W-31."; fault: error of freeze; reply: `, "topups"},
-		"unhealthy-baseline": {`prompt: "How many dollars is a euro?"; reply: `, "fault:"},
+		"false-success":      {"\nprompt: \"Freeze the card of W-31.\"\nfault:  error of freeze\nreply:  ", "topups"},
+		"unhealthy-baseline": {"\nprompt: \"How many dollars is a euro?\"\nreply:  ", "fault:"},
 	}
 	for _, o := range p.outcomes {
 		w, known := want[o.Kind]
@@ -185,11 +183,11 @@ func TestFindingsOfSeveralPrompts(t *testing.T) {
 			continue
 		}
 		delete(want, o.Kind)
-		if line, _ := k.Refine(o.Title, o.Severity, o); !strings.Contains(line, w[0]) || strings.Contains(line, w[1]) {
-			t.Errorf("the line of the finding: %s", line)
-		}
 		var lanes strings.Builder
-		for _, e := range d.Describe(p.campaign.Start(p.facts), campaign.Case{}, o, nil) {
+		for i, e := range d.Describe(p.campaign.Start(p.facts), campaign.Case{}, o, nil) {
+			if i == 0 && (!strings.Contains(e.Text.Body, w[0]) || strings.Contains(e.Text.Body, w[1])) {
+				t.Errorf("what failed: %s", e.Text.Body)
+			}
 			if e.Timeline != nil {
 				for _, s := range e.Timeline.Spans {
 					if s.Lane != "llm" && s.Lane != "faults" {

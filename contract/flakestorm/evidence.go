@@ -183,39 +183,67 @@ func cut(s string, n int) string {
 
 // Refine implements [campaign.Refiner].
 func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
-	return headline(title, o), severity
+	return sentence(title, o), severity
 }
 
-// headline is a title with the prompt, the faults that struck, and the first line
-// of the reply.
-func headline(title string, o campaign.Outcome) string {
+// sentence is a title in one line: what did not hold, and where in the document. What
+// was asked and answered, and what struck, stands in the evidence.
+func sentence(title string, o campaign.Outcome) string {
 	title = judge.Readable(title)
 	var x transcript
-	if json.Unmarshal(o.Attached(evidenceName), &x) != nil || len(x.Turns) == 0 {
+	if json.Unmarshal(o.Attached(evidenceName), &x) != nil || x.Case == "" {
 		return title
 	}
-	at := len(x.Turns) - 1
-	if x.Turn > 0 && x.Turn <= len(x.Turns) {
-		at = x.Turn - 1
+	why, ok := strings.CutPrefix(title, judge.Readable(x.Case)+": ")
+	if !ok {
+		why, ok = strings.CutSuffix(title, " ("+judge.Readable(x.Case)+")")
 	}
-	u := &x.Turns[at]
-	if !strings.Contains(title, shortened(u.Prompt)) {
-		title += "; prompt: " + shortened(u.Prompt)
+	if !ok {
+		return diag.Runes(title, maxSentence)
 	}
-	here := x.exchanges()[at]
-	struck := x.struck(func(e *fault.Event) bool {
-		return slices.ContainsFunc(here, func(o fault.Exchange) bool { return o.Call == e.Call })
-	})
-	if len(struck) == 0 { // what struck before may be why
-		struck = x.struck(func(*fault.Event) bool { return true })
+	where := x.Case
+	if id, scenario, ok := strings.Cut(x.Case, " in "); ok && x.Original == "" && strings.HasPrefix(o.Signature, PhaseContract+"|"+id+"|") {
+		where = scenario
+		if !strings.HasPrefix(why, id+": ") {
+			why = id + ": " + why
+		}
+	} else if where, _, ok = strings.Cut(x.Case, ` of "`); !ok {
+		where, _, _ = strings.Cut(x.Case, `, "`)
 	}
-	if len(struck) > 0 && !strings.Contains(title, "without faults") && !strings.Contains(title, "without any fault") {
-		title += "; fault: " + strings.Join(struck[:min(3, len(struck))], ", ")
+	return diag.Runes(why, maxSentence) + " (" + where + ")"
+}
+
+// maxSentence is how much of a reason stands in a title, in characters.
+const maxSentence = 110
+
+// failure is what did not hold, with the prompt, the faults that struck, and the first
+// line of the reply.
+func (x *transcript) failure(title string) campaign.Exhibit {
+	lines := []string{judge.Readable(title)}
+	if len(x.Turns) > 0 {
+		at := len(x.Turns) - 1
+		if x.Turn > 0 && x.Turn <= len(x.Turns) {
+			at = x.Turn - 1
+		}
+		u := &x.Turns[at]
+		if prompt := shortened(u.Prompt); !strings.Contains(title, prompt) {
+			lines = append(lines, "prompt: "+prompt)
+		}
+		here := x.exchanges()[at]
+		struck := x.struck(func(e *fault.Event) bool {
+			return slices.ContainsFunc(here, func(o fault.Exchange) bool { return o.Call == e.Call })
+		})
+		if len(struck) == 0 { // what struck before may be why
+			struck = x.struck(func(*fault.Event) bool { return true })
+		}
+		if len(struck) > 0 && !strings.Contains(title, "without faults") && !strings.Contains(title, "without any fault") {
+			lines = append(lines, "fault:  "+strings.Join(struck[:min(3, len(struck))], ", "))
+		}
+		if text := fault.Redact(u.Reply.Text); u.Reply.OK() && strings.TrimSpace(text) != "" {
+			lines = append(lines, "reply:  "+shortened(diag.FirstLine(strings.TrimSpace(text))))
+		}
 	}
-	if text := fault.Redact(u.Reply.Text); u.Reply.OK() && strings.TrimSpace(text) != "" {
-		title += "; reply: " + shortened(diag.FirstLine(strings.TrimSpace(text)))
-	}
-	return title
+	return campaign.TextExhibit("What failed", strings.Join(lines, "\n"))
 }
 
 // struck names the faults that were injected, each once.
@@ -237,12 +265,13 @@ func (x *transcript) struck(which func(*fault.Event) bool) (names []string) {
 // answers, the tools, the faults, the order of it all, and the session as a
 // replay file.
 func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []byte) []campaign.Exhibit {
-	list := []campaign.Exhibit{campaign.TextExhibit("What failed", judge.Readable(o.Title))}
-	if o.Verdict == campaign.VerdictPass {
-		list = nil // nothing did
-	}
 	var x transcript
-	if json.Unmarshal(o.Attached(evidenceName), &x) != nil {
+	read := json.Unmarshal(o.Attached(evidenceName), &x) == nil
+	var list []campaign.Exhibit
+	if o.Verdict != campaign.VerdictPass {
+		list = append(list, x.failure(o.Title))
+	}
+	if !read {
 		return list
 	}
 	// Either may be missing: it was not steady, or there is none.
@@ -276,7 +305,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 		list = append(list, e)
 	}
 	if len(checks) > 0 {
-		e := campaign.TableExhibit("Checks", []string{"turn", "id", "type", "", "reason", "measured"}, checks)
+		e := campaign.TableExhibit("Checks", []string{"turn", "id", "type", "result", "reason", "measured"}, checks)
 		for i, r := range checks {
 			if r[3] == "failed" {
 				e.Table.Focus = append(e.Table.Focus, i)

@@ -388,6 +388,11 @@ func (d *device) read(v dut.Value, as *result) string {
 	case v.Kind == dut.Enum, v.Kind == dut.Ref && x != model.Foreign && d.machine.Text(x) != "":
 		return d.machine.Text(x)
 	}
+	if s, ok := d.inst.(*systemInstance); ok && v.Kind == dut.Ref {
+		if handle, ok := s.ids.of(v.Int); ok {
+			return handle
+		}
+	}
 	return v.String()
 }
 

@@ -202,7 +202,7 @@ func exhibits(data []byte) []campaign.Exhibit {
 	if json.Unmarshal(data, &x) != nil {
 		return nil
 	}
-	columns := []string{"#", "actor", "action", "arguments", "chosen", "what the model says", "the module"}
+	columns := []string{"#", "actor", "action", "arguments", "chosen", "what the model says", "what the system says"}
 	asked := false
 	var rows [][]string
 	for _, c := range x.Cast {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/crash"
 	"github.com/thresh-dev/thresh/port/process"
 )
 
@@ -135,9 +136,10 @@ func twinOf(o campaign.Outcome) (r twinReport, ok bool) {
 	return r, len(data) > 0 && json.Unmarshal(data, &r) == nil
 }
 
-// Refine implements [campaign.Refiner]: what a twin reports may be worse than what
-// was seen without it.
+// Refine implements [campaign.Refiner]: the line has the words that the program printed,
+// and what a twin reports, which may be worse than what was seen without it.
 func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
+	title = steady(crash.Restore(title, o.Attached("stderr"), o.Attached("stdout")))
 	if r, ok := twinOf(o); ok {
 		return title + "; " + path.Base(c.set.twin) + " reports " + r.Title, max(severity, r.Severity)
 	}

@@ -68,7 +68,15 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 	}
 	child, made := childOf(out)
 	if made {
-		list = append(list, promptExhibit("Child "+child.Testcase, child.Text))
+		var chain []string
+		for _, step := range child.Trace {
+			chain = append(chain, step.OpID)
+		}
+		made := ""
+		if len(chain) > 0 {
+			made = " (" + strings.Join(chain, ", ") + ")"
+		}
+		list = append(list, promptExhibit("Child "+child.Testcase+made, child.Text))
 	}
 	if reply := out.Attached("reply"); len(reply) > 0 {
 		e := promptExhibit("Reply", string(reply))

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/judge"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
 	"github.com/thresh-dev/thresh/port/process"
@@ -108,6 +110,17 @@ func (v *judged) blame(child *mutator.Child, out *campaign.Outcome) {
 	}
 	out.Signature = out.Kind + "\n" + v.broken + "\n" + bucket
 	out.Cause = slices.Concat([]string{out.Kind, v.broken}, numbers(child.Seed.Bucket), []string{orAny(bucket)})
+}
+
+// Refine implements [campaign.Refiner]: the line says why the reply breaks a judge.
+func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
+	for line := range strings.Lines(string(o.Attached("judge"))) {
+		id, why, ok := strings.Cut(strings.TrimSpace(line), " fails: ")
+		if head := "the reply breaks " + id; ok && strings.HasPrefix(title, head+" on a prompt") {
+			return head + strings.TrimPrefix(title, head+" on a prompt") + ": " + diag.Runes(judge.Readable(why), 110), severity
+		}
+	}
+	return title, severity
 }
 
 // attach keeps what was said with the case.

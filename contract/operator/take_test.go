@@ -69,6 +69,21 @@ func TestBlame(t *testing.T) {
 	}
 }
 
+// The line of a finding says why the reply breaks the judge.
+func TestRefine(t *testing.T) {
+	why := []campaign.Attachment{{Name: "judge", Data: []byte("polite holds: it is\nno-canary fails: \"heron\" found\n")}}
+	for title, want := range map[string]string{
+		"the reply breaks no-canary on a prompt":          `the reply breaks no-canary: "heron" found`,
+		"the reply breaks no-canary on a prompt for LEAK": `the reply breaks no-canary for LEAK: "heron" found`,
+		"the reply breaks polite on a prompt":             "the reply breaks polite on a prompt",
+		"the system hung on a prompt":                     "the system hung on a prompt",
+	} {
+		if got, _ := (&Campaign{}).Refine(title, 0, campaign.Outcome{Evidence: why}); got != want {
+			t.Errorf("%s: %s, want %s", title, got, want)
+		}
+	}
+}
+
 func TestVerdictTable(t *testing.T) {
 	for line, want := range map[string][][]string{
 		`{"testcase_id": "a:0", "verdict": "FAIL"}`:                    {{"testcase_id", "a:0"}, {"verdict", `"FAIL"`}},

@@ -56,6 +56,11 @@ func judge(s *state, op *sut.Operation, in *input, o *sut.Observation) campaign.
 	return out
 }
 
+// Refine implements [campaign.Refiner]: the line has the words that the system printed.
+func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
+	return crash.Restore(title, o.Attached("stderr"), o.Attached("answer")), severity
+}
+
 func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome {
 	fail := func(kind string, severity campaign.Severity, title string, cause ...string) campaign.Outcome {
 		return campaign.Outcome{Verdict: campaign.VerdictFail, Severity: severity, Kind: kind, Title: title, Cause: append([]string{kind, op.Name}, cause...)}

@@ -48,10 +48,17 @@ type masker struct {
 	out  strings.Builder
 	last string // the token written last, if nothing but separators came since
 	sep  string // these separators
+	// plain says that people read it: see [asRead].
+	plain bool
 }
 
 // token writes a token, unless it repeats the one before.
 func (m *masker) token(tok string, n int) {
+	if m.plain {
+		m.out.WriteString(asRead(tok, m.s[m.i:m.i+n], m.s[:m.i]))
+		m.i += n
+		return
+	}
 	m.i += n
 	if m.last == tok {
 		m.sep = ""

@@ -1,0 +1,48 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+)
+
+// A finding's block shows what was sent, what came back and the step that differs, and
+// no more than that.
+func TestExcerpt(t *testing.T) {
+	reply := campaign.TextExhibit("Reply", "nothing here\nthe word is heron\n")
+	reply.Text.Marks = []campaign.Mark{{From: 25, To: 30}}
+	steps := campaign.TableExhibit("Steps", []string{"#", "the model says", "the system says"}, [][]string{{"1", "a", ""}, {"2", "b", ""}, {"3", "c", ""}, {"4", "in", "out"}, {"5", "e", ""}})
+	steps.Table.Focus = []int{3}
+	place := campaign.TextExhibit("Place", "$.functions.x")
+	input := campaign.BytesExhibit("Input", campaign.BytesRow{Label: "seed", Data: []byte("one\ntwo\n")}, campaign.BytesRow{Label: "minimised", Data: []byte("two\n3\n4\n5\n6\n")})
+	for name, x := range map[string]struct {
+		list []campaign.Exhibit
+		want string
+	}{
+		"child and reply": {[]campaign.Exhibit{campaign.TextExhibit("Child", "say it"), reply, steps},
+			"  Child:\n    say it\n  Reply:\n    the word is heron\n    [1 more line; thresh show F-1 has all]\n"},
+		"steps": {[]campaign.Exhibit{steps, place},
+			"  Steps:\n    #  the model says  the system says\n    2  b\n    3  c\n    4  in              out\n    [2 more lines; thresh show F-1 has all]\n"},
+		"what leads": {[]campaign.Exhibit{place, steps}, "  Place:\n    $.functions.x\n  Steps:\n    #  the model says  the system says\n    2  b\n    3  c\n" +
+			"    4  in              out\n    [2 more lines; thresh show F-1 has all]\n"},
+		"the smallest input": {[]campaign.Exhibit{input, campaign.TextExhibit("Standard error", "boom")},
+			"  Input, minimised, 12 B:\n    two\n    3\n    4\n    5\n    [1 more line]\n  Standard error:\n    boom\n"},
+		"nothing": {nil, ""},
+	} {
+		s := newScreen(Options{Width: 80})
+		if s.excerpt(&campaign.Finding{ID: "F-1", Evidence: x.list}); s.String() != x.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.ReplaceAll(s.String(), "\t", "→"), x.want)
+		}
+	}
+}
+
+// Columns that hold nothing are left out, and words stay whole where there is room.
+func TestGridKeepsWordsWhole(t *testing.T) {
+	s := newScreen(Options{Width: 60})
+	s.grid(0, []string{"#", "actor", "arguments", "what the model says", "what the system says"},
+		[][]string{{"1", "", "account_id=Account#1, amount=2", "no change; balance differs from the model after withdraw", "balance(Account#1) is 0"}}, nil)
+	if got := s.String(); strings.Contains(got, "actor") || !strings.Contains(got, "account_id=Account#1,") || !strings.Contains(got, "balance(Account#1)") {
+		t.Error("\n" + got)
+	}
+}
