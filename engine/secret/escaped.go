@@ -24,7 +24,7 @@ func escapable(value []byte) bool {
 }
 
 // replaceEscaped takes out a value whose characters are escaped in any way.
-func replaceEscaped(b, value, mark []byte) []byte {
+func replaceEscaped(b, value []byte, put filler) []byte {
 	var out []byte
 	done := 0
 	for i := 0; i < len(b); i++ {
@@ -32,7 +32,7 @@ func replaceEscaped(b, value, mark []byte) []byte {
 			continue
 		}
 		if n := written(b[i:], value); n > 0 {
-			out = append(append(out, b[done:i]...), mark...)
+			out = append(append(out, b[done:i]...), put(n, true)...)
 			done = i + n
 			i = done - 1
 		}

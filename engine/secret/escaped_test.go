@@ -1,6 +1,9 @@
 package secret
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // A value with characters that languages escape is found however they do.
 func TestEscapedInAnyWay(t *testing.T) {
@@ -22,6 +25,10 @@ func TestEscapedInAnyWay(t *testing.T) {
 	} {
 		if got := r.String("a=" + text + "; b"); got != "a=[secret K]; b" {
 			t.Errorf("%s: %s", where, got)
+		}
+		// Where lengths count, what stands for it is as long.
+		if got := string(r.Fixed([]byte("a=" + text + "; b"))); len(got) != len(text)+5 || !strings.HasPrefix(got, "a=[secret K]*") || !strings.HasSuffix(got, "*; b") {
+			t.Errorf("%s, of its length: %s", where, got)
 		}
 	}
 	plain := New([]Secret{{Name: "K", Value: "sk-Abc123"}})

@@ -16,9 +16,13 @@ const (
 // edge reports whether a piece may begin behind, or end before, a byte.
 func edge(c byte) bool { return strings.IndexByte("\"'\\\r\n\t ,:;[]{}()<>|", c) >= 0 }
 
+// filler is what stands in the place of so many bytes of a secret, the first of
+// its pieces or another one.
+type filler func(n int, first bool) []byte
+
 // replacePieces takes out a value that comes in pieces: each ends where something
 // else begins, and the next begins there. The first becomes the mark.
-func replacePieces(b, value, mark []byte) []byte {
+func replacePieces(b, value []byte, put filler) []byte {
 	for from := 0; from < len(b); {
 		i := bytes.IndexByte(b[from:], value[0])
 		if i < 0 {
@@ -29,14 +33,15 @@ func replacePieces(b, value, mark []byte) []byte {
 		if n < len(value) && at+n < len(b) && edge(b[at+n]) {
 			s := pieces{b: b, value: value, dead: make(map[[2]int]bool)}
 			if s.follow(at+n, n) {
-				out := append(append([]byte(nil), b[:at]...), mark...)
+				out := append(append([]byte(nil), b[:at]...), put(n, true)...)
+				from = len(out)
 				end := at + n
 				for j := len(s.found) - 1; j >= 0; j-- { // found from the last to the first
 					p := s.found[j]
-					out = append(out, b[end:p[0]]...)
+					out = append(append(out, b[end:p[0]]...), put(p[1]-p[0], false)...)
 					end = p[1]
 				}
-				b, from = append(out, b[end:]...), at+len(mark)
+				b = append(out, b[end:]...)
 				continue
 			}
 		}

@@ -130,27 +130,37 @@ func (r *Redactor) marked(b []byte, mark func(name string) string) []byte {
 	if r == nil {
 		return b
 	}
-	// Letters and digits are rarely escaped.
-	escaped := bytes.Contains(b, []byte(`\u00`)) || bytes.Contains(b, []byte(`\x`)) || bytes.Contains(b, []byte("&#")) || bytes.IndexByte(b, '%') >= 0
+	escaped := mayBeEscaped(b)
 	for i := range r.known {
 		k := &r.known[i]
 		m := []byte(mark(k.name))
+		put := func(_ int, first bool) []byte {
+			if !first {
+				return nil
+			}
+			return m
+		}
 		for _, form := range k.plain {
 			if bytes.Contains(b, form) {
 				b = bytes.ReplaceAll(b, form, m)
 			}
 		}
 		if k.loose || escaped {
-			b = replaceEscaped(b, k.value, m)
+			b = replaceEscaped(b, k.value, put)
 		}
 		for _, c := range k.coded {
 			b = c.replace(b, k.value, m)
 		}
 		for _, form := range k.pieced {
-			b = replacePieces(b, form, m)
+			b = replacePieces(b, form, put)
 		}
 	}
 	return b
+}
+
+// mayBeEscaped reports whether letters and digits may be escaped, too, as is rare.
+func mayBeEscaped(b []byte) bool {
+	return bytes.Contains(b, []byte(`\u00`)) || bytes.Contains(b, []byte(`\x`)) || bytes.Contains(b, []byte("&#")) || bytes.IndexByte(b, '%') >= 0
 }
 
 // Template is b with what a document says for a secret in its place: the
@@ -170,17 +180,27 @@ func (r *Redactor) Fixed(b []byte) []byte {
 	if r == nil {
 		return b
 	}
+	escaped := mayBeEscaped(b)
 	for i := range r.known {
 		k := &r.known[i]
-		forms := slices.Clone(k.plain)
-		for _, c := range k.coded {
-			forms = append(forms, c.needle)
-		}
-		for _, form := range forms {
-			if bytes.Contains(b, form) {
-				m := append([]byte(Mark(k.name)), bytes.Repeat([]byte("*"), len(form))...)
-				b = bytes.ReplaceAll(b, form, m[:len(form)])
+		put := func(n int, first bool) []byte {
+			m := bytes.Repeat([]byte("*"), n)
+			if first {
+				copy(m, Mark(k.name))
 			}
+			return m
+		}
+		for _, form := range k.plain {
+			b = bytes.ReplaceAll(b, form, put(len(form), true))
+		}
+		if k.loose || escaped {
+			b = replaceEscaped(b, k.value, put)
+		}
+		for _, c := range k.coded {
+			b = bytes.ReplaceAll(b, c.needle, put(len(c.needle), true))
+		}
+		for _, form := range k.pieced {
+			b = replacePieces(b, form, put)
 		}
 	}
 	return b

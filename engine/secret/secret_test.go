@@ -143,6 +143,10 @@ func TestPieces(t *testing.T) {
 			rest = rest[n:]
 		}
 		r := secret.New([]secret.Secret{{Name: "KEY", Value: key}})
+		fixed := string(r.Fixed([]byte(text.String())))
+		if len(fixed) != text.Len() || strings.Contains(strings.NewReplacer(`{"text":"`, "", "\"}\n", "").Replace(fixed), key) {
+			t.Fatalf("of its length: %q of %q", fixed, text.String())
+		}
 		got := string(r.Bytes([]byte(text.String())))
 		if !strings.Contains(got, "[secret KEY]") {
 			t.Fatalf("%q of %q", got, text.String())
