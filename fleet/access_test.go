@@ -120,3 +120,19 @@ func TestEmbeddedServerHasAToken(t *testing.T) {
 		t.Error("a server that comes back has another token: workers that wait for it stay out")
 	}
 }
+
+// A URL may hold a token, which is no shorter than any other and is not shown.
+func TestTokensInURLs(t *testing.T) {
+	for _, c := range []struct{ url, want string }{
+		{"nats://fifteen-letters@127.0.0.1:1", "the fleet's token has 15 characters"},
+		{"nats://127.0.0.1:1,nats://fifteen-letters@127.0.0.1:2", "the fleet's token has 15 characters"},
+		{"nats://sixteen-letters-1@127.0.0.1:1", "at nats://xxxxx@127.0.0.1:1:"},
+		{"nats://anna:sixteen-letters-1@127.0.0.1:1", "at nats://anna:xxxxx@127.0.0.1:1:"},
+		{"nats://sixteen-letters-1%zz@127.0.0.1:1", "at ...@127.0.0.1:1:"},
+	} {
+		_, err := fleet.Connect(t.Context(), fleet.Access{URL: c.url}, "test")
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "sixteen-letters") {
+			t.Errorf("%s: %v", c.url, err)
+		}
+	}
+}

@@ -62,8 +62,10 @@ type Link struct {
 // Connect reaches the server, or starts the embedded one.
 func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 	l := &Link{url: a.URL, replicas: 1}
-	if a.Token != "" && len(a.Token) < MinToken {
-		return nil, diag.Refused("the fleet's token has %d characters; a token needs at least %d", len(a.Token), MinToken)
+	for _, token := range append(tokens(a.URL), a.Token) {
+		if token != "" && len(token) < MinToken {
+			return nil, diag.Refused("the fleet's token has %d characters; a token needs at least %d", len(token), MinToken)
+		}
 	}
 	if rest, ok := strings.CutPrefix(a.URL, "embedded"); ok {
 		if err := l.embed(&a, strings.TrimPrefix(rest, ":")); err != nil {
@@ -92,6 +94,9 @@ func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 	}
 	if l.nc, err = nats.Connect(l.url, opts...); err != nil {
 		l.Close()
+		if bad := new(url.Error); errors.As(err, &bad) {
+			err = bad.Err // without the URL
+		}
 		return nil, diag.WithHint(diag.Environment("reach the fleet's server at %s: %w", redact(l.url), err),
 			"thresh run --fleet embedded needs no server of your own")
 	}
@@ -106,14 +111,33 @@ func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 	return l, nil
 }
 
-// redact leaves passwords out of a URL for people.
-func redact(urls string) string {
-	var list []string
-	for _, s := range strings.Split(urls, ",") {
+// tokens are those that URLs have in the place of a user.
+func tokens(urls string) (list []string) {
+	for s := range strings.SplitSeq(urls, ",") {
 		if u, err := url.Parse(s); err == nil {
-			s = u.Redacted()
+			if _, password := u.User.Password(); !password {
+				list = append(list, u.User.Username())
+			}
 		}
-		list = append(list, s)
+	}
+	return list
+}
+
+// redact leaves passwords and tokens out of URLs for people.
+func redact(urls string) string {
+	list := strings.Split(urls, ",")
+	for i, s := range list {
+		u, err := url.Parse(s)
+		if at := strings.LastIndexByte(s, '@'); err != nil && at >= 0 {
+			list[i] = "..." + s[at:]
+			continue
+		} else if err != nil || u.User == nil {
+			continue
+		}
+		if _, password := u.User.Password(); !password { // NATS takes it for a token
+			u.User = url.User("xxxxx")
+		}
+		list[i] = u.Redacted()
 	}
 	return strings.Join(list, ",")
 }
