@@ -44,7 +44,7 @@ type Service struct {
 
 	mu       sync.Mutex
 	child    *Child
-	drawn    string // port
+	drawn    string // port; once it is known, that of later starts
 	starts   int
 	failures int // starts in a row without an agent that got ready
 }
@@ -92,12 +92,15 @@ func (s *Service) Ensure(ctx context.Context) (fresh bool, err error) {
 // port that was drawn for it, a few times. The lock is held.
 func (s *Service) start(ctx context.Context, draws int) error {
 	p := &s.spec
-	var port string
+	port := s.drawn // started again, it is where it was: what it keeps may be named after its port
+	again := draws == maxDraws && port != ""
 	put := func(text string) string { return strings.ReplaceAll(text, PortMark, port) }
 	for tries := 1; ; tries++ {
-		var err error
-		if port, err = FreePort(ctx); err != nil {
-			return err
+		if again = again && tries == 1; !again {
+			var err error
+			if port, err = FreePort(ctx); err != nil {
+				return err
+			}
 		}
 		host := hostPort(put(s.spec.Address))
 		if listens(ctx, host) != nil {
@@ -139,7 +142,7 @@ func (s *Service) start(ctx context.Context, draws int) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if ended && draws > 1 && strings.Contains(s.spec.Address, PortMark) && taken(ctx, port) {
+		if ended && draws > 1 && strings.Contains(s.spec.Address, PortMark) && (again || taken(ctx, port)) {
 			return s.start(ctx, draws-1)
 		}
 		return diag.WithHint(diag.Environment("start the %s %s: %w%s", p.Noun, p.Argv[0], err, wrote),
