@@ -19,7 +19,7 @@ func (k *Contract) Commands() []campaign.Command {
 		Summary: "FresnelFir IR: coverage, diagrams and explanations of models",
 		Long: `Commands for FresnelFir IR. thresh run explores a model and its
 module; thresh check checks a model.`,
-		Commands: []campaign.Command{coverageCommand(), k.graphCommand("graph"), k.graphCommand("diagram"), explainCommand(), compileCommand(), formatCommand(), statesCommand(), conformCommand()},
+		Commands: []campaign.Command{coverageCommand(), k.graphCommand("graph"), k.graphCommand("diagram"), explainCommand(), compileCommand(), formatCommand(), statesCommand(), conformCommand(), traceCommand()},
 	}}
 }
 

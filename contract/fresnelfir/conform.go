@@ -122,6 +122,7 @@ func ofITF(states []map[string]any) []recorded {
 type world struct {
 	at    *kept
 	names map[string]string // "Order 17": "Order#1"
+	past  *passed           // how it was reached, if that is kept
 }
 
 // conformance replays a trace on the model.
@@ -131,6 +132,7 @@ type conformance struct {
 	worlds []world
 	open   map[string]bool // actions that the model allows at the step at hand
 	why    string          // the step comes to nothing for it
+	keeps  bool            // how the worlds were reached
 }
 
 // mostWorlds bounds the states that a trace is followed in at once.
@@ -138,7 +140,7 @@ const mostWorlds = 10_000
 
 // conform replays a trace. It returns the number of the first step that the model does
 // not allow, or that of all steps, and says why.
-func (c *Campaign) conform(steps []recorded) (at int, why string) {
+func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why string, past *passed) {
 	for i := range c.plan.grammar.Nodes { // how long a trace may be is no claim about the system
 		if n := &c.plan.grammar.Nodes[i]; n.Kind == walk.Repeat && n.Max > n.Min {
 			n.Max = math.MaxInt32
@@ -146,7 +148,7 @@ func (c *Campaign) conform(steps []recorded) (at int, why string) {
 	}
 	t := newTraversal(c.plan)
 	t.in.plain, t.in.unlikely = true, true
-	f := &conformance{c: c, x: &exhaustion{t: t}}
+	f := &conformance{c: c, x: &exhaustion{t: t}, keeps: keeps}
 	f.x.each(1, func(try []uint64) {
 		t.src.Reset(0)
 		t.src.Try(append([]uint64{0}, try...))
@@ -154,7 +156,7 @@ func (c *Campaign) conform(steps []recorded) (at int, why string) {
 	}, func() bool {
 		if t.failed == nil && len(t.beyond) == 0 {
 			if fresh, going := f.x.fresh(); fresh && going {
-				f.worlds = append(f.worlds, world{t.snapshot(), map[string]string{}})
+				f.worlds = append(f.worlds, world{at: t.snapshot(), names: map[string]string{}})
 			}
 		}
 		return false
@@ -163,17 +165,25 @@ func (c *Campaign) conform(steps []recorded) (at int, why string) {
 		next := f.follow(&steps[i])
 		switch {
 		case steps[i].refused() && len(next) > 0:
-			return i, "it was refused, and the model allows it"
+			return i, "it was refused, and the model allows it", f.past()
 		case steps[i].refused():
 			continue
 		case len(next) == 0:
-			return i, f.reason(&steps[i])
+			return i, f.reason(&steps[i]), f.past()
 		case len(next) > mostWorlds:
-			return i, fmt.Sprintf("it may have led to more than %d states: let the trace say more of its arguments", mostWorlds)
+			return i, fmt.Sprintf("it may have led to more than %d states: let the trace say more of its arguments", mostWorlds), f.past()
 		}
 		f.worlds = next
 	}
-	return len(steps), ""
+	return len(steps), "", f.past()
+}
+
+// past is how the first of the states was reached that the trace may have led to.
+func (f *conformance) past() *passed {
+	if len(f.worlds) == 0 {
+		return nil
+	}
+	return f.worlds[0].past
 }
 
 // follow is where a step may lead.
@@ -212,13 +222,19 @@ func (f *conformance) follow(r *recorded) []world {
 			t.step()
 			tr := t.trace
 			t.trace = nil
-			if t.actions == was || t.failed != nil || len(tr.Steps) == 0 {
+			if t.actions == was || len(tr.Steps) == 0 {
 				return
 			}
 			s := tr.Steps[len(tr.Steps)-1]
-			f.open[s.Action] = true
+			if t.failed == nil {
+				f.open[s.Action] = true
+			}
 			names, ok := f.matches(r, &s, w.names)
 			if s.Action != r.Action || !ok {
+				return
+			}
+			if t.failed != nil {
+				f.why = t.failed.title
 				return
 			}
 			key := string(t.m.Key(nil)) + fmt.Sprint(names)
@@ -229,7 +245,11 @@ func (f *conformance) follow(r *recorded) []world {
 				met[key] = true
 				at := t.snapshot()
 				at.tape = nil // nobody asks how it was reached
-				next = append(next, world{at, names})
+				n := world{at: at, names: names}
+				if f.keeps {
+					n.past = show(w.past, s, t.m)
+				}
+				next = append(next, n)
 			}
 		}, func() bool { return false })
 	}
@@ -330,7 +350,7 @@ func (f *conformance) reason(r *recorded) string {
 }
 
 func conformCommand() campaign.Command {
-	var of string
+	var of, file string
 	return campaign.Command{
 		Use:     "conform TRACE",
 		Summary: "Replay a trace on a model, and name the first step not allowed",
@@ -344,11 +364,17 @@ them: as action, or as Quint writes it. Arguments that a step omits may be any;
 instances go by what their creation returned, or by any name that is used throughout. A
 repeat of the model that may continue does so as long as the trace does.
 
+-o writes the steps that the model allows, with the state after each, in either format.
+
 Exit codes: 0 the model allows all steps, 1 it does not, 2 a file was refused.`,
 		Example: `  thresh fresnelfir conform trace.jsonl --model shop.model.star
+  thresh fresnelfir conform trace.jsonl --model shop.model.star -o trace.itf.json
   thresh fresnelfir conform trace.itf.json --model shop.json`,
 		Least: 1, Most: 1, Required: []string{"model"},
-		Flags: func(fs campaign.Flags) { fs.StringVarP(&of, "model", "m", "", "the model `FILE`") },
+		Flags: func(fs campaign.Flags) {
+			fs.StringVarP(&of, "model", "m", "", "the model `FILE`")
+			traceFlag(fs, &file, "the steps that the model allows")
+		},
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
 			c, err := aloneCampaign(ctx, d, of)
 			if err != nil {
@@ -362,7 +388,12 @@ Exit codes: 0 the model allows all steps, 1 it does not, 2 a file was refused.`,
 			if err != nil {
 				return diag.Refused("%s: %w", args[0], err)
 			}
-			at, why := c.conform(steps)
+			at, why, past := c.conform(steps, file != "")
+			if file != "" {
+				if err := d.Write(file, func(w io.Writer) error { return c.writeTrace(w, file, past) }); err != nil {
+					return err
+				}
+			}
 			return c.printConformance(d.Out(), args[0], steps, at, why)
 		},
 	}

@@ -1,12 +1,14 @@
 package fresnelfir
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/choice"
 )
 
 // alone is a model without its module.
@@ -48,7 +50,7 @@ func TestConform(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, why := alone(t, "orders.model.star", string(text)).conform(steps)
+		at, why, _ := alone(t, "orders.model.star", string(text)).conform(steps, false)
 		if at != c.at || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
 			t.Errorf("%s: step %d, %s", c.name, at, why)
 		}
@@ -175,7 +177,7 @@ func TestConformValues(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		at, why := alone(t, "shelf.model.star", shelf).conform(steps)
+		at, why, _ := alone(t, "shelf.model.star", shelf).conform(steps, false)
 		if at != c.at || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
 			t.Errorf("%s: step %d, %s", c.name, at, why)
 		}
@@ -191,5 +193,62 @@ func TestConformValues(t *testing.T) {
 		if _, err := readTrace([]byte(trace)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", trace, err)
 		}
+	}
+}
+
+// What is written of a trace is read again, in both formats, and names the same steps.
+func TestTracesWritten(t *testing.T) {
+	const model = `
+A = entity(n = int(0, 20), on = bool)
+k = input(int(1, 3))
+w = input(string("a", "b c", "7"))
+def make():
+    require(count(A) < 2)
+    a = new(A, n = 0, on = True)
+    call("make", returns = A)
+def add():
+    a = any(A, lambda x: x.n + k <= 20)
+    a.n += k
+    call("add", a, k, w, returns = int, answer = a.n + k)
+low = always(forall(A, lambda a: a.n < 5))
+`
+	const recorded = `{"action": "make", "returns": 17}
+{"action": "make", "returns": 18}
+{"action": "add", "args": {"a": 18, "k": 2, "w": "b c"}, "returns": 2}
+{"action": "add", "args": {"a": 18, "k": 1, "w": "7"}}
+{"action": "add", "args": {"a": 18, "k": 3, "w": "a"}}
+`
+	c := alone(t, "x.model.star", model)
+	steps, err := readTrace([]byte(recorded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, why, past := c.conform(steps, true)
+	if at != 4 || why != "low does not hold after add" {
+		t.Fatalf("step %d: %s", at, why)
+	}
+	for file, want := range map[string]string{
+		"x.jsonl": `{"action":"add","args":{"a":"A#2","k":1,"w":"7"},"returns":3}`, "x.itf.json": `"format": "ITF"`,
+	} {
+		var b bytes.Buffer
+		if err := c.writeTrace(&b, file, past); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%s: %v\n%s", file, err, b.String())
+		}
+		again, err := readTrace(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at, why, _ := alone(t, "x.model.star", model).conform(again, false); at != 4 || len(again) != 4 {
+			t.Errorf("%s: step %d of %d: %s", file, at, len(again), why)
+		}
+	}
+	x := alone(t, "x.model.star", model)
+	broken := x.exhaust(context.Background(), 6)
+	var names []string
+	for s := x.retrace(choice.Encode(broken.failed)); s != nil; s = s.before {
+		names = append(names, s.step.Action)
+	}
+	if got := strings.Join(names, " "); got != "add add make" {
+		t.Errorf("the steps that break the property are %s, last first", got)
 	}
 }

@@ -53,6 +53,9 @@ func TestKeptSnapshotsChangeNothing(t *testing.T) {
 			campaigns[s.Name+" "+fault] = system(t, g, s, fault, 3)
 		}
 	}
+	varied := systems.All()[0]
+	campaigns["vary"] = system(t, g, varied, varied.Faults[0], 3)
+	campaigns["vary"].plan.doc.Exploration.Vary = true
 	module, _ := maze.Module(1)
 	campaigns["maze"] = withModuleNamed(t, g, "maze.json", string(maze.Document()), module)
 	for name, c := range campaigns {

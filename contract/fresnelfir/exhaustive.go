@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -197,6 +198,7 @@ func (x *exhaustion) odds() float64 {
 
 func statesCommand() campaign.Command {
 	var depth int
+	var file string
 	return campaign.Command{
 		Use:     "states MODEL",
 		Summary: "Explore all states of a model",
@@ -213,6 +215,7 @@ Exit codes: 0 all properties hold, 1 one does not, 2 the model was refused.`,
 		Least:   1, Most: 1,
 		Flags: func(fs campaign.Flags) {
 			fs.IntVar(&depth, "exhaustive", maxSteps, "go through sequences of at most `N` actions, such as 8")
+			traceFlag(fs, &file, "the actions that break a property")
 		},
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
 			if depth < 1 || depth > maxSteps {
@@ -228,12 +231,28 @@ Exit codes: 0 all properties hold, 1 one does not, 2 the model was refused.`,
 				return fmt.Errorf("going through the states: %w", err)
 			}
 			x.print(d, c, depth, time.Since(start))
+			if x.failed != nil && file != "" {
+				if err := d.Write(file, func(w io.Writer) error { return c.writeTrace(w, file, c.retrace(choice.Encode(x.failed))) }); err != nil {
+					return err
+				}
+			}
 			if x.failed != nil {
 				return diag.ExitError(diag.ExitFindings)
 			}
 			return nil
 		},
 	}
+}
+
+// retrace are the steps of a tape, with the model's states.
+func (c *Campaign) retrace(tape []byte) *passed {
+	t := newTraversal(c.plan)
+	if err := c.prepare(t, nil, campaign.Case{Payload: tape}); err != nil {
+		return nil // it is no tape
+	}
+	t.trace = &trace{shows: true}
+	t.run()
+	return t.trace.shown
 }
 
 // print says what was gone through, and what that proves.

@@ -288,6 +288,9 @@ func (t *teller) exploration() {
 	}
 	t.line("- %s actions make an epoch; %s.", thousand(int64(x.EpochSize)), actors)
 	t.line("- %s traversals or more are made, from seed %d.", thousand(max(Budget(t.d), leastTraversals)), t.d.Inputs.Seed)
+	if x.Vary {
+		t.line("- What a traversal has done already is less likely to be done again.")
+	}
 	for _, in := range t.d.Inputs.Domains {
 		t.line("- The input **%s** is %s.", in.Name, domainWords(in))
 	}

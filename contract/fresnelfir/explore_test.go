@@ -254,3 +254,53 @@ func TestManyBranches(t *testing.T) {
 		t.Errorf("%d branches were taken of 64 that are open", taken)
 	}
 }
+
+// With vary, what a traversal has done already loses weight, repetitions last longer, and
+// nothing that is kept between cases changes a result.
+func TestVary(t *testing.T) {
+	model := func(vary string) *Campaign {
+		c := alone(t, "shop.model.star", `
+Shelf = entity(n = int(0, 9))
+explore(budget = 1000`+vary+`)
+def build():
+    require(count(Shelf) == 0)
+    s = new(Shelf, n = 0)
+def restock():
+    s = any(Shelf)
+    weight(5)
+    s.n = 9
+def sell():
+    s = any(Shelf)
+    require(s.n > 0)
+    s.n -= 1
+def lock():
+    s = any(Shelf)
+    s.n = 0
+use = protocol(repeat(0, 12, alt(build, restock, sell, lock)))
+`)
+		c.budget = 1000
+		return c
+	}
+	measure := func(c *Campaign) (share, length float64) {
+		s, failing := explore(t, c, "")
+		if len(failing) > 0 {
+			t.Fatal(failing)
+		}
+		var restock, all int64
+		for at := range c.plan.nodes {
+			for i, b := range c.plan.nodes[at].branches {
+				n := s.branchHits(at, i)
+				if all += n; b.id == "restock" {
+					restock = n
+				}
+			}
+		}
+		return float64(restock) / float64(all), float64(s.actions) / float64(s.cases)
+	}
+	share, length := measure(model(""))
+	varied, longer := measure(model(", vary = True"))
+	t.Logf("restock: %.2f and %.2f of the actions; %.1f and %.1f actions", share, varied, length, longer)
+	if varied > share*0.9 || longer < length*1.2 {
+		t.Errorf("restock: %.2f and %.2f of the actions; %.1f and %.1f actions", share, varied, length, longer)
+	}
+}

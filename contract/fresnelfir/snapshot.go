@@ -85,6 +85,7 @@ func (t *traversal) depart() {
 	t.begun, t.blamed = t.actions, event{}
 	t.seen.reset()
 	clear(t.m.Tried)
+	t.habits.clear()
 	t.row = choice.Key(t.key, 3)
 	if t.dev != nil {
 		t.dev.inst.Take()

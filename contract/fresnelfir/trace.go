@@ -24,6 +24,8 @@ type trace struct {
 	beyond     string        // what the step gave a field beyond its bounds
 	was        []model.Value // fields before the step
 	count      int
+	shows      bool         // what it shows is kept, to be written
+	shown      *passed      // likewise: the last step
 	state      dut.Snapshot // of the module before the step; nil: not wanted
 }
 
@@ -182,6 +184,9 @@ func (x *trace) end(t *traversal) {
 	}
 	if s.Result, x.beyond = x.beyond, ""; t.failed != nil {
 		s.Result = strings.TrimPrefix(s.Result+"; "+t.failed.title, "; ")
+	}
+	if x.shows {
+		x.shown = show(x.shown, *s, m)
 	}
 }
 

@@ -32,10 +32,11 @@ type course struct {
 	thread    int   // the acting one
 	born      []int // by thread: where on the tape its making begins
 	weights   []float64
-	shut      []bool // by branch of the present alternative
-	forbidden []int  // branches that may be tried though their guard does not hold
-	attempted int    // how often one was
-	aside     uint64 // marks the decisions of an attempt
+	shut      []bool  // by branch of the present alternative
+	habits    *habits // what loses weight; nil: nothing does
+	forbidden []int   // branches that may be tried though their guard does not hold
+	attempted int     // how often one was
+	aside     uint64  // marks the decisions of an attempt
 }
 
 // deviceStep is what holds the module against the model in a step.

@@ -15,6 +15,9 @@ const maxSteps = 256
 func newTraversal(p *plan) *traversal {
 	t := &traversal{p: p, m: p.program.New(1)}
 	t.versions = make([]int, len(p.doc.Entities))
+	if p.doc.Exploration.Vary {
+		t.habits = &habits{took: map[event]float64{}, idle: map[event]float64{}, met: map[uint64]bool{}}
+	}
 	t.in.hint = t.hint
 	return t
 }
@@ -84,6 +87,7 @@ func (t *traversal) clear() {
 	t.seen.reset()
 	t.memos, t.attempted, t.aside = t.memos[:0], 0, 0
 	clear(t.versions)
+	t.habits.clear()
 }
 
 // start comes to where the first step is taken.
@@ -284,6 +288,9 @@ func (t *traversal) perform(action int) {
 		t.src.Prefer(0, 2) // as a module would be called twice
 	}
 	t.m.Commit()
+	if t.habits != nil {
+		t.habits.led(t.m)
+	}
 	if t.noting() {
 		t.sketch = t.m.Sketch(t.p.actor)
 		t.seen.met(event{kind: eventModel, state: t.sketch})
@@ -329,6 +336,10 @@ func (t *traversal) Choose(at int) int {
 			w, t.weights[i] = 0, 0
 			t.seen.met(event{eventClosed, at, open, i})
 		}
+		if t.habits != nil {
+			w /= t.habits.divisor(at, i)
+			t.weights[i] = w
+		}
 		total += w
 	}
 	if total <= 0 {
@@ -341,6 +352,9 @@ func (t *traversal) Choose(at int) int {
 	t.about(topicBranch, at)
 	i := t.src.Weighted(t.weights)
 	t.seen.taken(at, open, i)
+	if t.habits != nil {
+		t.habits.take(at, i)
+	}
 	if t.score != nil {
 		t.score.took(t, at, i)
 	}
@@ -369,6 +383,9 @@ func (t *traversal) More(at, count int) bool {
 	t.about(topicMore, at)
 	if t.state.loopLimit(t.p, at, count) {
 		return t.src.Prefer(0, 2) == 1
+	}
+	if t.habits != nil {
+		return t.src.Longer(count, t.p.grammar.Nodes[at].Max)
 	}
 	return t.src.More(count, t.p.grammar.Nodes[at].Max)
 }

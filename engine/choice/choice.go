@@ -222,14 +222,19 @@ func (s *Source) roll(weights []float64) int {
 
 // More decides whether a repetition goes on, such that every count from the
 // present one to most is equally likely. 0 on the tape ends it.
-func (s *Source) More(count, most int) bool {
+func (s *Source) More(count, most int) bool { return s.more(count, most, 1) }
+
+// Longer is More for repetitions that end a tenth as often before they have to.
+func (s *Source) Longer(count, most int) bool { return s.more(count, most, 0.1) }
+
+func (s *Source) more(count, most int, ends float64) bool {
 	if count >= most {
 		return false
 	}
 	v := uint64(0)
 	if s.told() {
 		v = s.take(2)
-	} else if float64(s.next()>>11)/(1<<53) >= 1/float64(most-count+1) {
+	} else if float64(s.next()>>11)/(1<<53) >= ends/float64(most-count+1) {
 		v = 1
 	}
 	s.note(v, Flag, 2)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -136,6 +137,15 @@ func TestMCPConformance(t *testing.T) {
 	npx, err := exec.LookPath("npx")
 	if err != nil {
 		t.Skip("the suite comes from npm, and there is no npx here")
+	}
+	all, err := exec.CommandContext(t.Context(), npx, append(conformance[:len(conformance)-1:len(conformance)-1], "list", "--server")...).CombinedOutput()
+	must(t, err)
+	page, err := os.ReadFile("../../docs/mcp.md")
+	must(t, err)
+	for _, m := range regexp.MustCompile(`(?m)^ +- ([a-z0-9-]+) \[`).FindAllStringSubmatch(string(all), -1) {
+		if !strings.Contains(string(page), "`"+m[1]+"`") {
+			t.Errorf("docs/mcp.md does not say what becomes of the scenario %s", m[1])
+		}
 	}
 	address := overHTTP(t) + "?token=secret-of-this-test"
 	for _, scenario := range []string{

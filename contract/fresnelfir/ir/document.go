@@ -267,6 +267,7 @@ type Exploration struct {
 	Faults                []string // extension: what the environment does between calls
 	Actor                 string   // extension: the entity of the acting instances
 	Budget                int64    // extension: traversals; 0: what the rule gives
+	Vary                  bool     // extension: what a traversal has done already loses weight
 }
 
 // Inputs is the space of inputs.

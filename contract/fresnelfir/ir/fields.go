@@ -93,7 +93,8 @@ var format = sync.OnceValue(func() *shapes {
 		need("epoch_size", count, "traversals between two changes of weights"),
 		need("coverage_floor_threshold", doctree.Number(math.Inf(-1), math.MaxFloat64), "the share of branches below which a warning is given"),
 		need("concurrency", object(s.concurrency), "how threads take turns"), may("actor", text, "the entity of the acting instances"),
-		may("budget", doctree.Integer(1, 1_000_000), "how many traversals a run makes, in place of what the format's rule gives"))
+		may("budget", doctree.Integer(1, 1_000_000), "how many traversals a run makes, in place of what the format's rule gives"),
+		may("vary", truth, "branches that a traversal has taken already are less likely, and repetitions last longer"))
 	s.domain = tagged(shape("domain", "what values an input has", need("type", doctree.Word("enum", "bool", "int", "string"), "what it holds"),
 		need("values", texts, "its values", "enum", "string"), need("min", integer, "the least value", "int"), need("max", integer, "the greatest value", "int")))
 	s.constraint = shape("constraint", "a rule that inputs keep", need("name", text, "what it is called"), need("rule", any, expression))

@@ -51,7 +51,7 @@ func (d *decoder) exploration(x *Exploration, s *doctree.Section) {
 	x.Mode, x.Threads, x.Faults = c.Text("mode"), uint32(c.Float("threads")), c.Texts("faults")
 	x.Directives, x.Signals = d.kinds(s, "directives_allowed", "type", format().directive), d.kinds(s, "adaptation_signals", "signal", format().signal)
 	x.EpochSize, x.Actor, x.CoverageFloor = uint32(s.Float("epoch_size")), s.Text("actor"), s.Float("coverage_floor_threshold")
-	x.Budget = int64(s.Integer("budget"))
+	x.Budget, x.Vary = int64(s.Integer("budget")), s.True("vary")
 }
 
 // kinds reads a list of objects that name a kind and may describe it.

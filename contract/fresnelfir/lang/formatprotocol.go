@@ -167,6 +167,7 @@ func (p *printer) settings() {
 	}
 	add("actor", "actor")
 	add("budget", "budget")
+	add("vary", "vary")
 	add("threads", "concurrency", "threads")
 	add("mode", "concurrency", "mode")
 	add("faults", "concurrency", "faults")

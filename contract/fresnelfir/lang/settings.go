@@ -125,7 +125,7 @@ func (c *compiler) explore(named []argument, pos []syntax.Expr) {
 	}
 	c.settings(rest, x, map[string]string{
 		"actor": "actor", "budget": "budget", "epoch": "epoch_size", "floor": "coverage_floor_threshold", "weights": "weights", "strategy": "strategy",
-		"threads": "threads", "mode": "mode", "faults": "faults", "directives": "directives", "signals": "signals",
+		"vary": "vary", "threads": "threads", "mode": "mode", "faults": "faults", "directives": "directives", "signals": "signals",
 	}, pos)
 }
 
