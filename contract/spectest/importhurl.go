@@ -19,7 +19,6 @@ var (
 	hurlSection  = regexp.MustCompile(`^\[([A-Za-z]+)\]$`)
 	hurlVariable = regexp.MustCompile(`\{\{\s*([A-Za-z_][A-Za-z0-9_-]*)\s*\}\}`)
 	hurlQuoted   = regexp.MustCompile(`\\\$\\\{([A-Za-z0-9_-]+)\\\}`) // a variable in a pattern
-	hurlPath     = regexp.MustCompile(`^\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[\d+\]|\['[^']+'\]|\["[^"]+"\])*$`)
 	hurlWord     = regexp.MustCompile("^(?:\"(?:[^\"\\\\]|\\\\.)*\"|/(?:[^/\\\\]|\\\\.)*/|`[^`]*`|[^ \t#]+)")
 )
 

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/engine/jsonpath"
 )
 
 func hurlCapture(text string) (what, why string) {
@@ -18,8 +20,8 @@ func hurlCapture(text string) (what, why string) {
 	arg := jsonText(hurlText(hurlString(words[len(words)-1])))
 	switch words[0] {
 	case "jsonpath":
-		if !hurlPath.MatchString(hurlString(words[1])) {
-			return "", words[1] + " is no path of names and numbers"
+		if _, err := jsonpath.Compile(hurlString(words[1])); err != nil {
+			return "", err.Error()
 		}
 		return "{json: " + arg + secret + "}", ""
 	case "header", "cookie", "regex", "xpath":
@@ -43,15 +45,28 @@ func hurlAssert(l string) (when, why string) {
 		arg, rest = hurlString(rest[0]), rest[1:]
 	}
 	subject, known := map[string]string{"status": "status", "body": "body_text", "sha256": "sha256", "bytes": "size", "url": "url", "duration": "duration", "jsonpath": arg, "xpath": "xpath(" + infixText(arg) + ")", "header": "headers", "cookie": "headers"}[query]
-	switch {
-	case !known:
+	if !known {
 		return "", "there is no " + query
-	case query == "jsonpath" && !hurlPath.MatchString(arg):
-		return "", arg + " is no path of names and numbers"
+	}
+	several := false // places that a path may lead to
+	if query == "jsonpath" {
+		p, err := jsonpath.Compile(arg)
+		if err != nil {
+			return "", err.Error()
+		}
+		several = !p.Single()
+	}
+	attribute := hurlAttribute.FindStringSubmatch(arg)
+	if query == "cookie" && attribute != nil {
+		key, known := hurlAttributes[attribute[2]]
+		if !known {
+			return "", "the attribute " + attribute[2] + " of a cookie has no counterpart"
+		}
+		query, subject = "attribute", "get(get(cookies, "+infixText(attribute[1])+"), "+infixText(key)+")"
 	}
 	if len(rest) > 0 && rest[0] == "count" {
 		if rest = rest[1:]; query != "bytes" {
-			subject = "len(" + subject + ")"
+			subject, several = "len("+subject+")", false
 		}
 	}
 	not := len(rest) > 0 && rest[0] == "not"
@@ -62,6 +77,15 @@ func hurlAssert(l string) (when, why string) {
 		return "", "filters have no counterpart"
 	}
 	predicate, value, text := rest[0], "", ""
+	if several {
+		switch predicate {
+		case "exists":
+			return negated("len("+subject+") != 0", not), ""
+		case "includes", "isEmpty", "isList":
+		default: // the one that is found
+			subject = "get(" + subject + ", 0)"
+		}
+	}
 	if len(rest) == 2 {
 		if text = hurlText(hurlString(rest[1])); text != rest[1] || regexp.MustCompile(`^\D`).MatchString(text) && !slices.Contains([]string{"true", "false", "null"}, text) && text[0] != '-' {
 			value = infixText(text)
@@ -69,8 +93,11 @@ func hurlAssert(l string) (when, why string) {
 			value = text
 		}
 		text = strings.TrimSuffix(strings.TrimPrefix(text, "hex,"), ";")
-		if query == "sha256" {
+		switch {
+		case query == "sha256":
 			value = infixText(text)
+		case query == "attribute" && attribute[2] == "SameSite":
+			value = infixText(strings.ToLower(text))
 		}
 	}
 	if query == "header" || query == "cookie" {
@@ -93,13 +120,21 @@ func hurlAssert(l string) (when, why string) {
 		}
 		return negated("headers matches "+infixText(name+pattern), not), ""
 	}
-	if sign, ok := map[string]string{"==": "==", "!=": "!=", "equals": "==", "startsWith": "starts_with", "endsWith": "ends_with", "contains": "contains", "matches": "matches"}[predicate]; ok && value != "" {
+	if sign, ok := map[string]string{"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==", "!=": "!=", "equals": "==", "startsWith": "starts_with", "endsWith": "ends_with", "contains": "contains", "matches": "matches"}[predicate]; ok && value != "" {
 		return negated(subject+" "+sign+" "+value, not), ""
 	}
 	kind := map[string]string{"isString": "string", "isBoolean": "bool", "isNumber": "number", "isList": "list", "isObject": "dict"}[predicate]
 	switch {
 	case kind != "":
 		return negated("json_type("+subject+", "+infixText(kind)+")", not), ""
+	case predicate == "isInteger":
+		return negated("json_type("+subject+", \"number\") and not ("+subject+" matches \"[.eE]\")", not), ""
+	case predicate == "isFloat":
+		return negated("json_type("+subject+", \"number\") and "+subject+" matches \"[.eE]\"", not), ""
+	case predicate == "exists" && query == "attribute" && (attribute[2] == "Secure" || attribute[2] == "HttpOnly"):
+		return negated(subject, not), ""
+	case predicate == "exists" && query == "attribute": // what is not set is empty
+		return negated(map[bool]string{true: subject + " != 0", false: subject + " != \"\""}[attribute[2] == "Max-Age"], not), ""
 	case predicate == "includes":
 		return negated(value+" in "+subject, not), ""
 	case predicate == "exists":
@@ -109,6 +144,12 @@ func hurlAssert(l string) (when, why string) {
 	}
 	return "", predicate + " has no counterpart"
 }
+
+// hurlAttribute is a cookie and one of its attributes.
+var hurlAttribute = regexp.MustCompile(`^(.+)\[([A-Za-z-]+)\]$`)
+
+// hurlAttributes are the attributes of cookies as cases name them.
+var hurlAttributes = map[string]string{"Value": "value", "Path": "path", "Domain": "domain", "Max-Age": "max_age", "Secure": "secure", "HttpOnly": "http_only", "SameSite": "same_site"}
 
 func negated(condition string, not bool) string {
 	if not {

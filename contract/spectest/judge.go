@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -209,9 +208,9 @@ func (e *evaluator) decisive(f *Failure, n *node, subject speclang.Value) {
 	said := func(form string) string { return form }
 	if n.op == "when" {
 		said = func(form string) string {
-			return xpathName.ReplaceAllStringFunc(written(form), func(name string) string {
-				if p := n.paths[name]; p != nil {
-					return "xpath(" + strconv.Quote(p.String()) + ")"
+			return findName.ReplaceAllStringFunc(written(form), func(name string) string {
+				if f, ok := n.finds[name]; ok {
+					return f.String()
 				}
 				return name
 			})

@@ -12,7 +12,6 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/spectest/stage"
 	"github.com/thresh-dev/thresh/diag"
-	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
@@ -288,7 +287,7 @@ func pageCaptures(text string, line int, wrong func(key, message, hint string)) 
 		switch {
 		case strings.HasPrefix(c.what, "$"):
 			c.source = "json"
-			c.path, err = agentcall.ParsePath(c.what)
+			err = c.readPath()
 		case len(c.what) > 1 && strings.HasPrefix(c.what, "/") && strings.HasSuffix(c.what, "/"):
 			c.source, c.what = "regex", c.what[1:len(c.what)-1]
 			c.pattern, err = regexp.Compile(c.what)

@@ -9,7 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/speclang"
-	"github.com/thresh-dev/thresh/engine/xpath"
 )
 
 // nodeKind is what a node of an assertion tree asks for.
@@ -37,9 +36,9 @@ type node struct {
 	value string // the operand as text, for people
 	plain bool   // the operand is one scalar
 	prog  *speclang.Program
-	looks []string               // of when: the targets
-	paths map[string]*xpath.Expr // the calls of xpath in a condition, by their names
-	src   *doctree.Node          // the operand as it is written; only for authoring tools
+	looks []string        // of when: the targets
+	finds map[string]find // what a condition looks for, by the names that stand for it
+	src   *doctree.Node   // the operand as it is written; only for authoring tools
 }
 
 // groupKeys are the keys that make a mapping a group.

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/jsonpath"
+	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/speclang"
 	"github.com/thresh-dev/thresh/engine/xpath"
 )
@@ -42,11 +44,11 @@ func (d *decoder) when(n *doctree.Node, path string) *node {
 			d.schema(v, "operand", path, "when must be a condition such as status == 200 and $.name == \"Ada\", or a list of such")
 			continue
 		}
-		text, paths := d.xpaths(v, path)
+		text, finds := d.finds(v, path)
 		if d.set.checking { // what is captured has no value yet
 			text = use.ReplaceAllStringFunc(text, func(name string) string { return strings.Repeat("1", len(name)) })
 		}
-		form, looks, err := speclang.Infix{Names: slices.Concat(targets(d.c.Type), slices.Collect(maps.Keys(paths))), Root: "json"}.Parse(text)
+		form, looks, err := speclang.Infix{Names: slices.Concat(targets(d.c.Type), slices.Collect(maps.Keys(finds))), Root: "json"}.Parse(text)
 		var e *speclang.InfixError
 		if errors.As(err, &e) {
 			pos := d.c.pos(v)
@@ -58,7 +60,7 @@ func (d *decoder) when(n *doctree.Node, path string) *node {
 			d.fail(Schema, pos, "expression", path, "when: "+e.Message, e.Hint)
 			continue
 		}
-		p := &node{kind: leaf, target: wholeCase, path: path, at: d.c.pos(v), op: "when", value: v.Text, looks: looks, paths: paths, prog: speclang.Compile(form, speclang.Options{})}
+		p := &node{kind: leaf, target: wholeCase, path: path, at: d.c.pos(v), op: "when", value: v.Text, looks: looks, finds: finds, prog: speclang.Compile(form, speclang.Options{})}
 		if len(looks) == 0 {
 			d.warn(v, "expression", path, "the condition looks at nothing, so it is the same whatever the case sees", "it has "+oneOf(targets(d.c.Type))+" and $")
 		}
@@ -82,10 +84,11 @@ func (e *evaluator) whole(n *node) (speclang.Value, *Failure) {
 	b.WriteByte('{')
 	for i, name := range n.looks {
 		target := name
-		if p := n.paths[name]; p != nil {
+		find := n.finds[name]
+		switch {
+		case find.markup != nil:
 			target = markupOf[e.c.Type]
-		}
-		if name == "json" {
+		case find.json != nil, name == "json":
 			target = jsonOf[e.c.Type]
 		}
 		v, f := e.subjects.subject(target)
@@ -93,17 +96,24 @@ func (e *evaluator) whole(n *node) (speclang.Value, *Failure) {
 			return v, f
 		}
 		text, isText := v.Str()
-		switch p := n.paths[name]; {
-		case p != nil:
-			found, err := p.In([]byte(text))
+		switch {
+		case find.markup != nil:
+			found, err := find.markup.In([]byte(text))
 			if err != nil {
 				return v, &Failure{Category: Schema, Message: target + ": " + err.Error(), Want: target + " that is XML or HTML"}
 			}
 			v = found
+		case find.json != nil:
+			if !isText {
+				text = v.JSON()
+			}
+			if v, f = find.in(text, target); f != nil {
+				return v, f
+			}
 		case name == "json" && isText:
 			parsed, err := speclang.ParseJSON(text)
 			if err != nil {
-				return v, &Failure{Category: Schema, Message: target + " is not JSON: " + err.Error(), Want: target + " that is JSON", notJSON: true}
+				return v, notJSON(target, err)
 			}
 			v = parsed
 		case name == "status" && isText: // a number, as people write it
@@ -127,32 +137,117 @@ func (e *evaluator) whole(n *node) (speclang.Value, *Failure) {
 // markupOf is the target that xpath(...) looks at, of a type of cases.
 var markupOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP: "body_text", typeSystem: "output"}
 
-// xpathCall is xpath("...") in a condition.
-var xpathCall = regexp.MustCompile(`\bxpath\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\)`)
+func notJSON(target string, err error) *Failure {
+	return &Failure{Category: Schema, Message: target + " is not JSON: " + err.Error(), Want: target + " that is JSON", notJSON: true}
+}
 
-// xpathName is a name that stands for such a call.
-var xpathName = regexp.MustCompile(`\bxpath_\d+\b`)
+// find is what a condition looks for in a target: one of the two.
+type find struct {
+	markup *xpath.Expr
+	json   *jsonpath.Expr
+}
 
-// xpaths puts names, as long as what they stand for, in place of the calls of xpath
-// in a condition: what they come to is looked at as targets are.
-func (d *decoder) xpaths(v *doctree.Node, path string) (text string, list map[string]*xpath.Expr) {
-	text = xpathCall.ReplaceAllStringFunc(v.Text, func(call string) string {
-		quoted := xpathCall.FindStringSubmatch(call)[1]
-		p, err := xpath.Compile(strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\'`, `'`).Replace(quoted[1 : len(quoted)-1]))
-		if err == nil && markupOf[d.c.Type] == "" {
-			err = errors.New(d.c.Type + " has no text that xpath could look at")
-		}
-		if err != nil {
-			d.schema(v, "expression", path, "when: %v", err)
-		}
-		name := fmt.Sprintf("xpath_%d", len(list)+1)
+// String is how a condition says it.
+func (f find) String() string {
+	if f.markup != nil {
+		return "xpath(" + strconv.Quote(f.markup.String()) + ")"
+	}
+	return f.json.String()
+}
+
+// in is what a path finds in JSON: a list, if it may lead to several places.
+func (f find) in(text, target string) (speclang.Value, *Failure) {
+	doc, err := jsontree.Parse([]byte(text), jsontree.Python())
+	if err != nil {
+		return speclang.Value{}, notJSON(target, err)
+	}
+	list, err := f.json.In(&doc.Root)
+	if err != nil {
+		return speclang.Value{}, &Failure{Category: Schema, Message: target + ": " + err.Error()}
+	}
+	if f.json.Single() && len(list) == 0 {
+		return speclang.NullValue(), nil
+	}
+	values := make([]speclang.Value, len(list))
+	for i, n := range list {
+		values[i] = speclang.OfJSON(n)
+	}
+	if f.json.Single() {
+		return values[0], nil
+	}
+	return speclang.ListValue(values), nil
+}
+
+// xpathCall is xpath("...") that a condition goes on with.
+var xpathCall = regexp.MustCompile(`^xpath\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\)`)
+
+// findName is a name that stands for what a condition looks for.
+var findName = regexp.MustCompile(`\bfind_\d+\b`)
+
+// plainPath is a path that conditions have themselves, as the calls of get.
+var plainPath = regexp.MustCompile(`^\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[\d+\]|\['[^'\\]+'\]|\["[^"\\]+"\])*$`)
+
+// finds puts names, as long as what they stand for if they can be, in place of the
+// calls of xpath and of JSON paths that may lead to several places.
+func (d *decoder) finds(v *doctree.Node, path string) (text string, list map[string]find) {
+	var b strings.Builder
+	stand := func(f find, length int) {
+		name := fmt.Sprintf("find_%d", len(list)+1)
 		if list == nil {
-			list = map[string]*xpath.Expr{}
+			list = map[string]find{}
 		}
-		list[name] = p
-		return name + strings.Repeat(" ", max(len(call)-len(name), 0))
-	})
-	return text, list
+		list[name] = f
+		b.WriteString(name + strings.Repeat(" ", max(length-len(name), 0)))
+	}
+	text = v.Text
+	word := false // the character before is one of a word
+	for at := 0; at < len(text); {
+		rest := text[at:]
+		n := 1
+		switch c := text[at]; {
+		case c == '"' || c == '\'':
+			for n < len(rest) && rest[n] != c {
+				if n++; rest[n-1] == '\\' {
+					n++
+				}
+			}
+			n = min(n+1, len(rest))
+		case !word && xpathCall.MatchString(rest):
+			m := xpathCall.FindStringSubmatch(rest)
+			p, err := xpath.Compile(strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\'`, `'`).Replace(m[1][1 : len(m[1])-1]))
+			if err == nil && markupOf[d.c.Type] == "" {
+				err = errors.New(d.c.Type + " has no text that xpath could look at")
+			}
+			if err != nil {
+				d.schema(v, "expression", path, "when: %v", err)
+			}
+			stand(find{markup: p}, len(m[0]))
+			at += len(m[0])
+			continue
+		case c == '$' && strings.HasPrefix(rest, "${"): // a variable, of which nothing is known yet
+		case c == '$':
+			p, length, err := jsonpath.Prefix(rest)
+			if err == nil && plainPath.MatchString(p.String()) {
+				n = length
+				break
+			}
+			if err == nil {
+				stand(find{json: p}, length)
+				at += length
+				continue
+			}
+			if strings.ContainsAny(rest, "?*:") || strings.Contains(rest, "..") {
+				d.schema(v, "expression", path, "when: %v", err)
+				b.WriteString("subject")
+				return b.String(), list
+			}
+		}
+		last := rest[n-1]
+		word = last == '_' || last >= '0' && last <= '9' || last >= 'a' && last <= 'z' || last >= 'A' && last <= 'Z'
+		b.WriteString(rest[:n])
+		at += n
+	}
+	return b.String(), list
 }
 
 // asksWhen reports whether a condition in a tree looks at one of some targets.
@@ -186,6 +281,8 @@ func writtenValue(v any) string {
 	}
 	sign := map[any]string{"eq": "==", "neq": "!=", "add": "+", "sub": "-"}[list[0]]
 	switch {
+	case list[0] == "regex_match" && len(args) == 2 && name == speclang.Negative && strings.Contains(args[0], " - "):
+		return strings.Replace(args[0], " - ", " < ", 1)
 	case sign != "" && len(args) == 2:
 		return args[0] + " " + sign + " " + args[1]
 	case list[0] != "get" || len(list) != 3:

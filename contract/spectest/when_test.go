@@ -43,6 +43,33 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// Paths that may lead to several places find lists; differences decide order.
+func TestConditionsOnPaths(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "beds.json", []byte(`{"beds": [{"id": 1, "name": "kale"}, {"id": 2, "name": "$.leek"}, {"id": 3}], "n": 3}`))
+	item := func(id, when string) string {
+		return "id: " + id + "\ntype: text.file\npath: beds.json\nassert: [{when: '" + when + "'}]\n"
+	}
+	got, outcomes := play(t, newContract(nil), blockDocument(
+		item("ALL", `$.beds[*].id == [1, 2, 3] and len($..name) == 2`),
+		item("FILTER", `"kale" in $.beds[?@.id < 2].name and $.beds[?(@.id==2)].name == ["$.leek"]`),
+		item("LAST", `$.beds[-1].id == 3 and $.beds[-9].id == null`),
+		item("QUOTED", `"$.beds[*]" != $.beds[1].name`),
+		item("ORDER", `$.n > 2 and $.n <= 3 and 2 < len($.beds) and not ($.n >= 4)`),
+		item("OTHER", `$.beds[?@.id > 1].id == [2, 4]`),
+		item("LESS", `$.n < 2`),
+		item("WRONG", `$.beds[?@.id = 1].id == [1]`),
+		"id: TAKE\ntype: text.file\npath: beds.json\ncapture: {one: \"$.beds[?@.id==2].name\", some: \"$.beds[:2].id\"}\nassert: [{when: $.n == 3}]\n",
+		item("TAKEN", `$.beds[1].name == "${one}" and $.beds[0:2].id == ${some}`),
+	), map[string][]string{OptExpect: nil})
+	expect(t, got, "ALL pass", "FILTER pass", "LAST pass", "QUOTED pass", "ORDER pass", "OTHER fail assertion", "LESS fail assertion", "WRONG fail schema", "TAKE..TAKEN pass")
+	for i, want := range map[int]string{5: `$.beds[?@.id \u003e 1].id is [2,3]`, 6: `$.n - 2 is 1`, 7: `is no JSON path: expected ]`} {
+		if data := string(outcomes[i].Data); !strings.Contains(strings.ReplaceAll(data, ", 3]", ",3]"), want) {
+			t.Errorf("%s lacks %s", data, want)
+		}
+	}
+}
+
 // A captured value may stand where a number does; check knows none yet.
 func TestConditionsOnCaptured(t *testing.T) {
 	t.Chdir(t.TempDir())

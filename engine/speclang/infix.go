@@ -1,6 +1,7 @@
 package speclang
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -202,10 +203,24 @@ func (p *infix) not() Form {
 var signs = map[string]string{"==": "eq", "!=": "neq", "in": "in", "contains": "contains", "matches": "regex_match",
 	"starts_with": "starts_with", "ends_with": "ends_with", "has": "has_key"}
 
+// Negative is what a difference matches if it is less than 0: the language has no order,
+// so a < b is ["regex_match", ["sub", a, b], Negative].
+const Negative = "^-.*[1-9]"
+
 func (p *infix) compared() Form {
 	f := p.sum()
 	if p.is("<", ">", "<=", ">=") {
-		p.fail("compare with == or !=, or match digits: matches \"^2..$\"", "the language has no order: %s cannot be asked", p.token)
+		sign := p.token
+		p.next()
+		g := p.sum()
+		if sign == ">" || sign == "<=" {
+			f, g = g, f
+		}
+		less := CallForm("regex_match", CallForm("sub", f, g), ScalarForm(StringValue(Negative)))
+		if sign == "<=" || sign == ">=" {
+			return CallForm("not", less)
+		}
+		return less
 	}
 	if p.is("=") {
 		p.fail("==", "= compares nothing")
@@ -260,12 +275,26 @@ func (p *infix) operand() Form {
 		f := p.or()
 		p.want(")")
 		return f
+	case p.is("["):
+		return p.list()
 	case p.kind == 'w':
 		p.next()
 		return p.word(token, at)
 	}
 	p.fail("", "expected a value, got %s", p.shown())
 	return Form{}
+}
+
+// list is a list of values as JSON has it: the language has none of its own.
+func (p *infix) list() Form {
+	d := json.NewDecoder(strings.NewReader(p.text[p.at:]))
+	var raw json.RawMessage
+	if d.Decode(&raw) != nil {
+		p.fail(`such as [1, "a"]`, "a list holds values as JSON has them")
+	}
+	p.pos = p.at + int(d.InputOffset())
+	p.next()
+	return CallForm("json_parse", ScalarForm(StringValue(string(raw))))
 }
 
 func (p *infix) number(text string, at int) Form {

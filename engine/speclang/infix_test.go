@@ -19,7 +19,11 @@ func TestInfix(t *testing.T) {
 		`length($["odd name"][0].x-y) + 1 == 3 - 1`:   `["eq", ["add", ["len", ["get", ["get", ["get", ["get", ["subject"], "json"], "odd name"], 0], "x-y"]], 1], ["sub", 3, 1]]`,
 		`text matches "^\d+\"$" && true or null in $`: `["or", ["and", ["regex_match", ["get", ["subject"], "text"], "^\\d+\"$"], true], ["in", null, ["get", ["subject"], "json"]]]`,
 		`! text == subject`:                           `["not", ["eq", ["get", ["subject"], "text"], ["subject"]]]`,
-		`status >= 200`:                               `the language has no order: >= cannot be asked at 7`,
+		`status >= 200`:                               `["not", ["regex_match", ["sub", ["get", ["subject"], "status"], 200], "^-.*[1-9]"]]`,
+		`status < 200`:                                `["regex_match", ["sub", ["get", ["subject"], "status"], 200], "^-.*[1-9]"]`,
+		`status > 200 and 1 <= 2`:                     `["and", ["regex_match", ["sub", 200, ["get", ["subject"], "status"]], "^-.*[1-9]"], ["not", ["regex_match", ["sub", 2, 1], "^-.*[1-9]"]]]`,
+		`$.a == ["b", [2]] or status in [1,2]`:        `["or", ["eq", ["get", ["get", ["subject"], "json"], "a"], ["json_parse", "[\"b\", [2]]"]], ["in", ["get", ["subject"], "status"], ["json_parse", "[1,2]"]]]`,
+		`status in [1, x]`:                            `a list holds values as JSON has them at 10`,
 		`status == `:                                  `expected a value, got the end at 10`,
 		`status 200`:                                  `the expression ends before "200" at 7`,
 		`len(text`:                                    `expected ",", got the end at 8`,
@@ -39,6 +43,18 @@ func TestInfix(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s:\n%s, want\n%s", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"1 < 2": "true", "2 < 1": "false", "2 < 2": "false", "2 <= 2": "true", "3 <= 2": "false", "3 > 2.5": "true", "-1 > -1.5": "true", "0 >= 0.0": "true", "0.0 < 0": "false",
+		"-0.0 < 0": "false", "0.1 + 0.2 > 0.3": "true", "1 < 1.0000000001": "true", "10 < 9": "false", "100000000000000000000.0 > 1": "true", "1 < 100000000000000000000.0": "true", "9 >= 10": "false",
+	} {
+		form, _, err := x.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := speclang.Compile(form, speclang.Options{}).Eval(speclang.StringValue(""), speclang.DefaultLimits(), speclang.Host{}); got.Err != nil || got.Value.JSON() != want {
+			t.Errorf("%s is %s, %v", text, got.Value.JSON(), got.Err)
 		}
 	}
 	if _, used, _ := x.Parse("status == 1 or $ == 2 or status == 3"); strings.Join(used, " ") != "status json" {
