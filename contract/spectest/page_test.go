@@ -47,6 +47,7 @@ func TestTranscripts(t *testing.T) {
 			transcript("\n$ echo run 12; cat beside/x.txt\nrun 99\nbeside\n$ echo run 7\n<run>\n"), ""},
 		{"the folder", transcript("\n$ pwd\n<folder>\n"), ""},
 		{"standard input", "```text file=in\na\n```\n" + transcript(" stdin=in\n$ cat\na\n$ cat\na\n", "\n$ cat\n"), ""},
+		{"standard input of a command elsewhere", "```text file=in\na\n```\n" + transcript("\n$ cd /\n", " stdin=in\n$ cat; pwd\na\n/\n"), ""},
 		{"variables", transcript(" env=A=1,B=\n$ echo $A-$B\n1-\n", " env=A=2\n$ echo $A $NO_COLOR $COLUMNS $TZ\n2 1 80 UTC\n"), ""},
 		{"variables end with the block", transcript("\n$ export A=\"it's\"\n", " env=A=1,B=2\n$ echo $A $B; export A=3 C=4\n1 2\n", "\n$ echo \"$A-${B-none}-$C\"\nit's-none-4\n"), ""},
 		{"a terminal ends with the block", transcript(" tty=70x20 needs=linux\n$ echo $TERM $COLUMNS $LINES\nxterm 70 20\n", "\n$ echo $TERM $COLUMNS $LINES\ndumb 80 24\n"), ""},
@@ -95,7 +96,7 @@ func TestManyBlocks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	block := transcript("\n$ export A=1; B=2; mkdir -p in; cd in; f() { :; }\n$ echo $A $B\n1 2\n$ set -e\n$ echo ${C-none}\nnone\n",
 		"\n$ echo \"$A ${B-none}\"; basename \"$PWD\"; pwd; f\n1 none\nin\n<folder>/in\nsh: 1: f: not found\n[127]\n", "\n$ cd ..\n$ false\n[1]\n", "\n$ kill -9 $$\n[137]\n$ echo \"it's\"; basename $PWD\nit's\npage\n",
-		" env=C=3 stdin=s\n$ cat; echo $C\na\n3\n", " stdin=none\n$ cat\nsh: 1: cannot open none: No such file\n[2]\n", "\n$ exec echo gone\ngone\n$ cd /; echo x\nx\n", "\n$ pwd; cd \"$THRESH_TMPDIR/page\"; unset C\n/\n$ echo 'x\nsh: 1: Syntax error: Unterminated quoted string\n[2]\n")
+		" env=C=3 stdin=s\n$ cat; echo $C\na\n3\n", " stdin=none\n$ cat\nsh: 1: cannot open <folder>/none: No such file\n[2]\n", "\n$ exec echo gone\ngone\n$ cd /; echo x\nx\n", "\n$ pwd; cd \"$THRESH_TMPDIR/page\"; unset C\n/\n$ echo 'x\nsh: 1: Syntax error: Unterminated quoted string\n[2]\n")
 	for _, doc := range []string{block, strings.Repeat(block, 5)} {
 		o := outcomes(t, soleCampaign(t, "```text file=s\na\n```\n"+doc, nil))
 		if o[0].Verdict != campaign.VerdictPass {

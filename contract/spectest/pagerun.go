@@ -402,7 +402,7 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) (text, state strin
 	for i := range steps {
 		command := steps[i].command
 		if a.stdin != "" {
-			command = "eval " + shellWord(command) + " < " + shellWord(a.stdin)
+			command = "eval " + shellWord(command) + " < " + shellWord(filepath.Join(p.dir, a.stdin))
 		}
 		b.WriteString("eval " + shellWord(command))
 		if !a.background {
