@@ -36,6 +36,7 @@ func Parts() (*markup.Set, error) {
 		"numeric":  func(flags []bool, i int) bool { return i < len(flags) && flags[i] },
 		"heading":  headingAt,
 		"lines":    func(n int) string { return plural(n, "line") },
+		"findings": func(n int) string { return plural(n, "finding") },
 		"broke":    func(also []*FindingView) string { return "1 cause, " + plural(len(also)+1, "finding") },
 		"figure":   number,
 		"duration": duration,
@@ -271,6 +272,22 @@ func (v *FindingView) Unsettled(replay []string) {
 // keyExhibits is how many exhibits a card shows at once.
 const keyExhibits = 2
 
+// keyRows is how many rows of a table a card shows.
+const keyRows = 5
+
+// rowsAround is the part of a long table that leads to the first row that matters,
+// which would be out of sight; nil if the table is not long.
+func rowsAround(e *campaign.Exhibit) *campaign.Exhibit {
+	if e.Table == nil || len(e.Table.Rows) <= keyRows || len(e.Table.Focus) == 0 {
+		return nil
+	}
+	at := e.Table.Focus[0]
+	from := max(0, at+1-keyRows)
+	t := *e.Table
+	t.Rows, t.Focus, t.Cases = t.Rows[from:at+1], []int{at - from}, t.Cases[min(from, len(t.Cases)):min(at+1, len(t.Cases))]
+	return &campaign.Exhibit{Kind: e.Kind, Title: fmt.Sprintf("%s, rows %d to %d of %d", e.Title, from+1, at+1, len(e.Table.Rows)), Table: &t}
+}
+
 // pointsAtEvidence reports whether an exhibit points at what matters in it.
 func pointsAtEvidence(e *campaign.Exhibit) bool {
 	return e.Diff != nil || e.Document != nil || e.Timeline != nil || e.Bytes != nil && len(e.Bytes.Rows) > 1 ||
@@ -287,7 +304,11 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 	}
 	for i := range f.Evidence {
 		if e := &f.Evidence[i]; len(v.Key) < keyExhibits && pointsAtEvidence(e) || e.Document != nil && e.Document.Line > 0 {
-			v.Key = append(v.Key, d.exhibit(e))
+			if part := rowsAround(e); part != nil {
+				v.Key, v.Exhibits = append(v.Key, d.exhibit(part)), append(v.Exhibits, d.exhibit(e))
+			} else {
+				v.Key = append(v.Key, d.exhibit(e))
+			}
 		} else {
 			v.Exhibits = append(v.Exhibits, d.exhibit(e))
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -86,5 +87,28 @@ func TestPageMark(t *testing.T) {
 		if got := s.pageMark(f); got != want {
 			t.Errorf("%+v: %q, want %q", s, got, want)
 		}
+	}
+}
+
+// A card shows the rows that lead to the one that matters, and keeps all of them below.
+func TestCardShowsTheFailingRow(t *testing.T) {
+	var rows [][]string
+	for i := range 12 {
+		rows = append(rows, []string{strconv.Itoa(i + 1), "act"})
+	}
+	e := campaign.TableExhibit("Steps", []string{"#", "action"}, rows)
+	e.Table.Focus = []int{10}
+	e.Table.Cases = []*int64{nil, nil}
+	got := rowsAround(&e)
+	if got == nil || got.Title != "Steps, rows 7 to 11 of 12" || len(got.Table.Rows) != 5 || got.Table.Rows[4][0] != "11" || got.Table.Focus[0] != 4 || len(got.Table.Cases) != 0 {
+		t.Fatalf("%+v", got)
+	}
+	f := campaign.Finding{Evidence: []campaign.Exhibit{e}}
+	v := findingViewOf(&f, Options{})
+	if v.detail(Options{}, &drawer{left: evidenceBudget}); len(v.Key) != 1 || v.Key[0].Title != got.Title || len(v.Exhibits) != 1 || v.Exhibits[0].Title != "Steps" {
+		t.Errorf("%+v\n%+v", v.Key, v.Exhibits)
+	}
+	if e.Table.Rows = rows[:5]; rowsAround(&e) != nil {
+		t.Error("a short table is cut")
 	}
 }

@@ -74,6 +74,17 @@ func (c CellChange) Better() bool {
 	return c.B != nil && c.B.Total > 0 && (c.A == nil || c.A.Total == 0 || c.B.Hits*c.A.Total > c.A.Hits*c.B.Total)
 }
 
+// CellsOfBoth are the changed cells that have runs on both sides, and how many others
+// there are: nothing got better or worse in these.
+func (c *Comparison) CellsOfBoth() (both []CellChange, alone int) {
+	for _, x := range c.Cells {
+		if x.Chance != nil {
+			both = append(both, x)
+		}
+	}
+	return both, len(c.Cells) - len(both)
+}
+
 // Counterparts pairs the campaigns of two runs: by contract and name, and the
 // only one of a contract with the only one, since the document of another
 // version of a program may have another name. nil stands for none.

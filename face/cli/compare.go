@@ -83,9 +83,10 @@ func showScores(c app.Comparison, said func(lead, text string)) {
 		}
 		return fmt.Sprintf("%d of %d", m.Hits, m.Total)
 	}
-	for i, x := range c.Cells {
+	both, alone := c.CellsOfBoth()
+	for i, x := range both {
 		if i == shownCells {
-			said("  ", fmt.Sprintf("and %s more; --json has all", diag.Plural(len(c.Cells)-i, "cell")))
+			said("  ", fmt.Sprintf("and %s more; --json has all", diag.Plural(len(both)-i, "cell")))
 			break
 		}
 		text := x.Row + " in " + x.Column + ": " + rate(x.A) + " -> " + rate(x.B)
@@ -93,6 +94,9 @@ func showScores(c app.Comparison, said func(lead, text string)) {
 			text += ": " + app.ChanceText(x.Chance)
 		}
 		said(fmt.Sprintf("  %-14s ", "cell"), text)
+	}
+	if alone > 0 {
+		said("  ", diag.Plural(alone, "cell")+" of one run alone; --json has all")
 	}
 }
 

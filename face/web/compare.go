@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/report"
 	"github.com/thresh-dev/thresh/store"
 )
@@ -23,7 +24,8 @@ type comparePage struct {
 	Campaigns  []campaignChange
 	Scores     []scoreChange
 	Cells      []cellChange
-	MoreCells  int // that are not listed
+	MoreCells  int    // that are not listed
+	CellsAlone string // how many only one of the runs has
 	Lists      []findingList
 	Panels     []panelPair
 }
@@ -127,8 +129,11 @@ func (s *Server) compare(p *comparePage, most int) error {
 			p.Scores = append(p.Scores, scoreChangeOf(s))
 		}
 	}
-	p.MoreCells = max(0, len(c.Cells)-most)
-	for _, x := range c.Cells[:len(c.Cells)-p.MoreCells] {
+	both, alone := c.CellsOfBoth()
+	if p.MoreCells = max(0, len(both)-most); alone > 0 {
+		p.CellsAlone = diag.Plural(alone, "cell")
+	}
+	for _, x := range both[:len(both)-p.MoreCells] {
 		p.Cells = append(p.Cells, cellChange{x, rate(x.A), rate(x.B), x.Better()})
 	}
 	still := findingList{Key: "still", Title: "Still failing", What: "in both runs", Run: c.B, Total: len(c.StillFailing)}

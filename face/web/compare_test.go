@@ -20,6 +20,9 @@ func TestCompareListsCells(t *testing.T) {
 			m.Rows = append(m.Rows, fmt.Sprintf("rule-%03d", n))
 			m.Cells = append(m.Cells, []campaign.MatrixCell{{Hits: 2 * (n%2 ^ i), Total: 2, High: 1}})
 		}
+		if i == 1 { // a cell that nothing can be said of
+			m.Rows, m.Cells = append(m.Rows, "fresh"), append(m.Cells, []campaign.MatrixCell{{Hits: 1, Total: 1, High: 1}})
+		}
 		rec := rich(t)
 		rec.Campaigns[1].Exhibits = []campaign.Exhibit{{Kind: "matrix", Title: "Matrix", Matrix: m}}
 		ids = append(ids, keep(t, st, rec, 100-int(i), "done"))
@@ -38,6 +41,9 @@ func TestCompareListsCells(t *testing.T) {
 	a = ask(t, "GET", address+"&all=true")
 	if n, better := strings.Count(cells(a.body), ">rule-"), strings.Count(a.body, `class="better">▲ 2 of 2`); a.code != 200 || n != 230 || better != 115 {
 		t.Errorf("%d: %d cells, %d of them better", a.code, n, better)
+	}
+	if strings.Contains(cells(a.body), "fresh") || !strings.Contains(a.body, "1 cell of one run alone") || strings.Index(a.body, `id="new"`) > strings.Index(a.body, `id="cells"`) {
+		t.Errorf("a cell of one run is listed as changed, or findings stand below cells:\n%s", a.body)
 	}
 	if a := ask(t, "GET", address+"&all=maybe"); a.code != 400 {
 		t.Errorf("all=maybe: %d", a.code)
