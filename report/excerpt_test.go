@@ -46,3 +46,15 @@ func TestGridKeepsWordsWhole(t *testing.T) {
 		t.Error("\n" + got)
 	}
 }
+
+// The last lines of a run that was killed say what is known of it.
+func TestKilledRunSaysWhatIsKnown(t *testing.T) {
+	rec := campaign.Record{RunID: "r1-1", Verdict: "fail", Stopped: "interrupted", Campaigns: []campaign.CampaignRecord{{Contract: "c", Name: "n", Cases: campaign.Counts{Run: 50, Pass: 11, Fail: 39}}}}
+	var b strings.Builder
+	if err := writeText(&b, rec, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); !strings.Contains(text, "not complete: interrupted · 39 failing cases, not grouped into findings yet") || strings.Contains(text, "digest") || strings.Contains(text, "0/s") {
+		t.Error(text)
+	}
+}

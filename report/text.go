@@ -321,8 +321,18 @@ func (s *screen) closing(rec *campaign.Record) {
 		facts = append(facts, s.paint(yellow, incomplete(rec)))
 	}
 	env := rec.Environment
-	facts = append(facts, plural(t.Run, "case"), rate(env.Rate), duration(env.Seconds),
-		"digest "+visible(short(rec.Digest)), "run "+visible(rec.RunID))
+	if n := t.Fail; len(rec.Findings) == 0 && n > 0 && !rec.Complete { // a killed run
+		facts = append(facts, plural(n, "failing case")+", not grouped into findings yet")
+	}
+	facts = append(facts, plural(t.Run, "case"))
+	if env.Rate > 0 {
+		facts = append(facts, rate(env.Rate))
+	}
+	facts = append(facts, duration(env.Seconds))
+	if rec.Digest != "" {
+		facts = append(facts, "digest "+visible(short(rec.Digest)))
+	}
+	facts = append(facts, "run "+visible(rec.RunID))
 	s.figures(0, facts)
 }
 

@@ -80,7 +80,11 @@ folder; for a finding it takes the first case, whatever CASE says.`,
 			if err != nil {
 				return err
 			}
-			return a.output(out, func(w io.Writer) error { return f.Write(w, rec, a.reportOptions(st, out == "-")) })
+			err = a.output(out, func(w io.Writer) error { return f.Write(w, rec, a.reportOptions(st, out == "-")) })
+			if run, rerr := st.Run(rec.RunID); err == nil && rerr == nil && run.Status == "interrupted" {
+				fmt.Fprintf(a.io.Err, "nothing is lost. Continue with:\n  %s\n", app.ShellLine(app.ResumeCommand(dir, rec.RunID)))
+			}
+			return err
 		},
 	}
 	registerStore(c, &dir)
