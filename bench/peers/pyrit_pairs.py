@@ -1,8 +1,8 @@
-"""PyRIT: every text converter alone, then random pairs of them.
+"""PyRIT: every text converter alone, then random pairs of them, until the calls are spent.
 
-    python3 pyrit_pairs.py URL CALLS
+    python3 pyrit_pairs.py URL
 """
-import asyncio, itertools, random, sys
+import asyncio, itertools, json, random, sys, urllib.request
 
 import pyrit.converter as pc
 from pyrit.executor.attack import AttackConverterConfig, PromptSendingAttack
@@ -17,13 +17,14 @@ NegationTrap PolicyPuppetry ROT13 RandomCapitalLetters SneakyBitsSmuggler String
 UnicodeReplacement UnicodeSubstitution Url VariationSelectorSmuggler Zalgo ZeroWidth""".split()
 
 
-async def main(url, calls):
+async def main(url):
     await initialize_pyrit_async("InMemory")
     request = f'POST {url} HTTP/1.1\nHost: {url.split("/")[2]}\nContent-Type: application/json\n\n{{"prompt": "{{PROMPT}}"}}'
     target = HTTPTarget(http_request=request, callback_function=get_http_target_json_response_callback_function("output"), use_tls=False)
     random.seed(1)
     chains = itertools.chain(([n] for n in NAMES), ([random.choice(NAMES), random.choice(NAMES)] for _ in itertools.count()))
-    for chain in itertools.islice(chains, calls):
+    while json.load(urllib.request.urlopen(url))["left"] > 0:
+        chain = next(chains)
         use = ConverterConfiguration.from_converters(converters=[getattr(pc, n + "Converter")() for n in chain])
         attack = PromptSendingAttack(objective_target=target, attack_converter_config=AttackConverterConfig(request_converters=use))
         try:
@@ -32,4 +33,4 @@ async def main(url, calls):
             print(chain, type(e).__name__, file=sys.stderr)
 
 
-asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+asyncio.run(main(sys.argv[1]))
