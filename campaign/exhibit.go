@@ -51,7 +51,7 @@ type Matrix struct {
 	Rows    []string       `json:"rows"`
 	Columns []string       `json:"columns"`
 	Cells   [][]MatrixCell `json:"cells"` // [row][column]
-	// Measures is what the hits are: "" what held, [OfFailures], or [OfCounts]. A
+	// Measures is what the hits are: "" what held, [OfFailures], [OfGuided] or [OfCounts]. A
 	// comparison of runs needs it to know better from worse.
 	Measures string `json:"measures,omitempty"`
 }
@@ -59,6 +59,7 @@ type Matrix struct {
 // What the hits of a matrix may be, beside cases that held.
 const (
 	OfFailures = "failures" // fewer are better
+	OfGuided   = "guided"   // failures of cases that earlier replies decided on: the counts of two runs are no samples of the same
 	OfCounts   = "counts"   // more are neither better nor worse
 )
 

@@ -57,7 +57,8 @@ type CellChange struct {
 	A        *campaign.MatrixCell `json:"a,omitempty"` // nil: the run has no such cell
 	B        *campaign.MatrixCell `json:"b,omitempty"`
 	Fewer    bool                 `json:"fewer_is_better,omitempty"` // the cell counts failures
-	Chance   *Chance              `json:"chance,omitempty"`          // nil: the cell has no runs on one side
+	Guided   bool                 `json:"guided,omitempty"`          // replies decided which cases there were: nothing is tested
+	Chance   *Chance              `json:"chance,omitempty"`          // nil: the cell has no runs on one side, or was not tested
 }
 
 // Tested is a campaign whose cells were compared.
@@ -185,7 +186,7 @@ func cells(pairs [][2]*campaign.CampaignRecord) (list []CellChange, tested []Tes
 			continue
 		}
 		inA, orderA, _ := cellsOf(p[0])
-		inB, orderB, fewer := cellsOf(p[1])
+		inB, orderB, measures := cellsOf(p[1])
 		seen, before := make(map[cellKey]bool), len(tests)
 		for _, k := range slices.Concat(orderB, orderA) {
 			if seen[k] {
@@ -193,11 +194,12 @@ func cells(pairs [][2]*campaign.CampaignRecord) (list []CellChange, tested []Tes
 			}
 			seen[k] = true
 			a, b, changed := inA[k], inB[k], -1
+			guided := measures[k.matrix] == campaign.OfGuided
 			if !alike(a, b) {
 				changed = len(list)
-				list = append(list, CellChange{Contract: p[1].Contract, Campaign: p[1].Name, Row: k.row, Column: k.column, A: a, B: b, Fewer: fewer[k.matrix]})
+				list = append(list, CellChange{Contract: p[1].Contract, Campaign: p[1].Name, Row: k.row, Column: k.column, A: a, B: b, Fewer: guided || measures[k.matrix] == campaign.OfFailures, Guided: guided})
 			}
-			if a != nil && b != nil && a.Total > 0 && b.Total > 0 {
+			if !guided && a != nil && b != nil && a.Total > 0 && b.Total > 0 {
 				tests, at = append(tests, score.Fisher(a.Hits, a.Total, b.Hits, b.Total)), append(at, changed)
 			}
 		}
@@ -231,16 +233,16 @@ type cellKey struct {
 }
 
 // cellsOf are the cells of a campaign's matrices that can be better or worse,
-// and the matrices that count failures.
-func cellsOf(c *campaign.CampaignRecord) (m map[cellKey]*campaign.MatrixCell, order []cellKey, fewer map[int]bool) {
-	m, fewer = make(map[cellKey]*campaign.MatrixCell), make(map[int]bool)
+// and what the matrices measure.
+func cellsOf(c *campaign.CampaignRecord) (m map[cellKey]*campaign.MatrixCell, order []cellKey, measures map[int]string) {
+	m, measures = make(map[cellKey]*campaign.MatrixCell), make(map[int]string)
 	matrices := 0
 	for i := range c.Exhibits {
 		x := c.Exhibits[i].Matrix
 		if x == nil || x.Measures == campaign.OfCounts {
 			continue
 		}
-		fewer[matrices] = x.Measures == campaign.OfFailures
+		measures[matrices] = x.Measures
 		for r := range x.Cells {
 			for k := range x.Cells[r] {
 				key := cellKey{matrix: matrices, row: nameAt(x.Rows, r), column: nameAt(x.Columns, k)}
@@ -253,7 +255,7 @@ func cellsOf(c *campaign.CampaignRecord) (m map[cellKey]*campaign.MatrixCell, or
 		}
 		matrices++
 	}
-	return m, order, fewer
+	return m, order, measures
 }
 
 func nameAt(names []string, i int) string {

@@ -91,6 +91,19 @@ func TestCompareGoesByTime(t *testing.T) {
 	}
 }
 
+// A campaign that learns while it runs sends other cases in another run: its rates
+// are shown, and nothing is said of chance.
+func TestGuidedRatesAreNotTested(t *testing.T) {
+	run := func(id string, hits int64) campaign.Record {
+		m := &campaign.Matrix{Measures: campaign.OfGuided, Rows: []string{"all"}, Columns: []string{"success"}, Cells: [][]campaign.MatrixCell{{{Hits: hits, Total: 3000}}}}
+		return campaign.Record{RunID: id, Campaigns: []campaign.CampaignRecord{{Contract: "operator", Name: "x", Exhibits: []campaign.Exhibit{{Kind: "matrix", Matrix: m}}}}}
+	}
+	c := CompareRecords(run("a", 1280), run("b", 1898))
+	if len(c.Cells) != 1 || !c.Cells[0].Guided || c.Cells[0].Chance != nil || c.Cells[0].Better() || len(c.Tested) != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // 18 of 20, then 14 of 20, may be chance; 20 of 20, then 8 of 20, is not.
 func TestChance(t *testing.T) {
 	run := func(id string, hits ...int64) campaign.Record {

@@ -105,7 +105,7 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	if a.all.n == 0 {
 		return nil
 	}
-	m := campaign.Matrix{Measures: campaign.OfFailures, Columns: []string{"success"}, Rows: []string{"all"}, Cells: [][]campaign.MatrixCell{{cell(a.all.wins, a.all.n, "")}}}
+	m := campaign.Matrix{Measures: c.measures(), Columns: []string{"success"}, Rows: []string{"all"}, Cells: [][]campaign.MatrixCell{{cell(a.all.wins, a.all.n, "")}}}
 	for _, what := range []string{"bucket", "messages", "seed"} {
 		var keys [][2]string
 		for k := range a.by {
@@ -140,7 +140,7 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	if len(best) == 0 {
 		return list
 	}
-	rows := campaign.Matrix{Measures: campaign.OfFailures, Columns: []string{"success"}}
+	rows := campaign.Matrix{Measures: c.measures(), Columns: []string{"success"}}
 	for _, x := range best[:min(len(best), maxShown)] {
 		rows.Rows = append(rows.Rows, c.chainName(x.ops))
 		rows.Cells = append(rows.Cells, []campaign.MatrixCell{cell(x.wins, x.n, "")})
@@ -151,6 +151,20 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	}
 	list = append(list, campaign.Exhibit{Kind: "matrix", Title: title, Matrix: &rows})
 	return append(list, c.strongest(best[:min(len(best), strongest)])...)
+}
+
+// measures is what rates of success are. Where replies decide what is sent next, two
+// runs send different prompts: that one has more successes than another says nothing
+// of the systems.
+func (c *Campaign) measures() string {
+	switch c.spec.Policy {
+	case mutator.Search, mutator.UCB1, mutator.EXP3:
+		return campaign.OfGuided
+	}
+	if c.attacker != nil {
+		return campaign.OfGuided
+	}
+	return campaign.OfFailures
 }
 
 // low is the lower end of the interval of the rate.

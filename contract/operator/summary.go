@@ -205,7 +205,7 @@ func (c *Campaign) verdictMatrix(t *tally) (campaign.Exhibit, bool) {
 		ops = append(ops, op)
 	}
 	slices.Sort(ops)
-	m := campaign.Matrix{Columns: []string{"FAIL"}, Measures: campaign.OfFailures}
+	m := campaign.Matrix{Columns: []string{"FAIL"}, Measures: c.measures()}
 	for _, op := range ops {
 		m.Rows = append(m.Rows, c.base.Registry().Entries()[op].Meta.ID)
 		m.Cells = append(m.Cells, []campaign.MatrixCell{cell(fails[op], totals[op], "")})

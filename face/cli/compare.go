@@ -90,7 +90,9 @@ func showScores(c app.Comparison, said func(lead, text string)) {
 			break
 		}
 		text := x.Row + " in " + x.Column + ": " + rate(x.A) + " -> " + rate(x.B)
-		if x.Chance != nil {
+		if x.Guided && x.A != nil && x.B != nil {
+			text += ": not tested, since replies decided what was sent"
+		} else if x.Chance != nil {
 			text += ": " + app.ChanceText(x.Chance)
 		}
 		said(fmt.Sprintf("  %-14s ", "cell"), text)
@@ -115,7 +117,9 @@ showed it without finding it; if it did not run that case, it is "not run". Of
 campaigns that end in a score, Compare shows how it and its parts
 changed, and which cells of their matrices did. "worse" and "better" are said of
 what Fisher's exact test does not put down to chance (p < 0.05, corrected by
-Holm's method over all cells); else there is no evidence of a change.
+Holm's method over all cells); else there is no evidence of a change. Nothing is
+said of rates of a campaign that learns while it runs (a search, an attacker):
+even one system may then have quite different rates.
 
 Exit codes: 0 nothing new, 1 the newer run has findings that the older has not.`,
 		Example: `  thresh compare latest~1 latest`,
