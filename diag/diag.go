@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -33,10 +32,7 @@ type Pos struct {
 }
 
 func (p Pos) String() string {
-	file := p.File
-	if strings.ContainsFunc(file, unicode.IsControl) {
-		file = strconv.Quote(file) // a name with a line feed would pass for a message
-	}
+	file := Name(p.File)
 	if p.Line == 0 {
 		return file
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -22,6 +23,15 @@ func Printable(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// Name is the name of a file in a message, in quotes where it holds control
+// characters: one with a line feed would pass for a message.
+func Name(file string) string {
+	if strings.ContainsFunc(file, unicode.IsControl) {
+		return strconv.Quote(file)
+	}
+	return file
 }
 
 // Reason is an error without the path that the message around it names.

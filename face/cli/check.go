@@ -36,7 +36,7 @@ Exit codes: 0 no errors, 2 errors (with --strict also warnings).`,
 				if p.Planned {
 					planned = diag.Plural(p.Cases, "case")
 				}
-				fmt.Fprintf(a.io.Out, "%s: %s %s: %s\n", p.Source, p.Contract, printable(p.Name), planned)
+				fmt.Fprintf(a.io.Out, "%s: %s %s: %s\n", diag.Name(p.Source), p.Contract, diag.Name(p.Name), planned)
 			}
 			a.warn(checked.Diagnostics)
 			if checked.Diagnostics.HasErrors() {

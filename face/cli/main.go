@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +28,7 @@ type Stdio struct {
 	OutTTY   bool // standard output is a terminal
 	ErrTTY   bool // standard error is a terminal
 	Width    int  // columns of the terminal; 0: unknown
+	args     []string
 }
 
 // System is the standard input, output and environment of the process.
@@ -60,8 +63,9 @@ func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
 		<-ctx.Done()
 		stop()
 	}()
+	io.args = argv[1:]
 	root := newRoot(&io, contracts)
-	root.SetArgs(argv[1:])
+	root.SetArgs(io.args)
 	root.SetIn(io.In)
 	root.SetOut(io.Out)
 	root.SetErr(io.Err)
@@ -109,17 +113,31 @@ func tell(io Stdio, err error) {
 	style := diag.Style{Color: io.color(io.ErrTTY)}
 	var list diag.List
 	if errors.As(err, &list) {
-		fmt.Fprint(io.Err, list.Render(style))
+		fmt.Fprint(io.Err, named(err, list.Render(style), io.args))
 		return
 	}
 	label := "thresh: error: "
 	if style.Color {
 		label = "thresh: \x1b[1;31merror\x1b[0m: "
 	}
-	fmt.Fprintln(io.Err, label+printable(err.Error()))
+	fmt.Fprintln(io.Err, label+printable(named(err, err.Error(), io.args)))
 	if h := diag.Hint(err); h != "" {
-		fmt.Fprintln(io.Err, "  hint: "+h)
+		fmt.Fprintln(io.Err, "  hint: "+printable(named(err, h, io.args)))
 	}
+}
+
+// named is a message about an error in which names that are given on the command
+// line, or are those of files, stand as [diag.Name] writes them.
+func named(err error, text string, names []string) string {
+	if file := new(fs.PathError); errors.As(err, &file) {
+		names = append(slices.Clone(names), file.Path)
+	}
+	for _, name := range names {
+		if quoted := diag.Name(name); quoted != name {
+			text = strings.ReplaceAll(text, name, quoted)
+		}
+	}
+	return text
 }
 
 // printable makes control characters harmless for a terminal; lines stay.

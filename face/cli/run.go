@@ -167,6 +167,6 @@ func (a *application) warn(list diag.List) {
 		for _, x := range list {
 			a.told = append(a.told, x.Text())
 		}
-		fmt.Fprint(a.io.Err, list.Render(diag.Style{Color: a.io.color(a.io.ErrTTY)}))
+		fmt.Fprint(a.io.Err, named(list, list.Render(diag.Style{Color: a.io.color(a.io.ErrTTY)}), a.io.args))
 	}
 }
