@@ -160,3 +160,16 @@ def swap():
 		t.Error(list)
 	}
 }
+
+// An effect that the document's own key adds has no binding, which is said.
+func TestEffectWithoutBinding(t *testing.T) {
+	_, _, list := load("x.model.star", []byte(`A = entity(n = int(0, 9))
+def make():
+    a = new(A, n = 1)
+ir("effects", "other", {})
+p = protocol(seq(make, call("other")))
+`))
+	if !list.HasErrors() || list[len(list)-1].Code != "fresnelfir.missing-binding" {
+		t.Error(list)
+	}
+}

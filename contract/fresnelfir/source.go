@@ -80,15 +80,27 @@ func load(path string, text []byte) (*ir.Document, *ir.Source, diag.List) {
 	return d, src, list
 }
 
-// sourced leaves out of what is said about a model in the language the paths of the JSON
-// that it is compiled to: nobody has written that. What a line is compiled to twice is said once.
+// unaddressed removes from what is said about a model in the language the paths of the
+// JSON that it is compiled to: nobody has written that.
+func unaddressed(path string, list diag.List) {
+	if written(path) {
+		for i := range list {
+			list[i].Path = ""
+		}
+	}
+}
+
+// sourced are the diagnostics of a document, of a model in the language without paths, and
+// what a line is compiled to twice said once.
 func sourced(path string, list diag.List) diag.List {
 	if !written(path) {
 		return list
 	}
-	list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.missing-binding" }) // nor an effect
-	for i := range list {
-		list[i].Path = ""
+	unaddressed(path, list)
+	effects := map[diag.Pos]bool{} // an action that is missing has neither an effect nor a binding
+	for _, d := range list {
+		effects[d.Pos] = effects[d.Pos] || d.Code == "fresnelfir.missing-effect"
 	}
+	list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.missing-binding" && effects[d.Pos] })
 	return slices.CompactFunc(list, func(a, b diag.Diagnostic) bool { return a.Pos == b.Pos && a.Message == b.Message })
 }
