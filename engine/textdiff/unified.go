@@ -17,8 +17,8 @@ type change struct{ a0, a1, b0, b1 int }
 
 // Format is the difference between two texts, "" if there is none. The names
 // are those of the header. Lines are compared by the longest common subsequence
-// between what the texts begin and end with alike; texts that differ over more
-// than [Most] lines each are shown as replaced there.
+// between what the texts begin and end with alike; where that is more than [Most]
+// lines, between lines that stand once in each.
 func Format(oldName, newName, before, after string) string {
 	if before == after {
 		return ""
@@ -92,7 +92,7 @@ func compare(a, b []string, most int) []change {
 	}
 	x, y := a[head:len(a)-tail], b[head:len(b)-tail]
 	if len(x) > most || len(y) > most {
-		return []change{{head, head + len(x), head, head + len(y)}}
+		return between(x, y, head, most)
 	}
 	// common[i][j] is the longest common subsequence of x[i:] and y[j:].
 	common := make([][]int16, len(x)+1)
@@ -131,4 +131,65 @@ func compare(a, b []string, most int) []change {
 		list = append(list, c)
 	}
 	return list
+}
+
+// between finds the changes between long lists, which begin at the same place, part by
+// part: between entries that stand once in each, in the same order.
+func between(x, y []string, at, most int) (list []change) {
+	i, j := 0, 0
+	fixed := anchors(x, y)
+	if len(fixed) == 0 {
+		return []change{{at, at + len(x), at, at + len(y)}}
+	}
+	for _, f := range append(fixed, [2]int{len(x), len(y)}) {
+		for _, c := range compare(x[i:f[0]], y[j:f[1]], most) {
+			list = append(list, change{at + i + c.a0, at + i + c.a1, at + j + c.b0, at + j + c.b1})
+		}
+		i, j = f[0]+1, f[1]+1
+	}
+	return list
+}
+
+// anchors are the most entries that stand once in each list and come in the same order
+// in both, by their places.
+func anchors(x, y []string) [][2]int {
+	type place struct{ inX, inY, timesX, timesY int }
+	seen := make(map[string]*place)
+	for i, s := range x {
+		if seen[s] == nil {
+			seen[s] = &place{}
+		}
+		seen[s].inX, seen[s].timesX = i, seen[s].timesX+1
+	}
+	for j, s := range y {
+		if p := seen[s]; p != nil {
+			p.inY, p.timesY = j, p.timesY+1
+		}
+	}
+	var once []place
+	for i, s := range x {
+		if p := seen[s]; p.timesX == 1 && p.timesY == 1 && p.inX == i {
+			once = append(once, *p)
+		}
+	}
+	// ends[n] is the entry with which a row of n+1 ends soonest in y, before[k] that before k.
+	var ends []int
+	before := make([]int, len(once))
+	for k, p := range once {
+		n, _ := slices.BinarySearchFunc(ends, p.inY, func(e, inY int) int { return once[e].inY - inY })
+		if before[k] = -1; n > 0 {
+			before[k] = ends[n-1]
+		}
+		if n == len(ends) {
+			ends = append(ends, k)
+		}
+		ends[n] = k
+	}
+	row := make([][2]int, len(ends))
+	if len(ends) > 0 {
+		for k, n := ends[len(ends)-1], len(ends)-1; n >= 0; k, n = before[k], n-1 {
+			row[n] = [2]int{once[k].inX, once[k].inY}
+		}
+	}
+	return row
 }

@@ -1,6 +1,7 @@
 package textdiff_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,34 @@ func TestFormat(t *testing.T) {
 		if got := textdiff.Format("x", "y", c.before, c.after); got != c.want {
 			t.Errorf("%s:\n%swant\n%s", c.name, got, c.want)
 		}
+	}
+}
+
+// Of a long text that is changed in few places, those are shown.
+func TestLongTexts(t *testing.T) {
+	var before, after strings.Builder
+	for i := range 20000 {
+		old := fmt.Sprintln("line", i)
+		if i%3 == 0 {
+			old = "the same\n" // anchors are not everywhere
+		}
+		before.WriteString(old)
+		switch i % 4000 {
+		case 7:
+			after.WriteString("another\n")
+		case 1200: // gone
+		case 2500:
+			after.WriteString(old + "new\n")
+		default:
+			after.WriteString(old)
+		}
+	}
+	d := textdiff.Format("x", "y", before.String(), after.String())
+	if removed, added, hunks := strings.Count(d, "\n-"), strings.Count(d, "\n+"), strings.Count(d, "\n@@"); removed != 10 || added != 11 || hunks != 15 {
+		t.Errorf("%d lines removed, %d added in %d hunks", removed, added, hunks)
+	}
+	if d := textdiff.Format("x", "y", strings.Repeat("a\n", 5000), strings.Repeat("b\n", 5000)); strings.Count(d, "\n") != 10003 {
+		t.Errorf("%d lines", strings.Count(d, "\n"))
 	}
 }
 
