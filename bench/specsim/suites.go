@@ -28,8 +28,8 @@ const commandCase = "## RUN-%[1]d\n\n```yaml spec-test\nid: RUN-%[1]d\ntype: cli
 // transcript is a block of a page that runs the same command.
 const transcript = "```console run\n$ /bin/echo hello %[1]d\nhello %[1]d\n```\n\n"
 
-// shellOwn has the shell's own echo in place of the program.
-func shellOwn(form string) string { return strings.Replace(form, "/bin/echo", "echo", 1) }
+// shellsOwn has the shell's own echo in place of the program.
+func shellsOwn(text string) string { return strings.ReplaceAll(text, "/bin/echo", "echo") }
 
 // groups are the contenders that are held against each other, and what is left out.
 func groups(dir, thresh, testscript string, cases, many int) (list [][]contender, missing []string, err error) {
@@ -45,21 +45,24 @@ func groups(dir, thresh, testscript string, cases, many int) (list [][]contender
 			err = write(filepath.Join(dir, name), text)
 		}
 	}
-	var one, command, page strings.Builder
+	var one, command, page, block strings.Builder
 	var paths, own []string
 	for i := range cases {
 		fmt.Fprintf(&one, fileCase, i)
 		fmt.Fprintf(&command, commandCase, i)
 		fmt.Fprintf(&page, transcript, i)
+		fmt.Fprintf(&block, "$ echo hello %[1]d\nhello %[1]d\n", i)
 		paths = append(paths, fmt.Sprintf("pages/p%05d.md", i))
 		put(paths[i], fmt.Sprintf(transcript, i))
 		own = append(own, fmt.Sprintf("own/p%05d.md", i))
-		put(own[i], fmt.Sprintf(shellOwn(transcript), i))
+		put(own[i], fmt.Sprintf(shellsOwn(transcript), i))
 		put(fmt.Sprintf("files/f%05d.spec.md", i), fmt.Sprintf(fileCase, i))
 	}
 	put("one/a.spec.md", one.String())
 	put("command/a.spec.md", command.String())
 	put("page/a.spec.md", page.String())
+	put("ownpage/a.spec.md", shellsOwn(page.String()))
+	put("block/a.spec.md", "```console run\n"+block.String()+"```\n")
 	for _, folder := range []string{"one", "files", "many", "tenth", "spread", "list", "failing"} {
 		put(folder+"/subject.txt", subject)
 	}
@@ -101,6 +104,8 @@ func groups(dir, thresh, testscript string, cases, many int) (list [][]contender
 		{name: "bare Go loop, a temporary folder a case", cases: cases, alone: func(ctx context.Context) error { return bare(ctx, dir, cases) }},
 		run("cli.run, /bin/echo", "command", cases),
 		run("transcripts, one page", "page/a.spec.md", cases),
+		run("transcripts, one page, the shell's own echo", "ownpage/a.spec.md", cases),
+		run("transcripts, one page of one block, the shell's own echo", "block/a.spec.md", cases),
 		each,
 		eachOwn,
 	}
@@ -188,12 +193,14 @@ func peers(dir, testscript string, cases int) (list []contender, missing []strin
 		put(fmt.Sprintf("testscript/t%05d.txtar", i), fmt.Sprintf("exec /bin/echo hello %[1]d\nstdout 'hello %[1]d'\n", i))
 		form := "  $ /bin/echo hello %[1]d\n  hello %[1]d\n"
 		put(fmt.Sprintf("cramfiles/t%05d.t", i), fmt.Sprintf(form, i))
-		put(fmt.Sprintf("cramown/t%05d.t", i), fmt.Sprintf(shellOwn(form), i))
+		put(fmt.Sprintf("cramown/t%05d.t", i), fmt.Sprintf(shellsOwn(form), i))
 	}
 	put("cram/one.t", cram.String())
+	put("cramshell/one.t", shellsOwn(cram.String()))
 	put("bats/one.bats", bats.String())
 	if path, lerr := exec.LookPath("cram"); lerr == nil {
 		list = append(list, contender{name: "cram, one file, one shell", cases: cases, argv: []string{path, "-q", "cram"}, dir: dir},
+			contender{name: "cram, one file, one shell, its own echo", cases: cases, argv: []string{path, "-q", "cramshell"}, dir: dir},
 			contender{name: "cram, a file each", cases: cases, argv: []string{path, "-q", "cramfiles"}, dir: dir},
 			contender{name: "cram, a file each, the shell's own echo", cases: cases, argv: []string{path, "-q", "cramown"}, dir: dir})
 	} else {
