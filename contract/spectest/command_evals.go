@@ -22,11 +22,11 @@ func readExpression(text string) (f speclang.Form, infix bool, err error) {
 	if err == nil {
 		return speclang.FormOfJSON(&doc.Root, doc.Position), false, nil
 	}
-	if strings.HasPrefix(strings.TrimSpace(text), "[") {
+	f, _, ierr := speclang.Infix{Root: "."}.Parse(text)
+	if ierr != nil && strings.HasPrefix(strings.TrimSpace(text), "[") {
 		return f, false, err
 	}
-	f, _, err = speclang.Infix{Root: "."}.Parse(text)
-	return f, true, err
+	return f, true, ierr
 }
 
 func hintOf(err error) string {

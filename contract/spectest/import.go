@@ -1,10 +1,12 @@
 package spectest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -105,7 +107,7 @@ var (
 	curlQuiet  = []string{"-s", "--silent", "-S", "--show-error", "-i", "--include", "-v", "--verbose", "-sS", "--compressed", "-f", "--fail", "-#", "--http1.1"}
 	curlValued = []string{"-X", "--request", "-H", "--header", "-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "-u", "--user", "-A", "--user-agent",
 		"-b", "--cookie", "-m", "--max-time", "--url", "--json", "-o", "--output", "-e", "--referer", "--max-redirs",
-		"-F", "--form", "-x", "--proxy", "--cacert", "-E", "--cert", "--key"}
+		"-F", "--form", "-x", "--proxy", "--cacert", "-E", "--cert", "--key", "--data-urlencode", "-T", "--upload-file", "--retry", "--retry-delay", "--connect-timeout"}
 )
 
 func (m *imported) curl(command string, line, number int) {
@@ -118,6 +120,7 @@ func (m *imported) curl(command string, line, number int) {
 	var headers [][2]string
 	var data, parts, more []string
 	get, insecure, typed := false, false, false
+	uploads, retries, pause := "", "", "1s" // uploads is the method that a file is sent by
 	header := func(text string) {
 		name, value, _ := strings.Cut(text, ":")
 		headers = append(headers, [2]string{strings.TrimSpace(name), strings.TrimSpace(value)})
@@ -184,13 +187,37 @@ func (m *imported) curl(command string, line, number int) {
 			address = value
 		case "-o", "--output":
 		case "-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json":
-			if strings.HasPrefix(value, "@") && flag != "--data-raw" {
+			if name, is := strings.CutPrefix(value, "@"); is && (flag == "--data-binary" || flag == "--json") {
+				more, uploads = append(more, "body_file: "+jsonText(name)), cmp.Or(uploads, "POST")
+			} else if is && flag != "--data-raw" {
 				m.report(diag.Error, line, command, "%s @FILE has no counterpart here: write body_file by hand", flag)
 			}
-			if data = append(data, value); flag == "--json" {
+			if uploads == "" {
+				data = append(data, value)
+			}
+			if flag == "--json" {
 				header("Content-Type: application/json")
 				header("Accept: application/json")
 			}
+		case "--data-urlencode":
+			name, text, named := strings.Cut(value, "=")
+			if !named {
+				name, text = "", value
+			}
+			if strings.HasPrefix(value, "@") || !named && strings.Contains(value, "@") {
+				m.report(diag.Error, line, command, "%s %s: a file that is encoded has no counterpart", flag, value)
+			}
+			if text = strings.ReplaceAll(url.QueryEscape(text), "+", "%20"); name != "" {
+				text = name + "=" + text
+			}
+			data = append(data, text)
+		case "-T", "--upload-file":
+			more, uploads = append(more, "body_file: "+jsonText(value)), "PUT"
+		case "--retry":
+			retries = value
+		case "--retry-delay":
+			pause = value + "s"
+		case "--connect-timeout":
 		default:
 			switch {
 			case slices.Contains(curlQuiet, flag):
@@ -217,10 +244,13 @@ func (m *imported) curl(command string, line, number int) {
 			sign = "&"
 		}
 		address, data = address+sign+body, nil
-	case data != nil && !typed:
+	case (data != nil || uploads == "POST") && !typed:
 		header("Content-Type: application/x-www-form-urlencoded")
 	}
-	if method == "" {
+	if retries != "" {
+		more = append(more, "retry: {times: "+retries+", every: "+pause+"}")
+	}
+	if method = cmp.Or(method, uploads); method == "" {
 		method = map[bool]string{true: "POST", false: "GET"}[data != nil || parts != nil]
 	}
 	if data != nil && parts != nil {
