@@ -201,14 +201,14 @@ func sentence(title string, o campaign.Outcome) string {
 	if !ok {
 		return diag.Runes(title, maxSentence)
 	}
-	where := x.Case
-	if id, scenario, ok := strings.Cut(x.Case, " in "); ok && x.Original == "" && strings.HasPrefix(o.Signature, PhaseContract+"|"+id+"|") {
+	where, _, _ := strings.Cut(x.Case, `, "`)
+	if x.Original != "" {
+		where, _, _ = strings.Cut(x.Case, ` of "`)
+	} else if id, scenario, ok := strings.Cut(x.Case, " in "); ok && strings.HasPrefix(o.Signature, PhaseContract+"|"+id+"|") {
 		where = scenario
 		if !strings.HasPrefix(why, id+": ") {
 			why = id + ": " + why
 		}
-	} else if where, _, ok = strings.Cut(x.Case, ` of "`); !ok {
-		where, _, _ = strings.Cut(x.Case, `, "`)
 	}
 	return diag.Runes(why, maxSentence) + " (" + where + ")"
 }
