@@ -1,9 +1,12 @@
 package fuzzspec_test
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -221,4 +224,32 @@ func FuzzEvaluate(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Broken UTF-8 is read as Python does: all sequences of up to four bytes at the
+// borders of what a sequence may hold. The digest is that of CPython 3's
+// bytes.decode("utf-8", "replace"), each with a line feed behind it.
+func TestBrokenText(t *testing.T) {
+	borders := []byte{0x41, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5}
+	sum := sha256.New()
+	for length := 1; length <= 4; length++ {
+		text, place := make([]byte, length), make([]int, length)
+		for done := false; !done; {
+			for i, p := range place {
+				text[i] = borders[p]
+			}
+			io.WriteString(sum, fuzzspec.StderrTail(text)+"\n")
+			done = true
+			for i := length - 1; i >= 0 && done; i-- {
+				if place[i]++; place[i] < len(borders) {
+					done = false
+				} else {
+					place[i] = 0
+				}
+			}
+		}
+	}
+	if got := hex.EncodeToString(sum.Sum(nil))[:16]; got != "946d2d3f824fa928" {
+		t.Errorf("got %s", got)
+	}
 }

@@ -3,6 +3,7 @@ package speclang
 import (
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -298,8 +299,8 @@ func (p *infix) list() Form {
 }
 
 func (p *infix) number(text string, at int) Form {
-	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return ScalarForm(IntValue(i))
+	if i, ok := new(big.Int).SetString(text, 10); ok {
+		return ScalarForm(BigValue(i))
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {

@@ -33,6 +33,16 @@ func TestInfix(t *testing.T) {
 		strings.Repeat("(", 300):                      `brackets are nested too deep at 200`,
 		`$.a[x] == 1`:                                 `"x" is neither a number nor a name in quotes at 0`,
 		`$.a["] == 1`:                                 `"\"" is neither a number nor a name in quotes at 0`,
+		`status = 200`:                                `= compares nothing at 7`,
+		`- status == 1`:                               `expected a number behind -, got "status" at 2`,
+		`lenn(text)`:                                  `there is no function lenn at 0`,
+		`status == -99999999999999999999`:             `["eq", ["get", ["subject"], "status"], -99999999999999999999]`,
+		`'a\nb\tc\d' == text`:                         `["eq", "a\nb\tc\\d", ["get", ["subject"], "text"]]`,
+		`$.a-b.z9 == Zz`:                              `there is no value Zz at 12`,
+		`$.a[10] == text`:                             `["eq", ["get", ["get", ["get", ["subject"], "json"], "a"], 10], ["get", ["subject"], "text"]]`,
+		`$.a['x'] == 9`:                               `["eq", ["get", ["get", ["get", ["subject"], "json"], "a"], "x"], 9]`,
+		`$.a[x'] == 9`:                                `"x'" is neither a number nor a name in quotes at 0`,
+		`$.a[''] == 9`:                                `"''" is neither a number nor a name in quotes at 0`,
 		`$.a["x"] == 1`:                               `["eq", ["get", ["get", ["get", ["subject"], "json"], "a"], "x"], 1]`,
 	} {
 		form, _, err := x.Parse(text)
@@ -56,6 +66,12 @@ func TestInfix(t *testing.T) {
 		if got := speclang.Compile(form, speclang.Options{}).Eval(speclang.StringValue(""), speclang.DefaultLimits(), speclang.Host{}); got.Err != nil || got.Value.JSON() != want {
 			t.Errorf("%s is %s, %v", text, got.Value.JSON(), got.Err)
 		}
+	}
+	if _, _, err := x.Parse(strings.Repeat("(1) == 1 and ", 300) + "true"); err != nil {
+		t.Errorf("brackets one after the other: %v", err)
+	}
+	if _, _, err := (speclang.Infix{Names: []string{"text"}}).Parse("text == $.a"); err == nil || err.Error() != "there is no JSON that $ could stand for" {
+		t.Errorf("without JSON: %v", err)
 	}
 	if _, used, _ := x.Parse("status == 1 or $ == 2 or status == 3"); strings.Join(used, " ") != "status json" {
 		t.Errorf("looks at %v", used)
