@@ -143,12 +143,15 @@ func structured(s string) (any, bool) {
 	return v, true
 }
 
-func indentedJSON(v any) string {
+func indentedJSON(v any) string { return writtenJSON(v, "  ") }
+
+// writtenJSON is a decoded value with its characters as they are.
+func writtenJSON(v any, indent string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if e.Encode(v) != nil { // of what was decoded
+	e.SetIndent("", indent)
+	if e.Encode(v) != nil {
 		return ""
 	}
 	return b.String()
@@ -157,7 +160,7 @@ func indentedJSON(v any) string {
 // jsonPlaces lists where two JSON values differ, each place with both values.
 func jsonPlaces(want, have any, path string, list []string) []string {
 	say := func(v any) string {
-		return clipped(strings.TrimSuffix(compactJSON(v), "\n"), 120)
+		return clipped(compactJSON(v), 120)
 	}
 	switch w := want.(type) {
 	case map[string]any:
@@ -224,10 +227,4 @@ func sameNumber(a, b json.Number) bool {
 	return xok && yok && x.Cmp(y) == 0
 }
 
-func compactJSON(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
+func compactJSON(v any) string { return strings.TrimSuffix(writtenJSON(v, ""), "\n") }
