@@ -218,7 +218,7 @@ func writeGitHub(w io.Writer, rec campaign.Record, _ Options) error {
 		fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, at, property.Replace(title), data.Replace(text))
 	}
 	if b.Len() == 0 {
-		fmt.Fprintf(&b, "::notice title=Thresh::%s\n", data.Replace(plural(total(&rec).Run, "case")+", all held"))
+		fmt.Fprintf(&b, "::notice title=Thresh::%s\n", data.Replace(plural(total(&rec).Run, "case")+", "+headline(&rec)))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write github report of run %s: %w", rec.RunID, err)

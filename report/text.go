@@ -345,12 +345,20 @@ func headlineOf(rec *campaign.Record, findings int) string {
 		return plural(findings, "finding") + " so far"
 	case findings > 0:
 		return plural(findings, "finding")
+	case rec.Verdict == "pass" && allSkipped(rec):
+		return "nothing was judged: each case was skipped"
 	case rec.Verdict == "pass":
 		return "all held"
 	case rec.Verdict == "fail":
 		return "not all held"
 	}
 	return "no finding, but not all could be judged"
+}
+
+// allSkipped reports whether there were cases and none of them was judged.
+func allSkipped(rec *campaign.Record) bool {
+	t := total(rec)
+	return t.Run > 0 && t.Skip == t.Run
 }
 
 // incomplete is why a run is not complete.

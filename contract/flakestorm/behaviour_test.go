@@ -448,3 +448,23 @@ func TestPythonAgents(t *testing.T) {
 		t.Errorf("%s", p.titles())
 	}
 }
+
+// A check that is for other prompts was not made: what it alone would have
+// judged is left out and has no score, and the document is warned of.
+func TestChecksOfOtherPrompts(t *testing.T) {
+	s := answerer(t, echo)
+	head := "agent: {endpoint: \"" + s.URL + "/chat\"}\nmutations: {count: 1, types: [noise]}\ngolden_prompts: [where is my order]\n"
+	filtered := "{type: contains, value: refunded, prompt_filter: zebra}"
+	p := play(t, spec(t, head+"invariants: ["+filtered+"]\n"))
+	if p.count(campaign.VerdictSkip) != 1 || p.count(campaign.VerdictPass) != 0 || p.tally.Mutation.Scored || !strings.Contains(p.titles(), "not applicable (prompt_filter)") {
+		t.Errorf("nothing was checked:\n%s%+v", p.titles(), p.tally.Mutation)
+	}
+	p = play(t, spec(t, head+"invariants: ["+filtered+", {type: completes}]\n"))
+	if p.count(campaign.VerdictPass) != 1 || !p.tally.Mutation.Scored {
+		t.Errorf("completes was checked:\n%s%+v", p.titles(), p.tally.Mutation)
+	}
+	_, list := front().Compile(t.Context(), spec(t, head+"invariants: ["+filtered+", {type: completes, prompt_filter: ORDER}]\n"), settings())
+	if len(list) != 1 || list[0].Code != "flakestorm.never-applies" || list[0].Path != "invariants[0]" {
+		t.Errorf("it says %v", list)
+	}
+}

@@ -73,6 +73,7 @@ func (b *builder) build() {
 	b.system()
 	b.users()
 	b.globalChaos()
+	b.invariants()
 	b.contract()
 	b.sessions()
 	b.schemas()
@@ -177,6 +178,25 @@ func (b *builder) said(where string) func(*config.Fault, point) {
 	}
 }
 
+// filtered warns of an invariant that is for other prompts than those asked.
+func (b *builder) filtered(v *config.Invariant, name, then string) {
+	if v.Filter != nil && !slices.ContainsFunc(b.c.prompts(v), func(p string) bool { hit, err := v.Filter.Search(p); return hit || err != nil }) {
+		b.fail(diag.Diagnostic{Code: "flakestorm.never-applies", Level: diag.Warning, Pos: v.At.In(b.spec.Path), Path: v.Path},
+			"%s (prompt_filter) applies to none of the prompts, %s", name, then)
+	}
+}
+
+// invariants are those of the document, which mutations and chaos are judged by.
+func (b *builder) invariants() {
+	if !slices.Contains(b.c.phases, PhaseMutation) && !slices.Contains(b.c.phases, PhaseChaos) {
+		return
+	}
+	for i := range b.cfg.Invariants {
+		v := &b.cfg.Invariants[i]
+		b.filtered(v, nameOf(v), "so it is checked only where a mutation makes it apply")
+	}
+}
+
 // contract is the matrix.
 func (b *builder) contract() {
 	k := b.cfg.Contract
@@ -220,9 +240,7 @@ func (b *builder) contract() {
 			applies = applies || j.active.applies(v.When)
 		}
 		any = any || applies
-		if v.Filter != nil && !slices.ContainsFunc(b.c.prompts(v), func(p string) bool { hit, err := v.Filter.Search(p); return hit || err != nil }) {
-			b.fail(diag.Diagnostic{Code: "flakestorm.never-applies", Level: diag.Warning, Pos: v.At.In(b.spec.Path), Path: v.Path}, "%s (prompt_filter) applies to none of the prompts, so it is never checked", v.ID)
-		}
+		b.filtered(v, v.ID, "so it is never checked")
 		if !applies && len(scenarios) > 0 {
 			b.fail(diag.Diagnostic{Code: "flakestorm.never-applies", Level: diag.Warning, Pos: v.At.In(b.spec.Path), Path: v.Path}, "%s (when: %s) applies to none of the scenarios, so it is never checked", v.ID, v.When)
 		}

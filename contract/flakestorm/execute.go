@@ -193,7 +193,7 @@ func (t *trial) mutation(ctx context.Context) error {
 	if err := t.judge(ctx, u, where, t.x.c.cfg.Invariants, campaign.SeverityNote, t.p.Baselines[m.Original]); err != nil {
 		return err
 	}
-	return t.expected(ctx, u, where, m.Original, t.p.Baselines[m.Original])
+	return t.filtered(u, t.expected(ctx, u, where, m.Original, t.p.Baselines[m.Original]))
 }
 
 // chaos asks a golden prompt as it is, under the document's faults.
@@ -211,7 +211,7 @@ func (t *trial) chaos(ctx context.Context) error {
 	if err := t.judge(ctx, u, where, t.x.c.cfg.Invariants, campaign.SeverityNote, t.p.Baselines[prompt]); err != nil {
 		return err
 	}
-	return t.expected(ctx, u, where, prompt, t.p.Baselines[prompt])
+	return t.filtered(u, t.expected(ctx, u, where, prompt, t.p.Baselines[prompt]))
 }
 
 // contract runs one cell: all its prompts, one after the other, judged by its
@@ -252,6 +252,15 @@ func (t *trial) contract(ctx context.Context) error {
 		t.inapplicable("not applicable (prompt_filter, or the conversation went another way)")
 	}
 	return nil
+}
+
+// filtered leaves out a case whose checks are all for other prompts: that none of
+// them was broken says nothing.
+func (t *trial) filtered(u *turn, err error) error {
+	if err == nil && t.out.Verdict == campaign.VerdictPass && t.checked == 0 && len(u.Checks) > 0 {
+		t.inapplicable("not applicable (prompt_filter)")
+	}
+	return err
 }
 
 // inapplicable is the outcome of a case with nothing to check.
