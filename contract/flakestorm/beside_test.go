@@ -2,6 +2,7 @@ package flakestorm
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,5 +55,16 @@ func TestReplayBesideTheOriginal(t *testing.T) {
 	x.Case = "something else"
 	if rows, title := shown(); rows != nil || title != "" {
 		t.Errorf("a case that is no replay is shown beside one: %q", rows)
+	}
+}
+
+// Answers from a recording are no faults, and what failed names none.
+func TestFailureOfAReplay(t *testing.T) {
+	x := transcript{Turns: []turn{{Prompt: "Where is it?"}}, Faults: fault.Report{
+		Exchanges: []fault.Exchange{{Kind: fault.ToolCall, Tool: "orders", Call: 1}},
+		Events:    []fault.Event{{Target: "orders", Call: 1}},
+	}}
+	if e := x.failure("departs"); strings.Contains(e.Text.Body, "fault") {
+		t.Error(e.Text.Body)
 	}
 }

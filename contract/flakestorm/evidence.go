@@ -254,7 +254,7 @@ func (x *transcript) struck(which func(*fault.Event) bool) (names []string) {
 		if e.Target != "" {
 			name += " of " + e.Target
 		}
-		if !e.Missed && name != "" && which(e) && !slices.Contains(names, name) {
+		if !e.Missed && e.Mode != "" && which(e) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
