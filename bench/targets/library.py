@@ -143,7 +143,7 @@ class Handler(BaseHTTPRequestHandler):
         except UnicodeEncodeError:
             self.answer(500)
 
-    do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_TRACE = do_HEAD = call
+    do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_TRACE = do_HEAD = do_QUERY = call
 
     def search(self, q, given, parts, body):
         need(1 <= len(q.get("q", "")) <= 200)

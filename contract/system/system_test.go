@@ -330,7 +330,7 @@ func TestLeakAfterAFullCall(t *testing.T) {
 
 // An answer has the type and the headers that are declared for its status.
 func TestFrames(t *testing.T) {
-	op := sut.Operation{Name: "get", Method: "GET", Answers: map[string]json.RawMessage{"200": json.RawMessage(`{"type":"integer"}`), "default": nil},
+	op := sut.Operation{Name: "get", Method: "GET", Answers: map[string]json.RawMessage{"200": json.RawMessage(`{"type":"integer"}`), "4XX": json.RawMessage(`{"type":"integer"}`), "default": nil, "403": json.RawMessage(`{"type":"integer"}`)},
 		Frames: map[string]sut.Frame{
 			"200": {Types: []string{"application/json", "text/*"}, Headers: []sut.Header{
 				{Name: "x-total", Required: true, Type: "integer", Schema: json.RawMessage(`{"type":"integer","minimum":0}`)},
@@ -351,9 +351,11 @@ func TestFrames(t *testing.T) {
 		"a header that is no number": {200, "7", []string{"application/json", "X-Total", "few"}, "header get: HTTP 200: the header x-total does not fit its schema: got string, want integer"},
 		"an optional header":         {200, "7", []string{"application/json", "X-Total", "1", "Etag", "long"}, "header get: HTTP 200: the header ETag does not fit its schema: maxLength: got 4, want 3"},
 		"what does not fit is first": {200, `"x"`, []string{"application/json"}, "answer get: the answer does not fit its schema: the value: got string, want integer"},
-		"another status":             {409, "no", []string{"text/plain"}, "content-type get: HTTP 409: the answer is of type text/plain, declared is application/problem+json"},
+		"another status":             {302, "no", []string{"text/plain"}, "content-type get: HTTP 302: the answer is of type text/plain, declared is application/problem+json"},
 		"between client and service": {401, "no", []string{"text/plain"}, ""},
-		"no content":                 {409, "", []string{"text/plain"}, ""},
+		"and without content":        {401, "", []string{"text/plain"}, ""},
+		"declared by itself":         {403, "", []string{"text/plain"}, "answer get: the answer does not fit its schema: it is empty"},
+		"no content":                 {302, "", []string{"text/plain"}, ""},
 	} {
 		o := sut.Observation{End: sut.Answered, Status: x.status, Output: []byte(x.output), Header: map[string][]string{"Content-Type": x.header[:1]}}
 		for i := 1; i < len(x.header); i += 2 {

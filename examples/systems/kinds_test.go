@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh"
 )
 
-// Every kind takes the bytes of a FuzzSpec, the prompts of an agent's document
-// and the input of a Spec-Test case.
+// Every kind takes the bytes of a FuzzSpec, the prompts of an agent's document, the
+// children of an operator campaign and the input of a Spec-Test case.
 func TestFormatsByKinds(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("there is no python3")
@@ -56,7 +56,10 @@ mutations: {count: 2, types: [noise]}
 invariants: [{type: latency, max_ms: 60000}]
 `)
 	cases := write("kinds.spec.md", "```yaml spec-test\nid: K\ntype: system.call\ninput: he\nassert: [{target: end, must: [{contain: [answered]}]}]\n```\n")
-	for doc, further := range map[string]map[string]string{spec: fuzzed, prompts: prompted, cases: fuzzed} {
+	write("prompts.txt", "how do I return a shoe\n")
+	children := write("operators.json", `{"schema_version": "thresh.operators.v1", "seeds": ["prompts.txt"], "children": 3, "steps": 1, "select": {"include": ["op_lex_whitespace_perturb"]},
+"judges": [{"id": "ends", "type": "completes"}]}`)
+	for doc, further := range map[string]map[string]string{spec: fuzzed, prompts: prompted, cases: fuzzed, children: prompted} {
 		for _, list := range []map[string]string{systems, further} {
 			for kind, file := range list {
 				rec, err := thresh.Run(t.Context(), thresh.Job{Paths: []string{doc}, Store: t.TempDir(), Workers: 1, Options: map[string][]string{"system": {file}}})

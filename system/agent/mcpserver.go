@@ -132,6 +132,7 @@ func (s *server) drop() error {
 		s.transport.CloseIdleConnections()
 	}
 	s.ended, s.child, s.session, s.transport = s.child, nil, nil, nil
+	s.meter.strange.Store(nil)
 	return nil
 }
 
@@ -194,7 +195,7 @@ func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 	case s.service != nil:
 		r.Printed = s.service.Printed()
 	}
-	if r.End == agentcall.TimedOut || r.End == agentcall.Cut || r.End == agentcall.Unreachable || r.End == agentcall.TooLarge || r.End == agentcall.Died {
+	if r.End == agentcall.TimedOut || r.End == agentcall.Cut || r.End == agentcall.Unreachable || r.End == agentcall.TooLarge || r.End == agentcall.Died || s.meter.strange.Load() != nil {
 		r.Fresh = true // what it is doing now is nothing the next call should meet
 		return r, s.drop()
 	}
@@ -237,6 +238,8 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 		return fail(r, agentcall.TooLarge, "the reply is larger than %d bytes", s.meter.most)
 	case ctx.Err() != nil:
 		return fail(r, agentcall.TimedOut, "no whole reply within %s", limit)
+	case s.meter.strange.Load() != nil: // the session has ended by it
+		return fail(r, agentcall.Malformed, "the server printed a line that is no message of MCP: %q", *s.meter.strange.Load())
 	case answered:
 		return fail(r, agentcall.Reported, "MCP error %d: %s", wire.Code, wire.Message)
 	case s.child != nil && s.child.EndsWithin(ctx, grace):

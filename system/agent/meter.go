@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 )
 
@@ -17,8 +18,9 @@ type meter struct {
 	most    int64
 	read    atomic.Int64 // bytes since begin
 	tooMuch atomic.Bool
-	reached atomic.Bool // an answer to an HTTP request has begun
-	broken  atomic.Bool // and ended before it was whole
+	reached atomic.Bool            // an answer to an HTTP request has begun
+	broken  atomic.Bool            // and ended before it was whole
+	strange atomic.Pointer[string] // how a line begins that is no message
 }
 
 // begin starts to count for a call.
@@ -49,6 +51,9 @@ type gauge struct {
 
 func (g *gauge) Read(p []byte) (int, error) {
 	n, err := g.ReadCloser.Read(p)
+	if g.lines {
+		g.look(p[:n])
+	}
 	g.meter.read.Add(int64(n))
 	g.held += int64(n)
 	if i := bytes.LastIndexByte(p[:n], '\n'); g.lines && i >= 0 {
@@ -62,6 +67,18 @@ func (g *gauge) Read(p []byte) (int, error) {
 		g.meter.broken.Store(true)
 	}
 	return n, err
+}
+
+// look notes the first line that is no JSON object.
+func (g *gauge) look(p []byte) {
+	for begins := g.held == 0; len(p) > 0; begins = true {
+		line, rest, _ := bytes.Cut(p, []byte("\n"))
+		if text := bytes.TrimSpace(line); begins && len(text) > 0 && text[0] != '{' && text[0] != '[' {
+			start := strings.ToValidUTF8(string(text[:min(len(text), 80)]), "\uFFFD")
+			g.meter.strange.CompareAndSwap(nil, &start)
+		}
+		p = rest
+	}
 }
 
 // metered bounds the answers to HTTP requests and adds headers to them.

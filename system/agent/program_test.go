@@ -297,6 +297,7 @@ func beMCP() {
 	add("echo", func(in string) (*mcp.CallToolResult, error) { n++; return text(fmt.Sprintf("%d %s", n, in)), nil })
 	add("fails", func(string) (*mcp.CallToolResult, error) { return nil, errors.New("out of stock") })
 	add("hangs", func(string) (*mcp.CallToolResult, error) { select {} })
+	add("babbles", func(string) (*mcp.CallToolResult, error) { fmt.Println("all is well"); return text("x"), nil })
 	add("dies", func(string) (*mcp.CallToolResult, error) { os.Exit(5); return nil, nil })
 	add("floods", func(string) (*mcp.CallToolResult, error) { return text(strings.Repeat("x", 1<<20)), nil })
 	if url := os.Getenv("PORT"); url != "" {
@@ -319,7 +320,7 @@ func TestMCP(t *testing.T) {
 			plan.MaxReply = 64 << 10
 			plan.Reset.Renew = true
 			a := open(t, plan)
-			if got := strings.Join(a.Tools(), " "); got != "dies echo fails floods hangs" {
+			if got := strings.Join(a.Tools(), " "); got != "babbles dies echo fails floods hangs" {
 				t.Error(got)
 			}
 			for _, tc := range []struct {
@@ -332,7 +333,7 @@ func TestMCP(t *testing.T) {
 				{`{"tool": "echo", "arguments": {"input": "hi"}}`, 0, agentcall.Answered, "1 hi\ne", "", false},
 				{`{"tool": "echo", "arguments": {"input": "hi"}}`, 0, agentcall.Answered, "2 hi\ne", "", false},
 				{`{"tool": "fails", "arguments": {"input": ""}}`, 0, agentcall.Reported, "out of stock", "the tool failed: out of stock", false},
-				{`{"tool": "none"}`, 0, agentcall.NoTool, "", "the server has no tool none, it has dies, echo, fails, floods, hangs", false},
+				{`{"tool": "none"}`, 0, agentcall.NoTool, "", "the server has no tool none, it has babbles, dies, echo, fails, floods, hangs", false},
 				{`hello`, 0, agentcall.Malformed, "", "the prompt is no call of a tool", false},
 				{`{"tool": "echo", "arguments": [1]}`, 0, agentcall.Malformed, "", "the arguments of the tool are no object", false},
 				{`{"tool": "hangs", "arguments": {"input": ""}}`, 300 * time.Millisecond, agentcall.TimedOut, "", "no whole reply within 300ms", true},
@@ -346,6 +347,13 @@ func TestMCP(t *testing.T) {
 				}
 				if r.OK() && (len(r.Tools) != 1 || r.Tools[0].Tool != "echo" || r.Size == 0) {
 					t.Errorf("%+v", r)
+				}
+			}
+			if name == "stdio" {
+				r := ask(t, a, agentcall.Call{Prompt: `{"tool": "babbles", "arguments": {"input": ""}}`})
+				if again := ask(t, a, agentcall.Call{Prompt: `{"tool": "echo", "arguments": {"input": "x"}}`}); again.Text != "1 x\ne" ||
+					r.End != agentcall.Malformed || r.Error != `the server printed a line that is no message of MCP: "all is well"` {
+					t.Errorf("%+v, then %+v", r, again)
 				}
 			}
 			if err := a.Reset(t.Context(), patience); err != nil || !a.Forgets() {
