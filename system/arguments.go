@@ -63,6 +63,9 @@ func InputValue(kind string, input []byte) json.RawMessage {
 
 // Text is a string as JSON.
 func Text(s string) json.RawMessage {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
+		return append(append(append(make([]byte, 0, len(s)+2), '"'), s...), '"')
+	}
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}

@@ -93,12 +93,13 @@ def server(tester, sound, seed):
     began = time.monotonic()
     found = tester(" ".join([sys.executable, TOOLBOX, log, *["--sound"] * sound]), seed)
     wall = time.monotonic() - began
-    calls = [line.strip() for line in open(log) if line.strip()] if os.path.exists(log) else []
-    first = {}
-    for i, name in enumerate(calls):
-        if name.endswith("!"):
-            first.setdefault(name.rstrip("!"), i + 1)
-    return found, len(calls), first, wall
+    calls, first = 0, {}
+    for line in open(log) if os.path.exists(log) else []:
+        if line.startswith("!"):
+            first.setdefault(line[1:].strip(), calls)
+        else:
+            calls += 1
+    return found, calls, first, wall
 
 
 def has(name):

@@ -1,7 +1,7 @@
 """An MCP server on standard streams with ten planted faults: toolbox.py LOG [--sound].
 
-Each fault is in a tool of its own. LOG gets the name of a tool for each call, and after it "!" if its
-fault shows. With --sound the faults are absent.
+Each fault is in a tool of its own. LOG gets a line with the name of the tool for each call, and one with
+"!" before it if its fault shows. With --sound the faults are absent.
 """
 import json
 import os
@@ -56,11 +56,11 @@ def call(name, a):
     """The text of the answer, and its structured content."""
     global kept
     schema = TOOLS[name]["inputSchema"]
-    LOG.write("\n" + name)
+    LOG.write(name + "\n")
 
     def fault(shows=True):
         if shows and not SOUND:
-            LOG.write("!")
+            LOG.write("!" + name + "\n")
         return shows and not SOUND
 
     if name == "total" and isinstance(a, dict) and isinstance(a.get("prices"), str) and fault():

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/openapi"
 	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/port/sut"
@@ -31,6 +32,8 @@ type edge struct {
 	base      *url.URL
 	transport *http.Transport
 	ops       []sut.Operation
+	address   string                    // that of the base, without a slash at its end
+	templates map[string]*jsontree.Node // bodies, by operation
 }
 
 // Open implements system.Kind.
@@ -39,7 +42,7 @@ func Open(ctx context.Context, s system.Site) (system.Edge, error) {
 	if err != nil {
 		return nil, diag.Environment("the URL of the system %s: %w", s.Plan.Name, plain(err))
 	}
-	e := &edge{site: s, base: base, ops: s.Plan.Operations, transport: &http.Transport{
+	e := &edge{site: s, base: base, ops: s.Plan.Operations, address: strings.TrimSuffix(base.String(), "/"), transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: dialQuick, DisableCompression: true, MaxResponseHeaderBytes: maxHeaders,
 		IdleConnTimeout: idle, MaxIdleConnsPerHost: 4, ForceAttemptHTTP2: true,
 	}}
@@ -192,6 +195,9 @@ func broken(ctx context.Context, o *sut.Observation, err error, began time.Time)
 
 // retryAfter is how long a server asks to be left alone.
 func retryAfter(text string) time.Duration {
+	if text == "" {
+		return 0
+	}
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n > 0 {
 		return time.Duration(n) * time.Second
 	}

@@ -63,6 +63,9 @@ func (f *filler) value(name string) json.RawMessage {
 
 // text fills the places of a text; escape is applied to each value.
 func (f *filler) text(template string, escape func(string) string) string {
+	if !strings.Contains(template, "{") {
+		return template
+	}
 	return place.ReplaceAllStringFunc(template, func(p string) string {
 		name := f.named(p)
 		if name == "" {
@@ -83,6 +86,9 @@ func (f *filler) text(template string, escape func(string) string) string {
 
 // path fills the places of a path. Values of a list are joined by commas.
 func (f *filler) path(template string) string {
+	if !strings.Contains(template, "{") {
+		return template
+	}
 	return place.ReplaceAllStringFunc(template, func(p string) string {
 		if a := f.whole(p); a != nil {
 			return url.PathEscape(joined(f.value(a.Name), a.Style))
@@ -168,16 +174,12 @@ func plainText(v json.RawMessage) string {
 
 // body fills the places of a JSON template. A string that is one place becomes
 // the value itself; a member whose place has no value is not sent.
-func (f *filler) body(template []byte) ([]byte, error) {
+func (f *filler) body(template *jsontree.Node) ([]byte, error) {
 	if template == nil {
 		return nil, nil
 	}
-	doc, err := jsontree.Parse(template, jsontree.Python())
-	if err != nil {
-		return nil, err
-	}
 	var b bytes.Buffer
-	f.node(&b, &doc.Root)
+	f.node(&b, template)
 	if !json.Valid(b.Bytes()) {
 		return nil, fmt.Errorf("a value is no JSON")
 	}

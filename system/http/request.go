@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -31,7 +30,7 @@ func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*ht
 	if len(f.missing) > 0 {
 		return nil, diag.Environment("call %s of the system %s: the path has no value for %s", op.Name, e.site.Plan.Name, strings.Join(f.missing, ", "))
 	}
-	at := strings.TrimSuffix(e.base.String(), "/") + path
+	at := e.address + path
 	if query := f.query(op.Query); len(query) > 0 {
 		at += "?" + query.Encode()
 	}
@@ -40,7 +39,11 @@ func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*ht
 		kind = "application/json"
 	}
 	if !raw {
-		if body, err = f.body(op.JSON); err != nil {
+		template, err := e.template(op)
+		if err == nil {
+			body, err = f.body(template)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("make the body of %s: %w", op.Name, err)
 		}
 		if body != nil {
@@ -65,18 +68,37 @@ func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*ht
 	return q, nil
 }
 
+// template is the body of an operation with its places, nil if it has none.
+func (e *edge) template(op *sut.Operation) (*jsontree.Node, error) {
+	if op.JSON == nil {
+		return nil, nil
+	}
+	if n := e.templates[op.Name]; n != nil {
+		return n, nil
+	}
+	doc, err := jsontree.Parse(op.JSON, jsontree.Python())
+	if err != nil {
+		return nil, err
+	}
+	if e.templates == nil {
+		e.templates = make(map[string]*jsontree.Node)
+	}
+	e.templates[op.Name] = &doc.Root
+	return &doc.Root, nil
+}
+
 // bytesOf are the bytes of a case that are the content of a file, by the member of the
 // body; as an argument they would have to be text.
 func (e *edge) bytesOf(op *sut.Operation, c *sut.Call) map[string][]byte {
 	if c.Input == nil || len(op.Files) == 0 {
 		return nil
 	}
-	doc, err := jsontree.Parse(op.JSON, jsontree.Options{})
+	template, err := e.template(op)
 	if err != nil {
 		return nil
 	}
 	for _, file := range op.Files {
-		if m := doc.Root.Get(file.Member); m != nil && m.Text == "{"+e.site.Plan.Input.Argument+"}" {
+		if m := template.Get(file.Member); m != nil && m.Text == "{"+e.site.Plan.Input.Argument+"}" {
 			return map[string][]byte{file.Member: c.Input}
 		}
 	}
@@ -95,11 +117,8 @@ func written(op *sut.Operation, body []byte, files map[string][]byte) (as []byte
 	if len(op.Files) > 0 {
 		kind = sut.Multipart
 	}
-	media, _, err := mime.ParseMediaType(kind)
-	if err != nil {
-		media = kind
-	}
-	switch {
+	media, _, _ := strings.Cut(kind, ";")
+	switch media = strings.ToLower(strings.TrimSpace(media)); {
 	case media == formType:
 		return form(body), kind
 	case media == sut.Multipart:

@@ -4,11 +4,14 @@
 import importlib.util
 import inspect
 
-loaded = {}  # by the parent, for the children: "target"
+# By the parent, for the children, which touch as little of it as they can: each page of
+# memory that a fork touches is copied.
+loaded = {}
 
 
 def load_system(setting):
     """Loads FILE:NAME in the warm parent; returns what Go is told of it."""
+    loaded["streams"] = open_streams(False)  # over descriptors that a child fills
     try:
         sys.path.insert(0, setting["dir"])
         stem = os.path.splitext(os.path.basename(setting["file"]))[0]
@@ -22,8 +25,11 @@ def load_system(setting):
                 target = getattr(target, part)
             except AttributeError:
                 raise AttributeError("%s has no %s" % (os.path.basename(setting["file"]), setting["name"])) from None
-        loaded["target"] = target
-        return {"operations": operations_of(target, setting["name"])}
+        loaded["target"], loaded["class"] = target, inspect.isclass(target)
+        loaded["alone"] = inspect.isroutine(target) or callable(target) and not loaded["class"] and not public(target)
+        operations = operations_of(target, setting["name"])
+        loaded["bytes"] = {o["name"]: {a["name"] for a in o["arguments"] if a["type"] == "bytes"} for o in operations}
+        return {"operations": operations}
     except BaseException as error:
         return {"fault": fault_of(error)}
 
@@ -64,7 +70,7 @@ def operation_of(name, function, unbound=False):
 
 
 def serve_system(channel, request):
-    streams = open_streams(False)
+    streams = loaded["streams"]
     if request.get("dir"):
         os.chdir(request["dir"])
     sys.path[:0] = []
@@ -78,7 +84,7 @@ def serve_system(channel, request):
 
     try:
         target = loaded["target"]
-        if inspect.isclass(target):
+        if loaded["class"]:
             target = target()
         say({"ready": True})
     except BaseException as error:
@@ -95,8 +101,11 @@ def serve_system(channel, request):
             say({"fault": fault_of(error)})
 
 
+SETTLED = {type(None), bool, int, float, str, bytes, list, tuple, dict}
+
+
 def ask_system(target, order):
-    function = target if inspect.isroutine(target) or not hasattr(target, order["name"]) and callable(target) else getattr(target, order["name"])
+    function = target if loaded["alone"] or inspect.isroutine(target) or not hasattr(target, order["name"]) and callable(target) else getattr(target, order["name"])
     args = order.get("args")
     if order.get("body") is not None:
         import base64
@@ -108,8 +117,9 @@ def ask_system(target, order):
     elif isinstance(args, list):
         result = function(*args)
     else:
-        result = function(**typed(function, args or {}))
-    if inspect.isawaitable(result):
+        texts = loaded["bytes"].get(order["name"])
+        result = function(**(args or {} if texts is not None and not texts else typed(function, args or {})))
+    if type(result) not in SETTLED and inspect.isawaitable(result):
         import asyncio
 
         result = asyncio.run(settled_system(result))
