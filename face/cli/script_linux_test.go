@@ -229,6 +229,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\bcmp_[0-9a-f]{8}_s`), "cmp_SPEC_s"}, // made of the document, which holds the path of $WORK
 	// The last line of a report, which is two if its figures are long.
 	{regexp.MustCompile(`[\d.,]+/s( · |\n)[^·\n]+( · |\n)digest [0-9a-f]{16}( · |\n)run RUN`), "RATE · TIME · digest DIGEST · run RUN"},
+	{regexp.MustCompile(`[^·\n]+( · |\n)digest [0-9a-f]{16}( · |\n)run RUN`), " TIME · digest DIGEST · run RUN"}, // of no case
 	{regexp.MustCompile(`digest [0-9a-f]{64}\b`), "digest DIGEST"},
 	{regexp.MustCompile(`"spec_sha256": "[0-9a-f]{64}"`), `"spec_sha256": "SHA256"`},
 	// A long path of $WORK wraps the command line of a finding.
