@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -199,9 +198,6 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 			return nil, append(list, found...)
 		}
 	}
-	if code == nil && system == nil {
-		list = append(list, holdsAnyway(d, src, set.Strict, list)...)
-	}
 	if list = append(list, c.apart(src)...); list.HasErrors() {
 		return nil, list
 	}
@@ -216,21 +212,6 @@ const enclosed = "it is inside of the capsule"
 
 // maxModule is how large a module may be.
 const maxModule = 64 << 20
-
-// holdsAnyway warns of a model that is explored alone and says nothing that could
-// be broken: what it has beside properties is compared with a module.
-func holdsAnyway(d *ir.Document, src *ir.Source, strict bool, list diag.List) diag.List {
-	if len(d.Properties) > 0 || slices.ContainsFunc(d.Generators, func(g *ir.Generator) bool { return g.Postcondition != nil }) ||
-		slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.vacuous" }) {
-		return nil
-	}
-	level := diag.Warning
-	if strict {
-		level = diag.Error
-	}
-	return diag.List{src.Report(level, ir.Place{Path: "$.properties"}, "vacuous",
-		"the model is explored alone and has no property: only values beyond their bounds can be found", "write properties, or name the module")}
-}
 
 // moduleOf reads the module: the one that --module names, else the document's
 // entry below its own folder; path is where it is looked for. Without one the
