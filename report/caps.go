@@ -16,6 +16,7 @@ const (
 	lineCap     = 2000     // lines of a document
 	spanCap     = 300      // spans of a timeline
 	matrixCap   = 60       // rows, and columns, of a matrix in text
+	briefRows   = 12       // rows of a matrix in the text report of a whole run
 	heatCap     = 120      // rows, and columns, of a matrix on a page
 	seriesCap   = 12       // lines of a series
 	pointCap    = 400      // points of a line

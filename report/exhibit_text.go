@@ -127,7 +127,7 @@ func visibleAll(words []string) []string {
 }
 
 func (s *screen) matrix(m *campaign.Matrix) {
-	names, note := firstOf(m.Rows, matrixCap, "row")
+	names, note := firstOf(m.Rows, s.rows, "row")
 	columns, more := firstOf(m.Columns, matrixCap, "column")
 	rows := make([][]string, len(names))
 	var notes []string

@@ -16,10 +16,11 @@ type screen struct {
 	strings.Builder
 	color bool
 	width int
+	rows  int // of a matrix
 }
 
 func newScreen(opt Options) *screen {
-	s := &screen{color: opt.Color, width: opt.Width}
+	s := &screen{color: opt.Color, width: opt.Width, rows: matrixCap}
 	if s.width <= 0 {
 		s.width = 100
 	}

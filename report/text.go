@@ -295,6 +295,7 @@ func (s *screen) campaigns(rec *campaign.Record) {
 			s.figures(0, append([]string{visible(c.Name)}, figures...))
 		}
 	}
+	s.rows = briefRows
 	for _, c := range rec.Campaigns {
 		for i := range c.Exhibits {
 			if c.Exhibits[i].Brief {
@@ -302,6 +303,7 @@ func (s *screen) campaigns(rec *campaign.Record) {
 			}
 		}
 	}
+	s.rows = matrixCap
 	s.line(0, "")
 }
 

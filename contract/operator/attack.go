@@ -46,9 +46,11 @@ const (
 	maxKept    = 4096 // chains
 	maxShown   = 20   // rows of one kind
 	strongest  = 10
+	glanced    = 5 // of the strongest, in the text report too
 	replyBytes = 600
 
 	verbatimChars = 64 << 10 // of a strongest prompt with its reply
+	glanceChars   = 80       // of either in the table of the strongest
 )
 
 func (a *attacks) clone() attacks {
@@ -129,7 +131,7 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 	if a.first > 0 {
 		title += fmt.Sprintf(", the first success at judged child %d", a.first)
 	}
-	list := []campaign.Exhibit{{Kind: "matrix", Title: title, Matrix: &m}}
+	list := []campaign.Exhibit{{Kind: "matrix", Title: title, Brief: true, Matrix: &m}}
 	if len(a.points) > 1 {
 		list = append(list, campaign.SeriesExhibit("Successes", "children judged", "successes", campaign.Line{Name: "successes", Points: a.points}))
 	}
@@ -192,16 +194,25 @@ func (c *Campaign) strongest(best []chain) []campaign.Exhibit {
 	}
 	lane := c.base.NewLane(nil)
 	var list []campaign.Exhibit
+	var rows [][]string
 	for i, x := range best {
 		lane.Use(x.best.m)
 		// An error is the context's, which does not end, or of operators elsewhere.
 		_ = lane.Make(context.Background(), []mutator.Job{x.best.job}, func(child *mutator.Child) error {
+			if i < glanced {
+				rows = append(rows, []string{fmt.Sprintf("%d of %d", x.wins, x.n), c.chainName(x.ops), written(cut(child.Text, glanceChars)), written(cut(x.best.reply, glanceChars))})
+			}
 			text := child.Text + "\n\n[reply]\n" + x.best.reply
 			list = append(list, promptUpTo(verbatimChars, fmt.Sprintf("Strongest prompt %d, child %s by %s", i+1, child.ID, c.chainName(x.ops)), text))
 			return nil
 		})
 	}
-	return list
+	if len(rows) == 0 {
+		return nil
+	}
+	glance := campaign.TableExhibit("Strongest prompts", []string{"success", "by", "prompt", "reply"}, rows)
+	glance.Brief, glance.Table.Numeric = true, []bool{true}
+	return slices.Insert(list, 0, glance)
 }
 
 // numbers are those of a bucket in the OWASP list of 2025, and in MITRE ATLAS.

@@ -177,7 +177,11 @@ func TestAttackSummary(t *testing.T) {
 	a := attacked(t, "search", "", 1000, 2, demo.Layered)
 	shows, _ := campaign.As[campaign.Summarizer[any]](a.c)
 	var rate, chains, curve, prompts int
+	var brief []string // what the text report of the run shows, too
 	for _, e := range shows.Summarize(a.state).Exhibits {
+		if e.Brief {
+			brief = append(brief, strings.Split(e.Title, ",")[0])
+		}
 		switch {
 		case strings.HasPrefix(e.Title, "Attack success rate, the first success at judged child"):
 			rate++
@@ -196,6 +200,9 @@ func TestAttackSummary(t *testing.T) {
 				t.Errorf("%s: %s", e.Title, e.Text.Body)
 			}
 		}
+	}
+	if !slices.Equal(brief, []string{"Attack success rate", "Strongest prompts", "Verdicts FAIL"}) {
+		t.Errorf("the text report shows %q", brief)
 	}
 	if rate != 1 || chains != 1 || curve != 1 || prompts != 10 {
 		t.Errorf("%d rates, %d chains, %d curves, %d prompts", rate, chains, curve, prompts)

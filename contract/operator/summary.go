@@ -204,13 +204,16 @@ func (c *Campaign) verdictMatrix(t *tally) (campaign.Exhibit, bool) {
 	for op := range totals {
 		ops = append(ops, op)
 	}
-	slices.Sort(ops)
+	// The weakest places first: a report that is cut tells these.
+	slices.SortFunc(ops, func(a, b int) int {
+		return cmp.Or(cmp.Compare(cell(fails[b], totals[b], "").Low, cell(fails[a], totals[a], "").Low), cmp.Compare(a, b))
+	})
 	m := campaign.Matrix{Columns: []string{"FAIL"}, Measures: c.measures()}
 	for _, op := range ops {
 		m.Rows = append(m.Rows, c.base.Registry().Entries()[op].Meta.ID)
 		m.Cells = append(m.Cells, []campaign.MatrixCell{cell(fails[op], totals[op], "")})
 	}
-	return campaign.Exhibit{Kind: "matrix", Title: "Verdicts FAIL, by operator", Matrix: &m}, len(ops) > 0
+	return campaign.Exhibit{Kind: "matrix", Title: "Verdicts FAIL, by operator", Brief: true, Matrix: &m}, len(ops) > 0
 }
 
 // cell is a rate with its 95 % interval by Wilson's score.
