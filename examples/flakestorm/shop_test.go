@@ -55,7 +55,7 @@ func TestShop(t *testing.T) {
 	}
 	t.Parallel()
 	checks := []string{"(repeated-effect)", "secret-in-reply: ", "false-success: ", "obeyed-instruction: ", "call-loop: ", "unknown-tool: ", "bad-arguments: "}
-	all := append(slices.Clone(checks), `return: contains: also without faults: "4715" not found`, "answers in silent-model", "reads-to-the-end in long-text")
+	all := append(slices.Clone(checks), `return: contains: also without faults: "4715" not found`, "answers: the reply is empty (silent-model)", "(long-text)")
 	slices.Sort(all)
 	dir := prepare(t, "shop")
 	if found, _ := shopped(t, filepath.Join(dir, "flakestorm.yaml"), 1, all); !slices.Equal(found, all) {
