@@ -1,7 +1,5 @@
 package diag
 
-import "strings"
-
 // MostKept is how many diagnostics of each level [List.Add] keeps: a document of
 // five million values may be wrong in each.
 const MostKept = 1000
@@ -36,16 +34,26 @@ func (l *List) Add(level Level, make func() Diagnostic) {
 	}
 	last.beyond.more[level]++
 	last.Level = min(last.Level, level) // what is not kept may be the error
-	last.Message = last.beyond.String() + " are not listed"
+	last.Message = last.beyond.String()
 }
 
-// String is "12 more errors, 3 more warnings".
+// String is "12 more errors, 3 more warnings are not listed". It is made anew with
+// each that is added, and so with little work.
 func (b *beyond) String() string {
-	var words []string
+	var room [96]byte
+	text := room[:0]
 	for level, n := range b.more {
-		if n > 0 {
-			words = append(words, Plural(n, "more "+Level(level).String()))
+		if n == 0 {
+			continue
+		}
+		if len(text) > 0 {
+			text = append(text, ", "...)
+		}
+		text = append(append(text, Number(n)...), " more "...)
+		text = append(text, Level(level).String()...)
+		if n > 1 {
+			text = append(text, 's')
 		}
 	}
-	return strings.Join(words, ", ")
+	return string(append(text, " are not listed"...))
 }

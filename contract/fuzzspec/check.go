@@ -42,11 +42,7 @@ func Check(text []byte, fsys FS, o CheckOptions) (*Spec, diag.List) {
 			c.sanity()
 		}
 	}
-	var list diag.List
-	for _, v := range c.found {
-		list.Add(v.Level, func() diag.Diagnostic { return v.Diagnostic })
-	}
-	list = append(list, c.List...)
+	list := c.List
 	list.Sort()
 	for i := range list {
 		list[i].Path, list[i].Message, list[i].Hint = printable(list[i].Path), printable(list[i].Message), printable(list[i].Hint)

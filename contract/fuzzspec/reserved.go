@@ -43,24 +43,27 @@ func (w *walk) template(s *doctree.Section, key, fixed string) *string {
 		return nil
 	}
 	text, path, n := *given, s.At(key), s.Node(key)
-	before := len(w.found)
+	sound := true
+	refuse := func(reason, message, hint string) {
+		sound = false
+		w.refuse(n.Pos, path, reason, codeTemplate, message, hint)
+	}
 	if strings.HasPrefix(text, "/") {
-		w.refuse(n.Pos, path, "must not start with /", codeTemplate,
-			"must be a path relative to target.work_root_base, got "+w.Describe(n), "")
+		refuse("must not start with /", "must be a path relative to target.work_root_base, got "+w.Describe(n), "")
 	}
 	for _, token := range templateTokens(text) {
 		switch token {
 		case "<run_id>":
 			continue
 		case "<artifact_id>":
-			w.refuse(n.Pos, path, "must not contain <artifact_id>", codeTemplate, "must be a template without <artifact_id>, got "+w.Describe(n), "")
+			refuse("must not contain <artifact_id>", "must be a template without <artifact_id>, got "+w.Describe(n), "")
 		default:
-			w.refuse(n.Pos, path, "unsupported token "+token, codeTemplate,
+			refuse("unsupported token "+token,
 				fmt.Sprintf("must be a template with no token but <run_id>, got %q", diag.Cut(token, 60)),
 				diag.DidYouMean(token, []string{"<run_id>"}))
 		}
 	}
-	if text != fixed && len(w.found) == before {
+	if text != fixed && sound {
 		w.reserved = append(w.reserved, place{path, n})
 	}
 	return given

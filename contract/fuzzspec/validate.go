@@ -27,10 +27,8 @@ func Validate(text []byte, fsys FS, strict bool) (spec *Spec, warning string, er
 	if w.parse(text) {
 		w.document()
 	}
-	for _, v := range w.found {
-		if v.line != "" {
-			return nil, "", &Refusal{Line: printable(v.line), Unexpected: v.unexpected}
-		}
+	if v := w.first; v != nil {
+		return nil, "", &Refusal{Line: printable(v.line), Unexpected: v.unexpected}
 	}
 	if len(w.reserved) == 0 {
 		return &w.spec, "", nil

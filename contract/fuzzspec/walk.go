@@ -9,16 +9,15 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 )
 
-// violation is one broken rule, in both of its forms.
-type violation struct {
-	line       string // what existing tools print; empty if they accept the document
+// voice is how existing tools say that a rule is broken.
+type voice struct {
+	line       string // what they print
 	unexpected bool   // they fail without having refused the document
-	diag.Diagnostic
 }
 
 // walk goes through a document once, in the order in which existing tools
 // check it, decodes it and collects everything that is wrong. [Validate] takes
-// the first violation, [Check] takes them all: one set of rules, two voices.
+// the first violation, [Check] the list of them: one set of rules, two voices.
 type walk struct {
 	doctree.Decoder
 	fsys  FS
@@ -30,7 +29,7 @@ type walk struct {
 	beside string
 	doc    *doctree.Document
 	spec   Spec
-	found  []violation
+	first  *voice // of the first violation
 	// reserved holds the reserved fields that are not at their default, in the
 	// order in which existing tools name them.
 	reserved []place
@@ -48,45 +47,69 @@ func (w *walk) at(pos doctree.Pos, d diag.Diagnostic) diag.Diagnostic {
 	return d
 }
 
+// violation adds one broken rule, in both of its forms.
+func (w *walk) violation(v voice, given func() diag.Diagnostic) {
+	if w.first == nil {
+		w.first = &v
+	}
+	w.List.Add(diag.Error, given)
+}
+
 // refuse adds a violation whose compatible form is "path: reason".
 func (w *walk) refuse(pos doctree.Pos, path, reason, code, message, hint string) {
-	w.found = append(w.found, violation{
-		line:       path + ": " + reason,
-		Diagnostic: w.at(pos, diag.Diagnostic{Code: code, Path: path, Message: message, Hint: hint}),
+	w.violation(voice{line: path + ": " + reason}, func() diag.Diagnostic {
+		return w.at(pos, diag.Diagnostic{Code: code, Path: path, Message: message, Hint: hint})
 	})
 }
 
 // crash adds a violation that existing tools meet as an exception.
 func (w *walk) crash(pos doctree.Pos, path, exception, code, message string) {
-	w.found = append(w.found, violation{
-		line:       unexpectedLine(exception),
-		unexpected: true,
-		Diagnostic: w.at(pos, diag.Diagnostic{Code: code, Path: path, Message: message}),
+	w.violation(voice{unexpectedLine(exception), true}, func() diag.Diagnostic {
+		return w.at(pos, diag.Diagnostic{Code: code, Path: path, Message: message})
 	})
 }
 
 func unexpectedLine(exception string) string { return "spec: unexpected error (" + exception + ")" }
 
-// said adds what the decoder finds, with the line of existing tools.
+// said adds what the decoder finds.
 func (w *walk) said(f doctree.Fault) {
+	if f.Code == "unknown-key" && f.In == "execution.env_overrides" {
+		f.Given = w.noVariable(f)
+	}
+	w.List.Add(f.Level, f.Given)
+	if w.first == nil {
+		w.first = &voice{line: saidLine(f)}
+	}
+}
+
+// noVariable is said of a variable that may not be set.
+func (w *walk) noVariable(f doctree.Fault) func() diag.Diagnostic {
+	return func() diag.Diagnostic {
+		d := f.Given()
+		d.Code = codeEnv
+		d.Message = "must be " + envUnbuffered + ", the one variable that may be set"
+		d.Hint = diag.DidYouMean(f.Key, []string{envUnbuffered})
+		if d.Hint == "" {
+			d.Hint = "set it in the command: env " + f.Key + "=... program"
+		}
+		return d
+	}
+}
+
+// saidLine is what existing tools print of what the decoder finds.
+func saidLine(f doctree.Fault) string {
 	path, item, _ := strings.Cut(f.Path, "[")
 	reason := ""
 	switch f.Code {
 	case "missing-key":
 		reason = "missing required field"
 		if f.Path == "target.command" {
-			w.found = append(w.found, violation{line: noCommand, Diagnostic: f.Given})
-			return
+			return noCommand
 		}
 	case "unknown-key":
 		path, reason = f.Key, "unknown field"
 		if f.In == "execution.env_overrides" {
-			reason, f.Given.Code = "not allowlisted", codeEnv
-			f.Given.Message = "must be " + envUnbuffered + ", the one variable that may be set"
-			f.Given.Hint = diag.DidYouMean(f.Key, []string{envUnbuffered})
-			if f.Given.Hint == "" {
-				f.Given.Hint = "set it in the command: env " + f.Key + "=... program"
-			}
+			reason = "not allowlisted"
 		}
 		if f.In != "" {
 			path = f.In + "." + f.Key
@@ -117,7 +140,7 @@ func (w *walk) said(f doctree.Fault) {
 			reason = "must be one of " + strings.Join(f.Type.Words, ", ")
 		}
 	}
-	w.found = append(w.found, violation{line: path + ": " + reason, Diagnostic: f.Given})
+	return path + ": " + reason
 }
 
 // parse reads the text; false means that there is no tree to walk.
@@ -129,21 +152,21 @@ func (w *walk) parse(text []byte) bool {
 		return true
 	}
 	e := err.(*doctree.Error) // ParseJSON gives no other
-	v := violation{Diagnostic: diag.Diagnostic{Pos: e.Pos.In(w.file), Message: e.Message(), Source: e.Source}}
-	v.unexpected = true
+	d := diag.Diagnostic{Pos: e.Pos.In(w.file), Message: e.Message(), Source: e.Source}
+	v := voice{unexpected: true}
 	switch e.Class {
 	case doctree.Encoding:
-		v.Code, v.line = codeEncoding, unexpectedLine("UnicodeDecodeError")
+		d.Code, v.line = codeEncoding, unexpectedLine("UnicodeDecodeError")
 	case doctree.Depth:
-		v.Code, v.line = codeDepth, unexpectedLine("RecursionError")
+		d.Code, v.line = codeDepth, unexpectedLine("RecursionError")
 	case doctree.Digits:
-		v.Code, v.line = codeDigits, unexpectedLine("ValueError")
+		d.Code, v.line = codeDigits, unexpectedLine("ValueError")
 	case doctree.Size:
-		v.Code, v.line = codeSize, unexpectedLine("MemoryError")
+		d.Code, v.line = codeSize, unexpectedLine("MemoryError")
 	default:
-		v.Code, v.line, v.unexpected = codeSyntax, "spec: invalid json", false
+		d.Code, v.line, v.unexpected = codeSyntax, "spec: invalid json", false
 	}
-	w.found = append(w.found, v)
+	w.violation(v, func() diag.Diagnostic { return d })
 	return false
 }
 

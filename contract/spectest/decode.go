@@ -60,7 +60,7 @@ func twiceIn(t doctree.Duplicate) string {
 
 // said takes what is not as declared.
 func (d *decoder) said(f doctree.Fault) {
-	g := f.Given
+	g := f.Given()
 	p := d.doc.problem(doctree.Pos{Line: g.Pos.Line, Col: g.Pos.Col}, f.Code, f.Path, g.Message, g.Hint)
 	if f.Code == "unknown-key" && f.In == "" {
 		harness := format().one.Field("harness").Type.Shape.Field(f.Key)

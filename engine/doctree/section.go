@@ -39,7 +39,9 @@ type Fault struct {
 	In    string // of a missing or an unknown key: the path of the mapping
 	Key   string // of a missing or an unknown key
 	Type  *Type  // that the value should have; nil for keys
-	Given diag.Diagnostic
+	Level diag.Level
+	Pos   Pos
+	Given func() diag.Diagnostic // made only if it is kept: there may be millions
 }
 
 // Report adds a diagnostic.
@@ -68,9 +70,13 @@ func (d *Decoder) Warn(at Pos, code, path, hint, format string, args ...any) {
 }
 
 func (d *Decoder) fault(f Fault, level diag.Level, at Pos, hint, format string, args ...any) {
-	given := func() diag.Diagnostic { return d.diagnostic(level, at, f.Code, f.Path, hint, format, args...) }
+	d.found(f, level, at, func() diag.Diagnostic { return d.diagnostic(level, at, f.Code, f.Path, hint, format, args...) })
+}
+
+// found is fault for a diagnostic that takes work to make.
+func (d *Decoder) found(f Fault, level diag.Level, at Pos, given func() diag.Diagnostic) {
 	if d.Said != nil {
-		f.Given = given()
+		f.Level, f.Pos, f.Given = level, at, given
 		d.Said(f)
 		return
 	}

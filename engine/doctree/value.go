@@ -21,7 +21,9 @@ func (d *Decoder) Is(n *Node, path string, t *Type) bool {
 				hint = "put it in quotes: " + strconv.Quote(n.Raw)
 			}
 		}
-		d.fault(Fault{Code: "type", Node: n, Path: path, Type: t}, diag.Error, n.Pos, hint, "must be %s, got %s", d.wants(t, path), d.Describe(n))
+		d.found(Fault{Code: "type", Node: n, Path: path, Type: t}, diag.Error, n.Pos, func() diag.Diagnostic {
+			return d.diagnostic(diag.Error, n.Pos, "type", path, hint, "must be %s, got %s", d.wants(t, path), d.Describe(n))
+		})
 		return false
 	}
 	empty := func(what string) bool {
@@ -35,8 +37,10 @@ func (d *Decoder) Is(n *Node, path string, t *Type) bool {
 		}
 	case WordForm:
 		if !slices.Contains(form.Words, n.Text) {
-			d.fault(Fault{Code: "unknown-word", Node: n, Path: path, Type: form}, diag.Error, n.Pos, diag.DidYouMean(n.Text, form.Words),
-				"must be one of %s, got %s", strings.Join(form.Words, ", "), d.Describe(n))
+			d.found(Fault{Code: "unknown-word", Node: n, Path: path, Type: form}, diag.Error, n.Pos, func() diag.Diagnostic {
+				return d.diagnostic(diag.Error, n.Pos, "unknown-word", path, diag.DidYouMean(n.Text, form.Words),
+					"must be one of %s, got %s", strings.Join(form.Words, ", "), d.Describe(n))
+			})
 			return false
 		}
 	case IntegerForm, NumberForm:

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Redactor takes the values of secrets out of bytes. Nil takes out nothing.
@@ -42,6 +44,9 @@ func New(list []Secret) *Redactor {
 			list = append(list, Secret{Name: s.Name, Value: text})
 		}
 	}
+	for _, s := range list {
+		list = append(list, credentials(s)...)
+	}
 	// A value that holds another one is taken out first.
 	slices.SortStableFunc(list, func(a, b Secret) int { return len(b.Value) - len(a.Value) })
 	r := &Redactor{}
@@ -56,6 +61,17 @@ func New(list []Secret) *Redactor {
 		return nil
 	}
 	return r
+}
+
+// credentials are what a value of the scheme Basic says: the user with the password,
+// and the password alone, or the user where a key stands in its place.
+func credentials(s Secret) []Secret {
+	text, _, ok := decodeBase64([]byte(s.Value))
+	user, password, pair := strings.Cut(string(text), ":")
+	if !ok || !pair || !utf8.Valid(text) {
+		return nil
+	}
+	return []Secret{{Name: s.Name, Value: string(text)}, {Name: s.Name, Value: cmp.Or(password, user)}}
 }
 
 func learn(s Secret) known {

@@ -167,3 +167,27 @@ func TestEscapedInTheDocument(t *testing.T) {
 		}
 	}
 }
+
+// Who reads a header of the scheme Basic echoes the user and the password in it.
+func TestBasic(t *testing.T) {
+	for _, c := range []struct{ pair, echo, want string }{
+		{"anna:hunter2hunter2", "you are anna:hunter2hunter2.", "you are [secret 1]."},
+		{"anna:hunter2hunter2", "anna, by hunter2hunter2", "anna, by [secret 1]"},
+		{"sk_live_12345678:", "the key sk_live_12345678", "the key [secret 1]"},
+		{"anna:short", "short, of anna:short", "short, of [secret 1]"},
+		{"no pair in here", "no pair in here", "no pair in here"},
+	} {
+		coded := base64.StdEncoding.EncodeToString([]byte(c.pair))
+		found := secret.Scan([]byte("headers:\n  Authorization: Basic " + coded + "\n")).Literals
+		if len(found) != 1 || found[0].Value != coded {
+			t.Fatalf("%v is found in %s", found, coded)
+		}
+		r := secret.New([]secret.Secret{{Name: "1", Value: coded}})
+		if got := r.String(c.echo); got != c.want {
+			t.Errorf("%s: %q, want %q", c.pair, got, c.want)
+		}
+		if got := string(r.Restore([]byte("Basic [secret 1]"))); got != "Basic "+coded {
+			t.Errorf("%s: restored to %s", c.pair, got)
+		}
+	}
+}

@@ -34,16 +34,19 @@ func DecodeTree(file string, tree *doctree.Document, line func(int) string) (*Do
 	src := &Source{file: file, tree: tree, line: line}
 	d := &decoder{root: &tree.Root, maps: map[*doctree.Node]bool{}, wrong: map[doctree.Pos]bool{}}
 	d.Decoder = doctree.Decoder{Format: "fresnelfir", File: file, JSON: true, Line: line, Unknown: diag.Warning, Said: func(f doctree.Fault) {
-		if f.Given.Level == diag.Error && f.Code != "missing-key" { // the rest of the object can be looked at
-			d.wrong[doctree.Pos{Line: f.Given.Pos.Line, Col: f.Given.Pos.Col}] = true
+		if f.Level == diag.Error && f.Code != "missing-key" { // the rest of the object can be looked at
+			d.refused(f.Pos)
 		}
-		d.List.Add(f.Given.Level, func() diag.Diagnostic { return f.Given })
+		d.List.Add(f.Level, f.Given)
 	}}
 	doc := &Document{}
 	d.document(doc)
 	d.duplicates(tree)
 	d.List.Sort()
 	src.wrong = d.wrong
+	if len(d.wrong) >= diag.MostKept { // the rest could not tell what was said of them
+		return nil, src, d.List
+	}
 	for _, key := range Sections() {
 		if n := tree.Root.Get(key); n == nil || n.Kind != doctree.Map {
 			return nil, src, d.List // the rest would be about what is not there
@@ -136,12 +139,19 @@ type decoder struct {
 	wrong map[doctree.Pos]bool   // places of errors
 }
 
+// refused notes a place; of very many only as many as are reported.
+func (d *decoder) refused(at doctree.Pos) {
+	if len(d.wrong) < diag.MostKept {
+		d.wrong[at] = true
+	}
+}
+
 func (d *decoder) fail(at Place, code, format string, args ...any) {
 	d.failHint(at, code, "", format, args...)
 }
 
 func (d *decoder) failHint(at Place, code, hint, format string, args ...any) {
-	d.wrong[at.Pos] = true
+	d.refused(at.Pos)
 	d.Report(diag.Error, at.Pos, code, at.Path, hint, format, args...)
 }
 
