@@ -3,6 +3,7 @@
 // the same system; restoring of memory; endless loops.
 //
 //	bash bench/models [--rounds N] [--seconds S]
+//	bash bench/states [--rounds N]
 //
 // Contenders take turns within each round, in one process. What is told is
 // processor time of that process, garbage collection included, so that others
@@ -44,8 +45,19 @@ func bench(ctx context.Context) error {
 	rounds := flag.Int("rounds", 5, "rounds, of which the median is shown")
 	seeds := flag.Int("seeds", 0, "tell instead how many calls each planted fault of the queue takes, over so many seeds")
 	seconds := flag.Float64("seconds", 1, "processor time of a contender in a round")
+	thresh := flag.String("states", "", "go instead through all states of a model, with this build of thresh")
+	quint := flag.String("quint", "", "with --states: Quint's program")
+	depth := flag.Int("bare", 0, "only go through the states of that model by hand, to this depth")
 	testing.Init() // rapid asks whether tests are to be short
 	flag.Parse()
+	switch {
+	case *depth > 0:
+		n, err := bare(*depth)
+		fmt.Println(n, "states")
+		return err
+	case *thresh != "":
+		return compareStates(ctx, *thresh, *quint, *rounds)
+	}
 	engine, err := wasm.NewEngine("")
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
