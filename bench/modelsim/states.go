@@ -15,7 +15,7 @@ import (
 )
 
 // All states of one model: by thresh, by a loop in Go over the same model written by
-// hand, and steps at random of Quint's simulator. Each is a process of its own, so that
+// hand, and steps at random of Quint's simulator. Each is a separate process, so that
 // its processor time and memory are its own. What it takes to start is taken off.
 
 //go:embed tickets.model.star
