@@ -76,6 +76,9 @@ func holds(t *testing.T, job thresh.Job, want []string) {
 	var found []string
 	for _, f := range rec.Findings {
 		found = append(found, f.ID)
+		if !slices.Contains(want, f.ID) {
+			t.Logf("%s %s: %+v", f.ID, f.Title, f.Evidence)
+		}
 	}
 	slices.Sort(found)
 	if !slices.Equal(found, want) || (rec.Verdict == "pass") != (len(want) == 0) || !rec.Complete {

@@ -121,7 +121,7 @@ func analyse(f *ServiceFacts) *analysis {
 		}
 		a.creatable(r)
 	}
-	a.suppose()
+	a.assumeCreation()
 	return a
 }
 
@@ -148,8 +148,8 @@ func (a *analysis) creatable(r *resource) {
 	}
 }
 
-// suppose gives answers that nothing describes what instances are made with.
-func (a *analysis) suppose() {
+// assumeCreation gives answers that nothing describes what instances are made with.
+func (a *analysis) assumeCreation() {
 	for _, r := range a.resources {
 		for _, e := range r.uses {
 			if e.role != reads || e.leaves != nil || e.handle == "" || len(e.slots) > 0 || a.f.Kind != sut.HTTP {

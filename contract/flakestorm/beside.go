@@ -53,7 +53,7 @@ func (c *Campaign) beside(o *campaign.Outcome, x *transcript) []campaign.Exhibit
 		if s.Reply != "" && s.Reply != u.Reply.Text {
 			list = append(list, differenceExhibit("From the original reply to the replay's", cut(s.Reply, maxText), u.Reply.Text))
 		}
-		if len(x.Calls) > 0 && departs(s.Trace, x.Calls) >= 0 {
+		if len(x.Calls) > 0 && firstDifference(s.Trace, x.Calls) >= 0 {
 			list = append(list, differenceExhibit("From the recorded calls to the replay's", strings.Join(s.Trace, "\n"), strings.Join(x.Calls, "\n")))
 		}
 		return list

@@ -61,7 +61,7 @@ func (t *trial) inspect() {
 	}
 	struck := t.p.Phase == PhaseContract && t.cell.j.active.any || t.p.Phase == PhaseReplay
 	if !struck && c.checkOn(judge.UnhealthyBaseline) {
-		t.note.Ailing = ailing(judge.HealthOf(t.cell.trace(&t.report, -1)))
+		t.note.Ailing = someAllFailed(judge.HealthOf(t.cell.trace(&t.report, -1)))
 	}
 }
 
@@ -150,9 +150,9 @@ var severities = map[judge.Weight]campaign.Severity{
 	judge.Medium: campaign.SeverityMedium, judge.High: campaign.SeverityHigh, judge.Critical: campaign.SeverityCritical,
 }
 
-// ailing reports whether every call of some name failed in a case: it may be so
+// someAllFailed reports whether every call of some name failed in a case: it may be so
 // in all cases.
-func ailing(all map[string]judge.Health) bool {
+func someAllFailed(all map[string]judge.Health) bool {
 	for _, h := range all {
 		if h.Failed > 0 && h.Failed == h.Calls {
 			return true

@@ -144,7 +144,7 @@ func (r *recorder) run(ctx context.Context, t Targets, argv []string) (err error
 	code := 0
 	if len(argv) > 0 {
 		code, err = t.Start(ctx, argv, cell.Env(nil))
-	} else if err = r.invite(door); err == nil {
+	} else if err = r.printAddresses(door); err == nil {
 		<-ctx.Done()
 	}
 	cell.Close()
@@ -171,8 +171,8 @@ func exitOf(code int) error {
 	return diag.ExitError(code)
 }
 
-// invite says how agents get to the proxy.
-func (r *recorder) invite(door fault.Door) error {
+// printAddresses says how agents get to the proxy.
+func (r *recorder) printAddresses(door fault.Door) error {
 	w := r.d.Err()
 	fmt.Fprintf(w, "listening at %s; Ctrl-C ends the recording\n", door.Proxy())
 	if r.to != "" {

@@ -173,9 +173,9 @@ func (s *script) reply(u *turn) {
 // conversationExhibit is the title of the exhibit that holds a conversation.
 const conversationExhibit = "Conversation"
 
-// calm leads to the case that asked the same without faults: by the same invariant,
+// withoutFaults leads to the case that asked the same without faults: by the same invariant,
 // else by another one with the same prompts.
-func (c *Campaign) calm(s *state, at campaign.Case) (e campaign.Exhibit, ok bool) {
+func (c *Campaign) withoutFaults(s *state, at campaign.Case) (e campaign.Exhibit, ok bool) {
 	i := int(at.Index) - len(c.asked)
 	if s == nil || i < 0 || i >= len(s.items) || s.items[i].phase != PhaseContract || !c.scenarios[s.items[i].b].active.any {
 		return e, false

@@ -301,7 +301,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 	if len(x.Turns) > 0 {
 		list = append(list, x.conversation())
 	}
-	if e, ok := c.calm(s, at); ok {
+	if e, ok := c.withoutFaults(s, at); ok {
 		list = append(list, e)
 	}
 	if len(checks) > 0 {

@@ -321,7 +321,7 @@ func (t *trial) replay(ctx context.Context) error {
 		return err
 	}
 	t.calls = record.Trace(t.cell.faults.Report().Exchanges)
-	if at := departs(s.Trace, t.calls); at >= 0 && t.out.Verdict == campaign.VerdictPass && s.Model == config.ModelRecorded {
+	if at := firstDifference(s.Trace, t.calls); at >= 0 && t.out.Verdict == campaign.VerdictPass && s.Model == config.ModelRecorded {
 		step := func(list []string) string { return append(list[:len(list):len(list)], "nothing more")[at] }
 		t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, campaign.SeverityMedium, departed
 		t.out.Title = fmt.Sprintf("%s: departs from the recording at call %d: %s, where %s was recorded", t.what, at+1, cut(step(t.calls), 120), cut(step(s.Trace), 120))
@@ -334,8 +334,8 @@ func (t *trial) replay(ctx context.Context) error {
 // agent made other calls of it.
 const departed = "departed"
 
-// departs is the first place at which two traces differ, -1 if they do not.
-func departs(old, now []string) int {
+// firstDifference is the first place at which two traces differ, -1 if they do not.
+func firstDifference(old, now []string) int {
 	for i := range max(len(old), len(now)) {
 		if i >= len(old) || i >= len(now) || old[i] != now[i] {
 			return i

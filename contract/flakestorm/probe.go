@@ -99,7 +99,7 @@ func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stat
 	first := one.Reply
 	if x.c.checkOn(judge.UnhealthyBaseline) && cl.faults != nil && recorded == nil {
 		r := cl.faults.Report()
-		k.Ailing = ailing(judge.HealthOf(cl.trace(&r, -1)))
+		k.Ailing = someAllFailed(judge.HealthOf(cl.trace(&r, -1)))
 	}
 	if first.End == agentcall.Unreachable {
 		return nil, false, diag.WithHint(diag.Environment("the agent cannot be reached: %s", diag.FirstLine(first.Error)), "start it, or have Thresh start it by agent.command")

@@ -42,7 +42,7 @@ func (c *cell) trace(r *fault.Report, from int) judge.Trace {
 		}
 		done = upto
 	}
-	t.Blind = !b.tools && !c.sighted()
+	t.Blind = !b.tools && !c.seesTools()
 	if from >= 0 && from < len(c.turns) {
 		b.allowed(c.turns[from].conversation)
 	}

@@ -238,12 +238,12 @@ func (c *cell) observed(t *turn) {
 		if n := r.InputTokens + r.OutputTokens - c.in - c.out; n > 0 && !o.TokensKnown {
 			o.InputTokens, o.OutputTokens, o.TokensKnown = r.InputTokens-c.in, r.OutputTokens-c.out, true
 		}
-		if !o.TokensKnown && unspent(r.Exchanges[min(c.calls, len(r.Exchanges)):]) {
+		if !o.TokensKnown && usedNoTokens(r.Exchanges[min(c.calls, len(r.Exchanges)):]) {
 			o.TokensKnown = true
 		}
 		c.in, c.out, c.calls = r.InputTokens, r.OutputTokens, len(r.Exchanges)
 	}
-	o.Blind = len(o.Tools) == 0 && !c.sighted()
+	o.Blind = len(o.Tools) == 0 && !c.seesTools()
 	t.Tools, t.observe, t.Exchanges = o.Tools, o, c.calls
 }
 
@@ -271,9 +271,9 @@ func called(s fault.SeenCall) verify.Tool {
 	return t
 }
 
-// unspent reports whether an LLM was asked and none of its answers was one that
+// usedNoTokens reports whether an LLM was asked and none of its answers was one that
 // costs: no tokens were used.
-func unspent(list []fault.Exchange) bool {
+func usedNoTokens(list []fault.Exchange) bool {
 	asked := false
 	for i := range list {
 		if x := &list[i]; x.Kind == fault.ModelCall {
@@ -286,8 +286,8 @@ func unspent(list []fault.Exchange) bool {
 	return asked
 }
 
-// sighted reports whether calls of tools would have been seen.
-func (c *cell) sighted() bool {
+// seesTools reports whether calls of tools would have been seen.
+func (c *cell) seesTools() bool {
 	r := &c.x.c.reach
 	return r.model || r.mcp || c.faults != nil && r.own && (!r.python || r.tools)
 }

@@ -280,7 +280,7 @@ func (y *play) kill(actor int) {
 }
 
 // jump lets the system's clock jump.
-func (y *play) jump(actor int, f mishap) {
+func (y *play) jump(actor int, f environmentFault) {
 	y.mu.RLock()
 	inst, err := y.connection(actor)
 	y.mu.RUnlock()

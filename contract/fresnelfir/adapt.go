@@ -90,8 +90,8 @@ func (a adaptation) failing(kind string, e event) {
 	a.force(e, kind)
 }
 
-// age lets what was decided for some epochs run out.
-func age(list map[event]int) {
+// expire lets what was decided for some epochs run out.
+func expire(list map[event]int) {
 	for e, n := range list {
 		if n <= 1 {
 			delete(list, e)
@@ -111,8 +111,8 @@ func (a adaptation) fold(fresh []event, failing map[string]event) {
 			s.learned[k] = 1 + (f-1)*decay
 		}
 	}
-	age(s.forced)
-	age(s.skipped)
+	expire(s.forced)
+	expire(s.skipped)
 	s.wide = max(0, s.wide-1)
 	s.limit = 0
 	if slices.ContainsFunc(fresh, func(e event) bool { return !e.ofModel() }) {

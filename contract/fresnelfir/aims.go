@@ -8,9 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
 )
 
-// aim is something that a search works towards: a branch that was never taken,
+// searchTarget is something that a search works towards: a branch that was never taken,
 // or a breach of a property.
-type aim struct {
+type searchTarget struct {
 	far      model.Distance
 	branch   event // of a branch
 	property string
@@ -22,13 +22,13 @@ const maxAims = 12
 
 // choose takes some of all aims, others with every search.
 func (g *goals) choose() {
-	var all []aim
+	var all []searchTarget
 	for _, e := range g.branches {
-		all = append(all, aim{far: g.p.nodes[e.node].branches[e.child].far, branch: e})
+		all = append(all, searchTarget{far: g.p.nodes[e.node].branches[e.child].far, branch: e})
 	}
 	for i, far := range g.p.breaking {
 		if name := g.p.program.Property(i); !g.s.failures[name] {
-			all = append(all, aim{far: far, property: name})
+			all = append(all, searchTarget{far: far, property: name})
 		}
 	}
 	for k := range min(len(all), maxAims) {
@@ -135,7 +135,7 @@ func (q *nearest) Pop() any {
 // take turns to name the nearest one, and so does the order in which they were
 // met, so that what looks far off gets its turn too.
 type frontier struct {
-	aims   []aim
+	aims   []searchTarget
 	queues []nearest
 	all    []*spot // as they were met
 	met    int

@@ -63,7 +63,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	}
 	if c.parallel {
 		f.Warnings = append(f.Warnings, c.id.Name+": actors call the system at the same time: histories depend on timing, so the digest omits them, and another run may have other verdicts")
-		return f, c.rehearse(ctx, dev)
+		return f, c.probeParallel(ctx, dev)
 	}
 	return f, nil
 }
@@ -267,7 +267,7 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	if found {
 		cuts, ok := x.find(s, values)
 		if restored && !ok {
-			return campaign.Outcome{}, astray("something new was met")
+			return campaign.Outcome{}, redoFromStart("something new was met")
 		}
 		if len(cuts) > 0 {
 			o.Data = encodeTape(o.Data, choice.Encode(values), cuts)
@@ -285,14 +285,14 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	}
 	o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.tell(tape).encode()}}
 	if restored && !f.same(t.failed) {
-		return campaign.Outcome{}, astray(f.title)
+		return campaign.Outcome{}, redoFromStart(f.title)
 	}
 	return o, nil
 }
 
-// astray asks for the campaign to be run without states of the module that are
+// redoFromStart asks for the campaign to be run without states of the module that are
 // gone back to: what was met from one is not met from the start.
-func astray(what string) error {
+func redoFromStart(what string) error {
 	return &campaign.RedoError{Reason: fmt.Sprintf("%s in a traversal that began with a kept state of the module, and not in the same one from the start", what)}
 }
 

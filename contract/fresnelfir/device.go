@@ -313,9 +313,9 @@ func (d *device) refused(action int) bool {
 	return d.reply.Cause == dut.None && c.refuses != nil && c.refuses(d.reply.Value.Int)
 }
 
-// born gives the instance that an action has made the handle that the module
+// recordHandle gives the instance that an action has made the handle that the module
 // answered with, if it answered with one, else its number among those so made.
-func (d *device) born(action int, i int32) {
+func (d *device) recordHandle(action int, i int32) {
 	d.handle(i)
 	e, number := d.machine.EntityOf(i), int64(1)
 	if c := &d.mod.actions[action]; c.returns.entity >= 0 && c.returns.entity == e {

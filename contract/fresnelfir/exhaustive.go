@@ -189,9 +189,9 @@ func (x *exhaustion) trace(to descent) []uint64 {
 	return tape
 }
 
-// odds is how likely it is that two states had one fingerprint, and the second was not
+// collisionOdds is how likely it is that two states had one fingerprint, and the second was not
 // gone on from.
-func (x *exhaustion) odds() float64 {
+func (x *exhaustion) collisionOdds() float64 {
 	n := float64(x.known.n)
 	return n * n / 2 / math.Pow(2, 64)
 }
@@ -288,7 +288,7 @@ func (x *exhaustion) print(d campaign.Desk, c *Campaign, depth int, took time.Du
 		fmt.Fprintf(out, "PROVEN  for every sequence of actions that the protocols allow: %s\n", strings.Join(names, ", "))
 	}
 	if x.failed == nil && x.queue == 0 {
-		fmt.Fprintf(out, "chance that a state was taken for another one, as 64 bits tell them apart: %.1g\n", x.odds())
+		fmt.Fprintf(out, "chance that a state was taken for another one, as 64 bits tell them apart: %.1g\n", x.collisionOdds())
 	}
 	for i := range p.Properties() {
 		if x.failed == nil && x.t.m.Tried[i] == 0 {

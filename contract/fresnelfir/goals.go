@@ -20,7 +20,7 @@ type goals struct {
 	untried  []int       // properties
 	inputs   []int       // combinations
 	missing  []inputGoal // inputs that have some of them
-	aims     []aim
+	aims     []searchTarget
 	found    []string
 	have     map[event]bool // what this search has found
 	failures map[string]bool

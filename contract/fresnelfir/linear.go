@@ -211,7 +211,7 @@ func (j *judge) step(s *point, c *called, known bool) (bool, *point) {
 	case !allowed:
 		return false, s
 	}
-	if !j.steadfast(x, call) {
+	if !j.argumentsUnchanged(x, call) {
 		return true, &point{wild: true, key: "wild"}
 	}
 	if known && call.answer != nil {
@@ -259,8 +259,8 @@ func (j *judge) stage(s *point, x *cue) (allowed, there bool) {
 	return j.m.Chosen(x.action), true
 }
 
-// steadfast reports whether arguments that hang on the model's state are what was sent.
-func (j *judge) steadfast(x *cue, call *call) bool {
+// argumentsUnchanged reports whether arguments that hang on the model's state are what was sent.
+func (j *judge) argumentsUnchanged(x *cue, call *call) bool {
 	for k := range call.args {
 		a := &call.args[k]
 		if a.Kind != ir.ArgField && a.Kind != ir.ArgValue || a.kind == dut.Ref {

@@ -46,8 +46,8 @@ func (c *Campaign) apart(src *ir.Source) (list diag.List) {
 		report(diag.Error, "mode", "concurrency", fmt.Sprintf("the variable %s stands for the newest %s: where actors call at the same time, nobody knows which that is", v, c.plan.doc.Newest[v]), "choose an instance with picks, or any(...)")
 	}
 	for _, f := range x.Faults {
-		switch k := mishap(f).kind(); {
-		case k == faultClock && mishap(f).operation() != "", f == string(faultDrop), f == string(faultDelay):
+		switch k := environmentFault(f).kind(); {
+		case k == faultClock && environmentFault(f).operation() != "", f == string(faultDrop), f == string(faultDelay):
 		case f == string(faultKill):
 			if len(c.system.Command) == 0 {
 				report(diag.Error, "faults", "concurrency", "the system "+c.system.Name+" has no command: only what Thresh starts can be killed and started again", "")
@@ -93,8 +93,8 @@ func openStage(ctx context.Context, dev dut.Device) (*stage, error) {
 	return newStage(inst)
 }
 
-// rehearse finds out whether actors can call the system at the same time at all.
-func (c *Campaign) rehearse(ctx context.Context, dev dut.Device) error {
+// probeParallel finds out whether actors can call the system at the same time at all.
+func (c *Campaign) probeParallel(ctx context.Context, dev dut.Device) error {
 	x, err := openStage(ctx, dev)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (c *Campaign) compose(t *traversal) *score {
 	t.run()
 	t.score = nil
 	s.ended(t)
-	t.misfortunes(s, c.plan.doc.Exploration.Faults)
+	t.drawFaults(s, c.plan.doc.Exploration.Faults)
 	return s
 }
 

@@ -36,10 +36,10 @@ type called struct {
 
 // faulted is a fault that was injected.
 type faulted struct {
-	At     int64  `json:"at"`
-	Until  int64  `json:"until"`
-	Kind   mishap `json:"kind"`
-	Thread int    `json:"thread"`
+	At     int64            `json:"at"`
+	Until  int64            `json:"until"`
+	Kind   environmentFault `json:"kind"`
+	Thread int              `json:"thread"`
 }
 
 // recordingMark begins a recording where a case's payload is one, and not a tape.

@@ -30,11 +30,11 @@ type cue struct {
 	thread, action int
 	guards         []branchAt
 	inputs         []model.Value
-	slots          []standing  // what the action's variables stand for
-	args           []dut.Value // a reference is the instance's number + 1, or 0
-	says           []string    // the arguments, for people
-	made           int32       // the instance that it makes, or None
-	faults         []mishap    // before it
+	slots          []standing         // what the action's variables stand for
+	args           []dut.Value        // a reference is the instance's number + 1, or 0
+	says           []string           // the arguments, for people
+	made           int32              // the instance that it makes, or None
+	faults         []environmentFault // before it
 }
 
 // standing is what a variable stands for.

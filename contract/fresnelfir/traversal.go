@@ -16,16 +16,16 @@ type traversal struct {
 	src choice.Source
 	in  inputs
 
-	course
+	protocolPositions
 	deviceStep
-	casting
+	actorRules
 	lessons
 	outcome
 	score *score // what actors are to call at the same time; nil: they take turns
 }
 
-// course is where the threads stand in their protocols.
-type course struct {
+// protocolPositions is where the threads stand in their protocols.
+type protocolPositions struct {
 	walkers   []walk.Walker
 	threads   int
 	alive     []int // threads that have not ended
@@ -54,8 +54,8 @@ type deviceStep struct {
 	memos         []memo
 }
 
-// casting is how acting instances are made.
-type casting struct {
+// actorRules is how acting instances are made.
+type actorRules struct {
 	linked []int    // domains that an instance's fields are drawn from
 	same   []int    // the inputs that the acting instance before was made from
 	drew   []uint64 // what was drawn for its fields

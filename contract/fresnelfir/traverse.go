@@ -276,7 +276,7 @@ func (t *traversal) perform(action int) {
 		return
 	}
 	if t.dev != nil && a.Assigns() >= 0 {
-		t.dev.born(action, t.m.Var(a.Assigns()))
+		t.dev.recordHandle(action, t.m.Var(a.Assigns()))
 	}
 	t.breach = t.m.After(action, t.breach[:0])
 	if t.breach = t.m.Check(t.breach); len(t.breach) > 0 && t.breached("after "+a.Name) {

@@ -98,7 +98,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	if !pc.Confirm && (res.Status == process.OverBudget || res.Status == process.SetAside) {
 		return campaign.Outcome{Data: s.encodeAside(&res, input), Elapsed: res.Elapsed}, ctx.Err()
 	}
-	o, err := c.judge(s, &res, runID, looking(ctx, x.runner, pc))
+	o, err := c.judge(s, &res, runID, stackReader(ctx, x.runner, pc))
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -214,7 +214,7 @@ func (c *Campaign) Materialize(ctx context.Context, s *state, at campaign.Case) 
 	if err != nil {
 		return "", err
 	}
-	o, err := c.judge(s, &res, runID, looking(ctx, r, process.Case{Index: at.Index, RunID: runID, Input: input}))
+	o, err := c.judge(s, &res, runID, stackReader(ctx, r, process.Case{Index: at.Index, RunID: runID, Input: input}))
 	if err != nil {
 		return "", err
 	}

@@ -171,7 +171,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if _, staged := from.StagedAt(c.start + at.Index); staged {
 			next.staged = next.staged[1:]
 		} else if c.set.guided {
-			next.entries[parent(from, c.start+at.Index)].made += wear(o)
+			next.entries[parent(from, c.start+at.Index)].made += parentCost(o)
 		}
 		if !c.set.guided || o.Verdict != campaign.VerdictPass {
 			continue // a failing one's data says how it ended
@@ -419,11 +419,11 @@ func decodeAside(data []byte) (key string, fresh []uint32, ok bool) {
 // isLate reports whether the key is that of a case whose time was up.
 func isLate(key string) bool { return key[0] == 't' }
 
-// wear is how many cases the outcome of one counts for with its parent: one that uses
+// parentCost is how many cases the outcome of one counts for with its parent: one that uses
 // up its budget costs what many others do.
-func wear(o campaign.Outcome) int64 {
+func parentCost(o campaign.Outcome) int64 {
 	if _, _, aside := decodeAside(o.Data); aside && o.Verdict == campaign.VerdictPass {
-		return asideWear
+		return asideCost
 	}
 	return 1
 }

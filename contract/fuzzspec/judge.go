@@ -64,14 +64,14 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string, look looker)
 		failed = code != 0 && !slices.Contains(c.set.okExit, code)
 	}
 	if failed {
-		return c.death(end, death, runID, look), nil
+		return c.crashOutcome(end, death, runID, look), nil
 	}
 	if len(r.Stderr) > 0 {
 		// A sanitizer that goes on after its report leaves the exit code as it is;
 		// a runtime's report of what nothing caught comes with a code that a user
 		// may expect for other reasons.
 		if cause := crash.Analyze(death); cause.Class == crash.ClassSanitizer || cause.Uncaught && !c.set.okReports {
-			return c.death(end, death, runID, look), nil
+			return c.crashOutcome(end, death, runID, look), nil
 		}
 	}
 	if r.Leftovers > 0 && !s.facts.Leftovers {
@@ -97,8 +97,8 @@ func (c *Campaign) judge(s *state, r *process.Result, runID string, look looker)
 	return o, nil
 }
 
-// death is the outcome of a program that failed by how it ended.
-func (c *Campaign) death(end ending, d crash.Death, runID string, look looker) campaign.Outcome {
+// crashOutcome is the outcome of a program that failed by how it ended.
+func (c *Campaign) crashOutcome(end ending, d crash.Death, runID string, look looker) campaign.Outcome {
 	// The run's id differs from case to case, and is no part of the cause.
 	d.Stderr = bytes.ReplaceAll(d.Stderr, []byte(runID), []byte("<run_id>"))
 	d.Stdout = bytes.ReplaceAll(d.Stdout, []byte(runID), []byte("<run_id>"))

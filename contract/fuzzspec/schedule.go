@@ -31,7 +31,7 @@ const (
 	usualWorth = 1 << 10 // of a seed, and of an input that nothing speaks for or against
 	favour     = 8       // how many times as often an input is chosen that is the cheapest for a tuple
 	wearOff    = 64      // cases after which an input is chosen half as often
-	asideWear  = 256     // cases that one set aside counts for
+	asideCost  = 256     // cases that one set aside counts for
 	steepest   = 8       // how many times the usual its cost may count for or against it
 )
 

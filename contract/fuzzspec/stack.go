@@ -13,10 +13,10 @@ import (
 // stackName is the attachment that holds what was seen at a crash.
 const stackName = "stack"
 
-// looking returns what looks at the crash of a case: it is run once more, cold,
+// stackReader returns what looks at the crash of a case: it is run once more, cold,
 // and stopped there. Where that cannot be done the runner's notes say why, and
 // the case is told by its signal.
-func looking(ctx context.Context, r process.Runner, c process.Case) looker {
+func stackReader(ctx context.Context, r process.Runner, c process.Case) looker {
 	return func() *process.Crash {
 		t, ok := r.(process.Tracer)
 		if !ok {

@@ -17,16 +17,16 @@ import (
 // write executes cases in which the attacker writes, or its judge rates.
 func (x *executor) write(ctx context.Context, s *state, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) error {
 	for _, at := range cases {
-		b := &s.siege.plan[at.Index-s.done]
+		b := &s.attacker.plan[at.Index-s.done]
 		var o campaign.Outcome
 		var err error
-		if s.siege.phase == rating {
-			o, err = x.said(ctx, &x.rater, x.c.attacker.rater, "judge", x.c.question(&s.siege.nodes[b.node]), func(w *wrote, reply string) bool {
+		if s.attacker.phase == rating {
+			o, err = x.said(ctx, &x.rater, x.c.attacker.rater, "judge", x.c.question(&s.attacker.nodes[b.node]), func(w *wrote, reply string) bool {
 				w.Score = ratingIn(reply)
 				return true
 			})
 		} else {
-			o, err = x.said(ctx, &x.writer, x.c.attacker.writer, "attacker", x.c.task(s.siege, b), func(w *wrote, reply string) bool {
+			o, err = x.said(ctx, &x.writer, x.c.attacker.writer, "attacker", x.c.task(s.attacker, b), func(w *wrote, reply string) bool {
 				w.Prompt = x.c.promptIn(reply, b)
 				return w.Prompt != ""
 			})

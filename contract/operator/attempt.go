@@ -31,13 +31,13 @@ type attempt struct {
 		Label string        `json:"label"`
 		Turns []attemptTurn `json:"turns"`
 	} `json:"prompt"`
-	Output   string    `json:"output"`
-	Probe    string    `json:"probe"`
-	Detector string    `json:"detector,omitempty"`
-	Score    float64   `json:"score"`
-	Judges   []opinion `json:"judges"`
-	Calls    []call    `json:"calls,omitempty"`
-	Asked    []call    `json:"judge_calls,omitempty"`
+	Output   string      `json:"output"`
+	Probe    string      `json:"probe"`
+	Detector string      `json:"detector,omitempty"`
+	Score    float64     `json:"score"`
+	Judges   []judgement `json:"judges"`
+	Calls    []call      `json:"calls,omitempty"`
+	Asked    []call      `json:"judge_calls,omitempty"`
 
 	Vars     map[string]string  `json:"vars"`
 	Response map[string]string  `json:"response"`
@@ -57,14 +57,14 @@ type attemptTurn struct {
 	Content map[string]string `json:"content"`
 }
 
-// opinion is what a judge said of the replies.
-type opinion struct {
+// judgement is what a judge said of the replies.
+type judgement struct {
 	Judge  string `json:"id"`
 	Holds  bool   `json:"pass"`
 	Reason string `json:"reason"`
 }
 
-func (o opinion) String() string {
+func (o judgement) String() string {
 	switch {
 	case o.Judge == "": // the call had no reply to judge
 		return o.Reason
@@ -110,7 +110,7 @@ func (c *Campaign) attempt(child *mutator.Child, v *judged) []byte {
 	won := v.judgement == mutator.Fail
 	a := attempt{
 		Schema: "thresh.attempt.v1", Testcase: child.ID, Seed: child.Seed.ID, Bucket: string(child.Seed.Bucket), Refs: numbers(child.Seed.Bucket), Chain: []Step{},
-		Goal: cmp.Or(child.Seed.Goal, child.Seed.Text), Output: v.reply, Detector: v.broken, Judges: append([]opinion{}, v.opinions...), Calls: v.calls, Asked: v.asked,
+		Goal: cmp.Or(child.Seed.Goal, child.Seed.Text), Output: v.reply, Detector: v.broken, Judges: append([]judgement{}, v.opinions...), Calls: v.calls, Asked: v.asked,
 		Vars: map[string]string{"prompt": child.Text}, Response: map[string]string{"output": v.reply}, Success: !won, Named: map[string]float64{},
 	}
 	var names []string

@@ -58,24 +58,24 @@ type unit struct {
 // state is what a campaign knows between rounds. It is never changed once a
 // round has been made from it.
 type state struct {
-	done   int64 // cases so far
-	phase  int   // regular rounds done
-	retry  []pick
-	tries  int   // rounds of replacements done
-	next   int32 // children asked of every unit in regular rounds
-	extra  []int32
-	have   []int32         // children that count, by unit
-	spare  campaign.Counts // that do not count, so that others may stand for them
-	more   int64           // of these
-	prints [][]mutator.Fingerprint
-	tally  *tally
-	learnt mutator.Bandit
-	m      *mutator.Mutator
-	hunt   *hunt  // of the policy search; nil: another
-	siege  *siege // of an attacker; nil: there is none
-	spent  spent
-	cut    int64 // cases of the present round that were run, since the budget allowed no more at once
-	ended  bool  // by the budget
+	done     int64 // cases so far
+	phase    int   // regular rounds done
+	retry    []pick
+	tries    int   // rounds of replacements done
+	next     int32 // children asked of every unit in regular rounds
+	extra    []int32
+	have     []int32         // children that count, by unit
+	spare    campaign.Counts // that do not count, so that others may stand for them
+	more     int64           // of these
+	prints   [][]mutator.Fingerprint
+	tally    *tally
+	learnt   mutator.Bandit
+	m        *mutator.Mutator
+	hunt     *hunt          // of the policy search; nil: another
+	attacker *attackerState // of an attacker; nil: there is none
+	spent    spent
+	cut      int64 // cases of the present round that were run, since the budget allowed no more at once
+	ended    bool  // by the budget
 }
 
 // pick is a single child: one that the document names, or a replacement for a
@@ -102,8 +102,8 @@ func (c *Campaign) Planned() int64 {
 
 // replaced is of what does not count as much as other children were made for.
 func (c *Campaign) replaced(s *state) campaign.Counts {
-	if s.siege != nil {
-		return s.siege.aside
+	if s.attacker != nil {
+		return s.attacker.aside
 	}
 	pass := min(s.spare.Pass, s.more)
 	return campaign.Counts{Pass: pass, Skip: min(s.spare.Skip, s.more-pass)}
@@ -150,7 +150,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 		s.hunt = c.startHunt(s.m)
 	}
 	if c.attacker != nil {
-		s.siege, s.ended = c.lines(&siege{next: make([]int32, len(c.units))}, s.spent)
+		s.attacker, s.ended = c.lines(&attackerState{next: make([]int32, len(c.units))}, s.spent)
 	}
 	return s
 }
@@ -173,8 +173,8 @@ func (c *Campaign) share(r int) int64 {
 func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 	n := int64(len(s.retry))
 	switch {
-	case s.siege != nil:
-		n = int64(len(s.siege.plan))
+	case s.attacker != nil:
+		n = int64(len(s.attacker.plan))
 		return campaign.Round{Len: n}, n > 0
 	case s.hunt != nil: // as many as the budget allows
 		n = int64(len(s.hunt.plan))
@@ -201,12 +201,12 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 	i := index - s.done
 	var child int64
 	var chain *[]mutator.Link
-	if c.spec.Verbatim || s.siege != nil {
+	if c.spec.Verbatim || s.attacker != nil {
 		chain = &[]mutator.Link{}
 	}
 	switch {
-	case s.siege != nil:
-		return s.siege.job(c, i)
+	case s.attacker != nil:
+		return s.attacker.job(c, i)
 	case s.hunt != nil:
 		p := &s.hunt.plan[i]
 		unit, child, chain = int32(p.Unit), int64(s.hunt.index[i]), &p.Chain
@@ -229,7 +229,7 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 // Fold implements [campaign.Campaign]: duplicates are told by the order of
 // cases, and policies learn.
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
-	if s.siege != nil && s.siege.phase != sending {
+	if s.attacker != nil && s.attacker.phase != sending {
 		return c.foldWritten(s, results)
 	}
 	next := &state{
@@ -283,8 +283,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if found != nil {
 			found.add(&f)
 		}
-		if s.siege != nil {
-			sent = append(sent, s.siege.result(at.Index-s.done, &f))
+		if s.attacker != nil {
+			sent = append(sent, s.attacker.result(at.Index-s.done, &f))
 		}
 		if c.spec.Policy.Learns() {
 			k := kind{job.Seed.Bucket, job.Seed.Surface}
@@ -294,8 +294,8 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			earned = append(earned, c.rewards(odds[k], job.Seed, &f, match, judged, verdict)...)
 		}
 	}
-	if s.siege != nil {
-		next.siege, next.ended = c.afterSent(s.siege, sent, next.spent)
+	if s.attacker != nil {
+		next.attacker, next.ended = c.afterSent(s.attacker, sent, next.spent)
 		return next
 	}
 	if found != nil {
@@ -370,7 +370,7 @@ func (c *Campaign) replacements(s *state) []pick {
 
 // Summarize implements [campaign.Summarizer].
 func (c *Campaign) Summarize(s *state) campaign.Summary {
-	return campaign.Summary{Exhibits: c.summary(s), Warnings: c.warnings(s), Void: c.void(s), Replaced: c.replaced(s)}
+	return campaign.Summary{Exhibits: c.summary(s), Warnings: c.warnings(s), Void: c.nothingTried(s), Replaced: c.replaced(s)}
 }
 
 // warnings say what nobody has judged: that is not a pass.
@@ -409,8 +409,8 @@ func (c *Campaign) SkipReason(_ campaign.Case, o *campaign.Outcome) string {
 }
 
 // void: without a child nothing was tried.
-func (c *Campaign) void(s *state) string {
-	if s.siege != nil && len(s.siege.nodes) == 0 && !s.ended {
+func (c *Campaign) nothingTried(s *state) string {
+	if s.attacker != nil && len(s.attacker.nodes) == 0 && !s.ended {
 		return "the attacker wrote no prompt: nothing was sent, so nothing was shown to hold"
 	}
 	if t := s.tally; t.made > 0 && t.children[textop.Skipped] == t.made {

@@ -376,7 +376,7 @@ that had a part in it.`,
 					return diag.Refused("%s: %s", base, cause(err))
 				}
 			}
-			now := epoch(time.Now())
+			now := unixSeconds(time.Now())
 			var list diag.List
 			for _, path := range args {
 				data, err := d.Settings().Read(path)
@@ -414,4 +414,4 @@ that had a part in it.`,
 	return c
 }
 
-func epoch(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+func unixSeconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

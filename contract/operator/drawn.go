@@ -48,7 +48,7 @@ func (c *compiler) candidates(camp *Campaign) {
 	if served == 0 {
 		c.say(diag.Error, "no-operator", "", "no operator serves any seed: nothing would be mutated")
 	}
-	c.weightless(camp, order)
+	c.refuseZeroWeights(camp, order)
 }
 
 // chained checks that operators of a chain are applicable to the seeds.
@@ -182,8 +182,8 @@ func whyIdle(m *textop.Meta, spec *Spec, kinds []kind) string {
 	return strings.Join(why, "; ")
 }
 
-// weightless refuses weights that let no operator be drawn for some seeds.
-func (c *compiler) weightless(camp *Campaign, kinds []kind) {
+// refuseZeroWeights refuses weights that let no operator be drawn for some seeds.
+func (c *compiler) refuseZeroWeights(camp *Campaign, kinds []kind) {
 	spec := &camp.spec
 	if spec.Policy != mutator.Weighted {
 		return

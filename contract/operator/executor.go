@@ -112,7 +112,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 
 // run makes the children of cases, which have payloads if they are single.
 func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, each func(campaign.Case, campaign.Outcome) error) error {
-	if len(cases) > 0 && cases[0].Payload == nil && s.siege != nil && s.siege.phase != sending {
+	if len(cases) > 0 && cases[0].Payload == nil && s.attacker != nil && s.attacker.phase != sending {
 		return x.write(ctx, s, cases, each)
 	}
 	m := s.m

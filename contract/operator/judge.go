@@ -29,7 +29,7 @@ type judged struct {
 	by        string          // the system whose reply was judged; "" for none
 	broken    string          // the judge that it does not keep to, or how its call ended
 	ended     bool            // broken is how the call ended
-	opinions  []opinion       // of all judges, or how a call ended
+	opinions  []judgement     // of all judges, or how a call ended
 	calls     []call
 	asked     []call // to models that judge
 	spent     spent  // on the system, with tries that had no verdict

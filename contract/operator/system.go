@@ -205,10 +205,10 @@ func (l *systemLane) opinion(ctx context.Context, o *sut.Observation, calls []ca
 	if o.End.Failed() {
 		v.judgement, v.broken, v.ended = mutator.Fail, string(o.End), true
 		why := "the system " + string(o.End) + ": " + o.Why
-		v.opinions = []opinion{{Reason: why}}
+		v.opinions = []judgement{{Reason: why}}
 		for i := range c.spec.Judges {
 			if j := &c.spec.Judges[i]; j.Type == "completes" {
-				v.opinions = append(v.opinions, opinion{j.ID, false, why})
+				v.opinions = append(v.opinions, judgement{j.ID, false, why})
 			}
 		}
 		return v, nil
@@ -238,7 +238,7 @@ func (l *systemLane) opinion(ctx context.Context, o *sut.Observation, calls []ca
 		if !ok && v.broken == "" {
 			v.judgement, v.broken = mutator.Fail, j.ID
 		}
-		v.opinions = append(v.opinions, opinion{j.ID, ok, reason})
+		v.opinions = append(v.opinions, judgement{j.ID, ok, reason})
 	}
 	return v, nil
 }

@@ -12,16 +12,16 @@ import (
 func diffExhibit(title, from, to string) campaign.Exhibit {
 	var changes segments
 	textdiff.Words(clip(from), clip(to), changes.add)
-	list := coarse(changes)
+	list := mergeShort(changes)
 	for i := range list {
 		list[i].Text = written(list[i].Text)
 	}
 	return campaign.Exhibit{Kind: "diff", Title: title, Diff: &campaign.Diff{Segments: list}}
 }
 
-// coarse joins changes with nothing but blanks and signs between them: what two
+// mergeShort joins changes with nothing but blanks and signs between them: what two
 // texts share by chance tells nobody anything.
-func coarse(list []campaign.Segment) []campaign.Segment {
+func mergeShort(list []campaign.Segment) []campaign.Segment {
 	var out segments
 	for i := 0; i < len(list); {
 		if list[i].Op == "equal" {

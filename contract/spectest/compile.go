@@ -235,7 +235,7 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 		for i, x := range cases {
 			c.written++
 			if slices.ContainsFunc(x.faults, unreadable) && c.doc.isPart(int(unit)) {
-				c.tear(c.doc.blockOf(unit))
+				c.markDependent(c.doc.blockOf(unit))
 			}
 			ch := c.chained[slot{unit, int32(i)}]
 			taken := c.set.matches(x.c)

@@ -177,7 +177,7 @@ func (e *evaluator) leaf(n *node) *Failure {
 	f = e.at(n, Assertion, "expected "+n.want(), n.want(), &v)
 	switch n.op {
 	case "evaluate", "when":
-		e.decisive(f, n, v)
+		e.showOperands(f, n, v)
 	case "json_type":
 		f.Saw = "it is JSON of type " + jsonType(v)
 	}
@@ -194,9 +194,9 @@ func jsonType(v speclang.Value) string {
 	return v.TypeName()
 }
 
-// decisive says which part of an expression does not hold, and what its
+// showOperands says which part of an expression does not hold, and what its
 // operands are. Two texts that should be equal can be compared.
-func (e *evaluator) decisive(f *Failure, n *node, subject speclang.Value) {
+func (e *evaluator) showOperands(f *Failure, n *node, subject speclang.Value) {
 	e.deadline, e.overtime = time.Time{}, 0
 	if e.c.timeout > 0 {
 		e.deadline = time.Now().Add(e.c.timeout)

@@ -148,7 +148,7 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 			a.steps = d.programSteps(f, &a)
 			program = &a.steps[0]
 		}
-		d.fitting(&a, &faults)
+		d.checkTerminalKeys(&a, &faults)
 		to := d.lineOf(max(f.end-1, f.open)) + 1
 		a.to = to
 		if a.own {

@@ -65,7 +65,7 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 	if f, err = p.play(ctx, c.page.acts); err != nil || f != nil {
 		return p.done, p.skipped, f, err
 	}
-	f = p.deserted()
+	f = p.backgroundEnded()
 	if err := p.stop(); err != nil {
 		return nil, nil, nil, err
 	}

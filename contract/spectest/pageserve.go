@@ -58,8 +58,8 @@ func (p *pageRun) serve(ctx context.Context, a *act) error {
 	return nil // what needs it says that it is not there
 }
 
-// deserted is the failure of a background block that ended by itself.
-func (p *pageRun) deserted() *Failure {
+// backgroundEnded is the failure of a background block that ended by itself.
+func (p *pageRun) backgroundEnded() *Failure {
 	for _, s := range p.serving {
 		select {
 		case <-s.ended:

@@ -92,8 +92,8 @@ func (t *terminalKeys) typed(text string, wrong func(key, message, hint string))
 	return t
 }
 
-// fitting reports what the keys of a block say that its language has no use for.
-func (d *document) fitting(a *act, faults *diag.List) {
+// checkTerminalKeys reports what the keys of a block say that its language has no use for.
+func (d *document) checkTerminalKeys(a *act, faults *diag.List) {
 	wrong := func(key, message, hint string) {
 		*faults = append(*faults, d.problem(doctree.Pos{Line: a.line, Col: 1}, "console-key", key, message, hint))
 	}

@@ -183,8 +183,8 @@ func (d *document) join(blocks map[int32]bool) {
 	d.parts = nil
 }
 
-// tear notes that a block has a part that cannot be read by itself.
-func (c *Campaign) tear(block int32) {
+// markDependent notes that a block has a part that cannot be read by itself.
+func (c *Campaign) markDependent(block int32) {
 	if c.torn == nil {
 		c.torn = make(map[int32]bool)
 	}

@@ -42,7 +42,7 @@ func (x *executor) prepare(ctx context.Context) (*pageRun, *settings, error) {
 		f = p.failure()
 	}
 	if f == nil {
-		f = p.deserted()
+		f = p.backgroundEnded()
 	}
 	if f == nil && len(p.skipped) > 0 {
 		f = &Failure{Category: Runtime, Message: p.skipped[0], Line: c.From}

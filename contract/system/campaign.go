@@ -75,7 +75,7 @@ func (c *Campaign) Probe(ctx context.Context) (f campaign.Facts, err error) {
 	var left []string
 	for _, o := range x.Operations() {
 		switch {
-		case c.spared(&o):
+		case c.onlyIfAsked(&o):
 			left = append(left, o.Name)
 		case o.Schema == nil:
 			f.Warnings = append(f.Warnings, fmt.Sprintf("%s is not called: nothing says what its arguments are", o.Name))
@@ -104,8 +104,8 @@ func (c *Campaign) Probe(ctx context.Context) (f campaign.Facts, err error) {
 	return f, nil
 }
 
-// spared reports whether an operation is called only if asked for.
-func (c *Campaign) spared(o *sut.Operation) bool {
+// onlyIfAsked reports whether an operation is called only if asked for.
+func (c *Campaign) onlyIfAsked(o *sut.Operation) bool {
 	if c.writes {
 		return false
 	}

@@ -57,11 +57,11 @@ func TestVerdicts(t *testing.T) {
 // what failed once is not called with several special arguments.
 func TestRounds(t *testing.T) {
 	c := &Campaign{plan: &sut.Plan{Kind: sut.HTTP}, seed: 1}
-	if !c.spared(&shop[1]) || c.spared(&shop[0]) {
+	if !c.onlyIfAsked(&shop[1]) || c.onlyIfAsked(&shop[0]) {
 		t.Error("POST is called unasked, or GET is not")
 	}
 	c.writes = true
-	if c.spared(&shop[1]) {
+	if c.onlyIfAsked(&shop[1]) {
 		t.Error("POST is not called though it was asked for")
 	}
 	data, err := json.Marshal(shop[:1])

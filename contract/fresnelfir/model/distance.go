@@ -16,7 +16,7 @@ type Distance func(m *Machine) float64
 // Distance compiles the distance from a truth of an expression over the
 // environment's variables.
 func (p *Program) Distance(e *ir.Expr, want bool) Distance {
-	c := &farness{compiler: compiler{p: p}, known: map[body]*Distance{}}
+	c := &distanceCompiler{compiler: compiler{p: p}, known: map[body]*Distance{}}
 	return alone(c.of(e, want))
 }
 
@@ -85,8 +85,8 @@ func alone(d Distance) Distance {
 	}
 }
 
-// farness compiles distances.
-type farness struct {
+// distanceCompiler compiles distances.
+type distanceCompiler struct {
 	compiler
 	known map[body]*Distance // of bodies of functions and refinements
 }
@@ -96,7 +96,7 @@ type body struct {
 	want bool
 }
 
-func (c *farness) of(e *ir.Expr, want bool) Distance {
+func (c *distanceCompiler) of(e *ir.Expr, want bool) Distance {
 	switch e.Op {
 	case ir.Not:
 		return c.of(e.Args[0], !want)
@@ -167,7 +167,7 @@ func joined(list []Distance, all bool) Distance {
 }
 
 // over is the distance of a quantifier: the nearest instance decides, or all do.
-func (c *farness) over(e *ir.Expr, want bool) Distance {
+func (c *distanceCompiler) over(e *ir.Expr, want bool) Distance {
 	entity := c.p.Entity(e.Over)
 	c.push(e.Var, e.Over)
 	at := len(c.local) - 1
@@ -192,7 +192,7 @@ func (c *farness) over(e *ir.Expr, want bool) Distance {
 }
 
 // compared is the distance of a comparison.
-func (c *farness) compared(e *ir.Expr, want bool) Distance {
+func (c *distanceCompiler) compared(e *ir.Expr, want bool) Distance {
 	if c.chosen(e) {
 		return func(*Machine) float64 { return 0 }
 	}
@@ -209,7 +209,7 @@ func (c *farness) compared(e *ir.Expr, want bool) Distance {
 }
 
 // chosen reports whether an expression depends on inputs.
-func (c *farness) chosen(e *ir.Expr) bool {
+func (c *distanceCompiler) chosen(e *ir.Expr) bool {
 	found := false
 	e.Walk(func(x *ir.Expr) {
 		found = found || x.Input
@@ -218,12 +218,12 @@ func (c *farness) chosen(e *ir.Expr) bool {
 }
 
 // within is the distance of a function's or a refinement's body, with arguments.
-func (c *farness) within(e, inside *ir.Expr, names []string, params []local, size int, want bool) Distance {
+func (c *distanceCompiler) within(e, inside *ir.Expr, names []string, params []local, size int, want bool) Distance {
 	args := c.arguments(names)
 	k := body{inside, want}
 	if c.known[k] == nil {
 		c.known[k] = new(Distance)
-		x := &farness{compiler: compiler{p: c.p, local: params, most: len(params)}, known: c.known}
+		x := &distanceCompiler{compiler: compiler{p: c.p, local: params, most: len(params)}, known: c.known}
 		*c.known[k] = x.of(inside, want)
 	}
 	far, frame := c.known[k], &c.most
