@@ -42,7 +42,11 @@ func Operations(text []byte) ([]sut.Operation, error) {
 	var list []sut.Operation
 	prefix := d.prefix()
 	for i := range paths.Members() {
-		path, item := paths.Members()[i].Key.Text, d.follow(&paths.Members()[i].Value)
+		path := paths.Members()[i].Key.Text
+		item, err := d.resolve(&paths.Members()[i].Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 		for _, method := range methods {
 			n := item.Get(method)
 			if n == nil {
@@ -119,6 +123,15 @@ func (d *document) follow(n *doctree.Node) *doctree.Node {
 	return &doctree.Node{}
 }
 
+// resolve is follow for what no operation can do without.
+func (d *document) resolve(n *doctree.Node) (*doctree.Node, error) {
+	found := d.follow(n)
+	if ref := n.Get("$ref"); ref != nil && found.Kind != doctree.Map {
+		return nil, fmt.Errorf("%q leads nowhere in the document, and nothing else is read: bundle it into one file", ref.Text)
+	}
+	return found, nil
+}
+
 func (d *document) operation(prefix, path, method string, item, n *doctree.Node) (sut.Operation, error) {
 	o := sut.Operation{Name: method + " " + path, Method: strings.ToUpper(method), Path: prefix + path}
 	if id := n.Get("operationId"); id != nil && id.Text != "" {
@@ -135,7 +148,10 @@ func (d *document) operation(prefix, path, method string, item, n *doctree.Node)
 			continue
 		}
 		for i := range from.Items() {
-			p := d.follow(&from.Items()[i])
+			p, err := d.resolve(&from.Items()[i])
+			if err != nil {
+				return o, err
+			}
 			same := func(q *doctree.Node) bool {
 				return value(q, "name") == value(p, "name") && value(q, "in") == value(p, "in")
 			}

@@ -76,10 +76,12 @@ func TestWhatIsNone(t *testing.T) {
 		"swagger: '2.0'":            "no OpenAPI document of version 3",
 		"openapi: 3.1.0":            "has no paths",
 		"openapi: 3.1.0\npaths: {}": "has no operations",
-		"openapi: 3.1.0\npaths: {/a: {get: {parameters: [{name: x, in: path}]}}}":              `no place for the parameter "x"`,
-		"openapi: 3.1.0\npaths: {/a: {get: {operationId: x}}, /b: {get: {operationId: x}}}":    `two operations have the name "x"`,
-		"openapi: 3.1.0\npaths: {/a: {$ref: '#/paths/~1a'}}":                                   "has no operations",
-		"openapi: 3.1.0\npaths: {/a: {$ref: 'other.yaml#/a'}, /b: 5, /c: {get: null}, /d: []}": "",
+		"openapi: 3.1.0\npaths: {/a: {get: {parameters: [{name: x, in: path}]}}}":           `no place for the parameter "x"`,
+		"openapi: 3.1.0\npaths: {/a: {get: {operationId: x}}, /b: {get: {operationId: x}}}": `two operations have the name "x"`,
+		"openapi: 3.1.0\npaths: {/a: {$ref: '#/paths/~1a'}}":                                `/a: "#/paths/~1a" leads nowhere`,
+		"openapi: 3.1.0\npaths: {/a: {$ref: 'other.yaml#/a'}, /b: {get: {}}}":               `/a: "other.yaml#/a" leads nowhere in the document`,
+		"openapi: 3.1.0\npaths: {/a: {get: {parameters: [{$ref: '#/components/none'}]}}}":   `GET /a: "#/components/none" leads nowhere`,
+		"openapi: 3.1.0\npaths: {/b: 5, /c: {get: null}, /d: []}":                           "",
 	} {
 		if _, err := Operations([]byte(text)); want == "" && err != nil && !strings.Contains(err.Error(), "operations") ||
 			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
