@@ -65,11 +65,34 @@ func pattern(text string) (jsonschema.Regexp, error) {
 
 type backtracking struct{ *match.Pattern }
 
-// MatchString implements [jsonschema.Regexp]. A search that takes too long finds
-// nothing: the text is not shown to keep the schema.
+// MatchString implements [jsonschema.Regexp]. It panics with an undecided if the search
+// takes too long: under a not, either answer could let the text keep the schema.
 func (b backtracking) MatchString(s string) bool {
 	ok, err := b.Search(s)
-	return ok && err == nil
+	if err != nil {
+		panic(undecided{err})
+	}
+	return ok
+}
+
+type undecided struct{ error }
+
+// breach says how a value breaks the schema, "" if it does not. An error means that
+// a pattern gave no answer.
+func (s *Schema) breach(doc any) (why string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			u, ok := r.(undecided)
+			if !ok {
+				panic(r)
+			}
+			err = u.error
+		}
+	}()
+	if err := s.s.Validate(doc); err != nil {
+		return causes(err), nil
+	}
+	return "", nil
 }
 
 // causes is the innermost of what a validator says, on one line.
@@ -86,28 +109,33 @@ func causes(err error) string {
 	return strings.Join(list, "; ")
 }
 
-// Breaks says how a JSON text breaks the schema, "" if it does not.
+// Breaks says how a JSON text breaks the schema, "" if it does not or that cannot be told.
 func (s *Schema) Breaks(text json.RawMessage) string {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return "they are no JSON"
 	}
-	if err := s.s.Validate(doc); err != nil {
-		return causes(err)
+	why, err := s.breach(doc)
+	if err != nil {
+		return ""
 	}
-	return ""
+	return why
 }
 
-func (c *Checker) schema(v *config.Invariant, r *Reply) Result {
+func (c *Checker) schema(v *config.Invariant, r *Reply) (Result, error) {
 	s := c.Schemas[v.Path]
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(r.Text))
 	if err != nil {
-		return Result{Passed: v.Negate, Reason: "Invalid JSON, so no document of the schema"}
+		return Result{Passed: v.Negate, Reason: "Invalid JSON, so no document of the schema"}, nil
 	}
-	if err := s.s.Validate(doc); err != nil {
-		return Result{Passed: v.Negate, Reason: "the reply breaks the schema: " + causes(err)}
+	why, err := s.breach(doc)
+	switch {
+	case err != nil:
+		return Result{}, fmt.Errorf("%s: %w", v.Path, err)
+	case why != "":
+		return Result{Passed: v.Negate, Reason: "the reply breaks the schema: " + why}, nil
 	}
-	return Result{Passed: !v.Negate, Reason: "the reply keeps the schema"}
+	return Result{Passed: !v.Negate, Reason: "the reply keeps the schema"}, nil
 }
 
 // tools checks which tools were called, and how.

@@ -83,7 +83,7 @@ func (c *Checker) Check(ctx context.Context, v *config.Invariant, r *Reply, base
 	case "tool_called", "tool_not_called", "tool_arguments":
 		return tools(v, r)
 	case "json_schema":
-		return c.schema(v, r), nil
+		return c.schema(v, r)
 	case "tokens", "cost":
 		return spent(v, r)
 	case "llm_judge":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/engine/match"
 	"github.com/thresh-dev/thresh/engine/similarity"
 )
 
@@ -217,5 +218,23 @@ func TestSchema(t *testing.T) {
 		if err != nil || r.Passed != want || strings.Contains(r.Reason, "\n") {
 			t.Errorf("%s: %+v %v", text, r, err)
 		}
+	}
+}
+
+// A pattern that gives no answer in time decides nothing, least of all below a not.
+func TestSchemaThatCannotBeDecided(t *testing.T) {
+	t.Parallel() // it waits for the time limit of a search
+	s, err := verify.CompileSchema([]byte(`{"properties":{"a":{"not":{"pattern":"^(?=a)(a|aa)+\\1c"}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := invariant(t, `{type: json_schema, schema: {type: object}}`)
+	c := &verify.Checker{Schemas: map[string]*verify.Schema{v.Path: s}}
+	text := `{"a":"` + strings.Repeat("a", 60) + `!"}`
+	if r, err := c.Check(t.Context(), &v, &verify.Reply{Text: text}, ""); !errors.Is(err, match.ErrTimeout) {
+		t.Errorf("%+v %v", r, err)
+	}
+	if why := s.Breaks([]byte(text)); why != "" {
+		t.Error(why)
 	}
 }
