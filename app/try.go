@@ -97,7 +97,7 @@ func (a *App) look(ctx context.Context, t *Try, thing *draft.Thing, folder strin
 	case draft.Module:
 		return a.lookAtModule(ctx, t, thing, folder)
 	}
-	return a.lookAtPages(thing)
+	return a.lookAtPages(t, thing, folder)
 }
 
 // IsFolder reports whether a path is a folder.

@@ -111,10 +111,11 @@ func (a *App) lookAtChat(ctx context.Context, thing *draft.Thing, folder string)
 }
 
 // lookAtPages finds what can be run in Markdown pages.
-func (a *App) lookAtPages(thing *draft.Thing) (*draft.Draft, error) {
+func (a *App) lookAtPages(t *Try, thing *draft.Thing, out string) (*draft.Draft, error) {
 	path := thing.Words[0]
-	files, folder := []string{path}, IsFolder(path)
+	files, folder, dir := []string{path}, IsFolder(path), filepath.Dir(path)
 	if folder {
+		dir = path
 		var err error
 		if files, _, err = FilesIn(path); err != nil {
 			return nil, err
@@ -131,24 +132,30 @@ func (a *App) lookAtPages(thing *draft.Thing) (*draft.Draft, error) {
 			return nil, diag.Refused("%s: %s", f, Reason(err))
 		}
 		p := draft.Page{Path: f, Tests: doc.Contract != nil && doc.Contract.Name() == "spectest"}
-		for i, l := range bytes.Split(doc.Data, []byte("\n")) {
+		lines := bytes.Split(doc.Data, []byte("\n"))
+		for i, l := range lines {
 			if string(bytes.TrimSpace(l)) == "```console" {
 				if p.Blocks++; p.Blocks == 1 {
 					p.Line = i + 1
 				}
+				lines[i] = append(bytes.TrimRight(bytes.Clone(l), " \t\r"), " run"...)
 			}
+		}
+		if t.Yes {
+			p.Run = bytes.Join(lines, []byte("\n"))
 		}
 		if p.Tests {
 			tests++
 		}
 		pages = append(pages, p)
 	}
-	d := draft.DraftPages(path, folder, pages)
+	d := draft.DraftPages(path, folder, pages, dir, out)
 	switch {
 	case len(pages) == 0:
 		return nil, diag.Refused("%s holds no Markdown page", path)
+	case d.Folder != "": // copies
 	case tests == 0 && len(d.Questions) > 0:
-		var all []string
+		all := []string{"to run them as they are, in a copy: --yes"}
 		for _, q := range d.Questions {
 			all = append(all, fmt.Sprintf("%s: %s", q.At, q.Ask))
 		}

@@ -42,9 +42,10 @@ minute (--time), reports the findings, and keeps the document for thresh run.
   agent.py:chain              an agent in Python
   docs/                       Markdown pages with test blocks or transcripts
 
-It never prompts. What it could not know is a question in the draft, with the line
-to edit. Methods other than GET and HEAD, and tools marked as destructive, are
-called only with --yes.
+It never prompts. What it could not know is a question in the draft, with the
+line to edit. Only with --yes are methods other than GET and HEAD called, and
+tools marked as destructive; and pages without any test are copied, and their
+console blocks run.
 
 The draft goes to a new folder, try-NAME. Flags go before or after THING; within a
 program's command line, only --time, --yes, --dir and --store are read as flags of
@@ -61,7 +62,7 @@ Exit codes are those of thresh run.`,
 	fs := c.Flags()
 	fs.SetInterspersed(false)
 	fs.StringVar(&dir, "dir", "", "`FOLDER` for the draft (default: try-NAME, a new one)")
-	fs.BoolVar(&yes, "yes", false, "also call operations that may change or delete data")
+	fs.BoolVar(&yes, "yes", false, "also call operations that may change or delete data; run console blocks of pages without tests")
 	timeFlag := fs.Lookup("time")
 	timeFlag.DefValue, timeFlag.Usage = tryTime.String(), "run the draft for this long (0: to its end)"
 	f.time = tryTime
