@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// alone puts a command into its own group, so that what kills its group
+// ownProcessGroup puts a command into its own group, so that what kills its group
 // kills nothing else; it ends with the thread that starts it.
-func alone(cmd *exec.Cmd) {
+func ownProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -4,4 +4,4 @@ package app
 
 import "os/exec"
 
-func alone(*exec.Cmd) {}
+func ownProcessGroup(*exec.Cmd) {}

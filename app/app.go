@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -53,8 +52,8 @@ func New(further ...campaign.Contract) *App {
 	return &App{Contracts: append(builtin(), further...)}
 }
 
-// with is the same use cases with further contracts.
-func (a *App) with(further []campaign.Contract) *App {
+// withContracts is the same use cases with further contracts.
+func (a *App) withContracts(further []campaign.Contract) *App {
 	if len(further) == 0 {
 		return a
 	}
@@ -102,7 +101,7 @@ func (a *App) commandLine() []string {
 		case i > 0 && argv[i-1] == "--fleet-token":
 			argv[i] = secret.Mark("--fleet-token")
 		default:
-			argv[i] = string(secret.Seal([]byte(argv[i]), secret.Scan([]byte(argv[i])), func(int) string { return secret.Mark(strconv.Itoa(i)) }))
+			argv[i] = string(sealed([]byte(argv[i])))
 		}
 	}
 	return argv

@@ -52,7 +52,7 @@ func (u *Remote) Start(ctx context.Context, d Draft) (*Background, error) {
 	}
 	job := Job{Store: u.dir, Workers: u.workers, Cases: d.Cases, Time: d.Time, MaxErrors: d.MaxErrors, Progress: r.follow}.withDefaults()
 	if d.Findings > 0 {
-		job.Stop = r.enough(d.Findings)
+		job.Stop = r.stopAfter(d.Findings)
 	}
 	opt := u.app.runOptions(&job, c.Warnings)
 	rj := run.Job{Campaigns: c.Campaigns, Sources: c.Sources, Store: u.store, Writer: w}
@@ -152,7 +152,7 @@ func (r *Background) end(rec campaign.Record, err error) {
 		// A case that failed is a finding even if the run was cut before its
 		// round was folded.
 		for _, f := range rec.Findings {
-			r.meet(campaign.Seen{ID: f.ID, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind, Title: f.Title, Severity: f.Severity, Case: f.First, Cause: f.Cause})
+			r.noteFinding(campaign.Seen{ID: f.ID, Contract: f.Contract, Campaign: f.Campaign, Kind: f.Kind, Title: f.Title, Severity: f.Severity, Case: f.First, Cause: f.Cause})
 		}
 		r.status.Phase, r.status.Err, r.status.Elapsed = string(run.PhaseDone), err, time.Since(r.began)
 		if rec.RunID != "" {
@@ -163,8 +163,8 @@ func (r *Background) end(rec campaign.Record, err error) {
 	close(r.done)
 }
 
-// meet notes a finding unless it is known; the caller holds the lock.
-func (r *Background) meet(s campaign.Seen) bool {
+// noteFinding notes a finding unless it is known; the caller holds the lock.
+func (r *Background) noteFinding(s campaign.Seen) bool {
 	if slices.ContainsFunc(r.found, func(x campaign.Seen) bool { return x.ID == s.ID }) {
 		return false
 	}
@@ -173,8 +173,8 @@ func (r *Background) meet(s campaign.Seen) bool {
 	return true
 }
 
-// enough ends a run at the case that shows its most'th finding.
-func (r *Background) enough(most int) func(*campaign.Outcome) bool {
+// stopAfter ends a run at the case that shows its most'th finding.
+func (r *Background) stopAfter(most int) func(*campaign.Outcome) bool {
 	known := make(map[string]bool)
 	return func(o *campaign.Outcome) bool {
 		if o.Verdict == campaign.VerdictFail {
@@ -220,14 +220,14 @@ func (w *watched) Fold(state any, results iter.Seq2[campaign.Case, campaign.Outc
 	})
 	var fresh []campaign.Seen
 	for _, f := range failures {
-		if s := w.seen(state, f.at, &f.o); s != nil {
+		if s := w.seenCase(state, f.at, &f.o); s != nil {
 			fresh = append(fresh, *s)
 		}
 	}
 	w.r.update(func() {
 		n := 0
 		for _, s := range fresh {
-			if w.r.meet(s) {
+			if w.r.noteFinding(s) {
 				n++
 			}
 		}
@@ -242,9 +242,9 @@ func (w *watched) Fold(state any, results iter.Seq2[campaign.Case, campaign.Outc
 	return next
 }
 
-// seen is what is said of a failing case at the moment it is met; nil if its
+// seenCase is what is said of a failing case at the moment it is met; nil if its
 // finding is known.
-func (w *watched) seen(state any, at campaign.Case, o *campaign.Outcome) *campaign.Seen {
+func (w *watched) seenCase(state any, at campaign.Case, o *campaign.Outcome) *campaign.Seen {
 	id := w.Identity()
 	s := campaign.Seen{
 		ID: triage.FindingID(id, triage.Fingerprint(id.Contract, o)), Contract: id.Contract, Campaign: id.Name, Kind: o.Kind, Title: o.Title,

@@ -31,7 +31,7 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 	default:
 		return nil
 	}
-	past, err := a.past(st, rec.RunID)
+	past, err := a.storedRun(st, rec.RunID)
 	if err != nil {
 		a.note("note: the %s report does not list the cases one by one: %s", format, err)
 		return nil
@@ -44,7 +44,7 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 		return nil
 	}
 	return func(yield func(report.Case, error) bool) {
-		past, err := a.past(st, rec.RunID)
+		past, err := a.storedRun(st, rec.RunID)
 		if err != nil {
 			yield(report.Case{}, err)
 			return
@@ -72,7 +72,7 @@ type past struct {
 	campaigns []campaign.Any
 }
 
-func (a *App) past(st *store.Store, runID string) (*past, error) {
+func (a *App) storedRun(st *store.Store, runID string) (*past, error) {
 	j, err := st.OpenJournal(runID)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (p *past) cases(k int, bare bool, yield func(report.Case, error) bool) bool
 	show := func(campaign.Case, campaign.Outcome) []campaign.Exhibit { return nil }
 	if x := p.campaigns[k]; !bare && records(x) {
 		var err error
-		switch show, err = p.shows(k); {
+		switch show, err = p.exhibitsOf(k); {
 		case errors.Is(err, run.ErrUntried):
 			return true // no cases
 		case err != nil:
@@ -127,8 +127,8 @@ func (p *past) cases(k int, bare bool, yield func(report.Case, error) bool) bool
 	return true
 }
 
-// shows returns what is shown of cases of campaign k by the evidence that was kept.
-func (p *past) shows(k int) (func(campaign.Case, campaign.Outcome) []campaign.Exhibit, error) {
+// exhibitsOf returns what is shown of cases of campaign k by the evidence that was kept.
+func (p *past) exhibitsOf(k int) (func(campaign.Case, campaign.Outcome) []campaign.Exhibit, error) {
 	x := p.campaigns[k]
 	d, ok := campaign.As[campaign.Describer[any]](x)
 	if !ok {
@@ -149,7 +149,7 @@ func (p *past) shows(k int) (func(campaign.Case, campaign.Outcome) []campaign.Ex
 // KeptCase is what is kept of one case of a run; without a name the run must
 // have one campaign.
 func (a *App) KeptCase(st *store.Store, runID, contract, name string, index int64) (o campaign.Outcome, shown []campaign.Exhibit, err error) {
-	p, err := a.past(st, runID)
+	p, err := a.storedRun(st, runID)
 	if err != nil {
 		return o, nil, err
 	}
@@ -163,7 +163,7 @@ func (a *App) KeptCase(st *store.Store, runID, contract, name string, index int6
 	if err != nil || len(o.Evidence) == 0 {
 		return o, nil, err
 	}
-	show, err := p.shows(k)
+	show, err := p.exhibitsOf(k)
 	if err != nil {
 		return o, nil, err
 	}

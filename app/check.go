@@ -30,7 +30,7 @@ type Planned struct {
 // documents mark as guessed. What is wrong with them stands in
 // the answer; an error means that they could not be looked at.
 func (a *App) Check(ctx context.Context, job Job) (Checked, error) {
-	a = a.with(job.Contracts)
+	a = a.withContracts(job.Contracts)
 	options, err := a.Options(job.Options)
 	if err != nil {
 		return Checked{}, err

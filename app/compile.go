@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -135,6 +134,7 @@ type Compiled struct {
 	Campaigns []campaign.Any
 	Sources   []string // the document of each campaign
 	Warnings  diag.List
+	kept      [][]byte // what is stored of each document
 }
 
 // Compile compiles every document; all that is wrong with any is returned.
@@ -142,7 +142,8 @@ func Compile(ctx context.Context, docs []Document, set campaign.Settings) (Compi
 	c := Compiled{Docs: docs}
 	all := idle(docs, set.Options)
 	for i, d := range docs {
-		camps, list, err := compileSealed(ctx, &d, set)
+		camps, kept, list, err := compileSealed(ctx, &d, set)
+		c.kept = append(c.kept, kept)
 		if err != nil {
 			return c, err
 		}
@@ -174,16 +175,18 @@ type Settings struct {
 // manifest keeps everything that the run needs to be compiled again.
 func (a *App) manifest(st *store.Store, c Compiled, b *Bundle, set campaign.Settings, cases int64) (store.Manifest, error) {
 	m := store.Manifest{Command: a.commandLine(), Version: Version, Files: make(map[string]string), Digests: b.digests}
-	texts := make([][]byte, len(c.Docs))
 	release := func() {}
-	for i, d := range c.Docs {
+	for _, d := range c.Docs {
 		if d.Release != nil {
 			release = d.Release // which is that of all
 		}
 		m.Specs = append(m.Specs, store.SpecRef{Path: d.Path, Contract: d.Contract.Name()})
-		texts[i] = sealed(d.Data)
 	}
-	if err := st.PutSpecs(m.Specs, texts, release); err != nil {
+	kept := c.kept
+	for _, d := range c.Docs[len(kept):] { // compiled by a contract's own command
+		kept = append(kept, sealed(d.Data))
+	}
+	if err := st.PutSpecs(m.Specs, kept, release); err != nil {
 		return m, diag.Environment("keeping the documents with the run: %w", err)
 	}
 	for path, data := range b.files {
@@ -216,11 +219,7 @@ func (a *App) storedWith(ctx context.Context, blob func(name string) ([]byte, er
 		return c, set, nil, fmt.Errorf("reading the settings of run %s: %w", m.RunID, err)
 	}
 	err = store.ReadSpecs(m.Specs, blob, func(s store.SpecRef, data []byte) error {
-		data, err := revealed(s.Path, data)
-		if err != nil {
-			return err
-		}
-		x := a.texts.keep(text{data: data})
+		x := a.texts.hold(text{data: data})
 		d := Document{Spec: campaign.Spec{Path: s.Path, Data: x.data, Release: x.release}}
 		for _, k := range a.Contracts {
 			if k.Name() == s.Contract {
@@ -239,19 +238,12 @@ func (a *App) storedWith(ctx context.Context, blob func(name string) ([]byte, er
 	if set.Options == nil {
 		set.Options = make(map[string][]string) // as the flags give it when none is given
 	}
-	var missing error // a secret of a file: the document is not to blame
 	read := func(path string) ([]byte, error) {
 		name, ok := m.Files[path]
 		if !ok {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
 		}
-		data, err := blob(name)
-		if err != nil || !declares(path, data) {
-			return data, err
-		}
-		data, err = revealed(path, data)
-		missing = cmp.Or(missing, err)
-		return data, err
+		return blob(name)
 	}
 	settings := campaign.Settings{
 		Seed: set.Seed, Options: set.Options, Stored: true, Read: read, Self: self(),
@@ -278,5 +270,5 @@ func (a *App) storedWith(ctx context.Context, blob func(name string) ([]byte, er
 	}
 	swap(&settings)
 	c, err = Compile(ctx, c.Docs, settings)
-	return c, set, changed, cmp.Or(missing, err)
+	return c, set, changed, err
 }

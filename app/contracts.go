@@ -39,7 +39,8 @@ func builtin() []campaign.Contract {
 		fresnelfir.New(modules()).Systems(systems),
 		flakestorm.New(agents(systems)),
 		operator.New(python.OpenOperators, command.Open).Systems(systems).Checks(readCheck),
-		spectest.New(spectest.Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient, Systems: systems, Scratch: Scratch}),
+		spectest.New(spectest.Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient, Systems: systems, Scratch: Scratch,
+			FreePort: program.FreePort}),
 		calls.New(systems),
 	}
 }

@@ -84,10 +84,10 @@ func (a *App) unread(ctx context.Context, r *revived) *diag.Diagnostic {
 	return nil
 }
 
-// instead compiles the campaign of a stored case with something replaced: the
+// recompiled compiles the campaign of a stored case with something replaced: the
 // document by what it is now, the system by that of a file, or both. It returns the
 // campaign, ready to execute, and the case in it. what names the case.
-func (a *App) instead(ctx context.Context, st *store.Store, r *revived, at campaign.Case, what string, now bool, system string) (*revived, campaign.Case, error) {
+func (a *App) recompiled(ctx context.Context, st *store.Store, r *revived, at campaign.Case, what string, now bool, system string) (*revived, campaign.Case, error) {
 	swap, err := a.replacement(r, system)
 	if err != nil {
 		return nil, at, err

@@ -39,7 +39,7 @@ func (d *Desk) Documents() ([]Document, error) {
 
 // Text is a document as it stands in its file.
 func (d *Desk) Text(path string) ([]byte, error) {
-	name, err := d.below(path)
+	name, err := d.pathBelowRoot(path)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ var ErrLong = diag.Refused("the document has more than %d bytes", MostText)
 
 // CheckText is what thresh check says of a document if its file held text.
 func (d *Desk) CheckText(ctx context.Context, path string, text []byte) (Checked, error) {
-	name, err := d.below(path)
+	name, err := d.pathBelowRoot(path)
 	if err != nil {
 		return Checked{}, err
 	}
@@ -83,7 +83,7 @@ func TextVersion(text []byte) string {
 
 // Save writes a document whose file still holds the version that was shown.
 func (d *Desk) Save(path, version string, text []byte) error {
-	name, err := d.below(path)
+	name, err := d.pathBelowRoot(path)
 	if err != nil {
 		return err
 	}

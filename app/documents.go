@@ -111,7 +111,7 @@ func (a *App) Document(path string) (Document, error) {
 		}
 	}
 	if d.Contract != nil {
-		x = a.texts.keep(x)
+		x = a.texts.hold(x)
 		d.Data, d.Release = x.data, x.release
 	}
 	return d, nil

@@ -73,12 +73,12 @@ func (r *framer) frames(source string, f *campaign.Finding) []campaign.Exhibit {
 		text := t.Body[:min(len(t.Body), frameSearch)]
 		python := framePython.FindAllStringSubmatch(text, -1)
 		for k := range python {
-			if e := r.at(source, python[len(python)-1-k]); e != nil {
+			if e := r.frameAt(source, python[len(python)-1-k]); e != nil {
 				return []campaign.Exhibit{*e}
 			}
 		}
 		for _, m := range frameOther.FindAllStringSubmatch(text, 64) {
-			if e := r.at(source, m); e != nil {
+			if e := r.frameAt(source, m); e != nil {
 				return []campaign.Exhibit{*e}
 			}
 		}
@@ -89,8 +89,8 @@ func (r *framer) frames(source string, f *campaign.Finding) []campaign.Exhibit {
 	return nil
 }
 
-// at is the frame of a match of a file and a line.
-func (r *framer) at(source string, m []string) *campaign.Exhibit {
+// frameAt is the frame of a match of a file and a line.
+func (r *framer) frameAt(source string, m []string) *campaign.Exhibit {
 	line, err := strconv.Atoi(m[2])
 	if err != nil || line < 1 {
 		return nil

@@ -102,6 +102,8 @@ func TestOrigin(t *testing.T) {
 		{"detached", two, "topic", "https://github.example/a/b/actions/runs/7", github},
 		{"tree", two, "side", "", nil},
 		{"odd", "", "", "", nil},
+		{"odd", one, "v1", "", map[string]string{"CI_COMMIT_SHA": one, "CI_COMMIT_REF_NAME": "v1"}},
+		{"loose", one, "main", "", map[string]string{"GITHUB_SHA": two}},
 		{"loose", one, "main", "https://ci.example/job/3", map[string]string{"CI_JOB_URL": "https://me:pass@ci.example/job/3?token=x"}},
 		{"loose", one, "main", "", map[string]string{"BUILD_URL": "javascript:alert(1)"}},
 	} {

@@ -24,7 +24,10 @@ def words(decorator):
 
 def look(tree, module):
     functions = {n.name: n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    found = {"questions": [], "words": [], "ids": [], "system": [], "tools": [], "model": False}
+    bound = [n.asname or n.name for n in ast.walk(tree) if isinstance(n, ast.alias)]
+    bound += [n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    bound += [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    found = {"bound": None if {"*", "__getattr__"} & set(bound) else bound, "questions": [], "words": [], "ids": [], "system": [], "tools": [], "model": False}
 
     def add(kind, value):
         if value not in found[kind]:

@@ -17,9 +17,9 @@ import (
 // ShardOption is the option that gives a run a part of the cases, "I/N".
 const ShardOption = "shard"
 
-// dealt are the documents of this job, of several that share the work: those
+// shardOf are the documents of this job, of several that share the work: those
 // whose format does not split cases by itself are dealt out whole, in turn.
-func dealt(docs []Document, options map[string][]string) ([]Document, error) {
+func shardOf(docs []Document, options map[string][]string) ([]Document, error) {
 	given := options[ShardOption]
 	if len(given) == 0 {
 		return docs, nil

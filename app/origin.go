@@ -26,6 +26,9 @@ func (a *App) origin() *campaign.Origin {
 		}
 		return ""
 	}
+	if o.Commit == "" { // the sources came without git's files
+		o.Commit = hash(first("GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT"))
+	}
 	if o.Branch == "" && o.Commit != "" { // CI services check out a commit, not a branch
 		o.Branch = first("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BUILDKITE_BRANCH", "CIRCLE_BRANCH", "BRANCH_NAME")
 	}

@@ -32,9 +32,9 @@ func (a *App) Remote(ctx context.Context, st *Store, dir, root string, workers i
 	return &Remote{app: a, store: st, dir: dir, root: root, workers: workers, ctx: ctx}
 }
 
-// below is a path that a client names, if it is one below the root, also once
+// pathBelowRoot is a path that a client names, if it is one below the root, also once
 // symbolic links are followed.
-func (u *Remote) below(path string) (string, error) {
+func (u *Remote) pathBelowRoot(path string) (string, error) {
 	name, err := u.named(path)
 	if err != nil {
 		return "", err
@@ -74,7 +74,7 @@ func (u *Remote) named(path string) (string, error) {
 
 // Read is thresh Read for a client.
 func (u *Remote) Read(path string, limit int64) ([]byte, error) {
-	name, err := u.below(path)
+	name, err := u.pathBelowRoot(path)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (u *Remote) confine(options map[string][]string, brought map[string][]byte)
 				if _, ok := brought[v]; ok || v == o.NoPath {
 					continue
 				}
-				if options[o.Name][i], err = u.below(v); err != nil {
+				if options[o.Name][i], err = u.pathBelowRoot(v); err != nil {
 					return err
 				}
 			}
@@ -136,7 +136,7 @@ func (u *Remote) documents(d Draft, b *Bundle) ([]Document, campaign.Settings, e
 	set = b.Fill(set)
 	var docs []Document
 	if d.Path != "" {
-		path, err := u.below(d.Path)
+		path, err := u.pathBelowRoot(d.Path)
 		if err != nil {
 			return nil, set, err
 		}
@@ -213,7 +213,7 @@ func (u *Remote) Replay(ctx context.Context, finding string, job ReplayJob) (_ R
 		return Replayed{}, diag.Refused("a finding's id is wanted, got %q", finding)
 	}
 	if job.System != "" {
-		if job.System, err = u.below(job.System); err != nil {
+		if job.System, err = u.pathBelowRoot(job.System); err != nil {
 			return Replayed{}, err
 		}
 	}

@@ -26,7 +26,7 @@ func TestClientsStayBelowTheRoot(t *testing.T) {
 		"../x": "not below", filepath.Join(out, "secret"): "not below", "folder/secret": "symbolic link", "file": "symbolic link",
 		filepath.Join(root, "folder", "secret"): "symbolic link",
 	} {
-		if _, err := u.below(path); (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
+		if _, err := u.pathBelowRoot(path); (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

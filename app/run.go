@@ -119,7 +119,7 @@ func (j *Job) Settings() campaign.Settings {
 // Run runs documents as one run and stores it. Findings stand in the record; an
 // error means that the run could not be made or did not finish.
 func (a *App) Run(ctx context.Context, job Job) (campaign.Record, error) {
-	a = a.with(job.Contracts)
+	a = a.withContracts(job.Contracts)
 	if len(job.Paths) == 0 {
 		return campaign.Record{}, diag.Refused("nothing to run: give the path of a document")
 	}
@@ -159,7 +159,7 @@ func (a *App) passEmpty(problems diag.List) diag.List {
 // RunDocuments compiles documents that were read before and runs them.
 func (a *App) RunDocuments(ctx context.Context, docs []Document, job Job) (campaign.Record, error) {
 	job = job.withDefaults()
-	docs, err := dealt(docs, job.Options)
+	docs, err := shardOf(docs, job.Options)
 	if err != nil {
 		return campaign.Record{}, err
 	}
@@ -221,7 +221,7 @@ func (a *App) RunCompiled(ctx context.Context, c Compiled, b *Bundle, set campai
 // Resume goes on with a stored run; of job only what does not decide the cases
 // counts.
 func (a *App) Resume(ctx context.Context, runID string, job Job) (campaign.Record, error) {
-	a = a.with(job.Contracts)
+	a = a.withContracts(job.Contracts)
 	job = job.withDefaults()
 	st, err := a.OpenStore(job.Store)
 	if err != nil {

@@ -2,11 +2,13 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -28,9 +30,7 @@ var systemSchema = []byte("thresh.system.v1")
 func declares(path string, data []byte) bool { return bytes.Contains(data, systemSchema) }
 
 // sealed is a text as it is stored: without its literal secrets.
-func sealed(text []byte) []byte {
-	return secret.Seal(text, secret.Scan(text), secret.Placeholder)
-}
+func sealed(text []byte) []byte { return secret.Seal(text, secret.Scan(text)) }
 
 // storedAs names what a store keeps of a document that is alone in its run.
 func storedAs(d Document) string {
@@ -38,63 +38,81 @@ func storedAs(d Document) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// revealed is a stored text with its literal secrets: those of the environment, or
-// of the file that it was.
-func revealed(path string, text []byte) ([]byte, error) {
-	if !secret.Sealed(text) {
-		return text, nil
+// revealed is a text with its literal secrets, and these. Those of a stored text
+// are in the file that it was, or in the environment.
+func revealed(path string, text []byte) ([]byte, []secret.Secret, error) {
+	given := make(map[int]string)
+	found := secret.Scan(text)
+	if found.Held > 0 {
+		if now, err := os.ReadFile(path); err == nil && !secret.Sealed(now) && bytes.Equal(sealed(now), text) {
+			text, found = now, secret.Scan(now)
+		}
 	}
-	if now, err := os.ReadFile(path); err == nil && bytes.Equal(sealed(now), text) {
-		return now, nil
+	for i, l := range found.Literals {
+		given[found.Number(i)] = l.Value
 	}
-	out, err := secret.Reveal(text, func(n int) (string, bool) { return os.LookupEnv(secretVariable + strconv.Itoa(n)) })
+	out, err := secret.Reveal(text, func(n int) (v string, ok bool) {
+		if v, ok = os.LookupEnv(secretVariable + strconv.Itoa(n)); ok {
+			given[n] = v
+		}
+		return v, ok
+	})
 	var missing *secret.MissingError
 	if errors.As(err, &missing) {
 		name := secretVariable + strconv.Itoa(missing.N)
-		return nil, diag.WithHint(diag.Environment("%s: a secret that is not stored is needed: %w", path, err),
+		return nil, nil, diag.WithHint(diag.Environment("%s: a secret that is not stored is needed: %w", path, err),
 			"export "+name+"=..., or put the document back as it was")
 	}
-	return out, err
+	var list []secret.Secret
+	for _, n := range slices.Sorted(maps.Keys(given)) {
+		list = append(list, secret.Secret{Name: strconv.Itoa(n), Value: given[n]})
+	}
+	return out, list, err
 }
 
 // compileSealed compiles a document whose secrets stay where they are: what its
 // campaigns give to journals, reports and files has marks in their place, and
-// their identity does not depend on them.
-func compileSealed(ctx context.Context, d *Document, set campaign.Settings) ([]campaign.Any, diag.List, error) {
-	data, err := revealed(d.Path, d.Data)
-	if err != nil {
-		return nil, nil, err
-	}
-	d.Data = data
+// their identity does not depend on them. It returns what of the document is stored.
+func compileSealed(ctx context.Context, d *Document, set campaign.Settings) (camps []campaign.Any, kept []byte, problems diag.List, err error) {
 	var list []secret.Secret
 	literal := false
-	learn := func(text []byte, prefix string) {
-		found := secret.Scan(text)
-		for _, name := range found.Variables {
+	reveal := func(path, prefix string, text []byte) ([]byte, error) {
+		data, values, err := revealed(path, text)
+		for _, s := range values {
+			literal = true
+			list = append(list, secret.Secret{Name: prefix + s.Name, Value: s.Value})
+		}
+		for _, name := range secret.Scan(text).Variables {
 			if v, ok := os.LookupEnv(name); ok {
 				list = append(list, secret.Secret{Name: name, Value: v})
 			}
 		}
-		for i, l := range found.Literals {
-			literal = true
-			list = append(list, secret.Secret{Name: prefix + strconv.Itoa(i+1), Value: l.Value})
-		}
+		return data, err
 	}
-	learn(d.Data, "")
+	given := d.Data
+	kept = sealed(given)
+	if d.Data, err = reveal(d.Path, "", given); err != nil {
+		return nil, kept, nil, err
+	}
 	read := set.Read
+	var missing error // a secret of a file: the document is not to blame
 	if read != nil {
 		set.Read = func(path string) ([]byte, error) {
 			data, err := read(path)
 			if err == nil && declares(path, data) {
-				learn(data, "file ")
+				data, err = reveal(path, "file ", data)
+				missing = cmp.Or(missing, err)
 			}
 			return data, err
 		}
 	}
-	camps, problems := d.Contract.Compile(ctx, d.Spec, set)
+	camps, problems = d.Contract.Compile(ctx, d.Spec, set)
+	if missing != nil {
+		return nil, kept, nil, missing
+	}
 	r := secret.New(list)
 	if r == nil {
-		return camps, problems, nil
+		return camps, kept, problems, nil
 	}
 	for i := range problems {
 		problems[i].Message, problems[i].Hint = r.String(problems[i].Message), r.String(problems[i].Hint)
@@ -104,24 +122,27 @@ func compileSealed(ctx context.Context, d *Document, set campaign.Settings) ([]c
 		ids[i] = x.Identity()
 	}
 	if literal {
-		ids = sealedIdentities(ctx, *d, set, read, ids)
+		ids = sealedIdentities(ctx, *d, kept, set, read, ids)
 	}
 	camps = slices.Clone(camps)
 	for i, x := range camps {
 		camps[i] = veil(x, ids[i], r)
 	}
-	return camps, problems, nil
+	return camps, kept, problems, nil
 }
 
 // sealedIdentities are the identities of the campaigns of a document that has
 // other words for its secrets.
-func sealedIdentities(ctx context.Context, d Document, set campaign.Settings, read func(string) ([]byte, error), ids []campaign.Identity) []campaign.Identity {
-	word := func(n int) string { return fmt.Sprintf("secret-%d-secret", n) } // as it may stand in a URL
-	d.Data = secret.Seal(d.Data, secret.Scan(d.Data), word)
+func sealedIdentities(ctx context.Context, d Document, kept []byte, set campaign.Settings, read func(string) ([]byte, error), ids []campaign.Identity) []campaign.Identity {
+	worded := func(text []byte) []byte { // as it may stand in a URL
+		text, _ = secret.Reveal(text, func(n int) (string, bool) { return fmt.Sprintf("secret-%d-secret", n), true }) // all are known
+		return text
+	}
+	d.Data = worded(kept)
 	set.Read = func(path string) ([]byte, error) {
 		data, err := read(path)
 		if err == nil && declares(path, data) {
-			data = secret.Seal(data, secret.Scan(data), word)
+			data = worded(sealed(data))
 		}
 		return data, err
 	}

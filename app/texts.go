@@ -84,8 +84,8 @@ func errTooLong() error {
 	return fmt.Errorf("larger than %d MiB, which no document needs", MaxDocument>>20)
 }
 
-// keep holds the text of a document.
-func (t *texts) keep(x text) text {
+// hold holds the text of a document.
+func (t *texts) hold(x text) text {
 	switch {
 	case t == nil:
 		return x
@@ -99,7 +99,7 @@ func (t *texts) keep(x text) text {
 		if stays {
 			return x
 		}
-		at, ok := t.room(len(x.data))
+		at, ok := t.reserve(len(x.data))
 		if !ok {
 			return x
 		}
@@ -114,7 +114,7 @@ func (t *texts) keep(x text) text {
 
 // copy copies a file of a size into that of the texts.
 func (t *texts) copy(f *os.File, size int) (text, bool) {
-	at, ok := t.room(size)
+	at, ok := t.reserve(size)
 	if !ok {
 		return text{}, false
 	}
@@ -125,9 +125,9 @@ func (t *texts) copy(f *os.File, size int) (text, bool) {
 	return t.added(int(n)), true
 }
 
-// room is where in the file there is room for a text. False means that there
+// reserve is where in the file there is room for a text. False means that there
 // is none, or no file: the text stays on the heap then.
-func (t *texts) room(size int) (at int64, ok bool) {
+func (t *texts) reserve(size int) (at int64, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.off && (len(t.sheets) == 0 || t.used+size > sheetSize) {

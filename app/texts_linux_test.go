@@ -23,7 +23,7 @@ func TestTexts(t *testing.T) {
 		read, err := x.read(f)
 		must(t, err)
 		f.Close()
-		kept := x.keep(read)
+		kept := x.hold(read)
 		if kept.release != nil {
 			filed++
 			kept.release()
@@ -55,7 +55,7 @@ func TestTextsWithoutFile(t *testing.T) {
 		must(t, err)
 		read, err := x.read(f)
 		f.Close()
-		if kept := x.keep(read); err != nil || !bytes.Equal(kept.data, data) || kept.release != nil {
+		if kept := x.hold(read); err != nil || !bytes.Equal(kept.data, data) || kept.release != nil {
 			t.Errorf("%d bytes, %v", len(kept.data), err)
 		}
 	}

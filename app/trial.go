@@ -38,7 +38,7 @@ func trial(self func(args ...string) *exec.Cmd) func(context.Context, run.Trial)
 		// It ends with this thread, which must live as long as it does.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		alone(cmd)
+		ownProcessGroup(cmd)
 		if err := cmd.Start(); err != nil {
 			return false, fmt.Errorf("starting a process for case %d: %w", t.Case.Index, err)
 		}

@@ -146,7 +146,7 @@ func absoluteWords(words []string) ([]string, error) {
 				if _, there := os.Stat(w); there == nil {
 					return nil, diag.WithHint(diag.Refused("there is no program %s on PATH", w), "for the file in this folder: ./"+w)
 				}
-				return nil, diag.Refused("there is no program %s", w)
+				return nil, elsewhere(w, diag.Refused("there is no program %s", w))
 			}
 			list[i] = path
 		}
@@ -160,10 +160,22 @@ func absoluteWords(words []string) ([]string, error) {
 			}
 			list[i] = abs
 		} else if i == 0 {
-			return nil, diag.Refused("%s: %s", w, Reason(err))
+			return nil, elsewhere(w, diag.Refused("%s: %s", w, Reason(err)))
 		}
 	}
 	return list, nil
+}
+
+// elsewhere is an error with what else a word may have been meant for.
+func elsewhere(word string, err error) error {
+	name, rest, _ := strings.Cut(word, ":")
+	if port := strings.TrimLeft(rest, "0123456789"); rest != port && (port == "" || port[0] == '/') {
+		return diag.WithHint(err, "for a service: thresh try http://"+word)
+	}
+	if rest != "" && IsThere(name+".py") {
+		return diag.WithHint(err, "for an agent: thresh try "+name+".py:"+rest)
+	}
+	return err
 }
 
 // readSeeds reads the files, and those in the folders, that the user gave.

@@ -15,10 +15,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/app/draft"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/system/program"
 	"github.com/thresh-dev/thresh/system/python"
 )
 
@@ -33,15 +35,19 @@ func couldBe(file string) error {
 		return diag.Refused("%s: %s", file, Reason(err))
 	}
 	name, hint := "NAME", ""
-	if all := defined.FindAllSubmatch(text, 8); len(all) > 0 {
-		var names []string
-		for _, m := range all {
-			names = append(names, string(m[1])+string(m[2]))
-		}
+	if names := definedIn(text); len(names) > 0 {
 		name, hint = names[0], "; it defines "+strings.Join(names, ", ")
 	}
 	return diag.WithHint(diag.Refused("%s is an agent or a program; say which", file),
 		fmt.Sprintf("an agent: thresh try %s:%s%s\n        a program: thresh try python3 %s %s", file, name, hint, file, draft.Mark))
+}
+
+// definedIn are the first names of a module that could be the agent.
+func definedIn(text []byte) (names []string) {
+	for _, m := range defined.FindAllSubmatch(text, 8) {
+		names = append(names, string(m[1])+string(m[2]))
+	}
+	return names
 }
 
 // lookAtText is the program that reads the text of a Python module.
@@ -52,12 +58,13 @@ var lookAtText string
 // lookAtAgent finds the module of a Python agent, and reads it.
 func (a *App) lookAtAgent(ctx context.Context, thing *draft.Thing, folder string) (*draft.AgentFacts, error) {
 	file, name, _ := strings.Cut(thing.Words[0], ":")
-	if _, err := os.Stat(file); err != nil {
-		return nil, diag.Refused("%s: %s", file, Reason(err))
-	}
 	abs, err := filepath.Abs(file)
 	if err != nil {
 		return nil, diag.Environment("finding %s: %w", file, err)
+	}
+	text, err := os.ReadFile(abs)
+	if err != nil {
+		return nil, diag.Refused("%s: %s", file, Reason(err))
 	}
 	module := strings.TrimSuffix(filepath.Base(abs), ".py")
 	f := &draft.AgentFacts{Name: thing.Name(), Folder: folder, Entry: module + ":" + name, Dir: filepath.Dir(abs)}
@@ -75,8 +82,16 @@ func (a *App) lookAtAgent(ctx context.Context, thing *draft.Thing, folder string
 	case err != nil:
 		return nil, diag.Environment("reading %s with Python: %w", file, err)
 	}
-	if err := json.Unmarshal(out, &f.Text); err != nil {
+	var names struct{ Bound []string }
+	if err := errors.Join(json.Unmarshal(out, &f.Text), json.Unmarshal(out, &names)); err != nil {
 		return nil, diag.Environment("reading %s with Python: %w", file, err)
+	}
+	if first, _, _ := strings.Cut(name, "."); names.Bound != nil && !slices.Contains(names.Bound, first) {
+		err := diag.Refused("%s defines no %s", file, first)
+		if near := definedIn(text); len(near) > 0 {
+			err = diag.WithHint(err, "it defines "+strings.Join(near, ", "))
+		}
+		return nil, err
 	}
 	return f, nil
 }
@@ -97,7 +112,7 @@ func (a *App) lookAtChat(ctx context.Context, thing *draft.Thing, folder string)
 	}
 	answer, err := http.DefaultClient.Do(q)
 	if err != nil {
-		return nil, diag.Environment("the chat endpoint %s is not reached: %w", at, err)
+		return nil, diag.WithHint(diag.Environment("the chat endpoint %s is not reached: %w", at, program.Plain(err)), "start it, or give the address at which it answers")
 	}
 	defer answer.Body.Close()
 	var list struct{ Data []struct{ ID string } }

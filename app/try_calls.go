@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/app/draft"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/openapi"
+	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -46,11 +49,6 @@ func (a *App) lookAtCalls(ctx context.Context, t *Try, thing *draft.Thing, folde
 			}
 			f.OpenAPI = f.Name + ".openapi" + ext
 		}
-		prefix := strings.ToUpper(strings.Join(strings.FieldsFunc(f.Name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }), "_"))
-		if prefix == "" {
-			prefix = "SERVICE"
-		}
-		f.Headers = openapi.Headers(f.Described, prefix)
 	}
 	return draft.DraftService(f), nil
 }
@@ -71,6 +69,16 @@ func description(ctx context.Context, f *draft.SystemFacts) ([]byte, error) {
 		err = diag.Environment("read %s%s: %s", f.URL, f.OpenAPI, o.Why)
 	}
 	return o.Output, err
+}
+
+// wanted notes what a service wants to see of its callers.
+func wanted(f *draft.SystemFacts, described []byte) {
+	prefix := strings.ToUpper(strings.Join(strings.FieldsFunc(f.Name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }), "_"))
+	f.Headers, f.Query = openapi.Credentials(described, cmp.Or(prefix, "SERVICE"))
+	for _, p := range slices.Concat(f.Headers, f.Query) {
+		names, _ := systemfile.Variables(p[1])
+		f.Unset = f.Unset || slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) == "" })
+	}
 }
 
 // seen calls tools whose answers nothing describes once each, to see what these look like:

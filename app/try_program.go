@@ -48,7 +48,11 @@ func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, fol
 	f := &draft.ProgramFacts{Name: thing.Name(), Folder: folder, Command: words, Lanes: t.Lanes}
 	if _, reason := fuzzspec.ResolveExecutable(fuzzspec.Disk{}, words[0], nil); reason != "" {
 		if _, reason = fuzzspec.ResolveExecutable(fuzzspec.Disk{}, words[0], words[:1]); reason != "" {
-			return nil, diag.Refused("the program %s %s", words[0], reason)
+			err := diag.Refused("the program %s %s", words[0], reason)
+			if reason == fuzzspec.ReasonNoExec {
+				err = diag.WithHint(err, "chmod +x "+thing.Words[0]+", or name its interpreter: thresh try sh "+thing.Words[0]+" "+draft.Mark)
+			}
+			return nil, err
 		}
 		f.Allow = words[0]
 	}
@@ -123,8 +127,8 @@ type ended struct {
 	elapsed time.Duration
 }
 
-// takes reports whether the input was taken.
-func (e *ended) takes() bool { return e.cause.Class == crash.ClassNone }
+// accepted reports whether the input was taken.
+func (e *ended) accepted() bool { return e.cause.Class == crash.ClassNone }
 
 // probeOf runs what a runner runs.
 func probeOf(runner process.Runner) *probe {
@@ -162,12 +166,12 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 			return fmt.Errorf("running %s: %w", f.Command[0], err)
 		}
 		switch {
-		case e.takes():
+		case e.accepted():
 			f.Seeds, f.Slowest, sum = append(f.Seeds, s), max(f.Slowest, e.elapsed), sum+e.elapsed
 		case e.cause.Class == crash.ClassExit:
 			exits = append(exits, e.exit)
 		}
-		if last = e; !e.takes() {
+		if last = e; !e.accepted() {
 			f.Refused++
 		}
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/openapi"
+	"github.com/thresh-dev/thresh/port/exchange"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -36,9 +38,19 @@ func (a *App) lookAtService(ctx context.Context, t *Try, thing *draft.Thing, fol
 		places = descriptions
 	}
 	for _, f.OpenAPI = range places {
-		if err = listOperations(ctx, f, &sut.Plan{Kind: sut.HTTP, URL: f.URL, OpenAPI: f.OpenAPI}); err == nil {
-			return f, nil
+		err = listOperations(ctx, f, &sut.Plan{Kind: sut.HTTP, URL: f.URL, OpenAPI: f.OpenAPI})
+		if _, nobody := errors.AsType[*exchange.UnreachableError](err); nobody {
+			return nil, diag.WithHint(err, "start the service, or give the address at which it answers")
 		}
+		if err != nil {
+			continue
+		}
+		described, err := description(ctx, f)
+		wanted(f, described)
+		return f, err
+	}
+	if len(places) > 1 {
+		err = diag.Environment("%s has no OpenAPI document at %s", f.URL, strings.Join(places, ", "))
 	}
 	return nil, diag.WithHint(err, "thresh try needs the address of an OpenAPI 3 document, such as "+f.URL+"/openapi.json")
 }
@@ -83,11 +95,12 @@ func folderOf(words []string) string {
 func describedService(f *draft.SystemFacts, path string, model bool, read func(string) ([]byte, error)) error {
 	text, err := read(path)
 	if err != nil {
-		return diag.Refused("%s: %s", path, Reason(err))
+		return elsewhere(path, diag.Refused("%s: %s", path, Reason(err)))
 	}
-	if f.Operations, err = openapi.Operations(text); err != nil {
+	if f.Operations, err = openapi.Operations(text, nil); err != nil {
 		return diag.WithHint(diag.Refused("%s: %w", path, err), "a program is tried as ./NAME @@")
 	}
+	wanted(f, text)
 	doc, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {
 		return diag.Refused("%s: %w", path, err)

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/fleet"
 	"github.com/thresh-dev/thresh/run"
+	"github.com/thresh-dev/thresh/store"
 )
 
 // VerifyJob is how a run is verified. The zero value executes nothing.
@@ -93,6 +95,10 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 		return v, err
 	}
 	j, err := st.OpenJournal(v.RunID)
+	if damage := new(store.DamageError); errors.As(err, &damage) {
+		v.Problems = append(v.Problems, err.Error())
+		return v, nil
+	}
 	if err != nil {
 		return v, err
 	}
@@ -128,8 +134,16 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 	} else if other, err := json.Marshal(kept); err != nil || !bytes.Equal(text, other) {
 		v.Problems = append(v.Problems, "the record that reports show is not the one that the journal ends with")
 	}
+	damaged, err := st.Damaged(v.RunID)
+	if err != nil {
+		return v, err
+	}
+	v.Problems = append(v.Problems, damaged...)
 	m := j.Manifest()
 	c, _, changed, err := a.Stored(ctx, st.Blob, m)
+	if err != nil && len(damaged) > 0 {
+		return v, nil // which is why
+	}
 	if err != nil {
 		return v, err
 	}
@@ -149,7 +163,7 @@ func (a *App) Verify(ctx context.Context, st *Store, ref string, job VerifyJob) 
 			if s.Blob == "" {
 				continue
 			}
-			if _, err := st.Blob(s.Blob); err != nil {
+			if _, err := st.Blob(s.Blob); errors.Is(err, fs.ErrNotExist) {
 				v.Problems = append(v.Problems, fmt.Sprintf("%s: the input of case %d: %v", f.ID, s.Case.Index, err))
 			}
 		}
@@ -222,6 +236,9 @@ func (a *App) VerifyStatement(ctx context.Context, st *Store, text []byte, job V
 	}
 	v.SignedBy = signed
 	j, err := st.OpenJournal(v.RunID)
+	if err != nil && len(v.Problems) > 0 {
+		return v, nil // which is among them
+	}
 	if err != nil {
 		return v, err
 	}

@@ -116,7 +116,7 @@ func (w *watcher) run(ctx context.Context, changed []string) error {
 		w.a.warn(problems)
 	}
 	if len(docs) > 0 {
-		w.remember(ctx, docs)
+		w.trackDependencies(ctx, docs)
 		w.ran(w.a.RunDocuments(ctx, docs, w.job))
 	}
 	w.a.note("watching for changes; an interrupt ends it")
@@ -127,8 +127,8 @@ func (w *watcher) run(ctx context.Context, changed []string) error {
 // cases depend on.
 type looker interface{ Looks() []string }
 
-// remember notes which files documents depend on, and watches their folders.
-func (w *watcher) remember(ctx context.Context, docs []Document) {
+// trackDependencies notes which files documents depend on, and watches their folders.
+func (w *watcher) trackDependencies(ctx context.Context, docs []Document) {
 	for _, d := range docs {
 		abs, err := filepath.Abs(d.Path)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/fuzzspec"
 	"github.com/thresh-dev/thresh/contract/operator"
 	"github.com/thresh-dev/thresh/contract/spectest"
+	"github.com/thresh-dev/thresh/contract/system"
 )
 
 // The tables of keys are made from what the contracts declare.
@@ -19,6 +20,7 @@ func TestTheTablesOfKeys(t *testing.T) {
 		"docs/fresnelfir.md": &fresnelfir.Contract{},
 		"docs/flakestorm.md": &flakestorm.Contract{},
 		"docs/spectest.md":   &spectest.Contract{},
+		"docs/systems.md":    &system.Contract{},
 	} {
 		t.Run(page, func(t *testing.T) {
 			for i, f := range k.Formats() {

@@ -90,7 +90,7 @@ func (s *states) at(ctx context.Context, name string) (any, error) {
 		}
 		if l.Facts != nil {
 			state = s.c.Start(*l.Facts)
-			s.keep(at, state)
+			s.cache(at, state)
 			break
 		}
 		missing, names = append(missing, l), append(names, at)
@@ -108,12 +108,12 @@ func (s *states) at(ctx context.Context, name string) (any, error) {
 				}
 			}
 		})
-		s.keep(names[i], state)
+		s.cache(names[i], state)
 	}
 	return state, nil
 }
 
-func (s *states) keep(name string, state any) {
+func (s *states) cache(name string, state any) {
 	s.known[name] = state
 	s.order = append(s.order, name)
 	if len(s.order) > keptStates {

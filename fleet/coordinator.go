@@ -118,7 +118,7 @@ func Coordinate(ctx context.Context, l *Link, set Settings) (*Coordinator, error
 		subject string
 		handle  nats.MsgHandler
 	}{
-		{c.subject(kindClaim, "*"), c.claimed}, {c.subject(kindReport, "*"), c.reported}, {c.subject(kindPass, "*"), c.passed}, {statsSubject, c.heard},
+		{c.subject(kindClaim, "*"), c.claimed}, {c.subject(kindReport, "*"), c.reported}, {c.subject(kindPass, "*"), c.passed}, {statsSubject, c.noteStats},
 	} {
 		sub, err := l.nc.Subscribe(s.subject, s.handle)
 		if err != nil {
@@ -202,7 +202,7 @@ func (c *Coordinator) renewAnnouncement(ctx context.Context) {
 		case <-second.C:
 		}
 		if n%int(announceFor/time.Second/3) == 0 {
-			// A server that is away is told again with the next renewal.
+			// The next renewal repeats this for a server that is unavailable.
 			_ = c.announce(ctx)
 		}
 		if !told && n >= 3 && len(c.workers()) == 0 && c.set.Waiting != nil {
@@ -222,8 +222,8 @@ func (c *Coordinator) stats() Stats {
 	}
 }
 
-// heard notes the statistics of a worker.
-func (c *Coordinator) heard(m *nats.Msg) {
+// noteStats notes the statistics of a worker.
+func (c *Coordinator) noteStats(m *nats.Msg) {
 	var s Stats
 	if json.Unmarshal(unsealed(m.Data), &s) != nil || s.Role != RoleWorker {
 		return // another coordinator's
@@ -261,8 +261,8 @@ func (c *Coordinator) workers() []member {
 	return list
 }
 
-// spare is how many lanes of workers of this run have nothing to do.
-func (c *Coordinator) spare() int {
+// idleLanes is how many lanes of workers of this run have nothing to do.
+func (c *Coordinator) idleLanes() int {
 	n := 0
 	for _, m := range c.workers() {
 		if slices.Contains(m.Runs, c.ann.Run) {

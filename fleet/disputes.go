@@ -89,7 +89,7 @@ func (t *ticket) late(in incoming) {
 		return
 	}
 	for i := range entries {
-		t.take(entries[i].index, &entries[i].outcome, r.Worker)
+		t.complete(entries[i].index, &entries[i].outcome, r.Worker)
 	}
 }
 

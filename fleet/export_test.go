@@ -89,7 +89,7 @@ type Limiter struct{ d limiter }
 
 // Take says whether one more call may begin, when, and in which place.
 func (d *Limiter) Take(q campaign.Quota, now time.Time) (full bool, after time.Duration, place string) {
-	p, _, _ := d.d.take(q, now)
+	p, _, _ := d.d.tryEnter(q, now)
 	return p.Full, p.After, p.Place
 }
 

@@ -57,7 +57,7 @@ func (d *limiter) enter(ctx context.Context, q campaign.Quota) permit {
 	ctx, cancel := context.WithTimeout(ctx, fullFor)
 	defer cancel()
 	for {
-		p, freed, lapse := d.take(q, time.Now())
+		p, freed, lapse := d.tryEnter(q, time.Now())
 		if !p.Full {
 			return p
 		}
@@ -73,9 +73,9 @@ func (d *limiter) enter(ctx context.Context, q campaign.Quota) permit {
 	}
 }
 
-// take is enter without waiting. Without a place it says what to wait for: a
+// tryEnter is enter without waiting. Without a place it says what to wait for: a
 // place that is given back, or the time until one is given up.
-func (d *limiter) take(q campaign.Quota, now time.Time) (p permit, freed <-chan struct{}, lapse time.Duration) {
+func (d *limiter) tryEnter(q campaign.Quota, now time.Time) (p permit, freed <-chan struct{}, lapse time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.freed == nil {

@@ -49,7 +49,7 @@ func (c *Coordinator) drop(kind, who string, err error) {
 	}
 	c.mu.Unlock()
 	if first {
-		c.say("a message was dropped: %s", what)
+		c.report("a message was dropped: %s", what)
 	}
 }
 
@@ -80,7 +80,7 @@ func (c *Coordinator) claimed(m *nats.Msg) {
 		go t.replace(leaseID(m.Subject))
 		return
 	}
-	c.met(q, in.seal.From)
+	c.noteWorker(q, in.seal.From)
 	g := grant{Stale: true}
 	if t != nil {
 		g = t.grant(leaseID(m.Subject), q)
@@ -88,8 +88,8 @@ func (c *Coordinator) claimed(m *nats.Msg) {
 	c.answer(in, g)
 }
 
-// met notes a worker that takes leases before its statistics are heard.
-func (c *Coordinator) met(q claim, key string) {
+// noteWorker notes a worker that takes leases before its statistics are heard.
+func (c *Coordinator) noteWorker(q claim, key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m, known := c.crew[q.Worker]

@@ -129,7 +129,7 @@ func newBenchDesk(t *testing.T, link *Link, run string) *benchDesk {
 	for _, b := range []*bench{d.first, d.second} {
 		c := campaign.Erase(b)
 		st := newStates(c, func(context.Context, string) ([]byte, error) { return nil, errors.New("no such state") })
-		st.keep("S", c.Start(campaign.Facts{}))
+		st.cache("S", c.Start(campaign.Facts{}))
 		s.campaigns, s.states = append(s.campaigns, c), append(s.states, st)
 	}
 	d.laneWork = &laneWork{s: s, lane: 2}
@@ -424,8 +424,13 @@ func TestNextLease(t *testing.T) {
 	}
 	time.AfterFunc(20*time.Millisecond, func() { _ = stream.DeleteConsumer(context.Background(), "workers") })
 	fails("when the queue goes away")
-	if _, err := stream.CreateConsumer(t.Context(), consumer); err != nil {
-		t.Fatal(err)
+	for tries := 0; ; tries++ { // the server may still be removing the files of the old one
+		if _, err := stream.CreateConsumer(t.Context(), consumer); err == nil {
+			break
+		} else if tries == 100 {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	if _, err := link.js.Publish(t.Context(), "leases", mustJSON(lease{ID: "L", State: "S", Base: 10})); err != nil {
 		t.Fatal(err)

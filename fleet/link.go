@@ -148,7 +148,7 @@ func (l *Link) buckets(ctx context.Context) error {
 	if len(l.nc.DiscoveredServers())+1 >= 3 || len(l.nc.Servers()) >= 3 {
 		l.replicas = 3
 	}
-	return settled(ctx, func() error {
+	return retryElection(ctx, func() error {
 		ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 		defer stop()
 		_, err := l.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
@@ -163,9 +163,9 @@ func (l *Link) buckets(ctx context.Context) error {
 	})
 }
 
-// settled does what a cluster refuses while it elects its leaders, as when it
+// retryElection does what a cluster refuses while it elects its leaders, as when it
 // comes up or has lost a server, again and again for a minute.
-func settled(ctx context.Context, do func() error) error {
+func retryElection(ctx context.Context, do func() error) error {
 	for end := time.Now().Add(time.Minute); ; {
 		err := do()
 		if err == nil || ctx.Err() != nil || !settling(err) || time.Now().After(end) {
@@ -248,7 +248,7 @@ func (l *Link) Close() {
 
 // put keeps an object under the digest of its content, unless it is there.
 func (l *Link) put(ctx context.Context, name string, data []byte) error {
-	return settled(ctx, func() error {
+	return retryElection(ctx, func() error {
 		objects, err := l.js.ObjectStore(ctx, objectBucket)
 		if err != nil {
 			return fmt.Errorf("open the objects of the fleet: %w", err)
@@ -264,7 +264,7 @@ func (l *Link) put(ctx context.Context, name string, data []byte) error {
 }
 
 func (l *Link) get(ctx context.Context, name string) (data []byte, err error) {
-	err = settled(ctx, func() error {
+	err = retryElection(ctx, func() error {
 		objects, err := l.js.ObjectStore(ctx, objectBucket)
 		if err != nil {
 			return fmt.Errorf("open the objects of the fleet: %w", err)

@@ -22,9 +22,9 @@ type answer struct {
 	outcome campaign.Outcome
 }
 
-// others reports whether there is a worker beside the one; on reports whether some
+// otherWorkers reports whether there is a worker beside the one; on reports whether some
 // are on another machine than others.
-func (c *Coordinator) others(worker string) (there, machines bool) {
+func (c *Coordinator) otherWorkers(worker string) (there, machines bool) {
 	hosts := make(map[string]bool)
 	for _, m := range c.workers() {
 		there = there || m.ID != worker
@@ -39,7 +39,7 @@ func (c *Coordinator) pick(cases []campaign.Case) map[int64]*answer {
 	share := c.set.Recheck
 	if share < 0 {
 		share = 0
-		if _, machines := c.others(""); machines {
+		if _, machines := c.otherWorkers(""); machines {
 			share = DefaultRecheck
 		}
 	}
@@ -65,14 +65,14 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 	}
 	for _, index := range slices.Sorted(maps.Keys(t.picked)) {
 		first := *t.picked[index]
-		if there, _ := l.r.crew.others(first.worker); !there || first.worker == "" || first.outcome.Verdict == campaign.VerdictError {
+		if there, _ := l.r.crew.otherWorkers(first.worker); !there || first.worker == "" || first.outcome.Verdict == campaign.VerdictError {
 			continue
 		}
 		at := cases[slices.IndexFunc(cases, func(c campaign.Case) bool { return c.Index == index })]
 		if may.Once(at) != "" {
 			continue // it changes something: once is enough
 		}
-		second, err := l.again(ctx, t, index, first.worker)
+		second, err := l.executeElsewhere(ctx, t, index, first.worker)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -93,8 +93,8 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 // case itself.
 const recheckFor = 10 * time.Second
 
-// again has a worker execute a case of a ticket, but not the one.
-func (l *remoteLane) again(ctx context.Context, t *ticket, index int64, not string) (answer, error) {
+// executeElsewhere has a worker execute a case of a ticket, but not the one.
+func (l *remoteLane) executeElsewhere(ctx context.Context, t *ticket, index int64, not string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, recheckFor+3*l.r.crew.set.CaseTimeout)
 	defer cancel()
 	alone := time.NewTicker(500 * time.Millisecond)
@@ -105,7 +105,7 @@ func (l *remoteLane) again(ctx context.Context, t *ticket, index int64, not stri
 			case <-ctx.Done():
 				return
 			case <-alone.C:
-				if there, _ := l.r.crew.others(not); !there {
+				if there, _ := l.r.crew.otherWorkers(not); !there {
 					cancel() // the others left, or were excluded
 				}
 			}
@@ -124,7 +124,7 @@ func (l *remoteLane) again(ctx context.Context, t *ticket, index int64, not stri
 func (l *remoteLane) judge(ctx context.Context, st *remoteState, at campaign.Case, how campaign.Comparison, first, second answer) {
 	exec, err := l.r.inner.Open(ctx, campaign.Lane{Of: 1, Cold: true})
 	if err != nil {
-		l.r.crew.say("case %d: workers %s and %s differ, and it cannot be executed here: %v", at.Index, first.worker, second.worker, err)
+		l.r.crew.report("case %d: workers %s and %s differ, and it cannot be executed here: %v", at.Index, first.worker, second.worker, err)
 		return
 	}
 	call := run.NewCaller(exec, l.r.crew.set.CaseTimeout)
@@ -177,7 +177,7 @@ func (c *Coordinator) excludeWorker(worker, why string) {
 	if already {
 		return
 	}
-	c.say("worker %s is excluded: %s; what it reported before stays as it is, unless it was executed again", worker, why)
+	c.report("worker %s is excluded: %s; what it reported before stays as it is, unless it was executed again", worker, why)
 	for i, t := range held {
 		if t.holder(ids[i]) == worker {
 			go t.replace(ids[i])
@@ -185,7 +185,7 @@ func (c *Coordinator) excludeWorker(worker, why string) {
 	}
 }
 
-func (c *Coordinator) say(format string, args ...any) {
+func (c *Coordinator) report(format string, args ...any) {
 	if c.set.Say != nil {
 		c.set.Say(format, args...)
 	}

@@ -61,7 +61,7 @@ func Watch(l *Link) (*Watcher, error) {
 	sub, err := l.nc.Subscribe(statsSubject, func(m *nats.Msg) {
 		var s Stats
 		if json.Unmarshal(unsealed(m.Data), &s) == nil {
-			w.heard(s, time.Now())
+			w.noteStats(s, time.Now())
 		}
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func Watch(l *Link) (*Watcher, error) {
 	return w, nil
 }
 
-func (w *Watcher) heard(s Stats, now time.Time) {
+func (w *Watcher) noteStats(s Stats, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := s.Role + " " + s.ID
@@ -108,9 +108,9 @@ func (w *Watcher) Rows() []Row {
 // Close stops listening.
 func (w *Watcher) Close() { _ = w.sub.Unsubscribe() } // the connection may be gone
 
-// tell publishes statistics once a second until ctx ends, and then that their
+// publishStats publishes statistics once a second until ctx ends, and then that their
 // subject leaves.
-func tell(ctx context.Context, l *Link, ch channel, stats func() Stats) {
+func publishStats(ctx context.Context, l *Link, ch channel, stats func() Stats) {
 	publish := func(s Stats) {
 		if text, err := json.Marshal(s); err == nil {
 			_ = l.nc.Publish(statsSubject, ch.seal(kindStats, "", "", messageFor, text)) // the next one comes in a second

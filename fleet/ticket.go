@@ -88,7 +88,7 @@ func (t *ticket) grant(id string, q claim) grant {
 			t.crew.redelivered.Add(1)
 		}
 		if q.Deliveries-1 > t.excused[id] {
-			t.died()
+			t.loseWorker()
 		}
 	}
 	t.claims[id], t.holders[id] = q.Deliveries, q.Worker
@@ -99,9 +99,9 @@ func (t *ticket) grant(id string, q claim) grant {
 	return g
 }
 
-// died notes that a worker was lost over the lease. The second time it is known
+// loseWorker notes that a worker was lost over the lease. The second time it is known
 // which case it ran, since it reported every one.
-func (t *ticket) died() {
+func (t *ticket) loseWorker() {
 	if !t.careful {
 		t.careful = true
 		return
@@ -138,9 +138,9 @@ func (t *ticket) ranges() [][2]int64 {
 	return list
 }
 
-// take marks a case as done; false means that it was not wanted any more. A
+// complete marks a case as done; false means that it was not wanted any more. A
 // second answer that differs from the first is disputed.
-func (t *ticket) take(index int64, o *campaign.Outcome, worker string) bool {
+func (t *ticket) complete(index int64, o *campaign.Outcome, worker string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := index - t.lo
@@ -259,7 +259,7 @@ func (t *ticket) receive(ctx context.Context, in incoming, each func(int64, camp
 	}
 	for i := range entries {
 		e := &entries[i]
-		if !t.take(e.index, &e.outcome, r.Worker) {
+		if !t.complete(e.index, &e.outcome, r.Worker) {
 			continue
 		}
 		t.crew.sum.Add(1)
@@ -289,7 +289,7 @@ func (t *ticket) quarantine(each func(int64, campaign.Outcome) error) error {
 		Verdict: campaign.VerdictError, Kind: "quarantined",
 		Title: fmt.Sprintf("%d workers were lost while they ran it; it is not given to another", deaths+1),
 	}
-	if !t.take(index, &o, "") {
+	if !t.complete(index, &o, "") {
 		return nil
 	}
 	t.mu.Lock()
@@ -310,7 +310,7 @@ func (t *ticket) share(ctx context.Context, so time.Duration) error {
 	t.mu.Lock()
 	left, shared, taken := t.left, t.back != "", len(t.claims) > 0
 	t.mu.Unlock()
-	if shared || !taken || left < 2 || t.lease.Explicit != nil || so < shareAfter || t.crew.spare() == 0 {
+	if shared || !taken || left < 2 || t.lease.Explicit != nil || so < shareAfter || t.crew.idleLanes() == 0 {
 		return nil
 	}
 	t.crew.stolen.Add(1)

@@ -67,7 +67,7 @@ func (w *Worker) Serve(ctx, kill context.Context, l *Link) error {
 	defer telling.Wait()
 	defer quiet()
 	telling.Go(func() {
-		tell(tctx, l, channel{keys: w.Keys}, func() Stats {
+		publishStats(tctx, l, channel{keys: w.Keys}, func() Stats {
 			return Stats{
 				Role: RoleWorker, ID: w.id, Host: host, Runs: w.serving(), Labels: w.Labels, Lanes: w.Lanes,
 				Busy: int(w.busy.Load()), Cases: w.cases.Load(), Leases: w.leases.Load(),
@@ -145,7 +145,7 @@ func (w *Worker) follow(ctx, kill context.Context) error {
 			w.Say("run %s is not taken: its announcement is malformed", diag.Cut(e.Key(), 60))
 			continue
 		}
-		w.take(ctx, kill, a)
+		w.joinRun(ctx, kill, a)
 	}
 }
 
@@ -161,8 +161,8 @@ func (w *Worker) drop(run string) {
 	}
 }
 
-// take begins to work for a run, unless it does already or must not.
-func (w *Worker) take(ctx, kill context.Context, a Announcement) {
+// joinRun begins to work for a run, unless it does already or must not.
+func (w *Worker) joinRun(ctx, kill context.Context, a Announcement) {
 	w.mu.Lock()
 	s := w.runs[a.Run]
 	w.mu.Unlock()

@@ -73,9 +73,9 @@ func elided(s campaign.Segment) (text string, gone int, rest string) {
 	return text, tail - len(text), s.Text[tail:]
 }
 
-// thin is a line's drawable points, at most pointCap of them: of each stretch
+// downsample is a line's drawable points, at most pointCap of them: of each stretch
 // the lowest and the highest are kept, so that no peak is lost.
-func thin(points [][2]float64) [][2]float64 {
+func downsample(points [][2]float64) [][2]float64 {
 	var ps [][2]float64
 	for _, p := range points {
 		if finite(p[0]) == p[0] && finite(p[1]) == p[1] {

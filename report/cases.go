@@ -154,7 +154,7 @@ func named(rec *campaign.Record, opt Options) ([]suite, error) {
 		case campaign.VerdictSkip:
 			p.Status, p.Detail = skipped, c.Title
 		case campaign.VerdictFail:
-			p.Status, p.Name, p.Finding = failed, c.Title, shows(byCampaign[c.Campaign], c.Index)
+			p.Status, p.Name, p.Finding = failed, c.Title, findingOf(byCampaign[c.Campaign], c.Index)
 		default:
 			p.Status, p.Name = errored, c.Title
 		}
@@ -174,8 +174,8 @@ func named(rec *campaign.Record, opt Options) ([]suite, error) {
 	return list, nil
 }
 
-// shows is the finding that a case is a sample of, nil if there is none.
-func shows(list []*campaign.Finding, index int64) *campaign.Finding {
+// findingOf is the finding that a case is a sample of, nil if there is none.
+func findingOf(list []*campaign.Finding, index int64) *campaign.Finding {
 	for _, f := range list {
 		if f.First == index || slices.ContainsFunc(f.Samples, func(s campaign.Sample) bool { return s.Case.Index == index }) {
 			return f

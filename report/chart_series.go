@@ -60,7 +60,7 @@ func seriesOf(title string, v *campaign.Series, w, h int, step bool) *seriesView
 	}
 	var desc []string
 	for i, l := range lines {
-		ps := thin(l.Points)
+		ps := downsample(l.Points)
 		if len(ps) == 0 {
 			out.Lines = append(out.Lines, lineView{Class: "l" + strconv.Itoa(i%lineClasses), Name: l.Name, Last: "no points"})
 			desc = append(desc, brief(l.Name)+" has no points")
@@ -83,7 +83,7 @@ func extent(lines []campaign.Line) (xs, ys [2]float64) {
 	xs = [2]float64{math.Inf(1), math.Inf(-1)}
 	ys = [2]float64{0, math.Inf(-1)}
 	for _, l := range lines {
-		for _, p := range thin(l.Points) {
+		for _, p := range downsample(l.Points) {
 			xs[0], xs[1] = min(xs[0], p[0]), max(xs[1], p[0])
 			ys[0], ys[1] = min(ys[0], p[1]), max(ys[1], p[1])
 		}

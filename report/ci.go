@@ -61,8 +61,8 @@ func problems(rec *campaign.Record) []problem {
 	return out
 }
 
-// said is what a problem is, in one line.
-func (p *problem) said() string {
+// summary is what a problem is, in one line.
+func (p *problem) summary() string {
 	if p.Finding != nil {
 		text := brief(p.Finding.Title)
 		if l := flakyLabel(p.Finding); l != "" {
@@ -94,7 +94,7 @@ type qualityLines struct {
 func writeQuality(w io.Writer, rec campaign.Record, _ Options) error {
 	list := []qualityIssue{}
 	for _, p := range problems(&rec) {
-		x := qualityIssue{p.said(), "thresh", p.Suite + "/" + p.ID, "blocker", qualityLocation{cmp.Or(strings.TrimPrefix(p.File, "./"), "."), qualityLines{p.Line}}}
+		x := qualityIssue{p.summary(), "thresh", p.Suite + "/" + p.ID, "blocker", qualityLocation{cmp.Or(strings.TrimPrefix(p.File, "./"), "."), qualityLines{p.Line}}}
 		if f := p.Finding; f != nil {
 			x.Check, x.Fingerprint = f.Contract+"/"+f.Kind, cmp.Or(f.ID, f.Fingerprint)
 			x.Severity = [...]string{"info", "minor", "major", "critical", "blocker"}[min(int(f.Severity), 4)]
@@ -181,9 +181,9 @@ func writeCTRF(w io.Writer, rec campaign.Record, opt Options) error {
 			case skipped:
 				t.Status, t.Message, sum.Skipped = "skipped", p.Detail, sum.Skipped+1
 			case failed:
-				t.Status, t.Message, sum.Failed = "failed", x.said(), sum.Failed+1
+				t.Status, t.Message, sum.Failed = "failed", x.summary(), sum.Failed+1
 			default: // no reader may take what was not judged for green
-				t.Status, t.Message, sum.Failed = "failed", "not judged: "+x.said(), sum.Failed+1
+				t.Status, t.Message, sum.Failed = "failed", "not judged: "+x.summary(), sum.Failed+1
 			}
 			if f := p.Finding; f != nil {
 				t.Line, t.Type, t.Flaky = place(f), f.Kind, f.Flaky
@@ -203,7 +203,7 @@ func writeGitHub(w io.Writer, rec campaign.Record, _ Options) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	var b strings.Builder
 	for _, p := range problems(&rec) {
-		level, title, text := "error", "Thresh", p.said()
+		level, title, text := "error", "Thresh", p.summary()
 		if f := p.Finding; f != nil {
 			level = map[string]string{"error": "error", "warning": "warning", "note": "notice"}[sarifLevel(f.Severity)]
 			title = "Thresh " + f.Severity.String() + " " + visible(f.ID)

@@ -126,7 +126,7 @@ func (d *drawer) docLines(doc *campaign.Document, lines []string, before int) []
 		if b == nil {
 			continue
 		}
-		out[i].Verdict, out[i].First, out[i].At = b.Verdict.String(), b.From == n, within(doc, b)
+		out[i].Verdict, out[i].First, out[i].At = b.Verdict.String(), b.From == n, isNested(doc, b)
 		if b.From == n && b.Case != nil && d.link != nil {
 			out[i].Link = d.link(*b.Case)
 		}
@@ -137,8 +137,8 @@ func (d *drawer) docLines(doc *campaign.Document, lines []string, before int) []
 	return out
 }
 
-// within reports whether a block lies in a longer one.
-func within(doc *campaign.Document, b *campaign.Block) bool {
+// isNested reports whether a block lies in a longer one.
+func isNested(doc *campaign.Document, b *campaign.Block) bool {
 	return slices.ContainsFunc(doc.Blocks, func(x campaign.Block) bool {
 		return x.From <= b.From && b.To <= x.To && x.To-x.From > b.To-b.From
 	})

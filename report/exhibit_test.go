@@ -134,7 +134,7 @@ func TestThinKeepsPeaks(t *testing.T) {
 		ps = append(ps, [2]float64{float64(i), 1})
 	}
 	ps[54321][1], ps[777][1] = 1000, -5
-	got := thin(ps)
+	got := downsample(ps)
 	hi, lo := 0.0, 0.0
 	for i, p := range got {
 		hi, lo = max(hi, p[1]), min(lo, p[1])

@@ -97,7 +97,7 @@ func (s *screen) text(t *campaign.Text) {
 func wrapHard(line string, width int) []string {
 	var out []string
 	for {
-		t := take(line, width)
+		t := cutToWidth(line, width)
 		if t == "" || len(t) == len(line) {
 			return append(out, line)
 		}
@@ -321,7 +321,7 @@ var bars = []rune("▁▂▃▄▅▆▇█")
 func (s *screen) series(v *campaign.Series) {
 	lines, note := firstOf(v.Lines, seriesCap, "line")
 	for _, l := range lines {
-		ps := thin(l.Points)
+		ps := downsample(l.Points)
 		s.line(2, visible(l.Name))
 		if len(ps) == 0 {
 			s.note(4, "no points")

@@ -28,9 +28,6 @@ type Options struct {
 	// Cases yields the cases of the run, nil if they are not known. Formats
 	// that list them say then no more than the record does.
 	Cases Cases
-	// Reference is the base that the names of source documents are relative
-	// to, such as "https://example.org/repo/blob/main"; "" for none.
-	Reference string
 	// CaseLink is where a page leads from what shows a case, such as a cell of a
 	// matrix; "" for nowhere. Without it the single page leads to the finding
 	// that begins with the case.

@@ -49,7 +49,7 @@ func golden(t *testing.T, name, got string) {
 func TestGolden(t *testing.T) {
 	for _, f := range Formats() {
 		t.Run(f.Name, func(t *testing.T) {
-			opt := Options{Reference: "https://example.org/repo"}
+			opt := Options{}
 			golden(t, "rich"+f.Extension, write(t, f.Name, richRecord(), opt))
 			golden(t, "clean"+f.Extension, write(t, f.Name, cleanRecord(), opt))
 		})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/markup"
@@ -33,6 +34,7 @@ func Parts() (*markup.Set, error) {
 		"add":      func(a, b int64) int64 { return a + b },
 		"points":   func(rows []int, i int) bool { return slices.Contains(rows, i) },
 		"leads":    linkAt,
+		"long":     long,
 		"numeric":  func(flags []bool, i int) bool { return i < len(flags) && flags[i] },
 		"heading":  headingAt,
 		"lines":    func(n int) string { return plural(n, "line") },
@@ -230,9 +232,6 @@ func campaignViewOf(c *campaign.CampaignRecord, opt Options, d *drawer) campaign
 	if c.Score != nil {
 		v.Score = Score(*c.Score)
 	}
-	if opt.Reference != "" && c.Source != "" && !strings.HasPrefix(c.Source, "/") {
-		v.Link = strings.TrimSuffix(opt.Reference, "/") + "/" + fileURI(c.Source)
-	}
 	if n.Run > 0 {
 		at := 0.0
 		for _, part := range []struct {
@@ -346,4 +345,9 @@ func (v *FindingView) detail(opt Options, d *drawer) {
 		}
 		v.SampleSum = &tableView{Table: *t}
 	}
+}
+
+// long reports whether a cell has words that are too long to be kept whole.
+func long(cell string) bool {
+	return slices.ContainsFunc(strings.Fields(cell), func(word string) bool { return utf8.RuneCountInString(word) > 20 })
 }

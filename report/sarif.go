@@ -21,14 +21,13 @@ type sarifLog struct {
 }
 
 type sarifRun struct {
-	Tool        sarifTool                `json:"tool"`
-	Automation  sarifAutomation          `json:"automationDetails"`
-	BaseIDs     map[string]sarifLocation `json:"originalUriBaseIds,omitempty"`
-	Invocations []sarifInvocation        `json:"invocations"`
-	Artifacts   []sarifArtifact          `json:"artifacts"`
-	Results     []sarifResult            `json:"results"`
-	ColumnKind  string                   `json:"columnKind"`
-	Properties  map[string]any           `json:"properties"`
+	Tool        sarifTool         `json:"tool"`
+	Automation  sarifAutomation   `json:"automationDetails"`
+	Invocations []sarifInvocation `json:"invocations"`
+	Artifacts   []sarifArtifact   `json:"artifacts"`
+	Results     []sarifResult     `json:"results"`
+	ColumnKind  string            `json:"columnKind"`
+	Properties  map[string]any    `json:"properties"`
 }
 
 type sarifTool struct {
@@ -88,9 +87,8 @@ type sarifArtifact struct {
 }
 
 type sarifLocation struct {
-	URI    string `json:"uri"`
-	BaseID string `json:"uriBaseId,omitempty"`
-	Index  *int   `json:"index,omitempty"`
+	URI   string `json:"uri"`
+	Index *int   `json:"index,omitempty"`
 }
 
 type sarifResult struct {
@@ -133,9 +131,6 @@ type sarifFinding struct {
 	Reproduce string `json:"reproduce"`
 }
 
-// sourceRoot is the base that artifact locations are relative to.
-const sourceRoot = "SRCROOT"
-
 func writeSARIF(w io.Writer, rec campaign.Record, opt Options) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -166,18 +161,10 @@ func sarifOf(rec *campaign.Record, opt Options) sarifRun {
 		ColumnKind:  "utf16CodeUnits",
 		Properties:  map[string]any{"digest": rec.Digest, "verdict": rec.Verdict, "complete": rec.Complete, "cases": total(rec)},
 	}
-	base := ""
-	if opt.Reference != "" {
-		base = sourceRoot
-		run.BaseIDs = map[string]sarifLocation{base: {URI: strings.TrimSuffix(opt.Reference, "/") + "/"}}
-	}
 	artifacts := map[string]int{}
 	locate := func(source string) sarifLocation {
 		at, ok := artifacts[source]
 		loc := sarifLocation{URI: fileURI(source)}
-		if !strings.HasPrefix(loc.URI, "file:") {
-			loc.BaseID = base
-		}
 		if !ok {
 			at = len(run.Artifacts)
 			artifacts[source] = at

@@ -22,7 +22,7 @@ func TestSARIFHasWhatTheStandardAsksFor(t *testing.T) {
 	bare := campaign.Record{Verdict: "error", Findings: []campaign.Finding{{Contract: "x"}}}
 	for name, rec := range map[string]campaign.Record{"rich": richRecord(), "clean": cleanRecord(), "hostile": hostileRecord(), "bare": bare} {
 		t.Run(name, func(t *testing.T) {
-			checkSARIF(t, write(t, "sarif", rec, Options{Reference: "https://example.org/repo"}), len(rec.Findings))
+			checkSARIF(t, write(t, "sarif", rec, Options{}), len(rec.Findings))
 		})
 	}
 }
@@ -66,9 +66,6 @@ func checkSARIF(t *testing.T, out string, findings int) {
 			at := l.Physical.Artifact
 			if at.Index == nil || run.Artifacts[*at.Index].Location.URI != at.URI || l.Physical.Region.StartLine < 1 {
 				t.Errorf("location %+v", l.Physical)
-			}
-			if at.BaseID != "" && run.BaseIDs[at.BaseID].URI == "" {
-				t.Errorf("base %q is not there", at.BaseID)
 			}
 		}
 	}

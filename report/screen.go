@@ -88,7 +88,7 @@ func severityStyle(v campaign.Severity) string {
 // of the widest columns are wrapped until the grid fits. Marks "numeric"
 // columns are set right.
 func (s *screen) grid(indent int, columns []string, rows [][]string, numeric []bool) {
-	columns, rows, numeric = without(columns, rows, numeric)
+	columns, rows, numeric = dropEmptyColumns(columns, rows, numeric)
 	n := len(columns)
 	for _, r := range rows {
 		n = max(n, len(r))
@@ -106,7 +106,7 @@ func (s *screen) grid(indent int, columns []string, rows [][]string, numeric []b
 			}
 		}
 	}
-	fit(widths, words, s.width-indent-2*(n-1))
+	fitColumns(widths, words, s.width-indent-2*(n-1))
 	for i, r := range lines {
 		style := plain
 		if i == 0 {
@@ -119,9 +119,9 @@ func (s *screen) grid(indent int, columns []string, rows [][]string, numeric []b
 	}
 }
 
-// fit takes columns from the widest until their sum is at most room; none gets
+// fitColumns takes columns from the widest until their sum is at most room; none gets
 // narrower than its longest word unless there is no room for these.
-func fit(widths, words []int, room int) {
+func fitColumns(widths, words []int, room int) {
 	for i := range widths {
 		widths[i] = min(widths[i], max(room, 4))
 	}
@@ -148,8 +148,8 @@ func sum(list []int) (n int) {
 	return n
 }
 
-// without takes columns away in which no row has anything.
-func without(columns []string, rows [][]string, numeric []bool) ([]string, [][]string, []bool) {
+// dropEmptyColumns takes columns away in which no row has anything.
+func dropEmptyColumns(columns []string, rows [][]string, numeric []bool) ([]string, [][]string, []bool) {
 	var keep []int
 	for i := range columns {
 		if len(rows) == 0 || slices.ContainsFunc(rows, func(r []string) bool { return i < len(r) && r[i] != "" }) {
@@ -215,7 +215,7 @@ func wrap(text string, width int) []string {
 	width = max(width, 4)
 	var out []string
 	for {
-		cut := len(take(text, width))
+		cut := len(cutToWidth(text, width))
 		if cut == len(text) {
 			break
 		}
@@ -239,11 +239,11 @@ func clip(text string, width int) string {
 	if textWidth(text) <= width {
 		return text
 	}
-	return take(text, max(width-1, 0)) + "…"
+	return cutToWidth(text, max(width-1, 0)) + "…"
 }
 
-// take is the longest prefix of text of at most width columns.
-func take(text string, width int) string {
+// cutToWidth is the longest prefix of text of at most width columns.
+func cutToWidth(text string, width int) string {
 	w := 0
 	for i, r := range text {
 		if w += runeWidth(r); w > width {

@@ -73,8 +73,10 @@ func (s *Since) Sentence() string {
 // sinceScores is how many scores the sentence has.
 const sinceScores = 3
 
-// says reports whether there is anything to say.
-func (s *Since) says() bool { return s != nil && (s.Run != "" || s.Why != "" || len(s.Known) > 0) }
+// hasContent reports whether there is anything to say.
+func (s *Since) hasContent() bool {
+	return s != nil && (s.Run != "" || s.Why != "" || len(s.Known) > 0)
+}
 
 // ordered are the findings of a run: new ones first, those that are known to
 // their owners last, the gravest first among each.
@@ -132,7 +134,7 @@ func (k *Known) words() string { return "known to " + k.Owner + " until " + k.Un
 
 // since writes what changed; a run that is like no earlier one has no line.
 func (s *screen) since(x *Since) {
-	if !x.says() {
+	if !x.hasContent() {
 		return
 	}
 	const most = 5
@@ -189,7 +191,7 @@ func Middle(text string, width int) string {
 	if textWidth(text) <= width || width < 3 {
 		return clip(text, width)
 	}
-	front := take(text, (width-1)/2)
+	front := cutToWidth(text, (width-1)/2)
 	runes, from := []rune(text), 0
 	for textWidth(string(runes[from:])) > width-1-textWidth(front) {
 		from++

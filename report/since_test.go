@@ -29,7 +29,7 @@ func TestStoryInEveryReport(t *testing.T) {
 	for format, want := range map[string][]string{
 		"html": {"abababababab on main", `href="https://ci.example/7"`, "nothing to compare with, because run r0 had other options; score 50.0% -&gt; 75.0%",
 			`href="vscode://file/work/src/a%20b.py:9"`, `<td class="line" dir="auto">before</td>`, `<td class="line" dir="auto"># not a heading</td>`},
-		"markdown": {"abababababab on main", "ecause run r0 had other options", "src/a b.py:9"},
+		"markdown": {"abababababab on main, [CI job](<https://ci.example/7>)", "ecause run r0 had other options", "src/a b.py:9"},
 		"text":     {"Source: src/a b.py:9\n         8  before\n    >    9  # not a heading\n", "score 50.0% -> 75.0%"},
 	} {
 		f, err := ByName(format)

@@ -53,8 +53,8 @@ type unit struct {
 	notes   []string // of lanes that are closed
 }
 
-// early reports whether a campaign may be executed ahead.
-func (r *runner) early(k int) (round campaign.Round, end int64, ok bool) {
+// aheadRound reports whether a campaign may be executed ahead.
+func (r *runner) aheadRound(k int) (round campaign.Round, end int64, ok bool) {
 	c := r.job.Campaigns[k]
 	if rule := campaign.ConstraintsOf(c); !rule.Early || rule.Exclusive || rule.Elsewhere {
 		return round, 0, false
@@ -77,7 +77,7 @@ func (r *runner) startAhead(ctx context.Context, k int) *ahead {
 	h := &ahead{r: r, first: k}
 	h.moved = sync.NewCond(&h.mu)
 	for ; k < len(r.job.Campaigns); k++ {
-		round, end, ok := r.early(k)
+		round, end, ok := r.aheadRound(k)
 		if !ok {
 			break
 		}
@@ -221,7 +221,7 @@ func (u *unit) close() (err error) {
 	return err
 }
 
-// collect gives the outcomes of a unit to its campaign, whose turn it is.
+// collect gives the outcomes of a unit to its campaign, which comes next in order.
 func (u *unit) collect(a *attempt, col *collector) error {
 	h := u.h
 	for {

@@ -47,7 +47,7 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 	if facts == nil {
 		r.live.phase.Store(ptr(PhaseProbe))
 		probe := inflight.Mark{Kind: inflight.Probe, Campaign: k}
-		if r.lost(probe, c.Identity().Name, certainDeaths, "tried the target before the first case") {
+		if r.killedRepeatedly(probe, c.Identity().Name, certainDeaths, "tried the target before the first case") {
 			return nil
 		}
 		r.inflight.Begin(0, probe)
@@ -64,10 +64,10 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 	for _, w := range facts.Warnings {
 		r.warn("%s", w)
 	}
-	if r.lost(startMark(k, true), c.Identity().Name, hopelessDeaths, "started the target") {
+	if r.killedRepeatedly(startMark(k, true), c.Identity().Name, hopelessDeaths, "started the target") {
 		return nil
 	}
-	plain := r.plainly(ctx, k)
+	plain := r.withoutAccelerators(ctx, k)
 	if plain {
 		r.notes = appendNew(r.notes, c.Identity().Name+": run without accelerator: Thresh was killed while it tried one")
 	}
@@ -283,6 +283,7 @@ func (a *attempt) execute(ctx context.Context, col *collector, number int, round
 	done := col.known()
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer context.AfterFunc(r.work, cancel)()
 	out := make(chan []result, 4*len(a.lanes.open))
 	errs := make([]error, len(a.lanes.open))
 	var wg sync.WaitGroup

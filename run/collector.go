@@ -137,7 +137,7 @@ func (a *attempt) sample(ctx context.Context, at campaign.Case, o *campaign.Outc
 	}
 	s := campaign.Sample{Case: campaign.Case{Round: at.Round, Index: at.Index}, Input: o.Input}
 	if in, ok := campaign.As[campaign.Inputter[any]](a.c); ok {
-		input, err := a.told(group.Fingerprint, o)
+		input, err := a.originalInput(group.Fingerprint, o)
 		if err != nil {
 			return err
 		}
@@ -156,12 +156,12 @@ func (a *attempt) sample(ctx context.Context, at campaign.Case, o *campaign.Outc
 	if group.Cases > 1 {
 		return nil
 	}
-	return a.meet(group.Fingerprint, at, o)
+	return a.journalFinding(group.Fingerprint, at, o)
 }
 
-// told is the input that an outcome brings itself, or that was kept when the finding was
+// originalInput is the input that an outcome brings itself, or that was kept when the finding was
 // met; nil: none.
-func (a *attempt) told(fingerprint string, o *campaign.Outcome) ([]byte, error) {
+func (a *attempt) originalInput(fingerprint string, o *campaign.Outcome) ([]byte, error) {
 	if input := o.Attached(campaign.InputAttachment); input != nil {
 		return input, nil
 	}
@@ -176,9 +176,9 @@ func (a *attempt) told(fingerprint string, o *campaign.Outcome) ([]byte, error) 
 	return input, nil
 }
 
-// meet journals a finding that is met for the first time, so that a kill
+// journalFinding journals a finding that is met for the first time, so that a kill
 // before triage loses neither it nor its evidence.
-func (a *attempt) meet(fingerprint string, at campaign.Case, o *campaign.Outcome) error {
+func (a *attempt) journalFinding(fingerprint string, at campaign.Case, o *campaign.Outcome) error {
 	if p, known := a.r.history.first[printKey(a.k, fingerprint)]; known && (len(p.Evidence) > 0 || len(o.Evidence) == 0) {
 		for _, name := range slices.Sorted(maps.Keys(p.Evidence)) {
 			a.seen[fingerprint] = append(a.seen[fingerprint], attached{name, p.Evidence[name]})

@@ -67,10 +67,10 @@ func (d *deaths) add(x deathRecord) {
 	}
 }
 
-// plainly reports whether the target of campaign k is run without accelerators,
+// withoutAccelerators reports whether the target of campaign k is run without accelerators,
 // which try their own inputs first: Thresh was killed while they did, and so
 // is a process that does nothing else.
-func (r *runner) plainly(ctx context.Context, k int) bool {
+func (r *runner) withoutAccelerators(ctx context.Context, k int) bool {
 	died := r.history.deaths.of[startMark(k, false)]
 	if trial := r.opt.Trial; trial != nil && died > 0 {
 		r.inflight.Begin(0, startMark(k, false))
@@ -197,9 +197,9 @@ func (g *guard) begin(ctx context.Context, at campaign.Case) (o campaign.Outcome
 
 func (g *guard) end() { g.r.inflight.End(g.slot) }
 
-// lost reports whether Thresh was killed again and again where a campaign's
+// killedRepeatedly reports whether Thresh was killed again and again where a campaign's
 // target is tried or started, and says so.
-func (r *runner) lost(m inflight.Mark, name string, most int, what string) bool {
+func (r *runner) killedRepeatedly(m inflight.Mark, name string, most int, what string) bool {
 	if r.history.deaths.of[m] < most {
 		return false
 	}
@@ -220,7 +220,7 @@ func (a *attempt) executeSuspects(ctx context.Context, col *collector, w *worker
 			return err
 		}
 		var batch []result
-		if err := w.keep(i, o, &batch); err != nil {
+		if err := w.journalOutcome(i, o, &batch); err != nil {
 			return err
 		}
 		// What is known of it must outlive what the next one does.

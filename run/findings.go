@@ -201,7 +201,7 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 	}
 	f.Group = campaign.CauseOf(&f, a.r.job.Sources[a.k])
 	if !s.shown.offer(n, sizeOf(f.Evidence)) {
-		f.Evidence = briefly(f.Evidence)
+		f.Evidence = shortFirst(f.Evidence)
 	}
 	return f, a.r.note(store.KindFinding, a.k, findingEntry{Settled: &f})
 }

@@ -96,7 +96,7 @@ func (r *runner) readHistory() error {
 				h.seconds = base + p.Seconds
 				p.Seconds = h.seconds
 				h.points = append(h.points, p)
-				h.points = thin(h.points)
+				h.points = downsample(h.points)
 			}
 		case store.KindOutcome:
 			h.deaths.progress(e.Campaign)
@@ -159,8 +159,8 @@ func (p *replay) round(number int, add func(store.Entry)) (later bool) {
 	return p.ok
 }
 
-// thin keeps at most 240 points, evenly by halving.
-func thin(points []campaign.ProgressPoint) []campaign.ProgressPoint {
+// downsample keeps at most 240 points, evenly by halving.
+func downsample(points []campaign.ProgressPoint) []campaign.ProgressPoint {
 	const most = 240
 	for len(points) > most {
 		kept := points[:0]

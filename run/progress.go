@@ -48,7 +48,7 @@ func (r *runner) startProgress() (stop func()) {
 			case <-quit:
 				now := r.snapshot(&rates)
 				r.keepPoint(now)
-				r.tell(now)
+				r.publish(now)
 				return
 			case at := <-tick.C:
 				now := r.snapshot(&rates)
@@ -56,7 +56,7 @@ func (r *runner) startProgress() (stop func()) {
 					last = at
 					r.keepPoint(now)
 				}
-				r.tell(now)
+				r.publish(now)
 			}
 		}
 	}()
@@ -79,10 +79,10 @@ func (r *runner) keepPoint(now Snapshot) {
 	// A failure to write shows at the next outcome; a chart point is not worth an error.
 	_ = r.note(store.KindProgress, 0, p)
 	p.Seconds += r.history.seconds
-	r.points = thin(append(r.points, p.ProgressPoint))
+	r.points = downsample(append(r.points, p.ProgressPoint))
 }
 
-func (r *runner) tell(now Snapshot) {
+func (r *runner) publish(now Snapshot) {
 	if r.opt.Progress != nil {
 		r.opt.Progress(now)
 	}

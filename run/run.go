@@ -48,16 +48,29 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 			return campaign.Record{}, err
 		}
 	}
+	r.work, r.endWork = context.WithCancel(ctx)
+	defer r.endWork()
 	if opt.Time > 0 {
 		r.deadline = r.start.Add(opt.Time)
-		timer := time.AfterFunc(opt.Time, func() { r.stopStarting(StoppedTime) })
-		defer timer.Stop()
-		early := time.AfterFunc(opt.Time-opt.Time/confirmShare, func() {
+		share := opt.Time / confirmShare
+		early := time.AfterFunc(opt.Time-share, func() {
 			if r.late.Store(true); r.live.findings.Load() > 0 {
 				r.stopStarting(StoppedTime)
 			}
 		})
 		defer early.Stop()
+		// A case that hangs does not use up what is kept for confirming.
+		half := time.AfterFunc(opt.Time-share/2, func() {
+			if r.stopReason() != "" {
+				r.endWork()
+			}
+		})
+		defer half.Stop()
+		last := time.AfterFunc(opt.Time, func() {
+			r.stopStarting(StoppedTime)
+			r.endWork()
+		})
+		defer last.Stop()
 	}
 	if err := r.watchDeaths(); err != nil {
 		return campaign.Record{}, err
@@ -93,6 +106,8 @@ type runner struct {
 	// left is for what was found.
 	deadline time.Time
 	late     atomic.Bool
+	work     context.Context // of cases; ends when the time for them is over
+	endWork  context.CancelFunc
 
 	history  history
 	inflight *inflight.File   // what this process is doing
@@ -249,7 +264,7 @@ func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, err
 		return rec, diag.Environment("saving the run's record: %w", err)
 	}
 	e.Root = root(&r.outcomes, evidence)
-	e.Progress = thin(append(slices.Clone(r.history.points), r.points...))
+	e.Progress = downsample(append(slices.Clone(r.history.points), r.points...))
 
 	status := "done"
 	switch stopped {

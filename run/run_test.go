@@ -27,6 +27,7 @@ type counter struct {
 	probeErr         error
 	flaky            *atomic.Int64 // if set, failures show only every other time
 	stuck            bool          // no case ends when it is run again
+	hangs            int64         // nor does this one; 0: none is
 }
 
 func (c *counter) Identity() campaign.Identity {
@@ -89,7 +90,7 @@ func (a *adder) Execute(ctx context.Context, s sum, at campaign.Case) (campaign.
 			return campaign.Outcome{}, err
 		}
 	}
-	if a.c.stuck && a.lane.Cold {
+	if a.c.stuck && a.lane.Cold || a.c.hangs > 0 && at.Index == a.c.hangs {
 		<-ctx.Done()
 	}
 	if err := ctx.Err(); err != nil {
@@ -459,5 +460,22 @@ func TestTimeIsADeadline(t *testing.T) {
 		if x.Unconfirmed != "" || x.Rerun.Same != 2 || x.Minimized == nil {
 			t.Errorf("after a resume: %+v", x)
 		}
+	}
+}
+
+// A case that does not end is ended with the time of the run, not with its own, and
+// leaves what was found a part of it.
+func TestTimeEndsACase(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(int64) string{"found": everyTenth, "nothing found": nil} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			c := &counter{rounds: 1, perRound: 100, fail: fail, hangs: 55}
+			rec := newFixture(t).must(ctx, c, run.Options{Workers: 1, Reruns: 1, Time: 2 * time.Second})
+			if rec.Stopped != run.StoppedTime || rec.Campaigns[0].Cases.Run == 0 || rec.Campaigns[0].Cases.Run > 55 || rec.Campaigns[0].Cases.Error > 0 {
+				t.Errorf("stopped by %q after %+v", rec.Stopped, rec.Campaigns[0].Cases)
+			}
+		})
 	}
 }

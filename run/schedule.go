@@ -54,8 +54,8 @@ func (s *schedule) take() (lo, hi int64, ok bool) {
 	return lo, hi, true
 }
 
-// took notes how long a range of n cases took; those to come are sized by it.
-func (s *schedule) took(n int64, d time.Duration) {
+// noteDuration notes how long a range of n cases took; those to come are sized by it.
+func (s *schedule) noteDuration(n int64, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -60,13 +60,13 @@ func (s *showing) brief(found []campaign.Finding) int {
 	}
 	for i := range found[s.over:] {
 		f := &found[s.over+i]
-		f.Evidence = briefly(f.Evidence)
+		f.Evidence = shortFirst(f.Evidence)
 	}
 	return len(found) - s.over
 }
 
-// briefly is the first of some exhibits, if it is short.
-func briefly(list []campaign.Exhibit) []campaign.Exhibit {
+// shortFirst is the first of some exhibits, if it is short.
+func shortFirst(list []campaign.Exhibit) []campaign.Exhibit {
 	if len(list) > 0 && sizeOf(list[:1]) <= briefShown {
 		return []campaign.Exhibit{list[0]}
 	}

@@ -24,7 +24,7 @@ func TestShowing(t *testing.T) {
 		}
 		for _, i := range r.Perm(len(found)) {
 			if !s.offer(i, sizeOf(found[i].Evidence)) {
-				found[i].Evidence = briefly(found[i].Evidence)
+				found[i].Evidence = shortFirst(found[i].Evidence)
 			}
 		}
 		want := 40 - s.over

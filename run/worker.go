@@ -126,7 +126,7 @@ func (w *worker) run(ctx context.Context) error {
 		}
 		batch := make([]result, 0, hi-lo)
 		busy, err := cases(ctx, lo, hi, &batch)
-		w.sched.took(hi-lo, busy)
+		w.sched.noteDuration(hi-lo, busy)
 		if len(batch) > 0 {
 			w.out <- batch
 		}
@@ -152,7 +152,7 @@ func (w *worker) cases(ctx context.Context, lo, hi int64, batch *[]result) (busy
 		if err != nil {
 			return 0, err
 		}
-		if err := w.keep(i, o, batch); err != nil {
+		if err := w.journalOutcome(i, o, batch); err != nil {
 			return 0, err
 		}
 	}
@@ -179,7 +179,7 @@ func (w *worker) together(b campaign.Batcher) func(context.Context, int64, int64
 			defer g.end()
 		}
 		busy, err := b.ExecuteBatch(ctx, w.state, cases, func(c campaign.Case, o campaign.Outcome) error {
-			return w.keep(c.Index, o, batch)
+			return w.journalOutcome(c.Index, o, batch)
 		})
 		if err == nil || ctx.Err() != nil || ends(err) {
 			return busy, err
@@ -195,7 +195,7 @@ func (w *worker) together(b campaign.Batcher) func(context.Context, int64, int64
 			}
 			o, err := w.caller.Execute(ctx, w.state, c)
 			if err == nil {
-				err = w.keep(c.Index, o, batch)
+				err = w.journalOutcome(c.Index, o, batch)
 			}
 			if err != nil {
 				return busy, err
@@ -217,8 +217,8 @@ func (w *worker) at(i int64) campaign.Case {
 	return campaign.Case{Round: w.number, Index: i, Payload: w.round.Payload(i - w.base)}
 }
 
-// keep journals an outcome and puts it on its way to the collector.
-func (w *worker) keep(i int64, o campaign.Outcome, batch *[]result) error {
+// journalOutcome journals an outcome and puts it on its way to the collector.
+func (w *worker) journalOutcome(i int64, o campaign.Outcome, batch *[]result) error {
 	var seen []campaign.Attachment
 	if w.records == campaign.RecordAll || w.records == campaign.RecordFailures && o.Verdict == campaign.VerdictFail {
 		seen = o.Evidence

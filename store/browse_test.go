@@ -107,11 +107,11 @@ func TestCompareBrieflyIsCompare(t *testing.T) {
 	must(t, err)
 	for _, list := range [][]campaign.Finding{want.New, want.Fixed, want.NotRun} {
 		for i := range list {
-			list[i] = briefly(list[i])
+			list[i] = summaryFinding(list[i])
 		}
 	}
 	for i, f := range want.StillFailing {
-		want.StillFailing[i] = StillFailing{briefly(f.A), briefly(f.B)}
+		want.StillFailing[i] = StillFailing{summaryFinding(f.A), summaryFinding(f.B)}
 	}
 	got, err := s.CompareBriefly(a, b)
 	must(t, err)
@@ -145,7 +145,7 @@ func TestHistoryAndTrends(t *testing.T) {
 	if total != 2 || len(trends) != 1 || trends[0].Name != "other" || trends[0].Runs != 1 || trends[0].Points[0].Cases != 5 {
 		t.Errorf("trends %+v of %d", trends, total)
 	}
-	trend, err := s.Trend("fuzzspec", "demo", 2)
+	trend, err := s.Trend("fuzzspec", "demo", "", 2)
 	must(t, err)
 	var runs []string
 	for _, p := range trend.Points {

@@ -195,7 +195,7 @@ func cells(pairs [][2]*campaign.CampaignRecord) (list []CellChange, tested []Tes
 			seen[k] = true
 			a, b, changed := inA[k], inB[k], -1
 			guided := measures[k.matrix] == campaign.OfGuided
-			if !alike(a, b) {
+			if !sameCell(a, b) {
 				changed = len(list)
 				list = append(list, CellChange{Contract: p[1].Contract, Campaign: p[1].Name, Row: k.row, Column: k.column, A: a, B: b, Fewer: guided || measures[k.matrix] == campaign.OfFailures, Guided: guided})
 			}
@@ -216,9 +216,9 @@ func cells(pairs [][2]*campaign.CampaignRecord) (list []CellChange, tested []Tes
 	return list, tested
 }
 
-// alike reports whether cells held in the same part of their runs; one without
+// sameCell reports whether cells held in the same part of their runs; one without
 // runs is like none.
-func alike(a, b *campaign.MatrixCell) bool {
+func sameCell(a, b *campaign.MatrixCell) bool {
 	none := func(c *campaign.MatrixCell) bool { return c == nil || c.Total == 0 }
 	if none(a) || none(b) {
 		return none(a) && none(b)

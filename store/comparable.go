@@ -124,7 +124,7 @@ func (s *Store) Previous(runID string) (id, why string, err error) {
 	}
 	for _, k := range runs[at+1:] {
 		if why == "" {
-			why = k.unlike(run)
+			why = k.incomparable(run)
 		}
 	}
 	return "", why, nil
@@ -143,9 +143,9 @@ func (s *Store) at(runID string) ([]*entry, int, error) {
 	return runs, at, nil
 }
 
-// unlike is why a run cannot be compared with a later one though they look
+// incomparable is why a run cannot be compared with a later one though they look
 // alike; "" if they do not.
-func (k *entry) unlike(run *entry) string {
+func (k *entry) incomparable(run *entry) string {
 	for i := range run.Each {
 		c := &run.Each[i]
 		for j := range k.Each {

@@ -68,10 +68,13 @@ func TestPrevious(t *testing.T) {
 			if len(list) != 1 && (x.found || x.stopped != "") || len(list) != 0 && !x.found && x.stopped == "" {
 				t.Errorf("%d runs to compare with", len(list))
 			}
-			trend, err := s.Trend("fuzzspec", "starter", 9)
+			trend, err := s.Trend("fuzzspec", "starter", "", 9)
 			must(t, err)
 			if want := 1 + len(list); len(trend.Points) != want {
 				t.Errorf("the trend has %d points, want %d", len(trend.Points), want)
+			}
+			if own, err := s.Trend("fuzzspec", "starter", path, 9); err != nil || own.Source != path || x.path != "" && len(own.Points) != 1 {
+				t.Errorf("the trend of %s is of %s and has %d points, %v", path, own.Source, len(own.Points), err)
 			}
 		})
 	}

@@ -55,8 +55,8 @@ func (f FindingSummary) Finding() campaign.Finding {
 	}
 }
 
-// briefly is the finding with what its summary has alone.
-func briefly(f campaign.Finding) campaign.Finding { return SummaryOf(f).Finding() }
+// summaryFinding is the finding with what its summary has alone.
+func summaryFinding(f campaign.Finding) campaign.Finding { return SummaryOf(f).Finding() }
 
 // SummaryOf is the line for a finding.
 func SummaryOf(f campaign.Finding) FindingSummary {
@@ -132,7 +132,7 @@ func (s *Store) markNew(runID string, list []FindingSummary) error {
 	if len(list) == 0 {
 		return nil
 	}
-	run, err := s.known(runID)
+	run, err := s.entryOf(runID)
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (f *Follower) read() error {
 			var rec campaign.Record
 			if readRecord(e.Data, &rec) == nil && rec.RunID == f.part.man.RunID {
 				for i := range rec.Findings {
-					rec.Findings[i] = briefly(rec.Findings[i])
+					rec.Findings[i] = summaryFinding(rec.Findings[i])
 				}
 				f.end = &rec
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,7 +104,7 @@ func (s *Store) collectRun(id string, dry bool, blobs mentions) (size int64, err
 		}
 		defer l.Close()
 	}
-	if err := s.mention(id, mentionedByRemoved, blobs); err != nil {
+	if err := s.findBlobs(id, mentionedByRemoved, blobs); err != nil {
 		return 0, err
 	}
 	if size, err = treeSize(dir); err != nil || dry {
@@ -145,7 +146,7 @@ func (s *Store) collectBlobs(removed map[string]bool, blobs mentions, dry bool, 
 			}
 			res.Bytes += size
 		case !removed[name]:
-			if err := s.mention(name, mentionedByKept, blobs); err != nil {
+			if err := s.findBlobs(name, mentionedByKept, blobs); err != nil {
 				return fmt.Errorf("search run %s for blobs: %w", name, err)
 			}
 		}
@@ -192,9 +193,9 @@ const (
 	mentionedByKept
 )
 
-// mention searches all that is kept of a run for names of blobs.
-func (s *Store) mention(id string, by uint8, blobs mentions) error {
-	if k, err := s.known(id); err == nil { // one that cannot be read has its files
+// findBlobs searches all that is kept of a run for names of blobs.
+func (s *Store) findBlobs(id string, by uint8, blobs mentions) error {
+	if k, err := s.entryOf(id); err == nil { // one that cannot be read has its files
 		if _, there := blobs[k.Record]; there {
 			blobs[k.Record] |= by
 			if data, err := s.blobs.Get(k.Record); err == nil {
@@ -218,6 +219,31 @@ func (s *Store) mention(id string, by uint8, blobs mentions) error {
 		}
 	}
 	return nil
+}
+
+// Damaged says of each blob that a run mentions and that is there why it cannot be
+// read as what it is named after.
+func (s *Store) Damaged(runID string) (problems []string, err error) {
+	blobs := make(mentions)
+	err = s.blobs.All(func(b blob.Info) error {
+		blobs[b.ID] = 0
+		return nil
+	})
+	if err == nil {
+		err = s.findBlobs(runID, mentionedByKept, blobs)
+	}
+	if err != nil {
+		return nil, environment(err)
+	}
+	for _, id := range slices.Sorted(maps.Keys(blobs)) {
+		if blobs[id] == 0 {
+			continue
+		}
+		if _, err := s.blobs.Get(id); err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
+	return problems, nil
 }
 
 func (m mentions) searchFile(path string, by uint8) error {

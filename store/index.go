@@ -56,13 +56,13 @@ func (s *Store) runList() ([]*entry, error) {
 			return nil, err
 		}
 		there[f.Name()] = true
-		if _, err := s.look(f.Name(), fi); err != nil {
+		if _, err := s.refresh(f.Name(), fi); err != nil {
 			return nil, err
 		}
 	}
 	for id := range x.runs {
 		if !there[id] {
-			s.keep(id, nil)
+			s.cacheEntry(id, nil)
 		}
 	}
 	if x.list == nil {
@@ -84,18 +84,18 @@ func (s *Store) runNames() ([]string, error) {
 	return names, err
 }
 
-// known is one run, named in full.
-func (s *Store) known(id string) (*entry, error) {
+// entryOf is one run, named in full.
+func (s *Store) entryOf(id string) (*entry, error) {
 	s.index.mu.Lock()
 	defer s.index.mu.Unlock()
 	return s.lookAt(id)
 }
 
-// again is known for a run whose outline is to be made again.
-func (s *Store) again(id string) (*entry, error) {
+// rebuild is known for a run whose outline is to be made again.
+func (s *Store) rebuild(id string) (*entry, error) {
 	s.index.mu.Lock()
 	defer s.index.mu.Unlock()
-	s.keep(id, nil)
+	s.cacheEntry(id, nil)
 	_ = os.Remove(s.runPath(id, outlineFile)) // where it cannot be removed, what is made is kept in memory
 	return s.lookAt(id)
 }
@@ -108,14 +108,14 @@ func (s *Store) lookAt(id string) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.look(id, fi)
+	k, err := s.refresh(id, fi)
 	if k == nil && err == nil {
 		err = errors.New("its journal cannot be read")
 	}
 	return k, err
 }
 
-func (s *Store) keep(id string, k *entry) {
+func (s *Store) cacheEntry(id string, k *entry) {
 	s.index.list = nil
 	if k == nil {
 		delete(s.index.runs, id)
@@ -124,10 +124,10 @@ func (s *Store) keep(id string, k *entry) {
 	s.index.runs[id] = k
 }
 
-// look brings one run up to date: by its outline if that is of the journal as
+// refresh brings one run up to date: by its outline if that is of the journal as
 // it is, of a live run by its manifest, and otherwise by all of its journal. A
 // journal that cannot be read is reported and left alone.
-func (s *Store) look(id string, folder fs.FileInfo) (*entry, error) {
+func (s *Store) refresh(id string, folder fs.FileInfo) (*entry, error) {
 	k := s.index.runs[id]
 	if k != nil && k.data == nil && k.mod.Equal(folder.ModTime()) && k.seen.Sub(k.mod) > settling {
 		return k, nil // who takes a run up removes its outline
@@ -139,7 +139,7 @@ func (s *Store) look(id string, folder fs.FileInfo) (*entry, error) {
 	}
 	if o := s.readHead(id); o != nil && o.Journal == size {
 		now.head = o
-		s.keep(id, &now)
+		s.cacheEntry(id, &now)
 		return &now, nil
 	}
 	live, err := lock.Held(s.runPath(id, runLock))
@@ -149,7 +149,7 @@ func (s *Store) look(id string, folder fs.FileInfo) (*entry, error) {
 	if k != nil && k.data != nil && live == (k.Status == statusRunning) && (live || k.Journal == size) {
 		return k, nil
 	}
-	s.keep(id, nil)
+	s.cacheEntry(id, nil)
 	p, err := s.projected(id, live)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +163,7 @@ func (s *Store) look(id string, folder fs.FileInfo) (*entry, error) {
 	if !live && writeOutline(s.runPath(id, outlineFile), now.data) == nil {
 		now.data = nil
 	}
-	s.keep(id, &now)
+	s.cacheEntry(id, &now)
 	return &now, nil
 }
 

@@ -94,6 +94,9 @@ func (s *Store) openRun(runID string) (*os.File, error) {
 	return f, nil
 }
 
+// DamageError says where a journal cannot be used.
+type DamageError = journal.DamageError
+
 // OpenJournal opens the journal of a run for reading, also while another
 // process writes it. A torn tail is left as it is and noted in Journal.Torn.
 func (s *Store) OpenJournal(runID string) (*Journal, error) {

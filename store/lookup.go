@@ -48,7 +48,7 @@ var errNoRecord = errors.New("the run has no record yet")
 
 func (s *Store) savedRecord(id string) (campaign.Record, error) {
 	var rec campaign.Record
-	k, err := s.known(id)
+	k, err := s.entryOf(id)
 	if err != nil {
 		return rec, err
 	}
@@ -103,7 +103,7 @@ func (s *Store) resolveRun(ref string) (string, error) {
 	case 1:
 		return match[0], nil
 	}
-	return "", diag.WithHint(diag.Refused("%q may be any of %s", ref, some(match)), "give more of the name")
+	return "", diag.WithHint(diag.Refused("%q may be any of %s", ref, firstFew(match)), "give more of the name")
 }
 
 // latest reads "latest" and "latest~N".
@@ -133,13 +133,13 @@ func noSuch(what, ref, dir string, known []string) error {
 		return diag.WithHint(err, fmt.Sprintf("did you mean %s?", near))
 	}
 	if len(known) > 0 {
-		return diag.WithHint(err, fmt.Sprintf("there is %s", some(known)))
+		return diag.WithHint(err, fmt.Sprintf("there is %s", firstFew(known)))
 	}
 	return diag.WithHint(err, "the store has none")
 }
 
-// some lists the first few of many.
-func some(list []string) string {
+// firstFew lists the first few of many.
+func firstFew(list []string) string {
 	const most = 5
 	if len(list) > most {
 		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", len(list)-most)
@@ -170,7 +170,7 @@ func (s *Store) locate(ref string) (run, id string, err error) {
 		if run, err = s.resolveRun(runRef); err != nil {
 			return "", "", err
 		}
-		k, err := s.known(run)
+		k, err := s.entryOf(run)
 		if err != nil {
 			return "", "", diag.Environment("read the outline of run %s: %w", run, err)
 		}
@@ -204,7 +204,7 @@ func (s *Store) locate(ref string) (run, id string, err error) {
 	case len(match) == 0:
 		return "", "", noSuch("finding", ref, s.dir, known)
 	case len(match) > 1:
-		return "", "", diag.WithHint(diag.Refused("%q may be any of %s", ref, some(match)), "give more of the id")
+		return "", "", diag.WithHint(diag.Refused("%q may be any of %s", ref, firstFew(match)), "give more of the id")
 	}
 	id = match[0]
 	if !inRun {

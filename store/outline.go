@@ -209,14 +209,14 @@ func writeOutline(path string, data []byte) (err error) {
 // withOutline calls read with the outline of a run, which is made again if it
 // cannot be read.
 func (s *Store) withOutline(id string, read func(*outline) error) error {
-	k, err := s.known(id)
+	k, err := s.entryOf(id)
 	if err != nil {
 		return err
 	}
 	if err = k.open(s, read); !errors.Is(err, errOutline) && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if k, err = s.again(id); err != nil {
+	if k, err = s.rebuild(id); err != nil {
 		return err
 	}
 	return k.open(s, read)

@@ -39,7 +39,7 @@ func (p *partial) add(e Entry) {
 	case KindRedo:
 		p.restart(e.Campaign, p.attempts[e.Campaign]+1)
 	case KindOutcome:
-		p.past(e.Campaign)
+		p.dropBefore(e.Campaign)
 		if e.Attempt > p.attempts[e.Campaign] {
 			p.restart(e.Campaign, e.Attempt)
 		}
@@ -66,7 +66,7 @@ func (p *partial) add(e Entry) {
 		}
 		if m := f.Provisional; m != nil && p.brief {
 			id := p.man.Identities[e.Campaign]
-			p.meet(campaign.Finding{
+			p.addUnsettled(campaign.Finding{
 				ID: m.ID, Fingerprint: m.Fingerprint, Contract: id.Contract, Campaign: id.Name,
 				Kind: m.Kind, Title: m.Title, Severity: m.Severity, First: m.Case,
 			})
@@ -76,10 +76,10 @@ func (p *partial) add(e Entry) {
 			f.Settled = &f.Finding
 		}
 		if p.brief {
-			*f.Settled = briefly(*f.Settled)
+			*f.Settled = summaryFinding(*f.Settled)
 		}
 		if f.Settled.ID != "" {
-			p.settle(*f.Settled)
+			p.settleFinding(*f.Settled)
 		}
 	case KindWarning:
 		var text string
@@ -90,8 +90,8 @@ func (p *partial) add(e Entry) {
 	}
 }
 
-// settle keeps the newest word on a finding, at the place of the first.
-func (p *partial) settle(f campaign.Finding) {
+// settleFinding keeps the newest word on a finding, at the place of the first.
+func (p *partial) settleFinding(f campaign.Finding) {
 	p.met = slices.DeleteFunc(p.met, func(g campaign.Finding) bool { return g.Fingerprint == f.Fingerprint })
 	i := slices.IndexFunc(p.findings, func(g campaign.Finding) bool { return g.ID == f.ID })
 	if i < 0 {
@@ -101,8 +101,8 @@ func (p *partial) settle(f campaign.Finding) {
 	p.findings[i] = f
 }
 
-// meet keeps a finding that is not settled yet.
-func (p *partial) meet(f campaign.Finding) {
+// addUnsettled keeps a finding that is not settled yet.
+func (p *partial) addUnsettled(f campaign.Finding) {
 	if f.ID == "" {
 		f.ID = f.Fingerprint // of journals that do not name it
 	}
@@ -110,13 +110,13 @@ func (p *partial) meet(f campaign.Finding) {
 		return g.Fingerprint == f.Fingerprint && g.Contract == f.Contract && g.Campaign == f.Campaign
 	}
 	if !slices.ContainsFunc(p.met, same) && !slices.ContainsFunc(p.findings, same) {
-		p.met = append(p.met, briefly(f))
+		p.met = append(p.met, summaryFinding(f))
 	}
 }
 
-// past forgets what was met in the campaigns before the one that goes: those are
+// dropBefore forgets what was met in the campaigns before the one that goes: those are
 // settled, all of them.
-func (p *partial) past(k int) {
+func (p *partial) dropBefore(k int) {
 	if k == p.at {
 		return
 	}

@@ -76,7 +76,7 @@ func TestRecordAtTheEnd(t *testing.T) {
 		must(t, err)
 		outline, err := s.Outline(rec.RunID)
 		must(t, err)
-		_, err = s.again(rec.RunID)
+		_, err = s.rebuild(rec.RunID)
 		must(t, err)
 		after, err := s.Record(rec.RunID)
 		must(t, err)

@@ -30,7 +30,7 @@ const (
 	removedRun    = ".gone-" // a run's folder while it is removed
 	unbornOutline = ".outline-"
 
-	// What a run keeps may be private: nobody else reads it unless its owner
+	// What a run keeps may be private: only its owner reads it unless the owner
 	// says so.
 	folderMode = 0o700
 	fileMode   = 0o600

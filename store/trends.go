@@ -30,7 +30,7 @@ func (s *Store) Outline(ref string) (rec campaign.Record, err error) {
 
 // Run returns the line of one run, named in full.
 func (s *Store) Run(id string) (RunSummary, error) {
-	k, err := s.known(id)
+	k, err := s.entryOf(id)
 	if err != nil {
 		return RunSummary{}, diag.Environment("read the outline of run %s: %w", id, err)
 	}
@@ -66,10 +66,12 @@ func (s *Store) trends(limit, points int) ([]SpecTrend, int, error) {
 }
 
 // Trend returns how one campaign has gone, of several of that name the one that
-// was run last.
-func (s *Store) Trend(contract, name string, points int) (SpecTrend, error) {
+// was run last; of those of one document, unless source is "".
+func (s *Store) Trend(contract, name, source string, points int) (SpecTrend, error) {
 	t := SpecTrend{Contract: contract, Name: name}
-	list, err := s.trendsOf(points, func(c outlined) bool { return c.Contract == contract && c.Name == name })
+	list, err := s.trendsOf(points, func(c outlined) bool {
+		return c.Contract == contract && c.Name == name && (source == "" || c.Source == source)
+	})
 	if err != nil {
 		return t, diag.Environment("read the trend of campaign %s %s: %w", contract, name, err)
 	}

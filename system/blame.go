@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// blame completes an observation by what became of the program that was called:
+// blame completes an observation by the state of the program that was called:
 // a call that failed because the program died is a crash, and so is one that was
 // answered while a runtime reported on standard error.
 func (x *session) blame(ctx context.Context, o *sut.Observation) {

@@ -70,7 +70,7 @@ func (x *session) enter(ctx context.Context, timeout time.Duration) (done func()
 		return x.gate.Enter(ctx, hex.EncodeToString(key[:]),
 			campaign.Quota{Count: l.Rate.Count, Per: l.Rate.Per, AtOnce: l.Concurrency, Hold: timeout})
 	}
-	if done, err = x.shared.turn(ctx); err != nil {
+	if done, err = x.shared.acquire(ctx); err != nil {
 		return nil, err
 	}
 	if err = x.shared.pace.wait(ctx); err != nil {
@@ -80,8 +80,8 @@ func (x *session) enter(ctx context.Context, timeout time.Duration) (done func()
 	return done, nil
 }
 
-// turn waits for a place among the calls at once.
-func (s *shared) turn(ctx context.Context) (done func(), err error) {
+// acquire waits for a place among the calls at once.
+func (s *shared) acquire(ctx context.Context) (done func(), err error) {
 	if s.places == nil {
 		return func() {}, ctx.Err()
 	}
@@ -99,8 +99,8 @@ const (
 	mostWait  = time.Minute
 )
 
-// again is how long to wait before a call is tried again; false: it is not.
-func again(o *sut.Observation, attempt, retries int) (time.Duration, bool) {
+// retryDelay is how long to wait before a call is tried again; false: it is not.
+func retryDelay(o *sut.Observation, attempt, retries int) (time.Duration, bool) {
 	busy := o.Status == 429 || o.Status == 503
 	if attempt > retries || !busy && o.End != sut.Unreachable {
 		return 0, false

@@ -78,8 +78,8 @@ func (x *session) drop() error {
 	return nil
 }
 
-// one makes the edge that all workers have in common this worker's for a while.
-func (x *session) one() (back func()) {
+// borrowShared makes the edge that all workers have in common this worker's for a while.
+func (x *session) borrowShared() (back func()) {
 	e := x.shared.edge
 	if e == nil {
 		return func() {}
@@ -94,7 +94,7 @@ func (x *session) one() (back func()) {
 
 // Operations implements sut.System.
 func (x *session) Operations() []sut.Operation {
-	defer x.one()()
+	defer x.borrowShared()()
 	if x.edge == nil {
 		return x.plan.Operations
 	}
@@ -125,7 +125,7 @@ func (x *session) Reset(ctx context.Context) error {
 		}
 		return x.unanswered("reset it by "+x.plan.Reset.Operation, o)
 	}
-	defer x.one()()
+	defer x.borrowShared()()
 	return x.fresh(ctx)
 }
 
@@ -164,7 +164,7 @@ func (x *session) unanswered(doing string, o sut.Observation) error {
 
 // restart replaces the process.
 func (x *session) restart(ctx context.Context) error {
-	defer x.one()()
+	defer x.borrowShared()()
 	if err := x.drop(); err != nil {
 		return err
 	}
@@ -182,11 +182,11 @@ func (x *session) Call(ctx context.Context, c sut.Call) (sut.Observation, error)
 		c.Timeout = x.limit
 	}
 	for attempt := 1; ; attempt++ {
-		o, err := x.once(ctx, c)
+		o, err := x.callOnce(ctx, c)
 		if err != nil {
 			return o, err
 		}
-		wait, retry := again(&o, attempt, x.plan.Limits.Retries)
+		wait, retry := retryDelay(&o, attempt, x.plan.Limits.Retries)
 		if !retry {
 			if o.Status == 429 {
 				o.Undeclared, o.End, o.Why = false, sut.Unreachable, "HTTP 429: it asks to be called less often; give limits.rate or limits.retries"
@@ -200,13 +200,13 @@ func (x *session) Call(ctx context.Context, c sut.Call) (sut.Observation, error)
 	}
 }
 
-func (x *session) once(ctx context.Context, c sut.Call) (sut.Observation, error) {
+func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, error) {
 	done, err := x.enter(ctx, c.Timeout)
 	if err != nil {
 		return sut.Observation{}, err
 	}
 	defer done()
-	defer x.one()()
+	defer x.borrowShared()()
 	if err := x.ensure(ctx); err != nil {
 		return sut.Observation{}, err
 	}

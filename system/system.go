@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -115,7 +116,7 @@ func (s *Systems) Open(ctx context.Context, plan *sut.Plan, w sut.Worker) (sut.S
 			x.site.Service, x.own = newService(resolved), true
 		}
 	}
-	back := x.one()
+	back := x.borrowShared()
 	err = x.ensure(ctx)
 	back()
 	if err != nil {
@@ -160,13 +161,16 @@ func resolve(plan *sut.Plan) (_ *sut.Plan, known secrets, _ error) {
 	if p.Ready.URL, err = put("ready", p.Ready.URL); err != nil {
 		return nil, known, err
 	}
-	p.Headers = nil
-	for _, h := range plan.Headers {
-		value, err := put("headers."+h[0], h[1])
-		if err != nil {
+	p.Headers, p.Query = slices.Clone(p.Headers), slices.Clone(p.Query)
+	for i, h := range p.Headers {
+		if p.Headers[i][1], err = put("headers."+h[0], h[1]); err != nil {
 			return nil, known, err
 		}
-		p.Headers = append(p.Headers, [2]string{h[0], value})
+	}
+	for i, q := range p.Query {
+		if p.Query[i][1], err = put("query."+q[0], q[1]); err != nil {
+			return nil, known, err
+		}
 	}
 	return &p, known, nil
 }

@@ -95,8 +95,8 @@ func verb(name string, of []string) string {
 	return ""
 }
 
-// noun is what is left of a name without verbs, as the name of an entity.
-func noun(name string) string {
+// nounOf is what is left of a name without verbs, as the name of an entity.
+func nounOf(name string) string {
 	var b strings.Builder
 	for _, w := range words(name) {
 		if !slices.Contains(slices.Concat(making, asking, ending, setting), w) {
@@ -117,7 +117,7 @@ func Classify(ops []Op) {
 	for i := range ops {
 		o := &ops[i]
 		if v := verb(o.Name, making); v != "" && o.Answers && o.Pure == "" && !o.Makes {
-			o.Makes, o.Entity = true, noun(o.Name)
+			o.Makes, o.Entity = true, nounOf(o.Name)
 			if o.Entity == "" {
 				o.Entity = "Thing"
 			}

@@ -80,8 +80,8 @@ func (d *Draft) Words(document string) []string {
 	return words
 }
 
-// told is what is known and asked, as one text.
-func (d *Draft) told() string {
+// describe is what is known and asked, as one text.
+func (d *Draft) describe() string {
 	var b strings.Builder
 	for _, w := range d.Why {
 		b.WriteString(w + " ")

@@ -157,13 +157,38 @@ func TestDraftSystem(t *testing.T) {
 	}))
 }
 
+// Credentials that a description wants are sent as soon as their variables are set; a
+// model's must be.
+func TestCredentials(t *testing.T) {
+	f := SystemFacts{Name: "shop", Kind: sut.HTTP, URL: "http://127.0.0.1:8000", OpenAPI: "/openapi.json",
+		Headers: [][2]string{{"X-Key", "${SHOP_KEY}"}, {"Cookie", "sid=${SHOP_KEY}"}}, Query: [][2]string{{"key", "${SHOP_KEY}"}}}
+	lines := "headers: {\"X-Key\": \"${SHOP_KEY}\", \"Cookie\": \"sid=${SHOP_KEY}\"}\nquery: {\"key\": \"${SHOP_KEY}\"}\n"
+	for name, x := range map[string]struct {
+		unset, must bool
+		lines       string
+		asks        int
+	}{
+		"set":             {false, false, "\n" + lines, 0},
+		"not set":         {true, false, "\n# " + strings.ReplaceAll(lines, "\nquery", "\n# query"), 1},
+		"of a model":      {true, true, "\n" + lines, 1},
+		"of a model, set": {false, true, "\n" + lines, 0},
+	} {
+		f.Unset = x.unset
+		d, b := &Draft{}, &strings.Builder{}
+		credentials(b, &f, d, x.must)
+		if !strings.HasSuffix(b.String(), x.lines) || len(d.Questions) != x.asks || x.asks > 0 && !strings.Contains(b.String(), d.Questions[0].Line) {
+			t.Errorf("%s: %v\n%s", name, d.Questions, b)
+		}
+	}
+}
+
 // What collections, methods, names and schemas say of a service.
 func TestDraftService(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "todo.openapi.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := openapi.Operations(text)
+	list, err := openapi.Operations(text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -246,11 +246,11 @@ func separate(allowed, refused []*Step, list []term, parts int) (term, bool) {
 			}
 		}
 		if len(under) > 0 {
-			at := tidy(slices.Max(under)+1, low)
+			at := roundBound(slices.Max(under)+1, low)
 			add(t.text+" >= "+fmt.Sprint(at), t.cost+1, func(x any) bool { n, is := x.(int64); return is && n >= at }, t)
 		}
 		if len(over) > 0 {
-			at := tidy(high, slices.Min(over)-1)
+			at := roundBound(high, slices.Min(over)-1)
 			add(t.text+" <= "+fmt.Sprint(at), t.cost+1, func(x any) bool { n, is := x.(int64); return is && n <= at }, t)
 		}
 	}
@@ -296,8 +296,8 @@ func separate(allowed, refused []*Step, list []term, parts int) (term, bool) {
 	return out, true
 }
 
-// tidy is the number of a range that people would have chosen as a bound.
-func tidy(low, high int64) int64 {
+// roundBound is the number of a range that people would have chosen as a bound.
+func roundBound(low, high int64) int64 {
 	if low >= high {
 		return low
 	}

@@ -61,7 +61,7 @@ func DraftModel(f *ModelFacts) *Draft {
 	entities := m.entities()
 	for _, e := range entities {
 		m.recall(e)
-		m.settle(e)
+		m.decideFields(e)
 	}
 	m.write(entities)
 	m.d.Files = append(m.d.Files, campaign.File{Name: m.d.Document, Data: []byte(m.b.String())})
@@ -185,8 +185,8 @@ func self(entity string) string {
 
 func (m *modelling) naming(i int) names { return names{self(m.f.Ops[i].Entity), m.inputs[i]} }
 
-// parted are the calls of an operation that were taken and that were refused.
-func (m *modelling) parted(i int) (taken, refused []*Step) {
+// splitCalls are the calls of an operation that were taken and that were refused.
+func (m *modelling) splitCalls(i int) (taken, refused []*Step) {
 	for _, s := range m.steps[i] {
 		switch {
 		case s.Broken != "":

@@ -13,7 +13,7 @@ import (
 // action writes an operation as an action.
 func (m *modelling) action(i int) {
 	o, n := &m.f.Ops[i], m.naming(i)
-	taken, refused := m.parted(i)
+	taken, refused := m.splitCalls(i)
 	seen := func(k int) string { return fmt.Sprintf("so in %d of %d calls", k, k) }
 	var guesses []string
 	guess := func(claim, why string) {

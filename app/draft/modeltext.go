@@ -157,7 +157,7 @@ func (m *modelling) entity(e string) {
 
 // denied reports whether an operation that reads a field was ever refused.
 func (m *modelling) denied(i int) bool {
-	_, refused := m.parted(i)
+	_, refused := m.splitCalls(i)
 	return len(refused) > 0
 }
 

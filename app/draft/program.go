@@ -109,7 +109,7 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		d.ask(`"timeout_s"`, "how long may one input take? %s is a guess.", limit)
 	}
 	data := fuzzspec.Draft(fuzzspec.Drafted{
-		Name: f.Name, Description: d.told(), WorkRoot: filepath.Join(f.Folder, "work"), Command: command, Timeout: limit,
+		Name: f.Name, Description: d.describe(), WorkRoot: filepath.Join(f.Folder, "work"), Command: command, Timeout: limit,
 		Seed: filepath.Join(f.Folder, "seeds", first.Name), SeedData: first.Data, MediaType: mediaType(first.Name), Cases: cases,
 	})
 	d.Files = append([]campaign.File{{Name: d.Document, Data: data}}, d.Files...)

@@ -107,8 +107,8 @@ type leaf struct {
 	of         schema
 }
 
-// leaves are the values of an answer. What wraps an answer is gone through.
-func (s schema) leaves(path string) (list []leaf) {
+// leafValues are the values of an answer. What wraps an answer is gone through.
+func (s schema) leafValues(path string) (list []leaf) {
 	s = s.follow()
 	props := s.get("properties").n
 	if props == nil || props.Kind != doctree.Map {
@@ -124,7 +124,7 @@ func (s schema) leaves(path string) (list []leaf) {
 		switch of.kind() {
 		case "object":
 			if len(props.Members()) == 1 {
-				return of.leaves(at)
+				return of.leafValues(at)
 			}
 		case "array", "null":
 		default:

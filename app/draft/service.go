@@ -14,11 +14,10 @@ import (
 // ServiceFacts is what is known of a service or a server of which a model is drafted.
 type ServiceFacts struct {
 	SystemFacts
-	Of      string
-	Headers [][2]string                // what it wants to see of a caller
-	Seen    map[string]json.RawMessage // what operations answered that were called
-	Calls   int                        // how many were
-	Drop    map[Claim]string           // what traversals contradict
+	Of    string
+	Seen  map[string]json.RawMessage // what operations answered that were called
+	Calls int                        // how many were
+	Drop  map[Claim]string           // what traversals contradict
 }
 
 // role is what an operation does to its resource.
@@ -100,7 +99,7 @@ func analyse(f *ServiceFacts) *analysis {
 				answer = schema{&n, &n}
 			}
 		}
-		if e.leaves = answer.leaves("$"); e.leaves == nil && answer.n != nil && !slices.Contains([]string{"", "object", "array", "null"}, answer.kind()) {
+		if e.leaves = answer.leafValues("$"); e.leaves == nil && answer.n != nil && !slices.Contains([]string{"", "object", "array", "null"}, answer.kind()) {
 			e.leaves = []leaf{{"", "", answer}}
 		}
 		a.endpoints = append(a.endpoints, e)
@@ -182,8 +181,8 @@ func (a *analysis) resource(name string, parent *resource) *resource {
 	return r
 }
 
-// whole is the service itself.
-func (a *analysis) whole() *resource {
+// serviceResource is the service itself.
+func (a *analysis) serviceResource() *resource {
 	for _, r := range a.resources {
 		if r.alone {
 			return r
@@ -217,7 +216,7 @@ func (a *analysis) paths() {
 		for i, s := range x.segments {
 			if strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}") {
 				x.places = append(x.places, i)
-				items[plain(x.segments[:i])] = true
+				items[withoutArguments(x.segments[:i])] = true
 			}
 		}
 		all = append(all, x)
@@ -227,7 +226,7 @@ func (a *analysis) paths() {
 		n := len(x.segments)
 		last := len(x.places) - 1
 		item := last >= 0 && x.places[last] == n-1
-		collection := items[plain(x.segments)] && !item
+		collection := items[withoutArguments(x.segments)] && !item
 		method := e.op.Method
 		by := method + " of "
 		var of, parent *resource
@@ -246,7 +245,7 @@ func (a *analysis) paths() {
 		case method == "HEAD" || method == "OPTIONS":
 			e.skip = "it answers nothing that a model knows"
 		case clearing(e.op.Name+" "+x.segments[n-1], e.op) && len(x.places) == 0 && method != "GET":
-			e.role, e.of, a.reset = clears, a.whole(), e
+			e.role, e.of, a.reset = clears, a.serviceResource(), e
 		case collection && method == "POST":
 			e.parent, e.handle = e.handle, ""
 			a.add(e, a.resource(entityOf(x.segments), of), makes, by+"a collection")
@@ -268,9 +267,9 @@ func (a *analysis) paths() {
 		case last >= 0:
 			a.add(e, of, acts, by+"a part of an item")
 		case method == "GET":
-			a.add(e, a.whole(), reads, by+"the service")
+			a.add(e, a.serviceResource(), reads, by+"the service")
 		default:
-			a.add(e, a.whole(), acts, by+"the service")
+			a.add(e, a.serviceResource(), acts, by+"the service")
 		}
 		_ = parent
 	}
@@ -288,8 +287,8 @@ func (a *analysis) paths() {
 	}
 }
 
-// plain is a path without the names of its arguments.
-func plain(segments []string) string {
+// withoutArguments is a path without the names of its arguments.
+func withoutArguments(segments []string) string {
 	list := slices.Clone(segments)
 	for i, s := range list {
 		if strings.HasPrefix(s, "{") {

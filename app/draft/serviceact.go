@@ -40,7 +40,7 @@ func (s *serving) effects(e *endpoint, slots []*input) (list sets) {
 			}
 			continue
 		}
-		if v := f.moved(e); v != "" && f.Kind == "text" {
+		if v := f.stateWord(e); v != "" && f.Kind == "text" {
 			list = append(list, [2]string{me + fieldName(f), literal(v)})
 		}
 		switch {
@@ -78,8 +78,8 @@ func (e *endpoint) variants() (list [][]*input) {
 	return list
 }
 
-// gone reports whether an operation says in its description that it refuses what is not there.
-func (e *endpoint) gone(http bool) bool {
+// refusesMissing reports whether an operation says in its description that it refuses what is not there.
+func (e *endpoint) refusesMissing(http bool) bool {
 	if !http {
 		return e.role == reads
 	}
@@ -97,7 +97,7 @@ func (s *serving) make(e *endpoint) {
 	r := e.of
 	me := variable(r)
 	args := []string{r.name}
-	pre := s.pick(e, false)
+	pre := s.chooseOperations(e, false)
 	require := "count(" + r.name + ") < 4"
 	for _, x := range e.unique() {
 		require += fmt.Sprintf(" and not exists(%s, lambda x: x.%s == %s)", r.name, fieldName(r.field(x.Name)), x.named)
@@ -137,13 +137,13 @@ func (s *serving) make(e *endpoint) {
 	}
 	guess := [][2]string{{"returns", why}}
 	if len(args) > 1 {
-		guess = append(guess, [2]string{"effect", s.because(r, "it keeps what it is made with")})
+		guess = append(guess, [2]string{"effect", s.reasonsFor(r, "it keeps what it is made with")})
 	}
 	s.action(e, e.name, append(pre, me+" = new("+strings.Join(args, ", ")+")"), e.slots, options, guess)
 }
 
-// because adds the reasons for what fields begin with.
-func (s *serving) because(r *resource, why string) string {
+// reasonsFor adds the reasons for what fields begin with.
+func (s *serving) reasonsFor(r *resource, why string) string {
 	for _, f := range r.fields {
 		if f.why != "" {
 			why += fmt.Sprintf("; %s: %s", f.Name, f.why)
@@ -157,13 +157,13 @@ func (s *serving) begins(r *resource, e *endpoint, f *field) string {
 	switch {
 	case strings.Contains(f.initial, "* "):
 		a, b, _ := strings.Cut(f.initial, "* ")
-		return cmp.Or(e.sent(strings.TrimSpace(a)), r.holds()) + " * " + e.sent(b)
+		return cmp.Or(e.inputNamed(strings.TrimSpace(a)), r.holds()) + " * " + e.inputNamed(b)
 	}
 	return f.initial
 }
 
-// sent is the input that an operation sends under a name.
-func (e *endpoint) sent(name string) string {
+// inputNamed is the input that an operation sends under a name.
+func (e *endpoint) inputNamed(name string) string {
 	for _, x := range e.slots {
 		if x.Name == name {
 			return x.named
@@ -236,7 +236,7 @@ var gone = [][2]string{{"requires", "what was ended is not there any more"}}
 // read writes an action for each value that an operation shows.
 func (s *serving) read(e *endpoint) {
 	r, me := e.of, variable(e.of)
-	careful := r.ends && e.gone(s.f.Kind == sut.HTTP)
+	careful := r.ends && e.refusesMissing(s.f.Kind == sut.HTTP)
 	did := false
 	for _, l := range e.leaves {
 		f := r.field(l.name)
@@ -247,7 +247,7 @@ func (s *serving) read(e *endpoint) {
 				}
 			}
 		}
-		if f == nil || len(e.slots) > 0 || !fits(f, l) {
+		if f == nil || len(e.slots) > 0 || !comparable(f, l) {
 			continue
 		}
 		returns := f.Kind
@@ -260,13 +260,13 @@ func (s *serving) read(e *endpoint) {
 		}
 		options = append(options, "mutates = False")
 		if careful && !did { // whether it is still there
-			s.action(e, e.name, s.pick(e, false), nil, append(slices.Clone(options), `rejects = "<0"`), gone)
+			s.action(e, e.name, s.chooseOperations(e, false), nil, append(slices.Clone(options), `rejects = "<0"`), gone)
 		}
 		name := e.name
 		if len(e.leaves) > 1 || careful {
 			name = identifier(e.name+"_"+cmp.Or(l.name, "value"), &s.taken)
 		}
-		s.action(e, name, s.pick(e, true), nil, append(options, "answer = "+me+"."+fieldName(f)), [][2]string{{"answer", e.why + ": what was written last" + map[bool]string{true: "; nothing describes the answer"}[e.supposed]}})
+		s.action(e, name, s.chooseOperations(e, true), nil, append(options, "answer = "+me+"."+fieldName(f)), [][2]string{{"answer", e.why + ": what was written last" + map[bool]string{true: "; nothing describes the answer"}[e.supposed]}})
 		did = true
 	}
 	if did {
@@ -276,11 +276,11 @@ func (s *serving) read(e *endpoint) {
 	if careful && len(e.slots) == 0 {
 		options, guess = append(options, `rejects = "<0"`), append(guess, gone...)
 	}
-	s.action(e, e.name, s.pick(e, !careful), e.slots, options, guess)
+	s.action(e, e.name, s.chooseOperations(e, !careful), e.slots, options, guess)
 }
 
-// fits reports whether a value of an answer can be compared with a field.
-func fits(f *field, l leaf) bool {
+// comparable reports whether a value of an answer can be compared with a field.
+func comparable(f *field, l leaf) bool {
 	switch l.of.kind() {
 	case "integer", "number":
 		return f.Kind == "int"
@@ -295,7 +295,7 @@ func fits(f *field, l leaf) bool {
 // act writes an operation that changes an instance.
 func (s *serving) act(e *endpoint) {
 	r := e.of
-	if e.role != ends && !s.known(e) {
+	if e.role != ends && !s.effectKnown(e) {
 		e.skip = "nothing says what it changes"
 		return
 	}
@@ -309,8 +309,8 @@ func (s *serving) act(e *endpoint) {
 			}
 		}
 		changed := s.effects(e, slots)
-		careful := r.ends && e.gone(s.f.Kind == sut.HTTP) && e.role != ends && i == 0
-		pre := s.pick(e, !careful)
+		careful := r.ends && e.refusesMissing(s.f.Kind == sut.HTTP) && e.role != ends && i == 0
+		pre := s.chooseOperations(e, !careful)
 		var options []string
 		var guess [][2]string
 		reason := e.why
@@ -326,7 +326,7 @@ func (s *serving) act(e *endpoint) {
 				reason = "named like what takes from " + target[strings.Index(target, ".")+1:]
 			case v[0] == '+':
 				reason = "named like what adds to " + target[strings.Index(target, ".")+1:]
-			case f != nil && f.moved(e) != "" && f.initial != "":
+			case f != nil && f.stateWord(e) != "" && f.initial != "":
 				pre = append(pre, fmt.Sprintf("require(%s == %s)", target, f.initial))
 				guess = append(guess, [2]string{"requires", "what is still in its first state can be moved on"})
 				reason = "named like the state"
@@ -340,9 +340,9 @@ func (s *serving) act(e *endpoint) {
 			}
 		}
 		if e.role == ends {
-			if e.gone(s.f.Kind == sut.HTTP) && s.f.Kind == sut.HTTP {
+			if e.refusesMissing(s.f.Kind == sut.HTTP) && s.f.Kind == sut.HTTP {
 				careful = true
-				pre = s.pick(e, false)
+				pre = s.chooseOperations(e, false)
 			}
 			pre = append(pre, variable(r)+"."+live+" = False")
 		}
@@ -356,7 +356,7 @@ func (s *serving) act(e *endpoint) {
 		}
 		for _, x := range changed { // one that the answer shows
 			at := strings.TrimPrefix(x[0], variable(r)+".")
-			i := slices.IndexFunc(e.leaves, func(l leaf) bool { return l.name == at && r.field(at) != nil && fits(r.field(at), l) })
+			i := slices.IndexFunc(e.leaves, func(l leaf) bool { return l.name == at && r.field(at) != nil && comparable(r.field(at), l) })
 			if i < 0 || e.role == ends {
 				continue
 			}

@@ -34,8 +34,8 @@ func (r *resource) field(name string) *field {
 	return nil
 }
 
-// shown is what reading an instance says under a name.
-func (r *resource) shown(name string) (l leaf, ok bool) {
+// answerField is what reading an instance says under a name.
+func (r *resource) answerField(name string) (l leaf, ok bool) {
 	for _, e := range slices.Concat(r.uses, r.made) {
 		if e.skip != "" || e.role == lists {
 			continue
@@ -65,7 +65,7 @@ func (a *analysis) learn(r *resource) {
 			}
 			name := x.Name
 			if w := words(name); len(w) > 1 && slices.Contains(openings, w[0]) {
-				if _, ok := r.shown(strings.Join(w[1:], "_")); ok {
+				if _, ok := r.answerField(strings.Join(w[1:], "_")); ok {
 					name = strings.Join(w[1:], "_")
 				}
 			}
@@ -82,10 +82,10 @@ func (a *analysis) learn(r *resource) {
 		}
 		for _, x := range e.slots {
 			if f := r.field(x.Name); f != nil {
-				f.widen(&x.Slot)
+				f.merge(&x.Slot)
 				continue
 			}
-			l, ok := r.shown(x.Name)
+			l, ok := r.answerField(x.Name)
 			if !ok && !r.alone {
 				continue
 			}
@@ -110,8 +110,8 @@ func (a *analysis) learn(r *resource) {
 	a.total(r, add)
 }
 
-// widen takes over the values of another slot.
-func (f *field) widen(s *Slot) {
+// merge takes over the values of another slot.
+func (f *field) merge(s *Slot) {
 	f.Min, f.Max = min(f.Min, s.Min), max(f.Max, s.Max)
 	for _, v := range s.Values {
 		if !slices.Contains(f.Values, v) {
@@ -220,8 +220,8 @@ func (a *analysis) counters(r *resource, add func(*field) *field) {
 	}
 }
 
-// moved is the word of a state that an operation is named for.
-func (f *field) moved(e *endpoint) string {
+// stateWord is the word of a state that an operation is named for.
+func (f *field) stateWord(e *endpoint) string {
 	if e.role != acts && e.role != ends || len(e.slots) > 0 {
 		return ""
 	}
@@ -257,7 +257,7 @@ func (a *analysis) status(r *resource, add func(*field) *field) {
 				f.initial, f.why = literal(d), "the default of its schema"
 			}
 			for _, u := range r.uses {
-				if f.moved(u) != "" && u.skip == "" {
+				if f.stateWord(u) != "" && u.skip == "" {
 					add(f)
 				}
 			}

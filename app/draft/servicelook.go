@@ -32,7 +32,7 @@ func NextLook(f *ServiceFacts) (c sut.Call, ok bool) {
 		for _, e := range r.made {
 			if v, was := f.Seen[e.op.Name]; was && r.keyed == "" {
 				if id, _ := e.identity(r); id != "" {
-					v = within(v, id)
+					v = valueAt(v, id)
 				}
 				made[r] = v
 			}
@@ -75,8 +75,8 @@ func NextLook(f *ServiceFacts) (c sut.Call, ok bool) {
 	return c, false
 }
 
-// within is what a path leads to in an answer.
-func within(answer json.RawMessage, at string) json.RawMessage {
+// valueAt is what a path leads to in an answer.
+func valueAt(answer json.RawMessage, at string) json.RawMessage {
 	p, err := agentcall.ParsePath(at)
 	if err != nil {
 		return nil

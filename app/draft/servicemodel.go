@@ -110,19 +110,19 @@ func variable(r *resource) string {
 
 // state skips what concerns the service itself, where nothing brings it back to its beginning.
 func (s *serving) state() {
-	r := s.whole()
+	r := s.serviceResource()
 	if s.reset == nil && len(s.f.Command) == 0 {
 		r.fields = nil
 	}
 	for _, e := range r.uses {
-		if e.role != reads && e.skip == "" && !s.known(e) {
+		if e.role != reads && e.skip == "" && !s.effectKnown(e) {
 			e.skip = "nothing says what it changes"
 		}
 	}
 }
 
-// known reports whether the draft says what an operation does to its instance.
-func (s *serving) known(e *endpoint) bool {
+// effectKnown reports whether the draft says what an operation does to its instance.
+func (s *serving) effectKnown(e *endpoint) bool {
 	return len(s.effects(e, e.slots)) > 0
 }
 
@@ -257,15 +257,15 @@ func (s *serving) actions(e *endpoint) {
 	case reads:
 		s.read(e)
 	case lists:
-		s.action(e, e.name, s.pick(e, true), nil, []string{"mutates = False"}, nil)
+		s.action(e, e.name, s.chooseOperations(e, true), nil, []string{"mutates = False"}, nil)
 	case clears:
 	default:
 		s.act(e)
 	}
 }
 
-// pick chooses what an operation is about.
-func (s *serving) pick(e *endpoint, strictly bool) (list []string) {
+// chooseOperations chooses what an operation is about.
+func (s *serving) chooseOperations(e *endpoint, strictly bool) (list []string) {
 	choose := func(r *resource, how string) {
 		switch {
 		case r.alone:

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // resets reports whether a traversal may begin with the operation that clears everything:
@@ -40,23 +38,14 @@ func (s *serving) systemFile() string {
 			s.d.ask("url:", "where does it run? Its description names no server.")
 		}
 	}
-	if len(f.Headers) > 0 {
-		line("headers:")
-		for _, h := range f.Headers {
-			line("  %s: %s", strconv.Quote(h[0]), strconv.Quote(h[1]))
-		}
-		s.d.ask("headers:", "which credentials? Set the variables that stand here.")
-	} else if f.Kind == sut.HTTP {
-		line("# headers: {Authorization: \"Bearer ${TOKEN}\"}")
-		s.d.ask("# headers:", "does it want a token?")
-	}
+	credentials(&b, &f.SystemFacts, s.d, true)
 	if f.OpenAPI != "" {
 		line("openapi: %s", strconv.Quote(f.OpenAPI))
 	}
 	switch {
 	case s.resets():
 		line("# A guess: it is named like what brings everything back to its beginning.\nreset: {operation: %s}", strconv.Quote(s.reset.op.Name))
-	case len(f.Command) > 0 && len(s.whole().fields) > 0:
+	case len(f.Command) > 0 && len(s.serviceResource().fields) > 0:
 		line("# Its state is its own, so each traversal begins with a fresh process.\nreset: restart")
 	case s.reset != nil:
 		line("# QUESTION: may everything be deleted before each traversal?\n# reset: {operation: %s}", strconv.Quote(s.reset.op.Name))

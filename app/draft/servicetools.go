@@ -75,7 +75,7 @@ func (a *analysis) tools() {
 		role, why := acts, "named "+e.op.Name
 		switch {
 		case clearing(e.op.Name, e.op) && of == nil:
-			e.role, e.of, a.reset = clears, a.whole(), e
+			e.role, e.of, a.reset = clears, a.serviceResource(), e
 			continue
 		case e.op.Reads:
 			role, why = reads, "it says that it only reads"
@@ -93,7 +93,7 @@ func (a *analysis) tools() {
 			if role == reads && slices.ContainsFunc(a.resources, func(r *resource) bool { return !r.alone && r.name == entityNoun(e.op.Name) }) {
 				of, role = a.resource(entityNoun(e.op.Name), nil), lists
 			} else {
-				of = a.whole()
+				of = a.serviceResource()
 			}
 		}
 		a.add(e, of, role, why)
@@ -155,7 +155,7 @@ func (a *analysis) keyed() {
 
 // entityNoun is noun, in the singular.
 func entityNoun(name string) string {
-	n := noun(name)
+	n := nounOf(name)
 	if n == "" {
 		return ""
 	}

@@ -129,10 +129,10 @@ func with(s State, field string, v any) State {
 	return s
 }
 
-// settle decides which fields an entity has, and which operations are left: a field that
+// decideFields decides which fields an entity has, and which operations are left: a field that
 // the calls do not explain is none, and an operation alone in changing a field in ways
 // that nothing explains is skipped.
-func (m *modelling) settle(entity string) {
+func (m *modelling) decideFields(entity string) {
 	for _, i := range m.of(entity) {
 		if _, no := m.dropped(i, "models"); m.f.Ops[i].Field() && len(m.f.Sequences) > 0 && !no {
 			m.fields[entity] = append(m.fields[entity], m.f.Ops[i].FieldName)
@@ -151,7 +151,7 @@ func (m *modelling) settle(entity string) {
 				worst, by = f, bad
 			}
 		}
-		switch moves := m.movers(entity, worst); {
+		switch moves := m.countChangers(entity, worst); {
 		case worst == "":
 			m.conditions(entity)
 			return
@@ -172,8 +172,8 @@ func (m *modelling) list(ops []int) string {
 	return strings.Join(list, ", ")
 }
 
-// movers counts the operations that change a field in a way that is explained.
-func (m *modelling) movers(entity, field string) (n int) {
+// countChangers counts the operations that change a field in a way that is explained.
+func (m *modelling) countChangers(entity, field string) (n int) {
 	for _, i := range m.of(entity) {
 		if t, ok := m.effect(i, field); ok && t.text != "" {
 			n++
@@ -185,7 +185,7 @@ func (m *modelling) movers(entity, field string) (n int) {
 // effect is what an operation makes of a field; "" if it stays.
 func (m *modelling) effect(i int, field string) (term, bool) {
 	o := &m.f.Ops[i]
-	taken, refused := m.parted(i)
+	taken, refused := m.splitCalls(i)
 	for _, s := range refused {
 		if b, ok := s.Before[field]; ok && s.Broken == "" && s.After[field] != nil && s.After[field] != b {
 			return term{}, false
@@ -253,7 +253,7 @@ func (m *modelling) ends(entity string) bool {
 // conditions skips the operations of which nothing says when they are refused.
 func (m *modelling) conditions(entity string) {
 	for _, i := range append(m.makers(entity), m.of(entity)...) {
-		taken, refused := m.parted(i)
+		taken, refused := m.splitCalls(i)
 		if len(refused) == 0 {
 			continue
 		}

@@ -18,8 +18,12 @@ type SystemFacts struct {
 	Described    []byte
 	Command      []string // absolute where words are files; nil: it runs elsewhere
 	Operations   []sut.Operation
-	Supposed     bool // nothing says where it runs: URL is a guess
-	Yes          bool
+	// Headers and Query are what it wants to see of a caller; those in Unset use variables
+	// that are not set.
+	Headers, Query [][2]string
+	Unset          bool
+	Supposed       bool // nothing says where it runs: URL is a guess
+	Yes            bool
 }
 
 // DraftSystem is a system file, which is run as it is: its operations are called
@@ -59,8 +63,7 @@ func DraftSystem(f *SystemFacts) *Draft {
 	}
 	if f.URL != "" {
 		line("url: %s", strconv.Quote(f.URL))
-		line("# QUESTION: does it want a token? Edit the next line.\n# headers: {Authorization: \"Bearer ${TOKEN}\"}")
-		d.ask("# headers:", "does it want a token? It was called without.")
+		credentials(&b, f, d, false)
 	}
 	if f.OpenAPI != "" {
 		line("openapi: %s", strconv.Quote(f.OpenAPI))
@@ -73,4 +76,42 @@ func DraftSystem(f *SystemFacts) *Draft {
 		d.Files = append(d.Files, campaign.File{Name: f.OpenAPI, Data: f.Described})
 	}
 	return d
+}
+
+// credentials says what is sent with every call: what the service's description wants. As
+// long as a variable is not set, nothing is, unless it must.
+func credentials(b *strings.Builder, f *SystemFacts, d *Draft, must bool) {
+	var lines []string
+	for _, k := range []struct {
+		key  string
+		list [][2]string
+	}{{"headers", f.Headers}, {"query", f.Query}} {
+		var pairs []string
+		for _, p := range k.list {
+			pairs = append(pairs, strconv.Quote(p[0])+": "+strconv.Quote(p[1]))
+		}
+		if pairs != nil {
+			lines = append(lines, k.key+": {"+strings.Join(pairs, ", ")+"}\n")
+		}
+	}
+	sign, ask := "", ""
+	switch {
+	case lines == nil && f.Kind == sut.MCP && must:
+		return
+	case lines == nil:
+		sign, ask, lines = "# ", "does it want a token? It is called without.", []string{"headers: {Authorization: \"Bearer ${TOKEN}\"}\n"}
+	case !f.Unset:
+		fmt.Fprintln(b, "# Its description wants these of every caller.")
+	case must:
+		ask = "which credentials? Set the variables that stand here."
+	default:
+		sign, ask = "# ", "which credentials? Its description wants some: set the variables that stand here, and take off the #."
+	}
+	if ask != "" {
+		fmt.Fprintf(b, "# QUESTION: %s\n", ask)
+		d.ask(sign+lines[0], "%s", ask)
+	}
+	for _, l := range lines {
+		b.WriteString(sign + l)
+	}
 }

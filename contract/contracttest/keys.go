@@ -1,6 +1,7 @@
 package contracttest
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -50,8 +51,8 @@ func (k Keys) Run(t *testing.T) {
 	foreign, strange := 0, 0
 	k.walk(k.Of, nil, nil, func(s *doctree.Shape, at []step) {
 		words, around := []string{""}, s
-		if s.Outer {
-			around = at[len(at)-1].in
+		for i := len(at) - 1; s.Outer && around == s; i-- {
+			around = cmp.Or(at[i].in, s) // names lie between where it is one of named values
 		}
 		if f := around.Field(around.Tag); around.Tag != "" && f != nil {
 			words = f.Type.Words

@@ -108,7 +108,7 @@ func placed(a *config.Agent) (argv, env []string) {
 	return a.Argv, env
 }
 
-// gateways are the tools and the LLM that an agent is told the address of.
+// gateways are the tools and the LLM whose addresses an agent receives.
 func gateways(a *config.Agent) []config.Pair {
 	list := a.Gateways
 	if a.LLMGateway != "" {
@@ -121,7 +121,7 @@ func gateways(a *config.Agent) []config.Pair {
 // a gateway.
 func gatewayMark(name string) string { return "{gateway:" + name + "}" }
 
-// point tells the agent the addresses of its gateways, wherever it is told any.
+// point puts the addresses of its gateways wherever the agent reads an address.
 func (c *Campaign) point(plan agentcall.Plan, at func(config.Pair) (string, error)) (agentcall.Plan, error) {
 	var marks []string
 	for _, g := range gateways(&c.cfg.Agent) {

@@ -8,11 +8,11 @@ import (
 	"github.com/thresh-dev/thresh/engine/fault"
 )
 
-// beside shows a replay beside the session that it replays: what was asked and
+// replayComparison shows a replay beside the session that it replays: what was asked and
 // what came of it, and for each tool call what the tool had answered then and
 // how often it was asked now; then how the reply differs, if the session tells
 // what it was. A case that is no replay has nothing of it.
-func (c *Campaign) beside(o *campaign.Outcome, x *transcript) []campaign.Exhibit {
+func (c *Campaign) replayComparison(o *campaign.Outcome, x *transcript) []campaign.Exhibit {
 	if len(x.Turns) == 0 {
 		return nil
 	}

@@ -267,12 +267,12 @@ func (c *Campaign) payload(s *state, it item) payload {
 	case PhaseMutation:
 		p.Mutation = &s.mutations[it.a]
 		if c.chaotic {
-			p.Before = c.before(it.a)
+			p.Before = c.chaosCallsBefore(it.a)
 		}
-		p.Baselines = s.compared(c.plain(), p.Mutation.Original)
+		p.Baselines = s.compared(c.invariantsOutsideMatrix(), p.Mutation.Original)
 	case PhaseChaos:
-		p.Prompt, p.Before = it.a, c.before(it.a)
-		p.Baselines = s.compared(c.plain(), c.cfg.Prompts[it.a].Text)
+		p.Prompt, p.Before = it.a, c.chaosCallsBefore(it.a)
+		p.Baselines = s.compared(c.invariantsOutsideMatrix(), c.cfg.Prompts[it.a].Text)
 	case PhaseContract:
 		p.Invariant, p.Scenario, p.Run = it.a, it.b, it.n
 		inv := &c.invariants[it.a]
@@ -283,8 +283,8 @@ func (c *Campaign) payload(s *state, it item) payload {
 	return p
 }
 
-// before is how many calls the section chaos counts before so many cases.
-func (c *Campaign) before(cases int) int {
+// chaosCallsBefore is how many calls the section chaos counts before so many cases.
+func (c *Campaign) chaosCallsBefore(cases int) int {
 	for _, r := range c.chaos.all() {
 		if r.AfterCalls > 1 {
 			return cases

@@ -103,7 +103,7 @@ func (t *trial) covers(check string, p *spotted) bool {
 	v, subject := t.failed, p.Subject
 	excludes := slices.Contains(excluding, v.Type) || v.Negate && slices.Contains(demanding, v.Type)
 	if excludes && p.Text != "" {
-		excludes = about(t.note.reason, t.reply, p.Text)
+		excludes = concernsReply(t.note.reason, t.reply, p.Text)
 	}
 	says := excludes || slices.Contains(demanding, v.Type)
 	r := v.Trace
@@ -133,9 +133,9 @@ func (t *trial) covers(check string, p *spotted) bool {
 	return often
 }
 
-// about reports whether a reason is about these words of a reply, or does not say
+// concernsReply reports whether a reason is about these words of a reply, or does not say
 // about which.
-func about(reason, reply, words string) bool {
+func concernsReply(reason, reply, words string) bool {
 	spots := judge.Spots(reason, reply)
 	for _, at := range spots {
 		spot, text := strings.ToLower(reply[at[0]:at[1]]), strings.ToLower(words)
@@ -161,8 +161,8 @@ func someAllFailed(all map[string]judge.Health) bool {
 	return false
 }
 
-// met keeps what the case of an item has found.
-func (s *state) met(item int, n *note) {
+// keepNote keeps what the case of an item has found.
+func (s *state) keepNote(item int, n *note) {
 	for _, p := range n.Found {
 		i := slices.IndexFunc(s.found, func(q problem) bool { return q.Check == p.Check && q.Subject == p.Subject })
 		if i < 0 {
@@ -254,15 +254,14 @@ func (t *trial) unhealthy(ctx context.Context) error {
 	if err := t.enter(ctx, setting{name: "health"}); err != nil {
 		return err
 	}
-	prompts := t.x.c.cfg.Prompts
 	asked := []string{t.x.c.first()}
-	for _, p := range prompts {
+	for _, p := range t.x.c.cfg.Prompts {
 		if p.Text != asked[0] {
 			asked = append(asked, p.Text)
 		}
 	}
 	for _, prompt := range asked {
-		if _, err := t.cell.say(ctx, prompt, prompt, nil); err != nil {
+		if _, err := t.cell.askPrompt(ctx, prompt, prompt, nil); err != nil {
 			return err
 		}
 	}
@@ -273,7 +272,7 @@ func (t *trial) unhealthy(ctx context.Context) error {
 	all := judge.HealthOf(t.cell.trace(&r, -1))
 	var reasons, names []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if why := all[name].Unhealthy(name, len(prompts)); why != "" {
+		if why := all[name].Unhealthy(name); why != "" {
 			reasons, names = append(reasons, why), append(names, name)
 		}
 	}

@@ -156,7 +156,7 @@ func (r *recorder) run(ctx context.Context, t Targets, argv []string) (err error
 	if err = errors.Join(err, r.failed); err != nil {
 		return err
 	}
-	r.tell(tape)
+	r.summarize(tape)
 	if code == 0 && r.written == 0 {
 		code = diag.ExitFindings // nothing was recorded
 	}
@@ -214,8 +214,8 @@ func (r *recorder) done(s config.Session, shape string) {
 	fmt.Fprintln(r.d.Out(), path)
 }
 
-// tell sums up a recording.
-func (r *recorder) tell(t *record.Tape) {
+// summarize sums up a recording.
+func (r *recorder) summarize(t *record.Tape) {
 	w := r.d.Err()
 	fmt.Fprintf(w, "recorded %s", diag.Plural(r.written, "session"))
 	for _, x := range []struct {

@@ -166,13 +166,13 @@ func (b *builder) globalChaos() {
 	if !apart && !b.c.chaotic {
 		return
 	}
-	j, list := b.c.reach.plan(b.spec.Path, "chaos", chaos, b.said("chaos"))
+	j, list := b.c.reach.plan(b.spec.Path, "chaos", chaos, b.collectPoints("chaos"))
 	b.list = append(b.list, list...)
 	b.c.chaos = b.c.addRules(j)
 }
 
-// said keeps the points of injection, to be told.
-func (b *builder) said(where string) func(*config.Fault, point) {
+// collectPoints collects the points of injection for the report.
+func (b *builder) collectPoints(where string) func(*config.Fault, point) {
 	return func(f *config.Fault, p point) {
 		b.c.Points = append(b.c.Points, Point{Scenario: where, Fault: f.ID, What: string(f.Layer) + " " + string(f.Mode), Where: string(p)})
 	}
@@ -229,7 +229,7 @@ func (b *builder) contract() {
 		b.c.runs = n
 	}
 	for i := range scenarios {
-		j, list := b.c.reach.plan(b.spec.Path, scenarios[i].Name, &scenarios[i].Chaos, b.said(scenarios[i].Name))
+		j, list := b.c.reach.plan(b.spec.Path, scenarios[i].Name, &scenarios[i].Chaos, b.collectPoints(scenarios[i].Name))
 		b.list = append(b.list, list...)
 		b.c.scenarios = append(b.c.scenarios, b.c.addRules(j))
 	}
@@ -256,7 +256,7 @@ func (b *builder) contract() {
 // not be checked.
 func (b *builder) schemas() {
 	b.c.schemas = make(map[string]*verify.Schema)
-	lists := [][]config.Invariant{b.c.plain(), b.c.invariants}
+	lists := [][]config.Invariant{b.c.invariantsOutsideMatrix(), b.c.invariants}
 	for _, s := range b.c.sessions {
 		lists = append(lists, s.checks)
 	}

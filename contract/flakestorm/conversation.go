@@ -20,9 +20,9 @@ type script struct {
 // speakers is the room that their names have.
 const speakers = 8
 
-// say adds what a speaker said and returns how a place in the text as it was said
+// addLine adds what a speaker said and returns how a place in the text as it was said
 // is found in the script.
-func (s *script) say(who, text string) func(int) int {
+func (s *script) addLine(who, text string) func(int) int {
 	fmt.Fprintf(s, "%-*s", speakers, who)
 	from := s.Len()
 	in := "\n" + strings.Repeat(" ", speakers)
@@ -42,7 +42,7 @@ func (s *script) fault(e *fault.Event) {
 	if e.Missed {
 		text += " (not injected)"
 	}
-	s.say("fault", cut(text, 400))
+	s.addLine("fault", cut(text, 400))
 	s.marks = append(s.marks, campaign.Mark{From: from, To: s.Len() - 1, Kind: "changed"})
 }
 
@@ -51,7 +51,7 @@ func (s *script) fault(e *fault.Event) {
 func (s *script) exchange(x *transcript, e *fault.Exchange) {
 	tool := e.Kind == fault.ToolCall || e.Kind == fault.MCPCall
 	if tool {
-		s.say("call", strings.TrimSpace(e.Tool+" "+x.arguments(e)))
+		s.addLine("call", strings.TrimSpace(e.Tool+" "+x.arguments(e)))
 	}
 	for i := range x.Faults.Events {
 		if v := &x.Faults.Events[i]; v.Call == e.Call {
@@ -70,7 +70,7 @@ func (s *script) exchange(x *transcript, e *fault.Exchange) {
 	if e.Status >= 400 {
 		answer = fmt.Sprintf("status %d: %s", e.Status, answer)
 	}
-	s.say("answer", answer)
+	s.addLine("answer", answer)
 }
 
 // arguments are those that a turn knows of a call; "" if none does.
@@ -132,9 +132,9 @@ func (x *transcript) conversation() campaign.Exhibit {
 	}
 	for i, list := range x.exchanges() {
 		u := &x.Turns[i]
-		s.say("user", cut(u.Prompt, 2000))
+		s.addLine("user", cut(u.Prompt, 2000))
 		if u.Sent != "" {
-			s.say("sent", cut(u.Sent, 2000))
+			s.addLine("sent", cut(u.Sent, 2000))
 		}
 		for k := range list {
 			s.exchange(x, &list[k])
@@ -153,7 +153,7 @@ func (s *script) reply(u *turn) {
 	if !u.Reply.OK() {
 		text = strings.TrimSpace(fmt.Sprintf("(no answer: %s: %s)\n%s", u.Reply.End, u.Reply.Error, text))
 	}
-	at := s.say("agent", cmp.Or(text, "(nothing)"))
+	at := s.addLine("agent", cmp.Or(text, "(nothing)"))
 	failed, found := false, false
 	for _, k := range u.Checks {
 		if k.Passed {

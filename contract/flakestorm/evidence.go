@@ -72,14 +72,14 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 		if whole && i == last {
 			limit = maxText
 		}
-		u.Reply.Text = kept(u.Reply.Text, limit)
+		u.Reply.Text = evidenceText(u.Reply.Text, limit)
 		u.Reply.Value, u.Reply.Copies, u.Reply.Tools = nil, nil, nil
-		u.Prompt, u.Sent = kept(u.Prompt, limit), kept(u.Sent, limit)
+		u.Prompt, u.Sent = evidenceText(u.Prompt, limit), evidenceText(u.Sent, limit)
 		u.Checks, u.Tools = slices.Clone(u.Checks), slices.Clone(u.Tools)
 		for i := range u.Checks {
 			figures = append(figures, u.Checks[i].Measure)
 			u.Checks[i].Measure = ""
-			u.Checks[i].Reason = kept(u.Checks[i].Reason, maxOther)
+			u.Checks[i].Reason = evidenceText(u.Checks[i].Reason, maxOther)
 		}
 		for i := range u.Tools {
 			u.Tools[i].Args = redacted(u.Tools[i].Args)
@@ -87,7 +87,7 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 		x.Turns = append(x.Turns, u)
 	}
 	if m := t.p.Mutation; m != nil {
-		x.Original, x.How = kept(m.Original, limit), m.How
+		x.Original, x.How = evidenceText(m.Original, limit), m.How
 	}
 	if last >= 0 {
 		key := t.cell.turns[last].Prompt
@@ -95,11 +95,11 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 			key = t.p.Mutation.Original
 		}
 		if b, ok := t.p.Baselines[key]; ok && b.Why == "" {
-			text := kept(b.Text, limit)
+			text := evidenceText(b.Text, limit)
 			x.Compared = &text
 		}
 	}
-	answers := x.settle()
+	answers := x.normalize()
 	list := []campaign.Attachment{attachment(evidenceName, x)}
 	if strings.Join(figures, "") != "" {
 		list = append(list, attachment(measuredName, figures))
@@ -111,7 +111,7 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 }
 
 // bounded are answers without the bodies of those beyond what evidence keeps
-// of a case, which are told to be missing.
+// of a case, and reported as missing.
 func bounded(answers []fault.Exchange) []fault.Exchange {
 	room := maxAnswers
 	for i := range answers {
@@ -124,8 +124,8 @@ func bounded(answers []fault.Exchange) []fault.Exchange {
 	return answers
 }
 
-// kept is what evidence keeps of a text; of a longer one it says how long it was.
-func kept(s string, n int) string {
+// evidenceText is what evidence keeps of a text; of a longer one it says how long it was.
+func evidenceText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -141,13 +141,13 @@ func redacted(args json.RawMessage) json.RawMessage {
 	if len(text) <= maxOther && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
-	quoted, _ := json.Marshal(kept(text, maxOther)) // a string
+	quoted, _ := json.Marshal(evidenceText(text, maxOther)) // a string
 	return quoted
 }
 
-// settle takes clocks and drawn ports out of what chaos did, and the bodies,
+// normalize takes clocks and drawn ports out of what chaos did, and the bodies,
 // of which it returns those of tools.
-func (x *transcript) settle() (answers []fault.Exchange) {
+func (x *transcript) normalize() (answers []fault.Exchange) {
 	x.Faults.Events, x.Faults.Exchanges = slices.Clone(x.Faults.Events), slices.Clone(x.Faults.Exchanges)
 	for i := range x.Faults.Events {
 		e := &x.Faults.Events[i]
@@ -230,11 +230,11 @@ func (x *transcript) failure(title string) campaign.Exhibit {
 			lines = append(lines, "prompt: "+prompt)
 		}
 		here := x.exchanges()[at]
-		struck := x.struck(func(e *fault.Event) bool {
+		struck := x.injectedFaults(func(e *fault.Event) bool {
 			return slices.ContainsFunc(here, func(o fault.Exchange) bool { return o.Call == e.Call })
 		})
 		if len(struck) == 0 { // what struck before may be why
-			struck = x.struck(func(*fault.Event) bool { return true })
+			struck = x.injectedFaults(func(*fault.Event) bool { return true })
 		}
 		if len(struck) > 0 && !strings.Contains(title, "without faults") && !strings.Contains(title, "without any fault") {
 			lines = append(lines, "fault:  "+strings.Join(struck[:min(3, len(struck))], ", "))
@@ -246,8 +246,8 @@ func (x *transcript) failure(title string) campaign.Exhibit {
 	return campaign.TextExhibit("What failed", strings.Join(lines, "\n"))
 }
 
-// struck names the faults that were injected, each once.
-func (x *transcript) struck(which func(*fault.Event) bool) (names []string) {
+// injectedFaults names the faults that were injected, each once.
+func (x *transcript) injectedFaults(which func(*fault.Event) bool) (names []string) {
 	for i := range x.Faults.Events {
 		e := &x.Faults.Events[i]
 		name := string(e.Mode)
@@ -297,7 +297,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 			tools = append(tools, []string{fmt.Sprint(i + 1), tool.Name, args})
 		}
 	}
-	list = append(list, c.beside(&o, &x)...)
+	list = append(list, c.replayComparison(&o, &x)...)
 	if len(x.Turns) > 0 {
 		list = append(list, x.conversation())
 	}

@@ -146,7 +146,7 @@ func (t *trial) baseline(ctx context.Context) error {
 	if err := t.enter(ctx, setting{name: "baseline " + prompt}); err != nil {
 		return err
 	}
-	u, err := t.cell.say(ctx, prompt, prompt, nil)
+	u, err := t.cell.askPrompt(ctx, prompt, prompt, nil)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (t *trial) mutation(ctx context.Context) error {
 	if err := t.enter(ctx, s); err != nil {
 		return err
 	}
-	u, err := t.cell.say(ctx, m.Original, m.Text, m.Wire)
+	u, err := t.cell.askPrompt(ctx, m.Original, m.Text, m.Wire)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (t *trial) mutation(ctx context.Context) error {
 		t.out.Title = fmt.Sprintf("the request, %s, was refused with status %d", m.How, u.Reply.Status)
 		return nil
 	}
-	if p := t.x.c.talk(m.Original); p != nil && u.script > 0 && u.script < len(p.Script()) {
+	if p := t.x.c.conversationFor(m.Original); p != nil && u.script > 0 && u.script < len(p.Script()) {
 		t.inapplicable("not applicable: the conversation ended before the turn that was changed")
 		return nil
 	}
@@ -203,7 +203,7 @@ func (t *trial) chaos(ctx context.Context) error {
 	if err := t.enter(ctx, setting{j: t.x.c.chaos, name: "chaos " + prompt, before: t.p.Before}); err != nil {
 		return err
 	}
-	u, err := t.cell.say(ctx, prompt, prompt, nil)
+	u, err := t.cell.askPrompt(ctx, prompt, prompt, nil)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (t *trial) contract(ctx context.Context) error {
 		return err
 	}
 	for _, prompt := range c.prompts(v) {
-		u, err := t.cell.say(ctx, prompt, prompt, nil)
+		u, err := t.cell.askPrompt(ctx, prompt, prompt, nil)
 		if err != nil {
 			return err
 		}
@@ -284,7 +284,7 @@ func (t *trial) percentile(ctx context.Context, v *config.Invariant, j injection
 	var last *turn
 	for range t.x.c.runs {
 		for _, prompt := range t.x.c.prompts(v) {
-			u, err := t.cell.say(ctx, prompt, prompt, nil)
+			u, err := t.cell.askPrompt(ctx, prompt, prompt, nil)
 			if err != nil {
 				return err
 			}
@@ -313,7 +313,7 @@ func (t *trial) replay(ctx context.Context) error {
 	if err := t.enter(ctx, setting{name: "replay " + s.ID, recorded: s.recorded}); err != nil {
 		return err
 	}
-	u, err := t.cell.ask(ctx, s.Input, nil, s.history(&t.x.c.agent))
+	u, err := t.cell.askAgent(ctx, s.Input, nil, s.history(&t.x.c.agent))
 	if err != nil {
 		return err
 	}
@@ -369,7 +369,7 @@ func (t *trial) tally() {
 		t.note.Missed = nil
 	}
 	t.note.Unused = slices.Compact(slices.Sorted(slices.Values(t.report.Unused)))
-	t.x.c.tell(t.report.Notes)
+	t.x.c.keepProxyNotes(t.report.Notes)
 }
 
 // finish puts facts and evidence into the outcome.

@@ -13,7 +13,7 @@ import (
 type point string
 
 // The points of injection. The last two are what existing tools do; they are
-// used for agents that Thresh can see nothing else of, and are told.
+// used for agents that Thresh cannot observe otherwise, and are reported.
 const (
 	atProxy   point = "the agent's own calls, which go through a proxy"
 	atHost    point = "calls of the wrapped Python tools"

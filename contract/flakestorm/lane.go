@@ -51,7 +51,7 @@ func (c *Campaign) watches() bool {
 	sees := func(v config.Invariant) bool {
 		return slices.Contains([]string{"tool_called", "tool_not_called", "tool_arguments", "tokens", "cost", "trace"}, v.Type)
 	}
-	return c.reach.own && (c.checksOn() || slices.ContainsFunc(c.plain(), sees) || slices.ContainsFunc(c.invariants, sees))
+	return c.reach.own && (c.checksOn() || slices.ContainsFunc(c.invariantsOutsideMatrix(), sees) || slices.ContainsFunc(c.invariants, sees))
 }
 
 func (c *Campaign) replyRules() []fault.Rule {
@@ -88,7 +88,7 @@ func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (_ *executo
 	}
 	var extra []string
 	if watched {
-		if plan, extra, err = x.behind(plan); err != nil {
+		if plan, extra, err = x.behindProxy(plan); err != nil {
 			return nil, err
 		}
 	}
@@ -129,7 +129,7 @@ func viaAny(c *Campaign) bool {
 	return c.chaos.via || slices.ContainsFunc(c.scenarios, func(j injection) bool { return j.via })
 }
 
-// given are the variables that the agent's process is told by the document.
+// given are the variables that the document sets for the agent's process.
 func given(p agentcall.Plan) []string {
 	switch {
 	case p.Start != nil:
@@ -144,9 +144,9 @@ func given(p agentcall.Plan) []string {
 	return nil
 }
 
-// behind puts the agent of a plan behind the lane's door: by the environment of
+// behindProxy puts the agent of a plan behind the lane's door: by the environment of
 // its process, or by a shim or a gateway around a server.
-func (x *executor) behind(plan agentcall.Plan) (agentcall.Plan, []string, error) {
+func (x *executor) behindProxy(plan agentcall.Plan) (agentcall.Plan, []string, error) {
 	env := x.door.Env(given(plan))
 	switch {
 	case plan.MCP != nil && plan.MCP.URL == "":
@@ -225,7 +225,7 @@ func (x *executor) openChecker(ctx context.Context) error {
 // checks reports whether any invariant is of one of the types.
 func (c *Campaign) checks(types ...string) bool {
 	is := func(v config.Invariant) bool { return slices.Contains(types, v.Type) }
-	return slices.ContainsFunc(c.plain(), is) || slices.ContainsFunc(c.invariants, is) ||
+	return slices.ContainsFunc(c.invariantsOutsideMatrix(), is) || slices.ContainsFunc(c.invariants, is) ||
 		slices.ContainsFunc(c.sessions, func(s session) bool { return slices.ContainsFunc(s.checks, is) })
 }
 
@@ -278,9 +278,9 @@ func (x *executor) Notes() []string {
 // maxTold is how many notes about cells are kept.
 const maxTold = 50
 
-// tell keeps what the proxies say of a cell. It depends on who else was calling
+// keepProxyNotes keeps what the proxies say of a cell. It depends on who else was calling
 // at that moment, so that it is no fact of the case.
-func (c *Campaign) tell(notes []string) {
+func (c *Campaign) keepProxyNotes(notes []string) {
 	if len(notes) == 0 {
 		return
 	}
@@ -305,15 +305,15 @@ func (x *executor) Close() error {
 	if x.door != nil {
 		errs = append(errs, x.door.Close())
 	}
-	errs = append(errs, x.c.left())
+	errs = append(errs, x.c.releaseShared())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("leaving the agent: %w", err)
 	}
 	return nil
 }
 
-// left closes what the lanes shared once the last has left.
-func (c *Campaign) left() error {
+// releaseShared closes what the lanes shared once the last has left.
+func (c *Campaign) releaseShared() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lanes--; c.lanes > 0 {

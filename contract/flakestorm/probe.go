@@ -58,7 +58,7 @@ func (c *Campaign) Check(ctx context.Context) (agentcall.Reply, error) {
 	var r agentcall.Reply
 	if err == nil {
 		var u *turn
-		if u, err = cl.ask(ctx, c.first(), nil, nil); err == nil {
+		if u, err = cl.askAgent(ctx, c.first(), nil, nil); err == nil {
 			r = u.Reply
 		}
 		cl.leave()
@@ -92,7 +92,7 @@ func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stat
 	}
 	defer cl.leave()
 	prompt := x.c.first()
-	one, err := cl.ask(ctx, prompt, nil, nil)
+	one, err := cl.askAgent(ctx, prompt, nil, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -110,7 +110,7 @@ func (x *executor) probe(ctx context.Context, k *known) (warnings []string, stat
 	if x.agent.Forgets() || len(x.c.invariants) == 0 {
 		return warnings, false, nil
 	}
-	two, err := cl.ask(ctx, prompt, nil, nil)
+	two, err := cl.askAgent(ctx, prompt, nil, nil)
 	if err != nil {
 		return nil, false, err
 	}

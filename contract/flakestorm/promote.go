@@ -62,6 +62,9 @@ type promotion struct {
 }
 
 func (b *promotion) build() error {
+	if b.p.Phase == phaseCheck && b.p.Of != nil {
+		b.p = *b.p.Of // built-in checks are made of it again
+	}
 	if b.p.Phase == phaseRate {
 		b.p.Phase = PhaseContract
 	}
@@ -83,6 +86,8 @@ func (b *promotion) build() error {
 	}
 	var err error
 	switch {
+	case b.p.Phase == phaseCheck:
+		return errors.New("it is about all calls without faults, not about one case")
 	case b.p.Phase == phaseAudit:
 		return errors.New("it is about a fault that never fires, in no case of its own; see that the fault can fire, or take it out")
 	case phase == PhaseMutation:
@@ -97,16 +102,16 @@ func (b *promotion) build() error {
 	if err != nil {
 		return err
 	}
-	b.kept("judge")
-	b.kept("similarity")
+	b.copySection("judge")
+	b.copySection("similarity")
 	advanced := of(b.root.Get("advanced"))
 	advanced.put("seed", number(b.c.seed))
 	b.out.put("advanced", advanced.node())
 	return nil
 }
 
-// kept is a section as the document has it.
-func (b *promotion) kept(key string) {
+// copySection is a section as the document has it.
+func (b *promotion) copySection(key string) {
 	if n := b.root.Get(key); !n.IsNull() {
 		b.out.put(key, written(n))
 	}
@@ -124,7 +129,7 @@ func (b *promotion) golden() error {
 			continue
 		}
 		m := of(n)
-		path, err := b.from(file.Text)
+		path, err := b.relocatePath(file.Text)
 		if err != nil {
 			return err
 		}
@@ -140,7 +145,7 @@ func (b *promotion) agent() error {
 	a := &b.c.cfg.Agent
 	m := of(b.root.Get("agent"))
 	if len(a.Argv) > 0 || b.c.reach.python {
-		dir, err := b.from(a.Dir)
+		dir, err := b.relocatePath(a.Dir)
 		if err != nil {
 			return err
 		}
@@ -150,8 +155,8 @@ func (b *promotion) agent() error {
 	return nil
 }
 
-// from names a path of the document's folder from the new folder.
-func (b *promotion) from(path string) (string, error) {
+// relocatePath names a path of the document's folder from the new folder.
+func (b *promotion) relocatePath(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		return path, nil
 	}
@@ -182,7 +187,7 @@ func (b *promotion) invariants(key string, from *doctree.Node, each func(i int, 
 	for i := range from.Items() {
 		m := of(&from.Items()[i])
 		if s := from.Items()[i].Get("schema"); s != nil && s.Kind == doctree.String {
-			path, err := b.from(s.Text)
+			path, err := b.relocatePath(s.Text)
 			if err != nil {
 				return err
 			}
@@ -364,7 +369,7 @@ func (b *promotion) check(v *config.Invariant) (mapping, error) {
 		}
 	}
 	if v.SchemaFile != "" {
-		path, err := b.from(v.SchemaFile)
+		path, err := b.relocatePath(v.SchemaFile)
 		if err != nil {
 			return m, err
 		}

@@ -2,6 +2,7 @@ package flakestorm_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,4 +112,26 @@ func payloadOf(t *testing.T, c campaign.Any, i int) []byte {
 		t.Fatal("no round")
 	}
 	return round.Payload(int64(i))
+}
+
+// A finding of a built-in check is promoted as the case that it was made in.
+func TestPromoteBuiltInChecks(t *testing.T) {
+	s := answerer(t, func(prompt string, _ int) (int, string) { return 200, "api_key=sk-live-4f9a8b7c6d5e4f3a2b1c" })
+	first := spec(t, "version: \"2.0\"\nagent: {endpoint: \""+s.URL+"/chat\"}\ngolden_prompts: [\"Where is my order?\"]\n"+
+		"mutations: {count: 1, types: [noise]}\ninvariants:\n  - {type: output_not_empty}\n")
+	list, diags := front().Compile(t.Context(), first, settings())
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	promoter, _ := campaign.As[campaign.Promoter](list[0])
+	promote := func(payload string) ([]campaign.File, error) {
+		return promoter.Promote(t.Context(), campaign.Finding{ID: "F-1", Title: "secret-in-reply"}, [][]byte{[]byte(payload)}, t.TempDir())
+	}
+	files, err := promote(fmt.Sprintf(`{"phase": "check", "check": "secret-in-reply", "of": %s}`, payloadOf(t, list[0], 0)))
+	if err != nil || len(files) != 2 || !strings.Contains(string(files[0].Data), "is my order?") {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+	if _, err := promote(`{"phase": "check", "check": "unhealthy-baseline"}`); err == nil || !strings.Contains(err.Error(), "not about one case") {
+		t.Errorf("what is about no case: %v", err)
+	}
 }

@@ -33,7 +33,7 @@ func (x *executor) record(ctx context.Context, prompt string) (config.Session, a
 	if err != nil {
 		return config.Session{}, agentcall.Reply{}, err
 	}
-	u, err := cl.ask(ctx, prompt, nil, nil)
+	u, err := cl.askAgent(ctx, prompt, nil, nil)
 	report := cl.leave()
 	if err != nil {
 		return config.Session{}, agentcall.Reply{}, err

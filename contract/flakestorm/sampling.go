@@ -178,7 +178,7 @@ func (t *trial) rate(ctx context.Context) error {
 	t.what = fmt.Sprintf("%s in %s", v.ID, c.scenarios[t.p.Scenario].name)
 	if t.x.lane.Cold {
 		var err error
-		if k, err = t.again(ctx, q); err != nil {
+		if k, err = t.resample(ctx, q); err != nil {
 			return err
 		}
 		k.Plain = t.p.Sample.Plain
@@ -206,9 +206,9 @@ func (t *trial) rate(ctx context.Context) error {
 
 func rateOf(passed, runs int) float64 { return float64(passed) / float64(max(1, runs)) }
 
-// again samples the cell anew, with the looks of a run. What is shown of it is
+// resample samples the cell anew, with the looks of a run. What is shown of it is
 // the last run that did not hold.
-func (t *trial) again(ctx context.Context, q *score.Sequence) (sample, error) {
+func (t *trial) resample(ctx context.Context, q *score.Sequence) (sample, error) {
 	k := sample{Answer: score.Undecided.String()}
 	for more := min(t.x.c.runs, q.Most()); k.Answer == score.Undecided.String() && more > 0; more = min(q.More(k.Passed, k.Runs), q.Most()-k.tried) {
 		k.fresh = 0

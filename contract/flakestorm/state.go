@@ -68,7 +68,7 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 	s := &state{baselines: make(map[string]baseline), samples: make(map[cellAt]sample), replies: make(map[int][]said), mutations: c.mutations}
 	if len(f.Data) > 0 {
 		// What Probe encoded; anything else leaves nothing known, and the
-		// campaign without mutations, which is told as vacuous.
+		// campaign without mutations, which is reported as vacuous.
 		_ = json.Unmarshal(f.Data, &s.known)
 	}
 	c.stateful.Store(s.known.Stateful)
@@ -162,7 +162,7 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 		if it := s.items[i]; c.sampledBy(it.phase, it.a) != nil {
 			s.run(it, s.results[i], &n)
 		}
-		s.met(i, &n)
+		s.keepNote(i, &n)
 		if o.Verdict == campaign.VerdictFail {
 			s.weak(o)
 		}
@@ -220,7 +220,7 @@ func (b *builder) baselines() {
 	}
 	golden := b.c.prompts(&config.Invariant{})
 	plain := len(b.c.mutations) > 0 || b.c.written != nil || b.c.chaos.name != "" && slices.Contains(b.c.phases, PhaseChaos)
-	for _, v := range b.c.plain() {
+	for _, v := range b.c.invariantsOutsideMatrix() {
 		if auto(&v) && plain {
 			ask(golden...)
 		}

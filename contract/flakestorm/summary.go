@@ -136,9 +136,9 @@ func (c *Campaign) tally(s *state) Tally {
 	if s.idle(&c.chaos) && t.Chaos.Total > 0 {
 		t.Idle = append(t.Idle, PhaseChaos)
 	} else {
-		t.Chaos.even()
+		t.Chaos.scoreUnweighted()
 	}
-	t.Replay.even()
+	t.Replay.scoreUnweighted()
 	var weights []float64
 	for _, x := range trials {
 		weights = append(weights, x.Weight)
@@ -173,7 +173,7 @@ func (c *Campaign) tally(s *state) Tally {
 		m.CriticalFailed = m.CriticalFailed || t.critical
 		t.Contract = &m
 	}
-	t.whole(c.cfg.Scoring)
+	t.scoreOverall(c.cfg.Scoring)
 	return t
 }
 
@@ -196,14 +196,14 @@ func (k *Component) count(r result) {
 	}
 }
 
-// even is the score of tests that all weigh the same.
-func (k *Component) even() {
+// scoreUnweighted is the score of tests that all weigh the same.
+func (k *Component) scoreUnweighted() {
 	if k.Total > 0 {
 		k.Score, k.Scored = float64(k.Passed)/float64(k.Total), true
 	}
 }
 
-func (t *Tally) whole(w config.Scoring) {
+func (t *Tally) scoreOverall(w config.Scoring) {
 	var p score.Parts
 	if t.Mutation.Scored {
 		p.Mutation = &t.Mutation.Score

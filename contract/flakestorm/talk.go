@@ -10,9 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/engine/agentcall"
 )
 
-// talk is the golden prompt that ends with a text and is more than that text;
+// conversationFor is the golden prompt that ends with a text and is more than that text;
 // nil if there is none.
-func (c *Campaign) talk(text string) *config.Prompt {
+func (c *Campaign) conversationFor(text string) *config.Prompt {
 	for i := range c.cfg.Prompts {
 		if p := &c.cfg.Prompts[i]; p.Text == text && (len(p.Turns) > 0 || len(p.Expect) > 0 || p.Tools != nil || p.User != nil) {
 			return p
@@ -21,13 +21,13 @@ func (c *Campaign) talk(text string) *config.Prompt {
 	return nil
 }
 
-// say asks what a golden prompt asks: all turns of a conversation, the last one
+// askPrompt asks what a golden prompt asks: all turns of a conversation, the last one
 // as text says it. An agent that gives no answer on the way is asked no further.
-func (c *cell) say(ctx context.Context, prompt, text string, wire *agentcall.Wire) (*turn, error) {
+func (c *cell) askPrompt(ctx context.Context, prompt, text string, wire *agentcall.Wire) (*turn, error) {
 	c.talking = prompt
-	p := c.x.c.talk(prompt)
+	p := c.x.c.conversationFor(prompt)
 	if p == nil || len(p.Turns) < 2 && p.User == nil {
-		return c.ask(ctx, text, wire, nil)
+		return c.askAgent(ctx, text, wire, nil)
 	}
 	defer func() { c.within = false }()
 	var history []agentcall.Message
@@ -42,7 +42,7 @@ func (c *cell) say(ctx context.Context, prompt, text string, wire *agentcall.Wir
 			say, with = text, wire
 		}
 		var err error
-		if u, err = c.ask(ctx, say, with, c.told(history)); err != nil || !u.Reply.OK() {
+		if u, err = c.askAgent(ctx, say, with, c.historyToSend(history)); err != nil || !u.Reply.OK() {
 			return u, err
 		}
 		c.within, u.script = true, i+1
@@ -57,7 +57,7 @@ func (c *cell) say(ctx context.Context, prompt, text string, wire *agentcall.Wir
 		if err != nil || say == "" {
 			return u, err
 		}
-		if u, err = c.ask(ctx, say, nil, c.told(history)); err != nil || !u.Reply.OK() {
+		if u, err = c.askAgent(ctx, say, nil, c.historyToSend(history)); err != nil || !u.Reply.OK() {
 			return u, err
 		}
 		if u.script = place; place == len(script) {
@@ -87,8 +87,8 @@ func (c *cell) scripted(u *turn, place int) *turn {
 	return nil
 }
 
-// told is a history, if the agent can be told one: others remember by themselves.
-func (c *cell) told(history []agentcall.Message) []agentcall.Message {
+// historyToSend is a history, if the agent can be told one: others remember by themselves.
+func (c *cell) historyToSend(history []agentcall.Message) []agentcall.Message {
 	if !c.x.c.agent.TakesHistory() {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (c *cell) told(history []agentcall.Message) []agentcall.Message {
 // expected judges the replies of a conversation by what the prompt expects of
 // them.
 func (t *trial) expected(ctx context.Context, u *turn, where place, prompt string, b baseline) error {
-	p := t.x.c.talk(prompt)
+	p := t.x.c.conversationFor(prompt)
 	if p == nil {
 		return nil
 	}
@@ -141,8 +141,8 @@ func expectations(prompts []config.Prompt) []config.Invariant {
 	return list
 }
 
-// plain are the invariants of what is asked outside the matrix.
-func (c *Campaign) plain() []config.Invariant {
+// invariantsOutsideMatrix are the invariants of what is asked outside the matrix.
+func (c *Campaign) invariantsOutsideMatrix() []config.Invariant {
 	return slices.Concat(c.cfg.Invariants, expectations(c.cfg.Prompts))
 }
 

@@ -31,8 +31,8 @@ func (c *cell) trace(r *fault.Report, from int) judge.Trace {
 				said = u.Sent
 			}
 			t.Events = append(t.Events, judge.Event{Kind: judge.Said, Text: said, Turn: i - max(from, 0)})
-			b.turn(r.Exchanges[done:upto], i-max(from, 0))
-			b.told(u, i-max(from, 0))
+			b.addTurn(r.Exchanges[done:upto], i-max(from, 0))
+			b.addListedCalls(u, i-max(from, 0))
 			if holds := func(s string) bool { return strings.Contains(u.Reply.Printed[u.Reply.Earlier:], s) }; slices.ContainsFunc(c.x.c.secrets, holds) {
 				t.Events = append(t.Events, judge.Event{Kind: judge.Log, Leaks: true, Turn: i - max(from, 0), At: b.at})
 			}
@@ -59,7 +59,7 @@ type traceBuilder struct {
 	at    time.Duration
 }
 
-func (b *traceBuilder) turn(list []fault.Exchange, turn int) {
+func (b *traceBuilder) addTurn(list []fault.Exchange, turn int) {
 	asked := len(b.t.Events) // where calls stand that the model asked for
 	clear(b.chat)            // simple models number the calls of each question alike
 	for i := range list {
@@ -75,7 +75,7 @@ func (b *traceBuilder) turn(list []fault.Exchange, turn int) {
 			b.tools = true
 			b.t.Events = append(b.t.Events, b.call(e, turn))
 		case fault.ModelCall:
-			b.asked(e, asked, turn)
+			b.addModelCalls(e, asked, turn)
 			b.t.Events = append(b.t.Events, judge.Event{
 				Kind: judge.Model, Name: e.Tool, Source: judge.OnWire, Method: e.Method, Arguments: e.Request, Status: e.Status, Error: e.Error,
 				Text: string(e.Response), Faults: e.Faults, Turn: turn, At: e.At,
@@ -97,7 +97,7 @@ func (b *traceBuilder) call(e *fault.Exchange, turn int) judge.Event {
 	}
 	if e.Kind == fault.MCPCall {
 		v.Method, v.Names = "", nil // a tool's call has none
-		v.Declined = declines(e.Response)
+		v.Declined = isToolError(e.Response)
 	}
 	for _, id := range e.Faults {
 		for _, r := range b.c.j.rules {
@@ -135,8 +135,8 @@ func arguments(e *fault.Exchange) (args json.RawMessage, texts bool) {
 	return t.Args, t.Texts
 }
 
-// declines reports whether an MCP server says that the call failed.
-func declines(response []byte) bool {
+// isToolError reports whether an MCP server says that the call failed.
+func isToolError(response []byte) bool {
 	doc, err := jsontree.Parse(response, jsontree.Python())
 	if err != nil {
 		return false
@@ -145,9 +145,9 @@ func declines(response []byte) bool {
 	return doc.Root.Get("error") != nil || flag != nil && flag.Bool
 }
 
-// asked puts the calls that a conversation shows behind the answer of the model
+// addModelCalls puts the calls that a conversation shows behind the answer of the model
 // that asked for them, and learns which tools are offered.
-func (b *traceBuilder) asked(e *fault.Exchange, place, turn int) int {
+func (b *traceBuilder) addModelCalls(e *fault.Exchange, place, turn int) int {
 	u, err := url.Parse(e.URL)
 	if err != nil {
 		return place
@@ -179,7 +179,7 @@ func (b *traceBuilder) asked(e *fault.Exchange, place, turn int) int {
 // allowed are the tools that a golden prompt names, in place of those that are
 // offered.
 func (b *traceBuilder) allowed(prompt string) {
-	p := b.c.x.c.talk(prompt)
+	p := b.c.x.c.conversationFor(prompt)
 	if p == nil || p.Tools == nil {
 		return
 	}
@@ -194,8 +194,8 @@ func (b *traceBuilder) allowed(prompt string) {
 	}
 }
 
-// told are the calls that the reply itself lists, if none was seen.
-func (b *traceBuilder) told(u *turn, turn int) {
+// addListedCalls are the calls that the reply itself lists, if none was seen.
+func (b *traceBuilder) addListedCalls(u *turn, turn int) {
 	for _, e := range b.t.Events {
 		if e.Kind == judge.Tool && e.Turn == turn {
 			return

@@ -121,8 +121,8 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 	return cl, nil
 }
 
-// ask asks the agent once, inside the cell.
-func (c *cell) ask(ctx context.Context, prompt string, wire *agentcall.Wire, history []agentcall.Message) (*turn, error) {
+// askAgent asks the agent once, inside the cell.
+func (c *cell) askAgent(ctx context.Context, prompt string, wire *agentcall.Wire, history []agentcall.Message) (*turn, error) {
 	x := c.x
 	if !c.within {
 		c.opened = len(c.turns)
@@ -158,15 +158,15 @@ func (c *cell) ask(ctx context.Context, prompt string, wire *agentcall.Wire, his
 		t.Sent = call.Prompt
 	}
 	t.first, t.conversation = c.opened, c.talking
-	c.struck(&t)
+	c.noteAgentFaults(&t)
 	c.observed(&t)
 	c.turns = append(c.turns, t)
 	return &c.turns[len(c.turns)-1], nil
 }
 
-// struck says what faults did to the call of the agent itself, which Thresh
+// noteAgentFaults says what faults did to the call of the agent itself, which Thresh
 // makes: nothing if the agent's own calls were struck.
-func (c *cell) struck(t *turn) {
+func (c *cell) noteAgentFaults(t *turn) {
 	reach := &c.x.c.reach
 	var list []string
 	look := func(r fault.Report, seen *int) {

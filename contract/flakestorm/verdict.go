@@ -38,18 +38,18 @@ func (p place) key() string {
 // decides the outcome. It is as severe as its invariant, and no less than least.
 func (t *trial) judge(ctx context.Context, u *turn, where place, list []config.Invariant, least campaign.Severity, b baseline) error {
 	if !u.Reply.OK() || u.replaced {
-		return t.silent(ctx, u, where, list, least, b)
+		return t.judgeUnanswered(ctx, u, where, list, least, b)
 	}
 	for i := range list {
-		if err := t.one(ctx, u, where, &list[i], least, b); err != nil {
+		if err := t.runCheck(ctx, u, where, &list[i], least, b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// one makes one check.
-func (t *trial) one(ctx context.Context, u *turn, where place, v *config.Invariant, least campaign.Severity, b baseline) error {
+// runCheck makes one check.
+func (t *trial) runCheck(ctx context.Context, u *turn, where place, v *config.Invariant, least campaign.Severity, b baseline) error {
 	r, err := t.check(ctx, v, u, b)
 	if err != nil {
 		return err
@@ -121,18 +121,18 @@ func (t *trial) ruled(v *config.Invariant, u *turn) (verify.Result, error) {
 	return verify.Result{Passed: (verdict == judge.Pass) != v.Negate, Reason: why}, nil
 }
 
-// silent judges a call that the agent itself did not answer. Without an answer
+// judgeUnanswered judges a call that the agent itself did not answer. Without an answer
 // nothing holds that must be said, and nothing is broken that must not be. Where
 // Thresh put a failure in place of the answer, the agent had no part in it: what
 // must not be said is not checked then. A failure of the agent's own is a
 // finding whatever is checked.
-func (t *trial) silent(ctx context.Context, u *turn, where place, list []config.Invariant, least campaign.Severity, b baseline) error {
+func (t *trial) judgeUnanswered(ctx context.Context, u *turn, where place, list []config.Invariant, least campaign.Severity, b baseline) error {
 	worst, quiet := least, 0
 	var broken *config.Invariant
 	for i := range list {
 		v := &list[i]
 		if v.Trace != nil && u.Injected == "" { // what was done was done
-			if err := t.one(ctx, u, where, v, least, b); err != nil {
+			if err := t.runCheck(ctx, u, where, v, least, b); err != nil {
 				return err
 			}
 			continue
@@ -162,7 +162,7 @@ func (t *trial) silent(ctx context.Context, u *turn, where place, list []config.
 	case u.Reply.OK():
 		for i := range list {
 			if !keptBySilence(&list[i]) {
-				if err := t.one(ctx, u, where, &list[i], least, b); err != nil {
+				if err := t.runCheck(ctx, u, where, &list[i], least, b); err != nil {
 					return err
 				}
 			}
@@ -275,7 +275,7 @@ func (t *trial) failsPlainly(ctx context.Context, prompts []string) (bool, error
 	defer cl.leave()
 	plain := &trial{x: t.x, p: t.p, what: t.what, cell: cl}
 	for _, prompt := range prompts {
-		u, err := cl.say(ctx, prompt, prompt, nil)
+		u, err := cl.askPrompt(ctx, prompt, prompt, nil)
 		if err != nil {
 			return false, err
 		}

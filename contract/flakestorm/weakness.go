@@ -16,7 +16,7 @@ type weakness struct {
 	cases                  int
 }
 
-// maxWeaknesses is how many are told apart; the report of findings has them all.
+// maxWeaknesses is how many are distinguished; the report of findings has them all.
 const maxWeaknesses = 100
 
 // weak keeps what a failing case shows.

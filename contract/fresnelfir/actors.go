@@ -166,11 +166,11 @@ func (y *play) step(actor, at int) {
 	if dropped {
 		c.End, c.Excused = 0, true
 	}
-	y.keep(c)
+	y.recordCall(c)
 }
 
-// keep records a call.
-func (y *play) keep(c called) {
+// recordCall records a call.
+func (y *play) recordCall(c called) {
 	y.record.Lock()
 	defer y.record.Unlock()
 	y.rec.Calls = append(y.rec.Calls, c)
@@ -338,5 +338,5 @@ func (y *play) ask(x *pair, of []int32) {
 	}
 	c := called{Step: -1, Observer: x.observer, Of: of}
 	y.call(&c, y.mod.observers[x.observer].binding, args, func() {})
-	y.keep(c)
+	y.recordCall(c)
 }

@@ -1,7 +1,6 @@
 package fresnelfir
 
 import (
-	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
 	"github.com/thresh-dev/thresh/engine/walk"
 	"github.com/thresh-dev/thresh/port/dut"
 )
@@ -19,7 +18,7 @@ func (p *plan) compileAttempts() {
 			}
 			if action := p.leading(p.grammar.Nodes[at].Children[i], 0); action >= 0 {
 				if x := p.program.Actions()[action].Binding; x != nil && x.Rejects != nil {
-					b.attempt, p.nodes[at].attempts = action, true
+					b.attempt, b.told, p.nodes[at].attempts = action, p.told(x), true
 				}
 			}
 		}
@@ -55,14 +54,14 @@ func (t *traversal) attempts(at int) {
 	branches := t.p.nodes[at].branches
 	t.forbidden = t.forbidden[:0]
 	for i := range branches {
-		if a := branches[i].attempt; a >= 0 && (t.shut[i] || t.refusable(a)) {
+		if a := branches[i].attempt; a >= 0 && (t.shut[i] || t.refusable(&branches[i])) {
 			t.forbidden = append(t.forbidden, i)
 		}
 	}
 	if len(t.forbidden) == 0 {
 		return
 	}
-	if t.about(topicAttempt, at); t.dev == nil && t.src.Prefer(0, 2) == 0 || t.dev != nil && t.src.Weighted(onceInTwo) == 0 {
+	if t.setTopic(topicAttempt, at); t.dev == nil && t.src.Prefer(0, 2) == 0 || t.dev != nil && t.src.Weighted(onceInTwo) == 0 {
 		return
 	}
 	t.attempted++
@@ -72,7 +71,7 @@ func (t *traversal) attempts(at int) {
 		t.src.End()
 		t.aside = 0
 	}()
-	t.about(topicForbidden, at)
+	t.setTopic(topicForbidden, at)
 	b := &branches[t.forbidden[t.src.Draw(uint64(len(t.forbidden)))]]
 	asked, picks := t.p.asked[b.attempt], t.p.program.Actions()[b.attempt].Picks() > 0
 	if len(asked) > 0 {
@@ -85,10 +84,8 @@ func (t *traversal) attempts(at int) {
 			return // there is nothing
 		}
 	}
-	if (len(asked) > 0 || picks) && t.chosen(b.attempt) {
-		if v, _ := t.m.Eval(b.guard.Code); v == model.True {
-			return // for these inputs and instances it would be allowed
-		}
+	if (len(asked) > 0 || picks) && t.allowed(b, 0) {
+		return // for these inputs and instances it would be allowed
 	}
 	if t.dev != nil {
 		t.attempt(b)
@@ -100,7 +97,7 @@ func (t *traversal) attempts(at int) {
 func (t *traversal) attempt(b *branch) {
 	d, a := t.dev, &t.p.program.Actions()[b.attempt]
 	if t.trace != nil {
-		t.trace.took("not allowed: " + b.id)
+		t.trace.noteBranch("not allowed: " + b.id)
 		t.trace.begin(t, b.attempt)
 		defer t.trace.end(t)
 	}
@@ -108,7 +105,7 @@ func (t *traversal) attempt(b *branch) {
 		t.note(err.Error())
 		return
 	}
-	t.seen.met(event{kind: eventAttempt, node: b.attempt})
+	t.seen.countEvent(event{kind: eventAttempt, node: b.attempt})
 	switch {
 	case d.refused(b.attempt):
 		t.note("refuses, as it should")

@@ -28,8 +28,8 @@ const (
 	topicAside = 1 << 63 // the decision belongs to an attempt
 )
 
-// about says what the next decision is about.
-func (t *traversal) about(kind uint64, n int) { t.src.Topic = t.aside | kind<<topicBits | uint64(n) }
+// setTopic says what the next decision is about.
+func (t *traversal) setTopic(kind uint64, n int) { t.src.Topic = t.aside | kind<<topicBits | uint64(n) }
 
 // named is a decision: what it is about, and what it names: a branch, an instance, or
 // a value, whatever its place was.
@@ -92,7 +92,7 @@ func (s *script) withoutThread(thread, heir int) *script {
 
 // withoutAttempt is the script less what a decision begins to try.
 func (s *script) withoutAttempt(i, k int) *script {
-	c := s.with(i, k, 0)
+	c := s.withValue(i, k, 0)
 	list := &c.scenes[i].list
 	for k++; k < len(*list) && (*list)[k].topic&topicAside != 0; {
 		*list = slices.Delete(*list, k, k+1)
@@ -100,8 +100,8 @@ func (s *script) withoutAttempt(i, k int) *script {
 	return c
 }
 
-// with is the script with another value.
-func (s *script) with(i, k int, name uint64) *script {
+// withValue is the script with another value.
+func (s *script) withValue(i, k int, name uint64) *script {
 	c := s.clone()
 	c.scenes[i].list[k].name = name
 	return c
@@ -280,7 +280,7 @@ func (r *reducer) byName(values []uint64) ([]uint64, bool) {
 				case d.kind() == topicAttempt:
 					try(now.withoutAttempt(i, k), -1)
 				case d.kind() == topicPlain || d.kind() == topicOther:
-					_ = try(now.with(i, k, 0), -1) || d.name > 1 && try(now.with(i, k, d.name-1), -1)
+					_ = try(now.withValue(i, k, 0), -1) || d.name > 1 && try(now.withValue(i, k, d.name-1), -1)
 				}
 			}
 		}

@@ -28,6 +28,7 @@ type Campaign struct {
 	budget   int64   // traversals
 	module   *module // nil: the model is explored alone
 	alone    string  // why it is
+	unjudged bool    // nothing that it says could be broken
 	enclosed bool    // the module is the one inside of the document's capsule
 	// modulePath is where the module was looked for; "" if there is none.
 	modulePath string
@@ -257,9 +258,12 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 		t.traceModule(s)
 	}
 	var o campaign.Outcome
+	if x.c.unjudged {
+		o.Verdict, o.Title = campaign.VerdictSkip, "the model is explored alone and says nothing that could be broken"
+	}
 	f, restored, known := t.failed, t.restored, explored && t.knows(s)
 	o.Data = t.seen.encode(t.actions-t.begun, t.m.Tried, f != nil)
-	found := explored && x.c.plan.collects && slices.ContainsFunc(t.seen.events, s.lacks)
+	found := explored && x.c.plan.collects && slices.ContainsFunc(t.seen.events, s.isNew)
 	if f == nil && !found {
 		return o, nil
 	}
@@ -283,8 +287,8 @@ func (x *executor) Execute(_ context.Context, s *state, at campaign.Case) (campa
 	if known {
 		return o, nil // its steps were told when it was new
 	}
-	o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.tell(tape).encode()}}
-	if restored && !f.same(t.failed) {
+	o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.traceCase(tape).encode()}}
+	if restored && !f.sameFailure(t.failed) {
 		return campaign.Outcome{}, redoFromStart(f.title)
 	}
 	return o, nil
@@ -307,11 +311,11 @@ func (x *executor) find(s *state, values []uint64) (cuts []int, ok bool) {
 	t.run()
 	cuts, t.finder = t.finder.cuts, nil
 	ok = t.actions == actions && t.m.Sketch(-1) == sketch && slices.Equal(t.src.Tape().Values, values)
-	return cuts, ok && (f == t.failed || f != nil && f.same(t.failed))
+	return cuts, ok && (f == t.failed || f != nil && f.sameFailure(t.failed))
 }
 
-// tell runs a failing case again, from the start, and notes every step.
-func (x *executor) tell(tape []byte) *trace {
+// traceCase runs a failing case again, from the start, and notes every step.
+func (x *executor) traceCase(tape []byte) *trace {
 	t, tr := x.t, &trace{}
 	if err := x.c.prepare(t, nil, campaign.Case{Payload: tape}); err != nil {
 		return tr // it is no tape

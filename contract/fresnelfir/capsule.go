@@ -177,7 +177,7 @@ func (c *Campaign) retold(ctx context.Context, tape []byte) (*trace, map[string]
 	if _, err := choice.Decode(tape); err != nil {
 		return nil, nil, fmt.Errorf("reading the case: %w", err)
 	}
-	tr := x.tell(tape)
+	tr := x.traceCase(tape)
 	inputs := map[string]string{}
 	for i, d := range c.plan.doc.Inputs.Domains {
 		inputs[d.Name] = x.t.m.Text(x.t.m.Input(i))

@@ -15,7 +15,7 @@ import (
 // or else the simplest value, as the module knows of no other; the rest is drawn.
 func (t *traversal) instance(entity int, links []int) int32 {
 	t.linked = slices.DeleteFunc(append(t.linked[:0], links...), func(d int) bool { return d < 0 })
-	alike := t.alike(links)
+	alike := t.chooseAlike(links)
 	if len(t.linked) > 0 {
 		like := t.likely()
 		if alike && t.wanted == nil {
@@ -40,7 +40,7 @@ func (t *traversal) instance(entity int, links []int) int32 {
 			}
 		default:
 			n, v := fieldValues(f), uint64(0)
-			t.about(topicPlain, entity<<16|k<<8|2)
+			t.setTopic(topicPlain, entity<<16|k<<8|2)
 			switch {
 			case alike:
 				v = t.src.Prefer(t.drew[k], n)
@@ -56,14 +56,14 @@ func (t *traversal) instance(entity int, links []int) int32 {
 		}
 	}
 	if t.trace != nil {
-		t.trace.made(t.m, i)
+		t.trace.noteCreated(t.m, i)
 	}
 	return i
 }
 
-// alike decides that an acting instance is to be like the one before it: that two
+// chooseAlike decides that an acting instance is to be like the one before it: that two
 // may do what few may would else be too rare.
-func (t *traversal) alike(links []int) bool {
+func (t *traversal) chooseAlike(links []int) bool {
 	return len(links) > 0 && len(t.born) > 1 && choice.Key(t.row, 5)&1 == 0 &&
 		!slices.ContainsFunc(t.linked, func(d int) bool { return t.in.row[d] < 0 })
 }

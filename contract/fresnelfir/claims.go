@@ -89,8 +89,8 @@ func (t *traversal) written(action int) {
 	}
 }
 
-// steady looks whether an answer is what it was for the same arguments.
-func (t *traversal) steady(action int) {
+// checkStable looks whether an answer is what it was for the same arguments.
+func (t *traversal) checkStable(action int) {
 	c := &t.p.claims[action]
 	if !c.steady {
 		return
@@ -134,7 +134,7 @@ func (t *traversal) readings(list []dut.Value) []dut.Value {
 	for _, x := range t.dev.mod.unpaired {
 		left := maxReadings
 		t.tuple = t.tuple[:0]
-		t.each(x.params, &left, func() bool {
+		t.eachInstances(x.params, &left, func() bool {
 			reply := t.dev.ask(x.observer, t.tuple)
 			if reply.Cause != dut.None {
 				reply.Value = dut.Text(reply.Cause.String())
@@ -181,13 +181,13 @@ func differs(a, b []dut.Value) (int, dut.Value) {
 	return -1, dut.Value{}
 }
 
-// twice calls an action a second time, with the same arguments. The traversal
+// callTwice calls an action a second time, with the same arguments. The traversal
 // goes on from there: what a second call changed may show later only.
-func (t *traversal) twice(action int) {
+func (t *traversal) callTwice(action int) {
 	if !t.p.claims[action].twice {
 		return
 	}
-	if t.about(topicPlain, 1); t.src.Weighted(onceInFour) == 0 {
+	if t.setTopic(topicPlain, 1); t.src.Weighted(onceInFour) == 0 {
 		return
 	}
 	d := t.dev

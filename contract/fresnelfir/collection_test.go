@@ -2,6 +2,7 @@ package fresnelfir
 
 import (
 	"context"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/lang"
 	"strings"
 	"testing"
 
@@ -101,6 +102,50 @@ func TestCollections(t *testing.T) {
 		b, _ := doctree.ParseJSON(again, jsontree.Options{})
 		if a, b := a.Root.JSON(), b.Root.JSON(); !a.Equal(&b) {
 			t.Errorf("%s comes back as another document:\n%s\n%s\n%s", c.property, data, source, again)
+		}
+	}
+}
+
+// The fields of the actor may be collections, too, also where nothing says who acts: of all other
+// entities actions make instances. What is inserted comes first.
+func TestCollectionsOfTheActor(t *testing.T) {
+	const model = `
+module("none.wasm")
+Box = entity(waiting = list(int(1, 3), 3), last = int(0, 3))
+Lease = entity(value = int(0, 3), live = bool(default = False))
+v = input(int(1, 3))
+def push():
+    require(len(actor.waiting) < 3)
+    actor.waiting.append(v)
+    actor.last = v
+def lease():
+    require(len(actor.waiting) > 0)
+    require(count(Lease) < 2)
+    l = new(Lease, value = actor.waiting[0], live = True)
+    actor.waiting.pop(0)
+def back():
+    l = any(Lease, live = True)
+    require(len(actor.waiting) < 3)
+    l.live = False
+    actor.waiting.insert(0, l.value)
+p = always(PROPERTY)
+explore(threads = 1)
+`
+	for property, holds := range map[string]bool{
+		`forall(Box, lambda b: len(b.waiting) == count(b.waiting, lambda w: w >= 1))`:                                      true,
+		`forall(Box, lambda b: len(b.waiting) == 0 or b.waiting[len(b.waiting) - 1] == b.last)`:                            false, // all were leased, and one came back
+		`forall(Box, lambda b: len(b.waiting) == 0 or count(Lease) > 0 or b.waiting[len(b.waiting) - 1] == b.last)`:        true,
+		`not exists(Box, lambda b: len(b.waiting) == 3 and b.waiting[0] == 3 and b.waiting[1] == 1 and count(Lease) == 2)`: false,
+	} {
+		x := alone(t, "box.model.star", strings.Replace(model, "PROPERTY", property, 1)).exhaust(context.Background(), 10)
+		if holds != (x.failed == nil) {
+			t.Errorf("%s: holds %t, want %t", property, x.failed == nil, holds)
+		}
+	}
+	for _, bad := range []string{`actor.waiting.insert(1, v)`, `actor.waiting.insert(0)`, `actor.waiting.insert(0, actor.waiting[1])`} {
+		text := strings.Replace(model, "actor.waiting.insert(0, l.value)", bad, 1)
+		if _, list := lang.Compile("box.model.star", []byte(text)); !list.HasErrors() {
+			t.Errorf("%s is not refused", bad)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why string, pa
 	t := newTraversal(c.plan)
 	t.in.plain, t.in.unlikely = true, true
 	f := &conformance{c: c, x: &exhaustion{t: t}, keeps: keeps}
-	f.x.each(1, func(try []uint64) {
+	f.x.enumerate(1, func(try []uint64) {
 		t.src.Reset(0)
 		t.src.Try(append([]uint64{0}, try...))
 		t.start()
@@ -165,21 +165,21 @@ func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why string, pa
 		next := f.follow(&steps[i])
 		switch {
 		case steps[i].refused() && len(next) > 0:
-			return i, "it was refused, and the model allows it", f.past()
+			return i, "it was refused, and the model allows it", f.firstHistory()
 		case steps[i].refused():
 			continue
 		case len(next) == 0:
-			return i, f.reason(&steps[i]), f.past()
+			return i, f.reason(&steps[i]), f.firstHistory()
 		case len(next) > mostWorlds:
-			return i, fmt.Sprintf("it may have led to more than %d states: let the trace say more of its arguments", mostWorlds), f.past()
+			return i, fmt.Sprintf("it may have led to more than %d states: let the trace say more of its arguments", mostWorlds), f.firstHistory()
 		}
 		f.worlds = next
 	}
-	return len(steps), "", f.past()
+	return len(steps), "", f.firstHistory()
 }
 
-// past is how the first of the states was reached that the trace may have led to.
-func (f *conformance) past() *passed {
+// firstHistory is how the first of the states was reached that the trace may have led to.
+func (f *conformance) firstHistory() *passed {
 	if len(f.worlds) == 0 {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (f *conformance) follow(r *recorded) []world {
 	var next []world
 	met := map[string]bool{}
 	for _, w := range f.worlds {
-		f.x.each(len(w.at.tape), func(try []uint64) {
+		f.x.enumerate(len(w.at.tape), func(try []uint64) {
 			t.goBack(w.at, 0)
 			t.src.Try(try)
 			t.seen.reset()

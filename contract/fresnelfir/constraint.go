@@ -18,7 +18,7 @@ type answer struct {
 	text  string
 }
 
-func (a answer) same(b answer) bool {
+func (a answer) equal(b answer) bool {
 	return a.op == b.op && a.truth == b.truth && a.n == b.n && a.text == b.text
 }
 
@@ -73,7 +73,7 @@ type relation struct {
 	named   map[*ir.Expr]int
 }
 
-func known(b bool) answer { return answer{known: true, op: ir.LitBool, truth: b} }
+func boolAnswer(b bool) answer { return answer{known: true, op: ir.LitBool, truth: b} }
 
 func (r relation) eval(e *ir.Expr, row []int) answer {
 	if d, ok := r.named[e]; ok {
@@ -95,9 +95,9 @@ func (r relation) eval(e *ir.Expr, row []int) answer {
 		a, b := r.eval(e.Args[0], row), r.eval(e.Args[1], row)
 		switch {
 		case a.known && !a.truth || b.known && b.truth:
-			return known(true)
+			return boolAnswer(true)
 		case a.known && b.known:
-			return known(false)
+			return boolAnswer(false)
 		}
 		return answer{}
 	}
@@ -106,9 +106,9 @@ func (r relation) eval(e *ir.Expr, row []int) answer {
 		return answer{}
 	}
 	if e.Op <= ir.Neq {
-		return known(a.same(b) == (e.Op == ir.Eq))
+		return boolAnswer(a.equal(b) == (e.Op == ir.Eq))
 	}
-	return known(e.Op.Compares(cmp.Compare(a.n, b.n)))
+	return boolAnswer(e.Op.Compares(cmp.Compare(a.n, b.n)))
 }
 
 func (r relation) all(args []*ir.Expr, row []int, stop bool) answer {
@@ -116,14 +116,14 @@ func (r relation) all(args []*ir.Expr, row []int, stop bool) answer {
 	for _, x := range args {
 		a := r.eval(x, row)
 		if a.known && a.truth == stop {
-			return known(stop)
+			return boolAnswer(stop)
 		}
 		open = open || !a.known
 	}
 	if open {
 		return answer{}
 	}
-	return known(!stop)
+	return boolAnswer(!stop)
 }
 
 func (r relation) value(d, place int) answer {
@@ -131,7 +131,7 @@ func (r relation) value(d, place int) answer {
 	at := r.domains[d].values[place]
 	switch x.Type {
 	case ir.Bool:
-		return known(at == 1)
+		return boolAnswer(at == 1)
 	case ir.Enum, ir.String:
 		return answer{known: true, op: ir.LitString, text: x.Values[at]}
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -198,6 +199,15 @@ func (k *Contract) Compile(_ context.Context, doc campaign.Spec, set campaign.Se
 			return nil, append(list, found...)
 		}
 	}
+	c.unjudged = code == nil && system == nil && c.holdsAnyway()
+	if c.unjudged && !slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.vacuous" }) {
+		list = append(list, src.Report(diag.Warning, ir.Place{Path: "$.properties"}, "vacuous",
+			"the model is explored alone and says nothing that could be broken: it has no property, no postcondition and no effect that could exceed the bounds of a field",
+			"write properties, or name the module"))
+		if set.Strict {
+			list[len(list)-1].Level = diag.Error
+		}
+	}
 	if list = append(list, c.apart(src)...); list.HasErrors() {
 		return nil, list
 	}
@@ -212,6 +222,14 @@ const enclosed = "it is inside of the capsule"
 
 // maxModule is how large a module may be.
 const maxModule = 64 << 20
+
+// holdsAnyway reports whether a model that is explored alone cannot be broken: what it
+// says of answers, refusals and observers is compared with a module.
+func (c *Campaign) holdsAnyway() bool {
+	d := c.plan.doc
+	return len(d.Properties) == 0 && !c.plan.exceeds && !c.plan.program.Bounded() &&
+		!slices.ContainsFunc(d.Generators, func(g *ir.Generator) bool { return g.Postcondition != nil })
+}
 
 // moduleOf reads the module: the one that --module names, else the document's
 // entry below its own folder; path is where it is looked for. Without one the

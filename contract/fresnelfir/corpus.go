@@ -107,11 +107,11 @@ type finder struct {
 // maxCuts is how many beginnings one traversal gives: the last ones.
 const maxCuts = 4
 
-// look is called after each step, with what it reached in t.seen.
-func (f *finder) look(t *traversal) {
+// observe is called after each step, with what it reached in t.seen.
+func (f *finder) observe(t *traversal) {
 	found := false
 	for _, e := range t.seen.events[f.looked:] {
-		found = found || f.known.lacks(e)
+		found = found || f.known.isNew(e)
 	}
 	f.looked = len(t.seen.events)
 	if t.dev != nil {
@@ -121,7 +121,7 @@ func (f *finder) look(t *traversal) {
 			}
 		}
 	}
-	if found && t.failed == nil && t.going() {
+	if found && t.failed == nil && t.canStep() {
 		if len(f.cuts) == maxCuts {
 			f.cuts = slices.Delete(f.cuts, 0, 1)
 		}

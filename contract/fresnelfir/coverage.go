@@ -75,8 +75,8 @@ func (c *coverage) reset() {
 	c.places = [places]uint8{}
 }
 
-// met counts an event.
-func (c *coverage) met(e event) {
+// countEvent counts an event.
+func (c *coverage) countEvent(e event) {
 	h := e.hash() >> 57
 	for c.places[h] > 0 {
 		if i := int(c.places[h]) - 1; c.events[i].is(&e) {
@@ -91,9 +91,9 @@ func (c *coverage) met(e event) {
 	}
 }
 
-func (c *coverage) taken(at int, state uint64, child int) {
+func (c *coverage) countBranch(at int, state uint64, child int) {
 	c.last = event{eventBranch, at, state, child}
-	c.met(c.last)
+	c.countEvent(c.last)
 }
 
 func (c *coverage) input(row []int) {
@@ -128,7 +128,7 @@ type tally struct {
 func (c *coverage) encode(actions int, tried []int64, failed bool) []byte {
 	if last := c.last; failed && last.kind == eventBranch {
 		last.kind = eventLast
-		c.met(last)
+		c.countEvent(last)
 	}
 	b := binary.AppendUvarint(make([]byte, 0, 8*len(c.events)+64), uint64(actions))
 	put := func(e event, n int) {

@@ -188,8 +188,8 @@ func (d *device) handle(i int32) int64 {
 	return d.handles[i].number
 }
 
-// tell is handle for an argument of an action: from now on the module knows the instance.
-func (d *device) tell(i int32) int64 {
+// exposeHandle is handle for an argument of an action: from now on the module knows the instance.
+func (d *device) exposeHandle(i int32) int64 {
 	n := d.handle(i)
 	if x := &d.handles[i]; x.origin == invented {
 		x.origin = told
@@ -241,7 +241,7 @@ func (d *device) value(v model.Value, a *argument) dut.Value {
 		return dut.Number(dut.Enum, -1)
 	case dut.Ref:
 		if v.Kind == model.Symbol && v.N < 0 {
-			return dut.Number(dut.Ref, d.tell(int32(^v.N)))
+			return dut.Number(dut.Ref, d.exposeHandle(int32(^v.N)))
 		}
 		return dut.Number(dut.Ref, 0)
 	}
@@ -289,7 +289,7 @@ func (d *device) argument(a *argument, given map[string]model.Value) (v dut.Valu
 	case a.Kind == ir.ArgField:
 		return d.value(d.machine.Get(i, a.field), a), true
 	}
-	return dut.Number(dut.Ref, d.tell(i)), true
+	return dut.Number(dut.Ref, d.exposeHandle(i)), true
 }
 
 // called calls a binding; what the environment fails in is kept.

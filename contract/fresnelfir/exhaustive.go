@@ -13,6 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/choice"
 )
@@ -39,6 +40,7 @@ type exhaustion struct {
 	at        descent
 	partly    string
 	failed    []uint64 // the tape of what is wrong
+	before    kept     // the state that is gone on from
 	key, text []byte
 }
 
@@ -48,8 +50,8 @@ const none = 1<<32 - 1
 // exhaust goes through the states of the model alone, to a depth.
 func (c *Campaign) exhaust(ctx context.Context, depth int) *exhaustion {
 	t := newTraversal(c.plan)
-	t.in.plain, t.in.unlikely = true, true
-	x := &exhaustion{t: t}
+	t.in.plain, t.in.unlikely, t.everything = true, true, true
+	x := &exhaustion{t: t, before: kept{model: &model.Snapshot{}}}
 	for i := range c.plan.space.domains {
 		if d := &c.plan.space.domains[i]; !d.whole {
 			x.partly = fmt.Sprintf("of the input %s, %d of %d values are tried", d.source.Name, len(d.values), d.source.Size())
@@ -87,7 +89,7 @@ func (x *exhaustion) begin(see func() bool) bool {
 	t := x.t
 	threads := uint64(t.p.doc.Exploration.Threads) - 1
 	x.at.from = none
-	return x.each(1, func(try []uint64) {
+	return x.enumerate(1, func(try []uint64) {
 		t.src.Reset(0)
 		t.src.Try(append([]uint64{threads}, try...))
 		t.start()
@@ -98,18 +100,23 @@ func (x *exhaustion) begin(see func() bool) bool {
 func (x *exhaustion) goOn(state []byte, see func() bool) bool {
 	t := x.t
 	x.at.from = uint32(x.done)
-	return x.each(0, func(try []uint64) {
-		t.unpack(state, int(t.p.doc.Exploration.Threads))
+	t.unpack(state, int(t.p.doc.Exploration.Threads))
+	t.snapshotIn(&x.before)
+	t.looked.known = false
+	return x.enumerate(0, func(try []uint64) {
+		t.goBack(&x.before, 0)
 		t.src.Try(try)
-		t.seen.reset()
 		t.src.Begin()
 		t.step()
 		t.src.End()
-	}, see)
+	}, func() bool {
+		// Without an action, as none is allowed with these inputs, the state is the same.
+		return (t.actions > x.before.actions || t.failed != nil) && see()
+	})
 }
 
-// each makes the decisions behind the first ones on the tape in every way.
-func (x *exhaustion) each(behind int, run func(try []uint64), see func() bool) bool {
+// enumerate makes the decisions behind the first ones on the tape in every way.
+func (x *exhaustion) enumerate(behind int, run func(try []uint64), see func() bool) bool {
 	free := func(m choice.Mark, _ int) bool { return m.Limit > 0 && m.Limit <= mostValues }
 	x.at.way = 0
 	for marks, fresh := range x.t.ways(behind, free, run) {
@@ -264,7 +271,7 @@ func (x *exhaustion) print(d campaign.Desk, c *Campaign, depth int, took time.Du
 	switch {
 	case x.failed != nil:
 		e := &executor{c: c, t: newTraversal(c.plan)}
-		steps := e.tell(choice.Encode(x.failed)).encode()
+		steps := e.traceCase(choice.Encode(x.failed)).encode()
 		f := e.t.failed
 		fmt.Fprintf(out, "FAIL  %s\n\n", diag.Printable(f.title))
 		for _, e := range c.Describe(nil, campaign.Case{}, campaign.Outcome{Evidence: []campaign.Attachment{{Name: "steps", Data: steps}}}, nil) {

@@ -61,7 +61,7 @@ func (t *teller) things() {
 			if f.Returns == "bool" {
 				t.line("- **%s**%s holds if %s.", f.Name, paramWords(f.Params), condition(f.Body))
 			} else {
-				t.line("- **%s**%s is %s.", f.Name, paramWords(f.Params), say(f.Body))
+				t.line("- **%s**%s is %s.", f.Name, paramWords(f.Params), describeExpr(f.Body))
 			}
 			continue
 		}
@@ -92,7 +92,7 @@ func fieldWords(f *ir.Field) string {
 	case d.Op == ir.LitString && f.Type == ir.Enum:
 		words += ", " + d.Text + " at first"
 	default:
-		words += ", " + say(d) + " at first"
+		words += ", " + describeExpr(d) + " at first"
 	}
 	return words
 }
@@ -206,7 +206,7 @@ func (t *teller) actions() {
 			does = append(does, fmt.Sprintf("takes %s, called %s", which, x.Var))
 		}
 		for _, s := range e.Sets {
-			set := fmt.Sprintf("sets %s of %s to %s", s.Field, s.Var, say(s.Value))
+			set := fmt.Sprintf("sets %s of %s to %s", s.Field, s.Var, describeExpr(s.Value))
 			for _, u := range s.Under {
 				set += map[bool]string{true: ", if ", false: ", unless "}[u.Want] + condition(e.Conds[u.Cond])
 			}
@@ -228,14 +228,14 @@ func (t *teller) binding(b *ir.ActionBinding) string {
 		if x.Value == nil {
 			s += fmt.Sprintf(", where %s is %s", x.Name, x.Is)
 		} else {
-			s += fmt.Sprintf(", where %s is %s", x.Name, say(x.Value))
+			s += fmt.Sprintf(", where %s is %s", x.Name, describeExpr(x.Value))
 		}
 	}
 	if b.Returns != "" {
 		s += ", which returns a value of type " + b.Returns
 	}
 	if b.Answer != nil {
-		s += ": " + say(b.Answer)
+		s += ": " + describeExpr(b.Answer)
 	}
 	var claims []string
 	if !b.Mutates {
@@ -286,8 +286,8 @@ func (t *teller) exploration() {
 	if x.Threads > 1 {
 		actors = fmt.Sprintf("up to %d actors take turns", x.Threads)
 	}
-	t.line("- %s actions make an epoch; %s.", thousand(int64(x.EpochSize)), actors)
-	t.line("- %s traversals or more are made, from seed %d.", thousand(max(Budget(t.d), leastTraversals)), t.d.Inputs.Seed)
+	t.line("- %s actions make an epoch; %s.", groupThousands(int64(x.EpochSize)), actors)
+	t.line("- %s traversals or more are made, from seed %d.", groupThousands(max(Budget(t.d), leastTraversals)), t.d.Inputs.Seed)
 	if x.Vary {
 		t.line("- What a traversal has done already is less likely to be done again.")
 	}
@@ -315,7 +315,7 @@ func targetWords(x ir.Target, over *ir.Domain) string {
 	}
 	var values []string
 	for _, v := range x.Values {
-		values = append(values, say(v))
+		values = append(values, describeExpr(v))
 	}
 	all := "Of " + x.Domain + ", " + join(values, "and") + " are to be tried"
 	if over != nil && over.Type == ir.Int {
@@ -324,7 +324,7 @@ func targetWords(x ir.Target, over *ir.Domain) string {
 	return all
 }
 
-func thousand(n int64) string {
+func groupThousands(n int64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]

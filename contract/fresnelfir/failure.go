@@ -36,8 +36,8 @@ type failure struct {
 	at      ir.Place // in the document
 }
 
-// same reports whether two failures are the same to people.
-func (f *failure) same(x *failure) bool {
+// sameFailure reports whether two failures are the same to people.
+func (f *failure) sameFailure(x *failure) bool {
 	return x != nil && f.kind == x.kind && f.title == x.title && f.subject == x.subject && f.cause == x.cause && f.level == x.level
 }
 
@@ -84,7 +84,7 @@ type excess struct {
 func (t *traversal) knows(s *state) bool {
 	f := t.failed
 	return f != nil && (f == t.passed || s.failures[failureKey(f.kind, f.subject, f.cause)] &&
-		slices.ContainsFunc(t.beyond, func(e excess) bool { return e.same(f) }))
+		slices.ContainsFunc(t.beyond, func(e excess) bool { return e.sameFailure(f) }))
 }
 
 // excessFirst is the bit of the properties to pass over that lets an excess be what a
@@ -92,7 +92,7 @@ func (t *traversal) knows(s *state) bool {
 // each time, and would hide it.
 const excessFirst = uint64(1) << 63
 
-// maxExcesses bounds what is told apart in one traversal.
+// maxExcesses bounds how many are distinguished in one traversal.
 const maxExcesses = 16
 
 // exceeds notes an excess of an action's effect.
@@ -103,7 +103,7 @@ func (t *traversal) exceeds(x model.Excess, action string) {
 	if t.trace != nil {
 		t.trace.beyond = f.title
 	}
-	if len(t.beyond) < maxExcesses && !slices.ContainsFunc(t.beyond, func(e excess) bool { return e.same(&f) }) {
+	if len(t.beyond) < maxExcesses && !slices.ContainsFunc(t.beyond, func(e excess) bool { return e.sameFailure(&f) }) {
 		t.beyond = append(t.beyond, excess{f, t.seen.last, t.src.Len()})
 	}
 }

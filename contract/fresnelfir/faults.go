@@ -54,7 +54,7 @@ func (t *traversal) drawFaults(s *score, list []string) {
 		return
 	}
 	for i := s.setup; i < len(s.steps); i++ {
-		t.about(topicPlain, 2)
+		t.setTopic(topicPlain, 2)
 		if t.src.Weighted(seldom) == 1 {
 			f := environmentFault(list[t.src.Draw(uint64(len(list)))])
 			s.steps[i].faults = append(s.steps[i].faults, f)

@@ -79,7 +79,7 @@ func (t *traversal) hint(d int) (uint64, bool) {
 func (t *traversal) traceModule(s *state) {
 	x := t.dev.inst.Take()
 	for at := range s.fresh(x) {
-		t.seen.met(event{kind: eventEdge, child: at})
+		t.seen.countEvent(event{kind: eventEdge, child: at})
 	}
 	left := maxHintsOfCase
 	for _, c := range x.Compares {
@@ -121,7 +121,7 @@ func (t *traversal) suggest(d int, c dut.Compare) int {
 	v, gap := t.m.Input(d).N, c.B-c.A
 	for _, x := range [...]int64{v + gap, v - gap, c.A, c.B} {
 		if at, ok := t.p.space.domains[d].place(x); ok && x != v && (x >= math.MinInt64/2 && x <= math.MaxInt64/2) {
-			t.seen.met(event{kind: eventHint, node: d, state: at})
+			t.seen.countEvent(event{kind: eventHint, node: d, state: at})
 			n++
 		}
 	}

@@ -30,7 +30,7 @@ func (t *traversal) generate(s *start) {
 			t.m.SetInput(d, v)
 		}
 		if t.trace != nil {
-			t.trace.took("generator " + s.gen.Name)
+			t.trace.noteBranch("generator " + s.gen.Name)
 		}
 		t.given = x.given
 		if !t.pick(x.action, x.binds, false) {

@@ -56,7 +56,7 @@ func (c *Campaign) goals(s *state) *goals {
 		if k := &p.space.targets[i]; k.unreachable == "" && !s.reached[i] && len(g.inputs) < maxInputs {
 			g.inputs = append(g.inputs, i)
 			if at := slices.IndexFunc(p.space.rows, func(row []int) bool { return holds(k, row) }); at >= 0 && len(g.missing) < maxRows {
-				g.missing = append(g.missing, inputGoal{row: whole(p.space.rows[at])})
+				g.missing = append(g.missing, inputGoal{row: filledRow(p.space.rows[at])})
 			}
 		}
 	}
@@ -70,8 +70,8 @@ func (g *goals) uncovered() bool { return len(g.events)+len(g.untried)+len(g.inp
 // maxInputs is how many combinations one search looks for.
 const maxInputs = 256
 
-// whole is a row with a value for every domain.
-func whole(row []int) []int {
+// filledRow is a row with a value for every domain.
+func filledRow(row []int) []int {
 	row = slices.Clone(row)
 	for d, v := range row {
 		if v == solve.Open {
@@ -119,7 +119,7 @@ func (g *goals) name(e event) string {
 func (g *goals) reached(t *traversal) bool {
 	was := len(g.found)
 	for _, e := range t.seen.events {
-		if e.kind != eventModel && !g.have[e] && g.s.lacks(e) {
+		if e.kind != eventModel && !g.have[e] && g.s.isNew(e) {
 			g.have[e] = true
 			g.found = append(g.found, g.name(e))
 		}
@@ -202,7 +202,7 @@ func (g *goals) inputGoals(t *traversal, atStart bool) []inputGoal {
 	list = append(list, g.missing...)
 	if atStart { // actors are what the inputs say
 		for _, row := range s.rows[:min(len(s.rows), maxRows)] {
-			list = append(list, inputGoal{row: whole(row)})
+			list = append(list, inputGoal{row: filledRow(row)})
 		}
 	}
 	return list
@@ -231,7 +231,7 @@ func (g *goals) opening(t *traversal, e event) (x inputGoal, ok bool) {
 		switch {
 		case !part.inputs:
 		case part.wide >= 0 && !g.p.space.domains[part.wide].whole && !g.p.space.bound(part.wide):
-			if !g.exactly(t.m, part, x.exact) {
+			if !g.solveExact(t.m, part, x.exact) {
 				return x, false
 			}
 		default:
@@ -239,13 +239,13 @@ func (g *goals) opening(t *traversal, e event) (x inputGoal, ok bool) {
 		}
 	}
 	a := g.p.space.solverOf(conds).Solve(solve.Query{Nodes: openingNodes})
-	x.row = whole(a.Row)
+	x.row = filledRow(a.Row)
 	return x, a.Status == solve.Sat
 }
 
-// exactly finds the value of a large domain with which a comparison holds: what
+// solveExact finds the value of a large domain with which a comparison holds: what
 // it is compared with, or what is next to that.
-func (g *goals) exactly(m *model.Machine, part *conjunct, exact map[int]uint64) bool {
+func (g *goals) solveExact(m *model.Machine, part *conjunct, exact map[int]uint64) bool {
 	d := part.wide
 	if at, ok := exact[d]; ok {
 		m.SetInput(d, g.p.program.DomainValue(d, at))

@@ -35,7 +35,7 @@ func (h *habits) divisor(at, child int) float64 {
 	return math.Sqrt(1+h.took[e]) + h.idle[e]
 }
 
-func (h *habits) take(at, child int) {
+func (h *habits) countChoice(at, child int) {
 	h.last = branchOf(at, child)
 	h.took[h.last]++
 }

@@ -151,7 +151,7 @@ func TestDistances(t *testing.T) {
 			if err := c.prepare(x.t, nil, campaign.Case{Index: i}); err != nil {
 				t.Fatal(err)
 			}
-			for x.t.start(); x.t.failed == nil && x.t.going(); x.t.walk(x.t.src.Len() + 1) {
+			for x.t.start(); x.t.failed == nil && x.t.canStep(); x.t.walk(x.t.src.Len() + 1) {
 				for _, k := range list {
 					v, ok := x.t.m.Modelled(k.code)
 					if far := k.far(x.t.m); ok && (far == 0) != (v == model.True == k.want) {

@@ -63,7 +63,7 @@ func (in *inputs) draw(src *choice.Source, m *model.Machine, domains []int, like
 			at := x.values[k]
 			if !x.whole {
 				src.Topic = aside | topicOther<<topicBits | uint64(d)
-				at = in.other(src, d, at)
+				at = in.drawOther(src, d, at)
 			}
 			m.SetInput(d, p.DomainValue(d, at))
 			continue
@@ -73,8 +73,8 @@ func (in *inputs) draw(src *choice.Source, m *model.Machine, domains []int, like
 	}
 }
 
-// other decides on any value of a large domain, now and then, in place of at.
-func (in *inputs) other(src *choice.Source, d int, at uint64) uint64 {
+// drawOther decides on any value of a large domain, now and then, in place of at.
+func (in *inputs) drawOther(src *choice.Source, d int, at uint64) uint64 {
 	x := in.s.domains[d].source
 	size := x.Size() + uint64(len(x.Variants))
 	if x.Type == ir.Int && x.Min == math.MinInt64 && x.Max == math.MaxInt64 {

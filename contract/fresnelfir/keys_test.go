@@ -1,8 +1,12 @@
 package fresnelfir_test
 
 import (
+	"io/fs"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/contracttest"
 	"github.com/thresh-dev/thresh/contract/fresnelfir"
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
@@ -15,4 +19,48 @@ func TestKeysThatDoNotBelong(t *testing.T) {
 		Of: ir.Format(), Unknown: diag.Warning, Contract: fresnelfir.New(nil), Path: "article.json",
 		Base: read(t, "../../examples/fresnelfir/article.json"),
 	}.Run(t)
+}
+
+// A model that is explored alone and says nothing that could be broken is judged by
+// nothing: that is a warning, and its cases are skipped. Each thing that can be broken
+// is a judge.
+func TestAloneWithoutProperties(t *testing.T) {
+	const plain = `module("x.wasm")
+Order = entity(total = int, paid = bool)
+amount = input(int(1, 10))
+def total_of(o = Order):
+    return o.total
+asks = observer("asks", o = Order, returns = int, models = total_of)
+def place():
+    o = new(Order, total = amount, paid = False)
+    call("place", amount, returns = Order)
+`
+	for name, c := range map[string]struct {
+		from, to string
+		judged   bool
+	}{
+		"nothing":       {},
+		"a property":    {"asks =", "fine = always(forall(Order, lambda o: o.total < 100))\nasks =", true},
+		"a bound":       {"int, paid", "int(0, 9), paid", true},
+		"words":         {"total = int, paid = bool", `total = int, w = enum("a", "b"), paid = bool`, false},
+		"kept words":    {"total = int,", "total = int, low = int(0, 3),", false},
+		"postcondition": {"asks =", "gen = generator(place, then = exists(Order, lambda o: o.total > 0))\nasks =", true},
+	} {
+		text := strings.Replace(plain, c.from, c.to, 1)
+		list, diags := fresnelfir.New(nil).Compile(t.Context(), campaign.Spec{Path: "x.model.star", Data: []byte(text)}, campaign.Settings{
+			Read: func(string) ([]byte, error) { return nil, fs.ErrNotExist }, Options: map[string][]string{"module": {"none"}},
+		})
+		if warned := slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == "fresnelfir.vacuous" }); diags.HasErrors() || warned == c.judged {
+			t.Errorf("%s: %v", name, diags)
+			continue
+		}
+		x, err := list[0].Open(t.Context(), campaign.Lane{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := x.Execute(t.Context(), list[0].Start(campaign.Facts{}), campaign.Case{})
+		if err != nil || (o.Verdict == campaign.VerdictSkip) == c.judged {
+			t.Errorf("%s: %v %+v", name, err, o)
+		}
+	}
 }

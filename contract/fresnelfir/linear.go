@@ -66,7 +66,7 @@ func (j *judge) apart() [][]int {
 			continue
 		}
 		x := &j.score.steps[c.Step]
-		t := j.p.touches(x.action, x.guards)
+		t := j.p.scopeOf(x.action, x.guards)
 		whole = whole || t.all
 		for _, b := range x.slots {
 			if b.instance < 0 {

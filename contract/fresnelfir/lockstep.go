@@ -124,7 +124,7 @@ func (t *traversal) compare(after string) {
 			}
 		} else {
 			t.tuple = t.tuple[:0]
-			t.each(x.params, &left, func() bool {
+			t.eachInstances(x.params, &left, func() bool {
 				t.ask(x, after)
 				return t.failed == nil
 			})
@@ -138,9 +138,9 @@ func (t *traversal) compare(after string) {
 // wider is how many times more combinations there are once answers differed.
 const wider = 8
 
-// each goes through the combinations of instances that an observer may be asked
+// eachInstances goes through the combinations of instances that an observer may be asked
 // about, in t.tuple, until left is used up or visit says that it is enough.
-func (t *traversal) each(params []int, left *int, visit func() bool) bool {
+func (t *traversal) eachInstances(params []int, left *int, visit func() bool) bool {
 	if len(t.tuple) == len(params) {
 		*left--
 		return visit()
@@ -151,7 +151,7 @@ func (t *traversal) each(params []int, left *int, visit func() bool) bool {
 			continue
 		}
 		t.tuple = append(t.tuple, live[i])
-		more := t.each(params, left, visit)
+		more := t.eachInstances(params, left, visit)
 		t.tuple = t.tuple[:len(t.tuple)-1]
 		if !more {
 			return false

@@ -21,7 +21,7 @@ func withModuleNamed(t testing.TB, g *wasm.Engine, name, text string, module []b
 	t.Helper()
 	list, diags := New(g.Open).Compile(context.Background(), campaign.Spec{Path: name, Data: []byte(text)}, campaign.Settings{
 		Read: func(path string) ([]byte, error) {
-			if path != strings.TrimSuffix(name, "json")+"wasm" {
+			if path != strings.TrimSuffix(strings.TrimSuffix(name, ".json"), ".model.star")+".wasm" {
 				t.Errorf("%s is read", path)
 			}
 			return module, nil

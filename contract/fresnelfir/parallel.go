@@ -150,7 +150,7 @@ func (x *executor) perform(s *state, at campaign.Case) (o campaign.Outcome, err 
 	o.Data = t.seen.encode(t.actions-t.begun, t.m.Tried, t.failed != nil)
 	if f := t.failed; f != nil { // the model alone
 		x.outcome(&o, f, choice.Encode(t.src.Tape().Values))
-		o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.tell(choice.Encode(t.src.Tape().Values)).encode()}}
+		o.Evidence = []campaign.Attachment{{Name: "steps", Data: x.traceCase(choice.Encode(t.src.Tape().Values)).encode()}}
 		return o, nil
 	}
 	if r == nil {
@@ -159,11 +159,11 @@ func (x *executor) perform(s *state, at campaign.Case) (o campaign.Outcome, err 
 			return o, fmt.Errorf("calling the system: %w", err)
 		}
 		r.Tape = tape
-	} else if err := r.fits(w, c.plan); err != nil {
+	} else if err := r.checkScore(w, c.plan); err != nil {
 		return o, err
 	}
 	j := newJudge(c.plan, c.module, w, r)
-	v := j.look()
+	v := j.judgeRecording()
 	if v.undecided {
 		o.Verdict, o.Kind = campaign.VerdictError, "undecided"
 		o.Title = fmt.Sprintf("no order of the calls of a history was found within %d steps: use fewer threads or shorter protocols", mostOrders)
@@ -199,7 +199,7 @@ func (c *Campaign) judgeOf(payload []byte) *judge {
 		return nil
 	}
 	w := c.compose(t)
-	if r.fits(w, c.plan) != nil {
+	if r.checkScore(w, c.plan) != nil {
 		return nil
 	}
 	return newJudge(c.plan, c.module, w, r)
@@ -211,12 +211,12 @@ func (c *Campaign) reduceHistory(payload []byte, test func([]byte) (bool, error)
 	if j == nil {
 		return payload
 	}
-	v := j.look()
+	v := j.judgeRecording()
 	if v.failed == nil {
 		return payload
 	}
-	j.least(&v)
-	least := j.without(v)
+	j.minimize(&v)
+	least := j.markNeedless(v)
 	if held, err := test(least.encode()); err != nil || !held {
 		return payload
 	}

@@ -90,7 +90,7 @@ func needed(t *testing.T, c *Campaign, o campaign.Outcome) ([]byte, []string) {
 	}
 	least, _ := c.Reduce(t.Context(), whole, again)
 	j := c.judgeOf(least)
-	v := j.look()
+	v := j.judgeRecording()
 	var names []string
 	for _, i := range v.calls {
 		names = append(names, j.name(&j.rec.Calls[i]))
@@ -102,7 +102,7 @@ func needed(t *testing.T, c *Campaign, o campaign.Outcome) ([]byte, []string) {
 		}
 		k.Dropped, j.tried = true, 0
 		rest := slices.DeleteFunc(slices.Clone(v.calls), func(o int) bool { return o == i })
-		if !j.explained(v.among, v.until) && j.same(&v, rest) {
+		if !j.explained(v.among, v.until) && j.sameFinding(&v, rest) {
 			t.Errorf("the history fails without %s, too", j.name(k))
 		}
 		k.Dropped = false
@@ -147,7 +147,7 @@ func TestAcknowledgedThenLost(t *testing.T) {
 	}
 	least, names := needed(t, c, o)
 	t.Logf("history %d: %s: %v", n, o.Title, names)
-	list := historyExhibits(c.judgeOf(least).show(c.judgeOf(least).look()).encode())
+	list := historyExhibits(c.judgeOf(least).show(c.judgeOf(least).judgeRecording()).encode())
 	if !strings.Contains(strings.Join(flat(list[0].Table.Rows), " "), "killed") {
 		t.Errorf("the timeline shows no kill: %v", list[0].Table.Rows)
 	}
@@ -192,7 +192,7 @@ func TestLongHistory(t *testing.T) {
 		s.steps, r.Calls = append(s.steps, x), append(r.Calls, k)
 	}
 	j := newJudge(p, c.module, s, r)
-	if v := j.look(); v.failed != nil || v.undecided {
+	if v := j.judgeRecording(); v.failed != nil || v.undecided {
 		t.Fatalf("a history that took place in order: %+v", v)
 	}
 	if n := len(j.apart()); n != keys {
@@ -216,7 +216,7 @@ func TestLongHistory(t *testing.T) {
 			break
 		}
 	}
-	if v := newJudge(p, c.module, s, r).look(); v.failed == nil {
+	if v := newJudge(p, c.module, s, r).judgeRecording(); v.failed == nil {
 		t.Error("an answer that nobody gave is explained")
 	}
 }

@@ -1,6 +1,11 @@
 package fresnelfir
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+)
 
 // pick chooses the instances that an action is about, those apart that a generator's step
 // binds. It is false if there is none to choose: the guard says so before. With wrong it
@@ -21,30 +26,52 @@ func (t *traversal) pick(action int, given []startBind, wrong bool) bool {
 		if !slices.Contains(t.weights, 1) {
 			return false
 		}
-		t.about(topicPick, action<<8|k)
+		t.setTopic(topicPick, action<<8|k)
 		t.m.Bind(slot, t.m.Choices(action, k)[t.src.Weighted(t.weights)])
 	}
 	return true
 }
 
-// refusable reports whether an action could be tried for an instance that it may not be
-// taken for.
-func (t *traversal) refusable(action int) bool {
-	if t.p.program.Actions()[action].Picks() == 0 {
-		return false
-	}
-	t.weights = t.m.Fits(action, 0, t.weights[:0])
-	return slices.Contains(t.weights, 0)
-}
-
-// chosen reports whether all instances that an action is about are such as may be chosen.
-func (t *traversal) chosen(action int) bool {
-	a := &t.p.program.Actions()[action]
+// refusable reports whether the action that a branch begins with could be tried for instances that it
+// may not be taken for. What a choice depends on may not be chosen yet: then it could.
+func (t *traversal) refusable(b *branch) bool {
+	a := &t.p.program.Actions()[b.attempt]
 	for k := range a.Picks() {
-		t.weights = t.m.Fits(action, k, t.weights[:0])
-		if i := slices.Index(t.m.Choices(action, k), t.m.Var(a.PickSlot(k))); i < 0 || t.weights[i] == 0 {
-			return false
+		if slices.Contains(b.told, a.PickSlot(k)) {
+			if t.weights = t.m.Fits(b.attempt, k, t.weights[:0]); slices.Contains(t.weights, 0) {
+				return true
+			}
 		}
 	}
-	return true
+	return false
+}
+
+// allowed reports whether the action that a branch begins with is allowed for the instances that are
+// bound, whatever is chosen, from the choice of that number on, of what the system is not told.
+func (t *traversal) allowed(b *branch, k int) bool {
+	a := &t.p.program.Actions()[b.attempt]
+	switch {
+	case k == a.Picks():
+		v, _ := t.m.Eval(b.guard.Code)
+		return v == model.True && t.m.Chosen(b.attempt)
+	case slices.Contains(b.told, a.PickSlot(k)):
+		return t.allowed(b, k+1)
+	}
+	return slices.ContainsFunc(t.m.Choices(b.attempt, k), func(x int32) bool {
+		t.m.Bind(a.PickSlot(k), x)
+		return t.allowed(b, k+1)
+	})
+}
+
+// told are the variables whose instances the system can tell from the arguments of a call.
+func (p *plan) told(call *ir.ActionBinding) (slots []int) {
+	for _, name := range call.Args {
+		switch x, _ := p.doc.ArgumentOf(call, name); x.Kind {
+		case ir.ArgHandle, ir.ArgField:
+			slots = append(slots, p.program.Slot(x.Var))
+		case ir.ArgValue:
+			slots, _ = p.program.Touches(x.Value.Value, slots)
+		}
+	}
+	return slots
 }

@@ -70,6 +70,7 @@ type branch struct {
 	unreachable string
 	// attempt is the action to try though the guard does not hold; -1: none.
 	attempt int
+	told    []int // the variables that the system can tell from the arguments of its call
 }
 
 // start is a compiled generator.

@@ -202,14 +202,14 @@ func (x *proof) eval(e *ir.Expr, row []int) solve.Truth {
 	case ir.Not:
 		return x.eval(e.Args[0], row).Not()
 	case ir.Implies:
-		return either(x.eval(e.Args[0], row).Not(), x.eval(e.Args[1], row))
+		return disjunction(x.eval(e.Args[0], row).Not(), x.eval(e.Args[1], row))
 	case ir.And, ir.Or:
 		all := solve.Of(e.Op == ir.And)
 		for _, a := range e.Args {
 			if v := x.eval(a, row); e.Op == ir.Or {
-				all = either(all, v)
+				all = disjunction(all, v)
 			} else {
-				all = either(all.Not(), v.Not()).Not()
+				all = disjunction(all.Not(), v.Not()).Not()
 			}
 		}
 		return all
@@ -237,7 +237,7 @@ func (x *proof) eval(e *ir.Expr, row []int) solve.Truth {
 	return solve.Of(at == 1)
 }
 
-func either(a, b solve.Truth) solve.Truth {
+func disjunction(a, b solve.Truth) solve.Truth {
 	switch {
 	case a == solve.True || b == solve.True:
 		return solve.True

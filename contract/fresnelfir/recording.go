@@ -66,8 +66,8 @@ func readRecording(payload []byte) (*recording, error) {
 	return r, nil
 }
 
-// fits reports whether a recording is of a score: it may come from elsewhere.
-func (r *recording) fits(s *score, p *plan) error {
+// checkScore reports whether a recording is of a score: it may come from elsewhere.
+func (r *recording) checkScore(s *score, p *plan) error {
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		bad := c.Step >= len(s.steps) || c.Step < -1 || c.End != 0 && c.End <= c.Begin

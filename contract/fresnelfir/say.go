@@ -20,8 +20,8 @@ var verbs = [...]string{
 	ir.Add: "plus", ir.Sub: "minus", ir.Mul: "times", ir.Div: "divided by", ir.Mod: "modulo",
 }
 
-// say is an expression in words. Parts that could be misread stand in brackets.
-func say(e *ir.Expr) string {
+// describeExpr is an expression in words. Parts that could be misread stand in brackets.
+func describeExpr(e *ir.Expr) string {
 	if e == nil {
 		return "nothing"
 	}
@@ -44,7 +44,7 @@ func say(e *ir.Expr) string {
 		return junction(e)
 	case ir.Not:
 		if e.Args[0].Op == ir.FieldOf {
-			return say(e.Args[0]) + " does not hold"
+			return describeExpr(e.Args[0]) + " does not hold"
 		}
 		return "it is not so that " + operand(e.Args[0])
 	case ir.Implies:
@@ -92,7 +92,7 @@ func refined(e *ir.Expr) string {
 }
 
 // comparison is two operands with a verb; the truth of a condition that is
-// compared with true or false is told as such.
+// compared with true or false is described as such.
 func comparison(e *ir.Expr) string {
 	x, y := e.Args[0], e.Args[1]
 	if y.Op == ir.LitBool && (e.Op == ir.Eq || e.Op == ir.Neq) {
@@ -125,9 +125,9 @@ func junction(e *ir.Expr) string {
 // condition is an expression that is true or false, in words.
 func condition(e *ir.Expr) string {
 	if e != nil && e.Op == ir.FieldOf {
-		return say(e) + " holds"
+		return describeExpr(e) + " holds"
 	}
-	return say(e)
+	return describeExpr(e)
 }
 
 // operand is a condition within another.
@@ -142,13 +142,13 @@ func operand(e *ir.Expr) string {
 func part(e *ir.Expr) string {
 	switch e.Op {
 	case ir.LitBool, ir.LitInt, ir.LitString, ir.FieldOf, ir.Derived, ir.Observer, ir.Is:
-		return say(e)
+		return describeExpr(e)
 	case ir.Eq, ir.Neq, ir.Lt, ir.Lte, ir.Gt, ir.Gte:
 		if !nested(e.Args[0]) && !nested(e.Args[1]) {
-			return say(e)
+			return describeExpr(e)
 		}
 	}
-	return "(" + say(e) + ")"
+	return "(" + describeExpr(e) + ")"
 }
 
 func nested(e *ir.Expr) bool { return e.Op >= ir.Eq && e.Op <= ir.Exists }

@@ -57,8 +57,8 @@ func newScore(t *traversal, mod *module) *score {
 	return &score{device: &device{mod: mod, p: t.p, machine: t.m, made: make([]int64, len(t.p.doc.Entities))}}
 }
 
-// took notes a branch whose guard holds.
-func (s *score) took(t *traversal, node, branch int) {
+// noteBranch notes a branch whose guard holds.
+func (s *score) noteBranch(t *traversal, node, branch int) {
 	if !t.p.nodes[node].branches[branch].open {
 		s.met = append(s.met, branchAt{node, branch})
 	}
@@ -71,7 +71,7 @@ func (s *score) step(t *traversal, action int) {
 	for d := range t.p.doc.Inputs.Domains {
 		x.inputs = append(x.inputs, t.m.Input(d))
 	}
-	for _, slot := range t.p.touches(action, x.guards).slots {
+	for _, slot := range t.p.scopeOf(action, x.guards).slots {
 		if slot != a.Assigns() {
 			x.slots = append(x.slots, standing{slot, t.m.Var(slot)})
 		}
@@ -132,8 +132,8 @@ type touched struct {
 	all     bool  // it looks at instances that no variable stands for
 }
 
-// touches is what an action has to do with when it is reached through guards.
-func (p *plan) touches(action int, guards []branchAt) touched {
+// scopeOf is what an action has to do with when it is reached through guards.
+func (p *plan) scopeOf(action int, guards []branchAt) touched {
 	slots, written, all := p.program.Touched(action)
 	x := touched{slots, written, all}
 	for _, g := range guards {

@@ -57,7 +57,7 @@ func (c *Campaign) lookFor(s *state, g *goals, most int) *search {
 	for from := max(0, len(s.corpus)-maxRoots); from < len(s.corpus) && x.moves < most/2; from++ {
 		x.root(s.corpus[from].tape)
 	}
-	for x.going() {
+	for x.withinBudget() {
 		next := x.front.next()
 		if next == nil {
 			x.over = true
@@ -70,7 +70,7 @@ func (c *Campaign) lookFor(s *state, g *goals, most int) *search {
 	return x
 }
 
-func (x *search) going() bool { return x.moves < x.most && len(x.paths) < maxPaths }
+func (x *search) withinBudget() bool { return x.moves < x.most && len(x.paths) < maxPaths }
 
 // starts goes through the ways in which a traversal may begin, with one thread
 // more than more.
@@ -80,7 +80,7 @@ func (x *search) starts(more uint64, most int) {
 			return
 		}
 		x.t.want(&like)
-		x.each(maxRoots, func(m choice.Mark, _ int) bool { return m.Limit > 0 && m.Limit <= maxLimit }, func(try []uint64) {
+		x.eachAlternative(maxRoots, func(m choice.Mark, _ int) bool { return m.Limit > 0 && m.Limit <= maxLimit }, func(try []uint64) {
 			x.t.src.Reset(0)
 			x.t.src.Try(append([]uint64{more}, try...))
 			x.t.start()
@@ -108,7 +108,7 @@ func (x *search) expand(from *spot) {
 	for i, like := range x.goals.inputGoals(t, false) {
 		t.want(&like)
 		drawn := false
-		x.each(maxFan, func(m choice.Mark, at int) bool { return m.Kind != choice.Number || at == 0 && t.threads > 1 }, func(try []uint64) {
+		x.eachAlternative(maxFan, func(m choice.Mark, at int) bool { return m.Kind != choice.Number || at == 0 && t.threads > 1 }, func(try []uint64) {
 			t.goBack(from.at, 0)
 			t.src.Try(try)
 			t.seen.reset()
@@ -124,17 +124,17 @@ func (x *search) expand(from *spot) {
 	}
 }
 
-// each goes through the decisions that free says may be made otherwise, behind
+// eachAlternative goes through the decisions that free says may be made otherwise, behind
 // the first ones on the tape; run makes them.
-func (x *search) each(most int, free func(m choice.Mark, at int) bool, run func(try []uint64), behind, depth int) {
-	if !x.going() {
+func (x *search) eachAlternative(most int, free func(m choice.Mark, at int) bool, run func(try []uint64), behind, depth int) {
+	if !x.withinBudget() {
 		return
 	}
 	for _, fresh := range x.t.ways(behind, free, func(try []uint64) { x.moves++; run(try) }) {
 		if fresh {
 			x.arrive(depth)
 		}
-		if most--; most == 0 || !x.going() {
+		if most--; most == 0 || !x.withinBudget() {
 			return
 		}
 	}
@@ -184,7 +184,7 @@ func (x *search) arrive(depth int) {
 	if x.goals.reached(t) || x.goals.failed(t) {
 		x.paths = append(x.paths, slices.Clone(t.src.Tape().Values))
 	}
-	if t.failed != nil || !t.going() {
+	if t.failed != nil || !t.canStep() {
 		return
 	}
 	x.key = t.m.Key(x.key[:0])

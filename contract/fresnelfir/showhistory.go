@@ -63,7 +63,7 @@ func (j *judge) show(v verdict) *shown {
 	}
 	for k, i := range v.calls {
 		c := &j.rec.Calls[i]
-		s := shownCall{Actor: "actor " + strconv.Itoa(c.Thread+1), Action: j.name(c), Begin: at(c.Begin), Answer: j.says(c)}
+		s := shownCall{Actor: "actor " + strconv.Itoa(c.Thread+1), Action: j.name(c), Begin: at(c.Begin), Answer: j.answerText(c)}
 		if c.End > 0 {
 			s.End = at(c.End)
 		}
@@ -89,8 +89,8 @@ func (j *judge) show(v verdict) *shown {
 	return x
 }
 
-// says is what a call was answered, for people.
-func (j *judge) says(c *called) string {
+// answerText is what a call was answered, for people.
+func (j *judge) answerText(c *called) string {
 	switch {
 	case c.Cause == dut.Refused:
 		return strings.TrimSuffix("refused: "+c.Why, ": ")
@@ -115,8 +115,8 @@ func (j *judge) says(c *called) string {
 	return c.Value.String()
 }
 
-// without is the recording with all but the calls of a verdict marked as needless.
-func (j *judge) without(v verdict) *recording {
+// markNeedless is the recording with all but the calls of a verdict marked as needless.
+func (j *judge) markNeedless(v verdict) *recording {
 	r := *j.rec
 	r.Calls = slices.Clone(r.Calls)
 	for i := range r.Calls {

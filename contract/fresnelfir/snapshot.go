@@ -36,12 +36,18 @@ type kept struct {
 
 // snapshot saves what the traversal is.
 func (t *traversal) snapshot() *kept {
-	x := &kept{
-		tape: slices.Clone(t.src.Tape().Values), model: t.m.Save(), walkers: make([]walk.Walker, t.threads),
-		alive: slices.Clone(t.alive), row: slices.Clone(t.in.row), versions: slices.Clone(t.versions),
-		memos: slices.Clone(t.memos), threads: t.threads, actions: t.actions, wide: t.wide,
-		passing: t.passing, passed: t.passed, beyond: slices.Clone(t.beyond),
-	}
+	x := &kept{model: &model.Snapshot{}}
+	t.snapshotIn(x)
+	return x
+}
+
+// snapshotIn saves it in the memory of a snapshot that nobody needs any more.
+func (t *traversal) snapshotIn(x *kept) {
+	t.m.SaveIn(x.model)
+	x.tape, x.alive, x.row = append(x.tape[:0], t.src.Tape().Values...), append(x.alive[:0], t.alive...), append(x.row[:0], t.in.row...)
+	x.versions, x.memos, x.beyond = append(x.versions[:0], t.versions...), append(x.memos[:0], t.memos...), append(x.beyond[:0], t.beyond...)
+	x.threads, x.actions, x.wide, x.passing, x.passed = t.threads, t.actions, t.wide, t.passing, t.passed
+	x.walkers = slices.Grow(x.walkers[:0], t.threads)[:t.threads]
 	for i := range x.walkers {
 		x.walkers[i].Copy(&t.walkers[i])
 	}
@@ -50,7 +56,6 @@ func (t *traversal) snapshot() *kept {
 		x.handles, x.made, x.module = slices.Clone(d.handles), slices.Clone(d.made), d.inst.Snapshot()
 		x.size += 16*len(x.handles) + x.module.Size()
 	}
-	return x
 }
 
 // goBack makes the traversal what it was at a snapshot; from there on it decides
@@ -59,7 +64,9 @@ func (t *traversal) goBack(x *kept, key uint64) {
 	t.clear()
 	t.src.Resume(x.tape, key)
 	t.m.Load(x.model)
-	t.sketch = t.m.Sketch(t.p.actor)
+	if t.noting() {
+		t.sketch = t.m.Sketch(t.p.actor)
+	}
 	for len(t.walkers) < x.threads {
 		t.walkers = append(t.walkers, walk.Walker{})
 	}
@@ -121,8 +128,8 @@ func (k *snapshots) of(e *entry) *kept {
 	return x
 }
 
-// keep keeps a snapshot, in place of those that were not gone back to for longest.
-func (k *snapshots) keep(e *entry, x *kept) {
+// add keeps a snapshot, in place of those that were not gone back to for longest.
+func (k *snapshots) add(e *entry, x *kept) {
 	if k.list == nil {
 		k.list = map[int64]*kept{}
 	}

@@ -30,7 +30,7 @@ func decode(path string, text []byte) (d *ir.Document, src *ir.Source, data []by
 		if d != nil {
 			found = append(found, ir.Check(d, src)...)
 		}
-		list = append(list, beside(m, list, found)...)
+		list = append(list, independentErrors(m, list, found)...)
 		list.Sort()
 		return nil, nil, nil, list
 	}
@@ -40,9 +40,9 @@ func decode(path string, text []byte) (d *ir.Document, src *ir.Source, data []by
 // consequences are the codes of what is missing where something could not be translated.
 var consequences = []string{"missing-key", "empty-alt", "nothing-to-explore"}
 
-// beside are the errors of a document that do not follow from those of its source: they
+// independentErrors are the errors of a document that do not follow from those of its source: they
 // are about other lines, and about no name whose declaration could not be read.
-func beside(m *lang.Model, errors, found diag.List) (list diag.List) {
+func independentErrors(m *lang.Model, errors, found diag.List) (list diag.List) {
 	lines := maps.Clone(m.Vague)
 	for _, e := range errors {
 		lines[e.Pos.Line] = true

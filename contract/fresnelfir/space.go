@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/tway"
 )
 
-// maxValues is how many values of a domain are told apart. Of a larger range
+// maxValues is how many values of a domain are distinguished. Of a larger range
 // those count that tend to matter: its ends, what is next to them, what is
 // near 0, and every number that the document mentions. Where no constraint is
 // on such a domain, other values are drawn as well; of a string they are variants.
@@ -102,7 +102,7 @@ func (s *space) solverOf(conds []solve.Cond) *solve.Solver {
 	return solve.New(sizes, conds)
 }
 
-// newDomain chooses the values that are told apart.
+// newDomain chooses the values to distinguish.
 func newDomain(doc *ir.Document, x *ir.Domain) domain {
 	d := domain{source: x, whole: x.Size() <= maxValues && x.Type != ir.String}
 	if d.whole || x.Type == ir.String {

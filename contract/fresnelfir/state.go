@@ -142,7 +142,7 @@ func (s *state) loopLimit(p *plan, at, count int) bool {
 	return s != nil && s.limit > 0 && count >= max(s.limit, p.grammar.Nodes[at].Min)
 }
 
-// maxFailures is how many failures are told from new ones.
+// maxFailures is how many failures are remembered to recognise new ones.
 const maxFailures = 1000
 
 // fails notes a failure.
@@ -227,8 +227,8 @@ const maxModels = 1 << 15
 // ofModel reports whether an event is about a state of the model.
 func (e *event) ofModel() bool { return e.kind == eventModel || e.kind == eventSituation }
 
-// lacks reports whether an event is something new to the state.
-func (s *state) lacks(e event) bool {
+// isNew reports whether an event is something new to the state.
+func (s *state) isNew(e event) bool {
 	return (e.kind <= eventBranch || e.ofModel() && s.models < maxModels) && s.hits.of(e) == 0 || e.kind == eventEdge
 }
 

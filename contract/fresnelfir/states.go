@@ -2,6 +2,7 @@ package fresnelfir
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"github.com/thresh-dev/thresh/engine/walk"
@@ -51,7 +52,8 @@ func (f *fingerprints) add(v uint64) bool {
 
 // place is where a number is in a table, or may be put.
 func place(t []uint64, v uint64) int {
-	at := int((v & (1<<56 - 1)) * uint64(len(t)) >> 56)
+	high, _ := bits.Mul64(v<<8, uint64(len(t))) // the first 8 bits are the shard's
+	at := int(high)
 	for t[at] != 0 && t[at] != v {
 		if at++; at == len(t) {
 			at = 0
@@ -138,7 +140,6 @@ func (t *traversal) unpack(b []byte, threads int) {
 	t.clear()
 	t.src.Resume(nil, 0)
 	b = t.m.Unpack(b)
-	t.sketch = t.m.Sketch(t.p.actor)
 	for len(t.walkers) < threads {
 		t.walkers = append(t.walkers, walk.Walker{})
 	}

@@ -274,7 +274,7 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	}
 	switch {
 	case o.End == sut.Answered:
-		v, ok := within(b.Part, o.Value)
+		v, ok := valueAt(b.Part, o.Value)
 		if !ok {
 			s.fails(dut.Refused, fmt.Sprintf("the answer %.60s has no %s", o.Value, b.Part), nil)
 			return dut.Reply{Cause: dut.Refused}
@@ -292,9 +292,9 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 	return s.fails(dut.OtherTrap, crash.Mask(o.Why), cause.Frames)
 }
 
-// within is what a path leads to in an answer. An answer without it is a way to say no:
+// valueAt is what a path leads to in an answer. An answer without it is a way to say no:
 // null, or an error in words.
-func within(path string, answer json.RawMessage) (json.RawMessage, bool) {
+func valueAt(path string, answer json.RawMessage) (json.RawMessage, bool) {
 	if path == "" {
 		return answer, true
 	}

@@ -40,7 +40,7 @@ func vary(doc *ir.Document) {
 	}
 	for _, e := range doc.Entities {
 		for _, f := range e.Fields {
-			if f.Type == ir.String && f.Name != "id" && f.Format == "" && taken(doc, e.Name, f.Name) {
+			if f.Type == ir.String && f.Name != "id" && f.Format == "" && takesField(doc, e.Name, f.Name) {
 				plain := append([]string{""}, compared(doc, f.Name)...)
 				of := plain[1:]
 				if len(of) == 0 {
@@ -52,8 +52,8 @@ func vary(doc *ir.Document) {
 	}
 }
 
-// taken reports whether an argument of a binding takes its value from a field.
-func taken(doc *ir.Document, entity, field string) bool {
+// takesField reports whether an argument of a binding takes its value from a field.
+func takesField(doc *ir.Document, entity, field string) bool {
 	for _, b := range doc.Bindings.Actions {
 		for _, name := range b.Args {
 			src, ok := doc.ArgumentOf(b, name)

@@ -13,7 +13,7 @@ import (
 )
 
 // trace is what people see of a traversal, step by step. It is made when a
-// failing case is told, not while cases are run.
+// failing case is explained, not while cases run.
 type trace struct {
 	Cast       []string    `json:"cast"` // acting instances with their fields
 	Steps      []traceStep `json:"steps"`
@@ -45,8 +45,8 @@ type traceStep struct {
 	made     string // the instance that it made
 }
 
-// made notes an instance that the harness made.
-func (x *trace) made(m *model.Machine, i int32) {
+// noteCreated notes an instance that the harness made.
+func (x *trace) noteCreated(m *model.Machine, i int32) {
 	if len(x.Steps) > 0 || len(x.Cast) >= 64 {
 		return
 	}
@@ -59,13 +59,13 @@ func describe(m *model.Machine, i int32) string {
 	b.WriteString(m.Name(i))
 	for k, f := range m.Program().Document().Entities[m.EntityOf(i)].Fields {
 		if f.Name != "id" {
-			fmt.Fprintf(&b, " %s=%s", f.Name, held(m.Text(m.Get(i, k)), f))
+			fmt.Fprintf(&b, " %s=%s", f.Name, fieldText(m.Text(m.Get(i, k)), f))
 		}
 	}
 	return b.String()
 }
 
-func (x *trace) took(branch string) { x.via = append(x.via, branch) }
+func (x *trace) noteBranch(branch string) { x.via = append(x.via, branch) }
 
 func (x *trace) begin(t *traversal, action int) {
 	m := t.m
@@ -96,16 +96,16 @@ func (x *trace) begin(t *traversal, action int) {
 	x.was, x.count = allFields(m, x.was[:0]), m.Instances()
 }
 
-// said is a value in a sentence: a text is quoted, since it may hold anything.
-func said(text string, of ir.Type) string {
+// quoteValue is a value in a sentence: a text is quoted, since it may hold anything.
+func quoteValue(text string, of ir.Type) string {
 	if of == ir.String {
 		return strconv.Quote(text)
 	}
 	return text
 }
 
-// held is the value of a field in a sentence.
-func held(text string, f *ir.Field) string {
+// fieldText is the value of a field in a sentence.
+func fieldText(text string, f *ir.Field) string {
 	if len(f.Texts) > 0 {
 		return strconv.Quote(text)
 	}
@@ -122,12 +122,12 @@ func (t *traversal) argument(b *ir.ActionBinding, name string) string {
 	switch src.Kind {
 	case ir.ArgInput:
 		d := p.Domain(src.Domain)
-		return said(m.Text(m.Input(d)), t.p.doc.Inputs.Domains[d].Type)
+		return quoteValue(m.Text(m.Input(d)), t.p.doc.Inputs.Domains[d].Type)
 	case ir.ArgWith:
 		return m.Text(t.given[src.With])
 	case ir.ArgValue:
 		v, _ := m.Modelled(p.Condition(src.Value.Value).Code)
-		return said(m.Text(v), src.Value.Result.Type)
+		return quoteValue(m.Text(v), src.Value.Result.Type)
 	}
 	slot := p.Slot(src.Var)
 	if slot < 0 {
@@ -140,7 +140,7 @@ func (t *traversal) argument(b *ir.ActionBinding, name string) string {
 	if src.Kind == ir.ArgField {
 		for k, f := range t.p.doc.Entities[m.EntityOf(i)].Fields {
 			if f.Name == src.Field {
-				return said(m.Text(m.Get(i, k)), f.Type)
+				return quoteValue(m.Text(m.Get(i, k)), f.Type)
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func (x *trace) end(t *traversal) {
 		}
 		for k, f := range t.p.doc.Entities[m.EntityOf(i)].Fields {
 			if v := m.Get(i, k); v != x.was[at] {
-				s.Changes = append(s.Changes, fmt.Sprintf("%s.%s: %s -> %s", m.Name(i), f.Name, held(m.Text(x.was[at]), f), held(m.Text(v), f)))
+				s.Changes = append(s.Changes, fmt.Sprintf("%s.%s: %s -> %s", m.Name(i), f.Name, fieldText(m.Text(x.was[at]), f), fieldText(m.Text(v), f)))
 			}
 			at++
 		}

@@ -58,9 +58,9 @@ func plainValue(text string, of ir.Type) any {
 	return text
 }
 
-// spoken is a value as a step's table has it: a text stands in quotes, or by itself where
+// tableValue is a value as a step's table has it: a text stands in quotes, or by itself where
 // nothing else could be meant.
-func spoken(text string) any {
+func tableValue(text string) any {
 	if s, err := strconv.Unquote(text); err == nil {
 		return s
 	}
@@ -77,7 +77,7 @@ func argsOf(s *traceStep) map[string]any {
 	args := map[string]any{}
 	for _, a := range s.Args {
 		name, value, _ := strings.Cut(a, "=")
-		args[name] = spoken(value)
+		args[name] = tableValue(value)
 	}
 	return args
 }
@@ -102,7 +102,7 @@ func (c *Campaign) writeTrace(w io.Writer, file string, last *passed) error {
 			Returns any            `json:"returns,omitempty"`
 		}{Action: s.step.Action, Args: argsOf(&s.step)}
 		if b := c.plan.doc.Binding(s.step.Action); s.step.expected != "" {
-			line.Returns = spoken(s.step.expected)
+			line.Returns = tableValue(s.step.expected)
 		} else if b != nil && b.Result.Entity != "" && s.step.made != "" {
 			line.Returns = s.step.made
 		}

@@ -22,6 +22,14 @@ type traversal struct {
 	lessons
 	outcome
 	score *score // what actors are to call at the same time; nil: they take turns
+
+	everything bool // all ways of all decisions are gone through
+	looked     struct {
+		known bool // shut is about this node after these decisions of this step
+		node  int
+		made  []uint64
+		open  uint64
+	}
 }
 
 // protocolPositions is where the threads stand in their protocols.

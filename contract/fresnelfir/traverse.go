@@ -3,6 +3,7 @@ package fresnelfir
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
 	"github.com/thresh-dev/thresh/engine/walk"
@@ -31,7 +32,7 @@ func (t *traversal) attach(d *device) {
 // run walks from where it is to begin to the end. The source has been set up by
 // the caller.
 func (t *traversal) run() {
-	t.travel()
+	t.traverse()
 	n := len(t.beyond)
 	switch x := t.p.doc.Capsule; {
 	case x != nil: // which is about one failure
@@ -48,7 +49,7 @@ func (t *traversal) run() {
 	}
 }
 
-func (t *traversal) travel() {
+func (t *traversal) traverse() {
 	t.restored = false
 	if t.from == nil {
 		t.start()
@@ -62,7 +63,7 @@ func (t *traversal) travel() {
 		t.start()
 		t.walk(len(t.from.tape))
 		if t.snapshots != nil && t.failed == nil {
-			t.snapshots.keep(t.from, t.snapshot())
+			t.snapshots.add(t.from, t.snapshot())
 		}
 	}
 	t.depart()
@@ -71,7 +72,7 @@ func (t *traversal) travel() {
 
 // noting reports whether somebody wants to know which states of the model are met:
 // a campaign that learns, or a search.
-func (t *traversal) noting() bool { return t.state != nil || t.in.plain }
+func (t *traversal) noting() bool { return t.state != nil || t.in.plain && !t.everything }
 
 // want says which inputs to use from now on where they can be; nil: any.
 func (t *traversal) want(x *inputGoal) {
@@ -90,22 +91,22 @@ func (t *traversal) clear() {
 	t.habits.clear()
 }
 
-// start comes to where the first step is taken.
+// start moves to where the first step is taken.
 func (t *traversal) start() {
 	t.clear()
 	t.in.reset(&t.p.space)
-	t.about(topicStart, 0)
+	t.setTopic(topicStart, 0)
 	t.threads = 1 + int(t.src.Draw(uint64(t.p.doc.Exploration.Threads)))
 	if t.wide = false; t.mod != nil && len(t.mod.pairs) > 0 {
 		wide := uint64(0)
 		if t.state != nil && t.state.wide > 0 {
 			wide = 1
 		}
-		t.about(topicPlain, 0)
+		t.setTopic(topicPlain, 0)
 		t.wide = t.src.Prefer(wide, 2) == 1
 	}
 	if t.passing = 0; t.p.program.Properties() > 0 || t.p.exceeds {
-		t.about(topicStart, 1)
+		t.setTopic(topicStart, 1)
 		t.passing = t.src.Prefer(t.lenient, 0)
 	}
 	begin := 0
@@ -123,24 +124,24 @@ func (t *traversal) start() {
 	}
 	t.sketch = t.m.Sketch(t.p.actor)
 	if t.finder != nil {
-		t.finder.look(t)
+		t.finder.observe(t)
 	}
 }
 
 // walk takes steps until nobody has one to take, or so many decisions were made.
 func (t *traversal) walk(decisions int) {
-	for t.failed == nil && t.going() && t.src.Len() < decisions {
+	for t.failed == nil && t.canStep() && t.src.Len() < decisions {
 		t.src.Begin()
 		t.step()
 		t.src.End()
 		if t.finder != nil {
-			t.finder.look(t)
+			t.finder.observe(t)
 		}
 	}
 }
 
-// going reports whether there is a step to take.
-func (t *traversal) going() bool { return len(t.alive) > 0 && t.actions < maxSteps }
+// canStep reports whether there is a step to take.
+func (t *traversal) canStep() bool { return len(t.alive) > 0 && t.actions < maxSteps }
 
 // chooseStart decides on a generator; 0 is none.
 func (t *traversal) chooseStart(n int) int {
@@ -149,7 +150,7 @@ func (t *traversal) chooseStart(n int) int {
 	for range n {
 		t.weights = append(t.weights, 1)
 	}
-	t.about(topicStart, 2)
+	t.setTopic(topicStart, 2)
 	return t.src.Weighted(t.weights)
 }
 
@@ -170,11 +171,12 @@ func (t *traversal) actors(threads int) {
 		}
 		t.alive, t.born = t.alive[:0], t.born[:0]
 		for i := range threads {
+			t.thread = i
 			t.m.Act(i)
 			t.born = append(t.born, t.src.Len())
 			t.src.Begin()
 			if n := len(t.p.roots); n > 0 {
-				t.about(topicRoot, 0)
+				t.setTopic(topicRoot, 0)
 				r := t.src.Draw(uint64(n))
 				t.walkers[i].Start(&t.p.grammar, t.p.roots[r].rule)
 				t.walkers[i].Settle(t)
@@ -213,7 +215,7 @@ func (t *traversal) step() {
 		t.alive = append(t.alive[:at], t.alive[at+1:]...)
 		return
 	}
-	t.seen.met(event{kind: eventNode, node: w.Node()})
+	t.seen.countEvent(event{kind: eventNode, node: w.Node()})
 	if asked := t.p.asked[action]; len(asked) > 0 {
 		t.in.draw(&t.src, t.m, asked, t.likely())
 	}
@@ -227,10 +229,10 @@ func (t *traversal) step() {
 	w.Settle(t)
 }
 
-// next decides whose turn it is: a thread by its number, or, if that one has
+// next decides which thread runs next: a thread by its number, or, if that one has
 // ended, the next that has not. It returns its place among the living.
 func (t *traversal) next() int {
-	t.about(topicThread, 0)
+	t.setTopic(topicThread, 0)
 	n := int(t.src.Draw(uint64(t.threads)))
 	for i, thread := range t.alive {
 		if thread >= n {
@@ -284,7 +286,7 @@ func (t *traversal) perform(action int) {
 	} else if t.dev != nil {
 		t.check(action)
 	} else if t.mod != nil && t.mod.actions[action].binding >= 0 && t.p.claims[action].twice {
-		t.about(topicPlain, 1)
+		t.setTopic(topicPlain, 1)
 		t.src.Prefer(0, 2) // as a module would be called twice
 	}
 	t.m.Commit()
@@ -293,7 +295,7 @@ func (t *traversal) perform(action int) {
 	}
 	if t.noting() {
 		t.sketch = t.m.Sketch(t.p.actor)
-		t.seen.met(event{kind: eventModel, state: t.sketch})
+		t.seen.countEvent(event{kind: eventModel, state: t.sketch})
 	}
 }
 
@@ -305,24 +307,17 @@ func (t *traversal) check(action int) {
 		return
 	}
 	t.written(action)
-	if t.steady(action); t.failed == nil {
-		t.twice(action)
+	if t.checkStable(action); t.failed == nil {
+		t.callTwice(action)
 	}
 }
 
 // Choose implements [walk.Guide].
 func (t *traversal) Choose(at int) int {
 	n := &t.p.nodes[at]
-	open := uint64(0) // what is learned is kept by; of more than 64 branches several share a bit
-	t.shut = t.shut[:0]
-	for i := range n.branches {
-		b := &n.branches[i]
-		if t.shut = append(t.shut, !b.open && !t.guard(b)); !t.shut[i] {
-			open |= 1 << (i & 63)
-		}
-		if t.failed != nil {
-			return -1
-		}
+	open := t.opened(at)
+	if t.failed != nil {
+		return -1
 	}
 	if t.mod != nil && n.attempts {
 		if t.attempts(at); t.failed != nil {
@@ -334,7 +329,7 @@ func (t *traversal) Choose(at int) int {
 	for i, w := range t.weights {
 		if t.shut[i] {
 			w, t.weights[i] = 0, 0
-			t.seen.met(event{eventClosed, at, open, i})
+			t.seen.countEvent(event{eventClosed, at, open, i})
 		}
 		if t.habits != nil {
 			w /= t.habits.divisor(at, i)
@@ -343,25 +338,50 @@ func (t *traversal) Choose(at int) int {
 		total += w
 	}
 	if total <= 0 {
-		t.seen.met(event{kind: eventStuck, node: at, state: open})
+		t.seen.countEvent(event{kind: eventStuck, node: at, state: open})
 		return -1
 	}
 	if t.noting() {
-		t.seen.met(event{kind: eventSituation, node: at, state: (t.sketch ^ open*0x9e3779b97f4a7c15) >> 32})
+		t.seen.countEvent(event{kind: eventSituation, node: at, state: (t.sketch ^ open*0x9e3779b97f4a7c15) >> 32})
 	}
-	t.about(topicBranch, at)
+	t.setTopic(topicBranch, at)
 	i := t.src.Weighted(t.weights)
-	t.seen.taken(at, open, i)
+	t.seen.countBranch(at, open, i)
 	if t.habits != nil {
-		t.habits.take(at, i)
+		t.habits.countChoice(at, i)
 	}
 	if t.score != nil {
-		t.score.took(t, at, i)
+		t.score.noteBranch(t, at, i)
 	}
 	if t.trace != nil {
-		t.trace.took(n.branches[i].id)
+		t.trace.noteBranch(n.branches[i].id)
 	}
 	return i
+}
+
+// opened finds the branches that are shut. The others are bits, which what is learned is
+// kept by; of more than 64 branches several share a bit.
+func (t *traversal) opened(at int) (open uint64) {
+	x := &t.looked
+	if t.everything {
+		made := t.src.Tape().Values
+		if x.known && x.node == at && slices.Equal(x.made, made) {
+			return x.open
+		}
+		x.known, x.node, x.made = false, at, append(x.made[:0], made...)
+	}
+	t.shut = t.shut[:0]
+	for i := range t.p.nodes[at].branches {
+		b := &t.p.nodes[at].branches[i]
+		if t.shut = append(t.shut, !b.open && !t.guard(b)); !t.shut[i] {
+			open |= 1 << (i & 63)
+		}
+		if t.failed != nil {
+			return open
+		}
+	}
+	x.known, x.open = true, open
+	return open
 }
 
 // guard reports whether a guard holds. One that cannot be told for want of an
@@ -380,7 +400,10 @@ func (t *traversal) guard(b *branch) bool {
 
 // More implements [walk.Guide].
 func (t *traversal) More(at, count int) bool {
-	t.about(topicMore, at)
+	t.setTopic(topicMore, at)
+	if t.everything && t.walkers[t.thread].Last() {
+		return t.src.Prefer(1, 2) == 1 // who stops for good can do nothing that who goes on cannot
+	}
 	if t.state.loopLimit(t.p, at, count) {
 		return t.src.Prefer(0, 2) == 1
 	}

@@ -17,8 +17,8 @@ type verdict struct {
 	among     []int    // all calls that had begun by then and may have to do with it
 }
 
-// look judges a recording.
-func (j *judge) look() (v verdict) {
+// judgeRecording judges a recording.
+func (j *judge) judgeRecording() (v verdict) {
 	if v := j.broken(); v.failed != nil {
 		return v
 	}
@@ -118,10 +118,10 @@ func (j *judge) earliest(calls []int) (v verdict) {
 // lessOrders is mostOrders for one try of making a history smaller.
 const lessOrders = 50_000
 
-// least leaves of calls that no order explains those that are needed for that: without
+// minimize leaves of calls that no order explains those that are needed for that: without
 // any of them the rest could be explained, if that call may have taken effect or not
 // while it was made, or would be another finding.
-func (j *judge) least(v *verdict) {
+func (j *judge) minimize(v *verdict) {
 	if v.among == nil {
 		return
 	}
@@ -134,7 +134,7 @@ func (j *judge) least(v *verdict) {
 			}
 			rest := slices.Delete(slices.Clone(v.calls), k, k+1)
 			c.Dropped, j.tried = true, mostOrders-lessOrders
-			if j.explained(v.among, v.until) || j.tried > mostOrders || !j.same(v, rest) {
+			if j.explained(v.among, v.until) || j.tried > mostOrders || !j.sameFinding(v, rest) {
 				c.Dropped = false
 				continue
 			}
@@ -143,8 +143,8 @@ func (j *judge) least(v *verdict) {
 	}
 }
 
-// same reports whether fewer calls of a verdict show the same finding.
-func (j *judge) same(v *verdict, calls []int) bool {
+// sameFinding reports whether fewer calls of a verdict show the same finding.
+func (j *judge) sameFinding(v *verdict, calls []int) bool {
 	for _, i := range calls {
 		if c := &j.rec.Calls[i]; c.End == v.until {
 			return j.inexplicable(c, calls).title == v.failed.title

@@ -29,9 +29,9 @@ func (c *Campaign) advice(s *state) []string {
 // surroundings are variables that programs expect and that no case has.
 var surroundings = regexp.MustCompile(`\b(HOME|PATH|LANG|LC_[A-Z]+|TMPDIR|USER|LOGNAME|SHELL|TERM|TZ|DISPLAY|LD_LIBRARY_PATH|XDG_[A-Z_]+|[A-Z]+_HOME)\b|(?i:home directory)`)
 
-// lacking is the variable of the environment that a program complains of; "":
+// missingVariable is the variable of the environment that a program complains of; "":
 // none.
-func lacking(stderr []byte) string {
+func missingVariable(stderr []byte) string {
 	found := surroundings.FindSubmatch(stderr)
 	if found == nil {
 		return ""

@@ -73,7 +73,7 @@ func TestLacking(t *testing.T) {
 		"fatal: $HOME not set": "HOME", "error: could not find your home directory": "HOME", "JAVA_HOME is not set": "JAVA_HOME",
 		"warning: PATHOLOGICAL input": "", "": "",
 	} {
-		if got := lacking([]byte(words)); got != want {
+		if got := missingVariable([]byte(words)); got != want {
 			t.Errorf("%q: %q, want %q", words, got, want)
 		}
 	}

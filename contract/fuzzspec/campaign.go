@@ -82,7 +82,7 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	if o.Verdict == campaign.VerdictFail {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the unmodified seed already fails: %s", c.id.Name, o.Title))
 	}
-	if name := lacking(res.Stderr); name != "" && (o.Verdict == campaign.VerdictFail || res.ExitCode != 0) && c.system == nil {
+	if name := missingVariable(res.Stderr); name != "" && (o.Verdict == campaign.VerdictFail || res.ExitCode != 0) && c.system == nil {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the program names %s, and a FuzzSpec's environment does not have it: "+
 			`begin target.command with "env", "%[2]s=...", such as "env", "HOME=<run_dir>"`, c.id.Name, name))
 	}

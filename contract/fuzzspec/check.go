@@ -61,7 +61,7 @@ type checker struct {
 
 func (c *checker) add(level diag.Level, at doctree.Pos, path, code, message, hint string) {
 	c.List.Add(level, func() diag.Diagnostic {
-		return c.at(at, diag.Diagnostic{Level: level, Code: code, Path: path, Message: message, Hint: hint})
+		return c.located(at, diag.Diagnostic{Level: level, Code: code, Path: path, Message: message, Hint: hint})
 	})
 }
 

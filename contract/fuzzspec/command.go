@@ -59,7 +59,7 @@ const (
 	reasonRelative   = "must be an absolute path"
 	reasonUnresolved = "must resolve to an allowlisted executable"
 	reasonNoFile     = "must resolve to a file"
-	reasonNoExec     = "must be executable"
+	ReasonNoExec     = "must be executable"
 	reasonNotAllowed = "executable not allowlisted"
 	reasonWritable   = "must not be group/world-writable"
 )
@@ -90,7 +90,7 @@ func ResolveExecutable(fsys FS, argv0 string, allow []string) (x Executable, rea
 		return x, reasonNoFile
 	}
 	if !fsys.Executable(x.Real) {
-		return x, reasonNoExec
+		return x, ReasonNoExec
 	}
 	if slices.ContainsFunc(allow, func(a string) bool {
 		a = NormalizePath(a)
@@ -102,7 +102,7 @@ func ResolveExecutable(fsys FS, argv0 string, allow []string) (x Executable, rea
 	inside := func(roots []string) bool {
 		return slices.ContainsFunc(roots, func(root string) bool {
 			real, err := realPath(fsys, root)
-			return err == nil && under(x.Real, real)
+			return err == nil && isWithin(x.Real, real)
 		})
 	}
 	switch {

@@ -31,7 +31,7 @@ func (*Contract) Summary() string {
 
 // Detect implements [campaign.Contract]: a JSON object with a schema_version
 // of the format, also one that cannot be read to its end, so that its faults
-// are told as those of a FuzzSpec.
+// are reported as those of a FuzzSpec.
 func (*Contract) Detect(s campaign.Spec) bool {
 	text := bytes.TrimLeft(s.Data, " \t\r\n")
 	if !bytes.HasPrefix(text, []byte("{")) {
@@ -89,7 +89,7 @@ func (*Contract) Options() []campaign.Option {
 		{Name: optSandbox, Bool: true, Usage: "no network, read-only files, own process ids, where the kernel allows it"},
 		{Name: optAllowExec, Many: true, Usage: "allow the program at the absolute `PATH`, which is outside the allowlist"},
 		{Name: optOKExit, Many: true, Usage: "exit `CODES` that are not failures, such as 1,2"},
-		{Name: optOKReports, Bool: true, Usage: "with these exit codes, a runtime's report of an uncaught exception is no failure either: the program prints what it has handled"},
+		{Name: optOKReports, Bool: true, Usage: "with these exit codes, and with 0, a runtime's report of an uncaught exception is no failure either: the program prints what it has handled"},
 		{Name: optOutputs, Values: []string{"auto", "require", "ignore"}, Default: "auto", Usage: "JSON files in the out folder: required if the seed gives some, always, never"},
 		{Name: optInput, Values: []string{"auto", "file", "stdin"}, Default: "auto", Usage: "how the input reaches the program; auto: on standard input as well if the command names no <input_path>"},
 		{Name: optKeep, Values: []string{"failures", "all", "none"}, Default: "failures", Usage: "cases whose folder below work_root_base is kept"},

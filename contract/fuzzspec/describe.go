@@ -240,7 +240,7 @@ func mutationTable(log []byte) (campaign.Exhibit, bool) {
 // the kept folder of the case holds the bytes as they were.
 var (
 	pidPattern     = regexp.MustCompile(`==\d+==`)
-	addressPattern = regexp.MustCompile(`0x[0-9a-fA-F]{6,}`)
+	addressPattern = regexp.MustCompile(`(^|[^+@])0x[0-9a-fA-F]{6,}`) // an offset in a module is no address
 	folderPattern  = regexp.MustCompile(`/[^\s"']*/thresh-[0-9A-Za-z._-]+/w\d+/run`)
 	routinePattern = regexp.MustCompile(`goroutine \d+`)
 	offsetPattern  = regexp.MustCompile(`pid[= ]\d+`)
@@ -249,7 +249,7 @@ var (
 func steady(text string) string {
 	text = pidPattern.ReplaceAllString(text, "==PID==")
 	text = folderPattern.ReplaceAllString(text, "<run_dir>")
-	text = addressPattern.ReplaceAllString(text, "<ADDR>")
+	text = addressPattern.ReplaceAllString(text, "${1}<ADDR>")
 	text = routinePattern.ReplaceAllString(text, "goroutine N")
 	return offsetPattern.ReplaceAllString(text, "pid N")
 }

@@ -21,7 +21,7 @@ const (
 	verdictUnknown = "UNKNOWN"
 )
 
-// Evaluation is what a run folder comes to.
+// Evaluation is the verdict on a run folder.
 type Evaluation struct {
 	Verdict     string
 	Signature   string // signature_v1
@@ -56,7 +56,7 @@ type EvaluateOptions struct {
 }
 
 // EvaluateRun judges a run from the files in its folder, which it only reads.
-// It always comes to a verdict, also for a folder that holds nothing.
+// It always results in a verdict, also for a folder that holds nothing.
 func EvaluateRun(run fs.FS, runID string, o EvaluateOptions) Evaluation {
 	e := evaluator{run: run, runID: runID, o: o, context: check("CONTEXT_PRESENT"), exec: check("EXEC_PRESENT"),
 		exit: check("RUNNER_EXIT"), outputs: check("OUTPUTS_PRESENT"), parse: check("JSON_PARSE")}

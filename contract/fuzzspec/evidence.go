@@ -100,7 +100,7 @@ func (e *evaluator) findOutputs(record *jsontree.Node) (files, missing []string,
 	}
 	slices.Sort(observed)
 	for _, p := range slices.Compact(observed) {
-		name, ok := e.inside(p)
+		name, ok := e.inRunFolder(p)
 		if !ok || !exists(e.run, name) {
 			missing = append(missing, lastPart(p))
 		} else if strings.HasSuffix(name, ".json") && isRegular(e.run, name) {
@@ -110,9 +110,9 @@ func (e *evaluator) findOutputs(record *jsontree.Node) (files, missing []string,
 	return files, missing, true
 }
 
-// inside turns a listed path into one inside the run folder; false if it leads
+// inRunFolder turns a listed path into one inside the run folder; false if it leads
 // out of it.
-func (e *evaluator) inside(p string) (string, bool) {
+func (e *evaluator) inRunFolder(p string) (string, bool) {
 	parts := pathParts(p)
 	if strings.HasPrefix(p, "/") || slices.Contains(parts, "..") {
 		return "", false

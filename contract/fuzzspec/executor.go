@@ -124,7 +124,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 				o.Evidence = append(o.Evidence, e)
 			}
 		}
-		if err := x.elsewhere(ctx, s, pc, &o); err != nil {
+		if err := x.runOtherBuilds(ctx, s, pc, &o); err != nil {
 			return o, mismatch(err)
 		}
 	}

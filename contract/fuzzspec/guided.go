@@ -189,7 +189,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		if !copied { // most rounds find nothing
 			next.seen, copied = maps.Clone(s.seen), true
 		}
-		next.keep(trimmed(c.input(s, at)), work, tuples)
+		next.addInput(trimmed(c.input(s, at)), work, tuples)
 		next.learn(len(next.corpus)-1, compared)
 	}
 	if c.set.guided {

@@ -40,7 +40,7 @@ type ending struct {
 // to be seen of it.
 type looker func() *process.Crash
 
-// judge says what a result comes to. Exit codes, signals and sanitizers come
+// judge decides the verdict on a result. Exit codes, signals and sanitizers come
 // first, then limits, then what was left behind, then outputs.
 func (c *Campaign) judge(s *state, r *process.Result, runID string, look looker) (campaign.Outcome, error) {
 	if r.Observed != nil {
@@ -106,7 +106,7 @@ func (c *Campaign) crashOutcome(end ending, d crash.Death, runID string, look lo
 	var seen *process.Crash
 	if cause.Untold() {
 		if seen = look(); seen != nil {
-			d.Stack = &crash.Stack{Kind: seen.Kind, Places: seen.Layers}
+			d.Stack = &crash.Stack{Kind: seen.Kind, Fault: seen.Fault, Places: seen.Layers}
 			if cause = crash.Analyze(d); seen.Hint == process.Exploitable {
 				cause.Severity = crash.SeverityCritical
 			}

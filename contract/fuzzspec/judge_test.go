@@ -46,6 +46,8 @@ func TestJudge(t *testing.T) {
 		"a report, exit 1 accepted":   {accepting, facts{}, exited(1, traceback), "crash", ending{Status: "exited"}},
 		"a report, exit 3 accepted":   {accepting, facts{}, exited(3, traceback), "", ending{}},
 		"a report that was logged":    {accepting, facts{}, exited(0, traceback), "", ending{}},
+		"a thread died, exit 0":       {plain, facts{}, exited(0, "Exception in thread Thread-1 (f):\n"+traceback), "crash", ending{Status: "exited"}},
+		"a thread that may die":       {trusting, facts{}, exited(0, "Exception in thread Thread-1 (f):\n"+traceback), "", ending{}},
 		"a report that is accepted":   {trusting, facts{}, exited(1, traceback), "", ending{}},
 		"a sanitizer, exit 0":         {plain, facts{}, exited(0, sanitized), "crash", ending{Status: "exited"}},
 		"a sanitizer, exit accepted":  {trusting, facts{}, exited(1, sanitized), "crash", ending{Status: "exited"}},

@@ -120,7 +120,7 @@ func (c *Campaign) PlanCase(index int64, when time.Time) (CaseLine, error) {
 	id := CaseRunID(c.set.campaignID, index)
 	sum := digest(input)
 	l := CaseLine{Time: when, CaseIndex: index, RunID: id, ArtifactID: sum[:12], InputSHA256: sum, Planned: true}
-	_, _, err := c.keep(id, RunRecord{Spec: c.spec, CaseIndex: index, Seed: c.seed, Input: input, InputName: c.inputName(), MutationLog: lane.log(), Timeout: c.set.timeout, When: when})
+	_, _, err := c.keepRun(id, RunRecord{Spec: c.spec, CaseIndex: index, Seed: c.seed, Input: input, InputName: c.inputName(), MutationLog: lane.log(), Timeout: c.set.timeout, When: when})
 	return l, err
 }
 
@@ -130,7 +130,7 @@ func (c *Campaign) RunCase(ctx context.Context, index int64, runID string, dry b
 	input := lane.input(bytemut.Pool{Inputs: [][]byte{c.seed}}, index)
 	r := RunRecord{Spec: c.spec, CaseIndex: index, Seed: c.seed, Input: input, InputName: c.inputName(), MutationLog: lane.log(), Timeout: c.set.timeout, When: when}
 	if dry {
-		return c.keep(runID, r)
+		return c.keepRun(runID, r)
 	}
 	if err := CheckID("run id", runID); err != nil {
 		return RunFolder{}, KeptRun{}, err
@@ -138,7 +138,7 @@ func (c *Campaign) RunCase(ctx context.Context, index int64, runID string, dry b
 	runner, err := c.open(ctx, c.plan(), 0, 1, true)
 	if err != nil {
 		r.StartError = err
-		return c.keep(runID, r)
+		return c.keepRun(runID, r)
 	}
 	defer runner.Close()
 	res, err := runner.Run(ctx, process.Case{Index: index, RunID: runID, Input: input, Confirm: true})
@@ -147,17 +147,17 @@ func (c *Campaign) RunCase(ctx context.Context, index int64, runID string, dry b
 	}
 	if err != nil {
 		r.StartError = err
-		return c.keep(runID, r)
+		return c.keepRun(runID, r)
 	}
 	s := &state{facts: facts{Outputs: c.set.outputs != "auto"}}
 	o, err := c.judge(s, &res, runID, stackReader(ctx, runner, process.Case{Index: index, RunID: runID, Input: input}))
 	if err != nil {
 		return RunFolder{}, KeptRun{}, err
 	}
-	return c.keep(runID, c.record(s, index, input, r.MutationLog, &res, o))
+	return c.keepRun(runID, c.record(s, index, input, r.MutationLog, &res, o))
 }
 
-func (c *Campaign) keep(runID string, r RunRecord) (RunFolder, KeptRun, error) {
+func (c *Campaign) keepRun(runID string, r RunRecord) (RunFolder, KeptRun, error) {
 	f, err := NewRunFolder(c.spec.Target.WorkRootBase, runID)
 	if err != nil {
 		return f, KeptRun{}, err

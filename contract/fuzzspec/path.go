@@ -106,7 +106,7 @@ func (r resolver) join(base, rest string) (string, bool) {
 	return base, true
 }
 
-// under reports whether a resolved path is dir or inside it, by component.
-func under(name, dir string) bool {
+// isWithin reports whether a resolved path is dir or inside it, by component.
+func isWithin(name, dir string) bool {
 	return name == dir || dir == "/" || strings.HasPrefix(name, dir+"/")
 }

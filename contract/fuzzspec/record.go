@@ -173,7 +173,7 @@ func (r *RunRecord) legacyExec(p process.Paths) []byte {
 // observed is an output that a record lists.
 type observed struct{ path, sha256 string }
 
-// outcome is what a run comes to in the words of failure records, before its
+// outcome is the result of a run in the words of failure records, before its
 // outputs are looked at.
 func (r *RunRecord) outcome() (verdict, reason string) {
 	switch {

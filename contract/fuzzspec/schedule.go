@@ -48,8 +48,8 @@ func (c *Campaign) pool(s *state) bytemut.Pool {
 // cost is what a case of an input is expected to take: edges, and bytes to change.
 func (s *state) cost(i int) uint64 { return (s.entries[i].work + 1) * uint64(len(s.corpus[i])+16) }
 
-// keep adds an input to the corpus. The state's entries and tuples are its own.
-func (s *state) keep(input []byte, work uint64, tuples []uint32) {
+// addInput adds an input to the corpus. The state's entries and tuples are its own.
+func (s *state) addInput(input []byte, work uint64, tuples []uint32) {
 	at := len(s.corpus)
 	s.corpus = append(slices.Clip(s.corpus), input)
 	s.entries = append(s.entries, entry{work: work, tuples: tuples})
@@ -83,7 +83,7 @@ func (s *state) weigh() {
 	usual := total / max(known, 1)
 	for i := range s.entries {
 		if e := &s.entries[i]; i >= from || e.worth == 0 {
-			e.worth = s.worth(e, usual)
+			e.worth = s.weightOf(e, usual)
 		}
 	}
 	s.ends = make([]uint64, len(s.entries))
@@ -98,8 +98,8 @@ func (s *state) weigh() {
 	}
 }
 
-// worth is the weight of an input by its cost and by the tuples that few have.
-func (s *state) worth(e *entry, usual uint64) uint64 {
+// weightOf is the weight of an input by its cost and by the tuples that few have.
+func (s *state) weightOf(e *entry, usual uint64) uint64 {
 	if e.tuples == nil {
 		return usualWorth
 	}

@@ -102,7 +102,7 @@ func executableMessage(got string, x Executable, reason string) (code, message, 
 			"give its absolute path; PATH is not consulted"
 	case reasonNoFile:
 		return codeExecutable, "must be a regular file that exists, got " + got, ""
-	case reasonNoExec:
+	case ReasonNoExec:
 		return codeExecutable, "must be an executable file, got " + got, "chmod +x " + x.Real
 	case reasonWritable:
 		return codeNotAllowed, "must be a file that group and others cannot write, got " + got, "chmod go-w " + x.Real
@@ -147,7 +147,7 @@ func (w *walk) runtimeRoot(at doctree.Pos, base, root string) {
 		return
 	}
 	for _, dir := range []struct{ name, real string }{{"runtime_root/work", realWork}, {"runtime_root", realRoot}} {
-		if under(real, dir.real) {
+		if isWithin(real, dir.real) {
 			w.refuse(at, path, "must not be under "+dir.name, codeRuntimeRoot,
 				fmt.Sprintf("must be outside target.runtime_root (%s), got %s", dir.real, real), "")
 			return

@@ -90,9 +90,6 @@ func decodeSettings(set campaign.Settings) (settings, diag.List) {
 		}
 	}
 	slices.Sort(s.okExit)
-	if s.okReports && len(s.okExit) == 0 {
-		refuse(optOKReports, "is about the exit codes of --%s, and there are none", optOKExit)
-	}
 	if v := set.Get(optTimeout, ""); v != "" {
 		t, err := strconv.ParseFloat(v, 64)
 		if err != nil || !(t > 0) || t > maxTimeoutSeconds {

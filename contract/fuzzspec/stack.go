@@ -15,7 +15,7 @@ const stackName = "stack"
 
 // stackReader returns what looks at the crash of a case: it is run once more, cold,
 // and stopped there. Where that cannot be done the runner's notes say why, and
-// the case is told by its signal.
+// the case is identified by its signal.
 func stackReader(ctx context.Context, r process.Runner, c process.Case) looker {
 	return func() *process.Crash {
 		t, ok := r.(process.Tracer)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// holdStage makes a folder that nobody else makes at the same time, empty. Two
+// holdStage makes an empty folder that no other process makes at the same time. Two
 // processes may keep the same case; the second waits. The hold goes with its
 // process, and stays with the folder when that is moved to its place.
 func holdStage(stage string) (hold *os.File, err error) {

@@ -102,7 +102,7 @@ func (r *systemRunner) Notes() []string { return r.system.Notes() }
 // Close implements process.Runner.
 func (r *systemRunner) Close() error { return r.system.Close() }
 
-// judgeSystem says what a call of a system comes to.
+// judgeSystem decides the verdict on a call of a system.
 func (c *Campaign) judgeSystem(o *sut.Observation, runID string) campaign.Outcome {
 	if !o.End.Failed() || o.Exit != 0 && slices.Contains(c.set.okExit, o.Exit) {
 		return campaign.Outcome{}

@@ -101,10 +101,10 @@ func (x *executor) ask(ctx context.Context, program string, s *state, pc process
 	return o, true, nil
 }
 
-// elsewhere gives a failing case what other builds say of its input. A case that
+// runOtherBuilds gives a failing case what other builds say of its input. A case that
 // only ran too long or wrote too much is known by the crash of --also, where it
 // has one; a finding that is run again gets the report of --twin.
-func (x *executor) elsewhere(ctx context.Context, s *state, pc process.Case, o *campaign.Outcome) error {
+func (x *executor) runOtherBuilds(ctx context.Context, s *state, pc process.Case, o *campaign.Outcome) error {
 	c := x.c
 	if c.set.also != "" && (o.Kind == kindTimeout || o.Kind == kindFlood) {
 		other, crashed, err := x.ask(ctx, c.set.also, s, pc)

@@ -78,3 +78,12 @@ func TestOtherBuilds(t *testing.T) {
 		t.Error("another build was asked about a case that holds")
 	}
 }
+
+// An address differs from run to run; an offset in a module distinguishes bugs of a
+// stripped program.
+func TestSteady(t *testing.T) {
+	in := "==12==ERROR: at 0x7ffd12345678 in /tmp/thresh-1/w0/run pid 7 (tool+0x4011eb) tool@0x401530"
+	if got, want := steady(in), "==PID==ERROR: at <ADDR> in <run_dir> pid N (tool+0x4011eb) tool@0x401530"; got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+}

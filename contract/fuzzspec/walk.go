@@ -41,8 +41,8 @@ type place struct {
 	node *doctree.Node
 }
 
-// at completes a diagnostic with its place.
-func (w *walk) at(pos doctree.Pos, d diag.Diagnostic) diag.Diagnostic {
+// located completes a diagnostic with its place.
+func (w *walk) located(pos doctree.Pos, d diag.Diagnostic) diag.Diagnostic {
 	d.Pos, d.Source = pos.In(w.file), w.doc.Line(pos.Line)
 	return d
 }
@@ -58,21 +58,21 @@ func (w *walk) violation(v voice, given func() diag.Diagnostic) {
 // refuse adds a violation whose compatible form is "path: reason".
 func (w *walk) refuse(pos doctree.Pos, path, reason, code, message, hint string) {
 	w.violation(voice{line: path + ": " + reason}, func() diag.Diagnostic {
-		return w.at(pos, diag.Diagnostic{Code: code, Path: path, Message: message, Hint: hint})
+		return w.located(pos, diag.Diagnostic{Code: code, Path: path, Message: message, Hint: hint})
 	})
 }
 
 // crash adds a violation that existing tools meet as an exception.
 func (w *walk) crash(pos doctree.Pos, path, exception, code, message string) {
 	w.violation(voice{unexpectedLine(exception), true}, func() diag.Diagnostic {
-		return w.at(pos, diag.Diagnostic{Code: code, Path: path, Message: message})
+		return w.located(pos, diag.Diagnostic{Code: code, Path: path, Message: message})
 	})
 }
 
 func unexpectedLine(exception string) string { return "spec: unexpected error (" + exception + ")" }
 
-// said adds what the decoder finds.
-func (w *walk) said(f doctree.Fault) {
+// addFault adds what the decoder finds.
+func (w *walk) addFault(f doctree.Fault) {
 	if f.Code == "unknown-key" && f.In == "execution.env_overrides" {
 		f.Given = w.noVariable(f)
 	}
@@ -145,7 +145,7 @@ func saidLine(f doctree.Fault) string {
 
 // parse reads the text; false means that there is no tree to walk.
 func (w *walk) parse(text []byte) bool {
-	w.Decoder = doctree.Decoder{Format: "fuzzspec", File: w.file, JSON: true, Said: w.said}
+	w.Decoder = doctree.Decoder{Format: "fuzzspec", File: w.file, JSON: true, Said: w.addFault}
 	doc, err := doctree.ParseJSON(text, jsontree.Python())
 	if err == nil {
 		w.doc, w.spec.Text, w.Line = doc, text, doc.Line

@@ -136,7 +136,7 @@ func (c *Campaign) attackSummary(s *state) []campaign.Exhibit {
 		list = append(list, campaign.SeriesExhibit("Successes", "children judged", "successes", campaign.Line{Name: "successes", Points: a.points}))
 	}
 	best := slices.SortedFunc(maps.Values(a.chains), func(x, y chain) int {
-		return cmp.Or(cmp.Compare(y.low(), x.low()), cmp.Compare(len(x.ops), len(y.ops)), slices.Compare(x.ops, y.ops))
+		return cmp.Or(cmp.Compare(y.lowerBound(), x.lowerBound()), cmp.Compare(len(x.ops), len(y.ops)), slices.Compare(x.ops, y.ops))
 	})
 	best = slices.DeleteFunc(best, func(x chain) bool { return x.best == nil })
 	if len(best) == 0 {
@@ -169,8 +169,8 @@ func (c *Campaign) measures() string {
 	return campaign.OfFailures
 }
 
-// low is the lower end of the interval of the rate.
-func (r rate) low() float64 { return cell(r.wins, r.n, "").Low }
+// lowerBound is the lower end of the interval of the rate.
+func (r rate) lowerBound() float64 { return cell(r.wins, r.n, "").Low }
 
 func (c *Campaign) chainName(ops []int) string {
 	var names []string

@@ -30,12 +30,12 @@ type Attacker struct {
 // attackerShape declares it.
 var attackerShape = sync.OnceValue(func() *doctree.Shape {
 	text := doctree.Text().Must()
-	return &doctree.Shape{Name: "attacker", Doc: "a model that writes the children, each by the replies to those before it", Fields: []doctree.Field{
-		{Name: "system", Need: true, Type: text, Doc: "the system file of the model"},
-		{Name: "judge", Type: text, Doc: "the system file of a model that rates replies from 1 to 10; if it is not given, what of a reply comes near the judges' texts, and whether it refuses"},
-		{Name: "streams", Type: doctree.Integer(1, 64), Default: "4", Doc: "prompts of a step that go on: those with the best replies"},
-		{Name: "branches", Type: doctree.Integer(1, 16), Default: "1", Doc: "prompts written on from each of these"},
-		{Name: "depth", Type: doctree.Integer(1, 100), Default: "10", Doc: "the most steps"},
+	return &doctree.Shape{Name: "attacker", Doc: "a model that writes the children, each in response to earlier replies", Fields: []doctree.Field{
+		{Name: "system", Need: true, Type: text, Doc: "system file of the model"},
+		{Name: "judge", Type: text, Doc: "system file of a model that rates replies from 1 to 10; by default a reply is rated by its likeness to the judges' texts and by whether it refuses"},
+		{Name: "streams", Type: doctree.Integer(1, 64), Default: "4", Doc: "prompts kept after each step: those with the best replies"},
+		{Name: "branches", Type: doctree.Integer(1, 16), Default: "1", Doc: "variants written of each kept prompt"},
+		{Name: "depth", Type: doctree.Integer(1, 100), Default: "10", Doc: "most steps"},
 	}}
 })
 
@@ -57,12 +57,12 @@ func (c *compiler) attacker(camp *Campaign) {
 		return
 	}
 	if camp.plan == nil {
-		c.say(diag.Error, "no-effect", "attacker", "has no effect: it is followed only with system, whose replies it learns from")
+		c.report(diag.Error, "no-effect", "attacker", "has no effect: it is followed only with system, whose replies it learns from")
 		return
 	}
-	p := &attackPlan{Attacker: *a, writer: c.plan(beside(c.doc.Path, a.System), c.set.Read)}
+	p := &attackPlan{Attacker: *a, writer: c.plan(besideDocument(c.doc.Path, a.System), c.set.Read)}
 	if a.Judge != "" {
-		p.rater = c.plan(beside(c.doc.Path, a.Judge), c.set.Read)
+		p.rater = c.plan(besideDocument(c.doc.Path, a.Judge), c.set.Read)
 	}
 	camp.attacker = p
 }
@@ -283,7 +283,7 @@ func (c *Campaign) foldWritten(old *state, results iter.Seq2[campaign.Case, camp
 		n.next[b.unit]++
 		n.plan = append(n.plan, b)
 	}
-	n.sent = n.sent.with(texts)
+	n.sent = n.sent.push(texts)
 	switch whole := ran == len(old.attacker.plan); {
 	case !whole:
 		n.plan = nil

@@ -39,7 +39,7 @@ func (s *side) open(_ context.Context, p *sut.Plan, _ sut.Worker) (sut.System, e
 		if text == "unreachable" {
 			return sut.Observation{End: sut.Unreachable, Why: "no connection"}, nil
 		}
-		return says(text)
+		return alwaysSucceeds(text)
 	}, new(int)}, nil
 }
 
@@ -250,7 +250,7 @@ func TestVerbatim(t *testing.T) {
 	var sent []string
 	answer := assistant(func(p string, _ int) (sut.Observation, error) {
 		sent = append(sent, p)
-		return says("no")
+		return alwaysSucceeds("no")
 	})
 	calls := 0
 	d := execute(t, operator.New(nil, nil).Systems(answer.open(&calls)), dir, `{"schema_version": "thresh.operators.v1", "seeds": ["seeds.jsonl"], "verbatim": true,
@@ -277,7 +277,7 @@ func TestContractWithAttacker(t *testing.T) {
 		"judge": func(string) string { return "Rating: 4" },
 	}
 	open := func(_ context.Context, p *sut.Plan, _ sut.Worker) (sut.System, error) {
-		return asked{func(prompt string, _ int) (sut.Observation, error) { return says(answer[p.Name](prompt)) }, new(int)}, nil
+		return asked{func(prompt string, _ int) (sut.Observation, error) { return alwaysSucceeds(answer[p.Name](prompt)) }, new(int)}, nil
 	}
 	text := fmt.Sprintf(besieged, 12, `"system": "attacker.system.yaml", "judge": "judge.system.yaml", "streams": 2, "branches": 2`, "")
 	contracttest.Run(t, contracttest.Fixture{

@@ -21,12 +21,12 @@ func (x *executor) write(ctx context.Context, s *state, cases []campaign.Case, e
 		var o campaign.Outcome
 		var err error
 		if s.attacker.phase == rating {
-			o, err = x.said(ctx, &x.rater, x.c.attacker.rater, "judge", x.c.question(&s.attacker.nodes[b.node]), func(w *wrote, reply string) bool {
+			o, err = x.askModel(ctx, &x.rater, x.c.attacker.rater, "judge", x.c.question(&s.attacker.nodes[b.node]), func(w *wrote, reply string) bool {
 				w.Score = ratingIn(reply)
 				return true
 			})
 		} else {
-			o, err = x.said(ctx, &x.writer, x.c.attacker.writer, "attacker", x.c.task(s.attacker, b), func(w *wrote, reply string) bool {
+			o, err = x.askModel(ctx, &x.writer, x.c.attacker.writer, "attacker", x.c.task(s.attacker, b), func(w *wrote, reply string) bool {
 				w.Prompt = x.c.promptIn(reply, b)
 				return w.Prompt != ""
 			})
@@ -59,8 +59,8 @@ func readSaid(text []byte) (input string, said call, ok bool) {
 	return l.Call.Input + "\x00", l.Call, true
 }
 
-// said asks a model, opened when it is first asked: what was recorded needs none.
-func (x *executor) said(ctx context.Context, at *sut.System, plan *sut.Plan, who, input string, read func(*wrote, string) bool) (campaign.Outcome, error) {
+// askModel asks a model, opened when it is first asked: what was recorded needs none.
+func (x *executor) askModel(ctx context.Context, at *sut.System, plan *sut.Plan, who, input string, read func(*wrote, string) bool) (campaign.Outcome, error) {
 	c := x.c
 	if *at == nil {
 		if c.replay != nil {

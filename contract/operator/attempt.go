@@ -170,7 +170,7 @@ type recording map[string]call
 func (c *compiler) replies(path string) recording {
 	data, err := c.set.Read(path)
 	if err != nil {
-		c.say(diag.Error, "option", "", "--replay-replies: %s: %s", path, cause(err))
+		c.report(diag.Error, "option", "", "--replay-replies: %s: %s", path, cause(err))
 		return nil
 	}
 	r, line := recording{}, 0

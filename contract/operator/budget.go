@@ -93,8 +93,8 @@ func (a *afterwards) add(o spent) {
 	a.spent.add(o)
 }
 
-// over reports whether a part of what is kept was spent.
-func (a *afterwards) over(b *Budget, part float64) bool {
+// exceeds reports whether a part of what is kept was spent.
+func (a *afterwards) exceeds(b *Budget, part float64) bool {
 	if b == nil {
 		return false
 	}
@@ -121,7 +121,7 @@ func spentOn(prompt string, o *sut.Observation) spent {
 // usageOf is what an answer says that it used of a model.
 func usageOf(o *sut.Observation) agentcall.Tokens {
 	for _, n := range valuesOf(o) {
-		if _, use := agentcall.Observe(n, agentcall.Path{}); use.Known {
+		if _, use := agentcall.Observe(n); use.Known {
 			return use
 		}
 	}

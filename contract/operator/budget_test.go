@@ -42,7 +42,7 @@ func TestBudget(t *testing.T) {
 	place(t, dir, "seeds.jsonl", seeds)
 	place(t, dir, "guard.system.yaml", systemFile)
 	place(t, dir, "guard", "")
-	answer := assistant(func(string, int) (sut.Observation, error) { return says("it is canary-7") })
+	answer := assistant(func(string, int) (sut.Observation, error) { return alwaysSucceeds("it is canary-7") })
 	d := execute(t, operator.New(nil, nil).Systems(answer.open(&calls)), dir, strings.Replace(hexOnly, "%s", guarded+`, "budget": {"calls": 10}`, 1))
 	cold, err := d.c.Open(t.Context(), campaign.Lane{Of: 1, Cold: true})
 	if err != nil {

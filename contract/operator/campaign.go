@@ -110,7 +110,7 @@ func (c *Campaign) replaced(s *state) campaign.Counts {
 }
 
 // Probe implements [campaign.Campaign]: an environment without python3, and
-// operators that hang, are told before the first case.
+// operators that hang, are reported before the first case.
 func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	if c.plugins.HostErr != nil {
 		return campaign.Facts{}, c.plugins.HostErr
@@ -226,7 +226,7 @@ func (c *Campaign) job(s *state, index int64) (unit int32, job mutator.Job) {
 	return unit, mutator.Job{Seed: u.seed, Index: child, ID: mutator.TestcaseID(u.prefix, child), Chain: chain}
 }
 
-// Fold implements [campaign.Campaign]: duplicates are told by the order of
+// Fold implements [campaign.Campaign]: duplicates are recognised by the order of
 // cases, and policies learn.
 func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outcome]) *state {
 	if s.attacker != nil && s.attacker.phase != sending {
@@ -265,7 +265,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			match = mutator.Same
 		case s.hunt != nil: // no other is equal, but by chance in its own round
 		case f.status == textop.OK:
-			match = c.meet(next, u, f.print, owned)
+			match = c.compareEarlier(next, u, f.print, owned)
 		}
 		if keep := f.status == textop.OK && !c.rejects(match); keep || o.Verdict == campaign.VerdictFail || o.Verdict == campaign.VerdictError {
 			next.have[u]++
@@ -331,9 +331,9 @@ func (c *Campaign) rejects(m mutator.Match) bool {
 	return m == mutator.Same && c.spec.Duplicates != KeepDuplicates || m == mutator.Near && c.spec.Duplicates == RejectNear
 }
 
-// meet tells how like an earlier child of the unit a child is. Prints are needed
+// compareEarlier tells how like an earlier child of the unit a child is. Prints are needed
 // only as long as the unit wants children.
-func (c *Campaign) meet(s *state, u int32, f mutator.Fingerprint, owned map[int32]bool) mutator.Match {
+func (c *Campaign) compareEarlier(s *state, u int32, f mutator.Fingerprint, owned map[int32]bool) mutator.Match {
 	m := mutator.MatchAny(s.prints[u], f, mutator.MaxDistance)
 	if m == mutator.Same || c.rejects(m) {
 		return m

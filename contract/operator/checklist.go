@@ -166,7 +166,7 @@ func (p *Plugins) ApplyOnce(ctx context.Context, e *mutator.Entry, text string, 
 // applyHere makes one application in this process.
 func applyHere(ctx context.Context, op textop.Operator, e *mutator.Entry, text string, c *textop.Context, seed uint64) (mutator.Answered, error) {
 	answer := make(chan mutator.Answered, 1)
-	err := promptly(ctx, func() error {
+	err := untilCancelled(ctx, func() error {
 		var rng pyrand.Rand
 		rng.SeedUint64(seed)
 		answer <- mutator.Apply(op, e, text, c, &rng)
@@ -220,7 +220,7 @@ func (p *Plugins) check(ctx context.Context, host pyhost.Operators, c *Checked, 
 		return err
 	}
 	for i := range second {
-		if !same(&first[i], &second[i]) {
+		if !sameAnswer(&first[i], &second[i]) {
 			c.fault(boxRandom, e.Source, "gives another result for the same text, context and generator: %s (OC-5.3)", list[i].words())
 		}
 	}
@@ -309,8 +309,8 @@ func (c *Checked) add(box int, level diag.Level, at diag.Pos, format string, arg
 	}
 }
 
-// same reports whether two applications gave the same.
-func same(a, b *mutator.Answered) bool {
+// sameAnswer reports whether two applications gave the same.
+func sameAnswer(a, b *mutator.Answered) bool {
 	return a.Fault == b.Fault && bytes.Equal(mutator.AppendResult(nil, &a.Result), mutator.AppendResult(nil, &b.Result))
 }
 

@@ -24,7 +24,7 @@ func (c *compiler) checks(camp *Campaign) {
 			continue
 		}
 		if c.k.checks == nil {
-			c.say(diag.Error, "unknown-word", j.path, "a judge of type %s cannot be read here", j.Type)
+			c.report(diag.Error, "unknown-word", j.path, "a judge of type %s cannot be read here", j.Type)
 			return
 		}
 		n := *j.node // what it is called and whom it asks is said here
@@ -40,7 +40,7 @@ func (c *compiler) checks(camp *Campaign) {
 			continue
 		}
 		if j.check = check; j.Model != "" {
-			j.model = c.plan(beside(c.doc.Path, j.Model), c.set.Read)
+			j.model = c.plan(besideDocument(c.doc.Path, j.Model), c.set.Read)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func toolsOf(o *sut.Observation) (list []sut.Event, seen bool) {
 		return o.Events, true
 	}
 	for _, n := range valuesOf(o) {
-		tools, _ := agentcall.Observe(n, agentcall.Path{})
+		tools, _ := agentcall.Observe(n)
 		for _, t := range tools {
 			list = append(list, sut.Event{Kind: "tool", Name: t.Tool, Args: t.Args, Result: t.Result, Error: t.Error})
 		}

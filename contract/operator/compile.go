@@ -47,7 +47,7 @@ func (c *compiler) part(data []byte) {
 	c.digest.Write(data)
 }
 
-func (c *compiler) say(level diag.Level, code, path, format string, args ...any) {
+func (c *compiler) report(level diag.Level, code, path, format string, args ...any) {
 	c.list = append(c.list, diag.Diagnostic{
 		Code: "operator." + code, Level: level, Pos: diag.Pos{File: c.doc.Path, Line: 1, Col: 1}, Path: path, Message: fmt.Sprintf(format, args...),
 	})
@@ -64,16 +64,16 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	}
 	folders := make([]string, 0, len(spec.Operators))
 	for _, p := range spec.Operators {
-		folders = append(folders, beside(c.doc.Path, p))
+		folders = append(folders, besideDocument(c.doc.Path, p))
 	}
 	folders = append(folders, c.set.Options[optOperators]...)
 	switch n := c.set.Get(optChildren, ""); {
 	case n != "" && spec.Testcases != nil:
-		c.say(diag.Warning, "idle", "testcases", "--children has no effect: testcases names the children")
+		c.report(diag.Warning, "idle", "testcases", "--children has no effect: testcases names the children")
 	case n != "":
 		v, err := strconv.ParseInt(n, 10, 64)
 		if err != nil || v < 1 || v > maxChildren {
-			c.say(diag.Error, "option", "", "--children must be from 1 to %d, got %q", maxChildren, n)
+			c.report(diag.Error, "option", "", "--children must be from 1 to %d, got %q", maxChildren, n)
 			return nil
 		}
 		spec.Children = v
@@ -84,7 +84,7 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 	plugins := LoadPlugins(ctx, folders, Disk{Read: c.read, List: c.set.List}, c.k.python)
 	c.list = append(c.list, plugins.Spared()...)
 	if plugins.HostErr != nil && c.set.Check {
-		c.say(diag.Warning, "python", "operators", "Python operators are not checked: %v", plugins.HostErr)
+		c.report(diag.Warning, "python", "operators", "Python operators are not checked: %v", plugins.HostErr)
 	}
 	var entries []mutator.Entry
 	if spec.Builtins {
@@ -97,7 +97,7 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 
 	camp := &Campaign{document: c.doc.Path, spec: *spec, plugins: plugins, program: c.k.program, systems: c.k.systems, folders: folders, recordAll: c.set.Has(optRecord)}
 	c.seeds(camp, seedsHere)
-	if spec.Builtins && (spec.Edition3 || spec.names(mutator.Third())) {
+	if spec.Builtins && (spec.Edition3 || spec.Policy == mutator.Search || spec.names(mutator.Third())) {
 		entries = mutator.Edition3()
 		for _, e := range entries {
 			c.part([]byte(e.Meta.ID))
@@ -133,15 +133,15 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 		return nil
 	}
 	if spec.Verbatim && camp.plan == nil && camp.oracle == "" && spec.Verdicts == "" {
-		c.say(diag.Error, "missing-key", "verbatim", "has no effect without a system, an oracle or verdicts: nothing would look at the seeds")
+		c.report(diag.Error, "missing-key", "verbatim", "has no effect without a system, an oracle or verdicts: nothing would look at the seeds")
 		return nil
 	}
 	if camp.spec.Policy == mutator.Search && camp.plan == nil && camp.oracle == "" {
-		c.say(diag.Error, "missing-key", "policy", "cannot search without a system or an oracle: it learns from what is said to each child")
+		c.report(diag.Error, "missing-key", "policy", "cannot search without a system or an oracle: it learns from what is said to each child")
 		return nil
 	}
 	if camp.spec.Budget != nil && camp.plan == nil {
-		c.say(diag.Error, "no-effect", "budget", "has no effect: it is followed only with system, whose calls are counted")
+		c.report(diag.Error, "no-effect", "budget", "has no effect: it is followed only with system, whose calls are counted")
 		return nil
 	}
 	camp.secrets = secrets(camp.spec.Judges)
@@ -154,9 +154,9 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 }
 
 // extended reports whether the document needs operators that other documents do
-// not draw: it searches, has conversations, or names one.
+// not draw: it has conversations, or names one.
 func (c *compiler) extended(camp *Campaign) bool {
-	return camp.spec.Policy == mutator.Search || slices.ContainsFunc(camp.units, func(u unit) bool { return u.seed.Surface == textop.Conversation }) ||
+	return slices.ContainsFunc(camp.units, func(u unit) bool { return u.seed.Surface == textop.Conversation }) ||
 		camp.spec.names(mutator.Extended())
 }
 
@@ -193,13 +193,13 @@ func (c *compiler) seeds(camp *Campaign, here bool) {
 	spec := &camp.spec
 	first := make(map[string]diag.Pos)
 	for i, name := range spec.Seeds {
-		path, data := beside(c.doc.Path, name), c.doc.Data
+		path, data := besideDocument(c.doc.Path, name), c.doc.Data
 		if here {
 			path = c.doc.Path
 		} else {
 			var err error
 			if data, err = c.read(path); err != nil {
-				c.say(diag.Error, "seeds-unreadable", fmt.Sprintf("seeds[%d]", i), "%s cannot be read: %s", path, cause(err))
+				c.report(diag.Error, "seeds-unreadable", fmt.Sprintf("seeds[%d]", i), "%s cannot be read: %s", path, cause(err))
 				continue
 			}
 		}
@@ -218,7 +218,7 @@ func (c *compiler) seeds(camp *Campaign, here bool) {
 				continue
 			}
 			if err != nil {
-				c.say(diag.Error, "seeds-unreadable", fmt.Sprintf("seeds[%d]", i), "%v", err)
+				c.report(diag.Error, "seeds-unreadable", fmt.Sprintf("seeds[%d]", i), "%v", err)
 				break
 			}
 			pos := diag.Pos{File: path, Line: r.line, Col: 1}
@@ -239,7 +239,7 @@ func (c *compiler) seeds(camp *Campaign, here bool) {
 		}
 	}
 	if len(camp.seeds) == 0 && !c.list.HasErrors() {
-		c.say(diag.Error, "no-seeds", "seeds", "there is no seed in %s", strings.Join(spec.Seeds, ", "))
+		c.report(diag.Error, "no-seeds", "seeds", "there is no seed in %s", strings.Join(spec.Seeds, ", "))
 	}
 	buckets := spec.Buckets
 	for i := range camp.seeds {
@@ -286,16 +286,16 @@ func (c *compiler) testcases(camp *Campaign) {
 func (c *compiler) feedback(camp *Campaign) {
 	if name := camp.spec.Stats; name != "" {
 		var err error
-		camp.recalled, err = ReadStats(beside(c.doc.Path, name), c.read)
+		camp.recalled, err = ReadStats(besideDocument(c.doc.Path, name), c.read)
 		if err != nil {
-			c.say(diag.Error, "stats", "stats", "%s: %s", name, cause(err))
+			c.report(diag.Error, "stats", "stats", "%s: %s", name, cause(err))
 		}
 	}
 	if name := camp.spec.Verdicts; name != "" {
-		path := beside(c.doc.Path, name)
+		path := besideDocument(c.doc.Path, name)
 		data, err := c.read(path)
 		if err != nil {
-			c.say(diag.Error, "verdicts", "verdicts", "%s cannot be read: %s", path, cause(err))
+			c.report(diag.Error, "verdicts", "verdicts", "%s cannot be read: %s", path, cause(err))
 			return
 		}
 		verdicts, found := DecodeVerdicts(path, data)
@@ -303,11 +303,11 @@ func (c *compiler) feedback(camp *Campaign) {
 		camp.verdicts = make(map[string]Verdict, len(verdicts))
 		for _, v := range verdicts {
 			if v.Testcase == "" {
-				c.say(diag.Warning, "verdicts", "verdicts", "a verdict in %s names no testcase_id: it is of no child here", path)
+				c.report(diag.Warning, "verdicts", "verdicts", "a verdict in %s names no testcase_id: it is of no child here", path)
 				continue
 			}
 			if at, twice := camp.verdicts[v.Testcase]; twice && at.Judgement != v.Judgement {
-				c.say(diag.Warning, "verdicts", "verdicts", "%s has verdicts on %s that contradict each other: the last one counts", path, v.Testcase)
+				c.report(diag.Warning, "verdicts", "verdicts", "%s has verdicts on %s that contradict each other: the last one counts", path, v.Testcase)
 			}
 			camp.verdicts[v.Testcase] = v
 		}
@@ -330,9 +330,9 @@ func (c *compiler) matched(camp *Campaign, path string) {
 	slices.Sort(strange)
 	switch {
 	case len(strange) == len(camp.verdicts):
-		c.say(diag.Error, "verdicts", "verdicts", "no verdict in %s is on a child of the seeds: nothing would be judged", path)
+		c.report(diag.Error, "verdicts", "verdicts", "no verdict in %s is on a child of the seeds: nothing would be judged", path)
 	case len(strange) > 0:
-		c.say(diag.Warning, "verdicts", "verdicts", "%d of %d verdicts in %s are on no child of the seeds, such as %q",
+		c.report(diag.Warning, "verdicts", "verdicts", "%d of %d verdicts in %s are on no child of the seeds, such as %q",
 			len(strange), len(camp.verdicts), path, strange[0])
 	}
 }
@@ -384,18 +384,18 @@ func (c *compiler) names(spec *Spec, r *mutator.Registry) {
 func (c *compiler) oracle(camp *Campaign) {
 	folder, err := filepath.Abs(filepath.Dir(c.doc.Path))
 	if err != nil {
-		c.say(diag.Error, "oracle", "oracle", "the document's folder cannot be found: %v", err)
+		c.report(diag.Error, "oracle", "oracle", "the document's folder cannot be found: %v", err)
 		return
 	}
-	camp.folder = within(folder, camp.spec.Oracle.Folder)
+	camp.folder = inFolder(folder, camp.spec.Oracle.Folder)
 	if camp.spec.Oracle.Folder != "" && !c.set.Stored {
 		if _, err := c.set.List(camp.folder); err != nil {
-			c.say(diag.Error, "oracle", "oracle.folder", "%s cannot be read: %s", camp.folder, cause(err))
+			c.report(diag.Error, "oracle", "oracle.folder", "%s cannot be read: %s", camp.folder, cause(err))
 		}
 	}
 	camp.spec.Oracle.Command = c.set.Programs(camp.spec.Oracle.Command)
 	name := camp.spec.Oracle.Command[0]
-	paths := []string{within(folder, name)}
+	paths := []string{inFolder(folder, name)}
 	if !strings.ContainsRune(name, filepath.Separator) {
 		for _, dir := range filepath.SplitList(oracleFolders) {
 			paths = append(paths, filepath.Join(dir, name))
@@ -409,11 +409,11 @@ func (c *compiler) oracle(camp *Campaign) {
 		c.part([]byte(sum))
 		camp.oracle = p
 		for _, a := range camp.spec.Oracle.Command[1:] {
-			if sum, err := c.set.Digest(within(camp.folder, a)); err == nil {
+			if sum, err := c.set.Digest(inFolder(camp.folder, a)); err == nil {
 				c.part([]byte(sum))
 			}
 		}
 		return
 	}
-	c.say(diag.Error, "oracle", "oracle.command[0]", "there is no program %s", strings.Join(paths, " or "))
+	c.report(diag.Error, "oracle", "oracle.command[0]", "there is no program %s", strings.Join(paths, " or "))
 }

@@ -58,8 +58,8 @@ func (d *decoder) controls(n *doctree.Node, path string) {
 	}
 }
 
-// nothing warns of a list that is empty, and says what counts then.
-func (d *decoder) nothing(s *doctree.Section, key, counts string) {
+// warnEmpty warns of a list that is empty, and says what counts then.
+func (d *decoder) warnEmpty(s *doctree.Section, key, counts string) {
 	if n := s.Node(key); n != nil && n.Kind == doctree.Seq && len(n.Items()) == 0 {
 		d.Warn(n.Pos, "no-effect", s.At(key), "", "has no effect, since it is empty: %s", counts)
 	}
@@ -71,7 +71,7 @@ func (d *decoder) document(s *doctree.Section) {
 		d.Fail(s.PosOf("schema_version"), "schema-version", "schema_version", "must be %q, got %q", SchemaVersion, v)
 	}
 	x.Name, x.Description, x.Seeds, x.Operators = s.Text("name"), s.Text("description"), s.Texts("seeds"), s.Texts("operators")
-	d.nothing(s, "operators", "it names no plug-in")
+	d.warnEmpty(s, "operators", "it names no plug-in")
 	x.All = s.Text("builtins") == "all"
 	x.Edition3 = s.Text("builtins") == "edition-3"
 	x.Builtins = x.All || x.Edition3 || s.True("builtins")
@@ -95,7 +95,7 @@ func (d *decoder) document(s *doctree.Section) {
 			Command: o.Texts("command"), Folder: o.Text("folder"), TimeoutS: o.Float("timeout_s"), Retries: o.Integer("retries"),
 			HangFails: o.Text("on_timeout") == "fail",
 		}
-		if n := o.Node("command"); n != nil && says(x.Oracle.Command) {
+		if n := o.Node("command"); n != nil && alwaysSucceeds(x.Oracle.Command) {
 			d.Warn(n.Pos, "vacuous", "oracle.command", "name a program that looks at the child: exit code 0 is PASS, 1 is FAIL", "says PASS of every child: no child changes the verdict")
 		}
 	}
@@ -259,9 +259,9 @@ func (d *decoder) filter(s *doctree.Section) {
 		x.Surface = surface
 	}
 	x.RiskMax = textop.Risk(s.Text("risk_max"))
-	d.nothing(s, "buckets", "those of the seeds count")
-	d.nothing(s, "include", "every operator passes")
-	d.nothing(s, "exclude", "every operator passes")
+	d.warnEmpty(s, "buckets", "those of the seeds count")
+	d.warnEmpty(s, "include", "every operator passes")
+	d.warnEmpty(s, "exclude", "every operator passes")
 	x.Include, x.Exclude = d.patterns(s, "include"), d.patterns(s, "exclude")
 }
 
@@ -357,8 +357,8 @@ func (d *decoder) constraints(s *doctree.Section) {
 	}
 }
 
-// says reports whether a command is sure to succeed, whatever it is given.
-func says(argv []string) bool {
+// alwaysSucceeds reports whether a command is sure to succeed, whatever it is given.
+func alwaysSucceeds(argv []string) bool {
 	if len(argv) == 3 && argv[1] == "-c" && strings.HasSuffix(argv[0], "sh") {
 		argv = strings.Fields(argv[2])
 	}

@@ -40,13 +40,13 @@ func (c *compiler) candidates(camp *Campaign) {
 			served++
 			continue
 		}
-		c.say(diag.Warning, "no-operator", "", "no operator serves bucket %s on surface %s: %d of %d seeds will be skipped", orAny(string(k.bucket)), orAny(string(k.surface)), count[k], len(units))
+		c.report(diag.Warning, "no-operator", "", "no operator serves bucket %s on surface %s: %d of %d seeds will be skipped", orAny(string(k.bucket)), orAny(string(k.surface)), count[k], len(units))
 	}
 	if camp.picked == nil { // a document of single children is about those
 		c.idle(camp, units, order)
 	}
 	if served == 0 {
-		c.say(diag.Error, "no-operator", "", "no operator serves any seed: nothing would be mutated")
+		c.report(diag.Error, "no-operator", "", "no operator serves any seed: nothing would be mutated")
 	}
 	c.refuseZeroWeights(camp, order)
 }
@@ -61,7 +61,7 @@ func (c *compiler) chained(camp *Campaign, kinds []kind) {
 			return f.Allows(e.Meta)
 		})
 		if !fits {
-			c.say(diag.Warning, "idle", fmt.Sprintf("chain[%d]", i), "%s always skips: %s", step.Op, whyIdle(e.Meta, &camp.spec, kinds))
+			c.report(diag.Warning, "idle", fmt.Sprintf("chain[%d]", i), "%s always skips: %s", step.Op, whyIdle(e.Meta, &camp.spec, kinds))
 		}
 	}
 }
@@ -195,7 +195,7 @@ func (c *compiler) refuseZeroWeights(camp *Campaign, kinds []kind) {
 		list := registry.Select(f)
 		weighs := func(op int) bool { return spec.Weights.Of(k.bucket, registry.Entries()[op].Meta.ID) > 0 }
 		if len(list) > 0 && !slices.ContainsFunc(list, weighs) {
-			c.say(diag.Error, "weights", "weights", "every operator for bucket %s on surface %s has the weight 0: none could be drawn", orAny(string(k.bucket)), orAny(string(k.surface)))
+			c.report(diag.Error, "weights", "weights", "every operator for bucket %s on surface %s has the weight 0: none could be drawn", orAny(string(k.bucket)), orAny(string(k.surface)))
 		}
 	}
 	for b := range spec.Weights {

@@ -142,7 +142,7 @@ func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, eac
 		if x.c.verdicts != nil {
 			x.c.recorded(child, &o)
 		}
-		if f, _ := decodeFacts(o.Data); at.Payload == nil && x.c.known(s, &f, &o) {
+		if f, _ := decodeFacts(o.Data); at.Payload == nil && x.c.rejectSeen(s, &f, &o) {
 			return each(at, o)
 		}
 		if x.oracle != nil && child.Status == textop.OK {

@@ -13,9 +13,9 @@ import (
 // operators end it.
 const grace = 250 * time.Millisecond
 
-// promptly calls fn, and stops waiting for it soon after the context has ended.
+// untilCancelled calls fn, and stops waiting for it soon after the context has ended.
 // Then what fn uses must not be used again.
-func promptly(ctx context.Context, fn func() error) error {
+func untilCancelled(ctx context.Context, fn func() error) error {
 	if ctx.Done() == nil {
 		return fn()
 	}
@@ -71,7 +71,7 @@ func makeLane(ctx context.Context, lane *mutator.Lane, jobs []mutator.Job, yield
 		case err := <-done:
 			return err
 		case <-ctx.Done():
-			return promptly(ctx, func() error { return <-done })
+			return untilCancelled(ctx, func() error { return <-done })
 		}
 	}
 }

@@ -35,13 +35,13 @@ type judged struct {
 	spent     spent  // on the system, with tries that had no verdict
 }
 
-// take makes a verdict on a child the outcome of its case. An operator that
+// applyVerdict makes a verdict on a child the outcome of its case. An operator that
 // broke the contract is kept in sight: what is worse of the two is the finding.
-func (c *Campaign) take(child *mutator.Child, v judged, out *campaign.Outcome) {
+func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Outcome) {
 	f, _ := decodeFacts(out.Data)
 	f.judged, f.judgement, f.score = true, v.judgement, v.score
 	if c.spec.Policy == mutator.Search || c.attacker != nil {
-		f.more, f.signal = true, c.look(child, v.reply)
+		f.more, f.signal = true, c.signalOf(child, v.reply)
 	}
 	if c.plan != nil {
 		f.more, f.spent, f.asked = true, v.spent, int64(len(v.asked))
@@ -81,8 +81,8 @@ func (v *judged) reasons() string {
 	return strings.Join(lines, "\n")
 }
 
-// talk is messages and replies, if there were several.
-func (v *judged) talk() string {
+// dialogue is messages and replies, if there were several.
+func (v *judged) dialogue() string {
 	if len(v.calls) < 2 {
 		return ""
 	}
@@ -125,7 +125,7 @@ func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.O
 
 // attach keeps what was said with the case.
 func (v *judged) attach(out *campaign.Outcome) {
-	for _, x := range [][2]string{{"reply", v.reply}, {"conversation", v.talk()}, {"judge", v.reasons()}} {
+	for _, x := range [][2]string{{"reply", v.reply}, {"conversation", v.dialogue()}, {"judge", v.reasons()}} {
 		if x[1] != "" {
 			out.Evidence = append(out.Evidence, campaign.Attachment{Name: x[0], Data: []byte(x[1])})
 		}
@@ -162,7 +162,7 @@ func (c *Campaign) failed(child *mutator.Child, out *campaign.Outcome) (by strin
 // hung makes a case a finding whose oracle took too long, as the document asks:
 // the system under test is thought to hang.
 func (c *Campaign) hung(child *mutator.Child, res *process.Result, out *campaign.Outcome) {
-	c.take(child, judged{judgement: mutator.Fail, result: res}, out)
+	c.applyVerdict(child, judged{judgement: mutator.Fail, result: res}, out)
 	if out.Kind == kindVerdict {
 		_, ops, _ := strings.Cut(out.Signature, "\n")
 		out.Kind, out.Signature, out.Cause[0] = "hang", "hang\n"+ops, "hang"
@@ -210,7 +210,7 @@ func (c *Campaign) recorded(child *mutator.Child, out *campaign.Outcome) {
 	if v.Judgement != mutator.Fail {
 		return // Fold looks it up
 	}
-	c.take(child, judged{judgement: mutator.Fail, score: v.Score, reply: v.Reply, verdict: &v}, out)
+	c.applyVerdict(child, judged{judgement: mutator.Fail, score: v.Score, reply: v.Reply, verdict: &v}, out)
 }
 
 // verdictTable shows the line of a verdict.

@@ -27,14 +27,14 @@ type seedInput struct {
 	faults diag.List // records that are no seeds; the others are mutated
 }
 
-// mostIDs is how many ids of seeds are told apart: a stream may have no end.
+// mostIDs is how many ids of seeds are remembered: a stream may have no end.
 const mostIDs = 1 << 16
 
-// mostTwice is how many ids that come again are told.
+// mostTwice is how many repeated ids are reported.
 const mostTwice = 20
 
-// meet doubts an id that an earlier seed has: their children have the same ids.
-func (in *seedInput) meet(id string) {
+// checkID doubts an id that an earlier seed has: their children have the same ids.
+func (in *seedInput) checkID(id string) {
 	switch {
 	case in.ids[id] && in.twice < mostTwice:
 		in.twice++
@@ -47,7 +47,7 @@ func (in *seedInput) meet(id string) {
 	}
 }
 
-// mostFaults is how many faults of seeds are told before reading ends: a file
+// mostFaults is how many faults of seeds are reported before reading ends: a file
 // of another kind has one in every line.
 const mostFaults = 1000
 
@@ -80,7 +80,7 @@ func (in *seedInput) next() (*mutator.Seed, error) {
 		}
 		seed.Ordinal = in.read
 		in.read++
-		in.meet(seed.ID)
+		in.checkID(seed.ID)
 		if seed.Ordinal >= in.from {
 			in.route(seed)
 			return seed, nil

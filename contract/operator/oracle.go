@@ -117,7 +117,7 @@ func (o *oracleLane) judge(ctx context.Context, index int64, child *mutator.Chil
 			continue
 		}
 		o.broken = 0
-		o.c.take(child, judged{judgement: verdict, score: scoreOf(a.Score), reply: a.Reply, result: &res}, out)
+		o.c.applyVerdict(child, judged{judgement: verdict, score: scoreOf(a.Score), reply: a.Reply, result: &res}, out)
 		return nil
 	}
 	o.broken++

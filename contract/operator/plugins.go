@@ -118,7 +118,7 @@ func loadStarlark(ctx context.Context, file string, src []byte) (*starop.Source,
 		found  diag.List
 	}
 	out := make(chan loaded, 1)
-	err := promptly(ctx, func() error {
+	err := untilCancelled(ctx, func() error {
 		source, found := starop.Load(file, src)
 		out <- loaded{source, found}
 		return nil

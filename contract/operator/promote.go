@@ -183,7 +183,7 @@ func (c *Campaign) promoteSystem(p *promoted) error {
 				return fmt.Errorf("writing the judge %s: %w", j.ID, err)
 			}
 			if j.Model != "" {
-				if all["system"], err = filepath.Abs(beside(c.document, j.Model)); err != nil {
+				if all["system"], err = filepath.Abs(besideDocument(c.document, j.Model)); err != nil {
 					return fmt.Errorf("finding %s: %w", j.Model, err)
 				}
 			}

@@ -122,7 +122,7 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	if c.spec.Budget != nil {
 		all := test
 		test = func(payload []byte) (bool, error) {
-			if c.after.over(c.spec.Budget, forShrink) {
+			if c.after.exceeds(c.spec.Budget, forShrink) {
 				return false, errSpent
 			}
 			return all(payload)
@@ -133,7 +133,7 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	}
 	for {
 		before := payload
-		payload = c.plainer(ctx, payload, test)
+		payload = c.shrinkRecipe(ctx, payload, test)
 		if short := c.shorter(ctx, payload, test); !bytes.Equal(short, payload) {
 			payload = short
 			continue
@@ -147,9 +147,9 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 // errSpent ends a reduction; what was found so far counts.
 var errSpent = errors.New("the budget is spent")
 
-// plainer makes the chain of a case shorter, its strengths less and its messages
+// shrinkRecipe makes the chain of a case shorter, its strengths less and its messages
 // fewer, one at a time, until no one of these steps succeeds.
-func (c *Campaign) plainer(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
+func (c *Campaign) shrinkRecipe(ctx context.Context, payload []byte, test func([]byte) (bool, error)) []byte {
 	var r recipe
 	if json.Unmarshal(payload, &r) != nil {
 		return payload

@@ -150,8 +150,8 @@ func (s *SeedReader) doubtRepeats() {
 	if err != nil { // the other decoder has read it
 		return
 	}
-	for _, d := range doc.Duplicates {
-		s.doubt("seed-repeat", d.Key, "is given twice: the last one counts")
+	for _, key := range doc.Repeated {
+		s.doubt("seed-repeat", key, "is given twice: the last one counts")
 	}
 }
 

@@ -163,7 +163,7 @@ func (x *findings) add(f *facts) {
 
 func (c *Campaign) nextHunt(s *state, h *hunt, found *findings) *hunt {
 	next := &hunt{
-		search: h.search.Learn(h.plan, found.results), next: h.next, sent: h.sent.with(found.texts),
+		search: h.search.Learn(h.plan, found.results), next: h.next, sent: h.sent.push(found.texts),
 		cases: h.cases + int64(len(found.results)), calls: h.calls + found.calls,
 	}
 	if len(found.results) == len(h.plan) { // else the run was cut
@@ -185,7 +185,7 @@ func (l layers) has(text uint64) bool {
 	return false
 }
 
-func (l layers) with(more map[uint64]struct{}) layers {
+func (l layers) push(more map[uint64]struct{}) layers {
 	l = slices.Clone(l)
 	for len(l) > 0 && len(l[len(l)-1]) <= len(more) {
 		for text := range l[len(l)-1] {
@@ -196,9 +196,9 @@ func (l layers) with(more map[uint64]struct{}) layers {
 	return append(l, more)
 }
 
-// known makes a child whose text the system has had already one that is not
+// rejectSeen makes a child whose text the system has had already one that is not
 // sent. It reports whether the child is one.
-func (c *Campaign) known(s *state, f *facts, o *campaign.Outcome) bool {
+func (c *Campaign) rejectSeen(s *state, f *facts, o *campaign.Outcome) bool {
 	if s.hunt == nil || f.status != textop.OK || c.spec.Duplicates == KeepDuplicates || !s.hunt.sent.has(f.print.Exact) {
 		return false
 	}
@@ -231,8 +231,8 @@ func (j *Judge) forbids() bool {
 	return false
 }
 
-// look is what a search sees of a reply.
-func (c *Campaign) look(child *mutator.Child, reply string) redteam.Signal {
+// signalOf is what a search sees of a reply.
+func (c *Campaign) signalOf(child *mutator.Child, reply string) redteam.Signal {
 	reply = redteam.Own(child.Text, reply)
 	refused, _, _ := (&judge.Demand{Type: "refusal"}).Judge(reply) // a text can always be judged
 	return redteam.Look(cmp.Or(child.Seed.Goal, child.Seed.Text), child.Text, reply, refused, c.secrets)

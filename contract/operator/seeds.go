@@ -222,7 +222,7 @@ func (s *SeedReader) route(seed *mutator.Seed, f map[string]any) error {
 			continue
 		}
 		b, found := textop.ParseBucket(tag)
-		if err := s.found(key, found); err != nil {
+		if err := s.takeDiagnostics(key, found); err != nil {
 			return err
 		}
 		if i == 1 && len(s.buckets) == 0 {
@@ -243,7 +243,7 @@ func (s *SeedReader) route(seed *mutator.Seed, f map[string]any) error {
 	}
 	surface, found := textop.ParseSurface(tag)
 	seed.Surface, seed.SurfaceTag = surface, tag
-	return s.found(key, found)
+	return s.takeDiagnostics(key, found)
 }
 
 // limits reads what a seed sets in place of the configuration.
@@ -266,7 +266,7 @@ func (s *SeedReader) limits(seed *mutator.Seed, f map[string]any) error {
 	}
 	var found diag.List
 	c := textop.NewContext(raw, &found)
-	if err := s.found("", found); err != nil {
+	if err := s.takeDiagnostics("", found); err != nil {
 		return err
 	}
 	if raw["strength"] != nil {
@@ -285,12 +285,12 @@ func (s *SeedReader) Doubt(code, message string) diag.Diagnostic {
 
 // doubt warns of a kind of thing once.
 func (s *SeedReader) doubt(code, path, message string) {
-	_ = s.found(path, diag.List{{Code: "operator." + code, Level: diag.Warning, Message: message}}) // no error
+	_ = s.takeDiagnostics(path, diag.List{{Code: "operator." + code, Level: diag.Warning, Message: message}}) // no error
 }
 
-// found takes diagnostics about a value: errors are returned, and warnings kept
+// takeDiagnostics takes diagnostics about a value: errors are returned, and warnings kept
 // once for each message.
-func (s *SeedReader) found(path string, list diag.List) error {
+func (s *SeedReader) takeDiagnostics(path string, list diag.List) error {
 	var errs diag.List
 	for _, d := range list {
 		if d.Path == "" {

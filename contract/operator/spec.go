@@ -143,13 +143,13 @@ func (s *Spec) Config() mutator.Config {
 	}
 }
 
-// beside is a path of the document at docPath as one that can be opened.
-func beside(docPath, p string) string {
-	return within(filepath.Dir(docPath), p)
+// besideDocument is a path of the document at docPath as one that can be opened.
+func besideDocument(docPath, p string) string {
+	return inFolder(filepath.Dir(docPath), p)
 }
 
-// within is a path that begins at a folder unless it is absolute.
-func within(folder, p string) string {
+// inFolder is a path that begins at a folder unless it is absolute.
+func inFolder(folder, p string) string {
 	if filepath.IsAbs(p) {
 		return p
 	}

@@ -51,7 +51,7 @@ type source struct {
 }
 
 // Run makes children of the seeds that next gives until it returns io.EOF, and
-// gives each as a line of JSON to write. breach is told of every child in which
+// gives each as a line of JSON to write. breach is called for every child in which
 // an operator broke the contract. Children of one seed come together, seeds in
 // their order.
 func (s *Stream) Run(ctx context.Context, next func() (*mutator.Seed, error), write func(line []byte) error, breach func(*mutator.Child)) (Counts, error) {
@@ -127,7 +127,7 @@ func (s *Stream) batch(ctx context.Context, batch []*source, n *Counts, write fu
 				n.Breaches++
 				breach(c)
 			}
-			if !s.takes(x, c, n) {
+			if !s.accepts(x, c, n) {
 				return nil
 			}
 			n.Children++
@@ -170,8 +170,8 @@ func (s *Stream) batch(ctx context.Context, batch []*source, n *Counts, write fu
 	}
 }
 
-// takes reports whether a child goes out.
-func (s *Stream) takes(x *source, c *mutator.Child, n *Counts) bool {
+// accepts reports whether a child goes out.
+func (s *Stream) accepts(x *source, c *mutator.Child, n *Counts) bool {
 	switch c.Status {
 	case textop.Skipped:
 		n.Skipped++

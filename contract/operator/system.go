@@ -31,19 +31,19 @@ func (c *compiler) system(camp *Campaign) {
 			return c.set.Read(name)
 		}
 	case spec.System != "":
-		path = beside(c.doc.Path, spec.System)
+		path = besideDocument(c.doc.Path, spec.System)
 	case len(spec.Judges) > 0:
-		c.say(diag.Error, "no-effect", "judges", "has no effect: it is followed only with system, whose replies are judged")
+		c.report(diag.Error, "no-effect", "judges", "has no effect: it is followed only with system, whose replies are judged")
 		return
 	default:
 		return
 	}
 	switch {
 	case spec.Oracle != nil || spec.Verdicts != "":
-		c.say(diag.Error, "no-effect", "system", "cannot be used together with oracle or verdicts: a child has one judge")
+		c.report(diag.Error, "no-effect", "system", "cannot be used together with oracle or verdicts: a child has one judge")
 		return
 	case len(spec.Judges) == 0:
-		c.say(diag.Error, "missing-key", "judges", "must be given with a system: without judges no reply would be wrong")
+		c.report(diag.Error, "missing-key", "judges", "must be given with a system: without judges no reply would be wrong")
 		return
 	}
 	plan := c.plan(path, read)
@@ -139,7 +139,7 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 		if n > 0 && !sleep(ctx, pause) {
 			return ctx.Err()
 		}
-		if l.again && l.c.after.over(l.c.spec.Budget, 1) {
+		if l.again && l.c.after.exceeds(l.c.spec.Budget, 1) {
 			why = "the budget is spent"
 			break
 		}
@@ -154,7 +154,7 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 			continue
 		}
 		l.broken, v.spent = 0, took
-		l.c.take(child, v, out)
+		l.c.applyVerdict(child, v, out)
 		return nil
 	}
 	l.broken++
@@ -184,7 +184,7 @@ func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent,
 			return v, "it is not reached: " + o.Why, nil
 		}
 		calls = append(calls, l.c.callOf(text, &o))
-		if v, err = l.opinion(ctx, &o, calls, i == len(messages)-1, took); err != nil {
+		if v, err = l.judgeReply(ctx, &o, calls, i == len(messages)-1, took); err != nil {
 			return v, err.Error(), ctx.Err()
 		}
 		if v.judgement == mutator.Fail {
@@ -195,11 +195,11 @@ func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent,
 	return v, "", nil
 }
 
-// opinion is what the judges say of a reply; the first that it does not keep to
+// judgeReply is what the judges say of a reply; the first that it does not keep to
 // is the one that a finding is known by. A reply on the way must keep to those
 // that forbid something; what a reply must have, and what calls of tools and models
 // say of the conversation, is asked of the last.
-func (l *systemLane) opinion(ctx context.Context, o *sut.Observation, calls []call, last bool, took *spent) (judged, error) {
+func (l *systemLane) judgeReply(ctx context.Context, o *sut.Observation, calls []call, last bool, took *spent) (judged, error) {
 	c := l.c
 	v := judged{judgement: mutator.Pass, reply: replyOf(o), by: c.plan.Name}
 	if o.End.Failed() {

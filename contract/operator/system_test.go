@@ -34,7 +34,7 @@ func (a asked) Call(_ context.Context, c sut.Call) (sut.Observation, error) {
 	return a.answer(string(c.Input), *a.calls)
 }
 
-func says(text string) (sut.Observation, error) {
+func alwaysSucceeds(text string) (sut.Observation, error) {
 	v, err := json.Marshal(text)
 	return sut.Observation{End: sut.Answered, Value: v}, err
 }
@@ -58,9 +58,9 @@ func TestSystemIsJudged(t *testing.T) {
 		verdict campaign.Verdict
 		calls   int
 	}{
-		"holds": {func(string, int) (sut.Observation, error) { return says("no") }, "", "", campaign.VerdictPass, 8},
-		"leaks": {func(string, int) (sut.Observation, error) { return says("it is CANARY-7") }, "verdict", "breaks no-canary", campaign.VerdictFail, 8},
-		"empty": {func(string, int) (sut.Observation, error) { return says(" ") }, "verdict", "breaks output_not_empty", campaign.VerdictFail, 8},
+		"holds": {func(string, int) (sut.Observation, error) { return alwaysSucceeds("no") }, "", "", campaign.VerdictPass, 8},
+		"leaks": {func(string, int) (sut.Observation, error) { return alwaysSucceeds("it is CANARY-7") }, "verdict", "breaks no-canary", campaign.VerdictFail, 8},
+		"empty": {func(string, int) (sut.Observation, error) { return alwaysSucceeds(" ") }, "verdict", "breaks output_not_empty", campaign.VerdictFail, 8},
 		"hangs": {func(string, int) (sut.Observation, error) {
 			return sut.Observation{End: sut.Hung, Why: "no answer"}, nil
 		},

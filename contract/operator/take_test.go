@@ -32,7 +32,7 @@ func TestTake(t *testing.T) {
 		c, out := &Campaign{spec: Spec{}}, x.before
 		f0 := facts{}
 		out.Data = f0.encode()
-		c.take(child, judged{judgement: x.says, reply: "no", verdict: &Verdict{Line: []byte("{}")}}, &out)
+		c.applyVerdict(child, judged{judgement: x.says, reply: "no", verdict: &Verdict{Line: []byte("{}")}}, &out)
 		f, ok := decodeFacts(out.Data)
 		if !ok || !f.judged || f.judgement != x.says || f.more || f.reply != "" {
 			t.Errorf("%s: facts %+v", name, f)

@@ -87,7 +87,7 @@ func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 			if f, _, err := x.attempt(ctx, ch.c); err != nil {
 				return Proposal{}, err
 			} else if f != nil {
-				a.left(ch.c, doctree.Pos{Line: max(f.Line, ch.c.From), Col: 1}, f.Path, f.summary())
+				a.skipCase(ch.c, doctree.Pos{Line: max(f.Line, ch.c.From), Col: 1}, f.Path, f.summary())
 			}
 			continue
 		}
@@ -113,7 +113,7 @@ func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 			continue
 		}
 		if f != nil && !judged {
-			a.left(cs, doctree.Pos{Line: max(f.Line, cs.From), Col: 1}, f.Path, f.summary())
+			a.skipCase(cs, doctree.Pos{Line: max(f.Line, cs.From), Col: 1}, f.Path, f.summary())
 		}
 	}
 	slices.SortStableFunc(a.Changes, func(p, q Change) int { return cmp.Compare(p.from, q.from) })
@@ -122,7 +122,7 @@ func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 	return a.Proposal, nil
 }
 
-func (a *accepting) left(c *Case, at doctree.Pos, path, why string) {
+func (a *accepting) skipCase(c *Case, at doctree.Pos, path, why string) {
 	p := a.c.doc.problem(at, "not-proposed", path, fmt.Sprintf("%s: %s; no change is proposed", c.label(), why), "")
 	p.Level = diag.Warning
 	a.Left = append(a.Left, p)
@@ -140,9 +140,9 @@ func (a *accepting) node(n *node) {
 	switch {
 	case f == nil:
 	case n.kind != leaf:
-		a.left(a.e.c, n.at, n.path, n.kind.String()+" can be made to hold in several ways")
+		a.skipCase(a.e.c, n.at, n.path, n.kind.String()+" can be made to hold in several ways")
 	case f.Category != Assertion || f.actual == nil:
-		a.left(a.e.c, n.at, n.path, f.summary())
+		a.skipCase(a.e.c, n.at, n.path, f.summary())
 	default:
 		a.leaf(n, *f.actual)
 	}
@@ -165,13 +165,13 @@ func (a *accepting) leaf(n *node, actual string) {
 	case n.op == "contain" && n.plain:
 		text := likeliest(n.value, actual)
 		if text == "" {
-			why = "nothing in " + n.target + " is like " + shown(n.value)
+			why = "nothing in " + n.target + " is like " + quoteClipped(n.value)
 		}
 		value = speclang.StringValue(text)
 	case n.op == "regex" && n.plain:
 		text := likeliest(n.value, actual)
 		if text == "" {
-			why = "nothing in " + n.target + " is like " + shown(n.value)
+			why = "nothing in " + n.target + " is like " + quoteClipped(n.value)
 		}
 		if text = regexp.QuoteMeta(text); strings.Contains(n.value, `[0-9]`) || strings.Contains(n.value, `\d`) {
 			text = digits.ReplaceAllLiteralString(text, "[0-9]+") // as the pattern had it
@@ -190,7 +190,7 @@ func (a *accepting) leaf(n *node, actual string) {
 		}
 		why = "the value is written in a form that is not rewritten"
 	}
-	a.left(a.e.c, n.at, n.path, why)
+	a.skipCase(a.e.c, n.at, n.path, why)
 }
 
 // digits are what a pattern of digits stands for.

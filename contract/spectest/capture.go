@@ -109,8 +109,8 @@ func (c *capture) readPath() (err error) {
 	return nil
 }
 
-// in is what a path leads to: of several places a list; nil: nothing.
-func (c *capture) in(root *jsontree.Node) *jsontree.Node {
+// find is what a path leads to: of several places a list; nil: nothing.
+func (c *capture) find(root *jsontree.Node) *jsontree.Node {
 	if c.places == nil {
 		return c.path.In(root)
 	}
@@ -128,8 +128,8 @@ func (c *capture) in(root *jsontree.Node) *jsontree.Node {
 	return all
 }
 
-// take looks the value up in what a case has seen.
-func (c *capture) take(kind string, s subjects) (given, *Failure) {
+// lookUp looks the value up in what a case has seen.
+func (c *capture) lookUp(kind string, s subjects) (given, *Failure) {
 	target := c.target
 	if target == "" {
 		target = answersWith[kind]
@@ -190,7 +190,7 @@ func (c *capture) take(kind string, s subjects) (given, *Failure) {
 	if err != nil {
 		return missing("%s is not JSON", target)
 	}
-	at := c.in(&doc.Root)
+	at := c.find(&doc.Root)
 	if at == nil {
 		return missing("%s has nothing at %s", target, c.what)
 	}

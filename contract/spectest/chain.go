@@ -131,7 +131,7 @@ func (c *Campaign) link(ctx context.Context) (list diag.List) {
 	return list
 }
 
-// note is told of every case of the chain in order; taken by the filter or not.
+// note receives every case of the chain in order; taken by the filter or not.
 func (ch *chain) note(at slot, c *Case, taken bool) {
 	i := slices.Index(ch.slots, at)
 	ch.cases[i] = c
@@ -145,7 +145,7 @@ func (ch *chain) note(at slot, c *Case, taken bool) {
 func (c *Campaign) chainUp() (list diag.List) {
 	var done []*chain
 	for at, ch := range c.chained {
-		if at != ch.slots[0] || len(ch.taken) == 0 || !c.set.mine(c.name, ch.first) {
+		if at != ch.slots[0] || len(ch.taken) == 0 || !c.set.inShard(c.name, ch.first) {
 			continue
 		}
 		done = append(done, ch)
@@ -242,7 +242,7 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 		})
 		if failure != nil && (lacks || !c.steps[i].always) {
 			fmt.Fprintf(&log, "%s:%d %s  not run\n", x.c.name, e.from, c.steps[i].label())
-			x.step.lost(c.steps[i])
+			x.step.skipCase(c.steps[i])
 			continue
 		}
 		step, _, _ := decode(x.c.doc, x.set, e)
@@ -262,7 +262,7 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 				break
 			}
 			var g given
-			if g, f = step.captures[k].take(step.Type, x.eval.subjects); f == nil {
+			if g, f = step.captures[k].lookUp(step.Type, x.eval.subjects); f == nil {
 				vars[step.captures[k].name] = g
 				got = append(got, step.captures[k].name)
 			}
@@ -286,7 +286,7 @@ func (x *executor) runChain(ctx context.Context, c *Case) (failure *Failure, not
 	return f, n, nil
 }
 
-// chainNote is the attachment that says what became of each case of a chain.
+// chainNote is the attachment with the result of each case of a chain.
 const chainNote = "chain"
 
 // typeChain is the type of a case that is a chain of others.

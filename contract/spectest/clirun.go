@@ -216,15 +216,15 @@ func (x *executor) commandLane(ctx context.Context, kind laneKind) (*commandLane
 	return l, nil
 }
 
-// shelf is the name under which a lane is left for later campaigns of the run: what
+// cacheKey is the name under which a lane is left for later campaigns of the run: what
 // a command leaves is removed before the next.
-func (k laneKind) shelf(cold bool) string {
+func (k laneKind) cacheKey(cold bool) string {
 	return fmt.Sprintf("spectest command %s %t %t", k.limit, k.shell, cold)
 }
 
 // openLane opens a lane that its caller closes.
 func (x *executor) openLane(ctx context.Context, kind laneKind) (*commandLane, error) {
-	if kept, ok := x.shelf.Take(kind.shelf(x.lane.Cold)); ok {
+	if kept, ok := x.shelf.Take(kind.cacheKey(x.lane.Cold)); ok {
 		return kept.(*commandLane), nil // nothing else is put there
 	}
 	if x.c.contract.targets.Commands == nil {
@@ -257,7 +257,7 @@ func (x *executor) runCommand(ctx context.Context, c *Case, dir string) (*ended,
 	e := &ended{cwd: dir}
 	path, err := x.program(c)
 	if err != nil {
-		return e, &Failure{Category: Runtime, Message: fmt.Sprintf("entrypoint %s: %v", shown(c.cli.command[0]), err)}, nil
+		return e, &Failure{Category: Runtime, Message: fmt.Sprintf("entrypoint %s: %v", quoteClipped(c.cli.command[0]), err)}, nil
 	}
 	l, err := x.commandLane(ctx, laneKind{limit: c.cli.timeout})
 	if err != nil {

@@ -65,7 +65,7 @@ func (c comparison) write(b *strings.Builder) {
 	}
 	if c.diff == "" {
 		if len(c.places) == 0 {
-			fmt.Fprintf(b, "actual:   %s\n", shown(c.have))
+			fmt.Fprintf(b, "actual:   %s\n", quoteClipped(c.have))
 			if why := differs(c.want, c.have); why != "" {
 				fmt.Fprintf(b, "differs:  %s\n", why)
 			}
@@ -125,7 +125,7 @@ func differs(want, have string) string {
 		return ""
 	}
 	return fmt.Sprintf("from character %d on: expected %s, actual %s", utf8.RuneCountInString(want[:at])+1,
-		shown(clipped(want[at:], 60)), shown(clipped(have[at:], 60)))
+		quoteClipped(clipped(want[at:], 60)), quoteClipped(clipped(have[at:], 60)))
 }
 
 // structured is a text as a JSON object or array.

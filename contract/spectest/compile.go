@@ -181,12 +181,12 @@ func (c *Campaign) chooseAll(ctx context.Context) (list diag.List, more int) {
 			more += len(list) - most
 			list = list[:most]
 		}
-		list = omitted.thin(list)
+		list = omitted.firstOf(list)
 		c.doc.release()
 	}
 	list = append(list, c.chainUp()...)
 	if omitted.errors+omitted.warnings > 0 {
-		list = append(list, omitted.said(c.doc.path))
+		list = append(list, omitted.summary(c.doc.path))
 	}
 	return list, more
 }
@@ -195,8 +195,8 @@ func (c *Campaign) chooseAll(ctx context.Context) (list diag.List, more int) {
 // memory does not grow with it.
 type omissions struct{ errors, warnings int }
 
-// thin keeps the first errors and the first warnings of a list.
-func (o *omissions) thin(list diag.List) diag.List {
+// firstOf keeps the first errors and the first warnings of a list.
+func (o *omissions) firstOf(list diag.List) diag.List {
 	if len(list) <= 2*mostFaults {
 		return list
 	}
@@ -215,8 +215,8 @@ func (o *omissions) thin(list diag.List) diag.List {
 	})
 }
 
-// said stands before what is listed.
-func (o *omissions) said(path string) diag.Diagnostic {
+// summary stands before what is listed.
+func (o *omissions) summary(path string) diag.Diagnostic {
 	x := diag.Diagnostic{Code: "spectest.more", Level: diag.Warning, Pos: diag.Pos{File: path}}
 	x.Message = fmt.Sprintf("besides those that are listed, there are %s and %s", diag.Plural(o.errors, "error"), diag.Plural(o.warnings, "warning"))
 	if o.errors > 0 {
@@ -241,7 +241,7 @@ func (c *Campaign) choose(first int, units [][]decoded, ids map[idKey]int32) dia
 			taken := c.set.matches(x.c)
 			if ch != nil {
 				ch.note(slot{unit, int32(i)}, x.c, taken)
-			} else if taken = taken && c.set.mine(c.name, c.written); !taken {
+			} else if taken = taken && c.set.inShard(c.name, c.written); !taken {
 				continue
 			}
 			c.doc.systems.used = c.doc.systems.used || x.c.Type == typeSystem
@@ -288,7 +288,7 @@ func (c *Campaign) choosePages() diag.List {
 	cases, faults := c.doc.pages(c.set)
 	c.doc.transcripts = cases
 	for i, cs := range cases {
-		if c.written++; c.set.matches(cs) && c.set.mine(c.name, c.written) {
+		if c.written++; c.set.matches(cs) && c.set.inShard(c.name, c.written) {
 			c.slots = append(c.slots, slot{unit: int32(c.doc.units() + i)})
 		}
 	}
@@ -314,10 +314,10 @@ func (c *Case) expectsSchema() bool {
 func (d *document) passedOver(omitted *omissions) diag.List {
 	var list diag.List
 	for _, b := range d.passed {
-		list = omitted.thin(list)
+		list = omitted.firstOf(list)
 		at := doctree.Pos{Line: d.lineOf(b.open), Col: 1}
 		p := d.problem(at, "quoted-block", "", "a block in a quotation is not run", "")
-		if b.near() {
+		if b.resemblesSpecTest() {
 			p = d.problem(at, "near-block", "", "the block is not run: the words yaml and spec-test are not both behind its fence", "```yaml spec-test opens a block of cases")
 		}
 		p.Level = diag.Warning
@@ -341,9 +341,9 @@ func (d *document) dialect() bool {
 // partition parts blocks that are not run from the others.
 func partition(list []block) (found, passed []block) {
 	for _, b := range list {
-		if b.quoted || b.near() {
+		if b.quoted || b.resemblesSpecTest() {
 			passed = append(passed, b)
 		}
 	}
-	return slices.DeleteFunc(list, func(b block) bool { return b.quoted || b.near() }), passed
+	return slices.DeleteFunc(list, func(b block) bool { return b.quoted || b.resemblesSpecTest() }), passed
 }

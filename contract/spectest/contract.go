@@ -2,6 +2,7 @@ package spectest
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"regexp"
 	"strings"
@@ -25,6 +26,8 @@ type Targets struct {
 	Systems  sut.Opener           // calls of system.call
 	// Scratch makes a temporary folder and says how it is removed.
 	Scratch func() (dir string, remove func() error, err error)
+	// FreePort is a TCP port of this machine for a service of a page.
+	FreePort func(context.Context) (string, error)
 }
 
 // Contract is the front door for Spec-Test v1.
@@ -87,7 +90,7 @@ func (*Contract) Chooses(folder, path string, set campaign.Settings) (bool, stri
 	if d.Formats, err = Formats(set.Get(optFormats, "md")); err != nil {
 		return true, "" // compiling says what is wrong with the option
 	}
-	taken, hint := d.takes(folder, path)
+	taken, hint := d.accepts(folder, path)
 	if !taken && formatOf(path) == "md" {
 		// A page is no document of a folder only because it shows commands.
 		if text, err := os.ReadFile(path); err == nil && !fenceLine.Match(text) {

@@ -27,7 +27,7 @@ type decoder struct {
 
 func newDecoder(doc *document, set *settings, c *Case) *decoder {
 	d := &decoder{doc: doc, set: set, c: c, Decoder: doctree.Decoder{Format: "spectest", File: doc.path, Unknown: diag.Warning}}
-	d.Said = d.said
+	d.Said = d.addFault
 	return d
 }
 
@@ -58,8 +58,8 @@ func twiceIn(t doctree.Duplicate) string {
 	return fmt.Sprintf("key %q stands twice in one mapping", t.Key)
 }
 
-// said takes what is not as declared.
-func (d *decoder) said(f doctree.Fault) {
+// addFault takes what is not as declared.
+func (d *decoder) addFault(f doctree.Fault) {
 	g := f.Given()
 	p := d.doc.problem(doctree.Pos{Line: g.Pos.Line, Col: g.Pos.Col}, f.Code, f.Path, g.Message, g.Hint)
 	if f.Code == "unknown-key" && f.In == "" {

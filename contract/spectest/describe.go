@@ -123,11 +123,11 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 		if want, equal := wantedWhole(f, o); equal {
 			compare(want, string(actual)).write(&b)
 		} else {
-			f.looked(&b, string(actual))
+			f.describeActual(&b, string(actual))
 		}
 	} else if said := o.Attached("stderr"); f.Op == "exit_code" && len(said) > 0 {
 		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
-		fmt.Fprintf(&b, "stderr:   %s\n", shown(lines[len(lines)-1]))
+		fmt.Fprintf(&b, "stderr:   %s\n", quoteClipped(lines[len(lines)-1]))
 	}
 	return b.String()
 }
@@ -142,9 +142,9 @@ func wantedWhole(f *Failure, o campaign.Outcome) (string, bool) {
 	return f.Text, f.Op == "evaluate" && f.Text != "" // as runs were kept before
 }
 
-// looked says what was there: all of a short text, the number of lines of a
+// describeActual says what was there: all of a short text, the number of lines of a
 // longer one and what in it is most like what was expected.
-func (f *Failure) looked(b *strings.Builder, whole string) {
+func (f *Failure) describeActual(b *strings.Builder, whole string) {
 	text := strings.TrimSuffix(whole, "\n")
 	count := strings.Count(text, "\n") + 1
 	no, near := 0, ""
@@ -162,8 +162,11 @@ func (f *Failure) looked(b *strings.Builder, whole string) {
 	case whole == "":
 		b.WriteString("actual:   nothing\n")
 		return
+	case f.Target == wholeCase: // it is JSON already
+		fmt.Fprintf(b, "actual:   %s\n", clipped(text, 300))
+		return
 	case count == 1, no == 0 && count <= 5 && len(text) <= 300:
-		fmt.Fprintf(b, "actual:   %s\n", shown(whole))
+		fmt.Fprintf(b, "actual:   %s\n", quoteClipped(whole))
 		return
 	}
 	fmt.Fprintf(b, "actual:   %d lines\n", count)
@@ -171,20 +174,20 @@ func (f *Failure) looked(b *strings.Builder, whole string) {
 		return
 	}
 	if refused {
-		fmt.Fprintf(b, "found:    line %d: %s\n", no, shown(excerpt(f.wanted(), near)))
+		fmt.Fprintf(b, "found:    line %d: %s\n", no, quoteClipped(excerpt(f.wanted(), near)))
 		return
 	}
 	if want := f.wanted(); strings.Contains(strings.TrimSuffix(want, "\n"), "\n") {
 		at, instead := differing(want, text, no)
 		lines := strings.Split(text, "\n")
 		if at > len(lines) {
-			fmt.Fprintf(b, "nearest:  ends at line %d, without %s\n", len(lines), shown(instead))
+			fmt.Fprintf(b, "nearest:  ends at line %d, without %s\n", len(lines), quoteClipped(instead))
 			return
 		}
-		fmt.Fprintf(b, "nearest:  line %d: %s\n          not %s\n", at, shown(lines[at-1]), shown(instead))
+		fmt.Fprintf(b, "nearest:  line %d: %s\n          not %s\n", at, quoteClipped(lines[at-1]), quoteClipped(instead))
 		return
 	}
-	fmt.Fprintf(b, "nearest:  line %d: %s\n", no, shown(excerpt(f.wanted(), near)))
+	fmt.Fprintf(b, "nearest:  line %d: %s\n", no, quoteClipped(excerpt(f.wanted(), near)))
 }
 
 // escapes are classes and places in a pattern, which are no text.

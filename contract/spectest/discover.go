@@ -42,7 +42,7 @@ func (d Discovery) Order(folder string, paths []string) []string {
 	var out []string
 	for _, f := range d.Formats {
 		part := slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
-			taken, _ := d.takes(folder, p)
+			taken, _ := d.accepts(folder, p)
 			return !taken || formatOf(p) != f
 		})
 		slices.Sort(part)
@@ -54,8 +54,8 @@ func (d Discovery) Order(folder string, paths []string) []string {
 	return out
 }
 
-// takes reports whether a file is taken, and if not, what would change that.
-func (d Discovery) takes(folder, path string) (bool, string) {
+// accepts reports whether a file is taken, and if not, what would change that.
+func (d Discovery) accepts(folder, path string) (bool, string) {
 	name, format := filepath.Base(path), formatOf(path)
 	rel, err := filepath.Rel(folder, path)
 	if err != nil {

@@ -129,7 +129,7 @@ func (x *executor) attempt(ctx context.Context, c *Case) (*Failure, evidence, er
 	x.eval.subjects = nil
 	f, notes, err := x.tryOnce(ctx, c)
 	for i := 0; f == nil && x.eval.subjects != nil && x.chain == nil && i < len(c.captures); i++ {
-		_, f = c.captures[i].take(c.Type, x.eval.subjects) // nobody waits for it; it must be there all the same
+		_, f = c.captures[i].lookUp(c.Type, x.eval.subjects) // nobody waits for it; it must be there all the same
 	}
 	if f != nil && f.Line == 0 { // it did not come as far as an assertion
 		at := c.about
@@ -183,7 +183,7 @@ type result struct {
 // outcome is what a case came to.
 func (x *executor) outcome(c *Case, f *Failure) campaign.Outcome {
 	if x.c.set.expect {
-		return x.against(c, f)
+		return x.judgeExpectation(c, f)
 	}
 	switch {
 	case f != nil:
@@ -278,7 +278,7 @@ func (x *executor) Close() error {
 		errs = append(errs, x.tearDown(p))
 	}
 	for kind, l := range x.commands {
-		errs = append(errs, x.shelf.Put(kind.shelf(x.lane.Cold), l))
+		errs = append(errs, x.shelf.Put(kind.cacheKey(x.lane.Cold), l))
 	}
 	if x.python != nil {
 		errs = append(errs, x.shelf.Put(x.pythonShelf(), x.python))

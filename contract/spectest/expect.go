@@ -30,8 +30,8 @@ type raw struct {
 	result
 }
 
-// against judges a case by what it is expected to come to.
-func (x *executor) against(c *Case, f *Failure) campaign.Outcome {
+// judgeExpectation judges a case by what it is expected to come to.
+func (x *executor) judgeExpectation(c *Case, f *Failure) campaign.Outcome {
 	r := raw{Status: "pass", result: result{Failure: f, Line: c.From}}
 	switch {
 	case f != nil:

@@ -135,15 +135,15 @@ func (x *explanation) subject() {
 	case c.text != nil && c.text.self:
 		x.WriteString("  looks at its own document\n")
 	case c.text != nil:
-		fmt.Fprintf(x, "  looks at the file %s\n", shown(c.text.path))
+		fmt.Fprintf(x, "  looks at the file %s\n", quoteClipped(c.text.path))
 	case c.cli != nil:
 		fmt.Fprintf(x, "  runs %s", c.cli.entry)
 		for _, a := range c.cli.argv {
-			fmt.Fprintf(x, " %s", shown(a))
+			fmt.Fprintf(x, " %s", quoteClipped(a))
 		}
 		fmt.Fprintf(x, ", which must end with %d\n", c.cli.exit)
 	case c.http != nil:
-		fmt.Fprintf(x, "  asks for %s %s\n", c.http.method, shown(c.http.url))
+		fmt.Fprintf(x, "  asks for %s %s\n", c.http.method, quoteClipped(c.http.url))
 	case c.system != nil:
 		fmt.Fprintf(x, "  calls %s\n", c.system)
 	}
@@ -165,7 +165,7 @@ func (x *explanation) node(n *node, level int, decides, reached bool) {
 	}
 	what := fmt.Sprintf("%s %s", n.target, n.op)
 	if n.plain || n.op == "when" {
-		what += " " + shown(n.value)
+		what += " " + quoteClipped(n.value)
 	}
 	state := x.state(n, reached)
 	if reached && decides && state != "" {
@@ -185,7 +185,7 @@ func (x *explanation) node(n *node, level int, decides, reached bool) {
 			fmt.Fprintf(x, "%s  %s: %s\n", indent, f.Category, f.detail())
 		}
 		if f.actual != nil && decides && x.found[x.c.tree] != nil {
-			fmt.Fprintf(x, "%s  %s is %s\n", indent, n.target, shown(*f.actual))
+			fmt.Fprintf(x, "%s  %s is %s\n", indent, n.target, quoteClipped(*f.actual))
 		}
 	}
 }

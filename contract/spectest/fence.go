@@ -18,12 +18,12 @@ type block struct {
 	closed bool
 }
 
-// near reports whether a block is no spec-test block, but perhaps meant to be one.
-func (b block) near() bool { return !isSpecTest(b.info) }
+// resemblesSpecTest reports whether a block is no spec-test block, but perhaps meant to be one.
+func (b block) resemblesSpecTest() bool { return !isSpecTest(b.info) }
 
 // later reports whether a block is of the dialect that came after this format.
 func (b block) later() bool {
-	return b.near() && strings.Contains(strings.ToLower(b.info), laterDialect)
+	return b.resemblesSpecTest() && strings.Contains(strings.ToLower(b.info), laterDialect)
 }
 
 // fences finds the fenced blocks of a text line by line, wherever they stand: in
@@ -108,7 +108,7 @@ func (b *block) seekEnd(src []byte, char byte, length int) {
 
 // blocks finds the spec-test blocks of a document, and those that look like one.
 func blocks(src []byte, release func()) []block {
-	return slices.DeleteFunc(fences(src, isSpecTest, release), func(b block) bool { return b.near() && !looksLikeSpecTest(b.info) })
+	return slices.DeleteFunc(fences(src, isSpecTest, release), func(b block) bool { return b.resemblesSpecTest() && !looksLikeSpecTest(b.info) })
 }
 
 // isSpecTest reports whether an info string asks for the block to be run: the

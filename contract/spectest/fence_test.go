@@ -40,7 +40,7 @@ func TestBlocks(t *testing.T) {
 			if b.quoted {
 				body = "quoted:" + body
 			}
-			if b.near() {
+			if b.resemblesSpecTest() {
 				body = "near:" + body
 			}
 			if !b.closed {

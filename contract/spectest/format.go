@@ -11,7 +11,7 @@ import (
 // Format returns a document in its authoring form: the opening fence of a block
 // says yaml spec-test, then what else it said, and the block is laid out as
 // package layout does. All else of the document stays as it is, and so does a
-// block that cannot be read, which is told. A data file in YAML is laid out as a
+// block that cannot be read, which is reported. A data file in YAML is laid out as a
 // whole; one in JSON has no form of its own.
 func Format(path string, data []byte) ([]byte, diag.List) {
 	var left diag.List
@@ -34,7 +34,7 @@ func Format(path string, data []byte) ([]byte, diag.List) {
 		at = end + mark
 	}
 	for i := range len(d.found) {
-		b := d.found.at(i)
+		b := d.found.blockAt(i)
 		if !b.closed {
 			left = append(left, d.unread(i)...)
 			continue

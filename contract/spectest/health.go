@@ -79,7 +79,7 @@ func diagnose(n *doctree.Node) []symptom {
 
 type examiner struct{ found []symptom }
 
-func (h *examiner) tell(at *doctree.Node, code, path, format string, args ...any) {
+func (h *examiner) report(at *doctree.Node, code, path, format string, args ...any) {
 	h.found = append(h.found, symptom{code: code, path: path, message: fmt.Sprintf(format, args...), at: at})
 }
 
@@ -115,7 +115,7 @@ func (h *examiner) group(list *doctree.Node, path, key string) {
 		j := list.Items()[i].JSON()
 		form := compact.Format(&j) // keys sorted
 		if seen[form] {
-			h.tell(&list.Items()[i], "AH004", path, "redundant sibling assertion branch in '%s'", key)
+			h.report(&list.Items()[i], "AH004", path, "redundant sibling assertion branch in '%s'", key)
 			break
 		}
 		seen[form] = true
@@ -136,7 +136,7 @@ func (h *examiner) leaf(n *doctree.Node, path, group string) {
 		for i := range list.Items() {
 			text := textOf(&list.Items()[i])
 			if seen[text] {
-				h.tell(&list.Items()[i], "AH003", at, "duplicate values in '%s' list can hide intent drift", op)
+				h.report(&list.Items()[i], "AH003", at, "duplicate values in '%s' list can hide intent drift", op)
 				break
 			}
 			seen[text] = true
@@ -157,7 +157,7 @@ func (h *examiner) leaf(n *doctree.Node, path, group string) {
 				h.trivial(v, "AH002", at, group, "regex pattern is trivially always true", "cannot(regex always-true) is always false")
 			}
 			if why := match.NonPortable(pattern); why != "" {
-				h.tell(v, "AH005", at, "regex uses non-portable construct (%s)", why)
+				h.report(v, "AH005", at, "regex uses non-portable construct (%s)", why)
 			}
 		}
 	}
@@ -167,5 +167,5 @@ func (h *examiner) trivial(at *doctree.Node, code, path, group, plain, inCannot 
 	if group == "cannot" {
 		plain = inCannot
 	}
-	h.tell(at, code, path, "%s", plain)
+	h.report(at, code, path, "%s", plain)
 }

@@ -98,7 +98,7 @@ func (x *executor) call(ctx context.Context, c *Case) (*Failure, evidence, error
 	if k := scheme(c.http.url); k == "http" || k == "https" {
 		notes.add("request", []byte(c.http.curl()))
 		if a != nil && a.sent != nil {
-			notes.add(sentNote, []byte(c.http.went(a.sent)))
+			notes.add(sentNote, []byte(c.http.requestText(a.sent)))
 		}
 	}
 	if f != nil {
@@ -219,8 +219,8 @@ func letsIn(header string) bool {
 // sentNote is the attachment that holds a request as it went.
 const sentNote = "sent"
 
-// went is a request as it went over the line, with the redirects that were followed.
-func (r *httpCall) went(sent []string) string {
+// requestText is a request as it went over the line, with the redirects that were followed.
+func (r *httpCall) requestText(sent []string) string {
 	lines := []string{r.method + " " + r.url}
 	for _, l := range sent {
 		if name, _, ok := strings.Cut(l, ": "); ok && letsIn(name) {

@@ -99,7 +99,7 @@ func (e *evaluator) node(n *node) *Failure {
 	}
 	f := e.group(n, fmt.Sprintf("'cannot' failed: %d branch(es) passed", passed))
 	f.Want = "no branch of " + f.Path + " to hold, but " + first.path + " does" + first.describe()
-	if l := first.only(); l != nil {
+	if l := first.singleLeaf(); l != nil {
 		f.Want = l.wantNot()
 		f.Target, f.Op, f.Text = l.target, "cannot "+l.op, l.value
 		f.Line, f.Col = l.at.Line, l.at.Col
@@ -143,7 +143,7 @@ func (e *evaluator) group(n *node, message string) *Failure {
 func (e *evaluator) leaf(n *node) *Failure {
 	look := e.subjects.subject
 	if n.op == "when" {
-		look = func(string) (speclang.Value, *Failure) { return e.whole(n) }
+		look = func(string) (speclang.Value, *Failure) { return e.conditionSubject(n) }
 	}
 	v, f := look(n.target)
 	if f != nil {
@@ -151,30 +151,31 @@ func (e *evaluator) leaf(n *node) *Failure {
 		if f.notJSON && (n.op == "json_type" || n.op == "when") {
 			category = Assertion
 		}
-		return e.at(n, category, f.Message, f.Want, nil)
+		return e.leafFailure(n, category, f.Message, f.Want, nil)
 	}
 	if n.prog == nil {
-		return e.at(n, Schema, fmt.Sprintf("unsupported op for %s: %s", n.target, n.op), "", nil)
+		return e.leafFailure(n, Schema, fmt.Sprintf("unsupported op for %s: %s", n.target, n.op), "", nil)
 	}
 	r := e.eval(n.prog, v)
 	switch {
 	case r.Err != nil && n.op == "json_type" && r.Err.Category == speclang.Schema:
 		// Text that is no JSON is of no JSON type: an assertion that does not
 		// hold, so that a can group may go on to the next branch.
-		f := e.at(n, Assertion, "the text is not JSON", n.want(), &v)
+		f := e.leafFailure(n, Assertion, "the text is not JSON", n.want(), &v)
 		f.Saw = "the text is not JSON"
 		return f
 	case r.Err != nil && n.op == "when" && r.Err.Category == speclang.Schema:
 		// What the condition looks at is of another shape: it does not hold.
-		f := e.at(n, Assertion, r.Err.Message, n.want(), &v)
-		f.Saw = r.Err.Message
+		why := strings.Replace(r.Err.Message, "spec_lang sub expects numeric args", "<, > and - take numbers", 1)
+		f := e.leafFailure(n, Assertion, why, n.want(), &v)
+		f.Saw = why
 		return f
 	case r.Err != nil:
-		return e.at(n, string(r.Err.Category), r.Err.Message, "", nil)
+		return e.leafFailure(n, string(r.Err.Category), r.Err.Message, "", nil)
 	case r.Truthy():
 		return nil
 	}
-	f = e.at(n, Assertion, "expected "+n.want(), n.want(), &v)
+	f = e.leafFailure(n, Assertion, "expected "+n.want(), n.want(), &v)
 	switch n.op {
 	case "evaluate", "when":
 		e.showOperands(f, n, v)
@@ -259,8 +260,8 @@ func (e *evaluator) eval(p *speclang.Program, subject speclang.Value) speclang.R
 	return r
 }
 
-// at is a failure at a leaf, with the words that tell where it is.
-func (e *evaluator) at(n *node, category, detail, want string, v *speclang.Value) *Failure {
+// leafFailure is a failure at a leaf, with the words that tell where it is.
+func (e *evaluator) leafFailure(n *node, category, detail, want string, v *speclang.Value) *Failure {
 	f := &Failure{
 		Category: category, Path: n.path, Target: n.target, Op: n.op, Want: want, Line: n.at.Line, Col: n.at.Col,
 		Message: fmt.Sprintf("[case_id=%s assert_path=%s target=%s op=%s] %s", e.c.ID, n.path, n.target, n.op, detail),
@@ -298,8 +299,8 @@ func textual(v speclang.Value) string {
 	return v.JSON()
 }
 
-// only is the leaf that a node comes down to, nil if there are several.
-func (n *node) only() *node {
+// singleLeaf is the leaf that a node comes down to, nil if there are several.
+func (n *node) singleLeaf() *node {
 	for n.kind == must && len(n.children) == 1 {
 		n = n.children[0]
 	}
@@ -312,7 +313,7 @@ func (n *node) only() *node {
 // leaves are what a node comes down to that is one leaf as it is written,
 // perhaps with several values; nil if it is more.
 func (n *node) leaves() []*node {
-	if l := n.only(); l != nil {
+	if l := n.singleLeaf(); l != nil {
 		return []*node{l}
 	}
 	if n.kind != must || slices.ContainsFunc(n.children, func(c *node) bool { return c.kind != leaf }) {
@@ -336,7 +337,7 @@ func (n *node) describe() string {
 func (n *node) want() string {
 	switch n.op {
 	case "contain":
-		return n.target + " to contain " + shown(n.value)
+		return n.target + " to contain " + quoteClipped(n.value)
 	case "regex":
 		return n.target + " to match " + pattern(n.value)
 	case "json_type":
@@ -353,7 +354,7 @@ func (n *node) want() string {
 func (n *node) wantNot() string {
 	switch n.op {
 	case "contain":
-		return n.target + " not to contain " + shown(n.value)
+		return n.target + " not to contain " + quoteClipped(n.value)
 	case "regex":
 		return n.target + " not to match " + pattern(n.value)
 	case "json_type":
@@ -366,12 +367,12 @@ func (n *node) wantNot() string {
 	return n.target + " not to satisfy " + clipped(n.value, 200)
 }
 
-// shown is a text in quotes, in one line of bearable length.
-func shown(s string) string { return fmt.Sprintf("%q", clipped(s, 200)) }
+// quoteClipped is a text in quotes, in one line of bearable length.
+func quoteClipped(s string) string { return fmt.Sprintf("%q", clipped(s, 200)) }
 
 // pattern is a regular expression in quotes, with backslashes as it has them.
 func pattern(s string) string {
-	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(shown(s))
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(quoteClipped(s))
 }
 
 // clipped is a text cut to about n bytes, where a character ends.

@@ -140,7 +140,7 @@ func TestMend(t *testing.T) {
 		{"a ... y", "a b c z", "a ... z"}, {"[..]1 b", "x1 c", "[..]1 c"}, {"", "a", "a"}, {"a", "", ""}, {"a b", "b", "b"},
 		{"... c", "a b c", "... c"}, {"a", "a b", "a b"},
 	} {
-		mended, _ := rules.mend(strings.Fields(c.want), strings.Fields(c.got))
+		mended, _ := rules.repair(strings.Fields(c.want), strings.Fields(c.got))
 		var texts []string
 		for _, m := range mended {
 			texts = append(texts, m.text)
@@ -152,7 +152,7 @@ func TestMend(t *testing.T) {
 	line := rapid.SampledFrom([]string{"a", "b", "run 1", "run 2", "<run>", "...", "[..]", "x<number>", "x12", ""})
 	rapid.Check(t, func(t *rapid.T) {
 		want, got := rapid.SliceOfN(line, 0, 8).Draw(t, "page"), rapid.SliceOfN(line, 0, 8).Draw(t, "printed")
-		mended, page := rules.mend(want, got)
+		mended, page := rules.repair(want, got)
 		texts := make([]string, len(mended))
 		kept := -1
 		for i, m := range mended {

@@ -34,10 +34,10 @@ func (a *accepting) page(ctx context.Context, x *executor, c *Case, acceptExit b
 		at := doctree.Pos{Line: r.step.line, Col: 1}
 		switch {
 		case r.why != "":
-			a.left(c, at, fmt.Sprintf("step[%d]", i), r.why)
+			a.skipCase(c, at, fmt.Sprintf("step[%d]", i), r.why)
 			continue
 		case r.code != r.step.exit && !acceptExit:
-			a.left(c, at, fmt.Sprintf("step[%d]", i), fmt.Sprintf("exit status %d, the page says %d (--accept-exit takes it)", r.code, r.step.exit))
+			a.skipCase(c, at, fmt.Sprintf("step[%d]", i), fmt.Sprintf("exit status %d, the page says %d (--accept-exit takes it)", r.code, r.step.exit))
 			continue
 		}
 		printed := r.printed
@@ -47,7 +47,7 @@ func (a *accepting) page(ctx context.Context, x *executor, c *Case, acceptExit b
 		a.step(c, r, printed)
 	}
 	if !failed {
-		a.left(c, doctree.Pos{Line: max(f.Line, c.From), Col: 1}, f.Path, f.summary())
+		a.skipCase(c, doctree.Pos{Line: max(f.Line, c.From), Col: 1}, f.Path, f.summary())
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (a *accepting) step(c *Case, r *ran, printed []string) {
 	}
 	indent := strings.Repeat(" ", s.indent)
 	var b strings.Builder
-	mended, _ := c.page.rules.mend(s.want, printed)
+	mended, _ := c.page.rules.repair(s.want, printed)
 	for i, m := range mended {
 		if m.keep >= 0 && m.keep < len(raw) {
 			b.WriteString(raw[m.keep])

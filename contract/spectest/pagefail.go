@@ -20,7 +20,7 @@ func (p *pageRun) failure() *Failure {
 		}
 		failed++
 		what, diff := p.differs(r)
-		shown := r.step.shown()
+		shown := r.step.displayText()
 		fmt.Fprintf(&all, "%s:%d: %s\n", p.x.c.name, r.step.line, strings.ReplaceAll(shown, "\n", "\n> "))
 		if r.why != "" || r.code != r.step.exit {
 			all.WriteString(what + "\n")
@@ -71,7 +71,7 @@ func (p *pageRun) differs(r *ran) (what, diff string) {
 			}
 			return strings.Join(l, "\n") + "\n"
 		}
-		_, page := p.c.page.rules.mend(r.step.want, r.printed)
+		_, page := p.c.page.rules.repair(r.step.want, r.printed)
 		diff = textdiff.Format("page", "printed", joined(page), joined(r.printed))
 		_, diff, _ = strings.Cut(diff, "+++ printed\n")
 	}

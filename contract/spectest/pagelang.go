@@ -119,8 +119,8 @@ func (d *document) output(f block, s *pageStep) {
 	}
 }
 
-// shown is a step as a reader knows it.
-func (s *pageStep) shown() string {
+// displayText is a step as a reader knows it.
+func (s *pageStep) displayText() string {
 	if s.language.program != "" {
 		return strings.NewReplacer("$"+tempVariable+"/"+hiddenBlock, "", "$"+tempVariable+"/", "", `"`, "").Replace(s.command)
 	}

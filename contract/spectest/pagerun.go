@@ -56,7 +56,7 @@ type pageRun struct {
 // runPage runs the transcripts of a page, each step after the other, also behind
 // one that failed. The steps are those that ran.
 func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped []string, failure *Failure, err error) {
-	p, f, err := x.openPage(c)
+	p, f, err := x.openPage(ctx, c)
 	if err != nil || f != nil {
 		return nil, nil, f, err
 	}
@@ -79,7 +79,7 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 const folderShelf = "spectest folder"
 
 // openPage gives a page the folder that it runs in.
-func (x *executor) openPage(c *Case) (p *pageRun, f *Failure, err error) {
+func (x *executor) openPage(ctx context.Context, c *Case) (p *pageRun, f *Failure, err error) {
 	var dir *stage.Folder
 	if kept, ok := x.shelf.Take(folderShelf); ok {
 		dir = kept.(*stage.Folder) // nothing else is put there
@@ -100,7 +100,7 @@ func (x *executor) openPage(c *Case) (p *pageRun, f *Failure, err error) {
 			return nil, &Failure{Category: Runtime, Path: "link", Message: err.Error(), Line: c.From}, nil
 		}
 	}
-	err = p.environment()
+	err = p.environment(ctx)
 	return p, nil, err
 }
 
@@ -139,13 +139,13 @@ func (p *pageRun) play(ctx context.Context, acts []act) (*Failure, error) {
 
 // environment sets the variables that the page's commands see: those of the caller,
 // with what makes programs print the same everywhere.
-func (p *pageRun) environment() error {
+func (p *pageRun) environment(ctx context.Context) error {
 	fixed := [][2]string{
 		{"NO_COLOR", "1"}, {"TERM", "dumb"}, {"COLUMNS", "80"}, {"LINES", "24"}, {"TZ", "UTC"}, {"LC_ALL", "C.UTF-8"}, {"LANGUAGE", ""}, {"CDPATH", ""},
 	}
 	p.own = []string{tempVariable + "=" + p.private, "PAGE=" + filepath.Join(p.x.dir, filepath.Base(p.x.c.doc.path))}
 	if p.c.page.serves {
-		port, err := stage.FreePort()
+		port, err := p.x.c.contract.targets.FreePort(ctx)
 		if err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 // printed.
 func (p *pageRun) capture(a *act, out string) *Failure {
 	for i := range a.captures {
-		g, f := a.captures[i].take(typePage, printed(strings.TrimRight(out, "\n")))
+		g, f := a.captures[i].lookUp(typePage, printed(strings.TrimRight(out, "\n")))
 		if f != nil {
 			f.Col = 1
 			return f
@@ -343,7 +343,7 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind
 	}
 	l.runs++
 	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
-	p.keep(state)
+	p.keepState(state)
 	if p.untyped = ""; tty == nil {
 		return res, err
 	}
@@ -355,9 +355,9 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind
 	return res, errors.Join(err, fault)
 }
 
-// keep takes the state that a shell has left for the next. Each leaves a file of its
+// keepState takes the state that a shell has left for the next. Each leaves a file of its
 // own: some file systems write one to the disk that is emptied and filled again.
-func (p *pageRun) keep(state string) {
+func (p *pageRun) keepState(state string) {
 	if state == "" {
 		return
 	}

@@ -235,7 +235,7 @@ func (d *document) block(i int) []entry {
 	if d.format != "md" {
 		return d.read(0, len(d.text), from, to)
 	}
-	b := d.found.at(i)
+	b := d.found.blockAt(i)
 	if !b.closed {
 		p := d.problem(doctree.Pos{Line: from, Col: 1}, "unclosed-block", "", "the block is never closed", "close it with a fence of the same characters, at least as long")
 		return []entry{{from: from, to: to, fault: &p}}
@@ -248,7 +248,7 @@ func (d *document) linesOf(i int) (from, to int) {
 	if d.format != "md" {
 		return 1, max(d.lines.count, 1)
 	}
-	b := d.found.at(i)
+	b := d.found.blockAt(i)
 	from = d.lineOf(b.open)
 	to = from
 	if b.end > b.start {

@@ -64,10 +64,10 @@ func contractRoot(dir, named string) (string, error) {
 	}
 }
 
-// below reports whether a path leads from a folder to a file in it without
+// isInside reports whether a path leads from a folder to a file in it without
 // links or "..": then it leaves no folder that holds the first, and neither has
 // to be looked for.
-func below(dir, name string) bool {
+func isInside(dir, name string) bool {
 	if !filepath.IsLocal(name) || strings.Contains(name, "..") {
 		return false
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/system"
 	"github.com/thresh-dev/thresh/system/command"
 	"github.com/thresh-dev/thresh/system/driver"
+	"github.com/thresh-dev/thresh/system/program"
 	"github.com/thresh-dev/thresh/system/python"
 )
 
@@ -156,7 +157,7 @@ type contract struct{ *Contract }
 
 func newContract(env map[string]string) contract {
 	systems := system.New(map[sut.Kind]system.Kind{sut.Driver: driver.Open})
-	k := New(Targets{Commands: command.Open, Python: python.OpenCommander, Systems: systems.Open, Scratch: tempFolder})
+	k := New(Targets{Commands: command.Open, Python: python.OpenCommander, Systems: systems.Open, Scratch: tempFolder, FreePort: program.FreePort})
 	k.getenv = func(name string) string {
 		if v, ok := env[name]; ok {
 			return v

@@ -131,10 +131,10 @@ type mendedLine struct {
 	keep int // the line of the page that it is already; -1: none
 }
 
-// mend is the lines of a page as they would have to be: those that are right
+// repair is the lines of a page as they would have to be: those that are right
 // stay as they are, with their wildcards, others become what was printed. The
 // second list is what was printed, with what the page says where that is wrong.
-func (r redactions) mend(want, got []string) (mended []mendedLine, page []string) {
+func (r redactions) repair(want, got []string) (mended []mendedLine, page []string) {
 	n, m := len(want), len(got)
 	if n*m > maxAligned {
 		for _, g := range got {

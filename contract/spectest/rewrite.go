@@ -101,7 +101,7 @@ func likeliest(want, text string) string {
 		return strings.TrimSpace(likeliestWords(body, lines))
 	}
 	count := strings.Count(body, "\n") + 1
-	no := alike(strings.Split(body, "\n"), lines)
+	no := bestMatch(strings.Split(body, "\n"), lines)
 	if no == 0 {
 		no, _ = nearest(body, text)
 	}
@@ -115,8 +115,8 @@ func likeliest(want, text string) string {
 	return have
 }
 
-// alike is the line, from 1, from which most lines are as wanted; 0: none.
-func alike(wanted, lines []string) int {
+// bestMatch is the line, from 1, from which most lines are as wanted; 0: none.
+func bestMatch(wanted, lines []string) int {
 	best, no := 0, 0
 	for at := 0; at+len(wanted) <= min(len(lines), nearLines); at++ {
 		same := 0

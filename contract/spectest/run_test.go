@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/system/command"
 	httpsys "github.com/thresh-dev/thresh/system/http"
+	"github.com/thresh-dev/thresh/system/program"
 	"github.com/thresh-dev/thresh/system/python"
 	"github.com/thresh-dev/thresh/system/scratch"
 )
@@ -396,7 +397,7 @@ id: OUTSIDE
 type: api.http
 request: {method: GET, url: "../x.json"}
 `), "@", s.URL)
-	k := contract{New(Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient, Scratch: tempFolder})}
+	k := contract{New(Targets{Commands: command.Open, Python: python.OpenCommander, HTTP: httpsys.OpenClient, Scratch: tempFolder, FreePort: program.FreePort})}
 	got, _ := play(t, k, doc, nil)
 	expect(t, got, "STATUS pass", "JSON pass", "EMPTY pass", "NO-JSON fail assertion", "SLOW fail runtime", "SCHEME fail runtime", "OUTSIDE fail schema")
 }

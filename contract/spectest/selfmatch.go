@@ -44,12 +44,12 @@ func (c *Campaign) selfMatches(cs *Case) (list diag.List) {
 		switch {
 		case n.op == "contain" && n.plain:
 			if n.value != "" && strings.Contains(block, n.value) && len(c.prose.Lookup([]byte(n.value), 1)) == 0 {
-				warn(n, shown(n.value)+" stands in the case's own block and nowhere in the text around the blocks")
+				warn(n, quoteClipped(n.value)+" stands in the case's own block and nowhere in the text around the blocks")
 			}
 		case c.scanned >= maxScanned:
 		case n.op == "regex" && n.plain:
 			if c.holds(n, block) && !c.holds(n, string(c.prose.Bytes())) {
-				warn(n, shown(n.value)+" matches in the case's own block and nowhere in the text around the blocks")
+				warn(n, quoteClipped(n.value)+" matches in the case's own block and nowhere in the text around the blocks")
 			}
 		case n.op == "evaluate" && !strings.Contains(n.value, "path_exists"):
 			if c.holds(n, unixLines(string(text))) != c.holds(n, unixLines(string(text[:from])+string(text[to:]))) {

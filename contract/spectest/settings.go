@@ -129,7 +129,7 @@ func (p *programs) get(op, operand string) *speclang.Program {
 	return p.list[[2]string{op, operand}]
 }
 
-func (p *programs) put(op, operand string, prog *speclang.Program) {
+func (p *programs) add(op, operand string, prog *speclang.Program) {
 	if len(operand) > maxShared {
 		return
 	}
@@ -311,9 +311,9 @@ func parseFilter(text string) (filter, error) {
 	return f, nil
 }
 
-// takes reports whether the filter lets a case through. A search that takes too
+// accepts reports whether the filter lets a case through. A search that takes too
 // long is no match.
-func (f filter) takes(c *Case) bool {
+func (f filter) accepts(c *Case) bool {
 	var texts []string
 	switch f.property {
 	case "id":
@@ -336,17 +336,17 @@ func (f filter) takes(c *Case) bool {
 // matches reports whether all filters let a case through.
 func (s *settings) matches(c *Case) bool {
 	for _, f := range s.filters {
-		if !f.takes(c) {
+		if !f.accepts(c) {
 			return false
 		}
 	}
 	return true
 }
 
-// mine reports whether a case belongs to the part of the cases that is run. The
+// inShard reports whether a case belongs to the part of the cases that is run. The
 // cases of a document are dealt to shards in turn; which one is first depends on
 // the document's name, so that documents of one case each are spread as well.
-func (s *settings) mine(document string, index int) bool {
+func (s *settings) inShard(document string, index int) bool {
 	if s.of == 0 {
 		return true
 	}

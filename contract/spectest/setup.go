@@ -34,7 +34,7 @@ func (x *executor) setUp(ctx context.Context) error {
 // prepare runs the setup blocks. The settings have the variables of their cases.
 func (x *executor) prepare(ctx context.Context) (*pageRun, *settings, error) {
 	c := x.c.doc.fixture
-	p, f, err := x.openPage(c)
+	p, f, err := x.openPage(ctx, c)
 	if err != nil || f != nil {
 		return nil, nil, errors.Join(err, f.fatal("setup"))
 	}

@@ -19,7 +19,7 @@ func spansOf(list []block) spans {
 	return s
 }
 
-func (s spans) at(i int) block {
+func (s spans) blockAt(i int) block {
 	x := s[i]
 	return block{open: int(x.open), start: int(x.start), end: int(x.end), closed: x.closed}
 }
@@ -27,7 +27,7 @@ func (s spans) at(i int) block {
 func (s spans) all() iter.Seq2[int, block] {
 	return func(yield func(int, block) bool) {
 		for i := range s {
-			if !yield(i, s.at(i)) {
+			if !yield(i, s.blockAt(i)) {
 				return
 			}
 		}

@@ -82,8 +82,8 @@ func (s *stepper) ask(ctx context.Context, what string, from, to int) (bool, err
 	return true, nil
 }
 
-// lost says that a case of a chain does not run, since one before it failed.
-func (s *stepper) lost(cs *Case) {
+// skipCase says that a case of a chain does not run, since one before it failed.
+func (s *stepper) skipCase(cs *Case) {
 	if s != nil {
 		s.did[2]++
 		fmt.Fprintf(s.out, "%s:%d: %s  not run: a case before it failed\n\n", s.c.name, cs.From, cs.label())
@@ -100,8 +100,8 @@ func (s *stepper) show(mark, text string) {
 	}
 }
 
-// came shows the end of a block or a case.
-func (s *stepper) came(f *Failure) {
+// showEnd shows the end of a block or a case.
+func (s *stepper) showEnd(f *Failure) {
 	if f == nil {
 		s.did[0]++
 		fmt.Fprint(s.out, "  holds\n\n")
@@ -129,7 +129,7 @@ func (s *stepper) ended(cs *Case, f *Failure, notes evidence, hidden *secret.Red
 	if f != nil {
 		s.show("  ", s.c.explain(cs, f, campaign.Outcome{Evidence: f.evidence(notes)}))
 	}
-	s.came(f)
+	s.showEnd(f)
 }
 
 // maxShown is how much of each output is shown.
@@ -147,7 +147,7 @@ func (s *stepper) printed(p *pageRun, from int, f *Failure) {
 	failed := f
 	for i := from; i < len(p.done); i++ {
 		r := &p.done[i]
-		s.show("  ", strings.ReplaceAll(r.step.shown(), "\n", "\n> "))
+		s.show("  ", strings.ReplaceAll(r.step.displayText(), "\n", "\n> "))
 		if len(r.printed) > 0 {
 			s.show("  ", clipped(strings.Join(r.printed, "\n"), maxShown))
 		}
@@ -170,7 +170,7 @@ func (s *stepper) printed(p *pageRun, from int, f *Failure) {
 	if f != nil {
 		s.show("  ", f.summary())
 	}
-	s.came(failed)
+	s.showEnd(failed)
 }
 
 // step runs the cases of the document one at a time, asking before each. It keeps
@@ -196,7 +196,7 @@ func (c *Campaign) step(ctx context.Context, s *stepper) (err error) {
 			}
 			if f != nil && before[1] == s.did[1] {
 				s.show("", f.summary())
-				s.came(f)
+				s.showEnd(f)
 			}
 			continue
 		}

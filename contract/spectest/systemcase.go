@@ -325,7 +325,7 @@ func (x *systemCall) String() string {
 		text = x.plan.Name + ": " + text
 	}
 	if x.call.Input != nil {
-		text += " with the input " + shown(string(x.call.Input))
+		text += " with the input " + quoteClipped(string(x.call.Input))
 	}
 	if x.call.Timeout > 0 {
 		text += " within " + x.call.Timeout.Round(time.Millisecond).String()

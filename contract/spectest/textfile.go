@@ -65,7 +65,7 @@ func (x *executor) readInRoot(name, what string) ([]byte, *Failure) {
 	}
 	local := filepath.FromSlash(name)
 	real := x.dir + string(filepath.Separator) + local
-	if x.c.set.root != "" || !below(x.dir, local) {
+	if x.c.set.root != "" || !isInside(x.dir, local) {
 		dir, root, err := x.real()
 		if err != nil {
 			return nil, &Failure{Category: Runtime, Message: "finding the folder of the document: " + diag.Reason(err)}

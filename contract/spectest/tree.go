@@ -124,7 +124,7 @@ func (d *decoder) tree(n *doctree.Node, target, path string) *node {
 	switch len(groups) {
 	case 0:
 		if n.Get("when") != nil {
-			return d.when(n, path)
+			return d.compileWhen(n, path)
 		}
 		return d.leaf(n, target, path)
 	case 1:
@@ -321,7 +321,7 @@ func (d *decoder) predicate(op string, v *doctree.Node, target, path string) *no
 	}
 	p.prog = speclang.Compile(form, speclang.Options{})
 	if share && len(p.prog.Problems()) == 0 {
-		d.set.shared.put(op, p.value, p.prog)
+		d.set.shared.add(op, p.value, p.prog)
 	}
 	for _, problem := range p.prog.Problems() {
 		at := doctree.Pos{Line: problem.Line, Col: problem.Col}

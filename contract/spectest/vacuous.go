@@ -22,7 +22,7 @@ func (c *Campaign) vacuous(cs *Case) (list diag.List) {
 		case n.op == "contain" && n.plain && n.value == "" && !told:
 			what = "the empty text is in every text"
 		case n.op == "regex" && n.plain && !(told && match.AlwaysTrue(n.value)) && matchesAll(n.value):
-			what = shown(n.value) + " matches every text, also the empty one"
+			what = quoteClipped(n.value) + " matches every text, also the empty one"
 		case n.op == "evaluate" && !n.prog.Asks():
 			what = "the expression does not look at its subject"
 		default:

@@ -45,9 +45,9 @@ var use = regexp.MustCompile(`\$?\$\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 // variableName is what a variable may be called.
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// in puts values into a text. What no variable is called stays as it is: documents
+// expand puts values into a text. What no variable is called stays as it is: documents
 // hold such words for shells and other tools.
-func (v variables) in(text string) string {
+func (v variables) expand(text string) string {
 	if len(v) == 0 || !strings.Contains(text, "${") {
 		return text
 	}
@@ -93,7 +93,7 @@ func (v variables) filled(n doctree.Node) doctree.Node {
 				return x
 			}
 		}
-		n.Text = v.in(n.Text)
+		n.Text = v.expand(n.Text)
 	case doctree.Seq:
 		n = n.WithItems(slices.Clone(n.Items()))
 		for i := range n.Items() {
@@ -137,7 +137,7 @@ func uses(n *doctree.Node) (names []string) {
 
 // redactor takes the values out of what is kept and shown; nil if there is
 // nothing to take out. Secrets go, and of what cases have captured all that is
-// long enough to be told from other text: it differs from run to run.
+// long enough to be distinguished from other text: it differs from run to run.
 func (v variables) redactor(captured bool) *secret.Redactor {
 	var list []secret.Secret
 	for _, name := range v.names() {

@@ -24,9 +24,9 @@ const wholeCase = "case"
 // jsonOf is the target that $ stands for, of a type of cases.
 var jsonOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP: "body_json", typeSystem: "value", typeJudge: "trace"}
 
-// when compiles conditions that people write with signs between operands. They
+// compileWhen compiles conditions that people write with signs between operands. They
 // look at all targets, so that they need none above them.
-func (d *decoder) when(n *doctree.Node, path string) *node {
+func (d *decoder) compileWhen(n *doctree.Node, path string) *node {
 	for i := range n.Members() {
 		if key := textOf(&n.Members()[i].Key); key != "when" {
 			d.fail(Schema, n.Members()[i].Key.Pos, "group-keys", path, "when stands alone, without "+key, "write another item for it")
@@ -78,8 +78,8 @@ func (d *decoder) when(n *doctree.Node, path string) *node {
 	return g
 }
 
-// whole is the subject of a condition: the targets that it looks at.
-func (e *evaluator) whole(n *node) (speclang.Value, *Failure) {
+// conditionSubject is the subject of a condition: the targets that it looks at.
+func (e *evaluator) conditionSubject(n *node) (speclang.Value, *Failure) {
 	var b strings.Builder
 	b.WriteByte('{')
 	for i, name := range n.looks {
@@ -107,7 +107,7 @@ func (e *evaluator) whole(n *node) (speclang.Value, *Failure) {
 			if !isText {
 				text = v.JSON()
 			}
-			if v, f = find.in(text, target); f != nil {
+			if v, f = find.search(text, target); f != nil {
 				return v, f
 			}
 		case name == "json" && isText:
@@ -155,8 +155,8 @@ func (f find) String() string {
 	return f.json.String()
 }
 
-// in is what a path finds in JSON: a list, if it may lead to several places.
-func (f find) in(text, target string) (speclang.Value, *Failure) {
+// search is what a path finds in JSON: a list, if it may lead to several places.
+func (f find) search(text, target string) (speclang.Value, *Failure) {
 	doc, err := jsontree.Parse([]byte(text), jsontree.Python())
 	if err != nil {
 		return speclang.Value{}, notJSON(target, err)
@@ -279,12 +279,24 @@ func writtenValue(v any) string {
 	if len(list) == 3 {
 		name, isKey = list[2].(string)
 	}
-	sign := map[any]string{"eq": "==", "neq": "!=", "add": "+", "sub": "-"}[list[0]]
+	sign := map[any]string{"eq": "==", "neq": "!=", "add": "+", "sub": "-", "in": "in", "contains": "contains",
+		"starts_with": "starts_with", "ends_with": "ends_with", "has_key": "has", "and": "and", "or": "or"}[list[0]]
 	switch {
-	case list[0] == "regex_match" && len(args) == 2 && name == speclang.Negative && strings.Contains(args[0], " - "):
-		return strings.Replace(args[0], " - ", " < ", 1)
-	case sign != "" && len(args) == 2:
-		return args[0] + " " + sign + " " + args[1]
+	case list[0] == "not" && len(args) == 1:
+		if a, b, ok := lessWritten(list[1]); ok {
+			return ordered(a, b, " >= ", " <= ")
+		}
+		if strings.Contains(args[0], " ") {
+			args[0] = "(" + args[0] + ")"
+		}
+		return "not " + args[0]
+	case list[0] == "regex_match":
+		if a, b, ok := lessWritten(v); ok {
+			return ordered(a, b, " < ", " > ")
+		}
+		return strings.Join(args, " matches ")
+	case sign != "" && len(args) > 1:
+		return strings.Join(args, " "+sign+" ")
 	case list[0] != "get" || len(list) != 3:
 		return fmt.Sprint(list[0]) + "(" + strings.Join(args, ", ") + ")"
 	case args[0] == "subject()" && name == "json":
@@ -295,4 +307,25 @@ func writtenValue(v any) string {
 		return args[0] + "." + name
 	}
 	return args[0] + "[" + args[1] + "]"
+}
+
+// lessWritten are the operands of a < b, which the list form says by a difference.
+func lessWritten(v any) (a, b any, ok bool) {
+	match, _ := v.([]any)
+	if len(match) != 3 || match[0] != "regex_match" || match[2] != speclang.Negative {
+		return nil, nil, false
+	}
+	sub, _ := match[1].([]any)
+	if len(sub) != 3 || sub[0] != "sub" {
+		return nil, nil, false
+	}
+	return sub[1], sub[2], true
+}
+
+// ordered is a comparison with what is written out on its right.
+func ordered(a, b any, sign, turned string) string {
+	if _, looked := a.([]any); !looked {
+		return writtenValue(b) + turned + writtenValue(a)
+	}
+	return writtenValue(a) + sign + writtenValue(b)
 }

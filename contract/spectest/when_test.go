@@ -63,7 +63,7 @@ func TestConditionsOnPaths(t *testing.T) {
 		item("TAKEN", `$.beds[1].name == "${one}" and $.beds[0:2].id == ${some}`),
 	), map[string][]string{OptExpect: nil})
 	expect(t, got, "ALL pass", "FILTER pass", "LAST pass", "QUOTED pass", "ORDER pass", "OTHER fail assertion", "LESS fail assertion", "WRONG fail schema", "TAKE..TAKEN pass")
-	for i, want := range map[int]string{5: `$.beds[?@.id \u003e 1].id is [2,3]`, 6: `$.n - 2 is 1`, 7: `is no JSON path: expected ]`} {
+	for i, want := range map[int]string{5: `$.beds[?@.id \u003e 1].id is [2,3]`, 6: `"saw":"$.n is 3"`, 7: `is no JSON path: expected ]`} {
 		if data := string(outcomes[i].Data); !strings.Contains(strings.ReplaceAll(data, ", 3]", ",3]"), want) {
 			t.Errorf("%s lacks %s", data, want)
 		}
@@ -87,11 +87,15 @@ func TestConditionsOnCaptured(t *testing.T) {
 
 func TestWritten(t *testing.T) {
 	for form, want := range map[string]string{
-		`["get", ["get", ["subject"], "json"], "name"]`:                   "$.name",
-		`["len", ["get", ["get", ["get", ["subject"], "json"], "a"], 0]]`: "len($.a[0])",
-		`["get", ["subject"], "status"]`:                                  "status",
-		`["get", ["get", ["subject"], "cookies"], "a-b"]`:                 `cookies["a-b"]`,
-		`["eq", ["get", ["get", ["subject"], "json"], "n"], 9]`:           "$.n == 9",
+		`["get", ["get", ["subject"], "json"], "name"]`:                                                                "$.name",
+		`["len", ["get", ["get", ["get", ["subject"], "json"], "a"], 0]]`:                                              "len($.a[0])",
+		`["get", ["subject"], "status"]`:                                                                               "status",
+		`["get", ["get", ["subject"], "cookies"], "a-b"]`:                                                              `cookies["a-b"]`,
+		`["eq", ["get", ["get", ["subject"], "json"], "n"], 9]`:                                                        "$.n == 9",
+		`["regex_match", ["sub", ["get", ["subject"], "duration"], 500], "^-.*[1-9]"]`:                                 "duration < 500",
+		`["regex_match", ["sub", 500, ["get", ["subject"], "duration"]], "^-.*[1-9]"]`:                                 "duration > 500",
+		`["not", ["regex_match", ["sub", 5, ["sub", ["get", ["subject"], "size"], 1]], "^-.*[1-9]"]]`:                  "size - 1 <= 5",
+		`["not", ["or", ["regex_match", ["get", ["subject"], "text"], "a"], ["eq", ["get", ["subject"], "size"], 1]]]`: `not (text matches "a" or size == 1)`,
 		`no list`: `no list`,
 	} {
 		if got := written(form); got != want {

@@ -38,7 +38,8 @@ type input struct {
 	Valid     bool            `json:"valid"`
 	Mixed     bool            `json:"mixed,omitempty"` // several arguments are special
 	Args      json.RawMessage `json:"args"`
-	Before    []earlier       `json:"before,omitempty"` // calls that must not change the answer
+	Before    []earlier       `json:"before,omitempty"` // calls that must not change the answer, or that something is taken of
+	Take      []take          `json:"take,omitempty"`
 }
 
 // state is what is known between rounds.
@@ -48,11 +49,14 @@ type state struct {
 	round    int
 	first    int64             // cases before this round
 	failed   map[string]bool   // operations that are not called any more
+	faulty   map[string]bool   // operations of which combinations are not called
+	hung     map[string]bool   // operations with the argument of which special values took too long
+	skipped  map[string]int    // how many calls of an operation, or of an argument, were not made
 	usual    map[string]bool   // what usual calls failed with
 	accepted []input           // invalid, and taken
 	refused  map[string]string // operations of which no valid call has been taken, and why the last was not
 	taken    map[string]bool   // operations of which one has
-	plans    [3][][]byte
+	plans    [][][]byte
 }
 
 // Identity implements [campaign.Campaign].
@@ -114,7 +118,7 @@ func (c *Campaign) onlyIfAsked(o *sut.Operation) bool {
 
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(f campaign.Facts) *state {
-	s := &state{schemas: make(map[string]*schemagen.Schema), failed: make(map[string]bool), usual: make(map[string]bool), refused: make(map[string]string)}
+	s := &state{schemas: make(map[string]*schemagen.Schema), failed: make(map[string]bool), faulty: make(map[string]bool), hung: make(map[string]bool), skipped: make(map[string]int), usual: make(map[string]bool), refused: make(map[string]string)}
 	if json.Unmarshal(f.Data, &s.ops) != nil {
 		return s
 	}
@@ -158,18 +162,33 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 			lists[r] = append(lists[r], mine[r])
 		}
 	}
-	for i, first := range c.leaks(all) {
-		lists[1][i] = append(first, lists[1][i]...)
+	usual, special := c.chains(all)
+	lists[0], lists[1] = append(lists[0], usual...), append(lists[1], special...)
+	leaks := c.leaks(all)
+	if c.anew() {
+		for i, first := range leaks {
+			lists[1][i] = append(first, lists[1][i]...)
+		}
+		leaks = nil
 	}
-	for r := range lists {
-		s.plans[r] = dealt(lists[r])
+	s.plans = append(s.plans, interleave(lists[0]))
+	for k, alone := range interleave(leaks) {
+		if k < alternated {
+			s.plans = append(s.plans, [][]byte{alone}) // nobody else calls meanwhile
+		}
 	}
+	s.plans = slices.AppendSeq(s.plans, slices.Chunk(interleave(lists[1]), portion))
+	s.plans = append(s.plans, interleave(lists[2]))
 	return s
 }
 
-// dealt takes one of each list in turn, so that a run that is cut has called
+// portion is how many calls with a special argument are made before what took too long
+// is left alone.
+const portion = 100
+
+// interleave takes one of each list in turn, so that a run that is cut has called
 // everything.
-func dealt(lists [][][]byte) (all [][]byte) {
+func interleave(lists [][][]byte) (all [][]byte) {
 	for i := 0; ; i++ {
 		more := false
 		for _, l := range lists {
@@ -194,16 +213,25 @@ func (c *Campaign) Round(s *state) (campaign.Round, bool) {
 
 // cases are those of the round.
 func (s *state) cases() [][]byte {
-	if s.round == 0 {
-		return s.plans[0]
-	}
-	return slices.DeleteFunc(slices.Clone(s.plans[s.round]), func(p []byte) bool { return s.failed[operationOf(p)] })
+	return slices.DeleteFunc(slices.Clone(s.plans[s.round]), func(p []byte) bool { return s.reasonToSkip(p) != "" })
 }
 
-func operationOf(payload []byte) string {
+// reasonToSkip names the operation, or its argument, whose failures leave a call out.
+func (s *state) reasonToSkip(payload []byte) string {
+	if s.round == 0 || len(s.failed)+len(s.faulty) == 0 {
+		return ""
+	}
 	var in input
 	_ = json.Unmarshal(payload, &in) // ours
-	return in.Operation
+	switch about := subject(&in); {
+	case s.failed[in.Operation]:
+		return in.Operation
+	case s.hung[in.Operation+" "+about]:
+		return fmt.Sprintf("%s (values of %s)", in.Operation, about)
+	case s.round == len(s.plans)-1 && s.faulty[in.Operation]:
+		return in.Operation + " (combinations)"
+	}
+	return ""
 }
 
 // Fold implements [campaign.Campaign].
@@ -212,12 +240,15 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	list := s.cases()
 	next.round++
 	next.first += int64(len(list))
-	next.failed = make(map[string]bool)
-	for k := range s.failed {
-		next.failed[k] = true
-	}
+	next.failed, next.faulty, next.hung = maps.Clone(s.failed), maps.Clone(s.faulty), maps.Clone(s.hung)
 	next.accepted = slices.Clip(s.accepted)
 	next.usual = maps.Clone(s.usual)
+	next.skipped = maps.Clone(s.skipped)
+	for _, p := range s.plans[s.round] {
+		if what := s.reasonToSkip(p); what != "" {
+			next.skipped[what]++
+		}
+	}
 	next.refused, next.taken = make(map[string]string), make(map[string]bool)
 	maps.Copy(next.refused, s.refused)
 	maps.Copy(next.taken, s.taken)
@@ -228,8 +259,14 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			continue
 		}
 		failed := out.Verdict == campaign.VerdictFail && out.Kind != kindLeak
+		long := out.Kind == kindTimeout || out.Kind == kindFlood // such a call takes as long as one may
 		switch {
-		case failed && (s.round > 0 || out.Kind == kindTimeout || out.Kind == kindFlood): // such a call takes as long as one may
+		case failed && s.round > 0:
+			next.faulty[in.Operation] = true
+			if about := subject(&in); long && about != "" {
+				next.hung[in.Operation+" "+about] = true
+			}
+		case failed && long:
 			next.failed[in.Operation] = true
 		case failed:
 			fell[in.Operation], next.usual[out.Title] = true, true
@@ -282,14 +319,16 @@ func (e *executor) Execute(ctx context.Context, s *state, k campaign.Case) (camp
 	if !ok {
 		return campaign.Outcome{}, fmt.Errorf("the system %s has no operation %q any more", e.c.plan.Name, in.Operation)
 	}
-	if in.Before != nil {
+	if in.Before != nil && in.Take == nil {
 		return e.executeLeak(ctx, op, &in)
 	}
-	named, err := arguments(in.Args)
-	if err != nil {
+	if err := e.x.Reset(ctx); err != nil {
 		return campaign.Outcome{}, err
 	}
-	if err := e.x.Reset(ctx); err != nil {
+	named, err := e.follow(ctx, &in)
+	if errors.Is(err, errNothing) {
+		return nothing(), nil
+	} else if err != nil {
 		return campaign.Outcome{}, err
 	}
 	o, err := e.x.Call(ctx, sut.Call{Operation: in.Operation, Named: named})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/doctree"
 	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -78,8 +79,8 @@ func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.S
 
 // version is that of the cases that are made of a schema.
 const (
-	version        = 2
-	versionOfTools = 3 // with calls after others
+	version        = 3
+	versionOfTools = 4 // with calls after others
 )
 
 const starterFile = `# A system that runs elsewhere, and how it is reached. Thresh calls its operations
@@ -95,6 +96,15 @@ limits: {timeout: 5s}
 // Starter implements [campaign.Contract].
 func (*Contract) Starter(string) []campaign.File {
 	return []campaign.File{{Name: "service.system.yaml", Data: []byte(starterFile)}}
+}
+
+// Formats implements [campaign.Formatted].
+func (*Contract) Formats() []campaign.Format {
+	return []campaign.Format{{
+		Name: "system", Summary: "a system file (YAML)",
+		Schema: func() []byte { return doctree.Schema("system.v1", systemfile.Format()) },
+		Keys:   func() string { return doctree.Tables(systemfile.Format()) },
+	}}
 }
 
 var (

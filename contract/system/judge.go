@@ -37,7 +37,7 @@ const accepted = "accepted"
 // refused marks an outcome, with what follows: a valid input was not taken.
 const refused = "refused: "
 
-// judge says what a call comes to.
+// judge decides the verdict on a call.
 func judge(s *state, op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome {
 	out := verdict(op, in, o)
 	if s != nil && s.usual[op.Name+": "+out.Title] { // what already usual calls fail with is about no argument
@@ -85,7 +85,7 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 		}
 	}
 	key, declared := answerKey(op, o.Status)
-	if !declared && !(tolerated(o.Status) || !in.Valid && ordinary(o.Status)) {
+	if !declared && !(tolerated(o.Status) || !in.Valid && isClientError(o.Status)) {
 		return fail(kindStatus, campaign.SeverityLow, fmt.Sprintf("HTTP %d is not declared", o.Status), strconv.Itoa(o.Status))
 	}
 	if tolerated(o.Status) && key != strconv.Itoa(o.Status) {
@@ -96,7 +96,7 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 	if !known {
 		return fail(kindType, campaign.SeverityMedium, fmt.Sprintf("HTTP %d: the answer is of type %s, declared is %s", o.Status, media, strings.Join(frame.Types, ", ")), media)
 	}
-	if why := misfit(op.Answers[key], op, o); why != "" && (media == "" || isJSON(media) || len(frame.Types) == 0) {
+	if why := schemaMismatch(op.Answers[key], op, o); why != "" && (media == "" || isJSON(media) || len(frame.Types) == 0) {
 		return fail(kindAnswer, campaign.SeverityMedium, "the answer does not fit its schema: "+why, crash.Mask(why))
 	}
 	for i := range frame.Headers {
@@ -144,8 +144,8 @@ func tolerated(status int) bool {
 	return slices.Contains([]int{0, 401, 403, 413, 414, 429, 431}, status)
 }
 
-// ordinary are statuses for what cannot be read.
-func ordinary(status int) bool { return slices.Contains([]int{400, 404, 405, 415, 422}, status) }
+// isClientError are statuses for what cannot be read.
+func isClientError(status int) bool { return slices.Contains([]int{400, 404, 405, 415, 422}, status) }
 
 // answerKey is under which key a status is declared.
 func answerKey(op *sut.Operation, status int) (key string, declared bool) {
@@ -201,7 +201,7 @@ func headerMisfit(h *sut.Header, o *sut.Observation) string {
 	return ""
 }
 
-func misfit(schema json.RawMessage, op *sut.Operation, o *sut.Observation) string {
+func schemaMismatch(schema json.RawMessage, op *sut.Operation, o *sut.Observation) string {
 	if len(schema) == 0 || string(schema) == "null" || op.Method == "HEAD" || o.Status == 204 || o.Status == 0 && o.End != sut.Answered {
 		return ""
 	}
@@ -225,6 +225,22 @@ func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte)
 	var in input
 	var args map[string]json.RawMessage
 	if json.Unmarshal(payload, &in) != nil || json.Unmarshal(in.Args, &args) != nil {
+		return payload, ""
+	}
+	if in.Before != nil && in.Take == nil { // the calls that matter are all that there is to find
+		for i := len(in.Before) - 1; i >= 0 && len(in.Before) > 1 && !c.anew(); i-- {
+			smaller := in
+			smaller.Before = slices.Delete(slices.Clone(in.Before), i, i+1)
+			candidate, err := json.Marshal(smaller)
+			if err != nil || ctx.Err() != nil {
+				break
+			}
+			if ok, err := test(candidate); err != nil {
+				break
+			} else if ok {
+				in, payload = smaller, candidate
+			}
+		}
 		return payload, ""
 	}
 	try := func(name string, v json.RawMessage) (held, more bool) {
@@ -282,7 +298,11 @@ func (c *Campaign) Gauge(_ context.Context, payload []byte) (size int64, unit st
 	if json.Unmarshal(payload, &in) != nil {
 		return 0, ""
 	}
-	return int64(len(in.Args)), "character"
+	size = int64(len(in.Args))
+	for _, before := range in.Before {
+		size += int64(len(before.Args))
+	}
+	return size, "character"
 }
 
 // Describe implements [campaign.Describer].
@@ -298,9 +318,9 @@ func (c *Campaign) Describe(_ *state, k campaign.Case, out campaign.Outcome, min
 		}
 		text := ""
 		for _, before := range in.Before {
-			text += fmt.Sprintf("%s %s\n", before.Operation, diag.Cut(string(before.Args), 500))
+			text += fmt.Sprintf("%s %s%s\n", before.Operation, diag.Cut(string(before.Args), 500), taken(before.Take, in.Before))
 		}
-		return text + fmt.Sprintf("%s %s\n%s: %s", in.Operation, diag.Cut(string(in.Args), 2000), about, in.About)
+		return text + fmt.Sprintf("%s %s%s\n%s: %s", in.Operation, diag.Cut(string(in.Args), 2000), taken(in.Take, in.Before), about, in.About)
 	}
 	list := []campaign.Exhibit{campaign.TextExhibit("Call", show(k.Payload))}
 	if minimized != nil {
@@ -312,6 +332,15 @@ func (c *Campaign) Describe(_ *state, k campaign.Case, out campaign.Outcome, min
 		}
 	}
 	return list
+}
+
+// taken says which arguments are those of earlier answers.
+func taken(takes []take, before []earlier) string {
+	text := ""
+	for _, t := range takes {
+		text += fmt.Sprintf(", %s: %s of %s", t.Argument, t.From, before[t.Step].Operation)
+	}
+	return text
 }
 
 // Summarize implements [campaign.Summarizer]: what was taken though it breaks a rule,
@@ -332,9 +361,18 @@ func (c *Campaign) Summarize(s *state) (sum campaign.Summary) {
 	}
 	switch {
 	case denied:
-		sum.Void = "every call was refused with HTTP 401 or 403; give the credentials as headers in the system file"
+		sum.Void = "every call was refused with HTTP 401 or 403; give the credentials as headers or query in the system file"
 	case len(names) > 0:
 		sum.Warnings = append(sum.Warnings, fmt.Sprintf("%s took no valid call, so that little of it was tested: %s", diag.Plural(len(names), "operation"), strings.Join(names, ", ")))
+	}
+	var skipped []string
+	calls := 0
+	for _, what := range slices.Sorted(maps.Keys(s.skipped)) {
+		calls += s.skipped[what]
+		skipped = append(skipped, what)
+	}
+	if calls > 0 {
+		sum.Warnings = append(sum.Warnings, fmt.Sprintf("%s not made, since others like them failed or took too long: %s", diag.Plural(calls, "call"), strings.Join(skipped, ", ")))
 	}
 	return sum
 }

@@ -25,14 +25,19 @@ var (
 		flag forget generate import increment init initialize insert join leave like link load log login logout mark memo memorize memory merge mkdir modify move
 		next note open or pick play pop push put queue random react record register remember rename reply remove reset restart roll run save say select session set
 		share shuffle start stop store subscribe switch sync tag talk tell toggle track train turn undo unlink unset update use visit vote watch write yield`)
-	word = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
+	// recent are names of what is about earlier calls.
+	recent = regexp.MustCompile(`(?i)recent|last|latest|history|previous|visit|activ|session|undo|log`)
+	word   = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 )
 
 // reads reports whether a tool should answer equal calls equally, and whether
 // only its name says so.
 func reads(o *sut.Operation) (yes, byName bool) {
-	if o.Reads || o.Destroys {
+	switch {
+	case o.Reads || o.Destroys:
 		return o.Reads, false
+	case o.Method != "":
+		return o.Method == "GET" && !recent.MatchString(o.Name+" "+o.Path), false
 	}
 	for _, w := range word.FindAllString(o.Name, -1) {
 		if slices.Contains(stateful, strings.ToLower(w)) {
@@ -46,6 +51,7 @@ func reads(o *sut.Operation) (yes, byName bool) {
 type earlier struct {
 	Operation string          `json:"operation"`
 	Args      json.RawMessage `json:"args"`
+	Take      []take          `json:"take,omitempty"`
 }
 
 // usage is an operation with valid inputs: the usual ones, and those with one
@@ -55,14 +61,19 @@ type usage struct {
 	valid [2][]input
 }
 
-// leaks are, for each operation, the cases that compare its usual call with the
-// same call after others, of tools that read. Only a server that Thresh starts can
-// be begun anew.
+// anew reports whether each call can meet a system that has just been started.
+func (c *Campaign) anew() bool {
+	return c.plan.Kind == sut.MCP && len(c.plan.Command) > 0 && c.plan.URL == ""
+}
+
+// alternated is of how many operations of a system that cannot be begun anew the usual
+// call is made again after others.
+const alternated = 20
+
+// leaks are, for each operation that reads, the cases that compare its usual call with
+// the same call after others.
 func (c *Campaign) leaks(all []usage) [][][]byte {
 	lists := make([][][]byte, len(all))
-	if c.plan.Kind != sut.MCP || len(c.plan.Command) == 0 || c.plan.URL != "" {
-		return lists
-	}
 	all = slices.Clone(all)
 	for i := range all {
 		if yes, _ := reads(all[i].op); !yes {
@@ -78,13 +89,13 @@ func (c *Campaign) leaks(all []usage) [][][]byte {
 		in.About = "after other calls"
 		for k := range all {
 			if other := all[k].valid[0]; k != i && len(other) > 0 && len(in.Before) < 8 {
-				in.Before = append(in.Before, earlier{other[0].Operation, other[0].Args})
+				in.Before = append(in.Before, earlier{Operation: other[0].Operation, Args: other[0].Args})
 			}
 		}
 		var own []earlier
 		for _, other := range slices.Concat(usual[:len(usual)-1], all[i].valid[1]) {
 			if len(own) < 4 && !bytes.Equal(other.Args, in.Args) {
-				own = append(own, earlier{other.Operation, other.Args})
+				own = append(own, earlier{Operation: other.Operation, Args: other.Args})
 			}
 		}
 		// What a server keeps of its last call alone must not be an empty text, as it has at its start.
@@ -98,17 +109,22 @@ func (c *Campaign) leaks(all []usage) [][][]byte {
 }
 
 // executeLeak makes a call of a server that has just been started, twice, and of
-// one that has answered others.
+// one that has answered others. If none can be started, it compares the answers that
+// come after the same call with those that come after others, several times.
 func (e *executor) executeLeak(ctx context.Context, op *sut.Operation, in *input) (out campaign.Outcome, err error) {
-	fresh := *e.c.plan
-	fresh.Per = sut.PerCase
-	x, err := e.c.open(ctx, &fresh, sut.Worker{Index: e.lane.Index, Of: e.lane.Of, Cold: true})
-	if err != nil {
-		return out, err
+	self := earlier{Operation: in.Operation, Args: in.Args}
+	x, plan := e.x, [][]earlier{{self}, in.Before, {self}, in.Before, {self}}
+	if e.c.anew() {
+		fresh := *e.c.plan
+		fresh.Per = sut.PerCase
+		if x, err = e.c.open(ctx, &fresh, sut.Worker{Index: e.lane.Index, Of: e.lane.Of, Cold: true}); err != nil {
+			return out, err
+		}
+		defer func() { err = errors.Join(err, x.Close()) }()
+		plan = [][]earlier{nil, in.Before, nil}
 	}
-	defer func() { err = errors.Join(err, x.Close()) }()
 	answer := func(before []earlier) (said []byte, err error) {
-		for calls := append(slices.Clone(before), earlier{in.Operation, in.Args}); ; {
+		for calls := append(slices.Clone(before), self); ; {
 			if err := x.Reset(ctx); err != nil {
 				return nil, err
 			}
@@ -140,14 +156,14 @@ func (e *executor) executeLeak(ctx context.Context, op *sut.Operation, in *input
 			calls = slices.Delete(calls, failed, failed+1)
 		}
 	}
-	var said [3][]byte
-	for i, before := range [][]earlier{nil, in.Before, nil} {
+	said := make([][]byte, len(plan))
+	for i, before := range plan {
 		if said[i], err = answer(before); err != nil || said[i] == nil {
 			return out, err
 		}
-	}
-	if bytes.Equal(said[0], said[1]) || !bytes.Equal(said[0], said[2]) {
-		return out, nil
+		if i == 1 && bytes.Equal(said[0], said[1]) || i > 1 && !bytes.Equal(said[i], said[i-2]) {
+			return out, nil
+		}
 	}
 	out.Verdict, out.Severity, out.Kind = campaign.VerdictFail, campaign.SeverityMedium, kindLeak
 	out.Title = op.Name + ": the answer depends on earlier calls"

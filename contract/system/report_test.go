@@ -87,7 +87,7 @@ func TestWhatAFindingShows(t *testing.T) {
 	long, longCut := text(2000)
 	before, beforeCut := text(500)
 	answer, answerCut := text(4000)
-	call := pack(input{Operation: "get", About: "q: long", Args: long, Before: []earlier{{"put", before}}})
+	call := pack(input{Operation: "get", About: "q: long", Args: long, Before: []earlier{{Operation: "put", Args: before}}})
 	small := pack(input{Operation: "get", About: "all", Valid: true, Args: json.RawMessage(`{}`)})
 	both := campaign.Outcome{Evidence: []campaign.Attachment{{Name: "answer", Data: answer}, {Name: "fresh", Data: []byte("7")}}}
 	shownCall := "Call|put " + beforeCut + "\nget " + longCut + "\ninvalid input: q: long"
@@ -159,8 +159,8 @@ func TestReduceTexts(t *testing.T) {
 	}
 }
 
-// Only a server that Thresh starts is looked at for leaks, with up to eight calls of
-// other tools and four of its own before, the fullest last.
+// What reads is looked at for leaks, with up to eight calls of other tools and four of
+// its own before, the fullest last.
 func TestCallsBefore(t *testing.T) {
 	call := func(name, args string) input { return input{Operation: name, Args: json.RawMessage(args)} }
 	many := make([]usage, 12)
@@ -182,9 +182,7 @@ func TestCallsBefore(t *testing.T) {
 		"it changes something":   {server, many, 0, ""},
 		"it has no usual call":   {server, many, 2, ""},
 		"nothing to call before": {server, alone, 0, ""},
-		"it runs elsewhere":      {sut.Plan{Kind: sut.MCP, URL: "http://127.0.0.1"}, many, 3, ""},
-		"it is reached by URL":   {sut.Plan{Kind: sut.MCP, Command: server.Command, URL: "http://127.0.0.1"}, many, 3, ""},
-		"it is a service":        {sut.Plan{Kind: sut.HTTP, Command: server.Command}, many, 3, ""},
+		"it runs elsewhere":      {sut.Plan{Kind: sut.MCP, URL: "http://127.0.0.1"}, many, 3, `t1{"a":1} t4{"a":1} t5{"a":1} t6{"a":1} t7{"a":1} t8{"a":1} t9{"a":1} t10{"a":1} t3{"a":1} t3{"q":""} t3{"q":"bb"} t3{"q":"bbbb"}`},
 	} {
 		c := &Campaign{plan: &x.plan}
 		var got []string
@@ -263,7 +261,7 @@ func TestLeaksOfServersThatBreak(t *testing.T) {
 			}
 			return &flaw{call: x.call, reset: x.resets}, x.opens
 		}
-		e := &executor{c: &Campaign{open: open, plan: &sut.Plan{}}}
+		e := &executor{c: &Campaign{open: open, plan: &sut.Plan{Kind: sut.MCP, Command: []string{"server"}}}}
 		in := input{Args: json.RawMessage(`{"a":"own"}`)}
 		for b := range strings.FieldsSeq(x.before) {
 			args := `{"a":"` + b + `"}`

@@ -53,10 +53,9 @@ type Wire struct {
 	ContentType string      // in place of the right one
 	// Headers are appended to those that are there, even to ones of that name.
 	Headers [][2]string
-	// Body replaces the request's body; nil leaves it. Pad appends as many
-	// spaces, which change nothing of a JSON document but its size.
-	Body []byte
-	Pad  int
+	// Pad appends as many spaces to the body, which change nothing of a JSON
+	// document but its size.
+	Pad int
 	// Encoding is how the body is sent: "" as it is, "chunked" without a length,
 	// "gzip" compressed, "utf-16" in that encoding with its name as charset.
 	Encoding string

@@ -98,30 +98,25 @@ func TestComplaints(t *testing.T) {
 
 func TestObserve(t *testing.T) {
 	for _, tc := range []struct {
-		reply, path string
-		tools       []ToolCall
-		tokens      Tokens
+		reply  string
+		tools  []ToolCall
+		tokens Tokens
 	}{
 		{`{"choices": [{"message": {"tool_calls": [{"type": "function", "function": {"name": "f", "arguments": "{\"a\": 1}"}}]}}], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}`,
-			"", []ToolCall{{Tool: "f", Args: []byte(`{"a": 1}`)}}, Tokens{3, 4, true}},
+			[]ToolCall{{Tool: "f", Args: []byte(`{"a": 1}`)}}, Tokens{3, 4, true}},
 		{`{"content": [{"type": "text", "text": "x"}, {"type": "tool_use", "name": "f", "input": {"a": 1}}], "usage": {"input_tokens": 3, "output_tokens": 4}}`,
-			"", []ToolCall{{Tool: "f", Args: []byte(`{"a": 1}`)}}, Tokens{3, 4, true}},
+			[]ToolCall{{Tool: "f", Args: []byte(`{"a": 1}`)}}, Tokens{3, 4, true}},
 		{`{"message": {"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, "prompt_eval_count": 3, "eval_count": 4}`,
-			"", []ToolCall{{Tool: "f", Args: []byte(`{"a": 1}`)}}, Tokens{3, 4, true}},
-		{`{"tool_calls": [{"name": "f", "args": {"a": 1}, "result": "r", "error": "e"}]}`, "", []ToolCall{{Tool: "f", Args: []byte(`{"a": 1}`), Result: []byte(`"r"`), Error: "e"}}, Tokens{}},
-		{`{"trace": {"steps": ["f", {"tool": "g"}]}}`, "trace.steps", []ToolCall{{Tool: "f"}, {Tool: "g"}}, Tokens{}},
-		{`{"content": ["f"], "usage": {"prompt_tokens": -1}}`, "", nil, Tokens{}},
-		{`[1]`, "", nil, Tokens{}},
+			[]ToolCall{{Tool: "f", Args: []byte(`{"a": 1}`)}}, Tokens{3, 4, true}},
+		{`{"tool_calls": [{"name": "f", "args": {"a": 1}, "result": "r", "error": "e"}]}`, []ToolCall{{Tool: "f", Args: []byte(`{"a": 1}`), Result: []byte(`"r"`), Error: "e"}}, Tokens{}},
+		{`{"content": ["f"], "usage": {"prompt_tokens": -1}}`, nil, Tokens{}},
+		{`[1]`, nil, Tokens{}},
 	} {
 		root, err := ParseReply([]byte(tc.reply))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := ParsePath(tc.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tools, tokens := Observe(root, p)
+		tools, tokens := Observe(root)
 		if !reflect.DeepEqual(tools, tc.tools) || tokens != tc.tokens {
 			t.Errorf("%s:\n%s %v", tc.reply, tools, tokens)
 		}

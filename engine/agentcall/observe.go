@@ -7,18 +7,16 @@ import (
 )
 
 // Observe finds what a reply says beside its answer: the tools that were called
-// and the use of the model. Tools are looked for at the path if it is not empty,
-// else where chat interfaces put them: tool_calls of the reply, of its message
-// or of its first choice, tool_use parts of its content. Use is looked for in
-// usage (of OpenAI's or Anthropic's shape) and in Ollama's counts.
-func Observe(root *jsontree.Node, tools Path) ([]ToolCall, Tokens) {
+// and the use of the model. It looks for tools where chat interfaces put them:
+// tool_calls of the reply, of its message or of its first choice, tool_use parts
+// of its content; for the use in usage (of OpenAI's or Anthropic's shape) and in
+// Ollama's counts.
+func Observe(root *jsontree.Node) ([]ToolCall, Tokens) {
 	if root.Kind != jsontree.Object {
 		return nil, Tokens{}
 	}
 	var list *jsontree.Node
 	switch message := firstChoice(root, "message"); {
-	case !tools.Empty():
-		list = tools.In(root)
 	case root.Get("tool_calls") != nil:
 		list = root.Get("tool_calls")
 	case message != nil:
@@ -28,23 +26,18 @@ func Observe(root *jsontree.Node, tools Path) ([]ToolCall, Tokens) {
 	default:
 		list = root.Get("content")
 	}
-	return toolCalls(list, !tools.Empty()), tokens(root)
+	return toolCalls(list), tokens(root)
 }
 
-// toolCalls reads a list of calls of any known shape. Items that are none are
-// left out; told says that the document promises them, so that a bare name counts.
-func toolCalls(list *jsontree.Node, told bool) []ToolCall {
+// toolCalls reads a list of calls of any known shape and skips all other items.
+func toolCalls(list *jsontree.Node) []ToolCall {
 	if list == nil || list.Kind != jsontree.Array {
 		return nil
 	}
 	var calls []ToolCall
 	for i := range list.Items {
 		item := &list.Items[i]
-		if name, ok := item.Str(); ok && told {
-			calls = append(calls, ToolCall{Tool: name})
-			continue
-		}
-		if kind := item.Get("type"); kind != nil && !told && kind.Text != "function" && kind.Text != "tool_use" && kind.Text != "tool_call" {
+		if kind := item.Get("type"); kind != nil && kind.Text != "function" && kind.Text != "tool_use" && kind.Text != "tool_call" {
 			continue
 		}
 		if f := item.Get("function"); f != nil && f.Kind == jsontree.Object {

@@ -2,11 +2,9 @@ package agentcall
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/port/process"
 	"github.com/thresh-dev/thresh/port/pyhost"
 	"github.com/thresh-dev/thresh/port/sut"
 )
@@ -90,11 +88,8 @@ type HTTP struct {
 	// ResponsePath is where the answer stands in a JSON reply, see [Path]; "" or
 	// a path that leads nowhere: it is looked for, see [Extract].
 	ResponsePath string
-	// ToolsPath is where a JSON reply lists the tools that were called; "": only
-	// the places where the known chat interfaces put them are looked at.
-	ToolsPath string
-	Query     [][2]string // added to the URL
-	Headers   [][2]string // of every request; values may hold {session}
+	Query        [][2]string // added to the URL
+	Headers      [][2]string // of every request; values may hold {session}
 	// Fields says that "key: value" lines of the prompt fill places of the
 	// template, see [Fields].
 	Fields bool
@@ -112,9 +107,8 @@ type Chat struct {
 	// Temperature and MaxTokens are sent if not nil and above 0.
 	Temperature *float64
 	MaxTokens   int
-	Tools       json.RawMessage // an array as the interface wants it; nil: none
-	Stream      bool            // ask for a streamed reply
-	Retries     int             // as in HTTP
+	Stream      bool // ask for a streamed reply
+	Retries     int  // as in HTTP
 	// API is the interface: responses, anthropic or ollama; "" and openai are
 	// chat completions.
 	API string `json:",omitempty"`
@@ -147,7 +141,6 @@ type Command struct {
 	// ResponsePath, if not "", says that standard output is JSON and where the
 	// answer stands in it.
 	ResponsePath string
-	Limits       process.Limits
 }
 
 // MCP is a server of the Model Context Protocol whose tools are the agent.
@@ -179,13 +172,11 @@ type Start struct {
 	Ready string
 	// Patience is how long it may take to get ready; > 0.
 	Patience time.Duration
-	Limits   process.Limits
 }
 
 // Reset is how an agent's memory is cleared. The zero value is no way at all.
 type Reset struct {
-	URL     string // gets a POST; any status but 2xx is an error
-	Headers [][2]string
+	URL string // gets a POST; any status but 2xx is an error
 	// Renew replaces the agent's process instead: that of Start, of Python or of
 	// an MCP server that is started by Argv.
 	Renew bool

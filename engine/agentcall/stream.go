@@ -187,7 +187,7 @@ func (s *Stream) part(data []byte) {
 	case s.chat(n), s.typed(n), s.ollama(n):
 	case !s.path.Empty(): // a part of another kind than those with the answer
 	default:
-		s.plain(n)
+		s.takeUnknown(n)
 	}
 }
 
@@ -206,8 +206,8 @@ func (s *Stream) use(t Tokens) {
 	s.tokens = Tokens{Prompt: max(s.tokens.Prompt, t.Prompt), Completion: max(s.tokens.Completion, t.Completion), Known: true}
 }
 
-// plain takes a part of no known shape.
-func (s *Stream) plain(n *jsontree.Node) {
+// takeUnknown takes a part of no known shape.
+func (s *Stream) takeUnknown(n *jsontree.Node) {
 	for _, key := range [...]string{"delta", "token", "chunk"} {
 		if v := n.Get(key); v != nil && v.Kind == jsontree.String {
 			s.add(v.Text)

@@ -110,7 +110,7 @@ func (s *Stream) ollama(n *jsontree.Node) bool {
 	s.marked = true
 	if m := n.Get("message"); m != nil && m.Kind == jsontree.Object {
 		s.add(contentText(m.Get("content")))
-		for _, c := range toolCalls(m.Get("tool_calls"), false) {
+		for _, c := range toolCalls(m.Get("tool_calls")) {
 			s.tool(min(len(s.tools), maxTools-1), c.Tool, string(c.Args))
 		}
 	}

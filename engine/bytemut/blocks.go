@@ -15,9 +15,9 @@ var interesting = [4][]uint64{
 	{1 << 63, 1<<63 - 1, 1<<64 - 1, 1 << 32, 1<<32 - 1, 1 << 31, 1 << 53, 0x7ff0000000000000, 0x7ff8000000000001, 0, 1},
 }
 
-// spot is a random place for an integer of a random width, 1 to 8 bytes, that
+// integerPlace is a random place for an integer of a random width, 1 to 8 bytes, that
 // fits the data; width 0: the data is empty.
-func (c *deepCase) spot() (at, exponent, width int) {
+func (c *deepCase) integerPlace() (at, exponent, width int) {
 	exponent = c.rng.below(4)
 	for ; exponent >= 0; exponent-- {
 		if width = 1 << exponent; width <= len(c.data) {
@@ -59,7 +59,7 @@ func byteSet(c *deepCase, kind Kind) bool {
 }
 
 func interestingInteger(c *deepCase, kind Kind) bool {
-	at, exponent, width := c.spot()
+	at, exponent, width := c.integerPlace()
 	if width == 0 {
 		return false
 	}
@@ -68,7 +68,7 @@ func interestingInteger(c *deepCase, kind Kind) bool {
 
 // arithmetic adds or subtracts up to 35.
 func arithmetic(c *deepCase, kind Kind) bool {
-	at, _, width := c.spot()
+	at, _, width := c.integerPlace()
 	if width == 0 {
 		return false
 	}
@@ -96,7 +96,7 @@ func blockDelete(c *deepCase, kind Kind) bool {
 // blockInsert inserts random bytes, or one byte many times.
 func blockInsert(c *deepCase, kind Kind) bool {
 	const most = 256
-	room := min(c.room(), most)
+	room := min(c.headroom(), most)
 	if room <= 0 {
 		return false
 	}
@@ -170,7 +170,7 @@ func blockRepeat(c *deepCase, kind Kind) bool {
 	n := c.blockLen(min(len(c.data), 64))
 	from := c.rng.below(len(c.data) - n + 1)
 	times := 1 << (1 + c.rng.below(12))
-	times = min(times, longest/n, c.room()/n)
+	times = min(times, longest/n, c.headroom()/n)
 	if times < 1 {
 		return false
 	}
@@ -196,7 +196,7 @@ func truncate(c *deepCase, kind Kind) bool {
 // splice goes on as another input does from some place on, more often than not
 // the same place.
 func splice(c *deepCase, kind Kind) bool {
-	other := c.other()
+	other := c.otherInput()
 	if len(other) == 0 {
 		return false
 	}
@@ -211,7 +211,7 @@ func splice(c *deepCase, kind Kind) bool {
 
 // spliceBlock inserts a block of another input, or overwrites with it.
 func spliceBlock(c *deepCase, kind Kind) bool {
-	other := c.other()
+	other := c.otherInput()
 	if len(other) == 0 {
 		return false
 	}

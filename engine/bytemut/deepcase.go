@@ -119,14 +119,14 @@ func (c *deepCase) step(choices []*operation) {
 	}
 }
 
-// room is how many bytes the case may still grow.
-func (c *deepCase) room() int { return c.limit - len(c.data) }
+// headroom is how many bytes the case may still grow.
+func (c *deepCase) headroom() int { return c.limit - len(c.data) }
 
 // edit replaces length bytes at offset by value and logs it. It does nothing
 // and returns false if that would change nothing or be too long. value may be
 // part of the data.
 func (c *deepCase) edit(kind Kind, offset, length int, value []byte) bool {
-	if len(value)-length > c.room() && len(value) > length {
+	if len(value)-length > c.headroom() && len(value) > length {
 		return false
 	}
 	if bytes.Equal(c.data[offset:offset+length], value) {
@@ -201,8 +201,8 @@ func (c *deepCase) blockLen(most int) int {
 // place is a random place to insert at.
 func (c *deepCase) place() int { return c.rng.below(len(c.data) + 1) }
 
-// other is a random input of the corpus, or nil.
-func (c *deepCase) other() []byte {
+// otherInput is a random input of the corpus, or nil.
+func (c *deepCase) otherInput() []byte {
 	if len(c.corpus) == 0 {
 		return nil
 	}

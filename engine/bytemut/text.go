@@ -107,7 +107,7 @@ func stringContent(c *deepCase, kind Kind) bool {
 	from, to := base+t.From+1, base+t.To-1
 	tmp := c.buf.deep.tmp[:0]
 	if c.rng.oneIn(4) {
-		n := min(1<<c.rng.below(14), longest, c.room()+to-from)
+		n := min(1<<c.rng.below(14), longest, c.headroom()+to-from)
 		for range n {
 			tmp = append(tmp, 'A')
 		}
@@ -244,7 +244,7 @@ func nest(c *deepCase, kind Kind) bool {
 	if c.rng.oneIn(3) {
 		times = 1 << c.rng.below(deepest+1)
 	}
-	times = min(times, c.room()/(len(pair[0])+len(pair[1])))
+	times = min(times, c.headroom()/(len(pair[0])+len(pair[1])))
 	if times < 1 {
 		return false
 	}

@@ -111,8 +111,8 @@ func (s *Source) Try(values []uint64) {
 	s.ask, s.replay, s.extend, s.least = nil, true, false, true
 }
 
-// told reports whether a tape says what is decided next.
-func (s *Source) told() bool {
+// onTape reports whether a tape says what is decided next.
+func (s *Source) onTape() bool {
 	return s.replay && (!s.extend || len(s.tape.Values) < len(s.follow))
 }
 
@@ -132,7 +132,7 @@ func (s *Source) next() uint64 { return splitmix.Next(&s.state) }
 func (s *Source) Draw(n uint64) uint64 {
 	v := uint64(0)
 	switch {
-	case s.told():
+	case s.onTape():
 		v = s.take(n)
 	case n == 0:
 		v = s.next()
@@ -147,7 +147,7 @@ func (s *Source) Draw(n uint64) uint64 {
 // length in bits is equally likely. n of 0 stands for 2^64.
 func (s *Source) Skewed(n uint64) uint64 {
 	v := uint64(0)
-	if s.told() {
+	if s.onTape() {
 		v = s.take(n)
 	} else {
 		length, _ := bits.Mul64(s.next(), uint64(bits.Len64(n-1))+1)
@@ -162,7 +162,7 @@ func (s *Source) Skewed(n uint64) uint64 {
 
 // Prefer decides on v, which is below n, unless a tape says otherwise.
 func (s *Source) Prefer(v, n uint64) uint64 {
-	if s.told() && !(s.least && len(s.tape.Values) >= len(s.follow)) {
+	if s.onTape() && !(s.least && len(s.tape.Values) >= len(s.follow)) {
 		v = s.take(n)
 	}
 	s.note(v, Number, n)
@@ -190,7 +190,7 @@ func (s *Source) take(n uint64) uint64 {
 // negative, and one must be above 0.
 func (s *Source) Weighted(weights []float64) int {
 	i := 0
-	if s.told() {
+	if s.onTape() {
 		i = int(s.take(uint64(len(weights))))
 	} else {
 		i = s.roll(weights)
@@ -232,7 +232,7 @@ func (s *Source) more(count, most int, ends float64) bool {
 		return false
 	}
 	v := uint64(0)
-	if s.told() {
+	if s.onTape() {
 		v = s.take(2)
 	} else if float64(s.next()>>11)/(1<<53) >= ends/float64(most-count+1) {
 		v = 1

@@ -39,9 +39,10 @@ type Cause struct {
 	// Message is the failure's own words, masked.
 	Message string
 	// Uncaught says that the report is the one with which a language's runtime
-	// ends a program on an exception or a panic that nothing caught, and that the
-	// exit code is the runtime's own. It is a crash also where a user expects
-	// that exit code; a trace that a program logs and goes on from is none.
+	// ends a program, or a thread of it, on an exception or a panic that nothing
+	// caught. Of a program, the exit code is the runtime's own; of a thread, it is
+	// any. It is a crash also where a user expects that exit code; a trace that a
+	// program logs and goes on from is none.
 	Uncaught bool
 	// Layers are what a fingerprint is made of, outermost first: the class, how
 	// the program ended, the kind, then the top frames or, where there are
@@ -97,10 +98,14 @@ type report struct {
 	// is when memory runs out, so that frames and message must stay out of the
 	// layers.
 	volatile bool
-	placed   bool // frames come from a [Stack]
+	placed   bool   // frames come from a [Stack]
+	fault    string // and so does this, in place of ending and kind
 	// ends are the exit codes of a runtime that ends a program on what it
 	// reports; none if the report may be one that a program writes and goes on.
 	ends []int
+	// thread says that the runtime reports the end of a thread, which leaves the
+	// program its exit code.
+	thread bool
 }
 
 // reader looks for one tool's reports in a text.
@@ -146,7 +151,7 @@ func Analyze(d Death) Cause {
 	}
 	r.take(d.Stack)
 	c := r.cause(ending)
-	c.Uncaught = d.Signal == 0 && slices.Contains(r.ends, d.ExitCode)
+	c.Uncaught = d.Signal == 0 && (r.thread || slices.Contains(r.ends, d.ExitCode))
 	return c
 }
 
@@ -186,6 +191,9 @@ func (r report) cause(ending string) Cause {
 	}
 	if r.access != "" {
 		layers = append(layers, r.access)
+	}
+	if r.fault != "" {
+		layers = []string{ClassSignal, r.fault} // by which signal it ends is chance
 	}
 	switch {
 	case r.volatile:

@@ -66,6 +66,7 @@ func readPython(t text) (report, bool) {
 		if pythonEnds(t, start) {
 			r.ends = []int{1}
 		}
+		r.thread = pythonThread(t)
 		return r, true
 	}
 	slices.Reverse(all)
@@ -82,6 +83,17 @@ func pythonEnds(t text, start int) bool {
 		before = t.lines[start-1]
 	}
 	return strings.HasPrefix(head, "Traceback ") && !strings.HasPrefix(before, "Exception in thread ") && !strings.HasPrefix(before, "Exception ignored in")
+}
+
+// pythonThread reports whether an exception ended a thread: the interpreter says
+// so above the first traceback of a chain.
+func pythonThread(t text) bool {
+	for i, s := range t.lines[1:] {
+		if strings.HasPrefix(s, "Traceback ") && strings.HasPrefix(t.lines[i], "Exception in thread ") {
+			return true
+		}
+	}
+	return false
 }
 
 // pythonMargin drops the rulers that exception groups draw.
@@ -159,7 +171,7 @@ func readJava(t text) (report, bool) {
 		if !javaFrameLine(t.lines[i]) {
 			continue
 		}
-		head, uncaught := i-1, strings.HasPrefix(t.lines[i-1], javaMain)
+		head, first := i-1, t.lines[i-1]
 		for ; i < len(t.lines); i++ {
 			switch s := t.lines[i]; {
 			case javaFrameLine(s), strings.HasPrefix(s, "\t... "), strings.HasPrefix(s, "\tSuppressed: "):
@@ -188,9 +200,7 @@ func readJava(t text) (report, bool) {
 		}
 		r := exception(kind, msg, ownFrames(all, javaPlumbing))
 		r.place = place
-		if uncaught {
-			r.ends = []int{1}
-		}
+		r.javaEnd(first)
 		return r, true
 	}
 	// With a broken stack the machine names the exception alone.
@@ -199,19 +209,23 @@ func readJava(t text) (report, bool) {
 		kind, msg, _ := strings.Cut(s, ": ")
 		if kind != "" && !strings.Contains(kind, " ") {
 			r := exception(kind, msg, nil)
-			if strings.HasPrefix(t.lines[i], javaMain) {
-				r.ends = []int{1}
-			}
+			r.javaEnd(t.lines[i])
 			return r, true
 		}
 	}
 	return report{}, false
 }
 
-// javaMain begins what the virtual machine says of an exception that ended the
-// first thread. Those of other threads end nothing else, and one that a program
-// prints has no such words before it.
-const javaMain = `Exception in thread "main" `
+// javaEnd notes what an exception ended by the first line that the virtual machine
+// says of it: the first thread, whose end is the program's, or another one. A trace
+// that a program prints has no such words before it.
+func (r *report) javaEnd(line string) {
+	if strings.HasPrefix(line, `Exception in thread "main" `) {
+		r.ends = []int{1}
+	} else {
+		r.thread = strings.HasPrefix(line, `Exception in thread "`)
+	}
+}
 
 // javaFrameLine recognises "\tat a.b.C.m(C.java:3)".
 func javaFrameLine(s string) bool {

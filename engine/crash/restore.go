@@ -32,7 +32,7 @@ func Restore(title string, printed ...[]byte) string {
 				for _, i := range at {
 					head, cut := strings.CutSuffix(title[i:], "…")
 					if title[i:] == masked || cut && head != "" && strings.HasPrefix(masked, head) {
-						return clip(title[:i]+plain(said[k:]), 160)
+						return clip(title[:i]+readableText(said[k:]), 160)
 					}
 				}
 			}
@@ -54,9 +54,9 @@ func tokenIn(s string) int {
 	return -1
 }
 
-// plain is what [Mask] reads, with short numbers and quoted words as they stand, and
+// readableText is what [Mask] reads, with short numbers and quoted words as they stand, and
 // files without their folders.
-func plain(s string) string {
+func readableText(s string) string {
 	m := masker{s: s, plain: true}
 	for m.i < len(s) {
 		m.step()
@@ -70,7 +70,7 @@ func asRead(tok, s, before string) string {
 	switch tok {
 	case "<str>":
 		_, w := utf8.DecodeRuneInString(s)
-		return s[:w] + clip(plain(s[w:]), 60)
+		return s[:w] + clip(readableText(s[w:]), 60)
 	case "<path>":
 		base := s[strings.LastIndexAny(s, `/\`)+1:]
 		if tokenIn(Mask(base)) < 0 {

@@ -6,6 +6,7 @@ import "slices"
 // tells of: what it did, and the places in its own code that led there.
 type Stack struct {
 	Kind   string   // "null pointer read"
+	Fault  string   // what enters the layers in its place; "": Kind
 	Places []string // innermost first; they enter the layers as they are
 }
 
@@ -38,7 +39,7 @@ func (r *report) take(s *Stack) {
 		r.access, r.what = s.Kind, r.kind+": "+s.Kind
 	}
 	if r.frames = s.Places; len(s.Places) > 0 {
-		r.placed = true
+		r.placed, r.fault = true, s.Fault
 		if r.class == ClassSignal {
 			r.message = "" // the last words before a fault may be the input's
 		}

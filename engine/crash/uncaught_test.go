@@ -28,7 +28,10 @@ func TestUncaught(t *testing.T) {
 		{traceback, 2, false}, // a code of the program's own
 		{traceback, 101, false},
 		{"ERROR:root:refused " + traceback, 1, false},
-		{"Exception in thread Thread-1 (work):\n" + traceback, 1, false},
+		{"Exception in thread Thread-1 (work):\n" + traceback, 1, true}, // the thread died of it
+		{"Exception in thread Thread-1 (work):\n" + traceback, 0, true},
+		{"Exception in thread Thread-1 (work):\n" + traceback + "\nDuring handling of the above exception, another exception occurred:\n\n" + traceback, 0, true},
+		{"Exception in thread pools is logged\n\n" + traceback, 0, false},
 		{"Exception ignored in: <function A.__del__ at 0x7f>\n" + traceback, 1, false},
 		{"  + Exception Group Traceback (most recent call last):\n  |   File \"tool.py\", line 3, in <module>\n  | ExceptionGroup: two (2 sub-exceptions)\n", 1, true},
 		{"/src/tool.js:3\n    x();\n    ^\n\n" + nodeStack, 1, true},
@@ -39,10 +42,11 @@ func TestUncaught(t *testing.T) {
 		{"refused: " + nodeStack, 1, false},
 		{`Exception in thread "main" ` + javaStack, 1, true},
 		{`Exception in thread "main" ` + javaStack, 0, false},
-		{`Exception in thread "worker-1" ` + javaStack, 1, false},
+		{`Exception in thread "worker-1" ` + javaStack, 1, true},
+		{`Exception in thread "worker-1" ` + javaStack, 0, true},
 		{javaStack, 1, false}, // printStackTrace
 		{`Exception in thread "main" java.lang.OutOfMemoryError: Java heap space` + "\n", 1, true},
-		{`Exception in thread "worker-1" java.lang.OutOfMemoryError: Java heap space` + "\n", 1, false},
+		{`Exception in thread "worker-1" java.lang.OutOfMemoryError: Java heap space` + "\n", 0, true},
 		{goTrace, 2, true},
 		{goTrace, 1, false}, // recovered and printed
 		{"fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [chan receive]:\nmain.main()\n\t/src/tool.go:9 +0x1d\n", 2, true},

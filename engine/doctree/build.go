@@ -229,11 +229,7 @@ func (b *builder) members(n *Node, merged, own []Member) error {
 			first.Key.Pos, first.Value, first.Key.merged = own[i].Key.Pos, own[i].Value, false
 			continue
 		}
-		d := Duplicate{Key: own[i].Key.Text, First: first.Key.Pos, Repeat: own[i].Key.Pos}
-		if b.o.UniqueKeys {
-			return b.fail(Repetition, d.Repeat, "each key once", "key %q again; it stands at line %d already", d.Key, d.First.Line)
-		}
-		b.duplicates = append(b.duplicates, d)
+		b.duplicates = append(b.duplicates, Duplicate{Key: own[i].Key.Text, First: first.Key.Pos, Repeat: own[i].Key.Pos})
 		first.Value = own[i].Value
 	}
 	*n = n.WithMembers(list)

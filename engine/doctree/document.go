@@ -8,10 +8,9 @@ import (
 
 // Options bound what is read. The zero value has the default limits.
 type Options struct {
-	LineOffset int  // added to every line: of a block inside a document, the lines before it
-	MaxDepth   int  // lists and mappings inside each other; 0: 500
-	MaxNodes   int  // values and keys, each alias counted as all it stands for; 0: 5,000,000
-	UniqueKeys bool // refuse repeated keys; otherwise the last one wins and they are reported
+	LineOffset int // added to every line: of a block inside a document, the lines before it
+	MaxDepth   int // lists and mappings inside each other; 0: 500
+	MaxNodes   int // values and keys, each alias counted as all it stands for; 0: 5,000,000
 }
 
 const defaultDepth = 500
@@ -36,7 +35,7 @@ func (d *Document) Line(n int) string {
 	return d.lines.line(n)
 }
 
-// Duplicate is a key that a mapping holds more than once.
+// Duplicate is a key that a mapping holds more than once; the last value counts.
 type Duplicate struct {
 	Key    string
 	First  Pos // the key's first place
@@ -48,16 +47,15 @@ type Class uint8
 
 // The classes of errors.
 const (
-	Syntax     Class = iota // not YAML
-	Encoding                // not UTF-8, or a character that YAML forbids
-	Depth                   // nested deeper than Options.MaxDepth
-	Size                    // more nodes than Options.MaxNodes
-	Alias                   // an unknown, repeated or recursive anchor
-	Tag                     // a tag outside the standard set, or a value that its tag does not allow
-	Key                     // a key that cannot be one, or a malformed merge
-	Repetition              // a repeated key, with Options.UniqueKeys
-	Documents               // more than one document
-	Digits                  // an integer longer than is read
+	Syntax    Class = iota // not YAML
+	Encoding               // not UTF-8, or a character that YAML forbids
+	Depth                  // nested deeper than Options.MaxDepth
+	Size                   // more nodes than Options.MaxNodes
+	Alias                  // an unknown, repeated or recursive anchor
+	Tag                    // a tag outside the standard set, or a value that its tag does not allow
+	Key                    // a key that cannot be one, or a malformed merge
+	Documents              // more than one document
+	Digits                 // an integer longer than is read
 )
 
 // Error says why a text was refused.

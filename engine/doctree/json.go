@@ -32,7 +32,7 @@ func ParseJSONPart(text []byte, o jsontree.Options, place func(Pos) Pos) (*Docum
 		e := new(jsontree.Error)
 		errors.As(err, &e) // it gives no other
 		class := map[jsontree.Class]Class{
-			jsontree.Encoding: Encoding, jsontree.Depth: Depth, jsontree.Digits: Digits, jsontree.Repetition: Repetition, jsontree.Nodes: Size,
+			jsontree.Encoding: Encoding, jsontree.Depth: Depth, jsontree.Digits: Digits, jsontree.Nodes: Size,
 		}[e.Class]
 		return nil, &Error{Class: class, Pos: place(Pos(e.Position)), Problem: e.Problem, Expected: e.Expected, Source: e.Source}
 	}

@@ -109,17 +109,17 @@ func (n Node) WithMembers(members []Member) Node { n.parts = &parts{members: mem
 
 // Within reports whether a node has at most so many values and keys, itself and
 // all that aliases stand for included.
-func (n *Node) Within(most int) bool { return n.less(most) >= 0 }
+func (n *Node) Within(most int) bool { return n.remaining(most) >= 0 }
 
-// less is what is left of most without the node, negative if it is not enough.
-func (n *Node) less(most int) int {
+// remaining is what is left of most without the node, negative if it is not enough.
+func (n *Node) remaining(most int) int {
 	most--
 	for i := 0; i < len(n.Items()) && most >= 0; i++ {
-		most = n.Items()[i].less(most)
+		most = n.Items()[i].remaining(most)
 	}
 	for i := 0; i < len(n.Members()) && most >= 0; i++ {
-		if most = n.Members()[i].Key.less(most); most >= 0 {
-			most = n.Members()[i].Value.less(most)
+		if most = n.Members()[i].Key.remaining(most); most >= 0 {
+			most = n.Members()[i].Value.remaining(most)
 		}
 	}
 	return most

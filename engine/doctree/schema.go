@@ -241,6 +241,10 @@ func (s *Shape) variant(word string) (jsontree.Node, bool) {
 			if inner := f.Type.Shape.without(word); len(inner.Members) > 0 {
 				none.Set(f.Name, objectOf("properties", inner))
 			}
+		case f.Type.Form == NamedForm && f.Type.Of.Shape != nil && f.Type.Of.Shape.Outer && f.takes(word):
+			if inner := f.Type.Of.Shape.without(word); len(inner.Members) > 0 {
+				none.Set(f.Name, objectOf("additionalProperties", objectOf("properties", inner)))
+			}
 		case len(f.For) == 0:
 		case !f.takes(word):
 			set(&none, f.Name, false)

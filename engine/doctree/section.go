@@ -1,6 +1,7 @@
 package doctree
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -21,11 +22,8 @@ type Decoder struct {
 	Line    func(n int) string // of the document, for messages
 	JSON    bool               // the document is written in JSON
 	Unknown diag.Level         // of a key that is known nowhere
+	Written bool               // scalars of other types are texts as they are written: yes, 1
 	List    diag.List
-	// Number and Truth read numbers and booleans of a format that takes more
-	// than those; nil: nothing else.
-	Number func(n *Node) (v float64, ok bool)
-	Truth  func(n *Node) (v, ok bool)
 	// Said gets every fault in place of the list; nil: the list gets them.
 	Said func(f Fault)
 }
@@ -70,11 +68,11 @@ func (d *Decoder) Warn(at Pos, code, path, hint, format string, args ...any) {
 }
 
 func (d *Decoder) fault(f Fault, level diag.Level, at Pos, hint, format string, args ...any) {
-	d.found(f, level, at, func() diag.Diagnostic { return d.diagnostic(level, at, f.Code, f.Path, hint, format, args...) })
+	d.faultLazily(f, level, at, func() diag.Diagnostic { return d.diagnostic(level, at, f.Code, f.Path, hint, format, args...) })
 }
 
-// found is fault for a diagnostic that takes work to make.
-func (d *Decoder) found(f Fault, level diag.Level, at Pos, given func() diag.Diagnostic) {
+// faultLazily is fault for a diagnostic that takes work to make.
+func (d *Decoder) faultLazily(f Fault, level diag.Level, at Pos, given func() diag.Diagnostic) {
 	if d.Said != nil {
 		f.Level, f.Pos, f.Given = level, at, given
 		d.Said(f)
@@ -200,7 +198,7 @@ func (s *Section) keys() {
 	for i := range s.Shape.Fields {
 		f := &s.Shape.Fields[i]
 		if f.Need && (f.takes(s.Tag) || len(f.For) == 0) && s.n.Get(f.Name) == nil {
-			s.Missing(f.Name, meant(f.Name, strange))
+			s.Missing(f.Name, cmp.Or(likelyKey(f.Name, strange), f.choice()))
 		}
 	}
 	if len(strange) == 0 {
@@ -243,8 +241,16 @@ func (s *Section) Missing(key, hint string) {
 	}
 }
 
-// meant names a key that is there and was probably meant to be a missing one.
-func meant(missing string, strange []*Node) string {
+// choice names the words that a field can have.
+func (f *Field) choice() string {
+	if f.Type.Form != WordForm {
+		return ""
+	}
+	return oneOf(f.Type.Words)
+}
+
+// likelyKey names a key that is there and was probably meant to be a missing one.
+func likelyKey(missing string, strange []*Node) string {
 	names := make([]string, len(strange))
 	for i, k := range strange {
 		names[i] = k.Text
@@ -302,8 +308,8 @@ func (s *Section) Node(key string) *Node {
 // Given reports whether a key has a value.
 func (s *Section) Given(key string) bool { return s.Node(key) != nil }
 
-// sound is the value of a key if it is there and as declared.
-func (s *Section) sound(key string) (n *Node, f *Field) {
+// valid is the value of a key if it is there and as declared.
+func (s *Section) valid(key string) (n *Node, f *Field) {
 	f = s.field(key)
 	if n = s.Node(key); n == nil || slices.Contains(s.wrong, key) {
 		return nil, f
@@ -317,21 +323,21 @@ func (s *Section) sound(key string) (n *Node, f *Field) {
 
 // Value is the value of a key as it is written, nil if it is not as declared.
 func (s *Section) Value(key string) *Node {
-	n, _ := s.sound(key)
+	n, _ := s.valid(key)
 	return n
 }
 
 // Text is a string, or the default.
 func (s *Section) Text(key string) string {
-	n, f := s.sound(key)
-	if n == nil || n.Kind != String {
+	n, f := s.valid(key)
+	if n == nil || !s.isText(n) {
 		text := ""
 		if f.Default != "" {
 			_ = json.Unmarshal([]byte(f.Default), &text) // a default of another form is none of a text
 		}
 		return text
 	}
-	return n.Text
+	return s.TextOf(n)
 }
 
 // Integer is a whole number that fits an int, or the default.
@@ -339,11 +345,9 @@ func (s *Section) Integer(key string) int { return int(s.Float(key)) }
 
 // Float is a number, or the default.
 func (s *Section) Float(key string) float64 {
-	n, f := s.sound(key)
-	if n != nil {
-		if v, ok := s.number(n); ok {
-			return v
-		}
+	n, f := s.valid(key)
+	if v, ok := n.Float(); ok {
+		return v
 	}
 	v, _ := strconv.ParseFloat(f.Default, 64) // none: 0
 	return v
@@ -351,24 +355,22 @@ func (s *Section) Float(key string) float64 {
 
 // Big is a whole number of any size, nil if there is none.
 func (s *Section) Big(key string) *big.Int {
-	n, _ := s.sound(key)
+	n, _ := s.valid(key)
 	return n.Int()
 }
 
 // True is a boolean, or the default.
 func (s *Section) True(key string) bool {
-	n, f := s.sound(key)
-	if n != nil {
-		if v, ok := s.truth(n); ok {
-			return v
-		}
+	n, f := s.valid(key)
+	if n != nil && n.Kind == Bool {
+		return n.Bool
 	}
 	return f.Default == "true"
 }
 
 // Each visits the items of a list.
 func (s *Section) Each(key string, visit func(n *Node, path string)) {
-	n, _ := s.sound(key)
+	n, _ := s.valid(key)
 	s.each(n, s.At(key), visit)
 }
 
@@ -392,7 +394,7 @@ type Entry struct {
 // Entries are the named values of a mapping in their order. What has no name is
 // an error.
 func (s *Section) Entries(key string) []Entry {
-	n, _ := s.sound(key)
+	n, _ := s.valid(key)
 	if n == nil {
 		return nil
 	}
@@ -404,11 +406,12 @@ func (d *Decoder) Entries(n *Node, path string) []Entry {
 	var list []Entry
 	for i := range n.Members() {
 		m := &n.Members()[i]
-		if m.Key.Kind != String {
+		if !d.isText(&m.Key) {
 			d.Fail(m.Key.Pos, "type", path, "a key must be a string, got %s", d.Describe(&m.Key))
 			continue
 		}
-		list = append(list, Entry{m.Key.Text, &m.Key, &m.Value, KeyPath(path, m.Key.Text)})
+		name := d.TextOf(&m.Key)
+		list = append(list, Entry{name, &m.Key, &m.Value, KeyPath(path, name)})
 	}
 	return list
 }
@@ -418,4 +421,9 @@ func (d *Decoder) Entries(n *Node, path string) []Entry {
 func (s *Section) Sub(key string) *Section {
 	f := s.field(key)
 	return s.section(s.Node(key), s.At(key), f.Type.Shape, s.Tag)
+}
+
+// Open opens a mapping that the section holds, as one of its named values.
+func (s *Section) Open(n *Node, path string, shape *Shape) *Section {
+	return s.section(n, path, shape, s.Tag)
 }

@@ -21,7 +21,7 @@ func (d *Decoder) Is(n *Node, path string, t *Type) bool {
 				hint = "put it in quotes: " + strconv.Quote(n.Raw)
 			}
 		}
-		d.found(Fault{Code: "type", Node: n, Path: path, Type: t}, diag.Error, n.Pos, func() diag.Diagnostic {
+		d.faultLazily(Fault{Code: "type", Node: n, Path: path, Type: t}, diag.Error, n.Pos, func() diag.Diagnostic {
 			return d.diagnostic(diag.Error, n.Pos, "type", path, hint, "must be %s, got %s", d.wants(t, path), d.Describe(n))
 		})
 		return false
@@ -32,19 +32,19 @@ func (d *Decoder) Is(n *Node, path string, t *Type) bool {
 	}
 	switch form.Form {
 	case TextForm:
-		if form.Filled && n.Text == "" {
+		if form.Filled && d.TextOf(n) == "" {
 			return empty("")
 		}
 	case WordForm:
-		if !slices.Contains(form.Words, n.Text) {
-			d.found(Fault{Code: "unknown-word", Node: n, Path: path, Type: form}, diag.Error, n.Pos, func() diag.Diagnostic {
-				return d.diagnostic(diag.Error, n.Pos, "unknown-word", path, diag.DidYouMean(n.Text, form.Words),
-					"must be one of %s, got %s", strings.Join(form.Words, ", "), d.Describe(n))
+		if word := d.TextOf(n); !slices.Contains(form.Words, word) {
+			d.faultLazily(Fault{Code: "unknown-word", Node: n, Path: path, Type: form}, diag.Error, n.Pos, func() diag.Diagnostic {
+				return d.diagnostic(diag.Error, n.Pos, "unknown-word", path, diag.DidYouMean(word, form.Words),
+					"must be %s, got %s", oneOf(form.Words), d.Describe(n))
 			})
 			return false
 		}
 	case IntegerForm, NumberForm:
-		if v, _ := d.number(n); !form.holds(v) {
+		if v, _ := n.Float(); !form.holds(v) {
 			d.fault(Fault{Code: "range", Node: n, Path: path, Type: form}, diag.Error, n.Pos, "", "must be %s, got %s", form.bounds(), d.Describe(n))
 			return false
 		}
@@ -65,33 +65,28 @@ func (d *Decoder) wants(t *Type, path string) string {
 
 // formOf is the form of a type that a value has, nil if it has none.
 func (d *Decoder) formOf(n *Node, t *Type) *Type {
-	if d.fits(n, t) {
+	if d.hasForm(n, t) {
 		return t
 	}
 	for i := range t.Or {
-		if d.fits(n, &t.Or[i]) {
+		if d.hasForm(n, &t.Or[i]) {
 			return &t.Or[i]
 		}
 	}
 	return nil
 }
 
-func (d *Decoder) fits(n *Node, t *Type) bool {
+func (d *Decoder) hasForm(n *Node, t *Type) bool {
 	switch t.Form {
 	case TextForm, WordForm:
-		return n.Kind == String
+		return d.isText(n)
 	case IntegerForm:
-		if n.Kind == Int {
-			return true
-		}
-		v, ok := d.number(n)
-		return ok && d.Number != nil && v == math.Trunc(v) && !math.IsInf(v, 0)
+		return n.Kind == Int
 	case NumberForm:
-		v, ok := d.number(n)
+		v, ok := n.Float()
 		return ok && !math.IsNaN(v)
 	case TruthForm:
-		_, ok := d.truth(n)
-		return ok
+		return n.Kind == Bool
 	case ListForm:
 		return n.Kind == Seq
 	case NamedForm, ShapeForm:
@@ -100,18 +95,29 @@ func (d *Decoder) fits(n *Node, t *Type) bool {
 	return true
 }
 
-func (d *Decoder) number(n *Node) (float64, bool) {
-	if d.Number != nil {
-		return d.Number(n)
+// oneOf is what a word may be.
+func oneOf(words []string) string {
+	if len(words) == 1 {
+		return words[0]
 	}
-	return n.Float()
+	return "one of " + strings.Join(words, ", ")
 }
 
-func (d *Decoder) truth(n *Node) (v, ok bool) {
-	if d.Truth != nil {
-		return d.Truth(n)
+// isText reports whether a value counts as a text.
+func (d *Decoder) isText(n *Node) bool {
+	switch n.Kind {
+	case Int, Float, Bool, Date, Time:
+		return d.Written
 	}
-	return n.Bool, n.Kind == Bool
+	return n.Kind == String
+}
+
+// TextOf is a text, for one of another type as it is written.
+func (d *Decoder) TextOf(n *Node) string {
+	if n.Kind != String {
+		return n.Raw
+	}
+	return n.Text
 }
 
 // Describe is a value in a message, short enough for one.
@@ -145,12 +151,12 @@ func (d *Decoder) Describe(n *Node) string {
 
 // Texts are the strings of a list; of a value that may be one string, that.
 func (s *Section) Texts(key string) []string {
-	n, f := s.sound(key)
+	n, f := s.valid(key)
 	if n == nil {
 		return nil
 	}
-	if n.Kind == String {
-		return []string{n.Text}
+	if s.isText(n) {
+		return []string{s.TextOf(n)}
 	}
 	list := make([]string, 0, len(n.Items()))
 	d, items := s.Decoder, key+"[]"
@@ -161,7 +167,7 @@ func (s *Section) Texts(key string) []string {
 	}
 	s.each(n, s.At(key), func(n *Node, path string) {
 		if d.Is(n, path, f.Type.listed().Of) {
-			list = append(list, n.Text)
+			list = append(list, s.TextOf(n))
 		}
 	})
 	if len(list) < len(n.Items()) {

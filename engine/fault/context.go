@@ -120,7 +120,7 @@ func shapePath(s Shape) string {
 }
 
 // AlterText applies the text faults of a decision to an LLM's answer and records
-// what became of each.
+// the effect of each.
 func (l *Ledger) AlterText(d *Decision, r *Request, contentType string, body []byte) []byte {
 	strikes := d.TextFaults()
 	body, results := r.Alter(contentType, body, strikes)
@@ -153,7 +153,7 @@ func (d *Decision) Replaces() bool {
 }
 
 // Written is the text of a call for which [Decision.Replaces] holds; it records
-// what became of the strikes.
+// the effects of the strikes.
 func (l *Ledger) Written(d *Decision) string {
 	text := ""
 	for i, s := range d.TextFaults() {

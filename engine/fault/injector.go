@@ -45,7 +45,7 @@ type Door interface {
 	Shim(server string, argv []string) ([]string, error)
 	// Enter opens a cell. Calls go to the cell of their token (see [Cell.Proxy])
 	// or trace (see [Cell.Headers]), and else to the only one that is open. What
-	// cannot be attributed passes without faults and is told in every open cell.
+	// cannot be attributed passes without faults and is reported in every open cell.
 	Enter(p Plan) (Cell, error)
 	Close() error
 }

@@ -34,9 +34,16 @@ type Ledger struct {
 	rules   []ruleState
 	given   []bool // of the recorded responses
 	first   map[string]Reply
-	seen    map[string]bool // tool calls by the identity that the LLM gave them
+	seen    map[string]bool   // tool calls by the identity that the LLM gave them
+	open    map[int]*openCall // without an answer, by their numbers
 	report  Report
 	dropped int
+}
+
+// openCall is a call that has no answer yet.
+type openCall struct {
+	*Decision
+	Exchange
 }
 
 // ruleState is the state of a rule in this cell.
@@ -50,7 +57,7 @@ type ruleState struct {
 // NewLedger makes the ledger of a cell. Clock is the time since the cell began.
 // The error joins what is wrong with each rule.
 func NewLedger(p Plan, clock func() time.Duration) (*Ledger, error) {
-	l := &Ledger{plan: p, clock: clock, given: make([]bool, len(p.Recorded)), first: map[string]Reply{}, seen: map[string]bool{}}
+	l := &Ledger{plan: p, clock: clock, given: make([]bool, len(p.Recorded)), first: map[string]Reply{}, seen: map[string]bool{}, open: map[int]*openCall{}}
 	var wrong []error
 	for i, r := range p.Rules {
 		if r.ID == "" {
@@ -302,18 +309,39 @@ func (l *Ledger) Note(text string) {
 	}
 }
 
-// Exchanged records a call with its answer.
-func (l *Ledger) Exchanged(d *Decision, e Exchange) {
-	e.Leaks = e.leaks(l.plan.Secrets)
-	e.redact()
+// Began records a call until [Ledger.Exchanged] has its answer: an agent may go
+// on without one.
+func (l *Ledger) Began(d *Decision, e Exchange) {
+	e.Error = "no answer"
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e.Call, e.Kind, e.Tool, e.Faults = d.Number, d.Call.Kind, d.Call.Name(), d.fired
+	if l.plan.Sink == nil && len(l.open) < maxKept {
+		l.open[d.Number] = &openCall{d, e}
+	}
+}
+
+// Exchanged records a call with its answer.
+func (l *Ledger) Exchanged(d *Decision, e Exchange) {
+	l.mask(&e)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, d.Number)
+	e.of(d)
 	if l.plan.Sink != nil {
 		l.plan.Sink(e)
 		return
 	}
 	keep(l, &l.report.Exchanges, e)
+}
+
+// mask says whether a call leaks a secret, and redacts it.
+func (l *Ledger) mask(e *Exchange) {
+	e.Leaks = e.leaks(l.plan.Secrets)
+	e.redact()
+}
+
+func (e *Exchange) of(d *Decision) {
+	e.Call, e.Kind, e.Tool, e.Faults = d.Number, d.Call.Kind, d.Call.Name(), d.fired
 }
 
 // Saw records calls of tools; those that have an ID, once each. A call that an
@@ -361,6 +389,12 @@ func (l *Ledger) Report() Report {
 	}
 	r.Events, r.ToolCalls, r.Notes = slices.Clone(r.Events), slices.Clone(r.ToolCalls), slices.Clone(r.Notes)
 	r.Exchanges = slices.Clone(r.Exchanges)
+	for _, c := range l.open {
+		e := c.Exchange
+		l.mask(&e)
+		e.of(c.Decision)
+		r.Exchanges = append(r.Exchanges, e)
+	}
 	slices.SortStableFunc(r.Exchanges, func(a, b Exchange) int { return a.Call - b.Call })
 	for i := range r.ToolCalls {
 		r.ToolCalls[i].Arguments = Redact(r.ToolCalls[i].Arguments)

@@ -80,7 +80,7 @@ var endings = map[string]string{
 type Altered struct{ Change, Why string }
 
 // Alter applies text faults to an answer, in order, and returns the new body
-// with what became of each. Everything else in the body stays as it is; of a
+// with the effect of each. Everything else in the body stays as it is; of a
 // stream, the number of events too.
 func (r *Request) Alter(contentType string, body []byte, strikes []*Strike) ([]byte, []Altered) {
 	list := frames(contentType, body)
@@ -133,7 +133,7 @@ func (r *Request) Alter(contentType string, body []byte, strikes []*Strike) ([]b
 			edits = append(edits, replaced(n, share))
 		}
 		if f.root != nil {
-			edits = append(edits, further(f.root, places[i], old.String(), whole, ended)...)
+			edits = append(edits, otherEdits(f.root, places[i], old.String(), whole, ended)...)
 		}
 		if len(edits) == 0 {
 			out = append(out, f.raw...)
@@ -149,9 +149,9 @@ func (r *Request) Alter(contentType string, body []byte, strikes []*Strike) ([]b
 	return out, results
 }
 
-// further are the edits of an event besides its texts: copies of the whole text
+// otherEdits are the edits of an event besides its texts: copies of the whole text
 // in closing events, and the reason for the end.
-func further(root *jsontree.Node, places []*jsontree.Node, old, text string, ended bool) []splice {
+func otherEdits(root *jsontree.Node, places []*jsontree.Node, old, text string, ended bool) []splice {
 	var edits []splice
 	var visit func(key string, n *jsontree.Node)
 	visit = func(key string, n *jsontree.Node) {

@@ -15,6 +15,7 @@ type Message struct {
 	ID        string // JSON of the identifier, "" for notifications
 	Tool      string // of tools/call
 	Arguments string // JSON, of tools/call
+	Cancels   string // JSON of the identifier of the request that nobody waits for any more
 	Answer    bool   // has a result or an error
 	body      []byte
 	root      *jsontree.Node
@@ -36,6 +37,11 @@ func ParseMCP(body []byte) *Message {
 		m.ID = string(body[id.Offset:id.End])
 	}
 	m.Answer = m.Method == "" && m.ID != "" && (root.Get("result") != nil || root.Get("error") != nil)
+	if m.Method == "notifications/cancelled" {
+		if id := root.Get("params").Get("requestId"); id != nil {
+			m.Cancels = string(body[id.Offset:id.End])
+		}
+	}
 	if m.Method == "tools/call" && m.ID != "" {
 		m.Tool, _ = root.Get("params").Get("name").Str()
 		if a := root.Get("params").Get("arguments"); a != nil {
@@ -150,7 +156,7 @@ func (m *Message) ResultJSON() json.RawMessage {
 }
 
 // InjectMCP puts the attacks on a tool's result into an answer, in the texts
-// of its content and in its structured form, and records what became of each.
+// of its content and in its structured form, and records the effect of each.
 func (l *Ledger) InjectMCP(d *Decision, m *Message) *Message {
 	for _, s := range d.At(AtToolResult) {
 		result := m.root.Get("result")

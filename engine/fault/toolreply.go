@@ -95,7 +95,7 @@ func (s *Strike) Change() string {
 	case Duplicate:
 		return "the answer twice"
 	case ReplyLost:
-		return "the server acted, and its answer was lost: " + s.lost()
+		return "the server acted, and its answer was lost: " + s.lostText()
 	case Twice:
 		return "the server got the call twice"
 	case Late:
@@ -118,8 +118,8 @@ func (s *Strike) Change() string {
 	return string(r.Mode)
 }
 
-// lost is what an agent sees of an answer that was lost.
-func (s *Strike) lost() string {
+// lostText is what an agent sees of an answer that was lost.
+func (s *Strike) lostText() string {
 	switch r := &s.Rule; {
 	case r.Status > 0:
 		return fmt.Sprintf("%d %s", r.Status, Short(r.Message))

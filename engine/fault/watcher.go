@@ -44,12 +44,12 @@ func (w *Watcher) Called(c pyhost.ToolCall) pyhost.ToolAnswer {
 		}
 	}
 	if answer.Action != "" && answer.Action != pyhost.Replace {
-		w.shapeless(d)
+		w.noteNoEffect(d)
 		w.exchanged(d, c, quoted(answer.Message), answer.Class)
 		return answer
 	}
 	if answer.Action == pyhost.Replace {
-		if lost, ok := w.lost(d, c); ok {
+		if lost, ok := w.loseAnswer(d, c); ok {
 			return lost
 		}
 		shaped := w.shape(d, answer.Value)
@@ -115,11 +115,11 @@ func (w *Watcher) Returned(c pyhost.ToolCall, result json.RawMessage, fault *pyh
 		return pyhost.ToolAnswer{}
 	}
 	if fault != nil {
-		w.shapeless(d)
+		w.noteNoEffect(d)
 		w.exchanged(d, c, quoted(fault.Message), fault.Class)
 		return pyhost.ToolAnswer{}
 	}
-	if lost, ok := w.lost(d, c); ok {
+	if lost, ok := w.loseAnswer(d, c); ok {
 		return lost
 	}
 	answer := w.shape(d, result)
@@ -130,9 +130,9 @@ func (w *Watcher) Returned(c pyhost.ToolCall, result json.RawMessage, fault *pyh
 	return answer
 }
 
-// lost is what the agent gets of a call that was performed and whose value is
+// loseAnswer is what the agent gets of a call that was performed and whose value is
 // lost to it.
-func (w *Watcher) lost(d *Decision, c pyhost.ToolCall) (pyhost.ToolAnswer, bool) {
+func (w *Watcher) loseAnswer(d *Decision, c pyhost.ToolCall) (pyhost.ToolAnswer, bool) {
 	s := d.Find(ReplyLost)
 	if s == nil {
 		return pyhost.ToolAnswer{}, false
@@ -149,8 +149,8 @@ func (w *Watcher) lost(d *Decision, c pyhost.ToolCall) (pyhost.ToolAnswer, bool)
 	return a, true
 }
 
-// shapeless records that the faults on an answer found none.
-func (w *Watcher) shapeless(d *Decision) {
+// noteNoEffect records that the faults on an answer found none.
+func (w *Watcher) noteNoEffect(d *Decision) {
 	for i := range d.Strikes {
 		if s := &d.Strikes[i]; !s.Final() && s.Rule.Mode != Slow {
 			w.ledger.Missed(d, s, "the tool gave no answer")

@@ -1,7 +1,5 @@
 package jsontree
 
-import "strconv"
-
 // Tree says how the values of a text become a tree of a caller's own, so that a
 // large text is never held as two trees.
 type Tree[N, M any] struct {
@@ -21,9 +19,7 @@ func nodes(d *Document) *Tree[Node, Member] {
 		Object: func(n Node, members []Member) Node { n.Members = members; return n },
 		Member: func(key string, offset int) Member { return Member{Key: key, KeyOffset: offset} },
 		Of:     func(m *Member) (string, *Node) { return m.Key, &m.Value },
-		Again: func(m *Member, offset int) {
-			d.Duplicates = append(d.Duplicates, Duplicate{Key: m.Key, First: m.KeyOffset, Repeat: offset})
-		},
+		Again:  func(m *Member, _ int) { d.Repeated = append(d.Repeated, m.Key) },
 	}
 }
 
@@ -38,12 +34,12 @@ func Build[N, M any](text []byte, o Options, tree func(*Document) *Tree[N, M]) (
 	if err := p.encoding(); err != nil {
 		return root, nil, err
 	}
-	if err := p.few(); err != nil {
+	if err := p.limitNodes(); err != nil {
 		return root, nil, err
 	}
 	p.space()
 	b := builder[N, M]{parser: p, tree: tree(d)}
-	if root, err = b.value("a value"); err != nil {
+	if root, err = b.value(); err != nil {
 		return root, nil, err
 	}
 	p.space()
@@ -61,10 +57,10 @@ type builder[N, M any] struct {
 	members Stack[M]
 }
 
-func (b *builder[N, M]) value(expected string) (v N, err error) {
+func (b *builder[N, M]) value() (v N, err error) {
 	n := Node{Offset: b.at}
 	if b.at >= len(b.text) {
-		return v, b.unexpected(expected)
+		return v, b.unexpected("a value")
 	}
 	switch c := b.text[b.at]; {
 	case c == '{':
@@ -84,7 +80,7 @@ func (b *builder[N, M]) value(expected string) (v N, err error) {
 	case b.o.NonFinite && (b.literal("NaN") || b.literal("Infinity")):
 		n.Kind, n.Text = Float, b.text[n.Offset:b.at]
 	default:
-		return v, b.unexpected(expected)
+		return v, b.unexpected("a value")
 	}
 	if err != nil {
 		return v, err
@@ -100,7 +96,7 @@ func (b *builder[N, M]) array(n Node) (v N, err error) {
 	}
 	base := b.items.Len()
 	for more := !b.literal("]"); more; {
-		item, err := b.value("a value")
+		item, err := b.value()
 		if err != nil {
 			return v, err
 		}
@@ -155,9 +151,6 @@ func (b *builder[N, M]) object(n Node) (v N, err error) {
 		members := b.members.From(base)
 		i, again := b.find(members, seen, key)
 		if again {
-			if b.o.UniqueKeys {
-				return v, b.fail(Repetition, offset, "key "+strconv.Quote(key)+" is repeated", "each key once")
-			}
 			b.tree.Again(&members[i], offset)
 		} else {
 			i = len(members)
@@ -173,7 +166,7 @@ func (b *builder[N, M]) object(n Node) (v N, err error) {
 				}
 			}
 		}
-		value, err := b.value("a value")
+		value, err := b.value()
 		if err != nil {
 			return v, err
 		}

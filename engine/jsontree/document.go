@@ -8,16 +8,9 @@ import (
 
 // Document is a parsed text.
 type Document struct {
-	Root       Node
-	Duplicates []Duplicate // repeated keys, in the order of their repetition
-	lines      lines
-}
-
-// Duplicate is a key that an object holds more than once.
-type Duplicate struct {
-	Key    string
-	First  int // offset of the key's first place
-	Repeat int // offset of this repetition
+	Root     Node
+	Repeated []string // keys that their object holds already, where the last value counts
+	lines    lines
 }
 
 // Position is a place in the text. Line and Col are 1-based; Col counts bytes.
@@ -34,12 +27,11 @@ type Class uint8
 
 // The classes of errors.
 const (
-	Syntax     Class = iota // not JSON
-	Encoding                // not UTF-8
-	Depth                   // nested deeper than Options.MaxDepth
-	Digits                  // an integer longer than Options.MaxDigits
-	Repetition              // a repeated key, with Options.UniqueKeys
-	Nodes                   // more values and keys than Options.MaxNodes
+	Syntax   Class = iota // not JSON
+	Encoding              // not UTF-8
+	Depth                 // nested deeper than Options.MaxDepth
+	Digits                // an integer longer than Options.MaxDigits
+	Nodes                 // more values and keys than Options.MaxNodes
 )
 
 // Error says why a text was refused. Parsing ends at the first error: what

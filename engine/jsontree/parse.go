@@ -11,7 +11,6 @@ import (
 type Options struct {
 	NonFinite      bool // accept NaN, Infinity and -Infinity
 	LoneSurrogates bool // accept \ud800 without its partner
-	UniqueKeys     bool // refuse repeated keys; otherwise the last one wins and they are reported
 	MaxDigits      int  // digits of an integer; 0: no limit
 	MaxDepth       int  // arrays and objects inside each other; 0: 10000
 	MaxNodes       int  // values and keys; 0: no limit
@@ -64,9 +63,9 @@ func (p *parser) encoding() error {
 	return nil
 }
 
-// few refuses a text of too many values and keys before any of them takes
+// limitNodes refuses a text of too many values and keys before any of them takes
 // memory. Of a text that is not JSON it counts what looks like them.
-func (p *parser) few() error {
+func (p *parser) limitNodes() error {
 	if p.o.MaxNodes <= 0 || len(p.text) <= p.o.MaxNodes {
 		return nil
 	}

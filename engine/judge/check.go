@@ -104,7 +104,7 @@ func unknownTool(t Trace) []Problem {
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Kind == Tool && e.Source == InChat && offer(t, e) == nil {
-			invented = append(invented, plain(e.Name))
+			invented = append(invented, normalizeName(e.Name))
 		}
 	}
 	talks := slices.ContainsFunc(t.Events, func(e Event) bool { return e.Kind == Model || e.Source == InChat })
@@ -156,7 +156,7 @@ func (t *Trace) forwards(i int) bool {
 		if x.Kind == Model {
 			return false
 		}
-		if x.Kind == Tool && x.Source == InChat && e.named(func(n string) bool { return n == plain(x.Name) }) && slices.Equal(keys(x.Arguments), keys(e.Arguments)) {
+		if x.Kind == Tool && x.Source == InChat && e.named(func(n string) bool { return n == normalizeName(x.Name) }) && slices.Equal(keys(x.Arguments), keys(e.Arguments)) {
 			return true
 		}
 		talks = talks || x.Source == InChat
@@ -173,7 +173,7 @@ func keys(arguments json.RawMessage) []string {
 
 func offer(t Trace, e *Event) *Offer {
 	for i := range t.Offered {
-		name := plain(t.Offered[i].Name)
+		name := normalizeName(t.Offered[i].Name)
 		if e.named(func(n string) bool { return n == name }) {
 			return &t.Offered[i]
 		}

@@ -107,6 +107,12 @@ func TestChecks(t *testing.T) {
 		"a login on the way":                   {[]Event{asked, chat("book_room", "{}", "x"), failing(call("auth", 0, "{}"), "cut"), call("auth", 200, "{}")}, nil, ""},
 		"an effect of an earlier answer":       {[]Event{asked, chat("book_room", "{}", "x"), asked, failing(call("rooms", 0, "{}"), "cut"), call("rooms", 200, "{}")}, nil, ""},
 		"something is created":                 {[]Event{failing(call("wallets", 0, "{}"), "cut"), call("wallets", 201, "{}")}, nil, "repeated-effect"},
+		"an effect that is asked for twice":    {[]Event{asked, chat("book_room", "{}", "x"), chat("book_room", "{}", "x"), failing(call("rooms", 0, "{}"), "cut"), call("rooms", 200, "{}")}, nil, ""},
+		"one more than was asked for":          {[]Event{asked, chat("book_room", "{}", "x"), chat("book_room", "{}", "x"), call("rooms", 200, "{}"), failing(call("rooms", 0, "{}"), "cut"), call("rooms", 200, "{}")}, nil, "repeated-effect"},
+		"asked for again":                      {[]Event{asked, chat("book_room", "{}", "x"), chat("book_room", "{}", "x"), failing(call("rooms", 0, "{}"), "cut"), asked, chat("book_room", "{}", "x"), call("rooms", 200, "{}")}, nil, "repeated-effect"},
+		"for another, by one name":             {[]Event{asked, chat("book_room", `{"n":1}`, "x"), chat("book_room", `{"n":2}`, "x"), failing(call("rooms", 0, "{}"), "cut"), call("rooms", 200, "{}")}, nil, "repeated-effect"},
+		"scheduled, and nothing succeeded":     {[]Event{said("lift"), call("crane", 409, "{}"), replied("The lift was scheduled.")}, nil, "false-success"},
+		"scheduled, and something succeeded":   {[]Event{said("lift"), call("crane", 409, "{}"), read("boat", "free"), replied("The lift was scheduled.")}, nil, ""},
 		"a report is created":                  {[]Event{failing(call("trace_events", 0, "{}"), "cut"), call("trace_events", 201, "{}")}, nil, ""},
 		"frozen, after freeze_card":            {[]Event{said("f"), failing(call("freeze_card", 0, "{}"), "cut"), replied("Your card is now frozen.")}, nil, "false-success"},
 		"deleted, after DELETE":                {[]Event{said("f"), with(call("w-1", 500, ""), func(e *Event) { e.Method = "DELETE" }), replied("I have deleted it.")}, nil, "false-success"},
@@ -143,18 +149,19 @@ func TestChecks(t *testing.T) {
 func TestHealth(t *testing.T) {
 	for name, tc := range map[string]struct {
 		statuses []int
-		prompts  int
+		turns    int
 		sick     bool
 	}{
 		"all well": {[]int{200, 201}, 1, false}, "one fails": {[]int{200, 500}, 1, false}, "all fail": {[]int{422, 422}, 1, true},
-		"refused at the border": {[]int{400}, 1, true}, "not found": {[]int{410, 409, 402}, 1, false}, "below it": {[]int{399}, 1, false},
+		"refused at the border": {[]int{400}, 1, true}, "not found": {[]int{404, 409, 402}, 1, false}, "gone": {[]int{410}, 1, true}, "below it": {[]int{399}, 1, false},
 		"nothing is found": {[]int{404}, 1, false}, "nothing is ever found": {[]int{404, 404}, 2, true}, "no call": {nil, 2, false},
+		"an answer says no": {[]int{0, 0}, 1, false}, "answers say no": {[]int{0, 0}, 2, true},
 	} {
 		var trace Trace
-		for _, s := range tc.statuses {
-			trace.Events = append(trace.Events, call("search", s, ""))
+		for i, s := range tc.statuses {
+			trace.Events = append(trace.Events, with(call("search", s, ""), func(e *Event) { e.Turn, e.Declined = i%tc.turns, s == 0 }))
 		}
-		if why := HealthOf(trace)["search"].Unhealthy("search", tc.prompts); (why != "") != tc.sick {
+		if why := HealthOf(trace)["search"].Unhealthy("search"); (why != "") != tc.sick {
 			t.Errorf("%s: %q", name, why)
 		}
 	}

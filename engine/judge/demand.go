@@ -34,22 +34,22 @@ func Demands() []string {
 func (d *Demand) Judge(reply string) (ok bool, reason string, err error) {
 	switch d.Type {
 	case "contains", "not_contains":
-		ok, reason = found(d.holds(reply, d.Value), d.Negate != (d.Type == "not_contains"), strconv.Quote(d.Value))
+		ok, reason = presence(d.holds(reply, d.Value), d.Negate != (d.Type == "not_contains"), strconv.Quote(d.Value))
 	case "contains_any":
 		what := "any of " + quoted(d.Values)
 		for _, x := range d.Values {
 			if d.holds(reply, x) {
-				ok, reason = found(true, d.Negate, strconv.Quote(x))
+				ok, reason = presence(true, d.Negate, strconv.Quote(x))
 				return ok, reason, nil
 			}
 		}
-		ok, reason = found(false, d.Negate, what)
+		ok, reason = presence(false, d.Negate, what)
 	case "regex":
 		hit, err := d.Regex.Search(reply)
 		if err != nil {
 			return false, "", fmt.Errorf("searching the reply for %q: %w", d.Pattern, err)
 		}
-		ok, reason = found(hit, d.Negate, fmt.Sprintf("the pattern %q", d.Pattern))
+		ok, reason = presence(hit, d.Negate, fmt.Sprintf("the pattern %q", d.Pattern))
 	case "excludes_pattern":
 		return d.excludes(reply)
 	case "excludes_pii":
@@ -74,8 +74,8 @@ func (d *Demand) Judge(reply string) (ok bool, reason string, err error) {
 	return ok, reason, nil
 }
 
-// found words a check for something in the reply, also a negated one.
-func found(hit, negate bool, what string) (ok bool, reason string) {
+// presence words a check for something in the reply, also a negated one.
+func presence(hit, negate bool, what string) (ok bool, reason string) {
 	switch {
 	case hit && negate:
 		reason = what + " found, and must not be there"
@@ -120,7 +120,7 @@ func (d *Demand) excludes(reply string) (bool, string, error) {
 			what = fmt.Sprintf("the pattern %q", p)
 		}
 		if hit {
-			ok, reason := found(true, !d.Negate, what)
+			ok, reason := presence(true, !d.Negate, what)
 			return ok, reason, nil
 		}
 	}

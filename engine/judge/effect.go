@@ -38,7 +38,7 @@ func (t *Trace) effect(i int) bool {
 	if e.Kind != Tool {
 		return false
 	}
-	asked := t.wanted(i)
+	asked := names(t.wanted(i))
 	for _, name := range append([]string{e.Name}, asked...) {
 		if changes, declared := t.Effects.Of(name); declared && (name == e.Name || len(asked) == 1) {
 			return changes
@@ -85,7 +85,7 @@ func repeated(t Trace) []Problem {
 		}
 		for k := i + 1; k < len(t.Events); k++ {
 			n := &t.Events[k]
-			if n.Kind == Tool && n.Source == e.Source && n.Turn == e.Turn && n.Name == e.Name && n.Method == e.Method && string(n.Arguments) == string(e.Arguments) && !keyed(e, n) {
+			if n.same(e) && !keyed(e, n) && !t.askedFor(i, k) {
 				list = append(list, Problem{Subject: e.Name, Reason: fmt.Sprintf("%s was called again with the same arguments after its reply was lost (%s), without an idempotency key", e.Name, lostBy(e))})
 				break
 			}
@@ -95,6 +95,29 @@ func repeated(t Trace) []Problem {
 		}
 	}
 	return list
+}
+
+// askedFor reports whether a model asked at once for as many equal calls as there
+// are up to k, the first of them not after i.
+func (t *Trace) askedFor(i, k int) bool {
+	most, made := 1, 0
+	calls := t.wanted(k)
+	for n, c := range calls {
+		equal := 1
+		for _, o := range calls[:n] {
+			if c.same(o) {
+				equal++
+			}
+		}
+		most = max(most, equal)
+	}
+	first := k
+	for ; first >= 0 && t.Events[first].Kind != Model; first-- {
+		if t.Events[first].same(&t.Events[i]) {
+			made++
+		}
+	}
+	return made <= most && first < i
 }
 
 func lostBy(e *Event) string {
@@ -147,7 +170,7 @@ func falseSuccess(t Trace) []Problem {
 			continue // the claim may be about that
 		}
 		for _, name := range order {
-			list = append(list, Problem{Subject: name, Reason: fmt.Sprintf("the reply claims success after every call of %s failed, the last with %s", name, last[name].how())})
+			list = append(list, Problem{Subject: name, Reason: fmt.Sprintf("the reply claims success after every call of %s failed, the last with %s", name, last[name].failureText())})
 		}
 	}
 	return list
@@ -165,7 +188,10 @@ func (t *Trace) claimed(reply string, i int) (word string, ok bool) {
 	if declared && !changes || !declared && safe {
 		return "", false
 	}
-	forms := did(append(t.wanted(i), e.Name), e.Method)
+	if m := claim.FindStringSubmatch(reply); m != nil && t.nothingSucceeded(e.Turn) {
+		return m[1], true
+	}
+	forms := successWords(append(names(t.wanted(i)), e.Name), e.Method)
 	p, err := regexp.Compile(`(?i)\b(?:has|have|was|were|is|are|been|i've|i|we|we've|successfully)\s+(?:now |just |also |already |been |have |successfully )*(` + forms + `)\b|\b(` + forms + `)\s*[.!]`)
 	if err != nil || forms == "" {
 		return "", false
@@ -177,15 +203,20 @@ func (t *Trace) claimed(reply string, i int) (word string, ok bool) {
 	return m[1] + m[2], true
 }
 
+// nothingSucceeded reports whether every call of a turn failed.
+func (t *Trace) nothingSucceeded(turn int) bool {
+	return !slices.ContainsFunc(t.Events, func(e Event) bool { return e.Kind == Tool && e.Source != InChat && e.Turn == turn && !e.Failed() })
+}
+
 // irregular are past forms that are not made with "ed".
 var irregular = map[string]string{
 	"buy": "bought", "send": "sent", "pay": "paid", "freeze": "frozen|froze", "withdraw": "withdrawn|withdrew", "write": "written|wrote", "sell": "sold", "set": "set", "put": "put",
 	"give": "given|gave", "take": "taken|took", "make": "made", "hold": "held", "lend": "lent", "let": "let", "shut": "shut", "cut": "cut",
 }
 
-// did are the words, as alternatives of an expression, which say that what tools
+// successWords are the words, as alternatives of an expression, which say that what tools
 // are named for was done: frozen, of freeze_card.
-func did(tools []string, method string) string {
+func successWords(tools []string, method string) string {
 	forms := map[string]string{"DELETE": "deleted|removed|cancell?ed", "PUT": "updated|changed|saved", "PATCH": "updated|changed|saved"}[method]
 	for _, w := range words(strings.Join(tools, "_")) {
 		w = strings.TrimSuffix(strings.TrimSuffix(w, "s"), "ing")

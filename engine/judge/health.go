@@ -12,11 +12,13 @@ type Health struct {
 	// Rejected are those of Failed by which a server declines what was asked, as
 	// it may: nothing was found, the card was declined.
 	Rejected int    `json:"rejected,omitempty"`
-	How      string `json:"how"` // the last failure
+	Turns    int    `json:"turns"` // that made such calls
+	How      string `json:"how"`   // the last failure
+	turn     int
 }
 
 // declined are the statuses by which a server declines what it understood.
-var declined = []int{402, 404, 409, 410}
+var declined = []int{402, 404, 409}
 
 // HealthOf counts the calls of a trace, by name.
 func HealthOf(t Trace) map[string]Health {
@@ -28,11 +30,14 @@ func HealthOf(t Trace) map[string]Health {
 			continue
 		}
 		h := all[e.Name]
-		h.Calls++
+		if h.Calls++; h.Calls == 1 || h.turn != e.Turn {
+			h.turn = e.Turn
+			h.Turns++
+		}
 		if e.Failed() {
 			h.Failed++
-			h.How = e.how()
-			if slices.Contains(declined, e.Status) {
+			h.How = e.failureText()
+			if slices.Contains(declined, e.Status) || e.Declined && e.Error == "" {
 				h.Rejected++
 			}
 		}
@@ -42,9 +47,9 @@ func HealthOf(t Trace) map[string]Health {
 }
 
 // Unhealthy says what is wrong with calls of a name, "" if nothing is: every one
-// failed, and not just because a server declined what a single prompt asked.
-func (h Health) Unhealthy(name string, prompts int) string {
-	if h.Calls == 0 || h.Failed < h.Calls || h.Rejected == h.Failed && prompts < 2 {
+// failed, and not just because a server declined what a single prompt asked of it.
+func (h Health) Unhealthy(name string) string {
+	if h.Calls == 0 || h.Failed < h.Calls || h.Rejected == h.Failed && h.Turns < 2 {
 		return ""
 	}
 	return fmt.Sprintf("without any fault every call of %s fails: %s", name, h.How)

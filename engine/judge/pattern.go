@@ -53,7 +53,7 @@ func (p *Pattern) String() string {
 	return s
 }
 
-// asksOutcome reports whether the pattern is about what became of a call, which
+// asksOutcome reports whether the pattern is about the outcome of a call, which
 // a conversation does not say.
 func (p *Pattern) asksOutcome() bool {
 	return p.Kind == Tool && (len(p.Status) > 0 || p.Failed != nil)
@@ -66,7 +66,7 @@ func (p *Pattern) matches(e *Event) (hit, sure bool, err error) {
 		return false, true, nil
 	}
 	if p.Name != "" && p.Name != "*" {
-		glob := plain(p.Name)
+		glob := normalizeName(p.Name)
 		if !e.named(func(n string) bool { ok, err := path.Match(glob, n); return err == nil && ok || n == glob }) {
 			return false, true, nil
 		}
@@ -110,10 +110,10 @@ func (p *Pattern) matches(e *Event) (hit, sure bool, err error) {
 // not wanted may have any value; a wanted {matches: PATTERN} is searched for in
 // a string. In texts, as the values of a query are, 7 is "7".
 func Unlike(want, have *jsontree.Node, texts bool) (string, error) {
-	return unlike("", want, have, texts)
+	return difference("", want, have, texts)
 }
 
-func unlike(at string, want, have *jsontree.Node, texts bool) (string, error) {
+func difference(at string, want, have *jsontree.Node, texts bool) (string, error) {
 	if have == nil {
 		return at + " is missing", nil
 	}
@@ -130,7 +130,7 @@ func unlike(at string, want, have *jsontree.Node, texts bool) (string, error) {
 	if want.Kind == jsontree.Object && have.Kind == jsontree.Object {
 		for i := range want.Members {
 			m := &want.Members[i]
-			if why, err := unlike(strings.TrimPrefix(at+"."+m.Key, "."), &m.Value, have.Get(m.Key), texts); why != "" || err != nil {
+			if why, err := difference(strings.TrimPrefix(at+"."+m.Key, "."), &m.Value, have.Get(m.Key), texts); why != "" || err != nil {
 				return why, err
 			}
 		}

@@ -93,7 +93,7 @@ func TestDeclines(t *testing.T) {
 		"They cannot send that.":              false,
 		"Here it is.":                         false,
 	} {
-		if declines(text) != want {
+		if isRefusal(text) != want {
 			t.Errorf("%q: refused %t", text, !want)
 		}
 	}

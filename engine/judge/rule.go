@@ -77,24 +77,24 @@ func selected(p *Pattern, t Trace) (list []int, sure bool, err error) {
 			list = append(list, i)
 		}
 	}
-	return at(t, list), sure, nil
+	return withoutRepeats(t, list), sure, nil
 }
 
-// at drops calls that were seen in a conversation only, if any of the same
+// withoutRepeats drops calls that were seen in a conversation only, if any of the same
 // name was seen on its way: it is the same call.
-func at(t Trace, list []int) []int {
+func withoutRepeats(t Trace, list []int) []int {
 	wire := make(map[string]bool)
 	for _, i := range list {
 		if e := &t.Events[i]; e.Source == OnWire {
-			wire[plain(e.Name)] = true
+			wire[normalizeName(e.Name)] = true
 			for _, n := range e.Names {
-				wire[plain(n)] = true
+				wire[normalizeName(n)] = true
 			}
 		}
 	}
 	kept := list[:0:0]
 	for _, i := range list {
-		if e := &t.Events[i]; e.Source != InChat || !wire[plain(e.Name)] {
+		if e := &t.Events[i]; e.Source != InChat || !wire[normalizeName(e.Name)] {
 			kept = append(kept, i)
 		}
 	}

@@ -75,8 +75,8 @@ func (e *Event) Failed() bool {
 	return e.Error != "" || e.Raised != "" || e.Declined || e.Status >= 400
 }
 
-// how says how a call failed.
-func (e *Event) how() string {
+// failureText says how a call failed.
+func (e *Event) failureText() string {
 	switch {
 	case e.Status >= 400:
 		return fmt.Sprintf("status %d", e.Status)
@@ -125,34 +125,49 @@ const (
 type Effects map[string]bool
 
 // Declare declares it of one.
-func (e Effects) Declare(tool string, changes bool) { e[plain(tool)] = changes }
+func (e Effects) Declare(tool string, changes bool) { e[normalizeName(tool)] = changes }
 
 // Of is what is declared of a tool.
 func (e Effects) Of(tool string) (changes, declared bool) {
-	changes, declared = e[plain(tool)]
+	changes, declared = e[normalizeName(tool)]
 	return changes, declared
 }
 
-// plain is a name without case and without the way its words are joined.
-func plain(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
+// normalizeName is a name without case and without the way its words are joined.
+func normalizeName(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
 
-// wanted are the tools that a model had asked for when a request was made: what
+// wanted are the calls that a model had asked for when a request was made: what
 // it carries out, as far as that is known.
-func (t *Trace) wanted(i int) (names []string) {
+func (t *Trace) wanted(i int) (calls []*Event) {
 	if t.Events[i].Source == InChat {
 		return nil
 	}
 	for k := i - 1; k >= 0 && t.Events[k].Kind != Model && t.Events[k].Turn == t.Events[i].Turn; k-- {
 		if e := &t.Events[k]; e.Kind == Tool && e.Source == InChat {
-			names = append(names, e.Name)
+			calls = append(calls, e)
 		}
 	}
-	return names
+	return calls
+}
+
+// names are those of calls, each once.
+func names(calls []*Event) (list []string) {
+	for _, e := range calls {
+		if !slices.Contains(list, e.Name) {
+			list = append(list, e.Name)
+		}
+	}
+	return list
+}
+
+// same reports whether two calls ask for the same.
+func (e *Event) same(o *Event) bool {
+	return o.Kind == Tool && o.Source == e.Source && o.Turn == e.Turn && o.Name == e.Name && o.Method == e.Method && string(o.Arguments) == string(e.Arguments)
 }
 
 // onWire reports whether a call of that name was seen on its way.
 func (t *Trace) onWire(e *Event) bool {
-	name := plain(e.Name)
+	name := normalizeName(e.Name)
 	return slices.ContainsFunc(t.Events, func(x Event) bool {
 		return x.Kind == Tool && x.Source == OnWire && x.named(func(n string) bool { return n == name })
 	})
@@ -171,7 +186,7 @@ func (t *Trace) carriedOut(i int) *Event {
 	var asked []string
 	next := first
 	for ; next < len(t.Events) && t.Events[next].Source == InChat && t.Events[next].Turn == e.Turn; next++ {
-		asked = append(asked, plain(t.Events[next].Name))
+		asked = append(asked, normalizeName(t.Events[next].Name))
 	}
 	var sent []*Event
 	for ; next < len(t.Events) && t.Events[next].Turn == e.Turn && t.Events[next].Kind != Model; next++ {
@@ -195,11 +210,11 @@ func (t *Trace) carriedOut(i int) *Event {
 }
 
 func (e *Event) named(match func(string) bool) bool {
-	if match(plain(e.Name)) {
+	if match(normalizeName(e.Name)) {
 		return true
 	}
 	for _, n := range e.Names {
-		if match(plain(n)) {
+		if match(normalizeName(n)) {
 			return true
 		}
 	}

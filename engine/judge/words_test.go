@@ -12,15 +12,15 @@ func TestWithout(t *testing.T) {
 			"He wrote " + quoted + "!": "He wrote !", "He wrote " + one + "!": "He wrote !", "He wrote " + two + "!": "He wrote !",
 			"He wrote nothing": "He wrote nothing",
 		} {
-			if got := without(text, quoted); got != want {
+			if got := withoutQuotes(text, quoted); got != want {
 				t.Errorf("%q without %q: %q, want %q", text, quoted, got, want)
 			}
 		}
 	}
-	if got := without(`{"said": "one\ntwo \"three\""}`, "one\ntwo \"three\""); got != `{"said": ""}` {
+	if got := withoutQuotes(`{"said": "one\ntwo \"three\""}`, "one\ntwo \"three\""); got != `{"said": ""}` {
 		t.Error(got)
 	}
-	if got := without("ok, then", "ok. fine"); got != "ok, then" {
+	if got := withoutQuotes("ok, then", "ok. fine"); got != "ok, then" {
 		t.Errorf("a word is taken for a quotation: %q", got)
 	}
 }

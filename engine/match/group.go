@@ -35,7 +35,7 @@ func (p *parser) group(start int, f *flags, first bool) *node {
 	case c == '=' || c == '!':
 		return &node{op: opLook, negated: c == '!', subs: []*node{p.inner(start, *f)}}
 	case c == '<':
-		return p.behind(start, *f)
+		return p.parseLookbehind(start, *f)
 	case c == '(':
 		return p.condition(start, *f)
 	case c == '>':
@@ -91,7 +91,7 @@ func (p *parser) named(start int, f flags) *node {
 	return nil
 }
 
-func (p *parser) behind(start int, f flags) *node {
+func (p *parser) parseLookbehind(start int, f flags) *node {
 	at := p.at
 	c, _ := p.next()
 	switch {

@@ -337,7 +337,7 @@ func (l *Lane) advance(ctx context.Context, w *work, draw, mutate *pyrand.Rand) 
 	return false, nil
 }
 
-// next is the operator whose turn it is.
+// next is the operator to apply next.
 func (l *Lane) next(w *work, draw *pyrand.Rand) (int, bool) {
 	if w.links != nil {
 		return w.links[len(w.child.Steps)].Op, true

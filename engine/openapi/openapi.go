@@ -25,12 +25,13 @@ var methods = []string{"get", "post", "put", "patch", "delete", "head", "options
 
 // Operations are what a description offers, sorted by name. An operation is
 // called by its operationId, else by method and path ("get /orders/{order}").
-func Operations(text []byte) ([]sut.Operation, error) {
+// Parameters that every call of the plan has already are no arguments.
+func Operations(text []byte, p *sut.Plan) ([]sut.Operation, error) {
 	doc, err := doctree.Parse(text, doctree.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("it is neither JSON nor YAML: %w", err)
 	}
-	d := &document{root: &doc.Root, tree: doc.Root.JSON()}
+	d := &document{root: &doc.Root, tree: doc.Root.JSON(), plan: p}
 	version := doc.Root.Get("openapi")
 	if version == nil || !strings.HasPrefix(version.Text, "3.") {
 		return nil, errors.New("it is no OpenAPI document of version 3")
@@ -72,6 +73,7 @@ func Operations(text []byte) ([]sut.Operation, error) {
 type document struct {
 	root *doctree.Node
 	tree jsontree.Node // the same as JSON
+	plan *sut.Plan     // whose headers and query every call has; nil: none
 }
 
 // prefix is the path of the first server, with the defaults of its variables.
@@ -155,7 +157,7 @@ func (d *document) operation(prefix, path, method string, item, n *doctree.Node)
 			same := func(q *doctree.Node) bool {
 				return value(q, "name") == value(p, "name") && value(q, "in") == value(p, "in")
 			}
-			if !slices.ContainsFunc(params, same) {
+			if !slices.ContainsFunc(params, same) && !d.given(value(p, "in"), value(p, "name")) {
 				params = append(params, p)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/port/sut"
 )
 
 const shop = `
@@ -40,7 +42,7 @@ components:
 `
 
 func TestOperations(t *testing.T) {
-	list, err := Operations([]byte(shop))
+	list, err := Operations([]byte(shop), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +85,7 @@ func TestWhatIsNone(t *testing.T) {
 		"openapi: 3.1.0\npaths: {/a: {get: {parameters: [{$ref: '#/components/none'}]}}}":   `GET /a: "#/components/none" leads nowhere`,
 		"openapi: 3.1.0\npaths: {/b: 5, /c: {get: null}, /d: []}":                           "",
 	} {
-		if _, err := Operations([]byte(text)); want == "" && err != nil && !strings.Contains(err.Error(), "operations") ||
+		if _, err := Operations([]byte(text), nil); want == "" && err != nil && !strings.Contains(err.Error(), "operations") ||
 			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
@@ -142,7 +144,7 @@ components:
 
 // How values are written, files, texts and types of bodies are read.
 func TestRequests(t *testing.T) {
-	list, err := Operations([]byte(gallery))
+	list, err := Operations([]byte(gallery), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +170,7 @@ upload /v2/upload [[Content-Type multipart/form-data]] {"photo":"{photo}","more"
 // What is only read is not sent, what is only written is not answered, and what a
 // discriminator says is said in JSON Schema. Only what is referred to is given along.
 func TestSides(t *testing.T) {
-	list, err := Operations([]byte(gallery))
+	list, err := Operations([]byte(gallery), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,5 +198,61 @@ func TestSides(t *testing.T) {
 	if got := fmt.Sprintf("%+v", pet.Frames); !strings.Contains(got, "200:{Types:[application/json text/csv] Headers:[{Name:X-Left Required:true Type:integer") ||
 		!strings.Contains(got, "default:{Types:[application/problem+json] Headers:[]}") || strings.Contains(got, "Content-Type") {
 		t.Errorf("%s", got)
+	}
+}
+
+// Links lead to operations by their names or places; what is no expression of a call stays
+// to the schema.
+func TestLinks(t *testing.T) {
+	list, err := Operations([]byte(`
+openapi: 3.1.0
+paths:
+  /orders:
+    post:
+      operationId: order
+      responses:
+        "201": {links: {look: {$ref: "#/components/links/Look"}, pay: {operationRef: "#/paths/~1orders~1{id}~1pay/post", parameters: {path.id: $response.header.X-Id}, requestBody: $request.body},
+          none: {operationId: look, parameters: {id: 7}}, far: {operationRef: "https://example/api#/paths/~1x/get", parameters: {id: $url}}}}
+  /orders/{id}:
+    get: {operationId: look, parameters: [{name: id, in: path, required: true}]}
+  /orders/{id}/pay:
+    post: {parameters: [{name: id, in: path, required: true}]}
+components: {links: {Look: {operationId: look, parameters: {id: "$response.body#/id"}}}}
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, ok := sut.Find(list, "order"); !ok || fmt.Sprint(o.Links) != "[{look [[id $response.body#/id]]} {post /orders/{id}/pay [[id $response.header.X-Id] [body $request.body]]}]" {
+		t.Errorf("%v", list)
+	}
+}
+
+// Credentials stand where the description says. What every call has is no argument.
+func TestCredentials(t *testing.T) {
+	text := []byte(`
+openapi: 3.0.0
+paths:
+  /a:
+    get:
+      parameters: [{name: key, in: query, schema: {type: string}}, {name: sid, in: cookie}, {name: X-Key, in: header}, {name: tenant, in: cookie}, {name: Auth-Token, in: header}]
+components:
+  securitySchemes:
+    a: {type: apiKey, in: query, name: key}
+    b: {type: apiKey, in: cookie, name: sid}
+    c: {type: apiKey, in: cookie, name: csrf}
+    d: {type: apiKey, in: header, name: X-Key}
+    e: {type: http, scheme: bearer}
+    f: {type: oauth2}
+`)
+	headers, query := Credentials(text, "SHOP")
+	if got := fmt.Sprint(headers, query); got != "[[Cookie sid=${SHOP_KEY}; csrf=${SHOP_KEY}] [X-Key ${SHOP_KEY}] [Authorization Bearer ${SHOP_TOKEN}] [Auth-Token ${SHOP_KEY}]] [[key ${SHOP_KEY}]]" {
+		t.Error(got)
+	}
+	list, err := Operations(text, &sut.Plan{Headers: headers, Query: query})
+	if err != nil || len(list[0].Arguments) != 1 || list[0].Arguments[0].Name != "tenant" || strings.Contains(string(list[0].Schema), "key") {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if headers, _ := Credentials([]byte("openapi: 3.0.0\ncomponents: {securitySchemes: {a: {type: http, scheme: Basic}}}"), "A"); fmt.Sprint(headers) != "[[Authorization Basic ${A_BASIC}]]" {
+		t.Error(headers)
 	}
 }

@@ -73,6 +73,11 @@ func (d *document) answers(o *sut.Operation, n *doctree.Node) {
 		if schema := held(answer, isJSON); schema != nil {
 			o.Answers[key] = d.closed(schema.JSON(), receiving)
 		}
+		if links := answer.Get("links"); links != nil {
+			for j := range links.Members() {
+				d.link(o, d.follow(&links.Members()[j].Value))
+			}
+		}
 		f := sut.Frame{}
 		if content := answer.Get("content"); content != nil {
 			for j := range content.Members() {
@@ -128,4 +133,35 @@ func held(n *doctree.Node, is func(kind string) bool) *doctree.Node {
 		}
 	}
 	return nil
+}
+
+// link notes a link of an answer. A value that is no expression is left to the schema.
+func (d *document) link(o *sut.Operation, n *doctree.Node) {
+	l := sut.Link{To: value(n, "operationId")}
+	if ref, ok := strings.CutPrefix(value(n, "operationRef"), "#/"); ok && l.To == "" {
+		if steps := steps(ref); len(steps) == 3 && steps[0] == "paths" {
+			l.To = steps[2] + " " + steps[1]
+			if to := d.root.Get("paths").Get(steps[1]).Get(steps[2]); value(to, "operationId") != "" {
+				l.To = value(to, "operationId")
+			}
+		}
+	}
+	if list := n.Get("parameters"); list != nil {
+		for i := range list.Members() {
+			m := &list.Members()[i]
+			name := m.Key.Text
+			for _, in := range []string{"path.", "query.", "header.", "cookie."} {
+				name = strings.TrimPrefix(name, in)
+			}
+			if strings.HasPrefix(m.Value.Text, "$") {
+				l.Values = append(l.Values, [2]string{name, m.Value.Text})
+			}
+		}
+	}
+	if from := value(n, "requestBody"); strings.HasPrefix(from, "$") {
+		l.Values = append(l.Values, [2]string{"body", from})
+	}
+	if l.To != "" && len(l.Values) > 0 {
+		o.Links = append(o.Links, l)
+	}
 }

@@ -58,6 +58,11 @@ func (s *Schema) Inputs(mixed int, seed uint64) []Input {
 			add(b.about, object, false)
 		}
 	}
+	for _, v := range p.sweep(p.small()) { // where what is optional hides nothing
+		if object, ok := v.value.(map[string]any); ok {
+			add(v.about, object, true)
+		}
+	}
 	r := draw(seed)
 	mixing = true
 	for range mixed * 2 {
@@ -68,6 +73,9 @@ func (s *Schema) Inputs(mixed int, seed uint64) []Input {
 		var about []string
 		for _, name := range p.names {
 			if len(p.values[name]) == 0 || r.Intn(3) == 0 {
+				if r.Intn(2) == 0 && !slices.Contains(p.required, name) {
+					delete(m, name)
+				}
 				continue
 			}
 			v := p.values[name][r.Intn(len(p.values[name]))]
@@ -90,25 +98,25 @@ func (r *draw) Intn(n int) int {
 
 func (s *Schema) objectsOf(p *parts) []variant {
 	list := []variant{{"all", p.with("", nil)}}
-	small := map[string]any{}
-	for _, name := range p.required {
-		if len(p.values[name]) > 0 {
-			small[name] = p.values[name][0].value
-		}
-	}
-	list = append(list, variant{"required alone", small})
+	list = append(list, variant{"required alone", p.small()})
 	for _, name := range p.names {
 		without := p.with("", nil)
 		delete(without, name)
 		list = append(list, variant{"without " + name, without})
 	}
-	for i := 1; ; i++ { // one value of each argument in turn
+	return append(list, p.sweep(p.with("", nil))...)
+}
+
+// sweep sets one value of each argument in turn.
+func (p *parts) sweep(base map[string]any) (list []variant) {
+	for i := 0; ; i++ {
 		more := false
 		for _, name := range p.names {
 			if i < len(p.values[name]) {
 				more = true
-				v := p.values[name][i]
-				list = append(list, variant{name + ": " + v.about, p.with(name, v.value)})
+				m := maps.Clone(base)
+				m[name] = p.values[name][i].value
+				list = append(list, variant{name + ": " + p.values[name][i].about, m})
 			}
 		}
 		if !more {

@@ -182,3 +182,30 @@ func TestForeignPattern(t *testing.T) {
 		}
 	}
 }
+
+// What is optional hides nothing: each special value also comes without it, as it does in
+// combinations. A pattern is also met by texts as long as there may be.
+func TestWithoutWhatIsOptional(t *testing.T) {
+	s, err := New([]byte(`{"type":"object","required":["unit"],"properties":{"unit":{"enum":["m","mi"]},"digits":{"type":"integer"},
+		"isbn":{"type":"string","pattern":"^[0-9-]+$","maxLength":20},"path":{"type":"string","pattern":"^x[a-z]*$"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{`{"unit":"mi"}`: false, `{"digits":42,"unit":"m"}`: false, `{"isbn":"--------------------","unit":"m"}`: false,
+		`{"path":"x` + strings.Repeat("a", 4000) + `","unit":"m"}`: false}
+	mixed := false
+	for _, in := range s.Inputs(20, 1) {
+		if _, ok := want[string(in.Value)]; ok {
+			want[string(in.Value)] = true
+		}
+		mixed = mixed || in.Mixed && !strings.Contains(string(in.Value), `"digits"`)
+	}
+	for value, there := range want {
+		if !there {
+			t.Errorf("there is no %.50s", value)
+		}
+	}
+	if !mixed {
+		t.Error("combinations have every argument")
+	}
+}

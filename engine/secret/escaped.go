@@ -66,7 +66,7 @@ func character(b []byte, r rune, literal []byte) int {
 	rest := b[slashes:]
 	switch {
 	case r == '\\' && slashes > 0: // itself, or escaped together with others
-		return slashes
+		return slashes + numbered(rest, r)
 	case bytes.HasPrefix(b, []byte("&")):
 		if n := entity(b[1:], literal); n > 0 {
 			return 1 + n
@@ -80,13 +80,23 @@ func character(b []byte, r rune, literal []byte) int {
 			return n
 		}
 	}
-	switch {
-	case bytes.HasPrefix(rest, literal) && (slashes == 0 || !unicode.IsLetter(r) && !unicode.IsDigit(r)):
+	if bytes.HasPrefix(rest, literal) && (slashes == 0 || !unicode.IsLetter(r) && !unicode.IsDigit(r)) {
 		return slashes + len(literal)
-	case slashes > 0 && len(rest) > 4 && rest[0] == 'u' && hexIs(rest[1:5], r):
-		return slashes + 5
-	case slashes > 0 && len(rest) > 2 && rest[0] == 'x' && hexIs(rest[1:3], r):
-		return slashes + 3
+	}
+	if n := numbered(rest, r); n > 0 && slashes > 0 {
+		return slashes + n
+	}
+	return 0
+}
+
+// numbered is how much of the beginning of b, behind a backslash, is the number of
+// a character.
+func numbered(b []byte, r rune) int {
+	switch {
+	case len(b) > 4 && b[0] == 'u' && hexIs(b[1:5], r):
+		return 5
+	case len(b) > 2 && b[0] == 'x' && hexIs(b[1:3], r):
+		return 3
 	}
 	return 0
 }

@@ -63,15 +63,23 @@ func New(list []Secret) *Redactor {
 	return r
 }
 
-// credentials are what a value of the scheme Basic says: the user with the password,
-// and the password alone, or the user where a key stands in its place.
-func credentials(s Secret) []Secret {
+// credentials are the parts of a value that let somebody in by themselves: what
+// stands behind the name of a scheme, each parameter of a header or a cookie, and
+// of the scheme Basic the user with the password, and the password alone, or the
+// user where a key stands in its place.
+func credentials(s Secret) (list []Secret) {
+	if words := strings.Fields(s.Value); len(words) == 2 {
+		list = append(list, Secret{Name: s.Name, Value: words[1]})
+	}
+	for _, m := range parameter.FindAllStringSubmatch(s.Value, -1) {
+		list = append(list, Secret{Name: s.Name, Value: m[1] + m[2]})
+	}
 	text, _, ok := decodeBase64([]byte(s.Value))
 	user, password, pair := strings.Cut(string(text), ":")
 	if !ok || !pair || !utf8.Valid(text) {
-		return nil
+		return list
 	}
-	return []Secret{{Name: s.Name, Value: string(text)}, {Name: s.Name, Value: cmp.Or(password, user)}}
+	return append(list, Secret{Name: s.Name, Value: string(text)}, Secret{Name: s.Name, Value: cmp.Or(password, user)})
 }
 
 func learn(s Secret) known {
@@ -90,6 +98,7 @@ func learn(s Secret) known {
 	twice, _ := json.Marshal(once)
 	add(string(twice[1 : len(twice)-1]))
 	add(html.EscapeString(s.Value))
+	add(strings.ReplaceAll(s.Value, "'", "''")) // in YAML
 	var all strings.Builder
 	for i := range len(s.Value) {
 		fmt.Fprintf(&all, "%%%02X", s.Value[i])

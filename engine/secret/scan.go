@@ -1,7 +1,7 @@
 package secret
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -19,30 +19,36 @@ type Literal struct {
 type Declared struct {
 	Variables []string // sorted
 	Literals  []Literal
+	// Held is the highest number of a placeholder that the text has already.
+	Held int
 }
 
 const (
 	// certain are names whose values are secrets.
-	certain = `(?:proxy-)?authorization|(?:[a-z0-9]+[-_])*api[-_]?key|(?:x-)?auth[-_]token|(?:access|refresh|bearer)[-_]token|client[-_]secret|x-[a-z0-9-]*-(?:key|token)`
+	certain = `(?:proxy-)?authorization|(?:[a-z0-9]+[-_])*api[-_]?key|(?:x-)?auth[-_]token|(?:access|refresh|bearer)[-_]token|client[-_]secret|x-[a-z0-9-]*-(?:key|token)|bearer`
 	// likely are names whose values are secrets if they come from a variable.
 	likely = `(?:[a-z0-9]+[-_])*(?:key|token|secret|password|passwd|cookie|credentials?)`
 	// queries are the key-like parameters of a URL.
 	queries = `key|api[-_]?key|(?:access[-_]|auth[-_])?token|auth|secret|client[-_]secret|password|passwd|pwd|sig|signature`
 	// value ends where a list or a mapping goes on, not at each comma, quote or bracket.
-	value = `("(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|(?:\$\{[^}\n]*\}|[^\s"',}\]#])(?:\$\{[^}\n]*\}|[^"'\n,}\]]|["',}\]][^\s"',}\]])*)`
+	value = `(\\"(?:\\\\\\"|[^"\\\n]|\\[^"\n])*\\"|"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|(?:\$\{[^}\n]*\}|[^\s"',}\]#])(?:\$\{[^}\n]*\}|[^"'\n,}\]]|["',}\]][^\s"',}\]])*)`
 )
 
 var (
-	hint     = regexp.MustCompile(`(?i)authorization|key|token|secret|passw|pwd|cookie|credential|auth=|sig=|signature=|://[^\s/"']+@`)
-	field    = regexp.MustCompile(`(?i)(?:^|[\s"'{,\[(?&-])(` + certain + `|` + likely + `)["']?\s*:\s*` + value)
-	assign   = regexp.MustCompile(`(?i)(?:^|[\s"'])(?:` + likely + `)=((?:\$\{[^}\n]*\}|[^&\s"'])+)`)
-	param    = regexp.MustCompile(`(?i)[?&](?:` + queries + `)=((?:\$\{[^}\n]*\}|[^&\s"'#<>)\]},])+)`)
-	userinfo = regexp.MustCompile("(?i)[a-z][a-z0-9+.-]*://([^\\s/\"'@<>`]+)@")
+	hint     = regexp.MustCompile(`(?i)authorization|bearer|key|token|secret|passw|pwd|cookie|credential|auth=|sig=|signature=|://[^\s/"']+@`)
+	field    = regexp.MustCompile(`(?i)(?:^|[\s"'{,\[(?&-])(` + certain + `|` + likely + `)(?:\\?["'])?\s*:\s*` + value)
+	assign   = regexp.MustCompile(`(?i)(?:^|[\s"'-])(` + likely + `)=((?:\$\{[^}\n]*\}|[^&\s"'\\])+)`)
+	param    = regexp.MustCompile(`(?i)(?:[?&]|&amp;|\\u0026)(?:` + queries + `)=((?:\$\{[^}\n]*\}|\\/|[^&\s"'#<>)\]},\\])+)`)
+	userinfo = regexp.MustCompile("(?i)[a-z][a-z0-9+.-]*:(?:\\\\?/){2}([^\\s/\"'@<>`\\\\]+)@")
 	sure     = regexp.MustCompile(`(?i)^(?:` + certain + `)$`)
 	marked   = regexp.MustCompile(`(?i)["']?secret["']?\s*:\s*true\b`)
 	content  = regexp.MustCompile(`(?:^|[\s"'{,])value["']?\s*:\s*` + value)
 	scheme   = regexp.MustCompile(`(?i)^(?:bearer|basic|token|apikey|digest|key)\s+`)
-	variable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+	// sent are mappings in which names that are likely those of secrets are certain.
+	sent = regexp.MustCompile(`(?i)^(?:headers?|cookies?|query(?:[-_]?params?)?|params|auth|basic|env(?:ironment)?)$`)
+	// parameter is one of several in a header, such as those of the scheme Digest.
+	parameter = regexp.MustCompile(`[\w.-]+=(?:"([^"\n]*)"|([^\s",;&]+))`)
+	variable  = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
 	// further is the next key of a mapping that is written without spaces.
 	further = regexp.MustCompile(`,["']?[\w-]+["']?:`)
 	// template is a place that something else fills.
@@ -55,7 +61,7 @@ var (
 // Scan finds what a text declares. Of a page of Markdown only blocks count whose
 // opening line names more than a language: prose shows, blocks declare.
 func Scan(text []byte) Declared {
-	var d Declared
+	d := Declared{Held: slices.Max(append(Placeholders(text), 0))}
 	if !hint.Match(text) {
 		return d
 	}
@@ -104,32 +110,83 @@ func parts(text []byte) (list [][2]int) {
 type scanner struct {
 	d    *Declared
 	seen map[string]bool
+	at   int // where the part that is read begins
 }
 
 func (s *scanner) scan(text string, at int) {
+	s.at = at
 	for _, m := range field.FindAllStringSubmatchIndex(text, -1) {
-		s.value(text[m[4]:m[5]], at+m[4], sure.MatchString(text[m[2]:m[3]]))
+		name, value := text[m[2]:m[3]], text[m[4]:m[5]]
+		s.value(text, m[4], m[5], sure.MatchString(name) ||
+			strings.EqualFold(name, "cookie") && strings.Contains(value, "=") || sent.MatchString(parent(text, m[2])))
 	}
 	for _, m := range assign.FindAllStringSubmatchIndex(text, -1) {
-		s.value(text[m[2]:m[3]], at+m[2], false)
+		s.value(text, m[4], m[5], sure.MatchString(text[m[2]:m[3]]))
 	}
 	for _, m := range param.FindAllStringSubmatchIndex(text, -1) {
-		s.value(text[m[2]:m[3]], at+m[2], true)
+		s.value(text, m[2], m[3], true)
 	}
 	for _, m := range userinfo.FindAllStringSubmatchIndex(text, -1) {
 		from := m[2]
 		if i := strings.IndexByte(text[m[2]:m[3]], ':'); i >= 0 {
 			from += i + 1
 		}
-		s.value(text[from:m[3]], at+from, true)
+		s.value(text, from, m[3], true)
 	}
 	for _, m := range marked.FindAllStringIndex(text, -1) {
 		from, to := siblings(text, m[0])
 		for _, v := range content.FindAllStringSubmatchIndex(text[from:to], -1) {
-			s.value(text[from+v[2]:from+v[3]], at+from+v[2], true)
+			s.value(text, from+v[2], from+v[3], true)
 		}
 	}
 }
+
+// flowing bounds how far the beginning of a mapping in braces is looked for.
+const flowing = 16 << 10
+
+// parent is the key of the mapping that an offset is in; "" if there is none.
+func parent(text string, at int) string {
+	line := strings.LastIndexByte(text[:at], '\n') + 1
+	for i, open := at-1, 0; i >= max(line, at-flowing); i-- {
+		switch text[i] {
+		case '}', ']':
+			open++
+		case '[':
+			open--
+		case '{':
+			if open--; open < 0 {
+				if key := lastKey(text[line:i]); key != "" {
+					return key
+				}
+				at = i // the mapping begins on a line of its own
+			}
+		}
+	}
+	depth := indent(text[line:at])
+	for end := line; end > 0; {
+		from := strings.LastIndexByte(text[:end-1], '\n') + 1
+		if l := text[from : end-1]; strings.TrimSpace(l) != "" && indent(l) < depth {
+			return lastKey(strings.TrimRight(l, "{[ \t\r"))
+		}
+		if end = from; line-end > flowing {
+			break
+		}
+	}
+	return ""
+}
+
+// lastKey is the key that a text ends with, in front of its value.
+func lastKey(text string) string {
+	text, keyed := strings.CutSuffix(strings.TrimRight(text, " \t"), ":")
+	if !keyed {
+		return ""
+	}
+	text = strings.TrimRight(text, `"'\`)
+	return text[strings.LastIndexAny(text, " \t\"'{,[-")+1:]
+}
+
+// indent is how far a line is moved in, with the dashes of lists.
+func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " -")) }
 
 // siblings is the mapping around an offset: the braces that it is in, or the
 // lines around it that are indented alike.
@@ -140,7 +197,6 @@ func siblings(text string, at int) (from, to int) {
 			return i, at + j
 		}
 	}
-	indent := func(s string) int { return len(s) - len(strings.TrimLeft(s, " -")) }
 	depth := at - line
 	for from = line; from > 0; {
 		i := strings.LastIndexByte(text[:from-1], '\n') + 1
@@ -164,15 +220,23 @@ func siblings(text string, at int) (from, to int) {
 }
 
 // value takes what a name has: its variables, or, where that is certain, itself.
-func (s *scanner) value(text string, at int, literal bool) {
-	text = strings.TrimRight(text, " \t\r")
-	if i := strings.Index(text, " #"); i > 0 && text[0] != '"' && text[0] != '\'' {
+func (s *scanner) value(whole string, at, to int, literal bool) {
+	line, _, _ := strings.Cut(whole[at:], "\n")
+	text := strings.TrimRight(whole[at:to], " \t\r")
+	q := 0
+	switch {
+	case len(text) > 3 && text[:2] == `\"`:
+		q = 2
+	case len(text) > 1 && (text[0] == '"' || text[0] == '\''):
+		q = 1
+	}
+	quoted := q > 0
+	if i := strings.Index(text, " #"); i > 0 && !quoted {
 		text = strings.TrimRight(text[:i], " \t") // a comment
 	}
-	quoted := len(text) >= 2 && (text[0] == '"' || text[0] == '\'')
 	raw := text
 	if quoted {
-		raw, at = text[1:len(text)-1], at+1
+		raw, at = text[q:len(text)-q], at+q
 	} else if i := further.FindStringIndex(raw); i != nil {
 		raw = raw[:i[0]]
 	}
@@ -183,37 +247,63 @@ func (s *scanner) value(text string, at int, literal bool) {
 			s.d.Variables = append(s.d.Variables, name)
 		}
 	}
+	if !literal {
+		return
+	}
+	spaced := !quoted && strings.ContainsAny(raw, " \t")
+	if spaced {
+		for _, m := range parameter.FindAllStringSubmatchIndex(line, -1) {
+			i, j := max(m[2], m[4]), max(m[3], m[5]) // in quotes, or without
+			s.literal(whole, at+i, line[i:j])
+		}
+	}
 	if m := scheme.FindString(raw); m != "" {
 		raw, at = raw[len(m):], at+len(m)
 	}
-	if !literal || len(raw) < Shortest || template.MatchString(raw) || !quoted && strings.ContainsAny(raw, " \t") {
-		return
-	}
-	plain := raw
-	switch {
-	case quoted && text[0] == '\'':
-		plain = strings.ReplaceAll(raw, "''", "'")
-	case quoted:
-		if json.Unmarshal([]byte(`"`+raw+`"`), &plain) != nil {
-			plain = raw
+	if spaced {
+		i := strings.LastIndexAny(raw, " \t") + 1
+		if strings.ContainsAny(strings.TrimRight(raw[:i], " \t"), " \t") || strings.Contains(strings.TrimRight(raw[i:], "="), "=") {
+			return
 		}
+		raw, at = raw[i:], at+i // behind the name of a scheme
 	}
-	s.d.Literals = append(s.d.Literals, Literal{From: at, To: at + len(raw), Value: plain})
+	s.literal(whole, at, raw)
+}
+
+// literal takes a value that is no template.
+func (s *scanner) literal(text string, from int, raw string) {
+	if len(raw) >= Shortest && !template.MatchString(raw) {
+		q := around(text[max(strings.LastIndexByte(text[:from], '\n')+1, from-flowing):from])
+		s.d.Literals = append(s.d.Literals, Literal{From: s.at + from, To: s.at + from + len(raw), Value: q.plain(raw)})
+	}
 }
 
 // Placeholder stands for literal n of a document, counted from 1.
 func Placeholder(n int) string { return fmt.Sprintf("${secret:%d}", n) }
 
-// Seal is the text with place(n) for its literals, counted from 1. Without
-// literals it is the text itself.
-func Seal(text []byte, d Declared, place func(n int) string) []byte {
+// Placeholders are the numbers of the literals that a text has placeholders for.
+func Placeholders(text []byte) (list []int) {
+	for _, m := range placeholder.FindAllSubmatch(text, -1) {
+		if n, err := strconv.Atoi(string(m[1])); err == nil {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// Number is that of literal i of a text, behind those that it has placeholders for.
+func (d Declared) Number(i int) int { return d.Held + i + 1 }
+
+// Seal is the text with placeholders for its literals. Without literals it is the
+// text itself.
+func Seal(text []byte, d Declared) []byte {
 	if len(d.Literals) == 0 {
 		return text
 	}
 	var out []byte
 	end := 0
 	for i, l := range d.Literals {
-		out = append(append(out, text[end:l.From]...), place(i+1)...)
+		out = append(append(out, text[end:l.From]...), Placeholder(d.Number(i))...)
 		end = l.To
 	}
 	return append(out, text[end:]...)
@@ -222,24 +312,25 @@ func Seal(text []byte, d Declared, place func(n int) string) []byte {
 // Sealed reports whether a text has placeholders.
 func Sealed(text []byte) bool { return placeholder.Match(text) }
 
-// Reveal puts values where placeholders are. The first that value does not know
-// is an error that names it.
+// Reveal puts values where placeholders are, escaped as the quotes around them
+// need it. The first that value does not know is an error that names it.
 func Reveal(text []byte, value func(n int) (string, bool)) ([]byte, error) {
-	missing := 0
-	out := placeholder.ReplaceAllFunc(text, func(b []byte) []byte {
-		n, err := strconv.Atoi(string(b[len("${secret:") : len(b)-1]))
-		if v, ok := value(n); err == nil && ok {
-			return []byte(v)
+	var out []byte
+	end := 0
+	for _, m := range placeholder.FindAllSubmatchIndex(text, -1) {
+		n, _ := strconv.Atoi(string(text[m[2]:m[3]])) // digits; too many are no number that is known
+		v, ok := value(n)
+		if !ok {
+			return nil, &MissingError{n}
 		}
-		if missing == 0 {
-			missing = n
-		}
-		return b
-	})
-	if missing != 0 {
-		return nil, &MissingError{missing}
+		line := bytes.LastIndexByte(text[:m[0]], '\n') + 1
+		out = append(append(out, text[end:m[0]]...), around(string(text[line:m[0]])).written(v)...)
+		end = m[1]
 	}
-	return out, nil
+	if end == 0 {
+		return text, nil
+	}
+	return append(out, text[end:]...), nil
 }
 
 // MissingError says that the value of a literal is nowhere to be found.

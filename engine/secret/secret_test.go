@@ -41,6 +41,21 @@ func TestScan(t *testing.T) {
 		{"X-Api-Key: ab,cd}ef]gh\"ij\nh: {Authorization: abcdefgh,b: 1,\"x\": 2}\n", "", `ab,cd}ef]gh"ij abcdefgh`},
 		{`h: ["Authorization: Bearer abcdefgh1", "X-Api-Key: abcdefgh2"], {"h":{"api_key":"abcdefgh3"}}`, "", "abcdefgh1 abcdefgh2 abcdefgh3"},
 		{"api_key: $SHOP_KEY\napi-key: pa$word12\n", "SHOP_KEY word12", "pa$word12"},
+		// Several words: the key behind the name of a scheme, or parameters.
+		{"Authorization: SSWS abcdefgh1\nX-Api-Key: not in prose like this\n", "", "abcdefgh1"},
+		{"h:\n  Authorization: Digest username=\"annalena\", response=\"abcdefgh2\"\n", "", "annalena abcdefgh2"},
+		{"Authorization: AWS4-HMAC-SHA256 Credential=AKIA/2020, Signature=abcdefgh3\n", "", "AKIA/2020 abcdefgh3"},
+		{"Authorization: Token token=abcdefgh4\n", "", "abcdefgh4"},
+		// Names that are likely those of secrets, where they are sent or given.
+		{"query_params:\n  q: abcdefgh0\n  token: abcdefgh5\nelse:\n  token: abcdefgh6\n", "", "abcdefgh5"},
+		{`{"url": "x", "env": {"A": "abcdefgh0", "DB_PASSWORD": "abcdefgh7"}, "key": "abcdefgh8"}`, "", "abcdefgh7"},
+		{"{\n  \"headers\": {\n    \"Shop-Token\": \"abcdefgh9\"\n  }, \"token\": \"abcdefgh0\"\n}\n", "", "abcdefgh9"},
+		{"basic: {user: anna, password: abcdefgh1}\nbearer: abcdefgh2\n", "", "abcdefgh1 abcdefgh2"},
+		{"- {method: GET, headers: {Cookie: \"sid=abcdefgh3; a=b\"}}\n- capture: {cookie: sessionid}\n", "", "sid=abcdefgh3; a=b"},
+		{"entrypoint: tool --api-key=abcdefgh4 --key=abcdefgh0\n", "", "abcdefgh4"},
+		// In quotes of a text that stands in quotes, and in what JSON escapes.
+		{`body: "{\"api_key\": \"ab\\\"cdefgh\"}"` + "\nbody: '{\"api_key\": \"it''s\\\"abcd\"}'\n", "", `ab"cdefgh it's"abcd`},
+		{`{"url": "http:\/\/anna:abcdefgh5@h\/?a=b\u0026token=ab\/cdefg", "curl": "\"http://h/?key=abcdefgh6\""}`, "", "abcdefgh5 ab/cdefg abcdefgh6"},
 		{"keyword: abcdefghijkl\nmonkey: ${PATH}\n", "", ""},
 		{"Prose: `Authorization: Bearer abcdefgh9`\n\n```yaml\napi_key: abcdefgh9\n```\n\n```yaml spec-test\napi_key: abcdefgh8\n```\n", "", "abcdefgh8"},
 	} {
@@ -58,7 +73,7 @@ func TestScan(t *testing.T) {
 func TestSealAndReveal(t *testing.T) {
 	text := []byte("Authorization: Bearer sk-live-12345678\nurl: http://h/?token=abcdefgh\n")
 	d := secret.Scan(text)
-	sealed := secret.Seal(text, d, secret.Placeholder)
+	sealed := secret.Seal(text, d)
 	if want := "Authorization: Bearer ${secret:1}\nurl: http://h/?token=${secret:2}\n"; string(sealed) != want || !secret.Sealed(sealed) {
 		t.Fatalf("%s", sealed)
 	}
@@ -68,6 +83,52 @@ func TestSealAndReveal(t *testing.T) {
 	}
 	if _, err := secret.Reveal(sealed, func(n int) (string, bool) { return "x", n == 1 }); err == nil || !strings.Contains(err.Error(), "${secret:2}") {
 		t.Errorf("a value that is missing: %v", err)
+	}
+}
+
+// A placeholder becomes the value again whatever quotes it is in, and the numbers of
+// placeholders that a text has stay theirs.
+func TestRevealInQuotes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		value := rapid.StringMatching(`[ -%'-;=?-~é]{8,20}`).Draw(t, "value")
+		inner, _ := json.Marshal(map[string]string{"api_key": value})
+		outer, _ := json.Marshal(string(inner))
+		quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+		text := []byte("a: ${secret:7}\nX-Api-Key: " + quoted(value) + "\nb: " + string(inner) + "\nc: " + string(outer) + "\nd: " + quoted(string(inner)) + "\n")
+		d := secret.Scan(text)
+		if len(d.Literals) != 4 {
+			t.Skip("a template")
+		}
+		for _, l := range d.Literals {
+			if scheme, rest, _ := strings.Cut(value, " "); l.Value != value && l.Value != rest {
+				t.Fatalf("%q of %q (%s)", l.Value, value, scheme)
+			}
+		}
+		sealed := secret.Seal(text, d)
+		if !strings.Contains(string(sealed), "a: ${secret:7}\n") || !strings.Contains(string(sealed), "${secret:8}") {
+			t.Fatalf("%s", sealed)
+		}
+		again, err := secret.Reveal(sealed, func(n int) (string, bool) {
+			if n == 7 {
+				return "${secret:7}", true
+			}
+			return d.Literals[n-8].Value, true
+		})
+		if err != nil || string(again) != string(text) {
+			t.Fatalf("%s\nis not\n%s%v", again, text, err)
+		}
+	})
+}
+
+// What of a value lets somebody in by itself is taken out by itself.
+func TestPartsOfCredentials(t *testing.T) {
+	for value, echo := range map[string]string{
+		"SSWS abcdefgh1": "abcdefgh1", "sid=abcdefgh2; theme=dark": "abcdefgh2",
+		`Digest username="anna", response="abcdefgh3"`: "abcdefgh3", "it's-a-secret": "it''s-a-secret",
+	} {
+		if got := secret.New([]secret.Secret{{Name: "1", Value: value}}).String("you sent " + echo + "."); got != "you sent [secret 1]." {
+			t.Errorf("%s: %s", value, got)
+		}
 	}
 }
 

@@ -71,6 +71,13 @@ func decision(f *Form, symbol string, operands []Form, eval func(*Form) (Value, 
 		return Decision{}, false
 	}
 	d := Decision{Part: f.String(), Symbol: symbol}
+	if a, b, ok := less(f); ok {
+		operands = []Form{a, b}
+	} else if symbol == "not" && len(operands) == 1 {
+		if a, b, ok := less(&operands[0]); ok {
+			operands = []Form{a, b}
+		}
+	}
 	for i := range operands {
 		v, ok := eval(&operands[i])
 		if !ok {
@@ -79,4 +86,22 @@ func decision(f *Form, symbol string, operands []Form, eval func(*Form) (Value, 
 		d.Operands = append(d.Operands, Operand{Form: operands[i].String(), Literal: operands[i].Kind == Scalar, Value: v})
 	}
 	return d, true
+}
+
+// less are a and b of a < b, as [Infix] compiles it.
+func less(f *Form) (a, b Form, ok bool) {
+	if symbol(f) != "regex_match" || len(f.Items) != 3 || symbol(&f.Items[1]) != "sub" || len(f.Items[1].Items) != 3 {
+		return a, b, false
+	}
+	pattern, _ := f.Items[2].Value.Str()
+	return f.Items[1].Items[1], f.Items[1].Items[2], pattern == Negative
+}
+
+// symbol is the function that a form calls.
+func symbol(f *Form) string {
+	if f.Kind != Call || len(f.Items) == 0 {
+		return ""
+	}
+	s, _ := f.Items[0].Value.Str()
+	return s
 }

@@ -9,15 +9,18 @@ import (
 
 func TestDecide(t *testing.T) {
 	for expr, want := range map[string]string{
-		`["eq", ["len", ["subject"]], 3]`:                                    `eq: ["len", ["subject"]]=4 3=3`,
-		`["and", true, ["contains", "t"], ["not", ["contains", "e"]]]`:       `not: ["contains", "e"]=True`,
-		`["if", ["contains", "z"], 1, ["and", ["eq", ["subject"], "x"], 1]]`: `eq: ["subject"]=text "x"=x`,
-		`["or", ["eq", 1, 2]]`:                                               `eq: 1=1 2=2`,
-		`["or", ["eq", 1, 2], false]`:                                        `or: ["eq", 1, 2]=False false=False`,
-		`["contains", "text"]`:                                               ``,
-		`["let", [["x", 0]], ["var", "x"]]`:                                  ``,
-		`["and", ["call", ["fn", [], false]]]`:                               ``,
-		`["and", ["get", ["subject"], 1], false]`:                            ``,
+		`["eq", ["len", ["subject"]], 3]`:                                         `eq: ["len", ["subject"]]=4 3=3`,
+		`["and", true, ["contains", "t"], ["not", ["contains", "e"]]]`:            `not: ["contains", "e"]=True`,
+		`["if", ["contains", "z"], 1, ["and", ["eq", ["subject"], "x"], 1]]`:      `eq: ["subject"]=text "x"=x`,
+		`["or", ["eq", 1, 2]]`:                                                    `eq: 1=1 2=2`,
+		`["or", ["eq", 1, 2], false]`:                                             `or: ["eq", 1, 2]=False false=False`,
+		`["contains", "text"]`:                                                    ``,
+		`["let", [["x", 0]], ["var", "x"]]`:                                       ``,
+		`["and", ["call", ["fn", [], false]]]`:                                    ``,
+		`["and", ["get", ["subject"], 1], false]`:                                 ``,
+		`["not", ["regex_match", ["sub", ["len", ["subject"]], 1], "^-.*[1-9]"]]`: ``,
+		`["regex_match", ["sub", ["len", ["subject"]], 1], "^-.*[1-9]"]`:          `regex_match: ["len", ["subject"]]=4 1=1`,
+		`["not", ["regex_match", ["sub", 1, ["len", ["subject"]]], "^-.*[1-9]"]]`: `not: 1=1 ["len", ["subject"]]=4`,
 		`0`: ``,
 		`["let", [["f", ["fn", [], ["call", ["var", "f"]]]]], ["call", ["var", "f"]]]`: ``,
 	} {

@@ -48,7 +48,7 @@ func (b *Budget) guards() starlark.StringDict {
 		add(name, b.weighed(name))
 	}
 	for _, name := range []string{"str", "repr", "print", "fail"} {
-		add(name, b.spoken(name))
+		add(name, b.guardPrint(name))
 	}
 	add("int", b.integer)
 	add("getattr", b.getattr)
@@ -74,8 +74,8 @@ func (b *Budget) weighed(name string) builtin {
 	}
 }
 
-// spoken guards a function that prints its arguments.
-func (b *Budget) spoken(name string) builtin {
+// guardPrint guards a function that prints its arguments.
+func (b *Budget) guardPrint(name string) builtin {
 	return func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		for _, v := range args {
 			if s, ok := v.(starlark.String); ok && name == "str" {

@@ -60,7 +60,7 @@ func Load(path string, src []byte) (*Source, diag.List) {
 	case nil:
 		fault(meta.pos, "meta", "%s is missing: the contract requires it (OC-2.0)", metaName)
 	case *starlark.Dict:
-		raw, err := plain(v, 0)
+		raw, err := jsonValue(v, 0)
 		if err != nil {
 			fault(meta.pos, "meta", "%s: %v", metaName, err)
 			break

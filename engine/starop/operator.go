@@ -151,7 +151,7 @@ func (o *Operator) trace(r *textop.Result, seed string, v starlark.Value) string
 	if !ok {
 		return "the trace is a " + v.Type() + ": expected a dict"
 	}
-	raw, err := plain(d, 0)
+	raw, err := jsonValue(d, 0)
 	if err != nil {
 		return "the trace: " + err.Error()
 	}

@@ -85,7 +85,7 @@ func method(name string) func(*generator, call) (starlark.Value, error) {
 	case "setstate":
 		return (*generator).setstate
 	case "uniform":
-		return two("a", "b", (*pyrand.Rand).Uniform)
+		return pairDraw("a", "b", (*pyrand.Rand).Uniform)
 	case "gauss":
 		return normal((*pyrand.Rand).Gauss)
 	case "normalvariate":
@@ -115,7 +115,7 @@ func (n *number) Unpack(v starlark.Value) error {
 	return nil
 }
 
-func two(a, b string, draw func(*pyrand.Rand, float64, float64) float64) func(*generator, call) (starlark.Value, error) {
+func pairDraw(a, b string, draw func(*pyrand.Rand, float64, float64) float64) func(*generator, call) (starlark.Value, error) {
 	return func(g *generator, c call) (starlark.Value, error) {
 		var x, y number
 		if err := c.unpack(a, &x, b, &y); err != nil {

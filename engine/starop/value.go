@@ -79,8 +79,8 @@ func applyResult(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 	return r, nil
 }
 
-// plain turns a value into what encoding/json writes.
-func plain(v starlark.Value, depth int) (any, error) {
+// jsonValue turns a value into what encoding/json writes.
+func jsonValue(v starlark.Value, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("is nested deeper than %d levels", maxDepth)
 	}
@@ -108,7 +108,7 @@ func plain(v starlark.Value, depth int) (any, error) {
 			if !ok {
 				return nil, fmt.Errorf("has a key that is a %s: expected strings", item[0].Type())
 			}
-			e, err := plain(item[1], depth+1)
+			e, err := jsonValue(item[1], depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -124,7 +124,7 @@ func plain(v starlark.Value, depth int) (any, error) {
 			if len(list) == 1<<16 {
 				return nil, fmt.Errorf("holds a list of more than %d items", 1<<16)
 			}
-			x, err := plain(e, depth+1)
+			x, err := jsonValue(e, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -146,7 +146,7 @@ func params(d *starlark.Dict) (textop.Params, error) {
 		if !ok {
 			return nil, fmt.Errorf("has a key that is a %s: expected strings", item[0].Type())
 		}
-		v, err := plain(item[1], 0)
+		v, err := jsonValue(item[1], 0)
 		if err != nil {
 			return nil, err
 		}

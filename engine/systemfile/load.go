@@ -28,8 +28,7 @@ func Load(path string, read func(string) ([]byte, error), digest func(string) (s
 // mapping in a form that is equal for equal systems, and line a line of the
 // document. It need not name the schema.
 func Embedded(path string, n *doctree.Node, text []byte, line func(int) string, read func(string) ([]byte, error), digest func(string) (string, error)) (*sut.Plan, diag.List) {
-	d := &decoder{file: path, line: line, within: true}
-	p, list := d.decode(n)
+	p, list := newDecoder(path, line).decode(n)
 	return complete(p, list, path, text, read, digest)
 }
 

@@ -12,58 +12,36 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// httpKeys are keys of operations that say how a request is made.
-var httpKeys = []string{"method", "path", "json", "query", "headers", "files"}
-
-// operationKeys are keys of operations of every kind.
-var operationKeys = []string{"arguments", "returns", "rejects"}
-
-var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
-
-func (d *decoder) operation(name string, n *doctree.Node, kind sut.Kind) sut.Operation {
-	o := sut.Operation{Name: name}
-	path := "operations." + name
-	if n.IsNull() && kind != sut.HTTP { // a name alone
+func (d *decoder) operation(file *doctree.Section, e doctree.Entry, kind sut.Kind) sut.Operation {
+	o := sut.Operation{Name: e.Name}
+	if e.Node.IsNull() && kind != sut.HTTP { // a name alone
 		return o
 	}
-	if !d.fields(n, path, append(slices.Clone(httpKeys), operationKeys...)...) {
+	s := file.Open(e.Node, e.Path, format().operation)
+	if !s.There() {
 		return o
 	}
 	if kind == sut.HTTP {
-		d.request(&o, n, path)
-	} else {
-		for _, key := range httpKeys {
-			if m := n.Member(key); m != nil {
-				d.foreign(m, path+"."+key, kind, []sut.Kind{sut.HTTP})
-			}
-		}
+		d.request(&o, s)
 	}
-	if a := n.Get("arguments"); a != nil {
-		d.arguments(&o, a, path+".arguments", kind)
-	}
-	if r := n.Get("returns"); r != nil {
-		o.Returns = d.path(r, path+".returns")
-	}
-	if r := n.Get("rejects"); r != nil {
-		d.rejects(&o, r, path+".rejects", kind)
-	}
+	d.arguments(&o, s, kind)
+	o.Returns = d.path(s, "returns")
+	d.rejects(&o, s, kind)
 	return o
 }
 
 // arguments decodes names, in the order of formats that bind by position.
-func (d *decoder) arguments(o *sut.Operation, n *doctree.Node, path string, kind sut.Kind) {
-	if n.Kind == doctree.Seq && len(n.Items()) == 0 {
+func (d *decoder) arguments(o *sut.Operation, s *doctree.Section, kind sut.Kind) {
+	list := s.Texts("arguments")
+	if len(list) == 0 {
 		return
 	}
-	list := d.texts(n, path, "[order, amount]")
 	placed := o.Arguments
 	o.Arguments = nil
 	for i, name := range list {
-		if kind == sut.HTTP {
-			if !slices.ContainsFunc(placed, func(a sut.Argument) bool { return a.Name == name }) {
-				d.refuse(n.Items()[i].Pos, path, codeName, diag.DidYouMean(name, argumentNames(placed)),
-					"the request has no place {%s}", name)
-			}
+		if kind == sut.HTTP && !slices.ContainsFunc(placed, func(a sut.Argument) bool { return a.Name == name }) {
+			d.refuse(s.Node("arguments").Items()[i].Pos, s.At("arguments"), codeName, diag.DidYouMean(name, argumentNames(placed)),
+				"the request has no place {%s}", name)
 		}
 		o.Arguments = append(o.Arguments, sut.Argument{Name: name, Required: true})
 	}
@@ -81,97 +59,76 @@ func argumentNames(list []sut.Argument) (names []string) {
 	return names
 }
 
-func (d *decoder) rejects(o *sut.Operation, n *doctree.Node, path string, kind sut.Kind) {
+func (d *decoder) rejects(o *sut.Operation, s *doctree.Section, kind sut.Kind) {
+	n, path := s.Value("rejects"), s.At("rejects")
+	if n == nil {
+		return
+	}
 	if n.Kind == doctree.Bool {
 		o.Refuses = n.Bool
 		return
 	}
-	o.Rejects, o.Refuses = []string{}, true
-	if n.Kind == doctree.Seq && len(n.Items()) == 0 {
-		o.Refuses = false
-		return // nothing counts as refused
-	}
-	if kind == sut.Driver || kind == sut.MCP || kind == sut.Chat {
-		d.refuse(n.Pos, path, codeType, "", "must be true: a system of kind %s says itself what it refuses; true says that it refuses what a model does not allow", kind)
+	o.Rejects, o.Refuses = []string{}, len(n.Items()) > 0 // none: nothing counts as refused
+	if o.Refuses && (kind == sut.Driver || kind == sut.MCP || kind == sut.Chat) {
+		d.refuse(n.Pos, path, "type", "", "must be true: a system of kind %s says itself what it refuses; true says that it refuses what a model does not allow", kind)
 		return
 	}
-	for i, text := range d.texts(n, path, map[sut.Kind]string{sut.Python: "[ValueError]"}[kind]+map[bool]string{true: "[409, 422]"}[kind != sut.Python]) {
-		v, number := n.Items()[i].Int64()
+	o.Rejects = append(o.Rejects, s.Texts("rejects")...)
+	for i := range n.Items() {
+		item := &n.Items()[i]
+		v, number := item.Int64()
 		switch {
 		case kind == sut.HTTP && (!number || v < 300 || v > 499):
-			d.refuse(n.Items()[i].Pos, path, codeValue, "", "must be an HTTP status from 300 to 499, got %q", text)
+			d.refuse(item.Pos, path, codeValue, "", "must be an HTTP status from 300 to 499, got %s", d.Describe(item))
 		case kind != sut.HTTP && kind != sut.Python && (!number || v < 1 || v > 255):
-			d.refuse(n.Items()[i].Pos, path, codeValue, "", "must be an exit code from 1 to 255, got %q", text)
+			d.refuse(item.Pos, path, codeValue, "", "must be an exit code from 1 to 255, got %s", d.Describe(item))
 		}
-		o.Rejects = append(o.Rejects, text)
 	}
 }
 
 // request decodes how an operation of HTTP is asked.
-func (d *decoder) request(o *sut.Operation, n *doctree.Node, path string) {
-	o.Method = "GET"
-	if n.Get("json") != nil {
-		o.Method = "POST"
+func (d *decoder) request(o *sut.Operation, s *doctree.Section) {
+	body := s.Node("json")
+	if o.Method = s.Text("method"); o.Method == "" {
+		if o.Method = "GET"; body != nil {
+			o.Method = "POST"
+		}
 	}
-	if m := n.Get("method"); m != nil {
-		o.Method = d.word(m, path+".method", methods...)
+	if o.Path = s.Text("path"); o.Path != "" && !strings.HasPrefix(o.Path, "/") {
+		d.refuse(s.PosOf("path"), s.At("path"), codeValue, "", "must begin with a slash, got %q", o.Path)
 	}
-	if p := n.Get("path"); p == nil {
-		d.refuse(n.Pos, path+".path", codeMissing, "", "must be given, such as /orders/{order}")
-	} else if o.Path = d.text(p, path+".path"); o.Path != "" && !strings.HasPrefix(o.Path, "/") {
-		d.refuse(p.Pos, path+".path", codeValue, "", "must begin with a slash, got %q", o.Path)
-	}
-	if q := n.Get("query"); q != nil {
-		o.Query = d.pairs(q, path+".query")
-	}
-	if h := n.Get("headers"); h != nil {
-		o.Headers = d.pairs(h, path+".headers")
-	}
-	body := n.Get("json")
+	o.Query, o.Headers = d.pairs(s, "query"), d.pairs(s, "headers")
 	if body != nil {
 		tree := body.JSON()
 		o.JSON = []byte(jsontree.Style{Kept: true}.Format(&tree))
 		if !json.Valid(o.JSON) {
-			d.refuse(body.Pos, path+".json", codeValue, "", "holds a number that JSON has no form for")
+			d.refuse(body.Pos, s.At("json"), codeValue, "", "holds a number that JSON has no form for")
 		}
 	}
-	if f := n.Get("files"); f != nil {
-		d.files(o, f, body, path+".files")
-	}
+	d.files(o, s, body)
 	o.Arguments = Places(o)
 }
 
 // files decodes which members of the body are sent as files.
-func (d *decoder) files(o *sut.Operation, n, body *doctree.Node, path string) {
-	if n.Kind != doctree.Map {
-		d.refuse(n.Pos, path, codeType, "", "must be a mapping of members of json to files, such as {photo: {name: photo.png, type: image/png}}, got %s", n.Kind)
-		return
-	}
+func (d *decoder) files(o *sut.Operation, s *doctree.Section, body *doctree.Node) {
 	var members []string
 	if body != nil {
 		for i := range body.Members() {
-			members = append(members, keyText(&body.Members()[i]))
+			members = append(members, d.TextOf(&body.Members()[i].Key))
 		}
 	}
-	for i := range n.Members() {
-		m := &n.Members()[i]
-		file := sut.File{Member: keyText(m), Name: keyText(m)}
+	for _, e := range s.Entries("files") {
+		file := sut.File{Member: e.Name, Name: e.Name}
 		if !slices.Contains(members, file.Member) {
-			d.refuse(m.Key.Pos, path, codeName, diag.DidYouMean(file.Member, members), "json has no member %q", file.Member)
+			d.refuse(e.Key.Pos, s.At("files"), codeName, diag.DidYouMean(file.Member, members), "json has no member %q", file.Member)
 		}
-		if m.Value.IsNull() {
-			o.Files = append(o.Files, file)
-			continue
-		}
-		if !d.fields(&m.Value, path+"."+file.Member, "name", "type") {
-			continue
-		}
-		if name := m.Value.Get("name"); name != nil {
-			file.Name = d.text(name, path+"."+file.Member+".name")
-		}
-		if kind := m.Value.Get("type"); kind != nil {
-			if file.Type = d.text(kind, path+"."+file.Member+".type"); file.Type != "" && !strings.Contains(file.Type, "/") {
-				d.refuse(kind.Pos, path+"."+file.Member+".type", codeValue, "", "must be a media type such as image/png, got %q", file.Type)
+		if !e.Node.IsNull() {
+			x := d.Section(e.Node, e.Path, format().upload)
+			if x.Given("name") {
+				file.Name = x.Text("name")
+			}
+			if file.Type = x.Text("type"); file.Type != "" && !strings.Contains(file.Type, "/") {
+				d.refuse(x.PosOf("type"), x.At("type"), codeValue, "", "must be a media type such as image/png, got %q", file.Type)
 			}
 		}
 		o.Files = append(o.Files, file)

@@ -16,153 +16,112 @@ import (
 )
 
 // reached decodes how the system is started and reached.
-func (d *decoder) reached(root *doctree.Node, p *sut.Plan) {
-	if n := root.Get("name"); n != nil {
-		p.Name = d.text(n, "name")
+func (d *decoder) reached(s *doctree.Section, p *sut.Plan) {
+	if s.Given("name") {
+		p.Name = s.Text("name")
 	}
-	if n := root.Get("command"); n != nil {
-		p.Command = d.texts(n, "command", `[python3, shop.py, "{port}"]`)
+	p.Command = s.Texts("command")
+	if s.Given("per") {
+		p.Per = sut.Per(s.Text("per"))
+		d.needsCommand(s, "per", p, "give the command, or remove per", "says who shares a started program, but there is no command")
 	}
-	if n := root.Get("per"); n != nil {
-		p.Per = sut.Per(d.word(n, "per", string(sut.PerWorker), string(sut.PerCase), string(sut.PerRun)))
-		if len(p.Command) == 0 {
-			d.refuse(n.Pos, "per", codeConflict, "give the command, or leave per out", "says whose instance is started, but without command nothing is")
-		}
+	p.URL = d.url(s, "url", p)
+	p.Headers, p.Query = d.pairs(s, "headers"), d.pairs(s, "query")
+	for _, e := range slices.Concat(s.Entries("headers"), s.Entries("query")) {
+		d.variables(e.Node, e.Path)
 	}
-	if n := root.Get("url"); n != nil {
-		p.URL = d.url(n, "url", p)
+	d.ready(s, p)
+	p.Entry, p.OpenAPI = s.Text("entry"), s.Text("openapi")
+	if file, name, ok := strings.Cut(p.Entry, ":"); p.Kind == sut.Python && p.Entry != "" && (!ok || file == "" || name == "" || !strings.HasSuffix(file, ".py")) {
+		d.refuse(s.PosOf("entry"), "entry", codeValue, "", "must be FILE.py:NAME, such as shop.py:Shop, got %q", p.Entry)
 	}
-	if n := root.Get("headers"); n != nil {
-		p.Headers = d.pairs(n, "headers")
-		for i := range n.Members() {
-			d.variables(&n.Members()[i].Value, "headers."+n.Members()[i].Key.Text, n.Members()[i].Value.Text)
-		}
+	if p.Model, p.System, p.Stream = s.Text("model"), s.Text("system"), s.True("stream"); s.Given("api") {
+		p.API = s.Text("api")
 	}
-	d.ready(root.Get("ready"), p)
-	for _, k := range []struct {
-		key string
-		to  *string
-	}{{"entry", &p.Entry}, {"openapi", &p.OpenAPI}, {"model", &p.Model}, {"system", &p.System}} {
-		if n := root.Get(k.key); n != nil {
-			*k.to = d.text(n, k.key)
-		}
-	}
-	if n := root.Get("entry"); n != nil && p.Kind == sut.Python && p.Entry != "" {
-		if file, name, ok := strings.Cut(p.Entry, ":"); !ok || file == "" || name == "" || !strings.HasSuffix(file, ".py") {
-			d.refuse(n.Pos, "entry", codeValue, "", "must be FILE.py:NAME, such as shop.py:Shop, got %q", p.Entry)
-		}
-	}
-	if n := root.Get("api"); n != nil {
-		p.API = d.word(n, "api", "openai", "responses", "anthropic", "ollama")
-	}
-	if n := root.Get("stream"); n != nil {
-		if n.Kind != doctree.Bool {
-			d.refuse(n.Pos, "stream", codeType, "", "must be true or false, got %s", n.Kind)
-		}
-		p.Stream = n.Bool
-	}
-	d.needs(root, p)
+	d.checkRequired(s, p)
 }
 
-// needs checks what the kind cannot be without.
-func (d *decoder) needs(root *doctree.Node, p *sut.Plan) {
-	need := func(key, why string) {
-		if root.Get(key) == nil {
-			d.refuse(root.Pos, key, codeMissing, "", "must be given: %s", why)
+func (d *decoder) needsCommand(s *doctree.Section, key string, p *sut.Plan, hint, why string) {
+	if len(p.Command) == 0 {
+		d.refuse(s.PosOf(key), key, codeConflict, hint, "%s", why)
+	}
+}
+
+// checkRequired checks what the kind cannot be without, beyond what each of its keys says.
+func (d *decoder) checkRequired(s *doctree.Section, p *sut.Plan) {
+	need := func(key, other, hint string) {
+		if s.Raw().Get(key) == nil && (other == "" || s.Raw().Get(other) == nil) {
+			s.Missing(key, hint)
 		}
 	}
 	switch p.Kind {
 	case sut.Command, sut.Driver:
-		need("command", "a list of the program and its arguments")
+		need("command", "", "a list of the program and its arguments")
 	case sut.HTTP:
-		need("url", "where the service is called")
-		if root.Get("operations") == nil && root.Get("openapi") == nil {
-			d.refuse(root.Pos, "operations", codeMissing, "", "must be given, or openapi: what the service can be asked")
-		}
+		need("url", "", "where the service is called")
+		need("operations", "openapi", "or openapi: what the service can be asked")
 	case sut.Chat:
-		need("url", "the address of the interface, such as https://api.openai.com/v1")
-		need("model", "the model that is asked")
+		need("url", "", "the address of the interface, such as https://api.openai.com/v1")
 	case sut.MCP:
-		if root.Get("url") == nil && root.Get("command") == nil {
-			d.refuse(root.Pos, "command", codeMissing, "", "must be given, or url: the program that speaks MCP on its standard streams, or the address of the server")
-		}
-	case sut.Python:
-		need("entry", "FILE.py:NAME, such as shop.py:Shop")
-	case sut.WASM:
-		need("entry", "the file of the module")
+		need("command", "url", "a program that speaks MCP on its standard streams, or url: the address of a server")
 	}
 }
 
-func (d *decoder) url(n *doctree.Node, path string, p *sut.Plan) string {
-	text := d.text(n, path)
+var reference = regexp.MustCompile(`\$\{\w+\}`)
+
+func (d *decoder) url(s *doctree.Section, key string, p *sut.Plan) string {
+	text := s.Text(key)
 	if text == "" {
 		return ""
 	}
-	d.variables(n, path, text)
-	sample := regexp.MustCompile(`\$\{\w+\}`).ReplaceAllString(strings.ReplaceAll(text, "{port}", "80"), "x")
-	u, err := url.Parse(sample)
+	d.variables(s.Node(key), key)
+	u, err := url.Parse(reference.ReplaceAllString(strings.ReplaceAll(text, "{port}", "80"), "x"))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" && !strings.HasPrefix(text, "${") || u.Host == "" && !strings.HasPrefix(text, "${"):
-		d.refuse(n.Pos, path, codeValue, "", "must be a URL that begins with http:// or https://, got %q", text)
-	case strings.Contains(text, "{port}") && len(p.Command) == 0:
-		d.refuse(n.Pos, path, codeConflict, "give the command, or the port's number", "{port} is the port of a program that Thresh starts, but there is no command")
+		d.refuse(s.PosOf(key), key, codeValue, "", "must be a URL that begins with http:// or https://, got %q", text)
+	case strings.Contains(text, "{port}"):
+		d.needsCommand(s, key, p, "give the command, or the port's number", "{port} is the port of a program that Thresh starts, but there is no command")
 	}
 	return text
 }
 
-func (d *decoder) ready(n *doctree.Node, p *sut.Plan) {
-	switch {
-	case n == nil:
+func (d *decoder) ready(s *doctree.Section, p *sut.Plan) {
+	n := s.Value("ready")
+	if !s.Given("ready") {
 		return
-	case len(p.Command) == 0:
-		d.refuse(n.Pos, "ready", codeConflict, "", "says when a started program is ready, but there is no command")
-	case n.Kind == doctree.Map:
-		if !d.fields(n, "ready", "log") {
-			return
+	}
+	d.needsCommand(s, "ready", p, "", "says when a started program is ready, but there is no command")
+	if n == nil || n.Kind != doctree.Map {
+		p.Ready.URL = d.url(s, "ready", p)
+		return
+	}
+	x := s.Open(n, "ready", format().ready)
+	if log := x.Text("log"); log != "" {
+		var err error
+		if p.Ready.Log, err = regexp.Compile(log); err != nil {
+			d.refuse(x.PosOf("log"), x.At("log"), codeValue, "", "must be a regular expression: %v", err)
 		}
-		line := n.Get("log")
-		if line == nil {
-			d.refuse(n.Pos, "ready.log", codeMissing, "", "must be given: a regular expression that a line of the program's output matches")
-			return
-		}
-		re, err := regexp.Compile(d.text(line, "ready.log"))
-		if err != nil {
-			d.refuse(line.Pos, "ready.log", codeValue, "", "must be a regular expression: %v", err)
-		}
-		p.Ready.Log = re
-	default:
-		p.Ready.URL = d.url(n, "ready", p)
 	}
 }
 
 // asked decodes what is asked of the system, and within what limits.
-func (d *decoder) asked(root *doctree.Node, p *sut.Plan) {
-	if n := root.Get("operations"); n != nil {
-		if n.Kind != doctree.Map || len(n.Members()) == 0 {
-			d.refuse(n.Pos, "operations", codeType, "", "must be a mapping from names to operations, with one at least")
-		} else {
-			for i := range n.Members() {
-				m := &n.Members()[i]
-				p.Operations = append(p.Operations, d.operation(keyText(m), &m.Value, p.Kind))
-			}
-		}
+func (d *decoder) asked(s *doctree.Section, p *sut.Plan) {
+	entries := s.Entries("operations")
+	if n := s.Value("operations"); n != nil && len(n.Members()) == 0 {
+		d.refuse(n.Pos, "operations", "empty", "", "must not be empty")
 	}
-	if n := root.Get("input"); n != nil {
-		d.input(n, p)
+	for _, e := range entries {
+		p.Operations = append(p.Operations, d.operation(s, e, p.Kind))
 	}
-	if n := root.Get("reply"); n != nil {
-		p.Reply = d.path(n, "reply")
-	}
-	if n := root.Get("reset"); n != nil {
-		d.reset(n, p)
-	}
-	if n := root.Get("limits"); n != nil {
-		d.limits(n, p)
-	}
+	d.input(s.Sub("input"), p)
+	p.Reply = d.path(s, "reply")
+	d.reset(s, p)
+	d.limits(s.Sub("limits"), p)
 }
 
-// named checks a name of an operation where all of them are known.
-func (d *decoder) named(n *doctree.Node, path, name string, p *sut.Plan) *sut.Operation {
+// operationOf checks a name of an operation where all of them are known.
+func (d *decoder) operationOf(s *doctree.Section, key string, p *sut.Plan) *sut.Operation {
+	name := s.Text(key)
 	o, ok := sut.Find(p.Operations, name)
 	complete := p.Kind == sut.HTTP && p.OpenAPI == ""
 	if !ok && complete && name != "" {
@@ -170,102 +129,68 @@ func (d *decoder) named(n *doctree.Node, path, name string, p *sut.Plan) *sut.Op
 		for _, o := range p.Operations {
 			names = append(names, o.Name)
 		}
-		hint := diag.DidYouMean(name, names)
-		if hint == "" && len(names) > 0 {
-			hint = "operations: " + strings.Join(names, ", ")
-		}
-		d.refuse(n.Pos, path, codeName, hint, "there is no operation %q", name)
+		d.refuse(s.PosOf(key), s.At(key), codeName, nearest(name, "operations", names), "there is no operation %q", name)
 	}
 	return o
 }
 
-func (d *decoder) input(n *doctree.Node, p *sut.Plan) {
-	if !d.fields(n, "input", "operation", "argument", "body") {
+// nearest is a hint at the name that was probably meant, or at all there are.
+func nearest(name, what string, names []string) string {
+	hint := diag.DidYouMean(name, names)
+	if hint == "" && len(names) > 0 {
+		hint = what + ": " + strings.Join(names, ", ")
+	}
+	return hint
+}
+
+func (d *decoder) input(s *doctree.Section, p *sut.Plan) {
+	if !s.There() {
 		return
 	}
-	var op *sut.Operation
-	if o := n.Get("operation"); o != nil {
-		p.Input.Operation = d.text(o, "input.operation")
-		op = d.named(o, "input.operation", p.Input.Operation, p)
-	} else if p.Kind != sut.Command && p.Kind != sut.Chat && p.Kind != sut.WASM {
-		d.refuse(n.Pos, "input.operation", codeMissing, "", "must be given: the operation that takes the input")
+	if !s.Given("operation") && p.Kind != sut.Command && p.Kind != sut.Chat && p.Kind != sut.WASM {
+		s.Missing("operation", "the operation that takes the input")
 	}
-	body, argument := n.Get("body"), n.Get("argument")
-	if body != nil {
-		d.word(body, "input.body", "raw")
+	op := d.operationOf(s, "operation", p)
+	p.Input.Operation, p.Input.Argument = s.Text("operation"), s.Text("argument")
+	if raw := s.Text("body"); raw != "" && s.Given("argument") {
+		d.refuse(s.PosOf("argument"), s.At("argument"), codeConflict, "", "the input goes to one place: the raw body or an argument")
 	}
-	if body != nil && argument != nil {
-		d.refuse(argument.Pos, "input.argument", codeConflict, "", "the input goes to one place: the raw body or an argument")
-	}
-	if argument == nil {
+	if p.Input.Argument == "" || op == nil || len(op.Arguments) == 0 {
 		return
 	}
-	p.Input.Argument = d.text(argument, "input.argument")
-	if op == nil || len(op.Arguments) == 0 {
-		return
-	}
-	names := argumentNames(op.Arguments)
-	if !slices.Contains(names, p.Input.Argument) {
-		hint := diag.DidYouMean(p.Input.Argument, names)
-		if hint == "" {
-			hint = "arguments: " + strings.Join(names, ", ")
-		}
-		d.refuse(argument.Pos, "input.argument", codeName, hint, "the operation %s has no argument %q", op.Name, p.Input.Argument)
+	if names := argumentNames(op.Arguments); !slices.Contains(names, p.Input.Argument) {
+		d.refuse(s.PosOf("argument"), s.At("argument"), codeName, nearest(p.Input.Argument, "arguments", names),
+			"the operation %s has no argument %q", op.Name, p.Input.Argument)
 	}
 }
 
-func (d *decoder) reset(n *doctree.Node, p *sut.Plan) {
-	if n.Kind == doctree.Map {
-		if !d.fields(n, "reset", "operation") {
-			return
-		}
-		o := n.Get("operation")
-		if o == nil {
-			d.refuse(n.Pos, "reset.operation", codeMissing, "", "must be given: the operation that makes a fresh state")
-			return
-		}
-		p.Reset = sut.Reset{Mode: sut.ResetOperation, Operation: d.text(o, "reset.operation")}
-		d.named(o, "reset.operation", p.Reset.Operation, p)
-		return
-	}
-	p.Reset.Mode = sut.ResetMode(d.word(n, "reset", string(sut.ResetRestart), string(sut.ResetNone)))
-	if p.Reset.Mode == sut.ResetRestart && len(p.Command) == 0 {
-		d.refuse(n.Pos, "reset", codeConflict, "", "restart needs a program that Thresh starts, but there is no command")
-	}
-}
-
-func (d *decoder) limits(n *doctree.Node, p *sut.Plan) {
-	if !d.fields(n, "limits", "timeout", "rate", "concurrency", "retries") {
-		return
-	}
-	if t := n.Get("timeout"); t != nil {
-		p.Limits.Timeout = d.duration(t, "limits.timeout")
-	}
-	if r := n.Get("rate"); r != nil {
-		p.Limits.Rate = d.rate(r)
-	}
-	p.Limits.Concurrency = d.count(n.Get("concurrency"), "limits.concurrency", 1, 10_000)
-	p.Limits.Retries = d.count(n.Get("retries"), "limits.retries", 0, 100)
-}
-
-func (d *decoder) count(n *doctree.Node, path string, least, most int64) int {
+func (d *decoder) reset(s *doctree.Section, p *sut.Plan) {
+	n := s.Value("reset")
 	if n == nil {
-		return 0
+		return
 	}
-	v, ok := n.Int64()
-	if !ok || v < least || v > most {
-		d.refuse(n.Pos, path, codeValue, "", "must be an integer from %d to %d, got %s", least, most, shown(n))
-		return 0
+	if n.Kind == doctree.Map {
+		x := s.Open(n, "reset", format().reset)
+		d.operationOf(x, "operation", p)
+		p.Reset = sut.Reset{Mode: sut.ResetOperation, Operation: x.Text("operation")}
+		return
 	}
-	return int(v)
+	if p.Reset.Mode = sut.ResetMode(s.Text("reset")); p.Reset.Mode == sut.ResetRestart {
+		d.needsCommand(s, "reset", p, "", "restart needs a program that Thresh starts, but there is no command")
+	}
 }
 
-// shown is a value as written, or what it is.
-func shown(n *doctree.Node) string {
-	if n.Raw != "" {
-		return strconv.Quote(n.Raw)
+func (d *decoder) limits(s *doctree.Section, p *sut.Plan) {
+	if !s.There() {
+		return
 	}
-	return n.Kind.String()
+	if n := s.Value("timeout"); n != nil {
+		p.Limits.Timeout = d.duration(n, s.At("timeout"))
+	}
+	if n := s.Value("rate"); n != nil {
+		p.Limits.Rate = d.rate(n, s.At("rate"))
+	}
+	p.Limits.Concurrency, p.Limits.Retries = s.Integer("concurrency"), s.Integer("retries")
 }
 
 func (d *decoder) duration(n *doctree.Node, path string) time.Duration {
@@ -277,7 +202,7 @@ func (d *decoder) duration(n *doctree.Node, path string) time.Duration {
 		v, err = time.ParseDuration(n.Text)
 	}
 	if err != nil || v <= 0 || v > 24*time.Hour {
-		d.refuse(n.Pos, path, codeValue, "", "must be a duration above 0, such as 5s or 500ms, got %s", shown(n))
+		d.refuse(n.Pos, path, codeValue, "", "must be a duration above 0, such as 5s or 500ms, got %s", describeValue(n))
 		return 0
 	}
 	return v
@@ -285,12 +210,12 @@ func (d *decoder) duration(n *doctree.Node, path string) time.Duration {
 
 var rateUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
 
-func (d *decoder) rate(n *doctree.Node) sut.Rate {
+func (d *decoder) rate(n *doctree.Node, path string) sut.Rate {
 	count, unit, ok := strings.Cut(n.Text, "/")
 	v, err := strconv.Atoi(strings.TrimSpace(count))
 	per := rateUnits[strings.TrimSpace(unit)]
 	if !ok || err != nil || v < 1 || per == 0 {
-		d.refuse(n.Pos, "limits.rate", codeValue, "", "must be calls in a time, such as 50/s, 600/m or 1000/h, got %s", shown(n))
+		d.refuse(n.Pos, path, codeValue, "", "must be calls in a time, such as 50/s, 600/m or 1000/h, got %s", describeValue(n))
 		return sut.Rate{}
 	}
 	return sut.Rate{Count: v, Per: per}

@@ -230,7 +230,7 @@ func (p *phase) construct(b *builder) *builder {
 	}
 	other := newBuilder(p.m.Levels, nil, t, b.rng.next())
 	for _, row := range start {
-		if full := other.complete(row); t.worth(full) {
+		if full := other.complete(row); t.coversOpen(full) {
 			other.push(full)
 		}
 	}
@@ -240,8 +240,8 @@ func (p *phase) construct(b *builder) *builder {
 	return other
 }
 
-// worth reports whether a row covers anything that is open.
-func (t *table) worth(row []int) bool {
+// coversOpen reports whether a row covers anything that is open.
+func (t *table) coversOpen(row []int) bool {
 	for i := range t.sets {
 		if t.count[t.sets[i].at(row)] == 0 {
 			return true
@@ -260,7 +260,7 @@ func (b *builder) weigh(weights [][]int) {
 			old := row[c]
 			total, pick := 0, old
 			for x, w := range list {
-				if w < 1 || x != old && (!b.may(i, c, x) || b.t.delta(row, c, x) < 0) {
+				if w < 1 || x != old && (!b.mayChange(i, c, x) || b.t.delta(row, c, x) < 0) {
 					continue
 				}
 				if total += w; b.rng.below(total) < w {

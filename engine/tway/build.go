@@ -45,7 +45,7 @@ func (b *builder) complete(row []int) []int {
 	if len(b.bound) > 0 {
 		order := b.order[:copy(b.order, b.bound)]
 		b.rng.shuffle(order)
-		a := b.solver.Solve(solve.Query{Fixed: row, Order: order, Prefer: b.best, Nodes: rowNodes})
+		a := b.solver.Solve(solve.Query{Fixed: row, Order: order, Prefer: b.bestValues, Nodes: rowNodes})
 		if a.Status != solve.Sat {
 			return nil
 		}
@@ -56,15 +56,15 @@ func (b *builder) complete(row []int) []int {
 	slices.SortStableFunc(order, func(x, y int) int { return b.levels[y] - b.levels[x] })
 	for _, c := range order {
 		if row[c] == solve.Open {
-			row[c] = b.best(c, row)[0]
+			row[c] = b.bestValues(c, row)[0]
 		}
 	}
 	return row
 }
 
-// best is the values of c, those first that cover the most; equal ones in any
+// bestValues is the values of c, those first that cover the most; equal ones in any
 // order.
-func (b *builder) best(c int, row []int) []int {
+func (b *builder) bestValues(c int, row []int) []int {
 	n := b.levels[c]
 	b.gain = append(b.gain[:0], make([]int, n)...)
 	b.picks = b.picks[:0]
@@ -72,7 +72,7 @@ func (b *builder) best(c int, row []int) []int {
 		b.picks = append(b.picks, x)
 	}
 	b.rng.shuffle(b.picks)
-	b.t.gains(row, c, b.gain)
+	b.t.openGains(row, c, b.gain)
 	for i := 1; i < n; i++ {
 		for j := i; j > 0 && b.gain[b.picks[j]] > b.gain[b.picks[j-1]]; j-- {
 			b.picks[j], b.picks[j-1] = b.picks[j-1], b.picks[j]

@@ -6,7 +6,7 @@
 // parameters, conditions are any functions that package solve takes, rows can be
 // given beforehand, and invalid values are kept apart so that no two of them hide
 // each other. What cannot be covered is proven so, with the conditions that
-// conflict; what could not be decided within the budget is told as that.
+// conflict; what could not be decided within the budget is reported as such.
 //
 // An array is built greedily, one row at a time, and then made smaller by a tabu
 // search that takes out rows and mends what they leave uncovered. Uniform

@@ -18,7 +18,7 @@ func (b *builder) improve(budget int64, lower int) {
 	end, patience, again := b.t.work+budget, budget/beginnings, false
 	for len(best) > max(lower, len(b.given)) && len(best) < full && b.t.work < end {
 		dropped := b.drop(again)
-		if again = !b.mend(min(end, b.t.work+patience)); again {
+		if again = !b.closeGaps(min(end, b.t.work+patience)); again {
 			b.restore(best, dropped)
 		} else {
 			best = b.copyRows()
@@ -64,13 +64,13 @@ func (b *builder) drop(again bool) int {
 	if look := min(n, max(4, dropLooks/len(b.t.sets))); again {
 		worst = first + b.rng.below(n)
 	} else {
-		least := b.t.alone(b.rows[worst])
+		least := b.t.coveredAlone(b.rows[worst])
 		for j := 1; j < look; j++ {
 			i := len(b.rows) - 1 - j
 			if look < n {
 				i = first + b.rng.below(n)
 			}
-			if a := b.t.alone(b.rows[i]); a < least {
+			if a := b.t.coveredAlone(b.rows[i]); a < least {
 				worst, least = i, a
 			}
 		}
@@ -93,9 +93,9 @@ const (
 	forceBound = 100
 )
 
-// mend changes cells until nothing is open, and reports whether the work was
+// closeGaps changes cells until nothing is open, and reports whether the work was
 // enough for it.
-func (b *builder) mend(end int64) bool {
+func (b *builder) closeGaps(end int64) bool {
 	k := len(b.levels)
 	tabu := make([]int, len(b.rows)*k)
 	tuple := make([]int, k)
@@ -115,7 +115,7 @@ func (b *builder) mend(end int64) bool {
 		bestRow, bestCol, bestGain, ties := -1, 0, 0, 0
 		for i, row := range b.rows {
 			c := missing(s.cols, row, tuple)
-			if c < 0 || tabu[i*k+c] > move || !b.may(i, c, tuple[c]) {
+			if c < 0 || tabu[i*k+c] > move || !b.mayChange(i, c, tuple[c]) {
 				continue
 			}
 			b.t.work += lookWork
@@ -153,8 +153,8 @@ func missing(cols, row, tuple []int) int {
 	return at
 }
 
-// may reports whether the cell c of row i may become x.
-func (b *builder) may(i, c, x int) bool {
+// mayChange reports whether the cell c of row i may become x.
+func (b *builder) mayChange(i, c, x int) bool {
 	if i < len(b.given) && b.given[i][c] != solve.Open {
 		return false
 	}

@@ -133,12 +133,12 @@ func (t *table) require(tuple int32) {
 	if t.count[tuple] >= exempt {
 		t.count[tuple] -= exempt
 		if t.count[tuple] == 0 {
-			t.lose(tuple)
+			t.uncover(tuple)
 		}
 	}
 }
 
-func (t *table) lose(tuple int32) {
+func (t *table) uncover(tuple int32) {
 	t.where[tuple] = int32(len(t.open))
 	t.open = append(t.open, tuple)
 }
@@ -163,7 +163,7 @@ func (t *table) inc(tuple int32) {
 func (t *table) dec(tuple int32) {
 	t.count[tuple]--
 	if t.count[tuple] == 0 {
-		t.lose(tuple)
+		t.uncover(tuple)
 	}
 }
 
@@ -181,8 +181,8 @@ func (t *table) remove(row []int) {
 	}
 }
 
-// alone is the number of tuples that no other row covers.
-func (t *table) alone(row []int) int {
+// coveredAlone is the number of tuples that no other row covers.
+func (t *table) coveredAlone(row []int) int {
 	n := 0
 	for i := range t.sets {
 		if t.count[t.sets[i].at(row)] == 1 {
@@ -193,9 +193,9 @@ func (t *table) alone(row []int) int {
 	return n
 }
 
-// gains adds to gain[x], for each value x of column c, the number of open tuples
+// openGains adds to gain[x], for each value x of column c, the number of open tuples
 // that it completes with the cells of row that have values.
-func (t *table) gains(row []int, c int, gain []int) {
+func (t *table) openGains(row []int, c int, gain []int) {
 	for _, v := range t.pairs[c] {
 		if row[v.col] >= 0 {
 			at := v.base + int32(row[v.col])*v.stride
@@ -244,24 +244,24 @@ func (t *table) delta(row []int, c, x int) int {
 	old, to, n := int32(row[c]), int32(x), uint32(0)
 	for _, v := range t.pairs[c] {
 		at := v.base + int32(row[v.col])*v.stride
-		n += none(t.count[at+to*v.own]) - none(t.count[at+old*v.own]^1)
+		n += isZero(t.count[at+to*v.own]) - isZero(t.count[at+old*v.own]^1)
 	}
 	for i := range t.triples[c] {
 		v := &t.triples[c][i]
 		at := v.base + int32(row[v.col1])*v.stride1 + int32(row[v.col2])*v.stride2
-		n += none(t.count[at+to*v.own]) - none(t.count[at+old*v.own]^1)
+		n += isZero(t.count[at+to*v.own]) - isZero(t.count[at+old*v.own]^1)
 	}
 	for i := range t.others[c] {
 		at, own := t.others[c][i].at(row)
-		n += none(t.count[at+to*own]) - none(t.count[at+old*own]^1)
+		n += isZero(t.count[at+to*own]) - isZero(t.count[at+old*own]^1)
 	}
 	t.work += t.price[c]
 	return int(int32(n))
 }
 
-// none is 1 for 0 and 0 for other counts. Branches would be mispredicted half of
+// isZero is 1 for 0 and 0 for other counts. Branches would be mispredicted half of
 // the time, and this is where all the time goes.
-func none(count uint16) uint32 { return (uint32(count) - 1) >> 31 }
+func isZero(count uint16) uint32 { return (uint32(count) - 1) >> 31 }
 
 // at is the number of the view's tuple for value 0 of its column.
 func (v *viewN) at(row []int) (at, own int32) {

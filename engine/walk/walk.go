@@ -111,6 +111,17 @@ func (w *Walker) Node() int { return w.at }
 // Over reports whether a walk has nothing left to do.
 func (w *Walker) Over() bool { return len(w.stack) == 0 || w.status != Called }
 
+// Last reports whether the walk is over as soon as it leaves the node that it is in.
+func (w *Walker) Last() bool {
+	for _, f := range w.stack[:max(0, len(w.stack)-1)] {
+		n := &w.g.Nodes[f.node]
+		if n.Kind == Seq && f.next < len(n.Children) || n.Kind == Repeat && f.next < n.Max {
+			return false
+		}
+	}
+	return true
+}
+
 // Sketch adds to b where a walk stands. How often a repetition that may go on
 // or end has gone round does not count: what it can come to is about the same.
 func (w *Walker) Sketch(b []byte) []byte {
@@ -162,10 +173,10 @@ func (w *Walker) Copy(of *Walker) {
 // that are done, enters those that come next, and asks whether repetitions go
 // on. Next would do so too; done right after an action, or at the start, the
 // decisions that what is over calls for do not mix with those for the next action.
-func (w *Walker) Settle(by Guide) { w.settle(by, MaxIdle) }
+func (w *Walker) Settle(by Guide) { w.prune(by, MaxIdle) }
 
-// settle passes at most so many nodes, and returns how many are left.
-func (w *Walker) settle(by Guide, left int) int {
+// prune passes at most so many nodes, and returns how many are left.
+func (w *Walker) prune(by Guide, left int) int {
 	for ; left > 0; left-- {
 		if w.status != Called || len(w.stack) == 0 {
 			return left
@@ -208,7 +219,7 @@ func (w *Walker) settle(by Guide, left int) int {
 // is none; then there is none from there on.
 func (w *Walker) Next(by Guide) (action int, s Status) {
 	for left := MaxIdle; w.status == Called; left-- {
-		if left = w.settle(by, left); left == 0 {
+		if left = w.prune(by, left); left == 0 {
 			w.status = Idle
 			break
 		}

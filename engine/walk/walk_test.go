@@ -33,6 +33,29 @@ func (s *script) More(int, int) bool {
 	return b
 }
 
+// A walk is over after a node if nothing that the node stands in has more to come.
+func TestLast(t *testing.T) {
+	call := walk.Node{Kind: walk.Call}
+	for _, c := range []struct {
+		name  string
+		nodes []walk.Node
+		want  bool
+	}{
+		{"a call alone", []walk.Node{call}, true},
+		{"the last of a sequence", []walk.Node{{Kind: walk.Seq, Children: []int{1}}, call}, true},
+		{"the first of a sequence", []walk.Node{{Kind: walk.Seq, Children: []int{1, 1}}, call}, false},
+		{"a repetition that goes on", []walk.Node{{Kind: walk.Repeat, Min: 1, Max: 2, Children: []int{1}}, call}, false},
+		{"a repetition's last", []walk.Node{{Kind: walk.Repeat, Min: 1, Max: 1, Children: []int{1}}, call}, true},
+	} {
+		var w walk.Walker
+		w.Start(&walk.Grammar{Nodes: c.nodes, Rules: []int{0}}, 0)
+		w.Settle(&script{})
+		if got := w.Last(); got != c.want {
+			t.Errorf("%s: %t", c.name, got)
+		}
+	}
+}
+
 func TestWalk(t *testing.T) {
 	call := func(a int) walk.Node { return walk.Node{Kind: walk.Call, Action: a} }
 	for _, c := range []struct {

@@ -53,7 +53,7 @@ func (a *accessors) take(globals []int) Words {
 	for part := range slices.Chunk(globals, chunk) {
 		var code []byte
 		for _, g := range part {
-			code = with(i64(with(code, opGlobalGet, g), 0), opGlobalSet, g)
+			code = appendIndexed(i64(appendIndexed(code, opGlobalGet, g), 0), opGlobalSet, g)
 		}
 		w.Get = append(w.Get, a.add(fmt.Sprintf("%s.%d", takeHits, len(w.Get)), 0, len(part), code))
 	}
@@ -86,7 +86,7 @@ func (m *module) state(a *accessors, out *Module) {
 
 // load puts the word on the stack.
 func (s slot) load(code []byte) []byte {
-	code = with(code, opGlobalGet, s.global)
+	code = appendIndexed(code, opGlobalGet, s.global)
 	switch s.typ {
 	case dut.TypeI32:
 		return append(code, opI64ExtendU)
@@ -103,11 +103,11 @@ func (s slot) load(code []byte) []byte {
 // store puts a parameter into the global.
 func (s slot) store(code []byte, param int) []byte {
 	if s.typ == dut.TypeV128 {
-		code = with(with(code, opGlobalGet, s.global), opLocalGet, param)
+		code = appendIndexed(appendIndexed(code, opGlobalGet, s.global), opLocalGet, param)
 		code = append(code, prefixVector, 30, s.half) // i64x2.replace_lane
-		return with(code, opGlobalSet, s.global)
+		return appendIndexed(code, opGlobalSet, s.global)
 	}
-	code = with(code, opLocalGet, param)
+	code = appendIndexed(code, opLocalGet, param)
 	switch s.typ {
 	case dut.TypeI32:
 		code = append(code, 0xa7) // i32.wrap_i64
@@ -116,5 +116,5 @@ func (s slot) store(code []byte, param int) []byte {
 	case dut.TypeF64:
 		code = append(code, 0xbf) // f64.reinterpret_i64
 	}
-	return with(code, opGlobalSet, s.global)
+	return appendIndexed(code, opGlobalSet, s.global)
 }

@@ -88,8 +88,8 @@ func (m *module) function(index int, r *reader) []byte {
 	b.locals = len(sig.Params) + locals
 	b.fuel = b.temp(dut.TypeI64, useFuel)
 
-	b.out = with(nil, opGlobalGet, m.fuel)
-	b.out = with(b.out, opLocalSet, b.fuel)
+	b.out = appendIndexed(nil, opGlobalGet, m.fuel)
+	b.out = appendIndexed(b.out, opLocalSet, b.fuel)
 	b.out = append(b.out, opBlock)
 	switch len(sig.Results) {
 	case 0:
@@ -107,7 +107,7 @@ func (m *module) function(index int, r *reader) []byte {
 		r.fail("code stands behind the end of a function")
 	}
 	b.boundary(false)
-	b.out = append(b.settle(b.out), opEnd)
+	b.out = append(b.emitExit(b.out), opEnd)
 
 	head := uleb(nil, groups+len(b.added))
 	head = append(head, declared...)
@@ -133,10 +133,10 @@ func (b *body) temp(t dut.ValType, use byte) int {
 func (b *body) boundary(header bool) {
 	switch {
 	case b.header:
-		b.out = b.takeFuel(i64(with(b.out, opLocalGet, b.fuel), b.cost))
+		b.out = b.takeFuel(i64(appendIndexed(b.out, opLocalGet, b.fuel), b.cost))
 	case b.cost > 0:
-		b.out = i64(with(b.out, opLocalGet, b.fuel), b.cost)
-		b.out = with(append(b.out, opI64Sub), opLocalSet, b.fuel)
+		b.out = i64(appendIndexed(b.out, opLocalGet, b.fuel), b.cost)
+		b.out = appendIndexed(append(b.out, opI64Sub), opLocalSet, b.fuel)
 	}
 	b.out = append(b.out, b.segment...)
 	b.segment, b.cost, b.header = b.segment[:0], 0, header
@@ -146,7 +146,7 @@ func (b *body) boundary(header bool) {
 // takeFuel takes the i64 on the stack from the fuel below it, and stops when none
 // is left.
 func (b *body) takeFuel(out []byte) []byte {
-	out = with(append(out, opI64Sub), opLocalTee, b.fuel)
+	out = appendIndexed(append(out, opI64Sub), opLocalTee, b.fuel)
 	out = append(i64(out, 0), opI64LtS, opIf, blockEmpty)
 	out = b.giveBack(out)
 	return append(out, opUnreachable, opEnd)
@@ -154,16 +154,16 @@ func (b *body) takeFuel(out []byte) []byte {
 
 // giveBack puts the fuel into its global.
 func (b *body) giveBack(out []byte) []byte {
-	return with(with(out, opLocalGet, b.fuel), opGlobalSet, b.m.fuel)
+	return appendIndexed(appendIndexed(out, opLocalGet, b.fuel), opGlobalSet, b.m.fuel)
 }
 
-// settle does what is due on the way out: fuel back, marks of written blocks
+// emitExit does what is due on the way out: fuel back, marks of written blocks
 // joined to those of other functions.
-func (b *body) settle(out []byte) []byte {
+func (b *body) emitExit(out []byte) []byte {
 	out = b.giveBack(out)
 	if d, ok := b.temps[temp{dut.TypeI64, useDirty}]; ok {
-		out = with(with(out, opGlobalGet, b.m.dirty), opLocalGet, d)
-		out = with(append(out, opI64Or), opGlobalSet, b.m.dirty)
+		out = appendIndexed(appendIndexed(out, opGlobalGet, b.m.dirty), opLocalGet, d)
+		out = appendIndexed(append(out, opI64Or), opGlobalSet, b.m.dirty)
 	}
 	return out
 }
@@ -278,14 +278,14 @@ func (b *body) rewrite(in instruction, raw []byte) {
 	case op == opBrTable:
 		s = append(b.ways(s, in.labels), raw...)
 	case op == opReturn:
-		s = with(s, opBr, len(b.labels))
+		s = appendIndexed(s, opBr, len(b.labels))
 	case op == opUnreachable:
 		s = append(b.giveBack(s), raw...)
 	case op == opCall || op == opCallIndirect:
 		s = append(b.giveBack(s), raw...)
-		s = with(with(s, opGlobalGet, b.m.fuel), opLocalSet, b.fuel)
+		s = appendIndexed(appendIndexed(s, opGlobalGet, b.m.fuel), opLocalSet, b.fuel)
 	case op == opReturnCall || op == opReturnCallIndirect:
-		s = append(b.settle(s), raw...)
+		s = append(b.emitExit(s), raw...)
 	case in.stores != 0:
 		s = b.store(s, in, raw)
 	case op == opMemoryGrow:
@@ -310,15 +310,15 @@ func (b *body) rewrite(in instruction, raw []byte) {
 func (b *body) store(s []byte, in instruction, raw []byte) []byte {
 	value, address := b.temp(in.stores, useRight), b.temp(dut.TypeI32, useAddress)
 	dirty := b.temp(dut.TypeI64, useDirty)
-	s = with(with(with(s, opLocalSet, value), opLocalTee, address), opLocalGet, value)
+	s = appendIndexed(appendIndexed(appendIndexed(s, opLocalSet, value), opLocalTee, address), opLocalGet, value)
 	s = append(s, raw...)
-	s = i64(with(s, opLocalGet, dirty), 1)
-	s = append(with(s, opLocalGet, address), opI64ExtendU)
+	s = i64(appendIndexed(s, opLocalGet, dirty), 1)
+	s = append(appendIndexed(s, opLocalGet, address), opI64ExtendU)
 	if in.offset != 0 {
 		s = append(i64(s, int64(in.offset)), opI64Add)
 	}
 	s = append(i64(s, BlockShift), opI64ShrU, opI64Shl, opI64Or)
-	return with(s, opLocalSet, dirty)
+	return appendIndexed(s, opLocalSet, dirty)
 }
 
 // bulkMemory charges for what an instruction does by its length, which is on top of
@@ -327,7 +327,7 @@ func (b *body) bulkMemory(s []byte, in instruction, raw []byte) []byte {
 	switch in.sub {
 	case moreMemoryInit, moreMemoryCopy, moreMemoryFill:
 		s = append(b.charge(s, memoryShift), raw...)
-		return with(i64(s, -1), opLocalSet, b.temp(dut.TypeI64, useDirty)) // anywhere
+		return appendIndexed(i64(s, -1), opLocalSet, b.temp(dut.TypeI64, useDirty)) // anywhere
 	case moreTableSize:
 		return append(s, raw...)
 	case moreDataDrop:
@@ -345,11 +345,11 @@ func (b *body) bulkMemory(s []byte, in instruction, raw []byte) []byte {
 // 2^shift; without a shift at most 65,536 (pages), since asking for more fails.
 func (b *body) charge(s []byte, shift int64) []byte {
 	n := b.temp(dut.TypeI32, useResult)
-	s = with(with(s, opLocalTee, n), opLocalGet, b.fuel)
-	s = with(s, opLocalGet, n)
+	s = appendIndexed(appendIndexed(s, opLocalTee, n), opLocalGet, b.fuel)
+	s = appendIndexed(s, opLocalGet, n)
 	if shift == 0 {
 		s = sleb(append(s, opI32Const), 1<<16)
-		s = sleb(append(with(s, opLocalGet, n), opI32Const), 1<<16)
+		s = sleb(append(appendIndexed(s, opLocalGet, n), opI32Const), 1<<16)
 		s = append(s, opI32LtU, opSelect, opI64ExtendU)
 	} else {
 		s = append(i64(append(s, opI64ExtendU), shift), opI64ShrU)

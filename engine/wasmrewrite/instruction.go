@@ -165,7 +165,7 @@ func proposal(op byte) string {
 }
 
 func (m *module) blockType(r *reader) {
-	if c := r.u8(); c == blockEmpty || known(dut.ValType(c)) {
+	if c := r.u8(); c == blockEmpty || isValType(dut.ValType(c)) {
 		return
 	}
 	r.pos--

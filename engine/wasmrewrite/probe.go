@@ -36,16 +36,16 @@ func (b *body) bits(n int) (word, bit int, ok bool) {
 // mark sets the bit behind the given one whose number is on the stack as an i64
 // by what push writes.
 func mark(s []byte, word, bit int, push func([]byte) []byte) []byte {
-	s = i64(with(s, opGlobalGet, word), int64(uint64(1)<<bit))
+	s = i64(appendIndexed(s, opGlobalGet, word), int64(uint64(1)<<bit))
 	s = append(push(s), opI64Shl, opI64Or)
-	return with(s, opGlobalSet, word)
+	return appendIndexed(s, opGlobalSet, word)
 }
 
 // point marks that control came here.
 func (b *body) point() {
 	if word, bit, ok := b.bits(1); ok {
-		s := i64(with(b.segment, opGlobalGet, word), int64(uint64(1)<<bit))
-		b.segment = with(append(s, opI64Or), opGlobalSet, word)
+		s := i64(appendIndexed(b.segment, opGlobalGet, word), int64(uint64(1)<<bit))
+		b.segment = appendIndexed(append(s, opI64Or), opGlobalSet, word)
 	}
 }
 
@@ -57,8 +57,8 @@ func (b *body) branch(s []byte) []byte {
 		return s
 	}
 	t := b.temp(dut.TypeI32, useResult)
-	return mark(with(s, opLocalTee, t), word, bit, func(s []byte) []byte {
-		s = with(s, opLocalGet, t)
+	return mark(appendIndexed(s, opLocalTee, t), word, bit, func(s []byte) []byte {
+		s = appendIndexed(s, opLocalGet, t)
 		if p := b.prev[1].op; p < opI32Eqz || p > opF64Last { // else it is 0 or 1
 			s = append(s, opI32Const, 0, opI32Ne)
 		}
@@ -75,9 +75,9 @@ func (b *body) ways(s []byte, n int) []byte {
 	last := min(n, 63)
 	if word, bit, ok := b.bits(last + 1); ok {
 		t := b.temp(dut.TypeI32, useResult)
-		s = mark(with(s, opLocalTee, t), word, bit, func(s []byte) []byte {
-			s = sleb(append(with(s, opLocalGet, t), opI32Const), int64(last))
-			s = sleb(append(with(s, opLocalGet, t), opI32Const), int64(last))
+		s = mark(appendIndexed(s, opLocalTee, t), word, bit, func(s []byte) []byte {
+			s = sleb(append(appendIndexed(s, opLocalGet, t), opI32Const), int64(last))
+			s = sleb(append(appendIndexed(s, opLocalGet, t), opI32Const), int64(last))
 			return append(s, opI32LtU, opSelect, opI64ExtendU)
 		})
 	}
@@ -86,10 +86,10 @@ func (b *body) ways(s []byte, n int) []byte {
 		return s
 	}
 	t, result := b.temp(dut.TypeI32, useLeft), b.temp(dut.TypeI32, useResult)
-	s = with(s, opLocalTee, t)
+	s = appendIndexed(s, opLocalTee, t)
 	s = b.m.keep(s, b.m.operands[site].a, dut.U32, t)
-	s = sleb(append(with(s, opLocalGet, t), opI32Const), int64(int32(n)))
-	s = with(append(s, opI32LtU), opLocalSet, result)
+	s = sleb(append(appendIndexed(s, opLocalGet, t), opI32Const), int64(int32(n)))
+	s = appendIndexed(append(s, opI32LtU), opLocalSet, result)
 	return b.outcome(s, site, result)
 }
 
@@ -138,12 +138,12 @@ type operands struct{ a, b int }
 // outcome marks the result of a site; result is a local that holds 0 or 1.
 func (b *body) outcome(s []byte, site, result int) []byte {
 	word, bit := b.m.hitWords[site/sitesPerWord], site%sitesPerWord*2
-	return mark(s, word, bit, func(s []byte) []byte { return append(with(s, opLocalGet, result), opI64ExtendU) })
+	return mark(s, word, bit, func(s []byte) []byte { return append(appendIndexed(s, opLocalGet, result), opI64ExtendU) })
 }
 
 // keep puts a local into a site's global, as the 64 bits of its type.
 func (m *module) keep(s []byte, global int, t dut.NumberType, local int) []byte {
-	s = with(s, opLocalGet, local)
+	s = appendIndexed(s, opLocalGet, local)
 	switch t {
 	case dut.I32:
 		s = append(s, opI64ExtendS)
@@ -152,7 +152,7 @@ func (m *module) keep(s []byte, global int, t dut.NumberType, local int) []byte 
 	case dut.F64:
 		s = append(s, opI64Reinterpret)
 	}
-	return with(s, opGlobalSet, global)
+	return appendIndexed(s, opGlobalSet, global)
 }
 
 // comparison is what an instruction between i32.eqz and f64.ge compares.
@@ -213,12 +213,12 @@ func (b *body) compare(s []byte, in instruction, raw []byte) []byte {
 	left, result := b.temp(t, useLeft), b.temp(dut.TypeI32, useResult)
 	right := -1
 	if zero {
-		s = with(s, opLocalTee, left)
+		s = appendIndexed(s, opLocalTee, left)
 	} else {
 		right = b.temp(t, useRight)
-		s = with(with(with(s, opLocalSet, right), opLocalTee, left), opLocalGet, right)
+		s = appendIndexed(appendIndexed(appendIndexed(s, opLocalSet, right), opLocalTee, left), opLocalGet, right)
 	}
-	s = with(append(s, raw...), opLocalTee, result)
+	s = appendIndexed(append(s, raw...), opLocalTee, result)
 	s = b.m.keepOperand(s, b.m.operands[i].a, t, number, left)
 	if !site.Const {
 		s = b.m.keepOperand(s, b.m.operands[i].b, t, number, right)
@@ -230,6 +230,6 @@ func (m *module) keepOperand(s []byte, global int, t dut.ValType, n dut.NumberTy
 	if t != dut.TypeF32 {
 		return m.keep(s, global, n, local)
 	}
-	s = append(with(s, opLocalGet, local), opF64Promote, opI64Reinterpret)
-	return with(s, opGlobalSet, global)
+	s = append(appendIndexed(s, opLocalGet, local), opF64Promote, opI64Reinterpret)
+	return appendIndexed(s, opGlobalSet, global)
 }

@@ -122,14 +122,14 @@ func (r *reader) name() string {
 
 func (r *reader) valType() dut.ValType {
 	t := dut.ValType(r.u8())
-	if !known(t) {
+	if !isValType(t) {
 		r.pos--
 		r.fail("value type 0x%02x is not supported (numbers, v128, funcref and externref are)", byte(t))
 	}
 	return t
 }
 
-func known(t dut.ValType) bool {
+func isValType(t dut.ValType) bool {
 	return t >= dut.TypeV128 && t <= dut.TypeI32 || t == dut.TypeFuncref || t == dut.TypeExternref
 }
 

@@ -25,8 +25,8 @@ func sleb(b []byte, v int64) []byte {
 
 func text(b []byte, s string) []byte { return append(uleb(b, len(s)), s...) }
 
-// with appends an instruction that takes an index.
-func with(b []byte, op byte, index int) []byte { return uleb(append(b, op), index) }
+// appendIndexed appends an instruction that takes an index.
+func appendIndexed(b []byte, op byte, index int) []byte { return uleb(append(b, op), index) }
 
 func i64(b []byte, v int64) []byte { return sleb(append(b, opI64Const), v) }
 

@@ -121,8 +121,8 @@ type ownFlags struct {
 // Changed implements [campaign.Flags], for the command's other flags as well.
 func (f *ownFlags) Changed(name string) bool { return f.to.Changed(name) }
 
-// instead adds to a verb what contracts add to it.
-func (a *application) instead(verb *cobra.Command, f *runFlags) {
+// addContractFlags adds to a verb what contracts add to it.
+func (a *application) addContractFlags(verb *cobra.Command, f *runFlags) {
 	for _, k := range a.app.Contracts {
 		of, ok := k.(campaign.Commander)
 		if !ok {
@@ -255,7 +255,7 @@ func (d *desk) Trends(name string, limit int) ([]campaign.Trend, error) {
 		all, _, err := st.Trends(0, limit)
 		return slices.DeleteFunc(all, func(t campaign.Trend) bool { return t.Contract != d.contract.Name() }), err
 	}
-	t, err := st.Trend(d.contract.Name(), name, limit)
+	t, err := st.Trend(d.contract.Name(), name, "", limit)
 	if err != nil || len(t.Points) == 0 {
 		return nil, err
 	}

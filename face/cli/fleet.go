@@ -93,9 +93,12 @@ func (f *fleetFlags) validate() error {
 	if _, err := f.share(); err != nil {
 		return err
 	}
-	for flag, value := range map[string]string{"--fleet-keys": f.keys, "--recheck": f.recheck} {
-		if value != "" && !f.on() {
-			return usagef("%s needs --fleet: there are no workers to check", flag)
+	for _, o := range []struct{ flag, value string }{
+		{"--fleet-keys", f.keys}, {"--recheck", f.recheck}, {"--sign", f.sign}, {"--require", strings.Join(f.require, ",")}, {"--fleet-token", f.Token},
+		{"--fleet-creds", f.Creds}, {"--fleet-tls-ca", f.CA}, {"--fleet-tls-cert", f.Cert}, {"--fleet-tls-key", f.Key},
+	} {
+		if o.value != "" && !f.on() {
+			return usagef("%s needs --fleet with a server: the cases run in this process", o.flag)
 		}
 	}
 	if f.keys != "" && f.sign != "" {

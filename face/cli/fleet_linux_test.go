@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -387,6 +388,15 @@ func TestWorkerWantsToKnowWhoAnnounces(t *testing.T) {
 	expect(t, call("worker", "--fleet", url, "--insecure", "--trust", "keys"), 2, "exclude each other")
 	expect(t, call("worker", "--fleet", url, "--insecure"), 3, "reach the fleet's server")
 	expect(t, call("worker", "--fleet", url, "--insecure", "--fleet-token", "short"), 2, "a token needs at least 16")
+}
+
+// What is said about a fleet has no effect without one, and is refused.
+func TestFleetFlagsNeedAFleet(t *testing.T) {
+	for _, args := range [][]string{{"--sign", "k"}, {"--require", "gpu"}, {"--fleet-token", "short"}, {"--fleet-keys", "d"}, {"--recheck", "1%"}, {"--fleet-tls-ca", "f"}} {
+		for _, local := range [][]string{nil, {"--fleet", "local"}} {
+			expect(t, call(slices.Concat([]string{"run", "x.json"}, args, local)...), 2, args[0]+" needs --fleet with a server")
+		}
+	}
 }
 
 // What every format gives its users to begin with comes out the same on a

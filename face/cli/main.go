@@ -80,7 +80,7 @@ func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
 	if errors.As(err, &code) {
 		return int(code)
 	}
-	tell(io, err)
+	printError(io, err)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return diag.ExitInterrupted
 	}
@@ -108,8 +108,8 @@ func newApplication(io *Stdio, contracts []campaign.Contract) *application {
 	return a
 }
 
-// tell shows an error to people.
-func tell(io Stdio, err error) {
+// printError shows an error to people.
+func printError(io Stdio, err error) {
 	style := diag.Style{Color: io.color(io.ErrTTY)}
 	var list diag.List
 	if errors.As(err, &list) {

@@ -34,10 +34,10 @@ finding or run: of the newest run if none is named. It serves until interrupted.
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(a.io.Out, p.at(page))
+			fmt.Fprintln(a.io.Out, p.address(page))
 			fmt.Fprintln(a.io.Err, "serving until interrupted (Ctrl-C)")
 			if !show {
-				if err := openBrowser(p.at(page)); err != nil {
+				if err := openBrowser(p.address(page)); err != nil {
 					fmt.Fprintf(a.io.Err, "note: no browser could be opened (%s); the address is above\n", printable(err.Error()))
 				}
 			}

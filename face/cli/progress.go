@@ -39,8 +39,8 @@ func newProgress(io *Stdio, quiet bool) *progress {
 	return p
 }
 
-// tell is called with every snapshot.
-func (p *progress) tell(s run.Snapshot) {
+// update is called with every snapshot.
+func (p *progress) update(s run.Snapshot) {
 	if p == nil {
 		return
 	}

@@ -51,11 +51,11 @@ func TestProgressLine(t *testing.T) {
 func TestProgressOnTerminal(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(&Stdio{Err: &out, ErrTTY: true, Getenv: func(string) string { return "" }}, false)
-	p.tell(snapshot())
-	p.tell(snapshot())
+	p.update(snapshot())
+	p.update(snapshot())
 	done := snapshot()
 	done.Phase = run.PhaseDone
-	p.tell(done)
+	p.update(done)
 	text := out.String()
 	if strings.Count(text, "\r\x1b[K") != 3 || !strings.HasSuffix(text, "workers\r\x1b[K") || strings.Contains(text, "\n") {
 		t.Errorf("%q", text)
@@ -67,13 +67,13 @@ func TestProgressInPipe(t *testing.T) {
 	var out bytes.Buffer
 	io := &Stdio{Err: &out, Getenv: func(string) string { return "" }}
 	p := newProgress(io, false)
-	p.tell(snapshot())
+	p.update(snapshot())
 	if out.Len() > 0 {
 		t.Errorf("a line comes too early: %q", out.String())
 	}
 	p.last = p.last.Add(-plainEvery)
-	p.tell(snapshot())
-	p.tell(snapshot())
+	p.update(snapshot())
+	p.update(snapshot())
 	if want := p.line(snapshot()) + "\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}

@@ -47,7 +47,7 @@ Exit codes: 0 all held, 1 findings or failures, 2 a document was refused,
 	}
 	f.register(c, a.app.Contracts)
 	f.registerGate(c)
-	a.instead(c, &f)
+	a.addContractFlags(c, &f)
 	c.Flags().BoolVar(&watch, "watch", false, "keep going: run again when documents, or the files and programs of their cases, change; an interrupt ends it with exit code 0")
 	return c
 }
@@ -92,7 +92,7 @@ func (a *application) watch(ctx context.Context, paths []string, f *runFlags) er
 	return a.app.Watch(ctx, a.job(f, paths...), func(rec campaign.Record, err error) {
 		var code exitError
 		if err = a.close(rec, f, err); err != nil && !errors.As(err, &code) && ctx.Err() == nil {
-			tell(*a.io, err)
+			printError(*a.io, err)
 		}
 	})
 }
@@ -103,7 +103,7 @@ func (a *application) job(f *runFlags, paths ...string) app.Job {
 	job := app.Job{
 		Paths: paths, Store: f.store, Options: set.Options, Seed: set.Seed, Strict: set.Strict,
 		Workers: f.workers, Cases: f.cases, Time: f.time, FailFast: f.failFast, MaxErrors: f.errorLimit, CaseTimeout: f.caseTimeout, Reruns: f.reruns, Shrink: f.shrink,
-		AllowEmpty: f.allowEmpty, Progress: newProgress(a.io, f.quiet).tell, Fleet: f.fleet.job(), Stop: f.stop, StopFrom: f.stopFrom,
+		AllowEmpty: f.allowEmpty, Progress: newProgress(a.io, f.quiet).update, Fleet: f.fleet.job(), Stop: f.stop, StopFrom: f.stopFrom,
 		Self: self,
 	}
 	if job.Fleet != nil && !f.workersGiven() {
@@ -139,7 +139,7 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 		if err == nil {
 			err = rerr
 		} else {
-			tell(*a.io, rerr)
+			printError(*a.io, rerr)
 		}
 	}
 	if rec.Stopped == app.StoppedInterrupted {
@@ -147,7 +147,7 @@ func (a *application) close(rec campaign.Record, f *runFlags, err error) error {
 		return exitError(diag.ExitInterrupted)
 	}
 	if err != nil && rec.Stopped == app.StoppedFatal {
-		tell(*a.io, err)
+		printError(*a.io, err)
 		fmt.Fprintf(a.io.Err, "what ran so far is kept. Once the cause is fixed, continue with:\n  %s\n", app.ShellLine(app.ResumeCommand(f.store, rec.RunID)))
 		return exitError(diag.ExitCode(err))
 	}

@@ -148,8 +148,11 @@ invariants:
 			if !bytes.Contains(text, []byte(c.stored)) {
 				t.Errorf("the promoted document names no secret:\n%s", text)
 			}
-			if code, out := thresh("THRESH_SECRET_1="+key, "run", "kept"); c.name == "literal" && code != 1 {
+			if code, out := thresh("THRESH_SECRET_1="+key, "run", "kept"); c.name == "literal" && (code != 1 || !strings.Contains(out, `"LEAK" found`)) {
 				t.Errorf("the promoted document with its secret in a variable: %d\n%s", code, out)
+			}
+			if code, out := thresh("A=b", "run", "kept"); c.name == "literal" && code != 3 {
+				t.Errorf("the promoted document without its secret: %d\n%s", code, out)
 			}
 			must(t, os.Remove(doc)) // it may hold what it holds
 			all := append(searched(t, dir), said.Bytes()...)

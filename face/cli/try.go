@@ -90,7 +90,7 @@ Exit codes are those of thresh run.`,
 				f.options.set(o.Name, cmp.Or(o.Value, "true"))
 			}
 		}
-		rec, err := a.app.Run(c.Context(), a.job(&f, here(d.Path())))
+		rec, err := a.app.Run(c.Context(), a.job(&f, displayPath(d.Path())))
 		err = a.close(rec, &f, err)
 		if rec.RunID != "" {
 			a.tryNext(a.io.Out, d, rec, f.store)
@@ -146,8 +146,8 @@ func takeFlags(fs *pflag.FlagSet, list []string, all bool) (left []string, err e
 	return left, nil
 }
 
-// here is a path as the user would write it in the working directory.
-func here(path string) string {
+// displayPath is a path as the user would write it in the working directory.
+func displayPath(path string) string {
 	if wd, err := filepath.Abs("."); err == nil {
 		if rel, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(rel) {
 			return rel
@@ -158,7 +158,7 @@ func here(path string) string {
 
 // drafted says what was drafted and why.
 func (a *application) drafted(w io.Writer, d *draft.Draft) {
-	fmt.Fprintf(w, "%s: %s\n", d.Format, printable(here(d.Path())))
+	fmt.Fprintf(w, "%s: %s\n", d.Format, printable(displayPath(d.Path())))
 	for _, why := range d.Why {
 		fmt.Fprintf(w, "  %s\n", printable(why))
 	}
@@ -171,7 +171,7 @@ func (a *application) questions(w io.Writer, d *draft.Draft) {
 	}
 	fmt.Fprintln(w, "\nQuestions:")
 	for _, q := range d.Questions {
-		fmt.Fprintf(w, "  %s: %s\n", printable(here(d.Place(q))), printable(q.Ask))
+		fmt.Fprintf(w, "  %s: %s\n", printable(displayPath(d.Place(q))), printable(q.Ask))
 	}
 }
 
@@ -188,7 +188,7 @@ func (a *application) tryNext(w io.Writer, d *draft.Draft, rec campaign.Record, 
 	if len(rec.Findings) > 0 {
 		fmt.Fprintf(w, "  %s\n", shellWords(append([]string{"replay", rec.Findings[0].ID}, at...)...))
 	}
-	fmt.Fprintf(w, "  %s\n", shellWords(append(append([]string{"run"}, d.Words(here(d.Path()))...), at...)...))
+	fmt.Fprintf(w, "  %s\n", shellWords(append(append([]string{"run"}, d.Words(displayPath(d.Path()))...), at...)...))
 }
 
 // fromThing is init KIND --from THING: args are KIND, the further words of THING,
@@ -213,9 +213,9 @@ func (a *application) fromThing(c *cobra.Command, args []string, from, dir strin
 	}
 	a.drafted(a.io.Err, d)
 	for _, f := range d.Files {
-		fmt.Fprintln(a.io.Out, here(filepath.Join(d.Folder, f.Name)))
+		fmt.Fprintln(a.io.Out, displayPath(filepath.Join(d.Folder, f.Name)))
 	}
 	a.questions(a.io.Err, d)
-	fmt.Fprintf(a.io.Err, "\nNext:\n  %s\n", shellWords(append([]string{"run"}, d.Words(here(d.Path()))...)...))
+	fmt.Fprintf(a.io.Err, "\nNext:\n  %s\n", shellWords(append([]string{"run"}, d.Words(displayPath(d.Path()))...)...))
 	return nil
 }

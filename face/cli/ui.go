@@ -70,10 +70,10 @@ browser keeps it in a cookie.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(a.io.Out, p.at(""))
+			fmt.Fprintln(a.io.Out, p.address(""))
 			fmt.Fprintln(a.io.Err, "serving until interrupted (Ctrl-C)")
 			if open {
-				if err := openBrowser(p.at("")); err != nil {
+				if err := openBrowser(p.address("")); err != nil {
 					fmt.Fprintf(a.io.Err, "note: no browser could be opened (%s); the address is above\n", printable(err.Error()))
 				}
 			}
@@ -107,8 +107,8 @@ type pages struct {
 	done chan error
 }
 
-// at is the address of a page.
-func (p *pages) at(page string) string {
+// address is the address of a page.
+func (p *pages) address(page string) string {
 	u := p.url
 	u.Path += page
 	return u.String()
@@ -293,7 +293,7 @@ func (a *application) whileRunning(ctx context.Context, dir string, b app.Begun)
 		end()
 		return nil, errors.Join(err, st.Close())
 	}
-	fmt.Fprintf(a.io.Err, "pages: %s\n", p.at("runs/"+b.RunID))
+	fmt.Fprintf(a.io.Err, "pages: %s\n", p.address("runs/"+b.RunID))
 	return func() {
 		defer st.Close()
 		if a.io.ErrTTY && a.io.Getenv("CI") == "" && ctx.Err() == nil {
@@ -306,7 +306,7 @@ func (a *application) whileRunning(ctx context.Context, dir string, b app.Begun)
 		}
 		end()
 		if err := p.wait(); err != nil {
-			tell(*a.io, err)
+			printError(*a.io, err)
 		}
 	}, nil
 }

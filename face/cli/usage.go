@@ -22,7 +22,7 @@ func usageOf(c *cobra.Command, err error) error {
 	if example := exampleOf(c); example != "" {
 		hint += "\n  for example: " + example
 	}
-	return diag.WithHint(diag.Refused("%s", plainly(c, err)), hint)
+	return diag.WithHint(diag.Refused("%s", describeUsageError(c, err)), hint)
 }
 
 // exampleOf is the first example of a command, without what explains it.
@@ -40,8 +40,8 @@ var (
 	required = regexp.MustCompile(`^required flag\(s\) (.+) not set$`)
 )
 
-// plainly says what the library that reads command lines found wrong.
-func plainly(c *cobra.Command, err error) string {
+// describeUsageError says what the library that reads command lines found wrong.
+func describeUsageError(c *cobra.Command, err error) string {
 	text, path := err.Error(), c.CommandPath()
 	wants := strings.TrimSpace(strings.TrimPrefix(c.Use, c.Name()))
 	var want, most, got int

@@ -88,7 +88,31 @@ func TestVerify(t *testing.T) {
 		t.Errorf("a statement over a forged run: %d %s", r.code, r.text())
 	}
 
+	// A byte that is wrong in anything that the run keeps is named, also in what
+	// decides nothing.
+	flipped := func(path string, at int) {
+		t.Helper()
+		data, err := os.ReadFile(path)
+		must(t, err)
+		bad := bytes.Clone(data)
+		bad[(at+len(bad))%len(bad)] ^= 1
+		must(t, os.WriteFile(path, bad, 0o600))
+		expect(t, l.stored("verify"), 1, "DIFFERS")
+		expect(t, l.stored("verify", signed), 1)
+		must(t, os.WriteFile(path, data, 0o600))
+	}
+	blobs, err := filepath.Glob(l.path("store/blobs/*/*"))
+	must(t, err)
+	if len(blobs) < 3 {
+		t.Fatalf("%q", blobs)
+	}
+	for _, b := range blobs {
+		flipped(b, -1)
+	}
 	journal := filepath.Join(l.path("store"), "runs", l.report().RunID, "journal")
+	for _, at := range []int{9, 200} { // the first record
+		flipped(journal, at)
+	}
 	data, err := os.ReadFile(journal)
 	must(t, err)
 	bad := bytes.Clone(data)

@@ -37,22 +37,22 @@ func (o *open) diagnostic(d diag.Diagnostic) diagnostic {
 	x := diagnostic{Severity: int(d.Level) + 1, Code: d.Code, Source: "thresh", Message: message}
 	if d.Pos.File != "" && d.Pos.File != o.page.Spec.Path { // what the document names is shown at its top
 		x.Range = o.text.span(0, len(o.text.line(0)))
-		x.Related = append(x.Related, related{elsewhere(d.Pos), "here"})
+		x.Related = append(x.Related, related{locationInFile(d.Pos), "here"})
 	} else {
-		x.Range = o.text.span(o.page.Span(o.text.at(d.Pos)))
+		x.Range = o.text.span(o.page.Span(o.text.offsetOf(d.Pos)))
 	}
 	for _, r := range d.Related {
-		place := elsewhere(r.Pos)
+		place := locationInFile(r.Pos)
 		if r.Pos.File == "" || r.Pos.File == o.page.Spec.Path {
-			place = location{o.uri, o.text.span(o.page.Span(o.text.at(r.Pos)))}
+			place = location{o.uri, o.text.span(o.page.Span(o.text.offsetOf(r.Pos)))}
 		}
 		x.Related = append(x.Related, related{place, r.Message})
 	}
 	return x
 }
 
-// elsewhere is a place in a file that is not open.
-func elsewhere(p diag.Pos) location {
+// locationInFile is a place in a file that is not open.
+func locationInFile(p diag.Pos) location {
 	path, err := filepath.Abs(p.File)
 	if err != nil {
 		path = p.File
@@ -92,7 +92,7 @@ func (s *server) actions(o *open, p at) (any, error) {
 		if d.Pos.File != o.page.Spec.Path || after(x.Range.Start, p.Range.End) || after(p.Range.Start, x.Range.End) {
 			continue
 		}
-		for _, f := range o.page.Fixes(d, o.text.at(d.Pos)) {
+		for _, f := range o.page.Fixes(d, o.text.offsetOf(d.Pos)) {
 			edit := textEdit{o.text.span(f.From, f.To), f.Text}
 			list = append(list, codeAction{
 				Title: f.Title, Kind: "quickfix", Diagnostics: []diagnostic{x}, IsPreferred: true,
@@ -219,14 +219,14 @@ func (s *server) execute(m *message, c command) {
 func (s *server) run(page *app.Page) (any, error) {
 	rec, err := page.Run(s.ctx)
 	if err != nil {
-		s.say(errorMessage, err.Error())
+		s.showMessage(errorMessage, err.Error())
 		return nil, err
 	}
 	cases := int64(0)
 	for _, c := range rec.Campaigns {
 		cases += c.Cases.Run
 	}
-	s.say(infoMessage, fmt.Sprintf("%s: %s, %s, run %s", rec.Verdict, diag.Plural(cases, "case"), diag.Plural(int64(len(rec.Findings)), "finding"), rec.RunID))
+	s.showMessage(infoMessage, fmt.Sprintf("%s: %s, %s, run %s", rec.Verdict, diag.Plural(cases, "case"), diag.Plural(int64(len(rec.Findings)), "finding"), rec.RunID))
 	if s.lenses {
 		s.request("workspace/codeLens/refresh", nil)
 	}
@@ -240,7 +240,7 @@ func (s *server) run(page *app.Page) (any, error) {
 func (s *server) runCase(page *app.Page, name string) (any, error) {
 	o, err := page.RunCase(s.ctx, name)
 	if err != nil {
-		s.say(errorMessage, err.Error())
+		s.showMessage(errorMessage, err.Error())
 		return nil, err
 	}
 	text, kind := fmt.Sprintf("%s: %s", name, o.Verdict), infoMessage
@@ -250,7 +250,7 @@ func (s *server) runCase(page *app.Page, name string) (any, error) {
 	if o.Verdict == campaign.VerdictFail || o.Verdict == campaign.VerdictError {
 		kind = errorMessage
 	}
-	s.say(kind, text)
+	s.showMessage(kind, text)
 	return map[string]any{"verdict": o.Verdict.String(), "title": o.Title}, nil
 }
 

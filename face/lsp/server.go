@@ -80,7 +80,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 		case m.Method == "":
 			continue // an answer to a request of ours
 		}
-		s.take(m)
+		s.handle(m)
 	}
 }
 
@@ -116,8 +116,8 @@ func params[T any](m *message) (T, error) {
 	return v, nil
 }
 
-// take does what a message asks for.
-func (s *server) take(m *message) {
+// handle does what a message asks for.
+func (s *server) handle(m *message) {
 	if m.Method == "initialize" {
 		p, err := params[initialize](m)
 		if err == nil {
@@ -215,7 +215,7 @@ func (s *server) initialize(p initialize) {
 	s.lenses = p.Capabilities.Workspace.CodeLens.RefreshSupport
 	if dir := pathOf(p.RootURI); dir != "" && s.Enter != nil {
 		if err := s.Enter(dir); err != nil {
-			s.say(warningMessage, err.Error())
+			s.showMessage(warningMessage, err.Error())
 		}
 	}
 }
@@ -282,6 +282,6 @@ const (
 	infoMessage
 )
 
-func (s *server) say(kind int, text string) {
+func (s *server) showMessage(kind int, text string) {
 	s.notify("window/showMessage", map[string]any{"type": kind, "message": text})
 }

@@ -69,8 +69,8 @@ func (t *text) position(offset int) position {
 
 func (t *text) span(from, to int) span { return span{t.position(from), t.position(max(from, to))} }
 
-// at is the offset of a place of a diagnostic, whose columns count bytes.
-func (t *text) at(p diag.Pos) int {
+// offsetOf is the offset of a place of a diagnostic, whose columns count bytes.
+func (t *text) offsetOf(p diag.Pos) int {
 	n := p.Line - 1
 	if n < 0 {
 		return 0

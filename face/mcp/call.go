@@ -41,8 +41,8 @@ func (c *call) Integer(name string) (int64, bool) {
 	return *n, true
 }
 
-// into decodes a parameter that may be missing; of another form it is an error.
-func (c *call) into(name, want string, v any) error {
+// decodeParam decodes a parameter that may be missing; of another form it is an error.
+func (c *call) decodeParam(name, want string, v any) error {
 	raw, ok := c.args[name]
 	if !ok || bytes.Equal(raw, []byte("null")) {
 		return nil
@@ -55,7 +55,7 @@ func (c *call) into(name, want string, v any) error {
 
 // count decodes an integer from 0 to most.
 func (c *call) count(name string, v *int64, most int64) error {
-	if err := c.into(name, "an integer", v); err != nil {
+	if err := c.decodeParam(name, "an integer", v); err != nil {
 		return err
 	}
 	if *v < 0 || *v > most {
@@ -102,9 +102,9 @@ func (c *call) follow(ctx context.Context, r campaign.Background) error {
 	for {
 		changed := r.Changed()
 		st := r.Status()
-		if at, of := further(st); token != nil && at > last && st.Record == nil {
+		if at, of := progressOf(st); token != nil && at > last && st.Record == nil {
 			last = at
-			// A client that is gone is told nothing; that the call ends, ctx says.
+			// No answer goes to a client that has disconnected; ctx ends the call.
 			_ = c.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
 				ProgressToken: token, Progress: at, Total: of, Message: describe(st),
 			})
@@ -119,9 +119,9 @@ func (c *call) follow(ctx context.Context, r campaign.Background) error {
 	}
 }
 
-// further is a run's progress as a number that never falls while it runs, in
+// progressOf is a run's progress as a number that never falls while it runs, in
 // campaigns, and what it ends at; 0 if that is not known.
-func further(st campaign.Status) (at, of float64) {
+func progressOf(st campaign.Status) (at, of float64) {
 	part := 0.0
 	switch {
 	case st.Phase == "confirming" || st.Phase == "shrinking" || st.Phase == "done":

@@ -18,13 +18,13 @@ const maxTimes = 1000
 func (s *Server) findingTools() []campaign.Tool {
 	id := campaign.Param{Name: "finding", Kind: "string", About: "a finding's id, of the newest run that has it, or RUN/FINDING", Required: true}
 	return []campaign.Tool{
-		{Name: "replay", About: "Run the smallest reproducer of a finding again, with the document, seeds and module that were kept with its run and programs as they are now.", Call: own(s.replay),
+		{Name: "replay", About: "Run the smallest reproducer of a finding again, with the document, seeds and module that were kept with its run and programs as they are now.", Call: withProgress(s.replay),
 			Params: []campaign.Param{
 				id, {Name: "times", Kind: "integer", About: "run it so often (1; a flaky finding at least 10 times)"},
 				{Name: "system", Kind: "string", About: "a system file below the server's folder, which replaces the run's own system"},
 				{Name: "as_stored", Kind: "boolean", About: "use the stored document even if it has changed since"},
 			}},
-		{Name: "explain_finding", Reads: true, About: "Give all that is known of a finding: what happened step by step, evidence, the smallest reproducer, how to see it again.", Call: own(s.explain), Params: []campaign.Param{id}},
+		{Name: "explain_finding", Reads: true, About: "Give all that is known of a finding: what happened step by step, evidence, the smallest reproducer, how to see it again.", Call: withProgress(s.explain), Params: []campaign.Param{id}},
 	}
 }
 
@@ -41,7 +41,7 @@ func (s *Server) replay(ctx context.Context, c *call) (any, error) {
 		return nil, errors.New("times must be at least 1")
 	}
 	job := app.ReplayJob{Times: int(times)}
-	if err := errors.Join(c.into("system", "a string", &job.System), c.into("as_stored", "true or false", &job.AsStored)); err != nil {
+	if err := errors.Join(c.decodeParam("system", "a string", &job.System), c.decodeParam("as_stored", "true or false", &job.AsStored)); err != nil {
 		return nil, err
 	}
 	r, err := s.cfg.Use.Replay(ctx, id, job)

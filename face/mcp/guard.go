@@ -18,12 +18,12 @@ func guard(token string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		if !nearby(r.Host) {
+		if !isLocalHost(r.Host) {
 			http.Error(w, "this server is called by an address of this machine or localhost alone", http.StatusForbidden)
 			return
 		}
 		if origin := r.Header.Get("Origin"); origin != "" {
-			if u, err := url.Parse(origin); err != nil || !nearby(u.Host) {
+			if u, err := url.Parse(origin); err != nil || !isLocalHost(u.Host) {
 				http.Error(w, "requests from pages of other machines are not answered", http.StatusForbidden)
 				return
 			}
@@ -41,8 +41,8 @@ func guard(token string, next http.Handler) http.Handler {
 	})
 }
 
-// nearby reports whether a host, with or without a port, is this machine.
-func nearby(host string) bool {
+// isLocalHost reports whether a host, with or without a port, is this machine.
+func isLocalHost(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h

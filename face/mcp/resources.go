@@ -54,7 +54,7 @@ func (s *Server) announce(r campaign.Background) {
 		_ = s.mcp.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: runsURI})
 		v := stateOf(r)
 		for session := range s.mcp.Sessions() {
-			// A client that has gone is told nothing.
+			// No notification goes to a client that has disconnected.
 			_ = session.Log(ctx, &sdk.LoggingMessageParams{ //nolint:staticcheck // deprecated for the newest protocol alone, and what clients of the others show
 				Level: "info", Logger: "thresh", Data: map[string]any{"run_id": v.RunID, "state": v.State, "verdict": v.Verdict, "findings_count": v.Findings},
 			})

@@ -69,15 +69,15 @@ func (s *Server) runTools() []campaign.Tool {
 	id := campaign.Param{Name: "run_id", Kind: "string", About: "the run, as run_spec named it, a unique beginning of a stored run's id, or latest", Required: true}
 	wait := "wait at most so many seconds for the run to end; progress is reported if the call has a progress token"
 	return []campaign.Tool{
-		{Name: "check_spec", Reads: true, About: "Find mistakes in documents of any format without running them.", Call: own(s.check), Params: doc},
-		{Name: "run_spec", About: "Run documents of any format in the background. With wait, the answer comes once the run has ended; a cancelled call ends the run.", Call: own(s.runSpec),
+		{Name: "check_spec", Reads: true, About: "Find mistakes in documents of any format without running them.", Call: withProgress(s.check), Params: doc},
+		{Name: "run_spec", About: "Run documents of any format in the background. With wait, the answer comes once the run has ended; a cancelled call ends the run.", Call: withProgress(s.runSpec),
 			Params: append(doc[:len(doc):len(doc)],
 				campaign.Param{Name: "cases", Kind: "integer", About: "run at most this many cases of each campaign"},
 				campaign.Param{Name: "max_errors", Kind: "string", About: "end the run once more than N, or P%, of its cases have no result"},
 				campaign.Param{Name: "time_secs", Kind: "integer", About: "be over after this long, confirming and shrinking included"},
 				campaign.Param{Name: "wait", Kind: "boolean", About: "answer once the run has ended"})},
-		{Name: "run_status", Reads: true, About: "Say how far a run is, and its result.", Call: own(s.runStatus), Params: []campaign.Param{id, {Name: "wait_secs", Kind: "integer", About: wait}}},
-		{Name: "run_findings", Reads: true, About: "List a run's findings, also while it runs.", Call: own(s.runFindings),
+		{Name: "run_status", Reads: true, About: "Say how far a run is, and its result.", Call: withProgress(s.runStatus), Params: []campaign.Param{id, {Name: "wait_secs", Kind: "integer", About: wait}}},
+		{Name: "run_findings", Reads: true, About: "List a run's findings, also while it runs.", Call: withProgress(s.runFindings),
 			Params: []campaign.Param{id, {Name: "since_seqno", Kind: "integer", About: "only findings after this number: the next_seqno of the last answer"}}},
 	}
 }
@@ -88,9 +88,9 @@ func (s *Server) document(c *call) (app.Draft, error) {
 	var text *string
 	var options map[string]any
 	for _, err := range []error{
-		c.into("path", "a string", &d.Path), c.into("text", "a string", &text), c.into("name", "a string", &d.Name),
-		c.into("contract", "a string", &d.Contract), c.into("seed", "an integer", &d.Seed), c.into("strict", "true or false", &d.Strict),
-		c.into("options", "an object", &options),
+		c.decodeParam("path", "a string", &d.Path), c.decodeParam("text", "a string", &text), c.decodeParam("name", "a string", &d.Name),
+		c.decodeParam("contract", "a string", &d.Contract), c.decodeParam("seed", "an integer", &d.Seed), c.decodeParam("strict", "true or false", &d.Strict),
+		c.decodeParam("options", "an object", &options),
 	} {
 		if err != nil {
 			return d, err
@@ -173,8 +173,8 @@ func (s *Server) runSpec(ctx context.Context, c *call) (any, error) {
 	var seconds int64
 	var limit string
 	for _, err := range []error{
-		c.count("cases", &d.Cases, 1<<53), c.count("time_secs", &seconds, 1<<31), c.into("wait", "true or false", &wait),
-		c.into("max_errors", "a string", &limit),
+		c.count("cases", &d.Cases, 1<<53), c.count("time_secs", &seconds, 1<<31), c.decodeParam("wait", "true or false", &wait),
+		c.decodeParam("max_errors", "a string", &limit),
 	} {
 		if err != nil {
 			return nil, err

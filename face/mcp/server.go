@@ -112,8 +112,8 @@ func (s *Server) tools() []campaign.Tool {
 	return append(all, general...)
 }
 
-// own makes a tool's call of one that reports progress to its client.
-func own(f func(context.Context, *call) (any, error)) func(context.Context, campaign.ToolCall) (any, error) {
+// withProgress makes a tool's call of one that reports progress to its client.
+func withProgress(f func(context.Context, *call) (any, error)) func(context.Context, campaign.ToolCall) (any, error) {
 	return func(ctx context.Context, c campaign.ToolCall) (any, error) { return f(ctx, c.(*call)) }
 }
 

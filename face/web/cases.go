@@ -28,8 +28,8 @@ type casePage struct {
 	Replay                    string // "" for a run of several campaigns
 }
 
-// tell has the page show an outcome.
-func (p *casePage) tell(o campaign.Outcome, shown []campaign.Exhibit) {
+// show has the page show an outcome.
+func (p *casePage) show(o campaign.Outcome, shown []campaign.Exhibit) {
 	p.Outcome = o
 	for i := range shown {
 		p.Exhibits = append(p.Exhibits, report.DrawExhibit(&shown[i]))
@@ -58,7 +58,7 @@ func (s *Server) casePage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.tell(o, shown)
+	p.show(o, shown)
 	return s.show(w, http.StatusOK, "case-page.tmpl", p)
 }
 
@@ -76,7 +76,7 @@ func (s *Server) runCase(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.tell(o, shown)
+	p.show(o, shown)
 	p.Again = true
 	return s.show(w, http.StatusOK, "case-page.tmpl", p)
 }

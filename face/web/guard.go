@@ -44,7 +44,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			refuse(w, http.StatusMisdirectedRequest, fmt.Sprintf("this server is not called %q; thresh ui --host allows a name", r.Host))
 			return
 		}
-		if why := foreign(r); why != "" {
+		if why := refusalReason(r); why != "" {
 			refuse(w, http.StatusForbidden, why)
 			return
 		}
@@ -76,10 +76,10 @@ func (s *Server) calledBy(host string) bool {
 	return slices.ContainsFunc(s.cfg.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// foreign says why a request is none of this server's own pages or of its
+// refusalReason says why a request is none of this server's own pages or of its
 // user: another site's script, form or frame. A link may be followed from
 // anywhere.
-func foreign(r *http.Request) string {
+func refusalReason(r *http.Request) string {
 	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
 	origin := r.Header.Get("Origin")
 	if origin != "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // How often a run's journal is looked at while somebody watches, which is also
-// the most often that a page is told anything; how long a journal stays open
+// the most often that a page gets an update; how long a journal stays open
 // when nobody does; and how often a silent stream is shown to be alive.
 const (
 	lookEvery   = 250 * time.Millisecond
@@ -196,8 +196,8 @@ func (w *watch) set(l *store.Live, err error) {
 	w.news = make(chan struct{})
 }
 
-// now is what is known, and a channel that is closed when more is.
-func (w *watch) now() (*store.Live, <-chan struct{}, error) {
+// current is what is known, and a channel that is closed when more is.
+func (w *watch) current() (*store.Live, <-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.live, w.news, w.err
@@ -214,13 +214,13 @@ func (w *watch) join(n int) {
 // page should wait.
 func (h *journalHub) live(ctx context.Context, run string) *store.Live {
 	w := h.watch(run)
-	l, news, err := w.now()
+	l, news, err := w.current()
 	if l == nil && err == nil {
 		ctx, cancel := context.WithTimeout(ctx, waitForLive)
 		defer cancel()
 		select {
 		case <-news:
-			l, _, _ = w.now()
+			l, _, _ = w.current()
 		case <-ctx.Done():
 		}
 	}
@@ -273,7 +273,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) error {
 	defer pulse.Stop()
 	var sent []byte
 	for {
-		l, news, err := watch.now()
+		l, news, err := watch.current()
 		if err != nil {
 			return nil // the page asks again, and is told by the page itself
 		}

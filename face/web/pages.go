@@ -95,8 +95,8 @@ func pagerOf(r *http.Request, limit, offset, shown, total int) pager {
 	return p
 }
 
-// mark is the sign of a verdict or a status, so that colour is not needed.
-func mark(word string) string {
+// statusSign is the sign of a verdict or a status, so that colour is not needed.
+func statusSign(word string) string {
 	switch word {
 	case "pass", "done":
 		return "✓"
@@ -148,8 +148,10 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 	if v.Get("trends") == "all" {
 		shown = mostLines
 		v.Del("trends")
-		r.URL.RawQuery = v.Encode()
 	}
+	source := v.Get("source") // the document that a trend is of
+	v.Del("source")
+	r.URL.RawQuery = v.Encode()
 	q, err := runQuery(r)
 	if err != nil {
 		return err
@@ -168,7 +170,7 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 		p.Rows = append(p.Rows, runRow{x, runWord(x), x.Ungrouped()})
 	}
 	if q.Contract != "" && q.Campaign != "" {
-		t, err := s.cfg.Store.Trend(q.Contract, q.Campaign, trendRuns)
+		t, err := s.cfg.Store.Trend(q.Contract, q.Campaign, source, trendRuns)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package web_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/face/web"
@@ -50,7 +51,15 @@ func TestPictures(t *testing.T) {
 	must(t, err)
 	at(file, wide, "report", "file://"+filepath.Join(work, "flakestorm.html"))
 	at(b, wide, "runs", base+"/")
-	at(b, wide, "comparison", base+"/compare?a="+runs[len(runs)-1].RunID+"&b="+runs[0].RunID)
+	document := filepath.Join(work, "flakestorm", "flakestorm.yaml")
+	text, err := os.ReadFile(document)
+	must(t, err)
+	fixed := strings.Replace(strings.Replace(string(text), "mode: empty", "mode: rate_limit", 1), `"Where is my order 4711?"`, `"Where is my parcel?"`, 1)
+	must(t, os.WriteFile(document, []byte(fixed), 0o600))
+	thresh(work, []int{0, 1}, "run", "flakestorm", "--quiet", "--store", "store", "--shrink", "40")
+	later, err := st.Runs(store.RunQuery{Contract: "flakestorm"})
+	must(t, err)
+	at(b, wide, "comparison", base+"/compare?a="+runs[0].RunID+"&b="+later[0].RunID)
 	w := begin(t, st)
 	cases(t, w, 0, 400)
 	f := fault("F-0c5e1a7b20")

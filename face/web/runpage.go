@@ -107,7 +107,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		if l := s.hub.live(r.Context(), id); l != nil {
 			unconfirmed = len(l.Met)
 		}
-		p.Resume, p.Known = report.Shell(s.cfg.Use.ResumeCommand(id)), known(&d.Summary, unconfirmed)
+		p.Resume, p.Known = report.Shell(s.cfg.Use.ResumeCommand(id)), unconfirmedNote(&d.Summary, unconfirmed)
 		d.Summary.Findings += unconfirmed
 	}
 	p.RunView = report.DrawRun(&d.Record, d.Summary.Findings, opt)
@@ -139,8 +139,8 @@ func (s *Server) rails(ctx context.Context, id string, rec *campaign.Record) ([]
 	}), nil
 }
 
-// known is what an interrupted run says of its failing cases; "" if it has none.
-func known(r *store.RunSummary, unconfirmed int) string {
+// unconfirmedNote is what an interrupted run says of its failing cases; "" if it has none.
+func unconfirmedNote(r *store.RunSummary, unconfirmed int) string {
 	n := r.Cases.Fail
 	if n == 0 {
 		return ""

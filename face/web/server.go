@@ -100,7 +100,7 @@ func New(cfg Config) (*Server, error) {
 		"clock": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
 		"join":  strings.Join,
 		"int":   func(n int) int64 { return int64(n) },
-		"mark":  mark,
+		"mark":  statusSign,
 	}).ParseFS(pageFiles, "page/*.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("parse the pages' templates: %w", err)

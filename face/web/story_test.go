@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,18 +58,30 @@ func TestVerdictIsSeenAtOnce(t *testing.T) {
 			thresh(dir, []int{1}, "run", name, "--quiet", "--store", "store", "--cases", "400", "--shrink", "40", "--report", "html="+name+".html")
 		}
 	}
+	const long = "요청과-응답-בדיקה-with-a-very-long-file-name-that-goes-on-and-on-🧪.spec.md"
+	must(t, os.Rename(filepath.Join(dir, "spectest", "greeting.spec.md"), filepath.Join(dir, "spectest", long)))
 	st := openStore(t, filepath.Join(dir, "store"))
-	base, _ := serve(t, st)
-	b, file := openBrowser(t, base), openBrowser(t, base)
-	const end = `Math.ceil(Math.max(...['h3', '[class^=mark-]', '.command'].map(s => document.querySelector('[data-card] ' + s).getBoundingClientRect().bottom)) + scrollY)`
+	newest := make(map[string]string)
 	for _, name := range formats {
 		runs, err := st.Runs(store.RunQuery{Contract: name})
 		must(t, err)
+		newest[name] = runs[0].RunID
+	}
+	for name, args := range map[string][]string{"long": {"spectest"}, "all": formats} { // one run of a long name, and one of all documents
+		thresh(dir, []int{1}, slices.Concat([]string{"run", "--quiet", "--store", "store", "--cases", "100", "--shrink", "10", "--report", "html=" + name + ".html"}, args)...)
+		runs, err := st.Runs(store.RunQuery{})
+		must(t, err)
+		newest[name] = runs[0].RunID
+	}
+	base, _ := serve(t, st)
+	b, file := openBrowser(t, base), openBrowser(t, base)
+	const end = `Math.ceil(Math.max(...['h3', '[class^=mark-]', '.command'].map(s => document.querySelector('[data-card] ' + s).getBoundingClientRect().bottom)) + scrollY)`
+	for name, id := range newest {
 		for _, l := range among(storyLooks) {
 			for where, at := range map[string]struct {
 				b       *browser
 				address string
-			}{"page": {b, base + "/runs/" + runs[0].RunID}, "report": {file, "file://" + filepath.Join(dir, name+".html")}} {
+			}{"page": {b, base + "/runs/" + id}, "report": {file, "file://" + filepath.Join(dir, name+".html")}} {
 				full := fmt.Sprintf("%s-%s-%s", where, name, l.name)
 				at.b.as(l)
 				at.b.open(at.address)

@@ -5,6 +5,7 @@ import "context"
 // Crash is what a program that a fatal signal had stopped said of it.
 type Crash struct {
 	Kind   string   // "null pointer read", "stack overflow", "abort: double free or corruption"
+	Fault  string   // the kind without what chance or the input decides: "read", "heap damage"; "": Kind
 	Layers []string // the places that distinguish it from other crashes of the kind; none: it has no code of its own
 	Frames []string // the program's own calls, innermost first
 	By     string   // what named them

@@ -80,12 +80,11 @@ type Command struct {
 
 // Limits bound what one case may use. Zero means no limit of that kind.
 type Limits struct {
-	AddressSpace int64         // bytes; not applied to a program built with a sanitizer that reserves address space
-	CPU          time.Duration // processor time
-	FileSize     int64         // bytes of any one file the program writes
-	Written      int64         // bytes in all that the program writes to its run folder and streams
-	Output       int64         // bytes kept of each of stdout and stderr
-	Processes    int64         // processes and threads at once; 0: no limit
+	AddressSpace int64 // bytes; not applied to a program built with a sanitizer that reserves address space
+	FileSize     int64 // bytes of any one file the program writes
+	Written      int64 // bytes in all that the program writes to its run folder and streams
+	Output       int64 // bytes kept of each of stdout and stderr
+	Processes    int64 // processes and threads at once; 0: no limit
 }
 
 // Status is how a process ended.

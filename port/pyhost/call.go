@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"time"
-
-	"github.com/thresh-dev/thresh/port/process"
 )
 
 // Style is how an agent object is called, see [AgentPlan].
@@ -27,7 +25,6 @@ type AgentPlan struct {
 	Target     string   // "module:attribute", split at the last colon
 	Style      Style    // "" is Plain
 	SearchPath []string // put before everything else in sys.path
-	Dir        string   // working folder; "" is that of this process
 	Environ    []string // whole environment as KEY=value; nil: that of this process
 	Reset      string   // "module:function", sync or async; "" is none
 	// Tools are tool callables, "module:function", that calls go through
@@ -41,8 +38,6 @@ type AgentPlan struct {
 	// Sources are modules given as text, importable by their name.
 	Sources   map[string]string
 	LoadLimit time.Duration // for importing and wrapping; > 0
-	// Limits bind the process. Output is not used: see AgentReply.Printed.
-	Limits process.Limits
 }
 
 // AgentCall is one call.

@@ -26,11 +26,8 @@ type Command struct {
 	// Environ returns the whole environment as KEY=value. It is pure; temp is
 	// the absolute path of the case's own temporary folder, which is empty but
 	// for SetupFiles. nil: the environment of this process.
-	Environ func(temp string) []string
-	// TempDir is the temporary folder, absolute and made by the caller. With ""
-	// the runner makes one and wipes it at its next Run or Close.
-	TempDir    string
-	SetupFiles []SetupFile
+	Environ    func(temp string) []string
+	SetupFiles []SetupFile // of the temporary folder
 
 	// Stdin is what can be read from standard input, on sys.stdin and on file
 	// descriptor 0 alike; StdinIsTTY what sys.stdin.isatty() says.

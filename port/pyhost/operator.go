@@ -14,10 +14,9 @@ type OperatorSet struct {
 	// Files are absolute paths of modules, loaded in this order. A module may
 	// import what its own project has: its package (by __init__.py files or by
 	// the relative imports it makes) is found, and so are its own folder and those above it.
-	Files      []string
-	SearchPath []string      // put before everything else in sys.path
-	LoadLimit  time.Duration // for importing one module; > 0
-	CallLimit  time.Duration // for one call; > 0
+	Files     []string
+	LoadLimit time.Duration // for importing one module; > 0
+	CallLimit time.Duration // for one call; > 0
 	// Limits bind the process; AddressSpace bounds what operators can allocate.
 	// A FileSize of 0 is 64 MiB. Output is not used: see Printed.
 	Limits process.Limits

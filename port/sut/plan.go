@@ -42,6 +42,7 @@ type Plan struct {
 	Ready   Ready
 	URL     string      // of http, chat and mcp; may hold {port} and ${VAR}
 	Headers [][2]string // values may hold ${VAR}
+	Query   [][2]string // of http: sent with every call; values may hold ${VAR}
 	// Entry is FILE:NAME of python, or the module file of wasm.
 	Entry  string
 	Module []byte // the content of Entry, of wasm
@@ -182,8 +183,15 @@ type Operation struct {
 	Schema   json.RawMessage
 	Answers  map[string]json.RawMessage
 	Frames   map[string]Frame `json:",omitempty"` // what answers are besides, by status as in Answers
+	Links    []Link           `json:",omitempty"`
 	Destroys bool             // it says of itself that it may destroy something
 	Reads    bool             `json:",omitempty"` // it says of itself that it changes nothing
+}
+
+// Link says that an answer has what another operation is called with.
+type Link struct {
+	To     string
+	Values [][2]string // arguments, and runtime expressions of OpenAPI
 }
 
 // Argument is one argument of an operation.

@@ -42,7 +42,7 @@ func Confirm(ctx context.Context, exec Execute, contract string, c campaign.Case
 		conf.Slowest = max(conf.Slowest, o.Elapsed)
 		if Shows(contract, fingerprint, &o) {
 			if conf.Rerun.Same++; conf.Rerun.Same > 1 {
-				conf.Outcome.Evidence = steady(conf.Outcome.Evidence, o.Evidence)
+				conf.Outcome.Evidence = mergeStable(conf.Outcome.Evidence, o.Evidence)
 			} else {
 				conf.Outcome = o
 			}

@@ -13,10 +13,10 @@ import (
 // equal.
 const varies = "<varies>"
 
-// steady merges the evidence of two occurrences of a finding: words that
+// mergeStable merges the evidence of two occurrences of a finding: words that
 // differ are masked, but in what is there to be replayed. Texts whose words do not match up stay as the first has
 // them.
-func steady(first, again []campaign.Attachment) []campaign.Attachment {
+func mergeStable(first, again []campaign.Attachment) []campaign.Attachment {
 	out := make([]campaign.Attachment, len(first))
 	for i, a := range first {
 		out[i] = a

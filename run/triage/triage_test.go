@@ -70,13 +70,13 @@ func TestSteady(t *testing.T) {
 		{"short", "short and more", "short"},
 		{"a b", "a  b", "a b"},
 	} {
-		got := steady([]campaign.Attachment{{Name: "stderr", Data: []byte(c.a)}}, []campaign.Attachment{{Name: "stderr", Data: []byte(c.b)}})
+		got := mergeStable([]campaign.Attachment{{Name: "stderr", Data: []byte(c.a)}}, []campaign.Attachment{{Name: "stderr", Data: []byte(c.b)}})
 		if string(got[0].Data) != c.want {
 			t.Errorf("%q and %q: %q, want %q", c.a, c.b, got[0].Data, c.want)
 		}
 	}
 	recorded := []campaign.Attachment{{Name: campaign.RecordedAttachment, Data: []byte(`{"at": 1}`)}}
-	if got := steady(recorded, []campaign.Attachment{{Name: campaign.RecordedAttachment, Data: []byte(`{"at": 2}`)}}); string(got[0].Data) != `{"at": 1}` {
+	if got := mergeStable(recorded, []campaign.Attachment{{Name: campaign.RecordedAttachment, Data: []byte(`{"at": 2}`)}}); string(got[0].Data) != `{"at": 1}` {
 		t.Errorf("what is to be replayed became %s", got[0].Data)
 	}
 }

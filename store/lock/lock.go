@@ -126,7 +126,7 @@ func Held(path string) (bool, error) {
 	return false, err
 }
 
-// TryUpgrade makes a shared lock exclusive if nobody else holds it. If that
+// TryUpgrade makes a shared lock exclusive if there is no other holder. If that
 // fails, the lock is shared still.
 func (l *Lock) TryUpgrade() (bool, error) {
 	err := lockFile(l.f, Exclusive, false)

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -19,8 +18,8 @@ type chat struct {
 	notes      []string
 }
 
-// yields reports whether a refused request can be sent again in another form.
-func (c *chat) yields(r *agentcall.Reply) bool {
+// retryDifferently reports whether a refused request can be sent again in another form.
+func (c *chat) retryDifferently(r *agentcall.Reply) bool {
 	if c == nil || r.End != agentcall.Refused || r.Status != http.StatusBadRequest {
 		return false
 	}
@@ -38,9 +37,6 @@ func (c *chat) yields(r *agentcall.Reply) bool {
 
 // chatDialect is how OpenAI-compatible endpoints are asked.
 func chatDialect(p *agentcall.Chat) (dialect, error) {
-	if p.Tools != nil && !json.Valid(p.Tools) {
-		return dialect{}, errors.New("the tools of the chat are not JSON")
-	}
 	if d, ok := otherChat(p); ok {
 		return d, nil
 	}
@@ -52,7 +48,7 @@ func chatDialect(p *agentcall.Chat) (dialect, error) {
 			messages = append(messages, agentcall.Message{Role: "system", Text: k.System})
 		}
 		messages = append(append(messages, c.History...), agentcall.Message{Role: "user", Text: c.Prompt})
-		r := chatRequest{Model: k.Model, Messages: messages, Temperature: k.Temperature, MaxTokens: k.MaxTokens, Tools: k.Tools, Format: c.Format, Stream: k.Stream}
+		r := chatRequest{Model: k.Model, Messages: messages, Temperature: k.Temperature, MaxTokens: k.MaxTokens, Format: c.Format, Stream: k.Stream}
 		if k.completion {
 			r.MaxTokens, r.MaxCompletion = 0, k.MaxTokens
 		}
@@ -74,7 +70,6 @@ type chatRequest struct {
 	Temperature   *float64            `json:"temperature,omitempty"`
 	MaxTokens     int                 `json:"max_tokens,omitempty"`
 	MaxCompletion int                 `json:"max_completion_tokens,omitempty"`
-	Tools         json.RawMessage     `json:"tools,omitempty"`
 	Format        json.RawMessage     `json:"response_format,omitempty"`
 	Stream        bool                `json:"stream,omitempty"`
 }

@@ -42,9 +42,8 @@ func otherChat(p *agentcall.Chat) (dialect, bool) {
 				Instructions string              `json:"instructions,omitempty"`
 				Temperature  *float64            `json:"temperature,omitempty"`
 				MaxTokens    int                 `json:"max_output_tokens,omitempty"`
-				Tools        json.RawMessage     `json:"tools,omitempty"`
 				Stream       bool                `json:"stream,omitempty"`
-			}{p.Model, m, p.System, p.Temperature, p.MaxTokens, p.Tools, p.Stream}
+			}{p.Model, m, p.System, p.Temperature, p.MaxTokens, p.Stream}
 		}
 	case "anthropic":
 		at, answer = endOf(p.URL, "/messages"), "$.content[0].text"
@@ -65,9 +64,8 @@ func otherChat(p *agentcall.Chat) (dialect, bool) {
 				System      string              `json:"system,omitempty"`
 				Messages    []agentcall.Message `json:"messages"`
 				Temperature *float64            `json:"temperature,omitempty"`
-				Tools       json.RawMessage     `json:"tools,omitempty"`
 				Stream      bool                `json:"stream,omitempty"`
-			}{p.Model, most, p.System, m, p.Temperature, p.Tools, p.Stream}
+			}{p.Model, most, p.System, m, p.Temperature, p.Stream}
 		}
 	case "ollama":
 		at, answer = endOf(p.URL, "/api/chat"), "$.message.content"
@@ -85,10 +83,9 @@ func otherChat(p *agentcall.Chat) (dialect, bool) {
 			return struct {
 				Model    string              `json:"model"`
 				Messages []agentcall.Message `json:"messages"`
-				Tools    json.RawMessage     `json:"tools,omitempty"`
 				Options  map[string]any      `json:"options,omitempty"`
 				Stream   bool                `json:"stream"`
-			}{p.Model, m, p.Tools, options, p.Stream}
+			}{p.Model, m, options, p.Stream}
 		}
 	default:
 		return dialect{}, false

@@ -46,7 +46,7 @@ func (d *described) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply
 	if err := d.check(&c); err != nil {
 		return agentcall.Reply{}, err
 	}
-	done, err := d.shared.turn(ctx)
+	done, err := d.shared.acquire(ctx)
 	if err != nil {
 		return agentcall.Reply{}, err
 	}

@@ -47,7 +47,7 @@ func openEndpoint(l lead) (agentcall.Agent, error) {
 		return nil, err
 	}
 	e.dialect.read.most = l.plan.MaxReply
-	return e, e.forget()
+	return e, e.dropCookies()
 }
 
 func newTransport() *http.Transport {
@@ -58,8 +58,8 @@ func newTransport() *http.Transport {
 // maxHeaders is how many bytes of headers a reply may have.
 const maxHeaders = 1 << 20
 
-// forget drops the cookies.
-func (e *endpoint) forget() error {
+// dropCookies drops the cookies.
+func (e *endpoint) dropCookies() error {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return fmt.Errorf("make room for cookies: %w", err)
@@ -73,7 +73,7 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 	if err := e.check(&c); err != nil {
 		return agentcall.Reply{}, err
 	}
-	done, err := e.shared.turn(ctx)
+	done, err := e.shared.acquire(ctx)
 	if err != nil {
 		return agentcall.Reply{}, err
 	}
@@ -85,7 +85,7 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 	session := c.Session
 	e.calls++
 	if session == "" || session != e.session {
-		if err := e.forget(); err != nil {
+		if err := e.dropCookies(); err != nil {
 			return agentcall.Reply{}, err
 		}
 		e.session = session
@@ -104,7 +104,7 @@ func (e *endpoint) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply,
 		earlier = e.service.Printed()
 	}
 	var reply agentcall.Reply
-	for again := true; again; again = e.chat.yields(&reply) {
+	for again := true; again; again = e.chat.retryDifferently(&reply) {
 		request, err := e.shaped(ctx, &c, session)
 		if err != nil {
 			return agentcall.Reply{}, err
@@ -190,7 +190,7 @@ func (e *endpoint) copies(ctx context.Context, client *http.Client, q request, c
 // attempts sends the request until a reply comes, of whatever kind.
 func (e *endpoint) attempts(ctx context.Context, client *http.Client, q request, limit time.Duration) agentcall.Reply {
 	for attempt := 1; ; attempt++ {
-		r := e.once(ctx, client, q, limit)
+		r := e.attempt(ctx, client, q, limit)
 		r.Attempts = attempt
 		failed := r.End == agentcall.Unreachable || r.End == agentcall.Cut
 		if !failed || attempt > e.retries || e.service != nil && e.service.HasDied() {
@@ -207,8 +207,8 @@ func (e *endpoint) attempts(ctx context.Context, client *http.Client, q request,
 	}
 }
 
-// once makes one attempt.
-func (e *endpoint) once(ctx context.Context, client *http.Client, q request, limit time.Duration) agentcall.Reply {
+// attempt makes one attempt.
+func (e *endpoint) attempt(ctx context.Context, client *http.Client, q request, limit time.Duration) agentcall.Reply {
 	began := time.Now()
 	r := func() agentcall.Reply {
 		hq, err := q.http(ctx)
@@ -228,7 +228,7 @@ func (e *endpoint) once(ctx context.Context, client *http.Client, q request, lim
 
 // Reset implements agentcall.Agent.
 func (e *endpoint) Reset(ctx context.Context, limit time.Duration) error {
-	if err := e.forget(); err != nil {
+	if err := e.dropCookies(); err != nil {
 		return err
 	}
 	p := &e.plan.Reset
@@ -243,11 +243,11 @@ func (e *endpoint) Reset(ctx context.Context, limit time.Duration) error {
 	if _, err := e.revive(ctx); err != nil {
 		return err
 	}
-	return postReset(ctx, e.direct, e.address(e.plan.Address()), e.address(p.URL), p.Headers, limit)
+	return postReset(ctx, e.direct, e.address(e.plan.Address()), e.address(p.URL), limit)
 }
 
 // postReset calls a reset endpoint, whose URL may be relative to the agent's.
-func postReset(ctx context.Context, t *http.Transport, base, ref string, headers [][2]string, limit time.Duration) error {
+func postReset(ctx context.Context, t *http.Transport, base, ref string, limit time.Duration) error {
 	doing := "reset the agent by " + ref
 	if limit <= 0 {
 		return errors.New(doing + ": there is no time for it")
@@ -264,9 +264,6 @@ func postReset(ctx context.Context, t *http.Transport, base, ref string, headers
 	q, err := http.NewRequestWithContext(limited, http.MethodPost, at.String(), http.NoBody)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, program.Plain(err))
-	}
-	for _, h := range headers {
-		q.Header.Set(h[0], h[1])
 	}
 	// A redirect would make a GET of it.
 	client := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

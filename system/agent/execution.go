@@ -66,11 +66,9 @@ func (x *execution) ready(ctx context.Context, limit time.Duration) error {
 		}
 		x.runner = nil
 	}
-	limits := x.plan.Command.Limits
-	limits.Output = x.plan.MaxReply
 	runner, err := x.open(ctx, process.Plan{
 		Command: x.command, PerCase: true, Input: "input/prompt.txt", Stdin: x.plan.Command.Template != "" || !x.inArguments(),
-		Timeout: limit, Limits: limits, Executor: process.Spawn,
+		Timeout: limit, Limits: process.Limits{Output: x.plan.MaxReply}, Executor: process.Spawn,
 	}, x.lane, x.lane+1, true)
 	if err != nil {
 		return err
@@ -123,7 +121,7 @@ func (x *execution) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply
 	if strings.ContainsRune(c.Prompt, 0) && x.inArguments() {
 		return agentcall.Reply{}, errors.New("a prompt with a NUL cannot be an argument; let the agent read it from standard input")
 	}
-	done, err := x.shared.turn(ctx)
+	done, err := x.shared.acquire(ctx)
 	if err != nil {
 		return agentcall.Reply{}, err
 	}
@@ -174,7 +172,7 @@ func (x *execution) judge(res *process.Result, limit time.Duration) agentcall.Re
 		return fail(r, agentcall.Malformed, "the output is no JSON: %v", err)
 	}
 	r.Value = agentcall.JSON(root)
-	r.Tools, r.Tokens = agentcall.Observe(root, agentcall.Path{})
+	r.Tools, r.Tokens = agentcall.Observe(root)
 	if complaint := agentcall.Complaint(root); complaint != "" {
 		return fail(r, agentcall.Reported, "%s", complaint)
 	}
@@ -197,7 +195,7 @@ func (x *execution) Reset(ctx context.Context, limit time.Duration) error {
 	}
 	t := newTransport()
 	defer t.CloseIdleConnections()
-	return postReset(ctx, t, "", x.plan.Reset.URL, x.plan.Reset.Headers, limit)
+	return postReset(ctx, t, "", x.plan.Reset.URL, limit)
 }
 
 // Forgets implements agentcall.Agent.

@@ -82,7 +82,7 @@ func (s *server) connect(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		if s.transport, err = through(p.Via); err != nil {
+		if s.transport, err = newProxyTransport(p.Via); err != nil {
 			return err
 		}
 		transport = &mcp.StreamableClientTransport{Endpoint: s.address(p.URL), MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: -1,
@@ -100,8 +100,13 @@ func (s *server) connect(ctx context.Context) (err error) {
 	if s.child != nil {
 		wrote = s.child.Output.Last()
 	}
-	if limited.Err() != nil {
+	switch line := s.meter.strange.Load(); {
+	case limited.Err() != nil:
 		err = fmt.Errorf("no answer within %s", connectLimit)
+	case line != nil:
+		err = fmt.Errorf("it printed a line that is no message of MCP: %q", *line)
+	case s.child != nil && s.child.EndsWithin(limited, grace):
+		err = fmt.Errorf("it ended before it answered: %s", s.child.End())
 	}
 	return diag.Environment("connect to the MCP server %s: %w%s", name, program.Plain(err), wrote)
 }
@@ -149,7 +154,7 @@ func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 	if problem != "" {
 		return fail(r, agentcall.Malformed, "%s", problem), nil
 	}
-	done, err := s.shared.turn(ctx)
+	done, err := s.shared.acquire(ctx)
 	if err != nil {
 		return agentcall.Reply{}, err
 	}
@@ -180,7 +185,7 @@ func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 	if err != nil {
 		r = s.failed(limited, r, err, c.Timeout)
 	} else {
-		r = understood(r, result)
+		r = mcpReply(r, result)
 	}
 	if call.Error = r.Error; r.OK() {
 		call.Result, err = json.Marshal(r.Text)
@@ -190,6 +195,7 @@ func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 	}
 	r.Tools = []agentcall.ToolCall{call}
 	switch {
+	case s.meter.strange.Load() != nil: // what it printed since may be about its streams, which are closed
 	case s.child != nil:
 		r.Printed = s.child.Output.Take()
 	case s.service != nil:
@@ -263,8 +269,8 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 // rejected is the code that the SDK gives errors of its own transport.
 const rejected = -32005
 
-// understood is the reply of a result.
-func understood(r agentcall.Reply, result *mcp.CallToolResult) agentcall.Reply {
+// mcpReply is the reply of a result.
+func mcpReply(r agentcall.Reply, result *mcp.CallToolResult) agentcall.Reply {
 	var parts []string
 	for _, c := range result.Content {
 		switch c := c.(type) {
@@ -302,7 +308,7 @@ func (s *server) Reset(ctx context.Context, limit time.Duration) error {
 	if p.URL != "" {
 		t := newTransport()
 		defer t.CloseIdleConnections()
-		return postReset(ctx, t, s.address(s.plan.MCP.URL), s.address(p.URL), p.Headers, limit)
+		return postReset(ctx, t, s.address(s.plan.MCP.URL), s.address(p.URL), limit)
 	}
 	if !p.Renew {
 		return nil

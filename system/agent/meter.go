@@ -52,7 +52,7 @@ type gauge struct {
 func (g *gauge) Read(p []byte) (int, error) {
 	n, err := g.ReadCloser.Read(p)
 	if g.lines {
-		g.look(p[:n])
+		g.inspectFirstLine(p[:n])
 	}
 	g.meter.read.Add(int64(n))
 	g.held += int64(n)
@@ -69,8 +69,8 @@ func (g *gauge) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// look notes the first line that is no JSON object.
-func (g *gauge) look(p []byte) {
+// inspectFirstLine notes the first line that is no JSON object.
+func (g *gauge) inspectFirstLine(p []byte) {
 	for begins := g.held == 0; len(p) > 0; begins = true {
 		line, rest, _ := bytes.Cut(p, []byte("\n"))
 		if text := bytes.TrimSpace(line); begins && len(text) > 0 && text[0] != '{' && text[0] != '[' {

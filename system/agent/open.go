@@ -177,8 +177,8 @@ func (a *Agents) leave(s *shared) error {
 	return nil
 }
 
-// turn waits for a place among the calls at once.
-func (s *shared) turn(ctx context.Context) (done func(), err error) {
+// acquire waits for a place among the calls at once.
+func (s *shared) acquire(ctx context.Context) (done func(), err error) {
 	places := s.turns.places
 	if places == nil {
 		return func() {}, nil

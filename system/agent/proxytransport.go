@@ -33,7 +33,7 @@ func (e *endpoint) client(via agentcall.Via) (*http.Client, error) {
 		return c, nil
 	}
 	if e.around == nil || e.around.via.Proxy != via.Proxy || !bytes.Equal(e.around.via.CA, via.CA) {
-		t, err := through(via)
+		t, err := newProxyTransport(via)
 		if err != nil {
 			return nil, err
 		}
@@ -44,9 +44,9 @@ func (e *endpoint) client(via agentcall.Via) (*http.Client, error) {
 	return c, nil
 }
 
-// through makes a transport that takes a proxy for every address, this machine's
+// newProxyTransport makes a transport that takes a proxy for every address, this machine's
 // own included.
-func through(via agentcall.Via) (*http.Transport, error) {
+func newProxyTransport(via agentcall.Via) (*http.Transport, error) {
 	t := newTransport()
 	if via.Proxy != "" {
 		u, err := url.Parse(via.Proxy)

@@ -41,7 +41,7 @@ func (o *object) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 	if err := o.check(&c); err != nil {
 		return agentcall.Reply{}, err
 	}
-	done, err := o.shared.turn(ctx)
+	done, err := o.shared.acquire(ctx)
 	if err != nil {
 		return agentcall.Reply{}, err
 	}
@@ -124,7 +124,7 @@ func (w *recorder) Called(c pyhost.ToolCall) pyhost.ToolAnswer {
 		answer = w.watcher.Called(c)
 	}
 	if answer.Action == pyhost.Raise || answer.Action == pyhost.Replace {
-		w.settle(i, answer)
+		w.noteOutcome(i, answer)
 		return answer
 	}
 	w.open = append(w.open, i)
@@ -145,13 +145,13 @@ func (w *recorder) Returned(c pyhost.ToolCall, result json.RawMessage, fault *py
 	}
 	answer := w.watcher.Returned(c, result, fault)
 	if i >= 0 {
-		w.settle(i, answer)
+		w.noteOutcome(i, answer)
 	}
 	return answer
 }
 
-// settle notes what a call gave in the end, as the agent saw it.
-func (w *recorder) settle(i int, a pyhost.ToolAnswer) {
+// noteOutcome notes what a call gave in the end, as the agent saw it.
+func (w *recorder) noteOutcome(i int, a pyhost.ToolAnswer) {
 	call := &w.calls[i]
 	switch a.Action {
 	case pyhost.Raise:
@@ -182,7 +182,7 @@ func (o *object) Reset(ctx context.Context, limit time.Duration) error {
 	case o.plan.Reset.URL != "":
 		t := newTransport()
 		defer t.CloseIdleConnections()
-		return postReset(ctx, t, "", o.plan.Reset.URL, o.plan.Reset.Headers, limit)
+		return postReset(ctx, t, "", o.plan.Reset.URL, limit)
 	}
 	return nil
 }

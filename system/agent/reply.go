@@ -26,9 +26,9 @@ import (
 
 // reader turns an answer into a reply.
 type reader struct {
-	answer, tools agentcall.Path
-	chat          bool  // it must be a chat completion
-	most          int64 // bytes that are read
+	answer agentcall.Path
+	chat   bool  // it must be a chat completion
+	most   int64 // bytes that are read
 }
 
 // told is how much of a body goes into an error.
@@ -126,7 +126,7 @@ func (rd *reader) document(r agentcall.Reply) agentcall.Reply {
 		return r
 	}
 	r.Value = agentcall.JSON(root)
-	r.Tools, r.Tokens = agentcall.Observe(root, rd.tools)
+	r.Tools, r.Tokens = agentcall.Observe(root)
 	if complaint := agentcall.Complaint(root); complaint != "" {
 		return fail(r, agentcall.Reported, "%s", complaint)
 	}

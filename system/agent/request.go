@@ -34,10 +34,6 @@ func httpDialect(p *agentcall.HTTP) (dialect, error) {
 	if err != nil {
 		return dialect{}, fmt.Errorf("the response path: %w", err)
 	}
-	tools, err := agentcall.ParsePath(p.ToolsPath)
-	if err != nil {
-		return dialect{}, fmt.Errorf("the path of tools: %w", err)
-	}
 	method := strings.ToUpper(p.Method)
 	if !slices.Contains([]string{"GET", "DELETE", "POST", "PUT", "PATCH"}, method) {
 		return dialect{}, fmt.Errorf("%q is no method that an agent is called by", p.Method)
@@ -56,7 +52,7 @@ func httpDialect(p *agentcall.HTTP) (dialect, error) {
 		q.setHeaders(p.Headers, c.Headers, session)
 		return q, q.fill(&t, v)
 	}
-	return dialect{retries: p.Retries, build: build, read: reader{answer: answer, tools: tools}}, nil
+	return dialect{retries: p.Retries, build: build, read: reader{answer: answer}}, nil
 }
 
 const defaultTemplate = `{"input": "{prompt}"}`
@@ -168,9 +164,6 @@ func (q *request) shape(w *agentcall.Wire) error {
 		q.method = w.Method
 	}
 	q.query = append(q.query, w.Query...)
-	if w.Body != nil {
-		q.body = w.Body
-	}
 	if w.Pad > 0 {
 		q.body = append(slices.Clone(q.body), bytes.Repeat([]byte(" "), w.Pad)...)
 	}

@@ -18,8 +18,7 @@ const (
 // newService is the service of a plan with a Start.
 func newService(p *agentcall.Plan, extra []string) *program.Service {
 	return program.NewService(program.ServiceSpec{
-		Spec: program.Spec{Noun: "agent", Argv: p.Start.Argv, Dir: p.Start.Dir, Limits: p.Start.Limits,
-			Env: append(slices.Clip(p.Start.Env), extra...)},
+		Spec:    program.Spec{Noun: "agent", Argv: p.Start.Argv, Dir: p.Start.Dir, Env: append(slices.Clip(p.Start.Env), extra...)},
 		Address: p.Address(), Ready: p.Start.Ready, Patience: p.Start.Patience, Gone: agentcall.ErrGone,
 	})
 }

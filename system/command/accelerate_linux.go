@@ -20,8 +20,8 @@ func (g *laneState) accelerators(asked process.Executor) []accelerator {
 	z := &zygoteExecutor{laneState: g}
 	a := &aflExecutor{laneState: g}
 	list := []accelerator{
-		{process.AFL, a.start, a.how},
-		{process.Zygote, z.start, z.how},
+		{process.AFL, a.start, a.method},
+		{process.Zygote, z.start, z.method},
 	}
 	return slices.DeleteFunc(list, func(a accelerator) bool {
 		return asked != process.Auto && a.name != asked || g.plan.Coverage && a.name != process.AFL
@@ -50,9 +50,9 @@ func (g *laneState) staleID() string {
 // serverTimeout bounds what a fork server does besides running the case.
 const serverTimeout = 10 * time.Second
 
-// spare makes the reaper leave alone what now bears the lane's mark: no case is
+// shieldFromReaper makes the reaper leave alone what now bears the lane's mark: no case is
 // running, so that can only be a fork server.
-func (g *laneState) spare() {
+func (g *laneState) shieldFromReaper() {
 	threads, _ := os.ReadDir("/proc/self/task")
 	g.reaper.known = g.reaper.known[:0]
 	for _, t := range threads {
@@ -75,7 +75,7 @@ type zygoteExecutor struct {
 
 func (z *zygoteExecutor) name() process.Executor { return process.Zygote }
 
-func (z *zygoteExecutor) how() string {
+func (z *zygoteExecutor) method() string {
 	return "forked from the started program, held at its " + z.server.Point() + z.staleID()
 }
 
@@ -94,7 +94,7 @@ func (z *zygoteExecutor) start() (executor, error) {
 		return nil, err
 	}
 	z.server, z.generation = server, z.laneState.generation
-	z.spare()
+	z.shieldFromReaper()
 	return z, nil
 }
 
@@ -150,7 +150,7 @@ type aflExecutor struct {
 
 func (a *aflExecutor) name() process.Executor { return process.AFL }
 
-func (a *aflExecutor) how() string {
+func (a *aflExecutor) method() string {
 	if a.server.Persistent() {
 		return "persistent mode" + a.staleID()
 	}
@@ -183,12 +183,12 @@ func (a *aflExecutor) serve(features aflserver.Features) (*aflserver.Server, err
 		Path: a.image.command.Path, Argv: argv, Env: a.image.command.Env,
 		Dir: a.folder.run, Files: a.files(), Stdin: a.plan.Stdin,
 		Limits: a.rlimits(), Features: features, Timeout: serverTimeout,
-		MaxInput: max(aflMaxInput, 4*len(a.plan.Calibrate)), Reaper: a.reaper.reap, Changed: a.spare,
+		MaxInput: max(aflMaxInput, 4*len(a.plan.Calibrate)), Reaper: a.reaper.reap, Changed: a.shieldFromReaper,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.spare()
+	a.shieldFromReaper()
 	return server, nil
 }
 

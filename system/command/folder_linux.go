@@ -90,12 +90,12 @@ func newFolder(plan *process.Plan, lane int) (*folder, string, error) {
 // path returns the absolute path of a name inside the run folder, for the program.
 func (f *folder) path(name string) string { return filepath.Join(f.run, filepath.FromSlash(name)) }
 
-// here is path for this process.
-func (f *folder) here(name string) string { return f.view + f.path(name) }
+// visiblePath is path for this process.
+func (f *folder) visiblePath(name string) string { return f.view + f.path(name) }
 
-// move goes on in a file system that was mounted over the folder in another
+// moveView goes on in a file system that was mounted over the folder in another
 // namespace, which view leads to.
-func (f *folder) move(view string) error {
+func (f *folder) moveView(view string) error {
 	fd, err := openDir(unix.AT_FDCWD, view+f.Path)
 	if err != nil {
 		return fmt.Errorf("open the run folder: %w", err)
@@ -117,7 +117,7 @@ const watchFrom = 64
 // reset puts the tree right for the next case. It returns false if folders had
 // to be made anew, so that descriptors of the old ones are worthless.
 func (f *folder) reset() (same bool, err error) {
-	if f.quiet() {
+	if f.unchanged() {
 		return true, nil
 	}
 	f.stirred = false
@@ -138,7 +138,7 @@ func (f *folder) reset() (same bool, err error) {
 
 // noOutputs reports whether nothing was done to the folder for outputs.
 func (f *folder) noOutputs() bool {
-	return f.out > 0 && (f.quiet() || f.dirs[f.out].isUntouched())
+	return f.out > 0 && (f.unchanged() || f.dirs[f.out].isUntouched())
 }
 
 // What the kernel counts blocks in, and what any file or folder counts as: an
@@ -151,7 +151,7 @@ const (
 // holds reports whether more than most bytes were written to the run folder. It
 // may be called while a program writes there; what cannot be read is not counted.
 func (f *folder) holds(most int64) bool {
-	_ = filepath.WalkDir(f.here(""), func(_ string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(f.visiblePath(""), func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
 		}
@@ -169,9 +169,9 @@ func (f *folder) holds(most int64) bool {
 	return most < 0
 }
 
-// quiet reports that nothing at all was done since the tree was put right.
-func (f *folder) quiet() bool {
-	f.stirred = !f.watch.quiet() || f.stirred
+// unchanged reports that nothing at all was done since the tree was put right.
+func (f *folder) unchanged() bool {
+	f.stirred = !f.watch.unchanged() || f.stirred
 	return !f.stirred
 }
 
@@ -236,7 +236,7 @@ func (f *folder) rebuild() error {
 		leaf := name != "." && !inside(path.Join("run", f.inputName)) && !slices.ContainsFunc(f.names, inside)
 		f.dirs = append(f.dirs, fixedDir{name: name, fd: fd, leaf: leaf})
 	}
-	if err := f.input.create(f.here(f.inputName)); err != nil {
+	if err := f.input.create(f.visiblePath(f.inputName)); err != nil {
 		return fmt.Errorf("make the input file: %w", err)
 	}
 	for i := range f.dirs {

@@ -122,13 +122,13 @@ func newLaneState(plan *process.Plan, lane, lanes int) (_ *laneState, err error)
 			g.notes = append(g.notes, "sandbox: the kernel refused "+strings.Join(refused, "; "))
 		}
 		if g.box != nil && g.box.view != "" {
-			if err := g.folder.move(g.box.view); err != nil {
+			if err := g.folder.moveView(g.box.view); err != nil {
 				return nil, err
 			}
 		}
 		if g.box != nil && g.box.ownPIDs {
 			g.reaper.mark, g.reaper.reap, g.reaper.sweep = 0, false, g.box.sweep
-			if err := g.reaper.look(g.box.keeper); err != nil {
+			if err := g.reaper.watchChildrenOf(g.box.keeper); err != nil {
 				return nil, err
 			}
 		}
@@ -218,7 +218,7 @@ func (g *laneState) await(ctx context.Context, c child, began time.Time, limit t
 	g.dog.watch(began.Add(limit))
 	waitErr := g.wait(c)
 	timedOut, flooded, cancelled := g.dog.unwatch()
-	res := process.Result{Started: began, Elapsed: time.Since(began), Dir: g.folder.here("")}
+	res := process.Result{Started: began, Elapsed: time.Since(began), Dir: g.folder.visiblePath("")}
 	var huntErr error
 	if waitErr == nil {
 		res.Leftovers, huntErr = g.reaper.hunt(c.pid)
@@ -276,7 +276,7 @@ func (g *laneState) collect(res *process.Result) (err error) {
 	if res.StdoutSize >= g.fileSize || res.StderrSize >= g.fileSize {
 		res.OutputLimit = true
 	}
-	res.OutputLimit = res.OutputLimit || !g.folder.quiet() && g.full()
+	res.OutputLimit = res.OutputLimit || !g.folder.unchanged() && g.full()
 	return nil
 }
 

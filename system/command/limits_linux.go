@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/thresh-dev/thresh/port/process"
 	"golang.org/x/sys/unix"
@@ -51,11 +50,6 @@ func limits(l process.Limits, path string) (list []rlimit, notes []string, err e
 	add(unix.RLIMIT_FSIZE, size, size)
 	if l.FileSize == 0 {
 		notes = append(notes, fmt.Sprintf("no limit on file size was given; %d MiB a file holds, captured output included", size>>20))
-	}
-	if l.CPU > 0 {
-		// The first limit is SIGXCPU, which a program may catch; the second kills.
-		s := uint64((l.CPU + time.Second - 1) / time.Second)
-		add(unix.RLIMIT_CPU, s, s+1)
 	}
 	if l.Processes > 0 {
 		add(unix.RLIMIT_NPROC, uint64(l.Processes), uint64(l.Processes))

@@ -33,7 +33,7 @@ func open(ctx context.Context, plan *process.Plan, index, lanes int, cold bool) 
 		l.program = g.image.command.Path
 	}
 	if plan.OutDir != "" {
-		l.outDir = g.folder.here(plan.OutDir)
+		l.outDir = g.folder.visiblePath(plan.OutDir)
 	}
 	defer func() {
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 // A process whose parent dies becomes the child of the nearest reaper above
 // it. This process makes itself one; so when a case's main process has ended
 // and left anything at all, there is a process among our children that no lane
-// started. Reading one line of /proc tells. Which lane it belongs to is told by
+// started. Reading one line of /proc tells. Which lane it belongs to is decided by
 // a mark that all descendants inherit and that nothing uses: the limit of file
 // locks, without meaning since Linux 2.4.
 //
@@ -57,11 +57,11 @@ func newOrphanReaper() (*orphanReaper, error) {
 	if ceiling < 1<<48 {
 		return nil, fmt.Errorf("the limit of locks is %d, too low to mark processes with", own.Max)
 	}
-	return h, h.look(os.Getpid())
+	return h, h.watchChildrenOf(os.Getpid())
 }
 
-// look makes the reaper watch the children of a process.
-func (h *orphanReaper) look(reaper int) error {
+// watchChildrenOf makes the reaper watch the children of a process.
+func (h *orphanReaper) watchChildrenOf(reaper int) error {
 	// Orphans go to the first thread of the reaper.
 	fd, err := highFD(unix.Open(fmt.Sprintf("/proc/%d/task/%[1]d/children", reaper), unix.O_RDONLY|unix.O_CLOEXEC, 0))
 	if err != nil {
@@ -110,8 +110,8 @@ func (h *orphanReaper) read() (int, error) {
 	}
 }
 
-// ours returns the processes of this lane among those last read.
-func (h *orphanReaper) ours(n, main int) []int {
+// laneProcesses returns the processes of this lane among those last read.
+func (h *orphanReaper) laneProcesses(n, main int) []int {
 	var pids []int
 	for _, pid := range fields(h.buf[:n]) {
 		if pid != main && !slices.Contains(h.known, pid) && h.marked(pid) {
@@ -138,12 +138,12 @@ func (h *orphanReaper) huntAll(main int) (int, error) {
 		if err != nil {
 			return len(killed), err
 		}
-		pids := h.ours(n, main)
+		pids := h.laneProcesses(n, main)
 		if h.reap {
 			pids = slices.DeleteFunc(pids, h.reapChild)
 		}
 		if len(pids) == 0 {
-			if n, err = h.read(); err != nil || len(h.ours(n, main)) == 0 {
+			if n, err = h.read(); err != nil || len(h.laneProcesses(n, main)) == 0 {
 				return len(killed), err
 			}
 			continue // what the buried had left is ours by now

@@ -81,7 +81,7 @@ func (s *shells) start() bool {
 		return false
 	}
 	s.server, s.generation, s.path, s.name, s.env = server, s.laneState.generation, c.Path, c.Argv[0], slices.Clone(c.Env)
-	s.spare()
+	s.shieldFromReaper()
 	if !s.forksFaithfully() {
 		s.end()
 		return false

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/thresh-dev/thresh/port/process"
+	"github.com/thresh-dev/thresh/system/command/internal/forkline"
 	"golang.org/x/sys/unix"
 )
 
@@ -47,6 +48,8 @@ func (s *spawner) makePad() {
 	p := newLaunchpad()
 	s.pad, s.generation = p, s.laneState.generation
 	p.add(stepSession, false, unix.SYS_SETSID)
+	// Equal cases are to end equally, and some bugs read what an address happens to be.
+	p.add(stepSession, true, unix.SYS_PERSONALITY, forkline.FixedAddresses())
 	if s.traced {
 		p.add(stepTrace, false, unix.SYS_PTRACE, unix.PTRACE_TRACEME)
 	}

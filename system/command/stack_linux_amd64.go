@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -27,8 +28,24 @@ const mostCaught = 100
 var errNoTrace = errors.New("the kernel does not let a process trace its child (ptrace)")
 
 // trace runs a case and stops it before its fatal signal is delivered: no core
-// is written then, and no helper of the kernel's is run.
-func (s *spawner) trace(ctx context.Context, c process.Case) (crash *process.Crash, err error) {
+// is written then, and no helper of the kernel's is run. Where the stack may have been
+// written over, the case is run once more with an eye on it.
+func (s *spawner) trace(ctx context.Context, c process.Case) (*process.Crash, error) {
+	d, err := s.look(ctx, c, nil)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	if d.Doubtful {
+		again, err := s.look(ctx, c, &guard{})
+		if again != nil || err != nil {
+			return &again.Crash, err
+		}
+	}
+	return &d.Crash, nil
+}
+
+// look runs a case traced, with or without a guard of its calls.
+func (s *spawner) look(ctx context.Context, c process.Case, g *guard) (crash *unwind.Diagnosis, err error) {
 	if s.untraceable {
 		return nil, errNoTrace
 	}
@@ -51,7 +68,8 @@ func (s *spawner) trace(ctx context.Context, c process.Case) (crash *process.Cra
 	s.started++
 	s.pid = kid.pid
 	s.dog.watch(began.Add(s.plan.Timeout))
-	t := tracer{root: kid.pid, known: map[int]bool{kid.pid: true}}
+	t := tracer{root: kid.pid, known: map[int]bool{kid.pid: true}, guard: g}
+	defer g.close()
 	followErr := t.follow()
 	_, _, cancelled := s.dog.unwatch()
 	s.out.markWritten()
@@ -81,8 +99,9 @@ type tracer struct {
 	root    int
 	started bool
 	known   map[int]bool // threads and children whose first stop is over
-	crash   *process.Crash
+	crash   *unwind.Diagnosis
 	looks   int
+	guard   *guard // nil: calls are not followed
 }
 
 // follow lets the program run to its end, or to its crash, where it is killed.
@@ -90,19 +109,9 @@ type tracer struct {
 func (t *tracer) follow() error {
 	kind := unix.P_PID // it leads no group before its first stop
 	for {
-		var info [128]byte
-		_, _, errno := unix.Syscall6(unix.SYS_WAITID, uintptr(kind), uintptr(t.root), uintptr(unsafe.Pointer(&info[0])),
-			unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT|unix.WALL|unix.WNOTHREAD, 0, 0)
-		if errno == unix.EINTR {
-			continue
-		}
-		if errno != 0 {
-			return errno
-		}
-		code, pid := binary.LittleEndian.Uint32(info[8:]), int(binary.LittleEndian.Uint32(info[16:]))
-		const exited, dumped = 1, 3
-		if over := code >= exited && code <= dumped; over && pid == t.root {
-			return nil
+		pid, over, err := nextStop(kind, t.root)
+		if err != nil || over && pid == t.root {
+			return err
 		}
 		var ws unix.WaitStatus
 		if _, err := unix.Wait4(pid, &ws, unix.WALL|unix.WNOTHREAD, nil); err == unix.EINTR {
@@ -122,14 +131,45 @@ func (t *tracer) follow() error {
 	}
 }
 
+// nextStop waits for a stop or an end, and leaves it for who comes next.
+func nextStop(kind, id int) (pid int, over bool, err error) {
+	var info [128]byte
+	for {
+		_, _, errno := unix.Syscall6(unix.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info[0])),
+			unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT|unix.WALL|unix.WNOTHREAD, 0, 0)
+		if errno == 0 {
+			break
+		}
+		if errno != unix.EINTR {
+			return 0, false, errno
+		}
+	}
+	const exited, dumped = 1, 3
+	code := binary.LittleEndian.Uint32(info[8:])
+	return int(binary.LittleEndian.Uint32(info[16:])), code >= exited && code <= dumped, nil
+}
+
 // stopped handles one stop and lets the thread go on; true: it crashed.
 func (t *tracer) stopped(pid int, ws unix.WaitStatus) bool {
 	sig := ws.StopSignal()
+	if t.guard != nil && t.started {
+		switch ours, over := t.guard.stopped(pid, ws); {
+		case over:
+			t.crash = t.guard.found
+			return true
+		case ours:
+			_ = unix.PtraceCont(pid, 0) // as below
+			return false
+		}
+	}
 	switch {
 	case !t.started:
 		t.started, sig = true, 0
 		// Fails only if the process is gone, which the next wait says.
 		_ = unix.PtraceSetOptions(pid, traceOptions)
+		if t.guard != nil && !t.guard.plant(pid) {
+			return true
+		}
 	case int(ws)>>16 != 0: // an event, not a signal
 		sig = 0
 	case sig == unix.SIGSTOP && !t.known[pid]: // how a new thread or child begins
@@ -140,7 +180,7 @@ func (t *tracer) stopped(pid int, ws unix.WaitStatus) bool {
 		d, err := examine(pid)
 		// A death in a handler, or raised by one, shows in what was caught.
 		if err == nil && (t.crash == nil || !d.Sent && !d.Handler) {
-			t.crash = &d.Crash
+			t.crash = &d
 			if d.Sent {
 				t.crash = nil // somebody killed it: where it was then is chance
 			}
@@ -164,25 +204,38 @@ func examine(pid int) (d unwind.Diagnosis, err error) {
 	if err := unix.PtraceGetRegs(pid, &r); err != nil {
 		return d, err
 	}
-	dir := "/proc/" + strconv.Itoa(pid)
-	mem, err := os.Open(dir + "/mem")
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 	if err != nil {
 		return d, err
 	}
 	defer mem.Close()
-	maps, err := os.ReadFile(dir + "/maps")
-	if err != nil {
-		return d, err
-	}
-	exe, err := os.Readlink(dir + "/exe")
+	p, err := processAt(pid, mem)
 	if err != nil {
 		return d, err
 	}
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(info[at:]) }
-	return unwind.New(mem, maps, exe).Diagnose(unwind.Stop{
-		Signal: int(u32(0)), Code: int32(u32(8)), Addr: binary.LittleEndian.Uint64(info[16:]), Call: u32(24),
-		Regs: unwind.Regs{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15, r.Rip},
+	return p.Diagnose(unwind.Stop{
+		Signal: int(u32(0)), Code: int32(u32(8)), Addr: binary.LittleEndian.Uint64(info[16:]), Call: u32(24), Regs: numbered(&r),
 	}), nil
+}
+
+// processAt reads what is where in a stopped process.
+func processAt(pid int, mem io.ReaderAt) (*unwind.Process, error) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	maps, err := os.ReadFile(dir + "/maps")
+	if err != nil {
+		return nil, err
+	}
+	exe, err := os.Readlink(dir + "/exe")
+	if err != nil {
+		return nil, err
+	}
+	return unwind.New(mem, maps, exe), nil
+}
+
+// numbered are the registers by their numbers in DWARF.
+func numbered(r *unix.PtraceRegs) unwind.Regs {
+	return unwind.Regs{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15, r.Rip}
 }
 
 // catches says whether a process handles or ignores a signal.

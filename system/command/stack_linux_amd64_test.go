@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,33 +17,49 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
+// builds are ways to build a program, in which its crashes are the same.
+var builds = []struct{ name, line string }{
+	{"O0, debugging information", "gcc -O0 -g"},
+	{"O0, clang, static, stripped", "clang -O0 -static -s"},
+	{"O2, PIE, debugging information", "gcc -O2 -g -pie -fPIE"},
+	{"O3, stripped", "gcc -O3 -s"},
+	{"O2, static, stripped", "gcc -O2 -static -s"},
+	{"O1, static", "gcc -O1 -static"},
+	{"O2, musl", "musl-gcc -O2"},
+	{"O2, clang", "clang -O2"},
+	{"O2, musl, static, stripped", "musl-gcc -O2 -static -s"},
+	{"O2, stack protector, fortified", "gcc -O2 -fstack-protector-all -D_FORTIFY_SOURCE=2"},
+}
+
 // A program with thirteen ways to crash in as many functions is built in many
 // ways: each way is told from the others and from itself never, whatever else
 // stands in the input, with names and without.
 func TestCrashesToldApart(t *testing.T) {
-	for _, build := range []struct{ name, line string }{
-		{"O0, debugging information", "gcc -O0 -g"},
-		{"O2, PIE, debugging information", "gcc -O2 -g -pie -fPIE"},
-		{"O3, stripped", "gcc -O3 -s"},
-		{"O2, static, stripped", "gcc -O2 -static -s"},
-		{"O1, static", "gcc -O1 -static"},
-		{"O2, clang", "clang -O2"},
-		{"O2, musl, static, stripped", "musl-gcc -O2 -static -s"},
-		{"O2, stack protector, fortified", "gcc -O2 -fstack-protector-all -D_FORTIFY_SOURCE=2"},
-	} {
+	apart(t, "testdata/bugs.c", 'A', 'N', 1, 5, 77)
+}
+
+// A function that writes over its stack may crash in a caller, or anywhere; one that
+// releases what it must not, in many ways; one that reads at an address of the
+// input's, where that is mapped or not. Each is one bug.
+func TestDamageIsOneBug(t *testing.T) {
+	apart(t, "testdata/smash.c", 'A', 'F', 1, 5, 12, 77, 140)
+}
+
+func apart(t *testing.T, source string, from, to byte, variants ...byte) {
+	for _, build := range builds {
 		t.Run(build.name, func(t *testing.T) {
 			t.Parallel()
-			program := compile(t, build.line, "testdata/bugs.c")
+			program := compile(t, build.line, source)
 			identities := map[string]byte{}
 			r := tracing(t, program)
-			for bug := byte('A'); bug <= 'N'; bug++ {
+			for bug := from; bug <= to; bug++ {
 				print := ""
-				for _, rest := range []byte{1, 5, 77} {
-					c, err := r.Trace(context.Background(), process.Case{RunID: "case", Input: slices.Concat([]byte{bug, rest}, bytes.Repeat([]byte{'x'}, int(rest)))})
+				for _, rest := range variants {
+					c, err := r.Trace(context.Background(), process.Case{RunID: "case", Input: slices.Concat([]byte{bug, rest}, bytes.Repeat([]byte{'x' ^ rest}, int(rest)))})
 					if err != nil || c == nil {
-						t.Fatalf("%c: %v: %v", bug, c, err)
+						t.Fatalf("%c %d: %v: %v", bug, rest, c, err)
 					}
-					got := fmt.Sprint(c.Kind, c.Layers)
+					got := fmt.Sprint(cmp.Or(c.Fault, c.Kind), c.Layers)
 					if print != "" && got != print {
 						t.Errorf("%c is two bugs:\n%s\n%s", bug, print, got)
 					}
@@ -98,7 +115,7 @@ func compile(t *testing.T, line string, sources ...string) string {
 func tracing(t *testing.T, program string) process.Tracer {
 	t.Helper()
 	plan := process.Plan{
-		Input: "input/case.bin", OutDir: "out", Timeout: time.Minute, Executor: process.Spawn, Limits: process.Limits{Processes: 512},
+		Input: "input/case.bin", OutDir: "out", Timeout: 20 * time.Second, Executor: process.Spawn, Limits: process.Limits{Processes: 512},
 		Command: func(p process.Paths) process.Command {
 			return process.Command{Path: program, Argv: []string{program, p.InputPath}}
 		},

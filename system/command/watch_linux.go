@@ -37,8 +37,8 @@ func newWatch(dirs []fixedDir) watch {
 	return w
 }
 
-// quiet reports that nothing has happened since it was last called.
-func (w *watch) quiet() bool {
+// unchanged reports that nothing has happened since it was last called.
+func (w *watch) unchanged() bool {
 	if w.fd < 0 {
 		return false
 	}

@@ -56,7 +56,7 @@ func TestFolderNoticesWhatWasDone(t *testing.T) {
 			if got := f.noOutputs(); got == c.out {
 				t.Errorf("%s (watched %t): no outputs: %t", c.name, watched, got)
 			}
-			if watched && f.quiet() != c.quiet {
+			if watched && f.unchanged() != c.quiet {
 				t.Errorf("%s: quiet is %t", c.name, !c.quiet)
 			}
 			if _, err := f.reset(); err != nil {

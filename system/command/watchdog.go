@@ -102,14 +102,14 @@ func (w *watchdog) next() time.Time {
 func (w *watchdog) arm(at time.Time) {
 	w.armed, w.due = true, at
 	if w.timer == nil {
-		w.timer = time.AfterFunc(time.Until(at), w.look)
+		w.timer = time.AfterFunc(time.Until(at), w.check)
 		return
 	}
 	w.timer.Reset(time.Until(at))
 }
 
-// look is called when the timer goes off.
-func (w *watchdog) look() {
+// check is called when the timer goes off.
+func (w *watchdog) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {

@@ -161,7 +161,7 @@ func (e *edge) exchange(ctx context.Context, op *sut.Operation) (sut.Observation
 		}
 		e.dead = true
 	default:
-		e.understand(&o, line, op)
+		e.readAnswer(&o, line, op)
 	}
 	o.Printed = []byte(e.child.Output.Take())
 	return o, nil
@@ -172,7 +172,7 @@ func (e *edge) kill() {
 	e.child.Kill()
 }
 
-func (e *edge) understand(o *sut.Observation, line []byte, op *sut.Operation) {
+func (e *edge) readAnswer(o *sut.Observation, line []byte, op *sut.Operation) {
 	var a answer
 	if v, ok := bytes.CutPrefix(line, []byte(`{"ok":`)); ok && json.Valid(v[:max(0, len(v)-1)]) { // as most lines are
 		a.OK = bytes.Clone(v[:len(v)-1]) // the line is read into again
@@ -182,13 +182,13 @@ func (e *edge) understand(o *sut.Observation, line []byte, op *sut.Operation) {
 		e.kill() // what it writes next belongs to nobody knows which call
 		return
 	}
-	a.tell(o, line, op)
+	a.fillObservation(o, line, op)
 }
 
 func (a *answer) complete() bool { return a.OK != nil || a.Rejected != nil || a.Error != nil }
 
-// tell says in an observation what was answered.
-func (a *answer) tell(o *sut.Observation, line []byte, op *sut.Operation) {
+// fillObservation says in an observation what was answered.
+func (a *answer) fillObservation(o *sut.Observation, line []byte, op *sut.Operation) {
 	o.Output = bytes.Clone(line)
 	switch {
 	case a.Error != nil:

@@ -145,7 +145,7 @@ func (e *sharedDriver) exchange(ctx context.Context, line []byte, op *sut.Operat
 			if err := json.Unmarshal(text, &a); err != nil {
 				return o, diag.Environment("reading an answer twice: %w", err)
 			}
-			a.tell(&o, text, op)
+			a.fillObservation(&o, text, op)
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return o, ctx.Err()
@@ -156,15 +156,15 @@ func (e *sharedDriver) exchange(ctx context.Context, line []byte, op *sut.Operat
 		}
 	}
 	if err != nil {
-		e.died(ctx, &o)
+		e.noteDeath(ctx, &o)
 	}
 	o.Elapsed = time.Since(began)
 	o.Printed = []byte(e.child.Output.Take())
 	return o, nil
 }
 
-// died says in an observation how the driver ended.
-func (e *sharedDriver) died(ctx context.Context, o *sut.Observation) {
+// noteDeath says in an observation how the driver ended.
+func (e *sharedDriver) noteDeath(ctx context.Context, o *sut.Observation) {
 	e.mu.Lock()
 	broken := e.broken
 	e.mu.Unlock()

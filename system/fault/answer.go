@@ -30,8 +30,8 @@ type answer struct {
 	rate    int   // bytes a second; 0: as fast as it goes
 }
 
-// whole is an answer that is not the server's.
-func whole(r fault.Reply) *answer {
+// syntheticAnswer is an answer that is not the server's.
+func syntheticAnswer(r fault.Reply) *answer {
 	h := http.Header{}
 	if r.ContentType != "" {
 		h.Set("Content-Type", r.ContentType)
@@ -53,7 +53,7 @@ func (x *exchange) shapes() bool {
 func (x *exchange) send(a *answer) {
 	l, d := x.ledger, x.decision
 	if s := d.Find(fault.ReplyLost); s != nil {
-		x.lose(s, a)
+		x.loseAnswer(s, a)
 		return
 	}
 	if s := d.Find(fault.Late); s != nil && !x.late(s, a) {
@@ -92,7 +92,7 @@ func (x *exchange) shape(a *answer) bool {
 	wire := a.body
 	body, err := io.ReadAll(io.LimitReader(wire, maxWhole+1))
 	if err != nil {
-		x.shapeless("the answer did not come whole")
+		x.noteNoEffect("the answer did not come whole")
 		x.record.Status, x.record.Error = a.status, "the server cut the answer"
 		x.abort(false)
 		return false
@@ -122,7 +122,7 @@ func (x *exchange) shape(a *answer) bool {
 		}
 	}
 	if len(d.At(fault.AtToolResult)) > 0 || len(d.TextFaults()) > 0 && !a.written {
-		body = x.inside(a, contentType, encoding, body)
+		body = x.corruptAnswer(a, contentType, encoding, body)
 	}
 	if s := d.Find(fault.Duplicate); s != nil {
 		if len(body) == 0 || !x.hasBody(a) {
@@ -139,8 +139,8 @@ func (x *exchange) shape(a *answer) bool {
 	return true
 }
 
-// inside applies the faults on what an answer says.
-func (x *exchange) inside(a *answer, contentType, encoding string, body []byte) []byte {
+// corruptAnswer applies the faults on what an answer says.
+func (x *exchange) corruptAnswer(a *answer, contentType, encoding string, body []byte) []byte {
 	l, d := x.ledger, x.decision
 	missed := func(list []*fault.Strike, why string) {
 		for _, s := range list {

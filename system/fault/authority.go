@@ -75,7 +75,7 @@ func (a *authority) leaf(host string) (*tls.Certificate, error) {
 	}
 	now := time.Now()
 	template := &x509.Certificate{
-		SerialNumber: serial(), Subject: pkix.Name{CommonName: short(host)},
+		SerialNumber: serial(), Subject: pkix.Name{CommonName: commonName(host)},
 		NotBefore: now.Add(-validity), NotAfter: now.Add(validity),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
@@ -96,8 +96,8 @@ func (a *authority) leaf(host string) (*tls.Certificate, error) {
 	return c, nil
 }
 
-// short is a host as a common name, which may have 64 characters.
-func short(host string) string { return host[:min(len(host), 64)] }
+// commonName is a host as a common name, which may have 64 characters.
+func commonName(host string) string { return host[:min(len(host), 64)] }
 
 // bundles is where systems keep the certificates that they trust.
 var bundles = [...]string{
@@ -106,7 +106,7 @@ var bundles = [...]string{
 }
 
 // write puts the authority's certificate into a file, before those that the
-// system trusts: an agent that is told to trust this file alone can still call
+// system trusts: an agent configured to trust this file alone can still call
 // what does not pass through the proxy.
 func (a *authority) write(path string) error {
 	text := append([]byte(nil), a.pem...)

@@ -44,7 +44,7 @@ func (c *cell) Proxy() string {
 
 // Env implements fault.Cell.
 func (c *cell) Env(given []string) []string {
-	return environment(c.Proxy(), c.door.proxy.dir.Path, given)
+	return c.door.environment(c.Proxy(), c.token, given)
 }
 
 // Gateway implements fault.Cell.

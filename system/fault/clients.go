@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"embed"
 	"encoding/binary"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"net/url"
@@ -15,7 +16,8 @@ import (
 
 // Clients that do not heed HTTP_PROXY, or trust no file of SSL_CERT_FILE, are
 // brought to it by what their language loads into every program: a script for
-// Node, a module for Python's aiohttp, properties and a key store for Java.
+// Node, a module for Python's aiohttp, properties and a key store for Java. The
+// first two also put shims around the MCP servers that their SDKs start.
 //
 //go:embed client
 var clients embed.FS
@@ -57,8 +59,10 @@ func writeClients(dir string) error {
 }
 
 // environment is what a process needs to call through a proxy. given are the
-// variables that it has beyond those of Thresh; what it is told to load stays.
-func environment(proxy, dir string, given []string) []string {
+// variables that it has beyond those of Thresh; what it is configured to load stays.
+// token names the cell.
+func (d *agentPort) environment(proxy, token string, given []string) []string {
+	dir := d.proxy.dir.Path
 	var env []string
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		env = append(env, name+"="+proxy, strings.ToLower(name)+"="+proxy)
@@ -79,6 +83,10 @@ func environment(proxy, dir string, given []string) []string {
 	first("NODE_OPTIONS", `--require="`+filepath.Join(dir, nodeFile)+`"`, " ")
 	first("PYTHONPATH", filepath.Join(dir, pythonDir), string(filepath.ListSeparator))
 	first("JAVA_TOOL_OPTIONS", javaOptions(proxy, dir), " ")
+	if len(d.proxy.shim) > 0 {
+		argv, _ := json.Marshal(d.before("mcp", token)) // a list of texts
+		env = append(env, "THRESH_MCP_SHIM="+string(argv))
+	}
 	return env
 }
 

@@ -63,3 +63,70 @@ class ClientSession:
 		t.Errorf("%s %v", out, err)
 	}
 }
+
+// The servers that SDKs of MCP start are started behind a shim, with what else was
+// told; what other modules start is not.
+func TestServersOfSDKs(t *testing.T) {
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_book"}}`
+	for name, files := range map[string]map[string]string{
+		"python3": {
+			"mcp/__init__.py":        "",
+			"mcp/client/__init__.py": "",
+			"mcp/client/stdio.py": `
+import subprocess
+class Server:
+    def __init__(self, command, args):
+        self.command, self.args = command, args
+    def model_copy(self, update):
+        return Server(**update)
+def stdio_client(server, errlog=None):
+    print(subprocess.run([server.command, *server.args], input='` + call + `\n', text=True, capture_output=True).stdout, errlog)
+`,
+			"main.py": `
+import subprocess
+from mcp.client.stdio import Server, stdio_client
+stdio_client(Server("sh", ["-c", "cat >&2"]), errlog="told")
+print(subprocess.run(["echo", "alone"], text=True, capture_output=True).stdout)
+`,
+		},
+		"node": {
+			"node_modules/@modelcontextprotocol/sdk/index.js": `
+const { spawn } = require('child_process');
+module.exports = () => {
+  const server = spawn('sh', ['-c', 'cat >&2'], { stdio: ['pipe', 'inherit', 'ignore'] });
+  server.stdin.end('` + call + `\n');
+  server.on('exit', () => console.log('told'));
+};
+`,
+			"main.py": `
+require('@modelcontextprotocol/sdk')();
+require('child_process').spawn('echo', ['alone'], { stdio: 'inherit' });
+`,
+		},
+	} {
+		if err := exec.Command(name, "--version").Run(); err != nil {
+			t.Log(name, "is not there: ", err)
+			continue
+		}
+		dir := t.TempDir()
+		for file, text := range files {
+			path := filepath.Join(dir, file)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := open(t, nil).enter(tool(fault.Error, func(r *fault.Rule) { r.Tool = "find_book" }))
+		cmd := exec.Command(name, "main.py")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), c.Env(nil)...)
+		out, err := cmd.CombinedOutput()
+		r := c.Close()
+		for _, want := range []string{"503 Service Unavailable", "told", "alone"} {
+			if err != nil || !strings.Contains(string(out), want) || len(r.Exchanges) != 1 || r.Exchanges[0].Tool != "find_book" {
+				t.Errorf("%s: %s %v: want %s; %+v", name, out, err, want, r.Exchanges)
+			}
+		}
+	}
+}

@@ -7,7 +7,7 @@
 //
 //   - a forward proxy for HTTP and HTTPS, for agents that honour HTTP_PROXY and
 //     the like. HTTPS is opened with a certificate authority that is made in
-//     memory for the run and that only this agent is told to trust. What
+//     memory for the run and that only this agent is configured to trust. What
 //     Node, Python's aiohttp and Java are told to load brings those to it that
 //     heed no variable, see the folder client.
 //   - gateways, URLs that stand for a tool's or an LLM's own, for agents that

@@ -85,7 +85,7 @@ func (d *agentPort) CAFile() string { return d.proxy.caFile() }
 
 // Env implements fault.Door.
 func (d *agentPort) Env(given []string) []string {
-	return environment(d.Proxy(), d.proxy.dir.Path, given)
+	return d.environment(d.Proxy(), "", given)
 }
 
 // Gateway implements fault.Door.

@@ -10,9 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/system"
 )
 
-// lose takes the server's answer, so that it has acted, and gives the agent what
+// loseAnswer takes the server's answer, so that it has acted, and gives the agent what
 // it gets in its place.
-func (x *exchange) lose(s *fault.Strike, a *answer) {
+func (x *exchange) loseAnswer(s *fault.Strike, a *answer) {
 	if _, err := io.Copy(io.Discard, io.LimitReader(a.body, maxWhole)); err != nil {
 		x.ledger.Missed(x.decision, s, "the answer did not come whole")
 	} else {
@@ -24,7 +24,7 @@ func (x *exchange) lose(s *fault.Strike, a *answer) {
 		return
 	}
 	if s.Rule.Status > 0 {
-		x.write(whole(fault.Reply{Status: s.Rule.Status, ContentType: "text/plain; charset=utf-8", Body: []byte(s.Rule.Message)}))
+		x.write(syntheticAnswer(fault.Reply{Status: s.Rule.Status, ContentType: "text/plain; charset=utf-8", Body: []byte(s.Rule.Message)}))
 		return
 	}
 	x.abort(s.Rule.Delay == 0)
@@ -40,13 +40,13 @@ func (x *exchange) late(s *fault.Strike, a *answer) bool {
 	}
 	x.ledger.Fired(x.decision, s, s.Change())
 	if system.Pause(x.context, s.Rule.Delay) != nil {
-		return x.gone()
+		return x.endAbandoned()
 	}
 	return true
 }
 
-// before makes a request once before it is made; a reason says why not.
-func (x *exchange) before(out *http.Request) string {
+// repeatRequest makes a request once before it is made; a reason says why not.
+func (x *exchange) repeatRequest(out *http.Request) string {
 	if out.GetBody == nil || out.Header.Get("Upgrade") != "" {
 		return "the request cannot be made twice"
 	}

@@ -141,3 +141,48 @@ func TestEffectFaultsOnStdio(t *testing.T) {
 		}
 	}
 }
+
+// A call that the agent has given up is in the report while its answer is still to
+// come, in its place among the others: what became of it does not move them.
+func TestCallsThatAgentsGiveUp(t *testing.T) {
+	call := func(id int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"charge","arguments":{"amount":5}}}`+"\n", id)
+	}
+	for name, says := range map[string]string{
+		"in silence":    "",
+		"with a notice": `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}` + "\n",
+	} {
+		rule := tool(fault.Late, func(r *fault.Rule) { r.Delay, r.Times = time.Hour, 1 })
+		if says != "" {
+			rule.Tool = "other" // the server itself is late
+		}
+		c := open(t, nil).enter(rule)
+		mine, its := duplex()
+		go func() {
+			var late *fault.Message
+			for line := range linesOf(its) {
+				m := fault.ParseMCP([]byte(line))
+				if m.Cancels != "" {
+					m = late
+				} else if late == nil && says != "" {
+					late = m
+					continue
+				}
+				its.Write(append(m.Result("performed", false), '\n'))
+			}
+		}()
+		agent := c.Stdio("shop", mine)
+		go agent.Write([]byte(call(1) + says + call(2)))
+		for line := range linesOf(agent) {
+			if strings.Contains(line, `"id":2`) {
+				break
+			}
+		}
+		for when, r := range map[string]fault.Report{"meanwhile": c.Report(), "at last": c.Close()} {
+			if e := r.Exchanges; len(e) != 2 || e[0].Call != 1 || e[0].Error == "" || !strings.Contains(string(e[0].Request), "amount") || e[1].Error != "" {
+				t.Errorf("%s, %s: %+v", name, when, e)
+			}
+		}
+		agent.Close()
+	}
+}

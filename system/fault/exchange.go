@@ -55,7 +55,7 @@ func (d *agentPort) exchange(w http.ResponseWriter, r *http.Request, u *url.URL,
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	c := d.attribute(token, r.Header, u.Host)
-	x := &exchange{door: d, w: w, r: r, url: u, context: ctx, began: time.Now(), record: fault.Exchange{Method: r.Method, Key: keyOf(r.Header), Trace: traceOf(r.Header)}}
+	x := &exchange{door: d, w: w, r: r, url: u, context: ctx, began: time.Now(), record: fault.Exchange{URL: u.String(), Method: r.Method, Key: keyOf(r.Header), Trace: traceOf(r.Header)}}
 	if c == nil || !c.begin() {
 		idle, err := fault.NewLedger(fault.Plan{}, func() time.Duration { return 0 })
 		if err != nil {
@@ -78,6 +78,8 @@ func (d *agentPort) exchange(w http.ResponseWriter, r *http.Request, u *url.URL,
 		return
 	}
 	x.decision = x.ledger.Decide(x.classify(tool))
+	x.record.Request, x.record.RequestSize = x.request.kept, x.request.size
+	x.ledger.Began(x.decision, x.record)
 	if x.model != nil || x.message != nil {
 		x.response.limit = max(x.limit, maxUsage)
 	}
@@ -173,14 +175,14 @@ func (x *exchange) delayed() bool {
 		}
 		x.ledger.Fired(x.decision, s, s.Change())
 		if system.Pause(x.context, s.Rule.Delay) != nil {
-			return x.gone()
+			return x.endAbandoned()
 		}
 	}
 	return true
 }
 
-// gone ends a call whose agent or cell no longer waits for it.
-func (x *exchange) gone() bool {
+// endAbandoned ends a call whose agent or cell no longer waits for it.
+func (x *exchange) endAbandoned() bool {
 	x.record.Error = "the agent did not wait for the answer"
 	x.abort(false)
 	return false
@@ -197,7 +199,7 @@ func (x *exchange) answer() {
 			why = "the request has no body that could be cut"
 		}
 		if why == "" {
-			x.struck(s)
+			x.applyFinal(s)
 			return
 		}
 		l.Missed(d, s, why)
@@ -206,7 +208,7 @@ func (x *exchange) answer() {
 	case d.Recorded != nil:
 		l.Replayed(d, "the recorded response")
 		if system.Pause(x.context, d.Recorded.Latency) != nil {
-			x.gone()
+			x.endAbandoned()
 			return
 		}
 		if d.Recorded.Ended != "" {
@@ -214,10 +216,10 @@ func (x *exchange) answer() {
 			return
 		}
 		if x.message != nil {
-			x.send(whole(fault.Reply{Status: http.StatusOK, ContentType: "application/json", Body: x.message.Recorded(d.Recorded)}))
+			x.send(syntheticAnswer(fault.Reply{Status: http.StatusOK, ContentType: "application/json", Body: x.message.Recorded(d.Recorded)}))
 			return
 		}
-		x.send(whole(d.Recorded.Reply()))
+		x.send(syntheticAnswer(d.Recorded.Reply()))
 	case d.Refused:
 		l.Replayed(d, "refused: not in the recording")
 		reply := fault.Refusal(d.Call.Name())
@@ -226,9 +228,9 @@ func (x *exchange) answer() {
 		} else if x.message != nil {
 			reply = fault.Reply{Status: http.StatusOK, ContentType: "application/json", Body: x.message.Result(string(reply.Body), true)}
 		}
-		x.send(whole(reply))
+		x.send(syntheticAnswer(reply))
 	case x.model != nil && d.Replaces():
-		a := whole(x.modelReply(l.Written(d)))
+		a := syntheticAnswer(x.modelReply(l.Written(d)))
 		a.written = true
 		x.send(a)
 	default:
@@ -238,7 +240,7 @@ func (x *exchange) answer() {
 
 // broken gives the agent a recorded answer that it had got a part of, if any.
 func (x *exchange) broken(r *fault.Recorded) {
-	a := whole(r.Reply())
+	a := syntheticAnswer(r.Reply())
 	if a.length == 0 || r.Ended == fault.WasReset {
 		x.record.Error = "no whole answer, by the recording"
 		x.abort(r.Ended == fault.WasReset)
@@ -252,8 +254,8 @@ func (x *exchange) modelReply(text string) fault.Reply {
 	return x.model.Answer(text, x.decision.Number, time.Now())
 }
 
-// struck gives what a final fault leaves the agent with.
-func (x *exchange) struck(s *fault.Strike) {
+// applyFinal gives what a final fault leaves the agent with.
+func (x *exchange) applyFinal(s *fault.Strike) {
 	x.ledger.Fired(x.decision, s, s.Change())
 	switch s.Rule.Mode {
 	case fault.Timeout:
@@ -273,7 +275,7 @@ func (x *exchange) struck(s *fault.Strike) {
 	}
 	if x.model != nil {
 		if reply, ok := s.ModelAnswer(x.model, x.decision.Number, time.Now()); ok {
-			a := whole(reply)
+			a := syntheticAnswer(reply)
 			if reply.Cut {
 				a.half, a.length = true, 2*a.length
 			}
@@ -283,12 +285,12 @@ func (x *exchange) struck(s *fault.Strike) {
 	}
 	if x.message != nil && x.message.Tool != "" {
 		if body, ok := x.message.Struck(s); ok {
-			x.write(whole(fault.Reply{Status: http.StatusOK, ContentType: "application/json", Body: body}))
+			x.write(syntheticAnswer(fault.Reply{Status: http.StatusOK, ContentType: "application/json", Body: body}))
 			return
 		}
 	}
 	reply, _ := s.Answer()
-	x.write(whole(reply))
+	x.write(syntheticAnswer(reply))
 }
 
 // forward asks the real server.
@@ -331,7 +333,7 @@ func (x *exchange) forward() {
 		out.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), x.rest))
 	}
 	if s := x.decision.Find(fault.Twice); s != nil {
-		if why := x.before(out); why != "" {
+		if why := x.repeatRequest(out); why != "" {
 			x.ledger.Missed(x.decision, s, why)
 		} else {
 			x.ledger.Fired(x.decision, s, s.Change())
@@ -355,19 +357,19 @@ func (x *exchange) forward() {
 // answer.
 func (x *exchange) unreachable(err error) {
 	if x.context.Err() != nil {
-		x.shapeless("the agent did not wait for the answer")
-		x.gone()
+		x.noteNoEffect("the agent did not wait for the answer")
+		x.endAbandoned()
 		return
 	}
-	why := told(err)
-	x.shapeless("the server gave no answer")
+	why := stableError(err)
+	x.noteNoEffect("the server gave no answer")
 	x.record.Error = why
 	x.ledger.Note(fmt.Sprintf("%s gave no answer: %s", x.url.Host, why))
-	x.write(whole(fault.Reply{Status: http.StatusBadGateway, ContentType: "text/plain; charset=utf-8", Body: []byte(x.url.Host + " gave no answer: " + why)}))
+	x.write(syntheticAnswer(fault.Reply{Status: http.StatusBadGateway, ContentType: "text/plain; charset=utf-8", Body: []byte(x.url.Host + " gave no answer: " + why)}))
 }
 
-// told is why a server gave no answer, in words that are the same every time.
-func told(err error) string {
+// stableError is why a server gave no answer, in words that are the same every time.
+func stableError(err error) string {
 	var dns *net.DNSError
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -382,8 +384,8 @@ func told(err error) string {
 	return err.Error()
 }
 
-// shapeless records that faults on an answer found none.
-func (x *exchange) shapeless(why string) {
+// noteNoEffect records that faults on an answer found none.
+func (x *exchange) noteNoEffect(why string) {
 	for i := range x.decision.Strikes {
 		if s := &x.decision.Strikes[i]; s.Rule.Mode != fault.Slow && s.Rule.At != fault.AtLLMRequest && !s.Final() {
 			x.ledger.Missed(x.decision, s, why)
@@ -403,7 +405,7 @@ func (x *exchange) finish() {
 	if x.model != nil {
 		x.ledger.Used(x.model.Usage(e.ContentType, x.response.kept))
 	}
-	e.Took, e.URL = time.Since(x.began), x.url.String()
+	e.Took = time.Since(x.began)
 	e.Request, e.RequestSize = x.request.kept, x.request.size
 	e.Response, e.ResponseSize = x.response.kept[:min(x.limit, len(x.response.kept))], x.response.size
 	x.ledger.Exchanged(x.decision, *e)

@@ -17,7 +17,7 @@ import (
 // passes lets a tunnel through whose content this proxy does not speak, such as
 // gRPC, which is HTTP/2 alone: it gets its real server, and no fault.
 func (d *agentPort) passes(r *http.Request, agent *peekedConn, raw net.Conn, token string) bool {
-	what := foreign(agent)
+	what := foreignProtocol(agent)
 	if what == "" {
 		return false
 	}
@@ -50,9 +50,9 @@ func (d *agentPort) passes(r *http.Request, agent *peekedConn, raw net.Conn, tok
 	return true
 }
 
-// foreign is what a connection speaks that is no HTTP/1.1, as far as its first
+// foreignProtocol is what a connection speaks that is no HTTP/1.1, as far as its first
 // bytes show; "": nothing else. They stay to be read.
-func foreign(p *peekedConn) string {
+func foreignProtocol(p *peekedConn) string {
 	first, err := p.reader.Peek(1)
 	if err != nil {
 		return ""

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 )
@@ -36,8 +37,13 @@ func (d *agentPort) wrap(server string, argv []string, token string) ([]string, 
 	case len(argv) == 0:
 		return nil, fmt.Errorf("MCP server %s has no command", server)
 	}
+	return append(d.before(server, token), argv...), nil
+}
+
+// before is what stands before the command of a server in that of its shim.
+func (d *agentPort) before(server, token string) []string {
 	u := url.URL{Scheme: "http", Host: d.listen.Addr().String(), Path: shimPath, RawQuery: url.Values{"server": {server}, "token": {token}}.Encode()}
-	return append(append(append([]string(nil), d.proxy.shim...), u.String()), argv...), nil
+	return append(slices.Clone(d.proxy.shim), u.String())
 }
 
 // Shim implements fault.Door.
@@ -84,11 +90,11 @@ func shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		return 0, fmt.Errorf("start the server: %w", err)
 	}
 	frames := &frameWriter{w: conn}
-	go frames.from(ofAgent, stdin) // ends with the process: a read of stdin cannot be ended
+	go frames.copyFrom(ofAgent, stdin) // ends with the process: a read of stdin cannot be ended
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		frames.from(ofServer, out)
+		frames.copyFrom(ofServer, out)
 	}()
 	relayed := make(chan struct{})
 	go func() {
@@ -174,7 +180,7 @@ func (d *agentPort) shimmed(w http.ResponseWriter, r *http.Request) {
 	fromServer, serverWrites := io.Pipe()
 	frames := &frameWriter{w: conn}
 	relay := &relay{
-		server: server, context: ctx, pending: map[string]*pendingCall{},
+		server: server, context: ctx, pending: map[string]*pendingCall{}, waiting: map[string]*pendingCall{},
 		cell: func() *cell { return d.attribute(token, r.Header, "MCP server "+server) },
 	}
 	var reading sync.WaitGroup
@@ -219,8 +225,8 @@ func (f *frameWriter) write(channel byte, data []byte) error {
 	return err
 }
 
-// from sends all that a reader gives, and its end.
-func (f *frameWriter) from(channel byte, r io.Reader) {
+// copyFrom sends all that a reader gives, and its end.
+func (f *frameWriter) copyFrom(channel byte, r io.Reader) {
 	buffer := make([]byte, maxFrame)
 	for {
 		n, err := r.Read(buffer)

@@ -29,11 +29,12 @@ type relay struct {
 	toServer, toAgent lineWriter
 
 	mu      sync.Mutex
-	pending map[string]*pendingCall // by identifier
+	pending map[string]*pendingCall // that the server has, by identifier
+	waiting map[string]*pendingCall // that the agent waits for
 	work    sync.WaitGroup
 }
 
-// pendingCall is a call of a tool that the server has not answered.
+// pendingCall is a call of a tool that has no answer.
 type pendingCall struct {
 	cell     *cell
 	message  *fault.Message
@@ -142,12 +143,19 @@ func passLong(to *lineWriter, begin []byte, r *bufio.Reader) error {
 func (r *relay) fromAgent(line []byte) error {
 	m := fault.ParseMCP(bytes.Clone(bytes.TrimSpace(line)))
 	c := r.cell()
+	if m != nil && m.Cancels != "" {
+		r.givenUp(m.Cancels)
+	}
 	if m == nil || m.Tool == "" || c == nil {
 		return r.toServer.write(line)
 	}
 	c.ledger.Saw(fault.SeenCall{Tool: m.Tool, Arguments: m.Arguments, Source: fault.SeenByMCP})
 	p := &pendingCall{cell: c, message: m, decision: c.ledger.Decide(m.Call(r.server, "")), began: time.Now()}
 	d := p.decision
+	c.ledger.Began(d, p.exchange(nil, "", ""))
+	r.mu.Lock()
+	r.waiting[m.ID] = p
+	r.mu.Unlock()
 	if s := d.Find(fault.Twice); s != nil {
 		id := fmt.Sprintf(`"thresh-%d"`, d.Number)
 		r.mu.Lock()
@@ -165,7 +173,7 @@ func (r *relay) fromAgent(line []byte) error {
 		return r.pass(p, line)
 	}
 	line = bytes.Clone(line)
-	r.work.Go(func() { r.struck(p, line) }) // other calls go on meanwhile
+	r.work.Go(func() { r.strikeCall(p, line) }) // other calls go on meanwhile
 	return nil
 }
 
@@ -176,8 +184,8 @@ func (r *relay) pass(p *pendingCall, line []byte) error {
 	return r.toServer.write(line)
 }
 
-// struck does to a call what comes before the server's answer, or in its place.
-func (r *relay) struck(p *pendingCall, line []byte) {
+// strikeCall does to a call what comes before the server's answer, or in its place.
+func (r *relay) strikeCall(p *pendingCall, line []byte) {
 	ctx, cancel := context.WithCancel(r.context)
 	defer cancel()
 	defer context.AfterFunc(p.cell.context, cancel)()
@@ -249,16 +257,18 @@ func (r *relay) shaped(p *pendingCall, body []byte) error {
 	l, d := p.cell.ledger, p.decision
 	if s := d.Find(fault.ReplyLost, fault.Late); s != nil {
 		l.Fired(d, s, s.Change())
-		r.work.Go(func() { r.held(p, s, body) }) // other calls go on meanwhile
+		r.work.Go(func() { r.holdAnswer(p, s, body) }) // other calls go on meanwhile
 		return nil
 	}
 	return r.finished(p, body)
 }
 
-// held does to an answer what loses it or makes it late.
-func (r *relay) held(p *pendingCall, s *fault.Strike, body []byte) {
+// holdAnswer does to an answer what loses it or makes it late.
+func (r *relay) holdAnswer(p *pendingCall, s *fault.Strike, body []byte) {
 	const why = "the reply was lost, by a fault"
-	system.Pause(p.cell.context, s.Rule.Delay)
+	if system.Pause(p.cell.context, s.Rule.Delay) != nil { // the agent went on without it
+		r.done(p, nil, why)
+	}
 	switch {
 	case s.Rule.Mode == fault.Late:
 		_ = r.finished(p, body) // an agent that is gone reads it no more
@@ -341,14 +351,33 @@ func (r *relay) done(p *pendingCall, body []byte, why string) { r.ended(p, body,
 
 // ended is done for a call whose connection ends with it.
 func (r *relay) ended(p *pendingCall, body []byte, how fault.Ending, why string) {
-	l := p.cell.ledger
-	limit := l.Plan().Capture
+	r.mu.Lock()
+	waits := r.waiting[p.message.ID] == p
+	delete(r.waiting, p.message.ID)
+	r.mu.Unlock()
+	if waits {
+		p.cell.ledger.Exchanged(p.decision, p.exchange(body, how, why))
+	}
+}
+
+// givenUp records that the agent waits no more for the answer of a call.
+func (r *relay) givenUp(id string) {
+	r.mu.Lock()
+	p := r.waiting[id]
+	r.mu.Unlock()
+	if p != nil {
+		r.done(p, nil, "the agent gave up")
+	}
+}
+
+func (p *pendingCall) exchange(body []byte, how fault.Ending, why string) fault.Exchange {
+	limit := p.cell.ledger.Plan().Capture
 	request := p.message.Bytes()
-	l.Exchanged(p.decision, fault.Exchange{
+	return fault.Exchange{
 		At: p.began.Sub(p.cell.began), Took: time.Since(p.began), Error: why,
 		Request: request[:min(limit, len(request))], RequestSize: int64(len(request)),
 		Response: bytes.Clone(body[:min(limit, len(body))]), ResponseSize: int64(len(body)), Ended: how,
-	})
+	}
 }
 
 // pipe is the agent's end of a relay.
@@ -369,7 +398,7 @@ func (p *pipe) Close() error {
 func (c *cell) Stdio(server string, rw io.ReadWriteCloser) io.ReadWriteCloser {
 	fromAgent, agentWrites := io.Pipe()
 	agentReads, toAgent := io.Pipe()
-	r := &relay{server: server, cell: func() *cell { return c }, context: c.context, pending: map[string]*pendingCall{}}
+	r := &relay{server: server, cell: func() *cell { return c }, context: c.context, pending: map[string]*pendingCall{}, waiting: map[string]*pendingCall{}}
 	if c.door.proxy.begin() {
 		go func() {
 			defer c.door.proxy.work.Done()

@@ -17,7 +17,7 @@ func (x *exchange) upgraded(resp *http.Response) {
 		return
 	}
 	protocol := resp.Header.Get("Upgrade")
-	x.shapeless("the connection left HTTP for " + protocol)
+	x.noteNoEffect("the connection left HTTP for " + protocol)
 	x.ledger.Note("faults do not reach into the " + protocol + " connection to " + x.url.Host)
 	x.record.Status = resp.StatusCode
 	resp.Body = nil

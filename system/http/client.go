@@ -95,7 +95,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	})
 	q, err := http.NewRequestWithContext(ctx, r.Method, escaped(r.URL), body)
 	if err != nil {
-		return exchange.Response{}, fmt.Errorf("make the request: %w", plain(err))
+		return exchange.Response{}, fmt.Errorf("make the request: %w", withoutURL(err))
 	}
 	for _, h := range r.Headers {
 		if strings.EqualFold(h[0], "Host") {
@@ -105,7 +105,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 		q.Header.Add(h[0], h[1])
 	}
 	start := time.Now()
-	client, leave, err := c.fitted(r)
+	client, leave, err := c.clientFor(r)
 	if err != nil {
 		return exchange.Response{}, err
 	}
@@ -123,8 +123,8 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	client, out.URL = &one, q.URL.String()
 	answer, err := client.Do(q)
 	if err != nil {
-		why := told(ctx, r, err)
-		if !reached.Load() && nobody(err) && !errors.Is(why, context.Canceled) {
+		why := stableError(ctx, r, err)
+		if !reached.Load() && neverConnected(err) && !errors.Is(why, context.Canceled) {
 			return exchange.Response{}, &exchange.UnreachableError{Server: q.URL.Scheme + "://" + q.URL.Host, Reason: why.Error()}
 		}
 		return exchange.Response{}, why
@@ -132,7 +132,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (exchange.Response,
 	defer answer.Body.Close()
 	data, err := read(answer, r.MaxBody)
 	if err != nil {
-		return exchange.Response{}, told(ctx, r, fmt.Errorf("read the answer: %w", err))
+		return exchange.Response{}, stableError(ctx, r, fmt.Errorf("read the answer: %w", err))
 	}
 	if int64(len(data)) > r.MaxBody {
 		return exchange.Response{}, fmt.Errorf("the answer is larger than %d bytes", r.MaxBody)
@@ -220,8 +220,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// told is an error in words that do not differ from run to run.
-func told(ctx context.Context, r exchange.Request, err error) error {
+// stableError is an error in words that do not differ from run to run.
+func stableError(ctx context.Context, r exchange.Request, err error) error {
 	var dns *net.DNSError
 	var unknown x509.UnknownAuthorityError
 	switch {
@@ -238,12 +238,12 @@ func told(ctx context.Context, r exchange.Request, err error) error {
 	case errors.As(err, &unknown):
 		return errors.New("the server's certificate is signed by nobody known")
 	}
-	return plain(err)
+	return withoutURL(err)
 }
 
-// nobody reports whether a request failed since no connection was made, and not
+// neverConnected reports whether a request failed since no connection was made, and not
 // since its address can be none.
-func nobody(err error) bool {
+func neverConnected(err error) bool {
 	var op *net.OpError
 	var address *net.AddrError
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &op) && op.Op == "dial" && !errors.As(err, &address)
@@ -255,8 +255,8 @@ type late struct{ limit time.Duration }
 func (e late) Error() string { return fmt.Sprintf("no whole answer within %s", e.limit) }
 func (late) Unwrap() error   { return context.DeadlineExceeded }
 
-// plain is an error without the method and URL that net/http puts before it.
-func plain(err error) error {
+// withoutURL is an error without the method and URL that net/http puts before it.
+func withoutURL(err error) error {
 	var u interface{ Unwrap() error }
 	if errors.As(err, &u) && strings.HasPrefix(fmt.Sprintf("%T", err), "*url.") {
 		return u.Unwrap()

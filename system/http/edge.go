@@ -18,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/openapi"
 	"github.com/thresh-dev/thresh/engine/systemfile"
+	"github.com/thresh-dev/thresh/port/exchange"
 	"github.com/thresh-dev/thresh/port/sut"
 	"github.com/thresh-dev/thresh/system"
 )
@@ -40,7 +41,7 @@ type edge struct {
 func Open(ctx context.Context, s system.Site) (system.Edge, error) {
 	base, err := url.Parse(s.Address(s.Plan.URL))
 	if err != nil {
-		return nil, diag.Environment("the URL of the system %s: %w", s.Plan.Name, plain(err))
+		return nil, diag.Environment("the URL of the system %s: %w", s.Plan.Name, withoutURL(err))
 	}
 	e := &edge{site: s, base: base, ops: s.Plan.Operations, address: strings.TrimSuffix(base.String(), "/"), transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: dialQuick, DisableCompression: true, MaxResponseHeaderBytes: maxHeaders,
@@ -66,26 +67,30 @@ func (e *edge) describe(ctx context.Context) error {
 		defer cancel()
 		ref, err := e.base.Parse(p.OpenAPI)
 		if err != nil {
-			return diag.Environment("the address %s of operations: %w", p.OpenAPI, plain(err))
+			return diag.Environment("the address %s of operations: %w", p.OpenAPI, withoutURL(err))
 		}
 		q, err := http.NewRequestWithContext(limited, http.MethodGet, ref.String(), http.NoBody)
 		if err != nil {
-			return diag.Environment("read the operations from %s: %w", p.OpenAPI, plain(err))
+			return diag.Environment("read the operations from %s: %w", p.OpenAPI, withoutURL(err))
 		}
 		e.headers(q, nil, nil)
 		answer, err := e.transport.RoundTrip(q)
 		if err != nil {
-			return diag.Environment("read the operations from %s: %w", p.OpenAPI, plain(err))
+			why := stableError(limited, exchange.Request{Timeout: system.Patience}, err)
+			if neverConnected(err) {
+				why = &exchange.UnreachableError{Server: e.address, Reason: why.Error()}
+			}
+			return diag.Environment("read the operations from %s: %w", p.OpenAPI, why)
 		}
 		defer answer.Body.Close()
 		if text, err = read(answer, sut.MaxOutput); err != nil {
-			return diag.Environment("read the operations from %s: %w", p.OpenAPI, plain(err))
+			return diag.Environment("read the operations from %s: %w", p.OpenAPI, withoutURL(err))
 		}
 		if answer.StatusCode/100 != 2 {
 			return diag.Environment("read the operations from %s: HTTP %d", p.OpenAPI, answer.StatusCode)
 		}
 	}
-	found, err := openapi.Operations(text)
+	found, err := openapi.Operations(text, p)
 	if err != nil {
 		return diag.Environment("the operations in %s: %w", p.OpenAPI, err)
 	}

@@ -93,6 +93,7 @@ func TestRequests(t *testing.T) {
 	defer s.Close()
 	p := load(t, s.URL+"/api/", `
 headers: {Authorization: "Bearer ${SHOP_KEY}"}
+query: {z: "a${SHOP_KEY}&"}
 operations:
   refund: {method: POST, path: "/orders/{order}/refund", query: {dry: "{dry}", v: "1"}, headers: {X-Who: "{who}"}, json: {amount: "{amount}", note: "for {order}", list: ["{amount}"], left: "{absent}"}}
   parse: {method: PUT, path: /parse}
@@ -104,11 +105,11 @@ input: {operation: parse, body: raw}
 		want string
 	}{
 		{sut.Call{Operation: "refund", Named: named("order", `"a/b c"`, "amount", "5", "who", `"me"`)},
-			`POST /api/orders/a%2Fb%20c/refund?v=1 Bearer k1 me|{"amount":5,"note":"for a/b c","list":[5]}`},
+			`POST /api/orders/a%2Fb%20c/refund?v=1&z=ak1%26 Bearer k1 me|{"amount":5,"note":"for a/b c","list":[5]}`},
 		{sut.Call{Operation: "refund", Positional: []json.RawMessage{[]byte("7"), []byte("true"), []byte(`"x"`), []byte("[1]")}},
-			`POST /api/orders/7/refund?dry=true&v=1 Bearer k1 x|{"amount":[1],"note":"for 7","list":[[1]]}`},
-		{sut.Call{Operation: "sign", Named: named("name", `"a b&c"`, "tags", `["x","y"]`, "n", "5", "none", "null")}, "POST /api/sign Bearer k1 |n=5&name=a+b%26c&tags=x&tags=y"},
-		{sut.Call{Input: []byte("raw \x01 bytes")}, "PUT /api/parse Bearer k1 |raw \x01 bytes"},
+			`POST /api/orders/7/refund?dry=true&v=1&z=ak1%26 Bearer k1 x|{"amount":[1],"note":"for 7","list":[[1]]}`},
+		{sut.Call{Operation: "sign", Named: named("name", `"a b&c"`, "tags", `["x","y"]`, "n", "5", "none", "null")}, "POST /api/sign?z=ak1%26 Bearer k1 |n=5&name=a+b%26c&tags=x&tags=y"},
+		{sut.Call{Input: []byte("raw \x01 bytes")}, "PUT /api/parse?z=ak1%26 Bearer k1 |raw \x01 bytes"},
 	} {
 		o := call(t, p, tc.call)
 		var got string
@@ -118,6 +119,10 @@ input: {operation: parse, body: raw}
 	}
 	p.Headers = [][2]string{{"A", "${THRESH_NOT_SET}"}}
 	if _, err := opener()(t.Context(), p, sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), "the variable THRESH_NOT_SET, which headers.A of the system x uses, is not set") {
+		t.Error(err)
+	}
+	p.Headers, p.Query = nil, [][2]string{{"A", "${THRESH_NOT_SET}"}}
+	if _, err := opener()(t.Context(), p, sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), "which query.A of the system x uses, is not set") {
 		t.Error(err)
 	}
 }

@@ -36,9 +36,9 @@ func (f *filler) named(p string) string {
 	return ""
 }
 
-// whole is the argument that has a value and that a text which is one place stands
+// wholeArgument is the argument that has a value and that a text which is one place stands
 // for, nil if there is none.
-func (f *filler) whole(template string) *sut.Argument {
+func (f *filler) wholeArgument(template string) *sut.Argument {
 	m := place.FindString(template)
 	if m == "" || m != template || f.value(f.named(m)) == nil {
 		return nil
@@ -90,7 +90,7 @@ func (f *filler) path(template string) string {
 		return template
 	}
 	return place.ReplaceAllStringFunc(template, func(p string) string {
-		if a := f.whole(p); a != nil {
+		if a := f.wholeArgument(p); a != nil {
 			return url.PathEscape(joined(f.value(a.Name), a.Style))
 		}
 		return f.text(p, url.PathEscape)
@@ -102,8 +102,8 @@ func (f *filler) query(list [][2]string) url.Values {
 	values := url.Values{}
 	for _, q := range list {
 		f.missing = nil
-		if a := f.whole(q[1]); a != nil {
-			spread(values, q[0], f.value(a.Name), a.Style)
+		if a := f.wholeArgument(q[1]); a != nil {
+			addQuery(values, q[0], f.value(a.Name), a.Style)
 		} else if v := f.text(q[1], nil); len(f.missing) == 0 {
 			values.Add(q[0], v)
 		}
@@ -111,8 +111,8 @@ func (f *filler) query(list [][2]string) url.Values {
 	return values
 }
 
-// spread adds a value to a query as a style has it.
-func spread(values url.Values, name string, v json.RawMessage, style string) {
+// addQuery adds a value to a query as a style has it.
+func addQuery(values url.Values, name string, v json.RawMessage, style string) {
 	between := map[string]string{sut.StyleCommas: ",", sut.StyleSpaces: " ", sut.StylePipes: "|"}[style]
 	var list []json.RawMessage
 	switch {
@@ -186,8 +186,8 @@ func (f *filler) body(template *jsontree.Node) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// absent reports whether a node is a place without a value.
-func (f *filler) absent(n *jsontree.Node) bool {
+// missingValue reports whether a node is a place without a value.
+func (f *filler) missingValue(n *jsontree.Node) bool {
 	m := place.FindString(n.Text)
 	return n.Kind == jsontree.String && m != "" && m == n.Text && f.named(m) != "" && f.value(f.named(m)) == nil
 }
@@ -199,7 +199,7 @@ func (f *filler) node(b *bytes.Buffer, n *jsontree.Node) {
 		first := true
 		for i := range n.Members {
 			m := &n.Members[i]
-			if f.absent(&m.Value) {
+			if f.missingValue(&m.Value) {
 				continue
 			}
 			if !first {

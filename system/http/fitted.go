@@ -14,8 +14,8 @@ import (
 // noProxy is what a request names for none.
 const noProxy = "none"
 
-// fitted is the client as a request asks for it; leave closes what it holds.
-func (c *Client) fitted(r exchange.Request) (one *http.Client, leave func(), err error) {
+// clientFor is the client as a request asks for it; leave closes what it holds.
+func (c *Client) clientFor(r exchange.Request) (one *http.Client, leave func(), err error) {
 	own := *c.client
 	if r.Redirects != nil {
 		own.CheckRedirect = func(_ *http.Request, via []*http.Request) error {

@@ -31,7 +31,11 @@ func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*ht
 		return nil, diag.Environment("call %s of the system %s: the path has no value for %s", op.Name, e.site.Plan.Name, strings.Join(f.missing, ", "))
 	}
 	at := e.address + path
-	if query := f.query(op.Query); len(query) > 0 {
+	query := f.query(op.Query)
+	for _, q := range e.site.Plan.Query {
+		query.Set(q[0], q[1])
+	}
+	if len(query) > 0 {
 		at += "?" + query.Encode()
 	}
 	body, kind := c.Input, "application/octet-stream"
@@ -56,7 +60,7 @@ func (e *edge) request(ctx context.Context, op *sut.Operation, c *sut.Call) (*ht
 	}
 	q, err := http.NewRequestWithContext(ctx, op.Method, at, reader)
 	if err != nil {
-		return nil, fmt.Errorf("make the request of %s: %w", op.Name, plain(err))
+		return nil, fmt.Errorf("make the request of %s: %w", op.Name, withoutURL(err))
 	}
 	if body != nil {
 		q.Header.Set("Content-Type", kind)
@@ -226,7 +230,7 @@ func (e *edge) headers(q *http.Request, op *sut.Operation, f *filler) {
 	for _, h := range op.Headers {
 		f.missing = nil
 		v := f.text(h[1], headerValue)
-		if a := f.whole(h[1]); a != nil && len(f.missing) == 0 {
+		if a := f.wholeArgument(h[1]); a != nil && len(f.missing) == 0 {
 			v = headerValue(joined(f.value(a.Name), a.Style))
 		}
 		if len(f.missing) == 0 {

@@ -21,7 +21,6 @@ func limit(pid int, l process.Limits) error {
 		value int64
 	}{
 		{"address space", unix.RLIMIT_AS, l.AddressSpace},
-		{"processor time", unix.RLIMIT_CPU, int64(l.CPU.Seconds() + 0.999)},
 		{"file size", unix.RLIMIT_FSIZE, l.FileSize},
 		{"processes", unix.RLIMIT_NPROC, l.Processes},
 	} {

@@ -10,7 +10,7 @@ import (
 
 // limit cannot bind a process that runs already, here.
 func limit(_ int, l process.Limits) error {
-	if l.AddressSpace > 0 || l.CPU > 0 || l.FileSize > 0 || l.Processes > 0 {
+	if l.AddressSpace > 0 || l.FileSize > 0 || l.Processes > 0 {
 		return errors.New("limits of a running program can be set on Linux alone")
 	}
 	return nil

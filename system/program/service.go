@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -142,7 +141,7 @@ func (s *Service) start(ctx context.Context, draws int) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if ended && draws > 1 && strings.Contains(s.spec.Address, PortMark) && (again || taken(ctx, port)) {
+		if ended && draws > 1 && strings.Contains(s.spec.Address, PortMark) && (again || vacant(ctx, port) != nil) {
 			return s.start(ctx, draws-1)
 		}
 		return diag.WithHint(diag.Environment("start the %s %s: %w%s", p.Noun, p.Argv[0], err, wrote),
@@ -227,27 +226,6 @@ func hostPort(address string) string {
 		}
 	}
 	return net.JoinHostPort(u.Hostname(), port)
-}
-
-// FreePort draws a port that nobody listens on just now.
-func FreePort(ctx context.Context) (string, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("draw a port: %w", err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
-}
-
-// taken reports whether a port cannot be listened on.
-func taken(ctx context.Context, port string) bool {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:"+port)
-	if err == nil {
-		l.Close()
-	}
-	return err != nil
 }
 
 // Port is the agent's, as text.

@@ -55,13 +55,11 @@ type agentRequest struct {
 	Target   string            `json:"target"`
 	Style    pyhost.Style      `json:"style"`
 	Path     []string          `json:"path"`
-	Dir      string            `json:"dir"`
 	Environ  []string          `json:"environ"`
 	Reset    string            `json:"reset"`
 	Tools    []string          `json:"tools"`
 	Registry string            `json:"registry"`
 	Sources  map[string]string `json:"sources"`
-	Limits   map[string]uint64 `json:"limits"`
 }
 
 type agentOrder struct {
@@ -125,8 +123,8 @@ func (a *agent) ensure(ctx context.Context) error {
 	a.session = s
 	doing := "load the agent " + a.plan.Target
 	request := agentRequest{
-		Role: "agent", Target: a.plan.Target, Style: a.plan.Style, Path: a.path, Dir: a.plan.Dir, Environ: a.plan.Environ,
-		Reset: a.plan.Reset, Tools: list(a.plan.Tools), Registry: a.plan.Registry, Sources: a.plan.Sources, Limits: hostLimits(a.plan.Limits),
+		Role: "agent", Target: a.plan.Target, Style: a.plan.Style, Path: a.path, Environ: a.plan.Environ,
+		Reset: a.plan.Reset, Tools: list(a.plan.Tools), Registry: a.plan.Registry, Sources: a.plan.Sources,
 	}
 	if request.Style == "" {
 		request.Style = pyhost.Plain
@@ -144,7 +142,7 @@ func (a *agent) ensure(ctx context.Context) error {
 		a.drop()
 		return &pyhost.FaultError{Doing: doing, Fault: frame.Fault}
 	}
-	fault := a.lose(err, a.plan.LoadLimit)
+	fault := a.endSession(err, a.plan.LoadLimit)
 	if ctx.Err() != nil || fault == nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
@@ -154,8 +152,8 @@ func (a *agent) ensure(ctx context.Context) error {
 	return &pyhost.FaultError{Doing: doing, Fault: fault}
 }
 
-// lose ends a process that did not answer and says why; nil: not its doing.
-func (a *agent) lose(why error, limit time.Duration) *pyhost.Fault {
+// endSession ends a process that did not answer and says why; nil: not its doing.
+func (a *agent) endSession(why error, limit time.Duration) *pyhost.Fault {
 	end := a.drop()
 	switch {
 	case errors.Is(why, errDeadline):
@@ -250,7 +248,7 @@ func (a *agent) call(ctx context.Context, order agentOrder, limit time.Duration,
 		}
 		return reply, nil
 	}
-	fault := a.lose(err, limit)
+	fault := a.endSession(err, limit)
 	if ctx.Err() != nil {
 		return reply, ctx.Err()
 	}

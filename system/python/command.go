@@ -85,14 +85,12 @@ func (c *commander) Run(ctx context.Context, cmd pyhost.Command) (pyhost.Command
 
 func (c *commander) run(ctx context.Context, cmd pyhost.Command) (pyhost.CommandResult, error) {
 	began := time.Now()
-	res := pyhost.CommandResult{Phase: pyhost.PhaseSetup, TempDir: cmd.TempDir}
-	if cmd.TempDir == "" {
-		dir, err := c.lane.folder.fresh()
-		if err != nil {
-			return res, err
-		}
-		res.TempDir = dir
+	res := pyhost.CommandResult{Phase: pyhost.PhaseSetup}
+	dir, err := c.lane.folder.fresh()
+	if err != nil {
+		return res, err
 	}
+	res.TempDir = dir
 	if err := setUp(res.TempDir, cmd.SetupFiles); err != nil {
 		res.Ending, res.Fault = pyhost.Raised, osFault(err)
 		return res, nil
@@ -232,8 +230,7 @@ func absolute(paths []string) ([]string, error) {
 // hostLimits names limits as the host knows them.
 func hostLimits(l process.Limits) map[string]uint64 {
 	limits := make(map[string]uint64)
-	for name, n := range map[string]int64{"memory": l.AddressSpace, "file": l.FileSize, "processes": l.Processes,
-		"cpu": int64((l.CPU + time.Second - 1) / time.Second)} {
+	for name, n := range map[string]int64{"memory": l.AddressSpace, "file": l.FileSize, "processes": l.Processes} {
 		if n > 0 {
 			limits[name] = uint64(n)
 		}

@@ -214,14 +214,6 @@ func TestSurroundings(t *testing.T) {
 	if runtime.GOOS == "linux" { // the fourth is that of the listing itself
 		b.prints("[0, 1, 2, 3, 200]\n0 1 2 3 ", func(c *pyhost.Command) { c.Stdin = "x" }, "fds")
 	}
-	own := filepath.Join(t.TempDir(), "own")
-	if err := os.Mkdir(own, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	b.prints("", func(c *pyhost.Command) { c.TempDir = own }, "files")
-	if _, err := os.Stat(own); err != nil {
-		t.Errorf("the caller's own folder: %v", err)
-	}
 }
 
 func TestCaptureOfDescriptors(t *testing.T) {

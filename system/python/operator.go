@@ -42,11 +42,8 @@ func OpenOperators(ctx context.Context, set pyhost.OperatorSet) (pyhost.Operator
 	for i := range o.modules {
 		o.modules[i].File = set.Files[i]
 	}
-	if o.path, err = absolute(set.SearchPath); err == nil {
-		defer l.follow(ctx)()
-		err = o.ensure(ctx)
-	}
-	if err != nil {
+	defer l.follow(ctx)()
+	if err := o.ensure(ctx); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
@@ -57,7 +54,6 @@ func OpenOperators(ctx context.Context, set pyhost.OperatorSet) (pyhost.Operator
 type operators struct {
 	lane    *lane
 	set     pyhost.OperatorSet
-	path    []string
 	modules []pyhost.OperatorModule
 	loaded  bool     // modules say all there is to say
 	session *session // nil: to be made anew
@@ -69,7 +65,6 @@ type operators struct {
 
 type operatorsRequest struct {
 	Role   string            `json:"role"`
-	Path   []string          `json:"path"`
 	Limits map[string]uint64 `json:"limits"`
 }
 
@@ -157,7 +152,7 @@ func (o *operators) ensure(ctx context.Context) error {
 		if limits.FileSize <= 0 {
 			limits.FileSize = sinkLimit
 		}
-		request := operatorsRequest{Role: "operators", Path: o.path, Limits: hostLimits(limits)}
+		request := operatorsRequest{Role: "operators", Limits: hostLimits(limits)}
 		if err := s.channel.send(request, time.Now().Add(orderLimit)); err != nil && !errors.Is(err, errClosed) {
 			return err
 		}
@@ -192,7 +187,7 @@ func (o *operators) load(ctx context.Context, i int) error {
 		err = errEnded
 	}
 	if err != nil {
-		end, fault := o.lose(ctx, err, o.set.LoadLimit)
+		end, fault := o.endSession(ctx, err, o.set.LoadLimit)
 		if fault == nil {
 			return err
 		}
@@ -201,8 +196,8 @@ func (o *operators) load(ctx context.Context, i int) error {
 		}
 		fault.Class = map[pyhost.CallEnd]string{pyhost.Hung: "Hung", pyhost.Died: "Died"}[end]
 		fault.File, fault.Line = m.File, 1
-		fault.Traceback = o.left(1)
-		m.Fault, m.Printed = fault, o.left(0)
+		fault.Traceback = o.partialOutput(1)
+		m.Fault, m.Printed = fault, o.partialOutput(0)
 		return nil
 	}
 	if !o.loaded {
@@ -212,9 +207,9 @@ func (o *operators) load(ctx context.Context, i int) error {
 	return nil
 }
 
-// lose ends a session that did not answer, and says what happened. A nil fault
+// endSession ends a session that did not answer, and says what happened. A nil fault
 // means that it was no doing of the modules'.
-func (o *operators) lose(ctx context.Context, why error, limit time.Duration) (pyhost.CallEnd, *pyhost.Fault) {
+func (o *operators) endSession(ctx context.Context, why error, limit time.Duration) (pyhost.CallEnd, *pyhost.Fault) {
 	end := o.drop()
 	if ctx.Err() != nil {
 		return "", nil
@@ -255,9 +250,9 @@ func (o *operators) emptySinks() (err error) {
 	return nil
 }
 
-// left is the beginning of what a call without a reply has written to stdout
+// partialOutput is the beginning of what a call without a reply has written to stdout
 // (0) or stderr (1).
-func (o *operators) left(stream int) string {
+func (o *operators) partialOutput(stream int) string {
 	var text [printedLimit]byte
 	n, _ := o.sinks[stream].ReadAt(text[:], 0) // what cannot be read is not reported
 	return strings.ToValidUTF8(string(text[:n]), "\ufffd")
@@ -312,13 +307,13 @@ func (o *operators) batch(ctx context.Context, calls []pyhost.OperatorCall, each
 			err = errEnded
 		}
 		if err != nil {
-			end, fault := o.lose(ctx, err, o.set.CallLimit)
+			end, fault := o.endSession(ctx, err, o.set.CallLimit)
 			if fault == nil {
 				return i, err
 			}
 			fault.File, fault.Line = o.modules[requests[i].Module].File, o.modules[requests[i].Module].ApplyLine
-			fault.Traceback = o.left(1)
-			return i + 1, each(i, &pyhost.OperatorReply{End: end, Fault: fault, Printed: o.left(0)})
+			fault.Traceback = o.partialOutput(1)
+			return i + 1, each(i, &pyhost.OperatorReply{End: end, Fault: fault, Printed: o.partialOutput(0)})
 		}
 		if reply.Words != nil {
 			reply.State = encodeState(reply.Words, reply.Gauss)

@@ -297,7 +297,7 @@ func (s *session) wait(left time.Duration) error {
 func (s *session) hearEnd() error {
 	z := s.lane.zygote
 	gone := z.link.fill() != nil
-	n, ok, err := z.heard()
+	n, ok, err := z.pendingNote()
 	switch {
 	case err == nil && ok && n.Status != nil:
 		s.end = &ending{status: syscall.WaitStatus(*n.Status), leftovers: n.Leftovers}

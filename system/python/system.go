@@ -191,7 +191,7 @@ func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, er
 	o.Printed = []byte(c.session.printed())
 	switch {
 	case err == nil:
-		c.understand(&o, op, &frame)
+		c.readAnswer(&o, op, &frame)
 		return o, nil
 	case errors.Is(ctx.Err(), context.Canceled):
 		c.drop()
@@ -216,8 +216,8 @@ func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, er
 	return o, nil
 }
 
-// understand says what a child's answer means.
-func (c *callable) understand(o *sut.Observation, op *sut.Operation, f *systemFrame) {
+// readAnswer says what a child's answer means.
+func (c *callable) readAnswer(o *sut.Observation, op *sut.Operation, f *systemFrame) {
 	if f.Fault == nil {
 		if f.Value == nil {
 			f.Value = json.RawMessage("null")

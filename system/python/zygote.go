@@ -127,15 +127,15 @@ func startZygote(ctx context.Context, path string, load *preload) (*zygote, erro
 		defer close(z.exited)
 		z.cmd.Wait() // how it ended is seen by its link
 	}()
-	if err := z.greet(ctx); err != nil {
+	if err := z.handshake(ctx); err != nil {
 		z.close()
 		return nil, err
 	}
 	return z, nil
 }
 
-// greet sends the host and waits until it is there.
-func (z *zygote) greet(ctx context.Context) error {
+// handshake sends the host and waits until it is there.
+func (z *zygote) handshake(ctx context.Context) error {
 	var source bytes.Buffer
 	for _, name := range hostOrder {
 		text, err := hostFiles.ReadFile("host/" + name + ".py")
@@ -153,13 +153,13 @@ func (z *zygote) greet(ctx context.Context) error {
 	if err != nil {
 		z.kill()
 		<-z.exited // all that it had to say has been read
-		return missing("start the Python host in %s: %w%s", z.path, err, z.said())
+		return missing("start the Python host in %s: %w%s", z.path, err, z.printed())
 	}
 	z.version = first.Python
 	if first.Fault != nil {
-		return diag.Environment("load the system: %s%s", first.Fault, z.said())
+		return diag.Environment("load the system: %s%s", first.Fault, z.printed())
 	}
-	if older(first.Python, oldest) {
+	if olderVersion(first.Python, oldest) {
 		return missing("%s is Python %s, older than %s", z.path, first.Python, oldest)
 	}
 	z.path, z.subreaper, z.operations = first.Executable, first.Subreaper, first.Operations
@@ -186,7 +186,7 @@ func hostEnvironment(environ []string) []string {
 	return list
 }
 
-func older(version, than string) bool {
+func olderVersion(version, than string) bool {
 	a, b := strings.Split(version, "."), strings.Split(than, ".")
 	for i := range b {
 		x, _ := strconv.Atoi(at(a, i))
@@ -208,7 +208,7 @@ func at(list []string, i int) string {
 // readNote waits for the next note. Any error means that the zygote is of no use.
 func (z *zygote) readNote(ctx context.Context, deadline time.Time) (note, error) {
 	for {
-		if n, ok, err := z.heard(); ok || err != nil {
+		if n, ok, err := z.pendingNote(); ok || err != nil {
 			return n, err
 		}
 		if err := ctx.Err(); err != nil {
@@ -231,8 +231,8 @@ func (z *zygote) readNote(ctx context.Context, deadline time.Time) (note, error)
 	}
 }
 
-// heard is a note that has been read already.
-func (z *zygote) heard() (n note, ok bool, err error) {
+// pendingNote is a note that has been read already.
+func (z *zygote) pendingNote() (n note, ok bool, err error) {
 	frame, err := z.link.take()
 	if frame == nil || err != nil {
 		return n, false, err
@@ -284,8 +284,8 @@ func (z *zygote) close() {
 	unix.Close(z.link.fd)
 }
 
-// said is what the interpreter printed, for errors.
-func (z *zygote) said() string {
+// printed is what the interpreter printed, for errors.
+func (z *zygote) printed() string {
 	if text := strings.TrimSpace(z.stderr.String()); text != "" {
 		return ": " + text
 	}

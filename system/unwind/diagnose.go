@@ -28,6 +28,9 @@ type Diagnosis struct {
 	Sent bool
 	// Handler says that the thread was in a handler of an earlier signal.
 	Handler bool
+	// Doubtful says that the stack may have been written over: where the thread
+	// was need not be where that happened.
+	Doubtful bool
 }
 
 // Diagnose names the crash of a thread that a fatal signal has stopped.
@@ -39,18 +42,97 @@ func (p *Process) Diagnose(s Stop) Diagnosis {
 	if s.Signal == sigTRAP {
 		back = 1 // the breakpoint is behind
 	}
-	walked := p.walk(s.Regs, back)
+	walked, whole := p.walk(s.Regs, back)
 	for _, f := range walked {
 		d.Handler = d.Handler || f.signal
 	}
+	d.Fault = fault(d.Kind)
+	access := d.Fault == read || d.Fault == write || d.Kind == kindAborted && s.Signal == sigSEGV // musl's way to abort
+	switch {
+	case access && inAllocator(walked):
+		d.Fault = heapDamage
+	case (access || d.Fault == heapDamage) && len(walked) > 0 && walked[0].nameless():
+		d.Fault = inLibrary // there is no saying which of its functions it was
+	}
+	d.Doubtful = !whole && d.Kind != kindOverflow || d.Fault == stackDamage || d.Kind == "illegal instruction" ||
+		(d.Fault == read || d.Fault == write || d.Fault == call) && !strings.Contains(d.Kind, "null")
 	d.identify(walked)
 	d.Hint = hint(d.Kind)
 	return d
 }
 
+// Smashed is the diagnosis of a function that wrote over the calls that led to
+// it: the address of its code, and the addresses that they return to.
+func (p *Process) Smashed(function uint64, returns []uint64) Diagnosis {
+	d := Diagnosis{Crash: process.Crash{Kind: kindSmashed, Fault: stackDamage, Hint: hint(kindSmashed)}}
+	var walked []frame
+	for _, a := range append([]uint64{function + 1}, returns...) {
+		if m, at := p.locate(a); m != nil {
+			f := frame{m: m, at: at - 1}
+			if e := find(m.frames, f.at); e != nil {
+				f.start = e.lo
+			}
+			walked = append(walked, f)
+		}
+	}
+	d.identify(walked)
+	return d
+}
+
+// What kinds of crashes come down to: one bug may read or write at any address that
+// its input names, and the C library notices one damage in many ways.
+const (
+	read        = "read"
+	write       = "write"
+	call        = "call"
+	stackDamage = "stack damage"
+	heapDamage  = "heap damage"
+	inLibrary   = "C library"
+)
+
+func fault(kind string) string {
+	access, last, _ := strings.Cut(kind, " ")
+	switch {
+	case kind == kindSmashed, strings.HasSuffix(kind, kindGuarded):
+		return stackDamage
+	case strings.HasPrefix(kind, kindAborted+": ") && exploitable(kind) && !strings.HasSuffix(kind, "buffer overflow detected"):
+		return heapDamage
+	case strings.Contains(kind, "call of") || last == call:
+		return call
+	case access == "null" || access == "wild" || access == "protected":
+		return last[strings.LastIndexByte(last, ' ')+1:]
+	}
+	return ""
+}
+
+// nameless says whether a frame is the C library's, which does not say what the
+// function is.
+func (f frame) nameless() bool {
+	return (f.library || !f.m.own && f.start == 0) && f.m.symbolAt(f.at) == nil // musl's has no descriptions
+}
+
+// inAllocator says whether the C library was at its heap, called by the program.
+func inAllocator(walked []frame) bool {
+	for _, f := range walked {
+		if f.m.own && !f.m.static {
+			return false
+		}
+		s := f.m.symbolAt(f.at)
+		if s == nil {
+			continue
+		}
+		switch s.Name {
+		case "malloc", "calloc", "realloc", "free", "cfree", "__libc_malloc", "__libc_calloc", "__libc_realloc", "__libc_free", "__libc_memalign",
+			"aligned_alloc", "memalign", "posix_memalign":
+			return true
+		}
+	}
+	return false
+}
+
 // identify fills in the frames and what the crash is known by.
 func (d *Diagnosis) identify(walked []frame) {
-	aborted := strings.HasPrefix(d.Kind, kindAborted)
+	aborted := strings.HasPrefix(d.Kind, kindAborted) || d.Fault == heapDamage || d.Fault == inLibrary
 	want, exact := ownPlaces, exactPlaces
 	seen := map[string]int{}
 	most := 0
@@ -67,10 +149,10 @@ func (d *Diagnosis) identify(walked []frame) {
 			if d.By == "" {
 				d.By = x.by
 			}
-			if x.by == byOffset && f.m.static && aborted {
+			if x.by == byOffset && f.m.static && f.m.library == noLibrary && aborted {
 				want, exact = unnamedPlaces, unnamedPlaces
 			}
-			if d.Kind == kindSmashed || strings.HasSuffix(d.Kind, kindGuarded) && want == ownPlaces {
+			if d.Fault == stackDamage && want == ownPlaces {
 				want = 1 // what survives above hangs on the length of the input
 			}
 			seen[x.function]++
@@ -79,7 +161,7 @@ func (d *Diagnosis) identify(walked []frame) {
 				continue
 			}
 			switch {
-			case d.Kind == kindSmashed, len(layers) >= exact && !aborted:
+			case d.Fault == stackDamage && want == 1, len(layers) >= exact && !aborted:
 				layers = append(layers, x.function)
 			default:
 				layers = append(layers, x.site)
@@ -108,10 +190,16 @@ func hint(kind string) string {
 	switch {
 	case kind == kindSmashed, kind == "wild write", kind == "wild call", kind == "protected write", strings.HasSuffix(kind, kindGuarded):
 		return process.Exploitable
-	case strings.HasPrefix(kind, kindAborted+": ") && !strings.HasSuffix(kind, "assertion") && !strings.HasSuffix(kind, "terminate called"):
-		return process.Exploitable // the allocator or a fortified function found memory damaged
+	case exploitable(kind):
+		return process.Exploitable
 	case kind == "wild read", kind == "protected read", kind == "illegal instruction", strings.HasPrefix(kind, "bus error"):
 		return process.MaybeExploitable
 	}
 	return process.NotExploitable
+}
+
+// exploitable says whether an abort is one of the allocator, or of a fortified
+// function, that found memory damaged.
+func exploitable(kind string) bool {
+	return strings.HasPrefix(kind, kindAborted+": ") && !strings.HasSuffix(kind, "assertion") && !strings.HasSuffix(kind, "terminate called")
 }

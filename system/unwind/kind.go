@@ -85,7 +85,7 @@ func (p *Process) kind(s Stop) string {
 	switch {
 	case s.Code == generalProtection && x.is(0, 0xf4): // musl's way to abort
 		return kindAborted
-	case x.returns() && p.at(r[pc]).may('x'), s.Code != generalProtection && fetch && s.Addr >= firstPages && p.word(r[rsp]-8) == s.Addr:
+	case x.returns() && p.at(r[pc]).may('x'), s.Code != generalProtection && fetch && p.word(r[rsp]-8) == s.Addr && !p.afterCall(p.word(r[rsp])):
 		return kindSmashed
 	case s.Code == generalProtection: // the address is no canonical one; the kernel says 0, which is no null pointer
 		return "wild " + rw

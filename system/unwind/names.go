@@ -56,23 +56,21 @@ const (
 // to the start of the program.
 func (f frame) places() []place {
 	m := f.m
+	s := m.symbolAt(f.at)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.asked {
-		m.asked = true
-		m.readNames()
-	}
 	if list := m.lines(f.at); len(list) > 0 {
 		return list
 	}
-	i := sort.Search(len(m.symbols), func(i int) bool { return m.symbols[i].Value > f.at }) - 1
-	if i >= 0 && f.at < m.symbols[i].Value+max(m.symbols[i].Size, 1) {
-		s := m.symbols[i]
+	if s != nil {
 		name := crash.FunctionName(s.Name)
-		if name == "_start" || m.static && (crash.Plumbing(name) || muslPlumbing[name]) {
+		if name == "_start" || m.static && (f.library && m.library != noLibrary || crash.Plumbing(name) || muslPlumbing[name]) {
 			return nil
 		}
 		return []place{{name, fmt.Sprintf("%s+%#x", name, f.at-s.Value), bySymbol}}
+	}
+	if f.library {
+		return nil
 	}
 	site := fmt.Sprintf("%s+%#x", m.name, f.at)
 	function := site
@@ -80,6 +78,21 @@ func (f frame) places() []place {
 		function = fmt.Sprintf("%s@%#x", m.name, f.start)
 	}
 	return []place{{function, site, byOffset}}
+}
+
+// symbolAt is the function of the symbol table that an address lies in, or nil.
+func (m *module) symbolAt(at uint64) *elf.Symbol {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.asked {
+		m.asked = true
+		m.readNames()
+	}
+	i := sort.Search(len(m.symbols), func(i int) bool { return m.symbols[i].Value > at }) - 1
+	if i >= 0 && at < m.symbols[i].Value+max(m.symbols[i].Size, 1) {
+		return &m.symbols[i]
+	}
+	return nil
 }
 
 // muslPlumbing is what musl's allocator is made of beyond the names of C.

@@ -97,11 +97,12 @@ func (p *Process) at(a uint64) *mapping {
 
 // module is a mapped program or library.
 type module struct {
-	name   string
-	own    bool // not one of the libraries that every program has
-	static bool // its C library is in it
-	file   *elf.File
-	frames []fde
+	name    string
+	own     bool   // not one of the libraries that every program has
+	static  bool   // its C library is in it
+	library uint64 // where that begins, as far as the code that starts the program shows it; noLibrary
+	file    *elf.File
+	frames  []fde
 	names
 }
 
@@ -167,6 +168,9 @@ func (m *module) load(data []byte) {
 			m.frames = parseFrames(b, s.Addr)
 		}
 	}
+	if m.library = noLibrary; m.static {
+		m.library = m.libraryOf(f)
+	}
 }
 
 // locate is the module that an address of code lies in, and the address in the
@@ -188,3 +192,95 @@ func (p *Process) locate(a uint64) (*module, uint64) {
 	}
 	return nil, 0
 }
+
+// noLibrary is where the C library begins in a program that does not show it.
+const noLibrary = ^uint64(0)
+
+// libraryOf finds the C library in a static program without names: the linker lays
+// its objects behind the program's own, beginning with the one that starts main. The
+// first call of the entry goes there, and from there one to what calls main, just before.
+func (m *module) libraryOf(f *elf.File) uint64 {
+	for _, s := range f.Sections {
+		if s.Name != ".text" || f.Entry < s.Addr || f.Entry >= s.Addr+s.Size {
+			continue
+		}
+		b, err := s.Data()
+		if err != nil {
+			break
+		}
+		targets := func(from, to uint64) (list []uint64) { // of direct calls
+			for at := from; at+5 <= min(to, s.Addr+s.Size); at++ {
+				i := at - s.Addr
+				if a := at + 5 + uint64(int64(int32(binary.LittleEndian.Uint32(b[i+1:])))); b[i] == 0xe8 {
+					if d := find(m.frames, a); d != nil && d.lo == a && a > f.Entry {
+						list = append(list, a)
+					}
+				}
+			}
+			return list
+		}
+		if first := targets(f.Entry, f.Entry+64); len(first) > 0 {
+			start := find(m.frames, first[0])
+			for _, a := range targets(start.lo, start.hi) {
+				if d := find(m.frames, a); a < start.lo && start.lo-d.hi < 16 {
+					return a
+				}
+			}
+			return start.lo
+		}
+	}
+	return noLibrary
+}
+
+// Functions are the addresses where the functions of the program itself begin, as
+// far as it describes them: not those of its C library.
+func (p *Process) Functions() (list []uint64) {
+	for i := range p.maps {
+		if p.maps[i].path != p.exe || !p.maps[i].may('x') {
+			continue
+		}
+		m := p.module(&p.maps[i])
+		if m.file == nil {
+			continue
+		}
+		for _, s := range m.file.Sections {
+			if s.Flags&elf.SHF_EXECINSTR == 0 || strings.HasPrefix(s.Name, ".plt") {
+				continue
+			}
+			for _, f := range m.frames {
+				if f.lo < s.Addr || f.lo >= s.Addr+s.Size {
+					continue
+				}
+				a, ok := p.maps[i].loaded(m.file, f.lo)
+				if s := m.symbolAt(f.lo); ok && f.lo < m.library && (s == nil || !m.static || !crash.Plumbing(crash.FunctionName(s.Name))) {
+					list = append(list, a)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// loaded is where an address of a module's own terms lies in the process.
+func (m *mapping) loaded(f *elf.File, at uint64) (uint64, bool) {
+	for _, g := range f.Progs {
+		if off := at - g.Vaddr + g.Off; g.Type == elf.PT_LOAD && at >= g.Vaddr && at < g.Vaddr+g.Filesz && off >= m.off && off-m.off < m.end-m.start {
+			return m.start + off - m.off, true
+		}
+	}
+	return 0, false
+}
+
+// Live says where the calls that a thread is in have what they return to, and
+// whether these are all.
+func (p *Process) Live(r Regs) (slots map[uint64]bool, whole bool) {
+	walked, whole := p.walk(r, 0)
+	slots = map[uint64]bool{}
+	for _, f := range walked {
+		slots[f.sp-8] = true
+	}
+	return slots, whole
+}
+
+// Called says whether an address is one that a call returns to.
+func (p *Process) Called(a uint64) bool { return p.afterCall(a) }

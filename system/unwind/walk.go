@@ -1,36 +1,52 @@
 package unwind
 
+import "slices"
+
 // frame is one call on the stack.
 type frame struct {
-	m      *module
-	at     uint64 // address in the module's own terms; of a caller, one less, so that it lies in the call
-	start  uint64 // of the function, by its frame description; 0 if it has none
-	signal bool   // below it lies a frame that a signal interrupted
+	m       *module
+	at      uint64 // address in the module's own terms; of a caller, one less, so that it lies in the call
+	start   uint64 // of the function, by its frame description; 0 if it has none
+	sp      uint64 // its stack pointer; of a caller, just above what its callee returns to
+	library bool   // it belongs to the C library of a static program, as far as is seen without names
+	signal  bool   // below it lies a frame that a signal interrupted
 }
 
 // mostFrames is how many calls are looked at.
 const mostFrames = 96
 
 // walk undoes the calls of a stopped thread, innermost first. back is how far
-// the pc lies behind the instruction that stopped it.
-func (p *Process) walk(r Regs, back uint64) (out []frame) {
+// the pc lies behind the instruction that stopped it. whole: the walk came to
+// where the thread began.
+func (p *Process) walk(r Regs, back uint64) (out []frame, whole bool) {
+	out, whole = p.undo(r, back)
+	for i, f := range slices.Backward(out) {
+		if m := f.m; m.static {
+			// What is rarely executed of it lies before the entry, as main does.
+			early := m.library != noLibrary && f.at < m.file.Entry && i+1 < len(out) && out[i+1].library && out[i+1].start != m.library
+			out[i].library = f.at >= m.library || early || f.start == 0 && len(m.frames) > 0 // musl's has no descriptions
+		}
+	}
+	return out, whole
+}
+
+func (p *Process) undo(r Regs, back uint64) (out []frame, whole bool) {
 	for len(out) < mostFrames && (r[pc] != 0 || len(out) == 0) {
 		m, at := p.locate(r[pc])
 		if m == nil {
 			if len(out) > 0 {
-				return out // a broken chain: what lies above is not to be trusted
+				return out, false // a broken chain: what lies above is not to be trusted
 			}
 			if ret := p.word(r[rsp]); p.afterCall(ret) { // called through a bad pointer
 				r[pc], r[rsp], back = ret, r[rsp]+8, 1
-				out = p.walk(r, back)
-				return out
+				return p.undo(r, back)
 			}
 			if f, ok := p.lastCallee(r); ok {
-				return []frame{f}
+				return []frame{f}, false
 			}
-			return nil
+			return nil, false
 		}
-		f := frame{m: m, at: at - back}
+		f := frame{m: m, at: at - back, sp: r[rsp]}
 		d := find(m.frames, f.at)
 		if d != nil {
 			f.start = d.lo
@@ -39,18 +55,23 @@ func (p *Process) walk(r Regs, back uint64) (out []frame) {
 		back = 1
 		if d == nil {
 			if !p.guess(&r) {
-				return out
+				return out, false
 			}
 			continue
 		}
 		if !p.step(&r, d, f.at) {
-			return out
+			return out, false
 		}
 		if d.cie.signal {
 			out[len(out)-1].signal, back = true, 0
 		}
 	}
-	return out
+	last := find(out[len(out)-1].m.frames, out[len(out)-1].at)
+	if last == nil {
+		return out, false
+	}
+	x, ok := last.rowAt(out[len(out)-1].at)
+	return out, ok && x.regs[pc].kind == undefined
 }
 
 // lastCallee finds the function that returned to a bad address: the return

@@ -61,7 +61,7 @@ func (x *instance) Call(binding int, args []dut.Value) dut.Reply {
 			}
 			f.stack[at] = api.EncodeF64(float64(a.Int))
 		default:
-			address, reply := x.place(f, i, a.Str, &used)
+			address, reply := x.putString(f, i, a.Str, &used)
 			if reply.Cause != dut.None {
 				return reply
 			}
@@ -83,7 +83,7 @@ func (x *instance) Call(binding int, args []dut.Value) dut.Reply {
 		return x.failed(nil, limit, f.abi.Function)
 	}
 	r := dut.Reply{Fuel: limit - left}
-	x.lift(f, &r)
+	x.liftResults(f, &r)
 	return r
 }
 
@@ -93,15 +93,15 @@ func (x *instance) unfit(format string, args ...any) dut.Reply {
 	return dut.Reply{Cause: dut.Argument}
 }
 
-// wrong says that the module gave something that cannot be.
-func (x *instance) wrong(cause dut.Cause, function, format string, args ...any) dut.Reply {
+// badValue says that the module gave something that cannot be.
+func (x *instance) badValue(cause dut.Cause, function, format string, args ...any) dut.Reply {
 	x.fault = &dut.Fault{Cause: cause, Message: fmt.Sprintf(format, args...), Stack: []string{function}}
 	return dut.Reply{Cause: cause, Fuel: x.device.plan.Limits.Fuel - int64(x.fuel.Get())}
 }
 
-// place puts a string into the module's memory. used is how much of the scratch
+// putString puts a string into the module's memory. used is how much of the scratch
 // page this call has taken.
-func (x *instance) place(f *function, i int, s string, used *uint32) (uint32, dut.Reply) {
+func (x *instance) putString(f *function, i int, s string, used *uint32) (uint32, dut.Reply) {
 	name := f.kinds.Params[i].Name
 	size := uint32(len(s))
 	if len(s) > maxText {
@@ -127,7 +127,7 @@ func (x *instance) place(f *function, i int, s string, used *uint32) (uint32, du
 		}
 	}
 	if !x.memory.WriteString(address, s) || uint64(address)+uint64(size) > uint64(x.memory.Size()) {
-		return 0, x.wrong(dut.BadAllocation, f.abi.Allocator.String(), "%s(%d) returned %d, outside of the memory of %d bytes", f.abi.Allocator, size, address, x.memory.Size())
+		return 0, x.badValue(dut.BadAllocation, f.abi.Allocator.String(), "%s(%d) returned %d, outside of the memory of %d bytes", f.abi.Allocator, size, address, x.memory.Size())
 	}
 	if f.abi.Args[i] == dut.AsCString {
 		x.memory.WriteByte(address+size-1, 0)
@@ -152,13 +152,13 @@ func (x *instance) allocate(a dut.Allocator, size uint32) (uint32, dut.Reply) {
 	}
 	address := uint32(stack[0])
 	if address == 0 && size > 0 {
-		return 0, x.wrong(dut.BadAllocation, a.String(), "%s(%d) returned 0", a, size)
+		return 0, x.badValue(dut.BadAllocation, a.String(), "%s(%d) returned 0", a, size)
 	}
 	return address, dut.Reply{}
 }
 
-// lift makes the results of a call a value.
-func (x *instance) lift(f *function, r *dut.Reply) {
+// liftResults makes the results of a call a value.
+func (x *instance) liftResults(f *function, r *dut.Reply) {
 	kind := f.kinds.Result
 	r.Value.Kind = kind
 	var n float64
@@ -177,7 +177,7 @@ func (x *instance) lift(f *function, r *dut.Reply) {
 			n = float64(api.DecodeF32(f.stack[0]))
 		}
 		if n != math.Trunc(n) || n < -1<<63 || n >= 1<<63 {
-			*r = x.wrong(dut.BadResult, f.abi.Function, "%s returned %v, which is not a whole number", f.abi.Function, n)
+			*r = x.badValue(dut.BadResult, f.abi.Function, "%s returned %v, which is not a whole number", f.abi.Function, n)
 			return
 		}
 		r.Value.Int = int64(n)
@@ -188,7 +188,7 @@ func (x *instance) lift(f *function, r *dut.Reply) {
 	case dut.FromPointerToPair:
 		pair, ok := x.memory.Read(uint32(f.stack[0]), 8)
 		if !ok {
-			*r = x.wrong(dut.BadResult, f.abi.Function, "%s returned the address %d, outside of the memory of %d bytes", f.abi.Function, uint32(f.stack[0]), x.memory.Size())
+			*r = x.badValue(dut.BadResult, f.abi.Function, "%s returned the address %d, outside of the memory of %d bytes", f.abi.Function, uint32(f.stack[0]), x.memory.Size())
 			return
 		}
 		x.text(f, binary.LittleEndian.Uint32(pair), binary.LittleEndian.Uint32(pair[4:]), r)
@@ -202,11 +202,11 @@ func (x *instance) text(f *function, address, size uint32, r *dut.Reply) {
 	b, ok := x.memory.Read(address, size)
 	switch {
 	case !ok:
-		*r = x.wrong(dut.BadResult, f.abi.Function, "%s returned a string of %d bytes at %d, outside of the memory of %d bytes", f.abi.Function, size, address, x.memory.Size())
+		*r = x.badValue(dut.BadResult, f.abi.Function, "%s returned a string of %d bytes at %d, outside of the memory of %d bytes", f.abi.Function, size, address, x.memory.Size())
 	case size > maxText:
-		*r = x.wrong(dut.BadResult, f.abi.Function, "%s returned a string of %d bytes, more than %d", f.abi.Function, size, maxText)
+		*r = x.badValue(dut.BadResult, f.abi.Function, "%s returned a string of %d bytes, more than %d", f.abi.Function, size, maxText)
 	case !utf8.Valid(b):
-		*r = x.wrong(dut.BadResult, f.abi.Function, "%s returned a string that is not UTF-8", f.abi.Function)
+		*r = x.badValue(dut.BadResult, f.abi.Function, "%s returned a string that is not UTF-8", f.abi.Function)
 	default:
 		r.Value.Str = string(b)
 	}

@@ -29,7 +29,7 @@ func serve(ctx context.Context, r wazero.Runtime, imports []dut.Import) error {
 		if i.Kind != dut.Func {
 			continue
 		}
-		s, served := known(i)
+		s, served := knownImport(i)
 		i.Served = served
 		full := i.Module + "." + i.Name
 		if sig, twice := seen[full]; twice {
@@ -68,8 +68,8 @@ func types(ts []dut.ValType) []api.ValueType {
 	return list
 }
 
-// known finds what serves an import, by its name and type.
-func known(i *dut.Import) (service, bool) {
+// knownImport finds what serves an import, by its name and type.
+func knownImport(i *dut.Import) (service, bool) {
 	name := i.Module + "." + i.Name
 	if i.Module == wasiModule {
 		if w, ok := wasiFunctions[i.Name]; ok && i.Sig.String() == w.signature {

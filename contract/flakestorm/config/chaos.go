@@ -70,7 +70,7 @@ func (d *decoder) attacksByType(n *doctree.Node, path string) []Fault {
 		m := &n.Members()[i]
 		at := path + "." + m.Key.Text
 		if m.Value.Kind != doctree.Map {
-			d.warn(m.Value.Pos, "no-effect", at, "", "has no effect: an attack is a mapping, got %s", shown(&m.Value))
+			d.warn(m.Value.Pos, "no-effect", at, "", "has no effect: an attack is a mapping, got %s", describeValue(&m.Value))
 			continue
 		}
 		x := d.section(&m.Value, at, keyed(m.Key.Text))
@@ -135,7 +135,7 @@ func (d *decoder) toolFault(n *doctree.Node, path string) Fault {
 	s := d.section(n, path, format().tool)
 	f := Fault{At: n.Pos, Rule: fault.Rule{ID: path, Layer: fault.Tool}}
 	f.Tool = s.required("tool")
-	d.mention(s, f.Tool)
+	d.noteTool(s, f.Tool)
 	f.Mode = d.mode(s, fault.Tool, "mode", s.required("mode"))
 	f.MatchURL = s.text("match_url")
 	f.Delay = milliseconds(s.count("delay_ms", 0))
@@ -194,7 +194,7 @@ func (d *decoder) attack(s *section, kind, path string) Fault {
 }
 
 // point is where an attack is put. Existing documents name steps ("step_2",
-// "after_tool"), which nothing ever heeded; they are told.
+// "after_tool"), which no engine ever used; each gets a warning.
 func (d *decoder) point(s *section) string {
 	v := s.text("inject_at")
 	points := fault.Points()

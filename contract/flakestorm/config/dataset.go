@@ -34,7 +34,7 @@ func (d *decoder) dataset(n *doctree.Node, path string, add func(n *doctree.Node
 		sample = d.integer(k, path+".sample", 0, 1, 1_000_000)
 	}
 	if d.opt.Read == nil { // nothing is run
-		add(without(n), path)
+		add(withoutDataset(n), path)
 		return
 	}
 	data, err := d.opt.Read(file)
@@ -50,7 +50,7 @@ func (d *decoder) dataset(n *doctree.Node, path string, add func(n *doctree.Node
 		d.fail(name.Pos, "dataset", path+".dataset", "%s: %v", file, err)
 		return
 	}
-	bare := without(n)
+	bare := withoutDataset(n)
 	if !d.columns(bare, path, file, columns) {
 		return
 	}
@@ -60,9 +60,9 @@ func (d *decoder) dataset(n *doctree.Node, path string, add func(n *doctree.Node
 	}
 }
 
-// without is a golden prompt without the keys of its dataset; one that does not
+// withoutDataset is a golden prompt without the keys of its dataset; one that does not
 // say what is asked asks the column prompt.
-func without(n *doctree.Node) *doctree.Node {
+func withoutDataset(n *doctree.Node) *doctree.Node {
 	bare := *n
 	bare = bare.WithMembers(slices.DeleteFunc(slices.Clone(n.Members()), func(m doctree.Member) bool { return m.Key.Text == "dataset" || m.Key.Text == "sample" }))
 	if n.Get("prompt") == nil && n.Get("turns") == nil {
@@ -76,7 +76,7 @@ func without(n *doctree.Node) *doctree.Node {
 func (d *decoder) columns(n *doctree.Node, path, file string, columns []string) bool {
 	fine := true
 	for _, key := range []string{"prompt", "turns"} {
-		each(n.Get(key), func(x *doctree.Node) {
+		eachText(n.Get(key), func(x *doctree.Node) {
 			for _, m := range column.FindAllStringSubmatch(x.Text, -1) {
 				if !slices.Contains(columns, m[1]) {
 					d.report(diag.Error, x.Pos, "dataset", path+"."+key, diag.DidYouMean(m[1], columns), "%s has no column %q; it has %s", file, m[1], strings.Join(columns, ", "))
@@ -88,8 +88,8 @@ func (d *decoder) columns(n *doctree.Node, path, file string, columns []string) 
 	return fine
 }
 
-// each calls f for all texts of a tree.
-func each(n *doctree.Node, f func(*doctree.Node)) {
+// eachText calls f for all texts of a tree.
+func eachText(n *doctree.Node, f func(*doctree.Node)) {
 	if n == nil {
 		return
 	}
@@ -97,10 +97,10 @@ func each(n *doctree.Node, f func(*doctree.Node)) {
 		f(n)
 	}
 	for i := range n.Items() {
-		each(&n.Items()[i], f)
+		eachText(&n.Items()[i], f)
 	}
 	for i := range n.Members() {
-		each(&n.Members()[i].Value, f)
+		eachText(&n.Members()[i].Value, f)
 	}
 }
 

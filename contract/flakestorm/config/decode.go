@@ -35,7 +35,7 @@ func Decode(file string, text []byte, o Options) (*Config, diag.List) {
 	}
 	d.doc = doc
 	if doc.Root.Kind != doctree.Map {
-		d.fail(doc.Root.Pos, "type", "", "must be a mapping with the sections agent and golden_prompts, got %s", shown(&doc.Root))
+		d.fail(doc.Root.Pos, "type", "", "must be a mapping with the sections agent and golden_prompts, got %s", describeValue(&doc.Root))
 		return nil, d.list
 	}
 	for _, r := range doc.Duplicates {
@@ -165,7 +165,7 @@ func (d *decoder) agent(n *doctree.Node, path string) Agent {
 	a.Headers = s.expandedPairs("headers")
 	a.ResetEndpoint = s.text("reset_endpoint")
 	a.ResetFunction = s.text("reset_function")
-	d.own(s, &a)
+	d.readExtensions(s, &a)
 	return a
 }
 
@@ -174,7 +174,7 @@ func (d *decoder) agent(n *doctree.Node, path string) Agent {
 func (d *decoder) timeout(s *section) time.Duration {
 	const least, most = 1000, 300_000
 	if n := s.get("timeout"); n != nil {
-		if v, ok := lax(n); ok && v >= 1 && v <= most/1000 && v == math.Trunc(v) {
+		if v, ok := looseNumber(n); ok && v >= 1 && v <= most/1000 && v == math.Trunc(v) {
 			d.warn(n.Pos, "seconds", s.at("timeout"), fmt.Sprintf("write %g", v*1000), "milliseconds are expected, from %d to %d; %g is taken for seconds", least, most, v)
 			return time.Duration(v) * time.Second
 		}
@@ -182,8 +182,8 @@ func (d *decoder) timeout(s *section) time.Duration {
 	return time.Duration(s.integer("timeout", 30000)) * time.Millisecond
 }
 
-// own reads the keys that Thresh adds to the agent.
-func (d *decoder) own(s *section, a *Agent) {
+// readExtensions reads the keys that Thresh adds to the agent.
+func (d *decoder) readExtensions(s *section, a *Agent) {
 	if n := s.opt("command"); n != nil {
 		if n.Kind == doctree.String {
 			var closed bool
@@ -227,7 +227,7 @@ func (d *decoder) own(s *section, a *Agent) {
 		}
 		return
 	}
-	d.fits(s, a)
+	d.checkAgentKeys(s, a)
 }
 
 // described reports whether a system file says how the agent is reached.
@@ -239,8 +239,8 @@ func described(n *doctree.Node) bool {
 var describedElsewhere = []string{"method", "request_template", "response_path", "query_params", "parse_structured_input", "headers", "reset_endpoint",
 	"reset_function", "dir", "env", "ready", "ready_timeout", "model", "api_key", "tools", "tool_registry", "tool", "python", "isolate", "tool_gateways", "llm_gateway"}
 
-// fits checks the keys of an agent against its type.
-func (d *decoder) fits(s *section, a *Agent) {
+// checkAgentKeys checks the keys of an agent against its type.
+func (d *decoder) checkAgentKeys(s *section, a *Agent) {
 	python := a.Type == Python || a.Type == LangChain
 	switch {
 	case a.Type == Command || a.Type == MCP && a.Endpoint == "":
@@ -281,7 +281,7 @@ func (d *decoder) fits(s *section, a *Agent) {
 // gatewayMark stands for the address of a gateway.
 var gatewayMark = regexp.MustCompile(`\{gateway:([^{}]*)\}`)
 
-// gateways checks that the agent is told of the gateways that there are.
+// gateways checks that the agent receives the address of every gateway.
 func (d *decoder) gateways(s *section, a *Agent) {
 	var names []string
 	for _, g := range a.Gateways {

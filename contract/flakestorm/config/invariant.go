@@ -109,7 +109,7 @@ func (d *decoder) invariant(n *doctree.Node, path string, contract bool) Invaria
 	v.MinRate, v.MaxRuns = d.rate(s), s.count("max_runs", 0)
 	d.measured(s, &v)
 	if s.n != nil {
-		d.needs(s, &v)
+		d.checkRequired(s, &v)
 	}
 	return v
 }
@@ -152,10 +152,10 @@ func orElse(v, def float64) float64 {
 // measured reads the keys of Thresh's own types.
 func (d *decoder) measured(s *section, v *Invariant) {
 	v.Tool = s.text("tool")
-	d.mention(s, v.Tool)
+	d.noteTool(s, v.Tool)
 	if n := s.opt("arguments"); n != nil {
 		if n.Kind != doctree.Map {
-			d.fail(n.Pos, "type", s.at("arguments"), "must be a mapping, got %s", shown(n))
+			d.fail(n.Pos, "type", s.at("arguments"), "must be a mapping, got %s", describeValue(n))
 		}
 		v.Arguments = n.JSON()
 		d.wanted(n, s.at("arguments"))
@@ -168,7 +168,7 @@ func (d *decoder) measured(s *section, v *Invariant) {
 		case doctree.String:
 			v.SchemaFile = n.Text
 		default:
-			d.fail(n.Pos, "type", s.at("schema"), "must be a schema or the name of a file, got %s", shown(n))
+			d.fail(n.Pos, "type", s.at("schema"), "must be a schema or the name of a file, got %s", describeValue(n))
 		}
 	}
 	v.Percentile = s.number("percentile", 0)
@@ -179,8 +179,8 @@ func (d *decoder) measured(s *section, v *Invariant) {
 	v.Trace = d.trace(s, v)
 }
 
-// needs checks what a type cannot do without.
-func (d *decoder) needs(s *section, v *Invariant) {
+// checkRequired checks what a type cannot do without.
+func (d *decoder) checkRequired(s *section, v *Invariant) {
 	need := func(given bool, key string) {
 		if n := s.n.Get(key); !given {
 			at := s.pos()

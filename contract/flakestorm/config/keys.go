@@ -63,7 +63,7 @@ func (d *decoder) effects(s *section) judge.Effects {
 		return nil
 	}
 	if n.Kind != doctree.Map {
-		d.fail(n.Pos, "type", "effects", "must be a mapping of tools to true or false, got %s", shown(n))
+		d.fail(n.Pos, "type", "effects", "must be a mapping of tools to true or false, got %s", describeValue(n))
 		return nil
 	}
 	effects := make(judge.Effects, len(n.Members()))
@@ -74,8 +74,8 @@ func (d *decoder) effects(s *section) judge.Effects {
 	return effects
 }
 
-// mention keeps that the document names a tool.
-func (d *decoder) mention(s *section, tool string) {
+// noteTool keeps that the document names a tool.
+func (d *decoder) noteTool(s *section, tool string) {
 	if tool == "" || strings.ContainsAny(tool, "*?[") || slices.ContainsFunc(d.tools, func(x mentioned) bool { return x.name == tool }) {
 		return
 	}

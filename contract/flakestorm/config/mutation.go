@@ -110,7 +110,7 @@ func (d *decoder) weights(s *section, m *Mutations, names []string) {
 		return
 	}
 	if w.Kind != doctree.Map {
-		d.fail(w.Pos, "type", s.at("weights"), "must be a mapping of types to numbers, got %s", shown(w))
+		d.fail(w.Pos, "type", s.at("weights"), "must be a mapping of types to numbers, got %s", describeValue(w))
 		return
 	}
 	for i := range w.Members() {
@@ -120,10 +120,10 @@ func (d *decoder) weights(s *section, m *Mutations, names []string) {
 			d.report(diag.Error, x.Key.Pos, "unknown-word", at, diag.DidYouMean(x.Key.Text, names), "must be a mutation type, got %q", x.Key.Text)
 			continue
 		}
-		v, ok := lax(&x.Value)
+		v, ok := looseNumber(&x.Value)
 		switch {
 		case !ok || math.IsNaN(v) || math.IsInf(v, 0):
-			d.fail(x.Value.Pos, "type", at, "must be a number, got %s", shown(&x.Value))
+			d.fail(x.Value.Pos, "type", at, "must be a number, got %s", describeValue(&x.Value))
 		case v < 0:
 			d.doubt(x.Value.Pos, "range", at, "", "a weight must not be negative, got %s; it counts as 0", x.Value.Text)
 			m.Weights[x.Key.Text] = 0

@@ -72,7 +72,7 @@ func (d *decoder) conversation(n *doctree.Node, path string, p *Prompt) {
 				turn := d.section(n, path, format().turn)
 				x.Say, x.Expect = turn.required("say"), expected(turn, len(p.Turns)+1)
 				if w := turn.opt("when"); w != nil {
-					x.When = d.when(w, turn.at("when"))
+					x.When = d.readCondition(w, turn.at("when"))
 					if len(p.Turns) == 0 {
 						d.fail(w.Pos, "never-applies", turn.at("when"), "is about the agent's last reply, and before the first turn there is none")
 					}
@@ -109,8 +109,8 @@ func (d *decoder) conversation(n *doctree.Node, path string, p *Prompt) {
 	}
 }
 
-// when reads what the agent's last reply must be for a turn to be said.
-func (d *decoder) when(n *doctree.Node, path string) *When {
+// readCondition reads what the agent's last reply must be for a turn to be said.
+func (d *decoder) readCondition(n *doctree.Node, path string) *When {
 	s := d.section(n, path, format().condition)
 	w := &When{}
 	texts := func(key string) []string {

@@ -15,7 +15,7 @@ func (d *decoder) rate(s *section) float64 {
 	const key = "min_pass_rate"
 	n := s.opt(key)
 	if f, ok := 0.0, n != nil; ok {
-		if f, ok = lax(n); ok && (f == 0 || f == 1) { // others are out of range
+		if f, ok = looseNumber(n); ok && (f == 0 || f == 1) { // others are out of range
 			d.report(diag.Error, n.Pos, "range", s.at(key), "leave it out to demand that every run holds", "must be above 0 and below 1, got %s", n.Text)
 			return 0
 		}

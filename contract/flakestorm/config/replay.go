@@ -107,7 +107,7 @@ func (d *decoder) response(s *section, name string) ToolResponse {
 			tree := v.JSON()
 			r.Body = jsontree.Style{Kept: true}.Format(&tree)
 		default:
-			d.fail(v.Pos, "type", s.at("response"), "must be a value that JSON has, got %s; quote it to mean the text", shown(v))
+			d.fail(v.Pos, "type", s.at("response"), "must be a value that JSON has, got %s; quote it to mean the text", describeValue(v))
 		}
 	}
 	return r

@@ -194,14 +194,14 @@ func (s *section) pairs(key string) []Pair {
 		return nil
 	}
 	if n.Kind != doctree.Map {
-		s.d.fail(n.Pos, "type", s.at(key), "must be a mapping, got %s", shown(n))
+		s.d.fail(n.Pos, "type", s.at(key), "must be a mapping, got %s", describeValue(n))
 		return nil
 	}
 	var list []Pair
 	for i := range n.Members() {
 		m := &n.Members()[i]
 		if m.Key.Kind != doctree.String {
-			s.d.fail(m.Key.Pos, "type", s.at(key), "a key must be a string, got %s", shown(&m.Key))
+			s.d.fail(m.Key.Pos, "type", s.at(key), "a key must be a string, got %s", describeValue(&m.Key))
 			continue
 		}
 		if v, ok := s.d.str(&m.Value, s.at(key)+"."+m.Key.Text); ok {
@@ -230,12 +230,12 @@ func (s *section) count(key string, def int) int {
 }
 
 func (d *decoder) integer(n *doctree.Node, path string, def, lo, hi int) int {
-	v, ok := lax(n)
+	v, ok := looseNumber(n)
 	switch {
 	case !ok:
-		d.fail(n.Pos, "type", path, "must be an integer, got %s", shown(n))
+		d.fail(n.Pos, "type", path, "must be an integer, got %s", describeValue(n))
 	case v != math.Trunc(v) || math.IsInf(v, 0):
-		d.fail(n.Pos, "type", path, "must be an integer, got %s", shown(n))
+		d.fail(n.Pos, "type", path, "must be an integer, got %s", describeValue(n))
 	case v < float64(lo) || v > float64(hi):
 		d.fail(n.Pos, "range", path, "must be from %d to %d, got %s", lo, hi, n.Text)
 	default:
@@ -250,11 +250,11 @@ func (s *section) number(key string, def float64) float64 {
 	if n == nil {
 		return def
 	}
-	v, ok := lax(n)
+	v, ok := looseNumber(n)
 	lo, hi := s.field(key).Type.Low, s.field(key).Type.High
 	switch {
 	case !ok || math.IsNaN(v):
-		s.d.fail(n.Pos, "type", s.at(key), "must be a number, got %s", shown(n))
+		s.d.fail(n.Pos, "type", s.at(key), "must be a number, got %s", describeValue(n))
 	case v < lo || v > hi:
 		s.d.fail(n.Pos, "range", s.at(key), "must be from %g to %g, got %s", lo, hi, n.Text)
 	default:
@@ -284,7 +284,7 @@ func (d *decoder) flag(n *doctree.Node, path string, def bool) bool {
 			return false
 		}
 	}
-	d.fail(n.Pos, "type", path, "must be true or false, got %s", shown(n))
+	d.fail(n.Pos, "type", path, "must be true or false, got %s", describeValue(n))
 	return def
 }
 
@@ -295,7 +295,7 @@ func (s *section) items(key string, null bool, read func(n *doctree.Node, path s
 		return
 	}
 	if n.Kind != doctree.Seq {
-		s.d.fail(n.Pos, "type", s.at(key), "must be a list, got %s", shown(n))
+		s.d.fail(n.Pos, "type", s.at(key), "must be a list, got %s", describeValue(n))
 		return
 	}
 	for i := range n.Items() {
@@ -314,7 +314,7 @@ func (d *decoder) str(n *doctree.Node, path string) (string, bool) {
 		case doctree.Int, doctree.Float, doctree.Bool, doctree.Date, doctree.Time:
 			hint = "put it in quotes: " + strconv.Quote(n.Raw)
 		}
-		d.report(diag.Error, n.Pos, "type", path, hint, "must be a string, got %s", shown(n))
+		d.report(diag.Error, n.Pos, "type", path, hint, "must be a string, got %s", describeValue(n))
 		return "", false
 	}
 	return n.Text, true
@@ -322,7 +322,7 @@ func (d *decoder) str(n *doctree.Node, path string) (string, bool) {
 
 func (d *decoder) texts(n *doctree.Node, path string) []string {
 	if n.Kind != doctree.Seq {
-		d.fail(n.Pos, "type", path, "must be a list of strings, got %s", shown(n))
+		d.fail(n.Pos, "type", path, "must be a list of strings, got %s", describeValue(n))
 		return nil
 	}
 	list := make([]string, 0, len(n.Items()))
@@ -334,8 +334,8 @@ func (d *decoder) texts(n *doctree.Node, path string) []string {
 	return list
 }
 
-// lax is a number in any of the forms that are taken for one.
-func lax(n *doctree.Node) (float64, bool) {
+// looseNumber is a number in any of the forms that are taken for one.
+func looseNumber(n *doctree.Node) (float64, bool) {
 	switch n.Kind {
 	case doctree.Int, doctree.Float:
 		return n.Float()
@@ -351,8 +351,8 @@ func lax(n *doctree.Node) (float64, bool) {
 	return 0, false
 }
 
-// shown is a value in a message.
-func shown(n *doctree.Node) string {
+// describeValue is a value in a message.
+func describeValue(n *doctree.Node) string {
 	switch n.Kind {
 	case doctree.Int, doctree.Float, doctree.Date, doctree.Time:
 		return n.Kind.String() + " " + n.Raw

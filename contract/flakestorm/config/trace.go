@@ -69,9 +69,9 @@ func (d *decoder) duration(n *doctree.Node, path string) time.Duration {
 			return v
 		}
 	}
-	v, ok := lax(n)
+	v, ok := looseNumber(n)
 	if !ok || !(v > 0) || v > longest {
-		d.report(diag.Error, n.Pos, "type", path, "such as 5s, or 5000", "must be a time, or milliseconds above 0, got %s", shown(n))
+		d.report(diag.Error, n.Pos, "type", path, "such as 5s, or 5000", "must be a time, or milliseconds above 0, got %s", describeValue(n))
 		return 0
 	}
 	return time.Duration(v * float64(time.Millisecond))
@@ -127,7 +127,7 @@ func (d *decoder) event(n *doctree.Node, path string) judge.Pattern {
 	}
 	if x := s.opt("arguments"); x != nil {
 		if x.Kind != doctree.Map {
-			d.fail(x.Pos, "type", s.at("arguments"), "must be a mapping, got %s", shown(x))
+			d.fail(x.Pos, "type", s.at("arguments"), "must be a mapping, got %s", describeValue(x))
 		} else {
 			p.Arguments = x.JSON()
 			d.wanted(x, s.at("arguments"))

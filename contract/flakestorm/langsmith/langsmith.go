@@ -57,7 +57,7 @@ func (l *Wanted) Fetch(ctx context.Context, getenv func(string) string) ([]confi
 	}
 	var out []config.Session
 	for _, root := range roots {
-		data, err := s.whole(ctx, root)
+		data, err := s.fetchTree(ctx, root)
 		if err != nil {
 			return nil, err
 		}
@@ -157,8 +157,8 @@ func (s *client) page(ctx context.Context, query map[string]any) (runs []json.Ra
 	return page.Runs, page.Cursors.Next, nil
 }
 
-// whole is a run with those below it, as an export.
-func (s *client) whole(ctx context.Context, root json.RawMessage) ([]byte, error) {
+// fetchTree is a run with those below it, as an export.
+func (s *client) fetchTree(ctx context.Context, root json.RawMessage) ([]byte, error) {
 	var r struct {
 		Trace string `json:"trace_id"`
 	}

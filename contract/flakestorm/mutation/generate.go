@@ -186,14 +186,14 @@ func (g *generator) draw(prompt, kind string, nth int, rng *pyrand.Rand) (text, 
 func (g *generator) templates(kind string) []Template {
 	var list []Template
 	for _, t := range g.Templates {
-		if t.Name == kind || kind == "custom" && g.recipes[t.Name].none() {
+		if t.Name == kind || kind == "custom" && g.recipes[t.Name].noOperators() {
 			list = append(list, t)
 		}
 	}
 	return list
 }
 
-func (r recipe) none() bool { return len(r.operators)+len(r.frames) == 0 }
+func (r recipe) noOperators() bool { return len(r.operators)+len(r.frames) == 0 }
 
 // apply is an operator's child, or the text itself where it has none.
 func (g *generator) apply(id, text string, strength int, rng *pyrand.Rand) string {

@@ -23,8 +23,8 @@ type stored struct {
 	} `json:"request"`
 }
 
-// said are the messages, the answer included.
-func (c *stored) said() []map[string]any {
+// allMessages are the messages, the answer included.
+func (c *stored) allMessages() []map[string]any {
 	list := c.Messages
 	if list == nil {
 		list = c.Input
@@ -54,14 +54,14 @@ func completions(data []byte) ([]config.Session, error) {
 		if err := exact(raw, &c); err != nil {
 			return nil, fmt.Errorf("reading stored completions: %w", err)
 		}
-		all, from = append(all, c.said()), append(from, c)
+		all, from = append(all, c.allMessages()), append(from, c)
 	}
 	var out []config.Session
 	for i, said := range all {
 		begins := func(longer []map[string]any) bool {
-			return len(longer) > len(said) && same(longer[:len(said)], said)
+			return len(longer) > len(said) && sameMessages(longer[:len(said)], said)
 		}
-		again := slices.ContainsFunc(all[:i], func(k []map[string]any) bool { return same(k, said) })
+		again := slices.ContainsFunc(all[:i], func(k []map[string]any) bool { return sameMessages(k, said) })
 		if again || slices.ContainsFunc(all, begins) {
 			continue
 		}
@@ -76,11 +76,11 @@ func completions(data []byte) ([]config.Session, error) {
 	return out, nil
 }
 
-// same compares messages by what they say: the keys that are empty differ
+// sameMessages compares messages by what they say: the keys that are empty differ
 // between requests and answers.
-func same(a, b []map[string]any) bool {
+func sameMessages(a, b []map[string]any) bool {
 	return slices.EqualFunc(a, b, func(x, y map[string]any) bool {
-		return x["role"] == y["role"] && spoken(x["content"]) == spoken(y["content"]) && reflect.DeepEqual(messages(x["tool_calls"]), messages(y["tool_calls"]))
+		return x["role"] == y["role"] && contentText(x["content"]) == contentText(y["content"]) && reflect.DeepEqual(messages(x["tool_calls"]), messages(y["tool_calls"]))
 	})
 }
 
@@ -96,10 +96,10 @@ func spokenSession(list []map[string]any) (s config.Session, ok bool) {
 	if last < 0 {
 		return s, false
 	}
-	s = config.Session{Source: "openai", Contract: "default", Input: spoken(list[last]["content"])}
+	s = config.Session{Source: "openai", Contract: "default", Input: contentText(list[last]["content"])}
 	for _, m := range list[:last] {
 		role := text(m["role"])
-		if content := spoken(m["content"]); content != "" && (role == "user" || role == "assistant") {
+		if content := contentText(m["content"]); content != "" && (role == "user" || role == "assistant") {
 			s.Context = append(s.Context, config.Message{Role: role, Content: content})
 		}
 	}
@@ -107,7 +107,7 @@ func spokenSession(list []map[string]any) (s config.Session, ok bool) {
 	c.messages(list[last:])
 	s.Tools = c.tools
 	if end := list[len(list)-1]; end["role"] == "assistant" {
-		s.Reply = spoken(end["content"])
+		s.Reply = contentText(end["content"])
 	}
 	return s, s.Input != ""
 }

@@ -87,13 +87,13 @@ func langfuse(data []byte) ([]config.Session, error) {
 	}
 	var out []config.Session
 	for _, t := range traces {
-		s := config.Session{ID: t.ID, Name: t.Name, Source: "langfuse", CapturedAt: t.Timestamp, Contract: "default", Input: asked(t.Input), Reply: outputOf(given(t.Output))}
+		s := config.Session{ID: t.ID, Name: t.Name, Source: "langfuse", CapturedAt: t.Timestamp, Contract: "default", Input: inputPrompt(t.Input), Reply: outputOf(given(t.Output))}
 		below := steps[t.ID]
 		sort.SliceStable(below, func(i, j int) bool { return below[i].Start < below[j].Start })
 		var said conversation
 		for _, k := range below {
 			if s.Input == "" {
-				s.Input = asked(k.Input)
+				s.Input = inputPrompt(k.Input)
 			}
 			if k.Level == "ERROR" && s.Expected == "" {
 				s.Expected = k.Status
@@ -108,7 +108,7 @@ func langfuse(data []byte) ([]config.Session, error) {
 				body(&r, structured(v))
 				s.Tools = append(s.Tools, r)
 			case "GENERATION":
-				said.messages(messages(heard(k.Input)))
+				said.messages(messages(inputMessages(k.Input)))
 			}
 		}
 		if len(s.Tools) == 0 {
@@ -132,16 +132,16 @@ func given(v any) map[string]any {
 	return map[string]any{"output": v}
 }
 
-// heard are the messages of a generation's input.
-func heard(v any) any {
+// inputMessages are the messages of a generation's input.
+func inputMessages(v any) any {
 	if m, ok := decoded(v).(map[string]any); ok {
 		return m["messages"]
 	}
 	return decoded(v)
 }
 
-// asked is the prompt in an input of any form.
-func asked(v any) string {
+// inputPrompt is the prompt in an input of any form.
+func inputPrompt(v any) string {
 	switch x := decoded(v).(type) {
 	case map[string]any:
 		return inputOf(x)

@@ -131,7 +131,7 @@ func inputOf(in map[string]any) string {
 			m := messageOf(list[i])
 			role := text(m["role"]) + text(m["type"])
 			if strings.Contains(role, "user") || strings.Contains(role, "human") {
-				return spoken(m["content"])
+				return contentText(m["content"])
 			}
 		}
 	}

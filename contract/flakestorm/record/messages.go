@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 )
 
-// spoken is the text of a message's content: itself, or that of its parts.
-func spoken(content any) string {
+// contentText is the text of a message's content: itself, or that of its parts.
+func contentText(content any) string {
 	parts, ok := content.([]any)
 	if !ok {
 		return text(content)
@@ -21,15 +21,15 @@ func spoken(content any) string {
 			b.WriteString(q)
 		case map[string]any:
 			if kind := q["type"]; kind == nil || kind == "text" || kind == "input_text" {
-				b.WriteString(text(either(q, "text", "content")))
+				b.WriteString(text(firstValue(q, "text", "content")))
 			}
 		}
 	}
 	return b.String()
 }
 
-// either is the value of the first key that is there.
-func either(m map[string]any, keys ...string) any {
+// firstValue is the value of the first key that is there.
+func firstValue(m map[string]any, keys ...string) any {
 	for _, k := range keys {
 		if v, ok := m[k]; ok && v != nil {
 			return v
@@ -110,13 +110,13 @@ func (c *conversation) messages(list []map[string]any) {
 				case "tool_call":
 					c.calls([]map[string]any{p})
 				case "tool_call_response":
-					c.result(text(p["id"]), text(p["name"]), either(p, "response", "result", "content"))
+					c.result(text(p["id"]), text(p["name"]), firstValue(p, "response", "result", "content"))
 				}
 			}
 			continue
 		}
 		if m["role"] == "tool" {
-			c.result(text(either(m, "tool_call_id", "id")), text(m["name"]), spokenOr(m["content"]))
+			c.result(text(firstValue(m, "tool_call_id", "id")), text(m["name"]), spokenOr(m["content"]))
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (c *conversation) messages(list []map[string]any) {
 // spokenOr is the text of parts, or the value itself.
 func spokenOr(v any) any {
 	if _, ok := v.([]any); ok {
-		return spoken(v)
+		return contentText(v)
 	}
 	return v
 }
@@ -187,11 +187,11 @@ func numbered(list []attribute, of string) []map[string]any {
 			}
 			rest = strings.TrimPrefix(rest, "message.")
 			if call, ok := strings.CutPrefix(rest, "tool_calls."); ok {
-				within("tool_calls", call, a.Value.plain())
+				within("tool_calls", call, a.Value.decoded())
 			} else if part, ok := strings.CutPrefix(rest, "contents."); ok {
-				within("content", part, a.Value.plain())
+				within("content", part, a.Value.decoded())
 			} else {
-				m[rest] = a.Value.plain()
+				m[rest] = a.Value.decoded()
 			}
 		}
 		if len(m) == 0 {
@@ -209,9 +209,9 @@ var (
 	spoke = []string{"gen_ai.completion", "llm.output_messages"}
 )
 
-// gave is the result of a tool that its span tells: what is in a message, or
+// toolResult is the result of a tool that its span tells: what is in a message, or
 // beside the arguments of a callback, if that is how it was written down.
-func gave(v any) any {
+func toolResult(v any) any {
 	m, ok := structured(v).(map[string]any)
 	if !ok {
 		return structured(v)

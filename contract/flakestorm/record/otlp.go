@@ -56,8 +56,8 @@ type value struct {
 	} `json:"kvlistValue"`
 }
 
-// plain is a value as encoding/json would have decoded it.
-func (v value) plain() any {
+// decoded is a value as encoding/json would have decoded it.
+func (v value) decoded() any {
 	switch {
 	case v.String != nil:
 		return *v.String
@@ -70,13 +70,13 @@ func (v value) plain() any {
 	case v.Array != nil:
 		list := make([]any, len(v.Array.Values))
 		for i, x := range v.Array.Values {
-			list[i] = x.plain()
+			list[i] = x.decoded()
 		}
 		return list
 	case v.Map != nil:
 		m := make(map[string]any)
 		for _, a := range v.Map.Values {
-			m[a.Key] = a.Value.plain()
+			m[a.Key] = a.Value.decoded()
 		}
 		return m
 	}
@@ -87,7 +87,7 @@ func get(list []attribute, keys ...string) any {
 	for _, k := range keys {
 		for _, a := range list {
 			if a.Key == k {
-				return a.Value.plain()
+				return a.Value.decoded()
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func traces(data []byte) ([]config.Session, error) {
 			}
 		}
 	}
-	sort.SliceStable(logs, func(i, j int) bool { return nanos(logs[i].when()) < nanos(logs[j].when()) })
+	sort.SliceStable(logs, func(i, j int) bool { return nanos(logs[i].timestamp()) < nanos(logs[j].timestamp()) })
 	for i := range logs {
 		at(logs[i].TraceID)
 		by[logs[i].TraceID] = logs[i].join(by[logs[i].TraceID])
@@ -187,7 +187,7 @@ func read(s *config.Session, x *span) {
 				v = x.Status.Message
 			}
 		}
-		body(&t, gave(v))
+		body(&t, toolResult(v))
 		s.Tools = append(s.Tools, t)
 		return
 	}
@@ -229,7 +229,7 @@ func promptOf(x *span) string {
 	for _, of := range told {
 		for list := numbered(x.Attributes, of); len(list) > 0; list = list[:len(list)-1] {
 			if m := list[len(list)-1]; m["role"] == "user" && m["content"] != nil {
-				return spoken(decodedList(m["content"]))
+				return contentText(decodedList(m["content"]))
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func promptOf(x *span) string {
 		e := x.Events[i]
 		switch e.Name {
 		case "gen_ai.user.message":
-			return spoken(decodedList(get(e.Attributes, "content", "gen_ai.prompt")))
+			return contentText(decodedList(get(e.Attributes, "content", "gen_ai.prompt")))
 		case "gen_ai.content.prompt", "gen_ai.client.inference.operation.details":
 			if s := lastOf("user", get(e.Attributes, "gen_ai.prompt", "gen_ai.input.messages")); s != "" {
 				return s
@@ -275,7 +275,7 @@ func lastOf(role string, v any) string {
 	list := messages(v)
 	for i := len(list) - 1; i >= 0; i-- {
 		if m := list[i]; m["role"] == role {
-			return spoken(either(m, "parts", "content"))
+			return contentText(firstValue(m, "parts", "content"))
 		}
 	}
 	return ""

@@ -17,7 +17,7 @@ type logRecord struct {
 	Attributes []attribute `json:"attributes"`
 }
 
-func (l *logRecord) when() json.Number {
+func (l *logRecord) timestamp() json.Number {
 	if nanos(l.Time) == 0 {
 		return l.Observed
 	}
@@ -37,7 +37,7 @@ func (l *logRecord) join(spans []span) []span {
 	i := slices.IndexFunc(spans, func(s span) bool { return s.SpanID == l.SpanID })
 	if i < 0 {
 		i = len(spans)
-		spans = append(spans, span{TraceID: l.TraceID, SpanID: l.SpanID, Name: "chat", Start: l.when(), End: l.when()})
+		spans = append(spans, span{TraceID: l.TraceID, SpanID: l.SpanID, Name: "chat", Start: l.timestamp(), End: l.timestamp()})
 	}
 	spans[i].Events = append(spans[i].Events, e)
 	return spans

@@ -16,7 +16,7 @@ func outputOf(out map[string]any) string {
 				return v
 			}
 		case map[string]any:
-			if s := spoken(messageOf(v)["content"]); s != "" {
+			if s := contentText(messageOf(v)["content"]); s != "" {
 				return s
 			}
 		}
@@ -26,7 +26,7 @@ func outputOf(out map[string]any) string {
 			m := messageOf(list[i])
 			role := text(m["role"]) + text(m["type"])
 			if strings.Contains(role, "assistant") || strings.Contains(role, "ai") {
-				if s := spoken(m["content"]); s != "" {
+				if s := contentText(m["content"]); s != "" {
 					return s
 				}
 			}
@@ -50,7 +50,7 @@ func replyOf(x *span) string {
 	}
 	for _, of := range spoke {
 		for list := numbered(x.Attributes, of); len(list) > 0; list = list[:len(list)-1] {
-			if s := spoken(decodedList(list[len(list)-1]["content"])); s != "" {
+			if s := contentText(decodedList(list[len(list)-1]["content"])); s != "" {
 				return s
 			}
 		}
@@ -61,9 +61,9 @@ func replyOf(x *span) string {
 		switch e.Name {
 		case "gen_ai.choice":
 			if m, ok := decoded(get(e.Attributes, "message")).(map[string]any); ok {
-				s = spoken(m["content"])
+				s = contentText(m["content"])
 			} else {
-				s = spoken(decodedList(get(e.Attributes, "content")))
+				s = contentText(decodedList(get(e.Attributes, "content")))
 			}
 		case "gen_ai.content.completion", "gen_ai.client.inference.operation.details":
 			s = lastOf("assistant", get(e.Attributes, "gen_ai.output.messages", "gen_ai.completion"))

@@ -52,7 +52,7 @@ func (t *Tape) Add(e fault.Exchange) {
 	var s *session
 	switch e.Kind {
 	case fault.ModelCall:
-		s = t.asked(&e)
+		s = t.modelSession(&e)
 	case fault.ToolCall, fault.MCPCall:
 		s = t.called(&e)
 	}
@@ -66,8 +66,8 @@ func (t *Tape) Add(e fault.Exchange) {
 	}
 }
 
-// asked is the session of a question to a model.
-func (t *Tape) asked(e *fault.Exchange) *session {
+// modelSession is the session of a question to a model.
+func (t *Tape) modelSession(e *fault.Exchange) *session {
 	q := request(e)
 	if q == nil {
 		t.Stray++

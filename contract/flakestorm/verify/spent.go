@@ -20,15 +20,15 @@ func value(v *config.Invariant, r *Reply) (float64, error) {
 	return (float64(r.InputTokens)*v.InputPrice + float64(r.OutputTokens)*v.OutputPrice) / 1e6, nil
 }
 
-func spent(v *config.Invariant, r *Reply) (Result, error) {
+func checkUsage(v *config.Invariant, r *Reply) (Result, error) {
 	x, err := value(v, r)
 	if err != nil {
 		return Result{}, err
 	}
-	return within(v, x, ""), nil
+	return checkLimit(v, x, ""), nil
 }
 
-func within(v *config.Invariant, x float64, what string) Result {
+func checkLimit(v *config.Invariant, x float64, what string) Result {
 	r := Result{Passed: (x <= v.Max) != v.Negate, Measure: fmt.Sprintf("%s%g", what, x), Reason: fmt.Sprintf("%s%s within %g", what, v.Type, v.Max)}
 	if x > v.Max {
 		r.Reason = fmt.Sprintf("%s%s above %g", what, v.Type, v.Max)
@@ -63,5 +63,5 @@ func (c *Checker) CheckAll(v *config.Invariant, replies []Reply) (Result, error)
 		r.Measure, r.Reason = what+r.Measure, what+r.Reason
 		return r, nil
 	}
-	return within(v, x, what), nil
+	return checkLimit(v, x, what), nil
 }

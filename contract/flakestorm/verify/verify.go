@@ -71,29 +71,29 @@ func (c *Checker) Check(ctx context.Context, v *config.Invariant, r *Reply, base
 	switch v.Type {
 	case "contains", "not_contains", "contains_any", "regex", "excludes_pattern", "excludes_pii", "refusal", "refusal_check",
 		"valid_json", "output_not_empty":
-		return said(v, r.Text)
+		return checkText(v, r.Text)
 	case "latency":
 		return latency(v, r.Latency), nil
 	case "completes":
 		return Result{Passed: true, Reason: "the agent answered"}, nil // or there would be no reply
 	case "similarity":
-		return c.alike(ctx, v.Expected, r.Text, v.Threshold, false)
+		return c.compareTexts(ctx, v.Expected, r.Text, v.Threshold, false)
 	case "behavior_unchanged":
-		return c.alike(ctx, baseline, r.Text, v.Alike, v.Negate)
+		return c.compareTexts(ctx, baseline, r.Text, v.Alike, v.Negate)
 	case "tool_called", "tool_not_called", "tool_arguments":
 		return tools(v, r)
 	case "json_schema":
 		return c.schema(v, r)
 	case "tokens", "cost":
-		return spent(v, r)
+		return checkUsage(v, r)
 	case "llm_judge":
 		return c.judged(ctx, v, r)
 	}
 	return Result{}, fmt.Errorf("%s: there is no check of type %q", v.Path, v.Type)
 }
 
-// said checks the text of the reply alone.
-func said(v *config.Invariant, text string) (Result, error) {
+// checkText checks the text of the reply alone.
+func checkText(v *config.Invariant, text string) (Result, error) {
 	d := judge.Demand{
 		Type: v.Type, Value: v.Value, Values: v.Values, Patterns: v.Patterns, Excluded: v.Excluded, Pattern: v.Pattern, Regex: v.Regex,
 		Exact: v.Exact, Negate: v.Negate,
@@ -112,8 +112,8 @@ func latency(v *config.Invariant, took time.Duration) Result {
 	return r
 }
 
-// alike compares two texts by the measure; both thresholds are named.
-func (c *Checker) alike(ctx context.Context, want, got string, threshold float64, negate bool) (Result, error) {
+// compareTexts compares two texts by the measure; both thresholds are named.
+func (c *Checker) compareTexts(ctx context.Context, want, got string, threshold float64, negate bool) (Result, error) {
 	res, err := similarity.Compare(ctx, c.Measure, want, got, threshold)
 	if err != nil {
 		return Result{}, fmt.Errorf("comparing the reply by %s: %w", c.Measure.Name(), err)

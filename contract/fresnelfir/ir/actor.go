@@ -42,15 +42,15 @@ func (c *checker) variables() {
 			continue
 		}
 		if len(c.shared[e.Creates.Assign]) > 1 {
-			e.own()
+			e.renameVariables()
 		}
 		d.Vars[e.Creates.Assign] = e.Creates.Entity
 	}
 }
 
-// own gives the variable that an effect assigns a name of its own, since effects that
+// renameVariables gives the variable that an effect assigns a name of its own, since effects that
 // create instances of other entities assign it too: within each it is clear what it is.
-func (e *Effect) own() {
+func (e *Effect) renameVariables() {
 	was, name := e.Creates.Assign, e.Creates.Assign+" of "+e.Action
 	e.Creates.Assign = name
 	rename := func(x *Expr) {
@@ -75,7 +75,7 @@ func (e *Effect) own() {
 func (c *checker) actor() {
 	d := c.doc
 	if x := d.Exploration.Actor; x != "" {
-		if c.known(c.src.Within(d.Exploration.Place, "actor"), "dangling-entity-ref", "an entity", x, c.entityNames()) {
+		if c.checkName(c.src.Within(d.Exploration.Place, "actor"), "dangling-entity-ref", "an entity", x, c.entityNames()) {
 			d.Actor, d.ActorWhy = x, "exploration.actor names it"
 		}
 		return

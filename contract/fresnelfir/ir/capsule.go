@@ -26,11 +26,11 @@ type Capsule struct {
 // capsule reads what [Capsule] describes.
 func (d *decoder) capsule(s *doctree.Section) *Capsule {
 	c := &Capsule{
-		Place: where(s), IRHash: s.Text("ir_hash"), WASMHash: s.Text("wasm_hash"), Seed: d.u64(s, "seed"), Kind: s.Text("finding_kind"),
+		Place: placeOf(s), IRHash: s.Text("ir_hash"), WASMHash: s.Text("wasm_hash"), Seed: d.u64(s, "seed"), Kind: s.Text("finding_kind"),
 		Description: s.Text("finding_description"), Trigger: s.Text("trigger_action"), Step: d.u64(s, "trace_step"),
 	}
 	d.u64(s, "model_generation")
-	d.under(s, "input_vector", func(string, Place, *doctree.Node) {}) // for people
+	d.eachNamed(s, "input_vector", func(string, Place, *doctree.Node) {}) // for people
 	read := func(key, what string, decode func(string) ([]byte, error)) []byte {
 		b, err := decode(s.Text(key))
 		if err != nil {

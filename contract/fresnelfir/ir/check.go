@@ -62,8 +62,8 @@ func (c *checker) doubt(at Place, code, hint, format string, args ...any) {
 	c.list = append(c.list, c.src.Report(diag.Warning, at, code, fmt.Sprintf(format, args...), hint))
 }
 
-// known reports a name that is not among the names there are.
-func (c *checker) known(at Place, code, what, name string, names []string) bool {
+// checkName reports a name that is not among the names there are.
+func (c *checker) checkName(at Place, code, what, name string, names []string) bool {
 	if slices.Contains(names, name) {
 		return true
 	}
@@ -89,7 +89,7 @@ func (c *checker) actionNames() []string {
 
 // entity looks an entity up and reports it if it is not there.
 func (c *checker) entity(at Place, name string) *Entity {
-	if !c.known(at, "dangling-entity-ref", "an entity", name, c.entityNames()) {
+	if !c.checkName(at, "dangling-entity-ref", "an entity", name, c.entityNames()) {
 		return nil
 	}
 	return c.doc.Entity(name)
@@ -176,7 +176,7 @@ func (c *checker) functions() {
 		}
 		got := c.expr(f.Body, scope{vars: c.withActor(vars)})
 		f.Result = c.answers(f.Place, f.Returns, got)
-		if want := returnType(c.doc, f.Returns); !got.fits(want) {
+		if want := returnType(c.doc, f.Returns); !got.assignableTo(want) {
 			c.fail(f.Body.Place, "return-type", "", "must be %s, as the function returns, got %s", want, got)
 		}
 	}
@@ -207,11 +207,11 @@ func (c *checker) models(f *Function) {
 		c.fail(at, "models", "", "is for observers: a derived function is the model itself")
 		return
 	}
-	if !c.known(at, "unknown-function", "a derived function", f.Models, derived) {
+	if !c.checkName(at, "unknown-function", "a derived function", f.Models, derived) {
 		return
 	}
 	x := c.doc.Function(f.Models)
-	if !x.takes(f) || !returnType(c.doc, x.Returns).fits(returnType(c.doc, f.Returns)) {
+	if !x.sameParameters(f) || !returnType(c.doc, x.Returns).assignableTo(returnType(c.doc, f.Returns)) {
 		c.fail(at, "models", "", "%s must take the same parameters as %s and return the same type", x.Name, f.Name)
 	}
 }
@@ -301,7 +301,7 @@ func (c *checker) assigned(e *Entity, f *Field, v *Expr, got ValueType, outside 
 	if got.Type == Enum && want.Type == Enum {
 		got.Values = want.Values // values in common or none: each is told when it is set
 	}
-	if !got.fits(want) {
+	if !got.assignableTo(want) {
 		c.fail(v.Place, "value-type", "", "must be %s for %s.%s, got %s", want, e.Name, f.Name, got)
 		return
 	}

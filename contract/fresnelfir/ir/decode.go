@@ -159,8 +159,8 @@ func place(n *doctree.Node, path string) Place { return Place{n.Pos, path} }
 
 func element(path string, i int) string { return doctree.ItemPath(path, i) }
 
-// where is the place of a section.
-func where(s *doctree.Section) Place { return Place{s.Pos(), s.Path} }
+// placeOf is the place of a section.
+func placeOf(s *doctree.Section) Place { return Place{s.Pos(), s.Path} }
 
 // valueOf is the place of the value of a key.
 func valueOf(s *doctree.Section, key string) Place { return Place{s.PosOf(key), s.At(key)} }
@@ -186,8 +186,8 @@ func (d *decoder) named(n *doctree.Node, path string, visit func(name string, at
 	}
 }
 
-// under visits the named entries of a key.
-func (d *decoder) under(s *doctree.Section, key string, visit func(name string, at Place, v *doctree.Node)) {
+// eachNamed visits the named entries of a key.
+func (d *decoder) eachNamed(s *doctree.Section, key string, visit func(name string, at Place, v *doctree.Node)) {
 	d.named(s.Node(key), s.At(key), visit)
 }
 

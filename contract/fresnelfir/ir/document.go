@@ -419,8 +419,8 @@ func (d *Document) Binding(action string) *ActionBinding {
 	return find(d.Bindings.Actions, action, func(b *ActionBinding) string { return b.Action })
 }
 
-// takes reports whether two functions have parameters of the same types.
-func (f *Function) takes(as *Function) bool {
+// sameParameters reports whether two functions have parameters of the same types.
+func (f *Function) sameParameters(as *Function) bool {
 	return slices.EqualFunc(f.Params, as.Params, func(a, b Param) bool { return a.Entity == b.Entity })
 }
 
@@ -433,7 +433,7 @@ func (d *Document) Pair(observer *Function) *Function {
 	}
 	var found *Function
 	for _, f := range d.Functions {
-		if f.Observer || f.Returns != observer.Returns || !f.takes(observer) {
+		if f.Observer || f.Returns != observer.Returns || !f.sameParameters(observer) {
 			continue
 		}
 		if found != nil {

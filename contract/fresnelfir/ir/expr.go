@@ -113,13 +113,13 @@ type exprReader struct {
 }
 
 func (p *exprReader) read(n *doctree.Node, path string, depth int) *Expr {
-	if e := p.whole(n, path, depth); e != nil {
+	if e := p.fullExpr(n, path, depth); e != nil {
 		return e
 	}
 	return &Expr{Place: place(n, path), Op: Faulty}
 }
 
-func (p *exprReader) whole(n *doctree.Node, path string, depth int) *Expr {
+func (p *exprReader) fullExpr(n *doctree.Node, path string, depth int) *Expr {
 	e := &Expr{Place: place(n, path)}
 	if depth > MaxDepth {
 		p.fail(e.Place, "depth", "expressions may be nested %d deep", MaxDepth)

@@ -33,105 +33,105 @@ var format = sync.OnceValue(func() *shapes {
 		return &doctree.Shape{Name: name, Doc: doc, Fields: fields, Own: own}
 	}
 	tagged := func(s *doctree.Shape) *doctree.Shape { s.Tag = "type"; return s }
-	const expression = "an expression: true, false, an integer, a string, or an array that starts with an operator"
-	const part = "a JSON path: which part of a system's answer is meant. An answer without it is a refusal"
-	const full = "the expression with operators that existing readers do not have: add, sub, mul, div, mod, min, max, if, sum, count, old"
+	const expression = "expression: true, false, an integer, a string, or an array that starts with an operator"
+	const part = "JSON path of the part of a system's answer that counts; an answer without it is a refusal"
+	const full = "the same expression, with operators that other readers of the format do not know: add, sub, mul, div, mod, min, max, if, sum, count, old"
 	s := &shapes{}
 	s.field = tagged(shape("field", "a property of an entity",
-		need("type", doctree.Word(typeNames[1:]...), "what it holds"),
-		may("format", text, "for people", "string"),
-		may("min", integer, "the least value", "int"), may("max", integer, "the greatest value", "int"),
-		need("values", texts, "the words, in their order", "enum"), need("entity", text, "the entity that it names", "ref"),
-		may("default", any, "a literal that new instances have", "string", "bool", "int", "enum")))
-	s.entity = shape("entity", "a type of instances", need("fields", doctree.Named(object(s.field)), "its fields by name"))
-	s.param = shape("parameter", "an instance that is passed", need("name", text, "what it is called"), need("type", text, "its entity"))
+		need("type", doctree.Word(typeNames[1:]...), "type of the value"),
+		may("format", text, "format of the text, for people", "string"),
+		may("min", integer, "smallest value", "int"), may("max", integer, "largest value", "int"),
+		need("values", texts, "words of the enum, in order", "enum"), need("entity", text, "entity that the reference points to", "ref"),
+		may("default", any, "literal value of new instances", "string", "bool", "int", "enum")))
+	s.entity = shape("entity", "a type of instances", need("fields", doctree.Named(object(s.field)), "fields by name"))
+	s.param = shape("parameter", "an instance passed as an argument", need("name", text, "name of the parameter"), need("type", text, "entity of the instance"))
 	params := doctree.List(object(s.param))
 	s.refinement = shape("refinement", "a named subset of an entity's instances",
-		need("base", text, "the entity"), doctree.Field{Name: "params", Type: params, Doc: "further instances that it depends on"}, may("predicate", any, expression), may("full", any, full))
-	s.function = shape("function", "derived, with a body, or an observer, with a binding",
-		need("classification", doctree.Word("derived", "observer"), "what it is"), need("params", params, "the instances that it is asked about"),
-		may("body", any, expression+"; of a derived function"), may("full", any, full), may("binding", text, "the export that an observer calls"), may("part", text, part),
-		may("models", text, "the derived function that says what the observer answers"), may("guess", text, "why that is a guess"), need("returns", text, "the type of its answer"))
+		need("base", text, "entity whose instances it selects"), doctree.Field{Name: "params", Type: params, Doc: "further instances that the predicate depends on"}, may("predicate", any, expression), may("full", any, full))
+	s.function = shape("function", "a derived function with a body, or an observer with a binding",
+		need("classification", doctree.Word("derived", "observer"), "kind of function"), need("params", params, "parameters"),
+		may("body", any, expression+", for a derived function"), may("full", any, full), may("binding", text, "export that the observer calls"), may("part", text, part),
+		may("models", text, "derived function that predicts the observer's answer"), may("guess", text, "reason why this is a guess"), need("returns", text, "type of the result"))
 	s.node, s.branch = &doctree.Shape{Name: "node", Doc: "a part of a protocol", Own: own, Tag: "type"}, shape("branch", "an alternative")
 	node := object(s.node)
-	s.branch.Fields = []doctree.Field{need("id", text, "its name, unique within its node"), need("weight", count, "how often it is taken, relative to the others"),
-		may("guard", any, expression), may("full", any, full), need("body", node, "what is done")}
-	s.node.Fields = []doctree.Field{need("type", doctree.Word("seq", "alt", "repeat", "call", "ref"), "what it does"),
-		need("children", doctree.List(node), "one after the other", "seq"), need("branches", doctree.List(object(s.branch)), "one of them", "alt"),
-		need("min", count, "at least so often", "repeat"), need("max", count, "at most so often", "repeat"), need("body", node, "what is repeated", "repeat"),
-		need("action", text, "the action that is taken", "call"), need("protocol", text, "the protocol that goes on", "ref")}
-	s.protocol = shape("protocol", "a grammar of sequences of actions", need("root", node, "where it begins"))
-	s.creates = shape("creates", "an instance that an action makes", need("entity", text, "its entity"), need("assign", text, "the variable that names it"))
-	s.set = shape("set", "a field that an action sets", need("target", texts.Exactly(2), "a variable and a field"), need("value", any, expression+", with arithmetic"))
-	s.pick = shape("pick", "an instance that is chosen", need("var", text, "the variable that names it"), need("entity", text, "its entity"),
-		may("where", any, expression+", with all operators, that holds for it"))
-	s.fork = shape("fork", "steps that hang on a condition", need("if", any, expression+", with all operators"),
-		doctree.Field{Name: "then", Type: doctree.List(any), Doc: "steps if it holds"}, doctree.Field{Name: "else", Type: doctree.List(any), Doc: "steps if not"})
-	s.alias = shape("argument", "an argument under another name", need("is", text, "its name in the model"))
-	s.effect = shape("effect", "what an action does to the model", may("creates", object(s.creates), "an instance that it makes"),
-		doctree.Field{Name: "sets", Type: doctree.List(object(s.set)), Doc: "fields that it sets"},
-		doctree.Field{Name: "picks", Type: doctree.List(object(s.pick)), Doc: "instances that are chosen when it is taken"},
-		doctree.Field{Name: "steps", Type: doctree.List(any), Doc: "in place of sets: sets, and mappings with if, then and else whose values are steps"})
-	s.property = shape("property", "what must hold", need("type", doctree.Word("invariant", "temporal"), "when it must hold"),
-		may("predicate", any, expression+"; of an invariant"), may("full", any, full), may("rule", any, "a rule that starts with before, after or never; of a temporal property"),
-		may("description", text, "for people"))
-	s.with = shape("with", "what a name stands for in a step", may("bind", text, "a variable"), may("generate", text, "an entity or refinement of which an instance is made"),
+	s.branch.Fields = []doctree.Field{need("id", text, "name of the branch, unique within its node"), need("weight", count, "weight relative to the other branches"),
+		may("guard", any, expression), may("full", any, full), need("body", node, "node to run")}
+	s.node.Fields = []doctree.Field{need("type", doctree.Word("seq", "alt", "repeat", "call", "ref"), "kind of node"),
+		need("children", doctree.List(node), "nodes to run in order", "seq"), need("branches", doctree.List(object(s.branch)), "branches, one of which is taken", "alt"),
+		need("min", count, "fewest repetitions", "repeat"), need("max", count, "most repetitions", "repeat"), need("body", node, "node to repeat", "repeat"),
+		need("action", text, "action to call", "call"), need("protocol", text, "protocol to continue with", "ref")}
+	s.protocol = shape("protocol", "a grammar of sequences of actions", need("root", node, "first node"))
+	s.creates = shape("creates", "an instance that an action creates", need("entity", text, "entity of the instance"), need("assign", text, "variable that names the instance"))
+	s.set = shape("set", "an assignment to a field", need("target", texts.Exactly(2), "variable and field"), need("value", any, expression+", with arithmetic"))
+	s.pick = shape("pick", "an instance to choose", need("var", text, "variable that names the instance"), need("entity", text, "entity to choose from"),
+		may("where", any, expression+", with all operators, that must hold for the instance"))
+	s.fork = shape("fork", "steps that depend on a condition", need("if", any, expression+", with all operators"),
+		doctree.Field{Name: "then", Type: doctree.List(any), Doc: "steps to take if it holds"}, doctree.Field{Name: "else", Type: doctree.List(any), Doc: "steps to take if it does not"})
+	s.alias = shape("argument", "an argument with another name", need("is", text, "name of the argument in the model"))
+	s.effect = shape("effect", "what an action does to the model", may("creates", object(s.creates), "instance that the action creates"),
+		doctree.Field{Name: "sets", Type: doctree.List(object(s.set)), Doc: "assignments to fields"},
+		doctree.Field{Name: "picks", Type: doctree.List(object(s.pick)), Doc: "instances to choose when the action is taken"},
+		doctree.Field{Name: "steps", Type: doctree.List(any), Doc: "instead of sets: assignments, and mappings with if, then and else that hold steps"})
+	s.property = shape("property", "what must hold", need("type", doctree.Word("invariant", "temporal"), "kind of property"),
+		may("predicate", any, expression+", for an invariant"), may("full", any, full), may("rule", any, "for a temporal property: an array that starts with before, after or never"),
+		may("description", text, "description for people"))
+	s.with = shape("with", "the value of a name in a step", may("bind", text, "variable"), may("generate", text, "entity or refinement to create an instance of"),
 		may("where", any, expression))
-	s.step = shape("step", "an action of a generator", need("action", text, "the action that is taken"),
-		may("with", doctree.Named(object(s.with).OrElse(any)), "what names stand for: a mapping, or a literal"))
-	s.generator = shape("generator", "a sequence of actions that reaches a state", need("sequence", doctree.List(object(s.step)), "the actions"),
-		may("description", text, "for people"), may("postcondition", any, expression+" that holds at its end"))
-	s.weights = shape("weights", "how branches are weighed", need("scope", text, "per_alt_branch"), need("initial", text, "from_protocol"), need("decay", text, "none"))
-	s.strategy = shape("strategy", "how protocols are walked", need("initial", text, "pseudo_random_traversal"), need("fallback", text, "targeted_on_violation"))
-	s.concurrency = shape("concurrency", "how threads take turns", need("mode", text, "deterministic_interleaving, or parallel: actors call a system at the same time"),
-		need("threads", count, "their number"), may("faults", texts, "what happens between parallel calls: kill, drop, delay, clock:OPERATION"))
-	s.directive = shape("directive", "a way in which weights may change", need("type", text, "its name"), may("description", text, "for people"))
-	s.signal = shape("signal", "what weights change by", need("signal", text, "its name"), may("description", text, "for people"))
+	s.step = shape("step", "an action of a generator", need("action", text, "action to take"),
+		may("with", doctree.Named(object(s.with).OrElse(any)), "values by name: a mapping or a literal"))
+	s.generator = shape("generator", "a sequence of actions that reaches a state", need("sequence", doctree.List(object(s.step)), "actions in order"),
+		may("description", text, "description for people"), may("postcondition", any, expression+" that holds at the end"))
+	s.weights = shape("weights", "how branches are weighted", need("scope", text, "per_alt_branch"), need("initial", text, "from_protocol"), need("decay", text, "none"))
+	s.strategy = shape("strategy", "how protocols are traversed", need("initial", text, "pseudo_random_traversal"), need("fallback", text, "targeted_on_violation"))
+	s.concurrency = shape("concurrency", "how threads are scheduled", need("mode", text, "deterministic_interleaving, or parallel: actors call a system at the same time"),
+		need("threads", count, "number of threads"), may("faults", texts, "faults between parallel calls: kill, drop, delay, clock:OPERATION"))
+	s.directive = shape("directive", "a way in which weights may change", need("type", text, "name of the directive"), may("description", text, "description for people"))
+	s.signal = shape("signal", "a signal by which weights change", need("signal", text, "name of the signal"), may("description", text, "description for people"))
 	s.exploration = shape("exploration", "how the model is explored",
-		need("weights", object(s.weights), "how branches are weighed"), need("directives_allowed", doctree.List(object(s.directive)), "ways in which weights may change"),
-		need("adaptation_signals", doctree.List(object(s.signal)), "what weights change by"), need("strategy", object(s.strategy), "how protocols are walked"),
-		need("epoch_size", count, "traversals between two changes of weights"),
-		need("coverage_floor_threshold", doctree.Number(math.Inf(-1), math.MaxFloat64), "the share of branches below which a warning is given"),
-		need("concurrency", object(s.concurrency), "how threads take turns"), may("actor", text, "the entity of the acting instances"),
-		may("budget", doctree.Integer(1, 1_000_000), "how many traversals a run makes, in place of what the format's rule gives"),
-		may("vary", truth, "branches that a traversal has taken already are less likely, and repetitions last longer"))
-	s.domain = tagged(shape("domain", "what values an input has", need("type", doctree.Word("enum", "bool", "int", "string"), "what it holds"),
-		need("values", texts, "its values", "enum", "string"), need("min", integer, "the least value", "int"), need("max", integer, "the greatest value", "int")))
-	s.constraint = shape("constraint", "a rule that inputs keep", need("name", text, "what it is called"), need("rule", any, expression))
-	s.target = tagged(shape("coverage target", "what inputs must cover",
-		need("type", doctree.Word("all_pairs", "each_transition", "boundary", "t_way"), "what is covered"),
-		need("over", texts, "the domains that are combined", "all_pairs", "t_way"), need("strength", count, "how many at a time", "t_way"),
-		need("machine", text, "the protocol", "each_transition"), need("domain", text, "the domain", "boundary"),
-		need("values", doctree.List(any), "the values that must occur", "boundary")))
-	s.coverage = shape("coverage", "which inputs are tried", need("targets", doctree.List(object(s.target)), "what must be covered"),
-		need("seed", doctree.Integer(0, math.Inf(1)), "of the generator of inputs"), need("reproducible", truth, "whether equal seeds give equal inputs"))
-	s.inputs = shape("inputs", "values that actions are called with", need("domains", doctree.Named(object(s.domain)), "domains by name"),
-		need("constraints", doctree.List(object(s.constraint)), "rules that they keep"), need("coverage", object(s.coverage), "which are tried"))
-	s.hooks = shape("event_hooks", "which calls are observed", need("mode", text, "function_intercept"), need("observe", texts, "actions"), need("capture", texts, "what of a call is kept"))
-	s.returns = shape("returns", "the type of an answer", need("type", text.OrNull(), "an entity, a type, or void"))
-	s.rejects = shape("rejects", "how a module says no", may("return", text, "a comparison with an integer such as <0"), doctree.Field{Name: "trap", Type: truth, Doc: "whether a trap is a refusal"})
-	s.binding = shape("binding", "which export an action calls", need("function", text, "the export"), need("args", texts, "what it is given, in order"),
-		need("returns", text.OrElse(object(s.returns)).OrNull(), "the type of its answer"), need("mutates", truth, "whether it changes the system"),
-		need("idempotent", truth, "whether a second call changes nothing"), need("reads", texts, "entities"), need("writes", texts, "entities"),
-		may("rejects", object(s.rejects), "how the export refuses"), may("part", text, part), may("answer", any, "what it answers: "+expression),
-		may("values", doctree.Named(object(s.alias).OrElse(any)), "arguments that are no names of the model: an expression each, or another name"),
-		may("guess", doctree.Named(any), "what of the action is guessed ("+strings.Join(Claims, ", ")+"), and why"))
-	s.bindings = shape("bindings", "how the model meets the module", need("runtime", text, "wasm"), need("entry", text, "the module's file"),
-		need("actions", doctree.Named(object(s.binding)), "exports by action"), need("event_hooks", object(s.hooks), "which calls are observed"))
-	s.capsule = shape("capsule", "one finding, to be shown again: thresh fresnelfir capsule writes it",
+		need("weights", object(s.weights), "how branches are weighted"), need("directives_allowed", doctree.List(object(s.directive)), "ways in which weights may change"),
+		need("adaptation_signals", doctree.List(object(s.signal)), "signals by which weights change"), need("strategy", object(s.strategy), "how protocols are traversed"),
+		need("epoch_size", count, "traversals between two changes of the weights"),
+		need("coverage_floor_threshold", doctree.Number(math.Inf(-1), math.MaxFloat64), "share of branches below which the run warns"),
+		need("concurrency", object(s.concurrency), "how threads are scheduled"), may("actor", text, "entity whose instances act"),
+		may("budget", doctree.Integer(1, 1_000_000), "number of traversals of a run; by default the format's rule decides"),
+		may("vary", truth, "make branches that a traversal has taken less likely, and repetitions longer"))
+	s.domain = tagged(shape("domain", "the values that an input can have", need("type", doctree.Word("enum", "bool", "int", "string"), "type of the values"),
+		need("values", texts, "the values", "enum", "string"), need("min", integer, "smallest value", "int"), need("max", integer, "largest value", "int")))
+	s.constraint = shape("constraint", "a rule that inputs must satisfy", need("name", text, "name of the rule"), need("rule", any, expression))
+	s.target = tagged(shape("coverage target", "what the inputs must cover",
+		need("type", doctree.Word("all_pairs", "each_transition", "boundary", "t_way"), "kind of coverage"),
+		need("over", texts, "domains to combine", "all_pairs", "t_way"), need("strength", count, "number of domains combined at a time", "t_way"),
+		need("machine", text, "protocol whose transitions are covered", "each_transition"), need("domain", text, "domain whose values are covered", "boundary"),
+		need("values", doctree.List(any), "values that must occur", "boundary")))
+	s.coverage = shape("coverage", "which inputs are tried", need("targets", doctree.List(object(s.target)), "what the inputs must cover"),
+		need("seed", doctree.Integer(0, math.Inf(1)), "seed of the generator of inputs"), need("reproducible", truth, "equal seeds give equal inputs"))
+	s.inputs = shape("inputs", "the values that actions are called with", need("domains", doctree.Named(object(s.domain)), "domains by name"),
+		need("constraints", doctree.List(object(s.constraint)), "rules that inputs must satisfy"), need("coverage", object(s.coverage), "which inputs are tried"))
+	s.hooks = shape("event_hooks", "which calls are observed", need("mode", text, "function_intercept"), need("observe", texts, "actions to observe"), need("capture", texts, "parts of a call to keep"))
+	s.returns = shape("returns", "the type of a result", need("type", text.OrNull(), "an entity, a type, or void"))
+	s.rejects = shape("rejects", "how a module refuses a call", may("return", text, "comparison with an integer, such as <0, that a refusal satisfies"), doctree.Field{Name: "trap", Type: truth, Doc: "a trap is a refusal"})
+	s.binding = shape("binding", "which export an action calls", need("function", text, "name of the export"), need("args", texts, "arguments in order"),
+		need("returns", text.OrElse(object(s.returns)).OrNull(), "type of the result"), need("mutates", truth, "true if the call changes the system"),
+		need("idempotent", truth, "true if a second call changes nothing"), need("reads", texts, "entities that the call reads"), need("writes", texts, "entities that the call writes"),
+		may("rejects", object(s.rejects), "how the export refuses a call"), may("part", text, part), may("answer", any, "predicted result: "+expression),
+		may("values", doctree.Named(object(s.alias).OrElse(any)), "arguments that the model does not name, each as an expression, or as another name"),
+		may("guess", doctree.Named(any), "guessed parts of the action ("+strings.Join(Claims, ", ")+"), and why"))
+	s.bindings = shape("bindings", "how the model is bound to the module", need("runtime", text, "wasm, or system"), need("entry", text, "file of the module, or of the system"),
+		need("actions", doctree.Named(object(s.binding)), "bindings by action"), need("event_hooks", object(s.hooks), "which calls are observed"))
+	s.capsule = shape("capsule", "one finding to reproduce; thresh fresnelfir capsule writes it",
 		need("ir_hash", text, "SHA-256 of the document without the capsule"), need("wasm_hash", text.OrNull(), "SHA-256 of the module"),
-		need("seed", doctree.Integer(0, math.Inf(1)), "of the run"), need("finding_kind", text, "crash"), need("finding_description", text, "the finding's title"),
-		need("trigger_action", text, "the action of the last step"), need("trace_step", doctree.Integer(0, math.Inf(1)), "its place in the trace, from 0"),
+		need("seed", doctree.Integer(0, math.Inf(1)), "seed of the run"), need("finding_kind", text, "crash"), need("finding_description", text, "title of the finding"),
+		need("trigger_action", text, "action of the last step"), need("trace_step", doctree.Integer(0, math.Inf(1)), "position of that step in the trace, from 0"),
 		need("model_generation", doctree.Integer(0, math.Inf(1)), "not used"), need("input_vector", doctree.Named(any), "for people"),
-		need("tape", text.OrNull(), "the decisions of the traversal, in hex"), may("module", text, "the module, in base64"))
+		need("tape", text.OrNull(), "decisions of the traversal, in hex"), may("module", text, "the module, in base64"))
 	named := func(of *doctree.Shape) doctree.Type { return doctree.Named(object(of)) }
-	s.document = shape("FresnelFir IR", "a model of entities and protocols that a module is explored with",
-		need("entities", named(s.entity), "types of instances"), need("refinements", named(s.refinement), "named subsets of them"),
-		need("functions", named(s.function), "what can be asked of the model"), need("protocols", named(s.protocol), "grammars of sequences of actions"),
+	s.document = shape("FresnelFir IR", "a model of entities and protocols by which a module or system is explored",
+		need("entities", named(s.entity), "types of instances, by name"), need("refinements", named(s.refinement), "named subsets of them"),
+		need("functions", named(s.function), "derived functions and observers"), need("protocols", named(s.protocol), "grammars of sequences of actions"),
 		need("effects", named(s.effect), "what actions do to the model"), need("properties", named(s.property), "what must hold"),
 		need("generators", named(s.generator), "sequences of actions that reach a state"), need("exploration", object(s.exploration), "how the model is explored"),
-		need("inputs", object(s.inputs), "values that actions are called with"), need("bindings", object(s.bindings), "how the model meets the module"),
-		may("capsule", object(s.capsule), "one finding, to be shown again"), may("$schema", any, "for editors"))
+		need("inputs", object(s.inputs), "the values that actions are called with"), need("bindings", object(s.bindings), "how the model is bound to the module"),
+		may("capsule", object(s.capsule), "one finding to reproduce"), may("$schema", any, "for editors"))
 	return s
 })
 

@@ -26,7 +26,7 @@ func (c *checker) protocols() {
 			case Call:
 				c.calls(n.Place, n.Action)
 			case RefTo:
-				c.known(c.src.Within(n.Place, "protocol"), "dangling-protocol-ref", "a protocol", n.Protocol, protocolNames)
+				c.checkName(c.src.Within(n.Place, "protocol"), "dangling-protocol-ref", "a protocol", n.Protocol, protocolNames)
 			}
 		})
 	}
@@ -210,7 +210,7 @@ func (c *checker) rule(r *Rule, s scope) {
 	}
 	t := r.Trigger
 	if t.Action != "" {
-		c.known(t.Place, "unknown-action", "an action", t.Action, c.actionNames())
+		c.checkName(t.Place, "unknown-action", "an action", t.Action, c.actionNames())
 	}
 	for _, e := range []string{t.Writes, t.Reads} {
 		if e != "" {
@@ -246,8 +246,8 @@ func (t Trigger) Matches(d *Document, action string) bool {
 	return b.Idempotent
 }
 
-// meant reports whether a trigger speaks of something that there is.
-func (c *checker) meant(t Trigger) bool {
+// triggerExists reports whether a trigger speaks of something that there is.
+func (c *checker) triggerExists(t Trigger) bool {
 	switch {
 	case t.Action != "":
 		return slices.Contains(c.actionNames(), t.Action)
@@ -277,7 +277,7 @@ func (c *checker) exercised() {
 		if p.Rule != nil {
 			for r := p.Rule; r != nil; r = r.Then {
 				t := r.Trigger
-				if !slices.ContainsFunc(called, func(a string) bool { return t.Matches(c.doc, a) }) && c.meant(t) {
+				if !slices.ContainsFunc(called, func(a string) bool { return t.Matches(c.doc, a) }) && c.triggerExists(t) {
 					c.doubt(r.Trigger.Place, "never-exercised", "", "the property %q is never put to the test: no protocol and no generator calls an action that its trigger speaks of", p.Name)
 				}
 			}

@@ -12,27 +12,27 @@ func (d *decoder) document(doc *Document) {
 	if !o.There() {
 		return
 	}
-	d.under(o, "entities", func(name string, at Place, v *doctree.Node) {
+	d.eachNamed(o, "entities", func(name string, at Place, v *doctree.Node) {
 		doc.Entities = append(doc.Entities, d.entity(name, at, v))
 	})
-	d.under(o, "refinements", func(name string, at Place, v *doctree.Node) {
+	d.eachNamed(o, "refinements", func(name string, at Place, v *doctree.Node) {
 		doc.Refinements = append(doc.Refinements, d.refinement(name, at, v))
 	})
-	d.under(o, "functions", func(name string, at Place, v *doctree.Node) {
+	d.eachNamed(o, "functions", func(name string, at Place, v *doctree.Node) {
 		doc.Functions = append(doc.Functions, d.function(name, at, v))
 	})
-	d.under(o, "protocols", func(name string, at Place, v *doctree.Node) {
+	d.eachNamed(o, "protocols", func(name string, at Place, v *doctree.Node) {
 		p := &Protocol{Place: at, Name: name}
-		if n, path := d.within(d.Section(v, at.Path, format().protocol), "root"); n != nil {
+		if n, path := d.valueAt(d.Section(v, at.Path, format().protocol), "root"); n != nil {
 			p.Root = d.node(n, path, name+"/root")
 		}
 		doc.Protocols = append(doc.Protocols, p)
 	})
-	d.under(o, "effects", func(name string, at Place, v *doctree.Node) { doc.Effects = append(doc.Effects, d.effect(name, at, v)) })
-	d.under(o, "properties", func(name string, at Place, v *doctree.Node) {
+	d.eachNamed(o, "effects", func(name string, at Place, v *doctree.Node) { doc.Effects = append(doc.Effects, d.effect(name, at, v)) })
+	d.eachNamed(o, "properties", func(name string, at Place, v *doctree.Node) {
 		doc.Properties = append(doc.Properties, d.property(name, at, v))
 	})
-	d.under(o, "generators", func(name string, at Place, v *doctree.Node) {
+	d.eachNamed(o, "generators", func(name string, at Place, v *doctree.Node) {
 		doc.Generators = append(doc.Generators, d.generator(name, at, v))
 	})
 	d.exploration(&doc.Exploration, o.Sub("exploration"))
@@ -43,14 +43,14 @@ func (d *decoder) document(doc *Document) {
 	}
 }
 
-// within is the value of a key and its path.
-func (d *decoder) within(s *doctree.Section, key string) (*doctree.Node, string) {
+// valueAt is the value of a key and its path.
+func (d *decoder) valueAt(s *doctree.Section, key string) (*doctree.Node, string) {
 	return s.Node(key), s.At(key)
 }
 
 func (d *decoder) entity(name string, at Place, n *doctree.Node) *Entity {
 	e := &Entity{Place: at, Name: name}
-	d.under(d.Section(n, at.Path, format().entity), "fields", func(name string, at Place, v *doctree.Node) { e.Fields = append(e.Fields, d.field(name, at, v)) })
+	d.eachNamed(d.Section(n, at.Path, format().entity), "fields", func(name string, at Place, v *doctree.Node) { e.Fields = append(e.Fields, d.field(name, at, v)) })
 	return e
 }
 
@@ -70,7 +70,7 @@ func (d *decoder) params(s *doctree.Section) []Param {
 	var list []Param
 	s.Each("params", func(n *doctree.Node, path string) {
 		if p := d.Section(n, path, format().param); p.There() {
-			list = append(list, Param{where(p), p.Text("name"), p.Text("type")})
+			list = append(list, Param{placeOf(p), p.Text("name"), p.Text("type")})
 		}
 	})
 	return list
@@ -84,9 +84,9 @@ func (d *decoder) exprOf(s *doctree.Section, key string) *Expr {
 	return nil
 }
 
-// whole reads the expression of a key, in place of which full may stand: the same with
+// readExpr reads the expression of a key, in place of which full may stand: the same with
 // operators that the published format does not have.
-func (d *decoder) whole(s *doctree.Section, key string) *Expr {
+func (d *decoder) readExpr(s *doctree.Section, key string) *Expr {
 	e := d.exprOf(s, key)
 	if full := d.value(s, "full"); full != nil {
 		return full
@@ -96,7 +96,7 @@ func (d *decoder) whole(s *doctree.Section, key string) *Expr {
 
 func (d *decoder) refinement(name string, at Place, n *doctree.Node) *Refinement {
 	s := d.Section(n, at.Path, format().refinement)
-	r := &Refinement{Place: at, Name: name, Base: s.Text("base"), Params: d.params(s), Predicate: d.whole(s, "predicate")}
+	r := &Refinement{Place: at, Name: name, Base: s.Text("base"), Params: d.params(s), Predicate: d.readExpr(s, "predicate")}
 	if r.Predicate == nil && s.There() {
 		s.Missing("predicate", "")
 	}
@@ -107,7 +107,7 @@ func (d *decoder) function(name string, at Place, n *doctree.Node) *Function {
 	s := d.Section(n, at.Path, format().function)
 	class := s.Text("classification")
 	f := &Function{
-		Place: at, Name: name, Observer: class == "observer", Params: d.params(s), Body: d.whole(s, "body"),
+		Place: at, Name: name, Observer: class == "observer", Params: d.params(s), Body: d.readExpr(s, "body"),
 		Binding: s.Text("binding"), Part: d.part(s), Models: s.Text("models"), Returns: s.Text("returns"),
 	}
 	if why := s.Text("guess"); why != "" {
@@ -139,7 +139,7 @@ func (d *decoder) node(n *doctree.Node, path, id string) *Node {
 		x.Children = append(x.Children, d.node(n, path, id+"/"+strconv.Itoa(len(x.Children))))
 	})
 	s.Each("branches", func(n *doctree.Node, path string) { x.Branches = append(x.Branches, d.branch(n, path, id)) })
-	if v, path := d.within(s, "body"); v != nil {
+	if v, path := d.valueAt(s, "body"); v != nil {
 		x.Body = d.node(v, path, id+"/body")
 	}
 	return x
@@ -147,13 +147,13 @@ func (d *decoder) node(n *doctree.Node, path, id string) *Node {
 
 func (d *decoder) branch(n *doctree.Node, path, id string) *Branch {
 	s := d.Section(n, path, format().branch)
-	b := &Branch{Place: place(n, path), ID: s.Text("id"), Guard: d.whole(s, "guard"), Weight: 1} // what has no weight that can be read is no branch without one
+	b := &Branch{Place: place(n, path), ID: s.Text("id"), Guard: d.readExpr(s, "guard"), Weight: 1} // what has no weight that can be read is no branch without one
 	if before := len(d.List); s.Given("weight") {
 		if w := uint32(s.Float("weight")); len(d.List) == before {
 			b.Weight = w
 		}
 	}
-	if v, path := d.within(s, "body"); v != nil {
+	if v, path := d.valueAt(s, "body"); v != nil {
 		b.Body = d.node(v, path, id+"#"+b.ID)
 	}
 	return b
@@ -163,7 +163,7 @@ func (d *decoder) effect(name string, at Place, n *doctree.Node) *Effect {
 	s := d.Section(n, at.Path, format().effect)
 	e := &Effect{Place: at, Action: name}
 	if c := s.Sub("creates"); c.There() {
-		e.Creates = &Creates{where(c), c.Text("entity"), c.Text("assign")}
+		e.Creates = &Creates{placeOf(c), c.Text("entity"), c.Text("assign")}
 	}
 	s.Each("sets", func(n *doctree.Node, path string) {
 		if x := d.Section(n, path, format().set); x.There() {
@@ -172,7 +172,7 @@ func (d *decoder) effect(name string, at Place, n *doctree.Node) *Effect {
 	})
 	s.Each("picks", func(n *doctree.Node, path string) {
 		if x := d.Section(n, path, format().pick); x.There() {
-			e.Picks = append(e.Picks, Pick{Place: where(x), Var: x.Text("var"), Entity: x.Text("entity"), Where: d.value(x, "where")})
+			e.Picks = append(e.Picks, Pick{Place: placeOf(x), Var: x.Text("var"), Entity: x.Text("entity"), Where: d.value(x, "where")})
 		}
 	})
 	if s.Given("steps") {
@@ -206,7 +206,7 @@ func (d *decoder) steps(s *doctree.Section, key string, e *Effect, under []Under
 }
 
 func (d *decoder) set(s *doctree.Section) Set {
-	x := Set{Place: where(s)}
+	x := Set{Place: placeOf(s)}
 	if n := s.Node("target"); n != nil {
 		target := s.Texts("target")
 		x.Place = valueOf(s, "target")
@@ -239,8 +239,8 @@ func (d *decoder) property(name string, at Place, n *doctree.Node) *Property {
 		return p
 	}
 	p.Temporal = kind == "temporal"
-	p.Predicate, p.Description = d.whole(s, "predicate"), s.Text("description")
-	rule, path := d.within(s, "rule")
+	p.Predicate, p.Description = d.readExpr(s, "predicate"), s.Text("description")
+	rule, path := d.valueAt(s, "rule")
 	if rule != nil {
 		p.Rule = d.rule(rule, path)
 	}

@@ -16,15 +16,17 @@ func (d *decoder) generator(name string, at Place, n *doctree.Node) *Generator {
 		if !x.There() {
 			return
 		}
-		step := GeneratorStep{Place: where(x), Action: x.Text("action")}
-		d.under(x, "with", func(name string, at Place, v *doctree.Node) { step.With = append(step.With, d.with(name, at, v)) })
+		step := GeneratorStep{Place: placeOf(x), Action: x.Text("action")}
+		d.eachNamed(x, "with", func(name string, at Place, v *doctree.Node) {
+			step.With = append(step.With, d.readBinding(name, at, v))
+		})
 		g.Steps = append(g.Steps, step)
 	})
 	return g
 }
 
-// with reads what a generator's step binds a name to.
-func (d *decoder) with(name string, at Place, n *doctree.Node) With {
+// readBinding reads what a generator's step binds a name to.
+func (d *decoder) readBinding(name string, at Place, n *doctree.Node) With {
 	w := With{Place: at, Name: name}
 	if n.Kind != doctree.Map {
 		w.Literal = d.expr(n, at.Path)
@@ -42,7 +44,7 @@ func (d *decoder) exploration(x *Exploration, s *doctree.Section) {
 	if !s.There() {
 		return
 	}
-	x.Place = where(s)
+	x.Place = placeOf(s)
 	w := s.Sub("weights")
 	x.Scope, x.Initial, x.Decay = w.Text("scope"), w.Text("initial"), w.Text("decay")
 	t := s.Sub("strategy")
@@ -70,11 +72,11 @@ func (d *decoder) inputs(x *Inputs, s *doctree.Section) {
 	if !s.There() {
 		return
 	}
-	x.Place = where(s)
-	d.under(s, "domains", func(name string, at Place, v *doctree.Node) { x.Domains = append(x.Domains, d.domain(name, at, v)) })
+	x.Place = placeOf(s)
+	d.eachNamed(s, "domains", func(name string, at Place, v *doctree.Node) { x.Domains = append(x.Domains, d.domain(name, at, v)) })
 	s.Each("constraints", func(n *doctree.Node, path string) {
 		if c := d.Section(n, path, format().constraint); c.There() {
-			x.Constraints = append(x.Constraints, Constraint{Place: where(c), Name: c.Text("name"), Rule: d.exprOf(c, "rule")})
+			x.Constraints = append(x.Constraints, Constraint{Place: placeOf(c), Name: c.Text("name"), Rule: d.exprOf(c, "rule")})
 		}
 	})
 	c := s.Sub("coverage")
@@ -124,8 +126,8 @@ func (d *decoder) bindings(x *Bindings, s *doctree.Section) {
 	if !s.There() {
 		return
 	}
-	x.Place, x.Runtime, x.Entry = where(s), s.Text("runtime"), s.Text("entry")
-	d.under(s, "actions", func(name string, at Place, v *doctree.Node) { x.Actions = append(x.Actions, d.binding(name, at, v)) })
+	x.Place, x.Runtime, x.Entry = placeOf(s), s.Text("runtime"), s.Text("entry")
+	d.eachNamed(s, "actions", func(name string, at Place, v *doctree.Node) { x.Actions = append(x.Actions, d.binding(name, at, v)) })
 	h := s.Sub("event_hooks")
 	x.HookMode, x.Observe, x.Capture = h.Text("mode"), h.Texts("observe"), h.Texts("capture")
 }
@@ -140,7 +142,7 @@ func (d *decoder) binding(name string, at Place, n *doctree.Node) *ActionBinding
 	if r := s.Sub("rejects"); r.There() {
 		b.Rejects = d.rejects(r)
 	}
-	d.under(s, "values", func(name string, at Place, v *doctree.Node) {
+	d.eachNamed(s, "values", func(name string, at Place, v *doctree.Node) {
 		x := Computed{Place: at, Name: name}
 		if v.Kind == doctree.Map {
 			x.Is = d.Section(v, at.Path, format().alias).Text("is")
@@ -149,7 +151,7 @@ func (d *decoder) binding(name string, at Place, n *doctree.Node) *ActionBinding
 		}
 		b.Values = append(b.Values, x)
 	})
-	d.under(s, "guess", func(claim string, at Place, v *doctree.Node) {
+	d.eachNamed(s, "guess", func(claim string, at Place, v *doctree.Node) {
 		if !slices.Contains(Claims, claim) {
 			d.failHint(at, "unknown-word", diag.DidYouMean(claim, Claims), "must be %s, got %q", doctree.Either(Claims), claim)
 		} else if v.Kind != doctree.String || v.Text == "" {
@@ -185,7 +187,7 @@ func (d *decoder) returns(s *doctree.Section) string {
 
 // rejects reads {"return": "<0"}, {"trap": true} or both.
 func (d *decoder) rejects(s *doctree.Section) *Rejects {
-	r := &Rejects{Place: where(s), Trap: s.True("trap")}
+	r := &Rejects{Place: placeOf(s), Trap: s.True("trap")}
 	if text := s.Text("return"); text != "" {
 		ok := false
 		if r.Op, r.Value, ok = comparison(text); !ok {

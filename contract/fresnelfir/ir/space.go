@@ -26,7 +26,7 @@ func (c *checker) generators() {
 		for _, s := range g.Steps {
 			c.calls(s.Place, s.Action)
 			for _, w := range s.With {
-				vars = c.with(w, vars)
+				vars = c.checkBinding(s.Action, w, vars)
 			}
 		}
 		c.predicate(g.Postcondition, scope{vars: vars, loose: true})
@@ -36,9 +36,9 @@ func (c *checker) generators() {
 	}
 }
 
-// with checks a binding of a generator's step and returns the variables that
+// checkBinding checks a binding of a generator's step and returns the variables that
 // hold from then on.
-func (c *checker) with(w With, vars map[string]string) map[string]string {
+func (c *checker) checkBinding(action string, w With, vars map[string]string) map[string]string {
 	if w.Literal != nil {
 		if w.Literal.Op == Faulty {
 			return vars
@@ -49,6 +49,15 @@ func (c *checker) with(w With, vars map[string]string) map[string]string {
 		}
 		if x := c.doc.Domain(w.Name); x != nil {
 			c.member(w.Literal, x)
+		} else if b := c.doc.Binding(action); b != nil && !slices.ContainsFunc(b.Args, func(name string) bool {
+			x, _ := c.doc.ArgumentOf(b, name)
+			return x.With == w.Name
+		}) {
+			known := slices.Clone(b.Args)
+			for _, x := range c.doc.Inputs.Domains {
+				known = append(known, x.Name)
+			}
+			c.doubt(w.Place, "idle-value", diag.DidYouMean(w.Name, known), "nothing takes the value: %q is neither an input nor an argument of %s", w.Name, action)
 		}
 		return vars
 	}
@@ -70,9 +79,9 @@ func (c *checker) with(w With, vars map[string]string) map[string]string {
 	}
 	s := scope{vars: vars}
 	if w.Bind != "" {
-		s = s.with(w.Bind, entity)
+		s = s.withVariable(w.Bind, entity)
 	}
-	return s.with(w.Name, entity).vars
+	return s.withVariable(w.Name, entity).vars
 }
 
 // word doubts a word that means nothing here.
@@ -131,13 +140,13 @@ func (c *checker) inputs() {
 	}
 	for _, k := range in.Constraints {
 		c.predicate(k.Rule, scope{vars: map[string]string{}, domain: true})
-		c.mentions(k)
+		c.checkReferences(k)
 	}
 	for _, t := range in.Targets {
 		switch t.Kind {
 		case AllPairs, TWay:
 			for i, name := range t.Over {
-				c.known(c.src.Within(t.Place, "over", strconv.Itoa(i)), "unknown-domain", "an input domain", name, domains)
+				c.checkName(c.src.Within(t.Place, "over", strconv.Itoa(i)), "unknown-domain", "an input domain", name, domains)
 				if slices.Contains(t.Over[:i], name) {
 					c.fail(t.Place, "duplicate-value", "", "the domain %q is listed twice", name)
 				}
@@ -146,9 +155,9 @@ func (c *checker) inputs() {
 				c.fail(t.Place, "strength", "", "must be over at least %d domains (strength 1 to 6), got %d", max(t.Strength, 1), len(t.Over))
 			}
 		case EachTransition:
-			c.known(c.src.Within(t.Place, "machine"), "dangling-protocol-ref", "a protocol", t.Machine, names(c.doc.Protocols, func(p *Protocol) string { return p.Name }))
+			c.checkName(c.src.Within(t.Place, "machine"), "dangling-protocol-ref", "a protocol", t.Machine, names(c.doc.Protocols, func(p *Protocol) string { return p.Name }))
 		case Boundary:
-			if !c.known(c.src.Within(t.Place, "domain"), "unknown-domain", "an input domain", t.Domain, domains) {
+			if !c.checkName(c.src.Within(t.Place, "domain"), "unknown-domain", "an input domain", t.Domain, domains) {
 				continue
 			}
 			for _, v := range t.Values {
@@ -158,9 +167,9 @@ func (c *checker) inputs() {
 	}
 }
 
-// mentions refuses what a rule over inputs cannot use, and comparisons of text
+// checkReferences refuses what a rule over inputs cannot use, and comparisons of text
 // that names no domain; it doubts a rule that names none.
-func (c *checker) mentions(k Constraint) {
+func (c *checker) checkReferences(k Constraint) {
 	found := false
 	named := func(e *Expr) bool {
 		return e.Op == LitString && c.doc.Domain(e.Text) != nil || e.Input
@@ -169,7 +178,7 @@ func (c *checker) mentions(k Constraint) {
 	k.Rule.Walk(func(e *Expr) {
 		found = found || named(e)
 		if e.Op >= Eq && e.Op <= Gte && !slices.ContainsFunc(e.Args, func(x *Expr) bool { return x.Op > LitString || named(x) }) && e.Args[0].Op == LitString {
-			c.known(e.Args[0].Place, "unknown-domain", "an input domain", e.Args[0].Text, domains)
+			c.checkName(e.Args[0].Place, "unknown-domain", "an input domain", e.Args[0].Text, domains)
 			found = true
 		}
 		switch e.Op {
@@ -233,7 +242,7 @@ func (c *checker) bindings() {
 			got.Unsigned = false // what is returned may be below 0
 		}
 		a.Result = c.answers(a.Place, a.Returns, got)
-		if want := returnType(c.doc, a.Returns); a.Answer != nil && (a.Returns == "" || !got.fits(want)) {
+		if want := returnType(c.doc, a.Returns); a.Answer != nil && (a.Returns == "" || !got.assignableTo(want)) {
 			c.fail(a.Answer.Place, "return-type", "", "must be what the action returns, %q, got %s", a.Returns, got)
 		}
 		c.claims(a)

@@ -39,9 +39,9 @@ func (k ValueType) String() string {
 // references are.
 func (k ValueType) text() bool { return k.Type == String || k.Type == Enum || k.Type == Ref }
 
-// fits reports whether a value of type k may stand where w is wanted. What was
+// assignableTo reports whether a value of type k may stand where w is wanted. What was
 // reported already fits anywhere.
-func (k ValueType) fits(w ValueType) bool {
+func (k ValueType) assignableTo(w ValueType) bool {
 	if k.Type == NoType || w.Type == NoType {
 		return true
 	}
@@ -122,7 +122,7 @@ type scope struct {
 	domain bool              // strings that name a domain stand for its value
 }
 
-func (s scope) with(name, entity string) scope {
+func (s scope) withVariable(name, entity string) scope {
 	vars := maps.Clone(s.vars)
 	vars[name] = entity
 	s.vars = vars
@@ -193,7 +193,7 @@ func (c *checker) predicate(e *Expr, s scope) {
 	if e == nil {
 		return
 	}
-	if got := c.expr(e, s); !got.fits(ValueType{Type: Bool}) {
+	if got := c.expr(e, s); !got.assignableTo(ValueType{Type: Bool}) {
 		c.fail(e.Place, "not-a-condition", "", "must be true or false, got %s", got)
 	}
 }
@@ -221,7 +221,7 @@ func (c *checker) expr(e *Expr, s scope) ValueType {
 	case If:
 		c.predicate(e.Args[0], s)
 		a, b := c.expr(e.Args[1], s), c.expr(e.Args[2], s)
-		if !a.fits(b) {
+		if !a.assignableTo(b) {
 			c.fail(e.Place, "operand-type", "", "must be of one type in both cases, got %s and %s", a, b)
 		}
 		return a
@@ -233,7 +233,7 @@ func (c *checker) expr(e *Expr, s scope) ValueType {
 	case Sum, Count:
 		if c.entity(e.Place, e.Over) != nil {
 			want := map[bool]ValueType{true: {Type: Int}, false: {Type: Bool}}[e.Op == Sum]
-			if got := c.expr(e.Args[0], s.with(e.Var, e.Over)); !got.fits(want) {
+			if got := c.expr(e.Args[0], s.withVariable(e.Var, e.Over)); !got.assignableTo(want) {
 				c.fail(e.Args[0].Place, "operand-type", "", "%s takes %s, got %s", e.Op, map[bool]string{true: "integers", false: "conditions"}[e.Op == Sum], got)
 			}
 		}
@@ -242,7 +242,7 @@ func (c *checker) expr(e *Expr, s scope) ValueType {
 		all := ValueType{Type: Int}
 		for _, a := range e.Args {
 			got := c.expr(a, s)
-			if !got.fits(ValueType{Type: Int}) {
+			if !got.assignableTo(ValueType{Type: Int}) {
 				c.fail(a.Place, "operand-type", "", "%s takes integers, got %s", e.Op, got)
 			}
 			all.Unsigned = all.Unsigned || got.Unsigned
@@ -250,14 +250,14 @@ func (c *checker) expr(e *Expr, s scope) ValueType {
 		return all
 	case And, Or, Not, Implies:
 		for _, a := range e.Args {
-			if got := c.expr(a, s); !got.fits(ValueType{Type: Bool}) {
+			if got := c.expr(a, s); !got.assignableTo(ValueType{Type: Bool}) {
 				c.fail(a.Place, "operand-type", "", "%s takes conditions, got %s", e.Op, got)
 			}
 		}
 		return ValueType{Type: Bool}
 	case Forall, Exists:
 		if c.entity(e.Place, e.Over) != nil {
-			c.predicate(e.Args[0], s.with(e.Var, e.Over))
+			c.predicate(e.Args[0], s.withVariable(e.Var, e.Over))
 		}
 		return ValueType{Type: Bool}
 	case Derived, Observer:
@@ -276,7 +276,7 @@ func (c *checker) expr(e *Expr, s scope) ValueType {
 func (c *checker) field(e *Expr, s scope) ValueType {
 	if _, bound := s.vars[e.Var]; e.Var == "input" && !bound && (s.inputs || s.domain) {
 		e.Input = true
-		if c.known(e.Place, "unknown-domain", "an input domain", e.Text, names(c.doc.Inputs.Domains, func(x *Domain) string { return x.Name })) {
+		if c.checkName(e.Place, "unknown-domain", "an input domain", e.Text, names(c.doc.Inputs.Domains, func(x *Domain) string { return x.Name })) {
 			return domainType(c.doc.Domain(e.Text))
 		}
 		return ValueType{}
@@ -295,13 +295,13 @@ func (c *checker) comparison(e *Expr, s scope) {
 	a, b := c.expr(e.Args[0], s), c.expr(e.Args[1], s)
 	if e.Op > Neq {
 		for i, k := range []ValueType{a, b} {
-			if !k.fits(ValueType{Type: Int}) {
+			if !k.assignableTo(ValueType{Type: Int}) {
 				c.fail(e.Args[i].Place, "operand-type", "", "%s compares integers, got %s", e.Op, k)
 			}
 		}
 		return
 	}
-	if !a.fits(b) {
+	if !a.assignableTo(b) {
 		c.doubt(e.Place, "operand-type", "", "compares %s with %s: it is always %t", a, b, e.Op == Neq)
 		return
 	}
@@ -355,7 +355,7 @@ func (c *checker) call(e *Expr, s scope) ValueType {
 func (c *checker) refinementTest(e *Expr, s scope) {
 	r := c.doc.Refinement(e.Text)
 	if r == nil {
-		c.known(e.Place, "unknown-refinement", "a refinement", e.Text, names(c.doc.Refinements, func(r *Refinement) string { return r.Name }))
+		c.checkName(e.Place, "unknown-refinement", "a refinement", e.Text, names(c.doc.Refinements, func(r *Refinement) string { return r.Name }))
 		return
 	}
 	if got := c.variable(e.Place, e.Var, s); got != "" && got != r.Base && c.doc.Entity(r.Base) != nil {

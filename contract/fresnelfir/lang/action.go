@@ -212,7 +212,7 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 		c.fail(e, "arity", "", "must be any(ENTITY, FIELD = VALUE) or new(ENTITY, FIELD = VALUE)")
 		return
 	}
-	entity, here := c.reading(pos[0]), c.at(at)
+	entity, here := c.reading(pos[0]), c.position(at)
 	if choice {
 		if len(b.sets) > 0 {
 			c.fail(e, "expression", "", "any stands before the first assignment")
@@ -220,8 +220,8 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 		b.conds = append(b.conds, requirement{name: name, entity: entity, at: here})
 		for _, a := range named {
 			v, beyond := c.condition(a.value, b.s)
-			of := op(c.at(a.at), "field", text(c.at(a.at), b.s.name(name)), text(c.at(a.at), a.name))
-			b.conds = append(b.conds, requirement{cond: op(c.at(a.at), "eq", of, v), beyond: beyond})
+			of := op(c.position(a.at), "field", text(c.position(a.at), b.s.name(name)), text(c.position(a.at), a.name))
+			b.conds = append(b.conds, requirement{cond: op(c.position(a.at), "eq", of, v), beyond: beyond})
 		}
 		if len(pos) == 2 {
 			f, ok := pos[1].(*syntax.LambdaExpr)
@@ -230,7 +230,7 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 				return
 			}
 			param, _ := parameter(f.Params[0])
-			s := b.s.with(param, entity.Text)
+			s := b.s.withVariable(param, entity.Text)
 			s.rename = map[string]string{param: b.s.name(name)}
 			for k, v := range b.s.rename {
 				if k != param {
@@ -253,17 +253,17 @@ func (b *body) assign(at syntax.Node, name string, e syntax.Expr) {
 		if d := c.decls[declEntity][entity.Text]; d != nil {
 			if x := (&shape{parts: c.shapes(d)}).part(a.name); x != nil && x.word != "" {
 				of := &place{x, b.s.name(name), name, []alternative{{name: a.name}}, a.name}
-				b.replace(of, a.value, c.at(a.at), &b.sets)
+				b.replace(of, a.value, c.position(a.at), &b.sets)
 				continue
 			}
 		}
 		v, _ := c.condition(a.value, b.s)
-		b.put(c.at(a.at), name, a.name, v, &b.sets)
+		b.addSet(c.position(a.at), name, a.name, v, &b.sets)
 	}
 }
 
-// put adds a set.
-func (b *body) put(at doctree.Pos, name, field string, v node, into *[]node) {
+// addSet adds a set.
+func (b *body) addSet(at doctree.Pos, name, field string, v node, into *[]node) {
 	n := object(at)
 	set(n, at, "target", texts(at, b.s.name(name), field))
 	set(n, v.Pos, "value", v)
@@ -290,7 +290,7 @@ func (b *body) place(x *syntax.AssignStmt, into *[]node) bool {
 	if p == nil || p.shape == nil {
 		return len(c.list) > before
 	}
-	at := c.at(x)
+	at := c.position(x)
 	by, computes := assigning[x.Op]
 	switch {
 	case x.Op == syntax.EQ:
@@ -314,11 +314,11 @@ func (b *body) set(x *syntax.AssignStmt, of syntax.Expr, field string, into *[]n
 	}
 	v, _ := c.condition(x.RHS, b.s)
 	if by, ok := assigning[x.Op]; ok {
-		v = op(c.at(x), by, c.field(of, field, c.at(x), b.s), v)
+		v = op(c.position(x), by, c.field(of, field, c.position(x), b.s), v)
 	} else if x.Op != syntax.EQ {
 		c.fail(x, "unknown-operator", "", "%s is no operator of models", x.Op)
 	}
-	b.put(c.at(x), id.Name, field, v, into)
+	b.addSet(c.position(x), id.Name, field, v, into)
 }
 
 // branch is if, elif and else.
@@ -393,7 +393,7 @@ func (b *body) require() {
 func (b *body) finish() {
 	c, name := b.c, b.d.name
 	b.require()
-	b.keep()
+	b.addWaits()
 	n := object(b.at)
 	path := "$.effects." + name
 	if b.made != nil {
@@ -401,18 +401,18 @@ func (b *body) finish() {
 	}
 	if len(b.picks) > 0 {
 		set(n, b.at, "picks", list(b.at, b.picks...))
-		c.held(b.at, path+".picks", "which instance is chosen")
+		c.noteExtension(b.at, path+".picks", "which instance is chosen")
 	}
 	switch {
 	case b.steps:
 		set(n, b.at, "steps", list(b.at, b.sets...))
-		c.held(b.at, path+".steps", "assignments under if")
+		c.noteExtension(b.at, path+".steps", "assignments under if")
 	case len(b.sets) > 0:
 		set(n, b.at, "sets", list(b.at, b.sets...))
 	}
 	for i := range b.sets {
 		if v := b.sets[i].Get("value"); v != nil && v.Kind == doctree.Seq && words(v) != "" {
-			c.held(v.Pos, path, "a value with "+words(v))
+			c.noteExtension(v.Pos, path, "a value with "+words(v))
 		}
 	}
 	set(c.section("effects"), b.at, name, *n)

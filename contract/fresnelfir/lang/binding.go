@@ -6,6 +6,7 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
 )
 
@@ -40,7 +41,7 @@ func (b *body) bind() {
 		pos, named := c.arguments(b.call)
 		args = args.WithItems(args.Items()[:0])
 		if len(pos) > 0 {
-			set(n, c.at(pos[0]), "function", c.reading(pos[0]))
+			set(n, c.position(pos[0]), "function", c.reading(pos[0]))
 			for i, e := range pos[1:] {
 				b.argument(&args, values, "", i+1, e)
 			}
@@ -48,22 +49,26 @@ func (b *body) bind() {
 		for _, a := range named {
 			if slices.Contains(options, a.name) {
 				b.option(n, a)
-			} else {
-				b.argument(&args, values, a.name, 0, a.value)
+				continue
 			}
+			if near := diag.DidYouMean(a.name, options); near != "" && c.decls[declInput][a.name] == nil && b.s.vars[a.name] == "" {
+				c.fail(a.at, "unknown-key", near, "%q is no option of call: the export gets it as an argument", a.name)
+				c.list[len(c.list)-1].Level = diag.Warning
+			}
+			b.argument(&args, values, a.name, 0, a.value)
 		}
 	}
 	set(n, at, "args", args)
 	if len(values.Members()) > 0 {
 		set(n, at, "values", *values)
-		c.held(at, "$.bindings.actions."+name+".values", "computed arguments")
+		c.noteExtension(at, "$.bindings.actions."+name+".values", "computed arguments")
 	}
 	set(c.section("bindings", "actions"), at, name, *n)
 }
 
 // argument adds an argument of the export: a name of the model, or a value that gets one.
 func (b *body) argument(args, values *node, name string, place int, e syntax.Expr) {
-	c, at := b.c, b.c.at(e)
+	c, at := b.c, b.c.position(e)
 	if place > 0 {
 		name = "arg" + strconv.Itoa(place)
 	}
@@ -95,13 +100,13 @@ func (b *body) argument(args, values *node, name string, place int, e syntax.Exp
 
 // option sets what is claimed of a call.
 func (b *body) option(n *node, a argument) {
-	c, at := b.c, b.c.at(a.at)
+	c, at := b.c, b.c.position(a.at)
 	switch a.name {
 	case "answer":
 		v, _ := c.condition(a.value, b.s)
 		set(n, at, "answer", v)
 		if words(&v) != "" {
-			c.held(v.Pos, "$.bindings.actions."+b.d.name+".answer", "an answer with "+words(&v))
+			c.noteExtension(v.Pos, "$.bindings.actions."+b.d.name+".answer", "an answer with "+words(&v))
 		}
 	case "returns":
 		v := c.reading(a.value)

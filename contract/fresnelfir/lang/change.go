@@ -30,12 +30,12 @@ func (b *body) chain(p *place, at doctree.Pos, into *[]node, do func(name string
 			continue
 		}
 		b.steps = true
-		rest = []node{*b.under(at, *conjunction(a.when), do(a.name), rest)}
+		rest = []node{*b.conditional(at, *conjunction(a.when), do(a.name), rest)}
 	}
 	*into = append(*into, rest...)
 }
 
-func (b *body) under(at doctree.Pos, cond node, then, otherwise []node) *node {
+func (b *body) conditional(at doctree.Pos, cond node, then, otherwise []node) *node {
 	n := object(at)
 	set(n, at, "if", cond)
 	if len(then) > 0 {
@@ -59,22 +59,22 @@ func (b *body) replace(p *place, e syntax.Expr, at doctree.Pos, into *[]node) {
 		b.store(p, at, func(string) node { return v }, into)
 		return
 	}
-	if b.mentions(e, p.base) {
+	if b.refersTo(e, p.base) {
 		c.fail(e, "expression", "keep what it reads in another field", "a whole %s cannot be computed from itself", p.word)
 		return
 	}
 	before := len(c.list)
 	if from := c.place(e, b.s); from != nil {
 		var names, others []string
-		p.each("", func(name string, _ node) { names = append(names, name) })
-		from.each("", func(name string, _ node) { others = append(others, name) })
+		p.eachField("", func(name string, _ node) { names = append(names, name) })
+		from.eachField("", func(name string, _ node) { others = append(others, name) })
 		if from.shape == nil || !slices.Equal(names, others) {
 			c.fail(e, "type", "", "is a %s with other places", orPlain(from.word))
 			return
 		}
 		for _, name := range names {
 			v := from.choose(at, func(base string) node { return from.field(at)(base + name) })
-			b.store(p.inside(name[1:], nil), at, func(string) node { return v }, into)
+			b.store(p.memberPlace(name[1:], nil), at, func(string) node { return v }, into)
 		}
 		return
 	} else if len(c.list) > before {
@@ -92,14 +92,14 @@ func (b *body) replace(p *place, e syntax.Expr, at doctree.Pos, into *[]node) {
 			return
 		}
 		for i := range p.keys {
-			place := p.inside(p.parts[i].name, p.parts[i].shape)
+			place := p.memberPlace(p.parts[i].name, p.parts[i].shape)
 			if i < len(items) {
 				b.replace(place, items[i], at, into)
 			} else {
 				b.clear(place, at, into)
 			}
 		}
-		b.store(p.inside("length", p.part("length")), at, func(string) node { return integer(at, len(items)) }, into)
+		b.store(p.memberPlace("length", p.part("length")), at, func(string) node { return integer(at, len(items)) }, into)
 	case "map", "record":
 		d, ok := e.(*syntax.DictExpr)
 		if !ok {
@@ -120,11 +120,11 @@ func (b *body) replace(p *place, e syntax.Expr, at doctree.Pos, into *[]node) {
 				continue
 			}
 			given[key.Text] = true
-			b.replace(p.inside(key.Text, x), entry.Value, at, into)
+			b.replace(p.memberPlace(key.Text, x), entry.Value, at, into)
 		}
 		for _, x := range p.parts {
 			if !given[x.name] {
-				b.clear(p.inside(x.name, x.shape), at, into)
+				b.clear(p.memberPlace(x.name, x.shape), at, into)
 			}
 		}
 	}
@@ -157,24 +157,24 @@ func (b *body) members(p *place, items []syntax.Expr, at doctree.Pos, into *[]no
 				v.Add(op(at, "eq", x, k))
 			}
 		}
-		b.store(p.inside(k.Text, p.parts[i].shape), at, func(string) node { return v }, into)
+		b.store(p.memberPlace(k.Text, p.parts[i].shape), at, func(string) node { return v }, into)
 	}
 }
 
 // clear gives every field of a place the least value of its type.
 func (b *body) clear(p *place, at doctree.Pos, into *[]node) {
-	p.each("", func(name string, kind node) {
+	p.eachField("", func(name string, kind node) {
 		if zero := zeroOf(&kind); zero != nil {
 			x := p
 			if name != "" {
-				x = p.inside(name[1:], nil)
+				x = p.memberPlace(name[1:], nil)
 			}
 			b.store(x, at, func(string) node { return *zero }, into)
 		}
 	})
 }
 
-func (b *body) mentions(e syntax.Expr, field string) bool {
+func (b *body) refersTo(e syntax.Expr, field string) bool {
 	found := false
 	syntax.Walk(e, func(n syntax.Node) bool {
 		f, ok := n.(*syntax.DotExpr)
@@ -185,7 +185,7 @@ func (b *body) mentions(e syntax.Expr, field string) bool {
 }
 
 // methods are what can be done with collections.
-var methods = map[string][]string{"set": {"add", "clear", "remove"}, "list": {"append", "clear", "pop"}, "map": {"clear"}}
+var methods = map[string][]string{"set": {"add", "clear", "remove"}, "list": {"append", "clear", "insert", "pop"}, "map": {"clear"}}
 
 // method is o.tags.add("x"), o.items.append(x), o.items.pop(0), o.tags.clear().
 func (b *body) method(call *syntax.CallExpr, into *[]node) bool {
@@ -199,12 +199,12 @@ func (b *body) method(call *syntax.CallExpr, into *[]node) bool {
 	if p == nil || p.shape == nil {
 		return len(c.list) > before
 	}
-	at, name, pos := c.at(call), fn.Name.Name, call.Args
+	at, name, pos := c.position(call), fn.Name.Name, call.Args
 	if !slices.Contains(methods[p.word], name) {
 		c.fail(call, "unknown-function", diag.DidYouMean(name, methods[p.word]), "a %s has %s", orPlain(p.word), doctree.Either(methods[p.word]))
 		return true
 	}
-	if most := map[string]int{"clear": 0, "pop": 1}[name]; name == "clear" && len(pos) > 0 || name == "pop" && len(pos) > most || (name == "add" || name == "remove" || name == "append") && len(pos) != 1 {
+	if most := map[string]int{"clear": 0, "insert": 2}[name]; len(pos) > max(most, 1) || name == "clear" && len(pos) > 0 || name != "clear" && name != "pop" && len(pos) < max(most, 1) {
 		c.fail(call, "arity", "", "%s takes another number of arguments", name)
 		return true
 	}
@@ -215,6 +215,16 @@ func (b *body) method(call *syntax.CallExpr, into *[]node) bool {
 		b.member(p, pos[0], name == "add", at, into)
 	case "append":
 		b.extend(p, pos[0], at, into)
+	case "insert":
+		if c.literalOrNone(pos[0]).Text != "0" || b.refersTo(pos[1], p.base) {
+			c.fail(call, "arity", "keep what it reads of the list in another field", "must be insert(0, VALUE), with a value that does not read the list")
+			return true
+		}
+		for i := len(p.keys) - 1; i > 0; i-- {
+			b.move(p, i-1, i, at, into)
+		}
+		b.replace(p.memberPlace("0", p.parts[0].shape), pos[1], at, into)
+		b.grow(p, at, into)
 	case "pop":
 		first := len(pos) == 1
 		if first && c.literalOrNone(pos[0]).Text != "0" {
@@ -233,7 +243,7 @@ func (b *body) member(p *place, e syntax.Expr, in bool, at doctree.Pos, into *[]
 	if v := c.constant(e); v != nil {
 		for i, k := range p.keys {
 			if k.Kind == v.Kind && k.Text == v.Text {
-				b.store(p.inside(k.Text, p.parts[i].shape), at, func(string) node { return is }, into)
+				b.store(p.memberPlace(k.Text, p.parts[i].shape), at, func(string) node { return is }, into)
 				return
 			}
 		}
@@ -250,49 +260,57 @@ func (b *body) member(p *place, e syntax.Expr, in bool, at doctree.Pos, into *[]
 // extend adds to a list. Behind a full list the length is out of its bounds, which is a
 // finding like any other number that is.
 func (b *body) extend(p *place, e syntax.Expr, at doctree.Pos, into *[]node) {
-	length := p.inside("length", p.part("length"))
-	long := length.choose(at, length.field(at))
 	var rest []node
-	grown := func(into *[]node) {
-		b.store(length, at, func(string) node { return op(at, "add", long, integer(at, 1)) }, into)
-	}
-	grown(&rest)
+	long := b.grow(p, at, &rest)
 	b.steps = true
 	for i := range slices.Backward(p.keys) {
 		var then []node
-		b.replace(p.inside(p.parts[i].name, p.parts[i].shape), e, at, &then)
-		grown(&then)
-		rest = []node{*b.under(at, op(at, "eq", long, integer(at, i)), then, rest)}
+		b.replace(p.memberPlace(p.parts[i].name, p.parts[i].shape), e, at, &then)
+		b.grow(p, at, &then)
+		rest = []node{*b.conditional(at, op(at, "eq", long, integer(at, i)), then, rest)}
 	}
 	*into = append(*into, rest...)
 }
 
+// grow adds 1 to the length of a list, and returns the length before.
+func (b *body) grow(p *place, at doctree.Pos, into *[]node) (long node) {
+	length := p.memberPlace("length", p.part("length"))
+	long = length.choose(at, length.field(at))
+	b.store(length, at, func(string) node { return op(at, "add", long, integer(at, 1)) }, into)
+	return long
+}
+
+// move gives one element of a list the value of another.
+func (b *body) move(p *place, from, to int, at doctree.Pos, into *[]node) {
+	source, here := p.memberPlace(p.parts[from].name, p.parts[from].shape), p.memberPlace(p.parts[to].name, p.parts[to].shape)
+	here.eachField("", func(name string, _ node) {
+		v := source.choose(at, func(base string) node { return source.field(at)(base + name) })
+		x := here
+		if name != "" {
+			x = here.memberPlace(name[1:], nil)
+		}
+		b.store(x, at, func(string) node { return v }, into)
+	})
+}
+
 // shorten takes the last element of a list away, or the first.
 func (b *body) shorten(p *place, first bool, at doctree.Pos, into *[]node) {
-	length := p.inside("length", p.part("length"))
+	length := p.memberPlace("length", p.part("length"))
 	long := length.choose(at, length.field(at))
 	for i := range p.keys {
-		here := p.inside(p.parts[i].name, p.parts[i].shape)
+		here := p.memberPlace(p.parts[i].name, p.parts[i].shape)
 		switch {
 		case !first: // only the last one is cleared
 			var then []node
 			b.clear(here, at, &then)
 			if len(then) > 0 {
 				b.steps = true
-				*into = append(*into, *b.under(at, op(at, "eq", long, integer(at, i+1)), then, nil))
+				*into = append(*into, *b.conditional(at, op(at, "eq", long, integer(at, i+1)), then, nil))
 			}
 		case i == len(p.keys)-1:
 			b.clear(here, at, into)
 		default:
-			next := p.inside(p.parts[i+1].name, p.parts[i+1].shape)
-			here.each("", func(name string, _ node) {
-				v := next.choose(at, func(base string) node { return next.field(at)(base + name) })
-				x := here
-				if name != "" {
-					x = here.inside(name[1:], nil)
-				}
-				b.store(x, at, func(string) node { return v }, into)
-			})
+			b.move(p, i+1, i, at, into)
 		}
 	}
 	b.store(length, at, func(string) node { return op(at, "sub", long, integer(at, 1)) }, into)

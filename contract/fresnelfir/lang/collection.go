@@ -33,7 +33,7 @@ func (c *compiler) place(e syntax.Expr, s scope) *place {
 			return v.at
 		}
 		if v, ok := s.values[x.Name]; ok && !v.decides {
-			if p := c.place(v.e, s.within(v)); p != nil && c.current(x, v, s) {
+			if p := c.place(v.e, s.definitionScope(v)); p != nil && c.current(x, v, s) {
 				return p
 			}
 		}
@@ -65,7 +65,7 @@ func (c *compiler) place(e syntax.Expr, s scope) *place {
 			c.fail(x.Name, "unknown-field", diag.DidYouMean(x.Name.Name, known), "the record has no field %q", x.Name.Name)
 			return nil
 		}
-		return of.inside(x.Name.Name, next)
+		return of.memberPlace(x.Name.Name, next)
 	case *syntax.IndexExpr:
 		of := c.place(x.X, s)
 		if of == nil {
@@ -87,25 +87,57 @@ func orPlain(word string) string {
 	return word
 }
 
-// entityOf is the entity of a variable; the actor's is what explore(actor = ...) names.
+// entityOf is the entity of a variable. The actor's is what explore(actor = ...) names, or the only one
+// of which no action makes instances.
 func (c *compiler) entityOf(name string, s scope) string {
 	if e := s.vars[name]; e != "" || name != "actor" {
 		return e
 	}
+	if c.actor == nil {
+		only := c.acting()
+		c.actor = &only
+	}
+	return *c.actor
+}
+
+func (c *compiler) acting() string {
 	for _, call := range c.rest {
 		if isCall(call, "explore") {
 			_, named := c.arguments(call)
 			for _, a := range named {
 				if id, ok := a.value.(*syntax.Ident); ok && a.name == "actor" {
 					return id.Name
+				} else if a.name == "actor" {
+					return c.literal(a.value).Text
 				}
 			}
 		}
 	}
+	made, only := map[string]bool{}, []string{}
+	for _, d := range c.order {
+		if d.def != nil {
+			syntax.Walk(d.def, func(n syntax.Node) bool {
+				if call, ok := n.(*syntax.CallExpr); ok && isCall(call, "new") && len(call.Args) > 0 {
+					if id, ok := call.Args[0].(*syntax.Ident); ok {
+						made[id.Name] = true
+					}
+				}
+				return true
+			})
+		}
+	}
+	for name := range c.decls[declEntity] {
+		if !made[name] {
+			only = append(only, name)
+		}
+	}
+	if len(only) == 1 {
+		return only[0]
+	}
 	return ""
 }
 
-func (p *place) inside(name string, x *shape) *place {
+func (p *place) memberPlace(name string, x *shape) *place {
 	next := &place{shape: x, of: p.of, from: p.from, base: p.base}
 	for _, a := range p.may {
 		next.may = append(next.may, alternative{a.when, a.name + "." + name})
@@ -118,7 +150,7 @@ func (c *compiler) indexed(p *place, key syntax.Expr, s scope) *place {
 	if v := c.constant(key); v != nil {
 		for i, k := range p.keys {
 			if k.Kind == v.Kind && k.Text == v.Text {
-				return p.inside(k.Text, p.parts[i].shape)
+				return p.memberPlace(k.Text, p.parts[i].shape)
 			}
 		}
 		c.fail(key, "unknown-field", diag.DidYouMean(v.Text, textsOf(p.keys)), "the %s has no place %s", p.word, v.Text)
@@ -203,7 +235,7 @@ func (p *place) field(at doctree.Pos) func(string) node {
 // always is.
 func (c *compiler) elements(p *place, at doctree.Pos, visit func(there *node, e element)) {
 	for i, x := range p.parts {
-		inside := p.inside(x.name, x.shape)
+		inside := p.memberPlace(x.name, x.shape)
 		switch p.word {
 		case "set":
 			there := inside.choose(at, p.field(at))
@@ -237,7 +269,7 @@ func (c *compiler) contains(p *place, e syntax.Expr, at doctree.Pos, s scope) no
 	if v := c.constant(e); v != nil && p.word == "set" {
 		for i, k := range p.keys {
 			if k.Kind == v.Kind && k.Text == v.Text {
-				x := p.inside(k.Text, p.parts[i].shape)
+				x := p.memberPlace(k.Text, p.parts[i].shape)
 				return x.choose(at, x.field(at))
 			}
 		}
@@ -262,7 +294,7 @@ func (c *compiler) contains(p *place, e syntax.Expr, at doctree.Pos, s scope) no
 func (c *compiler) length(p *place, at doctree.Pos) node {
 	switch p.word {
 	case "list":
-		x := p.inside("length", p.part("length"))
+		x := p.memberPlace("length", p.part("length"))
 		return x.choose(at, x.field(at))
 	case "map":
 		return integer(at, len(p.keys))
@@ -308,8 +340,8 @@ func (c *compiler) folded(word string, p *place, at doctree.Pos, body func(eleme
 func (c *compiler) equal(a, b *place, at doctree.Pos) node {
 	n := op(at, "and")
 	var names, others []string
-	a.each("", func(name string, _ node) { names = append(names, name) })
-	b.each("", func(name string, _ node) { others = append(others, name) })
+	a.eachField("", func(name string, _ node) { names = append(names, name) })
+	b.eachField("", func(name string, _ node) { others = append(others, name) })
 	if !slices.Equal(names, others) || a.word != b.word {
 		c.failAt(at, "operand-type", "", "compares a %s with a %s of other places", orPlain(a.word), orPlain(b.word))
 		return truth(at, true)
@@ -329,7 +361,7 @@ func (c *compiler) overElements(x *syntax.CallExpr, word string, pos []syntax.Ex
 	if len(pos) == 0 {
 		return node{}, false
 	}
-	at, of, name, body, only := c.at(x), pos[0], "", syntax.Expr(nil), syntax.Expr(nil)
+	at, of, name, body, only := c.position(x), pos[0], "", syntax.Expr(nil), syntax.Expr(nil)
 	if y, ok := pos[0].(*syntax.Comprehension); ok && len(y.Clauses) <= 2 {
 		f, ok := y.Clauses[0].(*syntax.ForClause)
 		if !ok {

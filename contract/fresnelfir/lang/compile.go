@@ -92,6 +92,7 @@ type compiler struct {
 	posed    bool                       // the document lists what inputs cover
 	valued   map[string]bool            // entities whose instances are used as values
 	expanded int                        // how often a value took the place of its name
+	actor    *string                    // the entity that acts, once somebody asks
 }
 
 // constructors are the calls that give something a name, with their kinds.
@@ -136,7 +137,7 @@ func Compile(file string, src []byte) (*Model, diag.List) {
 }
 
 func (c *compiler) fail(at syntax.Node, code, hint, format string, args ...any) {
-	c.failAt(c.at(at), code, hint, format, args...)
+	c.failAt(c.position(at), code, hint, format, args...)
 }
 
 func (c *compiler) failAt(at doctree.Pos, code, hint, format string, args ...any) {
@@ -154,8 +155,8 @@ func (c *compiler) broken(name string, at doctree.Pos) bool {
 	return c.model.Broken[name]
 }
 
-// held notes what the published format does not hold.
-func (c *compiler) held(at doctree.Pos, key, what string) {
+// noteExtension notes what the published format does not hold.
+func (c *compiler) noteExtension(at doctree.Pos, key, what string) {
 	c.model.Beyond = append(c.model.Beyond, Further{at, key, what})
 }
 
@@ -224,7 +225,7 @@ func (c *compiler) declare(s syntax.Stmt) {
 		return
 	}
 	if first, twice := c.decls[d.kind][d.name]; twice {
-		c.fail(s, "duplicate-key", "", "%q is declared already, in line %d", d.name, c.at(first.stmt).Line)
+		c.fail(s, "duplicate-key", "", "%q is declared already, in line %d", d.name, c.position(first.stmt).Line)
 		return
 	}
 	c.decls[d.kind][d.name] = d
@@ -291,7 +292,7 @@ func (c *compiler) translate() {
 		}
 	}
 	for _, d := range c.order {
-		at := c.at(d.stmt)
+		at := c.position(d.stmt)
 		switch d.kind {
 		case declEntity:
 			c.entity(d, at)
@@ -321,13 +322,13 @@ func (c *compiler) translate() {
 	for _, d := range c.order { // guards come from actions
 		if d.kind == declProtocol {
 			pos, _ := c.arguments(d.call)
-			root := object(c.at(d.call))
+			root := object(c.position(d.call))
 			if len(pos) != 1 {
 				c.fail(d.call, "arity", "", "protocol takes one node, got %d", len(pos))
 				continue
 			}
 			set(root, root.Pos, "root", c.step(pos[0]))
-			set(c.section("protocols"), c.at(d.stmt), d.name, *root)
+			set(c.section("protocols"), c.position(d.stmt), d.name, *root)
 		}
 	}
 	c.usual()
@@ -345,7 +346,7 @@ func (c *compiler) usual() {
 	at := c.root.Pos
 	for _, d := range c.order {
 		if d.kind == declAction {
-			branches = append(branches, c.branchOf(d.name, c.at(d.stmt)))
+			branches = append(branches, c.branchOf(d.name, c.position(d.stmt)))
 		}
 	}
 	if len(c.decls[declProtocol]) > 0 || len(branches) == 0 || slices.ContainsFunc(c.rest, func(x *syntax.CallExpr) bool {

@@ -11,7 +11,7 @@ import (
 
 // kind is a type as it is written: int(0, 9), enum("a", "b"), ref(User), bool.
 func (c *compiler) kind(e syntax.Expr, entity bool) node {
-	at := c.at(e)
+	at := c.position(e)
 	n := object(at)
 	name, pos, named := "", []syntax.Expr(nil), []argument(nil)
 	switch x := e.(type) {
@@ -47,9 +47,9 @@ func (c *compiler) kind(e syntax.Expr, entity bool) node {
 		case name == "enum" || name == "string":
 			values.Add(v)
 		case name == "ref" && i == 0:
-			set(n, c.at(a), "entity", v)
+			set(n, c.position(a), "entity", v)
 		case name == "int" && i < 2:
-			set(n, c.at(a), []string{"min", "max"}[i], v)
+			set(n, c.position(a), []string{"min", "max"}[i], v)
 		default:
 			c.fail(a, "arity", "", "%s takes no such argument", name)
 		}
@@ -58,7 +58,7 @@ func (c *compiler) kind(e syntax.Expr, entity bool) node {
 		set(n, at, "values", values)
 	}
 	for _, a := range named {
-		set(n, c.at(a.at), a.name, c.literal(a.value))
+		set(n, c.position(a.at), a.name, c.literal(a.value))
 	}
 	return *n
 }
@@ -68,14 +68,14 @@ func (c *compiler) reading(e syntax.Expr) node {
 	switch x := e.(type) {
 	case *syntax.Ident:
 		if x.Name != "True" && x.Name != "False" && x.Name != "None" {
-			return text(c.at(e), x.Name)
+			return text(c.position(e), x.Name)
 		}
 	case *syntax.DotExpr:
 		if of, ok := x.X.(*syntax.Ident); ok {
-			return text(c.at(e), of.Name+"."+x.Name.Name)
+			return text(c.position(e), of.Name+"."+x.Name.Name)
 		}
 	case *syntax.ListExpr:
-		n := list(c.at(e))
+		n := list(c.position(e))
 		for _, i := range x.List {
 			n.Add(c.reading(i))
 		}
@@ -89,19 +89,19 @@ func (c *compiler) entity(d *decl, at doctree.Pos) {
 	for _, a := range pos {
 		c.fail(a, "arity", "", "fields are given by name: %s = entity(total = int(0, 100))", d.name)
 	}
-	fields := object(c.at(d.call))
+	fields := object(c.position(d.call))
 	for i, p := range c.shapes(d) {
-		p.each(p.name, func(name string, kind node) { set(fields, c.at(named[i].at), name, kind) })
+		p.eachField(p.name, func(name string, kind node) { set(fields, c.position(named[i].at), name, kind) })
 	}
 	c.waiting(d.name, fields)
-	e := object(c.at(d.call))
+	e := object(c.position(d.call))
 	set(e, e.Pos, "fields", *fields)
 	set(c.section("entities"), at, d.name, *e)
 }
 
 func (c *compiler) input(d *decl, at doctree.Pos) {
-	pos, named := c.arguments(d.call)
-	if len(pos) != 1 || len(named) > 0 {
+	pos, _ := c.arguments(d.call)
+	if len(pos) != 1 {
 		c.fail(d.call, "arity", "", "must be input(TYPE), such as input(int(1, 9))")
 		return
 	}
@@ -130,11 +130,11 @@ func (c *compiler) published(e syntax.Expr, s scope, code, hint, what string) no
 	return n
 }
 
-// put sets the expression of an object: under key, or, if existing readers could not read
+// setExpr sets the expression of an object: under key, or, if existing readers could not read
 // it, under full.
-func (c *compiler) put(n *node, at doctree.Pos, key string, v node, beyond bool, path string) {
+func (c *compiler) setExpr(n *node, at doctree.Pos, key string, v node, beyond bool, path string) {
 	if beyond {
-		c.held(v.Pos, path+".full", "an expression with "+words(&v))
+		c.noteExtension(v.Pos, path+".full", "an expression with "+words(&v))
 		key = "full"
 	}
 	set(n, at, key, v)
@@ -173,14 +173,14 @@ func (c *compiler) function(d *decl, at doctree.Pos) {
 			c.fail(p, "type", "", "a parameter names its entity: o = Order")
 			continue
 		}
-		s = s.with(name, id.Name)
+		s = s.withVariable(name, id.Name)
 		if d.kind == declRefinement && i == 0 {
-			set(n, c.at(id), "base", text(c.at(id), id.Name))
+			set(n, c.position(id), "base", text(c.position(id), id.Name))
 			continue
 		}
-		x := object(c.at(p))
+		x := object(c.position(p))
 		set(x, x.Pos, "name", text(x.Pos, name))
-		set(x, c.at(id), "type", text(c.at(id), id.Name))
+		set(x, c.position(id), "type", text(c.position(id), id.Name))
 		params.Add(*x)
 	}
 	body := statementsOf(d.def)
@@ -191,7 +191,7 @@ func (c *compiler) function(d *decl, at doctree.Pos) {
 	}
 	v, beyond := c.condition(ret.Result, s)
 	if d.kind == declRefinement {
-		c.put(n, v.Pos, "predicate", v, beyond, "$.refinements."+d.name)
+		c.setExpr(n, v.Pos, "predicate", v, beyond, "$.refinements."+d.name)
 		if len(params.Items()) > 0 {
 			set(n, at, "params", params)
 		}
@@ -200,7 +200,7 @@ func (c *compiler) function(d *decl, at doctree.Pos) {
 	}
 	set(n, at, "classification", text(at, "derived"))
 	set(n, at, "params", params)
-	c.put(n, v.Pos, "body", v, beyond, "$.functions."+d.name)
+	c.setExpr(n, v.Pos, "body", v, beyond, "$.functions."+d.name)
 	if returns.Kind == doctree.Null {
 		returns = text(at, c.typeOf(&v, s))
 	}
@@ -261,7 +261,7 @@ func (c *compiler) fieldKind(n *node, s scope) *node {
 	}
 	var found *node
 	for _, p := range c.shapes(d) {
-		p.each(p.name, func(name string, k node) {
+		p.eachField(p.name, func(name string, k node) {
 			if name == n.Items()[2].Text && k.Get("type") != nil && (k.Get("type").Text != "ref" || k.Get("entity") != nil) {
 				found = &k
 			}
@@ -273,7 +273,7 @@ func (c *compiler) fieldKind(n *node, s scope) *node {
 // observer is observer("export", o = Order, returns = bool, models = paid).
 func (c *compiler) observer(d *decl, at doctree.Pos) {
 	pos, named := c.arguments(d.call)
-	n := object(c.at(d.call))
+	n := object(c.position(d.call))
 	set(n, at, "classification", text(at, "observer"))
 	export := text(at, d.name)
 	if len(pos) > 1 {
@@ -286,13 +286,18 @@ func (c *compiler) observer(d *decl, at doctree.Pos) {
 	for _, a := range named {
 		switch a.name {
 		case "returns", "models":
-			set(n, c.at(a.at), a.name, c.reading(a.value))
+			set(n, c.position(a.at), a.name, c.reading(a.value))
 		case "guess", "part":
-			set(n, c.at(a.at), a.name, c.literal(a.value))
+			set(n, c.position(a.at), a.name, c.literal(a.value))
 		default:
-			x := object(c.at(a.at))
+			x := object(c.position(a.at))
 			set(x, x.Pos, "name", text(x.Pos, a.name))
-			set(x, c.at(a.value), "type", c.reading(a.value))
+			set(x, c.position(a.value), "type", c.reading(a.value))
+			known := []string{"guess", "models", "part", "returns"}
+			if c.decls[declEntity][x.Get("type").Text] == nil && diag.Nearest(a.name, known) != "" {
+				c.unknown(a.at, a.name, "observer", known)
+				continue
+			}
 			params.Add(*x)
 		}
 	}
@@ -305,26 +310,26 @@ func (c *compiler) observer(d *decl, at doctree.Pos) {
 
 // property is always(EXPR, "why") or temporal(RULE, "why").
 func (c *compiler) property(d *decl, at doctree.Pos) {
-	pos, named := c.arguments(d.call)
-	if len(pos) < 1 || len(pos) > 2 || len(named) > 0 {
+	pos, _ := c.arguments(d.call)
+	if len(pos) < 1 || len(pos) > 2 {
 		c.fail(d.call, "arity", "", "must be %s(%s, \"why\")", d.fn, map[string]string{"always": "CONDITION", "temporal": "RULE"}[d.fn])
 		return
 	}
-	n := object(c.at(d.call))
+	n := object(c.position(d.call))
 	s := scope{vars: c.everywhere()}
 	if d.fn == "always" {
 		set(n, at, "type", text(at, "invariant"))
 		v, beyond := c.condition(pos[0], s)
-		c.put(n, v.Pos, "predicate", v, beyond, "$.properties."+d.name)
+		c.setExpr(n, v.Pos, "predicate", v, beyond, "$.properties."+d.name)
 		if beyond { // which existing readers ask for
 			set(n, at, "predicate", truth(at, true))
 		}
 	} else {
 		set(n, at, "type", text(at, "temporal"))
-		set(n, c.at(pos[0]), "rule", c.rule(pos[0], s))
+		set(n, c.position(pos[0]), "rule", c.rule(pos[0], s))
 	}
 	if len(pos) == 2 {
-		set(n, c.at(pos[1]), "description", c.literal(pos[1]))
+		set(n, c.position(pos[1]), "description", c.literal(pos[1]))
 	}
 	set(c.section("properties"), at, d.name, *n)
 }
@@ -344,7 +349,7 @@ func (c *compiler) everywhere() map[string]string {
 // rule is before(ACTION, CONDITION), after(ACTION, CONDITION or never(...)) or
 // never(ACTION, same = "entity").
 func (c *compiler) rule(e syntax.Expr, s scope) node {
-	at := c.at(e)
+	at := c.position(e)
 	call, ok := e.(*syntax.CallExpr)
 	word := ""
 	if ok {
@@ -364,11 +369,7 @@ func (c *compiler) rule(e syntax.Expr, s scope) node {
 	}
 	n.Add(c.trigger(pos[0]))
 	for _, a := range named {
-		if a.name != "same" || word != "never" {
-			c.fail(a.at, "temporal-rule", "", "%s has no argument called %q", word, a.name)
-			continue
-		}
-		x := object(c.at(a.at))
+		x := object(c.position(a.at))
 		set(x, x.Pos, "same", c.reading(a.value))
 		n.Add(*x)
 	}
@@ -385,7 +386,7 @@ func (c *compiler) rule(e syntax.Expr, s scope) node {
 
 // trigger is an action, or tag("mutating"), writes(Order), reads(Order).
 func (c *compiler) trigger(e syntax.Expr) node {
-	at := c.at(e)
+	at := c.position(e)
 	call, ok := e.(*syntax.CallExpr)
 	if !ok {
 		return c.reading(e)

@@ -13,3 +13,6 @@ func Words() []string {
 	}
 	return slices.DeleteFunc(list, func(w string) bool { return w == "function" })
 }
+
+// Keys are the arguments that words have by name.
+var Keys = keys

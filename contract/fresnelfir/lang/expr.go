@@ -22,7 +22,7 @@ type scope struct {
 	inputs   bool               // a rule over inputs: names are inputs
 }
 
-func (s scope) with(name, entity string) scope {
+func (s scope) withVariable(name, entity string) scope {
 	vars := map[string]string{name: entity}
 	for k, v := range s.vars {
 		if k != name {
@@ -67,7 +67,7 @@ var builtins = []string{"forall", "exists", "sum", "count", "old", "implies", "m
 
 // expr translates an expression.
 func (c *compiler) expr(e syntax.Expr, s scope) node {
-	at := c.at(e)
+	at := c.position(e)
 	before := len(c.list)
 	if p := c.place(e, s); p != nil {
 		return c.read(p, at)
@@ -99,18 +99,18 @@ func (c *compiler) expr(e syntax.Expr, s scope) node {
 			if v := c.literalOrNone(x.X); v.Kind == doctree.Int {
 				return number(at, "-"+v.Text)
 			}
-			return c.further(op(at, "sub", integer(at, 0), c.expr(x.X, s)))
+			return c.markExtended(op(at, "sub", integer(at, 0), c.expr(x.X, s)))
 		}
 	case *syntax.BinaryExpr:
 		return c.binary(x, s)
 	case *syntax.CondExpr:
-		return c.further(op(at, "if", c.expr(x.Cond, s), c.expr(x.True, s), c.expr(x.False, s)))
+		return c.markExtended(op(at, "if", c.expr(x.Cond, s), c.expr(x.True, s), c.expr(x.False, s)))
 	case *syntax.CallExpr:
 		return c.call(x, s)
 	case *syntax.ListExpr: // an expression of the IR
 		n := c.literal(x)
 		if len(n.Items()) > 0 && slices.Contains(further, n.Items()[0].Text) {
-			return c.further(n)
+			return c.markExtended(n)
 		}
 		return n
 	}
@@ -118,14 +118,14 @@ func (c *compiler) expr(e syntax.Expr, s scope) node {
 	return truth(at, true)
 }
 
-// further notes that an expression needs more than the published format has.
-func (c *compiler) further(n node) node {
+// markExtended notes that an expression needs more than the published format has.
+func (c *compiler) markExtended(n node) node {
 	c.beyond = true
 	return n
 }
 
 func (c *compiler) named(x *syntax.Ident, s scope) node {
-	at := c.at(x)
+	at := c.position(x)
 	switch x.Name {
 	case "True", "False":
 		return c.literal(x)
@@ -163,11 +163,11 @@ func (c *compiler) field(of syntax.Expr, name string, at doctree.Pos, s scope) n
 		c.fail(of, "expression", "", "must be a variable: only VARIABLE.FIELD can be read")
 		return truth(at, true)
 	}
-	return op(at, "field", text(at, s.name(x.Name)), text(c.at(of), name))
+	return op(at, "field", text(at, s.name(x.Name)), text(c.position(of), name))
 }
 
 func (c *compiler) binary(x *syntax.BinaryExpr, s scope) node {
-	at := c.at(x)
+	at := c.position(x)
 	if x.Op == syntax.EQL || x.Op == syntax.NEQ {
 		before := len(c.list)
 		if a, b := c.place(x.X, s), c.place(x.Y, s); a != nil && b != nil && a.shape != nil && b.shape != nil && a.word != "" {
@@ -183,7 +183,7 @@ func (c *compiler) binary(x *syntax.BinaryExpr, s scope) node {
 		return op(at, word, c.expr(x.X, s), c.expr(x.Y, s))
 	}
 	if word, ok := computed[x.Op]; ok {
-		return c.further(op(at, word, c.expr(x.X, s), c.expr(x.Y, s)))
+		return c.markExtended(op(at, word, c.expr(x.X, s), c.expr(x.Y, s)))
 	}
 	switch x.Op {
 	case syntax.AND, syntax.OR:
@@ -213,7 +213,7 @@ func (c *compiler) binary(x *syntax.BinaryExpr, s scope) node {
 		}
 		n := op(at, word)
 		for _, i := range items {
-			n.Add(op(c.at(i), each, c.expr(x.X, s), c.expr(i, s)))
+			n.Add(op(c.position(i), each, c.expr(x.X, s), c.expr(i, s)))
 		}
 		return n
 	}
@@ -235,7 +235,7 @@ func elements(e syntax.Expr) ([]syntax.Expr, bool) {
 
 // call translates a call in an expression.
 func (c *compiler) call(x *syntax.CallExpr, s scope) node {
-	at := c.at(x)
+	at := c.position(x)
 	fn, ok := x.Fn.(*syntax.Ident)
 	if !ok {
 		c.fail(x, "unknown-function", "", "must be the name of a function")
@@ -243,7 +243,7 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 	}
 	for kind, word := range map[declKind]string{declDerived: "derived", declObserver: "observer"} {
 		if _, ok := c.decls[kind][fn.Name]; ok {
-			n := op(at, word, text(c.at(fn), fn.Name))
+			n := op(at, word, text(c.position(fn), fn.Name))
 			for _, a := range x.Args {
 				n.Add(c.variable(a, s))
 			}
@@ -253,10 +253,7 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 	if _, ok := c.decls[declRefinement][fn.Name]; ok {
 		return c.test(x, fn.Name, s)
 	}
-	pos, named := c.arguments(x)
-	for _, a := range named {
-		c.fail(a.at, "arity", "", "%s has no argument called %q", fn.Name, a.name)
-	}
+	pos, _ := c.arguments(x)
 	many := func(n int) bool {
 		if len(pos) != n {
 			c.fail(x, "arity", "", "%s takes %s, got %d", fn.Name, diag.Plural(n, "argument"), len(pos))
@@ -265,7 +262,7 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 	}
 	switch fn.Name {
 	case "forall", "exists", "sum", "count":
-		return c.over(x, fn.Name, pos, s)
+		return c.compileQuantifier(x, fn.Name, pos, s)
 	case "len":
 		if many(1) {
 			before := len(c.list)
@@ -278,13 +275,13 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 		}
 	case "old":
 		if many(1) {
-			return c.further(op(at, "old", c.expr(pos[0], s)))
+			return c.markExtended(op(at, "old", c.expr(pos[0], s)))
 		}
 	case "implies", "min", "max":
 		if many(2) {
 			n := op(at, fn.Name, c.expr(pos[0], s), c.expr(pos[1], s))
 			if fn.Name != "implies" {
-				c.further(n)
+				c.markExtended(n)
 			}
 			return n
 		}
@@ -299,36 +296,36 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 func (c *compiler) variable(e syntax.Expr, s scope) node {
 	switch x := e.(type) {
 	case *syntax.Ident:
-		return text(c.at(e), s.name(x.Name))
+		return text(c.position(e), s.name(x.Name))
 	case *syntax.Literal:
 		return c.literal(x)
 	}
 	c.fail(e, "argument-type", "", "must be a variable: functions are asked about instances")
-	return text(c.at(e), "")
+	return text(c.position(e), "")
 }
 
 // test is a test of a refinement: Editable(article, by = actor).
 func (c *compiler) test(x *syntax.CallExpr, name string, s scope) node {
-	at := c.at(x)
+	at := c.position(x)
 	pos, named := c.arguments(x)
 	if len(pos) != 1 {
 		c.fail(x, "arity", "", "%s is asked about one instance, got %d", name, len(pos))
 		return truth(at, true)
 	}
-	n := op(at, "is", c.variable(pos[0], s), text(c.at(x.Fn), name))
+	n := op(at, "is", c.variable(pos[0], s), text(c.position(x.Fn), name))
 	if len(named) > 0 {
 		with := object(at)
 		for _, a := range named {
-			set(with, c.at(a.at), a.name, c.variable(a.value, s))
+			set(with, c.position(a.at), a.name, c.variable(a.value, s))
 		}
 		n.Add(*with)
 	}
 	return n
 }
 
-// over is a quantifier: forall(Order, lambda o: ...) or forall([... for o in Order]).
-func (c *compiler) over(x *syntax.CallExpr, word string, pos []syntax.Expr, s scope) node {
-	at := c.at(x)
+// compileQuantifier is a quantifier: forall(Order, lambda o: ...) or forall([... for o in Order]).
+func (c *compiler) compileQuantifier(x *syntax.CallExpr, word string, pos []syntax.Expr, s scope) node {
+	at := c.position(x)
 	if word == "sum" || word == "count" {
 		defer func() { c.beyond = true }()
 	}
@@ -341,7 +338,7 @@ func (c *compiler) over(x *syntax.CallExpr, word string, pos []syntax.Expr, s sc
 		}
 		if word == "count" {
 			if e, ok := pos[0].(*syntax.Ident); ok {
-				return op(at, word, text(at, "x"), text(c.at(e), e.Name), truth(at, true))
+				return op(at, word, text(at, "x"), text(c.position(e), e.Name), truth(at, true))
 			}
 		}
 	}
@@ -350,7 +347,7 @@ func (c *compiler) over(x *syntax.CallExpr, word string, pos []syntax.Expr, s sc
 		f, fn := pos[1].(*syntax.LambdaExpr)
 		if is && fn && len(f.Params) == 1 {
 			if v, ok := f.Params[0].(*syntax.Ident); ok {
-				return op(at, word, text(c.at(v), v.Name), text(c.at(e), e.Name), c.expr(f.Body, s.bind(v.Name, e.Name)))
+				return op(at, word, text(c.position(v), v.Name), text(c.position(e), e.Name), c.expr(f.Body, s.bind(v.Name, e.Name)))
 			}
 		}
 	}
@@ -360,7 +357,7 @@ func (c *compiler) over(x *syntax.CallExpr, word string, pos []syntax.Expr, s sc
 
 // bind makes a name stand for a variable of an expression.
 func (s scope) bind(name, entity string) scope {
-	s = s.with(name, entity)
+	s = s.withVariable(name, entity)
 	if _, ok := s.rename[name]; ok {
 		rename := map[string]string{}
 		for k, v := range s.rename {
@@ -374,7 +371,7 @@ func (s scope) bind(name, entity string) scope {
 }
 
 func (c *compiler) comprehension(x *syntax.CallExpr, y *syntax.Comprehension, word string, s scope) node {
-	at := c.at(x)
+	at := c.position(x)
 	bad := func() node {
 		c.fail(y, "expression", "", "must be [... for x in ENTITY if ...]")
 		return truth(at, true)
@@ -408,32 +405,5 @@ func (c *compiler) comprehension(x *syntax.CallExpr, y *syntax.Comprehension, wo
 			body = op(body.Pos, "and", by, body)
 		}
 	}
-	return op(at, word, text(c.at(v), v.Name), text(c.at(e), e.Name), body)
-}
-
-// argument is an argument that is given by name.
-type argument struct {
-	name  string
-	at    syntax.Expr
-	value syntax.Expr
-}
-
-// arguments are those of a call, by place and by name.
-func (c *compiler) arguments(x *syntax.CallExpr) (pos []syntax.Expr, named []argument) {
-	for _, a := range x.Args {
-		switch y := a.(type) {
-		case *syntax.BinaryExpr:
-			if id, ok := y.X.(*syntax.Ident); ok && y.Op == syntax.EQ {
-				named = append(named, argument{id.Name, id, y.Y})
-				continue
-			}
-		case *syntax.UnaryExpr:
-			if y.Op == syntax.STAR || y.Op == syntax.STARSTAR {
-				c.fail(a, "expression", "", "arguments are given one by one")
-				continue
-			}
-		}
-		pos = append(pos, a)
-	}
-	return pos, named
+	return op(at, word, text(c.position(v), v.Name), text(c.position(e), e.Name), body)
 }

@@ -56,8 +56,10 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 var keywords = strings.Fields("and break continue def elif else for if in lambda load not or pass return while as assert async await class del except " +
 	"finally from global import is nonlocal raise try with yield True False None")
 
-// plain reports whether a text can be a name of the language.
-func plain(name string) bool { return identifier.MatchString(name) && !slices.Contains(keywords, name) }
+// isIdentifier reports whether a text can be a name of the language.
+func isIdentifier(name string) bool {
+	return identifier.MatchString(name) && !slices.Contains(keywords, name)
+}
 
 func quote(s string) string { return syntax.Quote(s, false) }
 
@@ -143,7 +145,7 @@ func (p *printer) print() string {
 		}
 	}
 	for _, m := range p.members("protocols") {
-		if root := m.Value.Get("root"); plain(m.Key.Text) && root != nil && len(m.Value.Members()) == 1 {
+		if root := m.Value.Get("root"); isIdentifier(m.Key.Text) && root != nil && len(m.Value.Members()) == 1 {
 			p.line("\n%s = %s", m.Key.Text, p.call("protocol", []string{p.node(root, 1)}, 0))
 		}
 	}
@@ -208,7 +210,7 @@ func value(n *node) string {
 func reading(n *node) string {
 	if s, ok := n.Str(); ok {
 		a, b, dotted := strings.Cut(s, ".")
-		if plain(s) || dotted && plain(a) && plain(b) {
+		if isIdentifier(s) || dotted && isIdentifier(a) && isIdentifier(b) {
 			return s
 		}
 	}
@@ -258,7 +260,7 @@ func (p *printer) differ(got *node) {
 	}
 }
 
-func (p *printer) said(keys ...string) bool { return p.explicit[strings.Join(keys, "\x00")] }
+func (p *printer) isExplicit(keys ...string) bool { return p.explicit[strings.Join(keys, "\x00")] }
 
 // compare adds a call of ir for each part of a document that was not said.
 func (p *printer) compare(want, got *node, path []string) {

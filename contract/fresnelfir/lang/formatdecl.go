@@ -38,7 +38,7 @@ func kindText(n *node) (string, bool) {
 		switch m.Key.Text {
 		case "type", "min", "max", "values", "entity":
 		default:
-			if !plain(m.Key.Text) {
+			if !isIdentifier(m.Key.Text) {
 				return "", false
 			}
 			args = append(args, m.Key.Text+" = "+value(&m.Value))
@@ -52,14 +52,14 @@ func kindText(n *node) (string, bool) {
 
 func (p *printer) entity(m doctree.Member) {
 	fields := m.Value.Get("fields")
-	if !plain(m.Key.Text) || fields == nil {
+	if !isIdentifier(m.Key.Text) || fields == nil {
 		return
 	}
 	var args []string
 	for i := range fields.Members() {
 		f := &fields.Members()[i]
 		kind, ok := kindText(&f.Value)
-		if !ok || !plain(f.Key.Text) {
+		if !ok || !isIdentifier(f.Key.Text) {
 			return
 		}
 		args = append(args, f.Key.Text+" = "+kind)
@@ -70,7 +70,7 @@ func (p *printer) entity(m doctree.Member) {
 func (p *printer) inputs() {
 	p.line("")
 	for _, m := range p.members("inputs", "domains") {
-		if kind, ok := kindText(&m.Value); ok && plain(m.Key.Text) {
+		if kind, ok := kindText(&m.Value); ok && isIdentifier(m.Key.Text) {
 			p.line("%s = input(%s)", m.Key.Text, kind)
 		}
 	}
@@ -119,10 +119,10 @@ func (p *printer) function(m doctree.Member, section string) {
 		p.line("\n%s = %s", m.Key.Text, p.call("observer", append(args, "returns = "+reading(returns)), 0))
 		return
 	}
-	if p.said("functions", m.Key.Text, "returns") {
+	if p.isExplicit("functions", m.Key.Text, "returns") {
 		params = append(params, "returns = "+reading(returns))
 	}
-	e := whole(&m.Value, map[string]string{"refinements": "predicate", "functions": "body"}[section])
+	e := fullExpr(&m.Value, map[string]string{"refinements": "predicate", "functions": "body"}[section])
 	if e != nil {
 		p.line("\ndef %s(%s):\n    return %s", m.Key.Text, strings.Join(params, ", "), p.expr(e))
 	}
@@ -131,14 +131,14 @@ func (p *printer) function(m doctree.Member, section string) {
 // actable reports whether an action is written as a function.
 func (p *printer) actable(action string) bool {
 	e := p.root.Get("effects").Get(action)
-	if e == nil || !plain(action) || p.root.Get("bindings").Get("actions").Get(action) == nil {
+	if e == nil || !isIdentifier(action) || p.root.Get("bindings").Get("actions").Get(action) == nil {
 		return false
 	}
-	if c := e.Get("creates"); c != nil && !(plain(textOf(c, "assign")) && plain(textOf(c, "entity"))) {
+	if c := e.Get("creates"); c != nil && !(isIdentifier(textOf(c, "assign")) && isIdentifier(textOf(c, "entity"))) {
 		return false
 	}
 	for _, x := range itemsOf(e.Get("picks")) {
-		if !plain(textOf(&x, "var")) || !plain(textOf(&x, "entity")) {
+		if !isIdentifier(textOf(&x, "var")) || !isIdentifier(textOf(&x, "entity")) {
 			return false
 		}
 	}
@@ -150,7 +150,7 @@ func (p *printer) actable(action string) bool {
 			if x.Get("if") != nil {
 				visit(itemsOf(x.Get("then")))
 				visit(itemsOf(x.Get("else")))
-			} else if t := itemsOf(x.Get("target")); len(t) != 2 || !plain(t[0].Text) {
+			} else if t := itemsOf(x.Get("target")); len(t) != 2 || !isIdentifier(t[0].Text) {
 				ok = false
 			}
 		}
@@ -181,7 +181,7 @@ func (p *printer) action(m doctree.Member) {
 		}
 	}
 	if branch != nil {
-		require(conjuncts(whole(branch, "guard")), len(picks) > 0)
+		require(conjuncts(fullExpr(branch, "guard")), len(picks) > 0)
 	}
 	for i := range picks {
 		say(textOf(&picks[i], "var") + " = any(" + textOf(&picks[i], "entity") + ")")
@@ -200,7 +200,7 @@ func (p *printer) action(m doctree.Member) {
 		v, args := textOf(c, "assign"), []string{textOf(c, "entity")}
 		for len(sets) > 0 {
 			t := itemsOf(sets[0].Get("target"))
-			if len(t) != 2 || t[0].Text != v || !plain(t[1].Text) || slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, t[1].Text+" = ") }) {
+			if len(t) != 2 || t[0].Text != v || !isIdentifier(t[1].Text) || slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, t[1].Text+" = ") }) {
 				break
 			}
 			args = append(args, t[1].Text+" = "+p.expr(sets[0].Get("value")))
@@ -260,7 +260,7 @@ func (p *printer) sets(list []node, indent string) {
 func (p *printer) binding(name string) {
 	b := p.root.Get("bindings").Get("actions").Get(name)
 	path := []string{"bindings", "actions", name}
-	said := func(key string) bool { return p.said(append(slices.Clip(path), key)...) }
+	said := func(key string) bool { return p.isExplicit(append(slices.Clip(path), key)...) }
 	var args []string
 	any := said("args")
 	for _, key := range options {

@@ -42,7 +42,7 @@ func (p *printer) bound(n *node, least int) string {
 func (p *printer) written(n *node) (text string, bind int) {
 	switch n.Kind {
 	case doctree.String:
-		if p.rules && plain(n.Text) && p.root.Get("inputs").Get("domains").Get(n.Text) != nil {
+		if p.rules && isIdentifier(n.Text) && p.root.Get("inputs").Get("domains").Get(n.Text) != nil {
 			return n.Text, bindPrimary
 		}
 		return quote(n.Text), bindPrimary
@@ -102,7 +102,7 @@ func (p *printer) written(n *node) (text string, bind int) {
 			return p.fieldOf(words[1], words[2])
 		}
 	case "forall", "exists", "sum", "count":
-		if len(args) == 3 && plain(words[1]) && plain(words[2]) {
+		if len(args) == 3 && isIdentifier(words[1]) && isIdentifier(words[2]) {
 			if word == "count" && words[1] == "x" && args[2].Kind == doctree.Bool && args[2].Bool {
 				return "count(" + words[2] + ")", bindPrimary
 			}
@@ -128,7 +128,7 @@ func (p *printer) written(n *node) (text string, bind int) {
 				}
 				for i := range args[2].Members() {
 					m := &args[2].Members()[i]
-					if !plain(m.Key.Text) {
+					if !isIdentifier(m.Key.Text) {
 						return raw()
 					}
 					parts = append(parts, m.Key.Text+" = "+name(m.Value.Text))
@@ -142,7 +142,7 @@ func (p *printer) written(n *node) (text string, bind int) {
 
 // name is a variable as an argument.
 func name(v string) string {
-	if plain(v) {
+	if isIdentifier(v) {
 		return v
 	}
 	return quote(v)
@@ -150,11 +150,11 @@ func name(v string) string {
 
 func (p *printer) fieldOf(v, field string) (text string, bind int) {
 	switch {
-	case v == "input" && plain(field) && p.root.Get("inputs").Get("domains").Get(field) != nil && !p.vars["input"] && !p.vars[field] && !slices.Contains(p.local, field):
+	case v == "input" && isIdentifier(field) && p.root.Get("inputs").Get("domains").Get(field) != nil && !p.vars["input"] && !p.vars[field] && !slices.Contains(p.local, field):
 		return field, bindPrimary
-	case !plain(v):
+	case !isIdentifier(v):
 		return "[\"field\", " + quote(v) + ", " + quote(field) + "]", bindPrimary
-	case plain(field):
+	case isIdentifier(field):
 		return v + "." + field, bindPrimary
 	}
 	return v + "[" + quote(field) + "]", bindPrimary
@@ -162,19 +162,19 @@ func (p *printer) fieldOf(v, field string) (text string, bind int) {
 
 // functional reports whether a function or refinement is written as one.
 func (p *printer) functional(name string, f *node, section string) bool {
-	if !plain(name) || slices.Contains(builtins, name) {
+	if !isIdentifier(name) || slices.Contains(builtins, name) {
 		return false
 	}
 	params := f.Get("params")
 	for i := range itemsOf(params) {
 		v, _ := params.Items()[i].Get("name").Str()
 		e, _ := params.Items()[i].Get("type").Str()
-		if !plain(v) || !plain(e) || v == "returns" || v == "models" || v == "guess" || (section == "functions" && i == 0 && v == "self") {
+		if !isIdentifier(v) || !isIdentifier(e) || v == "returns" || v == "models" || v == "guess" || (section == "functions" && i == 0 && v == "self") {
 			return false
 		}
 	}
 	if base, _ := f.Get("base").Str(); section == "refinements" {
-		return plain(base)
+		return isIdentifier(base)
 	}
 	// An observer and a derived function share their names with no refinement that is asked first.
 	return true
@@ -188,7 +188,7 @@ func itemsOf(n *node) []node {
 }
 
 // body is the expression of an object, which may stand under full.
-func whole(n *node, key string) *node {
+func fullExpr(n *node, key string) *node {
 	if full := n.Get("full"); full != nil && full.Kind != doctree.Null {
 		return full
 	}

@@ -38,7 +38,7 @@ func (p *printer) node(n *node, level int) string {
 
 // guarded reports whether the function of an action requires something.
 func (p *printer) guarded(action string) bool {
-	return p.branches[action] != nil && whole(p.branches[action], "guard") != nil || len(itemsOf(p.root.Get("effects").Get(action).Get("picks"))) > 0
+	return p.branches[action] != nil && fullExpr(p.branches[action], "guard") != nil || len(itemsOf(p.root.Get("effects").Get(action).Get("picks"))) > 0
 }
 
 func (p *printer) branch(n *node, level int) string {
@@ -47,14 +47,14 @@ func (p *printer) branch(n *node, level int) string {
 		return id
 	}
 	args := []string{p.node(n.Get("body"), level+1), "id = " + quote(id), "weight = " + value(n.Get("weight"))}
-	if g := whole(n, "guard"); g != nil {
+	if g := fullExpr(n, "guard"); g != nil {
 		args = append(args, "when = "+p.expr(g))
 	}
 	return p.call("branch", args, level)
 }
 
 func (p *printer) property(m doctree.Member) {
-	if !plain(m.Key.Text) {
+	if !isIdentifier(m.Key.Text) {
 		return
 	}
 	fn, arg := "always", ""
@@ -62,7 +62,7 @@ func (p *printer) property(m doctree.Member) {
 		if rule := m.Value.Get("rule"); rule != nil {
 			fn, arg = "temporal", p.rule(rule)
 		}
-	} else if e := whole(&m.Value, "predicate"); e != nil {
+	} else if e := fullExpr(&m.Value, "predicate"); e != nil {
 		arg = p.expr(e)
 	}
 	if arg == "" {
@@ -100,7 +100,7 @@ func (p *printer) rule(n *node) string {
 }
 
 func (p *printer) generator(m doctree.Member) {
-	if !plain(m.Key.Text) {
+	if !isIdentifier(m.Key.Text) {
 		return
 	}
 	var args []string
@@ -116,7 +116,7 @@ func (p *printer) generator(m doctree.Member) {
 		}
 		parts := []string{reading(a)}
 		for i := range with.Members() {
-			if !plain(with.Members()[i].Key.Text) {
+			if !isIdentifier(with.Members()[i].Key.Text) {
 				return
 			}
 			parts = append(parts, with.Members()[i].Key.Text+" = "+p.given(&with.Members()[i].Value))
@@ -161,7 +161,7 @@ func (p *printer) settings() {
 		for _, k := range keys {
 			n = n.Get(k)
 		}
-		if p.said(append([]string{"exploration"}, keys...)...) {
+		if p.isExplicit(append([]string{"exploration"}, keys...)...) {
 			args = append(args, name+" = "+reading(n))
 		}
 	}
@@ -176,7 +176,7 @@ func (p *printer) settings() {
 	add("weights", "weights")
 	add("strategy", "strategy")
 	for name, keys := range map[string][2]string{"directives": {"directives_allowed", "type"}, "signals": {"adaptation_signals", "signal"}} {
-		if !p.said("exploration", keys[0]) {
+		if !p.isExplicit("exploration", keys[0]) {
 			continue
 		}
 		var words []string
@@ -192,7 +192,7 @@ func (p *printer) settings() {
 	p.cover()
 	args = nil
 	for _, key := range []string{"mode", "observe", "capture"} {
-		if p.said("bindings", "event_hooks", key) {
+		if p.isExplicit("bindings", "event_hooks", key) {
 			args = append(args, key+" = "+value(p.root.Get("bindings").Get("event_hooks").Get(key)))
 		}
 	}
@@ -204,9 +204,9 @@ func (p *printer) settings() {
 func (p *printer) cover() {
 	c := p.root.Get("inputs").Get("coverage")
 	var args []string
-	said := p.said("inputs", "coverage", "targets")
+	said := p.isExplicit("inputs", "coverage", "targets")
 	for _, key := range []string{"seed", "reproducible"} {
-		said = said || p.said("inputs", "coverage", key)
+		said = said || p.isExplicit("inputs", "coverage", key)
 	}
 	if !said {
 		return
@@ -227,7 +227,7 @@ func (p *printer) cover() {
 		args = append(args, textOf(&t, "type")+"("+strings.Join(parts, ", ")+")")
 	}
 	for _, key := range []string{"seed", "reproducible"} {
-		if p.said("inputs", "coverage", key) {
+		if p.isExplicit("inputs", "coverage", key) {
 			args = append(args, key+" = "+value(c.Get(key)))
 		}
 	}

@@ -9,29 +9,27 @@ import (
 // generator is generator(STEP, ..., then = CONDITION, description = "...").
 func (c *compiler) generator(d *decl, at doctree.Pos) {
 	pos, named := c.arguments(d.call)
-	n := object(c.at(d.call))
+	n := object(c.position(d.call))
 	vars := c.everywhere()
 	steps := list(at)
 	for _, e := range pos {
-		steps.Add(c.taken(e, vars))
+		steps.Add(c.compileStep(e, vars))
 	}
 	set(n, at, "sequence", steps)
 	for _, a := range named {
 		switch a.name {
 		case "description":
-			set(n, c.at(a.at), a.name, c.literal(a.value))
+			set(n, c.position(a.at), a.name, c.literal(a.value))
 		case "then":
-			set(n, c.at(a.at), "postcondition", c.published(a.value, scope{vars: vars}, "expression", derive, "a generator's condition"))
-		default:
-			c.fail(a.at, "unknown-key", "", "generator has no argument called %q: it has then and description", a.name)
+			set(n, c.position(a.at), "postcondition", c.published(a.value, scope{vars: vars}, "expression", derive, "a generator's condition"))
 		}
 	}
 	set(c.section("generators"), at, d.name, *n)
 }
 
-// taken is a step of a generator: an action, or step(ACTION, NAME = VALUE).
-func (c *compiler) taken(e syntax.Expr, vars map[string]string) node {
-	at := c.at(e)
+// compileStep is a step of a generator: an action, or step(ACTION, NAME = VALUE).
+func (c *compiler) compileStep(e syntax.Expr, vars map[string]string) node {
+	at := c.position(e)
 	n := object(at)
 	if !isCall(e, "step") {
 		set(n, at, "action", c.reading(e))
@@ -46,7 +44,7 @@ func (c *compiler) taken(e syntax.Expr, vars map[string]string) node {
 	with := object(at)
 	for _, a := range named {
 		vars[a.name] = ""
-		set(with, c.at(a.at), a.name, c.given(a.value, vars))
+		set(with, c.position(a.at), a.name, c.given(a.value, vars))
 	}
 	if len(named) > 0 {
 		set(n, at, "with", *with)
@@ -56,7 +54,7 @@ func (c *compiler) taken(e syntax.Expr, vars map[string]string) node {
 
 // given is what a step gives a name: make(ENTITY, where = CONDITION), bind("NAME") or a value.
 func (c *compiler) given(e syntax.Expr, vars map[string]string) node {
-	at := c.at(e)
+	at := c.position(e)
 	word := map[bool]string{true: "generate", false: "bind"}[isCall(e, "make")]
 	if word == "bind" && !isCall(e, "bind") {
 		return c.literal(e)
@@ -76,7 +74,7 @@ func (c *compiler) given(e syntax.Expr, vars map[string]string) node {
 		if a.name == "bind" {
 			vars[v.Text] = ""
 		}
-		set(n, c.at(a.at), a.name, v)
+		set(n, c.position(a.at), a.name, v)
 	}
 	return *n
 }

@@ -49,11 +49,11 @@ func decided(cond syntax.Expr, before scope, yes, no map[string]*local) map[stri
 
 // local is the value that a name stands for.
 func (c *compiler) local(x *syntax.Ident, v *local, s scope) node {
-	at := c.at(x)
+	at := c.position(x)
 	if !c.current(x, v, s) {
 		return truth(at, true)
 	}
-	value := c.expr(v.e, s.within(v))
+	value := c.expr(v.e, s.definitionScope(v))
 	if !v.decides {
 		return value
 	}
@@ -61,11 +61,11 @@ func (c *compiler) local(x *syntax.Ident, v *local, s scope) node {
 		c.fail(x, "unbound-variable", "give it a value before the if", "%q has a value in one branch of the if alone", x.Name)
 		return truth(at, true)
 	}
-	return c.further(op(at, "if", value, c.local(x, v.yes, s), c.local(x, v.no, s)))
+	return c.markExtended(op(at, "if", value, c.local(x, v.yes, s), c.local(x, v.no, s)))
 }
 
-// within is where a value was given its name.
-func (s scope) within(v *local) scope {
+// definitionScope is where a value was given its name.
+func (s scope) definitionScope(v *local) scope {
 	s.values = v.values
 	return s
 }

@@ -21,7 +21,7 @@ func (c *compiler) branchOf(name string, at doctree.Pos) node {
 		key := "guard"
 		if a.beyond {
 			key = "full"
-			c.held(a.guard.Pos, "$.protocols (branch "+name+").full", "a requirement with "+words(a.guard))
+			c.noteExtension(a.guard.Pos, "$.protocols (branch "+name+").full", "a requirement with "+words(a.guard))
 		}
 		set(n, at, key, *a.guard)
 	}
@@ -38,7 +38,7 @@ func (c *compiler) calling(name string, at doctree.Pos) node {
 
 // step translates a node of a protocol.
 func (c *compiler) step(e syntax.Expr) node {
-	at := c.at(e)
+	at := c.position(e)
 	n := object(at)
 	switch x := e.(type) {
 	case *syntax.Ident:
@@ -107,9 +107,9 @@ func (c *compiler) composed(x *syntax.CallExpr, name string, at doctree.Pos) (no
 			return *n, true
 		}
 		set(n, at, "type", text(at, name))
-		set(n, c.at(pos[0]), "min", c.literal(pos[0]))
-		set(n, c.at(pos[1]), "max", c.literal(pos[1]))
-		set(n, c.at(pos[2]), "body", c.step(pos[2]))
+		set(n, c.position(pos[0]), "min", c.literal(pos[0]))
+		set(n, c.position(pos[1]), "max", c.literal(pos[1]))
+		set(n, c.position(pos[2]), "body", c.step(pos[2]))
 	default:
 		return *n, false
 	}
@@ -117,15 +117,15 @@ func (c *compiler) composed(x *syntax.CallExpr, name string, at doctree.Pos) (no
 		set(n, at, "type", text(at, name))
 		set(n, at, key, items)
 	}
-	for _, a := range named {
-		c.fail(a.at, "arity", "", "%s has no argument called %q", name, a.name)
+	for _, a := range named { // of call alone, which has other names in an action
+		c.unknown(a.at, a.name, name, nil)
 	}
 	return *n, true
 }
 
 // alternative is an action, or branch(NODE, id = "...", weight = 1, when = CONDITION).
 func (c *compiler) alternative(e syntax.Expr) node {
-	at := c.at(e)
+	at := c.position(e)
 	switch x := e.(type) {
 	case *syntax.Ident:
 		if _, ok := c.acts[x.Name]; ok {
@@ -155,12 +155,10 @@ func (c *compiler) alternative(e syntax.Expr) node {
 		for _, a := range named {
 			switch a.name {
 			case "id", "weight":
-				set(n, c.at(a.at), a.name, c.literal(a.value))
+				set(n, c.position(a.at), a.name, c.literal(a.value))
 			case "when":
 				v, beyond := c.condition(a.value, scope{vars: c.everywhere()})
-				c.put(n, c.at(a.at), "guard", v, beyond, "$.protocols (a branch)")
-			default:
-				c.fail(a.at, "arity", diag.DidYouMean(a.name, []string{"id", "weight", "when"}), "branch has no argument called %q", a.name)
+				c.setExpr(n, c.position(a.at), "guard", v, beyond, "$.protocols (a branch)")
 			}
 		}
 		return *n

@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"maps"
 	"slices"
 
 	"go.starlark.net/syntax"
@@ -53,31 +52,31 @@ func (c *compiler) defaults(at doctree.Pos) {
 
 // statement translates a call that names nothing.
 func (c *compiler) statement(x *syntax.CallExpr) {
-	at := c.at(x)
+	at := c.position(x)
 	pos, named := c.arguments(x)
 	name := x.Fn.(*syntax.Ident).Name
 	switch name {
 	case "module", "system":
-		if len(pos) != 1 || len(named) > 0 {
+		if len(pos) != 1 {
 			c.fail(x, "arity", "", "must be %s(\"FILE\")", name)
 			return
 		}
 		b := c.section("bindings")
 		set(b, at, "runtime", text(at, map[string]string{"module": "wasm", "system": "system"}[name]))
-		set(b, c.at(pos[0]), "entry", c.literal(pos[0]))
+		set(b, c.position(pos[0]), "entry", c.literal(pos[0]))
 	case "constraint":
-		if len(pos) != 2 || len(named) > 0 {
+		if len(pos) != 2 {
 			c.fail(x, "arity", "", "must be constraint(\"NAME\", CONDITION)")
 			return
 		}
 		n := object(at)
-		set(n, c.at(pos[0]), "name", c.literal(pos[0]))
+		set(n, c.position(pos[0]), "name", c.literal(pos[0]))
 		v := c.published(pos[1], scope{inputs: true}, "constraint-operator", "", "a constraint")
 		set(n, v.Pos, "rule", v)
 		list := c.section("inputs", "constraints")
 		list.Add(*n)
 	case "hooks":
-		c.settings(named, c.section("bindings", "event_hooks"), map[string]string{"mode": "mode", "observe": "observe", "capture": "capture"}, pos)
+		c.settings(named, c.section("bindings", "event_hooks"), pos)
 	case "explore":
 		c.explore(named, pos)
 	case "cover":
@@ -87,19 +86,13 @@ func (c *compiler) statement(x *syntax.CallExpr) {
 	}
 }
 
-// settings sets named values under the keys that their names stand for.
-func (c *compiler) settings(named []argument, into *node, keys map[string]string, pos []syntax.Expr) {
+// settings sets named values.
+func (c *compiler) settings(named []argument, into *node, pos []syntax.Expr) {
 	for _, e := range pos {
 		c.fail(e, "arity", "", "must be given by name")
 	}
 	for _, a := range named {
-		key, ok := keys[a.name]
-		if !ok {
-			known := slices.Sorted(maps.Keys(keys))
-			c.fail(a.at, "unknown-key", diag.DidYouMean(a.name, known), "must be one of %s, got %q", doctree.Either(known), a.name)
-			continue
-		}
-		set(into, c.at(a.at), key, c.reading(a.value))
+		set(into, c.position(a.at), a.name, c.reading(a.value))
 	}
 }
 
@@ -109,7 +102,7 @@ func (c *compiler) explore(named []argument, pos []syntax.Expr) {
 	for _, a := range named {
 		switch a.name {
 		case "threads", "mode", "faults":
-			set(c.section("exploration", "concurrency"), c.at(a.at), a.name, c.reading(a.value))
+			set(c.section("exploration", "concurrency"), c.position(a.at), a.name, c.reading(a.value))
 		case "directives", "signals":
 			n := c.reading(a.value)
 			key := map[string]string{"directives": "type", "signals": "signal"}[a.name]
@@ -118,15 +111,14 @@ func (c *compiler) explore(named []argument, pos []syntax.Expr) {
 				set(o, o.Pos, key, n.Items()[i])
 				n.Items()[i] = *o
 			}
-			set(x, c.at(a.at), map[string]string{"directives": "directives_allowed", "signals": "adaptation_signals"}[a.name], n)
+			set(x, c.position(a.at), map[string]string{"directives": "directives_allowed", "signals": "adaptation_signals"}[a.name], n)
+		case "epoch", "floor":
+			set(x, c.position(a.at), map[string]string{"epoch": "epoch_size", "floor": "coverage_floor_threshold"}[a.name], c.reading(a.value))
 		default:
 			rest = append(rest, a)
 		}
 	}
-	c.settings(rest, x, map[string]string{
-		"actor": "actor", "budget": "budget", "epoch": "epoch_size", "floor": "coverage_floor_threshold", "weights": "weights", "strategy": "strategy",
-		"vary": "vary", "threads": "threads", "mode": "mode", "faults": "faults", "directives": "directives", "signals": "signals",
-	}, pos)
+	c.settings(rest, x, pos)
 }
 
 // cover is what inputs and traversals must cover.
@@ -135,7 +127,7 @@ func (c *compiler) cover(pos []syntax.Expr, named []argument) {
 	cover := c.section("inputs", "coverage")
 	targets := cover.Get("targets")
 	for _, e := range pos {
-		at := c.at(e)
+		at := c.position(e)
 		call, ok := e.(*syntax.CallExpr)
 		word := ""
 		if ok {
@@ -171,7 +163,7 @@ func (c *compiler) cover(pos []syntax.Expr, named []argument) {
 		}
 		targets.Add(*n)
 	}
-	c.settings(named, cover, map[string]string{"seed": "seed", "reproducible": "reproducible"}, nil)
+	c.settings(named, cover, nil)
 }
 
 // targets are, if nothing is said of them, all calls and branches of all protocols.

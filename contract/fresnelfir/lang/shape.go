@@ -94,7 +94,7 @@ func (c *compiler) shapeOf(e syntax.Expr, inner bool) *shape {
 			c.fail(e, "arity", "", "must be list(TYPE, MOST), with MOST from 1 to %d, such as list(int(1, 9), 3)", mostPlaces)
 			return x
 		}
-		at := c.at(e)
+		at := c.position(e)
 		for i := range most {
 			x.parts = append(x.parts, part{strconv.Itoa(i), c.shapeOf(pos[0], true)})
 			x.keys = append(x.keys, integer(at, i))
@@ -105,9 +105,6 @@ func (c *compiler) shapeOf(e syntax.Expr, inner bool) *shape {
 		set(length, at, "max", integer(at, most))
 		set(length, at, "default", integer(at, 0))
 		x.parts = append(x.parts, part{"length", &shape{plain: *length}})
-	}
-	for _, a := range named {
-		c.fail(a.at, "arity", "", "%s has no argument called %q; new(ENTITY, FIELD = VALUE) says what it begins with", word, a.name)
 	}
 	return x
 }
@@ -132,7 +129,7 @@ func (c *compiler) keysOf(at syntax.Expr, pos []syntax.Expr) []node {
 			from, _ := strconv.Atoi(low.Text)
 			to, _ := strconv.Atoi(high.Text)
 			for i := from; i <= to && i-from <= mostPlaces; i++ {
-				keys = append(keys, integer(c.at(e), i))
+				keys = append(keys, integer(c.position(e), i))
 			}
 		}
 	}
@@ -175,13 +172,13 @@ func zeroOf(kind *node) *node {
 	return &zero
 }
 
-// each visits the plain fields that a field stands for.
-func (x *shape) each(name string, visit func(name string, kind node)) {
+// eachField visits the plain fields that a field stands for.
+func (x *shape) eachField(name string, visit func(name string, kind node)) {
 	if x.word == "" {
 		visit(name, x.plain)
 	}
 	for _, p := range x.parts {
-		p.each(name+"."+p.name, visit)
+		p.eachField(name+"."+p.name, visit)
 	}
 }
 
@@ -203,7 +200,7 @@ func (c *compiler) shapes(d *decl) []part {
 			x := c.shapeOf(a.value, false)
 			d.shapes = append(d.shapes, part{a.name, x})
 			n := 0
-			if x.each(a.name, func(string, node) { n++ }); n > mostPlaces {
+			if x.eachField(a.name, func(string, node) { n++ }); n > mostPlaces {
 				c.fail(a.value, "type", "", "stands for %d fields; a collection has %d at most", n, mostPlaces)
 			}
 		}

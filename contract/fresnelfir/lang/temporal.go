@@ -87,9 +87,6 @@ func (c *compiler) await(d *decl) {
 				}
 				w.fair = append(w.fair, argument{name: name, at: e})
 			}
-		default:
-			c.fail(a.at, "arity", "", "%s has no argument called %q; it has fair and within", w.word, a.name)
-			return
 		}
 	}
 	if len(w.fair) == 0 && w.within < 0 {
@@ -125,8 +122,8 @@ func (w *awaited) of(c *compiler, f *syntax.LambdaExpr, name string) node {
 	return v
 }
 
-// keep adds to an action how long the instances wait that it writes.
-func (b *body) keep() {
+// addWaits adds to an action how long the instances wait that it writes.
+func (b *body) addWaits() {
 	c := b.c
 	for _, w := range c.awaits {
 		for _, v := range slices.Sorted(maps.Keys(b.wrote)) {
@@ -163,7 +160,7 @@ func (b *body) keep() {
 func (c *compiler) waiting(entity string, fields *node) {
 	for _, w := range c.awaits {
 		if w.entity == entity {
-			at, first := c.at(w.d.stmt), "0"
+			at, first := c.position(w.d.stmt), "0"
 			if w.word == "leads_to" {
 				first = "-1"
 			}
@@ -180,7 +177,7 @@ func (c *compiler) waiting(entity string, fields *node) {
 // awaitedProperty is the invariant: who waits does so while a fair action is allowed, for
 // so many actions at most, and of until while its first condition holds.
 func (c *compiler) awaitedProperty(w *awaited) {
-	at := c.at(w.d.stmt)
+	at := c.position(w.d.stmt)
 	each := func(cond node) node {
 		return op(at, "forall", text(at, "x"), text(at, w.entity), cond)
 	}
@@ -210,11 +207,11 @@ func (c *compiler) awaitedProperty(w *awaited) {
 		all = append(all, each(op(at, "lte", wait, integer(at, w.within))))
 		why += fmt.Sprintf(", within %s on the %s", diag.Plural(w.within, "action"), w.entity)
 	}
-	n := object(c.at(w.d.call))
+	n := object(c.position(w.d.call))
 	set(n, at, "type", text(at, "invariant"))
 	set(n, at, "predicate", truth(at, true))
 	set(n, at, "full", *conjunction(all))
-	c.held(at, "$.properties."+w.d.name+".full", w.word+", with the field "+w.entity+"."+w.field()+" that actions keep")
+	c.noteExtension(at, "$.properties."+w.d.name+".full", w.word+", with the field "+w.entity+"."+w.field()+" that actions keep")
 	if w.why == nil {
 		v := text(at, why)
 		w.why = &v

@@ -28,7 +28,7 @@ func (c *compiler) pos(p syntax.Position) doctree.Pos {
 	return doctree.Pos{Line: int(p.Line), Col: col}
 }
 
-func (c *compiler) at(n syntax.Node) doctree.Pos { return c.pos(syntax.Start(n)) }
+func (c *compiler) position(n syntax.Node) doctree.Pos { return c.pos(syntax.Start(n)) }
 
 func text(at doctree.Pos, s string) node {
 	return node{Kind: doctree.String, Quoted: true, Flow: true, Pos: at, Text: s, Raw: s}
@@ -78,7 +78,7 @@ func set(n *node, at doctree.Pos, key string, v node) {
 
 // literal is a value of Starlark without names as one of JSON.
 func (c *compiler) literal(e syntax.Expr) node {
-	at := c.at(e)
+	at := c.position(e)
 	switch x := e.(type) {
 	case *syntax.ParenExpr:
 		return c.literal(x.X)

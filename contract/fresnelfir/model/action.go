@@ -44,7 +44,7 @@ func (p *Program) compileActions() {
 			}
 			a.sets = append(a.sets, x)
 		}
-		a.subject, a.steady = p.subject(&a), steady(e)
+		a.subject, a.steady = p.subject(&a), orderIndependent(e)
 		p.actions = append(p.actions, a)
 	}
 }
@@ -151,8 +151,8 @@ func (m *Machine) Settled(action int) bool {
 	return settled
 }
 
-// steady reports whether nothing that an effect sets decides on what it sets.
-func steady(e *ir.Effect) bool {
+// orderIndependent reports whether nothing that an effect sets decides on what it sets.
+func orderIndependent(e *ir.Effect) bool {
 	set := map[string]bool{}
 	for _, s := range e.Sets {
 		set[s.Field] = true
@@ -192,6 +192,16 @@ func (p *Program) Exceeds() bool {
 	return slices.ContainsFunc(p.actions, func(a Action) bool {
 		return slices.ContainsFunc(a.sets, func(s set) bool {
 			return s.source.Value.Op <= ir.LitString && s.excludes(s.value(m)) != ""
+		})
+	})
+}
+
+// Bounded reports whether some effect computes a value for a field whose declaration
+// excludes some.
+func (p *Program) Bounded() bool {
+	return slices.ContainsFunc(p.actions, func(a Action) bool {
+		return slices.ContainsFunc(a.sets, func(s set) bool {
+			return s.source.Value.Op > ir.LitString && (s.enum || s.declared.Min != nil || s.declared.Max != nil)
 		})
 	})
 }

@@ -144,7 +144,7 @@ func (c *compiler) expr(e *ir.Expr) Code {
 	case ir.Derived, ir.Observer:
 		return c.invoke(e)
 	}
-	return c.further(e)
+	return c.compileExtended(e)
 }
 
 func constant(v Value) Code { return func(*Machine) Value { return v } }

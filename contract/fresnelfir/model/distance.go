@@ -17,7 +17,7 @@ type Distance func(m *Machine) float64
 // environment's variables.
 func (p *Program) Distance(e *ir.Expr, want bool) Distance {
 	c := &distanceCompiler{compiler: compiler{p: p}, known: map[body]*Distance{}}
-	return alone(c.of(e, want))
+	return withoutObservers(c.of(e, want))
 }
 
 // Breaking compiles the distance from a breach of a property.
@@ -42,7 +42,7 @@ func (p *Program) breakingRule(r int) Distance {
 	if x.kind == ir.Before {
 		return p.Distance(x.source.Expr, false)
 	}
-	far := func(*Machine) float64 { return near(0) }
+	far := func(*Machine) float64 { return farness(0) }
 	if x.condition.Code != nil {
 		far = p.Distance(x.condition.Expr, false)
 	}
@@ -70,11 +70,11 @@ func (p *Program) breakingRule(r int) Distance {
 // nothing is the distance from what is said of something, where there is nothing.
 const nothing = 2
 
-// near is the distance from what two numbers are not that are so far apart.
-func near(gap float64) float64 { return (gap + 1) / (gap + 2) }
+// farness is the distance from what two numbers are not that are so far apart.
+func farness(gap float64) float64 { return (gap + 1) / (gap + 2) }
 
-// alone has the model answer for observers.
-func alone(d Distance) Distance {
+// withoutObservers has the model answer for observers.
+func withoutObservers(d Distance) Distance {
 	return func(m *Machine) float64 {
 		m.begin()
 		was := m.alone
@@ -109,7 +109,7 @@ func (c *distanceCompiler) of(e *ir.Expr, want bool) Distance {
 	case ir.Implies:
 		return joined([]Distance{c.of(e.Args[0], !want), c.of(e.Args[1], want)}, !want)
 	case ir.Forall, ir.Exists:
-		return c.over(e, want)
+		return c.quantifierDistance(e, want)
 	case ir.Eq, ir.Neq, ir.Lt, ir.Lte, ir.Gt, ir.Gte:
 		return c.compared(e, want)
 	case ir.Is:
@@ -118,7 +118,7 @@ func (c *distanceCompiler) of(e *ir.Expr, want bool) Distance {
 		for _, x := range r.Params {
 			params = append(params, local{x.Name, c.p.Entity(x.Entity)})
 		}
-		return c.within(e, r.Predicate, names, params, c.p.refined[e.Text].size, want)
+		return c.bodyDistance(e, r.Predicate, names, params, c.p.refined[e.Text].size, want)
 	case ir.Derived, ir.Observer:
 		f := c.p.doc.Function(e.Text)
 		if f.Observer {
@@ -131,7 +131,7 @@ func (c *distanceCompiler) of(e *ir.Expr, want bool) Distance {
 		for _, x := range f.Params {
 			params = append(params, local{x.Name, c.p.Entity(x.Entity)})
 		}
-		return c.within(e, f.Body, e.Names, params, c.p.functions[c.p.function(f.Name)].size, want)
+		return c.bodyDistance(e, f.Body, e.Names, params, c.p.functions[c.p.function(f.Name)].size, want)
 	case ir.FieldOf:
 		if c.chosen(e) {
 			return func(*Machine) float64 { return 0 }
@@ -166,8 +166,8 @@ func joined(list []Distance, all bool) Distance {
 	}
 }
 
-// over is the distance of a quantifier: the nearest instance decides, or all do.
-func (c *distanceCompiler) over(e *ir.Expr, want bool) Distance {
+// quantifierDistance is the distance of a quantifier: the nearest instance decides, or all do.
+func (c *distanceCompiler) quantifierDistance(e *ir.Expr, want bool) Distance {
 	entity := c.p.Entity(e.Over)
 	c.push(e.Var, e.Over)
 	at := len(c.local) - 1
@@ -202,7 +202,7 @@ func (c *distanceCompiler) compared(e *ir.Expr, want bool) Distance {
 			return 0
 		}
 		if a, b := left(m), right(m); a.Kind == Int && b.Kind == Int {
-			return near(math.Abs(float64(a.N) - float64(b.N)))
+			return farness(math.Abs(float64(a.N) - float64(b.N)))
 		}
 		return 1
 	}
@@ -217,8 +217,8 @@ func (c *distanceCompiler) chosen(e *ir.Expr) bool {
 	return found
 }
 
-// within is the distance of a function's or a refinement's body, with arguments.
-func (c *distanceCompiler) within(e, inside *ir.Expr, names []string, params []local, size int, want bool) Distance {
+// bodyDistance is the distance of a function's or a refinement's body, with arguments.
+func (c *distanceCompiler) bodyDistance(e, inside *ir.Expr, names []string, params []local, size int, want bool) Distance {
 	args := c.arguments(names)
 	k := body{inside, want}
 	if c.known[k] == nil {

@@ -53,6 +53,10 @@ const depot = `{
 
 func depotWith(t testing.TB, properties string) *model.Program {
 	t.Helper()
+	return compiled(t, depotText(depot, properties))
+}
+
+func depotText(depot, properties string) string {
 	var calls, bindings []string
 	for name, args := range map[string]string{
 		"make": "", "pack": "", "spawn": "", "wipe": "", "twofold": `"box"`, "copy": `"box"`, "judge": `"box"`, "fork": `"box"`, "move": `"x", "y"`, "any": `"z"`, "put": `"box", "qty"`, "look": `"box"`,
@@ -66,7 +70,7 @@ func depotWith(t testing.TB, properties string) *model.Program {
 	}
 	slices.Sort(calls)
 	slices.Sort(bindings)
-	return compiled(t, fmt.Sprintf(depot, strings.Join(calls, ","), properties, strings.Join(bindings, ",")))
+	return fmt.Sprintf(depot, strings.Join(calls, ","), properties, strings.Join(bindings, ","))
 }
 
 // yard is a machine with three boxes: x has -4, box has 3 and is open, y was never filled.

@@ -4,8 +4,8 @@ import (
 	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
 )
 
-// further compiles the operators that the published format does not have.
-func (c *compiler) further(e *ir.Expr) Code {
+// compileExtended compiles the operators that the published format does not have.
+func (c *compiler) compileExtended(e *ir.Expr) Code {
 	switch e.Op {
 	case ir.If:
 		when, a, b := c.expr(e.Args[0]), c.expr(e.Args[1]), c.expr(e.Args[2])
@@ -23,7 +23,7 @@ func (c *compiler) further(e *ir.Expr) Code {
 		return c.total(e)
 	case ir.Old:
 		of := c.expr(e.Args[0])
-		return func(m *Machine) Value { return m.before(of) }
+		return func(m *Machine) Value { return m.evalBefore(of) }
 	}
 	return c.arithmetic(e)
 }
@@ -78,9 +78,9 @@ func (m *Machine) remain() {
 	}
 }
 
-// before evaluates code in the state before the action. An instance that the action made
+// evalBefore evaluates code in the state before the action. An instance that the action made
 // has there what it was made with: it is not among all instances, but can be spoken of.
-func (m *Machine) before(of Code) Value {
+func (m *Machine) evalBefore(of Code) Value {
 	if !m.past.known {
 		return of(m)
 	}

@@ -52,6 +52,10 @@ const library = `{
 
 func compile(t testing.TB, properties string) *model.Program {
 	t.Helper()
+	return compiled(t, libraryText(properties))
+}
+
+func libraryText(properties string) string {
 	var bindings []string
 	for _, a := range []string{"create", "publish", "archive", "restore", "delete", "read", "grow"} {
 		args := `"actor_id", "doc_id"`
@@ -60,7 +64,7 @@ func compile(t testing.TB, properties string) *model.Program {
 		}
 		bindings = append(bindings, fmt.Sprintf(`%q: {"function": %q, "args": [%s], "returns": {"type": "void"}, "mutates": %t, "idempotent": false, "reads": [], "writes": ["Document"]}`, a, a, args, a != "read"))
 	}
-	return compiled(t, fmt.Sprintf(library, properties, strings.Join(bindings, ",")))
+	return fmt.Sprintf(library, properties, strings.Join(bindings, ","))
 }
 
 func compiled(t testing.TB, text string) *model.Program {

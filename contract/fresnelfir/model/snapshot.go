@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Snapshot is a state of a machine that can be gone back to. It is never
+// Snapshot is a state of a machine that can be gone back to. While it is needed it is never
 // changed, so that many machines of one program may go back to it.
 type Snapshot struct {
 	insts  []instance
@@ -19,17 +19,19 @@ type Snapshot struct {
 
 // Save returns the machine's state.
 func (m *Machine) Save() *Snapshot {
-	s := &Snapshot{
-		insts: slices.Clone(m.insts), fields: slices.Clone(m.fields), marks: slices.Clone(m.marks),
-		inputs: slices.Clone(m.inputs), dirty: m.dirty, envs: make([][]int32, len(m.envs)),
-	}
-	vars := len(m.p.vars)
-	all := make([]int32, 0, vars*len(m.envs))
-	for i, e := range m.envs {
-		all = append(all, e...)
-		s.envs[i] = all[i*vars : (i+1)*vars : (i+1)*vars]
-	}
+	s := &Snapshot{}
+	m.SaveIn(s)
 	return s
+}
+
+// SaveIn makes a snapshot that nobody needs any more the machine's state, in the memory that it has.
+func (m *Machine) SaveIn(s *Snapshot) {
+	s.insts, s.fields, s.marks = append(s.insts[:0], m.insts...), append(s.fields[:0], m.fields...), append(s.marks[:0], m.marks...)
+	s.inputs, s.dirty = append(s.inputs[:0], m.inputs...), m.dirty
+	s.envs = slices.Grow(s.envs[:0], len(m.envs))[:len(m.envs)]
+	for i, e := range m.envs {
+		s.envs[i] = append(s.envs[i][:0], e...)
+	}
 }
 
 // Load brings the machine to a state, in the memory that it has. What came

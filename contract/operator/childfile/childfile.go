@@ -106,7 +106,7 @@ func (o *Output) Write(line []byte) error {
 			o.line++
 			return nil
 		case err == nil:
-			return o.other()
+			return o.mismatch()
 		case !errors.Is(err, io.EOF):
 			return diag.Environment("reading %s: %w", o.file.Name(), err)
 		}
@@ -121,8 +121,8 @@ func (o *Output) Write(line []byte) error {
 	return nil
 }
 
-// other is the error for a file that holds what is not made now.
-func (o *Output) other() error {
+// mismatch is the error for a file that holds what is not made now.
+func (o *Output) mismatch() error {
 	return diag.WithHint(diag.Refused("%s:%d: another child stands there than is made now; nothing was changed", o.file.Name(), o.line),
 		"give the flags, the seeds and the operators that the file was begun with")
 }
@@ -133,7 +133,7 @@ func (o *Output) Done() error {
 		return nil
 	}
 	if _, err := o.again.Peek(1); err == nil {
-		return o.other()
+		return o.mismatch()
 	}
 	return nil
 }

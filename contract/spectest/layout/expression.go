@@ -28,7 +28,7 @@ func expressed(s *source) string {
 	lines := slices.Clone(s.lines)
 	for _, n := range slices.Backward(list) {
 		to, ok := s.end(n)
-		if !ok || !s.plain(n, to) {
+		if !ok || !s.isPlainExpression(n, to) {
 			continue
 		}
 		from := n.Pos
@@ -44,7 +44,7 @@ func expressed(s *source) string {
 // expressions finds the items of evaluate lists in block form: within brackets
 // nothing is laid out.
 func expressions(s *source, n *doctree.Node, list []*doctree.Node) []*doctree.Node {
-	if n.Flow || s.at(n.Pos) == '*' {
+	if n.Flow || s.byteAt(n.Pos) == '*' {
 		return list
 	}
 	for i := range n.Items() {
@@ -65,10 +65,10 @@ func expressions(s *source, n *doctree.Node, list []*doctree.Node) []*doctree.No
 	return list
 }
 
-// plain reports whether nothing but lists and scalars stands in an expression:
+// isPlainExpression reports whether nothing but lists and scalars stands in an expression:
 // what else there may be would be lost.
-func (s *source) plain(n *doctree.Node, to doctree.Pos) bool {
-	if strings.IndexByte("&*!|>", s.at(n.Pos)) >= 0 || n.Block {
+func (s *source) isPlainExpression(n *doctree.Node, to doctree.Pos) bool {
+	if strings.IndexByte("&*!|>", s.byteAt(n.Pos)) >= 0 || n.Block {
 		return false
 	}
 	for l := n.Pos.Line; !n.Flow && n.Kind == doctree.Seq && l <= to.Line; l++ {
@@ -79,7 +79,7 @@ func (s *source) plain(n *doctree.Node, to doctree.Pos) bool {
 	}
 	switch n.Kind {
 	case doctree.Seq:
-		return !slices.ContainsFunc(n.Items(), func(item doctree.Node) bool { return !s.plain(&item, to) })
+		return !slices.ContainsFunc(n.Items(), func(item doctree.Node) bool { return !s.isPlainExpression(&item, to) })
 	case doctree.Null, doctree.Bool, doctree.Int, doctree.Float, doctree.String:
 		return true
 	}

@@ -60,7 +60,7 @@ func (in *indenter) collection(n *doctree.Node, column int) {
 		for i := range n.Members() {
 			m := &n.Members()[i]
 			in.mark(m.Key.Pos, mark{old: old, new: column})
-			in.unsure = in.unsure || m.Merged() || strings.IndexByte("&*!?", in.s.at(m.Key.Pos)) >= 0
+			in.unsure = in.unsure || m.Merged() || strings.IndexByte("&*!?", in.s.byteAt(m.Key.Pos)) >= 0
 			in.value(&m.Value, column)
 		}
 		return
@@ -68,7 +68,7 @@ func (in *indenter) collection(n *doctree.Node, column int) {
 	for i := range n.Items() {
 		item := &n.Items()[i]
 		at := doctree.Pos{Line: item.Pos.Line, Col: old}
-		for at.Line >= n.Pos.Line && in.s.at(at) != '-' {
+		for at.Line >= n.Pos.Line && in.s.byteAt(at) != '-' {
 			at.Line--
 		}
 		if at.Line < n.Pos.Line {
@@ -87,7 +87,7 @@ func (in *indenter) mark(at doctree.Pos, m mark) {
 }
 
 func (in *indenter) value(n *doctree.Node, column int) {
-	c := in.s.at(n.Pos)
+	c := in.s.byteAt(n.Pos)
 	switch {
 	case c == '*':
 	case c == '&' && n.Kind == doctree.Map && !n.Flow && len(n.Members()) > 0 && n.Members()[0].Key.Pos.Line > n.Pos.Line:
@@ -107,7 +107,7 @@ func (in *indenter) value(n *doctree.Node, column int) {
 		}
 	case n.Quoted || n.Flow:
 		end, ok := in.s.scan(n.Pos, true)
-		if !ok && in.s.at(n.Pos) != 0 && !in.oneLine(n) {
+		if !ok && in.s.byteAt(n.Pos) != 0 && !in.oneLine(n) {
 			in.unsure = true
 		}
 		for l := n.Pos.Line + 1; ok && l <= end.Line; l++ {

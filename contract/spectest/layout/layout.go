@@ -30,7 +30,7 @@ func Block(body string) string {
 		}
 		// A pass that does not leave the meaning alone has met something that
 		// it does not understand.
-		if after, ok := read(changed); ok && after.same(before) {
+		if after, ok := read(changed); ok && after.equivalent(before) {
 			text = changed
 		}
 	}
@@ -63,8 +63,8 @@ func (s *source) text(lines []string) string {
 	return text
 }
 
-// same reports whether two texts mean the same and have the same comments.
-func (s *source) same(o *source) bool {
+// equivalent reports whether two texts mean the same and have the same comments.
+func (s *source) equivalent(o *source) bool {
 	a, b := s.root.JSON(), o.root.JSON()
 	return a.Equal(&b) && slices.Equal(s.comments(), o.comments())
 }
@@ -88,8 +88,8 @@ func (s *source) line(n int) string {
 	return s.lines[n-1]
 }
 
-// at is the byte at a place; 0 at the end of a line.
-func (s *source) at(p doctree.Pos) byte {
+// byteAt is the byte at a place; 0 at the end of a line.
+func (s *source) byteAt(p doctree.Pos) byte {
 	l := s.line(p.Line)
 	if p.Col < 1 || p.Col > len(l) {
 		return 0
@@ -100,7 +100,7 @@ func (s *source) at(p doctree.Pos) byte {
 // end is the place just past a value; false if it cannot be told: for what is
 // anchored, tagged, an alias, a block scalar or spread over lines without quotes.
 func (s *source) end(n *doctree.Node) (doctree.Pos, bool) {
-	c := s.at(n.Pos)
+	c := s.byteAt(n.Pos)
 	switch {
 	case strings.IndexByte("&*!|>", c) >= 0:
 		return n.Pos, false
@@ -127,11 +127,11 @@ func (s *source) scan(p doctree.Pos, comments bool) (doctree.Pos, bool) {
 	var quote, before byte = 0, ' '
 	for ; p.Line <= len(s.lines); p.Line, p.Col, before = p.Line+1, 1, ' ' {
 		for ; p.Col <= len(s.line(p.Line)); p.Col++ {
-			c := s.at(p)
+			c := s.byteAt(p)
 			switch {
 			case quote == '"' && c == '\\':
 				p.Col++
-			case quote == '\'' && c == quote && s.at(doctree.Pos{Line: p.Line, Col: p.Col + 1}) == quote:
+			case quote == '\'' && c == quote && s.byteAt(doctree.Pos{Line: p.Line, Col: p.Col + 1}) == quote:
 				p.Col++
 			case quote != 0 && c == quote:
 				if quote = 0; depth == 0 {

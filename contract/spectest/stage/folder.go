@@ -40,7 +40,7 @@ func NewFolder(scratch func() (dir string, remove func() error, err error)) (*Fo
 // Clear empties the folder for the next page. The error says that it cannot be made
 // what it was; then it can only be closed.
 func (f *Folder) Clear() error {
-	if now, err := os.Lstat(f.Page); err != nil || !alike(f.clean, now) {
+	if now, err := os.Lstat(f.Page); err != nil || !sameFolder(f.clean, now) {
 		return errors.New("the folder itself was changed")
 	}
 	for _, dir := range []string{f.Page, f.Top} {
@@ -63,7 +63,7 @@ func (f *Folder) Clear() error {
 // Close removes the folder.
 func (f *Folder) Close() error { return f.remove() }
 
-// alike reports whether a folder still is what it was, but for what is in it.
-func alike(a, b fs.FileInfo) bool {
+// sameFolder reports whether a folder still is what it was, but for what is in it.
+func sameFolder(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Mode() == b.Mode() && a.Size() == b.Size() && sameOwner(a, b)
 }

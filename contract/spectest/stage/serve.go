@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -24,16 +23,6 @@ func Link(dir, target string) error {
 		return fmt.Errorf("linking %s: %w", filepath.Base(target), err)
 	}
 	return os.Symlink(target, filepath.Join(dir, filepath.Base(target)))
-}
-
-// FreePort is a TCP port of this machine that nothing listens on.
-func FreePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("finding a free port: %w", err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil // of a TCP listener
 }
 
 // Ready waits until something listens at an address: HOST:PORT, a port of this

@@ -19,6 +19,7 @@ type Terminal struct {
 	far   *os.File // held until the command has ended, so that the terminal is there
 	most  int
 	ended chan struct{}
+	grown chan struct{} // more was printed
 
 	mu   sync.Mutex
 	keys []Key // that are still to be typed
@@ -35,49 +36,68 @@ func OpenTerminal(columns, rows, most int, keys []Key) (*Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.keys, t.most, t.ended = keys, most, make(chan struct{})
-	t.press()
+	t.keys, t.most, t.ended, t.grown = keys, most, make(chan struct{}), make(chan struct{}, 1)
+	t.grown <- struct{}{} // for keys that wait for nothing
 	go t.read()
+	go t.press()
 	return t, nil
 }
 
 func (t *Terminal) read() {
 	defer close(t.ended)
+	defer close(t.grown)
 	part := make([]byte, 32<<10)
-	for late := 0; ; {
+	for late, over := 0, false; ; {
 		n, err := t.near.Read(part)
 		t.mu.Lock()
 		t.seen = append(t.seen, part[:min(n, max(t.most+1-len(t.seen), 0))]...)
 		t.mu.Unlock()
-		t.press()
+		select {
+		case t.grown <- struct{}{}:
+		default: // it has yet to look at what was there before
+		}
 		if errors.Is(err, os.ErrDeadlineExceeded) && late < 5 { // on a busy machine before anything was read
 			late++
 			_ = t.near.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 			continue
 		}
 		if err != nil {
-			return // the last one who had it open has closed it
+			if over {
+				return
+			}
+			over = true // the last one has closed it; Linux may say so before all that was printed is read
 		}
 	}
 }
 
-// press types what is due. A terminal's buffer takes some thousand characters, so
-// that what nobody reads is typed behind the reader's back.
+// press types what is due, beside the reader: a program that prints without end takes
+// no key while nobody reads. A terminal's buffer takes some thousand characters, so
+// that what the program does not read is typed behind its back.
 func (t *Terminal) press() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for len(t.keys) > 0 {
-		k := t.keys[0]
-		at := bytes.Index(t.seen[t.from:], []byte(k.After))
-		if at < 0 {
-			return
-		}
-		t.from += at + len(k.After)
-		t.keys = t.keys[1:]
-		if _, err := t.near.WriteString(k.Text); err != nil {
-			return
+	for range t.grown {
+		for text, due := t.due(); due; text, due = t.due() {
+			if t.send(text) != nil {
+				return
+			}
 		}
 	}
+}
+
+// due takes the next key, if what it waits for was printed.
+func (t *Terminal) due() (text string, due bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.keys) == 0 {
+		return "", false
+	}
+	k := t.keys[0]
+	at := bytes.Index(t.seen[t.from:], []byte(k.After))
+	if at < 0 {
+		return "", false
+	}
+	t.from += at + len(k.After)
+	t.keys = t.keys[1:]
+	return k.Text, true
 }
 
 // Close ends the terminal. It gives what was printed, and the keys that were not

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,4 +36,40 @@ func terminal(columns, rows int) (*Terminal, error) {
 		return nil, errors.Join(fmt.Errorf("making a pseudo-terminal: %w", err), t.near.Close())
 	}
 	return t, nil
+}
+
+// send types a text. The kernel would echo a key that sends a signal after it has sent
+// it, when the program may have answered already, and throw away what was printed and
+// is not read yet: such a key is echoed first, and nothing printed is lost.
+func (t *Terminal) send(text string) error {
+	raw, err := t.near.SyscallConn()
+	if err != nil {
+		return err
+	}
+	for err == nil && text != "" {
+		var now *unix.Termios
+		fault := raw.Control(func(fd uintptr) { now, err = unix.IoctlGetTermios(int(fd), unix.TCGETS) })
+		if err = errors.Join(fault, err); err != nil {
+			return err
+		}
+		at := -1
+		if now.Lflag&unix.ISIG != 0 {
+			at = strings.IndexAny(text, string([]byte{now.Cc[unix.VINTR], now.Cc[unix.VQUIT], now.Cc[unix.VSUSP]}))
+		}
+		if at != 0 {
+			if at < 0 {
+				at = len(text)
+			}
+			_, err = t.near.WriteString(text[:at])
+			text = text[at:]
+			continue
+		}
+		if now.Lflag&unix.ECHO != 0 {
+			_, err = t.far.Write([]byte{'^', text[0] ^ 0x40})
+		}
+		signal := map[byte]unix.Signal{now.Cc[unix.VINTR]: unix.SIGINT, now.Cc[unix.VQUIT]: unix.SIGQUIT, now.Cc[unix.VSUSP]: unix.SIGTSTP}[text[0]]
+		fault = raw.Control(func(fd uintptr) { err = errors.Join(err, unix.IoctlSetInt(int(fd), unix.TIOCSIG, int(signal))) })
+		err, text = errors.Join(err, fault), text[1:]
+	}
+	return err
 }

@@ -34,7 +34,7 @@ type watch struct {
 	ended   time.Time        // when the last command ended since then; zero: none did
 }
 
-// stamp is by which one state of a file is told from another.
+// stamp distinguishes one state of a file from another.
 type stamp struct {
 	modified time.Time
 	size     int64
@@ -65,7 +65,7 @@ func (w *Watches) Begin(dir string) *Watch {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.seen == nil {
-		f.look(dir, time.Now())
+		f.scan(dir, time.Now())
 	}
 	f.running++
 	f.begun++
@@ -95,7 +95,7 @@ func (w *Watch) End(look bool) Change {
 		return c
 	}
 	before := f.seen
-	stores, more := f.look(w.dir, w.start)
+	stores, more := f.scan(w.dir, w.start)
 	for path, s := range f.seen {
 		if old, known := before[path]; known && old == s || !s.modified.After(w.ended) {
 			continue
@@ -106,8 +106,8 @@ func (w *Watch) End(look bool) Change {
 	return c
 }
 
-// look notes the files of a folder that may have changed since a time.
-func (f *watch) look(dir string, since time.Time) (stores, more bool) {
+// scan notes the files of a folder that may have changed since a time.
+func (f *watch) scan(dir string, since time.Time) (stores, more bool) {
 	since = since.Add(-granularity)
 	entries := 0
 	f.seen, f.ended = make(map[string]stamp), time.Time{}

@@ -1,7 +1,20 @@
 // Has what a Node program calls over HTTP go through the proxy of HTTP_PROXY:
 // fetch, undici, http and https. Versions of Node that can do so by themselves
-// are told to by NODE_USE_ENV_PROXY and are left alone.
+// are told to by NODE_USE_ENV_PROXY and are left alone. Servers that MCP's SDK starts
+// are started behind the command of THRESH_MCP_SHIM.
 'use strict';
+
+const shim = JSON.parse(process.env.THRESH_MCP_SHIM || '[]');
+if (shim.length > 0) {
+  const processes = require('node:child_process');
+  const spawn = processes.spawn;
+  processes.spawn = function (command, args, ...rest) {
+    const sdk = /[\\/]@modelcontextprotocol[\\/]/.test(new Error().stack);
+    if (!sdk || !Array.isArray(args) || command === shim[0]) return spawn.apply(this, arguments);
+    return spawn.call(this, shim[0], [...shim.slice(1), command, ...args], ...rest);
+  };
+  require('node:module').syncBuiltinESMExports();
+}
 
 const own = process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
 const address = process.env.HTTP_PROXY || '';

@@ -1,17 +1,23 @@
 # Has aiohttp heed the proxy of HTTP_PROXY, as other clients do: it does only if
-# it is told trust_env=True, which nearly nobody tells it.
+# it is told trust_env=True, which nearly nobody tells it. MCP's SDK starts its
+# servers behind the command of THRESH_MCP_SHIM.
 
 import functools
 import importlib.abc
 import importlib.machinery
+import json
+import os
 import sys
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Changes aiohttp.client when it is imported."""
+    """Changes a module when it is imported."""
+
+    def __init__(self, name, change):
+        self.name, self.change = name, change
 
     def find_spec(self, name, path=None, target=None):
-        if name != "aiohttp.client":
+        if name != self.name:
             return None
         sys.meta_path.remove(self)
         spec = importlib.machinery.PathFinder.find_spec(name, path)
@@ -20,13 +26,14 @@ class Finder(importlib.abc.MetaPathFinder):
 
             def exec_module(module):
                 load(module)
-                heed(module.ClientSession)
+                self.change(module)
 
             spec.loader.exec_module = exec_module
         return spec
 
 
-def heed(session):
+def heed(module):
+    session = module.ClientSession
     init = session.__init__
 
     @functools.wraps(init)
@@ -37,7 +44,21 @@ def heed(session):
     session.__init__ = heeding
 
 
-if "aiohttp.client" in sys.modules:
-    heed(sys.modules["aiohttp.client"].ClientSession)
-else:
-    sys.meta_path.insert(0, Finder())
+def stand_between(module):
+    shim = json.loads(os.environ.get("THRESH_MCP_SHIM") or "[]")
+    start = module.stdio_client
+
+    @functools.wraps(start)
+    def started(server, *args, **kwargs):
+        if shim and server.command != shim[0]:
+            server = server.model_copy(update={"command": shim[0], "args": [*shim[1:], server.command, *server.args]})
+        return start(server, *args, **kwargs)
+
+    module.stdio_client = started
+
+
+for name, change in {"aiohttp.client": heed, "mcp.client.stdio": stand_between}.items():
+    if name in sys.modules:
+        change(sys.modules[name])
+    else:
+        sys.meta_path.insert(0, Finder(name, change))

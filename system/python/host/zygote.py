@@ -43,8 +43,12 @@ def main(fd):
             os.close(fd)
         parent.send({"pid": pid})
         watched_over = wait(pid, link, watched[0])
-        leftovers = hunt(pid, subreaper)
-        status = status_of(pid)
+        if subreaper:  # orphans are ours, so that the number is needed no more
+            status = status_of(pid)
+            leftovers = hunt(pid, subreaper) if any_child() else 0
+        else:
+            leftovers = hunt(pid, subreaper)
+            status = status_of(pid)
         if not watched_over:
             _exit(0)
         parent.send({"status": status, "leftovers": leftovers})
@@ -143,6 +147,14 @@ def children(pid):
     return found
 
 
+def any_child():
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
 def hunt(main, subreaper):
     """Kills all that the child has left; returns how many processes."""
     if not subreaper:
@@ -205,7 +217,7 @@ def limit(limits):
     if resource is None:
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    names = {"memory": "RLIMIT_AS", "cpu": "RLIMIT_CPU", "file": "RLIMIT_FSIZE", "processes": "RLIMIT_NPROC"}
+    names = {"memory": "RLIMIT_AS", "file": "RLIMIT_FSIZE", "processes": "RLIMIT_NPROC"}
     for name, value in limits.items():
         number = getattr(resource, names[name], None)
         if number is None:
@@ -217,7 +229,7 @@ def limit(limits):
 
 def spare(name):
     # What is above the soft limit is for the host, to tell of what happened.
-    return {"memory": 64 << 20, "cpu": 1}.get(name, 0)
+    return {"memory": 64 << 20}.get(name, 0)
 
 
 def min_limit(highest, value):

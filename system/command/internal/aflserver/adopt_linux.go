@@ -14,7 +14,7 @@ import (
 )
 
 // A process in persistent mode stops itself when it has done a case, and its
-// fork server, being its parent, is told and tells us: four changes of process
+// fork server, being its parent, is notified and notifies us: four changes of process
 // for one case. Once a process has lived for a while its server is ended. The
 // process then becomes our child, since we are the reaper of orphans, and is
 // sent on and waited for directly: two changes. When it ends, a new server is

@@ -167,7 +167,7 @@ func (s *Server) runWarm(input []byte, timeout time.Duration) (word uint32, time
 	return s.runOne(timeout)
 }
 
-// runOne serves one case and notes what became of its process.
+// runOne serves one case and notes how its process ended.
 func (s *Server) runOne(timeout time.Duration) (word uint32, timedOut bool, err error) {
 	word, timedOut, err = s.serve(timeout)
 	if err != nil {
@@ -295,7 +295,7 @@ func (s *Server) extend(pid int, l Rlimit, fresh bool) error {
 	return Rlimit{Resource: l.Resource, Cur: min(uint64(used/time.Second)+1+l.Cur+1, old.Max), Max: old.Max}.Apply(pid)
 }
 
-// died buries the server and says what became of it.
+// died cleans up after the server and says how it ended.
 func (s *Server) died(cause error) error {
 	s.line.Close()
 	if s.pid == 0 {

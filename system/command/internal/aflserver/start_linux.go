@@ -107,12 +107,6 @@ func start(cfg *Config, mapSize int) (_ *Server, err error) {
 	return s, nil
 }
 
-// Arguments of personality(2).
-const (
-	askPersonality = 0xffffffff
-	fixedAddresses = 0x0040000 // ADDR_NO_RANDOMIZE
-)
-
 // roundUp makes a size fit the steps of appendEdges.
 func roundUp(n int) int { return (n + 31) &^ 31 }
 
@@ -120,13 +114,6 @@ func (s *Server) launch(mapSize int) error {
 	// The program is traced for as long as it takes to lay limits on it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if s.work != nil {
-		// Equal cases are to take equal edges, wherever the program is loaded. The
-		// thread has its own persona back before anything else runs on it.
-		own, _, _ := unix.RawSyscall(unix.SYS_PERSONALITY, askPersonality, 0, 0)
-		unix.RawSyscall(unix.SYS_PERSONALITY, own|fixedAddresses, 0, 0)
-		defer unix.RawSyscall(unix.SYS_PERSONALITY, own, 0, 0)
-	}
 	pid, err := s.line.Launch(forkline.Program{
 		Path: s.cfg.Path, Argv: s.cfg.Argv, Env: s.environment(mapSize), Dir: s.cfg.Dir,
 		Files: s.cfg.Files, Limits: s.cfg.Limits,

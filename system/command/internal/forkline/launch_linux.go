@@ -27,6 +27,10 @@ func (l *Line) Launch(p Program, control, status int) (int, error) {
 		}
 	}
 	files[control], files[status] = uintptr(l.far[0]), uintptr(l.far[1])
+	// The thread has its own persona back before anything else runs on it.
+	own := persona(ask)
+	persona(FixedAddresses())
+	defer persona(own)
 	pid, err := syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
 		Dir: p.Dir, Env: p.Env, Files: files,
 		// Should this process be killed before it has set options for the trace,
@@ -100,3 +104,19 @@ func Ended(ws syscall.WaitStatus) string {
 	}
 	return fmt.Sprintf("exit status %d", ws.ExitStatus())
 }
+
+// Arguments of personality(2).
+const (
+	ask            = 0xffffffff
+	fixedAddresses = 0x0040000 // ADDR_NO_RANDOMIZE
+)
+
+func persona(p uintptr) uintptr {
+	old, _, _ := unix.RawSyscall(unix.SYS_PERSONALITY, p, 0, 0)
+	return old
+}
+
+// FixedAddresses is the calling thread's persona, with programs and their stacks
+// loaded where they always are: a case then does the same each time, and the same
+// in every executor.
+func FixedAddresses() uintptr { return persona(ask) | fixedAddresses }

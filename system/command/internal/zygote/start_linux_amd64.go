@@ -83,7 +83,7 @@ func (s *Server) Fork() (int, error) {
 	return int(word), nil
 }
 
-// died buries the server and says what became of it. A server that does not
+// died cleans up after the server and says how it ended. A server that does not
 // answer counts as dead.
 func (s *Server) died(cause error) error {
 	ws := s.end()

@@ -1,0 +1,195 @@
+package spectest
+
+import (
+	"strconv"
+	"strings"
+)
+
+// shellLine is a command line as a shell reads it, without running anything.
+type shellLine struct {
+	number int // of its first line
+	source string
+	words  []string // with ${NAME} for variables
+	wrong  string   // why it is more than one simple command
+}
+
+// shellLines reads command lines: quotes may span lines, a backslash at the end of a
+// line goes on, # begins a comment, and a $ before a command is a prompt.
+func shellLines(text string) []shellLine {
+	r := &shellReader{text: text, line: 1}
+	for r.at < len(text) {
+		l := shellLine{number: r.line}
+		start := r.at
+		r.command(&l)
+		l.source = strings.TrimSpace(text[start:r.at])
+		if len(l.words) > 0 && l.words[0] == "$" {
+			l.words = l.words[1:]
+		}
+		if len(l.words) > 0 || l.wrong != "" {
+			r.list = append(r.list, l)
+		}
+	}
+	return r.list
+}
+
+type shellReader struct {
+	text     string
+	at, line int
+	list     []shellLine
+}
+
+// next is the next character; 0 at the end.
+func (r *shellReader) next() byte {
+	if r.at == len(r.text) {
+		return 0
+	}
+	c := r.text[r.at]
+	if r.at++; c == '\n' {
+		r.line++
+	}
+	return c
+}
+
+func (r *shellReader) peek(text string) bool { return strings.HasPrefix(r.text[r.at:], text) }
+
+// command reads words to the end of a command.
+func (r *shellReader) command(l *shellLine) {
+	var b strings.Builder
+	in := false
+	end := func() {
+		if in {
+			l.words = append(l.words, b.String())
+		}
+		b.Reset()
+		in = false
+	}
+	for r.at < len(r.text) {
+		if !in && len(l.words) == 0 {
+			l.number = r.line
+		}
+		switch c := r.next(); {
+		case c == '\n' || c == ';':
+			end()
+			return
+		case c == ' ' || c == '\t' || c == '\r':
+			end()
+		case c == '#' && !in:
+			for r.at < len(r.text) && !r.peek("\n") {
+				r.next()
+			}
+		case c == '&' && r.peek("&"):
+			r.next()
+			end()
+			return
+		case strings.IndexByte("|<>&()`", c) >= 0:
+			if c == '>' && b.String() == "2" { // its messages go elsewhere
+				b.Reset()
+				in = false
+			}
+			end()
+			l.wrong = string(c) + " belongs to the shell"
+			for r.at < len(r.text) && !r.peek("\n") {
+				r.next()
+			}
+		case c == '\\' && r.peek("\n"), c == '\\' && r.peek("\r\n"):
+			for r.next() != '\n' {
+			}
+		case c == '\\':
+			b.WriteByte(r.next())
+			in = true
+		case c == '$' && r.peek("'"):
+			r.next()
+			in = true
+			r.quoted(&b, l, true)
+		case c == '$':
+			in = true
+			r.variable(&b, l)
+		case c == '\'':
+			in = true
+			r.quoted(&b, l, false)
+		case c == '"':
+			in = true
+			r.double(&b, l)
+		default:
+			b.WriteByte(c)
+			in = true
+		}
+	}
+	end()
+}
+
+// openQuote says so of a quote that never ends.
+const openQuote = "a quote is never closed"
+
+// quoted reads to a single quote; with escapes, as bash reads $'...'.
+func (r *shellReader) quoted(b *strings.Builder, l *shellLine, escapes bool) {
+	for r.at < len(r.text) {
+		c := r.next()
+		switch {
+		case c == '\'':
+			return
+		case c != '\\' || !escapes:
+			b.WriteByte(c)
+		case r.peek("'"), r.peek(`"`), r.peek("?"):
+			b.WriteByte(r.next())
+		default:
+			from := r.at
+			char, _, rest, err := strconv.UnquoteChar(r.text[from-1:], '\'')
+			if err != nil {
+				b.WriteByte(c)
+				continue
+			}
+			b.WriteRune(char)
+			r.at = len(r.text) - len(rest)
+		}
+	}
+	l.wrong = openQuote
+}
+
+// double reads to a double quote.
+func (r *shellReader) double(b *strings.Builder, l *shellLine) {
+	for r.at < len(r.text) {
+		switch c := r.next(); {
+		case c == '"':
+			return
+		case c == '\\' && r.peek("\n"):
+			r.next()
+		case c == '\\' && r.at < len(r.text) && strings.IndexByte("\"\\$`", r.text[r.at]) >= 0:
+			b.WriteByte(r.next())
+		case c == '$':
+			r.variable(b, l)
+		case c == '`':
+			l.wrong = "it holds a command of the shell"
+		default:
+			b.WriteByte(c)
+		}
+	}
+	l.wrong = openQuote
+}
+
+// variable reads what follows a dollar sign: a variable becomes one of the document.
+func (r *shellReader) variable(b *strings.Builder, l *shellLine) {
+	rest := r.text[r.at:]
+	var name string
+	if braced, ok := strings.CutPrefix(rest, "{"); ok {
+		if name, _, ok = strings.Cut(braced, "}"); !ok || !variableName.MatchString(name) {
+			l.wrong = "it holds more of the shell than the name of a variable: ${"
+			return
+		}
+		r.at += len(name) + 2
+	} else {
+		n := 0
+		for n < len(rest) && (rest[n] == '_' || rest[n] >= 'a' && rest[n] <= 'z' || rest[n] >= 'A' && rest[n] <= 'Z' || n > 0 && rest[n] >= '0' && rest[n] <= '9') {
+			n++
+		}
+		if name = rest[:n]; n == 0 {
+			if strings.HasPrefix(rest, "(") {
+				l.wrong = "it holds a command of the shell"
+			}
+			b.WriteByte('$')
+			return
+		}
+		r.at += n
+	}
+	b.WriteString("${" + name + "}")
+}

@@ -1,0 +1,294 @@
+package system
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/textproto"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// take gives an argument a value of an earlier call.
+type take struct {
+	Argument string `json:"argument"`
+	Step     int    `json:"step"` // the earlier call
+	// From is a runtime expression of OpenAPI, or the name of a member of the answer; an
+	// answer without that member has an id instead.
+	From string `json:"from"`
+}
+
+// chained is how many calls are made with special arguments at each end of a route.
+const chained = 80
+
+var placed = regexp.MustCompile(`\{([^{}/]+)\}`)
+
+// within are the calls that make, or list, what the path of an operation names.
+func within(all []usage, o *sut.Operation) (before []earlier, takes []take) {
+	for _, at := range placed.FindAllStringSubmatchIndex(o.Path, -1) {
+		collection := placed.ReplaceAllString(strings.TrimSuffix(o.Path[:at[0]], "/"), "{}")
+		var maker *usage
+		for i := range all {
+			if x := all[i].op; placed.ReplaceAllString(x.Path, "{}") == collection && len(all[i].valid[0]) > 0 && (x.Method == "POST" || x.Method == "GET" && maker == nil) {
+				maker = &all[i]
+			}
+		}
+		if maker == nil || !strings.HasSuffix(o.Path[:at[0]], "/") {
+			return nil, nil
+		}
+		name := o.Path[at[2]:at[3]]
+		before = append(before, maker.after(takes))
+		takes = append(slices.Clip(takes), take{name, len(before) - 1, name})
+	}
+	return before, takes
+}
+
+// after is the usual call, with what was taken for the path so far.
+func (u *usage) after(takes []take) earlier {
+	e := earlier{Operation: u.op.Name, Args: u.valid[0][len(u.valid[0])-1].Args}
+	for k, m := range placed.FindAllStringSubmatch(u.op.Path, -1) {
+		if k < len(takes) {
+			e.Take = append(e.Take, take{m[1], takes[k].Step, takes[k].From})
+		}
+	}
+	return e
+}
+
+// chains are, for each operation that needs what another one answers, cases that call
+// that one first: the usual calls of both, and those with one special argument.
+func (c *Campaign) chains(all []usage) (usual, special [][][]byte) {
+	usual, special = make([][][]byte, len(all)), make([][][]byte, len(all))
+	for i := range all {
+		to := &all[i]
+		if len(to.valid[0]) == 0 {
+			continue
+		}
+		add := func(list *[][]byte, in input, about string, before []earlier, takes []take) {
+			in.About, in.Before, in.Take = about, before, takes
+			if text, err := json.Marshal(in); err == nil {
+				*list = append(*list, text)
+			}
+		}
+		route := func(from *usage, before []earlier, takes []take) {
+			plain := to.valid[0][len(to.valid[0])-1]
+			add(&usual[i], plain, "after "+from.op.Name, before, takes)
+			last := before[len(before)-1]
+			for _, v := range besides(from.valid[1], last.Take) {
+				last.Args = v.Args
+				add(&special[i], plain, v.About+", of "+from.op.Name+" before", append(slices.Clone(before[:len(before)-1]), last), takes)
+			}
+			for _, v := range besides(to.valid[1], takes) {
+				add(&special[i], v, v.About+", after "+from.op.Name, before, takes)
+			}
+		}
+		for k := range all {
+			from := &all[k]
+			for _, l := range from.op.Links {
+				before, takes := within(all, from.op)
+				if l.To != to.op.Name || len(from.valid[0]) == 0 || len(usual[i]) > 2 {
+					continue
+				}
+				before = append(before, from.after(takes))
+				takes = nil
+				for _, v := range l.Values {
+					takes = append(takes, take{v[0], len(before) - 1, v[1]})
+				}
+				if len(takes) > 0 {
+					route(from, before, takes)
+				}
+			}
+		}
+		if before, takes := within(all, to.op); len(takes) > 0 && len(usual[i]) == 0 {
+			at := slices.IndexFunc(all, func(u usage) bool { return u.op.Name == before[len(before)-1].Operation })
+			route(&all[at], before, takes)
+		}
+	}
+	return usual, special
+}
+
+// besides are the first inputs that are special in what is not taken of other calls.
+func besides(list []input, takes []take) []input {
+	list = slices.DeleteFunc(slices.Clone(list), func(v input) bool {
+		return slices.ContainsFunc(takes, func(t take) bool { return t.Argument == subject(&v) })
+	})
+	return list[:min(chained, len(list))]
+}
+
+// done is an earlier call that was answered.
+type done struct {
+	args map[string]json.RawMessage
+	o    sut.Observation
+}
+
+// errNothing says that an earlier call gave nothing to go on with.
+var errNothing = errors.New("the call before it gave nothing")
+
+// follow makes the calls of a case that come before the last one, and returns the
+// arguments of that.
+func (e *executor) follow(ctx context.Context, in *input) (args []sut.Named, err error) {
+	var list []done
+	for _, before := range in.Before {
+		args, err := filled(before.Args, before.Take, list)
+		if err != nil {
+			return nil, err
+		}
+		o, err := e.x.Call(ctx, sut.Call{Operation: before.Operation, Named: args})
+		if err != nil {
+			return nil, err
+		}
+		if o.End != sut.Answered {
+			return nil, errNothing // another case is about that
+		}
+		o.Output = bytes.Clone(o.Output)
+		d := done{make(map[string]json.RawMessage), o}
+		for _, a := range args {
+			d.args[a.Name] = a.Value
+		}
+		list = append(list, d)
+	}
+	return filled(in.Args, in.Take, list)
+}
+
+// filled are arguments with the values that are taken of earlier calls.
+func filled(object []byte, takes []take, list []done) ([]sut.Named, error) {
+	args, err := arguments(object)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range takes {
+		if t.Step < 0 || t.Step >= len(list) {
+			return nil, fmt.Errorf("the case takes %s of call %d, before which there are %d", t.Argument, t.Step, len(list))
+		}
+		v := list[t.Step].value(t.From)
+		if v == nil {
+			return nil, errNothing
+		}
+		args = slices.DeleteFunc(args, func(a sut.Named) bool { return a.Name == t.Argument })
+		args = append(args, sut.Named{Name: t.Argument, Value: v})
+	}
+	return args, nil
+}
+
+// value is what an expression finds in a call, nil if there is nothing.
+func (d *done) value(from string) json.RawMessage {
+	side, rest, _ := strings.Cut(strings.TrimPrefix(from, "$"), ".")
+	part, pointer, _ := strings.Cut(rest, "#")
+	kind, name, _ := strings.Cut(part, ".")
+	switch {
+	case !strings.HasPrefix(from, "$"):
+		return d.member(from)
+	case side == "response" && kind == "header":
+		if values := d.o.Header[textproto.CanonicalMIMEHeaderKey(name)]; len(values) > 0 {
+			return text(values[0])
+		}
+		return nil
+	case side == "response" && kind == "body":
+		return pointed(d.o.Output, pointer)
+	case side == "request" && kind == "body": // its members are arguments
+		object, err := json.Marshal(d.args)
+		if whole := d.args["body"]; whole != nil {
+			object = whole
+		}
+		if err != nil {
+			return nil
+		}
+		return pointed(object, pointer)
+	case side == "request":
+		return d.args[name]
+	case side == "statusCode":
+		return json.RawMessage(strconv.Itoa(d.o.Status))
+	}
+	return nil
+}
+
+func text(s string) json.RawMessage {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// pointed is what a JSON pointer leads to.
+func pointed(at json.RawMessage, pointer string) json.RawMessage {
+	if !json.Valid(at) {
+		return nil
+	}
+	for _, step := range strings.Split(pointer, "/")[1:] {
+		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+		var members map[string]json.RawMessage
+		var items []json.RawMessage
+		switch n, err := strconv.Atoi(step); {
+		case json.Unmarshal(at, &members) == nil && members[step] != nil:
+			at = members[step]
+		case json.Unmarshal(at, &items) == nil && err == nil && n >= 0 && n < len(items):
+			at = items[n]
+		default:
+			return nil
+		}
+	}
+	return at
+}
+
+// member is a member of an answer that is named like an argument, or an id: the outermost,
+// of a list that of its first item. What is no JSON ends with it, as the address of what
+// was made does.
+func (d *done) member(argument string) json.RawMessage {
+	key := func(name string) string {
+		return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+	}
+	want := key(argument)
+	level := []json.RawMessage{d.o.Output}
+	for depth := 0; depth < 4; depth++ {
+		var next []json.RawMessage
+		for _, v := range level {
+			var members map[string]json.RawMessage
+			var items []json.RawMessage
+			if json.Unmarshal(v, &items) == nil && len(items) > 0 {
+				next = append(next, items[0])
+			}
+			if json.Unmarshal(v, &members) != nil {
+				continue
+			}
+			names := slices.Sorted(maps.Keys(members))
+			for _, wanted := range []string{want, "id", want + "id", "uuid"} {
+				for _, name := range names {
+					if key(name) == wanted && single(members[name]) {
+						return members[name]
+					}
+				}
+			}
+			for _, name := range names {
+				next = append(next, members[name])
+			}
+		}
+		level = next
+	}
+	if at := d.o.Header["Location"]; len(at) > 0 {
+		path, _, _ := strings.Cut(at[0], "?")
+		return text(path[strings.LastIndexByte(path, '/')+1:])
+	}
+	return nil
+}
+
+// single reports whether a value is a text or a number that a path can hold.
+func single(v json.RawMessage) bool {
+	var s string
+	if json.Unmarshal(v, &s) == nil && v[0] == '"' {
+		return s != "" && !strings.ContainsAny(s, "/\\%\x00?#") && s != "." && s != ".."
+	}
+	return v[0] == '-' || v[0] >= '0' && v[0] <= '9'
+}
+
+// nothing is the outcome of a case whose last call could not be made.
+func nothing() campaign.Outcome {
+	return campaign.Outcome{Data: fmt.Appendf(nil, "%s%v", refused, errNothing)}
+}

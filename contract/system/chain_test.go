@@ -1,0 +1,261 @@
+package system
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+// cellar keeps jars by numbers that nobody can guess.
+type cellar struct {
+	shelf
+	calls []string
+	call  func(c sut.Call, args map[string]string) sut.Observation
+}
+
+func (s *cellar) Call(_ context.Context, c sut.Call) (sut.Observation, error) {
+	args := make(map[string]string)
+	for _, a := range c.Named {
+		args[a.Name] = string(a.Value)
+	}
+	s.calls = append(s.calls, fmt.Sprint(c.Operation, " ", args))
+	return s.call(c, args), nil
+}
+
+func object(properties string, required ...string) json.RawMessage {
+	list, err := json.Marshal(append([]string{}, required...))
+	if err != nil {
+		panic(err)
+	}
+	return json.RawMessage(`{"type":"object","required":` + string(list) + `,"properties":{` + properties + `}}`)
+}
+
+var jars = []sut.Operation{
+	{Name: "eat", Method: "POST", Path: "/rooms/{room}/jars/{jar}/spoon", Schema: object(`"room":{"type":"integer"},"jar":{"type":"integer"},"much":{"type":"integer","minimum":1,"maximum":4}`, "room", "jar"),
+		Arguments: []sut.Argument{{Name: "room", In: "path", Type: "integer"}, {Name: "jar", In: "path", Type: "integer"}, {Name: "much", In: "body", Type: "integer"}}},
+	{Name: "fill", Method: "POST", Path: "/rooms/{id}/jars", Schema: object(`"id":{"type":"integer"},"fruit":{"enum":["plum","pear"]}`, "id", "fruit"),
+		Arguments: []sut.Argument{{Name: "id", In: "path", Type: "integer"}, {Name: "fruit", In: "body", Type: "string"}}},
+	{Name: "rooms", Method: "GET", Path: "/rooms", Schema: object(``)},
+}
+
+// What is behind calls of others is found: an operation is called with what those
+// answered, and each of the calls with special arguments in turn.
+func TestChains(t *testing.T) {
+	answer := func(end sut.End, status int, text string) sut.Observation {
+		return sut.Observation{End: end, Status: status, Output: []byte(text), Why: fmt.Sprintf("HTTP %d", status)}
+	}
+	fruit := ""
+	x := &cellar{}
+	x.call = func(c sut.Call, args map[string]string) sut.Observation {
+		switch {
+		case c.Operation == "rooms":
+			return answer(sut.Answered, 200, `{"rooms":[{"name":"a","id":7123}]}`)
+		case c.Operation == "fill" && args["id"] == "7123":
+			fruit = args["fruit"]
+			return answer(sut.Answered, 201, `{"jar_id":919191,"id":1}`)
+		case c.Operation == "eat" && args["room"] == "7123" && args["jar"] == "1":
+			if fruit == `"pear"` || args["much"] == "4" {
+				return answer(sut.Crashed, 500, fruit)
+			}
+			return answer(sut.Answered, 200, "{}")
+		}
+		return answer(sut.Refused, 404, "")
+	}
+	open := func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) { return x, nil }
+	c := &Campaign{open: open, plan: &sut.Plan{Kind: sut.HTTP}, seed: 1, writes: true}
+	data, err := json.Marshal(jars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Start(campaign.Facts{Data: data})
+	e, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for {
+		r, more := c.Round(s)
+		if !more {
+			break
+		}
+		outcomes := make([]campaign.Outcome, r.Len)
+		for i := range r.Len {
+			if outcomes[i], err = e.Execute(t.Context(), s, campaign.Case{Payload: r.At(i)}); err != nil {
+				t.Fatal(err)
+			}
+			if o := outcomes[i]; o.Verdict == campaign.VerdictFail {
+				found[strings.Join(o.Cause, " ")] = true
+			}
+		}
+		first := s.first
+		s = c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for i, o := range outcomes {
+				yield(campaign.Case{Index: first + int64(i)}, o)
+			}
+		})
+	}
+	if len(found) != 2 || !found["crash eat HTTP 500 <str> fruit"] || !found["crash eat HTTP 500 <str> much"] {
+		t.Errorf("found %v\n%s", found, strings.Join(x.calls, "\n"))
+	}
+	if !slices.Contains(x.calls, "eat map[jar:1 room:7123]") {
+		t.Errorf("the calls are\n%s", strings.Join(x.calls, "\n"))
+	}
+	if sum := c.Summarize(s); len(sum.Warnings) != 1 || !strings.HasSuffix(sum.Warnings[0], ": eat (combinations)") {
+		t.Errorf("%q", sum.Warnings)
+	}
+}
+
+// A link says where the values stand. Without what it names, the last call is not made.
+func TestLinks(t *testing.T) {
+	get := sut.Operation{Name: "get", Method: "GET", Path: "/get", Schema: object(`"key":{"type":"string"}`, "key"), Arguments: []sut.Argument{{Name: "key", In: "query", Type: "string"}}}
+	put := sut.Operation{Name: "put", Method: "POST", Path: "/put", Schema: object(`"text":{"type":"string"}`, "text"), Arguments: []sut.Argument{{Name: "text", In: "body", Type: "string"}}}
+	for from, want := range map[string]string{
+		"$response.body#/made/0/key": "get map[key:\"k1\"]",
+		"$response.header.etag":      "get map[key:\"e1\"]",
+		"$request.body#/text":        "get map[key:\"a\"]",
+		"$request.body#/none":        "",
+		"$response.body#/made/1/key": "",
+		"$statusCode":                "get map[key:201]",
+		"$url":                       "",
+	} {
+		x := &cellar{call: func(sut.Call, map[string]string) sut.Observation {
+			return sut.Observation{End: sut.Answered, Status: 201, Output: []byte(`{"made":[{"key":"k1"}]}`), Header: map[string][]string{"Etag": {"e1"}}}
+		}}
+		put.Links = []sut.Link{{To: "get", Values: [][2]string{{"key", from}}}}
+		all := []usage{{&get, [2][]input{{{Operation: "get", Valid: true, Args: json.RawMessage(`{"key":"x"}`)}}}}, {&put, [2][]input{{{Operation: "put", Args: json.RawMessage(`{"text":"a"}`)}}}}}
+		c := &Campaign{plan: &sut.Plan{Kind: sut.HTTP}}
+		usual, special := c.chains(all)
+		if len(usual[0]) != 1 || len(usual[1])+len(special[0])+len(special[1]) != 0 {
+			t.Fatalf("%s: %s %s", from, usual, special)
+		}
+		e := &executor{c: c, x: x}
+		out, err := e.Execute(t.Context(), &state{ops: []sut.Operation{get, put}}, campaign.Case{Payload: usual[0][0]})
+		last := strings.Join(x.calls[1:], " ")
+		if err != nil || last != want || strings.HasPrefix(string(out.Data), refused) != (want == "") {
+			t.Errorf("%s: %q, want %q; %s, %v", from, last, want, out.Data, err)
+		}
+	}
+}
+
+// What is found in an answer for an argument.
+func TestMember(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"id":1,"order_id":2}`:                  `2`,
+		`{"id":1,"order":{"orderId":2}}`:         `1`,
+		`{"a":{"x":1},"data":{"id":"p"}}`:        `"p"`,
+		`[{"id":5},{"id":6}]`:                    `5`,
+		`{"items":[{"uuid":"u"}]}`:               `"u"`,
+		`{"id":null,"order":{"id":3}}`:           `3`,
+		`{"id":"a/b"}`:                           `"last"`,
+		`{"id":{"a":1}}`:                         `"last"`,
+		`[]`:                                     `"last"`,
+		`no`:                                     `"last"`,
+		`{"a":{"b":{"c":{"d":{"e":{"id":1}}}}}}`: `"last"`,
+	} {
+		d := done{o: sut.Observation{Output: []byte(answer), Header: map[string][]string{"Location": {"/orders/last?x=1"}}}}
+		if got := d.member("orderId"); string(got) != want {
+			t.Errorf("%s: %s, want %s", answer, got, want)
+		}
+	}
+}
+
+// A service that cannot be begun anew is asked again after other calls, alone. What only
+// counts, or keeps to its answer, has no finding; of calls before, those that matter stay.
+func TestLeaksOfServices(t *testing.T) {
+	last, n := "", 0
+	for name, x := range map[string]struct {
+		path string
+		says func(args string) string
+		want string
+	}{
+		"the answer before": {"/me", func(args string) string { was := last; last = args; return was }, "me: the answer depends on earlier calls"},
+		"its own":           {"/me", func(args string) string { return args }, ""},
+		"counts":            {"/me", func(string) string { n++; return fmt.Sprint(n) }, ""},
+		"is about calls":    {"/me/history", func(args string) string { was := last; last = args; return was }, "none"},
+	} {
+		calls := &cellar{call: func(c sut.Call, args map[string]string) sut.Observation {
+			return sut.Observation{End: sut.Answered, Status: 200, Output: []byte(x.says(c.Operation + fmt.Sprint(args)))}
+		}}
+		open := func(context.Context, *sut.Plan, sut.Worker) (sut.System, error) { return calls, nil }
+		c := &Campaign{open: open, plan: &sut.Plan{Kind: sut.HTTP}, seed: 1}
+		data, err := json.Marshal([]sut.Operation{
+			{Name: "me", Method: "GET", Path: x.path, Schema: object(`"as":{"enum":["a","b","c"]}`), Arguments: []sut.Argument{{Name: "as", In: "query", Type: "string"}}},
+			{Name: "you", Method: "GET", Path: "/you/history", Schema: object(``)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := c.Start(campaign.Facts{Data: data})
+		if alone := len(s.plans) == 4 && len(s.plans[1]) == 1; alone != (x.want != "none") {
+			t.Fatalf("%s: %d rounds", name, len(s.plans))
+		} else if !alone {
+			continue
+		}
+		e, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fails := func(p []byte) (bool, error) {
+			out, err := e.Execute(t.Context(), s, campaign.Case{Payload: p})
+			return out.Title != "" && out.Title == x.want, err
+		}
+		if yes, err := fails(s.plans[1][0]); yes != (x.want != "") || err != nil {
+			t.Errorf("%s: %t, %v", name, yes, err)
+		}
+		var in input
+		if small, _ := c.Reduce(t.Context(), s.plans[1][0], fails); json.Unmarshal(small, &in) != nil || x.want != "" && len(in.Before) != 1 {
+			t.Errorf("%s: %s", name, small)
+		}
+	}
+}
+
+// An argument that made an operation hang gets no further special values; other arguments
+// do, and after one that only failed, combinations are skipped alone. The summary says so.
+func TestWhatHungIsLeftAlone(t *testing.T) {
+	c := &Campaign{plan: &sut.Plan{Kind: sut.HTTP}, seed: 1, writes: true}
+	data, err := json.Marshal([]sut.Operation{{Name: "look", Method: "POST", Schema: object(`"a":{"type":"string"},"b":{"type":"string"}`),
+		Arguments: []sut.Argument{{Name: "a", In: "body", Type: "string"}, {Name: "b", In: "body", Type: "string"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(s *state, name string) (n int) {
+		for _, p := range s.cases() {
+			var in input
+			if json.Unmarshal(p, &in) == nil && subject(&in) == name {
+				n++
+			}
+		}
+		return n
+	}
+	for kind, left := range map[string]int{kindTimeout: 0, kindFlood: 0, kindCrash: 1} {
+		s := c.Fold(c.Start(campaign.Facts{Data: data}), func(func(campaign.Case, campaign.Outcome) bool) {})
+		if of(s, "a") < 20 || of(s, "b") < 20 {
+			t.Fatalf("%d and %d calls with a special argument", of(s, "a"), of(s, "b"))
+		}
+		at := slices.IndexFunc(s.cases(), func(p []byte) bool { return strings.Contains(string(p), `"about":"a: `) })
+		first := s.first
+		s = c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			yield(campaign.Case{Index: first + int64(at)}, campaign.Outcome{Verdict: campaign.VerdictFail, Kind: kind})
+		})
+		if got := of(s, "a"); min(got, 1) != left || of(s, "b") < 5 {
+			t.Errorf("%s: %d calls about a, %d about b", kind, got, of(s, "b"))
+		}
+		for s.round < len(s.plans)-1 {
+			s = c.Fold(s, func(func(campaign.Case, campaign.Outcome) bool) {})
+		}
+		if n := len(s.cases()); n > 0 {
+			t.Errorf("%s: %d combinations", kind, n)
+		}
+		s = c.Fold(s, func(func(campaign.Case, campaign.Outcome) bool) {})
+		what := map[int]string{0: "look (combinations), look (values of a)", 1: "look (combinations)"}[left]
+		if w := strings.Join(c.Summarize(s).Warnings, "\n"); !strings.HasSuffix(w, "not made, since others like them failed or took too long: "+what) {
+			t.Errorf("%s: the summary says %q", kind, w)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package command
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/thresh-dev/thresh/system/unwind"
+	"golang.org/x/sys/unix"
+)
+
+// guard follows the calls of a traced program of one thread and finds the function
+// that writes over what they return to: such a program crashes elsewhere, where
+// what it does then leads. It stops the program where functions begin and where
+// they return to, which costs a small part of what single steps do.
+type guard struct {
+	mem    *os.File
+	p      *unwind.Process
+	held   map[uint64]byte // what stood where the program is stopped
+	begins map[uint64]bool // which of these are functions
+	calls  []guarded       // innermost last
+	stops  int
+	maps   int
+	found  *unwind.Diagnosis
+}
+
+// guarded is a call that has not returned.
+type guarded struct{ function, slot, ret, frame uint64 }
+
+// Bounds of a guard, as a program may do more than anybody waits for: functions,
+// stops, and the calls that are looked at each time.
+const (
+	mostFunctions  = 20000
+	mostStops      = 50000
+	mostCalls      = 16
+	mostMapReads   = 8
+	breakpoint     = 0xcc
+	fromBreakpoint = 1 // the pc is behind
+)
+
+// ReadAt reads memory as it is without breakpoints.
+func (g *guard) ReadAt(b []byte, at int64) (int, error) {
+	n, err := g.mem.ReadAt(b, at)
+	for i := range b[:n] {
+		if b[i] == breakpoint {
+			if was, ok := g.held[uint64(at)+uint64(i)]; ok {
+				b[i] = was
+			}
+		}
+	}
+	return n, err
+}
+
+// plant begins to guard a program that was just executed. False: it cannot be
+// guarded.
+func (g *guard) plant(pid int) bool {
+	g.close()
+	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	*g = guard{mem: mem, held: map[uint64]byte{}, begins: map[uint64]bool{}}
+	if g.p, err = processAt(pid, g); err != nil {
+		return false
+	}
+	list := g.p.Functions()
+	for _, a := range list[:min(len(list), mostFunctions)] {
+		g.hold(a)
+		g.begins[a] = true
+	}
+	return len(list) > 0 && len(list) <= mostFunctions
+}
+
+func (g *guard) close() {
+	if g != nil && g.mem != nil {
+		g.mem.Close()
+		g.mem = nil
+	}
+}
+
+func (g *guard) hold(a uint64) {
+	if _, ok := g.held[a]; ok {
+		return
+	}
+	var b [1]byte
+	if _, err := g.mem.ReadAt(b[:], int64(a)); err != nil {
+		return
+	}
+	if _, err := g.mem.WriteAt([]byte{breakpoint}, int64(a)); err == nil {
+		g.held[a] = b[0]
+	}
+}
+
+func (g *guard) word(a uint64) uint64 {
+	var b [8]byte
+	_, _ = g.mem.ReadAt(b[:], int64(a)) // 0 is no address of code
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// stopped handles a stop. ours: it was for the guard alone. over: there is nothing
+// more to see.
+func (g *guard) stopped(pid int, ws unix.WaitStatus) (ours, over bool) {
+	sig, event := ws.StopSignal(), int(ws)>>16
+	switch {
+	case event == unix.PTRACE_EVENT_EXEC:
+		return true, !g.plant(pid)
+	case event != 0: // a thread or a child: its calls would be stopped as well
+		return false, true
+	case !unwind.Fatal(int(sig)):
+		return false, false
+	}
+	var r unix.PtraceRegs
+	if unix.PtraceGetRegs(pid, &r) != nil {
+		return false, true
+	}
+	at := r.Rip - fromBreakpoint
+	was, planted := g.held[at]
+	ours = sig == unix.SIGTRAP && planted
+	if ours {
+		r.Rip = at
+	}
+	if g.stops++; g.stops > mostStops || g.damaged(pid, &r) {
+		return ours, true
+	}
+	if !ours {
+		return false, !catches(pid, sig)
+	}
+	if g.begins[at] {
+		g.enter(pid, &r)
+	} else if g.leave(pid, &r) {
+		return true, true
+	}
+	return true, !g.stepOver(pid, &r, was)
+}
+
+// damaged looks for a call that no longer returns to where it came from.
+func (g *guard) damaged(pid int, r *unix.PtraceRegs) bool {
+	for i := len(g.calls) - 1; i >= max(0, len(g.calls)-mostCalls); i-- {
+		c := g.calls[i]
+		if c.slot+8 < r.Rsp || g.word(c.slot) == c.ret {
+			continue
+		}
+		if p, err := processAt(pid, g); err == nil {
+			if slots, whole := p.Live(numbered(r)); whole && !slots[c.slot] { // a jump has left it
+				g.calls = slices.Delete(g.calls, i, i+1)
+				continue
+			}
+		}
+		g.blame(pid)
+		return true
+	}
+	return false
+}
+
+// blame names the innermost call.
+func (g *guard) blame(pid int) {
+	if p, err := processAt(pid, g); err == nil {
+		g.p = p
+	}
+	var returns []uint64
+	for _, c := range slices.Backward(g.calls) {
+		returns = append(returns, c.ret)
+	}
+	d := g.p.Smashed(g.calls[len(g.calls)-1].function, returns)
+	g.found = &d
+}
+
+// enter notes that a function begins.
+func (g *guard) enter(pid int, r *unix.PtraceRegs) {
+	ret := g.word(r.Rsp)
+	g.prune(r.Rsp)
+	if n := len(g.calls); n > 0 && g.calls[n-1].slot == r.Rsp { // it stands for its caller
+		g.calls[n-1].function = r.Rip
+		return
+	}
+	if !g.p.Called(ret) {
+		// A part of a function that lies elsewhere, or a library that was loaded since.
+		if g.maps++; g.maps > mostMapReads {
+			return
+		}
+		p, err := processAt(pid, g)
+		if err != nil || !p.Called(ret) {
+			return
+		}
+		g.p = p
+	}
+	g.calls = append(g.calls, guarded{r.Rip, r.Rsp, ret, r.Rbp})
+	g.hold(ret)
+}
+
+// leave compares what a function has left for its caller: true: it has written
+// over that.
+func (g *guard) leave(pid int, r *unix.PtraceRegs) bool {
+	g.prune(r.Rsp - 8)
+	n := len(g.calls)
+	if n == 0 || g.calls[n-1].slot+8 != r.Rsp {
+		return false
+	}
+	if g.calls[n-1].frame != r.Rbp {
+		g.blame(pid)
+		return true
+	}
+	g.calls = g.calls[:n-1]
+	return false
+}
+
+// prune forgets the calls below a stack pointer: they have returned.
+func (g *guard) prune(sp uint64) {
+	for len(g.calls) > 0 && g.calls[len(g.calls)-1].slot < sp {
+		g.calls = g.calls[:len(g.calls)-1]
+	}
+}
+
+// stepOver has the thread execute the instruction under a breakpoint.
+func (g *guard) stepOver(pid int, r *unix.PtraceRegs, was byte) bool {
+	at := int64(r.Rip)
+	if _, err := g.mem.WriteAt([]byte{was}, at); err != nil {
+		return false
+	}
+	if unix.PtraceSetRegs(pid, r) != nil || unix.PtraceSingleStep(pid) != nil {
+		return false
+	}
+	if _, over, err := nextStop(unix.P_PID, pid); over || err != nil {
+		return false
+	}
+	var ws unix.WaitStatus
+	if _, err := unix.Wait4(pid, &ws, unix.WALL|unix.WNOTHREAD, nil); err != nil || ws.StopSignal() != unix.SIGTRAP || int(ws)>>16 != 0 {
+		return false
+	}
+	_, err := g.mem.WriteAt([]byte{breakpoint}, at)
+	return err == nil
+}
