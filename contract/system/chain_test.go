@@ -259,3 +259,17 @@ func TestWhatHungIsLeftAlone(t *testing.T) {
 		}
 	}
 }
+
+// What a case takes of calls that it does not have is an error, whoever wrote the case.
+func TestTakesOfCallsThatAreNotThere(t *testing.T) {
+	list := []done{{nil, sut.Observation{End: sut.Answered, Output: []byte(`{"id":7}`)}}}
+	for step, want := range map[int]bool{-1: false, 0: true, 1: false} {
+		args, err := filled([]byte(`{}`), []take{{Argument: "id", Step: step, From: "$response.body#/id"}}, list)
+		if got := err == nil && len(args) == 1 && string(args[0].Value) == "7"; got != want {
+			t.Errorf("step %d: %v, %v", step, args, err)
+		}
+		if !want && err == errNothing {
+			t.Errorf("step %d is said to have no such value", step)
+		}
+	}
+}

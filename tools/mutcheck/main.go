@@ -34,6 +34,7 @@ type settings struct {
 	base   string
 	equal  string
 	min    float64
+	few    int
 	budget time.Duration
 	tests  string
 	list   bool
@@ -48,6 +49,7 @@ func main() {
 	flag.StringVar(&s.base, "base", "", "try only lines that changed since this `revision`")
 	flag.StringVar(&s.equal, "equal", "", "`file` of mutants that change nothing (default: tools/mutcheck/equivalent.txt)")
 	flag.Float64Var(&s.min, "min", 0, "share in percent that must be killed")
+	flag.IntVar(&s.few, "few", 0, "hold -min against this many mutants or more: a share of fewer says little")
 	flag.DurationVar(&s.budget, "budget", 0, "start no mutant after this long (0: no limit)")
 	flag.StringVar(&s.tests, "run", "", "only tests that match, as go test -run takes it")
 	flag.IntVar(&s.jobs, "j", runtime.GOMAXPROCS(0), "try so many mutants at a time")
@@ -142,5 +144,5 @@ func report(s settings, tallies map[string]tally, set, left int) bool {
 	}
 	fmt.Printf("%-28s %4d of %4d killed  %5.1f %%; %d set aside as equivalent, %d not tried\n",
 		"all", all.killed, all.killed+all.survived, all.share(), set, left)
-	return all.share() >= s.min
+	return all.share() >= s.min || all.killed+all.survived < s.few
 }

@@ -89,6 +89,14 @@ func TestCheck(t *testing.T) {
 	if ok, err = check(context.Background(), s, []string{"p.go"}); err != nil || !ok {
 		t.Errorf("%t %v: 2 of 3 are more than 60 %%", ok, err)
 	}
+	s.min, s.few = 75, 4
+	if ok, err = check(context.Background(), s, []string{"."}); err != nil || !ok {
+		t.Errorf("%t %v: 3 mutants are fewer than 4", ok, err)
+	}
+	s.few = 3
+	if ok, err = check(context.Background(), s, []string{"."}); err != nil || ok {
+		t.Errorf("%t %v: 3 mutants are enough", ok, err)
+	}
 	if ok, err = check(context.Background(), settings{root: dir, min: 100}, []string{"p.go:3"}); err != nil || !ok {
 		t.Errorf("%t %v: the tests see line 3", ok, err)
 	}
