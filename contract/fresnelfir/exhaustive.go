@@ -2,8 +2,6 @@ package fresnelfir
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -164,8 +162,7 @@ func (x *exhaustion) fresh() (fresh, going bool) {
 			going, x.key = true, w.Sketch(append(x.key, byte(i)))
 		}
 	}
-	sum := sha256.Sum256(x.key)
-	return x.known.add(binary.LittleEndian.Uint64(sum[:8])), going
+	return x.known.add(fingerprint(x.key)), going
 }
 
 // trace is the tape of the decisions that lead to a state.

@@ -44,6 +44,33 @@ explore(threads = 1)
 	}
 }
 
+// Instances that refer to others change places together with them.
+func TestSymmetricReferences(t *testing.T) {
+	const text = `
+module("none.wasm")
+Buyer = entity(id = string)
+Order = entity(paid = bool(default = False), buyer = ref(Buyer))
+def join():
+    require(count(Buyer) < 2)
+    b = new(Buyer)
+    call("join", returns = Buyer)
+def order():
+    require(count(Order) < 2)
+    b = any(Buyer)
+    o = new(Order, buyer = b)
+    call("order", b, returns = Order)
+def pay():
+    o = any(Order, paid = False)
+    o.paid = True
+    call("pay", o)
+explore(threads = 1)
+`
+	// Without a buyer 1, with one 1+2+3, with two 1+2+6: orders of one or of both, each with 0, 1 or 2 of them paid.
+	if x := alone(t, "buyers.model.star", text).exhaust(context.Background(), maxSteps); x.known.n != 1+6+9 || x.queue != 0 || x.failed != nil {
+		t.Errorf("%d states, want 16; %v", x.known.n, x.failed)
+	}
+}
+
 // Tapes that lead to what is wrong are put together from the ways of states, also of
 // states with several threads, generators, marks of rules and choices.
 func TestTraces(t *testing.T) {

@@ -5,11 +5,23 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/thresh-dev/thresh/engine/splitmix"
 	"github.com/thresh-dev/thresh/engine/walk"
 )
 
 // How states are kept while all of them are gone through: a fingerprint of 8 bytes of
 // each, where each that is gone on from came from, and the front, packed.
+
+// fingerprint is a number that tells a state from others.
+func fingerprint(b []byte) uint64 {
+	h := uint64(len(b))
+	for len(b) >= 8 {
+		h, b = splitmix.Finish(h^binary.LittleEndian.Uint64(b)), b[8:]
+	}
+	var rest [8]byte
+	copy(rest[:], b)
+	return splitmix.Finish(h ^ binary.LittleEndian.Uint64(rest[:]))
+}
 
 // fingerprints is a set of numbers: tables with open addressing, a shard each, so that
 // one grows at a time.

@@ -38,9 +38,9 @@ type Machine struct {
 	alone    bool // nobody is asked: see Modelled
 	empty    bool // a quantifier went over no instance at all
 
-	text  []byte // what instances are like, in the memory of Canonical
-	looks []looks
-	place []int64
+	looks  []looks // what instances are like, in the memory of Canonical
+	hashes []uint64
+	place  []int64
 
 	locals []int32
 	base   int

@@ -1,9 +1,10 @@
 package model
 
 import (
-	"bytes"
 	"encoding/binary"
 	"slices"
+
+	"github.com/thresh-dev/thresh/engine/splitmix"
 )
 
 // Snapshot is a state of a machine that can be gone back to. While it is needed it is never
@@ -106,35 +107,24 @@ func (m *Machine) Facts(list []uint64) []uint64 {
 	return list
 }
 
-// looks is what an instance is like, whichever it is: a range of the machine's text.
+// looks is a number for what an instance is like, whichever it is.
 type looks struct {
-	from, to int
-	i        int32
+	hash uint64
+	i    int32
 }
 
 // Canonical is Key for a state whose instances may change places: states that differ in
-// nothing but which instance is which have, as a rule, the same. States that have the
-// same do not differ in more.
+// nothing but which instance is which have, as a rule, the same. States that differ in more
+// have the same only if 64 bits do not tell two instances apart.
 func (m *Machine) Canonical(b []byte) []byte {
 	if len(m.p.newest) > 0 { // the order of instances means something
 		return m.Key(b)
 	}
-	m.text, m.looks = m.text[:0], m.looks[:0]
-	for i, x := range m.insts {
-		from := len(m.text)
-		m.text = binary.AppendVarint(m.text, int64(x.entity))
-		for k := range m.p.entities[x.entity].defaults {
-			v := m.fields[int(x.base)+k]
-			if v.Kind == Symbol && v.N < 0 {
-				v.N = -1
-			}
-			m.text = binary.AppendVarint(append(m.text, byte(v.Kind)), v.N)
-		}
-		m.looks = append(m.looks, looks{from, len(m.text), int32(i)})
+	if m.p.unread == nil {
+		m.p.unread = m.p.private()
 	}
-	list := m.looks
-	slices.SortStableFunc(list, func(x, y looks) int { return bytes.Compare(m.text[x.from:x.to], m.text[y.from:y.to]) })
-	m.place = append(m.place[:0], make([]int64, len(list))...)
+	list := m.look()
+	m.place = slices.Grow(m.place[:0], len(list))[:len(list)]
 	for at, x := range list {
 		m.place[x.i] = int64(at)
 	}
@@ -145,17 +135,14 @@ func (m *Machine) Canonical(b []byte) []byte {
 		return m.place[i]
 	}
 	for _, x := range list {
-		b = append(b, m.text[x.from:x.to]...)
-		for k := range m.p.entities[m.insts[x.i].entity].defaults {
-			if v := m.fields[int(m.insts[x.i].base)+k]; v.Kind == Symbol && v.N < 0 {
+		b = binary.LittleEndian.AppendUint64(b, x.hash)
+		for _, v := range m.fieldsOf(x.i) {
+			if v.Kind == Symbol && v.N < 0 {
 				b = binary.AppendVarint(b, of(int32(^v.N)))
 			}
 		}
 	}
 	b = append(b, 0xff)
-	if m.p.unread == nil {
-		m.p.unread = m.p.private()
-	}
 	for _, e := range m.envs {
 		for slot, i := range e {
 			if !m.p.unread[slot] {
@@ -172,4 +159,64 @@ func (m *Machine) Canonical(b []byte) []byte {
 		}
 	}
 	return b
+}
+
+func (m *Machine) fieldsOf(i int32) []Value {
+	x := m.insts[i]
+	return m.fields[x.base:][:len(m.p.entities[x.entity].defaults)]
+}
+
+// lookRounds is how many references away from an instance what is there counts as its looks.
+const lookRounds = 3
+
+// look says what each instance is like, in an order of its own: by its entity and fields, then
+// by what those are like that it refers to and that refer to it, and by the variables that
+// stand for it.
+func (m *Machine) look() []looks {
+	list := m.looks[:0]
+	linked := false
+	for i, x := range m.insts {
+		h := uint64(x.entity)
+		for _, v := range m.fieldsOf(int32(i)) {
+			if v.Kind == Symbol && v.N < 0 {
+				linked = linked || v.N != ^int64(i)
+				v.N = -1
+			}
+			h = splitmix.Finish(h^uint64(v.N)) + uint64(v.Kind)*splitmix.Gamma
+		}
+		list = append(list, looks{h, int32(i)})
+	}
+	m.looks = list
+	if linked {
+		for t, e := range m.envs {
+			for slot, i := range e {
+				if i >= 0 && !m.p.unread[slot] {
+					list[i].hash += mix(uint64(t)<<32 | uint64(slot))
+				}
+			}
+		}
+		for range lookRounds {
+			m.hashes = m.hashes[:0]
+			for _, x := range list {
+				m.hashes = append(m.hashes, x.hash)
+			}
+			for i := range list {
+				for k, v := range m.fieldsOf(int32(i)) {
+					if to := ^v.N; v.Kind == Symbol && v.N < 0 && to != int64(i) {
+						list[i].hash += mix(m.hashes[to] ^ uint64(k))
+						list[to].hash += mix(^m.hashes[i] ^ uint64(k))
+					}
+				}
+			}
+		}
+	}
+	for i := range list { // a few, for which a sort by insertion is the fastest
+		x := list[i]
+		at := i
+		for ; at > 0 && list[at-1].hash > x.hash; at-- {
+			list[at] = list[at-1]
+		}
+		list[at] = x
+	}
+	return list
 }
