@@ -1,0 +1,122 @@
+package system
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/engine/schemagen"
+	"github.com/thresh-dev/thresh/port/sut"
+)
+
+func nested(v any) bool {
+	switch v.(type) {
+	case nil, []any, map[string]any:
+		return true
+	}
+	return false
+}
+
+// arguments are the members of an object.
+func arguments(object []byte) (list []sut.Named, err error) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(object, &m); err != nil {
+		return nil, fmt.Errorf("the arguments of the case: %w", err)
+	}
+	for name, v := range m {
+		list = append(list, sut.Named{Name: name, Value: v})
+	}
+	slices.SortFunc(list, func(a, b sut.Named) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// sendable reports whether an input reaches the operation as what it is: in a
+// path, a query or a header everything is a text.
+func sendable(o *sut.Operation, in *schemagen.Input) bool {
+	var m map[string]any
+	if json.Unmarshal(in.Value, &m) != nil {
+		return false
+	}
+	for _, a := range o.Arguments {
+		if a.In != "path" && a.In != "query" && a.In != "header" && a.In != "cookie" {
+			continue
+		}
+		v, given := m[a.Name]
+		if a.In == "path" && !given {
+			return false
+		}
+		if !given {
+			continue
+		}
+		text, isText := v.(string)
+		wrong := !in.Valid && strings.HasPrefix(in.About, a.Name+": ")
+		if a.Style != sut.StyleJSON && !written(v, &a, wrong) {
+			return false
+		}
+		if wrong && a.Type == "string" && !isText || wrong && a.Type == "" {
+			return false // it reads as a text
+		}
+		switch {
+		case a.In == "path" && isText && (text == "" || text == "." || text == ".." || strings.ContainsAny(text, "/\\%\x00?#") || len(text) > 2000):
+			return false
+		case a.In == "query" && len(text) > 6000:
+			return false // servers refuse the address itself
+		case a.In == "header" && (len(text) > 4000 || strings.TrimSpace(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })):
+			return false // it arrives as another text, or is too long for servers
+		case a.In == "cookie" && (len(text) > 2000 || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\";,\\", r) })):
+			return false
+		}
+	}
+	return sendableBody(o, in, m)
+}
+
+// written reports whether a value that is no single one can be told from others as a
+// parameter: lists and objects without anything nested.
+func written(v any, a *sut.Argument, wrong bool) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case []any: // it says nothing of an empty list and of the types of its items
+		between := a.In != "query" || a.Style != "" && a.Style != sut.StyleDeep
+		return len(v) > 0 && !wrong && !slices.ContainsFunc(v, func(x any) bool {
+			text, _ := x.(string)
+			return nested(x) || between && (text == "" && x == any("") || strings.ContainsAny(text, ", |/?#%\\\x00") || len(text) > 300 || len(v) > 50)
+		})
+	case map[string]any:
+		return a.In == "query" && len(v) > 0 && !wrong && !slices.ContainsFunc(slices.Collect(maps.Values(v)), nested)
+	}
+	return true
+}
+
+// sendableBody reports whether a body reaches the operation as what it is: in a form,
+// in parts and in a body that is a text everything is a text.
+func sendableBody(o *sut.Operation, in *schemagen.Input, args map[string]any) bool {
+	kind := ""
+	for _, h := range o.Headers {
+		if strings.EqualFold(h[0], "Content-Type") {
+			kind = h[1]
+		}
+	}
+	if kind == "" || isJSON(kind) {
+		return true
+	}
+	for _, a := range o.Arguments {
+		v, given := args[a.Name]
+		if a.In != "body" || !given {
+			continue
+		}
+		_, isText := v.(string)
+		list, isList := v.([]any)
+		_, isObject := v.(map[string]any)
+		wrong := !in.Valid && strings.HasPrefix(in.About, a.Name+": ")
+		switch {
+		case v == nil, isObject && kind != sut.Multipart, isList && (len(list) == 0 || wrong || slices.ContainsFunc(list, nested)):
+			return false
+		case wrong && !isText && (a.Type == "string" || a.Type == ""):
+			return false
+		}
+	}
+	return true
+}
