@@ -72,6 +72,9 @@ func (c comparison) write(b *strings.Builder) {
 		}
 		return
 	}
+	if len(c.places) == 0 {
+		b.WriteString("differs:  " + firstLine(c.want, c.have) + "\n")
+	}
 	n := 0
 	for l := range strings.Lines(c.diff) {
 		if n++; n > shownDiff {
@@ -80,6 +83,28 @@ func (c comparison) write(b *strings.Builder) {
 		}
 		b.WriteString(l)
 	}
+}
+
+// firstLine says how two texts of several lines differ in the first line that
+// does: a diff alone hides blanks at the end of a line, and a short report ends
+// before it comes to the line.
+func firstLine(want, have string) string {
+	w, h := strings.SplitAfter(want, "\n"), strings.SplitAfter(have, "\n")
+	at := 0
+	for at < min(len(w), len(h))-1 && w[at] == h[at] {
+		at++
+	}
+	in := fmt.Sprintf("in line %d: ", at+1)
+	switch {
+	case w[at] == "":
+		return in + "expected the end, actual " + quoteClipped(h[at])
+	case h[at] == "":
+		return in + "expected " + quoteClipped(w[at]) + ", actual the end"
+	}
+	if why := differs(w[at], h[at]); why != "" {
+		return in + why
+	}
+	return in + "expected " + quoteClipped(w[at]) + ", actual " + quoteClipped(h[at])
 }
 
 // differs says in words how two texts of one line differ; "" if it is plain.
