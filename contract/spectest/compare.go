@@ -123,20 +123,12 @@ func differs(want, have string) string {
 	if rest, ok := strings.CutSuffix(want, have); ok && blank(rest) {
 		return more("the expected text begins with", rest) + ", the actual one does not"
 	}
-	visible := func(s string) string {
-		return strings.Map(func(r rune) rune {
-			if unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) {
-				return -1
-			}
-			return r
-		}, s)
-	}
 	switch {
 	case norm.NFC.String(want) == norm.NFC.String(have):
 		return fmt.Sprintf("the same characters in another composition: %+q and %+q", want, have)
 	case strings.EqualFold(want, have):
 		return "in upper and lower case alone"
-	case visible(want) == visible(have):
+	case lettersOf(want) == lettersOf(have):
 		return fmt.Sprintf("in blanks and invisible characters alone: %+q and %+q", want, have)
 	}
 	at := 0
@@ -151,6 +143,16 @@ func differs(want, have string) string {
 	}
 	return fmt.Sprintf("from character %d on: expected %s, actual %s", utf8.RuneCountInString(want[:at])+1,
 		quoteClipped(clipped(want[at:], 60)), quoteClipped(clipped(have[at:], 60)))
+}
+
+// lettersOf is a text without blanks and invisible characters, its characters composed.
+func lettersOf(s string) string {
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) {
+			return -1
+		}
+		return r
+	}, s))
 }
 
 // structured is a text as a JSON object or array.

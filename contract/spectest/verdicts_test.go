@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -219,6 +220,25 @@ func TestFailureTexts(t *testing.T) {
 			if e.Document != nil && e.Document.First != 1 {
 				t.Errorf("%s: the block begins on line %d", c.name, e.Document.First)
 			}
+		}
+	}
+}
+
+// Where a transcript's difference cannot be seen in the lines that changed, words say it.
+func TestPageTexts(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("runs a POSIX shell")
+	}
+	t.Chdir(t.TempDir())
+	camp := soleCampaign(t, transcript("\n$ echo b; echo a\na\nb\n$ printf 'x\\302\\240y\\n'\nx y\n$ echo 1\n2\n"), nil)
+	text := camp.Describe(nil, campaign.Case{}, outcomes(t, camp)[0], nil)[0].Text.Body
+	for _, want := range []string{
+		"echo a\ndiffers: in line 1: expected \"a\\n\", actual \"b\\n\"\n-",
+		`240y\n'` + "\n" + `differs: in line 1: in blanks and invisible characters alone: "x y\n" and "x\u00a0y\n"` + "\n-",
+		"echo 1\n-2\n+1\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nwant in it\n%s", text, want)
 		}
 	}
 }
