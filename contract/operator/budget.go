@@ -2,7 +2,6 @@ package operator
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -158,7 +157,7 @@ func (d *decoder) budget(s *doctree.Section) {
 // perCase is the most calls that a case makes.
 func (c *Campaign) perCase() int64 {
 	calls := int64(1)
-	if slices.ContainsFunc(c.units, func(u unit) bool { return u.seed.Surface == textop.Conversation }) {
+	if c.talks() {
 		calls = textop.MaxTurns
 	}
 	for _, j := range c.spec.Judges {

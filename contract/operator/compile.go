@@ -156,8 +156,12 @@ func (c *compiler) compile(ctx context.Context) *Campaign {
 // extended reports whether the document needs operators that other documents do
 // not draw: it has conversations, or names one.
 func (c *compiler) extended(camp *Campaign) bool {
-	return slices.ContainsFunc(camp.units, func(u unit) bool { return u.seed.Surface == textop.Conversation }) ||
-		camp.spec.names(mutator.Extended())
+	return camp.talks() || camp.spec.names(mutator.Extended())
+}
+
+// talks reports whether a case may be several messages.
+func (c *Campaign) talks() bool {
+	return slices.ContainsFunc(c.units, func(u unit) bool { return u.seed.Surface == textop.Conversation })
 }
 
 // names reports whether a chain or the included operators name one of a list in full.

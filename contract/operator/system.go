@@ -53,6 +53,9 @@ func (c *compiler) system(camp *Campaign) {
 	if file := c.set.Get(optReplay, ""); file != "" {
 		camp.replay = c.replies(file)
 	}
+	if camp.talks() && plan.ResetBy() == sut.ResetProcess {
+		c.report(diag.Warning, "idle", "system", "every message of a conversation goes to a new process, which knows nothing of the messages before it; a driver can keep them")
+	}
 	camp.plan, camp.systemFile, camp.inDocument = plan, path, path == c.doc.Path
 }
 
@@ -167,18 +170,26 @@ func (l *systemLane) judge(ctx context.Context, child *mutator.Child, out *campa
 func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent, out *campaign.Outcome) (v judged, fault string, err error) {
 	messages := textop.Turns(child.Seed.Surface, child.Text)
 	var calls []call
+	var before []sut.Message
+	sent := ""
 	for i, text := range messages {
-		o, err := l.system.Call(ctx, sut.Call{Input: []byte(text)})
+		sent += text
+		o, err := l.system.Call(ctx, sut.Call{Input: []byte(text), History: before})
 		if err != nil {
 			return v, "", err
 		}
 		out.Elapsed += o.Elapsed
 		now := spent{calls: 1}
 		if l.c.spec.Budget != nil {
-			now = spentOn(text, &o)
+			now = spentOn(sent, &o)
 		}
 		if took.add(now); l.again {
 			l.c.after.add(now)
+		}
+		if sent += replyOf(&o); l.c.plan.TakesHistory() {
+			before = append(before, sut.Message{Role: "user", Text: text}, sut.Message{Role: "assistant", Text: replyOf(&o)})
+		} else {
+			sent = ""
 		}
 		if o.End == sut.Unreachable {
 			return v, "it is not reached: " + o.Why, nil

@@ -73,8 +73,8 @@ func (p *Plan) Shapes() bool { return p.HTTP != nil || p.Chat != nil }
 // TakesHistory reports whether a call's History reaches the agent.
 func (p *Plan) TakesHistory() bool {
 	mark := "{" + historyField + "}"
-	return p.Chat != nil || p.HTTP != nil && strings.Contains(p.HTTP.Template, mark) || p.Python != nil && strings.Contains(p.Python.Template, mark) ||
-		p.Command != nil && strings.Contains(p.Command.Template, mark)
+	return p.Chat != nil || p.System != nil && p.System.TakesHistory() || p.HTTP != nil && strings.Contains(p.HTTP.Template, mark) ||
+		p.Python != nil && strings.Contains(p.Python.Template, mark) || p.Command != nil && strings.Contains(p.Command.Template, mark)
 }
 
 // HTTP is an agent behind any HTTP endpoint.

@@ -14,8 +14,17 @@ type Call struct {
 	Named      []Named
 	Positional []json.RawMessage
 	// Input is the bytes of the case, put where the plan's Input says; nil: none.
-	Input   []byte
+	Input []byte
+	// History is what was said before Input in its conversation. Only systems that
+	// [Plan.TakesHistory] need it; others keep a conversation themselves.
+	History []Message
 	Timeout time.Duration // 0: that of the plan
+}
+
+// Message is one message of a conversation.
+type Message struct {
+	Role string // user, assistant or system
+	Text string
 }
 
 // Named is one argument.

@@ -129,6 +129,10 @@ func (p *Plan) ResetBy() ResetMode {
 	return ResetNone
 }
 
+// TakesHistory reports whether the system keeps nothing of a conversation and is
+// sent all of it with every call.
+func (p *Plan) TakesHistory() bool { return p.Kind == Chat }
+
 // Shared reports whether workers call one and the same instance, so that what
 // one of them resets the other is still using.
 func (p *Plan) Shared() bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/agentcall"
@@ -58,6 +59,7 @@ func otherChat(p *agentcall.Chat) (dialect, bool) {
 			most = anthropicMaxTokens
 		}
 		body = func(m []agentcall.Message) any {
+			m = slices.DeleteFunc(m, func(m agentcall.Message) bool { return m.Role == "assistant" && m.Text == "" }) // is refused
 			return struct {
 				Model       string              `json:"model"`
 				MaxTokens   int                 `json:"max_tokens"`

@@ -51,7 +51,11 @@ func (d *described) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply
 		return agentcall.Reply{}, err
 	}
 	defer done()
-	o, err := d.system.Call(ctx, sut.Call{Input: []byte(c.Prompt), Timeout: c.Timeout})
+	call := sut.Call{Input: []byte(c.Prompt), Timeout: c.Timeout}
+	for _, m := range c.History {
+		call.History = append(call.History, sut.Message{Role: m.Role, Text: m.Text})
+	}
+	o, err := d.system.Call(ctx, call)
 	if err != nil {
 		return agentcall.Reply{}, err
 	}

@@ -136,7 +136,11 @@ func OpenChat(_ context.Context, s system.Site) (system.Edge, error) {
 		ops: []sut.Operation{{Name: chatOperation, Description: "asks the model " + s.Plan.Model, Arguments: []sut.Argument{{Name: "prompt", Type: "string", Required: true}}}}}
 	x.call = func(op *sut.Operation, c *sut.Call) (agentcall.Call, error) {
 		if c.Input != nil {
-			return agentcall.Call{Prompt: strings.ToValidUTF8(string(c.Input), "\uFFFD")}, nil
+			call := agentcall.Call{Prompt: strings.ToValidUTF8(string(c.Input), "\uFFFD")}
+			for _, m := range c.History {
+				call.History = append(call.History, agentcall.Message{Role: m.Role, Text: m.Text})
+			}
+			return call, nil
 		}
 		args, _, err := system.Arguments(s.Plan, op, c)
 		for _, a := range args {

@@ -67,8 +67,8 @@ func TestToolsAreOperations(t *testing.T) {
 	}
 }
 
-// Each interface is asked in its own words, and its answer is understood, also
-// in parts.
+// Each interface is asked in its own words, what was said before included, and its
+// answer is understood, also in parts.
 func TestChatInterfaces(t *testing.T) {
 	answers := map[string][2]string{
 		"/v1/chat/completions": {`{"choices":[{"message":{"content":"hello"}}]}`, "data: {\"choices\":[{\"delta\":{\"content\":\"hel\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"lo\"}}]}\n\ndata: [DONE]\n\n"},
@@ -79,10 +79,10 @@ func TestChatInterfaces(t *testing.T) {
 		"/api/chat": {`{"message":{"role":"assistant","content":"hello"},"done":true}`, "{\"message\":{\"content\":\"hel\"},\"done\":false}\n{\"message\":{\"content\":\"lo\"},\"done\":true}\n"},
 	}
 	wants := map[string]string{
-		"/v1/chat/completions": `{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"hi"}],"model":"m"}`,
-		"/v1/responses":        `{"input":[{"role":"user","content":"hi"}],"instructions":"be kind","model":"m"}`,
-		"/v1/messages":         `{"max_tokens":1024,"messages":[{"role":"user","content":"hi"}],"model":"m","system":"be kind"}`,
-		"/api/chat":            `{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"hi"}],"model":"m","stream":false}`,
+		"/v1/chat/completions": `{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"one"},{"role":"assistant","content":"two"},{"role":"user","content":"hi"}],"model":"m"}`,
+		"/v1/responses":        `{"input":[{"role":"user","content":"one"},{"role":"assistant","content":"two"},{"role":"user","content":"hi"}],"instructions":"be kind","model":"m"}`,
+		"/v1/messages":         `{"max_tokens":1024,"messages":[{"role":"user","content":"one"},{"role":"assistant","content":"two"},{"role":"user","content":"hi"}],"model":"m","system":"be kind"}`,
+		"/api/chat":            `{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"one"},{"role":"assistant","content":"two"},{"role":"user","content":"hi"}],"model":"m","stream":false}`,
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -124,7 +124,8 @@ func TestChatInterfaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o, err := x.Call(t.Context(), sut.Call{Input: []byte("hi")})
+			history := []sut.Message{{Role: "user", Text: "one"}, {Role: "assistant", Text: "two"}}
+			o, err := x.Call(t.Context(), sut.Call{Input: []byte("hi"), History: history})
 			if err != nil || o.End != sut.Answered || string(o.Value) != `"hello"` {
 				t.Errorf("%s, streamed %t: %+v %v %s", api, stream, o, err, strings.TrimSpace(string(o.Output)))
 			}
