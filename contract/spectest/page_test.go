@@ -87,6 +87,23 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
+// A value that cannot be captured ends the page and hides no failure above it.
+func TestTranscriptsWithoutACapturedValue(t *testing.T) {
+	t.Chdir(t.TempDir())
+	doc := transcript("\n$ echo a\nb\n", " skip=later\n$ true\n", " capture=n=$.x\n$ echo no\nno\n", "\n$ true\n$ true\n")
+	o := outcomes(t, soleCampaign(t, doc, nil))[0]
+	steps := string(o.Attached(stepsNote))
+	if !strings.HasSuffix(o.Title, `:2 transcript: expected "$ echo a" to print what the page shows`) ||
+		!strings.Contains(steps, "2 of 2 commands not as the page shows, 1 block not run, 2 commands not reached") ||
+		!strings.Contains(steps, "to give a value for ${n}: stdout is not JSON\nit printed:\nno\n") {
+		t.Errorf("%s\n%s", o.Title, steps)
+	}
+	p, err := soleCampaign(t, doc, nil).Accept(t.Context(), false)
+	if err != nil || len(p.Changes) != 1 || len(p.Left) != 1 || !strings.Contains(p.Left.Error(), "it does not give a value for ${n}") {
+		t.Errorf("%+v %v", p, err)
+	}
+}
+
 // Behind a dozen blocks, shells are forked from one that is held: blocks share what
 // they shared before, and nothing else.
 func TestManyBlocks(t *testing.T) {

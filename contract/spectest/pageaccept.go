@@ -40,6 +40,12 @@ func (a *accepting) page(ctx context.Context, x *executor, c *Case, acceptExit b
 			a.skipCase(c, at, fmt.Sprintf("step[%d]", i), fmt.Sprintf("exit status %d, the page says %d (--accept-exit takes it)", r.code, r.step.exit))
 			continue
 		}
+		if r.lacks != "" {
+			a.skipCase(c, at, fmt.Sprintf("step[%d]", i), "it does not give "+r.lacks)
+		}
+		if r.code == r.step.exit && c.page.rules.matched(r.step.want, r.printed) {
+			continue
+		}
 		printed := r.printed
 		if i < len(again) {
 			printed = varying(printed, again[i].printed, c.page.rules)

@@ -23,10 +23,12 @@ func (p *pageRun) failure() *Failure {
 		what, diff := p.differs(r)
 		shown := r.step.displayText()
 		fmt.Fprintf(&all, "%s:%d: %s\n", p.x.c.name, r.step.line, strings.ReplaceAll(shown, "\n", "\n> "))
-		if r.why != "" || r.code != r.step.exit {
+		if r.why != "" || r.lacks != "" || r.code != r.step.exit {
 			all.WriteString(what + "\n")
 		}
-		all.WriteString(diff)
+		if all.WriteString(diff); r.lacks != "" && diff == "" {
+			all.WriteString("it printed:\n" + strings.Join(r.printed, "\n") + "\n")
+		}
 		if first != nil {
 			continue
 		}
@@ -52,6 +54,15 @@ func (p *pageRun) account(failed int) string {
 	if n := len(p.skipped); n > 0 {
 		text += fmt.Sprintf(", %s not run", diag.Plural(n, "block"))
 	}
+	left := -p.omitted - len(p.done)
+	for i := range p.c.page.acts {
+		if a := &p.c.page.acts[i]; !a.background {
+			left += len(a.steps)
+		}
+	}
+	if left > 0 {
+		text += fmt.Sprintf(", %s not reached", diag.Plural(left, "command"))
+	}
 	return text + "\n\n"
 }
 
@@ -60,6 +71,8 @@ func (p *pageRun) differs(r *ran) (what, diff string) {
 	switch {
 	case r.why != "":
 		what = r.why
+	case r.lacks != "":
+		what = "to give " + r.lacks
 	case r.code != r.step.exit:
 		what = fmt.Sprintf("to end with exit status %d, not %d", r.step.exit, r.code)
 	default:

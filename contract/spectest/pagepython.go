@@ -49,14 +49,11 @@ func (p *pageRun) converse(ctx context.Context, a *act) (over bool, f *Failure, 
 			r.why = "python3 has ended: " + o.Why
 		}
 		r.code, r.printed = said.Code, p.captured(s, p.lines([]byte(said.Text)))
-		p.done = append(p.done, r)
-		if r.why != "" {
-			return true, nil, nil
+		if r.why == "" && i+1 == len(a.steps) {
+			r.lacks = p.capture(a, validText([]byte(said.Text)))
 		}
-		if i+1 == len(a.steps) {
-			if f := p.capture(a, validText([]byte(said.Text))); f != nil {
-				return true, f, nil
-			}
+		if p.done = append(p.done, r); r.why != "" || r.lacks != "" {
+			return true, nil, nil
 		}
 	}
 	return false, nil, nil

@@ -26,11 +26,12 @@ type ran struct {
 	printed []string
 	code    int
 	why     string // it had no proper end: too slow, too much
+	lacks   string // the value that it was to hand on
 }
 
 // holds reports whether a step came to what the page says.
 func (r *ran) holds(rules redactions) bool {
-	return r.why == "" && r.code == r.step.exit && (r.step.unseen || rules.matched(r.step.want, r.printed))
+	return r.why == "" && r.lacks == "" && r.code == r.step.exit && (r.step.unseen || rules.matched(r.step.want, r.printed))
 }
 
 // pageRun is one run of a page.
@@ -46,6 +47,7 @@ type pageRun struct {
 	shells  int      // so far
 	done    []ran
 	skipped []string // why blocks were not run, with their lines
+	omitted int      // the commands in them
 	serving []*service
 	untyped string     // what the terminal of the block that is run did not take
 	vars    variables  // that blocks have captured
@@ -118,11 +120,13 @@ func (p *pageRun) play(ctx context.Context, acts []act) (*Failure, error) {
 		number++
 		if why := a.missing(p.finds, p.x.c.contract.getenv); why != "" {
 			p.skipped = append(p.skipped, fmt.Sprintf("the block on line %d: %s", a.line, why))
+			p.omitted += len(a.steps)
 			continue
 		}
 		if run, err := p.step.ask(ctx, fmt.Sprintf("block %d of %d", number, p.c.page.blocks()), a.line, a.to); err != nil {
 			return nil, err
 		} else if !run {
+			p.omitted += len(a.steps)
 			continue
 		}
 		done := len(p.done)
@@ -215,10 +219,7 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 			}
 			r.printed = p.captured(r.step, p.lines(out))
 			if ended && first == len(a.steps) {
-				if f := p.capture(a, validText(out)); f != nil {
-					p.done = append(p.done, r)
-					return true, f, nil
-				}
+				r.lacks = p.capture(a, validText(out))
 			}
 			switch {
 			case ended:
@@ -230,7 +231,7 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 			if ended && first == len(a.steps) && p.untyped != "" {
 				r.why = "the block ended" + p.untyped
 			}
-			if p.done = append(p.done, r); r.why != "" {
+			if p.done = append(p.done, r); r.why != "" || r.lacks != "" {
 				return true, nil, nil
 			}
 			if !ended {
@@ -242,20 +243,19 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 }
 
 // capture takes the values that a block hands on from what its last command has
-// printed.
-func (p *pageRun) capture(a *act, out string) *Failure {
+// printed, and says which is not there.
+func (p *pageRun) capture(a *act, out string) (lacks string) {
 	for i := range a.captures {
 		g, f := a.captures[i].lookUp(typePage, printed(strings.TrimRight(out, "\n")))
 		if f != nil {
-			f.Col = 1
-			return f
+			return f.Want
 		}
 		if p.vars == nil {
 			p.vars = variables{}
 		}
 		p.vars[a.captures[i].name] = g
 	}
-	return nil
+	return ""
 }
 
 // printed is the output of a command, for captures.

@@ -140,7 +140,7 @@ func (b *builder) read(text []byte) (root *yaml.Node, err error) {
 	switch err := d.Decode(&second); {
 	case err == nil:
 		at := b.lines.pos(second.Line, second.Column)
-		return nil, b.fail(Documents, at, "one document, or each in a text of its own", "a second document starts here")
+		return nil, b.fail(Documents, at, "one document, or each in a text of its own; items of a list begin with a dash", "a second document starts here")
 	case !errors.Is(err, io.EOF):
 		return nil, b.syntax(err)
 	}

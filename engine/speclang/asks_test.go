@@ -34,6 +34,8 @@ func TestAdvice(t *testing.T) {
 		`["zzzzzzzz", "a"]`:     `a list is a call, and there is no function "zzzzzzzz"; write a list of values as ["json_parse", "[\"a\", \"b\"]"]`,
 		`["len"]`:               "",
 		`["contains"]`:          "",
+		`[1, 2]`:                `a list is a call, which begins with the name of a function; write a list of values as ["json_parse", "[\"a\", \"b\"]"]`,
+		`[]`:                    `a list is a call, which begins with the name of a function; write a list of values as ["json_parse", "[\"a\", \"b\"]"]`,
 	} {
 		for _, e := range compile(t, text).Problems() {
 			if got := e.Advice(); got != want {

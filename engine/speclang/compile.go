@@ -58,6 +58,12 @@ type compiler struct {
 	problems []*Error
 }
 
+// What a list is told that is no call, in the contract's words.
+const (
+	noItems = "spec_lang expression list must not be empty"
+	noHead  = "spec_lang expression head must be non-empty string symbol"
+)
+
 func (c *compiler) expr(f *Form, s *scope) *expr {
 	e := &expr{line: f.Line, col: f.Col}
 	switch {
@@ -67,12 +73,12 @@ func (c *compiler) expr(f *Form, s *scope) *expr {
 	case f.Kind == Foreign:
 		return c.refuse(e, "spec_lang expression must be list-based s-expr or scalar literal, got %s", f.What)
 	case len(f.Items) == 0:
-		return c.refuse(e, "spec_lang expression list must not be empty")
+		return c.refuse(e, noItems)
 	}
 	head := &f.Items[0]
 	symbol, ok := head.Value.Str()
 	if head.Kind != Scalar || !ok || symbol == "" {
-		return c.refuse(e, "spec_lang expression head must be non-empty string symbol")
+		return c.refuse(e, noHead)
 	}
 	e.symbol = symbol
 	operands := f.Items[1:]

@@ -3,6 +3,7 @@ package speclang
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -45,7 +46,7 @@ func (x Infix) Parse(text string) (f Form, used []string, err error) {
 	p.next()
 	f = p.or()
 	if p.kind != 0 {
-		p.fail("", "the expression ends before %s", p.shown())
+		p.fail(p.join(), "the expression ends before %s", p.shown())
 	}
 	return f, p.used, nil
 }
@@ -229,12 +230,38 @@ func (p *infix) compared() Form {
 	if p.kind != 'o' && p.kind != 'w' {
 		return f
 	}
+	sign, at := p.token, p.at
+	if p.is("not") { // "x" not in $.tags
+		if p.next(); p.kind != 'w' || signs[p.token] == "" {
+			p.at = at
+			p.fail("such as not in, not contains", "not stands between values without a sign")
+		}
+	}
 	symbol := signs[p.token]
 	if symbol == "" {
 		return f
 	}
 	p.next()
-	return CallForm(symbol, f, p.sum())
+	if f = CallForm(symbol, f, p.sum()); sign == "not" {
+		f = CallForm("not", f)
+	}
+	return f
+}
+
+// join says what may have to stand before a token that no expression goes on with.
+func (p *infix) join() string {
+	if p.kind == 'w' {
+		means := Alias(p.token)
+		for sign, symbol := range signs {
+			if symbol == means {
+				return "did you mean " + sign + "?"
+			}
+		}
+		if hint := diag.DidYouMean(p.token, slices.Concat(slices.Collect(maps.Keys(signs)), []string{"and", "or"})); hint != "" {
+			return hint
+		}
+	}
+	return "conditions are joined by and, or"
 }
 
 func (p *infix) sum() Form {
@@ -387,61 +414,4 @@ func (p *infix) word(name string, at int) Form {
 	}
 	p.fail(hint, "there is no value %s", name)
 	return Form{}
-}
-
-// Symbols are the names of all forms and functions, sorted.
-func Symbols() []string {
-	list := []string{"and", "call", "fn", "if", "let", "or", "subject", "var"}
-	for i := range builtins {
-		list = append(list, builtins[i].symbol)
-	}
-	slices.Sort(list)
-	return list
-}
-
-// aliases are what functions are called elsewhere.
-var aliases = map[string]string{"equals": "eq", "equal": "eq", "==": "eq", "is": "eq", "not_equals": "neq", "ne": "neq", "!=": "neq",
-	"length": "len", "size": "len", "count": "len", "includes": "contains", "contain": "contains", "has": "has_key", "matches": "regex_match",
-	"match": "regex_match", "regex": "regex_match", "startswith": "starts_with", "endswith": "ends_with", "plus": "add", "+": "add",
-	"minus": "sub", "-": "sub", "lowercase": "lower", "uppercase": "upper", "strip": "trim", "parse_json": "json_parse", "json": "json_parse",
-	"type": "json_type", "exists": "path_exists", "lambda": "fn", "cond": "if", "value": "subject", "it": "subject"}
-
-// Alias is the name of the function that is called something else elsewhere; the
-// name itself if there is none.
-func Alias(name string) string {
-	if a, ok := aliases[strings.ToLower(name)]; ok {
-		return a
-	}
-	return name
-}
-
-// Near says which function a name that is none may mean; "" if there is none like it.
-func Near(name string) string {
-	if a := Alias(name); a != name {
-		return "did you mean " + a + "?"
-	}
-	list := Symbols()
-	for a := range aliases {
-		list = append(list, a)
-	}
-	slices.Sort(list)
-	hint := diag.DidYouMean(name, list)
-	for a, is := range aliases {
-		if hint == "did you mean "+a+"?" {
-			return "did you mean " + is + "?"
-		}
-	}
-	return hint
-}
-
-// Advice says what an error may be mended by, in words for people; "" if there is
-// nothing to say.
-func (e *Error) Advice() string {
-	if !strings.HasPrefix(e.Message, "unsupported spec_lang symbol: ") {
-		return ""
-	}
-	if near := Near(e.Symbol); near != "" {
-		return near
-	}
-	return fmt.Sprintf(`a list is a call, and there is no function %q; write a list of values as ["json_parse", "[\"a\", \"b\"]"]`, e.Symbol)
 }

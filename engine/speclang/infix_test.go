@@ -26,6 +26,8 @@ func TestInfix(t *testing.T) {
 		`status in [1, x]`:                            `a list holds values as JSON has them at 10`,
 		`status == `:                                  `expected a value, got the end at 10`,
 		`status 200`:                                  `the expression ends before "200" at 7`,
+		`"x" not in $.tags and 1 == 1`:                `["and", ["not", ["in", "x", ["get", ["get", ["subject"], "json"], "tags"]]], ["eq", 1, 1]]`,
+		`text not 1`:                                  `not stands between values without a sign at 5`,
 		`len(text`:                                    `expected ",", got the end at 8`,
 		`$.a[0`:                                       `the bracket is never closed at 0`,
 		`"a`:                                          `the quote is never closed at 0`,
@@ -53,6 +55,16 @@ func TestInfix(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s:\n%s, want\n%s", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		`text equals "a"`: "did you mean ==?", `text includes "a"`: "did you mean contains?", `text contain "a"`: "did you mean contains?", `text startswith "a"`: "did you mean starts_with?",
+		`text ne "a"`: "did you mean !=?", `1 == 1 adn 2 == 2`: "did you mean and?", `1 < status < 5`: "conditions are joined by and, or", `status 200`: "conditions are joined by and, or",
+	} {
+		_, _, err := x.Parse(text)
+		var e *speclang.InfixError
+		if !errors.As(err, &e) || e.Hint != want {
+			t.Errorf("%s: %v, want the hint %q", text, e, want)
 		}
 	}
 	for text, want := range map[string]string{
