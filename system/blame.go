@@ -31,7 +31,8 @@ func (x *session) blame(ctx context.Context, o *sut.Observation) {
 		return
 	}
 	cause := crash.Analyze(crash.Death{Stderr: o.Printed})
-	if slices.Contains([]string{crash.ClassSanitizer, crash.ClassPanic, crash.ClassException, crash.ClassAssert, crash.ClassMemoryCorruption}, cause.Class) {
+	if slices.Contains([]string{crash.ClassSanitizer, crash.ClassPanic, crash.ClassException, crash.ClassAssert, crash.ClassMemoryCorruption,
+		crash.ClassStackOverflow, crash.ClassMemoryLimit}, cause.Class) {
 		o.End, o.Why = sut.Crashed, "a report on standard error: "+cause.Title
 	}
 }

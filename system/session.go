@@ -26,6 +26,7 @@ type session struct {
 
 	edge    Edge // nil: to be opened
 	opened  int  // edges that were opened so far
+	clean   bool // nothing was called since it was started for this worker
 	retried int
 	resets  int
 	notes   []string // of edges that were closed
@@ -165,6 +166,9 @@ func (x *session) unanswered(doing string, o sut.Observation) error {
 // restart replaces the process.
 func (x *session) restart(ctx context.Context) error {
 	defer x.borrowShared()()
+	if x.clean && x.running() {
+		return nil
+	}
 	if err := x.drop(); err != nil {
 		return err
 	}
@@ -173,7 +177,19 @@ func (x *session) restart(ctx context.Context) error {
 			return err
 		}
 	}
-	return x.ensure(ctx)
+	err := x.ensure(ctx)
+	x.clean = err == nil && x.alone()
+	return err
+}
+
+// alone reports whether nobody else calls what this worker has started.
+func (x *session) alone() bool {
+	return len(x.plan.Command) > 0 && x.shared.edge == nil && (x.site.Service == nil || x.own)
+}
+
+func (x *session) running() bool {
+	m, mortal := x.edge.(Mortal)
+	return x.edge != nil && !(mortal && m.Dead()) && !(x.site.Service != nil && x.site.Service.HasDied())
 }
 
 // Call implements sut.System.
@@ -210,6 +226,7 @@ func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, er
 	if err := x.ensure(ctx); err != nil {
 		return sut.Observation{}, err
 	}
+	x.clean = false
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	o, err := x.edge.Call(limited, c)

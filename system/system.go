@@ -122,6 +122,7 @@ func (s *Systems) Open(ctx context.Context, plan *sut.Plan, w sut.Worker) (sut.S
 	if err != nil {
 		return nil, errors.Join(err, x.Close())
 	}
+	x.clean = x.alone()
 	return x, nil
 }
 

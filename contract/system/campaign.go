@@ -166,8 +166,8 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 	lists[0], lists[1] = append(lists[0], usual...), append(lists[1], special...)
 	leaks := c.leaks(all)
 	if c.anew() {
-		for i, first := range leaks {
-			lists[1][i] = append(first, lists[1][i]...)
+		for i, l := range leaks { // behind calls that cost no start
+			lists[1][i] = slices.Insert(lists[1][i], min(8, len(lists[1][i])), l...)
 		}
 		leaks = nil
 	}
@@ -320,7 +320,7 @@ func (e *executor) Execute(ctx context.Context, s *state, k campaign.Case) (camp
 		return campaign.Outcome{}, fmt.Errorf("the system %s has no operation %q any more", e.c.plan.Name, in.Operation)
 	}
 	if in.Before != nil && in.Take == nil {
-		return e.executeLeak(ctx, op, &in)
+		return e.executeLeak(ctx, s, op, &in)
 	}
 	if err := e.x.Reset(ctx); err != nil {
 		return campaign.Outcome{}, err

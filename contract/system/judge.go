@@ -76,7 +76,11 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 			why = crash.Mask(why)
 		}
 		if report := crash.Analyze(crash.Death{Stderr: o.Printed, Signal: o.Signal, ExitCode: o.Exit}); report.Class != crash.ClassNone && report.Class != crash.ClassExit {
-			return fail(kindCrash, campaign.SeverityHigh, why+": "+report.Title, append([]string{why}, report.Layers...)...)
+			title := why
+			if reported := "a report on standard error"; strings.HasPrefix(why, reported) { // and what it says
+				title = reported
+			}
+			return fail(kindCrash, campaign.SeverityHigh, title+": "+report.Title, append([]string{why}, report.Layers...)...)
 		}
 		return fail(kindCrash, campaign.SeverityHigh, why, why, line(o.Output), subject(in))
 	case sut.Refused:

@@ -26,19 +26,51 @@ func exception(kind, message string, frames []string) report {
 }
 
 // readPython reads the last traceback: of chained exceptions the one that ended
-// the program.
+// the program, or, if none of its frames is the program's own, as where a framework
+// wraps what its handlers raise, the last before it that has such a frame.
 func readPython(t text) (report, bool) {
-	const head = "Traceback (most recent call last):"
-	start := -1
-	for i := len(t.lines) - 1; i >= 0; i-- {
-		if strings.HasSuffix(t.lines[i], head) {
-			start = i
-			break
-		}
-	}
+	start := pythonHead(t, len(t.lines))
 	if start < 0 {
 		return report{}, false
 	}
+	last, whole := readTraceback(t, start)
+	for end := start; whole && last.place == "" && len(last.frames) > 0; {
+		before := pythonHead(t, end)
+		if before < 0 || !slices.ContainsFunc(t.lines[before:end], pythonChained) {
+			break
+		}
+		if r, _ := readTraceback(t, before); r.place != "" {
+			last = r
+		}
+		end = before
+	}
+	if whole && pythonEnds(t, start) {
+		last.ends = []int{1}
+	}
+	last.thread = whole && pythonThread(t)
+	return last, true
+}
+
+// pythonHead is the line of the last head of a traceback before a line.
+func pythonHead(t text, end int) int {
+	for i := end - 1; i >= 0; i-- {
+		if strings.HasSuffix(t.lines[i], "Traceback (most recent call last):") {
+			return i
+		}
+	}
+	return -1
+}
+
+// pythonChained reports whether a line stands between chained exceptions.
+func pythonChained(s string) bool {
+	s, _ = pythonMargin(s)
+	return s == "The above exception was the direct cause of the following exception:" ||
+		s == "During handling of the above exception, another exception occurred:"
+}
+
+// readTraceback reads the traceback that begins at a line; it is whole if it names its
+// exception.
+func readTraceback(t text, start int) (r report, whole bool) {
 	var all []string
 	place := ""
 	for i := start + 1; i < len(t.lines); i++ {
@@ -61,16 +93,12 @@ func readPython(t text) (report, bool) {
 			continue // a source line that was printed without indentation
 		}
 		slices.Reverse(all)
-		r := exception(kind, msg, ownFrames(all, pythonPlumbing))
+		r = exception(kind, msg, ownFrames(all, pythonPlumbing))
 		r.place = place
-		if pythonEnds(t, start) {
-			r.ends = []int{1}
-		}
-		r.thread = pythonThread(t)
 		return r, true
 	}
 	slices.Reverse(all)
-	return report{class: ClassException, kind: "python exception", frames: all}, true
+	return report{class: ClassException, kind: "python exception", frames: all}, false
 }
 
 // pythonEnds reports whether the traceback at a line may be the one that ends

@@ -71,3 +71,25 @@ func TestUncaught(t *testing.T) {
 		}
 	}
 }
+
+// A framework that wraps what a handler raised has no part in the cause: two
+// handlers that fail in different ways are two findings.
+func TestTheCauseThatAFrameworkWraps(t *testing.T) {
+	wrapped := func(own, exception string) string {
+		return "Tool 'weekday' raised an unexpected exception\nTraceback (most recent call last):\n" +
+			"  File \"/venv/lib/python3.11/site-packages/frame/base.py\", line 179, in run\n    result = await call()\n" +
+			own + exception + "\n\nThe above exception was the direct cause of the following exception:\n\n" +
+			"Traceback (most recent call last):\n  File \"/venv/lib/python3.11/site-packages/frame/base.py\", line 213, in run\n" +
+			"    raise ToolError\nframe.ToolError: Error executing tool weekday\n"
+	}
+	frame := "  File \"/src/clinic.py\", line 32, in weekday\n    d.replace(year=d.year + 1)\n"
+	for _, c := range []struct{ stderr, want string }{
+		{wrapped(frame, "ValueError: day is out of range"), "ValueError in clinic.py:weekday line 32: day is out of range"},
+		{wrapped("", "ValueError: day is out of range"), "frame.ToolError in base.py:run: Error executing tool weekday"},
+		{"Traceback (most recent call last):\n" + frame + "KeyError: 'a'\n\n" + wrapped("", "ValueError: b"), "frame.ToolError in base.py:run: Error executing tool weekday"},
+	} {
+		if got := Analyze(Death{Stderr: []byte(c.stderr)}).Title; got != c.want {
+			t.Errorf("%s\ngives %q instead of %q", c.stderr, got, c.want)
+		}
+	}
+}

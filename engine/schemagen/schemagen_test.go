@@ -209,3 +209,22 @@ func TestWithoutWhatIsOptional(t *testing.T) {
 		t.Error("combinations have every argument")
 	}
 }
+
+// The usual value of an argument is one that a call is likely to have: neither null,
+// which many schemas name as the default, nor a day that few years have.
+func TestUsualValues(t *testing.T) {
+	s, err := New([]byte(`{"type": "object", "properties": {"born": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": null},
+		"day": {"type": "string", "format": "date"}, "only": {"const": null}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := s.Inputs(0, 1)
+	if got := string(list[0].Value); got != `{"born":1,"day":"2024-05-17","only":null}` {
+		t.Errorf("the usual input is %s", got)
+	}
+	for _, want := range []string{`{"born":null,"day":"2024-05-17","only":null}`, `{"born":1,"day":"2024-02-29","only":null}`} {
+		if !slices.ContainsFunc(list, func(in Input) bool { return string(in.Value) == want }) {
+			t.Errorf("no input is %s", want)
+		}
+	}
+}

@@ -113,7 +113,7 @@ func number(n map[string]any, key string) (float64, bool) {
 func (s *Schema) values(n map[string]any, depth int) (list []variant) {
 	n = s.follow(n, depth)
 	for _, key := range []string{"const", "default", "example"} {
-		if v, ok := n[key]; ok {
+		if v, ok := n[key]; ok && (v != nil || key == "const") { // null stands among the values below; it is not the usual one
 			list = append(list, variant{key, v})
 		}
 	}

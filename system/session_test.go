@@ -72,3 +72,54 @@ func TestLimitsOfAFleet(t *testing.T) {
 		t.Errorf("one system has %d keys", len(g.keys))
 	}
 }
+
+// A program that was just started for one worker, and was not called, is not started
+// again to begin a case.
+func TestAnUnusedProgramIsNotStartedAgain(t *testing.T) {
+	opened := 0
+	g := &gate{keys: make(map[string]bool)}
+	all := system.New(map[sut.Kind]system.Kind{sut.Driver: func(context.Context, system.Site) (system.Edge, error) { opened++; return edge{g}, nil }})
+	s, err := all.Open(t.Context(), &sut.Plan{Name: "a", Kind: sut.Driver, Command: []string{"driver"}, Per: sut.PerCase, Reset: sut.Reset{Mode: sut.ResetNone}, Digest: "a"}, sut.Worker{Of: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want := 1; want <= 3; want++ {
+		if err := s.Reset(t.Context()); err != nil || opened != want {
+			t.Errorf("case %d: started %d times, %v", want, opened, err)
+		}
+		if _, err := s.Call(t.Context(), sut.Call{Operation: "x"}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// An answer during which a runtime reported an exception is a crash, also where the
+// exception is about the stack or the memory.
+func TestReportsDuringAnAnswer(t *testing.T) {
+	for exception, want := range map[string]sut.End{
+		"KeyError: 'a'": sut.Crashed, "RecursionError: maximum recursion depth exceeded": sut.Crashed, "MemoryError": sut.Crashed, "": sut.Answered,
+	} {
+		printed := "one line of a log\n"
+		if exception != "" {
+			printed += "Traceback (most recent call last):\n  File \"tool.py\", line 3, in f\n" + exception + "\n"
+		}
+		all := system.New(map[sut.Kind]system.Kind{sut.Driver: func(context.Context, system.Site) (system.Edge, error) { return prints{text: printed}, nil }})
+		s, err := all.Open(t.Context(), &sut.Plan{Name: "a", Kind: sut.Driver, Command: []string{"driver"}, Digest: "a"}, sut.Worker{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := s.Call(t.Context(), sut.Call{Operation: "x"}); err != nil || o.End != want {
+			t.Errorf("%q: the call %s, want %s; %v", exception, o.End, want, err)
+		}
+	}
+}
+
+// prints is an edge whose program prints something while it answers.
+type prints struct {
+	edge
+	text string
+}
+
+func (p prints) Call(context.Context, sut.Call) (sut.Observation, error) {
+	return sut.Observation{End: sut.Answered, Printed: []byte(p.text)}, nil
+}
