@@ -116,15 +116,15 @@ func TestNotesSayHowNamesAreRead(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"the article": {readExample(t, "article.json"), `
 $.entities.User: each actor is a User, which Thresh makes: it is the only entity that can: no action creates it and it has id
-$.entities.User.fields.id: is the identity of each User, which no other has, until an effect sets it: a string field of that name is
-$.entities.Article.fields.id: is the identity of each Article, which no other has, until an effect sets it: a string field of that name is
+$.entities.User.fields.id: a string field called id is the identity of each User: unique, unless an effect sets it
+$.entities.Article.fields.id: a string field called id is the identity of each Article: unique, unless an effect sets it
 $.functions.shown: is compared with live, the only derived function with its parameters and type; "models" names another
 $.functions.counted: is compared with revisions, the only derived function with its parameters and type; "models" names another
 $.inputs.domains.actor_role: is also what the role of each acting User is drawn from: it is called as the field is
 $.inputs.domains.actor_signed_in: is also what the signed_in of each acting User is drawn from: it is called as the field is
 $.bindings.actions.publish_article.args[0]: is the field role of actor, not the input actor_role`},
 		"nobody acts": {club("User"), `
-$.entities.User.fields.id: is the identity of each User, which no other has, until an effect sets it: a string field of that name is
+$.entities.User.fields.id: a string field called id is the identity of each User: unique, unless an effect sets it
 $.functions.points: is compared with has, the only derived function with its parameters and type; "models" names another`},
 		"a bank that names all": {readExample(t, "bank.json"), ""},
 	} {

@@ -15,7 +15,7 @@ import (
 // order of the text. What is refused, and by which rule, stands in the table of
 // docs/fresnelfir.md; all else that is doubtful is a warning.
 func Check(doc *Document, src *Source) diag.List {
-	c := &checker{doc: doc, src: src, said: map[string]bool{}, wrong: src.wrong}
+	c := &checker{doc: doc, src: src, said: map[string]bool{}, wrong: src.wrong, read: map[*Field]bool{}, given: map[*Field]bool{}}
 	c.entities()
 	c.variables()
 	c.refinements()
@@ -30,6 +30,7 @@ func Check(doc *Document, src *Source) diag.List {
 	c.bindings()
 	c.handles()
 	c.exercised()
+	c.unset()
 	c.list.Sort()
 	return c.list
 }
@@ -41,6 +42,10 @@ type checker struct {
 	said map[string]bool // doubts that were told once
 	// shared are the entities that effects create for a variable, by its name.
 	shared map[string][]string
+	read   map[*Field]bool // that some expression reads
+	given  map[*Field]bool // that some effect sets without reading them
+	target *Field          // what is set by the value that is looked at, if that
+	self   bool            // reads it
 	// wrong are the places that could not be read, of which enough was said.
 	wrong map[doctree.Pos]bool
 }
@@ -283,14 +288,37 @@ func (c *checker) effects() {
 
 func (c *checker) set(e *Effect, s Set) {
 	sc := scope{vars: c.doc.Vars, inputs: true, loose: true}
-	got := c.expr(s.Value, sc)
 	name := c.variable(s.Place, s.Var, scope{vars: c.doc.Vars, loose: true, target: true})
 	entity := c.doc.Entity(name)
-	if entity == nil {
+	var f *Field
+	if entity != nil {
+		f = c.fieldOf(s.Place, entity, s.Field)
+	}
+	c.target, c.self = f, false
+	got := c.expr(s.Value, sc)
+	c.target = nil
+	if f != nil && s.Value != nil {
+		c.given[f] = c.given[f] || !c.self
+		c.assigned(entity, f, s.Value, got, c.doubt)
+	}
+}
+
+// unset warns of fields that are read and that nothing gives a first value, where an
+// action makes instances.
+func (c *checker) unset() {
+	if c.list.HasErrors() {
 		return
 	}
-	if f := c.fieldOf(s.Place, entity, s.Field); f != nil && s.Value != nil {
-		c.assigned(entity, f, s.Value, got, c.doubt)
+	for _, e := range c.doc.Effects {
+		if e.Creates == nil || c.doc.Entity(e.Creates.Entity) == nil {
+			continue
+		}
+		for _, f := range c.doc.Entity(e.Creates.Entity).Fields {
+			if c.read[f] && !c.given[f] && f.Default == nil && !(f.Name == "id" && f.Type == String) {
+				c.given[f] = true // said once
+				c.doubt(f.Place, "unset-field", "give it a default", "%s.%s is read and never has a value: %s makes a %[1]s without it, and no effect sets it", e.Creates.Entity, f.Name, e.Action)
+			}
+		}
 	}
 }
 

@@ -150,10 +150,10 @@ func TestAllowed(t *testing.T) {
 	}{
 		"a literal above the bounds":        {`{"target": ["x", "n"], "value": 9}`, `true`, "int-bounds constant-property"},
 		"a word that an enum does not have": {`{"target": ["x", "e"], "value": "c"}`, `true`, "enum-value constant-property"},
-		"an enum that has none in common":   {`{"target": ["x", "e"], "value": ["field", "x", "f"]}`, `true`, "constant-property"},
-		"values of two types":               {``, `["forall", "a", "T", ["eq", ["field", "a", "n"], "many"]]`, "operand-type"},
-		"a word compared with an enum":      {``, `["forall", "a", "T", ["neq", ["field", "a", "e"], "c"]]`, "enum-value"},
-		"variables called as ours are":      {`{"target": ["input", "n"], "value": ["field", "self", "n"]}`, `["forall", "input", "T", ["gt", ["field", "input", "n"], 0]]`, ""},
+		"an enum that has none in common":   {`{"target": ["x", "e"], "value": ["field", "x", "f"]}`, `true`, "unset-field constant-property"},
+		"values of two types":               {``, `["forall", "a", "T", ["eq", ["field", "a", "n"], "many"]]`, "unset-field operand-type"},
+		"a word compared with an enum":      {``, `["forall", "a", "T", ["neq", ["field", "a", "e"], "c"]]`, "unset-field enum-value"},
+		"variables called as ours are":      {`{"target": ["input", "n"], "value": ["field", "self", "n"]}`, `["forall", "input", "T", ["gt", ["field", "input", "n"], 0]]`, "unset-field"},
 		"bounds that nothing is within":     {`{"target": ["x", "m"], "value": 3}`, `true`, "int-bounds int-bounds constant-property"},
 	} {
 		field := ""

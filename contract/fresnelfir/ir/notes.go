@@ -20,8 +20,8 @@ func Notes(doc *Document, src *Source) diag.List {
 		note(e.Place, "each actor is a %s, which Thresh makes: %s", e.Name, doc.ActorWhy)
 	}
 	for _, e := range doc.Entities {
-		if f := e.Field("id"); f != nil && f.Type == String {
-			note(f.Place, "is the identity of each %s, which no other has, until an effect sets it: a string field of that name is", e.Name)
+		if f := e.Field("id"); f != nil && f.Type == String && f.Place.Pos != src.Within(e.Place, "fields").Pos { // else the document does not say it
+			note(f.Place, "a string field called id is the identity of each %s: unique, unless an effect sets it", e.Name)
 		}
 	}
 	for _, f := range doc.Functions {

@@ -152,6 +152,9 @@ func (c *checker) variable(at Place, name string, s scope) string {
 	hint := diag.DidYouMean(name, slices.Sorted(maps.Keys(s.vars)))
 	if name == "actor" && hint == "" {
 		hint = `say which entity acts: "actor" in exploration`
+	} else if name == "input" {
+		c.fail(at, "unbound-variable", "", "inputs are read in guards, effects and bindings only, not in functions, properties and refinements")
+		return ""
 	}
 	c.fail(at, "unbound-variable", hint, "nothing binds the variable %q", name)
 	return ""
@@ -286,6 +289,8 @@ func (c *checker) field(e *Expr, s scope) ValueType {
 		return ValueType{}
 	}
 	if f := c.fieldOf(e.Place, entity, e.Text); f != nil {
+		c.read[f] = true
+		c.self = c.self || f == c.target
 		return fieldType(f)
 	}
 	return ValueType{}

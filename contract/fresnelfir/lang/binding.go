@@ -113,14 +113,16 @@ func (b *body) option(n *node, a argument) {
 		set(n.Get("returns"), v.Pos, "type", v)
 	case "rejects":
 		v := c.literal(a.value)
-		if v.Kind == doctree.String {
-			x := object(v.Pos)
-			if v.Text == "trap" {
-				set(x, v.Pos, "trap", truth(v.Pos, true))
-			} else {
-				set(x, v.Pos, "return", v)
-			}
+		switch x := object(v.Pos); {
+		case v.Kind == doctree.String && v.Text == "trap", v.Kind == doctree.Bool && v.Bool:
+			set(x, v.Pos, "trap", truth(v.Pos, true))
 			v = *x
+		case v.Kind == doctree.String:
+			set(x, v.Pos, "return", v)
+			v = *x
+		case v.Kind != doctree.Map:
+			c.fail(a.value, "rejects", "", "must be True for a system that refuses by itself, \"trap\", or a comparison such as \"<0\"")
+			return
 		}
 		set(n, at, "rejects", v)
 	case "guess", "part":

@@ -40,6 +40,10 @@ func (c *compiler) kind(e syntax.Expr, entity bool) node {
 		return *n
 	}
 	set(n, at, "type", text(at, name))
+	if name == "string" && entity && len(pos) > 0 {
+		c.fail(e, "type", "use enum(...)", "only an input is a string of several; the values of a field are an enum")
+		return *n
+	}
 	values := list(at)
 	for i, a := range pos {
 		v := c.reading(a)
@@ -235,7 +239,7 @@ func (c *compiler) typeOf(n *node, s scope) string {
 		if f := c.fieldKind(n, s); f != nil {
 			switch kind := f.Get("type").Text; kind {
 			case "enum":
-				return s.vars[n.Items()[1].Text] + "." + n.Items()[2].Text
+				return c.entityOf(n.Items()[1].Text, s) + "." + n.Items()[2].Text
 			case "ref":
 				return f.Get("entity").Text
 			default:
@@ -255,7 +259,7 @@ func (c *compiler) fieldKind(n *node, s scope) *node {
 	if len(n.Items()) != 3 {
 		return nil
 	}
-	d := c.decls[declEntity][s.vars[n.Items()[1].Text]]
+	d := c.decls[declEntity][c.entityOf(n.Items()[1].Text, s)]
 	if d == nil {
 		return nil
 	}

@@ -171,3 +171,25 @@ func TestNamesForValues(t *testing.T) {
 		}
 	}
 }
+
+// What a function returns is read off its expression, also where the actor is read.
+func TestReturnsOfFunctions(t *testing.T) {
+	for body, want := range map[string]string{
+		"actor.total": "int", "actor.kind": "Till.kind", "actor.open": "bool", "actor.left[1]": "int", "o.buyer": "User", "o.at.zip": "int", "1": "int",
+	} {
+		m, list := lang.Compile("x.model.star", []byte(`
+User = entity(name = string)
+Till = entity(total = int(0, 9), kind = enum("a", "b"), open = bool, left = map(int(1, 2), int(0, 3)))
+Order = entity(buyer = ref(User), at = record(zip = int(1, 9)))
+def get(o = Order): return `+body+`
+explore(actor = Till)
+`))
+		if len(list) > 0 {
+			t.Errorf("%s: %v", body, list)
+			continue
+		}
+		if got := m.Tree.Root.Get("functions").Get("get").Get("returns").Text; got != want {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}
