@@ -108,8 +108,9 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 	if f.Want != "" {
 		fmt.Fprintf(&b, "expected: %s\n", clipped(f.Want, 400))
 	}
-	if f.Saw != "" {
-		fmt.Fprintf(&b, "because:  %s\n", clipped(f.Saw, 400))
+	why := cmp.Or(string(o.Attached("because")), f.Saw) // f has it in runs kept before
+	if why != "" {
+		fmt.Fprintf(&b, "because:  %s\n", clipped(why, 400))
 	}
 	if steps := o.Attached(stepsNote); steps != nil {
 		all := slices.DeleteFunc(strings.SplitAfter(string(steps), "\n"), func(l string) bool {
@@ -121,7 +122,9 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 		}
 	} else if actual := o.Attached("actual"); actual != nil {
 		if want, equal := wantedWhole(f, o); equal {
-			compare(want, string(actual)).write(&b)
+			if c := compare(want, string(actual)); f.Op != "when" || why == "" || !c.plain() {
+				c.write(&b)
+			}
 		} else {
 			f.describeActual(&b, string(actual))
 		}
@@ -162,7 +165,7 @@ func (f *Failure) describeActual(b *strings.Builder, whole string) {
 	case whole == "":
 		b.WriteString("actual:   nothing\n")
 		return
-	case f.Target == wholeCase: // it is JSON already
+	case f.Target == wholeCase && json.Valid([]byte(text)):
 		fmt.Fprintf(b, "actual:   %s\n", clipped(text, 300))
 		return
 	case count == 1, no == 0 && count <= 5 && len(text) <= 300:

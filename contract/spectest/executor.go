@@ -68,18 +68,23 @@ func (x *executor) Execute(ctx context.Context, _ *state, at campaign.Case) (cam
 	if x.lane.Cold || x.c.set.expect || c.fault != nil {
 		retries = 0 // what is to be confirmed is run once, and what cannot change is not tried again
 	}
-	first := f
+	first, seen := f, notes
 	for ; err == nil && f != nil && tries <= retries; tries++ {
 		f, notes, err = x.attempt(ctx, c)
 	}
 	if err != nil {
 		return campaign.Outcome{}, err
 	}
+	held := f == nil && first != nil
+	if held {
+		f, notes = first, seen
+	}
 	f, notes = hide(x.set.hidden, f, notes)
-	first, _ = hide(x.set.hidden, first, nil)
-	o := x.outcome(c, f)
-	if f == nil && first != nil {
-		o = x.flaky(c, first)
+	var o campaign.Outcome
+	if held {
+		o = x.flaky(c, f)
+	} else {
+		o = x.outcome(c, f)
 	}
 	o.Elapsed = time.Since(start)
 	if o.Verdict == campaign.VerdictFail {
@@ -97,8 +102,8 @@ func (f *Failure) evidence(notes evidence) evidence {
 	for _, n := range []struct {
 		name string
 		text *string
-	}{{stepsNote, f.steps}, {"expected", f.expected}, {"actual", f.actual}} {
-		if n.text != nil {
+	}{{stepsNote, f.steps}, {"expected", f.expected}, {"because", &f.Saw}, {"actual", f.actual}} {
+		if n.text != nil && (*n.text != "" || n.text != &f.Saw) {
 			own = append(own, campaign.Attachment{Name: n.name, Data: []byte(clipped(*n.text, maxEvidence))})
 		}
 	}
@@ -213,7 +218,11 @@ func (x *executor) failed(c *Case, f *Failure, kind, what string) campaign.Outco
 	if c.ID != "" {
 		o.Signature = c.ID + "|" + f.Path // stays the same when lines above it come and go
 	}
-	r := result{Failure: f, Line: c.From}
+	r := result{Line: c.From}
+	if f != nil {
+		kept := *f
+		kept.Saw, r.Failure = "", &kept // evidence, since it may differ between equal runs
+	}
 	if c.page != nil {
 		r.Skipped = x.skipped
 	}

@@ -77,9 +77,12 @@ func (a *answer) subject(target string) (speclang.Value, *Failure) {
 		return v, nil
 	case "body_json":
 		if !a.known {
-			v, err := speclang.ParseJSON(validText(a.body))
+			text := validText(a.body)
+			v, err := speclang.ParseJSON(text)
 			if err != nil {
-				return v, &Failure{Category: Schema, Message: "the body is not JSON: " + err.Error(), Want: "a body that is JSON", notJSON: true}
+				f := notJSON("the body", text, err)
+				f.Want = "a body that is JSON"
+				return v, f
 			}
 			a.parsed, a.known = v, true
 		}

@@ -147,11 +147,12 @@ func (e *evaluator) leaf(n *node) *Failure {
 	}
 	v, f := look(n.target)
 	if f != nil {
-		category := f.Category
 		if f.notJSON && (n.op == "json_type" || n.op == "when") {
-			category = Assertion
+			g := e.leafFailure(n, Assertion, f.Message, f.Want, nil)
+			g.Saw, g.actual = f.Message, f.actual
+			return g
 		}
-		return e.leafFailure(n, category, f.Message, f.Want, nil)
+		return e.leafFailure(n, f.Category, f.Message, f.Want, nil)
 	}
 	if n.prog == nil {
 		return e.leafFailure(n, Schema, fmt.Sprintf("unsupported op for %s: %s", n.target, n.op), "", nil)

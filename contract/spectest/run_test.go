@@ -224,10 +224,10 @@ func TestSelection(t *testing.T) {
 // A case that passes when it is tried again is not a plain pass.
 func TestRetries(t *testing.T) {
 	t.Chdir(t.TempDir())
-	doc := blockDocument("id: A\ntype: cli.run\nharness:\n  entrypoint: sh -c 'test -e mark || { touch mark; exit 1; }'\n")
+	doc := blockDocument("id: A\ntype: cli.run\nharness:\n  entrypoint: sh -c 'test -e mark || { touch mark; echo new; exit 1; }'\n")
 	_, out := play(t, newContract(nil), doc, map[string][]string{optRetries: {"2"}})
-	if o := out[0]; o.Verdict != campaign.VerdictFail || o.Kind != "flaky" || !strings.Contains(o.Title, "exit code") {
-		t.Errorf("%+v", o)
+	if o := out[0]; o.Verdict != campaign.VerdictFail || o.Kind != "flaky" || !strings.Contains(o.Title, "exit code") || string(o.Attached("stdout")) != "new\n" {
+		t.Errorf("%+v", o) // what it printed when it failed, not when it held
 	}
 	_, out = play(t, newContract(nil), doc, map[string][]string{optRetries: {"2"}})
 	if out[0].Verdict != campaign.VerdictPass {

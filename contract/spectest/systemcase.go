@@ -209,7 +209,7 @@ func (o observed) subject(target string) (speclang.Value, *Failure) {
 	text := func(json []byte) (speclang.Value, *Failure) {
 		v, err := speclang.ParseJSON(validText(json))
 		if err != nil {
-			return v, &Failure{Category: Schema, Message: target + " is not JSON: " + err.Error(), Want: target + " that is JSON", notJSON: true}
+			return v, notJSON(target, validText(json), err)
 		}
 		return v, nil
 	}

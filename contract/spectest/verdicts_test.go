@@ -207,6 +207,8 @@ func TestFailureTexts(t *testing.T) {
 		{"JSON", "price.json", `evaluate: [[eq, [json_parse, [subject]], [json_parse, '{"items": [{"id": 1, "price": 3}], "less": 1}']]]`,
 			"differs:  at $.items[0].price: expected 3, actual \"3\"\n          at $.less: expected 1, there is no such key\n" +
 				"          at $.more: null, which is not expected\n--- expected\n"},
+		{"no JSON", "ada.txt", `when: $.name == "Ada"`, "because:  text is not JSON: 1:1: unexpected 'A', expected a value\nactual:   \"Ada\\n\"\n"},
+		{"a number that is a text", "price.json", `when: "$.items[0].price == 3"`, "because:  $.items[0].price is \"3\"\n"},
 		{"a pattern", "ada.txt", `regex: ['^\d+ "x"$']`, `expected: text to match "^\d+ "x"$"` + "\n"},
 		{"a long text", "ada.txt", `contain: [Bob]`, "actual:   \"Ada\\n\"\n"},
 	} {
@@ -215,6 +217,8 @@ func TestFailureTexts(t *testing.T) {
 		shown := camp.Describe(nil, campaign.Case{}, o, nil)
 		if text := shown[0].Text.Body; !strings.Contains(text, c.want) {
 			t.Errorf("%s:\n%s\nwant in it\n%s", c.name, text, c.want)
+		} else if strings.HasPrefix(c.want, "because:  $") && strings.Contains(text, "actual:") {
+			t.Errorf("%s says the value twice:\n%s", c.name, text)
 		}
 		for _, e := range shown {
 			if e.Document != nil && e.Document.First != 1 {

@@ -113,7 +113,7 @@ func (e *evaluator) conditionSubject(n *node) (speclang.Value, *Failure) {
 		case name == "json" && isText:
 			parsed, err := speclang.ParseJSON(text)
 			if err != nil {
-				return v, notJSON(target, err)
+				return v, notJSON(target, text, err)
 			}
 			v = parsed
 		case name == "status" && isText: // a number, as people write it
@@ -137,8 +137,8 @@ func (e *evaluator) conditionSubject(n *node) (speclang.Value, *Failure) {
 // markupOf is the target that xpath(...) looks at, of a type of cases.
 var markupOf = map[string]string{typeTextFile: "text", typeCLI: "stdout", typeHTTP: "body_text", typeSystem: "output"}
 
-func notJSON(target string, err error) *Failure {
-	return &Failure{Category: Schema, Message: target + " is not JSON: " + err.Error(), Want: target + " that is JSON", notJSON: true}
+func notJSON(target, text string, err error) *Failure {
+	return &Failure{Category: Schema, Message: target + " is not JSON: " + err.Error(), Want: target + " that is JSON", notJSON: true, actual: &text}
 }
 
 // find is what a condition looks for in a target: one of the two.
@@ -159,7 +159,7 @@ func (f find) String() string {
 func (f find) search(text, target string) (speclang.Value, *Failure) {
 	doc, err := jsontree.Parse([]byte(text), jsontree.Python())
 	if err != nil {
-		return speclang.Value{}, notJSON(target, err)
+		return speclang.Value{}, notJSON(target, text, err)
 	}
 	list, err := f.json.In(&doc.Root)
 	if err != nil {
