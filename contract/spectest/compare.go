@@ -51,7 +51,9 @@ func compare(want, have string) comparison {
 }
 
 // plain reports that the two values say all there is to say.
-func (c comparison) plain() bool { return c.diff == "" && len(c.places) == 0 && differs(c.want, c.have) == "" }
+func (c comparison) plain() bool {
+	return c.diff == "" && len(c.places) == 0 && differs(c.want, c.have) == ""
+}
 
 // write says in the text of a failure how the values differ.
 func (c comparison) write(b *strings.Builder) {
