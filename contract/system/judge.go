@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
@@ -48,7 +49,11 @@ func judge(s *state, op *sut.Operation, in *input, o *sut.Observation) campaign.
 	out.Elapsed = o.Elapsed
 	if out.Verdict == campaign.VerdictFail {
 		out.Title = op.Name + ": " + out.Title
-		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "answer", Data: bytes.Clone(o.Output)})
+		answer := bytes.Clone(o.Output)
+		if len(answer) == 0 && strings.HasPrefix(o.Why, "MCP error ") { // the protocol's own answer
+			answer = []byte(o.Why)
+		}
+		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "answer", Data: answer})
 		if len(o.Printed) > 0 {
 			out.Evidence = append(out.Evidence, campaign.Attachment{Name: "stderr", Data: bytes.Clone(o.Printed)})
 		}
@@ -84,7 +89,7 @@ func verdict(op *sut.Operation, in *input, o *sut.Observation) campaign.Outcome 
 		}
 		return fail(kindCrash, campaign.SeverityHigh, why, why, line(o.Output), subject(in))
 	case sut.Refused:
-		if phrase := internal.FindString(o.Why + "\n" + string(o.Output)); in.Valid && o.Status < 400 && phrase != "" {
+		if phrase := runtimeError(o.Why+"\n"+string(o.Output), in.Args); in.Valid && o.Status < 400 && phrase != "" {
 			return fail(kindInternal, campaign.SeverityMedium, fmt.Sprintf("reports an error of its runtime for valid input: %q", phrase), phrase, subject(in))
 		}
 	}
@@ -141,7 +146,29 @@ var internal = regexp.MustCompile(`Traceback \(most recent call last\)|\b(KeyErr
 	`RecursionError|AssertionError|UnicodeDecodeError|UnicodeEncodeError|ReferenceError|RangeError|NullPointerException|SegmentationFault)\b|` +
 	`unsupported operand type|object is not (subscriptable|iterable|callable)|'NoneType'|index out of range|division by zero|` +
 	`Cannot read propert(y|ies) of|is not a function|nil pointer dereference|has no attribute|maximum recursion depth|must be str, not|` +
-	`can only concatenate|not supported between instances|invalid literal for int|Error executing tool [^:]+: '[^' ]*'$`)
+	`can only concatenate|not supported between instances|invalid literal for int|Error executing tool [^:]+: '[^' ]*'$|` +
+	`math domain error|cannot convert float (NaN|infinity) to integer|int too large to convert|values to unpack|pop from an? empty|x not in list|` +
+	`dictionary changed size|is not JSON serializable|codec can't (de|en)code|Out of range float values|Maximum call stack size|Invalid time value|` +
+	`Invalid (array|string) length|Cannot convert undefined or null|is not iterable|slice bounds out of range|integer divide by zero|on a .None. value`)
+
+// ofDates is how runtimes speak of days that do not exist, and date of dates in a call.
+var (
+	ofDates = regexp.MustCompile(`day is out of range for month|year -?\d+ is out of range|date value out of range|month must be in 1\.\.12`)
+	date    = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
+)
+
+// runtimeError is what a runtime says in the answer to a call, "" if nothing. What it says
+// of dates may be a refusal where the call has one that does not exist, or none.
+func runtimeError(answer string, args []byte) string {
+	if phrase := internal.FindString(answer); phrase != "" {
+		return phrase
+	}
+	dates := date.FindAllString(string(args), -1)
+	if len(dates) == 0 || slices.ContainsFunc(dates, func(d string) bool { _, err := time.Parse(time.DateOnly, d); return err != nil }) {
+		return ""
+	}
+	return ofDates.FindString(answer)
+}
 
 // tolerated are statuses that stand between a client and an operation.
 func tolerated(status int) bool {

@@ -55,6 +55,32 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// What a runtime says of dates is its own error where every date of the call exists; where
+// one does not, or the dates are numbers, it refuses the call.
+func TestRuntimeErrorsOfDates(t *testing.T) {
+	const says = "Error executing tool age: day is out of range for month"
+	for args, want := range map[string]string{
+		`{"day":"2024-02-29"}`: "day is out of range for month", `{"day":"2024-02-30"}`: "", `{"year":2024,"month":2,"day":30}`: "",
+		`{"from":"2024-02-29","to":"2024-02-30"}`: "",
+	} {
+		if got := runtimeError(says, []byte(args)); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+	if got := runtimeError("the day must not be in the future", []byte(`{"day":"9999-12-31"}`)); got != "" {
+		t.Errorf("a refusal is taken for %q", got)
+	}
+}
+
+// An error of the protocol is in the finding, with its code.
+func TestErrorsOfTheProtocol(t *testing.T) {
+	o := sut.Observation{End: sut.Crashed, Why: "MCP error -32603: Internal error"}
+	out := judge(nil, &shop[0], &input{Operation: "share", Valid: true}, &o)
+	if title, _ := (&Campaign{}).Refine(out.Title, out.Severity, out); title != "share: MCP error -32603: Internal error" {
+		t.Errorf("the title is %q", title)
+	}
+}
+
 // What may change something is not among the cases unless it is asked for, and
 // what failed once is not called with several special arguments.
 func TestRounds(t *testing.T) {

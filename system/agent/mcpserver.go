@@ -178,13 +178,17 @@ func (s *server) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply, e
 	defer cancel()
 	result, err := s.session.CallTool(limited, params)
 	r.Latency, r.Size = time.Since(began), s.meter.size()
+	s.meter.calling.Store(false)
 	if ctx.Err() != nil {
 		return agentcall.Reply{}, ctx.Err()
 	}
 	call := agentcall.ToolCall{Tool: params.Name, Args: args}
-	if err != nil {
+	switch hollow := s.meter.hollow.Load(); {
+	case hollow != nil:
+		r = fail(r, agentcall.Malformed, "the result of the tool has no list %q: %s", "content", *hollow)
+	case err != nil:
 		r = s.failed(limited, r, err, c.Timeout)
-	} else {
+	default:
 		r = mcpReply(r, result)
 	}
 	if call.Error = r.Error; r.OK() {
@@ -258,6 +262,10 @@ func (s *server) failed(ctx context.Context, r agentcall.Reply, err error, limit
 	}
 	if wire != nil || errors.Is(err, mcp.ErrConnectionClosed) || s.meter.broken.Load() {
 		return fail(r, agentcall.Cut, "the connection ended before the reply did")
+	}
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fail(r, agentcall.Malformed, "the result of the tool is malformed: %s is of type %s", wrong.Field, wrong.Value)
 	}
 	f := failure(ctx, err, limit)
 	if f.End == agentcall.Unreachable && (s.child != nil || s.meter.reached.Load()) {

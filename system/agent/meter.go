@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -20,7 +21,9 @@ type meter struct {
 	tooMuch atomic.Bool
 	reached atomic.Bool            // an answer to an HTTP request has begun
 	broken  atomic.Bool            // and ended before it was whole
-	strange atomic.Pointer[string] // how a line begins that is no message
+	strange atomic.Pointer[string] // a part of a line that is no message
+	calling atomic.Bool            // results that come are those of a tool
+	hollow  atomic.Pointer[string] // how a result begins that has no list of contents
 }
 
 // begin starts to count for a call.
@@ -29,6 +32,8 @@ func (m *meter) begin() {
 	for _, flag := range []*atomic.Bool{&m.tooMuch, &m.reached, &m.broken} {
 		flag.Store(false)
 	}
+	m.hollow.Store(nil)
+	m.calling.Store(true)
 }
 
 func (m *meter) size() int64 { return m.read.Load() }
@@ -43,7 +48,8 @@ func (m *meter) lines(r io.ReadCloser) io.ReadCloser {
 type gauge struct {
 	io.ReadCloser
 	meter *meter
-	held  int64 // bytes of the message so far
+	held  int64  // bytes of the message so far
+	line  []byte // how the line begins
 	lines bool
 	// The stream is open all the time, and ends when the session does.
 	standing bool
@@ -51,9 +57,7 @@ type gauge struct {
 
 func (g *gauge) Read(p []byte) (int, error) {
 	n, err := g.ReadCloser.Read(p)
-	if g.lines {
-		g.inspectFirstLine(p[:n])
-	}
+	g.inspect(p[:n], err != nil)
 	g.meter.read.Add(int64(n))
 	g.held += int64(n)
 	if i := bytes.LastIndexByte(p[:n], '\n'); g.lines && i >= 0 {
@@ -69,16 +73,66 @@ func (g *gauge) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inspectFirstLine notes the first line that is no JSON object.
-func (g *gauge) inspectFirstLine(p []byte) {
-	for begins := g.held == 0; len(p) > 0; begins = true {
-		line, rest, _ := bytes.Cut(p, []byte("\n"))
-		if text := bytes.TrimSpace(line); begins && len(text) > 0 && text[0] != '{' && text[0] != '[' {
-			start := strings.ToValidUTF8(string(text[:min(len(text), 80)]), "\uFFFD")
-			g.meter.strange.CompareAndSwap(nil, &start)
+// inspected is how much of a line is looked at.
+const inspected = 1 << 20
+
+// inspect looks at the lines that have come whole.
+func (g *gauge) inspect(p []byte, ended bool) {
+	for {
+		line, rest, whole := bytes.Cut(p, []byte("\n"))
+		g.line = append(g.line, line[:min(len(line), inspected+1-len(g.line))]...)
+		if !whole && !ended {
+			return
 		}
-		p = rest
+		g.message(bytes.TrimSpace(g.line))
+		if g.line, p = g.line[:0], rest; !whole {
+			return
+		}
 	}
+}
+
+// message notes a line of a stream of lines that is no message, and a result of a tool
+// that is none; the client of MCP takes it for an empty one.
+func (g *gauge) message(text []byte) {
+	if !g.lines {
+		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("data:")))
+	}
+	if len(text) == 0 || !g.lines && text[0] != '{' {
+		return
+	}
+	var m struct{ ID, Result json.RawMessage }
+	var syntax *json.SyntaxError
+	from := 0
+	switch err := json.Unmarshal(text, &m); {
+	case text[0] != '{' && text[0] != '[':
+	case len(text) > inspected:
+		return
+	case errors.As(err, &syntax):
+		from = max(0, int(syntax.Offset)-30)
+	default:
+		if g.meter.calling.Load() && m.ID != nil && m.Result != nil && !hasContent(m.Result) {
+			g.meter.hollow.CompareAndSwap(nil, glimpse(m.Result, 0))
+		}
+		return
+	}
+	if g.lines {
+		g.meter.strange.CompareAndSwap(nil, glimpse(text, from))
+	}
+}
+
+// hasContent reports whether a result has what each one has that a tool gives.
+func hasContent(result []byte) bool {
+	var r struct{ Content, ResultType json.RawMessage }
+	return json.Unmarshal(result, &r) == nil && (r.ResultType != nil || len(r.Content) > 0 && r.Content[0] == '[')
+}
+
+// glimpse is a part of a text that people see.
+func glimpse(text []byte, from int) *string {
+	s := strings.ToValidUTF8(string(text[from:min(len(text), from+80)]), "\uFFFD")
+	if from > 0 {
+		s = "\u2026" + s
+	}
+	return &s
 }
 
 // metered bounds the answers to HTTP requests and adds headers to them.
