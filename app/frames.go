@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,14 +61,10 @@ func (r *framer) frames(source string, f *campaign.Finding) []campaign.Exhibit {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := range f.Evidence {
-		if f.Evidence[i].Document != nil {
-			return nil // the format shows it
-		}
-	}
+	shown := slices.ContainsFunc(f.Evidence, func(e campaign.Exhibit) bool { return e.Document != nil }) // by the format
 	for i := range f.Evidence {
 		t := f.Evidence[i].Text
-		if t == nil {
+		if t == nil || shown && t.ReportOf == "" {
 			continue
 		}
 		text := t.Body[:min(len(t.Body), frameSearch)]
@@ -82,6 +79,9 @@ func (r *framer) frames(source string, f *campaign.Finding) []campaign.Exhibit {
 				return []campaign.Exhibit{*e}
 			}
 		}
+	}
+	if shown {
+		return nil
 	}
 	if e := r.inDocument(source, f); e != nil {
 		return []campaign.Exhibit{*e}

@@ -310,7 +310,7 @@ func (a *App) runOptions(job *Job, warnings diag.List) run.Options {
 	opt := run.Options{
 		Workers: job.Workers, Cases: job.Cases, Time: job.Time, Stop: stop, StopFrom: job.StopFrom, MaxErrors: job.MaxErrors, CaseTimeout: job.CaseTimeout,
 		Reruns: job.Reruns, Shrink: max(job.Shrink, 0), AllowEmpty: job.AllowEmpty, Progress: job.Progress,
-		Reproduce: ReplayCommand(job.Store), Frames: a.framer().frames, Environment: a.environment(), Trial: trial(job.Self),
+		Reproduce: ReplayCommand(job.Store), Explain: a.framer().explain, Environment: a.environment(), Trial: trial(job.Self),
 	}
 	for _, w := range warnings {
 		opt.Warnings = append(opt.Warnings, w.Text())

@@ -122,6 +122,11 @@ func (v veiled) exhibits(list []campaign.Exhibit) []campaign.Exhibit {
 	if json.Unmarshal(clean, &out) != nil {
 		return []campaign.Exhibit{{Kind: "text", Title: "Not shown", Text: &campaign.Text{Body: "It holds a secret that cannot be taken out."}}}
 	}
+	for i := range out {
+		if t := list[i].Text; t != nil {
+			out[i].Text.ReportOf = string(v.r.Bytes([]byte(t.ReportOf)))
+		}
+	}
 	return out
 }
 

@@ -26,6 +26,9 @@ type Text struct {
 	Body      string `json:"body"`
 	Truncated bool   `json:"truncated,omitempty"` // the body was cut to a cap
 	Marks     []Mark `json:"marks,omitempty"`     // parts to point at
+	// ReportOf names what failed, such as a program or an operation, if the body is what
+	// it reported of its failure. Findings with one report are shown as one. It is not stored.
+	ReportOf string `json:"-"`
 }
 
 // Mark is a half-open range, in bytes, of the text or byte string it belongs to.

@@ -30,7 +30,7 @@ type Finding struct {
 	Rerun       Rerun     `json:"rerun"`               // how often it showed again
 	Reproduce   []string  `json:"reproduce"`           // argv; exits 1 when the finding shows again, 0 when it no longer does
 	Minimized   *Minimal  `json:"minimized,omitempty"` // smallest reproducer found
-	Group       string    `json:"group,omitempty"`     // the same of findings that came from one cause: see [CauseOf]
+	Group       string    `json:"group,omitempty"`     // the same of findings that came from one cause: see [ByCause]
 	Evidence    []Exhibit `json:"evidence"`
 }
 

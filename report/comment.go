@@ -25,23 +25,27 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	verdict := map[string]string{"pass": "✅", "fail": "❌"}[rec.Verdict]
-	line("## %s Thresh: %s", cmp.Or(verdict, "⚠️"), headline(&rec))
+	since := opt.Since
+	fs := since.ordered(&rec)
+	groups := causes(fs)
+	title := headline(&rec)
+	if len(groups) < len(fs) {
+		title += ", " + plural(len(groups), "cause")
+	}
+	line("## %s Thresh: %s", cmp.Or(verdict, "⚠️"), title)
 	line("")
 	if !rec.Complete {
 		line("**This run is %s.** What was not run was not judged.", md(incomplete(&rec)))
 		line("")
 	}
-	since := opt.Since
 	if since != nil {
 		line("%s", strings.ToUpper(since.Sentence()[:1])+md(since.Sentence()[1:])+".")
 		line("")
 	}
-	fs := since.ordered(&rec)
 	if len(fs) > 0 {
 		line("| | Finding | Where | Reproduce |")
 		line("|---|---|---|---|")
 	}
-	groups := causes(fs)
 	for _, group := range groups[:min(len(groups), commentFindings)] {
 		f := group[0]
 		mark := f.Severity.String()

@@ -18,7 +18,9 @@ var pageFiles embed.FS
 // and told how many cases the page shows with what was kept of them.
 const (
 	detailed = 200
-	told     = 200
+	// detailedAlso is how many findings of one cause it shows in full beside the first.
+	detailedAlso = 10
+	told         = 200
 )
 
 // page is what the single file is made of: the run, and its findings.
@@ -90,7 +92,7 @@ func pageOf(rec *campaign.Record, opt Options) (*page, error) {
 			continue
 		}
 		v.detail(opt, d)
-		for _, also := range v.Also {
+		for _, also := range v.Also[:min(len(v.Also), detailedAlso)] {
 			also.detail(opt, d)
 		}
 		p.Findings = append(p.Findings, v)

@@ -38,8 +38,9 @@ func Parts() (*markup.Set, error) {
 		"numeric":  func(flags []bool, i int) bool { return i < len(flags) && flags[i] },
 		"heading":  headingAt,
 		"lines":    func(n int) string { return plural(n, "line") },
+		"causes":   func(n int) string { return plural(n, "cause") },
 		"findings": func(n int) string { return plural(n, "finding") },
-		"broke":    func(also []*FindingView) string { return "1 cause, " + plural(len(also)+1, "finding") },
+		"broke":    func(also []*FindingView, more int) string { return "1 cause, " + plural(1+len(also)+more, "finding") },
 		"figure":   number,
 		"duration": duration,
 		"rate":     rate,
@@ -121,6 +122,8 @@ type FindingView struct {
 	Exhibits  []Exhibit // all others
 	SampleSum *tableView
 	Also      []*FindingView // others that came from the same cause
+	More      int            // of these that are not shown
+	MoreLink  string         // where they are
 }
 
 // DrawRun lays a run out. How many findings it has is said apart, since the

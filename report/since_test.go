@@ -59,8 +59,8 @@ func TestOneCauseOneCard(t *testing.T) {
 	}
 	for format, want := range map[string]map[string]int{
 		"html":     {`<article class="finding`: 2, "1 cause, 2 findings": 1, `<details class="finding" id="F-3333333333">`: 1, "text of F-3333333333": 1},
-		"markdown": {"| note |": 2, "1 cause, 2 findings: also `F-3333333333`": 1},
-		"text":     {"same cause:  as F-1111111111": 1, "text of F-1111111111": 1, "text of F-3333333333": 0},
+		"markdown": {"3 findings, 2 causes": 1, "| note |": 2, "1 cause, 2 findings: also `F-3333333333`": 1},
+		"text":     {"same cause as F-1111111111, 1 more finding:\nNOTE F-3333333333  it fell\n": 1, "text of F-1111111111": 1, "text of F-3333333333": 0},
 	} {
 		f, err := ByName(format)
 		if err != nil {

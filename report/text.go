@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 )
 
-// textFindings is how many findings the text report gives a block each, and
-// textTitles how many more it names.
+// textFindings is how many causes the text report gives a block each, and
+// textTitles how many more findings of one cause, and of all others, it names.
 const (
 	textFindings = 50
 	textTitles   = 1000
@@ -18,24 +18,19 @@ const (
 
 func writeText(w io.Writer, rec campaign.Record, opt Options) error {
 	s := newScreen(opt)
-	fs := opt.Since.ordered(&rec)
-	fs = slices.Concat(causes(fs)...)
-	first := make(map[string]*campaign.Finding) // of causes
-	for _, f := range fs[:min(len(fs), textFindings)] {
-		s.findingBlock(f, first[f.Group], opt.Since)
-		if f.Group != "" && first[f.Group] == nil {
-			first[f.Group] = f
+	groups := causes(opt.Since.ordered(&rec))
+	for _, group := range groups[:min(len(groups), textFindings)] {
+		s.findingBlock(group[0], opt.Since)
+		if more := group[1:]; len(more) > 0 {
+			fresh := ""
+			if n := len(slices.DeleteFunc(slices.Clone(more), func(f *campaign.Finding) bool { return opt.Since.mark(f) != "new" })); n > 0 {
+				fresh = ", " + count(n) + " new"
+			}
+			s.titles(fmt.Sprintf("same cause as %s, %s%s:", visible(group[0].ID), plural(len(more), "more finding"), fresh), more)
 		}
 	}
-	if more := fs[min(len(fs), textFindings):]; len(more) > 0 {
-		s.line(0, fmt.Sprintf("and %s besides:", plural(len(more), "more finding")))
-		for _, f := range more[:min(len(more), textTitles)] {
-			s.findingTitle(f)
-		}
-		if left := len(more) - textTitles; left > 0 {
-			s.line(0, fmt.Sprintf("and %s; the json report holds them all", plural(left, "more finding")))
-		}
-		s.line(0, "")
+	if more := slices.Concat(groups[min(len(groups), textFindings):]...); len(more) > 0 {
+		s.titles(fmt.Sprintf("and %s besides:", plural(len(more), "more finding")), more)
 	}
 	s.campaigns(&rec)
 	fresh := slices.DeleteFunc(slices.Clone(rec.Warnings), func(w string) bool { return slices.Contains(opt.Told, w) })
@@ -130,17 +125,24 @@ func ExhibitsText(w io.Writer, list []campaign.Exhibit, opt Options) error {
 	return nil
 }
 
-// findingBlock writes a finding; what has the cause of another one says so and no
-// more.
-func (s *screen) findingBlock(f, of *campaign.Finding, since *Since) {
-	s.findingHead(f, since)
-	if of != nil {
-		s.field(2, "same cause", "as "+visible(of.ID))
-	} else {
-		s.minimized(f)
-		s.excerpt(f)
-		s.frame(f)
+// titles names findings below a line about them.
+func (s *screen) titles(lead string, list []*campaign.Finding) {
+	s.line(0, lead)
+	for _, f := range list[:min(len(list), textTitles)] {
+		s.findingTitle(f)
 	}
+	if left := len(list) - textTitles; left > 0 {
+		s.line(0, fmt.Sprintf("and %s; the json report holds them all", plural(left, "more finding")))
+	}
+	s.line(0, "")
+}
+
+// findingBlock writes a finding.
+func (s *screen) findingBlock(f *campaign.Finding, since *Since) {
+	s.findingHead(f, since)
+	s.minimized(f)
+	s.excerpt(f)
+	s.frame(f)
 	s.reproduce(f)
 	s.line(0, "")
 }

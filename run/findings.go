@@ -196,10 +196,9 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 	if d, ok := campaign.As[campaign.Describer[any]](a.c); ok {
 		f.Evidence = append(f.Evidence, d.Describe(a.state, c, shown, smallest)...)
 	}
-	if a.r.opt.Frames != nil {
-		f.Evidence = append(f.Evidence, a.r.opt.Frames(a.r.job.Sources[a.k], &f)...)
+	if a.r.opt.Explain != nil {
+		a.r.opt.Explain(a.r.job.Sources[a.k], &f)
 	}
-	f.Group = campaign.CauseOf(&f, a.r.job.Sources[a.k])
 	if !s.shown.offer(n, sizeOf(f.Evidence)) {
 		f.Evidence = shortFirst(f.Evidence)
 	}

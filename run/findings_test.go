@@ -44,8 +44,8 @@ func (c told) Constraints() campaign.Constraints {
 
 // A finding is what its first case, its re-runs and its campaign say.
 func TestFindingsSayWhatIsKnown(t *testing.T) {
-	frames := func(source string, f *campaign.Finding) []campaign.Exhibit {
-		return []campaign.Exhibit{campaign.TextExhibit("Source", source+" "+f.Kind)}
+	explain := func(source string, f *campaign.Finding) {
+		f.Evidence = append(f.Evidence, campaign.TextExhibit("Source", source+" "+f.Kind))
 	}
 	texts := func(f campaign.Finding) string {
 		var list []string
@@ -67,7 +67,7 @@ func TestFindingsSayWhatIsKnown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := told{&counter{rounds: 1, perRound: 100, fail: everyTenth}, x.once}
 			f := newFixture(t)
-			opt := run.Options{Workers: 2, Reruns: 3, Shrink: x.shrink, Frames: frames, Reproduce: []string{"thresh", "replay"}}
+			opt := run.Options{Workers: 2, Reruns: 3, Shrink: x.shrink, Explain: explain, Reproduce: []string{"thresh", "replay"}}
 			rec, err := f.runs(t.Context(), campaign.Erase[sum](c), opt)
 			if err != nil || len(rec.Findings) != 2 {
 				t.Fatalf("%v %+v", err, rec.Findings)

@@ -28,9 +28,9 @@ type Options struct {
 	// Trial executes a case in its own process and reports whether that was
 	// killed; nil: there is no such process.
 	Trial func(ctx context.Context, t Trial) (killed bool, err error)
-	// Frames are the source lines that a finding of a document speaks of; nil: none
-	// are looked for.
-	Frames func(source string, f *campaign.Finding) []campaign.Exhibit
+	// Explain adds to a finding of a document the source lines that it speaks of, and
+	// names its group; nil: nobody does.
+	Explain func(source string, f *campaign.Finding)
 	// Reproduce is the command line that reproduces a finding, less its id.
 	Reproduce []string
 	// Environment is filled in by the caller with what it knows of host and

@@ -29,7 +29,9 @@ func TestFindingsArePagedAndSearched(t *testing.T) {
 	flaky.Flaky, flaky.Kind, flaky.First = true, "timeout", 7
 	other := finding("F-d", campaign.SeverityLow)
 	other.Campaign, other.Title = "other", "100% of a_b\\c"
-	run := writeRun(t, s, manifest("demo"), 3, finding("F-a", campaign.SeverityLow), high, flaky, other).RunID
+	first := finding("F-z", campaign.SeverityLow) // stands before what follows it in the record
+	first.Group, flaky.Group = "one", "one"
+	run := writeRun(t, s, manifest("demo"), 3, first, finding("F-a", campaign.SeverityLow), high, flaky, other).RunID
 	writeRun(t, s, manifest("demo"), 3, finding("F-x", campaign.SeverityHigh))
 	low := campaign.SeverityLow
 	for _, c := range []struct {
@@ -37,11 +39,14 @@ func TestFindingsArePagedAndSearched(t *testing.T) {
 		want  string
 		total int
 	}{
-		{FindingQuery{}, "F-b F-a F-c F-d", 4},
-		{FindingQuery{Limit: 2}, "F-b F-a", 4},
-		{FindingQuery{Limit: 2, Offset: 2}, "F-c F-d", 4},
-		{FindingQuery{Offset: 9}, "", 4},
-		{FindingQuery{Severity: &low}, "F-a F-c F-d", 3},
+		{FindingQuery{}, "F-b F-z F-c F-a F-d", 5},
+		{FindingQuery{Limit: 2}, "F-b F-z", 5},
+		{FindingQuery{Limit: 2, Offset: 2}, "F-c F-a", 5},
+		{FindingQuery{Limit: 2, ByCause: true}, "F-b F-z F-c", 5},
+		{FindingQuery{Limit: 2, Offset: 2, ByCause: true}, "F-a F-d", 5},
+		{FindingQuery{Group: "one"}, "F-z F-c", 2},
+		{FindingQuery{Offset: 9}, "", 5},
+		{FindingQuery{Severity: &low}, "F-z F-c F-a F-d", 4},
 		{FindingQuery{Kind: "timeout"}, "F-c", 1},
 		{FindingQuery{Flaky: true}, "F-c", 1},
 		{FindingQuery{Contract: "fuzzspec", Campaign: "other"}, "F-d", 1},

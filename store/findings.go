@@ -26,6 +26,8 @@ type FindingQuery struct {
 	Text     string             // part of id, title, kind or campaign; letter case does not matter
 	Limit    int                // at most so many; 0: no limit
 	Offset   int                // leave out so many of the first
+	Group    string             // those of one cause alone
+	ByCause  bool               // Limit and Offset count causes
 	// Rank orders findings before severity does; nil: all are equal.
 	Rank func(id string) int
 }
@@ -66,9 +68,11 @@ func SummaryOf(f campaign.Finding) FindingSummary {
 	}
 }
 
-// FindingPage is a part of a list of findings, the gravest first, then by id.
+// FindingPage is a part of a list of findings, the gravest first, then in the order of
+// the record.
 type FindingPage struct {
 	Total    int              `json:"total"` // that the query picks, whatever its limit
+	Causes   int              `json:"-"`     // of these
 	Findings []FindingSummary `json:"findings"`
 }
 
@@ -113,16 +117,22 @@ func (s *Store) PageOf(q FindingQuery, all []FindingSummary) (FindingPage, error
 				return c
 			}
 		}
-		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.ID, b.ID))
+		return cmp.Compare(b.Severity, a.Severity)
 	})
-	list = slices.Concat(campaign.ByCause(list, func(f FindingSummary) string { return f.Group })...)
-	p := FindingPage{Total: len(list), Findings: append([]FindingSummary{}, page(list, q.Offset, q.Limit)...)}
+	causes := campaign.ByCause(list, func(f FindingSummary) string { return f.Group })
+	p := FindingPage{Total: len(list), Causes: len(causes)}
+	if q.ByCause {
+		list = slices.Concat(page(causes, q.Offset, q.Limit)...)
+	} else {
+		list = page(slices.Concat(causes...), q.Offset, q.Limit)
+	}
+	p.Findings = append([]FindingSummary{}, list...)
 	return p, s.markNew(q.RunID, p.Findings)
 }
 
 func (q FindingQuery) picks(f FindingSummary) bool {
 	return (q.Contract == "" || f.Contract == q.Contract) && (q.Campaign == "" || f.Campaign == q.Campaign) &&
-		(q.Kind == "" || f.Kind == q.Kind) && (q.Severity == nil || f.Severity == *q.Severity) && (!q.Flaky || f.Flaky) && (q.IDs == nil || slices.Contains(q.IDs, f.ID)) &&
+		(q.Kind == "" || f.Kind == q.Kind) && (q.Severity == nil || f.Severity == *q.Severity) && (q.Group == "" || f.Group == q.Group) && (!q.Flaky || f.Flaky) && (q.IDs == nil || slices.Contains(q.IDs, f.ID)) &&
 		holdsText(q.Text, f.ID, f.Title, f.Kind, f.Campaign)
 }
 

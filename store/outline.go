@@ -77,11 +77,15 @@ func (p *projection) encode(pack *packer, journal int64) (*head, []byte, error) 
 	}
 	table := make([]row, 0, len(list))
 	found := make(map[campaignKey]int)
-	for _, f := range list {
+	for i := range rec.Findings {
+		f := &rec.Findings[i]
+		if list[f.ID] != f {
+			continue
+		}
 		table = append(table, row{FindingSummary: SummaryOf(*f)})
 		found[campaignKey{f.Contract, f.Campaign}]++
 	}
-	slices.SortFunc(table, func(a, b row) int { return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(table, func(a, b row) int { return cmp.Compare(b.Severity, a.Severity) })
 	var bodies []byte
 	for i := range table {
 		body, err := pack.pack(list[table[i].ID])

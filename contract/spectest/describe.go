@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 		r.Failure = &Failure{Category: Assertion, Message: o.Title, Line: cs.From}
 	}
 	out := []campaign.Exhibit{campaign.TextExhibit("Failure", c.explain(cs, r.Failure, o))}
-	if actual := o.Attached("actual"); actual != nil {
+	if actual := o.Attached("actual"); actual != nil && !r.Failure.saysActual(string(actual)) {
 		if want, equal := wantedWhole(r.Failure, o); equal {
 			if c := compare(want, string(actual)); strings.Count(c.diff, "\n") > shownDiff {
 				out = append(out, textExhibit("Expected and actual", []byte(c.diff), nil))
@@ -53,6 +54,7 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 		out = append(out, textExhibit("Steps that failed", steps, nil))
 	}
 	out = append(out, c.block(cs, r.Failure, o.Verdict))
+	report, reporter := reportOf(cs, r.Failure, o)
 	for _, name := range []string{"request", sentNote, chainNote, "call", "stdout", "stderr", "answer", changedNote, meanwhileNote} {
 		text := o.Attached(name)
 		if len(text) == 0 || name == r.Target && o.Attached("actual") != nil {
@@ -63,9 +65,46 @@ func (c *Campaign) Describe(_ *state, at campaign.Case, o campaign.Outcome, _ []
 			changedNote:   "Changed in the folder that commands share, while the case ran",
 			meanwhileNote: "Changed in the folder that commands share, while the case and others ran",
 		}[name]
-		out = append(out, textExhibit(title, text, nil))
+		e := textExhibit(title, text, nil)
+		if name == report {
+			e.Text.ReportOf = reporter
+		}
+		out = append(out, e)
 	}
 	return out
+}
+
+// saysActual reports whether the reasons for a failure say all of what was there: one word.
+func (f *Failure) saysActual(actual string) bool {
+	return f.Op == "contain" && len(actual) <= 20 && len(strings.Fields(actual)) == 1
+}
+
+// numbered are the parts of a path that name one thing of many.
+var numbered = regexp.MustCompile(`[^/]*\d[^/]*`)
+
+// reportOf is the attachment in which the system says that it failed, and what of it
+// that was; "": it says so nowhere.
+func reportOf(cs *Case, f *Failure, o campaign.Outcome) (name, reporter string) {
+	has := func(name string) bool { return len(o.Attached(name)) > 0 }
+	var status int
+	switch head, _, _ := strings.Cut(string(o.Attached("answer")), "\n"); {
+	case cs.cli != nil && f.Op == "exit_code" && has("stderr"):
+		return "stderr", cs.cli.entry
+	case cs.cli != nil && f.Op == "exit_code":
+		return "stdout", cs.cli.entry
+	case cs.http != nil:
+		if n, _ := fmt.Sscanf(head, "status %d", &status); n == 1 && status >= http.StatusBadRequest {
+			path, _, _ := strings.Cut(cs.http.url, "?")
+			return "answer", fmt.Sprintf("%s %s %d", cs.http.method, numbered.ReplaceAllString(path, "*"), status)
+		}
+	case cs.system != nil && !strings.HasPrefix(head, "answered"):
+		reporter = cs.system.plan.Name + ": " + cs.system.call.Operation
+		if has("stderr") {
+			return "stderr", reporter
+		}
+		return "answer", reporter
+	}
+	return "", ""
 }
 
 // stepsNote is the attachment that holds all steps of a page that failed.
@@ -128,9 +167,18 @@ func (c *Campaign) reasons(cs *Case, f *Failure, o campaign.Outcome) string {
 		} else {
 			f.describeActual(&b, string(actual))
 		}
-	} else if said := o.Attached("stderr"); f.Op == "exit_code" && len(said) > 0 {
-		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
-		fmt.Fprintf(&b, "stderr:   %s\n", quoteClipped(lines[len(lines)-1]))
+	}
+	if name, _ := reportOf(cs, f, o); name != "" && cs.system == nil { // why a call ended is in its message
+		said := strings.TrimSpace(string(o.Attached(name)))
+		if _, body, ok := strings.Cut(said, "\n\n"); ok && name == "answer" {
+			said, _, _ = strings.Cut(body, "\n")
+		}
+		lines := strings.Split(said, "\n")
+		said = lines[len(lines)-1]
+		if !json.Valid([]byte(said)) {
+			said = quoteClipped(said)
+		}
+		fmt.Fprintf(&b, "%-9s %s\n", name+":", clipped(said, 300))
 	}
 	return b.String()
 }

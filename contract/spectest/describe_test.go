@@ -41,3 +41,29 @@ func TestDocumentShowsWhatFailed(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// What a command or a service reports of its failure is marked as that, with what of the
+// system it was.
+func TestReportOf(t *testing.T) {
+	said := func(name, text string) campaign.Outcome {
+		return campaign.Outcome{Evidence: []campaign.Attachment{{Name: name, Data: []byte(text)}}}
+	}
+	cli, web := &Case{cli: &cliRun{entry: "orders"}}, &Case{http: &httpCall{method: "GET", url: "http://127.0.0.1:80/orders/17/lines?page=2"}}
+	exit, status := &Failure{Op: "exit_code"}, &Failure{Op: "contain", Target: "status"}
+	for name, x := range map[string]struct {
+		c              *Case
+		f              *Failure
+		o              campaign.Outcome
+		report, system string
+	}{
+		"standard error":   {cli, exit, said("stderr", "boom"), "stderr", "orders"},
+		"another check":    {cli, status, said("stderr", "boom"), "", ""},
+		"an error answer":  {web, status, said("answer", "status 503\n\nboom"), "answer", "GET http://*/orders/*/lines 503"},
+		"no error answer":  {web, status, said("answer", "status 200\n\nfine"), "", ""},
+		"nothing answered": {web, status, campaign.Outcome{}, "", ""},
+	} {
+		if report, system := reportOf(x.c, x.f, x.o); report != x.report || system != x.system {
+			t.Errorf("%s: %q of %q, want %q of %q", name, report, system, x.report, x.system)
+		}
+	}
+}

@@ -112,11 +112,11 @@ func runQuery(r *http.Request) (store.RunQuery, error) {
 }
 
 func findingQuery(r *http.Request, run string) (store.FindingQuery, error) {
-	v, err := query(r, "q", "contract", "campaign", "kind", "severity", "flaky", "new", "ids", "of", "limit", "offset")
+	v, err := query(r, "q", "contract", "campaign", "kind", "severity", "flaky", "new", "ids", "of", "group", "limit", "offset")
 	if err != nil {
 		return store.FindingQuery{}, err
 	}
-	q := store.FindingQuery{RunID: run, Text: v.Get("q"), Contract: v.Get("contract"), Campaign: v.Get("campaign"), Kind: v.Get("kind")}
+	q := store.FindingQuery{RunID: run, Text: v.Get("q"), Contract: v.Get("contract"), Campaign: v.Get("campaign"), Kind: v.Get("kind"), Group: v.Get("group")}
 	if text := v.Get("severity"); text != "" {
 		if err := oneOf("severity", text, severities...); err != nil {
 			return q, err

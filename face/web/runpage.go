@@ -26,6 +26,8 @@ type runPage struct {
 	Severity   string
 	Severities []string
 	Filtered   bool
+	Total      int // findings that the query picks
+	Causes     int // of these
 	Formats    []report.Format
 	Sources    []string // documents that can be edited and run again
 	Stoppable  bool
@@ -55,6 +57,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		}
 		q.Rank = since.Rank
 	}
+	q.ByCause = q.Group == ""
 	list, err := s.findings(r.Context(), q)
 	if err != nil {
 		return err
@@ -62,8 +65,8 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	p := runPage{
 		frame: s.frame(r, "Run "+id, "runs"), Summary: d.Summary, Query: q,
 		Severity: r.URL.Query().Get("severity"), Severities: severities, Formats: report.Formats(),
-		Pager:    pagerOf(r, q.Limit, q.Offset, len(list.Findings), list.Total),
-		Filtered: q.Text+q.Contract+q.Campaign+q.Kind != "" || q.Severity != nil || q.Flaky || q.New || q.IDs != nil,
+		Total: list.Total, Causes: list.Causes,
+		Filtered: q.Text+q.Contract+q.Campaign+q.Kind+q.Group != "" || q.Severity != nil || q.Flaky || q.New || q.IDs != nil,
 		Narrowed: r.URL.Query().Get("of"),
 	}
 	if p.Rails, err = s.rails(r.Context(), id, &d.Record); err != nil {
@@ -72,7 +75,13 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	opt := report.Options{CaseLink: caseLink(id), Since: since, Folder: folderOf(&d.Record)}
 	shownAs := make(map[string]*report.FindingView) // the card of a cause
 	for _, x := range list.Findings {
-		f, full := x.Finding(), len(p.Cards) < fullCards && shownAs[x.Group] == nil && !x.Unconfirmed
+		of := shownAs[x.Group]
+		if of != nil && len(of.Also) == shownAlso {
+			of.More++
+			of.MoreLink = "/runs/" + url.PathEscape(id) + "?" + url.Values{"group": {x.Group}, "of": {"the cause of " + of.ID}}.Encode() + "#findings"
+			continue
+		}
+		f, full := x.Finding(), len(p.Cards) < fullCards && of == nil && !x.Unconfirmed
 		if full {
 			if f, err = s.cfg.Store.FindingOf(id, x.ID); err != nil {
 				return err
@@ -85,14 +94,17 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		if x.Unconfirmed {
 			v.Unsettled(s.cfg.Use.ReplayCommand(id, x.First))
 		}
-		if of := shownAs[x.Group]; of != nil {
+		if of != nil {
 			of.Also = append(of.Also, v)
 			continue
 		}
-		if x.Group != "" {
+		if q.ByCause && x.Group != "" {
 			shownAs[x.Group] = v
 		}
 		p.Cards = append(p.Cards, v)
+	}
+	if p.Pager = pagerOf(r, q.Limit, q.Offset, len(p.Cards), list.Total); q.ByCause {
+		p.Pager = pagerOf(r, q.Limit, q.Offset, len(p.Cards), list.Causes)
 	}
 	switch d.Summary.Status {
 	case "running":
@@ -162,3 +174,6 @@ func dropLast(warnings []string) []string { return warnings[min(1, len(warnings)
 // fullCards is how many findings of a list are shown with what tells most of
 // them; the others are named.
 const fullCards = 8
+
+// shownAlso is how many findings of one cause a card names beside its own.
+const shownAlso = 10

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/store"
 )
 
@@ -129,6 +130,52 @@ func TestBigRunHasASmallPage(t *testing.T) {
 	t.Logf("%d bytes in %s", len(a.body), time.Since(began))
 	if a.code != 200 || len(a.body) > 200<<10 {
 		t.Errorf("%d, %d bytes", a.code, len(a.body))
+	}
+}
+
+// What one cause broke is one card on one page, however many findings it has, and each of
+// them can still be found.
+func TestOneCauseIsOneCard(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	w, err := st.Begin(store.Manifest{Command: []string{"thresh", "run", "a.md"}, Version: "test", Identities: []campaign.Identity{{Contract: "c", Name: "n", Digest: "d"}}})
+	must(t, err)
+	rec := campaign.Record{
+		RunID: w.RunID(), Verdict: "fail", Complete: true, Warnings: []string{},
+		Campaigns: []campaign.CampaignRecord{{Contract: "c", Name: "n", Identity: "d", Cases: campaign.Counts{Planned: 300, Run: 300, Fail: 300}}},
+	}
+	for i := range 300 {
+		f := campaign.Finding{ID: fmt.Sprintf("F-%010x", i), Contract: "c", Campaign: "n", Kind: "crash", Title: fmt.Sprintf("order %d fell", i), Group: "g", Samples: []campaign.Sample{}, Evidence: []campaign.Exhibit{}}
+		if i == 299 {
+			f.Group = ""
+		}
+		rec.Findings = append(rec.Findings, f)
+	}
+	must(t, w.Finish(rec, "done", 0))
+	must(t, w.Close())
+	base, _ := serve(t, openStore(t, st.Dir()))
+	run := base + "/runs/" + w.RunID()
+	for address, want := range map[string]struct {
+		cards int
+		text  []string
+	}{
+		run:                   {2, []string{"300 findings, 2 causes", "1 cause, 299 findings", ">order 0 fell<", ">order 10 fell<", "?group=g", "288 findings more", ">order 299 fell<", "1–2 of 2"}},
+		run + "?q=order+250":  {1, []string{">order 250 fell<"}},
+		run + "?group=g":      {50, []string{">order 49 fell<", "1–50 of 299", "offset=50"}},
+		run + "?offset=1":     {1, []string{">order 299 fell<", "2–2 of 2"}},
+		run + "?severity=low": {0, []string{"No finding matches."}},
+	} {
+		a := ask(t, "GET", address)
+		if got := strings.Count(a.body, `<article class="finding`); got != want.cards {
+			t.Errorf("%s: %d cards, want %d", address, got, want.cards)
+		}
+		for _, text := range want.text {
+			if !strings.Contains(a.body, text) {
+				t.Errorf("%s: no %q", address, text)
+			}
+		}
+	}
+	if a := ask(t, "GET", base+"/api/v1/runs/"+w.RunID()+"/findings?limit=20"); strings.Count(a.body, `"id":`) != 20 || !strings.Contains(a.body, `"total":300`) {
+		t.Error("the API pages by findings: " + a.body)
 	}
 }
 

@@ -1,0 +1,73 @@
+package app
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/crash"
+)
+
+// explain adds the source lines that a finding speaks of, and names what it comes from.
+func (r *framer) explain(source string, f *campaign.Finding) {
+	f.Evidence = append(f.Evidence, r.frames(source, f)...)
+	if what := causeOf(f, source); what != "" {
+		sum := sha256.Sum256([]byte(f.Contract + "\x00" + f.Campaign + "\x00" + what))
+		f.Group = hex.EncodeToString(sum[:8])
+	}
+}
+
+// causeOf names what a finding comes from, so that several that came from it are
+// shown as one: what the system reported of its failure and where, else the source line
+// in which its trace ends (two types of exceptions that one line raises are two causes),
+// else its kind and what took place, else its smallest input. "" is its own cause.
+func causeOf(f *campaign.Finding, document string) string {
+	line := ""
+	for i := range f.Evidence {
+		if d := f.Evidence[i].Document; d != nil && d.Line > 0 && d.Name != document && line == "" {
+			line = fmt.Sprintf("line\x00%s:%d", d.Name, d.Line)
+			if len(f.Cause) > 2 && (f.Cause[0] == "exception" || f.Cause[0] == "panic") {
+				line += " " + f.Cause[2]
+			}
+		}
+	}
+	for i := range f.Evidence {
+		if t := f.Evidence[i].Text; t != nil && t.ReportOf != "" {
+			if said := lastWords(t.Body); said != "" {
+				if line == "" {
+					line = t.ReportOf
+				}
+				return "report\x00" + line + "\x00" + said
+			}
+		}
+	}
+	if line != "" {
+		return line
+	}
+	for i := range f.Evidence {
+		if t := f.Evidence[i].Timeline; t != nil && len(t.Spans) > 0 {
+			if events, err := json.Marshal(t); err == nil {
+				return "events\x00" + f.Kind + "\x00" + string(events)
+			}
+		}
+	}
+	if m := f.Minimized; m != nil && m.Verified && m.Blob != "" {
+		return "input\x00" + m.Blob
+	}
+	return ""
+}
+
+// lastWords is what a system reported of its failure, without what varies from one
+// case to the next; "": nothing.
+func lastWords(report string) string {
+	c := crash.Analyze(crash.Death{ExitCode: 1, Stderr: []byte(report)})
+	if c.Class != crash.ClassExit {
+		return c.Title
+	}
+	// Words in quotes are those of an answer in JSON, not only those of an input.
+	bare := strings.NewReplacer(`"`, " ", "'", " ", "`", " ").Replace(report)
+	return crash.Analyze(crash.Death{ExitCode: 1, Stderr: []byte(bare)}).Message
+}
