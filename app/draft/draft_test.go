@@ -205,10 +205,10 @@ func TestDraftService(t *testing.T) {
 // What names, arguments, hints and what was answered say of tools.
 func TestDraftTools(t *testing.T) {
 	var list []sut.Operation
-	for _, line := range strings.Fields("add_user(name,age) get_user(id)r remove_user(id) rename_user(id,name) write_file(path,content) read_file(path) increment() get_count() transfer(from,to)") {
+	for _, line := range strings.Fields("add_user(name,age) get_user(id)r remove_user(id) rename_user(id,name) write_file(path,content) read_file(path) increment() get_count() transfer(from,to) find_user(user_id)r set_age(user_id,age) suspend_user(user_id) mute_user(user_id)") {
 		name, rest, _ := strings.Cut(line, "(")
 		args, hint, _ := strings.Cut(rest, ")")
-		o := sut.Operation{Name: name, Reads: hint == "r", Schema: []byte(`{"type": "object", "properties": {"age": {"type": "integer", "minimum": 0}, "id": {"type": "integer"}, ` +
+		o := sut.Operation{Name: name, Reads: hint == "r", Schema: []byte(`{"type": "object", "properties": {"age": {"type": "integer", "minimum": 0}, "id": {"type": "integer"}, "user_id": {"type": "integer"}, ` +
 			`"name": {"type": "string"}, "path": {"type": "string"}, "content": {"type": "string"}, "from": {"type": "array"}, "to": {"type": "string"}}}`)}
 		for _, a := range strings.FieldsFunc(args, func(r rune) bool { return r == ',' }) {
 			o.Arguments = append(o.Arguments, sut.Argument{Name: a, Required: true})
@@ -216,7 +216,7 @@ func TestDraftTools(t *testing.T) {
 		list = append(list, o)
 	}
 	f := &ServiceFacts{Of: "tools", SystemFacts: SystemFacts{Name: "tools", Folder: "/home/me/tools", Kind: sut.MCP, Command: []string{"/home/me/tools"}, Operations: list}, Seen: map[string]json.RawMessage{}}
-	answers := map[string]string{"add_user": `{"user": {"id": 7, "name": "alpha", "age": 0}}`, "get_user": `{"id": 7, "name": "alpha", "age": 0, "tags": []}`, "read_file": `"alpha"`, "get_count": "0"}
+	answers := map[string]string{"add_user": `{"user": {"id": 7, "name": "alpha", "age": 0, "state": "active", "muted": false, "since": "2026-01-01"}}`, "suspend_user": `{"state": "in arrears", "since": "2026-01-02"}`, "mute_user": `{"muted": true}`, "get_user": `{"id": 7, "name": "alpha", "age": 0, "tags": []}`, "read_file": `"alpha"`, "get_count": "0"}
 	var asked []string
 	for {
 		c, ok := NextLook(f)
@@ -230,7 +230,7 @@ func TestDraftTools(t *testing.T) {
 		name, _, _ := strings.Cut(c.Operation, " ")
 		f.Seen[name] = json.RawMessage(cmp.Or(answers[name], "null"))
 	}
-	want := []string{`add_user name="alpha" age=0`, `write_file path="alpha" content="alpha"`, "get_user id=7", `read_file path="alpha"`, "get_count"}
+	want := []string{`add_user name="alpha" age=0`, `write_file path="alpha" content="alpha"`, "get_user id=7", `read_file path="alpha"`, "get_count", "find_user user_id=7", "suspend_user user_id=7", "mute_user user_id=7"}
 	if !slices.Equal(asked, want) {
 		t.Errorf("%q was asked, want %q", asked, want)
 	}

@@ -48,6 +48,7 @@ type endpoint struct {
 	skip   string   // why it is not called
 	// supposed says that nothing describes the answer.
 	supposed bool
+	turned   map[string]string // fields of its instance that it answered with another value, and that
 }
 
 // input is an argument whose value the model chooses.

@@ -42,6 +42,8 @@ func (s *serving) effects(e *endpoint, slots []*input) (list sets) {
 		}
 		if v := f.stateWord(e); v != "" && f.Kind == "text" {
 			list = append(list, [2]string{me + fieldName(f), literal(v)})
+		} else if v != "" && f.Kind == "bool" {
+			list = append(list, [2]string{me + fieldName(f), strings.ToUpper(v[:1]) + v[1:]})
 		}
 		switch {
 		case !strings.Contains(f.initial, "* ") && f.initial == "0" && is(f.Name, totals) && e.role == acts && e.cost() != "":
@@ -260,7 +262,7 @@ func (s *serving) read(e *endpoint) {
 		}
 		options = append(options, "mutates = False")
 		if careful && !did { // whether it is still there
-			s.action(e, e.name, s.chooseOperations(e, false), nil, append(slices.Clone(options), `rejects = "<0"`), gone)
+			s.action(e, e.name, s.chooseOperations(e, false), nil, append(slices.Clone(options), `rejects = True`), gone)
 		}
 		name := e.name
 		if len(e.leaves) > 1 || careful {
@@ -274,7 +276,7 @@ func (s *serving) read(e *endpoint) {
 	}
 	options, guess := []string{"mutates = False"}, [][2]string{{"mutates", e.why}}
 	if careful && len(e.slots) == 0 {
-		options, guess = append(options, `rejects = "<0"`), append(guess, gone...)
+		options, guess = append(options, `rejects = True`), append(guess, gone...)
 	}
 	s.action(e, e.name, s.chooseOperations(e, !careful), e.slots, options, guess)
 }
@@ -320,7 +322,7 @@ func (s *serving) act(e *endpoint) {
 			case v[0] == '-':
 				pre = append(pre, fmt.Sprintf("require(%s >= %s)", target, v[1:]))
 				if e.refuses() {
-					options = append(options, `rejects = "<0"`)
+					options = append(options, `rejects = True`)
 				}
 				guess = append(guess, [2]string{"requires", "what is not there cannot be taken"})
 				reason = "named like what takes from " + target[strings.Index(target, ".")+1:]
@@ -329,7 +331,9 @@ func (s *serving) act(e *endpoint) {
 			case f != nil && f.stateWord(e) != "" && f.initial != "":
 				pre = append(pre, fmt.Sprintf("require(%s == %s)", target, f.initial))
 				guess = append(guess, [2]string{"requires", "what is still in its first state can be moved on"})
-				reason = "named like the state"
+				if reason = "named like the state"; e.turned != nil {
+					reason = "a call answered so"
+				}
 			}
 		}
 		for _, x := range changed {
@@ -347,12 +351,12 @@ func (s *serving) act(e *endpoint) {
 			pre = append(pre, variable(r)+"."+live+" = False")
 		}
 		if careful {
-			options = append(options, `rejects = "<0"`)
+			options = append(options, `rejects = True`)
 			guess = append(guess, gone...)
 		}
 		guess = append(guess, [2]string{"effect", reason})
-		if e.op.Method == "PUT" {
-			options, guess = append(options, "idempotent = True"), append(guess, [2]string{"idempotent", "PUT"})
+		if e.op.Method == "PUT" || e.op.Path == "" && e.role == changes && verb(e.op.Name, setting) != "" {
+			options, guess = append(options, "idempotent = True"), append(guess, [2]string{"idempotent", cmp.Or(e.op.Method, e.why)})
 		}
 		for _, x := range changed { // one that the answer shows
 			at := strings.TrimPrefix(x[0], variable(r)+".")
@@ -370,7 +374,11 @@ func (s *serving) act(e *endpoint) {
 				continue
 			}
 			options = append(options, "returns = "+returns, "part = "+strconv.Quote(e.leaves[i].path), "answer = "+v)
-			guess = append(guess, [2]string{"answer", "its schema shows " + at})
+			why := "its schema shows " + at
+			if len(answerOf(e.op)) == 0 {
+				why = "a call answered " + at
+			}
+			guess = append(guess, [2]string{"answer", why})
 			break
 		}
 		s.action(e, name, pre, slots, options, guess)

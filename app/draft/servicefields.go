@@ -2,6 +2,7 @@ package draft
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -100,6 +101,7 @@ func (a *analysis) learn(r *resource) {
 			}
 		}
 	}
+	a.turns(r, add)
 	a.counters(r, add)
 	a.status(r, add)
 	for _, e := range r.uses { // nothing bounds what is added to
@@ -222,6 +224,9 @@ func (a *analysis) counters(r *resource, add func(*field) *field) {
 
 // stateWord is the word of a state that an operation is named for.
 func (f *field) stateWord(e *endpoint) string {
+	if v := e.turned[f.Name]; v != "" {
+		return v
+	}
 	if e.role != acts && e.role != ends || len(e.slots) > 0 {
 		return ""
 	}
@@ -238,6 +243,47 @@ func (f *field) stateWord(e *endpoint) string {
 		}
 	}
 	return ""
+}
+
+// moves reports whether an operation may move an instance on, to what only a call shows.
+func (e *endpoint) moves() bool {
+	return e.role == acts && e.handle != "" && len(e.slots) == 0 && e.skip == ""
+}
+
+// stateText is a word, or a truth, as an answer spells it.
+var stateText = regexp.MustCompile(`^("[A-Za-z][A-Za-z _-]{0,30}"|true|false)$`)
+
+// turns adds what an instance was made with and what a call of another operation turned into
+// something else.
+func (a *analysis) turns(r *resource, add func(*field) *field) {
+	for _, m := range r.made {
+		for _, l := range m.leaves {
+			was := string(valueAt(a.f.Seen[m.op.Name], l.path))
+			if m.inputNamed(l.name) != "" || r.field(l.name) != nil || !stateText.MatchString(was) {
+				continue
+			}
+			f := &field{Slot: Slot{Name: l.name, Kind: map[bool]string{true: "text", false: "bool"}[was[0] == '"']}, initial: strings.Trim(was, `"`), why: "what a call answered"}
+			f.literal()
+			for _, e := range r.uses {
+				i := slices.IndexFunc(e.leaves, func(x leaf) bool { return x.name == l.name })
+				if i < 0 || !e.moves() {
+					continue
+				}
+				now := string(valueAt(a.f.Seen[e.op.Name], e.leaves[i].path))
+				if now == was || !stateText.MatchString(now) || (now[0] == '"') != (was[0] == '"') {
+					continue
+				}
+				if e.turned == nil {
+					e.turned = map[string]string{}
+				}
+				e.turned[l.name] = strings.Trim(now, `"`)
+				if f.Kind == "text" && !slices.Contains(f.Values, e.turned[l.name]) {
+					f.Values = append(f.Values, e.turned[l.name])
+				}
+				add(f)
+			}
+		}
+	}
 }
 
 // status adds the word that says how far an instance is.

@@ -38,11 +38,14 @@ func NextLook(f *ServiceFacts) (c sut.Call, ok bool) {
 			}
 		}
 	}
-	for _, making := range []bool{true, false} {
+	for _, wanted := range []func(e *endpoint) bool{
+		func(e *endpoint) bool { return e.role == makes || e.role == stores },
+		func(e *endpoint) bool { return e.role == reads },
+		(*endpoint).moves,
+	} {
 	next:
 		for _, e := range a.endpoints {
-			if _, was := f.Seen[e.op.Name]; was || e.skip != "" || e.op.Destroys || answerOf(e.op) != nil ||
-				making != (e.role == makes || e.role == stores) || !making && e.role != reads {
+			if _, was := f.Seen[e.op.Name]; was || e.skip != "" || e.op.Destroys || answerOf(e.op) != nil || !wanted(e) {
 				continue
 			}
 			c = sut.Call{Operation: e.op.Name}

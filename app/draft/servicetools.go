@@ -50,7 +50,9 @@ func (a *analysis) tools() {
 			a.add(e, a.resource(n, nil), makes, "named "+v)
 		}
 	}
-	a.keyed()
+	a.keyed(func(e *endpoint, x string) bool {
+		return slices.ContainsFunc(a.resources, func(r *resource) bool { return !r.alone && named(e, r) == x })
+	})
 	for _, e := range a.endpoints {
 		if e.of != nil {
 			continue
@@ -121,8 +123,8 @@ func (a *analysis) handled(entity string, by *endpoint) bool {
 }
 
 // keyed finds what callers name themselves: something is stored and asked for under the
-// same argument.
-func (a *analysis) keyed() {
+// same argument, which names nothing that another operation makes.
+func (a *analysis) keyed(names func(e *endpoint, argument string) bool) {
 	storing := slices.Concat(setting[:5], strings.Fields("store save upsert add insert create"))
 	for _, e := range a.endpoints {
 		if e.of != nil || verb(e.op.Name, storing) == "" || len(e.op.Arguments) < 2 {
@@ -130,7 +132,7 @@ func (a *analysis) keyed() {
 		}
 		for _, x := range e.op.Arguments {
 			w := words(x.Name)
-			if len(w) == 0 || !slices.Contains(naming, w[len(w)-1]) {
+			if len(w) == 0 || !slices.Contains(naming, w[len(w)-1]) || names(e, x.Name) {
 				continue
 			}
 			asked := slices.ContainsFunc(a.endpoints, func(g *endpoint) bool {

@@ -68,7 +68,7 @@ func (c *Campaign) Guesses(ctx context.Context) []campaign.Guess {
 	for i := range list {
 		g := &list[i]
 		about := fmt.Sprintf("%s of %s (guessed: %s)", g.Claim, g.Of, g.Why)
-		why, n := x.against[claimKey(g.Claim, g.Of)], x.support(c.plan.doc, g)
+		why, n := x.contradiction(list, g), x.support(c.plan.doc, g)
 		switch {
 		case why != "":
 			out = append(out, c.src.Report(diag.Warning, g.Place, "guess", "contradicted: "+about+": "+why, ""))
@@ -86,7 +86,7 @@ func (c *Campaign) Guesses(ctx context.Context) []campaign.Guess {
 		if out[i].Level == diag.Note {
 			out[i].Source = "" // nothing in it is to be changed
 		}
-		told[i] = campaign.Guess{Of: g.Of, Claim: g.Claim, Against: x.against[claimKey(g.Claim, g.Of)], Said: out[i]}
+		told[i] = campaign.Guess{Of: g.Of, Claim: g.Claim, Against: x.contradiction(list, &g), Said: out[i]}
 	}
 	return told
 }
@@ -164,7 +164,9 @@ func (x *tried) add(p *plan, o *campaign.Outcome) {
 		claims = []string{claimKey("mutates", o.Signature)}
 	case cause == "returns":
 		claims = []string{claimKey("answer", o.Signature)}
-	case cause == "refused" || cause == "not refused":
+	case cause == "refused":
+		claims = []string{claimKey("requires", o.Signature), claimKey("call", o.Signature)}
+	case cause == "not refused":
 		claims = []string{claimKey("requires", o.Signature)}
 	default: // a crash, a call that does not end, an answer of another type
 		claims = []string{claimKey("requires", o.Signature), claimKey("returns", o.Signature), claimKey("models", o.Signature)}
@@ -174,6 +176,17 @@ func (x *tried) add(p *plan, o *campaign.Outcome) {
 			x.against[k] = o.Title
 		}
 	}
+}
+
+// contradiction is the failure that contradicts a guess; "": none. That the system refuses what
+// the model allows speaks against all that is guessed of the call where the document does
+// not guess when it is allowed.
+func (x *tried) contradiction(list []ir.Guess, g *ir.Guess) string {
+	why := x.against[claimKey(g.Claim, g.Of)]
+	if why == "" && g.Claim != "models" && !slices.ContainsFunc(list, func(y ir.Guess) bool { return y.Of == g.Of && y.Claim == "requires" }) {
+		why = x.against[claimKey("call", g.Of)]
+	}
+	return why
 }
 
 // support counts the calls that could have contradicted a guess.

@@ -37,11 +37,37 @@ def freeze():
 // What a document marks as guessed is tried: traversals support it, contradict it or
 // never try it.
 func TestGuesses(t *testing.T) {
+	got := guessesOf(t, guessed)
+	want := `5 note supported models of balance
+13 note supported effect of deposit
+13 note supported answer of deposit
+18 warning contradicted requires of withdraw
+22 note never answer of freeze`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	source, errs := formatted("bank.json", []byte(mustCompile(t, guessed)))
+	if errs.HasErrors() || !strings.Contains(source, `guess = {"requires": "a hunch"}`) || !strings.Contains(source, `guess = "named like a field"`) {
+		t.Errorf("format loses guesses: %v\n%s", errs, source)
+	}
+}
+
+// A call that the system refuses, though the model allows it, supports nothing that is guessed of it.
+func TestGuessesOfRefusedCalls(t *testing.T) {
+	source := strings.NewReplacer("    require(a.balance >= 2 * amount)\n", "", `{"requires": "a hunch"}`, `{"effect": "named withdraw"}`).Replace(guessed)
+	if got := guessesOf(t, source); !strings.Contains(got, "17 warning contradicted effect of withdraw") {
+		t.Error(got)
+	}
+}
+
+// guessesOf is what traversals say of the guesses of a model of the bank.
+func guessesOf(t *testing.T, source string) string {
+	t.Helper()
 	g, err := wasm.NewEngine("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, diags := New(g.Open).Compile(t.Context(), campaign.Spec{Path: "bank.model.star", Data: []byte(guessed)},
+	list, diags := New(g.Open).Compile(t.Context(), campaign.Spec{Path: "bank.model.star", Data: []byte(source)},
 		campaign.Settings{Read: func(string) ([]byte, error) { return bank.Module(""), nil }})
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -55,18 +81,7 @@ func TestGuesses(t *testing.T) {
 		claim, _, _ := strings.Cut(rest, " (")
 		got = append(got, fmt.Sprintf("%d %s %s %s", d.Pos.Line, d.Level, word, claim))
 	}
-	want := `5 note supported models of balance
-13 note supported effect of deposit
-13 note supported answer of deposit
-18 warning contradicted requires of withdraw
-22 note never answer of freeze`
-	if s := strings.Join(got, "\n"); s != want {
-		t.Errorf("got\n%s\nwant\n%s", s, want)
-	}
-	source, errs := formatted("bank.json", []byte(mustCompile(t, guessed)))
-	if errs.HasErrors() || !strings.Contains(source, `guess = {"requires": "a hunch"}`) || !strings.Contains(source, `guess = "named like a field"`) {
-		t.Errorf("format loses guesses: %v\n%s", errs, source)
-	}
+	return strings.Join(got, "\n")
 }
 
 func mustCompile(t *testing.T, source string) string {
