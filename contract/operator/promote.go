@@ -73,8 +73,8 @@ const promotedSeeds = "seeds.jsonl"
 // shows the finding, made of the smallest seed. The operators stay where they
 // are, so that the test passes once they are mended. What a learning policy
 // chose by becomes weights.
-func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][]byte, _ string) ([]campaign.File, error) {
-	if files, err := c.promoteVerbatim(ctx, f, payloads); err != nil || files != nil {
+func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][]byte, dir string) ([]campaign.File, error) {
+	if files, err := c.promoteVerbatim(ctx, f, payloads, dir); err != nil || files != nil {
 		return files, err
 	}
 	var r recipe
@@ -95,11 +95,11 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 		Constraints: (&textop.Context{Constraints: s.Constraints}).Values("")["constraints"],
 	}
 	for _, folder := range c.folders {
-		abs, err := filepath.Abs(folder)
+		path, err := seenFrom(dir, folder)
 		if err != nil {
-			return nil, fmt.Errorf("finding %s: %w", folder, err)
+			return nil, err
 		}
-		p.Operators = append(p.Operators, abs)
+		p.Operators = append(p.Operators, path)
 	}
 	weights := s.Weights
 	if s.Chain == nil {
@@ -124,12 +124,21 @@ func (c *Campaign) Promote(ctx context.Context, f campaign.Finding, payloads [][
 		}
 	}
 	if o := s.Oracle; o != nil {
-		p.Oracle = &promotedOracle{Command: append([]string{c.oracle}, o.Command[1:]...), Folder: c.folder, TimeoutS: o.TimeoutS, Retries: o.Retries}
+		p.Oracle = &promotedOracle{Command: slices.Clone(o.Command), TimeoutS: o.TimeoutS, Retries: o.Retries}
+		var err error
+		if p.Oracle.Folder, err = seenFrom(dir, c.folder); err != nil {
+			return nil, err
+		}
+		if found := slices.Contains(filepath.SplitList(oracleFolders), filepath.Dir(c.oracle)); !found && !filepath.IsAbs(o.Command[0]) {
+			if p.Oracle.Command[0], err = seenFrom(dir, c.oracle); err != nil {
+				return nil, err
+			}
+		}
 		if o.HangFails {
 			p.Oracle.OnTimeout = "fail"
 		}
 	}
-	if err := c.promoteSystem(&p); err != nil {
+	if err := c.promoteSystem(&p, dir); err != nil {
 		return nil, err
 	}
 	var doc bytes.Buffer
@@ -161,7 +170,7 @@ type promotedJudge struct {
 // promoteSystem names the system where it stands, so that the test passes once
 // it is mended. One that stands in the document would lose the folder that its
 // paths begin at.
-func (c *Campaign) promoteSystem(p *promoted) error {
+func (c *Campaign) promoteSystem(p *promoted, dir string) error {
 	if c.plan == nil {
 		return nil
 	}
@@ -172,8 +181,8 @@ func (c *Campaign) promoteSystem(p *promoted) error {
 	var err error
 	if c.inDocument {
 		p.System = json.RawMessage(c.spec.Inline)
-	} else if p.System, err = filepath.Abs(c.systemFile); err != nil {
-		return fmt.Errorf("finding %s: %w", c.systemFile, err)
+	} else if p.System, err = seenFrom(dir, c.systemFile); err != nil {
+		return err
 	}
 	for _, j := range c.spec.Judges {
 		if j.node != nil {
@@ -183,8 +192,8 @@ func (c *Campaign) promoteSystem(p *promoted) error {
 				return fmt.Errorf("writing the judge %s: %w", j.ID, err)
 			}
 			if j.Model != "" {
-				if all["system"], err = filepath.Abs(besideDocument(c.document, j.Model)); err != nil {
-					return fmt.Errorf("finding %s: %w", j.Model, err)
+				if all["system"], err = seenFrom(dir, besideDocument(c.document, j.Model)); err != nil {
+					return err
 				}
 			}
 			p.Judges = append(p.Judges, all)
@@ -193,6 +202,20 @@ func (c *Campaign) promoteSystem(p *promoted) error {
 		p.Judges = append(p.Judges, promotedJudge{j.Type, j.ID, j.Value, j.Values, j.Pattern, j.Patterns, j.Exact, j.Negate})
 	}
 	return nil
+}
+
+// seenFrom is the way to a file from a folder, so that both can be moved together,
+// to another machine for example.
+func seenFrom(dir, file string) (string, error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return "", fmt.Errorf("finding %s: %w", file, err)
+	}
+	rel, err := filepath.Rel(dir, abs)
+	if err != nil { // on another volume
+		return abs, nil //nolint:nilerr // the absolute path serves
+	}
+	return filepath.ToSlash(rel), nil
 }
 
 // movable reports whether a system says the same in another folder: nothing in it

@@ -26,12 +26,12 @@ type verbatimDocument struct {
 // promoteVerbatim makes a document of prompts that got past a system, as they were
 // sent. It needs neither the operators nor what was learned. Without files such a
 // document cannot be made.
-func (c *Campaign) promoteVerbatim(ctx context.Context, f campaign.Finding, payloads [][]byte) ([]campaign.File, error) {
+func (c *Campaign) promoteVerbatim(ctx context.Context, f campaign.Finding, payloads [][]byte, dir string) ([]campaign.File, error) {
 	if c.plan == nil || !judgedKind(f.Kind) {
 		return nil, nil
 	}
 	var p promoted
-	if err := c.promoteSystem(&p); err != nil {
+	if err := c.promoteSystem(&p, dir); err != nil {
 		return nil, err
 	}
 	var seeds bytes.Buffer
