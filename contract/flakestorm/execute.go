@@ -352,7 +352,7 @@ func (t *trial) audit(s *state) {
 	}
 	r := t.x.c.rules[t.p.Rule]
 	t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, campaign.SeverityLow, "never-fired"
-	t.out.Title = t.x.c.idleText(t.p.Rule, f)
+	t.out.Title = t.x.c.idleText(t.p.Rule, f, s)
 	t.out.Signature = "audit|" + r.scenario + "|" + r.rule.ID
 }
 
@@ -364,6 +364,10 @@ func (t *trial) tally() {
 		why := strings.Join(y.Missed, "; ")
 		t.note.Missed = append(t.note.Missed, why)
 		missed = missed || why != ""
+		if r := t.note.First + len(t.note.Fired) - 1; y.Considered == 0 && r < len(t.x.c.rules) && t.x.c.rules[r].rule.Layer == fault.Tool {
+			trace := t.cell.trace(&t.report, -1)
+			t.note.Occurred = trace.Occurred()
+		}
 	}
 	if !missed {
 		t.note.Missed = nil
@@ -377,7 +381,7 @@ func (t *trial) finish() {
 	if t.x.c.telling && t.cell != nil && t.p.Phase != phaseCheck && t.p.Phase != phaseRate {
 		t.note.Said = t.replies()
 	}
-	if len(t.note.Said)+len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" || t.note.Silent || len(t.note.Found)+len(t.note.Sick) > 0 || t.note.Ailing || t.note.Failing != "" {
+	if len(t.note.Said)+len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" || t.note.Silent || len(t.note.Found)+len(t.note.Sick) > 0 || t.note.Ailing || t.note.Failing != "" || len(t.note.Mentions) > 0 {
 		t.out.Data, _ = json.Marshal(t.note) // strings and numbers
 	}
 	if t.cell != nil {

@@ -10,7 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/contract/flakestorm/mutation"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/judge"
 )
 
 // state is what a campaign knows between rounds.
@@ -34,6 +36,9 @@ type state struct {
 	ailing     bool       // every call of some tool or model failed in a case without faults
 	weakened   int        // so many variants of prompts were answered with such calls
 	sick       []string   // tools and models all calls of which do
+	// mentions are the calls and faults that invariants name, and occurred what did.
+	mentions []mention
+	occurred map[judge.Kind][]string
 	// unused are sessions with recorded responses that no tool asked for.
 	unused []string
 }
@@ -65,7 +70,7 @@ type fired struct {
 
 // Start implements [campaign.Campaign].
 func (c *Campaign) Start(f campaign.Facts) *state {
-	s := &state{baselines: make(map[string]baseline), samples: make(map[cellAt]sample), replies: make(map[int][]said), mutations: c.mutations}
+	s := &state{baselines: make(map[string]baseline), samples: make(map[cellAt]sample), replies: make(map[int][]said), occurred: make(map[judge.Kind][]string), mutations: c.mutations}
 	if len(f.Data) > 0 {
 		// What Probe encoded; anything else leaves nothing known, and the
 		// campaign without mutations, which is reported as vacuous.
@@ -97,6 +102,7 @@ func (s *state) clone() *state {
 	next.samples, next.covered = maps.Clone(s.samples), slices.Clone(s.covered)
 	next.fired = slices.Clone(s.fired)
 	next.found = slices.Clone(s.found)
+	next.mentions, next.occurred = slices.Clone(s.mentions), maps.Clone(s.occurred)
 	next.unused = slices.Clone(s.unused)
 	return &next
 }
@@ -119,6 +125,9 @@ type note struct {
 	Found  []problem `json:"found,omitempty"`
 	Ailing bool      `json:"ailing,omitempty"`
 	Sick   []string  `json:"sick,omitempty"`
+
+	Mentions []mention               `json:"mentions,omitempty"`
+	Occurred map[judge.Kind][]string `json:"occurred,omitempty"`
 
 	Said []said `json:"said,omitempty"` // if replies are asked for
 
@@ -163,6 +172,7 @@ func (s *state) add(c *Campaign, round, i int, o *campaign.Outcome) {
 			s.run(it, s.results[i], &n)
 		}
 		s.keepNote(i, &n)
+		s.remember(&n)
 		if o.Verdict == campaign.VerdictFail {
 			s.weak(o)
 		}
@@ -256,13 +266,16 @@ func (c *Campaign) idle(s *state) []int {
 }
 
 // idleText says that a fault never fired, and why if that is known.
-func (c *Campaign) idleText(rule int, f fired) string {
+func (c *Campaign) idleText(rule int, f fired, s *state) string {
 	r := c.rules[rule]
 	text := fmt.Sprintf("%s: fault %s (%s %s) never fired", r.scenario, r.rule.ID, r.rule.Layer, r.rule.Mode)
 	switch {
 	case f.Missed != "":
 		return text + ": " + f.Missed
 	case f.Considered == 0:
+		if seen := s.occurred[judge.Request]; r.rule.Layer == fault.Tool && len(seen) > 0 {
+			return text + ": no call of the agent matched it; those seen: " + diag.Runes(strings.Join(seen, ", "), 160) + c.gatewayHint(&r.rule)
+		}
 		return text + ": no call of the agent matched it" + c.gatewayHint(&r.rule)
 	}
 	return text + fmt.Sprintf(": it was due in none of the %d calls that matched it", f.Considered)

@@ -265,9 +265,9 @@ func (c *Campaign) warnings(s *state) []string {
 		list = append(list, "the baseline is unhealthy, and all results rest on it: without any fault every call of "+names+" fails")
 	}
 	for _, i := range c.idle(s) {
-		list = append(list, c.idleText(i, s.fired[i]))
+		list = append(list, c.idleText(i, s.fired[i], s))
 	}
-	return list
+	return append(list, s.unseen()...)
 }
 
 // exhibits are what the score is made of, the matrix, the mutations by type and

@@ -59,6 +59,7 @@ func (t *trial) runCheck(ctx context.Context, u *turn, where place, v *config.In
 		return nil
 	}
 	t.checked++
+	t.mention(v)
 	severity := max(least, severityOf(v.Severity))
 	if !r.Passed && (t.out.Verdict == campaign.VerdictPass || severity > t.out.Severity) {
 		t.broke(u, v, where, r, severity)

@@ -59,17 +59,20 @@ func (p *Pattern) asksOutcome() bool {
 	return p.Kind == Tool && (len(p.Status) > 0 || p.Failed != nil)
 }
 
+// Named reports whether an event is of the kind and the name that the pattern has.
+func (p *Pattern) Named(e *Event) bool {
+	if p.Kind != e.Kind || p.Name == "" || p.Name == "*" {
+		return p.Kind == e.Kind
+	}
+	glob := normalizeName(p.Name)
+	return e.named(func(n string) bool { ok, err := path.Match(glob, n); return err == nil && ok || n == glob })
+}
+
 // matches reports whether an event is selected; sure is false if what was seen
 // of it does not say.
 func (p *Pattern) matches(e *Event) (hit, sure bool, err error) {
-	if p.Kind != e.Kind {
+	if !p.Named(e) {
 		return false, true, nil
-	}
-	if p.Name != "" && p.Name != "*" {
-		glob := normalizeName(p.Name)
-		if !e.named(func(n string) bool { ok, err := path.Match(glob, n); return err == nil && ok || n == glob }) {
-			return false, true, nil
-		}
 	}
 	if len(p.Status) > 0 {
 		if e.Status == 0 && e.Error == "" {

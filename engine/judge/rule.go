@@ -172,8 +172,7 @@ func (r *Rule) counted(events []int, t Trace) string {
 			return fmt.Sprintf("%s occurred %s; exactly %s is required", what, times(n), times(*r.Exactly))
 		}
 	}
-	none := r.AtMost == nil && r.AtLeast == nil && r.Exactly == nil && r.unordered() && r.Arguments.Kind != jsontree.Object
-	if len(events) == 0 && none {
+	if len(events) == 0 && !r.Bounded() {
 		return r.Event.String() + " did not occur"
 	}
 	return ""
@@ -191,6 +190,12 @@ func atMost(n int) string {
 func (r *Rule) Idle() bool {
 	return r.AtLeast != nil && *r.AtLeast == 0 && r.AtMost == nil && r.Exactly == nil && r.unordered() &&
 		r.Arguments.Kind != jsontree.Object
+}
+
+// Bounded reports whether the rule says how its event may occur; otherwise it says
+// that it does.
+func (r *Rule) Bounded() bool {
+	return r.AtMost != nil || r.AtLeast != nil || r.Exactly != nil || !r.unordered() || r.Arguments.Kind == jsontree.Object
 }
 
 func (r *Rule) unordered() bool { return r.Before == nil && r.After == nil && r.NeverAfter == nil }

@@ -111,6 +111,30 @@ type Offer struct {
 	Breaks func(arguments json.RawMessage) string
 }
 
+// Request is the kind by which [Trace.Occurred] has the calls of tools that were
+// seen on their way.
+const Request Kind = "request"
+
+// Occurred are the names of what occurred, by kind, and of the tools on offer.
+func (t *Trace) Occurred() map[Kind][]string {
+	all := make(map[Kind][]string)
+	add := func(k Kind, name string) {
+		if name != "" && !slices.Contains(all[k], name) {
+			all[k] = append(all[k], name)
+		}
+	}
+	for i := range t.Events {
+		e := &t.Events[i]
+		if add(e.Kind, e.Name); e.Kind == Tool && e.Source == OnWire {
+			add(Request, e.Name)
+		}
+	}
+	for _, o := range t.Offered {
+		add(Tool, o.Name)
+	}
+	return all
+}
+
 // Verdict is what a judge says.
 type Verdict uint8
 

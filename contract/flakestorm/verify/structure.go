@@ -106,6 +106,7 @@ func causes(err error) string {
 	if len(list) == 0 {
 		return err.Error()
 	}
+	slices.Sort(list) // a validator looks at properties in no order
 	return strings.Join(list, "; ")
 }
 
