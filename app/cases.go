@@ -21,7 +21,7 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 	var wanted func(campaign.Any) bool
 	switch format {
 	case "junit", "tap", "ctrf":
-		wanted = func(x campaign.Any) bool { _, ok := campaign.As[campaign.Namer](x); return ok }
+		wanted = func(x campaign.Any) bool { return campaign.NamesOf(x, x.Start(campaign.Facts{})) != nil }
 	case "jsonl":
 		wanted = func(campaign.Any) bool { return true }
 	case "json", "html":
@@ -92,31 +92,20 @@ func (p *past) close() { p.journal.Close() }
 
 // cases yields the cases of campaign k; bare ones without evidence.
 func (p *past) cases(k int, bare bool, yield func(report.Case, error) bool) bool {
-	show := func(campaign.Case, campaign.Outcome) []campaign.Exhibit { return nil }
-	if x := p.campaigns[k]; !bare && records(x) {
-		var err error
-		switch show, err = p.exhibitsOf(k); {
-		case errors.Is(err, run.ErrUntried):
-			return true // no cases
-		case err != nil:
-			return yield(report.Case{}, err)
-		}
-	}
-	namer, named := campaign.As[campaign.Namer](p.campaigns[k])
-	if named && bare {
-		// Starting tells a campaign what was learned of its target, which may name
-		// cases.
-		if _, err := run.FirstState(p.campaigns[k], k, p.journal); err != nil {
-			return true
-		}
+	show, names, err := p.shows(k)
+	switch {
+	case errors.Is(err, run.ErrUntried):
+		return true // no cases
+	case err != nil:
+		return yield(report.Case{}, err)
+	case show == nil || bare || !records(p.campaigns[k]):
+		show = func(campaign.Case, campaign.Outcome) []campaign.Exhibit { return nil }
 	}
 	for e := range run.Cases(p.journal, k) {
 		e.Outcome.Evidence = slices.DeleteFunc(e.Outcome.Evidence, func(x campaign.Attachment) bool { return x.Name == campaign.MeasuredAttachment })
 		attempt := e.Outcome.Attached(campaign.AttemptAttachment)
 		c := report.Case{Attempt: attempt, Campaign: k, Index: e.Case.Index, Verdict: e.Outcome.Verdict, Kind: e.Outcome.Kind, Title: e.Outcome.Title, Evidence: show(e.Case, e.Outcome), Elapsed: e.Outcome.Elapsed}
-		if named {
-			c.Name = namer.CaseName(e.Case)
-		}
+		c.Name = names(e.Case)
 		if c.Verdict == campaign.VerdictSkip {
 			c.Title = campaign.SkipReason(p.campaigns[k], e.Case, &e.Outcome)
 		}
@@ -127,23 +116,26 @@ func (p *past) cases(k int, bare bool, yield func(report.Case, error) bool) bool
 	return true
 }
 
-// exhibitsOf returns what is shown of cases of campaign k by the evidence that was kept.
-func (p *past) exhibitsOf(k int) (func(campaign.Case, campaign.Outcome) []campaign.Exhibit, error) {
+// shows returns what is shown of cases of campaign k by the evidence that was kept, nil
+// if nothing is, and what the document calls them.
+func (p *past) shows(k int) (show func(campaign.Case, campaign.Outcome) []campaign.Exhibit, names func(campaign.Case) string, err error) {
 	x := p.campaigns[k]
-	d, ok := campaign.As[campaign.Describer[any]](x)
-	if !ok {
-		return nil, fmt.Errorf("the cases of %s have nothing to show", x.Identity().Contract)
-	}
 	state, err := run.FirstState(x, k, p.journal)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return func(at campaign.Case, o campaign.Outcome) []campaign.Exhibit {
-		if len(o.Evidence) == 0 {
-			return nil
+	if names = campaign.NamesOf(x, state); names == nil {
+		names = func(campaign.Case) string { return "" }
+	}
+	if d, ok := campaign.As[campaign.Describer[any]](x); ok {
+		show = func(at campaign.Case, o campaign.Outcome) []campaign.Exhibit {
+			if len(o.Evidence) == 0 {
+				return nil
+			}
+			return d.Describe(state, at, o, nil)
 		}
-		return d.Describe(state, at, o, nil)
-	}, nil
+	}
+	return show, names, nil
 }
 
 // KeptCase is what is kept of one case of a run; without a name the run must
@@ -163,13 +155,16 @@ func (a *App) KeptCase(st *store.Store, runID, contract, name string, index int6
 	if err != nil || len(o.Evidence) == 0 {
 		return o, nil, err
 	}
-	show, err := p.exhibitsOf(k)
+	show, names, err := p.shows(k)
 	if err != nil {
 		return o, nil, err
 	}
+	if show == nil {
+		return o, nil, fmt.Errorf("the cases of %s have nothing to show", id.Contract)
+	}
 	shown = show(at, o)
-	if namer, ok := campaign.As[campaign.Namer](p.campaigns[k]); ok && o.Title == "" {
-		o.Title = namer.CaseName(at) // of one that failed the title says what happened
+	if o.Title == "" { // of one that failed the title says what happened
+		o.Title = names(at)
 	}
 	return o, shown, nil
 }

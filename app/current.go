@@ -113,7 +113,7 @@ func (a *App) recompiled(ctx context.Context, st *store.Store, r *revived, at ca
 		if err != nil {
 			return nil, at, diag.Environment("starting the target: %w", err)
 		}
-		exec, err := x.Open(ctx, campaign.Lane{Of: 1, Cold: true})
+		exec, err := campaign.Solo(ctx, x, campaign.Lane{Of: 1, Cold: true})
 		if err != nil {
 			return nil, at, diag.Environment("starting the target: %w", err)
 		}
@@ -190,21 +190,20 @@ func (a *App) replacement(r *revived, file string) (swap func(*campaign.Settings
 // that of the same name where cases have names, and one with the same input
 // elsewhere.
 func sameCase(old, now campaign.Any, at campaign.Case) (campaign.Case, error) {
-	was, named := campaign.As[campaign.Namer](old)
-	is, both := campaign.As[campaign.Namer](now)
-	if !named || !both {
+	was, is := campaign.NamesOf(old, old.Start(campaign.Facts{})), campaign.NamesOf(now, now.Start(campaign.Facts{}))
+	if was == nil || is == nil {
 		if at.Payload == nil {
 			return at, errors.New("the store keeps no input of the case")
 		}
 		return at, nil
 	}
-	name := was.CaseName(campaign.Case{Round: at.Round, Index: at.Index})
+	name := was(campaign.Case{Round: at.Round, Index: at.Index})
 	planned := int64(0)
 	if p, ok := campaign.As[campaign.Planner](now); ok {
 		planned = p.Planned()
 	}
 	for i := range planned {
-		if is.CaseName(campaign.Case{Index: i}) == name {
+		if is(campaign.Case{Index: i}) == name {
 			at.Index = i
 			return at, nil
 		}

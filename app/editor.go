@@ -198,14 +198,14 @@ func (p *Page) named(ctx context.Context, yield func(campaign.Any, campaign.Case
 	}
 	names := p.text.Names()
 	for _, x := range camps {
-		namer, ok := campaign.As[campaign.Namer](x)
+		caseNames := campaign.NamesOf(x, x.Start(campaign.Facts{}))
 		planner, planned := campaign.As[campaign.Planner](x)
-		if !ok || !planned {
+		if caseNames == nil || !planned {
 			continue
 		}
 		for i := range planner.Planned() {
 			at := campaign.Case{Index: i}
-			name := namer.CaseName(at)
+			name := caseNames(at)
 			if place, ok := names.Find(name); ok && !yield(x, at, PageCase{name, place}) {
 				return
 			}
@@ -236,7 +236,7 @@ func runOne(ctx context.Context, x campaign.Any, index int64) (campaign.Outcome,
 	if !ok || index >= round.Len {
 		return campaign.Outcome{}, diag.Refused("case %d is not in the first round; run the document", index)
 	}
-	exec, err := x.Open(ctx, campaign.Lane{Of: 1, Cold: true})
+	exec, err := campaign.Solo(ctx, x, campaign.Lane{Of: 1, Cold: true})
 	if err != nil {
 		return campaign.Outcome{}, diag.Environment("starting the target: %w", err)
 	}

@@ -78,7 +78,7 @@ func (a *App) open(ctx context.Context, r *revived) (err error) {
 	if r.state, err = run.FirstState(r.campaign, r.index, r.journal); err != nil {
 		return err
 	}
-	if r.exec, err = r.campaign.Open(ctx, campaign.Lane{Of: 1, Cold: true}); err != nil {
+	if r.exec, err = campaign.Solo(ctx, r.campaign, campaign.Lane{Of: 1, Cold: true}); err != nil {
 		return diag.Environment("starting the target: %w", err)
 	}
 	return nil

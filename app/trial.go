@@ -79,7 +79,7 @@ func (a *App) Try(ctx context.Context, st *store.Store, runID string, k int, ind
 	}
 	x := c.Campaigns[k]
 	if index < 0 {
-		exec, err := x.Open(ctx, campaign.Lane{Of: 1})
+		exec, err := campaign.Solo(ctx, x, campaign.Lane{Of: 1})
 		if err != nil {
 			return diag.Environment("starting the target: %w", err)
 		}
@@ -97,7 +97,7 @@ func (a *App) Try(ctx context.Context, st *store.Store, runID string, k int, ind
 			at.Payload = []byte{}
 		}
 	}
-	exec, err := x.Open(ctx, campaign.Lane{Of: 1, Cold: true})
+	exec, err := campaign.Solo(ctx, x, campaign.Lane{Of: 1, Cold: true})
 	if err != nil {
 		return diag.Environment("starting the target: %w", err)
 	}

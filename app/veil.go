@@ -53,8 +53,18 @@ func (v veiled) Probe(ctx context.Context) (campaign.Facts, error) {
 	return f, v.error(err)
 }
 
-func (v veiled) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[any], error) {
-	x, err := v.inner.Open(ctx, lane)
+func (v veiled) Open(cache *campaign.Cache) campaign.Session[any] {
+	return veiledSession{v.inner.Open(cache), v}
+}
+
+type veiledSession struct {
+	campaign.Session[any]
+	v veiled
+}
+
+func (s veiledSession) Executor(ctx context.Context, lane campaign.Lane) (campaign.Executor[any], error) {
+	v := s.v
+	x, err := s.Session.Executor(ctx, lane)
 	if err != nil {
 		return nil, v.error(err)
 	}

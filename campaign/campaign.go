@@ -48,6 +48,8 @@ func (r Round) Payload(i int64) []byte {
 type Facts struct {
 	Data     []byte   `json:"data,omitempty"`
 	Warnings []string `json:"warnings,omitempty"` // shown to the user and kept with the run
+	// Exclusive: one worker alone may call the target, see [Constraints].
+	Exclusive bool `json:"exclusive,omitempty"`
 }
 
 // Lane is one worker's place in a run.
@@ -102,7 +104,9 @@ type Campaign[S any] interface {
 	Start(Facts) S
 	// Round returns the next round; false means that the campaign is over.
 	Round(S) (Round, bool)
-	Open(ctx context.Context, lane Lane) (Executor[S], error)
+	// Open begins a session, which may go on with what is in the cache of the run,
+	// nil for none. What costs time or may fail is opened with the executors.
+	Open(*Cache) Session[S]
 	// Fold consumes the round's results in case order. The sequence may end
 	// early when a run is cut (--cases, --time, --fail-fast).
 	Fold(S, iter.Seq2[Case, Outcome]) S
@@ -112,7 +116,7 @@ type Campaign[S any] interface {
 type Any = Campaign[any]
 
 // Erase hides the state type of c. Optional interfaces of c ([Reducer],
-// [Describer], [Promoter], [Planner], [Namer]) stay reachable by [As].
+// [Describer], [Promoter], [Planner]) stay reachable by [As].
 func Erase[S any](c Campaign[S]) Any { return erased[S]{c} }
 
 type erased[S any] struct{ inner Campaign[S] }
@@ -125,23 +129,7 @@ func (e erased[S]) Fold(s any, r iter.Seq2[Case, Outcome]) any {
 	return e.inner.Fold(s.(S), r)
 }
 
-func (e erased[S]) Open(ctx context.Context, lane Lane) (Executor[any], error) {
-	x, err := e.inner.Open(ctx, lane)
-	if err != nil {
-		return nil, err
-	}
-	return erasedExecutor[S]{x}, nil
-}
-
-type erasedExecutor[S any] struct{ inner Executor[S] }
-
-func (e erasedExecutor[S]) Execute(ctx context.Context, s any, c Case) (Outcome, error) {
-	return e.inner.Execute(ctx, s.(S), c)
-}
-func (e erasedExecutor[S]) Close() error { return e.inner.Close() }
-
-// Unwrap implements [Wrapper].
-func (e erasedExecutor[S]) Unwrap() any { return e.inner }
+func (e erased[S]) Open(cache *Cache) Session[any] { return erasedSession[S]{e.inner.Open(cache)} }
 
 // Wrapper is a campaign or an executor around another one; [As] looks through
 // it. One whose state is not that of the inner campaign implements the optional
@@ -262,10 +250,30 @@ func ConstraintsOf(c any) Constraints {
 type Planner interface{ Planned() int64 }
 
 // Namer is implemented by campaigns whose documents name their cases: reports
-// list such cases one by one.
-type Namer interface {
-	// CaseName is what the document calls a case.
-	CaseName(c Case) string
+// list such cases one by one. Use [NamesOf].
+type Namer[S any] interface {
+	// CaseName is what the document calls a case. The state may be any from
+	// [Campaign.Start] on.
+	CaseName(state S, c Case) string
+}
+
+// NamesOf is how the document of a campaign calls its cases; nil if it gives them no
+// names.
+func NamesOf(c Any, state any) func(Case) string {
+	if n, ok := As[interface {
+		CaseNames(state any) func(Case) string
+	}](c); ok {
+		return n.CaseNames(state)
+	}
+	return nil
+}
+
+// CaseNames is what [NamesOf] asks.
+func (e erased[S]) CaseNames(s any) func(Case) string {
+	if n, ok := As[Namer[S]](e.inner); ok {
+		return func(c Case) string { return n.CaseName(s.(S), c) }
+	}
+	return nil
 }
 
 // Describer is implemented by campaigns that can show a case to people.

@@ -115,11 +115,18 @@ func counted(results iter.Seq2[campaign.Case, campaign.Outcome], n *int64) iter.
 	}
 }
 
-func (r remote) Open(_ context.Context, lane campaign.Lane) (campaign.Executor[any], error) {
-	return &remoteLane{r: r, cold: lane.Cold}, nil
+func (r remote) Open(*campaign.Cache) campaign.Session[any] {
+	return campaign.Separate[any](func(_ context.Context, lane campaign.Lane) (campaign.Executor[any], error) {
+		return &remoteLane{r: r, cold: lane.Cold}, nil
+	})
 }
 
 // The optional interfaces that mention the state.
+
+// CaseNames implements what [campaign.NamesOf] asks.
+func (r remote) CaseNames(s any) func(campaign.Case) string {
+	return campaign.NamesOf(r.inner, r.before(s).inner)
+}
 
 // Describe implements [campaign.Describer].
 func (r remote) Describe(s any, c campaign.Case, o campaign.Outcome, smallest []byte) []campaign.Exhibit {

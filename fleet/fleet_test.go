@@ -66,7 +66,10 @@ func (c *tally) Fold(s sum, results iter.Seq2[campaign.Case, campaign.Outcome]) 
 	s.Rounds++
 	return s
 }
-func (c *tally) Open(_ context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
+func (c *tally) Open(*campaign.Cache) campaign.Session[sum] {
+	return campaign.Separate[sum](c.executor)
+}
+func (c *tally) executor(_ context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
 	return &counting{c, lane}, nil
 }
 

@@ -152,9 +152,9 @@ func (x *laneWork) open(ctx context.Context, l lease) error {
 		return nil
 	}
 	x.close()
-	exec, err := x.s.campaigns[l.Campaign].Open(ctx, campaign.Lane{Index: x.lane, Of: x.s.w.Lanes, Cold: l.Cold})
+	exec, err := x.s.enter(l.Campaign).Executor(ctx, campaign.Lane{Index: x.lane, Of: x.s.w.Lanes, Cold: l.Cold})
 	if err != nil {
-		return fmt.Errorf("starting the target: %w", err)
+		return fmt.Errorf("starting the target: %w", errors.Join(err, x.s.leave(l.Campaign)))
 	}
 	x.exec, x.k, x.cold = exec, l.Campaign, l.Cold
 	x.call = run.NewCaller(exec, x.s.ann.CaseTimeout)
@@ -166,7 +166,7 @@ func (x *laneWork) close() {
 		return
 	}
 	x.call.Close()
-	if err := x.exec.Close(); err != nil {
+	if err := errors.Join(x.exec.Close(), x.s.leave(x.k)); err != nil {
 		x.s.w.Say("run %s: closing the target: %v", x.s.ann.Run, err)
 	}
 	x.exec = nil

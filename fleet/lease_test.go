@@ -61,7 +61,10 @@ func (b *bench) Round(int) (campaign.Round, bool) {
 	return campaign.Round{Len: 3, At: func(i int64) []byte { return fmt.Append(nil, "p", i) }}, true
 }
 func (b *bench) Fold(s int, _ iter.Seq2[campaign.Case, campaign.Outcome]) int { return s }
-func (b *bench) Open(_ context.Context, lane campaign.Lane) (campaign.Executor[int], error) {
+func (b *bench) Open(*campaign.Cache) campaign.Session[int] {
+	return campaign.Separate[int](b.executor)
+}
+func (b *bench) executor(_ context.Context, lane campaign.Lane) (campaign.Executor[int], error) {
 	*b.log = append(*b.log, fmt.Sprintf("open %s %d/%d cold=%t", b.name, lane.Index, lane.Of, lane.Cold))
 	return benching{b}, b.openErr
 }

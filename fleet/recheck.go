@@ -122,7 +122,7 @@ func (l *remoteLane) executeElsewhere(ctx context.Context, t *ticket, index int6
 // judge excludes the worker whose answer the coordinator's own contradicts. If it
 // contradicts both, the system is not deterministic, and nobody lied.
 func (l *remoteLane) judge(ctx context.Context, st *remoteState, at campaign.Case, how campaign.Comparison, first, second answer) {
-	exec, err := l.r.inner.Open(ctx, campaign.Lane{Of: 1, Cold: true})
+	exec, err := campaign.Solo(ctx, l.r.inner, campaign.Lane{Of: 1, Cold: true})
 	if err != nil {
 		l.r.crew.report("case %d: workers %s and %s differ, and it cannot be executed here: %v", at.Index, first.worker, second.worker, err)
 		return

@@ -238,11 +238,54 @@ type session struct {
 	states    []*states
 	unfit     string
 	lanes     sync.WaitGroup
+
+	mu    sync.Mutex
+	open  map[int]*open // by campaign
+	cache campaign.Cache
+}
+
+// open is the session of a campaign that lanes of this worker are in.
+type open struct {
+	campaign.Session[any]
+	lanes int
+}
+
+// enter is the session of a campaign, for one lane more. Call leave when its executor
+// is closed.
+func (s *session) enter(k int) campaign.Session[any] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.open[k]
+	if o == nil {
+		if s.open == nil {
+			s.open = make(map[int]*open)
+		}
+		o = &open{Session: s.campaigns[k].Open(&s.cache)}
+		s.open[k] = o
+	}
+	o.lanes++
+	return o
+}
+
+// leave ends the session of a campaign behind the last lane.
+func (s *session) leave(k int) error {
+	s.mu.Lock()
+	o := s.open[k]
+	if o.lanes--; o.lanes > 0 {
+		s.mu.Unlock()
+		return nil
+	}
+	delete(s.open, k)
+	s.mu.Unlock()
+	return o.Close()
 }
 
 func (s *session) end() {
 	s.cancel()
 	s.lanes.Wait()
+	if err := s.cache.Close(); err != nil {
+		s.w.Say("run %s: closing what campaigns shared: %v", s.ann.Run, err)
+	}
 }
 
 func (s *session) compile(ctx context.Context) error {

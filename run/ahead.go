@@ -83,8 +83,7 @@ func (r *runner) startAhead(ctx context.Context, k int) *ahead {
 		}
 		c := r.job.Campaigns[k]
 		a := &attempt{r: r, k: k, c: c, id: c.Identity(), state: c.Start(campaign.Facts{})}
-		l := &lanes{c: c, open: make([]campaign.Executor[any], r.opt.Workers), call: make([]*Caller, r.opt.Workers)}
-		h.units = append(h.units, &unit{h: h, a: a, round: round, end: end, lanes: l})
+		h.units = append(h.units, &unit{h: h, a: a, round: round, end: end, lanes: a.newLanes(r.opt.Workers, false)})
 	}
 	if len(h.units) < 2 {
 		return nil
@@ -168,7 +167,7 @@ func (u *unit) execute(ctx context.Context, slot int, i int64) (batch []result, 
 	mark := r.opt.Workers + slot // the first ones are of the campaign whose turn it is
 	if l.open[slot] == nil {
 		r.inflight.Begin(mark, startMark(u.a.k, false))
-		x, err := u.a.c.Open(ctx, campaign.Lane{Index: slot, Of: r.opt.Workers})
+		x, err := l.session.Executor(ctx, campaign.Lane{Index: slot, Of: r.opt.Workers})
 		r.inflight.End(mark)
 		if err != nil {
 			return nil, fmt.Errorf("starting the target: %w", err)

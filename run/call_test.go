@@ -87,7 +87,10 @@ func TestAServiceThatIsDownIsNotWaitedForEachTime(t *testing.T) {
 // batcher is a counter whose executors take several cases at once.
 type batcher struct{ *counter }
 
-func (b batcher) Open(_ context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
+func (b batcher) Open(*campaign.Cache) campaign.Session[sum] {
+	return campaign.Separate[sum](b.executor)
+}
+func (b batcher) executor(_ context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
 	return batching{&adder{b.counter, lane}}, nil
 }
 

@@ -32,9 +32,12 @@ type attempt struct {
 	seen    map[string][]attached        // by fingerprint: the evidence of the first case
 	digest  *campaign.Digest
 	state   any
-	limit   int64 // cases that may be run; 0: no limit
-	lanes   *lanes
-	chunk   int64 // how many cases a worker took at once when the last round ended
+	names   func(campaign.Case) string // nil: the document gives cases no names
+	// exclusive: the target turned out to bear one worker alone.
+	exclusive bool
+	limit     int64 // cases that may be run; 0: no limit
+	lanes     *lanes
+	chunk     int64 // how many cases a worker took at once when the last round ended
 }
 
 // campaign runs campaign k: its rounds, then its triage.
@@ -147,7 +150,8 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 	r := a.r
 	past := r.openReplay(a.k, a.number)
 	defer past.stop()
-	a.state = a.c.Start(facts)
+	a.state, a.exclusive = a.c.Start(facts), facts.Exclusive
+	a.names = campaign.NamesOf(a.c, a.state)
 	a.counts.Planned = a.planned(0)
 	r.live.phase.Store(ptr(PhaseCases))
 	r.live.done.Store(0)
@@ -181,7 +185,7 @@ func (a *attempt) run(ctx context.Context, facts campaign.Facts) (reason string,
 
 // workers is how many lanes may call the target.
 func (a *attempt) workers() int {
-	if campaign.ConstraintsOf(a.c).Exclusive {
+	if a.exclusive || campaign.ConstraintsOf(a.c).Exclusive {
 		return 1
 	}
 	return a.r.opt.Workers

@@ -115,10 +115,10 @@ func (c *collector) release(index int64, o campaign.Outcome) bool {
 
 // name is what the document calls a case, "" if it gives cases no names.
 func (a *attempt) name(at campaign.Case) string {
-	if n, ok := campaign.As[campaign.Namer](a.c); ok {
-		return n.CaseName(at)
+	if a.names == nil {
+		return ""
 	}
-	return ""
+	return a.names(at)
 }
 
 // finish ends the round and returns the state after it.

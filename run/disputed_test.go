@@ -90,8 +90,11 @@ type watched struct {
 	cold bool
 }
 
-func (w witness) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
-	x, err := w.counter.Open(ctx, lane)
+func (w witness) Open(*campaign.Cache) campaign.Session[sum] {
+	return campaign.Separate[sum](w.executor)
+}
+func (w witness) executor(ctx context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
+	x, err := w.counter.executor(ctx, lane)
 	if lane.Cold {
 		err = w.openErr
 	}

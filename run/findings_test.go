@@ -176,8 +176,11 @@ type witnessed struct {
 	each func(campaign.Lane, int64) error
 }
 
-func (w witnessed) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
-	x, err := w.counter.Open(ctx, lane)
+func (w witnessed) Open(*campaign.Cache) campaign.Session[sum] {
+	return campaign.Separate[sum](w.executor)
+}
+func (w witnessed) executor(ctx context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
+	x, err := w.counter.executor(ctx, lane)
 	return asked{x, w, lane}, err
 }
 
@@ -209,8 +212,11 @@ func TestCaseTimeout(t *testing.T) {
 // slowly is a counter of which cases 1 and 3 never end.
 type slowly struct{ *counter }
 
-func (c slowly) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
-	x, err := c.counter.Open(ctx, lane)
+func (c slowly) Open(*campaign.Cache) campaign.Session[sum] {
+	return campaign.Separate[sum](c.executor)
+}
+func (c slowly) executor(ctx context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
+	x, err := c.counter.executor(ctx, lane)
 	return waiting{x}, err
 }
 

@@ -77,9 +77,8 @@ func Run(ctx context.Context, job Job, opt Options) (campaign.Record, error) {
 	}
 	defer r.inflight.Close()
 	stopProgress := r.startProgress()
-	inner, shelf := campaign.WithShelf(ctx)
-	err := r.campaigns(inner)
-	if cerr := shelf.Close(); err == nil && cerr != nil {
+	err := r.campaigns(ctx)
+	if cerr := r.cache.Close(); err == nil && cerr != nil {
 		err = fmt.Errorf("closing what campaigns shared: %w", cerr)
 	}
 	r.live.phase.Store(ptr(PhaseDone))
@@ -110,6 +109,7 @@ type runner struct {
 	endWork  context.CancelFunc
 
 	history  history
+	cache    campaign.Cache   // what campaigns leave to later ones
 	inflight *inflight.File   // what this process is doing
 	disputes map[int]disputes // met by this process, by campaign
 	digest   hash.Hash        // over the digests of the campaigns

@@ -60,7 +60,10 @@ func (c *counter) Fold(s sum, results iter.Seq2[campaign.Case, campaign.Outcome]
 	s.rounds++
 	return s
 }
-func (c *counter) Open(_ context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
+func (c *counter) Open(*campaign.Cache) campaign.Session[sum] {
+	return campaign.Separate[sum](c.executor)
+}
+func (c *counter) executor(_ context.Context, lane campaign.Lane) (campaign.Executor[sum], error) {
 	return &adder{c, lane}, nil
 }
 func (c *counter) Input(_ context.Context, _ sum, at campaign.Case) []byte {

@@ -20,22 +20,26 @@ type result struct {
 	at      time.Duration
 }
 
-// lanes are the open executors of a campaign, one a worker.
+// lanes are a session of a campaign with its executors, one a worker.
 type lanes struct {
-	c    campaign.Any
-	open []campaign.Executor[any]
-	call []*Caller // of each
-	cold bool
+	session campaign.Session[any]
+	open    []campaign.Executor[any]
+	call    []*Caller // of each
+	cold    bool
+}
+
+// newLanes begins a session with room for n lanes, none of which is open.
+func (a *attempt) newLanes(n int, cold bool) *lanes {
+	return &lanes{session: a.c.Open(&a.r.cache), cold: cold, open: make([]campaign.Executor[any], n), call: make([]*Caller, n)}
 }
 
 // openLanes opens n lanes; on an error none stays open.
 func (a *attempt) openLanes(ctx context.Context, n int, cold bool) (*lanes, error) {
-	c := a.c
-	l := &lanes{c: c, cold: cold, open: make([]campaign.Executor[any], n), call: make([]*Caller, n)}
+	l := a.newLanes(n, cold)
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
-		wg.Go(func() { l.open[i], errs[i] = c.Open(ctx, campaign.Lane{Index: i, Of: n, Cold: cold}) })
+		wg.Go(func() { l.open[i], errs[i] = l.session.Executor(ctx, campaign.Lane{Index: i, Of: n, Cold: cold}) })
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -51,7 +55,7 @@ func (a *attempt) openLanes(ctx context.Context, n int, cold bool) (*lanes, erro
 // noter is implemented by executors that can say how they ran their cases.
 type noter interface{ Notes() []string }
 
-// close closes every lane and returns what they say of how cases were run: what
+// close closes every lane and the session, and returns what they say of how cases were run: what
 // all say is said once, what only some say with the worker's number.
 func (l *lanes) close() ([]string, error) {
 	said := make(map[string]int)
@@ -73,6 +77,7 @@ func (l *lanes) close() ([]string, error) {
 		}
 		errs = append(errs, x.Close())
 	}
+	errs = append(errs, l.session.Close())
 	var notes []string
 	for i, list := range all {
 		for _, note := range list {

@@ -207,7 +207,10 @@ func (c sleeper) Fold(s int, results iter.Seq2[campaign.Case, campaign.Outcome])
 	}
 	return s + 1
 }
-func (c sleeper) Open(context.Context, campaign.Lane) (campaign.Executor[int], error) {
+func (c sleeper) Open(*campaign.Cache) campaign.Session[int] {
+	return campaign.Separate[int](c.executor)
+}
+func (c sleeper) executor(context.Context, campaign.Lane) (campaign.Executor[int], error) {
 	return &sleep{each: c.each}, nil
 }
 

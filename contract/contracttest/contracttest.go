@@ -361,7 +361,7 @@ func (s *session) replay(c campaign.Any, x campaign.Finding) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	exec, err := c.Open(s.t.Context(), campaign.Lane{Of: 1, Cold: true})
+	exec, err := campaign.Solo(s.t.Context(), c, campaign.Lane{Of: 1, Cold: true})
 	if err != nil {
 		s.t.Fatal(err)
 	}

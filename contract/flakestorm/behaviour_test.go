@@ -91,7 +91,7 @@ func play(t *testing.T, s campaign.Spec, options ...string) played {
 	}
 	p.facts = facts
 	state := c.Start(facts)
-	x, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+	x, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

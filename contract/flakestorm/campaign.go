@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
@@ -17,7 +15,6 @@ import (
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/score"
 	"github.com/thresh-dev/thresh/engine/secret"
-	"github.com/thresh-dev/thresh/engine/similarity"
 )
 
 // Campaign is a compiled configuration.
@@ -57,19 +54,7 @@ type Campaign struct {
 	// Points say where each fault reaches the agent.
 	Points []Point
 
-	authored atomic.Pointer[[]mutation.Mutation] // those that an LLM wrote, once they are known
-
-	telling  bool // what was said in each case is told in the summary
-	seeing   bool // calls of the agent are to be seen though nothing strikes them
-	stateful atomic.Bool
-	mu       sync.Mutex
-	injector fault.Injector
-	told     []string                  // by the proxies, of cells
-	offered  map[string]*verify.Schema // of tools that models were offered; nil: none that can be read
-	lanes    int                       // that are open, and share what follows
-	measure  similarity.Measure
-	timing   timing
-	recalled string // what of the mutations is from earlier runs; "": nothing
+	telling bool // what was said in each case is told in the summary
 }
 
 // Point is where a fault reaches the agent.
@@ -151,14 +136,16 @@ func (c *Campaign) Constraints() campaign.Constraints {
 }
 
 // exclusive reports whether one lane alone may call the agent: all share it, and
-// its memory is cleared between cells, or it seems to have one.
+// its memory is cleared between cells. Probe may find that it has one.
 func (c *Campaign) exclusive() bool {
 	if c.agent.System != nil {
 		return c.agent.System.Exclusive()
 	}
-	shared := !c.agent.OwnProcess()
-	return shared && (c.agent.Reset.URL != "" || c.agent.Reset.Renew || c.stateful.Load() || c.agent.Start != nil && c.watches())
+	return c.sharesAgent() && (c.agent.Reset.URL != "" || c.agent.Reset.Renew || c.agent.Start != nil && c.watches())
 }
+
+// sharesAgent reports whether all lanes call one agent.
+func (c *Campaign) sharesAgent() bool { return c.agent.System == nil && !c.agent.OwnProcess() }
 
 // item is a case of the main round, without its payload.
 type item struct {
@@ -190,14 +177,14 @@ func (c *Campaign) items() []item {
 
 // CaseName implements [campaign.Namer]. Mutations that an LLM writes stand after
 // all that is known beforehand.
-func (c *Campaign) CaseName(at campaign.Case) string {
+func (c *Campaign) CaseName(s *state, at campaign.Case) string {
 	i := int(at.Index)
 	if i < len(c.asked) {
 		return "baseline of " + shortened(c.asked[i])
 	}
 	if i -= len(c.asked); i >= len(c.known) {
-		if list := c.authored.Load(); list != nil && i-len(c.known) < len(*list) {
-			return mutationName(&(*list)[i-len(c.known)])
+		if c.written != nil && i-len(c.known) < len(s.mutations) {
+			return mutationName(&s.mutations[i-len(c.known)])
 		}
 		if c.written == nil {
 			return fmt.Sprintf("case %d after those that were planned", i-len(c.known)+1)
@@ -328,14 +315,12 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 }
 
 // Open implements [campaign.Campaign].
-func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
-	return c.openJudged(ctx, lane)
-}
+func (c *Campaign) Open(*campaign.Cache) campaign.Session[*state] { return &shared{c: c} }
 
 var (
 	_ campaign.Campaign[*state]   = (*Campaign)(nil)
 	_ campaign.Planner            = (*Campaign)(nil)
-	_ campaign.Namer              = (*Campaign)(nil)
+	_ campaign.Namer[*state]      = (*Campaign)(nil)
 	_ campaign.Constrained        = (*Campaign)(nil)
 	_ campaign.Inputter[*state]   = (*Campaign)(nil)
 	_ campaign.Reducer            = (*Campaign)(nil)

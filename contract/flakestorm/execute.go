@@ -51,6 +51,7 @@ func (x *executor) Execute(ctx context.Context, s *state, at campaign.Case) (cam
 	if err := x.c.inRange(&p); err != nil {
 		return campaign.Outcome{}, fmt.Errorf("case %d: %w", at.Index, err)
 	}
+	x.recalled = s.known.Recalled
 	sum := sha256.Sum256(data)
 	t := &trial{x: x, p: p}
 	t.out.Input = hex.EncodeToString(sum[:])
@@ -373,7 +374,7 @@ func (t *trial) tally() {
 		t.note.Missed = nil
 	}
 	t.note.Unused = slices.Compact(slices.Sorted(slices.Values(t.report.Unused)))
-	t.x.c.keepProxyNotes(t.report.Notes)
+	t.x.shared.keepProxyNotes(t.report.Notes)
 }
 
 // finish puts facts and evidence into the outcome.

@@ -4,24 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
-	"github.com/thresh-dev/thresh/contract/flakestorm/record"
 	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
 	"github.com/thresh-dev/thresh/engine/fault"
-	"github.com/thresh-dev/thresh/engine/similarity"
 )
 
 // executor runs cases on one lane.
 type executor struct {
 	c       *Campaign
+	shared  *shared
 	lane    campaign.Lane
 	agent   agentcall.Agent
 	door    fault.Door                 // nil: nothing of the agent's calls is touched or seen
@@ -30,14 +28,13 @@ type executor struct {
 	judge   agentcall.Agent            // nil: there is none
 	users   map[string]agentcall.Agent // models that play users, by file
 	said    []string
+
+	recalled string // what of the mutations is from earlier runs; "": nothing
 }
 
 // watches reports whether the agent's calls go through an injector: to be
 // struck, to be answered from a recording, or to be seen.
 func (c *Campaign) watches() bool {
-	if c.seeing {
-		return true
-	}
 	for _, r := range c.rules {
 		if !slices.ContainsFunc(c.replyRules(), func(x fault.Rule) bool { return x.ID == r.rule.ID }) {
 			return true
@@ -64,18 +61,16 @@ func (c *Campaign) replyRules() []fault.Rule {
 
 // openLane reaches the agent for a lane, behind a door of its own if its calls
 // are to be touched or seen.
-func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (_ *executor, err error) {
-	x := &executor{c: c, lane: lane}
-	c.mu.Lock()
-	c.lanes++
-	c.mu.Unlock()
+func (s *shared) openLane(ctx context.Context, lane campaign.Lane) (_ *executor, err error) {
+	c := s.c
+	x := &executor{c: c, shared: s, lane: lane}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, x.Close())
 		}
 	}()
 	at := func(g config.Pair) (string, error) { return g.Value, nil }
-	watched := c.watches()
+	watched := s.seeing || c.watches()
 	if watched {
 		if err := x.openDoor(ctx); err != nil {
 			return nil, err
@@ -101,17 +96,11 @@ func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (_ *executo
 // openDoor opens a way out for the agent of this lane.
 func (x *executor) openDoor(ctx context.Context) error {
 	c := x.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.injector == nil {
-		// It outlives the context of the lane that happens to be the first.
-		in, err := c.targets.Faults(context.WithoutCancel(ctx))
-		if err != nil {
-			return diag.Environment("opening the proxy that injects faults: %w", err)
-		}
-		c.injector = in
+	in, err := x.shared.faults(ctx)
+	if err != nil {
+		return err
 	}
-	door, err := c.injector.Door("")
+	door, err := in.Door("")
 	if err != nil {
 		return diag.Environment("opening the proxy that injects faults: %w", err)
 	}
@@ -187,8 +176,8 @@ func (x *executor) behindProxy(plan agentcall.Plan) (agentcall.Plan, []string, e
 
 // openJudged reaches the agent, and what replies are checked by: an encoder takes
 // its time to load, and who checks nothing does without.
-func (c *Campaign) openJudged(ctx context.Context, lane campaign.Lane) (*executor, error) {
-	x, err := c.openLane(ctx, lane)
+func (s *shared) openJudged(ctx context.Context, lane campaign.Lane) (*executor, error) {
+	x, err := s.openLane(ctx, lane)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +192,7 @@ func (x *executor) openChecker(ctx context.Context) error {
 	c := x.c
 	x.checker = &verify.Checker{Schemas: c.schemas}
 	if c.compares() {
-		m, err := c.openMeasure(ctx)
+		m, err := x.shared.openMeasure(ctx)
 		if err != nil {
 			return err
 		}
@@ -232,66 +221,22 @@ func (c *Campaign) checks(types ...string) bool {
 func (c *Campaign) compares() bool { return c.checks("similarity", "behavior_unchanged") }
 func (c *Campaign) judges() bool   { return c.checks("llm_judge") }
 
-// openMeasure opens the measure of similarity once for all lanes.
-func (c *Campaign) openMeasure(ctx context.Context) (similarity.Measure, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.measure != nil {
-		return c.measure, nil
-	}
-	s := &c.cfg.Similarity
-	key, name, ok := config.Key(s.APIKey, c.getenv)
-	if !ok {
-		return nil, diag.WithHint(diag.Environment("similarity.api_key: the variable %s is not set", name), "export "+name)
-	}
-	m, err := c.targets.Measures(ctx, s.Measure, s.BaseURL, s.Name, key, c.cfg.Agent.Interpreter)
-	if err != nil {
-		return nil, diag.Environment("opening the measure of similarity: %w", err)
-	}
-	c.measure = m
-	return m, nil
-}
-
 // Notes says how cases were run.
 func (x *executor) Notes() []string {
 	notes := slices.Clone(x.said)
 	if x.agent != nil {
 		notes = append(notes, x.agent.Notes()...)
 	}
-	if t := x.c.timing.text(); t != "" {
+	if t := x.shared.timing.text(); t != "" {
 		notes = append(notes, t)
 	}
 	if x.checker != nil && x.checker.Measure != nil {
 		notes = append(notes, "texts were compared by "+x.checker.Measure.Name())
 	}
-	if x.c.recalled != "" {
-		notes = append(notes, x.c.recalled)
+	if x.recalled != "" {
+		notes = append(notes, x.recalled)
 	}
-	x.c.mu.Lock()
-	defer x.c.mu.Unlock()
-	if x.c.injector != nil {
-		notes = append(notes, x.c.injector.Notes()...)
-	}
-	return append(notes, x.c.told...)
-}
-
-// maxTold is how many notes about cells are kept.
-const maxTold = 50
-
-// keepProxyNotes keeps what the proxies say of a cell. It depends on who else was calling
-// at that moment, so that it is no fact of the case.
-func (c *Campaign) keepProxyNotes(notes []string) {
-	if len(notes) == 0 {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, n := range notes {
-		n = record.Ports.ReplaceAllString(n, "$1")
-		if len(c.told) < maxTold && !slices.Contains(c.told, n) {
-			c.told = append(c.told, n)
-		}
-	}
+	return append(notes, x.shared.notes()...)
 }
 
 // Close implements [campaign.Executor].
@@ -305,27 +250,8 @@ func (x *executor) Close() error {
 	if x.door != nil {
 		errs = append(errs, x.door.Close())
 	}
-	errs = append(errs, x.c.releaseShared())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("leaving the agent: %w", err)
 	}
 	return nil
-}
-
-// releaseShared closes what the lanes shared once the last has left.
-func (c *Campaign) releaseShared() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.lanes--; c.lanes > 0 {
-		return nil
-	}
-	var errs []error
-	if c.injector != nil {
-		errs = append(errs, c.injector.Close())
-	}
-	if m, ok := c.measure.(io.Closer); ok {
-		errs = append(errs, m.Close())
-	}
-	c.injector, c.measure = nil, nil
-	return errors.Join(errs...)
 }

@@ -45,9 +45,10 @@ func TestMeasureIsClosed(t *testing.T) {
 		t.Fatalf("%v; %d measures opened for nothing", err, opened.Load())
 	}
 	for round := range int32(2) {
+		s := c.Open(nil)
 		var lanes []interface{ Close() error }
 		for i := range 3 {
-			x, err := c.Open(t.Context(), campaign.Lane{Index: i, Of: 3})
+			x, err := s.Executor(t.Context(), campaign.Lane{Index: i, Of: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,8 +65,8 @@ func TestMeasureIsClosed(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if open.Load() != 0 {
-			t.Error("left open")
+		if err := s.Close(); err != nil || open.Load() != 0 {
+			t.Errorf("%v; %d left open", err, open.Load())
 		}
 	}
 }

@@ -124,12 +124,16 @@ func TestVariantsAreKept(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		x, err := list[0].Open(t.Context(), campaign.Lane{Of: 1})
+		x, err := campaign.Solo(t.Context(), list[0], campaign.Lane{Of: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer x.Close()
-		list[0].Start(facts)
+		s := list[0].Start(facts)
+		round, _ := list[0].Round(s)
+		if _, err := x.Execute(t.Context(), s, campaign.Case{Payload: round.Payload(0)}); err != nil {
+			t.Fatal(err)
+		}
 		n, ok := campaign.As[interface{ Notes() []string }](x)
 		if !ok {
 			t.Fatal("the executor has no notes")
@@ -224,7 +228,7 @@ func TestReduce(t *testing.T) {
 	c := list[0]
 	state := c.Start(campaign.Facts{})
 	round, _ := c.Round(state)
-	x, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+	x, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

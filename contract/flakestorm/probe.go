@@ -25,24 +25,26 @@ const StatefulWarning = "Warning: No reset_endpoint configured. Contract matrix 
 func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	var f campaign.Facts
 	var k known
-	x, err := c.openLane(ctx, campaign.Lane{Of: 1})
+	sh := &shared{c: c}
+	x, err := sh.openLane(ctx, campaign.Lane{Of: 1})
 	if err != nil {
-		return f, err
+		return f, errors.Join(err, sh.Close())
 	}
 	warnings, stateful, err := x.probe(ctx, &k)
-	if cerr := x.Close(); err == nil {
+	if cerr := errors.Join(x.Close(), sh.Close()); err == nil {
 		err = cerr
 	}
 	if err != nil {
 		return f, err
 	}
 	f.Warnings, k.Stateful = warnings, stateful
+	f.Exclusive = stateful && c.sharesAgent()
 	if c.written != nil {
-		list, told, err := c.write(ctx)
+		told, err := c.write(ctx, &k)
 		if err != nil {
 			return f, err
 		}
-		k.Mutations, f.Warnings = list, append(f.Warnings, told...)
+		f.Warnings = append(f.Warnings, told...)
 	}
 	f.Data, err = json.Marshal(k)
 	return f, err
@@ -50,9 +52,10 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 
 // Check asks the agent once, the way a run begins.
 func (c *Campaign) Check(ctx context.Context) (agentcall.Reply, error) {
-	x, err := c.openJudged(ctx, campaign.Lane{Of: 1})
+	sh := &shared{c: c}
+	x, err := sh.openJudged(ctx, campaign.Lane{Of: 1})
 	if err != nil {
-		return agentcall.Reply{}, err
+		return agentcall.Reply{}, errors.Join(err, sh.Close())
 	}
 	cl, err := x.enter(ctx, setting{name: "check", recorded: c.recorded()})
 	var r agentcall.Reply
@@ -63,7 +66,7 @@ func (c *Campaign) Check(ctx context.Context) (agentcall.Reply, error) {
 		}
 		cl.leave()
 	}
-	return r, errors.Join(err, x.Close())
+	return r, errors.Join(err, x.Close(), sh.Close())
 }
 
 // first is the prompt that the agent is tried with.

@@ -19,13 +19,13 @@ func (c *Campaign) Record(ctx context.Context, prompt string) (config.Session, a
 	if !c.reach.own || c.reach.python && !c.reach.tools {
 		return config.Session{}, agentcall.Reply{}, errors.New("the agent's calls cannot be seen: have Thresh start it by agent.command, or name a Python agent's tools")
 	}
-	c.seeing = true
-	x, err := c.openLane(ctx, campaign.Lane{Of: 1})
+	sh := &shared{c: c, seeing: true}
+	x, err := sh.openLane(ctx, campaign.Lane{Of: 1})
 	if err != nil {
-		return config.Session{}, agentcall.Reply{}, err
+		return config.Session{}, agentcall.Reply{}, errors.Join(err, sh.Close())
 	}
 	s, r, err := x.record(ctx, prompt)
-	return s, r, errors.Join(err, x.Close())
+	return s, r, errors.Join(err, x.Close(), sh.Close())
 }
 
 func (x *executor) record(ctx context.Context, prompt string) (config.Session, agentcall.Reply, error) {

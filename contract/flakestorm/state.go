@@ -49,6 +49,7 @@ type known struct {
 	Measure   string              `json:"measure,omitempty"`
 	Mutations []mutation.Mutation `json:"mutations,omitempty"` // written by an LLM
 	Ailing    bool                `json:"ailing,omitempty"`    // every call of some name failed for the first prompt
+	Recalled  string              `json:"recalled,omitempty"`  // what of the mutations is from earlier runs; "": nothing
 }
 
 // result is what a case came to.
@@ -76,11 +77,9 @@ func (c *Campaign) Start(f campaign.Facts) *state {
 		// campaign without mutations, which is reported as vacuous.
 		_ = json.Unmarshal(f.Data, &s.known)
 	}
-	c.stateful.Store(s.known.Stateful)
 	s.items = slices.Clip(c.known)
 	if c.written != nil {
 		s.mutations = s.known.Mutations
-		c.authored.Store(&s.mutations)
 		for i := range s.mutations {
 			s.items = append(s.items, item{phase: PhaseMutation, a: i})
 		}

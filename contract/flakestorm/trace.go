@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
-	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/judge"
@@ -158,7 +157,7 @@ func (b *traceBuilder) addModelCalls(e *fault.Exchange, place, turn int) int {
 	}
 	for _, o := range req.Offered() {
 		if !slices.ContainsFunc(b.t.Offered, func(x judge.Offer) bool { return x.Name == o.Name }) {
-			b.t.Offered = append(b.t.Offered, judge.Offer{Name: o.Name, Breaks: b.c.x.c.schemaOf(o.Schema)})
+			b.t.Offered = append(b.t.Offered, judge.Offer{Name: o.Name, Breaks: b.c.x.shared.schemaOf(o.Schema)})
 		}
 	}
 	for _, s := range req.ToolCalls() {
@@ -205,27 +204,6 @@ func (b *traceBuilder) addListedCalls(u *turn, turn int) {
 		b.tools = true
 		b.t.Events = append(b.t.Events, judge.Event{Kind: judge.Tool, Name: x.Name, Source: judge.InChat, Arguments: x.Args, Texts: x.Texts, Turn: turn, At: b.at})
 	}
-}
-
-// schemaOf says how arguments break a schema, as the model was given it.
-func (c *Campaign) schemaOf(text string) func(json.RawMessage) string {
-	if text == "" {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, known := c.offered[text]
-	if !known {
-		if c.offered == nil {
-			c.offered = make(map[string]*verify.Schema)
-		}
-		s, _ = verify.CompileSchema([]byte(text)) // one that cannot be read breaks nothing
-		c.offered[text] = s
-	}
-	if s == nil {
-		return nil
-	}
-	return s.Breaks
 }
 
 // redactor replaces the secrets among variables or headers; nil: there are none.

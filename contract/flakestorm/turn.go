@@ -93,7 +93,7 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d\x00%s", x.c.seed, s.name)
 	plan := fault.Plan{Seed: h.Sum64(), Before: s.before, Recorded: s.recorded, Capture: captured, Secrets: x.c.secrets}
-	if x.c.seeing {
+	if x.shared.seeing {
 		plan.Capture = recordable
 	}
 	plan.Rules = s.j.rules
@@ -152,7 +152,7 @@ func (c *cell) askAgent(ctx context.Context, prompt string, wire *agentcall.Wire
 		return nil, fmt.Errorf("calling the agent: %w", err)
 	}
 	c.strikeReply(&reply)
-	x.c.timing.add(reply.Latency)
+	x.shared.timing.add(reply.Latency)
 	t := turn{Prompt: prompt, Reply: reply}
 	if call.Prompt != prompt {
 		t.Sent = call.Prompt

@@ -85,7 +85,7 @@ type answer struct{ text, failure string }
 // write has the model write the mutations, one after the other, unless it wrote
 // them for an earlier run. What it cannot write is written offline, and told: a
 // failing model never means fewer tests.
-func (c *Campaign) write(ctx context.Context) ([]mutation.Mutation, []string, error) {
+func (c *Campaign) write(ctx context.Context, k *known) (told []string, err error) {
 	r := *c.written
 	set := mutation.Generate(r)
 	answers := make(map[int]answer)
@@ -105,11 +105,11 @@ func (c *Campaign) write(ctx context.Context) ([]mutation.Mutation, []string, er
 	}
 	if len(calls) > 0 {
 		if err := c.withWriter(ctx, func(a agentcall.Agent) error { return c.request(ctx, a, set.List, calls, answers) }); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if n := asked - len(calls); n > 0 {
-		c.recalled = fmt.Sprintf("%d of %d variants by model %s were kept from earlier runs", n, asked, c.cfg.Model.Name)
+		k.Recalled = fmt.Sprintf("%d of %d variants by model %s were kept from earlier runs", n, asked, c.cfg.Model.Name)
 	}
 	offline, failed := make(map[string]int), make(map[string]int)
 	seen := make(map[string]bool)
@@ -131,14 +131,14 @@ func (c *Campaign) write(ctx context.Context) ([]mutation.Mutation, []string, er
 		seen[text] = true
 		m.Text, m.How, m.ID = text, "model "+c.cfg.Model.Name, mutation.ID(m.Original, text, m.Type)
 	}
-	var told []string
 	for _, why := range slices.Sorted(mapKeys(failed)) {
 		told = append(told, fmt.Sprintf("the model did not write %s (%s): made offline instead", diag.Plural(failed[why], "mutation"), why))
 	}
 	for _, t := range slices.Sorted(mapKeys(offline)) {
 		told = append(told, fmt.Sprintf("the model wrote %s of type %s that only repeated the prompt: made offline instead", diag.Plural(offline[t], "mutation"), t))
 	}
-	return set.List, told, nil
+	k.Mutations = set.List
+	return told, nil
 }
 
 // request asks for the variants at some places of the list, and keeps them.

@@ -137,7 +137,11 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 }
 
 // Open implements [campaign.Campaign].
-func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+func (c *Campaign) Open(*campaign.Cache) campaign.Session[*state] {
+	return campaign.Separate[*state](c.openLane)
+}
+
+func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
 	x, err := c.open(ctx)
 	if err != nil {
 		return nil, err

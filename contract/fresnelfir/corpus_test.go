@@ -113,7 +113,7 @@ func TestWrongSnapshotsAreReported(t *testing.T) {
 		return forgetful{d}, err
 	}
 	run := func(cold bool) error {
-		x, err := c.Open(t.Context(), campaign.Lane{Cold: cold})
+		x, err := campaign.Solo(t.Context(), c, campaign.Lane{Cold: cold})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -97,7 +97,7 @@ func (c *Campaign) try(ctx context.Context, into *tried) error {
 	if err != nil {
 		return err
 	}
-	x, err := c.Open(ctx, campaign.Lane{Cold: true})
+	x, err := campaign.Solo(ctx, c, campaign.Lane{Cold: true})
 	if err != nil {
 		return err
 	}

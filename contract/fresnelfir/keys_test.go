@@ -54,7 +54,7 @@ def place():
 			t.Errorf("%s: %v", name, diags)
 			continue
 		}
-		x, err := list[0].Open(t.Context(), campaign.Lane{})
+		x, err := campaign.Solo(t.Context(), list[0], campaign.Lane{})
 		if err != nil {
 			t.Fatal(err)
 		}

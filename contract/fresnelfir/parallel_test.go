@@ -55,7 +55,7 @@ func crowd(t *testing.T, name string, args ...string) *Campaign {
 // histories makes histories until one fails, and returns it and how many were made.
 func histories(t *testing.T, c *Campaign, most int64) (campaign.Outcome, int64) {
 	t.Helper()
-	x, err := c.Open(t.Context(), campaign.Lane{})
+	x, err := campaign.Solo(t.Context(), c, campaign.Lane{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func histories(t *testing.T, c *Campaign, most int64) (campaign.Outcome, int64) 
 // needed is the smallest part of a failing history, and the calls in it.
 func needed(t *testing.T, c *Campaign, o campaign.Outcome) ([]byte, []string) {
 	t.Helper()
-	x, err := c.Open(t.Context(), campaign.Lane{})
+	x, err := campaign.Solo(t.Context(), c, campaign.Lane{})
 	if err != nil {
 		t.Fatal(err)
 	}

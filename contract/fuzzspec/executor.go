@@ -16,7 +16,11 @@ import (
 )
 
 // Open implements [campaign.Campaign].
-func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+func (c *Campaign) Open(*campaign.Cache) campaign.Session[*state] {
+	return campaign.Separate[*state](c.openLane)
+}
+
+func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
 	r, err := c.open(ctx, c.plan(), lane.Index, lane.Of, lane.Cold)
 	if err != nil {
 		return nil, err

@@ -132,7 +132,7 @@ func (d *done) again(t *testing.T, at int) campaign.Outcome {
 	t.Helper()
 	in, _ := campaign.As[campaign.Inputter[any]](d.c)
 	payload := in.Input(t.Context(), d.before[at], campaign.Case{Index: int64(at)})
-	exec, err := d.c.Open(t.Context(), campaign.Lane{Of: 1, Cold: true})
+	exec, err := campaign.Solo(t.Context(), d.c, campaign.Lane{Of: 1, Cold: true})
 	if err != nil {
 		t.Fatal(err)
 	}

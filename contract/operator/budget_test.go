@@ -44,7 +44,7 @@ func TestBudget(t *testing.T) {
 	place(t, dir, "guard", "")
 	answer := assistant(func(string, int) (sut.Observation, error) { return alwaysSucceeds("it is canary-7") })
 	d := execute(t, operator.New(nil, nil).Systems(answer.open(&calls)), dir, strings.Replace(hexOnly, "%s", guarded+`, "budget": {"calls": 10}`, 1))
-	cold, err := d.c.Open(t.Context(), campaign.Lane{Of: 1, Cold: true})
+	cold, err := campaign.Solo(t.Context(), d.c, campaign.Lane{Of: 1, Cold: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -213,7 +213,7 @@ func TestHostilePython(t *testing.T) {
 	}
 	c := list[0]
 	state := c.Start(campaign.Facts{})
-	exec, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+	exec, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

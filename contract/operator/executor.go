@@ -36,7 +36,11 @@ type executor struct {
 }
 
 // Open implements [campaign.Campaign].
-func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+func (c *Campaign) Open(*campaign.Cache) campaign.Session[*state] {
+	return campaign.Separate[*state](c.openLane)
+}
+
+func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
 	x := &executor{c: c, cold: lane.Cold, at: lane}
 	var err error
 	if x.host, err = c.plugins.Open(ctx); err != nil {

@@ -50,7 +50,7 @@ func TestSlowOperatorsDoNotHoldTheRun(t *testing.T) {
 			r, _ := mutator.NewRegistry(plugins.Entries)
 			for verb, run := range map[string]func(context.Context) error{
 				"run": func(ctx context.Context) error {
-					exec, err := list[0].Open(ctx, campaign.Lane{Of: 1})
+					exec, err := campaign.Solo(ctx, list[0], campaign.Lane{Of: 1})
 					if err != nil {
 						return err
 					}

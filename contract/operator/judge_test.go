@@ -68,7 +68,7 @@ func executeWith(t *testing.T, k *operator.Contract, dir, text string, set campa
 		t.Fatal(found)
 	}
 	d := &done{list: found, c: list[0]}
-	exec, err := d.c.Open(t.Context(), campaign.Lane{Of: 1})
+	exec, err := campaign.Solo(t.Context(), d.c, campaign.Lane{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func children(t *testing.T, spec campaign.Spec) map[string]string {
 		t.Fatal(found)
 	}
 	c := list[0]
-	exec, err := c.Open(t.Context(), campaign.Lane{Of: 1, Cold: true})
+	exec, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1, Cold: true})
 	if err != nil {
 		t.Fatal(err)
 	}

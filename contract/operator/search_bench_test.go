@@ -29,7 +29,7 @@ func BenchmarkSearch(b *testing.B) {
 					b.Fatal(found)
 				}
 				c := list[0]
-				exec, err := c.Open(b.Context(), campaign.Lane{Of: 1})
+				exec, err := campaign.Solo(b.Context(), c, campaign.Lane{Of: 1})
 				if err != nil {
 					b.Fatal(err)
 				}

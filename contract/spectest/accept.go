@@ -65,11 +65,12 @@ type accepting struct {
 // Transcripts are proposed line by line; with exits also where a command ends
 // by another exit code than the page or the case says.
 func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
-	opened, err := c.Open(ctx, campaign.Lane{Of: 1})
+	session := c.open(nil)
+	defer session.Close()
+	x, err := session.executor(campaign.Lane{Of: 1})
 	if err != nil {
 		return Proposal{}, err
 	}
-	x := opened.(*executor) // what Open makes
 	defer x.Close()
 	a := accepting{c: c, e: x.eval, Proposal: Proposal{size: len(c.doc.text)}}
 	if err := x.setUp(ctx); err != nil {

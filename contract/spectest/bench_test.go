@@ -31,7 +31,7 @@ func openBench(b *testing.B, doc []byte) (*Campaign, campaign.Executor[*state]) 
 		b.Fatal(list)
 	}
 	c, _ := campaign.As[*Campaign](camps[0])
-	x, err := c.Open(b.Context(), campaign.Lane{Of: 1})
+	x, err := campaign.Solo(b.Context(), c, campaign.Lane{Of: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/thresh-dev/thresh/campaign"
 )
@@ -53,7 +54,7 @@ func (c *Campaign) Probe(context.Context) (campaign.Facts, error) { return campa
 
 // CaseName implements [campaign.Namer]: the id of a case, or its place if it
 // has none.
-func (c *Campaign) CaseName(at campaign.Case) string {
+func (c *Campaign) CaseName(_ *state, at campaign.Case) string {
 	if at.Index < 0 || at.Index >= int64(len(c.slots)) {
 		return ""
 	}
@@ -86,12 +87,10 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 }
 
 // Open implements [campaign.Campaign].
-func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
-	p, err := locate(c.doc.path, c.set.root)
-	if err != nil {
-		return nil, err
-	}
-	return &executor{c: c, set: c.set, lane: lane, place: p, session: c.contract.sessions.enter(c), shelf: campaign.ShelfOf(ctx), unit: -1, eval: newEvaluator()}, nil
+func (c *Campaign) Open(cache *campaign.Cache) campaign.Session[*state] { return c.open(cache) }
+
+func (c *Campaign) open(cache *campaign.Cache) *session {
+	return &session{c: c, cache: cache, own: sync.OnceValue(c.doc.ownText)}
 }
 
 // Case returns case i of the campaign as it is written; the id of a case that
@@ -125,7 +124,7 @@ func pathExists(p string) bool {
 var (
 	_ campaign.Campaign[*state]   = (*Campaign)(nil)
 	_ campaign.Planner            = (*Campaign)(nil)
-	_ campaign.Namer              = (*Campaign)(nil)
+	_ campaign.Namer[*state]      = (*Campaign)(nil)
 	_ campaign.Describer[*state]  = (*Campaign)(nil)
 	_ campaign.Summarizer[*state] = (*Campaign)(nil)
 )

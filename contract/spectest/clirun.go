@@ -224,7 +224,7 @@ func (k laneKind) cacheKey(cold bool) string {
 
 // openLane opens a lane that its caller closes.
 func (x *executor) openLane(ctx context.Context, kind laneKind) (*commandLane, error) {
-	if kept, ok := x.shelf.Take(kind.cacheKey(x.lane.Cold)); ok {
+	if kept, ok := x.session.cache.Take(kind.cacheKey(x.lane.Cold)); ok {
 		return kept.(*commandLane), nil // nothing else is put there
 	}
 	if x.c.contract.targets.Commands == nil {
@@ -392,16 +392,16 @@ func (x *executor) runPython(ctx context.Context, c *Case, dir string) (*ended, 
 	return e, nil, nil
 }
 
-// pythonShelf is the name under which hosts are left for later campaigns of the
+// pythonKey is the name under which hosts are left for later campaigns of the
 // run: each case is a process of its own, so they keep nothing of one.
-func (x *executor) pythonShelf() string { return "spectest python " + x.c.set.python }
+func (x *executor) pythonKey() string { return "spectest python " + x.c.set.python }
 
 // openPython sees to it that the lane has a Python host.
 func (x *executor) openPython(ctx context.Context) error {
 	if x.python != nil {
 		return nil
 	}
-	if kept, ok := x.shelf.Take(x.pythonShelf()); ok {
+	if kept, ok := x.session.cache.Take(x.pythonKey()); ok {
 		x.python = kept.(pyhost.Commander) // nothing else is put there
 		x.told = x.python.Notes()
 		return nil

@@ -40,8 +40,6 @@ type Contract struct {
 	readers sync.Pool    // of *doctree.Reader
 	watches stage.Watches
 
-	sessions sessions
-
 	mu   sync.Mutex
 	set  *settings // those that were asked for last
 	from settingsFrom

@@ -32,7 +32,6 @@ type executor struct {
 	decoded  []decoded
 	commands map[laneKind]*commandLane
 	python   pyhost.Commander
-	shelf    *campaign.Shelf
 	skipped  []string // blocks of the page that was run last that were not, with why
 	told     []string // what the host has said in earlier campaigns
 	http     exchange.Client
@@ -283,14 +282,11 @@ func (x *executor) Notes() []string {
 func (x *executor) Close() error {
 	var errs []error
 	x.c.doc.release()
-	if p := x.c.contract.sessions.leave(x.c); p != nil {
-		errs = append(errs, x.tearDown(p))
-	}
 	for kind, l := range x.commands {
-		errs = append(errs, x.shelf.Put(kind.cacheKey(x.lane.Cold), l))
+		errs = append(errs, x.session.cache.Put(kind.cacheKey(x.lane.Cold), l))
 	}
 	if x.python != nil {
-		errs = append(errs, x.shelf.Put(x.pythonShelf(), x.python))
+		errs = append(errs, x.session.cache.Put(x.pythonKey(), x.python))
 	}
 	for _, s := range x.systems {
 		errs = append(errs, s.Close())

@@ -104,11 +104,12 @@ func (c *Campaign) Explain(ctx context.Context, i int64, run bool) (string, erro
 
 // run runs the case and judges every node of its tree by itself.
 func (x *explanation) run(ctx context.Context, c *Campaign, i int64) (*Failure, error) {
-	opened, err := c.Open(ctx, campaign.Lane{Of: 1})
+	session := c.open(nil)
+	defer session.Close()
+	e, err := session.executor(campaign.Lane{Of: 1})
 	if err != nil {
 		return nil, err
 	}
-	e := opened.(*executor) // what Open makes
 	defer e.Close()
 	var judge func(n *node)
 	judge = func(n *node) {

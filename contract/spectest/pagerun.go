@@ -77,13 +77,13 @@ func (x *executor) runPage(ctx context.Context, c *Case) (steps []ran, skipped [
 	return p.done, p.skipped, f, nil
 }
 
-// folderShelf is the name under which a folder is left for later pages of the run.
-const folderShelf = "spectest folder"
+// folderKey is the name under which a folder is left for later pages of the run.
+const folderKey = "spectest folder"
 
 // openPage gives a page the folder that it runs in.
 func (x *executor) openPage(ctx context.Context, c *Case) (p *pageRun, f *Failure, err error) {
 	var dir *stage.Folder
-	if kept, ok := x.shelf.Take(folderShelf); ok {
+	if kept, ok := x.session.cache.Take(folderKey); ok {
 		dir = kept.(*stage.Folder) // nothing else is put there
 	} else if dir, err = stage.NewFolder(x.c.contract.targets.Scratch); err != nil {
 		return nil, nil, err

@@ -200,7 +200,7 @@ func (k contract) one(t *testing.T, path, doc, text string) Result {
 // results runs all cases of a campaign.
 func (c *Campaign) results(t *testing.T) []Result {
 	t.Helper()
-	x, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+	x, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,6 +209,12 @@ func (c *Campaign) results(t *testing.T) []Result {
 			t.Error(err)
 		}
 	}()
+	return c.resultsBy(t, x)
+}
+
+// resultsBy are those of all cases, executed on one lane.
+func (c *Campaign) resultsBy(t *testing.T, x campaign.Executor[*state]) []Result {
+	t.Helper()
 	var list []Result
 	for i := range c.slots {
 		o, err := x.Execute(t.Context(), &state{}, campaign.Case{Index: int64(i)})

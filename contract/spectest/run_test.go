@@ -45,7 +45,7 @@ func play(t *testing.T, k contract, doc string, options map[string][]string) ([]
 	var outcomes []campaign.Outcome
 	for _, x := range camps {
 		c, _ := campaign.As[*Campaign](x)
-		e, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+		e, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,16 +1,19 @@
 package spectest
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/speclang"
 )
 
-// session is what the lanes of one campaign share while they are open. A campaign
-// itself is not changed once it is compiled.
+// session is what the lanes of a campaign share while they are open.
 type session struct {
-	lanes int              // that are open
+	c     *Campaign
+	cache *campaign.Cache
 	own   func() *fileText // the document as its cases see it
 
 	mu   sync.Mutex
@@ -19,40 +22,34 @@ type session struct {
 	err  error     // of setup
 }
 
-// sessions are those that are open. The zero value has none.
-type sessions struct {
-	mu   sync.Mutex
-	open map[*Campaign]*session
+// Executor implements [campaign.Session].
+func (s *session) Executor(_ context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+	x, err := s.executor(lane)
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
-// enter opens a lane of a campaign. Call leave when it is closed.
-func (s *sessions) enter(c *Campaign) *session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x := s.open[c]
-	if x == nil {
-		if s.open == nil {
-			s.open = make(map[*Campaign]*session)
-		}
-		x = &session{own: sync.OnceValue(c.doc.ownText)}
-		s.open[c] = x
+func (s *session) executor(lane campaign.Lane) (*executor, error) {
+	p, err := locate(s.c.doc.path, s.c.set.root)
+	if err != nil {
+		return nil, err
 	}
-	x.lanes++
-	return x
+	return &executor{c: s.c, set: s.c.set, lane: lane, place: p, session: s, unit: -1, eval: newEvaluator()}, nil
 }
 
-// leave closes a lane. With the last one goes the session; what setup has made is
-// the caller's then.
-func (s *sessions) leave(c *Campaign) *pageRun {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if x := s.open[c]; x != nil {
-		if x.lanes--; x.lanes == 0 {
-			delete(s.open, c)
-			return x.page
-		}
+// Close implements [campaign.Session]: it undoes what setup has done.
+func (s *session) Close() error {
+	if s.page == nil {
+		return nil
 	}
-	return nil
+	x, err := s.executor(campaign.Lane{Of: 1})
+	if err != nil {
+		return errors.Join(err, s.page.close())
+	}
+	x.set = s.set
+	return errors.Join(x.tearDown(s.page), x.Close())
 }
 
 // ownText is the document as its cases see it.

@@ -89,7 +89,7 @@ func (p *pageRun) close() error {
 	if p.folder.Clear() != nil {
 		return errors.Join(err, p.folder.Close())
 	}
-	return errors.Join(err, p.x.shelf.Put(folderShelf, p.folder))
+	return errors.Join(err, p.x.session.cache.Put(folderKey, p.folder))
 }
 
 // fatal is a failure that leaves cases without what they need.

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"strings"
@@ -25,11 +26,19 @@ func TestSetup(t *testing.T) {
 		transcript(" teardown\n$ echo down >> \"${PAGE%/*}/log\"\n")
 	doc = strings.Replace(doc, "<hex>...\n", "w-42\n", 1)
 	c := soleCampaign(t, doc, nil)
-	one, err := c.Open(t.Context(), campaign.Lane{Of: 2})
+	s := c.Open(nil)
+	one, err := s.Executor(t.Context(), campaign.Lane{Of: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := c.results(t)
+	other, err := s.Executor(t.Context(), campaign.Lane{Index: 1, Of: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.resultsBy(t, other)
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
 	for i, want := range []string{"pass", "pass", "fail assertion"} {
 		if got[i].verdict() != want {
 			t.Errorf("%s: %s, want %s: %s", got[i].ID, got[i].verdict(), want, got[i].Message)
@@ -42,7 +51,7 @@ func TestSetup(t *testing.T) {
 	if text := string(o.Attached("stdout")); text != "${ADDRESS} ${FOLDER} w-42\n" {
 		t.Errorf("what differs from run to run is kept: %q", text)
 	}
-	if err := one.Close(); err != nil {
+	if err := errors.Join(one.Close(), s.Close()); err != nil {
 		t.Error(err)
 	}
 	if log, _ := os.ReadFile("log"); string(log) != "up\ndown\n" {
@@ -67,7 +76,7 @@ func TestSetupThatFails(t *testing.T) {
 		"a capture":      {" setup capture=\"a=$.x\"\n$ echo 1\n", "nothing at $.x"},
 		"a service":      {" setup background ready=$PORT timeout=2s\n$ exit 3\n", "the background block ended with exit status 3"},
 	} {
-		x, err := soleCampaign(t, transcript(c[0])+one, nil).Open(t.Context(), campaign.Lane{Of: 1})
+		x, err := campaign.Solo(t.Context(), soleCampaign(t, transcript(c[0])+one, nil), campaign.Lane{Of: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +89,7 @@ func TestSetupThatFails(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	x, err := soleCampaign(t, transcript(" teardown\n$ exit 4\n")+one, nil).Open(t.Context(), campaign.Lane{Of: 1})
+	x, err := campaign.Solo(t.Context(), soleCampaign(t, transcript(" teardown\n$ exit 4\n")+one, nil), campaign.Lane{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,11 +176,12 @@ func (s *stepper) printed(p *pageRun, from int, f *Failure) {
 // step runs the cases of the document one at a time, asking before each. It keeps
 // no run and confirms nothing: what fails is seen as it fails.
 func (c *Campaign) step(ctx context.Context, s *stepper) (err error) {
-	opened, err := c.Open(ctx, campaign.Lane{Of: 1})
+	session := c.open(nil)
+	defer func() { err = errors.Join(err, session.Close()) }()
+	x, err := session.executor(campaign.Lane{Of: 1})
 	if err != nil {
 		return err
 	}
-	x := opened.(*executor) // what Open makes
 	defer func() { err = errors.Join(err, x.Close()) }()
 	if err := x.setUp(ctx); err != nil {
 		return err

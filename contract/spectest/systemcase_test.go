@@ -93,7 +93,7 @@ func TestSystemOfTheCommandLine(t *testing.T) {
 		t.Error("the system is not in the identity")
 	}
 	compile(map[string][]string{"system": {"s.yaml"}, "filter": {"type=text"}})
-	e, err := one.Open(t.Context(), campaign.Lane{Of: 1})
+	e, err := campaign.Solo(t.Context(), one, campaign.Lane{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func soleCampaign(t *testing.T, doc string, options map[string][]string) *Campai
 // run is an error outcome, as the runner makes it.
 func outcomes(t *testing.T, c *Campaign) []campaign.Outcome {
 	t.Helper()
-	e, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+	e, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ requires: {capabilities: [no.such], when_missing: skip}
 	t.Chdir(t.TempDir())
 	c := soleCampaign(t, doc, nil)
 	list := outcomes(t, c)
-	e, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+	e, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

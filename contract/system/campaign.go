@@ -292,7 +292,11 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 }
 
 // Open implements [campaign.Campaign].
-func (c *Campaign) Open(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+func (c *Campaign) Open(*campaign.Cache) campaign.Session[*state] {
+	return campaign.Separate[*state](c.openLane)
+}
+
+func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
 	x, err := c.open(ctx, c.plan, sut.Worker{Index: lane.Index, Of: lane.Of, Cold: lane.Cold})
 	if err != nil {
 		return nil, err

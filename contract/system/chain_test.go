@@ -74,7 +74,7 @@ func TestChains(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.Start(campaign.Facts{Data: data})
-	e, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+	e, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestLeaksOfServices(t *testing.T) {
 		} else if !alone {
 			continue
 		}
-		e, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+		e, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -329,7 +329,7 @@ func TestStateLeaks(t *testing.T) {
 				return
 			}
 			first := s.plans[1][at]
-			e, err := c.Open(t.Context(), campaign.Lane{Of: 1})
+			e, err := campaign.Solo(t.Context(), c, campaign.Lane{Of: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -85,7 +85,10 @@ func (w *words) Planned() int64                                { return int64(le
 func (w *words) Probe(context.Context) (campaign.Facts, error) { return campaign.Facts{}, nil }
 func (w *words) Start(campaign.Facts) int64                    { return 0 }
 func (w *words) Close() error                                  { return nil }
-func (w *words) Open(context.Context, campaign.Lane) (campaign.Executor[int64], error) {
+func (w *words) Open(*campaign.Cache) campaign.Session[int64] {
+	return campaign.Separate[int64](w.executor)
+}
+func (w *words) executor(context.Context, campaign.Lane) (campaign.Executor[int64], error) {
 	return w, nil // nothing to start: the words themselves are the target
 }
 

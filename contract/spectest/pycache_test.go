@@ -2,6 +2,7 @@ package spectest
 
 import (
 	"context"
+	"errors"
 	"os/exec"
 	"strings"
 	"testing"
@@ -24,14 +25,15 @@ func TestPythonHostIsShared(t *testing.T) {
 		opened++
 		return python.OpenCommander(ctx, path)
 	}})
-	ctx, shelf := campaign.WithShelf(t.Context())
+	ctx, cache := t.Context(), &campaign.Cache{}
 	for _, name := range []string{"a.spec.md", "b.spec.md", "c.spec.md"} {
 		doc := blockDocument("id: A\ntype: cli.run\nharness: {entrypoint: tool:main}\nassert: [{target: stdout, must: [{contain: [clean clean]}]}]\n")
 		camps, list := k.Compile(ctx, campaign.Spec{Path: name, Data: []byte(doc)}, campaign.Settings{Options: map[string][]string{}})
 		if list.HasErrors() {
 			t.Fatal(list)
 		}
-		x, err := camps[0].Open(ctx, campaign.Lane{Of: 1})
+		s := camps[0].Open(cache)
+		x, err := s.Executor(ctx, campaign.Lane{Of: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,14 +44,14 @@ func TestPythonHostIsShared(t *testing.T) {
 		if err != nil || o.Verdict != campaign.VerdictPass {
 			t.Errorf("%s: %v %+v", name, err, o)
 		}
-		if err := x.Close(); err != nil {
+		if err := errors.Join(x.Close(), s.Close()); err != nil {
 			t.Error(err)
 		}
 	}
 	if opened != 1 {
 		t.Errorf("%d hosts were started for three documents", opened)
 	}
-	if err := shelf.Close(); err != nil {
+	if err := cache.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,7 +1,6 @@
 package campaign_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -12,12 +11,11 @@ type thing struct{ closed int }
 
 func (t *thing) Close() error { t.closed++; return nil }
 
-func TestShelf(t *testing.T) {
-	ctx, shelf := campaign.WithShelf(context.Background())
+func TestCache(t *testing.T) {
+	s := &campaign.Cache{}
 	a, b := &thing{}, &thing{}
-	s := campaign.ShelfOf(ctx)
 	if s.Put("x", a) != nil || a.closed != 0 {
-		t.Error("what is put on the shelf is closed")
+		t.Error("what is put in the cache is closed")
 	}
 	if _, ok := s.Take("y"); ok {
 		t.Error("there is something of another name")
@@ -28,14 +26,14 @@ func TestShelf(t *testing.T) {
 	if _, ok := s.Take("x"); ok {
 		t.Error("it is there twice")
 	}
-	if s.Put("x", a) != nil || shelf.Close() != nil || a.closed != 1 {
+	if s.Put("x", a) != nil || s.Close() != nil || a.closed != 1 {
 		t.Errorf("what is left is closed %d times", a.closed)
 	}
 	if s.Put("x", b) != nil || b.closed != 1 {
 		t.Error("behind the end of the run something stays open")
 	}
-	none := campaign.ShelfOf(context.Background())
+	var none *campaign.Cache
 	if _, ok := none.Take("x"); ok || none.Put("x", b) != nil || b.closed != 2 {
-		t.Error("without a shelf something stays open")
+		t.Error("without a cache something stays open")
 	}
 }

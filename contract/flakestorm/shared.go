@@ -1,0 +1,137 @@
+package flakestorm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
+	"github.com/thresh-dev/thresh/contract/flakestorm/record"
+	"github.com/thresh-dev/thresh/contract/flakestorm/verify"
+	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/similarity"
+)
+
+// shared is what the lanes of a campaign share while they are open.
+type shared struct {
+	c      *Campaign
+	seeing bool // calls of the agent are to be seen though nothing strikes them
+	timing timing
+
+	mu       sync.Mutex
+	injector fault.Injector
+	told     []string                  // by the proxies, of cells
+	offered  map[string]*verify.Schema // of tools that models were offered; nil: none that can be read
+	measure  similarity.Measure
+}
+
+// Executor implements [campaign.Session].
+func (s *shared) Executor(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+	x, err := s.openJudged(ctx, lane)
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// Close implements [campaign.Session].
+func (s *shared) Close() error {
+	var errs []error
+	if s.injector != nil {
+		errs = append(errs, s.injector.Close())
+	}
+	if m, ok := s.measure.(io.Closer); ok {
+		errs = append(errs, m.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// faults is the injector of all lanes, opened for the first that asks.
+func (s *shared) faults(ctx context.Context) (fault.Injector, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.injector == nil {
+		// It outlives the context of the lane that happens to be the first.
+		in, err := s.c.targets.Faults(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, diag.Environment("opening the proxy that injects faults: %w", err)
+		}
+		s.injector = in
+	}
+	return s.injector, nil
+}
+
+// openMeasure opens the measure of similarity once for all lanes.
+func (s *shared) openMeasure(ctx context.Context) (similarity.Measure, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.measure != nil {
+		return s.measure, nil
+	}
+	c, by := s.c, &s.c.cfg.Similarity
+	key, name, ok := config.Key(by.APIKey, c.getenv)
+	if !ok {
+		return nil, diag.WithHint(diag.Environment("similarity.api_key: the variable %s is not set", name), "export "+name)
+	}
+	m, err := c.targets.Measures(ctx, by.Measure, by.BaseURL, by.Name, key, c.cfg.Agent.Interpreter)
+	if err != nil {
+		return nil, diag.Environment("opening the measure of similarity: %w", err)
+	}
+	s.measure = m
+	return m, nil
+}
+
+// maxTold is how many notes about cells are kept.
+const maxTold = 50
+
+// keepProxyNotes keeps what the proxies say of a cell. It depends on who else was calling
+// at that moment, so that it is no fact of the case.
+func (s *shared) keepProxyNotes(notes []string) {
+	if len(notes) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range notes {
+		n = record.Ports.ReplaceAllString(n, "$1")
+		if len(s.told) < maxTold && !slices.Contains(s.told, n) {
+			s.told = append(s.told, n)
+		}
+	}
+}
+
+// notes is what the proxies say.
+func (s *shared) notes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.injector == nil {
+		return s.told
+	}
+	return append(s.injector.Notes(), s.told...)
+}
+
+// schemaOf says how arguments break a schema, as the model was given it.
+func (x *shared) schemaOf(text string) func(json.RawMessage) string {
+	if text == "" {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, known := x.offered[text]
+	if !known {
+		if x.offered == nil {
+			x.offered = make(map[string]*verify.Schema)
+		}
+		s, _ = verify.CompileSchema([]byte(text)) // one that cannot be read breaks nothing
+		x.offered[text] = s
+	}
+	if s == nil {
+		return nil
+	}
+	return s.Breaks
+}
