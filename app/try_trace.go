@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -49,6 +50,16 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 		}
 		return nil
 	}
+	spelt := func(v any) string { // also of lists and objects, as conform reads them
+		if s, ok := v.(string); ok {
+			return s
+		}
+		b, err := json.Marshal(v)
+		if err != nil {
+			return "" // it was read from JSON
+		}
+		return string(b)
+	}
 	index := map[string]int{}
 	for _, r := range list {
 		if _, known := index[r.Action]; !known {
@@ -61,24 +72,38 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 			k := slices.IndexFunc(o.Slots, func(s draft.Slot) bool { return s.Name == name })
 			if k < 0 {
 				k = len(o.Slots)
-				o.Slots = append(o.Slots, draft.Slot{Name: name, Kind: "int", Min: 1 << 40, Max: -1 << 40})
+				o.Slots = append(o.Slots, draft.Slot{Name: name, Min: math.MaxInt64, Max: math.MinInt64})
 			}
 			s := &o.Slots[k]
+			if v := spelt(r.Args[name]); !slices.Contains(s.Values, v) && len(s.Values) < 60 {
+				s.Values = append(s.Values, v)
+			}
+			kind := "text"
 			switch v := plain(r.Args[name]).(type) {
 			case int64:
-				s.Min, s.Max = min(s.Min, v), max(s.Max, v)
+				kind, s.Min, s.Max = "int", min(s.Min, v), max(s.Max, v)
 			case bool:
-				s.Kind = "bool"
-			case string:
-				if s.Kind = "text"; !slices.Contains(s.Values, v) && len(s.Values) < 60 {
-					s.Values = append(s.Values, v)
-				}
+				kind = "bool"
+			}
+			if s.Kind == "" {
+				s.Kind = kind
+			} else if s.Kind != kind {
+				s.Kind = "text"
 			}
 		}
 	}
-	// An argument names an instance if each of its values was answered by one action before.
+	for i := range f.Ops {
+		for k := range f.Ops[i].Slots {
+			if s := &f.Ops[i].Slots[k]; s.Kind != "text" {
+				s.Values = nil
+			}
+		}
+	}
+	// An argument names an instance if each of its values was answered by one action before. Of
+	// several, it is the one that is called like what the action makes.
 	for i := range f.Ops {
 		o := &f.Ops[i]
+		best, handle, maker := 0, -1, -1
 		for k := range o.Slots {
 			for m := range f.Ops {
 				uses, ok := 0, f.Ops[m].Answers
@@ -92,16 +117,20 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 						ok = made[plain(v)]
 					}
 				}
-				if ok && uses > 0 && i != m && o.Handle < 0 && !o.Makes {
-					o.Handle = k
-					f.Ops[m].Makes, f.Ops[m].Handle = true, -1
-					if name := strings.TrimSuffix(strings.TrimSuffix(o.Slots[k].Name, "_id"), "Id"); f.Ops[m].Entity == "" && name != "" {
-						f.Ops[m].Entity = strings.ToUpper(name[:1]) + name[1:]
-					}
-					o.Entity = f.Ops[m].Entity
+				if score := draft.Naming(o.Slots[k].Name, f.Ops[m].Name); ok && uses > 0 && i != m && score > best {
+					best, handle, maker = score, k, m
 				}
 			}
 		}
+		if handle < 0 || o.Makes {
+			continue
+		}
+		m := &f.Ops[maker]
+		o.Handle, m.Makes, m.Handle = handle, true, -1
+		if name := strings.TrimSuffix(strings.TrimSuffix(o.Slots[handle].Name, "_id"), "Id"); m.Entity == "" && name != "" {
+			m.Entity = strings.ToUpper(name[:1]) + name[1:]
+		}
+		o.Entity = m.Entity
 	}
 	draft.Recorded(f.Ops)
 	var steps []draft.Step
@@ -112,7 +141,11 @@ func modelOfTrace(f *draft.ModelFacts, text []byte) error {
 		o := &f.Ops[op]
 		st := draft.Step{Op: op, Refused: r.Rejected != nil && r.Rejected != false, Value: plain(r.Returns), Live: live[o.Entity]}
 		for k := range o.Slots {
-			st.Args = append(st.Args, plain(r.Args[o.Slots[k].Name]))
+			if v := r.Args[o.Slots[k].Name]; o.Slots[k].Kind == "text" && k != o.Handle {
+				st.Args = append(st.Args, spelt(v))
+			} else {
+				st.Args = append(st.Args, plain(v))
+			}
 		}
 		switch {
 		case o.Makes && !st.Refused:

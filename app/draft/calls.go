@@ -148,6 +148,23 @@ func Classify(ops []Op) {
 	}
 }
 
+// Naming says how much an argument is called like what an operation makes: from 1, by nothing
+// but its values, to 4.
+func Naming(argument, maker string) int {
+	score := 1
+	if verb(maker, making) != "" {
+		score++
+	}
+	w := words(argument)
+	if n := len(w); n > 1 && slices.Contains(naming, w[n-1]) {
+		w = w[:n-1]
+	}
+	if noun := nounOf(maker); noun != "" && strings.EqualFold(strings.Join(w, ""), noun) {
+		score += 2
+	}
+	return score
+}
+
 // Recorded says what the operations of a trace do by their names: nothing is known of
 // them but what was recorded.
 func Recorded(ops []Op) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
 )
 
 func (m *modelling) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
@@ -32,7 +34,7 @@ func (m *modelling) write(entities []string) {
 		m.line("%s", m.f.Target)
 	}
 	m.line("explore(threads = 1)")
-	m.d.why("%d operations, %d calls in %d sequences.", len(m.f.Ops), calls, len(m.f.Sequences))
+	m.d.why("%s, %s in %s.", diag.Plural(len(m.f.Ops), "operation"), diag.Plural(calls, "call"), diag.Plural(len(m.f.Sequences), "sequence"))
 	for _, e := range entities {
 		m.entity(e)
 	}
