@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -313,41 +312,6 @@ func startFault(err error) bool {
 // where commands start; without, on the PATH that the command will see.
 func (x *executor) program(c *Case) (string, error) {
 	return x.programIn(x.c.set.program.Program(c.cli.command[0]), x.environment(c, ""))
-}
-
-func (x *executor) programIn(name string, env []string) (string, error) {
-	if strings.ContainsRune(name, '/') {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(x.cwd, name)
-		}
-		return name, executable(name)
-	}
-	path, _ := variable(env, "PATH")
-	for _, dir := range filepath.SplitList(path) {
-		if dir == "" {
-			dir = "."
-		}
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(x.cwd, dir)
-		}
-		if full := filepath.Join(dir, name); executable(full) == nil {
-			return full, nil
-		}
-	}
-	return "", errors.New("no such program on PATH")
-}
-
-func executable(path string) error {
-	st, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return errors.New(diag.Reason(err))
-	case st.IsDir():
-		return errors.New("it is a directory")
-	case st.Mode()&0o111 == 0:
-		return errors.New("it may not be executed")
-	}
-	return nil
 }
 
 // runPython runs module:function in a process of its own.

@@ -101,16 +101,6 @@ func (*Contract) Chooses(folder, path string, set campaign.Settings) (bool, stri
 // Starter implements [campaign.Contract].
 func (*Contract) Starter(string) []campaign.File { return starter() }
 
-// variable looks a variable up in an environment.
-func variable(environ []string, name string) (string, bool) {
-	for i := len(environ) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(environ[i], "="); ok && k == name {
-			return v, true
-		}
-	}
-	return "", false
-}
-
 var (
 	_ campaign.Contract = (*Contract)(nil)
 	_ campaign.Chooser  = (*Contract)(nil)

@@ -1,7 +1,6 @@
 package spectest
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"regexp"
@@ -139,9 +138,7 @@ func (d *document) pages(s *settings) (cases []*Case, faults diag.List) {
 			faults = append(faults, d.problem(doctree.Pos{Line: a.line, Col: 1}, "unclosed-block", "", "the block is never closed", "close it with a fence of the same characters, at least as long"))
 		}
 		d.blockKeys(words[2:], &a, &faults)
-		if a.language.program != "" && bytes.HasPrefix(bytes.TrimLeft(d.text[f.start:f.end], " \t"), []byte(pythonSession.prompt)) {
-			a.language = pythonSession
-		}
+		a.language = a.language.prompted(d.text[f.start:f.end])
 		if a.language.program == "" {
 			a.steps = d.steps(f, &a, &faults)
 		} else {
@@ -346,11 +343,7 @@ func (a *act) missing(lookPath func(string) bool, getenv func(string) string) st
 	if a.skip != "" {
 		return a.skip
 	}
-	program, _, _ := strings.Cut(a.language.program, " ")
-	if a.language == pythonSession {
-		program = "python3"
-	}
-	for _, n := range append(a.needs[:len(a.needs):len(a.needs)], program) {
+	for _, n := range a.needs {
 		name, variable := strings.CutPrefix(n, "$")
 		switch {
 		case n == "":
@@ -364,6 +357,9 @@ func (a *act) missing(lookPath func(string) bool, getenv func(string) string) st
 		case !lookPath(n):
 			return "needs " + n
 		}
+	}
+	if list := a.language.programs(); list != nil && !slices.ContainsFunc(list, lookPath) {
+		return "needs " + list[0]
 	}
 	return ""
 }

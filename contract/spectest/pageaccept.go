@@ -77,7 +77,7 @@ func (a *accepting) step(c *Case, r *ran, printed []string) {
 			b.WriteString(raw[m.keep])
 			continue
 		}
-		line := writable(m.text, i == 0, i == len(mended)-1)
+		line := s.writable(m.text, i == 0, i == len(mended)-1)
 		if line != "" {
 			line = indent + line
 		}
@@ -97,9 +97,10 @@ func (a *accepting) step(c *Case, r *ran, printed []string) {
 
 // writable is a printed line as a page can hold it: one that would be read as a
 // command, a fence, a wildcard or an exit code has a wildcard in it.
-func writable(l string, first, last bool) string {
+func (s *pageStep) writable(l string, first, last bool) string {
 	_, _, _, fence := fenceOf([]byte(l))
-	if !fence && !isDots(l) && !strings.HasPrefix(l, "$ ") && !(first && strings.HasPrefix(l, ">")) && !(last && exitLine.MatchString(l)) {
+	_, prompt := s.language.command(l)
+	if !fence && !isDots(l) && !prompt && !(first && s.language.more != "" && strings.HasPrefix(l, s.language.more)) && !(last && exitLine.MatchString(l)) {
 		return l
 	}
 	return "[..]" + strings.TrimLeft(l, " ")[1:]

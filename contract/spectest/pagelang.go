@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"regexp"
@@ -18,7 +19,9 @@ type language struct {
 	program string   // the command; FILE stands for the block's file. "": blocks have prompts
 	end     string   // of the file's name
 	prompt  string
-	more    string // the prompt of lines that go on
+	more    string         // the prompt of lines that go on
+	prompts *regexp.Regexp // where prompts differ
+	shell   *shell         // nil: sh
 }
 
 // languages are the interpreters that are known.
@@ -30,8 +33,8 @@ var languages = []language{
 	{names: []string{"bash"}, program: "bash FILE", end: ".sh"},
 	{names: []string{"zsh"}, program: "zsh FILE", end: ".zsh"},
 	{names: []string{"fish"}, program: "fish FILE", end: ".fish"},
-	{names: []string{"powershell", "pwsh", "ps1"}, program: "pwsh -NoLogo -NoProfile -NonInteractive -File FILE", end: ".ps1"},
-	{names: []string{"bat", "cmd"}, program: "cmd.exe /d /q /c FILE", end: ".bat"},
+	{names: []string{"powershell", "pwsh", "ps1"}, program: "& FILE", end: ".ps1", shell: powerShell},
+	{names: []string{"bat", "cmd"}, program: "call FILE", end: ".bat", shell: cmdShell},
 	{names: []string{"javascript", "js"}, program: "node FILE", end: ".js"},
 	{names: []string{"typescript", "ts"}, program: "node FILE", end: ".ts"},
 	{names: []string{"ruby", "rb"}, program: "ruby FILE", end: ".rb"},
@@ -86,8 +89,61 @@ func (p *page) unknownLanguage(name string) (message, hint string) {
 		cmp.Or(diag.DidYouMean(name, names), "interpreters in front matter says what does, such as {"+name+": COMMAND FILE}")
 }
 
-// python3's session has prompts, whatever the fence calls it.
-var pythonSession = &languages[1]
+// What has prompts is no program, whatever the fence calls it.
+var (
+	pythonSession     = &languages[1]
+	powerShellSession = &language{prompt: "PS> ", more: ">>", prompts: powerShellPrompt, shell: powerShell}
+	cmdSession        = &language{prompt: `C:\> `, more: "More?", prompts: cmdPrompt, shell: cmdShell}
+)
+
+// prompted is the language of a block by the prompt that it begins with.
+func (l *language) prompted(text []byte) *language {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	console := l.prompt == "$ "
+	switch {
+	case l.names[0] == "python" && bytes.HasPrefix(text, []byte(pythonSession.prompt)):
+		return pythonSession
+	case (console || l.shell == powerShell) && powerShellPrompt.Match(text):
+		return powerShellSession
+	case (console || l.shell == cmdShell) && cmdPrompt.Match(text):
+		return cmdSession
+	}
+	return l
+}
+
+// command is the command of a line that begins with a prompt.
+func (l *language) command(line string) (string, bool) {
+	prompt := l.prompt
+	if l.prompts != nil {
+		prompt = l.prompts.FindString(line)
+	}
+	if prompt == "" {
+		return line, false
+	}
+	return strings.CutPrefix(line, prompt)
+}
+
+// joins is what ends a line that goes on in the next.
+func (l *language) joins() string {
+	if l.shell != nil {
+		return l.shell.joins
+	}
+	return `\`
+}
+
+// programs are what runs the blocks of a language, one of which is enough.
+func (l *language) programs() []string {
+	program, _, _ := strings.Cut(l.program, " ")
+	switch {
+	case l.shell != nil:
+		return l.shell.programs
+	case l == pythonSession:
+		return []string{"python3"}
+	case program == "":
+		return nil
+	}
+	return []string{program}
+}
 
 // blockFile is the name of a program's file, from the folder that the page's is in. A
 // program imports what lies beside it, so it is among the files of the page, hidden;

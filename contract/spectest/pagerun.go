@@ -39,12 +39,13 @@ type pageRun struct {
 	x       *executor
 	c       *Case
 	folder  *stage.Folder
-	dir     string   // the folder that commands begin in
-	private string   // for the state of the shell between blocks
-	env     []string // what is the same for pages of a document
-	own     []string // variables of this page
-	state   string   // the file with the state of the last shell; "": there is none yet
-	shells  int      // so far
+	dir     string     // the folder that commands begin in
+	private string     // for the state of the shell between blocks
+	env     []string   // what is the same for pages of a document
+	own     []string   // variables of this page
+	state   string     // the file with the state of the last sh; "": there is none yet
+	left    *leftState // of the last shell that was another
+	shells  int        // so far
 	done    []ran
 	skipped []string // why blocks were not run, with their lines
 	omitted int      // the commands in them
@@ -175,13 +176,8 @@ func (p *pageRun) environment(ctx context.Context) error {
 }
 
 func (p *pageRun) finds(program string) bool {
-	path, _ := variable(p.env, "PATH")
-	for _, dir := range filepath.SplitList(path) {
-		if executable(filepath.Join(dir, program)) == nil {
-			return true
-		}
-	}
-	return false
+	_, err := p.x.programIn(program, p.env)
+	return err == nil
 }
 
 // block runs the commands of a block in one shell. A command that ends the shell
@@ -311,9 +307,13 @@ const maxScript = 100 << 10
 
 // shell runs commands of a block in one shell, to the end of it or of them.
 func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind) (*commandLane, error), a *act, steps []pageStep, more bool) (process.Result, error) {
-	l, err := lane(ctx, laneKind{limit: a.timeout, shell: true})
+	sh := p.shellOf(a)
+	l, err := lane(ctx, laneKind{limit: a.timeout, shell: sh == nil})
 	if err != nil {
 		return process.Result{}, err
+	}
+	if p.untyped = ""; sh != nil {
+		return p.otherShell(ctx, l, sh, a, steps, more)
 	}
 	p.shells++
 	script, state := p.script(a, steps, more)
@@ -333,7 +333,7 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind
 	}
 	argv := []string{"sh", "-c", script, "sh"}
 	if where, _ := variable(p.env, "PATH"); l.shell == "" || l.where != where {
-		if l.shell, err = p.x.programIn("sh", p.env); err != nil {
+		if l.shell, err = p.posixShell(); err != nil {
 			return process.Result{}, campaign.Fatal("transcripts need a shell: %w", err)
 		}
 		l.where = where
@@ -344,7 +344,7 @@ func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind
 	l.runs++
 	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
 	p.keepState(state)
-	if p.untyped = ""; tty == nil {
+	if tty == nil {
 		return res, err
 	}
 	seen, left, fault := tty.Close()

@@ -25,7 +25,7 @@ type service struct {
 func (p *pageRun) serve(ctx context.Context, a *act) error {
 	serving, cancel := context.WithCancel(ctx)
 	s := &service{act: a, cancel: cancel, ended: make(chan struct{})}
-	l, err := p.x.openLane(serving, laneKind{limit: 24 * time.Hour, shell: true})
+	l, err := p.x.openLane(serving, laneKind{limit: 24 * time.Hour, shell: p.shellOf(a) == nil})
 	if err != nil {
 		cancel()
 		return err

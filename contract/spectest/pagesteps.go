@@ -11,7 +11,7 @@ import (
 )
 
 // exitLine is the last line of what a command prints, where it does not end by 0.
-var exitLine = regexp.MustCompile(`^(?:exit status (\d{1,3})|\[(?:exit )?(\d{1,3})\])$`)
+var exitLine = regexp.MustCompile(`^(?:exit status (-?\d{1,10})|\[exit (-?\d{1,10})\]|\[(\d{1,3})\])$`)
 
 // steps reads the commands of a block.
 func (d *document) steps(f block, a *act, faults *diag.List) []pageStep {
@@ -20,21 +20,26 @@ func (d *document) steps(f block, a *act, faults *diag.List) []pageStep {
 		*faults = append(*faults, d.problem(doctree.Pos{Line: line, Col: 1}, "console-line", "", message, hint))
 	}
 	number := a.line
+	early := 0 // a line before the first command
 	continues := false
+	hint := fmt.Sprintf("commands begin with %q, what they print follows", a.language.prompt)
+	if a.language.names != nil && a.language.names[0] == "console" {
+		hint = `commands begin with "$ " for sh, "PS> " for PowerShell or "C:\> " for cmd, what they print follows`
+	}
 	for at := f.start; at < f.end; at = lineEnd(d.text, at) {
 		number++
 		l := strings.TrimSuffix(body(line(d.text, at), f.indent), "\n")
 		next := lineEnd(d.text, at)
-		command, prompt := strings.CutPrefix(l, a.language.prompt)
+		command, prompt := a.language.command(l)
 		switch {
 		case prompt:
 			list = append(list, pageStep{command: command, language: a.language, indent: f.indent, line: number, from: next, to: next})
 			continues = true
 		case len(list) == 0:
-			if strings.TrimSpace(l) != "" {
-				wrong(number, "a line before the first command", fmt.Sprintf("commands begin with %q, what they print follows", a.language.prompt))
+			if strings.TrimSpace(l) != "" && early == 0 {
+				early = number
 			}
-		case continues && (strings.HasPrefix(l, a.language.more+" ") || l == a.language.more || strings.HasSuffix(list[len(list)-1].command, `\`)):
+		case continues && (strings.HasPrefix(l, a.language.more+" ") || l == a.language.more || strings.HasSuffix(list[len(list)-1].command, a.language.joins())):
 			s := &list[len(list)-1]
 			s.command += "\n" + strings.TrimPrefix(strings.TrimPrefix(l, a.language.more), " ")
 			s.from, s.to = next, next
@@ -43,8 +48,11 @@ func (d *document) steps(f block, a *act, faults *diag.List) []pageStep {
 			d.printed(&list[len(list)-1], f.indent, at)
 		}
 	}
-	if len(list) == 0 {
-		wrong(a.line, "the block has no command", fmt.Sprintf("commands begin with %q, what they print follows", a.language.prompt))
+	switch {
+	case len(list) == 0:
+		wrong(a.line, "the block has no command", hint)
+	case early > 0:
+		wrong(early, "a line before the first command", hint)
 	}
 	for i := range list {
 		if i == 0 && a.background && len(a.captures) > 0 {
@@ -70,7 +78,7 @@ func (d *document) printed(s *pageStep, indent, at int) {
 		s.exit, s.exitAt = 0, 0
 	}
 	if m := exitLine.FindStringSubmatch(l); m != nil {
-		s.exit, _ = strconv.Atoi(m[1] + m[2])
+		s.exit, _ = strconv.Atoi(m[1] + m[2] + m[3])
 		s.exitAt, s.exitLength = at, next-at
 		return
 	}

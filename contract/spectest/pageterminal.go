@@ -107,6 +107,9 @@ func (d *document) checkTerminalKeys(a *act, faults *diag.List) {
 			wrong("tty", "tty and stdin exclude each other", "keys are what is typed at a terminal")
 		}
 	}
+	if sh := a.language.shell; sh != nil && (a.terminal != nil || sh == powerShell && a.stdin != "") {
+		wrong("tty", "PowerShell and cmd take neither tty nor keys, PowerShell takes no stdin", "a block of sh does")
+	}
 	if a.language == pythonSession && (a.terminal != nil || a.stdin != "" || a.background) {
 		wrong(a.language.names[0], "a block with Python's prompts takes neither tty, keys, stdin nor background", "a block of a program does: ```python run tty")
 	}

@@ -1,0 +1,225 @@
+package spectest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/contract/spectest/stage"
+	"github.com/thresh-dev/thresh/port/process"
+)
+
+// shell is one beside sh: PowerShell or cmd. Its script is a file. What it leaves to the
+// next block is read from files that it writes: a folder and variables.
+type shell struct {
+	programs []string // what it is called; the first that is found
+	options  []string // before the name of the script
+	end      string   // of that name
+	joins    string   // what ends a line that goes on
+	script   func(s *shellScript) []stage.File
+}
+
+// shellScript is what the script of a block is made of.
+type shellScript struct {
+	name  string // of the script, without its end
+	state string // the path of the files that it leaves its state in; "": none
+	input string // a file for standard input; "": none
+	marks bool   // behind each command
+	steps []pageStep
+}
+
+var powerShell = &shell{programs: []string{"pwsh", "powershell"}, options: []string{"-NoLogo", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File"}, end: ".ps1", joins: "`", script: powerShellScript}
+var cmdShell = &shell{programs: []string{"cmd"}, options: []string{"/d", "/q", "/c"}, end: ".bat", joins: "^", script: cmdScript}
+
+// The prompts of these shells, as their users see them.
+var (
+	powerShellPrompt = regexp.MustCompile(`^PS(?: [^>]*)?> ?`)
+	cmdPrompt        = regexp.MustCompile(`^[A-Za-z]:\\[^<>|"*?]*> ?`)
+)
+
+// powerShellScript shows what is no text as its console does, in 80 columns, and takes a
+// command for failed that has set $? or ended a program by another code than 0.
+func powerShellScript(s *shellScript) []stage.File {
+	quoted := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+	var b strings.Builder
+	b.WriteString("\ufeff" + `$ErrorActionPreference = 'Continue'
+$ProgressPreference = 'SilentlyContinue'
+[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false)
+function thresh_show {
+  begin { $thresh_held = @() }
+  process {
+    if ($_ -is [string]) { $thresh_line = $_ }
+    elseif ($_ -is [Management.Automation.ErrorRecord] -and "$($_.FullyQualifiedErrorId)" -like 'NativeCommandError*') { $thresh_line = "$_" }
+    else { $thresh_held += , $_; return }
+    if ($thresh_held.Count) { $thresh_held | Out-String -Stream -Width 80 | ForEach-Object { [Console]::Out.WriteLine($_) } }
+    $thresh_held = @()
+    [Console]::Out.WriteLine($thresh_line)
+  }
+  end { if ($thresh_held.Count) { $thresh_held | Out-String -Stream -Width 80 | ForEach-Object { [Console]::Out.WriteLine($_) } } }
+}
+try {
+`)
+	for i := range s.steps {
+		fmt.Fprintf(&b, "$global:LASTEXITCODE = 0; $thresh_ok = $true\ntry { . { Invoke-Expression %s } *>&1 | thresh_show } catch { $_ | thresh_show; $thresh_ok = $false }\n", quoted(s.steps[i].command+"\n$thresh_ok = $?"))
+		if s.marks {
+			b.WriteString("[Console]::Out.Write(\"`n$([char]0x1e)$([char]0x1e)thresh:$(if ($LASTEXITCODE) { $LASTEXITCODE } elseif ($thresh_ok) { 0 } else { 1 })`n\")\n")
+		}
+	}
+	b.WriteString("} finally {\n")
+	if s.state != "" {
+		fmt.Fprintf(&b, "[IO.File]::WriteAllText(%s, $PWD.ProviderPath)\n[IO.File]::WriteAllText(%s, ((Get-ChildItem Env: | ForEach-Object { $_.Name + '=' + $_.Value }) -join [char]0))\n",
+			quoted(s.state+".dir"), quoted(s.state+".env"))
+	}
+	b.WriteString("}\n")
+	return []stage.File{{Path: s.name + ".ps1", Text: b.String()}}
+}
+
+// cmdScript has the commands in a batch file that another calls: one of them may end it.
+// Most that are built in leave the exit code of an earlier command as it is; (call ) clears it.
+func cmdScript(s *shellScript) []stage.File {
+	var b strings.Builder
+	for i := range s.steps {
+		command := s.steps[i].command
+		if s.input != "" {
+			command = "(\n" + command + "\n) < \"" + s.input + `"`
+		}
+		b.WriteString("(call )\n" + command + "\n")
+		if s.marks {
+			b.WriteString("echo.\necho " + pageMark + "%errorlevel%\n")
+		}
+	}
+	outer := "@echo off\nchcp 65001 >nul 2>nul\ncall \"%~dp0" + s.name + "-commands.bat\" 2>&1\nset thresh_exit=%errorlevel%\n"
+	if s.state != "" {
+		outer += "cd > \"" + s.state + ".dir\"\nset > \"" + s.state + ".env\"\n"
+	}
+	lines := func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
+	return []stage.File{{Path: s.name + ".bat", Text: lines(outer + "exit %thresh_exit%\n")}, {Path: s.name + "-commands.bat", Text: lines(b.String())}}
+}
+
+// leftState is what such shells have left to the next: a folder and variables.
+type leftState struct {
+	dir string
+	env []string
+}
+
+// shellOf is the shell of a block; nil: sh. Programs need one only to be started: cmd,
+// where there is no sh.
+func (p *pageRun) shellOf(a *act) *shell {
+	if a.language.shell == nil && a.language.program != "" && runtime.GOOS == "windows" {
+		if _, err := p.posixShell(); err != nil {
+			return cmdShell
+		}
+	}
+	return a.language.shell
+}
+
+// posixShell is the file of sh. On Windows it comes with git, whose other folder is on PATH.
+func (p *pageRun) posixShell() (string, error) {
+	path, err := p.x.programIn("sh", p.env)
+	if err == nil || runtime.GOOS != "windows" {
+		return path, err
+	}
+	if git, err := p.x.programIn("git", p.env); err == nil {
+		if path, err := p.x.programIn(filepath.Join(filepath.Dir(git), "..", "bin", "sh.exe"), p.env); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%w, nor that of Git; blocks whose prompts are PS> or C:\\> need none", err)
+}
+
+// found is the first of some programs that there is.
+func (p *pageRun) found(programs []string) (path string, err error) {
+	for _, name := range programs {
+		if path, err = p.x.programIn(name, p.env); err == nil {
+			return path, nil
+		}
+	}
+	return "", err
+}
+
+// otherShell runs commands of a block in a shell that is not sh.
+func (p *pageRun) otherShell(ctx context.Context, l *commandLane, sh *shell, a *act, steps []pageStep, more bool) (process.Result, error) {
+	path, err := p.found(sh.programs)
+	if err != nil {
+		return process.Result{}, campaign.Fatal("the block on line %d needs %s: %w", a.line, sh.programs[0], err)
+	}
+	p.shells++
+	s := &shellScript{name: "script-" + strconv.Itoa(p.shells), marks: !a.background, steps: slices.Clone(steps)}
+	if a.stdin != "" {
+		s.input = filepath.Join(p.dir, filepath.FromSlash(a.stdin))
+	}
+	if !a.background && (more || a.setup || len(steps) > 1) {
+		s.state = filepath.Join(p.private, "state-"+strconv.Itoa(p.shells))
+	}
+	if a.language.program != "" {
+		file := `"` + filepath.Join(p.private, blockFile(a)) + `"`
+		s.steps[0].command = strings.Replace(a.language.program, "FILE", file, 1)
+	}
+	if err := stage.Write(p.private, sh.script(s)); err != nil {
+		return process.Result{}, fmt.Errorf("writing the commands of a block: %w", err)
+	}
+	before := leftState{p.dir, slices.Concat(p.env, p.own)}
+	if p.left != nil {
+		before = *p.left
+	}
+	env := before.env
+	for _, name := range p.vars.names() {
+		env = append(env[:len(env):len(env)], name+"="+p.vars[name].text())
+	}
+	for _, e := range a.env {
+		env = append(env[:len(env):len(env)], e[0]+"="+e[1])
+	}
+	l.next = func(string) process.Command {
+		return process.Command{Path: path, Argv: slices.Concat([]string{path}, sh.options, []string{filepath.Join(p.private, s.name+sh.end)}), Env: env, Dir: before.dir}
+	}
+	l.runs++
+	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
+	text := string(res.Stdout)
+	if !strings.Contains(text, pageMark) {
+		text += string(res.Stderr) // why the shell takes no script
+	}
+	res.Stdout = []byte(strings.ReplaceAll(text, "\r\n", "\n"))
+	if s.state != "" {
+		err = errors.Join(err, p.readState(s.state, before, a))
+	}
+	return res, err
+}
+
+// readState takes what a shell has left, if it was not killed. Variables that the block alone
+// has are again what they were.
+func (p *pageRun) readState(file string, before leftState, a *act) error {
+	dir, err := os.ReadFile(file + ".dir")
+	env, err2 := os.ReadFile(file + ".env")
+	if err != nil || err2 != nil {
+		return nil
+	}
+	now := leftState{dir: strings.TrimRight(string(dir), "\r\n")}
+	own := func(name string) bool {
+		return slices.ContainsFunc(a.env, func(e [2]string) bool { return e[0] == name })
+	}
+	end := "\r\n"
+	if bytes.IndexByte(env, 0) >= 0 {
+		end = "\x00"
+	}
+	for line := range strings.SplitSeq(string(env), end) {
+		if name, _, ok := strings.Cut(line, "="); ok && name != "" && !own(name) && !strings.HasPrefix(name, "thresh_") {
+			now.env = append(now.env, line)
+		}
+	}
+	for _, e := range a.env {
+		if value, had := variable(before.env, e[0]); had {
+			now.env = append(now.env, e[0]+"="+value)
+		}
+	}
+	p.left = &now
+	return errors.Join(os.Remove(file+".dir"), os.Remove(file+".env"))
+}

@@ -1,0 +1,90 @@
+package spectest
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// variable is the last value of a name in an environment, however Windows writes it.
+func variable(environ []string, name string) (string, bool) {
+	for i := len(environ) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(environ[i], "="); ok && (k == name || runtime.GOOS == "windows" && strings.EqualFold(k, name)) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// programIn is the file of a program: a path, or a name on the PATH of an environment.
+func (x *executor) programIn(name string, env []string) (string, error) {
+	var ends []string
+	if runtime.GOOS == "windows" {
+		ends = windowsEnds(env)
+	}
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(x.cwd, name)
+		}
+		return programFile(name, ends)
+	}
+	path, _ := variable(env, "PATH")
+	for _, dir := range filepath.SplitList(path) {
+		if dir == "" {
+			dir = "."
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(x.cwd, dir)
+		}
+		if full, err := programFile(filepath.Join(dir, name), ends); err == nil {
+			return full, nil
+		}
+	}
+	return "", errors.New("no such program on PATH")
+}
+
+// windowsEnds are the endings that names of programs have.
+func windowsEnds(env []string) []string {
+	ends, ok := variable(env, "PATHEXT")
+	if !ok {
+		ends = ".com;.exe;.bat;.cmd"
+	}
+	return filepath.SplitList(strings.ToLower(ends))
+}
+
+// programFile is the file of the program at a path. Where names of programs have
+// endings, the path may lack one, and no mode says what may be executed.
+func programFile(path string, ends []string) (string, error) {
+	if ends == nil {
+		return path, executable(path, true)
+	}
+	err := errors.New("its name does not end as a program's: " + strings.Join(ends, ", "))
+	for _, end := range ends {
+		if strings.HasSuffix(strings.ToLower(path), end) {
+			return path, executable(path, false)
+		}
+	}
+	for _, end := range ends {
+		if err = executable(path+end, false); err == nil {
+			return path + end, nil
+		}
+	}
+	return "", err
+}
+
+func executable(path string, byMode bool) error {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return errors.New(diag.Reason(err))
+	case st.IsDir():
+		return errors.New("it is a directory")
+	case byMode && st.Mode()&0o111 == 0:
+		return errors.New("it may not be executed")
+	}
+	return nil
+}
