@@ -1,24 +1,36 @@
 package fresnelfir
 
 import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
 	"github.com/thresh-dev/thresh/engine/walk"
 	"github.com/thresh-dev/thresh/port/dut"
 )
 
 // compileAttempts finds, by branch with a guard, the action that it begins
 // with, if its binding says how the module refuses it: such an action may be
-// tried though the guard does not hold, and has to be refused.
+// tried though the guard does not hold, and has to be refused. Where another branch
+// may begin with it, that one's guard must not hold either.
 func (p *plan) compileAttempts() {
 	for at := range p.nodes {
+		children := p.grammar.Nodes[at].Children
 		for i := range p.nodes[at].branches {
 			b := &p.nodes[at].branches[i]
 			b.attempt = -1
 			if b.open {
 				continue
 			}
-			if action := p.leading(p.grammar.Nodes[at].Children[i], 0); action >= 0 {
+			if action := p.leading(children[i], 0); action >= 0 {
 				if x := p.program.Actions()[action].Binding; x != nil && x.Rejects != nil {
 					b.attempt, b.told, p.nodes[at].attempts = action, p.told(x), true
+				}
+			}
+			for j := range p.nodes[at].branches {
+				if b.attempt >= 0 && j != i {
+					if may, _ := p.mayBegin(children[j], b.attempt, make(map[int]bool)); may {
+						b.rivals = append(b.rivals, j)
+					}
 				}
 			}
 		}
@@ -39,6 +51,33 @@ func (p *plan) leading(at, depth int) int {
 		return -1
 	}
 	return p.leading(n.Children[0], depth+1)
+}
+
+// mayBegin reports whether a node may begin with an action, and whether it may be over
+// without one. Of a rule that was looked at before, both are known by then but the second.
+func (p *plan) mayBegin(at, action int, looked map[int]bool) (may, over bool) {
+	n := &p.grammar.Nodes[at]
+	switch {
+	case n.Kind == walk.Call:
+		return n.Action == action, false
+	case n.Kind == walk.Refer && looked[n.Rule]:
+		return false, true
+	case n.Kind == walk.Refer:
+		looked[n.Rule] = true
+		return p.mayBegin(p.grammar.Rules[n.Rule], action, looked)
+	}
+	over = n.Kind != walk.Alt || len(n.Children) == 0
+	for _, child := range n.Children {
+		m, o := p.mayBegin(child, action, looked)
+		may = may || m
+		if n.Kind == walk.Alt {
+			over = over || o
+		} else if !o {
+			over = false
+			break
+		}
+	}
+	return may, over || n.Kind == walk.Repeat && n.Min == 0
 }
 
 // onceInFour are the weights of doing something that is not part of a walk.
@@ -84,12 +123,21 @@ func (t *traversal) attempts(at int) {
 			return // there is nothing
 		}
 	}
-	if (len(asked) > 0 || picks) && t.allowed(b, 0) {
+	if (len(asked) > 0 || picks) && t.allowed(b, 0) || slices.ContainsFunc(b.rivals, func(j int) bool { return t.rivals(&branches[j], b.attempt) }) {
 		return // for these inputs and instances it would be allowed
 	}
 	if t.dev != nil {
 		t.attempt(b)
 	}
+}
+
+// rivals reports whether a branch may allow the action that another one does not.
+func (t *traversal) rivals(b *branch, action int) bool {
+	if b.open || b.attempt == action {
+		return b.open || t.allowed(b, 0)
+	}
+	v, ok := t.m.Modelled(b.guard.Code)
+	return !ok || v == model.True
 }
 
 // attempt calls an action that the model does not allow. The module has to

@@ -71,6 +71,7 @@ type branch struct {
 	// attempt is the action to try though the guard does not hold; -1: none.
 	attempt int
 	told    []int // the variables that the system can tell from the arguments of its call
+	rivals  []int // branches beside it that may begin with the action of attempt
 }
 
 // start is a compiled generator.
