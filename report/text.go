@@ -177,6 +177,9 @@ func (s *screen) findingHead(f *campaign.Finding, since *Since) {
 	if l := flakyLabel(f); l != "" {
 		figures = append(figures, s.paint(yellow, l))
 	}
+	if f.Unconfirmed != "" {
+		figures = append(figures, s.paint(yellow, "unconfirmed"))
+	}
 	s.figures(2, figures)
 	if list := f.Numbers(); len(list) > 0 {
 		s.field(2, "lists", strings.Join(list, ", "))

@@ -42,11 +42,18 @@ func (a *attempt) triage(ctx context.Context) error {
 	if a.r.history.deaths.doubtful(a.k) {
 		workers = 1 // one of them ended Thresh: the next death shows which
 	}
-	l, err := a.openLanes(ctx, workers, true)
-	if err != nil {
-		return fmt.Errorf("starting the target to confirm findings: %w", err)
+	l, gone := a.openLanes(ctx, workers, true)
+	if gone != nil {
+		gone = fmt.Errorf("starting the target to confirm findings: %w", gone)
 	}
-	a.watch(l, inflight.Again)
+	if _, redo := campaign.IsRedo(gone); redo || ctx.Err() != nil {
+		return gone
+	}
+	if gone != nil { // perhaps one of the findings has ended it
+		l, workers = &lanes{call: []*Caller{nil}}, 1
+	} else {
+		a.watch(l, inflight.Again)
+	}
 	inTime, done := a.r.untilDeadline(ctx)
 	defer done()
 	found := make([]campaign.Finding, len(groups))
@@ -57,7 +64,7 @@ func (a *attempt) triage(ctx context.Context) error {
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for i := range workers {
-		s := settler{a: a, call: l.call[i], shown: shown, inTime: inTime, all: len(groups), workers: workers}
+		s := settler{a: a, call: l.call[i], gone: gone, shown: shown, inTime: inTime, all: len(groups), workers: workers}
 		wg.Go(func() {
 			for n := range next {
 				found[n], errs[n] = s.settle(tctx, groups[n], n)
@@ -91,13 +98,14 @@ func (a *attempt) triage(ctx context.Context) error {
 	a.r.unshown += shown.brief(found)
 	a.r.findingRoom = shown.room
 	a.r.findings = append(a.r.findings, found...)
-	return nil
+	return gone
 }
 
 // settler turns groups into findings on one lane.
 type settler struct {
 	a     *attempt
 	call  *Caller
+	gone  error // why there is nothing to call any more
 	shown *showing
 
 	inTime       context.Context // ends at the deadline of the run
@@ -211,6 +219,10 @@ func (s settler) settle(ctx context.Context, g *triage.Group, n int) (campaign.F
 func (s settler) confirm(ctx context.Context, c campaign.Case, f *campaign.Finding) (conf triage.Confirmation, err error) {
 	a := s.a
 	if f.Unconfirmed = campaign.ConstraintsOf(a.c).Once(c); f.Unconfirmed != "" {
+		return conf, nil
+	}
+	if s.gone != nil {
+		f.Unconfirmed = "it could not be run again: " + s.gone.Error()
 		return conf, nil
 	}
 	conf, err = triage.Confirm(s.inTime, s.execute, a.id.Contract, c, f.Fingerprint, max(a.r.opt.Reruns, 1))

@@ -142,9 +142,12 @@ func TestFindingsThatCannotBeConfirmed(t *testing.T) {
 	t.Run("no lane", func(t *testing.T) {
 		var none []string
 		c := witness{quarrel{&counter{rounds: 1, perRound: 10, fail: one}, new(atomic.Int64)}, errors.New("no file"), nil, nil, &none}
-		if _, err := newFixture(t).runs(t.Context(), campaign.Erase[sum](c), run.Options{Workers: 1, Reruns: 2}); err == nil ||
-			!strings.Contains(err.Error(), "starting the target to confirm findings: no file") {
+		rec, err := newFixture(t).runs(t.Context(), campaign.Erase[sum](c), run.Options{Workers: 1, Reruns: 2})
+		if err == nil || !strings.Contains(err.Error(), "starting the target to confirm findings: no file") {
 			t.Errorf("%v", err)
+		}
+		if len(rec.Findings) != 1 || !strings.Contains(rec.Findings[0].Unconfirmed, "could not be run again") { // what was seen is reported
+			t.Errorf("%+v", rec)
 		}
 	})
 	t.Run("its input is gone", func(t *testing.T) {

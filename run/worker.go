@@ -42,7 +42,7 @@ func (a *attempt) openLanes(ctx context.Context, n int, cold bool) (*lanes, erro
 		wg.Go(func() { l.open[i], errs[i] = l.session.Executor(ctx, campaign.Lane{Index: i, Of: n, Cold: cold}) })
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(distinct(errs)...); err != nil {
 		_, cerr := l.close()
 		return nil, errors.Join(err, cerr)
 	}
@@ -50,6 +50,11 @@ func (a *attempt) openLanes(ctx context.Context, n int, cold bool) (*lanes, erro
 		l.call[i] = NewCaller(x, a.r.opt.CaseTimeout)
 	}
 	return l, nil
+}
+
+// distinct are the errors without those that say what another one says.
+func distinct(errs []error) []error {
+	return slices.CompactFunc(slices.DeleteFunc(errs, func(err error) bool { return err == nil }), func(a, b error) bool { return a.Error() == b.Error() })
 }
 
 // noter is implemented by executors that can say how they ran their cases.

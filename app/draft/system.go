@@ -63,6 +63,11 @@ func DraftSystem(f *SystemFacts) *Draft {
 	}
 	if f.URL != "" {
 		line("url: %s", strconv.Quote(f.URL))
+		if len(f.Command) == 0 {
+			line("# QUESTION: how is it started? A call that ends it ends the run, too. Thresh starts it, and starts it\n# again, if you write its command, and {port} in its address:")
+			line("# command: [\"python3\", \"server.py\", \"{port}\"]")
+			d.ask("# command:", "how is it started? A call that ends it ends the run, too.")
+		}
 		credentials(&b, f, d, false)
 	}
 	if f.OpenAPI != "" {
