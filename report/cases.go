@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -112,9 +113,11 @@ func writeAttempts(w io.Writer, rec campaign.Record, opt Options, wanted func(ca
 	if opt.Cases == nil {
 		return nil // whoever asked for them has been warned
 	}
+	n := 0
 	for c, err := range opt.Cases {
-		if err == nil && len(c.Attempt) > 0 && wanted(c.Verdict) {
-			_, err = fmt.Fprintf(w, "%s\n", c.Attempt)
+		if line, whole := bytes.CutSuffix(c.Attempt, []byte("}")); err == nil && whole && wanted(c.Verdict) {
+			_, err = fmt.Fprintf(w, "%s,\"run_id\":%q,\"attempt_seq\":%d,\"testIdx\":%d}\n", line, rec.RunID, n, n)
+			n++
 		}
 		if err != nil {
 			return fmt.Errorf("listing the attempts of run %s: %w", rec.RunID, err)

@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -16,8 +17,8 @@ import (
 )
 
 // attempt is a prompt that was judged, as a line of a hit log. Beside its own
-// fields it has those that readers of garak's hit logs (goal, prompt.turns, output,
-// probe, detector, score) and of promptfoo's results look for.
+// fields it has those of garak's hit logs and of promptfoo's results. The numbers of
+// the run and of the line are added by the report.
 type attempt struct {
 	Schema   string   `json:"schema"`
 	Testcase string   `json:"testcase_id"`
@@ -31,7 +32,8 @@ type attempt struct {
 		Label string        `json:"label"`
 		Turns []attemptTurn `json:"turns"`
 	} `json:"prompt"`
-	Output   string      `json:"output"`
+	Output   any         `json:"output"` // {"text": ...}; a text in recordings of earlier versions
+	Triggers []string    `json:"triggers"`
 	Probe    string      `json:"probe"`
 	Detector string      `json:"detector,omitempty"`
 	Score    float64     `json:"score"`
@@ -39,9 +41,17 @@ type attempt struct {
 	Calls    []call      `json:"calls,omitempty"`
 	Asked    []call      `json:"judge_calls,omitempty"`
 
+	ID          string `json:"attempt_id"`
+	Index       int    `json:"attempt_idx"`
+	Generator   string `json:"generator"`
+	Generations int    `json:"generations_per_prompt"`
+
+	Test     map[string]any     `json:"testCase"`
 	Vars     map[string]string  `json:"vars"`
+	Place    int                `json:"promptIdx"`
 	Response map[string]string  `json:"response"`
 	Success  bool               `json:"success"`
+	Failure  int                `json:"failureReason"` // 1: an assertion failed
 	Named    map[string]float64 `json:"namedScores"`
 	Grading  struct {
 		Pass   bool    `json:"pass"`
@@ -110,9 +120,13 @@ func (c *Campaign) attempt(child *mutator.Child, v *judged) []byte {
 	won := v.judgement == mutator.Fail
 	a := attempt{
 		Schema: "thresh.attempt.v1", Testcase: child.ID, Seed: child.Seed.ID, Bucket: string(child.Seed.Bucket), Refs: numbers(child.Seed.Bucket), Chain: []Step{},
-		Goal: cmp.Or(child.Seed.Goal, child.Seed.Text), Output: v.reply, Detector: v.broken, Judges: append([]judgement{}, v.opinions...), Calls: v.calls, Asked: v.asked,
+		Goal: cmp.Or(child.Seed.Goal, child.Seed.Text), Output: map[string]string{"text": v.reply}, Triggers: c.secrets, Detector: v.broken, Judges: append([]judgement{}, v.opinions...), Calls: v.calls, Asked: v.asked,
 		Vars: map[string]string{"prompt": child.Text}, Response: map[string]string{"output": v.reply}, Success: !won, Named: map[string]float64{},
+		Generator: v.by, Generations: 1,
 	}
+	sum := sha256.Sum256([]byte(c.id.Digest + "\x00" + child.ID + "\x00" + child.Text))
+	a.ID = fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+	a.Test = map[string]any{"vars": a.Vars}
 	var names []string
 	for i, x := range child.Applied {
 		if x.Status == textop.OK {
@@ -130,7 +144,7 @@ func (c *Campaign) attempt(child *mutator.Child, v *judged) []byte {
 		}
 	}
 	if won {
-		a.Score = 1
+		a.Score, a.Failure = 1, 1
 	} else {
 		a.Grading.Pass, a.Grading.Score = true, 1
 	}
