@@ -107,6 +107,11 @@ func (t *trial) evidence(whole bool) []campaign.Attachment {
 	if whole && len(answers) > 0 {
 		list = append(list, attachment(toolsName, bounded(answers)))
 	}
+	if n := len(x.Turns); n > 0 && !x.Turns[n-1].Reply.OK() {
+		if u := &x.Turns[n-1].Reply; len(u.Printed) > u.Earlier {
+			list = append(list, campaign.Attachment{Name: "stderr", Data: []byte(fault.Redact(u.Printed[u.Earlier:]))})
+		}
+	}
 	return list
 }
 
@@ -331,6 +336,11 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 		if x.Compared != nil {
 			list = append(list, differenceExhibit("Reply without chaos, and this one", *x.Compared, u.Reply.Text))
 		}
+	}
+	if said := o.Attached("stderr"); len(said) > 0 {
+		e := campaign.TextExhibit("Standard error", string(said))
+		e.Text.ReportOf = "agent"
+		list = append(list, e)
 	}
 	if len(tools) > 0 {
 		list = append(list, campaign.TableExhibit("Tools called", []string{"turn", "tool", "arguments"}, tools))

@@ -289,7 +289,9 @@ func (s *systemInstance) Call(binding int, args []dut.Value) dut.Reply {
 		return s.fails(dut.Timeout, o.Why, nil)
 	}
 	cause := crash.Analyze(crash.Death{Signal: o.Signal, ExitCode: o.Exit, Stderr: o.Printed})
-	return s.fails(dut.OtherTrap, crash.Mask(o.Why), cause.Frames)
+	reply := s.fails(dut.OtherTrap, crash.Mask(o.Why), cause.Frames)
+	s.fault.Report = strings.ToValidUTF8(string(o.Printed), "\uFFFD")
+	return reply
 }
 
 // valueAt is what a path leads to in an answer. An answer without it is a way to say no:

@@ -17,8 +17,10 @@ import (
 type trace struct {
 	Cast       []string    `json:"cast"` // acting instances with their fields
 	Steps      []traceStep `json:"steps"`
-	Place      string      `json:"place,omitempty"` // of what does not hold, in the document
-	Generation int         `json:"-"`               // actions that were applied
+	Place      string      `json:"place,omitempty"`   // of what does not hold, in the document
+	Report     string      `json:"report,omitempty"`  // what the system printed in the call that failed
+	Subject    string      `json:"subject,omitempty"` // what was called
+	Generation int         `json:"-"`                 // actions that were applied
 	via        []string
 	passed     []string      // properties that do not hold and are passed over
 	beyond     string        // what the step gave a field beyond its bounds
@@ -40,6 +42,7 @@ type traceStep struct {
 	Answer  string   `json:"answer,omitempty"`  // of the module
 	Effects string   `json:"effects,omitempty"` // in the module, where the document's hooks ask for them
 	Result  string   `json:"result,omitempty"`
+	Broke   bool     `json:"broke,omitempty"` // Result is how a call of the module failed
 
 	expected string // what the model says that the action answers; "" if it does not
 	made     string // the instance that it made
@@ -184,6 +187,9 @@ func (x *trace) end(t *traversal) {
 	}
 	if s.Result, x.beyond = x.beyond, ""; t.failed != nil {
 		s.Result = strings.TrimPrefix(s.Result+"; "+t.failed.title, "; ")
+		if s.Broke = t.failed.kind == kindCrash || t.failed.kind == kindTimeout; s.Broke && t.dev != nil && t.dev.inst.Fault() != nil {
+			x.Report, x.Subject = t.dev.inst.Fault().Report, t.failed.subject
+		}
 	}
 	if x.shows {
 		x.shown = show(x.shown, *s, m)
@@ -218,10 +224,15 @@ func exhibits(data []byte) []campaign.Exhibit {
 		if says == "" {
 			says = "no change"
 		}
-		if s.Result != "" {
+		answer := s.Answer
+		switch {
+		case s.Broke && strings.HasSuffix(s.Result, answer):
+			answer = s.Result
+		case s.Broke:
+			answer += "; " + s.Result
+		case s.Result != "":
 			says += "; " + s.Result
 		}
-		answer := s.Answer
 		if s.Effects != "" {
 			answer = strings.TrimPrefix(answer+"; "+s.Effects, "; ")
 		}
@@ -241,6 +252,11 @@ func exhibits(data []byte) []campaign.Exhibit {
 		}
 	}
 	list := []campaign.Exhibit{steps}
+	if x.Report != "" {
+		e := campaign.TextExhibit("Standard error", x.Report)
+		e.Text.ReportOf = x.Subject
+		list = append(list, e)
+	}
 	if x.Place != "" {
 		list = append(list, campaign.TextExhibit(placeTitle, x.Place))
 	}

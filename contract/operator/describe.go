@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -90,6 +91,11 @@ func describe(out *campaign.Outcome) []campaign.Exhibit {
 	}
 	if why := out.Attached("judge"); len(why) > 0 {
 		list = append(list, campaign.TextExhibit("Judges", clip(judge.Readable(string(why)))))
+	}
+	if printed := out.Attached("printed"); len(printed) > 0 {
+		e := campaign.TextExhibit("Standard error", string(bytes.ToValidUTF8(printed, []byte("\uFFFD"))))
+		e.Text.ReportOf = "system"
+		list = append(list, e)
 	}
 	if line := out.Attached("verdict"); len(line) > 0 {
 		if e, ok := verdictTable(line); ok {

@@ -29,6 +29,7 @@ type judged struct {
 	by        string          // the system whose reply was judged; "" for none
 	broken    string          // the judge that it does not keep to, or how its call ended
 	ended     bool            // broken is how the call ended
+	printed   []byte          // by the system in a call that ended
 	opinions  []judgement     // of all judges, or how a call ended
 	calls     []call
 	asked     []call // to models that judge
@@ -112,9 +113,13 @@ func (v *judged) blame(child *mutator.Child, out *campaign.Outcome) {
 	out.Cause = slices.Concat([]string{out.Kind, v.broken}, numbers(child.Seed.Bucket), []string{orAny(bucket)})
 }
 
-// Refine implements [campaign.Refiner]: the line says why the reply breaks a judge.
+// Refine implements [campaign.Refiner]: the line says why the reply breaks a judge, or
+// how the call ended.
 func (c *Campaign) Refine(title string, severity campaign.Severity, o campaign.Outcome) (string, campaign.Severity) {
 	for line := range strings.Lines(string(o.Attached("judge"))) {
+		if head, why, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && strings.HasPrefix(title, head+" on a prompt") {
+			return title + ": " + diag.Runes(judge.Readable(why), 110), severity
+		}
 		id, why, ok := strings.Cut(strings.TrimSpace(line), " fails: ")
 		if head := "the reply breaks " + id; ok && strings.HasPrefix(title, head+" on a prompt") {
 			return head + strings.TrimPrefix(title, head+" on a prompt") + ": " + diag.Runes(judge.Readable(why), 110), severity
@@ -129,6 +134,9 @@ func (v *judged) attach(out *campaign.Outcome) {
 		if x[1] != "" {
 			out.Evidence = append(out.Evidence, campaign.Attachment{Name: x[0], Data: []byte(x[1])})
 		}
+	}
+	if len(v.printed) > 0 {
+		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "printed", Data: v.printed})
 	}
 	if v.verdict != nil {
 		out.Evidence = append(out.Evidence, campaign.Attachment{Name: "verdict", Data: v.verdict.Line})

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -215,6 +216,7 @@ func (l *systemLane) judgeReply(ctx context.Context, o *sut.Observation, calls [
 	v := judged{judgement: mutator.Pass, reply: replyOf(o), by: c.plan.Name}
 	if o.End.Failed() {
 		v.judgement, v.broken, v.ended = mutator.Fail, string(o.End), true
+		v.printed = bytes.Clone(o.Printed)
 		why := "the system " + string(o.End) + ": " + o.Why
 		v.opinions = []judgement{{Reason: why}}
 		for i := range c.spec.Judges {

@@ -71,12 +71,13 @@ func TestBlame(t *testing.T) {
 
 // The line of a finding says why the reply breaks the judge.
 func TestRefine(t *testing.T) {
-	why := []campaign.Attachment{{Name: "judge", Data: []byte("polite holds: it is\nno-canary fails: \"heron\" found\n")}}
+	why := []campaign.Attachment{{Name: "judge", Data: []byte("polite holds: it is\nno-canary fails: \"heron\" found\nthe system crashed: KeyError: 'x'\n")}}
 	for title, want := range map[string]string{
 		"the reply breaks no-canary on a prompt":          `the reply breaks no-canary: "heron" found`,
 		"the reply breaks no-canary on a prompt for LEAK": `the reply breaks no-canary for LEAK: "heron" found`,
 		"the reply breaks polite on a prompt":             "the reply breaks polite on a prompt",
 		"the system hung on a prompt":                     "the system hung on a prompt",
+		"the system crashed on a prompt for LEAK":         "the system crashed on a prompt for LEAK: KeyError: 'x'",
 	} {
 		if got, _ := (&Campaign{}).Refine(title, 0, campaign.Outcome{Evidence: why}); got != want {
 			t.Errorf("%s: %s, want %s", title, got, want)

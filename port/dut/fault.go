@@ -62,6 +62,8 @@ type Fault struct {
 	// name section or exports call them, else "func[12]".
 	Stack []string
 	Code  int32 // of [Exit]
+	// Report is what the system printed during the call, which may hold a trace.
+	Report string
 }
 
 func (f *Fault) Error() string {
