@@ -59,8 +59,8 @@ func (s *state) target(name string, hits int64, unreachable string) campaign.Tar
 		t.Status = "hit"
 	case unreachable != "":
 		t.Status, t.Why = "unreachable", unreachable
-	case s.searched > 0 && s.gaveUp():
-		t.Why = fmt.Sprintf("the search gave up after %d moves of the model", s.searched)
+	case s.moves > 0 && s.gaveUp():
+		t.Why = fmt.Sprintf("the search gave up after %d moves of the model", s.moves)
 	}
 	return t
 }

@@ -114,7 +114,7 @@ func TestRiddles(t *testing.T) {
 			}
 			found, s := look()
 			if !found {
-				t.Errorf("not found in %d moves", s.searched+s.idled)
+				t.Errorf("not found in %d moves", s.moves+s.idled)
 			}
 			if found, s := look(`{"signal": "guard_failure"}`, ""); found {
 				t.Errorf("found without a search, in %d actions", s.actions)

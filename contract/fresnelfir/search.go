@@ -210,7 +210,7 @@ func (a adaptation) hunt(c *Campaign) {
 		return
 	}
 	g := c.goals(s)
-	most, sum := min(firstMoves<<min(s.searches, 6), mostMoves-s.searched), &s.searched
+	most, sum := min(firstMoves<<min(s.searches, 6), mostMoves-s.moves), &s.moves
 	if !g.uncovered() {
 		most, sum = idleMoves<<min(s.idle, 12), &s.idled
 		if s.idled+most > idleMoves+int(s.actions/idleShare) {
@@ -219,7 +219,7 @@ func (a adaptation) hunt(c *Campaign) {
 	}
 	x := c.lookFor(s, g, most)
 	*sum += x.moves
-	if s.paths = x.paths; len(x.paths) == 0 && sum == &s.searched {
+	if s.paths = x.paths; len(x.paths) == 0 && sum == &s.moves {
 		s.searches++
 	} else if len(x.paths) == 0 {
 		s.idle++
@@ -235,7 +235,7 @@ func (a adaptation) hunt(c *Campaign) {
 // gaveUp reports whether no further search is made: there were enough of them, or
 // the last one went through all that it could come to and nothing has changed since.
 func (s *state) gaveUp() bool {
-	return s.searched+firstMoves > mostMoves || s.through == s.entries+1 && len(s.paths) == 0
+	return s.moves+firstMoves > mostMoves || s.through == s.entries+1 && len(s.paths) == 0
 }
 
 // path is the way that a case is to take; nil: it is free.

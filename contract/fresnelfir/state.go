@@ -12,45 +12,65 @@ import (
 // state is what a campaign has learned between two epochs. It is never changed
 // once a round has seen it.
 type state struct {
-	epoch    int
-	cases    int64
-	actions  int64
-	failed   int64
-	hits     counter              // of nodes and of branches in their states
-	taken    counter              // of branches, in all states together
-	closed   counter              // guards that did not hold
-	stuck    counter              // alternatives with no branch open
-	tried    []int64              // by property
-	cut      int64                // walks that were cut
-	reached  []bool               // by input combination
-	learned  map[event]float64    // factors on a branch's weight, in its state
-	forced   map[event]int        // branches that are favoured, for so many more epochs
-	floors   map[event]float64    // factors that keep branches likely that were never taken
-	plain    [][]float64          // by node: weights of its branches, but for what was learned of states
-	weights  map[event][]float64  // the same with it, by alternative and state
-	limit    int                  // repetitions end early; 0: they do not
-	edges    []uint64             // points of the module's code that were reached, as bits
-	hints    [][]uint64           // by domain: places of values to try
-	tries    map[int]int64        // by action: how often it was tried though not allowed
-	timeouts map[event]int        // by branch: calls that did not end
-	skipped  map[event]int        // branches that are left aside, for so many more epochs
-	wide     int                  // observers are asked about more instances, for so many more epochs
-	quiet    int                  // epochs since anything new was reached
-	log      *history[directive]  // what was decided, with its cause
-	corpus   []entry              // beginnings that reached something new, by number
-	entries  int64                // that the corpus ever had
-	numbers  int                  // in the tapes of the corpus
-	paths    [][]uint64           // ways that the search has found, for the next cases
-	searches int                  // that found nothing
-	searched int                  // moves of searches for what is uncovered
-	idle     int                  // searches while nothing was uncovered
-	idled    int                  // their moves
-	through  int64                // one more than the entries that the corpus had when a search had no move left
-	failures map[string]bool      // that were met, by failureKey and by subject
-	broken   uint64               // properties that the model alone breaks, as bits
-	exceeds  bool                 // effects give fields what their declarations exclude
-	models   int                  // states of the model, and situations, that were met
-	curve    *history[[2]float64] // coverage of calls and branches, by actions, after each epoch
+	epoch int
+	totals
+	learner
+	seedPool
+	searched
+	failures map[string]bool // that were met, by failureKey and by subject
+	broken   uint64          // properties that the model alone breaks, as bits
+	exceeds  bool            // effects give fields what their declarations exclude
+}
+
+// totals is how far the exploration has come.
+type totals struct {
+	cases   int64
+	actions int64
+	failed  int64
+	hits    counter              // of nodes and of branches in their states
+	taken   counter              // of branches, in all states together
+	closed  counter              // guards that did not hold
+	stuck   counter              // alternatives with no branch open
+	tried   []int64              // by property
+	cut     int64                // walks that were cut
+	reached []bool               // by input combination
+	edges   []uint64             // points of the module's code that were reached, as bits
+	models  int                  // states of the model, and situations, that were met
+	quiet   int                  // epochs since anything new was reached
+	curve   *history[[2]float64] // coverage of calls and branches, by actions, after each epoch
+}
+
+// learner is how likely walks are to take what.
+type learner struct {
+	learned  map[event]float64   // factors on a branch's weight, in its state
+	forced   map[event]int       // branches that are favoured, for so many more epochs
+	floors   map[event]float64   // factors that keep branches likely that were never taken
+	plain    [][]float64         // by node: weights of its branches, but for what was learned of states
+	weights  map[event][]float64 // the same with it, by alternative and state
+	limit    int                 // repetitions end early; 0: they do not
+	hints    [][]uint64          // by domain: places of values to try
+	tries    map[int]int64       // by action: how often it was tried though not allowed
+	timeouts map[event]int       // by branch: calls that did not end
+	skipped  map[event]int       // branches that are left aside, for so many more epochs
+	wide     int                 // observers are asked about more instances, for so many more epochs
+	log      *history[directive] // what was decided, with its cause
+}
+
+// seedPool is beginnings that reached something new.
+type seedPool struct {
+	corpus  []entry // by number
+	entries int64   // that the corpus ever had
+	numbers int     // in the tapes of the corpus
+}
+
+// searched is what was looked for on the model, towards what is uncovered.
+type searched struct {
+	paths    [][]uint64 // ways that were found, for the next cases
+	searches int        // that found nothing
+	moves    int        // of these searches
+	idle     int        // searches while nothing was uncovered
+	idled    int        // their moves
+	through  int64      // one more than the entries that the corpus had when a search had no move left
 }
 
 // directive is a change to how the protocol is explored.
@@ -63,24 +83,37 @@ type directive struct {
 
 func newState(p *plan) *state {
 	return &state{
-		tried:   make([]int64, p.program.Properties()),
-		reached: make([]bool, len(p.space.targets)), learned: map[event]float64{}, forced: map[event]int{},
-		tries: map[int]int64{}, timeouts: map[event]int{}, skipped: map[event]int{}, failures: map[string]bool{},
+		totals: totals{tried: make([]int64, p.program.Properties()), reached: make([]bool, len(p.space.targets))},
+		learner: learner{
+			learned: map[event]float64{}, forced: map[event]int{}, tries: map[int]int64{}, timeouts: map[event]int{}, skipped: map[event]int{},
+		},
+		failures: map[string]bool{},
 	}
 }
 
 func (s *state) clone() *state {
 	c := *s
-	c.hits, c.taken, c.closed, c.stuck = s.hits.clone(), s.taken.clone(), s.closed.clone(), s.stuck.clone()
-	c.learned, c.forced = maps.Clone(s.learned), maps.Clone(s.forced)
-	c.tries, c.skipped, c.timeouts = maps.Clone(s.tries), maps.Clone(s.skipped), maps.Clone(s.timeouts)
-	c.edges, c.hints = slices.Clone(s.edges), slices.Clone(s.hints)
-	c.tried, c.reached = slices.Clone(s.tried), slices.Clone(s.reached)
+	c.totals, c.learner = s.totals.clone(), s.learner.clone()
 	c.corpus = slices.Clone(s.corpus)
+	return &c
+}
+
+func (p *totals) clone() totals {
+	c := *p
+	c.hits, c.taken, c.closed, c.stuck = p.hits.clone(), p.taken.clone(), p.closed.clone(), p.stuck.clone()
+	c.tried, c.reached, c.edges = slices.Clone(p.tried), slices.Clone(p.reached), slices.Clone(p.edges)
+	return c
+}
+
+func (l *learner) clone() learner {
+	c := *l
+	c.learned, c.forced = maps.Clone(l.learned), maps.Clone(l.forced)
+	c.tries, c.skipped, c.timeouts = maps.Clone(l.tries), maps.Clone(l.skipped), maps.Clone(l.timeouts)
+	c.hints = slices.Clone(l.hints)
 	for i := range c.hints {
 		c.hints[i] = slices.Clone(c.hints[i])
 	}
-	return &c
+	return c
 }
 
 // key is where what is learned of a branch is kept.

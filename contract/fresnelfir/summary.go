@@ -79,7 +79,7 @@ func (c *Campaign) overview(s *state) campaign.Exhibit {
 		{"dead ends: no branch was open", fmt.Sprint(dead)},
 		{"walks that were cut: refs too deep, or loops without actions", fmt.Sprint(s.cut)},
 	}
-	if n := s.searched + s.idled; n > 0 {
+	if n := s.moves + s.idled; n > 0 {
 		rows = append(rows, []string{"moves of the model alone, in searches", fmt.Sprint(n)})
 	}
 	if c.module != nil {

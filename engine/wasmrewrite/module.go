@@ -78,7 +78,11 @@ type module struct {
 	allLocals int
 	effort    int64
 
-	// What rewriting adds. Every added global is a mutable i64 that starts at 0.
+	additions
+}
+
+// additions is what rewriting adds. Every added global is a mutable i64 that starts at 0.
+type additions struct {
 	covered     func(index int) bool
 	added       int // globals
 	fuel, dirty int
@@ -94,7 +98,8 @@ type module struct {
 
 // decode reads the module's sections.
 func decode(binary []byte, opt Options) *module {
-	m := &module{opt: opt, start: -1, nData: -1, volatile: make(map[string]bool), newTypes: make(map[string]int), constants: make(map[int64]bool), fullOf: make(map[string]bool)}
+	m := &module{opt: opt, start: -1, nData: -1, volatile: make(map[string]bool), fullOf: make(map[string]bool)}
+	m.newTypes, m.constants = make(map[string]int), make(map[int64]bool)
 	r := &reader{data: binary}
 	if string(r.bytes(4)) != "\x00asm" {
 		r.pos = 0
