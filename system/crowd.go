@@ -83,7 +83,6 @@ func (m *member) Call(ctx context.Context, c sut.Call) (sut.Observation, error) 
 		return o, errors.Join(err, ctx.Err())
 	}
 	x.blame(ctx, &o)
-	x.secrets.hide(&o)
 	return o, nil
 }
 

@@ -14,15 +14,14 @@ import (
 
 // session is a system as one worker has it.
 type session struct {
-	all     *Systems
-	shared  *shared
-	plan    *sut.Plan
-	secrets secrets
-	kind    Kind
-	site    Site
-	own     bool          // the service is this worker's
-	gate    campaign.Gate // nil: limits are those of this process
-	limit   time.Duration
+	all    *Systems
+	shared *shared
+	plan   *sut.Plan
+	kind   Kind
+	site   Site
+	own    bool          // the service is this worker's
+	gate   campaign.Gate // nil: limits are those of this process
+	limit  time.Duration
 
 	edge    Edge // nil: to be opened
 	opened  int  // edges that were opened so far
@@ -234,7 +233,6 @@ func (x *session) callOnce(ctx context.Context, c sut.Call) (sut.Observation, er
 		return o, errors.Join(err, ctx.Err())
 	}
 	x.blame(ctx, &o)
-	x.secrets.hide(&o)
 	if c.Input != nil && x.plan.Reply != "" && o.End == sut.Answered {
 		o.Value = Returned(&sut.Operation{Returns: x.plan.Reply}, o.Output)
 	}

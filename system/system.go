@@ -97,7 +97,7 @@ func (s *Systems) Open(ctx context.Context, plan *sut.Plan, w sut.Worker) (sut.S
 	if kind == nil {
 		return nil, diag.Environment("systems of kind %s cannot be reached here", plan.Kind)
 	}
-	resolved, secrets, err := resolve(plan)
+	resolved, err := resolve(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (s *Systems) Open(ctx context.Context, plan *sut.Plan, w sut.Worker) (sut.S
 	if err != nil {
 		return nil, err
 	}
-	x := &session{all: s, shared: sh, plan: resolved, secrets: secrets, kind: kind, site: Site{Plan: resolved, Worker: w}, gate: campaign.GateOf(ctx)}
+	x := &session{all: s, shared: sh, plan: resolved, kind: kind, site: Site{Plan: resolved, Worker: w}, gate: campaign.GateOf(ctx)}
 	if resolved.Limits.Timeout == 0 {
 		x.limit = sut.DefaultTimeout
 	} else {
@@ -140,7 +140,7 @@ func newService(p *sut.Plan) *program.Service {
 }
 
 // resolve puts the values of variables into a copy of the plan.
-func resolve(plan *sut.Plan) (_ *sut.Plan, known secrets, _ error) {
+func resolve(plan *sut.Plan) (*sut.Plan, error) {
 	p := *plan
 	put := func(where, text string) (string, error) {
 		names, _ := systemfile.Variables(text)
@@ -151,29 +151,28 @@ func resolve(plan *sut.Plan) (_ *sut.Plan, known secrets, _ error) {
 					"export "+name+"=...")
 			}
 			text = strings.ReplaceAll(text, "${"+name+"}", value)
-			known.add(value, "${"+name+"}")
 		}
 		return text, nil
 	}
 	var err error
 	if p.URL, err = put("url", p.URL); err != nil {
-		return nil, known, err
+		return nil, err
 	}
 	if p.Ready.URL, err = put("ready", p.Ready.URL); err != nil {
-		return nil, known, err
+		return nil, err
 	}
 	p.Headers, p.Query = slices.Clone(p.Headers), slices.Clone(p.Query)
 	for i, h := range p.Headers {
 		if p.Headers[i][1], err = put("headers."+h[0], h[1]); err != nil {
-			return nil, known, err
+			return nil, err
 		}
 	}
 	for i, q := range p.Query {
 		if p.Query[i][1], err = put("query."+q[0], q[1]); err != nil {
-			return nil, known, err
+			return nil, err
 		}
 	}
-	return &p, known, nil
+	return &p, nil
 }
 
 // join finds what the workers of a plan share, or makes it.

@@ -101,7 +101,7 @@ func (r *recorder) run(ctx context.Context, t Targets, argv []string) (err error
 		name, value, _ := strings.Cut(v, "=")
 		known = append(known, config.Pair{Key: name, Value: value})
 	}
-	r.secrets = redactor(known)
+	r.secrets = redactor(secretPairs(known))
 	if err := r.d.MakeFolder(r.output); err != nil {
 		return err
 	}

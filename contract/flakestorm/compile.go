@@ -65,12 +65,11 @@ func (b *builder) build() {
 	c.reach = reachOf(&cfg.Agent)
 	c.agent = agentPlan(&cfg.Agent, cfg.Advanced, filepath.Dir(b.spec.Path), b.k.getenv, b.keyMissing)
 	b.self()
-	given := slices.Concat(cfg.Agent.Env, cfg.Agent.Headers)
-	for _, p := range secretPairs(given) {
+	given := slices.Concat(secretPairs(slices.Concat(cfg.Agent.Env, cfg.Agent.Headers)), b.system())
+	for _, p := range given {
 		c.secrets = append(c.secrets, p.Value)
 	}
 	c.hidden = redactor(given)
-	b.system()
 	b.users()
 	b.globalChaos()
 	b.invariants()

@@ -2,20 +2,23 @@ package flakestorm
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/contract/flakestorm/config"
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/secret"
 	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
 // system makes a system the agent: the one that --system names, else that of
-// agent.system.
-func (b *builder) system() {
+// agent.system. It returns the secrets that the system is given.
+func (b *builder) system() (given []config.Pair) {
 	path := b.set.Get(OptSystem, "")
 	if path == "" {
 		if path = b.cfg.Agent.SystemFile; path == "" {
-			return
+			return nil
 		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(filepath.Dir(b.spec.Path), path)
@@ -23,7 +26,17 @@ func (b *builder) system() {
 	}
 	plan, list := systemfile.Load(path, b.set.Read, b.set.Digest)
 	if b.list = append(b.list, list...); plan == nil {
-		return
+		return nil
+	}
+	if text, err := b.set.Read(path); err == nil {
+		declared := secret.Scan(text)
+		for _, name := range declared.Variables {
+			value, _ := b.k.getenv(name)
+			given = append(given, config.Pair{Key: name, Value: value})
+		}
+		for _, x := range declared.Literals {
+			given = append(given, config.Pair{Key: path, Value: x.Value})
+		}
 	}
 	b.c.agent = agentcall.Plan{System: plan, Concurrency: b.cfg.Advanced.Concurrency}
 	b.c.reach = reach{system: true}
@@ -32,6 +45,7 @@ func (b *builder) system() {
 		b.c.reach = reach{own: true}
 	}
 	b.read = append(b.read, []byte(plan.Digest))
+	return slices.DeleteFunc(given, func(p config.Pair) bool { return len(p.Value) < secret.Shortest })
 }
 
 // program is a system that is a bare program, started for each call, as an agent of

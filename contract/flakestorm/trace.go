@@ -206,10 +206,10 @@ func (b *traceBuilder) addListedCalls(u *turn, turn int) {
 	}
 }
 
-// redactor replaces the secrets among variables or headers; nil: there are none.
+// redactor replaces secrets; nil: there are none.
 func redactor(pairs []config.Pair) *secret.Redactor {
 	var list []secret.Secret
-	for _, p := range secretPairs(pairs) {
+	for _, p := range pairs {
 		list = append(list, secret.Secret{Name: p.Key, Value: p.Value})
 	}
 	return secret.New(list)

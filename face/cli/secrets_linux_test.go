@@ -92,6 +92,29 @@ func searched(t *testing.T, dir string) []byte {
 	return all.Bytes()
 }
 
+// What a system says of a key from its system file fails its check, and is in
+// nothing that the run leaves behind.
+func TestSecretsOfSystemsAreFound(t *testing.T) {
+	key := "sk+live/7f3a9c/0022"
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "desk.system.yaml"), fmt.Appendf(nil, "schema: thresh.system.v1\nkind: http\nurl: %q\n"+
+		"headers: {Authorization: \"Bearer ${AGENT_KEY}\"}\noperations: {ask: {method: POST, path: /, returns: $.response}}\ninput: {operation: ask, argument: prompt}\n", echoing(t, &key)), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "agent.yaml"), []byte("agent: {system: desk.system.yaml}\ngolden_prompts: [hello]\nphases: [contract]\n"+
+		"contract: {name: c, invariants: [{id: answers, type: output_not_empty}], chaos_matrix: [{name: calm}]}\n"), 0o600))
+	cmd := child(t, "thresh", "run", "agent.yaml", "--report", "html=report.html")
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Env, "AGENT_KEY="+key)
+	out, _ := cmd.CombinedOutput()
+	if !strings.Contains(string(out), "secret-in-reply: the reply holds a secret that the agent was given") {
+		t.Errorf("%s", out)
+	}
+	for _, form := range forms(key) {
+		if all := append(searched(t, dir), out...); bytes.Contains(all, []byte(form)) {
+			t.Errorf("%s is in what the run left", form)
+		}
+	}
+}
+
 // A key that an agent echoes in five encodings is in nothing that a run leaves
 // behind or says, whether it came from a variable or stood in the document.
 func TestSecretsStayWhereTheyAre(t *testing.T) {

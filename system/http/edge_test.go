@@ -306,9 +306,9 @@ func TestOpenAPIFromTheService(t *testing.T) {
 	}
 }
 
-// What came from a variable is in nothing that is kept, also if a service says it
-// back.
-func TestSecretsStayWhereTheyAre(t *testing.T) {
+// What a service says of a secret that it was given is for judges to see: it is
+// removed from what they leave.
+func TestJudgesSeeSecrets(t *testing.T) {
 	t.Setenv("SHOP_KEY", "k-0123456789")
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/no" {
@@ -320,7 +320,7 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 	p := load(t, s.URL, "headers: {Authorization: \"Bearer ${SHOP_KEY}\"}\noperations: {yes: {path: /yes}, no: {path: /no}}\n")
 	for _, op := range []string{"yes", "no"} {
 		o := call(t, p, sut.Call{Operation: op})
-		if all := fmt.Sprintf("%s %s %s", o.Output, o.Value, o.Why); strings.Contains(all, "k-0123456789") || !strings.Contains(all, "Bearer ${SHOP_KEY}") {
+		if all := fmt.Sprintf("%s %s %s", o.Output, o.Value, o.Why); !strings.Contains(all, "Bearer k-0123456789") {
 			t.Errorf("%s: %s", op, all)
 		}
 	}
