@@ -84,8 +84,10 @@ func (a *attempt) triage(ctx context.Context) error {
 	}
 	close(next)
 	wg.Wait()
-	if _, err := l.close(); err != nil {
-		return fmt.Errorf("closing the target: %w", err)
+	if gone == nil {
+		if _, err := l.close(); err != nil {
+			return fmt.Errorf("closing the target: %w", err)
+		}
 	}
 	if ctx.Err() != nil {
 		return nil // the run says that it was interrupted

@@ -273,7 +273,10 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		default:
 			held[in.Operation] = true
 		}
-		if why, no := strings.CutPrefix(string(out.Data), refused); !no && in.Valid && out.Kind != kindLeak {
+		if in.Before != nil && in.Take == nil { // it says nothing of what the operation takes
+			continue
+		}
+		if why, no := strings.CutPrefix(string(out.Data), refused); !no && in.Valid {
 			next.taken[in.Operation] = true
 			delete(next.refused, in.Operation)
 		} else if no && !next.taken[in.Operation] {

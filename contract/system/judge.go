@@ -374,6 +374,9 @@ func taken(takes []take, before []earlier) string {
 	return text
 }
 
+// isDenied reports whether a call was refused because of who called.
+func isDenied(why string) bool { return why == "HTTP 401" || why == "HTTP 403" }
+
 // Summarize implements [campaign.Summarizer]: what was taken though it breaks a rule,
 // and operations that were not tested, as they took no call.
 func (c *Campaign) Summarize(s *state) (sum campaign.Summary) {
@@ -385,10 +388,10 @@ func (c *Campaign) Summarize(s *state) (sum campaign.Summary) {
 		sum.Exhibits = []campaign.Exhibit{campaign.TableExhibit("Accepted, though invalid", []string{"operation", "rule that is broken", "arguments"}, rows)}
 	}
 	var names []string
-	denied := len(s.taken) == 0 && len(s.refused) > 0
+	denied := len(s.taken) == 0 && slices.ContainsFunc(slices.Collect(maps.Values(s.refused)), isDenied)
 	for _, name := range slices.Sorted(maps.Keys(s.refused)) {
 		names = append(names, fmt.Sprintf("%s (%s)", name, s.refused[name]))
-		denied = denied && (s.refused[name] == "HTTP 401" || s.refused[name] == "HTTP 403")
+		denied = denied && (isDenied(s.refused[name]) || s.refused[name] == errNothing.Error())
 	}
 	switch {
 	case denied:

@@ -446,6 +446,47 @@ func TestRefusedCalls(t *testing.T) {
 	}
 }
 
+// A service that denies every call was not tested, also where calls need the answers of
+// others, and where equal answers, such as these, show that nothing leaks.
+func TestDeniedThroughout(t *testing.T) {
+	c := &Campaign{plan: &sut.Plan{Kind: sut.HTTP}, seed: 1}
+	chained := shop[0]
+	chained.Name = "chained"
+	data, err := json.Marshal([]sut.Operation{shop[0], chained})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Start(campaign.Facts{Data: data})
+	leaks := 0
+	for {
+		r, more := c.Round(s)
+		if !more {
+			break
+		}
+		from := s.first
+		s = c.Fold(s, func(yield func(campaign.Case, campaign.Outcome) bool) {
+			for i := range r.Len {
+				var in input
+				if err := json.Unmarshal(r.At(i), &in); err != nil {
+					t.Fatal(err)
+				}
+				data := refused + "HTTP 401"
+				switch {
+				case in.Before != nil:
+					data = ""
+					leaks++
+				case in.Operation == "chained":
+					data = string(nothing().Data)
+				}
+				yield(campaign.Case{Index: from + i}, campaign.Outcome{Verdict: campaign.VerdictPass, Data: []byte(data)})
+			}
+		})
+	}
+	if sum := c.Summarize(s); leaks == 0 || !strings.Contains(sum.Void, "401 or 403") {
+		t.Errorf("%d looks for leaks, void %q, warnings %q", leaks, sum.Void, sum.Warnings)
+	}
+}
+
 // What is sent as a text is sent only if it arrives as what it is.
 func TestSendable(t *testing.T) {
 	for name, x := range map[string]struct {
