@@ -236,9 +236,14 @@ func sarifRuleID(f *campaign.Finding) string {
 
 func sarifRuleOf(id string, f *campaign.Finding) sarifRule {
 	about := fmt.Sprintf("A campaign of contract %s failed with a problem of kind %s.", f.Contract, f.Kind)
+	short := f.Contract + ": " + f.Kind
+	if list := f.Numbers(); len(list) > 0 {
+		short += " (" + list[0] + ")"
+		about += " It is listed as " + strings.Join(list, ", ") + "."
+	}
 	return sarifRule{
 		ID: id, Name: strings.ReplaceAll(id, "/", "."),
-		Short:      sarifMessage{f.Contract + ": " + f.Kind},
+		Short:      sarifMessage{short},
 		Full:       sarifMessage{about},
 		Help:       sarifMessage{about + " The property reproduce of a result is the command that shows it again."},
 		Default:    sarifConfig{sarifLevel(f.Severity)},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -107,5 +108,25 @@ func TestFileURI(t *testing.T) {
 		if got := fileURI(give); got != want {
 			t.Errorf("fileURI(%q) = %q, want %q", give, got, want)
 		}
+	}
+}
+
+// Findings under different numbers of published lists are different rules, which
+// readers tell apart by what they see of a rule.
+func TestSARIFRuleOfNumber(t *testing.T) {
+	var rec campaign.Record
+	for _, number := range []string{"LLM01:2025", "LLM07:2025", "LLM01:2025"} {
+		rec.Findings = append(rec.Findings, campaign.Finding{Contract: "x", Kind: "verdict", Cause: []string{"why", number, "AML.T0054"}})
+	}
+	var log sarifLog
+	if err := json.Unmarshal([]byte(write(t, "sarif", rec, Options{})), &log); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range log.Runs[0].Tool.Driver.Rules {
+		got = append(got, r.Short.Text)
+	}
+	if want := []string{"x: verdict (LLM01:2025)", "x: verdict (LLM07:2025)"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

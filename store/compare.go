@@ -200,7 +200,7 @@ func differences(a, b campaign.Record, names map[campaignKey]campaignKey) []stri
 		case !there:
 			list = append(list, fmt.Sprintf("campaign %v is in %s only", k, a.RunID))
 		case !slices.Equal(inA[k], digests):
-			list = append(list, fmt.Sprintf("campaign %v has other cases: its document, seeds or options were changed", k))
+			list = append(list, fmt.Sprintf("campaign %v has other cases: its document, seeds, system or options were changed", k))
 		}
 	}
 	for _, k := range orderB {
