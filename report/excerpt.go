@@ -73,13 +73,14 @@ func (s *screen) excerptText(e *campaign.Exhibit) (more int) {
 	return strings.Count(strings.TrimRight(body, "\n"), "\n") + 1 - shown
 }
 
-// excerptTable writes the first row of a table that matters, and those before it.
+// excerptTable writes the first row of a table that matters, and those before it; where
+// these are few, also those after it.
 func (s *screen) excerptTable(e *campaign.Exhibit) (more int) {
 	t := e.Table
 	at := t.Focus[0]
-	from := max(0, at-excerptRows+1)
+	from := max(0, min(at+1, len(t.Rows))-excerptRows)
 	var rows [][]string
-	for _, r := range t.Rows[from : at+1] {
+	for _, r := range t.Rows[from:min(len(t.Rows), max(at+1, from+excerptRows))] {
 		rows = append(rows, visibleAll(r))
 	}
 	s.line(2, s.paint(dim, visible(e.Title)+":"))

@@ -14,6 +14,8 @@ func TestExcerpt(t *testing.T) {
 	reply.Text.Marks = []campaign.Mark{{From: 25, To: 30}}
 	steps := campaign.TableExhibit("Steps", []string{"#", "the model says", "the system says"}, [][]string{{"1", "a", ""}, {"2", "b", ""}, {"3", "c", ""}, {"4", "in", "out"}, {"5", "e", ""}})
 	steps.Table.Focus = []int{3}
+	history := campaign.TableExhibit("History", []string{"call"}, [][]string{{"put"}, {"get"}})
+	history.Table.Focus = []int{0}
 	place := campaign.TextExhibit("Place", "$.functions.x")
 	input := campaign.BytesExhibit("Input", campaign.BytesRow{Label: "seed", Data: []byte("one\ntwo\n")}, campaign.BytesRow{Label: "minimised", Data: []byte("two\n3\n4\n5\n6\n")})
 	for name, x := range map[string]struct {
@@ -24,6 +26,7 @@ func TestExcerpt(t *testing.T) {
 			"  Child:\n    say it\n  Reply:\n    the word is heron\n    [1 more line; thresh show F-1 has all]\n"},
 		"steps": {[]campaign.Exhibit{steps, place},
 			"  Steps:\n    #  the model says  the system says\n    2  b\n    3  c\n    4  in              out\n    [2 more lines; thresh show F-1 has all]\n"},
+		"what follows the row that matters": {[]campaign.Exhibit{history}, "  History:\n    call\n    put\n    get\n"},
 		"what leads": {[]campaign.Exhibit{place, steps}, "  Place:\n    $.functions.x\n  Steps:\n    #  the model says  the system says\n    2  b\n    3  c\n" +
 			"    4  in              out\n    [2 more lines; thresh show F-1 has all]\n"},
 		"the smallest input": {[]campaign.Exhibit{input, campaign.TextExhibit("Standard error", "boom")},

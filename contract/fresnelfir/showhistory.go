@@ -168,7 +168,7 @@ func historyExhibits(data []byte) []campaign.Exhibit {
 	list := []campaign.Exhibit{
 		table,
 		{Kind: "timeline", Title: "When calls overlap", Timeline: line},
-		campaign.TextExhibit("What this shows", fmt.Sprintf("%d of the %d calls of the history. No order in which each call takes effect between its begin and its end\nexplains the answers, whether or not the other calls were made. Without any of these calls there is one.\nFrom and to count the begins and ends of what is shown.", len(x.Calls), x.Of)),
+		campaign.TextExhibit("What this shows", fmt.Sprintf("%d of the %d calls of the history. No order in which each call takes effect between its\nbegin and its end explains the answers, whether or not the other calls were made.\nWithout any one of these calls there is such an order.\nFrom and to count the begins and ends of what is shown.", len(x.Calls), x.Of)),
 	}
 	if x.Place != "" {
 		list = append(list, campaign.TextExhibit(placeTitle, x.Place))

@@ -272,3 +272,51 @@ func (c *checker) handles() {
 		}
 	}
 }
+
+// separate warns where each of several actors has a state of its own, the system answers by
+// that state and nothing tells it who calls.
+func (c *checker) separate() {
+	d := c.doc
+	if d.Actor == "" || d.Exploration.Threads < 2 || c.list.HasErrors() {
+		return
+	}
+	changed := map[string]bool{}
+	for _, e := range d.Effects {
+		for _, s := range e.Sets {
+			changed[s.Field] = changed[s.Field] || s.Var == "actor"
+		}
+	}
+	read, told := "", false
+	see := func(e *Expr, found func(x *Expr)) {
+		e.Walk(func(x *Expr) {
+			if x.Var == "actor" || slices.Contains(x.Names, "actor") {
+				found(x)
+			}
+		})
+	}
+	answers := func(e *Expr, by string) {
+		see(e, func(x *Expr) {
+			if x.Op == FieldOf && changed[x.Text] && read == "" {
+				read = by
+			}
+		})
+	}
+	for _, b := range d.Bindings.Actions {
+		answers(b.Answer, b.Action)
+		for _, name := range b.Args {
+			src, _ := d.ArgumentOf(b, name)
+			if told = told || src.Var == "actor"; src.Value != nil {
+				see(src.Value.Value, func(*Expr) { told = true })
+			}
+		}
+	}
+	for _, f := range d.Functions {
+		if pair := d.Pair(f); f.Observer && pair != nil {
+			answers(pair.Body, f.Name)
+		}
+	}
+	if read != "" && !told {
+		c.doubt(d.Entity(d.Actor).Place, "actor-state", "explore with one thread, or let an action make the "+d.Actor+" and choose it",
+			"each of %d actors has its own %s, and %s answers by it, but no call says who acts", d.Exploration.Threads, d.Actor, read)
+	}
+}

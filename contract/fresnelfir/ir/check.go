@@ -31,6 +31,7 @@ func Check(doc *Document, src *Source) diag.List {
 	c.handles()
 	c.exercised()
 	c.unset()
+	c.separate()
 	c.list.Sort()
 	return c.list
 }
@@ -316,7 +317,7 @@ func (c *checker) unset() {
 		for _, f := range c.doc.Entity(e.Creates.Entity).Fields {
 			if c.read[f] && !c.given[f] && f.Default == nil && !(f.Name == "id" && f.Type == String) {
 				c.given[f] = true // said once
-				c.doubt(f.Place, "unset-field", "give it a default", "%s.%s is read and never has a value: %s makes a %[1]s without it, and no effect sets it", e.Creates.Entity, f.Name, e.Action)
+				c.doubt(f.Place, "unset-field", "give it a default", "%s.%s is read and never has a value: %s creates instances without it, and no effect sets it", e.Creates.Entity, f.Name, e.Action)
 			}
 		}
 	}
