@@ -17,13 +17,13 @@ func (p *plan) compileAttempts() {
 		children := p.grammar.Nodes[at].Children
 		for i := range p.nodes[at].branches {
 			b := &p.nodes[at].branches[i]
-			b.attempt = -1
+			b.attempt, b.leads = -1, p.leading(children[i], 0)
 			if b.open {
 				continue
 			}
-			if action := p.leading(children[i], 0); action >= 0 {
-				if x := p.program.Actions()[action].Binding; x != nil && x.Rejects != nil {
-					b.attempt, b.told, p.nodes[at].attempts = action, p.told(x), true
+			if b.leads >= 0 {
+				if x := p.program.Actions()[b.leads].Binding; x != nil && x.Rejects != nil {
+					b.attempt, b.told, p.nodes[at].attempts = b.leads, p.told(x), true
 				}
 			}
 			for j := range p.nodes[at].branches {

@@ -252,7 +252,11 @@ func (j *judge) stage(s *point, x *cue) (allowed, there bool) {
 		j.m.Bind(b.slot, to)
 	}
 	for _, g := range x.guards {
-		if v, ok := j.m.Modelled(j.p.nodes[g.node].branches[g.branch].guard.Code); !ok || v != model.True {
+		list := j.p.allowing(x.action, g)
+		if len(list) > 0 && !slices.ContainsFunc(list, func(b *branch) bool {
+			v, ok := j.m.Modelled(b.guard.Code)
+			return ok && v == model.True
+		}) {
 			return false, true
 		}
 	}

@@ -72,6 +72,7 @@ type branch struct {
 	attempt int
 	told    []int // the variables that the system can tell from the arguments of its call
 	rivals  []int // branches beside it that may begin with the action of attempt
+	leads   int   // the action that it begins with; -1 if that depends
 }
 
 // start is a compiled generator.

@@ -137,14 +137,31 @@ func (p *plan) scopeOf(action int, guards []branchAt) touched {
 	slots, written, all := p.program.Touched(action)
 	x := touched{slots, written, all}
 	for _, g := range guards {
-		e := p.nodes[g.node].branches[g.branch].guard.Expr
-		if picked(p.program.Actions()[action].Effect, e) {
-			continue
+		for _, b := range p.allowing(action, g) {
+			if picked(p.program.Actions()[action].Effect, b.guard.Expr) {
+				continue
+			}
+			more, far := p.program.Touches(b.guard.Expr, x.slots)
+			x.slots, x.all = more, x.all || far
 		}
-		more, far := p.program.Touches(e, x.slots)
-		x.slots, x.all = more, x.all || far
 	}
 	return x
+}
+
+// allowing are the branches of which one must be open for an action that was reached through
+// a guard: in another order of the calls it may be another one than the walk took. None: it
+// is always allowed there.
+func (p *plan) allowing(action int, g branchAt) (list []*branch) {
+	for i := range p.nodes[g.node].branches {
+		switch b := &p.nodes[g.node].branches[i]; {
+		case i != g.branch && b.leads != action:
+		case b.open:
+			return nil
+		default:
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // picked reports whether a guard says no more than that there is an instance which the

@@ -1,0 +1,84 @@
+package fresnelfir
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/port/sut"
+	edges "github.com/thresh-dev/thresh/system"
+	httpsys "github.com/thresh-dev/thresh/system/http"
+)
+
+// Of two branches with one action, in another order of the calls the other one allows it:
+// a system that does one call after the other is right.
+func TestParallelCallsThatAnotherBranchAllows(t *testing.T) {
+	const model = `{"entities":{"Coin":{"fields":{"n":{"type":"int","min":0,"max":500},"odd":{"type":"bool","default":false}}}},"refinements":{},"functions":{},
+"protocols":{"flips":{"root":{"type":"repeat","min":3,"max":8,"body":{"type":"alt","branches":[
+  {"id":"even","weight":1,"guard":["not",["field","coin","odd"]],"body":{"type":"call","action":"flip"}},
+  {"id":"odd","weight":1,"guard":["field","coin","odd"],"body":{"type":"call","action":"flip"}}]}}}},
+"effects":{"make":{"creates":{"entity":"Coin","assign":"coin"},"sets":[{"target":["coin","n"],"value":0}]},
+  "flip":{"sets":[{"target":["coin","n"],"value":["add",["field","coin","n"],1]},{"target":["coin","odd"],"value":["not",["field","coin","odd"]]}]}},
+"properties":{},"generators":{"one":{"sequence":[{"action":"make","with":{}}]}},
+"exploration":{"weights":{"scope":"per_alt_branch_and_model_state","initial":"from_protocol","decay":"per_epoch"},"directives_allowed":[],"adaptation_signals":[],
+  "strategy":{"initial":"pseudo_random_traversal","fallback":"targeted_on_violation"},"epoch_size":100,"coverage_floor_threshold":0.05,
+  "concurrency":{"mode":"parallel","threads":3}},
+"inputs":{"domains":{},"constraints":[],"coverage":{"targets":[],"seed":7,"reproducible":true}},
+"bindings":{"runtime":"system","entry":"coin.system.yaml","actions":{
+  "make":{"function":"make","args":[],"returns":{"type":"Coin"},"mutates":true,"idempotent":false,"reads":[],"writes":["Coin"]},
+  "flip":{"function":"flip","args":["coin_id"],"returns":{"type":"int"},"mutates":true,"idempotent":false,"reads":[],"writes":["Coin"],"answer":["add",["field","coin","n"],1]}},
+  "event_hooks":{"mode":"function_intercept","observe":[],"capture":[]}}}`
+	for name, c := range map[string]struct {
+		sticks int // the count never gets above it
+		want   campaign.Verdict
+	}{
+		"one call after the other": {1000, campaign.VerdictPass},
+		"a count that sticks":      {4, campaign.VerdictFail},
+	} {
+		var mu sync.Mutex
+		coins := map[int]int{}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var asked struct{ Coin int }
+			mu.Lock()
+			defer mu.Unlock()
+			_ = json.NewDecoder(r.Body).Decode(&asked)
+			v := 0
+			switch r.URL.Path {
+			case "/reset":
+				clear(coins)
+			case "/make":
+				v = len(coins) + 1
+				coins[v] = 0
+			default:
+				coins[asked.Coin] = min(coins[asked.Coin]+1, c.sticks)
+				v = coins[asked.Coin]
+			}
+			_, _ = fmt.Fprintf(w, `{"v":%d}`, v)
+		}))
+		defer server.Close()
+		yaml := "schema: thresh.system.v1\nname: coin\nkind: http\nurl: " + server.URL + `
+operations:
+  make: {method: POST, path: /make, json: {}, returns: $.v}
+  flip: {method: POST, path: /flip, json: {coin: "{coin_id}"}, returns: $.v, rejects: [409]}
+  reset: {method: POST, path: /reset, json: {}}
+reset: {operation: reset}
+`
+		open := edges.New(map[sut.Kind]edges.Kind{sut.HTTP: httpsys.Open}).Open
+		list, diags := New(nil).Systems(open).Compile(t.Context(), campaign.Spec{Path: "coin.json", Data: []byte(model)}, campaign.Settings{
+			Read:   func(path string) ([]byte, error) { return []byte(yaml), nil },
+			Digest: func(string) (string, error) { return "", nil },
+		})
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		camp, _ := campaign.As[*Campaign](list[0])
+		if o, n := histories(t, camp, 60); o.Verdict != c.want {
+			t.Errorf("%s: history %d: %v %s", name, n, o.Verdict, strings.TrimSpace(o.Title))
+		}
+	}
+}
