@@ -93,6 +93,9 @@ func (m *imported) curl(l shellLine, cases *int) {
 		wrong("this is not a command line of curl")
 		return
 	}
+	if l.after != "" {
+		m.report(diag.Warning, l.number, l.source, "left out: what the shell does with the answer: %s", l.after)
+	}
 	c := curlCall{redirects: "50", pause: "1s", globs: true}
 	options := true
 	for i := 1; i < len(l.words); i++ {

@@ -10,6 +10,7 @@ type shellLine struct {
 	number int // of its first line
 	source string
 	words  []string // with ${NAME} for variables
+	after  string   // what the shell does with its output
 	wrong  string   // why it is more than one simple command
 }
 
@@ -87,9 +88,14 @@ func (r *shellReader) command(l *shellLine) {
 				in = false
 			}
 			end()
-			l.wrong = string(c) + " belongs to the shell"
+			from := r.at - 1
 			for r.at < len(r.text) && !r.peek("\n") {
 				r.next()
+			}
+			if rest := r.text[from:r.at]; c == '>' || c == '|' && !strings.HasPrefix(rest, "||") {
+				l.after = strings.TrimSpace(rest)
+			} else {
+				l.wrong = string(c) + " belongs to the shell"
 			}
 		case c == '\\' && r.peek("\n"), c == '\\' && r.peek("\r\n"):
 			for r.next() != '\n' {
