@@ -3,13 +3,14 @@ package spectest
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/engine/jsonpath"
 )
 
 func hurlCapture(text string) (what, why string) {
-	words := hurlWords(text)
+	words := hurlIndexed(hurlWords(text))
 	secret := ""
 	if n := len(words); n > 1 && words[n-1] == "redact" {
 		words, secret = words[:n-1], ", secret: true"
@@ -34,9 +35,33 @@ func hurlCapture(text string) (what, why string) {
 	return "", "there is no " + words[0]
 }
 
+// hurlIndexed has the filters first, last and nth as a part of the path.
+func hurlIndexed(words []string) []string {
+	for len(words) > 2 && words[0] == "jsonpath" {
+		index, rest := "", words[3:]
+		switch {
+		case words[2] == "first":
+			index = "0"
+		case words[2] == "last":
+			index = "-1"
+		case words[2] == "nth" && len(rest) > 0:
+			index, rest = rest[0], rest[1:]
+		}
+		path := hurlString(words[1])
+		if _, err := strconv.Atoi(index); err != nil {
+			break
+		}
+		if p, err := jsonpath.Compile(path); err != nil || !p.Single() {
+			break
+		}
+		words = slices.Concat([]string{"jsonpath", strconv.Quote(path + "[" + index + "]")}, rest)
+	}
+	return words
+}
+
 // hurlAssert is an assertion as a condition.
 func hurlAssert(l string) (when, why string) {
-	words := hurlWords(l)
+	words := hurlIndexed(hurlWords(l))
 	if len(words) < 2 {
 		return "", "it has no predicate"
 	}
@@ -44,7 +69,7 @@ func hurlAssert(l string) (when, why string) {
 	if slices.Contains([]string{"header", "cookie", "jsonpath", "xpath"}, query) {
 		arg, rest = hurlString(rest[0]), rest[1:]
 	}
-	subject, known := map[string]string{"status": "status", "body": "body_text", "sha256": "sha256", "bytes": "size", "url": "url", "duration": "duration", "jsonpath": arg, "xpath": "xpath(" + infixText(arg) + ")", "header": "headers", "cookie": "headers"}[query]
+	subject, known := map[string]string{"status": "status", "body": "body_text", "sha256": "sha256", "bytes": "size", "url": "url", "duration": "duration", "redirects": "redirects", "jsonpath": arg, "xpath": "xpath(" + infixText(arg) + ")", "header": "headers", "cookie": "headers"}[query]
 	if !known {
 		return "", "there is no " + query
 	}
@@ -64,8 +89,10 @@ func hurlAssert(l string) (when, why string) {
 		}
 		query, subject = "attribute", "get(get(cookies, "+infixText(attribute[1])+"), "+infixText(key)+")"
 	}
-	if len(rest) > 0 && rest[0] == "count" {
-		if rest = rest[1:]; query != "bytes" {
+	if counted := len(rest) > 0 && rest[0] == "count"; query == "redirects" && !counted {
+		return "", "what redirects say has no counterpart, only their count"
+	} else if counted {
+		if rest = rest[1:]; query != "bytes" && query != "redirects" {
 			subject, several = "len("+subject+")", false
 		}
 	}
@@ -127,6 +154,8 @@ func hurlAssert(l string) (when, why string) {
 	switch {
 	case kind != "":
 		return negated("json_type("+subject+", "+infixText(kind)+")", not), ""
+	case predicate == "isCollection":
+		return negated("json_type("+subject+", \"dict\") or json_type("+subject+", \"list\")", not), ""
 	case predicate == "isInteger":
 		return negated("json_type("+subject+", \"number\") and not ("+subject+" matches \"[.eE]\")", not), ""
 	case predicate == "isFloat":
