@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -191,10 +192,18 @@ func (b *builder) syntax(err error) *Error {
 	return b.fail(class, b.lines.at(start+col), remedy(problem, first), "%s", problem)
 }
 
+// openedInText is a bracket behind a word, which no list or mapping begins with.
+var openedInText = regexp.MustCompile(`[A-Za-z0-9_$)] *[\[{]`)
+
 // remedy says what a line usually lacks when the parser says this.
 func remedy(problem, line string) string {
-	if strings.HasPrefix(problem, "did not find expected ',' or") && strings.Contains(line, "?") { // which ends a text in brackets
-		return `quotes around text that holds "?"`
+	if strings.HasPrefix(problem, "did not find expected ',' or") { // what ends a text in brackets
+		if strings.Contains(line, "?") {
+			return `quotes around text that holds "?"`
+		}
+		if m := openedInText.FindString(line); m != "" {
+			return fmt.Sprintf("quotes around text that holds %q", m[len(m)-1:])
+		}
 	}
 	switch problem {
 	case "mapping values are not allowed in this context":
