@@ -32,6 +32,10 @@ func (s *script) addLine(who, text string) func(int) int {
 
 func (s *script) fault(e *fault.Event) {
 	from := s.Len()
+	if e.Mode == "" { // an answer from a recording
+		s.addLine("answer", cut(e.Target+": "+e.Change, 400))
+		return
+	}
 	text := string(e.Mode)
 	if e.Target != "" {
 		text += " of " + e.Target

@@ -322,11 +322,21 @@ func (t *trial) replay(ctx context.Context) error {
 		return err
 	}
 	t.calls = record.Trace(t.cell.faults.Report().Exchanges)
-	if at := firstDifference(s.Trace, t.calls); at >= 0 && t.out.Verdict == campaign.VerdictPass && s.Model == config.ModelRecorded {
-		step := func(list []string) string { return append(list[:len(list):len(list)], "nothing more")[at] }
-		t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, campaign.SeverityMedium, departed
-		t.out.Title = fmt.Sprintf("%s: departs from the recording at call %d: %s, where %s was recorded", t.what, at+1, cut(step(t.calls), 120), cut(step(s.Trace), 120))
-		t.out.Signature, t.out.Cause = "replay|"+s.ID+"|"+departed, []string{departed}
+	at := firstDifference(s.Trace, t.calls)
+	if at >= 0 && s.Model == config.ModelRecorded {
+		step := func(list []string) string { return cut(append(list[:len(list):len(list)], "nothing more")[at], 120) }
+		why := fmt.Sprintf("departs from the recording at call %d: %s, where %s was recorded", at+1, step(t.calls), step(s.Trace))
+		if t.out.Verdict == campaign.VerdictPass {
+			t.out.Verdict, t.out.Severity, t.out.Kind = campaign.VerdictFail, campaign.SeverityMedium, departed
+			t.out.Title = t.what + ": " + why
+			t.out.Signature, t.out.Cause = "replay|"+s.ID+"|"+departed, []string{departed}
+		} else { // what failed may fail because of it
+			t.out.Title += "; " + why
+			t.note.reason += "; " + why
+		}
+	}
+	if len(t.calls) == 0 {
+		t.calls = []string{"no call"}
 	}
 	return nil
 }
