@@ -83,7 +83,7 @@ thresh list names it; without one, all are shown.`,
 // histories are those of one configuration, or of all.
 func histories(d campaign.Desk, name string, limit int) ([]scoreHistory, error) {
 	if name != "" {
-		name = CampaignName(name)
+		name = diag.DocumentName(name)
 	}
 	trends, err := d.Trends(name, limit)
 	if err != nil {

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,7 +33,7 @@ func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.S
 	if b.list.HasErrors() {
 		return nil, b.list
 	}
-	b.c.id = campaign.Identity{Contract: k.Name(), Name: CampaignName(spec.Path), Digest: b.digest()}
+	b.c.id = campaign.Identity{Contract: k.Name(), Name: diag.DocumentName(spec.Path), Digest: b.digest()}
 	return []campaign.Any{campaign.Erase[*state](b.c)}, b.list
 }
 
@@ -382,19 +380,4 @@ func (b *builder) digest() string {
 	options, _ := json.Marshal(b.set.Options) // strings alone; keys sorted
 	h.Write(options)
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// CampaignName is a document's name without the folders of this machine.
-func CampaignName(p string) string {
-	if filepath.IsAbs(p) {
-		short := path.Join(filepath.Base(filepath.Dir(p)), filepath.Base(p))
-		cwd, err := os.Getwd()
-		if err != nil {
-			return short
-		}
-		if p, err = filepath.Rel(cwd, p); err != nil || !filepath.IsLocal(p) {
-			return short
-		}
-	}
-	return path.Clean(filepath.ToSlash(p))
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,7 +61,7 @@ func newDocument(path string, data []byte) *document {
 }
 
 func readDocument(spec campaign.Spec, readers *sync.Pool) *document {
-	d := &document{path: spec.Path, name: campaignName(spec.Path), format: formatOf(spec.Path), release: spec.Release, readers: readers}
+	d := &document{path: spec.Path, name: diag.DocumentName(spec.Path), format: formatOf(spec.Path), release: spec.Release, readers: readers}
 	if d.release == nil {
 		d.release = func() {}
 	}
@@ -288,21 +286,4 @@ func (d *document) jsonTree(body []byte, start int) (*doctree.Node, []doctree.Du
 		return nil, nil, &p
 	}
 	return &doc.Root, doc.Duplicates, nil
-}
-
-// campaignName is the document's name in reports and digests: its path from the
-// working directory. Of one that lies elsewhere it is the last two elements, so
-// that a run is the same wherever the documents lie.
-func campaignName(p string) string {
-	if filepath.IsAbs(p) {
-		short := path.Join(filepath.Base(filepath.Dir(p)), filepath.Base(p))
-		cwd, err := os.Getwd()
-		if err != nil {
-			return short
-		}
-		if p, err = filepath.Rel(cwd, p); err != nil || !filepath.IsLocal(p) {
-			return short
-		}
-	}
-	return path.Clean(filepath.ToSlash(p))
 }
