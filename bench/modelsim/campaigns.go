@@ -71,7 +71,7 @@ func (x *explored) open(ctx context.Context) error {
 	}
 	x.campaign, x.next = list[0], 0
 	x.explorer, _ = campaign.As[*fresnelfir.Campaign](list[0])
-	if x.executor, err = x.campaign.Open(ctx, campaign.Lane{}); err != nil {
+	if x.executor, err = campaign.Solo(ctx, x.campaign, campaign.Lane{}); err != nil {
 		return fmt.Errorf("starting the module: %w", err)
 	}
 	x.state = x.campaign.Start(campaign.Facts{})

@@ -120,7 +120,7 @@ func explorer(ctx context.Context, g *wasm.Engine, text, module []byte, seed int
 	if diags.HasErrors() || len(list) != 1 {
 		return 0, fmt.Errorf("the model is refused: %v", diags)
 	}
-	x, err := list[0].Open(ctx, campaign.Lane{})
+	x, err := campaign.Solo(ctx, list[0], campaign.Lane{})
 	if err != nil {
 		return 0, fmt.Errorf("starting the module: %w", err)
 	}
