@@ -106,7 +106,7 @@ func (c *Campaign) crashOutcome(end ending, d crash.Death, runID string, look lo
 	var seen *process.Crash
 	if cause.Untold() {
 		if seen = look(); seen != nil {
-			d.Stack = &crash.Stack{Kind: seen.Kind, Fault: seen.Fault, Places: seen.Layers}
+			d.Stack = &crash.Stack{Kind: seen.Kind, Fault: seen.Fault, Places: seen.Layers, Vague: seen.Vague}
 			if cause = crash.Analyze(d); seen.Hint == process.Exploitable {
 				cause.Severity = crash.SeverityCritical
 			}

@@ -94,11 +94,14 @@ type report struct {
 	// place is where in the program's own code a language's runtime says that the
 	// failure was raised: file:line. It tells two failures of one function apart.
 	place string
+	// owner is the function that place is in, where frames of libraries come before it.
+	owner string
 	// volatile says that where the program noticed the failure is chance, as it
 	// is when memory runs out, so that frames and message must stay out of the
 	// layers.
 	volatile bool
 	placed   bool   // frames come from a [Stack]
+	vague    bool   // the first of them may be a library's
 	fault    string // and so does this, in place of ending and kind
 	// ends are the exit codes of a runtime that ends a program on what it
 	// reports; none if the report may be one that a program writes and goes on.
@@ -212,10 +215,14 @@ func (r report) cause(ending string) Cause {
 		b.Reset()
 		b.WriteString(r.what)
 	}
-	if len(frames) > 0 && !r.volatile {
-		b.WriteString(" in " + frames[0])
-		if file, line, ok := cutLast(r.place, ":"); ok && r.place != frames[0] && r.class != ClassStackOverflow {
-			if strings.HasPrefix(frames[0]+":", file+":") {
+	if len(frames) > 0 && !r.volatile && !r.vague {
+		function := frames[0]
+		if r.owner != "" && r.class != ClassStackOverflow {
+			function = r.owner
+		}
+		b.WriteString(" in " + function)
+		if file, line, ok := cutLast(r.place, ":"); ok && r.place != function && r.class != ClassStackOverflow {
+			if strings.HasPrefix(function+":", file+":") {
 				b.WriteString(" line " + line)
 			} else {
 				b.WriteString(" (" + r.place + ")")

@@ -157,7 +157,10 @@ func Plumbing(f string) bool {
 		"rust_panic", "rust_begin_unwind", "rust_eh_personality", "RunThread":
 		return true
 	}
-	for _, p := range [...]string{"__", "asan_", "std::", "fuzzer::", "core::", "alloc::", "scudo::", "_Unwind_", "_dl_", "_IO_", "node::OOM",
+	if Standard(f) {
+		return true
+	}
+	for _, p := range [...]string{"__", "asan_", "fuzzer::", "scudo::", "_Unwind_", "_dl_", "_IO_", "node::OOM",
 		"v8::", "wrap_", "___interceptor", "libc_", "unsafe_libc", "<signal handler"} {
 		if strings.HasPrefix(f, p) {
 			return !strings.HasPrefix(f, "__cxx_global_var_init")
@@ -173,6 +176,9 @@ func FunctionName(s string) string {
 	s = strings.TrimSpace(s)
 	if i := strings.Index(s, " [clone "); i > 0 {
 		s = s[:i]
+	}
+	if name := demangle(s); name != "" {
+		s = name
 	}
 	s = strings.ReplaceAll(s, "(anonymous namespace)", "anon")
 	s = strings.ReplaceAll(s, "{anonymous}", "anon")

@@ -72,13 +72,13 @@ func pythonChained(s string) bool {
 // exception.
 func readTraceback(t text, start int) (r report, whole bool) {
 	var all []string
-	place := ""
+	place, owner := "", ""
 	for i := start + 1; i < len(t.lines); i++ {
 		s, margin := pythonMargin(t.lines[i])
 		if f, ok := pythonFrame(s); ok {
 			all = append(all, f)
 			if p := pythonPlace(s); p != "" {
-				place = p
+				place, owner = p, f
 			}
 			if len(all) > maxScan {
 				all = all[len(all)-maxScan:]
@@ -94,7 +94,7 @@ func readTraceback(t text, start int) (r report, whole bool) {
 		}
 		slices.Reverse(all)
 		r = exception(kind, msg, ownFrames(all, pythonPlumbing))
-		r.place = place
+		r.place, r.owner = place, owner
 		return r, true
 	}
 	slices.Reverse(all)
@@ -219,15 +219,15 @@ func readJava(t text) (report, bool) {
 			continue
 		}
 		var all []string
-		place := ""
+		place, owner := "", ""
 		for j := head + 1; j < len(t.lines) && javaFrameLine(t.lines[j]) && len(all) < maxScan; j++ {
 			f := javaFunc(t.lines[j])
 			if all = append(all, f); place == "" && !javaPlumbing(f) && !strings.HasPrefix(f, "java.") && !strings.HasPrefix(f, "javax.") {
-				place = javaPlace(t.lines[j])
+				place, owner = javaPlace(t.lines[j]), f
 			}
 		}
 		r := exception(kind, msg, ownFrames(all, javaPlumbing))
-		r.place = place
+		r.place, r.owner = place, owner
 		r.javaEnd(first)
 		return r, true
 	}

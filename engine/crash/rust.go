@@ -85,5 +85,7 @@ func rustFrames(t text, i int) []string {
 		}
 		all = append(all, FunctionName(name))
 	}
-	return ownFrames(all, Plumbing)
+	return ownFrames(all, func(f string) bool {
+		return Plumbing(f) || strings.HasPrefix(f, "core::") || strings.HasPrefix(f, "alloc::")
+	})
 }

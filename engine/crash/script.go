@@ -11,15 +11,9 @@ func readNode(t text) (report, bool) {
 			first = i
 			break
 		}
-		// A thrown value that is no Error has no stack.
-		if strings.HasPrefix(line, "(Use `node --trace-uncaught") && i > 0 {
-			r := exception("uncaught value", t.lines[i-1], nil)
-			r.ends = nodeEnds
-			return r, true
-		}
 	}
 	if first < 0 {
-		return report{}, false
+		return nodeValue(t)
 	}
 	head := first
 	for head > 0 && head > first-8 {
@@ -37,23 +31,47 @@ func readNode(t text) (report, bool) {
 	if kind == "" {
 		return report{}, false
 	}
+	if _, reason, ok := strings.Cut(msg, "was not handled with .catch(). The promise rejected with the reason \""); ok {
+		msg = strings.TrimSuffix(reason, "\".") // what was thrown is no Error
+	}
 	j := head + 1
 	for j < len(t.lines) && !nodeFrameLine(t.lines[j]) {
 		j++
 	}
 	var all []string
-	place := ""
+	place, owner := "", ""
 	for ; j < len(t.lines) && nodeFrameLine(t.lines[j]) && len(all) < maxScan; j++ {
-		if all = append(all, nodeFrame(t.lines[j])); place == "" {
-			place = nodePlace(t.lines[j])
+		f := nodeFrame(t.lines[j])
+		if all = append(all, f); place == "" {
+			if place = nodePlace(t.lines[j]); place != "" {
+				owner = f
+			}
 		}
 	}
 	r := exception(kind, msg, ownFrames(all, func(string) bool { return false }))
-	r.place = place
+	r.place, r.owner = place, owner
 	if nodeUncaught(t, head, j) {
 		r.ends = nodeEnds
 	}
 	return r, true
+}
+
+// nodeValue reads the end by a thrown value that is no Error and so has no stack:
+// the place and its line, a mark below it, the value, and node's version.
+func nodeValue(t text) (report, bool) {
+	for i := 2; i+1 < len(t.lines); i++ {
+		if s := strings.TrimSpace(t.lines[i]); s == "" || strings.Trim(s, "^") != "" || t.lastPrefix("Node.js v") < i {
+			continue
+		}
+		var frames []string
+		if place := nodePlace(t.lines[i-2]); place != "" {
+			frames = []string{place}
+		}
+		r := exception("uncaught value", t.lines[i+1], frames)
+		r.ends = nodeEnds
+		return r, true
+	}
+	return report{}, false
 }
 
 // nodeEnds are the exit codes of an error that nothing caught, and of one in the

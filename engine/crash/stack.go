@@ -8,6 +8,7 @@ type Stack struct {
 	Kind   string   // "null pointer read"
 	Fault  string   // what enters the layers in its place; "": Kind
 	Places []string // innermost first; they enter the layers as they are
+	Vague  bool     // libraries cannot be distinguished from the program: the first place means nothing to people
 }
 
 // Untold says whether a cause names a signal and no place, so that a [Stack]
@@ -39,7 +40,7 @@ func (r *report) take(s *Stack) {
 		r.access, r.what = s.Kind, r.kind+": "+s.Kind
 	}
 	if r.frames = s.Places; len(s.Places) > 0 {
-		r.placed, r.fault = true, s.Fault
+		r.placed, r.vague, r.fault = true, s.Vague, s.Fault
 		if r.class == ClassSignal {
 			r.message = "" // the last words before a fault may be the input's
 		}

@@ -9,6 +9,7 @@ type Crash struct {
 	Layers []string // the places that distinguish it from other crashes of the kind; none: it has no code of its own
 	Frames []string // the program's own calls, innermost first
 	By     string   // what named them
+	Vague  bool     // libraries cannot be distinguished from the program
 	Hint   string   // guess at what it could be used for: one of the constants below
 }
 

@@ -179,7 +179,7 @@ func (t *tracer) stopped(pid int, ws unix.WaitStatus) bool {
 		t.looks++
 		d, err := examine(pid)
 		// A death in a handler, or raised by one, shows in what was caught.
-		if err == nil && (t.crash == nil || !d.Sent && !d.Handler) {
+		if err == nil && (t.crash == nil || !d.Sent && !d.Raised && !d.Handler) {
 			t.crash = &d
 			if d.Sent {
 				t.crash = nil // somebody killed it: where it was then is chance

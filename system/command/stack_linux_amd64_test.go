@@ -17,8 +17,10 @@ import (
 	"github.com/thresh-dev/thresh/port/process"
 )
 
+type build struct{ name, line string }
+
 // builds are ways to build a program, in which its crashes are the same.
-var builds = []struct{ name, line string }{
+var builds = []build{
 	{"O0, debugging information", "gcc -O0 -g"},
 	{"O0, clang, static, stripped", "clang -O0 -static -s"},
 	{"O2, PIE, debugging information", "gcc -O2 -g -pie -fPIE"},
@@ -35,17 +37,30 @@ var builds = []struct{ name, line string }{
 // ways: each way is told from the others and from itself never, whatever else
 // stands in the input, with names and without.
 func TestCrashesToldApart(t *testing.T) {
-	apart(t, "testdata/bugs.c", 'A', 'N', 1, 5, 77)
+	apart(t, builds, "testdata/bugs.c", 'A', 'N', 1, 5, 77)
 }
 
 // A function that writes over its stack may crash in a caller, or anywhere; one that
 // releases what it must not, in many ways; one that reads at an address of the
 // input's, where that is mapped or not. Each is one bug.
 func TestDamageIsOneBug(t *testing.T) {
-	apart(t, "testdata/smash.c", 'A', 'F', 1, 5, 12, 77, 140)
+	apart(t, builds, "testdata/smash.c", 'A', 'F', 1, 5, 12, 77, 140)
 }
 
-func apart(t *testing.T, source string, from, to byte, variants ...byte) {
+// What the C++ library does on behalf of the program, in headers that became part of
+// it or in itself, is not what distinguishes its bugs, and is not what they are called by.
+func TestLibrariesArePassedOver(t *testing.T) {
+	apart(t, []build{
+		{"O0, debugging information", "g++ -O0 -g"},
+		{"O2, debugging information", "g++ -O2 -g"},
+		{"O0", "g++ -O0"},
+		{"O2, static", "g++ -O2 -static"},
+		{"O2, static, stripped", "g++ -O2 -static -s"},
+		{"O1, clang, stripped", "clang++ -O1 -s"},
+	}, "testdata/library.cc", 'A', 'L', 1, 77)
+}
+
+func apart(t *testing.T, builds []build, source string, from, to byte, variants ...byte) {
 	for _, build := range builds {
 		t.Run(build.name, func(t *testing.T) {
 			t.Parallel()
@@ -66,6 +81,9 @@ func apart(t *testing.T, source string, from, to byte, variants ...byte) {
 					print = got
 				}
 				t.Logf("%c %s", bug, print)
+				if strings.Contains(print, "std::") || strings.Contains(print, ".h:") {
+					t.Errorf("%c is known by the library: %s", bug, print)
+				}
 				if other, ok := identities[print]; ok {
 					t.Errorf("%c and %c are one bug: %s", other, bug, print)
 				}

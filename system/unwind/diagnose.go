@@ -26,6 +26,8 @@ type Diagnosis struct {
 	process.Crash
 	// Sent says that the signal came from a process and not from a fault.
 	Sent bool
+	// Raised says that the thread sent the signal to itself, other than by abort.
+	Raised bool
 	// Handler says that the thread was in a handler of an earlier signal.
 	Handler bool
 	// Doubtful says that the stack may have been written over: where the thread
@@ -35,9 +37,10 @@ type Diagnosis struct {
 
 // Diagnose names the crash of a thread that a fatal signal has stopped.
 func (p *Process) Diagnose(s Stop) Diagnosis {
-	// An abort is a signal that a thread sends itself.
-	d := Diagnosis{Sent: s.Code <= 0 && (s.Signal != sigABRT || s.Code != byThread)}
-	d.Kind = p.kind(s)
+	d := Diagnosis{Sent: s.Code <= 0 && s.Code != byThread, Raised: s.Code == byThread && s.Signal != sigABRT}
+	if d.Kind = p.kind(s); d.Raised {
+		d.Kind = kindRaised
+	}
 	back := uint64(0)
 	if s.Signal == sigTRAP {
 		back = 1 // the breakpoint is behind
@@ -132,25 +135,32 @@ func inAllocator(walked []frame) bool {
 
 // identify fills in the frames and what the crash is known by.
 func (d *Diagnosis) identify(walked []frame) {
-	aborted := strings.HasPrefix(d.Kind, kindAborted) || d.Fault == heapDamage || d.Fault == inLibrary
+	aborted := d.Raised || strings.HasPrefix(d.Kind, kindAborted) || d.Fault == heapDamage || d.Fault == inLibrary
 	want, exact := ownPlaces, exactPlaces
 	seen := map[string]int{}
 	most := 0
 	var layers []string
-	for _, f := range walked {
-		if !f.m.own {
-			continue
+	places := make([][]place, len(walked))
+	own := false
+	for i, f := range walked {
+		if f.m.own {
+			places[i] = f.places()
 		}
-		places := f.places()
-		for _, x := range places {
+		own = own || slices.ContainsFunc(places[i], func(x place) bool { return !x.library })
+	}
+	for i, f := range walked {
+		for _, x := range places[i] {
 			if len(d.Frames) < mostShown {
 				d.Frames = append(d.Frames, x.site)
 			}
 			if d.By == "" {
 				d.By = x.by
 			}
-			if x.by == byOffset && f.m.static && f.m.library == noLibrary && aborted {
-				want, exact = unnamedPlaces, unnamedPlaces
+			if x.library && own {
+				continue
+			}
+			if x.by == byOffset && f.m.static && (f.m.library == noLibrary || f.m.cxx) && aborted {
+				want, exact, d.Vague = unnamedPlaces, unnamedPlaces, true
 			}
 			if d.Fault == stackDamage && want == ownPlaces {
 				want = 1 // what survives above hangs on the length of the input

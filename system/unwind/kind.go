@@ -46,6 +46,7 @@ const (
 	kindOverflow = "stack overflow"
 	kindSmashed  = "smashed return address"
 	kindAborted  = "abort"
+	kindRaised   = "raised by the program"
 	kindGuarded  = "stack smashing detected"
 )
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"sort"
+	"strings"
 	"sync"
 
 	"github.com/thresh-dev/thresh/engine/crash"
@@ -34,7 +35,7 @@ type function struct {
 	depth  int
 	name   string
 	line   int
-	file   string
+	file   string // with its folders
 }
 
 // place is one function that an address lies in: innermost first where calls
@@ -43,6 +44,7 @@ type place struct {
 	function string
 	site     string // with the place in it that distinguishes bugs of it
 	by       string // what gave the name
+	library  bool   // it is of the language's library, made part of the program by a header
 }
 
 // What gave the names of a stack, the best first.
@@ -67,7 +69,7 @@ func (f frame) places() []place {
 		if name == "_start" || m.static && (f.library && m.library != noLibrary || crash.Plumbing(name) || muslPlumbing[name]) {
 			return nil
 		}
-		return []place{{name, fmt.Sprintf("%s+%#x", name, f.at-s.Value), bySymbol}}
+		return []place{{name, fmt.Sprintf("%s+%#x", name, f.at-s.Value), bySymbol, crash.Standard(name)}}
 	}
 	if f.library {
 		return nil
@@ -77,7 +79,7 @@ func (f frame) places() []place {
 	if f.start != 0 {
 		function = fmt.Sprintf("%s@%#x", m.name, f.start)
 	}
-	return []place{{function, site, byOffset}}
+	return []place{{function, site, byOffset, false}}
 }
 
 // symbolAt is the function of the symbol table that an address lies in, or nil.
@@ -140,16 +142,23 @@ func (m *module) lines(at uint64) (out []place) {
 	line, file := 0, ""
 	for i := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].Address > at }) - 1; i >= 0 && line == 0 && !u.rows[i].EndSequence; i-- {
 		if line = u.rows[i].Line; u.rows[i].File != nil {
-			file = path.Base(u.rows[i].File.Name)
+			file = u.rows[i].File.Name
 		}
 	}
 	for _, f := range u.functions {
 		if at >= f.lo && at < f.hi && f.name != "" {
-			out = append(out, place{f.name, fmt.Sprintf("%s (%s:%d)", f.name, file, line), byDWARF})
+			out = append(out, place{f.name, fmt.Sprintf("%s (%s:%d)", f.name, path.Base(file), line), byDWARF, installed(file)})
 			line, file = f.line, f.file
 		}
 	}
 	return out
+}
+
+// installed says whether a source file is one of the compiler or the system, as the
+// headers of the C++ library and all of Rust's are.
+func installed(file string) bool {
+	return strings.HasPrefix(file, "/usr/include/") || strings.HasPrefix(file, "/usr/lib/") || strings.HasPrefix(file, "/rustc/") ||
+		strings.Contains(file, "/include/c++/")
 }
 
 func (m *module) readUnit(rd *dwarf.Reader, e *dwarf.Entry) *unit {
@@ -177,7 +186,7 @@ func (m *module) readUnit(rd *dwarf.Reader, e *dwarf.Entry) *unit {
 				f.line = int(n)
 			}
 			if n, ok := e.Val(dwarf.AttrCallFile).(int64); ok && n >= 0 && n < int64(len(files)) && files[n] != nil {
-				f.file = path.Base(files[n].Name)
+				f.file = files[n].Name
 			}
 			ranges, _ := m.dwarf.Ranges(e)
 			for _, r := range ranges {

@@ -100,6 +100,7 @@ type module struct {
 	name    string
 	own     bool   // not one of the libraries that every program has
 	static  bool   // its C library is in it
+	cxx     bool   // and that of C++
 	library uint64 // where that begins, as far as the code that starts the program shows it; noLibrary
 	file    *elf.File
 	frames  []fde
@@ -169,7 +170,7 @@ func (m *module) load(data []byte) {
 		}
 	}
 	if m.library = noLibrary; m.static {
-		m.library = m.libraryOf(f)
+		m.library, m.cxx = m.libraryOf(f), bytes.Contains(data, []byte("terminate called after throwing"))
 	}
 }
 
