@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,10 +53,10 @@ func seriesOf(title string, v *campaign.Series, w, h int, step bool) *seriesView
 	xs, ys := extent(lines)
 	atX := func(x float64) float64 { return x0 + (x-xs[0])/(xs[1]-xs[0])*(x1-x0) }
 	atY := func(y float64) float64 { return y0 + (y-ys[0])/(ys[1]-ys[0])*(y1-y0) }
-	for _, t := range ticks(xs[0], xs[1], 5) {
+	for _, t := range wholeTicks(lines, 0, ticks(xs[0], xs[1], 5)) {
 		out.XTicks = append(out.XTicks, tick{px(atX(t)), tickLabel(t)})
 	}
-	for _, t := range ticks(ys[0], ys[1], 4) {
+	for _, t := range wholeTicks(lines, 1, ticks(ys[0], ys[1], 4)) {
 		out.YTicks = append(out.YTicks, tick{px(atY(t)), tickLabel(t)})
 	}
 	var desc []string
@@ -104,6 +105,19 @@ func extent(lines []campaign.Line) (xs, ys [2]float64) {
 		}
 	}
 	return xs, ys
+}
+
+// wholeTicks leaves out ticks between whole numbers, if the points of an axis are whole:
+// there is no run 1.5.
+func wholeTicks(lines []campaign.Line, axis int, at []float64) []float64 {
+	for _, l := range lines {
+		for _, p := range l.Points {
+			if p[axis] != math.Trunc(p[axis]) {
+				return at
+			}
+		}
+	}
+	return slices.DeleteFunc(at, func(t float64) bool { return math.Abs(t-math.Round(t)) > 1e-9 })
 }
 
 func path(ps [][2]float64, atX, atY func(float64) float64, step bool) string {

@@ -56,6 +56,25 @@ func TestHostileTextStaysOffTheTerminal(t *testing.T) {
 	checkTAP(t, write(t, "tap", rec, Options{}))
 }
 
+// Where all points are whole, no tick stands between them.
+func TestWholeTicks(t *testing.T) {
+	for name, x := range map[string]struct {
+		points [][2]float64
+		want   string
+	}{
+		"two runs":  {[][2]float64{{1, 0}, {2, 1}}, "1 2"},
+		"fractions": {[][2]float64{{1, 0}, {1.5, 1}}, "1 1.1 1.2 1.3 1.4 1.5"},
+	} {
+		var got []string
+		for _, tick := range seriesOf("t", &campaign.Series{Lines: []campaign.Line{{Points: x.points}}}, 400, 200, false).XTicks {
+			got = append(got, tick.Label)
+		}
+		if s := strings.Join(got, " "); s != x.want {
+			t.Errorf("%s: %s, want %s", name, s, x.want)
+		}
+	}
+}
+
 // TestDumpHoldsEveryByte holds that what a dump shows and folds is each row's
 // bytes, in order.
 func TestDumpHoldsEveryByte(t *testing.T) {

@@ -11,13 +11,14 @@ import (
 
 // RunQuery picks runs. The zero value picks all.
 type RunQuery struct {
-	Contract string // runs with a campaign of this contract
-	Campaign string // runs with a campaign of this name
-	Verdict  string // "pass", "fail" or "error"
-	Status   string // "running", "done", "interrupted" or "error"
-	Text     string // part of the run's name, its campaigns, documents, command or findings' titles; letter case does not matter
-	Limit    int    // at most so many; 0: no limit
-	Offset   int    // leave out so many of the newest
+	Contract string   // runs with a campaign of this contract
+	Campaign string   // runs with a campaign of this name
+	Verdict  string   // "pass", "fail" or "error"
+	Status   string   // "running", "done", "interrupted" or "error"
+	Text     string   // part of the run's name, its campaigns, documents, command or findings' titles; letter case does not matter
+	Runs     []string // these alone, by their whole names; nil: all
+	Limit    int      // at most so many; 0: no limit
+	Offset   int      // leave out so many of the newest
 }
 
 // RunSummary is one line of a list of runs.
@@ -91,7 +92,7 @@ func page[T any](list []T, offset, limit int) []T {
 }
 
 func (q RunQuery) picks(k *entry) bool {
-	if q.Verdict != "" && k.Verdict != q.Verdict || q.Status != "" && k.Status != q.Status ||
+	if q.Runs != nil && !slices.Contains(q.Runs, k.RunID) || q.Verdict != "" && k.Verdict != q.Verdict || q.Status != "" && k.Status != q.Status ||
 		(q.Contract != "" || q.Campaign != "") && !slices.ContainsFunc(k.Each, func(c outlined) bool {
 			return (q.Contract == "" || c.Contract == q.Contract) && (q.Campaign == "" || c.Name == q.Campaign)
 		}) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -130,11 +131,28 @@ func (a *application) showRuns(runs []store.RunSummary) error {
 			room = max(len("CAMPAIGNS"), min(60, width-taken-len(when)-2))
 		}
 	}
+	of := make(map[string]string) // the format of campaigns by name; of several "several"
+	for _, r := range runs {
+		for _, name := range r.Campaigns {
+			if format := strings.Join(r.Contracts, ", "); of[name] == "" {
+				of[name] = format
+			} else if of[name] != format {
+				of[name] = "several"
+			}
+		}
+	}
+	what := func(r store.RunSummary) string {
+		names := strings.Join(r.Campaigns, ", ")
+		if len(r.Contracts) == 1 && slices.ContainsFunc(r.Campaigns, func(name string) bool { return of[name] == "several" }) {
+			names = r.Contracts[0] + " " + names
+		}
+		return report.Middle(names, room)
+	}
 	w := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tSTATUS\tVERDICT\tCASES\tFINDINGS\tSTARTED\tCAMPAIGNS")
 	for _, r := range runs {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.RunID, r.Status, orDash(r.Verdict), diag.Number(r.Cases.Run), found(r),
-			r.Created.Local().Format(when), report.Middle(strings.Join(r.Campaigns, ", "), room))
+			r.Created.Local().Format(when), what(r))
 	}
 	return w.Flush()
 }

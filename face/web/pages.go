@@ -138,6 +138,7 @@ type runsPage struct {
 	Pager     pager
 	Filtered  bool
 	Trend     []report.Exhibit // of the campaign that is asked for
+	Source    string           // the document that the list is of; "": of any
 }
 
 // shownSpecs is how many trends the page of runs begins with.
@@ -156,25 +157,36 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.listRuns(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	p := runsPage{
-		frame: s.frame(r, "Runs", "runs"), Query: q, Contracts: s.cfg.Contract, Verdicts: verdicts, Statuses: statuses,
-		Pager:    pagerOf(r, q.Limit, q.Offset, len(list.Runs), list.Total),
-		Filtered: q.Text+q.Contract+q.Campaign+q.Verdict+q.Status != "",
-	}
-	p.Events = "/api/v1/events"
-	for _, x := range list.Runs {
-		p.Rows = append(p.Rows, runRow{x, runWord(x), x.Ungrouped()})
-	}
+	var trend []report.Exhibit
 	if q.Contract != "" && q.Campaign != "" {
 		t, err := s.cfg.Store.Trend(q.Contract, q.Campaign, source, trendRuns)
 		if err != nil {
 			return err
 		}
-		p.Trend = trendCharts(t)
+		if trend = trendCharts(t); source != "" && len(t.Points) > 0 { // the list has the runs that the charts are of
+			for _, p := range t.Points {
+				q.Runs = append(q.Runs, p.RunID)
+			}
+		} else {
+			source = ""
+		}
+	}
+	list, err := s.listRuns(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	if source != "" { // other pages of the list are of it, too
+		v.Set("source", source)
+		r.URL.RawQuery = v.Encode()
+	}
+	p := runsPage{
+		frame: s.frame(r, "Runs", "runs"), Query: q, Contracts: s.cfg.Contract, Verdicts: verdicts, Statuses: statuses,
+		Pager:    pagerOf(r, q.Limit, q.Offset, len(list.Runs), list.Total),
+		Filtered: q.Text+q.Contract+q.Campaign+q.Verdict+q.Status != "", Trend: trend, Source: source,
+	}
+	p.Events = "/api/v1/events"
+	for _, x := range list.Runs {
+		p.Rows = append(p.Rows, runRow{x, runWord(x), x.Ungrouped()})
 	}
 	specs, total, err := s.cfg.Store.Trends(shown, trendPoints)
 	if err != nil {

@@ -179,6 +179,38 @@ func TestOneCauseIsOneCard(t *testing.T) {
 	}
 }
 
+// The list below a trend has its runs: neither those of another document of that name nor
+// those that were asked for something else.
+func TestTrendListsItsRuns(t *testing.T) {
+	st := openStore(t, t.TempDir())
+	run := func(source, digest string) string {
+		w, err := st.Begin(store.Manifest{Command: []string{"thresh", "run", source}, Version: "test", Identities: []campaign.Identity{{Contract: "c", Name: "starter", Digest: digest}}})
+		must(t, err)
+		c := campaign.CampaignRecord{Contract: "c", Name: "starter", Identity: digest, Source: source, Cases: campaign.Counts{Planned: 9, Run: 9, Pass: 9}}
+		must(t, w.Finish(campaign.Record{RunID: w.RunID(), Verdict: "pass", Complete: true, Warnings: []string{}, Campaigns: []campaign.CampaignRecord{c}}, "done", 0))
+		must(t, w.Close())
+		return w.RunID()
+	}
+	other, before, first, second := run("b/doc.yaml", "d1"), run("a/doc.yaml", "d2"), run("a/doc.yaml", "d3"), run("a/doc.yaml", "d3")
+	base, _ := serve(t, openStore(t, st.Dir()))
+	for address, want := range map[string][]string{
+		"/?contract=c&campaign=starter":                              {other, before, first, second},
+		"/?contract=c&campaign=starter&source=a/doc.yaml":            {first, second},
+		"/?contract=c&campaign=starter&source=b/doc.yaml":            {other},
+		"/?contract=c&campaign=starter&source=a/doc.yaml&q=" + first: {first},
+	} {
+		a := ask(t, "GET", base+address)
+		for _, id := range []string{other, before, first, second} {
+			if got := strings.Contains(a.body, `<tr data-row id="`+id+`"`); got != slices.Contains(want, id) {
+				t.Errorf("%s lists %s: %t", address, id, got)
+			}
+		}
+	}
+	if a := ask(t, "GET", base+"/?contract=c&campaign=starter&source=a/doc.yaml&limit=1"); !strings.Contains(a.body, "source=a%2Fdoc.yaml") || !strings.Contains(a.body, "1–1 of 2") {
+		t.Error("the next page of the list is not of the trend")
+	}
+}
+
 // The whole way from a run to a promoted finding goes without a mouse.
 func TestKeyboardAlone(t *testing.T) {
 	st := openStore(t, t.TempDir())
