@@ -126,9 +126,11 @@ func (g *guard) stopped(pid int, ws unix.WaitStatus) (ours, over bool) {
 	if !ours {
 		return false, !catches(pid, sig)
 	}
+	look := g.leave
 	if g.begins[at] {
-		g.enter(pid, &r)
-	} else if g.leave(pid, &r) {
+		look = g.enter
+	}
+	if look(pid, &r) {
 		return true, true
 	}
 	return true, !g.stepOver(pid, &r, was)
@@ -166,27 +168,33 @@ func (g *guard) blame(pid int) {
 	g.found = &d
 }
 
-// enter notes that a function begins.
-func (g *guard) enter(pid int, r *unix.PtraceRegs) {
+// enter notes that a function begins: true: the one before it has returned to a place
+// that it wrote over, from which it was called again.
+func (g *guard) enter(pid int, r *unix.PtraceRegs) bool {
 	ret := g.word(r.Rsp)
 	g.prune(r.Rsp)
 	if n := len(g.calls); n > 0 && g.calls[n-1].slot == r.Rsp { // it stands for its caller
+		if g.calls[n-1].frame != r.Rbp {
+			g.blame(pid)
+			return true
+		}
 		g.calls[n-1].function = r.Rip
-		return
+		return false
 	}
 	if !g.p.Called(ret) {
 		// A part of a function that lies elsewhere, or a library that was loaded since.
 		if g.maps++; g.maps > mostMapReads {
-			return
+			return false
 		}
 		p, err := processAt(pid, g)
 		if err != nil || !p.Called(ret) {
-			return
+			return false
 		}
 		g.p = p
 	}
 	g.calls = append(g.calls, guarded{r.Rip, r.Rsp, ret, r.Rbp})
 	g.hold(ret)
+	return false
 }
 
 // leave compares what a function has left for its caller: true: it has written
