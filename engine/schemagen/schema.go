@@ -2,11 +2,13 @@ package schemagen
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -103,8 +105,10 @@ func (s *Schema) misfit(v any) string {
 	if !errors.As(err, &e) {
 		return err.Error()
 	}
-	for len(e.Causes) > 0 {
-		e = e.Causes[0]
+	for len(e.Causes) > 0 { // a validator looks at properties in no order
+		e = slices.MinFunc(e.Causes, func(a, b *jsonschema.ValidationError) int {
+			return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.Error(), b.Error()))
+		})
 	}
 	where := "the value"
 	if len(e.InstanceLocation) > 0 {

@@ -228,3 +228,17 @@ func TestUsualValues(t *testing.T) {
 		}
 	}
 }
+
+// Of several breaches the same one is named each time, though properties are looked at in
+// no order.
+func TestCheckNamesTheFirst(t *testing.T) {
+	s, err := New([]byte(`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string"},"d":{"type":"string"},"e":{"type":"string"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if why := s.Check([]byte(`{"e":1,"d":1,"c":1,"b":1,"a":1}`)); !strings.HasPrefix(why, "/a: ") {
+			t.Fatal(why)
+		}
+	}
+}
