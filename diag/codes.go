@@ -40,7 +40,7 @@ var FormatCodes = map[string][]string{
 		"dangling-protocol-ref", "default", "depth", "derived-body", "duplicate-branch", "duplicate-parameter",
 		"duplicate-value", "empty-alt", "empty-enum", "empty-generator", "enum-value", "epoch-size",
 		"generator-value", "handle-collision", "idle-constraint", "idle-value", "int-bounds", "invalid-repeat-bounds",
-		"missing-binding", "missing-effect", "missing-parameter", "models", "never-asked", "never-exercised",
+		"missing-binding", "missing-effect", "missing-parameter", "models", "never-asked", "never-compared", "never-exercised",
 		"no-actions", "not-a-condition", "observer-binding", "operand-type", "outside-domain", "property-predicate",
 		"property-rule", "recursion", "refinement-base", "rejects", "reserved-variable", "return-type", "strength",
 		"target", "temporal-rule", "threads", "unbound-variable", "unknown-action", "unknown-argument",

@@ -15,7 +15,7 @@ import (
 // order of the text. What is refused, and by which rule, stands in the table of
 // docs/fresnelfir.md; all else that is doubtful is a warning.
 func Check(doc *Document, src *Source) diag.List {
-	c := &checker{doc: doc, src: src, said: map[string]bool{}, wrong: src.wrong, read: map[*Field]bool{}, given: map[*Field]bool{}}
+	c := &checker{doc: doc, src: src, said: map[string]bool{}, wrong: src.wrong, asked: map[*Function]bool{}, read: map[*Field]bool{}, given: map[*Field]bool{}}
 	c.entities()
 	c.variables()
 	c.refinements()
@@ -43,10 +43,11 @@ type checker struct {
 	said map[string]bool // doubts that were told once
 	// shared are the entities that effects create for a variable, by its name.
 	shared map[string][]string
-	read   map[*Field]bool // that some expression reads
-	given  map[*Field]bool // that some effect sets without reading them
-	target *Field          // what is set by the value that is looked at, if that
-	self   bool            // reads it
+	asked  map[*Function]bool // observers that some expression asks
+	read   map[*Field]bool    // that some expression reads
+	given  map[*Field]bool    // that some effect sets without reading them
+	target *Field             // what is set by the value that is looked at, if that
+	self   bool               // reads it
 	// wrong are the places that could not be read, of which enough was said.
 	wrong map[doctree.Pos]bool
 }

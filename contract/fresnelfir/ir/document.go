@@ -431,15 +431,18 @@ func (d *Document) Pair(observer *Function) *Function {
 	if observer.Models != "" {
 		return d.Function(observer.Models)
 	}
-	var found *Function
-	for _, f := range d.Functions {
-		if f.Observer || f.Returns != observer.Returns || !f.sameParameters(observer) {
-			continue
-		}
-		if found != nil {
-			return nil
-		}
-		found = f
+	if fit := d.fitting(observer); len(fit) == 1 {
+		return fit[0]
 	}
-	return found
+	return nil
+}
+
+// fitting are the derived functions with an observer's parameters and type.
+func (d *Document) fitting(observer *Function) (list []*Function) {
+	for _, f := range d.Functions {
+		if !f.Observer && f.Returns == observer.Returns && f.sameParameters(observer) {
+			list = append(list, f)
+		}
+	}
+	return list
 }

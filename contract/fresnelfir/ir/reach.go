@@ -289,6 +289,17 @@ func (c *checker) exercised() {
 			c.doubt(p.Predicate.Place, "constant-property", "", "the property %q is always %t, whatever happens", p.Name, v)
 		}
 	}
+	for _, f := range c.doc.Functions {
+		if !f.Observer || c.asked[f] || c.doc.Pair(f) != nil || c.list.HasErrors() {
+			continue
+		}
+		why := "no derived function has its parameters and its type"
+		if fit := c.doc.fitting(f); len(fit) > 1 {
+			why = "more than one derived function has its parameters and its type: " + fit[0].Name + ", " + fit[1].Name
+		}
+		c.doubt(f.Place, "never-compared", `name the derived function that says what it answers: "models"`,
+			"what the observer %q answers is never compared: %s, and no expression asks it", f.Name, why)
+	}
 	if len(called) > 0 && !c.list.HasErrors() && c.comparesNothing() {
 		c.doubt(c.doc.Protocols[0].Place, "vacuous", "write properties, or observers beside derived functions", "nothing is compared: there is no property, no observer with a derived function, and no binding with answer, rejects or idempotent; only what traps or hangs can be found")
 	}

@@ -347,6 +347,7 @@ func (c *checker) call(e *Expr, s scope) ValueType {
 		c.fail(e.Place, "unknown-function", hint, "%q is no %s function of the document", e.Text, e.Op)
 		return ValueType{}
 	}
+	c.asked[f] = true
 	if len(e.Names) != len(f.Params) {
 		c.fail(e.Place, "argument-count", "", "%s takes %s, got %d", f.Name, diag.Plural(len(f.Params), "argument"), len(e.Names))
 		return returnType(c.doc, f.Returns)
