@@ -175,7 +175,7 @@ func (d *decoder) timeout(s *section) time.Duration {
 	const least, most = 1000, 300_000
 	if n := s.get("timeout"); n != nil {
 		if v, ok := looseNumber(n); ok && v >= 1 && v <= most/1000 && v == math.Trunc(v) {
-			d.warn(n.Pos, "seconds", s.at("timeout"), fmt.Sprintf("write %g", v*1000), "milliseconds are expected, from %d to %d; %g is taken for seconds", least, most, v)
+			d.report(diag.Note, n.Pos, "seconds", s.at("timeout"), fmt.Sprintf("write %g", v*1000), "milliseconds are expected, from %d to %d; %g is taken for seconds", least, most, v)
 			return time.Duration(v) * time.Second
 		}
 	}

@@ -66,9 +66,18 @@ func (d *decoder) section(n *doctree.Node, path string, shape *doctree.Shape) *s
 func (d *decoder) keys(n *doctree.Node, path string, shape *doctree.Shape) *doctree.Node {
 	k := doctree.Decoder{Format: "flakestorm", File: d.file, Line: d.doc.Line, Unknown: diag.Warning, List: d.list}
 	s := k.Section(n, path, shape)
+	for i := len(d.list); i < len(k.List); i++ {
+		if x := &k.List[i]; strings.HasSuffix(x.Code, ".unknown-key") && x.Level == diag.Warning && slices.Contains(published, x.Path) {
+			x.Level, x.Hint = diag.Note, "published examples of the format have it, and existing tools ignore it too"
+		}
+	}
 	d.list = k.List
 	return s.Raw()
 }
+
+// published are keys of the format's published examples that have no effect in
+// existing tools either.
+var published = []string{"llm", "mutations.templates", "advanced.output_dir", "advanced.min_score", "advanced.skip_rules"}
 
 // field is the declaration of a key.
 func (s *section) field(key string) *doctree.Field {

@@ -95,6 +95,12 @@ func (s *Schema) breach(doc any) (why string, err error) {
 	return "", nil
 }
 
+// place is where in a text it breaks the schema, as a validator says it.
+func place(cause string) string {
+	at, _, _ := strings.Cut(cause, ": ")
+	return at
+}
+
 // causes is the innermost of what a validator says, on one line.
 func causes(err error) string {
 	var list []string
@@ -106,7 +112,8 @@ func causes(err error) string {
 	if len(list) == 0 {
 		return err.Error()
 	}
-	slices.Sort(list) // a validator looks at properties in no order
+	// A validator looks at properties in no order.
+	slices.SortStableFunc(list, func(a, b string) int { return strings.Compare(place(a), place(b)) })
 	return strings.Join(list, "; ")
 }
 
