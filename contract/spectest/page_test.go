@@ -36,6 +36,8 @@ func TestTranscripts(t *testing.T) {
 		{"exit code 0 where another is shown", transcript("\n$ true\n[exit 2]\n"), "to end with exit status 2, not 0"},
 		{"the state of the shell", transcript("\n$ mkdir in; cd in; export A='x y'\n", "\n$ echo \"$A\"; basename $PWD\nx y\nin\n"), ""},
 		{"the state behind exit", transcript("\n$ export A=1\n$ exit 2\n[exit 2]\n$ echo $A\n1\n"), ""},
+		{"the state behind a trap", transcript("\n$ trap 'echo bye' EXIT\n$ mkdir in; cd in; export A=1\n", " env=B=2\n$ echo $A $B; basename $PWD; trap : EXIT\n1 2\nin\n$ export C=3\n", "\n$ echo $A ${B-none} $C\n1 none 3\n"), ""},
+		{"times of day", transcript("\n$ echo 9:05 AM, 19:58:34.5\n<time>, <time>\n"), ""},
 		{"one folder", transcript("\n$ echo 1 > f\n", "\n$ cat f\n1\n"), ""},
 		{"isolated", transcript("\n$ echo 1 > f\n", " isolate\n$ cat f\n1\n"), "to end with exit status 0, not 1"},
 		{"a file", "```json file=in/a.json\n{}\n```\n" + transcript("\n$ cat in/a.json\n{}\n", " isolate\n$ cat in/a.json\n{}\n"), ""},

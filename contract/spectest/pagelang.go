@@ -27,7 +27,7 @@ type language struct {
 // languages are the interpreters that are known.
 var languages = []language{
 	{names: []string{"console"}, prompt: "$ ", more: ">"},
-	{names: []string{"pycon"}, prompt: ">>> ", more: "..."},
+	{names: []string{"pycon"}, prompt: ">>> ", more: "...", prompts: regexp.MustCompile(`^>>>(?: |$)`)},
 	{names: []string{"python", "py"}, program: "python3 FILE", end: ".py"},
 	{names: []string{"sh"}, program: "sh FILE", end: ".sh"},
 	{names: []string{"bash"}, program: "bash FILE", end: ".sh"},

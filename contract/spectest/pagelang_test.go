@@ -18,6 +18,7 @@ func TestLanguagesOfAPage(t *testing.T) {
 	fence := func(words, body string) string { return "```" + words + "\n" + body + "```\n\n" }
 	for _, c := range []struct{ name, doc, want string }{ // want: what the title ends with; "" holds
 		{"a session", fence("pycon run", ">>> x = [1,\n...      2]\n>>> x\n[1, 2]\n") + fence("pycon run", ">>> for i in x:\n...     print(i)\n...\n1\n2\n\n>>> x.pop()\n2\n"), ""},
+		{"no statements", fence("pycon run", ">>> # a comment\n>>>\n>>> 1\n1\n"), ""},
 		{"another value", fence("pycon run", ">>> 1 + 1\n3\n"), `:2 transcript: expected ">>> 1 + 1" to print what the page shows`},
 		{"an exception", fence("pycon run", ">>> 1 / 0\nTraceback (most recent call last):\n  ...\nZeroDivisionError: [..]\n>>> int('x')\nTraceback (most recent call last):\n...\nValueError: invalid literal for int() with base 10: 'x'\n"), ""},
 		{"an exception that the page does not show", fence("pycon run", ">>> 1 / 0\n"), "to print what the page shows"},

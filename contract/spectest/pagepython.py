@@ -13,6 +13,8 @@ names = {"__name__": "__main__"}
 
 
 def step(text):
+    if all(line.lstrip()[:1] in ("", "#") for line in text.split("\n")):
+        return 0  # no statement, to the compiler
     try:
         exec(compile(text + "\n", "<stdin>", "single"), names)
     except SystemExit as e:

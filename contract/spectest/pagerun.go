@@ -389,6 +389,7 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) (text, state strin
 	for _, name := range p.vars.names() {
 		export(name, p.vars[name].text())
 	}
+	keep := ""    // writes the state
 	restore := "" // of what the block alone has, over what an earlier one has exported
 	for i, e := range slices.Concat(a.terminal.env(), a.env) {
 		fmt.Fprintf(&b, "thresh_had_%[1]d=${%[2]s+x} thresh_was_%[1]d=${%[2]s-}\n", i, e[0])
@@ -397,7 +398,8 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) (text, state strin
 	}
 	if !a.background && (more || a.setup || len(steps) > 1) {
 		state = filepath.Join(p.private, "state-"+strconv.Itoa(p.shells))
-		b.WriteString("trap " + shellWord("thresh_exit=$?; "+restore+"{ export -p; echo 'cd \"$PWD\"'; } > "+shellWord(state)+"; exit $thresh_exit") + " EXIT\n")
+		keep = restore + "{ export -p; echo 'cd \"$PWD\"'; } > " + shellWord(state)
+		b.WriteString("trap " + shellWord("thresh_exit=$?; [ \"$thresh_kept\" ] || { "+keep+"; }; exit $thresh_exit") + " EXIT\n")
 	}
 	for i := range steps {
 		command := steps[i].command
@@ -409,6 +411,9 @@ func (p *pageRun) script(a *act, steps []pageStep, more bool) (text, state strin
 			b.WriteString("\nprintf '\\n" + pageMark + "%d\\n' $?")
 		}
 		b.WriteByte('\n')
+	}
+	if keep != "" { // a command may have set a trap of its own
+		b.WriteString("thresh_exit=$? thresh_kept=1; " + keep + "; exit $thresh_exit\n")
 	}
 	return b.String(), state
 }
