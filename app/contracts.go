@@ -30,7 +30,7 @@ import (
 	"github.com/thresh-dev/thresh/system/wasm"
 )
 
-// builtin is every front door of the program, with what it touches targets
+// builtin is every contract of the program, with what it touches targets
 // through. A further contract is a further line here.
 func builtin() []campaign.Contract {
 	systems := systems()

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/diag"
 )
 
-// Options checks settings of formats, and returns them as front doors take them.
+// Options checks settings of formats, and returns them as contracts take them.
 func (a *App) Options(given map[string][]string) (map[string][]string, error) {
 	known := make(map[string]campaign.Option)
 	var names []string
@@ -44,7 +44,7 @@ func (a *App) Options(given map[string][]string) (map[string][]string, error) {
 	return checked, nil
 }
 
-// OptionValue checks one value of an option, and returns it as front doors take
+// OptionValue checks one value of an option, and returns it as contracts take
 // it.
 func OptionValue(o campaign.Option, v string) (string, error) {
 	if o.Bool {

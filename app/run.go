@@ -107,7 +107,7 @@ func (j Job) withDefaults() Job {
 	return j
 }
 
-// Settings are the job's settings as a front door sees them.
+// Settings are the job's settings as a contract sees them.
 func (j *Job) Settings() campaign.Settings {
 	options := j.Options
 	if options == nil {

@@ -11,7 +11,7 @@ import (
 // Identity says what decides the cases of a campaign. Two campaigns with equal
 // identities have the same cases, and the same outcomes on the same target.
 type Identity struct {
-	Contract string `json:"contract"` // name of the front door, such as "fuzzspec"
+	Contract string `json:"contract"` // name of the contract, such as "fuzzspec"
 	Name     string `json:"name"`     // the document's own name for the campaign
 	Digest   string `json:"digest"`   // hex SHA-256 over spec, seeds, modules and options
 }

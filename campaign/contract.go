@@ -35,7 +35,7 @@ type Option struct {
 	NoPath string
 }
 
-// Settings are the options of one run, as they reach a front door.
+// Settings are the options of one run, as they reach a contract.
 type Settings struct {
 	Seed   *int64 // --seed: replaces the document's own seed
 	Strict bool   // --strict: what is reserved or doubtful is refused
@@ -92,7 +92,7 @@ func (s Settings) Get(name, def string) string {
 	return def
 }
 
-// Contract is a front door: it decodes, checks and compiles documents of one
+// Contract is a format and its rules: it decodes, checks and compiles documents of one
 // format. It touches nothing but what Settings.Read gives.
 type Contract interface {
 	// Name is the word on the command line and in reports: "fuzzspec".

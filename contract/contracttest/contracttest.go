@@ -1,4 +1,4 @@
-// Package contracttest is the suite that every front door passes: the same
+// Package contracttest is the suite that every contract passes: the same
 // digest for any number of workers, resume, replay, shrinking that keeps the
 // cause, cancellation, every report format, faults reported with their place, and
 // nothing vacuous. A contract's test calls [Run] with its own documents.

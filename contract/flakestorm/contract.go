@@ -37,13 +37,13 @@ type Targets struct {
 	Command []string
 }
 
-// Contract is the front door.
+// Contract implements [campaign.Contract].
 type Contract struct {
 	targets Targets
 	getenv  func(string) (string, bool)
 }
 
-// New returns the front door. Variables that documents name are those of the
+// New returns the contract. Variables that documents name are those of the
 // environment of this process.
 func New(t Targets) *Contract { return &Contract{targets: t, getenv: os.LookupEnv} }
 

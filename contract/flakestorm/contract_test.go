@@ -17,7 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/system/fault"
 )
 
-// front is the front door with the real targets.
+// front is the contract with the real targets.
 func front() *flakestorm.Contract {
 	return flakestorm.New(flakestorm.Targets{
 		Agents: agent.New().Open, Faults: fault.Options{}.Open, Measures: embed.Open, Command: []string{"thresh", "__flakestorm-agent"},

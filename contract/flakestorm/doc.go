@@ -1,4 +1,4 @@
-// Package flakestorm is the front door for flakestorm configurations, version 1
+// Package flakestorm implements flakestorm configurations, version 1
 // and 2: tests of an agent under mutated prompts, chaos, a contract matrix and
 // replays, with one resilience score.
 //

@@ -25,13 +25,13 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Contract is the front door. It runs modules through the opener it is given.
+// Contract implements [campaign.Contract]. It runs modules through the opener it is given.
 type Contract struct {
 	open    dut.Opener
 	systems sut.Opener // nil: systems cannot be explored
 }
 
-// New returns the front door for FresnelFir IR.
+// New returns FresnelFir IR.
 func New(open dut.Opener) *Contract { return &Contract{open: open} }
 
 // Name implements [campaign.Contract].

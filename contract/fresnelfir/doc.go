@@ -1,4 +1,4 @@
-// Package fresnelfir is the front door for FresnelFir IR: a JSON model of a
+// Package fresnelfir implements FresnelFir IR: a JSON model of a
 // component, with entities, protocols, effects and properties, that is explored
 // for what breaks its properties.
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Contract is the front door. It runs programs through the opener it is given.
+// Contract implements [campaign.Contract]. It runs programs through the opener it is given.
 type Contract struct {
 	open    process.Opener
 	disk    FS
@@ -18,7 +18,7 @@ type Contract struct {
 	compile compiler   // nil: there is no compiler
 }
 
-// New returns the front door for FuzzSpec v1.
+// New returns FuzzSpec v1.
 func New(open process.Opener) *Contract { return &Contract{open: open, disk: Disk{}} }
 
 // Name implements [campaign.Contract].

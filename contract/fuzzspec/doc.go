@@ -1,4 +1,4 @@
-// Package fuzzspec is the front door for FuzzSpec v1, the JSON format
+// Package fuzzspec implements FuzzSpec v1, the JSON format
 // "llmfuzz.fuzzspec.v1": a campaign that mutates a seed file, runs a command on
 // every mutation and keeps what makes it fail.
 //

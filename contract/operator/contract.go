@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Contract is the front door.
+// Contract implements [campaign.Contract].
 type Contract struct {
 	python  pyhost.OperatorOpener
 	program process.Opener
@@ -17,7 +17,7 @@ type Contract struct {
 	checks  Checks
 }
 
-// New returns the front door for the Operator Contract v0.1. python applies
+// New returns the Operator Contract v0.1. python applies
 // Python operators, program runs oracles.
 func New(python pyhost.OperatorOpener, program process.Opener) *Contract {
 	return &Contract{python: python, program: program}

@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/system/python"
 )
 
-// front is the front door as the program has it.
+// front is the format as the program has it.
 func front() *operator.Contract { return operator.New(python.OpenOperators, command.Open) }
 
 func place(t testing.TB, dir, name, text string) string {

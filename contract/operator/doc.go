@@ -1,4 +1,4 @@
-// Package operator is the front door for the Operator Contract v0.1: prompts
+// Package operator implements the Operator Contract v0.1: prompts
 // and operators in, reproducible variants of the prompts out, each with a trace
 // of what made it.
 //

@@ -30,7 +30,7 @@ type Targets struct {
 	FreePort func(context.Context) (string, error)
 }
 
-// Contract is the front door for Spec-Test v1.
+// Contract implements Spec-Test v1.
 type Contract struct {
 	targets Targets
 	getenv  func(string) string
@@ -45,7 +45,7 @@ type Contract struct {
 	from settingsFrom
 }
 
-// New returns the front door. Settings of SPEC_RUNNER_* and the environment of
+// New returns the contract. Settings of SPEC_RUNNER_* and the environment of
 // commands are those of this process.
 func New(t Targets) *Contract {
 	return &Contract{targets: t, getenv: os.Getenv, environ: os.Environ}

@@ -1,4 +1,4 @@
-// Package spectest is the front door for Spec-Test v1: Markdown documents that
+// Package spectest implements Spec-Test v1: Markdown documents that
 // hold fenced blocks of test cases, each with a type (text.file, cli.run,
 // api.http, system.call), what it is run on and a tree of assertions.
 //

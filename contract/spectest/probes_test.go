@@ -152,7 +152,7 @@ func fileContent(t *testing.T, raw json.RawMessage) []byte {
 	return data
 }
 
-// contract is a front door with an environment of its own.
+// contract is one with an environment of its own.
 type contract struct{ *Contract }
 
 func newContract(env map[string]string) contract {

@@ -14,10 +14,10 @@ import (
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
-// Contract is the front door of system files.
+// Contract implements [campaign.Contract] for system files.
 type Contract struct{ open sut.Opener }
 
-// New returns the front door; open reaches systems.
+// New returns the contract; open reaches systems.
 func New(open sut.Opener) *Contract { return &Contract{open: open} }
 
 // Name implements [campaign.Contract].

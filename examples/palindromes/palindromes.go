@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/engine/shrink"
 )
 
-// Contract is the front door of a format that lists words, one a line below a
+// Contract implements a format that lists words, one a line below a
 // first line that names the format. Each word must read the same backwards.
 type Contract struct{}
 

@@ -169,7 +169,7 @@ func (f *runFlags) decided() string {
 	return ""
 }
 
-// settings are the flags as a front door sees them.
+// settings are the flags as a contract sees them.
 func (f *runFlags) settings() campaign.Settings {
 	s := campaign.Settings{Strict: f.strict, Options: f.options.values()}
 	s.Seed, _ = campaign.ParseSeed(f.seed) // validate says what is wrong with it

@@ -30,7 +30,7 @@ var layers = []layer{
 	{"campaign", []string{"diag"}, "the core knows neither contracts nor systems"},
 	{"port", []string{"campaign", "diag", "port"}, "ports are values and small interfaces that contracts and systems share"},
 	{"engine", []string{"diag", "engine", "port"}, "engines are pure algorithms; lower ones may serve higher ones"},
-	{"contract", []string{"campaign", "engine", "port", "diag"}, "front doors never touch an edge or each other; they declare what they need of a system"},
+	{"contract", []string{"campaign", "engine", "port", "diag"}, "contracts never touch an edge or each other: they declare what they need of a system"},
 	{"system", []string{"campaign", "diag", "engine", "port", "system"}, "systems know no contract and no run"},
 	{"store", []string{"campaign", "engine", "diag", "store"}, "the store keeps and compares values of the core"},
 	{"report", []string{"campaign", "diag", "engine", "report"}, "reports are projections of a stored record, whatever contract it is of"},

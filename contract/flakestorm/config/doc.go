@@ -1,7 +1,7 @@
 // Package config reads flakestorm configuration files, version 1 and 2: every
 // key with its default and rule, as users of the format know them, and the keys
 // that Thresh adds. [Decode] tells everything that is wrong or doubtful at once,
-// with its place; [Config] is what the rest of the front door works with.
+// with its place; [Config] is what the rest of the contract works with.
 //
 // The rules are those of the format: YAML 1.1 as PyYAML reads it, strings are
 // strict, numbers and booleans lax, unknown keys no errors (they are warnings
