@@ -99,9 +99,19 @@ const (
 	mostWait  = time.Minute
 )
 
+// A service that says when it wants to be called again, soon, is called again without
+// being asked to: what it refuses for so long says nothing of it.
+const (
+	soon       = 10 * time.Second
+	unprompted = 5
+)
+
 // retryDelay is how long to wait before a call is tried again; false: it is not.
 func retryDelay(o *sut.Observation, attempt, retries int) (time.Duration, bool) {
 	busy := o.Status == 429 || o.Status == 503
+	if o.Status == 429 && o.Wait > 0 && o.Wait <= soon {
+		retries = max(retries, unprompted)
+	}
 	if attempt > retries || !busy && o.End != sut.Unreachable {
 		return 0, false
 	}

@@ -123,3 +123,21 @@ type prints struct {
 func (p prints) Call(context.Context, sut.Call) (sut.Observation, error) {
 	return sut.Observation{End: sut.Answered, Printed: []byte(p.text)}, nil
 }
+
+// Whoever has a user and a password need not encode them.
+func TestBasicCredentials(t *testing.T) {
+	var sent [][2]string
+	all := system.New(map[sut.Kind]system.Kind{sut.HTTP: func(_ context.Context, s system.Site) (system.Edge, error) {
+		sent = s.Plan.Headers
+		return prints{}, nil
+	}})
+	t.Setenv("LOGIN", "anna:hunter2")
+	for value, want := range map[string]string{
+		"Basic ${LOGIN}": "Basic YW5uYTpodW50ZXIy", "Basic YW5uYTpodW50ZXIy": "Basic YW5uYTpodW50ZXIy", "Bearer a:b": "Bearer a:b",
+	} {
+		plan := &sut.Plan{Name: "a", Kind: sut.HTTP, URL: "http://127.0.0.1:1", Headers: [][2]string{{"authorization", value}}, Digest: value}
+		if _, err := all.Open(t.Context(), plan, sut.Worker{Of: 1}); err != nil || sent[0][1] != want {
+			t.Errorf("%s is sent as %q, %v", value, sent, err)
+		}
+	}
+}

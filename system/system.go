@@ -2,6 +2,7 @@ package system
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -165,6 +166,10 @@ func resolve(plan *sut.Plan) (*sut.Plan, error) {
 	for i, h := range p.Headers {
 		if p.Headers[i][1], err = put("headers."+h[0], h[1]); err != nil {
 			return nil, err
+		}
+		// Base64 has no colon: this is the pair itself.
+		if pair, basic := strings.CutPrefix(p.Headers[i][1], "Basic "); basic && strings.Contains(pair, ":") && strings.EqualFold(h[0], "Authorization") {
+			p.Headers[i][1] = "Basic " + base64.StdEncoding.EncodeToString([]byte(strings.TrimSpace(pair)))
 		}
 	}
 	for i, q := range p.Query {

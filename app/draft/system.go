@@ -2,10 +2,12 @@ package draft
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/engine/systemfile"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -86,7 +88,7 @@ func DraftSystem(f *SystemFacts) *Draft {
 // credentials says what is sent with every call: what the service's description wants. As
 // long as a variable is not set, nothing is, unless it must.
 func credentials(b *strings.Builder, f *SystemFacts, d *Draft, must bool) {
-	var lines []string
+	var lines, set []string
 	for _, k := range []struct {
 		key  string
 		list [][2]string
@@ -94,6 +96,13 @@ func credentials(b *strings.Builder, f *SystemFacts, d *Draft, must bool) {
 		var pairs []string
 		for _, p := range k.list {
 			pairs = append(pairs, strconv.Quote(p[0])+": "+strconv.Quote(p[1]))
+			names, _ := systemfile.Variables(p[1])
+			for _, name := range names {
+				if strings.HasPrefix(p[1], "Basic ") {
+					name += "=user:password"
+				}
+				set = append(set, name)
+			}
 		}
 		if pairs != nil {
 			lines = append(lines, k.key+": {"+strings.Join(pairs, ", ")+"}\n")
@@ -108,9 +117,9 @@ func credentials(b *strings.Builder, f *SystemFacts, d *Draft, must bool) {
 	case !f.Unset:
 		fmt.Fprintln(b, "# Its description wants these of every caller.")
 	case must:
-		ask = "which credentials? Set the variables that stand here."
+		ask = fmt.Sprintf("which credentials? Set %s.", strings.Join(slices.Compact(set), ", "))
 	default:
-		sign, ask = "# ", "which credentials? Its description wants some: set the variables that stand here, and take off the #."
+		sign, ask = "# ", fmt.Sprintf("which credentials? Its description wants some: set %s, and take off the #.", strings.Join(slices.Compact(set), ", "))
 	}
 	if ask != "" {
 		fmt.Fprintf(b, "# QUESTION: %s\n", ask)

@@ -176,9 +176,22 @@ func TestLeaksOfServices(t *testing.T) {
 	}{
 		"the answer before": {"/me", func(args string) string { was := last; last = args; return was }, "me: the answer depends on earlier calls"},
 		"its own":           {"/me", func(args string) string { return args }, ""},
-		"counts":            {"/me", func(string) string { n++; return fmt.Sprint(n) }, ""},
-		"is about calls":    {"/me/history", func(args string) string { was := last; last = args; return was }, "none"},
+		"what was set": {"/me", func(args string) string { // and stays
+			if args != "memap[]" {
+				last = args
+			}
+			return "it is " + last
+		}, "me: the answer depends on earlier calls"},
+		"how many at first": {"/me", func(args string) string { // and then no more
+			if args != "memap[]" && n < 3 {
+				n++
+			}
+			return fmt.Sprint(n)
+		}, ""},
+		"counts":         {"/me", func(string) string { n++; return fmt.Sprint(n) }, ""},
+		"is about calls": {"/me/history", func(args string) string { was := last; last = args; return was }, "none"},
 	} {
+		last, n = "", 0
 		calls := &cellar{call: func(c sut.Call, args map[string]string) sut.Observation {
 			return sut.Observation{End: sut.Answered, Status: 200, Output: []byte(x.says(c.Operation + fmt.Sprint(args)))}
 		}}
@@ -205,11 +218,13 @@ func TestLeaksOfServices(t *testing.T) {
 			out, err := e.Execute(t.Context(), s, campaign.Case{Payload: p})
 			return out.Title != "" && out.Title == x.want, err
 		}
-		if yes, err := fails(s.plans[1][0]); yes != (x.want != "") || err != nil {
-			t.Errorf("%s: %t, %v", name, yes, err)
+		for range 2 { // whatever the first time has left
+			if yes, err := fails(s.plans[1][0]); yes != (x.want != "") || err != nil {
+				t.Errorf("%s: %t, %v", name, yes, err)
+			}
 		}
 		var in input
-		if small, _ := c.Reduce(t.Context(), s.plans[1][0], fails); json.Unmarshal(small, &in) != nil || x.want != "" && len(in.Before) != 1 {
+		if small, _ := c.Reduce(t.Context(), s.plans[1][0], fails); json.Unmarshal(small, &in) != nil || x.want != "" && len(in.Before) != map[bool]int{false: 1, true: 2}[name == "what was set"] {
 			t.Errorf("%s: %s", name, small)
 		}
 	}

@@ -357,7 +357,7 @@ func (c *Campaign) Describe(_ *state, k campaign.Case, out campaign.Outcome, min
 	if minimized != nil {
 		list = append(list, campaign.TextExhibit("Smallest call", show(minimized)))
 	}
-	for _, a := range [][2]string{{"answer", "Answer"}, {"fresh", "Answer without the calls before"}} {
+	for _, a := range [][2]string{{"answer", "Answer"}, {"fresh", "Answer without the calls before"}, {"reversed", "Answer after these calls in reverse"}} {
 		if answer := out.Attached(a[0]); len(answer) > 0 {
 			list = append(list, campaign.TextExhibit(a[1], diag.Cut(strings.ToValidUTF8(string(answer), "\uFFFD"), 4000)))
 		}

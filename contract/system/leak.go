@@ -110,7 +110,8 @@ func (c *Campaign) leaks(all []usage) [][][]byte {
 
 // executeLeak makes a call of a server that has just been started, twice, and of
 // one that has answered others. If none can be started, it compares the answers that
-// come after the same call with those that come after others, several times.
+// come after the same call with those that come after others, several times, and if
+// these stay, those that come after the others in two orders.
 func (e *executor) executeLeak(ctx context.Context, s *state, op *sut.Operation, in *input) (out campaign.Outcome, err error) {
 	self := earlier{Operation: in.Operation, Args: in.Args}
 	before := slices.DeleteFunc(slices.Clone(in.Before), func(b earlier) bool { return s.failed[b.Operation] }) // such a call ends the server, or takes long
@@ -160,12 +161,20 @@ func (e *executor) executeLeak(ctx context.Context, s *state, op *sut.Operation,
 			calls = slices.Delete(calls, failed, failed+1)
 		}
 	}
-	said := make([][]byte, len(plan))
-	for i, before := range plan {
-		if said[i], err = answer(before); err != nil || said[i] == nil {
+	back := slices.Clone(before)
+	slices.Reverse(back)
+	said, other := make([][]byte, len(plan)), "fresh"
+	for i := 0; i < len(plan); i++ {
+		if said[i], err = answer(plan[i]); err != nil || said[i] == nil {
 			return out, err
 		}
-		if i == 1 && bytes.Equal(said[0], said[1]) || i > 1 && !bytes.Equal(said[i], said[i-2]) {
+		switch {
+		case !e.c.anew() && other == "fresh" && (i == 1 && bytes.Equal(said[0], said[1]) || i == 2 && bytes.Equal(said[1], said[2])):
+			// It keeps nothing, or what it keeps stays: does that depend on the order of the calls?
+			plan, other, i = [][]earlier{back, before, back, before}, "reversed", -1
+		case i == 1 && bytes.Equal(said[0], said[1]):
+			return out, nil
+		case i > 1 && !bytes.Equal(said[i], said[i-2]):
 			return out, nil
 		}
 	}
@@ -175,6 +184,6 @@ func (e *executor) executeLeak(ctx context.Context, s *state, op *sut.Operation,
 		out.Title += " (its name says that it changes nothing)"
 	}
 	out.Cause = []string{kindLeak, op.Name}
-	out.Evidence = []campaign.Attachment{{Name: "answer", Data: said[1]}, {Name: "fresh", Data: said[0]}}
+	out.Evidence = []campaign.Attachment{{Name: "answer", Data: said[1]}, {Name: other, Data: said[0]}}
 	return out, nil
 }

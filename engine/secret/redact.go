@@ -74,6 +74,9 @@ func credentials(s Secret) (list []Secret) {
 	for _, m := range parameter.FindAllStringSubmatch(s.Value, -1) {
 		list = append(list, Secret{Name: s.Name, Value: m[1] + m[2]})
 	}
+	if _, password, pair := strings.Cut(s.Value, ":"); pair && !strings.HasPrefix(password, "//") {
+		list = append(list, Secret{Name: s.Name, Value: password})
+	}
 	text, _, ok := decodeBase64([]byte(s.Value))
 	user, password, pair := strings.Cut(string(text), ":")
 	if !ok || !pair || !utf8.Valid(text) {
