@@ -79,42 +79,55 @@ func told(counts []int) string {
 	return fmt.Sprintf("%s (%s)", say(counts[len(counts)/2]), say(counts[len(counts)-1]))
 }
 
-// counted opens modules whose calls of the first so many bindings are counted.
-func counted(g *wasm.Engine, actions int, calls *int) dut.Opener {
+// count is how many calls of the first so many bindings were made.
+type count struct {
+	actions int
+	calls   int
+	before  int // when the case at hand began
+	first   int // when its first run was over and it was run again, to learn from it or to tell its steps; -1: it was not
+}
+
+// counted opens modules whose calls are counted.
+func counted(g *wasm.Engine, n *count) dut.Opener {
 	return func(ctx context.Context, p dut.Plan) (dut.Device, error) {
 		d, err := g.Open(ctx, p)
-		return countedDevice{d, actions, calls}, err
+		return countedDevice{d, n}, err
 	}
 }
 
 type countedDevice struct {
 	dut.Device
-	actions int
-	calls   *int
+	n *count
 }
 
 func (d countedDevice) Open(ctx context.Context) (dut.Instance, error) {
 	x, err := d.Device.Open(ctx)
-	return countedInstance{x, d.actions, d.calls}, err
+	return countedInstance{x, d.n}, err
 }
 
 type countedInstance struct {
 	dut.Instance
-	actions int
-	calls   *int
+	n *count
 }
 
 func (x countedInstance) Call(binding int, args []dut.Value) dut.Reply {
-	if binding < x.actions {
-		*x.calls++
+	if binding < x.n.actions {
+		x.n.calls++
 	}
 	return x.Instance.Call(binding, args)
 }
 
+func (x countedInstance) Reset() error {
+	if x.n.first < 0 && x.n.calls > x.n.before {
+		x.n.first = x.n.calls
+	}
+	return x.Instance.Reset()
+}
+
 // explorer is Thresh with the example's model as it stands.
 func explorer(ctx context.Context, g *wasm.Engine, text, module []byte, seed int64) (int, error) {
-	calls, actions := 0, 6 // the example's; observers are bound behind them
-	list, diags := fresnelfir.New(counted(g, actions, &calls)).Compile(ctx, campaign.Spec{Path: "queue.json", Data: text}, campaign.Settings{
+	n := &count{actions: 6} // the example's; observers are bound behind them
+	list, diags := fresnelfir.New(counted(g, n)).Compile(ctx, campaign.Spec{Path: "queue.json", Data: text}, campaign.Settings{
 		Seed: &seed, Read: func(string) ([]byte, error) { return module, nil },
 	})
 	if diags.HasErrors() || len(list) != 1 {
@@ -126,7 +139,7 @@ func explorer(ctx context.Context, g *wasm.Engine, text, module []byte, seed int
 	}
 	defer x.Close()
 	state, next, found := list[0].Start(campaign.Facts{}), int64(0), -1
-	for found < 0 && calls < mostCalls {
+	for found < 0 && n.calls < mostCalls {
 		r, more := list[0].Round(state)
 		if !more {
 			break
@@ -134,13 +147,14 @@ func explorer(ctx context.Context, g *wasm.Engine, text, module []byte, seed int
 		var failed error
 		state = list[0].Fold(state, func(yield func(campaign.Case, campaign.Outcome) bool) {
 			for i := range r.Len {
-				at, before := campaign.Case{Index: next + i}, calls
+				at := campaign.Case{Index: next + i}
+				n.before, n.first = n.calls, -1
 				o, err := x.Execute(ctx, state, at)
 				if failed = err; err != nil {
 					return
 				}
 				if o.Verdict == campaign.VerdictFail {
-					found = before + (calls-before)/2 // a case that fails is run again, to tell its steps
+					found = n.first
 					return
 				}
 				if !yield(at, o) {
@@ -160,8 +174,8 @@ func hunter(ctx context.Context, g *wasm.Engine, module []byte, seed int64) (fou
 	if err := flag.Set("rapid.seed", strconv.FormatInt(seed+1, 10)); err != nil {
 		return 0, fmt.Errorf("setting up rapid: %w", err)
 	}
-	calls := 0
-	d, err := counted(g, 4, &calls)(ctx, ringPlan(module))
+	n := &count{actions: 4}
+	d, err := counted(g, n)(ctx, ringPlan(module))
 	if err != nil {
 		return 0, fmt.Errorf("opening the queue: %w", err)
 	}
@@ -179,7 +193,7 @@ func hunter(ctx context.Context, g *wasm.Engine, module []byte, seed int64) (fou
 		}
 	}()
 	rapid.Check(&quiet{}, func(t *rapid.T) {
-		if over || calls >= mostCalls && found < 0 {
+		if over || n.calls >= mostCalls && found < 0 {
 			over = true
 			t.FailNow()
 		}
@@ -188,7 +202,7 @@ func hunter(ctx context.Context, g *wasm.Engine, module []byte, seed int64) (fou
 		}
 		want := func(got dut.Reply, want int64) int64 {
 			if found < 0 && (got.Cause != dut.None || got.Value.Int != want && want != any64) {
-				found = calls
+				found = n.calls
 			}
 			if found >= 0 {
 				t.Fatal("the fault shows")
@@ -224,8 +238,8 @@ func hunter(ctx context.Context, g *wasm.Engine, module []byte, seed int64) (fou
 			"": func(*rapid.T) {
 				for i := range queues {
 					back := int64(0)
-					if n := len(model[i]); n > 0 {
-						back = model[i][n-1]
+					if k := len(model[i]); k > 0 {
+						back = model[i][k-1]
 					}
 					want(inst.Call(4, queues[i:i+1]), int64(len(model[i])))
 					want(inst.Call(5, queues[i:i+1]), back)
