@@ -5,8 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"maps"
 	"os"
+	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -62,9 +66,7 @@ func (d *Desk) CheckText(ctx context.Context, path string, text []byte) (Checked
 	for _, c := range d.app.Contracts {
 		if c.Detect(doc.Spec) {
 			doc.Contract = c
-			set := d.set
-			set.Check = true
-			return check(ctx, []Document{doc}, NewBundle().Fill(set)), nil
+			return check(ctx, []Document{doc}, NewBundle().Fill(campaign.Settings{Check: true})), nil
 		}
 	}
 	return Checked{Diagnostics: diag.List{{
@@ -108,15 +110,71 @@ func (d *Desk) Save(path, version string, text []byte) error {
 	return nil
 }
 
-// Begin runs a document in the background and returns the run's id.
-func (d *Desk) Begin(ctx context.Context, path string) (string, error) {
+// Flags are the settings of a run of the store as flags of thresh run.
+func (d *Desk) Flags(run string) ([]string, error) {
+	set, err := d.settings(run)
+	if err != nil {
+		return nil, err
+	}
+	var flags []string
+	if set.Seed != nil {
+		flags = append(flags, "--seed="+strconv.FormatInt(*set.Seed, 10))
+	}
+	if set.Cases > 0 {
+		flags = append(flags, "--cases="+strconv.FormatInt(set.Cases, 10))
+	}
+	if set.Strict {
+		flags = append(flags, "--strict")
+	}
+	for _, name := range slices.Sorted(maps.Keys(set.Options)) {
+		for _, v := range set.Options[name] {
+			flags = append(flags, "--"+name+"="+v)
+		}
+	}
+	return flags, nil
+}
+
+// settings are those of a run of the store; of "" none.
+func (d *Desk) settings(run string) (set Settings, err error) {
+	if run == "" {
+		return set, nil
+	}
+	if run, err = d.store.ResolveRun(run); err != nil {
+		return set, err
+	}
+	j, err := d.store.OpenJournal(run)
+	if err != nil {
+		return set, err
+	}
+	defer j.Close()
+	if m := j.Manifest(); len(m.Settings) > 0 {
+		if err := json.Unmarshal(m.Settings, &set); err != nil {
+			return set, diag.Environment("reading the settings of run %s: %s", run, err)
+		}
+	}
+	return set, nil
+}
+
+// Begin runs a document in the background, with the settings of a run of the store
+// unless like is "", and returns the run's id.
+func (d *Desk) Begin(ctx context.Context, path, like string) (string, error) {
+	set, err := d.settings(like)
+	if err != nil {
+		return "", err
+	}
+	flags, err := d.Flags(like)
+	if err != nil {
+		return "", err
+	}
 	remote, as := *d.Remote, *d.app
-	as.Command = append([]string{"thresh", "run"}, path)
+	as.Command = append([]string{"thresh", "run", path}, flags...)
 	if d.dir != DefaultStore {
 		as.Command = append(as.Command, "--store", d.dir)
 	}
 	remote.app = &as
-	r, err := remote.Start(ctx, Draft{Path: path})
+	draft := Draft{Path: path, Seed: set.Seed, Strict: set.Strict, Cases: set.Cases}
+	draft.Options = set.Options
+	r, err := remote.Start(ctx, draft)
 	if err != nil {
 		return "", err
 	}

@@ -22,8 +22,11 @@ type Desk interface {
 	Check(ctx context.Context, path string, text []byte) (said diag.List, campaigns []string, err error)
 	// Save writes a document if its file still holds the version.
 	Save(path, version string, text []byte) error
-	// Begin runs a document in the background, and Stop ends such a run.
-	Begin(ctx context.Context, path string) (run string, err error)
+	// Flags are the settings of a run as flags of thresh run; of "" none.
+	Flags(run string) ([]string, error)
+	// Begin runs a document in the background, with the settings of a run unless like
+	// is "", and Stop ends such a run.
+	Begin(ctx context.Context, path, like string) (run string, err error)
 	Stop(run string) error
 	Going(run string) bool
 }
@@ -46,11 +49,13 @@ type documentsPage struct {
 
 type documentPage struct {
 	frame
-	Path, Text, Version string
-	Refused             bool     // it would not be run
-	Said                []string // by check
-	Campaigns           []string
-	Saved               bool
+	Path, Text, Read string   // Read is the version of the text that was read; "": it is too long
+	Refused          bool     // it would not be run
+	Said             []string // by check
+	Campaigns        []string
+	Saved            bool
+	Like             string // the run whose settings it is run with; "": none
+	Flags            string // these settings
 }
 
 // documentLink is where a document is edited and run.
@@ -91,13 +96,13 @@ func (s *Server) documentsPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) documentPage(w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r, "path", "saved")
+	q, err := query(r, "path", "saved", "like")
 	if err != nil {
 		return err
 	}
 	path := q.Get("path")
 	text, version, err := s.cfg.Desk.Text(path)
-	p := documentPage{Version: version, Saved: q.Get("saved") != "", Path: path}
+	p := documentPage{Read: version, Saved: q.Get("saved") != "", Path: path, Like: q.Get("like")}
 	if err != nil {
 		return err
 	}
@@ -107,7 +112,7 @@ func (s *Server) documentPage(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, p documentPage, text []byte) error {
 	var said diag.List
 	var campaigns []string
-	if p.Version != "" {
+	if p.Read != "" {
 		var err error
 		if said, campaigns, err = s.cfg.Desk.Check(r.Context(), p.Path, text); err != nil {
 			return err
@@ -115,6 +120,11 @@ func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, p document
 	}
 	p.frame, p.Text, p.Campaigns, p.Refused = s.frame(r, p.Path, "documents"), string(text), campaigns, said.HasErrors()
 	p.Back = documentLink(p.Path)
+	flags, err := s.cfg.Desk.Flags(p.Like)
+	if err != nil {
+		return err
+	}
+	p.Flags = report.Shell(flags)
 	for _, d := range said {
 		p.Said = append(p.Said, d.String())
 	}
@@ -127,7 +137,11 @@ func (s *Server) changeDocument(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return badRequest("the form cannot be read: %w", err)
 	}
-	path, do, version := r.PostForm.Get("path"), r.PostForm.Get("do"), r.PostForm.Get("version")
+	path, do, version, like := r.PostForm.Get("path"), r.PostForm.Get("do"), r.PostForm.Get("version"), r.PostForm.Get("like")
+	saved := documentLink(path) + "&saved=1"
+	if like != "" {
+		saved += "&like=" + url.QueryEscape(like)
+	}
 	if err := oneOf("do", do, "check", "save", "run"); err != nil || do == "" {
 		return badRequest("do must be one of check, save, run, got %q", do)
 	}
@@ -141,21 +155,21 @@ func (s *Server) changeDocument(w http.ResponseWriter, r *http.Request) error {
 			text = strings.ReplaceAll(text, "\r\n", "\n")
 		}
 		if do == "check" {
-			return s.showDocument(w, r, documentPage{Path: path, Version: version}, []byte(text))
+			return s.showDocument(w, r, documentPage{Path: path, Read: version, Like: like}, []byte(text))
 		}
 		if err := s.cfg.Desk.Save(path, version, []byte(text)); err != nil {
 			return &statusError{http.StatusConflict, err}
 		}
 	}
 	if do == "save" {
-		http.Redirect(w, r, documentLink(path)+"&saved=1", http.StatusSeeOther)
+		http.Redirect(w, r, saved, http.StatusSeeOther)
 		return nil
 	}
-	id, err := s.cfg.Desk.Begin(r.Context(), path)
+	id, err := s.cfg.Desk.Begin(r.Context(), path, like)
 	var refused diag.List
 	switch {
 	case errors.As(err, &refused): // its page says why
-		http.Redirect(w, r, documentLink(path)+"&saved=1", http.StatusSeeOther)
+		http.Redirect(w, r, saved, http.StatusSeeOther)
 		return nil
 	case err != nil:
 		return err

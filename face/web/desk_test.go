@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -101,12 +102,39 @@ func TestStopFromThePage(t *testing.T) {
 	b := openBrowser(t, base)
 	b.open(address)
 	b.open(base + "/document?path=fuzz/fuzzspec.json")
+	if said := b.eval(`document.body.innerText`); !strings.Contains(said, "Ready to run") || strings.Contains(said, "warning") || !strings.Contains(said, "Thresh 0.") {
+		t.Errorf("the page of a starter says %s", said)
+	}
 	b.do(`document.querySelector('[data-desk] button[value=run]').click()`)
 	b.until(`document.querySelector('main').dataset.status === 'running' && document.querySelector('form[action$="/stop"]')`)
 	b.shoot("live")
 	b.do(`document.querySelector('form[action$="/stop"] button').click()`)
 	b.until(`document.querySelector('main').dataset.status === 'interrupted' && document.querySelector('.resume')`)
 	b.shoot("stopped")
+}
+
+// A run is made again with its own settings, so that the two can be compared; so is a
+// document that is edited from its page.
+func TestRunAgainAsBefore(t *testing.T) {
+	thresh := program(t)
+	dir := t.TempDir()
+	thresh(dir, []int{0}, "init", "fuzzspec", "fuzz")
+	thresh(dir, []int{0, 1}, "run", "fuzz/fuzzspec.json", "-q", "--seed", "5", "--cases", "40", "--ok-exit", "2")
+	base, address := desktop(t, dir)
+	b := openBrowser(t, base)
+	b.open(address)
+	for i, way := range []string{`document.querySelector('.again a').click()`, `document.querySelector('.again button').click()`} {
+		b.open(base + "/runs/latest")
+		b.do(way)
+		if i == 0 {
+			b.until(`document.querySelector('[data-desk]')?.textContent.includes('--seed=5 --cases=40 --ok-exit=2')`)
+			b.do(`document.querySelector('[data-desk] button[value=run]').click()`)
+		}
+		b.until(fmt.Sprintf(`location.pathname.endsWith('-%d') && document.querySelector('main').dataset.status === 'done'`, i+2))
+		if said := b.eval(`document.body.innerText`); !strings.Contains(said, "since r") || !strings.Contains(said, "thresh run fuzz/fuzzspec.json --seed=5 --cases=40 --ok-exit=2") {
+			t.Errorf("the page of the run says %s", said)
+		}
+	}
 }
 
 // Without documents of their own, pages offer none.
