@@ -62,11 +62,28 @@ func (c *Campaign) Probe(ctx context.Context) (campaign.Facts, error) {
 	for _, n := range dev.Info().Notes {
 		f.Warnings = append(f.Warnings, c.id.Name+": "+n)
 	}
+	if c.unheard() {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: nothing that the %s answers is compared with the model: no observer has a derived function, no property asks one, and no binding has answer, rejects or idempotent",
+			c.id.Name, c.module.noun))
+	}
 	if c.parallel {
 		f.Warnings = append(f.Warnings, c.id.Name+": actors call the system at the same time: histories depend on timing, so the digest omits them, and another run may have other verdicts")
 		return f, c.probeParallel(ctx, dev)
 	}
 	return f, nil
+}
+
+// unheard reports whether a module may answer whatever it likes: properties of the model
+// say nothing of it.
+func (c *Campaign) unheard() bool {
+	for i := range c.plan.program.Properties() {
+		if c.plan.program.Observes(i) {
+			return false
+		}
+	}
+	return len(c.module.pairs) == 0 && !slices.ContainsFunc(c.plan.claims, func(x claims) bool {
+		return x.steady || x.binding != nil && (x.binding.Answer != nil || x.binding.Rejects != nil || x.binding.Idempotent)
+	})
 }
 
 // Planned implements [campaign.Planner].
