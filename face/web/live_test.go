@@ -116,6 +116,9 @@ func TestStateOfALiveRun(t *testing.T) {
 	if page.Total != 2 || !page.Findings[0].Unconfirmed || page.Findings[0].First != 7 || page.Findings[0].Severity != campaign.SeverityHigh {
 		t.Errorf("findings that were met: %+v", page)
 	}
+	if a := ask(t, "GET", base+"/runs/"+w.RunID()); !strings.Contains(a.body, ">2 findings so far<") {
+		t.Error("the headline of a live run counts other findings than its cards")
+	}
 	settle(t, w, fault("F-11"))
 	events(t, api+"/events", func(s web.State) bool { return s.Settled == 1 && s.Findings == 2 })
 	page = store.FindingPage{}
@@ -209,6 +212,7 @@ func TestLivePage(t *testing.T) {
 	b.until(course + " !== '" + before + "'")
 	meet(t, w, fault("F-12"))
 	b.until(`document.querySelector('#F-12 .mark-unconfirmed') && document.querySelector('[data-live=findings]').textContent === '1' && document.querySelector('[data-live=findings-label]').textContent === 'finding, 1 unconfirmed'`)
+	b.until(`document.querySelector('.headline').textContent === '1 finding so far'`)
 	b.accessible("live, with a card")
 	settle(t, w, fault("F-12"))
 	b.until(`!document.querySelector('.mark-unconfirmed') && document.querySelector('[data-live=findings-label]').textContent === 'finding'`)

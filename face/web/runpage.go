@@ -112,7 +112,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 		p.Events = "/api/v1/runs/" + url.PathEscape(id) + "/events"
 		if l := s.hub.live(r.Context(), id); l != nil {
 			state := stateOf(*l)
-			p.State = &state
+			p.State, d.Summary.Findings = &state, state.Findings
 		}
 	case "interrupted":
 		unconfirmed := 0

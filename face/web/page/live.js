@@ -23,8 +23,10 @@ export function follow(address, tools) {
     }
     put("cases", tools.count(s.cases.run));
     put("cases-label", s.cases.planned > s.cases.run ? `of ${tools.count(s.cases.planned)} cases run` : "cases run");
+    const word = s.findings === 1 ? "finding" : "findings";
+    put("headline", `${tools.count(s.findings)} ${word} so far`);
     put("findings", tools.count(s.findings));
-    put("findings-label", (s.findings === 1 ? "finding" : "findings") + (s.findings > s.settled ? `, ${tools.count(s.findings - s.settled)} unconfirmed` : ""));
+    put("findings-label", word + (s.findings > s.settled ? `, ${tools.count(s.findings - s.settled)} unconfirmed` : ""));
     put("rate", tools.rate(s.cases_per_second));
     put("time", tools.duration(s.seconds));
     put("phase", s.phase);
@@ -34,7 +36,8 @@ export function follow(address, tools) {
       s.planned > 0 ? `${tools.count(s.done)} of ${tools.count(s.planned)}` : tools.count(s.done),
       s.eta_seconds === null ? "" : `about ${tools.duration(s.eta_seconds)} left`,
     ].filter(Boolean).join(" · "));
-    all("bar").forEach((bar) => { if (s.planned > 0) { bar.value = share; } else { bar.removeAttribute("value"); } });
+    // Until the first of few findings is made small, nobody knows how far that is.
+    all("bar").forEach((bar) => { if (s.planned > 0 && (s.done > 0 || s.phase === "running")) { bar.value = share; } else { bar.removeAttribute("value"); } });
     s.campaigns.forEach((c, i) => {
       put(`c${i}-run`, tools.count(c.cases.run) + (c.cases.planned > c.cases.run ? " of " + tools.count(c.cases.planned) : ""));
       [c.cases.pass, c.cases.fail, c.cases.skip, c.cases.error].forEach((n, k) => put(`c${i}-${k}`, tools.count(n)));
