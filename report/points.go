@@ -146,7 +146,7 @@ func sizes(m *campaign.Minimal) string {
 	switch g := m.Gauge; {
 	case g == nil:
 		return size(m.From) + " -> " + size(m.Size)
-	case g.Unit == "":
+	case g.Unit == "" || g.Size >= g.From: // it is plainer, if not smaller
 		return ""
 	default:
 		return count(g.From) + " -> " + plural(g.Size, g.Unit)
@@ -169,7 +169,7 @@ func sampleSize(s *campaign.Sample) string {
 	switch g := s.Gauge; {
 	case g == nil:
 		return size(s.Size)
-	case g.Unit == "":
+	case g.Unit == "" || g.Size >= g.From: // it is plainer, if not smaller
 		return "-"
 	default:
 		return plural(g.Size, g.Unit)

@@ -59,6 +59,7 @@ func (b *builder) fail(d diag.Diagnostic, format string, args ...any) {
 func (b *builder) build() {
 	c, cfg := b.c, b.cfg
 	b.phases()
+	nameExpectations(cfg.Prompts)
 	c.seed = cfg.Seed
 	c.reach = reachOf(&cfg.Agent)
 	c.agent = agentPlan(&cfg.Agent, cfg.Advanced, filepath.Dir(b.spec.Path), b.k.getenv, b.keyMissing)

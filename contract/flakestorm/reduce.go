@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/engine/shrink"
+	"github.com/thresh-dev/thresh/engine/textdiff"
 )
 
 // Gauge implements [campaign.Gauger]: a mutated prompt has so many characters.
@@ -19,8 +21,10 @@ func (c *Campaign) Gauge(_ context.Context, data []byte) (size int64, unit strin
 }
 
 // Reduce implements [campaign.Reducer]: a mutated prompt is cut down to what
-// still makes the agent fail, and is a prompt. Other cases are what the document says, and a
-// changed request is one as it is.
+// still makes the agent fail, and is a prompt. If any text would do, what fails is
+// that something is missing: then the prompt gets back what mutation changed, as far
+// as the agent still fails. Other cases are what the document says, and a changed
+// request is one as it is.
 func (c *Campaign) Reduce(ctx context.Context, data []byte, test func([]byte) (bool, error)) (smallest []byte, parts string) {
 	var p payload
 	if json.Unmarshal(data, &p) != nil || p.Mutation == nil || p.Mutation.Wire != nil || p.Mutation.Text == "" {
@@ -32,6 +36,12 @@ func (c *Campaign) Reduce(ctx context.Context, data []byte, test func([]byte) (b
 		q := p
 		q.Mutation = &m
 		return q.encode()
+	}
+	if idle, err := test(with([]byte("a"))); idle || err != nil {
+		if text := closest(p.Mutation.Original, p.Mutation.Text, func(s string) bool { ok, err := test(with([]byte(s))); return ok && err == nil }); text != p.Mutation.Text {
+			return with([]byte(text)), ""
+		}
+		return data, ""
 	}
 	small, _ := shrink.Bytes(ctx, []byte(p.Mutation.Text), func(text []byte) (bool, error) {
 		if !utf8.Valid(text) || len(bytes.TrimSpace(text)) == 0 {
@@ -47,4 +57,44 @@ func (c *Campaign) Reduce(ctx context.Context, data []byte, test func([]byte) (b
 		return data, ""
 	}
 	return with(small), ""
+}
+
+// mostEdits is how many changes of a prompt are taken back one by one.
+const mostEdits = 60
+
+// closest takes back the changes that made a text of an original, one by one, as
+// long as what is left still fails.
+func closest(original, text string, fails func(string) bool) string {
+	type edit struct{ kept, was, is string } // in this order
+	list := []edit{{}}
+	textdiff.Words(original, text, func(op, s string) {
+		last := &list[len(list)-1]
+		switch {
+		case op == "equal":
+			list = append(list, edit{kept: s})
+		case op == "delete":
+			last.was += s
+		default:
+			last.is += s
+		}
+	})
+	if len(list) > mostEdits {
+		return text
+	}
+	join := func() string {
+		var b strings.Builder
+		for _, e := range list {
+			b.WriteString(e.kept + e.is)
+		}
+		return b.String()
+	}
+	for i := range list {
+		e := &list[i]
+		if is := e.is; is != e.was {
+			if e.is = e.was; join() == original || !fails(join()) {
+				e.is = is
+			}
+		}
+	}
+	return join()
 }

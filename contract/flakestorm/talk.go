@@ -2,6 +2,7 @@ package flakestorm
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -119,6 +120,33 @@ func (t *trial) expected(ctx context.Context, u *turn, where place, prompt strin
 	return t.judge(ctx, u, where, now(p.Expect), campaign.SeverityNote, b)
 }
 
+// nameExpectations gives what prompts expect ids that name the prompt, and the turn
+// where two would be the same.
+func nameExpectations(prompts []config.Prompt) {
+	taken := make(map[string]bool)
+	name := func(p *config.Prompt, list []config.Invariant, turn int) {
+		for i := range list {
+			v := &list[i]
+			id := shortName(p.Name()) + ": " + nameOf(v)
+			if taken[id] && turn > 0 {
+				id = fmt.Sprintf("%s: turn %d: %s", shortName(p.Name()), turn, nameOf(v))
+			}
+			first := id
+			for n := 2; taken[id]; n++ {
+				id = fmt.Sprintf("%s %d", first, n)
+			}
+			taken[id], v.ID = true, id
+		}
+	}
+	for i := range prompts {
+		p := &prompts[i]
+		name(p, p.Expect, 0)
+		for k := range p.Turns {
+			name(p, p.Turns[k].Expect, k+1)
+		}
+	}
+}
+
 // expectations are the invariants of golden prompts as rows of the matrix, each
 // for its prompt alone.
 func expectations(prompts []config.Prompt) []config.Invariant {
@@ -126,7 +154,7 @@ func expectations(prompts []config.Prompt) []config.Invariant {
 	for i := range prompts {
 		p := &prompts[i]
 		add := func(v config.Invariant) {
-			v.ID, v.Probes = shortName(p.Name())+": "+nameOf(&v), []string{p.Text}
+			v.Probes = []string{p.Text}
 			list = append(list, v)
 		}
 		for _, t := range p.Turns {

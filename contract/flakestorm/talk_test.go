@@ -33,8 +33,8 @@ func TestConversations(t *testing.T) {
 		want           string
 	}{
 		"well":            {true, false, ""},
-		"forgets":         {true, true, "contract|without faults|remembers: contains|contains run|without faults|contains|contains"},
-		"does not listen": {false, false, "contract|without faults|remembers: contains|contains run|without faults|contains|contains"},
+		"forgets":         {true, true, "contract|without faults|remembers: contains|contains run|without faults|remembers: contains|contains"},
+		"does not listen": {false, false, "contract|without faults|remembers: turn 1: contains|contains run|without faults|remembers: turn 1: contains|contains"},
 	} {
 		var asked []string
 		s := answerer(t, func(prompt string, _ int) (int, string) {

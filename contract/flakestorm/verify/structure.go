@@ -95,12 +95,6 @@ func (s *Schema) breach(doc any) (why string, err error) {
 	return "", nil
 }
 
-// place is where in a text it breaks the schema, as a validator says it.
-func place(cause string) string {
-	at, _, _ := strings.Cut(cause, ": ")
-	return at
-}
-
 // causes is the innermost of what a validator says, on one line.
 func causes(err error) string {
 	var list []string
@@ -112,8 +106,7 @@ func causes(err error) string {
 	if len(list) == 0 {
 		return err.Error()
 	}
-	// A validator looks at properties in no order.
-	slices.SortStableFunc(list, func(a, b string) int { return strings.Compare(place(a), place(b)) })
+	slices.Sort(list) // a validator looks at properties and branches in no order
 	return strings.Join(list, "; ")
 }
 
