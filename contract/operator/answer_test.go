@@ -83,6 +83,25 @@ func TestEndsOfOracles(t *testing.T) {
 			t.Errorf("%+v: %v, %q, want %q", res, verdict, fault, want)
 		}
 	}
+	for printed, want := range map[string][2]mutator.Judgement{ // with exit code 0, and with 1
+		"":                                   {mutator.Pass, mutator.Fail},
+		"FAIL\n":                             {mutator.Fail, mutator.Fail},
+		"looking\r\nfail\r\n":                {mutator.Fail, mutator.Fail},
+		"PASS":                               {mutator.Pass, mutator.Unknown},
+		"FAIL is what it does not do\n":      {mutator.Pass, mutator.Fail},
+		"FAIL\ndone\n":                       {mutator.Pass, mutator.Fail},
+		"{\n  \"verdict\": \"FAIL\"\n}\n":    {mutator.Fail, mutator.Fail},
+		"log\n{\n  \"verdict\": \"FAIL\"\n}": {mutator.Fail, mutator.Fail},
+		"{}\n{\"verdict\": \"FAIL\"}":        {mutator.Fail, mutator.Fail},
+		"{\n  \"verdict\": \"PASS\"\n}\nx\n": {mutator.Pass, mutator.Fail},
+	} {
+		for code := range 2 {
+			res := process.Result{Status: process.Exited, ExitCode: code, Stdout: []byte(printed), StdoutSize: int64(len(printed))}
+			if got, _, fault := readAnswer(&res); got != want[code] {
+				t.Errorf("%q and exit code %d: %v, %q, want %v", printed, code, got, fault, want[code])
+			}
+		}
+	}
 	for name, want := range map[string]string{"a:1/é b": "a_1___b", "A-z_0.9": "A-z_0.9"} {
 		if got := runID(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

@@ -138,7 +138,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // readAnswer is what an oracle's end says: exit code 0 that the system under
-// test held, 1 that it failed, and a last line of JSON more. fault says why
+// test held, 1 that it failed, and what it prints more. fault says why
 // there is no verdict: it crashed, or contradicts itself.
 func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault string) {
 	switch {
@@ -152,21 +152,18 @@ func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault
 	default:
 		verdict = mutator.Pass
 	}
-	lines := bytes.Split(bytes.TrimSpace(res.Stdout), []byte("\n"))
-	if json.Unmarshal(lines[len(lines)-1], &a) != nil {
-		a = answer{} // its output is for people
-	}
-	said := mutator.Unknown
+	a = said(res.Stdout)
+	word := mutator.Unknown
 	if a.Verdict != nil {
-		if said = mutator.ParseJudgement(a.Verdict); said == mutator.Unknown {
+		if word = mutator.ParseJudgement(a.Verdict); word == mutator.Unknown {
 			return mutator.Unknown, a, fmt.Sprintf("it says the verdict %s: expected PASS or FAIL", quoted(a.Verdict))
 		}
 	}
 	switch {
-	case said == mutator.Pass && res.ExitCode == 1:
+	case word == mutator.Pass && res.ExitCode == 1:
 		return mutator.Unknown, a, "it says PASS, and exits with 1, which is FAIL"
-	case said != mutator.Unknown:
-		return said, a, ""
+	case word != mutator.Unknown:
+		return word, a, ""
 	case res.ExitCode == 1:
 		c := crash.Analyze(crash.Death{ExitCode: 1, Stderr: res.Stderr})
 		switch c.Class {
@@ -175,6 +172,23 @@ func readAnswer(res *process.Result) (verdict mutator.Judgement, a answer, fault
 		}
 	}
 	return verdict, a, ""
+}
+
+// said is what an oracle prints: JSON as its last line or over several, or the word PASS or
+// FAIL as its last line. Anything else is for people.
+func said(output []byte) (a answer) {
+	output = bytes.TrimSpace(output)
+	last := output[bytes.LastIndexByte(output, '\n')+1:]
+	for _, text := range [][]byte{last, output[bytes.LastIndex(output, []byte("\n{"))+1:]} {
+		if json.Unmarshal(text, &a) == nil {
+			return a
+		}
+		a = answer{}
+	}
+	if word := string(bytes.TrimSpace(last)); strings.EqualFold(word, "PASS") || strings.EqualFold(word, "FAIL") {
+		a.Verdict = word
+	}
+	return a
 }
 
 func quoted(v any) string {
