@@ -197,6 +197,7 @@ type Server struct {
 	offered  int  // size of the edge map that the program is told of
 	took     time.Duration
 	steady   int       // cases that the present process has done
+	message  byte      // to the process of the next case, in entry 0 of the map
 	adopted  bool      // pid is the process itself, and there is no server
 	ended    bool      // the adopted process has ended, and there is none
 	armed    time.Time // when the limit on processor time was last extended
