@@ -202,13 +202,36 @@ func TestDraftService(t *testing.T) {
 	}
 }
 
+// What is made within an item may be named without it later.
+func TestDraftPartsWithPathsOfTheirOwn(t *testing.T) {
+	object := `{"content": {"application/json": {"schema": {"type": "object", "required": ["count"], "properties": {"id": {"type": "integer"}, "count": {"type": "integer"}, "state": {"enum": ["waiting", "collected"], "readOnly": true}}}}}}`
+	list, err := openapi.Operations([]byte(`{"openapi": "3.1.0", "paths": {
+		"/lockers": {"post": {"operationId": "add", "responses": {"201": {"content": {"application/json": {"schema": {"properties": {"id": {"type": "integer"}}}}}}}}},
+		"/lockers/{locker_id}": {"get": {"operationId": "get", "responses": {"200": {}}}},
+		"/lockers/{locker_id}/parcels": {"parameters": [{"name": "locker_id", "in": "path", "required": true, "schema": {"type": "integer"}}], "post": {"operationId": "drop", "requestBody": `+object+`, "responses": {"201": `+object+`}}},
+		"/lockers/{locker_id}/shake": {"parameters": [{"name": "locker_id", "in": "path", "required": true, "schema": {"type": "integer"}}], "post": {"operationId": "shake", "requestBody": `+strings.ReplaceAll(object, "count", "force")+`, "responses": {"200": {}}}},
+		"/parcels/{parcel_id}/collect": {"parameters": [{"name": "parcel_id", "in": "path", "required": true, "schema": {"type": "integer"}}], "post": {"operationId": "collect", "responses": {"200": {}}}}}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(DraftService(&ServiceFacts{Of: "depot", SystemFacts: SystemFacts{Name: "depot", Kind: sut.HTTP, URL: "http://127.0.0.1:8000", Operations: list}}).Files[0].Data)
+	for _, want := range []string{`a_parcel = new(Parcel, count_ = count_, state = "waiting")`, `call("drop", locker_id = a_locker, count = count_`, `a_parcel.state = "collected"`, "# Skipped: shake: nothing says what it changes"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "force") {
+		t.Errorf("an input of what is skipped\n%s", text)
+	}
+}
+
 // What names, arguments, hints and what was answered say of tools.
 func TestDraftTools(t *testing.T) {
 	var list []sut.Operation
-	for _, line := range strings.Fields("add_user(name,age) get_user(id)r remove_user(id) rename_user(id,name) write_file(path,content) read_file(path) increment() get_count() transfer(from,to) find_user(user_id)r set_age(user_id,age) suspend_user(user_id) mute_user(user_id)") {
+	for _, line := range strings.Fields("add_user(name,age,weight) get_user(id)r remove_user(id) rename_user(id,name) write_file(path,content) read_file(path) increment() get_count() transfer(from,to) find_user(user_id)r set_age(user_id,age) suspend_user(user_id) mute_user(user_id) set_weight(user_id,weight)") {
 		name, rest, _ := strings.Cut(line, "(")
 		args, hint, _ := strings.Cut(rest, ")")
-		o := sut.Operation{Name: name, Reads: hint == "r", Schema: []byte(`{"type": "object", "properties": {"age": {"type": "integer", "minimum": 0}, "id": {"type": "integer"}, "user_id": {"type": "integer"}, ` +
+		o := sut.Operation{Name: name, Reads: hint == "r", Schema: []byte(`{"type": "object", "properties": {"age": {"type": "integer", "minimum": 0}, "id": {"type": "integer"}, "user_id": {"type": "integer"}, "weight": {"type": "integer"}, ` +
 			`"name": {"type": "string"}, "path": {"type": "string"}, "content": {"type": "string"}, "from": {"type": "array"}, "to": {"type": "string"}}}`)}
 		for _, a := range strings.FieldsFunc(args, func(r rune) bool { return r == ',' }) {
 			o.Arguments = append(o.Arguments, sut.Argument{Name: a, Required: true})
@@ -230,7 +253,7 @@ func TestDraftTools(t *testing.T) {
 		name, _, _ := strings.Cut(c.Operation, " ")
 		f.Seen[name] = json.RawMessage(cmp.Or(answers[name], "null"))
 	}
-	want := []string{`add_user name="alpha" age=0`, `write_file path="alpha" content="alpha"`, "get_user id=7", `read_file path="alpha"`, "get_count", "find_user user_id=7", "suspend_user user_id=7", "mute_user user_id=7"}
+	want := []string{`add_user name="alpha" age=0 weight=1`, `write_file path="alpha" content="alpha"`, "get_user id=7", `read_file path="alpha"`, "get_count", "find_user user_id=7", "suspend_user user_id=7", "mute_user user_id=7"}
 	if !slices.Equal(asked, want) {
 		t.Errorf("%q was asked, want %q", asked, want)
 	}

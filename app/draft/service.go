@@ -253,6 +253,9 @@ func (a *analysis) paths() {
 		case collection && method == "GET":
 			e.parent, e.handle = e.handle, ""
 			a.add(e, a.resource(entityOf(x.segments), of), lists, by+"a collection")
+		case !item && method == "POST" && last >= 0 && x.places[last] == n-2 && items[withoutArguments(x.segments[n-1:])]:
+			e.handle, e.parent = "", "" // which later calls name without the item
+			a.add(e, a.resource(entityOf(x.segments), nil), makes, by+"a collection of an item")
 		case collection:
 			e.skip = "it changes a whole collection"
 			a.add(e, a.resource(entityOf(x.segments), of), acts, "")
@@ -346,6 +349,9 @@ func (a *analysis) arguments(e *endpoint) {
 		}
 		s := whole.get("properties").get(x.Name)
 		required := x.Required || x.In == "path"
+		if !required && (slices.Contains(identity[:4], x.Name) || s.text("readOnly") == "true") {
+			continue // the service says so itself
+		}
 		if x.In == "header" && !required || x.In == "query" && !required {
 			continue
 		}
@@ -361,7 +367,7 @@ func (a *analysis) arguments(e *endpoint) {
 			}
 		}
 		var taken []string
-		fits := identifier(x.Name, &taken) == strings.TrimRight(x.Name, "_") || in.of != nil
+		fits := strings.TrimRight(identifier(x.Name, &taken), "_") == strings.TrimRight(x.Name, "_") || in.of != nil
 		switch {
 		case ok && fits:
 			e.slots = append(e.slots, in)

@@ -114,8 +114,8 @@ func (s *serving) state() {
 	if s.reset == nil && len(s.f.Command) == 0 {
 		r.fields = nil
 	}
-	for _, e := range r.uses {
-		if e.role != reads && e.skip == "" && !s.effectKnown(e) {
+	for _, e := range s.endpoints {
+		if (e.role == acts || e.role == changes) && e.skip == "" && !s.effectKnown(e) {
 			e.skip = "nothing says what it changes"
 		}
 	}
