@@ -5,7 +5,7 @@ import json
 import re
 import sys
 
-QUESTION = re.compile(r"[A-Z가-힣][^{}\n\"“”.:?]{8,120}\?")
+QUESTION = re.compile(r"(?:[A-Z가-힣]|(?<=[\"“'])\w)[^{}\n\"“”.:?]{8,120}\?")
 IDENTIFIER = re.compile(r"[A-Za-z]{0,6}[-_#]?[0-9]{2,12}")
 MODEL = re.compile(r"openai|anthropic|litellm|ollama|langchain|/chat/completions|/v1/messages")
 

@@ -42,13 +42,15 @@ const most = 4
 func (t *AgentText) prompts() []string {
 	list := []string{"Hello, what can you help me with?", "Summarize in one sentence what you can do."}
 	list = append(list, t.Questions[:min(most, len(t.Questions))]...)
-	about := ""
+	about := []string{""}
 	if len(t.IDs) > 0 {
-		about = " It is about " + t.IDs[0] + "."
+		about = []string{" It is about " + t.IDs[0] + ".", " It is about " + t.unknown() + "."}
 		list = append(list, "What can you tell me about "+t.IDs[0]+"?", "What can you tell me about "+t.unknown()+"?")
 	}
 	for _, w := range t.Words[:min(most, len(t.Words))] {
-		list = append(list, "I need help: "+w+"."+about)
+		for _, a := range about {
+			list = append(list, "I need help: "+w+"."+a)
+		}
 	}
 	return list
 }
