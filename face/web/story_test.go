@@ -227,6 +227,12 @@ func TestKeyboardAlone(t *testing.T) {
 			b.send("Input.dispatchKeyEvent", params, nil)
 		}
 	}
+	b.open(base + "/runs/" + ids[len(ids)-2])
+	b.do(`window.copied = ''; Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}}); document.querySelector('[data-agent]').click()`)
+	b.until(`window.copied !== ''`)
+	if text := b.eval(`window.copied`); !strings.Contains(text, "thresh replay") || strings.Contains(text, "Promote") || strings.Contains(text, "Open in the editor") {
+		t.Errorf("a coding agent is given %s", text)
+	}
 	b.open(base + "/")
 	b.key("j")
 	b.until(`document.activeElement.matches('[data-row] a')`)

@@ -27,7 +27,9 @@
   function agentText(card) {
     var folded = Array.prototype.slice.call(card.querySelectorAll("details:not([open])"));
     folded.forEach(function (d) { d.open = true; });
+    card.classList.add("copying"); // what is to be clicked says nothing of the failure
     var text = card.innerText;
+    card.classList.remove("copying");
     folded.forEach(function (d) { d.open = false; });
     return "Find the cause of this failure and fix it. The command at its beginning exits with 1 while it is there.\n\n" + text;
   }

@@ -12,7 +12,9 @@ const say = (text) => { said.textContent = text; };
 function textOf(card) {
   const folded = [...card.querySelectorAll("details:not([open])")];
   folded.forEach((d) => { d.open = true; });
+  card.classList.add("copying"); // what is to be clicked says nothing of the failure
   const text = card.innerText;
+  card.classList.remove("copying");
   folded.forEach((d) => { d.open = false; });
   return "Find the cause of this failure and fix it. The command at its beginning exits with 1 while it is there.\n\n" + text;
 }
