@@ -80,10 +80,11 @@ func Main(argv []string, io Stdio, contracts ...campaign.Contract) int {
 	if errors.As(err, &code) {
 		return int(code)
 	}
-	printError(io, err)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(io.Err, "interrupted: "+c.CommandPath()+" did not finish")
 		return diag.ExitInterrupted
 	}
+	printError(io, err)
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return diag.ExitRefused
