@@ -55,8 +55,9 @@ var keyNames = map[string]string{
 	"pageup": "\x1b[5~", "pagedown": "\x1b[6~",
 }
 
-// keyMark is a key by its name, or a text that must have been printed first.
-var keyMark = regexp.MustCompile(`<([a-z]+|ctrl-[a-z]|wait:[^>]+)>`)
+// keyMark is a key by its name, or a text that must have been printed first, which may begin as
+// Python's prompt does.
+var keyMark = regexp.MustCompile(`<([a-z]+|ctrl-[a-z]|wait:>*[^>]+)>`)
 
 func (t *terminalKeys) typed(text string, wrong func(key, message, hint string)) *terminalKeys {
 	if t == nil {
@@ -89,6 +90,9 @@ func (t *terminalKeys) typed(text string, wrong func(key, message, hint string))
 	}
 	k.Text += text[at:]
 	end()
+	if strings.Contains(keyMark.ReplaceAllString(text, ""), "<wait:") {
+		wrong("keys", "<wait: needs a text, and a > behind it", "such as <wait:Name?>")
+	}
 	return t
 }
 
