@@ -58,6 +58,12 @@ func (d *decoder) decode(root *doctree.Node) (*sut.Plan, diag.List) {
 	if p.Kind = sut.Kind(s.Tag); p.Kind != "" { // what else there may be depends on it
 		d.reached(s, p)
 		d.asked(s, p)
+	} else {
+		for i := range s.Shape.Fields {
+			if f := &s.Shape.Fields[i]; s.Given(f.Name) {
+				s.Value(f.Name)
+			}
+		}
 	}
 	d.List.Sort()
 	if d.List.HasErrors() {

@@ -67,6 +67,8 @@ func (d *decoder) checkRequired(s *doctree.Section, p *sut.Plan) {
 	}
 }
 
+var placeholder = regexp.MustCompile(`\{\w*\}`)
+
 var reference = regexp.MustCompile(`\$\{\w+\}`)
 
 func (d *decoder) url(s *doctree.Section, key string, p *sut.Plan) string {
@@ -75,6 +77,12 @@ func (d *decoder) url(s *doctree.Section, key string, p *sut.Plan) string {
 		return ""
 	}
 	d.variables(s.Node(key), key)
+	for _, place := range placeholder.FindAllString(reference.ReplaceAllString(text, ""), -1) {
+		if place != "{port}" {
+			d.refuse(s.PosOf(key), key, codeName, diag.DidYouMean(place, []string{"{port}"}), "%s is not known here; {port} is a free port, and ${NAME} a variable of the environment", place)
+			return text
+		}
+	}
 	u, err := url.Parse(reference.ReplaceAllString(strings.ReplaceAll(text, "{port}", "80"), "x"))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" && !strings.HasPrefix(text, "${") || u.Host == "" && !strings.HasPrefix(text, "${"):
