@@ -6,8 +6,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -90,7 +92,11 @@ func (s *Server) addPrompts() {
 				Name: p.Name, Title: p.Title, Description: p.About,
 				Arguments: []*sdk.PromptArgument{{Name: p.Argument, Description: p.ArgumentAbout, Required: true}},
 			}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-				return say(p.Title, fmt.Sprintf(p.Text, req.Params.Arguments[p.Argument])), nil
+				given := strings.TrimSpace(req.Params.Arguments[p.Argument])
+				if given == "" {
+					return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("the prompt %s needs the argument %s: %s", p.Name, p.Argument, p.ArgumentAbout)}
+				}
+				return say(p.Title, fmt.Sprintf(p.Text, given)), nil
 			})
 		}
 	}

@@ -370,6 +370,9 @@ func TestStoredRuns(t *testing.T) {
 	if err != nil || !strings.Contains(p.Messages[0].Content.(*sdk.TextContent).Text, "reads differently") {
 		t.Errorf("%v %+v", err, p)
 	}
+	if _, err = s.session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "find-words", Arguments: map[string]string{"word": "q"}}); err == nil || !strings.Contains(err.Error(), "needs the argument letter") {
+		t.Errorf("a prompt without its argument: %v", err)
+	}
 	if p, err = s.session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "find-words", Arguments: map[string]string{"letter": "q"}}); err != nil || p.Messages[0].Content.(*sdk.TextContent).Text != "Find words with q." {
 		t.Errorf("%v %+v", err, p)
 	}

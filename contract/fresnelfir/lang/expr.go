@@ -287,7 +287,11 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 		}
 	default:
 		known := slices.Concat(builtins, c.names(declDerived), c.names(declObserver), c.names(declRefinement))
-		c.fail(x, "unknown-function", diag.DidYouMean(fn.Name, known), "%q is no function of the model", fn.Name)
+		hint := diag.DidYouMean(fn.Name, known)
+		if python := map[string]string{"all": "forall", "any": "exists"}[fn.Name]; python != "" {
+			hint = "did you mean " + python + "?"
+		}
+		c.fail(x, "unknown-function", hint, "%q is no function of the model", fn.Name)
 	}
 	return truth(at, true)
 }

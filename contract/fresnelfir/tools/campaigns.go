@@ -135,8 +135,8 @@ func (k *campaigns) compile(ctx context.Context, c campaign.ToolCall) (any, erro
 	text, ending := "", ".json"
 	if written, ok := c.Text("model"); ok {
 		text, ending = written, ".model.star"
-	} else {
-		text, _ = c.Text("ir_json")
+	} else if text, ok = c.Text("ir_json"); !ok {
+		return refused(diag.List{{Code: "mcp.missing", Message: "missing required parameter: give the model as model, or its JSON as ir_json"}}), nil
 	}
 	if len(text) > maxDocument {
 		return refused(diag.List{{Code: "mcp.size", Message: fmt.Sprintf("the document has %d bytes; at most %d are allowed", len(text), maxDocument)}}), nil

@@ -130,6 +130,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"fresnel_fir_status", `{}`, nil, `{"state":"idle","active_campaigns":0,"mode":"model_only"}`},
 		{"fresnel_fir_compile", `{"ir_json":"bad"}`, nil, `{"result":"errors","errors":["a.one $.a: must be b (line 2, column 3); did you mean b?"],"mode":"model_only","diagnostics":[{"code":"a.one","level":"error","file":"x","line":2,"column":3,"path":"$.a","message":"must be b","hint":"did you mean b?"},{"code":"a.two","level":"warning","message":"doubtful"}]}`},
+		{"fresnel_fir_compile", `{"source":"x"}`, nil, `{"result":"errors","errors":["mcp.missing: missing required parameter: give the model as model, or its JSON as ir_json"],"mode":"model_only","diagnostics":[{"code":"mcp.missing","level":"error","message":"missing required parameter: give the model as model, or its JSON as ir_json"}]}`},
 		{"fresnel_fir_compile", `{"ir_json":"{}"}`, nil, `{"result":"pass","campaign_id":"campaign-0001","budget":{"min_iterations":20736,"min_timeout_secs":207},"mode":"model_only","mode_reason":"none"}`},
 		{"fresnel_fir_fuzz_status", one, nil, `{"state":"pending","progress":{"iterations_done":0,"iterations_total":20736},"coverage":{"targets_hit":0,"targets_total":0,"percent":0,"targets_unreachable":0},"findings_count":0,"stop_reason":null,"mode":"model_only"}`},
 		{"fresnel_fir_findings", one, nil, `{"findings":[],"next_seqno":0,"total_findings":0,"mode":"model_only"}`},
