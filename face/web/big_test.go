@@ -14,7 +14,7 @@ import (
 
 // big is a run of very many cases and findings, each with evidence of its own;
 // the journal has all of it.
-func big(t testing.TB, st *store.Store, cases int64, findings int) string {
+func big(t testing.TB, st *store.Store, cases int64, findings int, change ...func(*campaign.Finding)) string {
 	t.Helper()
 	w, err := st.Begin(store.Manifest{Command: []string{"thresh", "run", "big.json"}, Version: "test", Identities: []campaign.Identity{{Contract: "fuzzspec", Name: "big", Digest: "d"}}})
 	must(t, err)
@@ -39,6 +39,9 @@ func big(t testing.TB, st *store.Store, cases int64, findings int) string {
 			Title: fmt.Sprintf("crash %d in parse", i), Severity: campaign.Severity(i % 5), Cases: int64(i + 1), Samples: []campaign.Sample{},
 			Reproduce: []string{"thresh", "replay", fmt.Sprint(i)}, Evidence: []campaign.Exhibit{campaign.TextExhibit("stderr", fmt.Sprint(i, "\n", log))},
 		})
+		for _, with := range change {
+			with(&rec.Findings[i])
+		}
 	}
 	must(t, w.Finish(rec, "done", 0))
 	must(t, w.Close())

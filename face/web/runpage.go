@@ -76,7 +76,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	shownAs := make(map[string]*report.FindingView) // the card of a cause
 	for _, x := range list.Findings {
 		of := shownAs[x.Group]
-		if of != nil && len(of.Also) == shownAlso {
+		if of != nil && (len(of.Also) == shownAlso || !of.Full && len(of.Also) == shownAlsoBriefly) {
 			of.More++
 			of.MoreLink = "/runs/" + url.PathEscape(id) + "?" + url.Values{"group": {x.Group}, "of": {"the cause of " + of.ID}}.Encode() + "#findings"
 			continue
@@ -175,5 +175,9 @@ func dropLast(warnings []string) []string { return warnings[min(1, len(warnings)
 // them; the others are named.
 const fullCards = 8
 
-// shownAlso is how many findings of one cause a card names beside its own.
-const shownAlso = 10
+// shownAlso is how many findings of one cause a card names beside its own, and
+// shownAlsoBriefly how many one of those that are named.
+const (
+	shownAlso        = 10
+	shownAlsoBriefly = 3
+)
