@@ -78,17 +78,16 @@ func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 	}
 	set := *x.set
 	set.source = true
+	x.set = &set
 	judged := false
 	x.eval.watch = func(tree *node) { judged = true; a.node(tree) }
 	unit, cases := int32(-1), []decoded(nil)
 	for i := range c.slots {
 		s := &c.slots[i]
 		if ch := c.chains[*s]; ch != nil {
-			x.slot = *s
-			if f, _, err := x.attempt(ctx, ch.c); err != nil {
+			x.slot, x.mended = *s, a.steps(exits)
+			if _, _, err := x.attempt(ctx, ch.c); err != nil {
 				return Proposal{}, err
-			} else if f != nil {
-				a.skipCase(ch.c, doctree.Pos{Line: max(f.Line, ch.c.From), Col: 1}, f.Path, f.summary())
 			}
 			continue
 		}
@@ -111,7 +110,10 @@ func (c *Campaign) Accept(ctx context.Context, exits bool) (Proposal, error) {
 			return Proposal{}, err
 		}
 		if f != nil && f.Op == "exit_code" && exits && a.exitCode(cs, f) {
-			continue
+			cs.cli.exit = f.exit // what it prints is looked at, too
+			if f, _, err = x.attempt(ctx, cs); err != nil {
+				return Proposal{}, err
+			}
 		}
 		if f != nil && !judged {
 			a.skipCase(cs, doctree.Pos{Line: max(f.Line, cs.From), Col: 1}, f.Path, f.summary())
@@ -127,6 +129,20 @@ func (a *accepting) skipCase(c *Case, at doctree.Pos, path, why string) {
 	p := a.c.doc.problem(at, "not-proposed", path, fmt.Sprintf("%s: %s; no change is proposed", c.label(), why), "")
 	p.Level = diag.Warning
 	a.Left = append(a.Left, p)
+}
+
+// steps tells of each case of a chain that fails whether it holds with what is proposed, so
+// that the chain goes on.
+func (a *accepting) steps(exits bool) func(*Case, *Failure) bool {
+	changes, left := len(a.Changes), len(a.Left)
+	return func(c *Case, f *Failure) bool {
+		if exit := f.Op == "exit_code" && exits && a.exitCode(c, f); !exit && len(a.Changes) == changes && len(a.Left) == left {
+			a.skipCase(c, doctree.Pos{Line: max(f.Line, c.From), Col: 1}, f.Path, f.summary())
+		}
+		all := len(a.Left) == left
+		changes, left = len(a.Changes), len(a.Left)
+		return all
+	}
 }
 
 // node looks for leaves that must hold and do not.

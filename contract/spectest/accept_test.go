@@ -216,3 +216,36 @@ request: {method: get, url: a.json}
 	}
 	golden(t, "explain.txt", b.String()+still)
 }
+
+// Cases of a chain are proposed for as others are, and behind one that would hold the chain goes on.
+func TestAcceptChain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	doc := blockDocument("id: A\ntype: cli.run\nharness: {entrypoint: sh}\nargv: [-c, 'echo id 4']\ncapture: {n: {regex: 'id (\\d)'}}\nassert: [{target: stdout, must: [{contain: [id 5]}]}]\n",
+		"id: B\ntype: cli.run\nexit_code: 1\nharness: {entrypoint: sh}\nargv: [-c, 'echo got ${n}; exit 2']\n",
+		"id: C\ntype: cli.run\nharness: {entrypoint: echo}\nargv: ['for ${n}']\nassert: [{target: stdout, must: [{contain: ['For ${n}']}]}]\n",
+		"id: D\ntype: cli.run\nharness: {entrypoint: echo}\nargv: ['for ${n}']\nassert: [{target: stdout, must: [{contain: [never]}]}]\n")
+	p, err := compiled(t, doc).Accept(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Apply([]byte(doc))
+	if want := strings.NewReplacer("[id 5]", `["id 4"]`, "exit_code: 1", "exit_code: 2").Replace(doc); err != nil || string(got) != want {
+		t.Errorf("%s %v", got, err)
+	}
+	if left := p.Left.Error(); len(p.Left) != 1 || !strings.Contains(left, "C: the value is written in a form that is not rewritten") {
+		t.Errorf("left: %s", left)
+	}
+}
+
+// What a command prints is proposed together with its exit code.
+func TestAcceptExitAndOutput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	doc := blockDocument("id: A\ntype: cli.run\nexit_code: 0\nharness: {entrypoint: sh}\nargv: [-c, 'echo id 4; exit 3']\nassert: [{target: stdout, must: [{contain: [id 5]}]}]\n")
+	p, err := compiled(t, doc).Accept(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Apply([]byte(doc)); err != nil || string(got) != strings.NewReplacer("[id 5]", `["id 4"]`, "exit_code: 0", "exit_code: 3").Replace(doc) {
+		t.Errorf("%s %v", got, err)
+	}
+}

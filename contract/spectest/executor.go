@@ -26,9 +26,10 @@ type executor struct {
 	set  *settings // of the campaign, with what setup gives to cases
 
 	session  *session
-	step     *stepper // who asks before each block and case; nil: nobody
-	unit     int      // decoded last
-	read     int      // bytes that were decoded since memory was given back
+	step     *stepper                   // who asks before each block and case; nil: nobody
+	mended   func(*Case, *Failure) bool // whether a case of a chain would hold with what is proposed; nil: nothing is
+	unit     int                        // decoded last
+	read     int                        // bytes that were decoded since memory was given back
 	decoded  []decoded
 	commands map[laneKind]*commandLane
 	python   pyhost.Commander

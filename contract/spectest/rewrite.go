@@ -12,6 +12,13 @@ import (
 // range if it is not written as one plain or quoted text, or as the lines of a
 // literal block.
 func (d *document) rewrite(n *doctree.Node, v speclang.Value) (from, to int, text string) {
+	if from, to, text = d.written(n, v); bytes.Contains(d.text[from:to], []byte("${")) { // a variable stays one
+		return 0, 0, ""
+	}
+	return from, to, text
+}
+
+func (d *document) written(n *doctree.Node, v speclang.Value) (from, to int, text string) {
 	if n.Pos.Line < 1 || n.Pos.Line > d.lines.count {
 		return 0, 0, ""
 	}
