@@ -195,6 +195,19 @@ func TestVariablesOfFiles(t *testing.T) {
 	}
 }
 
+// A value that a document sends as a credential is a secret, wherever it comes from.
+func TestVariablesOfCredentials(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "v.env", []byte("session=hunter2hunter2\n"))
+	k := newContract(nil)
+	doc := blockDocument("id: A\ntype: text.file\nassert: [{target: text, must: [{contain: ['${session}! ${place}!']}]}]\n# headers: {Authorization: \"Bearer ${session}\"}\n")
+	got, outcomes := play(t, k, doc, map[string][]string{"var": {"place=Reykjavik"}, "var-file": {"v.env"}})
+	expect(t, got, "A fail assertion")
+	if all, _ := json.Marshal(outcomes); strings.Contains(string(all), "hunter2") || !strings.Contains(outcomes[0].Title, "${session}! Reykjavik!") {
+		t.Errorf("got %s", all)
+	}
+}
+
 func TestPagesHandValuesOn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	k := newContract(map[string]string{"PAGE_KEY": "hunter2hunter2"})

@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/doctree"
+	"github.com/thresh-dev/thresh/engine/secret"
 	"github.com/thresh-dev/thresh/port/sut"
 )
 
@@ -31,7 +32,7 @@ func (k *Contract) Compile(ctx context.Context, spec campaign.Spec, set campaign
 	doc := readDocument(spec, &k.readers)
 	doc.systems.set, doc.systems.with = set, set.Get(optSystem, "")
 	doc.split()
-	c := k.campaign(doc, s)
+	c := k.campaign(doc, s.hiding(secret.Scan(spec.Data).Variables))
 	list, more := c.chooseAll(ctx)
 	if len(c.torn) > 0 {
 		if c.keeps != nil {

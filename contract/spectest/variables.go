@@ -201,6 +201,21 @@ func readVariables(set campaign.Settings, getenv func(string) string) (variables
 	return v, nil
 }
 
+// hiding is the settings with the variables of these names as secrets: the document
+// puts them where only secrets are.
+func (s *settings) hiding(names []string) *settings {
+	out := *s
+	out.vars = maps.Clone(s.vars)
+	for _, name := range names {
+		if g, ok := out.vars[name]; ok {
+			g.secret = true
+			out.vars[name] = g
+		}
+	}
+	out.hidden = out.vars.redactor(false)
+	return &out
+}
+
 // readFile reads a mapping of names to values in YAML or JSON, or lines of
 // NAME=VALUE. {env: NAME} is a secret of the environment.
 func (v variables) readFile(path string, read func(string) ([]byte, error), getenv func(string) string) error {
