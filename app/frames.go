@@ -28,7 +28,9 @@ const (
 var (
 	// The innermost call stands last in traces of Python, and first in others.
 	framePython = regexp.MustCompile(`File "([^"\n]+)", line (\d+)`)
-	frameOther  = regexp.MustCompile(`([^\s"'()<>:]+\.[A-Za-z]{1,6}): ?(?:line )?(\d+)(?::\d+)?\b`)
+	// Node prints the line that threw again before the trace of the error itself.
+	frameAt    = regexp.MustCompile(`(?m)^\s+at (?:.*[( ])?(?:file://)?([^\s"'()<>:]+\.[A-Za-z]{1,6}):(\d+)(?::\d+)?\)?$`)
+	frameOther = regexp.MustCompile(`([^\s"'()<>:]+\.[A-Za-z]{1,6}): ?(?:line )?(\d+)(?::\d+)?\b`)
 	// framePointer is a place in a document: $.functions.close.
 	framePointer = regexp.MustCompile(`^\$((?:\.[^.\s]+)+)$`)
 )
@@ -74,7 +76,7 @@ func (r *framer) frames(source string, f *campaign.Finding) []campaign.Exhibit {
 				return []campaign.Exhibit{*e}
 			}
 		}
-		for _, m := range frameOther.FindAllStringSubmatch(text, 64) {
+		for _, m := range slices.Concat(frameAt.FindAllStringSubmatch(text, 64), frameOther.FindAllStringSubmatch(text, 64)) {
 			if e := r.frameAt(source, m); e != nil {
 				return []campaign.Exhibit{*e}
 			}

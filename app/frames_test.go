@@ -26,6 +26,7 @@ func TestFrames(t *testing.T) {
 	put("work/src/main.py", lines)
 	put("work/src/parse.py", lines)
 	put("work/src/parse.go", lines)
+	put("work/src/parse.js", lines)
 	put("work/.env", lines)
 	put("work/spec/doc.yaml", "a: 1\nfunctions:\n  close: {after: 1}\nrules:\n  - {id: no-orders, after: x}\n")
 	put("outside/lib.py", lines)
@@ -37,6 +38,9 @@ func TestFrames(t *testing.T) {
 		{"python, innermost", "", "Traceback\n  File \"src/main.py\", line 3\n  File \"src/parse.py\", line 9, in parse\nZeroDivisionError", "src/parse.py:9"},
 		{"python, through a library", "", "  File \"src/parse.py\", line 9, in parse\n  File \"/usr/lib/python3/json.py\", line 1", "src/parse.py:9"},
 		{"go", "", "panic: x\n\ngoroutine 1:\n\t/usr/go/panic.go:12 +0x1\n\tsrc/parse.go:9 +0x1f", "src/parse.go:9"},
+		{"node, thrown again", "", "src/parse.js:2\n  throw e;\n  ^\n\nTypeError: x\n    at Array.map (<anonymous>)\n    at parse (src/parse.js:9:3)\n    at src/parse.js:2:1\n    at node:internal/main:2:1", "src/parse.js:9"},
+		{"node, without a function", "", "TypeError: x\n    at file://" + filepath.Join(dir, "work", "src", "parse.js") + ":9:3", "src/parse.js:9"},
+		{"java", "", "Exception in thread \"main\" x\n\tat Parse.one(src/parse.js:9)\n\tat Parse.main(src/parse.js:2)", "src/parse.js:9"},
 		{"absolute", "", filepath.Join(dir, "work", "src", "parse.go") + ":9:4: error", "src/parse.go:9"},
 		{"outside", "", "  File \"" + filepath.Join(dir, "outside", "lib.py") + "\", line 9", ""},
 		{"climbing", "", "../outside/lib.py:9", ""},
