@@ -195,6 +195,14 @@ func (m modelCheck) Judge(ctx context.Context, model sut.System, r *judge.Record
 	return m.judge(ctx, &c, r, nil)
 }
 
+// Mentions implements operator.Check.
+func (m modelCheck) Mentions() []judge.Mention {
+	if m.check == nil {
+		return nil
+	}
+	return m.check.Mentions()
+}
+
 // treeOf is the tree of assertions that a judge has: what stands under assert, or
 // one leaf of its expressions.
 func treeOf(n *doctree.Node, kind, path string, fail faultFunc) *doctree.Node {

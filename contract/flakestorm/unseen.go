@@ -1,51 +1,25 @@
 package flakestorm
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
-	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/fault"
 	"github.com/thresh-dev/thresh/engine/judge"
 )
 
-// mention is a call or a fault that an invariant names: one that no case shows
-// leaves the invariant untested, or its name is misspelt.
+// mention is what an invariant names, and whether a case showed it.
 type mention struct {
-	Rule string     `json:"rule"`
-	Kind judge.Kind `json:"kind"`
-	Name string     `json:"name"`
-	// Idle says that the invariant holds for want of it, and that this is no point
-	// of the invariant, as it is of one that forbids a call.
-	Idle bool `json:"idle,omitempty"`
+	Rule string `json:"rule"`
+	judge.Mention
 	Seen bool `json:"seen,omitempty"`
 }
 
 // mentions are those of an invariant.
 func mentions(v *config.Invariant) (list []mention) {
-	add := func(kind judge.Kind, name string, idle bool) {
-		named := slices.Contains([]judge.Kind{judge.Tool, judge.Model, judge.Fault}, kind) && name != "" && name != "*"
-		if m := (mention{Rule: strings.TrimSuffix(v.Path+" ("+v.ID+")", " ()"), Kind: kind, Name: name, Idle: idle}); named && !slices.Contains(list, m) {
-			list = append(list, m)
-		}
-	}
-	r := v.Trace
-	if r == nil {
-		add(judge.Tool, v.Tool, false)
-		return list
-	}
-	most, never := func(n *int) bool { return n != nil && *n > 0 }, func(n *int) bool { return n != nil && *n == 0 }
-	demanded := !r.Bounded() || most(r.AtLeast) || most(r.Exactly)
-	add(r.Event.Kind, r.Event.Name, !demanded && !never(r.AtMost) && !never(r.Exactly) && !v.Negate)
-	for _, p := range []*judge.Pattern{r.Before, r.NeverAfter} {
-		if p != nil {
-			add(p.Kind, p.Name, !v.Negate)
-		}
-	}
-	if r.After != nil {
-		add(r.After.Kind, r.After.Name, false)
+	for _, m := range v.Mentions() {
+		list = append(list, mention{Rule: strings.TrimSuffix(v.Path+" ("+v.ID+")", " ()"), Mention: m})
 	}
 	return list
 }
@@ -66,8 +40,7 @@ func (t *trial) mention(v *config.Invariant) {
 		return // which is an error of what needs calls
 	}
 	for _, m := range list {
-		p := judge.Pattern{Kind: m.Kind, Name: m.Name}
-		m.Seen = slices.ContainsFunc(trace.Events, func(e judge.Event) bool { return p.Named(&e) })
+		m.Seen = m.In(trace.Events)
 		if !slices.Contains(t.note.Mentions, m) {
 			t.note.Mentions = append(t.note.Mentions, m)
 		}
@@ -101,25 +74,9 @@ func (s *state) remember(n *note) {
 // unseen are the names in invariants that no case showed.
 func (s *state) unseen() (list []string) {
 	for _, m := range s.mentions {
-		seen := s.occurred[m.Kind]
-		near := diag.Nearest(m.Name, seen)
-		if m.Seen || !m.Idle && (near == "" || near == m.Name) {
-			continue
+		if text := m.Missing(s.occurred[m.Kind], noCalls); text != "" && !m.Seen {
+			list = append(list, m.Rule+": "+text)
 		}
-		text := fmt.Sprintf("%s: no %s %s occurred in any case", m.Rule, m.Kind, m.Name)
-		if m.Idle {
-			text += ", so that this was not tested"
-		}
-		switch {
-		case near == m.Name: // it was offered
-		case near != "":
-			text += "; did you mean " + near + "?"
-		case len(seen) > 0:
-			text += fmt.Sprintf("; seen: %s", diag.Runes(strings.Join(seen, ", "), 160))
-		case m.Kind == judge.Tool:
-			text += "; " + noCalls
-		}
-		list = append(list, text)
 	}
 	return list
 }

@@ -74,8 +74,10 @@ type state struct {
 	hunt     *hunt          // of the policy search; nil: another
 	attacker *attackerState // of an attacker; nil: there is none
 	spent    spent
-	cut      int64 // cases of the present round that were run, since the budget allowed no more at once
-	ended    bool  // by the budget
+	tools    []string // that were called in cases which lacked one that a judge names
+	named    bool     // some case lacked none
+	cut      int64    // cases of the present round that were run, since the budget allowed no more at once
+	ended    bool     // by the budget
 }
 
 // pick is a single child: one that the document names, or a replacement for a
@@ -235,7 +237,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	next := &state{
 		done: s.done, phase: s.phase, tries: s.tries, next: s.next,
 		extra: slices.Clone(s.extra), have: slices.Clone(s.have), prints: slices.Clone(s.prints), tally: s.tally.clone(),
-		learnt: s.learnt, m: s.m, spare: s.spare, more: s.more, spent: s.spent,
+		learnt: s.learnt, m: s.m, spare: s.spare, more: s.more, spent: s.spent, tools: s.tools, named: s.named,
 	}
 	var found *findings
 	if s.hunt != nil {
@@ -259,6 +261,11 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 			continue
 		}
 		next.spent.add(f.spent)
+		if f.judged && f.lacks {
+			next.tools = withTools(next.tools, f.tools)
+		} else if f.judged {
+			next.named = true
+		}
 		match := mutator.Unseen
 		switch {
 		case f.same:
@@ -379,6 +386,7 @@ func (c *Campaign) warnings(s *state) []string {
 	if text := c.overspent(s); text != "" {
 		list = append(list, text)
 	}
+	list = append(list, c.unseen(s)...)
 	if c.verdicts == nil {
 		return list
 	}

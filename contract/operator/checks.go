@@ -55,6 +55,65 @@ func (c *Campaign) timed() bool {
 	return slices.ContainsFunc(c.spec.Judges, func(j Judge) bool { return j.Type == "latency" })
 }
 
+// maxTools is how many names of tools are kept, of a case and of a run.
+const maxTools = 100
+
+// mentions are the calls of tools that judges name, by judge.
+func (c *Campaign) mentions(yield func(string, judge.Mention) bool) {
+	for _, j := range c.spec.Judges {
+		if j.check == nil {
+			continue
+		}
+		for _, m := range j.check.Mentions() {
+			if m.Kind == judge.Tool && !yield(j.ID, m) {
+				return
+			}
+		}
+	}
+}
+
+// called are the names of the tools that were called in a conversation which lacks one
+// that a judge names.
+func (c *Campaign) called(calls []call) (list []string, lacks bool) {
+	for _, m := range c.mentions {
+		r := c.record(calls)
+		if lacks = !r.Blind && !m.In(r.Events); !lacks {
+			continue
+		}
+		for _, e := range r.Events {
+			if e.Kind == judge.Tool && !strings.Contains(e.Name, "\n") && len(e.Name) <= 200 {
+				list = withTools(list, []string{e.Name})
+			}
+		}
+		return list, true
+	}
+	return nil, false
+}
+
+// withTools adds names to a sorted list that is not changed.
+func withTools(list, more []string) []string {
+	for _, name := range more {
+		if at, there := slices.BinarySearch(list, name); !there && name != "" && len(list) < maxTools {
+			list = slices.Insert(slices.Clone(list), at, name)
+		}
+	}
+	return list
+}
+
+// unseen are the tools that judges name and no case showed.
+func (c *Campaign) unseen(s *state) (list []string) {
+	var events []judge.Event
+	for _, name := range s.tools {
+		events = append(events, judge.Event{Kind: judge.Tool, Name: name})
+	}
+	for id, m := range c.mentions {
+		if text := m.Missing(s.tools, "no call of any tool was seen"); text != "" && !s.named && s.tally.judged > 0 && !m.In(events) {
+			list = append(list, id+": "+text)
+		}
+	}
+	return list
+}
+
 // asker is the model of a judge: its calls count like those of the system.
 type asker struct {
 	sut.System

@@ -3,6 +3,7 @@ package operator
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/redteam"
@@ -24,6 +25,8 @@ type facts struct {
 	asked     int64  // of its calls, to models that judge
 	reply     string // the beginning of it, if the system failed
 	signal    redteam.Signal
+	lacks     bool     // a tool that a judge names
+	tools     []string // that were called then
 }
 
 // statuses is the order in which statuses are encoded.
@@ -76,6 +79,9 @@ func (f *facts) encode() []byte {
 		if f.asked > 0 {
 			flags |= 4
 		}
+		if f.lacks {
+			flags |= 8
+		}
 		b = append(b, flags, g.Hidden, g.Near, g.Length)
 		b = binary.LittleEndian.AppendUint32(b, g.Shape)
 		for _, n := range []int64{f.spent.calls, f.spent.in, f.spent.out} {
@@ -85,6 +91,10 @@ func (f *facts) encode() []byte {
 			b = binary.AppendUvarint(b, uint64(f.asked))
 		}
 		b = append(binary.AppendUvarint(b, uint64(len(f.reply))), f.reply...)
+		if f.lacks {
+			text := strings.Join(f.tools, "\n")
+			b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+		}
 	}
 	for _, a := range f.applied {
 		b = binary.AppendUvarint(b, uint64(a.Op)<<2|uint64(statusCode(a.Status)))
@@ -131,6 +141,11 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 		}
 		f.more, f.same = true, b[0]&1 != 0
 		f.signal = redteam.Signal{Refused: b[0]&2 != 0, Hidden: b[1], Near: b[2], Length: b[3], Shape: binary.LittleEndian.Uint32(b[4:])}
+		texts := []*string{&f.reply}
+		var tools string
+		if f.lacks = b[0]&8 != 0; f.lacks {
+			texts = append(texts, &tools)
+		}
 		numbers := []*int64{&f.spent.calls, &f.spent.in, &f.spent.out}
 		if b[0]&4 != 0 {
 			numbers = append(numbers, &f.asked)
@@ -143,11 +158,16 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 			}
 			*x, b = int64(v), b[n:]
 		}
-		size, n := binary.Uvarint(b)
-		if n <= 0 || size > uint64(len(b)-n) {
-			return f, false
+		for _, x := range texts {
+			size, n := binary.Uvarint(b)
+			if n <= 0 || size > uint64(len(b)-n) {
+				return f, false
+			}
+			*x, b = string(b[n:n+int(size)]), b[n+int(size):]
 		}
-		f.reply, b = string(b[n:n+int(size)]), b[n+int(size):]
+		if tools != "" {
+			f.tools = strings.Split(tools, "\n")
+		}
 	}
 	for len(b) > 0 {
 		v, n := binary.Uvarint(b)

@@ -38,6 +38,9 @@ func TestFactsComeBack(t *testing.T) {
 		if f.more = rapid.Bool().Draw(t, "more"); f.more {
 			n := rapid.Int64Range(0, 1<<40)
 			f.same, f.spent, f.reply = rapid.Bool().Draw(t, "same"), spent{n.Draw(t, "calls"), n.Draw(t, "in"), n.Draw(t, "out")}, rapid.String().Draw(t, "reply")
+			if f.lacks = rapid.Bool().Draw(t, "lacks"); f.lacks {
+				f.tools = [][]string{nil, {"charge"}, {"charge", "refund"}}[rapid.IntRange(0, 2).Draw(t, "tools")]
+			}
 			f.signal = redteam.Signal{Shape: rapid.Uint32().Draw(t, "shape"), Refused: rapid.Bool().Draw(t, "refused"), Hidden: 3, Near: 7, Length: 9}
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "steps") {

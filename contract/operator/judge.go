@@ -46,6 +46,7 @@ func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Ou
 	}
 	if c.plan != nil {
 		f.more, f.spent, f.asked = true, v.spent, int64(len(v.asked))
+		f.tools, f.lacks = c.called(v.calls)
 		if v.judgement == mutator.Fail || c.attacker != nil {
 			f.reply = strings.ToValidUTF8(v.reply[:min(len(v.reply), replyBytes)], "")
 		}

@@ -54,6 +54,8 @@ type Check interface {
 	// Judge says what it thinks of a record. model is whom a judge of type
 	// llm_judge asks.
 	Judge(ctx context.Context, model sut.System, r *judge.Record) (judge.Verdict, string)
+	// Mentions are the calls that it names.
+	Mentions() []judge.Mention
 }
 
 // Checks reads a judge of a document.

@@ -363,3 +363,14 @@ func (d *decoder) contract(n *doctree.Node, path string) *Contract {
 func (v *Invariant) Limit() time.Duration {
 	return time.Duration(v.MaxMS * float64(time.Millisecond))
 }
+
+// Mentions are the calls and faults that the invariant names.
+func (v *Invariant) Mentions() []judge.Mention {
+	switch {
+	case v.Trace != nil:
+		return v.Trace.Mentions(v.Negate)
+	case v.Tool != "" && v.Tool != "*":
+		return []judge.Mention{{Kind: judge.Tool, Name: v.Tool}}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/diag"
+)
+
+// Mention is a call or a fault that a judge names: one that no case shows leaves the
+// judge untested, or its name is misspelt.
+type Mention struct {
+	Kind Kind   `json:"kind"`
+	Name string `json:"name"`
+	// Idle says that the judge holds for want of it, and that this is no point of the
+	// judge, as it is of one that forbids a call.
+	Idle bool `json:"idle,omitempty"`
+}
+
+// Mentions are those of a rule, perhaps negated.
+func (r *Rule) Mentions(negate bool) (list []Mention) {
+	add := func(p *Pattern, idle bool) {
+		if p == nil || p.Name == "" || p.Name == "*" || !slices.Contains([]Kind{Tool, Model, Fault}, p.Kind) {
+			return
+		}
+		if m := (Mention{p.Kind, p.Name, idle}); !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	some, none := func(n *int) bool { return n != nil && *n > 0 }, func(n *int) bool { return n != nil && *n == 0 }
+	demanded := !r.Bounded() || some(r.AtLeast) || some(r.Exactly)
+	add(&r.Event, !demanded && !none(r.AtMost) && !none(r.Exactly) && !negate)
+	add(r.Before, !negate)
+	add(r.NeverAfter, !negate)
+	add(r.After, false)
+	return list
+}
+
+// In reports whether one of these events is what is named.
+func (m Mention) In(events []Event) bool {
+	p := Pattern{Kind: m.Kind, Name: m.Name}
+	return slices.ContainsFunc(events, func(e Event) bool { return p.Named(&e) })
+}
+
+// Missing says that no case showed what is named, but other names of its kind, and why
+// there may be none; "" if nothing speaks for a mistake.
+func (m Mention) Missing(seen []string, none string) string {
+	near := diag.Nearest(m.Name, seen)
+	if !m.Idle && (near == "" || near == m.Name) {
+		return ""
+	}
+	text := fmt.Sprintf("no %s %s occurred in any case", m.Kind, m.Name)
+	if m.Idle {
+		text += ", so that this was not tested"
+	}
+	switch {
+	case near == m.Name: // it was offered
+	case near != "":
+		text += "; did you mean " + near + "?"
+	case len(seen) > 0:
+		text += fmt.Sprintf("; seen: %s", diag.Runes(strings.Join(seen, ", "), 160))
+	case m.Kind == Tool:
+		text += "; " + none
+	}
+	return text
+}
