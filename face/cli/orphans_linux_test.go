@@ -12,11 +12,25 @@ import (
 )
 
 // TestCasesEndWithTheirCampaign kills a guided campaign while a process of its
-// target waits for the next case: neither that nor the fork server stays behind.
+// target waits for the next case: neither that nor the fork server stays behind,
+// whoever compiled the program.
 func TestCasesEndWithTheirCampaign(t *testing.T) {
-	if _, err := exec.LookPath("clang"); err != nil {
-		t.Skip("no clang")
+	for name, compile := range map[string]func(t *testing.T, args ...string) *exec.Cmd{
+		"clang": func(t *testing.T, args ...string) *exec.Cmd {
+			return child(t, "thresh", append([]string{"fuzzspec", "cc"}, args...)...)
+		},
+		"afl-clang-fast": func(t *testing.T, args ...string) *exec.Cmd { return exec.Command("afl-clang-fast", args...) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(name); err != nil {
+				t.Skip(err)
+			}
+			casesEnd(t, compile)
+		})
 	}
+}
+
+func casesEnd(t *testing.T, compile func(t *testing.T, args ...string) *exec.Cmd) {
 	dir := t.TempDir()
 	tool := filepath.Join(dir, "tool")
 	must(t, os.WriteFile(tool+".c", []byte(`#include <stdio.h>
@@ -31,14 +45,13 @@ int main(int argc, char **argv) {
 }
 `), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "seed"), []byte("Seed 1\n"), 0o600))
-	for _, args := range [][]string{
-		{"fuzzspec", "cc", "-o", tool, tool + ".c"},
-		{"init", "fuzzspec", "--from", tool, "@@", "--dir", "draft", "--", "seed"},
+	for _, cmd := range []*exec.Cmd{
+		compile(t, "-o", tool, tool+".c"),
+		child(t, "thresh", "init", "fuzzspec", "--from", tool, "@@", "--dir", "draft", "--", "seed"),
 	} {
-		cmd := child(t, "thresh", args...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
+			t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 		}
 	}
 	cmd := child(t, "thresh", "run", "draft/fuzzspec.json", "--guided", "--allow-exec", tool, "--cases", "100000000", "-j", "1", "-q")

@@ -2,9 +2,6 @@
  * edges in AFL's shared map, AFL's fork server, persistent mode, and a budget of
  * work, counted in 64 bits, that ends a case without a clock. It is compiled
  * without coverage of its own and linked into the program. */
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
@@ -25,9 +22,6 @@
 #define SHARED_INPUT 0x01000000u
 #define NAMES_SIZE 0x40000000u
 #define ENABLED 0x80000001u
-/* What the client says in entry 0 of the map, which is no edge. */
-#define RELEASE 2 /* the fork server ends next: its process outlives it */
-#define ADOPTED 3 /* the process is the client's own now */
 
 /* What Thresh shares with the process of a case, beside the map. */
 struct work { volatile uint64_t left, budget; };
@@ -100,15 +94,6 @@ static void begin(void) {
   if (__thresh_compare) __thresh_compare(1);
 }
 
-/* A case that hangs, or waits for the next, does not outlive who started it. */
-static void end_with_parent(int sig) {
-#ifdef __linux__
-  prctl(PR_SET_PDEATHSIG, sig);
-#else
-  (void)sig;
-#endif
-}
-
 static void serve(void) {
   uint32_t word = 0;
   int status = 0, stopped = 0;
@@ -152,7 +137,6 @@ static void serve(void) {
       kill(pid, SIGCONT);
       stopped = 0;
     } else if ((pid = fork()) == 0) {
-      end_with_parent(SIGKILL);
       close(CONTROL);
       close(STATUS);
       begin();
@@ -182,9 +166,7 @@ EXPORT int __afl_persistent_loop(unsigned int most) {
     work->left = work->budget;
   } else {
     if (done >= most) return 0;
-    if (map[0] == RELEASE) end_with_parent(0);
     raise(SIGSTOP);
-    if (map[0] == ADOPTED) end_with_parent(SIGKILL);
   }
   done++;
   return 1;

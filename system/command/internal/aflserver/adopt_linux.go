@@ -33,13 +33,6 @@ func (s *Server) worthAdopting() bool {
 	return s.cfg.Reaper && !s.adopted && s.waiting && !s.lastDied && s.steady >= leastSteady+int(2*s.took/saved)
 }
 
-// What is said to a program in entry 0 of the map, which is no edge. That of package
-// coverage has its process killed when the server ends, unless it is told before.
-const (
-	release = 2
-	adopted = 3
-)
-
 // adopt ends the server and takes its waiting process over.
 func (s *Server) adopt() error {
 	unix.Kill(s.pid, unix.SIGKILL)
@@ -53,7 +46,7 @@ func (s *Server) adopt() error {
 		}
 	}
 	s.line.Close()
-	s.pid, s.adopted, s.message = s.last, true, adopted
+	s.pid, s.adopted = s.last, true
 	if parent, err := parentOf(s.pid); err != nil || parent != os.Getpid() {
 		return s.died(errors.Join(errors.New("its process did not become ours"), err))
 	}

@@ -111,12 +111,7 @@ func (s *Server) Run(input []byte, timeout time.Duration) (status syscall.WaitSt
 	if s.pid == 0 {
 		return 0, false, ErrServerDied
 	}
-	switch told := s.message == release; {
-	case !s.worthAdopting():
-		s.message = 0
-	case !told:
-		s.message = release
-	default:
+	if s.worthAdopting() {
 		if err := s.adopt(); err != nil {
 			return 0, false, err
 		}
@@ -166,7 +161,6 @@ func (s *Server) runWarm(input []byte, timeout time.Duration) (word uint32, time
 		return 0, false, err
 	}
 	clear(s.counts)
-	s.counts[0] = s.message
 	if s.comparisons != nil {
 		clear(s.comparisons.mem[:comparisonsHeader])
 	}

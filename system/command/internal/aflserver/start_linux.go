@@ -114,9 +114,15 @@ func (s *Server) launch(mapSize int) error {
 	// The program is traced for as long as it takes to lay limits on it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	s.leash.Close()
+	leash, err := forkline.NewLeash()
+	if err != nil {
+		return err
+	}
+	s.leash = leash
 	pid, err := s.line.Launch(forkline.Program{
 		Path: s.cfg.Path, Argv: s.cfg.Argv, Env: s.environment(mapSize), Dir: s.cfg.Dir,
-		Files: s.cfg.Files, Limits: s.cfg.Limits,
+		Files: s.cfg.Files, Limits: s.cfg.Limits, Leash: leash,
 	}, controlFD, statusFD)
 	if err != nil {
 		return err
@@ -179,6 +185,7 @@ type Server struct {
 	cfg         Config
 	pid         int // 0: gone
 	line        *forkline.Line
+	leash       *forkline.Leash // of the server and all of its cases, adopted ones too
 	watch       *forkline.Watchdog
 	edges       *segment
 	inputs      *segment
@@ -197,7 +204,6 @@ type Server struct {
 	offered  int  // size of the edge map that the program is told of
 	took     time.Duration
 	steady   int       // cases that the present process has done
-	message  byte      // to the process of the next case, in entry 0 of the map
 	adopted  bool      // pid is the process itself, and there is no server
 	ended    bool      // the adopted process has ended, and there is none
 	armed    time.Time // when the limit on processor time was last extended
@@ -231,6 +237,7 @@ func (s *Server) Close() error {
 		forkline.Destroy(s.pid)
 		s.pid = 0
 	}
+	s.leash.Close()
 	s.counts = nil
 	for _, seg := range []*segment{s.edges, s.inputs, s.work, s.comparisons} {
 		if seg != nil {

@@ -27,6 +27,9 @@ func (l *Line) Launch(p Program, control, status int) (int, error) {
 		}
 	}
 	files[control], files[status] = uintptr(l.far[0]), uintptr(l.far[1])
+	if p.Leash != nil {
+		files[control-1] = uintptr(p.Leash.far)
+	}
 	// The thread has its own persona back before anything else runs on it.
 	own := persona(ask)
 	persona(FixedAddresses())
@@ -41,7 +44,7 @@ func (l *Line) Launch(p Program, control, status int) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("start %s: %w", p.Path, err)
 	}
-	if err := atExec(pid, p.Limits); err != nil {
+	if err := errors.Join(p.Leash.hold(pid), atExec(pid, p.Limits)); err != nil {
 		Destroy(pid)
 		return 0, fmt.Errorf("start %s: %w", p.Path, err)
 	}

@@ -14,4 +14,12 @@ type Program struct {
 	Dir    string
 	Files  [3]int // descriptors that become 0, 1 and 2; -1: closed
 	Limits []Rlimit
+	Leash  *Leash // inherited below the server's control pipe; nil: none
 }
+
+// Leash has all of a program's process group killed when this process ends,
+// whichever way: also those that wait stopped for their next case, whose parent
+// is gone, and those that hang. It is a pipe that nobody writes to. The group
+// inherits its other end, of which the kernel says by a signal of our choice that
+// there is no writer any more.
+type Leash struct{ near, far int }
