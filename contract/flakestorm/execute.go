@@ -384,7 +384,7 @@ func (t *trial) tally() {
 		t.note.Missed = nil
 	}
 	t.note.Unused = slices.Compact(slices.Sorted(slices.Values(t.report.Unused)))
-	t.x.shared.keepProxyNotes(t.report.Notes)
+	t.x.shared.keepNotes(&t.report)
 }
 
 // finish puts facts and evidence into the outcome.

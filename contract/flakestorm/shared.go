@@ -26,6 +26,8 @@ type shared struct {
 	mu       sync.Mutex
 	injector fault.Injector
 	told     []string                  // by the proxies, of cells
+	blind    bool                      // cells were left, and none of them showed a call of a tool
+	called   bool                      // one did
 	offered  map[string]*verify.Schema // of tools that models were offered; nil: none that can be read
 	measure  similarity.Measure
 }
@@ -89,15 +91,14 @@ func (s *shared) openMeasure(ctx context.Context) (similarity.Measure, error) {
 // maxTold is how many notes about cells are kept.
 const maxTold = 50
 
-// keepProxyNotes keeps what the proxies say of a cell. It depends on who else was calling
+// keepNotes keeps what the proxies say of a cell. It depends on who else was calling
 // at that moment, so that it is no fact of the case.
-func (s *shared) keepProxyNotes(notes []string) {
-	if len(notes) == 0 {
-		return
-	}
+func (s *shared) keepNotes(r *fault.Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, n := range notes {
+	s.called = s.called || len(r.ToolCalls) > 0
+	s.blind = !s.called
+	for _, n := range r.Notes {
 		n = record.Ports.ReplaceAllString(n, "$1")
 		if len(s.told) < maxTold && !slices.Contains(s.told, n) {
 			s.told = append(s.told, n)
@@ -109,10 +110,14 @@ func (s *shared) keepProxyNotes(notes []string) {
 func (s *shared) notes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.injector == nil {
-		return s.told
+	list := slices.Clone(s.told)
+	if s.injector != nil {
+		list = append(s.injector.Notes(), list...)
 	}
-	return append(s.injector.Notes(), s.told...)
+	if s.blind && s.c.reach.own && s.c.checksOn() {
+		list = append(list, "built-in checks of calls had nothing to look at: "+noCalls)
+	}
+	return list
 }
 
 // schemaOf says how arguments break a schema, as the model was given it.
