@@ -162,8 +162,17 @@ func (c *Campaign) conform(steps []recorded, keeps bool) (at int, why string, pa
 		return false
 	})
 	for i := range steps {
-		next := f.follow(&steps[i])
+		asked := f.question(&steps[i])
+		var next []world
+		if asked != nil {
+			f.open, f.why = map[string]bool{}, ""
+			next = f.ask(&steps[i], asked)
+		} else {
+			next = f.follow(&steps[i])
+		}
 		switch {
+		case asked != nil && steps[i].refused():
+			continue // the model does not say when a question is refused
 		case steps[i].refused() && len(next) > 0:
 			return i, "it was refused, and the model allows it", f.firstHistory()
 		case steps[i].refused():
@@ -329,6 +338,8 @@ func (f *conformance) matches(r *recorded, s *traceStep, names map[string]string
 func (f *conformance) reason(r *recorded) string {
 	all := slices.Sorted(maps.Keys(f.open))
 	switch {
+	case f.why != "":
+		return f.why
 	case f.c.plan.program.Action(r.Action) < 0:
 		var known []string
 		for _, a := range f.c.plan.program.Actions() {
@@ -339,8 +350,6 @@ func (f *conformance) reason(r *recorded) string {
 			why += " (" + hint + ")"
 		}
 		return why
-	case f.why != "":
-		return f.why
 	case f.open[r.Action]:
 		return "the model allows the action, but not with these arguments"
 	case len(all) == 0:
@@ -361,7 +370,8 @@ func conformCommand() campaign.Command {
 
 or a file in the Informal Trace Format (ITF), whose states name the action that led to
 them: as action, or as Quint writes it. Arguments that a step omits may be any;
-instances go by what their creation returned, or by any name that is used throughout. A
+instances go by what their creation returned, or by any name that is used throughout.
+Calls of observers are questions, whose answers must be the model's. A
 repeat of the model that may continue does so as long as the trace does.
 
 -o writes the steps that the model allows, with the state after each, in either format.

@@ -55,6 +55,26 @@ func TestConform(t *testing.T) {
 			t.Errorf("%s: step %d, %s", c.name, at, why)
 		}
 	}
+	asking, err := os.ReadFile("../../examples/fresnelfir/bank.model.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for trace, want := range map[string]string{
+		`{"action":"balance","args":{"a":7},"returns":5}`:          "",
+		`{"action":"balance","args":{"account":7},"returns":5}`:    "",
+		`{"action":"balance","args":{"a":7},"returns":6}`:          "the model answers 5",
+		`{"action":"balance","args":{"a":8},"returns":5}`:          "which Account it asks about",
+		`{"action":"balance","args":{"a":8},"rejected":"no such"}`: "",
+		`{"action":"balanced","args":{"a":7},"returns":5}`:         "no such action",
+	} {
+		steps, err := readTrace([]byte(`{"action":"open","returns":7}` + "\n" + `{"action":"deposit","args":{"a":7,"amount":5},"returns":5}` + "\n" + trace))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, why, _ := alone(t, "bank.model.star", string(asking)).conform(steps, false); !strings.Contains(why, want) || (why == "") != (want == "") {
+			t.Errorf("%s: %s", trace, why)
+		}
+	}
 	for _, bad := range []string{"", "x", `{"args":{}}`, `[]`} {
 		if _, err := readTrace([]byte(bad)); err == nil {
 			t.Errorf("%q is taken for a trace", bad)

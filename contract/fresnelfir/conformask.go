@@ -1,0 +1,69 @@
+package fresnelfir
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/contract/fresnelfir/ir"
+	"github.com/thresh-dev/thresh/contract/fresnelfir/model"
+)
+
+// A recorded trace may hold questions as well: calls of what the model has observers for. They
+// change nothing, and their answers must be what the model says.
+
+// question is the observer that a step of a trace asks; nil: it is an action, or nothing.
+func (f *conformance) question(r *recorded) *ir.Function {
+	p := f.c.plan
+	if p.program.Action(r.Action) >= 0 {
+		return nil
+	}
+	for _, x := range p.doc.Functions {
+		if x.Observer && (x.Name == r.Action || x.Binding == r.Action) && p.doc.Pair(x) != nil {
+			return x
+		}
+	}
+	return nil
+}
+
+// ask keeps the states in which the model answers a question as was recorded.
+func (f *conformance) ask(r *recorded, x *ir.Function) []world {
+	t, p := f.x.t, f.c.plan
+	code := p.program.Call(p.doc.Pair(x).Name)
+	returned := p.program.Entity(x.Result.Entity)
+	return slices.DeleteFunc(slices.Clone(f.worlds), func(w world) bool {
+		t.goBack(w.at, 0)
+		var about []int32
+		for _, param := range x.Params {
+			v, given := r.Args[param.Name]
+			if !given && len(x.Params) == 1 && len(r.Args) == 1 { // whatever the trace calls it
+				for _, v = range r.Args {
+					given = true
+				}
+			}
+			at := model.None
+			for _, i := range t.m.Live(p.program.Entity(param.Entity)) {
+				if name := w.names[param.Entity+" "+plainText(v)]; name == t.m.Name(i) {
+					at = i
+				}
+			}
+			if !given || at == model.None {
+				f.why = fmt.Sprintf("it does not say which %s it asks about, by a name that an earlier step gave", param.Entity)
+				return true
+			}
+			about = append(about, at)
+		}
+		v, ok := t.m.ValueWith(code, about)
+		if !ok || r.Returns == nil {
+			return false // the model has nothing to say
+		}
+		want, got := t.m.Text(v), plainText(r.Returns)
+		if returned >= 0 {
+			got = w.names[x.Result.Entity+" "+got]
+		}
+		if want != got && want != fmt.Sprintf("%q", got) {
+			f.why = "the model answers " + want
+			return true
+		}
+		return false
+	})
+}
