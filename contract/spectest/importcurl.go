@@ -94,7 +94,7 @@ func (m *imported) curl(l shellLine, cases *int) {
 		return
 	}
 	if l.after != "" {
-		m.report(diag.Warning, l.number, l.source, "left out: what the shell does with the answer: %s", l.after)
+		m.report(diag.Warning, l.number, l.source, "skipped: what the shell does with the answer: %s", l.after)
 	}
 	c := curlCall{redirects: "50", pause: "1s", globs: true}
 	options := true
