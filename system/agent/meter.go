@@ -51,6 +51,9 @@ type gauge struct {
 	held  int64  // bytes of the message so far
 	line  []byte // how the line begins
 	lines bool
+	// called: the line began while a tool was called. A client has its answer before the
+	// end of the line is there, and may have called the next by then.
+	called bool
 	// The stream is open all the time, and ends when the session does.
 	standing bool
 }
@@ -80,8 +83,14 @@ const inspected = 1 << 20
 func (g *gauge) inspect(p []byte, ended bool) {
 	for {
 		line, rest, whole := bytes.Cut(p, []byte("\n"))
+		if len(g.line) == 0 && len(line) > 0 {
+			g.called = g.meter.calling.Load()
+		}
 		g.line = append(g.line, line[:min(len(line), inspected+1-len(g.line))]...)
 		if !whole && !ended {
+			if g.called && bytes.HasSuffix(line, []byte("}")) && json.Valid(g.line) {
+				g.message(bytes.TrimSpace(g.line))
+			}
 			return
 		}
 		g.message(bytes.TrimSpace(g.line))
@@ -110,7 +119,7 @@ func (g *gauge) message(text []byte) {
 	case errors.As(err, &syntax):
 		from = max(0, int(syntax.Offset)-30)
 	default:
-		if g.meter.calling.Load() && m.ID != nil && m.Result != nil && !hasContent(m.Result) {
+		if g.called && m.ID != nil && m.Result != nil && !hasContent(m.Result) {
 			g.meter.hollow.CompareAndSwap(nil, glimpse(m.Result, 0))
 		}
 		return

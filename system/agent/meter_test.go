@@ -48,6 +48,30 @@ func TestMessagesThatAreNone(t *testing.T) {
 	}
 }
 
+// An answer is there before the end of its line, which may come while the next tool is
+// called.
+func TestEndsOfLinesThatComeLate(t *testing.T) {
+	m := &meter{most: 8 << 20}
+	r, w := io.Pipe()
+	defer w.Close()
+	g := m.lines(r)
+	send := func(text string) {
+		t.Helper()
+		go func() { _, _ = io.WriteString(w, text) }()
+		if _, err := io.ReadFull(g, make([]byte, len(text))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(`{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}`)
+	m.begin()
+	if send("\n"); m.hollow.Load() != nil {
+		t.Errorf("the list of tools is taken for the answer of one: %s", said(m.hollow.Load()))
+	}
+	if send(`{"jsonrpc":"2.0","id":2,"result":{}}`); said(m.hollow.Load()) != "{}" {
+		t.Error("an answer is not seen before the end of its line")
+	}
+}
+
 func said(p *string) string {
 	if p == nil {
 		return ""
