@@ -385,7 +385,7 @@ func (m *modelSystem) Judge(ctx context.Context, criteria, prompt, reply string)
 	if err := m.system.Reset(ctx); err != nil {
 		return false, "", err
 	}
-	o, err := m.system.Call(ctx, sut.Call{Input: []byte(question)})
+	o, err := m.system.Call(ctx, sut.Call{Input: []byte(question), Text: true})
 	if err != nil {
 		return false, "", err
 	}

@@ -90,7 +90,7 @@ func (x *executor) askModel(ctx context.Context, at *sut.System, plan *sut.Plan,
 		if err := (*at).Reset(ctx); err != nil {
 			return campaign.Outcome{}, err
 		}
-		o, err := (*at).Call(ctx, sut.Call{Input: []byte(input)})
+		o, err := (*at).Call(ctx, sut.Call{Input: []byte(input), Text: true})
 		if err != nil {
 			return campaign.Outcome{}, err
 		}

@@ -175,7 +175,7 @@ func (l *systemLane) ask(ctx context.Context, child *mutator.Child, took *spent,
 	sent := ""
 	for i, text := range messages {
 		sent += text
-		o, err := l.system.Call(ctx, sut.Call{Input: []byte(text), History: before})
+		o, err := l.system.Call(ctx, sut.Call{Input: []byte(text), Text: true, History: before})
 		if err != nil {
 			return v, "", err
 		}

@@ -15,6 +15,7 @@ type Call struct {
 	Positional []json.RawMessage
 	// Input is the bytes of the case, put where the plan's Input says; nil: none.
 	Input []byte
+	Text  bool // Input is a text, such as a prompt
 	// History is what was said before Input in its conversation. Only systems that
 	// [Plan.TakesHistory] need it; others keep a conversation themselves.
 	History []Message

@@ -51,7 +51,7 @@ func (d *described) Call(ctx context.Context, c agentcall.Call) (agentcall.Reply
 		return agentcall.Reply{}, err
 	}
 	defer done()
-	call := sut.Call{Input: []byte(c.Prompt), Timeout: c.Timeout}
+	call := sut.Call{Input: []byte(c.Prompt), Text: true, Timeout: c.Timeout}
 	for _, m := range c.History {
 		call.History = append(call.History, sut.Message{Role: m.Role, Text: m.Text})
 	}

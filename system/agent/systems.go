@@ -111,7 +111,12 @@ func toolCall(p *sut.Plan) func(*sut.Operation, *sut.Call) (agentcall.Call, erro
 	return func(op *sut.Operation, c *sut.Call) (agentcall.Call, error) {
 		args, raw, err := system.Arguments(p, op, c)
 		if err == nil && raw {
-			err = fmt.Errorf("the system %s: a tool takes no raw body; name the argument in input", p.Name)
+			name, ok := soleArgument(op)
+			if !ok {
+				err = diag.Environment("the system %s: input does not say which argument of the tool %s takes the text", p.Name, op.Name)
+				err = diag.WithHint(err, "input: {operation: "+op.Name+", argument: NAME}")
+			}
+			args = append(slices.Clone(args), sut.Named{Name: name, Value: system.Text(string(c.Input))})
 		}
 		if err != nil {
 			return agentcall.Call{}, err
@@ -119,6 +124,19 @@ func toolCall(p *sut.Plan) func(*sut.Operation, *sut.Call) (agentcall.Call, erro
 		prompt := append(append([]byte(`{"tool":`), system.Text(op.Name)...), `,"arguments":`...)
 		return agentcall.Call{Prompt: string(append(append(prompt, system.Object(args)...), '}'))}, nil
 	}
+}
+
+// soleArgument is the text that a tool needs, if it is the only one that it does.
+func soleArgument(op *sut.Operation) (name string, ok bool) {
+	for _, a := range op.Arguments {
+		if a.Required || len(op.Arguments) == 1 {
+			if ok || a.Type != "string" && a.Type != "" {
+				return "", false
+			}
+			name, ok = a.Name, true
+		}
+	}
+	return name, ok
 }
 
 // chatOperation is all that a chat can be asked.

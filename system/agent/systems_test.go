@@ -67,6 +67,29 @@ func TestToolsAreOperations(t *testing.T) {
 	}
 }
 
+// A text goes to the only argument that a tool needs; of several, the file has to name one.
+func TestTheArgumentOfATool(t *testing.T) {
+	text, number := sut.Argument{Name: "text", Type: "string", Required: true}, sut.Argument{Name: "n", Type: "integer", Required: true}
+	for _, x := range []struct {
+		arguments []sut.Argument
+		want      string
+	}{
+		{[]sut.Argument{text}, `{"tool":"say","arguments":{"text":"hi"}}`},
+		{[]sut.Argument{text, {Name: "loud", Type: "boolean"}}, `{"tool":"say","arguments":{"text":"hi"}}`},
+		{[]sut.Argument{{Name: "query"}}, `{"tool":"say","arguments":{"query":"hi"}}`},
+		{[]sut.Argument{text, number}, ""},
+		{[]sut.Argument{{Name: "a", Type: "string"}, {Name: "b", Type: "string"}}, ""},
+		{[]sut.Argument{number}, ""},
+		{nil, ""},
+	} {
+		op := &sut.Operation{Name: "say", Arguments: x.arguments}
+		got, err := toolCall(&sut.Plan{Name: "speaker", Kind: sut.MCP})(op, &sut.Call{Input: []byte("hi")})
+		if got.Prompt != x.want || (err == nil) != (x.want != "") || err != nil && !strings.Contains(err.Error(), "which argument of the tool say") {
+			t.Errorf("%+v: %s, %v", x.arguments, got.Prompt, err)
+		}
+	}
+}
+
 // Each interface is asked in its own words, what was said before included, and its
 // answer is understood, also in parts.
 func TestChatInterfaces(t *testing.T) {

@@ -171,6 +171,7 @@ func (c *callable) Call(ctx context.Context, call sut.Call) (sut.Observation, er
 		order["args"] = system.Object(list)
 		if raw {
 			order["body"] = base64.StdEncoding.EncodeToString(call.Input)
+			order["text"] = call.Text
 		}
 	}
 	o := sut.Observation{End: sut.Answered}

@@ -17,6 +17,12 @@ import (
 const speaker = `
 import os, signal, sys, time
 
+def kind(given):
+    return type(given).__name__
+
+def raw(given: bytes):
+    return type(given).__name__
+
 class NotToday(ValueError):
     pass
 
@@ -110,6 +116,28 @@ func TestSystemsThatCannotBeLoaded(t *testing.T) {
 	} {
 		if _, err := systemOpener()(t.Context(), systemPlan(t, entry), sut.Worker{Of: 1}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", entry, err)
+		}
+	}
+}
+
+// A prompt is a text for a function that does not say what it takes; bytes of a case are
+// bytes for it.
+func TestSystemTexts(t *testing.T) {
+	for _, x := range []struct {
+		entry string
+		text  bool
+		want  string
+	}{{"speaker.py:kind", true, `"str"`}, {"speaker.py:kind", false, `"bytes"`}, {"speaker.py:raw", true, `"bytes"`}} {
+		p := systemPlan(t, x.entry)
+		o, err := systemOpener()(t.Context(), p, sut.Worker{Of: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := o.Call(t.Context(), sut.Call{Input: []byte("hi"), Text: x.text}); err != nil || string(got.Value) != x.want {
+			t.Errorf("%+v: %s, %v", x, got.Value, err)
+		}
+		if err := o.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

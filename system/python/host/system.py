@@ -111,7 +111,7 @@ def ask_system(target, order):
         import base64
 
         body = base64.b64decode(order["body"])
-        if takes_text(function):
+        if takes_text(function) or order.get("text") and not loaded["bytes"].get(order["name"]):
             body = body.decode("utf-8", "replace")
         result = function(body, **(args or {}))
     elif isinstance(args, list):
