@@ -119,11 +119,18 @@ func (s *screen) grid(indent int, columns []string, rows [][]string, numeric []b
 	}
 }
 
+// narrow is a width of columns that wrapping would not make much narrower: "33 of 33".
+const narrow = 12
+
 // fitColumns takes columns from the widest until their sum is at most room; none gets
-// narrower than its longest word unless there is no room for these.
+// narrower than its longest word, and no narrow one at all, unless there is no
+// room for these.
 func fitColumns(widths, words []int, room int) {
 	for i := range widths {
 		widths[i] = min(widths[i], max(room, 4))
+		if widths[i] <= narrow {
+			words[i] = widths[i]
+		}
 	}
 	for _, least := range [][]int{words, make([]int, len(widths))} {
 		for sum(widths) > room {
