@@ -144,7 +144,9 @@ func (p *grammarLine) read(g *Grammar) *diag.Diagnostic {
 			if end < 1 {
 				return refuse("grammar", "write [a-z_]", "expected a set of bytes and ]")
 			}
-			x.set = bytesOf(p.text[p.at+1 : p.at+1+end])
+			if x.set = bytesOf(p.text[p.at+1 : p.at+1+end]); x.set == nil {
+				return refuse("grammar", "write the lower byte first: [a-z]", "this set has a range without bytes")
+			}
 			p.at += end + 2
 		default:
 			angled := c == '<'
@@ -190,11 +192,14 @@ func (p *grammarLine) literal() ([]byte, *diag.Diagnostic) {
 	return nil, refuse("unclosed", "", "value has no closing quote")
 }
 
-// bytesOf is the bytes of a set: "a-z_".
+// bytesOf is the bytes of a set: "a-z_". nil: one of its ranges has none.
 func bytesOf(set []byte) []byte {
 	var list []byte
 	for i := 0; i < len(set); i++ {
-		if i+2 < len(set) && set[i+1] == '-' && set[i] <= set[i+2] {
+		if i+2 < len(set) && set[i+1] == '-' {
+			if set[i] > set[i+2] {
+				return nil
+			}
 			for c := int(set[i]); c <= int(set[i+2]); c++ {
 				list = append(list, byte(c))
 			}

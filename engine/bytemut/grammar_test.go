@@ -65,6 +65,7 @@ func TestGrammarRefused(t *testing.T) {
 		"a = \"\\n\"":          "g:1:6: unknown escape",
 		"a \"x\"":              "g:1:3: expected = after the name of a rule",
 		"a = [a-z":             "g:1:5: expected a set of bytes and ]",
+		"a = [z-a]":            "g:1:5: this set has a range without bytes",
 		"a = ;":                "g:1:5: expected a text in double quotes",
 		"= x":                  "g:1:1: expected the name of a rule",
 		"a = <b":               "g:1:7: expected >",
