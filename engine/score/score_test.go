@@ -2,6 +2,7 @@ package score
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -165,5 +166,28 @@ func TestPercentile(t *testing.T) {
 	}
 	if _, ok := Mean([]float64(nil)); ok {
 		t.Error("nothing has a mean")
+	}
+}
+
+// A component that did not run widens nothing, and a whole of which all ran says nothing
+// of what did not; what has no weight has no score.
+func TestWholeOfSome(t *testing.T) {
+	one := 1.0
+	w, ok := Resilience(Parts{Mutation: &one, Chaos: &one}, Weights{Mutation: 1, Chaos: 1, Contract: 2})
+	if !ok {
+		t.Fatal("no score")
+	}
+	low, high := w.Interval(map[string]float64{"mutation": 10, "contract": 0})
+	if l, h := w.Interval(map[string]float64{"mutation": 10}); l != low || h != high || low <= 0 || low >= 1 {
+		t.Errorf("%v to %v, without the component that did not run %v to %v", low, high, l, h)
+	}
+	if text := w.String(); !strings.Contains(text, "; did not run: ") {
+		t.Error(text)
+	}
+	if w, _ = Resilience(Parts{Mutation: &one, Chaos: &one, Contract: &one, Replay: &one}, Weights{Mutation: 1, Chaos: 1, Contract: 1, Replay: 1}); strings.Contains(w.String(), "did not run") {
+		t.Error(w.String())
+	}
+	if score, ok := Weighted([]Trial{{Weight: 0, Passed: true}}); score != 0 || ok {
+		t.Errorf("no weight: %v %t", score, ok)
 	}
 }
