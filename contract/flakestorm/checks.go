@@ -68,7 +68,8 @@ func (t *trial) inspect() {
 // spotted is a problem of one conversation of a case.
 type spotted struct {
 	judge.Problem
-	turn int // the conversation's last, from 1
+	turn  int // the conversation's last, from 1
+	first int // turn of the conversation, by its number in the cell
 }
 
 // finds makes a check of each conversation of the case.
@@ -85,7 +86,7 @@ func (t *trial) finds(k judge.Check) []spotted {
 			}
 		}
 		for _, p := range k.Find(t.cell.trace(&t.report, i)) {
-			list = append(list, spotted{p, last + 1})
+			list = append(list, spotted{p, last + 1, i})
 		}
 	}
 	return list
@@ -105,7 +106,8 @@ func (t *trial) covers(check string, p *spotted) bool {
 	if excludes && p.Text != "" {
 		excludes = concernsReply(t.note.reason, t.reply, p.Text)
 	}
-	says := excludes || slices.Contains(demanding, v.Type)
+	excludes = excludes && p.first == t.failedIn // of what was said elsewhere it says nothing
+	says := excludes || slices.Contains(demanding, v.Type) && p.first == t.failedIn
 	r := v.Trace
 	var often, with bool
 	switch {

@@ -33,9 +33,11 @@ type trial struct {
 	checked int               // checks that were made
 	failed  *config.Invariant // that decided the outcome; nil: there was no answer, or none failed
 	reply   string            // that it failed for
-	shown   *trial            // of a sampled cell the run that shows it
-	calls   []string          // of a replay, see [record.Trace]
-	turn    int               // that a built-in check's finding is about, from 1; 0: the last
+	// failedIn is the first turn of the conversation in which it failed.
+	failedIn int
+	shown    *trial   // of a sampled cell the run that shows it
+	calls    []string // of a replay, see [record.Trace]
+	turn     int      // that a built-in check's finding is about, from 1; 0: the last
 }
 
 // Execute implements [campaign.Executor].

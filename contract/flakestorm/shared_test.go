@@ -27,3 +27,12 @@ func TestNoteOfUnseenCalls(t *testing.T) {
 		t.Error("a call was seen")
 	}
 }
+
+// An invariant about one reply says nothing of what a check found in another
+// conversation.
+func TestCoverOfOtherConversations(t *testing.T) {
+	x := &trial{failed: &config.Invariant{Type: "not_contains"}, failedIn: 1}
+	if x.covers("false-success", &spotted{first: 0}) || !x.covers("false-success", &spotted{first: 1}) {
+		t.Error("a claim in another conversation is taken for what failed")
+	}
+}

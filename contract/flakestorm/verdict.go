@@ -84,7 +84,7 @@ func (t *trial) broke(u *turn, v *config.Invariant, where place, r verify.Result
 	}
 	t.out.Signature = fmt.Sprintf("%s|%s|%s", where.key(), nameOf(v), v.Type)
 	t.out.Cause = []string{v.Type}
-	t.failed, t.note.reason, t.reply = v, r.Reason, u.Reply.Text
+	t.failed, t.failedIn, t.note.reason, t.reply = v, u.first, r.Reason, u.Reply.Text
 }
 
 func (t *trial) check(ctx context.Context, v *config.Invariant, u *turn, b baseline) (verify.Result, error) {
