@@ -35,7 +35,7 @@ var FormatCodes = map[string][]string{
 		"unknown-gateway", "unset", "unused-gateway", "weights",
 	},
 	"fresnelfir": {
-		"actor-by-name", "all-zero-weights", "argument-count", "argument-type", "arity", "claims",
+		"actor-by-name", "actor-state", "all-zero-weights", "argument-count", "argument-type", "arity", "claims",
 		"constant-property", "constraint-operator", "coverage-floor", "cyclic-ref", "dangling-entity-ref",
 		"dangling-protocol-ref", "default", "depth", "derived-body", "duplicate-branch", "duplicate-parameter",
 		"duplicate-value", "empty-alt", "empty-enum", "empty-generator", "enum-value", "epoch-size",
@@ -45,7 +45,7 @@ var FormatCodes = map[string][]string{
 		"property-rule", "recursion", "refinement-base", "rejects", "reserved-variable", "return-type", "strength",
 		"target", "temporal-rule", "threads", "unbound-variable", "unknown-action", "unknown-argument",
 		"unknown-domain", "unknown-entity", "unknown-field", "unknown-function", "unknown-operator",
-		"unknown-parameter", "unknown-refinement", "unknown-return-type", "unreachable-branch", "unused-binding",
+		"unknown-parameter", "unknown-refinement", "unknown-return-type", "unreachable-branch", "unset-field", "unused-binding",
 		"unused-effect", "value-type", "variable-type",
 	},
 	"fuzzspec": {

@@ -169,7 +169,7 @@ func sampleSize(s *campaign.Sample) string {
 	switch g := s.Gauge; {
 	case g == nil:
 		return size(s.Size)
-	case g.Unit == "" || g.Size >= g.From: // it is plainer, if not smaller
+	case g.Unit == "":
 		return "-"
 	default:
 		return plural(g.Size, g.Unit)
