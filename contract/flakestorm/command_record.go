@@ -110,12 +110,12 @@ func (r *recorder) run(ctx context.Context, t Targets, argv []string) (err error
 		return diag.Environment("opening the proxy that records: %w", err)
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	door, err := in.Door(r.listen)
+	port, err := in.Port(r.listen)
 	if err != nil {
 		return diag.Environment("listening at %s: %w", r.listen, err)
 	}
 	calls := make(chan fault.Exchange, 256)
-	cell, err := door.Enter(fault.Plan{Capture: recordable, Sink: func(e fault.Exchange) { calls <- e }})
+	cell, err := port.Enter(fault.Plan{Capture: recordable, Sink: func(e fault.Exchange) { calls <- e }})
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (r *recorder) run(ctx context.Context, t Targets, argv []string) (err error
 	code := 0
 	if len(argv) > 0 {
 		code, err = t.Start(ctx, argv, cell.Env(nil))
-	} else if err = r.printAddresses(door); err == nil {
+	} else if err = r.printAddresses(port); err == nil {
 		<-ctx.Done()
 	}
 	cell.Close()
@@ -172,16 +172,16 @@ func exitOf(code int) error {
 }
 
 // printAddresses says how agents get to the proxy.
-func (r *recorder) printAddresses(door fault.Door) error {
+func (r *recorder) printAddresses(port fault.Port) error {
 	w := r.d.Err()
-	fmt.Fprintf(w, "listening at %s; Ctrl-C ends the recording\n", door.Proxy())
+	fmt.Fprintf(w, "listening at %s; Ctrl-C ends the recording\n", port.Proxy())
 	if r.to != "" {
-		if _, err := door.Gateway("", r.to); err != nil {
+		if _, err := port.Gateway("", r.to); err != nil {
 			return diag.Refused("--to: %w", err)
 		}
 		fmt.Fprintf(w, "  it stands for %s\n", r.to)
 	}
-	fmt.Fprintf(w, "  as a proxy: HTTPS_PROXY=%s HTTP_PROXY=%s SSL_CERT_FILE=%s\n", door.Proxy(), door.Proxy(), door.CAFile())
+	fmt.Fprintf(w, "  as a proxy: HTTPS_PROXY=%s HTTP_PROXY=%s SSL_CERT_FILE=%s\n", port.Proxy(), port.Proxy(), port.CAFile())
 	return nil
 }
 

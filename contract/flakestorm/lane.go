@@ -22,8 +22,8 @@ type executor struct {
 	shared  *shared
 	lane    campaign.Lane
 	agent   agentcall.Agent
-	door    fault.Door                 // nil: nothing of the agent's calls is touched or seen
-	ca      []byte                     // of the door, for requests of Thresh through it
+	port    fault.Port                 // nil: nothing of the agent's calls is touched or seen
+	ca      []byte                     // of the port, for requests of Thresh through it
 	checker *verify.Checker            // nil: replies are not checked
 	judge   agentcall.Agent            // nil: there is none
 	users   map[string]agentcall.Agent // models that play users, by file
@@ -59,7 +59,7 @@ func (c *Campaign) replyRules() []fault.Rule {
 	return list
 }
 
-// openLane reaches the agent for a lane, behind a door of its own if its calls
+// openLane reaches the agent for a lane, behind a port of its own if its calls
 // are to be touched or seen.
 func (s *shared) openLane(ctx context.Context, lane campaign.Lane) (_ *executor, err error) {
 	c := s.c
@@ -72,10 +72,10 @@ func (s *shared) openLane(ctx context.Context, lane campaign.Lane) (_ *executor,
 	at := func(g config.Pair) (string, error) { return g.Value, nil }
 	watched := s.seeing || c.watches()
 	if watched {
-		if err := x.openDoor(ctx); err != nil {
+		if err := x.openPort(ctx); err != nil {
 			return nil, err
 		}
-		at = func(g config.Pair) (string, error) { return x.door.Gateway(g.Key, g.Value) }
+		at = func(g config.Pair) (string, error) { return x.port.Gateway(g.Key, g.Value) }
 	}
 	plan, err := c.point(c.agent, at)
 	if err != nil {
@@ -93,22 +93,22 @@ func (s *shared) openLane(ctx context.Context, lane campaign.Lane) (_ *executor,
 	return x, nil
 }
 
-// openDoor opens a way out for the agent of this lane.
-func (x *executor) openDoor(ctx context.Context) error {
+// openPort opens a way out for the agent of this lane.
+func (x *executor) openPort(ctx context.Context) error {
 	c := x.c
 	in, err := x.shared.faults(ctx)
 	if err != nil {
 		return err
 	}
-	door, err := in.Door("")
+	port, err := in.Port("")
 	if err != nil {
 		return diag.Environment("opening the proxy that injects faults: %w", err)
 	}
-	x.door = door
+	x.port = port
 	if c.reach.own || !viaAny(c) {
 		return nil
 	}
-	if x.ca, err = os.ReadFile(door.CAFile()); err != nil {
+	if x.ca, err = os.ReadFile(port.CAFile()); err != nil {
 		return diag.Environment("reading the proxy's certificate: %w", err)
 	}
 	return nil
@@ -133,14 +133,14 @@ func given(p agentcall.Plan) []string {
 	return nil
 }
 
-// behindProxy puts the agent of a plan behind the lane's door: by the environment of
+// behindProxy puts the agent of a plan behind the lane's port: by the environment of
 // its process, or by a shim or a gateway around a server.
 func (x *executor) behindProxy(plan agentcall.Plan) (agentcall.Plan, []string, error) {
-	env := x.door.Env(given(plan))
+	env := x.port.Env(given(plan))
 	switch {
 	case plan.MCP != nil && plan.MCP.URL == "":
 		m := *plan.MCP
-		argv, err := x.door.Shim("agent", m.Argv)
+		argv, err := x.port.Shim("agent", m.Argv)
 		if err != nil {
 			return plan, nil, diag.Environment("putting the MCP server behind the proxy: %w", err)
 		}
@@ -148,7 +148,7 @@ func (x *executor) behindProxy(plan agentcall.Plan) (agentcall.Plan, []string, e
 		plan.MCP = &m
 	case plan.MCP != nil && plan.Start == nil:
 		m := *plan.MCP
-		u, err := x.door.Gateway("agent", m.URL)
+		u, err := x.port.Gateway("agent", m.URL)
 		if err != nil {
 			return plan, nil, diag.Environment("putting the MCP server behind the proxy: %w", err)
 		}
@@ -156,14 +156,14 @@ func (x *executor) behindProxy(plan agentcall.Plan) (agentcall.Plan, []string, e
 		plan.MCP = &m
 	case plan.MCP != nil: // its address is known once it runs
 		m := *plan.MCP
-		ca, err := os.ReadFile(x.door.CAFile())
+		ca, err := os.ReadFile(x.port.CAFile())
 		if err != nil {
 			return plan, nil, diag.Environment("reading the proxy's certificate: %w", err)
 		}
-		m.Via = agentcall.Via{Proxy: x.door.Proxy(), CA: ca}
+		m.Via = agentcall.Via{Proxy: x.port.Proxy(), CA: ca}
 		plan.MCP = &m
 	}
-	if plan.Start != nil && !plan.OwnProcess() { // one process for all lanes: it has one door
+	if plan.Start != nil && !plan.OwnProcess() { // one process for all lanes: it has one port
 		s := *plan.Start
 		s.Env = append(s.Env[:len(s.Env):len(s.Env)], env...)
 		plan.Start = &s
@@ -247,8 +247,8 @@ func (x *executor) Close() error {
 			errs = append(errs, a.Close())
 		}
 	}
-	if x.door != nil {
-		errs = append(errs, x.door.Close())
+	if x.port != nil {
+		errs = append(errs, x.port.Close())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("leaving the agent: %w", err)

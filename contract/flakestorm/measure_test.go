@@ -29,14 +29,14 @@ func (h held) Close() error {
 // The measure is opened once for all lanes, and closed by the last that leaves.
 func TestMeasureIsClosed(t *testing.T) {
 	var opened, open atomic.Int32
-	door := flakestorm.New(flakestorm.Targets{Agents: agent.New().Open, Faults: fault.Options{}.Open,
+	contract := flakestorm.New(flakestorm.Targets{Agents: agent.New().Open, Faults: fault.Options{}.Open,
 		Measures: func(context.Context, string, string, string, string, string) (similarity.Measure, error) {
 			opened.Add(1)
 			open.Add(1)
 			return held{open: &open}, nil
 		}})
 	text := "agent: {endpoint: \"" + answerer(t, echo).URL + "/chat\"}\ngolden_prompts: [one]\ninvariants: [{type: similarity, expected: echo one}]\nmutations: {count: 3, types: [noise]}\n"
-	list, diags := door.Compile(t.Context(), spec(t, text), settings())
+	list, diags := contract.Compile(t.Context(), spec(t, text), settings())
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

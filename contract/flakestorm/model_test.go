@@ -115,8 +115,8 @@ func TestVariantsAreKept(t *testing.T) {
 	write := func(mutations string) (notes string, err error) {
 		text := "agent: {endpoint: \"" + agent.URL + "/chat\"}\ngolden_prompts: [Say something]\ninvariants: [{type: contains, value: echo}]\n" +
 			"mutations: {types: [paraphrase], writer: llm" + mutations + "}\nmodel: {name: m, base_url: \"" + m.URL + "\"}\n"
-		door := flakestorm.New(flakestorm.Targets{Agents: target.New().Open, Variants: kept})
-		list, diags := door.Compile(t.Context(), spec(t, text), settings())
+		contract := flakestorm.New(flakestorm.Targets{Agents: target.New().Open, Variants: kept})
+		list, diags := contract.Compile(t.Context(), spec(t, text), settings())
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}

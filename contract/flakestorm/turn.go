@@ -22,7 +22,7 @@ import (
 type cell struct {
 	x       *executor
 	j       injection
-	faults  fault.Cell // nil: there is no door
+	faults  fault.Cell // nil: there is no port
 	ledger  *fault.Ledger
 	session string
 	seen    int    // tool calls that earlier turns had
@@ -111,8 +111,8 @@ func (x *executor) enter(ctx context.Context, s setting) (*cell, error) {
 		}
 		cl.ledger = l
 	}
-	if x.door != nil {
-		f, err := x.door.Enter(plan)
+	if x.port != nil {
+		f, err := x.port.Enter(plan)
 		if err != nil {
 			return nil, fmt.Errorf("planning the faults of the case: %w", err)
 		}

@@ -12,25 +12,25 @@ type Opener func(ctx context.Context) (Injector, error)
 
 // Injector puts faults into the calls of agents.
 type Injector interface {
-	// Door opens a way out for one instance of an agent, that is for one
+	// Port opens a way out for one instance of an agent, that is for one
 	// process. It is its own port: what comes through it is of that agent. At an
 	// address that is given, any path stands for the first gateway's.
-	Door(address string) (Door, error)
+	Port(address string) (Port, error)
 	// Notes are what concerns no cell: calls while no cell was open, and such.
 	Notes() []string
-	// Close ends all doors and cells, and waits for what they started.
+	// Close ends all ports and cells, and waits for what they started.
 	Close() error
 }
 
-// Door is where the calls of one agent pass through. Its addresses are the same
+// Port is where the calls of one agent pass through. Its addresses are the same
 // for all cells, so that an agent can be started once.
-type Door interface {
+type Port interface {
 	// Proxy is the URL of a forward proxy for HTTP and HTTPS.
 	Proxy() string
 	// CAFile is a file with the certificate that the proxy's own are signed
 	// with, and the certificates that the system trusts.
 	CAFile() string
-	// Env is all that a process needs to call through the door, as KEY=value:
+	// Env is all that a process needs to call through the port, as KEY=value:
 	// HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, upper and lower case, NO_PROXY
 	// empty, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE,
 	// NODE_EXTRA_CA_CERTS, NODE_USE_ENV_PROXY and such, and what Node, Python
@@ -52,14 +52,14 @@ type Door interface {
 
 // Cell is one invocation of an agent under chaos.
 type Cell interface {
-	// Proxy, Env, Gateway and Shim are those of the door with the cell's token in
+	// Proxy, Env, Gateway and Shim are those of the port with the cell's token in
 	// them: for agents that are started or configured for each invocation.
 	Proxy() string
 	Env(given []string) []string
 	Gateway(tool, upstream string) (string, error)
 	Shim(server string, argv []string) ([]string, error)
 	// Headers are a traceparent to call the agent with. An agent that passes it
-	// on, as traced ones do, can serve several cells of a door at once.
+	// on, as traced ones do, can serve several cells of a port at once.
 	Headers() [][2]string
 	// Prompt is the input for the agent, after context attacks on it.
 	Prompt(input string) string

@@ -252,8 +252,8 @@ const tick = 50 * time.Millisecond
 
 // copy moves the body to the agent; false if it did not get all of it.
 func (x *exchange) copy(body io.Reader, a *answer) bool {
-	buffer := *x.door.proxy.buffers.Get().(*[]byte)
-	defer x.door.proxy.buffers.Put(&buffer)
+	buffer := *x.port.proxy.buffers.Get().(*[]byte)
+	defer x.port.proxy.buffers.Put(&buffer)
 	piece := buffer
 	if a.rate > 0 {
 		piece = piece[:min(len(piece), max(1, int(int64(a.rate)*int64(tick)/int64(time.Second))))]

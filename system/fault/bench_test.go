@@ -29,7 +29,7 @@ func BenchmarkOverhead(b *testing.B) {
 	} {
 		b.Run(kind.name, func(b *testing.B) {
 			s := open(b, nil)
-			c, err := s.door.Enter(fault.Plan{Rules: kind.rules, Capture: 16 << 10})
+			c, err := s.port.Enter(fault.Plan{Rules: kind.rules, Capture: 16 << 10})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 
 // cell is one invocation of an agent.
 type cell struct {
-	door    *agentPort
+	port    *agentPort
 	ledger  *fault.Ledger
 	token   string // eight bytes in hexadecimal
 	trace   string // sixteen
@@ -39,22 +39,22 @@ func (c *cell) begin() bool {
 
 // Proxy implements fault.Cell.
 func (c *cell) Proxy() string {
-	return strings.Replace(c.door.Proxy(), "http://", "http://"+c.token+":cell@", 1)
+	return strings.Replace(c.port.Proxy(), "http://", "http://"+c.token+":cell@", 1)
 }
 
 // Env implements fault.Cell.
 func (c *cell) Env(given []string) []string {
-	return c.door.environment(c.Proxy(), c.token, given)
+	return c.port.environment(c.Proxy(), c.token, given)
 }
 
 // Gateway implements fault.Cell.
 func (c *cell) Gateway(tool, upstream string) (string, error) {
-	return c.door.gateway(tool, upstream, c.token)
+	return c.port.gateway(tool, upstream, c.token)
 }
 
 // Shim implements fault.Cell.
 func (c *cell) Shim(server string, argv []string) ([]string, error) {
-	return c.door.wrap(server, argv, c.token)
+	return c.port.wrap(server, argv, c.token)
 }
 
 // Headers implements fault.Cell.
@@ -73,7 +73,7 @@ func (c *cell) Report() fault.Report { return c.ledger.Report() }
 
 // Close implements fault.Cell. Calls under way are cut, and are in the report.
 func (c *cell) Close() fault.Report {
-	c.door.leave(c)
+	c.port.leave(c)
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()

@@ -18,7 +18,7 @@
 //   - the tools of an agent in the Python host, through a watcher.
 //
 // Calls are attributed to cells by the token of the way they took, else by
-// their traceparent, else to the only cell that is open at the door. What
+// their traceparent, else to the only cell that is open at the port. What
 // cannot be attributed passes without faults and is reported.
 //
 // A server's answer is streamed through. It is only held back if a fault needs

@@ -52,7 +52,7 @@ func (x *exchange) repeatRequest(out *http.Request) string {
 	}
 	first := out.Clone(x.context)
 	first.Body, _ = out.GetBody() // of what is in memory
-	resp, err := x.door.proxy.transport.RoundTrip(first)
+	resp, err := x.port.proxy.transport.RoundTrip(first)
 	if err != nil {
 		return "the server gave no answer"
 	}
@@ -80,7 +80,7 @@ func (x *exchange) halved() {
 	out.Header, out.Host, out.ContentLength = x.r.Header.Clone(), x.r.Host, int64(len(x.body))
 	endToEnd(out.Header)
 	out.Header.Del("Expect")
-	t := x.door.proxy.transport.Clone()
+	t := x.port.proxy.transport.Clone()
 	t.WriteBufferSize, t.DisableKeepAlives = 1, true // each piece goes out before the error does
 	defer t.CloseIdleConnections()
 	if resp, err := t.RoundTrip(out); err == nil {

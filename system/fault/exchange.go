@@ -29,7 +29,7 @@ const maxUsage = 1 << 20
 
 // exchange is one call on its way to a server and back.
 type exchange struct {
-	door    *agentPort
+	port    *agentPort
 	ledger  *fault.Ledger
 	w       http.ResponseWriter
 	r       *http.Request
@@ -55,7 +55,7 @@ func (d *agentPort) exchange(w http.ResponseWriter, r *http.Request, u *url.URL,
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	c := d.attribute(token, r.Header, u.Host)
-	x := &exchange{door: d, w: w, r: r, url: u, context: ctx, began: time.Now(), record: fault.Exchange{URL: u.String(), Method: r.Method, Key: keyOf(r.Header), Trace: traceOf(r.Header)}}
+	x := &exchange{port: d, w: w, r: r, url: u, context: ctx, began: time.Now(), record: fault.Exchange{URL: u.String(), Method: r.Method, Key: keyOf(r.Header), Trace: traceOf(r.Header)}}
 	if c == nil || !c.begin() {
 		idle, err := fault.NewLedger(fault.Plan{}, func() time.Duration { return 0 })
 		if err != nil {
@@ -339,7 +339,7 @@ func (x *exchange) forward() {
 			x.ledger.Fired(x.decision, s, s.Change())
 		}
 	}
-	resp, err := x.door.proxy.transport.RoundTrip(out)
+	resp, err := x.port.proxy.transport.RoundTrip(out)
 	if err != nil {
 		x.unreachable(err)
 		return

@@ -43,11 +43,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// stage is a proxy with a door.
+// stage is a proxy with a port.
 type stage struct {
 	t     testing.TB
 	proxy fault.Injector
-	door  fault.Door
+	port  fault.Port
 }
 
 func open(t testing.TB, roots *x509.CertPool) *stage {
@@ -59,7 +59,7 @@ func open(t testing.TB, roots *x509.CertPool) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := p.Door("")
+	d, err := p.Port("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func (s *stage) enter(rules ...fault.Rule) fault.Cell {
 
 func (s *stage) plan(p fault.Plan) fault.Cell {
 	s.t.Helper()
-	c, err := s.door.Enter(p)
+	c, err := s.port.Enter(p)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func client(t testing.TB, proxy, ca string) *http.Client {
 	return &http.Client{Transport: tr}
 }
 
-func (s *stage) client() *http.Client { return client(s.t, s.door.Proxy(), s.door.CAFile()) }
+func (s *stage) client() *http.Client { return client(s.t, s.port.Proxy(), s.port.CAFile()) }
 
 type got struct {
 	status int
@@ -305,7 +305,7 @@ func TestHTTPSIsOpened(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	// An agent that does not trust the proxy is told of.
-	if g := get(&http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(mustURL(t, s.door.Proxy()))}}, u); g.err == nil {
+	if g := get(&http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(mustURL(t, s.port.Proxy()))}}, u); g.err == nil {
 		t.Error("the certificate was accepted")
 	}
 	for deadline := time.Now().Add(5 * time.Second); len(c.Report().Notes) == 0 && time.Now().Before(deadline); runtime.Gosched() {
@@ -334,7 +334,7 @@ func TestConcurrentCells(t *testing.T) {
 	for i := range cells {
 		c := s.enter(tool(fault.Error, func(r *fault.Rule) { r.Calls = []int{i%calls + 1} }))
 		all.Go(func() {
-			agent := client(t, c.Proxy(), s.door.CAFile())
+			agent := client(t, c.Proxy(), s.port.CAFile())
 			gate, err := c.Gateway("weather", server.URL)
 			if err != nil {
 				t.Error(err)
@@ -396,7 +396,7 @@ func TestWhatCannotBeAttributedIsTold(t *testing.T) {
 	if g := get(agent, server.URL); g.status != 503 {
 		t.Errorf("the only open cell is not taken: %+v", g)
 	}
-	if g := get(client(t, late, s.door.CAFile()), server.URL); g.status != 200 {
+	if g := get(client(t, late, s.port.CAFile()), server.URL); g.status != 200 {
 		t.Errorf("a late call is taken for another cell's: %+v", g)
 	}
 	if n := s.proxy.Notes(); len(n) != 2 || !strings.Contains(n[0], "no cell was open") || !strings.Contains(n[1], "after its cell was over") {
@@ -408,11 +408,11 @@ func TestGateways(t *testing.T) {
 	server, _ := tools(t)
 	s := open(t, nil)
 	c := s.enter(tool(fault.Error, func(r *fault.Rule) { r.Tool, r.Calls = "market_data_api", []int{3} }))
-	gate, err := s.door.Gateway("market_data_api", server.URL+"/base/?k=1")
+	gate, err := s.port.Gateway("market_data_api", server.URL+"/base/?k=1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := s.door.Gateway("market_data_api", server.URL+"/base/?k=1"); err != nil || again != gate {
+	if again, err := s.port.Gateway("market_data_api", server.URL+"/base/?k=1"); err != nil || again != gate {
 		t.Errorf("%s, then %s (%v)", gate, again, err)
 	}
 	checks := []func(got) error{contains(`"/base/a%2Fb?k=1\u0026q=2"`), contains(`"/base/?k=1"`), want(503, "Service Unavailable")}
@@ -427,14 +427,14 @@ func TestGateways(t *testing.T) {
 		t.Errorf("%+v", calls)
 	}
 	for _, wrong := range []string{"localhost:80", "ftp://x/", "http:///x", "%"} {
-		if _, err := s.door.Gateway("t", wrong); err == nil {
+		if _, err := s.port.Gateway("t", wrong); err == nil {
 			t.Errorf("%q is accepted", wrong)
 		}
 	}
-	if g := get(http.DefaultClient, s.door.Proxy()+"/gateway/99/-/x"); g.status != 404 {
+	if g := get(http.DefaultClient, s.port.Proxy()+"/gateway/99/-/x"); g.status != 404 {
 		t.Errorf("%+v", g)
 	}
-	if g := get(http.DefaultClient, s.door.Proxy()+"/"); g.status != 404 || !strings.Contains(g.body, "HTTP_PROXY") {
+	if g := get(http.DefaultClient, s.port.Proxy()+"/"); g.status != 404 || !strings.Contains(g.body, "HTTP_PROXY") {
 		t.Errorf("%+v", g)
 	}
 }
@@ -688,7 +688,7 @@ func TestAddressSpeaksTLS(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
 	s := open(t, roots)
-	d, err := s.proxy.Door("127.0.0.1:0")
+	d, err := s.proxy.Port("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func TestAgentsThatStall(t *testing.T) {
 	} {
 		s := open(t, nil)
 		c := s.enter()
-		conn, err := net.Dial("tcp", mustURL(t, s.door.Proxy()).Host)
+		conn, err := net.Dial("tcp", mustURL(t, s.port.Proxy()).Host)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestCutAnswersAndOthers(t *testing.T) {
 // Agents that say nothing, half of something, or nonsense hold nothing up.
 func TestHostileAgents(t *testing.T) {
 	s := open(t, nil)
-	address := mustURL(t, s.door.Proxy()).Host
+	address := mustURL(t, s.port.Proxy()).Host
 	for _, said := range []string{
 		"", "GET ", "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n", "CONNECT nonsense HTTP/1.1\r\nHost: x\r\n\r\n",
 		"CONNECT h:1 HTTP/1.1\r\nHost: h:1\r\n\r\n\x16\x03\x01nonsense", "POST http://h/ HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{",
@@ -247,8 +247,8 @@ func TestHostileAgents(t *testing.T) {
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("took %s to close", took)
 	}
-	if _, err := s.proxy.Door(""); err == nil {
-		t.Error("a closed proxy opens doors")
+	if _, err := s.proxy.Port(""); err == nil {
+		t.Error("a closed proxy opens ports")
 	}
 }
 
@@ -258,7 +258,7 @@ func TestTheRunEndsTheProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := p.Door("")
+	d, err := p.Port("")
 	if err != nil {
 		t.Fatal(err)
 	}

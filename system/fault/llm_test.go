@@ -178,7 +178,7 @@ func TestTheAgentItselfIsNoTool(t *testing.T) {
 	server, _ := tools(t)
 	s := open(t, nil)
 	c := s.plan(fault.Plan{Self: server.URL + "/agent*", Rules: []fault.Rule{tool(fault.Error, func(r *fault.Rule) { r.Tool = "*" }), tool(fault.Slow, func(r *fault.Rule) { r.MatchURL, r.Delay = "*", time.Millisecond })}})
-	if err := contains("sun")(post(client(t, c.Proxy(), s.door.CAFile()), server.URL+"/agent", "application/json", `{"input":"q"}`)); err != nil {
+	if err := contains("sun")(post(client(t, c.Proxy(), s.port.CAFile()), server.URL+"/agent", "application/json", `{"input":"q"}`)); err != nil {
 		t.Error(err)
 	}
 	if r := c.Close(); len(r.ToolCalls) != 0 || r.Tallies[0].Considered != 0 || r.Tallies[1].Fired != 1 {

@@ -198,17 +198,17 @@ func TestLongMessages(t *testing.T) {
 
 func TestShimSaysWhatIsWrong(t *testing.T) {
 	s := open(t, nil)
-	argv, err := s.door.Shim("x", []string{"/no/such/program"})
+	argv, err := s.port.Shim("x", []string{"/no/such/program"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{nil, argv[2:], {"http://127.0.0.1:1/shim", "true"}, {s.door.Proxy() + "/other", "true"}} {
+	for _, args := range [][]string{nil, argv[2:], {"http://127.0.0.1:1/shim", "true"}, {s.port.Proxy() + "/other", "true"}} {
 		var stdout, stderr strings.Builder
 		if code := Shim(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 3 || stderr.Len() == 0 || stdout.Len() > 0 {
 			t.Errorf("%q: %d %q", args, code, stderr.String())
 		}
 	}
-	if _, err := s.door.Shim("x", nil); err == nil {
+	if _, err := s.port.Shim("x", nil); err == nil {
 		t.Error("a server without a command is accepted")
 	}
 }

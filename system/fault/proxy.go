@@ -20,7 +20,7 @@ import (
 // Options are how a proxy is made.
 type Options struct {
 	// Shim is the command, such as {"/usr/bin/thresh", "flakestorm", "shim"},
-	// that runs [Shim] with the arguments that follow. Empty: doors refuse to
+	// that runs [Shim] with the arguments that follow. Empty: ports refuse to
 	// wrap the commands of MCP servers.
 	Shim []string
 	// Roots are what servers are trusted by; nil: what the system trusts.
@@ -43,13 +43,13 @@ type Proxy struct {
 
 	mu     sync.Mutex
 	closed bool
-	doors  map[*agentPort]bool
+	ports  map[*agentPort]bool
 	notes  []string
 }
 
 var _ fault.Injector = (*Proxy)(nil)
 
-// Open starts a proxy; it is a fault.Opener. Nothing listens before a door is
+// Open starts a proxy; it is a fault.Opener. Nothing listens before a port is
 // opened. The proxy ends with the context.
 func (o Options) Open(ctx context.Context) (fault.Injector, error) {
 	a, err := newAuthority()
@@ -60,7 +60,7 @@ func (o Options) Open(ctx context.Context) (fault.Injector, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{shim: o.Shim, authority: a, dir: dir, doors: map[*agentPort]bool{}}
+	p := &Proxy{shim: o.Shim, authority: a, dir: dir, ports: map[*agentPort]bool{}}
 	if err = a.write(p.caFile()); err == nil {
 		err = writeClients(dir.Path)
 	}
@@ -83,18 +83,18 @@ func (o Options) Open(ctx context.Context) (fault.Injector, error) {
 
 func (p *Proxy) caFile() string { return filepath.Join(p.dir.Path, authorityFile) }
 
-// Door implements fault.Injector.
-func (p *Proxy) Door(address string) (fault.Door, error) {
+// Port implements fault.Injector.
+func (p *Proxy) Port(address string) (fault.Port, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, errors.New("the fault proxy is closed")
 	}
-	d, err := openDoor(p, address)
+	d, err := openPort(p, address)
 	if err != nil {
 		return nil, err
 	}
-	p.doors[d] = true
+	p.ports[d] = true
 	return d, nil
 }
 
@@ -118,12 +118,12 @@ func (p *Proxy) note(text string) {
 // Close implements fault.Injector.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
-	doors := p.doors
-	p.closed, p.doors = true, nil
+	ports := p.ports
+	p.closed, p.ports = true, nil
 	p.mu.Unlock()
 	p.cancel()
 	var errs []error
-	for d := range doors {
+	for d := range ports {
 		errs = append(errs, d.Close())
 	}
 	p.work.Wait()

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// shimPath is where shims connect to a door.
+// shimPath is where shims connect to a port.
 const shimPath = "/shim"
 
 // The channels of a shim's connection, named for whose bytes they carry. A
@@ -46,15 +46,15 @@ func (d *agentPort) before(server, token string) []string {
 	return append(slices.Clone(d.proxy.shim), u.String())
 }
 
-// Shim implements fault.Door.
+// Shim implements fault.Port.
 func (d *agentPort) Shim(server string, argv []string) ([]string, error) {
 	return d.wrap(server, argv, "")
 }
 
 // Shim runs an MCP server on behalf of an agent that believes to have started
-// it. Everything they say goes through the door at the address that is the
+// it. Everything they say goes through the port at the address that is the
 // first argument; the others are the server's command. It returns the exit code
-// of the server, or 3 with a message on stderr if the door cannot be reached.
+// of the server, or 3 with a message on stderr if the port cannot be reached.
 func Shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	code, err := shim(ctx, args, stdin, stdout, stderr)
 	if err != nil {
@@ -66,7 +66,7 @@ func Shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 
 func shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	if len(args) < 2 {
-		return 0, errors.New("want the address of a door and the command of a server")
+		return 0, errors.New("want the address of a port and the command of a server")
 	}
 	conn, reader, err := dialDoor(ctx, args[0])
 	if err != nil {
@@ -103,7 +103,7 @@ func shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		in.Close()
 	}()
 	select {
-	case <-relayed: // the door has cut the connection, or all is said
+	case <-relayed: // the port has cut the connection, or all is said
 	case <-served:
 		<-relayed
 	}
@@ -118,7 +118,7 @@ func shim(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	return max(0, server.ProcessState.ExitCode()), nil
 }
 
-// split takes apart what the door sends: messages for the agent and for the
+// split takes apart what the port sends: messages for the agent and for the
 // server.
 func split(from io.Reader, toAgent io.Writer, toServer io.WriteCloser) {
 	for {
@@ -141,23 +141,23 @@ func split(from io.Reader, toAgent io.Writer, toServer io.WriteCloser) {
 func dialDoor(ctx context.Context, address string) (net.Conn, *bufio.Reader, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the address of the door: %w", err)
+		return nil, nil, fmt.Errorf("the address of the port: %w", err)
 	}
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", u.Host)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reach the door: %w", err)
+		return nil, nil, fmt.Errorf("reach the port: %w", err)
 	}
 	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: thresh-shim\r\n\r\n", u.RequestURI(), u.Host)
 	reader := bufio.NewReader(conn)
 	resp, err := http.ReadResponse(reader, nil)
 	if err != nil {
 		conn.Close()
-		return nil, nil, fmt.Errorf("reach the door: %w", err)
+		return nil, nil, fmt.Errorf("reach the port: %w", err)
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		conn.Close()
-		return nil, nil, fmt.Errorf("the door answered %s", resp.Status)
+		return nil, nil, fmt.Errorf("the port answered %s", resp.Status)
 	}
 	return conn, reader, nil
 }

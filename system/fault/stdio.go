@@ -399,9 +399,9 @@ func (c *cell) Stdio(server string, rw io.ReadWriteCloser) io.ReadWriteCloser {
 	fromAgent, agentWrites := io.Pipe()
 	agentReads, toAgent := io.Pipe()
 	r := &relay{server: server, cell: func() *cell { return c }, context: c.context, pending: map[string]*pendingCall{}, waiting: map[string]*pendingCall{}}
-	if c.door.proxy.begin() {
+	if c.port.proxy.begin() {
 		go func() {
-			defer c.door.proxy.work.Done()
+			defer c.port.proxy.work.Done()
 			r.run(fromAgent, rw, toAgent, rw)
 		}()
 	} else {

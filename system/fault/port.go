@@ -49,7 +49,7 @@ type gateway struct {
 // maxRetired is how many closed cells' late calls are distinguished from those of others.
 const maxRetired = 1024
 
-func openDoor(p *Proxy, address string) (*agentPort, error) {
+func openPort(p *Proxy, address string) (*agentPort, error) {
 	l, err := net.Listen("tcp", cmp.Or(address, "127.0.0.1:0"))
 	if err != nil {
 		return nil, fmt.Errorf("open a port for the agent: %w", err)
@@ -69,7 +69,7 @@ func openDoor(p *Proxy, address string) (*agentPort, error) {
 	}
 	p.work.Go(func() { d.server.Serve(l) })
 	p.work.Go(func() { d.server.Serve(d.inner) })
-	// Whoever ends the run's context ends the door.
+	// Whoever ends the run's context ends the port.
 	stop := context.AfterFunc(ctx, func() { d.server.Close() })
 	d.server.RegisterOnShutdown(func() { stop() })
 	return d, nil
@@ -77,18 +77,18 @@ func openDoor(p *Proxy, address string) (*agentPort, error) {
 
 type connKey struct{}
 
-// Proxy implements fault.Door.
+// Proxy implements fault.Port.
 func (d *agentPort) Proxy() string { return "http://" + d.listen.Addr().String() }
 
-// CAFile implements fault.Door.
+// CAFile implements fault.Port.
 func (d *agentPort) CAFile() string { return d.proxy.caFile() }
 
-// Env implements fault.Door.
+// Env implements fault.Port.
 func (d *agentPort) Env(given []string) []string {
 	return d.environment(d.Proxy(), "", given)
 }
 
-// Gateway implements fault.Door.
+// Gateway implements fault.Port.
 func (d *agentPort) Gateway(tool, upstream string) (string, error) {
 	return d.gateway(tool, upstream, "-")
 }
@@ -114,9 +114,9 @@ func (d *agentPort) gateway(tool, upstream, token string) (string, error) {
 	return fmt.Sprintf("%s%s%d/%s", d.Proxy(), gatewayPath, n, token), nil
 }
 
-// Enter implements fault.Door.
+// Enter implements fault.Port.
 func (d *agentPort) Enter(p fault.Plan) (fault.Cell, error) {
-	c := &cell{door: d, token: secret(8), trace: secret(16), began: time.Now()}
+	c := &cell{port: d, token: secret(8), trace: secret(16), began: time.Now()}
 	l, err := fault.NewLedger(p, func() time.Duration { return time.Since(c.began) })
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (d *agentPort) Enter(p fault.Plan) (fault.Cell, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return nil, errors.New("the door is closed")
+		return nil, errors.New("the port is closed")
 	}
 	c.context, c.cancel = context.WithCancel(d.proxy.context)
 	d.tokens[c.token], d.traces[c.trace] = c, c
@@ -181,7 +181,7 @@ func (d *agentPort) attribute(token string, h http.Header, what string) *cell {
 	return c
 }
 
-// Close implements fault.Door.
+// Close implements fault.Port.
 func (d *agentPort) Close() error {
 	d.mu.Lock()
 	if d.closed {
@@ -199,7 +199,7 @@ func (d *agentPort) Close() error {
 	d.listen.Close()
 	d.inner.Close()
 	d.proxy.mu.Lock()
-	delete(d.proxy.doors, d)
+	delete(d.proxy.ports, d)
 	d.proxy.mu.Unlock()
 	if errors.Is(err, net.ErrClosed) {
 		return nil
