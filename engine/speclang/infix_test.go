@@ -59,7 +59,7 @@ func TestInfix(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`text equals "a"`: "did you mean ==?", `text includes "a"`: "did you mean contains?", `text contain "a"`: "did you mean contains?", `text startswith "a"`: "did you mean starts_with?",
-		`text ne "a"`: "did you mean !=?", `1 == 1 adn 2 == 2`: "did you mean and?", `1 < status < 5`: "conditions are joined by and, or", `status 200`: "conditions are joined by and, or",
+		`text ne "a"`: "did you mean !=?", `1 == 1 annd 2 == 2`: "did you mean and?", `1 < status < 5`: "conditions are joined by and, or", `status 200`: "conditions are joined by and, or",
 	} {
 		_, _, err := x.Parse(text)
 		var e *speclang.InfixError
