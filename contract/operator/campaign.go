@@ -76,6 +76,7 @@ type state struct {
 	spent    spent
 	tools    []string // that were called in cases which lacked one that a judge names
 	named    bool     // some case lacked none
+	spoke    bool     // the system has said something
 	cut      int64    // cases of the present round that were run, since the budget allowed no more at once
 	ended    bool     // by the budget
 }
@@ -237,7 +238,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 	next := &state{
 		done: s.done, phase: s.phase, tries: s.tries, next: s.next,
 		extra: slices.Clone(s.extra), have: slices.Clone(s.have), prints: slices.Clone(s.prints), tally: s.tally.clone(),
-		learnt: s.learnt, m: s.m, spare: s.spare, more: s.more, spent: s.spent, tools: s.tools, named: s.named,
+		learnt: s.learnt, m: s.m, spare: s.spare, more: s.more, spent: s.spent, tools: s.tools, named: s.named, spoke: s.spoke,
 	}
 	var found *findings
 	if s.hunt != nil {
@@ -266,6 +267,7 @@ func (c *Campaign) Fold(s *state, results iter.Seq2[campaign.Case, campaign.Outc
 		} else if f.judged {
 			next.named = true
 		}
+		next.spoke = next.spoke || f.judged && !f.silent
 		match := mutator.Unseen
 		switch {
 		case f.same:
@@ -387,6 +389,9 @@ func (c *Campaign) warnings(s *state) []string {
 		list = append(list, text)
 	}
 	list = append(list, c.unseen(s)...)
+	if c.plan != nil && s.tally.judged > 0 && !s.spoke {
+		list = append(list, "every reply of the system "+c.plan.Name+" was empty: its judges had nothing to look at")
+	}
 	if c.verdicts == nil {
 		return list
 	}

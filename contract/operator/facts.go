@@ -27,6 +27,7 @@ type facts struct {
 	signal    redteam.Signal
 	lacks     bool     // a tool that a judge names
 	tools     []string // that were called then
+	silent    bool     // the system said nothing and called no tool, which broke nothing
 }
 
 // statuses is the order in which statuses are encoded.
@@ -81,6 +82,9 @@ func (f *facts) encode() []byte {
 		}
 		if f.lacks {
 			flags |= 8
+		}
+		if f.silent {
+			flags |= 16
 		}
 		b = append(b, flags, g.Hidden, g.Near, g.Length)
 		b = binary.LittleEndian.AppendUint32(b, g.Shape)
@@ -141,6 +145,7 @@ func decodeFacts(b []byte) (f facts, ok bool) {
 		}
 		f.more, f.same = true, b[0]&1 != 0
 		f.signal = redteam.Signal{Refused: b[0]&2 != 0, Hidden: b[1], Near: b[2], Length: b[3], Shape: binary.LittleEndian.Uint32(b[4:])}
+		f.silent = b[0]&16 != 0
 		texts := []*string{&f.reply}
 		var tools string
 		if f.lacks = b[0]&8 != 0; f.lacks {

@@ -47,6 +47,7 @@ func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Ou
 	if c.plan != nil {
 		f.more, f.spent, f.asked = true, v.spent, int64(len(v.asked))
 		f.tools, f.lacks = c.called(v.calls)
+		f.silent = v.judgement == mutator.Pass && v.silent()
 		if v.judgement == mutator.Fail || c.attacker != nil {
 			f.reply = strings.ToValidUTF8(v.reply[:min(len(v.reply), replyBytes)], "")
 		}
@@ -72,6 +73,12 @@ func (c *Campaign) applyVerdict(child *mutator.Child, v judged, out *campaign.Ou
 	if v.verdict == nil && (c.recordAll || v.judgement == mutator.Fail) {
 		out.Evidence = append(out.Evidence, campaign.Attachment{Name: campaign.AttemptAttachment, Data: c.attempt(child, &v)})
 	}
+}
+
+// silent reports whether the system said nothing and called no tool.
+func (v *judged) silent() bool {
+	acts := func(c call) bool { return c.End != sut.Answered || len(c.Events) > 0 }
+	return slices.Contains([]string{"", "null"}, strings.TrimSpace(v.reply)) && !slices.ContainsFunc(v.calls, acts)
 }
 
 // reasons are the opinions, a line each.

@@ -95,6 +95,46 @@ func TestSystemIsJudged(t *testing.T) {
 	}
 }
 
+// A system that never says anything keeps to every judge of what must not be said: that
+// shows nothing, and is a warning. One reply, or a call of a tool, is something.
+func TestSilentSystems(t *testing.T) {
+	dir := t.TempDir()
+	place(t, dir, "seeds.jsonl", seeds)
+	place(t, dir, "guard.system.yaml", systemFile)
+	place(t, dir, "guard", "")
+	text := strings.Replace(hexOnly, "%s", `"children": 4, "system": "guard.system.yaml", "judges": [{"type": "not_contains", "value": "canary"}]`, 1)
+	for name, c := range map[string]struct {
+		answer assistant
+		silent bool
+	}{
+		"blank": {func(string, int) (sut.Observation, error) { return alwaysSucceeds(" ") }, true},
+		"null": {func(string, int) (sut.Observation, error) {
+			return sut.Observation{End: sut.Answered, Value: json.RawMessage("null")}, nil
+		}, true},
+		"a word": {func(_ string, call int) (sut.Observation, error) {
+			if call == 3 {
+				return alwaysSucceeds("no")
+			}
+			return alwaysSucceeds("")
+		}, false},
+		"a tool": {func(string, int) (sut.Observation, error) {
+			return sut.Observation{End: sut.Answered, Value: json.RawMessage(`""`), Events: []sut.Event{{Kind: "tool", Name: "look"}}}, nil
+		}, false},
+		"refusals": {func(string, int) (sut.Observation, error) {
+			return sut.Observation{End: sut.Refused, Why: "HTTP 403"}, nil
+		}, false},
+	} {
+		calls := 0
+		d := execute(t, operator.New(nil, nil).Systems(c.answer.open(&calls)), dir, text)
+		if n := d.verdicts(); n[campaign.VerdictPass] != 8 {
+			t.Errorf("%s: verdicts %v", name, n)
+		}
+		if got := strings.Contains(d.warnings(), "every reply of the system guard was empty"); got != c.silent {
+			t.Errorf("%s: %s", name, d.warnings())
+		}
+	}
+}
+
 // A document's system decides the cases: another file is another campaign.
 func TestSystemIsIdentity(t *testing.T) {
 	dir := t.TempDir()
