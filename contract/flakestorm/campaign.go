@@ -54,7 +54,7 @@ type Campaign struct {
 	// Points say where each fault reaches the agent.
 	Points []Point
 
-	telling bool // what was said in each case is told in the summary
+	listReplies bool // the summary lists what was said in each case
 }
 
 // Point is where a fault reaches the agent.

@@ -114,7 +114,7 @@ func (b *builder) phases() {
 			b.fail(diag.Diagnostic{Code: "flakestorm.option", Hint: diag.DidYouMean(p, all)}, "--%s must be one of %s, got %q", OptPhase, strings.Join(all, ", "), p)
 		}
 	}
-	b.c.telling = b.set.Get(OptReplies, "") == "true"
+	b.c.listReplies = b.set.Get(OptReplies, "") == "true"
 	b.c.chosen = len(b.c.phases) > 0
 	if !b.c.chosen {
 		b.c.phases = all

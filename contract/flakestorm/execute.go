@@ -391,7 +391,7 @@ func (t *trial) tally() {
 
 // finish puts facts and evidence into the outcome.
 func (t *trial) finish() {
-	if t.x.c.telling && t.cell != nil && t.p.Phase != phaseCheck && t.p.Phase != phaseRate {
+	if t.x.c.listReplies && t.cell != nil && t.p.Phase != phaseCheck && t.p.Phase != phaseRate {
 		t.note.Said = t.replies()
 	}
 	if len(t.note.Said)+len(t.note.Fired)+len(t.note.Unused) > 0 || t.note.Baseline != nil || t.note.Why != "" || t.note.Silent || len(t.note.Found)+len(t.note.Sick) > 0 || t.note.Ailing || t.note.Failing != "" || len(t.note.Mentions) > 0 {

@@ -88,7 +88,7 @@ func (c *cell) scripted(u *turn, place int) *turn {
 	return nil
 }
 
-// historyToSend is a history, if the agent can be told one: others remember by themselves.
+// historyToSend is a history, if the agent takes one: others remember it.
 func (c *cell) historyToSend(history []agentcall.Message) []agentcall.Message {
 	if !c.x.c.agent.TakesHistory() {
 		return nil

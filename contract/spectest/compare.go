@@ -92,7 +92,7 @@ func (c comparison) write(b *strings.Builder) {
 
 // firstLine says how two texts of several lines differ in the first line that
 // does: a diff alone hides blanks at the end of a line, and a short report ends
-// before it comes to the line.
+// before that line.
 func firstLine(want, have string) string {
 	w, h := strings.SplitAfter(want, "\n"), strings.SplitAfter(have, "\n")
 	at := 0

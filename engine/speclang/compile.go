@@ -58,7 +58,7 @@ type compiler struct {
 	problems []*Error
 }
 
-// What a list is told that is no call, in the contract's words.
+// The errors of lists that are no calls, in the words of the contract.
 const (
 	noItems = "spec_lang expression list must not be empty"
 	noHead  = "spec_lang expression head must be non-empty string symbol"
