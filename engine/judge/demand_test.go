@@ -217,7 +217,7 @@ func TestOccurrences(t *testing.T) {
 		{Rule{Event: *tool("pay")}, nil, "pay did not occur"}, {Rule{Event: *tool("pay"), AtMost: n(1)}, nil, "pay did not occur"},
 		{Rule{Event: *tool("pay")}, []Event{pay}, "pay occurred once, as allowed"},
 		{Rule{Event: *tool("pay"), Arguments: object(t, `{"order": 1}`)}, []Event{pay, other}, "pay: order is 2"},
-		{Rule{Event: *tool("pay"), Arguments: object(t, `{"order": 1}`)}, []Event{call("pay", 200, "{")}, "a status or an argument that the rule asks for was not seen"},
+		{Rule{Event: *tool("pay"), Arguments: object(t, `{"order": 1}`)}, []Event{call("pay", 200, "{")}, "the arguments of a call of pay were not seen"},
 		{Rule{Event: *tool("pay"), After: tool("look"), Within: 5}, []Event{call("look", 200, ""), later(pay, 6)}, "pay occurred without look before it within 5ns"},
 		{Rule{Event: *tool("look"), Before: tool("pay")}, []Event{pay}, "pay occurred without look before it"},
 		{Rule{Event: *tool("pay"), NeverAfter: tool("pay")}, []Event{pay, pay}, "pay occurred after pay, and must not"},
@@ -238,6 +238,42 @@ func TestOccurrences(t *testing.T) {
 		r := idle
 		if change(&r); r.Idle() {
 			t.Errorf("change %d: the rule is idle", i)
+		}
+	}
+}
+
+// What was not seen decides nothing: a rule is broken only if it is broken however
+// the calls are counted that were not seen whole.
+func TestUnseenBreaksNothing(t *testing.T) {
+	look, pay, unread := call("look", 0, ""), call("pay", 200, `{"order":1}`), call("look", 200, "{")
+	ok := func(name string) *Pattern { p := tool(name); p.Status = []int{2}; return p }
+	one := func() *Pattern { p := tool("look"); p.Arguments = object(t, `{"order": 1}`); return p }
+	noStatus := "no status was seen of a call of look; for tools without one, use failed: true or failed: false"
+	noArguments := "the arguments of a call of look were not seen"
+	for i, x := range []struct {
+		rule   Rule
+		events []Event
+		want   Verdict
+		why    string
+	}{
+		{Rule{Event: *tool("pay"), After: ok("look")}, []Event{look, pay}, Unknown, noStatus},
+		{Rule{Event: *tool("pay"), After: ok("look")}, []Event{pay, look}, Fail, "pay occurred without look with status 2xx before it"},
+		{Rule{Event: *tool("pay"), After: one()}, []Event{unread, pay}, Unknown, noArguments},
+		{Rule{Event: *ok("look"), Before: tool("pay")}, []Event{look, pay}, Unknown, noStatus},
+		{Rule{Event: *ok("look"), Before: tool("pay")}, []Event{pay, look}, Fail, "pay occurred without look with status 2xx before it"},
+		{Rule{Event: *tool("pay"), NeverAfter: ok("look")}, []Event{look, pay}, Unknown, noStatus},
+		{Rule{Event: *ok("look")}, []Event{look}, Unknown, noStatus},
+		{Rule{Event: *ok("look"), AtLeast: n(1)}, []Event{look}, Unknown, noStatus},
+		{Rule{Event: *ok("look"), AtLeast: n(2)}, []Event{look}, Fail, "look with status 2xx occurred never; at least twice is required"},
+		{Rule{Event: *ok("look"), Exactly: n(1)}, []Event{look}, Unknown, noStatus},
+		{Rule{Event: *ok("look"), Exactly: n(2)}, []Event{look}, Fail, "look with status 2xx occurred never; exactly twice is required"},
+		{Rule{Event: *ok("look"), AtMost: n(0)}, []Event{look}, Unknown, noStatus},
+		{Rule{Event: *one(), AtLeast: n(1), Per: "order"}, []Event{unread}, Unknown, noArguments},
+		{Rule{Event: *one(), AtMost: n(1), Per: "order"}, []Event{unread, call("look", 200, `{"order":1}`), call("look", 200, `{"order":1}`)},
+			Fail, `look with {"order":1} with order 1 occurred twice; at most once is allowed`},
+	} {
+		if v, why, err := x.rule.Judge(Trace{Events: x.events}); err != nil || v != x.want || why != x.why {
+			t.Errorf("%d: %v, %q, %v, want %v, %q", i, v, why, err, x.want, x.why)
 		}
 	}
 }

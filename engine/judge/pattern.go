@@ -68,45 +68,52 @@ func (p *Pattern) Named(e *Event) bool {
 	return e.named(func(n string) bool { ok, err := path.Match(glob, n); return err == nil && ok || n == glob })
 }
 
-// matches reports whether an event is selected; sure is false if what was seen
-// of it does not say.
-func (p *Pattern) matches(e *Event) (hit, sure bool, err error) {
+// matches reports whether an event is selected; unseen says what was not seen of it
+// that decides, "" if all was.
+func (p *Pattern) matches(e *Event) (hit bool, unseen string, err error) {
 	if !p.Named(e) {
-		return false, true, nil
+		return false, "", nil
 	}
-	if len(p.Status) > 0 {
-		if e.Status == 0 && e.Error == "" {
-			return false, false, nil
-		}
+	noStatus := len(p.Status) > 0 && e.Status == 0 && e.Error == ""
+	if len(p.Status) > 0 && !noStatus {
 		ok := false
 		for _, n := range p.Status {
 			ok = ok || e.Status == n || n < 10 && e.Status/100 == n
 		}
 		if !ok {
-			return false, true, nil
+			return false, "", nil
 		}
 	}
-	if p.Failed != nil && e.mixed {
-		return false, false, nil
-	}
-	if p.Failed != nil && e.Failed() != *p.Failed {
-		return false, true, nil
+	if p.Failed != nil && !e.mixed && e.Failed() != *p.Failed {
+		return false, "", nil
 	}
 	if p.Text != nil {
 		ok, err := p.Text.Search(e.Text)
 		if err != nil || !ok {
-			return false, true, err
+			return false, "", err
 		}
 	}
-	if p.Arguments.Kind != jsontree.Object {
-		return true, true, nil
+	if p.Arguments.Kind == jsontree.Object {
+		got, err := jsontree.Parse(e.Arguments, jsontree.Python())
+		if err != nil {
+			return false, unseenArguments(e), nil //nolint:nilerr // arguments that cannot be read are not known
+		}
+		why, err := Unlike(&p.Arguments, &got.Root, e.Texts)
+		if err != nil || why != "" {
+			return false, "", err
+		}
 	}
-	got, err := jsontree.Parse(e.Arguments, jsontree.Python())
-	if err != nil {
-		return false, false, nil //nolint:nilerr // arguments that cannot be read are not known
+	switch {
+	case noStatus:
+		return false, fmt.Sprintf("no status was seen of a call of %s; for tools without one, use failed: true or failed: false", e.Name), nil
+	case p.Failed != nil && e.mixed:
+		return false, fmt.Sprintf("whether a call of %s failed was not seen", e.Name), nil
 	}
-	why, err := Unlike(&p.Arguments, &got.Root, e.Texts)
-	return why == "", true, err
+	return true, "", nil
+}
+
+func unseenArguments(e *Event) string {
+	return fmt.Sprintf("the arguments of a call of %s were not seen", e.Name)
 }
 
 // Unlike says what of arguments is not as wanted, "" if all is. Keys that are

@@ -1,8 +1,10 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,20 +33,21 @@ func (r *Rule) Judge(t Trace) (Verdict, string, error) {
 	if t.Blind && r.NeedsTools() {
 		return Unknown, "calls of tools cannot be seen", nil
 	}
-	events, sure, err := selected(&r.Event, t)
+	events, err := selected(&r.Event, t)
 	if err != nil {
 		return Unknown, "", err
 	}
-	if why, err := r.broken(events, t, &sure); err != nil || why != "" {
+	unseen := events.unseen
+	if why, err := r.broken(events, t, &unseen); err != nil || why != "" {
 		return Fail, why, err
 	}
-	if !sure {
-		return Unknown, "a status or an argument that the rule asks for was not seen", nil
+	if unseen != "" {
+		return Unknown, unseen, nil
 	}
-	if len(events) == 0 {
+	if len(events.certain) == 0 {
 		return Pass, r.Event.String() + " did not occur", nil
 	}
-	return Pass, fmt.Sprintf("%s occurred %s, as allowed", r.Event.String(), times(len(events))), nil
+	return Pass, fmt.Sprintf("%s occurred %s, as allowed", r.Event.String(), times(len(events.certain))), nil
 }
 
 // NeedsTools reports whether the rule is about calls of tools.
@@ -57,9 +60,16 @@ func (r *Rule) NeedsTools() bool {
 	return false
 }
 
-// selected are the numbers of the events that a pattern selects.
-func selected(p *Pattern, t Trace) (list []int, sure bool, err error) {
-	sure = true
+// selection holds the numbers of the events that a pattern selects. Of some events it
+// may not be known: a rule is broken only if it is broken however they are counted.
+type selection struct {
+	certain  []int
+	possible []int  // these and those that are not known
+	unseen   string // what was not seen of the latter, "" if there are none
+}
+
+// selected are the events that a pattern selects.
+func selected(p *Pattern, t Trace) (s selection, err error) {
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Source == InChat && p.asksOutcome() {
@@ -68,16 +78,20 @@ func selected(p *Pattern, t Trace) (list []int, sure bool, err error) {
 			}
 			e = t.carriedOut(i)
 		}
-		hit, known, err := p.matches(e)
+		hit, unseen, err := p.matches(e)
 		if err != nil {
-			return nil, false, err
+			return selection{}, err
 		}
-		sure = sure && known
 		if hit {
-			list = append(list, i)
+			s.certain = append(s.certain, i)
 		}
+		if hit || unseen != "" {
+			s.possible = append(s.possible, i)
+		}
+		s.unseen = cmp.Or(s.unseen, unseen)
 	}
-	return withoutRepeats(t, list), sure, nil
+	s.certain, s.possible = withoutRepeats(t, s.certain), withoutRepeats(t, s.possible)
+	return s, nil
 }
 
 // withoutRepeats drops calls that were seen in a conversation only, if any of the same
@@ -114,16 +128,16 @@ func times(n int) string {
 }
 
 // broken says how the rule is broken, "" if it is not.
-func (r *Rule) broken(events []int, t Trace, sure *bool) (string, error) {
+func (r *Rule) broken(events selection, t Trace, unseen *string) (string, error) {
 	if why := r.counted(events, t); why != "" {
 		return why, nil
 	}
 	if r.Arguments.Kind == jsontree.Object {
-		for _, i := range events {
+		for _, i := range events.certain {
 			e := &t.Events[i]
 			got, err := jsontree.Parse(e.Arguments, jsontree.Python())
 			if err != nil {
-				*sure = false
+				*unseen = cmp.Or(*unseen, unseenArguments(e))
 				continue
 			}
 			why, err := Unlike(&r.Arguments, &got.Root, e.Texts)
@@ -132,47 +146,51 @@ func (r *Rule) broken(events []int, t Trace, sure *bool) (string, error) {
 			}
 		}
 	}
-	return r.ordered(events, t, sure)
+	return r.ordered(events, t, unseen)
 }
 
-func (r *Rule) counted(events []int, t Trace) string {
-	groups := map[string][]int{"": events}
+func (r *Rule) counted(events selection, t Trace) string {
+	groups := map[string]selection{"": events}
 	var order []string
 	if r.Per != "" {
-		groups = make(map[string][]int)
-		for _, i := range events {
+		groups = make(map[string]selection)
+		for _, i := range events.possible {
 			v := value(t.Events[i].Arguments, r.Per)
-			if groups[v] == nil {
+			g, known := groups[v]
+			if !known {
 				order = append(order, v)
 			}
-			groups[v] = append(groups[v], i)
+			if g.possible = append(g.possible, i); slices.Contains(events.certain, i) {
+				g.certain = append(g.certain, i)
+			}
+			groups[v] = g
 		}
 	} else {
 		order = []string{""}
 	}
 	for _, key := range order {
-		list := groups[key]
-		n, what := len(list), r.Event.String()
+		least, most, what := groups[key].certain, groups[key].possible, r.Event.String()
 		if r.Per != "" {
 			what += fmt.Sprintf(" with %s %s", r.Per, key)
 		}
+		n := len(least)
 		if r.AtMost != nil && r.Within > 0 && r.unordered() {
-			n = densest(list, t, r.Within)
+			n = densest(least, t, r.Within)
 			what += " within " + r.Within.String()
 		}
 		switch {
 		case r.AtMost != nil && n > *r.AtMost:
 			return fmt.Sprintf("%s occurred %s; %s", what, times(n), atMost(*r.AtMost))
-		case r.AtLeast != nil && n < *r.AtLeast:
+		case r.AtLeast != nil && len(most) < *r.AtLeast:
 			return fmt.Sprintf("%s occurred %s; at least %s is required", what, times(n), times(*r.AtLeast))
-		case r.Exactly != nil && n != *r.Exactly:
+		case r.Exactly != nil && (n > *r.Exactly || len(most) < *r.Exactly):
 			if *r.Exactly == 0 {
 				return fmt.Sprintf("%s occurred %s; %s", what, times(n), atMost(0))
 			}
 			return fmt.Sprintf("%s occurred %s; exactly %s is required", what, times(n), times(*r.Exactly))
 		}
 	}
-	if len(events) == 0 && !r.Bounded() {
+	if len(events.possible) == 0 && !r.Bounded() {
 		return r.Event.String() + " did not occur"
 	}
 	return ""
@@ -216,57 +234,35 @@ func densest(list []int, t Trace, within time.Duration) int {
 }
 
 // ordered is about what comes before what.
-func (r *Rule) ordered(events []int, t Trace, sure *bool) (string, error) {
-	near := func(first, then int) bool {
-		return r.Within <= 0 || t.Events[then].At-t.Events[first].At <= r.Within
-	}
+func (r *Rule) ordered(events selection, t Trace, unseen *string) (string, error) {
 	preceded := func(i int, by []int) bool {
-		for _, k := range by {
-			if k < i && near(k, i) {
-				return true
-			}
-		}
-		return false
-	}
-	others := func(p *Pattern) ([]int, error) {
-		list, known, err := selected(p, t)
-		*sure = *sure && known
-		return list, err
+		return slices.ContainsFunc(by, func(k int) bool {
+			return k < i && (r.Within <= 0 || t.Events[i].At-t.Events[k].At <= r.Within)
+		})
 	}
 	within := ""
 	if r.Within > 0 {
 		within = " within " + r.Within.String()
 	}
-	if r.After != nil {
-		by, err := others(r.After)
+	for _, p := range []*Pattern{r.After, r.Before, r.NeverAfter} {
+		if p == nil {
+			continue
+		}
+		others, err := selected(p, t)
 		if err != nil {
 			return "", err
 		}
-		for _, i := range events {
-			if !preceded(i, by) {
-				return fmt.Sprintf("%s occurred without %s before it%s", r.Event.String(), r.After.String(), within), nil
-			}
+		*unseen = cmp.Or(*unseen, others.unseen)
+		first, then, what, needed := others, events, r.Event.String(), p.String()
+		if p == r.Before {
+			first, then, what, needed = events, others, needed, what
 		}
-	}
-	if r.Before != nil {
-		then, err := others(r.Before)
-		if err != nil {
-			return "", err
-		}
-		for _, i := range then {
-			if !preceded(i, events) {
-				return fmt.Sprintf("%s occurred without %s before it%s", r.Before.String(), r.Event.String(), within), nil
-			}
-		}
-	}
-	if r.NeverAfter != nil {
-		by, err := others(r.NeverAfter)
-		if err != nil {
-			return "", err
-		}
-		for _, i := range events {
-			if preceded(i, by) {
-				return fmt.Sprintf("%s occurred after %s%s, and must not", r.Event.String(), r.NeverAfter.String(), within), nil
+		for _, i := range then.certain {
+			switch {
+			case p == r.NeverAfter && preceded(i, first.certain):
+				return fmt.Sprintf("%s occurred after %s%s, and must not", what, needed, within), nil
+			case p != r.NeverAfter && !preceded(i, first.possible):
+				return fmt.Sprintf("%s occurred without %s before it%s", what, needed, within), nil
 			}
 		}
 	}
