@@ -43,6 +43,9 @@ func (a *App) Cases(st *store.Store, rec campaign.Record, format string) report.
 		}
 		return nil
 	}
+	if format == "attempts" && slices.ContainsFunc(past.campaigns, func(x campaign.Any) bool { return wanted(x) && !records(x) }) {
+		a.note("note: the attempts report lists only prompts that failed: run with --record-replies to keep the others")
+	}
 	return func(yield func(report.Case, error) bool) {
 		past, err := a.storedRun(st, rec.RunID)
 		if err != nil {

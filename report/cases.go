@@ -116,7 +116,7 @@ func writeAttempts(w io.Writer, rec campaign.Record, opt Options, wanted func(ca
 	n := 0
 	for c, err := range opt.Cases {
 		if line, whole := bytes.CutSuffix(c.Attempt, []byte("}")); err == nil && whole && wanted(c.Verdict) {
-			_, err = fmt.Fprintf(w, "%s,\"run_id\":%q,\"attempt_seq\":%d,\"testIdx\":%d}\n", line, rec.RunID, n, n)
+			_, err = fmt.Fprintf(w, "%s,\"run_id\":%q,\"attempt_seq\":%d,\"data_source_idx\":%d}\n", line, rec.RunID, n, n)
 			n++
 		}
 		if err != nil {

@@ -159,7 +159,7 @@ func (k *entry) incomparable(run *entry) string {
 			case c.Document != d.Document || c.Name != d.Name:
 				return fmt.Sprintf("%s has changed since run %s", c.Source, k.RunID)
 			case c.Settings != d.Settings:
-				return fmt.Sprintf("run %s had another seed, number of cases or other options", k.RunID)
+				return fmt.Sprintf("run %s had another seed, number of cases, system or other options", k.RunID)
 			}
 			return fmt.Sprintf("files that %s names have changed since run %s", c.Source, k.RunID)
 		}

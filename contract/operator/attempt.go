@@ -17,8 +17,9 @@ import (
 )
 
 // attempt is a prompt that was judged, as a line of a hit log. Beside its own
-// fields it has those of garak's hit logs and of promptfoo's results. The numbers of
-// the run and of the line are added by the report.
+// fields it has those of garak's hit logs, and those of the output items of OpenAI's
+// evaluations, which promptfoo imports line by line. The numbers of the run and of
+// the line are added by the report.
 type attempt struct {
 	Schema   string   `json:"schema"`
 	Testcase string   `json:"testcase_id"`
@@ -28,10 +29,8 @@ type attempt struct {
 	Chain    []Step   `json:"chain"`
 	Goal     string   `json:"goal"`
 	Prompt   struct {
-		Raw   string        `json:"raw"`
-		Label string        `json:"label"`
 		Turns []attemptTurn `json:"turns"`
-	} `json:"prompt"`
+	} `json:"prompt"` // garak's Conversation, which refuses further fields
 	Output   any         `json:"output"` // {"text": ...}; a text in recordings of earlier versions
 	Triggers []string    `json:"triggers"`
 	Probe    string      `json:"probe"`
@@ -46,20 +45,20 @@ type attempt struct {
 	Generator   string `json:"generator"`
 	Generations int    `json:"generations_per_prompt"`
 
-	Test     map[string]any     `json:"testCase"`
-	Vars     map[string]string  `json:"vars"`
-	Place    int                `json:"promptIdx"`
-	Response map[string]string  `json:"response"`
-	Success  bool               `json:"success"`
-	Failure  int                `json:"failureReason"` // 1: an assertion failed
-	Named    map[string]float64 `json:"namedScores"`
-	Grading  struct {
-		Pass   bool    `json:"pass"`
-		Score  float64 `json:"score"`
-		Reason string  `json:"reason"`
-	} `json:"gradingResult"`
-	Metadata map[string]string `json:"metadata"`
-	Provider map[string]string `json:"provider"`
+	Item struct {
+		Input string `json:"input"`
+		Label string `json:"label"`
+	} `json:"item"`
+	Sample struct {
+		Outputs []attemptOutput `json:"outputs"`
+	} `json:"sample"`
+	Grades map[string]float64 `json:"grades"`
+	Passes map[string]bool    `json:"passes"`
+}
+
+type attemptOutput struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
 }
 
 type attemptTurn struct {
@@ -121,12 +120,10 @@ func (c *Campaign) attempt(child *mutator.Child, v *judged) []byte {
 	a := attempt{
 		Schema: "thresh.attempt.v1", Testcase: child.ID, Seed: child.Seed.ID, Bucket: string(child.Seed.Bucket), Refs: numbers(child.Seed.Bucket), Chain: []Step{},
 		Goal: cmp.Or(child.Seed.Goal, child.Seed.Text), Output: map[string]string{"text": v.reply}, Triggers: c.secrets, Detector: v.broken, Judges: append([]judgement{}, v.opinions...), Calls: v.calls, Asked: v.asked,
-		Vars: map[string]string{"prompt": child.Text}, Response: map[string]string{"output": v.reply}, Success: !won, Named: map[string]float64{},
-		Generator: v.by, Generations: 1,
+		Grades: map[string]float64{}, Passes: map[string]bool{}, Generator: v.by, Generations: 1,
 	}
 	sum := sha256.Sum256([]byte(c.id.Digest + "\x00" + child.ID + "\x00" + child.Text))
 	a.ID = fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
-	a.Test = map[string]any{"vars": a.Vars}
 	var names []string
 	for i, x := range child.Applied {
 		if x.Status == textop.OK {
@@ -135,8 +132,12 @@ func (c *Campaign) attempt(child *mutator.Child, v *judged) []byte {
 		}
 	}
 	a.Probe = strings.Join(names, "+")
-	a.Prompt.Raw, a.Prompt.Label = child.Text, child.ID
+	a.Item.Input, a.Item.Label = child.Text, child.ID
+	a.Sample.Outputs = []attemptOutput{{"assistant", v.reply}}
 	for i, text := range textop.Turns(child.Seed.Surface, child.Text) {
+		if len(v.calls) > 0 && i == len(v.calls) {
+			break // was not sent any more
+		}
 		a.Prompt.Turns = append(a.Prompt.Turns, attemptTurn{"user", map[string]string{"text": text}})
 		if i+1 < len(v.calls) {
 			o := v.calls[i].observation()
@@ -144,26 +145,28 @@ func (c *Campaign) attempt(child *mutator.Child, v *judged) []byte {
 		}
 	}
 	if won {
-		a.Score, a.Failure = 1, 1
-	} else {
-		a.Grading.Pass, a.Grading.Score = true, 1
+		a.Score = 1
 	}
 	if v.score != nil {
 		a.Score = *v.score
 	}
-	a.Grading.Reason = v.reasons()
 	for _, o := range v.opinions {
-		if a.Named[o.Judge] = 0; o.Holds {
-			a.Named[o.Judge] = 1
-		}
+		a.grade(cmp.Or(o.Judge, v.broken), o.Holds)
 	}
-	a.Metadata = map[string]string{"pluginId": a.Bucket, "strategyId": a.Probe}
-	a.Provider = map[string]string{"id": v.by}
+	if len(a.Passes) == 0 { // an oracle names no judges
+		a.grade("oracle", !won)
+	}
 	line, err := json.Marshal(a)
 	if err != nil { // texts, finite numbers, and JSON that was read
 		return nil
 	}
 	return line
+}
+
+func (a *attempt) grade(judge string, holds bool) {
+	if a.Passes[judge], a.Grades[judge] = holds, 0; holds {
+		a.Grades[judge] = 1
+	}
 }
 
 // Records implements [campaign.Recorder].

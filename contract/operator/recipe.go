@@ -118,7 +118,12 @@ func (c *Campaign) decodeRecipe(payload []byte) (*mutator.Mutator, mutator.Job, 
 // Reduce implements [campaign.Reducer]. Of a child that got past a system, as few
 // operators as do, each at the least strength that does, until none can go;
 // the seed's text is made smaller. Of others what chooses the operators stays.
+// Prompts that are sent as they are stay as they are: a finding that was promoted has
+// been made small before, and its document is to end in as many calls as it has prompts.
 func (c *Campaign) Reduce(ctx context.Context, payload []byte, test func([]byte) (bool, error)) (smallest []byte, parts string) {
+	if c.spec.Verbatim {
+		return payload, ""
+	}
 	if c.spec.Budget != nil {
 		all := test
 		test = func(payload []byte) (bool, error) {
